@@ -168,7 +168,7 @@ func TestTheTokenGoesToFulcioAlone(t *testing.T) {
 		fulcio string
 		want   string
 	}{
-		"a redirect":     {leads.URL, origin.ErrElsewhere.Error()},
+		"a redirect":     {leads.URL, origin.ErrOtherOrigin.Error()},
 		"plain http":     {"http://fulcio.example.com", origin.ErrPlainHTTP.Error()},
 		"another scheme": {"ftp://fulcio.example.com", "must be an https URL"},
 		"no address":     {"", "must be an https URL"},
@@ -184,7 +184,7 @@ func TestTheTokenGoesToFulcioAlone(t *testing.T) {
 	}
 	service := s.Service
 	service.Token = "e30.e30.e30"
-	if _, err := service.Sign(t.Context(), payloadType, []byte("{}")); err == nil || errors.Is(err, origin.ErrElsewhere) {
+	if _, err := service.Sign(t.Context(), payloadType, []byte("{}")); err == nil || errors.Is(err, origin.ErrOtherOrigin) {
 		t.Errorf("a token without a subject: %v", err)
 	}
 }

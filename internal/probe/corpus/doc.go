@@ -1,4 +1,4 @@
-// Package corpus holds the readers of this program against outputs of real
-// tools that nobody here wrote. It has tests only: the outputs are data of
-// others and lie beside the repository (FIRSTLIGHT_CORPUS, ../shared/corpus).
+// Package corpus tests the parsers on outputs of real tools from other sources. It has tests
+// only. The outputs are third-party data outside the repository (FIRSTLIGHT_CORPUS, default
+// ../shared/corpus).
 package corpus

@@ -1,6 +1,6 @@
-// Package guard is the one place where a panic of a parser becomes an error.
-// What clusters and hosts print is input of others: libraries that read it
-// panic on some of it, and a panic in a goroutine ends the whole process.
+// Package guard converts the panic of a parser to an error. The output of clusters and hosts
+// is untrusted input: some libraries panic on malformed input, and a panic in a goroutine
+// terminates the process.
 package guard
 
 import (
@@ -9,23 +9,22 @@ import (
 	"fmt"
 )
 
-// ErrPanic says that a parser panicked on its input.
-var ErrPanic = errors.New("the parser panicked: the input is malformed in a way that it does not expect")
+// ErrPanic is returned for input on which a parser panicked.
+var ErrPanic = errors.New("the parser panicked on malformed input")
 
-// Parse runs a parser in the caller's goroutine. A panic is an error that names
-// what was read, and the value is then the zero one: nothing was read.
+// Parse calls parse. A panic is returned as an error that names the input; the value is then
+// zero.
 func Parse[T any](what string, parse func() (T, error)) (value T, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			var none T
-			value, err = none, fmt.Errorf("read %s: %w (%v)", what, ErrPanic, p)
+			var zero T
+			value, err = zero, fmt.Errorf("read %s: %w (%v)", what, ErrPanic, p)
 		}
 	}()
 	return parse()
 }
 
-// JSON decodes an answer of a cluster into value; types of other libraries
-// decode themselves.
+// JSON decodes the response of a cluster; types of other libraries have their own decoders.
 func JSON(data []byte, value any) error {
 	_, err := Parse("JSON", func() (struct{}, error) { return struct{}{}, json.Unmarshal(data, value) })
 	return err

@@ -1,6 +1,6 @@
 package linuxhost
 
-// The sections of the command's output, each behind a line of its own.
+// The section headers in the output of the command.
 const (
 	sectionClock    = "=clock="
 	sectionName     = "=name="
@@ -9,12 +9,12 @@ const (
 	sectionAfter    = "=after="
 )
 
-// script reads; it changes nothing and takes no word from outside. The globs are the
-// shell's; what is not there is passed over by grep -s.
+// script reads only and has no parameters. The shell expands the globs; grep -s ignores
+// missing files.
 const script = "echo " + sectionClock + "; date +%s.%N; echo " + sectionName + "; uname -n; echo " + sectionFiles +
 	"; grep -Hs . /proc/meminfo /sys/devices/system/cpu/cpufreq/policy*/scaling_governor" +
 	" /sys/class/infiniband/*/device/current_link_* /sys/class/infiniband/*/device/max_link_*" +
 	"; echo " + sectionTopology + "; nvidia-smi topo -m; echo " + sectionAfter + "; date +%s.%N"
 
-// Command prints everything that Parse reads.
+// Command is the command whose output Parse parses.
 func Command() []string { return []string{"sh", "-c", script} }

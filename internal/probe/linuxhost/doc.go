@@ -1,7 +1,6 @@
-// Package linuxhost reads what a Linux host says of itself in one login: its name, its
-// clock, memory, huge pages, CPU frequency governors, the PCIe links of its adapters and
-// the places of its GPUs.
+// Package linuxhost reads the state of a Linux host in one login: its name, clock, memory, huge
+// pages, CPU frequency governors, the PCIe links of its adapters and the topology of its GPUs.
 //
-// What a host does not have (no cpufreq in a virtual machine, no adapters) is left out,
-// never zero. Nothing panics.
+// A missing feature (no cpufreq in a virtual machine, no adapters) is omitted, never zero. The
+// parser never panics.
 package linuxhost

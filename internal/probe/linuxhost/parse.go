@@ -21,14 +21,14 @@ var (
 	speed   = regexp.MustCompile(`^(\d{1,4}(?:\.\d{1,3})?) GT/s`)
 )
 
-// Parse reads the output of Command. Output without its sections is an error.
+// Parse parses the output of Command. A missing section is an error.
 func Parse(data []byte) (Host, error) {
-	return guard.Parse("the host's own figures", func() (Host, error) { return parse(data) })
+	return guard.Parse("host state", func() (Host, error) { return parse(data) })
 }
 
 func parse(data []byte) (Host, error) {
 	if !utf8.Valid(data) {
-		return Host{}, errors.New("read the host's own figures: the output is no UTF-8 text")
+		return Host{}, errors.New("read host state: the output is not UTF-8 text")
 	}
 	sections, err := split(string(data))
 	if err != nil {
@@ -44,19 +44,19 @@ func parse(data []byte) (Host, error) {
 	for line := range strings.Lines(sections[sectionFiles]) {
 		file, text, ok := strings.Cut(strings.TrimSpace(line), ":")
 		if !ok {
-			return Host{}, fmt.Errorf("read the host's files: %.80q: expected \"/proc/meminfo:MemTotal: ...\"", line)
+			return Host{}, fmt.Errorf("read host files: %.80q: expected \"/proc/meminfo:MemTotal: ...\"", line)
 		}
 		if err := h.file(file, strings.TrimSpace(text)); err != nil {
 			return Host{}, err
 		}
 	}
 	if gpus, err := nvidia.ParseTopology([]byte(sections[sectionTopology])); err == nil {
-		h.GPUs = gpus // without a matrix there are no places: the judge misses them
+		h.GPUs = gpus // without a matrix GPUs is empty, and the judge reports the missing GPUs
 	}
 	return h, nil
 }
 
-// moment reads date +%s.%N; zero where date knows no %N.
+// moment parses date +%s.%N; zero if date does not support %N.
 func moment(text string) (time.Time, error) {
 	m := clock.FindStringSubmatch(strings.TrimSpace(text))
 	if m == nil {
@@ -64,16 +64,16 @@ func moment(text string) (time.Time, error) {
 	}
 	seconds, err := strconv.ParseInt(m[1], 10, 64)
 	if err != nil {
-		return time.Time{}, fmt.Errorf("read the host's clock: %w", err)
+		return time.Time{}, fmt.Errorf("read host clock: %w", err)
 	}
 	nanoseconds, err := strconv.ParseInt(m[2], 10, 64)
 	if err != nil {
-		return time.Time{}, fmt.Errorf("read the host's clock: %w", err)
+		return time.Time{}, fmt.Errorf("read host clock: %w", err)
 	}
 	return time.Unix(seconds, nanoseconds).UTC(), nil
 }
 
-// split takes the output apart at its section lines, which have to be there in order.
+// split splits the output at the section headers, which must be present in order.
 func split(text string) (map[string]string, error) {
 	names := []string{sectionClock, sectionName, sectionFiles, sectionTopology, sectionAfter}
 	out := map[string]string{}
@@ -91,13 +91,13 @@ func split(text string) (map[string]string, error) {
 		body.WriteString(line)
 	}
 	if next < len(names) {
-		return nil, fmt.Errorf("read the host's own figures: no section %s in the output", names[next])
+		return nil, fmt.Errorf("read host state: missing section %s", names[next])
 	}
 	out[names[next-1]] = body.String()
 	return out, nil
 }
 
-// file takes one line of one file.
+// file parses one line of a file.
 func (h *Host) file(name, text string) error {
 	switch {
 	case name == "/proc/meminfo":
@@ -111,14 +111,14 @@ func (h *Host) file(name, text string) error {
 	case strings.HasPrefix(name, "/sys/class/infiniband/"):
 		return h.link(strings.Split(name, "/")[4], path.Base(name), text)
 	default:
-		return fmt.Errorf("read the host's files: %.80q was not asked for", name)
+		return fmt.Errorf("read host files: %.80q is not a requested file", name)
 	}
 }
 
 func (h *Host) meminfo(text string) error {
 	m := meminfo.FindStringSubmatch(text)
 	if m == nil {
-		return nil // names with parentheses, which are not read
+		return nil // a name with parentheses: not needed
 	}
 	n, err := strconv.ParseInt(m[2], 10, 64)
 	if err != nil {
@@ -129,7 +129,7 @@ func (h *Host) meminfo(text string) error {
 		h.MemoryKiB = &n
 	case "HugePages_Total":
 		h.HugePages = &n
-	case "HugePages_Surp": // behind HugePages_Total, which counts them, too
+	case "HugePages_Surp": // after HugePages_Total, which includes them
 		if h.HugePages != nil {
 			*h.HugePages -= n
 		}
@@ -139,7 +139,7 @@ func (h *Host) meminfo(text string) error {
 	return nil
 }
 
-// unknownWidths are what the kernel prints for a width that it does not know.
+// unknownWidths are the values that the kernel prints for an unknown width.
 var unknownWidths = []int64{0, 63, 255}
 
 func (h *Host) link(adapter, file, text string) error {

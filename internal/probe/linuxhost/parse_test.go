@@ -74,13 +74,13 @@ func TestParse(t *testing.T) {
 		}
 	}
 	for name, tt := range map[string]struct{ in, want string }{
-		"nothing":        {"", "no section =clock="},
-		"cut short":      {whole[:strings.Index(whole, "=after=")], "no section =after="},
+		"nothing":        {"", "missing section =clock="},
+		"cut short":      {whole[:strings.Index(whole, "=after=")], "missing section =after="},
 		"no UTF-8":       {whole + "\xff\xfe", "UTF-8"},
-		"another file":   {strings.Replace(whole, "/proc/meminfo:MemFree:", "/etc/passwd:root:", 1), "was not asked for"},
+		"another file":   {strings.Replace(whole, "/proc/meminfo:MemFree:", "/etc/passwd:root:", 1), "is not a requested file"},
 		"no file":        {strings.Replace(whole, "/proc/meminfo:MemFree:", "MemFree ", 1), "/proc/meminfo"},
 		"no lanes":       {strings.Replace(whole, "current_link_width:16", "current_link_width:x16", 1), "expected a number of lanes"},
-		"no shell there": {"sh: command not found\n", "no section"},
+		"no shell there": {"sh: command not found\n", "missing section"},
 	} {
 		if _, err := linuxhost.Parse([]byte(tt.in)); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %q", name, err, tt.want)

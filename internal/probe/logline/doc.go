@@ -1,8 +1,6 @@
-// Package logline reads the lines of a program's log as it came through
-// launchers and container runtimes: it takes off timestamps, stream tags, rank
-// labels and terminal colours, and says what they told.
+// Package logline reads the lines of a log as launchers and container runtimes pass it on. It
+// removes timestamps, stream tags, rank labels and terminal colours, and returns their values.
 //
-// Invariants: reading is bounded in bytes and in the length of a line; a line
-// that is too long is cut, never an error; bytes that are no UTF-8 pass through.
-// It knows nothing of what a line means.
+// Reading is bounded in bytes and in line length. A line that is too long is truncated, which
+// is not an error. Bytes that are not UTF-8 are kept. It does not interpret the text of a line.
 package logline

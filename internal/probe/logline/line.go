@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// Line is one line of a log, without what launchers and runtimes put before it.
+// Line is one line of a log without the prefixes of launchers and runtimes.
 type Line struct {
-	// Time is the runtime's timestamp; zero when there was none.
+	// Time is the timestamp of the runtime; zero if absent.
 	Time time.Time
-	// Rank is the rank that a launcher's label names; -1 when there was none.
+	// Rank is the rank in the label of a launcher; -1 if absent.
 	Rank int
-	// Text is what the program wrote.
+	// Text is the line of the program.
 	Text string
 }
 
@@ -21,8 +21,8 @@ var (
 	ansi      = regexp.MustCompile(`\x1b\[[0-9;?]*[ -/]*[@-~]`)
 	criTag    = regexp.MustCompile(`^(?:stdout|stderr) [FP] `)
 	podPrefix = regexp.MustCompile(`^\[pod/[^\]\s]+\]\s?`)
-	// mpiTag is of mpirun: --tag-output, with the job's name since Open MPI 5, and
-	// with --timestamp-output a date before it, or alone.
+	// mpiTag is the prefix of mpirun --tag-output, with the job name since Open MPI 5 and the
+	// date of --timestamp-output; mpiTime is the date alone.
 	mpiTag    = regexp.MustCompile(`^\s*(?:` + mpiDate + `)?\[(?:[\w.-]+@)?\d+,(\d+)\]<std(?:out|err)>:\s?`)
 	mpiTime   = regexp.MustCompile(`^` + mpiDate + `<std(?:out|err)>:\s?`)
 	rankLabel = regexp.MustCompile(`^\[(?:rank|default)(\d+)\]:\s?`)
@@ -31,10 +31,10 @@ var (
 
 const mpiDate = `\w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4}`
 
-// maxTag is how far into a line a tag of mpirun begins to end.
+// maxTag is the largest offset of the end of an mpirun tag.
 const maxTag = 160
 
-// Parse takes the prefixes off one line.
+// Parse removes the prefixes of one line.
 func Parse(s string) Line {
 	l := Line{Rank: -1, Text: strings.TrimRight(s, "\r\n")}
 	if strings.IndexByte(l.Text, '\x1b') >= 0 {
@@ -57,7 +57,7 @@ func Parse(s string) Line {
 	return l
 }
 
-// stripTime takes off an RFC 3339 timestamp and the CRI stream tag behind it.
+// stripTime removes an RFC 3339 timestamp and the CRI stream tag after it.
 func (l *Line) stripTime() {
 	if len(l.Text) < 20 || l.Text[4] != '-' || l.Text[10] != 'T' {
 		return

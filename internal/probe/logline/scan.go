@@ -7,21 +7,20 @@ import (
 	"io"
 )
 
-// Bounds of what is read.
+// Bounds of a log.
 const (
-	// MaxBytes is the longest log that is read.
+	// MaxBytes is the longest log.
 	MaxBytes = 256 << 20
-	// MaxLine is the longest line; what is behind it is dropped.
+	// MaxLine is the longest line in bytes; the rest of a longer line is dropped.
 	MaxLine = 64 << 10
-	// MaxRank is the highest rank number that is believed.
+	// MaxRank is the highest valid rank.
 	MaxRank = 1 << 20
 )
 
-// ErrTooLong says that a log has more than MaxBytes.
-var ErrTooLong = errors.New("log is longer than what is read of one")
+// ErrTooLong is returned for a log of more than MaxBytes.
+var ErrTooLong = errors.New("log is longer than 256 MiB")
 
-// Scan calls fn with each line of r. It ends with fn's error, with r's, or with
-// ErrTooLong.
+// Scan calls fn with each line of r. It returns the first error of fn or r, or ErrTooLong.
 func Scan(r io.Reader, fn func(Line) error) error {
 	in := bufio.NewReaderSize(io.LimitReader(r, MaxBytes+1), MaxLine)
 	total := 0

@@ -1,33 +1,33 @@
 package nccl
 
-// Log is what the INFO lines of one log say.
+// Log is the content of the NCCL lines of one log.
 type Log struct {
-	// Lines counts NCCL lines; zero means that NCCL was silent.
+	// Lines is the number of NCCL lines; 0: NCCL printed nothing.
 	Lines    int      `json:"lines"`
 	Versions []string `json:"versions,omitempty"`
 	Hosts    []Host   `json:"hosts"`
-	// Ranks are those that said who they are, by rank.
+	// Ranks are the ranks with an init, ring or NVLS line, in order.
 	Ranks []Rank `json:"ranks"`
-	// Channels are the connections, each distinct one once.
+	// Channels are the distinct connections.
 	Channels []Channel `json:"channels"`
 	// Warnings are NCCL WARN lines, with their host.
 	Warnings []Warning `json:"warnings,omitempty"`
-	// Clipped says that a bound was hit and something is not in here.
+	// Clipped: the log exceeded a bound and the result is incomplete.
 	Clipped bool `json:"clipped,omitempty"`
 }
 
-// Host is what the processes of one host say of its network.
+// Host is the network of one host as its processes report it.
 type Host struct {
 	Name string `json:"name"`
-	// HCAs are the distinct lists after "NET/IB : Using"; healthy is one.
+	// HCAs are the distinct lists after "NET/IB : Using"; a healthy host has one.
 	HCAs [][]HCA `json:"hcas,omitempty"`
 	// Networks are the names after "Using network".
 	Networks []string `json:"networks,omitempty"`
-	// NoDevice says that NET/IB found no device.
+	// NoDevice: NET/IB found no device.
 	NoDevice bool `json:"noDevice,omitempty"`
-	// Sockets are interfaces that NET/Socket uses.
+	// Sockets are the interfaces of NET/Socket.
 	Sockets []string `json:"sockets,omitempty"`
-	// GPUDirectOff are the HCAs that GPUDirect RDMA is disabled for.
+	// GPUDirectOff are the HCAs with GPUDirect RDMA disabled.
 	GPUDirectOff []string `json:"gpuDirectOff,omitempty"`
 }
 
@@ -42,22 +42,22 @@ type HCA struct {
 
 // Rank is one GPU of the communicator.
 type Rank struct {
-	// Rank is -1 where no line told it.
+	// Rank is -1 if no line has it.
 	Rank   int    `json:"rank"`
 	Host   string `json:"host"`
 	Device int    `json:"device"`
 	NRanks int    `json:"nranks,omitempty"`
 	BusID  string `json:"busID,omitempty"`
-	// Inits counts "Init COMPLETE".
+	// Inits is the number of "Init COMPLETE" lines.
 	Inits int `json:"inits"`
-	// Rings counts "Connected all rings"; RingGDR is what they said of GPUDirect.
+	// Rings is the number of "Connected all rings" lines; RingGDR is their GPUDirect flag.
 	Rings   int   `json:"rings"`
 	RingGDR *bool `json:"ringGDR,omitempty"`
-	// NVLS is whether multicast is available; nil when nothing was said.
+	// NVLS is whether multicast is available; nil if not reported.
 	NVLS *bool `json:"nvls,omitempty"`
 }
 
-// Channel is a connection between two ranks as one of the two reports it.
+// Channel is a connection between two ranks as one of them reports it.
 type Channel struct {
 	Host string `json:"host"`
 	From int    `json:"from"`
@@ -66,7 +66,7 @@ type Channel struct {
 	Direction string `json:"direction,omitempty"`
 	// Transport is "NET/IB", "NET/Socket", "P2P/CUMEM/read", "SHM/direct/direct".
 	Transport string `json:"transport"`
-	// Device indexes Host's HCAs; -1 where the transport has none.
+	// Device is an index of the HCAs of the host; -1 for a transport without device.
 	Device int  `json:"device"`
 	GDR    bool `json:"gdr"`
 	Count  int  `json:"count"`

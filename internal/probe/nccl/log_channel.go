@@ -8,17 +8,17 @@ import (
 )
 
 var (
-	// channelLine takes "Channel 00/0 : 0[0] -> 8[0] [send] via NET/IB/0/GDRDMA"
+	// channelLine matches "Channel 00/0 : 0[0] -> 8[0] [send] via NET/IB/0/GDRDMA"
 	// and the older "Ring 00 : 3 -> 10 [send] via NET/IB/0".
 	channelLine = regexp.MustCompile(`^(?:Channel|Ring) \d+(?:/\d+)? : (\d+)(?:\[[^\]]*\])? -> (\d+)(?:\[[^\]]*\])? (?:\[(send|receive)\] )?via (\S.*)$`)
-	// netVia takes "NET/IB/3(8)/GDRDMA(PCI)/Shared" and "NET/AWS Libfabric/0".
+	// netVia matches "NET/IB/3(8)/GDRDMA(PCI)/Shared" and "NET/AWS Libfabric/0".
 	netVia = regexp.MustCompile(`^(NET/.+?)/(\d+)(?:\(\d+\))?((?:/.*)?)$`)
 )
 
 func (p *logParser) channel(host, text string) {
 	m := channelLine.FindStringSubmatch(text)
 	if m == nil {
-		return // "Channel 00/16 : 0 1 2 3": the order of a ring
+		return // "Channel 00/16 : 0 1 2 3" is the order of a ring
 	}
 	c := Channel{Host: host, From: number(m[1]), To: number(m[2]), Direction: strings.Clone(m[3]), Device: -1}
 	if c.From > logline.MaxRank || c.To > logline.MaxRank {

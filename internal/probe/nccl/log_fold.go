@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// log puts what was read into a fixed order.
+// log returns the result in a deterministic order.
 func (p *logParser) log() Log {
 	l := Log{Lines: p.lines, Versions: p.versions, Warnings: p.warnings, Clipped: p.clipped}
 	for name, h := range p.hosts {
@@ -40,7 +40,7 @@ func gdrOrder(a, b Channel) int {
 	}
 }
 
-// ranks folds the processes of one rank (one a run) into one.
+// ranks merges the processes of one rank, one per run.
 func (p *logParser) ranks() []Rank {
 	type key struct {
 		host                  string
@@ -48,9 +48,9 @@ func (p *logParser) ranks() []Rank {
 	}
 	byRank := map[key]*Rank{}
 	var ranks []*Rank
-	for _, gpu := range slices.SortedFunc(maps.Keys(p.gpus), gpuKey.compare) { // what they disagree on is the first one's
+	for _, gpu := range slices.SortedFunc(maps.Keys(p.gpus), gpuKey.compare) { // on conflict the first process wins
 		r := p.gpus[gpu]
-		if r.silent() {
+		if r.empty() {
 			continue
 		}
 		k := key{host: r.Host, rank: r.Rank, device: r.Device}

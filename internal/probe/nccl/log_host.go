@@ -22,7 +22,7 @@ type hostLines struct {
 	gdrOff   []string
 }
 
-// network reads a line about the host's devices.
+// network parses a line about the network devices of the host.
 func (h *hostLines) network(text string) {
 	if m := netUsing.FindStringSubmatch(text); m != nil {
 		list, _, _ := strings.Cut(m[2], "; OOB")
@@ -49,7 +49,7 @@ func (h *hostLines) network(text string) {
 	}
 }
 
-// devices keeps a "Using" list when no process of the host has said the same.
+// devices adds a "Using" list unless another process of the host printed the same list.
 func (h *hostLines) devices(list string) {
 	var hcas []HCA
 	for _, m := range hcaEntry.FindAllStringSubmatch(list, maxList) {

@@ -12,7 +12,7 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/logline"
 )
 
-// Bounds of what one log may hold.
+// Bounds of one NCCL log.
 const (
 	maxHosts    = 1 << 14
 	maxChannels = 1 << 17
@@ -21,11 +21,11 @@ const (
 	maxList     = 256
 )
 
-// prefix is "host:pid:tid [device] NCCL INFO text", with or without tid and
-// device; a warning has the time before and the source's place within.
+// prefix matches "host:pid:tid [device] NCCL INFO text"; tid and device are optional. A warning
+// starts with the time and has the source position.
 var prefix = regexp.MustCompile(`^\s*(?:\[[0-9: .-]+\] )?([^\s:]+):(\d+)(?::\d+)? (?:\[(\d+)\] )?(?:\S+:\d+ )?NCCL (INFO|WARN|VERSION) ?(.*)$`)
 
-// ParseLog reads every NCCL line of a log; lines of others are stepped over.
+// ParseLog parses the NCCL lines of a log and ignores other lines.
 func ParseLog(r io.Reader) (Log, error) {
 	return guard.Parse("NCCL log", func() (Log, error) { return parseLog(r) })
 }
@@ -33,7 +33,7 @@ func ParseLog(r io.Reader) (Log, error) {
 func parseLog(r io.Reader) (Log, error) {
 	p := &logParser{hosts: map[string]*hostLines{}, gpus: map[gpuKey]*Rank{}, channels: map[Channel]int{}}
 	if err := logline.Scan(r, func(l logline.Line) error { p.line(l.Text); return nil }); err != nil {
-		return p.log(), fmt.Errorf("NCCL log: %w", err)
+		return p.log(), fmt.Errorf("read NCCL log: %w", err)
 	}
 	return p.log(), nil
 }
@@ -135,7 +135,7 @@ func (p *logParser) gpu(key gpuKey) *Rank {
 	return g
 }
 
-// add appends s when it is not there yet and the list is not full.
+// add appends s unless the list contains it or is full.
 func add(list []string, s string) []string {
 	if slices.Contains(list, s) || len(list) >= maxList {
 		return list

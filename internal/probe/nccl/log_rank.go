@@ -13,7 +13,7 @@ var (
 	nvlsLine = regexp.MustCompile(`^NVLS multicast support is (not )?available on dev \d+`)
 )
 
-// line reads what one GPU's process says of itself.
+// line parses one line of the process of a GPU.
 func (r *Rank) line(text string) {
 	switch {
 	case strings.HasPrefix(text, "ncclCommInitRank"), strings.HasPrefix(text, "comm 0x"): // the latter up to 2.16
@@ -37,7 +37,7 @@ func (r *Rank) line(text string) {
 	}
 }
 
-// both is false once it was false.
+// both is the conjunction of have (if set) and now.
 func both(have *bool, now bool) *bool {
 	if have != nil {
 		now = now && *have
@@ -45,7 +45,7 @@ func both(have *bool, now bool) *bool {
 	return &now
 }
 
-// fold adds what the same rank said in another run.
+// fold merges the lines of the same rank from another run.
 func (r *Rank) fold(other Rank) {
 	r.Inits += other.Inits
 	r.Rings += other.Rings
@@ -63,6 +63,6 @@ func (r *Rank) fold(other Rank) {
 	}
 }
 
-func (r *Rank) silent() bool {
+func (r *Rank) empty() bool {
 	return r.Rank < 0 && r.Rings == 0 && r.NVLS == nil
 }

@@ -154,8 +154,8 @@ func TestParseRowsThatAreNotWhole(t *testing.T) {
 #       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong
 `
 	tests := map[string]struct{ row, problem string }{
-		"cut after the first half": {"           8             2     float     sum      -1    62.34   0.01   0.02      0", "9 fields under 13 heads"},
-		"a line of NCCL behind it": {"           8             2     float     sum      -1    62.34   0.01   0.02      0    62.34   0.01   0.02      0node1:101:140 [0] NCCL INFO Connected all trees", "glued"},
+		"cut after the first half": {"           8             2     float     sum      -1    62.34   0.01   0.02      0", "9 fields for 13 columns"},
+		"a line of NCCL behind it": {"           8             2     float     sum      -1    62.34   0.01   0.02      0    62.34   0.01   0.02      0node1:101:140 [0] NCCL INFO Connected all trees", "joined"},
 		"in-place only":            {"           8             2     float     sum      -1                                       62.34   0.01   0.02      0", ""},
 	}
 	for name, tt := range tests {
@@ -191,7 +191,7 @@ func TestParseOldAllToAll(t *testing.T) {
 func TestParseWithoutCommentMarks(t *testing.T) {
 	t.Parallel()
 	_, err := nccl.ParseTests(strings.NewReader(strings.ReplaceAll(string(read(t, "v2.19.6-h100.log")), "#", " ")))
-	if !errors.Is(err, nccl.ErrNoRun) || !strings.Contains(err.Error(), "lost the # at the beginning") {
+	if !errors.Is(err, nccl.ErrNoRun) || !strings.Contains(err.Error(), "the # at the start of the lines is missing") {
 		t.Error(err)
 	}
 }

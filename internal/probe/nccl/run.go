@@ -2,31 +2,31 @@ package nccl
 
 // Run is one invocation of a test.
 type Run struct {
-	// Version of nccl-tests; empty before 2.17, which did not print one.
+	// Version of nccl-tests; empty before 2.17, which does not print it.
 	Version string `json:"version,omitempty"`
-	// NCCLVersion is the library's version code, as printed (22807 is 2.28.7).
+	// NCCLVersion is the version code of the library (22807 is 2.28.7).
 	NCCLVersion int `json:"ncclVersion,omitempty"`
-	// Test is the program ("all_reduce_perf"); empty where it is not printed.
+	// Test is the program ("all_reduce_perf"); empty if not printed.
 	Test     string `json:"test,omitempty"`
 	MinBytes int64  `json:"minBytes"`
 	MaxBytes int64  `json:"maxBytes"`
-	// StepFactor or StepBytes leads from a size to the next.
+	// StepFactor or StepBytes is the step from one size to the next.
 	StepFactor int64 `json:"stepFactor,omitempty"`
 	StepBytes  int64 `json:"stepBytes,omitempty"`
-	// Validation is the -c argument: 0 checks no data.
+	// Validation is the -c argument: 0 disables validation.
 	Validation *int     `json:"validation,omitempty"`
 	Devices    []Device `json:"devices"`
 	Rows       []Row    `json:"rows"`
-	// OutOfBounds is the footer's count of wrong values.
+	// OutOfBounds is the number of wrong values in the footer.
 	OutOfBounds *int64 `json:"outOfBounds,omitempty"`
-	// AvgBusBW is the footer's average over all sizes; it says little.
+	// AvgBusBW is the average over all sizes in the footer.
 	AvgBusBW *float64 `json:"avgBusbwGBps,omitempty"`
-	// Starting and Concluded are the lines around a run of newer versions.
+	// Starting and Concluded are the first and last line of a run of newer versions.
 	Starting  bool `json:"starting,omitempty"`
 	Concluded bool `json:"concluded,omitempty"`
 	// Errors are "# error:" lines and "Test NCCL failure" lines.
 	Errors []string `json:"errors,omitempty"`
-	// Problems are lines of the table that could not be read.
+	// Problems are lines of the table that could not be parsed.
 	Problems []string `json:"problems,omitempty"`
 }
 
@@ -58,16 +58,16 @@ type Side struct {
 	TimeUS float64 `json:"timeUs"`
 	AlgBW  float64 `json:"algbwGBps"`
 	BusBW  float64 `json:"busbwGBps"`
-	// Wrong counts wrong elements; nil is N/A: nobody looked.
+	// Wrong is the number of wrong elements; nil (N/A): not validated.
 	Wrong *int64 `json:"wrong"`
 }
 
-// Complete says that the run printed everything up to its footer.
+// Complete reports whether the run printed its footer.
 func (r Run) Complete() bool {
 	return r.OutOfBounds != nil && r.AvgBusBW != nil && r.Concluded == r.Starting
 }
 
-// Sides are the halves of a row that were run.
+// Sides returns the halves of the row that exist.
 func (r Row) Sides() []Side {
 	var sides []Side
 	for _, s := range []*Side{r.OutOfPlace, r.InPlace} {
@@ -78,7 +78,7 @@ func (r Row) Sides() []Side {
 	return sides
 }
 
-// BusBW is the lower of the two bus bandwidths; ok is false for a row without any.
+// BusBW is the lower bus bandwidth of the halves in GB/s; ok is false for a row without one.
 func (r Row) BusBW() (gbps float64, ok bool) {
 	for i, s := range r.Sides() {
 		if i == 0 || s.BusBW < gbps {
@@ -89,8 +89,8 @@ func (r Row) BusBW() (gbps float64, ok bool) {
 	return gbps, ok
 }
 
-// Sizes are those that the run announced: minBytes to maxBytes by its step.
-// They are empty when it announced none that make sense.
+// Sizes are the sizes of the parameter line: minBytes to maxBytes by its step; empty if the
+// parameters are missing or invalid.
 func (r Run) Sizes() []int64 {
 	var sizes []int64
 	if r.MinBytes <= 0 || r.MaxBytes < r.MinBytes {

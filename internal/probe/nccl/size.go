@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// ParseSize reads a size as nccl-tests takes it: "8", "8K", "8M", "16G".
+// ParseSize parses a size argument of nccl-tests: "8", "8K", "8M", "16G".
 func ParseSize(s string) (int64, error) {
 	shift := 0
 	digits := s
@@ -17,7 +17,7 @@ func ParseSize(s string) (int64, error) {
 	}
 	n, err := strconv.ParseInt(digits, 10, 64)
 	if err != nil || n <= 0 || n > 1<<62>>shift {
-		return 0, fmt.Errorf("%q is no size: write it as 8M or 16G", s)
+		return 0, fmt.Errorf("invalid size %q: must be a number with an optional K, M or G, such as 8M or 16G", s)
 	}
 	return n << shift, nil
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/logline"
 )
 
-// Bounds of what one log may hold.
+// Bounds of one nccl-tests log.
 const (
 	maxRuns     = 256
 	maxRows     = 4096
@@ -19,10 +19,10 @@ const (
 	maxProblems = 32
 )
 
-// ErrNoRun says that a log holds no trace of nccl-tests.
+// ErrNoRun is returned for a log without output of nccl-tests.
 var ErrNoRun = errors.New("no nccl-tests output in the log")
 
-// ParseTests reads every run of a log.
+// ParseTests parses all runs of a log.
 func ParseTests(r io.Reader) ([]Run, error) {
 	return guard.Parse("nccl-tests log", func() ([]Run, error) { return parseTests(r) })
 }
@@ -30,10 +30,10 @@ func ParseTests(r io.Reader) ([]Run, error) {
 func parseTests(r io.Reader) ([]Run, error) {
 	p := &testsParser{}
 	if err := logline.Scan(r, p.line); err != nil {
-		return p.runs, fmt.Errorf("nccl-tests log: %w", err)
+		return p.runs, fmt.Errorf("read nccl-tests log: %w", err)
 	}
 	if len(p.runs) == 0 && p.bare {
-		return nil, fmt.Errorf("%w: its lines have lost the # at the beginning: keep the log as it was printed", ErrNoRun)
+		return nil, fmt.Errorf("%w: the # at the start of the lines is missing: keep the log as printed", ErrNoRun)
 	}
 	if len(p.runs) == 0 {
 		return nil, ErrNoRun
@@ -44,15 +44,13 @@ func parseTests(r io.Reader) ([]Run, error) {
 type testsParser struct {
 	runs    []Run
 	columns []string
-	// table says that the header of the table was seen; inPlace that its title
-	// names the in-place half alone.
+	// table: the header of the table was read. inPlace: its title has only the in-place half.
 	table, inPlace bool
-	// bare says that a line looked like one of nccl-tests without its "#".
+	// bare: a line of nccl-tests without its "#" was read.
 	bare bool
 }
 
-// current is the run that a line belongs to; a line that opens a run begins a
-// new one when the last one has gone past its own opening.
+// current returns the open run. It opens a new run if opens is set or there is none.
 func (p *testsParser) current(opens bool) *Run {
 	if opens || len(p.runs) == 0 {
 		p.runs = append(p.runs, Run{})
@@ -67,7 +65,7 @@ func (p *testsParser) line(l logline.Line) error {
 		return nil
 	}
 	if strings.Contains(text, "NCCL INFO") || strings.Contains(text, "NCCL WARN") {
-		p.ofNCCL(text)
+		p.joinedRow(text)
 		return nil
 	}
 	if len(p.runs) >= maxRuns {
@@ -90,17 +88,17 @@ func (p *testsParser) line(l logline.Line) error {
 	return nil
 }
 
-// rowBegins is how a row of the table begins: size, count, type.
+// rowBegins matches the start of a row: size, count, type.
 var rowBegins = regexp.MustCompile(`^\d+\s+\d+\s+[a-z]\w*\s`)
 
-// ofNCCL notes a row that a line of NCCL is glued to: its last figure and the
-// line's host cannot be told apart.
-func (p *testsParser) ofNCCL(text string) {
+// joinedRow records a problem for a row that is joined with a line of NCCL: the last figure
+// of the row and the host of the line cannot be separated.
+func (p *testsParser) joinedRow(text string) {
 	if !p.table || !rowBegins.MatchString(text) {
 		return
 	}
 	if run := p.current(false); len(run.Problems) < maxProblems {
-		run.Problems = append(run.Problems, fmt.Sprintf("a line of NCCL is glued to a row: %.160q", text))
+		run.Problems = append(run.Problems, fmt.Sprintf("row is joined with a line of NCCL: %.160q", text))
 	}
 }
 

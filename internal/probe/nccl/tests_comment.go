@@ -17,7 +17,7 @@ var (
 	avgBusBW    = regexp.MustCompile(`^Avg bus bandwidth\s*:\s*(\S+)`)
 )
 
-// comment reads a line that begins with "#", which text no longer has.
+// comment parses a line that starts with "#"; text is the rest of the line.
 func (p *testsParser) comment(text string) error {
 	switch {
 	case strings.HasPrefix(text, "nccl-tests version"):
@@ -42,8 +42,8 @@ func (p *testsParser) comment(text string) error {
 	return nil
 }
 
-// opening is the run that an opening line belongs to: a new one when the
-// current one has had such a line already.
+// opening returns the run of an opening line: a new run if the open one already has such a
+// line.
 func (p *testsParser) opening(had func(*Run) bool) *Run {
 	if len(p.runs) == 0 {
 		return p.current(true)
@@ -68,7 +68,7 @@ func (p *testsParser) params(text string) {
 	run := p.opening(func(r *Run) bool { return r.MinBytes > 0 })
 	m := paramLine.FindStringSubmatch(text)
 	if m == nil {
-		run.Problems = append(run.Problems, fmt.Sprintf("parameters not understood: %.160q", text))
+		run.Problems = append(run.Problems, fmt.Sprintf("invalid parameters: %.160q", text))
 		return
 	}
 	run.MinBytes, run.MaxBytes = toInt(m[1]), toInt(m[2])
@@ -120,7 +120,7 @@ func (p *testsParser) footer(text string) {
 	}
 }
 
-// toInt reads digits; a number too large for the type is its largest value.
+// toInt parses digits; on overflow it returns the largest int64.
 func toInt(s string) int64 {
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil && n < 0 {
@@ -129,11 +129,11 @@ func toInt(s string) int64 {
 	return n
 }
 
-// toFloat refuses what is no finite, non-negative number.
+// toFloat parses a finite, non-negative number.
 func toFloat(s string) (float64, error) {
 	v, err := strconv.ParseFloat(s, 64)
 	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) || v < 0 {
-		return 0, fmt.Errorf("%.40q is no figure", s)
+		return 0, fmt.Errorf("invalid figure %.40q: must be a finite, non-negative number", s)
 	}
 	return v, nil
 }

@@ -9,15 +9,15 @@ import (
 	"strings"
 )
 
-// defaultColumns is the table's head since 2.11, for a log that lost it.
+// defaultColumns is the header since 2.11, for a log without header.
 var defaultColumns = []string{
 	"size", "count", "type", "redop", "root",
 	"time", "algbw", "busbw", "#wrong", "time", "algbw", "busbw", "#wrong",
 }
 
-// parseRow reads one line of the table under the given heads. The heads of the
-// two halves repeat; columns with other heads (per-iteration figures,
-// timestamps) are stepped over. inPlace tells of a table with one half which.
+// parseRow parses one row of the table with the given columns. The column names of the two
+// halves are equal. Unknown columns (per-iteration figures, timestamps) are ignored. inPlace
+// is the half of a table that has only one.
 func parseRow(columns []string, text string, inPlace bool) (Row, error) {
 	if len(columns) == 0 {
 		columns = defaultColumns
@@ -25,17 +25,17 @@ func parseRow(columns []string, text string, inPlace bool) (Row, error) {
 	fields := rowFields(columns, text)
 	half := slices.IndexFunc(columns, isTime)
 	if half < 0 {
-		return Row{}, errors.New("the table's head has no time column")
+		return Row{}, errors.New("the header has no time column")
 	}
 	second := half + 1 + slices.IndexFunc(columns[half+1:], isTime)
 	var row Row
 	if err := row.head(columns[:half], fields); err != nil {
 		return Row{}, err
 	}
-	cut := fmt.Errorf("%d fields under %d heads", len(fields), len(columns))
+	mismatch := fmt.Errorf("%d fields for %d columns", len(fields), len(columns))
 	switch {
 	case second == half && len(fields) != len(columns):
-		return Row{}, cut
+		return Row{}, mismatch
 	case second == half:
 		side, err := parseSide(columns[half:], fields[half:])
 		if err != nil {
@@ -57,7 +57,7 @@ func parseRow(columns []string, text string, inPlace bool) (Row, error) {
 	case len(fields) == len(columns)-(second-half) && blank.MatchString(text):
 		fields = fields[half:] // in-place only, as in a trace replay
 	default:
-		return Row{}, cut
+		return Row{}, mismatch
 	}
 	in, err := parseSide(columns[second:], fields)
 	if err != nil {
@@ -67,11 +67,11 @@ func parseRow(columns []string, text string, inPlace bool) (Row, error) {
 	return row, nil
 }
 
-// blank is a half that was left out; a row that was cut has none.
+// blank matches an empty half; a truncated row has none.
 var blank = regexp.MustCompile(`\s{20}`)
 
-// rowFields are the fields of a row, one a head: a timestamp at the end is two
-// words, and old tests without an operation left its column blank.
+// rowFields returns one field per column: a timestamp at the end has two words, and old
+// tests without an operation print an empty redop column.
 func rowFields(columns []string, text string) []string {
 	fields := strings.Fields(text)
 	if i := slices.Index(columns, "timestamp"); i >= 0 && i == len(columns)-1 && len(fields) == len(columns)+1 {
@@ -89,7 +89,7 @@ func isTime(column string) bool { return column == "time" || column == "cputime"
 
 func (r *Row) head(columns, fields []string) error {
 	if len(fields) < len(columns) {
-		return fmt.Errorf("%d fields under %d heads", len(fields), len(columns))
+		return fmt.Errorf("%d fields for %d columns", len(fields), len(columns))
 	}
 	r.Root = -1
 	for i, column := range columns {
@@ -107,7 +107,7 @@ func (r *Row) head(columns, fields []string) error {
 			r.Root, err = strconv.Atoi(fields[i])
 		}
 		if err != nil {
-			return fmt.Errorf("%s: %.40q is no number", column, fields[i])
+			return fmt.Errorf("invalid %s %.40q: must be a number", column, fields[i])
 		}
 	}
 	if r.Bytes < 0 || r.Count < 0 {
@@ -118,7 +118,7 @@ func (r *Row) head(columns, fields []string) error {
 
 func parseSide(columns, fields []string) (Side, error) {
 	var s Side
-	seen := 0
+	figures := 0
 	for i, column := range columns {
 		if i >= len(fields) {
 			break
@@ -134,22 +134,22 @@ func parseSide(columns, fields []string) (Side, error) {
 		case "#wrong":
 			s.Wrong, err = wrongCount(fields[i])
 		default:
-			continue // "error" of old versions is a deviation, no count: not validated
+			continue // "error" of old versions is a deviation, not a count: not validated
 		}
 		if err != nil {
 			return Side{}, fmt.Errorf("%s: %w", column, err)
 		}
 		if column != "#wrong" {
-			seen++
+			figures++
 		}
 	}
-	if seen != 3 {
-		return Side{}, fmt.Errorf("a half without time, algbw and busbw")
+	if figures != 3 {
+		return Side{}, fmt.Errorf("time, algbw or busbw is missing")
 	}
 	return s, nil
 }
 
-// wrongCount reads "0", "1.5e+06" or "N/A".
+// wrongCount parses "0", "1.5e+06" or "N/A".
 func wrongCount(field string) (*int64, error) {
 	if field == "N/A" {
 		return nil, nil

@@ -95,7 +95,7 @@ func TestParseDiagRefuses(t *testing.T) {
 		"nothing":           {" \n", "run dcgmi diag with -j"},
 		"an error message":  {"Error: unable to establish a connection to the specified host: localhost", "unable to establish"},
 		"the table":         {"Successfully ran diagnostic for group.\n+-----+", "no JSON"},
-		"truncated":         {four[:len(four)/2], "cut short"},
+		"truncated":         {four[:len(four)/2], "truncated"},
 		"another document":  {`{"body":{}}`, "neither"},
 		"no tests":          {`{"DCGM Diagnostic":{"test_categories":[]}}`, "neither tests nor"},
 		"an unknown status": {strings.Replace(four, `"Pass"`, `"Fine"`, 1), "unknown status \"Fine\": want one of Pass"},

@@ -103,7 +103,7 @@ func TestParseSMIRefuses(t *testing.T) {
 		"nothing":          {"", "no output"},
 		"an error message": {"Failed to initialize NVML: Driver/library version mismatch", "Driver/library version mismatch"},
 		"the table":        {"+------+\n| NVIDIA-SMI 580", "no XML"},
-		"truncated":        {v13[:len(v13)-400], "cut short"},
+		"truncated":        {v13[:len(v13)-400], "truncated"},
 		"only the head":    {v13[:120], "truncated"},
 		"UTF-16":           {"\xff\xfe<\x00?\x00", "UTF-8"},
 		"another document": {`<?xml version="1.0"?><html></html>`, "expected one nvidia_smi_log"},

@@ -223,7 +223,7 @@ func TestAServiceDoesNotLeadToOtherPathsOfTheAPIServer(t *testing.T) {
 				w.WriteHeader(http.StatusTemporaryRedirect)
 			}), true)
 			err := query(t.Context(), prom.Endpoint{Service: "monitoring/prometheus:9090"}, cluster(t, base))
-			if !errors.Is(err, origin.ErrElsewhere) || len(paths) != 1 {
+			if !errors.Is(err, origin.ErrOtherOrigin) || len(paths) != 1 {
 				t.Errorf("asked %s: %v", paths, err)
 			}
 		})
@@ -295,7 +295,7 @@ func TestALinkOfAControllerDoesNotLeadElsewhere(t *testing.T) {
 		w.Header().Set("Content-Type", "application/json")
 		fmt.Fprintf(w, `{"@odata.id":"/redfish/v1/","Id":"R","PowerEquipment":{"@odata.id":"@%[1]s/steal"},"Chassis":{"@odata.id":"@%[1]s/steal"}}`, host)
 	}), true)
-	if _, err := redfish.Read(t.Context(), site.Redfish{Name: "pdu", URL: base, CAFile: ca, User: "admin", PasswordFile: file, PDUs: []string{"1"}}); !errors.Is(err, origin.ErrElsewhere) {
+	if _, err := redfish.Read(t.Context(), site.Redfish{Name: "pdu", URL: base, CAFile: ca, User: "admin", PasswordFile: file, PDUs: []string{"1"}}); !errors.Is(err, origin.ErrOtherOrigin) {
 		t.Error(err)
 	}
 	if got := other.asked(); len(got) > 0 {

@@ -1,7 +1,6 @@
-// Package origin makes the HTTP clients that may carry credentials, or that reach what
-// is not to be trusted with an address.
+// Package origin creates HTTP clients that send credentials, or that connect to servers that
+// must not choose the address of the next request.
 //
-// Invariants: a client sends requests to the one origin (scheme, host and port) that it
-// was made for; a redirect out of its base address is an error and not a request;
-// credentials go over TLS unless the caller was told otherwise by name.
+// A client sends requests to one origin (scheme, host and port) only. A redirect out of its
+// base address is an error. Credentials are sent over TLS unless the site permits plain HTTP.
 package origin

@@ -11,17 +11,17 @@ import (
 	"time"
 )
 
-// ErrElsewhere is of a request to another host than the client was made for.
-var ErrElsewhere = errors.New("not followed to another address")
+// ErrOtherOrigin is returned for a request to another origin than that of the client.
+var ErrOtherOrigin = errors.New("not followed to another address")
 
-// ErrPlainHTTP is of credentials that would go over the network in clear.
+// ErrPlainHTTP is returned for credentials that would be sent unencrypted.
 var ErrPlainHTTP = errors.New("credentials are not sent over plain http")
 
-// maxRedirects within the base address, as of net/http.
+// maxRedirects is the limit of net/http.
 const maxRedirects = 10
 
-// Client reaches base and what is below it, over next (nil: a transport of its own). A
-// timeout of zero is none.
+// Client is a client for base and the paths below it, over next (nil: a new transport). A
+// timeout of 0 disables the timeout.
 func Client(base string, next http.RoundTripper, timeout time.Duration) (*http.Client, error) {
 	u, err := parse(base)
 	if err != nil {
@@ -33,36 +33,36 @@ func Client(base string, next http.RoundTripper, timeout time.Duration) (*http.C
 	return &http.Client{Transport: Pin(u, next), Timeout: timeout, CheckRedirect: below(u)}, nil
 }
 
-// Forwarded makes a client for ports that are forwarded to pods. A pod's redirect is never
-// followed: it would make this machine ask what the pod cannot reach.
+// Forwarded is a client for ports that are forwarded to pods. It follows no redirect: a pod
+// could redirect this host to an address that the pod cannot access.
 func Forwarded(next http.RoundTripper) *http.Client {
 	return &http.Client{Transport: next, CheckRedirect: func(req *http.Request, via []*http.Request) error {
-		return fmt.Errorf("redirect to %s %w: %s is a forwarded port", name(req.URL), ErrElsewhere, name(via[0].URL))
+		return fmt.Errorf("redirect to %s %w: %s is a forwarded port", name(req.URL), ErrOtherOrigin, name(via[0].URL))
 	}}
 }
 
-// below refuses redirects that lead out of base. Behind the API server's proxy the base
-// is a path of the API server: another path there is the cluster's and not the Service's.
+// below rejects redirects out of base. Behind the API server proxy base is a path of the API
+// server: other paths belong to the cluster, not to the Service.
 func below(base *url.URL) func(*http.Request, []*http.Request) error {
 	return func(req *http.Request, via []*http.Request) error {
 		if len(via) >= maxRedirects {
 			return fmt.Errorf("%d redirects", len(via))
 		}
 		if !same(base, req.URL) || !under(base.Path, req.URL.Path) {
-			return fmt.Errorf("redirect to %s %w: give the final address instead of %s", name(req.URL), ErrElsewhere, name(base))
+			return fmt.Errorf("redirect to %s %w: give the final address instead of %s", name(req.URL), ErrOtherOrigin, name(base))
 		}
 		return nil
 	}
 }
 
-// under compares clean paths: "/proxy/../secrets" is not under "/proxy".
+// under compares cleaned paths: "/proxy/../secrets" is not under "/proxy".
 func under(base, p string) bool {
 	base = path.Clean("/" + base)
 	p = path.Clean("/" + p)
 	return base == "/" || p == base || strings.HasPrefix(p, base+"/")
 }
 
-// Pin refuses requests to other origins than base's before they are sent.
+// Pin rejects requests to an origin other than that of base.
 func Pin(base *url.URL, next http.RoundTripper) http.RoundTripper {
 	return &pin{base: base, next: next}
 }
@@ -72,29 +72,27 @@ type pin struct {
 	next http.RoundTripper
 }
 
-// RoundTrip implements http.RoundTripper.
 func (p *pin) RoundTrip(req *http.Request) (*http.Response, error) {
 	if !same(p.base, req.URL) {
 		if req.Body != nil {
 			_ = req.Body.Close() // a RoundTripper closes it, also on errors
 		}
-		return nil, fmt.Errorf("request to %s %w: this client is for %s", name(req.URL), ErrElsewhere, name(p.base))
+		return nil, fmt.Errorf("request to %s %w: this client is for %s", name(req.URL), ErrOtherOrigin, name(p.base))
 	}
 	return p.next.RoundTrip(req)
 }
 
-// WrappedRoundTripper lets client-go find what is below, for streams.
+// WrappedRoundTripper returns the next transport, which client-go needs for streams.
 func (p *pin) WrappedRoundTripper() http.RoundTripper { return p.next }
 
-// CloseIdleConnections passes it on.
+// CloseIdleConnections closes the idle connections of the next transport.
 func (p *pin) CloseIdleConnections() {
 	if c, ok := p.next.(interface{ CloseIdleConnections() }); ok {
 		c.CloseIdleConnections()
 	}
 }
 
-// Check refuses credentials for a plain http address; plainHTTP is the site's word that
-// they may be read on the way.
+// Check rejects credentials for a plain HTTP address unless plainHTTP permits them.
 func Check(base string, credentials, plainHTTP bool) error {
 	u, err := parse(base)
 	if err != nil {
@@ -114,12 +112,12 @@ func parse(base string) (*url.URL, error) {
 	return u, nil
 }
 
-// name is a URL without what may be secret in it.
+// name is a URL without user, password and query.
 func name(u *url.URL) string { return u.Scheme + "://" + u.Host + u.Path }
 
 func secure(u *url.URL) bool { return scheme(u) == "https" }
 
-// scheme is that of HTTP also where a connection is to become a stream.
+// scheme maps the websocket schemes to those of HTTP.
 func scheme(u *url.URL) string {
 	switch s := strings.ToLower(u.Scheme); s {
 	case "ws":
@@ -145,7 +143,7 @@ func port(u *url.URL) string {
 	return "80"
 }
 
-// Loopback says that a host, with or without port, is this machine's own.
+// Loopback reports whether a host, with or without port, is a loopback address.
 func Loopback(host string) bool {
 	hostname, _, err := net.SplitHostPort(host)
 	if err != nil {

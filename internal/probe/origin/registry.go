@@ -5,9 +5,9 @@ import (
 	"net/http"
 )
 
-// Registry makes a client for a registry of artifacts. Blobs of registries are often
-// kept by another host, so redirects are followed; credentials are sent to the origin
-// that they were made for, and in clear to loopback only unless plainHTTP allows it.
+// Registry is a client for an OCI registry. It follows redirects, because registries often
+// store blobs on another host. It sends credentials to the first origin only, and over plain
+// HTTP only to loopback addresses unless plainHTTP is set.
 func Registry(client *http.Client, plainHTTP bool) *http.Client {
 	out := *client
 	next := client.Transport
@@ -19,8 +19,8 @@ func Registry(client *http.Client, plainHTTP bool) *http.Client {
 	return &out
 }
 
-// withoutCredentials drops them when a redirect leaves the origin of the first request:
-// net/http keeps them for other ports and subdomains of a host.
+// withoutCredentials removes credentials from redirects to another origin: net/http keeps them
+// for other ports and subdomains of a host.
 func withoutCredentials(req *http.Request, via []*http.Request) error {
 	if len(via) >= maxRedirects {
 		return fmt.Errorf("%d redirects", len(via))
@@ -37,7 +37,6 @@ type guard struct {
 	plainHTTP bool
 }
 
-// RoundTrip implements http.RoundTripper.
 func (g *guard) RoundTrip(req *http.Request) (*http.Response, error) {
 	if req.Header.Get("Authorization") != "" && !g.plainHTTP && !secure(req.URL) && !Loopback(req.URL.Host) {
 		if req.Body != nil {

@@ -11,10 +11,10 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/guard"
 )
 
-// Alertmanager is Alertmanager's API, version 2.
+// Alertmanager is a client of the Alertmanager API v2.
 type Alertmanager struct{ *Client }
 
-// Alert is one to be posted.
+// Alert is an alert to post.
 type Alert struct {
 	Labels      map[string]string `json:"labels"`
 	Annotations map[string]string `json:"annotations,omitempty"`
@@ -22,7 +22,7 @@ type Alert struct {
 	EndsAt      time.Time         `json:"endsAt"`
 }
 
-// Post hands alerts in.
+// Post creates alerts.
 func (a Alertmanager) Post(ctx context.Context, alerts ...Alert) error {
 	body, err := json.Marshal(alerts)
 	if err != nil {
@@ -32,7 +32,7 @@ func (a Alertmanager) Post(ctx context.Context, alerts ...Alert) error {
 	return err
 }
 
-// AlertState is an alert as Alertmanager has it.
+// AlertState is an alert in Alertmanager.
 type AlertState struct {
 	Labels      map[string]string `json:"labels"`
 	State       string            `json:"state"`
@@ -41,7 +41,7 @@ type AlertState struct {
 	InhibitedBy []string          `json:"inhibitedBy,omitempty"`
 }
 
-// ParseAlerts reads the answer to a question for alerts.
+// ParseAlerts parses the response of /api/v2/alerts.
 func ParseAlerts(raw []byte) ([]AlertState, error) {
 	return guard.Parse("alerts", func() ([]AlertState, error) { return parseAlerts(raw) })
 }
@@ -72,7 +72,7 @@ func parseAlerts(raw []byte) ([]AlertState, error) {
 	return out, nil
 }
 
-// Alerts lists the alerts that carry a label, whatever their state.
+// Alerts lists the alerts with a label, in any state.
 func (a Alertmanager) Alerts(ctx context.Context, label, value string) ([]AlertState, []byte, error) {
 	raw, err := a.get(ctx, "/api/v2/alerts", url.Values{"filter": {fmt.Sprintf("%s=%q", label, value)}})
 	if err != nil {

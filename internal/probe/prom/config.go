@@ -13,25 +13,24 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/guard"
 )
 
-// Config is what Prometheus' running configuration says about scraping.
+// Config is the scrape configuration of Prometheus.
 type Config struct {
-	// ScrapeInterval of jobs that say nothing else.
+	// ScrapeInterval is the default of the jobs.
 	ScrapeInterval time.Duration
 	Jobs           []Job
 }
 
-// Job is one of its scrape jobs.
+// Job is one scrape job.
 type Job struct {
 	Name           string
 	ScrapeInterval time.Duration
 	HonorLabels    bool
-	// Keeps are the labels that a target of the job must have, each with a value that
-	// the configuration says: those of its rules with the action keep, such as
+	// Keeps are the source labels of the relabel rules with the action keep, such as
 	// __meta_kubernetes_pod_annotation_prometheus_io_scrape.
 	Keeps []string
 }
 
-// Job finds a job by name.
+// Job returns the job with the given name.
 func (c Config) Job(name string) (Job, bool) {
 	for _, j := range c.Jobs {
 		if j.Name == name {
@@ -41,13 +40,13 @@ func (c Config) Job(name string) (Job, bool) {
 	return Job{}, false
 }
 
-// defaultScrape is what Prometheus takes for a configuration without an interval.
+// defaultScrape is the scrape interval of Prometheus without configuration.
 const defaultScrape = model.Duration(time.Minute)
 
-// ParseConfig reads the answer to a question for the configuration. The
-// configuration itself is not handed on: parts of it may be secret.
+// ParseConfig parses the response of /api/v1/status/config. It does not return the
+// configuration itself, which can contain secrets.
 func ParseConfig(raw []byte) (Config, error) {
-	return guard.Parse("configuration of Prometheus", func() (Config, error) { return parseConfig(raw) })
+	return guard.Parse("Prometheus configuration", func() (Config, error) { return parseConfig(raw) })
 }
 
 func parseConfig(raw []byte) (Config, error) {
@@ -62,7 +61,7 @@ func parseConfig(raw []byte) (Config, error) {
 		return Config{}, fmt.Errorf("read configuration: %w", err)
 	}
 	if body.YAML == "" {
-		return Config{}, errors.New("read configuration: it is empty")
+		return Config{}, errors.New("read configuration: empty response")
 	}
 	var file struct {
 		Global struct {
@@ -79,7 +78,7 @@ func parseConfig(raw []byte) (Config, error) {
 		} `yaml:"scrape_configs"`
 	}
 	if err := yaml.Unmarshal([]byte(body.YAML), &file); err != nil {
-		return Config{}, fmt.Errorf("read prometheus' configuration: %w", err)
+		return Config{}, fmt.Errorf("read Prometheus configuration: %w", err)
 	}
 	global, err := span(file.Global.ScrapeInterval, defaultScrape)
 	if err != nil {
@@ -108,7 +107,7 @@ func span(text string, otherwise model.Duration) (model.Duration, error) {
 	}
 	d, err := model.ParseDuration(text)
 	if err != nil {
-		return 0, fmt.Errorf("read prometheus' configuration: %w", err)
+		return 0, fmt.Errorf("read Prometheus configuration: %w", err)
 	}
 	return d, nil
 }

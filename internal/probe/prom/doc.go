@@ -1,8 +1,6 @@
-// Package prom asks Prometheus and Alertmanager through their HTTP APIs: by
-// URL, or by Service through the Kubernetes API server's proxy. It returns the
-// answer as it came beside what it says.
+// Package prom is a client of the HTTP APIs of Prometheus and Alertmanager, by URL or by Service
+// through the API server proxy. It returns the raw response with the parsed result.
 //
-// Invariants: answers are read to a bound; what is not the API's answer is an
-// error and never an empty result. Credentials are read from files when a
-// client is made and never appear in errors.
+// Responses are bounded. An invalid response is an error, never an empty result. Credentials
+// are read from files when a client is created and never appear in errors.
 package prom

@@ -14,8 +14,8 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/origin"
 )
 
-// Endpoint is where an API is: by URL, or by Service through the API server's
-// proxy. Its fields are those of the site file's.
+// Endpoint is the address of an API: a URL, or a Service behind the API server proxy. Its
+// fields are those of the site file.
 type Endpoint struct {
 	URL             string
 	Service         string
@@ -26,7 +26,7 @@ type Endpoint struct {
 	PlainHTTP       bool
 }
 
-// Name is where the endpoint is, for people: no credentials.
+// Name is the address for messages, without credentials.
 func (e Endpoint) Name() string {
 	if e.Service != "" {
 		return "service " + e.Service
@@ -34,10 +34,10 @@ func (e Endpoint) Name() string {
 	return e.URL
 }
 
-// requestTimeout bounds one request; deadlines of waits are the callers'.
+// requestTimeout is the timeout of one request.
 const requestTimeout = 30 * time.Second
 
-// Client talks to one endpoint.
+// Client is a client of one endpoint.
 type Client struct {
 	base  string
 	name  string
@@ -45,15 +45,14 @@ type Client struct {
 	http  *http.Client
 }
 
-// Connect makes a client; it does not connect yet. cluster is needed for an
-// endpoint that is a Service.
+// Connect creates a client without connecting. A Service endpoint requires cluster.
 func Connect(e Endpoint, cluster *kube.Cluster) (*Client, error) {
 	c := &Client{name: e.Name()}
 	var transport http.RoundTripper
 	switch {
 	case e.URL != "":
 		if err := origin.Check(e.URL, e.BearerTokenFile != "", e.PlainHTTP); err != nil {
-			return nil, fmt.Errorf("reach %s: %w", e.Name(), err)
+			return nil, fmt.Errorf("connect to %s: %w", e.Name(), err)
 		}
 		own, err := e.transport()
 		if err != nil {
@@ -63,17 +62,17 @@ func Connect(e Endpoint, cluster *kube.Cluster) (*Client, error) {
 	case e.Service != "" && cluster != nil:
 		service, err := cluster.Proxy(e.Service)
 		if err != nil {
-			return nil, fmt.Errorf("reach %s: %w", e.Name(), err)
+			return nil, fmt.Errorf("connect to %s: %w", e.Name(), err)
 		}
 		c.base, transport = service.BaseURL, service.Transport
 	case e.Service != "":
-		return nil, fmt.Errorf("reach %s: no cluster to reach it through", e.Name())
+		return nil, fmt.Errorf("connect to %s: no cluster given", e.Name())
 	default:
-		return nil, errors.New("no address is given: set url or service in the site file")
+		return nil, errors.New("address is missing: set url or service in the site file")
 	}
 	var err error
 	if c.http, err = origin.Client(c.base, transport, requestTimeout); err != nil {
-		return nil, fmt.Errorf("reach %s: %w", e.Name(), err)
+		return nil, fmt.Errorf("connect to %s: %w", e.Name(), err)
 	}
 	if e.BearerTokenFile != "" {
 		token, err := os.ReadFile(e.BearerTokenFile)
@@ -94,7 +93,7 @@ func (e Endpoint) transport() (http.RoundTripper, error) {
 		}
 		conf.RootCAs = x509.NewCertPool()
 		if !conf.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("read CA for %s: %s holds no certificate", e.Name(), e.CAFile)
+			return nil, fmt.Errorf("read CA for %s: %s contains no certificate", e.Name(), e.CAFile)
 		}
 	}
 	if e.CertFile != "" || e.KeyFile != "" {
@@ -107,8 +106,8 @@ func (e Endpoint) transport() (http.RoundTripper, error) {
 	return &http.Transport{Proxy: http.ProxyFromEnvironment, TLSClientConfig: conf, ForceAttemptHTTP2: true}, nil
 }
 
-// Name is the endpoint's.
+// Name is the name of the endpoint.
 func (c *Client) Name() string { return c.name }
 
-// Close gives idle connections back.
+// Close closes idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }

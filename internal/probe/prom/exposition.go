@@ -4,23 +4,23 @@ import (
 	"bytes"
 	"fmt"
 
+	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 
 	"github.com/firstlight/firstlight/internal/probe/guard"
 )
 
-// ParseExposition reads the series of one gauge from what an exporter exposes as
-// text. That there are none is no error.
+// ParseExposition parses the series of one gauge in Prometheus text format. A missing metric
+// is not an error.
 func ParseExposition(raw []byte, name string) ([]Sample, error) {
 	return guard.Parse("metrics", func() ([]Sample, error) { return parseExposition(raw, name) })
 }
 
 func parseExposition(raw []byte, name string) ([]Sample, error) {
-	parser := expfmt.NewTextParser(model.UTF8Validation)
-	families, err := parser.TextToMetricFamilies(bytes.NewReader(raw))
+	families, err := parseFamilies(raw)
 	if err != nil {
-		return nil, fmt.Errorf("read metrics: %w", err)
+		return nil, err
 	}
 	var out []Sample
 	for _, m := range families[name].GetMetric() {
@@ -34,9 +34,19 @@ func parseExposition(raw []byte, name string) ([]Sample, error) {
 		case m.GetUntyped() != nil:
 			s.Value = m.GetUntyped().GetValue()
 		default:
-			return nil, fmt.Errorf("read metrics: %s is no gauge", name)
+			return nil, fmt.Errorf("read metrics: %s is not a gauge", name)
 		}
 		out = append(out, s)
 	}
 	return out, nil
+}
+
+// parseFamilies parses Prometheus text format.
+func parseFamilies(raw []byte) (map[string]*dto.MetricFamily, error) {
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	families, err := parser.TextToMetricFamilies(bytes.NewReader(raw))
+	if err != nil {
+		return nil, fmt.Errorf("read metrics: %w", err)
+	}
+	return families, nil
 }

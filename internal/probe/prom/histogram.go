@@ -1,26 +1,22 @@
 package prom
 
 import (
-	"bytes"
 	"fmt"
 	"maps"
 	"math"
 	"slices"
 
-	"github.com/prometheus/common/expfmt"
-	"github.com/prometheus/common/model"
-
 	"github.com/firstlight/firstlight/internal/probe/guard"
 )
 
-// Histogram is what a histogram counted over all its label sets: how many values, their
-// sum in the unit of the metric, and by upper bound how many were at most that.
+// Histogram is a histogram summed over its label sets: the number of values, their sum in the
+// unit of the metric, and the cumulative counts by upper bound.
 type Histogram struct {
 	Count, Sum float64
 	AtMost     map[float64]float64
 }
 
-// Since is what was counted after an earlier reading.
+// Since is the difference to an earlier reading.
 func (h Histogram) Since(earlier Histogram) Histogram {
 	d := Histogram{Count: h.Count - earlier.Count, Sum: h.Sum - earlier.Sum, AtMost: map[float64]float64{}}
 	for bound, n := range h.AtMost {
@@ -29,8 +25,8 @@ func (h Histogram) Since(earlier Histogram) Histogram {
 	return d
 }
 
-// Within is the lowest finite bound that at least this share of the values kept; false
-// where there is none, or no value.
+// Within is the lowest finite bound of at least the given share of the values; false if there
+// is no such bound or no value.
 func (h Histogram) Within(share float64) (bound float64, ok bool) {
 	for _, b := range slices.Sorted(maps.Keys(h.AtMost)) {
 		if !math.IsInf(b, 1) && h.Count > 0 && h.AtMost[b] >= share*h.Count {
@@ -40,17 +36,16 @@ func (h Histogram) Within(share float64) (bound float64, ok bool) {
 	return 0, false
 }
 
-// ParseHistogram reads a histogram out of an exposition. One that is not there, or is of
-// another type, is an error.
+// ParseHistogram parses one histogram in Prometheus text format. A missing metric or another
+// type is an error.
 func ParseHistogram(raw []byte, name string) (Histogram, error) {
 	return guard.Parse("metrics", func() (Histogram, error) { return parseHistogram(raw, name) })
 }
 
 func parseHistogram(raw []byte, name string) (Histogram, error) {
-	parser := expfmt.NewTextParser(model.UTF8Validation)
-	families, err := parser.TextToMetricFamilies(bytes.NewReader(raw))
+	families, err := parseFamilies(raw)
 	if err != nil {
-		return Histogram{}, fmt.Errorf("read metrics: %w", err)
+		return Histogram{}, err
 	}
 	metrics := families[name].GetMetric()
 	if len(metrics) == 0 {
@@ -59,7 +54,7 @@ func parseHistogram(raw []byte, name string) (Histogram, error) {
 	h := Histogram{AtMost: map[float64]float64{}}
 	for _, m := range metrics {
 		if m.GetHistogram() == nil {
-			return Histogram{}, fmt.Errorf("read metrics: %s is no histogram", name)
+			return Histogram{}, fmt.Errorf("read metrics: %s is not a histogram", name)
 		}
 		h.Count += float64(m.GetHistogram().GetSampleCount())
 		h.Sum += m.GetHistogram().GetSampleSum()

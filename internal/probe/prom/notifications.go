@@ -1,51 +1,47 @@
 package prom
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"math"
 
 	dto "github.com/prometheus/client_model/go"
-	"github.com/prometheus/common/expfmt"
-	"github.com/prometheus/common/model"
 
 	"github.com/firstlight/firstlight/internal/probe/guard"
 )
 
-// Notifications are counters since Alertmanager's start, by the kind of integration.
+// Notifications are counters since the start of Alertmanager, by kind of integration.
 type Notifications struct {
-	// Total is how many were begun: Alertmanager counts one before it is sent.
+	// Total is the number of attempted notifications: Alertmanager counts before sending.
 	Total map[string]float64 `json:"total"`
-	// Failed is how many were given up.
+	// Failed is the number of failed notifications.
 	Failed map[string]float64 `json:"failed"`
-	// Delivered is how many requests were answered well, retries included; a kind is
-	// absent where an old Alertmanager does not count requests.
+	// Delivered is the number of successful requests, retries included; a kind is absent if an
+	// old Alertmanager does not count requests.
 	Delivered map[string]float64 `json:"delivered,omitempty"`
-	// Started is when this Alertmanager was, in seconds of the epoch: replicas count each for
-	// itself, and a restart begins at 0 again. It is 0 where it is not said.
+	// Started is the start of this Alertmanager in Unix seconds; 0 if not reported. Each replica
+	// has its own counters, and a restart resets them.
 	Started float64 `json:"startedUnixSeconds,omitempty"`
-	// Members is how many Alertmanagers its cluster has, 0 where it is in none.
+	// Members is the number of Alertmanagers in the cluster; 0 without a cluster.
 	Members float64 `json:"members,omitempty"`
-	// ByReceiver are the same of each receiver, where Alertmanager tells them apart
+	// ByReceiver are the counters of each receiver, if Alertmanager has receiver labels
 	// (--enable-feature=receiver-name-in-metrics).
 	ByReceiver map[string]Notifications `json:"byReceiver,omitempty"`
 }
 
-// ParseNotifications reads Alertmanager's own metrics.
+// ParseNotifications parses the metrics of Alertmanager.
 func ParseNotifications(raw []byte) (Notifications, error) {
 	return guard.Parse("metrics", func() (Notifications, error) { return parseNotifications(raw) })
 }
 
 func parseNotifications(raw []byte) (Notifications, error) {
-	parser := expfmt.NewTextParser(model.UTF8Validation)
-	families, err := parser.TextToMetricFamilies(bytes.NewReader(raw))
+	families, err := parseFamilies(raw)
 	if err != nil {
-		return Notifications{}, fmt.Errorf("read metrics: %w", err)
+		return Notifications{}, err
 	}
 	total, ok := families["alertmanager_notifications_total"]
 	if !ok {
-		return Notifications{}, fmt.Errorf("read metrics: none is alertmanager_notifications_total")
+		return Notifications{}, fmt.Errorf("read metrics: alertmanager_notifications_total not found")
 	}
 	n := notificationsOf(families, "")
 	n.Started = gauge(families["process_start_time_seconds"])
@@ -65,23 +61,23 @@ func parseNotifications(raw []byte) (Notifications, error) {
 	return n, nil
 }
 
-// notificationsOf are the counters of one receiver, or of all when it is empty.
+// notificationsOf returns the counters of one receiver; empty: of all.
 func notificationsOf(families map[string]*dto.MetricFamily, receiver string) Notifications {
 	n := Notifications{
 		Total:  sum(families["alertmanager_notifications_total"], receiver),
 		Failed: sum(families["alertmanager_notifications_failed_total"], receiver),
 	}
-	refused := sum(families["alertmanager_notification_requests_failed_total"], receiver)
+	failed := sum(families["alertmanager_notification_requests_failed_total"], receiver)
 	for kind, requests := range sum(families["alertmanager_notification_requests_total"], receiver) {
 		if n.Delivered == nil {
 			n.Delivered = map[string]float64{}
 		}
-		n.Delivered[kind] = requests - refused[kind]
+		n.Delivered[kind] = requests - failed[kind]
 	}
 	return n
 }
 
-// receiverName is the label of a receiver's name.
+// receiverName is the label with the name of the receiver.
 const receiverName = "receiver_name"
 
 func label(m *dto.Metric, name string) string {
@@ -93,8 +89,8 @@ func label(m *dto.Metric, name string) string {
 	return ""
 }
 
-// sum adds the counters of a family by integration, of one receiver where it is named:
-// releases differ in what further labels they have.
+// sum adds the counters of a family by integration, for one receiver or (empty) for all:
+// releases differ in their other labels.
 func sum(family *dto.MetricFamily, receiver string) map[string]float64 {
 	sums := map[string]float64{}
 	for _, m := range family.GetMetric() {
@@ -109,7 +105,7 @@ func sum(family *dto.MetricFamily, receiver string) map[string]float64 {
 	return sums
 }
 
-// gauge is the value of a family that has one, 0 where it has none.
+// gauge is the value of the first finite gauge of a family; 0 if there is none.
 func gauge(family *dto.MetricFamily) float64 {
 	for _, m := range family.GetMetric() {
 		if v := m.GetGauge().GetValue(); !math.IsNaN(v) && !math.IsInf(v, 0) { // JSON has neither
@@ -119,7 +115,7 @@ func gauge(family *dto.MetricFamily) float64 {
 	return 0
 }
 
-// Notifications reads how many notifications were sent so far.
+// Notifications reads the notification counters.
 func (a Alertmanager) Notifications(ctx context.Context) (Notifications, []byte, error) {
 	raw, err := a.get(ctx, "/metrics", nil)
 	if err != nil {

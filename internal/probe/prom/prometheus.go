@@ -10,10 +10,10 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/guard"
 )
 
-// Prometheus is Prometheus' API.
+// Prometheus is a client of the Prometheus API.
 type Prometheus struct{ *Client }
 
-// Query evaluates expr at a time; the zero time is Prometheus' own now.
+// Query evaluates expr at a time; the zero time is the current time of Prometheus.
 func (p Prometheus) Query(ctx context.Context, expr string, at time.Time) ([]Sample, []byte, error) {
 	params := url.Values{"query": {expr}}
 	if !at.IsZero() {
@@ -30,19 +30,18 @@ func (p Prometheus) Query(ctx context.Context, expr string, at time.Time) ([]Sam
 	return samples, raw, nil
 }
 
-// Target is something that Prometheus scrapes.
+// Target is a scrape target.
 type Target struct {
 	Labels    map[string]string `json:"labels"`
 	ScrapeURL string            `json:"scrapeUrl"`
 	Health    string            `json:"health"`
 	LastError string            `json:"lastError"`
-	// ScrapePool is the job of the configuration that it belongs to, and
-	// ScrapeInterval how often it is scraped, as Prometheus writes spans ("1m30s").
+	// ScrapePool is its job. ScrapeInterval is a Prometheus duration ("1m30s").
 	ScrapePool     string `json:"scrapePool,omitempty"`
 	ScrapeInterval string `json:"scrapeInterval,omitempty"`
 }
 
-// ParseTargets reads the answer to a question for active targets.
+// ParseTargets parses the response of /api/v1/targets.
 func ParseTargets(raw []byte) ([]Target, error) {
 	return guard.Parse("targets", func() ([]Target, error) { return parseTargets(raw) })
 }
@@ -61,7 +60,7 @@ func parseTargets(raw []byte) ([]Target, error) {
 	return body.Active, nil
 }
 
-// Targets lists what Prometheus scrapes now.
+// Targets lists the active targets.
 func (p Prometheus) Targets(ctx context.Context) ([]Target, []byte, error) {
 	raw, err := p.get(ctx, "/api/v1/targets", url.Values{"state": {"active"}})
 	if err != nil {
@@ -74,7 +73,7 @@ func (p Prometheus) Targets(ctx context.Context) ([]Target, []byte, error) {
 	return targets, raw, nil
 }
 
-// ParseAlertmanagers reads the answer to a question for Alertmanagers.
+// ParseAlertmanagers parses the response of /api/v1/alertmanagers.
 func ParseAlertmanagers(raw []byte) ([]string, error) {
 	return guard.Parse("alertmanagers", func() ([]string, error) { return parseAlertmanagers(raw) })
 }
@@ -99,7 +98,7 @@ func parseAlertmanagers(raw []byte) ([]string, error) {
 	return out, nil
 }
 
-// Alertmanagers lists the Alertmanagers that Prometheus sends alerts to.
+// Alertmanagers lists the URLs of the Alertmanagers of Prometheus.
 func (p Prometheus) Alertmanagers(ctx context.Context) ([]string, []byte, error) {
 	raw, err := p.get(ctx, "/api/v1/alertmanagers", nil)
 	if err != nil {

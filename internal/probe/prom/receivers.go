@@ -13,16 +13,16 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/guard"
 )
 
-// Receiver is one receiver of Alertmanager's configuration: its name and the kind of
-// each of its integrations ("webhook", "pagerduty"), sorted; two webhooks are two. A
-// receiver without integrations tells nobody.
+// Receiver is one receiver of Alertmanager: its name and the sorted kinds of its integrations
+// ("webhook", "pagerduty"), one entry per integration. A receiver without integrations sends
+// no notification.
 type Receiver struct {
 	Name         string   `json:"name"`
 	Integrations []string `json:"integrations"`
 }
 
-// ParseReceivers reads Alertmanager's status answer. The configuration itself
-// is not handed on: parts of it may be secret.
+// ParseReceivers parses the response of /api/v2/status. It does not return the configuration
+// itself, which can contain secrets.
 func ParseReceivers(raw []byte) ([]Receiver, error) {
 	return guard.Parse("status", func() ([]Receiver, error) { return parseReceivers(raw) })
 }
@@ -37,16 +37,16 @@ func parseReceivers(raw []byte) ([]Receiver, error) {
 		return nil, fmt.Errorf("read status: %w", err)
 	}
 	if status.Config.Original == "" {
-		return nil, errors.New("read status: it holds no configuration")
+		return nil, errors.New("read status: no configuration")
 	}
 	var config struct {
 		Receivers []map[string]any `yaml:"receivers"`
 	}
 	if err := yaml.Unmarshal([]byte(status.Config.Original), &config); err != nil {
-		return nil, fmt.Errorf("read alertmanager's configuration: %w", err)
+		return nil, fmt.Errorf("read Alertmanager configuration: %w", err)
 	}
 	if len(config.Receivers) == 0 {
-		return nil, errors.New("read alertmanager's configuration: it has no receivers")
+		return nil, errors.New("read Alertmanager configuration: no receivers")
 	}
 	out := make([]Receiver, 0, len(config.Receivers))
 	for _, r := range config.Receivers {

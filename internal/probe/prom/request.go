@@ -11,11 +11,11 @@ import (
 	"strings"
 )
 
-// maxAnswer bounds what is read of an answer: a hundred thousand series.
-const maxAnswer = 64 << 20
+// maxResponse is the longest response: about a hundred thousand series.
+const maxResponse = 64 << 20
 
-// maxComplaint bounds how much of an error page gets into an error.
-const maxComplaint = 300
+// maxErrorText is the longest excerpt of an error page in an error.
+const maxErrorText = 300
 
 func (c *Client) get(ctx context.Context, path string, query url.Values) ([]byte, error) {
 	return c.do(ctx, http.MethodGet, path, query, nil)
@@ -28,7 +28,7 @@ func (c *Client) do(ctx context.Context, method, path string, query url.Values, 
 	}
 	req, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(body))
 	if err != nil {
-		return nil, fmt.Errorf("ask %s for %s: %w", c.name, path, err)
+		return nil, fmt.Errorf("request %s of %s: %w", path, c.name, err)
 	}
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
@@ -38,24 +38,24 @@ func (c *Client) do(ctx context.Context, method, path string, query url.Values, 
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return nil, fmt.Errorf("ask %s for %s: %w", c.name, path, withoutURL(err))
+		return nil, fmt.Errorf("request %s of %s: %w", path, c.name, withoutURL(err))
 	}
 	defer resp.Body.Close()
-	data, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
+	data, err := io.ReadAll(io.LimitReader(resp.Body, maxResponse+1))
 	if err != nil {
-		return nil, fmt.Errorf("read answer of %s to %s: %w", c.name, path, err)
+		return nil, fmt.Errorf("read response to %s of %s: %w", path, c.name, err)
 	}
-	if len(data) > maxAnswer {
-		return nil, fmt.Errorf("read answer of %s to %s: more than %d MiB", c.name, path, maxAnswer>>20)
+	if len(data) > maxResponse {
+		return nil, fmt.Errorf("read response to %s of %s: more than %d MiB", path, c.name, maxResponse>>20)
 	}
 	if resp.StatusCode/100 != 2 {
-		return data, fmt.Errorf("ask %s for %s: %s: %s", c.name, path, resp.Status, complaint(data))
+		return data, fmt.Errorf("request %s of %s: %s: %s", path, c.name, resp.Status, errorText(data))
 	}
 	return data, nil
 }
 
-// withoutURL drops the URL that net/http puts into its errors: it is named
-// already, and a URL may hold credentials.
+// withoutURL removes the URL from errors of net/http: it can contain credentials, and the error
+// already names the endpoint.
 func withoutURL(err error) error {
 	var u *url.Error
 	if errors.As(err, &u) {
@@ -64,10 +64,10 @@ func withoutURL(err error) error {
 	return err
 }
 
-func complaint(data []byte) string {
+func errorText(data []byte) string {
 	text := strings.Join(strings.Fields(string(data)), " ")
-	if len(text) > maxComplaint {
-		text = text[:maxComplaint] + "..."
+	if len(text) > maxErrorText {
+		text = text[:maxErrorText] + "..."
 	}
 	return strings.ToValidUTF8(text, "?")
 }

@@ -14,13 +14,13 @@ import (
 // Sample is one element of an instant vector.
 type Sample struct {
 	Labels map[string]string
-	// At is when the query was evaluated, by Prometheus' clock.
+	// At is the evaluation time, by the clock of Prometheus.
 	At    time.Time
 	Value float64
 }
 
-// answer is the envelope of Prometheus' API.
-type answer struct {
+// response is the envelope of the Prometheus API.
+type response struct {
 	Status    string          `json:"status"`
 	Data      json.RawMessage `json:"data"`
 	ErrorType string          `json:"errorType"`
@@ -28,20 +28,20 @@ type answer struct {
 }
 
 func open(raw []byte) (json.RawMessage, error) {
-	var a answer
-	if err := json.Unmarshal(raw, &a); err != nil {
-		return nil, fmt.Errorf("this is no answer of Prometheus' API: %w", err)
+	var r response
+	if err := json.Unmarshal(raw, &r); err != nil {
+		return nil, fmt.Errorf("not a Prometheus API response: %w", err)
 	}
-	if a.Status != "success" {
-		return nil, fmt.Errorf("prometheus says %q: %s: %s", a.Status, a.ErrorType, a.Error)
+	if r.Status != "success" {
+		return nil, fmt.Errorf("Prometheus API status %q: %s: %s", r.Status, r.ErrorType, r.Error)
 	}
-	if len(a.Data) == 0 {
-		return nil, errors.New("the answer has no data")
+	if len(r.Data) == 0 {
+		return nil, errors.New("Prometheus API response without data")
 	}
-	return a.Data, nil
+	return r.Data, nil
 }
 
-// ParseVector reads the answer to an instant query that yields a vector.
+// ParseVector parses the response to an instant query with a vector result.
 func ParseVector(raw []byte) ([]Sample, error) {
 	return guard.Parse("vector", func() ([]Sample, error) { return parseVector(raw) })
 }
@@ -62,7 +62,7 @@ func parseVector(raw []byte) ([]Sample, error) {
 		return nil, fmt.Errorf("read vector: %w", err)
 	}
 	if body.ResultType != "vector" {
-		return nil, fmt.Errorf("the result is a %q and no vector", body.ResultType)
+		return nil, fmt.Errorf("result type is %q, want vector", body.ResultType)
 	}
 	out := make([]Sample, 0, len(body.Result))
 	for _, r := range body.Result {
@@ -95,11 +95,11 @@ func parseSample(labels map[string]string, value [2]json.RawMessage) (Sample, er
 	return Sample{Labels: labels, At: t, Value: v}, nil
 }
 
-// unix makes a time of seconds with a fraction.
+// unix converts Unix seconds with a fraction.
 func unix(seconds float64) (time.Time, error) {
 	const most = 1 << 40 // far beyond any clock; keeps the conversion exact
 	if math.IsNaN(seconds) || math.Abs(seconds) > most {
-		return time.Time{}, fmt.Errorf("%v is no time", seconds)
+		return time.Time{}, fmt.Errorf("invalid time %v", seconds)
 	}
 	return time.UnixMilli(int64(math.Round(seconds * 1000))).UTC(), nil
 }

@@ -1,3 +1,3 @@
-// Package redfish reads power from a Redfish service through gofish: which rack
-// PDUs are energised, what chassis draw. It changes nothing there.
+// Package redfish reads power state from a Redfish service through gofish: the state of rack
+// PDUs and the power draw of chassis. It changes nothing in the service.
 package redfish

@@ -20,7 +20,7 @@ import (
 	"github.com/firstlight/firstlight/internal/site"
 )
 
-// Reading is what one controller says.
+// Reading is the data of one controller.
 type Reading struct {
 	Controller string    `json:"controller"`
 	PDUs       []PDU     `json:"pdus"`
@@ -30,16 +30,15 @@ type Reading struct {
 // PDU is one rack power distribution unit.
 type PDU struct {
 	ID string `json:"id"`
-	// State and Health are Redfish's words: "Enabled", "OK".
+	// State and Health are Redfish values: "Enabled", "OK".
 	State  string `json:"state"`
 	Health string `json:"health"`
-	// Mains are the power states of the incoming circuits ("On", "Off") and the
-	// words of breakers that are open ("breaker Tripped"); empty when the
-	// controller does not tell.
+	// Mains are the power states of the incoming circuits ("On", "Off") and the states of open
+	// breakers ("breaker Tripped"); empty if the controller does not report them.
 	Mains []string `json:"mains,omitempty"`
 }
 
-// Energised says that the PDU is enabled, well, and no incoming circuit is off.
+// Energised reports whether the PDU is enabled and healthy and no incoming circuit is off.
 func (p PDU) Energised() bool {
 	for _, m := range p.Mains {
 		if m != string(redfish.OnPowerState) {
@@ -49,23 +48,23 @@ func (p PDU) Energised() bool {
 	return p.State == "Enabled" && (p.Health == "OK" || p.Health == "Warning" || p.Health == "")
 }
 
-// Chassis is what one chassis draws.
+// Chassis is the power state and draw of one chassis.
 type Chassis struct {
 	ID string `json:"id"`
-	// State is its power state, or that of its systems, in Redfish's words ("On", "Off");
-	// empty when the controller tells neither.
+	// State is the power state of the chassis, or of its systems ("On", "Off"); empty if the
+	// controller reports neither.
 	State string  `json:"state,omitempty"`
 	Watts float64 `json:"watts"`
 }
 
-// On says that the chassis is switched on; a controller of a chassis that is not draws
-// power, too.
+// On reports whether the chassis is switched on. The controller of a chassis that is off also
+// draws power.
 func (c Chassis) On() bool { return c.State == string(redfish.OnPowerState) && c.Watts > 0 }
 
-// timeout of one request to a controller.
+// timeout is the timeout of one request.
 const timeout = 30 * time.Second
 
-// Read reads every PDU of a controller and the chassis that the site names.
+// Read reads all PDUs of a controller and the chassis that the site lists.
 func Read(ctx context.Context, r site.Redfish) (Reading, error) {
 	return guard.Parse("controller "+r.Name, func() (Reading, error) { return read(ctx, r) })
 }
@@ -133,19 +132,19 @@ func pdus(client *gofish.APIClient) ([]PDU, error) {
 	if err != nil {
 		return nil, err
 	}
-	if equipment == nil || equipment.ODataID == "" { // what the library makes of a link that is not there
+	if equipment == nil || equipment.ODataID == "" { // gofish returns this for a missing link
 		return nil, errors.New("the service has no PowerEquipment")
 	}
 	units, err := equipment.RackPDUs()
 	if err != nil {
 		return nil, err
 	}
-	// The library fetches side by side, so in any order: the evidence has one.
+	// gofish fetches in parallel, in random order; evidence must be deterministic.
 	slices.SortFunc(units, func(a, b *redfish.PowerDistribution) int { return strings.Compare(a.ID, b.ID) })
 	out := make([]PDU, 0, len(units))
 	for _, u := range units {
 		p := PDU{ID: u.ID, State: string(u.Status.State), Health: string(u.Status.Health)}
-		mains, err := u.Mains() // none, without an error, where the controller has no such link
+		mains, err := u.Mains() // empty, without an error, if the controller has no such link
 		if err != nil {
 			return nil, fmt.Errorf("mains of PDU %s: %w", u.ID, err)
 		}
@@ -176,7 +175,7 @@ func chassis(client *gofish.APIClient, wanted []string) ([]Chassis, error) {
 	for _, id := range wanted {
 		c, ok := byID[id]
 		if !ok {
-			continue // the gate misses it by name
+			continue // the gate reports it as missing
 		}
 		watts, err := draws(c)
 		if err != nil {
@@ -191,8 +190,8 @@ func chassis(client *gofish.APIClient, wanted []string) ([]Chassis, error) {
 	return out, nil
 }
 
-// stateOf is the power state of a chassis. A chassis that has none, which Redfish allows,
-// has that of its systems: On where those that tell are all on.
+// stateOf is the power state of a chassis. If the chassis reports none, which Redfish permits,
+// it is On if all systems that report a state are on.
 func stateOf(c *redfish.Chassis) (redfish.PowerState, error) {
 	if c.PowerState != "" {
 		return c.PowerState, nil
@@ -210,8 +209,8 @@ func stateOf(c *redfish.Chassis) (redfish.PowerState, error) {
 	return state, nil
 }
 
-// draws is what a chassis draws in watts: by its Power, or by the
-// EnvironmentMetrics that newer controllers have instead.
+// draws is the power draw of a chassis in watts: from Power, or from the EnvironmentMetrics
+// of newer controllers.
 func draws(c *redfish.Chassis) (float64, error) {
 	power, err := c.Power()
 	if err != nil {
@@ -229,7 +228,7 @@ func draws(c *redfish.Chassis) (float64, error) {
 		return 0, err
 	}
 	if metrics == nil {
-		return 0, errors.New("neither PowerControl nor EnvironmentMetrics tells what it draws")
+		return 0, errors.New("power draw not found: neither PowerControl nor EnvironmentMetrics")
 	}
 	return float64(metrics.PowerWatts.Reading), nil
 }

@@ -11,20 +11,19 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// connection is to one host. It is dialled once; whoever needs it waits for the
-// same attempt.
+// connection is the connection to one host. Concurrent callers wait for the same dial.
 type connection struct {
-	// slots bounds the sessions at a time.
+	// slots limits the concurrent sessions.
 	slots chan struct{}
 
-	dialling sync.Mutex // held while a client is made or tried
+	dialling sync.Mutex // held during a dial and the opening of a session
 
-	mu     sync.Mutex // held for a moment only
+	mu     sync.Mutex // never held during I/O
 	client *ssh.Client
 	closed bool
 }
 
-// connection finds or makes the one of a host.
+// connection returns the connection of a host.
 func (p *Pool) connection(host string) (*connection, string, error) {
 	address, ok := p.addresses[host]
 	if !ok {
@@ -45,8 +44,8 @@ func (p *Pool) connection(host string) (*connection, string, error) {
 
 var errClosed = errors.New("the pool of SSH connections is closed")
 
-// session opens a session, dialling when there is no connection or the one
-// there is has died. Give the client to drop when it stops answering.
+// session opens a session. It dials if there is no connection or if the connection is broken.
+// Pass the client to drop if it stops responding.
 func (p *Pool) session(ctx context.Context, c *connection, host, address string) (*ssh.Session, *ssh.Client, error) {
 	c.dialling.Lock()
 	defer c.dialling.Unlock()
@@ -82,7 +81,7 @@ func (c *connection) current() *ssh.Client {
 	return c.client
 }
 
-// take is false when the pool was closed meanwhile.
+// take stores the client; false if the pool was closed.
 func (c *connection) take(client *ssh.Client) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -93,11 +92,11 @@ func (c *connection) take(client *ssh.Client) bool {
 	return true
 }
 
-// drop ends a client that no longer answers, so that the next session dials.
+// drop closes a client that no longer responds; the next session dials.
 func (c *connection) drop(client *ssh.Client) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	_ = client.Close() // it is dead already
+	_ = client.Close() // already broken
 	if c.client == client {
 		c.client = nil
 	}
@@ -115,29 +114,29 @@ func (c *connection) close() error {
 	return err
 }
 
-// open asks for a session. A host that fell silent gives no answer at all, so
-// its client is closed at the deadline, which ends the asking.
+// open opens a session. A host that no longer responds never completes it, so at the deadline
+// open closes the client, which ends the request.
 func open(ctx context.Context, client *ssh.Client) (*ssh.Session, error) {
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
-	type answer struct {
+	type result struct {
 		session *ssh.Session
 		err     error
 	}
-	answered := make(chan answer, 1)
+	opened := make(chan result, 1)
 	go func() {
 		session, err := client.NewSession()
-		answered <- answer{session, err}
+		opened <- result{session, err}
 	}()
 	select {
-	case a := <-answered:
-		return a.session, a.err
+	case r := <-opened:
+		return r.session, r.err
 	case <-ctx.Done():
-		_ = client.Close() // an open question can't be taken back
-		if a := <-answered; a.session != nil {
-			_ = a.session.Close()
+		_ = client.Close() // the request cannot be cancelled
+		if r := <-opened; r.session != nil {
+			_ = r.session.Close()
 		}
-		return nil, fmt.Errorf("no answer: %w", ctx.Err())
+		return nil, fmt.Errorf("no response: %w", ctx.Err())
 	}
 }
 
@@ -148,7 +147,7 @@ func (p *Pool) dial(ctx context.Context, address string) (*ssh.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The handshake knows no context: the connection's end ends it.
+	// The handshake has no context: a deadline on the connection ends it.
 	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
 	config := p.config

@@ -1,7 +1,7 @@
-// Package ssh runs commands on the hosts of a site. Host keys are checked
-// against the site's known_hosts; nothing is ever written on a host.
+// Package ssh runs commands on the hosts of a site. It verifies host keys with the known_hosts
+// file of the site and writes no files on a host.
 //
-// Invariants: one connection a host, reused; at most the site's number of
-// commands at a time over all hosts; every command has a deadline; output is
-// bounded, and what is cut is an error, not a shorter output.
+// There is one reused connection per host. The number of concurrent commands over all hosts is
+// limited by the site. Every command has a timeout. Output is bounded; longer output is an
+// error.
 package ssh

@@ -10,12 +10,11 @@ import (
 	"golang.org/x/crypto/ssh/knownhosts"
 )
 
-// hostKeyAlgorithms are those of the keys that known_hosts holds for a host. A
-// server has several keys and shows the one whose algorithm comes first in the
-// client's list: without this it may show one that is not in known_hosts, and
-// look like an impostor.
+// hostKeyAlgorithms are the algorithms of the keys in known_hosts for a host. A server with
+// several keys presents the key of the first algorithm in the list of the client, which
+// without this could be a key that known_hosts lacks.
 func hostKeyAlgorithms(known ssh.HostKeyCallback, address string) []string {
-	// An address that knownhosts can't look up is refused by the handshake itself.
+	// The handshake rejects an address that knownhosts cannot look up.
 	err := known(address, &net.TCPAddr{}, noKey{})
 	unknown, ok := errors.AsType[*knownhosts.KeyError](err)
 	if !ok {
@@ -33,8 +32,8 @@ func hostKeyAlgorithms(known ssh.HostKeyCallback, address string) []string {
 	return out
 }
 
-// Keys identifies the machines behind the site's hosts: by name, the fingerprints of the keys
-// that known_hosts holds for each. One that it vouches for by an authority alone has none.
+// Keys returns the fingerprints of the keys in known_hosts by host name. A host with a
+// certificate authority only has no entry.
 func (p *Pool) Keys() map[string]string {
 	out := map[string]string{}
 	for name, address := range p.addresses {
@@ -53,7 +52,7 @@ func (p *Pool) Keys() map[string]string {
 	return out
 }
 
-// noKey is nobody's key: known_hosts answers it with the keys it has.
+// noKey never matches: known_hosts then returns the keys that it has.
 type noKey struct{}
 
 func (noKey) Type() string                        { return "none" }

@@ -16,42 +16,40 @@ import (
 	"github.com/firstlight/firstlight/internal/site"
 )
 
-// ErrUnreachable says that a host could not be logged in to.
+// ErrUnreachable is returned for a failed login.
 var ErrUnreachable = errors.New("host unreachable over SSH")
 
-// UnreachableError says which host, why, and what to do.
+// UnreachableError is a failed login with its host, cause and remedy.
 type UnreachableError struct {
 	Host, Address string
 	Err           error
 }
 
-// Error ends in the remedy.
 func (e *UnreachableError) Error() string {
 	return fmt.Sprintf("host %s (%s) is unreachable over SSH: %v", e.Host, e.Address, e.Err)
 }
 
-// Unwrap gives the cause; errors.Is knows ErrUnreachable too.
+// Unwrap returns ErrUnreachable and the cause.
 func (e *UnreachableError) Unwrap() []error { return []error{ErrUnreachable, e.Err} }
 
-// Remedy says what to do next.
+// Remedy is the next action.
 func (e *UnreachableError) Remedy() string {
 	if _, ok := errors.AsType[*knownhosts.KeyError](e.Err); ok {
-		return "compare the host's key with the site's knownHostsFile: it is missing there or has changed"
+		return "compare the host key with knownHostsFile of the site: it is missing there or has changed"
 	}
-	return "check that the host is powered, on the network and runs sshd, and that the site's address, user and identityFile are right"
+	return "check that the host is powered, on the network and runs sshd, and that address, user and identityFile of the site are correct"
 }
 
-// dialTimeout is for TCP and the handshake together, and for opening a session.
+// dialTimeout limits TCP connect plus handshake, and the opening of a session.
 const dialTimeout = 20 * time.Second
 
-// sessionsPerHost stays below sshd's own default (MaxSessions 10), which
-// refuses what goes beyond it.
+// sessionsPerHost is below the default limit of sshd (MaxSessions 10).
 const sessionsPerHost = 8
 
-// Pool holds a connection to each host that was asked for.
+// Pool is a pool of connections, one per host.
 type Pool struct {
 	config ssh.ClientConfig
-	// authority says that known_hosts vouches for certificates, not only for keys.
+	// authority: known_hosts has a certificate authority.
 	authority bool
 	addresses map[string]string
 	timeout   time.Duration
@@ -62,24 +60,24 @@ type Pool struct {
 	closed  bool
 }
 
-// NewPool reads the site's key and known hosts. It connects to nobody yet.
+// NewPool reads the identity and the known hosts of the site. It does not connect.
 func NewPool(s *site.Site) (*Pool, error) {
 	reach := s.Reach.SSH
 	key, err := os.ReadFile(reach.IdentityFile)
 	if err != nil {
-		return nil, fmt.Errorf("read the site's SSH identity (reach.ssh.identityFile): %w", err)
+		return nil, fmt.Errorf("read SSH identity of the site (reach.ssh.identityFile): %w", err)
 	}
 	signer, err := ssh.ParsePrivateKey(key)
 	if err != nil {
-		return nil, fmt.Errorf("read the site's SSH identity %s: %w", reach.IdentityFile, err)
+		return nil, fmt.Errorf("read SSH identity of the site %s: %w", reach.IdentityFile, err)
 	}
 	known, err := knownhosts.New(reach.KnownHostsFile)
 	if err != nil {
-		return nil, fmt.Errorf("read the site's known hosts (reach.ssh.knownHostsFile): %w", err)
+		return nil, fmt.Errorf("read known hosts of the site (reach.ssh.knownHostsFile): %w", err)
 	}
 	lines, err := os.ReadFile(reach.KnownHostsFile)
 	if err != nil {
-		return nil, fmt.Errorf("read the site's known hosts (reach.ssh.knownHostsFile): %w", err)
+		return nil, fmt.Errorf("read known hosts of the site (reach.ssh.knownHostsFile): %w", err)
 	}
 	p := &Pool{
 		config: ssh.ClientConfig{
@@ -103,7 +101,7 @@ func NewPool(s *site.Site) (*Pool, error) {
 	return p, nil
 }
 
-// Close ends every connection.
+// Close closes all connections.
 func (p *Pool) Close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

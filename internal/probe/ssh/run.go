@@ -12,8 +12,7 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// Output is what a command printed. A command that ran has no error, whatever
-// it exited with.
+// Output is the result of a command. A non-zero exit code is not an error.
 type Output struct {
 	Stdout, Stderr []byte
 	Exit           int
@@ -21,20 +20,20 @@ type Output struct {
 	Took           time.Duration
 }
 
-// maxOutput bounds each stream of a command.
+// maxOutput is the longest output of each stream in bytes.
 const maxOutput = 64 << 20
 
-// ErrTooMuchOutput says that a command printed more than is read.
+// ErrTooMuchOutput is returned for a command that prints more than maxOutput.
 var ErrTooMuchOutput = errors.New("the command printed more than 64 MiB")
 
-// endGrace is how long a command has to end after it was told to.
+// endGrace is the time between SIGTERM and the closing of the connection.
 const endGrace = 5 * time.Second
 
-// Run runs a command on a host and waits for it. The site's timeout is for the
-// command, not for its waiting for a turn.
+// Run runs a command on a host and waits for it. The timeout of the site applies to the
+// command, not to the wait for a slot.
 func (p *Pool) Run(ctx context.Context, host string, argv ...string) (Output, error) {
 	if len(argv) == 0 {
-		return Output{}, fmt.Errorf("run nothing on %s: a command is needed", host)
+		return Output{}, fmt.Errorf("run on %s: command is empty", host)
 	}
 	c, address, err := p.connection(host)
 	if err != nil {
@@ -55,7 +54,7 @@ func (p *Pool) Run(ctx context.Context, host string, argv ...string) (Output, er
 	if err != nil {
 		return out, err
 	}
-	defer session.Close() //nolint:errcheck // ended by the command already
+	defer session.Close() //nolint:errcheck // already closed at the end of the command
 	stdout, stderr := &bounded{}, &bounded{}
 	session.Stdout, session.Stderr = stdout, stderr
 	line := Quote(argv)
@@ -82,10 +81,10 @@ func (p *Pool) Run(ctx context.Context, host string, argv ...string) (Output, er
 	}
 }
 
-// end stops a command that has had its time. A host that does not even answer
-// that loses its connection, so that nobody waits for it again.
+// end stops a command after its timeout. If the host does not respond, it closes the
+// connection, so that later commands do not wait for it.
 func (c *connection) end(session *ssh.Session, client *ssh.Client, ended <-chan error) {
-	_ = session.Signal(ssh.SIGTERM) // many servers know no signals: closing ends it
+	_ = session.Signal(ssh.SIGTERM) // many servers ignore signals; Close ends the command
 	_ = session.Close()
 	grace := time.NewTimer(endGrace)
 	defer grace.Stop()
@@ -97,7 +96,7 @@ func (c *connection) end(session *ssh.Session, client *ssh.Client, ended <-chan 
 	}
 }
 
-// bounded takes all, keeps maxOutput and remembers that there was more.
+// bounded is a buffer of at most maxOutput bytes that records an overflow.
 type bounded struct {
 	buf  bytes.Buffer
 	over bool
@@ -114,7 +113,7 @@ func (b *bounded) Write(p []byte) (int, error) {
 
 var plainWord = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./-]+$`)
 
-// Quote writes argv as one line that a POSIX shell takes apart again.
+// Quote joins argv to one line that a POSIX shell splits into the same words.
 func Quote(argv []string) string {
 	words := make([]string, len(argv))
 	for i, word := range argv {

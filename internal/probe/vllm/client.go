@@ -19,22 +19,20 @@ const (
 	maxError = 400
 )
 
-// Client talks to one server.
+// Client is a client of one server.
 type Client struct {
-	// Base is "http://127.0.0.1:8000".
+	// Base is the address, such as "http://127.0.0.1:8000".
 	Base string
 	HTTP *http.Client
-	// Now is the clock.
-	Now func() time.Time
+	Now  func() time.Time
 }
 
-// StatusError is an answer other than 200.
+// StatusError is a response with a status other than 200.
 type StatusError struct {
 	Status int
 	Body   string
 }
 
-// Error implements error.
 func (e *StatusError) Error() string {
 	if e.Body == "" {
 		return fmt.Sprintf("HTTP status %d", e.Status)
@@ -42,16 +40,16 @@ func (e *StatusError) Error() string {
 	return fmt.Sprintf("HTTP status %d: %s", e.Status, e.Body)
 }
 
-// Health is nil when /health answers 200.
+// Health returns nil if the status of /health is 200.
 func (c *Client) Health(ctx context.Context) error {
 	_, err := c.get(ctx, "/health")
 	return err
 }
 
-// Metrics is what /metrics answers, in the exposition format.
+// Metrics returns /metrics in Prometheus text format.
 func (c *Client) Metrics(ctx context.Context) ([]byte, error) { return c.get(ctx, "/metrics") }
 
-// Models lists the ids of /v1/models.
+// Models lists the model IDs of /v1/models.
 func (c *Client) Models(ctx context.Context) (ids []string, raw []byte, err error) {
 	raw, err = c.get(ctx, "/v1/models")
 	if err != nil {
@@ -61,7 +59,7 @@ func (c *Client) Models(ctx context.Context) (ids []string, raw []byte, err erro
 	return ids, raw, err
 }
 
-// ParseModels reads the answer of /v1/models.
+// ParseModels parses the response of /v1/models.
 func ParseModels(raw []byte) ([]string, error) {
 	return guard.Parse("list of models", func() ([]string, error) { return parseModels(raw) })
 }
@@ -84,13 +82,13 @@ func parseModels(raw []byte) ([]string, error) {
 	return ids, nil
 }
 
-// Request is a completion to be made.
+// Request is a completion request.
 type Request struct {
 	Model       string  `json:"model"`
 	Prompt      string  `json:"prompt"`
 	MaxTokens   int     `json:"max_tokens"`
 	Temperature float64 `json:"temperature"`
-	// IgnoreEOS makes every answer as long as MaxTokens.
+	// IgnoreEOS generates exactly MaxTokens tokens.
 	IgnoreEOS bool           `json:"ignore_eos,omitempty"`
 	Seed      *int64         `json:"seed,omitempty"`
 	Stream    bool           `json:"stream,omitempty"`
@@ -101,14 +99,14 @@ type streamOptions struct {
 	IncludeUsage bool `json:"include_usage"`
 }
 
-// Completion is a whole answer.
+// Completion is a complete response.
 type Completion struct {
 	Text   string
 	Reason string
 	Tokens int
 }
 
-// Complete asks for an answer in one piece.
+// Complete requests a completion without streaming.
 func (c *Client) Complete(ctx context.Context, r Request) (answer Completion, raw []byte, err error) {
 	r.Stream, r.Options = false, nil
 	resp, err := c.post(ctx, "/v1/completions", r)
@@ -124,13 +122,13 @@ func (c *Client) Complete(ctx context.Context, r Request) (answer Completion, ra
 	return answer, raw, err
 }
 
-// ParseCompletion reads the answer of /v1/completions.
+// ParseCompletion parses the response of /v1/completions.
 func ParseCompletion(raw []byte) (Completion, error) {
 	return guard.Parse("completion", func() (Completion, error) { return parseCompletion(raw) })
 }
 
 func parseCompletion(raw []byte) (Completion, error) {
-	var p piece
+	var p chunk
 	if err := json.Unmarshal(raw, &p); err != nil {
 		return Completion{}, fmt.Errorf("read completion: %w", err)
 	}
@@ -138,7 +136,7 @@ func parseCompletion(raw []byte) (Completion, error) {
 		return Completion{}, err
 	}
 	if len(p.Choices) == 0 {
-		return Completion{}, errors.New("read completion: no choices in it")
+		return Completion{}, errors.New("read completion: no choices")
 	}
 	answer := Completion{Text: p.Choices[0].content(), Reason: p.Choices[0].Reason}
 	if p.Usage != nil {
@@ -150,7 +148,7 @@ func parseCompletion(raw []byte) (Completion, error) {
 func (c *Client) get(ctx context.Context, path string) ([]byte, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.Base+path, nil)
 	if err != nil {
-		return nil, fmt.Errorf("make request %s: %w", path, err)
+		return nil, fmt.Errorf("create request %s: %w", path, err)
 	}
 	resp, err := c.HTTP.Do(req)
 	if err != nil {
@@ -167,7 +165,7 @@ func (c *Client) post(ctx context.Context, path string, r Request) (*http.Respon
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.Base+path, bytes.NewReader(body))
 	if err != nil {
-		return nil, fmt.Errorf("make request %s: %w", path, err)
+		return nil, fmt.Errorf("create request %s: %w", path, err)
 	}
 	req.Header.Set("Content-Type", "application/json")
 	resp, err := c.HTTP.Do(req)
@@ -177,27 +175,27 @@ func (c *Client) post(ctx context.Context, path string, r Request) (*http.Respon
 	return resp, nil
 }
 
-// readBody reads an answer; one with another status than 200 is a StatusError.
+// readBody reads a response; a status other than 200 is a StatusError.
 func readBody(resp *http.Response) ([]byte, error) {
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxBody+1))
 	if resp.StatusCode != http.StatusOK {
-		return body, &StatusError{Status: resp.StatusCode, Body: apiClip(string(body))}
+		return body, &StatusError{Status: resp.StatusCode, Body: clipResponse(string(body))}
 	}
 	if err != nil {
-		return body, fmt.Errorf("read answer: %w", err)
+		return body, fmt.Errorf("read response: %w", err)
 	}
 	if len(body) > maxBody {
-		return body[:maxBody], fmt.Errorf("read answer: longer than %d bytes", maxBody)
+		return body[:maxBody], fmt.Errorf("read response: longer than %d bytes", maxBody)
 	}
 	return body, nil
 }
 
 func closeBody(resp *http.Response) {
-	_, _ = io.CopyN(io.Discard, resp.Body, maxError) // lets the connection be used again
+	_, _ = io.CopyN(io.Discard, resp.Body, maxError) // so that the connection is reused
 	_ = resp.Body.Close()
 }
 
-func apiClip(s string) string {
+func clipResponse(s string) string {
 	s = strings.ToValidUTF8(strings.TrimSpace(s), "?")
 	if len(s) > maxError {
 		s = s[:maxError]

@@ -67,7 +67,7 @@ func TestParseStream(t *testing.T) {
 		"empty":     {"", vllm.Stream{}, 0, "before [DONE]"},
 		"error":     {"data: {\"error\":{\"message\":\"engine is dead\",\"code\":500}}\n", vllm.Stream{}, 0, "engine is dead"},
 		"old error": {"data: {\"object\":\"error\",\"message\":\"too long\"}\n", vllm.Stream{}, 0, "too long"},
-		"no JSON":   {"data: <html>\n", vllm.Stream{}, 0, "read piece"},
+		"no JSON":   {"data: <html>\n", vllm.Stream{}, 0, "read chunk"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

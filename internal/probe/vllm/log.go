@@ -12,26 +12,26 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/logline"
 )
 
-// LogReport is what a log says.
+// LogReport is the result of a log.
 type LogReport struct {
 	Version string   `json:"version,omitempty"`
 	KVCache *KVCache `json:"kvCache,omitempty"`
-	// FreeMemory is the line about GPU memory that others hold.
+	// FreeMemory is the line about GPU memory in use by other processes.
 	FreeMemory string `json:"freeMemory,omitempty"`
-	// Errors are exceptions, the last ones.
+	// Errors are the last distinct exceptions.
 	Errors []string `json:"errors,omitempty"`
-	// Ready says that the server announced that it serves.
+	// Ready: the server printed that startup is complete.
 	Ready bool `json:"ready,omitempty"`
 	Lines int  `json:"lines"`
 }
 
-// KVCache is the refusal of a context length.
+// KVCache is the error that the KV cache is too small for the context length.
 type KVCache struct {
-	// MaxModelLen is what was asked for, in tokens.
+	// MaxModelLen is the configured context length in tokens.
 	MaxModelLen int64 `json:"maxModelLenTokens"`
-	// Fits is how many tokens would fit, where vLLM says or implies it; 0 when not.
+	// Fits is the number of tokens that fit, if vLLM reports it; else 0.
 	Fits int64 `json:"fitsTokens,omitempty"`
-	// NeededGiB and AvailableGiB are the newer wording's figures.
+	// NeededGiB and AvailableGiB are the figures of the newer message.
 	NeededGiB    float64 `json:"neededGiB,omitempty"`
 	AvailableGiB float64 `json:"availableGiB,omitempty"`
 }
@@ -54,7 +54,7 @@ var (
 	version   = regexp.MustCompile(`vLLM API server version (\S+)`)
 )
 
-// ParseLog reads a log.
+// ParseLog parses a log of vLLM.
 func ParseLog(r io.Reader) (LogReport, error) {
 	return guard.Parse("vLLM log", func() (LogReport, error) { return parse(r) })
 }
@@ -63,7 +63,7 @@ func parse(r io.Reader) (LogReport, error) {
 	var rep LogReport
 	err := logline.Scan(r, func(l logline.Line) error { rep.line(l.Text); return nil })
 	if err != nil {
-		return rep, fmt.Errorf("vLLM log: %w", err)
+		return rep, fmt.Errorf("read vLLM log: %w", err)
 	}
 	return rep, nil
 }
@@ -102,7 +102,7 @@ func (rep *LogReport) kvCache(text string) {
 	}
 }
 
-// remember keeps the last different errors.
+// remember adds a distinct error and drops the oldest beyond maxErrors.
 func (rep *LogReport) remember(text string) {
 	if slices.Contains(rep.Errors, text) {
 		return
@@ -136,8 +136,8 @@ func gib(s string) float64 {
 	return v
 }
 
-// Fit is the longest context that fits, from what vLLM says or, where it gives
-// only memory, in proportion to it; 0 when neither is known.
+// Fit is the longest context in tokens that fits: the number that vLLM reports, otherwise
+// scaled by the reported memory; 0 if unknown.
 func (k KVCache) Fit() int64 {
 	if k.Fits > 0 {
 		return k.Fits

@@ -16,27 +16,27 @@ import (
 
 const (
 	maxEvent  = 1 << 20
-	maxPieces = 1 << 20
+	maxChunks = 1 << 20
 )
 
-// ErrTruncated says that a stream ended without "[DONE]".
+// ErrTruncated is returned for a stream that ends without "[DONE]".
 var ErrTruncated = errors.New("the stream ended before [DONE]")
 
-// Stream is a streamed answer with its times, all from when it was sent.
+// Stream is a streamed response. All times are relative to the request.
 type Stream struct {
-	// First and Last piece. A token may have no text: one that ends a text which
-	// is to go on, or half a character.
+	// First and Last are the times of the first and last chunk. A token can have no text, for
+	// example half of a character.
 	First, Last time.Duration
-	// Gaps are the times between pieces.
+	// Gaps are the times between chunks.
 	Gaps []time.Duration
-	// Tokens generated, from the server's usage when FromUsage, else one a
-	// piece with text.
+	// Tokens is the number of generated tokens: the usage that the server reports if FromUsage
+	// is set, otherwise the number of chunks with text.
 	Tokens    int
 	FromUsage bool
 	Text      string
 }
 
-// TPOT is the time per output token after the first; 0 with less than two.
+// TPOT is the time per output token after the first; 0 with fewer than two tokens.
 func (s Stream) TPOT() time.Duration {
 	if s.Tokens < 2 {
 		return 0
@@ -44,7 +44,7 @@ func (s Stream) TPOT() time.Duration {
 	return (s.Last - s.First) / time.Duration(s.Tokens-1)
 }
 
-// Stream asks for an answer piece by piece.
+// Stream requests a streamed completion.
 func (c *Client) Stream(ctx context.Context, r Request) (Stream, error) {
 	r.Stream, r.Options = true, &streamOptions{IncludeUsage: true}
 	sent := c.Now()
@@ -59,12 +59,12 @@ func (c *Client) Stream(ctx context.Context, r Request) (Stream, error) {
 	}
 	s, err := ParseStream(resp.Body, func() time.Duration { return c.Now().Sub(sent) })
 	if err == nil {
-		_, _ = io.CopyN(io.Discard, resp.Body, maxError) // lets the connection be used again
+		_, _ = io.CopyN(io.Discard, resp.Body, maxError) // so that the connection is reused
 	}
 	return s, err
 }
 
-// ParseStream reads server-sent events; elapsed tells the time of each.
+// ParseStream parses server-sent events; elapsed returns the time since the request.
 func ParseStream(r io.Reader, elapsed func() time.Duration) (Stream, error) {
 	return guard.Parse("stream", func() (Stream, error) { return parseStream(r, elapsed) })
 }
@@ -74,7 +74,7 @@ func parseStream(r io.Reader, elapsed func() time.Duration) (Stream, error) {
 	var text strings.Builder
 	in := bufio.NewScanner(r)
 	in.Buffer(make([]byte, 0, 4096), maxEvent)
-	pieces, withText := 0, 0
+	chunks, withText := 0, 0
 	for in.Scan() {
 		data, ok := strings.CutPrefix(in.Text(), "data:")
 		if !ok {
@@ -88,9 +88,9 @@ func parseStream(r io.Reader, elapsed func() time.Duration) (Stream, error) {
 			}
 			return s, nil
 		}
-		var p piece
+		var p chunk
 		if err := json.Unmarshal([]byte(data), &p); err != nil {
-			return s, fmt.Errorf("read piece %.80q of the stream: %w", data, err)
+			return s, fmt.Errorf("read chunk %.80q of the stream: %w", data, err)
 		}
 		if err := p.failure(); err != nil {
 			return s, err
@@ -101,14 +101,14 @@ func parseStream(r io.Reader, elapsed func() time.Duration) (Stream, error) {
 		if len(p.Choices) == 0 || !p.Choices[0].generated() {
 			continue
 		}
-		if pieces++; pieces > maxPieces || text.Len() > maxBody {
-			return s, fmt.Errorf("stream of more than %d pieces or %d bytes", maxPieces, maxBody)
+		if chunks++; chunks > maxChunks || text.Len() > maxBody {
+			return s, fmt.Errorf("read stream: more than %d chunks or %d bytes", maxChunks, maxBody)
 		}
-		if said := p.Choices[0].content(); said != "" {
-			text.WriteString(said)
+		if content := p.Choices[0].content(); content != "" {
+			text.WriteString(content)
 			withText++
 		}
-		s.piece(pieces, elapsed())
+		s.chunk(chunks, elapsed())
 	}
 	if err := in.Err(); err != nil {
 		return s, fmt.Errorf("read stream: %w", err)
@@ -116,7 +116,7 @@ func parseStream(r io.Reader, elapsed func() time.Duration) (Stream, error) {
 	return s, ErrTruncated
 }
 
-func (s *Stream) piece(n int, at time.Duration) {
+func (s *Stream) chunk(n int, at time.Duration) {
 	if n == 1 {
 		s.First = at
 	} else {
@@ -125,8 +125,8 @@ func (s *Stream) piece(n int, at time.Duration) {
 	s.Last = at
 }
 
-// piece is one event of a stream, or a whole answer.
-type piece struct {
+// chunk is one event of a stream, or a complete response.
+type chunk struct {
 	Choices []choice        `json:"choices"`
 	Usage   *usage          `json:"usage"`
 	Error   json.RawMessage `json:"error"`
@@ -143,8 +143,8 @@ type choice struct {
 	Reason string `json:"finish_reason"`
 }
 
-// generated says that the piece came of a token, also of one without text. A
-// chat begins with a piece that only says whose turn it is.
+// generated reports whether the chunk is a generated token, with or without text. The first
+// chunk of a chat has only the role.
 func (c choice) generated() bool {
 	return c.Text != nil || c.Delta.Content != nil && (*c.Delta.Content != "" || c.Delta.Role == "")
 }
@@ -164,13 +164,13 @@ type usage struct {
 	CompletionTokens int `json:"completion_tokens"`
 }
 
-// failure is the error that a server sends with status 200.
-func (p piece) failure() error {
+// failure is an error that the server sends with status 200.
+func (p chunk) failure() error {
 	if len(p.Error) > 0 && string(p.Error) != "null" {
-		return fmt.Errorf("the server answered an error: %s", apiClip(string(p.Error)))
+		return fmt.Errorf("the server returned an error: %s", clipResponse(string(p.Error)))
 	}
 	if p.Object == "error" {
-		return fmt.Errorf("the server answered an error: %s", apiClip(p.Message))
+		return fmt.Errorf("the server returned an error: %s", clipResponse(p.Message))
 	}
 	return nil
 }
