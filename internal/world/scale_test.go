@@ -61,7 +61,7 @@ func TestStateBelongsToItsReader(t *testing.T) {
 	scribble.Switches[0].Name = "x"
 	scribble.Facility.PDUs[0].ID = "x"
 	if diff := cmp.Diff(before, w.State()); diff != "" {
-		t.Errorf("a reader altered the world:\n%s", diff)
+		t.Errorf("a caller changed the world:\n%s", diff)
 	}
 }
 
@@ -92,7 +92,7 @@ func TestNewRefusesBadSpecs(t *testing.T) {
 		"HCAs per node":    func(s *Spec) { s.HCAs = nil },
 		"must be 3 or 4":   func(s *Spec) { s.DCGMMajor = 2 },
 		"hosts, HCAs and":  func(s *Spec) { s.Spines = 0 },
-		"do not fit":        func(s *Spec) { s.Spines = 60 },
+		"do not fit":       func(s *Spec) { s.Spines = 60 },
 	} {
 		spec := DefaultSpec(2)
 		alter(&spec)
