@@ -10,8 +10,8 @@ import (
 	"github.com/firstlight/firstlight/internal/lab/component"
 )
 
-// testAdapter gives the lab prometheus-adapter: without it no metrics API is registered,
-// with it the API server finds both available when Ensure has returned.
+// testAdapter adds prometheus-adapter: without it no metrics API is registered; after Ensure both
+// are available.
 func testAdapter(t *testing.T, r *running) {
 	services := r.dyn.Resource(schema.GroupVersionResource{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices"})
 	metrics := func() (names []string) {

@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// postAlert hands Alertmanager an alert.
+// postAlert posts an alert to Alertmanager.
 func (r *running) postAlert(t *testing.T, name string) {
 	t.Helper()
 	cfg, err := clientTLS(r.info.CA, r.info.ClientCert, r.info.ClientKey)
@@ -62,8 +62,8 @@ func testAlerts(t *testing.T, r *running) {
 		t.Fatal(err)
 	}
 	r.postAlert(t, "unrouted")
-	// It is put back with the alert still in Alertmanager's memory gone: what
-	// arrives next shows that what was posted under the fault did not.
+	// The restart clears Alertmanager's memory: the next notification shows that the alert posted
+	// under the fault was not sent.
 	if err := r.SetAlertRouteMissing(t.Context(), false); err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,6 @@ func testAlerts(t *testing.T, r *running) {
 	r.awaitAlert(t, "second")
 }
 
-// podGroups are gangs.
 var podGroups = schema.GroupVersionResource{Group: "scheduling.k8s.io", Version: "v1alpha2", Resource: "podgroups"}
 
 func (r *running) createGang(t *testing.T, name string, size int64) error {
@@ -129,8 +128,8 @@ func testGangs(t *testing.T, r *running) {
 	}
 }
 
-// requireUnbound proves that the scheduler has looked at the pod and not bound
-// it: a pod without a gang that came after it is bound, and it is not.
+// requireUnbound proves that the scheduler has processed the pod without binding it: a later pod
+// without a gang is bound first.
 func (r *running) requireUnbound(t *testing.T, name string) {
 	t.Helper()
 	after := "after-" + name

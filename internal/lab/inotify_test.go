@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Kubeflow Trainer died three times without a word why: its 128 instances were used up
-// by other labs.
+// Regression: Kubeflow Trainer exited three times without a message because other labs used all
+// 128 instances.
 func TestInotifyUsed(t *testing.T) {
 	fds := []int{-1, -1, -1}
 	for i := range fds {
@@ -25,9 +25,9 @@ func TestInotifyUsed(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := inotifyUsed(own, os.Getuid()); got < len(fds) {
-		t.Errorf("%d instances seen of this process, which has opened %d", got, len(fds))
+		t.Errorf("%d instances of this process, want %d", got, len(fds))
 	}
 	if got := inotifyUsed(own, os.Getuid()+1); got != 0 {
-		t.Errorf("%d instances seen of somebody else", got)
+		t.Errorf("%d instances of another user", got)
 	}
 }

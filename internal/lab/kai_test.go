@@ -21,9 +21,8 @@ const (
 	kaiLabel = "kai.scheduler/queue"
 )
 
-// testKAI lets a lab gain the KAI scheduler: it binds a Deployment's pods that
-// name a queue, on nodes that are there and, with Karpenter, on new ones; a pod
-// of a queue that is not there waits.
+// testKAI adds the KAI scheduler: it binds pods of a Deployment with a queue to existing nodes
+// and, with Karpenter, to new ones; a pod of a missing queue stays pending.
 func testKAI(t *testing.T, r *running) {
 	requireUnchangedByFailure(t, r)
 	begin := time.Now()
@@ -61,15 +60,15 @@ func testKAI(t *testing.T, r *running) {
 	r.awaitRunning(t, "app=ordering", 1)
 	t.Logf("KAI's pod ran on a new node after %s", time.Since(begin))
 
-	// All of those came later, and were scheduled.
+	// The pods scheduled above were created later.
 	pod, err := r.client.CoreV1().Pods("default").Get(t.Context(), "lost", metav1.GetOptions{})
 	if err != nil || pod.Spec.NodeName != "" {
-		t.Errorf("a pod of a queue that is not there is on node %q, %v", pod.Spec.NodeName, err)
+		t.Errorf("a pod of a missing queue is on node %q, %v", pod.Spec.NodeName, err)
 	}
 }
 
-// requireUnchangedByFailure lets a lab try to gain something that does not start,
-// and something that nobody waits for: it has then what it had, and no more runs.
+// requireUnchangedByFailure adds an extra that does not start, and one with a cancelled context:
+// the lab is unchanged.
 func requireUnchangedByFailure(t *testing.T, r *running) {
 	t.Helper()
 	before, had := len(r.Components()), r.With()
@@ -83,15 +82,15 @@ func requireUnchangedByFailure(t *testing.T, r *running) {
 	}
 	err := r.Ensure(t.Context(), []string{component.ExtraKAI})
 	r.opts.Programs = good
-	if err == nil || !strings.Contains(err.Error(), "give the lab kai") || !strings.Contains(err.Error(), "exit status 1") {
-		t.Errorf("programs that end at once: %v, want which, and how", err)
+	if err == nil || !strings.Contains(err.Error(), "add kai to the lab") || !strings.Contains(err.Error(), "exit status 1") {
+		t.Errorf("programs that exit at once: %v, want name and status", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := r.Ensure(ctx, []string{component.ExtraKAI}); !errors.Is(err, context.Canceled) {
-		t.Errorf("nobody waits: %v, want cancelled", err)
+		t.Errorf("cancelled context: %v, want cancelled", err)
 	}
 	if with := r.With(); !slices.Equal(with, had) || len(r.Components()) != before || r.Status().State != StateReady {
-		t.Errorf("afterwards the lab has %v, %d components, and is %s; want it as it was", with, len(r.Components()), r.Status().State)
+		t.Errorf("the lab has %v and %d components and is %s, want no change", with, len(r.Components()), r.Status().State)
 	}
 }

@@ -28,7 +28,7 @@ var (
 	nodeClaims = schema.GroupVersionResource{Group: "karpenter.sh", Version: "v1", Resource: "nodeclaims"}
 )
 
-// poolName is the NodePool of the test: it may order everything that there is.
+// poolName is a NodePool without restrictions on instance types.
 const poolName = "any"
 
 func nodePool() *unstructured.Unstructured {
@@ -56,10 +56,10 @@ func nodePool() *unstructured.Unstructured {
 	}}
 }
 
-// orderingPod needs a GPU of a node of that instance type, which is not there yet.
+// orderingPod needs a GPU of a new node of the instance type.
 func orderingPod(name, instanceType string) *corev1.Pod {
 	pod := simplePod(name)
-	// Until it is deleted: Karpenter would move it to a cheaper node, and it is nobody's to make again.
+	// Otherwise Karpenter would evict it for a cheaper node, and no controller would recreate it.
 	pod.Annotations["karpenter.sh/do-not-disrupt"] = "true"
 	pod.Spec.NodeSelector = map[string]string{"karpenter.sh/nodepool": poolName, "node.kubernetes.io/instance-type": instanceType}
 	pod.Spec.Tolerations = []corev1.Toleration{{Key: "nvidia.com/gpu", Operator: corev1.TolerationOpExists}}
@@ -67,12 +67,11 @@ func orderingPod(name, instanceType string) *corev1.Pod {
 	return pod
 }
 
-// testKarpenter lets a lab that is up gain Karpenter, which then orders a node of
-// every instance type for pods that nothing else has room for, and takes them
-// away when the pods are gone.
+// testKarpenter adds Karpenter to a running lab. It creates a node of every instance type for
+// pending pods and deletes them after the pods.
 func testKarpenter(t *testing.T, r *running) {
 	if err := r.Ensure(t.Context(), []string{"carpenter"}); err == nil || !strings.Contains(err.Error(), "karpenter, kai") {
-		t.Errorf("an unknown extra: %v, want what there is", err)
+		t.Errorf("unknown extra: %v, want the valid names", err)
 	}
 	begin := time.Now()
 	if err := r.Ensure(t.Context(), []string{component.ExtraKarpenter}); err != nil {
@@ -80,13 +79,13 @@ func testKarpenter(t *testing.T, r *running) {
 	}
 	t.Logf("Karpenter was ready after %s", time.Since(begin))
 	if err := r.Ensure(t.Context(), []string{component.ExtraKarpenter}); err != nil {
-		t.Errorf("what it has already: %v", err)
+		t.Errorf("existing extra: %v", err)
 	}
 	requireExtra(t, r)
 
-	t.Cleanup(func() { // seen to fail once in many runs, on a busy machine: it has to say enough
+	t.Cleanup(func() { // rare failure on busy machines
 		if raw, err := os.ReadFile(filepath.Join(r.info.Dir, "logs", component.Karpenter+".log")); err == nil && t.Failed() {
-			t.Logf("Karpenter's last words: %s", raw[max(0, len(raw)-8000):])
+			t.Logf("end of Karpenter's log: %s", raw[max(0, len(raw)-8000):])
 		}
 	})
 
@@ -101,7 +100,7 @@ func testKarpenter(t *testing.T, r *running) {
 	for _, it := range types {
 		r.createPod(t, orderingPod(podOf(it), it.Name))
 	}
-	nodes := map[string]string{} // to their UIDs
+	nodes := map[string]string{} // name to UID
 	for _, it := range types {
 		pod := r.awaitPod(t, podOf(it), "running", func(p *corev1.Pod) bool { return p.Status.Phase == corev1.PodRunning })
 		node, err := r.client.CoreV1().Nodes().Get(t.Context(), pod.Spec.NodeName, metav1.GetOptions{})
@@ -127,15 +126,15 @@ func testKarpenter(t *testing.T, r *running) {
 	})
 	t.Logf("the %d nodes and their claims were gone after %s", len(nodes), time.Since(begin))
 	if _, err := r.client.CoreV1().Nodes().Get(t.Context(), nodeName, metav1.GetOptions{}); err != nil {
-		t.Errorf("the node that was there before: %v", err)
+		t.Errorf("the initial node: %v", err)
 	}
 }
 
-// requireExtra looks at how the lab tells of what it gained.
+// requireExtra checks how status and components report the extra.
 func requireExtra(t *testing.T, r *running) {
 	t.Helper()
 	if diff := cmp.Diff([]string{component.ExtraAdapter, component.ExtraKarpenter}, r.Status().Info.With); diff != "" {
-		t.Errorf("status tells of %s", diff)
+		t.Errorf("status (-want +got):\\n%s", diff)
 	}
 	all := r.Components()
 	if len(all) != 9 {
@@ -154,8 +153,8 @@ func podOf(it instances.Type) string {
 	return "on-" + strings.ReplaceAll(it.Name, ".", "-")
 }
 
-// requireNode proves that a node is what the type says, Ready, and of a claim of
-// the pool, and that the API server finds its kubelet.
+// requireNode proves that a node matches its type, is Ready, belongs to a claim of the pool and
+// has kwok's kubelet address.
 func requireNode(t *testing.T, r *running, node *corev1.Node, it instances.Type) {
 	t.Helper()
 	want := map[string]string{
@@ -171,7 +170,7 @@ func requireNode(t *testing.T, r *running, node *corev1.Node, it instances.Type)
 		t.Errorf("node of %s is in zone %q, want one of %v", it.Name, node.Labels["topology.kubernetes.io/zone"], it.Zones.Value)
 	}
 	if node.Status.NodeInfo.Architecture != it.Architecture.Value {
-		t.Errorf("node of %s says it is %s", it.Name, node.Status.NodeInfo.Architecture)
+		t.Errorf("node of %s has architecture %s", it.Name, node.Status.NodeInfo.Architecture)
 	}
 	for what, list := range map[string]corev1.ResourceList{"capacity": node.Status.Capacity, "allocatable": node.Status.Allocatable} {
 		if gpus := list["nvidia.com/gpu"]; float64(gpus.Value()) != it.GPUs.Value {
@@ -191,8 +190,8 @@ func requireNode(t *testing.T, r *running, node *corev1.Node, it instances.Type)
 	requireClaim(t, r, node)
 }
 
-// requireClaim proves that a node is of a NodeClaim that names it. Karpenter may
-// write the name a moment after a pod runs there.
+// requireClaim proves that a NodeClaim names the node. Karpenter can write the name after the pod
+// has started.
 func requireClaim(t *testing.T, r *running, node *corev1.Node) {
 	t.Helper()
 	r.await(t, "a claim of node "+node.Name, func(ctx context.Context) (bool, error) {
@@ -210,12 +209,12 @@ func requireClaim(t *testing.T, r *running, node *corev1.Node) {
 	})
 }
 
-// noneOrdered tells that none of the nodes is left, and no claim.
+// noneOrdered reports that all nodes and claims are deleted.
 func noneOrdered(ctx context.Context, r *running, nodes map[string]string) (bool, error) {
 	for name, uid := range nodes {
 		node, err := r.client.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
 		if err == nil && string(node.UID) == uid {
-			return false, fmt.Errorf("node %s is there, taints %v", name, node.Spec.Taints)
+			return false, fmt.Errorf("node %s exists, taints %v", name, node.Spec.Taints)
 		}
 		if err != nil && !apierrors.IsNotFound(err) {
 			return false, err
@@ -226,7 +225,7 @@ func noneOrdered(ctx context.Context, r *running, nodes map[string]string) (bool
 		return false, err
 	}
 	if n := len(claims.Items); n > 0 {
-		return false, fmt.Errorf("%d claims are there", n)
+		return false, fmt.Errorf("%d claims exist", n)
 	}
 	return true, nil
 }

@@ -30,7 +30,7 @@ import (
 	"github.com/firstlight/firstlight/internal/poll"
 )
 
-// running is a lab in this process, with one KWOK node.
+// running is a lab in this process with one KWOK node.
 type running struct {
 	*Lab
 	events eventLog
@@ -67,7 +67,7 @@ func startLab(t *testing.T) *running {
 	return r
 }
 
-// world is a trivial one: a node, and who receives alerts.
+// world is minimal: a node and an alert receiver.
 func (r *running) world(ctx context.Context, info Info) (err error) {
 	r.info = info
 	if r.client, err = kubernetes.NewForConfig(info.RestConfig); err != nil {
@@ -127,12 +127,12 @@ func (r *running) awaitPod(t *testing.T, name, what string, is func(*corev1.Pod)
 		if pod, err = r.client.CoreV1().Pods("default").Get(ctx, name, metav1.GetOptions{}); err != nil {
 			return false, err
 		}
-		return is(pod), fmt.Errorf("it is %s, conditions %v", pod.Status.Phase, pod.Status.Conditions)
+		return is(pod), fmt.Errorf("phase %s, conditions %v", pod.Status.Phase, pod.Status.Conditions)
 	})
 	return pod
 }
 
-// awaitRunning waits until as many pods with the labels run.
+// awaitRunning waits until want pods with the labels are Running.
 func (r *running) awaitRunning(t *testing.T, selector string, want int) {
 	t.Helper()
 	r.await(t, "pods "+selector+" to run", func(ctx context.Context) (bool, error) {
@@ -168,8 +168,7 @@ func simplePod(name string) *corev1.Pod {
 	}
 }
 
-// TestLab walks one lab through its life: it takes seconds to start one, so
-// everything that can be seen of it is looked at on the same one.
+// TestLab checks one lab in all respects, because a start takes seconds.
 func TestLab(t *testing.T) {
 	r := startLab(t)
 	for _, step := range []struct {
@@ -177,7 +176,7 @@ func TestLab(t *testing.T) {
 		run  func(t *testing.T, r *running)
 	}{
 		{"everything is ready", testReady},
-		{"nothing answers without a certificate", testCertificates},
+		{"nothing responds without a certificate", testCertificates},
 		{"the canary is gone", testCanaryGone},
 		{"pods of the host network have the node's address", testHostNetwork},
 		{"held pods wait", testHolds},
@@ -203,7 +202,7 @@ func TestLab(t *testing.T) {
 	requirePortsFree(t, st, 15)
 	for _, part := range []string{"pki", "data", "kubeconfig.yaml"} {
 		if _, err := os.Stat(filepath.Join(r.info.Dir, part)); err == nil {
-			t.Errorf("%s is left", part)
+			t.Errorf("%s exists", part)
 		}
 	}
 }
@@ -230,17 +229,18 @@ func testCertificates(t *testing.T, r *running) {
 	bare := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 	for _, c := range component.All(r.conf) {
 		if c.Name == component.Kwok {
-			continue // its kubelet side takes no certificates, upstream: TestWorldOnALab asks it for logs
+			continue // kwok's kubelet server takes no client certificates: see TestWorldOnALab
 		}
 		url := c.Probe.URL
 		switch c.Name {
 		case component.ControllerManager, component.Scheduler, component.Adapter:
-			// Health is open to all on every cluster (system:public-info-viewer); nothing else is.
+			// Health endpoints are public on every cluster (system:public-info-viewer); others are
+			// not.
 			url = url[:strings.LastIndex(url, "/")] + "/metrics"
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		if err := get(ctx, bare, url, ""); err == nil {
-			t.Errorf("%s answers without a certificate", c.Name)
+			t.Errorf("%s responds without a certificate", c.Name)
 		}
 		cancel()
 	}
@@ -253,7 +253,7 @@ func testCanaryGone(t *testing.T, r *running) {
 	}
 }
 
-// A pod on the host's network is reached at the address of its node: Prometheus does.
+// Prometheus reaches a host network pod at the node's address.
 func testHostNetwork(t *testing.T, r *running) {
 	l, err := net.Listen("tcp4", r.info.Subnet+".11:0")
 	if err != nil {
@@ -263,7 +263,7 @@ func testHostNetwork(t *testing.T, r *running) {
 		fmt.Fprintln(w, `DCGM_FI_DEV_GPU_UTIL{gpu="0",pod="user",namespace="work"} 42`)
 	})}
 	go func() { _ = exporter.Serve(l) }()
-	defer exporter.Close() //nolint:errcheck // the test is over
+	defer exporter.Close() //nolint:errcheck // the test has ended
 	_, port, err := net.SplitHostPort(l.Addr().String())
 	if err != nil {
 		t.Fatal(err)
@@ -275,7 +275,7 @@ func testHostNetwork(t *testing.T, r *running) {
 	r.createPod(t, pod)
 	got := r.awaitPod(t, "exporter", "ready", func(p *corev1.Pod) bool { return podReady(p) == corev1.ConditionTrue })
 	if got.Status.PodIP != r.info.Subnet+".11" {
-		t.Errorf("its address is %s, want the node's", got.Status.PodIP)
+		t.Errorf("the pod's address is %s, want the node's", got.Status.PodIP)
 	}
 	cfg, err := clientTLS(r.info.CA, r.info.ClientCert, r.info.ClientKey)
 	if err != nil {
@@ -343,7 +343,7 @@ func testKilled(t *testing.T, r *running) {
 	r.awaitPod(t, "after", "running", func(p *corev1.Pod) bool { return p.Status.Phase == corev1.PodRunning })
 }
 
-// killComponent kills a component and waits until another process is in its place.
+// killComponent kills a component and waits for its restart.
 func killComponent(t *testing.T, r *running, name string) {
 	t.Helper()
 	var victim process.Identity

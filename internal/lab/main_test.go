@@ -20,7 +20,7 @@ import (
 	"github.com/firstlight/firstlight/internal/upstream"
 )
 
-// superviseEnv makes the test binary a supervisor, as "firstlight lab supervise" is one.
+// superviseEnv makes the test binary act as "firstlight lab supervise".
 const superviseEnv = "FIRSTLIGHT_TEST_SUPERVISE"
 
 func TestMain(m *testing.M) {
@@ -50,7 +50,7 @@ func superviseMain() int {
 	if *ownerFD != 0 {
 		opts.Owner = OwnerPipe(*ownerFD)
 	}
-	if text := os.Getenv(superviseEnv); text != "1" { // what goes wrong
+	if text := os.Getenv(superviseEnv); text != "1" { // the error to simulate
 		opts.Programs = func(context.Context, []string) (upstream.Programs, error) {
 			return upstream.Programs{}, errors.New(text)
 		}
@@ -72,8 +72,7 @@ func testCommand(t *testing.T) SpawnOptions {
 	return SpawnOptions{Command: []string{self}, Env: []string{superviseEnv + "=1"}}
 }
 
-// needPrograms builds the upstream programs where they are not, once, before
-// any deadline runs.
+// needPrograms builds missing upstream programs once, before any deadline starts.
 func needPrograms(t *testing.T) {
 	t.Helper()
 	suite.Live(t)
@@ -82,13 +81,12 @@ func needPrograms(t *testing.T) {
 	}
 }
 
-// built builds all, also what extras need.
+// built builds all programs, including those of extras.
 var built = sync.OnceValue(func() error {
 	_, err := upstream.Builder{}.Ensure(context.Background(), namesOf(component.All(component.Config{With: component.Extras()})), nil)
 	return err
 })
 
-// eventLog keeps a lab's events for a test to look at.
 type eventLog struct{ *journal }
 
 func newEventLog() eventLog { return eventLog{newJournal()} }
@@ -111,7 +109,7 @@ func (l eventLog) await(t *testing.T, what string, is func(Event) bool) Event {
 	}
 }
 
-// requireGone fails the test when a process of the lab is left.
+// requireGone fails the test if a process of the lab is alive.
 func requireGone(t *testing.T, id string) {
 	t.Helper()
 	left, err := markedProcesses(id)
@@ -120,11 +118,11 @@ func requireGone(t *testing.T, id string) {
 	}
 	for _, p := range left {
 		name, _ := os.ReadFile("/proc/" + strconv.Itoa(p.PID) + "/comm")
-		t.Errorf("process %d (%s) of the lab is left", p.PID, name)
+		t.Errorf("process %d (%s) of the lab is alive", p.PID, name)
 	}
 }
 
-// requirePortsFree fails the test when something still listens where the lab did.
+// requirePortsFree fails the test if a port of the lab is in use.
 func requirePortsFree(t *testing.T, st Status, components int) {
 	t.Helper()
 	if len(st.Components) != components {
@@ -132,7 +130,7 @@ func requirePortsFree(t *testing.T, st Status, components int) {
 	}
 	for _, c := range st.Components {
 		if err := tryListen(c.Address); err != nil {
-			t.Errorf("the port of %s is still taken: %v", c.Name, err)
+			t.Errorf("the port of %s is in use: %v", c.Name, err)
 		}
 	}
 }

@@ -17,8 +17,8 @@ import (
 
 var mpiJobs = schema.GroupVersionResource{Group: "kubeflow.org", Version: "v2beta1", Resource: "mpijobs"}
 
-// testMPI lets a lab gain the MPI Operator: it makes a launcher and two workers of an
-// MPIJob, which has succeeded when the launcher has.
+// testMPI adds the MPI Operator: it creates launcher and workers of an MPIJob, which succeeds with
+// its launcher.
 func testMPI(t *testing.T, r *running) {
 	requireOneOnly(t)
 	begin := time.Now()
@@ -44,7 +44,7 @@ func testMPI(t *testing.T, r *running) {
 	r.awaitRunning(t, "training.kubeflow.org/job-name=reduce,training.kubeflow.org/job-role=launcher", 1)
 	t.Logf("launcher and workers ran after %s", time.Since(begin))
 
-	// In this lab nobody plays the pods' programs: the launcher is ended here.
+	// No program is simulated in this lab: the test ends the launcher.
 	pods := r.client.CoreV1().Pods("default")
 	list, err := pods.List(t.Context(), metav1.ListOptions{LabelSelector: "training.kubeflow.org/job-name=reduce,training.kubeflow.org/job-role=launcher"})
 	if err != nil || len(list.Items) != 1 {
@@ -60,15 +60,15 @@ func testMPI(t *testing.T, r *running) {
 			return false, err
 		}
 		status, message := conditionOf(job, "Succeeded")
-		return status == "True", fmt.Errorf("it has: %q %s", status, message)
+		return status == "True", fmt.Errorf("condition %q: %s", status, message)
 	})
 	if err := jobs.Delete(t.Context(), "reduce", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// requireOneOnly proves that a lab says why it can't have the MPI Operator when the
-// machine's port is taken.
+// requireOneOnly proves that a second lab with the MPI Operator fails with an error about the
+// port.
 func requireOneOnly(t *testing.T) {
 	t.Helper()
 	first, err := claimNetwork(t.Context(), component.ExtraMPI)
@@ -77,6 +77,6 @@ func requireOneOnly(t *testing.T) {
 	}
 	defer first.close()
 	if _, err := claimNetwork(t.Context(), component.ExtraMPI); err == nil || !strings.Contains(err.Error(), "8080") || !strings.Contains(err.Error(), "another lab") {
-		t.Errorf("a second lab with the MPI Operator: %v, want that the port is taken", err)
+		t.Errorf("second lab with the MPI Operator: %v, want an error about the port", err)
 	}
 }

@@ -7,11 +7,10 @@ import (
 	"github.com/firstlight/firstlight/internal/lab/component"
 )
 
-// A program that listens on all addresses can do so in several labs at once, and
-// nobody else's ports are in the way.
+// Programs that listen on all addresses get different ports in different labs.
 func TestPortsOfProgramsThatListenEverywhere(t *testing.T) {
 	t.Parallel()
-	for range 2 { // beside each other
+	for range 2 { // two labs
 		n, err := claimNetwork(t.Context(), component.ExtraKarpenter)
 		if err != nil {
 			t.Fatal(err)
@@ -32,7 +31,7 @@ func TestPortsOfProgramsThatListenEverywhere(t *testing.T) {
 	}
 }
 
-// Asking again, after a start that failed, gives ports that are free.
+// A second claim, after a failed start, gives free ports.
 func TestPortsOfAnExtraAskedForAgain(t *testing.T) {
 	t.Parallel()
 	n, err := claimNetwork(t.Context())

@@ -20,8 +20,8 @@ import (
 	"github.com/firstlight/firstlight/internal/poll"
 )
 
-// A lab for scheduling has four components, and makes and places the pods of
-// a Deployment in a namespace that is a moment old.
+// A lab for scheduling has four components and creates and binds the pods of a workload in a new
+// namespace.
 func TestSchedulingLab(t *testing.T) {
 	needPrograms(t)
 	l, err := New(Options{
@@ -51,7 +51,7 @@ func TestSchedulingLab(t *testing.T) {
 		}
 	}
 	if err := l.Ensure(t.Context(), []string{component.ExtraKAI}); err == nil || !strings.Contains(err.Error(), "no extras") {
-		t.Errorf("an extra was asked for: %v, want that there are none", err)
+		t.Errorf("Ensure with an extra: %v, want no extras", err)
 	}
 	client, err := kubernetes.NewForConfig(l.RestConfig())
 	if err != nil {

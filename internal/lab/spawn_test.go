@@ -24,7 +24,7 @@ func tryListen(addr string) error {
 	return l.Close()
 }
 
-// spawn runs a lab in a process of its own and waits until it is ready.
+// spawn runs a lab in another process and waits until it is ready.
 func spawn(t *testing.T, name string, owned bool, args ...string) (*Handle, *Owner, Status) {
 	t.Helper()
 	opts := testCommand(t)
@@ -50,7 +50,7 @@ func spawn(t *testing.T, name string, owned bool, args ...string) (*Handle, *Own
 	return h, owner, st
 }
 
-// awaitGone waits for the end of a lab's process and of all that it started.
+// awaitGone waits until all processes of a lab have ended.
 func awaitGone(t *testing.T, h *Handle, st Status) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
@@ -75,7 +75,7 @@ func TestTwoLabsSideBySide(t *testing.T) {
 	var handles [2]*Handle
 	var owners [2]*Owner
 	var status [2]Status
-	// One after the other: what is shown is that they run beside each other.
+	// Start them one after the other; both run at the same time afterwards.
 	handles[0], owners[0], status[0] = spawn(t, "one", true, "--with=karpenter")
 	handles[1], owners[1], status[1] = spawn(t, "two", false)
 	status[1] = gainKarpenter(t, handles[1])
@@ -88,13 +88,13 @@ func TestTwoLabsSideBySide(t *testing.T) {
 	again := testCommand(t)
 	again.Name, again.Dir = "one", handles[0].Dir
 	if _, _, err := Spawn(t.Context(), again); !errors.Is(err, ErrRunning) {
-		t.Errorf("the same lab again: %v, want ErrRunning", err)
+		t.Errorf("second start of the lab: %v, want ErrRunning", err)
 	}
 	if owners[1] != nil {
-		t.Error("a lab of its own has an owner")
+		t.Error("a lab that is not owned has an owner")
 	}
 
-	if err := owners[0].Close(); err != nil { // what the kernel does for an owner that dies
+	if err := owners[0].Close(); err != nil { // as the kernel does when the owner dies
 		t.Fatal(err)
 	}
 	awaitGone(t, handles[0], status[0])
@@ -122,18 +122,18 @@ func TestTwoLabsSideBySide(t *testing.T) {
 	awaitGone(t, handles[1], status[1])
 }
 
-// gainKarpenter gives a lab in another process Karpenter, as lab up --with does.
+// gainKarpenter adds Karpenter to a lab in another process, as lab up --with does.
 func gainKarpenter(t *testing.T, h *Handle) Status {
 	t.Helper()
 	if err := h.Ensure(t.Context(), []string{"carpenter"}, nil); err == nil || !strings.Contains(err.Error(), "karpenter, kai") {
-		t.Errorf("an unknown extra: %v, want what there is", err)
+		t.Errorf("unknown extra: %v, want the valid names", err)
 	}
 	var last Event
 	if err := h.Ensure(t.Context(), []string{"karpenter"}, func(e Event) { last = e }); err != nil {
 		t.Fatal(err)
 	}
 	if last.Kind != KindExtra || last.Name != "karpenter" {
-		t.Errorf("the last event is %+v, want the gain", last)
+		t.Errorf("the last event is %+v, want KindExtra", last)
 	}
 	st, err := h.Status(t.Context())
 	if err != nil || strings.Join(st.Info.With, " ") != "karpenter" || st.State != StateReady {
@@ -157,7 +157,7 @@ func TestNothingSurvivesTheSupervisor(t *testing.T) {
 	}
 	for _, part := range []string{"lab.json", socketName, "pki", "kubeconfig.yaml", "data"} {
 		if _, err := os.Stat(filepath.Join(h.Dir, part)); err == nil {
-			t.Errorf("%s is left", part)
+			t.Errorf("%s exists", part)
 		}
 	}
 	if err := DownDir(t.Context(), "victim", h.Dir); !errors.Is(err, ErrNotRunning) {

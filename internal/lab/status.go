@@ -11,7 +11,7 @@ import (
 // Status of a lab.
 type Status struct {
 	Info Info `json:"info"`
-	// State is one of the State constants.
+	// State has a State constant.
 	State string `json:"state"`
 	// Owned labs stop when their owner process ends.
 	Owned      bool              `json:"owned"`

@@ -11,7 +11,7 @@ import (
 	"github.com/firstlight/firstlight/internal/lab/component"
 )
 
-// What a store keeps is there again after it was stopped.
+// A store keeps its objects over a stop.
 func TestStore(t *testing.T) {
 	needPrograms(t)
 	dir := t.TempDir()
@@ -51,13 +51,13 @@ func TestStore(t *testing.T) {
 		t.Errorf("after a stop: %v", err)
 	}
 	if n := len(component.All(second.conf)); n != 2 {
-		t.Errorf("a store has %d components, etcd and kube-apiserver are wanted", n)
+		t.Errorf("a store has %d components, want etcd and kube-apiserver", n)
 	}
 }
 
 func TestStoreHasNoExtras(t *testing.T) {
 	_, err := New(Options{Name: "store", Dir: t.TempDir(), Purpose: component.Store, With: []string{"karpenter"}})
 	if err == nil {
-		t.Error("a store with Karpenter was made")
+		t.Error("a store with Karpenter is accepted")
 	}
 }

@@ -17,7 +17,7 @@ func TestThrowaway(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := lock.Close(); err != nil { // its owner is dead
+	if err := lock.Close(); err != nil { // as after the death of its owner
 		t.Fatal(err)
 	}
 	if err := os.MkdirAll(made, 0o700); err != nil {
@@ -32,13 +32,13 @@ func TestThrowaway(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(first.opts.Dir); err != nil {
-		t.Errorf("the second took the first's directory away: %v", err)
+		t.Errorf("the second start deleted the first's directory: %v", err)
 	}
 	if _, err := os.Stat(abandoned); err == nil {
-		t.Error("what a dead process left is still there")
+		t.Error("the directory of a dead process exists")
 	}
 	if _, err := os.Stat(made); err != nil {
-		t.Errorf("a directory that another process has just made is gone: %v", err)
+		t.Errorf("a new directory of another process is deleted: %v", err)
 	}
 	ctx := context.WithoutCancel(t.Context())
 	for _, end := range []func(context.Context) error{endFirst, endSecond} {
@@ -49,6 +49,6 @@ func TestThrowaway(t *testing.T) {
 	requireGone(t, first.ID())
 	requireGone(t, second.ID())
 	if left, err := filepath.Glob(filepath.Join(parent, "plane-*")); err != nil || len(left) != 1 || left[0] != made {
-		t.Errorf("left: %v, %v", left, err)
+		t.Errorf("remaining: %v, %v", left, err)
 	}
 }

@@ -21,7 +21,7 @@ var (
 	jobSets   = schema.GroupVersionResource{Group: "jobset.x-k8s.io", Version: "v1alpha2", Resource: "jobsets"}
 )
 
-// trainJob is of the runtime that a lab has, on two nodes.
+// trainJob uses the lab's runtime on two nodes.
 func trainJob(name string) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainJob", "metadata": map[string]any{"name": name},
@@ -32,9 +32,9 @@ func trainJob(name string) *unstructured.Unstructured {
 	}}
 }
 
-// testTrainer lets a lab gain Kubeflow Trainer: it makes a JobSet of a TrainJob,
-// JobSet makes the Job, and its pods run; its webhook denies what its schema takes;
-// killed, it comes back and takes up what was begun.
+// testTrainer adds Kubeflow Trainer: a TrainJob becomes a JobSet and a Job, whose pods run; the
+// webhook denies an invalid TrainJob that the schema accepts; after a kill it restarts and
+// continues.
 func testTrainer(t *testing.T, r *running) {
 	begin := time.Now()
 	if err := r.Ensure(t.Context(), []string{component.ExtraTrainer}); err != nil {
@@ -66,7 +66,7 @@ func testTrainer(t *testing.T, r *running) {
 	}
 	_, err = jobs.Create(t.Context(), reserved, metav1.CreateOptions{})
 	if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), `admission webhook "validator.trainjob.trainer.kubeflow.org" denied`) {
-		t.Errorf("a reserved variable: %v, want its webhook to deny it", err)
+		t.Errorf("a reserved variable: %v, want a denial of the webhook", err)
 	}
 	testTrainerKilled(t, r)
 	if err := jobs.Delete(t.Context(), "two", metav1.DeleteOptions{}); err != nil {
@@ -78,8 +78,7 @@ func testTrainer(t *testing.T, r *running) {
 	})
 }
 
-// testTrainerKilled kills Kubeflow Trainer while the Job has not ended: who comes
-// after it tells of the end.
+// testTrainerKilled kills Kubeflow Trainer before the Job ends: its successor reports the end.
 func testTrainerKilled(t *testing.T, r *running) {
 	t.Helper()
 	holder := func() string {
@@ -91,10 +90,10 @@ func testTrainerKilled(t *testing.T, r *running) {
 	}
 	before := holder()
 	if before == "" {
-		t.Error("nobody holds the lease of Kubeflow Trainer")
+		t.Error("Kubeflow Trainer's lease has no holder")
 	}
 	killComponent(t, r, component.KubeflowTrainer)
-	// In this lab nobody plays the pods' programs: the Job is ended here.
+	// No program is simulated in this lab: the test ends the Job.
 	pods := r.client.CoreV1().Pods("default")
 	list, err := pods.List(t.Context(), metav1.ListOptions{LabelSelector: "jobset.sigs.k8s.io/jobset-name=two"})
 	if err != nil {
@@ -114,10 +113,10 @@ func testTrainerKilled(t *testing.T, r *running) {
 			return false, err
 		}
 		status, message := conditionOf(job, string(batchv1.JobComplete))
-		return status == "True", fmt.Errorf("it is complete: %q %s", status, message)
+		return status == "True", fmt.Errorf("condition %q: %s", status, message)
 	})
 	t.Logf("the TrainJob was complete %s after its controller was killed", time.Since(begin))
 	if after := holder(); after == before {
-		t.Errorf("%s holds the lease as before it was killed", after)
+		t.Errorf("%s still holds the lease after the kill", after)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// Each connection is led to the next address, and all it asks is answered there.
+// Each connection goes to the next address for all its requests.
 func TestTurns(t *testing.T) {
 	t.Parallel()
 	var addresses []string
@@ -46,13 +46,13 @@ func TestTurns(t *testing.T) {
 		client.CloseIdleConnections()
 	}
 	if want := []string{"a", "a", "b", "b", "a", "a"}; !slices.Equal(got, want) {
-		t.Errorf("%v answered, want %v", got, want)
+		t.Errorf("responses of %v, want %v", got, want)
 	}
 	get()
 	shared.close()
 	if resp, err := client.Get("http://" + l.Addr().String()); err == nil {
 		_ = resp.Body.Close()
-		t.Error("an address that was closed answers")
+		t.Error("a closed address responds")
 	}
 	var none *turns
 	none.close()

@@ -62,7 +62,7 @@ func TestDirectoryOfSomebodyElseIsRefused(t *testing.T) {
 	}
 	defer l.sup.Close()
 	if err := l.Start(t.Context()); err == nil || !strings.Contains(err.Error(), "is not a lab's") {
-		t.Errorf("start in somebody's directory: %v", err)
+		t.Errorf("start in a directory of another program: %v", err)
 	}
 	if _, err := os.Stat(precious); err != nil {
 		t.Errorf("it was deleted: %v", err)
@@ -79,12 +79,12 @@ func TestNetworksDoNotOverlap(t *testing.T) {
 		}
 		defer n.close()
 		if seen[n.subnet] {
-			t.Errorf("subnet %s was given twice", n.subnet)
+			t.Errorf("subnet %s was claimed twice", n.subnet)
 		}
 		seen[n.subnet] = true
 		addr := hostPort(n.address(), n.ports.Etcd)
 		if tryListen(addr) == nil {
-			t.Errorf("%s is reserved and can be bound", addr)
+			t.Errorf("%s is claimed and can be bound", addr)
 		}
 		n.release(t.Context(), portsOf(n.ports, component.Etcd)...)
 		if err := tryListen(addr); err != nil {
@@ -93,8 +93,8 @@ func TestNetworksDoNotOverlap(t *testing.T) {
 	}
 }
 
-// A released port was found taken, once, on a busy machine: a process that was
-// being started at that moment had inherited the socket.
+// Regression: a released port was in use on a busy machine, because a process that was being
+// started had inherited the socket.
 func TestReleasedPortIsFreeWhileProcessesStart(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -102,7 +102,7 @@ func TestReleasedPortIsFreeWhileProcessesStart(t *testing.T) {
 	for range 4 {
 		starting.Go(func() {
 			for ctx.Err() == nil {
-				_ = exec.CommandContext(ctx, "true").Run() // that it starts is all it is for
+				_ = exec.CommandContext(ctx, "true").Run() // only starts a process
 			}
 		})
 	}
@@ -134,7 +134,7 @@ func TestStepsRunAfterWhatTheyNeed(t *testing.T) {
 		t.Errorf("ran %s, want abc", got)
 	}
 	if err := runSteps(t.Context(), []step{do("a", "nothing")}); err == nil {
-		t.Error("a need that is no step was accepted")
+		t.Error("an unknown need was accepted")
 	}
 	broken := errors.New("broken")
 	err := runSteps(t.Context(), []step{
@@ -172,7 +172,7 @@ func TestStateFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := readState(dir); err == nil || errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("%s: %v, want an error that is not absence", name, err)
+			t.Errorf("%s: %v, want an error other than ErrNotExist", name, err)
 		}
 	}
 }
@@ -197,7 +197,7 @@ func TestDirectoryIsLockedOnce(t *testing.T) {
 	_ = again.Close()
 }
 
-// Every reader gets every event from the first, whenever it comes.
+// Every reader gets every event from the first.
 func TestJournalReplays(t *testing.T) {
 	t.Parallel()
 	j := newJournal()
@@ -222,21 +222,21 @@ func TestSpawnThatFailsSaysWhy(t *testing.T) {
 	t.Parallel()
 	opts := testCommand(t)
 	opts.Name, opts.Dir = "broken", t.TempDir()
-	opts.Env = []string{superviseEnv + "=the compiler is on strike"}
+	opts.Env = []string{superviseEnv + "=simulated compiler error"}
 	h, _, err := Spawn(t.Context(), opts)
 	if err == nil {
 		err = h.WaitReady(t.Context(), nil)
 		<-h.Exited()
 	}
-	if err == nil || !strings.Contains(err.Error(), "the compiler is on strike") {
-		t.Errorf("error %v does not say why", err)
+	if err == nil || !strings.Contains(err.Error(), "simulated compiler error") {
+		t.Errorf("error %v, want the cause", err)
 	}
 	if err := DownDir(t.Context(), "broken", opts.Dir); err != nil && !errors.Is(err, ErrNotRunning) {
 		t.Error(err)
 	}
 }
 
-// A lab whose supervisor was killed before it did anything leaves a state that Down ends.
+// Down ends the state of a lab whose supervisor was killed before it started anything.
 func TestDownOfADeadLab(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -248,7 +248,7 @@ func TestDownOfADeadLab(t *testing.T) {
 	if err := writeState(dir, dead); err != nil {
 		t.Fatal(err)
 	}
-	if err := DownDir(t.Context(), "x", dir); err != nil { // and this process, which has the id, lives
+	if err := DownDir(t.Context(), "x", dir); err != nil { // this process has the recorded PID and lives
 		t.Error(err)
 	}
 	if err := DownDir(t.Context(), "x", dir); !errors.Is(err, ErrNotRunning) {

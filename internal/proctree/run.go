@@ -21,7 +21,7 @@ const backstop = 30 * time.Second
 // example a lab or the reservation store.
 const Outlives = "FIRSTLIGHT_OUTLIVES=true"
 
-// report is the result of a subreaper besides the exit status.
+// report is the result of a subreaper in addition to the exit status.
 type report struct {
 	// Error is set if the program could not be started.
 	Error string `json:"error,omitempty"`

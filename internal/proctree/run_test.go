@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// asRunner in the environment makes a process of these tests one that runs a program.
+// asRunner makes a process of these tests run a program.
 const asRunner = "FIRSTLIGHT_PROCTREE_RUNS"
 
 func TestMain(m *testing.M) {
@@ -28,10 +28,10 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// stays ignores SIGTERM, and writes its process id to the file $0.
+// stays ignores SIGTERM and writes its PID to the file $0.
 const stays = `trap "" TERM HUP INT; echo $$ > "$0.tmp"; mv "$0.tmp" "$0"; while :; do sleep 600; done`
 
-// left are ways to leave it behind, as $1 with the file $2.
+// left are ways to leave it running, as $1 with the file $2.
 var left = map[string]string{
 	"in the group":              `sh -c "$1" "$2" > /dev/null 2>&1 &`,
 	"in a session of its own":   `setsid sh -c "$1" "$2" > /dev/null 2>&1 &`,
@@ -61,15 +61,15 @@ func until(t *testing.T, what string, f func() bool) {
 	defer tick.Stop()
 	for end := time.Now().Add(2 * time.Minute); !f(); <-tick.C {
 		if time.Now().After(end) {
-			t.Fatalf("waited in vain for %s", what)
+			t.Fatalf("timed out waiting for %s", what)
 		}
 	}
 }
 
 func gone(pid int) bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
 
-// Whatever a program leaves ends with it: when it ends by itself, when its time is over, and
-// when the process that asked for it is killed.
+// Descendants of a program end with it: when it ends, when it times out and when the calling
+// process is killed.
 func TestWhatIsLeftEnds(t *testing.T) {
 	for name, leave := range left {
 		awaits := leave + ` until [ -s "$2" ]; do sleep 0.01; done; `
@@ -111,7 +111,7 @@ func TestWhatIsLeftEnds(t *testing.T) {
 	}
 }
 
-// A lab that a hook or a preparation starts stays up.
+// A lab that a hook starts stays up.
 func TestWhatIsMeantToOutliveIt(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "pid")
 	script := `env ` + Outlives + ` setsid sh -c "$1" "$2" > /dev/null 2>&1 & until [ -s "$2" ]; do sleep 0.01; done`
@@ -125,7 +125,7 @@ func TestWhatIsMeantToOutliveIt(t *testing.T) {
 	_ = syscall.Kill(-pid, syscall.SIGKILL)
 }
 
-// How a program ended is told as by exec.Cmd.
+// Run reports the end of a program as exec.Cmd does.
 func TestHowItEnds(t *testing.T) {
 	for name, c := range map[string]struct {
 		argv []string
@@ -148,7 +148,7 @@ func TestHowItEnds(t *testing.T) {
 	}
 }
 
-// What holds the output open may write for the grace, and is killed then.
+// A descendant that holds the output open may write during the grace period and is then killed.
 func TestWhatHoldsTheOutputOpen(t *testing.T) {
 	var out strings.Builder
 	cmd := exec.Command("sh", "-c", "(sleep 0.05; echo late) & echo early")

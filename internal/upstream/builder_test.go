@@ -14,7 +14,7 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// tiny is a group of one program whose module needs nothing but the standard library.
+// tiny is a group of one program that needs only the standard library.
 func tiny(t *testing.T, source string) batch {
 	t.Helper()
 	dir := t.TempDir()
@@ -42,7 +42,7 @@ func builderFor(t *testing.T) Builder {
 
 const hello = "package main\n\nvar version string\n\nfunc main() { println(version) }\n"
 
-// build builds a batch as Begin does, in this goroutine.
+// buildBatch builds a batch as Begin does, in this goroutine.
 func buildBatch(t *testing.T, b Builder, m batch, events func(Event)) (string, error) {
 	t.Helper()
 	programs := Programs{files: map[string]*file{}}
@@ -67,7 +67,7 @@ func TestBuildsOnceAndThenFinds(t *testing.T) {
 	}
 	out, err := exec.CommandContext(t.Context(), path).CombinedOutput()
 	if err != nil || strings.TrimSpace(string(out)) != "v1.2.3" {
-		t.Errorf("the program says %q, %v; want its version", out, err)
+		t.Errorf("the program prints %q, %v; want its version", out, err)
 	}
 	if last := states[len(states)-1]; last != Built {
 		t.Errorf("the last event is %s, want built", last)
@@ -83,7 +83,7 @@ func TestBuildsOnceAndThenFinds(t *testing.T) {
 		t.Errorf("second time: events %v, want cached alone", states)
 	}
 	if err := verify(path); err != nil {
-		t.Errorf("what was built is not as it was recorded: %v", err)
+		t.Errorf("the program does not match its digest: %v", err)
 	}
 	for name, spoil := range map[string]func() error{
 		"an empty file":          func() error { return os.Truncate(path, 0) },
@@ -110,7 +110,7 @@ func TestBuildsOnceAndThenFinds(t *testing.T) {
 	}
 }
 
-// A program of a batch can be had while another does not build.
+// A program of a batch is available although another fails to build.
 func TestOneOfABatchFails(t *testing.T) {
 	t.Parallel()
 	b := builderFor(t)
@@ -127,14 +127,14 @@ func TestOneOfABatchFails(t *testing.T) {
 	programs := Programs{files: map[string]*file{"tiny": newFile(), "broken": newFile()}}
 	err := b.build(t.Context(), m, programs, func(Event) {})
 	if err == nil || !strings.Contains(err.Error(), "undefinedThing") || !strings.Contains(err.Error(), "build broken") {
-		t.Errorf("error %v does not name the program and what the compiler said", err)
+		t.Errorf("error %v does not have the program and the compiler's output", err)
 	}
 	if path, err := programs.Path(t.Context(), "tiny"); err != nil || !usable(path) {
 		t.Errorf("the other program: %q, %v", path, err)
 	}
 }
 
-// go build names files after packages: two of the same name are built one after the other.
+// go build names files after packages: two of the same name are in different batches.
 func TestBatchesHaveNoNameTwice(t *testing.T) {
 	t.Parallel()
 	tab, err := loadTable()
@@ -158,7 +158,7 @@ func TestBatchesHaveNoNameTwice(t *testing.T) {
 		}
 	}
 	if got := (program{Package: "go.etcd.io/etcd/server/v3"}).binary(); got != "server" {
-		t.Errorf("etcd is written to %q, go build says server", got)
+		t.Errorf("etcd is written to %q, go build writes server", got)
 	}
 }
 
@@ -166,7 +166,7 @@ func TestBuildErrorHasTheCompilersWords(t *testing.T) {
 	t.Parallel()
 	_, err := buildBatch(t, builderFor(t), tiny(t, "package main\n\nfunc main() { undefinedThing() }\n"), func(Event) {})
 	if err == nil || !strings.Contains(err.Error(), "undefinedThing") || !strings.Contains(err.Error(), "build tiny") {
-		t.Errorf("error %v does not name the program and what the compiler said", err)
+		t.Errorf("error %v does not have the program and the compiler's output", err)
 	}
 }
 

@@ -34,7 +34,7 @@ func Digest(path string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// recorded returns the digest of a program's digest file; empty if there is none.
+// recorded returns the digest of a program's digest file; empty without the file.
 func recorded(path string) string {
 	raw, err := os.ReadFile(path + digestSuffix)
 	if err != nil {

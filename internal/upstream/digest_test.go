@@ -24,7 +24,7 @@ func TestDigest(t *testing.T) {
 	}
 }
 
-// A digest is written as the program of that name reads it.
+// A digest file is in the format of sha256sum.
 func TestDigestsAreThoseOfSHA256Sum(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -36,8 +36,7 @@ func TestDigestsAreThoseOfSHA256Sum(t *testing.T) {
 	}
 }
 
-// changeOneByte changes a program and nothing else that can be seen of it: size, mode and time
-// are those of before.
+// changeOneByte changes a program without a change of size, mode and time.
 func changeOneByte(t *testing.T, path string) {
 	t.Helper()
 	info, err := os.Stat(path)
@@ -61,8 +60,8 @@ func changeOneByte(t *testing.T, path string) {
 	}
 }
 
-// A program that was changed after it was built or imported is not given out, though its size and
-// time are those of before: until November 2026 cached programs ran unchecked.
+// A program that was changed after it was built or imported is refused, even with equal size and
+// time. Regression: until November 2026 cached programs were not verified.
 func TestAChangedProgramIsRefused(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(t *testing.T, path string){
@@ -93,7 +92,7 @@ func TestAChangedProgramIsRefused(t *testing.T) {
 			var states []State
 			programs, err = b.Ensure(t.Context(), []string{"etcd"}, func(e Event) { states = append(states, e.State) })
 			if !errors.Is(err, ErrChanged) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "firstlight lab programs build") {
-				t.Errorf("%v, want ErrChanged with the file and what to do", err)
+				t.Errorf("%v, want ErrChanged with file and remedy", err)
 			}
 			if got, err := programs.Path(t.Context(), "etcd"); err == nil || got != "" {
 				t.Errorf("it is given out as %q", got)
@@ -101,7 +100,7 @@ func TestAChangedProgramIsRefused(t *testing.T) {
 			if len(states) != 1 || states[0] != Failed {
 				t.Errorf("events %v, want failed alone", states)
 			}
-			if err := os.Remove(path); err != nil { // as the error says
+			if err := os.Remove(path); err != nil { // the remedy of the error
 				t.Fatal(err)
 			}
 			if all, err := b.List(t.Context()); err != nil || all[0].Program != "etcd" || all[0].Path != "" {
@@ -111,7 +110,7 @@ func TestAChangedProgramIsRefused(t *testing.T) {
 	}
 }
 
-// An imported program is held against the digest of the archive's manifest.
+// An imported program is compared with the digest of the archive's manifest.
 func TestAChangedImportIsRefusedAndReplaced(t *testing.T) {
 	archive := exported(t)
 	t.Setenv("PATH", t.TempDir())

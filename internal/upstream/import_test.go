@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// cached is a builder whose cache has a file in the place of etcd.
+// cached is a builder whose cache has a file in place of etcd.
 func cached(t *testing.T) Builder {
 	t.Helper()
 	b := builderFor(t)
@@ -34,7 +34,7 @@ func cached(t *testing.T) Builder {
 	return b
 }
 
-// put places a program of that text, as a build does.
+// put installs a program of that content, as a build does.
 func put(t *testing.T, path, text string) {
 	t.Helper()
 	scratch := filepath.Join(t.TempDir(), "program")
@@ -59,7 +59,7 @@ func exported(t *testing.T) []byte {
 	return archive.Bytes()
 }
 
-// What was exported is found on a machine that has no Go, as the same file.
+// Import makes exported programs available without Go, byte for byte.
 func TestImportedProgramsNeedNoGo(t *testing.T) {
 	archive := exported(t)
 	t.Setenv("PATH", t.TempDir())
@@ -87,7 +87,7 @@ func TestImportedProgramsNeedNoGo(t *testing.T) {
 	}
 }
 
-// An archive that is not what its manifest says, or not for here, changes nothing.
+// An archive that does not match its manifest or this machine changes nothing.
 func TestImportRefuses(t *testing.T) {
 	t.Parallel()
 	archive := exported(t)
@@ -98,12 +98,12 @@ func TestImportRefuses(t *testing.T) {
 	}{
 		"another program":      {func(_ *Manifest, f map[string]string) { f["etcd"] = "A program" }, "SHA-256"},
 		"a shorter one":        {func(_ *Manifest, f map[string]string) { f["etcd"] = "a" }, "of 1 bytes"},
-		"one more":             {func(_ *Manifest, f map[string]string) { f["kwok"] = "x" }, "more in it"},
+		"one more":             {func(_ *Manifest, f map[string]string) { f["kwok"] = "x" }, "more files"},
 		"none of those named":  {func(_ *Manifest, f map[string]string) { delete(f, "etcd") }, "EOF"},
-		"another platform":     {func(m *Manifest, _ map[string]string) { m.OS = other }, "are for " + other + "/" + runtime.GOARCH},
-		"other pins":           {func(m *Manifest, _ map[string]string) { m.Programs[0].Key = "0000" }, "built from pins 0000"},
-		"a path":               {func(m *Manifest, _ map[string]string) { m.Programs[0].Program = "../etcd" }, "unknown program"},
-		"the same twice":       {func(m *Manifest, _ map[string]string) { m.Programs = append(m.Programs, m.Programs[0]) }, "there twice"},
+		"another platform":     {func(m *Manifest, _ map[string]string) { m.OS = other }, "unsupported platform " + other + "/" + runtime.GOARCH},
+		"other pins":           {func(m *Manifest, _ map[string]string) { m.Programs[0].Key = "0000" }, "has pins 0000"},
+		"a path":               {func(m *Manifest, _ map[string]string) { m.Programs[0].Program = "../etcd" }, "unknown or duplicate"},
+		"the same twice":       {func(m *Manifest, _ map[string]string) { m.Programs = append(m.Programs, m.Programs[0]) }, "duplicate"},
 		"no program":           {func(m *Manifest, _ map[string]string) { m.Programs = nil }, "no programs"},
 		"a size out of bounds": {func(m *Manifest, _ map[string]string) { m.Programs[0].Size = maxProgram + 1 }, "invalid size"},
 		"another schema":       {func(m *Manifest, _ map[string]string) { m.Schema = "v9" }, "schema"},

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// The embedded pins are those of components/, and every module there is used.
+// The embedded pins equal those of components/, and every module there is used.
 func TestPinsAreCopiesOfComponents(t *testing.T) {
 	t.Parallel()
 	tab, err := loadTable()
@@ -88,8 +88,8 @@ func TestFlags(t *testing.T) {
 	}
 }
 
-// Whatever a program is built from changes its place in the cache, and which of a
-// group's programs are asked for does not.
+// A program's cache key depends on everything it is built from, and not on the selection of
+// programs.
 func TestKeyTellsWhatProgramsAreBuiltFrom(t *testing.T) {
 	t.Parallel()
 	const mod = "module m\nrequire example.com/k v1.2.3\n"
@@ -124,8 +124,8 @@ func TestKeyTellsWhatProgramsAreBuiltFrom(t *testing.T) {
 	}
 }
 
-// What is built is what was asked for, in the order of the table, and a name
-// that there is not is said before anything is built.
+// Only the requested programs are built, in table order; an unknown name is an error before any
+// build.
 func TestOnlyWhatIsAskedFor(t *testing.T) {
 	t.Parallel()
 	all, err := loadTable()
@@ -156,7 +156,7 @@ func TestOnlyWhatIsAskedFor(t *testing.T) {
 		}
 	}
 	if _, err := all.only([]string{"etcd", "carpenter"}); err == nil || !strings.Contains(err.Error(), `"carpenter"`) || !strings.Contains(err.Error(), "karpenter") {
-		t.Errorf("an unknown name: %v, want what there is", err)
+		t.Errorf("unknown name: %v, want the valid names", err)
 	}
 	if diff := cmp.Diff(4, len(all.Groups)); diff != "" { // it was not altered
 		t.Error(diff)
@@ -173,6 +173,6 @@ func TestProgramsAddUp(t *testing.T) {
 		}
 	}
 	if _, err := first.Path(t.Context(), "b"); err == nil {
-		t.Error("the first set has gained what was only added to a copy")
+		t.Error("adding to a copy changed the first set")
 	}
 }

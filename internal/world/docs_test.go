@@ -32,7 +32,7 @@ the target's names in braces, and behind it the gate's verdict where it is not f
 lines and remapped rows that it left go with it.
 `
 
-// faultDoc is docs/faults.md.
+// faultDoc renders docs/faults.md.
 func faultDoc() string {
 	var b strings.Builder
 	b.WriteString(faultIntro)
@@ -83,7 +83,7 @@ created, as a cluster's own policy engine might: look at ` + "`kubectl get mutat
 
 `
 
-// others says which faults of the gates a hop fails on, too.
+// others lists gate faults that fail a hop too.
 func others() string {
 	var out []string
 	for _, k := range Catalogue() {
@@ -94,7 +94,7 @@ func others() string {
 	return "Of the faults above, " + strings.Join(out, ", ") + "."
 }
 
-// firstColumn is a row with a column more after the fault's.
+// firstColumn adds a column after the fault's.
 func firstColumn(k FaultKind, column string) string {
 	needs := ""
 	if k.Needs != "" {
@@ -139,7 +139,7 @@ func TestFaultPageIsTheCatalogue(t *testing.T) {
 		t.Fatal(err)
 	}
 	if string(have) != want {
-		t.Errorf("docs/faults.md is not the catalogue: run go test ./internal/world -run FaultPage -update")
+		t.Errorf("docs/faults.md does not match the catalogue: run go test ./internal/world -run FaultPage -update")
 	}
 }
 
@@ -158,7 +158,7 @@ func TestFaultPageHoldsEveryKindOnce(t *testing.T) {
 	}
 	sorted := slices.IsSortedFunc(Catalogue(), func(a, b FaultKind) int { return cmp.Compare(gateNumber(t, a.Gate), gateNumber(t, b.Gate)) })
 	if !sorted {
-		t.Error("the catalogue is not in the order of the gates: the page would have a gate twice")
+		t.Error("the catalogue is not in the order of the gates: the page would list a gate twice")
 	}
 }
 
@@ -166,7 +166,7 @@ func gateNumber(t *testing.T, gate string) int {
 	t.Helper()
 	i := slices.Index([]string{"facility", "fabric", "node", "gpustack", "telemetry", "collective", "training", "inference", autoscale, conformance}, gate)
 	if i < 0 {
-		t.Fatalf("no gate %q", gate)
+		t.Fatalf("unknown gate %q", gate)
 	}
 	return i
 }

@@ -29,7 +29,7 @@ type FaultKind struct {
 	// Requirement is the conformance requirement whose check must fail, if any.
 	Requirement string `json:"requirement,omitempty"`
 	Summary     string `json:"summary"`
-	// TargetForm is one of the Form constants.
+	// TargetForm has a Form constant.
 	TargetForm string `json:"targetForm"`
 	// DefaultTarget is used without a target. If the world does not have it, the default is the
 	// first target of the form.

@@ -39,11 +39,11 @@ func TestAddFaultRefusesWhatItDoesntKnow(t *testing.T) {
 			}
 			for _, want := range tt.want {
 				if !strings.Contains(err.Error(), want) {
-					t.Errorf("%q doesn't mention %q", err, want)
+					t.Errorf("%q does not have %q", err, want)
 				}
 			}
 			if len(w.Faults()) != 0 {
-				t.Error("the fault is active all the same")
+				t.Error("the fault is active")
 			}
 		})
 	}
@@ -58,7 +58,7 @@ func TestFaultsComeAndGo(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := w.AddFault(Fault{Kind: "link-down", Target: "gpu-01/mlx5_0"}); err == nil {
-		t.Error("the same fault twice")
+		t.Error("the same fault was added twice")
 	}
 	b, err := w.AddFault(Fault{Kind: "link-down", Target: "gpu-02/mlx5_0"})
 	if err != nil || a.ID == b.ID {
@@ -69,14 +69,14 @@ func TestFaultsComeAndGo(t *testing.T) {
 		t.Errorf("a caller altered an active fault: %s", diff)
 	}
 	if err := w.ClearFault("f99"); !errors.Is(err, ErrNoSuchFault) {
-		t.Errorf("clearing what isn't there: %v", err)
+		t.Errorf("clearing an unknown fault: %v", err)
 	}
 	if err := w.ClearFault(a.ID); err != nil {
 		t.Fatal(err)
 	}
 	w.ClearAll()
 	if diff := cmp.Diff(healthy, w.State()); diff != "" {
-		t.Errorf("not as before:\n%s", diff)
+		t.Errorf("State changed:\n%s", diff)
 	}
 }
 
@@ -102,7 +102,7 @@ func TestEveryFaultOfTheCatalogueIsDescribed(t *testing.T) {
 			t.Errorf("%s: gate %q, requirement %q", k.Kind, k.Gate, k.Requirement)
 		}
 		if !k.Variation && k.Suspect == "" {
-			t.Errorf("%s: nothing to be named", k.Kind)
+			t.Errorf("%s: no suspect", k.Kind)
 		}
 		for _, o := range k.Options {
 			if err := o.check(o.Default); err != nil {
@@ -136,7 +136,7 @@ func TestSuspectPatternNamesTheTarget(t *testing.T) {
 		}
 		for _, s := range tt.yes {
 			if !re.MatchString(s) {
-				t.Errorf("%s on %s: %s doesn't match %q", f.Kind, f.Target, re, s)
+				t.Errorf("%s on %s: %s does not match %q", f.Kind, f.Target, re, s)
 			}
 		}
 		for _, s := range tt.wrong {
@@ -162,8 +162,7 @@ func TestDefaultTargetInAnotherWorld(t *testing.T) {
 	}
 }
 
-// What is put in the way of the chain is in the State, and nothing of it is
-// left without the fault.
+// Faults of the chain change the State, and clearing them restores it.
 func TestAutoscaleFaultsAreInTheState(t *testing.T) {
 	t.Parallel()
 	for _, k := range append(autoscaleFaults(), FaultKind{Kind: "honor-labels-off"}) {
@@ -180,7 +179,7 @@ func TestAutoscaleFaultsAreInTheState(t *testing.T) {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(healthy, w.State()); diff != "" {
-			t.Errorf("%s leaves something:\n%s", k.Kind, diff)
+			t.Errorf("%s leaves a trace:\n%s", k.Kind, diff)
 		}
 	}
 }

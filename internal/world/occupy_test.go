@@ -26,13 +26,13 @@ func TestOccupyGivesOutFreeGPUs(t *testing.T) {
 		t.Error(diff)
 	}
 	if _, err := w.Occupy(Pod{UID: "c"}, "gpu-01", 1, Load{}); err == nil {
-		t.Error("a ninth GPU")
+		t.Error("a ninth GPU was allocated")
 	}
 	if again, err := w.Occupy(Pod{UID: "a"}, "gpu-01", 3, Load{}); err != nil || !cmp.Equal(first, again) {
-		t.Errorf("asked again: %v, %v", again, err)
+		t.Errorf("second request: %v, %v", again, err)
 	}
 	if _, err := w.Occupy(Pod{UID: "a"}, "gpu-02", 1, Load{}); err == nil {
-		t.Error("a pod on two nodes")
+		t.Error("a pod got GPUs on two nodes")
 	}
 	g := w.State().Nodes[0].GPUs[0]
 	if g.Occupant.Name != "a" || g.Util != 50 || g.MemUsedMiB != 1000 || g.Power < 300 || g.Reasons.Idle || g.SMClock != w.hw.GPU.LoadSMClock {
@@ -72,7 +72,7 @@ func TestOccupyLeavesBrokenGPUsOut(t *testing.T) {
 	}
 }
 
-// What a claim allocated is handed over as it is, or the pod is refused.
+// Take allocates the GPUs of a claim, or refuses the pod.
 func TestTakeGivesWhatAClaimHolds(t *testing.T) {
 	t.Parallel()
 	const node = "gpu-01"
@@ -133,14 +133,14 @@ func TestTakeGivesWhatAClaimHolds(t *testing.T) {
 				t.Error(diff)
 			}
 			if again, err := w.Take(pod, node, tt.given, tt.plugged, Load{}); err != nil || !cmp.Equal(got, again) {
-				t.Errorf("asked again: %v, %v", again, err)
+				t.Errorf("second request: %v, %v", again, err)
 			}
 			if _, err := w.Take(pod, node, of("else", 6), tt.plugged, Load{}); err == nil {
 				t.Error("other GPUs to a pod that has some")
 			}
 			w.Release("new")
 			if _, err := w.Occupy(Pod{UID: "after"}, node, 4, Load{}); err != nil {
-				t.Errorf("not given back: %v", err)
+				t.Errorf("not released: %v", err)
 			}
 		})
 	}
@@ -183,8 +183,8 @@ func TestTroubleUnderLoad(t *testing.T) {
 	}
 }
 
-// A power limit that is lowered under heavy load alone is the card's own when idle, and
-// under the load of a collective.
+// A power limit that is lowered only under heavy load is the default at idle and under a
+// collective's load.
 func TestPowerCappedUnderLoadAlone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1)
@@ -205,7 +205,7 @@ func TestPowerCappedUnderLoadAlone(t *testing.T) {
 	}
 }
 
-// A GPU that is slow at its full clock is so in what it computes, and in no reading.
+// A GPU that is slow at its full clock shows only in its throughput.
 func TestASlowGPUShowsInNoReading(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 4)
@@ -219,6 +219,6 @@ func TestASlowGPUShowsInNoReading(t *testing.T) {
 		t.Errorf("%.1f TFLOPS, want %.1f", got, want)
 	}
 	if slow.Speed = healthy.Speed; !cmp.Equal(slow, healthy) {
-		t.Errorf("it shows: %s", cmp.Diff(healthy, slow))
+		t.Errorf("State differs: %s", cmp.Diff(healthy, slow))
 	}
 }

@@ -61,7 +61,7 @@ func TestStateBelongsToItsReader(t *testing.T) {
 	scribble.Switches[0].Name = "x"
 	scribble.Facility.PDUs[0].ID = "x"
 	if diff := cmp.Diff(before, w.State()); diff != "" {
-		t.Errorf("a reader altered the world:\n%s", diff)
+		t.Errorf("a caller changed the world:\n%s", diff)
 	}
 }
 

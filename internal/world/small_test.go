@@ -22,8 +22,7 @@ func small(t *testing.T, now func() time.Time) *World {
 	return w
 }
 
-// TestOneGPU: hardware without NVLinks and without rails makes a world that has
-// neither.
+// TestOneGPU: hardware without NVLinks and rails gives a world without both.
 func TestOneGPU(t *testing.T) {
 	t.Parallel()
 	s := small(t, fixed).State()
@@ -35,17 +34,18 @@ func TestOneGPU(t *testing.T) {
 		t.Errorf("GPUs %+v", n.GPUs)
 	}
 	if len(n.HCAs)+len(s.Links)+len(s.Switches)+len(s.SMs)+n.RDMACount != 0 || n.Transport != TransportSocket || n.GPUDirect || n.NVLS {
-		t.Errorf("a fabric where there is none: %+v", n)
+		t.Errorf("unexpected fabric: %+v", n)
 	}
 	if got, want := n.GPUs[0].MaxSMClock, newWorld(t, 1).State().Nodes[0].GPUs[0].MaxSMClock; got != want {
 		t.Errorf("the same GPU clocks %d MHz, in a node of eight %d", got, want)
 	}
 	if f := s.Facility; f.PowerKW <= 0 || f.CoolingKW <= 0 || f.WeightKg <= 0 {
-		t.Errorf("a building that provides nothing: %+v", f)
+		t.Errorf("empty facility: %+v", f)
 	}
 }
 
-// TestFaultsOfHardwareThatIsNotThere are refused: they would alter nothing.
+// TestFaultsOfHardwareThatIsNotThere: faults of missing hardware are refused, because they would
+// have no effect.
 func TestFaultsOfHardwareThatIsNotThere(t *testing.T) {
 	t.Parallel()
 	refused := []string{

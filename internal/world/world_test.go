@@ -49,7 +49,7 @@ func TestEveryFaultChangesTheState(t *testing.T) {
 				t.Fatal(err)
 			}
 			if f.Target != k.DefaultTarget {
-				t.Errorf("target %q, the catalogue says %q", f.Target, k.DefaultTarget)
+				t.Errorf("target %q, want %q", f.Target, k.DefaultTarget)
 			}
 			now = now.Add(time.Second)
 			broken := w.State()

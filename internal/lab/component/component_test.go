@@ -29,7 +29,7 @@ func config() Config {
 	}
 }
 
-// text is a component as the goldens have it.
+// text renders a component for goldens.
 func text(c Component) string {
 	var b strings.Builder
 	for _, a := range c.Argv {
@@ -49,7 +49,7 @@ func text(c Component) string {
 	}
 	for _, p := range paths {
 		if filepath.Base(p) == "kwok.yaml" {
-			continue // the stages have a test of their own
+			continue // the stages have their own test
 		}
 		b.WriteString("\n--- " + p + "\n" + c.Files[p])
 	}
@@ -104,8 +104,7 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// What a lab serves, it serves on its own address, and what every lab has demands
-// certificates.
+// Components listen on the lab's address, and the base components require certificates.
 func TestEverythingListensOnTheLabsAddress(t *testing.T) {
 	t.Parallel()
 	listen := []string{
@@ -114,7 +113,7 @@ func TestEverythingListensOnTheLabsAddress(t *testing.T) {
 	}
 	extra := map[string]bool{Karpenter: true, KAIScheduler: true, KAIBinder: true, KAIPodGrouper: true, JobSet: true, KubeflowTrainer: true, MPIOperator: true}
 	for _, c := range All(config()) {
-		found := c.Name == Karpenter || c.Name == MPIOperator // have no such setting
+		found := c.Name == Karpenter || c.Name == MPIOperator // no such setting
 		for _, a := range c.Argv {
 			name, value, _ := strings.Cut(a, "=")
 			if slices.Contains(listen, name) && value != "0" {
@@ -124,7 +123,7 @@ func TestEverythingListensOnTheLabsAddress(t *testing.T) {
 				}
 			}
 		}
-		for _, content := range c.Files { // of those that have no flags for it
+		for _, content := range c.Files { // for programs without flags
 			for line := range strings.Lines(content) {
 				name, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
 				if name != "host" && name != "healthProbeBindAddress" {
@@ -137,7 +136,7 @@ func TestEverythingListensOnTheLabsAddress(t *testing.T) {
 			}
 		}
 		if !found {
-			t.Errorf("%s: nothing says where it listens", c.Name)
+			t.Errorf("%s: no listen address", c.Name)
 		}
 		scheme := "https"
 		if extra[c.Name] {
@@ -149,7 +148,7 @@ func TestEverythingListensOnTheLabsAddress(t *testing.T) {
 	}
 }
 
-// A lab has what every lab has, and the extras that it was told to have.
+// A lab has the base components and its extras.
 func TestExtras(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -167,7 +166,7 @@ func TestExtras(t *testing.T) {
 			names = append(names, component.Name)
 		}
 		if got := strings.Join(names, " "); got != c.want {
-			t.Errorf("%s: a lab has %q besides, want %q", name, got, c.want)
+			t.Errorf("%s: the lab has extra components %q, want %q", name, got, c.want)
 		}
 		if err := CheckExtras(c.with); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -175,7 +174,7 @@ func TestExtras(t *testing.T) {
 	}
 	err := CheckExtras([]string{"kai", "carpenter"})
 	if err == nil || !strings.Contains(err.Error(), `"carpenter"`) || !strings.Contains(err.Error(), "karpenter, kai") {
-		t.Errorf("an unknown extra: %v, want what there is", err)
+		t.Errorf("unknown extra: %v, want the valid names", err)
 	}
 }
 
@@ -195,8 +194,8 @@ func TestNeedsAreComponents(t *testing.T) {
 	}
 }
 
-// Every file that is YAML parses, and no stage ends pods that were not made to be
-// ended by it: whether a workload's pod succeeds is the world's to say.
+// Every YAML file parses, and no stage completes pods without the annotation: the world decides
+// whether a workload's pod succeeds.
 func TestFilesParse(t *testing.T) {
 	t.Parallel()
 	conf := config()
@@ -204,7 +203,7 @@ func TestFilesParse(t *testing.T) {
 		for path, content := range c.Files {
 			for doc := range strings.SplitSeq("\n"+content, "\n---\n") {
 				if path == conf.Conf("instance-types.json") {
-					continue // a list; its package has a test of it
+					continue // a list; its package has a test
 				}
 				var v map[string]any
 				if err := yaml.UnmarshalStrict([]byte(doc), &v); err != nil {
@@ -212,11 +211,11 @@ func TestFilesParse(t *testing.T) {
 				}
 				if meta, ok := v["metadata"].(map[string]any); ok && meta["name"] == "pod-complete" &&
 					!strings.Contains(doc, `'.metadata.annotations["firstlight.dev/world-completes"]'`+"\n      operator: In\n      values: [\"true\"]") {
-					t.Errorf("%s: a stage completes pods that nobody made to be completed", c.Name)
+					t.Errorf("%s: a stage completes pods without the annotation", c.Name)
 				}
 			}
 			if strings.Contains(content, "${") || strings.Contains(content, "KUBELET_ADDRESS") {
-				t.Errorf("%s: %s has a gap that was not filled", c.Name, path)
+				t.Errorf("%s: %s has an unexpanded placeholder", c.Name, path)
 			}
 		}
 	}

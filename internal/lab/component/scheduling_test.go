@@ -28,8 +28,8 @@ func TestGoldensOfScheduling(t *testing.T) {
 	golden(t, "scheduling", all.String())
 }
 
-// What a lab for scheduling has, every lab has: it is only set otherwise. No flag is
-// there twice, which of two would count is each program's own affair.
+// A lab for scheduling has a subset of the base components with other settings. No flag is
+// repeated, because programs differ in which one counts.
 func TestSchedulingHasLess(t *testing.T) {
 	t.Parallel()
 	var names []string
@@ -46,7 +46,7 @@ func TestSchedulingHasLess(t *testing.T) {
 		for _, a := range c.Argv {
 			name, _, _ := strings.Cut(a, "=")
 			if flags[name] {
-				t.Errorf("%s: %s is there twice", c.Name, name)
+				t.Errorf("%s: %s is repeated", c.Name, name)
 			}
 			flags[name] = true
 		}
@@ -77,6 +77,6 @@ func TestFlags(t *testing.T) {
 		t.Errorf("without: %v", got)
 	}
 	if !slices.Equal(argv, []string{"--a=1", "--b=2", "--bb=3"}) {
-		t.Errorf("the flags that they were given are changed: %v", argv)
+		t.Errorf("the input flags are changed: %v", argv)
 	}
 }

@@ -59,7 +59,7 @@ type embedded struct {
 	receiver *receiver
 	control  *lab.Lab
 	policies *policy.Engine
-	// life cancels goroutines besides the World; running counts them.
+	// life cancels the other goroutines; running counts them.
 	life    context.CancelFunc
 	running sync.WaitGroup
 	// mirror and told (the control plane) are read without mu.

@@ -11,7 +11,7 @@ import (
 	"github.com/firstlight/firstlight/internal/world"
 )
 
-// available says nil when both metrics APIs' conditions are so.
+// available returns nil if both metrics APIs have the condition.
 func (b *bench) available(t *testing.T, want corev1.ConditionStatus) error {
 	t.Helper()
 	for _, api := range []string{"custom", "external"} {
@@ -33,21 +33,21 @@ func (b *bench) available(t *testing.T, want corev1.ConditionStatus) error {
 		}
 		for _, c := range s.Status.Conditions {
 			if c.Type == "Available" && c.Status != want {
-				return fmt.Errorf("%s is available: %s: %s", api, c.Status, c.Message)
+				return fmt.Errorf("%s: Available=%s: %s", api, c.Status, c.Message)
 			}
 		}
 	}
 	return nil
 }
 
-// listed are the metrics that the external API lists.
+// listed returns the metrics of the external API.
 func (b *bench) listed(t *testing.T) (string, error) {
 	t.Helper()
 	raw, err := b.get(t, "/apis/external.metrics.k8s.io/v1beta1", nil)
 	return string(raw), err
 }
 
-// Each of them is in force when adding it has returned, and gone when clearing has.
+// Each fault is in effect when adding it returns, and removed when clearing it returns.
 func testAdapterFaults(t *testing.T, b *bench) {
 	must := func(err error) {
 		t.Helper()
@@ -79,7 +79,7 @@ func testAdapterFaults(t *testing.T, b *bench) {
 		return func() error {
 			text, err := b.listed(t)
 			if err == nil && (strings.Contains(text, power) != want || !strings.Contains(text, util)) {
-				err = fmt.Errorf("it lists %s", text)
+				err = fmt.Errorf("the API lists %s", text)
 			}
 			return err
 		}

@@ -25,13 +25,13 @@ import (
 	"github.com/firstlight/firstlight/internal/world"
 )
 
-// bench is a whole lab in this process, with Karpenter.
+// bench is a lab in this process with Karpenter.
 type bench struct {
 	*lab.Handle
 	*kube.Cluster
 }
 
-// TestLab is all that a lab is needed for: it is started once.
+// TestLab starts one lab for all subtests.
 func TestLab(t *testing.T) {
 	suite.Live(t)
 	b := start(t)
@@ -84,7 +84,7 @@ func start(t *testing.T) *bench {
 	return b
 }
 
-// until asks until there is no error.
+// until retries until ok returns nil.
 func until(t *testing.T, what string, ok func() error) {
 	t.Helper()
 	tick := time.NewTicker(100 * time.Millisecond)
@@ -97,13 +97,13 @@ func until(t *testing.T, what string, ok func() error) {
 		}
 		select {
 		case <-deadline:
-			t.Fatalf("waited in vain for %s: %v", what, err)
+			t.Fatalf("timed out waiting for %s: %v", what, err)
 		case <-tick.C:
 		}
 	}
 }
 
-// fault adds a fault and returns what clears it; how long both took is logged.
+// fault adds a fault and returns a function that clears it; it logs both durations.
 func (b *bench) fault(t *testing.T, f world.Fault) (repair func()) {
 	t.Helper()
 	begin := time.Now()
@@ -139,7 +139,7 @@ func (b *bench) add(t *testing.T, f world.Fault) (Fault, error) {
 	return added, json.NewDecoder(resp.Body).Decode(&added)
 }
 
-// get asks the API server.
+// get sends a GET request to the API server.
 func (b *bench) get(t *testing.T, path string, params map[string]string) ([]byte, error) {
 	t.Helper()
 	r := b.Client.Discovery().RESTClient().Get().AbsPath(path)
@@ -149,7 +149,7 @@ func (b *bench) get(t *testing.T, path string, params map[string]string) ([]byte
 	return r.DoRaw(t.Context())
 }
 
-// namespace of the test's own pods.
+// namespace creates a namespace for the test's pods.
 func (b *bench) namespace(t *testing.T, name string) {
 	t.Helper()
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
@@ -158,15 +158,14 @@ func (b *bench) namespace(t *testing.T, name string) {
 	}
 }
 
-// gpuPod is one pod that holds GPUs of a node; it runs a load or is idle.
+// gpuPod holds GPUs of a node, with a load or idle.
 type gpuPod struct {
 	namespace, name, container, node string
 	gpus                             int64
 	busy                             bool
 }
 
-// run creates the pod as a Job and waits until its pod runs; it returns the
-// pod's name and what ends it.
+// run creates the pod as a Job and waits until it runs; end deletes it.
 func (b *bench) run(t *testing.T, p gpuPod) (pod string, end func()) {
 	t.Helper()
 	script := "exec sleep infinity"
@@ -234,7 +233,7 @@ func (b *bench) exporterOf(t *testing.T, node string) string {
 	return text
 }
 
-// scrape is one try of exporterOf.
+// scrape is one attempt of exporterOf.
 func (b *bench) scrape(t *testing.T, node string) (string, error) {
 	t.Helper()
 	pods, err := b.Client.CoreV1().Pods("gpu-operator").List(t.Context(), metav1.ListOptions{

@@ -15,7 +15,7 @@ import (
 	"github.com/firstlight/firstlight/internal/world"
 )
 
-// ready says nil when a Deployment has so many ready pods of one.
+// ready returns nil if a Deployment of one replica has want ready pods.
 func (b *bench) ready(t *testing.T, namespace, name string, want int32) error {
 	t.Helper()
 	d, err := b.Client.AppsV1().Deployments(namespace).Get(t.Context(), name, metav1.GetOptions{})
@@ -44,7 +44,7 @@ func testMirror(t *testing.T, b *bench) {
 	config, err := b.Client.CoreV1().ConfigMaps("monitoring").Get(t.Context(), volume.ConfigMap.Name, metav1.GetOptions{})
 	if err != nil || !strings.Contains(config.Data["adapter.yaml"], "as: dcgm_gpu_power_usage") ||
 		!slices.Contains(c.Args, "--config="+c.VolumeMounts[0].MountPath+"/adapter.yaml") {
-		t.Errorf("the adapter's rules are not where its arguments say: %v, %v", config, err)
+		t.Errorf("the adapter's rules are not at the path of its arguments: %v, %v", config, err)
 	}
 	karpenter, err := b.Client.AppsV1().Deployments("kube-system").Get(t.Context(), "karpenter", metav1.GetOptions{})
 	if err != nil {
@@ -62,7 +62,7 @@ func testMirror(t *testing.T, b *bench) {
 			return fmt.Errorf("pods %d", len(pods.Items))
 		}
 		if command := pods.Items[0].Spec.Containers[0].Command; command[0] != "kube-controller-manager" || !slices.Contains(command, "--horizontal-pod-autoscaler-sync-period=1s") {
-			t.Errorf("its command is %v", command)
+			t.Errorf("the command is %v", command)
 		}
 		return nil
 	})
@@ -81,7 +81,7 @@ func isReady(p corev1.Pod) bool {
 	})
 }
 
-// powerOf are the watts of a pod's GPUs in an exposition.
+// powerOf returns the power in W of a pod's GPUs in an exposition.
 func powerOf(text, pod string) []float64 {
 	var out []float64
 	for _, m := range regexp.MustCompile(`(?m)^DCGM_FI_DEV_POWER_USAGE\{[^}]*pod="`+pod+`"\} (\S+)$`).FindAllStringSubmatch(text, -1) {
@@ -93,7 +93,7 @@ func powerOf(text, pod string) []float64 {
 	return out
 }
 
-// A load shows in the exporter as soon as its pod runs, and is gone with it.
+// A load shows in the exporter while its pod runs.
 func testForward(t *testing.T, b *bench) {
 	b.namespace(t, "forward")
 	pod, end := b.run(t, gpuPod{namespace: "forward", name: "load", container: "load", node: "gpu-02", gpus: 4, busy: true})
@@ -109,7 +109,7 @@ func testForward(t *testing.T, b *bench) {
 	end()
 	text := b.exporterOf(t, "gpu-02")
 	if watts := powerOf(text, pod); len(watts) != 0 {
-		t.Errorf("the load is gone and draws %v W", watts)
+		t.Errorf("the ended load draws %v W", watts)
 	}
 	for _, line := range regexp.MustCompile(`(?m)^DCGM_FI_DEV_POWER_USAGE\{.*\} \S+$`).FindAllString(text, -1) {
 		if v, err := strconv.ParseFloat(line[strings.LastIndex(line, " ")+1:], 64); err != nil || v > 75 {
@@ -119,7 +119,7 @@ func testForward(t *testing.T, b *bench) {
 	endIdle()
 	repair := b.fault(t, world.Fault{Kind: "exporter-down", Target: "gpu-02"})
 	if err := b.scraped(t, "gpu-02"); err == nil {
-		t.Error("an exporter that is down is forwarded to")
+		t.Error("port forwarding to a stopped exporter works")
 	}
 	repair()
 	until(t, "the exporter to be back", func() error { return b.scraped(t, "gpu-02") })

@@ -13,8 +13,8 @@ import (
 	"github.com/firstlight/firstlight/internal/world"
 )
 
-// TestOneGPU: a lab of one node with one GPU comes up, and what takes its sizes from
-// profile and site works on it.
+// TestOneGPU: a lab of one node with one GPU starts, and checks with sizes from profile and site
+// work.
 func TestOneGPU(t *testing.T) {
 	suite.Live(t)
 	spec, err := world.SpecOf("a3-highgpu-1g", 1)
@@ -22,7 +22,7 @@ func TestOneGPU(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := labtest.Start(t, spec)
-	l.Retire() // no other test has such a lab
+	l.Retire() // no other test uses such a lab
 	if l.Site.Profile != "a3-highgpu-1g" || len(l.Site.NotApplicable) != 2 {
 		t.Fatalf("site of profile %s, not applicable %v", l.Site.Profile, l.Site.NotApplicable)
 	}

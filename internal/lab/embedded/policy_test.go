@@ -24,7 +24,7 @@ var (
 	nodeClaims = schema.GroupVersionResource{Group: "karpenter.sh", Version: "v1", Resource: "nodeclaims"}
 )
 
-// hpaOf is an HPA as a run has it, or, without one, as anybody has it.
+// hpaOf is an HPA of a run, or of another user if run is empty.
 func hpaOf(run string, metric autoscalingv2.MetricSpec) *autoscalingv2.HorizontalPodAutoscaler {
 	least := int32(1)
 	return &autoscalingv2.HorizontalPodAutoscaler{
@@ -60,7 +60,7 @@ func ofRun(run, role string) map[string]string {
 	return map[string]string{"app": "workers", "firstlight.dev/run": run, "firstlight.dev/role": role}
 }
 
-// pool is a NodePool of a run that makes nodes with one GPU.
+// pool is a NodePool of a run that creates nodes with one GPU.
 func pool(name, run string) *unstructured.Unstructured {
 	labels := map[string]any{}
 	for k, v := range ofRun(run, "") {
@@ -86,7 +86,7 @@ func pool(name, run string) *unstructured.Unstructured {
 	}}
 }
 
-// workers are a Deployment as a run has it: each on a node of its own.
+// workers is a Deployment of a run with one pod per node.
 func workers(run, nodePool string, replicas int32) *appsv1.Deployment {
 	labels := ofRun(run, "worker")
 	grace := int64(0)
@@ -110,8 +110,7 @@ func workers(run, nodePool string, replicas int32) *appsv1.Deployment {
 	}
 }
 
-// changes are what policies do to objects of a run, by the policy's name, as the
-// API server answers when it is asked to try.
+// changes dry-runs objects of a run and returns which policies change them, by policy name.
 func (b *bench) changes(t *testing.T, run string) map[string]bool {
 	t.Helper()
 	try := metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}
@@ -151,9 +150,8 @@ func (b *bench) changes(t *testing.T, run string) map[string]bool {
 	return out
 }
 
-// requireZeroSpared: whatever is in force, the NodePool that is there to be
-// refused for its limit demands what it did. It was once refused for its
-// instance types instead, when the fault came before its pod.
+// requireZeroSpared: no policy changes the NodePool of the limit check. Regression: it was once
+// refused because of its instance types when the fault preceded its pod.
 func (b *bench) requireZeroSpared(t *testing.T, run string) {
 	t.Helper()
 	zero := pool("try-zero", run)
@@ -163,7 +161,7 @@ func (b *bench) requireZeroSpared(t *testing.T, run string) {
 		t.Fatal(err)
 	}
 	if requirements, _, _ := unstructured.NestedSlice(zero.Object, "spec", "template", "spec", "requirements"); len(requirements) != 2 {
-		t.Errorf("the NodePool with limit 0 comes back with requirements %v", requirements)
+		t.Errorf("the NodePool with limit 0 has requirements %v", requirements)
 	}
 }
 
@@ -202,7 +200,7 @@ func testPolicies(t *testing.T, b *bench) {
 	}
 	requireChanges(t, "after", b.changes(t, "r"), none)
 
-	// As faults: the catalogue has one of each name.
+	// The catalogue has a fault for each policy.
 	for _, k := range world.Catalogue() {
 		if !slices.Contains(names, k.Kind) || k.Needs == "kai" {
 			continue
@@ -224,7 +222,7 @@ func testPolicies(t *testing.T, b *bench) {
 	}
 }
 
-// testKarpenter makes nodes as a run does, with and without somebody in the way.
+// testKarpenter creates nodes as a run does, with and without faults.
 func testKarpenter(t *testing.T, b *bench) {
 	if _, err := b.Dynamic.Resource(nodePools).Create(t.Context(), pool("mine", "r"), metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
@@ -232,13 +230,13 @@ func testKarpenter(t *testing.T, b *bench) {
 	if _, err := b.Client.AppsV1().Deployments("default").Create(t.Context(), workers("r", "mine", 1), metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	// A pod on a node that is none of the world's runs all the same.
+	// A pod on a node that is not the world's runs too.
 	first := b.awaitWorkers(t, 1)[0]
 	if n, err := b.Client.CoreV1().Nodes().Get(t.Context(), first.Spec.NodeName, metav1.GetOptions{}); err != nil || n.Labels["karpenter.sh/nodepool"] != "mine" {
 		t.Fatalf("the first worker is on %v, %v", n, err)
 	}
 
-	// What exists is changed, too, once there is a first one to be spared.
+	// Existing objects are changed too, once a first worker is spared.
 	repair := b.fault(t, world.Fault{Kind: "pool-limit-zero"})
 	until(t, "the pool's limit to be 0", func() error {
 		np, err := b.Dynamic.Resource(nodePools).Get(t.Context(), "mine", metav1.GetOptions{})
@@ -246,7 +244,7 @@ func testKarpenter(t *testing.T, b *bench) {
 			return err
 		}
 		if limit, _, _ := unstructured.NestedString(np.Object, "spec", "limits", "nvidia.com/gpu"); limit != "0" {
-			return fmt.Errorf("it is %q", limit)
+			return fmt.Errorf("the limit is %q", limit)
 		}
 		return nil
 	})
@@ -255,7 +253,7 @@ func testKarpenter(t *testing.T, b *bench) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_ = unstructured.SetNestedField(np.Object, "8", "spec", "limits", "nvidia.com/gpu") // of a map
+	_ = unstructured.SetNestedField(np.Object, "8", "spec", "limits", "nvidia.com/gpu") // cannot fail: a map
 	if _, err := b.Dynamic.Resource(nodePools).Update(t.Context(), np, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -267,8 +265,8 @@ func testKarpenter(t *testing.T, b *bench) {
 			t.Errorf("worker %s is on %s", p.Name, p.Spec.NodeName)
 		}
 	}
-	// Nodes come for them all the same, late. A claim that goes before would
-	// leave one: what the KWOK provider has promised it makes.
+	// Their nodes appear later. Deleting a claim earlier would leave a node, because the KWOK
+	// provider creates every promised node.
 	until(t, "the nodes that were made for them", func() error {
 		list, err := b.Dynamic.Resource(nodeClaims).List(t.Context(), metav1.ListOptions{LabelSelector: "karpenter.sh/nodepool=mine"})
 		if err != nil {
@@ -276,7 +274,7 @@ func testKarpenter(t *testing.T, b *bench) {
 		}
 		for _, c := range list.Items {
 			if node, _, _ := unstructured.NestedString(c.Object, "status", "nodeName"); node == "" {
-				return fmt.Errorf("%s has none", c.GetName())
+				return fmt.Errorf("%s has no node", c.GetName())
 			}
 		}
 		return nil
@@ -295,7 +293,7 @@ func testKarpenter(t *testing.T, b *bench) {
 	repair()
 
 	repair = b.fault(t, world.Fault{Kind: "node-never-registers"})
-	b.scale(t, 4) // more than there are nodes, those that are empty by now among them
+	b.scale(t, 4) // more than the existing nodes, including empty ones
 	until(t, "an instance that does not register", func() error {
 		list, err := b.Dynamic.Resource(nodeClaims).List(t.Context(), metav1.ListOptions{LabelSelector: "karpenter.sh/nodepool=mine"})
 		if err != nil {
@@ -325,7 +323,7 @@ func testKarpenter(t *testing.T, b *bench) {
 	}
 	until(t, "the pool and its nodes to be gone", func() error {
 		if _, err := b.Dynamic.Resource(nodePools).Get(t.Context(), "mine", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
-			return fmt.Errorf("the pool is there (%w)", err)
+			return fmt.Errorf("the pool exists (%w)", err)
 		}
 		nodes, err := b.Client.CoreV1().Nodes().List(t.Context(), metav1.ListOptions{LabelSelector: "karpenter.sh/nodepool"})
 		if err == nil && len(nodes.Items) > 0 {
@@ -355,7 +353,7 @@ func (b *bench) scale(t *testing.T, replicas int32) {
 	}
 }
 
-// awaitWorkers waits until so many workers are ready.
+// awaitWorkers waits until n workers are ready.
 func (b *bench) awaitWorkers(t *testing.T, n int) []corev1.Pod {
 	t.Helper()
 	var pods *corev1.PodList

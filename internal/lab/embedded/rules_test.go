@@ -21,7 +21,7 @@ const (
 	customAPI   = "/apis/custom.metrics.k8s.io/v1beta1/namespaces/"
 )
 
-// external is a metric as an HPA of a namespace asks for it.
+// external reads a metric as an HPA in a namespace does.
 func (b *bench) external(t *testing.T, namespace, metric, selector string) (float64, error) {
 	t.Helper()
 	params := map[string]string{}
@@ -32,7 +32,7 @@ func (b *bench) external(t *testing.T, namespace, metric, selector string) (floa
 	return single(raw, err)
 }
 
-// ofPod and ofNamespace are custom metrics, as an HPA's Pods and Object metrics ask.
+// ofPod and ofNamespace read custom metrics as an HPA's Pods and Object metrics do.
 func (b *bench) ofPod(t *testing.T, namespace, pod, metric string) (float64, error) {
 	t.Helper()
 	raw, err := b.get(t, customAPI+namespace+"/pods/"+pod+"/"+metric, nil)
@@ -49,7 +49,7 @@ func (b *bench) ofNamespace(t *testing.T, namespace, metric, selector string) (f
 	return single(raw, err)
 }
 
-// single is the one value of an answer.
+// single returns the only value of a response.
 func single(raw []byte, err error) (float64, error) {
 	if err != nil {
 		return 0, err
@@ -70,19 +70,19 @@ func single(raw []byte, err error) (float64, error) {
 
 var errNone = errors.New("not one")
 
-// reads waits until a metric is what it should be, within three hundredths.
+// reads waits until a metric is within 3 % of want.
 func reads(t *testing.T, what string, want float64, get func() (float64, error)) {
 	t.Helper()
 	until(t, fmt.Sprintf("%s to be %.0f", what, want), func() error {
 		got, err := get()
 		if err == nil && math.Abs(got-want) > 0.03*want {
-			err = fmt.Errorf("it is %.1f", got)
+			err = fmt.Errorf("got %.1f", got)
 		}
 		return err
 	})
 }
 
-// unserved waits until nobody serves a metric.
+// unserved waits until a metric has no value.
 func unserved(t *testing.T, what string, get func() (float64, error)) {
 	t.Helper()
 	until(t, what+" not to be served", func() error {
@@ -91,20 +91,20 @@ func unserved(t *testing.T, what string, get func() (float64, error)) {
 		case apierrors.IsNotFound(err), errors.Is(err, errNone):
 			return nil
 		case err == nil:
-			return fmt.Errorf("it is %.1f", got)
+			return fmt.Errorf("got %.1f", got)
 		default:
 			return err
 		}
 	})
 }
 
-// What GPUs draw: at rest, and under dcgmproftester.
+// Power of GPUs: idle, and under dcgmproftester.
 const (
 	restWatts = 68.
 	loadWatts = restWatts + 0.99*(700-restWatts)
 )
 
-// The rules, in the real adapter, over the real Prometheus.
+// The rules in the real adapter with the real Prometheus.
 func testRules(t *testing.T, b *bench) {
 	b.namespace(t, "team")
 	b.namespace(t, "noise")
@@ -135,7 +135,7 @@ func testRules(t *testing.T, b *bench) {
 	reads(t, "memory of the load", 4400, func() (float64, error) {
 		return b.external(t, "team", "dcgm_gpu_memory_used", "namespace=team,pod="+pod)
 	})
-	// Idle GPUs are nobody's, though their series are of the exporter's pod.
+	// Idle GPUs have no user, although their series have the exporter's pod.
 	unserved(t, "the exporters' power", func() (float64, error) { return b.ofNamespace(t, "gpu-operator", "gpu_power_usage", "") })
 	unserved(t, "the other form", func() (float64, error) { return b.ofNamespace(t, "team", "workload_gpu_power_usage", "") })
 	unserved(t, "nobody's power", func() (float64, error) { return b.external(t, "team", "dcgm_gpu_power_usage", "namespace=nobody") })
@@ -144,8 +144,8 @@ func testRules(t *testing.T, b *bench) {
 		defer b.fault(t, world.Fault{Kind: "stale-series", Target: "gpu-02"})()
 		reads(t, "the power without the stale holder", loadWatts, selected)
 	})
-	// Series that came with times of their own are not ended by who scrapes them:
-	// they must have come without once before the labels change.
+	// Prometheus does not end series with explicit timestamps: a scrape without them must precede
+	// the change of labels.
 	reads(t, "the power with the holder back", mixed, selected)
 	t.Run("Lower case hostname", func(t *testing.T) {
 		defer b.fault(t, world.Fault{Kind: "host-label-lowercase"})()
@@ -180,8 +180,8 @@ func testRules(t *testing.T, b *bench) {
 	unserved(t, "the power of nothing", selected)
 }
 
-// oneSeriesAGPU waits until Prometheus has a series of each of the 16 GPUs and no
-// others: those with the labels that were before end at once, not in five minutes.
+// oneSeriesAGPU waits until Prometheus has exactly one series for each of the 16 GPUs: series with
+// previous labels end at once, not after five minutes.
 func (b *bench) oneSeriesAGPU(t *testing.T) {
 	t.Helper()
 	st, err := b.Status(t.Context())

@@ -112,8 +112,8 @@ func facilityOf(f world.Facility, controllers []site.Redfish) site.Facility {
 	return out
 }
 
-// autoscale selects instance types with one GPU and the type that is like the lab's own nodes. All
-// other settings are defaults. A lab without Karpenter reports that it cannot create nodes.
+// autoscale selects instance types with one GPU and the type of the lab's own nodes. All other
+// settings are defaults. A lab without Karpenter reports that it cannot create nodes.
 func autoscale() site.Autoscale {
 	return site.Autoscale{
 		NodeClass:     site.NodeClass{Group: "karpenter.kwok.sh", Kind: "KWOKNodeClass", Name: "default"},

@@ -26,8 +26,7 @@ func sample(t *testing.T, nodes int) (*world.World, lab.Info, hosts) {
 	return w, info, hosts{user: "root", identityFile: "/id", knownHostsFile: "/known"}
 }
 
-// TestTheLabsSiteIsValid: what the lab writes is read back without a problem,
-// and makes the same world again.
+// TestTheLabsSiteIsValid: the lab's site file is valid and describes the same world.
 func TestTheLabsSiteIsValid(t *testing.T) {
 	t.Parallel()
 	w, info, h := sample(t, 3)
@@ -41,19 +40,19 @@ func TestTheLabsSiteIsValid(t *testing.T) {
 	}
 	again := SpecOf(s)
 	if len(again.GPUNodes) != 3 || again.Spines != w.Spec().Spines || len(again.HCAs) != len(w.Spec().HCAs) {
-		t.Errorf("the site makes %+v", again)
+		t.Errorf("the site describes %+v", again)
 	}
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
-		t.Errorf("more than the site file is left: %v %v", entries, err)
+		t.Errorf("other files exist: %v %v", entries, err)
 	}
 }
 
-// TestFaultsDoNotChangeWhatWasOrdered: a fault may not make the site expect less.
+// TestFaultsDoNotChangeWhatWasOrdered: no fault reduces what the site expects.
 func TestFaultsDoNotChangeWhatWasOrdered(t *testing.T) {
 	t.Parallel()
 	w, info, h := sample(t, 2)
 	ordered := w.State()
-	// The facility is what a fault may take away.
+	// A fault may change the facility.
 	demanded := func() site.Site {
 		d := siteOf(w.Spec(), ordered, w.State(), info, h).Demand()
 		d.Facility = site.Facility{}
@@ -74,7 +73,7 @@ func TestFaultsDoNotChangeWhatWasOrdered(t *testing.T) {
 	}
 }
 
-// TestSiteOfOneGPU: what such hardware has nothing for is said, with the reasons.
+// TestSiteOfOneGPU: the site lists gates that do not apply, with reasons.
 func TestSiteOfOneGPU(t *testing.T) {
 	t.Parallel()
 	spec, err := world.SpecOf("a3-highgpu-1g", 1)
@@ -102,7 +101,7 @@ func TestSiteOfOneGPU(t *testing.T) {
 	}
 	again := SpecOf(s)
 	if again.Hardware != spec.Hardware || len(again.GPUNodes) != 1 || len(again.HCAs)+again.Spines != 0 {
-		t.Errorf("the site makes %+v", again)
+		t.Errorf("the site describes %+v", again)
 	}
 	if _, err := world.New(again); err != nil {
 		t.Error(err)

@@ -7,9 +7,8 @@ import (
 	"github.com/firstlight/firstlight/internal/lab"
 )
 
-// The world starts while programs are still being built, and holds the lock until the
-// nodes are ready, which need these programs: progress that waited for the lock stopped
-// the build, and both waited for ever (seen in a first accept with empty caches).
+// Regression: the world starts during builds and holds the lock until the nodes are ready, which
+// needs the programs. Build progress that waited for the lock stopped the build: a deadlock.
 func TestProgressDoesNotWaitForTheWorld(t *testing.T) {
 	t.Parallel()
 	told := make(chan lab.Event, 1)
@@ -25,9 +24,9 @@ func TestProgressDoesNotWaitForTheWorld(t *testing.T) {
 	select {
 	case got := <-told:
 		if got.Name != "kwok" {
-			t.Errorf("told %+v", got)
+			t.Errorf("got %+v", got)
 		}
 	case <-time.After(time.Minute):
-		t.Fatal("progress of a build waits for the world's lock")
+		t.Fatal("build progress waits for the world's lock")
 	}
 }

@@ -27,7 +27,7 @@ func TestShippedTypes(t *testing.T) {
 	}
 }
 
-// What Karpenter's provider reads back is whole: it takes gaps without a word.
+// Karpenter's provider accepts missing fields silently, so the file must have none.
 func TestKWOKFileHasNoGaps(t *testing.T) {
 	t.Parallel()
 	types, err := Load()
@@ -72,18 +72,18 @@ func TestKWOKFileHasNoGaps(t *testing.T) {
 			words := map[string]string{}
 			for _, r := range o.Requirements {
 				if r.Operator != "In" || len(r.Values) != 1 {
-					t.Errorf("%s: requirement %+v has not one value", f.Name, r)
+					t.Errorf("%s: requirement %+v does not have one value", f.Name, r)
 					continue
 				}
 				words[r.Key] = r.Values[0]
 			}
 			if len(words) != 2 || words["karpenter.sh/capacity-type"] == "" || words["topology.kubernetes.io/zone"] == "" || !o.Available {
-				t.Errorf("%s: no NodePool can choose the offering %+v", f.Name, o)
+				t.Errorf("%s: no NodePool can select the offering %+v", f.Name, o)
 			}
 			prices[words["karpenter.sh/capacity-type"]+" "+words["topology.kubernetes.io/zone"]] = o.Price
 		}
 		if len(prices) != len(f.Offerings) {
-			t.Errorf("%s: two offerings are the same", f.Name)
+			t.Errorf("%s: duplicate offerings", f.Name)
 		}
 	}
 }
@@ -111,7 +111,7 @@ func TestRefused(t *testing.T) {
 	} {
 		changed := strings.Replace(good, c.from, c.to, 1)
 		if changed == good {
-			t.Errorf("%s: nothing was changed", name)
+			t.Errorf("%s: no change", name)
 		}
 		if _, err := parse([]byte(changed)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want an error about %s", name, err, c.want)

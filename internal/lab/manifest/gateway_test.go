@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// The API server refuses a longer description, and without the class no lab starts.
+// The API server rejects a longer description, and no lab starts without the class.
 func TestDescriptionOfTheClassIsShort(t *testing.T) {
 	t.Parallel()
 	const most = 64

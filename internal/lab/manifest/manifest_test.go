@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What is copied is what the pinned modules have.
+// Copies match the pinned modules.
 func TestCopiesAreThePinnedModules(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ pins, module, copies, prefix, originals string }{
@@ -26,7 +26,7 @@ func TestCopiesAreThePinnedModules(t *testing.T) {
 		{"batch", "github.com/kubeflow/trainer/v2", "trainer/crds/trainer.kubeflow.org_*.yaml", "", "manifests/base/crds"},
 		{"batch", "github.com/kubeflow/trainer/v2", "trainer/rbac/role.yaml", "", "manifests/base/rbac"},
 		{"batch", "github.com/kubeflow/trainer/v2", "trainer/after/*.yaml", "", "manifests/base/runtimes"},
-		{"..", "sigs.k8s.io/gateway-api", "gateway/crds/*.yaml", "", "config/crd/standard"}, // go.mod's own
+		{"..", "sigs.k8s.io/gateway-api", "gateway/crds/*.yaml", "", "config/crd/standard"}, // of the main go.mod
 		{"batch", "sigs.k8s.io/jobset", "trainer/crds/jobset.x-k8s.io_*.yaml", "", "config/components/crd/bases"},
 		{"mpi", "github.com/kubeflow/mpi-operator", "mpi/crds/*.yaml", "", "manifests/base"},
 		{"mpi", "github.com/kubeflow/mpi-operator", "mpi/rbac/*.yaml", "", "manifests/base"},
@@ -46,13 +46,13 @@ func TestCopiesAreThePinnedModules(t *testing.T) {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(string(want), string(got)); diff != "" {
-				t.Errorf("%s is not the pinned module's: copy it from there", f)
+				t.Errorf("%s differs from the pinned module's: copy that file", f)
 			}
 		}
 	}
 }
 
-// The binary carries the manifests of this directory, all of them, and no others.
+// The archive has exactly the manifests of this directory.
 func TestPackedIsTheDirectory(t *testing.T) {
 	t.Parallel()
 	files, err := content()
@@ -76,16 +76,16 @@ func TestPackedIsTheDirectory(t *testing.T) {
 	}
 	want, got := read(os.DirFS(".")), read(files)
 	if diff := cmp.Diff(slices.Sorted(maps.Keys(want)), slices.Sorted(maps.Keys(got))); diff != "" {
-		t.Errorf("content.zip has other files: run go generate ./internal/lab/manifest\n%s", diff)
+		t.Errorf("content.zip has different files: run go generate ./internal/lab/manifest\n%s", diff)
 	}
 	for path, text := range want {
 		if got[path] != text {
-			t.Errorf("content.zip has another %s: run go generate ./internal/lab/manifest", path)
+			t.Errorf("content.zip has a different %s: run go generate ./internal/lab/manifest", path)
 		}
 	}
 }
 
-// moduleDir is where a pinned module was unpacked.
+// moduleDir is the directory of a pinned module.
 func moduleDir(t *testing.T, pins, module string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "go", "mod", "download", "-json", module)
@@ -103,7 +103,7 @@ func moduleDir(t *testing.T, pins, module string) string {
 	return dir
 }
 
-// Definitions of an extra come before what is of their kinds.
+// Definitions of an extra precede objects of their kinds.
 func TestExtras(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]struct {

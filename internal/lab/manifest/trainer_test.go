@@ -11,8 +11,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// What is ours of the extra is what the pinned modules install: the same webhooks
-// for the same objects, the same rights; names and places are those of an installation.
+// The extra's own objects match an installation of the pinned modules: same webhooks for the same
+// objects, same permissions, installed names.
 func TestTrainerIsAsItsModulesInstallIt(t *testing.T) {
 	t.Parallel()
 	_, objects, err := Extra("trainer", values())
@@ -44,8 +44,8 @@ func TestTrainerIsAsItsModulesInstallIt(t *testing.T) {
 	}
 }
 
-// webhooks are those of a configuration without where and whom they ask, each with
-// its path; patch replaces the second, as in the module's own installation.
+// webhooks returns a configuration's webhooks without service and CA, with their paths; patch
+// replaces the second, as in the module's installation.
 func webhooks(t *testing.T, o *unstructured.Unstructured, patch string) []any {
 	t.Helper()
 	hooks, _, err := unstructured.NestedSlice(o.Object, "webhooks")
@@ -62,7 +62,7 @@ func webhooks(t *testing.T, o *unstructured.Unstructured, patch string) []any {
 			Value    map[string]any
 		}
 		if err := yaml.Unmarshal(raw, &ops); err != nil || len(ops) != 1 || ops[0].Op != "replace" || ops[0].Path != "/webhooks/1" {
-			t.Fatalf("%s is another patch than it was: %v, %v", patch, ops, err)
+			t.Fatalf("%s has changed: %v, %v", patch, ops, err)
 		}
 		hooks[1] = ops[0].Value
 	}
@@ -73,14 +73,14 @@ func webhooks(t *testing.T, o *unstructured.Unstructured, patch string) []any {
 		}
 		path, _, err := unstructured.NestedString(hook, "clientConfig", "service", "path")
 		if err != nil || path == "" {
-			t.Fatalf("a webhook without path: %v, %v", hook, err)
+			t.Fatalf("webhook without path: %v, %v", hook, err)
 		}
 		hook["clientConfig"] = path
 	}
 	return hooks
 }
 
-// find is the one object of a kind and, unless it is empty, a name.
+// find returns the only object of a kind and, unless empty, a name.
 func find(t *testing.T, objects []*unstructured.Unstructured, kind, name string) *unstructured.Unstructured {
 	t.Helper()
 	var found []*unstructured.Unstructured
@@ -95,7 +95,7 @@ func find(t *testing.T, objects []*unstructured.Unstructured, kind, name string)
 	return found[0]
 }
 
-// documents are the objects of a file.
+// documents returns the objects of a file.
 func documents(t *testing.T, path string) []*unstructured.Unstructured {
 	t.Helper()
 	raw, err := os.ReadFile(path)

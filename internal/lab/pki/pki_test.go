@@ -27,7 +27,7 @@ func pool(t *testing.T, d Dir, name string) *x509.CertPool {
 	}
 	p := x509.NewCertPool()
 	if !p.AppendCertsFromPEM(raw) {
-		t.Fatalf("%s holds no certificate", name)
+		t.Fatalf("no certificate in %s", name)
 	}
 	return p
 }
@@ -68,7 +68,7 @@ func TestKeysAreForTheUserAlone(t *testing.T) {
 	}
 }
 
-// A certificate is good for its own authority and for no other.
+// A certificate is valid for its own CA only.
 func TestAuthoritiesDoNotVouchForEachOther(t *testing.T) {
 	t.Parallel()
 	d, now := written(t)
@@ -106,7 +106,7 @@ func TestServersAreNamedAndClientsAreNot(t *testing.T) {
 		t.Error("the API server's certificate identifies a client")
 	}
 	if _, err := leaf(t, d, Admin).Verify(as(x509.ExtKeyUsageServerAuth)); err == nil {
-		t.Error("the administrator's certificate serves")
+		t.Error("the administrator's certificate is valid for servers")
 	}
 }
 
@@ -134,6 +134,6 @@ func TestWriteReplaces(t *testing.T) {
 		t.Fatal(err)
 	}
 	if leaf(t, d, Admin).SerialNumber.Cmp(before) == 0 {
-		t.Error("the certificates of an earlier lab are still there")
+		t.Error("the certificates of an earlier lab exist")
 	}
 }

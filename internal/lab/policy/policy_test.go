@@ -13,8 +13,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// Every policy chooses objects of a run and nothing else, and its sample is one
-// of them. Whether its expressions compile, a lab's API server tells.
+// Every policy selects objects of runs only, and its sample is one. A lab's API server compiles
+// the expressions.
 func TestPolicies(t *testing.T) {
 	t.Parallel()
 	all, err := load()
@@ -34,7 +34,7 @@ func TestPolicies(t *testing.T) {
 			ofRuns = ofRuns || e.Key == run && e.Operator == "Exists"
 		}
 		if !ofRuns || p.sample().GetLabels()[run] == "" {
-			t.Errorf("%s is not for objects of runs alone, or its sample is none", name)
+			t.Errorf("%s does not select objects of runs only, or not its sample", name)
 		}
 		if v, ok := at(p.Sample, p.Shows); !ok || v == nil {
 			t.Errorf("%s: the sample has nothing at %v", name, p.Shows)
@@ -85,10 +85,10 @@ func TestUnknownPolicy(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := e.Set(t.Context(), []Wanted{{Name: "pool-limit-zero"}, {Name: "hpa-max"}}); err == nil || !strings.Contains(err.Error(), "hpa-max-reached") {
-		t.Errorf("error %v does not say what there is", err)
+		t.Errorf("error %v does not list the valid names", err)
 	}
 	if len(e.force) != 0 {
-		t.Error("the known one was put in force all the same")
+		t.Error("the known policy was applied")
 	}
 	names, err := Names()
 	if err != nil || len(names) != 7 || names[0] != "consolidation-disabled" {

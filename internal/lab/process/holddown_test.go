@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// A program that is holdDown stays ended when it dies, until that is over; one
-// that is asked to end meanwhile ends.
+// A program with HoldDown is restarted after the delay; a stop meanwhile ends it.
 func TestHoldDown(t *testing.T) {
 	t.Parallel()
 	for name, release := range map[string]func(s *Supervisor){

@@ -42,7 +42,7 @@ func TestIdentity(t *testing.T) {
 	other := self
 	other.Start++
 	if other.Alive() {
-		t.Error("the same id with another start time is taken for the same process")
+		t.Error("a PID with another start time is the same process")
 	}
 	cmd := exec.CommandContext(t.Context(), "/bin/true")
 	if err := cmd.Run(); err != nil {
@@ -53,7 +53,7 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
-// Kill ends the process it is given and not one that has only its id.
+// Kill does not kill a process that only has the same PID.
 func TestKillKnowsWhomItKills(t *testing.T) {
 	t.Parallel()
 	cmd := exec.CommandContext(t.Context(), "/bin/sleep", "1000")
@@ -72,7 +72,7 @@ func TestKillKnowsWhomItKills(t *testing.T) {
 		t.Error(err)
 	}
 	if !id.Alive() {
-		t.Fatal("a stranger was killed")
+		t.Fatal("an unrelated process was killed")
 	}
 	if err := Kill([]Identity{id}); err != nil {
 		t.Error(err)

@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// The store of reservations stays up: its logs grew without bound.
+// Regression: the logs of the reservation store grew without bound.
 func TestLogIsRotated(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "etcd.log")
-	log, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600) // as a program has it
+	log, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600) // as a program opens it
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// recorder keeps events and lets a test wait for one.
+// recorder keeps events; a test can wait for one.
 type recorder struct {
 	mu     sync.Mutex
 	events []Event
@@ -49,7 +49,7 @@ func (r *recorder) await(t *testing.T, what string, is func(Event) bool) Event {
 		select {
 		case <-more:
 		case <-deadline:
-			t.Fatalf("no event: %s; there were %+v", what, events)
+			t.Fatalf("no event: %s; got %+v", what, events)
 		}
 	}
 }
@@ -95,7 +95,7 @@ func TestReadyIsTheAnswerOfTheProbe(t *testing.T) {
 		t.Errorf("status is %+v, want one ready process", st)
 	}
 	if err := s.Start(t.Context(), spec); err == nil {
-		t.Error("the same name was started twice")
+		t.Error("a name was started twice")
 	}
 }
 
@@ -116,7 +116,7 @@ func TestStartThatIsLateSaysWhatItWaitedFor(t *testing.T) {
 	err := s.Start(ctx, spec)
 	for _, want := range []string{"late", "out of time", "connection refused", "still loading"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v does not say %q", err, want)
+			t.Errorf("error %v does not have %q", err, want)
 		}
 	}
 	if st := s.Status(); len(st) != 0 {
@@ -132,7 +132,7 @@ func TestStartThatDiesSaysHowAndWhatItLogged(t *testing.T) {
 	err := s.Start(t.Context(), spec)
 	for _, want := range []string{"dies", "2 times", "exit status 7", "no such flag"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v does not say %q", err, want)
+			t.Errorf("error %v does not have %q", err, want)
 		}
 	}
 }
@@ -255,12 +255,11 @@ func TestStopDuringBackoff(t *testing.T) {
 	go func() { started <- s.Start(ctx, spec) }()
 	r.await(t, "its death", func(e Event) bool { return e.State == Waiting })
 	cancel()
-	<-started // ready at once, without a probe, or cancelled: both are right
-	s.Close() // must not wait for the hour
+	<-started // ready at once without a probe, or cancelled: both are valid
+	s.Close() // must not wait an hour
 }
 
-// A program that was halted is listed and stays down; Replace brings it back,
-// Remove forgets it.
+// A halted program stays listed and stopped; Replace starts it, Remove removes it.
 func TestHaltAndRemove(t *testing.T) {
 	t.Parallel()
 	s, _ := start(t, Options{})

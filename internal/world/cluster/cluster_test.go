@@ -28,9 +28,8 @@ import (
 	"github.com/firstlight/firstlight/internal/world"
 )
 
-// TestWorldOnALab runs everything on one lab, one after the other: each part
-// leaves the cluster as it found it.
-func TestWorldOnALab(t *testing.T) { //nolint:tparallel // the parts share one lab: one after the other
+// TestWorldOnALab runs all parts on one lab in sequence; each part restores the cluster.
+func TestWorldOnALab(t *testing.T) { //nolint:tparallel // the parts share one lab
 	t.Parallel()
 	b := start(t)
 	for _, part := range []struct {
@@ -139,7 +138,7 @@ func collectiveRuns(t *testing.T, b *bench) {
 		}
 		files, err := filepath.Glob(filepath.Join(b.dir, "pods", "default_*"))
 		if len(list.Items) != 0 || len(files) != 0 {
-			return fmt.Errorf("%d objects, %d directories are left: %w", len(list.Items), len(files), err)
+			return fmt.Errorf("%d objects, %d directories remain: %w", len(list.Items), len(files), err)
 		}
 		return nil
 	})
@@ -228,7 +227,7 @@ func inferenceServes(t *testing.T, b *bench) {
 	b.remove(t, "serve")
 }
 
-// forward opens a port to a pod's 8000, until the test ends.
+// forward opens a port forwarding to a pod's port 8000 until the test ends.
 func (b *bench) forward(t *testing.T, pod string) string {
 	t.Helper()
 	transport, upgrader, err := spdy.RoundTripperFor(b.info.RestConfig)
@@ -305,7 +304,7 @@ func followEnds(t *testing.T, b *bench) {
 	defer func() { _ = stream.Close() }()
 	text, err := io.ReadAll(stream)
 	if err != nil {
-		t.Errorf("the follow didn't end: %v", err)
+		t.Errorf("the follow did not end: %v", err)
 	}
 	if n := bytes.Count(text, []byte("# Collective test concluded")); n != 3 {
 		t.Errorf("%d repetitions followed, want 3", n)
@@ -316,8 +315,8 @@ func followEnds(t *testing.T, b *bench) {
 	b.remove(t, "follow")
 }
 
-// A pod's log is read through the API server, and by no process of the machine that asks the
-// nodes' kubelets without credentials: until November 2026 kwok's port gave it to all.
+// Only the API server can read a pod's log; processes without credentials cannot read it from the
+// kubelet ports. Regression: until November 2026 kwok's port served it to all.
 func kubeletPortsWantCredentials(t *testing.T, b *bench) {
 	b.run(t, collectiveJob("private", 1))
 	logs := b.finish(t, "private", batchv1.JobComplete)
@@ -337,7 +336,7 @@ func kubeletPortsWantCredentials(t *testing.T, b *bench) {
 	path := "/containerLogs/default/" + pod.Name + "/nccl-tests"
 	for name, ask := range map[string]struct {
 		url, identity string
-		status        int // 0: refused before there is an answer
+		status        int // 0: refused without a response
 	}{
 		"kwok, plain":                      {"http://" + b.info.Kubelet + path, "", http.StatusBadRequest},
 		"kwok, TLS":                        {"https://" + b.info.Kubelet + path, "", http.StatusBadRequest},
@@ -355,8 +354,8 @@ func kubeletPortsWantCredentials(t *testing.T, b *bench) {
 	b.remove(t, "private")
 }
 
-// askKubelet makes a request with the certificate of an identity of the lab, or with none. Status 0
-// is no answer.
+// askKubelet sends a request with the certificate of an identity, or without one. Status 0: no
+// response.
 func askKubelet(t *testing.T, certificates pki.Dir, url, identity string) (status int, body string) {
 	t.Helper()
 	config := &tls.Config{InsecureSkipVerify: true}
@@ -434,8 +433,8 @@ func stackFaults(t *testing.T, b *bench) {
 			}
 			return nil
 		}},
-		// Counted by GPU: on a busy machine a GPU's series of before the operator's
-		// pods were replaced (zero-gpu-nodes) was still there beside the present one.
+		// Counted by GPU: on a busy machine, series of replaced operator pods (zero-gpu-nodes)
+		// could still exist.
 		{world.Fault{Kind: "stale-series", Target: "gpu-03"}, func() error {
 			if n := len(b.query(t, `count by (UUID) (time() - timestamp(DCGM_FI_DEV_GPU_UTIL{Hostname="gpu-03"}) > 4)`)); n != 8 {
 				return fmt.Errorf("%d stale series", n)

@@ -17,8 +17,8 @@ import (
 
 const lookForDevices = "echo begins\nfor d in /dev/nvidia[0-9]*; do if [ -e \"$d\" ]; then echo \"device $d\"; fi; done\nnvidia-smi -L\necho ends"
 
-// claimsAreHonoured: what the scheduler allocates is what a container sees, and
-// the device plugin and the claims don't give out the same GPU.
+// claimsAreHonoured: a container gets the GPUs of its claim, and device plugin and claims never
+// allocate the same GPU.
 func claimsAreHonoured(t *testing.T, b *bench) {
 	t.Run("slices", func(t *testing.T) { slicesFollowTheHardware(t, b) })
 	b.claim(t, "gpu")
@@ -42,12 +42,12 @@ func claimsAreHonoured(t *testing.T, b *bench) {
 	if n := b.occupied(); n != 1 {
 		t.Errorf("%d GPUs are held, want 1", n)
 	}
-	// Eight by the device plugin: one of them is the claim's.
+	// Eight GPUs by the device plugin include the claim's.
 	b.pod(t, "plugged", "gpu-02", "", "sleep infinity", 8)
 	b.inPhase(t, "plugged", corev1.PodFailed)
 	b.gone(t, "plugged")
 	b.gone(t, "claimant")
-	// A claim whose GPU the device plugin has handed out: all eight are.
+	// The device plugin has allocated all eight GPUs, including the claim's.
 	b.pod(t, "plugged", "gpu-02", "", "sleep infinity", 8)
 	b.inPhase(t, "plugged", corev1.PodRunning)
 	labtest.Until(t, "GPUs to be held", func() error {
@@ -60,7 +60,7 @@ func claimsAreHonoured(t *testing.T, b *bench) {
 	b.inPhase(t, "late", corev1.PodFailed)
 	b.gone(t, "late")
 	b.gone(t, "plugged")
-	// A script that ends is a pod that succeeds, with its GPU given back.
+	// A script that exits 0 ends its pod successfully and releases its GPU.
 	b.pod(t, "ends", "gpu-02", "gpu", lookForDevices, 0)
 	b.inPhase(t, "ends", corev1.PodSucceeded)
 	if n := b.occupied(); n != 0 {
@@ -139,7 +139,7 @@ func (b *bench) allocated(t *testing.T, claim string) string {
 	return c.Status.Allocation.Devices.Results[0].Device
 }
 
-// pod has two containers of one script, of which the first names the claim.
+// pod has two containers with one script; only the first uses the claim.
 func (b *bench) pod(t *testing.T, name, node, claim, script string, gpus int) {
 	t.Helper()
 	container := func(name string) corev1.Container {
@@ -203,7 +203,7 @@ func (b *bench) gone(t *testing.T, name string) {
 		for _, n := range b.world.State().GPUNodes() {
 			for _, g := range n.GPUs {
 				if strings.HasSuffix(g.Occupant.Name, name) {
-					return fmt.Errorf("%s/gpu%d is held", n.Name, g.Index)
+					return fmt.Errorf("%s/gpu%d is allocated", n.Name, g.Index)
 				}
 			}
 		}

@@ -117,10 +117,10 @@ func TestDeviceNamesAreReadBack(t *testing.T) {
 	}
 }
 
-// lookScript is of the form that scripts have which look for devices.
+// lookScript has the form of scripts that list devices.
 const lookScript = "set -u\necho begins\nfor d in /dev/nvidia[0-9]*; do if [ -e \"$d\" ]; then echo \"device $d\"; fi; done\nnvidia-smi -L\necho 'ends'"
 
-// claimingPod has a container that names the claim of GPU 3, and one that doesn't.
+// claimingPod has a container with the claim of GPU 3 and one without.
 func claimingPod() (*corev1.Pod, *resourcev1.ResourceClaim) {
 	look := func(name string, env ...corev1.EnvVar) corev1.Container {
 		return corev1.Container{Name: name, Command: []string{"/bin/sh", "-c", lookScript}, Env: env}
@@ -266,7 +266,7 @@ func TestDevicesPrintsWhatAScriptWould(t *testing.T) {
 		}
 	}
 	if recognise(pod.Spec.Containers[1]) != kindDevices {
-		t.Error("the script is not known")
+		t.Error("the script is not recognised")
 	}
 }
 

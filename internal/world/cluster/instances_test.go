@@ -19,7 +19,7 @@ import (
 	"github.com/firstlight/firstlight/internal/world"
 )
 
-// provider is an API server with what Karpenter has there, and the world.
+// provider is an API server with Karpenter's kinds, and the world.
 type provider struct {
 	*instances
 	client *fake.Clientset
@@ -50,7 +50,7 @@ func (p *provider) fault(t *testing.T, kind string) (clearIt func()) {
 		t.Fatal(err)
 	}
 	if !p.look(t) {
-		t.Errorf("%s is not followed", kind)
+		t.Errorf("%s is not tracked", kind)
 	}
 	return func() {
 		t.Helper()
@@ -60,12 +60,12 @@ func (p *provider) fault(t *testing.T, kind string) (clearIt func()) {
 		p.look(t)
 		*p.now = p.now.Add(maxBoot + sweepAfter)
 		if p.look(t) {
-			t.Errorf("%s is repaired, and something of it is left", kind)
+			t.Errorf("%s leaves a trace after its repair", kind)
 		}
 	}
 }
 
-// look makes one pass, and tells whether there will be another by itself.
+// look runs one sync and returns whether another will follow.
 func (p *provider) look(t *testing.T) (busy bool) {
 	t.Helper()
 	busy, err := p.sync(t.Context())
@@ -75,7 +75,7 @@ func (p *provider) look(t *testing.T) (busy bool) {
 	return busy
 }
 
-// makeNode is what Karpenter does for a run.
+// makeNode creates a node as Karpenter does for a run.
 func (p *provider) makeNode(t *testing.T, name string, labels map[string]string, taints ...corev1.Taint) {
 	t.Helper()
 	n := &corev1.Node{
@@ -134,7 +134,7 @@ func TestInstancesThatNeverRegister(t *testing.T) {
 	healthy := map[string]string{"default": "", "slow": "3s"}
 	broken := map[string]string{"default": "86400s", "slow": "86400s"}
 	repair := p.fault(t, "node-never-registers")
-	requireDelays(t, p, healthy) // the first node is spared
+	requireDelays(t, p, healthy) // the first node is not affected
 	p.makeNode(t, "somebodys", map[string]string{labelPool: "x"})
 	p.look(t)
 	requireDelays(t, p, healthy)
@@ -146,8 +146,7 @@ func TestInstancesThatNeverRegister(t *testing.T) {
 	requireDelays(t, p, healthy)
 }
 
-// A node whose claim was given up while its instance booted goes; one that
-// registers, or is a moment old, stays.
+// The node of a deleted claim is deleted; a node that is registering or new is kept.
 func TestInstancesGivenUp(t *testing.T) {
 	t.Parallel()
 	c := claim("b", "mine", "")
@@ -176,7 +175,7 @@ func TestInstancesGivenUp(t *testing.T) {
 	}
 	p.look(t)
 	if got := left(); len(got) != 4 {
-		t.Errorf("at once there are %v", got)
+		t.Errorf("at first, nodes are %v", got)
 	}
 	*p.now = p.now.Add(unclaimed)
 	p.look(t)
@@ -205,7 +204,7 @@ func TestSpareNodes(t *testing.T) {
 		return out
 	}
 	if got := names(); len(got) != 0 {
-		t.Errorf("nodes %v beside a pool's first claim", got)
+		t.Errorf("nodes %v for a pool's first claim", got)
 	}
 	for _, c := range []string{"b", "c"} {
 		if _, err := p.dyn.Resource(nodeClaims()).Create(t.Context(), claim(c, "mine", ""), metav1.CreateOptions{}); err != nil {
@@ -217,7 +216,7 @@ func TestSpareNodes(t *testing.T) {
 	if diff := cmp.Diff([]string{"spare-b", "spare-c"}, names()); diff != "" {
 		t.Error(diff)
 	}
-	// Its node comes, late: the other node stays, with whoever is on it.
+	// The claim's node appears late: the spare node stays with its pods.
 	if _, err := p.dyn.Resource(nodeClaims()).Update(t.Context(), claim("b", "mine", "node-b"), metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -227,7 +226,7 @@ func TestSpareNodes(t *testing.T) {
 	}
 	repair()
 	if got := names(); len(got) != 0 || p.spareNodes {
-		t.Errorf("nodes %v are left", got)
+		t.Errorf("nodes %v remain", got)
 	}
 }
 
@@ -248,6 +247,6 @@ func TestBlockerPods(t *testing.T) {
 	}
 	repair()
 	if list, err := p.client.CoreV1().Namespaces().List(t.Context(), metav1.ListOptions{}); err != nil || len(list.Items) != 0 || p.blockerPods {
-		t.Errorf("left: %v, %v", list.Items, err)
+		t.Errorf("remaining: %v, %v", list.Items, err)
 	}
 }

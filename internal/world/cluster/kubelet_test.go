@@ -20,8 +20,8 @@ import (
 	"github.com/firstlight/firstlight/internal/lab/pki"
 )
 
-// kubelets are a server like kwok's, which answers whoever names an object that it has, and the
-// world's server before it.
+// kubelets is a server like kwok's, which serves every request with the name of an existing
+// object, and the world's proxy in front of it.
 type kubelets struct {
 	kwok     *httptest.Server
 	logProxy *logProxy
@@ -41,7 +41,7 @@ func startKubelets(t *testing.T) kubelets {
 	objects := map[string]bool{
 		logsOf(k.names.ofPod(pod), pod).GetName():                 true,
 		forwardOf(k.names.ofPod(pod), pod, nil, "", 80).GetName(): true,
-		logsOf("stranger", &corev1.Pod{}).GetName():               true, // of a pod that the world does not run
+		logsOf("stranger", &corev1.Pod{}).GetName():               true, // of a pod that is not the world's
 	}
 	k.kwok = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if parts := splitPath(r.URL.Path); len(parts) < 3 || !objects[parts[2]] {
@@ -68,7 +68,7 @@ func startKubelets(t *testing.T) kubelets {
 	return k
 }
 
-// get asks with the certificate of an identity, or with none; status 0 is no answer.
+// get sends a request with the certificate of an identity, or without one; status 0: no response.
 func (k kubelets) get(t *testing.T, url, identity string) (status int, body string) {
 	t.Helper()
 	config := &tls.Config{InsecureSkipVerify: true}
@@ -92,8 +92,8 @@ func (k kubelets) get(t *testing.T, url, identity string) (status int, body stri
 	return resp.StatusCode, string(raw)
 }
 
-// The log of a pod of the world is given to the API server, and to no other: neither by the world's
-// server nor by kwok's, which knows no credentials.
+// Only the API server gets a pod's log: neither the world's proxy nor kwok's server gives it to
+// others.
 func TestLogsAreForTheAPIServer(t *testing.T) {
 	t.Parallel()
 	k := startKubelets(t)
@@ -123,19 +123,19 @@ func TestLogsAreForTheAPIServer(t *testing.T) {
 			t.Errorf("%s: status %d, want %d; answer %q", name, status, c.status, body)
 		}
 		if strings.Contains(c.url, "?") && !strings.HasSuffix(body, "tailLines=3") {
-			t.Errorf("%s: the query got lost: %q", name, body)
+			t.Errorf("%s: the query was lost: %q", name, body)
 		}
 	}
 }
 
-// A pod's name for kwok says nothing of the pod, and is another in another lab.
+// The name of a pod for kwok is not derivable from the pod's and differs between labs.
 func TestSecretNames(t *testing.T) {
 	t.Parallel()
 	one, other := newSecretNames(), newSecretNames()
 	seen := map[string]bool{}
 	for _, name := range []string{one.of("a", "b"), one.of("a", "c"), one.of("b", "b"), other.of("a", "b")} {
 		if len(name) != 32 || seen[name] {
-			t.Errorf("name %q is too short, or of two pods", name)
+			t.Errorf("name %q is too short or not unique", name)
 		}
 		seen[name] = true
 	}

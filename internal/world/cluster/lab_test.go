@@ -30,7 +30,7 @@ import (
 	"github.com/firstlight/firstlight/internal/world/cluster"
 )
 
-// bench is a lab with the world on it.
+// bench is a lab with a world.
 type bench struct {
 	lab     *lab.Lab
 	info    lab.Info
@@ -121,7 +121,7 @@ func (b *bench) fault(t *testing.T, f world.Fault) (remove func()) {
 	}
 }
 
-// job is a workload as the gates send them.
+// job is a workload as the gates create it.
 type job struct {
 	name, container, script string
 	pods, gpus              int
@@ -182,7 +182,7 @@ func (b *bench) pods(t *testing.T, name string) []corev1.Pod {
 	return list.Items
 }
 
-// finish waits for a job's end and returns the logs of its pods by their index.
+// finish waits for a job's end and returns the logs of its pods by index.
 func (b *bench) finish(t *testing.T, name string, want batchv1.JobConditionType) map[string]string {
 	t.Helper()
 	labtest.Until(t, "job "+name+" to be "+string(want), func() error {
@@ -207,7 +207,7 @@ func (b *bench) finish(t *testing.T, name string, want batchv1.JobConditionType)
 func (b *bench) logs(t *testing.T, pod string, opts *corev1.PodLogOptions) string {
 	t.Helper()
 	var raw []byte
-	// kwok learns of new logs a moment late when the API server was away.
+	// kwok observes new logs late after an interruption of the API server.
 	labtest.Until(t, "logs of "+pod, func() (err error) {
 		raw, err = b.client.CoreV1().Pods("default").GetLogs(pod, opts).DoRaw(t.Context())
 		return err
@@ -223,7 +223,7 @@ func (b *bench) remove(t *testing.T, name string) {
 	}
 	labtest.Until(t, "pods of "+name+" to be gone", func() error {
 		if n := len(b.pods(t, name)); n > 0 {
-			return fmt.Errorf("%d left", n)
+			return fmt.Errorf("%d remain", n)
 		}
 		return nil
 	})
@@ -241,7 +241,7 @@ func (b *bench) occupied() int {
 	return n
 }
 
-// query asks the lab's Prometheus for an instant vector.
+// query runs an instant query on the lab's Prometheus.
 func (b *bench) query(t *testing.T, expr string) []sample {
 	t.Helper()
 	ca, err := os.ReadFile(b.info.CA)

@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// A pod is reached by its own address and a port that it declares, and nothing else is.
+// A pod is reachable only at its own address and declared ports.
 func TestPodNetwork(t *testing.T) {
 	t.Parallel()
 	program := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, "path "+r.URL.Path) }))
@@ -34,7 +34,7 @@ func TestPodNetwork(t *testing.T) {
 	for address, want := range map[string]string{
 		"10.244.0.7:8000": "path /metrics",
 		"10.244.0.7:9000": "no route",
-		"10.244.0.8:8000": "no route", // nothing listens
+		"10.244.0.8:8000": "no route", // no listener
 		"10.244.0.9:8000": "no route",
 	} {
 		resp, err := client.Get("http://" + address + "/metrics")

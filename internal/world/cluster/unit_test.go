@@ -120,7 +120,7 @@ func TestNodeByFault(t *testing.T) {
 			if tt.kind != "" {
 				f := world.Fault{Kind: tt.kind, Target: tt.target}
 				if _, err := w.AddFault(f); err != nil {
-					f.Target = "gpu-02" // the fault is of a node
+					f.Target = "gpu-02" // a fault of a node
 					if _, err := w.AddFault(f); err != nil {
 						t.Fatal(err)
 					}
@@ -141,7 +141,7 @@ func TestNodeByFault(t *testing.T) {
 	}
 }
 
-// A kubelet short of disk says so in the condition that kwok has written, and stops saying so.
+// Disk pressure sets kwok's condition, and its end resets it.
 func TestDiskPressure(t *testing.T) {
 	t.Parallel()
 	w, err := world.New(world.DefaultSpec(1))
@@ -175,8 +175,8 @@ func TestDiskPressure(t *testing.T) {
 	}
 }
 
-// getent prints an address for each kind of socket, and the whole name; without DNS the script says its complaint
-// with getent's code.
+// getent prints an address per socket type and the full name; without DNS the script prints its
+// message with getent's exit code.
 func TestResolver(t *testing.T) {
 	t.Parallel()
 	const script = "getent ahosts kubernetes.default || echo \"none: $?\"\nsleep infinity"
@@ -204,11 +204,11 @@ func TestResolver(t *testing.T) {
 			r := &runtime{world: w, client: client, life: t.Context()}
 			worker := newWorker(r, pod)
 			if worker.kind != kindResolver {
-				t.Errorf("taken for %q", worker.kind)
+				t.Errorf("recognised as %q", worker.kind)
 			}
 			var out strings.Builder
 			said := writerFunc(func(p []byte) (int, error) {
-				worker.cancel() // what it sleeps for is over
+				worker.cancel() // ends the sleep
 				return out.Write(p)
 			})
 			if code, err := worker.resolver(said); code != 0 || err != nil || out.String() != tt.want {
@@ -300,7 +300,7 @@ func TestGang(t *testing.T) {
 	}
 	cancel()
 	if _, err := g.complete(ctx, 3); !errors.Is(err, context.Canceled) {
-		t.Errorf("err = %v for a gang that isn't complete", err)
+		t.Errorf("err = %v for a gang that is incomplete", err)
 	}
 	if err := g.ended(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("err = %v before rank 0 has ended", err)
@@ -312,7 +312,7 @@ func TestGang(t *testing.T) {
 	leave()
 	leave1()
 	if len(all.all) != 0 {
-		t.Error("an empty gang is still known")
+		t.Error("an empty gang exists")
 	}
 }
 

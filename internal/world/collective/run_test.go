@@ -40,7 +40,7 @@ func write(t *testing.T, r Run) (string, int) {
 	return b.String(), exit
 }
 
-// last are the busbw figures (out of place) of the rows of one size.
+// last returns the out-of-place busbw of the rows of one size.
 func last(t *testing.T, out string, size int64) []float64 {
 	t.Helper()
 	var figures []float64
@@ -218,7 +218,7 @@ func TestTransportLines(t *testing.T) {
 				rails[m[4]] = true
 			}
 			if tt.name == "healthy" && len(rails) != 8 {
-				t.Errorf("%d rails seen, want 8", len(rails))
+				t.Errorf("%d rails, want 8", len(rails))
 			}
 			if len(crossing.FindAllString(out, -1)) != 2*2*channels {
 				t.Errorf("%d inter-node channel lines, want %d", len(crossing.FindAllString(out, -1)), 2*2*channels)

@@ -136,15 +136,14 @@ func TestFaults(t *testing.T) {
 			}
 			node, _, _ := strings.Cut(f.Target, "/")
 			if _, ok := w.State().Node(node); !ok {
-				node = "gpu-01" // the whole cluster
+				node = "gpu-01" // cluster-wide
 			}
 			tt.check(t, expose(t, w, node))
 		})
 	}
 }
 
-// Two exporters that name each other's host, one that names a GPU's pod on the next GPU, and
-// one whose samples are ahead: all else of them is as ever.
+// Swapped host names, shifted pods and future timestamps change only these labels and times.
 func TestFaultsOfLabelsAndTimes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 4)
@@ -276,7 +275,7 @@ func until(t *testing.T, what string, ok func() bool) {
 	for !ok() {
 		select {
 		case <-deadline:
-			t.Fatalf("waited in vain for %s", what)
+			t.Fatalf("timed out waiting for %s", what)
 		case <-tick.C:
 		}
 	}

@@ -6,8 +6,8 @@ import (
 	gwv1 "sigs.k8s.io/gateway-api/apis/v1"
 )
 
-// attach returns the listeners of a Gateway that one of a route's references attaches it to, or
-// the reason why there are none.
+// attach returns the listeners of a Gateway that a route's reference attaches to. If it returns
+// none, it returns the reason.
 func attach(gw *gwv1.Gateway, route *gwv1.HTTPRoute, ref gwv1.ParentReference) ([]gwv1.Listener, gwv1.RouteConditionReason) {
 	named, allowed := 0, 0
 	var out []gwv1.Listener

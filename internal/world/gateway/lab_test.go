@@ -20,7 +20,7 @@ import (
 
 const port = 18080
 
-// bench is a lab whose Gateways are looked at.
+// bench is a lab with Gateways.
 type bench struct{ lab *labtest.Lab }
 
 func (b bench) api(plural string) schema.GroupVersionResource {
@@ -53,7 +53,7 @@ func (b bench) get(t *testing.T, plural, name string) *unstructured.Unstructured
 	return o
 }
 
-// address waits for that of a Gateway.
+// address waits for a Gateway's address.
 func (b bench) address(t *testing.T, name string) (host string) {
 	t.Helper()
 	labtest.Until(t, "the address of gateway "+name, func() error {
@@ -97,7 +97,7 @@ func listens(t *testing.T, host string) error {
 func TestOnALab(t *testing.T) {
 	suite.Live(t)
 	b := bench{lab: labtest.Start(t, world.DefaultSpec(1), component.ExtraGateway)}
-	b.lab.Retire() // what it creates is in the default namespace, and stays
+	b.lab.Retire() // its objects remain in the default namespace
 	b.gateway(t, "one", "world")
 	b.gateway(t, "two", "world")
 	b.gateway(t, "other", "somebodys")
@@ -137,7 +137,7 @@ func TestOnALab(t *testing.T) {
 		t.Error("a status that is right was written again")
 	}
 	if status, found, err := unstructured.NestedSlice(b.get(t, "gateways", "other").Object, "status", "addresses"); found || err != nil {
-		t.Errorf("somebody else's gateway has %v, %v", status, err)
+		t.Errorf("a gateway of another controller has %v, %v", status, err)
 	}
 	if err := b.lab.Cluster.Dynamic.Resource(b.api("gateways")).Namespace("default").Delete(t.Context(), "two", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
@@ -150,7 +150,7 @@ func TestOnALab(t *testing.T) {
 	})
 }
 
-// resolved is the status of the route's condition ResolvedRefs.
+// resolved returns the status of the route's condition ResolvedRefs.
 func (b bench) resolved(t *testing.T) string {
 	t.Helper()
 	parents, _, err := unstructured.NestedSlice(b.get(t, "httproutes", "r").Object, "status", "parents")

@@ -14,7 +14,7 @@ import (
 	"github.com/firstlight/firstlight/internal/world"
 )
 
-// places are the Services' addresses; one that is there and has none is not ready.
+// places maps Services to addresses; a Service without addresses is not ready.
 type places map[string][]string
 
 func (p places) find(_, service string, _ int32) ([]string, error) {
@@ -34,7 +34,7 @@ func reference(name string, weight int32) gwv1.HTTPBackendRef {
 	return ref
 }
 
-// gateway is one that serves a table, with two servers behind it and one not ready.
+// gateway serves a table with two servers and a backend that is not ready.
 func gateway(t *testing.T, entries ...entry) (*proxy, string) {
 	t.Helper()
 	where := places{"idle": nil}
@@ -124,8 +124,8 @@ func TestProxy(t *testing.T) {
 	}
 }
 
-// Two doors of the same port are on two addresses, and one that is closed is free.
-func TestDoors(t *testing.T) {
+// Two listeners with the same port have different addresses, and a closed one is free.
+func TestListeners(t *testing.T) {
 	t.Parallel()
 	all, err := hosts("127.211.17.2")
 	if err != nil {

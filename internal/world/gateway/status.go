@@ -33,8 +33,7 @@ func classStatus(c *gwv1.GatewayClass) gwv1.GatewayClassStatus {
 	return out
 }
 
-// programmed is the result for a Gateway's listeners: their address, or the reason why there is
-// none.
+// programmed is the result for a Gateway's listeners: their address, or the reason for its absence.
 type programmed struct {
 	host   string
 	reason gwv1.GatewayConditionReason

@@ -44,7 +44,7 @@ func TestRoutes(t *testing.T) {
 		resolved gwv1.RouteConditionReason
 	}{
 		"right":           {nil, gwv1.RouteReasonAccepted, gwv1.RouteReasonResolvedRefs},
-		"no such service": {func(r *gwv1.HTTPRoute) { r.Spec.Rules[0].BackendRefs[0].Name = "nobody" }, gwv1.RouteReasonAccepted, gwv1.RouteReasonBackendNotFound},
+		"unknown service": {func(r *gwv1.HTTPRoute) { r.Spec.Rules[0].BackendRefs[0].Name = "missing" }, gwv1.RouteReasonAccepted, gwv1.RouteReasonBackendNotFound},
 		"no port":         {func(r *gwv1.HTTPRoute) { r.Spec.Rules[0].BackendRefs[0].Port = nil }, gwv1.RouteReasonAccepted, gwv1.RouteReasonBackendNotFound},
 		"another kind": {func(r *gwv1.HTTPRoute) { r.Spec.Rules[0].BackendRefs[0].Kind = new(gwv1.Kind("InferencePool")) },
 			gwv1.RouteReasonAccepted, gwv1.RouteReasonInvalidKind},
@@ -120,7 +120,7 @@ func TestGatewayStatus(t *testing.T) {
 		t.Errorf("%+v", down)
 	}
 	if again := gatewayStatus(gw, programmed{host: "127.1.2.253", reason: gwv1.GatewayReasonProgrammed}, attached); !apiequality.Semantic.DeepEqual(again, up) {
-		t.Errorf("a second look says something else: %+v", again)
+		t.Errorf("a second sync changes the status: %+v", again)
 	}
 	alone := gatewayStatus(aGateway(tls), programmed{reason: gwv1.GatewayReasonInvalid}, nil)
 	if !meta.IsStatusConditionFalse(alone.Conditions, "Accepted") {
@@ -128,7 +128,7 @@ func TestGatewayStatus(t *testing.T) {
 	}
 }
 
-// A rule goes on in its round while its route stays as it is.
+// A rule keeps its round-robin position while its route does not change.
 func TestRulesStay(t *testing.T) {
 	t.Parallel()
 	gw, route := aGateway(plain("http", 80)), aRoute(nil)

@@ -7,14 +7,13 @@ import (
 	"github.com/firstlight/firstlight/internal/world"
 )
 
-// sight is what a fault must show somewhere: a command on a node and a piece of
-// its output that isn't there without the fault.
+// sight is a command on a node and a part of its output that only the fault causes.
 type sight struct {
 	node, command, want string
 	exit                int
 }
 
-// pkeysOf is the command that looks through the P_Key table of an adapter.
+// pkeysOf is the command that searches an adapter's P_Key table.
 func pkeysOf(hca string) string {
 	return "grep -rHvx 0x0000 /sys/class/infiniband/" + hca + "/ports/1/pkeys"
 }
@@ -223,8 +222,8 @@ func TestFaultsShowWhereTheRealOnesWould(t *testing.T) {
 	}
 }
 
-// Faults of later gates must not show below, and those of the node gate not on
-// the fabric: the gates before a fault's own have to pass.
+// Faults of later gates have no symptom in earlier gates' output, and node faults none on the
+// fabric, so that earlier gates pass.
 func TestFaultsDontShowBelowTheirGate(t *testing.T) {
 	t.Parallel()
 	fabric := []string{"ibstat", "sminfo", "iblinkinfo", "ibqueryerrors", "ibdiagnet", "ibv_devinfo", pkeysOf("mlx5_3")}

@@ -17,7 +17,7 @@ var update = flag.Bool("update", false, "write the golden files")
 
 func fixed() time.Time { return time.Date(2026, 11, 2, 9, 0, 0, 0, time.UTC) }
 
-// state is a world of n nodes, seen two seconds after its faults began.
+// state is a world of n nodes two seconds after its faults began.
 func state(t *testing.T, nodes int, faults ...world.Fault) world.State {
 	t.Helper()
 	now := fixed()

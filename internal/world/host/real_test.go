@@ -10,8 +10,8 @@ import (
 	"github.com/firstlight/firstlight/internal/world"
 )
 
-// The shapes hold for the captured output of the real tools and for ours: a
-// column that moved in either fails.
+// The captured output of the real tools and ours have the same shape; a moved column in either
+// fails.
 func TestSameShapeAsTheRealTools(t *testing.T) {
 	t.Parallel()
 	const far = ` {2}[ \d]{6} [ \d]{4}\[  \] "[^"]+" \((Could be \d+X)? (Could be [\d.]+ Gbps)?\)$`

@@ -8,7 +8,7 @@ import (
 	"github.com/firstlight/firstlight/internal/world"
 )
 
-// TestOneGPU is what the tools print on a host with one GPU, no NVLinks and no HCAs.
+// TestOneGPU checks the tools on a host with one GPU and without NVLinks and HCAs.
 func TestOneGPU(t *testing.T) {
 	t.Parallel()
 	now := fixed()

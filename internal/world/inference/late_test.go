@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// A server whose steps end later than they have to says by how much: its clients measure
-// latencies that it does not simulate.
+// A server whose steps end late reports the delay, because clients measure it.
 func TestTellsHowLateItIs(t *testing.T) {
 	t.Parallel()
 	const tokens = 20
@@ -33,12 +32,12 @@ func TestTellsHowLateItIs(t *testing.T) {
 		return value("firstlight_simulation_late_seconds_sum"), value("firstlight_simulation_late_seconds_max")
 	}
 	step := config(t).Figures.TPOTMs / 1000
-	// By a clock of 100 times the speed each step of a few ms ends 99 steps late.
+	// With a clock of 100 times the speed, each step of a few ms ends 99 steps late.
 	if sum, longest := late(100); sum < 90*tokens*step || longest < 90*step {
 		t.Errorf("late by %g s in all and %g s at most, want at least %g and %g", sum, longest, 90*tokens*step, 90*step)
 	}
-	// By one that stands nearly still no step is late.
+	// With a clock that nearly stops, no step is late.
 	if sum, longest := late(0.001); sum > step || longest > step {
-		t.Errorf("late by %g s in all and %g s at most by a clock that stands", sum, longest)
+		t.Errorf("late by %g s in all and %g s at most with a clock that nearly stops", sum, longest)
 	}
 }

@@ -14,7 +14,7 @@ import (
 
 func TestImageID(t *testing.T) {
 	t.Parallel()
-	// As kwok's stages say it: printf %s IMAGE | sha256sum.
+	// As computed by kwok's stages: printf %s IMAGE | sha256sum.
 	const plugin = "nvcr.io/nvidia/k8s-device-plugin@sha256:b2f7db2e8a679706c2bc6b7f0eeaf2bb18231f13995ea71870fc282005c47aff"
 	if got := imageID("nvcr.io/nvidia/k8s-device-plugin:v0.18.0", false); got != plugin {
 		t.Errorf("%s, want %s", got, plugin)
@@ -30,8 +30,8 @@ func TestImageID(t *testing.T) {
 	}
 }
 
-// Only the pod of the operand on the node says another image, and says its own again when
-// the fault is cleared.
+// Only the operand's pod on the node has another image ID, and the original one after the fault is
+// cleared.
 func TestRepushedImages(t *testing.T) {
 	t.Parallel()
 	w, err := world.New(world.DefaultSpec(2))

@@ -104,7 +104,7 @@ func TestGofishReadsTheRacks(t *testing.T) {
 	}
 }
 
-// What a controller tells of a node on standby, and of a PDU without mains.
+// Responses for a node on standby and a PDU without mains.
 func TestGofishReadsFaults(t *testing.T) {
 	t.Parallel()
 	w, _, config := start(t)

@@ -33,13 +33,12 @@ func (r *recorder) Record(o check.Observation) (check.Observation, error) {
 
 func (r *recorder) Progress(string, ...any) {}
 
-// quick are the faults of every change: one a way of looking. The others are of make
-// test-all.
+// quick are the faults of every change, one per kind of symptom; make test-all runs the others.
 var quick = []string{"clocks-locked", "pcie-gen-degraded", "nvlink-errors", "ssh-hosts-swapped"}
 
-// Every fault of gate node, and each of its options, is found by the gate over SSH, in
-// what the simulated tools print: the verdict, and a finding that names the suspect. A
-// healthy cluster passes. It is the part of a walk that needs no cluster.
+// The gate finds every fault of gate node, with each of its options, in the simulated tools'
+// output over SSH: verdict and suspect. A healthy cluster passes. This part of a walk needs no
+// cluster.
 func TestGateNodeFindsItsFaults(t *testing.T) {
 	t.Parallel()
 	const hardware = "h100-sxm-ndr400"
@@ -112,7 +111,7 @@ func TestGateNodeFindsItsFaults(t *testing.T) {
 	}
 }
 
-// variants are a kind's defaults, and, of all, every other word of its options.
+// variants returns a kind's default options and, with all, every other value.
 func variants(k world.FaultKind, all bool) []map[string]string {
 	out := []map[string]string{nil}
 	if !all {

@@ -24,7 +24,7 @@ func start(t *testing.T) (*world.World, *Server) {
 	t.Helper()
 	spec := world.DefaultSpec(2)
 	for i := range spec.GPUNodes {
-		// an address of its own: nobody else takes its port while it is closed
+		// A separate address: no other process takes its port while it is closed.
 		spec.GPUNodes[i].Address = fmt.Sprintf("127.83.%d.%d", len(t.Name()), i+1)
 	}
 	w, err := world.New(spec)
@@ -133,7 +133,7 @@ func TestLoginOnATerminal(t *testing.T) {
 	}
 }
 
-// Swapped addresses lead to the other host, for every command, until they are put right.
+// Swapped addresses reach the other host until the fault is cleared.
 func TestSwappedAddresses(t *testing.T) {
 	t.Parallel()
 	w, s := start(t)
@@ -168,8 +168,8 @@ func TestSwappedAddresses(t *testing.T) {
 	}
 }
 
-// A diagnostic loads the GPUs until nvidia-smi has seen them under load; a lock of the
-// clocks shows then, and not at rest.
+// A diagnostic loads the GPUs until an nvidia-smi has run; locked clocks show then and not at
+// idle.
 func TestDiagnosticLoadsTheGPUs(t *testing.T) {
 	t.Parallel()
 	w, s := start(t)
@@ -205,10 +205,10 @@ func TestDiagnosticLoadsTheGPUs(t *testing.T) {
 		diag = output("dcgmi diag -r 3 -j")
 	}()
 	want := "100 %, 1755 MHz\n100 %, 1500 MHz\n" + strings.Repeat("100 %, 1755 MHz\n", 6)
-	eventually(t, "the GPUs are seen under load", func() bool {
+	eventually(t, "GPUs under load", func() bool {
 		select {
 		case <-ended:
-			t.Fatal("the diagnostic ended, and nothing was seen under load")
+			t.Fatal("the diagnostic ended without load")
 		default:
 		}
 		return output(query) == want
@@ -281,7 +281,7 @@ func eventually(t *testing.T, what string, ok func() bool) {
 	deadline := time.Now().Add(2 * time.Minute)
 	for !ok() {
 		if time.Now().After(deadline) {
-			t.Fatalf("never: %s", what)
+			t.Fatalf("timed out waiting for: %s", what)
 		}
 	}
 }

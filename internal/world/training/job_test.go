@@ -63,7 +63,7 @@ func rows(t *testing.T, out string) []row {
 	return got
 }
 
-// steady is the mean tps of each rank after warm-up.
+// steady returns the mean tps of each rank after warm-up.
 func steady(all []row) map[int]float64 {
 	sum, n := map[int]float64{}, map[int]float64{}
 	for _, r := range all {
@@ -170,7 +170,7 @@ func TestDefects(t *testing.T) {
 	}
 }
 
-// Every rank prints the loss that is reduced over all of them, in Python's words.
+// Every rank prints the loss reduced over all ranks, in Python's format.
 func TestNaN(t *testing.T) {
 	t.Parallel()
 	j := healthy(t)
