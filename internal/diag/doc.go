@@ -1,4 +1,3 @@
-// Package diag holds diagnostics: what is wrong with a file, with its place (file, line,
-// column), the rule that says so, and a remedy. A List of problems is an error. The package
-// does no I/O.
+// Package diag defines diagnostics of files: a message with position (file, line, column),
+// rule, severity and remedy. A List of problems is an error. The package performs no I/O.
 package diag

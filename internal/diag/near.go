@@ -2,8 +2,8 @@ package diag
 
 import "slices"
 
-// Nearest is the candidate that a mistyped word was likely meant to be: at
-// most two letters away, and less than half of it. Empty when there is none.
+// Nearest returns the candidate that a mistyped word was probably meant to be: at edit distance
+// two or less, and less than half its length. It is empty if there is none.
 func Nearest(word string, candidates []string) string {
 	best, at := "", 3
 	for _, c := range slices.Sorted(slices.Values(candidates)) {
@@ -14,8 +14,8 @@ func Nearest(word string, candidates []string) string {
 	return best
 }
 
-// distance is how many letters have to be added, removed, changed or swapped
-// with their neighbour to make b of a.
+// distance is the number of insertions, deletions, substitutions and transpositions that turn a
+// into b; 3 if it exceeds 2.
 func distance(a, b string) int {
 	if a == b {
 		return 0

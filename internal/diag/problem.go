@@ -7,25 +7,25 @@ import (
 	"strings"
 )
 
-// Severity says what a problem keeps one from doing.
+// Severity is the effect of a problem.
 type Severity string
 
-// Severities: an Error keeps a tree from being used, a Warning is likely a
-// mistake, a Note is worth knowing.
+// An Error prevents the use of the file, a Warning is probably a mistake, a Note is
+// information.
 const (
 	Error   Severity = "error"
 	Warning Severity = "warning"
 	Note    Severity = "note"
 )
 
-// Pos is a place in a file. Line and Column are 1-based; 0 means the whole file.
+// Pos is a position in a file. Line and Column start at 1; 0 means the whole file.
 type Pos struct {
 	File   string `json:"file"`
 	Line   int    `json:"line,omitempty"`
 	Column int    `json:"column,omitempty"`
 }
 
-// String is file:line:column, without what is not known.
+// String is file:line:column without the unknown parts.
 func (p Pos) String() string {
 	switch {
 	case p.Line == 0:
@@ -37,29 +37,29 @@ func (p Pos) String() string {
 	}
 }
 
-// Problem is one thing wrong.
+// Problem is one finding about a file.
 type Problem struct {
 	Pos
 	Rule     string   `json:"rule"`
 	Severity Severity `json:"severity"`
 	Message  string   `json:"message"`
-	// Remedy says what to do, as an instruction.
+	// Remedy is an instruction.
 	Remedy string `json:"remedy"`
 }
 
-// String is one line: where, how bad, what, by which rule.
+// String is one line: position, severity, message, rule.
 func (p Problem) String() string {
 	return fmt.Sprintf("%s: %s: %s [%s]", p.Pos, p.Severity, p.Message, p.Rule)
 }
 
-// With replaces the rule's remedy by one that fits this case.
+// With replaces the rule's remedy.
 func (p Problem) With(format string, args ...any) Problem {
 	p.Remedy = fmt.Sprintf(format, args...)
 	return p
 }
 
-// List is every problem found. As an error it lists those of severity Error
-// when there are any.
+// List has all problems found. As an error it lists those of severity Error, or all if there
+// are none.
 type List []Problem
 
 // Error lists the problems, each with its remedy on the next line.
@@ -81,10 +81,10 @@ func (l List) Error() string {
 	return b.String()
 }
 
-// Errors are those of severity Error.
+// Errors returns the problems of severity Error.
 func (l List) Errors() List { return l.of(Error) }
 
-// Count is how many have the severity.
+// Count counts the problems of a severity.
 func (l List) Count(s Severity) int { return len(l.of(s)) }
 
 func (l List) of(s Severity) List {
@@ -97,7 +97,7 @@ func (l List) of(s Severity) List {
 	return out
 }
 
-// Err is the list as an error when it holds errors, otherwise nil.
+// Err returns the list if it has problems of severity Error, otherwise nil.
 func (l List) Err() error {
 	if l.Count(Error) == 0 {
 		return nil
@@ -105,7 +105,7 @@ func (l List) Err() error {
 	return l
 }
 
-// Sort orders by file, line, column, rule and message, and drops what is there twice.
+// Sort returns the problems sorted by position, rule and message, without duplicates.
 func (l List) Sort() List {
 	out := slices.Clone(l)
 	slices.SortFunc(out, func(a, b Problem) int {
@@ -117,7 +117,7 @@ func (l List) Sort() List {
 	return slices.Compact(out)
 }
 
-// Without leaves out the problems of the given rules.
+// Without removes the problems of the given rules.
 func (l List) Without(rules ...Rule) List {
 	var out List
 	for _, p := range l {
@@ -128,7 +128,7 @@ func (l List) Without(rules ...Rule) List {
 	return out
 }
 
-// Soften makes warnings of errors of the given rules.
+// Soften turns errors of the given rules into warnings.
 func (l List) Soften(rules ...Rule) List {
 	out := slices.Clone(l)
 	for i := range out {

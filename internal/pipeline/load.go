@@ -31,7 +31,7 @@ func Load(data []byte) ([]Step, error) {
 	dec := yaml.NewDecoder(bytes.NewReader(data))
 	dec.KnownFields(true)
 	if err := dec.Decode(&file); err != nil {
-		return nil, err
+		return nil, err //nolint:wrapcheck // the caller says which file
 	}
 	var problems []error
 	say := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }

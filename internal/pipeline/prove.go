@@ -12,9 +12,9 @@ type Obstacle struct {
 	// Check is the one that lacks GPUs; empty where it is not about GPUs.
 	Check string `json:"check,omitempty"`
 	// Wants, Free and GPUs are GPUs: that it takes, that are left for it, and in all.
-	NeededGPUs int `json:"wants,omitempty"`
-	Free       int `json:"free,omitempty"`
-	GPUs       int `json:"gpus,omitempty"`
+	Wants int `json:"wants,omitempty"`
+	Free  int `json:"free,omitempty"`
+	GPUs  int `json:"gpus,omitempty"`
 	// Holders are the steps before it that hold the others.
 	Holders []string `json:"holders,omitempty"`
 	// Missing is a step that it needs and that does not come before it.
@@ -27,9 +27,9 @@ func (o Obstacle) String() string {
 		return fmt.Sprintf("step %s needs %s, which does not come before it", o.Step, o.Missing)
 	case len(o.Holders) > 0:
 		return fmt.Sprintf("step %s can't come after %s: its check %s takes %s, and of %s %d %s free, as %s holds the rest until the end",
-			o.Step, strings.Join(o.Holders, ", "), o.Check, Count(o.NeededGPUs), Count(o.GPUs), o.Free, be(o.Free), strings.Join(o.Holders, ", "))
+			o.Step, strings.Join(o.Holders, ", "), o.Check, Count(o.Wants), Count(o.GPUs), o.Free, be(o.Free), strings.Join(o.Holders, ", "))
 	default:
-		return fmt.Sprintf("step %s can't be taken: its check %s takes %s, and there %s %s", o.Step, o.Check, Count(o.NeededGPUs), be(o.GPUs), Count(o.GPUs))
+		return fmt.Sprintf("step %s can't be taken: its check %s takes %s, and there %s %s", o.Step, o.Check, Count(o.Wants), be(o.GPUs), Count(o.GPUs))
 	}
 }
 
@@ -62,7 +62,7 @@ func Prove(order []Step, total int) []Obstacle {
 			}
 		}
 		if wants, check := s.Most(); wants > free {
-			out = append(out, Obstacle{Step: s.Name, Check: check, NeededGPUs: wants, Free: free, GPUs: total, Holders: slices.Clone(holders)})
+			out = append(out, Obstacle{Step: s.Name, Check: check, Wants: wants, Free: free, GPUs: total, Holders: slices.Clone(holders)})
 		}
 		before[s.Name] = true
 		if held := s.Held(); held > 0 {

@@ -1,19 +1,18 @@
-// Package recipe opens recipe trees: the one that ships with firstlight, or one
-// on disk. What is done with them is in the packages below it:
+// Package recipe opens recipe trees: the one embedded in firstlight, a directory, or an
+// archive. Subpackages:
 //
-//	problem     what is wrong, by rule and place
-//	strict      YAML read so that nothing is overlooked
-//	criteria    what is asked for, and what matches it
-//	model       the format, as types
-//	tree        overlays, mixins, registry and catalogue, loaded and checked
-//	resolve     a recipe made of overlays, and why each value is what it is
-//	query       paths in documents
-//	constraint  what a recipe demands, held against what was measured
-//	beside      files that stand beside the overlays, or those that ship with firstlight
-//	shape       the nodes that a recipe meets
-//	footprint   the pods that a recipe schedules
-//	lint        every rule over a whole tree, and its reports
-//	schema      JSON Schemas of the format
+//	rule         the catalogue of rules
+//	criteria     queries, and the overlays that match them
+//	model        the file format as types
+//	tree         loading and checking overlays, mixins, registry, catalogue and other files
+//	resolve      building a recipe from overlays, with the origin of each value
+//	query        paths in documents
+//	constraint   comparing a recipe's requirements with measurements
+//	nodeprofile  the nodes of a recipe
+//	footprint    the pods of a recipe
+//	chart        rendering Helm charts into footprints
+//	lint         all rules over a whole tree, and reports
+//	schema       JSON Schemas of the format
 //
-// Nothing below here knows of labs, clusters or the network.
+// No package here depends on labs or clusters; only chart opens connections.
 package recipe

@@ -14,14 +14,13 @@ import (
 	"github.com/firstlight/firstlight/recipes"
 )
 
-// Embedded is how the tree that ships with firstlight is called.
+// Embedded is the label of the tree embedded in firstlight.
 const Embedded = "recipes"
 
-// Open loads the tree in a directory, or the one that ships with firstlight where
-// dir is empty. dir may also be a directory that has the tree in recipes/, or an
-// archive of either (.tgz), which is read to memory. Label,
-// Legacy and Cache are as in tree.Options; a Label that is empty is computed.
-// The error is for what is no tree at all; what is wrong with one is in the list.
+// Open loads the tree in a directory; an empty dir means the tree embedded in firstlight. dir
+// may also contain the tree as recipes/, or be an archive of either (.tgz), which is read into
+// memory. An empty Label is computed from dir. The error means that there is no tree; problems
+// of a tree are in the list.
 func Open(dir string, o tree.Options) (*tree.Tree, diag.List, error) {
 	if dir == "" {
 		if o.Label == "" {
@@ -59,14 +58,15 @@ func openArchive(file string, o tree.Options) (*tree.Tree, diag.List, error) {
 	return t, problems, nil
 }
 
-// locate finds the directory that has overlays in it.
+// Locate returns the directory of the tree that Open(dir) reads: dir, or its subdirectory
+// recipes.
 func Locate(dir string) (string, error) {
 	info, err := os.Stat(dir)
 	if err != nil {
 		return "", fmt.Errorf("open recipe tree: %w", err)
 	}
 	if !info.IsDir() {
-		return "", fmt.Errorf("open recipe tree: %s is no directory, and no archive by its name (.tgz)", dir)
+		return "", fmt.Errorf("open recipe tree: %s is neither a directory nor an archive (.tgz)", dir)
 	}
 	for _, at := range []string{dir, filepath.Join(dir, "recipes")} {
 		if hasOverlays(os.DirFS(at)) {
@@ -76,14 +76,13 @@ func Locate(dir string) (string, error) {
 	return "", fmt.Errorf("open recipe tree: %s %w", dir, errNoTree)
 }
 
-var errNoTree = errors.New("has no directory overlays: give a whole recipe tree; a directory cannot be laid over another, copy both into one")
+var errNoTree = errors.New("has no overlays directory: a complete recipe tree is required; to combine two directories, copy both into one")
 
 func hasOverlays(fsys fs.FS) bool {
 	info, err := fs.Stat(fsys, "overlays")
 	return err == nil && info.IsDir()
 }
 
-// locateIn is locate in a file system.
 func locateIn(fsys fs.FS) (fs.FS, error) {
 	if hasOverlays(fsys) {
 		return fsys, nil
@@ -95,8 +94,8 @@ func locateIn(fsys fs.FS) (fs.FS, error) {
 	return below, nil
 }
 
-// label is the directory as it is shown: relative to where the program runs,
-// where it lies below that, so that messages can be clicked and annotated.
+// label shortens a directory to a path relative to the working directory if it is below it, so
+// that terminals and editors can open it.
 func label(dir string) string {
 	abs, err := filepath.Abs(dir)
 	if err != nil {

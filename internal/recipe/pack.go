@@ -13,10 +13,9 @@ import (
 	"time"
 )
 
-// Pack makes an archive of the tree in a directory, as Open takes both: the same
-// bytes for the same files. What a tree does not read (names that begin with a dot
-// or an underscore) stays behind; a link is an error, since what it leads to may be
-// anything. What is an archive already is taken as it is.
+// Pack archives the tree in a directory for Open. Equal files give equal bytes. Files that a
+// tree ignores (names that begin with a dot or underscore) are left out; links are errors,
+// because their targets may be outside the tree. An existing archive is returned unchanged.
 func Pack(dir string) ([]byte, error) {
 	if isArchive(dir) && !isDir(dir) {
 		if _, _, err := readArchive(dir); err != nil {
@@ -42,10 +41,10 @@ func pack(fsys fs.FS, label string, most bounds) ([]byte, error) {
 		return nil, fmt.Errorf("compress: %w", err)
 	}
 	if !strings.ContainsFunc(label, func(r rune) bool { return r == 0 || r > 0xff }) {
-		zipped.Name = label // the format has no room for other characters
+		zipped.Name = label // the gzip format only allows Latin-1
 	}
 	p := &packing{most: most, fsys: fsys, out: tar.NewWriter(zipped)}
-	if err := fs.WalkDir(fsys, ".", p.visit); err != nil { // in the order of names
+	if err := fs.WalkDir(fsys, ".", p.visit); err != nil { // sorted by name
 		return nil, err
 	}
 	if err := errors.Join(p.out.Close(), zipped.Close()); err != nil {
@@ -54,7 +53,6 @@ func pack(fsys fs.FS, label string, most bounds) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// packing is one tree on its way to an archive.
 type packing struct {
 	most  bounds
 	fsys  fs.FS
@@ -75,7 +73,7 @@ func (p *packing) visit(name string, d fs.DirEntry, err error) error {
 	case d.IsDir():
 		return nil
 	case !d.Type().IsRegular():
-		return fmt.Errorf("%s is a link, a device or the like: only files and directories can be sent; put the file itself there", name)
+		return fmt.Errorf("%s must be a regular file or directory; replace a link by its target", name)
 	}
 	return p.file(name)
 }
@@ -93,7 +91,7 @@ func (p *packing) file(name string) (err error) {
 	p.files++
 	p.bytes += int64(len(data))
 	if p.bytes > p.most.unpacked || p.files > p.most.files {
-		return fmt.Errorf("it has more than %d MiB or %d files", p.most.unpacked>>20, p.most.files)
+		return fmt.Errorf("tree exceeds %d MiB or %d files", p.most.unpacked>>20, p.most.files)
 	}
 	const readable = 0o644
 	err = p.out.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: readable, Size: int64(len(data)), ModTime: time.Unix(0, 0)})

@@ -12,11 +12,11 @@ import (
 
 var textType = reflect.TypeFor[Text]()
 
-// Decode fills in the struct that into points to.
+// Decode decodes into the struct that into points to.
 func (d *Doc) Decode(into any) diag.List {
 	dec := decoder{file: d.file}
 	if resolved(d.root).ShortTag() == "!!null" {
-		dec.add(diag.Document, d.root, "the document is empty")
+		dec.add(diag.Document, d.root, "empty document")
 	}
 	dec.into(reflect.ValueOf(into).Elem(), d.root)
 	return dec.problems
@@ -50,7 +50,7 @@ func (d *decoder) into(v reflect.Value, n *yaml.Node) {
 
 func (d *decoder) structure(v reflect.Value, n *yaml.Node) {
 	if n.Kind != yaml.MappingNode {
-		d.add(diag.WrongType, n, "a block of keys is wanted, this is %s", describe(n))
+		d.add(diag.WrongType, n, "must be a mapping, not %s", describe(n))
 		return
 	}
 	fields := Fields(v.Type())
@@ -71,7 +71,7 @@ func (d *decoder) structure(v reflect.Value, n *yaml.Node) {
 	})
 	for _, f := range fields {
 		if f.Need && !written[f.Key] {
-			d.add(diag.Missing, n, "the key %q is missing", f.Key)
+			d.add(diag.Missing, n, "missing key %q", f.Key)
 		}
 	}
 }
@@ -81,18 +81,18 @@ func (d *decoder) unknown(key *yaml.Node, fields []Field) {
 	for i, f := range fields {
 		names[i] = f.Key
 	}
-	p := diag.UnknownKey.At(pos(d.file, key), "the key %q is unknown", key.Value)
+	p := diag.UnknownKey.At(pos(d.file, key), "unknown key %q", key.Value)
 	if near := diag.Nearest(key.Value, names); near != "" {
-		p = p.With("did you mean %q? There are: %s", near, strings.Join(names, ", "))
+		p = p.With("did you mean %q? Want one of %s", near, strings.Join(names, ", "))
 	} else {
-		p = p.With("remove it, nothing reads it; there are: %s", strings.Join(names, ", "))
+		p = p.With("remove the key, it has no effect; want one of %s", strings.Join(names, ", "))
 	}
 	d.problems = append(d.problems, p)
 }
 
 func (d *decoder) mapping(v reflect.Value, n *yaml.Node) {
 	if n.Kind != yaml.MappingNode {
-		d.add(diag.WrongType, n, "a block of keys is wanted, this is %s", describe(n))
+		d.add(diag.WrongType, n, "must be a mapping, not %s", describe(n))
 		return
 	}
 	v.Set(reflect.MakeMapWithSize(v.Type(), len(n.Content)/2))
@@ -105,13 +105,13 @@ func (d *decoder) mapping(v reflect.Value, n *yaml.Node) {
 
 func (d *decoder) list(v reflect.Value, n *yaml.Node) {
 	if n.Kind != yaml.SequenceNode {
-		d.add(diag.WrongType, n, "a list is wanted, this is %s", describe(n))
+		d.add(diag.WrongType, n, "must be a list, not %s", describe(n))
 		return
 	}
 	v.Set(reflect.MakeSlice(v.Type(), len(n.Content), len(n.Content)))
 	for i, c := range n.Content {
 		if resolved(c).ShortTag() == "!!null" && v.Type().Elem().Kind() != reflect.Interface {
-			d.add(diag.Missing, c, "this entry of the list is empty")
+			d.add(diag.Missing, c, "empty list entry")
 			continue
 		}
 		d.into(v.Index(i), c)
@@ -120,40 +120,40 @@ func (d *decoder) list(v reflect.Value, n *yaml.Node) {
 
 func (d *decoder) simple(v reflect.Value, n *yaml.Node) {
 	if n.Kind != yaml.ScalarNode {
-		d.add(diag.WrongType, n, "%s is wanted, this is %s", wanted(v.Kind()), describe(n))
+		d.add(diag.WrongType, n, "must be %s, not %s", wanted(v.Kind()), describe(n))
 		return
 	}
 	switch v.Kind() {
 	case reflect.String:
 		if tag := n.ShortTag(); tag == "!!int" || tag == "!!float" || tag == "!!bool" {
-			d.problems = append(d.problems, diag.Unquoted.At(pos(d.file, n), "a text is wanted, and YAML takes %s for %s", n.Value, describe(n)).
-				With("write %q, with the quotes: other readers may make another text of it", n.Value))
+			d.problems = append(d.problems, diag.Unquoted.At(pos(d.file, n), "must be a string, but YAML reads %s as %s", n.Value, describe(n)).
+				With("write %q with quotes: other readers may change it", n.Value))
 		}
 		v.SetString(n.Value)
 	case reflect.Int:
 		i, ok := d.scalar(n).(int64)
 		if !ok {
-			d.add(diag.WrongType, n, "a whole number is wanted, this is %s", describe(n))
+			d.add(diag.WrongType, n, "must be an integer, not %s", describe(n))
 		}
 		v.SetInt(i)
 	case reflect.Bool:
 		b, ok := d.scalar(n).(bool)
 		if !ok {
-			d.add(diag.WrongType, n, "true or false is wanted, this is %s", describe(n))
+			d.add(diag.WrongType, n, "must be true or false, not %s", describe(n))
 		}
 		v.SetBool(b)
 	default:
-		panic("strict: no rule for " + v.Type().String()) // a type of ours, seen by the first test that decodes it
+		panic("yamlstrict: unsupported type " + v.Type().String()) // a programming error that any test of the type finds
 	}
 }
 
 func wanted(k reflect.Kind) string {
 	switch k {
 	case reflect.Int:
-		return "a whole number"
+		return "an integer"
 	case reflect.Bool:
 		return "true or false"
 	default:
-		return "a text"
+		return "a string"
 	}
 }

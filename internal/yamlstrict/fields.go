@@ -12,12 +12,11 @@ import (
 	"github.com/firstlight/firstlight/internal/diag"
 )
 
-// Field is a key that a struct type has, with what its tags demand.
+// Field is a key of a struct type with the requirements of its tags.
 type Field struct {
 	Key   string
 	Index []int
-	// Need says that the key must be there, Enum what its values are, Min what
-	// the least is.
+	// Need is set for a required key, Enum has the allowed values, Min the minimum.
 	Need bool
 	Enum []string
 	Min  *int
@@ -25,8 +24,8 @@ type Field struct {
 
 var fieldCache sync.Map // reflect.Type to []Field
 
-// Fields are the keys of a struct type in the order of their declaration;
-// those of an embedded struct are its own.
+// Fields returns the keys of a struct type in the order of declaration, including those of
+// embedded structs.
 func Fields(t reflect.Type) []Field {
 	if cached, ok := fieldCache.Load(t); ok {
 		return cached.([]Field)
@@ -50,7 +49,7 @@ func Fields(t reflect.Type) []Field {
 	return out
 }
 
-// empty says whether there is nothing in a value; a struct that is there is something.
+// empty reports whether the value is missing; a present struct is not empty.
 func empty(v reflect.Value) bool {
 	switch v.Kind() {
 	case reflect.Struct:
@@ -62,17 +61,17 @@ func empty(v reflect.Value) bool {
 	}
 }
 
-// demands checks what the tags of f say of a value that was decoded.
+// demands checks a decoded value against the tags of f.
 func (d *decoder) demands(f Field, v reflect.Value, n *yaml.Node) {
 	if f.Need && (resolved(n).ShortTag() == "!!null" || empty(v)) {
-		d.add(diag.Missing, n, "the key %q is empty", f.Key)
+		d.add(diag.Missing, n, "empty key %q", f.Key)
 		return
 	}
 	if len(f.Enum) > 0 && v.Kind() == reflect.String && v.String() != "" && !slices.Contains(f.Enum, v.String()) {
-		d.problems = append(d.problems, diag.BadValue.At(pos(d.file, n), "%q is not one of %s", v.String(), strings.Join(f.Enum, ", ")).
+		d.problems = append(d.problems, diag.BadValue.At(pos(d.file, n), "invalid value %q: want one of %s", v.String(), strings.Join(f.Enum, ", ")).
 			With("write one of %s", strings.Join(f.Enum, ", ")))
 	}
 	if f.Min != nil && v.CanInt() && v.Int() < int64(*f.Min) {
-		d.add(diag.BadValue, n, "%d is less than %d", v.Int(), *f.Min)
+		d.add(diag.BadValue, n, "invalid value %d: must be at least %d", v.Int(), *f.Min)
 	}
 }

@@ -14,14 +14,14 @@ import (
 	"github.com/firstlight/firstlight/internal/diag"
 )
 
-// Bounds of one document.
+// Limits of one document.
 const (
 	MaxSize  = 10 << 20
 	maxDepth = 64
 	maxNodes = 200_000 // with anchors expanded
 )
 
-// Doc is one YAML document.
+// Doc is a parsed YAML document.
 type Doc struct {
 	file string
 	root *yaml.Node
@@ -29,8 +29,8 @@ type Doc struct {
 
 var yamlLine = regexp.MustCompile(`^(?:yaml: )?(?:line (\d+): )?(.*)$`)
 
-// Parse reads the one document in data; file is for messages. The Doc is nil
-// when there are problems.
+// Parse parses data, which must have exactly one document; file is the name for messages. The
+// Doc is nil if there are problems.
 func Parse(file string, data []byte) (*Doc, diag.List) {
 	d, dec, problems := first(file, data)
 	if d == nil {
@@ -38,15 +38,15 @@ func Parse(file string, data []byte) (*Doc, diag.List) {
 	}
 	var second yaml.Node
 	if err := dec.Decode(&second); err == nil {
-		return nil, diag.List{diag.Document.At(pos(file, &second), "there is a second document in the file")}
+		return nil, diag.List{diag.Document.At(pos(file, &second), "file has more than one document")}
 	} else if !errors.Is(err, io.EOF) {
 		return nil, diag.List{syntax(file, err)}
 	}
 	return d, nil
 }
 
-// ParseFirst reads the first document in data, whatever follows it: that there is
-// more is a problem that comes with the Doc.
+// ParseFirst parses the first document in data. It reports further documents as a problem and
+// still returns the Doc.
 func ParseFirst(file string, data []byte) (*Doc, diag.List) {
 	d, dec, problems := first(file, data)
 	if d == nil {
@@ -54,24 +54,24 @@ func ParseFirst(file string, data []byte) (*Doc, diag.List) {
 	}
 	var second yaml.Node
 	if err := dec.Decode(&second); !errors.Is(err, io.EOF) {
-		problems = diag.List{diag.Document.At(pos(file, d.root), "what follows the first document in the file is passed over")}
+		problems = diag.List{diag.Document.At(pos(file, d.root), "only the first document of the file is read")}
 	}
 	return d, problems
 }
 
-// first reads the first document; the decoder stands behind it.
+// first parses the first document and returns the decoder for the rest.
 func first(file string, data []byte) (*Doc, *yaml.Decoder, diag.List) {
 	whole := diag.Pos{File: file}
 	if len(data) > MaxSize {
-		return nil, nil, diag.List{diag.Unreadable.At(whole, "the file is larger than %d MiB", MaxSize>>20)}
+		return nil, nil, diag.List{diag.Unreadable.At(whole, "file exceeds %d MiB", MaxSize>>20)}
 	}
 	if !utf8.Valid(data) {
-		return nil, nil, diag.List{diag.Unreadable.At(whole, "the file is not UTF-8 text").With("save it as UTF-8")}
+		return nil, nil, diag.List{diag.Unreadable.At(whole, "file is not UTF-8").With("save it as UTF-8")}
 	}
 	dec := yaml.NewDecoder(bytes.NewReader(data))
 	var node yaml.Node
 	if err := dec.Decode(&node); errors.Is(err, io.EOF) {
-		return nil, nil, diag.List{diag.Document.At(whole, "the file is empty")}
+		return nil, nil, diag.List{diag.Document.At(whole, "empty file")}
 	} else if err != nil {
 		return nil, nil, diag.List{syntax(file, err)}
 	}
@@ -95,18 +95,17 @@ func syntax(file string, err error) diag.Problem {
 	return diag.Syntax.At(where, "%s", strings.TrimPrefix(g[2], "yaml: "))
 }
 
-// bounded refuses what is too deep, too large once anchors are expanded, or
-// refers to itself.
+// bounded rejects documents that are too deep, too large after expanding anchors, or recursive.
 func bounded(file string, n *yaml.Node, depth int, budget *int) *diag.Problem {
 	*budget--
 	if depth > maxDepth || *budget < 0 {
-		p := diag.Document.At(pos(file, n), "the document is too large or too deep, or an anchor holds itself").
+		p := diag.Document.At(pos(file, n), "document is too large, too deep or recursive").
 			With("write it without nested anchors")
 		return &p
 	}
 	if n.Kind == yaml.AliasNode {
 		if n.Alias == nil {
-			p := diag.Syntax.At(pos(file, n), "the anchor %q is not there", n.Value)
+			p := diag.Syntax.At(pos(file, n), "anchor %q not found", n.Value)
 			return &p
 		}
 		return bounded(file, n.Alias, depth+1, budget)
@@ -123,7 +122,7 @@ func pos(file string, n *yaml.Node) diag.Pos {
 	return diag.Pos{File: file, Line: n.Line, Column: n.Column}
 }
 
-// resolved is what n stands for: an alias stands for its anchor.
+// resolved follows an alias to its anchor.
 func resolved(n *yaml.Node) *yaml.Node {
 	for n.Kind == yaml.AliasNode && n.Alias != nil {
 		n = n.Alias

@@ -6,15 +6,16 @@ import (
 	"github.com/firstlight/firstlight/internal/diag"
 )
 
-// Oddity is a place where a document does not just say what it means.
+// Oddity is a YAML feature that separates a value from the place where it takes effect.
 type Oddity struct {
 	diag.Pos
-	// What is there: "the anchor &a", "the alias *a", "a merged block (<<)", "the tag !!str".
+	// What names the feature: "the anchor &a", "the alias *a", "a merged block (<<)", "the tag
+	// !!str".
 	What string
 }
 
-// Oddities are the anchors, aliases, merged blocks and tags of a document, in
-// its order: for formats in which every value has to stand where it counts.
+// Oddities returns the anchors, aliases, merges and tags of a document, in order, for formats
+// that require every value to be written where it takes effect.
 func (d *Doc) Oddities() []Oddity { return oddities(d.file, d.root, nil) }
 
 func oddities(file string, n *yaml.Node, found []Oddity) []Oddity {
@@ -25,9 +26,9 @@ func oddities(file string, n *yaml.Node, found []Oddity) []Oddity {
 	switch {
 	case n.Kind == yaml.AliasNode:
 		add("the alias *" + n.Value)
-		return found // what it stands for has been looked at where it is
+		return found // the anchor was already visited
 	case isMerge(n):
-		add("a merged block (<<)")
+		add("a merge (<<)")
 	case n.Style&yaml.TaggedStyle != 0:
 		add("the tag " + n.ShortTag())
 	}

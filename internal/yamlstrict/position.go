@@ -11,8 +11,8 @@ import (
 // File is the name that the document was parsed with.
 func (d *Doc) File() string { return d.file }
 
-// At is where a path stands: keys, and numbers of list entries. Where the path
-// ends early, it is where the deepest part of it stands.
+// At is the position of the key at a path of keys and list indexes. If the path does not exist,
+// it is that of its longest existing prefix.
 func (d *Doc) At(path ...string) diag.Pos {
 	node, at := resolved(d.root), d.root
 	for _, part := range path {
@@ -25,7 +25,7 @@ func (d *Doc) At(path ...string) diag.Pos {
 	return pos(d.file, at)
 }
 
-// ValueAt is At, but of the value instead of its key.
+// ValueAt is the position of the value at a path.
 func (d *Doc) ValueAt(path ...string) diag.Pos {
 	node, at := resolved(d.root), d.root
 	for _, part := range path {
@@ -38,7 +38,7 @@ func (d *Doc) ValueAt(path ...string) diag.Pos {
 	return pos(d.file, at)
 }
 
-// Has says whether the document has the path.
+// Has reports whether the path exists.
 func (d *Doc) Has(path ...string) bool {
 	node := resolved(d.root)
 	for _, part := range path {
@@ -51,7 +51,7 @@ func (d *Doc) Has(path ...string) bool {
 	return true
 }
 
-// Text is the scalar at a path as it was written; empty when there is none.
+// Text is the scalar at a path as written; empty if there is none.
 func (d *Doc) Text(path ...string) string {
 	node := resolved(d.root)
 	for _, part := range path {
@@ -67,7 +67,7 @@ func (d *Doc) Text(path ...string) string {
 	return node.Value
 }
 
-// child is the key and value of a part; of a list entry the value is both.
+// child returns the key and value of a path element; for a list entry both are the entry.
 func child(n *yaml.Node, part string) (key, value *yaml.Node) {
 	switch n.Kind {
 	case yaml.MappingNode:

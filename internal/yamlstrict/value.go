@@ -10,15 +10,15 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/rule"
 )
 
-// Value is the document as plain values: map[string]any, []any, string, int64,
-// float64, bool and nil.
+// Value converts the document to plain values: map[string]any, []any, string, int64, float64,
+// bool and nil.
 func (d *Doc) Value() (any, diag.List) {
 	dec := decoder{file: d.file}
 	v := dec.plain(d.root)
 	return v, dec.problems
 }
 
-// Map is Value where a block of keys is wanted; an empty document is an empty one.
+// Map is Value for a mapping; an empty document is an empty map.
 func (d *Doc) Map() (map[string]any, diag.List) {
 	dec := decoder{file: d.file}
 	switch v := dec.plain(d.root).(type) {
@@ -27,12 +27,12 @@ func (d *Doc) Map() (map[string]any, diag.List) {
 	case nil:
 		return map[string]any{}, dec.problems
 	default:
-		return nil, append(dec.problems, rule.ValuesFile.At(pos(d.file, d.root), "the file holds %s, not a block of keys", describe(d.root)))
+		return nil, append(dec.problems, rule.ValuesFile.At(pos(d.file, d.root), "must be a mapping, not %s", describe(d.root)))
 	}
 }
 
-// Text is a scalar as it was written, whatever YAML takes it for: 1.20 stays
-// 1.20. Of a list or a block of keys it is not Given.
+// Text is a scalar as written, whatever its YAML type: 1.20 stays 1.20. Given is false for a
+// list or mapping.
 type Text struct {
 	Text  string
 	Given bool
@@ -67,8 +67,8 @@ func (d *decoder) plain(n *yaml.Node) any {
 	}
 }
 
-// pairs calls yield for every key of a block, those of merged blocks (<<) first
-// and only where the block itself does not have them.
+// pairs calls yield for every key of a mapping; keys of merges (<<) come first and only if the
+// mapping does not override them.
 func (d *decoder) pairs(n *yaml.Node, yield func(key, value *yaml.Node)) {
 	seen := make(map[string]int, len(n.Content)/2)
 	for i := 0; i+1 < len(n.Content); i += 2 {
@@ -77,11 +77,11 @@ func (d *decoder) pairs(n *yaml.Node, yield func(key, value *yaml.Node)) {
 			continue
 		}
 		if key.Kind != yaml.ScalarNode {
-			d.add(diag.WrongType, key, "a key is %s, not a text", describe(key))
+			d.add(diag.WrongType, key, "invalid key: must be a string, not %s", describe(key))
 			continue
 		}
 		if line, twice := seen[key.Value]; twice {
-			d.add(diag.DuplicateKey, key, "the key %q is here for the second time, first at line %d", key.Value, line)
+			d.add(diag.DuplicateKey, key, "duplicate key %q, first at line %d", key.Value, line)
 		}
 		seen[key.Value] = key.Line
 	}
@@ -97,7 +97,7 @@ func (d *decoder) pairs(n *yaml.Node, yield func(key, value *yaml.Node)) {
 	}
 }
 
-// merged yields the keys of what << names; of a list, earlier entries win.
+// merged yields the keys of a merge; in a list, earlier entries win.
 func (d *decoder) merged(n *yaml.Node, seen map[string]int, yield func(key, value *yaml.Node)) {
 	switch n.Kind {
 	case yaml.MappingNode:
@@ -114,11 +114,11 @@ func (d *decoder) merged(n *yaml.Node, seen map[string]int, yield func(key, valu
 			}
 		}
 	default:
-		d.add(diag.WrongType, n, "<< wants a block of keys, this is %s", describe(n))
+		d.add(diag.WrongType, n, "<< must be a mapping, not %s", describe(n))
 	}
 }
 
-// scalar keeps times and binary data as the texts that they are written as.
+// scalar keeps timestamps and binary data as strings.
 func (d *decoder) scalar(n *yaml.Node) any {
 	switch n.ShortTag() {
 	case "!!null":
@@ -146,12 +146,12 @@ func (d *decoder) scalar(n *yaml.Node) any {
 	return n.Value
 }
 
-// describe names what a node is, for people.
+// describe names the type of a node for messages.
 func describe(n *yaml.Node) string {
 	n = resolved(n)
 	switch n.Kind {
 	case yaml.MappingNode:
-		return "a block of keys"
+		return "a mapping"
 	case yaml.SequenceNode:
 		return "a list"
 	default:
@@ -160,10 +160,10 @@ func describe(n *yaml.Node) string {
 	case "!!null":
 		return "empty"
 	case "!!bool":
-		return "the truth value " + n.Value
+		return "the boolean " + n.Value
 	case "!!int", "!!float":
 		return "the number " + n.Value
 	default:
-		return "the text " + strconv.Quote(n.Value)
+		return "the string " + strconv.Quote(n.Value)
 	}
 }

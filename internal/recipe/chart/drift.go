@@ -35,7 +35,7 @@ type Drift struct {
 func (d Drift) String() string {
 	where := "values " + short(d.Values)
 	if d.Workload == "" {
-		return fmt.Sprintf("%s: %s, %s", where, presence("the footprint", d.Footprint), presence("any recipe", d.Chart))
+		return fmt.Sprintf("%s: %s, %s", where, presence("the footprint", d.Footprint), presence("a recipe", d.Chart))
 	}
 	where += ": " + d.Workload
 	if len(d.Field) == 0 {

@@ -1,5 +1,5 @@
-// Package constraint holds what a recipe demands of a cluster against what was
-// measured of it: expressions (">= 1.32", "ubuntu"), versions, measurement
-// paths (K8s.server.version), snapshots, and the verdict of each. What was not
-// measured is unobserved, never passed. It does no I/O.
+// Package constraint compares the requirements of a recipe with measurements of a cluster:
+// expressions (">= 1.32", "ubuntu"), versions, measurement paths (K8s.server.version),
+// snapshots, and verdicts. A missing measurement is unobserved, never passed. The package
+// performs no I/O.
 package constraint

@@ -7,26 +7,26 @@ import (
 	"strings"
 )
 
-// Expression is what a constraint's value says: terms joined by spaces must all
-// hold, and of alternatives joined by || one.
+// Expression is the value of a constraint: terms separated by spaces must all hold; of
+// alternatives separated by ||, one must hold.
 type Expression struct {
 	text         string
 	alternatives [][]term
 }
 
-// term is one comparison; op is empty for the exact text.
+// term is one comparison; op is empty for exact text.
 type term struct {
 	op, value string
 }
 
-// operators, longest first, so that >= is not read as >.
+// operators, longest first, so that >= is not parsed as >.
 var operators = []string{">=", "<=", "!=", "==", ">", "<"}
 
-// Parse reads ">= 1.32.4", "ubuntu", ">= 1.34.3-gke.1318000 < 1.35.0 || >= 1.35.1".
+// Parse parses ">= 1.32.4", "ubuntu", ">= 1.34.3-gke.1318000 < 1.35.0 || >= 1.35.1".
 func Parse(text string) (Expression, error) {
 	e := Expression{text: strings.TrimSpace(text)}
 	if e.text == "" {
-		return Expression{}, errors.New("the expression is empty")
+		return Expression{}, errors.New("empty expression")
 	}
 	for clause := range strings.SplitSeq(e.text, "||") {
 		terms, err := parseClause(strings.TrimSpace(clause))
@@ -40,7 +40,7 @@ func Parse(text string) (Expression, error) {
 
 func parseClause(clause string) ([]term, error) {
 	if clause == "" {
-		return nil, errors.New("there is nothing before or after ||")
+		return nil, errors.New("expression expected before and after ||")
 	}
 	var terms []term
 	for _, part := range splitTerms(clause) {
@@ -53,7 +53,7 @@ func parseClause(clause string) ([]term, error) {
 	return terms, nil
 }
 
-// splitTerms begins a new term at every space that an operator follows.
+// splitTerms splits at every space followed by an operator.
 func splitTerms(clause string) []string {
 	var parts []string
 	start := 0
@@ -76,29 +76,29 @@ func parseTerm(text string) (term, error) {
 		}
 		value = strings.TrimSpace(value)
 		if value == "" {
-			return term{}, fmt.Errorf("%q has nothing to compare with", text)
+			return term{}, fmt.Errorf("%q has no operand", text)
 		}
 		if _, version := ParseVersion(value); !version && op != "==" && op != "!=" {
-			return term{}, fmt.Errorf("%s compares versions, and %q is none", op, value)
+			return term{}, fmt.Errorf("operator %s requires a version, not %q", op, value)
 		}
 		return term{op: op, value: value}, nil
 	}
 	if strings.IndexByte("<>=!", text[0]) >= 0 && !nodeSet(text) {
-		return term{}, fmt.Errorf("%q begins with no operator: there are %s", text, strings.Join(operators, " "))
+		return term{}, fmt.Errorf("%q does not begin with an operator: want one of %s", text, strings.Join(operators, " "))
 	}
 	return term{value: text}, nil
 }
 
-// nodeSet is the form "!label": no node may carry the label.
+// nodeSet reports whether the text has the form "!label": no node may have the label.
 func nodeSet(text string) bool {
 	return len(text) > 1 && text[0] == '!' && !space(text[1])
 }
 
-// String is the expression as it was written.
+// String returns the original text.
 func (e Expression) String() string { return e.text }
 
-// Holds says whether what was measured satisfies the expression. It is an error
-// when the two can't be compared, and the answer depends on it.
+// Holds reports whether a measurement satisfies the expression. It returns an error if the
+// result depends on values that cannot be compared.
 func (e Expression) Holds(actual string) (bool, error) {
 	actual = strings.TrimSpace(actual)
 	var undecided error
@@ -112,8 +112,8 @@ func (e Expression) Holds(actual string) (bool, error) {
 	return false, undecided
 }
 
-// allHold is false without an error when one of the terms does not hold, whatever
-// the others are.
+// allHold returns false without an error if any term does not hold, even if others cannot be
+// compared.
 func allHold(terms []term, actual string) (bool, error) {
 	var undecided error
 	for _, t := range terms {
@@ -129,14 +129,14 @@ func allHold(terms []term, actual string) (bool, error) {
 func (t term) holds(actual string) (bool, error) {
 	if t.op == "" {
 		if nodeSet(t.value) {
-			return false, fmt.Errorf("%s is about all nodes, which one measurement can't show", t.value)
+			return false, fmt.Errorf("%s applies to all nodes and cannot be decided by one measurement", t.value)
 		}
 		return actual == t.value, nil
 	}
 	want, wantOK := ParseVersion(t.value)
 	have, haveOK := ParseVersion(actual)
 	if haveOK && wantOK && (t.ordered() || looksLikeVersion(t.value)) && have.coarser(want) {
-		return false, fmt.Errorf("%s is less precise than %s: it does not say whether %s holds", actual, t.value, strings.TrimSpace(t.op+" "+t.value))
+		return false, fmt.Errorf("%s is less precise than %s, so %s cannot be decided", actual, t.value, strings.TrimSpace(t.op+" "+t.value))
 	}
 	if t.op == "==" || t.op == "!=" {
 		equal := actual == t.value
@@ -146,16 +146,16 @@ func (t term) holds(actual string) (bool, error) {
 		return equal == (t.op == "=="), nil
 	}
 	if !haveOK || !wantOK {
-		return false, fmt.Errorf("%q is no version to hold against %s %s", actual, t.op, t.value)
+		return false, fmt.Errorf("%q is not a version, so %s %s cannot be decided", actual, t.op, t.value)
 	}
 	return t.compared(have.Compare(want)), nil
 }
 
-// ordered says that the operator compares versions, whatever they look like.
+// ordered reports whether the operator always compares versions.
 func (t term) ordered() bool { return t.op != "==" && t.op != "!=" }
 
-// compared says whether c, the comparison of what was measured with the value, is
-// what the operator demands.
+// compared reports whether c, the comparison of the measurement with the operand, satisfies the
+// operator.
 func (t term) compared(c int) bool {
 	switch t.op {
 	case ">=":

@@ -14,33 +14,33 @@ type Result struct {
 	Expected string        `json:"expected"`
 	Actual   string        `json:"actual,omitempty"`
 	Verdict  check.Verdict `json:"verdict"`
-	// Severity warning: the verdict of the whole does not depend on this one.
+	// Severity warning: the overall verdict does not depend on this constraint.
 	Severity string `json:"severity"`
-	// Reason says why the verdict is not passed.
+	// Reason explains a verdict other than passed.
 	Reason      string `json:"reason,omitempty"`
 	Remediation string `json:"remediation,omitempty"`
 }
 
-// Report is the verdict of all constraints of a recipe.
+// Report has the verdicts of all constraints of a recipe.
 type Report struct {
 	Verdict check.Verdict `json:"verdict"`
 	Reason  string        `json:"reason"`
 	Results []Result      `json:"constraints"`
 }
 
-// Severities; an empty one is an error.
+// Severities; empty means error.
 const (
 	severityError   = "error"
 	severityWarning = "warning"
 )
 
-// Judge is the verdict of one constraint.
+// Judge judges one constraint.
 func Judge(c model.Constraint, s *Snapshot) Result {
 	expected, err := Parse(c.Value)
 	return judge(c, s, expected.Holds, err)
 }
 
-// judge judges by holds; unusable says why the expression can't be.
+// judge uses holds for the comparison; unusable is the error of parsing the expression.
 func judge(c model.Constraint, s *Snapshot, holds func(actual string) (bool, error), unusable error) Result {
 	r := Result{Name: c.Name, Expected: c.Value, Severity: severityError, Remediation: c.Remediation, Verdict: check.Unobserved}
 	if c.Severity == severityWarning {
@@ -55,7 +55,7 @@ func judge(c model.Constraint, s *Snapshot, holds func(actual string) (bool, err
 		r.Reason = unusable.Error()
 		return r
 	}
-	if r.Actual, err = s.Look(path); err != nil {
+	if r.Actual, err = s.Get(path); err != nil {
 		r.Reason = err.Error()
 		return r
 	}
@@ -71,9 +71,9 @@ func judge(c model.Constraint, s *Snapshot, holds func(actual string) (bool, err
 	return r
 }
 
-// JudgeAll judges constraints in their order. One that failed fails the whole,
-// one that could not be observed makes it unobserved, and so does having none;
-// those of severity warning decide nothing.
+// JudgeAll judges constraints in order. The overall verdict is failed if one failed, otherwise
+// unobserved if one is unobserved or there are none. Constraints of severity warning do not
+// count.
 func JudgeAll(constraints []model.Constraint, s *Snapshot) Report {
 	report := Report{Results: []Result{}}
 	count := map[check.Verdict]int{}
@@ -89,9 +89,9 @@ func JudgeAll(constraints []model.Constraint, s *Snapshot) Report {
 	case failed > 0:
 		report.Verdict, report.Reason = check.Failed, fmt.Sprintf("%d of %d constraints do not hold", failed, failed+unseen+passed)
 	case unseen > 0:
-		report.Verdict, report.Reason = check.Unobserved, fmt.Sprintf("%d of %d constraints could not be observed", unseen, unseen+passed)
+		report.Verdict, report.Reason = check.Unobserved, fmt.Sprintf("%d of %d constraints are unobserved", unseen, unseen+passed)
 	case passed == 0:
-		report.Verdict, report.Reason = check.Unobserved, "there is no constraint to judge"
+		report.Verdict, report.Reason = check.Unobserved, "no constraints"
 	default:
 		report.Verdict, report.Reason = check.Passed, fmt.Sprintf("%d constraints hold", passed)
 	}

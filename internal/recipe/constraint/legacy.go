@@ -9,13 +9,13 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/model"
 )
 
-// JudgeLegacy is the verdict as aicr comes to it, in the version
-// criteria.LegacyVersion: one operator, == and != compare all three numbers of a
-// version, the others as many as both have, builds of GKE not at all.
+// JudgeLegacy judges as aicr does in the version criteria.LegacyVersion: one operator; == and
+// != compare three numbers of a version, the others as many as both have; GKE builds are
+// ignored.
 func JudgeLegacy(c model.Constraint, s *Snapshot) Result {
 	t := legacyTerm(c.Value)
 	if t.value == "" {
-		return judge(c, s, nil, errors.New("the expression is empty"))
+		return judge(c, s, nil, errors.New("empty expression"))
 	}
 	return judge(c, s, t.holdsLegacy, nil)
 }
@@ -42,7 +42,7 @@ func (t term) holdsLegacy(actual string) (bool, error) {
 	return t.compared(have.Compare(want)), nil
 }
 
-// legacyTerm takes whatever follows the operator for the value.
+// legacyTerm uses all text after the operator as the operand.
 func legacyTerm(expression string) term {
 	expression = strings.TrimSpace(expression)
 	for _, op := range operators {
@@ -56,12 +56,12 @@ func legacyTerm(expression string) term {
 func legacyVersion(text string) (Version, error) {
 	v, ok := ParseVersion(text)
 	if !ok || len(v.Parts) > 3 {
-		return Version{}, fmt.Errorf("%q is not a version of at most three numbers", text)
+		return Version{}, fmt.Errorf("%q is not a version with at most three numbers", text)
 	}
 	return v, nil
 }
 
-// padded is the version with zeros for the numbers that it does not have.
+// padded returns the numbers with missing ones as zero.
 func (v Version) padded() [3]uint64 {
 	var out [3]uint64
 	copy(out[:], v.Parts)

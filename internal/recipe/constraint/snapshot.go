@@ -11,13 +11,13 @@ import (
 	"github.com/firstlight/firstlight/internal/yamlstrict"
 )
 
-// Snapshot is what was measured of a cluster, by path.
+// Snapshot has the measurements of a cluster by path.
 type Snapshot struct {
 	values map[Path][]string
 }
 
-// ParseSnapshot reads a file of kind Snapshot. Keys that are not needed are
-// passed over: the file is another program's.
+// ParseSnapshot parses a file of kind Snapshot. It ignores unknown keys, because another
+// program writes the file.
 func ParseSnapshot(file string, data []byte) (*Snapshot, error) {
 	doc, problems := yamlstrict.Parse(file, data)
 	if doc == nil {
@@ -26,8 +26,8 @@ func ParseSnapshot(file string, data []byte) (*Snapshot, error) {
 	var f model.Snapshot
 	problems = doc.Decode(&f).Without(diag.UnknownKey)
 	if f.Kind != "" && f.Kind != model.KindSnapshot {
-		problems = append(problems, diag.UnknownKind.At(doc.At("kind"), "the file is of kind %q, not %s", f.Kind, model.KindSnapshot).
-			With("give the file of a snapshot"))
+		problems = append(problems, diag.UnknownKind.At(doc.At("kind"), "invalid kind %q: must be %s", f.Kind, model.KindSnapshot).
+			With("give a snapshot file"))
 	}
 	if err := problems.Err(); err != nil {
 		return nil, err
@@ -47,8 +47,8 @@ func ParseSnapshot(file string, data []byte) (*Snapshot, error) {
 	return s, nil
 }
 
-// Look is the one value of a measurement; the error says why there is none.
-func (s *Snapshot) Look(p Path) (string, error) {
+// Get returns the value of a measurement. It fails if there is none or more than one.
+func (s *Snapshot) Get(p Path) (string, error) {
 	found := slices.Compact(slices.Sorted(slices.Values(s.values[p])))
 	switch len(found) {
 	case 1:
@@ -60,7 +60,7 @@ func (s *Snapshot) Look(p Path) (string, error) {
 	}
 }
 
-// near says how much of the path there is.
+// near describes similar measurements.
 func (s *Snapshot) near(p Path) string {
 	var subtypes, keys []string
 	for q := range s.values {
@@ -80,6 +80,6 @@ func (s *Snapshot) near(p Path) string {
 	case len(subtypes) > 0:
 		return fmt.Sprintf(" (of %s it has %s)", p.Type, strings.Join(slices.Compact(slices.Sorted(slices.Values(subtypes))), ", "))
 	default:
-		return fmt.Sprintf(" (nothing of %s at all)", p.Type)
+		return fmt.Sprintf(" (no measurement of type %s)", p.Type)
 	}
 }

@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// Version is a row of numbers. What follows them after - or + is kept apart and
-// not compared, but for the build number of GKE.
+// Version is a sequence of numbers. A suffix after - or + is ignored, except the build number
+// of GKE.
 type Version struct {
 	Parts []uint64
-	// Build is the N of -gke.N; 0 when there is none.
+	// Build is the N of -gke.N; 0 if there is none.
 	Build uint64
 }
 
-// ParseVersion reads 1, v1.32, 1.33.5-eks-3025e55, 6.8.0-1024-aws.
+// ParseVersion parses 1, v1.32, 1.33.5-eks-3025e55, 6.8.0-1024-aws.
 func ParseVersion(text string) (Version, bool) {
 	text = strings.TrimPrefix(strings.TrimSpace(text), "v")
 	main, extra := text, ""
@@ -38,9 +38,8 @@ func ParseVersion(text string) (Version, bool) {
 	return v, true
 }
 
-// Compare compares as many numbers as both have: 1.32 and 1.32.4 are equal.
-// Builds of GKE are compared when all numbers are there and equal; a build is
-// newer than a version without one.
+// Compare compares as many numbers as both have: 1.32 and 1.32.4 are equal. GKE builds are
+// compared if all numbers are equal; a version with a build is newer than one without.
 func (v Version) Compare(o Version) int {
 	n := min(len(v.Parts), len(o.Parts))
 	for i := range n {
@@ -54,14 +53,13 @@ func (v Version) Compare(o Version) int {
 	return cmp.Compare(v.Build, o.Build)
 }
 
-// coarser says that v has fewer numbers than o, and that they are those of o: what
-// follows in o is not known of v.
+// coarser reports whether v is a prefix of o with fewer numbers.
 func (v Version) coarser(o Version) bool {
 	return len(v.Parts) < len(o.Parts) && slices.Equal(v.Parts, o.Parts[:len(v.Parts)])
 }
 
-// looksLikeVersion says whether == and != compare text as a version: digits and
-// a dot, and nothing that is no version.
+// looksLikeVersion reports whether == and != compare the text as a version: a version with at
+// least one dot.
 func looksLikeVersion(text string) bool {
 	if !strings.Contains(text, ".") {
 		return false

@@ -5,35 +5,34 @@ import (
 	"strings"
 )
 
-// Any is how a dimension is left open in so many words.
+// Any explicitly leaves a dimension open.
 const Any = "any"
 
-// Criteria are the dimensions of a query, or those of an overlay. The zero
-// value leaves all of them open.
+// Criteria are the dimensions of a query or an overlay. The zero value leaves all of them open.
 type Criteria struct {
-	// Service runs the cluster: eks, gke, aks, oke, kind, generic (self-managed), ...
+	// Service that runs the cluster: eks, gke, aks, oke, kind, generic (self-managed), ...
 	Service string `yaml:"service,omitempty" json:"service,omitempty"`
 	// Accelerator is the kind of GPU: h100, h200, b200, gb200, a100, l40s, ...
 	Accelerator string `yaml:"accelerator,omitempty" json:"accelerator,omitempty"`
 	// OS is the operating system of the worker nodes: ubuntu, rhel, cos, amazonlinux, ...
 	OS string `yaml:"os,omitempty" json:"os,omitempty"`
-	// Intent is what the cluster is for: training or inference.
+	// Intent is the purpose of the cluster: training or inference.
 	Intent string `yaml:"intent,omitempty" json:"intent,omitempty"`
-	// Platform is the framework on top: kubeflow, dynamo, ...
+	// Platform is the framework: kubeflow, dynamo, ...
 	Platform string `yaml:"platform,omitempty" json:"platform,omitempty"`
 	// Nodes is the number of worker nodes; 0 leaves it open.
 	Nodes int `yaml:"nodes,omitempty" json:"nodes,omitempty" min:"0"`
 }
 
-// Dimension names one of the criteria.
+// Dimension is the name of a criterion.
 type Dimension string
 
-// Dimensions are all of them, in the order in which they are written.
+// Dimensions returns all dimensions in the usual order.
 func Dimensions() []Dimension {
 	return []Dimension{"service", "accelerator", "os", "intent", "platform", "nodes"}
 }
 
-// Get is the value of a dimension as it is written; empty when it is open.
+// Get returns the original value of a dimension; empty if it is open.
 func (c Criteria) Get(d Dimension) string {
 	switch d {
 	case "service":
@@ -54,7 +53,7 @@ func (c Criteria) Get(d Dimension) string {
 	return ""
 }
 
-// Without leaves a dimension open.
+// Without returns c with an open dimension.
 func (c Criteria) Without(d Dimension) Criteria {
 	switch d {
 	case "service":
@@ -73,7 +72,7 @@ func (c Criteria) Without(d Dimension) Criteria {
 	return c
 }
 
-// Stated are the dimensions that are not open.
+// Stated returns the dimensions that are not open.
 func (c Criteria) Stated() []Dimension {
 	var out []Dimension
 	for _, d := range Dimensions() {
@@ -84,7 +83,7 @@ func (c Criteria) Stated() []Dimension {
 	return out
 }
 
-// Specificity is how many dimensions are stated. c must be Normal.
+// Specificity counts the stated dimensions. c must be normalized.
 func (c Criteria) Specificity() int {
 	n := 0
 	for _, s := range [...]string{c.Service, c.Accelerator, c.OS, c.Intent, c.Platform} {
@@ -98,8 +97,8 @@ func (c Criteria) Specificity() int {
 	return n
 }
 
-// Matches says whether an overlay with criteria c applies to the query q; both
-// must be Normal.
+// Matches reports whether an overlay with the criteria c applies to the query q. Both must be
+// normalized.
 func (c Criteria) Matches(q Criteria) bool {
 	return matches(c.Service, q.Service) && matches(c.Accelerator, q.Accelerator) && matches(c.OS, q.OS) &&
 		matches(c.Intent, q.Intent) && matches(c.Platform, q.Platform) && (c.Nodes == 0 || c.Nodes == q.Nodes)
@@ -107,8 +106,8 @@ func (c Criteria) Matches(q Criteria) bool {
 
 func matches(overlay, query string) bool { return overlay == "" || overlay == query }
 
-// Contradicts names the first dimension in which both state a value, and not
-// the same; empty when there is none.
+// Contradicts returns the first dimension with different values in both; empty if there is
+// none.
 func (c Criteria) Contradicts(o Criteria) Dimension {
 	for _, d := range Dimensions() {
 		if a, b := c.Get(d), o.Get(d); a != "" && b != "" && a != b {
@@ -118,7 +117,7 @@ func (c Criteria) Contradicts(o Criteria) Dimension {
 	return ""
 }
 
-// String writes what is stated: "service=eks accelerator=h100", or "any".
+// String formats the stated dimensions: "service=eks accelerator=h100", or "any".
 func (c Criteria) String() string {
 	var parts []string
 	for _, d := range c.Stated() {

@@ -10,11 +10,11 @@ import (
 	"github.com/firstlight/firstlight/internal/diag"
 )
 
-// LegacyVersion is the version of aicr that everything called legacy or compat
-// stands for: how it reads a tree, matches criteria, merges and judges.
+// LegacyVersion is the version of aicr that all legacy and compat options reproduce in reading,
+// matching, merging and judging.
 const LegacyVersion = "v0.11.1"
 
-// legacyValues are the criteria that it knows, besides any; it refuses others.
+// legacyValues are the values that aicr accepts in addition to any.
 var legacyValues = map[Dimension][]string{
 	"service":     {"aks", "eks", "gke", "kind", "oke"},
 	"accelerator": {"a100", "b200", "gb200", "h100", "l40"},
@@ -23,19 +23,19 @@ var legacyValues = map[Dimension][]string{
 	"platform":    {"dynamo", "kubeflow"},
 }
 
-// Legacy is a query as aicr reads it: a self-managed cluster is any cluster.
+// Legacy converts a query as aicr does: self-managed matches any service.
 func (c Criteria) Legacy() Criteria {
 	legacy := maps.Clone(aliases)
 	legacy["service"] = map[string]string{"self-managed": "", "self": "", "vanilla": ""}
 	return c.normal(legacy)
 }
 
-// CheckLegacy is an error when aicr refuses a query: it states a value that aicr
-// does not know, or nothing.
+// CheckLegacy returns an error if aicr rejects the query: an unknown value, or no stated
+// criteria.
 func (c Criteria) CheckLegacy() error {
 	c = c.Legacy()
 	if c == (Criteria{}) {
-		return errors.New("the query states no criteria: give one that is not any (to aicr a self-managed service is any service)")
+		return errors.New("the query has no criteria: state a value other than any (aicr treats a self-managed service as any service)")
 	}
 	var unknown []error
 	for _, d := range c.Stated() {
@@ -48,7 +48,7 @@ func (c Criteria) CheckLegacy() error {
 		if near := diag.Nearest(value, values); near != "" {
 			meant = fmt.Sprintf("; did you mean %s?", near)
 		}
-		unknown = append(unknown, fmt.Errorf("unknown %s %q: aicr %s knows %s%s", d, value, LegacyVersion, strings.Join(values, ", "), meant))
+		unknown = append(unknown, fmt.Errorf("unknown %s %q: aicr %s accepts %s%s", d, value, LegacyVersion, strings.Join(values, ", "), meant))
 	}
 	return errors.Join(unknown...)
 }

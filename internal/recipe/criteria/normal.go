@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// SelfManaged is the canonical name of a cluster that no provider runs.
+// SelfManaged is the canonical service of a cluster without a provider.
 const SelfManaged = "generic"
 
-// aliases are other names of values, by dimension.
+// aliases are alternative names of values.
 var aliases = map[Dimension]map[string]string{
 	"service": {"self-managed": SelfManaged, "self": SelfManaged, "vanilla": SelfManaged},
 	"os":      {"al2": "amazonlinux", "al2023": "amazonlinux"},
 }
 
-// known are the values that are in use in this field. Overlays may bring others.
+// known are common values. Overlays may add others.
 var known = map[Dimension][]string{
 	"service":     {"aks", "bcm", "eks", "generic", "gke", "k0s", "kind", "lke", "ocp", "oke", "rke2", "togetherai"},
 	"accelerator": {"a100", "b200", "b300", "gb200", "gb300", "h100", "h200", "l4", "l40", "l40s", "rtx-pro-6000", "vr200"},
@@ -25,14 +25,14 @@ var known = map[Dimension][]string{
 	"platform":    {"dynamo", "kubeflow", "kueue", "nim", "runai", "slurm"},
 }
 
-// Known are the values of a dimension that are in use in this field.
+// Known returns the common values of a dimension.
 func Known(d Dimension) []string { return slices.Clone(known[d]) }
 
-// Normal is c with every value in lower case, aliases replaced, and "any" left open.
+// Normal returns c in lower case, with aliases replaced and any removed.
 func (c Criteria) Normal() Criteria { return c.normal(aliases) }
 
-// Open leaves out the dimensions that are any, and keeps the others letter by letter
-// as they are written: aicr compares those of overlays so.
+// Open removes dimensions that are any and keeps the others unchanged, as aicr compares the
+// criteria of overlays.
 func (c Criteria) Open() Criteria {
 	for _, field := range []*string{&c.Service, &c.Accelerator, &c.OS, &c.Intent, &c.Platform} {
 		if *field == Any {
@@ -58,18 +58,18 @@ func (c Criteria) normal(aliases map[Dimension]map[string]string) Criteria {
 	return c
 }
 
-// Parse reads "service=eks,accelerator=h100"; spaces separate too. Other names of
-// values stay: what they stand for depends on the tree that is asked.
+// Parse parses "service=eks,accelerator=h100"; spaces separate too. Aliases are kept, because
+// their meaning depends on the tree.
 func Parse(text string) (Criteria, error) {
 	var c Criteria
 	seen := map[string]bool{}
 	for part := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ',' || r == ' ' }) {
 		name, value, ok := strings.Cut(part, "=")
 		if !ok || value == "" {
-			return Criteria{}, fmt.Errorf("%q is no criterion: write dimension=value, for example service=eks", part)
+			return Criteria{}, fmt.Errorf("invalid criterion %q: must be dimension=value, for example service=eks", part)
 		}
 		if seen[name] {
-			return Criteria{}, fmt.Errorf("%s is stated twice", name)
+			return Criteria{}, fmt.Errorf("duplicate criterion %s", name)
 		}
 		seen[name] = true
 		if err := c.set(name, value); err != nil {
@@ -77,7 +77,7 @@ func Parse(text string) (Criteria, error) {
 		}
 	}
 	if len(seen) == 0 {
-		return Criteria{}, fmt.Errorf("no criteria: write dimension=value, for example service=eks,accelerator=h100")
+		return Criteria{}, fmt.Errorf("criteria are required: write dimension=value, for example service=eks,accelerator=h100")
 	}
 	return c.normal(nil), nil
 }
@@ -97,11 +97,11 @@ func (c *Criteria) set(name, value string) error {
 	case "nodes":
 		n, err := strconv.Atoi(value)
 		if err != nil || n < 0 {
-			return fmt.Errorf("nodes=%s is no number of nodes", value)
+			return fmt.Errorf("invalid nodes=%s: must be a positive number", value)
 		}
 		c.Nodes = n
 	default:
-		return fmt.Errorf("there is no criterion %q: use service, accelerator, os, intent, platform or nodes", name)
+		return fmt.Errorf("unknown criterion %q: want service, accelerator, os, intent, platform or nodes", name)
 	}
 	return nil
 }

@@ -6,11 +6,10 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/rule"
 )
 
-// purpose is what a profile is chosen for.
+// purpose is the set of properties that a profile is selected by.
 type purpose struct{ provider, nodeType, accelerator string }
 
-// choices looks for purposes for which the profile to test on is not clear, and for
-// profiles that are there twice.
+// choices reports purposes without a unique default profile, and duplicate profiles.
 func (l *profileLinter) choices() {
 	by := map[purpose][]*nodeprofile.Profile{}
 	var order []purpose
@@ -23,7 +22,7 @@ func (l *profileLinter) choices() {
 		for _, other := range by[at] {
 			if p.Spec.InstanceType == other.Spec.InstanceType {
 				l.p = p
-				l.add(rule.DuplicateProfile, []string{"spec", "instanceType"}, "%s is of instance type %s, as %s", p.Metadata.Name, p.Spec.InstanceType, other.Metadata.Name)
+				l.add(rule.DuplicateProfile, []string{"spec", "instanceType"}, "%s has the instance type %s, like %s", p.Metadata.Name, p.Spec.InstanceType, other.Metadata.Name)
 			}
 		}
 		by[at] = append(by[at], p)
@@ -41,13 +40,13 @@ func (l *profileLinter) choices() {
 	}
 	for _, at := range order {
 		if list := generic[at.provider]; list != nil {
-			l.choice(list, at.provider, "GPU nodes of whatever accelerator", "generic", func(p *nodeprofile.Profile) string { return p.Metadata.Labels.Generic })
+			l.choice(list, at.provider, "GPU nodes with any accelerator", "generic", func(p *nodeprofile.Profile) string { return p.Metadata.Labels.Generic })
 			delete(generic, at.provider)
 		}
 	}
 }
 
-// choice wants one of several to carry the label; a single one may go without.
+// choice requires exactly one profile with the label; a single profile needs none.
 func (l *profileLinter) choice(list []*nodeprofile.Profile, provider, what, label string, of func(*nodeprofile.Profile) string) {
 	var first *nodeprofile.Profile
 	for _, p := range list {
@@ -55,13 +54,13 @@ func (l *profileLinter) choice(list []*nodeprofile.Profile, provider, what, labe
 			continue
 		}
 		if l.p = p; first != nil {
-			l.add(rule.ProfileChoice, []string{"metadata", "labels", label}, "%s and %s are both labelled %s for %s of %s", first.Metadata.Name, p.Metadata.Name, label, what, provider)
+			l.add(rule.ProfileChoice, []string{"metadata", "labels", label}, "%s and %s both have the label %s for %s of %s", first.Metadata.Name, p.Metadata.Name, label, what, provider)
 		} else {
 			first = p
 		}
 	}
 	if l.p = list[0]; first == nil && (len(list) > 1 || of(list[0]) != "") {
-		l.add(rule.ProfileChoice, []string{"metadata", "labels"}, "no profile for %s of %s is labelled %s: there are %s", what, provider, label, listed(namesOf(list)))
+		l.add(rule.ProfileChoice, []string{"metadata", "labels"}, "no profile for %s of %s has the label %s: set it on one of %s", what, provider, label, listed(namesOf(list)))
 	}
 }
 
@@ -73,7 +72,7 @@ func namesOf(list []*nodeprofile.Profile) []string {
 	return out
 }
 
-// unused names profiles that no recipe is for.
+// unused reports profiles that no recipe uses.
 func (l *profileLinter) unused() {
 	type pair struct{ provider, accelerator string }
 	asked := map[pair]bool{}
@@ -93,7 +92,7 @@ func (l *profileLinter) unused() {
 		}
 		if !asked[want] && (labels.Generic != "true" || !asked[pair{labels.Provider, ""}]) {
 			l.p = p
-			l.add(rule.UnusedProfile, []string{"metadata", "name"}, "no recipe is for %s of %s", want.accelerator, labels.Provider)
+			l.add(rule.UnusedProfile, []string{"metadata", "name"}, "no recipe uses %s of %s", want.accelerator, labels.Provider)
 		}
 	}
 }

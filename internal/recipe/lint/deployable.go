@@ -9,8 +9,7 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/rule"
 )
 
-// deployable says what keeps a component from being deployed, or from being deployed
-// the same way twice.
+// deployable reports what prevents a component from being deployed reproducibly.
 func deployable(r *resolve.Result, c *model.ComponentRef) diag.List {
 	var out diag.List
 	add := func(rule diag.Rule, field, format string, args ...any) {
@@ -31,31 +30,31 @@ func deployable(r *resolve.Result, c *model.ComponentRef) diag.List {
 	notKustomize(c, add)
 	switch {
 	case c.Source != "" && strings.TrimPrefix(c.Version, "v") == "":
-		add(rule.Unpinned, "source", "the chart of %s has no version", c.Name)
+		add(rule.Unpinned, "source", "chart of %s has no version", c.Name)
 	case c.Source == "" && c.Chart != "":
-		add(rule.ComponentShape, "chart", "%s has a chart, and no source to get it from", c.Name)
+		add(rule.ComponentShape, "chart", "%s has a chart but no source", c.Name)
 	case c.Source == "" && len(c.ManifestFiles) == 0 && !registered:
 		out = append(out, unregistered(r, c))
 	case c.Source == "" && len(c.ManifestFiles) == 0:
-		add(rule.ComponentShape, "", "%s has neither a chart nor manifests: there is nothing to deploy", c.Name)
+		add(rule.ComponentShape, "", "%s has neither a chart nor manifests", c.Name)
 	}
 	return out
 }
 
 func kustomize(c *model.ComponentRef, add func(r diag.Rule, field, format string, args ...any)) {
 	if c.Path == "" {
-		add(rule.ComponentShape, "", "%s is of type Kustomize and has no path", c.Name)
+		add(rule.ComponentShape, "", "%s has the type Kustomize but no path", c.Name)
 	}
 	switch {
 	case c.Source == "":
-		add(rule.ComponentShape, "", "%s is of type Kustomize and has no source", c.Name)
+		add(rule.ComponentShape, "", "%s has the type Kustomize but no source", c.Name)
 	case c.Tag == "":
 		add(rule.Unpinned, "source", "%s has no tag", c.Name)
 	}
 }
 
 func unregistered(r *resolve.Result, c *model.ComponentRef) diag.Problem {
-	p := rule.UnknownComponent.At(r.Where("components", c.Name), "the registry has no component %s", c.Name)
+	p := rule.UnknownComponent.At(r.Where("components", c.Name), "component %s is not in the registry", c.Name)
 	names := make([]string, 0, len(r.Tree().Components))
 	for name := range r.Tree().Components {
 		names = append(names, name)
@@ -66,11 +65,11 @@ func unregistered(r *resolve.Result, c *model.ComponentRef) diag.Problem {
 	return p
 }
 
-// notKustomize: what only a kustomization has, a chart has not.
+// notKustomize reports fields that only a Kustomize component may have.
 func notKustomize(c *model.ComponentRef, add func(rule diag.Rule, field, format string, args ...any)) {
 	for field, value := range map[string]string{"tag": c.Tag, "path": c.Path} {
 		if value != "" {
-			add(rule.ComponentShape, field, "%s is of type Helm and has a %s, which is Kustomize's", c.Name, field)
+			add(rule.ComponentShape, field, "%s has the type Helm but sets %s, which only Kustomize components have", c.Name, field)
 		}
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/rule"
 )
 
-// expected finds workloads that a recipe expects and that no component schedules;
-// those of components that could not be made are not asked for.
+// expected reports workloads that a recipe expects but no component schedules. It skips
+// components with errors.
 func expected(r *resolve.Result, components []footprint.Component, failed map[string]bool) diag.List {
 	var there []string
 	for _, c := range components {
@@ -34,7 +34,7 @@ func expected(r *resolve.Result, components []footprint.Component, failed map[st
 			if !c.Enabled() || failed[c.Name] || slices.Contains(there, key) {
 				continue
 			}
-			p := rule.ExpectedResource.At(expectedAt(r, c.Name, e), "%s expects %s, and no component schedules it", c.Name, key)
+			p := rule.ExpectedResource.At(expectedAt(r, c.Name, e), "%s expects %s, which no component schedules", c.Name, key)
 			if near := diag.Nearest(key, there); near != "" {
 				p = p.With("did you mean %s?", near)
 			}
@@ -44,7 +44,7 @@ func expected(r *resolve.Result, components []footprint.Component, failed map[st
 	return out
 }
 
-// expectedAt is where an overlay expects it.
+// expectedAt is the position of the expectation.
 func expectedAt(r *resolve.Result, component string, e model.ExpectedResource) diag.Pos {
 	for _, o := range slices.Backward(r.Applied) {
 		for i := range o.Spec.ComponentRefs {

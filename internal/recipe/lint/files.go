@@ -15,7 +15,7 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 )
 
-// files looks at every file of a tree by itself, and at how they name each other.
+// files checks the files of a tree and their references.
 func files(t *tree.Tree) diag.List {
 	l := &linter{t: t}
 	l.overlay(t.Base)
@@ -25,7 +25,7 @@ func files(t *tree.Tree) diag.List {
 		l.named(o)
 		l.criteria(o)
 		if first, twice := seen[o.Criteria]; twice && o.Applies {
-			l.at(rule.SameCriteria, o.File, []string{"spec", "criteria"}, "%s has the criteria of %s: %s", o.Name, first.Name, o.Criteria)
+			l.at(rule.SameCriteria, o.File, []string{"spec", "criteria"}, "%s has the same criteria as %s: %s", o.Name, first.Name, o.Criteria)
 		} else if o.Applies {
 			seen[o.Criteria] = o
 		}
@@ -40,7 +40,6 @@ type linter struct {
 	problems diag.List
 }
 
-// at adds a problem at a value's place.
 func (l *linter) at(r diag.Rule, file string, keys []string, format string, args ...any) {
 	l.problems = append(l.problems, r.At(l.t.ValuePos(file, keys...), format, args...))
 }
@@ -54,7 +53,7 @@ func (l *linter) overlay(o *tree.Overlay) {
 		case err != nil:
 			l.at(rule.ConstraintPath, o.File, keys, "%s", err)
 		case !slices.Contains(constraint.Types(), p.Type):
-			l.at(rule.ConstraintPath, o.File, keys, "%s is no type of measurement: there are %s", p.Type, strings.Join(constraint.Types(), ", "))
+			l.at(rule.ConstraintPath, o.File, keys, "unknown measurement type %s: want one of %s", p.Type, strings.Join(constraint.Types(), ", "))
 		}
 	}
 	if o.Spec.Validation != nil {
@@ -74,18 +73,18 @@ func (l *linter) validation(file string, v *model.Validation) {
 		keys := []string{"spec", "validation", name}
 		if phase.Timeout != "" {
 			if d, err := time.ParseDuration(phase.Timeout); err != nil || d <= 0 {
-				l.at(diag.BadValue, file, append(keys, "timeout"), "timeout %q is no duration: write 90s, 10m or 1h", phase.Timeout)
+				l.at(diag.BadValue, file, append(keys, "timeout"), "invalid timeout %q: must be like 90s, 10m or 1h", phase.Timeout)
 			}
 		}
 		for i, check := range phase.Checks {
 			at := append(slices.Clone(keys), "checks", strconv.Itoa(i))
 			v, ok := l.t.Validators[check]
 			switch {
-			case len(l.t.Validators) == 0: // a tree without a catalogue names no checks wrongly
+			case len(l.t.Validators) == 0: // without a catalogue, check names cannot be verified
 			case !ok:
-				l.at(rule.UnknownCheck, file, at, "there is no check %s%s", check, l.meant(check))
+				l.at(rule.UnknownCheck, file, at, "check %s not found%s", check, l.meant(check))
 			case v.Phase != name:
-				l.at(rule.CheckPhase, file, at, "check %s is of phase %s, and stands in %s", check, v.Phase, name)
+				l.at(rule.CheckPhase, file, at, "check %s has the phase %s in the catalogue, but is listed in %s", check, v.Phase, name)
 			}
 		}
 	}
@@ -97,23 +96,23 @@ func (l *linter) meant(check string) string {
 		names = append(names, name)
 	}
 	if near := diag.Nearest(check, names); near != "" {
-		return ": is " + near + " meant?"
+		return ": did you mean " + near + "?"
 	}
 	return ""
 }
 
-// named compares the file's name with the overlay's.
+// named compares the file name with the overlay's name.
 func (l *linter) named(o *tree.Overlay) {
 	if file := strings.TrimSuffix(path.Base(o.File), ".yaml"); file != o.Name {
-		l.at(rule.FileName, o.File, []string{"metadata", "name"}, "%s is in a file called %s", o.Name, path.Base(o.File))
+		l.at(rule.FileName, o.File, []string{"metadata", "name"}, "%s is in the file %s", o.Name, path.Base(o.File))
 	}
 }
 
-// criteria compares them with those that are known, and with those of the bases.
+// criteria checks the criteria for typos and compares them with those of the bases.
 func (l *linter) criteria(o *tree.Overlay) {
 	if !o.Applies {
 		if o.Children == 0 {
-			l.at(rule.Unreachable, o.File, []string{"metadata", "name"}, "%s has no criteria, and nothing is based on it", o.Name)
+			l.at(rule.Unreachable, o.File, []string{"metadata", "name"}, "%s has no criteria and is not the base of another overlay", o.Name)
 		}
 		return
 	}
@@ -121,13 +120,13 @@ func (l *linter) criteria(o *tree.Overlay) {
 		known := criteria.Known(d)
 		if value := o.Criteria.Get(d); len(known) > 0 && !slices.Contains(known, value) {
 			if near := diag.Nearest(value, known); near != "" {
-				l.at(rule.CriteriaValue, o.File, []string{"spec", "criteria", string(d)}, "%s %s is not known: is %s meant?", d, value, near)
+				l.at(rule.CriteriaValue, o.File, []string{"spec", "criteria", string(d)}, "unknown %s %s: did you mean %s?", d, value, near)
 			}
 		}
 	}
 	for a := o.Parent; a != nil; a = a.Parent {
 		if d := o.Criteria.Contradicts(a.Criteria); d != "" {
-			l.at(rule.BaseCriteria, o.File, []string{"spec", "criteria", string(d)}, "%s is for %s=%s, and based on %s, which is for %s=%s",
+			l.at(rule.BaseCriteria, o.File, []string{"spec", "criteria", string(d)}, "%s has %s=%s but is based on %s, which has %s=%s",
 				o.Name, d, o.Criteria.Get(d), a.Name, d, a.Criteria.Get(d))
 			return
 		}

@@ -7,7 +7,7 @@ import (
 	"github.com/firstlight/firstlight/internal/diag"
 )
 
-// found are the problems that recipes share, each with the recipes that have it.
+// found returns the problems shared by recipes, each with its recipes.
 func (s *scheduling) found() diag.List {
 	var out diag.List
 	for p, recipes := range s.findings {
@@ -17,7 +17,7 @@ func (s *scheduling) found() diag.List {
 		case 1:
 			p.Message += fmt.Sprintf(" (in %s)", recipes[0])
 		default:
-			p.Message += fmt.Sprintf(" (in %d recipes, such as %s)", n, recipes[0])
+			p.Message += fmt.Sprintf(" (in %d recipes, for example %s)", n, recipes[0])
 		}
 		out = append(out, p)
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 )
 
-// Report is what there is to say of a tree.
+// Report has all problems of a tree.
 type Report struct {
 	Tree string `json:"tree"`
 	tree.Stats
@@ -23,15 +23,14 @@ type Report struct {
 	Problems diag.List `json:"problems"`
 }
 
-// broken are the rules without which recipes can't be resolved: what would be
-// found in them would be an echo.
+// broken are the rules that prevent resolving; further problems would be consequences.
 var broken = []diag.Rule{
 	diag.Unreadable, diag.Syntax, diag.Document, diag.UnknownKind, rule.NoBase, rule.DuplicateName,
 	rule.MissingParent, rule.BaseCycle, rule.UnknownMixin, diag.FileExtension,
 }
 
-// Run runs every rule; loaded is what loading the tree found, and more are rules of
-// packages that lint does not know.
+// Run runs every rule. loaded are the problems found by loading the tree; more are additional
+// rules.
 func Run(t *tree.Tree, loaded diag.List, more ...func(*tree.Tree) diag.List) Report {
 	problems := slices.Clone(loaded)
 	for _, find := range more {
@@ -53,7 +52,7 @@ func Run(t *tree.Tree, loaded diag.List, more ...func(*tree.Tree) diag.List) Rep
 	}
 }
 
-// recipes resolves every recipe, side by side.
+// recipes resolves all recipes in parallel.
 func recipes(t *tree.Tree, s *scheduling) diag.List {
 	asked := t.Recipes()
 	found := make([]diag.List, len(asked))
@@ -74,7 +73,7 @@ func recipes(t *tree.Tree, s *scheduling) diag.List {
 	return append(slices.Concat(found...), s.found()...)
 }
 
-// recipe resolves one, with each value of its profile.
+// recipe resolves one recipe with each value of its profile.
 func recipe(t *tree.Tree, s *scheduling, o *tree.Overlay) diag.List {
 	r, problems := variant(t, s, o, "")
 	if r == nil {
@@ -87,13 +86,13 @@ func recipe(t *tree.Tree, s *scheduling, o *tree.Overlay) diag.List {
 	return problems
 }
 
-// variant resolves a recipe, and looks at what it comes to.
+// variant resolves a recipe and checks the result.
 func variant(t *tree.Tree, s *scheduling, o *tree.Overlay, profile string) (*resolve.Result, diag.List) {
 	r, err := resolve.Resolve(t, o.Criteria, resolve.Options{Explain: true, Profile: profile})
 	if list, ok := errors.AsType[diag.List](err); ok {
 		return nil, list
 	}
-	if err != nil { // a recipe's own criteria are covered, and nothing else is asked for
+	if err != nil { // a recipe's own criteria are always covered
 		return nil, diag.List{rule.BaseCriteria.At(t.Pos(o.File, "spec", "criteria"), "%s", err)}
 	}
 	problems := append(slices.Clone(r.Warnings), r.Ties()...)

@@ -11,13 +11,12 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/rule"
 )
 
-// usual are the last keys of paths that charts read whether or not they have a
-// default for them.
+// usual are the last keys of paths that charts commonly read without having a default.
 var usual = []string{
 	"nodeSelector", "affinity", "tolerations", "topologySpreadConstraints", "resources", "priorityClassName", "replicas", "replicaCount", "enabled",
 }
 
-// paths keeps which value paths a recipe sets.
+// paths records the value paths that a recipe sets.
 func (s *scheduling) paths(r *resolve.Result) {
 	for i := range r.ComponentRefs {
 		c := &r.ComponentRefs[i]
@@ -26,7 +25,7 @@ func (s *scheduling) paths(r *resolve.Result) {
 		}
 		values, err := r.Values(c.Name)
 		if err != nil {
-			continue // told where they are read
+			continue // reported elsewhere
 		}
 		set := []string{c.Name}
 		for _, leaf := range query.Flatten(values, nil) {
@@ -42,7 +41,7 @@ func (s *scheduling) paths(r *resolve.Result) {
 	}
 }
 
-// unknownPaths finds paths that footprints read, and that nobody has or sets.
+// unknownPaths reports paths that footprints read but that have no default and are never set.
 func (s *scheduling) unknownPaths() diag.List {
 	if !s.pods {
 		return nil
@@ -50,19 +49,19 @@ func (s *scheduling) unknownPaths() diag.List {
 	var out diag.List
 	for _, f := range s.footprints.Footprints {
 		if !s.set[f.Metadata.Name] {
-			continue // no recipe has the component: nobody sets anything
+			continue // no recipe has the component, so nothing sets values
 		}
 		for _, read := range f.Reads() {
 			if !s.plausible(f, read.Path) {
-				out = append(out, rule.ValuePath.At(read.Pos, "neither the defaults nor any recipe have %s", read.Path))
+				out = append(out, rule.ValuePath.At(read.Pos, "%s has no default and no recipe sets it", read.Path))
 			}
 		}
 	}
 	return out
 }
 
-// plausible says whether a path is there, or could be: its block is there, and its
-// last key is one that charts have.
+// plausible reports whether a path exists or is likely to: its parent exists and its last key
+// is a common one.
 func (s *scheduling) plausible(f *footprint.Footprint, path query.Path) bool {
 	if s.has(f, path) {
 		return true

@@ -15,7 +15,7 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 )
 
-// profiles looks at node profiles that a tree has of its own.
+// profiles checks the tree's own node profiles.
 func profiles(t *tree.Tree, s *nodeprofile.Set) diag.List {
 	if s.ProfilesShipped {
 		return nil
@@ -47,18 +47,18 @@ func (l *profileLinter) add(r diag.Rule, keys []string, format string, args ...a
 
 func (l *profileLinter) accelerated() bool { return l.p.Metadata.Labels.NodeType == "accelerated" }
 
-// named compares the names of file and directory with what the profile says.
+// named compares the names of file and directory with the profile.
 func (l *profileLinter) named() {
 	if file := strings.TrimSuffix(path.Base(l.p.Path), ".yaml"); file != l.p.Metadata.Name {
-		l.add(rule.FileName, []string{"metadata", "name"}, "%s is in a file called %s", l.p.Metadata.Name, path.Base(l.p.Path))
+		l.add(rule.FileName, []string{"metadata", "name"}, "%s is in the file %s", l.p.Metadata.Name, path.Base(l.p.Path))
 	}
 	dir, _, nested := strings.Cut(strings.TrimPrefix(l.p.Path, nodeprofile.Dir+"/"), "/")
 	if provider := l.p.Metadata.Labels.Provider; !nested || dir != provider {
-		l.add(rule.ProfileDirectory, []string{"metadata", "labels", "provider"}, "the provider is %s, and the file is %s", provider, l.p.Path)
+		l.add(rule.ProfileDirectory, []string{"metadata", "labels", "provider"}, "provider %s has the file %s", provider, l.p.Path)
 	}
 }
 
-// gpus holds the GPUs against what is known of the accelerator.
+// gpus compares the GPUs with the accelerator's entry.
 func (l *profileLinter) gpus() {
 	labels, gpu := l.p.Metadata.Labels, l.p.Spec.GPU
 	if labels.Accelerator == "" || gpu == nil {
@@ -70,7 +70,7 @@ func (l *profileLinter) gpus() {
 		for _, a := range l.set.AcceleratorList {
 			names = append(names, a.Name)
 		}
-		l.add(rule.UnknownAccelerator, []string{"metadata", "labels", "accelerator"}, "%s has no %s: there are %s%s",
+		l.add(rule.UnknownAccelerator, []string{"metadata", "labels", "accelerator"}, "%s has no accelerator %s: want one of %s%s",
 			nodeprofile.AcceleratorsFile, labels.Accelerator, strings.Join(names, ", "), meant(labels.Accelerator, names))
 		return
 	}
@@ -78,22 +78,22 @@ func (l *profileLinter) gpus() {
 		l.add(rule.GPUCount, []string{"spec", "gpu", "count"}, "%d GPUs: a node with %s has at most %d", gpu.Count, a.Name, a.MaxPerNode)
 	}
 	if !slices.Contains(a.Products, gpu.Product) {
-		l.add(rule.GPUProduct, []string{"spec", "gpu", "product"}, "%s is no product of %s: there are %s%s",
+		l.add(rule.GPUProduct, []string{"spec", "gpu", "product"}, "unknown product %s of %s: want one of %s%s",
 			gpu.Product, a.Name, strings.Join(a.Products, ", "), meant(gpu.Product, a.Products))
 	}
 	if !slices.Contains(a.Arch, l.p.Spec.Arch) {
-		l.add(rule.GPUArch, []string{"spec", "arch"}, "%s is not built into %s hosts: there are %s", a.Name, l.p.Spec.Arch, strings.Join(a.Arch, ", "))
+		l.add(rule.GPUArch, []string{"spec", "arch"}, "%s is not available with %s hosts: want one of %s", a.Name, l.p.Spec.Arch, strings.Join(a.Arch, ", "))
 	}
 }
 
 func meant(word string, words []string) string {
 	if near := diag.Nearest(word, words); near != "" {
-		return "; is " + near + " meant?"
+		return "; did you mean " + near + "?"
 	}
 	return ""
 }
 
-// taint looks for the one that keeps pods off GPU nodes that do not tolerate it.
+// taint requires the taint that keeps pods without a toleration off GPU nodes.
 func (l *profileLinter) taint() {
 	if !l.accelerated() {
 		return
@@ -103,10 +103,10 @@ func (l *profileLinter) taint() {
 			return
 		}
 	}
-	l.problems = append(l.problems, rule.GPUTaint.At(l.p.At("spec", "taints"), "%s has GPUs, and no taint %s", l.p.Metadata.Name, nodeprofile.GPUTaint))
+	l.problems = append(l.problems, rule.GPUTaint.At(l.p.At("spec", "taints"), "%s has GPUs but no taint %s", l.p.Metadata.Name, nodeprofile.GPUTaint))
 }
 
-// devices looks at where extended resources and labels come from.
+// devices checks the origin of extended resources and discovered labels.
 func (l *profileLinter) devices() {
 	gpus := int64(0)
 	at := []string{"spec", "extendedResources"}
@@ -120,7 +120,7 @@ func (l *profileLinter) devices() {
 		}
 	}
 	if gpu := l.p.Spec.GPU; gpu != nil && gpus != int64(gpu.Count) {
-		l.add(rule.GPUDevice, at, "the node has %d GPUs, and pods can ask for %d", gpu.Count, gpus)
+		l.add(rule.GPUDevice, at, "the node has %d GPUs, but pods can request %d", gpu.Count, gpus)
 	}
 	for _, name := range slices.Sorted(maps.Keys(l.p.Spec.Discovered)) {
 		l.component(name, []string{"spec", "discovered", name}, "labels are discovered by")
@@ -132,18 +132,18 @@ func (l *profileLinter) component(name string, keys []string, what string) {
 		return
 	}
 	names := slices.Sorted(maps.Keys(l.t.Components))
-	p := rule.UnknownComponent.At(l.p.At(keys...), "%s %s, and the registry has no such component%s", what, name, meant(name, names))
+	p := rule.UnknownComponent.At(l.p.At(keys...), "%s %s, which is not in the registry%s", what, name, meant(name, names))
 	l.problems = append(l.problems, p.With("correct the name, or add the component to registry.yaml"))
 }
 
-// capacity holds what is left for pods against what the node has.
+// capacity compares allocatable resources with the capacity.
 func (l *profileLinter) capacity() {
 	for key, name := range map[string]corev1.ResourceName{
 		"cpu": corev1.ResourceCPU, "memory": corev1.ResourceMemory, "storage": corev1.ResourceEphemeralStorage, "pods": corev1.ResourcePods,
 	} {
 		has, left := l.p.Node.Capacity[name], l.p.Node.Allocatable[name]
 		if left.Cmp(has) > 0 {
-			l.add(rule.Allocatable, []string{"spec", "allocatable", key}, "%s of %s is allocatable, and the node has %s", left.String(), key, has.String())
+			l.add(rule.Allocatable, []string{"spec", "allocatable", key}, "%s of %s is allocatable, but the node has %s", left.String(), key, has.String())
 		}
 	}
 }

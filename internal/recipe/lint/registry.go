@@ -30,10 +30,11 @@ func (l *linter) registry() {
 	}
 }
 
-// profile checks that the default is a value, and that all values assign alike.
+// profile checks that the default is one of the values, and that all values assign the same
+// paths.
 func (l *linter) profile(file string, p *model.Profile) {
 	if _, ok := p.Values[p.Default]; !ok {
-		l.at(rule.ProfileShape, file, []string{"spec", "profile", "default"}, "the default %q is not among the values %s",
+		l.at(rule.ProfileShape, file, []string{"spec", "profile", "default"}, "invalid default %q: must be one of %s",
 			p.Default, strings.Join(slices.Sorted(maps.Keys(p.Values)), ", "))
 	}
 	var first []string
@@ -42,7 +43,7 @@ func (l *linter) profile(file string, p *model.Profile) {
 		if i == 0 {
 			first = assigned
 		} else if !slices.Equal(first, assigned) {
-			l.at(rule.ProfileShape, file, []string{"spec", "profile", "values", name}, "value %s assigns %s, and another value %s",
+			l.at(rule.ProfileShape, file, []string{"spec", "profile", "values", name}, "value %s assigns %s, but another value assigns %s",
 				name, listed(assigned), listed(first))
 		}
 	}
@@ -66,7 +67,7 @@ func paths(v model.ProfileValue) []string {
 	return out
 }
 
-// unused names files, mixins and registry entries that nothing refers to.
+// unused reports files, mixins and registry entries without a reference.
 func (l *linter) unused() {
 	used := map[string]bool{}
 	mixins, components := map[string]bool{}, map[string]bool{}
@@ -103,7 +104,7 @@ func (l *linter) unused() {
 	}
 	for _, p := range l.t.Paths {
 		if strings.HasPrefix(p, "components/") && path.Ext(p) == ".yaml" && !used[p] {
-			l.problems = append(l.problems, rule.UnusedFile.At(diag.Pos{File: l.t.Name(p)}, "nothing refers to %s", p))
+			l.problems = append(l.problems, rule.UnusedFile.At(diag.Pos{File: l.t.Name(p)}, "no file refers to %s", p))
 		}
 	}
 }

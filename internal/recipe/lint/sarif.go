@@ -11,7 +11,7 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/rule"
 )
 
-// The parts of SARIF 2.1.0 that are written.
+// The written parts of SARIF 2.1.0.
 type (
 	sarifLog struct {
 		Schema  string     `json:"$schema"`
@@ -66,7 +66,7 @@ type (
 	}
 )
 
-// WriteSARIF writes the report as SARIF 2.1.0, with the whole catalogue of rules.
+// WriteSARIF writes the report as SARIF 2.1.0, with the catalogue of rules.
 func (r Report) WriteSARIF(w io.Writer, version string) error {
 	run := sarifRun{
 		Tool:       sarifTool{Driver: sarifDriver{Name: "firstlight", Version: version, Rules: []sarifRule{}}},
@@ -102,7 +102,7 @@ func (r Report) WriteSARIF(w io.Writer, version string) error {
 	return nil
 }
 
-// uri is a path as a reference: relative to where the program ran, or absolute.
+// uri converts a path to a URI reference: relative to the working directory, or absolute.
 func uri(file string) string {
 	parts := strings.Split(file, "/")
 	for i, part := range parts {

@@ -15,23 +15,22 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 )
 
-// scheduling is what lint knows of nodes and pods while it goes through the recipes.
+// scheduling collects data about nodes and pods of all recipes.
 type scheduling struct {
 	shapes     *nodeprofile.Set
 	footprints *footprint.Set
-	// pods and nodes say whether each recipe is looked at: only with files of the
-	// tree's own that can be used.
+	// pods and nodes enable the checks of recipes; they require valid files in the tree itself.
 	pods, nodes bool
 	keys        vocabulary
-	// wrong are the files that loading found something wrong with.
+	// wrong has the files with problems found by loading.
 	wrong map[string]bool
 
 	mu       sync.Mutex
-	set      map[string]bool // components that recipes have, and "component path" of values that they set
+	set      map[string]bool // components of recipes, and "component path" of values that recipes set
 	findings map[diag.Problem][]string
 }
 
-// newScheduling loads what stands beside the overlays, and looks at it by itself.
+// newScheduling loads and checks node profiles and footprints.
 func newScheduling(t *tree.Tree, loaded diag.List) (*scheduling, diag.List) {
 	s := &scheduling{wrong: map[string]bool{}, set: map[string]bool{}, findings: map[diag.Problem][]string{}}
 	for _, p := range loaded.Errors() {
@@ -50,8 +49,7 @@ func newScheduling(t *tree.Tree, loaded diag.List) (*scheduling, diag.List) {
 	return s, append(append(out, s.brought()...), s.hardCoded()...)
 }
 
-// unreadable says whether a file of a component could not be read: what its pods
-// would be is not asked then, the answer would be an echo.
+// unreadable reports whether a file of a component is invalid; its pods are then not checked.
 func (s *scheduling) unreadable(t *tree.Tree, c *model.ComponentRef) bool {
 	return slices.ContainsFunc(slices.Concat(t.ValuesFiles(c), c.PreManifestFiles, c.ManifestFiles), func(file string) bool {
 		file = path.Clean(file)
@@ -59,8 +57,7 @@ func (s *scheduling) unreadable(t *tree.Tree, c *model.ComponentRef) bool {
 	})
 }
 
-// recipe looks at one recipe's nodes and pods; of components that are spoiled it
-// is known that they can't be deployed.
+// recipe checks the nodes and pods of one recipe, without the components in spoiled.
 func (s *scheduling) recipe(o *tree.Overlay, r *resolve.Result, spoiled map[string]bool) diag.List {
 	var out diag.List
 	var nodes nodeprofile.Nodes
@@ -87,7 +84,7 @@ func (s *scheduling) recipe(o *tree.Overlay, r *resolve.Result, spoiled map[stri
 	return out
 }
 
-// find keeps a problem that several recipes may have, once.
+// find records a problem once and adds the recipe to it.
 func (s *scheduling) find(recipe string, p diag.Problem) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

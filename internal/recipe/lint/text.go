@@ -8,8 +8,7 @@ import (
 	"github.com/firstlight/firstlight/internal/diag"
 )
 
-// WriteText writes the report for people: one problem a line, its remedy below
-// it, and a summary.
+// WriteText writes one problem a line, followed by its remedy, and a summary.
 func (r Report) WriteText(w io.Writer) error {
 	for _, p := range r.Problems {
 		fmt.Fprintln(w, p)
@@ -33,8 +32,7 @@ func count(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// WriteGitHub writes each problem as a workflow command, which GitHub shows as an
-// annotation at its line.
+// WriteGitHub writes each problem as a workflow command, which GitHub shows as an annotation.
 func (r Report) WriteGitHub(w io.Writer) error {
 	for _, p := range r.Problems {
 		properties := "file=" + property(p.File)
@@ -59,7 +57,7 @@ func command(s diag.Severity) string {
 	return string(s)
 }
 
-// data and property escape what workflow commands give a meaning to.
+// data and property escape special characters of workflow commands.
 func data(text string) string {
 	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(text)
 }

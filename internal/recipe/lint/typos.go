@@ -12,7 +12,7 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/rule"
 )
 
-// vocabulary is what nodes have: keys of labels and taints, and resources.
+// vocabulary has the label keys, taint keys and resources of nodes.
 type vocabulary map[string]map[string]bool
 
 func newVocabulary(shapes *nodeprofile.Set, footprints *footprint.Set) vocabulary {
@@ -46,7 +46,7 @@ func (v vocabulary) add(of string, keys ...string) {
 	}
 }
 
-// typos finds keys that no node has, and that are close to one that nodes have.
+// typos reports keys that no node has but that are close to one that a node has.
 func (s *scheduling) typos(recipe string, uses []footprint.Use) {
 	for _, u := range uses {
 		if p, ok := s.keys.typo(u); ok {
@@ -67,7 +67,7 @@ func (v vocabulary) typo(u footprint.Use) (diag.Problem, bool) {
 	return rule.KeyTypo.At(u.Pos(), "%s: no node has the %s %s", u.Name(), u.Kind, u.Key).With("did you mean %s?", near), true
 }
 
-// hardCoded finds typos in what footprints have whatever the recipe.
+// hardCoded reports typos in constants of footprints.
 func (s *scheduling) hardCoded() diag.List {
 	if s.footprints.Shipped {
 		return nil

@@ -15,8 +15,8 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/rule"
 )
 
-// unplaced finds system pods that could run on the GPU nodes: their selectors choose
-// them, if they have any, and no taint keeps them off.
+// unplaced reports system pods that can run on GPU nodes: their selectors match GPU nodes or
+// are empty, and they tolerate the taints.
 func (s *scheduling) unplaced(recipe string, r *resolve.Result, gpu *nodeprofile.Node, components []footprint.Component) {
 	node := corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: gpu.Name, Labels: everyLabel(gpu, components)}}
 	for _, c := range components {
@@ -32,7 +32,7 @@ func (s *scheduling) unplaced(recipe string, r *resolve.Result, gpu *nodeprofile
 			}
 			if _, kept := scheduling1.FindMatchingUntoleratedTaint(klog.Logger{}, gpu.Taints, w.Pod.Tolerations, keepsOff, false); !kept {
 				s.find(recipe, rule.Unplaced.At(s.footprints.PlacementPos(r, c.Name, w.Kind, w.Name),
-					"%s: pods of %s %s may run on GPU nodes: nothing selects system nodes, and they tolerate the taints", c.Name, w.Kind, w.Name))
+					"%s: pods of %s %s can run on GPU nodes: they have no selector for system nodes and tolerate the taints", c.Name, w.Kind, w.Name))
 			}
 		}
 	}
@@ -40,7 +40,7 @@ func (s *scheduling) unplaced(recipe string, r *resolve.Result, gpu *nodeprofile
 
 func keepsOff(t *corev1.Taint) bool { return t.Effect != corev1.TaintEffectPreferNoSchedule }
 
-// everyLabel are all labels that such a node may come to have.
+// everyLabel returns all labels that such a node can have.
 func everyLabel(s *nodeprofile.Node, components []footprint.Component) map[string]string {
 	labels := map[string]string{
 		corev1.LabelArchStable: s.Arch, corev1.LabelOSStable: "linux", corev1.LabelHostname: s.Name,
@@ -53,7 +53,7 @@ func everyLabel(s *nodeprofile.Node, components []footprint.Component) map[strin
 	for _, found := range s.Discovered {
 		maps.Copy(labels, found)
 	}
-	for range components { // what is published may depend on what is
+	for range components { // published labels can depend on published ones
 		for _, c := range components {
 			for _, p := range c.Publishes {
 				if has(labels, p.OnNodesWith) {

@@ -25,7 +25,7 @@ type Validator struct {
 	Args      []string       `yaml:"args,omitempty" json:"args,omitempty"`
 	Env       []EnvVar       `yaml:"env,omitempty" json:"env,omitempty"`
 	Resources map[string]any `yaml:"resources,omitempty" json:"resources,omitempty"`
-	// DependencyAffinity puts the check's pod near those of a component.
+	// DependencyAffinity places the check's pod near those of a component.
 	DependencyAffinity []DependencyAffinity `yaml:"dependencyAffinity,omitempty" json:"dependencyAffinity,omitempty"`
 }
 
@@ -35,7 +35,7 @@ type EnvVar struct {
 	Value string `yaml:"value,omitempty" json:"value,omitempty"`
 }
 
-// DependencyAffinity names pods to be near to.
+// DependencyAffinity selects pods of a component.
 type DependencyAffinity struct {
 	ComponentRef     string            `yaml:"componentRef" json:"componentRef" need:"true"`
 	PodLabelSelector map[string]string `yaml:"podLabelSelector,omitempty" json:"podLabelSelector,omitempty"`

@@ -6,44 +6,45 @@ const (
 	Kustomize = "Kustomize"
 )
 
-// ComponentRef is a component as an overlay or a recipe has it. What is not
-// stated is inherited, at last from the registry.
+// ComponentRef is a component of an overlay or a recipe. Missing fields are inherited from
+// bases and finally the registry.
 type ComponentRef struct {
-	// Name is the component's in the registry.
+	// Name of the component in the registry.
 	Name string `yaml:"name" json:"name" need:"true"`
-	// Namespace that it is deployed to.
+	// Namespace of the deployment.
 	Namespace string `yaml:"namespace,omitempty" json:"namespace,omitempty"`
-	// Type says how it is deployed.
+	// Type of deployment.
 	Type string `yaml:"type,omitempty" json:"type,omitempty" enum:"Helm,Kustomize"`
 	// Chart is the chart's name in the repository; empty: the component's name.
 	Chart string `yaml:"chart,omitempty" json:"chart,omitempty"`
-	// Source is a chart repository (https:// or oci://), or of Kustomize a Git repository.
+	// Source is a chart repository (https:// or oci://) or, for Kustomize, a Git repository.
 	Source string `yaml:"source,omitempty" json:"source,omitempty"`
 	// Version of the chart.
 	Version string `yaml:"version,omitempty" json:"version,omitempty"`
-	// Tag and Path are of Kustomize: the Git reference, and the directory in it.
+	// Tag and Path of a Kustomize component: the Git reference, and the directory in the
+	// repository.
 	Tag  string `yaml:"tag,omitempty" json:"tag,omitempty"`
 	Path string `yaml:"path,omitempty" json:"path,omitempty"`
-	// ValuesFile holds Helm values, relative to the recipe tree. Below it lies
-	// components/NAME/values.yaml, where that is there.
+	// ValuesFile has Helm values; the path is relative to the recipe tree.
+	// components/NAME/values.yaml, if it exists, has lower precedence.
 	ValuesFile string `yaml:"valuesFile,omitempty" json:"valuesFile,omitempty"`
-	// Overrides are Helm values over those of the files. A null takes a chart's
-	// default away. enabled: false disables the component.
+	// Overrides are Helm values with precedence over those of files. A null removes a chart's
+	// default. enabled: false disables the component.
 	Overrides map[string]any `yaml:"overrides,omitempty" json:"overrides,omitempty"`
 	// Patches are Kustomize patches.
 	Patches []string `yaml:"patches,omitempty" json:"patches,omitempty"`
 	// ManifestFiles are applied after the chart, PreManifestFiles before it.
 	ManifestFiles    []string `yaml:"manifestFiles,omitempty" json:"manifestFiles,omitempty"`
 	PreManifestFiles []string `yaml:"preManifestFiles,omitempty" json:"preManifestFiles,omitempty"`
-	// DependencyRefs are components that have to be deployed before.
+	// DependencyRefs are components that must be deployed first.
 	DependencyRefs []string `yaml:"dependencyRefs,omitempty" json:"dependencyRefs,omitempty"`
 	// Cleanup removes the component after validation.
 	Cleanup *bool `yaml:"cleanup,omitempty" json:"cleanup,omitempty"`
-	// ExpectedResources must be there after deployment.
+	// ExpectedResources must exist after deployment.
 	ExpectedResources []ExpectedResource `yaml:"expectedResources,omitempty" json:"expectedResources,omitempty"`
-	// HealthCheckAsserts are Chainsaw assertions, in place of the registry's file.
+	// HealthCheckAsserts are Chainsaw assertions that replace the registry's file.
 	HealthCheckAsserts string `yaml:"healthCheckAsserts,omitempty" json:"healthCheckAsserts,omitempty"`
-	// HealthCheckSkip leaves the registry's health check out.
+	// HealthCheckSkip skips the registry's health check.
 	HealthCheckSkip *bool `yaml:"healthCheckSkip,omitempty" json:"healthCheckSkip,omitempty"`
 }
 
@@ -54,10 +55,10 @@ type ExpectedResource struct {
 	Namespace string `yaml:"namespace,omitempty" json:"namespace,omitempty"`
 }
 
-// Gates are the keys of Overrides that say whether a component is deployed.
+// Gates returns the keys of Overrides that enable a component.
 func Gates() []string { return []string{"enabled", "install"} }
 
-// Enabled says whether the component is deployed.
+// Enabled reports whether the component is deployed.
 func (c *ComponentRef) Enabled() bool {
 	for _, gate := range Gates() {
 		if on, ok := c.Overrides[gate].(bool); ok && !on {

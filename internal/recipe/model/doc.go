@@ -1,4 +1,4 @@
-// Package model is the format of a recipe tree: the kinds of files, their keys
-// and what those demand. The comments on types and fields are what the published
-// JSON Schemas say of them. It has types and no behaviour but copying.
+// Package model defines the file format of a recipe tree as types: kinds of files, keys and
+// their requirements. The comments are the descriptions in the published JSON Schemas. It has
+// no behavior except copying.
 package model

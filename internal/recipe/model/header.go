@@ -16,13 +16,13 @@ const (
 	KindSnapshot = "Snapshot"
 )
 
-// APIVersion is what files of ours carry.
+// APIVersion is the version that firstlight writes.
 const APIVersion = "aicr.run/v1beta1"
 
-// groups are the API groups whose files are read, in any version.
+// groups are the supported API groups, in any version.
 var groups = []string{"aicr.run", "aicr.nvidia.com", "validator.nvidia.com"}
 
-// KnownGroup says whether files of an apiVersion are read.
+// KnownGroup reports whether the API group is supported.
 func KnownGroup(apiVersion string) bool {
 	group, version, ok := strings.Cut(apiVersion, "/")
 	if !ok || version == "" {
@@ -31,12 +31,12 @@ func KnownGroup(apiVersion string) bool {
 	return slices.Contains(groups, group)
 }
 
-// Header is what every file begins with.
+// Header has the common fields of all files.
 type Header struct {
 	// Kind of the file.
 	Kind string `yaml:"kind" json:"kind" need:"true"`
-	// APIVersion is the group and version of the format: aicr.run/v1beta1. Groups
-	// aicr.run and aicr.nvidia.com are read in every version.
+	// APIVersion is the group and version of the format: aicr.run/v1beta1. All versions of the
+	// groups aicr.run and aicr.nvidia.com are accepted.
 	APIVersion string `yaml:"apiVersion" json:"apiVersion" need:"true"`
 }
 
@@ -44,7 +44,7 @@ type Header struct {
 type Metadata struct {
 	// Name is unique among the files of its kind.
 	Name string `yaml:"name" json:"name" need:"true"`
-	// Labels and Annotations are for people and other tools; nothing here reads them.
+	// Labels and Annotations are for other tools; firstlight ignores them.
 	Labels      map[string]string `yaml:"labels,omitempty" json:"labels,omitempty"`
 	Annotations map[string]string `yaml:"annotations,omitempty" json:"annotations,omitempty"`
 }

@@ -1,57 +1,57 @@
 package model
 
-// KindNodeProfile is a file under nodes/, KindFootprint one under footprints/,
-// KindAccelerators is accelerators.yaml.
+// KindNodeProfile is a file in nodes/, KindFootprint one in footprints/, KindAccelerators is
+// accelerators.yaml.
 const (
 	KindNodeProfile  = "KWOKNodeProfile"
 	KindFootprint    = "Footprint"
 	KindAccelerators = "Accelerators"
 )
 
-// NodeProfile is the shape of a kind of node.
+// NodeProfile describes a kind of node.
 type NodeProfile struct {
 	Header   `yaml:",inline"`
 	Metadata NodeMetadata `yaml:"metadata" json:"metadata" need:"true"`
 	Spec     NodeSpec     `yaml:"spec" json:"spec" need:"true"`
 }
 
-// NodeMetadata names a profile; its labels choose it.
+// NodeMetadata names a profile; its labels select it.
 type NodeMetadata struct {
 	Name   string     `yaml:"name" json:"name" need:"true"`
 	Labels NodeLabels `yaml:"labels" json:"labels" need:"true"`
 }
 
-// NodeLabels say when a profile is used.
+// NodeLabels select a profile.
 type NodeLabels struct {
-	// Provider is the service of the criteria; it is the name of the directory too.
+	// Provider is the service of the criteria, and the name of the directory.
 	Provider string `yaml:"provider" json:"provider" need:"true"`
 	NodeType string `yaml:"nodeType" json:"nodeType" need:"true" enum:"system,accelerated"`
-	// Accelerator is that of the criteria; profiles of system nodes have none.
+	// Accelerator of the criteria; profiles of system nodes have none.
 	Accelerator string `yaml:"accelerator,omitempty" json:"accelerator,omitempty"`
-	// Default is the one of several of an accelerator that is tested on.
+	// Default marks the profile to test on among several of an accelerator.
 	Default string `yaml:"default,omitempty" json:"default,omitempty" enum:"true,false"`
-	// Generic is the one that recipes of the provider without an accelerator are tested on.
+	// Generic marks the profile to test on for recipes of the provider without an accelerator.
 	Generic string `yaml:"generic,omitempty" json:"generic,omitempty" enum:"true,false"`
 }
 
-// NodeSpec is what such a node has.
+// NodeSpec describes the node.
 type NodeSpec struct {
 	InstanceType string `yaml:"instanceType" json:"instanceType" need:"true"`
 	Arch         string `yaml:"arch" json:"arch" need:"true" enum:"amd64,arm64"`
 	OSImage      string `yaml:"osImage,omitempty" json:"osImage,omitempty"`
-	// Count is how many nodes a test makes; 0: 4 with GPUs, 2 without.
+	// Count is the number of nodes in a test; 0: 4 with GPUs, 2 without.
 	Count  int      `yaml:"count,omitempty" json:"count,omitempty" min:"0"`
 	Region string   `yaml:"region,omitempty" json:"region,omitempty"`
 	Zones  []string `yaml:"zones,omitempty" json:"zones,omitempty"`
 	// Resources are the node's capacity, as Kubernetes quantities.
 	Resources NodeResources `yaml:"resources" json:"resources" need:"true"`
-	// Allocatable is what the kubelet leaves for pods; what is absent is as in resources.
+	// Allocatable is available for pods; missing values are those of resources.
 	Allocatable       NodeResources     `yaml:"allocatable,omitempty" json:"allocatable,omitzero"`
 	GPU               *NodeGPU          `yaml:"gpu,omitempty" json:"gpu,omitempty"`
 	Labels            map[string]string `yaml:"labels,omitempty" json:"labels,omitempty"`
 	Taints            []NodeTaint       `yaml:"taints,omitempty" json:"taints,omitempty"`
 	ExtendedResources []NodeDevice      `yaml:"extendedResources,omitempty" json:"extendedResources,omitempty"`
-	// Discovered are labels that a node gets, by the component that finds them.
+	// Discovered are labels that components set on the node, by component.
 	Discovered map[string]map[string]string `yaml:"discovered,omitempty" json:"discovered,omitempty"`
 	Sources    map[string]string            `yaml:"sources,omitempty" json:"sources,omitempty"`
 	Unverified []string                     `yaml:"unverified,omitempty" json:"unverified,omitempty"`
@@ -65,7 +65,7 @@ type NodeResources struct {
 	Pods    string `yaml:"pods,omitempty" json:"pods,omitempty"`
 }
 
-// NodeGPU is what GPU feature discovery says of the node's GPUs.
+// NodeGPU describes the node's GPUs as GPU feature discovery reports them.
 type NodeGPU struct {
 	Product string `yaml:"product" json:"product" need:"true"`
 	Count   int    `yaml:"count" json:"count" need:"true" min:"1"`
@@ -88,14 +88,13 @@ type NodeDevice struct {
 	Name     string `yaml:"name" json:"name" need:"true"`
 	Quantity string `yaml:"quantity" json:"quantity" need:"true"`
 	Use      string `yaml:"use" json:"use" need:"true" enum:"gpu,fabric"`
-	// From is provider, or the component without which the node does not have it.
+	// From is provider, or the component that provides the device.
 	From string `yaml:"from" json:"from" need:"true"`
-	// Request is what one pod that takes the whole node asks for; all of it when absent.
+	// Request is the request of a pod that uses the whole node; default: the quantity.
 	Request string `yaml:"request,omitempty" json:"request,omitempty"`
 }
 
-// Accelerators says of each accelerator what profiles can't say of themselves:
-// what is true of it whatever the provider.
+// Accelerators has the properties of accelerators that do not depend on a provider.
 type Accelerators struct {
 	Header       `yaml:",inline"`
 	Accelerators []Accelerator `yaml:"accelerators" json:"accelerators" need:"true"`
@@ -105,27 +104,26 @@ type Accelerators struct {
 type Accelerator struct {
 	// Name as in criteria.
 	Name string `yaml:"name" json:"name" need:"true"`
-	// Arch of the hosts it is built into, each of them.
+	// Arch are the CPU architectures that it is available with.
 	Arch []string `yaml:"arch" json:"arch" need:"true"`
-	// Products that GPU feature discovery may report for it.
+	// Products are the names that GPU feature discovery may report.
 	Products []string `yaml:"products" json:"products" need:"true"`
-	// MaxPerNode is the most of them in one node that can be bought.
+	// MaxPerNode is the highest number in one node that is sold.
 	MaxPerNode int `yaml:"maxPerNode" json:"maxPerNode" need:"true" min:"1"`
-	// Workload is what the pods of users carry for it where a provider asks for more
-	// than tolerating the GPU taint.
+	// Workload has the settings that user pods need in addition to tolerating the GPU taint.
 	Workload []AcceleratorWorkload `yaml:"workload,omitempty" json:"workload,omitempty"`
 	Sources  map[string]string     `yaml:"sources,omitempty" json:"sources,omitempty"`
-	// Unverified are the figures that have no source.
+	// Unverified are the figures without a source.
 	Unverified []string `yaml:"unverified,omitempty" json:"unverified,omitempty"`
 }
 
-// AcceleratorWorkload is what providers document that a pod has to carry to run on
-// nodes with the accelerator.
+// AcceleratorWorkload has the settings that providers document for pods on nodes with the
+// accelerator.
 type AcceleratorWorkload struct {
-	// Providers are services as in criteria.
+	// Providers are services of the criteria.
 	Providers    []string          `yaml:"providers" json:"providers" need:"true"`
 	NodeSelector map[string]string `yaml:"nodeSelector,omitempty" json:"nodeSelector,omitempty"`
-	// Tolerations are those that the user writes, or that the provider's admission adds.
+	// Tolerations that the user sets, or that the provider's admission adds.
 	Tolerations []NodeToleration `yaml:"tolerations,omitempty" json:"tolerations,omitempty"`
 	Source      string           `yaml:"source" json:"source" need:"true"`
 }

@@ -2,48 +2,48 @@ package model
 
 import "github.com/firstlight/firstlight/internal/recipe/criteria"
 
-// Overlay is one layer of configuration. It applies to every query that its
-// criteria match, and to whatever is based on it.
+// Overlay is one layer of configuration. It applies to every query that matches its criteria,
+// and to the overlays based on it.
 type Overlay struct {
 	Header   `yaml:",inline"`
 	Metadata Metadata `yaml:"metadata" json:"metadata" need:"true"`
 	Spec     Spec     `yaml:"spec" json:"spec" need:"true"`
 }
 
-// Spec is what an overlay says.
+// Spec is the content of an overlay.
 type Spec struct {
 	// Base is the overlay that this one is merged onto; empty or base: the root,
 	// overlays/base.yaml.
 	Base string `yaml:"base,omitempty" json:"base,omitempty"`
-	// Criteria say what queries the overlay applies to. Without them it applies
-	// only to what is based on it.
+	// Criteria of the queries that the overlay applies to. Without them it only applies to
+	// overlays based on it.
 	Criteria *criteria.Criteria `yaml:"criteria,omitempty" json:"criteria,omitempty"`
-	// Mixins are names of mixins that are merged in once all overlays are.
+	// Mixins are merged after all overlays.
 	Mixins []string `yaml:"mixins,omitempty" json:"mixins,omitempty"`
-	// Constraints are what a cluster must be like.
+	// Constraints are requirements for the cluster.
 	Constraints []Constraint `yaml:"constraints,omitempty" json:"constraints,omitempty"`
 	// ComponentRefs are the components to deploy.
 	ComponentRefs []ComponentRef `yaml:"componentRefs,omitempty" json:"componentRefs,omitempty"`
-	// Validation is what is checked on a cluster, phase by phase.
+	// Validation has the checks of a cluster, by phase.
 	Validation *Validation `yaml:"validation,omitempty" json:"validation,omitempty"`
-	// Profile is a choice that is left to whoever resolves the recipe.
+	// Profile is a choice made when the recipe is resolved.
 	Profile *Profile `yaml:"profile,omitempty" json:"profile,omitempty"`
-	// Resolution holds options of other implementations; it is kept, not interpreted.
+	// Resolution has options of other implementations; it is kept but not interpreted.
 	Resolution map[string]any `yaml:"resolution,omitempty" json:"resolution,omitempty"`
 }
 
-// Constraint is one demand on a cluster.
+// Constraint is one requirement for a cluster.
 type Constraint struct {
-	// Name is the measurement, Type.Subtype.Key (K8s.server.version), or the name
-	// of a check that brings its own figure.
+	// Name is the measurement, Type.Subtype.Key (K8s.server.version), or the name of a check
+	// with its own figure.
 	Name string `yaml:"name" json:"name" need:"true"`
 	// Value is an operator (>=, <=, >, <, ==, !=) and a version, or the exact text.
 	Value string `yaml:"value" json:"value" need:"true"`
-	// Severity warning lets a recipe apply where the constraint does not hold.
+	// Severity warning: a recipe applies even if the constraint does not hold.
 	Severity string `yaml:"severity,omitempty" json:"severity,omitempty" enum:"error,warning"`
-	// Remediation says what to do when it does not hold.
+	// Remediation is the advice if it does not hold.
 	Remediation string `yaml:"remediation,omitempty" json:"remediation,omitempty"`
-	// Unit of a figure, for people.
+	// Unit of a figure, for display.
 	Unit string `yaml:"unit,omitempty" json:"unit,omitempty"`
 }
 
@@ -54,11 +54,11 @@ type Mixin struct {
 	Spec     MixinSpec `yaml:"spec" json:"spec" need:"true"`
 }
 
-// MixinSpec is what a mixin adds.
+// MixinSpec is the content of a mixin.
 type MixinSpec struct {
-	// Constraints that nothing else of the recipe may set.
+	// Constraints must not be set elsewhere in the recipe.
 	Constraints []Constraint `yaml:"constraints,omitempty" json:"constraints,omitempty"`
-	// ComponentRefs are new components, or additions to those that are there.
+	// ComponentRefs are new components, or additions to existing ones.
 	ComponentRefs []ComponentRef `yaml:"componentRefs,omitempty" json:"componentRefs,omitempty"`
 }
 
@@ -66,29 +66,29 @@ type MixinSpec struct {
 type Profile struct {
 	Name        string `yaml:"name" json:"name" need:"true"`
 	Description string `yaml:"description,omitempty" json:"description,omitempty"`
-	// Default is the value that is taken when none is asked for.
+	// Default is the value if none is selected.
 	Default string `yaml:"default" json:"default" need:"true"`
-	// Values by name. All of them assign the same paths.
+	// Values by name. All must assign the same paths.
 	Values map[string]ProfileValue `yaml:"values" json:"values" need:"true"`
 }
 
-// ProfileValue is what one value of a profile brings.
+// ProfileValue is the content of one value of a profile.
 type ProfileValue struct {
-	// Advertiser is external where something outside the recipe advertises GPUs.
+	// Advertiser is external if GPUs are advertised outside of the recipe.
 	Advertiser  string       `yaml:"advertiser,omitempty" json:"advertiser,omitempty" enum:"external"`
 	Constraints []Constraint `yaml:"constraints,omitempty" json:"constraints,omitempty"`
-	// ReadinessConstraints are judged once the recipe is deployed.
+	// ReadinessConstraints are judged after deployment.
 	ReadinessConstraints []Constraint          `yaml:"readinessConstraints,omitempty" json:"readinessConstraints,omitempty"`
 	ComponentRefs        []ProfileComponentRef `yaml:"componentRefs,omitempty" json:"componentRefs,omitempty"`
 }
 
-// ProfileComponentRef sets values of a component that the recipe has.
+// ProfileComponentRef sets values of an existing component.
 type ProfileComponentRef struct {
 	Name      string         `yaml:"name" json:"name" need:"true"`
 	Overrides map[string]any `yaml:"overrides,omitempty" json:"overrides,omitempty"`
 }
 
-// CriteriaFile asks for a recipe.
+// CriteriaFile is a query for a recipe.
 type CriteriaFile struct {
 	Header   `yaml:",inline"`
 	Metadata Metadata          `yaml:"metadata,omitempty" json:"metadata"`

@@ -2,7 +2,7 @@ package model
 
 import "github.com/firstlight/firstlight/internal/recipe/criteria"
 
-// Recipe is what overlays resolve to for given criteria.
+// Recipe is the result of resolving overlays.
 type Recipe struct {
 	Header          `yaml:",inline"`
 	Metadata        RecipeMetadata    `yaml:"metadata" json:"metadata"`
@@ -13,15 +13,15 @@ type Recipe struct {
 	Validation      *Validation       `yaml:"validation,omitempty" json:"validation,omitempty"`
 }
 
-// RecipeMetadata says how a recipe came about.
+// RecipeMetadata describes the origin of a recipe.
 type RecipeMetadata struct {
 	// Version of the program that resolved it.
 	Version string `yaml:"version,omitempty" json:"version,omitempty"`
-	// AppliedOverlays in the order in which they were merged.
+	// AppliedOverlays in merge order.
 	AppliedOverlays []string `yaml:"appliedOverlays,omitempty" json:"appliedOverlays,omitempty"`
-	// AppliedMixins in the order in which they were merged.
+	// AppliedMixins in merge order.
 	AppliedMixins []string `yaml:"appliedMixins,omitempty" json:"appliedMixins,omitempty"`
-	// ExcludedOverlays would have applied, but for what was measured of the cluster.
+	// ExcludedOverlays match but were excluded by measurements of the cluster.
 	ExcludedOverlays []ExcludedOverlay `yaml:"excludedOverlays,omitempty" json:"excludedOverlays,omitempty"`
 	// ConstraintWarnings are the constraints that did not hold.
 	ConstraintWarnings []ConstraintWarning `yaml:"constraintWarnings,omitempty" json:"constraintWarnings,omitempty"`
@@ -29,13 +29,13 @@ type RecipeMetadata struct {
 	SelectedProfile *SelectedProfile `yaml:"selectedProfile,omitempty" json:"selectedProfile,omitempty"`
 }
 
-// ExcludedOverlay is an overlay that was left out.
+// ExcludedOverlay is an excluded overlay with the reason.
 type ExcludedOverlay struct {
 	Name   string `yaml:"name" json:"name" need:"true"`
 	Reason string `yaml:"reason,omitempty" json:"reason,omitempty"`
 }
 
-// ConstraintWarning is a constraint that did not hold, or could not be observed.
+// ConstraintWarning is a constraint that did not hold or is unobserved.
 type ConstraintWarning struct {
 	Overlay    string `yaml:"overlay" json:"overlay"`
 	Constraint string `yaml:"constraint" json:"constraint"`
@@ -44,7 +44,7 @@ type ConstraintWarning struct {
 	Reason     string `yaml:"reason" json:"reason"`
 }
 
-// SelectedProfile is a choice that was made.
+// SelectedProfile is a selected profile value.
 type SelectedProfile struct {
 	Name       string `yaml:"name" json:"name" need:"true"`
 	Value      string `yaml:"value" json:"value" need:"true"`

@@ -6,12 +6,11 @@ type Registry struct {
 	Components []Component `yaml:"components" json:"components" need:"true"`
 }
 
-// Component is an entry of the registry. Exactly one of helm, kustomize and
-// manifest says how it is deployed.
+// Component is an entry of the registry. It has exactly one of helm, kustomize and manifest.
 type Component struct {
 	Name        string `yaml:"name" json:"name" need:"true"`
 	DisplayName string `yaml:"displayName,omitempty" json:"displayName,omitempty"`
-	// ValueOverrideKeys are other names of the component for --set.
+	// ValueOverrideKeys are alternative names of the component for --set.
 	ValueOverrideKeys []string     `yaml:"valueOverrideKeys,omitempty" json:"valueOverrideKeys,omitempty"`
 	HealthCheck       *HealthCheck `yaml:"healthCheck,omitempty" json:"healthCheck,omitempty"`
 
@@ -19,12 +18,12 @@ type Component struct {
 	Kustomize *KustomizeDefaults `yaml:"kustomize,omitempty" json:"kustomize,omitempty"`
 	Manifest  *ManifestDefaults  `yaml:"manifest,omitempty" json:"manifest,omitempty"`
 
-	// ManifestFiles are those of a component whose overlays name none.
+	// ManifestFiles are used if no overlay names any.
 	ManifestFiles []string `yaml:"manifestFiles,omitempty" json:"manifestFiles,omitempty"`
 
 	NodeScheduling *NodeScheduling `yaml:"nodeScheduling,omitempty" json:"nodeScheduling,omitempty"`
 	PodScheduling  *PodScheduling  `yaml:"podScheduling,omitempty" json:"podScheduling,omitempty"`
-	// StorageClassPaths are value paths that a storage class is put at.
+	// StorageClassPaths are value paths for a storage class.
 	StorageClassPaths       []string `yaml:"storageClassPaths,omitempty" json:"storageClassPaths,omitempty"`
 	SharedStorageClassPaths []string `yaml:"sharedStorageClassPaths,omitempty" json:"sharedStorageClassPaths,omitempty"`
 	// MixinSafeOverridePaths are value paths that a mixin may set.
@@ -36,31 +35,31 @@ type Component struct {
 
 	// GKECriticalPriority: the chart's pods have a system-critical priority class.
 	GKECriticalPriority bool `yaml:"gkeCriticalPriority,omitempty" json:"gkeCriticalPriority,omitempty"`
-	// HasSelfRefCRDs: the chart has objects of kinds that it brings itself.
+	// HasSelfRefCRDs: the chart has objects of kinds that it defines itself.
 	HasSelfRefCRDs bool `yaml:"hasSelfRefCRDs,omitempty" json:"hasSelfRefCRDs,omitempty"`
-	// OwnsCRDs: no other chart brings the same kinds.
+	// OwnsCRDs: no other chart defines the same kinds.
 	OwnsCRDs bool `yaml:"ownsCRDs,omitempty" json:"ownsCRDs,omitempty"`
-	// ManifestsUseChartCRDs: the manifests are of kinds that the chart brings.
+	// ManifestsUseChartCRDs: the manifests use kinds that the chart defines.
 	ManifestsUseChartCRDs bool `yaml:"manifestsUseChartCRDs,omitempty" json:"manifestsUseChartCRDs,omitempty"`
 }
 
-// HealthCheck is how the component's health is looked at.
+// HealthCheck configures the component's health check.
 type HealthCheck struct {
 	// AssertFile holds Chainsaw assertions, relative to the recipe tree.
 	AssertFile string `yaml:"assertFile,omitempty" json:"assertFile,omitempty"`
 }
 
-// HelmDefaults are used where overlays state nothing.
+// HelmDefaults apply if overlays do not set the field.
 type HelmDefaults struct {
-	// DefaultRepository is empty for a component of manifests alone.
+	// DefaultRepository is empty for a component with manifests only.
 	DefaultRepository string `yaml:"defaultRepository,omitempty" json:"defaultRepository,omitempty"`
-	// DefaultChart may be written with the name of a repository before it: nvidia/gpu-operator.
+	// DefaultChart may have the name of a repository as prefix: nvidia/gpu-operator.
 	DefaultChart     string `yaml:"defaultChart,omitempty" json:"defaultChart,omitempty"`
 	DefaultVersion   string `yaml:"defaultVersion,omitempty" json:"defaultVersion,omitempty"`
 	DefaultNamespace string `yaml:"defaultNamespace,omitempty" json:"defaultNamespace,omitempty"`
 }
 
-// KustomizeDefaults are used where overlays state nothing.
+// KustomizeDefaults apply if overlays do not set the field.
 type KustomizeDefaults struct {
 	DefaultSource    string `yaml:"defaultSource,omitempty" json:"defaultSource,omitempty"`
 	DefaultPath      string `yaml:"defaultPath,omitempty" json:"defaultPath,omitempty"`
@@ -68,16 +67,16 @@ type KustomizeDefaults struct {
 	DefaultNamespace string `yaml:"defaultNamespace,omitempty" json:"defaultNamespace,omitempty"`
 }
 
-// ManifestDefaults are those of a component of manifests alone.
+// ManifestDefaults apply to a component with manifests only.
 type ManifestDefaults struct {
 	DefaultNamespace string `yaml:"defaultNamespace,omitempty" json:"defaultNamespace,omitempty"`
 }
 
-// NodeScheduling names the value paths by which the component's pods are put on nodes.
+// NodeScheduling has the value paths that place the component's pods on nodes.
 type NodeScheduling struct {
-	// NodeCountPaths take the number of nodes.
+	// NodeCountPaths are set to the number of nodes.
 	NodeCountPaths []string `yaml:"nodeCountPaths,omitempty" json:"nodeCountPaths,omitempty"`
-	// System are those of pods that belong on system nodes, Accelerated of those on GPU nodes.
+	// System is for pods on system nodes, Accelerated for pods on GPU nodes.
 	System      *SchedulingPaths `yaml:"system,omitempty" json:"system,omitempty"`
 	Accelerated *SchedulingPaths `yaml:"accelerated,omitempty" json:"accelerated,omitempty"`
 }
@@ -86,16 +85,16 @@ type NodeScheduling struct {
 type SchedulingPaths struct {
 	NodeSelectorPaths []string `yaml:"nodeSelectorPaths,omitempty" json:"nodeSelectorPaths,omitempty"`
 	TolerationPaths   []string `yaml:"tolerationPaths,omitempty" json:"tolerationPaths,omitempty"`
-	// TaintPaths take a taint as a block, TaintStrPaths as key=value:effect.
+	// TaintPaths are set to a taint as a mapping, TaintStrPaths to key=value:effect.
 	TaintPaths    []string `yaml:"taintPaths,omitempty" json:"taintPaths,omitempty"`
 	TaintStrPaths []string `yaml:"taintStrPaths,omitempty" json:"taintStrPaths,omitempty"`
-	// RequireNodeSelector refuses a deployment without a node selector.
+	// RequireNodeSelector rejects a deployment without a node selector.
 	RequireNodeSelector bool `yaml:"requireNodeSelector,omitempty" json:"requireNodeSelector,omitempty"`
-	// RequireNodeSelectorIfStorageClassSet does so when there is a storage class.
+	// RequireNodeSelectorIfStorageClassSet does so if a storage class is set.
 	RequireNodeSelectorIfStorageClassSet bool `yaml:"requireNodeSelectorIfStorageClassSet,omitempty" json:"requireNodeSelectorIfStorageClassSet,omitempty"`
 }
 
-// PodScheduling names value paths that concern workloads.
+// PodScheduling has value paths for workloads.
 type PodScheduling struct {
 	Workload *WorkloadPaths `yaml:"workload,omitempty" json:"workload,omitempty"`
 }
@@ -109,7 +108,7 @@ type WorkloadPaths struct {
 type ComponentValidation struct {
 	Function string `yaml:"function" json:"function" need:"true"`
 	Severity string `yaml:"severity,omitempty" json:"severity,omitempty" enum:"info,warning,error"`
-	// Conditions are criteria under which it is run: each a list of values.
+	// Conditions are the criteria under which it runs: each a list of values.
 	Conditions map[string][]string `yaml:"conditions,omitempty" json:"conditions,omitempty"`
 	Message    string              `yaml:"message,omitempty" json:"message,omitempty"`
 }

@@ -2,8 +2,7 @@ package model
 
 import "github.com/firstlight/firstlight/internal/yamlstrict"
 
-// Snapshot is what was measured of a cluster. Other programs write it, with
-// more keys than these.
+// Snapshot has measurements of a cluster. Other programs write it, with additional keys.
 type Snapshot struct {
 	Header       `yaml:",inline"`
 	Measurements []Measurement `yaml:"measurements" json:"measurements"`

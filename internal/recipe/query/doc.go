@@ -1,4 +1,3 @@
-// Package query addresses values in plain documents (map[string]any, []any,
-// scalars): paths as text, what a path selects, and documents as flat lists of
-// paths with their values.
+// Package query addresses values in plain documents (map[string]any, []any, scalars): paths as
+// text, selection by path, and flattening of documents to lists of paths with values.
 package query

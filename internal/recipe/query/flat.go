@@ -11,9 +11,8 @@ type Leaf struct {
 	Value any
 }
 
-// Flatten lists the leaves of a document in the order of their paths. Lists are
-// leaves; so are empty blocks. Set, where it is not nil, says of which lists the
-// entries, texts all of them, are leaves of their own.
+// Flatten returns the leaves of a document sorted by path. Lists and empty mappings are leaves.
+// If set is not nil, the entries of the lists for which it returns true are separate leaves.
 func Flatten(doc any, set func(Path) bool) []Leaf {
 	var out []Leaf
 	flatten(doc, nil, set, &out)

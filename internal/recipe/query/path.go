@@ -7,14 +7,13 @@ import (
 	"strings"
 )
 
-// Path is a row of keys; numbers of list entries are keys too.
+// Path is a sequence of keys; indexes of list entries are keys too.
 type Path []string
 
 var plain = regexp.MustCompile(`^[A-Za-z0-9_@/:-]+$`)
 
-// Join writes keys as text: components.gpu-operator.values.driver, and
-// constraints["K8s.server.version"] where a key holds what a path gives a
-// meaning to.
+// Join formats keys as text: components.gpu-operator.values.driver, and
+// constraints["K8s.server.version"] for keys with special characters.
 func Join(keys ...string) string {
 	var b strings.Builder
 	for i, k := range keys {
@@ -30,18 +29,17 @@ func Join(keys ...string) string {
 	return b.String()
 }
 
-// String is the path as text.
 func (p Path) String() string { return Join(p...) }
 
-// Parse reads what Join writes; [3] is .3, and * is any key. A dot alone, or
-// nothing, is the whole document.
+// Parse parses the format of Join; [3] is .3, and * is any key. A single dot and the empty text
+// are the whole document.
 func Parse(text string) (Path, error) {
 	var p Path
 	rest := strings.TrimPrefix(text, ".")
 	for rest != "" {
 		key, after, err := next(rest)
 		if err != nil {
-			return nil, fmt.Errorf("read selector %q: %w", text, err)
+			return nil, fmt.Errorf("invalid selector %q: %w", text, err)
 		}
 		p = append(p, key)
 		if after == "" {
@@ -53,35 +51,35 @@ func Parse(text string) (Path, error) {
 		case after[0] == '.' && len(after) > 1:
 			rest = after[1:]
 		default:
-			return nil, fmt.Errorf("read selector %q: a key is missing after %q", text, strings.TrimSuffix(text, after))
+			return nil, fmt.Errorf("invalid selector %q: key expected after %q", text, strings.TrimSuffix(text, after))
 		}
 	}
 	return p, nil
 }
 
-// next takes the first key off text.
+// next splits the first key off text.
 func next(text string) (key, after string, err error) {
 	if text[0] != '[' {
 		if i := strings.IndexAny(text, ".["); i >= 0 {
 			text, after = text[:i], text[i:]
 		}
 		if text == "" {
-			return "", "", fmt.Errorf("a key is empty")
+			return "", "", fmt.Errorf("empty key")
 		}
 		return text, after, nil
 	}
 	if len(text) > 1 && text[1] == '"' {
 		quoted, err := strconv.QuotedPrefix(text[1:])
 		if err != nil {
-			return "", "", fmt.Errorf("a quoted key does not end")
+			return "", "", fmt.Errorf("quoted key is not terminated")
 		}
 		after, ok := strings.CutPrefix(text[1+len(quoted):], "]")
 		if !ok {
-			return "", "", fmt.Errorf("a ] is missing after %s", quoted)
+			return "", "", fmt.Errorf("] expected after %s", quoted)
 		}
 		key, err := strconv.Unquote(quoted)
 		if err != nil {
-			return "", "", fmt.Errorf("%s is no quoted key", quoted)
+			return "", "", fmt.Errorf("invalid quoted key %s", quoted)
 		}
 		return key, after, nil
 	}

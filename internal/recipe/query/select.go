@@ -10,31 +10,29 @@ import (
 	"github.com/firstlight/firstlight/internal/diag"
 )
 
-// NotFoundError says how far a path led, and what there is.
+// NotFoundError has the existing part of the path and the alternatives.
 type NotFoundError struct {
 	Path  Path
 	Key   string
 	There []string
 }
 
-// Error names what there is instead.
 func (e *NotFoundError) Error() string {
 	at := "the document"
 	if len(e.Path) > 0 {
 		at = e.Path.String()
 	}
 	if len(e.There) == 0 {
-		return fmt.Sprintf("%s has nothing in it, so no %q", at, e.Key)
+		return fmt.Sprintf("%s is empty and has no %q", at, e.Key)
 	}
 	if near := diag.Nearest(e.Key, e.There); near != "" {
 		return fmt.Sprintf("%s has no %q: did you mean %q?", at, e.Key, near)
 	}
-	return fmt.Sprintf("%s has no %q, it has: %s", at, e.Key, strings.Join(e.There, ", "))
+	return fmt.Sprintf("%s has no %q: want one of %s", at, e.Key, strings.Join(e.There, ", "))
 }
 
-// Select is what a path leads to. With * in it, it is the list of what all the
-// paths lead to that there are. A key with dots may be written without quotes
-// where that is not ambiguous.
+// Select returns the value at a path. With * in the path, it returns the list of all existing
+// values. A key with dots needs no quotes if it is unambiguous.
 func Select(doc any, p Path) (any, error) { return walk(doc, nil, p) }
 
 func walk(v any, done, rest Path) (any, error) {
@@ -62,7 +60,7 @@ func walk(v any, done, rest Path) (any, error) {
 	return nil, &NotFoundError{Path: slices.Clone(done), Key: key, There: keys(v)}
 }
 
-// all follows rest from every child; those that it leads nowhere from are left out.
+// all follows rest from every child and ignores children without it.
 func all(v any, done, rest Path) (any, error) {
 	out := []any{}
 	var last error
@@ -84,7 +82,7 @@ func all(v any, done, rest Path) (any, error) {
 	return out, nil
 }
 
-// keys are the children of a value, in order.
+// keys returns the sorted keys of a value.
 func keys(v any) []string {
 	switch x := v.(type) {
 	case map[string]any:

@@ -1,3 +1,3 @@
-// Package recipetest has recipe trees for tests: a small one that has something
-// of everything, and generated ones of any size. Nothing but tests uses it.
+// Package recipetest has recipe trees for tests: a small one with every feature, and generated
+// ones of any size.
 package recipetest

@@ -8,9 +8,9 @@ import (
 	"testing/fstest"
 )
 
-// Generate makes a tree of n overlays besides the root: services, on them
-// intents, on them accelerators, on them operating systems, on them platforms.
-// Equal arguments make equal trees. It loads and resolves without problems.
+// Generate returns a tree of n overlays and the root: services, intents, accelerators,
+// operating systems and platforms. It is deterministic, and loads and resolves without
+// problems.
 func Generate(n int, seed uint64) fstest.MapFS {
 	return generate(n, seed, false)
 }
@@ -22,7 +22,7 @@ func generate(n int, seed uint64, whole bool) fstest.MapFS {
 	for s := range services {
 		g.service(fmt.Sprintf("cloud%03d", s))
 	}
-	for i := 0; g.left > 0; i++ { // what is left: overlays for numbers of nodes
+	for i := 0; g.left > 0; i++ { // the rest: overlays for numbers of nodes
 		g.overlay(fmt.Sprintf("extra%05d", i), "cloud000", fmt.Sprintf("{service: cloud000, nodes: %d}", i+1))
 	}
 	return g.files
@@ -34,8 +34,8 @@ type generator struct {
 	files fstest.MapFS
 	r     *rand.Rand
 	left  int
-	// whole: overlays name files, mixins and checks, and the charts' versions are the
-	// registry's, which the footprints describe.
+	// whole: overlays name files, mixins and checks, and chart versions are those of registry
+	// and footprints.
 	whole bool
 }
 
@@ -84,7 +84,7 @@ func (g *generator) accelerator(service, intent, gpu, base string) {
 	}
 }
 
-// overlay writes one, while there are some left to write.
+// overlay writes an overlay until the requested number is reached.
 func (g *generator) overlay(name, base, criteria string) {
 	if g.left <= 0 {
 		return

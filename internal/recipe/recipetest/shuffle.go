@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 )
 
-// Shuffled is a file system whose directories list their files in random order.
+// Shuffled returns a file system whose directories list their files in random order.
 func Shuffled(from fs.FS, seed uint64) fs.FS { return shuffled{FS: from, seed: seed} }
 
 type shuffled struct {
@@ -14,7 +14,6 @@ type shuffled struct {
 	seed uint64
 }
 
-// ReadDir lists a directory.
 func (s shuffled) ReadDir(name string) ([]fs.DirEntry, error) {
 	entries, err := fs.ReadDir(s.FS, name)
 	if err != nil {

@@ -10,17 +10,16 @@ import (
 //go:embed testdata/small
 var small embed.FS
 
-// Small is a tree with something of everything; it loads without problems. Each
-// call makes a copy that may be written to.
+// Small returns a modifiable tree with every feature; it loads without problems.
 func Small() fstest.MapFS {
 	root, err := fs.Sub(small, "testdata/small")
 	if err != nil {
-		panic(fmt.Sprintf("recipetest: %v", err)) // it is embedded
+		panic(fmt.Sprintf("recipetest: %v", err)) // an embedded file system cannot fail
 	}
 	return Copy(root)
 }
 
-// Copy is a file system as one that may be written to.
+// Copy returns a modifiable copy of a file system.
 func Copy(from fs.FS) fstest.MapFS {
 	out := fstest.MapFS{}
 	err := fs.WalkDir(from, ".", func(path string, d fs.DirEntry, err error) error {
@@ -37,7 +36,7 @@ func Copy(from fs.FS) fstest.MapFS {
 	return out
 }
 
-// Edit puts files into a copy of a tree; an empty text takes one away.
+// Edit returns a copy of a tree with files replaced; an empty text removes a file.
 func Edit(from fs.FS, files map[string]string) fstest.MapFS {
 	out := Copy(from)
 	for path, text := range files {

@@ -6,9 +6,8 @@ import (
 	"testing/fstest"
 )
 
-// Whole is Generate with all that a recipe can be made of: values files of services,
-// manifests, checks, mixins, and beside them footprints, node profiles and
-// accelerators. Every recipe of it can be tested.
+// Whole is Generate with every feature of recipes: values files of services, manifests, checks,
+// mixins, footprints, node profiles and accelerators. Every recipe can be tested.
 func Whole(n int, seed uint64) fstest.MapFS {
 	files := generate(n, seed, true)
 	g := generator{files: files}
@@ -30,12 +29,11 @@ func Whole(n int, seed uint64) fstest.MapFS {
 
 const (
 	generatedChecks = 4
-	// generatedFiles is how many values files and manifests a component has.
+	// generatedFiles is the number of values files and manifests of a component.
 	generatedFiles = 3
 )
 
-// part writes what a component has beside its values: more values, manifests, its
-// check, its footprint.
+// part writes the other files of a component: values, manifests, check, footprint.
 func (g *generator) part(i int) {
 	name := component(i)
 	for k := range generatedFiles {
@@ -44,7 +42,7 @@ func (g *generator) part(i int) {
 	}
 	g.write("checks/"+name+"/health-check.yaml", "apiVersion: chainsaw.kyverno.io/v1alpha1\nkind: Test\nmetadata: {name: %s}\n", name)
 	class, kind, pod, from := "system", "Deployment", "", "replicas: replicas, nodeSelector: nodeSelector, resources: resources"
-	if i == 0 { // stands for what makes nodes ready for GPUs
+	if i == 0 { // represents the component that makes nodes ready for GPUs
 		class, kind, from = "accelerated", "DaemonSet", "resources: resources"
 		pod = "\n      pod: {nodeSelector: {role: gpu}, tolerations: [{key: nvidia.com/gpu, operator: Exists}]}"
 	}
@@ -107,7 +105,7 @@ spec:
 `, name, service, kind, labels, name, role, more)
 }
 
-// named are files of a component that an overlay names.
+// named writes the files of a component that an overlay names.
 func (g *generator) named(b *strings.Builder, i int) {
 	if g.r.IntN(3) == 0 {
 		fmt.Fprintf(b, "      valuesFile: components/%s/values-%d.yaml\n", component(i), g.r.IntN(generatedFiles))
@@ -117,7 +115,7 @@ func (g *generator) named(b *strings.Builder, i int) {
 	}
 }
 
-// more is what an overlay has besides components.
+// more writes the other keys of an overlay.
 func (g *generator) more(b *strings.Builder) {
 	if g.r.IntN(5) == 0 {
 		b.WriteString("  mixins: [" + []string{"os-a", "os-b"}[g.r.IntN(2)] + "]\n")
@@ -127,7 +125,7 @@ func (g *generator) more(b *strings.Builder) {
 	}
 }
 
-// check is the part of a registry's entry that names the component's check.
+// check returns the health check of a registry entry.
 func (g *generator) check(name string) string {
 	if !g.whole {
 		return ""

@@ -12,20 +12,20 @@ import (
 	"github.com/firstlight/firstlight/internal/yamlstrict"
 )
 
-// Assignment is a value from the command line.
+// Assignment is a value set on the command line.
 type Assignment struct {
-	// Component is a name, or one of its valueOverrideKeys in the registry.
+	// Component is a name, or one of the component's valueOverrideKeys in the registry.
 	Component string
 	Path      query.Path
 	Value     any
 }
 
-// ParseAssignment reads component:path=value; the value is YAML.
+// ParseAssignment parses component:path=value; the value is YAML.
 func ParseAssignment(text string) (Assignment, error) {
 	component, rest, ok := strings.Cut(text, ":")
 	path, value, assigned := strings.Cut(rest, "=")
 	if !ok || !assigned || component == "" || path == "" {
-		return Assignment{}, fmt.Errorf("%q: write component:path=value, for example gpu-operator:driver.enabled=false", text)
+		return Assignment{}, fmt.Errorf("invalid assignment %q: must be component:path=value, for example gpu-operator:driver.enabled=false", text)
 	}
 	p, err := query.Parse(path)
 	if err != nil {
@@ -35,26 +35,26 @@ func ParseAssignment(text string) (Assignment, error) {
 	if value != "" {
 		doc, problems := yamlstrict.Parse("value", []byte(value))
 		if doc == nil {
-			return Assignment{}, fmt.Errorf("%q: %w", text, errors.New(problems[0].Message))
+			return Assignment{}, fmt.Errorf("invalid assignment %q: %w", text, errors.New(problems[0].Message))
 		}
 		if a.Value, problems = doc.Value(); len(problems) > 0 {
-			return Assignment{}, fmt.Errorf("%q: %w", text, errors.New(problems[0].Message))
+			return Assignment{}, fmt.Errorf("invalid assignment %q: %w", text, errors.New(problems[0].Message))
 		}
 	}
 	return a, nil
 }
 
-// block is the assignment as a block of keys.
+// block returns the assignment as nested mappings.
 func (a Assignment) block() map[string]any {
 	v := clone(a.Value)
 	for _, key := range slices.Backward(a.Path) {
 		v = map[string]any{key: v}
 	}
-	out, _ := v.(map[string]any) // the path has a key
+	out, _ := v.(map[string]any) // the path is not empty
 	return out
 }
 
-// assign lays what was set on the command line over the overrides.
+// assign merges the assignments over the overrides.
 func (d *draft) assign(set []Assignment) error {
 	for _, s := range set {
 		c, err := d.named(s.Component)
@@ -62,7 +62,7 @@ func (d *draft) assign(set []Assignment) error {
 			return err
 		}
 		if _, truth := s.Value.(bool); !truth && len(s.Path) == 1 && slices.Contains(model.Gates(), s.Path[0]) {
-			return fmt.Errorf("%s of %s is true or false, not %v", s.Path, c.Name, s.Value)
+			return fmt.Errorf("invalid value for %s of %s: must be true or false, not %v", s.Path, c.Name, s.Value)
 		}
 		if c.Overrides == nil {
 			c.Overrides = map[string]any{}
@@ -72,7 +72,7 @@ func (d *draft) assign(set []Assignment) error {
 	return nil
 }
 
-// named finds a component by its name or by another that the registry gives it.
+// named returns a component by its name or an alternative name from the registry.
 func (d *draft) named(name string) (*model.ComponentRef, error) {
 	if c, ok := d.components[name]; ok {
 		return c, nil
@@ -83,5 +83,5 @@ func (d *draft) named(name string) (*model.ComponentRef, error) {
 			return d.components[n], nil
 		}
 	}
-	return nil, fmt.Errorf("the recipe has no component %q to set a value of, it has: %s", name, strings.Join(names, ", "))
+	return nil, fmt.Errorf("cannot set a value of %q: the recipe has no such component; want one of %s", name, strings.Join(names, ", "))
 }

@@ -11,14 +11,13 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 )
 
-// What aicr does, in the version criteria.LegacyVersion, for those who migrate from
-// it. Besides what is here: criteria are not demanded to be covered, an excluded
-// overlay excludes nothing that is based on it, disabled components are in the
-// order, and constraints are replaced whole. How it reads a tree is in package tree.
-// Where aicr leaves the order to chance, names decide.
+// This file implements the differences of aicr in the version criteria.LegacyVersion, for users
+// who migrate from it. In addition, elsewhere: criteria need not be covered, excluding an
+// overlay does not exclude those based on it, disabled components are part of the order, and
+// constraints are replaced whole. Package tree implements the differences in reading. Where the
+// order of aicr is random, names decide.
 
-// compatible refuses what aicr refuses: a query that it does not know, and overlays
-// without their bases.
+// compatible rejects what aicr rejects: unknown queries, and overlays without their bases.
 func compatible(query criteria.Criteria, kept []*tree.Overlay) error {
 	if err := query.CheckLegacy(); err != nil {
 		return err
@@ -34,8 +33,8 @@ func compatible(query criteria.Criteria, kept []*tree.Overlay) error {
 	return problems.Sort().Err()
 }
 
-// sortCompat sorts by the existing specificity, in which a dimension that an
-// overlay does not write counts as if it were stated.
+// sortCompat sorts by aicr's specificity, which counts a dimension that an overlay omits as
+// stated.
 func sortCompat(overlays []*tree.Overlay) {
 	slices.SortFunc(overlays, func(a, b *tree.Overlay) int {
 		return cmp.Or(cmp.Compare(specificityCompat(a), specificityCompat(b)), cmp.Compare(a.Name, b.Name))
@@ -57,9 +56,8 @@ func specificityCompat(o *tree.Overlay) int {
 	return n
 }
 
-// componentCompat merges as aicr does: lists that are stated replace what there is,
-// but for manifests; values are merged at their topmost keys alone; cleanup is not
-// taken back. A component that is new is taken as it is written.
+// componentCompat merges as aicr does: lists replace the previous ones, except manifests;
+// values are merged at the top level only; cleanup cannot be unset. A new component is copied.
 func (d *draft) componentCompat(have, c *model.ComponentRef, fresh bool, l layer, keys at) {
 	path := d.at("components", c.Name)
 	if c.Cleanup != nil && !*c.Cleanup || c.HealthCheckSkip != nil && !*c.HealthCheckSkip {
@@ -75,7 +73,7 @@ func (d *draft) componentCompat(have, c *model.ComponentRef, fresh bool, l layer
 			*haveLists[i] = nil
 		}
 		d.join(haveLists[i], *stated[i], l, path.with(key), keys.with(key))
-		if replaces { // what is stated twice stays
+		if replaces { // duplicates are kept
 			*haveLists[i] = slices.Clone(*stated[i])
 		}
 	}
@@ -94,7 +92,7 @@ func (d *draft) componentCompat(have, c *model.ComponentRef, fresh bool, l layer
 	}
 }
 
-// phaseCompat takes a phase as it is written.
+// phaseCompat copies a phase.
 func (d *draft) phaseCompat(have, stated *model.Phase, l layer, path, keys at) {
 	d.phase(have, stated, l, path, keys)
 	have.Checks, have.Constraints = slices.Clone(stated.Checks), slices.Clone(stated.Constraints)

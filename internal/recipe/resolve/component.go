@@ -7,7 +7,7 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/model"
 )
 
-// textFields and listFields are the fields of a component that are merged alike.
+// textFields and listFields are the fields of a component with a common merge rule.
 var (
 	textFields = [...]string{"namespace", "type", "chart", "source", "version", "tag", "path", "valuesFile", "healthCheckAsserts"}
 	listFields = [...]string{"patches", "manifestFiles", "preManifestFiles", "dependencyRefs"}
@@ -21,8 +21,8 @@ func lists(c *model.ComponentRef) [4]*[]string {
 	return [4]*[]string{&c.Patches, &c.ManifestFiles, &c.PreManifestFiles, &c.DependencyRefs}
 }
 
-// component merges what a layer says of a component into what there is: texts
-// that are stated win, lists of names are joined, values are merged key by key.
+// component merges a layer's component: strings replace the previous ones, lists of names are
+// joined, values are merged by key.
 func (d *draft) component(c *model.ComponentRef, l layer, keys at) {
 	have, known := d.components[c.Name]
 	if !known {
@@ -63,7 +63,6 @@ func (d *draft) scalars(have, c *model.ComponentRef, l layer, path, keys at) {
 	d.truth(&have.HealthCheckSkip, c.HealthCheckSkip, l, path.with("healthCheckSkip"), keys.with("healthCheckSkip"))
 }
 
-// truth sets a field when the layer states it.
 func (d *draft) truth(have **bool, stated *bool, l layer, path, keys at) {
 	if stated != nil {
 		value := *stated
@@ -72,7 +71,7 @@ func (d *draft) truth(have **bool, stated *bool, l layer, path, keys at) {
 	}
 }
 
-// join appends what is not there yet.
+// join appends the entries that the list does not have.
 func (d *draft) join(have *[]string, stated []string, l layer, path, keys at) {
 	for i, s := range stated {
 		if !slices.Contains(*have, s) {
@@ -82,8 +81,8 @@ func (d *draft) join(have *[]string, stated []string, l layer, path, keys at) {
 	}
 }
 
-// mergeValues merges blocks of keys key by key, however deep; anything else replaces
-// what there is. A null stays: Helm takes a chart's default away for it.
+// mergeValues merges mappings recursively; other values are replaced. A null is kept, because
+// Helm then removes a chart's default.
 func (t trace) mergeValues(have, stated map[string]any, l layer, path, keys at) {
 	for key, value := range stated {
 		block, isBlock := value.(map[string]any)
@@ -97,7 +96,7 @@ func (t trace) mergeValues(have, stated map[string]any, l layer, path, keys at) 
 	}
 }
 
-// clone copies a plain value, however deep.
+// clone returns a deep copy of a plain value.
 func clone(v any) any {
 	switch x := v.(type) {
 	case map[string]any:

@@ -9,47 +9,45 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 )
 
-// Uncovered is something that a query states and no overlay that applies carries.
+// Uncovered is a criterion of a query that no matching overlay has.
 type Uncovered struct {
 	Dimension criteria.Dimension `json:"dimension"`
 	Value     string             `json:"value"`
-	// Available are the values of the dimension that overlays carry which agree
-	// with the rest of the query.
+	// Available are the values of the dimension in overlays that agree with the rest of the
+	// query.
 	Available []string `json:"available"`
-	// Recipes carry the value that was asked for; those that agree with more of
-	// the query are first.
+	// Recipes have the requested value; those that agree with more of the query come first.
 	Recipes []string `json:"recipes"`
-	// Excluded are overlays that carry it, and were excluded by the snapshot.
+	// Excluded are overlays with the value that were excluded by the snapshot.
 	Excluded []string `json:"excluded,omitempty"`
 }
 
-// CoverageError says that part of a query has no effect, and what there is.
+// CoverageError means that criteria of a query have no effect.
 type CoverageError struct {
 	Query     criteria.Criteria `json:"query"`
 	Uncovered []Uncovered       `json:"uncovered"`
 }
 
-// Error lists what is not covered and what is available.
+// Error lists the uncovered criteria with alternatives.
 func (e *CoverageError) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "there is no recipe for %s", e.Query)
+	fmt.Fprintf(&b, "no recipe for %s", e.Query)
 	for _, u := range e.Uncovered {
-		fmt.Fprintf(&b, "\n%s=%s has no effect: no overlay that applies carries it", u.Dimension, u.Value)
+		fmt.Fprintf(&b, "\n%s=%s has no effect: no matching overlay has it", u.Dimension, u.Value)
 		if len(u.Excluded) > 0 {
 			fmt.Fprintf(&b, "\n    excluded by the snapshot: %s", strings.Join(u.Excluded, ", "))
 		}
 		if len(u.Available) > 0 {
-			fmt.Fprintf(&b, "\n    %s there is with the rest: %s", u.Dimension, strings.Join(u.Available, ", "))
+			fmt.Fprintf(&b, "\n    %s available with the other criteria: %s", u.Dimension, strings.Join(u.Available, ", "))
 		}
 		if len(u.Recipes) > 0 {
-			fmt.Fprintf(&b, "\n    %s=%s there is in: %s", u.Dimension, u.Value, strings.Join(u.Recipes, "; "))
+			fmt.Fprintf(&b, "\n    %s=%s is available in: %s", u.Dimension, u.Value, strings.Join(u.Recipes, "; "))
 		}
 	}
 	return b.String()
 }
 
-// covered demands that each dimension that is stated is carried by an overlay
-// that applies.
+// covered requires that each criterion of the query is in a matching overlay.
 func covered(t *tree.Tree, q criteria.Criteria, kept []*tree.Overlay, e *exclusion) error {
 	carried := map[criteria.Dimension]bool{}
 	for _, o := range kept {
@@ -77,7 +75,7 @@ func covered(t *tree.Tree, q criteria.Criteria, kept []*tree.Overlay, e *exclusi
 	return err
 }
 
-const maxNamed = 5 // recipes that a message names
+const maxNamed = 5 // recipes that a message lists
 
 func uncovered(t *tree.Tree, q, rest criteria.Criteria, d criteria.Dimension, e *exclusion) Uncovered {
 	u := Uncovered{Dimension: d, Value: q.Get(d), Available: []string{}, Recipes: []string{}}
@@ -108,7 +106,7 @@ func uncovered(t *tree.Tree, q, rest criteria.Criteria, d criteria.Dimension, e 
 	return u
 }
 
-// missing is how much of what an overlay states the query would have to change.
+// missing is the distance of an overlay's criteria from the query.
 func missing(c, q criteria.Criteria) int {
 	n := 0
 	for _, d := range c.Stated() {
@@ -117,7 +115,7 @@ func missing(c, q criteria.Criteria) int {
 		case "":
 			n++
 		default:
-			n += 2 // to change is more than to add
+			n += 2 // changing a criterion costs more than adding one
 		}
 	}
 	return n

@@ -9,7 +9,7 @@ import (
 
 const registryFile = "registry.yaml"
 
-// defaults fills in from the registry what no layer stated.
+// defaults sets fields that no layer set from the registry.
 func (d *draft) defaults() {
 	for name, c := range d.components {
 		if entry, ok := d.tree.Components[name]; ok {
@@ -25,7 +25,7 @@ func (d *draft) defaults() {
 			}
 		}
 		if c.Type == model.Helm && c.Source != "" && c.Chart == "" {
-			c.Chart = name // what every deployer takes
+			c.Chart = name // the default of every deployer
 		}
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/query"
 )
 
-// Change is one value in which two recipes differ. From is nil of what only the
-// second has, To of what only the first has; Op tells that from a null.
+// Change is a value that differs between two recipes. From is nil if only the second recipe has
+// it, To if only the first has it; Op distinguishes that from null.
 type Change struct {
 	Path query.Path `json:"-"`
 	Name string     `json:"path"`
@@ -17,14 +17,14 @@ type Change struct {
 	To   any        `json:"to,omitempty"`
 }
 
-// Ops of a change.
+// Values of Change.Op.
 const (
 	Added   = "added"
 	Removed = "removed"
 	Changed = "changed"
 )
 
-// Diff is what makes b of a, in the order of paths.
+// Diff returns the changes from a to b, sorted by path.
 func Diff(a, b *Result) ([]Change, error) {
 	before, err := a.leaves()
 	if err != nil {

@@ -1,8 +1,7 @@
-// Package resolve makes a recipe of overlays: those that the criteria match and
-// those that these are based on, merged in a total order onto the root, then
-// mixins, the profile's value and the registry's defaults.
+// Package resolve builds a recipe from overlays: those that match the criteria and their bases,
+// merged in a total order onto the root, then mixins, the selected profile value and the
+// registry's defaults.
 //
-// It is a pure function of tree, criteria and options: what it returns shares
-// nothing with the tree, and is the same whatever order files were read in.
-// compat.go holds what aicr does differently.
+// It is a pure function of tree, criteria and options. Results share no memory with the tree
+// and do not depend on the order of files. compat.go has the differences of aicr.
 package resolve

@@ -11,10 +11,9 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/query"
 )
 
-// Document is the recipe with everything that it comes to, as plain values by
-// name: criteria, overlays, constraints, components (each with its Helm values),
-// deploymentOrder, validation. It is what selectors select from, and what two
-// recipes are compared by.
+// Document returns the complete recipe as plain values: criteria, overlays, constraints,
+// components (with their Helm values), deploymentOrder, validation. Selectors and Diff work on
+// it.
 func (r *Result) Document() (map[string]any, error) {
 	components := map[string]any{}
 	for i := range r.ComponentRefs {
@@ -56,7 +55,7 @@ func (r *Result) Document() (map[string]any, error) {
 
 func (r *Result) component(c *model.ComponentRef) (map[string]any, error) {
 	if !r.Deploys(c) {
-		return map[string]any{"enabled": false}, nil // of what is not deployed nothing else matters
+		return map[string]any{"enabled": false}, nil // other fields of a disabled component have no effect
 	}
 	values, err := r.Values(c.Name)
 	if err != nil {
@@ -74,13 +73,13 @@ func (r *Result) component(c *model.ComponentRef) (map[string]any, error) {
 	}
 	doc["enabled"] = true
 	if c.Type == model.Helm && c.Source != "" && c.Chart == "" {
-		doc["chart"] = c.Name // what every deployer takes
+		doc["chart"] = c.Name // the default of every deployer
 	}
 	doc["values"] = values
 	return doc, nil
 }
 
-// Deploys says whether a component is deployed; to aicr only enabled decides it.
+// Deploys reports whether a component is deployed; aicr only considers enabled.
 func (r *Result) Deploys(c *model.ComponentRef) bool {
 	if !r.compat {
 		return c.Enabled()
@@ -101,8 +100,8 @@ func constraints(list []model.Constraint) map[string]any {
 	return out
 }
 
-// Digest is the SHA-256 of the document in canonical JSON: recipes that come to
-// the same have the same, however they came about.
+// Digest is the SHA-256 of the document in canonical JSON. Recipes with equal content have
+// equal digests, whatever their overlays are.
 func (r *Result) Digest() (string, error) {
 	doc, err := r.Document()
 	if err != nil {
@@ -115,7 +114,7 @@ func (r *Result) Digest() (string, error) {
 }
 
 func digest(v any) (string, error) {
-	data, err := json.Marshal(v) // keys of maps come in order
+	data, err := json.Marshal(v) // map keys are sorted
 	if err != nil {
 		return "", fmt.Errorf("encode: %w", err)
 	}
@@ -123,8 +122,7 @@ func digest(v any) (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// names says of which lists of a document the entries are names, so that their
-// order does not matter.
+// names reports whether a list of the document contains names, whose order has no meaning.
 func names(p query.Path) bool {
 	switch len(p) {
 	case 1:
@@ -143,11 +141,11 @@ func names(p query.Path) bool {
 	return false
 }
 
-// plain makes plain values of a struct of the model, by its JSON.
+// plain converts a struct of the model to plain values, using its JSON.
 func plain(v any) any {
 	data, err := json.Marshal(v)
 	if err != nil {
-		panic("resolve: encode a struct of the model: " + err.Error()) // they have nothing that can't be encoded
+		panic("resolve: encode a struct of the model: " + err.Error()) // all fields can be encoded
 	}
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
@@ -159,7 +157,7 @@ func plain(v any) any {
 }
 
 func plainMap(v any) map[string]any {
-	m, _ := plain(v).(map[string]any) // a struct is a block of keys
+	m, _ := plain(v).(map[string]any) // a struct is encoded as an object
 	return m
 }
 
@@ -177,7 +175,7 @@ func integers(v any) any {
 		if n, err := x.Int64(); err == nil {
 			return n
 		}
-		f, _ := x.Float64() // it was a number a moment ago
+		f, _ := x.Float64() // the text is a valid number
 		return f
 	}
 	return v

@@ -9,7 +9,7 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 )
 
-// draft is a recipe in the making.
+// draft is a recipe under construction.
 type draft struct {
 	tree   *tree.Tree
 	compat bool
@@ -38,7 +38,7 @@ func newDraft(t *tree.Tree, o Options) *draft {
 	return d
 }
 
-// mergeAll merges the root, then each overlay behind what it is based on, each once.
+// mergeAll merges the root, then each overlay after its bases, each once.
 func (d *draft) mergeAll(overlays []*tree.Overlay) {
 	done := map[*tree.Overlay]bool{}
 	d.mergeOverlay(d.tree.Base)
@@ -75,7 +75,7 @@ func (d *draft) mergeOverlay(o *tree.Overlay) {
 	}
 }
 
-// constraint merges one into those of the same place, field by field.
+// constraint merges a constraint into the one of the same name, by field.
 func (d *draft) constraint(into map[string]*model.Constraint, c *model.Constraint, l layer, path, keys at) {
 	have := into[c.Name]
 	if have == nil || d.compat {
@@ -89,7 +89,7 @@ func (d *draft) constraint(into map[string]*model.Constraint, c *model.Constrain
 	d.text(&have.Unit, c.Unit, l, path.with("unit"), keys.with("unit"))
 }
 
-// text sets a field when the layer states it.
+// text sets a field if the layer states it.
 func (d *draft) text(have *string, stated string, l layer, path, keys at) {
 	if stated == "" {
 		return
@@ -100,7 +100,7 @@ func (d *draft) text(have *string, stated string, l layer, path, keys at) {
 	}
 }
 
-// recipe is the draft as a recipe; everything in it is in order of its name.
+// recipe converts the draft to a recipe with sorted lists.
 func (d *draft) recipe(q criteria.Criteria, order []string) *model.Recipe {
 	r := &model.Recipe{
 		Header:   model.Header{Kind: model.KindRecipe, APIVersion: model.APIVersion},

@@ -9,7 +9,7 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 )
 
-// exclusion is which overlays were left out, and why.
+// exclusion lists excluded overlays with reasons.
 type exclusion struct {
 	why      map[*tree.Overlay]string
 	overlays []model.ExcludedOverlay
@@ -18,9 +18,9 @@ type exclusion struct {
 
 func (e *exclusion) has(o *tree.Overlay) bool { return e.why[o] != "" }
 
-// exclude judges what matched against the snapshot. An overlay is left out when
-// a constraint of its own, of its mixins or of what it is based on does not hold.
-// Those of severity warning, and those of the root, only warn.
+// exclude checks the matching overlays against the snapshot. An overlay is excluded if a
+// constraint of its own, of its mixins or of its bases does not hold. Constraints of severity
+// warning, and those of the root, only warn.
 func exclude(t *tree.Tree, matched []*tree.Overlay, o Options) *exclusion {
 	e := &exclusion{why: map[*tree.Overlay]string{}}
 	if o.Snapshot == nil {

@@ -7,25 +7,25 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/query"
 )
 
-// Value is one value of a recipe, and why it is what it is.
+// Value is one value of a recipe with its origin.
 type Value struct {
 	Path  query.Path `json:"-"`
 	Name  string     `json:"path"`
 	Value any        `json:"value"`
-	// Set are the layers that set it, the one that counts last. It is empty of what
-	// no layer set: what is computed, or what the format takes for granted.
+	// Set are the layers that set it, in order; the last one takes effect. It is empty for
+	// computed and implied values.
 	Set []Setting `json:"set"`
 }
 
-// Setting is one layer's setting of a value.
+// Setting is a value as set by one layer.
 type Setting struct {
 	Layer string    `json:"layer"`
 	At    *diag.Pos `json:"at,omitempty"`
 	Value any       `json:"value"`
 }
 
-// Explain lists the values below a path with the layers that set them. The
-// recipe has to be resolved with Explain.
+// Explain lists the values below a path with the layers that set them. It requires
+// Options.Explain.
 func (r *Result) Explain(below query.Path) ([]Value, error) {
 	doc, err := r.Document()
 	if err != nil {
@@ -53,7 +53,7 @@ func (r *Result) Explain(below query.Path) ([]Value, error) {
 	return out, nil
 }
 
-// computed are the parts of a document that no layer sets.
+// computed returns true for parts of a document that no layer sets.
 func computed(p query.Path) bool {
 	switch p[0] {
 	case "criteria", "overlays", "mixins", "profile", "deploymentOrder":
@@ -63,7 +63,7 @@ func computed(p query.Path) bool {
 	}
 }
 
-// fromFiles adds what the values files of a component set.
+// fromFiles adds the settings of a component's values files.
 func (r *Result) fromFiles(i int, into map[string][]Origin) {
 	c := &r.ComponentRefs[i]
 	for _, file := range r.tree.ValuesFiles(c) {
@@ -79,7 +79,7 @@ func (r *Result) fromFiles(i int, into map[string][]Origin) {
 	}
 }
 
-// inside says whether a path is below another, in which * is any key.
+// inside reports whether a path is below another, in which * matches any key.
 func inside(p, below query.Path) bool {
 	return len(p) >= len(below) && slices.EqualFunc(p[:len(below)], below, func(a, b string) bool { return b == "*" || a == b })
 }

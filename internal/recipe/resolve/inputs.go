@@ -8,22 +8,21 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/model"
 )
 
-// Input is a file, or a part of one, that a recipe is made of.
+// Input is a file, or a part of one, that determines a recipe.
 type Input struct {
-	// Path is relative to the recipe tree. Part is empty for the whole file, or
-	// names an entry: components/NAME of the registry, validators/NAME of a catalogue.
+	// Path is relative to the recipe tree. Part is empty for the whole file, or names an entry:
+	// components/NAME of the registry, validators/NAME of a catalogue.
 	Path string `json:"path"`
 	Part string `json:"part,omitempty"`
-	// Digest is the SHA-256 of the file, or of the entry in canonical JSON; it is
-	// empty for what is not there, or can't be read.
+	// Digest is the SHA-256 of the file, or of the entry in canonical JSON, in hexadecimal;
+	// empty if it cannot be read.
 	Digest string `json:"digest"`
-	// Why says in which way the recipe is made of it.
+	// Why is the role of the input.
 	Why string `json:"why"`
 }
 
-// Inputs are all files that the recipe was made of, in the order of their paths:
-// when the inputs of two resolutions are equal, so are the recipes. Components
-// that are disabled bring none but the overlays that say so.
+// Inputs returns all files that determine the recipe, sorted by path: two resolutions with
+// equal inputs give equal recipes. A disabled component only adds the overlays that disable it.
 func (r *Result) Inputs() []Input {
 	in := inputs{r: r}
 	for i, o := range r.Applied {
@@ -78,7 +77,7 @@ func (in *inputs) component(c *model.ComponentRef) {
 	}
 }
 
-// checks adds the catalogue's entries for what the validation names.
+// checks adds the catalogue entries of the checks in the validation.
 func (in *inputs) checks() {
 	if in.r.Validation == nil {
 		return

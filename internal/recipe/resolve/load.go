@@ -11,9 +11,9 @@ import (
 	"github.com/firstlight/firstlight/internal/yamlstrict"
 )
 
-// Load reads a recipe that was resolved before; the tree is for the values files
-// that it names. Other programs write recipes too: keys that are not known are
-// passed over. What set its values is not known any more.
+// Load reads a resolved recipe from a file; the tree provides the values files that it names.
+// Unknown keys are ignored, because other programs write recipes too. The result has no
+// origins.
 func Load(t *tree.Tree, file string, data []byte) (*Result, error) {
 	doc, problems := yamlstrict.Parse(file, data)
 	if doc == nil {
@@ -22,7 +22,7 @@ func Load(t *tree.Tree, file string, data []byte) (*Result, error) {
 	var r model.Recipe
 	problems = doc.Decode(&r).Without(diag.UnknownKey)
 	if r.Kind != model.KindRecipe {
-		problems = append(problems, diag.UnknownKind.At(doc.ValueAt("kind"), "the file is of kind %q, not %s", r.Kind, model.KindRecipe).
+		problems = append(problems, diag.UnknownKind.At(doc.ValueAt("kind"), "invalid kind %q: must be %s", r.Kind, model.KindRecipe).
 			With("give the file of a resolved recipe"))
 	}
 	if err := problems.Err(); err != nil {
@@ -33,7 +33,7 @@ func Load(t *tree.Tree, file string, data []byte) (*Result, error) {
 	return &Result{Recipe: &r, Query: r.Criteria, Matched: map[string]bool{}, tree: t}, nil
 }
 
-// ParseCriteria reads a file of kind RecipeCriteria, or one that has the criteria alone.
+// ParseCriteria reads a file of kind RecipeCriteria, or one with only the criteria.
 func ParseCriteria(file string, data []byte) (criteria.Criteria, error) {
 	doc, problems := yamlstrict.Parse(file, data)
 	if doc == nil {
@@ -46,8 +46,8 @@ func ParseCriteria(file string, data []byte) (criteria.Criteria, error) {
 	}
 	problems = doc.Decode(&f)
 	if f.Kind != model.KindCriteria {
-		problems = append(problems, diag.UnknownKind.At(doc.ValueAt("kind"), "the file is of kind %q, not %s", f.Kind, model.KindCriteria).
-			With("write kind: %s, or the criteria alone", model.KindCriteria))
+		problems = append(problems, diag.UnknownKind.At(doc.ValueAt("kind"), "invalid kind %q: must be %s", f.Kind, model.KindCriteria).
+			With("write kind: %s, or only the criteria", model.KindCriteria))
 	}
 	return f.Spec, problems.Err()
 }

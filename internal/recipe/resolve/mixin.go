@@ -10,14 +10,14 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 )
 
-// mixins merges the mixins that the overlays name, in the order in which they
-// were named. A mixin adds; what is set already it may not set differently.
+// mixins merges the mixins that the overlays name, in that order. A mixin may add values but
+// not change them.
 func (d *draft) mixins() error {
 	var problems diag.List
 	for _, name := range d.mixinNames {
 		m, ok := d.tree.Mixins[name]
 		if !ok {
-			continue // a tree with such a name does not load
+			continue // loading rejects unknown mixins
 		}
 		problems = append(problems, d.mixin(m)...)
 		d.mixedIn = append(d.mixedIn, name)
@@ -50,13 +50,12 @@ func (d *draft) mixin(m *tree.Mixin) diag.List {
 
 func (d *draft) conflict(m *tree.Mixin, keys at, format string, args ...any) diag.Problem {
 	p := rule.MixinConflict.At(d.tree.ValuePos(m.File, keys...), format, args...)
-	p.Message = "mixin " + m.Metadata.Name + " sets what the recipe has set already: " + p.Message
+	p.Message = "mixin " + m.Metadata.Name + " changes values that the recipe already sets: " + p.Message
 	return p
 }
 
-// mixinConflicts are the fields of a component that is there already which a
-// mixin may not set: everything but its namespace, lists that are joined, and
-// values that the registry allows.
+// mixinConflicts returns the fields of an existing component that the mixin must not set: all
+// except the namespace, joined lists, and values that the registry allows.
 func (d *draft) mixinConflicts(m *tree.Mixin, have, c *model.ComponentRef, keys at) diag.List {
 	var problems diag.List
 	haveTexts, stated := texts(have), texts(c)

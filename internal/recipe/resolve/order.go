@@ -11,9 +11,8 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/rule"
 )
 
-// order is the order of deployment: every component behind those that it depends
-// on, and by name where that leaves a choice. Components that are disabled are
-// not in it.
+// order is the deployment order: each component comes after its dependencies, otherwise sorted
+// by name. It excludes disabled components.
 func (d *draft) order() ([]string, diag.List, error) {
 	needs, warnings, problems := d.needs()
 	if err := problems.Sort().Err(); err != nil {
@@ -40,7 +39,7 @@ func (d *draft) order() ([]string, diag.List, error) {
 	return order, warnings.Sort(), nil
 }
 
-// needs are what each component that is deployed depends on.
+// needs returns the dependencies of each deployed component.
 func (d *draft) needs() (needs map[string]map[string]bool, warnings, problems diag.List) {
 	needs = map[string]map[string]bool{}
 	for name, c := range d.components {
@@ -55,7 +54,7 @@ func (d *draft) needs() (needs map[string]map[string]bool, warnings, problems di
 				problems = append(problems, d.unknown(c, dep))
 			case !other.Enabled() && !d.compat:
 				warnings = append(warnings, rule.DisabledDependency.At(d.pos("components", name, "dependencyRefs", dep),
-					"%s depends on %s, which the recipe disables: it is deployed without it", name, dep))
+					"%s depends on %s, which the recipe disables: it is deployed without the dependency", name, dep))
 			default:
 				needs[name][dep] = true
 			}
@@ -66,15 +65,14 @@ func (d *draft) needs() (needs map[string]map[string]bool, warnings, problems di
 
 func (d *draft) unknown(c *model.ComponentRef, dep string) diag.Problem {
 	p := rule.UnknownDependency.At(d.pos("components", c.Name, "dependencyRefs", dep),
-		"%s depends on %s, which the recipe does not have", c.Name, dep)
+		"%s depends on %s, which is not in the recipe", c.Name, dep)
 	if near := diag.Nearest(dep, slices.Collect(maps.Keys(d.components))); near != "" {
 		p = p.With("did you mean %s?", near)
 	}
 	return p
 }
 
-// circle names components that depend on each other; there is such a circle
-// among what is left.
+// circle returns the components of a cycle, which must exist in needs.
 func (d *draft) circle(needs map[string]map[string]bool) diag.Problem {
 	seen := map[string]int{}
 	var walk []string
@@ -91,5 +89,5 @@ func (d *draft) circle(needs map[string]map[string]bool) diag.Problem {
 	i := slices.Index(walk, slices.Min(walk))
 	walk = append(append(slices.Clone(walk[i:]), walk[:i]...), walk[i])
 	return rule.DependencyCycle.At(d.pos("components", walk[0], "dependencyRefs", walk[1]),
-		"%s", fmt.Sprintf("components depend on each other: %s", strings.Join(walk, " -> ")))
+		"%s", fmt.Sprintf("dependency cycle: %s", strings.Join(walk, " -> ")))
 }

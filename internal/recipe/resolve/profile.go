@@ -11,16 +11,16 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/rule"
 )
 
-// profile merges the value of the recipe's profile that was asked for, or its
-// default. What overlays declare of one profile, the last of them declares.
+// profile merges the requested value of the recipe's profile, or the default. If several
+// overlays declare the profile, the last declaration applies.
 func (d *draft) profile(asked string) error {
 	name, value, given := strings.Cut(asked, "=")
 	if asked != "" && (!given || name == "" || value == "") {
-		return fmt.Errorf("profile %q: write name=value", asked)
+		return fmt.Errorf("invalid profile %q: must be name=value", asked)
 	}
 	if len(d.profiles) == 0 {
 		if given {
-			return fmt.Errorf("profile %s: the recipe has no profile", name)
+			return fmt.Errorf("cannot select profile %s: the recipe has no profile", name)
 		}
 		return nil
 	}
@@ -28,7 +28,7 @@ func (d *draft) profile(asked string) error {
 	for _, other := range d.profiles {
 		if other.Name != p.Name {
 			return diag.List{rule.ProfileConflict.At(d.tree.ValuePos(p.overlay.File, "spec", "profile", "name"),
-				"the recipe has profile %s of %s already, this is %s", other.Name, other.overlay.Name, p.Name)}
+				"conflicting profiles: %s of %s, and %s", other.Name, other.overlay.Name, p.Name)}
 		}
 	}
 	if !given {
@@ -37,10 +37,10 @@ func (d *draft) profile(asked string) error {
 	chosen, ok := p.Values[value]
 	if !given && !ok {
 		return diag.List{rule.ProfileShape.At(d.tree.ValuePos(p.overlay.File, "spec", "profile", "default"),
-			"the default %q of profile %s is not among its values", value, name)}
+			"invalid default %q of profile %s: must be one of its values", value, name)}
 	}
 	if name != p.Name || !ok {
-		return fmt.Errorf("profile %s=%s: the recipe has profile %s with %s", name, value, p.Name, strings.Join(slices.Sorted(maps.Keys(p.Values)), ", "))
+		return fmt.Errorf("unknown profile value %s=%s: the recipe has the profile %s with %s", name, value, p.Name, strings.Join(slices.Sorted(maps.Keys(p.Values)), ", "))
 	}
 	d.selected = &model.SelectedProfile{Name: name, Value: value, Advertiser: chosen.Advertiser}
 	return d.applyProfile(p, value, chosen)
@@ -66,7 +66,7 @@ func (d *draft) applyProfile(p declaredProfile, value string, v model.ProfileVal
 		have := d.components[ref.Name]
 		if have == nil {
 			return diag.List{rule.UnknownComponent.At(d.tree.ValuePos(p.overlay.File, keys.with("componentRefs", index(i), "name")...),
-				"profile %s=%s sets values of %s, which the recipe does not have", p.Name, value, ref.Name)}
+				"profile %s=%s sets values of %s, which is not in the recipe", p.Name, value, ref.Name)}
 		}
 		if have.Overrides == nil {
 			have.Overrides = map[string]any{}

@@ -12,34 +12,33 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 )
 
-// Options of one resolution; the zero value is the usual one.
+// Options configure Resolve; the zero value is the default.
 type Options struct {
-	// Compat resolves as aicr does, in the version criteria.LegacyVersion. The tree
-	// has to be loaded with Legacy.
+	// Compat resolves as aicr does in the version criteria.LegacyVersion. It requires a tree
+	// loaded with Legacy.
 	Compat bool
-	// Snapshot, where there is one, excludes overlays whose constraints do not hold.
+	// Snapshot excludes overlays whose constraints do not hold; nil: none are excluded.
 	Snapshot *constraint.Snapshot
 	// Profile is name=value; empty: the default.
 	Profile string
-	// Set are values over all others.
+	// Set are values with the highest precedence.
 	Set []Assignment
-	// Explain keeps which layer set each value.
+	// Explain records which layer set each value.
 	Explain bool
 }
 
-// Result is a recipe with what is known of how it came about.
+// Result is a resolved recipe with its origin.
 type Result struct {
 	*model.Recipe
-	// Query is the criteria in the form in which they were matched.
+	// Query is the normalized query.
 	Query criteria.Criteria
-	// Applied are the overlays in the order in which they were merged, the root first.
+	// Applied are the overlays in merge order, the root first.
 	Applied []*tree.Overlay
-	// Matched says which of them the criteria matched; the others are there because
-	// one of those is based on them.
+	// Matched has the applied overlays that match the criteria; the others are bases of those.
 	Matched map[string]bool
-	// Profiles are the values of the recipe's profile, as name=value, in order.
+	// Profiles are the values of the recipe's profile as name=value, sorted.
 	Profiles []string
-	// Warnings are what does not keep the recipe from being used.
+	// Warnings are problems that do not prevent the use of the recipe.
 	Warnings diag.List
 
 	tree   *tree.Tree
@@ -47,13 +46,12 @@ type Result struct {
 	trace  trace
 }
 
-// Resolve makes the recipe for a query. It fails with a *CoverageError when
-// something that the query states has no effect, and with a diag.List when
-// the overlays do not fit together.
+// Resolve builds the recipe for a query. It returns a *CoverageError if criteria of the query
+// have no effect, and a diag.List if the overlays are inconsistent.
 func Resolve(t *tree.Tree, query criteria.Criteria, o Options) (*Result, error) {
 	r, err := resolve(t, query, o)
 	if list, ok := errors.AsType[diag.List](err); ok && !o.Explain {
-		o.Explain = true // to say where what is wrong stands
+		o.Explain = true // gives problems a position
 		if _, err = resolve(t, query, o); err == nil {
 			return nil, list
 		}
@@ -102,7 +100,7 @@ func resolve(t *tree.Tree, query criteria.Criteria, o Options) (*Result, error) 
 	return r, nil
 }
 
-// answers says whether what applies is an answer to the query.
+// answers checks that the applied overlays answer the query.
 func answers(t *tree.Tree, asked, q criteria.Criteria, kept []*tree.Overlay, excluded *exclusion, o Options) error {
 	if o.Compat {
 		return compatible(asked, kept)
@@ -110,13 +108,13 @@ func answers(t *tree.Tree, asked, q criteria.Criteria, kept []*tree.Overlay, exc
 	return covered(t, q, kept, excluded)
 }
 
-// Tree is what the recipe was resolved from.
+// Tree returns the tree that the recipe was resolved from.
 func (r *Result) Tree() *tree.Tree { return r.tree }
 
-// Compat says that it was resolved as aicr does.
+// Compat reports whether the recipe was resolved as aicr does.
 func (r *Result) Compat() bool { return r.compat }
 
-// Component finds one of the recipe's components.
+// Component returns a component of the recipe by name.
 func (r *Result) Component(name string) (*model.ComponentRef, bool) {
 	i := slices.IndexFunc(r.ComponentRefs, func(c model.ComponentRef) bool { return c.Name == name })
 	if i < 0 {

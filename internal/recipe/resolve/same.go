@@ -2,7 +2,7 @@ package resolve
 
 import "reflect"
 
-// same says whether two plain values are equal; 1 and 1.0 are.
+// same reports whether two plain values are equal; 1 equals 1.0.
 func same(a, b any) bool {
 	if x, ok := number(a); ok {
 		y, ok := number(b)

@@ -7,9 +7,8 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 )
 
-// sortOverlays puts overlays in the order in which they are merged: the less
-// specific first, then those nearer to the root, then by name. Names are unique,
-// so the order is total.
+// sortOverlays sorts overlays in merge order: less specific first, then nearer to the root
+// first, then by name. Names are unique, so the order is total.
 func sortOverlays(overlays []*tree.Overlay, compat bool) {
 	if compat {
 		sortCompat(overlays)

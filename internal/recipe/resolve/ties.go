@@ -10,9 +10,8 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/rule"
 )
 
-// Ties are the values that two overlays set differently of which neither is more
-// specific than the other, nor based on it: only their order decides. The recipe
-// has to be resolved with Explain.
+// Ties returns the values that two equally specific, unrelated overlays set differently, so
+// that only their names decide. It requires Options.Explain.
 func (r *Result) Ties() diag.List {
 	var out diag.List
 	for _, path := range slices.Sorted(maps.Keys(r.trace)) {
@@ -24,7 +23,7 @@ func (r *Result) Ties() diag.List {
 		for _, before := range origins[:len(origins)-1] {
 			if tied(before, last) {
 				out = append(out, rule.Tie.At(r.tree.ValuePos(last.File, last.Keys...),
-					"%s is %s of %s, and %s of %s, which is as specific", path, text(last.Value), last.Layer, text(before.Value), before.Layer))
+					"%s is %s in %s, and %s in %s, which is equally specific", path, text(last.Value), last.Layer, text(before.Value), before.Layer))
 				break
 			}
 		}

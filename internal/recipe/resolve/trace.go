@@ -10,8 +10,8 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 )
 
-// at is a path, in the recipe or in a file. It is never written in place. A nil
-// path stays nil: without a trace nobody asks for it.
+// at is a path in the recipe or in a file. It is immutable. nil means that no trace is
+// recorded.
 type at []string
 
 func (a at) with(keys ...string) at {
@@ -21,7 +21,6 @@ func (a at) with(keys ...string) at {
 	return append(slices.Clip(a), keys...)
 }
 
-// at begins a path.
 func (d *draft) at(keys ...string) at {
 	if d.trace == nil {
 		return nil
@@ -31,8 +30,8 @@ func (d *draft) at(keys ...string) at {
 
 func index(i int) string { return strconv.Itoa(i) }
 
-// layer is one of those that are merged: an overlay, a mixin, a profile's value,
-// the registry, a values file, or the command line.
+// layer is one of the merged layers: an overlay, a mixin, a profile value, the registry, a
+// values file, or the command line.
 type layer struct {
 	name, file string
 	overlay    *tree.Overlay
@@ -40,10 +39,10 @@ type layer struct {
 
 // Origin is one setting of a value.
 type Origin struct {
-	// Layer is the name of the overlay, or mixin NAME, profile NAME=VALUE, registry,
-	// values, --set.
+	// Layer is the name of the overlay, or mixin NAME, profile NAME=VALUE, registry, values,
+	// --set.
 	Layer string `json:"layer"`
-	// File and Keys are where it stands; Pos computes the line.
+	// File and Keys locate the setting; Pos computes the line.
 	File  string   `json:"-"`
 	Keys  []string `json:"-"`
 	Value any      `json:"value"`
@@ -51,28 +50,27 @@ type Origin struct {
 	overlay *tree.Overlay
 }
 
-// trace is what set each value, by its path in the recipe, in the order in which
-// it was set. A nil trace keeps nothing.
+// trace has the settings of each value, by its path in the recipe, in order. A nil trace
+// records nothing.
 type trace map[string][]Origin
 
 func (t trace) set(path at, l layer, keys at, value any) {
 	if t == nil {
 		return
 	}
-	key := query.Join(gate(path)...)
+	key := query.Join(canonicalPath(path)...)
 	t[key] = append(t[key], Origin{Layer: l.name, File: l.file, Keys: keys, Value: value, overlay: l.overlay})
 }
 
-// gate is where a value is known by: those that enable a component are no values
-// of its chart, they are the component's.
-func gate(path at) at {
+// canonicalPath moves overrides that enable a component to the component itself.
+func canonicalPath(path at) at {
 	if len(path) == 4 && path[0] == "components" && path[2] == "values" && slices.Contains(model.Gates(), path[3]) {
 		return at{path[0], path[1], "enabled"}
 	}
 	return path
 }
 
-// setAll sets every leaf of a plain value.
+// setAll records a setting for every leaf of a plain value.
 func (t trace) setAll(path at, l layer, keys at, value any) {
 	if t == nil {
 		return
@@ -87,13 +85,13 @@ func (t trace) setAll(path at, l layer, keys at, value any) {
 	}
 }
 
-// Origins are the settings of a value of the recipe, the last one being the one
-// that counts. The recipe has to be resolved with Explain.
+// Origins returns the settings of a value of the recipe; the last one takes effect. It requires
+// Options.Explain.
 func (r *Result) Origins(path query.Path) []Origin {
 	return r.trace[path.String()]
 }
 
-// Pos is where an origin stands; the zero Pos when that is no file.
+// Pos is the position of an origin; the zero Pos if it is not in a file.
 func (r *Result) Pos(o Origin) diag.Pos {
 	if o.File == "" {
 		return diag.Pos{}
@@ -101,13 +99,13 @@ func (r *Result) Pos(o Origin) diag.Pos {
 	return r.tree.Pos(o.File, o.Keys...)
 }
 
-// Where is where a value of the recipe, or a component, was set last. The recipe
-// has to be resolved with Explain.
+// Where is the position of the last setting of a value or component. It requires
+// Options.Explain.
 func (r *Result) Where(keys ...string) diag.Pos {
 	return (&draft{tree: r.tree, trace: r.trace}).pos(keys...)
 }
 
-// pos is where a value of the draft was set last.
+// pos is the position of the last setting of a value of the draft.
 func (d *draft) pos(path ...string) diag.Pos {
 	if d.trace == nil {
 		return diag.Pos{}

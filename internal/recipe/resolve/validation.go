@@ -7,8 +7,8 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/model"
 )
 
-// mergeValidation merges phases field by field: checks are joined, constraints
-// merged by name, a selector of nodes is one statement and replaces the one before.
+// mergeValidation merges phases by field: checks are joined, constraints merged by name, a node
+// selector replaced whole.
 func (d *draft) mergeValidation(v *model.Validation, l layer, keys at) {
 	if d.validation == nil {
 		d.validation = &model.Validation{}

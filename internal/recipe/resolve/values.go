@@ -6,13 +6,13 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/model"
 )
 
-// Values are the Helm values of a component: components/NAME/values.yaml, over
-// it the values file, over it the overrides. The map is the caller's. What
-// enables the component is not in it.
+// Values returns the Helm values of a component: components/NAME/values.yaml, overlaid with the
+// values file and the overrides. The caller may modify the map. Keys that enable the component
+// are not included.
 func (r *Result) Values(component string) (map[string]any, error) {
 	c, ok := r.Component(component)
 	if !ok {
-		return nil, fmt.Errorf("the recipe has no component %s", component)
+		return nil, fmt.Errorf("component %s is not in the recipe", component)
 	}
 	out := map[string]any{}
 	for _, file := range r.tree.ValuesFiles(c) {

@@ -7,14 +7,14 @@ import (
 	"github.com/firstlight/firstlight/internal/yamlstrict"
 )
 
-// builder makes the schema of one kind; defs are the structs that it refers to.
+// builder builds the schema of one kind; defs are the structs that it refers to.
 type builder struct {
 	docs comments
 	open bool
 	defs object
 }
 
-// structure is the schema of a struct: what the strict reader accepts of it.
+// structure is the schema of a struct, equivalent to the strict decoder.
 func (b *builder) structure(t reflect.Type) object {
 	properties, required := object{}, []string{}
 	for _, f := range yamlstrict.Fields(t) {
@@ -38,8 +38,7 @@ func (b *builder) structure(t reflect.Type) object {
 	return out
 }
 
-// field is the schema of a key; one that is not needed may be null, which is as
-// good as not there.
+// field is the schema of a key. An optional key may be null, which equals a missing key.
 func (b *builder) field(owner reflect.Type, field reflect.StructField, f yamlstrict.Field) object {
 	out := object{}
 	if doc := b.docs.field(owner, f.Index); doc != "" {
@@ -78,7 +77,7 @@ func enum(f yamlstrict.Field) []any {
 	return out
 }
 
-// nullable allows null beside what a schema allows.
+// nullable adds null to a schema.
 func nullable(value object) object {
 	for i, m := range value {
 		switch m.key {
@@ -93,7 +92,6 @@ func nullable(value object) object {
 	return value
 }
 
-// value is the schema of a type.
 func (b *builder) value(t reflect.Type) object {
 	switch t.Kind() {
 	case reflect.Pointer:
@@ -118,11 +116,11 @@ func (b *builder) value(t reflect.Type) object {
 	}
 }
 
-// ref refers to a struct, and defines it once.
+// ref refers to a struct and defines it once.
 func (b *builder) ref(t reflect.Type) object {
 	name := t.Name()
 	if !slices.ContainsFunc(b.defs, func(m member) bool { return m.key == name }) {
-		b.defs = append(b.defs, member{name, nil}) // its place, should it refer to itself
+		b.defs = append(b.defs, member{name, nil}) // reserved, because the struct may refer to itself
 		i := len(b.defs) - 1
 		def := b.structure(t)
 		b.defs[i].value = def

@@ -11,14 +11,14 @@ import (
 	"strings"
 )
 
-// comments are those on types and fields, by Type and Type.Field.
+// comments has the comments of types and fields, by Type and Type.Field.
 type comments map[string]string
 
-// read adds those of the Go files in a directory.
+// read adds the comments of the Go files in a directory.
 func (c comments) read(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return fmt.Errorf("read the sources of the format: %w", err)
+		return fmt.Errorf("read format sources: %w", err)
 	}
 	for _, e := range entries {
 		if filepath.Ext(e.Name()) != ".go" || strings.HasSuffix(e.Name(), "_test.go") {
@@ -26,7 +26,7 @@ func (c comments) read(dir string) error {
 		}
 		file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(dir, e.Name()), nil, parser.ParseComments)
 		if err != nil {
-			return fmt.Errorf("read the sources of the format: %w", err)
+			return fmt.Errorf("read format sources: %w", err)
 		}
 		c.file(file)
 	}
@@ -60,14 +60,14 @@ func (c comments) file(file *ast.File) {
 	}
 }
 
-// clean makes one line of a comment.
+// clean joins a comment into one line.
 func clean(doc *ast.CommentGroup) string {
 	return strings.Join(strings.Fields(doc.Text()), " ")
 }
 
 func (c comments) of(t reflect.Type) string { return c[t.Name()] }
 
-// field is the comment on a field, or on that of an embedded struct.
+// field is the comment of a field, or of an embedded struct's field.
 func (c comments) field(owner reflect.Type, index []int) string {
 	for _, i := range index[:len(index)-1] {
 		owner = owner.Field(i).Type

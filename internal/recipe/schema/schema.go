@@ -10,17 +10,16 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/model"
 )
 
-// Dir is where the schemas are published, in the repository.
+// Dir is the directory of the published schemas in the repository.
 const Dir = "recipes/schemas"
 
-// kind is a kind of file that has a schema.
 type kind struct {
 	file, name string
 	of         reflect.Type
-	// open says that other programs write such files, with keys of their own.
+	// open is set for files that other programs write with additional keys.
 	open bool
-	// beside says that it stands beside the overlays, and may be of firstlight's group.
-	beside bool
+	// asset is set for kinds that may use firstlight's API group.
+	asset bool
 }
 
 var kinds = []kind{
@@ -36,8 +35,8 @@ var kinds = []kind{
 	{"snapshot.json", model.KindSnapshot, reflect.TypeFor[model.Snapshot](), true, false},
 }
 
-// All are the schemas by their file names. root is the repository: what the
-// schemas say of types and keys are the comments in their source.
+// All returns the schemas by file name. root is the repository, whose source comments are the
+// descriptions.
 func All(root string) (map[string][]byte, error) {
 	docs := comments{}
 	for _, dir := range []string{"model", "criteria"} {
@@ -83,15 +82,15 @@ func (k kind) schema(docs comments) ([]byte, error) {
 	return buf.Bytes(), nil
 }
 
-// groups are those that the kind is read in.
+// groups returns a pattern of the accepted API groups.
 func (k kind) groups() string {
-	if k.beside {
+	if k.asset {
 		return `^(firstlight|aicr\.run|aicr\.nvidia\.com|validator\.nvidia\.com)/.+$`
 	}
 	return `^(aicr\.run|aicr\.nvidia\.com|validator\.nvidia\.com)/.+$`
 }
 
-// header narrows the first two keys to this kind and the groups that are read.
+// header restricts kind and apiVersion to this kind and its API groups.
 func header(properties object, name, groups string) object {
 	out := append(object{}, properties...)
 	for i, m := range out {
@@ -109,7 +108,7 @@ func header(properties object, name, groups string) object {
 	return out
 }
 
-// object is a JSON object whose members stay in their order.
+// object is a JSON object with ordered members.
 type object []member
 
 type member struct {
@@ -117,7 +116,6 @@ type member struct {
 	value any
 }
 
-// MarshalJSON writes the members in their order.
 func (o object) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteByte('{')

@@ -252,7 +252,7 @@ func TestSchemaAndReaderAgree(t *testing.T) {
 	}
 }
 
-// So they do of what stands beside the overlays.
+// So they do of what stands asset the overlays.
 func TestSchemaAndReaderAgreeOnOthers(t *testing.T) {
 	t.Parallel()
 	schemas := compiled(t)

@@ -1,5 +1,5 @@
-// Command gen writes the JSON Schemas of the recipe format into the repository
-// whose root is its argument.
+// Command gen writes the JSON Schemas of the recipe format into the repository whose root is
+// its argument.
 package main
 
 import (
@@ -24,11 +24,11 @@ func main() {
 func write(root string) error {
 	all, err := schema.All(root)
 	if err != nil {
-		return fmt.Errorf("make schemas: %w", err)
+		return fmt.Errorf("generate schemas: %w", err)
 	}
 	dir := filepath.Join(root, filepath.FromSlash(schema.Dir))
 	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // published files
-		return fmt.Errorf("make %s: %w", dir, err)
+		return fmt.Errorf("create %s: %w", dir, err)
 	}
 	for name, data := range all {
 		if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil { //nolint:gosec // published files
