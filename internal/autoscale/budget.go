@@ -95,7 +95,7 @@ func valueOf(name string, s snapshot.Setup) snapshot.Setting {
 func budgetOf(hop string, s snapshot.Setup) time.Duration {
 	var sum time.Duration
 	for _, c := range costs[hop] {
-		sum += max(0, valueOf(c.Setting, s).Value)
+		sum += max(0, valueOf(c.Setting, s).Value.Duration)
 	}
 	return sum
 }
@@ -107,7 +107,7 @@ func slowest(phase string, s snapshot.Setup) (setting snapshot.Setting, hops []s
 	for _, name := range settingsOf(phase) {
 		v := valueOf(name, s)
 		on := hopsOf(phase, name)
-		if sum := v.Value * time.Duration(len(on)); sum > best {
+		if sum := v.Value.Duration * time.Duration(len(on)); sum > best {
 			best, setting, hops = sum, v, on
 		}
 	}

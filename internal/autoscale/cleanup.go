@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 )
@@ -17,7 +19,7 @@ func (d *drive) clean(ctx context.Context) error {
 	d.rec.Progress("removing what the run created")
 	d.mark(snapshot.MarkClean)
 	guest := kube.Guest{Cluster: d.cluster}
-	limited, cancel := context.WithTimeout(ctx, d.setup.Deadlines[snapshot.HopClean])
+	limited, cancel := context.WithTimeout(ctx, d.setup.Deadlines[snapshot.HopClean].Duration)
 	removeErr := guest.Cleanup(limited, d.setup.Run)
 	cancel()
 	if ctx.Err() != nil {
@@ -30,7 +32,7 @@ func (d *drive) clean(ctx context.Context) error {
 	if listErr != nil {
 		d.leftErr = errors.Join(removeErr, listErr)
 	}
-	d.setup.Deadlines[snapshot.HopClean] = 0 // it has had its time
+	d.setup.Deadlines[snapshot.HopClean] = metav1.Duration{} // the clean-up used it
 	_, err := d.hop(ctx, snapshot.HopClean)
 	return err
 }

@@ -104,7 +104,7 @@ const (
 // is for a context that ended, and a store that failed.
 func (d *drive) hop(ctx context.Context, name string) (passed bool, err error) {
 	began := d.now()
-	within := d.setup.Deadlines[name]
+	within := d.setup.Deadlines[name].Duration
 	d.told = time.Time{}
 	var final time.Time // since when waiting would not help
 	for {

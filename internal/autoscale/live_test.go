@@ -129,8 +129,8 @@ func testSettings(t *testing.T, b *bench) {
 		snapshot.SettingRegistration: 0, snapshot.SettingConsolidate: 2 * time.Second, snapshot.SettingDisruption: 10 * time.Second, snapshot.SettingValidation: 15 * time.Second,
 	}
 	for _, s := range found.Settings {
-		if v, ok := want[s.Name]; ok && (v != s.Value || s.Assumed) {
-			t.Errorf("%s is %s by %s, assumed %t; want %s", s.Name, s.Value, s.Source, s.Assumed, v)
+		if v, ok := want[s.Name]; ok && (v != s.Value.Duration || s.Assumed) {
+			t.Errorf("%s is %s by %s, assumed %t; want %s", s.Name, s.Value.Duration, s.Source, s.Assumed, v)
 		}
 		delete(want, s.Name)
 	}

@@ -61,7 +61,7 @@ func (d *drive) control(ctx context.Context) (bool, error) {
 func (d *drive) window(ctx context.Context) (bool, error) {
 	// The HPA's first word and the first value are of before the window.
 	d.mark(snapshot.MarkWindow)
-	end := d.now().Add(d.setup.Window)
+	end := d.now().Add(d.setup.Window.Duration)
 	d.told = time.Time{}
 	for d.now().Before(end) {
 		st := d.state()
@@ -70,7 +70,7 @@ func (d *drive) window(ctx context.Context) (bool, error) {
 			return false, d.record(snapshot.HopFlat, d.marks[snapshot.MarkWindow], st, r)
 		}
 		left := end.Sub(d.now())
-		d.waiting(snapshot.HopFlat, judge.Result{Judgement: check.Judgement{Reason: "nothing may scale without load"}, Object: r.Object}, d.setup.Window-left, d.setup.Window)
+		d.waiting(snapshot.HopFlat, judge.Result{Judgement: check.Judgement{Reason: "nothing may scale without load"}, Object: r.Object}, d.setup.Window.Duration-left, d.setup.Window.Duration)
 		if err := d.wait(ctx, min(lookEvery, max(left, time.Millisecond))); err != nil {
 			return false, err
 		}

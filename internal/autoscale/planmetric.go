@@ -97,7 +97,7 @@ func (d *drive) planMetric(ctx context.Context) {
 	}
 	d.setup.Settings = found.Settings
 	d.rules = settings.Text(found.Rules)
-	window := d.setup.Setting(snapshot.SettingWindow).Value
+	window := d.setup.Setting(snapshot.SettingWindow).Value.Duration
 	rule, _ := settings.RuleOf(found.Rules, where.External, m.Name)
 	namespace := d.setup.Namespace
 	chosen := metric.Selector(m.Form, namespace, loadContainer)
@@ -113,7 +113,7 @@ func (d *drive) planMetric(ctx context.Context) {
 	}
 	m.Query = metric.Query(rule.Query, series, chosen, groupBy, window)
 	d.setup.Metric, d.values.Metric = m, m
-	d.setup.Window = max(d.chain.site.Autoscale.Window.D(), 2*d.setup.Setting(snapshot.SettingHPASync).Value)
+	d.setup.Window.Duration = max(d.chain.site.Autoscale.Window.D(), 2*d.setup.Setting(snapshot.SettingHPASync).Value.Duration)
 }
 
 // askWithin bounds one question that nothing depends on.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/clock"
 
 	"github.com/firstlight/firstlight/internal/autoscale/render"
@@ -55,16 +56,16 @@ func (d *drive) deadlines() {
 	if patience == 0 {
 		patience = 2 * time.Minute
 	}
-	d.setup.Deadlines = map[string]time.Duration{}
+	d.setup.Deadlines = map[string]metav1.Duration{}
 	for _, p := range snapshot.Chain() {
 		for _, hop := range p.Hops {
-			d.setup.Deadlines[hop] = patience + factor*budgetOf(hop, d.setup)
+			d.setup.Deadlines[hop] = metav1.Duration{Duration: patience + factor*budgetOf(hop, d.setup)}
 		}
 	}
 	// What the window did not show will not show afterwards.
-	d.setup.Deadlines[snapshot.HopFlat] = settleWithin
-	d.setup.Deadlines[snapshot.HopBystanders] = settleWithin
-	d.setup.Deadlines[snapshot.HopClean] = cleanWithin
+	d.setup.Deadlines[snapshot.HopFlat] = metav1.Duration{Duration: settleWithin}
+	d.setup.Deadlines[snapshot.HopBystanders] = metav1.Duration{Duration: settleWithin}
+	d.setup.Deadlines[snapshot.HopClean] = metav1.Duration{Duration: cleanWithin}
 }
 
 const (

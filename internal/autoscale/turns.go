@@ -36,7 +36,7 @@ func (d *drive) takeBack(ctx context.Context) error {
 
 // awaitEnd waits until a Job and its pods are gone, as long as the load may take.
 func (d *drive) awaitEnd(ctx context.Context, job, role string) error {
-	limited, cancel := context.WithTimeout(ctx, d.setup.Deadlines[snapshot.HopLoad])
+	limited, cancel := context.WithTimeout(ctx, d.setup.Deadlines[snapshot.HopLoad].Duration)
 	defer cancel()
 	selector := fmt.Sprintf("%s=%s,%s=%s", kube.LabelRun, d.setup.Run, kube.LabelRole, role)
 	for {

@@ -45,12 +45,12 @@ func (d *drive) watch(ctx context.Context) error {
 		return fmt.Errorf("watch the cluster: %w", err)
 	}
 	d.setup.Before, d.setup.BeforePools = d.tracker.Before()
-	scrape, window := d.setup.Setting(snapshot.SettingScrape).Value, d.setup.Setting(snapshot.SettingWindow).Value
+	scrape, window := d.setup.Setting(snapshot.SettingScrape).Value.Duration, d.setup.Setting(snapshot.SettingWindow).Value.Duration
 	d.sampler = metric.New(metric.Config{
 		Cluster: d.cluster, Prometheus: d.prometheus, Unreachable: d.unreachable, Metric: d.setup.Metric, Namespace: d.setup.Namespace,
 		GPUs: d.setup.GPUs, Stack: d.chain.site.GPUStack.Namespace, Scrape: scrape, Window: window,
 		Fresh: time.Duration(d.chain.profile.Telemetry.Freshness.Value*float64(scrape)) + time.Second,
-		Every: metric.Every(scrape, d.setup.Window), Clock: d.clock,
+		Every: metric.Every(scrape, d.setup.Window.Duration), Clock: d.clock,
 	})
 	d.sampler.Start(ctx)
 	return nil

@@ -70,7 +70,7 @@ func (p Path) draw(b *strings.Builder, paint func(Shade, string) string) {
 
 // describe says what a setting is and where it was found.
 func describe(s snapshot.Setting) string {
-	text := s.Name + " " + seconds(s.Value)
+	text := s.Name + " " + seconds(s.Value.Duration)
 	switch {
 	case s.Assumed && s.Source != "":
 		return text + " (assumed: " + s.Source + ")"

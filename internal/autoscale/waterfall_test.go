@@ -11,6 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/autoscale/snapshottest"
 )
@@ -42,7 +44,7 @@ func TestWaterfall(t *testing.T) {
 	s := snapshottest.Setup()
 	for i := range s.Settings {
 		if s.Settings[i].Name == snapshot.SettingHPASync {
-			s.Settings[i].Value = 300 * time.Millisecond // the HPA took longer
+			s.Settings[i].Value = metav1.Duration{Duration: 300 * time.Millisecond} // the HPA took longer
 		}
 	}
 	r, err := NewReport(chainOf(t, s, nil))

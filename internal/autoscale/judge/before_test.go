@@ -4,6 +4,8 @@ import (
 	"slices"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/check"
 )
@@ -171,7 +173,7 @@ func controlNegatives() []negative {
 			st.Made = nil
 		}},
 		{name: "relist shorter than the scrape", hop: snapshot.HopServed, suspect: "adapter rule|setting", says: "no value|relists", change: func(s *snapshot.Setup, st *snapshot.State) {
-			s.Settings = []snapshot.Setting{{Name: snapshot.SettingRelist, Value: time.Second, Source: "Deployment"}, {Name: snapshot.SettingScrape, Value: 30 * time.Second}}
+			s.Settings = []snapshot.Setting{{Name: snapshot.SettingRelist, Value: metav1.Duration{Duration: time.Second}, Source: "Deployment"}, {Name: snapshot.SettingScrape, Value: metav1.Duration{Duration: 30 * time.Second}}}
 			st.API = []snapshot.Reading{{At: at(19), Err: "not found"}}
 		}},
 

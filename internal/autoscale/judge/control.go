@@ -73,8 +73,8 @@ func flat(l lookup) Result {
 	if wrong := l.scaled(in, until); began && len(wrong) > 0 {
 		return l.fail(l.hpaRef(), wrong...)
 	}
-	if !began || !ended || to.Sub(from) < l.setup.Window || l.setup.Window <= 0 {
-		return l.unobserved(l.hpaRef(), finding("control window", "run again", "the control window of %s was not observed to its end", seconds(l.setup.Window)))
+	if !began || !ended || to.Sub(from) < l.setup.Window.Duration || l.setup.Window.Duration <= 0 {
+		return l.unobserved(l.hpaRef(), finding("control window", "run again", "the control window of %s was not observed to its end", seconds(l.setup.Window.Duration)))
 	}
 	needs := []string{snapshot.ProblemMetricsAPI, snapshot.ProblemHPA, snapshot.ProblemPods, snapshot.ProblemClaims, snapshot.ProblemNodes}
 	if unreadable := l.unreadable(needs); len(unreadable) > 0 {
@@ -91,7 +91,7 @@ func flat(l lookup) Result {
 // inconclusive reports a window that proves nothing: it has too few readings, or the HPA
 // did not desire the minimum.
 func (l lookup) inconclusive(readings []snapshot.Reading, from, to time.Time) check.Finding {
-	if gap := longestGap(readings, from, to); len(readings) < minReadings || gap > l.setup.Window/2 {
+	if gap := longestGap(readings, from, to); len(readings) < minReadings || gap > l.setup.Window.Duration/2 {
 		return finding("control window",
 			"find out why the metrics API answers rarely; increase site autoscale.window",
 			"only %s of the metric in a window of %s, with a gap of %s: too few to prove that it was flat", count(len(readings), "reading"), seconds(to.Sub(from)), seconds(gap))

@@ -88,10 +88,10 @@ func gangNone(l lookup) Result {
 		return l.unobserved(gang[0].Ref, finding(l.autoscaler(),
 			"see its log; run again",
 			"no pod of the gang is bound, but %s does not name the limit", l.autoscaler()))
-	case l.st.At.Sub(began) < l.setup.Window:
+	case l.st.At.Sub(began) < l.setup.Window.Duration:
 		return l.unobserved(gang[0].Ref, finding("gang",
 			"run again",
-			"no pod of the gang was bound for %s, want %s", seconds(l.st.At.Sub(began)), seconds(l.setup.Window)))
+			"no pod of the gang was bound for %s, want %s", seconds(l.st.At.Sub(began)), seconds(l.setup.Window.Duration)))
 	default:
 		return l.pass(l.st.At, gang[0].Ref, "with the limit one node short, none of %s was bound in %s", count(len(gang), "pod"), seconds(l.st.At.Sub(began)))
 	}

@@ -142,7 +142,7 @@ func (l lookup) interval(name string) string {
 	if s.Source == "" {
 		return name + " unknown"
 	}
-	return fmt.Sprintf("%s %s, %s", name, seconds(s.Value), s.Source)
+	return fmt.Sprintf("%s %s, %s", name, seconds(s.Value.Duration), s.Source)
 }
 
 // prometheus requires a value above the target in Prometheus.

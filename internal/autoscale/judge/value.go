@@ -56,7 +56,7 @@ func slack(v float64) float64 { return max(0.1*max(v, -v), 1) }
 
 // maxAge of a sample: two scrapes and 2 s of clock skew.
 func (l lookup) maxAge() time.Duration {
-	scrape := l.setup.Setting(snapshot.SettingScrape).Value
+	scrape := l.setup.Setting(snapshot.SettingScrape).Value.Duration
 	if scrape <= 0 {
 		scrape = time.Minute
 	}
@@ -207,10 +207,10 @@ func (l lookup) notServed() []check.Finding {
 func (l lookup) relistFindings(mark string) []check.Finding {
 	relist, scrape := l.setup.Setting(snapshot.SettingRelist), l.setup.Setting(snapshot.SettingScrape)
 	gaps := slices.ContainsFunc(l.st.API, func(r snapshot.Reading) bool { return r.Err != "" && r.At.After(l.st.Marks[mark]) })
-	if relist.Value <= 0 || relist.Value >= scrape.Value || !gaps {
+	if relist.Value.Duration <= 0 || relist.Value.Duration >= scrape.Value.Duration || !gaps {
 		return nil
 	}
 	return []check.Finding{finding("setting "+snapshot.SettingRelist,
 		"set the adapter's --metrics-relist-interval to the scrape interval or longer",
-		"the adapter relists every %s (%s), more often than Prometheus scrapes (%s): it drops the series between scrapes", seconds(relist.Value), relist.Source, seconds(scrape.Value))}
+		"the adapter relists every %s (%s), more often than Prometheus scrapes (%s): it drops the series between scrapes", seconds(relist.Value.Duration), relist.Source, seconds(scrape.Value.Duration))}
 }

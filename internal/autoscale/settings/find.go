@@ -76,7 +76,7 @@ func (f *finder) look(ctx context.Context, at func(context.Context)) {
 }
 
 func (f *finder) add(name string, value time.Duration, source string, assumed bool) {
-	f.found.Settings = append(f.found.Settings, snapshot.Setting{Name: name, Value: value, Source: source, Assumed: assumed})
+	f.found.Settings = append(f.found.Settings, snapshot.Setting{Name: name, Value: metav1.Duration{Duration: value}, Source: source, Assumed: assumed})
 }
 
 func (f *finder) own(name string, value time.Duration, source string) {
@@ -86,7 +86,7 @@ func (f *finder) own(name string, value time.Duration, source string) {
 // override lets the site file have the last word.
 func (f *finder) override(settings map[string]site.Duration) {
 	for name, d := range settings {
-		s := snapshot.Setting{Name: name, Value: d.D(), Source: "site autoscale.settings." + name}
+		s := snapshot.Setting{Name: name, Value: metav1.Duration{Duration: d.D()}, Source: "site autoscale.settings." + name}
 		if i := slices.IndexFunc(f.found.Settings, func(x snapshot.Setting) bool { return x.Name == name }); i >= 0 {
 			f.found.Settings[i] = s
 		} else {

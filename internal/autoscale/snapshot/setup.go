@@ -1,6 +1,10 @@
 package snapshot
 
-import "time"
+import (
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
 
 // KindSetup and KindHop are the Kinds of the chain's observations. An
 // observation of KindHop has the hop's name as its Target.
@@ -24,11 +28,11 @@ type Setup struct {
 	Gang    int    `json:"gang"`
 	GangWhy string `json:"gangWhy,omitempty"`
 	// Window is how long nothing may scale in the control run.
-	Window time.Duration `json:"window"`
+	Window metav1.Duration `json:"window"`
 	// Settings are what costs time in the chain, by name; see the Setting names.
 	Settings []Setting `json:"settings"`
 	// Deadlines of the hops, by name.
-	Deadlines map[string]time.Duration `json:"deadlines"`
+	Deadlines map[string]metav1.Duration `json:"deadlines"`
 	// Before are the nodes that were there; Nodes of a State are those that came.
 	Before []Ref `json:"before"`
 	// BeforePools is the NodePool or node group of each of Before that has one, by
@@ -108,8 +112,8 @@ const (
 
 // Setting is one setting that costs time.
 type Setting struct {
-	Name  string        `json:"name"`
-	Value time.Duration `json:"value"`
+	Name  string          `json:"name"`
+	Value metav1.Duration `json:"value"`
 	// Source says where it was read: "Prometheus /api/v1/status/config",
 	// "Deployment monitoring/prometheus-adapter", "site autoscale.hpaSync".
 	Source string `json:"source"`

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/check"
 )
@@ -65,25 +67,25 @@ func Setup() snapshot.Setup {
 		},
 		Scale: snapshot.Scale{Target: 200, Min: 1, Max: 3, GPUs: 1, LoadGPUs: 4},
 		Pool:  snapshot.PoolPlan{Autoscaler: "karpenter", Name: Pool, Own: true, Zero: ZeroPool, GPULimit: 8, InstanceTypes: []string{"g5.xlarge"}},
-		Gang:  3, Window: 10 * time.Second, Scheduler: "default",
+		Gang:  3, Window: metav1.Duration{Duration: 10 * time.Second}, Scheduler: "default",
 		GPUs: map[string]int{"gpu-01": 8, "gpu-02": 8},
 	}
 	for _, n := range []string{"system-01", "gpu-01", "gpu-02"} {
 		s.Before = append(s.Before, Ref("Node", n))
 	}
 	s.Settings = []snapshot.Setting{
-		{Name: snapshot.SettingSample, Value: time.Second, Source: "DaemonSet gpu-operator/nvidia-dcgm-exporter"},
-		{Name: snapshot.SettingScrape, Value: time.Second, Source: "Prometheus /api/v1/status/config"},
-		{Name: snapshot.SettingWindow, Value: 5 * time.Second, Source: "Deployment monitoring/prometheus-adapter"},
-		{Name: snapshot.SettingRelist, Value: 2 * time.Second, Source: "Deployment monitoring/prometheus-adapter"},
-		{Name: snapshot.SettingHPASync, Value: time.Second, Source: "pod kube-system/kube-controller-manager-system-01"},
-		{Name: snapshot.SettingStabilization, Value: 2 * time.Second, Source: "the HPA of the run"},
-		{Name: snapshot.SettingBatchIdle, Value: 200 * time.Millisecond, Source: "Deployment kube-system/karpenter"},
-		{Name: snapshot.SettingBatchMax, Value: time.Second, Source: "Deployment kube-system/karpenter"},
-		{Name: snapshot.SettingRegistration, Value: 0, Source: "KWOKNodeClass gpu"},
-		{Name: snapshot.SettingConsolidate, Value: time.Second, Source: "NodePool firstlight-run"},
-		{Name: snapshot.SettingDisruption, Value: 10 * time.Second, Source: "Karpenter v1", Assumed: true},
-		{Name: snapshot.SettingValidation, Value: 15 * time.Second, Source: "Karpenter v1", Assumed: true},
+		{Name: snapshot.SettingSample, Value: metav1.Duration{Duration: time.Second}, Source: "DaemonSet gpu-operator/nvidia-dcgm-exporter"},
+		{Name: snapshot.SettingScrape, Value: metav1.Duration{Duration: time.Second}, Source: "Prometheus /api/v1/status/config"},
+		{Name: snapshot.SettingWindow, Value: metav1.Duration{Duration: 5 * time.Second}, Source: "Deployment monitoring/prometheus-adapter"},
+		{Name: snapshot.SettingRelist, Value: metav1.Duration{Duration: 2 * time.Second}, Source: "Deployment monitoring/prometheus-adapter"},
+		{Name: snapshot.SettingHPASync, Value: metav1.Duration{Duration: time.Second}, Source: "pod kube-system/kube-controller-manager-system-01"},
+		{Name: snapshot.SettingStabilization, Value: metav1.Duration{Duration: 2 * time.Second}, Source: "the HPA of the run"},
+		{Name: snapshot.SettingBatchIdle, Value: metav1.Duration{Duration: 200 * time.Millisecond}, Source: "Deployment kube-system/karpenter"},
+		{Name: snapshot.SettingBatchMax, Value: metav1.Duration{Duration: time.Second}, Source: "Deployment kube-system/karpenter"},
+		{Name: snapshot.SettingRegistration, Value: metav1.Duration{Duration: 0}, Source: "KWOKNodeClass gpu"},
+		{Name: snapshot.SettingConsolidate, Value: metav1.Duration{Duration: time.Second}, Source: "NodePool firstlight-run"},
+		{Name: snapshot.SettingDisruption, Value: metav1.Duration{Duration: 10 * time.Second}, Source: "Karpenter v1", Assumed: true},
+		{Name: snapshot.SettingValidation, Value: metav1.Duration{Duration: 15 * time.Second}, Source: "Karpenter v1", Assumed: true},
 	}
 	return s
 }

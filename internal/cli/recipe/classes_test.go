@@ -68,8 +68,8 @@ func TestRecipeClassesMisused(t *testing.T) {
 	for line, want := range map[string]string{
 		"classes eks":                       "classes takes no names; with --explain it takes two",
 		"classes --explain eks":             "--explain takes the names of two recipes, 1 are there",
-		"classes --explain eks nothing":     "there is no recipe nothing",
-		"classes --explain nothing eks":     "there is no recipe nothing",
+		"classes --explain eks nothing":     "recipe \"nothing\" not found",
+		"classes --explain nothing eks":     "recipe \"nothing\" not found",
 		"classes --recipes @/nothing":       "no such file",
 		"classes --recipes @/criteria.yaml": "is no directory",
 	} {

@@ -57,7 +57,7 @@ func TestNegatives(t *testing.T) {
 				st.HPA.Target = 999999
 			}
 		}},
-		"the metric is constant": {check.Failed, "has to rise above", nil, func(_ string, st *snapshot.State) {
+		"the metric is constant": {check.Failed, "want above", nil, func(_ string, st *snapshot.State) {
 			for i := range st.Prometheus {
 				st.Prometheus[i].Value = 60
 			}
@@ -95,7 +95,7 @@ func TestNegatives(t *testing.T) {
 				}
 			}
 		}},
-		"the metrics API cannot be asked": {check.Unobserved, "metrics-api could not be looked at", nil, func(_ string, st *snapshot.State) {
+		"the metrics API cannot be asked": {check.Unobserved, "metrics-api could not be read", nil, func(_ string, st *snapshot.State) {
 			st.API, st.Problems = nil, map[string]string{snapshot.ProblemMetricsAPI: "connection refused"}
 		}},
 		"a chain with nodes": {check.Unobserved, "of another check", func(s *snapshot.Setup) { s.Pool = snapshottest.Setup().Pool }, nil},
