@@ -56,14 +56,14 @@ func ShowLabEvent(board *display.Board, e lab.Event) {
 		}
 		board.Set(BoardLab, e.Name, state, e.Message)
 	case lab.KindStep:
-		board.Set(BoardLab, e.Name, display.Done, display.Seconds(e.Took.Duration.Duration))
+		board.Set(BoardLab, e.Name, display.Done, display.Seconds(e.Took.Duration))
 	case lab.KindWaiting:
 		board.Set(BoardLab, "lab", display.Running, e.Message)
 	case lab.KindExtra:
-		board.Set(BoardLab, e.Name, display.Done, "ready after "+display.Seconds(e.Took.Duration.Duration))
+		board.Set(BoardLab, e.Name, display.Done, "ready after "+display.Seconds(e.Took.Duration))
 		board.Fold(BoardLab)
 	case lab.KindReady:
-		board.Set(BoardLab, "lab", display.Done, "ready after "+display.Seconds(e.Took.Duration.Duration))
+		board.Set(BoardLab, "lab", display.Done, "ready after "+display.Seconds(e.Took.Duration))
 		board.Fold(BoardLab)
 	case lab.KindFailed:
 		board.Set(BoardLab, "lab", display.Failed, e.Message)
@@ -78,8 +78,8 @@ func ShowBuild(board *display.Board, b upstream.Event) {
 	if b.Total > 0 {
 		detail = fmt.Sprintf("%d of %d packages  %s", b.Done, b.Total, b.Detail)
 	}
-	if b.Remaining.Duration.Duration > 0 {
-		detail = fmt.Sprintf("%d of %d packages, about %s left  %s", b.Done, b.Total, estimate(b.Remaining.Duration.Duration), b.Detail)
+	if b.Remaining.Duration > 0 {
+		detail = fmt.Sprintf("%d of %d packages, about %s left  %s", b.Done, b.Total, estimate(b.Remaining.Duration), b.Detail)
 	}
 	switch b.State {
 	case upstream.Building:

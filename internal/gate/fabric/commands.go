@@ -47,7 +47,7 @@ func links(out ssh.Output) (any, error) {
 
 // diag: ibdiagnet may exit with any code if a stage has errors, which are judged.
 func diag(out ssh.Output) (any, error) {
-	r, err := ibdiagnet.Parse(out.Stdout)
+	r, err := infiniband.ParseDiagnet(out.Stdout)
 	if err == nil && !slices.ContainsFunc(r.Stages, func(s infiniband.DiagnetStage) bool { return s.Errors > 0 }) {
 		err = complete(out, out.Exit == 0)
 	}
@@ -66,7 +66,7 @@ func ports(out ssh.Output) (any, error) {
 type verbsFigures struct {
 	Devices []infiniband.Device `json:"devices"`
 	// Tables are the non-empty P_Key tables.
-	Tables []pkeys.Table `json:"tables"`
+	Tables []infiniband.PKeyTable `json:"tables"`
 }
 
 // verbsCommand is ibv_devinfo and the P_Key tables of the adapters, in one command since a
@@ -96,7 +96,7 @@ func details(out ssh.Output) (any, error) {
 	}
 	var f verbsFigures
 	var err error
-	if f.Devices, err = ibvdevinfo.Parse(devices.Bytes()); err != nil {
+	if f.Devices, err = infiniband.ParseDevInfo(devices.Bytes()); err != nil {
 		return nil, err
 	}
 	if err := complete(out, out.Exit == 0); err != nil {

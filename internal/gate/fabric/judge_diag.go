@@ -63,7 +63,7 @@ func diagErrors(b *check.Builder, o check.Observation, r infiniband.DiagnetRepor
 }
 
 // linkOf is the link or port of an error line.
-func linkOf(e ibdiagnet.Error, cabled topology, names names) (string, bool) {
+func linkOf(e infiniband.DiagnetError, cabled topology, names names) (string, bool) {
 	var ends []endpoint
 	for _, p := range e.Ports {
 		if end, ok := names.port(p.NodeGUID, p.Port, p.Label); ok {

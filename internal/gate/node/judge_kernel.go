@@ -39,7 +39,7 @@ func (g *Gate) judgeXID(b *check.Builder, h *host, at slots, e nvidia.XidEvent) 
 	class := g.class(e.Code)
 	suspect := at.gpu(h, e.PCI+".0")
 	message := fmt.Sprintf("Xid %d (%s)%s on %s: %s", e.Code, class, times(e), e.PCI, e.Text)
-	if e.Code == xid.RecoveryChanged && e.Action != xid.NoAction {
+	if e.Code == nvidia.XidRecoveryActionChanged && e.Action != nvidia.NoRecoveryAction {
 		b.Fail(h.kernel.obs.ID, suspect, "drain the node and follow the driver's recovery action: "+e.Action+clean, "%s", message)
 		return
 	}
