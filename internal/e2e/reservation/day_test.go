@@ -119,7 +119,7 @@ func TestMissedTeardownThenADay(t *testing.T) {
 func aDay(t *testing.T) {
 	t.Helper()
 	rotation(t, 0, "up", []string{"--dry-run"}, "would stand up")
-	rotation(t, 0, "up", nil, "by-day: stands fl-day-r6-")
+	rotation(t, 0, "up", nil, "by-day: up fl-day-r6-")
 	rotation(t, 0, "up", nil, "it was up already")
 	reservation(t, 1, []string{"access", byDay, "--file", registry, "--hooks", hooks, "--grant", strconv.FormatInt(who(t, byDay).Token, 10)}, "available for checkout")
 
@@ -128,7 +128,7 @@ func aDay(t *testing.T) {
 	reservation(t, 0, []string{"extend", byDay, "--by", "30m"}, "by-day is yours until")
 	reservation(t, 1, []string{"extend", byDay, "--by", "1m"}, "past the limit") // the evening needs its window
 	hasAccess(t, ada)
-	janitorFinds(t, 0, "fl-day-r6-", "it stands for people")
+	janitorFinds(t, 0, "fl-day-r6-", "it is published")
 	rotation(t, 1, "down", nil, "by-day: asked: ada has it until")
 	reservation(t, 0, []string{"renew", byDay}, "asks for it by")
 

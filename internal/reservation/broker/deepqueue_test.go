@@ -37,7 +37,7 @@ func TestDeepTicketsHaveLongerTimeouts(t *testing.T) {
 	if first := m.r.Status.Queue[0].ID; first != "33" {
 		t.Errorf("ticket %s is first, want 33", first)
 	}
-	queued(minute/2, 67)   // the tickets that moved up
+	queued(minute/2, 67) // the tickets that moved up
 	queued(minute*3/4, 67)
 	queued(minute/4, 35)
 }

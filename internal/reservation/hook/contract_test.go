@@ -137,8 +137,8 @@ func TestResponsesThatAreWrong(t *testing.T) {
 		{"another verdict", Test, result(func(r *Result) { r.Verdict = "skipped" }), `unknown verdict "skipped"`},
 		{"a pass of nothing", Test, result(func(r *Result) { r.Checks = 0 }), "a pass has at least one"},
 		{"a pass with a why", Test, result(func(r *Result) { r.Reason = "two pods are pending" }), "passed with a reason"},
-		{"failed, nobody knows why", Test, result(func(r *Result) { r.Verdict, r.Reason = Failed, " \n" }), "failed without a reason"},
-		{"unobserved, nobody knows why", Test, result(func(r *Result) { r.Verdict = Unobserved }), "unobserved without a reason"},
+		{"failed, without a reason", Test, result(func(r *Result) { r.Verdict, r.Reason = Failed, " \n" }), "failed without a reason"},
+		{"unobserved, without a reason", Test, result(func(r *Result) { r.Verdict = Unobserved }), "unobserved without a reason"},
 		{"negative checks", Test, result(func(r *Result) { *r = Result{Verdict: Failed, Checks: -1, Reason: "x"} }), "-1 checks"},
 		{"much evidence", Test, result(func(r *Result) { r.Evidence = strings.Repeat("x", MaxEvidence+1) }), "evidence has 1025 bytes"},
 		{"evidence of two lines", Test, result(func(r *Result) { r.Evidence = "a\nb" }), "must be one line"},
@@ -196,7 +196,7 @@ func TestKubeconfigHoldsNoCredential(t *testing.T) {
 	d := stood()
 	d.Access = nil
 	if _, err := d.Kubeconfig(); err == nil {
-		t.Error("a kubeconfig of what can't be reached")
+		t.Error("a kubeconfig of an unreachable deployment")
 	}
 }
 
@@ -223,13 +223,13 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			r = asked(Discover)
 		} else if again, err := ParseRequest([]byte(text(t, r))); err != nil {
-			t.Errorf("what was read is not: %v", err)
+			t.Errorf("the parsed request is invalid: %v", err)
 		} else if diff := cmp.Diff(r, again); diff != "" {
 			t.Errorf("(-first +again):\n%s", diff)
 		}
 		if resp, err := ParseResponse([]byte(response), r); err == nil {
 			if _, err := ParseResponse([]byte(text(t, resp)), r); err != nil {
-				t.Errorf("what was read is not: %v", err)
+				t.Errorf("the parsed response is invalid: %v", err)
 			}
 		}
 	})

@@ -51,7 +51,7 @@ func asked(verb Verb) Request {
 	return out
 }
 
-// stood is the deployment that asked(Provision) asks for.
+// stood is the deployment that asked(Provision) requests.
 func stood() Deployment {
 	return Deployment{
 		Name: "fl-day-ah1-x", Owner: "team-a", Reservation: "aws-h100", Intent: config.Training, Token: token,

@@ -67,7 +67,7 @@ type process struct {
 	stopped int64 // goes on when, 0: is not stopped
 }
 
-// drive runs a plan to its end, and returns what was asked and answered.
+// drive runs a plan to its end and returns the operations.
 func drive(t *testing.T, st *storetest.Store, p plan) *driver {
 	t.Helper()
 	kube, err := store.NewKube(st.Config)

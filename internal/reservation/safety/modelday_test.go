@@ -31,8 +31,8 @@ func byDay(s state, a asked, r answered) []state {
 	}
 }
 
-// stands: the lease is open, and its token stays. Asked again, it is open, or taken: then the
-// token that is shown is not good any more.
+// stands: the lease is available, and its token stays. Repeated, it is available or checked out;
+// then the token is stale.
 func stands(s state, a asked, r answered) []state {
 	good := s.has(a.token)
 	opened := s
@@ -55,7 +55,7 @@ func stands(s state, a asked, r answered) []state {
 	}
 }
 
-// takes: somebody has what was open, with a token of their own and the limit that it had.
+// takes: a checkout has a new token and the same limit.
 func takes(s state, r answered) []state {
 	open := s.phase == isHeld && s.open
 	switch r.outcome {
@@ -107,7 +107,7 @@ func handsBack(s state, a asked, r answered) []state {
 	}
 }
 
-// looks: whose token nobody was told, is told now.
+// looks: a read reveals a token that was not answered.
 func looks(s state, r answered) []state {
 	switch {
 	case r.outcome != done:

@@ -56,7 +56,7 @@ func as(t *testing.T, user string, verbs ...string) *store.Kube {
 	}
 }
 
-// anew is the store anew: what a user may do is asked once.
+// anew returns a new client: permissions are cached.
 func anew(t *testing.T, config *rest.Config) *store.Kube {
 	t.Helper()
 	k, err := store.NewKube(config)

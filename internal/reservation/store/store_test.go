@@ -127,7 +127,7 @@ func TestHistoryIsKeptByTwoAtOnce(t *testing.T) {
 	complete(t, k, r.Name, 17)
 }
 
-// What goes from the status to a piece while the history is read is not missed.
+// Events that move to the archive during a read are not lost.
 func TestHistoryIsReadWhileItGrows(t *testing.T) {
 	k := shared.Kube(t)
 	r := reservation(t, k)
@@ -195,7 +195,7 @@ func TestRules(t *testing.T) {
 			}
 		})
 	}
-	t.Run("what is allowed", func(t *testing.T) {
+	t.Run("allowed", func(t *testing.T) {
 		r := good(t)
 		r.Status.Token, r.Status.Lease.Token = 8, 8
 		save(t, k, r)
@@ -241,7 +241,7 @@ func TestAStatusIsNotRemoved(t *testing.T) {
 	complete(t, k, r.Name, 3)
 }
 
-// A copy forgets what was deleted as soon as somebody asks for it anew.
+// A copy forgets a deleted reservation after the next uncached read.
 func TestCopyOfWhatWasDeleted(t *testing.T) {
 	k := shared.Kube(t)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
