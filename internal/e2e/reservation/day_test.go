@@ -124,12 +124,12 @@ func aDay(t *testing.T) {
 	reservation(t, 1, []string{"access", byDay, "--file", registry, "--hooks", hooks, "--grant", strconv.FormatInt(who(t, byDay).Token, 10)}, "available for checkout")
 
 	ada := acquired(t, reservation(t, 0, []string{"take", byDay, "--as", "ada", "--purpose", "debugging", "-o", "json"}))[0]
-	reservation(t, 1, []string{"take", byDay, "--as", "eve"}, "ada has taken it")
+	reservation(t, 1, []string{"take", byDay, "--as", "eve"}, "ada has checked it out")
 	reservation(t, 0, []string{"extend", byDay, "--by", "30m"}, "by-day is yours until")
 	reservation(t, 1, []string{"extend", byDay, "--by", "1m"}, "past the limit") // the evening needs its window
 	hasAccess(t, ada)
 	janitorFinds(t, 0, "fl-day-r6-", "it is published")
-	rotation(t, 1, "down", nil, "by-day: asked: ada has it until")
+	rotation(t, 1, "down", nil, "by-day: notified: ada holds it until")
 	reservation(t, 0, []string{"renew", byDay}, "asks for it by")
 
 	reservation(t, 0, []string{"hand-back", byDay, "--why", "lunch"}, "handed back")

@@ -37,7 +37,7 @@ func TestANight(t *testing.T) {
 	}
 	got := n.run()
 	n.want(got, "passed 1", "failed 1 1 of 2 pods", "failed 1 unobserved: no node", "failed 1 the test passed without checks",
-		"failed 1 test fl-x: attempt 1", `failed 1 the test answers "green"`, "passed 1")
+		"failed 1 test fl-x: attempt 1", `failed 1 the test returned an unknown verdict "green"`, "passed 1")
 	n.free()
 	if c := got[1]; c.Checks != 4 || c.Evidence != "logs" {
 		t.Errorf("the result is not recorded: %+v", c)
@@ -78,7 +78,7 @@ func TestTimedOut(t *testing.T) {
 		<-ctx.Done()
 		return hook.Result{}, context.Cause(ctx)
 	}
-	n.want(n.run(), "timed-out 1 it took longer than 1h0m0s", "passed 1")
+	n.want(n.run(), "timed-out 1 timeout after 1h0m0s", "passed 1")
 	n.free()
 }
 
@@ -88,7 +88,7 @@ func TestTheCutoff(t *testing.T) {
 	n.cloud.tests["main/training"] = func(context.Context) (hook.Result, error) {
 		return hook.Result{Verdict: hook.Passed, Checks: 1}, n.clock.Jump(n.leg.Cutoff)
 	}
-	n.want(n.run(), "passed 1", "not-started 0 no cell begins after", "not-started 0 no cell begins after")
+	n.want(n.run(), "passed 1", "not-started 0 no cell starts after", "not-started 0 no cell begins after")
 	n.free()
 	if n.cloud.called("provision") != 1 {
 		t.Errorf("provisioned after the cutoff: %v", n.cloud.calls)
@@ -220,7 +220,7 @@ func TestATeardownThatFailsUntilTheCutoff(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n.want(got, "passed 1", "blocked 0 it is dirty, and could not be cleaned in 1 attempts")
+	n.want(got, "passed 1", "blocked 0 it is dirty, and 1 attempts to clean it failed")
 	if s := n.state(); s.CurrentState() != lease.Dirty || s.DirtyInfo.ManualOnly || len(n.cloud.stands) != 1 {
 		t.Errorf("%s %+v, %v", s.CurrentState(), s.DirtyInfo, n.cloud.stands)
 	}
@@ -236,7 +236,7 @@ func TestTheWindowEnds(t *testing.T) {
 		<-ctx.Done()
 		return context.Cause(ctx)
 	}
-	n.want(n.run(), "passed 1", "not-started 0 no cell begins after")
+	n.want(n.run(), "passed 1", "not-started 0 no cell starts after")
 	if s := n.state(); s.CurrentState() != lease.Dirty || len(n.cloud.stands) != 1 {
 		t.Errorf("it is %s, with deployments %v", s.CurrentState(), n.cloud.stands)
 	}
@@ -289,7 +289,7 @@ func TestGoingOnAfterTheCutoff(t *testing.T) {
 	if err := n.clock.Jump(n.leg.Cutoff); err != nil {
 		t.Fatal(err)
 	}
-	n.want(n.run(), "interrupted 1 its runner stopped before it ended; no cell begins after", "not-started 0")
+	n.want(n.run(), "interrupted 1 its runner stopped before it ended; no cell starts after", "not-started 0")
 	n.free()
 }
 
@@ -376,7 +376,7 @@ func TestALeaseThatIsLostUntilTheCutoff(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n.want(got, "interrupted 1 its lease was lost", "blocked 0 it is dirty since")
+	n.want(got, "interrupted 1 lease lost", "blocked 0 it is dirty since")
 }
 
 // The batch has precedence over queued people, but not over the holder, and keeps it between its
@@ -406,7 +406,7 @@ func TestAQueueWithPeople(t *testing.T) {
 	n.until("bob waits", func() bool { return len(n.state().Queue) == 1 })
 	ended := n.start(t.Context())
 	n.until("the batch waits first", func() bool { q := n.state().Queue; return len(q) == 2 && q[0].Holder == "team-x/nightly" })
-	n.until("it is written down", func() bool { return n.last() != nil && n.last()[0].Reason == "ada has it for debugging" })
+	n.until("it is written down", func() bool { return n.last() != nil && n.last()[0].Reason == "ada holds it for debugging" })
 	if err := n.b.Release(t.Context(), n.leg.Row.Name, ada.Token, "done"); err != nil {
 		t.Fatal(err)
 	}

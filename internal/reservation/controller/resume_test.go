@@ -42,7 +42,7 @@ func TestGoesOn(t *testing.T) {
 		t.Fatalf("%d ups, %d downs, %d batches", len(got["up"]), len(got["down"]), len(got["batch"]))
 	}
 	old, today, batch := got["up"][0].Status, got["up"][1].Status, got["batch"][0].Status
-	if !strings.Contains(old.Failed, "its window was over") {
+	if !strings.Contains(old.Failed, "its window ended") {
 		t.Errorf("yesterday's: %+v", old)
 	}
 	if cells := batch.Rows[0].Cells; batch.Finished == nil || cells[0].Outcome != matrix.Interrupted || cells[1].Outcome != matrix.NotStarted || batch.Failed == "" {
@@ -71,7 +71,7 @@ func TestMissed(t *testing.T) {
 		t.Fatalf("%d ups, %d downs, %d batches", len(got["up"]), len(got["down"]), len(got["batch"]))
 	}
 	for _, o := range []*store.HandOver{got["up"][1], got["down"][0], got["down"][1], got["batch"][0], got["batch"][1]} {
-		if o.Status.Finished == nil || !strings.Contains(o.Status.Failed, "its window was over") {
+		if o.Status.Finished == nil || !strings.Contains(o.Status.Failed, "its window ended") {
 			t.Errorf("%s: %+v", o.Name, o.Status)
 		}
 	}

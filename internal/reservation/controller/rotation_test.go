@@ -162,7 +162,7 @@ func TestADay(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.now = d.now.Add(8 * time.Hour)
-	wantOutcome(t, d.down(t, false), ResultNotified, "bob has it until")
+	wantOutcome(t, d.down(t, false), ResultNotified, "bob holds it until")
 	if s := d.state(t); s.Lease.Notice == nil || s.Lease.Token != bob.Token {
 		t.Errorf("bob was not asked: %+v", s.Lease)
 	}
@@ -194,7 +194,7 @@ func TestExtendedOverTheEvening(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantOutcome(t, out, ResultNotified, "ada has it until")
+	wantOutcome(t, out, ResultNotified, "ada holds it until")
 	if len(d.cloud.stands) != 1 {
 		t.Errorf("it was taken down under ada: %v", d.cloud.calls)
 	}
@@ -300,7 +300,7 @@ func TestDownWhileTheBatchHasIt(t *testing.T) {
 	if _, err := d.b.Acquire(t.Context(), broker.Request{Reservations: []string{d.row.Name}, Ticket: lease.Ticket{Holder: "night", Purpose: "v1.2.0/training", RenewInterval: lease.Duration(time.Hour)}}); err != nil {
 		t.Fatal(err)
 	}
-	wantOutcome(t, d.down(t, true), ResultBlocked, "night has it for v1.2.0/training")
+	wantOutcome(t, d.down(t, true), ResultBlocked, "night holds it for v1.2.0/training")
 	wantOutcome(t, d.up(t), ResultBlocked, "leased by night")
 }
 

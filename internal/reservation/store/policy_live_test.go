@@ -104,7 +104,7 @@ func TestTheStoreKnowsWhoWrites(t *testing.T) {
 		says   string
 	}{
 		{"eve acquires in ada's name", eve, "ada@example.com", acquire, "must name the user"},
-		{"eve acquires for ada", eve, "eve@example.com", acquire, "claimed by the user that it is of"},
+		{"eve acquires for ada", eve, "eve@example.com", acquire, "claimed by its user"},
 		{"ada acquires", ada, "ada@example.com", acquire, ""},
 		{"eve releases", eve, "eve@example.com", release, "by its holder or an operator"},
 		{"eve releases in ada's name", eve, "ada@example.com", release, "must name the user"},

@@ -171,7 +171,7 @@ func TestThePolicyRefuses(t *testing.T) {
 		notYours = "renewed, extended and released by its holder or an operator"
 		names    = "must name the user that writes it"
 		changed  = "a line of history is never changed"
-		claimed  = "a lease is claimed by the user that it is of"
+		claimed  = "a lease is claimed by its user"
 	)
 	do := func(f func(r *lease.Record) error) func(t *testing.T, r *lease.Record) {
 		return func(t *testing.T, r *lease.Record) {
@@ -200,7 +200,7 @@ func TestThePolicyRefuses(t *testing.T) {
 		"renewed by another":                 {by: eve, do: renew, says: notYours},
 		"released by another":                {by: eve, do: release, says: notYours},
 		"released by another, as its holder": {by: eve, do: release, signed: ada, says: names},
-		"restored, says another":             {by: eve, do: restore, says: "is confirmed by an operator"},
+		"restored, says another":             {by: eve, do: restore, says: "an operator must confirm"},
 		"evicted by another":                 {by: eve, do: do(func(r *lease.Record) error { return r.Evict(r.Token, "eve", "", now) }), says: notYours},
 		"notice by another": {by: eve, do: do(func(r *lease.Record) error {
 			return r.Notify(r.Token, lease.Notice{By: "eve", At: metav1.NewMicroTime(now)}, now)
