@@ -45,7 +45,7 @@ var (
 	row  = config.Reservation{Name: "gcp-h100", Slug: "gh1", Cloud: config.GCP, GPUCount: 8, NodeCount: 2}
 )
 
-// own is a lease that ada acquired, day one that she checked out.
+// own is a lease that ada acquired, day a lease that ada checked out.
 func own(token int64) lease.Record {
 	return lease.Record{State: lease.Leased, Token: token, Lease: &lease.Lease{
 		Ticket: lease.Ticket{ID: "t", Holder: "ada@desk"}, Token: token, ClaimedAt: &ends, ExpiresAt: &ends,

@@ -422,7 +422,7 @@ func TestAQueueWithPeople(t *testing.T) {
 			t.Errorf("ada %d, the batch %d and %d, bob %d", ada.Token, got[0].Token, got[1].Token, g.Token)
 		}
 	case <-time.After(2 * time.Minute):
-		t.Error("bob did not get his turn")
+		t.Error("bob did not get the reservation")
 	}
 }
 

@@ -120,7 +120,7 @@ func TestAttempts(t *testing.T) {
 				t.Errorf("it ran %d times, want %d", len(s.ran), tt.ran)
 			}
 			if tt.want == "" {
-				if diff := cmp.Diff(stood(), got); err != nil || diff != "" {
+				if diff := cmp.Diff(provisioned(), got); err != nil || diff != "" {
 					t.Errorf("%v\n%s", err, diff)
 				}
 				return
@@ -181,7 +181,7 @@ func TestTeardownIsNotBelieved(t *testing.T) {
 				}
 				all := []Deployment{}
 				if left > 0 {
-					all = append(all, stood())
+					all = append(all, provisioned())
 				}
 				left--
 				return Output{Response: []byte(text(t, Response{APIVersion: APIVersion, Deployments: &all}))}, nil

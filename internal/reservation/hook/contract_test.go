@@ -130,7 +130,7 @@ func TestResponsesThatAreWrong(t *testing.T) {
 		{"a node without identity", GetNodes, func(r *Response) { (*r.Nodes)[0].UID = "" }, "name or uid is missing"},
 		{"a node twice", GetNodes, func(r *Response) { *r.Nodes = append(*r.Nodes, (*r.Nodes)[0]) }, "duplicate node"},
 		{"negative GPUs", GetNodes, func(r *Response) { (*r.Nodes)[0].GPUs = -1 }, "-1 GPUs"},
-		{"a deployment twice", Discover, func(r *Response) { *r.Deployments = append(*r.Deployments, stood()) }, "duplicate deployment"},
+		{"a deployment twice", Discover, func(r *Response) { *r.Deployments = append(*r.Deployments, provisioned()) }, "duplicate deployment"},
 		{"no result", Test, func(r *Response) { r.Result = nil }, `must have "result"`},
 		{"a result of no test", Teardown, func(r *Response) { r.Result = &Result{Verdict: Passed, Checks: 1} }, `"result" is not a response to teardown`},
 		{"no verdict", Test, result(func(r *Result) { r.Verdict = "" }), `unknown verdict ""`},
@@ -181,7 +181,7 @@ func TestResponsesAreReadStrictly(t *testing.T) {
 
 func TestKubeconfigHoldsNoCredential(t *testing.T) {
 	t.Parallel()
-	data, err := stood().Kubeconfig()
+	data, err := provisioned().Kubeconfig()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,7 +193,7 @@ func TestKubeconfigHoldsNoCredential(t *testing.T) {
 	if user.Exec == nil || user.Exec.Command != "aws" || user.Token+user.Password+string(user.ClientKeyData) != "" {
 		t.Errorf("the user is %+v", user)
 	}
-	d := stood()
+	d := provisioned()
 	d.Access = nil
 	if _, err := d.Kubeconfig(); err == nil {
 		t.Error("a kubeconfig of an unreachable deployment")

@@ -120,7 +120,7 @@ func TestFlaky(t *testing.T) {
 		{"v1.0.0", "PFBBP", "2 flips in 3 runs"},
 		{"v1.0.0", "PPPF", ""}, // it broke
 		{"v1.0.0", "FFFP", ""}, // it was mended
-		{"v1.0.0", "PFT", ""},  // both are no pass
+		{"v1.0.0", "PFT", ""},  // neither is a pass
 		{"v1.0.0", "PBPBP", ""},
 		{"v1.0.0", "PIPNPSP", ""},
 		{"v1.0.0", "FPPPPPPPPPFP", "2 flips"},

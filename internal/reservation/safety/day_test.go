@@ -21,7 +21,7 @@ func (a *actor) timed(o op) op {
 	return o
 }
 
-// open publishes a lease and ends it later, whoever checked it out; or it never does.
+// open publishes a lease and ends it later, by any holder; or it never does.
 func (a *actor) open(ctx context.Context, name string, token int64) {
 	if a.do(ctx, a.timed(op{Kind: stand, On: []string{name}, Token: token})).Outcome != done || a.rng.IntN(10) == 0 {
 		return

@@ -63,8 +63,8 @@ type process struct {
 	stdin   io.WriteCloser
 	journal reader
 	exit    chan error
-	killed  int64 // when, 0: not
-	stopped int64 // goes on when, 0: is not stopped
+	killed  int64 // at, 0: not killed
+	stopped int64 // continued at, 0: not stopped
 }
 
 // drive runs a plan to its end and returns the operations.

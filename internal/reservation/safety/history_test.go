@@ -18,7 +18,7 @@ type told struct {
 	holder string
 	mine   int64  // the token of the lease there is
 	taken  bool   // claimed
-	opener string // who stood something up under it
+	opener string // its publisher
 	open   bool
 	untold bool // checked in: no line has its token
 	waits  map[string]bool

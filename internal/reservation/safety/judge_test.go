@@ -62,14 +62,14 @@ func (d *driver) all() []op {
 	return out
 }
 
-// patience bounds the search for a linearization of one reservation.
-const patience = 2 * time.Minute
+// searchTimeout bounds the search for a linearization of one reservation.
+const searchTimeout = 2 * time.Minute
 
 // model asks whether the operations on one reservation can have been carried out one
 // at a time.
 func (d *driver) model(name string, ops []op, h *told) []finding {
 	history := operations(name, ops, h)
-	result, info := porcupine.CheckOperationsVerbose(model, history, patience)
+	result, info := porcupine.CheckOperationsVerbose(model, history, searchTimeout)
 	if result == porcupine.Ok {
 		return nil
 	}

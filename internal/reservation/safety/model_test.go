@@ -23,13 +23,13 @@ const endings = 24 * 64
 
 // state is a possible state of the reservation.
 type state struct {
-	phase   phase
-	token   int64
-	highest int64
-	stood   bool                 // published: available, or checked out
-	open    bool                 // held in the name of who stood it up, and may be taken
-	last    int64                // its end that extensions can not pass, µs
-	ended   [endings / 64]uint64 // what was done and may be asked again
+	phase     phase
+	token     int64
+	highest   int64
+	published bool                 // published: available, or checked out
+	open      bool                 // available for checkout
+	last      int64                // its end that extensions can not pass, µs
+	ended     [endings / 64]uint64 // finished operations that may be repeated
 }
 
 // The token of a checked-in lease is unknown until it is read: 0.
@@ -43,7 +43,7 @@ func (s state) marked(i int) bool { return s.ended[i/64]&(1<<(i%64)) != 0 }
 
 func (s state) to(p phase) state {
 	s.phase, s.token = p, 0
-	s.stood, s.open, s.last = false, false, 0
+	s.published, s.open, s.last = false, false, 0
 	return s
 }
 
@@ -103,7 +103,7 @@ func then(s state, a asked, r answered) []state {
 	case clean:
 		return begun(s, r)
 	case renew:
-		if r.outcome == over && (!s.has(a.token) || !s.stood) {
+		if r.outcome == over && (!s.has(a.token) || !s.published) {
 			return nil
 		}
 		return shown(s, s.has(a.token), r)
@@ -211,7 +211,7 @@ var model = (&porcupine.NondeterministicModel{
 	Hash: func(s any) uint64 {
 		v := s.(state)
 		flags := uint64(0)
-		if v.stood {
+		if v.published {
 			flags |= 1 << 60
 		}
 		if v.open {
@@ -237,7 +237,7 @@ var model = (&porcupine.NondeterministicModel{
 		switch {
 		case v.open:
 			text += ", open"
-		case v.stood:
+		case v.published:
 			text += ", taken"
 		}
 		return text

@@ -37,7 +37,7 @@ const (
 	extend     kind = "extend"
 	notify     kind = "notify"
 	look       kind = "look"   // which token the store has
-	unused     kind = "unused" // nobody asks for it: a part of acquire
+	unused     kind = "unused" // not requested: a part of acquire
 )
 
 // outcome is how it was answered.

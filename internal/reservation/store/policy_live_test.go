@@ -46,7 +46,7 @@ func as(t *testing.T, user string, verbs ...string) *store.Kube {
 	end := time.Now().Add(3 * time.Minute) // an API server reads roles by a watch
 	for {
 		_, err := k.List(t.Context())
-		operates, errOp := anew(t, config).Operates(t.Context(), "any")
+		operates, errOp := newClient(t, config).Operates(t.Context(), "any")
 		if err == nil && errOp == nil && operates == (len(verbs) > 0) {
 			return k
 		}
@@ -56,8 +56,8 @@ func as(t *testing.T, user string, verbs ...string) *store.Kube {
 	}
 }
 
-// anew returns a new client: permissions are cached.
-func anew(t *testing.T, config *rest.Config) *store.Kube {
+// newClient returns a new client: permissions are cached.
+func newClient(t *testing.T, config *rest.Config) *store.Kube {
 	t.Helper()
 	k, err := store.NewKube(config)
 	if err != nil {
