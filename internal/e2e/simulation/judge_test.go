@@ -36,17 +36,17 @@ func TestADayIsHeldAgainstWhatIsWritten(t *testing.T) {
 		change func(*dayRecord)
 		says   string
 	}{
-		"all well":                   {func(*dayRecord) {}, ""},
-		"no morning":                 {func(m *dayRecord) { m.up = nil }, "not started"},
-		"an evening without end":     {func(m *dayRecord) { m.down.Status.Finished = nil }, "not done to its end"},
-		"a morning that failed":      {func(m *dayRecord) { m.up.Status.Failed = "no capacity" }, "no capacity"},
-		"a morning that was late":    {func(m *dayRecord) { m.up.Status.Finished.Time = m.up.Spec.Until.Add(time.Second) }, "after its window"},
-		"one cloud of two":           {func(m *dayRecord) { m.up.Status.Rows = m.up.Status.Rows[:1] }, "at 1 reservations"},
-		"no night":                   {func(m *dayRecord) { m.batch = nil }, "not done to its end"},
-		"a cell that failed":         {func(m *dayRecord) { cell(m).Outcome = matrix.Failed }, "was to be passed"},
-		"a cell without a check":     {func(m *dayRecord) { cell(m).Checks = 0 }, "without a check"},
-		"a cell that was not run":    {func(m *dayRecord) { m.batch.Status.Rows = nil }, "the cell is missing"},
-		"a cell that nobody ordered": {func(m *dayRecord) { m.wanted = nil }, "not to be run"},
+		"all well":                {func(*dayRecord) {}, ""},
+		"no morning":              {func(m *dayRecord) { m.up = nil }, "not started"},
+		"an evening without end":  {func(m *dayRecord) { m.down.Status.Finished = nil }, "not finished"},
+		"a morning that failed":   {func(m *dayRecord) { m.up.Status.Failed = "no capacity" }, "no capacity"},
+		"a morning that was late": {func(m *dayRecord) { m.up.Status.Finished.Time = m.up.Spec.Until.Add(time.Second) }, "after its window"},
+		"one cloud of two":        {func(m *dayRecord) { m.up.Status.Rows = m.up.Status.Rows[:1] }, "it has 1 reservations"},
+		"no night":                {func(m *dayRecord) { m.batch = nil }, "not finished"},
+		"a cell that failed":      {func(m *dayRecord) { cell(m).Outcome = matrix.Failed }, "want passed"},
+		"a cell without a check":  {func(m *dayRecord) { cell(m).Checks = 0 }, "without a check"},
+		"a cell that was not run": {func(m *dayRecord) { m.batch.Status.Rows = nil }, "the cell is missing"},
+		"an unexpected cell":      {func(m *dayRecord) { m.wanted = nil }, "unexpected cell"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := goodDay()
@@ -60,7 +60,7 @@ func TestADayIsHeldAgainstWhatIsWritten(t *testing.T) {
 	m := goodDay()
 	name := trainingCloud + " main/training"
 	if got := m.cells(map[string]matrix.Outcome{name: matrix.Failed}); len(got) != 1 {
-		t.Errorf("a cell that was to fail passed, and: %v", got)
+		t.Errorf("a cell that should fail passed, and: %v", got)
 	}
 }
 
@@ -74,9 +74,9 @@ func TestWhatHappened(t *testing.T) {
 		"in this order":        {m.happened(trainingCloud, "ada", lease.Queued, lease.Claimed, lease.Released), 0},
 		"anybody":              {m.happened(trainingCloud, "", lease.Claimed, lease.Released), 0},
 		"in another order":     {m.happened(trainingCloud, "ada", lease.Released, lease.Claimed), 1},
-		"not to him":           {m.happened(trainingCloud, "bob", lease.Released), 1},
+		"another holder":       {m.happened(trainingCloud, "bob", lease.Released), 1},
 		"elsewhere":            {m.happened(inferenceCloud, "ada", lease.Claimed), 1},
-		"each in his turn":     {m.inOrder(trainingCloud, "ada", "bob"), 0},
+		"in order":             {m.inOrder(trainingCloud, "ada", "bob"), 0},
 		"out of turn":          {m.inOrder(trainingCloud, "bob", "ada"), 1},
 		"not all had it":       {m.inOrder(trainingCloud, "ada", "bob", "eve"), 1},
 		"begun again":          {m.twice(trainingCloud), 0},

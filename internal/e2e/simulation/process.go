@@ -138,7 +138,7 @@ type status struct {
 	controller.Status
 }
 
-// leading returns the status of the leader; nil if there is none. A controller that exited by
+// leading returns the status of the leader; nil if absent. A controller that exited by
 // itself is an error.
 func (p *runner) leading(ctx context.Context) (*status, error) {
 	var found *status

@@ -43,7 +43,7 @@ func forgotten() scene {
 		expect: func(m dayRecord) []Finding {
 			out := append(m.allWell(), m.happened(trainingCloud, "dave", lease.CheckedOut, lease.Notified)...)
 			if !m.any(trainingCloud, "dave", lease.Expired, lease.Evicted) {
-				out = append(out, newFinding(trainingCloud, "dave did not check in, but his lease was not ended"))
+				out = append(out, newFinding(trainingCloud, "dave did not check in, but the lease was not ended"))
 			}
 			return out
 		},

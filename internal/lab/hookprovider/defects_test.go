@@ -15,7 +15,7 @@ func TestDefectsThatAreWrong(t *testing.T) {
 	for _, tt := range []struct{ name, entry, want string }{
 		{"right", "{reservation: r, version: v1.2.0, intent: training, times: 2, defect: slow, for: 5s}", ""},
 		{"any test", "{reservation: r, times: 1, defect: hang}", ""},
-		{"unknown", "{reservation: r, times: 1, defect: explodes}", `"explodes" is no defect; there are cordoned, forgets, hang`},
+		{"unknown", "{reservation: r, times: 1, defect: explodes}", `unknown defect "explodes": want one of cordoned, forgets, hang`},
 		{"another key", "{reservation: r, times: 1, defect: hang, node: x}", `"node"`},
 		{"no reservation", "{times: 1, defect: hang}", `"reservation" is missing`},
 		{"negative", "{reservation: r, times: -1, defect: hang}", "times is -1"},
@@ -142,9 +142,9 @@ func TestWhatIsNotTested(t *testing.T) {
 		change func(*hook.Request)
 		want   string
 	}{
-		"another deployment":      {func(r *hook.Request) { r.Deployment = "fl-y" }, "there is no such deployment"},
-		"another's":               {func(r *hook.Request) { r.Owner = "team-b" }, "there is no such deployment"},
-		"another intent":          {func(r *hook.Request) { r.Intent = config.Inference }, "stood up for training, not for inference"},
+		"another deployment":      {func(r *hook.Request) { r.Deployment = "fl-y" }, "has no such deployment"},
+		"another's":               {func(r *hook.Request) { r.Owner = "team-b" }, "has no such deployment"},
+		"another intent":          {func(r *hook.Request) { r.Intent = config.Inference }, "its intent is training, not inference"},
 		"a token that is too low": {func(r *hook.Request) { r.Lease.Token-- }, "is stale"},
 	} {
 		r := request(hook.Test, "fl-x", first)
@@ -153,7 +153,7 @@ func TestWhatIsNotTested(t *testing.T) {
 			t.Errorf("%s: got %v, want %s", name, err, tt.want)
 		}
 	}
-	// Its lab was never started: nothing is seen, and that is no pass.
+	// Its lab was never started: nothing is observed, which is not a pass.
 	result, err := p.Test(t.Context(), request(hook.Test, "fl-x", first))
 	if err != nil || result.Verdict != hook.Unobserved || !strings.Contains(result.Reason, "lab is not running") {
 		t.Errorf("got %+v, %v", result, err)

@@ -21,7 +21,7 @@ import (
 	"github.com/firstlight/firstlight/internal/suite"
 )
 
-// asHook makes a request of the hook as a process, and kills it when until says so.
+// asHook runs the hook as a process and kills it when until returns true.
 func asHook(t *testing.T, r hook.Request, until func() bool) (hook.Response, int) {
 	t.Helper()
 	self, err := os.Executable()
@@ -60,7 +60,7 @@ func await(t *testing.T, what string, f func() bool) {
 	defer tick.Stop()
 	for end := time.Now().Add(5 * time.Minute); !f(); <-tick.C {
 		if time.Now().After(end) {
-			t.Fatalf("waited in vain for %s", what)
+			t.Fatalf("timeout waiting for %s", what)
 		}
 	}
 }
@@ -84,7 +84,7 @@ func TestDeployment(t *testing.T) {
 	})
 	before, err := p.record(name)
 	if err != nil || before == nil {
-		t.Fatalf("there is no record of what was begun: %v", err)
+		t.Fatalf("no record of the start: %v", err)
 	}
 
 	var both sync.WaitGroup

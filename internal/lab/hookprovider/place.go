@@ -42,7 +42,7 @@ func (t *podTest) placed(ctx context.Context, spec workload.Spec, gang workload.
 	return t.remove(ctx, pods)
 }
 
-// refused starts pods that exceed the capacity and checks that none is scheduled.
+// refused starts pods that exceed the capacity and checks that the scheduler refuses all.
 func (t *podTest) refused(ctx context.Context, spec workload.Spec, gang workload.Scheduler, what string) error {
 	pods, err := t.start(ctx, spec, gang)
 	if err != nil {

@@ -175,7 +175,7 @@ func end(ctx context.Context, name string) error {
 	if err := killUnregistered(name, dir); err != nil {
 		return err
 	}
-	if err := down(ctx, name, dir); err != nil { // what that process had started
+	if err := down(ctx, name, dir); err != nil { // the children of that process
 		return err
 	}
 	if err := os.RemoveAll(dir); err != nil {

@@ -54,7 +54,7 @@ func TestTokensOnlyGrow(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := p.raise("aws-h100", 9); err == nil {
-		t.Error("a token that can't be read was taken for none")
+		t.Error("an unreadable token was ignored")
 	}
 }
 
@@ -91,7 +91,7 @@ func TestAdmit(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := p.Discover(t.Context(), hook.Request{Verb: hook.Discover, Cloud: config.AWS}); err == nil {
-		t.Error("what can't be read was overlooked")
+		t.Error("an unreadable record was ignored")
 	}
 }
 
@@ -106,7 +106,7 @@ func TestTeardownOfWhatIsNotThere(t *testing.T) {
 	}
 }
 
-// A record of which the lab was never started, or is gone, is torn down all the same.
+// A record without a running lab can be torn down.
 func TestTeardownOfARecordAlone(t *testing.T) {
 	p := provider(t)
 	r := request(hook.Provision, "fl-alone", first)
@@ -115,7 +115,7 @@ func TestTeardownOfARecordAlone(t *testing.T) {
 	}
 	others := request(hook.Teardown, "fl-alone", first)
 	others.Owner = "team-b"
-	if err := p.Teardown(t.Context(), others); err == nil || !strings.Contains(err.Error(), "left alone") {
+	if err := p.Teardown(t.Context(), others); err == nil || !strings.Contains(err.Error(), "belongs to reservation") {
 		t.Errorf("another's was torn down: %v", err)
 	}
 	if err := p.Teardown(t.Context(), request(hook.Teardown, "fl-alone", first+1)); err != nil {
@@ -136,7 +136,7 @@ func TestHardware(t *testing.T) {
 	}
 }
 
-// What was started and could not yet say what it is, is found by what it was given.
+// A starting process that has not registered is found by its arguments.
 func TestTheProcessOfALabThatStarts(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "x")

@@ -36,7 +36,7 @@ func (p *Provider) tokenPath(reservation string) string {
 	return filepath.Join(p.opts.Dir, "tokens", filepath.Base(reservation)+".json")
 }
 
-// record reads the record of a deployment; nil if there is none.
+// record reads the record of a deployment; nil if absent.
 func (p *Provider) record(name string) (*record, error) {
 	r := &record{}
 	err := read(p.recordPath(name), r)

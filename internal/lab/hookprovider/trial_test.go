@@ -144,8 +144,7 @@ func fails(t *testing.T, r hook.Result, verdict hook.Verdict, reason ...string) 
 	}
 }
 
-// A lab is tested as the intent demands; what is put into it on purpose is found, with the
-// scheduler's own reason.
+// A lab is tested by intent; injected defects are found, with the scheduler's reason.
 func TestTrial(t *testing.T) {
 	n := newNight(t)
 	resp, status := asHook(t, n.r, nil)
@@ -178,7 +177,7 @@ func TestTrial(t *testing.T) {
 	asHook(t, n.r, func() bool { return len(n.placed(t)) == 2 })
 	killed := n.placed(t)
 	if len(killed) != 2 {
-		t.Fatalf("what was killed has left %v: nothing is shown", killed)
+		t.Fatalf("the killed test left %v", killed)
 	}
 	interrupted := errors.New("interrupted")
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -194,7 +193,7 @@ func TestTrial(t *testing.T) {
 	})
 	cancel(interrupted)
 	if err := <-ended; !errors.Is(err, interrupted) {
-		t.Errorf("what was ended: %v", err)
+		t.Errorf("after cancellation: %v", err)
 	}
 	n.clean(t)
 
@@ -207,7 +206,7 @@ func TestTrial(t *testing.T) {
 	bounded, stop := context.WithTimeoutCause(t.Context(), time.Second, limit)
 	defer stop()
 	if result, err := n.Test(bounded, n.r); !errors.Is(err, limit) {
-		t.Errorf("what hangs: %+v, %v", result, err)
+		t.Errorf("a hanging test: %+v, %v", result, err)
 	}
 
 	n.write(t, "{reservation: aws-h100, times: 1, defect: no-gpus}")

@@ -10,8 +10,8 @@ import (
 	"github.com/firstlight/firstlight/internal/lab/pki"
 )
 
-// A store stays up, and its certificates hold for a year: an expired one was told as what the
-// TLS library says of it.
+// Regression: the certificates of a store are valid for a year, and an expired one was reported as
+// a TLS error.
 func TestCertificatesThatExpired(t *testing.T) {
 	started := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	dir := pki.Dir(t.TempDir() + "/pki")
@@ -40,7 +40,7 @@ func TestCertificatesThatExpired(t *testing.T) {
 	}
 }
 
-// The history of the store on this machine named its administrator, whoever wrote.
+// Regression: the history of the local store named its administrator.
 func TestTheStoreKnowsItsUser(t *testing.T) {
 	config := &rest.Config{Host: "https://127.0.0.1:1"}
 	got := asUser(config)

@@ -15,8 +15,7 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/store"
 )
 
-// cloud answers what stands, and is a store of one reservation; looking may take so long
-// that the lease is lost.
+// cloud is a cloud and a store of one reservation; a slow list may lose the lease.
 type cloud struct {
 	rec    lease.Record
 	stands []hook.Deployment
@@ -46,7 +45,7 @@ var (
 	row  = config.Reservation{Name: "gcp-h100", Slug: "gh1", Cloud: config.GCP, GPUCount: 8, NodeCount: 2}
 )
 
-// own is a lease that ada acquired, day one that she took from who had opened it.
+// own is a lease that ada acquired, day a lease that ada checked out.
 func own(token int64) lease.Record {
 	return lease.Record{State: lease.Leased, Token: token, Lease: &lease.Lease{
 		Ticket: lease.Ticket{ID: "t", Holder: "ada@desk"}, Token: token, ClaimedAt: &ends, ExpiresAt: &ends,
@@ -81,25 +80,25 @@ func TestFind(t *testing.T) {
 	for name, tt := range map[string]struct {
 		cloud cloud
 		token int64
-		want  string // the deployment, or what the error says
+		want  string // the deployment, or text of the error
 		is    error
 	}{
-		"one's own lease":             {cloud{rec: own(granted), stands: []hook.Deployment{deployment("fl-x", granted)}}, granted, "= fl-x", nil},
-		"taken by day":                {cloud{rec: day(granted+9, granted), stands: []hook.Deployment{deployment("fl-day", granted)}}, granted + 9, "= fl-day", nil},
-		"opened long ago":             {cloud{rec: day(granted+9, 0), stands: []hook.Deployment{deployment("fl-day", granted)}}, granted + 9, "= fl-day", nil},
-		"beside one's own":            {cloud{rec: day(granted+9, granted), stands: []hook.Deployment{deployment("fl-old", granted-500), deployment("fl-day", granted)}}, granted + 9, "= fl-day", nil},
-		"no reachable deployment":     {cloud{rec: own(granted)}, granted, "no reachable deployment", ErrNoDeployment},
-		"left by another":             {cloud{rec: own(granted), stands: []hook.Deployment{deployment("fl-old", granted-1)}}, granted, "belong to other leases: fl-old (owner team-x, token 1795273199999)", ErrNoDeployment},
-		"left of yesterday":           {cloud{rec: day(granted+9, granted), stands: []hook.Deployment{deployment("fl-old", granted-500)}}, granted + 9, "fl-old", ErrNoDeployment},
-		"another owner's":             {cloud{rec: own(granted), stands: []hook.Deployment{foreign}}, granted, "theirs (owner team-y", ErrNoDeployment},
-		"two of them":                 {cloud{rec: day(granted+9, 0), stands: []hook.Deployment{deployment("a", granted-5), deployment("b", granted)}}, granted + 9, "2 deployments", ErrNoDeployment},
-		"being made":                  {cloud{rec: own(granted), stands: []hook.Deployment{unreachable}}, granted, "still being created", ErrNoDeployment},
-		"open, not taken":             {cloud{rec: with(day(granted, granted), func(r *lease.Record) { r.Lease.Available = true })}, granted, "available for checkout", ErrNotHeld},
-		"a cleaner's":                 {cloud{rec: with(own(granted), func(r *lease.Record) { r.State, r.DirtyInfo = lease.Cleaning, &lease.DirtyInfo{} })}, granted, "ada@desk is cleaning it", ErrNotHeld},
-		"a stale token":               {cloud{rec: own(granted)}, granted - 1, "ada@desk holds it", nil},
-		"offered only":                {cloud{rec: with(own(granted), func(r *lease.Record) { r.Lease.ClaimedAt = nil })}, granted, "is stale", nil},
-		"nobody has it":               {cloud{}, granted, "it has no holder", nil},
-		"a cloud that can't be asked": {cloud{rec: own(granted), err: errors.New("no route")}, granted, "find the deployment on gcp-h100: no route", nil},
+		"one's own lease":               {cloud{rec: own(granted), stands: []hook.Deployment{deployment("fl-x", granted)}}, granted, "= fl-x", nil},
+		"taken by day":                  {cloud{rec: day(granted+9, granted), stands: []hook.Deployment{deployment("fl-day", granted)}}, granted + 9, "= fl-day", nil},
+		"opened long ago":               {cloud{rec: day(granted+9, 0), stands: []hook.Deployment{deployment("fl-day", granted)}}, granted + 9, "= fl-day", nil},
+		"next to one's own":             {cloud{rec: day(granted+9, granted), stands: []hook.Deployment{deployment("fl-old", granted-500), deployment("fl-day", granted)}}, granted + 9, "= fl-day", nil},
+		"no reachable deployment":       {cloud{rec: own(granted)}, granted, "no reachable deployment", ErrNoDeployment},
+		"left by another":               {cloud{rec: own(granted), stands: []hook.Deployment{deployment("fl-old", granted-1)}}, granted, "belong to other leases: fl-old (owner team-x, token 1795273199999)", ErrNoDeployment},
+		"left of yesterday":             {cloud{rec: day(granted+9, granted), stands: []hook.Deployment{deployment("fl-old", granted-500)}}, granted + 9, "fl-old", ErrNoDeployment},
+		"another owner's":               {cloud{rec: own(granted), stands: []hook.Deployment{foreign}}, granted, "theirs (owner team-y", ErrNoDeployment},
+		"two of them":                   {cloud{rec: day(granted+9, 0), stands: []hook.Deployment{deployment("a", granted-5), deployment("b", granted)}}, granted + 9, "2 deployments", ErrNoDeployment},
+		"being made":                    {cloud{rec: own(granted), stands: []hook.Deployment{unreachable}}, granted, "still being created", ErrNoDeployment},
+		"open, not taken":               {cloud{rec: with(day(granted, granted), func(r *lease.Record) { r.Lease.Available = true })}, granted, "available for checkout", ErrNotHeld},
+		"a cleaner's":                   {cloud{rec: with(own(granted), func(r *lease.Record) { r.State, r.DirtyInfo = lease.Cleaning, &lease.DirtyInfo{} })}, granted, "ada@desk is cleaning it", ErrNotHeld},
+		"a stale token":                 {cloud{rec: own(granted)}, granted - 1, "ada@desk holds it", nil},
+		"offered only":                  {cloud{rec: with(own(granted), func(r *lease.Record) { r.Lease.ClaimedAt = nil })}, granted, "is stale", nil},
+		"free":                          {cloud{}, granted, "it has no holder", nil},
+		"a cloud that cannot be listed": {cloud{rec: own(granted), err: errors.New("no route")}, granted, "find the deployment on gcp-h100: no route", nil},
 		"lost while it looked": {
 			cloud{rec: own(granted), stands: []hook.Deployment{deployment("fl-x", granted)}, during: func(r *lease.Record) { *r = own(granted + 1); r.Lease.Holder = "eve" }},
 			granted, "eve holds it", nil,

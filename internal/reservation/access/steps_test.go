@@ -50,7 +50,7 @@ func TestSteps(t *testing.T) {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(string(want), b.String()); diff != "" {
-				t.Errorf("(-golden +got; -update writes it anew)\n%s", diff)
+				t.Errorf("(-golden +got; run with -update to rewrite)\n%s", diff)
 			}
 			if out, err := shell(t, b.String()); err != nil { // with kubectl and curl that do nothing
 				t.Errorf("a shell says: %v\n%s", err, out)

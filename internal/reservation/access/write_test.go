@@ -27,7 +27,7 @@ func TestWrite(t *testing.T) {
 		}
 	}
 	if list, err := os.ReadDir(dir); err != nil || len(list) != 1 {
-		t.Errorf("left beside it: %v %v", list, err)
+		t.Errorf("left in the same directory: %v %v", list, err)
 	}
 
 	theirs := filepath.Join(dir, "config")

@@ -45,7 +45,7 @@ func TestAcquireRenewRelease(t *testing.T) {
 			}
 		}
 		if _, err := b.Acquire(t.Context(), Request{Reservations: []string{name}, Ticket: who("bob")}); !errors.As(err, &busy) || busy.State != lease.Dirty {
-			t.Errorf("what is dirty is given away: %v", err)
+			t.Errorf("a dirty reservation was granted: %v", err)
 		}
 		c, err := b.Clean(t.Context(), name, who("janitor"))
 		if err != nil || c.Token <= token {
@@ -67,7 +67,7 @@ func TestAcquireRenewRelease(t *testing.T) {
 	})
 }
 
-// Who waits is served in the order of its asking, the higher class first.
+// Tickets are served in order of time, the higher class first.
 func TestQueue(t *testing.T) {
 	k := shared.Kube(t)
 	s := cached(t, k)
@@ -112,7 +112,7 @@ func TestQueue(t *testing.T) {
 	}
 }
 
-// Who stops waiting is gone from the queue, and takes nobody's turn.
+// A cancelled ticket leaves the queue and takes no turn.
 func TestLeavingTheQueue(t *testing.T) {
 	k := shared.Kube(t)
 	name := reservations(t, k, store.Spec{}, "leave")[0]
@@ -201,7 +201,7 @@ func TestGroupThatIsNotFree(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(r.Status.Queue) > 0 || r.Status.Lease != nil && r.Status.Lease.Holder == "bob" {
-			t.Errorf("%s still knows of bob: %+v", n, r.Status)
+			t.Errorf("%s still has a ticket of bob: %+v", n, r.Status)
 		}
 	}
 }

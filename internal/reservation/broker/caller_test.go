@@ -76,8 +76,8 @@ func ofAda(t *testing.T) (m *memory, ada, eve, ops *Broker, token int64) {
 
 func (m *memory) last() lease.Event { return m.r.Status.Recent[len(m.r.Status.Recent)-1] }
 
-// The token of a lease is public: with it anybody extended and released the lease, and the
-// history said that its holder had.
+// Regression: the token of a lease is public, and any user could extend and release it, with the
+// holder's name in the history.
 func TestOnlyTheHolderOrAnOperatorActs(t *testing.T) {
 	for name, act := range map[string]func(ctx context.Context, b *Broker, token int64) error{
 		"renew": func(ctx context.Context, b *Broker, token int64) error {
@@ -143,7 +143,7 @@ func TestATokenOfAnotherStoreEndsNothing(t *testing.T) {
 	}
 }
 
-// Who writes costs no request: an acquire reads and writes once, and so does a release.
+// The user costs no request: an acquire is a read and a write, and so is a release.
 func TestWhoWritesCostsNoRequest(t *testing.T) {
 	m, ada, _, _, token := ofAda(t)
 	if err := ada.Release(t.Context(), "one", token, "done"); err != nil {

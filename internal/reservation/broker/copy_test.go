@@ -88,9 +88,8 @@ func (w *wire) want(t *testing.T, doing string, verbs ...string) {
 	}
 }
 
-// What a command asks the API server for: a read and a write for a step, and a read
-// alone for a step that is refused or changes nothing. It asks once who it is (POST), before
-// its first write.
+// Requests of a command: a read and a write for a step, one read for a step that is refused or
+// changes nothing. The user is requested once (POST), before the first write.
 func TestRequestsOfACommand(t *testing.T) {
 	name := reservations(t, shared.Kube(t), store.Spec{NeedsNoCleaning: true}, "requests")[0]
 	config, w := wired(t)
@@ -144,7 +143,7 @@ func TestRequestsOfAController(t *testing.T) {
 	w.want(t, "release", "PUT")
 }
 
-// A copy that is behind costs a read: what it says is free is not granted again.
+// A stale copy costs a read: a reservation that looks free is not granted again.
 func TestCopyThatIsBehindGrantsNothingTwice(t *testing.T) {
 	k := shared.Kube(t)
 	name := reservations(t, k, store.Spec{}, "behind")[0]
@@ -207,7 +206,7 @@ func TestCopyThatIsBehindNeedsTheVersion(t *testing.T) {
 	}
 }
 
-// Who waits gets its turn though its watch brings nothing: it asks after a few seconds.
+// A waiter gets its turn even if its watch is silent: it polls after a few seconds.
 func TestWaiterWithoutNewsGetsItsTurn(t *testing.T) {
 	k := shared.Kube(t)
 	name := reservations(t, k, store.Spec{NeedsNoCleaning: true}, "cut")[0]
@@ -239,14 +238,14 @@ func TestWaiterWithoutNewsGetsItsTurn(t *testing.T) {
 			t.Error(err)
 		}
 	case <-time.After(3 * time.Minute):
-		t.Fatal("it waits in vain")
+		t.Fatal("timeout")
 	}
 	if n := len(w.since()); n > 20 {
 		t.Errorf("%d requests of one that waits a few seconds", n)
 	}
 }
 
-// Who waits asks nothing while nothing happens, and is handed what was released by a watch.
+// A waiter makes no request while nothing changes; a watch delivers a release.
 func TestWaiterIsToldByAWatch(t *testing.T) {
 	k := shared.Kube(t)
 	name := reservations(t, k, store.Spec{NeedsNoCleaning: true}, "told")[0]
@@ -279,7 +278,7 @@ func TestWaiterIsToldByAWatch(t *testing.T) {
 	w.want(t, "to be handed it", "PUT")
 }
 
-// A waiter writes that it is there about twice in the time that it may be silent.
+// A waiter sends about two heartbeats per timeout.
 func TestHeartbeatsOfAWaiter(t *testing.T) {
 	w := newWatch(t, store.Spec{})
 	w.hold("ada")
@@ -319,8 +318,8 @@ type interrupted struct {
 
 func (i *interrupted) Interruptions() uint64 { return i.times.Load() }
 
-// While a copy could not be kept new nobody could be heard of: whoever is there has a
-// full period from then.
+// While a copy is interrupted heartbeats may be missed: every ticket gets a full timeout
+// afterwards.
 func TestCopyThatWasInterruptedIsNotSilence(t *testing.T) {
 	w := newWatch(t, store.Spec{})
 	w.hold("ada")

@@ -104,7 +104,7 @@ func (b *Broker) expireOverdue(ctx context.Context, r *store.Reservation) error 
 		errs = append(errs, b.do(ctx, "time out a ticket of", r.Name, func(rec *lease.Record, now time.Time) error {
 			i, waits := rec.Position(t.ID)
 			if !waits || rec.Queue[i].Heartbeats != t.Heartbeats || b.waiterSilence(r.Name, t, i) < t.TimeoutAt(i) {
-				return nil // alive, or moved up, which starts its shorter timeout anew
+				return nil // alive, or moved up, which restarts its shorter timeout
 			}
 			return rec.TimeOutTicket(t.ID, now)
 		}))

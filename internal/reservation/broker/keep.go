@@ -16,8 +16,8 @@ var ErrRenewFailed = errors.New("the lease could not be renewed")
 // the holder stops, before the lease can be given to another.
 const renewalsPerInterval, inTimeOf3 = 5, 2
 
-// KeepAlive renews leases, of holders and cleaners, until ctx ends, which is no error, or until
-// one is lost. renewed, if set, is called with each renewed lease: its notice and end may have
+// KeepAlive renews leases, of holders and cleaners, until ctx ends, which is not an error, or
+// until one is lost. renewed, if set, is called with each renewed lease: its notice and end may have
 // changed.
 func (b *Broker) KeepAlive(ctx context.Context, grants []Grant, heard func(Grant)) error {
 	period := time.Duration(0)

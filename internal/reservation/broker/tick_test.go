@@ -91,7 +91,7 @@ func (w *watch) another() *Broker {
 	return New(Options{Store: w.store, Clock: w.clock, Grace: 30 * time.Second})
 }
 
-// do makes a step of somebody else.
+// do runs a step of another broker.
 func (w *watch) do(f func(r *lease.Record) error) {
 	w.t.Helper()
 	err := w.change(w.t.Context(), w.name, func(r *lease.Record, _ time.Time) error { return f(r) })
@@ -261,7 +261,7 @@ func TestNewBrokerGivesAFullPeriod(t *testing.T) {
 	w.want(w.tick(other), lease.Dirty, "")
 }
 
-// What has a term ends when it is over, after a grace in which nobody extended it.
+// A term ends after a grace period without an extension.
 func TestTermIsOver(t *testing.T) {
 	w := newWatch(t, store.Spec{})
 	tk := lease.Ticket{ID: "ada", Holder: "ada", Term: lease.Duration(time.Hour), MaxTerm: lease.Duration(3 * time.Hour)}
@@ -289,8 +289,8 @@ func TestTermIsOver(t *testing.T) {
 	w.want(w.tick(other), lease.Dirty, "")
 }
 
-// While the store is away nobody can be heard of: whoever is there has a full period
-// when it is back.
+// While the store is unreachable heartbeats are missed: every lease gets a full interval
+// afterwards.
 func TestStoreThatWasAwayIsNotSilence(t *testing.T) {
 	for name, away := range map[string]func(w *watch){
 		"nothing can be read": func(w *watch) {
@@ -307,7 +307,7 @@ func TestStoreThatWasAwayIsNotSilence(t *testing.T) {
 			w.after(0)
 			away(w)
 			w.clock.pass(2 * minute)
-			_ = w.ExpireOverdue(t.Context(), w.name) // it says so, where it can not go on
+			_ = w.ExpireOverdue(t.Context(), w.name) // its error tells
 			w.store.get, w.store.save = nil, nil
 			r := w.after(0)
 			w.want(r, lease.Leased, "ada")
@@ -320,7 +320,7 @@ func TestStoreThatWasAwayIsNotSilence(t *testing.T) {
 	}
 }
 
-// What is told without being written is told of what the store has now, not of a copy.
+// An answer without a write is based on the current version, not on a copy.
 func TestOldCopyIsNotBelieved(t *testing.T) {
 	w := newWatch(t, store.Spec{})
 	old := func() *store.Reservation {
@@ -351,7 +351,7 @@ func TestOldCopyIsNotBelieved(t *testing.T) {
 	}
 }
 
-// Who stops asking while its request is carried out holds nothing afterwards.
+// A request whose client stops waiting leaves no lease.
 func TestAcquireThatIsCutOffHoldsNothing(t *testing.T) {
 	w := newWatch(t, store.Spec{})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -373,7 +373,7 @@ func TestAcquireThatIsCutOffHoldsNothing(t *testing.T) {
 	}
 }
 
-// Who waits goes on to wait while the store is away.
+// A waiter survives an unreachable store.
 func TestWaiterOutlastsAnOutage(t *testing.T) {
 	w := newWatch(t, store.Spec{NeedsNoCleaning: true})
 	token := w.hold("ada")
@@ -403,7 +403,7 @@ func TestWaiterOutlastsAnOutage(t *testing.T) {
 	w.want(w.is(), lease.Leased, "bob")
 }
 
-// A change that was refused because nobody waits for it any more says that.
+// The error of a change whose client stopped waiting has that cause.
 func TestConflictWhenNobodyWaitsAnyMore(t *testing.T) {
 	w := newWatch(t, store.Spec{})
 	ctx, cancel := context.WithCancel(t.Context())

@@ -39,7 +39,7 @@ func TestRememberRecallForget(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := d.Get("torn"); err == nil || errors.Is(err, ErrNoToken) {
-		t.Errorf("what can not be read is said to be nothing: %v", err)
+		t.Errorf("an unreadable file is reported as missing: %v", err)
 	}
 }
 
@@ -67,7 +67,7 @@ func TestTokensAreOfTheirStore(t *testing.T) {
 		"the same":                   {with("https://10.0.0.1", "one", ""), true},
 		"the same, its CA in a file": {with("https://10.0.0.1", "", file), true},
 		"as another user":            {&rest.Config{Host: "https://10.0.0.1", BearerToken: "x", TLSClientConfig: rest.TLSClientConfig{CAData: []byte("one")}}, true},
-		"made anew at its address":   {with("https://10.0.0.1", "two", ""), false},
+		"a new store at its address": {with("https://10.0.0.1", "two", ""), false},
 		"another of the same CA":     {with("https://10.0.0.1/k8s/clusters/c-2", "one", ""), false},
 		"the store of this machine":  {nil, false},
 	} {
@@ -82,6 +82,6 @@ func TestTokensAreOfTheirStore(t *testing.T) {
 		})
 	}
 	if _, err := TokenCacheOf(home, with("https://10.0.0.1", "", "/nonexistent/ca.crt")); err == nil {
-		t.Error("a CA that can not be read is none")
+		t.Error("an unreadable CA is ignored")
 	}
 }

@@ -105,7 +105,7 @@ func TestNextOfNothing(t *testing.T) {
 	if _, err := s.Next("noon-up", at(t, "2026-01-01T00:00:00Z")); err == nil || !strings.Contains(err.Error(), `"noon-up"`) {
 		t.Errorf("the error is %v", err)
 	}
-	// 2100 is no leap year: the next one is more than five years off.
+	// 2100 is not a leap year: the next one is more than five years away.
 	if o, err := one(t, "UTC", "0 0 29 2 *").Next("e", at(t, "2097-01-01T00:00:00Z")); err == nil {
 		t.Errorf("it occurs at %s", o.At)
 	}

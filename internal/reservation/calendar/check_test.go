@@ -27,7 +27,7 @@ func table(t *testing.T, entries, margins []string) *calendar.Schedule {
 	return parse(t, b.String())
 }
 
-// said is what was found: rule, entries, dates.
+// said lists rule, entries and dates of the problems.
 func said(problems []calendar.Problem) string {
 	var out []string
 	for _, p := range problems {
@@ -134,7 +134,7 @@ func TestCheck(t *testing.T) {
 			"margin night,up; 2026-03-29",
 		},
 		{
-			"weekdays: nobody comes on Saturday, and the batch may run on",
+			"weekdays: Saturday is free, and the batch may continue",
 			[]string{"up up UTC 0 8 * * 1-5 2h", "down down UTC 0 20 * * 1-5 1h", "week batch UTC 0 22 * * 1-4 8h", "weekend batch UTC 0 22 * * 5 48h"},
 			[]string{"week end up 2h", "weekend end up 10h"},
 			"",

@@ -18,18 +18,18 @@ type file struct {
 }
 
 type fileEntry struct {
-	Name   string `yaml:"name"`
-	Action string `yaml:"action"`
-	Cron   string `yaml:"cron"`
+	Name   string `yaml:"name" need:"true"`
+	Action string `yaml:"action" need:"true" enum:"up,down,batch"`
+	Cron   string `yaml:"cron" need:"true"`
 	Zone   string `yaml:"zone"`
-	Window string `yaml:"window"`
+	Window string `yaml:"window" need:"true"`
 }
 
 type fileMargin struct {
-	From        string `yaml:"from"`
-	To          string `yaml:"to"`
-	AtLeast     string `yaml:"at-least"`
-	CountedFrom string `yaml:"counted-from"`
+	From        string `yaml:"from" need:"true"`
+	To          string `yaml:"to" need:"true"`
+	AtLeast     string `yaml:"at-least" need:"true"`
+	CountedFrom string `yaml:"counted-from" enum:"start,end"`
 }
 
 const (
@@ -102,16 +102,8 @@ func (l *loader) entries(f *file) []Entry {
 
 func (l *loader) entry(e fileEntry, zone string, path func(string) []string) Entry {
 	out := Entry{Name: e.Name, Action: Action(e.Action), Cron: e.Cron, Zone: e.Zone, pos: l.doc.At(path("name")...)}
-	for _, k := range []struct{ key, value string }{{"name", e.Name}, {"action", e.Action}, {"cron", e.Cron}, {"window", e.Window}} {
-		if k.value == "" {
-			l.add(ruleMissing, path(k.key), "the key %q of an entry is missing or empty", k.key)
-		}
-	}
 	if e.Name != "" && (len(e.Name) > maxName || !namePattern.MatchString(e.Name)) {
 		l.add(ruleName, path("name"), "invalid name %q: must be a DNS label", e.Name)
-	}
-	if e.Action != "" && !slices.Contains(Actions(), out.Action) {
-		l.add(ruleAction, path("action"), "there is no action %q", e.Action)
 	}
 	if e.Cron != "" {
 		var err error

@@ -33,11 +33,6 @@ func (l *loader) margins(f *file) []Margin {
 
 func (l *loader) margin(m fileMargin, names []string, path func(string) []string) Margin {
 	out := Margin{From: m.From, To: m.To, FromStart: m.CountedFrom == "start", pos: l.doc.At(path("from")...)}
-	for _, k := range []struct{ key, value string }{{"from", m.From}, {"to", m.To}, {"at-least", m.AtLeast}} {
-		if k.value == "" {
-			l.add(ruleMissing, path(k.key), "the key %q of a margin is missing or empty", k.key)
-		}
-	}
 	for _, k := range []struct{ key, name string }{{"from", m.From}, {"to", m.To}} {
 		if k.name == "" || slices.Contains(names, k.name) {
 			continue
@@ -47,9 +42,6 @@ func (l *loader) margin(m fileMargin, names []string, path func(string) []string
 			p = p.With("did you mean %q?", near)
 		}
 		l.problems = append(l.problems, p)
-	}
-	if !slices.Contains([]string{"", "start", "end"}, m.CountedFrom) {
-		l.add(ruleCountedFrom, path("counted-from"), "invalid counted-from %q", m.CountedFrom)
 	}
 	if m.AtLeast != "" {
 		out.AtLeast = l.duration(path("at-least"), m.AtLeast, 0)

@@ -5,7 +5,7 @@ import "github.com/firstlight/firstlight/internal/diag"
 // Rules lists the rules of the file, then those of Check.
 func Rules() []diag.Rule {
 	return []diag.Rule{
-		ruleEmpty, ruleMissing, ruleName, ruleTwice, ruleAction, ruleNoDown, ruleCron, ruleZone, ruleDuration, ruleUnknownEntry, ruleCountedFrom,
+		ruleEmpty, ruleMissing, ruleName, ruleTwice, ruleNoDown, ruleCron, ruleZone, ruleDuration, ruleUnknownEntry,
 		ruleMargin, ruleMeet, ruleNotThisYear, ruleJumped, ruleShownTwice,
 	}
 }
@@ -16,13 +16,11 @@ var (
 	ruleMissing      = diag.Rule{Name: "missing", Severity: diag.Error, Summary: "a required key is missing or empty", Remedy: "add the key"}
 	ruleName         = diag.Rule{Name: "bad-name", Severity: diag.Error, Summary: "a name of an entry that is not a DNS label", Remedy: "use lower-case letters, digits and -, starting with a letter and ending with a letter or a digit, at most 63 characters"}
 	ruleTwice        = diag.Rule{Name: "duplicate", Severity: diag.Error, Summary: "two entries with one name, or two margins between the same entries, counted alike", Remedy: "remove or rename one of them"}
-	ruleAction       = diag.Rule{Name: "unknown-action", Severity: diag.Error, Summary: "an unknown action", Remedy: "use up, down or batch"}
 	ruleNoDown       = diag.Rule{Name: "no-down", Severity: diag.Error, Summary: "an entry starts deployments, and none ends them", Remedy: "add an entry with action: down"}
 	ruleCron         = diag.Rule{Name: "bad-cron", Severity: diag.Error, Summary: "a cron expression that is invalid, never occurs, or occurs too often", Remedy: "use minute, hour, day of the month, month, day of the week, in quotes: \"0 15 * * 1-5\""}
 	ruleZone         = diag.Rule{Name: "bad-zone", Severity: diag.Error, Summary: "an unknown time zone", Remedy: "use a name of the time zone database, such as UTC, Europe/Berlin or America/New_York"}
 	ruleDuration     = diag.Rule{Name: "bad-duration", Severity: diag.Error, Summary: "an invalid duration", Remedy: "use hours and minutes, such as 2h or 5h50m, at most 168h; a window must be positive"}
 	ruleUnknownEntry = diag.Rule{Name: "unknown-entry", Severity: diag.Error, Summary: "a margin of an unknown entry", Remedy: "correct the name, or add the entry"}
-	ruleCountedFrom  = diag.Rule{Name: "bad-counted-from", Severity: diag.Error, Summary: "counted-from is neither start nor end", Remedy: "use start, or end (the end of the window, which is the default)"}
 )
 
 // Problems of a year.

@@ -10,9 +10,9 @@ import (
 // step divides every time of the tests and every change of a clock in them.
 const step = 15 * time.Minute
 
-// TestTimesAgainstAClock holds Next against somebody who looks at the clock every
-// quarter of an hour of the days around its changes: what is due is what the clock shows, the
-// first time that it does; and what it jumps over, when it has jumped.
+// TestTimesAgainstAClock compares Next with a clock that is read every quarter of an hour around
+// its changes: an entry is due when the clock first shows its time, or, if it is skipped, at the
+// change.
 func TestTimesAgainstAClock(t *testing.T) {
 	t.Parallel()
 	for _, zone := range []string{"UTC", "Europe/Berlin", "America/New_York", "America/Santiago", "Africa/Cairo", "Australia/Lord_Howe", "Africa/Casablanca", "Asia/Tehran", "Pacific/Apia"} {

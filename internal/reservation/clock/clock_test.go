@@ -40,7 +40,7 @@ func TestAClockThatIsSet(t *testing.T) {
 		t.Errorf("the clock went back to %v: %v", mine.Now(), err)
 	}
 	if again, err := Open(path); err != nil || again.Now().Before(day) {
-		t.Errorf("who comes later has another time: %v", err)
+		t.Errorf("a later clock differs: %v", err)
 	}
 }
 
@@ -66,6 +66,6 @@ func TestWithEnd(t *testing.T) {
 	cancel()
 	<-ctx.Done()
 	if errors.Is(context.Cause(ctx), ErrDeadline) {
-		t.Error("what was cancelled is over")
+		t.Error("a cancelled deadline is reached")
 	}
 }

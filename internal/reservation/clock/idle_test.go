@@ -23,11 +23,11 @@ func TestIdleTracker(t *testing.T) {
 	noon := c.Now().Add(time.Hour)
 	before := want("nothing", true, time.Time{})
 	end := a.Begin()
-	if want("somebody works", false, time.Time{}) == before {
+	if want("work in progress", false, time.Time{}) == before {
 		t.Error("nothing has changed")
 	}
 	done := a.Waiting(noon)
-	want("he waits", true, noon)
+	want("waiting", true, noon)
 	a.Set("evening", noon.Add(time.Hour))
 	want("something later is due", true, noon)
 	a.Set("morning", noon.Add(-time.Minute))
@@ -36,10 +36,10 @@ func TestIdleTracker(t *testing.T) {
 	if err := c.Jump(noon); err != nil {
 		t.Fatal(err)
 	}
-	want("his time has come, and he has not noticed", false, noon)
+	want("due, not noticed yet", false, noon)
 	done()
 	done() // is no more than once
-	want("he works", false, noon.Add(time.Hour))
+	want("working", false, noon.Add(time.Hour))
 	end()
 	want("the rest of the day", true, noon.Add(time.Hour))
 	if err := a.Wait(t.Context(), noon); err != nil {

@@ -32,7 +32,7 @@ type Floor struct {
 // Decision says whether a version runs.
 type Decision struct {
 	Run bool `json:"run"`
-	// Floor is the deciding floor; its MinRelease is empty if there is none.
+	// Floor is the deciding floor; its MinRelease is empty if absent.
 	Floor  Floor  `json:"floor,omitzero"`
 	Reason string `json:"reason"`
 }

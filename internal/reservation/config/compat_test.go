@@ -67,7 +67,7 @@ func TestDecide(t *testing.T) {
 func TestFloorsThatCantBeComparedHoldEverythingBack(t *testing.T) {
 	t.Parallel()
 	broken := &config.Compat{Floors: []config.Floor{{Lane: config.GCP, Intents: []config.Intent{config.Training}, MinRelease: "v0.x", Reason: "built in Go"}}}
-	for name, f := range map[string]*config.Compat{"none were read": nil, "a floor that is no release": broken} {
+	for name, f := range map[string]*config.Compat{"none were read": nil, "an invalid floor": broken} {
 		for _, intent := range config.Intents() { // of a broken file no part is believed
 			if d, err := f.Decide(config.GCP, intent, "v1.0.0"); err == nil || d.Run {
 				t.Errorf("%s: %s is run: %v", name, intent, d)

@@ -13,8 +13,7 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/config"
 )
 
-// FuzzParse: nothing makes it panic; what it takes is valid, keeps its
-// invariants, and is the same when it is written and read again.
+// FuzzParseRegistry: no input panics; an accepted one is valid and survives a round trip.
 func FuzzParseRegistry(f *testing.F) {
 	files, err := filepath.Glob("testdata/bad/*.yaml")
 	if err != nil {
@@ -39,7 +38,7 @@ func FuzzParseRegistry(f *testing.F) {
 		for _, a := range r.Daytime() {
 			row, ok := r.Find(a.Reservation)
 			if !ok || clouds[row.Cloud] {
-				t.Fatalf("%s is not there, or %s has two daytime rows", a.Reservation, row.Cloud)
+				t.Fatalf("%s is missing, or %s has two daytime rows", a.Reservation, row.Cloud)
 			}
 			clouds[row.Cloud] = true
 		}
@@ -49,7 +48,7 @@ func FuzzParseRegistry(f *testing.F) {
 		}
 		second, err := config.ParseRegistry("again", again)
 		if err != nil {
-			t.Fatalf("what was written is not read: %v\n%s", err, again)
+			t.Fatalf("cannot read the written registry: %v\n%s", err, again)
 		}
 		if diff := cmp.Diff(resolved(r), resolved(second), cmpopts.EquateEmpty()); diff != "" {
 			t.Fatalf("changed by writing and reading:\n%s", diff)

@@ -33,10 +33,10 @@ func TestTheExample(t *testing.T) {
 		{ReservationID: "cr-0123456789abcdef1", Reservations: []string{"aws-h100-ct-1", "aws-h100-ct-2"}, Nodes: 4, Capacity: 4},
 	}
 	if diff := cmp.Diff(shares, r.Shares()); diff != "" {
-		t.Errorf("what rows share (-want +got):\n%s", diff)
+		t.Errorf("shares of rows (-want +got):\n%s", diff)
 	}
 	if err := r.Validate(); err != nil {
-		t.Errorf("what was parsed is not valid: %v", err)
+		t.Errorf("the parsed registry is invalid: %v", err)
 	}
 }
 
@@ -94,7 +94,7 @@ func TestFindGivesACopy(t *testing.T) {
 		t.Errorf("the registry was changed through a copy: %v", err)
 	}
 	if _, ok := r.Find("aws-h10"); ok {
-		t.Error("a row that is not there was found")
+		t.Error("found a missing row")
 	}
 }
 

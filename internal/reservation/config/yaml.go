@@ -41,8 +41,6 @@ func withRemedies(problems diag.List) diag.List {
 			problems[i].Severity = diag.Error
 		case p.Rule == diag.Document.Name && p.Line == 0:
 			problems[i] = p.With("add the content; the examples of the repository have a file of each kind")
-		case p.Rule == diag.Missing.Name:
-			problems[i] = p.With("remove it, or add the value")
 		}
 	}
 	return problems

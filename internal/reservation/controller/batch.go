@@ -34,7 +34,7 @@ type BatchOptions struct {
 	Hooks  BatchHooks
 	// Ready waits until a deployment is ready.
 	Ready func(ctx context.Context, row config.Reservation, name string, l hook.Lease) error
-	// Clean removes what a lease left behind; see Rotation.Clean.
+	// Clean removes leftover deployments; see Rotation.Clean.
 	Clean func(ctx context.Context, row config.Reservation, by string, byHand bool) (Outcome, error)
 	// Clock defaults to the system clock.
 	Clock clock.Clock

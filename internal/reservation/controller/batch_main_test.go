@@ -23,8 +23,7 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/store/storetest"
 )
 
-// cloud is one in memory. It does as it is told, and remembers how many deployments stood
-// at once.
+// batchCloud is a cloud in memory that records the peak number of deployments.
 type batchCloud struct {
 	mu     sync.Mutex
 	stands []hook.Deployment
@@ -36,7 +35,7 @@ type batchCloud struct {
 	flaky func(v hook.Verb) bool
 	// tests answer by version and intent; without one it passes.
 	tests map[string]func(ctx context.Context) (hook.Result, error)
-	// provisions happens before something is stood up.
+	// provisions is called before a deployment is created.
 	provisions func(l hook.Lease, name string)
 	// tearing happens before something is taken down.
 	tearing func(ctx context.Context) error
@@ -69,7 +68,7 @@ func (c *batchCloud) Provision(_ context.Context, row config.Reservation, intent
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	d := hook.Deployment{Name: name, Owner: c.Owner(), Reservation: row.Name, Intent: intent, Token: l.Token}
-	c.stands = append(c.stands, d) // also where it fails: half of it stands
+	c.stands = append(c.stands, d) // also on failure: a partial deployment
 	c.peak = max(c.peak, len(c.stands))
 	return d, c.call(hook.Provision, name)
 }
@@ -126,7 +125,7 @@ type night struct {
 	written [][]matrix.Cell
 }
 
-// newNight is one of five hours, in which a cell may take one.
+// newNight returns a night of five hours with a cell limit of one hour.
 func newNight(t *testing.T, cells ...string) *night {
 	t.Helper()
 	k := shared.Kube(t)
@@ -195,7 +194,7 @@ func (n *night) run() []matrix.Cell {
 	return cells
 }
 
-// start runs the leg beside the test.
+// start runs the leg concurrently.
 func (n *night) start(ctx context.Context) (ended func() ([]matrix.Cell, error)) {
 	type end struct {
 		cells []matrix.Cell
@@ -216,11 +215,11 @@ func (n *night) start(ctx context.Context) (ended func() ([]matrix.Cell, error))
 	}
 }
 
-// alone: no two deployments ever stood at once, but what stood already.
+// alone checks that two deployments never existed at once.
 func (n *night) alone() {
 	n.t.Helper()
 	if n.cloud.peak > 1 {
-		n.t.Errorf("%d deployments stood at once: %v", n.cloud.peak, n.cloud.calls)
+		n.t.Errorf("%d deployments at once: %v", n.cloud.peak, n.cloud.calls)
 	}
 }
 
@@ -282,6 +281,6 @@ func (n *night) free() {
 	n.t.Helper()
 	n.until("it is free", func() bool { return n.state().CurrentState() == lease.Free }) // a sweep may be at it
 	if s := n.state(); len(n.cloud.stands) > 0 || len(s.Queue) > 0 {
-		n.t.Errorf("%v stands, and %v wait", n.cloud.stands, s.Queue)
+		n.t.Errorf("remaining deployments %v, queue %v", n.cloud.stands, s.Queue)
 	}
 }

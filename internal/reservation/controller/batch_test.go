@@ -19,8 +19,8 @@ func says(r hook.Result, err error) func(context.Context) (hook.Result, error) {
 	return func(context.Context) (hook.Result, error) { return r, err }
 }
 
-// Each cell has its own lease and its own deployment, is written down as running before
-// anything is stood up, and one that fails stops no other.
+// Each cell has its own lease and deployment and is recorded as running first; a failed cell does
+// not stop the others.
 func TestANight(t *testing.T) {
 	n := newNight(t, "main/training", "main/inference", "v1.2.0/training", "v1.2.0/inference", "v1.1.0/training", "v1.1.0/inference", "v1.0.0/training")
 	n.cloud.tests["main/inference"] = says(hook.Result{Verdict: hook.Failed, Checks: 4, Evidence: "logs", Reason: "1 of 2 pods is pending"}, nil)
@@ -32,15 +32,15 @@ func TestANight(t *testing.T) {
 		if !slices.ContainsFunc(n.last(), func(c matrix.Cell) bool {
 			return c.Outcome == matrix.Running && c.Token == l.Token && c.Deployment == name && c.Ended == nil
 		}) {
-			t.Errorf("%s is stood up, and that is not written down: %+v", name, n.last())
+			t.Errorf("%s is provisioned before it is recorded: %+v", name, n.last())
 		}
 	}
 	got := n.run()
 	n.want(got, "passed 1", "failed 1 1 of 2 pods", "failed 1 unobserved: no node", "failed 1 the test passed without checks",
-		"failed 1 test fl-x: attempt 1", `failed 1 the test answers "green"`, "passed 1")
+		"failed 1 test fl-x: attempt 1", `failed 1 the test returned an unknown verdict "green"`, "passed 1")
 	n.free()
 	if c := got[1]; c.Checks != 4 || c.Evidence != "logs" {
-		t.Errorf("what was seen is not kept: %+v", c)
+		t.Errorf("the result is not recorded: %+v", c)
 	}
 	for i := range got[1:] {
 		if got[i+1].Token <= got[i].Token || got[i+1].Deployment == got[i].Deployment {
@@ -78,7 +78,7 @@ func TestTimedOut(t *testing.T) {
 		<-ctx.Done()
 		return hook.Result{}, context.Cause(ctx)
 	}
-	n.want(n.run(), "timed-out 1 it took longer than 1h0m0s", "passed 1")
+	n.want(n.run(), "timed-out 1 timeout after 1h0m0s", "passed 1")
 	n.free()
 }
 
@@ -88,21 +88,21 @@ func TestTheCutoff(t *testing.T) {
 	n.cloud.tests["main/training"] = func(context.Context) (hook.Result, error) {
 		return hook.Result{Verdict: hook.Passed, Checks: 1}, n.clock.Jump(n.leg.Cutoff)
 	}
-	n.want(n.run(), "passed 1", "not-started 0 no cell begins after", "not-started 0 no cell begins after")
+	n.want(n.run(), "passed 1", "not-started 0 no cell starts after", "not-started 0 no cell begins after")
 	n.free()
 	if n.cloud.called("provision") != 1 {
-		t.Errorf("something was stood up after the cutoff: %v", n.cloud.calls)
+		t.Errorf("provisioned after the cutoff: %v", n.cloud.calls)
 	}
 }
 
-// What a missed teardown left stops the batch; somebody takes it down, and the batch
-// goes on with the same cell.
+// A missed teardown blocks the batch; after an operator removes it, the batch continues with the
+// same cell.
 func TestTheGuard(t *testing.T) {
 	n := newNight(t, "main/training", "main/inference")
 	n.sweeping()
 	n.cloud.stands = []hook.Deployment{{Name: "fl-day-r1-old", Owner: "team-x", Reservation: n.leg.Row.Name, Token: 7}}
 	ended := n.start(t.Context())
-	const culprit = "deployment fl-day-r1-old stands, of the lease with token 7, of team-x: its teardown was missed"
+	const culprit = "deployment fl-day-r1-old exists, with token 7, of owner team-x: its teardown was missed"
 	n.until("the culprit is written down", func() bool {
 		last := n.last()
 		return len(last) == 2 && last[0].Outcome == matrix.Pending && strings.Contains(last[0].Reason, culprit) && strings.Contains(last[0].Reason, "rotation down --reservation "+n.leg.Row.Name)
@@ -141,7 +141,7 @@ func TestBlockedUntilTheCutoff(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n.want(got, "blocked 0 deployment theirs stands, of team-y", "blocked 0 deployment theirs stands, of team-y")
+	n.want(got, "blocked 0 deployment theirs exists, of owner team-y", "blocked 0 deployment theirs exists, of owner team-y")
 	if s := n.state(); s.CurrentState() != lease.Dirty || !s.DirtyInfo.ManualOnly || len(s.Queue) > 0 || len(n.cloud.stands) != 1 {
 		t.Errorf("%s, %v wait, %v", s.CurrentState(), s.Queue, n.cloud.stands)
 	}
@@ -150,7 +150,7 @@ func TestBlockedUntilTheCutoff(t *testing.T) {
 	}
 }
 
-// Where it can't be seen what stands, nothing is stood up.
+// If the cloud cannot be listed, nothing is provisioned.
 func TestACloudThatCanNotBeLookedAt(t *testing.T) {
 	n := newNight(t, "main/training")
 	n.sweeping()
@@ -163,7 +163,7 @@ func TestACloudThatCanNotBeLookedAt(t *testing.T) {
 	}
 	n.cloud.provisions = func(hook.Lease, string) {
 		if n.cloud.broken[hook.Discover] > 0 {
-			t.Errorf("it was stood up all the same: %v", n.cloud.calls)
+			t.Errorf("provisioned anyway: %v", n.cloud.calls)
 		}
 	}
 	n.want(n.run(), "passed 1")
@@ -192,11 +192,11 @@ func TestACloudThatIsNotSeenUntilTheCutoff(t *testing.T) {
 		}
 	}
 	if n.cloud.called("provision") > 0 {
-		t.Errorf("something was stood up: %v", n.cloud.calls)
+		t.Errorf("provisioned: %v", n.cloud.calls)
 	}
 }
 
-// A teardown that fails costs time, not a second deployment beside the first.
+// A failed teardown delays the batch, and never leads to a second deployment.
 func TestATeardownThatFails(t *testing.T) {
 	n := newNight(t, "main/training", "main/inference")
 	n.cloud.broken["teardown"] = 3
@@ -220,7 +220,7 @@ func TestATeardownThatFailsUntilTheCutoff(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n.want(got, "passed 1", "blocked 0 it is dirty, and could not be cleaned in 1 attempts")
+	n.want(got, "passed 1", "blocked 0 it is dirty, and 1 attempts to clean it failed")
 	if s := n.state(); s.CurrentState() != lease.Dirty || s.DirtyInfo.ManualOnly || len(n.cloud.stands) != 1 {
 		t.Errorf("%s %+v, %v", s.CurrentState(), s.DirtyInfo, n.cloud.stands)
 	}
@@ -236,9 +236,9 @@ func TestTheWindowEnds(t *testing.T) {
 		<-ctx.Done()
 		return context.Cause(ctx)
 	}
-	n.want(n.run(), "passed 1", "not-started 0 no cell begins after")
+	n.want(n.run(), "passed 1", "not-started 0 no cell starts after")
 	if s := n.state(); s.CurrentState() != lease.Dirty || len(n.cloud.stands) != 1 {
-		t.Errorf("it is %s, and %v stands", s.CurrentState(), n.cloud.stands)
+		t.Errorf("it is %s, with deployments %v", s.CurrentState(), n.cloud.stands)
 	}
 }
 
@@ -277,7 +277,7 @@ func TestGoingOnWhenTheLeaseHasExpired(t *testing.T) {
 	n.opts.RenewInterval = 500 * time.Millisecond
 	n.leg.Cells = n.crash()
 	n.sweeping()
-	n.until("the lease expires, and what it left is taken down", func() bool { return n.state().CurrentState() == lease.Free })
+	n.until("the lease expires, and its deployment is removed", func() bool { return n.state().CurrentState() == lease.Free })
 	n.opts.RenewInterval = 0
 	n.want(n.run(), "passed 2", "passed 1")
 	n.free()
@@ -289,11 +289,11 @@ func TestGoingOnAfterTheCutoff(t *testing.T) {
 	if err := n.clock.Jump(n.leg.Cutoff); err != nil {
 		t.Fatal(err)
 	}
-	n.want(n.run(), "interrupted 1 its runner stopped before it ended; no cell begins after", "not-started 0")
+	n.want(n.run(), "interrupted 1 its runner stopped before it ended; no cell starts after", "not-started 0")
 	n.free()
 }
 
-// What has ended stays as it is; a lease of it that is still held is given back.
+// Finished cells stay unchanged; a lease that they still hold is released.
 func TestGoingOnBetweenTwoCells(t *testing.T) {
 	n := newNight(t, "main/training", "main/inference")
 	ctx, cancel := context.WithCancel(t.Context())
@@ -315,11 +315,11 @@ func TestGoingOnBetweenTwoCells(t *testing.T) {
 	n.want(again, "passed 1", "passed 1")
 	n.free()
 	if again[0].Token != first || n.cloud.called("provision") != 2 {
-		t.Errorf("what had ended was run again: %v", n.cloud.calls)
+		t.Errorf("a finished cell ran again: %v", n.cloud.calls)
 	}
 }
 
-// A result that was reached while somebody else may have had the reservation is none.
+// A result counts only if the lease was held all the time.
 func TestALostLease(t *testing.T) {
 	for name, then := range map[string]func(ctx context.Context) (hook.Result, error){
 		"and the test ends for it": func(ctx context.Context) (hook.Result, error) {
@@ -327,7 +327,7 @@ func TestALostLease(t *testing.T) {
 			case <-ctx.Done():
 				return hook.Result{}, context.Cause(ctx)
 			case <-time.After(2 * time.Minute):
-				return hook.Result{}, errors.New("the work went on without a lease")
+				return hook.Result{}, errors.New("the work continued without a lease")
 			}
 		},
 		"and the test has not noticed": says(hook.Result{Verdict: hook.Passed, Checks: 1}, nil),
@@ -367,7 +367,7 @@ func TestALeaseThatIsLostUntilTheCutoff(t *testing.T) {
 	}
 	waiting := make(chan time.Time, 1)
 	n.leg.Waiting = func(until time.Time) func() { waiting <- until; return func() {} }
-	ended := n.start(t.Context()) // nobody cleans
+	ended := n.start(t.Context()) // no cleaning
 	<-waiting
 	if err := n.clock.Jump(n.leg.Cutoff); err != nil {
 		t.Fatal(err)
@@ -376,11 +376,11 @@ func TestALeaseThatIsLostUntilTheCutoff(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n.want(got, "interrupted 1 its lease was lost", "blocked 0 it is dirty since")
+	n.want(got, "interrupted 1 lease lost", "blocked 0 it is dirty since")
 }
 
-// The batch comes before people who wait, after those who have it; and nobody comes in
-// between its cells.
+// The batch has precedence over queued people, but not over the holder, and keeps it between its
+// cells.
 func TestAQueueWithPeople(t *testing.T) {
 	n := newNight(t, "main/training", "main/inference")
 	n.sweeping()
@@ -405,8 +405,8 @@ func TestAQueueWithPeople(t *testing.T) {
 	}()
 	n.until("bob waits", func() bool { return len(n.state().Queue) == 1 })
 	ended := n.start(t.Context())
-	n.until("the batch waits before him", func() bool { q := n.state().Queue; return len(q) == 2 && q[0].Holder == "team-x/nightly" })
-	n.until("it is written down", func() bool { return n.last() != nil && n.last()[0].Reason == "ada has it for debugging" })
+	n.until("the batch waits first", func() bool { q := n.state().Queue; return len(q) == 2 && q[0].Holder == "team-x/nightly" })
+	n.until("it is written down", func() bool { return n.last() != nil && n.last()[0].Reason == "ada holds it for debugging" })
 	if err := n.b.Release(t.Context(), n.leg.Row.Name, ada.Token, "done"); err != nil {
 		t.Fatal(err)
 	}
@@ -422,7 +422,7 @@ func TestAQueueWithPeople(t *testing.T) {
 			t.Errorf("ada %d, the batch %d and %d, bob %d", ada.Token, got[0].Token, got[1].Token, g.Token)
 		}
 	case <-time.After(2 * time.Minute):
-		t.Error("bob has waited in vain")
+		t.Error("bob did not get the reservation")
 	}
 }
 
@@ -433,7 +433,7 @@ func TestSuperseded(t *testing.T) {
 	n.free()
 }
 
-// Who waits learns of it, too.
+// A waiting leg is superseded too.
 func TestSupersededWhileItWaits(t *testing.T) {
 	n := newNight(t, "main/training")
 	if _, err := n.b.Acquire(t.Context(), broker.Request{Reservations: []string{n.leg.Row.Name}, Ticket: lease.Ticket{Holder: "ada"}}); err != nil {
@@ -446,10 +446,10 @@ func TestSupersededWhileItWaits(t *testing.T) {
 	}
 }
 
-// What can't be written down is not done.
+// A step that cannot be recorded is not done.
 func TestWhatCanNotBeWrittenDown(t *testing.T) {
 	n := newNight(t, "main/training", "main/inference")
-	taken := errors.New("somebody else goes on with it")
+	taken := errors.New("another controller has it")
 	n.leg.Record = func(context.Context, []matrix.Cell) error { return taken }
 	got, err := NewBatch(n.opts).Run(t.Context(), n.leg)
 	if !errors.Is(err, taken) {
@@ -468,7 +468,7 @@ func TestALegOfAReservationThatThereIsNot(t *testing.T) {
 	}
 }
 
-// Without a limit of its own a cell has what is left of the window.
+// Without a limit a cell may use the rest of the window.
 func TestACellWithoutALimit(t *testing.T) {
 	n := newNight(t, "main/training", "main/inference")
 	n.leg.Limit = 0

@@ -14,10 +14,9 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/matrix"
 )
 
-// TestAnyNight runs nights in which anything goes wrong at any time: clouds that can't be
-// looked at, teardowns that fail, evictions, and a controller that is killed before or
-// after it has written something down. However it went on, no two deployments stood at once,
-// each cell has passed in a deployment of its own, and nothing is left.
+// TestAnyNight runs nights with random failures: clouds that cannot be listed, failing teardowns,
+// evictions, and kills before or after a record is written. In every case two deployments never
+// exist at once, each cell passes in its own deployment, and nothing is left.
 func TestAnyNight(t *testing.T) {
 	for seed := range uint64(4) {
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {

@@ -44,7 +44,7 @@ func TestPrepareTheExample(t *testing.T) {
 	}
 }
 
-// What can't be seen whole is not seen.
+// A truncated list of releases is an error.
 func TestWhichReleasesThereAre(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -61,10 +61,10 @@ func TestWhichReleasesThereAre(t *testing.T) {
 		"a file":                             {matrix.Releases{File: "tags.txt"}, "v1.0.0 v1.1.0"},
 		"by its whole path":                  {matrix.Releases{File: filepath.Join(dir, "tags.txt")}, "v1.0.0 v1.1.0"},
 		"a command, in the files' directory": {matrix.Releases{Command: []string{"cat", "tags.txt"}}, "v1.0.0 v1.1.0"},
-		"a file that is not there":           {matrix.Releases{File: "none.txt"}, "no such file"},
+		"a missing file":                     {matrix.Releases{File: "none.txt"}, "no such file"},
 		"a large file":                       {matrix.Releases{File: "large.txt"}, "larger than 1 MiB"},
 		"a command that fails":               {matrix.Releases{Command: []string{"sh", "-c", "echo v1.0.0; echo no route to host >&2; exit 3"}}, "exit status 3: no route to host"},
-		"a command that is not there":        {matrix.Releases{Command: []string{"./none"}}, "run ./none"},
+		"a missing command":                  {matrix.Releases{Command: []string{"./none"}}, "run ./none"},
 		"a command that says too much":       {matrix.Releases{Command: []string{"yes", "v1.0.0"}}, "larger than 1 MiB"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -82,7 +82,7 @@ func TestWhichReleasesThereAre(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	if got, err := tags(ended, matrix.Releases{Command: []string{"cat", "tags.txt"}}, dir); err == nil {
-		t.Errorf("nobody waits, and it says %v", got)
+		t.Errorf("cancelled, but the error is %v", got)
 	}
 }
 

@@ -37,14 +37,14 @@ func TestByTheClock(t *testing.T) {
 		}
 	}
 	if held := got["batch"][0].Status.Rows[0].HeldBack; len(held) != 1 || held[0].Reason == "" {
-		t.Errorf("what was held back is not known: %v", held)
+		t.Errorf("held-back cells are not recorded: %v", held)
 	}
 	if h.batch.runs != 3 || h.cloud.count(hook.Provision) != 4 || h.cloud.count(hook.Teardown) != 3 {
 		t.Errorf("%d batches, %v", h.batch.runs, h.cloud.calls)
 	}
 }
 
-// What fails is tried again while its window lasts, and is said where it never goes well.
+// A failed hand-over is retried within its window, and reported if it never succeeds.
 func TestTriedAgain(t *testing.T) {
 	from := at(t, "2027-01-10T13:30:00Z")
 	h := newHarness(t, "again", from)
@@ -54,7 +54,7 @@ func TestTriedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := h.done(t)
-	if up := got["up"][0].Status; up.Failed != "" || up.Rows[0].Result != "stands" || up.Rows[0].Attempts < 3 {
+	if up := got["up"][0].Status; up.Failed != "" || up.Rows[0].Result != "up" || up.Rows[0].Attempts < 3 {
 		t.Errorf("up: %+v", up)
 	}
 	if down := got["down"][0].Status; !strings.Contains(down.Failed, "teardown failed") || down.Finished == nil || down.Rows[0].Attempts < 3 {

@@ -39,7 +39,7 @@ func TestOneLeadsAtATime(t *testing.T) {
 		return nil
 	})
 	if !errors.Is(err, ErrNotLeader) || !strings.Contains(err.Error(), ": a") {
-		t.Errorf("who can not lead is told %v", err)
+		t.Errorf("without leadership the error is %v", err)
 	}
 	stop()
 	if got := <-leads; got != "no more a" {
@@ -49,7 +49,7 @@ func TestOneLeadsAtATime(t *testing.T) {
 		t.Error(got)
 	}
 	if err := <-ended; err != nil {
-		t.Errorf("who was told to end: %v", err)
+		t.Errorf("after cancellation: %v", err)
 	}
 	end()
 	if err := <-ended; err != nil {
@@ -65,7 +65,7 @@ func TestWorkThatFails(t *testing.T) {
 	}
 }
 
-// Who can not renew does no more work, before anybody else may.
+// Work ends before another controller may lead.
 func TestLost(t *testing.T) {
 	c := rest.CopyConfig(leaderConfig(t))
 	away := make(chan struct{})

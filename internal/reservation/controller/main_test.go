@@ -163,7 +163,7 @@ margins:
 func newHarness(t *testing.T, name string, from time.Time) *harness {
 	t.Helper()
 	k := shared.Kube(t)
-	name += "-" + strconv.FormatInt(harnesses.Add(1), 36) // tests may be run again beside the same store
+	name += "-" + strconv.FormatInt(harnesses.Add(1), 36) // tests may be repeated with the same store
 	cl, err := clock.Open(filepath.Join(t.TempDir(), "clock"))
 	if err != nil {
 		t.Fatal(err)
@@ -225,7 +225,7 @@ func (h *harness) play(t *testing.T, until time.Time, meanwhile func(now time.Ti
 	return <-ended
 }
 
-// busy tells that something goes on that the controller has yet to hear of.
+// busy reports whether work is in progress that the controller has not noticed.
 func (h *harness) busy(t *testing.T) bool {
 	t.Helper()
 	r, err := h.k.Get(t.Context(), h.name)

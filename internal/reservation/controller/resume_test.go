@@ -14,8 +14,8 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/store"
 )
 
-// A controller that was killed while it stood something up, and one that was killed in the
-// batch: whoever comes next goes on, and nothing is done twice.
+// After a kill during provisioning, or during the batch, the next controller resumes without
+// repeating work.
 func TestGoesOn(t *testing.T) {
 	from := at(t, "2027-01-10T14:30:00Z") // half an hour into the window
 	h := newHarness(t, "goes-on", from)
@@ -42,7 +42,7 @@ func TestGoesOn(t *testing.T) {
 		t.Fatalf("%d ups, %d downs, %d batches", len(got["up"]), len(got["down"]), len(got["batch"]))
 	}
 	old, today, batch := got["up"][0].Status, got["up"][1].Status, got["batch"][0].Status
-	if !strings.Contains(old.Failed, "its window was over") {
+	if !strings.Contains(old.Failed, "its window ended") {
 		t.Errorf("yesterday's: %+v", old)
 	}
 	if cells := batch.Rows[0].Cells; batch.Finished == nil || cells[0].Outcome != matrix.Interrupted || cells[1].Outcome != matrix.NotStarted || batch.Failed == "" {
@@ -53,7 +53,7 @@ func TestGoesOn(t *testing.T) {
 	}
 }
 
-// What was due while no controller ran is written down, not passed over.
+// Occurrences without a controller are recorded as missed.
 func TestMissed(t *testing.T) {
 	from := at(t, "2027-01-10T13:30:00Z")
 	h := newHarness(t, "missed", from)
@@ -71,7 +71,7 @@ func TestMissed(t *testing.T) {
 		t.Fatalf("%d ups, %d downs, %d batches", len(got["up"]), len(got["down"]), len(got["batch"]))
 	}
 	for _, o := range []*store.HandOver{got["up"][1], got["down"][0], got["down"][1], got["batch"][0], got["batch"][1]} {
-		if o.Status.Finished == nil || !strings.Contains(o.Status.Failed, "its window was over") {
+		if o.Status.Finished == nil || !strings.Contains(o.Status.Failed, "its window ended") {
 			t.Errorf("%s: %+v", o.Name, o.Status)
 		}
 	}
@@ -89,7 +89,7 @@ func TestFirstStart(t *testing.T) {
 	}
 }
 
-// What was begun by who is gone is begun again, and one stands in the end.
+// Work of a killed controller is started again, and one deployment exists at the end.
 func TestKilledWhileItStandsSomethingUp(t *testing.T) {
 	from := at(t, "2027-01-10T13:30:00Z")
 	h := newHarness(t, "killed", from)
@@ -136,11 +136,11 @@ func TestOnce(t *testing.T) {
 		t.Errorf("%v %+v", err, done)
 	}
 	if _, err := New(h.opts).Once(t.Context(), "noon", "ada"); err == nil || !strings.Contains(err.Error(), `"noon"`) {
-		t.Errorf("an entry that is none: %v", err)
+		t.Errorf("an unknown entry: %v", err)
 	}
 }
 
-// What somebody begins by hand while a controller runs is gone on with by that.
+// A running controller takes over manual hand-overs.
 func TestBegunByHand(t *testing.T) {
 	from := at(t, "2027-01-10T13:30:00Z")
 	h := newHarness(t, "by-hand", from)
@@ -182,7 +182,7 @@ func TestMatrixThatIsNotKnown(t *testing.T) {
 	}
 }
 
-// A controller without a batch says so, and does all the rest.
+// A controller without a batch reports it and does everything else.
 func TestNoBatch(t *testing.T) {
 	from := at(t, "2027-01-10T02:30:00Z")
 	h := newHarness(t, "none", from)
@@ -199,8 +199,8 @@ func TestNoBatch(t *testing.T) {
 	}
 }
 
-// The sweep, which goes on with what was started manually, may come upon a hand-over that is
-// just being begun: it was begun twice, and the two took it from each other.
+// Regression: the sweep, which starts manual hand-overs, started one that was just being started,
+// and both took it from each other.
 func TestBegunOnce(t *testing.T) {
 	from := at(t, "2027-01-10T09:00:00Z")
 	h := newHarness(t, "twice", from)
@@ -224,6 +224,6 @@ func TestBegunOnce(t *testing.T) {
 	<-first.done
 	c.workers.Wait()
 	if n := h.cloud.count(hook.Provision); n != 1 {
-		t.Errorf("%d were stood up", n)
+		t.Errorf("%d were provisioned", n)
 	}
 }

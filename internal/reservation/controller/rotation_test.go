@@ -19,14 +19,14 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/store"
 )
 
-// cloud is one in memory, which does as it is told and remembers it.
+// rotationCloud is a cloud in memory that records its calls.
 type rotationCloud struct {
 	mu     sync.Mutex
 	stands []hook.Deployment
 	calls  []string
 	broken map[hook.Verb]error
 	ready  error
-	lies   bool                        // what is said to be torn down still stands
+	lies   bool                        // a deleted deployment still exists
 	during func(context.Context) error // happens while something is provisioned
 }
 
@@ -46,7 +46,7 @@ func (c *rotationCloud) Provision(ctx context.Context, row config.Reservation, i
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	d := hook.Deployment{Name: name, Owner: c.Owner(), Reservation: row.Name, Intent: intent, Token: l.Token}
-	c.stands = append(c.stands, d) // also where it fails: half of it stands
+	c.stands = append(c.stands, d) // also on failure: a partial deployment
 	return d, c.call(hook.Provision, name)
 }
 
@@ -141,7 +141,7 @@ func TestADay(t *testing.T) {
 	first := d.up(t)
 	wantOutcome(t, first, ResultUp, "")
 	if s := d.state(t); s.CurrentState() != lease.Leased || !s.Lease.Available || s.Lease.ExpiresAt == nil {
-		t.Errorf("nobody can take what stands: %+v", s.Lease)
+		t.Errorf("not available for checkout: %+v", s.Lease)
 	}
 	wantOutcome(t, d.up(t), ResultUp, "it was up already")
 	ada, err := d.b.Checkout(t.Context(), d.row.Name, lease.Ticket{Holder: "ada"})
@@ -155,14 +155,14 @@ func TestADay(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := d.b.Renew(t.Context(), d.row.Name, ada.Token); !broker.IsLost(err) {
-		t.Errorf("who handed it back still has it: %v", err)
+		t.Errorf("still held after checkin: %v", err)
 	}
 	bob, err := d.b.Checkout(t.Context(), d.row.Name, lease.Ticket{Holder: "bob"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	d.now = d.now.Add(8 * time.Hour)
-	wantOutcome(t, d.down(t, false), ResultNotified, "bob has it until")
+	wantOutcome(t, d.down(t, false), ResultNotified, "bob holds it until")
 	if s := d.state(t); s.Lease.Notice == nil || s.Lease.Token != bob.Token {
 		t.Errorf("bob was not asked: %+v", s.Lease)
 	}
@@ -173,12 +173,12 @@ func TestADay(t *testing.T) {
 	}
 	wantOutcome(t, out, ResultDown, "")
 	if s := d.state(t); s.CurrentState() != lease.Free || len(d.cloud.stands) > 0 {
-		t.Errorf("after the evening it is %s, and %v stands", s.CurrentState(), d.cloud.stands)
+		t.Errorf("after the evening it is %s, with deployments %v", s.CurrentState(), d.cloud.stands)
 	}
 	wantOutcome(t, d.down(t, false), ResultUnchanged, "there is no deployment")
 }
 
-// Who extends keeps it until the end that he was given, whenever the evening is.
+// A holder who extended keeps it until the new end.
 func TestExtendedOverTheEvening(t *testing.T) {
 	d := newRotationDay(t)
 	d.up(t)
@@ -194,7 +194,7 @@ func TestExtendedOverTheEvening(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantOutcome(t, out, ResultNotified, "ada has it until")
+	wantOutcome(t, out, ResultNotified, "ada holds it until")
 	if len(d.cloud.stands) != 1 {
 		t.Errorf("it was taken down under ada: %v", d.cloud.calls)
 	}
@@ -203,9 +203,9 @@ func TestExtendedOverTheEvening(t *testing.T) {
 func TestUpWhereSomethingStands(t *testing.T) {
 	d := newRotationDay(t)
 	d.cloud.stands = []hook.Deployment{{Name: "fl-day-r1-old", Owner: "team-x", Reservation: d.row.Name, Token: 7}}
-	wantOutcome(t, d.up(t), ResultBlocked, "deployment fl-day-r1-old stands, of the lease with token 7, of team-x: its teardown was missed")
+	wantOutcome(t, d.up(t), ResultBlocked, "deployment fl-day-r1-old exists, with token 7, of owner team-x: its teardown was missed")
 	if slices.ContainsFunc(d.cloud.calls, func(c string) bool { return strings.HasPrefix(c, "provision") }) {
-		t.Errorf("something was stood up beside it: %v", d.cloud.calls)
+		t.Errorf("a second deployment was created: %v", d.cloud.calls)
 	}
 	out, err := d.Clean(t.Context(), d.row, "cleaner", false)
 	if err != nil {
@@ -236,14 +236,13 @@ func TestUpThatFails(t *testing.T) {
 			}
 			wantOutcome(t, out, ResultCleaned, "")
 			if len(d.cloud.stands) > 0 || d.state(t).CurrentState() != lease.Free {
-				t.Errorf("%v stands, and it is %s", d.cloud.stands, d.state(t).CurrentState())
+				t.Errorf("deployments %v, and it is %s", d.cloud.stands, d.state(t).CurrentState())
 			}
 		})
 	}
 }
 
-// A lease that is lost while something is stood up ends the work; nothing is opened in
-// its name.
+// A lease lost during provisioning ends the work; nothing is published under it.
 func TestUpThatLosesItsLease(t *testing.T) {
 	d := newRotationDay(t)
 	d.opts.RenewInterval = 500 * time.Millisecond
@@ -255,7 +254,7 @@ func TestUpThatLosesItsLease(t *testing.T) {
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case <-time.After(2 * time.Minute):
-			return errors.New("the work went on without a lease")
+			return errors.New("the work continued without a lease")
 		}
 	}
 	wantOutcome(t, d.up(t), ResultFailed, "is stale")
@@ -264,7 +263,7 @@ func TestUpThatLosesItsLease(t *testing.T) {
 	}
 }
 
-// What can not be taken down, or is not ours, keeps the reservation dirty.
+// A failed teardown, or a foreign deployment, keeps the reservation dirty.
 func TestCleaningThatFails(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*rotationCloud)
@@ -272,9 +271,9 @@ func TestCleaningThatFails(t *testing.T) {
 	}{
 		"teardown":     {func(c *rotationCloud) { c.broken[hook.Teardown] = errors.New("a load balancer is in the way") }, "load balancer"},
 		"discover":     {func(c *rotationCloud) { c.broken[hook.Discover] = errors.New("no permission") }, "no permission"},
-		"a lie":        {func(c *rotationCloud) { c.lies = true }, "still stands"},
-		"not our own":  {func(c *rotationCloud) { c.stands[0].Owner = "team-y" }, `of "team-y", not of "team-x"`},
-		"left by none": {func(c *rotationCloud) { c.stands[0].Owner = "" }, `of "", not`},
+		"a lie":        {func(c *rotationCloud) { c.lies = true }, "still exists"},
+		"not our own":  {func(c *rotationCloud) { c.stands[0].Owner = "team-y" }, `belongs to "team-y", not to "team-x"`},
+		"left by none": {func(c *rotationCloud) { c.stands[0].Owner = "" }, `belongs to "", not`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newRotationDay(t)
@@ -301,12 +300,12 @@ func TestDownWhileTheBatchHasIt(t *testing.T) {
 	if _, err := d.b.Acquire(t.Context(), broker.Request{Reservations: []string{d.row.Name}, Ticket: lease.Ticket{Holder: "night", Purpose: "v1.2.0/training", RenewInterval: lease.Duration(time.Hour)}}); err != nil {
 		t.Fatal(err)
 	}
-	wantOutcome(t, d.down(t, true), ResultBlocked, "night has it for v1.2.0/training")
+	wantOutcome(t, d.down(t, true), ResultBlocked, "night holds it for v1.2.0/training")
 	wantOutcome(t, d.up(t), ResultBlocked, "leased by night")
 }
 
-// What somebody else cleans is not clean: an evening was called done while it was being
-// cleaned, which failed.
+// Regression: an evening was reported as done while another holder was cleaning, which then
+// failed.
 func TestCleanWhatSomebodyElseCleans(t *testing.T) {
 	d := newRotationDay(t)
 	out := d.up(t)

@@ -14,7 +14,7 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/store"
 )
 
-// Run resumes unfinished hand-overs and executes the schedule until ctx ends, which is no error.
+// Run resumes unfinished hand-overs and executes the schedule until ctx ends, which is not an error.
 // The next leader resumes unfinished work.
 func (c *Controller) Run(ctx context.Context) error {
 	return c.runWithSweep(ctx, func(ctx context.Context, stop context.CancelCauseFunc) error {

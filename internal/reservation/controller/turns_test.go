@@ -12,7 +12,7 @@ func TestTurns(t *testing.T) {
 	var turns reservationLocks
 	cleaned, ok := turns.clean("a")
 	if !ok {
-		t.Fatal("nobody works at it")
+		t.Fatal("unlocked")
 	}
 	if _, ok := turns.clean("a"); ok {
 		t.Error("cleaned twice at a time")
@@ -47,7 +47,7 @@ func TestTurns(t *testing.T) {
 	}
 	done()
 	if cleaned, ok = turns.clean("a"); !ok {
-		t.Error("nobody works at it any more")
+		t.Error("unlocked again")
 	} else {
 		cleaned()
 	}

@@ -129,7 +129,7 @@ func (c *Client) Discover(ctx context.Context, cloud config.Cloud, row *config.R
 }
 
 // Test runs the tests of a version for an intent on a deployment, under a lease. A failed test is
-// a result; an error means that there is none.
+// a result; an error means that the test gave no result.
 func (c *Client) Test(ctx context.Context, row config.Reservation, version string, intent config.Intent, deployment string, l Lease) (Result, error) {
 	resp, err := c.call(ctx, Request{
 		Verb: Test, Cloud: row.Cloud, Reservation: &row, Version: version, Intent: intent, Deployment: deployment, Lease: l,

@@ -49,7 +49,7 @@ func (s *script) client(clock *fakeClock) *Client {
 		limits[v] = l
 	}
 	config := &Config{Owner: "team-a", Hooks: map[config.Cloud]Hook{config.AWS: {Cloud: config.AWS, Command: []string{"x"}, Limits: limits}}}
-	return New(Options{Config: config, Fence: s, Clock: clock, Runner: func(Hook) (Runner, error) { return s, nil }})
+	return New(Options{Config: config, Fence: s, Clock: clock, Jitter: func(d time.Duration) time.Duration { return d }, Runner: func(Hook) (Runner, error) { return s, nil }})
 }
 
 func done(t *testing.T, verb Verb) Output {
@@ -79,10 +79,10 @@ func TestAttempts(t *testing.T) {
 		{"failed for good", nil, func(*testing.T, Request) (Output, error) {
 			return Output{Status: 1, Response: []byte(`{"apiVersion":"hooks.firstlight.dev/v1","error":"no capacity"}`)}, nil
 		}, 1, "exit status 1: no capacity"},
-		{"failed and silent", nil, func(*testing.T, Request) (Output, error) { return Output{Status: 2}, nil }, 1, "exit status 2, and it says nothing"},
+		{"failed and silent", nil, func(*testing.T, Request) (Output, error) { return Output{Status: 2}, nil }, 1, "exit status 2, without output"},
 		{"done and an error", nil, func(*testing.T, Request) (Output, error) {
 			return Output{Response: []byte(`{"apiVersion":"hooks.firstlight.dev/v1","error":"no"}`)}, nil
-		}, 1, "exited with 0 and says: no"},
+		}, 1, "the response has an error: no"},
 		{"done and nothing", nil, func(*testing.T, Request) (Output, error) { return Output{}, nil }, 1, "empty"},
 		{"another's", nil, func(t *testing.T, r Request) (Output, error) {
 			resp := answered(Provision)
@@ -103,8 +103,8 @@ func TestAttempts(t *testing.T) {
 			}
 			return nil
 		}, func(*testing.T, Request) (Output, error) { return temporary, nil }, 1, "is stale"},
-		{"nobody to ask", func(int) error { return errors.New("refused") }, nil, 0, "attempt 3: temporary failure: refused"},
-		{"nobody to ask, at first", func(n int) error {
+		{"fence unreachable", func(int) error { return errors.New("refused") }, nil, 0, "attempt 3: temporary failure: refused"},
+		{"fence unreachable at first", func(n int) error {
 			if n == 1 {
 				return errors.New("refused")
 			}
@@ -120,7 +120,7 @@ func TestAttempts(t *testing.T) {
 				t.Errorf("it ran %d times, want %d", len(s.ran), tt.ran)
 			}
 			if tt.want == "" {
-				if diff := cmp.Diff(stood(), got); err != nil || diff != "" {
+				if diff := cmp.Diff(provisioned(), got); err != nil || diff != "" {
 					t.Errorf("%v\n%s", err, diff)
 				}
 				return
@@ -152,7 +152,7 @@ func TestPausesDouble(t *testing.T) {
 	}
 }
 
-// What is told to be gone has to be missing from what is found.
+// A deleted deployment must be absent from discover.
 func TestTeardownIsNotBelieved(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -165,7 +165,7 @@ func TestTeardownIsNotBelieved(t *testing.T) {
 		{"deleted", 0, false, "", 1},
 		{"gone the second time", 1, false, "", 2},
 		{"never gone", 9, false, "discover still lists it", 3},
-		{"nobody knows", 0, true, "exit status 1: no rights", 3},
+		{"unknown", 0, true, "exit status 1: no rights", 3},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -181,7 +181,7 @@ func TestTeardownIsNotBelieved(t *testing.T) {
 				}
 				all := []Deployment{}
 				if left > 0 {
-					all = append(all, stood())
+					all = append(all, provisioned())
 				}
 				left--
 				return Output{Response: []byte(text(t, Response{APIVersion: APIVersion, Deployments: &all}))}, nil
@@ -202,7 +202,7 @@ func TestWhatNeedsALease(t *testing.T) {
 		t.Errorf("discover without a lease: %v", err)
 	}
 	if _, err := c.Provision(t.Context(), row(), config.Training, "fl-day-ah1-x", Lease{}); err == nil {
-		t.Error("something was stood up without a lease")
+		t.Error("provisioned without a lease")
 	}
 	if err := c.Teardown(t.Context(), row(), "fl-day-ah1-x", Lease{}); err == nil {
 		t.Error("something was torn down without a lease")
@@ -218,7 +218,7 @@ func TestWhatNeedsALease(t *testing.T) {
 	}
 }
 
-// A test that fails is a result; it is not tried again, and what is no result is an error.
+// A failed test is a result and is not retried; a missing result is an error.
 func TestATest(t *testing.T) {
 	t.Parallel()
 	failed := Result{Verdict: Failed, Checks: 2, Reason: "0/2 nodes are available"}
@@ -262,5 +262,20 @@ func TestTheCallerEndsIt(t *testing.T) {
 	_, err := s.client(&fakeClock{}).Provision(ctx, row(), config.Training, "fl-day-ah1-x", Lease{Token: token})
 	if !errors.Is(err, lost) || len(s.ran) != 1 {
 		t.Errorf("ran %d times: %v", len(s.ran), err)
+	}
+}
+
+func TestJitter(t *testing.T) {
+	t.Parallel()
+	varied := map[time.Duration]bool{}
+	for range 100 {
+		d := addJitter(time.Minute)
+		if d < time.Minute || d > 90*time.Second {
+			t.Fatalf("the backoff is %s, want 1m to 1m30s", d)
+		}
+		varied[d] = true
+	}
+	if len(varied) < 2 {
+		t.Error("all backoffs are equal")
 	}
 }

@@ -130,15 +130,15 @@ func TestResponsesThatAreWrong(t *testing.T) {
 		{"a node without identity", GetNodes, func(r *Response) { (*r.Nodes)[0].UID = "" }, "name or uid is missing"},
 		{"a node twice", GetNodes, func(r *Response) { *r.Nodes = append(*r.Nodes, (*r.Nodes)[0]) }, "duplicate node"},
 		{"negative GPUs", GetNodes, func(r *Response) { (*r.Nodes)[0].GPUs = -1 }, "-1 GPUs"},
-		{"a deployment twice", Discover, func(r *Response) { *r.Deployments = append(*r.Deployments, stood()) }, "duplicate deployment"},
+		{"a deployment twice", Discover, func(r *Response) { *r.Deployments = append(*r.Deployments, provisioned()) }, "duplicate deployment"},
 		{"no result", Test, func(r *Response) { r.Result = nil }, `must have "result"`},
 		{"a result of no test", Teardown, func(r *Response) { r.Result = &Result{Verdict: Passed, Checks: 1} }, `"result" is not a response to teardown`},
 		{"no verdict", Test, result(func(r *Result) { r.Verdict = "" }), `unknown verdict ""`},
 		{"another verdict", Test, result(func(r *Result) { r.Verdict = "skipped" }), `unknown verdict "skipped"`},
 		{"a pass of nothing", Test, result(func(r *Result) { r.Checks = 0 }), "a pass has at least one"},
 		{"a pass with a why", Test, result(func(r *Result) { r.Reason = "two pods are pending" }), "passed with a reason"},
-		{"failed, nobody knows why", Test, result(func(r *Result) { r.Verdict, r.Reason = Failed, " \n" }), "failed without a reason"},
-		{"unobserved, nobody knows why", Test, result(func(r *Result) { r.Verdict = Unobserved }), "unobserved without a reason"},
+		{"failed, without a reason", Test, result(func(r *Result) { r.Verdict, r.Reason = Failed, " \n" }), "failed without a reason"},
+		{"unobserved, without a reason", Test, result(func(r *Result) { r.Verdict = Unobserved }), "unobserved without a reason"},
 		{"negative checks", Test, result(func(r *Result) { *r = Result{Verdict: Failed, Checks: -1, Reason: "x"} }), "-1 checks"},
 		{"much evidence", Test, result(func(r *Result) { r.Evidence = strings.Repeat("x", MaxEvidence+1) }), "evidence has 1025 bytes"},
 		{"evidence of two lines", Test, result(func(r *Result) { r.Evidence = "a\nb" }), "must be one line"},
@@ -181,7 +181,7 @@ func TestResponsesAreReadStrictly(t *testing.T) {
 
 func TestKubeconfigHoldsNoCredential(t *testing.T) {
 	t.Parallel()
-	data, err := stood().Kubeconfig()
+	data, err := provisioned().Kubeconfig()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,10 +193,10 @@ func TestKubeconfigHoldsNoCredential(t *testing.T) {
 	if user.Exec == nil || user.Exec.Command != "aws" || user.Token+user.Password+string(user.ClientKeyData) != "" {
 		t.Errorf("the user is %+v", user)
 	}
-	d := stood()
+	d := provisioned()
 	d.Access = nil
 	if _, err := d.Kubeconfig(); err == nil {
-		t.Error("a kubeconfig of what can't be reached")
+		t.Error("a kubeconfig of an unreachable deployment")
 	}
 }
 
@@ -223,13 +223,13 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			r = asked(Discover)
 		} else if again, err := ParseRequest([]byte(text(t, r))); err != nil {
-			t.Errorf("what was read is not: %v", err)
+			t.Errorf("the parsed request is invalid: %v", err)
 		} else if diff := cmp.Diff(r, again); diff != "" {
 			t.Errorf("(-first +again):\n%s", diff)
 		}
 		if resp, err := ParseResponse([]byte(response), r); err == nil {
 			if _, err := ParseResponse([]byte(text(t, resp)), r); err != nil {
-				t.Errorf("what was read is not: %v", err)
+				t.Errorf("the parsed response is invalid: %v", err)
 			}
 		}
 	})

@@ -154,7 +154,7 @@ func TestProgramIsEndedWithAllOfIt(t *testing.T) {
 	}
 }
 
-// What is started and left with the standard output open is not waited for.
+// A child process that keeps the standard output open is not awaited.
 func TestProgramThatLeavesItsOutputOpen(t *testing.T) {
 	leakless(t)
 	p := program(t, "sleep 600 & exit 0")

@@ -64,7 +64,7 @@ func await[T any](t *testing.T, what string, f func() (T, bool)) T {
 			return v
 		}
 	}
-	t.Errorf("waited in vain for %s", what)
+	t.Errorf("timeout waiting for %s", what)
 	var none T
 	return none
 }
@@ -123,7 +123,7 @@ func leftOf(t *testing.T, client kubernetes.Interface, reservation string) int {
 	n := len(p.Items) + len(c.Items)
 	for _, job := range j.Items {
 		if job.DeletionTimestamp == nil {
-			n++ // with no controllers there is nobody to take a finalizer off
+			n++ // no controller removes a finalizer
 		}
 	}
 	return n
@@ -207,7 +207,7 @@ func TestJob(t *testing.T) {
 	}
 }
 
-// A Job that can't go on fails with what keeps it, and nothing of it is left.
+// A Job that cannot run fails with the reason, and is deleted.
 func TestJobThatFails(t *testing.T) {
 	client := cluster(t)
 	r := ofReservation("job-deadline", Provision)
@@ -255,8 +255,7 @@ func TestJobIsEndedWithItsCaller(t *testing.T) {
 	}
 }
 
-// What an earlier caller left is ended before anything is done; what a later one
-// started is left alone.
+// Earlier Jobs are deleted first; a later one is left alone.
 func TestJobOfAnotherCaller(t *testing.T) {
 	client := cluster(t)
 	j, run := jobs(t, client), randomID()
@@ -276,7 +275,7 @@ func TestJobOfAnotherCaller(t *testing.T) {
 	r := ofReservation("job-later-"+run, Teardown)
 	var stale *lease.StaleError
 	if _, err := j.Run(t.Context(), r, []byte(text(t, r))); !errors.As(err, &stale) || stale.Highest != later.Lease.Token {
-		t.Errorf("beside a later one: %v", err)
+		t.Errorf("with a later Job: %v", err)
 	}
 	if n := leftOf(t, client, "job-later-"+run); n != 2 {
 		t.Errorf("of what a later caller started %d objects are left", n)
@@ -286,7 +285,7 @@ func TestJobOfAnotherCaller(t *testing.T) {
 	answer := call(t, t.Context(), j, r)
 	job := theJob(t, client, r)
 	if _, err := client.CoreV1().Pods(namespace).Get(t.Context(), old.Name, metav1.GetOptions{}); !apierrors.IsNotFound(err) {
-		t.Errorf("the earlier pod runs beside the new Job: %v", err)
+		t.Errorf("the earlier pod runs with the new Job: %v", err)
 	}
 	end(t, client, podOf(t, client, job), 0, "{}")
 	if got := <-answer; got.err != nil {

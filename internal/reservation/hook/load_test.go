@@ -67,7 +67,7 @@ func TestFilesThatAreWrong(t *testing.T) {
 		return strings.Replace(good, "command: [./eks, -v]", "job: {template: "+name+", namespace: hooks}", 1)
 	}
 	if _, err := Parse(filepath.Join(dir, "h"), []byte(job("job.yaml"))); err != nil {
-		t.Fatalf("what is right: %v", err)
+		t.Fatalf("a valid file: %v", err)
 	}
 	for _, tt := range []struct{ name, text, want string }{
 		{"empty", "", "the file is empty"},

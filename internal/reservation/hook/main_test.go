@@ -51,8 +51,8 @@ func asked(verb Verb) Request {
 	return out
 }
 
-// stood is the deployment that asked(Provision) asks for.
-func stood() Deployment {
+// provisioned is the deployment that asked(Provision) requests.
+func provisioned() Deployment {
 	return Deployment{
 		Name: "fl-day-ah1-x", Owner: "team-a", Reservation: "aws-h100", Intent: config.Training, Token: token,
 		Created: time.Date(2026, 11, 21, 14, 0, 0, 0, time.UTC),
@@ -65,14 +65,14 @@ func answered(verb Verb) Response {
 	r := Response{APIVersion: APIVersion}
 	switch verb {
 	case Provision:
-		d := stood()
+		d := provisioned()
 		r.Deployment = &d
 	case Teardown:
 		r.Deleted = true
 	case GetNodes:
 		r.Nodes = &[]Node{{Name: "gpu-1", UID: "u1", Ready: true, GPUs: 8}}
 	case Discover:
-		r.Deployments = &[]Deployment{stood()}
+		r.Deployments = &[]Deployment{provisioned()}
 	case Test:
 		r.Result = &Result{Verdict: Passed, Checks: 3, Evidence: "oci://example.com/evidence@sha256:01"}
 	}

@@ -87,7 +87,7 @@ func TestTheDeadline(t *testing.T) {
 	}
 }
 
-// The last pass has to be there before the deadline is.
+// The last check must succeed before the timeout.
 func TestTooLate(t *testing.T) {
 	t.Parallel()
 	c := &readyClock{now: readyStart}
@@ -104,7 +104,7 @@ func TestTooLate(t *testing.T) {
 	}
 }
 
-// An attempt is bounded by what is left, and that is never no bound at all.
+// An attempt is bounded by the remaining time.
 func TestAttemptsAreBounded(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ each, within, want time.Duration }{

@@ -35,7 +35,7 @@ func TestJudge(t *testing.T) {
 		{"no nodes", []NodeSample{{Nodes: Nodes{}}}, []int{0}, false, "0 nodes, want 2: none"},
 		{"no nodes read", []NodeSample{{}}, []int{0}, false, "the nodes were not read"},
 		{"an error", []NodeSample{readySample(), {Error: "refused"}, readySample()}, []int{1, 0, 1}, false, ""},
-		{"what else was asked for", []NodeSample{readySample(), readySampleWith(func(l *NodeSample) { l.Error = "deployment: 3 of 4 pods" })}, []int{1, 0}, false, "3 of 4 pods"},
+		{"extra check", []NodeSample{readySample(), readySampleWith(func(l *NodeSample) { l.Error = "deployment: 3 of 4 pods" })}, []int{1, 0}, false, "3 of 4 pods"},
 		{"replaced", []NodeSample{readySample(), readySampleWith(func(l *NodeSample) { l.Nodes[1].UID = "3" })}, []int{1, 1}, false, "b was replaced by a node of the same name"},
 		{"replaced, and then it stays", []NodeSample{readySample(), readySampleWith(func(l *NodeSample) { l.Nodes[1].UID = "3" }), readySampleWith(func(l *NodeSample) { l.Nodes[1].UID = "3" })}, []int{1, 1, 2}, true, ""},
 		{"another node", []NodeSample{readySample(), {Nodes: Nodes{readyNode("a", "1"), readyNode("c", "2")}}}, []int{1, 1}, false, "b disappeared; c joined"},

@@ -43,9 +43,9 @@ func TestDecide(t *testing.T) {
 		why    string
 	}{
 		{"left", func(*View) {}, Remove, "its lease 7 ended at 2026-11-20T17:00:00Z: expired, ada has not renewed it"},
-		{"nobody knows when", func(v *View) { v.Ended = nil }, Remove, "ended before the start of the history"},
+		{"end unknown", func(v *View) { v.Ended = nil }, Remove, "ended before the start of the history"},
 		{"of a free reservation", func(v *View) { v.Record = &lease.Record{Token: 9} }, Remove, "its lease 7 ended"},
-		{"offered to somebody", func(v *View) { v.Record = held(lease.Leased, 9, "bob", false) }, Remove, "its lease 7 ended"},
+		{"offered to another holder", func(v *View) { v.Record = held(lease.Leased, 9, "bob", false) }, Remove, "its lease 7 ended"},
 		{"under our own lease", func(v *View) { v.Record, v.Cleaning = held(lease.Cleaning, 9, "janitor", true), 9 }, Remove, "its lease 7"},
 		{"no label", func(v *View) { v.Deployment.Owner = "" }, Kept, "it has no owner label, so another tool owns it"},
 		{"another's", func(v *View) { v.Deployment.Owner = "team-b" }, Kept, "its owner is team-b"},
@@ -54,7 +54,7 @@ func TestDecide(t *testing.T) {
 		{"not in the store", func(v *View) { v.Record = nil }, Kept, "not in the store and the registry"},
 		{"not in the registry", func(v *View) { v.Known = false }, Kept, "not in the store and the registry"},
 		{"live", func(v *View) { v.Record = held(lease.Leased, 7, "ada", true) }, Kept, "lease 7 of ada is live"},
-		{"taken by somebody by day", func(v *View) { v.Record = held(lease.Leased, 9, "ada", true); v.Record.Lease.ProvisionedBy = 7 }, Kept, "it is published, under lease 9 of ada"},
+		{"checked out", func(v *View) { v.Record = held(lease.Leased, 9, "ada", true); v.Record.Lease.ProvisionedBy = 7 }, Kept, "it is published, under lease 9 of ada"},
 		{"of another day", func(v *View) { v.Record = held(lease.Leased, 9, "ada", true); v.Record.Lease.ProvisionedBy = 8 }, Blocked, "ada has the reservation"},
 		{"another has it", func(v *View) { v.Record = held(lease.Leased, 9, "bob", true) }, Blocked, "bob has the reservation under lease 9"},
 		{"being cleaned", func(v *View) { v.Record = held(lease.Cleaning, 9, "rotation", true) }, Kept, "rotation is cleaning the reservation"},
@@ -64,7 +64,7 @@ func TestDecide(t *testing.T) {
 		{"of tomorrow", func(v *View) { v.Deployment.Created = now.Add(24 * time.Hour) }, Kept, "it is younger"},
 		{"no age", func(v *View) { v.Deployment.Created = time.Time{} }, Kept, "its age is unknown"},
 		{"a restored store", func(v *View) { v.Record.Token = 6 }, Blocked, "the store was restored from a backup"},
-		{"waits for somebody", func(v *View) { v.Record.DirtyInfo.ManualOnly = true }, Blocked, "rotation down --reservation aws-h100"},
+		{"needs an operator", func(v *View) { v.Record.DirtyInfo.ManualOnly = true }, Blocked, "rotation down --reservation aws-h100"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

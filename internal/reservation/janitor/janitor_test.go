@@ -30,11 +30,11 @@ var shared storetest.Shared
 
 func TestMain(m *testing.M) { os.Exit(shared.Main(m)) }
 
-// clouds is what stands, and what befalls who looks or tears down.
+// clouds has deployments and hooks into discover and teardown.
 type clouds struct {
 	t      *testing.T
 	stands []hook.Deployment
-	// looked and torn are called before the answer; each may change what stands.
+	// looked and torn are called first and may change the deployments.
 	looked func(cloud config.Cloud, l hook.Lease) error
 	torn   func(name string) error
 	gone   []string
@@ -96,7 +96,7 @@ func newBench(t *testing.T, name string) *bench {
 	return &bench{j, c, k, name}
 }
 
-// leave makes a lease that is over, and a deployment of it that stands.
+// leave creates an ended lease and a deployment that it left.
 func (b *bench) leave(t *testing.T, expired bool) {
 	t.Helper()
 	l := b.acquire(t, "ada")
@@ -104,7 +104,7 @@ func (b *bench) leave(t *testing.T, expired bool) {
 	if err := b.broker.Release(t.Context(), b.name, l.Token, "done"); err != nil {
 		t.Fatal(err)
 	}
-	if !expired { // whoever cleaned it overlooked something
+	if !expired { // cleaning missed the deployment
 		b.free(t)
 	}
 }
@@ -165,7 +165,7 @@ func TestLooking(t *testing.T) {
 	}
 	r, err := b.Enforce(t.Context(), b.look(t))
 	if err != nil || r.Count(Blocked) != 1 || r.Count(Removed) != 0 || !strings.Contains(r.Decisions[0].Reason, "no rights") || len(b.gone) > 0 {
-		t.Errorf("a cloud that can't be seen: %v %+v, removed %v", err, r, b.gone)
+		t.Errorf("a cloud that cannot be listed: %v %+v, removed %v", err, r, b.gone)
 	}
 }
 
@@ -191,7 +191,7 @@ func TestEnforcing(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, nil, nil, Blocked, "the reservation is cleaning", lease.Cleaning, 0, false},
-		{"gone-already", true, nil, func(b *bench) error { b.stands = nil; return nil }, nil, Removed, "it was gone already", lease.Free, 0, false},
+		{"gone-already", true, nil, func(b *bench) error { b.stands = nil; return nil }, nil, Removed, "it was removed already", lease.Free, 0, false},
 		{"another-of-the-name", true, nil, func(b *bench) error { b.stands[0].Token++; return nil }, nil, Blocked, "its labels have changed", lease.Dirty, 0, false},
 		{"younger-than-it-seemed", true, nil, func(b *bench) error { b.tooYoung(); return nil }, nil, Kept, "it is younger", lease.Dirty, 0, false},
 		{"unseen", true, nil, func(*bench) error { return errors.New("no rights") }, nil, Failed, "no rights", lease.Dirty, 0, true},

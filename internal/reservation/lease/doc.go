@@ -1,4 +1,4 @@
-// Package lease is the state machine of a reservation: who holds it, who waits, and which step may
+// Package lease is the state machine of a reservation: its holder, its queue, and which step may
 // follow which. It is pure: a Record, a step and a time.
 //
 //	free -> leased -> dirty -> cleaning -> free

@@ -35,7 +35,7 @@ func (e *NotHolderError) Error() string {
 type StaleError struct {
 	Token, Highest int64
 	State          State
-	Holder         string // of the current lease; empty if there is none
+	Holder         string // of the current lease; empty if absent
 }
 
 // Unknown reports whether this store never granted the token.

@@ -72,7 +72,7 @@ func (h History) MarshalJSON() ([]byte, error) {
 	return json.Marshal(lines)
 }
 
-// UnmarshalJSON reads lines of text.
+// UnmarshalJSON reads lines of text, or a list of event objects.
 func (h *History) UnmarshalJSON(raw []byte) error {
 	var lines []string
 	if err := json.Unmarshal(raw, &lines); err != nil {

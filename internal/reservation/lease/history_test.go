@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// What is written as lines of text is read as it was, whatever people write in it.
+// A line of history survives a round trip with any text.
 func TestHistoryRoundTrip(t *testing.T) {
 	when := metav1.NewMicroTime(time.Date(2026, 3, 1, 12, 0, 0, 123456000, time.Local)) //nolint:gosmopolitan // as it is read
 	for name, tr := range map[string]Event{
@@ -51,7 +51,7 @@ func TestLinesOfEarlierVersionsStay(t *testing.T) {
 		"7 2026-03-01T12:00:00.123456Z released dirty 5 ada ",
 		"7 - queued free 0 - -",
 		"7 2026-03-01T12:00:00.123456Z released dirty 5 ada by=eve",
-		"7 2026-03-01T12:00:00.123456Z released dirty 5 ada by=eve it is said",
+		"7 2026-03-01T12:00:00.123456Z released dirty 5 ada by=eve in the reason",
 		"7 2026-03-01T12:00:00.123456Z released dirty 5 ada  two  spaces ",
 	} {
 		raw, err := json.Marshal([]string{line})
@@ -100,6 +100,6 @@ func TestHistoryThatCannotBeRead(t *testing.T) {
 	}
 	var h History
 	if err := json.Unmarshal([]byte(`[{"n":"one"}]`), &h); err == nil {
-		t.Errorf("an object that is none: %+v", h)
+		t.Errorf("an invalid object: %+v", h)
 	}
 }

@@ -8,7 +8,8 @@ func owned(id string) Ticket {
 	return t
 }
 
-// Anybody could renew, extend and release the lease of another: its token is public.
+// Regression: any user could renew, extend and release the lease of another, because its token is
+// public.
 func TestOnlyTheHolderOrAnOperatorChangesALease(t *testing.T) {
 	later := noon.Add(1)
 	holds := func(do func(r *Record)) *Record {
@@ -71,7 +72,7 @@ func TestOnlyTheHolderOrAnOperatorChangesALease(t *testing.T) {
 	}
 }
 
-// What was written before users were recorded is anybody's, as it was then.
+// A record without users may be changed by any user.
 func TestALeaseWithoutAUserIsAnybodys(t *testing.T) {
 	r := held()
 	next := r.Clone()
@@ -100,7 +101,7 @@ func TestSign(t *testing.T) {
 	}
 }
 
-// What is handed back is its opener's again, the user too.
+// Checkin restores the publisher and its user.
 func TestHandedBackIsItsOpeners(t *testing.T) {
 	r := &Record{}
 	r.Enqueue(owned("rotation"), noon)

@@ -124,7 +124,7 @@ type Event struct {
 	// User is the authenticated user that wrote the line; Actor is the holder whose lease or
 	// ticket it concerns. Empty: unknown.
 	User string `json:"user,omitempty"`
-	// Token of the lease concerned; 0 if there was none.
+	// Token of the lease concerned; 0 if there was no lease.
 	Token  int64  `json:"token,omitempty"`
 	Reason string `json:"reason,omitempty"`
 }

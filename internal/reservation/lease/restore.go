@@ -16,7 +16,7 @@ const maxTokenLead = 365 * 24 * 60 * 60 * 1000
 
 // ConfirmRestore makes the reservation dirty because an operator confirms that the store was
 // restored from a backup that does not contain a token. The holder in the backup may not be the
-// only one. The token alone is no proof: it may be mistyped or belong to another store.
+// only one. The token alone does not prove it: it may be mistyped or belong to another store.
 // ConfirmRestore is idempotent.
 func (r *Record) ConfirmRestore(token int64, reason string, now time.Time) error {
 	known := r.Token

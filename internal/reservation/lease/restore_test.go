@@ -17,8 +17,8 @@ var ahead = map[string]struct {
 	"the greatest number":   {1<<63 - 1 - 2*noon.UnixMilli(), false},
 }
 
-// A mistyped token, or one of another store, ended the lease of whoever had the reservation:
-// a token that is higher than any granted was taken for proof of a restored backup.
+// Regression: a mistyped token, or one of another store, ended the current lease, because a token
+// above the highest one was taken as proof of a restored backup.
 func TestATokenThatWasNotGrantedChangesNothing(t *testing.T) {
 	steps := map[string]func(r *Record, token int64) error{
 		"renew":     func(r *Record, token int64) error { _, err := r.Renew(token, noon); return err },
@@ -30,7 +30,7 @@ func TestATokenThatWasNotGrantedChangesNothing(t *testing.T) {
 		"return":    func(r *Record, token int64) error { return r.Return(token, noon) },
 		"notify":    func(r *Record, token int64) error { return r.Notify(token, Notice{}, noon) },
 		"stand":     func(r *Record, token int64) error { _, err := r.Publish(token, noon, noon, "", noon); return err },
-		"go on":     func(r *Record, token int64) error { _, err := r.RenewClean(token, noon); return err },
+		"continue":  func(r *Record, token int64) error { _, err := r.RenewClean(token, noon); return err },
 		"finish":    func(r *Record, token int64) error { return r.FinishClean(token, "", noon) },
 		"fail":      func(r *Record, token int64) error { return r.FailClean(token, "", noon) },
 		"check":     func(r *Record, token int64) error { return r.Check(token) },
@@ -56,8 +56,7 @@ func TestATokenThatWasNotGrantedChangesNothing(t *testing.T) {
 	}
 }
 
-// An operator who knows that the store was restored says so: whoever the backup says has the
-// reservation may not be alone.
+// ConfirmRestore: the holder in the backup may not be the only one.
 func TestConfirmRestore(t *testing.T) {
 	for state, make := range in {
 		for how, far := range ahead {

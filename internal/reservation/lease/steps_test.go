@@ -68,7 +68,7 @@ func kindOf(err error) error {
 	return err
 }
 
-// Every step from every state: what is allowed, and with which error the rest is refused.
+// Every step in every state, with the error of a refused step.
 func TestSteps(t *testing.T) {
 	later := noon.Add(time.Second)
 	token := func(r *Record) int64 { return r.Token }
@@ -172,7 +172,7 @@ func TestTwiceIsOnce(t *testing.T) {
 	}
 }
 
-// Whoever let the time of its cleaning pass is told so, not that it has ended it.
+// A cleaner that exceeded its interval gets an error and cannot finish.
 func TestCleanerThatWasSilent(t *testing.T) {
 	r := in["cleaning"]()
 	token := r.Token

@@ -58,7 +58,7 @@ func invariants(t *testing.T, was, r *Record) {
 	}
 	for i, q := range r.Queue {
 		if j, _ := r.Position(q.ID); j != i || r.Lease != nil && r.Lease.ID == q.ID {
-			t.Fatalf("%s is there twice: %+v", q.ID, r)
+			t.Fatalf("duplicate %s: %+v", q.ID, r)
 		}
 	}
 	if wasHeld := was.CurrentState() == Leased && !was.Lease.Offered(); wasHeld && r.Lease != nil && r.Lease.Token != was.Lease.Token && r.CurrentState() == Leased && !r.Lease.Offered() {
@@ -68,8 +68,8 @@ func invariants(t *testing.T, was, r *Record) {
 	}
 }
 
-// Whatever is asked in whatever order: the invariants hold, what is refused changes
-// nothing, and nobody who came has gone unless the history says so.
+// Random steps in random order: the invariants hold, a refused step changes nothing, and no ticket
+// disappears without a line of history.
 func TestRandomWalk(t *testing.T) {
 	for seed := range suite.Pick[uint64](3, 10, 10) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
@@ -102,7 +102,7 @@ func TestRandomWalk(t *testing.T) {
 							continue
 						}
 						delete(here, n.Actor)
-					default: // nobody goes
+					default: // no ticket disappears
 					}
 				}
 				for who := range here {
@@ -162,7 +162,7 @@ func randomStep(r *Record, rng *rand.Rand, i int, old []int64, now time.Time) er
 	return steps[rng.IntN(len(steps))]()
 }
 
-// Whatever is changed in a clone is not changed in what it is of.
+// A change to a clone does not change the original.
 func TestCloneIsDeep(t *testing.T) {
 	l := &Lease{Ticket: ticket("ada"), Token: 7, ClaimedAt: timePtr(noon), ExpiresAt: timePtr(noon), TermEndsAt: timePtr(noon), MaxEndsAt: timePtr(noon), Notice: &Notice{By: "cyd"}}
 	l.Group = []string{"a", "b"}

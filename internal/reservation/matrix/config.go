@@ -37,10 +37,10 @@ type Releases struct {
 func (c *Config) WorkTimeout() time.Duration { return c.CellLimit - c.Teardown }
 
 type file struct {
-	Previous  *int          `yaml:"previous"`
-	Main      *bool         `yaml:"main"`
-	CellLimit string        `yaml:"cell-limit"`
-	Teardown  string        `yaml:"teardown-limit"`
+	Previous  *int          `yaml:"previous" need:"true"`
+	Main      *bool         `yaml:"main" need:"true"`
+	CellLimit string        `yaml:"cell-limit" need:"true"`
+	Teardown  string        `yaml:"teardown-limit" need:"true"`
 	Releases  *fileReleases `yaml:"releases"`
 	Compat    *string       `yaml:"compat"`
 }
@@ -95,17 +95,6 @@ func (l *loader) add(r diag.Rule, path []string, format string, args ...any) {
 
 func (l *loader) config(f *file) *Config {
 	c := &Config{}
-	for _, k := range []struct {
-		key   string
-		there bool
-	}{
-		{"previous", f.Previous != nil}, {"main", f.Main != nil},
-		{"cell-limit", f.CellLimit != ""}, {"teardown-limit", f.Teardown != ""},
-	} {
-		if !k.there {
-			l.add(ruleMissing, []string{k.key}, "the key %q is missing or empty", k.key)
-		}
-	}
 	if f.Main != nil {
 		c.Main = *f.Main
 	}

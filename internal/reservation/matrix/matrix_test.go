@@ -33,7 +33,7 @@ func TestLoadTheExample(t *testing.T) {
 		t.Errorf("a cell has %s", got.WorkTimeout())
 	}
 	if _, err := matrix.Load("none.yaml"); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("a file that is not there: %v", err)
+		t.Errorf("a missing file: %v", err)
 	}
 }
 
@@ -48,7 +48,7 @@ func TestVersions(t *testing.T) {
 		want     string
 	}{
 		{"main and the newest", 1, true, tags, "main v0.22.0"},
-		{"numbers are compared, not texts; what is there twice counts once", 3, true, tags, "main v0.22.0 v0.21.10 v0.21.4"},
+		{"numeric order, duplicates ignored", 3, true, tags, "main v0.22.0 v0.21.10 v0.21.4"},
 		{"fewer than asked for", 10, true, tags, "main v0.22.0 v0.21.10 v0.21.4 v0.9.0"},
 		{"without main", 1, false, tags, "v0.22.0"},
 		{"main alone needs no tags", 0, true, nil, "main"},
@@ -118,12 +118,12 @@ func TestCells(t *testing.T) {
 			"", "", "too-high",
 		},
 		{"floors that were not read", both, versions, nil, "", "", "no compat file was read"},
-		{"a floor that is no release", both, versions, floorsOf(floor(config.GCP, "v1.x", config.Training)), "", "", "unknown"},
-		{"a floor that is no release, and main alone", both, []string{"main"}, floorsOf(floor(config.GCP, "v1.x", config.Training)), "", "", "must be a stable release"},
+		{"an invalid floor", both, versions, floorsOf(floor(config.GCP, "v1.x", config.Training)), "", "", "unknown"},
+		{"an invalid floor, and main alone", both, []string{"main"}, floorsOf(floor(config.GCP, "v1.x", config.Training)), "", "", "must be a stable release"},
 		{"main alone has no floor", both, []string{"main"}, floorsOf(floor(config.GCP, "v9.0.0", config.Training)), "main/training main/inference", "", ""},
-		{"a version that is none", both, []string{"main", "master"}, floorsOf(), "", "", `invalid release "master"`},
+		{"an invalid version", both, []string{"main", "master"}, floorsOf(), "", "", `invalid release "master"`},
 		{"no versions", both, nil, floorsOf(), "", "", "no versions"},
-		{"an intent that is none", config.Reservation{Name: "a", Cloud: config.AWS, NightlyIntents: []config.Intent{"serving"}}, versions, floorsOf(), "", "", `unknown intent "serving"`},
+		{"an unknown intent", config.Reservation{Name: "a", Cloud: config.AWS, NightlyIntents: []config.Intent{"serving"}}, versions, floorsOf(), "", "", `unknown intent "serving"`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

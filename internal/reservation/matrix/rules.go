@@ -3,7 +3,6 @@ package matrix
 import "github.com/firstlight/firstlight/internal/diag"
 
 var (
-	ruleMissing  = diag.Rule{Name: "missing", Severity: diag.Error, Summary: "a required key is missing or empty", Remedy: "add the key: there is no default"}
 	rulePrevious = diag.Rule{Name: "bad-previous", Severity: diag.Error, Summary: "an invalid number of releases", Remedy: "use the number of newest stable releases to run, from 0 to 10"}
 	ruleNothing  = diag.Rule{Name: "nothing-to-run", Severity: diag.Error, Summary: "neither the main branch nor a release is selected", Remedy: "set main: true, or previous above 0; to skip a reservation, set nightly-intents: [] in its row"}
 	ruleLimit    = diag.Rule{Name: "bad-limit", Severity: diag.Error, Summary: "an invalid limit", Remedy: "use hours and minutes, such as 2h30m; teardown-limit is a part of cell-limit"}
@@ -13,5 +12,5 @@ var (
 
 // Rules lists the rules of Parse.
 func Rules() []diag.Rule {
-	return []diag.Rule{ruleMissing, rulePrevious, ruleNothing, ruleLimit, ruleReleases, ruleText}
+	return []diag.Rule{rulePrevious, ruleNothing, ruleLimit, ruleReleases, ruleText}
 }

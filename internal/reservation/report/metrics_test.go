@@ -33,7 +33,7 @@ var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
 func before(d time.Duration) metav1.MicroTime { return metav1.NewMicroTime(noon.Add(-d)) }
 
-// memory is a store that says what it is told to.
+// memory is a store in memory.
 type memory struct {
 	list      []*store.Reservation
 	pieces    map[string][]lease.Event
@@ -110,7 +110,7 @@ func TestReservation(t *testing.T) {
 			want: []string{"state{cloud=aws,reservation=r,state=free} 1", "queue_length{reservation=r} 0", "blocked{reservation=r} 0", "clean_attempts{reservation=r} 0"},
 			not:  []string{"holder_info", "lease_until", "lease_ends", "oldest_waiter", "dirty_since"},
 		},
-		"offered, which is told to nobody": {
+		"offered, without a holder metric": {
 			rec:  lease.Record{State: lease.Leased, Token: 7, Lease: &lease.Lease{Ticket: ada, Token: 7}},
 			want: []string{"state{cloud=aws,reservation=r,state=leased} 1", "token{reservation=r} 7"},
 			not:  []string{"holder_info", "lease_until"},
@@ -142,7 +142,7 @@ func TestReservation(t *testing.T) {
 			want: []string{"state{cloud=aws,reservation=r,state=dirty} 1", "dirty_since_timestamp_seconds{reservation=r} 1795258800", "clean_attempts{reservation=r} 3", "blocked{reservation=r} 0"},
 			not:  []string{"holder_info"},
 		},
-		"dirty, and nobody knows by whom": {
+		"dirty, holder unknown": {
 			rec:  lease.Record{State: lease.Dirty, DirtyInfo: &lease.DirtyInfo{Since: before(0), ManualOnly: true}},
 			want: []string{"blocked{reservation=r} 1"},
 		},
@@ -197,7 +197,7 @@ func TestHandOvers(t *testing.T) {
 	}{
 		"none": {want: ""},
 		"done yesterday, failed today": {
-			list: []*store.HandOver{handOver("down", "down", 25*time.Hour, time.Hour, true, ""), handOver("down", "down", time.Hour, time.Hour, true, "r: it still stands", store.HandOverRow{Reservation: "r"})},
+			list: []*store.HandOver{handOver("down", "down", 25*time.Hour, time.Hour, true, ""), handOver("down", "down", time.Hour, time.Hour, true, "r: it still exists", store.HandOverRow{Reservation: "r"})},
 			want: "handover_failed{entry=down} 1\nhandover_last_timestamp_seconds{entry=down,result=done} 1795172400\n" +
 				"handover_last_timestamp_seconds{entry=down,result=failed} 1795258800\nhandover_overdue{entry=down} 0",
 		},
@@ -239,7 +239,7 @@ handover_overdue{entry=night} 0`,
 	}
 }
 
-// What can't be read is not told, neither as nothing nor as what it was before.
+// An unreadable store reports no values, neither zero nor old ones.
 func TestStoreThatCantBeRead(t *testing.T) {
 	t.Parallel()
 	for _, what := range []string{"list", "pieces", "hand-overs"} {
@@ -297,7 +297,7 @@ func TestHistoryIsCountedOnce(t *testing.T) {
 	}{
 		{func() {}, "{reservation=r,type=claimed} 1 {reservation=r,type=offered} 1 {reservation=r,type=queued} 2", 1},
 		{func() {}, "{reservation=r,type=claimed} 1 {reservation=r,type=offered} 1 {reservation=r,type=queued} 2", 1},
-		{ // what is new is in the status: nothing else is read
+		{ // new events are in the status: no other read
 			func() {
 				m.list[0].Status.Recent = append(slices.Clone(two), transitions(5, lease.Released, lease.Cleaned)...)
 			},

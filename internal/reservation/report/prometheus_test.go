@@ -34,7 +34,7 @@ const rules = "../../../examples/prometheus/reservations.rules.yaml"
 // ago is so long before now, which Prometheus' rules go by.
 func ago(d time.Duration) metav1.MicroTime { return metav1.NewMicroTime(time.Now().Add(-d)) }
 
-// well is a store that nobody needs to be told of.
+// well returns a store without alerts.
 func well(n int64) *memory {
 	until := ago(-8 * time.Hour)
 	h := handOver("evening-down", "down", 0, time.Hour, true, "", store.HandOverRow{Reservation: "r"})
@@ -51,7 +51,7 @@ func well(n int64) *memory {
 	}
 }
 
-// ill is one of which everything is to be told; each time it is asked more has happened.
+// broken returns a store with all alerts; each read finds more events.
 func broken(n int64) *memory {
 	ends := ago(-10 * time.Minute)
 	m := &memory{list: []*store.Reservation{
@@ -63,7 +63,7 @@ func broken(n int64) *memory {
 		}),
 	}}
 	for entry, h := range map[string]*store.HandOver{
-		"evening-down": handOver("evening-down", "down", 0, 0, true, "found: it still stands"),
+		"evening-down": handOver("evening-down", "down", 0, 0, true, "found: it still exists"),
 		"morning-up":   handOver("morning-up", "up", 0, 0, false, ""),
 		"nightly-batch": handOver("nightly-batch", "batch", 0, 0, true, "", store.HandOverRow{
 			Reservation: "found", Cells: []matrix.Cell{{Outcome: matrix.Passed}, {Outcome: matrix.Blocked}},
@@ -75,8 +75,8 @@ func broken(n int64) *memory {
 	return m
 }
 
-// A real Prometheus scrapes the collector and takes the example's rules: nothing is told
-// of a store that is well, and each rule tells of one that is not.
+// A real Prometheus scrapes the collector and loads the example rules: no alert for a healthy
+// store, and one of each rule for a broken one.
 func TestRulesInPrometheus(t *testing.T) {
 	t.Parallel()
 	suite.Live(t)
@@ -129,7 +129,7 @@ func TestRulesInPrometheus(t *testing.T) {
 	}
 }
 
-// leads is told beside the store by firstlight reservation run.
+// leads is served in addition by firstlight reservation run.
 func leads(yes bool) prometheus.Collector {
 	g := prometheus.NewGauge(prometheus.GaugeOpts{Name: "firstlight_controller_leads", Help: "1 where this controller works."})
 	if yes {
@@ -207,7 +207,7 @@ func startPrometheus(t *testing.T, target string) *prom {
 		t.Fatal(err)
 	}
 	ended := make(chan struct{})
-	go func() { defer close(ended); _ = cmd.Wait() }() // it is told to end
+	go func() { defer close(ended); _ = cmd.Wait() }() // ended by the test
 	t.Cleanup(func() { <-ended })                      // t.Context has ended
 	for poll := time.NewTicker(100 * time.Millisecond); ; {
 		select {

@@ -120,7 +120,7 @@ func TestFlaky(t *testing.T) {
 		{"v1.0.0", "PFBBP", "2 flips in 3 runs"},
 		{"v1.0.0", "PPPF", ""}, // it broke
 		{"v1.0.0", "FFFP", ""}, // it was mended
-		{"v1.0.0", "PFT", ""},  // both are no pass
+		{"v1.0.0", "PFT", ""},  // neither is a pass
 		{"v1.0.0", "PBPBP", ""},
 		{"v1.0.0", "PIPNPSP", ""},
 		{"v1.0.0", "FPPPPPPPPPFP", "2 flips"},
@@ -174,11 +174,11 @@ func TestAReleaseThatHasLeftTheMatrix(t *testing.T) {
 		t.Errorf("%+v", g.Lanes[0].Rows)
 	}
 	if r := g.Lanes[0].Rows[0]; r.Streak != 9 {
-		t.Errorf("what is not shown does not count: %+v", r)
+		t.Errorf("rows that are not shown count: %+v", r)
 	}
 }
 
-// What stands by day is no cell, whatever its hand-over says.
+// A day deployment is not a cell.
 func TestADayIsNoNight(t *testing.T) {
 	t.Parallel()
 	all := nights("r", [2]string{"main/training", "P"})

@@ -15,8 +15,8 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/store"
 )
 
-// The real store, with more history than a status has room for: what a second collector
-// that was just started tells is what the first tells that has gone on counting.
+// A real store with archived history: a new collector reports the same as one that has counted all
+// along.
 func TestRealStore(t *testing.T) {
 	k := shared.Kube(t)
 	if _, err := k.Create(t.Context(), &store.Reservation{ObjectMeta: metav1.ObjectMeta{Name: "r"}, Spec: store.Spec{Cloud: "gcp", NeedsNoCleaning: true}}); err != nil {
@@ -49,13 +49,13 @@ func TestRealStore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.Status.Failed, h.Status.Finished = "r: it still stands", &metav1.Time{Time: noon}
+	h.Status.Failed, h.Status.Finished = "r: it still exists", &metav1.Time{Time: noon}
 	if _, err := k.SaveHandOver(t.Context(), h); err != nil {
 		t.Fatal(err)
 	}
 	first, second := of(t, c), of(t, NewCollector(CollectorOptions{Store: k}))
 	if first != second {
-		t.Errorf("one that has gone on tells\n%s\none that was just started\n%s", first, second)
+		t.Errorf("a running collector reports\n%s\na new one\n%s", first, second)
 	}
 	if !strings.Contains(first, want(lease.Released, rounds)) || !strings.Contains(first, "handover_failed{entry=evening-down} 1") {
 		t.Errorf("it tells\n%s", first)
@@ -68,6 +68,6 @@ func TestRealStore(t *testing.T) {
 	r := prometheus.NewPedanticRegistry()
 	r.MustRegister(NewCollector(CollectorOptions{Store: nowhere}))
 	if families, err := r.Gather(); err == nil || len(families) != 1 || families[0].GetMetric()[0].GetGauge().GetValue() != 0 {
-		t.Errorf("of a store that is not there it tells %v, %v", families, err)
+		t.Errorf("an unreachable store reports %v, %v", families, err)
 	}
 }

@@ -29,10 +29,10 @@ const (
 	lastWriterWins defect = "last-writer-wins"  // what others wrote is written over
 	lostHistory    defect = "unwritten-history" // an end is not written down
 	takeKeepsToken defect = "take-keeps-token"  // who takes over has the token of who opened it
-	takeFromTaker  defect = "take-from-taker"   // what was taken is taken again
+	takeFromTaker  defect = "take-from-taker"   // a checked-out lease is checked out again
 	backKeepsToken defect = "back-keeps-token"  // who has handed it back is not refused
 	limitless      defect = "limitless"         // extensions pass the limit
-	impoundToFree  defect = "impound-to-free"   // what was found in use is free
+	impoundToFree  defect = "impound-to-free"   // a reservation in use becomes free
 	dayUnfenced    defect = "day-unfenced"      // any token opens, extends, hands back, impounds
 )
 

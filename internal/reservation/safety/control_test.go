@@ -19,8 +19,7 @@ import (
 // ofEveryChange are the defects that are driven for every change.
 var ofEveryChange = []defect{noFencing, expiryToFree, silentDrop, takeKeepsToken, backKeepsToken}
 
-// Brokers that were broken on purpose are caught, each by the checks that are there
-// for it.
+// Each broken broker is detected by the intended checks.
 func TestBrokenBrokersAreCaught(t *testing.T) {
 	for _, c := range []struct {
 		defect  defect

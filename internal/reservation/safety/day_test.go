@@ -21,8 +21,7 @@ func (a *actor) timed(o op) op {
 	return o
 }
 
-// open stands something up under a lease, and ends it some time after, whoever has it
-// then; or it forgets to.
+// open publishes a lease and ends it later, by any holder; or it never does.
 func (a *actor) open(ctx context.Context, name string, token int64) {
 	if a.do(ctx, a.timed(op{Kind: stand, On: []string{name}, Token: token})).Outcome != done || a.rng.IntN(10) == 0 {
 		return
@@ -58,7 +57,7 @@ func (a *actor) visit(ctx context.Context, name string) {
 		return // forgotten
 	case n < 7:
 		a.oneOrTwice(ctx, op{Kind: handBack, On: []string{name}, Token: got.Tokens[0]})
-		for range a.rng.IntN(3) { // who has handed it back has nothing more to say
+		for range a.rng.IntN(3) { // a checked-in lease accepts no further step
 			a.do(ctx, op{Kind: []kind{check, renew}[a.rng.IntN(2)], On: []string{name}, Token: got.Tokens[0]})
 		}
 	default:
@@ -66,7 +65,7 @@ func (a *actor) visit(ctx context.Context, name string) {
 	}
 }
 
-// meddle does to somebody's lease what is done by those who only know its token.
+// meddle applies steps with only the token of a lease.
 func (a *actor) meddle(ctx context.Context, name string) {
 	seen := a.do(ctx, op{Kind: look, On: []string{name}})
 	if seen.Saw.Token == 0 {
@@ -76,7 +75,7 @@ func (a *actor) meddle(ctx context.Context, name string) {
 	a.do(ctx, a.timed(op{Kind: kinds[a.rng.IntN(len(kinds))], On: []string{name}, Token: seen.Saw.Token}))
 }
 
-// askByDay asks for what is done while people have a reservation.
+// askByDay makes the requests of a day.
 func (a *actor) askByDay(ctx context.Context, o *op, ticket lease.Ticket) error {
 	name := o.On[0]
 	answered := func(l lease.Lease, err error) error {
@@ -87,7 +86,7 @@ func (a *actor) askByDay(ctx context.Context, o *op, ticket lease.Ticket) error 
 	}
 	switch o.Kind {
 	case stand:
-		return answered(a.broker.Publish(ctx, name, o.Token, time.UnixMicro(o.Ends), time.UnixMicro(o.Last), "it stands"))
+		return answered(a.broker.Publish(ctx, name, o.Token, time.UnixMicro(o.Ends), time.UnixMicro(o.Last), "published"))
 	case take:
 		l, err := a.broker.Checkout(ctx, name, ticket)
 		if err == nil {

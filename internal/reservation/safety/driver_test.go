@@ -63,11 +63,11 @@ type process struct {
 	stdin   io.WriteCloser
 	journal reader
 	exit    chan error
-	killed  int64 // when, 0: not
-	stopped int64 // goes on when, 0: is not stopped
+	killed  int64 // at, 0: not killed
+	stopped int64 // continued at, 0: not stopped
 }
 
-// drive runs a plan to its end, and returns what was asked and answered.
+// drive runs a plan to its end and returns the operations.
 func drive(t *testing.T, st *storetest.Store, p plan) *driver {
 	t.Helper()
 	kube, err := store.NewKube(st.Config)

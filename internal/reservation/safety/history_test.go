@@ -18,20 +18,19 @@ type told struct {
 	holder string
 	mine   int64  // the token of the lease there is
 	taken  bool   // claimed
-	opener string // who stood something up under it
+	opener string // its publisher
 	open   bool
-	untold bool // it was handed back, and its token is one that no line has
+	untold bool // checked in: no line has its token
 	waits  map[string]bool
 	lost   map[string]bool
-	claims map[string][]int64 // by who: what was granted for good, or to clean
+	claims map[string][]int64 // actor by token, of leases and cleanings
 	fates  map[int64]lease.EventType
 }
 
-// left is the fate of a lease that was given back before anybody was told of it.
+// left is the end of a lease that was returned before its grant was answered.
 const left lease.EventType = "left untold"
 
-// history reads the store's whole history of a reservation and holds it against what
-// the reservation is now.
+// history reads the complete history of a reservation and compares it with the current record.
 func (d *driver) history(name string) (*told, []finding) {
 	h := &told{name: name, state: lease.Free, waits: map[string]bool{}, lost: map[string]bool{}, claims: map[string][]int64{}, fates: map[int64]lease.EventType{}}
 	all, err := d.kube.History(d.t.Context(), name, time.Time{})
@@ -114,7 +113,7 @@ func (h *told) step(t lease.Event) bool {
 		return ok
 	case lease.Released:
 		to := lease.Dirty
-		if noClean(h.name) || t.State == lease.Free && t.Reason != "done" { // or taken back before anybody was told
+		if noClean(h.name) || t.State == lease.Free && t.Reason != "done" { // or was returned before the answer
 			to = lease.Free
 		}
 		if h.fates[t.Token] = t.Type; t.Reason != "done" {
@@ -169,7 +168,7 @@ func (h *told) over(ok bool, to lease.State) bool {
 	return ok
 }
 
-// compare holds what the history tells against what there is.
+// compare compares the history with the record.
 func (h *told) compare(r *lease.Record) {
 	if l := r.Lease; l != nil && h.untold && r.Token > h.token && l.Token == r.Token {
 		h.mine, h.token = l.Token, l.Token
@@ -186,7 +185,7 @@ func (h *told) compare(r *lease.Record) {
 	}
 	for who := range h.waits {
 		if !slices.Contains(waiting, who) {
-			h.object("waiters", "%s was dropped from the queue, and nothing says so", who)
+			h.object("waiters", "ticket of %s disappeared without a line of history", who)
 		}
 	}
 	for _, who := range waiting {

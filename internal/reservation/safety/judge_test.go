@@ -22,7 +22,7 @@ type finding struct {
 // afterlife is how long a request may still be carried out after its sender has gone.
 const afterlife = 15 * time.Second
 
-// judge holds a run against the model and everything else that is known of it.
+// judge checks a run with the model and the history.
 func (d *driver) judge() []finding {
 	ops := d.all()
 	var out []finding
@@ -43,8 +43,7 @@ func (d *driver) judge() []finding {
 	return out
 }
 
-// all are the operations in the order in which they were asked; those that nobody was
-// there to be answered any more end some time after.
+// all operations in request order; unanswered ones end some time later.
 func (d *driver) all() []op {
 	removed := map[int]int64{}
 	for _, p := range d.ended {
@@ -63,14 +62,14 @@ func (d *driver) all() []op {
 	return out
 }
 
-// patience bounds the search for an order of one reservation's operations.
-const patience = 2 * time.Minute
+// searchTimeout bounds the search for a linearization of one reservation.
+const searchTimeout = 2 * time.Minute
 
 // model asks whether the operations on one reservation can have been carried out one
 // at a time.
 func (d *driver) model(name string, ops []op, h *told) []finding {
 	history := operations(name, ops, h)
-	result, info := porcupine.CheckOperationsVerbose(model, history, patience)
+	result, info := porcupine.CheckOperationsVerbose(model, history, searchTimeout)
 	if result == porcupine.Ok {
 		return nil
 	}
@@ -82,8 +81,8 @@ func (d *driver) model(name string, ops []op, h *told) []finding {
 	return []finding{{Check: "model", Text: text}}
 }
 
-// operations are those of one reservation, for porcupine. Where somebody was granted
-// something and not told, the store's history says what.
+// operations returns the operations of one reservation for porcupine. The history completes
+// unanswered grants.
 func operations(name string, ops []op, h *told) []porcupine.Operation {
 	numbers := map[ending]int{}
 	number := func(k kind, token int64) int {
@@ -136,8 +135,7 @@ type ending struct {
 	token int64
 }
 
-// givenBack are the tokens of what was granted and given back before anybody was told,
-// and that somebody saw who looked.
+// givenBack returns the tokens of grants that were returned before their answer but observed.
 func givenBack(o op, h *told, seen map[int64]bool) []int64 {
 	var out []int64
 	for _, token := range h.claims[o.Holder] {
@@ -148,8 +146,8 @@ func givenBack(o op, h *told, seen map[int64]bool) []int64 {
 	return out
 }
 
-// answersOf is what an operation has done to a reservation, as far as it is known. What was
-// granted, and ended before anybody could be told, was asked for again.
+// answersOf returns the effect of an operation, as far as known. An unanswered grant that ended is
+// repeated.
 func answersOf(name string, o op, h *told) []answered {
 	var out []answered
 	told := slices.Index(o.Got, name)
@@ -159,7 +157,7 @@ func answersOf(name string, o op, h *told) []answered {
 	switch o.Kind {
 	case renew, check, renewClean, extend, notify, look:
 		if !slices.Contains([]outcome{done, stale, limit, over}, o.Outcome) {
-			return nil // what was not answered has changed nothing
+			return nil // an unanswered operation without effect
 		}
 	case acquire, clean, take:
 		for _, token := range h.claims[o.Holder] {
@@ -197,7 +195,7 @@ func groups(ops []op) []finding {
 	return out
 }
 
-// granted is one grant that was told to somebody.
+// granted is one answered grant.
 type granted struct {
 	on    string
 	token int64
@@ -236,8 +234,8 @@ func tokens(ops []op) []finding {
 	return out
 }
 
-// inTime: no lease is refused to a holder that was heard of less than a period ago,
-// unless somebody showed its token to end it. Nobody is dropped from a queue sooner.
+// inTime: no lease is refused to a holder that renewed within the interval, unless a step with its
+// token ended it. No ticket times out earlier.
 func inTime(ops []op) []finding {
 	var out []finding
 	periods, ended := map[granted]int64{}, map[granted]int64{}
@@ -268,7 +266,7 @@ func refusedTooSoon(ops []op, of func(granted) (period, ended int64)) []finding 
 	for _, o := range ops {
 		for i, name := range o.Got {
 			g := granted{on: name, token: o.Tokens[i]}
-			if o.Kind == clean || !o.Wait && len(o.On) == 1 { // who waits is heard of before it is given
+			if o.Kind == clean || !o.Wait && len(o.On) == 1 { // a waiter sends heartbeats before its grant
 				heard[g] = o.Call
 			}
 		}
@@ -290,7 +288,7 @@ func refusedTooSoon(ops []op, of func(granted) (period, ended int64)) []finding 
 // other way round, is refused for that.
 func foreign(o op) bool { return o.Period == 0 && o.Kind != check }
 
-// waiters that were told nothing are those whose process was killed.
+// waiters without an answer had their process killed.
 func waiters(ops []op, histories map[string]*told) []finding {
 	var out []finding
 	for _, o := range ops {
@@ -303,7 +301,7 @@ func waiters(ops []op, histories map[string]*told) []finding {
 				continue
 			}
 			if i := slices.Index(o.Got, name); i >= 0 && !slices.Contains(h.claims[o.Holder], o.Tokens[i]) {
-				out = append(out, finding{Check: "waiters", Text: fmt.Sprintf("%s was told of %s and token %d; the history has %v", o.Holder, name, o.Tokens[i], h.claims[o.Holder])})
+				out = append(out, finding{Check: "waiters", Text: fmt.Sprintf("%s got %s with token %d; the history has %v", o.Holder, name, o.Tokens[i], h.claims[o.Holder])})
 			}
 			if h.waits[o.Holder] && o.Outcome != gaveUp && o.Outcome != unreached {
 				out = append(out, finding{Check: "waiters", Text: fmt.Sprintf("%s was answered %s and still waits for %s", o.Holder, o.Outcome, name)})

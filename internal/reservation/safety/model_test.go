@@ -6,8 +6,7 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// A reservation as who uses it sees it. A lease that is only offered is told to
-// nobody: it is free here.
+// A reservation as seen by clients. An offered lease is not visible: it looks free.
 type phase uint8
 
 const (
@@ -22,19 +21,18 @@ func (p phase) String() string { return [...]string{"free", "held", "dirty", "cl
 // endings are how many ends of leases one history may have.
 const endings = 24 * 64
 
-// state is one that the reservation may be in.
+// state is a possible state of the reservation.
 type state struct {
-	phase   phase
-	token   int64
-	highest int64
-	stood   bool                 // something was stood up under it: it is open, or was taken
-	open    bool                 // held in the name of who stood it up, and may be taken
-	last    int64                // its end that extensions can not pass, µs
-	ended   [endings / 64]uint64 // what was done and may be asked again
+	phase     phase
+	token     int64
+	highest   int64
+	published bool                 // published: available, or checked out
+	open      bool                 // available for checkout
+	last      int64                // its end that extensions can not pass, µs
+	ended     [endings / 64]uint64 // finished operations that may be repeated
 }
 
-// A lease that was handed back has a token that nobody was told: 0 here, until somebody
-// looks.
+// The token of a checked-in lease is unknown until it is read: 0.
 func (s state) untold() bool { return s.phase == isHeld && s.token == 0 }
 
 func (s state) has(token int64) bool { return s.phase == isHeld && s.token == token && token != 0 }
@@ -45,7 +43,7 @@ func (s state) marked(i int) bool { return s.ended[i/64]&(1<<(i%64)) != 0 }
 
 func (s state) to(p phase) state {
 	s.phase, s.token = p, 0
-	s.stood, s.open, s.last = false, false, 0
+	s.published, s.open, s.last = false, false, 0
 	return s
 }
 
@@ -89,8 +87,8 @@ func may(s state, a asked, r answered) []state {
 	return out
 }
 
-// passing are the states that time alone may bring: what is held, or cleaned, may
-// expire whenever it likes, and is dirty then.
+// passing returns the states that time alone can reach: a lease or cleaning may expire at any time
+// and is dirty then.
 func passing(s state) []state {
 	if s.phase == isHeld || s.phase == isCleaned {
 		return []state{s, s.to(isDirty)}
@@ -105,7 +103,7 @@ func then(s state, a asked, r answered) []state {
 	case clean:
 		return begun(s, r)
 	case renew:
-		if r.outcome == over && (!s.has(a.token) || !s.stood) {
+		if r.outcome == over && (!s.has(a.token) || !s.published) {
 			return nil
 		}
 		return shown(s, s.has(a.token), r)
@@ -124,7 +122,7 @@ func then(s state, a asked, r answered) []state {
 		return ends(s, s.cleans(a.token), isFree, a, r)
 	case fail:
 		return ends(s, s.cleans(a.token), isDirty, a, r)
-	case block: // what is offered is not blocked, and looks free here
+	case block: // an offered lease cannot be blocked, and looks free
 		if s.phase == isFree {
 			return []state{s, s.to(isDirty)}
 		}
@@ -213,7 +211,7 @@ var model = (&porcupine.NondeterministicModel{
 	Hash: func(s any) uint64 {
 		v := s.(state)
 		flags := uint64(0)
-		if v.stood {
+		if v.published {
 			flags |= 1 << 60
 		}
 		if v.open {
@@ -239,7 +237,7 @@ var model = (&porcupine.NondeterministicModel{
 		switch {
 		case v.open:
 			text += ", open"
-		case v.stood:
+		case v.published:
 			text += ", taken"
 		}
 		return text

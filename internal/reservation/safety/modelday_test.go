@@ -4,13 +4,13 @@ package safety
 func byDay(s state, a asked, r answered) []state {
 	switch a.op.Kind {
 	case stand:
-		return stands(s, a, r)
+		return publishes(s, a, r)
 	case take:
 		return takes(s, r)
 	case handBack:
 		return handsBack(s, a, r)
 	case extend:
-		if r.outcome == done && s.stood && r.saw.Ends > s.last || r.outcome == limit && (!s.has(a.token) || !s.stood) {
+		if r.outcome == done && s.published && r.saw.Ends > s.last || r.outcome == limit && (!s.has(a.token) || !s.published) {
 			return nil
 		}
 		return shown(s, s.has(a.token), r)
@@ -31,13 +31,13 @@ func byDay(s state, a asked, r answered) []state {
 	}
 }
 
-// stands: the lease is open, and its token stays. Asked again, it is open, or taken: then the
-// token that is shown is not good any more.
-func stands(s state, a asked, r answered) []state {
+// publishes: the lease is available, and its token stays. Repeated, it is available or checked out;
+// then the token is stale.
+func publishes(s state, a asked, r answered) []state {
 	good := s.has(a.token)
 	opened := s
-	if good && !s.stood {
-		opened.stood, opened.open, opened.last = true, true, a.op.Last
+	if good && !s.published {
+		opened.published, opened.open, opened.last = true, true, a.op.Last
 	}
 	switch r.outcome {
 	case done:
@@ -46,7 +46,7 @@ func stands(s state, a asked, r answered) []state {
 		}
 		return []state{opened}
 	case stale: // or it was taken before the answer, which had to be asked for again
-		if good && s.stood {
+		if good && s.published {
 			return nil
 		}
 		return []state{opened}
@@ -55,7 +55,7 @@ func stands(s state, a asked, r answered) []state {
 	}
 }
 
-// takes: somebody has what was open, with a token of their own and the limit that it had.
+// takes: a checkout has a new token and the same limit.
 func takes(s state, r answered) []state {
 	open := s.phase == isHeld && s.open
 	switch r.outcome {
@@ -77,7 +77,7 @@ func takes(s state, r answered) []state {
 
 // handsBack: it is open again, and the token of who had it is good for nothing.
 func handsBack(s state, a asked, r answered) []state {
-	good := s.has(a.token) && s.stood && !s.open
+	good := s.has(a.token) && s.published && !s.open
 	back := s.mark(a.ending)
 	back.token, back.open = 0, true
 	switch r.outcome {
@@ -107,7 +107,7 @@ func handsBack(s state, a asked, r answered) []state {
 	}
 }
 
-// looks: whose token nobody was told, is told now.
+// looks: a read reveals a token that was not answered.
 func looks(s state, r answered) []state {
 	switch {
 	case r.outcome != done:

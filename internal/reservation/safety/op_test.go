@@ -16,7 +16,7 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/lease"
 )
 
-// kind is what is asked of a broker.
+// kind of an operation.
 type kind string
 
 const (
@@ -37,7 +37,7 @@ const (
 	extend     kind = "extend"
 	notify     kind = "notify"
 	look       kind = "look"   // which token the store has
-	unused     kind = "unused" // nobody asks for it: a part of acquire
+	unused     kind = "unused" // not requested: a part of acquire
 )
 
 // outcome is how it was answered.
@@ -53,7 +53,7 @@ const (
 	limit      outcome = "limit"
 	over       outcome = "over"
 	lost       outcome = "lost"
-	gaveUp     outcome = "gave-up" // who asked did not wait any longer
+	gaveUp     outcome = "gave-up" // the client stopped waiting
 	unreached  outcome = "unreached"
 	unexpected outcome = "unexpected"
 )
@@ -80,7 +80,7 @@ type op struct {
 	Saw            terms       `json:",omitzero"`  // of the lease that was answered
 }
 
-// terms are what is known of a lease that was stood up, or was seen.
+// terms are the known terms of a published lease.
 type terms struct {
 	Token int64 `json:",omitempty"`
 	Ends  int64 `json:",omitempty"` // µs since 1970

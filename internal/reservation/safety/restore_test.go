@@ -96,9 +96,9 @@ func (g *granting) tidy(name string, ahead time.Duration) {
 	}
 }
 
-// No token is granted twice: not after the store was killed, not after it was started
-// again, and not after a backup was restored that knows nothing of the newest tokens,
-// not even where the clock was wrong once and the tokens are ahead of it since.
+// No token is granted twice: not after a crash, not after a restart, and not after a backup was
+// restored that lacks the newest tokens, not even if the clock was wrong once and the tokens are
+// ahead of it.
 func TestNoTokenIsGrantedAgain(t *testing.T) {
 	suite.Live(t)
 	dir, copied := t.TempDir(), filepath.Join(t.TempDir(), "copy")
@@ -126,7 +126,7 @@ func TestNoTokenIsGrantedAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	storetest.Until(t, "the store to be there again", func() bool {
+	storetest.Until(t, "the store to be back", func() bool {
 		_, err := g.kube.List(t.Context())
 		return err == nil
 	})
@@ -148,7 +148,7 @@ func TestNoTokenIsGrantedAgain(t *testing.T) {
 	defer g.stop()
 	r, err := g.kube.Get(t.Context(), "held")
 	if err != nil || r.Status.CurrentState() != lease.Free || r.Status.Token >= forgotten {
-		t.Fatalf("what was restored is %+v, %v", r, err)
+		t.Fatalf("after the restore it is %+v, %v", r, err)
 	}
 	var stale *lease.StaleError
 	if _, err := g.broker(0).Renew(t.Context(), "held", forgotten); !errors.As(err, &stale) {

@@ -39,8 +39,8 @@ func (d *driver) kept() string {
 	return dir
 }
 
-// No two holders at once, tokens that grow, nobody lost, whatever is killed, stopped,
-// asked twice or late, and whatever the clocks say.
+// Never two holders at once, growing tokens, no lost ticket, with kills, pauses, repeated and late
+// requests, and any clock.
 func TestSafety(t *testing.T) {
 	p := plan{Seed: seed(t), Ops: suite.Pick(1000, 3000, 3000), Workers: 3, Actors: 10, Phases: 1, Together: 5, Outages: 1, Every: 2 * time.Second, Within: 10 * time.Minute}
 	if suite.Current() == suite.Soak {

@@ -26,7 +26,7 @@ import (
 // file of its assignment.
 const asWorker = "FIRSTLIGHT_SAFETY_WORKER"
 
-// assignment is what a worker is told.
+// assignment is the task of a worker.
 type assignment struct {
 	ID      int
 	Seed    uint64
@@ -55,7 +55,7 @@ type worker struct {
 
 	mu  sync.Mutex
 	bag []shownOnce
-	up  []string // where something was stood up
+	up  []string // where a deployment was published
 }
 
 // handler is a broker, or one that is broken.
@@ -108,7 +108,7 @@ func work(ctx context.Context, path string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	kept := broker.Store(kube)
-	w.often = 200 * time.Millisecond // each look asks the API server
+	w.often = 200 * time.Millisecond // each read goes to the API server
 	if w.Copied {
 		w.often = 25 * time.Millisecond
 		c := store.NewCached(kube)
@@ -177,7 +177,7 @@ func (w *worker) old(rng *rand.Rand) (shownOnce, bool) {
 	return w.bag[len(w.bag)-1-rng.IntN(newest)], true
 }
 
-// stands notes where something was stood up, and standing is where most people go.
+// stands records where a deployment was published, which most operations use.
 func (w *worker) stands(name string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

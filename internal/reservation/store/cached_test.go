@@ -113,8 +113,8 @@ func (a *api) count() (reads, watches int) {
 	return a.reads, a.watches
 }
 
-// After a backup was restored versions begin anew, and one may come again with another
-// content: a copy that sees versions go back is not believed any more.
+// After a restore, versions start again and may be reused with other content: a copy that sees a
+// version go back is no longer trusted.
 func TestCopyDoesNotOutliveARestore(t *testing.T) {
 	for name, names := range map[string][]string{"of all": nil, "of one": {"one"}} {
 		t.Run(name, func(t *testing.T) {
@@ -144,7 +144,7 @@ func TestCopyDoesNotOutliveARestore(t *testing.T) {
 				t.Errorf("listed: %+v, %v", list, err)
 			}
 			if c.Interruptions() == before {
-				t.Error("nobody is told that silence can not be counted")
+				t.Error("the interruption is not reported")
 			}
 		})
 	}
@@ -221,10 +221,10 @@ func TestInstallOfWhatIsInstalled(t *testing.T) {
 	}
 }
 
-// What a registry makes has no field owners: to track them costs a fifth of each write.
+// Apply writes no managed fields: tracking costs a fifth of each write.
 func TestAppliedIsNotTracked(t *testing.T) {
 	k := shared.Kube(t)
-	name := reservation(t, k).Name // made by somebody else, and tracked
+	name := reservation(t, k).Name // created by another client, and tracked
 	if r, err := k.Get(t.Context(), name); err != nil || len(r.ManagedFields) == 0 {
 		t.Fatalf("nothing is tested here: %+v, %v", r.ManagedFields, err)
 	}

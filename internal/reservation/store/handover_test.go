@@ -31,7 +31,7 @@ func TestHandOver(t *testing.T) {
 	}
 	again, err := k.EnsureHandOver(ctx, spec)
 	if err != nil || again.UID != h.UID || again.Status.Row("gcp-h100").Cells[0].Token != 7 {
-		t.Errorf("the same occurrence is begun anew: %v %+v", err, again.Status)
+		t.Errorf("a second hand-over of one occurrence: %v %+v", err, again.Status)
 	}
 	now := metav1.NewTime(at.Add(time.Hour))
 	again.Status.Finished = &now
@@ -40,7 +40,7 @@ func TestHandOver(t *testing.T) {
 	}
 	again.Status.Finished = nil
 	if _, err := k.SaveHandOver(ctx, again); err == nil || !strings.Contains(err.Error(), "not begun again") {
-		t.Errorf("what is finished was begun again: %v", err)
+		t.Errorf("a finished hand-over was started again: %v", err)
 	}
 	for since, want := range map[time.Time]int{at: 1, at.Add(time.Second): 0} {
 		if list, err := k.ListHandOvers(ctx, since); err != nil || len(list) != want {

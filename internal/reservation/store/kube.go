@@ -159,7 +159,7 @@ func (k *Kube) archive(ctx context.Context, r *Reservation, old []lease.Event) e
 
 // History returns the events of a reservation since a time, oldest first.
 func (k *Kube) History(ctx context.Context, name string, since time.Time) ([]lease.Event, error) {
-	r, err := k.Get(ctx, name) // read first: what leaves the status later is archived by then
+	r, err := k.Get(ctx, name) // read first: events that leave the status later are archived by then
 	if err != nil {
 		return nil, err
 	}

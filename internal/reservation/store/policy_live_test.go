@@ -46,7 +46,7 @@ func as(t *testing.T, user string, verbs ...string) *store.Kube {
 	end := time.Now().Add(3 * time.Minute) // an API server reads roles by a watch
 	for {
 		_, err := k.List(t.Context())
-		operates, errOp := anew(t, config).Operates(t.Context(), "any")
+		operates, errOp := newClient(t, config).Operates(t.Context(), "any")
 		if err == nil && errOp == nil && operates == (len(verbs) > 0) {
 			return k
 		}
@@ -56,8 +56,8 @@ func as(t *testing.T, user string, verbs ...string) *store.Kube {
 	}
 }
 
-// anew is the store anew: what a user may do is asked once.
-func anew(t *testing.T, config *rest.Config) *store.Kube {
+// newClient returns a new client: permissions are cached.
+func newClient(t *testing.T, config *rest.Config) *store.Kube {
 	t.Helper()
 	k, err := store.NewKube(config)
 	if err != nil {
@@ -104,7 +104,7 @@ func TestTheStoreKnowsWhoWrites(t *testing.T) {
 		says   string
 	}{
 		{"eve acquires in ada's name", eve, "ada@example.com", acquire, "must name the user"},
-		{"eve acquires for ada", eve, "eve@example.com", acquire, "claimed by the user that it is of"},
+		{"eve acquires for ada", eve, "eve@example.com", acquire, "claimed by its user"},
 		{"ada acquires", ada, "ada@example.com", acquire, ""},
 		{"eve releases", eve, "eve@example.com", release, "by its holder or an operator"},
 		{"eve releases in ada's name", eve, "ada@example.com", release, "must name the user"},

@@ -32,7 +32,7 @@ const (
 	ops = "ops@example.com"
 )
 
-// operators allows ops to operate reservations, and nothing else to anybody.
+// operators allows only ops to operate reservations.
 type operators struct{ asked int }
 
 func (o *operators) Authorize(_ context.Context, a authorizer.Attributes) (authorizer.Decision, string, error) {
@@ -43,7 +43,7 @@ func (o *operators) Authorize(_ context.Context, a authorizer.Attributes) (autho
 	return authorizer.DecisionNoOpinion, "", nil
 }
 
-// expression is one of the policy, with the name of a variable or the message of a validation.
+// expression of the policy, with the name of a variable or the message of a validation.
 type expression struct {
 	name, text string
 	returns    *cel.Type
@@ -76,7 +76,7 @@ func newGate(tb testing.TB) *gate {
 	if b.Spec.PolicyName != p.Name || len(b.Spec.ValidationActions) != 1 || b.Spec.ValidationActions[0] != admissionregistrationv1.Deny {
 		tb.Errorf("the binding is %+v", b.Spec)
 	}
-	// What is written for the oldest API server that has the kind.
+	// The API version of the oldest supported API server.
 	compiler, err := admissioncel.NewCompositedCompiler(environment.MustBaseEnvSet(utilversion.MajorMinor(1, 30)))
 	if err != nil {
 		tb.Fatal(err)
@@ -100,12 +100,12 @@ func newGate(tb testing.TB) *gate {
 		conditions = append(conditions, e)
 	}
 	if p.Spec.FailurePolicy == nil || *p.Spec.FailurePolicy != admissionregistrationv1.Fail {
-		tb.Error("what can not be judged is let in")
+		tb.Error("accepted without a decision")
 	}
 	return &gate{authz: &operators{}, conditions: compiler.CompileCondition(conditions, vars, environment.NewExpressions)}
 }
 
-// refuses is what the policy says to a user's write; empty: it is allowed.
+// refuses returns the message of the policy for a write of a user; empty: allowed.
 func (g *gate) refuses(tb testing.TB, by string, old, updated map[string]any) string {
 	tb.Helper()
 	resource, kind := GroupVersion.WithResource(reservations), GroupVersion.WithKind("Reservation")
@@ -149,7 +149,7 @@ func wire(tb testing.TB, r *lease.Record) map[string]any {
 
 func status(o map[string]any) map[string]any { return o["status"].(map[string]any) }
 
-// adas is a reservation that ada holds; who made each line is in it.
+// adas returns a reservation that ada holds, with users in each line.
 func adas(tb testing.TB) *lease.Record {
 	tb.Helper()
 	r := &lease.Record{}
@@ -163,15 +163,15 @@ func adas(tb testing.TB) *lease.Record {
 
 var noonOfPolicy = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// Anybody with the right to write a status ended the lease of another, and the history named
-// the victim.
+// Regression: any user with write access to a status ended the lease of another, and the history
+// named the victim.
 func TestThePolicyRefuses(t *testing.T) {
 	g := newGate(t)
 	const (
 		notYours = "renewed, extended and released by its holder or an operator"
 		names    = "must name the user that writes it"
 		changed  = "a line of history is never changed"
-		claimed  = "a lease is claimed by the user that it is of"
+		claimed  = "a lease is claimed by its user"
 	)
 	do := func(f func(r *lease.Record) error) func(t *testing.T, r *lease.Record) {
 		return func(t *testing.T, r *lease.Record) {
@@ -200,7 +200,7 @@ func TestThePolicyRefuses(t *testing.T) {
 		"renewed by another":                 {by: eve, do: renew, says: notYours},
 		"released by another":                {by: eve, do: release, says: notYours},
 		"released by another, as its holder": {by: eve, do: release, signed: ada, says: names},
-		"restored, says another":             {by: eve, do: restore, says: "is confirmed by an operator"},
+		"restored, says another":             {by: eve, do: restore, says: "an operator must confirm"},
 		"evicted by another":                 {by: eve, do: do(func(r *lease.Record) error { return r.Evict(r.Token, "eve", "", now) }), says: notYours},
 		"notice by another": {by: eve, do: do(func(r *lease.Record) error {
 			return r.Notify(r.Token, lease.Notice{By: "eve", At: metav1.NewMicroTime(now)}, now)
@@ -234,7 +234,7 @@ func TestThePolicyRefuses(t *testing.T) {
 			lines[len(lines)-1] = "9" + lines[len(lines)-1].(string)[1:]
 		}, says: "with the next number"},
 		"more lines counted than written": {by: eve, do: queue, alter: func(s map[string]any) { s["events"] = int64(30) }, says: "has them"},
-		"a line that nobody can read": {by: eve, do: queue, alter: func(s map[string]any) {
+		"an unreadable line": {by: eve, do: queue, alter: func(s map[string]any) {
 			lines := s["recent"].([]any)
 			lines[len(lines)-1] = "4 noon queued free 0 eve by=" + eve + " "
 		}, says: "a new line of history must be"},
@@ -290,7 +290,7 @@ func TestThePolicyReadsWhatIsThere(t *testing.T) {
 	}
 	for name, recent := range map[string][]any{
 		"lines without a user": {"1 2026-03-01T12:00:00.123456Z claimed leased 7 ada@host debugging NCCL"},
-		"a reason like a user": {"1 2026-03-01T12:00:00.123456Z claimed leased 7 ada@host by=eve it is said"},
+		"a reason like a user": {"1 2026-03-01T12:00:00.123456Z claimed leased 7 ada@host by=eve in the reason"},
 		"objects":              {map[string]any{"n": int64(1), "at": "2026-03-01T12:00:00.123456Z", "type": "claimed", "state": "leased", "actor": "ada"}},
 	} {
 		old := wire(t, &lease.Record{Events: 1})
@@ -315,8 +315,8 @@ func TestThePolicyReadsWhatIsThere(t *testing.T) {
 	}
 }
 
-// Whatever leases do, by whomever: the policy allows what a broker takes for allowed, and an
-// API server is asked for its roles only where that is not enough.
+// Random steps of random users: the policy allows what a broker allows, and checks the operator
+// role only if nothing else allows a write.
 func TestThePolicyAllowsWhatBrokersDo(t *testing.T) {
 	g := newGate(t)
 	random := rand.New(rand.NewPCG(3, 4))

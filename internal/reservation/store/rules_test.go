@@ -126,14 +126,14 @@ func TestWritesThatLoseSomethingAreRefused(t *testing.T) {
 		"lines removed":                  {"Reservation", `"status":{` + held + `}`, `"status":{` + strings.Replace(held, `"recent":["1 a","2 b","3 c"]`, `"recent":[]`, 1) + `}`, "history is never lost"},
 		"lines gone":                     {"Reservation", `"status":{` + held + `}`, `"status":{` + strings.Replace(held, `"recent":["1 a","2 b","3 c"],`, ``, 1) + `}`, "history is never lost"},
 		"lease ended without a line":     {"Reservation", `"status":{` + held + `}`, `"status":{"state":"free","token":7,"events":3,"recent":["1 a","2 b","3 c"]}`, "a lease ends with a line of history"},
-		"lease given away":               {"Reservation", `"status":{` + held + `}`, `"status":{` + strings.Replace(held, `"ada"`, `"eve"`, 1) + `}`, "a token is of one holder"},
-		"user swapped":                   {"Reservation", `"status":{` + owned + `}`, `"status":{` + strings.Replace(owned, `"user":"ada@x"`, `"user":"eve@x"`, 1) + `}`, "a token is of one holder"},
-		"user removed":                   {"Reservation", `"status":{` + owned + `}`, `"status":{` + strings.Replace(owned, `"user":"ada@x",`, ``, 1) + `}`, "a token is of one holder"},
-		"ticket swapped":                 {"Reservation", `"status":{` + held + `}`, `"status":{` + strings.Replace(held, `"id":"1"`, `"id":"2"`, 1) + `}`, "a token is of one holder"},
-		"lease without a state":          {"Reservation", ``, `"status":{"token":7,"events":0,"lease":{"id":"1","holder":"ada","token":7}}`, "there is a lease exactly when"},
+		"lease given away":               {"Reservation", `"status":{` + held + `}`, `"status":{` + strings.Replace(held, `"ada"`, `"eve"`, 1) + `}`, "a token has one holder"},
+		"user swapped":                   {"Reservation", `"status":{` + owned + `}`, `"status":{` + strings.Replace(owned, `"user":"ada@x"`, `"user":"eve@x"`, 1) + `}`, "a token has one holder"},
+		"user removed":                   {"Reservation", `"status":{` + owned + `}`, `"status":{` + strings.Replace(owned, `"user":"ada@x",`, ``, 1) + `}`, "a token has one holder"},
+		"ticket swapped":                 {"Reservation", `"status":{` + held + `}`, `"status":{` + strings.Replace(held, `"id":"1"`, `"id":"2"`, 1) + `}`, "a token has one holder"},
+		"lease without a state":          {"Reservation", ``, `"status":{"token":7,"events":0,"lease":{"id":"1","holder":"ada","token":7}}`, "a lease exists exactly when"},
 		"hand-over: status removed":      {"HandOver", `"status":{"finished":"2026-11-21T05:00:00Z"}`, ``, "the status is never removed"},
 		"hand-over: rows, not finished":  {"HandOver", `"status":{"rows":[1]}`, ``, "the status is never removed"},
-		"hand-over: finished, removed":   {"HandOver", `"status":{"finished":"2026-11-21T05:00:00Z"}`, `"status":{}`, "what is finished is not begun again"},
+		"hand-over: finished, removed":   {"HandOver", `"status":{"finished":"2026-11-21T05:00:00Z"}`, `"status":{}`, "a finished hand-over is not started again"},
 		"history: lines removed":         {"ReservationHistory", `"events":[{"n":1}]`, ``, "history is never changed"},
 		"history: lines emptied":         {"ReservationHistory", `"events":[{"n":1}]`, `"events":[]`, "history is never changed"},
 		"allowed: first status":          {"Reservation", ``, `"status":{` + held + `}`, ""},
@@ -143,7 +143,7 @@ func TestWritesThatLoseSomethingAreRefused(t *testing.T) {
 		"allowed: released":              {"Reservation", `"status":{` + held + `}`, `"status":{"state":"dirty","token":7,"events":4,"recent":["1 a","2 b","3 c","4 d"],"dirtyInfo":{}}`, ""},
 		"allowed: lines kept elsewhere":  {"Reservation", `"status":{` + held + `}`, `"status":{` + strings.Replace(strings.Replace(held, `"recent":["1 a","2 b","3 c"]`, `"recent":["4 d"]`, 1), `"events":3`, `"events":4`, 1) + `}`, ""},
 		"allowed: next holder":           {"Reservation", `"status":{` + held + `}`, `"status":{"state":"leased","token":8,"events":5,"recent":["5 e"],"lease":{"id":"2","holder":"eve","token":8}}`, ""},
-		"allowed: hand-over goes on":     {"HandOver", `"status":{"rows":[1]}`, `"status":{"rows":[1,2]}`, ""},
+		"allowed: hand-over continues":   {"HandOver", `"status":{"rows":[1]}`, `"status":{"rows":[1,2]}`, ""},
 		"allowed: hand-over is finished": {"HandOver", ``, `"status":{"finished":"2026-11-21T05:00:00Z"}`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -172,7 +172,7 @@ func TestWritesThatLoseSomethingAreRefused(t *testing.T) {
 	}
 }
 
-// What leases write keeps to the rules, whatever the order of the steps.
+// Random steps satisfy the rules of the CRD.
 func TestWhatLeasesWriteKeepsToTheRules(t *testing.T) {
 	t.Parallel()
 	rules := rulesOf(t, "Reservation")

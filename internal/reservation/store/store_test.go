@@ -127,7 +127,7 @@ func TestHistoryIsKeptByTwoAtOnce(t *testing.T) {
 	complete(t, k, r.Name, 17)
 }
 
-// What goes from the status to a piece while the history is read is not missed.
+// Events that move to the archive during a read are not lost.
 func TestHistoryIsReadWhileItGrows(t *testing.T) {
 	k := shared.Kube(t)
 	r := reservation(t, k)
@@ -181,9 +181,9 @@ func TestRules(t *testing.T) {
 		"a token that goes back":  {func(r *store.Reservation) { r.Status.Token, r.Status.Lease.Token = 6, 6 }, "a token never goes back"},
 		"a token that is gone":    {func(r *store.Reservation) { r.Status.Token = 0 }, "a token never goes back"},
 		"history that is lost":    {func(r *store.Reservation) { r.Status.Events-- }, "history is never lost"},
-		"leased, and no lease":    {func(r *store.Reservation) { r.Status.Lease = nil }, "there is a lease exactly when"},
-		"free, and a lease":       {func(r *store.Reservation) { r.Status.State = lease.Free }, "there is a lease exactly when"},
-		"a token not granted":     {func(r *store.Reservation) { r.Status.Lease.Token = 8 }, "a lease has a token that was granted"},
+		"leased, and no lease":    {func(r *store.Reservation) { r.Status.Lease = nil }, "a lease exists exactly when"},
+		"free, and a lease":       {func(r *store.Reservation) { r.Status.State = lease.Free }, "a lease exists exactly when"},
+		"a token not granted":     {func(r *store.Reservation) { r.Status.Lease.Token = 8 }, "the token of a lease was granted"},
 		"an unknown state":        {func(r *store.Reservation) { r.Status.State = "busy" }, "Unsupported value"},
 		"a lease without a token": {func(r *store.Reservation) { r.Status.Lease.Token = 0 }, "should be greater than or equal to 1"},
 	} {
@@ -195,7 +195,7 @@ func TestRules(t *testing.T) {
 			}
 		})
 	}
-	t.Run("what is allowed", func(t *testing.T) {
+	t.Run("allowed", func(t *testing.T) {
 		r := good(t)
 		r.Status.Token, r.Status.Lease.Token = 8, 8
 		save(t, k, r)
@@ -241,7 +241,7 @@ func TestAStatusIsNotRemoved(t *testing.T) {
 	complete(t, k, r.Name, 3)
 }
 
-// A copy forgets what was deleted as soon as somebody asks for it anew.
+// A copy forgets a deleted reservation after the next uncached read.
 func TestCopyOfWhatWasDeleted(t *testing.T) {
 	k := shared.Kube(t)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
