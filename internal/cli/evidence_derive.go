@@ -8,6 +8,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/accept"
 	"github.com/firstlight/firstlight/internal/autoscale"
+	"github.com/firstlight/firstlight/internal/conformance"
 	"github.com/firstlight/firstlight/internal/evidence"
 	"github.com/firstlight/firstlight/internal/gate"
 	"github.com/firstlight/firstlight/internal/plan"
@@ -131,7 +132,7 @@ func (t told) deriveCase(b *evidence.Bundle, s *site.Site, p *profile.Profile) (
 	if d.Checks, err = c.Judges(s, p); err != nil {
 		return evidence.Derived{}, err //nolint:wrapcheck // says what it was doing
 	}
-	walked, err := c.Plan(s, p, validate.Reach{})
+	walked, err := c.Plan(s, p, conformance.Deps{})
 	if err != nil {
 		return evidence.Derived{}, err //nolint:wrapcheck // says what it was doing
 	}

@@ -14,7 +14,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/firstlight/firstlight/internal/accept"
-	"github.com/firstlight/firstlight/internal/conformance/programme"
+	"github.com/firstlight/firstlight/internal/conformance"
+	"github.com/firstlight/firstlight/internal/conformance/catalog"
 	"github.com/firstlight/firstlight/internal/display"
 	"github.com/firstlight/firstlight/internal/gate"
 	"github.com/firstlight/firstlight/internal/lab/component"
@@ -58,7 +59,7 @@ func (f *validateFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.recipe, "recipe", "", "recipe of the cluster: a name, criteria, or a file (default on the lab: that of the intent for kind)")
 	flags.StringVar(&f.profile, "recipe-profile", "", "value of the recipe's profile, as name=value")
-	flags.StringVar(&f.version, "conformance", latestProgramme, "version of the conformance programme: "+strings.Join(programme.Versions(), ", "))
+	flags.StringVar(&f.version, "conformance", latestProgramme, "version of the conformance programme: "+strings.Join(catalog.Versions(), ", "))
 	flags.StringSliceVar(&f.order, "order", nil, "order of the steps, proved before anything is done (default: derived)")
 	flags.StringVar(&f.step, "step", "", "look at this step or requirement alone")
 	flags.StringVar(&f.from, "from", "", "keep the verdicts of the last run up to this step or requirement, and go on from there")
@@ -103,8 +104,8 @@ func (f *validateFlags) check() error {
 	if err := f.target.check(); err != nil {
 		return err
 	}
-	if !slices.Contains(programme.Versions(), f.version) {
-		return usage("--conformance %s: it is one of %s", f.version, strings.Join(programme.Versions(), ", "))
+	if !slices.Contains(catalog.Versions(), f.version) {
+		return usage("--conformance %s: it is one of %s", f.version, strings.Join(catalog.Versions(), ", "))
 	}
 	if f.recipe == "" && !f.onLab() {
 		return usage("--site needs --recipe: what has to be on the cluster is what its recipe says (firstlight recipe list)")
@@ -216,7 +217,7 @@ func (f *validateFlags) walk(ctx context.Context, t *target, c validate.Case, r 
 	if f.onLab() {
 		t.install(r, board)
 	}
-	planned, err := c.Plan(t.site, t.profile, validate.Reach{})
+	planned, err := c.Plan(t.site, t.profile, conformance.Deps{})
 	if err != nil {
 		return accept.Report{}, usage("%w", err)
 	}
@@ -235,7 +236,7 @@ func (f *validateFlags) walk(ctx context.Context, t *target, c validate.Case, r 
 		Site: t.site, Profile: t.profile, SiteFile: t.siteFile, ProfileFile: t.profileFile, Cluster: t.cluster,
 		Recipe: c.Recipe, RecipeFile: recipeFile, Inputs: map[string][]byte{validate.InputFile: input},
 		Playbook: func(w accept.Walk) (plan.Plan, error) {
-			return c.Plan(t.site, t.profile, validate.Reach{Cluster: w.Cluster, RunID: w.RunID, KillOutside: t.killer()})
+			return c.Plan(t.site, t.profile, conformance.Deps{Cluster: w.Cluster, RunID: w.RunID, KillOutside: t.killer()})
 		},
 		Charts:      gate.Charts(t.site, t.profile),
 		EvidenceDir: f.evidence, Resume: f.resume, Fresh: f.fresh, From: f.from, Only: f.step, Until: until,

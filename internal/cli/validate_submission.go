@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/firstlight/firstlight/internal/conformance/programme"
+	"github.com/firstlight/firstlight/internal/conformance/catalog"
 	"github.com/firstlight/firstlight/internal/conformance/submission"
 	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/evidence"
@@ -57,7 +57,7 @@ unasked.`,
 	}
 	var f submissionFlags
 	flags := cmd.Flags()
-	flags.StringVar(&f.version, "version", "", "version of the programme: "+strings.Join(programme.Versions(), ", "))
+	flags.StringVar(&f.version, "version", "", "version of the programme: "+strings.Join(catalog.Versions(), ", "))
 	flags.StringVar(&f.run, "run", "", "directory of the run")
 	flags.StringVar(&f.product, "product", "", "file that says what the product is")
 	flags.StringVar(&f.out, "out", "", "directory to write into, as vX.Y/PRODUCT")
@@ -68,7 +68,7 @@ unasked.`,
 			panic(err) // the flag was added above
 		}
 	}
-	if err := cmd.RegisterFlagCompletionFunc("version", cobra.FixedCompletions(programme.Versions(), cobra.ShellCompDirectiveNoFileComp)); err != nil {
+	if err := cmd.RegisterFlagCompletionFunc("version", cobra.FixedCompletions(catalog.Versions(), cobra.ShellCompDirectiveNoFileComp)); err != nil {
 		panic(err) // as above
 	}
 	out := addOutputFlag(cmd)
@@ -103,7 +103,7 @@ unasked.`,
 // compose reads what there is and makes a submission of it.
 func (f submissionFlags) compose() (submission.Submission, error) {
 	var none submission.Submission
-	p, err := programme.Load(f.version)
+	p, err := catalog.Load(f.version)
 	if err != nil {
 		return none, usage("--version: %w", err)
 	}

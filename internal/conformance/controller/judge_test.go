@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/firstlight/firstlight/internal/check"
-	"github.com/firstlight/firstlight/internal/conformance/calls"
+	"github.com/firstlight/firstlight/internal/conformance/apilog"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 )
 
@@ -29,7 +29,7 @@ type run struct {
 	invalid     denialFigures
 	misshapen   denialFigures
 	disruption  disruptionFigures
-	calls       []calls.Call
+	calls       []apilog.Call
 	// err are reads that failed, by kind and target; without are those not recorded.
 	err     map[string]string
 	without []string
@@ -52,7 +52,7 @@ func good() *run {
 		},
 		misshapen:  denialFigures{Why: "it is misshapen", Code: 422, Reason: "Invalid", Message: `TrainJob "x" is invalid: spec.trainer.numNodes`, Causes: []string{"FieldValueTypeInvalid spec.trainer.numNodes"}},
 		disruption: disruptionFigures{Run: true, Killed: []string{"pod kubeflow-system/trainer-u1 u1"}, At: began.Add(5 * time.Second), Begun: true},
-		calls:      []calls.Call{{Method: "GET", Path: "/api", Status: 200, Times: 1}},
+		calls:      []apilog.Call{{Method: "GET", Path: "/api", Status: 200, Times: 1}},
 	}
 	for _, name := range []string{"trainjobs.trainer.kubeflow.org", "trainingruntimes.trainer.kubeflow.org", "clustertrainingruntimes.trainer.kubeflow.org", "jobsets.jobset.x-k8s.io"} {
 		r.definitions = append(r.definitions, definitionFigures{Name: name, Found: true, Established: true, Served: []string{"v1alpha1"}})
@@ -111,7 +111,7 @@ func (r *run) observations(t *testing.T) []check.Observation {
 		{kindReconcile, targetKilled, r.killed},
 		{kindDisruption, "cluster", r.disruption},
 		{kindController, targetAfter, r.after},
-		{calls.Kind, "cluster", r.calls},
+		{apilog.Kind, "cluster", r.calls},
 	} {
 		key := p.kind + " " + p.target
 		if slices.Contains(r.without, key) {

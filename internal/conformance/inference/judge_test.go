@@ -6,7 +6,8 @@ import (
 	"testing"
 
 	"github.com/firstlight/firstlight/internal/check"
-	"github.com/firstlight/firstlight/internal/conformance/calls"
+	"github.com/firstlight/firstlight/internal/conformance"
+	"github.com/firstlight/firstlight/internal/conformance/apilog"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
@@ -15,19 +16,19 @@ import (
 // story is an observation that passes, to be spoilt.
 type story struct {
 	classes  classes
-	room     room
+	room     placement
 	servers  []server
 	gateway  gateway
 	routes   map[string]route
-	way      way
+	way      gatewayPath
 	requests map[string]requests
-	calls    []calls.Call
+	calls    []apilog.Call
 }
 
 func aCheck() *Check {
 	p := &profile.Profile{}
 	p.Node.GPUs.Value = 8
-	return New(&site.Site{Inventory: site.Inventory{Nodes: []site.Node{{Name: "gpu-01"}}}}, p, Deps{})
+	return New(&site.Site{Inventory: site.Inventory{Nodes: []site.Node{{Name: "gpu-01"}}}}, p, conformance.Deps{})
 }
 
 func is(kind, status, reason string, generation int64) condition {
@@ -41,25 +42,25 @@ func goodStory(c *Check) story {
 			{Name: "broken", Controller: "b/b", Generation: 1, Conditions: conditions{is("Accepted", "Unknown", "Pending", 1)}},
 			{Name: "world", Controller: "w/w", Generation: 1, Conditions: accepted},
 		}},
-		room: room{Nodes: []string{"gpu-01"}, Usage: map[string]kube.Usage{"gpu-01": {Allocatable: 8}}},
+		room: placement{Nodes: []string{"gpu-01"}, Usage: map[string]kube.Usage{"gpu-01": {Allocatable: 8}}},
 		gateway: gateway{
 			Name: "ns/conformance", UID: "u", Class: "world", Generation: 2, Addresses: []string{"127.1.2.3"}, Port: 8080,
 			Conditions: conditions{is("Accepted", "True", "Accepted", 2), is("Programmed", "True", "Programmed", 2)},
 		},
 		routes: map[string]route{
 			routeSplit: {Name: "ns/split", UID: "u", Generation: 1, Backends: []string{"model-b", "model-a"}, Controller: "w/w", Conditions: accepted},
-			routeEmpty: {Name: "ns/nowhere", UID: "u", Generation: 1, Backends: []string{nobody}, Controller: "w/w", Conditions: conditions{
+			routeEmpty: {Name: "ns/nowhere", UID: "u", Generation: 1, Backends: []string{missingService}, Controller: "w/w", Conditions: conditions{
 				is("Accepted", "True", "Accepted", 1), is("ResolvedRefs", "False", "BackendNotFound", 1),
 			}},
 		},
-		way:      way{Through: "http://127.1.2.3:8080", Settled: true},
+		way:      gatewayPath{Through: "http://127.1.2.3:8080", Settled: true},
 		requests: map[string]requests{},
-		calls:    []calls.Call{{Method: "GET", Path: "/", Status: 200, Times: 1}},
+		calls:    []apilog.Call{{Method: "GET", Path: "/", Status: 200, Times: 1}},
 	}
 	for _, name := range serverNames() {
 		s.servers = append(s.servers, server{Pod: "ns/" + name, State: "Running", Ready: true, Serves: served(name), Direct: answer{Status: 200, Model: served(name)}})
 	}
-	for _, k := range (&trying{Check: c}).kinds() {
+	for _, k := range (&trial{Check: c}).kinds() {
 		r := requests{Method: "GET", Path: k.path, Headers: k.headers}
 		for i := range k.times {
 			a := answer{Status: 404}
@@ -89,16 +90,16 @@ func (s story) observations(t *testing.T) []check.Observation {
 		out = append(out, o)
 	}
 	add(kindClasses, "cluster", s.classes)
-	add(kindRoom, "cluster", s.room)
+	add(kindFree, "cluster", s.room)
 	add(kindServers, "cluster", s.servers)
 	add(kindGateway, "cluster", s.gateway)
 	add(kindRoute, routeSplit, s.routes[routeSplit])
 	add(kindRoute, routeEmpty, s.routes[routeEmpty])
-	add(kindWay, "ns/conformance", s.way)
+	add(kindPath, "ns/conformance", s.way)
 	for _, target := range []string{toWeights, toHeader, toNowhere, toNoRoute} {
 		add(kindRequests, target, s.requests[target])
 	}
-	add(calls.Kind, "cluster", s.calls)
+	add(apilog.Kind, "cluster", s.calls)
 	return out
 }
 
@@ -128,7 +129,7 @@ func TestJudge(t *testing.T) {
 		says    string
 	}{
 		"all is right": {func(*story) {}, check.Passed, "split 400 requests 300 to 100; 40 of 40 with OpenAI-Project"},
-		"scripts in the servers' place": {func(s *story) { s.room.StandIns, s.room.Why = true, "1 GPU is free" },
+		"scripts in the servers' place": {func(s *story) { s.room.Scripts, s.room.Why = true, "1 GPU is free" },
 			check.Passed, "scripts took the place of model servers (1 GPU is free)"},
 		"by a port forward": {func(s *story) {
 			s.way.Through, s.way.Tried = "port-forward to pod a/b port 80", []string{"http://10.0.0.1: timeout"}
@@ -164,7 +165,7 @@ func TestJudge(t *testing.T) {
 		"a route to nobody resolved":  {func(s *story) { s.routeStatus(routeEmpty, fine, is("ResolvedRefs", "True", "ResolvedRefs", 1)) }, check.Failed, "ResolvedRefs is not False"},
 		"for another reason":          {func(s *story) { s.routeStatus(routeEmpty, fine, is("ResolvedRefs", "False", "RefNotPermitted", 1)) }, check.Failed, "the reason is not BackendNotFound"},
 		"the route leads elsewhere":   {func(s *story) { r := s.routes[routeEmpty]; r.Backends = []string{"model-a"}; s.routes[routeEmpty] = r }, check.Unobserved, "it leads to [model-a]"},
-		"no way":                      {func(s *story) { s.way = way{Tried: []string{"http://10.0.0.1:8080: timeout"}} }, check.Unobserved, "no request reaches it from here: http://10.0.0.1:8080: timeout"},
+		"no way":                      {func(s *story) { s.way = gatewayPath{Tried: []string{"http://10.0.0.1:8080: timeout"}} }, check.Unobserved, "no request reaches it from here: http://10.0.0.1:8080: timeout"},
 
 		"all to the first": {func(s *story) { s.answers(toWeights, func(_ int, a *answer) { a.Model = "firstlight-model-a" }) }, check.Failed, "answered 400 of 400 requests: 256 to 340"},
 		"evenly":           {func(s *story) { s.answers(toWeights, func(i int, a *answer) { a.Model = served(serverNames()[i%2]) }) }, check.Failed, "answered 200 of 400"},
@@ -270,7 +271,7 @@ func TestClaims(t *testing.T) {
 		for n, free := range tt.free {
 			usage[n] = kube.Usage{Allocatable: free}
 		}
-		if r := roomIn([]string{"a", "b"}, usage); r.StandIns != tt.stand || !slices.Equal(r.Nodes, tt.nodes) || r.StandIns != (r.Why != "") {
+		if r := placementOn([]string{"a", "b"}, usage); r.Scripts != tt.stand || !slices.Equal(r.Nodes, tt.nodes) || r.Scripts != (r.Why != "") {
 			t.Errorf("%s: %+v", name, r)
 		}
 	}

@@ -19,7 +19,7 @@ import (
 )
 
 // tryingOn is one against an API server that has these pods, and refuses forwards.
-func tryingOn(t *testing.T, pods ...corev1.Pod) *trying {
+func tryingOn(t *testing.T, pods ...corev1.Pod) *trial {
 	t.Helper()
 	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -42,8 +42,8 @@ func tryingOn(t *testing.T, pods ...corev1.Pod) *trying {
 		t.Fatal(err)
 	}
 	c := aCheck()
-	c.deps.Patience = 50 * time.Millisecond
-	return &trying{Check: c, cluster: cluster, namespace: "ns"}
+	c.deps.Timeout = 50 * time.Millisecond
+	return &trial{Check: c, cluster: cluster, namespace: "ns"}
 }
 
 func gatewayAt(t *testing.T, address string) gateway {
@@ -135,7 +135,7 @@ func TestWhoAnswers(t *testing.T) {
 		_, _ = w.Write([]byte(body))
 	}))
 	defer s.Close()
-	tr := &trying{Check: aCheck()}
+	tr := &trial{Check: aCheck()}
 	client := newClient()
 	defer client.CloseIdleConnections()
 	for _, tt := range []struct {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/conformance"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/probe/prom"
 	"github.com/firstlight/firstlight/internal/profile"
@@ -29,7 +30,7 @@ func theCheck(t *testing.T) *Check {
 	for i := range 2 {
 		s.Inventory.Nodes = append(s.Inventory.Nodes, site.Node{Name: fmt.Sprintf("gpu-%02d", i+1)})
 	}
-	c := New(s, p, Deps{RunID: "r1"})
+	c := New(s, p, conformance.Deps{RunID: "r1"})
 	if c.invalid != nil {
 		t.Fatal(c.invalid)
 	}
