@@ -137,8 +137,8 @@ func TestJudge(t *testing.T) {
 		"a device of another":   {alter: func(s *fixture) { s.can.Node = "gpu-01" }, want: check.Failed, says: "gpu-02/gpu-1"},
 		"a device of no slice":  {alter: func(s *fixture) { s.can.Claim.Devices[0].Device = "gpu-7" }, want: check.Failed, says: "gpu-7"},
 		"a foreign device":      {alter: func(s *fixture) { s.can.Claim.Devices[0].Driver = "dra.net" }, want: check.Failed, says: "dra.net"},
-		"two devices":           {alter: func(s *fixture) { s.can.Claim.Devices = append(s.can.Claim.Devices, s.can.Claim.Devices[0]) }, want: check.Failed, says: "2 were allocated"},
-		"no device":             {alter: func(s *fixture) { s.can.Claim.Devices = nil }, want: check.Failed, says: "0 were allocated"},
+		"two devices":           {alter: func(s *fixture) { s.can.Claim.Devices = append(s.can.Claim.Devices, s.can.Claim.Devices[0]) }, want: check.Failed, says: "2 devices were allocated"},
+		"no device":             {alter: func(s *fixture) { s.can.Claim.Devices = nil }, want: check.Failed, says: "0 devices were allocated"},
 		"reserved for nobody":   {alter: func(s *fixture) { s.can.Claim.ReservedFor = nil }, want: check.Failed, says: "want only the pod"},
 		"reserved for another":  {alter: func(s *fixture) { s.can.Claim.ReservedFor = []string{"p2"} }, want: check.Failed, says: "want only the pod"},
 		"allocated, never runs": {alter: func(s *fixture) {

@@ -14,8 +14,8 @@ func TestEveryField(t *testing.T) {
 		"one version of the two is v1":                                      {`served-versions.* .versions: .*`},
 		"it names what is looked at, for people":                            {`device-class.* .name: .*`, `resource-slices.* .(name|generation|devices.name|devices.uuid|pool): .*`},
 		"another node has free devices, too; rooms say why a node has none": {`free-devices.* .*: .*`},
-		"earlier than the others, as it was":                                {`claim-with-a-pod@allocatable .at: (left out|10 h earlier)`, `claim-with-a-pod@allocatable, allocatableAgain .at: 10 h later`},
+		"earlier than the others, as it was":                                {`claim-with-a-pod@allocatable .at: (left out|10 h earlier)`, `claim-with-a-pod@allocatable, still .at: 10 h later`},
 		"of a pod, where it is, that it runs and its claim count":           {`claim-with-a-pod@.* .(at|uid|pod|containers.name|containers.restarts|containers.since|scheduled|scheduled.status): .*`, `claim-with-a-pod@.* .claim.(name|uid): .*`, `claim-with-a-pod@.* .containers: (the first twice|without the last)`},
-		"what was allocated is known from the first look":                   {`claim-with-a-pod@allocatable, allocatableAgain .(claim.devices.*|claim.reservedFor|node): .*`},
+		"what was allocated is known from the first look":                   {`claim-with-a-pod@allocatable, still .(claim.devices.*|claim.reservedFor|node): .*`},
 	})
 }

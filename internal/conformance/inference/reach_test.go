@@ -73,10 +73,10 @@ func TestReach(t *testing.T) {
 		tried   []string
 	}{
 		"its address answers": {at: answers.URL, through: true},
-		"nothing answers":     {at: gone.URL, tried: []string{gone.URL, "gateway-name=conformance: there are none that run", "owning-gateway-namespace=ns: there are none"}},
+		"nothing answers":     {at: gone.URL, tried: []string{gone.URL, "gateway-name=conformance: no running pods found", "owning-gateway-namespace=ns: no running pods found"}},
 		"a pod that refuses":  {at: gone.URL, pods: []corev1.Pod{runs}, tried: []string{gone.URL, "port-forward to pod ns/envoy", "owning-gateway-name"}},
 		"a pod that has not started": {at: gone.URL, pods: []corev1.Pod{{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "envoy"}}},
-			tried: []string{gone.URL, "there are none that run", "there are none that run"}},
+			tried: []string{gone.URL, "no running pods found", "no running pods found"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -27,14 +27,14 @@ func TestJudgeAllocation(t *testing.T) {
 	}{
 		"given out, and counted": {func(*allocation) {}, submission.Implemented, "a pod with one rdma/ib ran on gpu-01"},
 		"not given out":          {func(s *allocation) { s.One.Phase, s.One.Reason = "Failed", "UnexpectedAdmissionError" }, submission.NotImplemented, "does not run: Failed: UnexpectedAdmissionError"},
-		"none is free":           {func(s *allocation) { s.One = s.TooMany }, "", "no rdma/ib was free"},
+		"none is free":           {func(s *allocation) { s.One = s.TooMany }, "", "no rdma/ib is free"},
 		"too many are given out": {func(s *allocation) { s.TooMany = s.One }, submission.NotImplemented, "was placed: the resource is not accounted for"},
 		"bound, and not running": {func(s *allocation) { s.TooMany.Node = "gpu-01" }, submission.NotImplemented, "was placed"},
-		"refused for another":    {func(s *allocation) { s.TooMany.Scheduled.Message = "Insufficient cpu" }, "", "not refused for rdma/ib"},
-		"nobody says anything":   {func(s *allocation) { s.TooMany.Scheduled = testpod.Scheduled{} }, "", "not refused for rdma/ib"},
+		"refused for another":    {func(s *allocation) { s.TooMany.Scheduled.Message = "Insufficient cpu" }, "", "not unschedulable because of rdma/ib"},
+		"nobody says anything":   {func(s *allocation) { s.TooMany.Scheduled = testpod.Scheduled{} }, "", "not unschedulable because of rdma/ib"},
 		"the image can't be pulled": {func(s *allocation) {
 			s.One.Phase, s.One.Containers = "Pending", []testpod.ContainerStatus{{Waiting: "ImagePullBackOff"}}
-		}, "", "could not be pulled"},
+		}, "", "cannot pull"},
 		"nothing was seen": {func(s *allocation) { *s = allocation{} }, submission.NotImplemented, "does not run"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -36,17 +36,17 @@ func TestJudgeDisaggregated(t *testing.T) {
 	}{
 		"runs, and answers":           {operatorsOf("v1alpha1", runs), phasePods(prefill, decode, decode), done, submission.Implemented, "1 prefill and 2 decode instances are ready in llm"},
 		"without an operator":         {operatorsOf(""), phasePods(prefill, decode), done, submission.Implemented, "answered through llm/frontend:8000"},
-		"no answer":                   {operatorsOf("v1alpha1", runs), phasePods(prefill, decode), done[:1], submission.PartiallyImplemented, "none was answered: llm/a:80: HTTP status 404"},
-		"nobody to ask":               {operatorsOf("v1alpha1", runs), phasePods(prefill, decode), []ModelAnswer{}, submission.PartiallyImplemented, "there is no Service"},
+		"no answer":                   {operatorsOf("v1alpha1", runs), phasePods(prefill, decode), done[:1], submission.PartiallyImplemented, "all failed: llm/a:80: HTTP status 404"},
+		"nobody to ask":               {operatorsOf("v1alpha1", runs), phasePods(prefill, decode), []ModelAnswer{}, submission.PartiallyImplemented, "has no Service"},
 		"not asked":                   {operatorsOf("v1alpha1", runs), phasePods(prefill, decode), nil, "", "was not observed"},
 		"its object is not ready":     {operatorsOf("v1alpha1", inferenceObject{Name: "llm/qwen"}), phasePods(prefill, decode), done, submission.PartiallyImplemented, "none of their objects is ready: dynamographdeployments.nvidia.com llm/qwen"},
 		"one of two objects is":       {operatorsOf("v1alpha1", inferenceObject{Name: "llm/b"}, runs), phasePods(prefill, decode), done, submission.Implemented, "2 objects"},
 		"decode alone":                {operatorsOf("v1alpha1", runs), phasePods(decode), nil, submission.PartiallyImplemented, "prefill 0 of 0 ready, decode 1 of 1 ready"},
 		"prefill is not ready":        {operatorsOf("v1alpha1", runs), phasePods("prefill x", decode), nil, submission.PartiallyImplemented, "prefill 0 of 1 ready"},
-		"in two namespaces":           {operatorsOf("v1alpha1", runs), elsewhere, nil, submission.PartiallyImplemented, "no namespace has ready ones of both"},
-		"an operator that runs none":  {operatorsOf("v1alpha1"), phasePods(), nil, submission.PartiallyImplemented, "nothing that is disaggregated runs"},
+		"in two namespaces":           {operatorsOf("v1alpha1", runs), elsewhere, nil, submission.PartiallyImplemented, "no namespace has ready pods of both"},
+		"an operator that runs none":  {operatorsOf("v1alpha1"), phasePods(), nil, submission.PartiallyImplemented, "no disaggregated inference runs"},
 		"a phase without an operator": {operatorsOf(""), phasePods("prefill x"), nil, submission.NotImplemented, "looked for dynamographdeployments.nvidia.com"},
-		"nothing":                     {operatorsOf(""), phasePods(), nil, submission.NotImplemented, "none that is known is served"},
+		"nothing":                     {operatorsOf(""), phasePods(), nil, submission.NotImplemented, "no known operator is served"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -51,13 +51,13 @@ func TestLive(t *testing.T) {
 			status submission.Status
 			says   []string
 		}{
-			"driver_runtime_management":   {submission.Implemented, []string{"driver 580.105.8 with CUDA", "all 16 devices of 2 nodes", "GPU feature discovery says the same of each", "nvidia-driver-daemonset installs and upgrades the driver (2 of 2 ready)"}},
+			"driver_runtime_management":   {submission.Implemented, []string{"driver 580.105.8 with CUDA", "all 16 devices of 2 nodes", "the labels of GPU feature discovery agree", "nvidia-driver-daemonset installs and upgrades the driver (2 of 2 ready)"}},
 			"gpu_sharing":                 {submission.PartiallyImplemented, []string{"two pods shared gpu-", "partitions: GPUs of 2 nodes can be partitioned"}},
 			"virtualized_accelerator":     {submission.NotImplemented, []string{"none of 2 nodes offers any"}},
 			"advanced_inference_ingress":  {submission.NotImplemented, []string{"the API server serves neither inference.networking.k8s.io nor"}},
-			"high_performance_networking": {submission.PartiallyImplemented, []string{"a pod with one rdma/", "DRA: no driver of network devices publishes any"}},
-			"disaggregated_inference":     {submission.NotImplemented, []string{"none that is known is served; looked for dynamographdeployments.nvidia.com"}},
-			"workload_sandboxing":         {submission.NotImplemented, []string{"RuntimeClass: there is none"}},
+			"high_performance_networking": {submission.PartiallyImplemented, []string{"a pod with one rdma/", "DRA: no driver publishes network devices"}},
+			"disaggregated_inference":     {submission.NotImplemented, []string{"no known operator is served; looked for dynamographdeployments.nvidia.com"}},
+			"workload_sandboxing":         {submission.NotImplemented, []string{"RuntimeClass: not found"}},
 		}
 		begin := time.Now()
 		for _, c := range all("recommended-lab") {

@@ -65,12 +65,12 @@ func TestJudgeNetwork(t *testing.T) {
 		"a claim of another's device":   {withClass(offersOf(withDRA(), withDRA())), new(claimedDevice("gpu.nvidia.com")), nil, submission.PartiallyImplemented, "does not run with one"},
 		"a claim that was not tried":    {withClass(offersOf(withDRA(), withDRA())), nil, nil, "", "was not observed"},
 		"no class":                      {offersOf(withDRA(), withDRA()), nil, nil, submission.PartiallyImplemented, "none selects devices of dra.net"},
-		"as a resource":                 {offersOf(withResource(), withResource()), nil, allocatedRDMA(), submission.PartiallyImplemented, "DRA: no driver of network devices publishes any"},
+		"as a resource":                 {offersOf(withResource(), withResource()), nil, allocatedRDMA(), submission.PartiallyImplemented, "DRA: no driver publishes network devices"},
 		"as a resource on one node":     {offersOf(withResource(), networkOffer{}), nil, allocatedRDMA(), submission.PartiallyImplemented, "1 of 2 have rdma/ib: gpu-01"},
 		"a resource nobody gives out":   {offersOf(withResource(), withResource()), nil, &allocation{Resource: "rdma/ib", One: testpod.Status{Phase: "Failed"}}, submission.NotImplemented, "DRA: no driver"},
 		"a resource that was not tried": {offersOf(withResource(), withResource()), nil, nil, "", "was not observed"},
 		"none":                          {offersOf(networkOffer{}, networkOffer{}), nil, nil, submission.NotImplemented, "none of 2 nodes offers any"},
-		"no nodes":                      {networkOffers{}, nil, nil, "", "none of the inventory's"},
+		"no nodes":                      {networkOffers{}, nil, nil, "", "no node of the inventory"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

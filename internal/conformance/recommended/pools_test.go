@@ -33,18 +33,18 @@ func TestJudgePools(t *testing.T) {
 	}{
 		"programmed, and poolAnswers":   {stable, []pool{healthyPool()}, done, submission.Implemented, "Qwen/Qwen3-0.6B answered through llm/gw:80"},
 		"one of two":                    {stable, append(but(func(p *pool) { p.Ready = 0 }), healthyPool()), done, submission.Implemented, "answered"},
-		"no answer":                     {stable, []pool{healthyPool()}, &ModelAnswer{Service: "llm/gw:80", Err: "HTTP status 404"}, submission.PartiallyImplemented, "was not answered: HTTP status 404"},
+		"no answer":                     {stable, []pool{healthyPool()}, &ModelAnswer{Service: "llm/gw:80", Err: "HTTP status 404"}, submission.PartiallyImplemented, "through it failed: HTTP status 404"},
 		"not asked":                     {stable, []pool{healthyPool()}, nil, "", "was not observed"},
-		"no Service to ask through":     {stable, but(func(p *pool) { p.Parents[0].Service = "" }), nil, submission.PartiallyImplemented, "no Service is labelled"},
+		"no Service to ask through":     {stable, but(func(p *pool) { p.Parents[0].Service = "" }), nil, submission.PartiallyImplemented, "no Service has the label"},
 		"no endpoint picker":            {stable, but(func(p *pool) { p.PickerReady = 0 }), nil, submission.PartiallyImplemented, "qwen-epp has no ready endpoint"},
 		"no model server":               {stable, but(func(p *pool) { p.Ready = 0 }), nil, submission.PartiallyImplemented, "of the 2 model servers"},
 		"nobody routes to it":           {stable, but(func(p *pool) { p.Parents = nil }), nil, submission.PartiallyImplemented, "no Gateway routes to it"},
 		"not accepted":                  {stable, but(func(p *pool) { p.Parents[0].Accepted = false }), nil, submission.PartiallyImplemented, "accepted: false"},
 		"not resolved":                  {stable, but(func(p *pool) { p.Parents[0].Resolved = false }), nil, submission.PartiallyImplemented, "resolved: false"},
 		"the Gateway is not programmed": {stable, but(func(p *pool) { p.Parents[0].Programmed = false }), nil, submission.PartiallyImplemented, "programmed: false"},
-		"no pool":                       {stable, []pool{}, nil, submission.PartiallyImplemented, "InferencePool: there is none"},
+		"no pool":                       {stable, []pool{}, nil, submission.PartiallyImplemented, "InferencePool: not found"},
 		"not served":                    {poolAPI{}, nil, nil, submission.NotImplemented, "serves neither"},
-		"served before it was stable":   {poolAPI{Alpha: "v1alpha2"}, nil, nil, submission.NotImplemented, "v1alpha2 only"},
+		"served before it was stable":   {poolAPI{Alpha: "v1alpha2"}, nil, nil, submission.NotImplemented, "only as inference.networking.x-k8s.io/v1alpha2"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

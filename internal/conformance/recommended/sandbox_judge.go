@@ -1,6 +1,7 @@
 package recommended
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/firstlight/firstlight/internal/check"
@@ -53,7 +54,8 @@ func sandboxRank(j check.Judgement) int {
 }
 
 func judgeClass(a *assessment, obs []check.Observation, class runtimeClass) {
-	p, id, ok := require[sandboxPods](a, obs, kindSandboxed, class.Name)
+	of := slices.DeleteFunc(check.OfKind(obs, kindSandboxed), func(o check.Observation) bool { return o.Target != class.Name })
+	p, id, ok := require[sandboxPods](a, of, kindSandboxed, "")
 	if !ok {
 		return
 	}

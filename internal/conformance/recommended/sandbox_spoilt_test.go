@@ -14,7 +14,7 @@ func TestEveryFieldOfSandbox(t *testing.T) {
 	checktest.EveryField(t, "spoilt-sandbox", (&Sandbox{}).Judge, obs, checktest.Harmless{
 		"said twice is not more":                                   {`runtime-classes.* : the first twice`},
 		"it names what is looked at, for people":                   {`runtime-classes.* .handler: .*`, `sandboxed-pod.* .class.*: .*`},
-		"two versions or two boots are two kernels":                {`sandboxed-pod.* .(inside|outside).(version|bootLine): .*`},
+		"two versions or two boots are two kernels":                {`sandboxed-pod.* .(inside|outside).(version|boot): .*`},
 		"of a pod, where it is, that it runs and its claim count":  {`sandboxed-pod.* .(plain|sandbox).(at|uid|pod|containers.name|containers.restarts|containers.since|scheduled|scheduled.status): .*`, `sandboxed-pod.* .(plain|sandbox).containers: (the first twice|without the last)`},
 		"the pod beside it has said what its kernel is, so it ran": {`sandboxed-pod.* .plain.(containers.*|phase): .*`},
 	})

@@ -39,25 +39,25 @@ func TestJudgeSandbox(t *testing.T) {
 		want    submission.Status
 		says    string
 	}{
-		"a kernel of its own": {[]runtimeClass{classOf("gvisor")}, with(func(*sandboxPods) {}), submission.Implemented, "under RuntimeClass gvisor"},
+		"a kernel of its own": {[]runtimeClass{classOf("gvisor")}, with(func(*sandboxPods) {}), submission.Implemented, "with RuntimeClass gvisor"},
 		"one boot of two": {[]runtimeClass{classOf("kata")}, []sandboxPods{{
 			Class: classOf("kata"), Sandbox: sandboxedPod("sandbox"), Plain: sandboxedPod("plain"), Inside: &kernel{Version: "v", Boot: "a"}, Outside: &kernel{Version: "v", Boot: "b"},
-		}}, submission.Implemented, "under RuntimeClass kata"},
+		}}, submission.Implemented, "with RuntimeClass kata"},
 		"the node's kernel":             {[]runtimeClass{classOf("gvisor")}, with(func(s *sandboxPods) { s.Inside = s.Outside }), submission.NotImplemented, "on the node's own kernel"},
 		"the same version, no bootLine": {[]runtimeClass{classOf("gvisor")}, with(func(s *sandboxPods) { s.Inside = &kernel{Version: s.Outside.Version} }), submission.NotImplemented, "on the node's own kernel"},
-		"it does not run":               {[]runtimeClass{classOf("gvisor")}, with(func(s *sandboxPods) { s.Sandbox.Phase = "Pending" }), submission.PartiallyImplemented, "it does not run"},
+		"does not run":               {[]runtimeClass{classOf("gvisor")}, with(func(s *sandboxPods) { s.Sandbox.Phase = "Pending" }), submission.PartiallyImplemented, "does not run"},
 		"no node takes it": {[]runtimeClass{classOf("gvisor")}, with(func(s *sandboxPods) {
 			s.Sandbox = testpod.Status{Scheduled: testpod.Scheduled{Status: "False", Reason: "Unschedulable"}}
 		}), submission.PartiallyImplemented, "no node takes it"},
 		"it says nothing":             {[]runtimeClass{classOf("gvisor")}, with(func(s *sandboxPods) { s.Inside, s.LogError = nil, "no log" }), "", "no log"},
-		"the one beside says nothing": {[]runtimeClass{classOf("gvisor")}, with(func(s *sandboxPods) { s.Outside = nil }), "", "the pod beside it"},
+		"the one beside says nothing": {[]runtimeClass{classOf("gvisor")}, with(func(s *sandboxPods) { s.Outside = nil }), "", "the plain pod"},
 		"on two nodes":                {[]runtimeClass{classOf("gvisor")}, with(func(s *sandboxPods) { s.Plain.Node = "gpu-02" }), "", "two nodes have two kernels anyway"},
 		"its image can't be pulled": {[]runtimeClass{classOf("gvisor")}, with(func(s *sandboxPods) {
 			s.Sandbox = testpod.Status{Containers: []testpod.ContainerStatus{{Waiting: "ErrImagePull"}}}
-		}), "", "could not be pulled"},
+		}), "", "cannot pull"},
 		"not tried":               {[]runtimeClass{classOf("gvisor")}, nil, "", "was not observed"},
-		"none":                    {nil, nil, submission.NotImplemented, "there is none"},
-		"only runc's":             {[]runtimeClass{{Name: "safe", Handler: "runc", Shares: true}}, nil, submission.NotImplemented, "all there are share the node's kernel: safe (handler runc)"},
+		"none":                    {nil, nil, submission.NotImplemented, "RuntimeClass: not found"},
+		"only runc's":             {[]runtimeClass{{Name: "safe", Handler: "runc", Shares: true}}, nil, submission.NotImplemented, "all of them share the node's kernel: safe (handler runc)"},
 		"the second of two":       {[]runtimeClass{classOf("a"), classOf("gvisor")}, append([]sandboxPods{{Class: classOf("a"), Sandbox: sandboxedPod("x"), Plain: sandboxedPod("y"), Inside: &kernel{Version: "v"}, Outside: &kernel{Version: "v"}}}, isolated("gvisor")), submission.Implemented, "gvisor"},
 		"the first of two":        {[]runtimeClass{classOf("gvisor"), classOf("z")}, []sandboxPods{isolated("gvisor")}, submission.Implemented, "gvisor"},
 		"one is none, one unseen": {[]runtimeClass{classOf("a"), classOf("z")}, []sandboxPods{{Class: classOf("a"), Sandbox: sandboxedPod("x"), Plain: sandboxedPod("y"), Inside: &kernel{Version: "v"}, Outside: &kernel{Version: "v"}}}, "", "was not observed"},
@@ -105,12 +105,12 @@ func TestParseKernel(t *testing.T) {
 		"whole":              {whole(version, bootLine), kernel{version, bootLine}, ""},
 		"without a bootLine": {whole(version, "cat: can't open: No such file"), kernel{Version: version}, ""},
 		"said twice":         {whole(version, bootLine, "Linux version 6", strings.Replace(bootLine, "0", "1", 1)), kernel{version, bootLine}, ""},
-		"no version":         {whole("cat: not found", bootLine), kernel{}, "does not say which version"},
-		"empty":              {"", kernel{}, "not whole"},
-		"cut at the end":     {kernelBegin + "\n" + version + "\n", kernel{}, "not whole"},
-		"cut at the front":   {version + "\n" + bootLine + "\n" + kernelEnd + "\n", kernel{}, "not whole"},
-		"no end of line":     {strings.TrimSuffix(whole(version), "\n"), kernel{}, "not whole"},
-		"nothing in it":      {kernelBegin + "\n" + kernelEnd + "\n", kernel{}, "not whole"},
+		"no version":         {whole("cat: not found", bootLine), kernel{}, "no line with the version"},
+		"empty":              {"", kernel{}, "truncated log"},
+		"cut at the end":     {kernelBegin + "\n" + version + "\n", kernel{}, "truncated log"},
+		"cut at the front":   {version + "\n" + bootLine + "\n" + kernelEnd + "\n", kernel{}, "truncated log"},
+		"no end of line":     {strings.TrimSuffix(whole(version), "\n"), kernel{}, "truncated log"},
+		"nothing in it":      {kernelBegin + "\n" + kernelEnd + "\n", kernel{}, "truncated log"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

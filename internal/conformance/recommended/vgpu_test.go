@@ -30,9 +30,9 @@ func TestJudgeVGPU(t *testing.T) {
 		"offered and given out":  {offered, &given, submission.Implemented, "gpu-01: 4 nvidia.com/GRID_A100-10C (a vGPU)"},
 		"offered, not given out": {offered, &failed, submission.PartiallyImplemented, "does not run"},
 		"offered, and not tried": {offered, nil, "", "was not observed"},
-		"through DRA alone":      {[]virtualOffer{{Node: "gpu-01", Devices: 8}}, nil, submission.PartiallyImplemented, "8 virtual devices through DRA; not virtual GPUs: they are devices of DRA alone"},
+		"through DRA alone":      {[]virtualOffer{{Node: "gpu-01", Devices: 8}}, nil, submission.PartiallyImplemented, "8 virtual devices through DRA; not virtual GPUs: they are devices of DRA only"},
 		"none":                   {[]virtualOffer{{Node: "gpu-01"}, {Node: "gpu-02"}}, nil, submission.NotImplemented, "none of 2 nodes offers any"},
-		"no nodes":               {nil, nil, "", "none of the inventory's"},
+		"no nodes":               {nil, nil, "", "no node of the inventory"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
