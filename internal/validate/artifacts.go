@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/firstlight/firstlight/internal/check"
-	"github.com/firstlight/firstlight/internal/conformance/programme"
+	"github.com/firstlight/firstlight/internal/conformance/catalog"
 	"github.com/firstlight/firstlight/internal/conformance/submission"
 	"github.com/firstlight/firstlight/internal/evidence"
 )
@@ -87,7 +87,7 @@ func gather(r Report, c Case) (files map[string][]byte, missing []string, err er
 			files[name] = data
 		}
 	}
-	p, err := programme.Load(c.Version)
+	p, err := catalog.Load(c.Version)
 	if err != nil {
 		return nil, nil, fmt.Errorf("collect the artifacts: %w", err)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/conformance"
 	"github.com/firstlight/firstlight/internal/evidence"
 	"github.com/firstlight/firstlight/internal/pipeline"
 	"github.com/firstlight/firstlight/internal/plan"
@@ -31,7 +32,7 @@ func (s seen) Observe(_ context.Context, rec check.Recorder) error {
 		return nil
 	}
 	_, err := rec.Record(check.Observation{Kind: "thing", Target: s.name, Raw: []byte("it is there")})
-	return err //nolint:wrapcheck // the store's own
+	return err
 }
 
 func (s seen) Judge([]check.Observation) check.Judgement {
@@ -47,7 +48,7 @@ func (s seen) Judge([]check.Observation) check.Judgement {
 func finished(t *testing.T, c Case, until, blind string, failing ...string) Report {
 	t.Helper()
 	s, p := ground(t)
-	made, err := c.Plan(s, p, Reach{})
+	made, err := c.Plan(s, p, conformance.Deps{})
 	if err != nil {
 		t.Fatal(err)
 	}

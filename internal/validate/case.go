@@ -17,22 +17,22 @@ import (
 	"github.com/firstlight/firstlight/internal/validate/snapshot"
 )
 
-// InputFile is the name under which a run keeps its Case.
+// InputFile is the file of a run that holds its Case.
 const InputFile = "validation.json"
 
-// Case is what a cluster is validated against beside its site and profile. All that a
-// judge needs of the recipe is in it.
+// Case is what a cluster is validated against, in addition to its site and profile. It holds
+// everything of the recipe that a judge needs.
 type Case struct {
-	// Order is of the steps, proved on the GPUs of the site.
+	// Order of the steps, proven for the GPUs of the site.
 	Order pipeline.Order `json:"order"`
-	// Version of the conformance programme.
+	// Version of the conformance catalog.
 	Version string `json:"version"`
-	// Recipe names the recipe, Digest is that of the recipe as resolved.
+	// Recipe is the name of the recipe, Digest that of the resolved recipe.
 	Recipe string `json:"recipe"`
 	Digest string `json:"digest"`
 	// Disruptive allows what disturbs a cluster in use.
 	Disruptive bool `json:"disruptive,omitempty"`
-	// NotApplicable are requirements that the platform does not offer, each with the reason.
+	// NotApplicable maps requirements that do not apply to the platform to the reason.
 	NotApplicable map[string]string `json:"notApplicable,omitempty"`
 
 	Snapshot  snapshot.Demand    `json:"snapshot"`
@@ -40,11 +40,11 @@ type Case struct {
 	Health    []health.Component `json:"health"`
 }
 
-// Of makes the case of a recipe on a site. name is what the recipe is called.
+// Of builds the case of the recipe called name on a site.
 func Of(name string, r *resolve.Result, s *site.Site, p *profile.Profile, o pipeline.Order) (Case, error) {
 	digest, err := r.Digest()
 	if err != nil {
-		return Case{}, fmt.Errorf("make the case of %s: %w", name, err)
+		return Case{}, fmt.Errorf("build the case of %s: %w", name, err)
 	}
 	c := Case{
 		Order: o, Recipe: name, Digest: digest, Health: health.Components(r),
@@ -59,7 +59,7 @@ func Of(name string, r *resolve.Result, s *site.Site, p *profile.Profile, o pipe
 	if accelerator := r.Criteria.Accelerator; accelerator != "" {
 		shapes, problems := nodeprofile.Load(r.Tree())
 		if err := problems.Err(); err != nil {
-			return Case{}, fmt.Errorf("make the case of %s: %w", name, err)
+			return Case{}, fmt.Errorf("build the case of %s: %w", name, err)
 		}
 		if a, ok := shapes.Accelerator(accelerator); ok {
 			c.Snapshot.RecipeProducts, c.Snapshot.Arch = a.Products, a.Arch
@@ -67,25 +67,24 @@ func Of(name string, r *resolve.Result, s *site.Site, p *profile.Profile, o pipe
 	}
 	footprints, problems := footprint.Load(r.Tree())
 	if err := problems.Err(); err != nil {
-		return Case{}, fmt.Errorf("make the case of %s: %w", name, err)
+		return Case{}, fmt.Errorf("build the case of %s: %w", name, err)
 	}
 	if c.Resources, problems = resources.Expect(r, footprints); problems.Err() != nil {
-		return Case{}, fmt.Errorf("make the case of %s: %w", name, problems.Err())
+		return Case{}, fmt.Errorf("build the case of %s: %w", name, problems.Err())
 	}
 	return c, nil
 }
 
-// Encode is the case as it is kept.
+// Encode encodes the case as InputFile.
 func (c Case) Encode() ([]byte, error) {
 	data, err := json.MarshalIndent(c, "", "  ")
 	if err != nil {
-		return nil, fmt.Errorf("write the case: %w", err)
+		return nil, fmt.Errorf("encode the case: %w", err)
 	}
 	return append(data, '\n'), nil
 }
 
-// CaseOf is the case that a run was judged against; ok is false for a run of something
-// else.
+// CaseOf reads the case of a run; ok is false for a run that is no validation.
 func CaseOf(b *evidence.Bundle) (c Case, ok bool, err error) {
 	data, ok := b.Inputs[InputFile]
 	if !ok {

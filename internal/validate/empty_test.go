@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/conformance"
 	"github.com/firstlight/firstlight/internal/pipeline"
 	"github.com/firstlight/firstlight/internal/plan"
 )
@@ -14,10 +15,10 @@ import (
 func TestACaseOfNothing(t *testing.T) {
 	t.Parallel()
 	s, p := ground(t)
-	if _, err := (Case{}).Plan(s, p, Reach{}); err == nil {
+	if _, err := (Case{}).Plan(s, p, conformance.Deps{}); err == nil {
 		t.Error("a case of nothing is planned")
 	}
-	if _, err := (Case{Version: "1.36"}).Plan(s, p, Reach{}); !errors.Is(err, plan.ErrInvalid) {
+	if _, err := (Case{Version: "1.36"}).Plan(s, p, conformance.Deps{}); !errors.Is(err, plan.ErrInvalid) {
 		t.Errorf("a case without steps is planned: %v", err)
 	}
 	c := caseFor(t, pipeline.Training, 32)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/conformance"
 	"github.com/firstlight/firstlight/internal/gate/gangjob"
 	"github.com/firstlight/firstlight/internal/gate/inference"
 	"github.com/firstlight/firstlight/internal/gate/training"
@@ -26,9 +27,9 @@ const (
 	stepArtifacts   = "artifacts"
 )
 
-// Plan is the case's order as a Plan: a step of the pipeline is one Check, conformance
-// one a requirement. The artifacts are no step of it: they are of what it leaves.
-func (c Case) Plan(s *site.Site, p *profile.Profile, r Reach) (plan.Plan, error) {
+// Plan converts the case's order to a Plan: a step of the pipeline is one Check, the step
+// conformance one Check a requirement. The artifacts are no step: they are made from its result.
+func (c Case) Plan(s *site.Site, p *profile.Profile, deps conformance.Deps) (plan.Plan, error) {
 	out := plan.Plan{Name: PlanName(c.Order.Intent, s.Name)}
 	recommended, err := Recommended(c.Version)
 	if err != nil {
@@ -39,7 +40,7 @@ func (c Case) Plan(s *site.Site, p *profile.Profile, r Reach) (plan.Plan, error)
 		if step.Name == stepArtifacts {
 			continue
 		}
-		checks, err := c.checks(step.Name, s, p, r)
+		checks, err := c.checks(step.Name, s, p, deps)
 		if err != nil {
 			return plan.Plan{}, err
 		}
@@ -51,24 +52,24 @@ func (c Case) Plan(s *site.Site, p *profile.Profile, r Reach) (plan.Plan, error)
 				needs = append(needs, names[need]...)
 			}
 		}
-		demanded := slices.Concat(after, demandedOf(checks, recommended))
+		required := slices.Concat(after, requiredOf(checks, recommended))
 		for _, one := range checks {
 			after := after
 			if slices.Contains(recommended, one.Name()) {
-				after = demanded // what is demanded waits for no recommendation
+				after = required // required checks do not wait for recommended ones
 			}
-			made := plan.Step{
+			planned := plan.Step{
 				Check: one, Needs: needs, After: after, Describe: one.Describe(), NotApplicable: c.NotApplicable[one.Name()],
 				Recommended: slices.Contains(recommended, one.Name()),
 			}
-			if exempt, ok := one.(interface{ Exempt() string }); ok && made.NotApplicable == "" {
-				made.NotApplicable = exempt.Exempt()
+			if exempt, ok := one.(interface{ Exempt() string }); ok && planned.NotApplicable == "" {
+				planned.NotApplicable = exempt.Exempt()
 			}
 			if claiming, ok := one.(interface{ Claims() int }); ok {
-				made.GPUs = claiming.Claims()
+				planned.GPUs = claiming.Claims()
 			}
 			names[step.Name] = append(names[step.Name], one.Name())
-			out.Steps = append(out.Steps, made)
+			out.Steps = append(out.Steps, planned)
 		}
 	}
 	if err := errors.Join(out.Validate(), c.known(out)); err != nil {
@@ -77,8 +78,8 @@ func (c Case) Plan(s *site.Site, p *profile.Profile, r Reach) (plan.Plan, error)
 	return out, nil
 }
 
-// demandedOf are the names of the checks that are not only recommended.
-func demandedOf(checks []described, recommended []string) []string {
+// requiredOf lists the names of the checks that are not only recommended.
+func requiredOf(checks []describedCheck, recommended []string) []string {
 	var out []string
 	for _, one := range checks {
 		if !slices.Contains(recommended, one.Name()) {
@@ -88,10 +89,10 @@ func demandedOf(checks []described, recommended []string) []string {
 	return out
 }
 
-// deviceClass is that of whole GPUs, by NVIDIA's DRA driver.
+// deviceClass of whole GPUs, of NVIDIA's DRA driver.
 const deviceClass = "gpu.nvidia.com"
 
-// Holding are the checks that hold their GPUs until the run ends, by the pipeline's data.
+// Holding lists the checks that hold their GPUs until the run ends, by the pipeline's data.
 func (c Case) Holding() []string {
 	for _, s := range c.Order.Steps {
 		if s.Name == stepIntent && s.Held() > 0 {
@@ -101,43 +102,43 @@ func (c Case) Holding() []string {
 	return nil
 }
 
-// planPrefix begins the name of every plan of a validation.
+// planPrefix of the name of every plan of a validation.
 const planPrefix = "validation for "
 
-// PlanName is what the plan of an intent on a site is called.
+// PlanName is the name of the plan of an intent on a site.
 func PlanName(i pipeline.Intent, site string) string {
 	return fmt.Sprintf("%s%s of %s", planPrefix, i, site)
 }
 
-// known refuses reasons for requirements that the plan does not have.
+// known rejects reasons for requirements that are not in the plan.
 func (c Case) known(p plan.Plan) error {
 	var problems []error
 	for name := range c.NotApplicable {
 		if _, ok := p.Step(name); !ok {
-			problems = append(problems, fmt.Errorf("%w: %q is said not to be applicable, and there is no such check in the plan", plan.ErrInvalid, name))
+			problems = append(problems, fmt.Errorf("%w: %q is declared not applicable, but the plan has no such check", plan.ErrInvalid, name))
 		}
 	}
 	return errors.Join(problems...)
 }
 
-// checks of a step of the pipeline.
-func (c Case) checks(step string, s *site.Site, p *profile.Profile, r Reach) ([]described, error) {
-	job := gangjob.Deps{Cluster: r.Cluster, RunID: r.RunID, DeviceClass: deviceClass, Hold: true}
+// checks constructs the checks of a step of the pipeline.
+func (c Case) checks(step string, s *site.Site, p *profile.Profile, deps conformance.Deps) ([]describedCheck, error) {
+	job := gangjob.Deps{Cluster: deps.Cluster, RunID: deps.RunID, DeviceClass: deviceClass, Hold: true}
 	switch step {
 	case snapshot.Name:
-		return []described{snapshot.New(c.Snapshot, snapshot.Deps{Cluster: r.Cluster})}, nil
+		return []describedCheck{snapshot.New(c.Snapshot, snapshot.Deps{Cluster: deps.Cluster})}, nil
 	case resources.Name:
-		return []described{resources.New(c.Resources, resources.Deps{Cluster: r.Cluster}, resources.Options{})}, nil
+		return []describedCheck{resources.New(c.Resources, resources.Deps{Cluster: deps.Cluster}, resources.Options{})}, nil
 	case autoscaling.Name:
-		return []described{autoscaling.New(s, autoscaling.Deps{Cluster: r.Cluster})}, nil
+		return []describedCheck{autoscaling.New(s, autoscaling.Deps{Cluster: deps.Cluster})}, nil
 	case health.Name:
-		return []described{health.New(c.Health, health.Deps{Cluster: r.Cluster}, health.Options{Timeout: s.HealthWithin()})}, nil
+		return []describedCheck{health.New(c.Health, health.Deps{Cluster: deps.Cluster}, health.Options{Timeout: s.HealthWithin()})}, nil
 	case stepIntent:
 		switch c.Order.Intent {
 		case pipeline.Training:
-			return []described{training.New(s, p, job)}, nil
+			return []describedCheck{training.New(s, p, job)}, nil
 		case pipeline.Inference:
-			return []described{inference.New(s, p, job)}, nil
+			return []describedCheck{inference.New(s, p, job)}, nil
 		case pipeline.Conformance:
 		}
 	case stepConformance:
@@ -145,23 +146,24 @@ func (c Case) checks(step string, s *site.Site, p *profile.Profile, r Reach) ([]
 		if err != nil {
 			return nil, err
 		}
-		var out []described
+		deps.Disruptive = c.Disruptive
+		var out []describedCheck
 		for _, id := range ids {
-			out = append(out, requirements[id](s, p, r, c.Disruptive))
+			out = append(out, requirements[id](s, p, deps))
 		}
 		return out, nil
 	}
-	return nil, fmt.Errorf("nothing carries out step %q for the intent %s", step, c.Order.Intent)
+	return nil, fmt.Errorf("unknown step %q of the intent %s", step, c.Order.Intent)
 }
 
-// Judges are the checks of a run's case with nothing to observe with.
+// Judges constructs the checks of a run's case without dependencies, to judge only.
 func (c Case) Judges(s *site.Site, p *profile.Profile) ([]check.Check, error) {
-	made, err := c.Plan(s, p, Reach{})
+	planned, err := c.Plan(s, p, conformance.Deps{})
 	if err != nil {
 		return nil, err
 	}
 	var out []check.Check
-	for _, step := range made.Steps {
+	for _, step := range planned.Steps {
 		out = append(out, step.Check)
 	}
 	return out, nil

@@ -6,7 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/firstlight/firstlight/internal/conformance/programme"
+	"github.com/firstlight/firstlight/internal/conformance"
+	"github.com/firstlight/firstlight/internal/conformance/catalog"
 	"github.com/firstlight/firstlight/internal/lab/embedded"
 	"github.com/firstlight/firstlight/internal/pipeline"
 	"github.com/firstlight/firstlight/internal/plan"
@@ -67,7 +68,7 @@ func TestThePlanIsThePipeline(t *testing.T) {
 		t.Run(string(intent), func(t *testing.T) {
 			t.Parallel()
 			c := caseFor(t, intent, 32)
-			made, err := c.Plan(s, p, Reach{})
+			made, err := c.Plan(s, p, conformance.Deps{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -130,12 +131,12 @@ func TestThePlanIsThePipeline(t *testing.T) {
 // prove less than it says. What is demanded comes first.
 func TestEveryDemandHasACheck(t *testing.T) {
 	t.Parallel()
-	for _, version := range programme.Versions() {
+	for _, version := range catalog.Versions() {
 		ids, err := Requirements(version)
 		if err != nil {
 			t.Errorf("%s: %v", version, err)
 		}
-		p, err := programme.Load(version)
+		p, err := catalog.Load(version)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -152,12 +153,12 @@ func TestEveryDemandHasACheck(t *testing.T) {
 			if i < 0 {
 				t.Errorf("%s: there is no check of %s", version, r.ID)
 			}
-			if (r.Level == programme.Must) != (i < musts) {
+			if (r.Level == catalog.Must) != (i < musts) {
 				t.Errorf("%s: %s is a %s, and %d of %v", version, r.ID, r.Level, i, ids)
 			}
 		}
 	}
-	if _, err := Requirements("1.20"); !errors.Is(err, programme.ErrNoVersion) {
+	if _, err := Requirements("1.20"); !errors.Is(err, catalog.ErrNoVersion) {
 		t.Errorf("of a version that there is not: %v", err)
 	}
 }
@@ -167,7 +168,7 @@ func TestReasonsAreForWhatThereIs(t *testing.T) {
 	s, p := ground(t)
 	c := caseFor(t, pipeline.Training, 32)
 	c.NotApplicable = map[string]string{"cluster_autoscaling": "nodes are bought"}
-	made, err := c.Plan(s, p, Reach{})
+	made, err := c.Plan(s, p, conformance.Deps{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +176,7 @@ func TestReasonsAreForWhatThereIs(t *testing.T) {
 		t.Errorf("%q", step.NotApplicable)
 	}
 	c.NotApplicable["cluster_autoscalign"] = "a typo"
-	if _, err := c.Plan(s, p, Reach{}); !errors.Is(err, plan.ErrInvalid) || !strings.Contains(err.Error(), "cluster_autoscalign") {
+	if _, err := c.Plan(s, p, conformance.Deps{}); !errors.Is(err, plan.ErrInvalid) || !strings.Contains(err.Error(), "cluster_autoscalign") {
 		t.Errorf("%v", err)
 	}
 }
@@ -218,7 +219,7 @@ func TestWhatDoesNotApplyFollowsFromTheSite(t *testing.T) {
 		if tt.said != "" {
 			c.NotApplicable = map[string]string{"high_performance_networking": tt.said}
 		}
-		made, err := c.Plan(tt.s, p, Reach{})
+		made, err := c.Plan(tt.s, p, conformance.Deps{})
 		if err != nil {
 			t.Fatal(err)
 		}

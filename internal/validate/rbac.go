@@ -1,7 +1,7 @@
 package validate
 
 import (
-	_ "embed" // the rules
+	_ "embed"
 	"fmt"
 
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -18,19 +18,19 @@ import (
 //go:embed rbac.yaml
 var ownRules []byte
 
-// RoleName is what the ClusterRole is called.
+// RoleName of the ClusterRole.
 const RoleName = "firstlight-validate"
 
-// Role is the ClusterRole that a validation needs: the rules of a walk of the gates,
-// those of the checks, and what the health of the components is read from.
+// Role is the ClusterRole that a validation needs: the rules of the gates, of the checks, and
+// of reading the components' health.
 func Role(components []health.Component) (*rbacv1.ClusterRole, error) {
-	walk, err := gate.Rules()
+	gates, err := gate.Rules()
 	if err != nil {
-		return nil, err //nolint:wrapcheck // says what it was doing
+		return nil, err
 	}
 	role := &rbacv1.ClusterRole{
 		TypeMeta:   metav1.TypeMeta{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: "ClusterRole"},
-		ObjectMeta: metav1.ObjectMeta{Name: RoleName}, Rules: walk,
+		ObjectMeta: metav1.ObjectMeta{Name: RoleName}, Rules: gates,
 	}
 	var own []rbacv1.PolicyRule
 	if err := yaml.UnmarshalStrict(ownRules, &own); err != nil {
@@ -44,10 +44,10 @@ func Role(components []health.Component) (*rbacv1.ClusterRole, error) {
 	return role, nil
 }
 
-// distinct are rules without what another gives already. Rules of named objects are kept.
+// distinct drops rules that earlier ones include. It keeps rules of named objects.
 func distinct(rules []rbacv1.PolicyRule) []rbacv1.PolicyRule {
 	type grant struct{ group, resource, verb string }
-	given := map[grant]bool{}
+	granted := map[grant]bool{}
 	var out []rbacv1.PolicyRule
 	for _, r := range rules {
 		if len(r.ResourceNames) > 0 {
@@ -59,8 +59,8 @@ func distinct(rules []rbacv1.PolicyRule) []rbacv1.PolicyRule {
 			for _, resource := range r.Resources {
 				for _, verb := range r.Verbs {
 					g := grant{group, resource, verb}
-					fresh = fresh || !given[g]
-					given[g] = true
+					fresh = fresh || !granted[g]
+					granted[g] = true
 				}
 			}
 		}

@@ -1,105 +1,63 @@
 package validate
 
 import (
-	"context"
 	"fmt"
 	"slices"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/conformance"
 	"github.com/firstlight/firstlight/internal/conformance/access"
-	"github.com/firstlight/firstlight/internal/conformance/clusterautoscaling"
+	"github.com/firstlight/firstlight/internal/conformance/autoscaling"
+	"github.com/firstlight/firstlight/internal/conformance/catalog"
 	"github.com/firstlight/firstlight/internal/conformance/controller"
-	"github.com/firstlight/firstlight/internal/conformance/disaggregated"
 	"github.com/firstlight/firstlight/internal/conformance/dra"
-	"github.com/firstlight/firstlight/internal/conformance/drivers"
 	"github.com/firstlight/firstlight/internal/conformance/gang"
 	"github.com/firstlight/firstlight/internal/conformance/inference"
 	"github.com/firstlight/firstlight/internal/conformance/metrics"
-	"github.com/firstlight/firstlight/internal/conformance/network"
-	"github.com/firstlight/firstlight/internal/conformance/podautoscaling"
-	"github.com/firstlight/firstlight/internal/conformance/pools"
-	"github.com/firstlight/firstlight/internal/conformance/programme"
-	"github.com/firstlight/firstlight/internal/conformance/sandbox"
+	"github.com/firstlight/firstlight/internal/conformance/recommended"
 	"github.com/firstlight/firstlight/internal/conformance/servicemetrics"
-	"github.com/firstlight/firstlight/internal/conformance/sharing"
-	"github.com/firstlight/firstlight/internal/conformance/standing"
-	"github.com/firstlight/firstlight/internal/conformance/vgpu"
-	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
 )
 
-// Reach is how checks get at what they look at; zero where they only judge or are only
-// described.
-type Reach struct {
-	// Cluster may wait for the cluster to come up.
-	Cluster func(ctx context.Context) (*kube.Cluster, error)
-	// RunID labels everything that is created.
-	RunID string
-	// KillOutside kills an operator's controller that is no pod of the cluster; nil where
-	// nobody can.
-	KillOutside func(ctx context.Context, operator string) (killed string, err error)
-}
-
-// described is what every check of ours offers.
-type described interface {
+// describedCheck is a check that lists what it does.
+type describedCheck interface {
 	check.Check
 	Describe() []string
 }
 
-// requirement makes the check of a requirement.
-type requirement func(s *site.Site, p *profile.Profile, r Reach, disruptive bool) described
+// requirement constructs the check of a requirement.
+type requirement func(*site.Site, *profile.Profile, conformance.Deps) describedCheck
 
-// requirements that there is a check for.
+// requirements maps the id of a requirement to its check.
 var requirements = map[string]requirement{
-	dra.Name: func(s *site.Site, p *profile.Profile, r Reach, _ bool) described {
-		return dra.New(s, p, dra.Deps{Cluster: r.Cluster, RunID: r.RunID})
-	},
-	access.Name: func(s *site.Site, p *profile.Profile, r Reach, _ bool) described {
-		return access.New(s, p, access.Deps{Cluster: r.Cluster, RunID: r.RunID})
-	},
-	gang.Name: func(s *site.Site, p *profile.Profile, r Reach, _ bool) described {
-		return gang.New(s, p, gang.Deps{Cluster: r.Cluster, RunID: r.RunID})
-	},
-	metrics.Name: func(s *site.Site, p *profile.Profile, r Reach, disruptive bool) described {
-		return metrics.New(s, p, metrics.Deps{Cluster: r.Cluster, RunID: r.RunID, Disruptive: disruptive})
-	},
-	servicemetrics.Name: func(s *site.Site, p *profile.Profile, r Reach, disruptive bool) described {
-		return servicemetrics.New(s, p, servicemetrics.Deps{Cluster: r.Cluster, RunID: r.RunID, Disruptive: disruptive})
-	},
-	podautoscaling.Name: func(s *site.Site, p *profile.Profile, r Reach, disruptive bool) described {
-		return podautoscaling.New(s, p, podautoscaling.Deps{Cluster: r.Cluster, RunID: r.RunID, Disruptive: disruptive})
-	},
-	clusterautoscaling.Name: func(s *site.Site, p *profile.Profile, r Reach, _ bool) described {
-		return clusterautoscaling.New(s, p, clusterautoscaling.Deps{Cluster: r.Cluster, RunID: r.RunID})
-	},
-	inference.Name: func(s *site.Site, p *profile.Profile, r Reach, _ bool) described {
-		return inference.New(s, p, inference.Deps{Cluster: r.Cluster, RunID: r.RunID})
-	},
-	controller.Name: func(s *site.Site, p *profile.Profile, r Reach, disruptive bool) described {
-		return controller.New(s, p, controller.Deps{Cluster: r.Cluster, RunID: r.RunID, Disruptive: disruptive, KillOutside: r.KillOutside})
-	},
-	drivers.Name:       recommended(drivers.New),
-	sharing.Name:       recommended(sharing.New),
-	vgpu.Name:          recommended(vgpu.New),
-	pools.Name:         recommended(pools.New),
-	network.Name:       recommended(network.New),
-	disaggregated.Name: recommended(disaggregated.New),
-	sandbox.Name:       recommended(sandbox.New),
+	"dra_support":                 checkOf(dra.New),
+	"secure_accelerator_access":   checkOf(access.New),
+	"gang_scheduling":             checkOf(gang.New),
+	"accelerator_metrics":         checkOf(metrics.New),
+	"ai_service_metrics":          checkOf(servicemetrics.New),
+	"pod_autoscaling":             checkOf(autoscaling.NewPods),
+	"cluster_autoscaling":         checkOf(autoscaling.NewCluster),
+	"ai_inference":                checkOf(inference.New),
+	"robust_controller":           checkOf(controller.New),
+	"driver_runtime_management":   checkOf(recommended.NewDrivers),
+	"gpu_sharing":                 checkOf(recommended.NewSharing),
+	"virtualized_accelerator":     checkOf(recommended.NewVGPU),
+	"advanced_inference_ingress":  checkOf(recommended.NewPools),
+	"high_performance_networking": checkOf(recommended.NewNetwork),
+	"disaggregated_inference":     checkOf(recommended.NewDisaggregated),
+	"workload_sandboxing":         checkOf(recommended.NewSandbox),
 }
 
-// recommended makes a check of what should be met: none of them disturbs anybody.
-func recommended[C described](construct func(*site.Site, *profile.Profile, standing.Deps) C) requirement {
-	return func(s *site.Site, p *profile.Profile, r Reach, _ bool) described {
-		return construct(s, p, standing.Deps{Cluster: r.Cluster, RunID: r.RunID})
-	}
+func checkOf[C describedCheck](construct func(*site.Site, *profile.Profile, conformance.Deps) C) requirement {
+	return func(s *site.Site, p *profile.Profile, d conformance.Deps) describedCheck { return construct(s, p, d) }
 }
 
-// Requirements are the ids of a version's requirements, each shown by a check: those that
-// must be met in the programme's order, then those that should. One that there is no
-// check for is an error: a run without it would be no proof.
+// Requirements lists the ids of a version's requirements: the required ones in the order of
+// the catalog, then the recommended ones. A requirement without a check is an error, since a
+// run without it proves nothing.
 func Requirements(version string) ([]string, error) {
-	must, err := ofLevel(version, programme.Must)
+	must, err := ofLevel(version, catalog.Must)
 	if err != nil {
 		return nil, err
 	}
@@ -107,21 +65,20 @@ func Requirements(version string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Later versions leave to Kubernetes' own conformance what shows that GPUs can be
-	// claimed at all; what claims them here still wants to know.
+	// Later versions leave it to Kubernetes' own conformance tests that GPUs can be claimed.
+	// The other checks depend on it.
 	if !slices.Contains(must, dra.Name) {
 		must = append([]string{dra.Name}, must...)
 	}
 	return append(must, should...), nil
 }
 
-// Recommended are those of a version's Requirements that fail no run: the programme says
-// of them that they should be met.
-func Recommended(version string) ([]string, error) { return ofLevel(version, programme.Should) }
+// Recommended lists those of a version's Requirements that fail no run: the platform should
+// meet them.
+func Recommended(version string) ([]string, error) { return ofLevel(version, catalog.Should) }
 
-// ofLevel are a version's requirements of a level, in the programme's order.
-func ofLevel(version string, level programme.Level) ([]string, error) {
-	p, err := programme.Load(version)
+func ofLevel(version string, level catalog.Level) ([]string, error) {
+	p, err := catalog.Load(version)
 	if err != nil {
 		return nil, fmt.Errorf("requirements of %s: %w", version, err)
 	}
@@ -131,7 +88,7 @@ func ofLevel(version string, level programme.Level) ([]string, error) {
 			continue
 		}
 		if _, known := requirements[r.ID]; !known {
-			return nil, fmt.Errorf("version %s has %s, and there is no check of it", version, r.ID)
+			return nil, fmt.Errorf("version %s requires %s, which has no check", version, r.ID)
 		}
 		out = append(out, r.ID)
 	}

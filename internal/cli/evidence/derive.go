@@ -133,7 +133,7 @@ func (t commandLine) deriveCase(b *evidence.Bundle, s *site.Site, p *profile.Pro
 	if d.Checks, err = c.Judges(s, p); err != nil {
 		return evidence.Derived{}, err
 	}
-	walked, err := c.Plan(s, p, validate.Reach{})
+	walked, err := c.Plan(s, p, conformance.Deps{})
 	if err != nil {
 		return evidence.Derived{}, err
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 	"github.com/firstlight/firstlight/internal/cli/report"
-	"github.com/firstlight/firstlight/internal/conformance/programme"
+	"github.com/firstlight/firstlight/internal/conformance/catalog"
 	"github.com/firstlight/firstlight/internal/display"
 	"github.com/firstlight/firstlight/internal/lab"
 	"github.com/firstlight/firstlight/internal/lab/component"
@@ -67,7 +67,7 @@ func (f *validateFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.recipe, "recipe", "", "recipe of the cluster: a name, criteria, or a file (default on the lab: that of the intent for kind)")
 	flags.StringVar(&f.profile, "recipe-profile", "", "value of the recipe's profile, as name=value")
-	flags.StringVar(&f.version, "conformance", defaultVersion, "version of the conformance program: "+strings.Join(programme.Versions(), ", "))
+	flags.StringVar(&f.version, "conformance", defaultVersion, "version of the conformance program: "+strings.Join(catalog.Versions(), ", "))
 	flags.StringSliceVar(&f.order, "order", nil, "order of the steps, proved before the run (default: derive one)")
 	flags.StringVar(&f.step, "step", "", "run this step or requirement alone")
 	flags.StringVar(&f.from, "from", "", "run from this step or requirement on; earlier verdicts of the last run are kept")
@@ -110,8 +110,8 @@ func (f *validateFlags) validate() error {
 	if err := f.target.Validate(); err != nil {
 		return err
 	}
-	if !slices.Contains(programme.Versions(), f.version) {
-		return cmdutil.UsageErrorf("unknown --conformance %q: want one of %s", f.version, strings.Join(programme.Versions(), ", "))
+	if !slices.Contains(catalog.Versions(), f.version) {
+		return cmdutil.UsageErrorf("unknown --conformance %q: want one of %s", f.version, strings.Join(catalog.Versions(), ", "))
 	}
 	if f.recipe == "" && !f.onLab() {
 		return cmdutil.UsageErrorf("--site needs --recipe: the recipe declares the components of the cluster (firstlight recipe list)")
@@ -209,7 +209,7 @@ func (f *validateFlags) options(t *cmdutil.Target, c validate.Case, r *resolve.R
 	if err != nil {
 		return none, cmdutil.Unobserved(err)
 	}
-	planned, err := c.Plan(t.Site, t.Profile, validate.Reach{})
+	planned, err := c.Plan(t.Site, t.Profile, conformance.Deps{})
 	if err != nil {
 		return none, cmdutil.UsageErrorf("%w", err)
 	}
@@ -231,7 +231,7 @@ func (f *validateFlags) options(t *cmdutil.Target, c validate.Case, r *resolve.R
 	kill := killer(t.Lab)
 	o.Recipe, o.RecipeFile, o.Inputs = c.Recipe, recipeFile, map[string][]byte{validate.InputFile: input}
 	o.Playbook = func(w accept.Walk) (plan.Plan, error) {
-		return c.Plan(t.Site, t.Profile, validate.Reach{Cluster: w.Cluster, RunID: w.RunID, KillOutside: kill})
+		return c.Plan(t.Site, t.Profile, conformance.Deps{Cluster: w.Cluster, RunID: w.RunID, KillOutside: kill})
 	}
 	o.EvidenceDir, o.Resume, o.Fresh, o.From, o.Only, o.Until = f.evidence, f.resume, f.fresh, f.from, f.step, until
 	o.Parallel, o.Holding, o.Keep, o.Command = 1, c.Holding(), f.keep, f.command()

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/firstlight/firstlight/internal/cli/cmdutil"
-	"github.com/firstlight/firstlight/internal/conformance/programme"
+	"github.com/firstlight/firstlight/internal/conformance/catalog"
 	"github.com/firstlight/firstlight/internal/conformance/submission"
 	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/evidence"
@@ -57,14 +57,14 @@ the run was modified; 2 invalid input; 3 refused, or --offline left addresses un
 	}
 	var f submissionFlags
 	flags := cmd.Flags()
-	flags.StringVar(&f.version, "version", "", "version of the program: "+strings.Join(programme.Versions(), ", "))
+	flags.StringVar(&f.version, "version", "", "version of the program: "+strings.Join(catalog.Versions(), ", "))
 	flags.StringVar(&f.run, "run", "", "directory of the run")
 	flags.StringVar(&f.product, "product", "", "file that describes the product")
 	flags.StringVar(&f.out, "out", "", "directory to write vX.Y/PRODUCT into")
 	flags.BoolVar(&f.draft, "draft", false, "write a draft of a run that cannot be submitted; it is never valid")
 	flags.BoolVar(&f.offline, "offline", false, "do not check addresses; exit 3 if nothing else is wrong")
 	cmdutil.RequireFlags(cmd, "version", "run", "product", "out")
-	cmdutil.CompleteFlag(cmd, "version", programme.Versions())
+	cmdutil.CompleteFlag(cmd, "version", catalog.Versions())
 	out := cmdutil.AddOutputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		composed, err := f.compose()
@@ -96,7 +96,7 @@ the run was modified; 2 invalid input; 3 refused, or --offline left addresses un
 
 func (f submissionFlags) compose() (submission.Submission, error) {
 	var none submission.Submission
-	p, err := programme.Load(f.version)
+	p, err := catalog.Load(f.version)
 	if err != nil {
 		return none, cmdutil.UsageErrorf("--version: %w", err)
 	}

@@ -4,56 +4,85 @@ import (
 	"context"
 	"time"
 
-	"k8s.io/utils/clock"
+	rbacv1 "k8s.io/api/rbac/v1"
 
 	"github.com/firstlight/firstlight/internal/check"
-	"github.com/firstlight/firstlight/internal/conformance/dra/offer"
-	"github.com/firstlight/firstlight/internal/probe/kube"
+	"github.com/firstlight/firstlight/internal/conformance"
+	"github.com/firstlight/firstlight/internal/conformance/dra/inventory"
+	"github.com/firstlight/firstlight/internal/conformance/dra/testpod"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
 )
 
-// Name is the requirement's.
+// Name of the requirement.
 const Name = "secure_accelerator_access"
 
-// patience is how long a pod may take to be placed, to run and to say what it
-// sees, its image's pull included: what other tools of the kind give it (aicr: 5
-// minutes a pod).
-const patience = 5 * time.Minute
+// timeout for a pod to be placed, to run and to print its devices, including the pull of its
+// image: as in aicr.
+const timeout = 5 * time.Minute
 
-// Deps is what the check needs to observe; judging needs none of it.
-type Deps struct {
-	// Cluster gives the cluster, which may take until it is up.
-	Cluster func(ctx context.Context) (*kube.Cluster, error)
-	RunID   string
-	// Patience is how long a pod may take to say what it sees; 0: five minutes.
-	Patience time.Duration
-	// Clock is the real one when nil.
-	Clock clock.PassiveClock
+// Kinds of observations, and what their figures are.
+const (
+	kindSlices    = "resource-slices" // []inventory.Slice
+	kindFree      = "free-devices"    // freeNode
+	kindPod       = "pod"             // testpod.Status
+	kindDevices   = "devices-seen"    // podDevices, and the log
+	kindTogether  = "pods-together"   // []testpod.Status
+	kindAdmission = "admission"       // admission
+)
+
+// The pods, and the containers of the first.
+const (
+	claimant  = "claimant"
+	bystander = "bystander"
+	asking    = "asking"
+
+	claimed = "claimed"
+	sibling = "sibling"
+	looker  = "looker" // the container of the other pods
+)
+
+// The pods of dry runs.
+const (
+	plain      = "plain"
+	hostPath   = "host-path"
+	privileged = "privileged"
+)
+
+// freeNode is the node that all pods are placed on; empty where no GPU is free.
+type freeNode struct {
+	GPUs []inventory.NodeGPUs `json:"rooms"`
+	Node string               `json:"node,omitempty"`
+}
+
+// podDevices are the devices that a container of the pod with the UID sees.
+type podDevices struct {
+	UID string `json:"uid"`
+	Devices
+}
+
+// admission is the API server's answer to a pod in a dry run.
+type admission struct {
+	Admitted bool `json:"taken"`
+	// Code, Reason and Message are those of a refusal.
+	Code    int    `json:"code,omitempty"`
+	Reason  string `json:"reason,omitempty"`
+	Message string `json:"message,omitempty"`
 }
 
 // Check is the check.
 type Check struct {
-	deps  Deps
+	deps  conformance.Deps
 	nodes []string
 	image string
 }
 
 var _ check.Check = (*Check)(nil)
 
-// New makes the check for a site; of the profile it needs nothing.
-func New(s *site.Site, _ *profile.Profile, deps Deps) *Check {
-	c := &Check{deps: deps, image: s.Telemetry.LoadImage} // any image with a shell: nvidia-smi comes with the device
-	for _, n := range s.Inventory.Nodes {
-		c.nodes = append(c.nodes, n.Name)
-	}
-	if c.deps.Patience == 0 {
-		c.deps.Patience = patience
-	}
-	if c.deps.Clock == nil {
-		c.deps.Clock = clock.RealClock{}
-	}
-	return c
+// New returns the check for a site.
+func New(s *site.Site, _ *profile.Profile, deps conformance.Deps) *Check {
+	// Any image with a shell will do: nvidia-smi is injected with the device.
+	return &Check{deps: deps.WithDefaults(timeout), nodes: conformance.NodeNames(s), image: s.Telemetry.LoadImage}
 }
 
 // Name implements check.Check.
@@ -62,12 +91,22 @@ func (*Check) Name() string { return Name }
 // Claims is how many GPUs the check holds while it observes.
 func (*Check) Claims() int { return 1 }
 
-// Describe says what the check would do.
+// Describe lists what the check does.
 func (*Check) Describe() []string {
 	return []string{
-		"find a node with a GPU that a claim can have through " + offer.Driver,
-		"run a pod there with a claim: the container that names it sees that GPU and no other, the one beside it none",
-		"run a pod without a claim beside it, and one that sets NVIDIA_VISIBLE_DEVICES=all: both see none while the first runs",
-		"ask the API server (dry run) for a pod with the host path /dev, and for a privileged one, where pod security is enforced: both are refused, a plain one is not",
+		"find a node with a GPU that a claim can get through " + inventory.Driver,
+		"run a pod there with a claim: the container that names it must see that GPU and no other, the other container none",
+		"run a pod without a claim on the same node, and one that sets NVIDIA_VISIBLE_DEVICES=all: both must see none while the first runs",
+		"send the API server (dry run) a pod with the host path /dev, and a privileged one, where pod security is enforced: both must be refused, a plain one admitted",
 	}
+}
+
+// Rules are the cluster-wide permissions that the check needs.
+func Rules() []rbacv1.PolicyRule {
+	return append(testpod.Rules(), rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"pods/log"}, Verbs: []string{"get"}})
+}
+
+// Observe implements check.Check. It removes what it created, except the run's PriorityClass.
+func (c *Check) Observe(ctx context.Context, rec check.Recorder) error {
+	return c.deps.Observe(ctx, rec, Name, c.observe)
 }

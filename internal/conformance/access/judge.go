@@ -4,15 +4,15 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/firstlight/firstlight/internal/check"
-	"github.com/firstlight/firstlight/internal/conformance/dra/conclude"
-	"github.com/firstlight/firstlight/internal/conformance/dra/offer"
-	"github.com/firstlight/firstlight/internal/conformance/dra/trial"
+	"github.com/firstlight/firstlight/internal/conformance"
+	"github.com/firstlight/firstlight/internal/conformance/dra/inventory"
+	"github.com/firstlight/firstlight/internal/conformance/dra/testpod"
 )
 
-// parts are what four containers see, that they ran at the same time, and what is
-// refused to two pods.
+// parts: what four containers see, that they ran at the same time, and two refused pods.
 const parts = 7
 
 // Judge implements check.Check.
@@ -20,159 +20,229 @@ func (c *Check) Judge(obs []check.Observation) check.Judgement {
 	if len(c.nodes) == 0 {
 		return check.NotObserved("the site's inventory has no GPU nodes")
 	}
-	var k conclude.Conclusions
-	node := judgePods(&k, obs)
-	judgeAdmission(&k, obs)
-	return k.Judgement(parts, fmt.Sprintf("on %s a container with a claim saw its GPU and no other; one beside it, a pod without a claim and one that asked for all GPUs saw none; "+
+	var p conformance.Parts
+	node := judgePods(&p, obs)
+	judgeAdmission(&p, obs)
+	return p.Judgement(parts, fmt.Sprintf("on %s a container with a claim saw its GPU and no other; another container of its pod, a pod without a claim and a pod that requests all GPUs saw none; "+
 		"a host path and a privileged container were refused", node))
 }
 
-// judgePods judges what containers see, and says on which node.
-func judgePods(k *conclude.Conclusions, obs []check.Observation) (node string) {
-	_, all, ok := conclude.Only[[]offer.Slice](k, obs, kindSlices, "")
+// judgePods judges what containers see, and returns their node.
+func judgePods(p *conformance.Parts, obs []check.Observation) (node string) {
+	all, _, ok := conformance.Require[[]inventory.Slice](&p.Builder, obs, kindSlices, "")
 	if !ok {
 		return ""
 	}
-	o, free, ok := conclude.Only[room](k, obs, kindRoom, "")
+	free, id, ok := conformance.Require[freeNode](&p.Builder, obs, kindFree, "")
 	if !ok {
 		return ""
 	}
 	if free.Node == "" {
-		k.Missing(o, "free GPUs", "no node of the inventory has a GPU that a claim could have"+offer.Holders(free.Rooms), "run the check when a GPU is free; what holds them is named here")
+		p.Unobserved(id, "free GPUs", "run the check when a GPU is free; the holders are in the message", "no node of the inventory has a GPU that a claim could get%s", inventory.DescribeHolders(free.GPUs))
 		return ""
 	}
-	j := pods{k: k, obs: obs, node: free.Node, seen: map[string]trial.Seen{}}
-	if !j.see(claimant) {
+	j := podJudge{Parts: p, obs: obs, node: free.Node, ran: map[string]testpod.Status{}}
+	if !j.pod(claimant) {
 		return free.Node
 	}
-	gpu, ok := j.judgeClaim(all)
+	gpu, ok := j.claim(all)
 	if !ok {
 		return free.Node
 	}
-	j.judgeClaimed(gpu)
-	j.judgeNothing(claimant+"/"+sibling, "a container that names no claim, beside one that does", gpu,
-		free.Node+"/DRA driver", "look at which containers the DRA driver's CDI devices are put into; the container runtime must take them of the containers that name the claim only")
-	one, other := j.see(bystander), j.see(asking)
-	j.judgeNothing(bystander+"/"+looker, "a container without a claim", gpu,
-		free.Node+"/container runtime", "see that the container runtime gives devices to containers only by claim or device plugin: the default runtime must not add all GPUs to every container")
-	j.judgeNothing(asking+"/"+looker, "a container without a claim that sets NVIDIA_VISIBLE_DEVICES=all", gpu,
+	j.seesOne(gpu)
+	j.seesNone(claimant+"/"+sibling, "a container that names no claim, in a pod with one,", gpu,
+		free.Node+"/DRA driver", "see which containers get the DRA driver's CDI devices: the container runtime must inject them only into containers that name the claim")
+	one, other := j.pod(bystander), j.pod(asking)
+	j.seesNone(bystander+"/"+looker, "a container without a claim", gpu,
+		free.Node+"/container runtime", "see that the container runtime injects devices only by claim or device plugin: the default runtime must not add all GPUs to every container")
+	j.seesNone(asking+"/"+looker, "a container without a claim that sets NVIDIA_VISIBLE_DEVICES=all", gpu,
 		free.Node+"/container toolkit", "set accept-nvidia-visible-devices-envvar-when-unprivileged = false in the container toolkit's config.toml on every GPU node")
 	if one && other {
-		j.judgeTogether()
+		j.together()
 	}
 	return free.Node
 }
 
-// pods judges the pods of one node.
-type pods struct {
-	k    *conclude.Conclusions
+// podJudge judges the pods of one node.
+type podJudge struct {
+	*conformance.Parts
 	obs  []check.Observation
 	node string
-	seen map[string]trial.Seen
+	// ran are the pods that ran on the node.
+	ran map[string]testpod.Status
 }
 
-// see says whether a pod ran on the node.
-func (j *pods) see(name string) bool {
-	o, s, ok := conclude.Only[trial.Seen](j.k, j.obs, kindPod, name)
+// pod reports whether a pod ran on the node.
+func (j *podJudge) pod(name string) bool {
+	s, id, ok := conformance.Require[testpod.Status](&j.Builder, j.obs, kindPod, name)
 	if !ok {
 		return false
 	}
 	pod := "pod " + s.Pod
 	switch {
-	case name == claimant && s.Claim != nil && !s.Claim.Allocated && s.Refused():
-		j.k.Fail(o, "ResourceClaim of "+s.Pod, fmt.Sprintf("it was not allocated, with a GPU free on %s: %s", j.node, s.State()), "see what the scheduler says about the pod; the check dra_support looks closer")
-	case !s.Runs():
-		j.k.Missing(o, pod, "it does not run, so that it says nothing of what it sees: "+s.State(), "look at the events of the pod; its image is telemetry.loadImage of the site file")
+	case name == claimant && s.Claim != nil && !s.Claim.Allocated && s.Unschedulable():
+		j.Fail(id, "ResourceClaim of "+s.Pod, "see the events of the scheduler for the pod, and the check dra_support", "it was not allocated, with a GPU free on %s: %s", j.node, s.Summary())
+	case !s.Running():
+		j.Unobserved(id, pod, "see the events of the pod; its image is telemetry.loadImage of the site file", "it does not run, so its devices are unknown: %s", s.Summary())
 	case s.Node != j.node:
-		j.k.Missing(o, pod, fmt.Sprintf("it runs on %q, not on %s", s.Node, j.node), "run the check again")
+		j.Unobserved(id, pod, "run the check again", "it runs on %q, want %s", s.Node, j.node)
 	default:
-		j.seen[name] = s
+		j.ran[name] = s
 		return true
 	}
 	return false
 }
 
-// judgeClaim finds the GPU that was allocated.
-func (j *pods) judgeClaim(all []offer.Slice) (offer.GPU, bool) {
-	o, s, ok := conclude.Only[trial.Seen](j.k, j.obs, kindPod, claimant)
+// claim finds the GPU that was allocated.
+func (j *podJudge) claim(all []inventory.Slice) (inventory.GPU, bool) {
+	s, id, ok := conformance.Require[testpod.Status](&j.Builder, j.obs, kindPod, claimant)
 	if !ok {
-		return offer.GPU{}, false
+		return inventory.GPU{}, false
 	}
 	claim := "ResourceClaim of " + s.Pod
-	const remedy = "see what allocates claims; the check dra_support looks closer"
+	const remedy = "see the events of the scheduler, and the check dra_support"
 	if s.Claim == nil || !s.Claim.Allocated || len(s.Claim.Devices) != 1 || !slices.Equal(s.Claim.ReservedFor, []string{s.UID}) {
-		j.k.Fail(o, claim, fmt.Sprintf("the pod runs without exactly one device being allocated to its claim and reserved for it: %+v", s.Claim), remedy)
-		return offer.GPU{}, false
+		j.Fail(id, claim, remedy, "the pod runs, but its claim does not have exactly one device that is reserved for it: %+v", s.Claim)
+		return inventory.GPU{}, false
 	}
 	d := s.Claim.Devices[0]
-	gpu, found := offer.Find(all, j.node, d.Pool, d.Device)
+	gpu, found := inventory.FindGPU(all, j.node, d.Pool, d.Device)
 	switch {
-	case !found || d.Driver != offer.Driver:
-		j.k.Fail(o, claim, fmt.Sprintf("device %s/%s/%s was allocated: it is none of the GPUs that driver %s offers on %s", d.Driver, d.Pool, d.Device, offer.Driver, j.node), remedy)
+	case !found || d.Driver != inventory.Driver:
+		j.Fail(id, claim, remedy, "device %s/%s/%s was allocated, which is not a GPU of driver %s on %s", d.Driver, d.Pool, d.Device, inventory.Driver, j.node)
 		return gpu, false
 	case gpu.UUID == "":
-		j.k.Missing(o, claim, fmt.Sprintf("the slice of device %s/%s says no uuid, so that it can't be told from others", d.Pool, d.Device), "see that the DRA driver is NVIDIA's, version 25 or newer")
+		j.Unobserved(id, claim, "install NVIDIA's DRA driver, version 25 or newer", "the slice of device %s/%s has no uuid, so it cannot be distinguished from other GPUs", d.Pool, d.Device)
 		return gpu, false
 	}
 	return gpu, true
 }
 
-// sees is what a container saw; it must have been the pod that was judged.
-func (j *pods) sees(target string) (check.Observation, Sight, bool) {
+// devices are those that a container saw; its pod must be the one that was judged.
+func (j *podJudge) devices(target string) (Devices, string, bool) {
 	name, _, _ := strings.Cut(target, "/")
-	pod, ran := j.seen[name]
+	pod, ran := j.ran[name]
 	if !ran {
-		return check.Observation{}, Sight{}, false
+		return Devices{}, "", false
 	}
-	o, s, ok := conclude.Only[sight](j.k, j.obs, kindSight, target)
-	if ok && s.UID != pod.UID {
-		j.k.Missing(o, "container "+target, "its log is another pod's", "run the check again")
-		return o, Sight{}, false
+	d, id, ok := conformance.Require[podDevices](&j.Builder, j.obs, kindDevices, target)
+	if ok && d.UID != pod.UID {
+		j.Unobserved(id, "container "+target, "run the check again", "its log is of another pod")
+		return Devices{}, id, false
 	}
-	return o, s.Sight, ok
+	return d.Devices, id, ok
 }
 
-// judgeClaimed: exactly the GPU that was allocated.
-func (j *pods) judgeClaimed(gpu offer.GPU) {
-	o, s, ok := j.sees(claimant + "/" + claimed)
+// seesOne requires that the container with the claim sees exactly the allocated GPU.
+func (j *podJudge) seesOne(gpu inventory.GPU) {
+	const target = claimant + "/" + claimed
+	d, id, ok := j.devices(target)
 	if !ok {
 		return
 	}
 	suspect := j.node + "/DRA driver"
-	const remedy = "look at the log of the DRA driver's kubelet plugin on the node, and at the CDI specification that it wrote for the claim"
+	const remedy = "see the log of the DRA driver's kubelet plugin on the node, and the CDI specification that it wrote for the claim"
 	switch {
-	case s.Tool == toolFailed:
-		j.k.Missing(o, "container "+claimant+"/"+claimed, "nvidia-smi can't tell what it sees: "+s.ToolSays, "run nvidia-smi on "+j.node)
-	case !s.Something():
-		j.k.Fail(o, suspect, "a container with a claim sees no GPU: "+gpu.UUID+" was allocated", remedy)
-	case !slices.Equal(s.UUIDs, []string{gpu.UUID}) || len(s.Files) != 1:
-		j.k.Fail(o, suspect, fmt.Sprintf("a container with a claim sees %s; %s alone was allocated", said(s), gpu.UUID), remedy)
+	case d.Tool == toolFailed:
+		j.Unobserved(id, "container "+target, "run nvidia-smi on "+j.node, "nvidia-smi failed in it: %s", d.ToolOutput)
+	case !d.Any():
+		j.Fail(id, suspect, remedy, "a container with a claim sees no GPU, want %s", gpu.UUID)
+	case !slices.Equal(d.UUIDs, []string{gpu.UUID}) || len(d.Files) != 1:
+		j.Fail(id, suspect, remedy, "a container with a claim sees %s, want only %s", d, gpu.UUID)
 	default:
-		j.k.Shown(check.Figure{Name: "GPUs seen with a claim", Value: float64(len(s.UUIDs)), Unit: "GPUs", Limit: 1, Relation: "==", Source: "one GPU was allocated"})
+		j.Shown(check.Figure{Name: "GPUs seen with a claim", Value: float64(len(d.UUIDs)), Unit: "GPUs", Limit: 1, Relation: "==", Source: "one GPU was allocated"})
 	}
 }
 
-// judgeNothing: no GPU at all.
-func (j *pods) judgeNothing(target, who string, gpu offer.GPU, suspect, remedy string) {
-	o, s, ok := j.sees(target)
+// seesNone requires that a container sees no GPU.
+func (j *podJudge) seesNone(target, container string, gpu inventory.GPU, suspect, remedy string) {
+	d, id, ok := j.devices(target)
 	if !ok {
 		return
 	}
 	switch {
-	case s.Something():
-		message := fmt.Sprintf("%s sees %s", who, said(s))
-		if slices.Contains(s.UUIDs, gpu.UUID) {
-			message += ", among them the one that is allocated to another"
+	case d.Any():
+		message := fmt.Sprintf("%s sees %s", container, d)
+		if slices.Contains(d.UUIDs, gpu.UUID) {
+			message += ", including the one that is allocated to another container"
 		}
-		j.k.Fail(o, suspect, message, remedy)
-	case s.Nothing():
-		j.k.Shown(check.Figure{Name: "GPUs seen by " + target, Value: 0, Unit: "GPUs", Limit: 0, Relation: "==", Source: "no claim"})
+		j.Fail(id, suspect, remedy, "%s", message)
+	case d.None():
+		j.Shown(check.Figure{Name: "GPUs seen by " + target, Value: 0, Unit: "GPUs", Limit: 0, Relation: "==", Source: "no claim"})
 	default:
-		j.k.Missing(o, "container "+target, "nvidia-smi can't tell what it sees: "+s.ToolSays, "run nvidia-smi on "+j.node)
+		j.Unobserved(id, "container "+target, "run nvidia-smi on "+j.node, "nvidia-smi failed in it: %s", d.ToolOutput)
 	}
 }
 
-// said is what a container sees, for a person.
-func said(s Sight) string {
-	return fmt.Sprintf("%d GPUs (%s) and %d device files (%s)", len(s.UUIDs), strings.Join(s.UUIDs, ", "), len(s.Files), strings.Join(s.Files, ", "))
+// String describes the devices.
+func (d Devices) String() string {
+	return fmt.Sprintf("%d GPUs (%s) and %d device files (%s)", len(d.UUIDs), strings.Join(d.UUIDs, ", "), len(d.Files), strings.Join(d.Files, ", "))
+}
+
+// together requires that the other pods started, and printed their devices, while the pod
+// with the claim held its GPU.
+func (j *podJudge) together() {
+	all, id, ok := conformance.Require[[]testpod.Status](&j.Builder, j.obs, kindTogether, "")
+	if !ok {
+		return
+	}
+	first := j.ran[claimant]
+	for _, name := range []string{claimant, bystander, asking} {
+		before := j.ran[name]
+		after := testpod.Status{}
+		if i := slices.IndexFunc(all, func(s testpod.Status) bool { return s.UID == before.UID && s.UID != "" }); i >= 0 {
+			after = all[i]
+		}
+		switch {
+		case !after.Running():
+			j.Unobserved(id, "pod "+before.Pod, "run the check again", "it stopped before all pods had printed their devices: %s", after.Summary())
+			return
+		case name == claimant && (after.Claim == nil || !after.Claim.Allocated || after.Claim.UID != before.Claim.UID):
+			j.Unobserved(id, "ResourceClaim of "+before.Pod, "run the check again", "it was deallocated before all pods had printed their devices")
+			return
+		case name != claimant && startedAt(after).Before(startedAt(first)):
+			j.Unobserved(id, "pod "+before.Pod, "run the check again", "it started before the pod with the claim, so its devices prove nothing")
+			return
+		}
+	}
+	j.Shown()
+}
+
+// startedAt is the start of the first of a pod's containers.
+func startedAt(s testpod.Status) time.Time {
+	var first time.Time
+	for _, c := range s.Containers {
+		if first.IsZero() || c.Since.Before(first) {
+			first = c.Since
+		}
+	}
+	return first
+}
+
+// judgeAdmission requires that pod security refuses what bypasses claims.
+func judgeAdmission(p *conformance.Parts, obs []check.Observation) {
+	answer, id, ok := conformance.Require[admission](&p.Builder, obs, kindAdmission, plain)
+	if !ok {
+		return
+	}
+	if !answer.Admitted {
+		p.Unobserved(id, "dry run of a pod", "find what refuses the pod: an admission webhook, a quota, or missing permissions", "a plain pod is refused, so refusals of other pods prove nothing: %s", answer.Message)
+		return
+	}
+	judgeRefusal(p, obs, hostPath, "the host path /dev")
+	judgeRefusal(p, obs, privileged, "a privileged container")
+}
+
+func judgeRefusal(p *conformance.Parts, obs []check.Observation, name, feature string) {
+	answer, id, ok := conformance.Require[admission](&p.Builder, obs, kindAdmission, name)
+	switch {
+	case !ok:
+	case answer.Admitted:
+		p.Fail(id, "pod security", "enable the admission plugin PodSecurity, and remove this user from its exemptions",
+			"a pod with %s is admitted in a namespace that enforces the level baseline: it sees every device of its node", feature)
+	case answer.Code != 403 || !strings.Contains(answer.Message, "PodSecurity"):
+		p.Unobserved(id, "pod security", "find what refuses the pod", "a pod with %s is refused, but not by pod security: %s", feature, answer.Message)
+	default:
+		p.Shown(check.Figure{Name: "pods admitted with " + feature, Value: 0, Unit: "pods", Limit: 0, Relation: "==", Source: "pod security standard baseline"})
+	}
 }

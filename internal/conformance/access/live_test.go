@@ -7,8 +7,9 @@ import (
 	"time"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/conformance"
 	"github.com/firstlight/firstlight/internal/conformance/access"
-	"github.com/firstlight/firstlight/internal/conformance/calls"
+	"github.com/firstlight/firstlight/internal/conformance/apilog"
 	"github.com/firstlight/firstlight/internal/conformance/dra"
 	"github.com/firstlight/firstlight/internal/lab/labtest"
 	"github.com/firstlight/firstlight/internal/probe/kube"
@@ -24,9 +25,9 @@ func TestLive(t *testing.T) {
 		if j.Verdict != check.Passed {
 			t.Fatalf("%s: %s %+v", j.Verdict, j.Reason, j.Findings)
 		}
-		kept := check.OfKind(obs, calls.Kind)
+		kept := check.OfKind(obs, apilog.Kind)
 		if len(kept) != 1 || !strings.Contains(string(kept[0].Figures), "dryRun=All") || !strings.Contains(string(kept[0].Figures), "/log") {
-			t.Error("the calls are not kept")
+			t.Error("the API calls are not recorded")
 		}
 		for _, o := range check.OfKind(obs, "devices-seen") {
 			if len(o.Raw) == 0 {
@@ -78,7 +79,7 @@ func TestOneGPU(t *testing.T) {
 	both := func(run string, want check.Verdict, says string) {
 		t.Helper()
 		for _, c := range []check.Check{
-			dra.New(l.Site, l.Profile, dra.Deps{Cluster: l.Open, RunID: run, Patience: time.Minute}), newCheck(l, run),
+			dra.New(l.Site, l.Profile, conformance.Deps{Cluster: l.Open, RunID: run, Timeout: time.Minute}), newCheck(l, run),
 		} {
 			if j, _ := observeOf(t, l, run, c); j.Verdict != want || !strings.Contains(j.Reason, says) {
 				t.Errorf("%s: %s: %s %+v", c.Name(), j.Verdict, j.Reason, j.Findings)
@@ -91,7 +92,7 @@ func TestOneGPU(t *testing.T) {
 }
 
 func newCheck(l *labtest.Lab, run string) *access.Check {
-	return access.New(l.Site, l.Profile, access.Deps{Cluster: l.Open, RunID: run, Patience: time.Minute})
+	return access.New(l.Site, l.Profile, conformance.Deps{Cluster: l.Open, RunID: run, Timeout: time.Minute})
 }
 
 // observe runs the check and judges it from what it recorded.

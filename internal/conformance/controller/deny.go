@@ -8,32 +8,32 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// deny creates a resource that must be denied and records what the API server says.
+// deny creates a resource that must be denied, and records the answer of the API server.
 func (w *walk) deny(ctx context.Context, target string, v Variant) error {
 	obj, err := w.operator.render(w.operator.Valid, w.values("firstlight-"+target, w.operator.Work.Plain), variant{over: v.Over})
 	if err != nil {
 		return err
 	}
-	l := w.look(kindDenial, target, "create %s %s: %s", obj.GetKind(), obj.GetName(), v.Why)
-	seen := denialFigures{Why: v.Why}
-	made, err := w.cluster.Dynamic.Resource(w.operator.Resource.gvr()).Namespace(w.namespace).Create(ctx, obj, metav1.CreateOptions{})
+	attempt := w.begin(kindDenial, target, "create %s %s: %s", obj.GetKind(), obj.GetName(), v.Why)
+	answer := denialFigures{Why: v.Why}
+	created, err := w.cluster.Dynamic.Resource(w.operator.Resource.gvr()).Namespace(w.namespace).Create(ctx, obj, metav1.CreateOptions{})
 	if err == nil {
-		seen.Admitted = true
-		return w.keep(l, seen, bare(made), nil)
+		answer.Admitted = true
+		return recordRaw(attempt, answer, withoutManagedFields(created))
 	}
 	var status apierrors.APIStatus
-	if !errors.As(err, &status) { // no answer, which is no denial
+	if !errors.As(err, &status) { // without an answer it is no denial
 		if ctx.Err() != nil {
-			return ctx.Err() //nolint:wrapcheck // interrupted
+			return ctx.Err()
 		}
-		return w.keep(l, nil, nil, err)
+		return attempt.Record(nil, err)
 	}
 	s := status.Status()
-	seen.Code, seen.Reason, seen.Message = s.Code, string(s.Reason), s.Message
+	answer.Code, answer.Reason, answer.Message = s.Code, string(s.Reason), s.Message
 	if s.Details != nil {
 		for _, c := range s.Details.Causes {
-			seen.Causes = append(seen.Causes, string(c.Type)+" "+c.Field+": "+c.Message)
+			answer.Causes = append(answer.Causes, string(c.Type)+" "+c.Field+": "+c.Message)
 		}
 	}
-	return w.keep(l, seen, s, nil)
+	return recordRaw(attempt, answer, s)
 }

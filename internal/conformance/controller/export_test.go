@@ -7,10 +7,10 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/kube"
 )
 
-// LosePods kills the pods behind a service as the check kills a controller, and says
-// what it killed and what keeps their successors from being such; empty: nothing.
-func LosePods(ctx context.Context, c *Check, cluster *kube.Cluster, rec check.Recorder, service string) (killed []string, why string, err error) {
-	w := &walk{Check: c, cluster: cluster, rec: rec}
+// LosePods kills the pods of a service like the check kills a controller, and returns what it
+// killed and why their successors are none; empty when they are.
+func LosePods(ctx context.Context, c *Check, cluster *kube.Cluster, rec check.Recorder, service string) (killed []string, problem string, err error) {
+	w := &walk{Check: c, cluster: cluster, rec: check.Observer{Recorder: rec, Clock: c.deps.Clock}}
 	hook := webhookFigures{Found: true, Service: service}
 	before, err := w.observeController(ctx, hook, targetBefore)
 	if err != nil {
@@ -26,5 +26,8 @@ func LosePods(ctx context.Context, c *Check, cluster *kube.Cluster, rec check.Re
 	if err != nil {
 		return nil, "", err
 	}
-	return killed, succeeded(before, after), nil
+	return killed, noSuccessor(before, after), nil
 }
+
+// SetOperators replaces the embedded operators.
+func (c *Check) SetOperators(operators []Operator) { c.operators = operators }

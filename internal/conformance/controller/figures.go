@@ -6,7 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// The kinds of the check's observations.
+// Kinds of observations.
 const (
 	kindOperators   = "operators"
 	kindDefinitions = "definitions"
@@ -18,7 +18,7 @@ const (
 	kindDisruption  = "disruption"
 )
 
-// Targets of observations that there are several of.
+// Targets of kinds with several observations.
 const (
 	targetPlain     = "left-alone"
 	targetKilled    = "controller-killed"
@@ -28,15 +28,15 @@ const (
 	targetAfter     = "after"
 )
 
-// operatorsFigures is which operators there are.
+// operatorsFigures are the installed operators.
 type operatorsFigures struct {
 	LookedFor []string `json:"lookedFor"`
 	Found     []string `json:"found"`
-	// Used is the one that is proven.
+	// Used is the operator under test.
 	Used string `json:"used,omitempty"`
 }
 
-// definitionFigures is one CustomResourceDefinition.
+// definitionFigures describe a CustomResourceDefinition.
 type definitionFigures struct {
 	Name        string   `json:"name"`
 	Found       bool     `json:"found"`
@@ -44,22 +44,22 @@ type definitionFigures struct {
 	Served      []string `json:"served,omitempty"`
 }
 
-// webhookFigures is how the API server asks the operator.
+// webhookFigures describe the webhook of the operator.
 type webhookFigures struct {
 	Name  string `json:"name"`
 	Found bool   `json:"found"`
-	// Configuration is the object that has it.
+	// Configuration is the object that contains it.
 	Configuration string `json:"configuration,omitempty"`
 	UID           string `json:"uid,omitempty"`
 	FailurePolicy string `json:"failurePolicy,omitempty"`
-	// Service is where it leads, as namespace/name; URL where it leads to none.
+	// Service as namespace/name; URL where it has none.
 	Service string `json:"service,omitempty"`
 	URL     string `json:"url,omitempty"`
 }
 
-// controllerFigures is who serves the webhook and reconciles.
+// controllerFigures describe the controller, which serves the webhook and reconciles.
 type controllerFigures struct {
-	// Service has pods behind it, or leads out of the cluster to Outside.
+	// Service has pods, or an external name Outside.
 	Service string      `json:"service"`
 	Outside string      `json:"outside,omitempty"`
 	Pods    []podState  `json:"pods"`
@@ -79,30 +79,28 @@ type leaseState struct {
 	Holder   string    `json:"holder"`
 	Renewed  time.Time `json:"renewed"`
 	Duration int       `json:"durationSeconds"`
-	// Moved: it was renewed, or taken, since it was looked at before.
-	Moved bool `json:"moved"`
-	// Transitions counts the changes of its holder.
-	Transitions int `json:"transitions"`
+	// Moved: it was renewed or acquired since it was read before.
+	Moved       bool `json:"moved"`
+	Transitions int  `json:"transitions"`
 }
 
-// reconcileFigures is one resource from its creation to its end, or to the deadline.
+// reconcileFigures describe a resource from its creation to its end, or to the deadline.
 type reconcileFigures struct {
 	Name string `json:"name"`
 	UID  string `json:"uid"`
-	// Refused is what the API server said when it did not take the resource.
+	// Refused is the error of the API server when it did not admit the resource.
 	Refused  string        `json:"refused,omitempty"`
 	Created  time.Time     `json:"created"`
 	Deadline time.Duration `json:"deadlineNanoseconds"`
-	// Levels are what was made of it, in the order of the operator's children. An
-	// object is in it that was seen once.
+	// Levels are all of its children ever observed, in the order of the operator's children.
 	Levels     []levelState       `json:"levels"`
 	Conditions []metav1.Condition `json:"conditions"`
-	// WorkEnded is when all pods that were made of it were first seen to have ended; nil
-	// when they were not.
+	// WorkEnded is when all of its pods were first observed to have ended; nil when they were
+	// not.
 	WorkEnded *time.Time `json:"workEnded,omitempty"`
-	// Ended is when its end was seen; nil when it was not.
+	// Ended is when its end was observed; nil when it was not.
 	Ended *time.Time `json:"ended,omitempty"`
-	// Trouble is why it could not be followed to its end.
+	// Trouble is why its end was not observed.
 	Trouble string `json:"trouble,omitempty"`
 }
 
@@ -116,15 +114,14 @@ type childState struct {
 	UID  string `json:"uid"`
 	// Owner is the UID of the object that controls it.
 	Owner string `json:"owner"`
-	// Phase and Node are a pod's.
+	// Phase and Node are set for pods.
 	Phase string `json:"phase,omitempty"`
 	Node  string `json:"node,omitempty"`
 }
 
-// denialFigures is what the API server said to a resource that it must not take.
+// denialFigures are the API server's answer to a resource that must be denied.
 type denialFigures struct {
-	Why string `json:"why"`
-	// Admitted: it took it.
+	Why      string   `json:"why"`
 	Admitted bool     `json:"admitted"`
 	Code     int32    `json:"code"`
 	Reason   string   `json:"reason"`
@@ -132,17 +129,16 @@ type denialFigures struct {
 	Causes   []string `json:"causes,omitempty"`
 }
 
-// disruptionFigures is the kill of the controller, or why there was none.
+// disruptionFigures describe the kill of the controller, or why there was none.
 type disruptionFigures struct {
 	// Run: the controller was killed.
 	Run bool `json:"run"`
 	// NotRun is why it was not.
 	NotRun string `json:"notRun,omitempty"`
-	// Killed is what: "pod ns/name uid", or a process.
+	// Killed lists "pod ns/name uid", or a process.
 	Killed []string  `json:"killed,omitempty"`
 	At     time.Time `json:"at"`
-	// Begun and Ended tell whether the resource was in the making when it happened:
-	// something was made of it, and it had not ended.
+	// Begun and Ended are whether the resource had running pods, and had ended, at that time.
 	Begun bool `json:"begun"`
 	Ended bool `json:"ended"`
 }

@@ -13,36 +13,36 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// reconcile creates a resource and follows what is made of it to its end, or to the
-// deadline, and records it. meanwhile, if set, is called after every look.
+// reconcile creates a resource, watches it and its children until it ends, or until the
+// deadline, and records them. meanwhile, if set, is called after every read.
 func (w *walk) reconcile(ctx context.Context, target string, seconds int, meanwhile func(context.Context, reconcileFigures) error) (reconcileFigures, error) {
 	obj, err := w.operator.render(w.operator.Valid, w.values("firstlight-"+target, seconds), variant{})
 	if err != nil {
 		return reconcileFigures{}, err
 	}
 	deadline := w.operator.Deadline
-	if w.deps.Deadline > 0 {
-		deadline = w.deps.Deadline
+	if w.deps.Timeout > 0 {
+		deadline = w.deps.Timeout
 	}
 	seen := reconcileFigures{Name: obj.GetName(), Deadline: deadline, Levels: []levelState{}, Conditions: []metav1.Condition{}}
-	l := w.look(kindReconcile, target, "create %s %s; watch it, its %d levels of children, its conditions", obj.GetKind(), obj.GetName(), len(w.operator.Children))
+	attempt := w.begin(kindReconcile, target, "create %s %s; watch it, its %d levels of children, its conditions", obj.GetKind(), obj.GetName(), len(w.operator.Children))
 	client := w.cluster.Dynamic.Resource(w.operator.Resource.gvr()).Namespace(w.namespace)
-	made, err := client.Create(ctx, obj, metav1.CreateOptions{})
+	created, err := client.Create(ctx, obj, metav1.CreateOptions{})
 	if err != nil {
 		if ctx.Err() != nil {
-			return seen, ctx.Err() //nolint:wrapcheck // interrupted
+			return seen, ctx.Err()
 		}
 		seen.Refused = err.Error()
-		return seen, w.keep(l, seen, nil, nil)
+		return seen, attempt.Record(seen, nil)
 	}
-	seen.UID, seen.Created = string(made.GetUID()), w.deps.Clock.Now().UTC()
-	f := &following{walk: w, seen: &seen, uid: made.GetUID(), raw: map[types.UID]map[string]any{}}
+	seen.UID, seen.Created = string(created.GetUID()), w.deps.Clock.Now().UTC()
+	f := &following{walk: w, seen: &seen, uid: created.GetUID(), raw: map[types.UID]map[string]any{}}
 	err = w.poll(ctx, deadline, func(context.Context) (bool, error) {
-		// A look that has begun is not cut short by the deadline: it would be no look.
-		one, cancel := context.WithTimeout(ctx, lookWithin)
+		// The deadline does not cut off a read that has begun.
+		limited, cancel := context.WithTimeout(ctx, readTimeout)
 		defer cancel()
-		if err := f.look(one); err != nil {
-			seen.Trouble = err.Error() // of the last look, unless a later one succeeds
+		if err := f.read(limited); err != nil {
+			seen.Trouble = err.Error() // of the last read, unless a later one succeeds
 			return false, nil
 		}
 		seen.Trouble = ""
@@ -53,40 +53,40 @@ func (w *walk) reconcile(ctx context.Context, target string, seconds int, meanwh
 		}
 		return seen.Ended != nil || seen.overdue(w.deps.Clock.Now(), w.operator.AfterWork), nil
 	})
-	if err != nil && !errors.Is(err, errLate) {
+	if err != nil && !errors.Is(err, errTimeout) {
 		return seen, err
 	}
 	switch {
 	case seen.Ended != nil || seen.Trouble != "":
 	case err != nil:
-		seen.Trouble = fmt.Sprintf("it had not ended %s after it was created", deadline)
+		seen.Trouble = fmt.Sprintf("it has not ended %s after its creation", deadline)
 	default:
-		seen.Trouble = fmt.Sprintf("it had not ended %s after all its pods had", w.operator.AfterWork)
+		seen.Trouble = fmt.Sprintf("it has not ended %s after all its pods ended", w.operator.AfterWork)
 	}
-	return seen, w.keep(l, seen, f.raw, nil)
+	return seen, recordRaw(attempt, seen, f.raw)
 }
 
-// following is one resource that is followed.
+// following is a resource that is being watched.
 type following struct {
 	*walk
 	seen *reconcileFigures
 	uid  types.UID
-	// raw are the objects as they were seen last, by UID.
+	// raw are the last versions of all objects, by UID.
 	raw map[types.UID]map[string]any
 }
 
-// look sees the resource, then its children level by level: whatever it says of its
-// end, they are read after it.
-func (f *following) look(ctx context.Context) error {
+// read reads the resource, then its children level by level, so that they are never older than
+// its conditions.
+func (f *following) read(ctx context.Context) error {
 	self, err := f.cluster.Dynamic.Resource(f.operator.Resource.gvr()).Namespace(f.namespace).Get(ctx, f.seen.Name, metav1.GetOptions{})
 	if err != nil {
 		return fmt.Errorf("read %s: %w", f.seen.Name, err)
 	}
 	if self.GetUID() != f.uid {
-		return fmt.Errorf("%s is another one than was created", f.seen.Name)
+		return fmt.Errorf("%s was replaced by another object", f.seen.Name)
 	}
 	conditions := conditionsOf(self)
-	f.raw[f.uid] = bare(self)
+	f.raw[f.uid] = withoutManagedFields(self)
 	parents := map[types.UID]bool{f.uid: true}
 	for i, kind := range f.operator.Children {
 		list, err := f.cluster.Dynamic.Resource(kind.gvr()).Namespace(f.namespace).List(ctx, metav1.ListOptions{})
@@ -100,24 +100,24 @@ func (f *following) look(ctx context.Context) error {
 		for j := range list.Items {
 			o := &list.Items[j]
 			if owner := metav1.GetControllerOf(o); owner != nil && parents[owner.UID] {
-				f.note(&f.seen.Levels[i], o, owner.UID)
+				f.add(&f.seen.Levels[i], o, owner.UID)
 				next[o.GetUID()] = true
 			}
 		}
-		for _, o := range f.seen.Levels[i].Objects { // also of those that are gone
+		for _, o := range f.seen.Levels[i].Objects { // including deleted ones
 			next[types.UID(o.UID)] = true
 		}
 		parents = next
 	}
 	f.seen.Conditions = conditions
-	f.ends()
+	f.setEnded()
 	return nil
 }
 
-// ends notes when the resource's work, and it itself, was first seen to have ended.
-func (f *following) ends() {
+// setEnded sets when the pods, and the resource itself, were first observed to have ended.
+func (f *following) setEnded() {
 	now := f.deps.Clock.Now().UTC().Truncate(time.Millisecond)
-	if !f.seen.worked() {
+	if !f.seen.podsEnded() {
 		f.seen.WorkEnded = nil
 	} else if f.seen.WorkEnded == nil {
 		f.seen.WorkEnded = &now
@@ -129,22 +129,22 @@ func (f *following) ends() {
 	}
 }
 
-// worked: pods were made of it, and all have ended.
-func (so reconcileFigures) worked() bool {
+// podsEnded reports whether it has pods and all have ended.
+func (so reconcileFigures) podsEnded() bool {
 	n := len(so.Levels)
 	return n > 0 && len(so.Levels[n-1].Objects) > 0 && !slices.ContainsFunc(so.Levels[n-1].Objects, func(p childState) bool {
 		return p.Phase != string(corev1.PodSucceeded) && p.Phase != string(corev1.PodFailed)
 	})
 }
 
-// overdue: its pods have ended longer ago than its own end may take.
+// overdue reports whether its pods ended longer ago than its own end may take.
 func (so reconcileFigures) overdue(now time.Time, after time.Duration) bool {
 	return so.WorkEnded != nil && now.Sub(*so.WorkEnded) > after
 }
 
-// note writes down a child, or what is new of it.
-func (f *following) note(level *levelState, o *unstructured.Unstructured, owner types.UID) {
-	f.raw[o.GetUID()] = bare(o)
+// add adds a child, or its new state.
+func (f *following) add(level *levelState, o *unstructured.Unstructured, owner types.UID) {
+	f.raw[o.GetUID()] = withoutManagedFields(o)
 	c := childState{Name: o.GetName(), UID: string(o.GetUID()), Owner: string(owner)}
 	if level.Resource == "pods" {
 		c.Phase, _, _ = unstructured.NestedString(o.Object, "status", "phase")

@@ -31,7 +31,7 @@ func TestOverdue(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if tt.so.worked() != tt.worked {
+			if tt.so.podsEnded() != tt.worked {
 				t.Errorf("worked: %v", !tt.worked)
 			}
 			if tt.so.overdue(ended.Add(time.Hour), after) {

@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/firstlight/firstlight/internal/check"
-	"github.com/firstlight/firstlight/internal/conformance/calls"
+	"github.com/firstlight/firstlight/internal/conformance/apilog"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 )
 
@@ -29,7 +29,7 @@ type run struct {
 	invalid     denialFigures
 	misshapen   denialFigures
 	disruption  disruptionFigures
-	calls       []calls.Call
+	calls       []apilog.Call
 	// err are reads that failed, by kind and target; without are those not recorded.
 	err     map[string]string
 	without []string
@@ -52,7 +52,7 @@ func good() *run {
 		},
 		misshapen:  denialFigures{Why: "it is misshapen", Code: 422, Reason: "Invalid", Message: `TrainJob "x" is invalid: spec.trainer.numNodes`, Causes: []string{"FieldValueTypeInvalid spec.trainer.numNodes"}},
 		disruption: disruptionFigures{Run: true, Killed: []string{"pod kubeflow-system/trainer-u1 u1"}, At: began.Add(5 * time.Second), Begun: true},
-		calls:      []calls.Call{{Method: "GET", Path: "/api", Status: 200, Times: 1}},
+		calls:      []apilog.Call{{Method: "GET", Path: "/api", Status: 200, Times: 1}},
 	}
 	for _, name := range []string{"trainjobs.trainer.kubeflow.org", "trainingruntimes.trainer.kubeflow.org", "clustertrainingruntimes.trainer.kubeflow.org", "jobsets.jobset.x-k8s.io"} {
 		r.definitions = append(r.definitions, definitionFigures{Name: name, Found: true, Established: true, Served: []string{"v1alpha1"}})
@@ -111,7 +111,7 @@ func (r *run) observations(t *testing.T) []check.Observation {
 		{kindReconcile, targetKilled, r.killed},
 		{kindDisruption, "cluster", r.disruption},
 		{kindController, targetAfter, r.after},
-		{calls.Kind, "cluster", r.calls},
+		{apilog.Kind, "cluster", r.calls},
 	} {
 		key := p.kind + " " + p.target
 		if slices.Contains(r.without, key) {
@@ -149,18 +149,18 @@ func TestJudge(t *testing.T) {
 		},
 		"not disturbed": {func(r *run) { r.undisturbed() }, unobserved, "partially shown: Kubeflow Trainer"},
 		"not disturbed, and something is wrong": {
-			func(r *run) { r.undisturbed(); r.invalid.Admitted = true }, failed, "nobody denies",
+			func(r *run) { r.undisturbed(); r.invalid.Admitted = true }, failed, "was admitted",
 		},
 
 		"no operator": {
-			func(r *run) { r.operators.Used, r.operators.Found = "", nil }, failed, "none is there; looked for Kubeflow Trainer",
+			func(r *run) { r.operators.Used, r.operators.Found = "", nil }, failed, "not found; looked for Kubeflow Trainer",
 		},
-		"an operator that nobody knows here": {func(r *run) { r.operators.Used = "other" }, unobserved, "not known here"},
-		"a definition is missing":            {func(r *run) { r.definitions[3].Found = false }, failed, "definition jobsets.jobset.x-k8s.io: it is not there"},
-		"a definition was not looked for":    {func(r *run) { r.definitions = r.definitions[:2] }, failed, "it is not there"},
+		"an operator that nobody knows here": {func(r *run) { r.operators.Used = "other" }, unobserved, "unknown operator"},
+		"a definition is missing":            {func(r *run) { r.definitions[3].Found = false }, failed, "definition jobsets.jobset.x-k8s.io: not found"},
+		"a definition was not looked for":    {func(r *run) { r.definitions = r.definitions[:2] }, failed, "not found"},
 		"a definition is not established":    {func(r *run) { r.definitions[0].Established = false }, failed, "not Established"},
 
-		"no webhook": {func(r *run) { r.webhook = webhookFigures{Name: r.webhook.Name} }, failed, "nobody denies"},
+		"no webhook": {func(r *run) { r.webhook = webhookFigures{Name: r.webhook.Name} }, failed, "nothing denies"},
 		"the controller's pod is not ready": {
 			func(r *run) { r.before.Pods[0].Ready = false }, failed, "pod trainer-u1 is not ready",
 		},
@@ -169,13 +169,13 @@ func TestJudge(t *testing.T) {
 				r.before.Pods = append(r.before.Pods, podState{Name: "other", UID: "u9", Phase: "Pending"})
 			}, failed, "pod other is not ready",
 		},
-		"no pods, and nothing outside": {func(r *run) { r.before.Pods = nil }, failed, "has no pods and leads nowhere else"},
+		"no pods, and nothing outside": {func(r *run) { r.before.Pods = nil }, failed, "has neither pods nor an external name"},
 		"outside, and nobody holds the lease": {
-			func(r *run) { r.outside(); r.before.Lease.Holder = "" }, failed, "nobody holds lease",
+			func(r *run) { r.outside(); r.before.Lease.Holder = "" }, failed, "has no holder",
 		},
-		"outside, and no lease": {func(r *run) { r.outside(); r.before.Lease = nil }, failed, "no lease tells"},
+		"outside, and no lease": {func(r *run) { r.outside(); r.before.Lease = nil }, failed, "no lease shows"},
 		"outside, and the lease is stale": {
-			func(r *run) { r.outside(); r.before.Lease.Moved = false }, failed, "was not renewed while it was watched",
+			func(r *run) { r.outside(); r.before.Lease.Moved = false }, failed, "was not renewed while watched",
 		},
 
 		"no GPU is free": {
@@ -188,21 +188,21 @@ func TestJudge(t *testing.T) {
 			func(r *run) {
 				r.plain.Ended, r.plain.Conditions, r.plain.Trouble = nil, nil, "it had not ended"
 				r.plain.Levels = []levelState{{Resource: "jobsets"}, {Resource: "jobs"}, {Resource: "pods"}}
-			}, failed, "no jobsets were made of plain",
+			}, failed, "no jobsets were created for plain",
 		},
-		"no pods are made": {func(r *run) { r.plain.Levels[2].Objects = nil }, failed, "no pods were made"},
+		"no pods are made": {func(r *run) { r.plain.Levels[2].Objects = nil }, failed, "no pods were created"},
 		"children of somebody else": {
 			func(r *run) { r.plain.Levels[1].Objects[0].Owner = "other" }, failed, `jobs plain is owned by "other"`,
 		},
-		"children without identity": {func(r *run) { r.plain.Levels[2].Objects[0].UID = "" }, failed, "by nothing that was made"},
+		"children without identity": {func(r *run) { r.plain.Levels[2].Objects[0].UID = "" }, failed, "not by a child of the resource"},
 		"no identity of its own":    {func(r *run) { r.plain.UID = "" }, failed, "it has no UID"},
 		"a level was not looked at": {func(r *run) { r.plain.Levels = r.plain.Levels[:2] }, failed, "2 of 3 levels"},
-		"levels of other kinds":     {func(r *run) { r.plain.Levels[0].Resource = "rayjobs" }, failed, "level 1 is of rayjobs"},
+		"levels of other kinds":     {func(r *run) { r.plain.Levels[0].Resource = "rayjobs" }, failed, "level 1 has rayjobs"},
 		"it never ends": {
 			func(r *run) {
 				r.plain.Ended, r.plain.Conditions, r.plain.Trouble = nil, nil, "it had not ended 5m0s after it was created"
 				r.plain.Levels[2].Objects[0].Phase = "Running"
-			}, failed, "it is not Complete, for which it had 5m0s",
+			}, failed, "it is not Complete after 5m0s",
 		},
 		"its pods end, and nobody says so": {
 			func(r *run) {
@@ -210,7 +210,7 @@ func TestJudge(t *testing.T) {
 			}, failed, "2m0s after all its pods had",
 		},
 		"it says that it is complete, and no pod is": {
-			func(r *run) { r.plain.Levels[2].Objects[0].Phase = "Running" }, failed, "none of its pods has succeeded",
+			func(r *run) { r.plain.Levels[2].Objects[0].Phase = "Running" }, failed, "none of its pods succeeded",
 		},
 		"it fails": {
 			func(r *run) {
@@ -220,46 +220,46 @@ func TestJudge(t *testing.T) {
 		"complete is false": {func(r *run) { r.plain.Conditions[0].Status = metav1.ConditionFalse }, failed, "it is not Complete"},
 
 		"the invalid one is admitted": {
-			func(r *run) { r.invalid = denialFigures{Why: "it is wrong", Admitted: true} }, failed, "nobody denies a resource that is wrong (it is wrong): it was admitted",
+			func(r *run) { r.invalid = denialFigures{Why: "it is wrong", Admitted: true} }, failed, "an invalid resource (it is wrong) was admitted",
 		},
 		"the invalid one is denied by the schema": {
-			func(r *run) { r.invalid = r.misshapen }, failed, "the schema denied what is for the webhook to deny",
+			func(r *run) { r.invalid = r.misshapen }, failed, "the schema, not the webhook, denied",
 		},
 		"the webhook can't be asked": {
 			func(r *run) {
 				r.invalid.Code, r.invalid.Reason, r.invalid.Message = 500, "InternalError", `failed calling webhook "validator.trainjob.trainer.kubeflow.org": connection refused`
-			}, failed, "it could not be asked",
+			}, failed, "could not call it",
 		},
 		"another webhook denies": {
-			func(r *run) { r.invalid.Message = `admission webhook "other.example.com" denied the request: no` }, failed, "is not its",
+			func(r *run) { r.invalid.Message = `admission webhook "other.example.com" denied the request: no` }, failed, "is not from it",
 		},
 		"the invalid one is forbidden to the user": {
-			func(r *run) { r.invalid.Message = `trainjobs is forbidden: User "x" cannot create resource` }, failed, "is not its",
+			func(r *run) { r.invalid.Message = `trainjobs is forbidden: User "x" cannot create resource` }, failed, "is not from it",
 		},
 		"the misshapen one is admitted": {
-			func(r *run) { r.misshapen = denialFigures{Admitted: true} }, failed, "its schema takes what it must not",
+			func(r *run) { r.misshapen = denialFigures{Admitted: true} }, failed, "its schema admits",
 		},
-		"the misshapen one is denied by the webhook": {func(r *run) { r.misshapen = r.invalid }, unobserved, "no denial by the schema was seen"},
-		"invalid, and no causes":                     {func(r *run) { r.misshapen.Causes = nil }, unobserved, "no denial by the schema was seen"},
+		"the misshapen one is denied by the webhook": {func(r *run) { r.misshapen = r.invalid }, unobserved, "is not from the schema"},
+		"invalid, and no causes":                     {func(r *run) { r.misshapen.Causes = nil }, unobserved, "is not from the schema"},
 
 		"it does not end after the kill": {
 			func(r *run) { r.killed.Ended, r.killed.Conditions = nil, nil }, failed, "trainjobs killed: it is not Complete",
 		},
-		"killed, and still there":         {func(r *run) { r.after = r.before }, unobserved, "pod trainer-u1 is there as before"},
+		"killed, and still there":         {func(r *run) { r.after = r.before }, unobserved, "pod trainer-u1 still exists"},
 		"killed, and nobody is ready":     {func(r *run) { r.after.Pods[0].Ready = false }, unobserved, "pod trainer-u2 is not ready"},
-		"outside, and the same holder":    {func(r *run) { r.outside(); r.after.Lease.Holder = "vm_1" }, unobserved, "is held by vm_1 as before"},
-		"killed before anything was made": {func(r *run) { r.disruption.Begun = false }, unobserved, "that proves nothing"},
-		"killed after the end":            {func(r *run) { r.disruption.Ended = true }, unobserved, "that proves nothing"},
+		"outside, and the same holder":    {func(r *run) { r.outside(); r.after.Lease.Holder = "vm_1" }, unobserved, "still has the holder vm_1"},
+		"killed before anything was made": {func(r *run) { r.disruption.Begun = false }, unobserved, "proves nothing"},
+		"killed after the end":            {func(r *run) { r.disruption.Ended = true }, unobserved, "proves nothing"},
 		"it had ended before the kill":    {func(r *run) { r.disruption.At = began.Add(time.Minute) }, unobserved, "had ended before it was killed"},
-		"killed, and what is not told":    {func(r *run) { r.disruption.Killed = nil }, unobserved, "what was killed is not told"},
+		"killed, and what is not told":    {func(r *run) { r.disruption.Killed = nil }, unobserved, "what was killed was not recorded"},
 		"nothing to interrupt": {
-			func(r *run) { r.disruption = disruptionFigures{NotRun: "no pods"}; r.killed.Levels[2].Objects = nil }, failed, "no pods were made",
+			func(r *run) { r.disruption = disruptionFigures{NotRun: "no pods"}; r.killed.Levels[2].Objects = nil }, failed, "no pods were created",
 		},
 		"ended before it could be killed": {
 			func(r *run) { r.disruption = disruptionFigures{NotRun: "too late"} }, unobserved, "it was not killed: too late",
 		},
 
-		"no calls are kept": {func(r *run) { r.calls = nil }, unobserved, "the calls that the check made"},
+		"no calls are kept": {func(r *run) { r.calls = nil }, unobserved, "API calls of the check"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

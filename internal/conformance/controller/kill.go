@@ -9,11 +9,11 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// killGrace is the shortest that a pod can be given and still be ended by its kubelet:
-// zero would take it out of the API at once, whether it runs or not.
+// killGrace is the shortest grace period, in seconds, with which the kubelet ends a pod: zero
+// would delete its object at once, whether it runs or not.
 const killGrace = 1
 
-// kill ends the controller, by name and UID where it is a pod.
+// kill kills the controller, by name and UID where it is a pod.
 func (w *walk) kill(ctx context.Context, before controllerFigures) (killed []string, err error) {
 	if len(before.Pods) == 0 {
 		what, err := w.deps.KillOutside(ctx, w.operator.Name)
@@ -22,7 +22,7 @@ func (w *walk) kill(ctx context.Context, before controllerFigures) (killed []str
 		}
 		return []string{what}, nil
 	}
-	namespace, _ := split(before.Service)
+	namespace, _, _ := strings.Cut(before.Service, "/")
 	for _, p := range victims(before) {
 		uid := types.UID(p.UID)
 		err := w.cluster.Client.CoreV1().Pods(namespace).Delete(ctx, p.Name, metav1.DeleteOptions{
@@ -36,11 +36,11 @@ func (w *walk) kill(ctx context.Context, before controllerFigures) (killed []str
 	return killed, nil
 }
 
-// victims are the pod that holds the lease, or all where none is known to.
+// victims are the pod that holds the lease, or all pods where none is known to.
 func victims(before controllerFigures) []podState {
 	if before.Lease != nil {
 		for _, p := range before.Pods {
-			// The holder is the pod's name, an underscore, and a random part.
+			// The holder is the pod's name, an underscore and a random part.
 			if strings.HasPrefix(before.Lease.Holder, p.Name+"_") {
 				return []podState{p}
 			}
@@ -49,32 +49,32 @@ func victims(before controllerFigures) []podState {
 	return before.Pods
 }
 
-// succeeded says what keeps after from being the successor of before; empty when it is.
-func succeeded(before, after controllerFigures) string {
-	if why := unwell(after); why != "" {
-		return why
+// noSuccessor is why after is not the successor of before; empty when it is.
+func noSuccessor(before, after controllerFigures) string {
+	if problem := unhealthy(after); problem != "" {
+		return problem
 	}
 	if len(before.Pods) == 0 {
 		if before.Lease == nil || after.Lease == nil {
-			return "nobody held a lease by which a successor could be told"
+			return "without a lease no successor can be identified"
 		}
 		if before.Lease.Holder == after.Lease.Holder {
-			return "lease " + after.Lease.Name + " is held by " + after.Lease.Holder + " as before"
+			return "lease " + after.Lease.Name + " still has the holder " + after.Lease.Holder
 		}
 		return ""
 	}
 	for _, old := range victims(before) {
 		for _, p := range after.Pods {
 			if p.UID == old.UID {
-				return "pod " + p.Name + " is there as before"
+				return "pod " + p.Name + " still exists"
 			}
 		}
 	}
 	return ""
 }
 
-// unwell says what keeps somebody from serving and reconciling; empty when nothing is seen to.
-func unwell(f controllerFigures) string {
+// unhealthy is why a controller cannot serve and reconcile; empty when it can.
+func unhealthy(f controllerFigures) string {
 	if len(f.Pods) > 0 {
 		for _, p := range f.Pods {
 			if !p.Ready || p.Leaving {
@@ -84,15 +84,15 @@ func unwell(f controllerFigures) string {
 		return ""
 	}
 	if f.Outside == "" {
-		return "service " + f.Service + " has no pods and leads nowhere else"
+		return "service " + f.Service + " has neither pods nor an external name"
 	}
 	switch {
 	case f.Lease == nil:
-		return "it runs outside of the cluster's pods, and no lease tells that it does"
+		return "it is no pod of the cluster, and no lease shows that it runs"
 	case f.Lease.Holder == "":
-		return "nobody holds lease " + f.Lease.Name
+		return "lease " + f.Lease.Name + " has no holder"
 	case !f.Lease.Moved:
-		return fmt.Sprintf("lease %s of %s was not renewed while it was watched", f.Lease.Name, f.Lease.Holder)
+		return fmt.Sprintf("lease %s of %s was not renewed while watched", f.Lease.Name, f.Lease.Holder)
 	}
 	return ""
 }

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/firstlight/firstlight/internal/conformance"
 	"github.com/firstlight/firstlight/internal/conformance/controller"
 	"github.com/firstlight/firstlight/internal/lab/labtest"
 )
@@ -56,7 +57,7 @@ func testControllerIsAPod(t *testing.T, l *labtest.Lab) {
 		uid = string(pods.Items[0].UID)
 		return nil
 	})
-	c := controller.New(l.Site, l.Profile, controller.Deps{RunID: "live-pods"})
+	c := controller.New(l.Site, l.Profile, conformance.Deps{RunID: "live-pods"})
 	killed, why, err := controller.LosePods(t.Context(), c, l.Cluster, &labtest.Recorder{T: t}, namespace+"/"+name)
 	if err != nil || why != "" || len(killed) != 1 || !strings.HasSuffix(killed[0], uid) {
 		t.Errorf("killed %v of %s, %q, %v; want that pod, and another in its place", killed, uid, why, err)

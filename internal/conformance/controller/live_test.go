@@ -11,7 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/firstlight/firstlight/internal/check"
-	"github.com/firstlight/firstlight/internal/conformance/calls"
+	"github.com/firstlight/firstlight/internal/conformance"
+	"github.com/firstlight/firstlight/internal/conformance/apilog"
 	"github.com/firstlight/firstlight/internal/conformance/controller"
 	"github.com/firstlight/firstlight/internal/lab/component"
 	"github.com/firstlight/firstlight/internal/lab/labtest"
@@ -25,20 +26,20 @@ func TestLive(t *testing.T) {
 	suite.Live(t)
 	l := labtest.Start(t, world.DefaultSpec(1), component.ExtraTrainer)
 	t.Run("PartiallyShown", func(t *testing.T) {
-		j, _ := observe(t, l, controller.Deps{RunID: "live-partial"})
+		j, _ := observe(t, l, conformance.Deps{RunID: "live-partial"})
 		if j.Verdict != check.Unobserved || !strings.HasPrefix(j.Reason, "partially shown: Kubeflow Trainer: ") || len(j.Findings) > 0 {
 			t.Fatalf("%s: %s %+v", j.Verdict, j.Reason, j.Findings)
 		}
 	})
 	t.Run("NoWayToKill", func(t *testing.T) {
 		suite.Require(t, suite.All)
-		j, _ := observe(t, l, controller.Deps{RunID: "live-no-way", Disruptive: true})
+		j, _ := observe(t, l, conformance.Deps{RunID: "live-no-way", Disruptive: true})
 		if j.Verdict != check.Unobserved || !strings.HasPrefix(j.Reason, "partially shown: ") || !strings.Contains(j.Reason, "no pod of this cluster") {
 			t.Fatalf("%s: %s %+v", j.Verdict, j.Reason, j.Findings)
 		}
 	})
 	t.Run("Passes", func(t *testing.T) {
-		j, obs := observe(t, l, controller.Deps{RunID: "live-passes", Disruptive: true, KillOutside: l.Kill})
+		j, obs := observe(t, l, conformance.Deps{RunID: "live-passes", Disruptive: true, KillOutside: l.Kill})
 		if j.Verdict != check.Passed || !strings.Contains(j.Reason, "process") {
 			t.Fatalf("%s: %s %+v", j.Verdict, j.Reason, j.Findings)
 		}
@@ -52,20 +53,20 @@ func TestLive(t *testing.T) {
 			t.Fatal(err)
 		}
 		operators[0].Work = controller.Work{Plain: 3600, Killed: 7200}
-		j, _ := observe(t, l, controller.Deps{RunID: "live-never", Operators: operators, Deadline: 20 * time.Second})
-		if j.Verdict != check.Failed || !strings.Contains(j.Reason, "it is not Complete, for which it had 20s (it had not ended 20s after it was created)") || !strings.Contains(j.Reason, "is Running") || len(j.Findings) != 1 {
+		j, _ := observe(t, l, conformance.Deps{RunID: "live-never", Timeout: 20 * time.Second}, operators...)
+		if j.Verdict != check.Failed || !strings.Contains(j.Reason, "it is not Complete after 20s (it has not ended 20s after its creation)") || !strings.Contains(j.Reason, "is Running") || len(j.Findings) != 1 {
 			t.Fatalf("%s: %s %+v", j.Verdict, j.Reason, j.Findings)
 		}
 	})
 	t.Run("NobodyDenies", func(t *testing.T) {
 		withoutWebhook(t, l)
-		j, _ := observe(t, l, controller.Deps{RunID: "live-nobody"})
-		if j.Verdict != check.Failed || !strings.Contains(j.Reason, "nobody denies") {
+		j, _ := observe(t, l, conformance.Deps{RunID: "live-nobody"})
+		if j.Verdict != check.Failed || !strings.Contains(j.Reason, "nothing denies") {
 			t.Fatalf("%s: %s %+v", j.Verdict, j.Reason, j.Findings)
 		}
 		admitted := false
 		for _, f := range j.Findings {
-			admitted = admitted || strings.Contains(f.Message, "it was admitted")
+			admitted = admitted || strings.Contains(f.Message, "was admitted")
 		}
 		if !admitted {
 			t.Errorf("no finding says that the invalid one was admitted: %+v", j.Findings)
@@ -77,19 +78,22 @@ func TestLive(t *testing.T) {
 			t.Fatal(err)
 		}
 		operators[0].Definitions = []string{"nothings.example.com"}
-		j, _ := observe(t, l, controller.Deps{RunID: "live-none", Operators: operators})
-		if j.Verdict != check.Failed || !strings.Contains(j.Reason, "none is there; looked for Kubeflow Trainer (nothings.example.com)") {
+		j, _ := observe(t, l, conformance.Deps{RunID: "live-none"}, operators...)
+		if j.Verdict != check.Failed || !strings.Contains(j.Reason, "not found; looked for Kubeflow Trainer (nothings.example.com)") {
 			t.Fatalf("%s: %s %+v", j.Verdict, j.Reason, j.Findings)
 		}
 	})
 }
 
 // observe runs the check and judges it from what it recorded.
-func observe(t *testing.T, l *labtest.Lab, deps controller.Deps) (check.Judgement, []check.Observation) {
+func observe(t *testing.T, l *labtest.Lab, deps conformance.Deps, operators ...controller.Operator) (check.Judgement, []check.Observation) {
 	t.Helper()
 	begin := time.Now()
 	deps.Cluster = l.Open
 	c := controller.New(l.Site, l.Profile, deps)
+	if len(operators) > 0 {
+		c.SetOperators(operators)
+	}
 	rec := &labtest.Recorder{}
 	if err := c.Observe(t.Context(), rec); err != nil {
 		t.Fatal(err)
@@ -110,11 +114,11 @@ func observe(t *testing.T, l *labtest.Lab, deps controller.Deps) (check.Judgemen
 // requireCalls proves that what was called is kept, as it was called.
 func requireCalls(t *testing.T, obs []check.Observation) {
 	t.Helper()
-	kept := check.OfKind(obs, calls.Kind)
+	kept := check.OfKind(obs, apilog.Kind)
 	if len(kept) != 1 {
 		t.Fatalf("%d records of calls, want one", len(kept))
 	}
-	made, err := check.Decode[[]calls.Call](kept[0])
+	made, err := check.Decode[[]apilog.Call](kept[0])
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,34 +11,51 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 )
 
 const (
-	// lookEvery is between two looks at what changes.
-	lookEvery = 500 * time.Millisecond
-	// lookWithin bounds one look.
-	lookWithin = time.Minute
-	// succession is how long a successor may take to be seen after the resource of the
-	// killed one has ended.
-	succession = 2 * time.Minute
+	pollInterval = 500 * time.Millisecond
+	// readTimeout limits one read of a resource with its children.
+	readTimeout = time.Minute
+	// successorTimeout limits the wait for a successor after the resource has ended.
+	successorTimeout = 2 * time.Minute
+	removeTimeout    = 2 * time.Minute
 )
 
-// walk is one observation under way.
+// walk is an observation in progress.
 type walk struct {
 	*Check
 	cluster   *kube.Cluster
-	rec       check.Recorder
+	rec       check.Observer
 	operator  Operator
 	namespace string
 }
 
-// observe walks the whole way; what keeps it from going on is recorded and judged.
+// begin begins an observation; format and args describe the API call.
+func (w *walk) begin(kind, target, format string, args ...any) check.Attempt {
+	return w.rec.Begin(kind, target, fmt.Sprintf(format, args...))
+}
+
+// recordRaw records figures with the objects that they are read from.
+func recordRaw(attempt check.Attempt, figures, objects any) error {
+	if objects == nil {
+		return attempt.Record(figures, nil)
+	}
+	raw, err := json.MarshalIndent(objects, "", " ")
+	if err != nil {
+		return fmt.Errorf("encode objects: %w", err)
+	}
+	return attempt.Raw(raw).Record(figures, nil)
+}
+
+// observe stops at the first step without which the later ones prove nothing.
 func (w *walk) observe(ctx context.Context) (err error) {
-	there, err := w.detect(ctx)
-	if err != nil || !there {
+	found, err := w.detect(ctx)
+	if err != nil || !found {
 		return err
 	}
 	if err := w.observeDefinitions(ctx); err != nil {
@@ -51,18 +69,18 @@ func (w *walk) observe(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	room, err := w.observeUsage(ctx)
-	if err != nil || !room {
+	free, err := w.observeUsage(ctx)
+	if err != nil || !free {
 		return err
 	}
 	if w.namespace, err = (kube.Guest{Cluster: w.cluster}).EnsureNamespace(ctx, w.deps.RunID); err != nil {
-		return err //nolint:wrapcheck // says what it makes
+		return err
 	}
 	defer func() { err = errors.Join(err, w.remove(ctx)) }()
 	if ready, err := w.setUp(ctx); err != nil || !ready {
 		return err
 	}
-	w.rec.Progress("%s: a resource, and what is made of it", w.operator.Title)
+	w.rec.Progress("%s: creating a resource and watching its children", w.operator.Title)
 	if _, err := w.reconcile(ctx, targetPlain, w.operator.Work.Plain, nil); err != nil {
 		return err
 	}
@@ -75,14 +93,14 @@ func (w *walk) observe(ctx context.Context) (err error) {
 	return w.disrupt(ctx, hook, before)
 }
 
-// observeUsage sees whether a GPU is free for the pods of resources.
-func (w *walk) observeUsage(ctx context.Context) (room bool, err error) {
-	l := w.look(kindUsage, "cluster", "GET nodes, pods: %s allocatable less requested by live pods", kube.GPUResource)
+// observeUsage reports whether a GPU is free for the pods of resources.
+func (w *walk) observeUsage(ctx context.Context) (free bool, err error) {
+	attempt := w.begin(kindUsage, "cluster", "GET nodes, pods: %s allocatable less requested by live pods", kube.GPUResource)
 	usage, err := w.cluster.Usage(ctx, w.nodes, kube.GPUResource)
-	return free(usage) > 0, w.keep(l, usage, nil, err)
+	return freeGPUs(usage) > 0, attempt.Record(usage, err)
 }
 
-func free(usage map[string]kube.Usage) (n int) {
+func freeGPUs(usage map[string]kube.Usage) (n int) {
 	for _, u := range usage {
 		n += u.Free()
 	}
@@ -97,8 +115,8 @@ func (w *walk) values(name string, seconds int) values {
 	}
 }
 
-// setUp creates what the operator's resources need. Where that is refused, the
-// resource can't be created, and the refusal is recorded as its.
+// setUp creates the object that the operator's resources need. A refusal is recorded as that of
+// the resource.
 func (w *walk) setUp(ctx context.Context) (ready bool, err error) {
 	if w.operator.Setup == "" {
 		return true, nil
@@ -107,7 +125,7 @@ func (w *walk) setUp(ctx context.Context) (ready bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	l := w.look(kindReconcile, targetPlain, "create %s %s", obj.GetKind(), obj.GetName())
+	attempt := w.begin(kindReconcile, targetPlain, "create %s %s", obj.GetKind(), obj.GetName())
 	client, err := w.clientOf(obj)
 	if err == nil {
 		_, err = client.Create(ctx, obj, metav1.CreateOptions{})
@@ -116,33 +134,33 @@ func (w *walk) setUp(ctx context.Context) (ready bool, err error) {
 		return true, nil
 	}
 	if ctx.Err() != nil {
-		return false, ctx.Err() //nolint:wrapcheck // interrupted
+		return false, ctx.Err()
 	}
-	return false, w.keep(l, reconcileFigures{Refused: fmt.Sprintf("%s %s that it needs: %v", obj.GetKind(), obj.GetName(), err)}, nil, nil)
+	return false, attempt.Record(reconcileFigures{Refused: fmt.Sprintf("required %s %s: %v", obj.GetKind(), obj.GetName(), err)}, nil)
 }
 
-// disrupt kills the controller while a resource is in the making, or says why not.
+// disrupt kills the controller while a resource is being reconciled, or records why not.
 func (w *walk) disrupt(ctx context.Context, hook webhookFigures, before controllerFigures) error {
-	l := w.look(kindDisruption, "cluster", "kill the controller of %s", w.operator.Title)
-	why := ""
+	attempt := w.begin(kindDisruption, "cluster", "kill the controller of %s", w.operator.Title)
+	reason := ""
 	switch {
 	case !w.deps.Disruptive:
-		why = "killing the controller disturbs whoever else uses it: it needs --disruptive"
+		reason = "killing the controller disturbs its other users: it needs --disruptive"
 	case !hook.Found:
-		why = "there is no webhook that tells who the controller is"
+		reason = "without its webhook the controller is unknown"
 	case len(before.Pods) == 0 && w.deps.KillOutside == nil:
-		why = "the controller is no pod of this cluster, and there is no other way to it"
+		reason = "the controller is no pod of this cluster, so it cannot be killed"
 	}
-	if why != "" {
-		return w.keep(l, disruptionFigures{NotRun: why}, nil, nil)
+	if reason != "" {
+		return attempt.Record(disruptionFigures{NotRun: reason}, nil)
 	}
-	w.rec.Progress("%s: another one, and its controller is killed meanwhile", w.operator.Title)
+	w.rec.Progress("%s: creating another resource and killing the controller meanwhile", w.operator.Title)
 	var done disruptionFigures
 	end, err := w.reconcile(ctx, targetKilled, w.operator.Work.Killed, func(ctx context.Context, so reconcileFigures) error {
-		if done.Run || !working(so) {
+		if done.Run || !podsRun(so) {
 			return nil
 		}
-		l = w.look(kindDisruption, "cluster", "kill the controller of %s", w.operator.Title)
+		attempt = w.begin(kindDisruption, "cluster", "kill the controller of %s", w.operator.Title)
 		done.Begun, done.Ended, done.At = true, so.Ended != nil, w.deps.Clock.Now()
 		killed, err := w.kill(ctx, before)
 		done.Killed, done.Run = killed, err == nil
@@ -152,45 +170,43 @@ func (w *walk) disrupt(ctx context.Context, hook webhookFigures, before controll
 		return err
 	}
 	if !done.Run {
-		done.NotRun = "nothing that could be interrupted was made of the resource: " + end.Trouble
+		done.NotRun = "the resource had no running pod to interrupt: " + end.Trouble
 	}
-	if err := w.keep(l, done, nil, nil); err != nil || !done.Run {
+	if err := attempt.Record(done, nil); err != nil || !done.Run {
 		return err
 	}
 	return w.awaitSuccessor(ctx, hook, before, end.Ended != nil)
 }
 
-// working: pods run that were made of the resource.
-func working(so reconcileFigures) bool {
+// podsRun reports whether a pod of the resource runs.
+func podsRun(so reconcileFigures) bool {
 	n := len(so.Levels)
 	return n > 0 && slices.ContainsFunc(so.Levels[n-1].Objects, func(p childState) bool { return p.Phase == "Running" })
 }
 
-// awaitSuccessor records who serves and reconciles now, as soon as that is another,
-// or the last that was seen. Where the resource did not end, nobody is waited for: that
-// has been done.
+// awaitSuccessor waits for another controller and records it, or else the last one. It does
+// not wait where the resource did not end, since that wait was long enough.
 func (w *walk) awaitSuccessor(ctx context.Context, hook webhookFigures, before controllerFigures, ended bool) error {
-	l := w.look(kindController, targetAfter, "GET service, pods, lease")
+	attempt := w.begin(kindController, targetAfter, "GET service, pods, lease")
 	if !ended {
 		seen, err := w.controller(ctx, hook, before.Lease)
-		return w.keep(l, seen, nil, err)
+		return attempt.Record(seen, err)
 	}
 	var seen controllerFigures
-	var unread error
-	err := w.poll(ctx, succession, func(ctx context.Context) (bool, error) {
-		seen, unread = w.controller(ctx, hook, before.Lease)
-		return unread == nil && succeeded(before, seen) == "", nil
+	var failed error
+	err := w.poll(ctx, successorTimeout, func(ctx context.Context) (bool, error) {
+		seen, failed = w.controller(ctx, hook, before.Lease)
+		return failed == nil && noSuccessor(before, seen) == "", nil
 	})
-	if err != nil && !errors.Is(err, errLate) {
+	if err != nil && !errors.Is(err, errTimeout) {
 		return err
 	}
-	return w.keep(l, seen, nil, unread)
+	return attempt.Record(seen, failed)
 }
 
-// remove deletes what was created, found by its labels, and waits until no pod of it
-// is left.
+// remove deletes what was created, by its labels, and waits until its pods are deleted.
 func (w *walk) remove(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeTimeout)
 	defer cancel()
 	selector := kube.LabelRun + "=" + w.deps.RunID + "," + kube.LabelGate + "=" + Name
 	kinds := []Resource{w.operator.Resource}
@@ -205,17 +221,17 @@ func (w *walk) remove(ctx context.Context) error {
 	for _, k := range kinds {
 		problems = append(problems, w.deleteAll(ctx, k, selector))
 	}
-	err := w.poll(ctx, 2*time.Minute, func(ctx context.Context) (bool, error) {
+	err := w.poll(ctx, removeTimeout, func(ctx context.Context) (bool, error) {
 		for _, k := range append(kinds, w.operator.Children[len(w.operator.Children)-1]) {
 			list, err := w.cluster.Dynamic.Resource(k.gvr()).Namespace(w.namespace).List(ctx, metav1.ListOptions{LabelSelector: selector})
 			if err != nil || len(list.Items) > 0 {
-				return false, nil //nolint:nilerr // looked at again
+				return false, nil //nolint:nilerr // read again
 			}
 		}
 		return true, nil
 	})
 	if err != nil {
-		problems = append(problems, fmt.Errorf("remove what was made of %s: %w", w.operator.Title, err))
+		problems = append(problems, fmt.Errorf("remove resources of %s: %w", w.operator.Title, err))
 	}
 	return errors.Join(problems...)
 }
@@ -241,33 +257,22 @@ func (w *walk) deleteAll(ctx context.Context, k Resource, selector string) error
 	return errors.Join(problems...)
 }
 
-// errLate says that something was not seen in time.
-var errLate = errors.New("not in time")
+// errTimeout is the error of poll after its timeout.
+var errTimeout = errors.New("timed out")
 
-// poll asks until it is done, for so long at most; the error then is errLate.
-func (w *walk) poll(ctx context.Context, within time.Duration, ask func(context.Context) (done bool, err error)) error {
-	limited, cancel := context.WithTimeoutCause(ctx, within, errLate)
-	defer cancel()
-	tick := time.NewTicker(lookEvery)
-	defer tick.Stop()
-	for {
-		done, err := ask(limited)
-		if ctx.Err() != nil {
-			return ctx.Err() //nolint:wrapcheck // interrupted
-		}
-		if err != nil || done {
-			return err
-		}
-		select {
-		case <-tick.C:
-		case <-limited.Done():
-			return context.Cause(limited) //nolint:wrapcheck // errLate, or why the caller ended
-		}
+// poll calls done until it reports true, or timeout, with errTimeout.
+func (w *walk) poll(ctx context.Context, timeout time.Duration, done func(context.Context) (bool, error)) error {
+	err := wait.PollUntilContextTimeout(ctx, pollInterval, timeout, true, done)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case wait.Interrupted(err):
+		return errTimeout
 	}
+	return err
 }
 
-// bare is an object without what servers write of who wrote what.
-func bare(o *unstructured.Unstructured) map[string]any {
+func withoutManagedFields(o *unstructured.Unstructured) map[string]any {
 	o = o.DeepCopy()
 	o.SetManagedFields(nil)
 	return o.Object

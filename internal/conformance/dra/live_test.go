@@ -11,7 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/firstlight/firstlight/internal/check"
-	"github.com/firstlight/firstlight/internal/conformance/calls"
+	"github.com/firstlight/firstlight/internal/conformance"
+	"github.com/firstlight/firstlight/internal/conformance/apilog"
 	"github.com/firstlight/firstlight/internal/conformance/dra"
 	"github.com/firstlight/firstlight/internal/lab/labtest"
 	"github.com/firstlight/firstlight/internal/probe/kube"
@@ -27,9 +28,9 @@ func TestLive(t *testing.T) {
 		if j.Verdict != check.Passed {
 			t.Fatalf("%s: %s %+v", j.Verdict, j.Reason, j.Findings)
 		}
-		kept := check.OfKind(obs, calls.Kind)
+		kept := check.OfKind(obs, apilog.Kind)
 		if len(kept) != 1 || !strings.Contains(string(kept[0].Figures), "resourceclaimtemplates") {
-			t.Error("the calls are not kept")
+			t.Error("the API calls are not recorded")
 		}
 	})
 	t.Run("SliceMissing", func(t *testing.T) {
@@ -105,7 +106,7 @@ func (s *stopper) Record(o check.Observation) (check.Observation, error) {
 	if o.Kind == s.kind {
 		s.stop()
 	}
-	return s.Recorder.Record(o) //nolint:wrapcheck // as it is
+	return s.Recorder.Record(o)
 }
 
 // interrupted: what was seen is no pass, and no claim is left.
@@ -151,7 +152,7 @@ func againAfterACrash(t *testing.T, l *labtest.Lab) {
 }
 
 func newCheck(l *labtest.Lab, run string) *dra.Check {
-	return dra.New(l.Site, l.Profile, dra.Deps{Cluster: l.Open, RunID: run, Patience: time.Minute})
+	return dra.New(l.Site, l.Profile, conformance.Deps{Cluster: l.Open, RunID: run, Timeout: time.Minute})
 }
 
 // observe runs the check and judges it from what it recorded.

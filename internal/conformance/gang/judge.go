@@ -8,34 +8,31 @@ import (
 	"github.com/firstlight/firstlight/internal/workload"
 )
 
-// Judge implements check.Check: passed when nothing of a gang that does not fit was
-// bound while a pod beside it was, and all of one that fits.
+// Judge implements check.Check: passed when no pod of a gang that does not fit was bound
+// while a smaller pod was, and all pods of a gang that fits.
 func (c *Check) Judge(obs []check.Observation) check.Judgement {
 	found, id, err := check.One[[]workload.Detected](obs, kindScheduler)
 	if err != nil {
 		return check.NotObserved(err.Error())
 	}
 	if len(found) == 0 {
-		return check.Fail(fmt.Sprintf("there is no gang scheduler (looked for %s): pods of a job are placed one by one, and two jobs can hold each other's GPUs for ever", c.scheduler),
-			check.Finding{
-				Suspect: "gang scheduler", Message: "none is there", Observations: []string{id},
-				Remedy: "install KAI, Volcano or Kueue, or turn on Kubernetes' own in both API server and scheduler (feature gates GenericWorkload and GangScheduling, API scheduling.k8s.io/v1alpha2)",
-			})
+		return check.Fail(fmt.Sprintf("no gang scheduler found (looked for %s): pods of a job are placed one by one, so two jobs can deadlock on each other's GPUs", c.scheduler),
+			check.NewFinding(id, "gang scheduler", "install KAI, Volcano or Kueue, or enable Kubernetes' own in both API server and scheduler (feature gates GenericWorkload and GangScheduling, API scheduling.k8s.io/v1alpha2)", "not found"))
 	}
-	room, _, err := check.One[Room](obs, kindRoom)
+	free, _, err := check.One[Capacity](obs, kindCapacity)
 	if err != nil {
 		return check.NotObserved(err.Error())
 	}
-	if room.Fits < 1 {
-		return check.NotObserved(fmt.Sprintf("none of %d nodes has all its GPUs free, so no gang could be placed: run when they are, what holds them is in the evidence", len(c.nodes)))
+	if free.Fits < 1 {
+		return check.NotObserved(fmt.Sprintf("none of %d nodes has all its GPUs free, so no gang can be placed: run the check when they are; the evidence lists the holders", len(c.nodes)))
 	}
 	large, largeID, err := check.One[Proof](obs, kindTooLarge)
 	if err != nil {
 		return check.NotObserved(err.Error())
 	}
 	scheduler := "gang scheduler " + found[0].Name
-	figures := []check.Figure{{Name: "pods bound of a gang that does not fit", Value: float64(most(large)), Unit: "pods", Relation: "==", Source: "all or nothing"}}
-	if j := negative(large, room, scheduler, largeID); j.Verdict != check.Passed {
+	figures := []check.Figure{{Name: "pods bound of a gang that does not fit", Value: float64(large.maxBound()), Unit: "pods", Relation: "==", Source: "all or nothing"}}
+	if j := judgeTooLarge(large, free, scheduler, largeID); j.Verdict != check.Passed {
 		j.Figures = figures
 		return j
 	}
@@ -43,61 +40,55 @@ func (c *Check) Judge(obs []check.Observation) check.Judgement {
 	if err != nil {
 		return check.NotObserved(err.Error())
 	}
-	wanted, gpus := room.fitting()
+	wanted, gpus := free.fittingGang()
 	figures = append(figures, check.Figure{
 		Name: "pods bound of a gang that fits", Value: float64(fits.Large.Bound), Unit: "pods", Limit: float64(wanted), Relation: "==", Source: "all or nothing",
 	})
-	if j := positive(fits, room, scheduler, fitsID); j.Verdict != check.Passed {
+	if j := judgeFits(fits, free, scheduler, fitsID); j.Verdict != check.Passed {
 		j.Figures = figures
 		return j
 	}
-	without := ""
+	note := ""
 	if gpus == 0 {
-		without = ", without GPUs since there is one,"
+		note = " (without GPUs, since only one is free)"
 	}
-	return check.Pass(fmt.Sprintf("%s: none of %d pods bound on room for %d while a pod beside them was, all of %d%s bound", found[0].Name, large.Large.Wanted, room.Fits, fits.Large.Bound, without), figures...)
+	return check.Pass(fmt.Sprintf("%s: on capacity for %d pods none of a gang of %d was bound while a smaller pod was; all %d pods of a gang that fits were bound%s", found[0].Name, free.Fits, large.Large.Wanted, fits.Large.Bound, note), figures...)
 }
 
-// most is how many pods of the large gang were bound, at the time when most were.
-func most(p Proof) int { return max(p.Large.Bound, p.LargeAfter.Bound) }
+func fail(id, suspect, remedy, format string, args ...any) check.Judgement {
+	f := check.NewFinding(id, suspect, remedy, format, args...)
+	return check.Fail(f.Message, f)
+}
 
-func negative(p Proof, r Room, scheduler, id string) check.Judgement {
-	fail := func(format, remedy string, args ...any) check.Judgement {
-		message := fmt.Sprintf(format, args...)
-		return check.Fail(message, check.Finding{Suspect: scheduler, Message: message, Remedy: remedy, Observations: []string{id}})
-	}
+func judgeTooLarge(p Proof, free Capacity, scheduler, id string) check.Judgement {
 	switch {
-	case p.Large.Wanted <= r.Fits || p.LargeAfter.Wanted != p.Large.Wanted:
-		return check.NotObserved(fmt.Sprintf("the gang of %d pods, then %d, fits into room for %d: it proves nothing", p.Large.Wanted, p.LargeAfter.Wanted, r.Fits))
-	case most(p) >= p.Large.Wanted:
-		return check.NotObserved(fmt.Sprintf("all %d pods found a place on room for %d: GPUs were given back meanwhile", p.Large.Wanted, r.Fits))
-	case most(p) > 0:
-		return fail("%d of %d pods of a gang were bound on room for %d: it does not keep gangs together",
-			"see that the scheduler that these pods name runs and heeds the group: for Kubernetes' own, feature gate GangScheduling on kube-scheduler too",
-			most(p), p.Large.Wanted, r.Fits)
+	case p.Large.Wanted <= free.Fits || p.LargeAfter.Wanted != p.Large.Wanted:
+		return check.NotObserved(fmt.Sprintf("the gang of %d pods, later %d, fits into capacity for %d: it proves nothing", p.Large.Wanted, p.LargeAfter.Wanted, free.Fits))
+	case p.maxBound() >= p.Large.Wanted:
+		return check.NotObserved(fmt.Sprintf("all %d pods were bound on capacity for %d: GPUs were released meanwhile", p.Large.Wanted, free.Fits))
+	case p.maxBound() > 0:
+		return fail(id, scheduler, "see that the scheduler that these pods name runs and handles the group: for Kubernetes' own, set feature gate GangScheduling on kube-scheduler too",
+			"%d of %d pods of a gang were bound on capacity for %d: the scheduler splits gangs", p.maxBound(), p.Large.Wanted, free.Fits)
 	case p.Large.Refused == 0 && !p.Large.GroupRefused:
-		return check.NotObserved("no decision about a gang that does not fit was seen: " + p.Undecided)
+		return check.NotObserved("no decision about the gang that does not fit was observed: " + p.Undecided)
 	case p.Beside.Wanted != 1:
-		return check.NotObserved("no pod was asked for beside the gang that does not fit")
+		return check.NotObserved("no smaller pod was created while the gang that does not fit was pending")
 	case p.Beside.Bound != 1:
-		return fail("a pod for which there was room was not bound beside a gang that does not fit: that nothing of the gang was bound proves nothing, or the gang keeps GPUs that it does not use (%s)",
-			"see what the scheduler says of the pod; for a queue, see that a gang that waits reserves nothing",
+		return fail(id, scheduler, "see the scheduler's events for the pod; for a queue, see that a pending gang reserves nothing",
+			"a pod that fits was not bound while a gang that does not fit was pending: either nothing is ever bound, which proves nothing, or the gang reserves GPUs that it does not use (%s)",
 			strings.Join(append(p.Beside.Messages, p.Undecided), "; "))
 	}
 	return check.Pass("")
 }
 
-func positive(p Proof, r Room, scheduler, id string) check.Judgement {
-	pods, _ := r.fitting()
+func judgeFits(p Proof, free Capacity, scheduler, id string) check.Judgement {
+	pods, _ := free.fittingGang()
 	switch {
 	case p.Large.Wanted != pods:
-		return check.NotObserved(fmt.Sprintf("a gang of %d pods was asked for on room for %d, one of %d was wanted", p.Large.Wanted, r.Fits, pods))
+		return check.NotObserved(fmt.Sprintf("a gang of %d pods was created on capacity for %d, want %d", p.Large.Wanted, free.Fits, pods))
 	case p.Large.Bound != p.Large.Wanted:
-		message := fmt.Sprintf("%d of %d pods of a gang for which there was room were bound: %s", p.Large.Bound, p.Large.Wanted, strings.Join(append(p.Large.Messages, p.Undecided), "; "))
-		return check.Fail(message, check.Finding{
-			Suspect: scheduler, Message: message, Observations: []string{id},
-			Remedy: "see what the scheduler says of the pods; for a queue, see that its quota covers every GPU",
-		})
+		return fail(id, scheduler, "see the scheduler's events for the pods; for a queue, see that its quota covers every GPU",
+			"%d of %d pods of a gang that fits were bound: %s", p.Large.Bound, p.Large.Wanted, strings.Join(append(p.Large.Messages, p.Undecided), "; "))
 	}
 	return check.Pass("")
 }

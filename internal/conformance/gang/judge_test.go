@@ -8,38 +8,38 @@ import (
 	"github.com/firstlight/firstlight/internal/workload"
 )
 
-// story is a proof that holds, to be spoilt.
-type story struct {
+// fixture is a proof that passes.
+type fixture struct {
 	found       []workload.Detected
-	room        Room
+	room        Capacity
 	large, fits Proof
 }
 
-func good() story {
+func good() fixture {
 	waits := workload.Placement{Wanted: 5, Exist: 5, Refused: 5, GroupRefused: true}
-	return story{
+	return fixture{
 		found: []workload.Detected{{Name: "kubernetes", API: "scheduling.k8s.io/v1alpha2"}},
-		room:  Room{Nodes: []string{"a", "b", "c", "d"}, GPUsPerPod: 8, Fits: 4},
+		room:  Capacity{Nodes: []string{"a", "b", "c", "d"}, GPUsPerPod: 8, Fits: 4},
 		large: Proof{Large: waits, LargeAfter: waits, Beside: workload.Placement{Wanted: 1, Exist: 1, Bound: 1}},
 		fits:  Proof{Large: workload.Placement{Wanted: 4, Exist: 4, Bound: 4}},
 	}
 }
 
 // oneGPU is the proof on all that is free: one GPU.
-func oneGPU(s *story) {
+func oneGPU(s *fixture) {
 	waits := workload.Placement{Wanted: 2, Exist: 2, Refused: 2, GroupRefused: true}
-	s.room = Room{Nodes: []string{"a"}, GPUsPerPod: 1, Fits: 1}
+	s.room = Capacity{Nodes: []string{"a"}, GPUsPerPod: 1, Fits: 1}
 	s.large.Large, s.large.LargeAfter = waits, waits
 	s.fits.Large = workload.Placement{Wanted: 2, Exist: 2, Bound: 2}
 }
 
-func (s story) observations(t *testing.T) []check.Observation {
+func (s fixture) observations(t *testing.T) []check.Observation {
 	t.Helper()
 	var out []check.Observation
 	for _, k := range []struct {
 		kind    string
 		figures any
-	}{{kindScheduler, s.found}, {kindRoom, s.room}, {kindTooLarge, s.large}, {kindFits, s.fits}} {
+	}{{kindScheduler, s.found}, {kindCapacity, s.room}, {kindTooLarge, s.large}, {kindFits, s.fits}} {
 		o, err := check.Observation{ID: k.kind, Kind: k.kind}.WithFigures(k.figures)
 		if err != nil {
 			t.Fatal(err)
@@ -52,27 +52,27 @@ func (s story) observations(t *testing.T) []check.Observation {
 func TestJudge(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
-		spoil   func(s *story)
+		spoil   func(s *fixture)
 		verdict check.Verdict
 		says    string
 	}{
-		"whole or nothing":           {func(*story) {}, check.Passed, "none of 5 pods bound on room for 4 while a pod beside them was, all of 4 bound"},
-		"no scheduler":               {func(s *story) { s.found = []workload.Detected{} }, check.Failed, "there is no gang scheduler"},
-		"no room":                    {func(s *story) { s.room.Fits = 0 }, check.Unobserved, "all its GPUs free"},
-		"part of it is bound":        {func(s *story) { s.large.Large.Bound = 4 }, check.Failed, "4 of 5 pods of a gang were bound"},
-		"part of it later":           {func(s *story) { s.large.LargeAfter.Bound = 3 }, check.Failed, "3 of 5 pods of a gang were bound"},
-		"all of it is bound":         {func(s *story) { s.large.Large.Bound = 5 }, check.Unobserved, "GPUs were given back"},
-		"nobody answered":            {func(s *story) { s.large.Large.Refused, s.large.Large.GroupRefused = 0, false }, check.Unobserved, "no decision"},
-		"nothing is ever bound":      {func(s *story) { s.large.Beside.Bound = 0 }, check.Failed, "proves nothing"},
-		"nobody asked beside it":     {func(s *story) { s.large.Beside = workload.Placement{} }, check.Unobserved, "no pod was asked for"},
-		"it fits":                    {func(s *story) { s.large.Large.Wanted, s.large.LargeAfter.Wanted = 4, 4 }, check.Unobserved, "it proves nothing"},
-		"it was not looked at twice": {func(s *story) { s.large.LargeAfter = workload.Placement{} }, check.Unobserved, "it proves nothing"},
-		"one that fits is not bound": {func(s *story) { s.fits.Large.Bound = 3 }, check.Failed, "3 of 4 pods of a gang for which there was room"},
-		"one GPU":                    {oneGPU, check.Passed, "none of 2 pods bound on room for 1 while a pod beside them was, all of 2, without GPUs since there is one, bound"},
-		"one GPU, and a gang of one": {func(s *story) { oneGPU(s); s.fits.Large = workload.Placement{Wanted: 1, Exist: 1, Bound: 1} }, check.Unobserved, "one of 2 was wanted"},
-		"one GPU, half of a gang":    {func(s *story) { oneGPU(s); s.fits.Large.Bound = 1 }, check.Failed, "1 of 2 pods of a gang for which there was room"},
-		"one GPU, part of it bound":  {func(s *story) { oneGPU(s); s.large.Large.Bound = 1 }, check.Failed, "1 of 2 pods of a gang were bound"},
-		"a smaller one was tried":    {func(s *story) { s.fits.Large.Wanted, s.fits.Large.Bound = 2, 2 }, check.Unobserved, "2 pods was asked for on room for 4"},
+		"whole or nothing":           {func(*fixture) {}, check.Passed, "on capacity for 4 pods none of a gang of 5 was bound while a smaller pod was; all 4 pods of a gang that fits were bound"},
+		"no scheduler":               {func(s *fixture) { s.found = []workload.Detected{} }, check.Failed, "no gang scheduler found"},
+		"no room":                    {func(s *fixture) { s.room.Fits = 0 }, check.Unobserved, "all its GPUs free"},
+		"part of it is bound":        {func(s *fixture) { s.large.Large.Bound = 4 }, check.Failed, "4 of 5 pods of a gang were bound"},
+		"part of it later":           {func(s *fixture) { s.large.LargeAfter.Bound = 3 }, check.Failed, "3 of 5 pods of a gang were bound"},
+		"all of it is bound":         {func(s *fixture) { s.large.Large.Bound = 5 }, check.Unobserved, "GPUs were released"},
+		"nobody answered":            {func(s *fixture) { s.large.Large.Refused, s.large.Large.GroupRefused = 0, false }, check.Unobserved, "no decision"},
+		"nothing is ever bound":      {func(s *fixture) { s.large.Beside.Bound = 0 }, check.Failed, "proves nothing"},
+		"nobody asked beside it":     {func(s *fixture) { s.large.Beside = workload.Placement{} }, check.Unobserved, "no smaller pod was created"},
+		"it fits":                    {func(s *fixture) { s.large.Large.Wanted, s.large.LargeAfter.Wanted = 4, 4 }, check.Unobserved, "it proves nothing"},
+		"it was not looked at twice": {func(s *fixture) { s.large.LargeAfter = workload.Placement{} }, check.Unobserved, "it proves nothing"},
+		"one that fits is not bound": {func(s *fixture) { s.fits.Large.Bound = 3 }, check.Failed, "3 of 4 pods of a gang that fits"},
+		"one GPU":                    {oneGPU, check.Passed, "all 2 pods of a gang that fits were bound (without GPUs"},
+		"one GPU, and a gang of one": {func(s *fixture) { oneGPU(s); s.fits.Large = workload.Placement{Wanted: 1, Exist: 1, Bound: 1} }, check.Unobserved, "want 2"},
+		"one GPU, half of a gang":    {func(s *fixture) { oneGPU(s); s.fits.Large.Bound = 1 }, check.Failed, "1 of 2 pods of a gang that fits"},
+		"one GPU, part of it bound":  {func(s *fixture) { oneGPU(s); s.large.Large.Bound = 1 }, check.Failed, "1 of 2 pods of a gang were bound"},
+		"a smaller one was tried":    {func(s *fixture) { s.fits.Large.Wanted, s.fits.Large.Bound = 2, 2 }, check.Unobserved, "2 pods was created on capacity for 4"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -4,7 +4,8 @@ import (
 	"testing"
 
 	"github.com/firstlight/firstlight/internal/check"
-	"github.com/firstlight/firstlight/internal/conformance/calls"
+	"github.com/firstlight/firstlight/internal/conformance"
+	"github.com/firstlight/firstlight/internal/conformance/apilog"
 	"github.com/firstlight/firstlight/internal/conformance/gang"
 	"github.com/firstlight/firstlight/internal/lab/labtest"
 	"github.com/firstlight/firstlight/internal/suite"
@@ -17,12 +18,12 @@ func TestLive(t *testing.T) {
 	observe := func(t *testing.T, run string) check.Judgement {
 		t.Helper()
 		rec := &labtest.Recorder{T: t}
-		c := gang.New(l.Site, l.Profile, gang.Deps{Cluster: l.Open, RunID: run})
+		c := gang.New(l.Site, l.Profile, conformance.Deps{Cluster: l.Open, RunID: run})
 		if err := c.Observe(t.Context(), rec); err != nil {
 			t.Fatal(err)
 		}
-		if len(check.OfKind(rec.Observations(), calls.Kind)) != 1 {
-			t.Error("the calls are not kept")
+		if len(check.OfKind(rec.Observations(), apilog.Kind)) != 1 {
+			t.Error("the API calls are not recorded")
 		}
 		j := c.Judge(rec.Observations())
 		t.Logf("%s: %s", j.Verdict, j.Reason)

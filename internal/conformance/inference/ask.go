@@ -12,19 +12,19 @@ import (
 )
 
 const (
-	// answerWithin bounds one request.
-	answerWithin = 10 * time.Second
-	// maxAnswer bounds how much of an answer is read: a list of models is short.
+	// requestTimeout limits one request.
+	requestTimeout = 10 * time.Second
+	// maxAnswer limits how much of an answer is read: a list of models is short.
 	maxAnswer = 64 << 10
-	// settleWithin bounds how long a gateway may take from its status to doing so, and
-	// inARow is how often it must have done so by then.
-	settleWithin = time.Minute
-	inARow       = 5
+	// settleTimeout limits how long a gateway may take from its status to routing accordingly,
+	// which it must do settleRounds times in a row.
+	settleTimeout = time.Minute
+	settleRounds  = 5
 )
 
-// get asks once.
-func (t *trying) get(ctx context.Context, client *http.Client, url string, headers map[string]string) answer {
-	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+// get sends one request.
+func (t *trial) get(ctx context.Context, client *http.Client, url string, headers map[string]string) answer {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	a := answer{At: t.deps.Clock.Now().UTC()}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
@@ -44,7 +44,7 @@ func (t *trying) get(ctx context.Context, client *http.Client, url string, heade
 	a.Status = resp.StatusCode
 	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	if err != nil {
-		a.Err = "read the answer: " + err.Error()
+		a.Err = "read answer: " + err.Error()
 		return a
 	}
 	if a.Status == http.StatusOK {
@@ -53,7 +53,7 @@ func (t *trying) get(ctx context.Context, client *http.Client, url string, heade
 	return a
 }
 
-// modelOf is the one model that an answer names; empty when it names none or several.
+// modelOf is the only model of an answer; empty without one, or with several.
 func modelOf(raw []byte) string {
 	models, err := vllm.ParseModels(raw)
 	if err != nil || len(models) != 1 {
@@ -62,15 +62,15 @@ func modelOf(raw []byte) string {
 	return models[0]
 }
 
-// kindOfRequest is one that is sent several times.
-type kindOfRequest struct {
+// requestKind is a request that is sent several times.
+type requestKind struct {
 	target, path string
 	headers      map[string]string
 	times        int
 }
 
-func (t *trying) kinds() []kindOfRequest {
-	return []kindOfRequest{
+func (t *trial) kinds() []requestKind {
+	return []requestKind{
 		{target: toWeights, path: modelsPath, times: t.figures.Requests},
 		{target: toHeader, path: modelsPath, times: t.figures.Repeats, headers: map[string]string{t.figures.Header: served(second)}},
 		{target: toNowhere, path: nowherePath, times: t.figures.Repeats},
@@ -78,8 +78,8 @@ func (t *trying) kinds() []kindOfRequest {
 	}
 }
 
-// good says that an answer is one that a request of a kind may have.
-func good(target string, a answer) bool {
+// expected reports whether an answer is one that requests of a target must get.
+func expected(target string, a answer) bool {
 	switch target {
 	case toWeights:
 		return a.Status == http.StatusOK && (a.Model == served(first) || a.Model == served(second))
@@ -93,49 +93,49 @@ func good(target string, a answer) bool {
 	return false
 }
 
-// ask finds the way to the gateway and sends every kind of request.
-func (t *trying) ask(ctx context.Context, gw gateway) error {
+// sendRequests finds a path to the gateway and sends every kind of request.
+func (t *trial) sendRequests(ctx context.Context, gw gateway) error {
 	client := newClient()
 	defer client.CloseIdleConnections()
-	n := t.rec.Begin(kindWay, gw.Name, fmt.Sprintf("GET %s on each address of the gateway, then through port forwards to its pods; then every kind of request until each is answered as it is to be %d times in a row", noRoutePath, inARow))
-	base, leave, found := t.reach(ctx, client, gw)
-	defer leave()
+	attempt := t.rec.Begin(kindPath, gw.Name, fmt.Sprintf("GET %s on each address of the gateway, then through port forwards to its pods; then every kind of request until each gets its expected answer %d times in a row", noRoutePath, settleRounds))
+	base, stop, found := t.reach(ctx, client, gw)
+	defer stop()
 	if base == "" {
-		return errors.Join(n.Keep(found, nil), ctx.Err())
+		return errors.Join(attempt.Record(found, nil), ctx.Err())
 	}
-	t.rec.Progress("asking the gateway through %s", found.Through)
+	t.rec.Progress("sending requests to the gateway through %s", found.Through)
 	found.Settled = t.settle(ctx, client, base)
-	if err := errors.Join(n.Keep(found, nil), ctx.Err()); err != nil {
+	if err := errors.Join(attempt.Record(found, nil), ctx.Err()); err != nil {
 		return err
 	}
 	for _, k := range t.kinds() {
-		n := t.rec.Begin(kindRequests, k.target, fmt.Sprintf("GET %s %d times", k.path, k.times))
-		seen := requests{Method: http.MethodGet, Path: k.path, Headers: k.headers, Answers: []answer{}}
+		attempt := t.rec.Begin(kindRequests, k.target, fmt.Sprintf("GET %s %d times", k.path, k.times))
+		sent := requests{Method: http.MethodGet, Path: k.path, Headers: k.headers, Answers: []answer{}}
 		for range k.times {
-			seen.Answers = append(seen.Answers, t.get(ctx, client, base+k.path, k.headers))
+			sent.Answers = append(sent.Answers, t.get(ctx, client, base+k.path, k.headers))
 			if ctx.Err() != nil {
 				break
 			}
 		}
-		if err := errors.Join(n.Keep(seen, nil), ctx.Err()); err != nil {
+		if err := errors.Join(attempt.Record(sent, nil), ctx.Err()); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// settle waits until the gateway does what its status says.
-func (t *trying) settle(ctx context.Context, client *http.Client, base string) bool {
-	row := 0
-	settled, err := await(ctx, min(settleWithin, t.deps.Patience), func(ctx context.Context) (bool, error) {
-		for row < inARow {
+// settle waits until the gateway routes as its status says.
+func (t *trial) settle(ctx context.Context, client *http.Client, base string) bool {
+	rounds := 0
+	settled, err := await(ctx, min(settleTimeout, t.deps.Timeout), func(ctx context.Context) (bool, error) {
+		for rounds < settleRounds {
 			for _, k := range t.kinds() {
-				if !good(k.target, t.get(ctx, client, base+k.path, k.headers)) {
-					row = 0
+				if !expected(k.target, t.get(ctx, client, base+k.path, k.headers)) {
+					rounds = 0
 					return false, nil
 				}
 			}
-			row++
+			rounds++
 		}
 		return true, nil
 	}, func(settled bool) bool { return settled })

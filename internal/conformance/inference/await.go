@@ -3,36 +3,24 @@ package inference
 import (
 	"context"
 	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
 )
 
-// await looks until ok says yes, ctx ends, or so long is over. It returns what was
-// seen last; the error says why nothing was seen, if nothing ever was.
-func await[T any](ctx context.Context, within time.Duration, look func(context.Context) (T, error), ok func(T) bool) (T, error) {
-	limited, cancel := context.WithTimeout(ctx, within)
-	defer cancel()
-	tick := time.NewTicker(between)
-	defer tick.Stop()
-	var last T
-	seen := false
-	var unseen error
-	for {
-		now, err := look(limited)
-		switch {
-		case err == nil:
-			last, seen = now, true
-			if ok(now) {
-				return now, nil
+// await calls read until done reports true, ctx ends, or timeout. It returns the last value;
+// the error is set only if every read failed.
+func await[T any](ctx context.Context, timeout time.Duration, read func(context.Context) (T, error), done func(T) bool) (last T, failed error) {
+	succeeded := false
+	_ = wait.PollUntilContextTimeout(ctx, pollInterval, timeout, true, func(ctx context.Context) (bool, error) {
+		v, err := read(ctx)
+		if err != nil {
+			if !succeeded && (ctx.Err() == nil || failed == nil) {
+				failed = err
 			}
-		case limited.Err() == nil || unseen == nil:
-			unseen = err
+			return false, nil
 		}
-		select {
-		case <-limited.Done():
-			if seen {
-				unseen = nil
-			}
-			return last, unseen
-		case <-tick.C:
-		}
-	}
+		last, succeeded, failed = v, true, nil
+		return done(v), nil
+	})
+	return last, failed
 }

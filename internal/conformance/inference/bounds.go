@@ -2,8 +2,8 @@ package inference
 
 import "math"
 
-// bounds are the least and the most that a count of n independent choices of
-// probability p is, but for a share alpha of all cases, half of it on either side.
+// bounds is the interval of a binomial count of n trials with probability p that excludes at
+// most alpha/2 on either side.
 func bounds(n int, p, alpha float64) (least, most int) {
 	below := 0.0
 	for least < n {
@@ -23,7 +23,7 @@ func bounds(n int, p, alpha float64) (least, most int) {
 	return least, most
 }
 
-// binomial is the probability that just k of n choices of probability p are taken.
+// binomial is the probability of exactly k successes in n trials of probability p.
 func binomial(n, k int, p float64) float64 {
 	if p <= 0 || p >= 1 {
 		return 0

@@ -5,69 +5,47 @@ import (
 	"fmt"
 	"time"
 
-	"k8s.io/utils/clock"
-
 	"github.com/firstlight/firstlight/internal/check"
-	"github.com/firstlight/firstlight/internal/probe/kube"
+	"github.com/firstlight/firstlight/internal/conformance"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
 )
 
-// Name is the requirement's.
+// Name of the requirement.
 const Name = "ai_inference"
 
-// patience is how long each thing that others make may take: a pod with its image, a
-// load balancer with its address (AWS: 2 to 5 minutes).
-const patience = 6 * time.Minute
+// timeout for each of pods with their image, the Gateway with the address of its load balancer
+// (AWS: 2 to 5 minutes), and routes.
+const timeout = 6 * time.Minute
 
-// servers is how many model servers there are, with a GPU each.
+// servers is the number of model servers, with a GPU each.
 const servers = 2
-
-// Deps is what the check needs to observe; judging needs none of it.
-type Deps struct {
-	// Cluster gives the cluster, which may take until it is up.
-	Cluster func(ctx context.Context) (*kube.Cluster, error)
-	RunID   string
-	// Patience is how long each of pods, Gateway and routes may take; 0: six minutes.
-	Patience time.Duration
-	// Clock is the real one when nil.
-	Clock clock.PassiveClock
-}
 
 // Check is the check.
 type Check struct {
-	deps    Deps
+	deps    conformance.Deps
 	figures figures
-	// unreadable is why there are no figures; a test holds that it is nil.
-	unreadable error
-	nodes      []string
-	gpus       int
-	image      string
+	// invalid is why figures.yaml could not be read.
+	invalid error
+	nodes   []string
+	gpus    int
+	image   string
 }
 
 var _ check.Check = (*Check)(nil)
 
-// New makes the check for a site and the profile of its hardware.
-func New(s *site.Site, p *profile.Profile, deps Deps) *Check {
-	c := &Check{deps: deps, gpus: int(p.Node.GPUs.Value), image: s.Workloads.Inference.Image}
-	c.figures, c.unreadable = readFigures(figuresFile)
-	for _, n := range s.Inventory.Nodes {
-		c.nodes = append(c.nodes, n.Name)
-	}
-	if c.deps.Patience == 0 {
-		c.deps.Patience = patience
-	}
-	if c.deps.Clock == nil {
-		c.deps.Clock = clock.RealClock{}
-	}
+// New returns the check for a site and the profile of its hardware.
+func New(s *site.Site, p *profile.Profile, deps conformance.Deps) *Check {
+	c := &Check{deps: deps.WithDefaults(timeout), nodes: conformance.NodeNames(s), gpus: int(p.Node.GPUs.Value), image: s.Workloads.Inference.Image}
+	c.figures, c.invalid = readFigures(figuresFile)
 	return c
 }
 
 // Name implements check.Check.
 func (*Check) Name() string { return Name }
 
-// Claims is how many GPUs of the inventory the check holds at most: one for each of
-// its servers; none where there are fewer.
+// Claims is how many GPUs of the inventory the check holds at most: one for each server; none
+// where the inventory has fewer.
 func (c *Check) Claims() int {
 	if c.gpus*len(c.nodes) < servers {
 		return 0
@@ -75,13 +53,21 @@ func (c *Check) Claims() int {
 	return servers
 }
 
-// Describe says what the check would do.
+// Describe lists what the check does.
 func (c *Check) Describe() []string {
 	return []string{
-		"see that the Gateway API is served, and a GatewayClass Accepted by its controller",
-		fmt.Sprintf("start %d servers of %s with a GPU each, or scripts in their place where no GPUs are free, and ask each directly who it is", servers, c.figures.Model),
-		fmt.Sprintf("create a Gateway, which must be Programmed with an address, and a route to both with the weights %v, which must be resolved", c.figures.Weights),
-		fmt.Sprintf("send %d requests through it: the split must be the weights'; %d with the header %s must all go to the second", c.figures.Requests, c.figures.Repeats, c.figures.Header),
-		"create a route to a Service that does not exist: it must not be resolved and must answer errors; a path without a route must answer 404",
+		"read whether the Gateway API is served, and find a GatewayClass that its controller accepts",
+		fmt.Sprintf("start %d servers of %s with a GPU each, or scripts without GPUs where none are free, and request the model of each directly", servers, c.figures.Model),
+		fmt.Sprintf("create a Gateway: it must be Programmed with an address; create a route to both servers with the weights %v: it must be resolved", c.figures.Weights),
+		fmt.Sprintf("send %d requests through it: they must be split by the weights; %d requests with the header %s must all go to the second", c.figures.Requests, c.figures.Repeats, c.figures.Header),
+		"create a route to a Service that does not exist: it must not be resolved, and must return errors; a path without a route must return 404",
 	}
+}
+
+// Observe implements check.Check. It removes what it created, except the run's PriorityClass.
+func (c *Check) Observe(ctx context.Context, rec check.Recorder) error {
+	if c.invalid != nil {
+		return c.invalid
+	}
+	return c.deps.Observe(ctx, rec, Name, c.observe)
 }

@@ -45,7 +45,7 @@ func gatewayOf(o *unstructured.Unstructured) (gateway, error) {
 	return out, nil
 }
 
-// routeOf reads what one controller says of a route's only parent.
+// routeOf reads one controller's status of a route's only parent.
 func routeOf(o *unstructured.Unstructured, controller string) (route, error) {
 	r, err := decode[gwv1.HTTPRoute](o)
 	if err != nil {

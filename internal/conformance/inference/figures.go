@@ -14,7 +14,7 @@ import (
 //go:embed figures.yaml
 var figuresFile []byte
 
-// figures are what the check asks for and holds answers against.
+// figures are the requests that the check sends, and the limits of their answers.
 type figures struct {
 	Weights      []int   `yaml:"weights"`
 	Requests     int     `yaml:"requests"`
@@ -24,12 +24,12 @@ type figures struct {
 	ListenerPort int32   `yaml:"listenerPort"`
 	Model        string  `yaml:"model"`
 	MaxModelLen  int     `yaml:"maxModelLen"`
-	// Terminal are reasons of a Gateway's conditions that no waiting changes.
+	// Terminal are reasons of a Gateway's conditions that do not change by waiting.
 	Terminal   []string    `yaml:"terminal"`
 	DataPlanes []dataPlane `yaml:"dataPlanes"`
 }
 
-// dataPlane is how an implementation labels the pods of a Gateway.
+// dataPlane is an implementation's labels of the pods of a Gateway.
 type dataPlane struct {
 	Source     string            `yaml:"source"`
 	Everywhere bool              `yaml:"everywhere"`
@@ -50,28 +50,28 @@ func readFigures(raw []byte) (figures, error) {
 	dec := yaml.NewDecoder(bytes.NewReader(raw))
 	dec.KnownFields(true)
 	if err := dec.Decode(&f); err != nil {
-		return f, fmt.Errorf("read the figures of %s: %w", Name, err)
+		return f, fmt.Errorf("read figures.yaml: %w", err)
 	}
 	var problems []error
 	if len(f.Weights) != 2 || f.Weights[0] < 1 || f.Weights[1] < 1 || f.Weights[0] == f.Weights[1] {
-		problems = append(problems, fmt.Errorf("weights %v: two that are above 0 and not the same", f.Weights))
+		problems = append(problems, fmt.Errorf("invalid weights %v: must be two different numbers above 0", f.Weights))
 	}
 	if f.Requests < 1 || f.Repeats < 1 || f.MaxModelLen < 1 || f.ListenerPort < 1 {
-		problems = append(problems, errors.New("requests, repeats, maxModelLen and listenerPort must be above 0"))
+		problems = append(problems, errors.New("invalid requests, repeats, maxModelLen or listenerPort: must be above 0"))
 	}
 	if !(f.Alpha > 0 && f.Alpha < 0.1) {
-		problems = append(problems, fmt.Errorf("alpha %g: above 0, and below 0.1", f.Alpha))
+		problems = append(problems, fmt.Errorf("invalid alpha %g: must be above 0 and below 0.1", f.Alpha))
 	}
 	if f.Header == "" || f.Model == "" {
-		problems = append(problems, errors.New("header and model must be given"))
+		problems = append(problems, errors.New("header and model are required"))
 	}
 	if err := errors.Join(problems...); err != nil {
-		return f, fmt.Errorf("figures of %s: %w", Name, err)
+		return f, fmt.Errorf("figures.yaml: %w", err)
 	}
 	return f, nil
 }
 
-// share of the requests that the first backend is to have.
+// share is the fraction of the requests for the first backend.
 func (f figures) share() float64 {
 	return float64(f.Weights[0]) / float64(f.Weights[0]+f.Weights[1])
 }

@@ -6,27 +6,29 @@ import (
 	"strings"
 
 	"github.com/firstlight/firstlight/internal/check"
-	"github.com/firstlight/firstlight/internal/conformance/calls"
-	"github.com/firstlight/firstlight/internal/conformance/dra/conclude"
+	"github.com/firstlight/firstlight/internal/conformance"
+	"github.com/firstlight/firstlight/internal/conformance/apilog"
 )
 
-// parts are the class, the servers, the Gateway, two routes, the way to the gateway,
-// four kinds of requests, and the calls by which all that was seen.
+// parts: the class, the servers, the Gateway, two routes, the path to the gateway, four kinds
+// of requests, and the API calls.
 const parts = 11
 
-// judge is one judgement under way.
+const again = "run the check again"
+
+// judge is Parts with the observations.
 type judge struct {
 	*Check
-	conclude.Conclusions
+	conformance.Parts
 	obs []check.Observation
-	// said is what was shown, for the reason.
-	said []string
+	// reason lists what was shown.
+	reason []string
 }
 
 // Judge implements check.Check.
 func (c *Check) Judge(obs []check.Observation) check.Judgement {
-	if c.unreadable != nil {
-		return check.NotObserved(c.unreadable.Error())
+	if c.invalid != nil {
+		return check.NotObserved(c.invalid.Error())
 	}
 	j := &judge{Check: c, obs: obs}
 	if used, ok := j.classes(); ok {
@@ -34,143 +36,142 @@ func (c *Check) Judge(obs []check.Observation) check.Judgement {
 		programmed := j.gateway(used)
 		j.route(routeSplit, true)
 		j.route(routeEmpty, false)
-		if up && programmed && j.way() {
+		if up && programmed && j.path() {
 			j.weights()
 			j.header()
-			j.nowhere()
-			j.noRoute()
+			j.all(toNowhere, "httproute "+routeEmpty, "a route to a Service that does not exist must return a server error (500 or more)", "a route to a missing Service returns errors")
+			j.all(toNoRoute, "gateway "+gatewayName, "a path without a route must return 404", "a path without a route returns 404")
 		}
 	}
-	if o, made, ok := conclude.Only[[]calls.Call](&j.Conclusions, obs, calls.Kind, ""); ok && len(made) == 0 {
-		j.Missing(o, "calls", "no call to the API server was recorded", again)
+	if calls, id, ok := require[[]apilog.Call](j, apilog.Kind, ""); ok && len(calls) == 0 {
+		j.Unobserved(id, "calls", again, "no call to the API server was recorded")
 	} else if ok {
 		j.Shown()
 	}
-	return j.Judgement(parts, strings.Join(j.said, "; "))
+	return j.Judgement(parts, strings.Join(j.reason, "; "))
 }
 
-const again = "run the check again"
-
-func (j *judge) say(format string, args ...any) {
-	j.said = append(j.said, fmt.Sprintf(format, args...))
+func require[T any](j *judge, kind, target string) (T, string, bool) {
+	return conformance.Require[T](&j.Builder, j.obs, kind, target)
 }
 
-// classes says which class was tried.
+// shown counts a part, and adds a phrase to the reason.
+func (j *judge) shown(format string, args ...any) {
+	j.Shown()
+	j.reason = append(j.reason, fmt.Sprintf(format, args...))
+}
+
+// classes returns the class under test.
 func (j *judge) classes() (class, bool) {
-	o, seen, ok := conclude.Only[classes](&j.Conclusions, j.obs, kindClasses, "")
+	all, id, ok := require[classes](j, kindClasses, "")
 	if !ok {
 		return class{}, false
 	}
 	const install = "install an implementation of the Gateway API (Envoy Gateway, Istio, kgateway, NGINX Gateway Fabric, Cilium, the provider's own), with its GatewayClass"
 	switch {
-	case !seen.Served:
-		j.Fail(o, "Gateway API", fmt.Sprintf("the API server does not serve gatewayclasses of %s/%s", group, version), "install the definitions of the Gateway API's standard channel; then "+install)
+	case !all.Served:
+		j.Fail(id, "Gateway API", "install the definitions of the Gateway API's standard channel; then "+install, "the API server does not serve gatewayclasses of %s/%s", group, version)
 		return class{}, false
-	case len(seen.Classes) == 0:
-		j.Fail(o, "GatewayClass", fmt.Sprintf("there is none (looked for gatewayclasses of %s/%s): nothing implements the Gateway API here", group, version), install)
+	case len(all.Classes) == 0:
+		j.Fail(id, "GatewayClass", install, "no gatewayclasses of %s/%s found: nothing implements the Gateway API", group, version)
 		return class{}, false
 	}
-	i := slices.IndexFunc(seen.Classes, func(k class) bool { return k.Name == seen.Used && k.accepted() })
+	i := slices.IndexFunc(all.Classes, func(k class) bool { return k.Name == all.Used && k.accepted() })
 	if i < 0 {
-		for _, k := range seen.Classes {
-			j.Fail(o, "GatewayClass "+k.Name, "its controller "+k.Controller+" does not accept it: "+k.Conditions.of("Accepted").text(k.Generation), "see that the controller runs, and what its log says")
+		for _, k := range all.Classes {
+			j.Fail(id, "GatewayClass "+k.Name, "see that the controller runs, and its log", "its controller %s does not accept it: %s", k.Controller, k.Conditions.of("Accepted").text(k.Generation))
 		}
 		return class{}, false
 	}
-	j.Shown()
-	j.say("GatewayClass %s of %s", seen.Classes[i].Name, seen.Classes[i].Controller)
-	return seen.Classes[i], true
+	j.shown("GatewayClass %s of %s", all.Classes[i].Name, all.Classes[i].Controller)
+	return all.Classes[i], true
 }
 
-// servers says that both run and are who they are meant to be.
+// servers reports whether both run and serve their models.
 func (j *judge) servers() bool {
-	_, where, haveRoom := conclude.Only[room](&j.Conclusions, j.obs, kindRoom, "")
-	o, seen, ok := conclude.Only[[]server](&j.Conclusions, j.obs, kindServers, "")
-	if !ok || !haveRoom {
+	where, _, placed := require[placement](j, kindFree, "")
+	all, id, ok := require[[]server](j, kindServers, "")
+	if !ok || !placed {
 		return false
 	}
 	up := 0
 	for i, name := range serverNames() {
 		switch {
-		case i >= len(seen) || seen[i].Serves != served(name):
-			j.Missing(o, "pod "+name, "it was not seen", again)
-		case !seen[i].up():
-			j.Missing(o, "pod "+seen[i].Pod, "the server that requests are to go to did not come up, so nothing is known of the gateway: "+seen[i].trouble(),
-				"see that image and model can be had on the inventory's nodes, and what kubectl describe pod says")
+		case i >= len(all) || all[i].Serves != served(name):
+			j.Unobserved(id, "pod "+name, again, "was not observed")
+		case !all[i].up():
+			j.Unobserved(id, "pod "+all[i].Pod, "see that the inventory's nodes can pull image and model, and kubectl describe pod", "the server did not start, so requests through the gateway prove nothing: %s", all[i].problem())
 		default:
 			up++
 		}
 	}
-	if len(seen) != servers || up != servers {
-		if len(seen) > servers {
-			j.Missing(o, "pods", fmt.Sprintf("%d servers were seen, not %d", len(seen), servers), again)
-		}
+	if len(all) > servers {
+		j.Unobserved(id, "pods", again, "%d servers were observed, want %d", len(all), servers)
+	}
+	if len(all) != servers || up != servers {
 		return false
 	}
-	j.Shown()
-	if where.StandIns {
-		j.say("scripts took the place of model servers (%s)", where.Why)
+	if where.Scripts {
+		j.shown("scripts replaced the model servers (%s)", where.Why)
 	} else {
-		j.say("%d servers of %s with a GPU each", servers, j.figures.Model)
+		j.shown("%d servers of %s with a GPU each", servers, j.figures.Model)
 	}
 	return true
 }
 
-func (s server) trouble() string {
+func (s server) problem() string {
 	switch {
 	case !s.Ready:
 		return "it is not ready: " + s.State
 	case s.Direct.Status == 0:
-		return "asked directly it does not answer: " + s.Direct.Err
+		return "a direct request failed: " + s.Direct.Err
 	case s.Direct.Status != 200:
-		return fmt.Sprintf("asked directly it answers %d", s.Direct.Status)
+		return fmt.Sprintf("a direct request returned %d", s.Direct.Status)
 	}
-	return fmt.Sprintf("it says that it serves %q and not %q", s.Direct.Model, s.Serves)
+	return fmt.Sprintf("it serves %q, want %q", s.Direct.Model, s.Serves)
 }
 
 func (j *judge) gateway(of class) bool {
-	o, seen, ok := conclude.Only[gateway](&j.Conclusions, j.obs, kindGateway, "")
+	g, id, ok := require[gateway](j, kindGateway, "")
 	switch {
 	case !ok:
 		return false
-	case seen.Class != of.Name || seen.UID == "":
-		j.Missing(o, "gateway "+seen.Name, "it is of class "+seen.Class+", not "+of.Name, again)
+	case g.Class != of.Name || g.UID == "":
+		j.Unobserved(id, "gateway "+g.Name, again, "it is of class %s, want %s", g.Class, of.Name)
 		return false
-	case seen.wrong() != "":
-		j.Fail(o, "gateway "+seen.Name, seen.wrong(), "see what the log of "+of.Controller+" says of it; for an address, that load balancers can be made here")
+	case g.problem() != "":
+		j.Fail(id, "gateway "+g.Name, "see the log of "+of.Controller+"; for an address, see that the cluster can create load balancers", "%s", g.problem())
 		return false
 	}
-	j.Shown()
-	j.say("Gateway programmed at %s", strings.Join(seen.Addresses, ", "))
+	j.shown("Gateway programmed at %s", strings.Join(g.Addresses, ", "))
 	return true
 }
 
-// route holds what a route's status says against what it leads to.
+// route compares a route's status with whether its backends exist.
 func (j *judge) route(name string, resolved bool) {
 	want := []string{second, first}
 	if !resolved {
-		want = []string{nobody}
+		want = []string{missingService}
 	}
-	o, seen, ok := conclude.Only[route](&j.Conclusions, j.obs, kindRoute, name)
+	r, id, ok := require[route](j, kindRoute, name)
 	switch {
 	case !ok:
-	case !slices.Equal(seen.Backends, want) || seen.UID == "":
-		j.Missing(o, "httproute "+seen.Name, fmt.Sprintf("it leads to %v, not %v", seen.Backends, want), again)
-	case seen.wrong(resolved) != "":
-		j.Fail(o, "httproute "+seen.Name, seen.wrong(resolved), "see that the gateway's controller runs, and what its log says of the route")
+	case !slices.Equal(r.Backends, want) || r.UID == "":
+		j.Unobserved(id, "httproute "+r.Name, again, "its backends are %v, want %v", r.Backends, want)
+	case r.problem(resolved) != "":
+		j.Fail(id, "httproute "+r.Name, "see that the gateway's controller runs, and its log about the route", "%s", r.problem(resolved))
 	default:
 		j.Shown()
 	}
 }
 
-func (j *judge) way() bool {
-	o, seen, ok := conclude.Only[way](&j.Conclusions, j.obs, kindWay, "")
+func (j *judge) path() bool {
+	p, id, ok := require[gatewayPath](j, kindPath, "")
 	if !ok {
 		return false
 	}
-	if seen.Through == "" {
-		j.Missing(o, "gateway", "it is programmed, and no request reaches it from here: "+strings.Join(seen.Tried, "; "),
-			"run firstlight where the gateway's address can be reached, or allow port forwards to its pods")
+	if p.Through == "" {
+		j.Unobserved(id, "gateway", "run firstlight where the gateway's address is reachable, or allow port-forwards to its pods", "it is programmed, but not reachable from here: %s", strings.Join(p.Tried, "; "))
 		return false
 	}
 	j.Shown()

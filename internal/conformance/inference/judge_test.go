@@ -6,7 +6,8 @@ import (
 	"testing"
 
 	"github.com/firstlight/firstlight/internal/check"
-	"github.com/firstlight/firstlight/internal/conformance/calls"
+	"github.com/firstlight/firstlight/internal/conformance"
+	"github.com/firstlight/firstlight/internal/conformance/apilog"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
@@ -15,19 +16,19 @@ import (
 // story is an observation that passes, to be spoilt.
 type story struct {
 	classes  classes
-	room     room
+	room     placement
 	servers  []server
 	gateway  gateway
 	routes   map[string]route
-	way      way
+	way      gatewayPath
 	requests map[string]requests
-	calls    []calls.Call
+	calls    []apilog.Call
 }
 
 func aCheck() *Check {
 	p := &profile.Profile{}
 	p.Node.GPUs.Value = 8
-	return New(&site.Site{Inventory: site.Inventory{Nodes: []site.Node{{Name: "gpu-01"}}}}, p, Deps{})
+	return New(&site.Site{Inventory: site.Inventory{Nodes: []site.Node{{Name: "gpu-01"}}}}, p, conformance.Deps{})
 }
 
 func is(kind, status, reason string, generation int64) condition {
@@ -41,25 +42,25 @@ func goodStory(c *Check) story {
 			{Name: "broken", Controller: "b/b", Generation: 1, Conditions: conditions{is("Accepted", "Unknown", "Pending", 1)}},
 			{Name: "world", Controller: "w/w", Generation: 1, Conditions: accepted},
 		}},
-		room: room{Nodes: []string{"gpu-01"}, Usage: map[string]kube.Usage{"gpu-01": {Allocatable: 8}}},
+		room: placement{Nodes: []string{"gpu-01"}, Usage: map[string]kube.Usage{"gpu-01": {Allocatable: 8}}},
 		gateway: gateway{
 			Name: "ns/conformance", UID: "u", Class: "world", Generation: 2, Addresses: []string{"127.1.2.3"}, Port: 8080,
 			Conditions: conditions{is("Accepted", "True", "Accepted", 2), is("Programmed", "True", "Programmed", 2)},
 		},
 		routes: map[string]route{
 			routeSplit: {Name: "ns/split", UID: "u", Generation: 1, Backends: []string{"model-b", "model-a"}, Controller: "w/w", Conditions: accepted},
-			routeEmpty: {Name: "ns/nowhere", UID: "u", Generation: 1, Backends: []string{nobody}, Controller: "w/w", Conditions: conditions{
+			routeEmpty: {Name: "ns/nowhere", UID: "u", Generation: 1, Backends: []string{missingService}, Controller: "w/w", Conditions: conditions{
 				is("Accepted", "True", "Accepted", 1), is("ResolvedRefs", "False", "BackendNotFound", 1),
 			}},
 		},
-		way:      way{Through: "http://127.1.2.3:8080", Settled: true},
+		way:      gatewayPath{Through: "http://127.1.2.3:8080", Settled: true},
 		requests: map[string]requests{},
-		calls:    []calls.Call{{Method: "GET", Path: "/", Status: 200, Times: 1}},
+		calls:    []apilog.Call{{Method: "GET", Path: "/", Status: 200, Times: 1}},
 	}
 	for _, name := range serverNames() {
 		s.servers = append(s.servers, server{Pod: "ns/" + name, State: "Running", Ready: true, Serves: served(name), Direct: answer{Status: 200, Model: served(name)}})
 	}
-	for _, k := range (&trying{Check: c}).kinds() {
+	for _, k := range (&trial{Check: c}).kinds() {
 		r := requests{Method: "GET", Path: k.path, Headers: k.headers}
 		for i := range k.times {
 			a := answer{Status: 404}
@@ -89,16 +90,16 @@ func (s story) observations(t *testing.T) []check.Observation {
 		out = append(out, o)
 	}
 	add(kindClasses, "cluster", s.classes)
-	add(kindRoom, "cluster", s.room)
+	add(kindFree, "cluster", s.room)
 	add(kindServers, "cluster", s.servers)
 	add(kindGateway, "cluster", s.gateway)
 	add(kindRoute, routeSplit, s.routes[routeSplit])
 	add(kindRoute, routeEmpty, s.routes[routeEmpty])
-	add(kindWay, "ns/conformance", s.way)
+	add(kindPath, "ns/conformance", s.way)
 	for _, target := range []string{toWeights, toHeader, toNowhere, toNoRoute} {
 		add(kindRequests, target, s.requests[target])
 	}
-	add(calls.Kind, "cluster", s.calls)
+	add(apilog.Kind, "cluster", s.calls)
 	return out
 }
 
@@ -128,65 +129,65 @@ func TestJudge(t *testing.T) {
 		says    string
 	}{
 		"all is right": {func(*story) {}, check.Passed, "split 400 requests 300 to 100; 40 of 40 with OpenAI-Project"},
-		"scripts in the servers' place": {func(s *story) { s.room.StandIns, s.room.Why = true, "1 GPU is free" },
-			check.Passed, "scripts took the place of model servers (1 GPU is free)"},
+		"scripts in the servers' place": {func(s *story) { s.room.Scripts, s.room.Why = true, "1 GPU is free" },
+			check.Passed, "scripts replaced the model servers (1 GPU is free)"},
 		"by a port forward": {func(s *story) {
 			s.way.Through, s.way.Tried = "port-forward to pod a/b port 80", []string{"http://10.0.0.1: timeout"}
 		}, check.Passed, "split"},
 
 		"no Gateway API":                       {func(s *story) { s.classes = classes{} }, check.Failed, "does not serve gatewayclasses"},
-		"no class":                             {func(s *story) { s.classes = classes{Served: true} }, check.Failed, "there is none (looked for gatewayclasses"},
+		"no class":                             {func(s *story) { s.classes = classes{Served: true} }, check.Failed, "no gatewayclasses"},
 		"no class accepted":                    {func(s *story) { s.classes.Classes, s.classes.Used = s.classes.Classes[:1], "" }, check.Failed, "its controller b/b does not accept it: Accepted is Unknown, Pending"},
 		"a class that is not accepted is used": {func(s *story) { s.classes.Used = "broken" }, check.Failed, "does not accept it"},
 		"accepted once":                        {func(s *story) { s.classes.Classes[1].Generation = 2 }, check.Failed, "of generation 1, the object of 2"},
 
-		"a server is not ready":         {func(s *story) { s.servers[0].Ready, s.servers[0].State = false, "Pending: no GPU" }, check.Unobserved, "nothing is known of the gateway: it is not ready: Pending: no GPU"},
-		"a server does not answer":      {func(s *story) { s.servers[1].Direct = answer{Err: "refused"} }, check.Unobserved, "asked directly it does not answer: refused"},
-		"a server loads":                {func(s *story) { s.servers[1].Direct = answer{Status: 503} }, check.Unobserved, "asked directly it answers 503"},
-		"a server is another":           {func(s *story) { s.servers[1].Direct.Model = "firstlight-model-a" }, check.Unobserved, `it says that it serves "firstlight-model-a"`},
-		"one server":                    {func(s *story) { s.servers = s.servers[:1] }, check.Unobserved, "it was not seen"},
-		"three servers":                 {func(s *story) { s.servers = append(s.servers, s.servers[0]) }, check.Unobserved, "3 servers were seen"},
-		"servers of the same name":      {func(s *story) { s.servers[1] = s.servers[0] }, check.Unobserved, "it was not seen"},
+		"a server is not ready":         {func(s *story) { s.servers[0].Ready, s.servers[0].State = false, "Pending: no GPU" }, check.Unobserved, "prove nothing: it is not ready: Pending: no GPU"},
+		"a server does not answer":      {func(s *story) { s.servers[1].Direct = answer{Err: "refused"} }, check.Unobserved, "a direct request failed: refused"},
+		"a server loads":                {func(s *story) { s.servers[1].Direct = answer{Status: 503} }, check.Unobserved, "a direct request returned 503"},
+		"a server is another":           {func(s *story) { s.servers[1].Direct.Model = "firstlight-model-a" }, check.Unobserved, `it serves "firstlight-model-a"`},
+		"one server":                    {func(s *story) { s.servers = s.servers[:1] }, check.Unobserved, "was not observed"},
+		"three servers":                 {func(s *story) { s.servers = append(s.servers, s.servers[0]) }, check.Unobserved, "3 servers were observed"},
+		"servers of the same name":      {func(s *story) { s.servers[1] = s.servers[0] }, check.Unobserved, "was not observed"},
 		"not accepted":                  {func(s *story) { s.gateway.Conditions[0].Status = "False" }, check.Failed, "it is not Accepted"},
 		"not programmed":                {func(s *story) { s.gateway.Conditions[1] = is("Programmed", "False", "AddressNotAssigned", 2) }, check.Failed, "it is not Programmed: Programmed is False, AddressNotAssigned"},
 		"not programmed, and no server": {func(s *story) { s.gateway.Conditions[1].Status, s.servers[0].Ready = "False", false }, check.Failed, "it is not Programmed"},
 		"programmed before":             {func(s *story) { s.gateway.Conditions[1].Observed = 1 }, check.Failed, "of generation 1, the object of 2"},
-		"nothing said of it":            {func(s *story) { s.gateway.Conditions = nil }, check.Failed, "there is no condition Accepted"},
+		"nothing said of it":            {func(s *story) { s.gateway.Conditions = nil }, check.Failed, "no condition Accepted"},
 		"no address":                    {func(s *story) { s.gateway.Addresses = nil }, check.Failed, "has no address"},
 		"of another class":              {func(s *story) { s.gateway.Class = "other" }, check.Unobserved, "it is of class other"},
 		"the controller ignores the route": {func(s *story) {
 			s.routes[routeSplit] = route{Name: "ns/split", UID: "u", Backends: []string{"model-b", "model-a"}}
 		},
-			check.Failed, "the class's controller says nothing of it"},
+			check.Failed, "the class's controller sets no status"},
 		"the route is not accepted":   {func(s *story) { s.routeStatus(routeSplit, is("Accepted", "False", "UnsupportedValue", 1)) }, check.Failed, "it is not Accepted"},
 		"the route is not resolved":   {func(s *story) { s.routeStatus(routeSplit, fine, is("ResolvedRefs", "False", "BackendNotFound", 1)) }, check.Failed, "its backends are not resolved"},
-		"nothing is said of backends": {func(s *story) { s.routeStatus(routeSplit, fine) }, check.Failed, "there is no condition ResolvedRefs"},
+		"nothing is said of backends": {func(s *story) { s.routeStatus(routeSplit, fine) }, check.Failed, "no condition ResolvedRefs"},
 		"a route to nobody resolved":  {func(s *story) { s.routeStatus(routeEmpty, fine, is("ResolvedRefs", "True", "ResolvedRefs", 1)) }, check.Failed, "ResolvedRefs is not False"},
 		"for another reason":          {func(s *story) { s.routeStatus(routeEmpty, fine, is("ResolvedRefs", "False", "RefNotPermitted", 1)) }, check.Failed, "the reason is not BackendNotFound"},
-		"the route leads elsewhere":   {func(s *story) { r := s.routes[routeEmpty]; r.Backends = []string{"model-a"}; s.routes[routeEmpty] = r }, check.Unobserved, "it leads to [model-a]"},
-		"no way":                      {func(s *story) { s.way = way{Tried: []string{"http://10.0.0.1:8080: timeout"}} }, check.Unobserved, "no request reaches it from here: http://10.0.0.1:8080: timeout"},
+		"the route leads elsewhere":   {func(s *story) { r := s.routes[routeEmpty]; r.Backends = []string{"model-a"}; s.routes[routeEmpty] = r }, check.Unobserved, "its backends are [model-a]"},
+		"no way":                      {func(s *story) { s.way = gatewayPath{Tried: []string{"http://10.0.0.1:8080: timeout"}} }, check.Unobserved, "not reachable from here: http://10.0.0.1:8080: timeout"},
 
-		"all to the first": {func(s *story) { s.answers(toWeights, func(_ int, a *answer) { a.Model = "firstlight-model-a" }) }, check.Failed, "answered 400 of 400 requests: 256 to 340"},
+		"all to the first": {func(s *story) { s.answers(toWeights, func(_ int, a *answer) { a.Model = "firstlight-model-a" }) }, check.Failed, "answered 400 of 400 requests, want 256 to 340"},
 		"evenly":           {func(s *story) { s.answers(toWeights, func(i int, a *answer) { a.Model = served(serverNames()[i%2]) }) }, check.Failed, "answered 200 of 400"},
 		"the other way round": {func(s *story) {
 			s.answers(toWeights, func(i int, a *answer) { a.Model = served(serverNames()[min(i%4, 1)]) })
 		}, check.Failed, "answered 100 of 400"},
-		"one error": {func(s *story) { s.answers(toWeights, func(i int, a *answer) { spoilOne(i, a, answer{Status: 503}) }) }, check.Failed, "1 times 503 from nobody"},
+		"one error": {func(s *story) { s.answers(toWeights, func(i int, a *answer) { spoilOne(i, a, answer{Status: 503}) }) }, check.Failed, "1 times 503 from an unidentified server"},
 		"somebody else": {func(s *story) {
 			s.answers(toWeights, func(i int, a *answer) { spoilOne(i, a, answer{Status: 200, Model: "x"}) })
 		}, check.Failed, "1 times 200 from x"},
 		"one without answer": {func(s *story) { s.answers(toWeights, func(i int, a *answer) { spoilOne(i, a, answer{Err: "reset"}) }) }, check.Unobserved, "1 of 400 were not answered: reset"},
-		"one too few":        {func(s *story) { s.fewer(toWeights) }, check.Unobserved, "399 were sent, not 400"},
+		"one too few":        {func(s *story) { s.fewer(toWeights) }, check.Unobserved, "399 were sent, want 400"},
 		"none":               {func(s *story) { s.requests[toWeights] = requests{Path: modelsPath} }, check.Unobserved, "0 were sent"},
 		"the header once not": {func(s *story) {
 			s.answers(toHeader, func(i int, a *answer) { spoilOne(i, a, answer{Status: 200, Model: "firstlight-model-a"}) })
-		}, check.Failed, "1 of 40 requests with the header OpenAI-Project did not go where it leads"},
-		"no header was sent":   {func(s *story) { r := s.requests[toHeader]; r.Headers = nil; s.requests[toHeader] = r }, check.Unobserved, "was asked for"},
-		"another path":         {func(s *story) { r := s.requests[toNoRoute]; r.Path = nowherePath; s.requests[toNoRoute] = r }, check.Unobserved, "was asked for"},
-		"nowhere answers":      {func(s *story) { s.answers(toNowhere, func(i int, a *answer) { spoilOne(i, a, answer{Status: 200}) }) }, check.Failed, "must answer an error of the server (500 or more), and of 40 requests 1 did otherwise"},
-		"nowhere is not found": {func(s *story) { s.answers(toNowhere, func(_ int, a *answer) { a.Status = 404 }) }, check.Failed, "of 40 requests 40 did otherwise"},
+		}, check.Failed, "1 of 40 requests with the header OpenAI-Project went to another backend"},
+		"no header was sent":   {func(s *story) { r := s.requests[toHeader]; r.Headers = nil; s.requests[toHeader] = r }, check.Unobserved, "was requested with"},
+		"another path":         {func(s *story) { r := s.requests[toNoRoute]; r.Path = nowherePath; s.requests[toNoRoute] = r }, check.Unobserved, "was requested with"},
+		"nowhere answers":      {func(s *story) { s.answers(toNowhere, func(i int, a *answer) { spoilOne(i, a, answer{Status: 200}) }) }, check.Failed, "must return a server error (500 or more), but 1 of 40 requests got another answer"},
+		"nowhere is not found": {func(s *story) { s.answers(toNowhere, func(_ int, a *answer) { a.Status = 404 }) }, check.Failed, "40 of 40 requests got another answer"},
 		"nowhere is silent":    {func(s *story) { s.answers(toNowhere, func(_ int, a *answer) { *a = answer{Err: "reset"} }) }, check.Unobserved, "40 of 40 were not answered"},
-		"no route answers":     {func(s *story) { s.answers(toNoRoute, func(i int, a *answer) { spoilOne(i, a, answer{Status: 200}) }) }, check.Failed, "a path without a route must answer 404"},
+		"no route answers":     {func(s *story) { s.answers(toNoRoute, func(i int, a *answer) { spoilOne(i, a, answer{Status: 200}) }) }, check.Failed, "a path without a route must return 404"},
 		"no calls":             {func(s *story) { s.calls = nil }, check.Unobserved, "no call to the API server was recorded"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -270,7 +271,7 @@ func TestClaims(t *testing.T) {
 		for n, free := range tt.free {
 			usage[n] = kube.Usage{Allocatable: free}
 		}
-		if r := roomIn([]string{"a", "b"}, usage); r.StandIns != tt.stand || !slices.Equal(r.Nodes, tt.nodes) || r.StandIns != (r.Why != "") {
+		if r := placementOn([]string{"a", "b"}, usage); r.Scripts != tt.stand || !slices.Equal(r.Nodes, tt.nodes) || r.Scripts != (r.Why != "") {
 			t.Errorf("%s: %+v", name, r)
 		}
 	}

@@ -12,7 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/firstlight/firstlight/internal/check"
-	"github.com/firstlight/firstlight/internal/conformance/calls"
+	"github.com/firstlight/firstlight/internal/conformance"
+	"github.com/firstlight/firstlight/internal/conformance/apilog"
 	"github.com/firstlight/firstlight/internal/conformance/inference"
 	"github.com/firstlight/firstlight/internal/lab/component"
 	"github.com/firstlight/firstlight/internal/lab/labtest"
@@ -29,8 +30,8 @@ func TestLive(t *testing.T) {
 		if j.Verdict != check.Passed || !strings.Contains(j.Reason, "with a GPU each") {
 			t.Fatalf("%s: %s %+v", j.Verdict, j.Reason, j.Findings)
 		}
-		if len(check.OfKind(obs, calls.Kind)) != 1 {
-			t.Error("the calls are not kept")
+		if len(check.OfKind(obs, apilog.Kind)) != 1 {
+			t.Error("the API calls are not recorded")
 		}
 	})
 	for fault, says := range map[string]string{
@@ -58,7 +59,7 @@ func TestLive(t *testing.T) {
 	t.Run("Interrupted", func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		rec := &stopper{Recorder: labtest.Recorder{T: t}, at: "asking the gateway", stop: stop}
-		c := inference.New(l.Site, l.Profile, inference.Deps{Cluster: l.Open, RunID: "live-interrupted"})
+		c := inference.New(l.Site, l.Profile, conformance.Deps{Cluster: l.Open, RunID: "live-interrupted"})
 		if err := c.Observe(ctx, rec); !errors.Is(err, context.Canceled) {
 			t.Errorf("%v", err)
 		}
@@ -117,7 +118,7 @@ func gatewayAPI(kind string) schema.GroupVersionResource {
 // observe runs the check and judges it from what it recorded.
 func observe(t *testing.T, l *labtest.Lab, run string, patience time.Duration) (check.Judgement, []check.Observation) {
 	t.Helper()
-	c := inference.New(l.Site, l.Profile, inference.Deps{Cluster: l.Open, RunID: run, Patience: patience})
+	c := inference.New(l.Site, l.Profile, conformance.Deps{Cluster: l.Open, RunID: run, Timeout: patience})
 	rec := &labtest.Recorder{T: t}
 	began := time.Now()
 	if err := c.Observe(t.Context(), rec); err != nil {

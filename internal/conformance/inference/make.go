@@ -12,39 +12,39 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// startServers creates the servers and their Services. What it returns waits for
-// them, and records what each answers.
-func (t *trying) startServers(ctx context.Context, where room) (func(context.Context) ([]server, error), error) {
-	what := "vllm serve " + t.figures.Model
-	if where.StandIns {
-		what = "a script that says which model it would serve"
+// startServers creates the servers and their Services. The function that it returns waits for
+// them, and records the answer of each.
+func (t *trial) startServers(ctx context.Context, where placement) (func(context.Context) ([]server, error), error) {
+	program := "vllm serve " + t.figures.Model
+	if where.Scripts {
+		program = "a script that reports the model that it would serve"
 	}
-	n := t.rec.Begin(kindServers, "cluster", fmt.Sprintf("create Pods and Services %v (%s); read the pods until they are ready and, through a port forward to each, GET %s", serverNames(), what, modelsPath))
+	attempt := t.rec.Begin(kindServers, "cluster", fmt.Sprintf("create Pods and Services %v (%s); read the pods until they are ready and, through a port forward to each, GET %s", serverNames(), program, modelsPath))
 	for _, name := range serverNames() {
 		if _, err := t.cluster.Client.CoreV1().Services(t.namespace).Create(ctx, t.service(name), metav1.CreateOptions{}); err != nil {
-			return nil, errors.Join(n.Keep(nil, fmt.Errorf("create service %s: %w", name, err)), ctx.Err())
+			return nil, errors.Join(attempt.Record(nil, fmt.Errorf("create service %s: %w", name, err)), ctx.Err())
 		}
 		if _, err := t.cluster.Client.CoreV1().Pods(t.namespace).Create(ctx, t.pod(name, where), metav1.CreateOptions{}); err != nil {
-			return nil, errors.Join(n.Keep(nil, fmt.Errorf("create pod %s: %w", name, err)), ctx.Err())
+			return nil, errors.Join(attempt.Record(nil, fmt.Errorf("create pod %s: %w", name, err)), ctx.Err())
 		}
 	}
 	return func(ctx context.Context) ([]server, error) {
 		var all []server
 		for _, name := range serverNames() {
-			s, err := await(ctx, t.deps.Patience, func(ctx context.Context) (server, error) { return t.lookServer(ctx, name) },
+			s, err := await(ctx, t.deps.Timeout, func(ctx context.Context) (server, error) { return t.readServer(ctx, name) },
 				func(s server) bool {
 					return s.up() || s.State == string(corev1.PodFailed) || s.State == string(corev1.PodSucceeded)
 				})
 			if err != nil {
-				return nil, errors.Join(n.Keep(nil, err), ctx.Err())
+				return nil, errors.Join(attempt.Record(nil, err), ctx.Err())
 			}
 			all = append(all, s)
 		}
-		return all, n.Keep(all, nil)
+		return all, attempt.Record(all, nil)
 	}, nil
 }
 
-func (t *trying) lookServer(ctx context.Context, name string) (server, error) {
+func (t *trial) readServer(ctx context.Context, name string) (server, error) {
 	pod, err := t.cluster.Client.CoreV1().Pods(t.namespace).Get(ctx, name, metav1.GetOptions{})
 	if err != nil {
 		return server{}, fmt.Errorf("read pod %s/%s: %w", t.namespace, name, err)
@@ -78,46 +78,46 @@ func (t *trying) lookServer(ctx context.Context, name string) (server, error) {
 	return s, nil
 }
 
-// startGateway creates the Gateway and waits for it. up says that it has an address.
-func (t *trying) startGateway(ctx context.Context) (up bool, seen gateway, err error) {
-	n := t.rec.Begin(kindGateway, "cluster", fmt.Sprintf("create Gateway %s of class %s; read it until it is Accepted and Programmed with an address", gatewayName, t.class.Name))
+// startGateway creates the Gateway and waits until it is programmed with an address (up).
+func (t *trial) startGateway(ctx context.Context) (up bool, gw gateway, err error) {
+	attempt := t.rec.Begin(kindGateway, "cluster", fmt.Sprintf("create Gateway %s of class %s; read it until it is Accepted and Programmed with an address", gatewayName, t.class.Name))
 	api := t.cluster.Dynamic.Resource(resourceOf("gateways")).Namespace(t.namespace)
 	if _, err := api.Create(ctx, t.gateway(t.class.Name), metav1.CreateOptions{}); err != nil {
-		return false, seen, errors.Join(n.Keep(nil, fmt.Errorf("create gateway: %w", err)), ctx.Err())
+		return false, gw, errors.Join(attempt.Record(nil, fmt.Errorf("create gateway: %w", err)), ctx.Err())
 	}
-	seen, unseen := await(ctx, t.deps.Patience, func(ctx context.Context) (gateway, error) {
+	gw, failed := await(ctx, t.deps.Timeout, func(ctx context.Context) (gateway, error) {
 		o, err := api.Get(ctx, gatewayName, metav1.GetOptions{})
 		if err != nil {
 			return gateway{}, fmt.Errorf("read gateway %s/%s: %w", t.namespace, gatewayName, err)
 		}
 		return gatewayOf(o)
-	}, func(g gateway) bool { return g.wrong() == "" || g.never(t.figures.Terminal) })
-	if err := n.Keep(seen, unseen); err != nil {
-		return false, seen, err
+	}, func(g gateway) bool { return g.problem() == "" || g.terminal(t.figures.Terminal) })
+	if err := attempt.Record(gw, failed); err != nil {
+		return false, gw, err
 	}
-	return unseen == nil && seen.wrong() == "", seen, ctx.Err()
+	return failed == nil && gw.problem() == "", gw, ctx.Err()
 }
 
-// startRoutes creates the routes and waits for what the class's controller says of them.
-func (t *trying) startRoutes(ctx context.Context) error {
+// startRoutes creates the routes and waits for the status of the class's controller.
+func (t *trial) startRoutes(ctx context.Context) error {
 	api := t.cluster.Dynamic.Resource(resourceOf("httproutes")).Namespace(t.namespace)
-	for _, made := range t.routes() {
-		name := made.GetName()
-		n := t.rec.Begin(kindRoute, name, fmt.Sprintf("create HTTPRoute %s; read it until %s says what it makes of it", name, t.class.Controller))
-		if _, err := api.Create(ctx, made, metav1.CreateOptions{}); err != nil {
-			if err := errors.Join(n.Keep(nil, fmt.Errorf("create http route %s: %w", name, err)), ctx.Err()); err != nil {
+	for _, object := range t.routes() {
+		name := object.GetName()
+		attempt := t.rec.Begin(kindRoute, name, fmt.Sprintf("create HTTPRoute %s; read it until %s sets its status", name, t.class.Controller))
+		if _, err := api.Create(ctx, object, metav1.CreateOptions{}); err != nil {
+			if err := errors.Join(attempt.Record(nil, fmt.Errorf("create http route %s: %w", name, err)), ctx.Err()); err != nil {
 				return err
 			}
 			continue
 		}
-		seen, unseen := await(ctx, t.deps.Patience, func(ctx context.Context) (route, error) {
+		status, failed := await(ctx, t.deps.Timeout, func(ctx context.Context) (route, error) {
 			o, err := api.Get(ctx, name, metav1.GetOptions{})
 			if err != nil {
 				return route{}, fmt.Errorf("read http route %s/%s: %w", t.namespace, name, err)
 			}
 			return routeOf(o, t.class.Controller)
-		}, func(r route) bool { return r.wrong(name == routeSplit) == "" })
-		if err := errors.Join(n.Keep(seen, unseen), ctx.Err()); err != nil {
+		}, func(r route) bool { return r.problem(name == routeSplit) == "" })
+		if err := errors.Join(attempt.Record(status, failed), ctx.Err()); err != nil {
 			return err
 		}
 	}
@@ -126,7 +126,8 @@ func (t *trying) startRoutes(ctx context.Context) error {
 
 func hostPort(host string, port int32) string { return net.JoinHostPort(host, strconv.Itoa(int(port))) }
 
-// newClient asks nobody else than the address that it is given, and follows nothing.
+// newClient sends requests only to the given address: it uses no proxy and follows no
+// redirects.
 func newClient() *http.Client {
 	return &http.Client{
 		Transport:     &http.Transport{MaxIdleConnsPerHost: 2},

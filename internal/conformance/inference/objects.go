@@ -26,15 +26,15 @@ const (
 
 	gatewayName  = "conformance"
 	listenerName = "http"
-	// nobody is a Service that is never created.
-	nobody = "nobody"
-	// serverPort is where a model server listens, and its Service.
+	// missingService is never created.
+	missingService = "nobody"
+	// serverPort is the port of a model server and of its Service.
 	serverPort = 8000
-	// lifetime bounds a server that nobody removes, in seconds.
+	// lifetime limits a server that is not removed, in seconds.
 	lifetime = 3900
 )
 
-// The paths of the routes, and one without.
+// The paths of the routes, and one without a route.
 const (
 	modelsPath  = "/v1/models"
 	splitPath   = "/v1"
@@ -42,10 +42,9 @@ const (
 	noRoutePath = "/firstlight-no-route"
 )
 
-// The servers and their Services. By the weights the first has the most requests.
+// The servers and their Services. By the weights the first gets most requests.
 const first, second = "model-a", "model-b"
 
-// serverNames are both, in order.
 func serverNames() [servers]string { return [servers]string{first, second} }
 
 func served(name string) string { return "firstlight-" + name }
@@ -54,7 +53,7 @@ func resourceOf(plural string) schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: group, Version: version, Resource: plural}
 }
 
-func (t *trying) labels(role string) map[string]string {
+func (t *trial) labels(role string) map[string]string {
 	l := kube.Labels(t.deps.RunID, Name)
 	if role != "" {
 		l[kube.LabelRole] = role
@@ -62,7 +61,7 @@ func (t *trying) labels(role string) map[string]string {
 	return l
 }
 
-func (t *trying) pod(name string, r room) *corev1.Pod {
+func (t *trial) pod(name string, r placement) *corev1.Pod {
 	c := corev1.Container{
 		Name: "server", Image: t.image, Command: []string{"/bin/sh", "-c", respondScript},
 		Env:   []corev1.EnvVar{{Name: "SERVED_MODEL_NAME", Value: served(name)}},
@@ -72,7 +71,7 @@ func (t *trying) pod(name string, r room) *corev1.Pod {
 			PeriodSeconds: 2,
 		},
 	}
-	if !r.StandIns {
+	if !r.Scripts {
 		c.Command = []string{"/bin/sh", "-c", serveScript}
 		c.Env = append(c.Env, corev1.EnvVar{Name: "MODEL", Value: t.figures.Model},
 			corev1.EnvVar{Name: "MAX_MODEL_LEN", Value: strconv.Itoa(t.figures.MaxModelLen)}, corev1.EnvVar{Name: "TP", Value: "1"})
@@ -107,7 +106,7 @@ func onNodes(nodes []string) *corev1.Affinity {
 	return &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: selector}}
 }
 
-func (t *trying) service(name string) *corev1.Service {
+func (t *trial) service(name string) *corev1.Service {
 	return &corev1.Service{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: t.namespace, Labels: t.labels(name)},
 		Spec: corev1.ServiceSpec{
@@ -117,7 +116,7 @@ func (t *trying) service(name string) *corev1.Service {
 	}
 }
 
-func (t *trying) object(kind, name string, spec map[string]any) *unstructured.Unstructured {
+func (t *trial) object(kind, name string, spec map[string]any) *unstructured.Unstructured {
 	o := &unstructured.Unstructured{Object: map[string]any{"apiVersion": group + "/" + version, "kind": kind, "spec": spec}}
 	o.SetName(name)
 	o.SetNamespace(t.namespace)
@@ -125,7 +124,7 @@ func (t *trying) object(kind, name string, spec map[string]any) *unstructured.Un
 	return o
 }
 
-func (t *trying) gateway(class string) *unstructured.Unstructured {
+func (t *trial) gateway(class string) *unstructured.Unstructured {
 	return t.object("Gateway", gatewayName, map[string]any{
 		"gatewayClassName": class,
 		"listeners": []any{map[string]any{
@@ -135,9 +134,9 @@ func (t *trying) gateway(class string) *unstructured.Unstructured {
 	})
 }
 
-// routes are the one to both servers, with a header to the second alone, and the one
-// to nobody.
-func (t *trying) routes() []*unstructured.Unstructured {
+// routes are a route to both servers, which sends a header to the second only, and a route to a
+// missing Service.
+func (t *trial) routes() []*unstructured.Unstructured {
 	path := func(p string) map[string]any { return map[string]any{"type": "PathPrefix", "value": p} }
 	to := func(name string, weight int) map[string]any {
 		return map[string]any{"name": name, "port": int64(serverPort), "weight": int64(weight)}
@@ -156,7 +155,7 @@ func (t *trying) routes() []*unstructured.Unstructured {
 		},
 	}})
 	empty := t.object("HTTPRoute", routeEmpty, map[string]any{"parentRefs": parents, "rules": []any{
-		map[string]any{"matches": []any{map[string]any{"path": path(nowherePath)}}, "backendRefs": []any{to(nobody, 1)}},
+		map[string]any{"matches": []any{map[string]any{"path": path(nowherePath)}}, "backendRefs": []any{to(missingService, 1)}},
 	}})
 	return []*unstructured.Unstructured{split, empty}
 }

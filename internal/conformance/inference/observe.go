@@ -11,82 +11,56 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/firstlight/firstlight/internal/check"
-	"github.com/firstlight/firstlight/internal/conformance/calls"
-	"github.com/firstlight/firstlight/internal/conformance/dra/record"
-	"github.com/firstlight/firstlight/internal/conformance/dra/trial"
+	"github.com/firstlight/firstlight/internal/conformance/dra/testpod"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 )
 
-// between two looks at the API server, or two requests of a gateway that settles.
-const between = 250 * time.Millisecond
+const pollInterval = 250 * time.Millisecond
 
-// classWithin is how long a class that is there may take to be accepted.
-const classWithin = time.Minute
+// classTimeout is how long an existing class may take to be accepted.
+const classTimeout = time.Minute
 
-// mostNodes bounds how many nodes the servers may choose from.
-const mostNodes = 16
+// maxNodes limits how many nodes the servers may be placed on.
+const maxNodes = 16
 
-// Observe implements check.Check. What it created is gone when it returns, but for
-// the run's PriorityClass.
-func (c *Check) Observe(ctx context.Context, rec check.Recorder) error {
-	if c.unreadable != nil {
-		return c.unreadable
-	}
-	if c.deps.Cluster == nil {
-		return errors.New("observe inference gateways: no cluster is given")
-	}
-	rec.Progress("waiting for the cluster")
-	given, err := c.deps.Cluster(ctx)
-	if err != nil {
-		return fmt.Errorf("reach the cluster: %w", err)
-	}
-	log := calls.NewLog(c.deps.Clock)
-	cluster, err := kube.New(log.Record(given.Config))
-	if err != nil {
-		return fmt.Errorf("reach the cluster: %w", err)
-	}
-	err = c.observe(ctx, cluster, record.Notes{Recorder: rec, Clock: c.deps.Clock})
-	return errors.Join(err, log.Keep(rec, "cluster"))
-}
-
-// trying is one observation under way.
-type trying struct {
+// trial is an observation in progress.
+type trial struct {
 	*Check
 	cluster   *kube.Cluster
-	rec       record.Notes
+	rec       check.Observer
 	namespace string
 	class     class
 }
 
-func (c *Check) observe(ctx context.Context, cluster *kube.Cluster, rec record.Notes) error {
+func (c *Check) observe(ctx context.Context, cluster *kube.Cluster, rec check.Observer) error {
 	rec.Progress("reading gateway classes")
-	n := rec.Begin(kindClasses, "cluster", "GET /apis/"+group+"/"+version+"/gatewayclasses until one is Accepted, if there are any")
-	found, err := await(ctx, min(classWithin, c.deps.Patience), func(ctx context.Context) (classes, error) { return readClasses(ctx, cluster) },
+	attempt := rec.Begin(kindClasses, "cluster", "GET /apis/"+group+"/"+version+"/gatewayclasses until one is Accepted, if there are any")
+	found, failed := await(ctx, min(classTimeout, c.deps.Timeout), func(ctx context.Context) (classes, error) { return readClasses(ctx, cluster) },
 		func(k classes) bool { return k.Used != "" || len(k.Classes) == 0 })
-	if kept := n.Keep(found, err); kept != nil || err != nil || found.Used == "" {
-		return errors.Join(kept, ctx.Err())
+	if err := attempt.Record(found, failed); err != nil || failed != nil || found.Used == "" {
+		return errors.Join(err, ctx.Err())
 	}
-	t := &trying{Check: c, cluster: cluster, rec: rec}
+	t := &trial{Check: c, cluster: cluster, rec: rec}
 	i := slices.IndexFunc(found.Classes, func(k class) bool { return k.Name == found.Used })
 	t.class = found.Classes[i]
-	n = rec.Begin(kindRoom, "cluster", "GET nodes, pods: GPUs of the inventory that nobody holds")
-	usage, err := cluster.Usage(ctx, c.nodes, kube.GPUResource)
-	where := roomIn(c.nodes, usage)
-	if kept := n.Keep(where, err); kept != nil || err != nil {
-		return errors.Join(kept, ctx.Err())
+	attempt = rec.Begin(kindFree, "cluster", "GET nodes, pods: free GPUs of the inventory")
+	usage, failed := cluster.Usage(ctx, c.nodes, kube.GPUResource)
+	where := placementOn(c.nodes, usage)
+	if err := attempt.Record(where, failed); err != nil || failed != nil {
+		return errors.Join(err, ctx.Err())
 	}
-	return t.within(ctx, where)
+	return t.run(ctx, where)
 }
 
-// within tries the class in a namespace of the run's own, which is gone at the end.
-func (t *trying) within(ctx context.Context, where room) (err error) {
-	own, err := trial.Open(ctx, t.cluster, t.deps.RunID, "inference", t.deps.Clock)
+// run tests the class in a namespace of the run, which it removes at the end.
+func (t *trial) run(ctx context.Context, where placement) (err error) {
+	r, err := testpod.Open(ctx, t.cluster, t.deps.RunID, "inference", t.deps.Clock)
 	if err != nil {
-		return err //nolint:wrapcheck // says what it opens
+		return err
 	}
-	defer func() { err = errors.Join(err, own.Close(ctx)) }()
-	t.namespace = own.Namespace
-	t.rec.Progress("two servers, a gateway of class %s (%s), and routes", t.class.Name, t.class.Controller)
+	defer func() { err = errors.Join(err, r.Close(ctx)) }()
+	t.namespace = r.Namespace
+	t.rec.Progress("creating two servers, a gateway of class %s (%s), and routes", t.class.Name, t.class.Controller)
 	servers, err := t.startServers(ctx, where)
 	if err != nil {
 		return err
@@ -102,7 +76,7 @@ func (t *trying) within(ctx context.Context, where room) (err error) {
 	if err != nil || !up || slices.ContainsFunc(all, func(s server) bool { return !s.up() }) {
 		return errors.Join(err, ctx.Err())
 	}
-	return t.ask(ctx, gw)
+	return t.sendRequests(ctx, gw)
 }
 
 func readClasses(ctx context.Context, cluster *kube.Cluster) (classes, error) {
@@ -132,20 +106,20 @@ func (k class) accepted() bool {
 	return k.Conditions.of("Accepted").is(metav1.ConditionTrue, k.Generation)
 }
 
-// roomIn says whether the servers may have GPUs, and on which nodes they are to be.
-func roomIn(nodes []string, usage map[string]kube.Usage) room {
-	r := room{Nodes: []string{}, Usage: usage}
+// placementOn decides whether the servers get GPUs, and on which nodes they run.
+func placementOn(nodes []string, usage map[string]kube.Usage) placement {
+	r := placement{Nodes: []string{}, Usage: usage}
 	free := 0
 	for _, n := range nodes {
-		if f := usage[n].Free(); f > 0 && len(r.Nodes) < mostNodes {
+		if f := usage[n].Free(); f > 0 && len(r.Nodes) < maxNodes {
 			free += f
 			r.Nodes = append(r.Nodes, n)
 		}
 	}
 	if free < servers {
-		r.StandIns = true
+		r.Scripts = true
 		r.Why = fmt.Sprintf("free GPUs of the inventory: %d, needed: %d", free, servers)
-		r.Nodes = slices.Clone(nodes[:min(len(nodes), mostNodes)])
+		r.Nodes = slices.Clone(nodes[:min(len(nodes), maxNodes)])
 	}
 	return r
 }

@@ -12,19 +12,19 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// reachWithin bounds how long the gateway's own addresses are tried: a load balancer's
-// name takes a minute or two until it is known.
-const reachWithin = 2 * time.Minute
+// addressTimeout limits how long the gateway's addresses are tried: the name of a load balancer
+// takes a minute or two to resolve.
+const addressTimeout = 2 * time.Minute
 
-// reach finds a base URL that answers anything at all; empty when there is none. leave
-// ends the way, and may always be called.
-func (t *trying) reach(ctx context.Context, client *http.Client, gw gateway) (base string, leave func(), found way) {
+// reach finds a base URL that returns any answer; empty when there is none. stop ends a
+// port-forward, and may always be called.
+func (t *trial) reach(ctx context.Context, client *http.Client, gw gateway) (base string, stop func(), found gatewayPath) {
 	tried := map[string]string{}
-	base, err := await(ctx, min(reachWithin, t.deps.Patience), func(ctx context.Context) (string, error) {
+	base, err := await(ctx, min(addressTimeout, t.deps.Timeout), func(ctx context.Context) (string, error) {
 		for _, host := range gw.Addresses {
 			at := "http://" + hostPort(host, gw.Port)
-			if why := t.silent(ctx, client, at); why != "" {
-				tried[at] = why
+			if reason := t.unreachable(ctx, client, at); reason != "" {
+				tried[at] = reason
 				continue
 			}
 			return at, nil
@@ -43,16 +43,16 @@ func (t *trying) reach(ctx context.Context, client *http.Client, gw gateway) (ba
 	return t.forward(ctx, client, gw, found)
 }
 
-// silent is why nothing answers; empty when something does, whatever it says.
-func (t *trying) silent(ctx context.Context, client *http.Client, base string) string {
+// unreachable is why there is no answer; empty when there is any.
+func (t *trial) unreachable(ctx context.Context, client *http.Client, base string) string {
 	if a := t.get(ctx, client, base+noRoutePath, nil); a.Status == 0 {
 		return a.Err
 	}
 	return ""
 }
 
-// forward tries the pods that the implementations label as the gateway's.
-func (t *trying) forward(ctx context.Context, client *http.Client, gw gateway, found way) (base string, leave func(), seen way) {
+// forward tries the pods with a known label of the gateway's data plane.
+func (t *trial) forward(ctx context.Context, client *http.Client, gw gateway, found gatewayPath) (base string, stop func(), path gatewayPath) {
 	for _, plane := range t.figures.DataPlanes {
 		selector, namespace := plane.selector(t.namespace, gatewayName), t.namespace
 		if plane.Everywhere {
@@ -65,18 +65,18 @@ func (t *trying) forward(ctx context.Context, client *http.Client, gw gateway, f
 		}
 		for _, p := range pods {
 			to := fmt.Sprintf("port-forward to pod %s/%s port %d", p.namespace, p.name, p.port)
-			addr, stop, err := t.cluster.Forward(ctx, p.namespace, p.name, p.port)
+			addr, end, err := t.cluster.Forward(ctx, p.namespace, p.name, p.port)
 			if err != nil {
 				found.Tried = append(found.Tried, to+": "+err.Error())
 				continue
 			}
-			if why := t.silent(ctx, client, "http://"+addr); why != "" {
-				stop()
-				found.Tried = append(found.Tried, to+": "+why)
+			if reason := t.unreachable(ctx, client, "http://"+addr); reason != "" {
+				end()
+				found.Tried = append(found.Tried, to+": "+reason)
 				continue
 			}
 			found.Through = to
-			return "http://" + addr, stop, found
+			return "http://" + addr, end, found
 		}
 	}
 	return "", func() {}, found
@@ -84,20 +84,19 @@ func (t *trying) forward(ctx context.Context, client *http.Client, gw gateway, f
 
 func orNone(err error) string {
 	if err == nil {
-		return "there are none that run"
+		return "no running pods found"
 	}
 	return err.Error()
 }
 
-// target is a pod's port.
 type target struct {
 	namespace, name string
 	port            int
 }
 
-// dataPlane are the running pods of a selector, with the port of theirs to which the
-// Service of the same labels leads from the listener's; that port itself without one.
-func (t *trying) dataPlane(ctx context.Context, namespace, selector string, port int32) ([]target, error) {
+// dataPlane lists the running pods of a selector, with the target port for the listener's port
+// of the Service with the same labels; without one, the listener's port.
+func (t *trial) dataPlane(ctx context.Context, namespace, selector string, port int32) ([]target, error) {
 	pods, err := t.cluster.Client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{LabelSelector: selector})
 	if err != nil {
 		return nil, fmt.Errorf("list pods: %w", err)

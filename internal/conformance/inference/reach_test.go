@@ -19,7 +19,7 @@ import (
 )
 
 // tryingOn is one against an API server that has these pods, and refuses forwards.
-func tryingOn(t *testing.T, pods ...corev1.Pod) *trying {
+func tryingOn(t *testing.T, pods ...corev1.Pod) *trial {
 	t.Helper()
 	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -42,8 +42,8 @@ func tryingOn(t *testing.T, pods ...corev1.Pod) *trying {
 		t.Fatal(err)
 	}
 	c := aCheck()
-	c.deps.Patience = 50 * time.Millisecond
-	return &trying{Check: c, cluster: cluster, namespace: "ns"}
+	c.deps.Timeout = 50 * time.Millisecond
+	return &trial{Check: c, cluster: cluster, namespace: "ns"}
 }
 
 func gatewayAt(t *testing.T, address string) gateway {
@@ -73,10 +73,10 @@ func TestReach(t *testing.T) {
 		tried   []string
 	}{
 		"its address answers": {at: answers.URL, through: true},
-		"nothing answers":     {at: gone.URL, tried: []string{gone.URL, "gateway-name=conformance: there are none that run", "owning-gateway-namespace=ns: there are none"}},
+		"nothing answers":     {at: gone.URL, tried: []string{gone.URL, "gateway-name=conformance: no running pods found", "owning-gateway-namespace=ns: no running pods found"}},
 		"a pod that refuses":  {at: gone.URL, pods: []corev1.Pod{runs}, tried: []string{gone.URL, "port-forward to pod ns/envoy", "owning-gateway-name"}},
 		"a pod that has not started": {at: gone.URL, pods: []corev1.Pod{{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "envoy"}}},
-			tried: []string{gone.URL, "there are none that run", "there are none that run"}},
+			tried: []string{gone.URL, "no running pods found", "no running pods found"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -135,7 +135,7 @@ func TestWhoAnswers(t *testing.T) {
 		_, _ = w.Write([]byte(body))
 	}))
 	defer s.Close()
-	tr := &trying{Check: aCheck()}
+	tr := &trial{Check: aCheck()}
 	client := newClient()
 	defer client.CloseIdleConnections()
 	for _, tt := range []struct {

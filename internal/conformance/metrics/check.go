@@ -5,37 +5,24 @@ import (
 	"fmt"
 	"time"
 
-	"k8s.io/utils/clock"
-
 	"github.com/firstlight/firstlight/internal/check"
-	"github.com/firstlight/firstlight/internal/probe/kube"
+	"github.com/firstlight/firstlight/internal/conformance"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
 )
 
-// Name is the requirement's.
+// Name of the requirement.
 const Name = "accelerator_metrics"
-
-// Deps is what the check needs to observe; judging needs none of it.
-type Deps struct {
-	// Cluster gives the cluster, which may take until it is up.
-	Cluster func(ctx context.Context) (*kube.Cluster, error)
-	RunID   string
-	// Disruptive is not asked for: the load takes free GPUs only.
-	Disruptive bool
-	// Clock is the real one when nil.
-	Clock clock.Clock
-}
 
 // Check is the check.
 type Check struct {
-	deps    Deps
+	deps    conformance.Deps
 	site    *site.Site
 	profile *profile.Profile
 	nodes   []string
 	gpus    int
 	metrics []metric
-	// invalid says why nothing can be held against these.
+	// invalid is why metrics could not be read.
 	invalid error
 	// maxAge of a sample.
 	maxAge time.Duration
@@ -43,17 +30,13 @@ type Check struct {
 
 var _ check.Check = (*Check)(nil)
 
-// New makes the check for a site and the profile of its hardware.
-func New(s *site.Site, p *profile.Profile, deps Deps) *Check {
-	c := &Check{deps: deps, site: s, profile: p, gpus: int(p.Node.GPUs.Value)}
+// New returns the check for a site and the profile of its hardware.
+func New(s *site.Site, p *profile.Profile, deps conformance.Deps) *Check {
+	c := &Check{
+		deps: deps.WithDefaults(0), site: s, profile: p, nodes: conformance.NodeNames(s), gpus: int(p.Node.GPUs.Value),
+		maxAge: time.Duration(float64(s.Telemetry.ScrapeInterval) * p.Telemetry.Freshness.Value),
+	}
 	c.metrics, c.invalid = figures(p)
-	c.maxAge = time.Duration(float64(s.Telemetry.ScrapeInterval) * p.Telemetry.Freshness.Value)
-	for _, n := range s.Inventory.Nodes {
-		c.nodes = append(c.nodes, n.Name)
-	}
-	if c.deps.Clock == nil {
-		c.deps.Clock = clock.RealClock{}
-	}
 	return c
 }
 
@@ -63,17 +46,25 @@ func (*Check) Name() string { return Name }
 // Claims is how many GPUs the check holds at most while it observes.
 func (c *Check) Claims() int { return c.gpus * len(c.nodes) }
 
-// Describe says what the check would do.
+// Describe lists what the check does.
 func (c *Check) Describe() []string {
 	lines := make([]string, 0, len(c.metrics)+2)
 	for _, m := range c.metrics {
-		need := "report"
+		need := "reported only"
 		if m.Required {
-			need = fmt.Sprintf("need of each of %d GPUs on each of %d nodes", c.gpus, len(c.nodes))
+			need = fmt.Sprintf("required for each of %d GPUs on each of %d nodes", c.gpus, len(c.nodes))
 		}
 		lines = append(lines, fmt.Sprintf("query %s and its timestamps (%s): %s", m.Name, m.What, need))
 	}
 	return append(lines,
-		"load the free GPUs with dcgmproftester, one half after the other: those of the load rise, the others do not",
-		"end the load: all fall again; remove everything that carries the run's label in gate "+Name)
+		"load the free GPUs with dcgmproftester, one half after the other: the metrics of loaded GPUs must rise, those of the others must not",
+		"stop the load: all must fall again; remove everything with the run's label in gate "+Name)
+}
+
+// Observe implements check.Check.
+func (c *Check) Observe(ctx context.Context, rec check.Recorder) error {
+	if c.invalid != nil {
+		return c.invalid
+	}
+	return c.deps.Observe(ctx, rec, Name, c.observe)
 }

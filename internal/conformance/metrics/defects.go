@@ -11,31 +11,30 @@ import (
 	"github.com/firstlight/firstlight/internal/gate/telemetry"
 )
 
-// defect is one thing wrong.
+// defect becomes a finding.
 type defect struct{ suspect, message, remedy string }
 
 const (
-	exporterRemedy = "look at the dcgm-exporter pod of the node and at its target in Prometheus (Status, Targets)"
+	exporterRemedy = "see the dcgm-exporter pod of the node and its target in Prometheus (Status, Targets)"
 	countersRemedy = "add the metric to the counters file of dcgm-exporter (its --collectors, the chart's customMetrics)"
 	valueRemedy    = "compare with nvidia-smi on the node; see the log of the exporter's pod and of nv-hostengine"
 )
 
-// nodeOf is the inventory's name of the node that a GPU is of; empty for none.
+// nodeOf is the inventory's name of a GPU's node; empty where it is not in the inventory.
 func (c *Check) nodeOf(g gpu) string {
 	return cmp.Or(telemetry.HostOf(c.nodes, g.Host), telemetry.HostOf(c.nodes, g.Node))
 }
 
-// name of a GPU in findings.
+// name identifies a GPU in findings.
 func (c *Check) name(g gpu) string {
 	return c.nodeOf(g) + "/gpu" + cmp.Or(g.Index, g.UUID)
 }
 
-// defects says what is wrong with the samples themselves: anything but exactly one
-// fresh and plausible sample of each required metric for each GPU of each node.
-// hints explain what is missing, and may be nil.
+// defects lists the deviations from exactly one fresh and plausible sample of each required
+// metric for each GPU of each node. hints explain missing samples, and may be nil.
 func (c *Check) defects(s samples, hints *targets) []defect {
 	if len(s.GPUs) == 0 {
-		return []defect{{"Prometheus", "has none of the GPUs' metrics" + hints.of(""), "see that Prometheus scrapes the dcgm-exporter pods: its ServiceMonitor or scrape annotations"}}
+		return []defect{{"Prometheus", "has no GPU metrics" + hints.of(""), "see that Prometheus scrapes the dcgm-exporter pods: its ServiceMonitor or scrape annotations"}}
 	}
 	byNode := map[string][]gpu{}
 	for _, g := range s.GPUs {
@@ -45,12 +44,12 @@ func (c *Check) defects(s samples, hints *targets) []defect {
 	for _, node := range c.nodes {
 		out = append(out, c.nodeDefects(node, s.Now, byNode[node], hints)...)
 	}
-	return append(out, twice(s.GPUs)...)
+	return append(out, duplicates(s.GPUs)...)
 }
 
 func (c *Check) nodeDefects(node string, now time.Time, list []gpu, hints *targets) []defect {
 	if len(list) == 0 {
-		return []defect{{node, fmt.Sprintf("Prometheus has no metric of any GPU of %s%s", node, hints.of(node)), exporterRemedy}}
+		return []defect{{node, fmt.Sprintf("Prometheus has no GPU metrics of %s%s", node, hints.of(node)), exporterRemedy}}
 	}
 	var out []defect
 	oldest := time.Duration(0)
@@ -70,15 +69,15 @@ func (c *Check) nodeDefects(node string, now time.Time, list []gpu, hints *targe
 			out = append(out, c.valueDefects(g, m)...)
 		}
 		if missing := c.missing(have); len(missing) > 0 || len(have) != c.gpus {
-			out = append(out, defect{node, fmt.Sprintf("%s (%s) of %s is there for %d GPUs; it must be for %d%s", m.Name, m.What, node, len(have), c.gpus, which(missing)), remedyFor(len(have))})
+			out = append(out, defect{node, fmt.Sprintf("%s (%s) of %s exists for %d GPUs, want %d%s", m.Name, m.What, node, len(have), c.gpus, which(missing)), remedyFor(len(have))})
 		}
 	}
 	if slices.ContainsFunc(list, func(g gpu) bool { return g.Index == "" && g.UUID == "" }) {
-		out = append(out, defect{node, "series of " + node + " have neither gpu nor UUID: no GPU can be told from them", "take the relabelling out that drops gpu and UUID"})
+		out = append(out, defect{node, "series of " + node + " have neither gpu nor UUID, so their GPU is unknown", "remove the relabelling that drops gpu and UUID"})
 	}
 	if oldest > c.maxAge {
-		out = append(out, defect{node, fmt.Sprintf("the samples of %s are up to %s old by Prometheus' clock; %s is the most", node, oldest.Round(time.Millisecond), c.maxAge),
-			"see whether the exporter still collects (its log, nv-hostengine) and whether it exposes timestamps of its own"})
+		out = append(out, defect{node, fmt.Sprintf("the samples of %s are up to %s old by Prometheus' clock, want at most %s", node, oldest.Round(time.Millisecond), c.maxAge),
+			"see whether the exporter still collects (its log, nv-hostengine) and whether it exposes its own timestamps"})
 	}
 	return out
 }
@@ -90,8 +89,7 @@ func remedyFor(have int) string {
 	return exporterRemedy
 }
 
-// missing are the indices of GPUs that lack something; none where they are told by
-// UUID only.
+// missing lists the indices of GPUs without a sample; none where GPUs are known by UUID only.
 func (c *Check) missing(have map[string]bool) []string {
 	var out []string
 	for i := range c.gpus {
@@ -111,10 +109,10 @@ func which(missing []string) string {
 	if len(missing) == 0 {
 		return ""
 	}
-	return ": not for gpu " + strings.Join(missing, ", ")
+	return ": missing for gpu " + strings.Join(missing, ", ")
 }
 
-// valueDefects are those of one GPU's samples of one metric.
+// valueDefects judges one GPU's samples of one metric.
 func (c *Check) valueDefects(g gpu, m metric) []defect {
 	list := g.Samples[m.Name]
 	if len(list) > 1 {
@@ -123,19 +121,19 @@ func (c *Check) valueDefects(g gpu, m metric) []defect {
 			from = append(from, cmp.Or(v.Instance, "an unknown instance"))
 		}
 		slices.Sort(from)
-		return []defect{{c.name(g), fmt.Sprintf("%s has %d series of %s (from %s): sums count it more than once", m.Name, len(list), c.name(g), strings.Join(slices.Compact(from), ", ")),
-			"see that the GPU is exported by one exporter that is scraped by one job"}}
+		return []defect{{c.name(g), fmt.Sprintf("%s has %d series of %s (from %s): sums count it several times", m.Name, len(list), c.name(g), strings.Join(slices.Compact(from), ", ")),
+			"see that one exporter exports the GPU, and one job scrapes it"}}
 	}
 	for _, v := range list {
 		if !(v.Value >= m.Least.Value && v.Value <= m.Most.Value) {
-			return []defect{{c.name(g), fmt.Sprintf("%s (%s) of %s is %g %s, which no such GPU has: %g to %g %s", m.Name, m.What, c.name(g), v.Value, m.Unit, m.Least.Value, m.Most.Value, m.Unit), valueRemedy}}
+			return []defect{{c.name(g), fmt.Sprintf("%s (%s) of %s is %g %s, which is implausible: want %g to %g %s", m.Name, m.What, c.name(g), v.Value, m.Unit, m.Least.Value, m.Most.Value, m.Unit), valueRemedy}}
 		}
 	}
 	return nil
 }
 
-// twice are GPUs that more than one host claims to have.
-func twice(list []gpu) []defect {
+// duplicates lists the GPUs that several hosts export.
+func duplicates(list []gpu) []defect {
 	hosts := map[string][]string{}
 	for _, g := range list {
 		if g.UUID != "" {
@@ -146,15 +144,14 @@ func twice(list []gpu) []defect {
 	for _, g := range list {
 		if at := hosts[g.UUID]; len(at) > 1 {
 			slices.Sort(at)
-			out = append(out, defect{g.UUID, fmt.Sprintf("GPU %s is said to be at %s", g.UUID, strings.Join(at, " and ")), exporterRemedy})
+			out = append(out, defect{g.UUID, fmt.Sprintf("GPU %s is exported by %s", g.UUID, strings.Join(at, " and ")), exporterRemedy})
 			delete(hosts, g.UUID)
 		}
 	}
 	return out
 }
 
-// of says what Prometheus says about the scrape target of a node, or about
-// exporters at large when node is empty.
+// of describes the scrape targets of a node, or all exporters when node is empty.
 func (t *targets) of(node string) string {
 	if t == nil {
 		return ""
@@ -171,7 +168,7 @@ func (t *targets) of(node string) string {
 		notes = append(notes, note)
 	}
 	if len(notes) == 0 {
-		return "; Prometheus has no target on it"
+		return "; Prometheus has no such target"
 	}
 	return "; " + strings.Join(notes, "; ")
 }

@@ -14,7 +14,7 @@ import (
 //go:embed figures.yaml
 var figuresFile []byte
 
-// metric is what is known of one of the metrics.
+// metric is a metric of figures.yaml.
 type metric struct {
 	Name     string `yaml:"name"`
 	What     string `yaml:"what"`
@@ -27,7 +27,7 @@ type metric struct {
 	Quiet    *bound `yaml:"quiet"`
 }
 
-// bound is a value, or a share of a figure of the profile.
+// bound is a value, or a fraction of a figure of the profile.
 type bound struct {
 	Value  float64 `yaml:"value"`
 	Of     string  `yaml:"of"`
@@ -35,7 +35,7 @@ type bound struct {
 	Source string  `yaml:"source"`
 }
 
-// figures reads the metrics with their bounds as values for a profile's hardware.
+// figures reads figures.yaml, with its bounds resolved for a profile.
 func figures(p *profile.Profile) ([]metric, error) {
 	var file struct {
 		Metrics []metric `yaml:"metrics"`
@@ -43,13 +43,13 @@ func figures(p *profile.Profile) ([]metric, error) {
 	dec := yaml.NewDecoder(bytes.NewReader(figuresFile))
 	dec.KnownFields(true)
 	if err := dec.Decode(&file); err != nil {
-		return nil, fmt.Errorf("read the metrics' figures: %w", err)
+		return nil, fmt.Errorf("read figures.yaml: %w", err)
 	}
 	var problems []error
 	for i := range file.Metrics {
 		m := &file.Metrics[i]
 		if m.Required && (m.Least == nil || m.Most == nil || m.Rise == nil) {
-			problems = append(problems, fmt.Errorf("metric %s is required and lacks least, most or rise", m.Name))
+			problems = append(problems, fmt.Errorf("required metric %s has no least, most or rise", m.Name))
 		}
 		for _, b := range []*bound{m.Least, m.Most, m.Rise, m.Floor, m.Quiet} {
 			if b != nil {
@@ -60,15 +60,15 @@ func figures(p *profile.Profile) ([]metric, error) {
 	return file.Metrics, errors.Join(problems...)
 }
 
-// resolve makes a value of a share of the profile's figure.
+// resolve replaces a fraction of a figure of the profile by its value.
 func (b *bound) resolve(name string, p *profile.Profile) error {
 	if b.Source == "" {
-		return fmt.Errorf("metric %s: a figure has no source", name)
+		return fmt.Errorf("metric %s: missing source of a bound", name)
 	}
 	of, known := map[string]profile.Figure{"": {}, "memory": p.GPU.Memory, "tdp": p.GPU.TDP, "minUtilUnderLoad": p.Telemetry.MinUtilUnderLoad}[b.Of]
 	switch {
 	case !known:
-		return fmt.Errorf("metric %s: %q is no figure of a profile that is known here", name, b.Of)
+		return fmt.Errorf("metric %s: unknown figure %q of a profile", name, b.Of)
 	case b.Of != "" && b.Scale == 0:
 		b.Value = of.Value
 	case b.Of != "":

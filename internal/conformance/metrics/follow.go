@@ -5,16 +5,16 @@ import (
 	"slices"
 )
 
-// followed says which GPUs do what they should beside a load.
+// followed is how GPUs react to a load.
 type followed struct {
-	wrong []defect
-	// risen are the GPUs of the load that rose, quiet the free ones without load
-	// that did not move.
+	defects []defect
+	// risen are loaded GPUs whose metrics rose, quiet the free GPUs without load whose metrics
+	// did not.
 	risen, quiet []string
 }
 
-// follow holds samples under the loads against those before: the GPUs of the loads'
-// pods have risen, the others that nobody else held have not.
+// follow compares samples under load with those before: the metrics of the GPUs of the
+// load's pods must have risen, those of free GPUs must not.
 func (c *Check) follow(base, now samples, loads []load, held usage) followed {
 	var out followed
 	was := map[string]gpu{}
@@ -23,34 +23,34 @@ func (c *Check) follow(base, now samples, loads []load, held usage) followed {
 	}
 	for _, l := range loads {
 		for _, p := range l.Pods {
-			out.wrong = append(out.wrong, c.named(now, l.Namespace, p)...)
+			out.defects = append(out.defects, c.named(now, l.Namespace, p)...)
 		}
 	}
 	for _, g := range now.GPUs {
 		name := c.name(g)
 		old, known := was[name]
 		if c.nodeOf(g) == "" || !known {
-			continue // not of the inventory, or said already
+			continue // not in the inventory, or already a defect
 		}
 		switch {
 		case uses(loads, g):
-			wrong := c.moved(name, old, g)
-			if len(wrong) == 0 {
+			found := c.notRisen(name, old, g)
+			if len(found) == 0 {
 				out.risen = append(out.risen, name)
 			}
-			out.wrong = append(out.wrong, wrong...)
+			out.defects = append(out.defects, found...)
 		case !heldByOthers(held, old) && !heldByOthers(held, g):
-			wrong := c.stirred(name, old, g)
-			if len(wrong) == 0 {
+			found := c.notQuiet(name, old, g)
+			if len(found) == 0 {
 				out.quiet = append(out.quiet, name)
 			}
-			out.wrong = append(out.wrong, wrong...)
+			out.defects = append(out.defects, found...)
 		}
 	}
 	return out
 }
 
-// named wants as many GPUs to name a pod as it has.
+// named requires that as many GPUs name a pod as it has.
 func (c *Check) named(now samples, namespace string, p loadPod) []defect {
 	n := 0
 	for _, g := range now.GPUs {
@@ -61,8 +61,8 @@ func (c *Check) named(now samples, namespace string, p loadPod) []defect {
 	if n == p.GPUs {
 		return nil
 	}
-	return []defect{{p.Node, fmt.Sprintf("pod %s/%s on %s has %d GPUs, and the metrics of %d name it", namespace, p.Name, p.Node, p.GPUs, n),
-		"let dcgm-exporter name the pods that use GPUs (DCGM_EXPORTER_KUBERNETES=true and access to /var/lib/kubelet/pod-resources), and keep its labels in Prometheus"}}
+	return []defect{{p.Node, fmt.Sprintf("pod %s/%s on %s has %d GPUs, but the metrics of %d GPUs name it", namespace, p.Name, p.Node, p.GPUs, n),
+		"configure dcgm-exporter to name the pods that use GPUs (DCGM_EXPORTER_KUBERNETES=true and access to /var/lib/kubelet/pod-resources), and keep its labels in Prometheus"}}
 }
 
 func uses(loads []load, g gpu) bool {
@@ -71,7 +71,7 @@ func uses(loads []load, g gpu) bool {
 	})
 }
 
-// heldByOthers says that a pod which held GPUs before the load uses this one.
+// heldByOthers reports whether a pod that held GPUs before the load uses this one.
 func heldByOthers(held usage, g gpu) bool {
 	for _, u := range held.Nodes {
 		for _, h := range u.Holders {
@@ -83,26 +83,26 @@ func heldByOthers(held usage, g gpu) bool {
 	return false
 }
 
-// moved holds a loaded GPU's metrics against what they were.
-func (c *Check) moved(name string, old, now gpu) []defect {
+// notRisen compares the metrics of a loaded GPU with those before the load.
+func (c *Check) notRisen(name string, old, now gpu) []defect {
 	var out []defect
 	for _, m := range c.metrics {
 		from, to, ok := both(m, old, now)
 		if !m.Required || !ok {
-			continue // what is missing is said already
+			continue // already a defect
 		}
 		switch {
 		case !(to-from >= m.Rise.Value):
-			out = append(out, defect{name, fmt.Sprintf("%s (%s) of %s was %g %s and is %g %s under load: it has to gain %g", m.Name, m.What, name, from, m.Unit, to, m.Unit, m.Rise.Value), valueRemedy})
+			out = append(out, defect{name, fmt.Sprintf("%s (%s) of %s rose from %g %s to %g %s under load, want a rise of at least %g", m.Name, m.What, name, from, m.Unit, to, m.Unit, m.Rise.Value), valueRemedy})
 		case m.Floor != nil && !(to >= m.Floor.Value):
-			out = append(out, defect{name, fmt.Sprintf("%s (%s) of %s is %g %s under full load; at least %g is expected", m.Name, m.What, name, to, m.Unit, m.Floor.Value), valueRemedy})
+			out = append(out, defect{name, fmt.Sprintf("%s (%s) of %s is %g %s under full load, want at least %g", m.Name, m.What, name, to, m.Unit, m.Floor.Value), valueRemedy})
 		}
 	}
 	return out
 }
 
-// stirred holds the metrics of a GPU without load against what they were.
-func (c *Check) stirred(name string, old, now gpu) []defect {
+// notQuiet compares the metrics of a GPU without load with those before it.
+func (c *Check) notQuiet(name string, old, now gpu) []defect {
 	var out []defect
 	for _, m := range c.metrics {
 		from, to, ok := both(m, old, now)
@@ -110,8 +110,8 @@ func (c *Check) stirred(name string, old, now gpu) []defect {
 			continue
 		}
 		if !(to-from <= m.Quiet.Value) {
-			out = append(out, defect{name, fmt.Sprintf("%s (%s) of %s went from %g to %g %s, and nothing of the load is on it", m.Name, m.What, name, from, to, m.Unit),
-				"find out who uses the GPU beside the device plugin, or whose values the exporter shows under this GPU's name"})
+			out = append(out, defect{name, fmt.Sprintf("%s (%s) of %s rose from %g to %g %s without load", m.Name, m.What, name, from, to, m.Unit),
+				"find what uses the GPU without the device plugin, or which other GPU's values the exporter reports for it"})
 		}
 	}
 	return out

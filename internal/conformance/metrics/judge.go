@@ -2,35 +2,20 @@ package metrics
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/firstlight/firstlight/internal/check"
 )
 
-// conclusions gathers what the parts of the judgement say.
-type conclusions struct {
-	wrong, unseen []check.Finding
-	figures       []check.Figure
-	note          string
-}
+const (
+	prometheusRemedy = "make Prometheus reachable as reach.prometheus of the site file says (url with certificates, or service), then run the check again"
+	again            = "run the check again"
+)
 
-func (c *conclusions) fail(o check.Observation, found []defect, under string) {
+func addDefects(b *check.Builder, id string, found []defect, prefix string) {
 	for _, d := range found {
-		c.wrong = append(c.wrong, finding(o, d.suspect, under+d.message, d.remedy))
+		b.Fail(id, d.suspect, d.remedy, "%s", prefix+d.message)
 	}
-}
-
-func (c *conclusions) missing(o check.Observation, suspect, message, remedy string) {
-	c.unseen = append(c.unseen, finding(o, suspect, message, remedy))
-}
-
-func finding(o check.Observation, suspect, message, remedy string) check.Finding {
-	f := check.Finding{Suspect: suspect, Message: message, Remedy: remedy}
-	if o.ID != "" {
-		f.Observations = []string{o.ID}
-	}
-	return f
 }
 
 // Judge implements check.Check.
@@ -41,62 +26,17 @@ func (c *Check) Judge(obs []check.Observation) check.Judgement {
 	if c.Claims() == 0 {
 		return check.NotObserved("the site's inventory has no GPUs")
 	}
-	var out conclusions
-	if base, ok := c.judgeComplete(&out, obs); ok {
-		c.judgeLoads(&out, obs, base)
+	var b check.Builder
+	note := ""
+	if base, ok := c.judgeComplete(&b, obs); ok {
+		note = c.judgeLoads(&b, obs, base)
 	}
-	j := check.Judgement{Figures: out.figures, Findings: append(out.wrong, out.unseen...)}
-	switch {
-	case len(out.wrong) > 0:
-		j.Verdict, j.Reason = check.Failed, summary(out.wrong)
-	case len(out.unseen) > 0:
-		j.Verdict, j.Reason = check.Unobserved, summary(out.unseen)
-	default:
-		j.Verdict = check.Passed
-		j.Reason = fmt.Sprintf("%d GPUs on %d nodes have fresh metrics%s", c.Claims(), len(c.nodes), out.note)
-	}
-	return j
+	return b.Judgement(fmt.Sprintf("%d GPUs on %d nodes have fresh metrics%s", c.Claims(), len(c.nodes), note))
 }
 
-// summary names the first finding and counts the rest.
-func summary(findings []check.Finding) string {
-	text := findings[0].Message
-	if !strings.Contains(text, findings[0].Suspect) {
-		text = findings[0].Suspect + ": " + text
-	}
-	if more := len(findings) - 1; more > 0 {
-		text += fmt.Sprintf(" (and %d more)", more)
-	}
-	return text
-}
-
-// last decodes the last observation of a kind and target ("" for any): the one that
-// decides.
-func last[T any](c *conclusions, obs []check.Observation, kind, target, what, remedy string) (check.Observation, T, bool) {
-	var none T
-	var found *check.Observation
-	for i := range obs {
-		if obs[i].Kind == kind && (target == "" || obs[i].Target == target) {
-			found = &obs[i]
-		}
-	}
-	if found == nil {
-		c.missing(check.Observation{}, what, what+" was not looked at", "run the check again")
-		return check.Observation{}, none, false
-	}
-	figures, err := check.Decode[T](*found)
-	if err != nil {
-		c.missing(*found, what, what+" could not be read: "+err.Error(), remedy)
-		return *found, none, false
-	}
-	return *found, figures, true
-}
-
-const prometheusRemedy = "make Prometheus reachable as reach.prometheus of the site file says (url with certificates, or service), then run the check again"
-
-// judgeComplete holds the samples without load against the inventory.
-func (c *Check) judgeComplete(out *conclusions, obs []check.Observation) (base samples, ok bool) {
-	o, base, ok := last[samples](out, obs, kindSamples, before, "Prometheus", prometheusRemedy)
+// judgeComplete compares the samples without load with the inventory.
+func (c *Check) judgeComplete(b *check.Builder, obs []check.Observation) (base samples, ok bool) {
+	base, o, ok := check.RequireLast[samples](b, obs, kindSamples, before, "Prometheus", prometheusRemedy)
 	if !ok {
 		return base, false
 	}
@@ -107,13 +47,12 @@ func (c *Check) judgeComplete(out *conclusions, obs []check.Observation) (base s
 		}
 	}
 	found := c.defects(base, hints)
-	out.fail(o, found, "")
-	out.figures = append(out.figures, c.describe(base)...)
+	addDefects(b, o.ID, found, "")
+	b.Figure(c.describe(base)...)
 	return base, len(found) == 0
 }
 
-// describe are the figures of samples: how many GPUs have which metric, and how old
-// the oldest sample is.
+// describe is how many GPUs have each metric, and the age of the oldest sample.
 func (c *Check) describe(s samples) []check.Figure {
 	var out []check.Figure
 	oldest := time.Duration(0)
@@ -139,4 +78,85 @@ func (c *Check) describe(s samples) []check.Figure {
 		Name: "oldest sample", Value: oldest.Seconds(), Unit: "s", Limit: c.maxAge.Seconds(), Relation: "<=",
 		Source: "site telemetry.scrapeInterval x profile telemetry.freshness: " + c.profile.Telemetry.Freshness.Source,
 	})
+}
+
+// judgeLoads requires that the metrics of the GPUs of each half of the load rise, those of
+// the others do not, and all fall after it. It returns a note for the reason.
+func (c *Check) judgeLoads(b *check.Builder, obs []check.Observation, base samples) (note string) {
+	held, o, ok := check.RequireLast[usage](b, obs, kindUsage, "", "free GPUs", "make the API server reachable with this kubeconfig, then run the check again")
+	if !ok {
+		return ""
+	}
+	one, two := halves(c.free(held))
+	if len(one) == 0 {
+		b.Unobserved(o.ID, "GPUs", "run the check when GPUs are free", "no GPU is free to be loaded")
+		return ""
+	}
+	var loads []load
+	risen, quiet := map[string]bool{}, map[string]bool{}
+	for _, half := range []struct {
+		name  string
+		nodes map[int][]string
+	}{{first, one}, {second, two}} {
+		if len(half.nodes) == 0 {
+			continue
+		}
+		ran, lo, ok := check.RequireLast[load](b, obs, kindLoad, half.name, "the "+half.name, "see why its pods did not run: image telemetry.loadImage, placement, admission")
+		if !ok {
+			return ""
+		}
+		if want, got := gpusOf(half.nodes), ran.gpus(); got != want {
+			b.Unobserved(lo.ID, "the "+half.name, again, "the load ran on %d GPUs, want %d", got, want)
+			return ""
+		}
+		loads = append(loads, ran)
+		now, so, ok := check.RequireLast[samples](b, obs, kindSamples, half.name, "Prometheus", prometheusRemedy)
+		if !ok {
+			return ""
+		}
+		addDefects(b, so.ID, c.defects(now, nil), "under load: ")
+		f := c.follow(base, now, loads, held)
+		addDefects(b, so.ID, f.defects, "under load: ")
+		if b.HasFailed() {
+			return "" // the check loads no more
+		}
+		for _, name := range f.risen {
+			risen[name] = true
+		}
+		for _, name := range f.quiet {
+			quiet[name] = true
+		}
+	}
+	if now, o, ok := check.RequireLast[samples](b, obs, kindSamples, after, "Prometheus after the load", prometheusRemedy); ok {
+		addDefects(b, o.ID, c.defects(now, nil), "after the load: ")
+		addDefects(b, o.ID, c.follow(base, now, nil, held).defects, "after the load: ")
+	}
+	free := gpusOf(one) + gpusOf(two)
+	if !b.HasFailed() && len(risen) != free {
+		b.Unobserved("", "GPUs", again, "the metrics of %d GPUs followed the load, want %d", len(risen), free)
+	}
+	b.Figure(
+		check.Figure{Name: "GPUs that followed the load", Value: float64(len(risen)), Unit: "GPUs", Limit: float64(free), Relation: "==", Source: "the GPUs that were free"},
+		check.Figure{Name: "GPUs that stayed quiet while others were loaded", Value: float64(len(quiet)), Unit: "GPUs"})
+	note = fmt.Sprintf(": %d followed the load, %d stayed quiet while others were loaded", len(risen), len(quiet))
+	if busy := c.Claims() - free; busy > 0 {
+		note += fmt.Sprintf("; %d were in use and were not loaded", busy)
+	}
+	return note
+}
+
+func gpusOf(nodes map[int][]string) int {
+	n := 0
+	for gpus, list := range nodes {
+		n += gpus * len(list)
+	}
+	return n
+}
+
+func (l load) gpus() int {
+	n := 0
+	for _, p := range l.Pods {
+		n += p.GPUs
+	}
+	return n
 }

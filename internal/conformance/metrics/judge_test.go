@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/conformance"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/probe/prom"
 	"github.com/firstlight/firstlight/internal/profile"
@@ -29,7 +30,7 @@ func theCheck(t *testing.T) *Check {
 	for i := range 2 {
 		s.Inventory.Nodes = append(s.Inventory.Nodes, site.Node{Name: fmt.Sprintf("gpu-%02d", i+1)})
 	}
-	c := New(s, p, Deps{RunID: "r1"})
+	c := New(s, p, conformance.Deps{RunID: "r1"})
 	if c.invalid != nil {
 		t.Fatal(c.invalid)
 	}
@@ -151,43 +152,43 @@ func TestNegatives(t *testing.T) {
 		suspect, says string
 		change        func(f *facts)
 	}{
-		"no series at all, as where there is only the HELP line": {check.Failed, "Prometheus", "none of the GPUs' metrics", func(f *facts) { f.before.GPUs = nil }},
-		"a metric without samples":                               {check.Failed, "gpu-01", temp + ".*is there for 0 GPUs; it must be for 2", func(f *facts) { drop(f.before, "gpu-01", temp) }},
-		"one arbitrary exporter": {check.Failed, "gpu-02", "no metric of any GPU of gpu-02; its target http://gpu-02:9400/metrics is down: refused", func(f *facts) {
+		"no series at all, as where there is only the HELP line": {check.Failed, "Prometheus", "no GPU metrics", func(f *facts) { f.before.GPUs = nil }},
+		"a metric without samples":                               {check.Failed, "gpu-01", temp + ".*exists for 0 GPUs, want 2", func(f *facts) { drop(f.before, "gpu-01", temp) }},
+		"one arbitrary exporter": {check.Failed, "gpu-02", "no GPU metrics of gpu-02; its target http://gpu-02:9400/metrics is down: refused", func(f *facts) {
 			f.before.GPUs = f.before.GPUs[:2]
 			f.targets = &targets{Targets: []prom.Target{{Labels: map[string]string{"node": "gpu-02"}, ScrapeURL: "http://gpu-02:9400/metrics", Health: "down", LastError: "refused"}}}
 		}},
-		"an exporter without a target": {check.Failed, "gpu-02", "no target on it", func(f *facts) {
+		"an exporter without a target": {check.Failed, "gpu-02", "no such target", func(f *facts) {
 			f.before.GPUs, f.targets = f.before.GPUs[:2], &targets{}
 		}},
-		"one GPU missing":       {check.Failed, "gpu-01", "for 1 GPUs; it must be for 2: not for gpu 1", func(f *facts) { f.before.GPUs = append(f.before.GPUs[:1:1], f.before.GPUs[2:]...) }},
-		"the same index twice":  {check.Failed, "gpu-01", "not for gpu 1", func(f *facts) { f.before.GPUs[1].Index = "0" }},
-		"one UUID at two nodes": {check.Failed, "GPU-0-0", "is said to be at gpu-01/gpu0 and gpu-02/gpu0", func(f *facts) { f.before.GPUs[2].UUID = "GPU-0-0" }},
+		"one GPU missing":       {check.Failed, "gpu-01", "for 1 GPUs, want 2: missing for gpu 1", func(f *facts) { f.before.GPUs = append(f.before.GPUs[:1:1], f.before.GPUs[2:]...) }},
+		"the same index twice":  {check.Failed, "gpu-01", "missing for gpu 1", func(f *facts) { f.before.GPUs[1].Index = "0" }},
+		"one UUID at two nodes": {check.Failed, "GPU-0-0", "is exported by gpu-01/gpu0 and gpu-02/gpu0", func(f *facts) { f.before.GPUs[2].UUID = "GPU-0-0" }},
 		"a GPU scraped twice": {check.Failed, "gpu-01/gpu0", "has 2 series", func(f *facts) {
 			g := &f.before.GPUs[0]
 			g.Samples[util] = append(g.Samples[util], g.Samples[util]...)
 		}},
 		"no label tells the GPU": {check.Failed, "gpu-02", "neither gpu nor UUID", func(f *facts) { f.before.GPUs[2].UUID, f.before.GPUs[2].Index = "", "" }},
-		"a host nobody knows":    {check.Failed, "gpu-02", "no metric of any GPU of gpu-02", func(f *facts) { f.before.GPUs[2].Host, f.before.GPUs[3].Host = "x", "x" }},
-		"stale": {check.Failed, "gpu-02", "up to 1m31s old by Prometheus' clock; 30s is the most", func(f *facts) {
+		"a host nobody knows":    {check.Failed, "gpu-02", "no GPU metrics of gpu-02", func(f *facts) { f.before.GPUs[2].Host, f.before.GPUs[3].Host = "x", "x" }},
+		"stale": {check.Failed, "gpu-02", "up to 1m31s old by Prometheus' clock, want at most 30s", func(f *facts) {
 			f.before.GPUs[3].Samples[power][0].At = now().Add(-91 * time.Second)
 		}},
-		"power constant 0":          {check.Failed, "gpu-01/gpu0", "is 0 W, which no such GPU has", func(f *facts) { f.before.GPUs[0].Samples[power][0].Value = 0 }},
+		"power constant 0":          {check.Failed, "gpu-01/gpu0", "is 0 W, which is implausible", func(f *facts) { f.before.GPUs[0].Samples[power][0].Value = 0 }},
 		"temperature constant 0":    {check.Failed, "gpu-01/gpu0", "is 0 C", func(f *facts) { f.before.GPUs[0].Samples[temp][0].Value = 0 }},
 		"more memory than there is": {check.Failed, "gpu-01/gpu0", "1e\\+06 MiB", func(f *facts) { f.before.GPUs[0].Samples[memory][0].Value = 1e6 }},
 		"utilisation beyond 100":    {check.Failed, "gpu-01/gpu0", "101 %", func(f *facts) { f.before.GPUs[0].Samples[util][0].Value = 101 }},
-		"utilisation constant 0":    {check.Failed, "gpu-02/gpu0", "under load: .*was 0 % and is 0 % under load", func(f *facts) { f.first.GPUs[2].Samples[util][0].Value = 0 }},
-		"temperature does not move": {check.Failed, "gpu-02/gpu0", "has to gain 1", func(f *facts) { f.first.GPUs[2].Samples[temp][0].Value = 30 }},
-		"low under full load":       {check.Failed, "gpu-02/gpu0", "at least 50 is expected", func(f *facts) { f.first.GPUs[2].Samples[util][0].Value = 30 }},
-		"an idle GPU moves, too":    {check.Failed, "gpu-02/gpu1", "went from 0 to 99 %, and nothing of the load is on it", func(f *facts) { f.first.GPUs[3].Samples[util][0].Value = 99 }},
-		"another GPU moves instead": {check.Failed, "gpu-02/gpu0", "has to gain", func(f *facts) {
+		"utilisation constant 0":    {check.Failed, "gpu-02/gpu0", "under load: .*rose from 0 % to 0 % under load", func(f *facts) { f.first.GPUs[2].Samples[util][0].Value = 0 }},
+		"temperature does not move": {check.Failed, "gpu-02/gpu0", "want a rise of at least 1", func(f *facts) { f.first.GPUs[2].Samples[temp][0].Value = 30 }},
+		"low under full load":       {check.Failed, "gpu-02/gpu0", "want at least 50", func(f *facts) { f.first.GPUs[2].Samples[util][0].Value = 30 }},
+		"an idle GPU moves, too":    {check.Failed, "gpu-02/gpu1", "rose from 0 to 99 % without load", func(f *facts) { f.first.GPUs[3].Samples[util][0].Value = 99 }},
+		"another GPU moves instead": {check.Failed, "gpu-02/gpu0", "want a rise of", func(f *facts) {
 			a, b := &f.first.GPUs[2], &f.first.GPUs[3]
 			a.Samples, b.Samples = b.Samples, a.Samples
 		}},
-		"no series names the pod":    {check.Failed, "gpu-01", "has 1 GPUs, and the metrics of 0 name it", func(f *facts) { f.first.GPUs[0].Pod = "nvidia-dcgm-exporter-x" }},
+		"no series names the pod":    {check.Failed, "gpu-01", "has 1 GPUs, but the metrics of 0 GPUs name it", func(f *facts) { f.first.GPUs[0].Pod = "nvidia-dcgm-exporter-x" }},
 		"it does not fall":           {check.Failed, "gpu-01/gpu0", "after the load: .*690 W", func(f *facts) { f.after.GPUs[0].Samples[power][0].Value = 690 }},
 		"gone under load":            {check.Failed, "gpu-02", "under load: ", func(f *facts) { f.second.GPUs = f.second.GPUs[:2] }},
-		"the second half only still": {check.Failed, "gpu-01/gpu1", "was 70 W and is 70 W under load", func(f *facts) { f.second.GPUs[1].Samples[power][0].Value = 70 }},
+		"the second half only still": {check.Failed, "gpu-01/gpu1", "rose from 70 W to 70 W under load", func(f *facts) { f.second.GPUs[1].Samples[power][0].Value = 70 }},
 		"no GPU free": {check.Unobserved, "GPUs", "no GPU is free", func(f *facts) {
 			for n := range f.usage.Nodes {
 				f.usage.Nodes[n] = kube.Usage{Allocatable: 2, Requested: 2}
@@ -195,11 +196,11 @@ func TestNegatives(t *testing.T) {
 			f.firstLoad, f.first, f.secondLoad, f.second, f.after = nil, nil, nil, nil, nil
 		}},
 		"the load did not run": {check.Unobserved, "the first-load", "no such image", func(f *facts) { f.errs[kindLoad+"/"+first] = "no such image" }},
-		"half of the load":     {check.Unobserved, "the first-load", "ran on 1 GPUs, 2 were free", func(f *facts) { f.firstLoad.Pods = f.firstLoad.Pods[:1] }},
-		"interrupted":          {check.Unobserved, "the second-load", "was not looked at", func(f *facts) { f.secondLoad, f.second, f.after = nil, nil, nil }},
-		"no look after it":     {check.Unobserved, "Prometheus after the load", "was not looked at", func(f *facts) { f.after = nil }},
+		"half of the load":     {check.Unobserved, "the first-load", "ran on 1 GPUs, want 2", func(f *facts) { f.firstLoad.Pods = f.firstLoad.Pods[:1] }},
+		"interrupted":          {check.Unobserved, "the second-load", "was not observed", func(f *facts) { f.secondLoad, f.second, f.after = nil, nil, nil }},
+		"no look after it":     {check.Unobserved, "Prometheus after the load", "was not observed", func(f *facts) { f.after = nil }},
 		"Prometheus is away":   {check.Unobserved, "Prometheus", "refused", func(f *facts) { f.errs[kindSamples+"/"+before] = "connection refused" }},
-		"nothing":              {check.Unobserved, "Prometheus", "was not looked at", func(f *facts) { *f = facts{} }},
+		"nothing":              {check.Unobserved, "Prometheus", "was not observed", func(f *facts) { *f = facts{} }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -6,7 +6,8 @@ import (
 	"time"
 
 	"github.com/firstlight/firstlight/internal/check"
-	"github.com/firstlight/firstlight/internal/conformance/calls"
+	"github.com/firstlight/firstlight/internal/conformance"
+	"github.com/firstlight/firstlight/internal/conformance/apilog"
 	"github.com/firstlight/firstlight/internal/conformance/metrics"
 	"github.com/firstlight/firstlight/internal/lab/labtest"
 	"github.com/firstlight/firstlight/internal/probe/kube"
@@ -27,8 +28,8 @@ func TestLive(t *testing.T) {
 		if j.Verdict != check.Passed || !strings.Contains(j.Reason, "16 followed the load, 8 stayed quiet") {
 			t.Fatalf("%s: %s %+v", j.Verdict, j.Reason, j.Findings)
 		}
-		if len(check.OfKind(obs, calls.Kind)) != 1 {
-			t.Error("the calls are not kept")
+		if len(check.OfKind(obs, apilog.Kind)) != 1 {
+			t.Error("the API calls are not recorded")
 		}
 	})
 	t.Run("ExporterDown", func(t *testing.T) {
@@ -71,7 +72,7 @@ func fails(t *testing.T, l *labtest.Lab, run, suspect string) {
 // observe runs the check and judges it from what it recorded.
 func observe(t *testing.T, l *labtest.Lab, run string) (check.Judgement, []check.Observation) {
 	t.Helper()
-	c := metrics.New(l.Site, l.Profile, metrics.Deps{Cluster: l.Open, RunID: run})
+	c := metrics.New(l.Site, l.Profile, conformance.Deps{Cluster: l.Open, RunID: run})
 	rec := &labtest.Recorder{}
 	if err := c.Observe(t.Context(), rec); err != nil {
 		t.Fatal(err)

@@ -13,13 +13,13 @@ import (
 	"github.com/firstlight/firstlight/internal/workload"
 )
 
-// removeWithin bounds the removal of the load when the check itself is ended.
-const removeWithin = 2 * time.Minute
+// removeTimeout limits the removal of the load, also after the check was interrupted.
+const removeTimeout = 2 * time.Minute
 
-// loadScript puts DCGM's tensor load on every GPU that the container sees.
+// loadScript runs DCGM's tensor load on every GPU of the container.
 const loadScript = `exec dcgmproftester13 --no-dcgm-validation -t 1004 -d "$DURATION"`
 
-// free is how many GPUs of each node nobody holds.
+// free counts the GPUs of each node that are not in use.
 func (c *Check) free(u usage) map[string]int {
 	free := map[string]int{}
 	for node, n := range u.Nodes {
@@ -28,8 +28,8 @@ func (c *Check) free(u usage) map[string]int {
 	return free
 }
 
-// halves divides the free GPUs of each node in two: what is loaded first, and the
-// rest; in each, nodes by how many GPUs of theirs it is.
+// halves divides the free GPUs of each node in two halves, which are loaded one after the
+// other. Each maps a number of GPUs to the nodes that load as many.
 func halves(free map[string]int) (one, two map[int][]string) {
 	one, two = map[int][]string{}, map[int][]string{}
 	for _, node := range slices.Sorted(maps.Keys(free)) {
@@ -44,41 +44,41 @@ func halves(free map[string]int) (one, two map[int][]string) {
 	return one, two
 }
 
-// underLoad loads one half of the free GPUs, then the other beside it, then none,
-// and reads the samples each time.
+// underLoad loads one half of the free GPUs, then both halves, then none, and reads the
+// samples each time.
 func (o *observer) underLoad(ctx context.Context) error {
-	l := o.look(kindUsage, "cluster", "GET nodes, pods: "+kube.GPUResource+" allocatable less requested by live pods")
+	attempt := o.rec.Begin(kindUsage, "cluster", "GET nodes, pods: "+kube.GPUResource+" allocatable less requested by live pods")
 	held, err := o.cluster.Usage(ctx, o.nodes, kube.GPUResource)
 	o.held = usage{Nodes: held}
-	if keepErr := o.keep(o.rec, l, o.held, nil, err); keepErr != nil || err != nil {
-		return keepErr // recorded
+	if recordErr := attempt.Record(o.held, err); recordErr != nil || err != nil {
+		return recordErr
 	}
 	one, two := halves(o.free(o.held))
 	if len(one) == 0 {
-		return nil // judged from the usage
+		return nil // Judge reports it from the usage
 	}
-	run := &running{observer: o, within: time.Duration(o.profile.Telemetry.RiseWithin.Value * float64(time.Second))}
+	run := &running{observer: o, timeout: time.Duration(o.profile.Telemetry.RiseWithin.Value * float64(time.Second))}
 	followed, err := run.both(ctx, one, two)
-	remove, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeWithin)
+	cleanup, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeTimeout)
 	defer cancel()
-	if end := run.end(remove); end != nil || err != nil || !followed {
-		return errors.Join(err, end)
+	if removeErr := run.remove(cleanup); removeErr != nil || err != nil || !followed {
+		return errors.Join(err, removeErr)
 	}
 	o.rec.Progress("waiting for the metrics to fall")
-	_, err = o.samples(ctx, after, run.within, func(s samples) bool { return len(o.follow(o.base, s, nil, o.held).wrong) == 0 })
+	_, err = o.samples(ctx, after, run.timeout, func(s samples) bool { return len(o.follow(o.base, s, nil, o.held).defects) == 0 })
 	return err
 }
 
-// running is the load while it is there.
+// running is the load that runs.
 type running struct {
 	*observer
-	within time.Duration
-	gangs  []*workload.Gang
-	pods   []load
+	timeout time.Duration
+	gangs   []*workload.Gang
+	loads   []load
 }
 
-// both says whether the metrics followed one half, then the other beside it. What
-// did not follow is judged from there: more of the load would not show more.
+// both loads one half, then the other too, and reports whether the metrics followed. It stops
+// at the first half that they do not follow: more load would prove no more.
 func (r *running) both(ctx context.Context, one, two map[int][]string) (bool, error) {
 	if ok, err := r.half(ctx, first, one); err != nil || !ok || len(two) == 0 {
 		return ok, err
@@ -86,22 +86,22 @@ func (r *running) both(ctx context.Context, one, two map[int][]string) (bool, er
 	return r.half(ctx, second, two)
 }
 
-// half starts one half of the load and reads until its GPUs, and no others, have
-// risen. ok is false when it does not run, or they do not.
+// half starts one half of the load and reads until the metrics of its GPUs, and of no others,
+// have risen. ok is false when the load does not run, or they do not rise.
 func (r *running) half(ctx context.Context, name string, nodes map[int][]string) (ok bool, err error) {
 	r.rec.Progress("loading GPUs (%s)", name)
-	l := r.look(kindLoad, name, "create Jobs of "+loadScript)
+	began := r.deps.Clock.Now()
+	attempt := r.rec.Begin(kindLoad, name, "create Jobs of "+loadScript)
 	started, err := r.start(ctx, name, nodes)
 	if ctx.Err() != nil {
-		return false, ctx.Err() //nolint:wrapcheck // interrupted
+		return false, ctx.Err()
 	}
-	if keepErr := r.keep(r.rec, l, started, nil, err); keepErr != nil || err != nil {
-		return false, keepErr // recorded
+	if recordErr := attempt.Record(started, err); recordErr != nil || err != nil {
+		return false, recordErr
 	}
-	r.pods = append(r.pods, started)
-	left := r.within - r.deps.Clock.Since(l.at)
-	return r.samples(ctx, name, left, func(s samples) bool {
-		return len(r.defects(s, nil)) == 0 && len(r.follow(r.base, s, r.pods, r.held).wrong) == 0
+	r.loads = append(r.loads, started)
+	return r.samples(ctx, name, r.timeout-r.deps.Clock.Since(began), func(s samples) bool {
+		return len(r.defects(s, nil)) == 0 && len(r.follow(r.base, s, r.loads, r.held).defects) == 0
 	})
 }
 
@@ -113,13 +113,13 @@ func (r *running) start(ctx context.Context, name string, nodes map[int][]string
 		return out, err
 	}
 	launcher := &workload.Launcher{Cluster: r.cluster, RunID: r.deps.RunID, Gang: scheduler}
-	limited, cancel := context.WithTimeout(ctx, r.within)
+	limited, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
 	for _, gpus := range slices.Sorted(maps.Keys(nodes)) {
 		gang, err := launcher.Start(limited, workload.Spec{
 			Name: fmt.Sprintf("%s-%d", name, gpus), Gate: Name, Pods: len(nodes[gpus]), GPUs: gpus, Image: r.site.Telemetry.LoadImage,
 			Container: "dcgmproftester", Script: loadScript, Nodes: nodes[gpus], OnePerNode: true,
-			Env: map[string]string{"DURATION": strconv.Itoa(int((4 * r.within).Seconds()))},
+			Env: map[string]string{"DURATION": strconv.Itoa(int((4 * r.timeout).Seconds()))},
 		})
 		if err != nil {
 			return out, fmt.Errorf("start the load: %w", err)
@@ -130,7 +130,7 @@ func (r *running) start(ctx context.Context, name string, nodes map[int][]string
 		}
 		placed, err := gang.PlacementNow(limited)
 		if err != nil {
-			return out, fmt.Errorf("look where the load is: %w", err)
+			return out, fmt.Errorf("read the placement of the load: %w", err)
 		}
 		for _, pod := range slices.Sorted(maps.Keys(placed.Nodes)) {
 			out.Pods = append(out.Pods, loadPod{Name: pod, Node: placed.Nodes[pod], GPUs: gpus})
@@ -139,18 +139,17 @@ func (r *running) start(ctx context.Context, name string, nodes map[int][]string
 	return out, nil
 }
 
-// scheduler is the gang scheduler, if the site has one: a load needs none, but some
-// clusters place nothing without its queue.
+// scheduler is the site's gang scheduler, nil without one. The load needs no gang, but some
+// clusters place no pod without a queue.
 func (r *running) scheduler(ctx context.Context) (workload.Scheduler, error) {
 	found, err := workload.DetectGang(ctx, r.cluster, r.site.GPUStack.GangScheduler)
 	if err != nil || len(found) == 0 {
-		return nil, err //nolint:wrapcheck // says what it looked for
+		return nil, err
 	}
-	return found[0].Scheduler(r.site.GPUStack.Queue) //nolint:wrapcheck // says what is wrong
+	return found[0].Scheduler(r.site.GPUStack.Queue)
 }
 
-// end removes the load and says so.
-func (r *running) end(ctx context.Context) error {
+func (r *running) remove(ctx context.Context) error {
 	var problems []error
 	for _, g := range r.gangs {
 		if err := g.Delete(ctx); err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/prom"
 )
 
-// read reads all metrics and when each of their samples was taken, all at one moment
-// of Prometheus' clock.
+// read queries all metrics and the timestamps of their samples, all at one time of
+// Prometheus' clock.
 func (c *Check) read(ctx context.Context, p prom.Prometheus) (samples, []byte, error) {
 	out := samples{GPUs: []gpu{}}
 	var raw [][]byte
@@ -22,7 +22,7 @@ func (c *Check) read(ctx context.Context, p prom.Prometheus) (samples, []byte, e
 		values, text, err := p.Query(ctx, m.Name, out.Now)
 		raw = append(raw, text)
 		if err != nil {
-			return out, bytes.Join(raw, []byte("\n")), err //nolint:wrapcheck // names the query
+			return out, bytes.Join(raw, []byte("\n")), err
 		}
 		if len(values) == 0 {
 			continue
@@ -33,7 +33,7 @@ func (c *Check) read(ctx context.Context, p prom.Prometheus) (samples, []byte, e
 		stamps, text, err := p.Query(ctx, "timestamp("+m.Name+")", out.Now)
 		raw = append(raw, text)
 		if err != nil {
-			return out, bytes.Join(raw, []byte("\n")), err //nolint:wrapcheck // names the query
+			return out, bytes.Join(raw, []byte("\n")), err
 		}
 		if err := join(byKey, m.Name, values, stamps); err != nil {
 			return out, bytes.Join(raw, []byte("\n")), err
@@ -48,7 +48,7 @@ func (c *Check) read(ctx context.Context, p prom.Prometheus) (samples, []byte, e
 	return out, bytes.Join(raw, []byte("\n")), nil
 }
 
-// join adds the samples of one metric to the GPUs that they are of.
+// join adds the samples of one metric to their GPUs.
 func join(byKey map[string]*gpu, name string, values, stamps []prom.Sample) error {
 	at := make(map[string]float64, len(stamps))
 	for _, s := range stamps {
@@ -74,8 +74,8 @@ func join(byKey map[string]*gpu, name string, values, stamps []prom.Sample) erro
 	return nil
 }
 
-// gpuOf reads which GPU a series is of, and who uses it. Where Prometheus keeps its
-// own labels, the user's are exported_namespace and exported_pod.
+// gpuOf reads the GPU of a series, and the pod that uses it. Where Prometheus keeps its own
+// labels, those of the pod are exported_namespace and exported_pod.
 func gpuOf(labels map[string]string) gpu {
 	g := gpu{UUID: labels["UUID"], Index: labels["gpu"], Node: labels["node"], Namespace: labels["namespace"], Pod: labels["pod"]}
 	if labels["exported_pod"] != "" {
@@ -89,7 +89,7 @@ func gpuOf(labels map[string]string) gpu {
 	return g
 }
 
-// identity is a series' labels without its name, which functions drop.
+// identity is the labels of a series without its name, which PromQL functions drop.
 func identity(labels map[string]string) string {
 	parts := make([]string, 0, len(labels))
 	for name, value := range labels {

@@ -75,7 +75,7 @@ func TestAPrometheusThatIsAwayIsRecorded(t *testing.T) {
 	}
 	rec := &labtest.Recorder{}
 	c.profile.Telemetry.Settle.Value = 0
-	o := &observer{Check: c, prom: prom.Prometheus{Client: client}, rec: rec}
+	o := &observer{Check: c, prom: prom.Prometheus{Client: client}, rec: check.Observer{Recorder: rec, Clock: c.deps.Clock}}
 	if complete, err := o.complete(t.Context()); complete || err != nil {
 		t.Fatal(complete, err)
 	}

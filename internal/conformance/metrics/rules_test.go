@@ -15,6 +15,6 @@ func TestRules(t *testing.T) {
 		checktest.When("memory that no GPU has is no metric", checktest.Set(kindSamples+"@"+second, `.gpus[0].samples.DCGM_FI_DEV_FB_USED[0].value`, 4401000)).Fails("", "under load: "),
 		checktest.When("metrics stay under load", checktest.Set(kindSamples+"@"+first, `.gpus[last]`, checktest.LeftOut)).Fails("", "under load: "),
 		checktest.When("metrics stay after the load", checktest.Set(kindSamples+"@"+after, `.gpus`, nil)).Fails("", "after the load: "),
-		checktest.When("each free GPU follows the load", checktest.Set(kindSamples+"@"+before, `.gpus[0].gpu`, "")).Unobserved("GPUs", "3 GPUs were seen to follow the load, 4 were free"),
+		checktest.When("each free GPU follows the load", checktest.Set(kindSamples+"@"+before, `.gpus[0].gpu`, "")).Unobserved("GPUs", "the metrics of 3 GPUs followed the load, want 4"),
 	})
 }

@@ -1,71 +1,54 @@
 package servicemetrics
 
 import (
-	"context"
 	"fmt"
 	"time"
 
-	"k8s.io/utils/clock"
-
 	"github.com/firstlight/firstlight/internal/check"
-	"github.com/firstlight/firstlight/internal/probe/kube"
+	"github.com/firstlight/firstlight/internal/conformance"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
 )
 
-// Name is the requirement's.
+// Name of the requirement.
 const Name = "ai_service_metrics"
 
-// The metric that is followed: how many requests vLLM works at. The adapter serves it
-// under the name with underscores, or under its own where it renames nothing.
+// The metric under test: the number of requests that vLLM processes. The adapter serves it
+// with underscores, or by its own name where it renames nothing.
 const (
 	series     = "vllm:num_requests_running"
 	metricName = "vllm_num_requests_running"
 )
 
 const (
-	// awayFactor is how many times as long as the series took to come it has to stay
-	// away without the mark: one slow discovery more, and a scrape.
-	awayFactor = 3
-	// leastLooks in a window for it to say anything.
-	leastLooks = 3
-	// requests are sent side by side: more than the one that idle noise could be.
-	requests = 4
+	// absenceFactor times the time of discovery is how long the series must stay absent
+	// without the mark: enough for another slow discovery and a scrape.
+	absenceFactor = 3
+	// minQueries in a window for it to prove anything.
+	minQueries = 3
+	// concurrency of the requests: more than the single request that idle noise could be.
+	concurrency = 4
 )
-
-// Deps is what the check needs to observe; judging needs none of it.
-type Deps struct {
-	// Cluster gives the cluster, which may take until it is up.
-	Cluster func(ctx context.Context) (*kube.Cluster, error)
-	RunID   string
-	// Disruptive is not asked for: the service is the check's own.
-	Disruptive bool
-	// Clock is the real one when nil.
-	Clock clock.Clock
-}
 
 // Check is the check.
 type Check struct {
-	deps    Deps
+	deps    conformance.Deps
 	site    *site.Site
 	profile *profile.Profile
-	// window without the mark: as long as new targets may take to appear.
+	// window without the mark: how long new targets may take to appear.
 	window time.Duration
-	// within is how long anything may take that is waited for.
-	within time.Duration
-	every  time.Duration
+	// timeout of every wait.
+	timeout  time.Duration
+	interval time.Duration
 }
 
 var _ check.Check = (*Check)(nil)
 
-// New makes the check for a site and the profile of its hardware.
-func New(s *site.Site, p *profile.Profile, deps Deps) *Check {
-	c := &Check{deps: deps, site: s, profile: p, every: s.Telemetry.ScrapeInterval.D()}
-	c.window = time.Duration(float64(c.every) * p.Telemetry.Settle.Value)
-	c.within = max(c.window, time.Duration(p.Telemetry.RiseWithin.Value*float64(time.Second)))
-	if c.deps.Clock == nil {
-		c.deps.Clock = clock.RealClock{}
-	}
+// New returns the check for a site and the profile of its hardware.
+func New(s *site.Site, p *profile.Profile, deps conformance.Deps) *Check {
+	c := &Check{deps: deps.WithDefaults(0), site: s, profile: p, interval: s.Telemetry.ScrapeInterval.D()}
+	c.window = time.Duration(float64(c.interval) * p.Telemetry.Settle.Value)
+	c.timeout = max(c.window, time.Duration(p.Telemetry.RiseWithin.Value*float64(time.Second)))
 	return c
 }
 
@@ -75,14 +58,14 @@ func (*Check) Name() string { return Name }
 // Claims is how many GPUs the check holds while it observes.
 func (c *Check) Claims() int { return c.site.Workloads.Inference.GPUs }
 
-// Describe says what the check would do.
+// Describe lists what the check does.
 func (c *Check) Describe() []string {
 	w := c.site.Workloads.Inference
 	return []string{
-		fmt.Sprintf("start one pod with %d GPUs that serves %s, without the mark that Prometheus scrapes by: nothing of it is read for %s", w.GPUs, w.Model, c.window),
-		fmt.Sprintf("mark it: %s arrives in Prometheus with the pod's name, and custom.metrics.k8s.io serves it of that pod", series),
-		fmt.Sprintf("send %d requests side by side: the value follows, up and down", requests),
-		fmt.Sprintf("take the mark away: the series ends, and stays away %d times as long as it took to come", awayFactor),
-		"remove everything that carries the run's label in gate " + Name,
+		fmt.Sprintf("start one pod with %d GPUs that serves %s, without the annotation or label by which Prometheus discovers pods: Prometheus must have no series of it for %s", w.GPUs, w.Model, c.window),
+		fmt.Sprintf("add the mark: Prometheus must have %s with the pod's name, and custom.metrics.k8s.io must serve it for that pod", series),
+		fmt.Sprintf("send %d concurrent requests: the value must follow, up and down", concurrency),
+		fmt.Sprintf("remove the mark: the series must end, and stay absent %d times as long as its discovery took", absenceFactor),
+		"remove everything with the run's label in gate " + Name,
 	}
 }

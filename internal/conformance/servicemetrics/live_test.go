@@ -5,7 +5,8 @@ import (
 	"testing"
 
 	"github.com/firstlight/firstlight/internal/check"
-	"github.com/firstlight/firstlight/internal/conformance/calls"
+	"github.com/firstlight/firstlight/internal/conformance"
+	"github.com/firstlight/firstlight/internal/conformance/apilog"
 	"github.com/firstlight/firstlight/internal/conformance/servicemetrics"
 	"github.com/firstlight/firstlight/internal/lab/component"
 	"github.com/firstlight/firstlight/internal/lab/labtest"
@@ -24,8 +25,8 @@ func TestLive(t *testing.T) {
 		if j.Verdict != check.Passed {
 			t.Fatalf("%s: %s %+v", j.Verdict, j.Reason, j.Findings)
 		}
-		if len(check.OfKind(obs, calls.Kind)) != 1 {
-			t.Error("the calls are not kept")
+		if len(check.OfKind(obs, apilog.Kind)) != 1 {
+			t.Error("the API calls are not recorded")
 		}
 		t.Log(j.Reason, j.Figures)
 	})
@@ -44,7 +45,7 @@ func TestLive(t *testing.T) {
 // what it created is removed.
 func observe(t *testing.T, l *labtest.Lab, run string, repaired func()) (check.Judgement, []check.Observation) {
 	t.Helper()
-	c := servicemetrics.New(l.Site, l.Profile, servicemetrics.Deps{Cluster: l.Open, RunID: run})
+	c := servicemetrics.New(l.Site, l.Profile, conformance.Deps{Cluster: l.Open, RunID: run})
 	rec := &labtest.Recorder{}
 	if err := c.Observe(t.Context(), rec); err != nil {
 		t.Fatal(err)

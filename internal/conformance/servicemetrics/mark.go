@@ -23,10 +23,10 @@ import (
 const (
 	byAnnotation = "annotation"
 	byPodMonitor = "PodMonitor"
-	// scrapeAnnotation is the custom, and how Prometheus calls it in its rules.
+	// scrapeAnnotation is conventional; scrapeSource is its name in relabelling rules.
 	scrapeAnnotation = "prometheus.io/scrape"
 	scrapeSource     = "__meta_kubernetes_pod_annotation_prometheus_io_scrape"
-	// scrapeLabel is what a PodMonitor of ours selects.
+	// scrapeLabel is selected by the check's PodMonitor.
 	scrapeLabel = "firstlight.dev/scrape"
 	monitorName = "service-metrics"
 )
@@ -35,15 +35,14 @@ func operatorKind(plural string) schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: "monitoring.coreos.com", Version: "v1", Resource: plural}
 }
 
-// errNoDiscovery: nothing chooses pods to scrape.
-var errNoDiscovery = errors.New("prometheus has no job that chooses pods by the annotation prometheus.io/scrape, and no Prometheus of the operator selects PodMonitors: nothing discovers a service's metrics")
+var errNoDiscovery = errors.New("cannot discover metrics of services: Prometheus has no job that keeps pods with the annotation prometheus.io/scrape, and no Prometheus of the operator selects PodMonitors")
 
-// findMark tells by what the cluster's Prometheus chooses pods: by a job of its own,
-// or by the PodMonitors that its operator heeds.
+// findMark finds out how the cluster's Prometheus discovers pods: by a job of its
+// configuration, or by PodMonitors that its operator selects.
 func (o *observer) findMark(ctx context.Context) (mark, error) {
 	config, err := o.prom.Config(ctx)
 	if err != nil {
-		return mark{}, err //nolint:wrapcheck // says what it read
+		return mark{}, err
 	}
 	if m, ok := annotationMark(config); ok {
 		return m, nil
@@ -71,15 +70,15 @@ func annotationMark(c prom.Config) (mark, bool) {
 	return mark{}, false
 }
 
-// monitorMark is a PodMonitor that the first Prometheus heeds which heeds any.
+// monitorMark is a PodMonitor for the first Prometheus that selects any by labels.
 func monitorMark(list []unstructured.Unstructured) (mark, bool) {
 	for _, p := range list {
-		selector, there, err := unstructured.NestedMap(p.Object, "spec", "podMonitorSelector")
-		if err != nil || !there || selector == nil {
+		selector, found, err := unstructured.NestedMap(p.Object, "spec", "podMonitorSelector")
+		if err != nil || !found || selector == nil {
 			continue // it selects none
 		}
 		own, _, err := unstructured.NestedStringMap(p.Object, "spec", "podMonitorSelector", "matchLabels")
-		if _, hard := selector["matchExpressions"]; err != nil || hard {
+		if _, expressions := selector["matchExpressions"]; err != nil || expressions {
 			continue
 		}
 		return mark{By: byPodMonitor, Where: "Prometheus " + p.GetNamespace() + "/" + p.GetName(), Own: own, Key: scrapeLabel, Value: "true"}, true
@@ -87,7 +86,7 @@ func monitorMark(list []unstructured.Unstructured) (mark, bool) {
 	return mark{}, false
 }
 
-// monitor is the PodMonitor that selects what is marked.
+// monitor is a PodMonitor that selects pods with the mark.
 func monitor(m mark, namespace, run string) *unstructured.Unstructured {
 	labels := map[string]any{}
 	for k, v := range m.Own {
@@ -106,7 +105,7 @@ func monitor(m mark, namespace, run string) *unstructured.Unstructured {
 	}}
 }
 
-// prepare makes all ready but for the mark.
+// prepare creates everything except the mark.
 func (o *observer) prepare(ctx context.Context, m mark, p pod) error {
 	if m.By == byPodMonitor {
 		_, err := o.cluster.Dynamic.Resource(operatorKind("podmonitors")).Namespace(p.Namespace).Create(ctx, monitor(m, p.Namespace, o.deps.RunID), metav1.CreateOptions{})
@@ -120,20 +119,20 @@ func (o *observer) prepare(ctx context.Context, m mark, p pod) error {
 	}})
 }
 
-// tidy removes what prepare made beside the pod.
-func (o *observer) tidy(ctx context.Context, m mark, p pod) {
+// cleanUp removes the PodMonitor of prepare.
+func (o *observer) cleanUp(ctx context.Context, m mark, p pod) {
 	if m.By != byPodMonitor {
 		return
 	}
-	remove, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeWithin)
+	cleanup, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeTimeout)
 	defer cancel()
-	err := o.cluster.Dynamic.Resource(operatorKind("podmonitors")).Namespace(p.Namespace).Delete(remove, monitorName, metav1.DeleteOptions{})
+	err := o.cluster.Dynamic.Resource(operatorKind("podmonitors")).Namespace(p.Namespace).Delete(cleanup, monitorName, metav1.DeleteOptions{})
 	if err != nil && !apierrors.IsNotFound(err) {
-		o.rec.Progress("PodMonitor %s could not be removed: %v", monitorName, err)
+		o.rec.Progress("cannot remove PodMonitor %s: %v", monitorName, err)
 	}
 }
 
-// set marks the pod, or takes the mark away.
+// set adds the mark to the pod, or removes it.
 func (o *observer) set(ctx context.Context, m mark, p pod, on bool) error {
 	var value any
 	if on {

@@ -70,7 +70,7 @@ func TestOf(t *testing.T) {
 		"another's":        {map[string]string{"namespace": "ns", "pod": "q", "instance": "10.244.0.8:8000"}, false},
 		"nobody's":         {nil, false},
 	} {
-		if of(tt.labels, p) != tt.want {
+		if isOf(tt.labels, p) != tt.want {
 			t.Error(name)
 		}
 	}
@@ -117,12 +117,12 @@ func TestNote(t *testing.T) {
 	t.Parallel()
 	var w watch
 	one := []sample{{Value: 1}}
-	w.note(at(0), one)
-	w.note(at(1), nil)
-	w.note(at(2), one) // a gap is no end
-	w.note(at(3), nil)
-	w.note(at(4), nil)
-	if w.Looks != 5 || !w.First.Equal(at(0)) || !w.Gone.Equal(at(3)) || len(w.Series) != 0 || !w.To.Equal(at(4)) {
+	w.add(at(0), one)
+	w.add(at(1), nil)
+	w.add(at(2), one) // a gap is no end
+	w.add(at(3), nil)
+	w.add(at(4), nil)
+	if w.Queries != 5 || !w.First.Equal(at(0)) || !w.AbsentSince.Equal(at(3)) || len(w.Series) != 0 || !w.To.Equal(at(4)) {
 		t.Errorf("%+v", w)
 	}
 }

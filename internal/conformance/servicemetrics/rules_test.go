@@ -11,7 +11,7 @@ func TestRules(t *testing.T) {
 	t.Parallel()
 	checktest.Rules(t, theCheck(t).Judge, healthy().observations(t), []checktest.Rule{
 		checktest.When("who marks the pod is known", checktest.Set(kindMark, `.by`, "")).Unobserved("", ""),
-		checktest.When("the series is of the pod's namespace", checktest.Set(kindWatch+"@"+marked, `.series[0].namespace`, "other")).Fails("Prometheus", "nobody can tell whose it is"),
+		checktest.When("the series is of the pod's namespace", checktest.Set(kindWatch+"@"+marked, `.series[0].namespace`, "other")).Fails("Prometheus", "the series of pod"),
 		checktest.When("the metric is of the pod's namespace", checktest.Set(kindServed+"@"+idle, `.namespace`, "other")).Fails("", ""),
 		checktest.When("no more runs than was sent", checktest.Set(kindRequests, `.prometheus`, 8)).Fails("", ""),
 		checktest.When("no more is served than was sent", checktest.Set(kindRequests, `.api`, 8)).Fails("", ""),

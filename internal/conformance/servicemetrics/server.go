@@ -22,24 +22,24 @@ import (
 
 const (
 	jobName = "service-metrics"
-	// removeWithin bounds the removal of the server when the check itself is ended.
-	removeWithin = 3 * time.Minute
-	// lookWithin bounds one look at the server, maxMetrics what is read of its metrics.
-	lookWithin = 10 * time.Second
-	maxMetrics = 8 << 20
+	// removeTimeout limits the removal of the server, also after the check was interrupted.
+	removeTimeout = 3 * time.Minute
+	// requestTimeout limits one request to the server, maxMetrics the size of its metrics.
+	requestTimeout = 10 * time.Second
+	maxMetrics     = 8 << 20
 )
 
-// start starts the server and waits until its pod runs. The gang is there to be
-// removed also when there is an error.
+// start starts the server and waits until its pod runs. The gang must be removed also when
+// there is an error.
 func (o *observer) start(ctx context.Context) (*workload.Gang, pod, error) {
 	launcher, err := gangjob.Deps{Cluster: o.open, RunID: o.deps.RunID}.Launcher(ctx, o.site)
 	if err != nil {
-		return nil, pod{}, err //nolint:wrapcheck // says what it did
+		return nil, pod{}, err
 	}
 	spec := inference.Workload(o.site, jobName, Name)
-	why, err := gangjob.Free(ctx, o.cluster, spec)
-	if err == nil && why != "" {
-		err = errors.New(why)
+	reason, err := gangjob.Free(ctx, o.cluster, spec)
+	if err == nil && reason != "" {
+		err = errors.New(reason)
 	}
 	if err != nil {
 		return nil, pod{}, err
@@ -65,8 +65,7 @@ func podOf(p *corev1.Pod) pod {
 	return pod{Namespace: p.Namespace, Name: p.Name, UID: string(p.UID), IP: p.Status.PodIP, Node: p.Spec.NodeName, Phase: string(p.Status.Phase)}
 }
 
-// now is the pod as it is.
-func (o *observer) now(ctx context.Context, p pod) (pod, error) {
+func (o *observer) readPod(ctx context.Context, p pod) (pod, error) {
 	got, err := o.cluster.Client.CoreV1().Pods(p.Namespace).Get(ctx, p.Name, metav1.GetOptions{})
 	if err != nil {
 		return pod{}, fmt.Errorf("read pod %s: %w", p.Name, err)
@@ -74,77 +73,77 @@ func (o *observer) now(ctx context.Context, p pod) (pod, error) {
 	return podOf(got), nil
 }
 
-// ready waits until the server answers, and opens a way to it.
+// ready waits until the server answers, and returns the URL of a port-forward to it.
 func (o *observer) ready(ctx context.Context, p pod) (base string, stop func(), err error) {
 	for {
 		if base, stop, err = o.healthy(ctx, p); err == nil {
 			return base, stop, nil
 		}
 		if pauseErr := o.pause(ctx, time.Second); pauseErr != nil {
-			return "", nil, fmt.Errorf("wait for the server: %w; the last look: %w", pauseErr, err)
+			return "", nil, fmt.Errorf("wait for the server: %w (last: %w)", pauseErr, err)
 		}
 	}
 }
 
 func (o *observer) healthy(ctx context.Context, p pod) (base string, stop func(), err error) {
-	limited, cancel := context.WithTimeout(ctx, lookWithin)
+	limited, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	address, stop, err := o.cluster.Forward(limited, p.Namespace, p.Name, inference.Port)
 	if err != nil {
-		return "", nil, err //nolint:wrapcheck // says where
+		return "", nil, err
 	}
 	base = "http://" + address
 	if err := (&vllm.Client{Base: base, HTTP: origin.Forwarded(http.DefaultTransport), Now: o.deps.Clock.Now}).Health(limited); err != nil {
 		stop()
-		return "", nil, err //nolint:wrapcheck // says what
+		return "", nil, err
 	}
 	return base, stop, nil
 }
 
-// exposed is the series as the server exposes it itself.
-func (o *observer) exposed(ctx context.Context, base string) (value float64, there bool, err error) {
-	limited, cancel := context.WithTimeout(ctx, lookWithin)
+// exposed reads the metric from the server's own /metrics.
+func (o *observer) exposed(ctx context.Context, base string) (value float64, found bool, err error) {
+	limited, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(limited, http.MethodGet, base+"/metrics", nil)
 	if err != nil {
-		return 0, false, fmt.Errorf("ask the server for its metrics: %w", err)
+		return 0, false, fmt.Errorf("request the server's metrics: %w", err)
 	}
 	resp, err := origin.Forwarded(http.DefaultTransport).Do(req)
 	if err != nil {
-		return 0, false, fmt.Errorf("ask the server for its metrics: %w", err)
+		return 0, false, fmt.Errorf("request the server's metrics: %w", err)
 	}
 	defer resp.Body.Close()
 	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxMetrics))
 	if err != nil || resp.StatusCode != http.StatusOK {
 		return 0, false, fmt.Errorf("read the server's metrics: %s: %w", resp.Status, err)
 	}
-	found, err := prom.ParseExposition(raw, series)
+	samples, err := prom.ParseExposition(raw, series)
 	if err != nil {
 		return 0, false, fmt.Errorf("read the server's metrics: %w", err)
 	}
-	for _, s := range found {
+	for _, s := range samples {
 		value += s.Value
 	}
-	return value, len(found) > 0, nil
+	return value, len(samples) > 0, nil
 }
 
-// work keeps the server at so many requests until the context ends.
-type work struct {
+// load keeps concurrent requests running until its context ends.
+type load struct {
 	mu           sync.Mutex
 	done, failed int
 	failure      string
 	running      sync.WaitGroup
 }
 
-func (o *observer) work(ctx context.Context, base string) *work {
-	w := &work{}
+func (o *observer) startLoad(ctx context.Context, base string) *load {
+	w := &load{}
 	s := o.site.Workloads.Inference
-	client := &vllm.Client{Base: base, HTTP: origin.Forwarded(&http.Transport{MaxIdleConnsPerHost: requests}), Now: o.deps.Clock.Now}
-	for range requests {
+	client := &vllm.Client{Base: base, HTTP: origin.Forwarded(&http.Transport{MaxIdleConnsPerHost: concurrency}), Now: o.deps.Clock.Now}
+	for range concurrency {
 		w.running.Go(func() {
 			for ctx.Err() == nil {
 				_, _, err := client.Complete(ctx, vllm.Request{Model: s.Model, Prompt: s.Prompt, MaxTokens: max(256, s.OutputTokens), IgnoreEOS: true})
-				if w.note(ctx, err) != nil && o.pause(ctx, time.Second) != nil {
+				if w.count(ctx, err) != nil && o.pause(ctx, time.Second) != nil {
 					return
 				}
 			}
@@ -153,7 +152,7 @@ func (o *observer) work(ctx context.Context, base string) *work {
 	return w
 }
 
-func (w *work) note(ctx context.Context, err error) error {
+func (w *load) count(ctx context.Context, err error) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
@@ -165,9 +164,9 @@ func (w *work) note(ctx context.Context, err error) error {
 	return err
 }
 
-func (w *work) end() worked {
+func (w *load) wait() underLoad {
 	w.running.Wait()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return worked{Sent: requests, Done: w.done, Failed: w.failed, Failure: w.failure}
+	return underLoad{Sent: concurrency, Done: w.done, Failed: w.failed, Failure: w.failure}
 }

@@ -3,7 +3,7 @@ package submission
 import (
 	"fmt"
 
-	"github.com/firstlight/firstlight/internal/conformance/programme"
+	"github.com/firstlight/firstlight/internal/conformance/catalog"
 	"github.com/firstlight/firstlight/internal/evidence"
 	"github.com/firstlight/firstlight/internal/evidence/redact"
 	"github.com/firstlight/firstlight/internal/plan"
@@ -15,7 +15,7 @@ const apiServer = "kube-apiserver"
 // Read reads from the evidence in dir what a run showed of a programme's
 // requirements: the steps that have their names. A run that was changed since it
 // was written is refused with an *evidence.TamperedError.
-func Read(dir string, p programme.Programme) (Run, error) {
+func Read(dir string, p catalog.Programme) (Run, error) {
 	problems, err := evidence.Verify(dir)
 	if err != nil {
 		return Run{}, fmt.Errorf("read the run in %s: %w", dir, err)
@@ -53,10 +53,10 @@ func Read(dir string, p programme.Programme) (Run, error) {
 // shownOf is what a result shows of a requirement. It is published: what secrets are
 // left out of the evidence when it is stored is left out here once more, for runs
 // from before that.
-func shownOf(b *evidence.Bundle, p programme.Programme, r programme.Requirement, run Run, res plan.Result) (Shown, error) {
+func shownOf(b *evidence.Bundle, p catalog.Programme, r catalog.Requirement, run Run, res plan.Result) (Shown, error) {
 	obs, err := b.Observations(res.Observations)
 	if err != nil {
-		return Shown{}, err //nolint:wrapcheck // the caller says of what
+		return Shown{}, err
 	}
 	s := ShownBy(res.Verdict, redact.String(res.Reason))
 	s.Took = res.Duration()

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/firstlight/firstlight/internal/check"
-	"github.com/firstlight/firstlight/internal/conformance/calls"
+	"github.com/firstlight/firstlight/internal/conformance/apilog"
 	"github.com/firstlight/firstlight/internal/conformance/submission/submissiontest"
 	"github.com/firstlight/firstlight/internal/evidence"
 )
@@ -141,7 +141,7 @@ func TestLongOutputs(t *testing.T) {
 	for i := range obs {
 		obs[i] = long
 	}
-	made, err := check.Observation{ID: "0101-x", Kind: calls.Kind, Target: "pod"}.WithFigures([]calls.Call{{Method: "GET", Path: "/readyz", Status: 200, Times: 1}})
+	made, err := check.Observation{ID: "0101-x", Kind: apilog.Kind, Target: "pod"}.WithFigures([]apilog.Call{{Method: "GET", Path: "/readyz", Status: 200, Times: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/firstlight/firstlight/internal/conformance/programme"
+	"github.com/firstlight/firstlight/internal/conformance/catalog"
 )
 
 // Submission is one to be written.
@@ -23,7 +23,7 @@ type Submission struct {
 
 // Filled is a requirement with what the submission says of it.
 type Filled struct {
-	programme.Requirement
+	catalog.Requirement
 	Shown
 	Status   Status
 	Evidence []string
@@ -43,7 +43,7 @@ func (e *RefusedError) Error() string {
 // Compose makes a submission of what a run showed. A run that did not see
 // everything, is not whole, or is on simulated hardware is refused with a
 // *RefusedError, unless a draft is wanted.
-func Compose(p programme.Programme, product Product, run Run, draft bool) (Submission, error) {
+func Compose(p catalog.Programme, product Product, run Run, draft bool) (Submission, error) {
 	s := Submission{Version: p.Version, Directory: product.Directory}
 	var reasons []string
 	if run.Incomplete != "" {
@@ -72,12 +72,12 @@ func Compose(p programme.Programme, product Product, run Run, draft bool) (Submi
 }
 
 // fill says of one requirement what was shown of it, and never more.
-func fill(r programme.Requirement, added Addition, run Run) Filled {
+func fill(r catalog.Requirement, added Addition, run Run) Filled {
 	f := Filled{Requirement: r}
 	shown, there := run.Shown[r.ID]
 	if !there {
 		// The programme leaves open what only should be: it stays open.
-		if r.Level != programme.Should {
+		if r.Level != catalog.Should {
 			f.Unseen = "is not in the run"
 		}
 		f.Notes = added.Notes
@@ -85,7 +85,7 @@ func fill(r programme.Requirement, added Addition, run Run) Filled {
 	}
 	f.Shown = shown
 	f.Status, f.Unseen = shown.Status()
-	if f.Status == "" && r.Level == programme.Should {
+	if f.Status == "" && r.Level == catalog.Should {
 		return f.open(added)
 	}
 	for _, file := range shown.Files {
@@ -126,7 +126,7 @@ func sentences(texts ...string) string {
 }
 
 // assemble makes the files.
-func (s *Submission) assemble(p programme.Programme, product Product, run Run) error {
+func (s *Submission) assemble(p catalog.Programme, product Product, run Run) error {
 	text, err := s.productYAML(product)
 	if err != nil {
 		return err

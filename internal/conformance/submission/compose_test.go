@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/firstlight/firstlight/internal/check"
-	"github.com/firstlight/firstlight/internal/conformance/programme"
+	"github.com/firstlight/firstlight/internal/conformance/catalog"
 	"github.com/firstlight/firstlight/internal/diag"
 )
 
@@ -208,7 +208,7 @@ func allMissing(t *testing.T) []string {
 	t.Helper()
 	var out []string
 	for _, r := range checklist(t).Requirements {
-		if r.Level == programme.Must {
+		if r.Level == catalog.Must {
 			out = append(out, r.ID+" is not in the run")
 		}
 	}

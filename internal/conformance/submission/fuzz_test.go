@@ -5,7 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/firstlight/firstlight/internal/conformance/programme"
+	"github.com/firstlight/firstlight/internal/conformance/catalog"
 )
 
 // FuzzValidate: whatever PRODUCT.yaml holds, the report is the same from one
@@ -84,8 +84,8 @@ func FuzzProduct(f *testing.F) {
 // TestTheChecklistItselfIsNoSubmission: nothing that is left to be filled in passes.
 func TestTheChecklistItselfIsNoSubmission(t *testing.T) {
 	t.Parallel()
-	for _, version := range programme.Versions() {
-		p, err := programme.Load(version)
+	for _, version := range catalog.Versions() {
+		p, err := catalog.Load(version)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -106,7 +106,7 @@ func TestTheChecklistItselfIsNoSubmission(t *testing.T) {
 		}
 		must := 0
 		for _, r := range p.Requirements {
-			if r.Level == programme.Must {
+			if r.Level == catalog.Must {
 				must++
 			}
 		}

@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/firstlight/firstlight/internal/check"
-	"github.com/firstlight/firstlight/internal/conformance/programme"
+	"github.com/firstlight/firstlight/internal/conformance/catalog"
 	"github.com/firstlight/firstlight/internal/plan"
 )
 
@@ -59,9 +59,9 @@ requirements:
     notes: Volcano ships with the platform
 `
 
-func checklist(tb testing.TB) programme.Programme {
+func checklist(tb testing.TB) catalog.Programme {
 	tb.Helper()
-	p, err := programme.Load("1.36")
+	p, err := catalog.Load("1.36")
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/firstlight/firstlight/internal/conformance/programme"
+	"github.com/firstlight/firstlight/internal/conformance/catalog"
 )
 
 const junitFile = "junit.xml"
@@ -94,7 +94,7 @@ func (s *junitSuite) add(e Filled) {
 		s.Errors++
 		c.Error = d
 	case "":
-		if e.Level == programme.Should {
+		if e.Level == catalog.Should {
 			s.Skipped++
 			c.Skipped = &junitDetail{Message: oneLine(e.Notes), Type: "left open"}
 			break

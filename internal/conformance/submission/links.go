@@ -11,7 +11,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/firstlight/firstlight/internal/conformance/programme"
+	"github.com/firstlight/firstlight/internal/conformance/catalog"
 	"github.com/firstlight/firstlight/internal/diag"
 )
 
@@ -106,17 +106,17 @@ func (v *validation) draftMark() {
 
 // addresses notes what is to be asked for of the metadata.
 func (v *validation) addresses(m *metadata) {
-	for _, f := range programme.Fields() {
+	for _, f := range catalog.Fields() {
 		value := m.values[f.Key]
-		if f.Key == programme.K8sConformance && !k8sConformance.MatchString(value) {
+		if f.Key == catalog.K8sConformance && !k8sConformance.MatchString(value) {
 			continue // a problem already
 		}
 		if f.URL && isAddress(value) {
 			v.asks = append(v.asks, ask{at: v.doc.ValueAt("metadata", m.written[f.Key]), address: value, of: f.Key})
 		}
 	}
-	if name := strings.TrimSpace(m.values[programme.VendorName]); name != "" && !programme.Placeholder(name) {
-		v.vendor, v.vendorAt = name, v.doc.ValueAt("metadata", m.written[programme.VendorName])
+	if name := strings.TrimSpace(m.values[catalog.VendorName]); name != "" && !catalog.Placeholder(name) {
+		v.vendor, v.vendorAt = name, v.doc.ValueAt("metadata", m.written[catalog.VendorName])
 	}
 }
 

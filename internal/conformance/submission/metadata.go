@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/firstlight/firstlight/internal/conformance/programme"
+	"github.com/firstlight/firstlight/internal/conformance/catalog"
 	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/yamlstrict"
 )
@@ -37,7 +37,7 @@ func readMetadata(doc *yamlstrict.Doc, given map[string]string, version string, 
 	for _, key := range unread {
 		left[key] = true
 	}
-	for _, f := range programme.Fields() {
+	for _, f := range catalog.Fields() {
 		value, there := m.values[f.Key]
 		switch {
 		case !there && (f.Optional || left[f.Key]):
@@ -46,7 +46,7 @@ func readMetadata(doc *yamlstrict.Doc, given map[string]string, version string, 
 		case strings.TrimSpace(value) == "" && f.Optional:
 		case strings.TrimSpace(value) == "":
 			m.say(ruleMetadata, f.Key, "%s is empty", f.Key)
-		case programme.Placeholder(value):
+		case catalog.Placeholder(value):
 			m.say(rulePlaceholder, f.Key, "%s is still %s", f.Key, value)
 		default:
 			m.value(f, value, version)
@@ -59,9 +59,9 @@ func readMetadata(doc *yamlstrict.Doc, given map[string]string, version string, 
 func (m *metadata) sort(given map[string]string) {
 	var names []string
 	known := map[string]string{}
-	for _, f := range programme.Fields() {
+	for _, f := range catalog.Fields() {
 		names = append(names, f.Key)
-		known[f.Key], known[programme.Snake(f.Key)] = f.Key, f.Key
+		known[f.Key], known[catalog.Snake(f.Key)] = f.Key, f.Key
 	}
 	for _, key := range slices.Sorted(maps.Keys(given)) {
 		value := given[key]
@@ -84,21 +84,21 @@ func (m *metadata) sort(given map[string]string) {
 }
 
 // value holds one that is there against its own rules.
-func (m *metadata) value(f programme.Field, value, version string) {
+func (m *metadata) value(f catalog.Field, value, version string) {
 	if f.URL && !isAddress(value) {
 		m.say(ruleAddress, f.Key, "%s is %q, which is no address", f.Key, value)
 		return
 	}
 	switch f.Key {
-	case programme.K8sConformance:
+	case catalog.K8sConformance:
 		if !k8sConformance.MatchString(value) {
 			m.say(ruleConformance, f.Key, "%s is %s", f.Key, value)
 		}
-	case programme.ProductLogo:
+	case catalog.ProductLogo:
 		if lower := strings.ToLower(value); !strings.HasSuffix(lower, ".svg") && !strings.HasSuffix(lower, ".eps") && !strings.HasSuffix(lower, ".ai") {
 			m.say(ruleLogo, f.Key, "%s is %s", f.Key, value)
 		}
-	case programme.KubernetesVersion:
+	case catalog.KubernetesVersion:
 		if version != "" && value != "v"+version && !strings.HasPrefix(value, "v"+version+".") {
 			m.say(ruleVersion, f.Key, "%s is %s, and this is a submission for v%s", f.Key, value, version)
 		}
@@ -119,8 +119,8 @@ func isAddress(text string) bool {
 // number: the programme's validator refuses those, and takes 1.20 for 1.2.
 func firmText(problems diag.List, doc *yamlstrict.Doc) diag.List {
 	within := map[diag.Pos]string{}
-	for _, f := range programme.Fields() {
-		for _, key := range []string{f.Key, programme.Snake(f.Key)} {
+	for _, f := range catalog.Fields() {
+		for _, key := range []string{f.Key, catalog.Snake(f.Key)} {
 			if doc.Has("metadata", key) {
 				within[doc.ValueAt("metadata", key)] = key
 			}

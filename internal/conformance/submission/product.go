@@ -4,7 +4,7 @@ import (
 	"regexp"
 	"slices"
 
-	"github.com/firstlight/firstlight/internal/conformance/programme"
+	"github.com/firstlight/firstlight/internal/conformance/catalog"
 	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/yamlstrict"
 )
@@ -38,7 +38,7 @@ var directoryName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$`)
 
 // ReadProduct reads a product file; name is for messages. The error is a
 // diag.List with all that is wrong.
-func ReadProduct(name string, data []byte, p programme.Programme) (Product, error) {
+func ReadProduct(name string, data []byte, p catalog.Programme) (Product, error) {
 	doc, problems := yamlstrict.Parse(name, data)
 	if doc == nil {
 		return Product{}, problems.Err()
@@ -49,11 +49,11 @@ func ReadProduct(name string, data []byte, p programme.Programme) (Product, erro
 		problems = append(problems, diag.BadValue.At(doc.ValueAt("directory"), "%q can be no directory of a submission", out.Directory).
 			With("write a short name of the product: letters, digits, dot, dash and underscore"))
 	}
-	m := readMetadata(doc, out.Metadata, p.Version, programme.KubernetesVersion)
+	m := readMetadata(doc, out.Metadata, p.Version, catalog.KubernetesVersion)
 	problems = append(problems, m.problems...)
 	out.Metadata = m.values
-	if out.Metadata[programme.KubernetesVersion] == "" {
-		out.Metadata[programme.KubernetesVersion] = "v" + p.Version
+	if out.Metadata[catalog.KubernetesVersion] == "" {
+		out.Metadata[catalog.KubernetesVersion] = "v" + p.Version
 	}
 	problems = append(problems, out.additions(doc, p)...)
 	if err := problems.Sort().Err(); err != nil {
@@ -62,7 +62,7 @@ func ReadProduct(name string, data []byte, p programme.Programme) (Product, erro
 	return out, nil
 }
 
-func (out Product) additions(doc *yamlstrict.Doc, p programme.Programme) diag.List {
+func (out Product) additions(doc *yamlstrict.Doc, p catalog.Programme) diag.List {
 	var problems diag.List
 	var ids []string
 	for _, r := range p.Requirements {

@@ -6,13 +6,13 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/firstlight/firstlight/internal/conformance/programme"
+	"github.com/firstlight/firstlight/internal/conformance/catalog"
 )
 
 // productYAML is PRODUCT.yaml, in the programme's own form and order.
 func (s *Submission) productYAML(product Product) ([]byte, error) {
 	meta, spec := &yaml.Node{Kind: yaml.MappingNode}, &yaml.Node{Kind: yaml.MappingNode}
-	for _, f := range programme.Fields() {
+	for _, f := range catalog.Fields() {
 		if value := product.Metadata[f.Key]; value != "" {
 			put(meta, f.Key, quoted(value))
 		}

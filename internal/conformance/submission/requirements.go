@@ -4,13 +4,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/firstlight/firstlight/internal/conformance/programme"
+	"github.com/firstlight/firstlight/internal/conformance/catalog"
 	"github.com/firstlight/firstlight/internal/diag"
 )
 
 // entry is one of the document, with where it stands.
 type entry struct {
-	programme.Entry
+	catalog.Entry
 	category string
 	index    int
 }
@@ -21,7 +21,7 @@ func (e entry) path(part ...string) []string {
 }
 
 // requirements holds the document's entries against the checklist, one by one.
-func (v *validation) requirements(p programme.Programme) {
+func (v *validation) requirements(p catalog.Programme) {
 	if !v.doc.Has("spec") {
 		v.add(diag.Missing.At(v.doc.At(), "the key \"spec\" is missing").With("add it, with every category of the checklist"))
 		return
@@ -45,7 +45,7 @@ func (v *validation) requirements(p programme.Programme) {
 
 // entries are the document's by ID, the first of each; what is no requirement of
 // the checklist is a problem. One that stands in another category is found too.
-func (v *validation) entries(p programme.Programme) map[string]entry {
+func (v *validation) entries(p catalog.Programme) map[string]entry {
 	found := map[string]entry{}
 	for _, c := range v.said.Spec.Categories() {
 		for i, said := range c.Entries {
@@ -73,11 +73,11 @@ func (v *validation) entries(p programme.Programme) map[string]entry {
 }
 
 // unknown is an entry that the version does not have.
-func (v *validation) unknown(p programme.Programme, e entry) diag.Problem {
+func (v *validation) unknown(p catalog.Programme, e entry) diag.Problem {
 	found := ruleExtra.At(v.doc.ValueAt(e.path("id")...), "%s has no requirement %q", p.Version, e.ID)
 	var in []string
-	for _, version := range programme.Versions() {
-		if other, err := programme.Load(version); err == nil {
+	for _, version := range catalog.Versions() {
+		if other, err := catalog.Load(version); err == nil {
 			if _, has := other.Find(e.ID); has {
 				in = append(in, version)
 			}
@@ -97,7 +97,7 @@ func (v *validation) unknown(p programme.Programme, e entry) diag.Problem {
 }
 
 // requirement holds one entry against the checklist's.
-func (v *validation) requirement(r programme.Requirement, e entry) {
+func (v *validation) requirement(r catalog.Requirement, e entry) {
 	v.report.Requirements = append(v.report.Requirements, Stated{ID: r.ID, Level: r.Level, Status: Status(e.Status), Evidence: slices.Concat([]string{}, e.Evidence)})
 	if e.Description != r.Description {
 		v.add(ruleEdited.At(v.doc.ValueAt(e.path("description")...), "the description of %s is not the checklist's: %s", r.ID, difference(e.Description, r.Description)))
@@ -105,7 +105,7 @@ func (v *validation) requirement(r programme.Requirement, e entry) {
 	if e.Level != string(r.Level) {
 		v.add(ruleEdited.At(v.doc.ValueAt(e.path("level")...), "the level of %s is %q, and in the checklist %s", r.ID, e.Level, r.Level))
 	}
-	if r.Level == programme.Should && e.Status == "" && len(e.Evidence) == 0 {
+	if r.Level == catalog.Should && e.Status == "" && len(e.Evidence) == 0 {
 		return // a SHOULD may be left open
 	}
 	v.status(r, e)
@@ -113,7 +113,7 @@ func (v *validation) requirement(r programme.Requirement, e entry) {
 }
 
 // status holds the status of one against its level, its evidence and its notes.
-func (v *validation) status(r programme.Requirement, e entry) {
+func (v *validation) status(r catalog.Requirement, e entry) {
 	at := v.doc.ValueAt(e.path("status")...)
 	status := Status(e.Status)
 	if !slices.Contains(Statuses(), status) {
@@ -124,7 +124,7 @@ func (v *validation) status(r programme.Requirement, e entry) {
 		}
 		return
 	}
-	if r.Level == programme.Must && status != Implemented {
+	if r.Level == catalog.Must && status != Implemented {
 		v.add(ruleMust.At(at, "%s is a MUST and is %s", r.ID, status))
 	}
 	if status == NotApplicable && strings.TrimSpace(e.Notes) == "" {
@@ -132,7 +132,7 @@ func (v *validation) status(r programme.Requirement, e entry) {
 	}
 	if (status == Implemented || status == PartiallyImplemented) && len(e.Evidence) == 0 {
 		found := ruleNoEvidence.At(at, "%s is %s without evidence", r.ID, status)
-		if r.Level == programme.Should { // the programme lets it pass
+		if r.Level == catalog.Should { // the programme lets it pass
 			found.Severity = diag.Warning
 		}
 		v.add(found)
@@ -158,7 +158,7 @@ func difference(got, want string) string {
 
 func quoteWord(s string) string { return "\"" + s + "\"" }
 
-func names(requirements []programme.Requirement) string {
+func names(requirements []catalog.Requirement) string {
 	ids := make([]string, len(requirements))
 	for i, r := range requirements {
 		ids[i] = r.ID

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/firstlight/firstlight/internal/check"
-	"github.com/firstlight/firstlight/internal/conformance/calls"
-	"github.com/firstlight/firstlight/internal/conformance/programme"
+	"github.com/firstlight/firstlight/internal/conformance/apilog"
+	"github.com/firstlight/firstlight/internal/conformance/catalog"
 	"github.com/firstlight/firstlight/internal/plan"
 )
 
@@ -24,7 +24,7 @@ const (
 
 // transcript is the evidence of one requirement for people: the verdict, what was
 // held against what, and every observation it was reached from, as recorded.
-func transcript(p programme.Programme, r programme.Requirement, run Run, res plan.Result, obs []check.Observation) []byte {
+func transcript(p catalog.Programme, r catalog.Requirement, run Run, res plan.Result, obs []check.Observation) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# %s\n\n> %s\n\n", r.ID, r.Description)
 	hardware := "real"
@@ -49,7 +49,7 @@ func transcript(p programme.Programme, r programme.Requirement, run Run, res pla
 	}
 	figures(&b, res.Figures)
 	findings(&b, res.Findings)
-	made, seen := check.OfKind(obs, calls.Kind), slices.DeleteFunc(slices.Clone(obs), func(o check.Observation) bool { return o.Kind == calls.Kind })
+	made, seen := check.OfKind(obs, apilog.Kind), slices.DeleteFunc(slices.Clone(obs), func(o check.Observation) bool { return o.Kind == apilog.Kind })
 	section(&b, "called", made)
 	section(&b, "seen", seen)
 	return b.Bytes()
@@ -107,8 +107,8 @@ func observed(b *bytes.Buffer, number int, o check.Observation) {
 		fmt.Fprintf(b, "- what it returned is in the run's evidence\n")
 		return
 	}
-	if o.Kind == calls.Kind {
-		if made, err := check.Decode[[]calls.Call](o); err == nil {
+	if o.Kind == apilog.Kind {
+		if made, err := check.Decode[[]apilog.Call](o); err == nil {
 			fence(b, "", callLines(made), maxCalls)
 			return
 		}
@@ -127,7 +127,7 @@ func observed(b *bytes.Buffer, number int, o check.Observation) {
 }
 
 // callLines has a call a line.
-func callLines(made []calls.Call) []byte {
+func callLines(made []apilog.Call) []byte {
 	var b bytes.Buffer
 	for _, c := range made {
 		path := c.Path

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/firstlight/firstlight/internal/conformance/programme"
+	"github.com/firstlight/firstlight/internal/conformance/catalog"
 	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/yamlstrict"
 )
@@ -39,10 +39,10 @@ type Report struct {
 
 // Stated is what a submission says of a requirement.
 type Stated struct {
-	ID       string          `json:"id"`
-	Level    programme.Level `json:"level"`
-	Status   Status          `json:"status"`
-	Evidence []string        `json:"evidence"`
+	ID       string        `json:"id"`
+	Level    catalog.Level `json:"level"`
+	Status   Status        `json:"status"`
+	Evidence []string      `json:"evidence"`
 }
 
 // Unchecked is something not looked at.
@@ -90,7 +90,7 @@ type validation struct {
 	file   string // of the submission, for messages
 	report Report
 	doc    *yamlstrict.Doc
-	said   programme.Document
+	said   catalog.Document
 	asks   []ask
 	// draft says that the directory is one, by its own word.
 	draft bool
@@ -125,21 +125,21 @@ var versionDir = regexp.MustCompile(`^v([0-9]+\.[0-9]+)$`)
 
 // checklist is that of the directory's version. Where the directory is not in one
 // of a version's, that is a problem, and the version is the one that the metadata say.
-func (v *validation) checklist(abs string) (programme.Programme, bool) {
+func (v *validation) checklist(abs string) (catalog.Programme, bool) {
 	parent := filepath.Base(filepath.Dir(abs))
 	var version string
 	if g := versionDir.FindStringSubmatch(parent); g != nil {
 		version = g[1]
 	} else {
 		v.add(ruleLayout.At(diag.Pos{File: v.file}, "the directory %s is in %s, which is no version's", filepath.Base(abs), parent))
-		version = minor(v.said.Metadata[programme.KubernetesVersion])
+		version = minor(v.said.Metadata[catalog.KubernetesVersion])
 	}
-	p, err := programme.Load(version)
+	p, err := catalog.Load(version)
 	if err != nil {
 		if version != "" {
 			v.add(ruleLayout.At(diag.Pos{File: v.file}, "%v", err))
 		}
-		return programme.Programme{}, false
+		return catalog.Programme{}, false
 	}
 	v.report.Version = p.Version
 	return p, true

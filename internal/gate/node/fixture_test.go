@@ -223,7 +223,7 @@ func (h *hostSeen) lose(i int) {
 }
 
 // result changes a test's result on a GPU, and the test's status with it.
-func (h *hostSeen) result(test string, gpu int, status nvidia.DiagStatus, warnings ...dcgmi.Warning) {
+func (h *hostSeen) result(test string, gpu int, status nvidia.DiagStatus, warnings ...nvidia.DiagWarning) {
 	for i := range h.Diag.Diag.Tests {
 		t := &h.Diag.Diag.Tests[i]
 		if t.Name == test {

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/conformance"
 	"github.com/firstlight/firstlight/internal/conformance/gang"
 	"github.com/firstlight/firstlight/internal/gate/gangjob"
 	"github.com/firstlight/firstlight/internal/gate/inference"
@@ -36,8 +37,8 @@ func TestOneGPU(t *testing.T) {
 		{"one-training", training.New(l.Site, l.Profile, deps("one-training")), check.Passed, ""},
 		{"one-training-slow", training.New(l.Site, l.Profile, deps("one-training-slow")), check.Failed, "mfu-low"},
 		{"one-inference", inference.New(l.Site, l.Profile, deps("one-inference")), check.Passed, ""},
-		{"one-gang", gang.New(l.Site, l.Profile, gang.Deps{Cluster: l.Open, RunID: "one-gang"}), check.Passed, ""},
-		{"one-gang-half", gang.New(l.Site, l.Profile, gang.Deps{Cluster: l.Open, RunID: "one-gang-half"}), check.Failed, "half-gang"},
+		{"one-gang", gang.New(l.Site, l.Profile, conformance.Deps{Cluster: l.Open, RunID: "one-gang"}), check.Passed, ""},
+		{"one-gang-half", gang.New(l.Site, l.Profile, conformance.Deps{Cluster: l.Open, RunID: "one-gang-half"}), check.Failed, "half-gang"},
 	} {
 		t.Run(tt.run, func(t *testing.T) {
 			if tt.fault != "" {

@@ -19,7 +19,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd/api"
 
-	"github.com/firstlight/firstlight/internal/conformance/answering"
+	"github.com/firstlight/firstlight/internal/conformance/recommended"
 	"github.com/firstlight/firstlight/internal/evidence/oci"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/probe/origin"
@@ -99,7 +99,7 @@ func clients() map[string]client {
 		}},
 		"model server behind a Service": {true, func(ctx context.Context, t *testing.T, base, _, _ string) error {
 			t.Helper()
-			if a := answering.Ask(ctx, cluster(t, base), "team/model:8000"); a.Err != "" {
+			if a := recommended.ProbeModel(ctx, cluster(t, base), "team/model:8000"); a.Err != "" {
 				return fmt.Errorf("%s", a.Err)
 			}
 			return nil

@@ -66,7 +66,7 @@ func (c *Check) Observe(ctx context.Context, rec check.Recorder) error {
 	for i := range c.components {
 		group.Go(func() error { return o.component(ctx, &c.components[i]) })
 	}
-	return group.Wait() //nolint:wrapcheck // each says what it was doing
+	return group.Wait()
 }
 
 // observer looks, and records.

@@ -56,14 +56,14 @@ func (l *looker) namespace(ctx context.Context, s *state) error {
 	if apierrors.IsNotFound(err) {
 		s.NoNamespace, err = true, nil
 	}
-	return err //nolint:wrapcheck // the caller says what for
+	return err
 }
 
 // nodes counts those that a DaemonSet could be on.
 func (l *looker) nodes(ctx context.Context, s *state, nodes []corev1.Node) error {
 	d, err := l.Client.AppsV1().DaemonSets(s.Namespace).Get(ctx, s.Name, metav1.GetOptions{})
 	if err != nil {
-		return err //nolint:wrapcheck // the caller says what for
+		return err
 	}
 	s.placing(&d.Spec.Template.Spec, nodes)
 	return nil
@@ -118,7 +118,7 @@ func (l *looker) pods(ctx context.Context, s *state) error {
 	}
 	list, err := l.Client.CoreV1().Pods(s.Namespace).List(ctx, metav1.ListOptions{LabelSelector: metav1.FormatLabelSelector(selector), Limit: podsRead})
 	if err != nil {
-		return err //nolint:wrapcheck // the caller says what for
+		return err
 	}
 	s.notReady(list.Items)
 	return nil
@@ -130,19 +130,19 @@ func (l *looker) selector(ctx context.Context, s *state) (*metav1.LabelSelector,
 	case kindDeployment:
 		d, err := l.Client.AppsV1().Deployments(s.Namespace).Get(ctx, s.Name, get)
 		if err != nil {
-			return nil, err //nolint:wrapcheck // the caller says what for
+			return nil, err
 		}
 		return d.Spec.Selector, nil
 	case kindDaemonSet:
 		d, err := l.Client.AppsV1().DaemonSets(s.Namespace).Get(ctx, s.Name, get)
 		if err != nil {
-			return nil, err //nolint:wrapcheck // the caller says what for
+			return nil, err
 		}
 		return d.Spec.Selector, nil
 	case kindStatefulSet:
 		d, err := l.Client.AppsV1().StatefulSets(s.Namespace).Get(ctx, s.Name, get)
 		if err != nil {
-			return nil, err //nolint:wrapcheck // the caller says what for
+			return nil, err
 		}
 		return d.Spec.Selector, nil
 	default:

@@ -35,7 +35,7 @@ func (l *looker) look(ctx context.Context, expected []Object) ([]state, error) {
 		})
 	}
 	if err := group.Wait(); err != nil {
-		return nil, err //nolint:wrapcheck // each says what it was reading
+		return nil, err
 	}
 	return out, nil
 }
@@ -47,25 +47,25 @@ func (l *looker) read(ctx context.Context, s *state) error {
 	case kindDeployment:
 		d, err := apps.Deployments(s.Namespace).Get(ctx, s.Name, get)
 		if err != nil {
-			return err //nolint:wrapcheck // the caller says what was read
+			return err
 		}
 		s.deployment(d)
 	case kindDaemonSet:
 		d, err := apps.DaemonSets(s.Namespace).Get(ctx, s.Name, get)
 		if err != nil {
-			return err //nolint:wrapcheck // the caller says what was read
+			return err
 		}
 		s.daemonSet(d)
 	case kindStatefulSet:
 		d, err := apps.StatefulSets(s.Namespace).Get(ctx, s.Name, get)
 		if err != nil {
-			return err //nolint:wrapcheck // the caller says what was read
+			return err
 		}
 		s.statefulSet(d)
 	case kindJob:
 		j, err := l.Client.BatchV1().Jobs(s.Namespace).Get(ctx, s.Name, get)
 		if err != nil {
-			return err //nolint:wrapcheck // the caller says what was read
+			return err
 		}
 		s.jobOf(j)
 	default:
@@ -130,7 +130,7 @@ func (l *looker) other(ctx context.Context, s *state) error {
 			continue
 		}
 		if err != nil {
-			return err //nolint:wrapcheck // the caller says what was read
+			return err
 		}
 		s.Found, s.Deleted = true, o.GetDeletionTimestamp() != nil
 		return nil

@@ -13,8 +13,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/firstlight/firstlight/internal/check"
-	"github.com/firstlight/firstlight/internal/conformance/calls"
-	"github.com/firstlight/firstlight/internal/conformance/programme"
+	"github.com/firstlight/firstlight/internal/conformance/apilog"
+	"github.com/firstlight/firstlight/internal/conformance/catalog"
 	"github.com/firstlight/firstlight/internal/evidence"
 	"github.com/firstlight/firstlight/internal/plan"
 )
@@ -35,7 +35,7 @@ type Options struct {
 
 // Write walks the requirements of a version and returns the run's directory, under dir.
 func Write(ctx context.Context, dir, version string, o Options) (string, error) {
-	p, err := programme.Load(version)
+	p, err := catalog.Load(version)
 	if err != nil {
 		return "", fmt.Errorf("write a run: %w", err)
 	}
@@ -69,9 +69,9 @@ func Write(ctx context.Context, dir, version string, o Options) (string, error) 
 		return "", fmt.Errorf("write a run: %w", err)
 	}
 	if o.Unfinished {
-		return run.Dir(), run.Close() //nolint:wrapcheck // says what it closes
+		return run.Dir(), run.Close()
 	}
-	return run.Dir(), run.Finish(outcome, nil) //nolint:wrapcheck // says what it finishes
+	return run.Dir(), run.Finish(outcome, nil)
 }
 
 // clock goes on by a millisecond whenever it is looked at.
@@ -104,22 +104,22 @@ func (s seen) Observe(_ context.Context, rec check.Recorder) error {
 	}
 	pods, err := pods.WithFigures(map[string]int{"placed": 4})
 	if err != nil {
-		return err //nolint:wrapcheck // says what it encodes
+		return err
 	}
-	made := check.Observation{Kind: calls.Kind, Target: s.name, Command: "every call to the API server of this check", At: at}
-	made, err = made.WithFigures([]calls.Call{
+	made := check.Observation{Kind: apilog.Kind, Target: s.name, Command: "every call to the API server of this check", At: at}
+	made, err = made.WithFigures([]apilog.Call{
 		{At: at, Method: "POST", Path: "/api/v1/namespaces/firstlight/pods", Status: 201, Times: 4},
 		{At: at.Add(time.Second), Method: "GET", Path: "/api/v1/namespaces/firstlight/pods", Query: "labelSelector=run%3D1", Status: 200, Times: 1},
 		{At: at.Add(2 * time.Second), Method: "DELETE", Path: "/api/v1/namespaces/firstlight", Err: "connection refused", Times: 1},
 	})
 	if err != nil {
-		return err //nolint:wrapcheck // as above
+		return err
 	}
 	exit := 1
 	failed := check.Observation{Kind: "logs", Target: "gang-0", Command: "GET /api/v1/namespaces/firstlight/pods/gang-0/log", At: at, Exit: &exit, Err: "the container is gone"}
 	for _, o := range []check.Observation{pods, made, failed} {
 		if _, err := rec.Record(o); err != nil {
-			return err //nolint:wrapcheck // the store's own words
+			return err
 		}
 	}
 	return nil

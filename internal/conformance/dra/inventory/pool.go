@@ -1,0 +1,68 @@
+package inventory
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// GPU is a whole GPU of a node, as the allocation of a claim names it.
+type GPU struct {
+	Pool   string `json:"pool"`
+	Device string `json:"device"`
+	UUID   string `json:"uuid,omitempty"`
+}
+
+// GPUsOnNode lists the GPUs that Driver offers on a node, counts its slices of that driver,
+// and lists why devices of them do not count.
+func GPUsOnNode(all []Slice, node string) (gpus []GPU, published int, problems []string) {
+	pools := map[string][]Slice{}
+	for _, s := range all {
+		if s.Driver == Driver && s.Node == node {
+			pools[s.Pool] = append(pools[s.Pool], s)
+			published++
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(pools)) {
+		newest := newestGeneration(pools[name])
+		if want := newest[0].PoolSlices; int64(len(newest)) != want {
+			problems = append(problems, fmt.Sprintf("pool %s has %d of %d slices of generation %d: none of its devices can be allocated", name, len(newest), want, newest[0].Generation))
+			continue
+		}
+		for _, s := range newest {
+			for _, d := range s.Devices {
+				switch {
+				case d.Type != typeGPU:
+				case d.Tainted:
+					problems = append(problems, fmt.Sprintf("device %s/%s is tainted", name, d.Name))
+				default:
+					gpus = append(gpus, GPU{Pool: name, Device: d.Name, UUID: d.UUID})
+				}
+			}
+		}
+	}
+	return gpus, published, problems
+}
+
+// FindGPU finds the GPU of an allocation; false where Driver does not offer it on the node.
+func FindGPU(all []Slice, node, pool, device string) (GPU, bool) {
+	gpus, _, _ := GPUsOnNode(all, node)
+	i := slices.IndexFunc(gpus, func(g GPU) bool { return g.Pool == pool && g.Device == device })
+	if i < 0 {
+		return GPU{}, false
+	}
+	return gpus[i], true
+}
+
+func newestGeneration(pool []Slice) []Slice {
+	var out []Slice
+	for _, s := range pool {
+		switch {
+		case len(out) == 0 || s.Generation > out[0].Generation:
+			out = []Slice{s}
+		case s.Generation == out[0].Generation:
+			out = append(out, s)
+		}
+	}
+	return out
+}

@@ -1,6 +1,0 @@
-// Package offer reads which accelerators a cluster offers through dynamic resource
-// allocation (ResourceSlices of resource.k8s.io/v1) and which of them are free.
-//
-// Invariants: what another driver publishes is nobody's GPU; of a pool only its
-// highest generation counts, and only when all of its slices are there.
-package offer

@@ -1,0 +1,236 @@
+// Package gang is the requirement gang_scheduling: a gang is placed whole or not at all.
+// Nothing of a gang that does not fit is bound, although a smaller workload, created at the
+// same time on the same nodes, is; a gang that fits is bound whole.
+package gang
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/conformance"
+	"github.com/firstlight/firstlight/internal/probe/kube"
+	"github.com/firstlight/firstlight/internal/profile"
+	"github.com/firstlight/firstlight/internal/site"
+	"github.com/firstlight/firstlight/internal/workload"
+)
+
+// Name of the requirement.
+const Name = "gang_scheduling"
+
+// removeTimeout limits the removal of a gang, also after the check was interrupted.
+const removeTimeout = 2 * time.Minute
+
+// Kinds of observations, and what their figures are.
+const (
+	kindScheduler = "gang-scheduler" // []workload.Detected
+	kindCapacity  = "room"           // Capacity
+	kindTooLarge  = "gang-too-large" // Proof
+	kindFits      = "gang-fits"      // Proof
+)
+
+// minGang is the smallest number of pods that form a gang.
+const minGang = 2
+
+// Capacity is what of the inventory is free for the proofs.
+type Capacity struct {
+	// Nodes whose GPUs are all free.
+	Nodes      []string `json:"nodes"`
+	GPUsPerPod int      `json:"gpusPerPod"`
+	// Fits is how many pods of that size they hold.
+	Fits int `json:"fits"`
+	// Usage of every node of the inventory.
+	Usage map[string]kube.Usage `json:"usage"`
+}
+
+// fittingGang is the size of the gang that fits. Where only one GPU is free its pods take
+// none: a single pod is no gang, so binding it would prove nothing.
+func (c Capacity) fittingGang() (pods, gpusPerPod int) {
+	if c.Fits == 1 {
+		return minGang, 0
+	}
+	return c.Fits, c.GPUsPerPod
+}
+
+// Proof is the placement of the gang under test.
+type Proof struct {
+	Large workload.Placement `json:"large"`
+	// LargeAfter is the same gang once the small pod was bound, Beside the small pod. Both
+	// are only of the gang that does not fit.
+	LargeAfter workload.Placement `json:"largeAfter,omitzero"`
+	Beside     workload.Placement `json:"beside,omitzero"`
+	// Undecided is why no decision was observed.
+	Undecided string `json:"undecided,omitempty"`
+}
+
+// maxBound is the highest observed number of bound pods of the gang.
+func (p Proof) maxBound() int { return max(p.Large.Bound, p.LargeAfter.Bound) }
+
+// Check is the check.
+type Check struct {
+	deps      conformance.Deps
+	nodes     []string
+	gpus      int
+	scheduler string
+	queue     string
+	image     string
+	deadline  time.Duration
+	settle    time.Duration
+}
+
+var _ check.Check = (*Check)(nil)
+
+// New returns the check for a site and the profile of its hardware.
+func New(s *site.Site, p *profile.Profile, deps conformance.Deps) *Check {
+	seconds := func(f profile.Figure) time.Duration { return time.Duration(f.Value * float64(time.Second)) }
+	return &Check{
+		deps: deps.WithDefaults(0), nodes: conformance.NodeNames(s), gpus: int(p.Node.GPUs.Value),
+		scheduler: s.GPUStack.GangScheduler, queue: s.GPUStack.Queue, image: s.Telemetry.LoadImage,
+		deadline: seconds(p.GPUStack.GangDeadline), settle: seconds(p.GPUStack.GangSettle),
+	}
+}
+
+// Name implements check.Check.
+func (*Check) Name() string { return Name }
+
+// Claims is how many GPUs the check holds at most: all that are free.
+func (c *Check) Claims() int { return c.gpus * len(c.nodes) }
+
+// Describe lists what the check does.
+func (c *Check) Describe() []string {
+	return []string{
+		fmt.Sprintf("detect the gang scheduler (%s)", c.scheduler),
+		"start a gang that is one pod too large for the free GPUs: no pod of it may be bound",
+		"while it is pending, start a workload that fits on the same nodes: it must be bound",
+		"start a gang that fits: all of its pods must be bound",
+	}
+}
+
+// Observe implements check.Check.
+func (c *Check) Observe(ctx context.Context, rec check.Recorder) error {
+	return c.deps.Observe(ctx, rec, Name, c.observe)
+}
+
+func (c *Check) observe(ctx context.Context, cluster *kube.Cluster, rec check.Observer) error {
+	attempt := rec.Begin(kindScheduler, "cluster", "GET the APIs of gang schedulers")
+	found, failed := workload.DetectGang(ctx, cluster, c.scheduler)
+	if failed != nil || len(found) == 0 {
+		return attempt.Record([]workload.Detected{}, failed)
+	}
+	scheduler, failed := found[0].Scheduler(c.queue)
+	if err := attempt.Record(found, failed); err != nil || scheduler == nil {
+		return err
+	}
+	attempt = rec.Begin(kindCapacity, "cluster", "GET nodes, pods")
+	usage, failed := cluster.Usage(ctx, c.nodes, kube.GPUResource)
+	free := c.capacity(usage)
+	if err := attempt.Record(free, failed); err != nil || free.Fits == 0 {
+		return err
+	}
+	launcher := &workload.Launcher{Cluster: cluster, RunID: c.deps.RunID, Gang: scheduler}
+	rec.Progress("gang of %d pods on capacity for %d: none may be bound, and one smaller pod must be", free.Fits+1, free.Fits)
+	if pending, err := c.tooLarge(ctx, launcher, rec, free); err != nil || !pending {
+		return err
+	}
+	pods, gpus := free.fittingGang()
+	rec.Progress("gang of %d pods with %d GPUs each: all must be bound", pods, gpus)
+	return c.fits(ctx, launcher, rec, free)
+}
+
+// capacity selects the nodes whose GPUs are all free. A pod takes a whole node; where that
+// leaves one pod it takes half of it, so that there is a gang to place.
+func (c *Check) capacity(usage map[string]kube.Usage) Capacity {
+	out := Capacity{Nodes: []string{}, GPUsPerPod: c.gpus, Usage: usage}
+	for _, name := range c.nodes {
+		if u, ok := usage[name]; ok && c.gpus > 0 && u.Requested == 0 && u.Allocatable >= c.gpus {
+			out.Nodes = append(out.Nodes, name)
+		}
+	}
+	slices.Sort(out.Nodes)
+	if len(out.Nodes) == 1 && c.gpus > 1 {
+		out.GPUsPerPod = c.gpus / 2
+	}
+	for _, name := range out.Nodes {
+		out.Fits += usage[name].Free() / out.GPUsPerPod
+	}
+	return out
+}
+
+func (c *Check) spec(name string, pods, gpus int, free Capacity) workload.Spec {
+	return workload.Spec{
+		Name: name, Gate: Name, Pods: pods, GPUs: gpus, Image: c.image, Container: "gang-probe", Script: "sleep infinity", Nodes: free.Nodes,
+	}
+}
+
+// tooLarge starts a gang that does not fit, and one smaller pod that does. pending is false
+// where a pod of the gang was bound: then the GPUs are taken and the proof has failed.
+func (c *Check) tooLarge(ctx context.Context, l *workload.Launcher, rec check.Observer, free Capacity) (pending bool, err error) {
+	attempt := rec.Begin(kindTooLarge, "cluster", "create a gang that does not fit, and one smaller pod; read which pods are bound")
+	var p Proof
+	failed := c.with(ctx, l, c.spec("gang-too-large", free.Fits+1, free.GPUsPerPod, free), func(large *workload.Gang) error {
+		watch, cancel := context.WithTimeout(ctx, c.deadline)
+		defer cancel()
+		var undecided error
+		if p.Large, undecided = large.Placement(watch, c.settle); undecided != nil {
+			p.Undecided = undecided.Error()
+		}
+		if p.Large.Bound > 0 {
+			p.LargeAfter = p.Large
+			return nil
+		}
+		return c.with(ctx, l, c.spec("beside", 1, free.GPUsPerPod, free), func(small *workload.Gang) error {
+			p.Undecided += c.waitBound(ctx, small)
+			var err, afterErr error
+			p.Beside, err = small.PlacementNow(ctx)
+			p.LargeAfter, afterErr = large.PlacementNow(ctx)
+			return errors.Join(err, afterErr)
+		})
+	})
+	return p.maxBound() == 0, recordProof(ctx, attempt, p, failed)
+}
+
+// fits starts a gang that fits.
+func (c *Check) fits(ctx context.Context, l *workload.Launcher, rec check.Observer, free Capacity) error {
+	attempt := rec.Begin(kindFits, "cluster", "create a gang that fits; read which pods are bound")
+	var p Proof
+	pods, gpus := free.fittingGang()
+	failed := c.with(ctx, l, c.spec("gang-fits", pods, gpus, free), func(g *workload.Gang) (err error) {
+		p.Undecided = c.waitBound(ctx, g)
+		p.Large, err = g.PlacementNow(ctx)
+		return err
+	})
+	return recordProof(ctx, attempt, p, failed)
+}
+
+// with starts a gang, calls observe and removes it.
+func (c *Check) with(ctx context.Context, l *workload.Launcher, s workload.Spec, observe func(*workload.Gang) error) error {
+	g, err := l.Start(ctx, s)
+	if err != nil {
+		return fmt.Errorf("start %s: %w", s.Name, err)
+	}
+	err = observe(g)
+	cleanup, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeTimeout)
+	defer cancel()
+	return errors.Join(err, g.Delete(cleanup))
+}
+
+// waitBound waits until all pods are bound, and returns why they are not.
+func (c *Check) waitBound(ctx context.Context, g *workload.Gang) string {
+	watch, cancel := context.WithTimeout(ctx, c.deadline)
+	defer cancel()
+	if err := g.WaitBound(watch); err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+// recordProof records a proof, unless the check was interrupted.
+func recordProof(ctx context.Context, attempt check.Attempt, p Proof, failed error) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("prove gang scheduling: %w", context.Cause(ctx))
+	}
+	return attempt.Record(p, failed)
+}

@@ -1,0 +1,29 @@
+package recommended
+
+import (
+	"testing"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/checktest"
+	"github.com/firstlight/firstlight/internal/conformance/dra/testpod"
+)
+
+// Every field of what is offered and given out is demanded, or it is said here why not.
+func TestEveryFieldOfVGPU(t *testing.T) {
+	t.Parallel()
+	const vgpu = "nvidia.com/GRID_A100-10C"
+	obs := []check.Observation{
+		observation(t, kindVirtualOffer, []virtualOffer{{Node: "gpu-01", Resources: map[string]int64{vgpu: 4}, What: map[string]string{vgpu: "a vGPU"}}, {Node: "gpu-02"}}),
+		observation(t, kindAllocation, allocation{
+			Resource: vgpu, More: 5, One: testpod.Status{Node: "gpu-01", Phase: "Running", Containers: []testpod.ContainerStatus{{Running: true}}},
+			TooMany: testpod.Status{Phase: "Pending", Scheduled: testpod.Scheduled{Status: "False", Reason: "Unschedulable", Message: "Insufficient " + vgpu}},
+		}),
+	}
+	checktest.EveryField(t, "spoilt-vgpu", (&VGPU{nodes: []string{"gpu-01", "gpu-02"}}).Judge, obs, checktest.Harmless{
+		"said twice is not more":                                  {`virtual-offer.* : the first twice`},
+		"one node that offers one is enough":                      {`virtual-offer.* (: without the last|.node: .*|.resources.*: .*|.what.*: .*)`},
+		"it names what is looked at, for people":                  {`pods-with-a-resource.* .(more|resource): .*`},
+		"of a pod, where it is, that it runs and its claim count": {`pods-with-a-resource.* .(one|tooMany).(at|uid|pod|containers.name|containers.restarts|containers.since|scheduled|scheduled.status): .*`, `pods-with-a-resource.* .(one|tooMany).containers: (the first twice|without the last)`, `pods-with-a-resource.* .one.node: .*`},
+		"a pod that is refused is not placed, whatever its phase": {`pods-with-a-resource.* .tooMany.(containers|phase|scheduled.message): .*`},
+	})
+}
