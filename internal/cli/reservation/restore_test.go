@@ -15,12 +15,12 @@ func TestHistoryShowsTheUser(t *testing.T) {
 		line lease.Event
 		want string
 	}{
-		"another user":          {lease.Event{What: lease.Released, Who: "alice@host", By: "bob@example.com"}, "alice@host (by bob@example.com)"},
-		"the holder":            {lease.Event{What: lease.Released, Who: "alice@host", By: "alice"}, "  alice@host  "},
-		"the same name":         {lease.Event{What: lease.Released, Who: "alice@example.com", By: "alice@example.com"}, "  alice@example.com  "},
-		"like the holder":       {lease.Event{What: lease.Released, Who: "alice@host", By: "ali"}, "alice@host (by ali)"},
-		"of an earlier version": {lease.Event{What: lease.Released, Who: "alice@host"}, "  alice@host  "},
-		"without a holder":      {lease.Event{What: lease.Quarantined, By: "bob"}, "  (by bob)  "},
+		"another user":          {lease.Event{Type: lease.Released, Actor: "alice@host", User: "bob@example.com"}, "alice@host (by bob@example.com)"},
+		"the holder":            {lease.Event{Type: lease.Released, Actor: "alice@host", User: "alice"}, "  alice@host  "},
+		"the same name":         {lease.Event{Type: lease.Released, Actor: "alice@example.com", User: "alice@example.com"}, "  alice@example.com  "},
+		"like the holder":       {lease.Event{Type: lease.Released, Actor: "alice@host", User: "ali"}, "alice@host (by ali)"},
+		"of an earlier version": {lease.Event{Type: lease.Released, Actor: "alice@host"}, "  alice@host  "},
+		"without a holder":      {lease.Event{Type: lease.Quarantined, User: "bob"}, "  (by bob)  "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"k8s.io/client-go/rest"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/clock"
 
 	"github.com/firstlight/firstlight/internal/check"
@@ -69,7 +70,7 @@ func (l *Log) Record(rec check.Recorder, target string) error {
 	o := check.Observation{Kind: Kind, Target: target, Command: "every call to the API server of this check", At: l.clock.Now()}
 	if len(calls) > 0 {
 		o.At = calls[0].At
-		o.Took = l.clock.Since(o.At)
+		o.Took = metav1.Duration{Duration: l.clock.Since(o.At)}
 	}
 	o, err := o.WithFigures(calls)
 	if err != nil {

@@ -85,7 +85,7 @@ func (c *Check) Judge(obs []check.Observation) check.Judgement {
 		return j // the chain reports it
 	}
 	if !setup.Pool.Stay {
-		return check.CouldNotObserve("these observations are of a chain that adds nodes, so of another check")
+		return check.NotObserved("these observations are of a chain that adds nodes, so of another check")
 	}
 	observed, changed := targetChanges(setup, obs)
 	switch {
@@ -93,7 +93,7 @@ func (c *Check) Judge(obs []check.Observation) check.Judgement {
 		j.Verdict, j.Findings = check.Failed, append(changed, j.Findings...)
 		j.Reason = changed[0].Message
 	case j.Verdict == check.Passed && !observed:
-		return check.CouldNotObserve("the HPA was never observed, so its target is unknown")
+		return check.NotObserved("the HPA was never observed, so its target is unknown")
 	case j.Verdict == check.Passed && setup.Scale.Why != "":
 		j.Reason += "; the replicas held no GPUs: " + setup.Scale.Why
 	}

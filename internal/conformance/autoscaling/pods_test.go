@@ -54,7 +54,7 @@ func TestNegatives(t *testing.T) {
 		change  func(hop string, st *snapshot.State)
 	}{
 		"the target moves, not the metric": {check.Failed, "the metric must move, not the target", nil, func(hop string, st *snapshot.State) {
-			if hop == seen.HopHPADown {
+			if hop == snapshot.HopHPADown {
 				st.HPA.Target = 999999
 			}
 		}},

@@ -19,7 +19,7 @@ const maxNamed = 3
 
 // noInventory is the judgement without a node to look at.
 func noInventory() check.Judgement {
-	return check.CouldNotObserve("the site's inventory has no nodes")
+	return check.NotObserved("the site's inventory has no nodes")
 }
 
 // assessment collects which parts of a requirement are met.
