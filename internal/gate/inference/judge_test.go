@@ -43,8 +43,8 @@ func TestJudge(t *testing.T) {
 		"all requests fail":      {&vllm{failEvery: 1}, nil, check.Failed, "requests to job inference", "20 of 20 requests failed", ""},
 		"streams are cut":        {&vllm{cut: true}, nil, check.Failed, "requests to job inference", "[DONE]", ""},
 		"no tokens":              {&vllm{noTokens: true}, nil, check.Failed, "tokens of model " + testModel, "without any output token", ""},
-		"one token":              {&vllm{oneToken: true}, nil, check.Failed, "length of answers of model " + testModel, "20 of 20 answers have fewer than the 4 tokens that were asked for, the shortest has 1", "max_new_tokens"},
-		"one piece, not counted": {&vllm{oneToken: true, noUsage: true}, nil, check.Unobserved, "tokens of model " + testModel, "one token only", ""},
+		"one token":              {&vllm{oneToken: true}, nil, check.Failed, "length of answers of model " + testModel, "20 of 20 answers have fewer than the requested 4 tokens, the shortest has 1", "max_new_tokens"},
+		"one piece, not counted": {&vllm{oneToken: true, noUsage: true}, nil, check.Unobserved, "tokens of model " + testModel, "only one token", ""},
 		"pauses between tokens":  {&vllm{decode: slowTPOT}, func(s *site.Site) { s.Workloads.Inference.ITLp99 = site.Duration(slowTPOT / 2) }, check.Failed, "server of job inference (ITL)", "time between tokens", "preemptions"},
 		"completion too short":   {&vllm{text: " Paris"}, func(s *site.Site) { s.Workloads.Inference.GoldenPrefix = " Paris. It is the largest city in France" }, check.Failed, "length of answers of model " + testModel, "before the golden prefix", "max_new_tokens"},
 		"prefix beyond the load": {&vllm{text: " Paris. It is the largest city in France"}, func(s *site.Site) {
@@ -59,10 +59,10 @@ func TestJudge(t *testing.T) {
 		"crash for other reason": {&vllm{crashes: other}, nil, check.Failed, "pod inference-0-abcde on gpu-02", "OSError", ""},
 		"image can't be pulled":  {&vllm{pulls: true, never: true}, nil, check.Unobserved, "pod inference-0-abcde on gpu-02", "ImagePullBackOff", ""},
 		"never healthy":          {&vllm{never: true}, func(s *site.Site) { s.Workloads.Inference.Timeout = site.Duration(300 * time.Millisecond) }, check.Failed, "pod inference-0-abcde on gpu-02", "not healthy", "timeout"},
-		"can't be watched":       {&vllm{blind: true, never: true}, nil, check.Unobserved, "job inference", "can't be watched", ""},
-		"not placed":             {&vllm{notPlaced: true}, nil, check.Unobserved, "job inference", "room for 0", ""},
+		"cannot watch":       {&vllm{blind: true, never: true}, nil, check.Unobserved, "job inference", "cannot watch", ""},
+		"not placed":             {&vllm{notPlaced: true}, nil, check.Unobserved, "job inference", "0 of 1 pods", ""},
 		"restarted under load":   {&vllm{restarts: 1}, nil, check.Failed, "pod inference-0-abcde on gpu-02", "restarted 1 times", ""},
-		"no golden prefix":       {&vllm{}, func(s *site.Site) { s.Workloads.Inference.GoldenPrefix = "" }, check.Unobserved, "site workloads.inference.goldenPrefix", "nothing to compare", ""},
+		"no golden prefix":       {&vllm{}, func(s *site.Site) { s.Workloads.Inference.GoldenPrefix = "" }, check.Unobserved, "site workloads.inference.goldenPrefix", "no golden prefix", ""},
 		"time is over":           {&vllm{prefill: time.Minute}, func(s *site.Site) { s.Workloads.Inference.Timeout = site.Duration(600 * time.Millisecond) }, check.Failed, "requests to job inference", "failed", ""},
 	}
 	for name, tt := range tests {
