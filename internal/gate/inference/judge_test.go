@@ -59,7 +59,7 @@ func TestJudge(t *testing.T) {
 		"crash for other reason": {&vllm{crashes: other}, nil, check.Failed, "pod inference-0-abcde on gpu-02", "OSError", ""},
 		"image can't be pulled":  {&vllm{pulls: true, never: true}, nil, check.Unobserved, "pod inference-0-abcde on gpu-02", "ImagePullBackOff", ""},
 		"never healthy":          {&vllm{never: true}, func(s *site.Site) { s.Workloads.Inference.Timeout = site.Duration(300 * time.Millisecond) }, check.Failed, "pod inference-0-abcde on gpu-02", "not healthy", "timeout"},
-		"cannot watch":       {&vllm{blind: true, never: true}, nil, check.Unobserved, "job inference", "cannot watch", ""},
+		"cannot watch":           {&vllm{blind: true, never: true}, nil, check.Unobserved, "job inference", "cannot watch", ""},
 		"not placed":             {&vllm{notPlaced: true}, nil, check.Unobserved, "job inference", "0 of 1 pods", ""},
 		"restarted under load":   {&vllm{restarts: 1}, nil, check.Failed, "pod inference-0-abcde on gpu-02", "restarted 1 times", ""},
 		"no golden prefix":       {&vllm{}, func(s *site.Site) { s.Workloads.Inference.GoldenPrefix = "" }, check.Unobserved, "site workloads.inference.goldenPrefix", "no golden prefix", ""},
