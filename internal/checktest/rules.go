@@ -12,8 +12,8 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 )
 
-// Rule is one rule of a judge: what it says of observations that are healthy but for a few
-// fields. When makes one.
+// Rule is one rule of a judge: the expected judgement of healthy observations with a few changed
+// fields. When creates one.
 type Rule struct {
 	name          string
 	changes       []Change
@@ -56,13 +56,13 @@ func Set(of, path string, to any) Change { return Change{of: of, path: path, to:
 
 type special string
 
-// What may be done to a field instead of giving it a value.
+// Special values of Set.
 const (
 	LeftOut special = "left out"
 	Twice   special = "twice"
 )
 
-// Rules holds a judge to rules.
+// Rules tests a judge with rules.
 func Rules(t *testing.T, judge func([]check.Observation) check.Judgement, healthy []check.Observation, rules []Rule) {
 	t.Helper()
 	for _, r := range rules {
@@ -164,7 +164,7 @@ func put(v any, steps []any, to any) (any, error) {
 			return nil, fmt.Errorf("%q: not an object", step)
 		}
 		if _, there := m[step]; !there && (len(steps) > 1 || to == LeftOut) {
-			return nil, fmt.Errorf("%q is not there", step)
+			return nil, fmt.Errorf("key %q not found", step)
 		}
 		if len(steps) == 1 && to == LeftOut {
 			delete(m, step)

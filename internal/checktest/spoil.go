@@ -12,9 +12,9 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 )
 
-// spoilt are observations of which one was changed in one place.
+// spoilt are observations with one change.
 type spoilt struct {
-	// where is the observation and the field, change what was done there.
+	// where is the observation and the field, change the kind of change.
 	where, change string
 	obs           []check.Observation
 }
@@ -85,7 +85,7 @@ func decode(t *testing.T, data []byte) any {
 }
 
 // visit makes each change to a value and to what it holds: set puts a value in its place,
-// changed is called while it is there.
+// changed is called while the value is set.
 func visit(v any, path string, set func(any), changed func(path, change string)) {
 	try := func(change string, to any) {
 		set(to)

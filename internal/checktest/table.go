@@ -21,14 +21,14 @@ var write = flag.Bool("spoilt", false, "write the outcomes of spoilt observation
 // "kind@target .path: change", the path without indices.
 type Harmless map[string][]string
 
-// index is one of a path.
+// index matches an index in a path.
 var index = regexp.MustCompile(`\[(?:0|last)\]`)
 
-// EveryField judges observations of which one field is spoilt, and holds the outcomes to
-// testdata/NAME.txt, which -spoilt writes: verdict, suspects, evidence, how many figures, and those that break their
-// limit. The observations as they are must pass. What
-// passes spoilt must be harmless, and what is said to be harmless must pass. A Sample makes it
-// shorter.
+// EveryField judges observations with one spoilt field and compares the outcomes with
+// testdata/NAME.txt, which -spoilt writes: verdict, suspects, evidence, number of figures, and
+// figures beyond their limit. The unchanged observations must pass. A spoilt field that passes
+// must be in harmless, and each entry of harmless must pass at least once. A Sample limits the
+// number of fields.
 func EveryField(t *testing.T, name string, judge func([]check.Observation) check.Judgement, healthy []check.Observation, harmless Harmless, samples ...Sample) {
 	t.Helper()
 	j := judge(healthy)
@@ -58,7 +58,7 @@ func EveryField(t *testing.T, name string, judge func([]check.Observation) check
 	}
 	for text := range reasons {
 		if all && !used[text] {
-			t.Errorf("%q is said to be harmless and never passes spoilt", text)
+			t.Errorf("%q is declared harmless and never passes", text)
 		}
 	}
 	hold(t, filepath.Join("testdata", name+".txt"), lines.String(), spoilt)

@@ -19,7 +19,7 @@ import (
 	"github.com/firstlight/firstlight/internal/gate/telemetry"
 	"github.com/firstlight/firstlight/internal/gate/training"
 	"github.com/firstlight/firstlight/internal/plan"
-	"github.com/firstlight/firstlight/internal/prepare"
+	"github.com/firstlight/firstlight/internal/pregate"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/probe/ssh"
 	"github.com/firstlight/firstlight/internal/profile"
@@ -41,7 +41,7 @@ type Access struct {
 	// telemetry on.
 	Monitored func(ctx context.Context) error
 	// Kubeconfig is for preparations that run programs.
-	Kubeconfig prepare.Kubeconfig
+	Kubeconfig pregate.Kubeconfig
 	// RunID is the value of the run label of every created object.
 	RunID string
 }
@@ -106,7 +106,7 @@ func Playbook(s *site.Site, p *profile.Profile, a Access, include ...string) (pl
 	for _, g := range gates(s, p, a) {
 		step := stepOf(g)
 		step.Needs, step.NotApplicable = needs[g.Name()], s.NotApplicable[g.Name()]
-		step.Prepare = prepare.For(s, g.Name(), a.Kubeconfig)
+		step.Prepare = pregate.For(s, g.Name(), a.Kubeconfig)
 		out.Steps = append(out.Steps, step)
 	}
 	for _, name := range include {

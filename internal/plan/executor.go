@@ -122,7 +122,7 @@ type walk struct {
 	notes []string
 }
 
-// finished is the report of a step's goroutine. A nil result is no verdict.
+// finished is the report of a step's goroutine. A nil result means an interrupted step.
 type finished struct {
 	step   Step
 	result *Result

@@ -8,9 +8,9 @@ import (
 // stallReasons are what a verdict of unobserved says where the observation itself
 // measured that the machine did not let firstlight run.
 var stallReasons = []string{
-	"firstlight itself did not get to run for", // gate inference
-	"since its machine did not run it",         // the same, of the lab's simulated server
-	"of the metric in a window of",             // the chain's control run
+	"firstlight was not scheduled for", // gate inference
+	"since its machine was busy",       // the same, of the lab's simulated server
+	"of the metric in a window of",     // the chain's control run
 }
 
 // Stalled says whether the reason of an unobserved verdict is that the machine stalled,

@@ -9,7 +9,7 @@ import (
 // Only what measured a stall is repeated, and at most twice.
 func TestRepeat(t *testing.T) {
 	t.Parallel()
-	const stall = "TTFT p99 is 900 ms, but firstlight itself did not get to run for 400 ms"
+	const stall = "TTFT p99 is 900 ms, but firstlight was not scheduled for 400 ms"
 	for name, c := range map[string]struct {
 		reasons []string
 		want    int

@@ -35,7 +35,7 @@ type Spec struct {
 	Nodes []string
 	// OnePerNode keeps pods of the gang on different nodes.
 	OnePerNode bool
-	// Restarts is the number of container restarts before the Job fails; 0 is no restart.
+	// Restarts is the number of container restarts before the Job fails; 0 disables restarts.
 	Restarts int32
 }
 

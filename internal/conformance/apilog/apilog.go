@@ -10,8 +10,8 @@ import (
 	"sync"
 	"time"
 
-	"k8s.io/client-go/rest"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 
 	"github.com/firstlight/firstlight/internal/check"

@@ -15,8 +15,7 @@ type point struct {
 	lowest float64
 }
 
-// points are the largest sizes of a job, the largest first. A size that a
-// repetition did not reach is not among them.
+// points are the largest sizes of a job that every repetition reached, the largest first.
 func (f Figures) points(largest int) []point {
 	bySize := map[int64][]float64{}
 	for _, run := range f.Runs {
@@ -41,7 +40,7 @@ func (f Figures) points(largest int) []point {
 // median of sorted values; the lower one of two in the middle.
 func median(sorted []float64) float64 { return sorted[(len(sorted)-1)/2] }
 
-// worst is the lowest median of the largest sizes; 0 when there is none.
+// worst is the lowest median of the largest sizes; zero without sizes.
 func (g *Gate) worst(f Figures) point {
 	points := f.points(int(g.profile.Collective.LargestSizes.Value))
 	if len(points) == 0 {
@@ -50,14 +49,14 @@ func (g *Gate) worst(f Figures) point {
 	return slices.MinFunc(points, func(a, b point) int { return cmp.Compare(a.median, b.median) })
 }
 
-// limit is the least bus bandwidth for a number of nodes.
+// limit is the minimum bus bandwidth for a number of nodes.
 func (g *Gate) limit(nodes int) (gbps float64, row profile.Ceiling, ok bool) {
 	row, ok = g.profile.Collective.CeilingFor(nodes)
 	return g.profile.Collective.MinFraction.Value * row.Busbw.Value, row, ok && row.Busbw.Value > 0 && g.profile.Collective.MinFraction.Value > 0
 }
 
-// plausible is the most that may be measured: the highest ceiling of any node count, and as
-// much above it as a pass may be below.
+// plausible is the maximum plausible bandwidth: the highest ceiling of any node count plus the
+// tolerance of a pass.
 func (g *Gate) plausible() float64 {
 	c := g.profile.Collective
 	highest := 0.0
@@ -67,9 +66,9 @@ func (g *Gate) plausible() float64 {
 	return highest * (2 - c.MinFraction.Value)
 }
 
-const remedySlow = "look at the pairs in the evidence; compare link widths and PCIe generations of the nodes' HCAs, and clocks, power limits and throttle reasons of their GPUs; then run again with --from collective"
+const remedySlow = "read the pairs in the evidence; compare link widths and PCIe generations of the nodes' HCAs, and clocks, power limits and throttle reasons of their GPUs; then run again with --from collective"
 
-// bandwidth holds the largest sizes against the ceiling.
+// bandwidth compares the largest sizes with the ceiling.
 func (r *review) bandwidth() {
 	if len(r.f.Runs) == 0 {
 		return
@@ -81,7 +80,7 @@ func (r *review) bandwidth() {
 	}
 	for _, run := range r.f.Runs {
 		if !run.Complete() {
-			return // its largest sizes are not those asked for; that it ended early is said already
+			return // its largest sizes are not the requested ones; wholeRun reports it
 		}
 	}
 	points := r.f.points(int(r.gate.profile.Collective.LargestSizes.Value))
@@ -90,7 +89,7 @@ func (r *review) bandwidth() {
 		return
 	}
 	if most := r.gate.plausible(); slices.ContainsFunc(points, func(p point) bool { return p.median > most }) {
-		r.Unobserved(r.id, r.launcher(), "find out where these figures come from; if the fabric is this fast, give collective.ceilings the figure with its source", "busbw is %.2f GB/s, above the highest ceiling of profile %s by more than the profile's tolerance (%.2f GB/s): it was not measured on such hardware", points[0].median, r.gate.profile.Name, most)
+		r.Unobserved(r.id, r.launcher(), "find the origin of these figures; if the fabric is this fast, add the figure with its source to collective.ceilings", "busbw is %.2f GB/s, above the highest ceiling of profile %s plus its tolerance (%.2f GB/s): implausible for this hardware", points[0].median, r.gate.profile.Name, most)
 		return
 	}
 	for _, p := range points {
@@ -112,7 +111,7 @@ func (g *Gate) headline(f Figures) []check.Figure {
 	points := f.points(int(g.profile.Collective.LargestSizes.Value))
 	r := review{f: f}
 	var figures []check.Figure
-	if points[0].bytes == f.MaxBytes { // what a run reached that ended early says nothing
+	if points[0].bytes == f.MaxBytes { // not meaningful for a run that ended early
 		figures = []check.Figure{
 			{Name: "busbw", Value: worst.median, Unit: "GB/s", Limit: limit, Relation: ">=", Source: "profile collective.minFraction x collective.ceilings: " + row.Busbw.Source},
 			{Name: "busbw at the largest size", Value: points[0].median, Unit: "GB/s"},

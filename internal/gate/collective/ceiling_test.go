@@ -22,7 +22,7 @@ func TestBandwidthBeyondWhatCanBe(t *testing.T) {
 	}{
 		"as it was":                        {func(*nccl.Side) {}, check.Passed, ""},
 		"a hundred times as fast":          {func(s *nccl.Side) { s.AlgBW *= 100; s.BusBW *= 100; s.TimeUS /= 100 }, check.Unobserved, "above the highest ceiling"},
-		"bandwidths that times contradict": {func(s *nccl.Side) { s.AlgBW *= 1.05; s.BusBW *= 1.05 }, check.Failed, "do not belong together"},
+		"bandwidths that times contradict": {func(s *nccl.Side) { s.AlgBW *= 1.05; s.BusBW *= 1.05 }, check.Failed, "are inconsistent"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

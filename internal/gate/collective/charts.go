@@ -10,8 +10,8 @@ import (
 	"github.com/firstlight/firstlight/internal/evidence/chart"
 )
 
-// Charts draws bus bandwidth by message size against the ceiling and, when
-// there were some, the pairs and single nodes.
+// Charts draws bus bandwidth by message size with the ceiling, and the pairs and single nodes
+// if any.
 func (g *Gate) Charts(obs []check.Observation) []chart.Chart {
 	var out []chart.Chart
 	var small []Figures
@@ -43,7 +43,7 @@ func (g *Gate) curve(f Figures) chart.Chart {
 	}
 	c := chart.Chart{
 		Title:  "Bus bandwidth by message size",
-		Note:   fmt.Sprintf("all_reduce over %d nodes with %d GPUs each; only the largest sizes are held against the limit", len(f.Nodes), f.GPUsPerNode),
+		Note:   fmt.Sprintf("all_reduce over %d nodes with %d GPUs each; only the largest sizes are compared with the limit", len(f.Nodes), f.GPUsPerNode),
 		X:      chart.Axis{Label: "message size", Scale: chart.Bytes},
 		Y:      chart.Axis{Label: "bus bandwidth, GB/s", Unit: "GB/s", Scale: chart.LinearZero},
 		Series: []chart.Series{median, lowest},
@@ -57,10 +57,10 @@ func (g *Gate) curve(f Figures) chart.Chart {
 	return c
 }
 
-// bars are the jobs that were run to find who is guilty.
+// bars are the jobs that localised a failure.
 func (g *Gate) bars(tried []Figures) chart.Chart {
 	c := chart.Chart{
-		Title: "Pairs and single nodes", Note: "lowest median of the largest sizes, run to find the guilty node or link",
+		Title: "Pairs and single nodes", Note: "lowest median of the largest sizes, run to localise the failure",
 		X: chart.Axis{}, Y: chart.Axis{Label: "bus bandwidth, GB/s", Unit: "GB/s", Scale: chart.LinearZero},
 	}
 	series := chart.Series{Name: "busbw", Kind: chart.Bars}

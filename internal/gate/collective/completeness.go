@@ -11,14 +11,14 @@ import (
 )
 
 const (
-	remedyHang  = "look for XIDs, links that are down and a fabric manager that is not running on the nodes named; then run it again with --from collective"
-	remedyRerun = "read the whole log in the evidence; run it again with --from collective; when it ends early again, look for what ends it (time limits, evictions, a log that is rotated)"
+	remedyHang  = "check the named nodes for XIDs, links that are down and a stopped fabric manager; then run it again with --from collective"
+	remedyRerun = "read the whole log in the evidence; run it again with --from collective; if it ends early again, find the cause (time limits, evictions, log rotation)"
 )
 
-// program is the test that is asked for.
+// program is the requested test.
 const program = "all_reduce_perf"
 
-// completeness demands every size of every repetition, with its footer.
+// completeness requires every size of every repetition, with its footer.
 func (r *review) completeness() {
 	f := r.f
 	if f.Outcome.Ended == gangjob.EndedTimeout {
@@ -29,7 +29,7 @@ func (r *review) completeness() {
 		r.noTable()
 		return
 	}
-	// mpirun ends with an error when data is wrong, and the repetitions with it
+	// mpirun fails if data is wrong, which ends the repetitions
 	if len(f.Runs) != f.Repetitions && r.wrongElements() == 0 {
 		r.Fail(r.id, "incomplete output of "+r.launcher(), remedyRerun, "the log is incomplete: %d of %d repetitions are in it", len(f.Runs), f.Repetitions)
 	}
@@ -44,10 +44,10 @@ func (r *review) wholeRun(n int, run nccl.Run) {
 		r.Fail(r.id, r.launcher(), remedyHang, "repetition %d: %s", n, text)
 	}
 	if run.Test != "" && run.Test != program {
-		r.Fail(r.id, r.launcher(), remedyRerun, "repetition %d is of %s, asked for %s", n, run.Test, program)
+		r.Fail(r.id, r.launcher(), remedyRerun, "repetition %d is of %s, want %s", n, run.Test, program)
 	}
 	if run.MinBytes != r.f.MinBytes || run.MaxBytes != r.f.MaxBytes {
-		r.Fail(r.id, r.launcher(), remedyRerun, "repetition %d ran sizes %d to %d bytes, asked for %d to %d", n, run.MinBytes, run.MaxBytes, r.f.MinBytes, r.f.MaxBytes)
+		r.Fail(r.id, r.launcher(), remedyRerun, "repetition %d ran sizes %d to %d bytes, want %d to %d", n, run.MinBytes, run.MaxBytes, r.f.MinBytes, r.f.MaxBytes)
 	}
 	want := nccl.Run{MinBytes: r.f.MinBytes, MaxBytes: r.f.MaxBytes, StepFactor: 2}.Sizes()
 	var have []int64
@@ -56,33 +56,33 @@ func (r *review) wholeRun(n int, run nccl.Run) {
 	}
 	switch {
 	case !run.Complete():
-		last := "no size at all"
+		last := "no size"
 		if len(have) > 0 {
 			last = fmt.Sprintf("%d bytes", have[len(have)-1])
 		}
 		r.Fail(r.id, "truncated output of "+r.launcher(), remedyRerun, "repetition %d is truncated: no footer, the table ends at %s of %d bytes (%d of %d sizes)", n, last, r.f.MaxBytes, len(have), len(want))
 	case len(run.Problems) > 0:
-		r.Unobserved(r.id, r.launcher(), "read the lines in the evidence", "repetition %d has lines that can't be read: %s", n, strings.Join(run.Problems, "; "))
+		r.Unobserved(r.id, r.launcher(), "read the lines in the evidence", "repetition %d has unreadable lines: %s", n, strings.Join(run.Problems, "; "))
 	case !slices.Equal(have, want):
-		r.Fail(r.id, "incomplete output of "+r.launcher(), remedyRerun, "repetition %d is incomplete: sizes reached %v, asked for %v", n, have, want)
+		r.Fail(r.id, "incomplete output of "+r.launcher(), remedyRerun, "repetition %d is incomplete: sizes reached %v, want %v", n, have, want)
 	}
 }
 
-// noTable is a job without any output of nccl-tests.
+// noTable judges a job without output of nccl-tests.
 func (r *review) noTable() {
 	text := r.f.LogProblem
 	if len(r.f.LogTail) > 0 {
 		text += "; its last lines: " + strings.Join(r.f.LogTail, " | ")
 	}
 	if r.f.Outcome.Succeeded || len(r.f.LogTail) == 0 {
-		r.Unobserved(r.id, r.launcher(), "check that the image has all_reduce_perf, mpirun and sshd, and that the log can be read", "there is no table of results: %s", text)
+		r.Unobserved(r.id, r.launcher(), "check that the image has all_reduce_perf, mpirun and sshd, and that the log can be read", "the log has no table of results: %s", text)
 		return
 	}
 	r.searchable = true
 	r.Fail(r.id, r.launcher(), "check that the image has all_reduce_perf, mpirun and sshd; read the log in the evidence", "the collective ended without a table of results: %s", text)
 }
 
-// exits names pods that failed, unless the tables say why.
+// exits reports failed pods, unless the tables explain the failure.
 func (r *review) exits() {
 	if r.f.Outcome.Succeeded || r.f.Outcome.Ended != gangjob.EndedDone || r.wrongElements() > 0 {
 		return
@@ -97,7 +97,7 @@ func (r *review) exits() {
 	r.Fail(r.id, r.launcher(), remedyHang, "the collective failed: %s %s", r.f.Outcome.Problem, list(bad))
 }
 
-// hang names the nodes whose ranks never finished initialising, where others have.
+// hang names the nodes whose ranks never finished initialising while others did.
 func (r *review) hang() {
 	done := map[int]bool{}
 	for _, rank := range r.f.NCCL.Ranks {
@@ -116,10 +116,10 @@ func (r *review) hang() {
 		return
 	}
 	r.searchable = true
-	r.Fail(r.id, "cluster", remedyHang, "the collective hangs: it had not ended in its time%s", r.warnings())
+	r.Fail(r.id, "cluster", remedyHang, "the collective hangs: it did not end before its timeout%s", r.warnings())
 }
 
-// warnings are what NCCL warned of.
+// warnings is NCCL's first warning.
 func (r *review) warnings() string {
 	if len(r.f.NCCL.Warnings) == 0 {
 		return ""

@@ -5,7 +5,7 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/nccl"
 )
 
-// KindRun is the kind of this gate's observations, one a job.
+// KindRun is the kind of this gate's observations, one per job.
 const KindRun = "nccl-tests"
 
 // Scopes of a job.
@@ -15,23 +15,23 @@ const (
 	ScopeNode = "node"
 )
 
-// Figures is what is known of one job; its raw output is the log of index 0.
+// Figures are the figures of one job; the raw output is the log of index 0.
 type Figures struct {
-	// Scope is "all", "pair" or "node"; Nodes are those that were asked for.
+	// Scope is "all", "pair" or "node"; Nodes are the requested nodes.
 	Scope string   `json:"scope"`
 	Nodes []string `json:"nodes"`
-	// Job is the workload's name.
+	// Job is the name of the workload.
 	Job         string          `json:"job"`
 	GPUsPerNode int             `json:"gpusPerNode"`
 	Repetitions int             `json:"repetitions"`
 	MinBytes    int64           `json:"minBytes"`
 	MaxBytes    int64           `json:"maxBytes"`
 	Outcome     gangjob.Outcome `json:"outcome"`
-	// Runs are the tables, one a repetition.
-	Runs []nccl.Run `json:"runs"`
-	NCCL nccl.Log   `json:"nccl"`
-	// LogProblem says why the log could not be read or understood.
+	// Runs are the tables, one per repetition.
+	Runs []nccl.Run  `json:"runs"`
+	NCCL nccllog.Log `json:"nccl"`
+	// LogProblem is why the log could not be read or parsed.
 	LogProblem string `json:"logProblem,omitempty"`
-	// LogTail are the last lines of a log without any table.
+	// LogTail are the last lines of a log without a table.
 	LogTail []string `json:"logTail,omitempty"`
 }

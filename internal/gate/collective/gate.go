@@ -13,7 +13,7 @@ import (
 // Name of the gate.
 const Name = "collective"
 
-// Deps is what observing needs.
+// Deps are the dependencies of Observe.
 type Deps = gangjob.Deps
 
 // Gate is gate 6.
@@ -23,13 +23,13 @@ type Gate struct {
 	deps    Deps
 	// run runs a job; gangjob.Run in production.
 	run func(context.Context, *workload.Launcher, workload.Spec) (gangjob.Outcome, []gangjob.Log, error)
-	// launcher makes what starts jobs.
+	// launcher returns the launcher of jobs.
 	launcher func(context.Context) (*workload.Launcher, error)
 }
 
 var _ check.Check = (*Gate)(nil)
 
-// New makes the gate; deps may be zero when it only judges.
+// New returns the gate; deps may be zero for a gate that only judges.
 func New(s *site.Site, p *profile.Profile, deps Deps) *Gate {
 	g := &Gate{site: s, profile: p, deps: deps}
 	g.run = func(ctx context.Context, l *workload.Launcher, spec workload.Spec) (gangjob.Outcome, []gangjob.Log, error) {
@@ -42,15 +42,15 @@ func New(s *site.Site, p *profile.Profile, deps Deps) *Gate {
 // Name implements check.Check.
 func (g *Gate) Name() string { return Name }
 
-// Claims is how many GPUs the gate holds while it observes: all of them.
+// Claims is the number of GPUs that the gate claims while it observes: all of them.
 func (g *Gate) Claims() int { return len(g.site.Inventory.Nodes) * g.gpus() }
 
-// Describe says what would be run.
+// Describe lists the actions of Observe.
 func (g *Gate) Describe() []string {
 	return []string{
-		"start a gang of one pod a node on every GPU node and run in it: " + g.command(g.repetitions()),
-		"read what NCCL says of its transports (NCCL_DEBUG=INFO)",
-		"when something is wrong and no node is named by it: the same on pairs of nodes, then on single nodes",
+		"start a gang of one pod per GPU node and run: " + g.command(g.repetitions()),
+		"read the transports in NCCL's log (NCCL_DEBUG=INFO)",
+		"if it fails without naming a node: repeat it on pairs of nodes, then on single nodes",
 	}
 }
 

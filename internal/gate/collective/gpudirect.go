@@ -9,8 +9,8 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/nccl"
 )
 
-// gpudirect demands GDRDMA on every network channel between nodes. The one who
-// prints a channel is the one whose HCA reads or writes the memory.
+// gpudirect requires GDRDMA on every network channel between nodes. A channel is printed by the
+// rank whose HCA reads or writes the memory.
 func (r *review) gpudirect() {
 	if !r.gate.profile.Collective.GPUDirect {
 		return
@@ -40,7 +40,7 @@ func (r *review) gpudirect() {
 	r.rings(without)
 }
 
-// rings blames a node whose ranks say "GDR 0" while its channels look right.
+// rings blames a node whose ranks print "GDR 0" although its channels are correct.
 func (r *review) rings(known map[string]map[string]bool) {
 	off := map[string]int{}
 	for _, rank := range r.f.NCCL.Ranks {
@@ -50,20 +50,20 @@ func (r *review) rings(known map[string]map[string]bool) {
 	}
 	for _, node := range slices.Sorted(maps.Keys(off)) {
 		if known[node] == nil && !r.socketNode(node) {
-			r.blame(node, remedyGDR, "%d ranks of %s say that their rings run without GPUDirect RDMA (GDR 0)", off[node], node)
+			r.blame(node, remedyGDR, "%d ranks of %s report rings without GPUDirect RDMA (GDR 0)", off[node], node)
 		}
 	}
 }
 
-// socketNode says that a node's network is TCP, which has no GPUDirect anyway.
+// socketNode reports whether a node's network is TCP, which has no GPUDirect.
 func (r *review) socketNode(node string) bool {
 	return slices.ContainsFunc(r.f.NCCL.Hosts, func(h nccl.Host) bool {
 		return r.place.node(h.Name) == node && (h.NoDevice || len(h.HCAs) == 0)
 	})
 }
 
-// hcaName is the device of a channel, by the list of the host that printed it.
-func (r *review) hcaName(c nccl.Channel) string {
+// hcaName is the name of a channel's device on the host that printed it.
+func (r *review) hcaName(c nccllog.Channel) string {
 	for _, h := range r.f.NCCL.Hosts {
 		if h.Name != c.Host {
 			continue
@@ -81,7 +81,7 @@ func (r *review) hcaName(c nccl.Channel) string {
 
 const remedyNVLS = "on the node: systemctl status nvidia-fabricmanager (active, same version as the driver), nvidia-smi nvlink -s (all links up); then reset the GPUs"
 
-// nvls demands NVLink SHARP on every GPU.
+// nvls requires NVLink SHARP on every GPU.
 func (r *review) nvls() {
 	if !r.gate.profile.Collective.NVLS || len(r.f.Runs) == 0 {
 		return
@@ -105,7 +105,7 @@ func (r *review) nvls() {
 		case c.lost > 0:
 			r.blame(node, remedyNVLS, "NVLS multicast is not available on %d of %d GPUs of %s", c.lost, c.seen, node)
 		case c.seen < r.f.GPUsPerNode:
-			r.Unobserved(r.id, node, remedySilent, "NCCL says only of %d of %d GPUs of %s whether NVLS is available", c.seen, r.f.GPUsPerNode, node)
+			r.Unobserved(r.id, node, remedySilent, "NCCL reports for only %d of %d GPUs of %s whether NVLS is available", c.seen, r.f.GPUsPerNode, node)
 		}
 	}
 }

@@ -26,20 +26,20 @@ func (r *review) wrongElements() int64 {
 	return most
 }
 
-// data demands that every result was compared and was right.
+// data requires that every result was checked and is correct.
 func (r *review) data() {
 	if wrong := r.wrongElements(); wrong > 0 {
 		r.searchable = true
-		r.Fail(r.id, "cluster", "run dcgmi diag -r 4 with memtest on the GPUs of the nodes that the bad runs have in common, and check NVLink and HCA error counters there", "the data is corrupt: #wrong is up to %d%s", wrong, r.firstWrong())
+		r.Fail(r.id, "cluster", "run dcgmi diag -r 4 with memtest on the GPUs of the nodes common to the failed runs, and check their NVLink and HCA error counters", "the data is corrupt: #wrong is up to %d%s", wrong, r.firstWrong())
 	}
 	for i, run := range r.f.Runs {
 		if run.Validation != nil && *run.Validation == 0 {
-			r.Unobserved(r.id, r.launcher(), "run nccl-tests with -c 1", "repetition %d did not check its data: its head says validation: 0", i+1)
+			r.Unobserved(r.id, r.launcher(), "run nccl-tests with -c 1", "repetition %d did not check its data: its header has validation: 0", i+1)
 			return
 		}
 		for _, row := range run.Rows {
 			if len(row.Sides()) < 2 {
-				r.Unobserved(r.id, r.launcher(), remedyRerun, "repetition %d has one half only at %d bytes, out-of-place and in-place are asked for", i+1, row.Bytes)
+				r.Unobserved(r.id, r.launcher(), remedyRerun, "repetition %d has only one half at %d bytes, want out-of-place and in-place", i+1, row.Bytes)
 				return
 			}
 			if slices.ContainsFunc(row.Sides(), func(s nccl.Side) bool { return s.Wrong == nil }) {
@@ -63,8 +63,8 @@ func (r *review) firstWrong() string {
 	return ""
 }
 
-// ratio demands busbw/algbw = 2(n-1)/n for the ranks that took part: figures
-// that were made up or belong to another run don't agree.
+// ratio requires busbw/algbw = 2(n-1)/n for the participating ranks: forged figures or those of
+// another run do not match.
 func (r *review) ratio() {
 	n := float64(r.expectedRanks())
 	if n < 2 {
@@ -83,13 +83,13 @@ func (r *review) ratio() {
 					return
 				}
 				if !belongs(row.Bytes, s, tolerance) {
-					r.Fail(r.id, r.launcher(), "find out where these figures come from: they don't belong to one measurement", "the time and the bandwidth do not belong together: %d bytes in %g us are %.2f GB/s, the algbw says %.2f (repetition %d)", row.Bytes, s.TimeUS, float64(row.Bytes)/s.TimeUS/bytesPerMicrosecond, s.AlgBW, i+1)
+					r.Fail(r.id, r.launcher(), "find the origin of these figures: they are inconsistent", "time and bandwidth are inconsistent: %d bytes in %g us are %.2f GB/s, the algbw is %.2f (repetition %d)", row.Bytes, s.TimeUS, float64(row.Bytes)/s.TimeUS/bytesPerMicrosecond, s.AlgBW, i+1)
 					return
 				}
 				// printed figures are rounded to two decimals
 				rounding := printedStep / 2 * (1 + want) / s.AlgBW
 				if have := s.BusBW / s.AlgBW; math.Abs(have-want) > want*tolerance+rounding {
-					r.Fail(r.id, r.launcher(), "find out where these figures come from: they don't belong to a run on these GPUs", "busbw/algbw is %.3f at %d bytes, but 2(n-1)/n is %.3f for %d ranks: the figures fit %s ranks", have, row.Bytes, want, r.expectedRanks(), implied(have))
+					r.Fail(r.id, r.launcher(), "find the origin of these figures: they are not of a run on these GPUs", "busbw/algbw is %.3f at %d bytes, but 2(n-1)/n is %.3f for %d ranks: the figures fit %s ranks", have, row.Bytes, want, r.expectedRanks(), implied(have))
 					return
 				}
 			}
@@ -97,11 +97,11 @@ func (r *review) ratio() {
 	}
 }
 
-// bytesPerMicrosecond is what a GB/s is.
+// bytesPerMicrosecond is 1 GB/s in bytes per microsecond.
 const bytesPerMicrosecond = 1e3
 
-// belongs says that a bandwidth is that of the bytes in the time, as far as
-// both are rounded: a long time may be printed with two digits ("1.2e+07").
+// belongs reports whether a bandwidth matches bytes and time within their rounding: a long time
+// may be printed with two digits ("1.2e+07").
 func belongs(bytes int64, s nccl.Side, tolerance float64) bool {
 	if s.TimeUS <= 0 {
 		return false
@@ -114,15 +114,15 @@ func belongs(bytes int64, s nccl.Side, tolerance float64) bool {
 	return math.Abs(have-s.AlgBW) <= s.AlgBW*(tolerance+rounding)
 }
 
-// printedStep is the last digit that nccl-tests prints of a bandwidth.
+// printedStep is the resolution of a printed bandwidth.
 const printedStep = 0.01
 
-// tooSmallToPrint says that a bandwidth is rightly printed as 0.00.
+// tooSmallToPrint reports whether a bandwidth is correctly printed as 0.00.
 func tooSmallToPrint(bytes int64, s nccl.Side) bool {
 	return s.TimeUS > 0 && float64(bytes)/s.TimeUS/bytesPerMicrosecond < printedStep
 }
 
-// implied is the number of ranks that a ratio belongs to.
+// implied is the number of ranks that a ratio implies.
 func implied(ratio float64) string {
 	if ratio >= 2 || ratio <= 0 {
 		return "no number of"
@@ -130,7 +130,7 @@ func implied(ratio float64) string {
 	return fmt.Sprintf("%.0f", 2/(2-ratio))
 }
 
-// devices demands each expected rank once, on the nodes asked for.
+// devices requires each expected rank once, on the requested nodes.
 func (r *review) devices() {
 	for i, run := range r.f.Runs {
 		if len(run.Devices) == 0 {
@@ -154,7 +154,7 @@ func (r *review) devices() {
 		}
 		for _, node := range r.f.Nodes {
 			if have := len(gpus[node]); have != r.f.GPUsPerNode {
-				r.blame(node, "look at nvidia-smi and at the device plugin on the node", "%d of %d GPUs of %s took part in repetition %d", have, r.f.GPUsPerNode, node, i+1)
+				r.blame(node, "check nvidia-smi and the device plugin on the node", "%d of %d GPUs of %s took part in repetition %d", have, r.f.GPUsPerNode, node, i+1)
 			}
 		}
 		if len(ranks) != r.expectedRanks() || len(run.Devices) != r.expectedRanks() {

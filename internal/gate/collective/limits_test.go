@@ -157,7 +157,7 @@ func TestRulesOfTheJob(t *testing.T) {
 		checktest.When("other sizes are another job", checktest.Set(KindRun, ".runs[1].minBytes", 16777216)).Fails(launcher, "repetition 2 ran sizes 16777216"),
 		checktest.When("a smaller largest size is another job", checktest.Set(KindRun, ".runs[1].maxBytes", 8589934592)).Fails(launcher, "repetition 2 ran sizes"),
 		checktest.When("an error in the log is a failure", checktest.Set(KindRun, ".runs[2].errors", []string{"unhandled system error"})).Fails(launcher, "repetition 3: unhandled system error"),
-		checktest.When("a log that was cut off hides channels", checktest.Set(KindRun, ".nccl.clipped", true)).Unobserved(launcher, "more than is read"),
+		checktest.When("a log that was cut off hides channels", checktest.Set(KindRun, ".nccl.clipped", true)).Unobserved(launcher, "exceeds the size limit"),
 		checktest.When("a job that failed for no known reason failed", checktest.Set(KindRun, ".outcome.succeeded", false), checktest.Set(KindRun, ".outcome.pods[2].exitCode", 1)).Fails(launcher, "exit code 1"),
 		checktest.When("a log without a table, of a job that succeeded, shows nothing", checktest.Set(KindRun, ".runs", nil), checktest.Set(KindRun, ".logProblem", "EOF")).Unobserved(launcher, "no table of results: EOF"),
 		checktest.When("a hang is of the node with a rank that never finished initialising", checktest.Set(KindRun, ".outcome.ended", gangjob.EndedTimeout),

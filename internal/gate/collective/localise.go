@@ -8,7 +8,7 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 )
 
-// culprits makes findings of what the small jobs say; none when they say nothing.
+// culprits are findings from the small jobs, if they name a culprit.
 func (g *Gate) culprits(nodes []string, trials []trial) []check.Finding {
 	c := classify(nodes, trials)
 	var out []check.Finding
@@ -27,7 +27,7 @@ func (g *Gate) culprits(nodes []string, trials []trial) []check.Finding {
 	return g.alone(trials)
 }
 
-// nodeFinding names a node that is in every bad pair.
+// nodeFinding is about a node that is in every bad pair.
 func (g *Gate) nodeFinding(node string, trials []trial) check.Finding {
 	with, ids := evidence(trials, func(t trial) bool { return t.bad && slices.Contains(t.nodes, node) })
 	without, more := evidence(trials, func(t trial) bool { return !t.bad && !slices.Contains(t.nodes, node) })
@@ -41,7 +41,7 @@ func (g *Gate) nodeFinding(node string, trials []trial) check.Finding {
 	}
 }
 
-// remedyOf is what a node's bad pairs call for.
+// remedyOf is the remedy of a node's bad pairs.
 func remedyOf(trials []trial, node string) string {
 	for _, t := range trials {
 		if t.bad && t.remedy != "" && slices.Contains(t.nodes, node) {
@@ -51,17 +51,17 @@ func remedyOf(trials []trial, node string) string {
 	return remedySlow
 }
 
-// linkFinding names the way between two nodes that are good with others.
+// linkFinding is about the path between two nodes that are good with others.
 func (g *Gate) linkFinding(pair []string, trials []trial) check.Finding {
 	text, ids := evidence(trials, func(t trial) bool { return slices.Equal(t.nodes, pair) })
 	return check.Finding{
 		Suspect: strings.Join(pair, "<->"), Observations: ids,
 		Message: fmt.Sprintf("%s and %s are good with other nodes and bad with each other: %s", pair[0], pair[1], text),
-		Remedy:  "look at the links and switches between the two (ibtracert, iblinkinfo, ibqueryerrors), and at routing",
+		Remedy:  "check the links and switches between the two (ibtracert, iblinkinfo, ibqueryerrors), and routing",
 	}
 }
 
-// outliers compares pairs with the best pair, when none reaches the ceiling.
+// outliers compares pairs with the best pair if none reaches the ceiling.
 func (g *Gate) outliers(trials []trial) []check.Finding {
 	best := 0.0
 	for _, t := range trials {
@@ -91,7 +91,7 @@ func (g *Gate) outliers(trials []trial) []check.Finding {
 	return out
 }
 
-// alone names nodes that are bad without any other.
+// alone are findings about nodes that are bad alone.
 func (g *Gate) alone(trials []trial) []check.Finding {
 	var out []check.Finding
 	single, bad := 0, 0
@@ -107,7 +107,7 @@ func (g *Gate) alone(trials []trial) []check.Finding {
 		text, ids := evidence([]trial{t}, func(trial) bool { return true })
 		out = append(out, check.Finding{
 			Suspect: t.nodes[0], Message: fmt.Sprintf("%s is bad by itself: %s", t.nodes[0], text), Observations: ids,
-			Remedy: "the fault is inside the node: look at NVLink (nvidia-smi nvlink -s), the fabric manager, GPU clocks and power limits; run dcgmi diag -r 3",
+			Remedy: "the fault is inside the node: check NVLink (nvidia-smi nvlink -s), the fabric manager, GPU clocks and power limits; run dcgmi diag -r 3",
 		})
 	}
 	if bad == single {
@@ -116,7 +116,7 @@ func (g *Gate) alone(trials []trial) []check.Finding {
 	return out
 }
 
-// summariseTrials is what the small jobs say when they name nobody.
+// summariseTrials summarises small jobs that name no culprit.
 func (g *Gate) summariseTrials(trials []trial) string {
 	pairs, bad := 0, 0
 	for _, t := range trials {
@@ -131,11 +131,11 @@ func (g *Gate) summariseTrials(trials []trial) string {
 	case pairs == 0:
 		return ""
 	case bad == 0:
-		return fmt.Sprintf("; all %d pairs of nodes are good: what they share beyond pairs is the suspect (spine switches, routing, adaptive routing, SHARP)", pairs)
+		return fmt.Sprintf("; all %d pairs of nodes are good: suspect shared components (spine switches, routing, adaptive routing, SHARP)", pairs)
 	case bad == pairs:
-		return fmt.Sprintf("; all %d pairs of nodes are bad: it is no single node (image, NCCL version or settings, subnet manager, whole fabric)", pairs)
+		return fmt.Sprintf("; all %d pairs of nodes are bad: suspect a common cause (image, NCCL version or settings, subnet manager, whole fabric)", pairs)
 	default:
-		return fmt.Sprintf("; %d of %d pairs of nodes are bad and no node explains them", bad, pairs)
+		return fmt.Sprintf("; %d of %d pairs of nodes are bad, and no node explains them", bad, pairs)
 	}
 }
 

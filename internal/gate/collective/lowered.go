@@ -9,8 +9,7 @@ import (
 
 var _ plan.Lowers = (*Gate)(nil)
 
-// Lowered implements plan.Lowers: a largest size below the profile's is a part of the curve
-// that was not looked at.
+// Lowered implements plan.Lowers: a maximum size below the profile's omits a part of the curve.
 func (g *Gate) Lowered() []string {
 	_, asked := g.sizes()
 	own, err := nccl.ParseSize(asked)

@@ -18,7 +18,7 @@ func jobName(scope string, nodes []string) string {
 	return fmt.Sprintf("collective-%s-%08x", scope, h.Sum32())
 }
 
-// target is what an observation says it looked at.
+// target is the target of an observation.
 func target(scope string, nodes []string) string {
 	if scope == ScopeAll {
 		return "all nodes"
@@ -34,7 +34,7 @@ func names(groups [][]string) string {
 	return strings.Join(out, ", ")
 }
 
-// list writes at most ten names.
+// list joins at most ten names.
 func list(names []string) string {
 	const most = 10
 	if len(names) > most {

@@ -15,8 +15,8 @@ import (
 	"github.com/firstlight/firstlight/internal/workload"
 )
 
-// Observe implements check.Check: the run over all nodes, and what it takes to
-// name a culprit when that run shows none.
+// Observe implements check.Check: the run over all nodes, and smaller runs to localise a
+// failure that names no node.
 func (g *Gate) Observe(ctx context.Context, rec check.Recorder) error {
 	l, err := g.launcher(ctx)
 	if err != nil {
@@ -34,8 +34,8 @@ func (g *Gate) Observe(ctx context.Context, rec check.Recorder) error {
 	return g.localise(ctx, rec, l, nodes)
 }
 
-// localise runs ever other pairs until the culprit is named, nothing is left to
-// run, or as much time has gone as the run over all nodes may take.
+// localise runs further pairs until a culprit is named, all are run, or the timeout of the run
+// over all nodes has passed once more.
 func (g *Gate) localise(ctx context.Context, rec check.Recorder, l *workload.Launcher, nodes []string) error {
 	var tried []Figures
 	now := g.deps.Observer(rec).Clock.Now
@@ -54,7 +54,7 @@ func (g *Gate) localise(ctx context.Context, rec check.Recorder, l *workload.Lau
 	}
 }
 
-// round runs disjoint groups of nodes side by side, once each.
+// round runs disjoint groups of nodes concurrently, once each.
 func (g *Gate) round(ctx context.Context, rec check.Recorder, l *workload.Launcher, groups [][]string) ([]Figures, error) {
 	out := make([]Figures, len(groups))
 	jobs, ctx := errgroup.WithContext(ctx)
@@ -129,11 +129,11 @@ func (f *Figures) read(logs []gangjob.Log) {
 	}
 }
 
-// tail is the last few lines that say something.
+// tail is the last few non-empty lines.
 func tail(raw []byte) []string {
 	const lines, width = 5, 240
 	var out []string
-	_ = logline.Scan(bytes.NewReader(raw), func(l logline.Line) error { // a log too long has its beginning
+	_ = logline.Scan(bytes.NewReader(raw), func(l logline.Line) error { // of a log over the limit, the beginning
 		text := strings.ToValidUTF8(strings.TrimSpace(l.Text), "?")
 		if text == "" {
 			return nil

@@ -7,19 +7,19 @@ import (
 	"github.com/firstlight/firstlight/internal/gate/gangjob"
 )
 
-// trial is what one small job says of its nodes.
+// trial is the result of one small job.
 type trial struct {
 	id    string
 	nodes []string
-	// ran says that it says anything at all.
+	// ran is set if the job has a result.
 	ran bool
-	// bad says that it is wrong or slower than the profile's ceiling allows.
+	// bad is set if it failed or is slower than the profile's limit.
 	bad bool
-	// broken says that it is bad for another reason than its bandwidth.
+	// broken is set if it is bad for another reason than its bandwidth.
 	broken bool
 	busbw  float64
 	reason string
-	// remedy is for what it is broken by.
+	// remedy is the remedy of that reason.
 	remedy string
 }
 
@@ -52,8 +52,8 @@ func (g *Gate) trials(tried []Figures) []trial {
 	return out
 }
 
-// needsLocalising says that the run over all nodes is wrong, in a way that
-// runs on fewer nodes may explain, and that nobody is named yet.
+// needsLocalising reports whether the run over all nodes failed without naming a node, in a way
+// that runs on fewer nodes may explain.
 func (g *Gate) needsLocalising(all Figures) bool {
 	if len(all.Nodes) < 2 || all.Outcome.Ended == gangjob.EndedNotRun {
 		return false
@@ -62,9 +62,9 @@ func (g *Gate) needsLocalising(all Figures) bool {
 	return r.searchable && !r.named
 }
 
-// next chooses what to run after what was tried: pairs until each node is
-// either cleared by a good pair or guilty by bad ones, and single nodes when no
-// pair is good. Nothing is left to run when it returns none. It is pure.
+// next returns the groups to run after the tried ones: pairs until each node is cleared by a
+// good pair or guilty by bad ones, and single nodes if no pair is good. It is empty at the end,
+// and pure.
 func (g *Gate) next(nodes []string, tried []Figures) [][]string {
 	trials := g.trials(tried)
 	if len(nodes) == 2 { // the run over all nodes was the pair
@@ -91,14 +91,13 @@ func (g *Gate) next(nodes []string, tried []Figures) [][]string {
 	return nil
 }
 
-// classes are what pairs say of nodes.
+// classes classifies nodes by their pairs.
 type classes struct {
 	// cleared nodes were in a good pair.
 	cleared []string
-	// guilty nodes are bad with every cleared partner they met, and met at least two
-	// (or all there are).
+	// guilty nodes are bad with every tried cleared partner, at least two (or all of them).
 	guilty []string
-	// open nodes are neither yet.
+	// open nodes are not classified yet.
 	open []string
 	// links are bad pairs of cleared nodes.
 	links [][]string
@@ -136,7 +135,7 @@ func classify(nodes []string, trials []trial) classes {
 	return c
 }
 
-// pairsOf are the pairs that ran, good and bad ones.
+// pairsOf are the good and the bad pairs that ran.
 func pairsOf(trials []trial) (good, bad [][]string) {
 	for _, t := range trials {
 		switch {
@@ -150,7 +149,7 @@ func pairsOf(trials []trial) (good, bad [][]string) {
 	return good, bad
 }
 
-// withCleared pairs each open node with a cleared one it has not met, disjoint.
+// withCleared pairs each open node with an untried cleared one; the pairs are disjoint.
 func withCleared(c classes, trials []trial) [][]string {
 	var groups [][]string
 	taken := map[string]bool{}
@@ -168,11 +167,11 @@ func withCleared(c classes, trials []trial) [][]string {
 	return groups
 }
 
-// tournament is every pair of nodes once, in rounds of disjoint pairs.
+// tournament returns every pair of nodes once, in rounds of disjoint pairs.
 func tournament(nodes []string) [][][]string {
 	ring := slices.Clone(nodes)
 	if len(ring)%2 == 1 {
-		ring = append(ring, "") // whoever meets it rests
+		ring = append(ring, "") // its partner pauses in this round
 	}
 	var rounds [][][]string
 	for range len(ring) - 1 {

@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// place knows on which node each rank is.
+// place maps ranks to nodes.
 type place struct {
-	// nodes by host name, as programs in the pods call their host.
+	// nodes maps host names in the pods to nodes.
 	nodes map[string]string
 	ranks map[int]string
 }
 
-// where reads it from the table of devices and the pods' placement.
+// where reads the place from the table of devices and the pods' placement.
 func (f Figures) where() place {
 	p := place{nodes: map[string]string{}, ranks: map[int]string{}}
 	for _, n := range f.Nodes {
@@ -38,7 +38,7 @@ func (f Figures) where() place {
 	return p
 }
 
-// node is the node of a host; a host that is none of ours keeps its own name.
+// node is the node of a host; an unknown host keeps its name.
 func (p place) node(host string) string {
 	if n, ok := p.nodes[host]; ok {
 		return n
@@ -54,7 +54,7 @@ func short(host string) string {
 	return host
 }
 
-// strangers are hosts of ranks that are no node of the job.
+// strangers are hosts of ranks outside the job's nodes.
 func (p place) strangers(nodes []string) []string {
 	found := map[string]bool{}
 	for _, node := range p.ranks {

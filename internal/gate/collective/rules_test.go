@@ -21,11 +21,11 @@ func TestRules(t *testing.T) {
 		checktest.When("each rank is listed once", checktest.Set(KindRun, `.runs[0].devices[0]`, checktest.Twice)).Fails("pod firstlight-test/collective-0-abcde", "repetition 1 ran with 32 ranks, expected 32"),
 		checktest.When("each rank has a number of its own", checktest.Set(KindRun, `.runs[0].devices[0].rank`, 1)).Fails("pod firstlight-test/collective-0-abcde", "repetition 1 ran with 31 ranks, expected 32"),
 		checktest.When("each rank finishes initialising in each repetition", checktest.Set(KindRun, `.nccl.ranks[9].inits`, 2)).Unobserved("rank 9", "finished initialising 2 times in 3 repetitions"),
-		checktest.When("NCCL says on each node which devices it uses", checktest.Set(KindRun, `.nccl.hosts[2]`, checktest.LeftOut)).Unobserved("gpu-03", "does not say which devices"),
+		checktest.When("NCCL says on each node which devices it uses", checktest.Set(KindRun, `.nccl.hosts[2]`, checktest.LeftOut)).Unobserved("gpu-03", "does not report its devices"),
 		checktest.When("NCCL shows its channels", checktest.Set(KindRun, `.nccl.channels`, nil)).Unobserved("gpu-01", "no channel in both directions between gpu-01 and other nodes"),
 		checktest.When("channels over sockets are found on nodes that list their devices, too", checktest.Set(KindRun, `.nccl.channels[*].transport`, "NET/Socket")).Fails("gpu-01", "run over NET/Socket"),
 		checktest.When("one channel over sockets is one too many", checktest.Set(KindRun, `.nccl.channels[1].transport`, "NET/Socket")).Fails("", "run over NET/Socket"),
 		checktest.When("a rank of which nothing is known is no rank", checktest.Set(KindRun, `.nccl.channels[*].from`, 99)).Unobserved("gpu-01", "no channel in both directions"),
-		checktest.When("NCCL says of each GPU whether NVLS is available", checktest.Set(KindRun, `.nccl.ranks[0].nvls`, checktest.LeftOut)).Unobserved("gpu-01", "only of 7 of 8 GPUs of gpu-01"),
+		checktest.When("NCCL says of each GPU whether NVLS is available", checktest.Set(KindRun, `.nccl.ranks[0].nvls`, checktest.LeftOut)).Unobserved("gpu-01", "for only 7 of 8 GPUs of gpu-01"),
 	})
 }

@@ -20,13 +20,13 @@ import (
 //go:embed run.sh
 var script string
 
-// command is what is run, for a person.
+// command describes the command.
 func (g *Gate) command(repetitions int) string {
 	least, most := g.sizes()
 	return fmt.Sprintf("mpirun all_reduce_perf -b %s -e %s -f 2 -g 1, %d times", least, most, repetitions)
 }
 
-// sizes are the ends of the range, as nccl-tests takes them.
+// sizes are the minimum and maximum size in nccl-tests' format.
 func (g *Gate) sizes() (least, most string) {
 	least, most = g.profile.Collective.MinBytes, g.profile.Collective.MaxBytes
 	if s := g.site.Workloads.Collective.MinBytes; s != "" {
@@ -61,8 +61,7 @@ func (g *Gate) spec(name string, nodes []string, repetitions int) (workload.Spec
 	}, nil
 }
 
-// newIdentity makes the key by which mpirun reaches the job's own pods. It is
-// made for one job, opens nothing else, and is worthless when the job is gone.
+// newIdentity creates the SSH key for mpirun in the job's pods. It is valid for one job only.
 func newIdentity() (string, error) {
 	_, key, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {

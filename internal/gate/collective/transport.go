@@ -11,24 +11,24 @@ import (
 )
 
 const (
-	remedySocket = "on the node: ibstat (ports Active), ls /dev/infiniband in a pod (is the RDMA resource mounted), NCCL_IB_DISABLE unset, NCCL_IB_HCA names its devices"
+	remedySocket = "on the node: ibstat (ports Active), ls /dev/infiniband in a pod (RDMA resource mounted), NCCL_IB_DISABLE unset, NCCL_IB_HCA names its devices"
 	remedyGDR    = "on the node: nvidia-peermem loaded or DMA-BUF with the open driver, ACS off and IOMMU in passthrough, GPU and HCA below one PCIe switch"
-	remedyHCA    = "make NCCL_IB_HCA name exactly the compute-fabric devices, and check with ibstat that each of them is there and active"
+	remedyHCA    = "make NCCL_IB_HCA name exactly the compute-fabric devices, and check with ibstat that each of them exists and is active"
 	remedySilent = "run with NCCL_DEBUG=INFO and keep stdout and stderr in the log"
 )
 
-// transports demands, for every channel between nodes, an allowed transport
-// with GPUDirect RDMA, and on every node exactly the site's HCAs.
+// transports requires, for every channel between nodes, an allowed transport with GPUDirect
+// RDMA, and on every node exactly the site's HCAs.
 func (r *review) transports() {
 	if len(r.f.Nodes) < 2 || len(r.f.Runs) == 0 {
 		return
 	}
 	if r.f.NCCL.Lines == 0 {
-		r.Unobserved(r.id, r.launcher(), remedySilent, "NCCL said nothing: which transport it used is not known")
+		r.Unobserved(r.id, r.launcher(), remedySilent, "the log has no output of NCCL: its transport is unknown")
 		return
 	}
 	if r.f.NCCL.Clipped {
-		r.Unobserved(r.id, r.launcher(), remedySilent, "NCCL said more than is read of one log")
+		r.Unobserved(r.id, r.launcher(), remedySilent, "NCCL's output exceeds the size limit of a log")
 	}
 	blamed := r.hcas()
 	r.channels(blamed)
@@ -36,7 +36,7 @@ func (r *review) transports() {
 	r.inits()
 }
 
-// hcas demands the site's devices on every node; it returns the nodes blamed.
+// hcas requires the site's devices on every node; it returns the blamed nodes.
 func (r *review) hcas() map[string]bool {
 	blamed := map[string]bool{}
 	want := slices.Sorted(slices.Values(r.gate.site.Fabric.HCAs))
@@ -51,7 +51,7 @@ func (r *review) hcas() map[string]bool {
 			blamed[node] = true
 			r.blame(node, remedySocket, "NCCL found no InfiniBand device on %s and fell back to TCP sockets%s", node, over(h.Sockets))
 		case len(h.HCAs) == 0:
-			r.Unobserved(r.id, node, remedySilent, "NCCL does not say which devices it uses on %s", node)
+			r.Unobserved(r.id, node, remedySilent, "NCCL does not report its devices on %s", node)
 		default:
 			for _, used := range h.HCAs {
 				if r.sameHCAs(node, want, used) {
@@ -72,8 +72,8 @@ func over(sockets []string) string {
 	return " over " + strings.Join(sockets, ", ")
 }
 
-// sameHCAs names each device of a node that should not be used, or is not.
-func (r *review) sameHCAs(node string, want []string, used []nccl.HCA) bool {
+// sameHCAs blames each unexpected or missing device of a node.
+func (r *review) sameHCAs(node string, want []string, used []nccllog.HCA) bool {
 	layer := map[string]string{"infiniband": "IB", "roce": "RoCE"}[r.gate.profile.Fabric.Kind]
 	same := true
 	var have []string
@@ -82,7 +82,7 @@ func (r *review) sameHCAs(node string, want []string, used []nccl.HCA) bool {
 		switch {
 		case !slices.Contains(want, h.Name):
 			same = false
-			r.blame(node+"/"+h.Name, remedyHCA, "NCCL uses %s on %s, which is no device of the compute fabric", h.Name, node)
+			r.blame(node+"/"+h.Name, remedyHCA, "NCCL uses %s on %s, which is not a device of the compute fabric", h.Name, node)
 		case layer != "" && h.Layer != layer && !strings.HasPrefix(h.Layer, layer+"/"):
 			same = false
 			r.blame(node+"/"+h.Name, "set the port's link type with mlxconfig", "%s on %s is %s, the fabric is %s", h.Name, node, h.Layer, layer)
@@ -97,7 +97,7 @@ func (r *review) sameHCAs(node string, want []string, used []nccl.HCA) bool {
 	return same
 }
 
-// channels looks at every connection between two nodes.
+// channels judges every connection between two nodes.
 func (r *review) channels(blamed map[string]bool) {
 	crossing := map[string]map[string]bool{}
 	bad := map[string]map[string]int{} // transport, node, channels
@@ -135,8 +135,8 @@ func (r *review) channels(blamed map[string]bool) {
 	}
 }
 
-// badTransport blames the nodes at the ends of channels over a transport that
-// is not allowed, unless a node at one of their ends is known to be the cause.
+// badTransport blames the nodes with the most ends of channels over a transport that is not
+// allowed, unless one of the nodes is blamed already.
 func (r *review) badTransport(transport string, nodes map[string]int, blamed map[string]bool) {
 	most := 0
 	explained := false
@@ -155,8 +155,7 @@ func (r *review) badTransport(transport string, nodes map[string]int, blamed map
 	}
 }
 
-// plugin is how a plugin of NCCL names its InfiniBand transport: that of HPC-X
-// is NET/IBext_v8.
+// plugin matches the name of an InfiniBand transport of a plugin, such as HPC-X's NET/IBext_v8.
 var plugin = regexp.MustCompile(`^NET/IBext(?:_v\d+)?`)
 
 func (r *review) allowed(transport string) bool {
@@ -166,7 +165,7 @@ func (r *review) allowed(transport string) bool {
 	})
 }
 
-// inits demands that every rank finished initialising in every repetition.
+// inits requires that every rank finished initialising in every repetition.
 func (r *review) inits() {
 	seen := map[int]int{}
 	for _, rank := range r.f.NCCL.Ranks {

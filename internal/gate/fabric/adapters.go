@@ -45,7 +45,7 @@ func (g *Gate) adapters(b *check.Builder, obs []check.Observation) []adapter {
 		case !ok:
 			b.Unobserved(o.ID, n.Name, remedySSH, "ibv_devinfo was not run on %s", n.Name)
 		case err != nil:
-			b.Unobserved(o.ID, n.Name, remedyVerbs, "%s", err.Error())
+			b.Unobserved(o.ID, n.Name, remedyVerbs, "%v", err)
 		}
 		for _, name := range g.site.Fabric.HCAs {
 			i := slices.IndexFunc(hcas, func(a infiniband.HCA) bool { return a.Name == name })

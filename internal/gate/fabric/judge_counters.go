@@ -21,7 +21,7 @@ func (g *Gate) judgeCounters(b *check.Builder, obs []check.Observation, cabled t
 	after, errAfter := check.Decode[infiniband.ErrorReport](last)
 	for i, err := range []error{errBefore, errAfter} {
 		if err != nil {
-			b.Unobserved([]check.Observation{first, last}[i].ID, first.Target, remedySSH, "%s", err.Error())
+			b.Unobserved([]check.Observation{first, last}[i].ID, first.Target, remedySSH, "%v", err)
 		}
 	}
 	if errBefore != nil || errAfter != nil {

@@ -18,7 +18,7 @@ func judgeMTU(b *check.Builder, adapters []adapter) {
 		}
 		bytes, err := a.mtu()
 		if err != nil {
-			b.Unobserved(a.verbsObs.ID, a.name, remedyVerbs, "%s", err.Error())
+			b.Unobserved(a.verbsObs.ID, a.name, remedyVerbs, "%v", err)
 			continue
 		}
 		samples = append(samples, sample{a.name, strconv.Itoa(bytes) + " bytes", a.verbsObs})

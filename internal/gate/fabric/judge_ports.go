@@ -25,7 +25,7 @@ func (g *Gate) judgePorts(b *check.Builder, obs []check.Observation, smLID int) 
 		}
 		adapters, err := check.Decode[[]infiniband.HCA](o)
 		if err != nil {
-			b.Unobserved(o.ID, n.Name, remedySSH, "%s", err.Error())
+			b.Unobserved(o.ID, n.Name, remedySSH, "%v", err)
 			continue
 		}
 		for _, name := range g.site.Fabric.HCAs {

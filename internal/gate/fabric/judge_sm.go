@@ -27,7 +27,7 @@ func (g *Gate) judgeSM(b *check.Builder, obs []check.Observation) int {
 	for _, o := range check.OfKind(obs, kindSM) {
 		info, err := check.Decode[infiniband.SMInfo](o)
 		if err != nil {
-			b.Unobserved(o.ID, o.Target, remedySSH, "%s", err.Error())
+			b.Unobserved(o.ID, o.Target, remedySSH, "%v", err)
 			continue
 		}
 		byHost[o.Target] = append(byHost[o.Target], answer{info, o})

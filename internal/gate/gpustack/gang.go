@@ -47,7 +47,7 @@ func (g *Gate) observeGang(ctx context.Context, cluster *kube.Cluster, rec check
 func (g *Gate) observeUsage(ctx context.Context, cluster *kube.Cluster, rec check.Recorder) (room, error) {
 	attempt := g.begin(rec, kindUsage, "cluster", "GET nodes, pods: "+kube.GPUResource+" allocatable less requested by live pods")
 	usage, err := cluster.Usage(ctx, g.nodes, kube.GPUResource)
-	if err != nil { // without known room there is no proof; the error is recorded
+	if err != nil { // the proof needs known room; the error is recorded
 		return room{}, attempt.Record(nil, err)
 	}
 	if err := attempt.Record(usageFigures{Nodes: usage}, nil); err != nil {

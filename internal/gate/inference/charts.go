@@ -27,8 +27,7 @@ func (g *Gate) Charts(obs []check.Observation) []chart.Chart {
 	return out
 }
 
-// distribution is the share of requests that took no longer than so many ms,
-// with the objective.
+// distribution is the cumulative distribution of latencies with the objective.
 func distribution(title, note string, values []float64, objective float64) chart.Chart {
 	c := chart.Chart{
 		Title: title, Note: note,

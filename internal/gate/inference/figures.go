@@ -6,7 +6,7 @@ import (
 
 // Kinds of this gate's observations.
 const (
-	// KindServer is how the server came up.
+	// KindServer is the start of the server.
 	KindServer = "vllm-server"
 	// KindModels is the answer of /v1/models.
 	KindModels = "vllm-models"
@@ -14,11 +14,11 @@ const (
 	KindCompletion = "vllm-completion"
 	// KindLoad is every request of the load.
 	KindLoad = "vllm-load"
-	// KindEnd is how the server stood after the load.
+	// KindEnd is the state of the server after the load.
 	KindEnd = "vllm-end"
 )
 
-// ServerFigures is how the server stands.
+// ServerFigures is the state of the server.
 type ServerFigures struct {
 	Pod     string `json:"pod"`
 	Node    string `json:"node"`
@@ -26,12 +26,12 @@ type ServerFigures struct {
 	MaxLen  int    `json:"maxModelLen"`
 	GPUs    int    `json:"gpus"`
 	Healthy bool   `json:"healthy"`
-	// WaitedSeconds until it was healthy, or until it was given up.
+	// WaitedSeconds until it was healthy, or until the timeout.
 	WaitedSeconds float64 `json:"waitedSeconds"`
 	Restarts      int     `json:"restarts"`
 	// Problem is why it is not healthy.
 	Problem string `json:"problem,omitempty"`
-	// Crashed says that its container ended.
+	// Crashed is set if its container terminated.
 	Crashed bool           `json:"crashed,omitempty"`
 	Log     vllm.LogReport `json:"log"`
 }
@@ -48,7 +48,7 @@ type CompletionFigures struct {
 	Tokens int    `json:"tokens"`
 }
 
-// LoadFigures is the load as it was asked for and as it went.
+// LoadFigures is the requested load and its results.
 type LoadFigures struct {
 	RatePerSecond float64 `json:"ratePerSecond"`
 	Concurrency   int     `json:"concurrency"`
@@ -61,25 +61,23 @@ type LoadFigures struct {
 	WarmupRequests []Request `json:"warmupRequests,omitempty"`
 	// Seconds from the first measured request to the last answer.
 	Seconds float64 `json:"seconds"`
-	// ClientStall is the longest time, in ms, for which this process did not get
-	// to run while it measured: latencies below it are its own.
+	// ClientStall is the longest time, in ms, for which this process was not scheduled during
+	// the measurement: latencies below it may be caused by it.
 	ClientStall float64 `json:"clientStallMs"`
-	// Queue is how long a request waited on average in the server's queue, in ms, by the
-	// server's metrics; nil where they do not tell.
+	// Queue is the mean wait in the server's queue by its metrics, in ms; nil if unknown.
 	Queue *float64 `json:"queueMs,omitempty"`
-	// ServerTTFT and ServerITL bound the p99 by the server's own metrics, in ms; nil where
-	// they do not tell.
+	// ServerTTFT and ServerITL are upper bounds of the p99 by the server's metrics, in ms; nil
+	// if unknown.
 	ServerTTFT *float64 `json:"serverTTFTMs,omitempty"`
 	ServerITL  *float64 `json:"serverITLMs,omitempty"`
-	// Simulation is how far a simulated server ran behind the times that it simulates;
-	// nil where the server is a real one.
+	// Simulation is the delay of a simulated server; nil for a real server.
 	Simulation *Simulation `json:"simulation,omitempty"`
-	// Gap percentiles over all measured pieces, in ms.
+	// ITL are percentiles of the gaps between all measured pieces, in ms.
 	ITL Percentiles `json:"itlMs"`
 }
 
-// Simulation is how late the steps of a simulated server were, since its machine did not
-// run it: in all while it was loaded, and at most; in ms.
+// Simulation is the delay of the steps of a simulated server that its machine did not schedule
+// in time, in ms: the total under load and the maximum.
 type Simulation struct {
 	Late   float64 `json:"lateMs"`
 	Latest float64 `json:"latestMs"`
@@ -87,20 +85,20 @@ type Simulation struct {
 
 // Request is one request of the load; times are in ms.
 type Request struct {
-	// Due is when it should have been sent and Sent when it was, from the start.
+	// Due is the planned and Sent the actual send time, from the start.
 	Due  float64 `json:"dueMs"`
 	Sent float64 `json:"sentMs"`
-	// TTFT, TPOT and E2E are from when it was sent; nil where they are not known.
+	// TTFT, TPOT and E2E are measured from Sent; nil if unknown.
 	TTFT *float64 `json:"ttftMs,omitempty"`
 	TPOT *float64 `json:"tpotMs,omitempty"`
 	E2E  *float64 `json:"e2eMs,omitempty"`
-	// Tokens generated; FromUsage says that the server counted them.
+	// Tokens generated; FromUsage is set if the server counted them.
 	Tokens    int    `json:"tokens"`
 	FromUsage bool   `json:"fromUsage"`
 	Error     string `json:"error,omitempty"`
 }
 
-// Percentiles of something.
+// Percentiles of a distribution.
 type Percentiles struct {
 	P50 float64 `json:"p50"`
 	P90 float64 `json:"p90"`

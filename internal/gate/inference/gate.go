@@ -16,7 +16,7 @@ const Name = "inference"
 // jobName of its workload.
 const jobName = "inference"
 
-// Deps is what observing needs.
+// Deps are the dependencies of Observe.
 type Deps = gangjob.Deps
 
 // Gate is gate 8.
@@ -30,7 +30,7 @@ type Gate struct {
 
 var _ check.Check = (*Gate)(nil)
 
-// New makes the gate; deps may be zero when it only judges.
+// New returns the gate; deps may be zero for a gate that only judges.
 func New(s *site.Site, p *profile.Profile, deps Deps) *Gate {
 	g := &Gate{site: s, profile: p, deps: deps}
 	g.start = g.startPod
@@ -40,10 +40,10 @@ func New(s *site.Site, p *profile.Profile, deps Deps) *Gate {
 // Name implements check.Check.
 func (g *Gate) Name() string { return Name }
 
-// Claims is how many GPUs the gate holds while it observes.
+// Claims is the number of GPUs that the gate claims while it observes.
 func (g *Gate) Claims() int { return g.site.Workloads.Inference.GPUs }
 
-// Describe says what would be run.
+// Describe lists the actions of Observe.
 func (g *Gate) Describe() []string {
 	w := g.site.Workloads.Inference
 	return []string{

@@ -12,44 +12,44 @@ import (
 )
 
 const (
-	// healthTimeout is what one look at /health may take.
+	// healthTimeout is the timeout of one request to /health.
 	healthTimeout = 10 * time.Second
-	// firstPause and longestPause lie between two looks.
+	// The polling interval grows from firstPause to longestPause.
 	firstPause   = 50 * time.Millisecond
 	longestPause = 2 * time.Second
 )
 
 var (
-	// errCrashed says that the server's container ended.
-	errCrashed = errors.New("the server's container ended")
-	// errBlind says that the cluster does not tell any more how the server is.
-	errBlind = errors.New("the server's pod can't be watched")
+	// errCrashed: the server's container terminated.
+	errCrashed = errors.New("the server's container terminated")
+	// errUnwatched: the state of the server's pod is unknown.
+	errUnwatched = errors.New("cannot watch the server's pod")
 )
 
-// connection is a way to a healthy server.
+// connection is a connection to a healthy server.
 type connection struct {
 	client *vllm.Client
 	close  func()
 }
 
-// connect waits until the server answers /health with 200. It gives up when
-// the container ends, can't be started, or ctx is over.
+// connect waits until the server answers /health with 200. It fails if the container terminates
+// or cannot start, or ctx ends.
 func (g *Gate) connect(ctx context.Context, s server) (*connection, error) {
 	watching, stop := context.WithCancel(ctx)
 	defer stop()
 	ended := make(chan error, 1)
 	go func() {
 		defer close(ended)
-		crashed, why := s.ended(watching)
+		crashed, reason := s.ended(watching)
 		if crashed {
-			ended <- fmt.Errorf("%w: %w", errCrashed, why)
+			ended <- fmt.Errorf("%w: %w", errCrashed, reason)
 			return
 		}
-		ended <- fmt.Errorf("%w: %w", errBlind, why)
+		ended <- fmt.Errorf("%w: %w", errUnwatched, reason)
 	}()
 	defer func() {
 		stop()
-		for range ended { // until the watching has ended
+		for range ended { // until the watch has ended
 		}
 	}()
 	pause := firstPause
@@ -60,10 +60,10 @@ func (g *Gate) connect(ctx context.Context, s server) (*connection, error) {
 		}
 		timer := time.NewTimer(pause)
 		select {
-		case why := <-ended:
+		case reason := <-ended:
 			timer.Stop()
 			if ctx.Err() == nil {
-				return nil, why
+				return nil, reason
 			}
 		case <-ctx.Done():
 			timer.Stop()
@@ -71,11 +71,11 @@ func (g *Gate) connect(ctx context.Context, s server) (*connection, error) {
 			pause = min(2*pause, longestPause)
 			continue
 		}
-		return nil, fmt.Errorf("%w; the last look at /health: %w", ctx.Err(), err)
+		return nil, fmt.Errorf("%w; last request to /health: %w", ctx.Err(), err)
 	}
 }
 
-// try looks once, over a way of its own: one that led nowhere is of no more use.
+// try sends one request over a new port forward, since a failed one cannot be reused.
 func (g *Gate) try(ctx context.Context, s server) (*connection, error) {
 	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
 	defer cancel()

@@ -8,17 +8,17 @@ import (
 )
 
 const (
-	remedyRequests = "read the errors in the evidence and the server's log; failures under load are often a full queue, an engine that died or a timeout in front of the server"
-	remedyTTFT     = "look at queueing and prefill: vllm:num_requests_waiting, chunked prefill and --max-num-batched-tokens, prompt lengths; add replicas when the queue grows"
-	remedyTPOT     = "look at decoding: batch size (--max-num-seqs), vllm:kv_cache_usage_perc and preemptions, GPU clocks, and NVLink and NCCL of the tensor-parallel group"
-	remedyQueue    = "the server schedules fewer requests than come: look at --max-num-seqs, --max-num-batched-tokens and the KV cache (vllm:kv_cache_usage_perc, vllm:num_preemptions_total); more replicas or GPUs carry the rate, or the site asks for less of it (workloads.inference.rate)"
-	remedyITL      = "look at what stops decoding for a while: vllm:num_preemptions_total, long prompts without chunked prefill, garbage collection, a proxy that holds the stream back"
-	remedyLength   = "look at max_new_tokens in the model's generation_config.json (--generation-config, --override-generation-config), at --max-model-len, and at proxies that cut streams"
-	remedyRate     = "compare vllm:num_requests_running and num_requests_waiting with the concurrency: more replicas or GPUs carry the rate, or the site asks for less of it (workloads.inference.rate, concurrency)"
-	remedyBoth     = "both prefill and decoding are slow: look at GPU clocks, power limits and throttling, at who else uses the GPUs, and at the tensor-parallel links"
+	remedyRequests = "read the errors in the evidence and the server's log; failures under load are often a full queue, a crashed engine or a timeout of a proxy"
+	remedyTTFT     = "check queueing and prefill: vllm:num_requests_waiting, chunked prefill and --max-num-batched-tokens, prompt lengths; add replicas if the queue grows"
+	remedyTPOT     = "check decoding: batch size (--max-num-seqs), vllm:kv_cache_usage_perc and preemptions, GPU clocks, and NVLink and NCCL of the tensor-parallel group"
+	remedyQueue    = "the server schedules fewer requests than arrive: check --max-num-seqs, --max-num-batched-tokens and the KV cache (vllm:kv_cache_usage_perc, vllm:num_preemptions_total); add replicas or GPUs, or lower workloads.inference.rate of the site"
+	remedyITL      = "check what pauses decoding: vllm:num_preemptions_total, long prompts without chunked prefill, garbage collection, a proxy that buffers the stream"
+	remedyLength   = "check max_new_tokens in the model's generation_config.json (--generation-config, --override-generation-config), --max-model-len, and proxies that truncate streams"
+	remedyRate     = "compare vllm:num_requests_running and num_requests_waiting with the concurrency: add replicas or GPUs, or lower workloads.inference.rate or concurrency of the site"
+	remedyBoth     = "both prefill and decoding are slow: check GPU clocks, power limits and throttling, other processes on the GPUs, and the tensor-parallel links"
 )
 
-// load demands every request, and the objective at the 99th percentile.
+// load requires every request, and the objective at the 99th percentile.
 func (r *review) load(id string, f LoadFigures) {
 	w := r.gate.site.Workloads.Inference
 	r.sent(id, f)
@@ -33,39 +33,39 @@ func (r *review) load(id string, f LoadFigures) {
 		r.Fail(id, "tokens of model "+w.Model, remedyRequests, "%d of %d requests were answered without any output token", m.empty, len(f.Requests))
 	}
 	if short := len(f.Requests) - m.failed - m.empty - len(m.tpot); short > 0 {
-		r.Unobserved(id, "tokens of model "+w.Model, "ask for more output tokens", "%d answers have one token only: they have no time per output token", short)
+		r.Unobserved(id, "tokens of model "+w.Model, "request more output tokens", "%d answers have only one token and so no time per output token", short)
 	}
 	r.length(id, f.Requests)
 	if m.impossible > 0 {
-		r.Unobserved(id, "firstlight's own machine", "look at its clock, then walk again: firstlight accept --from inference", "%d requests have times below zero: they were not measured", m.impossible)
+		r.Unobserved(id, "firstlight's own machine", "check its clock, then walk again: firstlight accept --from inference", "%d requests have negative times: they were not measured", m.impossible)
 	}
 	if f.Seconds <= 0 && m.failed == 0 {
-		r.Unobserved(id, "job "+jobName, remedyRun, "how long the load took is not known")
+		r.Unobserved(id, "job "+jobName, remedyRun, "the duration of the load is unknown")
 	}
 	r.latency(id, f, m)
 }
 
-// sent demands that the load was the site's.
+// sent requires that the load is the site's.
 func (r *review) sent(id string, f LoadFigures) {
 	w := r.gate.site.Workloads.Inference
 	if f.RatePerSecond != w.Rate || f.Concurrency != w.Concurrency || f.InputTokens != w.InputTokens || f.OutputTokens != w.OutputTokens || f.Asked != w.Requests {
-		r.Unobserved(id, "job "+jobName, remedyRun, "the load was another than the site's: %d requests at %g/s, %d at a time", f.Asked, f.RatePerSecond, f.Concurrency)
+		r.Unobserved(id, "job "+jobName, remedyRun, "the load differs from the site's: %d requests at %g/s, %d at a time", f.Asked, f.RatePerSecond, f.Concurrency)
 	}
 	if warm := measure(f.WarmupRequests); warm.failed > 0 && len(f.Requests) < w.Requests {
-		// outside of this the warm-up is not judged
-		r.Fail(id, "requests to job "+jobName, remedyRequests, "the load could not be run: %d of %d requests to warm up failed, the first with: %s", warm.failed, len(f.WarmupRequests), warm.firstError)
+		// otherwise the warm-up is not judged
+		r.Fail(id, "requests to job "+jobName, remedyRequests, "the load could not be run: %d of %d warm-up requests failed, the first with: %s", warm.failed, len(f.WarmupRequests), warm.firstError)
 	}
 	if len(f.Requests) != w.Requests || w.Requests == 0 {
-		r.Unobserved(id, "job "+jobName, remedyRun, "%d requests were measured, the site wants %d", len(f.Requests), w.Requests)
+		r.Unobserved(id, "job "+jobName, remedyRun, "%d requests were measured, the site requires %d", len(f.Requests), w.Requests)
 	}
 	if len(f.WarmupRequests) != w.Warmup {
-		r.Unobserved(id, "job "+jobName, remedyRun, "%d requests were sent to warm up, the site wants %d", len(f.WarmupRequests), w.Warmup)
+		r.Unobserved(id, "job "+jobName, remedyRun, "%d warm-up requests were sent, the site requires %d", len(f.WarmupRequests), w.Warmup)
 	}
 }
 
-// length demands that each answer has all the tokens that were asked for: ignore_eos was
-// set. Pieces of a stream may hold several tokens, so that only what the server counted
-// shows that an answer is short. Answers without any token are counted elsewhere.
+// length requires that each answer has the requested number of tokens, since ignore_eos is set.
+// A piece of a stream may have several tokens, so only the server's count proves a short answer.
+// Answers without tokens are judged elsewhere.
 func (r *review) length(id string, requests []Request) {
 	w := r.gate.site.Workloads.Inference
 	short, uncounted, shortest := 0, 0, w.OutputTokens
@@ -80,17 +80,17 @@ func (r *review) length(id string, requests []Request) {
 		}
 	}
 	if short > 0 {
-		r.Fail(id, "length of answers of model "+w.Model, remedyLength, "%d of %d answers have fewer than the %d tokens that were asked for, the shortest has %d: it was a lighter load than the site's", short, len(requests), w.OutputTokens, shortest)
+		r.Fail(id, "length of answers of model "+w.Model, remedyLength, "%d of %d answers have fewer than the requested %d tokens, the shortest has %d: the load was lighter than the site's", short, len(requests), w.OutputTokens, shortest)
 	}
 	if uncounted > 0 {
-		r.Unobserved(id, "length of answers of model "+w.Model, "let the server count tokens (stream_options.include_usage)", "%d answers came in fewer than the %d pieces that were asked for, and the server does not say how many tokens they have", uncounted, w.OutputTokens)
+		r.Unobserved(id, "length of answers of model "+w.Model, "let the server count tokens (stream_options.include_usage)", "%d answers have fewer pieces than the requested %d tokens, and the server does not report their number of tokens", uncounted, w.OutputTokens)
 	}
 }
 
-// measured is what the requests say together, in ms.
+// measured are the results of all requests, in ms.
 type measured struct {
 	failed, empty int
-	// impossible requests have times below zero.
+	// impossible requests have negative times.
 	impossible      int
 	firstError      string
 	ttft, tpot, e2e []float64
@@ -125,12 +125,12 @@ func measure(requests []Request) measured {
 	return m
 }
 
-// sendSlack is what rounding to microseconds takes from the time that a request is sent, in ms.
+// sendSlack is the rounding tolerance of send times, in ms.
 const sendSlack = 1
 
 func belowZero(ms *float64) bool { return ms != nil && *ms < 0 }
 
-// objective is the site's, else the profile's, in ms.
+// objective is the site's objective, or else the profile's, in ms.
 func objective(own time.Duration, key string, def float64, source string) (limit float64, from string) {
 	if own > 0 {
 		return ms(own), "site workloads.inference." + key
@@ -153,7 +153,7 @@ func (g *Gate) itlLimit() (limit float64, from string) {
 	return objective(g.site.Workloads.Inference.ITLp99.D(), "itlP99", p.Value, p.Source)
 }
 
-// latency holds the 99th percentiles against the objective.
+// latency compares the 99th percentiles with the objective.
 func (r *review) latency(id string, f LoadFigures, m measured) {
 	if len(m.ttft) == 0 || len(m.tpot) == 0 {
 		if m.failed == 0 && m.empty == 0 {
@@ -178,7 +178,7 @@ func (r *review) latency(id string, f LoadFigures, m measured) {
 	r.Figure(
 		check.Figure{Name: "ITL p99", Value: f.ITL.P99, Unit: "ms", Limit: itlLimit, Relation: "<=", Source: itlFrom}, check.Figure{Name: "E2E p99", Value: e2e.P99, Unit: "ms"},
 		check.Figure{Name: "output tokens", Value: float64(m.tokens), Unit: "tokens"},
-		check.Figure{Name: "latest request behind its time", Value: max(0, m.lag), Unit: "ms", Limit: ttftLimit, Relation: "<=", Source: "TTFT objective: a request that waits to be sent has no token either"},
+		check.Figure{Name: "latest request behind its time", Value: max(0, m.lag), Unit: "ms", Limit: ttftLimit, Relation: "<=", Source: "TTFT objective: a request that waits to be sent has no first token"},
 		check.Figure{Name: "longest stall of firstlight itself", Value: f.ClientStall, Unit: "ms"})
 	if f.Seconds > 0 {
 		r.Figure(
@@ -186,7 +186,7 @@ func (r *review) latency(id string, f LoadFigures, m measured) {
 			check.Figure{Name: "request throughput", Value: float64(len(m.ttft)) / f.Seconds, Unit: "requests/s"})
 	}
 	if r.gate.spoiled(f) {
-		r.Unobserved(id, "firstlight's own machine", "walk again from a machine that is not busy, and near the cluster: firstlight accept --from inference", "TTFT p99 is %.0f ms, TPOT p99 %.1f ms and the latest request %.0f ms behind its time, but %s: whose time that is can't be told", ttft.P99, tpot.P99, m.lag, r.gate.stall(f))
+		r.Unobserved(id, "firstlight's own machine", "walk again from an idle machine near the cluster: firstlight accept --from inference", "TTFT p99 is %.0f ms, TPOT p99 %.1f ms and the latest request %.0f ms behind its time, but %s: the cause of the latency is unknown", ttft.P99, tpot.P99, m.lag, r.gate.stall(f))
 		return
 	}
 	r.rate(id, f, m, ttft.P99 > ttftLimit || tpot.P99 > tpotLimit)
@@ -197,7 +197,7 @@ func (r *review) latency(id string, f LoadFigures, m measured) {
 
 func (r *review) slow(id string, ttft, ttftLimit, tpot, tpotLimit float64) {
 	if ttftLimit <= 0 || tpotLimit <= 0 {
-		r.Unobserved(id, "site workloads.inference", "give ttftP99 and tpotP99", "there is no objective to hold latencies against")
+		r.Unobserved(id, "site workloads.inference", "set ttftP99 and tpotP99", "the latencies have no objective")
 		return
 	}
 	forTTFT, forTPOT := remedyTTFT, remedyTPOT

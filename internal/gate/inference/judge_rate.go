@@ -4,31 +4,31 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 )
 
-// rate demands that the server takes requests as they come: latencies count from the
-// sending, so that what waits here is in none of them, and what waits in the server's
-// queue makes the first token late whatever prefill takes. Where answers are slow and the
-// queue is short, a request that waits here is their effect.
+// rate requires that the server accepts requests at the offered rate. Latencies are measured
+// from the send time, so they do not include the wait in the client; the wait in the server's
+// queue delays the first token independently of prefill. If answers are slow and the queue is
+// short, the wait in the client is a consequence.
 func (r *review) rate(id string, f LoadFigures, m measured, slow bool) {
 	limit, _ := r.gate.ttftLimit()
-	const allowed = "TTFT objective: a request that waits has no token either"
+	const allowed = "TTFT objective: a waiting request has no first token"
 	if f.Queue != nil {
 		r.Figure(check.Figure{Name: "mean wait in the server's queue", Value: *f.Queue, Unit: "ms", Limit: limit, Relation: "<=", Source: allowed})
 	}
 	suspect := "server of job " + jobName + " (rate)"
 	switch {
 	case f.Queue != nil && *f.Queue > limit:
-		r.Fail(id, suspect, remedyQueue, "the offered rate of %g requests/s is not kept: the server sustains %.1f, and a request waited %.0f ms on average in its queue, allowed are the %.0f ms of the TTFT objective", f.RatePerSecond, float64(len(m.ttft))/f.Seconds, *f.Queue, limit)
+		r.Fail(id, suspect, remedyQueue, "the offered rate of %g requests/s is not met: the server sustains %.1f, and the mean wait in its queue is %.0f ms, the maximum is the %.0f ms of the TTFT objective", f.RatePerSecond, float64(len(m.ttft))/f.Seconds, *f.Queue, limit)
 	case m.lag > limit && !slow:
-		r.Fail(id, suspect, remedyRate, "the offered rate of %g requests/s is not kept: with %d requests at a time a request was sent %.0f ms after its time, allowed are the %.0f ms of the TTFT objective", f.RatePerSecond, f.Concurrency, m.lag, limit)
+		r.Fail(id, suspect, remedyRate, "the offered rate of %g requests/s is not met: with %d requests at a time, a request was sent %.0f ms late, the maximum is the %.0f ms of the TTFT objective", f.RatePerSecond, f.Concurrency, m.lag, limit)
 	}
 }
 
-// pauses holds the gaps between tokens against their limit: TPOT is a mean over an answer,
-// in which a pause drowns.
+// pauses compares the gaps between tokens with their limit: TPOT is a mean over an answer, which
+// hides a pause.
 func (r *review) pauses(id string, itl, limit float64) {
 	switch {
 	case limit <= 0:
-		r.Unobserved(id, "site workloads.inference", "give itlP99", "there is no objective to hold the time between tokens against")
+		r.Unobserved(id, "site workloads.inference", "set itlP99", "the time between tokens has no objective")
 	case itl <= 0:
 		r.Unobserved(id, "job "+jobName, remedyRun, "no time between tokens was measured")
 	case itl > limit:

@@ -16,17 +16,17 @@ func (r *review) down(id string, f ServerFigures) {
 		fits := ""
 		if fit := kv.Fit(); fit > 0 {
 			remedy = fmt.Sprintf("reduce max-model-len (site workloads.inference.maxModelLen) to <= %d, or raise --gpu-memory-utilization, or give the server more GPUs (tensor parallel)", fit)
-			fits = fmt.Sprintf(", which holds %d", fit)
+			fits = fmt.Sprintf(", which fits %d", fit)
 		}
-		r.Fail(id, "vllm --max-model-len (site workloads.inference.maxModelLen)", remedy, "vLLM does not come up: max-model-len %d does not fit the KV cache%s%s", kv.MaxModelLen, fits, restarted(f.Restarts))
+		r.Fail(id, "vllm --max-model-len (site workloads.inference.maxModelLen)", remedy, "vLLM does not start: max-model-len %d does not fit the KV cache%s%s", kv.MaxModelLen, fits, restarted(f.Restarts))
 	case f.Log.FreeMemory != "":
-		r.Fail(id, suspect, "find out who holds GPU memory on the node (nvidia-smi), or lower --gpu-memory-utilization", "vLLM does not come up: %s", f.Log.FreeMemory)
+		r.Fail(id, suspect, "find the processes that use GPU memory on the node (nvidia-smi), or lower --gpu-memory-utilization", "vLLM does not start: %s", f.Log.FreeMemory)
 	case f.Crashed && f.Restarts == 0 && f.Log.Lines == 0:
 		r.Unobserved(id, suspect, remedyRun, "the server could not be started: %s", f.Problem)
 	case f.Crashed:
 		r.Fail(id, suspect, remedyLog, "vLLM crashes%s%s: %s", restarted(f.Restarts), lastError(f.Log.Errors), f.Problem)
 	default:
-		r.Fail(id, suspect, "read the server's log in the evidence; when it is still loading the model, allow more time (site workloads.inference.timeout)", "the server was not healthy after %.0f s%s: %s", f.WaitedSeconds, lastError(f.Log.Errors), f.Problem)
+		r.Fail(id, suspect, "read the server's log in the evidence; if it is still loading the model, allow more time (site workloads.inference.timeout)", "the server was not healthy after %.0f s%s: %s", f.WaitedSeconds, lastError(f.Log.Errors), f.Problem)
 	}
 }
 
@@ -37,7 +37,7 @@ func restarted(n int) string {
 	return fmt.Sprintf(" (CrashLoop: %d restarts)", n)
 }
 
-// models demands that the model is served under its name.
+// models requires that the model is served under its name.
 func (r *review) models(id string, f ModelsFigures) {
 	want := r.gate.site.Workloads.Inference.Model
 	if !slices.Contains(f.Models, want) {
@@ -52,11 +52,11 @@ func orNone(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// completion demands the golden prefix.
+// completion requires the golden prefix.
 func (r *review) completion(id string, f CompletionFigures) {
 	w := r.gate.site.Workloads.Inference
 	if w.GoldenPrefix == "" {
-		r.Unobserved(id, "site workloads.inference.goldenPrefix", "give the prefix that a good server answers", "there is nothing to compare the completion with")
+		r.Unobserved(id, "site workloads.inference.goldenPrefix", "set the prefix that a good server answers", "the completion has no golden prefix to compare with")
 		return
 	}
 	if f.Prompt != w.Prompt {
@@ -73,6 +73,6 @@ func (r *review) completion(id string, f CompletionFigures) {
 		if len(text) > most {
 			text = strings.ToValidUTF8(text[:most], "") + "..."
 		}
-		r.Fail(id, "tokens of model "+w.Model, "compare the model's revision and the checksums of its weights and tokenizer with those that the prefix was recorded from; try another GPU and another tensor-parallel size: when only one GPU answers so, run dcgmi diag -r 4 on it", "the greedy completion of %q is %q and does not begin with the golden prefix %q", w.Prompt, text, w.GoldenPrefix)
+		r.Fail(id, "tokens of model "+w.Model, "compare the model's revision and the checksums of its weights and tokenizer with those that the prefix was recorded from; try another GPU and another tensor-parallel size: if only one GPU answers differently, run dcgmi diag -r 4 on it", "the greedy completion of %q is %q and does not begin with the golden prefix %q", w.Prompt, text, w.GoldenPrefix)
 	}
 }

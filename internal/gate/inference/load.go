@@ -15,9 +15,8 @@ import (
 // streamer makes one streamed request.
 type streamer func(context.Context, vllm.Request) (vllm.Stream, error)
 
-// loadAndMetrics loads the server, and reads in its metrics how long requests waited in its
-// queue, whether it is a simulated one, and how late that was. A server that does not
-// answer /metrics says nothing of either.
+// loadAndMetrics loads the server and reads from its metrics the wait in its queue and, for a
+// simulated server, its delay. Both are nil for a server without /metrics.
 func (g *Gate) loadAndMetrics(ctx context.Context, client *vllm.Client) LoadFigures {
 	before, _ := client.Metrics(ctx)
 	f := g.load(ctx, client.Stream)
@@ -30,16 +29,16 @@ func (g *Gate) loadAndMetrics(ctx context.Context, client *vllm.Client) LoadFigu
 	return f
 }
 
-// vLLM's histograms, in seconds: of the time that requests wait before they are scheduled,
-// from a request's arrival to its first token, and between two tokens.
+// vLLM's histograms, in seconds: the wait before scheduling, the time from arrival to the first
+// token, and between tokens.
 const (
 	queueTime  = "vllm:request_queue_time_seconds"
 	ttftMetric = "vllm:time_to_first_token_seconds"
 	itlMetric  = "vllm:inter_token_latency_seconds"
 )
 
-// queueOf is the mean wait in a server's queue between two looks at its metrics, in ms; nil
-// where it does not tell.
+// queueOf is the mean wait in a server's queue between two snapshots of its metrics, in ms; nil
+// if unknown.
 func queueOf(before, after []byte) *float64 {
 	h, ok := between(before, after, queueTime)
 	if !ok {
@@ -49,8 +48,8 @@ func queueOf(before, after []byte) *float64 {
 	return &mean
 }
 
-// p99Of is the bound of a server's histogram that 99 % of the values between two looks at
-// its metrics kept, in ms; nil where it does not tell.
+// p99Of is the upper bound of 99 % of a histogram's values between two snapshots of the metrics,
+// in ms; nil if unknown.
 func p99Of(before, after []byte, name string) *float64 {
 	h, _ := between(before, after, name)
 	bound, ok := h.Within(0.99)
@@ -61,7 +60,7 @@ func p99Of(before, after []byte, name string) *float64 {
 	return &bound
 }
 
-// between is what a histogram counted between two looks; false where it does not tell.
+// between is the difference of a histogram between two snapshots; false without new values.
 func between(before, after []byte, name string) (prom.Histogram, bool) {
 	b, errBefore := prom.ParseHistogram(before, name)
 	a, errAfter := prom.ParseHistogram(after, name)
@@ -71,8 +70,8 @@ func between(before, after []byte, name string) (prom.Histogram, bool) {
 	return a.Since(b), true
 }
 
-// load sends requests at a fixed rate, whatever the answers take, with at most
-// so many at a time: the first few to warm up, then those that are measured.
+// load sends requests at a fixed rate, independently of the answers, with limited concurrency:
+// first the warm-up, then the measured requests.
 func (g *Gate) load(ctx context.Context, stream streamer) LoadFigures {
 	w := g.site.Workloads.Inference
 	f := LoadFigures{
@@ -115,7 +114,7 @@ func (g *Gate) send(ctx context.Context, stream streamer, n int, what string) ([
 	return results[:sent], slices.Concat(gaps...), time.Since(begin)
 }
 
-// waitUntil waits for the time and for a free slot; false when ctx ends first.
+// waitUntil waits for the time and for a free slot; false if ctx ends first.
 func waitUntil(ctx context.Context, at time.Time, slots chan<- struct{}) bool {
 	timer := time.NewTimer(time.Until(at))
 	defer timer.Stop()
@@ -132,7 +131,7 @@ func waitUntil(ctx context.Context, at time.Time, slots chan<- struct{}) bool {
 	}
 }
 
-// measure makes the request; it returns the gaps between pieces.
+// measure sends the request; it returns the gaps between pieces.
 func (r *Request) measure(ctx context.Context, stream streamer, begin time.Time, req vllm.Request) []time.Duration {
 	r.Sent = ms(time.Since(begin))
 	s, err := stream(ctx, req)
@@ -145,7 +144,7 @@ func (r *Request) measure(ctx context.Context, stream streamer, begin time.Time,
 		return nil
 	}
 	if s.Tokens > 1 && len(s.Gaps) == 0 {
-		r.Error = fmt.Sprintf("%d tokens in one piece: the time between them cannot be measured (does a proxy keep the stream back?)", s.Tokens)
+		r.Error = fmt.Sprintf("%d tokens in one piece: the time between them cannot be measured (does a proxy buffer the stream?)", s.Tokens)
 		return nil
 	}
 	ttft, e2e := ms(s.First), ms(s.Last)
@@ -157,7 +156,7 @@ func (r *Request) measure(ctx context.Context, stream streamer, begin time.Time,
 	return s.Gaps
 }
 
-// request is one with a prompt of its own, so that no cache answers it.
+// request has a unique prompt, so that no cache answers it.
 func (g *Gate) request(what string, n int) vllm.Request {
 	w := g.site.Workloads.Inference
 	words := []string{what, fmt.Sprint(n)}

@@ -29,8 +29,8 @@ func (g *Gate) Observe(ctx context.Context, rec check.Recorder) error {
 	return g.watch(ctx, limited, s, rec, started)
 }
 
-// remove deletes the server, also when ctx has ended; one that is held is left for who
-// cleans up after the run, unless it was ended.
+// remove deletes the server, also after ctx has ended. A server with Deps.Hold remains until the
+// cleanup of the run, unless ctx has ended.
 func (g *Gate) remove(ctx context.Context, s server, rec check.Recorder) {
 	if g.deps.Hold && ctx.Err() == nil {
 		return
@@ -38,11 +38,11 @@ func (g *Gate) remove(ctx context.Context, s server, rec check.Recorder) {
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), deleteDeadline)
 	defer cancel()
 	if err := s.remove(end); err != nil {
-		rec.Progress("the server could not be removed: %v", err)
+		rec.Progress("cannot delete the server: %v", err)
 	}
 }
 
-// watch sees the server come up and measures it.
+// watch waits for the server and measures it.
 func (g *Gate) watch(ctx, limited context.Context, s server, rec check.Recorder, started check.Attempt) error {
 	w := g.site.Workloads.Inference
 	name, node := s.where()
@@ -55,7 +55,7 @@ func (g *Gate) watch(ctx, limited context.Context, s server, rec check.Recorder,
 		}
 		return fmt.Errorf("wait for the server: %w", ctx.Err())
 	}
-	if errors.Is(err, errBlind) {
+	if errors.Is(err, errUnwatched) {
 		return started.RecordPartial(f, err)
 	}
 	if err != nil {
@@ -75,7 +75,7 @@ func (g *Gate) watch(ctx, limited context.Context, s server, rec check.Recorder,
 	return f.recordLog(ctx, s, g.deps.Observer(rec).Begin(KindEnd, "pod "+name, "log and restarts of pod "+name))
 }
 
-// measure asks for the models and the known completion, then loads the server.
+// measure requests the models and the known completion, then loads the server.
 func (g *Gate) measure(ctx context.Context, client *vllm.Client, rec check.Recorder) error {
 	w := g.site.Workloads.Inference
 	observer := g.deps.Observer(rec)
@@ -85,7 +85,7 @@ func (g *Gate) measure(ctx context.Context, client *vllm.Client, rec check.Recor
 		return err
 	}
 	attempt = observer.Begin(KindCompletion, "/v1/completions", fmt.Sprintf("POST /v1/completions prompt %q, temperature 0", w.Prompt))
-	// A token has a byte at least, so that these are enough for the whole prefix.
+	// A token has at least one byte, so these are enough for the whole prefix.
 	tokens := max(w.OutputTokens, len(w.GoldenPrefix))
 	answer, raw, err := client.Complete(ctx, vllm.Request{Model: w.Model, Prompt: w.Prompt, MaxTokens: tokens})
 	if err := attempt.Raw(raw).Record(CompletionFigures{Prompt: w.Prompt, Text: answer.Text, Tokens: answer.Tokens}, err); err != nil {

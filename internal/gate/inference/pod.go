@@ -20,24 +20,24 @@ var script string
 const (
 	port      = 8000
 	container = "vllm"
-	// restarts that are borne: a server that crashes at once shows it by then.
+	// restarts before the job fails, enough to detect a server that crashes at start.
 	restarts = 3
-	// logLimit bounds what is kept of the server's log.
+	// logLimit limits the stored log of the server, in bytes.
 	logLimit = 16 << 20
-	// deleteDeadline bounds the removal of the pod.
+	// deleteDeadline limits the deletion of the pod.
 	deleteDeadline = 3 * time.Minute
 )
 
-// server is a pod that runs the server, or is about to.
+// server is a pod that runs or starts the server.
 type server interface {
-	// where are the names of its pod and node.
+	// where returns the names of its pod and node.
 	where() (pod, node string)
-	// forward opens a way to its port.
+	// forward opens a port forward.
 	forward(ctx context.Context) (addr string, stop func(), err error)
-	// ended returns when its container has ended or can't be started (crashed),
-	// or when that can't be seen any more, with why.
-	ended(ctx context.Context) (crashed bool, why error)
-	// log is what its container said, the last instance's where it crashed.
+	// ended waits until its container has terminated or cannot start (crashed), or its state
+	// can no longer be watched, and returns the reason.
+	ended(ctx context.Context) (crashed bool, reason error)
+	// log is the log of its container, including the previous instance.
 	log(ctx context.Context) ([]byte, error)
 	restarted(ctx context.Context) (int, error)
 	remove(ctx context.Context) error
@@ -67,12 +67,12 @@ func (g *Gate) startPod(ctx context.Context) (server, error) {
 		return nil, fmt.Errorf("start the server: %w", err)
 	}
 	spec := g.spec()
-	why, err := gangjob.Free(ctx, l.Cluster, spec)
+	reason, err := gangjob.Free(ctx, l.Cluster, spec)
 	if err != nil {
 		return nil, fmt.Errorf("start the server: %w", err)
 	}
-	if why != "" {
-		return nil, errors.New(why)
+	if reason != "" {
+		return nil, errors.New(reason)
 	}
 	gang, err := l.Start(ctx, spec)
 	if err != nil {
@@ -105,7 +105,7 @@ func (p *pod) bind(ctx context.Context) error {
 		return err
 	}
 	if len(pods) == 0 {
-		return errors.New("the server's pod is gone")
+		return errors.New("the server's pod was deleted")
 	}
 	p.name, p.node = pods[0].Name, pods[0].Spec.NodeName
 	return nil
@@ -117,7 +117,7 @@ func (p *pod) forward(ctx context.Context) (addr string, stop func(), err error)
 	return p.cluster.Forward(ctx, p.gang.Namespace, p.name, port)
 }
 
-func (p *pod) ended(ctx context.Context) (crashed bool, why error) {
+func (p *pod) ended(ctx context.Context) (crashed bool, reason error) {
 	result, err := p.gang.WaitDone(ctx)
 	switch {
 	case err != nil:
@@ -125,7 +125,7 @@ func (p *pod) ended(ctx context.Context) (crashed bool, why error) {
 	case len(result.Pods) > 0:
 		return true, errors.New(result.Pods[0].String())
 	default:
-		return true, errors.New("the server's pod is gone")
+		return true, errors.New("the server's pod was deleted")
 	}
 }
 

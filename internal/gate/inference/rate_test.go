@@ -26,27 +26,27 @@ func TestALoadThatWasNotTheSites(t *testing.T) {
 	}{
 		"as it was":                   {verdict: check.Passed},
 		"a little late":               {spoil: func(f *LoadFigures) { late(f, 4900) }, verdict: check.Passed},
-		"the rate is not kept":        {spoil: func(f *LoadFigures) { late(f, 570_000) }, verdict: check.Failed, saying: "the offered rate of 200 requests/s is not kept"},
-		"late since the client slept": {spoil: func(f *LoadFigures) { late(f, 570_000); f.ClientStall = 6000 }, verdict: check.Unobserved, saying: "firstlight itself"},
-		"an answer cut short":         {spoil: func(f *LoadFigures) { f.Requests[3].Tokens = 2 }, verdict: check.Failed, saying: "1 of 20 answers have fewer than the 4 tokens that were asked for, the shortest has 2"},
+		"the rate is not kept":        {spoil: func(f *LoadFigures) { late(f, 570_000) }, verdict: check.Failed, saying: "the offered rate of 200 requests/s is not met"},
+		"late since the client slept": {spoil: func(f *LoadFigures) { late(f, 570_000); f.ClientStall = 6000 }, verdict: check.Unobserved, saying: "firstlight was not scheduled"},
+		"an answer cut short":         {spoil: func(f *LoadFigures) { f.Requests[3].Tokens = 2 }, verdict: check.Failed, saying: "1 of 20 answers have fewer than the requested 4 tokens, the shortest has 2"},
 		"an answer in fewer pieces, which the server does not count": {
-			spoil: func(f *LoadFigures) { f.Requests[3].Tokens, f.Requests[3].FromUsage = 2, false }, verdict: check.Unobserved, saying: "does not say how many tokens",
+			spoil: func(f *LoadFigures) { f.Requests[3].Tokens, f.Requests[3].FromUsage = 2, false }, verdict: check.Unobserved, saying: "does not report their number of tokens",
 		},
 		"requests wait in the server's queue": {
-			spoil: func(f *LoadFigures) { wait := 6000.0; f.Queue = &wait }, verdict: check.Failed, saying: "a request waited 6000 ms on average in its queue",
+			spoil: func(f *LoadFigures) { wait := 6000.0; f.Queue = &wait }, verdict: check.Failed, saying: "the mean wait in its queue is 6000 ms",
 		},
 		"a short queue":          {spoil: func(f *LoadFigures) { wait := 4900.0; f.Queue = &wait }, verdict: check.Passed},
 		"a pause in the answers": {spoil: func(f *LoadFigures) { f.ITL.P99, f.ClientStall = 5100, 0 }, verdict: check.Failed, saying: "time between tokens (ITL) is 5100 ms"},
 		"a pause since the client slept": {
-			spoil: func(f *LoadFigures) { f.ITL.P99, f.ClientStall = 5100, 5000 }, verdict: check.Unobserved, saying: "firstlight itself",
+			spoil: func(f *LoadFigures) { f.ITL.P99, f.ClientStall = 5100, 5000 }, verdict: check.Unobserved, saying: "firstlight was not scheduled",
 		},
 		"no time between tokens": {spoil: func(f *LoadFigures) { f.ITL = Percentiles{} }, verdict: check.Unobserved, saying: "no time between tokens"},
 		"a first token before it was asked for": {
-			spoil: func(f *LoadFigures) { early := -5.0; f.Requests[3].TTFT = &early }, verdict: check.Unobserved, saying: "below zero",
+			spoil: func(f *LoadFigures) { early := -5.0; f.Requests[3].TTFT = &early }, verdict: check.Unobserved, saying: "negative times",
 		},
-		"a request sent before its time": {spoil: func(f *LoadFigures) { late(f, -50_000) }, verdict: check.Unobserved, saying: "below zero"},
-		"no rate at all":                 {spoil: func(f *LoadFigures) { f.Seconds = 0 }, verdict: check.Unobserved, saying: "how long the load took"},
-		"another rate":                   {spoil: func(f *LoadFigures) { f.RatePerSecond /= 2 }, verdict: check.Unobserved, saying: "another than the site's"},
+		"a request sent before its time": {spoil: func(f *LoadFigures) { late(f, -50_000) }, verdict: check.Unobserved, saying: "negative times"},
+		"no rate at all":                 {spoil: func(f *LoadFigures) { f.Seconds = 0 }, verdict: check.Unobserved, saying: "the duration of the load"},
+		"another rate":                   {spoil: func(f *LoadFigures) { f.RatePerSecond /= 2 }, verdict: check.Unobserved, saying: "differs from the site's"},
 		"not healthy in the end":         {end: func(f *ServerFigures) { f.Healthy = false }, verdict: check.Failed, saying: "not healthy after the load"},
 	} {
 		t.Run(name, func(t *testing.T) {

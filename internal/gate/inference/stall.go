@@ -8,11 +8,11 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/prom"
 )
 
-// heartbeat is how often the load generator looks whether it gets to run.
+// heartbeat is the interval at which the load generator checks its own scheduling.
 const heartbeat = 5 * time.Millisecond
 
-// watchStalls watches this process until the function that it returns is
-// called, which tells the longest time for which it did not get to run.
+// watchStalls watches this process until the returned function is called, which returns the
+// longest time for which the process was not scheduled.
 func watchStalls(ctx context.Context) func() time.Duration {
 	ctx, stop := context.WithCancel(ctx)
 	longest := make(chan time.Duration, 1)
@@ -38,21 +38,20 @@ func watchStalls(ctx context.Context) func() time.Duration {
 	}
 }
 
-// measureAttempts is how often a load is measured when this process stalled.
+// measureAttempts is the maximum number of measurements if this process stalls.
 const measureAttempts = 3
 
-// The samples of a simulated server that tell how late it was, in seconds.
+// The metrics of a simulated server's delay, in seconds.
 const (
 	lateSum = "firstlight_simulation_late_seconds_sum"
 	lateMax = "firstlight_simulation_late_seconds_max"
 )
 
-// maxLateShare is how much of the time of a load the steps of a simulated server may have
-// been late: above it a busy machine, and not what is simulated, makes the latencies.
+// maxLateShare is the maximum share of a load's time that the steps of a simulated server may be
+// late: above it, a busy machine causes the latencies.
 const maxLateShare = 0.25
 
-// simulationOf is how late a server is by its metrics; nil where it is a real one, or does
-// not say.
+// simulationOf is a server's delay by its metrics; nil for a real server or without metrics.
 func simulationOf(raw []byte) *Simulation {
 	value := func(name string) *float64 {
 		samples, err := prom.ParseExposition(raw, name)
@@ -68,30 +67,29 @@ func simulationOf(raw []byte) *Simulation {
 	return &Simulation{Late: *late * 1e3, Latest: *latest * 1e3}
 }
 
-// stall is why the figures of a load may be the machine's and not the server's; empty:
-// they are the server's.
+// stall explains why the machine and not the server may cause the figures of a load; "" if it
+// does not.
 func (g *Gate) stall(f LoadFigures) string {
 	limit := g.profile.Inference.MaxClientStall.Value
 	switch s := f.Simulation; {
 	case f.ClientStall > limit:
-		return fmt.Sprintf("firstlight itself did not get to run for %.0f ms (at most %.0f)", f.ClientStall, limit)
+		return fmt.Sprintf("firstlight was not scheduled for %.0f ms (maximum %.0f)", f.ClientStall, limit)
 	case s != nil && s.Latest > limit:
-		return fmt.Sprintf("a step of the simulated server was late by %.0f ms (at most %.0f), since its machine did not run it", s.Latest, limit)
+		return fmt.Sprintf("a step of the simulated server was late by %.0f ms (maximum %.0f), since its machine was busy", s.Latest, limit)
 	case s != nil && s.Late > maxLateShare*f.Seconds*1e3:
-		return fmt.Sprintf("the simulated server was late by %.0f ms in %.1f s (at most %.0f %%), since its machine did not run it", s.Late, f.Seconds, maxLateShare*100)
-	case g.lostOnTheWay(f):
-		return fmt.Sprintf("by the server's own metrics 99 %% of the first tokens came within %.0f ms and of the others within %.0f ms: the rest is of the way between", *f.ServerTTFT, *f.ServerITL)
+		return fmt.Sprintf("the simulated server was late by %.0f ms in %.1f s (maximum %.0f %%), since its machine was busy", s.Late, f.Seconds, maxLateShare*100)
+	case g.networkDelay(f):
+		return fmt.Sprintf("by the server's metrics 99 %% of the first tokens took at most %.0f ms and of the others at most %.0f ms: the rest is network delay", *f.ServerTTFT, *f.ServerITL)
 	case g.meets(f, f.own()):
-		return fmt.Sprintf("firstlight itself did not get to run for %.0f ms, without which the objective may be met", f.ClientStall)
+		return fmt.Sprintf("firstlight was not scheduled for %.0f ms, without which the objective may be met", f.ClientStall)
 	default:
 		return ""
 	}
 }
 
-// lostOnTheWay says that the latencies miss the objective, requests were sent in time, and
-// the server's own metrics meet it: the way to the server (the API server's proxy, a
-// machine that did not run it) kept answers back.
-func (g *Gate) lostOnTheWay(f LoadFigures) bool {
+// networkDelay reports whether requests were sent in time and the server's metrics meet the
+// objective: the path to the server (the API server's proxy, a busy machine) delayed answers.
+func (g *Gate) networkDelay(f LoadFigures) bool {
 	if f.ServerTTFT == nil || f.ServerITL == nil {
 		return false
 	}
@@ -101,8 +99,8 @@ func (g *Gate) lostOnTheWay(f LoadFigures) bool {
 	return measure(f.Requests).lag <= ttft && *f.ServerTTFT <= ttft && *f.ServerITL <= min(tpot, itl)
 }
 
-// own is how much of a TTFT, in ms, may be the machine's: the longest stall once when a
-// request was sent and once when it was answered, and that of a simulated server.
+// own is the part of a TTFT that the machine may cause, in ms: the longest stall once at the
+// request and once at the answer, and that of a simulated server.
 func (f LoadFigures) own() float64 {
 	own := 2 * f.ClientStall
 	if f.Simulation != nil {
@@ -111,8 +109,8 @@ func (f LoadFigures) own() float64 {
 	return own
 }
 
-// meets says that the load meets the objective, and was sent in time, so many ms taken off
-// its TTFT and off how late requests were sent, and that divided by its gaps off its TPOT.
+// meets reports whether the load meets the objective and was sent in time, after subtracting off
+// (in ms) from TTFT and send delays, and its share per gap from TPOT.
 func (g *Gate) meets(f LoadFigures, off float64) bool {
 	m := measure(f.Requests)
 	if len(m.ttft) == 0 || len(m.tpot) == 0 {
@@ -124,8 +122,8 @@ func (g *Gate) meets(f LoadFigures, off float64) bool {
 	return m.lag-off <= ttft && f.ITL.P99-off <= itl && percentilesOf(m.ttft).P99-off <= ttft && percentilesOf(m.tpot).P99-off/float64(max(1, f.OutputTokens-1)) <= tpot
 }
 
-// spoiled says that the figures miss the objective, and that this machine was too busy to
-// measure them: then nobody knows whose time it was.
+// spoiled reports whether the figures miss the objective and this machine was too busy to
+// measure them.
 func (g *Gate) spoiled(f LoadFigures) bool {
 	return len(measure(f.Requests).ttft) > 0 && !g.meets(f, 0) && g.stall(f) != ""
 }

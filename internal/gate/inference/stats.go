@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// percentilesOf values; zero when there are none.
+// percentilesOf values; zero without values.
 func percentilesOf(values []float64) Percentiles {
 	if len(values) == 0 {
 		return Percentiles{}
@@ -14,7 +14,7 @@ func percentilesOf(values []float64) Percentiles {
 	return Percentiles{P50: percentile(sorted, 50), P90: percentile(sorted, 90), P99: percentile(sorted, 99)}
 }
 
-// percentile of sorted values, between the two nearest.
+// percentile of sorted values, interpolated.
 func percentile(sorted []float64, p float64) float64 {
 	at := p / 100 * float64(len(sorted)-1)
 	low := int(math.Floor(at))

@@ -15,7 +15,7 @@ const (
 	KindRanks = "rank-log"
 )
 
-// JobFigures is what is known of the job.
+// JobFigures are the figures of the job.
 type JobFigures struct {
 	Framework   string          `json:"framework"`
 	Model       string          `json:"model"`
@@ -26,31 +26,31 @@ type JobFigures struct {
 	Outcome     gangjob.Outcome `json:"outcome"`
 }
 
-// RankFigures is what one pod's log says.
+// RankFigures are the figures of one pod's log.
 type RankFigures struct {
 	Pod   string `json:"pod"`
 	Node  string `json:"node"`
 	Index int    `json:"index"`
-	// PodStarted is when the container was started.
+	// PodStarted is the start time of the container.
 	PodStarted time.Time `json:"podStarted,omitzero"`
 	Ranks      []Rank    `json:"ranks"`
-	// GPUs are what the pod's GPUs computed each on its own, before the training.
-	GPUs       []trainer.MatmulGPU         `json:"gpus,omitempty"`
-	Stragglers []trainer.MegatronStraggler `json:"stragglers,omitempty"`
-	Failures   []trainer.Failure           `json:"failures,omitempty"`
-	// Problems are lines that could not be read; LogProblem is why the log could not.
+	// GPUs are the rates of the pod's GPUs alone, measured before the training.
+	GPUs       []trainer.MatmulGPU  `json:"gpus,omitempty"`
+	Stragglers []megatron.Straggler `json:"stragglers,omitempty"`
+	Failures   []torchrun.Failure   `json:"failures,omitempty"`
+	// Problems are unreadable lines; LogProblem is why the log could not be read.
 	Problems   []string `json:"problems,omitempty"`
 	Clipped    bool     `json:"clipped,omitempty"`
 	LogProblem string   `json:"logProblem,omitempty"`
 }
 
-// Rank is one rank, whichever framework it ran.
+// Rank is one rank of any framework.
 type Rank struct {
 	// Rank is -1 for lines without a rank label.
 	Rank      int       `json:"rank"`
 	Started   time.Time `json:"started,omitzero"`
 	Completed bool      `json:"completed"`
-	// PrintedPeakTFLOPS is the peak that the trainer computes its own MFU from.
+	// PrintedPeakTFLOPS is the peak in the trainer's own MFU.
 	PrintedPeakTFLOPS *float64 `json:"printedPeakTFLOPS,omitempty"`
 	Parameters        int64    `json:"parameters,omitempty"`
 	Steps             []Step   `json:"steps"`
@@ -59,14 +59,14 @@ type Rank struct {
 // Step is one step of one rank.
 type Step struct {
 	Step int `json:"step"`
-	// Ms is how long it took; nil where that can't be told.
+	// Ms is its duration; nil if unknown.
 	Ms *float64 `json:"stepMs,omitempty"`
-	// TokensPerSecond a device.
+	// TokensPerSecond per device.
 	TokensPerSecond *float64 `json:"tokensPerSecond,omitempty"`
 	TFLOPS          *float64 `json:"tflops,omitempty"`
 	// PrintedMFU in percent.
 	PrintedMFU *float64 `json:"printedMFUPercent,omitempty"`
-	// Loss is nil when it was not finite; LossText is what was printed then.
+	// Loss is nil if it is not finite; LossText is then the printed text.
 	Loss     *float64 `json:"loss"`
 	LossText string   `json:"lossText,omitempty"`
 	Skipped  *int     `json:"skipped,omitempty"`

@@ -17,7 +17,7 @@ const Name = "training"
 // jobName of its workload.
 const jobName = "training"
 
-// Deps is what observing needs.
+// Deps are the dependencies of Observe.
 type Deps = gangjob.Deps
 
 // Gate is gate 7.
@@ -47,18 +47,18 @@ func New(s *site.Site, p *profile.Profile, deps Deps) *Gate {
 // Name implements check.Check.
 func (g *Gate) Name() string { return Name }
 
-// Claims is how many GPUs the gate holds while it observes.
+// Claims is the number of GPUs that the gate claims while it observes.
 func (g *Gate) Claims() int { return g.pods() * g.gpus() }
 
-// Describe says what would be run.
+// Describe lists the actions of Observe.
 func (g *Gate) Describe() []string {
 	t := g.site.Workloads.Training
-	return []string{fmt.Sprintf("start a gang of %d pods with %d GPUs each; measure each GPU on its own for 15 s, then train %s with %s for %d steps; read every rank's log", g.pods(), g.gpus(), t.Model, t.Framework, t.Steps)}
+	return []string{fmt.Sprintf("start a gang of %d pods with %d GPUs each; measure each GPU alone for 15 s, then train %s with %s for %d steps; read every rank's log", g.pods(), g.gpus(), t.Model, t.Framework, t.Steps)}
 }
 
 func (g *Gate) gpus() int { return int(g.profile.Node.GPUs.Value) }
 
-// pods is one a node: as many as the site wants, or all.
+// pods is one per node: the site's number, or all nodes.
 func (g *Gate) pods() int {
 	if n := g.site.Workloads.Training.Nodes; n > 0 {
 		return n
@@ -68,7 +68,7 @@ func (g *Gate) pods() int {
 
 func (g *Gate) ranks() int { return g.pods() * g.gpus() }
 
-// minMFU is the site's, else the profile's.
+// minMFU is the site's minimum, or else the profile's.
 func (g *Gate) minMFU() (limit float64, source string) {
 	if m := g.site.Workloads.Training.MinMFU; m > 0 {
 		return m, "site workloads.training.minMFU"

@@ -49,7 +49,7 @@ type review struct {
 	remark, slowestText string
 }
 
-// ranked is one rank with where it ran.
+// ranked is one rank with its node.
 type ranked struct {
 	Rank
 	node string
@@ -62,7 +62,7 @@ type podLog struct {
 	id string
 }
 
-// collect takes the ranks of all logs, in their order.
+// collect collects the ranks of all logs, in their order.
 func (r *review) collect(obs []check.Observation) {
 	for _, o := range obs {
 		f, err := check.Decode[RankFigures](o)
@@ -80,7 +80,7 @@ func (r *review) collect(obs []check.Observation) {
 	slices.SortStableFunc(r.ranks, func(a, b ranked) int { return cmp.Compare(a.Rank.Rank, b.Rank.Rank) })
 }
 
-// nodeOf is where a rank ran; by its number where it said nothing.
+// nodeOf is the node of a rank; for a rank without output, by its number.
 func (r *review) nodeOf(rank int) string {
 	for _, have := range r.ranks {
 		if have.Rank.Rank == rank {

@@ -26,7 +26,7 @@ func (f *RankFigures) read(framework string, log []byte) error {
 	return err
 }
 
-// readRanks reads what the trainer printed.
+// readRanks parses the trainer's output.
 func (f *RankFigures) readRanks(framework string, log []byte) error {
 	switch framework {
 	case frameworkTorchtitan:
@@ -38,7 +38,7 @@ func (f *RankFigures) readRanks(framework string, log []byte) error {
 		f.megatron(l)
 		return err
 	default:
-		return fmt.Errorf("logs of framework %q can't be read", framework)
+		return fmt.Errorf("unknown framework %q: want one of torchtitan, megatron", framework)
 	}
 }
 

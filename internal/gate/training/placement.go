@@ -4,12 +4,12 @@ import (
 	"slices"
 )
 
-// placement demands that every pod ran on a node of the inventory, and on one of its own,
-// and that the job and its logs say the same of it.
+// placement requires that every pod ran on its own node of the inventory, and that the job and
+// the logs agree.
 func (r *review) placement() {
 	for _, node := range r.job.Nodes {
 		if !slices.Contains(r.inventory(), node) {
-			r.Fail(r.jobID, node, "run the gate again with this site", "the job was let onto %s, which is not in the inventory", node)
+			r.Fail(r.jobID, node, "run the gate again with this site", "the job was allowed on %s, which is not in the inventory", node)
 		}
 	}
 	placed := map[string]string{}
@@ -19,13 +19,13 @@ func (r *review) placement() {
 	pods := map[string]int{}
 	for _, p := range r.pods {
 		if placed[p.Pod] != p.Node {
-			r.Unobserved(r.jobID, "pod "+p.Pod, remedyRead, "pod %s ran on %q by the job and on %q by its log", p.Pod, placed[p.Pod], p.Node)
+			r.Unobserved(r.jobID, "pod "+p.Pod, remedyRead, "pod %s ran on %q according to the job and on %q according to its log", p.Pod, placed[p.Pod], p.Node)
 		}
 		switch known := slices.Contains(r.inventory(), p.Node); {
 		case p.Node == "":
-			r.Unobserved(r.jobID, "pod "+p.Pod, remedyRead, "which node pod %s ran on is not known", p.Pod)
+			r.Unobserved(r.jobID, "pod "+p.Pod, remedyRead, "the node of pod %s is unknown", p.Pod)
 		case !known:
-			r.Fail(p.id, p.Node, "find out why the job ran there", "pod %s ran on %s, which is not in the inventory", p.Pod, p.Node)
+			r.Fail(p.id, p.Node, "find out why the job ran on this node", "pod %s ran on %s, which is not in the inventory", p.Pod, p.Node)
 		default:
 			if pods[p.Node]++; pods[p.Node] == 2 {
 				r.Fail(p.id, p.Node, "find out why the job was not spread over its nodes", "%d pods of the job ran on %s: another node did not take part", pods[p.Node], p.Node)

@@ -45,7 +45,7 @@ func TestRanksRunOnTheSitesNodes(t *testing.T) {
 	}{
 		"a node of another site": {"stranger", check.Failed, "is not in the inventory"},
 		"a node twice":           {g.site.Inventory.Nodes[1].Name, check.Failed, "2 pods"},
-		"a node without a name":  {"", check.Unobserved, "which node"},
+		"a node without a name":  {"", check.Unobserved, "the node of pod"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -8,19 +8,19 @@ import (
 )
 
 const (
-	remedyHang  = "on the nodes named: dmesg for XIDs, ibstat, fabric manager; then run the collective gate again (--from collective)"
+	remedyHang  = "on the named nodes: dmesg for XIDs, ibstat, fabric manager; then run the collective gate again (--from collective)"
 	remedyRead  = "read the pods' logs in the evidence"
 	remedyStart = "compare the pods' start times and events: image pulls, mounts and admission that differ between nodes"
 )
 
-// outcome says why the job did not end well.
+// outcome reports why the job did not succeed.
 func (r *review) outcome() {
 	if r.job.Outcome.Succeeded && !r.timedOut() {
 		return
 	}
 	what := "failed"
 	if r.timedOut() {
-		what = "hangs: it had not ended in its time"
+		what = "hangs: it did not end before its timeout"
 	}
 	seen := map[string]bool{}
 	for _, p := range r.pods {
@@ -52,14 +52,14 @@ func (r *review) outcome() {
 	r.Fail(r.jobID, suspect, remedyRead, "training %s: %s %s", what, r.job.Outcome.Problem, list(bad))
 }
 
-// presence demands each expected rank exactly once.
+// presence requires each expected rank exactly once.
 func (r *review) presence() {
 	for _, p := range r.pods {
 		if p.LogProblem != "" {
 			r.Unobserved(r.jobID, p.Node, remedyRead, "the log of pod %s could not be read: %s", p.Pod, p.LogProblem)
 		}
 		if p.Clipped || len(p.Problems) > 0 {
-			r.Unobserved(r.jobID, p.Node, remedyRead, "the log of pod %s has lines that can't be read: %s", p.Pod, list(p.Problems))
+			r.Unobserved(r.jobID, p.Node, remedyRead, "the log of pod %s has unreadable lines: %s", p.Pod, list(p.Problems))
 		}
 		if slices.ContainsFunc(p.Ranks, func(k Rank) bool { return k.Rank < 0 && len(k.Steps) > 0 }) {
 			r.Unobserved(r.jobID, p.Node, "start the trainer so that torchrun labels each line with its global rank", "steps in the log of pod %s have no rank label", p.Pod)
@@ -84,7 +84,7 @@ func (r *review) presence() {
 		}
 	}
 	for _, node := range nodes {
-		message := fmt.Sprintf("ranks %s on %s printed nothing", list(missing[node]), node)
+		message := fmt.Sprintf("ranks %s on %s have no output", list(missing[node]), node)
 		if len(r.pods) < r.gate.pods() || !r.job.Outcome.Succeeded {
 			r.Unobserved(r.jobID, node, remedyRead, "%s", message)
 			continue
@@ -93,11 +93,11 @@ func (r *review) presence() {
 	}
 }
 
-// startWindow demands that the ranks started together.
+// startWindow requires that the ranks started together.
 func (r *review) startWindow() {
 	starts := r.starts()
 	if len(starts) == 0 {
-		r.Unobserved(r.jobID, "job "+jobName, remedyRead, "when the ranks started is not known")
+		r.Unobserved(r.jobID, "job "+jobName, remedyRead, "the start times of the ranks are unknown")
 		return
 	}
 	first, last := starts[0], starts[0]
@@ -113,17 +113,17 @@ func (r *review) startWindow() {
 	spread := last.at.Sub(first.at).Seconds()
 	r.figure("start window", spread, "s", window.Value, "<=", "profile training.startWindow: "+window.Source)
 	if spread > window.Value {
-		r.Fail(r.jobID, last.node, remedyStart, "%s on %s started %.0f s after %s on %s, allowed are %.0f s", last.who, last.node, spread, first.who, first.node, window.Value)
+		r.Fail(r.jobID, last.node, remedyStart, "%s on %s started %.0f s after %s on %s, the maximum is %.0f s", last.name, last.node, spread, first.name, first.node, window.Value)
 	}
 }
 
 type start struct {
-	who, node string
-	at        time.Time
+	name, node string
+	at         time.Time
 }
 
-// starts are the ranks' own times, where every rank has one, else the pods'.
-// They are empty when neither is complete.
+// starts are the ranks' start times or, if incomplete, the pods'. They are empty if neither is
+// complete.
 func (r *review) starts() []start {
 	var ranks, pods []start
 	for _, k := range r.ranks {
@@ -145,7 +145,7 @@ func (r *review) starts() []start {
 	return nil
 }
 
-// list writes at most ten items.
+// list joins at most ten items.
 func list(items []string) string {
 	const most = 10
 	if len(items) > most {

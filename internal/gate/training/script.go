@@ -17,8 +17,8 @@ var megatronScript string
 //go:embed gpus.py
 var gpusProgram string
 
-// measureGPUs runs gpusProgram before the trainer. Where it fails the trainer runs all the
-// same: what it did not print is unobserved.
+// measureGPUs runs gpusProgram before the trainer. If it fails, the trainer still runs, and the
+// missing rates are unobserved.
 func measureGPUs() string {
 	const end = "END_OF_PROGRAM"
 	return "python3 - <<'" + end + "' || echo 'the GPUs could not be measured' >&2\n" + gpusProgram + end + "\n"
@@ -51,7 +51,7 @@ func (g *Gate) spec() workload.Spec {
 	}
 }
 
-// command is what is run, for a person.
+// command describes the command.
 func (g *Gate) command() string {
 	if g.site.Workloads.Training.Framework == frameworkMegatron {
 		return "torchrun pretrain_gpt.py --train-iters " + strconv.Itoa(g.site.Workloads.Training.Steps)

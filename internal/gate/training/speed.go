@@ -10,13 +10,12 @@ import (
 )
 
 const (
-	remedyMFU  = "compare clocks, power limits and throttle reasons of all GPUs under load (nvidia-smi -q -d CLOCK,PERFORMANCE), look at GPU_UTIL against tensor activity, and at the data loader and NCCL settings of the job"
-	remedyStep = "look for what comes and goes: throttling, storage, other traffic on the fabric, jobs on the host CPUs; compare the ranks' step times in the evidence"
-	remedyLag  = "compare clocks, temperatures, PCIe link widths and HCA counters of that node with the others'; then take it out and run the gate again"
+	remedyMFU  = "compare clocks, power limits and throttle reasons of all GPUs under load (nvidia-smi -q -d CLOCK,PERFORMANCE), compare GPU_UTIL with tensor activity, and check the data loader and NCCL settings of the job"
+	remedyStep = "look for intermittent causes: throttling, storage, other traffic on the fabric, jobs on the host CPUs; compare the ranks' step times in the evidence"
+	remedyLag  = "compare clocks, temperatures, PCIe link widths and HCA counters of that node with the others'; then remove it and run the gate again"
 )
 
-// speed judges MFU, the steadiness of steps, and the slowest rank, all after
-// the warm-up.
+// speed judges MFU, the steadiness of steps and the slowest rank, after the warm-up.
 func (r *review) speed() {
 	warmup := int(r.gate.profile.Training.WarmupSteps.Value)
 	times := map[int][]float64{}  // by step
@@ -53,7 +52,7 @@ func (r *review) speed() {
 	}
 	steady := series(times, slices.Max[[]float64])
 	if unknown || len(steady) < thirds || len(tflops) == 0 {
-		r.Unobserved(r.jobID, "job "+jobName, "print throughput on every step (--log-throughput with Megatron; a torchtitan that prints tflops)", "step times and TFLOPS after %d warm-up steps are not known for every step (%d are)", warmup, len(steady))
+		r.Unobserved(r.jobID, "job "+jobName, "print throughput on every step (--log-throughput with Megatron; a torchtitan that prints tflops)", "step times and TFLOPS after %d warm-up steps are not known for every step (for %d)", warmup, len(steady))
 		return
 	}
 	r.lag(perRank)
@@ -61,8 +60,7 @@ func (r *review) speed() {
 	r.steadiness(steady)
 }
 
-// took is a step's time in ms, or in whatever unit makes ratios right where
-// only the rate is known.
+// took is a step's time in ms, or in an arbitrary unit if only the rate is known.
 func (s Step) took() (float64, bool) {
 	switch {
 	case s.Ms != nil && *s.Ms > 0:
@@ -74,8 +72,8 @@ func (s Step) took() (float64, bool) {
 	}
 }
 
-// tflops of a step: printed, or from the rate and the model's size by the
-// 6-FLOPs-a-parameter rule, which leaves attention out and so is a lower bound.
+// tflops of a step: printed, or computed from the rate and the model's size with 6 FLOPs per
+// parameter and token, which omits attention and so is a lower bound.
 func (s Step) tflops(k Rank) (float64, bool) {
 	const flopsPerParameter, tera = 6, 1e12
 	switch {
@@ -88,12 +86,12 @@ func (s Step) tflops(k Rank) (float64, bool) {
 	}
 }
 
-// mfu holds TFLOPS over our own peak against the limit.
+// mfu compares TFLOPS over the profile's peak with the limit.
 func (r *review) mfu(tflops float64, printed []float64) {
 	peak := r.gate.profile.GPU.PeakBF16
 	limit, source := r.gate.minMFU()
 	if peak.Value <= 0 || limit <= 0 {
-		r.Unobserved(r.jobID, "profile "+r.gate.profile.Name, "give gpu.peakBF16 and training.minMFU", "the profile has no peak or no limit for MFU")
+		r.Unobserved(r.jobID, "profile "+r.gate.profile.Name, "set gpu.peakBF16 and training.minMFU", "the profile has no peak or no limit for MFU")
 		return
 	}
 	mfu := tflops / peak.Value
@@ -107,14 +105,14 @@ func (r *review) mfu(tflops float64, printed []float64) {
 	}
 }
 
-// printed remarks on a printed MFU that comes from another peak than ours.
+// printed adds a remark about a printed MFU with another peak than the profile's.
 func (r *review) printed(mfu, percent float64) {
 	const percentPerUnit, lastDigit = 100, 0.01
 	r.Figure(check.Figure{Name: "MFU as printed", Value: percent / percentPerUnit, Unit: "ratio"})
 	ours := percentPerUnit * mfu
-	// medians of figures that are rounded to two decimals
+	// medians of figures rounded to two decimals
 	if math.Abs(percent-ours) > 2*lastDigit+percent*lastDigit/percentPerUnit {
-		r.remark = fmt.Sprintf("; the trainer prints an MFU of %.1f %%, which is from another peak than %s's and is not used", percent, r.gate.profile.Name)
+		r.remark = fmt.Sprintf("; the trainer prints an MFU of %.1f %%, which uses another peak than %s and is ignored", percent, r.gate.profile.Name)
 	}
 }
 
@@ -130,9 +128,9 @@ func (r *review) steadiness(steady []float64) {
 		value, limit          float64
 		source                string
 	}{
-		{"step time p95/p50", "ratio", "maxP95P50", "the 95th percentile of the step time is %.3f times the median, allowed is %.3f", p95 / p50, t.MaxP95P50.Value, t.MaxP95P50.Source},
-		{"step time CV", "fraction", "maxCV", "the coefficient of variation of the step time is %.4f, allowed is %.4f", deviation / mean, t.MaxCV.Value, t.MaxCV.Source},
-		{"step time drift", "fraction", "maxDrift", "the step time drifts by %.4f from the first to the last third of the run, allowed is %.4f", math.Abs(last-first) / first, t.MaxDrift.Value, t.MaxDrift.Source},
+		{"step time p95/p50", "ratio", "maxP95P50", "the 95th percentile of the step time is %.3f times the median, the maximum is %.3f", p95 / p50, t.MaxP95P50.Value, t.MaxP95P50.Source},
+		{"step time CV", "fraction", "maxCV", "the coefficient of variation of the step time is %.4f, the maximum is %.4f", deviation / mean, t.MaxCV.Value, t.MaxCV.Source},
+		{"step time drift", "fraction", "maxDrift", "the step time drifts by %.4f from the first to the last third of the run, the maximum is %.4f", math.Abs(last-first) / first, t.MaxDrift.Value, t.MaxDrift.Source},
 	} {
 		r.figure(m.name, m.value, m.unit, m.limit, "<=", "profile training."+m.key+": "+m.source)
 		if m.value > m.limit {
@@ -141,12 +139,12 @@ func (r *review) steadiness(steady []float64) {
 	}
 }
 
-// lag holds the slowest rank against the median of all.
+// lag compares the slowest rank with the median of all.
 func (r *review) lag(perRank map[int]float64) {
 	limit := r.gate.profile.Training.MaxRankLag
 	slowest, lag, ok := r.slowest(perRank)
 	if !ok {
-		r.Unobserved(r.jobID, "job "+jobName, "log every rank, or start Megatron with --log-straggler", "the slowest rank is not known: %d of %d ranks say how long steps took", len(perRank), r.gate.ranks())
+		r.Unobserved(r.jobID, "job "+jobName, "log every rank, or start Megatron with --log-straggler", "the slowest rank is unknown: %d of %d ranks print step times", len(perRank), r.gate.ranks())
 		return
 	}
 	node := r.nodeOf(slowest)
@@ -154,13 +152,12 @@ func (r *review) lag(perRank map[int]float64) {
 	r.slowestText = fmt.Sprintf("; the slowest rank is %d on %s, %.1f %% behind the median", slowest, node, 100*lag)
 	r.figure("lag of the slowest rank", lag, "fraction", limit.Value, "<=", "profile training.maxRankLag: "+limit.Source)
 	if lag > limit.Value {
-		r.Fail(r.jobID, fmt.Sprintf("%s (rank %d)", node, slowest), remedyLag, "rank %d on %s is %.1f %% slower than the median rank, allowed are %.1f %%", slowest, node, 100*lag, 100*limit.Value)
+		r.Fail(r.jobID, fmt.Sprintf("%s (rank %d)", node, slowest), remedyLag, "rank %d on %s is %.1f %% slower than the median rank, the maximum is %.1f %%", slowest, node, 100*lag, 100*limit.Value)
 	}
 }
 
-// slowest is the slowest rank and how much slower than the median it is. Where
-// only some ranks print times, Megatron's straggler report must say it: there
-// the fastest rank stands for the median.
+// slowest is the slowest rank and its lag behind the median. If only some ranks print times, it
+// is from Megatron's straggler report, relative to the fastest rank.
 func (r *review) slowest(perRank map[int]float64) (rank int, lag float64, ok bool) {
 	if len(perRank) == r.gate.ranks() {
 		all := make([]float64, 0, len(perRank))

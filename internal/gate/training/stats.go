@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// median of values, which need not be sorted and must not be none.
+// median of unsorted values; there must be at least one.
 func median(values []float64) float64 {
 	return percentile(slices.Sorted(slices.Values(values)), 50)
 }
 
-// percentile of sorted values, between the two nearest.
+// percentile of sorted values, interpolated.
 func percentile(sorted []float64, p float64) float64 {
 	at := p / 100 * float64(len(sorted)-1)
 	low := int(math.Floor(at))

@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// reporters are the ranks that must print every step: all of them; only the
-// last with Megatron, which prints on no other.
+// reporters are the ranks that must print every step: all of them; with Megatron, only the last
+// one prints.
 func (r *review) reporters() []ranked {
 	if r.job.Framework != frameworkMegatron {
 		return r.ranks
@@ -22,8 +22,8 @@ func (r *review) reporters() []ranked {
 	return out
 }
 
-// steps demands that each reporting rank printed each step, that nothing was
-// skipped, and that the loss is finite and falls.
+// steps requires that each reporter printed each step, that no iteration was skipped, and that
+// the loss is finite and decreases.
 func (r *review) steps() {
 	fewest := -1
 	for _, k := range r.reporters() {
@@ -45,7 +45,7 @@ func (r *review) steps() {
 		r.skipped(k)
 	}
 	if !slices.ContainsFunc(r.ranks, func(k ranked) bool { return k.Completed }) {
-		r.Unobserved(r.jobID, "job "+jobName, remedyRead, "no rank said that training was completed")
+		r.Unobserved(r.jobID, "job "+jobName, remedyRead, "no rank reported the completion of training")
 	}
 	if fewest >= 0 {
 		r.figure("steps reached", float64(fewest), "steps", float64(r.job.Steps), "==", "site workloads.training.steps")
@@ -64,16 +64,16 @@ func (r *review) skipped(k ranked) {
 		}
 	}
 	if skipped+nan > 0 {
-		r.Fail(k.id, "job "+jobName, "look at the loss scale and the gradient norm; run the collective gate again to see whether data is corrupted", "%d iterations were skipped and %d were nan, by rank %d", skipped, nan, k.Rank.Rank)
+		r.Fail(k.id, "job "+jobName, "check the loss scale and the gradient norm; run the collective gate again to check for corrupt data", "%d iterations were skipped and %d were nan, by rank %d", skipped, nan, k.Rank.Rank)
 	}
 }
 
-const remedyLoss = "check the data set and the learning rate; when they are known to be good, suspect silent data corruption: run the collective gate and dcgmi diag -r 4"
+const remedyLoss = "check the data set and the learning rate; if they are known to be good, suspect silent data corruption: run the collective gate and dcgmi diag -r 4"
 
-const remedyNaN = "train on each half of the nodes, then of the half that fails, until the node is found; run dcgmi diag -r 4 on it; when every node fails, look at the data set and the learning rate"
+const remedyNaN = "bisect the nodes until the faulty one is found; run dcgmi diag -r 4 on it; if every node fails, check the data set and the learning rate"
 
-// loss must be a finite number on every rank and step, and its median over the
-// last third of the steps below that over the first third.
+// loss requires a finite loss on every rank and step, and a lower median over the last third of
+// the steps than over the first third.
 func (r *review) loss() {
 	byStep := map[int][]float64{}
 	bad := map[int]Step{} // by rank, the first without a finite loss
@@ -94,18 +94,18 @@ func (r *review) loss() {
 	}
 	curve := series(byStep, median)
 	if len(curve) < thirds {
-		r.Unobserved(r.jobID, "job "+jobName, remedyRead, "there are %d losses: too few to see whether it falls", len(curve))
+		r.Unobserved(r.jobID, "job "+jobName, remedyRead, "%d losses are too few to judge whether it decreases", len(curve))
 		return
 	}
 	first, last := ends(curve)
 	r.figure("loss at the end", last, "", first, "<=", "median of the last third below that of the first third")
 	if last >= first {
-		r.Fail(r.jobID, "loss of job "+jobName, remedyLoss, "the loss does not fall: its median is %.4f over the first third of the steps and %.4f over the last", first, last)
+		r.Fail(r.jobID, "loss of job "+jobName, remedyLoss, "the loss does not decrease: its median is %.4f over the first third of the steps and %.4f over the last", first, last)
 	}
 }
 
-// notFinite names the ranks whose loss is no number. Where that is so of every rank from
-// one step on, none of them can be blamed: trainers print the loss reduced over all ranks.
+// notFinite blames the ranks whose loss is not finite. If the loss of every rank is not finite
+// from the same step on, no rank can be blamed: trainers print the loss reduced over all ranks.
 func (r *review) notFinite(first map[int]Step) {
 	reporters := r.reporters()
 	at := first[slices.Min(slices.Collect(maps.Keys(first)))]
@@ -114,7 +114,7 @@ func (r *review) notFinite(first map[int]Step) {
 		return !ok || s.Step != at.Step
 	})
 	if same && r.gate.ranks() > 1 {
-		r.Fail(r.jobID, "loss of job "+jobName, remedyNaN, "the loss is %q at step %d on every rank: it is reduced over all ranks, so which of them computed it is not told", at.LossText, at.Step)
+		r.Fail(r.jobID, "loss of job "+jobName, remedyNaN, "the loss is %q at step %d on every rank: it is reduced over all ranks, so the rank that computed it is unknown", at.LossText, at.Step)
 		return
 	}
 	for _, k := range reporters {
@@ -124,7 +124,7 @@ func (r *review) notFinite(first map[int]Step) {
 	}
 }
 
-// thirds is the least number of points that have a first and a last third.
+// thirds is the minimum number of points with a first and a last third.
 const thirds = 3
 
 // ends are the medians of the first and the last third.
@@ -133,7 +133,7 @@ func ends(values []float64) (first, last float64) {
 	return median(values[:n]), median(values[len(values)-n:])
 }
 
-// series puts what several ranks say of each step into one value a step, in order.
+// series reduces the values of several ranks to one value per step, in order.
 func series(byStep map[int][]float64, one func([]float64) float64) []float64 {
 	steps := make([]int, 0, len(byStep))
 	for s := range byStep {
