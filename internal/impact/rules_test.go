@@ -28,7 +28,7 @@ func TestWhatCannotBeJudgedSelectsEverything(t *testing.T) {
 		"a shallow clone":      {func(in *impact.Input) { in.Incomparable = "the merge-base is not there" }, "the merge-base is not there", false},
 		"no tree before":       {func(in *impact.Input) { in.Base.FS = nil }, "there was no recipe tree at", false},
 		"a broken tree before": {func(in *impact.Input) { in.Base.FS = broken }, "before the change can't be used", false},
-		"a broken tree":        {func(in *impact.Input) { in.Head.FS = broken }, "the tree can't be used", true},
+		"a broken tree":        {func(in *impact.Input) { in.Head.FS = broken }, "the recipe tree is invalid", true},
 		"a file of no known use": {func(in *impact.Input) {
 			in.Changes = []git.Change{{Path: in.Tree + "/notes.txt", Kind: git.Added}}
 		}, "not known what it is for", false},

@@ -247,7 +247,7 @@ func TestCoverage(t *testing.T) {
 		"service=eks,platform=kubeflow":   "platform=kubeflow there is in: service=eks accelerator=h100 os=ubuntu intent=training platform=kubeflow",
 		"service=eks,intent=inference":    "intent there is with the rest: training\n    intent=inference there is in: service=aks accelerator=a100 intent=inference",
 		"service=aks,os=ubuntu,nodes=3":   "nodes=3 has no effect",
-		"service=self-managed":            "service=generic has no effect: no overlay that applies carries it\n    service there is with the rest: aks, eks",
+		"service=self-managed":            "service=generic has no effect: no matching overlay has it\n    service there is with the rest: aks, eks",
 		"service=aks,accelerator=a100":    "accelerator=a100 there is in: service=aks accelerator=a100 intent=inference",
 		"service=eks,accelerator=a100":    "accelerator there is with the rest: h100\n    accelerator=a100 there is in",
 		"accelerator=h100,os=amazonlinux": "os there is with the rest: ubuntu",
