@@ -140,7 +140,7 @@ func TestWhatCantBePacked(t *testing.T) {
 		})
 	}
 	for name, files := range map[string]fstest.MapFS{
-		"more than 2 MiB": {"big": {Data: make([]byte, few.unpacked+1)}},
+		"exceeds 2 MiB": {"big": {Data: make([]byte, few.unpacked+1)}},
 		"or 3 files":      {"a": {}, "b": {}, "c": {}, "d": {}},
 	} {
 		if _, err := pack(files, "", few); err == nil || !strings.Contains(err.Error(), name) {

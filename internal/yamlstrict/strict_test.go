@@ -166,7 +166,7 @@ func TestPositions(t *testing.T) {
 
 func TestMap(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]string{"a: 1": "", "[]": "holds a list, mapping", "3": "holds the number 3"} {
+	for text, want := range map[string]string{"a: 1": "", "[]": "must be a mapping, not a list", "3": "not the number 3"} {
 		doc, problems := yamlstrict.Parse("v.yaml", []byte(text))
 		if problems != nil {
 			t.Fatal(problems)

@@ -126,7 +126,7 @@ func TestRuns(t *testing.T) {
 	in.Records = append(append(in.Records, older.Records...), newer)
 	got := promote.Judge(in)
 	if !got.Qualifies || got.Scheduling.When != time.Unix(100, 0) || len(got.Notes) != 2 ||
-		!strings.Contains(got.Notes[0], "1 of 2 shards have no record") || !strings.Contains(got.Notes[1], "another run (push, 1970-01-01T00:00:50Z) came to failed") {
+		!strings.Contains(got.Notes[0], "1 of 2 shards have no record") || !strings.Contains(got.Notes[1], "another run (push, 1970-01-01T00:00:50Z) has the verdict failed") {
 		t.Errorf("got %+v", got)
 	}
 	in.Records = append(older.Records, good().Records[0])

@@ -70,12 +70,12 @@ func TestJudge(t *testing.T) {
 		{"a job failed, whatever its results", func(in *summarize.Input) { in.Jobs["tier1"] = "failure" }, check.Failed, `job tier1 ended with "failure"`},
 		{"planning was skipped", func(in *summarize.Input) { in.Jobs["plan"] = "skipped" }, check.Unobserved, "job plan was skipped"},
 		{"planning failed", func(in *summarize.Input) { in.Jobs["plan"] = "failure" }, check.Failed, "job plan"},
-		{"a job is not waited for", func(in *summarize.Input) { delete(in.Jobs, "tier2") }, check.Unobserved, "job tier2 has work but no result those that were waited for"},
+		{"a job is not waited for", func(in *summarize.Input) { delete(in.Jobs, "tier2") }, check.Unobserved, "job tier2 has work but no result"},
 		{"planning is not waited for", func(in *summarize.Input) { delete(in.Jobs, "plan") }, check.Unobserved, "job plan has work"},
-		{"a job without work succeeded", func(in *summarize.Input) { in.Jobs["tier3"] = "success" }, check.Unobserved, "job tier3 succeeded, although the plan has no work for it"},
+		{"a job without work succeeded", func(in *summarize.Input) { in.Jobs["tier3"] = "success" }, check.Unobserved, "job tier3 succeeded although the plan has no work for it"},
 		{"a job without work was skipped", func(in *summarize.Input) { in.Jobs["tier3"] = "skipped" }, check.Passed, ""},
 		{"a job's result is not known", func(in *summarize.Input) { in.Jobs["tier1"] = "" }, check.Unobserved, `job tier1 ended with ""`},
-		{"no job is there", func(in *summarize.Input) { in.Jobs = map[string]string{} }, check.Unobserved, "is not among those"},
+		{"no job is there", func(in *summarize.Input) { in.Jobs = map[string]string{} }, check.Unobserved, "has work but no result"},
 
 		{"no result at all", func(in *summarize.Input) { in.Records = nil }, check.Unobserved, "shard tier1-1-of-1 has no result (1 recipes)"},
 		{"a shard is missing", func(in *summarize.Input) { in.Records = in.Records[:2] }, check.Unobserved, "shard tier2-2-of-2 has no result (1 recipes)"},
@@ -89,13 +89,13 @@ func TestJudge(t *testing.T) {
 			other := in.Records[0]
 			other.Shard = nil
 			in.Records = append(in.Records[1:], other)
-		}, check.Unobserved, "without a shard"},
-		{"of another commit", func(in *summarize.Input) { in.Records[0].Commit = strings.Repeat("1", 40) }, check.Unobserved, "commit 111111111111, not 0123456789ab"},
-		{"of another harness", func(in *summarize.Input) { in.Records[0].Harness = "other" }, check.Unobserved, "of harness other, not harness"},
-		{"of a tree that was not clean", func(in *summarize.Input) { in.Records[0].Dirty = true }, check.Unobserved, "not committed"},
-		{"of another tree", func(in *summarize.Input) { in.Records[0].Tree = "other" }, check.Unobserved, "of tier 1 of other"},
-		{"of another tier", func(in *summarize.Input) { in.Records[0].Tier = 3 }, check.Unobserved, "of tier 3"},
-		{"another plan than the jobs had", func(in *summarize.Input) { in.PlanDigest = "other" }, check.Unobserved, "the jobs used another plan that the jobs were given"},
+		}, check.Unobserved, "without shard"},
+		{"of another commit", func(in *summarize.Input) { in.Records[0].Commit = strings.Repeat("1", 40) }, check.Unobserved, "commit 111111111111, want 0123456789ab"},
+		{"of another harness", func(in *summarize.Input) { in.Records[0].Harness = "other" }, check.Unobserved, "harness other, want harness"},
+		{"of a tree that was not clean", func(in *summarize.Input) { in.Records[0].Dirty = true }, check.Unobserved, "uncommitted files"},
+		{"of another tree", func(in *summarize.Input) { in.Records[0].Tree = "other" }, check.Unobserved, "tier 1 of other"},
+		{"of another tier", func(in *summarize.Input) { in.Records[0].Tier = 3 }, check.Unobserved, "tier 3 of"},
+		{"another plan than the jobs had", func(in *summarize.Input) { in.PlanDigest = "other" }, check.Unobserved, "the jobs used another plan"},
 
 		{"a recipe is missing", func(in *summarize.Input) { in.Records[1].Recipes = in.Records[1].Recipes[:1] }, check.Unobserved, "b was not tested"},
 		{"a recipe is there twice", func(in *summarize.Input) {
@@ -106,10 +106,10 @@ func TestJudge(t *testing.T) {
 		}, check.Unobserved, "a was tested 2 times"},
 		{"a recipe too many", func(in *summarize.Input) {
 			in.Records[1].Recipes = append(in.Records[1].Recipes, record.Recipe{Recipe: "z", Digest: "z", Verdict: check.Passed})
-		}, check.Unobserved, "z was tested, although the plan does not ask for it"},
+		}, check.Unobserved, "z was tested although the plan does not ask for it"},
 		{"one that another stands for", func(in *summarize.Input) {
 			in.Records[0].Recipes = append(in.Records[0].Recipes, record.Recipe{Recipe: "eks-training", Digest: "d-eks-training", Verdict: check.Passed})
-		}, check.Unobserved, "eks-training was tested, although the plan does not ask for it"},
+		}, check.Unobserved, "eks-training was tested although the plan does not ask for it"},
 		{"a recipe with other files", func(in *summarize.Input) { in.Records[2].Recipes[0].Digest = "other" }, check.Unobserved, "c was tested with different files"},
 		{"a recipe without a digest", func(in *summarize.Input) { in.Records[2].Recipes[0].Digest = "" }, check.Unobserved, "c was tested with different files"},
 

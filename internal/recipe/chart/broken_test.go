@@ -24,7 +24,7 @@ func TestBrokenCharts(t *testing.T) {
 		"another chart": {func(s *shop) { s.inChart("Chart.yaml", "name: shop", "name: store") }, chart.Unavailable, []string{"found chart store, want shop"}},
 		"another version": {func(s *shop) { s.inChart("Chart.yaml", "version: 1.2.3", "version: 1.2.4") }, chart.Unavailable,
 			[]string{"found chart version 1.2.4, want 1.2.3"}},
-		"nothing there":  {func(s *shop) { s.chart += "/nothing" }, chart.Unavailable, []string{"found chart nothing, want"}},
+		"nothing there":  {func(s *shop) { s.chart += "/nothing" }, chart.Unavailable, []string{"not found"}},
 		"no values.yaml": {func(s *shop) { s.inChart("values.yaml", "replicas: 1\n", "replicas: [\n") }, chart.Unavailable, []string{"values.yaml"}},
 		"template error": {func(s *shop) {
 			s.inChart("templates/counter.yaml", "{{ .Values.replicas }}", "{{ .Values.replicas.what }}")

@@ -176,7 +176,7 @@ func TestCheckFindsOtherValues(t *testing.T) {
 	s.write(shopFile, locked(t))
 	s.edit("overlays/gke.yaml", "replicas: 3", "replicas: 4")
 	r := s.run(chart.Options{Check: true})
-	s.expect(r, chart.Drifted, "2 facts")
+	s.expect(r, chart.Drifted, "2 differences")
 	for _, d := range r.Drift {
 		if d.Workload != "" || d.Line == 0 || len(d.Recipes) != 1 || d.Recipes[0] != "gke" {
 			t.Errorf("%+v", d)
@@ -241,7 +241,7 @@ func TestUpdateTakesTheRecipesVersion(t *testing.T) {
 	}
 	s.edit("overlays/gke.yaml", "- name: shop\n", "- name: shop\n      version: 2.0.0\n")
 	r = s.run(chart.Options{Check: true})
-	s.expect(r, chart.Drifted, "1 facts") // the values of gke are no longer those of this chart
+	s.expect(r, chart.Drifted, "1 differences") // the values of gke are no longer those of this chart
 	s.edit("registry.yaml", "v1.3.0", "1.9.0")
 	s.expect(s.run(chart.Options{Check: true}), chart.Broken, "which the footprint is for; it can describe one version only")
 	s.edit("registry.yaml", "charts.invalid/shop", "charts.invalid/store")

@@ -72,7 +72,7 @@ func TestProblemsOfFootprints(t *testing.T) {
 		{"a quantity", "{cpu: 10m}", "{cpu: ten}", "20:25 pod-field", "ten"},
 		{"less than nothing", "{cpu: 10m}", "{cpu: -1}", "20:25 pod-field", "-1"},
 		{"a quantity that is a block", "{cpu: 10m}", "{cpu: {}}", "20:25 pod-field", "must be a quantity"},
-		{"no resource", "{cpu: 10m}", "{cpus: 10m}", "20:26 pod-field", "no resource"},
+		{"no resource", "{cpu: 10m}", "{cpus: 10m}", "20:26 pod-field", "invalid resource"},
 		{"typo in a toleration", "{key: a, operator: Exists}", "{keyy: a, operator: Exists}", "21:30 pod-field", "keyy"},
 		{"a key in capitals", "{key: a, operator: Exists}", "{Key: a, operator: Exists}", "21:29 pod-field", "Key"},
 		{"an operator", "operator: Exists", "operator: Exist", "21:42 pod-field", "invalid operator"},

@@ -68,7 +68,7 @@ func TestRules(t *testing.T) {
 		{"never applies", overlay("  componentRefs: []\n"), "recipes/overlays/x.yaml:3:18 warning unreachable", "is not the base of another overlay"},
 		{"typo in a criterion", overlay("  criteria: {service: oke, intent: trainnig}\n"), "recipes/overlays/x.yaml:5:36 warning criteria-value", "did you mean training?"},
 		{"same criteria", overlay("  criteria: {service: aks, platform: any}\n"), "recipes/overlays/x.yaml:5:13 note same-criteria", "as aks: service=aks"},
-		{"file name", map[string]string{"overlays/y.yaml": head + "  criteria: {service: oke}\n"}, "recipes/overlays/y.yaml:3:18 warning file-name", "x is in the file recipes/overlays/y.yaml"},
+		{"file name", map[string]string{"overlays/y.yaml": head + "  criteria: {service: oke}\n"}, "recipes/overlays/y.yaml:3:18 warning file-name", "x is in the file y.yaml"},
 		{"no measurement", overlay("  criteria: {service: oke}\n  constraints: [{name: kubernetes, value: \">= 1.30\"}]\n"), "recipes/overlays/x.yaml:6:24 error constraint-path", "Type.Subtype.Key"},
 		{"no type of measurement", overlay("  criteria: {service: oke}\n  constraints: [{name: k8s.server.version, value: \">= 1.30\"}]\n"), "recipes/overlays/x.yaml:6:24 error constraint-path", "unknown measurement type k8s"},
 		{"unknown check", overlay("  criteria: {service: oke}\n  validation: {deployment: {checks: [operator-helth]}}\n"), "recipes/overlays/x.yaml:6:38 error unknown-check", "did you mean operator-health?"},

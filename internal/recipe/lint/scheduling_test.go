@@ -74,7 +74,7 @@ func TestSchedulingRules(t *testing.T) {
 		{"a profile in another's directory", p4d, "provider: eks", "provider: gke", "profile-directory error", "", "provider gke"},
 		{"a profile's name", p4d, "name: eks-p4d-24xlarge", "name: eks-p4d", "file-name warning", "", "eks-p4d"},
 		{"a profile twice", p4d, "instanceType: p4d.24xlarge", "instanceType: p4de.24xlarge", "duplicate-profile warning", "nodes/eks/eks-p4de-24xlarge.yaml|instanceType", "like eks-p4d-24xlarge"},
-		{"two defaults", p4d, `default: "false"`, `default: "true"`, "profile-choice error", "nodes/eks/eks-p4de-24xlarge.yaml|labels: {provider", "eks-p4d-24xlarge and eks-p4de-24xlarge are both"},
+		{"two defaults", p4d, `default: "false"`, `default: "true"`, "profile-choice error", "nodes/eks/eks-p4de-24xlarge.yaml|labels: {provider", "eks-p4d-24xlarge and eks-p4de-24xlarge both have"},
 		{"no default", "nodes/eks/eks-p4de-24xlarge.yaml", `default: "true"`, `default: "false"`, "profile-choice error", p4d + "|labels: {provider", "no profile for a100 nodes of eks has the label default: set it on one of eks-p4d-24xlarge"},
 		{"the only one is not the default", p5, `default: "true"`, `default: "false"`, "profile-choice error", "", "no profile for h100"},
 		{"no generic one", p5, `, generic: "true"`, "", "profile-choice error", p4d + "|labels: {provider", "label generic"},
