@@ -171,7 +171,7 @@ func TestCompatKeepsListsAsWritten(t *testing.T) {
 	}
 }
 
-// An overlay whose base not found, or that is its own base, only matters to a
+// An overlay whose base is missing, or that is its own base, only matters to a
 // query that it applies to.
 func TestCompatNeedsTheBasesOfWhatApplies(t *testing.T) {
 	t.Parallel()
@@ -182,7 +182,7 @@ func TestCompatNeedsTheBasesOfWhatApplies(t *testing.T) {
 		"overlays/w.yaml": overlay("w", "  base: y\n  criteria: {service: aks, intent: training}\n"),
 	})
 	for query, part := range map[string]string{
-		"service=oke": "none, not found", "service=kind": "y -> z -> y", "service=aks,intent=training": "y -> z -> y",
+		"service=oke": "base of x not found: none", "service=kind": "y -> z -> y", "service=aks,intent=training": "y -> z -> y",
 	} {
 		q, err := criteria.Parse(query)
 		if err != nil {
