@@ -81,11 +81,11 @@ func TestRefused(t *testing.T) {
 	t.Parallel()
 	small := recipetest.Small()
 	for want, edit := range map[string]func(in *impact.Input){
-		`there is no recipe "ekss": did you mean eks?`: func(in *impact.Input) { in.Event, in.Names = impact.Dispatch, []string{"ekss"} },
-		"firstlight recipe list shows the 7":           func(in *impact.Input) { in.Event, in.Names = impact.Dispatch, []string{"something-else"} },
-		"there is no recipe tree at HEAD":              func(in *impact.Input) { in.Head.FS = nil },
-		"the tree has no recipe":                       func(in *impact.Input) { in.Head.FS = fstest.MapFS{} },
-		`event "x" can't be made`:                      func(in *impact.Input) { in.Event = "x" },
+		`recipe "ekss" not found: did you mean eks?`: func(in *impact.Input) { in.Event, in.Names = impact.Dispatch, []string{"ekss"} },
+		"firstlight recipe list prints the 7":        func(in *impact.Input) { in.Event, in.Names = impact.Dispatch, []string{"something-else"} },
+		"no recipe tree at HEAD":                     func(in *impact.Input) { in.Head.FS = nil },
+		"the tree has no recipe":                     func(in *impact.Input) { in.Head.FS = fstest.MapFS{} },
+		`cannot make a plan for event "x"`:           func(in *impact.Input) { in.Event = "x" },
 	} {
 		in := pullRequest(small, small)
 		edit(&in)
@@ -149,7 +149,7 @@ func TestClasses(t *testing.T) {
 		{name: "an empty one", classes: [][]string{{}}, note: "without members"},
 		{
 			name: "one that was not asked for", classes: [][]string{{"a100-aks-inference", "aks", "eks", "eks-training", "h100-any", "h100-eks-training", "h100-eks-ubuntu-training-kubeflow", "x"}},
-			note: "x is in a class, and was not asked for",
+			note: "class has the unexpected member x",
 		},
 	}
 	for _, tt := range tests {

@@ -26,12 +26,12 @@ func TestWhatCannotBeJudgedSelectsEverything(t *testing.T) {
 		unusable bool
 	}{
 		"a shallow clone":      {func(in *impact.Input) { in.Incomparable = "the merge-base is not there" }, "the merge-base is not there", false},
-		"no tree before":       {func(in *impact.Input) { in.Base.FS = nil }, "there was no recipe tree at", false},
-		"a broken tree before": {func(in *impact.Input) { in.Base.FS = broken }, "before the change can't be used", false},
-		"a broken tree":        {func(in *impact.Input) { in.Head.FS = broken }, "the tree can't be used", true},
+		"no tree before":       {func(in *impact.Input) { in.Base.FS = nil }, "no recipe tree at", false},
+		"a broken tree before": {func(in *impact.Input) { in.Base.FS = broken }, "before the change is invalid", false},
+		"a broken tree":        {func(in *impact.Input) { in.Head.FS = broken }, "the recipe tree is invalid", true},
 		"a file of no known use": {func(in *impact.Input) {
 			in.Changes = []git.Change{{Path: in.Tree + "/notes.txt", Kind: git.Added}}
-		}, "not known what it is for", false},
+		}, "its effect is unknown", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

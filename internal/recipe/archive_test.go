@@ -140,7 +140,7 @@ func TestWhatCantBePacked(t *testing.T) {
 		})
 	}
 	for name, files := range map[string]fstest.MapFS{
-		"more than 2 MiB": {"big": {Data: make([]byte, few.unpacked+1)}},
+		"exceeds 2 MiB": {"big": {Data: make([]byte, few.unpacked+1)}},
 		"or 3 files":      {"a": {}, "b": {}, "c": {}, "d": {}},
 	} {
 		if _, err := pack(files, "", few); err == nil || !strings.Contains(err.Error(), name) {
@@ -220,25 +220,25 @@ func TestArchivesThatAreRefused(t *testing.T) {
 		data []byte
 		want string
 	}{
-		"nothing":                    {nil, "no gzip file"},
-		"no gzip":                    {[]byte("kind: RecipeMetadata"), "no gzip file"},
-		"cut short":                  {good[:len(good)/2], "cut short"},
-		"without its checksum":       {good[:len(good)-4], "cut short"},
+		"nothing":                    {nil, "not a gzip file"},
+		"no gzip":                    {[]byte("kind: RecipeMetadata"), "not a gzip file"},
+		"truncated":                  {good[:len(good)/2], "truncated"},
+		"without its checksum":       {good[:len(good)-4], "truncated"},
 		"with another checksum":      {damaged, "damaged"},
-		"a path to the parent":       {archive(t, file("../a.yaml", "x")), "no path within a tree"},
-		"a path through the parent":  {archive(t, file("overlays/../../a.yaml", "x")), "no path within a tree"},
-		"a path of the root":         {archive(t, file("/etc/passwd", "x")), "no path within a tree"},
-		"a path with a dot":          {archive(t, file("overlays/./a.yaml", "x")), "no path within a tree"},
-		"a path of another system":   {archive(t, file(`overlays\..\a.yaml`, "x")), "no path within a tree"},
-		"a path that is a directory": {archive(t, file(".", "x")), "no path within a tree"},
-		"a link":                     {archive(t, entry{name: "overlays/a.yaml", kind: tar.TypeSymlink, link: "/etc/passwd"}), "a link"},
-		"a hard link":                {archive(t, file("b", "x"), entry{name: "overlays/a.yaml", kind: tar.TypeLink, link: "b"}), "a link"},
-		"a pipe":                     {archive(t, entry{name: "overlays/a.yaml", kind: tar.TypeFifo}), "a link, a device"},
-		"a file twice":               {archive(t, file("overlays/a.yaml", "x"), file("overlays/a.yaml", "y")), "twice"},
-		"a file as a directory":      {archive(t, file("overlays", "x"), file("overlays/a.yaml", "y")), "as a file and as a directory"},
-		"a directory as a file":      {archive(t, file("overlays/a.yaml", "y"), file("overlays", "x")), "twice"},
-		"no tree":                    {archive(t, file("values.yaml", "x")), "no directory overlays"},
-		"no file":                    {archive(t), "no directory overlays"},
+		"a path to the parent":       {archive(t, file("../a.yaml", "x")), "must be inside the tree"},
+		"a path through the parent":  {archive(t, file("overlays/../../a.yaml", "x")), "must be inside the tree"},
+		"a path of the root":         {archive(t, file("/etc/passwd", "x")), "must be inside the tree"},
+		"a path with a dot":          {archive(t, file("overlays/./a.yaml", "x")), "must be inside the tree"},
+		"a path of another system":   {archive(t, file(`overlays\..\a.yaml`, "x")), "must be inside the tree"},
+		"a path that is a directory": {archive(t, file(".", "x")), "must be inside the tree"},
+		"a link":                     {archive(t, entry{name: "overlays/a.yaml", kind: tar.TypeSymlink, link: "/etc/passwd"}), "must be a file or directory"},
+		"a hard link":                {archive(t, file("b", "x"), entry{name: "overlays/a.yaml", kind: tar.TypeLink, link: "b"}), "must be a file or directory"},
+		"a pipe":                     {archive(t, entry{name: "overlays/a.yaml", kind: tar.TypeFifo}), "must be a file or directory"},
+		"a file twice":               {archive(t, file("overlays/a.yaml", "x"), file("overlays/a.yaml", "y")), "duplicate file"},
+		"a file as a directory":      {archive(t, file("overlays", "x"), file("overlays/a.yaml", "y")), "is both a file and a directory"},
+		"a directory as a file":      {archive(t, file("overlays/a.yaml", "y"), file("overlays", "x")), "duplicate file"},
+		"no tree":                    {archive(t, file("values.yaml", "x")), "has no overlays directory: a complete recipe tree is required; to combine two directories, copy both into one"},
+		"no file":                    {archive(t), "has no overlays directory: a complete recipe tree is required; to combine two directories, copy both into one"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -275,10 +275,10 @@ func TestArchivesOfTooMuch(t *testing.T) {
 		data []byte
 		want string
 	}{
-		"bytes that are few when compressed": {archive(t, small, file("b", strings.Repeat("\x00", int(few.unpacked)))), "files have more than 2 MiB"},
-		"bytes that are not":                 {archive(t, small, file("b", string(noise))), "it has more than 1 MiB"},
+		"bytes that are few when compressed": {archive(t, small, file("b", strings.Repeat("\x00", int(few.unpacked)))), "files exceed 2 MiB"},
+		"bytes that are not":                 {archive(t, small, file("b", string(noise))), "archive exceeds 1 MiB"},
 		"files":                              {archive(t, small, file("b", ""), file("c", ""), file("d", "")), "more than 3 files"},
-		"directories":                        {archive(t, append(folders, small)...), "unpacks to more than 3 MiB"},
+		"directories":                        {archive(t, append(folders, small)...), "unpacked size exceeds 3 MiB"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

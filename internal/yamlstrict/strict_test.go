@@ -85,34 +85,34 @@ func TestProblems(t *testing.T) {
 	bomb := lines.String()
 	tests := []struct{ name, text, want string }{
 		{"no YAML", "name: x\n  count: [", "f.yaml:2:1: error"},
-		{"empty", "", "f.yaml: error: the file is empty [document]"},
+		{"empty", "", "f.yaml: error: empty file [document]"},
 		{"comments alone", "# nothing\n", "[document]"},
-		{"two documents", "name: x\n---\nname: y\n", "f.yaml:2:1: error: there is a second document"},
+		{"two documents", "name: x\n---\nname: y\n", "f.yaml:2:1: error: file has more than one document"},
 		{"binary", "name: \xff", "not UTF-8"},
-		{"a list", "- name: x", "f.yaml:1:1: error: a block of keys is wanted, this is a list [wrong-type]"},
-		{"typo in a key", "name: x\ncuont: 3", "f.yaml:2:1: error: the key \"cuont\" is unknown [unknown-key]\n    did you mean \"count\"?"},
-		{"unknown key", "name: x\nparts: [{name: a, weight: 3}]", "f.yaml:2:19: error: the key \"weight\" is unknown"},
-		{"twice", "name: x\nname: y", "f.yaml:2:1: error: the key \"name\" is here for the second time, first at line 1 [duplicate-key]"},
+		{"a list", "- name: x", "f.yaml:1:1: error: must be a mapping, not a list [wrong-type]"},
+		{"typo in a key", "name: x\ncuont: 3", "f.yaml:2:1: error: unknown key \"cuont\" [unknown-key]\n    did you mean \"count\"?"},
+		{"unknown key", "name: x\nparts: [{name: a, weight: 3}]", "f.yaml:2:19: error: unknown key \"weight\""},
+		{"twice", "name: x\nname: y", "f.yaml:2:1: error: duplicate key \"name\", first at line 1 [duplicate-key]"},
 		{"twice in values", "name: x\nvalues:\n  a: 1\n  a: 2", "f.yaml:4:3: error"},
-		{"missing", "count: 3", "f.yaml:1:1: error: the key \"name\" is missing [missing]"},
-		{"empty value", "name:\ncount: 3", "the key \"name\" is empty"},
-		{"missing in a list", "name: x\nparts:\n  - type: Helm", "f.yaml:3:5: error: the key \"name\" is missing"},
-		{"empty entry", "name: x\nrefs:\n  - a\n  -", "this entry of the list is empty"},
-		{"text for a number", "name: x\ncount: many", "f.yaml:2:8: error: a whole number is wanted, this is the text \"many\" [wrong-type]"},
-		{"fraction for a number", "name: x\ncount: 1.5", "this is the number 1.5"},
-		{"less than the least", "name: x\ncount: -1", "-1 is less than 0 [bad-value]"},
-		{"text for a truth value", "name: x\non: maybe", "true or false is wanted"},
-		{"text for a list", "name: x\nrefs: a", "a list is wanted, this is the text \"a\""},
-		{"list for a text", "name: [x]", "a text is wanted, this is a list"},
-		{"list for a block", "name: x\nlabels: [a]", "a block of keys is wanted, this is a list"},
-		{"not in the enumeration", "name: x\nparts: [{name: a, type: helm}]", "\"helm\" is not one of Helm, Kustomize [bad-value]"},
-		{"in an inner block", "name: x\nheader: {kind: C}", "\"C\" is not one of A, B"},
-		{"a key that is a list", "name: x\nvalues:\n  ? [a]\n  : b", "a key is a list"},
-		{"merge of a text", "name: x\nvalues: {<<: a}", "<< wants a block of keys"},
-		{"too deep", deep, "too large or too deep"},
-		{"anchors that multiply", bomb, "too large or too deep"},
-		{"anchor in itself", "name: x\nvalues: &a {b: *a}", "too large or too deep"},
-		{"number for a text", "name: 1.20", "f.yaml:1:7: warning: a text is wanted, and YAML takes 1.20 for the number 1.20 [unquoted]"},
+		{"missing", "count: 3", "f.yaml:1:1: error: missing key \"name\" [missing]"},
+		{"empty value", "name:\ncount: 3", "empty key \"name\""},
+		{"missing in a list", "name: x\nparts:\n  - type: Helm", "f.yaml:3:5: error: missing key \"name\""},
+		{"empty entry", "name: x\nrefs:\n  - a\n  -", "empty list entry"},
+		{"text for a number", "name: x\ncount: many", "f.yaml:2:8: error: must be an integer, not the string \"many\" [wrong-type]"},
+		{"fraction for a number", "name: x\ncount: 1.5", "not the number 1.5"},
+		{"less than the least", "name: x\ncount: -1", "invalid value -1: must be at least 0 [bad-value]"},
+		{"text for a truth value", "name: x\non: maybe", "must be true or false, not"},
+		{"text for a list", "name: x\nrefs: a", "must be a list, not the string \"a\""},
+		{"list for a text", "name: [x]", "must be a string, not a list"},
+		{"list for a block", "name: x\nlabels: [a]", "must be a mapping, not a list"},
+		{"not in the enumeration", "name: x\nparts: [{name: a, type: helm}]", "invalid value \"helm\": want one of Helm, Kustomize [bad-value]"},
+		{"in an inner block", "name: x\nheader: {kind: C}", "invalid value \"C\": want one of A, B"},
+		{"a key that is a list", "name: x\nvalues:\n  ? [a]\n  : b", "must be a string, not a list"},
+		{"merge of a text", "name: x\nvalues: {<<: a}", "<< must be a mapping"},
+		{"too deep", deep, "too large, too deep or recursive"},
+		{"anchors that multiply", bomb, "too large, too deep or recursive"},
+		{"anchor in itself", "name: x\nvalues: &a {b: *a}", "too large, too deep or recursive"},
+		{"number for a text", "name: 1.20", "f.yaml:1:7: warning: must be a string, but YAML reads 1.20 as the number 1.20 [unquoted]"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -166,7 +166,7 @@ func TestPositions(t *testing.T) {
 
 func TestMap(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]string{"a: 1": "", "[]": "holds a list, not a block of keys", "3": "holds the number 3"} {
+	for text, want := range map[string]string{"a: 1": "", "[]": "must be a mapping, not a list", "3": "not the number 3"} {
 		doc, problems := yamlstrict.Parse("v.yaml", []byte(text))
 		if problems != nil {
 			t.Fatal(problems)

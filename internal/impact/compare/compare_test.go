@@ -216,14 +216,14 @@ func TestWhatOthersMiss(t *testing.T) {
 			do: func(t *testing.T, r *gittest.Repo) {
 				replace(t, r, "recipes/overlays/eks.yaml", "spec:", "spec:\n  base: h100-eks-training")
 			},
-			want: everyone, everything: "the tree can't be used: recipes/overlays/eks.yaml:6:9: error: overlays are based on each other",
+			want: everyone, everything: "the recipe tree is invalid: recipes/overlays/eks.yaml:6:9: error: cycle of spec.base",
 		},
 		{
 			name: "a file in the tree that nobody knows",
 			do: func(_ *testing.T, r *gittest.Repo) {
 				r.Write(map[string]string{"recipes/tools/run.sh": "true\n"})
 			},
-			want: everyone, everything: "recipes/tools/run.sh was added, and it is not known what it is for",
+			want: everyone, everything: "recipes/tools/run.sh was added, and its effect is unknown",
 		},
 		{
 			name: "what people read",
@@ -253,7 +253,7 @@ func TestWhatOthersMiss(t *testing.T) {
 					t.Errorf("%s: selected are %s\nwant %s (everything: %s)", where, got, tt.want, p.Everything)
 				}
 				if !strings.HasPrefix(p.Everything, tt.everything) || tt.everything == "" && p.Everything != "" {
-					t.Errorf("%s: everything, because %s", where, p.Everything)
+					t.Errorf("%s: all are selected because %s", where, p.Everything)
 				}
 				if got := strings.Join(p.Removed, " "); got != tt.removed {
 					t.Errorf("%s: removed are %s, want %s", where, got, tt.removed)
@@ -312,7 +312,7 @@ func TestEverything(t *testing.T) {
 	}{
 		{"an unknown base", func(*testing.T, *gittest.Repo) (r2 *gittest.Repo, o compare.Options) {
 			return nil, compare.Options{Base: "origin/nothing"}
-		}, "there is no commit origin/nothing to compare with"},
+		}, "commit to compare with not found: origin/nothing"},
 		{"a shallow clone", func(t *testing.T, r *gittest.Repo) (*gittest.Repo, compare.Options) {
 			r.Commit("more", map[string]string{"x": "1"})
 			shallow := gittest.New(t)
@@ -324,7 +324,7 @@ func TestEverything(t *testing.T) {
 			r.Git("checkout", "-q", "--orphan", "other")
 			r.Commit("other", nil)
 			return nil, compare.Options{}
-		}, "main and the head have no history in common"},
+		}, "main and the head have no common history"},
 		{"branches that were merged crosswise", func(_ *testing.T, r *gittest.Repo) (*gittest.Repo, compare.Options) {
 			r.Git("checkout", "-q", "-b", "side")
 			r.Commit("side", map[string]string{"b": "1"})
@@ -334,20 +334,20 @@ func TestEverything(t *testing.T) {
 			r.Git("checkout", "-q", "side")
 			r.Git("merge", "-q", "--no-ff", "-m", "x", main)
 			return nil, compare.Options{}
-		}, "main and the head have 2 merge-bases"},
+		}, "main and the head have 2 merge bases"},
 		{"a base that can't be used", func(_ *testing.T, r *gittest.Repo) (*gittest.Repo, compare.Options) {
 			r.Commit("broken", map[string]string{"recipes/overlays/eks.yaml": "["})
 			r.Git("checkout", "-q", "-b", "repair")
 			r.Git("checkout", "-q", "HEAD~1", "--", "recipes")
 			r.Commit("repaired", nil)
 			return nil, compare.Options{}
-		}, "the tree before the change can't be used: recipes/overlays/eks-training.yaml:6:9: error: the base of eks-training, eks, is not there"},
+		}, "the recipe tree before the change is invalid: recipes/overlays/eks-training.yaml:6:9: error: base of eks-training not found: eks"},
 		{"no tree before", func(_ *testing.T, r *gittest.Repo) (*gittest.Repo, compare.Options) {
 			r.Git("checkout", "-q", "-b", "moved")
 			r.Git("mv", "recipes", "our-recipes")
 			r.Commit("moved", nil)
 			return nil, compare.Options{Tree: "our-recipes"}
-		}, "there was no recipe tree at main"},
+		}, "no recipe tree at main"},
 		{"a lost object", func(t *testing.T, r *gittest.Repo) (*gittest.Repo, compare.Options) {
 			id := r.Git("rev-parse", "HEAD:recipes/overlays/eks.yaml")
 			r.Git("checkout", "-q", "-b", "branch")
@@ -356,7 +356,7 @@ func TestEverything(t *testing.T) {
 				t.Fatal(err)
 			}
 			return nil, compare.Options{}
-		}, "git says"},
+		}, "unexpected output of git"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -386,11 +386,11 @@ func TestNoHead(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, o := range map[string]compare.Options{
-		"no such commit":             {Head: "nothing", Tree: "recipes"},
-		"there is no recipe tree x":  {Tree: "x"},
-		"there is no recipe tree y":  {Head: compare.Worktree, Tree: "y"},
-		`pattern "/x": write it`:     {Tree: "recipes", Harness: []impact.Glob{"/x"}},
-		`pattern "a[": syntax error`: {Tree: "recipes", Harness: []impact.Glob{"a["}},
+		"commit not found":              {Head: "nothing", Tree: "recipes"},
+		"no recipe tree x":              {Tree: "x"},
+		"no recipe tree y":              {Head: compare.Worktree, Tree: "y"},
+		`invalid pattern "/x": must be`: {Tree: "recipes", Harness: []impact.Glob{"/x"}},
+		`pattern "a[": syntax error`:    {Tree: "recipes", Harness: []impact.Glob{"a["}},
 	} {
 		o.Repo = repo
 		if _, err := compare.Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), want) {

@@ -60,36 +60,36 @@ func TestJudge(t *testing.T) {
 		{"with a runtime check", func(in *promote.Input) { in.Require = []string{"nccl"} }, check.Passed, nil},
 		{"runtime checks are no scheduling", func(in *promote.Input) { in.Records = nil }, check.Unobserved, []string{"there is no record of tier 3"}},
 		{"no record", func(in *promote.Input) { in.Records, in.Runtime = nil, nil }, check.Unobserved, []string{"there is no record of tier 3"}},
-		{"records of other tiers", each(func(r *record.Record) { r.Tier = 2 }), check.Unobserved, []string{"there are records of tiers [2] alone"}},
-		{"a shard is missing", func(in *promote.Input) { in.Records = in.Records[:1] }, check.Failed, []string{"shards 2 of 2 have no record", "c: was not tested"}},
-		{"a recipe is missing", func(in *promote.Input) { in.Recipes["new"] = impact.Measured{Digest: "x"} }, check.Failed, []string{"new: was not tested"}},
-		{"a recipe too many", func(in *promote.Input) { delete(in.Recipes, "b") }, check.Failed, []string{"b: was tested, and the commit does not have it"}},
+		{"records of other tiers", each(func(r *record.Record) { r.Tier = 2 }), check.Unobserved, []string{"found only records of tiers [2]"}},
+		{"a shard is missing", func(in *promote.Input) { in.Records = in.Records[:1] }, check.Failed, []string{"shards 2 of 2 have no record", "c: not tested"}},
+		{"a recipe is missing", func(in *promote.Input) { in.Recipes["new"] = impact.Measured{Digest: "x"} }, check.Failed, []string{"new: not tested"}},
+		{"a recipe too many", func(in *promote.Input) { delete(in.Recipes, "b") }, check.Failed, []string{"b: tested but not in the commit"}},
 		{"a recipe twice", func(in *promote.Input) {
 			in.Records[1].Recipes = append(in.Records[1].Recipes, in.Records[0].Recipes[0])
-		}, check.Failed, []string{"a: was tested twice"}},
+		}, check.Failed, []string{"a: tested twice"}},
 		{"a recipe failed", func(in *promote.Input) {
 			in.Records[0].Recipes[1].Verdict, in.Records[0].Recipes[1].Reason, in.Records[0].Verdict = check.Failed, "unbound", check.Failed
 		}, check.Failed, []string{"b: failed: unbound"}},
 		{"a recipe was not observed", func(in *promote.Input) { in.Records[0].Recipes[1].Verdict = check.Unobserved }, check.Failed, []string{"b: unobserved"}},
-		{"another digest", func(in *promote.Input) { in.Recipes["a"] = impact.Measured{Digest: "new"} }, check.Failed, []string{"a: was tested with other files: digest da, not new"}},
-		{"a recipe that can't be resolved", func(in *promote.Input) { in.Recipes["a"] = impact.Measured{Err: errors.New("circle\nmore")} }, check.Failed, []string{"a: is told to have passed, and can't be resolved: circle"}},
-		{"another harness", each(func(r *record.Record) { r.Harness = "other" }), check.Failed, []string{"another harness tested"}},
-		{"another version", each(func(r *record.Record) { r.Tool = "v2" }), check.Failed, []string{"another harness tested"}},
+		{"another digest", func(in *promote.Input) { in.Recipes["a"] = impact.Measured{Digest: "new"} }, check.Failed, []string{"a: tested with different files: digest da, want new"}},
+		{"a recipe that can't be resolved", func(in *promote.Input) { in.Recipes["a"] = impact.Measured{Err: errors.New("circle\nmore")} }, check.Failed, []string{"a: recorded as passed but cannot be resolved: circle"}},
+		{"another harness", each(func(r *record.Record) { r.Harness = "other" }), check.Failed, []string{"tested with another harness"}},
+		{"another version", each(func(r *record.Record) { r.Tool = "v2" }), check.Failed, []string{"tested with another harness"}},
 		{"not clean", each(func(r *record.Record) { r.Dirty = true }), check.Failed, []string{"the working tree was not clean"}},
-		{"another tree", each(func(r *record.Record) { r.Tree = "x" }), check.Failed, []string{"the recipes in x were tested, not those in recipes"}},
-		{"another commit", each(func(r *record.Record) { r.Commit = strings.Repeat("1", 40) }), check.Failed, []string{"what was tested is commit 111111111111"}},
-		{"a shard that failed for itself", func(in *promote.Input) { in.Records[0].Verdict, in.Records[0].Reason = check.Failed, "x" }, check.Failed, []string{"the run came to failed: x: x"}},
+		{"another tree", each(func(r *record.Record) { r.Tree = "x" }), check.Failed, []string{"tested the recipes in x instead of recipes"}},
+		{"another commit", each(func(r *record.Record) { r.Commit = strings.Repeat("1", 40) }), check.Failed, []string{"tested another commit: 111111111111"}},
+		{"a shard that failed for itself", func(in *promote.Input) { in.Records[0].Verdict, in.Records[0].Reason = check.Failed, "x" }, check.Failed, []string{"the run has the verdict failed: x: x"}},
 		{"a class that does not agree", func(in *promote.Input) {
 			in.Records[0].Recipes[0].Fingerprint, in.Records[1].Recipes[0].Fingerprint, in.Records[1].Recipes[0].Verdict = "same", "same", check.Failed
-		}, check.Failed, []string{"c: failed", "a and c are one class (same), and came to passed and failed"}},
+		}, check.Failed, []string{"c: failed", "a and c are in one class (same) but have the verdicts passed and failed"}},
 		{"no recipe", func(in *promote.Input) { in.Recipes = nil; in.Records[0].Recipes, in.Records[1].Recipes = nil, nil }, check.Failed, []string{"the commit has no recipe"}},
-		{"a tree that can't be used", func(in *promote.Input) { in.Unusable, in.Recipes, in.Records = "circle", nil, nil }, check.Failed, []string{"the recipes of the commit can't be used: circle", "there is no record of tier 3"}},
+		{"a tree that can't be used", func(in *promote.Input) { in.Unusable, in.Recipes, in.Records = "circle", nil, nil }, check.Failed, []string{"the recipe tree of the commit is invalid: circle", "there is no record of tier 3"}},
 		{"every reason", func(in *promote.Input) {
 			in.Records = in.Records[:1]
 			in.Records[0].Dirty, in.Records[0].Recipes[0].Digest, in.Require = true, "x", []string{"nothing"}
-		}, check.Failed, []string{"not clean", "shards 2 of 2", "a: was tested with other files", "c: was not tested", "runtime check nothing: there is no record of it"}},
+		}, check.Failed, []string{"not clean", "shards 2 of 2", "a: tested with different files", "c: not tested", "runtime check nothing: no record found"}},
 		{"runtime checks that do not do", func(in *promote.Input) { in.Require = []string{"nothing", "sim", "where", "flaky"} }, check.Failed, []string{
-			"runtime check nothing: there is no record of it", "runtime check sim: passed on simulated hardware", "runtime check where: its record does not say on which hardware", "runtime check flaky: failed: slow",
+			"runtime check nothing: no record found", "runtime check sim: passed on simulated hardware", "runtime check where: record does not name the hardware", "runtime check flaky: failed: slow",
 		}},
 	}
 	for _, tt := range tests {
@@ -126,7 +126,7 @@ func TestRuns(t *testing.T) {
 	in.Records = append(append(in.Records, older.Records...), newer)
 	got := promote.Judge(in)
 	if !got.Qualifies || got.Scheduling.When != time.Unix(100, 0) || len(got.Notes) != 2 ||
-		!strings.Contains(got.Notes[0], "1 of 2 shards have no record") || !strings.Contains(got.Notes[1], "another run (push, 1970-01-01T00:00:50Z) came to failed") {
+		!strings.Contains(got.Notes[0], "1 of 2 shards have no record") || !strings.Contains(got.Notes[1], "another run (push, 1970-01-01T00:00:50Z) has the verdict failed") {
 		t.Errorf("got %+v", got)
 	}
 	in.Records = append(older.Records, good().Records[0])

@@ -161,7 +161,7 @@ func TestClasses(t *testing.T) {
 	if diff := cmp.Diff(want, r.Classes()); diff != "" {
 		t.Error(diff)
 	}
-	if got := r.Disagreements(); len(got) != 1 || got[0] != "b and z are one class (1), and came to failed and passed" {
+	if got := r.Disagreements(); len(got) != 1 || got[0] != "b and z are in one class (1) but have the verdicts failed and passed" {
 		t.Errorf("got %v", got)
 	}
 }

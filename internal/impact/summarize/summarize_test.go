@@ -62,40 +62,40 @@ func TestJudge(t *testing.T) {
 		want check.Verdict
 		part string // of the reason, or of a problem
 	}{
-		{"all of it passed", func(*summarize.Input) {}, check.Passed, "4 recipes passed, and stand for 1 others"},
+		{"all of it passed", func(*summarize.Input) {}, check.Passed, "4 recipes passed, on behalf of 1 others"},
 		{"jobs are not known", func(in *summarize.Input) { in.Jobs, in.PlanDigest = nil, "" }, check.Passed, "4 recipes passed"},
 
-		{"a job with work was skipped", func(in *summarize.Input) { in.Jobs["tier2"] = "skipped" }, check.Unobserved, "job tier2 was skipped, and had work"},
+		{"a job with work was skipped", func(in *summarize.Input) { in.Jobs["tier2"] = "skipped" }, check.Unobserved, "job tier2 was skipped although it had work"},
 		{"a job was cancelled", func(in *summarize.Input) { in.Jobs["tier1"] = "cancelled" }, check.Unobserved, `job tier1 ended with "cancelled"`},
 		{"a job failed, whatever its results", func(in *summarize.Input) { in.Jobs["tier1"] = "failure" }, check.Failed, `job tier1 ended with "failure"`},
 		{"planning was skipped", func(in *summarize.Input) { in.Jobs["plan"] = "skipped" }, check.Unobserved, "job plan was skipped"},
 		{"planning failed", func(in *summarize.Input) { in.Jobs["plan"] = "failure" }, check.Failed, "job plan"},
-		{"a job is not waited for", func(in *summarize.Input) { delete(in.Jobs, "tier2") }, check.Unobserved, "job tier2 has work, and is not among those that were waited for"},
+		{"a job is not waited for", func(in *summarize.Input) { delete(in.Jobs, "tier2") }, check.Unobserved, "job tier2 has work but no result"},
 		{"planning is not waited for", func(in *summarize.Input) { delete(in.Jobs, "plan") }, check.Unobserved, "job plan has work"},
-		{"a job without work succeeded", func(in *summarize.Input) { in.Jobs["tier3"] = "success" }, check.Unobserved, "job tier3 succeeded, and had nothing to do"},
+		{"a job without work succeeded", func(in *summarize.Input) { in.Jobs["tier3"] = "success" }, check.Unobserved, "job tier3 succeeded although the plan has no work for it"},
 		{"a job without work was skipped", func(in *summarize.Input) { in.Jobs["tier3"] = "skipped" }, check.Passed, ""},
 		{"a job's result is not known", func(in *summarize.Input) { in.Jobs["tier1"] = "" }, check.Unobserved, `job tier1 ended with ""`},
-		{"no job is there", func(in *summarize.Input) { in.Jobs = map[string]string{} }, check.Unobserved, "is not among those"},
+		{"no job is there", func(in *summarize.Input) { in.Jobs = map[string]string{} }, check.Unobserved, "has work but no result"},
 
-		{"no result at all", func(in *summarize.Input) { in.Records = nil }, check.Unobserved, "there is no result of tier1-1-of-1 (1 recipes)"},
-		{"a shard is missing", func(in *summarize.Input) { in.Records = in.Records[:2] }, check.Unobserved, "there is no result of tier2-2-of-2 (1 recipes)"},
-		{"a shard is there twice", func(in *summarize.Input) { in.Records = append(in.Records, in.Records[1]) }, check.Unobserved, "there are 2 results of tier2-1-of-2"},
+		{"no result at all", func(in *summarize.Input) { in.Records = nil }, check.Unobserved, "shard tier1-1-of-1 has no result (1 recipes)"},
+		{"a shard is missing", func(in *summarize.Input) { in.Records = in.Records[:2] }, check.Unobserved, "shard tier2-2-of-2 has no result (1 recipes)"},
+		{"a shard is there twice", func(in *summarize.Input) { in.Records = append(in.Records, in.Records[1]) }, check.Unobserved, "shard tier2-1-of-2 has 2 results"},
 		{"a result of another plan", func(in *summarize.Input) {
 			other := in.Records[0]
 			other.Plan = "other"
 			in.Records = append(in.Records, other)
-		}, check.Unobserved, "there is a result that the plan does not have: tier1-1-of-1 of plan other"},
+		}, check.Unobserved, "unexpected result: tier1-1-of-1 of plan other"},
 		{"a result of no shard", func(in *summarize.Input) {
 			other := in.Records[0]
 			other.Shard = nil
 			in.Records = append(in.Records[1:], other)
-		}, check.Unobserved, "without a shard"},
-		{"of another commit", func(in *summarize.Input) { in.Records[0].Commit = strings.Repeat("1", 40) }, check.Unobserved, "of commit 111111111111, not 0123456789ab"},
-		{"of another harness", func(in *summarize.Input) { in.Records[0].Harness = "other" }, check.Unobserved, "of harness other, not harness"},
-		{"of a tree that was not clean", func(in *summarize.Input) { in.Records[0].Dirty = true }, check.Unobserved, "not committed"},
-		{"of another tree", func(in *summarize.Input) { in.Records[0].Tree = "other" }, check.Unobserved, "of tier 1 of other"},
-		{"of another tier", func(in *summarize.Input) { in.Records[0].Tier = 3 }, check.Unobserved, "of tier 3"},
-		{"another plan than the jobs had", func(in *summarize.Input) { in.PlanDigest = "other" }, check.Unobserved, "the plan is not the one that the jobs were given"},
+		}, check.Unobserved, "without shard"},
+		{"of another commit", func(in *summarize.Input) { in.Records[0].Commit = strings.Repeat("1", 40) }, check.Unobserved, "commit 111111111111, want 0123456789ab"},
+		{"of another harness", func(in *summarize.Input) { in.Records[0].Harness = "other" }, check.Unobserved, "harness other, want harness"},
+		{"of a tree that was not clean", func(in *summarize.Input) { in.Records[0].Dirty = true }, check.Unobserved, "uncommitted files"},
+		{"of another tree", func(in *summarize.Input) { in.Records[0].Tree = "other" }, check.Unobserved, "tier 1 of other"},
+		{"of another tier", func(in *summarize.Input) { in.Records[0].Tier = 3 }, check.Unobserved, "tier 3 of"},
+		{"another plan than the jobs had", func(in *summarize.Input) { in.PlanDigest = "other" }, check.Unobserved, "the jobs used another plan"},
 
 		{"a recipe is missing", func(in *summarize.Input) { in.Records[1].Recipes = in.Records[1].Recipes[:1] }, check.Unobserved, "b was not tested"},
 		{"a recipe is there twice", func(in *summarize.Input) {
@@ -106,12 +106,12 @@ func TestJudge(t *testing.T) {
 		}, check.Unobserved, "a was tested 2 times"},
 		{"a recipe too many", func(in *summarize.Input) {
 			in.Records[1].Recipes = append(in.Records[1].Recipes, record.Recipe{Recipe: "z", Digest: "z", Verdict: check.Passed})
-		}, check.Unobserved, "z was tested, and the plan does not ask for it"},
+		}, check.Unobserved, "z was tested although the plan does not ask for it"},
 		{"one that another stands for", func(in *summarize.Input) {
 			in.Records[0].Recipes = append(in.Records[0].Recipes, record.Recipe{Recipe: "eks-training", Digest: "d-eks-training", Verdict: check.Passed})
-		}, check.Unobserved, "eks-training was tested, and the plan does not ask for it"},
-		{"a recipe with other files", func(in *summarize.Input) { in.Records[2].Recipes[0].Digest = "other" }, check.Unobserved, "c was tested with other files"},
-		{"a recipe without a digest", func(in *summarize.Input) { in.Records[2].Recipes[0].Digest = "" }, check.Unobserved, "c was tested with other files"},
+		}, check.Unobserved, "eks-training was tested although the plan does not ask for it"},
+		{"a recipe with other files", func(in *summarize.Input) { in.Records[2].Recipes[0].Digest = "other" }, check.Unobserved, "c was tested with different files"},
+		{"a recipe without a digest", func(in *summarize.Input) { in.Records[2].Recipes[0].Digest = "" }, check.Unobserved, "c was tested with different files"},
 
 		{"a recipe failed", func(in *summarize.Input) { in.Records[1].Recipes[1].Verdict = check.Failed }, check.Failed, "1 of 4 recipes did not pass"},
 		{"a recipe was not observed", func(in *summarize.Input) { in.Records[1].Recipes[1].Verdict = check.Unobserved }, check.Unobserved, "1 of 4 recipes did not pass"},
@@ -120,11 +120,11 @@ func TestJudge(t *testing.T) {
 		{"failed and missing is failed", func(in *summarize.Input) {
 			in.Records[1].Recipes[1].Verdict, in.Records = check.Failed, in.Records[:2]
 		}, check.Failed, "1 of 4 recipes did not pass; 2 problems"},
-		{"a shard failed whose recipes passed", func(in *summarize.Input) { in.Records[1].Verdict, in.Records[1].Reason = check.Failed, "classes" }, check.Failed, "a shard came to failed: classes"},
+		{"a shard failed whose recipes passed", func(in *summarize.Input) { in.Records[1].Verdict, in.Records[1].Reason = check.Failed, "classes" }, check.Failed, "a shard has the verdict failed: classes"},
 		{"a class that does not agree, in two shards", func(in *summarize.Input) {
 			in.Records[1].Recipes[0].Fingerprint, in.Records[2].Recipes[0].Fingerprint = "same", "same"
 			in.Records[2].Recipes[0].Verdict = check.Unobserved
-		}, check.Unobserved, "a and c are one class (same), and came to passed and unobserved"},
+		}, check.Unobserved, "a and c are in one class (same) but have the verdicts passed and unobserved"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

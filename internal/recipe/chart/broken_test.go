@@ -21,10 +21,10 @@ func TestBrokenCharts(t *testing.T) {
 	}{
 		"no Chart.yaml": {func(s *shop) { s.remove("Chart.yaml") }, chart.Unavailable, []string{"Chart.yaml file is missing"}},
 		"no name":       {func(s *shop) { s.inChart("Chart.yaml", "name: shop\n", "") }, chart.Unavailable, []string{"chart.metadata.name is required"}},
-		"another chart": {func(s *shop) { s.inChart("Chart.yaml", "name: shop", "name: store") }, chart.Unavailable, []string{"the chart there is store, not shop"}},
+		"another chart": {func(s *shop) { s.inChart("Chart.yaml", "name: shop", "name: store") }, chart.Unavailable, []string{"found chart store, want shop"}},
 		"another version": {func(s *shop) { s.inChart("Chart.yaml", "version: 1.2.3", "version: 1.2.4") }, chart.Unavailable,
-			[]string{"the chart there is version 1.2.4, not 1.2.3"}},
-		"nothing there":  {func(s *shop) { s.chart += "/nothing" }, chart.Unavailable, []string{"there is nothing"}},
+			[]string{"found chart version 1.2.4, want 1.2.3"}},
+		"nothing there":  {func(s *shop) { s.chart += "/nothing" }, chart.Unavailable, []string{"not found"}},
 		"no values.yaml": {func(s *shop) { s.inChart("values.yaml", "replicas: 1\n", "replicas: [\n") }, chart.Unavailable, []string{"values.yaml"}},
 		"template error": {func(s *shop) {
 			s.inChart("templates/counter.yaml", "{{ .Values.replicas }}", "{{ .Values.replicas.what }}")
@@ -37,25 +37,25 @@ func TestBrokenCharts(t *testing.T) {
 			[]string{"for recipe gke", "/replicas", "want integer"}},
 		"a later Kubernetes": {func(s *shop) { s.inChart("Chart.yaml", ">=1.30.0-0", ">=1.99.0-0") }, chart.Broken, []string{"kubeVersion: >=1.99.0-0"}},
 		"an old kind":        {func(s *shop) { s.inChart("templates/counter.yaml", "apps/v1", "extensions/v1beta1") }, chart.Broken, []string{"shop/templates/counter.yaml: Kubernetes v1.34.0 does not serve Deployment of extensions/v1beta1"}},
-		"no pod":             {func(s *shop) { s.inChart("templates/agent.yaml", "tolerations: [", "tolerations: 5 # [") }, chart.Broken, []string{"shop/templates/agent.yaml: the DaemonSet can't be read", "tolerations"}},
+		"no pod":             {func(s *shop) { s.inChart("templates/agent.yaml", "tolerations: [", "tolerations: 5 # [") }, chart.Broken, []string{"shop/templates/agent.yaml: invalid DaemonSet", "tolerations"}},
 		"no quantity":        {func(s *shop) { s.inChart("templates/agent.yaml", "cpu: 30m,", "cpu: much,") }, chart.Broken, []string{"shop/templates/agent.yaml", "quantities must match"}},
-		"no name of a kind":  {func(s *shop) { s.inChart("templates/agent.yaml", "metadata: {name: agent}", "metadata: {}") }, chart.Broken, []string{"a DaemonSet without a name"}},
-		"twice":              {func(s *shop) { s.inChart("templates/clock.yaml", "name: clock", "name: migrate") }, chart.Broken, []string{"the chart renders two of Job migrate"}},
+		"no name of a kind":  {func(s *shop) { s.inChart("templates/agent.yaml", "metadata: {name: agent}", "metadata: {}") }, chart.Broken, []string{"DaemonSet without a name"}},
+		"twice":              {func(s *shop) { s.inChart("templates/clock.yaml", "name: clock", "name: migrate") }, chart.Broken, []string{"the chart renders two objects Job migrate"}},
 		"random": {func(s *shop) {
 			s.inChart("templates/agent.yaml", "labels: {app: agent}", `labels: {app: "{{ randAlphaNum 8 }}"}`)
-		}, chart.Broken, []string{"renders differently each time, and the pods differ: DaemonSet agent pod.labels.app"}},
+		}, chart.Broken, []string{"renders differently each time, but the pods differ: DaemonSet agent pod.labels.app"}},
 		"by other components": {func(s *shop) {
 			s.inChart("templates/clock.yaml", "kind: ServiceMonitor\nmetadata: {name: monitored}", "kind: ServiceMonitor\nmetadata: {name: monitored}\n---\napiVersion: v1\nkind: Pod\nmetadata: {name: watch}\nspec: {containers: [{name: c, image: i}]}")
 		}, chart.Broken,
-			[]string{"recipes eks and eks-training have the same values, and other components beside it or another namespace, and the pods differ: Job watch"}},
-		"no pods": {func(s *shop) { s.remove("templates"); s.remove("charts/side/templates") }, chart.Broken, []string{"renders nothing that has pods"}},
+			[]string{"recipes eks and eks-training have the same values but different namespaces or other components, but the pods differ: Job watch"}},
+		"no pods": {func(s *shop) { s.remove("templates"); s.remove("charts/side/templates") }, chart.Broken, []string{"the chart renders no pods, but the footprint has workloads"}},
 		"a missing dependency": {func(s *shop) {
 			s.edit("overlays/gke.yaml", "side: {enabled: false}", "side: {enabled: false}, far: {enabled: true}")
-		}, chart.Unavailable, []string{"chart shop depends on far 2.0.0, which is not in it and can't be had"}},
+		}, chart.Unavailable, []string{"chart shop depends on far 2.0.0, which is not packaged with it and not available"}},
 		"a range": {func(s *shop) {
 			s.inChart("Chart.yaml", "version: 2.0.0", `version: ">=2.0.0"`)
 			s.edit("overlays/gke.yaml", "side: {enabled: false}", "far: {enabled: true}")
-		}, chart.Unavailable, []string{"depends on far >=2.0.0, a range"}},
+		}, chart.Unavailable, []string{"depends on the version range far >=2.0.0: package the chart with helm dependency build"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -111,7 +111,7 @@ func TestDependencyIsFetched(t *testing.T) {
 	if !strings.Contains(s.read(shopFile), "name: far\n          replicas: 1\n          pod:\n            labels: {v: 2.0.0}\n") {
 		t.Error(s.read(shopFile))
 	}
-	if !slices.Contains(r.Notes, "its dependency far 2.0.0 is not in it: taken from module example.com/far@v0.9.0/chart") {
+	if !slices.Contains(r.Notes, "the dependency far 2.0.0 is not packaged with it: taken from module example.com/far@v0.9.0/chart") {
 		t.Errorf("%q", r.Notes)
 	}
 }

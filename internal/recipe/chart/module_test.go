@@ -37,18 +37,18 @@ func TestModules(t *testing.T) {
 		err     string
 	}{
 		"cache":        {chart.Modules{Cache: cache}, in("example.com/Acme/Shop", "deploy"), ""},
-		"no command":   {chart.Modules{Cache: cache}, in("example.com/other", "deploy"), "not in the module cache, and there is no go command"},
+		"no command":   {chart.Modules{Cache: cache}, in("example.com/other", "deploy"), "the module is not in the module cache, and there is no go command to download it"},
 		"fetched":      {chart.Modules{Cache: cache, Download: answers(`{"Dir":"DIR"}`, nil)}, in("example.com/other", "deploy"), ""},
 		"refused":      {chart.Modules{Download: answers(`{"Error":"MODULE: 403 Forbidden"}`, errors.New("exit status 1"))}, in("example.com/other", "deploy"), "example.com/other@v1.2.3: 403 Forbidden"},
 		"command":      {chart.Modules{Download: answers("", errors.New("exit status 2"))}, in("example.com/other", "deploy"), "go mod download: exit status 2"},
-		"no JSON":      {chart.Modules{Download: answers("hello", nil)}, in("example.com/other", "deploy"), "read what go mod download printed"},
-		"no directory": {chart.Modules{Download: answers("{}", nil)}, in("example.com/other", "deploy"), "names no directory"},
-		"no path":      {chart.Modules{Cache: cache}, in("example.com/Acme/Shop", "../deploy"), "no path in the module"},
-		"no chart":     {chart.Modules{Cache: cache}, in("example.com/Acme/Shop", "other"), "example.com/Acme/Shop@v1.2.3/other: there is nothing"},
+		"no JSON":      {chart.Modules{Download: answers("hello", nil)}, in("example.com/other", "deploy"), "parse output of go mod download"},
+		"no directory": {chart.Modules{Download: answers("{}", nil)}, in("example.com/other", "deploy"), "go mod download printed no directory"},
+		"no path":      {chart.Modules{Cache: cache}, in("example.com/Acme/Shop", "../deploy"), "must be inside the module"},
+		"no chart":     {chart.Modules{Cache: cache}, in("example.com/Acme/Shop", "other"), "example.com/Acme/Shop@v1.2.3/other: not found"},
 		"another version": {
 			chart.Modules{Cache: cache},
 			model.FootprintChart{Name: "shop", Version: "1.2.5", Module: "example.com/Acme/Shop", ModuleVersion: "v1.2.3", Path: "deploy"},
-			"the chart there is version 1.2.3, not 1.2.5",
+			"found chart version 1.2.3, want 1.2.5",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -88,15 +88,15 @@ func TestHTTPRepositoryFails(t *testing.T) {
 	packed := pack(t, s.chart, "shop")
 	good := fmt.Sprintf(index, "shop.tgz", sum(packed))
 	for name, tt := range map[string]struct{ index, file, want string }{
-		"no index":        {"", "", "get its index: failed to fetch"},
-		"no YAML":         {"a: [", "", "read its index: error loading index.yaml"},
-		"no chart":        {"apiVersion: v1\nentries: {}\n", "", "it has no chart shop"},
-		"no version":      {"apiVersion: v1\nentries: {shop: [{apiVersion: v2, name: shop, version: 9.9.9, urls: [a]}]}\n", "", "it has 1 versions of shop, and not 1.2.3"},
-		"another file":    {good, "x", "the chart is not the one in the index"},
-		"no file":         {good, "", "get the chart: failed to fetch"},
+		"no index":        {"", "", "get index: failed to fetch"},
+		"no YAML":         {"a: [", "", "read index: error loading index.yaml"},
+		"no chart":        {"apiVersion: v1\nentries: {}\n", "", "chart shop not found in the index"},
+		"no version":      {"apiVersion: v1\nentries: {shop: [{apiVersion: v2, name: shop, version: 9.9.9, urls: [a]}]}\n", "", "shop 1.2.3 not found among 1 versions"},
+		"another file":    {good, "x", "chart SHA-256 mismatch: got"},
+		"no file":         {good, "", "get chart: failed to fetch"},
 		"no archive":      {fmt.Sprintf(index, "shop.tgz", ""), "x", "unpack chart"},
-		"an odd address":  {fmt.Sprintf(index, "file:///etc/passwd", ""), "", "an address that is none"},
-		"no encryption":   {fmt.Sprintf(index, "http://elsewhere.invalid/shop.tgz", ""), "", "without encryption"},
+		"an odd address":  {fmt.Sprintf(index, "file:///etc/passwd", ""), "", "the index has an invalid URL for the chart"},
+		"no encryption":   {fmt.Sprintf(index, "http://elsewhere.invalid/shop.tgz", ""), "", "the index of an https repository refers to"},
 		"signed and gone": {fmt.Sprintf(index, "gone.tgz?X-Amz-Signature=geheim", ""), "", "/gone.tgz : 404"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -153,10 +153,10 @@ func TestNetworkIsBounded(t *testing.T) {
 		t.Errorf("timeout: %v", err)
 	}
 	repositories.Network.Timeout, repositories.Network.MaxBytes = time.Minute, 1<<20
-	if _, err := repositories.Get(t.Context(), shopAt(server.URL+"/flood")); err == nil || !strings.Contains(err.Error(), "sends more than a chart") {
+	if _, err := repositories.Get(t.Context(), shopAt(server.URL+"/flood")); err == nil || !strings.Contains(err.Error(), "response is larger than any chart or index") {
 		t.Errorf("flooded: %v", err)
 	}
-	if _, err := repositories.Get(t.Context(), shopAt("ftp://"+server.Listener.Addr().String())); err == nil || !strings.Contains(err.Error(), "no address of a chart repository") {
+	if _, err := repositories.Get(t.Context(), shopAt("ftp://"+server.Listener.Addr().String())); err == nil || !strings.Contains(err.Error(), "must be an oci:// or https:// URL") {
 		t.Errorf("another scheme: %v", err)
 	}
 }

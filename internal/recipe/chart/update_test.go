@@ -152,7 +152,7 @@ func TestCheckFindsDrift(t *testing.T) {
 				s.expect(r, chart.UpToDate, "")
 				return
 			}
-			s.expect(r, chart.Drifted, "differ between lock and chart")
+			s.expect(r, chart.Drifted, "differences between lock and chart")
 			i := slices.IndexFunc(r.Drift, func(d chart.Drift) bool { return strings.Contains(d.String(), tt.want) })
 			if i < 0 {
 				t.Fatalf("%v does not say %q", r.Drift, tt.want)
@@ -176,7 +176,7 @@ func TestCheckFindsOtherValues(t *testing.T) {
 	s.write(shopFile, locked(t))
 	s.edit("overlays/gke.yaml", "replicas: 3", "replicas: 4")
 	r := s.run(chart.Options{Check: true})
-	s.expect(r, chart.Drifted, "2 facts")
+	s.expect(r, chart.Drifted, "2 differences")
 	for _, d := range r.Drift {
 		if d.Workload != "" || d.Line == 0 || len(d.Recipes) != 1 || d.Recipes[0] != "gke" {
 			t.Errorf("%+v", d)
@@ -191,7 +191,7 @@ func TestCheckVerifiesRules(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	r := s.run(chart.Options{Check: true})
-	s.expect(r, chart.Drifted, "between rules and chart")
+	s.expect(r, chart.Drifted, "differences between rules and chart")
 	var all []string
 	for _, d := range r.Drift {
 		all = append(all, d.String())
@@ -221,7 +221,7 @@ func TestUpdateSaysWhatIsToDo(t *testing.T) {
 	s.edit(shopFile, "    - {kind: Job, name: migrate, class: system}\n", "    - {kind: Job, name: gone, class: system}\n")
 	r := s.run(chart.Options{})
 	s.expect(r, chart.Locked, "")
-	for _, want := range []string{"add Job migrate to workloads, with its class", "remove Job gone from workloads: the chart does not have it"} {
+	for _, want := range []string{"add Job migrate with its class to workloads", "remove Job gone from workloads: the chart does not have it"} {
 		if !slices.Contains(r.Notes, want) {
 			t.Errorf("%q does not say %q", r.Notes, want)
 		}
@@ -236,16 +236,16 @@ func TestUpdateTakesTheRecipesVersion(t *testing.T) {
 	s.edit(filepath.Join(s.chart, "Chart.yaml"), "version: 1.2.3", "version: 1.3.0")
 	r := s.run(chart.Options{})
 	s.expect(r, chart.Locked, "")
-	if !strings.Contains(s.read(shopFile), "version: v1.3.0, digest: ") || !slices.Contains(r.Notes, "the footprint was of 1.2.3, recipes deploy v1.3.0") {
+	if !strings.Contains(s.read(shopFile), "version: v1.3.0, digest: ") || !slices.Contains(r.Notes, "the footprint was for 1.2.3, recipes deploy v1.3.0") {
 		t.Errorf("%q\n%s", r.Notes, s.read(shopFile))
 	}
 	s.edit("overlays/gke.yaml", "- name: shop\n", "- name: shop\n      version: 2.0.0\n")
 	r = s.run(chart.Options{Check: true})
-	s.expect(r, chart.Drifted, "1 facts") // the values of gke are no longer those of this chart
+	s.expect(r, chart.Drifted, "1 differences") // the values of gke are no longer those of this chart
 	s.edit("registry.yaml", "v1.3.0", "1.9.0")
-	s.expect(s.run(chart.Options{Check: true}), chart.Broken, "recipes deploy the versions 1.9.0, 2.0.0")
+	s.expect(s.run(chart.Options{Check: true}), chart.Broken, "which the footprint is for; it can describe one version only")
 	s.edit("registry.yaml", "charts.invalid/shop", "charts.invalid/store")
-	s.expect(s.run(chart.Options{Check: true}), chart.Broken, "correct spec.chart")
+	s.expect(s.run(chart.Options{Check: true}), chart.Broken, "but the footprint is for")
 }
 
 // Files in other styles are edited just as well; one that can't be is left alone.
@@ -285,7 +285,7 @@ func TestUpdateEditsOtherStyles(t *testing.T) {
 	s := newShop(t)
 	s.write(shopFile, "{apiVersion: firstlight/v1, kind: Footprint, metadata: {name: shop}, spec: {chart: {repository: https://charts.invalid/shop, name: shop, version: 1.2.3}, source: documented, workloads: [{kind: Job, name: migrate, class: system}]}}\n")
 	before := s.read(shopFile)
-	s.expect(s.run(chart.Options{}), chart.Broken, "spec is no block of keys")
+	s.expect(s.run(chart.Options{}), chart.Broken, "spec must be a block mapping")
 	if s.read(shopFile) != before {
 		t.Error("it was written to")
 	}

@@ -130,11 +130,11 @@ func TestJudge(t *testing.T) {
 		{"measured twice, differently", "GPU.smi.driver", ">= 560", check.Unobserved, "", "2 values of GPU.smi.driver: 570.86.16, 580.95.05"},
 		{"no such key", "K8s.server.vershun", ">= 1.30", check.Unobserved, "", "(but K8s.server.version)"},
 		{"no such subtype", "K8s.node.version", ">= 1.30", check.Unobserved, "", "of K8s it has server"},
-		{"no such type", "SystemD.containerd.active", "true", check.Unobserved, "", "nothing of SystemD at all"},
+		{"no such type", "SystemD.containerd.active", "true", check.Unobserved, "", "(no measurement of type SystemD)"},
 		{"a list is no value", "K8s.server.features", "a", check.Unobserved, "", "no K8s.server.features"},
-		{"no path", "nccl-all-reduce-bw", ">= 300", check.Unobserved, "", "names no measurement"},
-		{"no version", "OS.release.ID", ">= 22", check.Unobserved, "ubuntu", "is no version"},
-		{"no expression", "OS.release.ID", ">=", check.Unobserved, "", "nothing to compare"},
+		{"no path", "nccl-all-reduce-bw", ">= 300", check.Unobserved, "", "must be Type.Subtype.Key, for example K8s.server.version"},
+		{"no version", "OS.release.ID", ">= 22", check.Unobserved, "ubuntu", "is not a version, so"},
+		{"no expression", "OS.release.ID", ">=", check.Unobserved, "", "has no operand"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -166,12 +166,12 @@ func TestJudgeAll(t *testing.T) {
 		want        check.Verdict
 		reason      string
 	}{
-		{"none", nil, check.Unobserved, "there is no constraint to judge"},
+		{"none", nil, check.Unobserved, "no constraints"},
 		{"all hold", []model.Constraint{pass, pass}, check.Passed, "2 constraints hold"},
 		{"one fails", []model.Constraint{pass, unseen, fail}, check.Failed, "1 of 3 constraints do not hold"},
-		{"one unseen", []model.Constraint{pass, unseen}, check.Unobserved, "1 of 2 constraints could not be observed"},
+		{"one unseen", []model.Constraint{pass, unseen}, check.Unobserved, "1 of 2 constraints are unobserved"},
 		{"a warning decides nothing", []model.Constraint{pass, c("OS.release.ID", "rhel", "warning")}, check.Passed, "1 constraints hold"},
-		{"a warning alone is none", []model.Constraint{c("OS.release.ID", "ubuntu", "warning")}, check.Unobserved, "there is no constraint to judge"},
+		{"a warning alone is none", []model.Constraint{c("OS.release.ID", "ubuntu", "warning")}, check.Unobserved, "no constraints"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -37,22 +37,22 @@ func TestProblemsOfRecipes(t *testing.T) {
 		want, part      string
 	}{
 		{"no footprint", "", none, "overlays/base.yaml:6:14 no-footprint", "thing has no footprint"},
-		{"another version", strings.Replace(goodFootprint, "version: 1.0.0", "version: 1.0.1", 1), nil, "footprints/thing.yaml:5:66 footprint-version", "chart thing 1.0.0, and its footprint footprints/thing.yaml describes chart thing 1.0.1"},
+		{"another version", strings.Replace(goodFootprint, "version: 1.0.0", "version: 1.0.1", 1), nil, "footprints/thing.yaml:5:66 footprint-version", "chart thing 1.0.0, but its footprint footprints/thing.yaml describes chart thing 1.0.1"},
 		{"an overlay's version", goodFootprint, overlay("  componentRefs: [{name: thing, version: v2.0.0}]\n"), "overlays/eks.yaml:6:42 footprint-version", "chart thing 2.0.0"},
 		{"another chart", strings.Replace(goodFootprint, "name: thing,", "name: thing-crds,", 1), nil, "footprints/thing.yaml:5:71 footprint-version", "thing-crds"},
 		{"a chart of what is a kustomization", goodFootprint, map[string]string{"registry.yaml": "kind: ComponentRegistry\napiVersion: aicr.run/v1\ncomponents:\n  - {name: thing, kustomize: {defaultSource: https://example.com, defaultPath: p, defaultTag: v1.0.0, defaultNamespace: things}}\n"}, "footprints/thing.yaml:5:66 footprint-version", "kustomization p 1.0.0"},
-		{"a workload twice", chart + w + "    - {kind: Deployment, name: w, class: any}\n", nil, "footprints/thing.yaml:9:32 duplicate-workload", "Deployment things/w is there twice"},
+		{"a workload twice", chart + w + "    - {kind: Deployment, name: w, class: any}\n", nil, "footprints/thing.yaml:9:32 duplicate-workload", "Deployment things/w is created by both"},
 		{"no pods", chart + "  workloads: []\n", nil, "overlays/eks.yaml:3:18 no-pods", "none of the 1 components"},
-		{"no lock", strings.Replace(chart, "documented", "rendered", 1) + "  workloads: []\n  renders:\n    - {values: abc, workloads: []}\n", nil, "footprints/thing.yaml:8:3 not-rendered", "was not rendered with the values of this recipe (44136fa355b3)"},
+		{"no lock", strings.Replace(chart, "documented", "rendered", 1) + "  workloads: []\n  renders:\n    - {values: abc, workloads: []}\n", nil, "footprints/thing.yaml:8:3 not-rendered", "has no render for the values of this recipe (44136fa355b3)"},
 		{"a render without a class", strings.Replace(chart, "documented", "rendered", 1) + "  workloads: []\n  renders:\n    - values: 44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a\n      workloads:\n        - {kind: Deployment, name: w, replicas: 1}\n", nil, "footprints/thing.yaml:11:11 no-class", "Deployment w"},
-		{"the class of nothing", strings.Replace(chart, "documented", "rendered", 1) + w + "  renders:\n    - values: 44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a\n      workloads: []\n", nil, "footprints/thing.yaml:8:7 footprint-shape", "no render has it"},
-		{"a render without replicas", strings.Replace(chart, "documented", "rendered", 1) + w + "  renders:\n    - values: a\n      workloads:\n        - {kind: Deployment, name: w}\n", nil, "footprints/thing.yaml:12:11 replicas", "0 replicas"},
-		{"a render twice", strings.Replace(chart, "documented", "rendered", 1) + "  workloads: []\n  renders:\n    - {values: a, workloads: []}\n    - {values: a, workloads: []}\n", nil, "footprints/thing.yaml:10:16 duplicate-entry", "twice"},
+		{"the class of nothing", strings.Replace(chart, "documented", "rendered", 1) + w + "  renders:\n    - values: 44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a\n      workloads: []\n", nil, "footprints/thing.yaml:8:7 footprint-shape", "no render has this workload"},
+		{"a render without replicas", strings.Replace(chart, "documented", "rendered", 1) + w + "  renders:\n    - values: a\n      workloads:\n        - {kind: Deployment, name: w}\n", nil, "footprints/thing.yaml:12:11 replicas", "invalid replicas 0"},
+		{"a render twice", strings.Replace(chart, "documented", "rendered", 1) + "  workloads: []\n  renders:\n    - {values: a, workloads: []}\n    - {values: a, workloads: []}\n", nil, "footprints/thing.yaml:10:16 duplicate-entry", "duplicate"},
 		{"a render that Kubernetes refuses", strings.Replace(chart, "documented", "rendered", 1) + w + "  renders:\n    - values: a\n      workloads:\n        - {kind: DaemonSet, name: w, pod: {tolerations: [{key: a, oprator: Exists}]}}\n", nil, "footprints/thing.yaml:12:76 pod-field", "oprator"},
-		{"no namespace", strings.Replace(goodFootprint, "namespace: things", "unverified: []", 1), map[string]string{"registry.yaml": "kind: ComponentRegistry\napiVersion: aicr.run/v1\ncomponents:\n  - {name: thing, helm: {defaultRepository: https://example.com, defaultVersion: v1.0.0}}\n"}, "overlays/base.yaml:6:14 footprint-shape", "which namespace"},
+		{"no namespace", strings.Replace(goodFootprint, "namespace: things", "unverified: []", 1), map[string]string{"registry.yaml": "kind: ComponentRegistry\napiVersion: aicr.run/v1\ncomponents:\n  - {name: thing, helm: {defaultRepository: https://example.com, defaultVersion: v1.0.0}}\n"}, "overlays/base.yaml:6:14 footprint-shape", "namespace of"},
 		{"a manifest that is no YAML", goodFootprint, with(overlay("  componentRefs: [{name: thing, manifestFiles: [components/thing/m.yaml]}]\n"), map[string]string{"components/thing/m.yaml": "kind: A\n---\nkind: [\n"}), "components/thing/m.yaml:3:1 manifest", ""},
 		{"a manifest with pods", goodFootprint, with(overlay("  componentRefs: [{name: thing, manifestFiles: [components/thing/m.yaml]}]\n"), map[string]string{"components/thing/m.yaml": deployment}), "components/thing/m.yaml:4:18 no-class", "Deployment extra"},
-		{"a template with pods", goodFootprint, with(overlay("  componentRefs: [{name: thing, manifestFiles: [components/thing/m.yaml]}]\n"), map[string]string{"components/thing/m.yaml": deployment + "# {{ .Values.x }}\n"}), "components/thing/m.yaml manifest", "a template that makes pods"},
+		{"a template with pods", goodFootprint, with(overlay("  componentRefs: [{name: thing, manifestFiles: [components/thing/m.yaml]}]\n"), map[string]string{"components/thing/m.yaml": deployment + "# {{ .Values.x }}\n"}), "components/thing/m.yaml manifest", "template with pods"},
 		{"a pod that Kubernetes refuses", goodFootprint, with(overlay("  componentRefs: [{name: thing, manifestFiles: [components/thing/m.yaml]}]\n"), map[string]string{"components/thing/m.yaml": strings.Replace(deployment, "nodeSelector", "nodeSelectr", 1)}), "components/thing/m.yaml:11:20 pod-field", "nodeSelectr"},
 	}
 	for _, tt := range tests {
@@ -181,9 +181,9 @@ func TestPlacingOfRendered(t *testing.T) {
 	registry := map[string]string{"registry.yaml": "kind: ComponentRegistry\napiVersion: aicr.run/v1\ncomponents:\n  - name: thing\n    helm: {defaultRepository: https://example.com, defaultVersion: v1.0.0, defaultNamespace: things}\n" +
 		"    nodeScheduling: {system: {nodeSelectorPaths: [nodeSelector, a..b]}, accelerated: {tolerationPaths: [agent.tolerations, other]}}\n"}
 	_, problems := made(t, tiny(fmt.Sprintf(renderedFootprint, "abc"), "nodeSelector: {gpu: true}\nagent:\n  tolerations: [{ky: a}]\n", registry))
-	told(t, problems, "components/thing/values.yaml:1:21 footprint-value", "in quotes")
+	told(t, problems, "components/thing/values.yaml:1:21 footprint-value", "a quoted string")
 	told(t, problems, "components/thing/values.yaml:3:22 pod-field", "ky")
-	told(t, problems, "footprints/thing.yaml:13:3 not-rendered", "was not rendered")
+	told(t, problems, "footprints/thing.yaml:13:3 not-rendered", "has no render")
 }
 
 // What comes back shares nothing with the set: whoever writes to it harms nobody.

@@ -102,14 +102,14 @@ func TestSelectFailsClosed(t *testing.T) {
 		files          map[string]string
 		want           []string
 	}{
-		{"no such provider", "service=lke,accelerator=h100", nil, []string{"no node profile of lke", "aks, eks, generic, gke, kind, oke"}},
-		{"the provider does not have it", "service=gke,accelerator=l40s", nil, []string{"no node profile of gke with l40s", "there are a100, b200, gb200, h100, h200"}},
-		{"no default", "service=eks,accelerator=a100", edit("nodes/eks/eks-p4de-24xlarge.yaml", `default: "true"`, `default: "false"`), []string{"none of the node profiles of eks for a100", "eks-p4d-24xlarge, eks-p4de-24xlarge"}},
+		{"no such provider", "service=lke,accelerator=h100", nil, []string{"provider lke has no node profiles", "aks, eks, generic, gke, kind, oke"}},
+		{"the provider does not have it", "service=gke,accelerator=l40s", nil, []string{"provider gke has no node profile with the accelerator l40s", "want one of a100, b200, gb200, h100, h200"}},
+		{"no default", "service=eks,accelerator=a100", edit("nodes/eks/eks-p4de-24xlarge.yaml", `default: "true"`, `default: "false"`), []string{"no node profile of eks for a100", "eks-p4d-24xlarge, eks-p4de-24xlarge"}},
 		{"two defaults", "service=eks,accelerator=a100", edit("nodes/eks/eks-p4d-24xlarge.yaml", `default: "false"`, `default: "true"`), []string{"2 node profiles of eks", "eks-p4d-24xlarge, eks-p4de-24xlarge"}},
-		{"the only one is not for tests", "service=eks,accelerator=b200", edit("nodes/eks/eks-p6-b200-48xlarge.yaml", `default: "true"`, `default: "false"`), []string{"none of the node profiles of eks", "eks-p6-b200-48xlarge"}},
-		{"no generic one", "service=eks", edit("nodes/eks/eks-p5-48xlarge.yaml", `, generic: "true"`, ""), []string{"none of the node profiles of eks", "labelled generic", "eks-p5-48xlarge"}},
+		{"the only one is not for tests", "service=eks,accelerator=b200", edit("nodes/eks/eks-p6-b200-48xlarge.yaml", `default: "true"`, `default: "false"`), []string{"no node profile of eks for", "eks-p6-b200-48xlarge"}},
+		{"no generic one", "service=eks", edit("nodes/eks/eks-p5-48xlarge.yaml", `, generic: "true"`, ""), []string{"no node profile of eks for", "has the label generic", "eks-p5-48xlarge"}},
 		{"two generic ones", "service=eks", edit("nodes/eks/eks-p5en-48xlarge.yaml", `default: "true"`, `default: "true", generic: "true"`), []string{"2 node profiles of eks", "eks-p5-48xlarge, eks-p5en-48xlarge"}},
-		{"no system nodes", "service=eks,accelerator=h100", map[string]string{"nodes/eks/eks-system-m7i-4xlarge.yaml": ""}, []string{"no node profile of eks for system nodes"}},
+		{"no system nodes", "service=eks,accelerator=h100", map[string]string{"nodes/eks/eks-system-m7i-4xlarge.yaml": ""}, []string{"provider eks has no node profile for system nodes"}},
 		{"unknown accelerator", "service=eks,accelerator=h100", edit("accelerators.yaml", "name: h100", "name: h101"), []string{"accelerators.yaml does not have the accelerator h100 of eks-p5-48xlarge"}},
 	}
 	for _, tt := range tests {

@@ -58,12 +58,12 @@ func TestSelectSaysWhatThereIs(t *testing.T) {
 	t.Parallel()
 	for selector, want := range map[string]string{
 		"component.nfd":                   `the document has no "component": did you mean "components"?`,
-		"components.cert-manager":         `components has no "cert-manager", it has: gpu-operator, nfd`,
-		"order[7]":                        `order has no "7", it has: 0, 1`,
-		"order.first":                     `order has no "first", it has: 0, 1`,
-		"components.nfd.version.x":        `components.nfd.version has nothing in it, so no "x"`,
+		"components.cert-manager":         `components has no "cert-manager": want one of gpu-operator, nfd`,
+		"order[7]":                        `order has no "7": want one of 0, 1`,
+		"order.first":                     `order has no "first": want one of 0, 1`,
+		"components.nfd.version.x":        `components.nfd.version is empty and has no "x"`,
 		"components.*.nothing":            `has no "nothing"`,
-		"constraints.K8s.server.versions": `constraints has no "K8s", it has: K8s.server.version`,
+		"constraints.K8s.server.versions": `constraints has no "K8s": want one of K8s.server.version`,
 	} {
 		p, err := query.Parse(selector)
 		if err != nil {

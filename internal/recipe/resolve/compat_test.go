@@ -79,7 +79,7 @@ func TestMistakesOfRecipes(t *testing.T) {
 		name, overlay, mixin string
 		want, part           string
 	}{
-		{"unknown dependency", "  componentRefs: [{name: cert-manager, dependencyRefs: [gpu-oprator]}]\n", "", "recipes/overlays/x.yaml:6:57 unknown-dependency", "gpu-oprator, which the recipe does not have"},
+		{"unknown dependency", "  componentRefs: [{name: cert-manager, dependencyRefs: [gpu-oprator]}]\n", "", "recipes/overlays/x.yaml:6:57 unknown-dependency", "gpu-oprator, which is not in the recipe"},
 		{"dependency of the root on nothing", "  componentRefs: [{name: cert-manager, dependencyRefs: [cert-manager]}]\n", "", "recipes/overlays/x.yaml:6:57 dependency-cycle", "cert-manager -> cert-manager"},
 		{"circle of dependencies", "  componentRefs:\n    - name: cert-manager\n      dependencyRefs:\n        - gpu-operator\n", "", "recipes/overlays/x.yaml:9:11 dependency-cycle", "cert-manager -> gpu-operator -> cert-manager"},
 		{"mixin's constraint", "  mixins: [m]\n", "  constraints: [{name: K8s.server.version, value: \">= 1.99\"}]\n", "recipes/mixins/m.yaml:5:51 mixin-conflict", "constraint K8s.server.version"},
@@ -87,7 +87,7 @@ func TestMistakesOfRecipes(t *testing.T) {
 		{"mixin's patches", "  mixins: [m]\n", "  componentRefs: [{name: gpu-operator, patches: [registry.yaml]}]\n", "recipes/mixins/m.yaml:5:49 mixin-conflict", "patches of component"},
 		{"mixin's value", "  mixins: [m]\n", "  componentRefs: [{name: gpu-operator, overrides: {driver: {rdma: {enabled: true}}}}]\n", "recipes/mixins/m.yaml:5:77 mixin-conflict", "value driver.rdma.enabled"},
 		{"mixin's value that an overlay set", "  mixins: [m]\n  componentRefs: [{name: gpu-operator, overrides: {dcgmExporter: {enabled: true}}}]\n", "  componentRefs: [{name: gpu-operator, overrides: {dcgmExporter: {enabled: false}}}]\n", "recipes/mixins/m.yaml:5:76 mixin-conflict", "value dcgmExporter.enabled"},
-		{"profile of what is not there", "  profile: {name: p, default: a, values: {a: {componentRefs: [{name: csi-snapshots}]}}}\n", "", "recipes/overlays/x.yaml:6:70 unknown-component", "csi-snapshots, which the recipe does not have"},
+		{"profile of what is not there", "  profile: {name: p, default: a, values: {a: {componentRefs: [{name: csi-snapshots}]}}}\n", "", "recipes/overlays/x.yaml:6:70 unknown-component", "csi-snapshots, which is not in the recipe"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -223,7 +223,7 @@ func TestSet(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := resolve.Resolve(loaded, query(t, "service=eks"), resolve.Options{Set: []resolve.Assignment{a}}); err == nil || !strings.Contains(err.Error(), "it has: cert-manager") {
+	if _, err := resolve.Resolve(loaded, query(t, "service=eks"), resolve.Options{Set: []resolve.Assignment{a}}); err == nil || !strings.Contains(err.Error(), "want one of cert-manager") {
 		t.Errorf("a component that is not there: %v", err)
 	}
 	if a, err = resolve.ParseAssignment("gpuoperator:enabled=maybe"); err != nil {
@@ -244,13 +244,13 @@ func TestCoverage(t *testing.T) {
 	loaded := load(t, recipetest.Small(), tree.Options{})
 	for q, want := range map[string]string{
 		"service=gke":                     "service=gke has no effect",
-		"service=eks,platform=kubeflow":   "platform=kubeflow there is in: service=eks accelerator=h100 os=ubuntu intent=training platform=kubeflow",
-		"service=eks,intent=inference":    "intent there is with the rest: training\n    intent=inference there is in: service=aks accelerator=a100 intent=inference",
+		"service=eks,platform=kubeflow":   "platform=kubeflow is available in: service=eks accelerator=h100 os=ubuntu intent=training platform=kubeflow",
+		"service=eks,intent=inference":    "intent available with the other criteria: training\n    intent=inference is available in: service=aks accelerator=a100 intent=inference",
 		"service=aks,os=ubuntu,nodes=3":   "nodes=3 has no effect",
-		"service=self-managed":            "service=generic has no effect: no overlay that applies carries it\n    service there is with the rest: aks, eks",
-		"service=aks,accelerator=a100":    "accelerator=a100 there is in: service=aks accelerator=a100 intent=inference",
-		"service=eks,accelerator=a100":    "accelerator there is with the rest: h100\n    accelerator=a100 there is in",
-		"accelerator=h100,os=amazonlinux": "os there is with the rest: ubuntu",
+		"service=self-managed":            "service=generic has no effect: no matching overlay has it\n    service available with the other criteria: aks, eks",
+		"service=aks,accelerator=a100":    "accelerator=a100 is available in: service=aks accelerator=a100 intent=inference",
+		"service=eks,accelerator=a100":    "accelerator available with the other criteria: h100\n    accelerator=a100 is available in",
+		"accelerator=h100,os=amazonlinux": "os available with the other criteria: ubuntu",
 	} {
 		r, err := resolve.Resolve(loaded, query(t, q), resolve.Options{})
 		c, ok := errors.AsType[*resolve.CoverageError](err)

@@ -85,7 +85,7 @@ func TestCompatRefusesUnknownCriteria(t *testing.T) {
 	t.Parallel()
 	loaded := lenient(t, nil)
 	for text, part := range map[string]string{
-		"service=foo":                       `unknown service "foo": aicr v0.11.1 knows aks, eks, gke, kind, oke`,
+		"service=foo":                       `unknown service "foo": aicr v0.11.1 accepts aks, eks, gke, kind, oke`,
 		"service=ekss":                      "did you mean eks?",
 		"service=generic":                   `unknown service "generic"`,
 		"service=eks,accelerator=h200":      `unknown accelerator "h200"`,
@@ -93,8 +93,8 @@ func TestCompatRefusesUnknownCriteria(t *testing.T) {
 		"service=eks,os=talos":              `unknown os "talos"`,
 		"service=eks,platform=slurm":        `unknown platform "slurm"`,
 		"service=foo,intent=train":          `unknown intent "train"`,
-		"service=self-managed":              "states no criteria",
-		"service=any,accelerator=any":       "states no criteria",
+		"service=self-managed":              "has no criteria",
+		"service=any,accelerator=any":       "has no criteria",
 		"os=anyy,service=eks,nodes=3":       `unknown os "anyy"`,
 		"accelerator=h100 platform=kubeflo": "did you mean kubeflow?",
 	} {
@@ -171,7 +171,7 @@ func TestCompatKeepsListsAsWritten(t *testing.T) {
 	}
 }
 
-// An overlay whose base is not there, or that is its own base, only matters to a
+// An overlay whose base is missing, or that is its own base, only matters to a
 // query that it applies to.
 func TestCompatNeedsTheBasesOfWhatApplies(t *testing.T) {
 	t.Parallel()
@@ -182,7 +182,7 @@ func TestCompatNeedsTheBasesOfWhatApplies(t *testing.T) {
 		"overlays/w.yaml": overlay("w", "  base: y\n  criteria: {service: aks, intent: training}\n"),
 	})
 	for query, part := range map[string]string{
-		"service=oke": "none, is not there", "service=kind": "y -> z -> y", "service=aks,intent=training": "y -> z -> y",
+		"service=oke": "base of x not found: none", "service=kind": "y -> z -> y", "service=aks,intent=training": "y -> z -> y",
 	} {
 		q, err := criteria.Parse(query)
 		if err != nil {

@@ -109,21 +109,21 @@ func TestMistakes(t *testing.T) {
 		want  string // file:line:column rule, and part of the message
 		part  string
 	}{
-		{"unknown key", overlay("  bsae: eks\n"), "overlays/x.yaml:5:3 unknown-key", `the key "bsae" is unknown`},
+		{"unknown key", overlay("  bsae: eks\n"), "overlays/x.yaml:5:3 unknown-key", `unknown key "bsae"`},
 		{"unknown key of a component", overlay("  componentRefs:\n    - name: a\n      vershun: v1\n"), "overlays/x.yaml:7:7 unknown-key", "vershun"},
-		{"wrong type", overlay("  criteria: {nodes: many}\n"), "overlays/x.yaml:5:21 wrong-type", "a whole number is wanted"},
-		{"bad value", overlay("  componentRefs: [{name: a, type: Chart}]\n"), "overlays/x.yaml:5:35 bad-value", "not one of Helm, Kustomize"},
+		{"wrong type", overlay("  criteria: {nodes: many}\n"), "overlays/x.yaml:5:21 wrong-type", "must be an integer"},
+		{"bad value", overlay("  componentRefs: [{name: a, type: Chart}]\n"), "overlays/x.yaml:5:35 bad-value", "want one of Helm, Kustomize"},
 		{"no YAML", overlay("  base: [\n"), "overlays/x.yaml:5:1 syntax", ""},
-		{"no name", map[string]string{"overlays/x.yaml": "kind: RecipeMetadata\napiVersion: aicr.run/v1\nmetadata: {}\nspec: {}\n"}, "overlays/x.yaml:3:11 missing", `"name" is missing`},
-		{"no spec", map[string]string{"overlays/x.yaml": header}, "overlays/x.yaml:1:1 missing", `"spec" is missing`},
-		{"another kind", map[string]string{"overlays/x.yaml": "kind: RecipeMetadat\napiVersion: aicr.run/v1\n"}, "overlays/x.yaml:1:7 unknown-kind", "RecipeMetadata is expected"},
+		{"no name", map[string]string{"overlays/x.yaml": "kind: RecipeMetadata\napiVersion: aicr.run/v1\nmetadata: {}\nspec: {}\n"}, "overlays/x.yaml:3:11 missing", `missing key "name"`},
+		{"no spec", map[string]string{"overlays/x.yaml": header}, "overlays/x.yaml:1:1 missing", `missing key "spec"`},
+		{"another kind", map[string]string{"overlays/x.yaml": "kind: RecipeMetadat\napiVersion: aicr.run/v1\n"}, "overlays/x.yaml:1:7 unknown-kind", "must be RecipeMetadata"},
 		{"another group", map[string]string{"overlays/x.yaml": strings.Replace(header, "aicr.run", "example.com", 1) + "spec: {}\n"}, "overlays/x.yaml:2:13 api-group", "example.com/v1beta1"},
 		{"another extension", map[string]string{"overlays/x.yml": header + "spec: {}\n"}, "overlays/x.yml:0:0 file-extension", ".yml"},
 		{"duplicate name", map[string]string{"overlays/z.yaml": strings.Replace(header, "name: x", "name: eks", 1) + "spec: {}\n"}, "overlays/z.yaml:3:18 duplicate-name", "overlays/eks.yaml:4:9"},
 		{"name of the root", map[string]string{"overlays/z.yaml": strings.Replace(header, "name: x", "name: base", 1) + "spec: {}\n"}, "overlays/z.yaml:3:18 duplicate-name", "overlays/base.yaml"},
-		{"two roots", map[string]string{"overlays/more/base.yaml": header + "spec: {}\n"}, "overlays/more/base.yaml:3:1 duplicate-name", "two root overlays"},
+		{"two roots", map[string]string{"overlays/more/base.yaml": header + "spec: {}\n"}, "overlays/more/base.yaml:3:1 duplicate-name", "second root overlay"},
 		{"no root", map[string]string{"overlays/base.yaml": ""}, "overlays/base.yaml:0:0 no-base", ""},
-		{"missing parent", overlay("  base: esk\n"), "overlays/x.yaml:5:9 missing-parent", "the base of x, esk, is not there"},
+		{"missing parent", overlay("  base: esk\n"), "overlays/x.yaml:5:9 missing-parent", "base of x not found: esk"},
 		{"its own parent", overlay("  base: x\n"), "overlays/x.yaml:5:9 base-cycle", "x -> x"},
 		{
 			"cycle", map[string]string{
@@ -135,16 +135,16 @@ func TestMistakes(t *testing.T) {
 		},
 		{"unknown mixin", overlay("  mixins: [os-unbuntu]\n"), "overlays/x.yaml:5:12 unknown-mixin", "os-unbuntu"},
 		{"mixin twice", overlay("  mixins: [os-ubuntu, os-ubuntu]\n"), "overlays/x.yaml:5:23 duplicate-entry", ""},
-		{"component twice", overlay("  componentRefs: [{name: a}, {name: a}]\n"), "overlays/x.yaml:5:37 duplicate-entry", "component a is here twice"},
+		{"component twice", overlay("  componentRefs: [{name: a}, {name: a}]\n"), "overlays/x.yaml:5:37 duplicate-entry", "duplicate component a"},
 		{"constraint twice", overlay("  constraints: [{name: a, value: b}, {name: a, value: c}]\n"), "overlays/x.yaml:5:45 duplicate-entry", ""},
 		{"constraint of a phase twice", overlay("  validation: {readiness: {constraints: [{name: a, value: b}, {name: a, value: c}]}}\n"), "overlays/x.yaml:5:70 duplicate-entry", ""},
-		{"constraint", overlay("  constraints: [{name: a, value: \">= new\"}]\n"), "overlays/x.yaml:5:34 constraint-syntax", "compares versions"},
-		{"missing values file", overlay("  componentRefs: [{name: a, valuesFile: components/a/valeus.yaml}]\n"), "overlays/x.yaml:5:41 missing-file", "components/a/valeus.yaml can't be read"},
-		{"values file is a directory", overlay("  componentRefs: [{name: a, valuesFile: components/gpu-operator}]\n"), "overlays/x.yaml:5:41 missing-file", "no regular file"},
+		{"constraint", overlay("  constraints: [{name: a, value: \">= new\"}]\n"), "overlays/x.yaml:5:34 constraint-syntax", "requires a version"},
+		{"missing values file", overlay("  componentRefs: [{name: a, valuesFile: components/a/valeus.yaml}]\n"), "overlays/x.yaml:5:41 missing-file", "cannot read components/a/valeus.yaml"},
+		{"values file is a directory", overlay("  componentRefs: [{name: a, valuesFile: components/gpu-operator}]\n"), "overlays/x.yaml:5:41 missing-file", "not a regular file"},
 		{"values file outside", overlay("  componentRefs: [{name: a, valuesFile: ../values.yaml}]\n"), "overlays/x.yaml:5:41 outside-file", ""},
 		{"missing manifest", overlay("  componentRefs: [{name: a, manifestFiles: [x.yaml]}]\n"), "overlays/x.yaml:5:45 missing-file", ""},
 		{"missing patch", overlay("  componentRefs: [{name: a, patches: [x.yaml]}]\n"), "overlays/x.yaml:5:39 missing-file", ""},
-		{"enabled is no truth value", overlay("  componentRefs: [{name: a, overrides: {enabled: \"false\"}}]\n"), "overlays/x.yaml:5:50 enabled-type", "neither true nor false"},
+		{"enabled is no truth value", overlay("  componentRefs: [{name: a, overrides: {enabled: \"false\"}}]\n"), "overlays/x.yaml:5:50 enabled-type", "must be true or false"},
 		{"registry entry twice", map[string]string{"registry.yaml": "kind: ComponentRegistry\napiVersion: aicr.run/v1\ncomponents:\n  - name: a\n  - name: a\n"}, "registry.yaml:5:5 duplicate-entry", "first at line 4"},
 		{"missing check file", map[string]string{"registry.yaml": "kind: ComponentRegistry\napiVersion: aicr.run/v1\ncomponents:\n  - name: a\n    healthCheck: {assertFile: checks/a.yaml}\n"}, "registry.yaml:5:31 missing-file", ""},
 		{"check twice", map[string]string{"validators/more.yaml": "kind: ValidatorCatalog\napiVersion: aicr.run/v1\nvalidators:\n  - {name: operator-health, phase: deployment}\n"}, "validators/more.yaml:4:6 duplicate-entry", "validators/catalog.yaml:5:6"},
@@ -218,7 +218,7 @@ func TestLegacy(t *testing.T) {
 	if err := problems.Err(); err != nil {
 		t.Fatal(err)
 	}
-	for _, part := range []string{"bsae", "x is the name of", "ends in .yml"} {
+	for _, part := range []string{"bsae", "name x is already used by", "file with the extension .yml is ignored"} {
 		if !strings.Contains(problems.Error(), part) {
 			t.Errorf("no warning of %s:\n%v", part, problems)
 		}
