@@ -141,7 +141,7 @@ func TestWhatCantBePacked(t *testing.T) {
 	}
 	for name, files := range map[string]fstest.MapFS{
 		"exceeds 2 MiB": {"big": {Data: make([]byte, few.unpacked+1)}},
-		"or 3 files":      {"a": {}, "b": {}, "c": {}, "d": {}},
+		"or 3 files":    {"a": {}, "b": {}, "c": {}, "d": {}},
 	} {
 		if _, err := pack(files, "", few); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s was packed: %v", name, err)
