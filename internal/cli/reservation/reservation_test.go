@@ -95,7 +95,7 @@ func TestReservationBadInput(t *testing.T) {
 		want string
 	}{
 		{[]string{"list", "--file", "none.yaml"}, "--file names the file"},
-		{[]string{"list", "--file", "../reservation/registry/testdata/bad/many-at-once.yaml"}, "testdata/bad/many-at-once.yaml:18:22: error: \"/tests\" is no path inside the repository"},
+		{[]string{"list", "--file", "../reservation/config/testdata/registry/many-at-once.yaml"}, "testdata/registry/many-at-once.yaml:18:22: error: invalid path \"/tests\": must be inside the repository"},
 		{[]string{"list", "--file", exampleRegistry, "--name", "gcp-h1000"}, "did you mean gcp-h100?"},
 		{[]string{"list", "--file", exampleRegistry, "--name", ""}, "there are aws-h100,"},
 		{[]string{"list", "--file", exampleRegistry, "--name", "gcp-h100", "--daytime"}, "none of the others can be"},

@@ -74,7 +74,7 @@ func printScheduleReview(w io.Writer, r scheduleReview) {
 	}
 	fmt.Fprintf(w, "%s: %d occurrences of %d entries in %d, %d margins\n", r.File, r.Occurrences, r.Entries, r.Year, r.Margins)
 	for _, c := range r.Changes {
-		fmt.Fprintf(w, "  the clock of %s changes on %s, by %s\n", c.Zone, c.At.Format(time.DateOnly), calendar.FormatDuration(c.By))
+		fmt.Fprintf(w, "  the clock of %s changes on %s, by %s\n", c.Zone, c.At.Format(time.DateOnly), calendar.FormatDuration(c.By.Duration))
 	}
 	if r.Valid {
 		fmt.Fprintln(w, "all margins hold; people and batches do not overlap")

@@ -25,7 +25,7 @@ var service = regexp.MustCompile(`^([a-z0-9-]+)/([a-z0-9-]+):([0-9]+)$`)
 func ParseService(text string) (Service, error) {
 	m := service.FindStringSubmatch(text)
 	if m == nil {
-		return Service{}, fmt.Errorf("invalid service %q: must be NAMESPACE/NAME:PORT", text)
+		return Service{}, fmt.Errorf("service %q: must be NAMESPACE/NAME:PORT", text)
 	}
 	return Service{m[1], m[2], m[3]}, nil
 }

@@ -139,7 +139,7 @@ margins: [{from: a, to: b, at-least: 1h}]
 `)
 	var got []string
 	for _, c := range s.Changes(2026) {
-		got = append(got, c.Zone+" "+c.At.Format(time.RFC3339)+" "+c.By.String())
+		got = append(got, c.Zone+" "+c.At.Format(time.RFC3339)+" "+c.By.Duration.String())
 	}
 	const want = "America/New_York 2026-03-08T03:00:00-04:00 1h0m0s, America/New_York 2026-11-01T01:00:00-05:00 -1h0m0s, " +
 		"Europe/Berlin 2026-03-29T03:00:00+02:00 1h0m0s, Europe/Berlin 2026-10-25T02:00:00+01:00 -1h0m0s"

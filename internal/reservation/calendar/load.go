@@ -124,7 +124,7 @@ func (l *loader) entry(e fileEntry, zone string, path func(string) []string) Ent
 		l.add(ruleZone, at, "invalid time zone %q: %v", out.Zone, err)
 	}
 	if e.Window != "" {
-		out.Window = l.duration(path("window"), e.Window, time.Second)
+		out.Window.Duration = l.duration(path("window"), e.Window, time.Second)
 	}
 	return out
 }

@@ -63,7 +63,7 @@ func (e *Entry) next(after time.Time) (Occurrence, bool) {
 		if shown == Jumped && e.fields.match(clockOf(at, e.zone)) {
 			shown = "" // it also matches by itself
 		}
-		return Occurrence{Entry: e.Name, Action: e.Action, At: at, Until: at.Add(e.Window), ClockChange: shown}, true
+		return Occurrence{Entry: e.Name, Action: e.Action, At: at, Until: at.Add(e.Window.Duration), ClockChange: shown}, true
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/firstlight/firstlight/internal/diag"
 )
 
@@ -40,7 +42,7 @@ type Entry struct {
 	// Zone is a name of the time zone database.
 	Zone string `json:"zone"`
 	// Window is the longest duration of the action.
-	Window time.Duration `json:"window"`
+	Window metav1.Duration `json:"window"`
 
 	fields fields
 	zone   *time.Location

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 	_ "time/tzdata" // for machines and images without the time zone database
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // ClockChange is the change of the clock at an occurrence.
@@ -100,7 +102,7 @@ type ZoneChange struct {
 	// At is the first instant after the change, in the zone.
 	At time.Time `json:"at"`
 	// By is the size of the change, such as 1h or -1h.
-	By time.Duration `json:"by"`
+	By metav1.Duration `json:"by"`
 }
 
 // Changes returns the changes of the clocks in a year, by the zones of the entries.
@@ -120,7 +122,7 @@ func (s *Schedule) Changes(year int) []ZoneChange {
 				break
 			}
 			if _, after := at.Zone(); after != before {
-				out = append(out, ZoneChange{e.Zone, at, time.Duration(after-before) * time.Second})
+				out = append(out, ZoneChange{e.Zone, at, metav1.Duration{Duration: time.Duration(after-before) * time.Second}})
 			}
 		}
 	}

@@ -65,7 +65,7 @@ func (c *Controller) resume(ctx context.Context, stop context.CancelCauseFunc) (
 func (c *Controller) missedOccurrences(last, now time.Time) ([]calendar.Occurrence, error) {
 	var out []calendar.Occurrence
 	for _, e := range c.opts.Schedule.Entries() {
-		from := now.Add(-e.Window)
+		from := now.Add(-e.Window.Duration)
 		if !last.IsZero() {
 			from = last
 		}

@@ -74,7 +74,7 @@ func ManualHandOver(s *calendar.Schedule, entry, by string, now time.Time) (stor
 		return store.HandOverSpec{}, err
 	}
 	now = now.Truncate(time.Second)
-	return store.HandOverSpec{Entry: e.Name, Action: string(e.Action), At: metav1.NewTime(now), Until: metav1.NewTime(now.Add(e.Window)), By: by}, nil
+	return store.HandOverSpec{Entry: e.Name, Action: string(e.Action), At: metav1.NewTime(now), Until: metav1.NewTime(now.Add(e.Window.Duration)), By: by}, nil
 }
 
 // runWithSweep runs work and the sweep, and waits for all workers.

@@ -14,23 +14,23 @@ import (
 // Config is the content of batch.yaml.
 type Config struct {
 	// Previous is the number of stable releases to run, newest first.
-	Previous int `json:"previous"`
+	Previous int
 	// Main: the main branch runs too.
-	Main bool `json:"main"`
+	Main bool
 	// CellLimit is the longest duration of a cell; Teardown is the part of it that is reserved for
 	// the teardown.
-	CellLimit time.Duration `json:"cellLimit"`
-	Teardown  time.Duration `json:"teardownLimit"`
-	Releases  Releases      `json:"releases,omitzero"`
+	CellLimit time.Duration
+	Teardown  time.Duration
+	Releases  Releases
 	// Compat is the path of compat.yaml, relative to this file; empty: nothing is held back.
-	Compat string `json:"compat,omitempty"`
+	Compat string
 }
 
 // Releases is the source of the tags, one per line: the standard output of a command, or a file.
 // At most one is set.
 type Releases struct {
-	Command []string `json:"command,omitempty"`
-	File    string   `json:"file,omitempty"`
+	Command []string
+	File    string
 }
 
 // WorkTimeout is the longest duration of a cell before its teardown.
