@@ -3,11 +3,13 @@ package kube
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	podresource "k8s.io/component-helpers/resource"
 )
 
 // Usage is what a node has of a resource and who holds it.
@@ -95,27 +97,26 @@ func Count(list corev1.ResourceList, name string) int {
 	return int(q.Value())
 }
 
-// PodRequest is what the scheduler counts for a pod: its containers together,
-// or its largest init container where that is more.
+// PodRequest is the pod's effective request of a resource, as the scheduler computes it: from
+// containers, init containers, sidecars, overhead and pod-level resources. A missing request
+// of a container is its limit, as the API server defaults it.
 func PodRequest(spec *corev1.PodSpec, name string) int {
-	sum, largest := 0, 0
-	for _, c := range spec.Containers {
-		sum += containerRequest(c.Resources, name)
-	}
-	for _, c := range spec.InitContainers {
-		n := containerRequest(c.Resources, name)
-		if c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways {
-			sum += n
-			continue
-		}
-		largest = max(largest, n)
-	}
-	return max(sum, largest)
+	pod := &corev1.Pod{Spec: *spec}
+	pod.Spec.Containers, pod.Spec.InitContainers = withRequests(spec.Containers, name), withRequests(spec.InitContainers, name)
+	return Count(podresource.PodRequests(pod, podresource.PodResourcesOptions{}), name)
 }
 
-func containerRequest(r corev1.ResourceRequirements, name string) int {
-	if _, ok := r.Requests[corev1.ResourceName(name)]; ok {
-		return Count(r.Requests, name)
+// withRequests copies containers whose request of a resource is only a limit, with the request.
+func withRequests(containers []corev1.Container, name string) []corev1.Container {
+	out := slices.Clone(containers)
+	for i := range out {
+		key := corev1.ResourceName(name)
+		limit, limited := out[i].Resources.Limits[key]
+		if _, requested := out[i].Resources.Requests[key]; limited && !requested {
+			requests := corev1.ResourceList{key: limit}
+			maps.Copy(requests, out[i].Resources.Requests)
+			out[i].Resources.Requests = requests
+		}
 	}
-	return Count(r.Limits, name)
+	return out
 }
