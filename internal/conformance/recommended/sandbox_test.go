@@ -45,7 +45,7 @@ func TestJudgeSandbox(t *testing.T) {
 		}}, submission.Implemented, "with RuntimeClass kata"},
 		"the node's kernel":             {[]runtimeClass{classOf("gvisor")}, with(func(s *sandboxPods) { s.Inside = s.Outside }), submission.NotImplemented, "on the node's own kernel"},
 		"the same version, no bootLine": {[]runtimeClass{classOf("gvisor")}, with(func(s *sandboxPods) { s.Inside = &kernel{Version: s.Outside.Version} }), submission.NotImplemented, "on the node's own kernel"},
-		"does not run":               {[]runtimeClass{classOf("gvisor")}, with(func(s *sandboxPods) { s.Sandbox.Phase = "Pending" }), submission.PartiallyImplemented, "does not run"},
+		"does not run":                  {[]runtimeClass{classOf("gvisor")}, with(func(s *sandboxPods) { s.Sandbox.Phase = "Pending" }), submission.PartiallyImplemented, "does not run"},
 		"no node takes it": {[]runtimeClass{classOf("gvisor")}, with(func(s *sandboxPods) {
 			s.Sandbox = testpod.Status{Scheduled: testpod.Scheduled{Status: "False", Reason: "Unschedulable"}}
 		}), submission.PartiallyImplemented, "no node takes it"},

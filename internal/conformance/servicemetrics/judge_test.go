@@ -115,7 +115,7 @@ func TestNegatives(t *testing.T) {
 		"it stays high":              {check.Failed, api, "after all requests ended", func(f *facts) { f.after.Value = 4 }},
 		"still read without it":      {check.Failed, "Prometheus", "still scrapes the pod", func(f *facts) { f.again.Series, f.again.AbsentSince = f.marked.Series, time.Time{} }},
 		"nothing exposed":            {check.Failed, "pod firstlight-r1/service-metrics-0-x", "does not expose", func(f *facts) { f.server.Exposed = false }},
-		"cannot discover":          {check.Unobserved, "discovery", "cannot discover", func(f *facts) { f.errs[kindMark+"/p"] = errNoDiscovery.Error() }},
+		"cannot discover":            {check.Unobserved, "discovery", "cannot discover", func(f *facts) { f.errs[kindMark+"/p"] = errNoDiscovery.Error() }},
 		"the server did not come":    {check.Unobserved, "the inference server", "no such image", func(f *facts) { f.errs[kindServer+"/job"] = "no such image" }},
 		"too short a window":         {check.Unobserved, "Prometheus", "too few", func(f *facts) { f.unmarked.To = at(60) }},
 		"too few looks":              {check.Unobserved, "Prometheus", "too few", func(f *facts) { f.unmarked.Queries = 2 }},
