@@ -1,13 +1,12 @@
-// Package validate carries out the canonical pipeline: which Check takes each of its
-// steps, in the order that was proved, what it is held against, and what is left of it
-// as artifacts.
+// Package validate runs the canonical pipeline: the Check of each step in the proven order, the
+// case that a cluster is validated against, and the artifacts of a run.
 //
-//	case          what a cluster is validated against, kept with the evidence
+//	case          what a cluster is validated against, stored with the evidence
 //	plan          the steps of the pipeline as steps of a Plan
-//	requirements  the requirements of the conformance programme as Checks
-//	report        what became of the steps
-//	artifacts     what is uploaded, and that it is all that the plan promised
+//	requirements  the requirements of the conformance catalog as Checks
+//	report        the results of the steps
+//	artifacts     what is uploaded, and whether it is all that the plan declares
 //
-// The Checks themselves are in the packages below it and in package conformance; the
-// order is package pipeline's.
+// The Checks are in the packages below it and below package conformance; package pipeline proves
+// the order.
 package validate

@@ -1,13 +1,12 @@
-// Package catalog is what the CNCF AI Conformance programme requires of a
-// platform, version by version, as data: each version's checklist in the
-// programme's own form, embedded, and beside it where its wording is from.
+// Package catalog embeds the requirements of the CNCF AI Conformance program: the checklist of
+// each version in the program's own format, with the source of its wording.
 //
 //	data/AIConformance-X.Y.yaml  the checklist: categories, requirements, levels
-//	data/sources.yaml            what each was read from, and what is unverified
-//	document                     the form of a checklist and of a product's submission
+//	data/sources.yaml            the source of each, and what is unverified
+//	document                     the format of a checklist and of a product's submission
 //	metadata                     the keys of its metadata
-//	load                         reading them, strictly
+//	load                         strict decoding
 //
-// Identifiers, descriptions and levels are the programme's words. Nothing here
-// edits them, and a submission that does is refused. It does no I/O.
+// Identifiers, descriptions and levels are the program's and must not be edited: a submission
+// with other ones is rejected. The package does no I/O.
 package catalog

@@ -2,7 +2,7 @@ package catalog
 
 import "reflect"
 
-// Level is how binding a requirement is.
+// Level of a requirement.
 type Level string
 
 // The levels.
@@ -11,8 +11,7 @@ const (
 	Should Level = "SHOULD"
 )
 
-// Document is a checklist, and a product's submission (PRODUCT.yaml), which is a
-// checklist filled in.
+// Document is a checklist, or a product's submission (PRODUCT.yaml): a completed checklist.
 type Document struct {
 	// Metadata by key, as written: both platformName and platform_name are in use.
 	Metadata map[string]string `yaml:"metadata"`
@@ -29,27 +28,26 @@ type Spec struct {
 	Operator                []Entry `yaml:"operator"`
 }
 
-// Entry is one requirement in a Document. ID, Description and Level are the
-// programme's, the rest the product's.
+// Entry is a requirement in a Document. ID, Description and Level are the program's, the rest
+// the product's.
 type Entry struct {
 	ID          string `yaml:"id"`
 	Description string `yaml:"description"`
 	Level       string `yaml:"level"`
-	// Status is empty, or one of the programme's four words.
+	// Status is empty, or one of the program's four values.
 	Status string `yaml:"status"`
 	// Evidence are URLs, or paths relative to the document's directory.
 	Evidence []string `yaml:"evidence"`
 	Notes    string   `yaml:"notes"`
 }
 
-// Category is a block of a Spec, by the key that it has there.
+// Category is a block of a Spec, by its key.
 type Category struct {
 	Name    string
 	Entries []Entry
 }
 
-// Categories are all that a Spec can have, in the programme's order, with what
-// this one holds of each.
+// Categories lists all categories of a Spec in the program's order, with the entries of each.
 func (s Spec) Categories() []Category {
 	v := reflect.ValueOf(s)
 	out := make([]Category, 0, v.NumField())

@@ -14,18 +14,17 @@ import (
 //go:embed data
 var shipped embed.FS
 
-// Programme is what one version requires.
+// Programme holds the requirements of one version.
 type Programme struct {
-	// Version is the Kubernetes minor that it is for: "1.36".
+	// Version is the Kubernetes minor version: "1.36".
 	Version string
 	// Requirements in the order of the checklist.
 	Requirements []Requirement
-	// Placeholders are the metadata of the checklist, to be filled in.
+	// Placeholders are the metadata of the checklist, which a product completes.
 	Placeholders map[string]string
 	Source       Source
 }
 
-// Requirement is one thing required.
 type Requirement struct {
 	Category    string
 	ID          string
@@ -33,23 +32,23 @@ type Requirement struct {
 	Level       Level
 }
 
-// Source is where a version's wording is from.
+// Source of a version's wording.
 type Source struct {
 	ReadFrom     []string `yaml:"readFrom" need:"true"`
 	ComparedWith []string `yaml:"comparedWith"`
-	// Unverified is what could not be held against the programme's own checklist.
+	// Unverified lists what was not compared with the program's own checklist.
 	Unverified []string `yaml:"unverified"`
 }
 
-// ErrNoVersion says that there is no checklist for a version.
-var ErrNoVersion = errors.New("no checklist of the CNCF AI Conformance programme")
+// ErrNoVersion is the error for an unknown version.
+var ErrNoVersion = errors.New("no checklist of the CNCF AI Conformance program")
 
 const (
 	prefix = "data/AIConformance-"
 	suffix = ".yaml"
 )
 
-// Versions are those that there is a checklist for, oldest first.
+// Versions lists the versions with a checklist, oldest first.
 func Versions() []string {
 	names, err := fs.Glob(shipped, prefix+"*"+suffix)
 	if err != nil {
@@ -62,12 +61,12 @@ func Versions() []string {
 	return names
 }
 
-// Load reads a version's checklist: "1.36", also written "v1.36". The error is
-// ErrNoVersion, with those that there are, when there is none.
+// Load reads the checklist of a version ("1.36" or "v1.36"). An unknown version is
+// ErrNoVersion, with the known ones.
 func Load(version string) (Programme, error) {
 	v := strings.TrimPrefix(version, "v")
 	if !slices.Contains(Versions(), v) {
-		return Programme{}, fmt.Errorf("%w for %q: there are %s", ErrNoVersion, version, strings.Join(Versions(), ", "))
+		return Programme{}, fmt.Errorf("%w for version %q: want one of %s", ErrNoVersion, version, strings.Join(Versions(), ", "))
 	}
 	p, err := load(v)
 	if err != nil {
@@ -93,7 +92,7 @@ func load(version string) (Programme, error) {
 		for _, e := range c.Entries {
 			level := Level(e.Level)
 			if e.ID == "" || e.Description == "" || level != Must && level != Should || seen[e.ID] {
-				return Programme{}, fmt.Errorf("requirement %q of %s is there twice, or lacks its description or level", e.ID, c.Name)
+				return Programme{}, fmt.Errorf("requirement %q of %s is duplicate, or has no description or level", e.ID, c.Name)
 			}
 			seen[e.ID] = true
 			p.Requirements = append(p.Requirements, Requirement{Category: c.Name, ID: e.ID, Description: e.Description, Level: level})
@@ -114,7 +113,7 @@ func decode(name string, into any) error {
 	return problems.Err()
 }
 
-// Find is the requirement with an ID.
+// Find finds the requirement with an ID.
 func (p Programme) Find(id string) (Requirement, bool) {
 	i := slices.IndexFunc(p.Requirements, func(r Requirement) bool { return r.ID == id })
 	if i < 0 {
@@ -123,7 +122,7 @@ func (p Programme) Find(id string) (Requirement, bool) {
 	return p.Requirements[i], true
 }
 
-// Of are the requirements of a category, in order.
+// Of lists the requirements of a category in order.
 func (p Programme) Of(category string) []Requirement {
 	var out []Requirement
 	for _, r := range p.Requirements {

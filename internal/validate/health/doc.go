@@ -1,8 +1,7 @@
-// Package health is the step "Health checks": what the assertion files of a recipe's
-// components demand of a cluster, all of it of every component.
+// Package health is the step "Health checks": the assertion files of all components of a recipe
+// must hold.
 //
-// Invariants: it only looks, and creates nothing. A component without a file, or whose
-// file demands nothing or saw nothing, fails. Of objects that are selected by labels
-// all must hold, and there must be one. Judge needs nothing but the components'
-// files and what was observed.
+// Invariants: it creates nothing. A component without a file, without assertions or without
+// matching objects fails. Of objects selected by labels there must be at least one, and all
+// must hold. Judge needs only the components' files and the observations.
 package health
