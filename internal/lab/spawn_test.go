@@ -142,7 +142,7 @@ func gainKarpenter(t *testing.T, h *Handle) Status {
 	return st
 }
 
-func TestNothingSurvivesTheSupervisor(t *testing.T) {
+func TestNoProcessSurvivesSupervisor(t *testing.T) {
 	needPrograms(t)
 	h, _, st := spawn(t, "victim", false)
 	if err := syscall.Kill(h.Supervisor.PID, syscall.SIGKILL); err != nil {

@@ -56,7 +56,7 @@ func TestTakes(t *testing.T) {
 		"its method":                 {entry{path: "/", method: "GET"}, "/", true},
 		"a header":                   {entry{path: "/", headers: map[string]string{"Openai-Project": "b"}}, "/", true},
 		"another value":              {entry{path: "/", headers: map[string]string{"Openai-Project": "c"}}, "/", false},
-		"a header that is not there": {entry{path: "/", headers: map[string]string{"X": ""}, query: map[string]string{"q": "1"}}, "/", false},
+		"a missing header": {entry{path: "/", headers: map[string]string{"X": ""}, query: map[string]string{"q": "1"}}, "/", false},
 		"a parameter":                {entry{path: "/", query: map[string]string{"q": "1"}}, "/?q=1&q=2", true},
 		"another parameter":          {entry{path: "/", query: map[string]string{"q": "1"}}, "/?q=2", false},
 		"another host":               {entry{path: "/", host: "a.example"}, "/", false},

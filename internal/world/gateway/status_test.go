@@ -141,7 +141,7 @@ func TestRulesStay(t *testing.T) {
 	}
 	again, rules := build(rules)
 	if again[80][0].rule != served[80][0].rule {
-		t.Error("a rule begins anew though nothing has changed")
+		t.Error("an unchanged rule restarts its round robin")
 	}
 	route.Generation++
 	if changed, _ := build(rules); changed[80][0].rule == served[80][0].rule {
