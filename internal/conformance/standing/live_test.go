@@ -124,7 +124,7 @@ func TestLive(t *testing.T) {
 		for _, node := range []string{"gpu-01", "gpu-02"} {
 			l.Hold(t, node, 8)
 		}
-		if status, reason := observe(t, l, sharing.New(l.Site, l.Profile, deps("standing-full")), "standing-full"); status != "" || !strings.Contains(reason, "somebody-") {
+		if status, reason := observe(t, l, sharing.New(l.Site, l.Profile, deps("standing-full")), "standing-full"); status != "" || !strings.Contains(reason, "occupant-") {
 			t.Errorf("%q: %s", status, reason)
 		}
 	})

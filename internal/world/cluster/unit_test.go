@@ -25,14 +25,14 @@ func bash(script string, env ...corev1.EnvVar) corev1.Container {
 func TestRecognise(t *testing.T) {
 	t.Parallel()
 	for script, want := range map[string]kind{
-		"mpirun -np 32 all_reduce_perf -b 8M":           kindCollective,
-		"torchrun -m torchtitan.train":                  kindTraining,
-		"torchrun pretrain_gpt.py":                      kindTraining,
-		"exec dcgmproftester13 -t 1004 -d $DURATION":    kindLoad,
-		"vllm serve $MODEL --port 8000":                 kindInference,
-		"exec python3 - <<'E'\nThreadingHTTPServer":     kindResponder,
-		"sleep infinity":                                kindOther,
-		"python -c 'print(\"an unknown program\")'": kindOther,
+		"mpirun -np 32 all_reduce_perf -b 8M":        kindCollective,
+		"torchrun -m torchtitan.train":               kindTraining,
+		"torchrun pretrain_gpt.py":                   kindTraining,
+		"exec dcgmproftester13 -t 1004 -d $DURATION": kindLoad,
+		"vllm serve $MODEL --port 8000":              kindInference,
+		"exec python3 - <<'E'\nThreadingHTTPServer":  kindResponder,
+		"sleep infinity":                             kindOther,
+		"python -c 'print(\"an unknown program\")'":  kindOther,
 	} {
 		if got := recognise(bash(script)); got != want {
 			t.Errorf("recognise(%q) = %q, want %q", script, got, want)
