@@ -1,16 +1,16 @@
-# Read by the hooks beside it: the request, the answers, the exit statuses.
+# Sourced by the hooks in this directory: request, responses, exit statuses.
 # shellcheck shell=bash
-# shellcheck disable=SC2034 # the hooks use what is read here
+# shellcheck disable=SC2034 # the hooks use these variables
 
 readonly API=hooks.firstlight.dev/v1 TEMPORARY=75
 
-# What fails inside of $(...) ends the hook, too.
+# A failure inside of $(...) also ends the hook.
 shopt -s inherit_errexit
 
-# What is on the standard output is the response, also where a part of a hook has its own.
+# Only the response goes to the standard output, also in subshells.
 exec 3>&1
 
-# answer JSON: the response, as the last thing that is done.
+# answer JSON: write the response, as the last step.
 answer() {
   jq -cn --arg api "$API" --argjson with "$1" '{apiVersion: $api} + $with' >&3
 }
@@ -63,7 +63,7 @@ census() {
   }]}' <<<"$list")"
 }
 
-# result VERDICT CHECKS EVIDENCE WHY: what a test came to.
+# result VERDICT CHECKS EVIDENCE WHY: write the result of a test.
 result() {
   answer "$(jq -cn --arg verdict "$1" --argjson checks "$2" --arg evidence "$3" --arg why "$4" '
     ($why | gsub("[\u0000-\u0008\u000b-\u001f\u007f]"; " ") | if utf8bytelength > 2048 then .[0:500] + " (cut)" else . end) as $why

@@ -40,6 +40,7 @@ func TestTexts(t *testing.T) {
 		"identifier":             {goTexts("a.go", "package a\n\nvar nobody = 1\n"), nil},
 		"prose":                  {markdown("a.md", "# A\n\nFirst line.\nIt is read by nobody.\n"), []int{4}},
 		"fenced code":            {markdown("a.md", "```\nnobody\n```\n\n    nobody\n\nThe word `nobody`.\n"), nil},
+		"table":                  {markdown("a.md", "| a | b |\n|---|---|\n| one | read by nobody |\n"), []int{3}},
 		"comment of YAML":        {hashComments("a.yaml", "a: 1 # nobody\nb: nobody\n"), []int{1}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -128,11 +128,13 @@ func goTexts(path, content string) []Text {
 
 var inlineCode = regexp.MustCompile("`[^`]*`")
 
-// markdown is the prose of a page: code blocks and inline code are left out.
+// markdown is the prose of a page: code blocks and inline code are left out. Each row of a
+// table is a text, its cells are sentences.
 func markdown(path, content string) []Text {
+	var out []Text
 	var kept []string
 	fenced := false
-	for _, line := range strings.Split(content, "\n") {
+	for i, line := range strings.Split(content, "\n") {
 		switch {
 		case strings.HasPrefix(strings.TrimSpace(line), "```"):
 			fenced = !fenced
@@ -144,9 +146,13 @@ func markdown(path, content string) []Text {
 		default:
 			line = inlineCode.ReplaceAllString(line, "X")
 		}
-		kept = append(kept, strings.TrimLeft(line, "-* >|"))
+		if strings.HasPrefix(line, "|") {
+			out = append(out, Text{path, i + 1, strings.ReplaceAll(strings.Trim(line, "| "), " | ", ". ")})
+			line = ""
+		}
+		kept = append(kept, strings.TrimLeft(line, "-* >"))
 	}
-	return []Text{{path, 1, strings.Join(kept, "\n")}}
+	return append(out, Text{path, 1, strings.Join(kept, "\n")})
 }
 
 func hashComments(path, content string) []Text {
