@@ -33,8 +33,8 @@ func (l *Lab) Ensure(ctx context.Context, extras []string) error {
 		return fmt.Errorf("wait for the lab: %w", context.Cause(ctx))
 	}
 	select {
-	case l.gaining <- struct{}{}: // one at a time
-		defer func() { <-l.gaining }()
+	case l.adding <- struct{}{}: // one at a time
+		defer func() { <-l.adding }()
 	case <-l.stopping:
 		return errStopped
 	case <-ctx.Done():
@@ -44,7 +44,7 @@ func (l *Lab) Ensure(ctx context.Context, extras []string) error {
 		if slices.Contains(l.With(), name) {
 			continue
 		}
-		if err := l.gain(ctx, name); err != nil {
+		if err := l.addExtra(ctx, name); err != nil {
 			return fmt.Errorf("add %s to the lab: %w", name, err)
 		}
 	}
@@ -58,7 +58,7 @@ func (l *Lab) With() []string {
 	return slices.Clone(l.conf.With)
 }
 
-func (l *Lab) gain(ctx context.Context, name string) error {
+func (l *Lab) addExtra(ctx context.Context, name string) error {
 	begin := l.opts.Clock.Now()
 	programs, err := l.opts.Programs(ctx, namesOf(component.Config{}.Extra(name)))
 	if err != nil {

@@ -59,10 +59,10 @@ type Lab struct {
 	net  *network
 	sup  *process.Supervisor
 
-	// changing serializes restarts of components; gaining has one token and serializes additions
+	// changing serializes restarts of components; adding has one token and serializes additions
 	// of extras.
 	changing sync.Mutex
-	gaining  chan struct{}
+	adding   chan struct{}
 	// up is closed when the lab is ready, stopping when it is asked to stop.
 	up, stopping chan struct{}
 	stopOnce     sync.Once
@@ -134,7 +134,7 @@ func New(opts Options) (*Lab, error) {
 	}
 	l := &Lab{
 		opts: opts, id: opts.Name + "-" + hex.EncodeToString(id),
-		gaining: make(chan struct{}, 1), up: make(chan struct{}), stopping: make(chan struct{}),
+		adding: make(chan struct{}, 1), up: make(chan struct{}), stopping: make(chan struct{}),
 		launched: map[string]component.Component{}, building: func() {}, stopBackground: func() {},
 	}
 	l.sup = process.New(process.Options{Clock: opts.Clock, Notify: l.componentChanged})

@@ -184,7 +184,7 @@ func TestLab(t *testing.T) {
 		{"alerts arrive until the route is missing", testAlerts},
 		{"gangs", testGangs},
 		{"the adapter serves metrics", testAdapter},
-		{"Karpenter orders nodes and takes them away", testKarpenter},
+		{"Karpenter creates and deletes nodes", testKarpenter},
 		{"KAI schedules by queues", testKAI},
 		{"Kubeflow Trainer trains", testTrainer},
 		{"the MPI Operator launches", testMPI},

@@ -8,7 +8,7 @@ import (
 )
 
 // Programs that listen on all addresses get different ports in different labs.
-func TestPortsOfProgramsThatListenEverywhere(t *testing.T) {
+func TestPortsOnAllAddresses(t *testing.T) {
 	t.Parallel()
 	for range 2 { // two labs
 		n, err := claimNetwork(t.Context(), component.ExtraKarpenter)
@@ -32,7 +32,7 @@ func TestPortsOfProgramsThatListenEverywhere(t *testing.T) {
 }
 
 // A second claim, after a failed start, gives free ports.
-func TestPortsOfAnExtraAskedForAgain(t *testing.T) {
+func TestReclaimedPorts(t *testing.T) {
 	t.Parallel()
 	n, err := claimNetwork(t.Context())
 	if err != nil {

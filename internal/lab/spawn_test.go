@@ -78,7 +78,7 @@ func TestTwoLabsSideBySide(t *testing.T) {
 	// Start them one after the other; both run at the same time afterwards.
 	handles[0], owners[0], status[0] = spawn(t, "one", true, "--with=karpenter")
 	handles[1], owners[1], status[1] = spawn(t, "two", false)
-	status[1] = gainKarpenter(t, handles[1])
+	status[1] = addKarpenter(t, handles[1])
 	if a, b := status[0].Info, status[1].Info; a.Subnet == b.Subnet || a.ID == b.ID || a.Dir == b.Dir {
 		t.Errorf("the labs share something: %+v, %+v", a, b)
 	}
@@ -122,8 +122,8 @@ func TestTwoLabsSideBySide(t *testing.T) {
 	awaitGone(t, handles[1], status[1])
 }
 
-// gainKarpenter adds Karpenter to a lab in another process, as lab up --with does.
-func gainKarpenter(t *testing.T, h *Handle) Status {
+// addKarpenter adds Karpenter to a lab in another process, as lab up --with does.
+func addKarpenter(t *testing.T, h *Handle) Status {
 	t.Helper()
 	if err := h.Ensure(t.Context(), []string{"carpenter"}, nil); err == nil || !strings.Contains(err.Error(), "karpenter, kai") {
 		t.Errorf("unknown extra: %v, want the valid names", err)
@@ -142,7 +142,7 @@ func gainKarpenter(t *testing.T, h *Handle) Status {
 	return st
 }
 
-func TestNothingSurvivesTheSupervisor(t *testing.T) {
+func TestNoProcessSurvivesSupervisor(t *testing.T) {
 	needPrograms(t)
 	h, _, st := spawn(t, "victim", false)
 	if err := syscall.Kill(h.Supervisor.PID, syscall.SIGKILL); err != nil {

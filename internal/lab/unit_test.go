@@ -49,7 +49,7 @@ func TestHome(t *testing.T) {
 	}
 }
 
-func TestDirectoryOfSomebodyElseIsRefused(t *testing.T) {
+func TestForeignDirectoryIsRefused(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	precious := filepath.Join(dir, "data")
@@ -121,7 +121,7 @@ func TestReleasedPortIsFreeWhileProcessesStart(t *testing.T) {
 	}
 }
 
-func TestStepsRunAfterWhatTheyNeed(t *testing.T) {
+func TestStepsRunAfterNeeds(t *testing.T) {
 	t.Parallel()
 	order := make(chan string, 3)
 	do := func(name string, needs ...string) step {
@@ -218,7 +218,7 @@ func TestJournalReplays(t *testing.T) {
 	}
 }
 
-func TestSpawnThatFailsSaysWhy(t *testing.T) {
+func TestFailedSpawnReportsCause(t *testing.T) {
 	t.Parallel()
 	opts := testCommand(t)
 	opts.Name, opts.Dir = "broken", t.TempDir()

@@ -38,21 +38,21 @@ func Run(ctx context.Context, cmd *exec.Cmd, grace time.Duration) error {
 	if cmd.Err != nil {
 		return cmd.Err
 	}
-	said, says, err := os.Pipe()
+	reportReader, reportWriter, err := os.Pipe()
 	if err != nil {
 		return fmt.Errorf("start %s: %w", cmd.Path, err)
 	}
-	defer said.Close()
+	defer reportReader.Close()
 	tree := exec.CommandContext(ctx, "/proc/self/exe")
 	tree.Args = append([]string{subreaper, grace.String(), cmd.Path}, cmd.Args...)
 	tree.Env, tree.Dir = cmd.Env, cmd.Dir
 	tree.Stdin, tree.Stdout, tree.Stderr = cmd.Stdin, cmd.Stdout, cmd.Stderr
-	tree.ExtraFiles = []*os.File{says}
+	tree.ExtraFiles = []*os.File{reportWriter}
 	tree.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGHUP}
 	tree.Cancel = func() error { return tree.Process.Signal(syscall.SIGTERM) }
 	tree.WaitDelay = grace + backstop
-	err = start(tree, says)
-	raw, _ := io.ReadAll(said) // empty if the subreaper was killed
+	err = start(tree, reportWriter)
+	raw, _ := io.ReadAll(reportReader) // empty if the subreaper was killed
 	var r report
 	if len(bytes.TrimSpace(raw)) > 0 {
 		if bad := json.Unmarshal(raw, &r); bad != nil {
@@ -71,11 +71,11 @@ func Run(ctx context.Context, cmd *exec.Cmd, grace time.Duration) error {
 
 // start runs a subreaper to its end. It locks the thread, because the parent-death signal is bound
 // to the thread that starts the process.
-func start(tree *exec.Cmd, says *os.File) error {
+func start(tree *exec.Cmd, reportWriter *os.File) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	err := tree.Start()
-	_ = says.Close() // the subreaper has a copy
+	_ = reportWriter.Close() // the subreaper has a copy
 	if err != nil {
 		return err
 	}

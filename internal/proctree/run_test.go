@@ -70,7 +70,7 @@ func gone(pid int) bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) 
 
 // Descendants of a program end with it: when it ends, when it times out and when the calling
 // process is killed.
-func TestWhatIsLeftEnds(t *testing.T) {
+func TestDescendantsAreKilled(t *testing.T) {
 	for name, leave := range left {
 		awaits := leave + ` until [ -s "$2" ]; do sleep 0.01; done; `
 		t.Run(name+", ended", func(t *testing.T) {
@@ -112,7 +112,7 @@ func TestWhatIsLeftEnds(t *testing.T) {
 }
 
 // A lab that a hook starts stays up.
-func TestWhatIsMeantToOutliveIt(t *testing.T) {
+func TestOutlives(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "pid")
 	script := `env ` + Outlives + ` setsid sh -c "$1" "$2" > /dev/null 2>&1 & until [ -s "$2" ]; do sleep 0.01; done`
 	if err := Run(t.Context(), shell(script, file), time.Minute); err != nil {
@@ -126,7 +126,7 @@ func TestWhatIsMeantToOutliveIt(t *testing.T) {
 }
 
 // Run reports the end of a program as exec.Cmd does.
-func TestHowItEnds(t *testing.T) {
+func TestExitStatus(t *testing.T) {
 	for name, c := range map[string]struct {
 		argv []string
 		says string
@@ -149,7 +149,7 @@ func TestHowItEnds(t *testing.T) {
 }
 
 // A descendant that holds the output open may write during the grace period and is then killed.
-func TestWhatHoldsTheOutputOpen(t *testing.T) {
+func TestOutputHeldOpen(t *testing.T) {
 	var out strings.Builder
 	cmd := exec.Command("sh", "-c", "(sleep 0.05; echo late) & echo early")
 	cmd.Stdout = &out

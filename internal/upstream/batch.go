@@ -89,19 +89,19 @@ func (b Builder) build(ctx context.Context, m batch, programs Programs, events f
 		return fmt.Errorf("build %s: %w", m.Name, err)
 	}
 	defer unlock()
-	if err := job.foundMeanwhile(); err != nil || len(job.batch.programs) == 0 {
+	if err := job.useFinished(); err != nil || len(job.batch.programs) == 0 {
 		return err
 	}
 	return job.run(ctx)
 }
 
-// foundMeanwhile uses programs that another firstlight built while this one waited for the lock.
-func (j *build) foundMeanwhile() error {
-	left := j.batch.programs[:0:0]
+// useFinished uses programs that another firstlight built while this one waited for the lock.
+func (j *build) useFinished() error {
+	missing := j.batch.programs[:0:0]
 	for _, p := range j.batch.programs {
 		path := filepath.Join(j.dir, p.Name)
 		if !usable(path) {
-			left = append(left, p)
+			missing = append(missing, p)
 			continue
 		}
 		if err := verify(path); err != nil {
@@ -110,7 +110,7 @@ func (j *build) foundMeanwhile() error {
 		j.events(Event{Program: p.Name, State: Cached, Elapsed: metav1.Duration{Duration: j.elapsed()}})
 		j.programs.files[p.Name].finish(path, nil)
 	}
-	j.batch.programs = left
+	j.batch.programs = missing
 	return nil
 }
 

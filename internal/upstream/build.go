@@ -94,8 +94,8 @@ func (j *build) count(ctx context.Context, dir string) error {
 	var out bytes.Buffer
 	cmd.Stdout = &out
 	tail, err := j.follow(cmd, func(line string) {
-		if what, ok := strings.CutPrefix(line, "go: downloading "); ok {
-			j.tell("downloading " + what)
+		if module, ok := strings.CutPrefix(line, "go: downloading "); ok {
+			j.tell("downloading " + module)
 		}
 	})
 	if err != nil {

@@ -63,7 +63,7 @@ func (b Builder) Begin(ctx context.Context, names []string, events func(Event)) 
 		return Programs{}, err
 	}
 	programs := Programs{files: map[string]*file{}, ended: make(chan struct{})}
-	var there []builtProgram
+	var cached []builtProgram
 	var missing []batch
 	for _, g := range t.Groups {
 		found, err := b.find(g)
@@ -73,23 +73,23 @@ func (b Builder) Begin(ctx context.Context, names []string, events func(Event)) 
 		for _, p := range g.Programs {
 			programs.files[p.Name] = newFile()
 			if path := found[p.Name]; path != "" {
-				there = append(there, builtProgram{p.Name, path})
+				cached = append(cached, builtProgram{p.Name, path})
 				continue
 			}
 			events(Event{Program: p.Name, State: Queued})
 		}
-		left := g.without(found)
-		if len(left.Programs) == 0 {
+		uncached := g.without(found)
+		if len(uncached.Programs) == 0 {
 			continue
 		}
 		if b.Go == "" {
 			return Programs{}, ErrNoGo
 		}
-		missing = append(missing, batches(left)...)
+		missing = append(missing, batches(uncached)...)
 	}
 	go func() {
 		defer close(programs.ended)
-		programs.verify(there, events)
+		programs.verify(cached, events)
 		for i, m := range missing {
 			if err := b.build(ctx, m, programs, events); err != nil {
 				for _, rest := range missing[i:] {

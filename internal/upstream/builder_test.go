@@ -55,7 +55,7 @@ func buildBatch(t *testing.T, b Builder, m batch, events func(Event)) (string, e
 	return programs.Path(t.Context(), m.programs[0].Name)
 }
 
-func TestBuildsOnceAndThenFinds(t *testing.T) {
+func TestBuildIsCached(t *testing.T) {
 	t.Parallel()
 	b := builderFor(t)
 	m := tiny(t, hello)
@@ -97,7 +97,7 @@ func TestBuildsOnceAndThenFinds(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := buildBatch(t, b, m, tell); err != nil || verify(path) != nil {
-			t.Errorf("%s was not built anew: %v", name, err)
+			t.Errorf("%s was not rebuilt: %v", name, err)
 		}
 	}
 	changeOneByte(t, path)
@@ -111,7 +111,7 @@ func TestBuildsOnceAndThenFinds(t *testing.T) {
 }
 
 // A program of a batch is available although another fails to build.
-func TestOneOfABatchFails(t *testing.T) {
+func TestBatchWithFailure(t *testing.T) {
 	t.Parallel()
 	b := builderFor(t)
 	m := tiny(t, hello)
@@ -135,7 +135,7 @@ func TestOneOfABatchFails(t *testing.T) {
 }
 
 // go build names files after packages: two of the same name are in different batches.
-func TestBatchesHaveNoNameTwice(t *testing.T) {
+func TestBatchFileNamesAreUnique(t *testing.T) {
 	t.Parallel()
 	tab, err := loadTable()
 	if err != nil {
@@ -162,7 +162,7 @@ func TestBatchesHaveNoNameTwice(t *testing.T) {
 	}
 }
 
-func TestBuildErrorHasTheCompilersWords(t *testing.T) {
+func TestBuildErrorHasCompilerOutput(t *testing.T) {
 	t.Parallel()
 	_, err := buildBatch(t, builderFor(t), tiny(t, "package main\n\nfunc main() { undefinedThing() }\n"), func(Event) {})
 	if err == nil || !strings.Contains(err.Error(), "undefinedThing") || !strings.Contains(err.Error(), "build tiny") {
@@ -170,7 +170,7 @@ func TestBuildErrorHasTheCompilersWords(t *testing.T) {
 	}
 }
 
-func TestBuildersTakeTurns(t *testing.T) {
+func TestConcurrentBuilders(t *testing.T) {
 	t.Parallel()
 	b := builderFor(t)
 	m := tiny(t, hello)
@@ -213,14 +213,14 @@ func TestWaitForLockEnds(t *testing.T) {
 	}
 }
 
-func TestNoGoIsSaid(t *testing.T) {
+func TestNoGo(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	if _, err := (Builder{CacheDir: t.TempDir()}).Ensure(t.Context(), []string{"etcd"}, nil); !errors.Is(err, ErrNoGo) {
 		t.Errorf("without go: %v, want ErrNoGo", err)
 	}
 }
 
-func TestRemedyFitsTheReason(t *testing.T) {
+func TestRemedy(t *testing.T) {
 	t.Parallel()
 	for output, want := range map[string]string{
 		"dial tcp: lookup proxy.example.org: no such host": "proxy",

@@ -20,12 +20,12 @@ func TestDigest(t *testing.T) {
 		t.Errorf("digest %s, %v", got, err)
 	}
 	if _, err := Digest(path + "-none"); err == nil {
-		t.Error("a program that is not there has a digest")
+		t.Error("a missing program has a digest")
 	}
 }
 
 // A digest file is in the format of sha256sum.
-func TestDigestsAreThoseOfSHA256Sum(t *testing.T) {
+func TestDigestFileFormat(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	put(t, filepath.Join(dir, "etcd"), "a program")
@@ -62,7 +62,7 @@ func changeOneByte(t *testing.T, path string) {
 
 // A program that was changed after it was built or imported is refused, even with equal size and
 // time. Regression: until November 2026 cached programs were not verified.
-func TestAChangedProgramIsRefused(t *testing.T) {
+func TestChangedProgramIsRejected(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(t *testing.T, path string){
 		"one byte, time restored": changeOneByte,
@@ -111,7 +111,7 @@ func TestAChangedProgramIsRefused(t *testing.T) {
 }
 
 // An imported program is compared with the digest of the archive's manifest.
-func TestAChangedImportIsRefusedAndReplaced(t *testing.T) {
+func TestChangedImportIsRejectedAndReplaced(t *testing.T) {
 	archive := exported(t)
 	t.Setenv("PATH", t.TempDir())
 	b := Builder{CacheDir: t.TempDir()}

@@ -86,14 +86,14 @@ func (m Manifest) check() error {
 		return err
 	}
 	var errs []error
-	seen := map[string]bool{}
+	programs := map[string]bool{}
 	for _, e := range m.Programs {
 		g, ok := t.groupOf(e.Program)
-		if !ok || g.Name != e.Group || seen[e.Program] {
+		if !ok || g.Name != e.Group || programs[e.Program] {
 			errs = append(errs, fmt.Errorf("unknown or duplicate program %q of group %q", e.Program, e.Group))
 			continue
 		}
-		seen[e.Program] = true
+		programs[e.Program] = true
 		want, err := g.key()
 		if err == nil && e.Key != want {
 			err = fmt.Errorf("%s %s has pins %s, this firstlight has %s: export with the same version of firstlight", e.Program, e.Version, e.Key, want)

@@ -90,7 +90,7 @@ func TestFlags(t *testing.T) {
 
 // A program's cache key depends on everything it is built from, and not on the selection of
 // programs.
-func TestKeyTellsWhatProgramsAreBuiltFrom(t *testing.T) {
+func TestCacheKey(t *testing.T) {
 	t.Parallel()
 	const mod = "module m\nrequire example.com/k v1.2.3\n"
 	all := []program{{Name: "p", Package: "example.com/k/p"}, {Name: "q", Package: "example.com/k/q"}}
@@ -126,7 +126,7 @@ func TestKeyTellsWhatProgramsAreBuiltFrom(t *testing.T) {
 
 // Only the requested programs are built, in table order; an unknown name is an error before any
 // build.
-func TestOnlyWhatIsAskedFor(t *testing.T) {
+func TestOnlyRequestedPrograms(t *testing.T) {
 	t.Parallel()
 	all, err := loadTable()
 	if err != nil {
@@ -163,7 +163,7 @@ func TestOnlyWhatIsAskedFor(t *testing.T) {
 	}
 }
 
-func TestProgramsAddUp(t *testing.T) {
+func TestProgramsWith(t *testing.T) {
 	t.Parallel()
 	first := NewPrograms(map[string]string{"a": "/a"})
 	both := first.With(NewPrograms(map[string]string{"b": "/b"}))

@@ -17,19 +17,18 @@ const faultPage = "../../docs/faults.md"
 
 const faultIntro = `# Faults
 
-Every defect that can be put into the lab's hardware, and the gate that must fail first. All gates before it stay passed, and
-a finding of that gate names the suspect. The last ones are not of the hardware: they break the autoscaling chain, at a hop, or what
-the conformance checks look at. This page is written from the catalogue (` + "`go test ./internal/world -run FaultPage -update`" + `);
-a test fails when it differs.
+Every fault that can be injected into the lab, and the gate that must fail first. All earlier gates must pass, and a finding of that
+gate must name the suspect. The last two sections are not hardware faults: they break a hop of the autoscaling chain or a conformance
+requirement. This page is generated from the catalogue (` + "`go test ./internal/world -run FaultPage -update`" + `); a test fails if it differs.
 
     firstlight lab fault list --kinds
     firstlight lab fault add link-degraded gpu-02/mlx5_3 --set how=width
     firstlight lab fault list
     firstlight lab fault clear --all
 
-Without a target a fault takes its usual one. "Suspect" is the regular expression that the suspect of a finding must match, with
-the target's names in braces, and behind it the gate's verdict where it is not failed; a test on a running lab holds every row against it. Clearing a fault is a repair: the counters, log
-lines and remapped rows that it left go with it.
+Without a target a fault uses its default target. "Suspect" is the regular expression that the suspect of a finding must match, with
+placeholders for the target in braces, followed by the gate's verdict if it is not failed. A test on a running lab checks every row. Clearing a
+fault is a repair: it also removes the fault's counters, log lines and remapped rows.
 `
 
 // faultDoc renders docs/faults.md.
@@ -51,8 +50,8 @@ func faultDoc() string {
 			b.WriteString(faultRow(k, suspectCell(k)))
 		}
 	}
-	b.WriteString("\n## Variations\n\nNot defects: healthy clusters that look different, and one that can't be seen.\n\n")
-	b.WriteString("| variation | target | usual target | what is different | verdict |\n|---|---|---|---|---|\n")
+	b.WriteString("\n## Variations\n\nNot defects: healthy clusters that look different, and one that cannot be observed.\n\n")
+	b.WriteString("| variation | target | default target | difference | verdict |\n|---|---|---|---|---|\n")
 	for _, k := range Variations() {
 		b.WriteString(faultRow(k, k.Expect))
 	}
@@ -63,23 +62,23 @@ func gateHeader(gate string) string {
 	switch gate {
 	case autoscale:
 		return "\n## The autoscaling chain\n\n" + autoscaleIntro + others() +
-			"\n\n| fault | hop | target | usual target | what is wrong | suspect |\n|---|---|---|---|---|---|\n"
+			"\n\n| fault | hop | target | default target | defect | suspect |\n|---|---|---|---|---|---|\n"
 	case conformance:
 		return "\n## Conformance\n\n" + conformanceIntro +
-			"\n| fault | requirement | target | usual target | what is wrong | suspect |\n|---|---|---|---|---|---|\n"
+			"\n| fault | requirement | target | default target | defect | suspect |\n|---|---|---|---|---|---|\n"
 	default:
-		return fmt.Sprintf("\n## Gate %s\n\nWhat it looks at: [its page](gates/%s.md).\n\n", gate, gate) +
-			"| fault | target | usual target | what is wrong | suspect |\n|---|---|---|---|---|\n"
+		return fmt.Sprintf("\n## Gate %s\n\nChecks of the gate: [its page](gates/%s.md).\n\n", gate, gate) +
+			"| fault | target | default target | defect | suspect |\n|---|---|---|---|---|\n"
 	}
 }
 
-const conformanceIntro = `What the conformance checks of ` + "`firstlight validate`" + ` look at, by the requirement whose check must fail; the gates and the other
-requirements don't see them.
+const conformanceIntro = `Faults for the conformance checks of ` + "`firstlight validate`" + `, by the requirement whose check must fail. The gates and the other
+requirements are not affected.
 `
 
-const autoscaleIntro = `What ` + "`firstlight autoscale`" + ` looks at, hop by hop: [its page](autoscale.md). The hop is the first that must fail. What needs Karpenter or KAI needs a lab with it
-(` + "`firstlight lab up --with karpenter,kai`" + `). Most are admission policies (MutatingAdmissionPolicy) that change the objects of a run as they are
-created, as a cluster's own policy engine might: look at ` + "`kubectl get mutatingadmissionpolicies`" + `. What a policy changed stays so when it is gone.
+const autoscaleIntro = `Faults for ` + "`firstlight autoscale`" + `, by the first hop that must fail: [its page](autoscale.md). Faults that need Karpenter or KAI need a lab with that extra
+(` + "`firstlight lab up --with karpenter,kai`" + `). Most are admission policies (MutatingAdmissionPolicy) that change the objects of a run when they are
+created, as a cluster's policy engine might: see ` + "`kubectl get mutatingadmissionpolicies`" + `. Clearing such a fault does not restore changed objects.
 
 `
 
@@ -91,7 +90,7 @@ func others() string {
 			out = append(out, fmt.Sprintf("`%s` fails hop `%s`", k.Kind, k.Hop))
 		}
 	}
-	return "Of the faults above, " + strings.Join(out, ", ") + "."
+	return "Faults of gates that fail a hop too: " + strings.Join(out, ", ") + "."
 }
 
 // firstColumn adds a column after the fault's.
@@ -106,16 +105,16 @@ func firstColumn(k FaultKind, column string) string {
 }
 
 func faultRow(k FaultKind, last string) string {
-	var what strings.Builder
-	what.WriteString(k.Summary)
+	var defect strings.Builder
+	defect.WriteString(k.Summary)
 	for _, o := range k.Options {
 		values := fmt.Sprintf("%g to %g", o.Min, o.Max)
 		if len(o.Values) > 0 {
 			values = strings.Join(o.Values, ", ")
 		}
-		fmt.Fprintf(&what, "<br>`--set %s=%s`: %s (%s)", o.Name, o.Default, o.Summary, values)
+		fmt.Fprintf(&defect, "<br>`--set %s=%s`: %s (%s)", o.Name, o.Default, o.Summary, values)
 	}
-	return fmt.Sprintf("| `%s` | %s | `%s` | %s | %s |\n", k.Kind, k.TargetForm, k.DefaultTarget, what.String(), last)
+	return fmt.Sprintf("| `%s` | %s | `%s` | %s | %s |\n", k.Kind, k.TargetForm, k.DefaultTarget, defect.String(), last)
 }
 
 func suspectCell(k FaultKind) string {
@@ -126,7 +125,7 @@ func suspectCell(k FaultKind) string {
 	return cell
 }
 
-func TestFaultPageIsTheCatalogue(t *testing.T) {
+func TestFaultPageMatchesCatalogue(t *testing.T) {
 	t.Parallel()
 	want := faultDoc()
 	if *update {
@@ -143,7 +142,7 @@ func TestFaultPageIsTheCatalogue(t *testing.T) {
 	}
 }
 
-func TestFaultPageHoldsEveryKindOnce(t *testing.T) {
+func TestFaultPageHasEveryKindOnce(t *testing.T) {
 	t.Parallel()
 	rows := regexp.MustCompile("(?m)^\\| `([a-z0-9-]+)` \\|").FindAllStringSubmatch(faultDoc(), -1)
 	var have []string

@@ -71,8 +71,8 @@ func (w *World) AddFault(f Fault) (Fault, error) {
 		return Fault{}, fmt.Errorf("unknown fault %q: want one of %s", f.Kind, strings.Join(kindNames(), ", "))
 	}
 	state := w.State()
-	if what := state.lacks(kind); what != "" {
-		return Fault{}, fmt.Errorf("fault %s: hardware %s has no %s", f.Kind, w.spec.Hardware, what)
+	if missing := state.lacks(kind); missing != "" {
+		return Fault{}, fmt.Errorf("fault %s: hardware %s has no %s", f.Kind, w.spec.Hardware, missing)
 	}
 	if f.Target == "" {
 		f.Target = state.defaultTarget(kind)

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestAddFaultRefusesWhatItDoesntKnow(t *testing.T) {
+func TestAddFaultRejectsUnknown(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		fault Fault
@@ -49,7 +49,7 @@ func TestAddFaultRefusesWhatItDoesntKnow(t *testing.T) {
 	}
 }
 
-func TestFaultsComeAndGo(t *testing.T) {
+func TestAddAndClearFaults(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 4)
 	healthy := w.State()

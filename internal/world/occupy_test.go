@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestOccupyGivesOutFreeGPUs(t *testing.T) {
+func TestOccupyAllocatesFreeGPUs(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 2)
 	notices, cancel := w.Subscribe()
@@ -54,7 +54,7 @@ func TestOccupyGivesOutFreeGPUs(t *testing.T) {
 	}
 }
 
-func TestOccupyLeavesBrokenGPUsOut(t *testing.T) {
+func TestOccupySkipsBrokenGPUs(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 2)
 	if _, err := w.AddFault(Fault{Kind: "gpu-off-bus", Target: "gpu-01/gpu2"}); err != nil {
@@ -73,7 +73,7 @@ func TestOccupyLeavesBrokenGPUsOut(t *testing.T) {
 }
 
 // Take allocates the GPUs of a claim, or refuses the pod.
-func TestTakeGivesWhatAClaimHolds(t *testing.T) {
+func TestTakeAllocatesClaims(t *testing.T) {
 	t.Parallel()
 	const node = "gpu-01"
 	of := func(claim string, gpus ...int) []Given {
@@ -185,7 +185,7 @@ func TestTroubleUnderLoad(t *testing.T) {
 
 // A power limit that is lowered only under heavy load is the default at idle and under a
 // collective's load.
-func TestPowerCappedUnderLoadAlone(t *testing.T) {
+func TestPowerCapUnderLoad(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1)
 	if _, err := w.AddFault(Fault{Kind: "power-capped-later"}); err != nil {
@@ -206,7 +206,7 @@ func TestPowerCappedUnderLoadAlone(t *testing.T) {
 }
 
 // A GPU that is slow at its full clock shows only in its throughput.
-func TestASlowGPUShowsInNoReading(t *testing.T) {
+func TestSlowGPU(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 4)
 	healthy := w.State().Nodes[2].GPUs[5]

@@ -49,7 +49,7 @@ func TestShapeOfTheDefaultWorld(t *testing.T) {
 	}
 }
 
-func TestStateBelongsToItsReader(t *testing.T) {
+func TestStateIsACopy(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 2)
 	before, scribble := w.State(), w.State()
@@ -82,7 +82,7 @@ func TestSeedsDiffer(t *testing.T) {
 	}
 }
 
-func TestNewRefusesBadSpecs(t *testing.T) {
+func TestNewRejectsInvalidSpecs(t *testing.T) {
 	t.Parallel()
 	for want, alter := range map[string]func(*Spec){
 		"unknown hardware": func(s *Spec) { s.Hardware = "abacus" },

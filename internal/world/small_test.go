@@ -44,9 +44,9 @@ func TestOneGPU(t *testing.T) {
 	}
 }
 
-// TestFaultsOfHardwareThatIsNotThere: faults of missing hardware are refused, because they would
+// TestFaultsOfMissingHardware: faults of missing hardware are refused, because they would
 // have no effect.
-func TestFaultsOfHardwareThatIsNotThere(t *testing.T) {
+func TestFaultsOfMissingHardware(t *testing.T) {
 	t.Parallel()
 	refused := []string{
 		"link-down", "link-degraded", "link-flapping", "sm-dead", "sm-two-masters", "link-ber", "rails-swapped", "cables-swapped",

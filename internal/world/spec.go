@@ -95,14 +95,14 @@ func (s Spec) validate(hw Hardware) error {
 	if s.DCGMMajor != 0 && s.DCGMMajor != 3 && s.DCGMMajor != 4 {
 		errs = append(errs, fmt.Errorf("invalid DCGM version %d: must be 3 or 4", s.DCGMMajor))
 	}
-	seen := map[string]bool{}
+	names := map[string]bool{}
 	for _, n := range append(append([]NodeSpec{}, s.GPUNodes...), s.SystemNodes...) {
 		if n.Name == "" {
 			errs = append(errs, errors.New("a node has no name"))
-		} else if seen[n.Name] {
+		} else if names[n.Name] {
 			errs = append(errs, fmt.Errorf("duplicate node name %s", n.Name))
 		}
-		seen[n.Name] = true
+		names[n.Name] = true
 	}
 	return errors.Join(errs...)
 }

@@ -88,7 +88,7 @@ func TestOneGPU(t *testing.T) {
 	}
 	both("one-free", check.Passed, "")
 	l.Hold(t, l.Site.Inventory.Nodes[0].Name, 1)
-	both("one-held", check.Unobserved, "pod default/somebody-")
+	both("one-held", check.Unobserved, "pod default/occupant-")
 }
 
 func newCheck(l *labtest.Lab, run string) *access.Check {

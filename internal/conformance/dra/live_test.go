@@ -89,7 +89,7 @@ func TestLive(t *testing.T) {
 		}
 		l.Hold(t, "gpu-02", 8)
 		j, _ = observe(t, l, "live-full")
-		if j.Verdict != check.Unobserved || !strings.Contains(j.Reason, "pod default/somebody-") {
+		if j.Verdict != check.Unobserved || !strings.Contains(j.Reason, "pod default/occupant-") {
 			t.Fatalf("%s: %s %+v", j.Verdict, j.Reason, j.Findings)
 		}
 	})

@@ -105,7 +105,7 @@ func golden(t *testing.T, name, got string) {
 }
 
 // Components listen on the lab's address, and the base components require certificates.
-func TestEverythingListensOnTheLabsAddress(t *testing.T) {
+func TestListenAddresses(t *testing.T) {
 	t.Parallel()
 	listen := []string{
 		"--bind-address", "--listen-client-urls", "--listen-peer-urls", "--server-address", "--web.listen-address",

@@ -30,7 +30,7 @@ func TestGoldensOfScheduling(t *testing.T) {
 
 // A lab for scheduling has a subset of the base components with other settings. No flag is
 // repeated, because programs differ in which one counts.
-func TestSchedulingHasLess(t *testing.T) {
+func TestSchedulingIsSubset(t *testing.T) {
 	t.Parallel()
 	var names []string
 	known := map[string]bool{}

@@ -62,9 +62,9 @@ type embedded struct {
 	// life cancels the other goroutines; running counts them.
 	life    context.CancelFunc
 	running sync.WaitGroup
-	// mirror and told (the control plane) are read without mu.
-	mirror atomic.Pointer[mirror]
-	told   atomic.Pointer[lab.Lab]
+	// mirror and controlRef (the control plane) are read without mu.
+	mirror     atomic.Pointer[mirror]
+	controlRef atomic.Pointer[lab.Lab]
 }
 
 // Supervise runs the lab until it is stopped, its owner ends or ctx ends.
@@ -97,7 +97,7 @@ func Supervise(ctx context.Context, opts Options) error {
 
 // tell reports build progress. It does not lock mu, whose holder may be waiting for the build.
 func (e *embedded) tell(ev lab.Event) {
-	if control := e.told.Load(); control != nil {
+	if control := e.controlRef.Load(); control != nil {
 		control.Tell(ev)
 	}
 }
@@ -243,7 +243,7 @@ func (e *embedded) stop(ctx context.Context) error {
 func (e *embedded) handler(control *lab.Lab) http.Handler {
 	e.mu.Lock()
 	e.control = control
-	e.told.Store(control)
+	e.controlRef.Store(control)
 	e.mu.Unlock()
 	return e.routes()
 }

@@ -215,7 +215,7 @@ func (b *bench) run(t *testing.T, p gpuPod) (pod string, end func()) {
 		until(t, "the pod of "+p.name+" to be gone", func() error {
 			list, err := b.Client.CoreV1().Pods(p.namespace).List(t.Context(), mine)
 			if err == nil && len(list.Items) > 0 {
-				err = errors.New("it is there")
+				err = errors.New("it exists")
 			}
 			return err
 		})

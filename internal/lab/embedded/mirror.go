@@ -128,12 +128,12 @@ func (m *mirror) show(ctx context.Context, s shown, r lab.Running) error {
 	}
 	api := m.client.AppsV1().Deployments(s.namespace)
 	if _, err := api.Create(ctx, want, metav1.CreateOptions{}); apierrors.IsAlreadyExists(err) {
-		have, err := api.Get(ctx, want.Name, metav1.GetOptions{})
+		current, err := api.Get(ctx, want.Name, metav1.GetOptions{})
 		if err != nil {
 			return fmt.Errorf("show %s: %w", r.Name, err)
 		}
-		have.Labels, have.Spec.Template = want.Labels, want.Spec.Template
-		if _, err := api.Update(ctx, have, metav1.UpdateOptions{}); err != nil {
+		current.Labels, current.Spec.Template = want.Labels, want.Spec.Template
+		if _, err := api.Update(ctx, current, metav1.UpdateOptions{}); err != nil {
 			return fmt.Errorf("show %s: %w", r.Name, err)
 		}
 	} else if err != nil {
@@ -158,7 +158,7 @@ func (m *mirror) putConfig(ctx context.Context, config *corev1.ConfigMap) error 
 // showStatic creates the controller manager's pod.
 func (m *mirror) showStatic(ctx context.Context, r lab.Running) error {
 	pod := staticPod(r, m.node)
-	if _, there, err := m.pods.GetStore().GetByKey(pod.Namespace + "/" + pod.Name); there || err != nil {
+	if _, exists, err := m.pods.GetStore().GetByKey(pod.Namespace + "/" + pod.Name); exists || err != nil {
 		return err
 	}
 	_, err := m.client.CoreV1().Pods(pod.Namespace).Create(ctx, pod, metav1.CreateOptions{})

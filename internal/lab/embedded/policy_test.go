@@ -194,7 +194,7 @@ func testPolicies(t *testing.T, b *bench) {
 		t.Fatal(err)
 	}
 	requireChanges(t, "with all", b.changes(t, "r"), all)
-	requireChanges(t, "of somebody else's", b.changes(t, ""), none)
+	requireChanges(t, "of another user", b.changes(t, ""), none)
 	if err := engine.Set(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}

@@ -138,7 +138,7 @@ func testRules(t *testing.T, b *bench) {
 	// Idle GPUs have no user, although their series have the exporter's pod.
 	unserved(t, "the exporters' power", func() (float64, error) { return b.ofNamespace(t, "gpu-operator", "gpu_power_usage", "") })
 	unserved(t, "the other form", func() (float64, error) { return b.ofNamespace(t, "team", "workload_gpu_power_usage", "") })
-	unserved(t, "nobody's power", func() (float64, error) { return b.external(t, "team", "dcgm_gpu_power_usage", "namespace=nobody") })
+	unserved(t, "power of an unused namespace", func() (float64, error) { return b.external(t, "team", "dcgm_gpu_power_usage", "namespace=unused") })
 
 	t.Run("Stale", func(t *testing.T) {
 		defer b.fault(t, world.Fault{Kind: "stale-series", Target: "gpu-02"})()

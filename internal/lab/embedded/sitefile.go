@@ -121,7 +121,7 @@ func autoscale() site.Autoscale {
 	}
 }
 
-// workloads of a lab; model is one that its hardware can train.
+// workloads of a lab; its hardware must be able to train model.
 func workloads(nodes int, model string) site.Workloads {
 	return site.Workloads{
 		Collective: site.CollectiveWorkload{Image: "ghcr.io/coreweave/nccl-tests:12.9.1-2.27.6", Timeout: site.Duration(5 * time.Minute)},

@@ -26,8 +26,8 @@ func sample(t *testing.T, nodes int) (*world.World, lab.Info, hosts) {
 	return w, info, hosts{user: "root", identityFile: "/id", knownHostsFile: "/known"}
 }
 
-// TestTheLabsSiteIsValid: the lab's site file is valid and describes the same world.
-func TestTheLabsSiteIsValid(t *testing.T) {
+// TestSiteIsValid: the lab's site file is valid and describes the same world.
+func TestSiteIsValid(t *testing.T) {
 	t.Parallel()
 	w, info, h := sample(t, 3)
 	dir := t.TempDir()
@@ -47,8 +47,8 @@ func TestTheLabsSiteIsValid(t *testing.T) {
 	}
 }
 
-// TestFaultsDoNotChangeWhatWasOrdered: no fault reduces what the site expects.
-func TestFaultsDoNotChangeWhatWasOrdered(t *testing.T) {
+// TestFaultsDoNotChangeExpectations: no fault reduces what the site expects.
+func TestFaultsDoNotChangeExpectations(t *testing.T) {
 	t.Parallel()
 	w, info, h := sample(t, 2)
 	ordered := w.State()

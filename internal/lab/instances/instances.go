@@ -56,12 +56,12 @@ func parse(raw []byte) ([]Type, error) {
 	if len(file.Types) == 0 {
 		return nil, errors.New("read instance types: no types")
 	}
-	seen := map[string]bool{}
+	names := map[string]bool{}
 	for _, t := range file.Types {
-		if seen[t.Name] {
+		if names[t.Name] {
 			return nil, fmt.Errorf("read instance types: duplicate type %s", t.Name)
 		}
-		seen[t.Name] = true
+		names[t.Name] = true
 		if err := t.validate(); err != nil {
 			return nil, fmt.Errorf("read instance type %q: %w", t.Name, err)
 		}

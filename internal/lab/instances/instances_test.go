@@ -28,7 +28,7 @@ func TestShippedTypes(t *testing.T) {
 }
 
 // Karpenter's provider accepts missing fields silently, so the file must have none.
-func TestKWOKFileHasNoGaps(t *testing.T) {
+func TestKWOKFileIsComplete(t *testing.T) {
 	t.Parallel()
 	types, err := Load()
 	if err != nil {

@@ -102,9 +102,9 @@ func (l *Lab) Open(context.Context) (*kube.Cluster, error) { return l.Cluster, n
 // RequireClean fails the test if an object has the run's label.
 func (l *Lab) RequireClean(t *testing.T, run string) {
 	t.Helper()
-	left, err := kube.Guest{Cluster: l.Cluster}.LeftOf(t.Context(), run)
-	if err != nil || len(left) > 0 {
-		t.Errorf("objects of run %s remain: %+v, %v", run, left, err)
+	remaining, err := kube.Guest{Cluster: l.Cluster}.LeftOf(t.Context(), run)
+	if err != nil || len(remaining) > 0 {
+		t.Errorf("objects of run %s remain: %+v, %v", run, remaining, err)
 	}
 }
 

@@ -195,12 +195,12 @@ func (p *pooled) reset(ctx context.Context) error {
 		return err
 	}
 	guest := kube.Guest{Cluster: cluster}
-	left, err := guest.Leftovers(ctx)
+	remaining, err := guest.Leftovers(ctx)
 	if err != nil {
 		return err
 	}
 	runs := map[string]bool{}
-	for _, o := range left {
+	for _, o := range remaining {
 		runs[o.RunID] = true
 	}
 	for run := range runs {
@@ -208,8 +208,8 @@ func (p *pooled) reset(ctx context.Context) error {
 			return err
 		}
 	}
-	if left, err = guest.Leftovers(ctx); err == nil && len(left) > 0 {
-		err = fmt.Errorf("objects remain in the cluster: %+v", left)
+	if remaining, err = guest.Leftovers(ctx); err == nil && len(remaining) > 0 {
+		err = fmt.Errorf("objects remain in the cluster: %+v", remaining)
 	}
 	return err
 }

@@ -53,7 +53,7 @@ func (l *Lab) Hold(t *testing.T, node string, gpus int) {
 	t.Helper()
 	pods := l.Cluster.Client.CoreV1().Pods(metav1.NamespaceDefault)
 	pod := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{GenerateName: "somebody-"},
+		ObjectMeta: metav1.ObjectMeta{GenerateName: "occupant-"},
 		Spec: corev1.PodSpec{
 			NodeName: node, Tolerations: []corev1.Toleration{{Operator: corev1.TolerationOpExists}}, TerminationGracePeriodSeconds: new(int64(0)),
 			Containers: []corev1.Container{{

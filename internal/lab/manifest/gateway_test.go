@@ -7,7 +7,7 @@ import (
 )
 
 // The API server rejects a longer description, and no lab starts without the class.
-func TestDescriptionOfTheClassIsShort(t *testing.T) {
+func TestClassDescriptionLength(t *testing.T) {
 	t.Parallel()
 	const most = 64
 	_, objects, err := Extra("gateway", Values{})

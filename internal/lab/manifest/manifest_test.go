@@ -14,7 +14,7 @@ import (
 )
 
 // Copies match the pinned modules.
-func TestCopiesAreThePinnedModules(t *testing.T) {
+func TestCopiesMatchPinnedModules(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ pins, module, copies, prefix, originals string }{
 		{"shared", "sigs.k8s.io/kwok", "crds/*.yaml", "kwok.x-k8s.io_", "kustomize/crd/bases"},
@@ -53,7 +53,7 @@ func TestCopiesAreThePinnedModules(t *testing.T) {
 }
 
 // The archive has exactly the manifests of this directory.
-func TestPackedIsTheDirectory(t *testing.T) {
+func TestArchiveMatchesDirectory(t *testing.T) {
 	t.Parallel()
 	files, err := content()
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 
 // The extra's own objects match an installation of the pinned modules: same webhooks for the same
 // objects, same permissions, installed names.
-func TestTrainerIsAsItsModulesInstallIt(t *testing.T) {
+func TestTrainerMatchesInstallation(t *testing.T) {
 	t.Parallel()
 	_, objects, err := Extra("trainer", values())
 	if err != nil {

@@ -41,7 +41,7 @@ func leaf(t *testing.T, d Dir, name string) *x509.Certificate {
 	return pair.Leaf
 }
 
-func TestKeysAreForTheUserAlone(t *testing.T) {
+func TestKeyFileModes(t *testing.T) {
 	t.Parallel()
 	d, _ := written(t)
 	entries, err := os.ReadDir(string(d))
@@ -69,7 +69,7 @@ func TestKeysAreForTheUserAlone(t *testing.T) {
 }
 
 // A certificate is valid for its own CA only.
-func TestAuthoritiesDoNotVouchForEachOther(t *testing.T) {
+func TestCertificatesNeedTheirCA(t *testing.T) {
 	t.Parallel()
 	d, now := written(t)
 	authorities := []string{CA, EtcdCA, FrontProxyCA}
@@ -86,7 +86,7 @@ func TestAuthoritiesDoNotVouchForEachOther(t *testing.T) {
 	}
 }
 
-func TestServersAreNamedAndClientsAreNot(t *testing.T) {
+func TestExtendedKeyUsage(t *testing.T) {
 	t.Parallel()
 	d, now := written(t)
 	server := leaf(t, d, APIServer)

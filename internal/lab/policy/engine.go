@@ -38,8 +38,8 @@ type Engine struct {
 
 	mu     sync.Mutex // serializes changes of policies
 	wanted []Wanted
-	// force has the policies that the API server may apply.
-	force map[string]bool
+	// applied has the policies that the API server may apply.
+	applied map[string]bool
 }
 
 // New returns an Engine without policies.
@@ -52,7 +52,7 @@ func New(config *rest.Config, log *slog.Logger) (*Engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make policy engine: %w", err)
 	}
-	return &Engine{client: client, dynamic: dyn, log: log, force: map[string]bool{}}, nil
+	return &Engine{client: client, dynamic: dyn, log: log, applied: map[string]bool{}}, nil
 }
 
 // Set replaces the wanted policies and returns when the API server applies exactly those that are
@@ -109,13 +109,13 @@ func (e *Engine) reconcile(ctx context.Context) error {
 		due[w.Name] = !w.Spare || running
 	}
 	var errs []error
-	for name := range e.force {
+	for name := range e.applied {
 		if !due[name] {
 			errs = append(errs, e.remove(ctx, name))
 		}
 	}
 	for _, w := range e.wanted {
-		if due[w.Name] && !e.force[w.Name] {
+		if due[w.Name] && !e.applied[w.Name] {
 			errs = append(errs, e.put(ctx, w.Name))
 		}
 	}

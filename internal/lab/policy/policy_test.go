@@ -87,7 +87,7 @@ func TestUnknownPolicy(t *testing.T) {
 	if err := e.Set(t.Context(), []Wanted{{Name: "pool-limit-zero"}, {Name: "hpa-max"}}); err == nil || !strings.Contains(err.Error(), "hpa-max-reached") {
 		t.Errorf("error %v does not list the valid names", err)
 	}
-	if len(e.force) != 0 {
+	if len(e.applied) != 0 {
 		t.Error("the known policy was applied")
 	}
 	names, err := Names()

@@ -54,7 +54,7 @@ func TestIdentity(t *testing.T) {
 }
 
 // Kill does not kill a process that only has the same PID.
-func TestKillKnowsWhomItKills(t *testing.T) {
+func TestKillChecksIdentity(t *testing.T) {
 	t.Parallel()
 	cmd := exec.CommandContext(t.Context(), "/bin/sleep", "1000")
 	if err := cmd.Start(); err != nil {

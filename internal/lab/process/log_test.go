@@ -8,7 +8,7 @@ import (
 )
 
 // Regression: the logs of the reservation store grew without bound.
-func TestLogIsRotated(t *testing.T) {
+func TestLogRotation(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "etcd.log")
 	log, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600) // as a program opens it
 	if err != nil {

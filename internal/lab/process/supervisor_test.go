@@ -81,7 +81,7 @@ func fileExists(path string) func(context.Context) error {
 	}
 }
 
-func TestReadyIsTheAnswerOfTheProbe(t *testing.T) {
+func TestReadyNeedsProbe(t *testing.T) {
 	t.Parallel()
 	s, r := start(t, Options{})
 	spec := script(t, "a", "touch serving; exec sleep 1000")
@@ -99,7 +99,7 @@ func TestReadyIsTheAnswerOfTheProbe(t *testing.T) {
 	}
 }
 
-func TestStartThatIsLateSaysWhatItWaitedFor(t *testing.T) {
+func TestLateStartReportsProbeError(t *testing.T) {
 	t.Parallel()
 	s, _ := start(t, Options{})
 	spec := script(t, "late", "echo still loading; exec sleep 1000")
@@ -124,7 +124,7 @@ func TestStartThatIsLateSaysWhatItWaitedFor(t *testing.T) {
 	}
 }
 
-func TestStartThatDiesSaysHowAndWhatItLogged(t *testing.T) {
+func TestFailedStartReportsExitAndLog(t *testing.T) {
 	t.Parallel()
 	s, _ := start(t, Options{StartAttempts: 2})
 	spec := script(t, "dies", "echo run >>runs; echo no such flag >&2; exit 7")
@@ -137,7 +137,7 @@ func TestStartThatDiesSaysHowAndWhatItLogged(t *testing.T) {
 	}
 }
 
-func TestProgramThatIsNotThere(t *testing.T) {
+func TestMissingProgram(t *testing.T) {
 	t.Parallel()
 	s, _ := start(t, Options{StartAttempts: 1})
 	spec := script(t, "gone", "")
@@ -147,7 +147,7 @@ func TestProgramThatIsNotThere(t *testing.T) {
 	}
 }
 
-func TestDeathIsReportedAndTheProgramRestarted(t *testing.T) {
+func TestExitIsReportedAndRestarted(t *testing.T) {
 	t.Parallel()
 	s, r := start(t, Options{})
 	spec := script(t, "a", "echo I am $$; exec sleep 1000")
@@ -176,7 +176,7 @@ func TestDeathIsReportedAndTheProgramRestarted(t *testing.T) {
 	}
 }
 
-func TestCloseEndsInReverseOrder(t *testing.T) {
+func TestCloseStopsInReverseOrder(t *testing.T) {
 	t.Parallel()
 	s, r := start(t, Options{})
 	for i := range 3 {
@@ -208,7 +208,7 @@ func TestCloseEndsInReverseOrder(t *testing.T) {
 	}
 }
 
-func TestProgramThatHeedsNothingIsKilled(t *testing.T) {
+func TestKillAfterGracePeriod(t *testing.T) {
 	t.Parallel()
 	s, r := start(t, Options{})
 	spec := script(t, "deaf", `trap "" TERM; touch serving; while :; do sleep 1000; done`)
@@ -224,7 +224,7 @@ func TestProgramThatHeedsNothingIsKilled(t *testing.T) {
 	}
 }
 
-func TestReplaceRunsTheNewSettings(t *testing.T) {
+func TestReplace(t *testing.T) {
 	t.Parallel()
 	s, _ := start(t, Options{})
 	spec := script(t, "a", "exec sleep 1000")

@@ -106,11 +106,11 @@ func slicesFollowTheHardware(t *testing.T, b *bench) {
 	if err := b.client.ResourceV1().DeviceClasses().Delete(t.Context(), "gpu.nvidia.com", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	labtest.Until(t, "the class that somebody deleted to be there again", func() error {
+	labtest.Until(t, "the deleted class to be recreated", func() error {
 		_, err := b.client.ResourceV1().DeviceClasses().Get(t.Context(), "gpu.nvidia.com", metav1.GetOptions{})
 		return err
 	})
-	labtest.Until(t, "slices that somebody deleted to be published again", func() error {
+	labtest.Until(t, "the deleted slices to be recreated", func() error {
 		if got := count(); fmt.Sprint(got) != fmt.Sprint(healthy) {
 			return fmt.Errorf("%v", got)
 		}

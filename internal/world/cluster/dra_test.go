@@ -75,7 +75,7 @@ func TestSliceByFault(t *testing.T) {
 	}
 }
 
-func TestDeviceIsDescribed(t *testing.T) {
+func TestDeviceAttributes(t *testing.T) {
 	t.Parallel()
 	state := newWorld(t).State()
 	host, _ := state.Node("gpu-02")
@@ -108,7 +108,7 @@ func TestDeviceIsDescribed(t *testing.T) {
 	}
 }
 
-func TestDeviceNamesAreReadBack(t *testing.T) {
+func TestDeviceNameRoundTrip(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]int{"gpu-0": 0, "gpu-15": 15, "gpu-": -1, "gpu-01": -1, "gpu--1": -1, "gpu-1-mig-9-0-4": -1, "3": -1, "": -1} {
 		if got := deviceIndex(name); got != want {
@@ -145,7 +145,7 @@ func claimingPod() (*corev1.Pod, *resourcev1.ResourceClaim) {
 	return pod, claim
 }
 
-func TestClaimsGoToTheContainersThatNameThem(t *testing.T) {
+func TestClaimsByContainer(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		alter   func(*corev1.Pod, *resourcev1.ResourceClaim)
@@ -160,7 +160,7 @@ func TestClaimsGoToTheContainersThatNameThem(t *testing.T) {
 		"another request is another's": {alter: func(p *corev1.Pod, _ *resourcev1.ResourceClaim) {
 			p.Spec.Containers[1].Resources.Claims = []corev1.ResourceClaim{{Name: "gpu", Request: "nic"}}
 		}, want: map[string][]int{"with": {3}}, given: 1},
-		"nobody names it": {alter: func(p *corev1.Pod, _ *resourcev1.ResourceClaim) {
+		"no container uses it": {alter: func(p *corev1.Pod, _ *resourcev1.ResourceClaim) {
 			p.Spec.Containers[0].Resources.Claims = nil
 		}, want: map[string][]int{}, given: 1},
 		"not allocated":        {alter: func(_ *corev1.Pod, c *resourcev1.ResourceClaim) { c.Status.Allocation = nil }, refused: "not allocated"},
@@ -204,7 +204,7 @@ func TestClaimsGoToTheContainersThatNameThem(t *testing.T) {
 	}
 }
 
-func TestContainersSeeTheirDevices(t *testing.T) {
+func TestVisibleDevices(t *testing.T) {
 	t.Parallel()
 	with := func(kind string) []world.Fault { return []world.Fault{{Kind: kind, Target: "gpu-02"}} }
 	tests := map[string]struct {
@@ -236,7 +236,7 @@ func TestContainersSeeTheirDevices(t *testing.T) {
 	}
 }
 
-func TestDevicesPrintsWhatAScriptWould(t *testing.T) {
+func TestDevicesOutput(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	host, _ := w.State().Node("gpu-02")

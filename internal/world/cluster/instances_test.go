@@ -147,7 +147,7 @@ func TestInstancesThatNeverRegister(t *testing.T) {
 }
 
 // The node of a deleted claim is deleted; a node that is registering or new is kept.
-func TestInstancesGivenUp(t *testing.T) {
+func TestAbandonedInstances(t *testing.T) {
 	t.Parallel()
 	c := claim("b", "mine", "")
 	if err := unstructured.SetNestedField(c.Object, "kwok://late", "status", "providerID"); err != nil {

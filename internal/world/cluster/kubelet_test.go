@@ -94,7 +94,7 @@ func (k kubelets) get(t *testing.T, url, identity string) (status int, body stri
 
 // Only the API server gets a pod's log: neither the world's proxy nor kwok's server gives it to
 // others.
-func TestLogsAreForTheAPIServer(t *testing.T) {
+func TestLogsNeedAPIServerCertificate(t *testing.T) {
 	t.Parallel()
 	k := startKubelets(t)
 	kwok := k.kwok.URL

@@ -25,14 +25,14 @@ func bash(script string, env ...corev1.EnvVar) corev1.Container {
 func TestRecognise(t *testing.T) {
 	t.Parallel()
 	for script, want := range map[string]kind{
-		"mpirun -np 32 all_reduce_perf -b 8M":           kindCollective,
-		"torchrun -m torchtitan.train":                  kindTraining,
-		"torchrun pretrain_gpt.py":                      kindTraining,
-		"exec dcgmproftester13 -t 1004 -d $DURATION":    kindLoad,
-		"vllm serve $MODEL --port 8000":                 kindInference,
-		"exec python3 - <<'E'\nThreadingHTTPServer":     kindResponder,
-		"sleep infinity":                                kindOther,
-		"python -c 'print(\"a program nobody knows\")'": kindOther,
+		"mpirun -np 32 all_reduce_perf -b 8M":        kindCollective,
+		"torchrun -m torchtitan.train":               kindTraining,
+		"torchrun pretrain_gpt.py":                   kindTraining,
+		"exec dcgmproftester13 -t 1004 -d $DURATION": kindLoad,
+		"vllm serve $MODEL --port 8000":              kindInference,
+		"exec python3 - <<'E'\nThreadingHTTPServer":  kindResponder,
+		"sleep infinity":                             kindOther,
+		"python -c 'print(\"an unknown program\")'":  kindOther,
 	} {
 		if got := recognise(bash(script)); got != want {
 			t.Errorf("recognise(%q) = %q, want %q", script, got, want)
@@ -65,7 +65,7 @@ func TestEnvironmentNumbers(t *testing.T) {
 	}
 }
 
-func TestPodLogIsInTheCRIFormat(t *testing.T) {
+func TestPodLogFormat(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "0.log")
 	at := time.Date(2026, 11, 21, 10, 0, 0, 5, time.UTC)
@@ -222,7 +222,7 @@ type writerFunc func([]byte) (int, error)
 
 func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
-func TestNodeKeepsWhatOthersSet(t *testing.T) {
+func TestNodeKeepsForeignFields(t *testing.T) {
 	t.Parallel()
 	spec := world.DefaultSpec(1)
 	spec.GPUNodes[0].Address = "127.9.9.9:22"

@@ -105,7 +105,7 @@ func TestBandwidthByState(t *testing.T) {
 	}
 }
 
-func TestRatioHoldsToThePrintedDecimals(t *testing.T) {
+func TestPrintedRatio(t *testing.T) {
 	t.Parallel()
 	for _, nodes := range []int{1, 2, 4, 16} {
 		r := healthy(t, nodes)
@@ -132,7 +132,7 @@ func TestRatioHoldsToThePrintedDecimals(t *testing.T) {
 	}
 }
 
-func TestColumnsAreThoseOfTheTool(t *testing.T) {
+func TestTableColumns(t *testing.T) {
 	t.Parallel()
 	out, _ := write(t, healthy(t, 2))
 	for _, want := range []string{
@@ -241,7 +241,7 @@ func TestDefects(t *testing.T) {
 			t.Error("footer does not say FAILED")
 		}
 		if strings.Count(out, "# Collective test starting") != 1 {
-			t.Error("the script went on after a failed repetition")
+			t.Error("the script continued after a failed repetition")
 		}
 	})
 	t.Run("truncated", func(t *testing.T) {

@@ -243,7 +243,7 @@ func TestServers(t *testing.T) {
 	}
 }
 
-func TestStartSaysWhatItCannotHave(t *testing.T) {
+func TestStartReportsPortInUse(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1)
 	l, err := net.Listen("tcp", "127.213.7.1:0")

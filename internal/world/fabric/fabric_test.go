@@ -35,7 +35,7 @@ func TestBuildIsRailOptimised(t *testing.T) {
 	}
 }
 
-func TestBuildRefusesWhatDoesntFit(t *testing.T) {
+func TestBuildRejectsTooLargeShapes(t *testing.T) {
 	t.Parallel()
 	for name, alter := range map[string]func(*Shape){
 		"no hosts":        func(s *Shape) { s.Nodes = nil },

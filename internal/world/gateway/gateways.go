@@ -53,8 +53,8 @@ type Gateways struct {
 	rules     map[types.UID]map[string]*rule
 	// running: the API exists and the informers are synced.
 	running bool
-	shown   world.Gateway // the listeners' faults
-	wrong   error         // of the last sync
+	applied world.Gateway // the listeners' faults
+	syncErr error         // of the last sync
 
 	cancel context.CancelFunc
 	wg     sync.WaitGroup
@@ -201,10 +201,10 @@ func (g *Gateways) Settled() error {
 	want := g.config.World.State().Gateway
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.running && g.wrong == nil && g.shown != want {
+	if g.running && g.syncErr == nil && g.applied != want {
 		return errors.New("the gateways do not have the world's faults yet")
 	}
-	return g.wrong
+	return g.syncErr
 }
 
 // hostsOf returns the addresses for Gateways in the subnet of the world's hosts.

@@ -46,21 +46,21 @@ func TestTakes(t *testing.T) {
 		ask   string
 		want  bool
 	}{
-		"every path":                 {entry{path: "/"}, "/v1/models", true},
-		"a prefix":                   {entry{path: "/v1"}, "/v1/models", true},
-		"the prefix itself":          {entry{path: "/v1/"}, "/v1", true},
-		"no part of an element":      {entry{path: "/v1"}, "/v10", false},
-		"exact":                      {entry{path: "/v1", exact: true}, "/v1", true},
-		"exact and longer":           {entry{path: "/v1", exact: true}, "/v1/models", false},
-		"another method":             {entry{path: "/", method: "POST"}, "/", false},
-		"its method":                 {entry{path: "/", method: "GET"}, "/", true},
-		"a header":                   {entry{path: "/", headers: map[string]string{"Openai-Project": "b"}}, "/", true},
-		"another value":              {entry{path: "/", headers: map[string]string{"Openai-Project": "c"}}, "/", false},
-		"a header that is not there": {entry{path: "/", headers: map[string]string{"X": ""}, query: map[string]string{"q": "1"}}, "/", false},
-		"a parameter":                {entry{path: "/", query: map[string]string{"q": "1"}}, "/?q=1&q=2", true},
-		"another parameter":          {entry{path: "/", query: map[string]string{"q": "1"}}, "/?q=2", false},
-		"another host":               {entry{path: "/", host: "a.example"}, "/", false},
-		"its host, with a port":      {entry{path: "/", host: "*.test"}, "/", true},
+		"every path":            {entry{path: "/"}, "/v1/models", true},
+		"a prefix":              {entry{path: "/v1"}, "/v1/models", true},
+		"the prefix itself":     {entry{path: "/v1/"}, "/v1", true},
+		"no part of an element": {entry{path: "/v1"}, "/v10", false},
+		"exact":                 {entry{path: "/v1", exact: true}, "/v1", true},
+		"exact and longer":      {entry{path: "/v1", exact: true}, "/v1/models", false},
+		"another method":        {entry{path: "/", method: "POST"}, "/", false},
+		"its method":            {entry{path: "/", method: "GET"}, "/", true},
+		"a header":              {entry{path: "/", headers: map[string]string{"Openai-Project": "b"}}, "/", true},
+		"another value":         {entry{path: "/", headers: map[string]string{"Openai-Project": "c"}}, "/", false},
+		"a missing header":      {entry{path: "/", headers: map[string]string{"X": ""}, query: map[string]string{"q": "1"}}, "/", false},
+		"a parameter":           {entry{path: "/", query: map[string]string{"q": "1"}}, "/?q=1&q=2", true},
+		"another parameter":     {entry{path: "/", query: map[string]string{"q": "1"}}, "/?q=2", false},
+		"another host":          {entry{path: "/", host: "a.example"}, "/", false},
+		"its host, with a port": {entry{path: "/", host: "*.test"}, "/", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

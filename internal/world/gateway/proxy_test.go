@@ -157,6 +157,6 @@ func TestListeners(t *testing.T) {
 		t.Error("a port that is taken was opened")
 	}
 	if _, err := hosts("10.0.0.1"); err == nil {
-		t.Error("an address that is no loopback one is taken")
+		t.Error("an address outside loopback is accepted")
 	}
 }

@@ -40,9 +40,9 @@ func ruleOf(key, namespace string, refs []gwv1.HTTPBackendRef) *rule {
 }
 
 // known reports whether a reference is to a port of a Service in the route's namespace.
-func known(ref gwv1.BackendRef, namespace string) bool { return whyUnknown(ref, namespace) == "" }
+func known(ref gwv1.BackendRef, namespace string) bool { return invalidReason(ref, namespace) == "" }
 
-func whyUnknown(ref gwv1.BackendRef, namespace string) gwv1.RouteConditionReason {
+func invalidReason(ref gwv1.BackendRef, namespace string) gwv1.RouteConditionReason {
 	switch {
 	case ref.Group != nil && *ref.Group != "", ref.Kind != nil && *ref.Kind != "Service":
 		return gwv1.RouteReasonInvalidKind

@@ -9,13 +9,13 @@ import (
 	gwv1 "sigs.k8s.io/gateway-api/apis/v1"
 )
 
-// condition returns a condition; why is empty if the reason is sufficient.
-func condition[T, R ~string](kind T, ok bool, generation int64, reason R, why string) metav1.Condition {
+// condition returns a condition; message is empty if the reason is sufficient.
+func condition[T, R ~string](kind T, ok bool, generation int64, reason R, message string) metav1.Condition {
 	status := metav1.ConditionFalse
 	if ok {
 		status = metav1.ConditionTrue
 	}
-	return metav1.Condition{Type: string(kind), Status: status, ObservedGeneration: generation, Reason: string(reason), Message: why}
+	return metav1.Condition{Type: string(kind), Status: status, ObservedGeneration: generation, Reason: string(reason), Message: message}
 }
 
 // put sets conditions and keeps the transition times of unchanged ones.
@@ -35,9 +35,9 @@ func classStatus(c *gwv1.GatewayClass) gwv1.GatewayClassStatus {
 
 // programmed is the result for a Gateway's listeners: their address, or the reason for its absence.
 type programmed struct {
-	host   string
-	reason gwv1.GatewayConditionReason
-	why    string
+	host    string
+	reason  gwv1.GatewayConditionReason
+	message string
 }
 
 func gatewayStatus(gw *gwv1.Gateway, p programmed, attached []attachment) gwv1.GatewayStatus {
@@ -60,7 +60,7 @@ func gatewayStatus(gw *gwv1.Gateway, p programmed, attached []attachment) gwv1.G
 	if served < len(gw.Spec.Listeners) {
 		accepted = condition(gwv1.GatewayConditionAccepted, served > 0, gw.Generation, gwv1.GatewayReasonListenersNotValid, fmt.Sprintf("%d of %d listeners are plain HTTP; other protocols are not supported", served, len(gw.Spec.Listeners)))
 	}
-	out.Conditions = put(out.Conditions, accepted, condition(gwv1.GatewayConditionProgrammed, p.host != "", gw.Generation, p.reason, p.why))
+	out.Conditions = put(out.Conditions, accepted, condition(gwv1.GatewayConditionProgrammed, p.host != "", gw.Generation, p.reason, p.message))
 	return out
 }
 
@@ -85,7 +85,7 @@ func listenerStatus(l gwv1.Listener, before []gwv1.ListenerStatus, p programmed,
 		}
 		up := condition(gwv1.ListenerConditionProgrammed, p.host != "", generation, gwv1.ListenerReasonProgrammed, "")
 		if p.host == "" {
-			up.Reason, up.Message = string(gwv1.ListenerReasonPending), p.why
+			up.Reason, up.Message = string(gwv1.ListenerReasonPending), p.message
 		}
 		out.Conditions = put(out.Conditions, condition(gwv1.ListenerConditionAccepted, true, generation, gwv1.ListenerReasonAccepted, ""), up, resolved)
 		return out
@@ -112,7 +112,7 @@ func routeStatus(route *gwv1.HTTPRoute, parents []parent, service func(namespace
 			out.Parents = append(out.Parents, b)
 		}
 	}
-	reason, why := resolved(route, service)
+	reason, messages := resolved(route, service)
 	for _, p := range parents {
 		s := gwv1.RouteParentStatus{ParentRef: p.ref, ControllerName: ControllerName}
 		for _, b := range before {
@@ -126,7 +126,7 @@ func routeStatus(route *gwv1.HTTPRoute, parents []parent, service func(namespace
 		}
 		s.Conditions = put(s.Conditions,
 			condition(gwv1.RouteConditionAccepted, p.reason == gwv1.RouteReasonAccepted, route.Generation, p.reason, message),
-			condition(gwv1.RouteConditionResolvedRefs, reason == gwv1.RouteReasonResolvedRefs, route.Generation, reason, why))
+			condition(gwv1.RouteConditionResolvedRefs, reason == gwv1.RouteReasonResolvedRefs, route.Generation, reason, messages))
 		out.Parents = append(out.Parents, s)
 	}
 	return out
@@ -135,25 +135,25 @@ func routeStatus(route *gwv1.HTTPRoute, parents []parent, service func(namespace
 // resolved reports whether all backends of a route exist.
 func resolved(route *gwv1.HTTPRoute, service func(namespace, name string, port int32) error) (gwv1.RouteConditionReason, string) {
 	reason := gwv1.RouteReasonResolvedRefs
-	var why []string
+	var messages []string
 	for _, r := range route.Spec.Rules {
 		for _, b := range r.BackendRefs {
-			wrong := whyUnknown(b.BackendRef, route.Namespace)
-			message := fmt.Sprintf("backend %s: %s", b.Name, wrong)
-			if wrong == "" {
+			routeReason := invalidReason(b.BackendRef, route.Namespace)
+			message := fmt.Sprintf("backend %s: %s", b.Name, routeReason)
+			if routeReason == "" {
 				err := service(route.Namespace, string(b.Name), *b.Port)
 				if err == nil {
 					continue
 				}
-				wrong, message = gwv1.RouteReasonBackendNotFound, err.Error()
+				routeReason, message = gwv1.RouteReasonBackendNotFound, err.Error()
 			}
-			if len(why) == 0 {
-				reason = wrong
+			if len(messages) == 0 {
+				reason = routeReason
 			}
-			why = append(why, message)
+			messages = append(messages, message)
 		}
 	}
-	return reason, strings.Join(why, "; ")
+	return reason, strings.Join(messages, "; ")
 }
 
 // same reports whether two references are to the same listener.

@@ -115,7 +115,7 @@ func TestGatewayStatus(t *testing.T) {
 		t.Errorf("a listener that is not served: %+v", l)
 	}
 	gw.Status = up
-	down := gatewayStatus(gw, programmed{reason: gwv1.GatewayReasonAddressNotAssigned, why: "none"}, attached)
+	down := gatewayStatus(gw, programmed{reason: gwv1.GatewayReasonAddressNotAssigned, message: "none"}, attached)
 	if len(down.Addresses) != 0 || !meta.IsStatusConditionFalse(down.Conditions, "Programmed") || !meta.IsStatusConditionFalse(down.Listeners[0].Conditions, "Programmed") {
 		t.Errorf("%+v", down)
 	}
@@ -141,7 +141,7 @@ func TestRulesStay(t *testing.T) {
 	}
 	again, rules := build(rules)
 	if again[80][0].rule != served[80][0].rule {
-		t.Error("a rule begins anew though nothing has changed")
+		t.Error("an unchanged rule restarts its round robin")
 	}
 	route.Generation++
 	if changed, _ := build(rules); changed[80][0].rule == served[80][0].rule {

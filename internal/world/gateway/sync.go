@@ -27,11 +27,11 @@ func (g *Gateways) sync(ctx context.Context) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	faults := g.config.World.State().Gateway
-	g.wrong = g.all(ctx, faults)
-	if g.wrong == nil {
-		g.shown = faults
+	g.syncErr = g.all(ctx, faults)
+	if g.syncErr == nil {
+		g.applied = faults
 	}
-	return g.wrong
+	return g.syncErr
 }
 
 func (g *Gateways) all(ctx context.Context, faults world.Gateway) error {
@@ -103,24 +103,24 @@ func names(ref gwv1.ParentReference, own string, gw *gwv1.Gateway) bool {
 func (g *Gateways) program(ctx context.Context, gw *gwv1.Gateway, attached []attachment, faults world.Gateway) programmed {
 	if faults.NotProgrammed != "" {
 		g.shut(gw.UID)
-		return programmed{reason: gwv1.GatewayConditionReason(faults.NotProgrammed), why: "no address could be assigned to the gateway"}
+		return programmed{reason: gwv1.GatewayConditionReason(faults.NotProgrammed), message: "no address could be assigned to the gateway"}
 	}
 	if len(gw.Spec.Addresses) > 0 {
 		g.shut(gw.UID)
-		return programmed{reason: gwv1.GatewayReasonAddressNotUsable, why: "addresses cannot be requested"}
+		return programmed{reason: gwv1.GatewayReasonAddressNotUsable, message: "addresses cannot be requested"}
 	}
 	served, rules := tables(gw, attached, g.rules[gw.UID])
 	ports := slices.Sorted(maps.Keys(served))
 	if len(ports) == 0 {
 		g.shut(gw.UID)
-		return programmed{reason: gwv1.GatewayReasonInvalid, why: "no listener can be served"}
+		return programmed{reason: gwv1.GatewayReasonInvalid, message: "no listener can be served"}
 	}
 	d := g.listeners[gw.UID]
 	if d == nil || !d.has(ports) {
 		g.shut(gw.UID)
 		var err error
 		if d, err = open(ctx, g.hosts, ports, func() *proxy { return newProxy(g.backends, g.transport, g.config.Log) }); err != nil {
-			return programmed{reason: gwv1.GatewayReasonInvalid, why: err.Error()}
+			return programmed{reason: gwv1.GatewayReasonInvalid, message: err.Error()}
 		}
 		g.listeners[gw.UID] = d
 	}

@@ -47,16 +47,16 @@ type attachment struct {
 
 // routed counts the distinct routes of each listener.
 func routed(attached []attachment) map[gwv1.SectionName]int32 {
-	seen := map[gwv1.SectionName][]types.UID{}
+	counted := map[gwv1.SectionName][]types.UID{}
 	for _, a := range attached {
 		for _, l := range a.listeners {
-			if !slices.Contains(seen[l.Name], a.route.UID) {
-				seen[l.Name] = append(seen[l.Name], a.route.UID)
+			if !slices.Contains(counted[l.Name], a.route.UID) {
+				counted[l.Name] = append(counted[l.Name], a.route.UID)
 			}
 		}
 	}
 	out := map[gwv1.SectionName]int32{}
-	for name, routes := range seen {
+	for name, routes := range counted {
 		out[name] = int32(len(routes)) //nolint:gosec // few
 	}
 	return out

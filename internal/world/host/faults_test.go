@@ -18,7 +18,7 @@ func pkeysOf(hca string) string {
 	return "grep -rHvx 0x0000 /sys/class/infiniband/" + hca + "/ports/1/pkeys"
 }
 
-func TestFaultsShowWhereTheRealOnesWould(t *testing.T) {
+func TestFaultSymptoms(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		fault  world.Fault
@@ -224,7 +224,7 @@ func TestFaultsShowWhereTheRealOnesWould(t *testing.T) {
 
 // Faults of later gates have no symptom in earlier gates' output, and node faults none on the
 // fabric, so that earlier gates pass.
-func TestFaultsDontShowBelowTheirGate(t *testing.T) {
+func TestFaultsDoNotAffectEarlierGates(t *testing.T) {
 	t.Parallel()
 	fabric := []string{"ibstat", "sminfo", "iblinkinfo", "ibqueryerrors", "ibdiagnet", "ibv_devinfo", pkeysOf("mlx5_3")}
 	all := append([]string{"nvidia-smi -q -x", "dcgmi diag -r 3 -j", "dmesg"}, fabric...)

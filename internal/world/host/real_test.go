@@ -12,7 +12,7 @@ import (
 
 // The captured output of the real tools and ours have the same shape; a moved column in either
 // fails.
-func TestSameShapeAsTheRealTools(t *testing.T) {
+func TestOutputShapeMatchesRealTools(t *testing.T) {
 	t.Parallel()
 	const far = ` {2}[ \d]{6} [ \d]{4}\[  \] "[^"]+" \((Could be \d+X)? (Could be [\d.]+ Gbps)?\)$`
 	const lids = `[ \d]{6} [ \d]{4}\[  \] ==\(`
@@ -73,7 +73,7 @@ func matchLines(t *testing.T, re *regexp.Regexp, what, text string) {
 	}
 }
 
-func TestIbstatHasTheRealLabels(t *testing.T) {
+func TestIbstatLabels(t *testing.T) {
 	t.Parallel()
 	captured, err := os.ReadFile(filepath.Join("..", "..", "probe", "testdata", "real", "ibstat", "ibsim.txt"))
 	if err != nil {

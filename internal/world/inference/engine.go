@@ -92,9 +92,9 @@ func (e *engine) run(ctx context.Context) {
 func (e *engine) plan() (time.Duration, bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	gone := func(s *sequence) bool { return s.ctx.Err() != nil }
+	disconnected := func(s *sequence) bool { return s.ctx.Err() != nil }
 	e.running = slices.DeleteFunc(e.running, func(s *sequence) bool {
-		if gone(s) {
+		if disconnected(s) {
 			e.free(s)
 			e.metrics.finished("abort")
 			close(s.tokens)
@@ -109,7 +109,7 @@ func (e *engine) plan() (time.Duration, bool) {
 	}
 	for len(e.waiting) > 0 && len(e.running) < most {
 		s := e.waiting[0]
-		if gone(s) {
+		if disconnected(s) {
 			e.waiting = e.waiting[1:]
 			e.metrics.finished("abort")
 			close(s.tokens)

@@ -8,7 +8,7 @@ import (
 )
 
 // A server whose steps end late reports the delay, because clients measure it.
-func TestTellsHowLateItIs(t *testing.T) {
+func TestLatenessMetrics(t *testing.T) {
 	t.Parallel()
 	const tokens = 20
 	late := func(speed float64) (sum, longest float64) {

@@ -397,7 +397,7 @@ func TestBatchSharesStepsAndFullCacheQueues(t *testing.T) {
 	}
 }
 
-func TestClientGoneFreesItsSequence(t *testing.T) {
+func TestDisconnectFreesSequence(t *testing.T) {
 	t.Parallel()
 	s, url := serve(t, config(t))
 	ctx, cancel := context.WithCancel(t.Context())

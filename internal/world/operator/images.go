@@ -34,12 +34,12 @@ func imageID(image string, repushed bool) string {
 
 // images corrects the image IDs of the operands' pods.
 func (o *Operator) images(ctx context.Context) error {
-	wrong, err := o.otherImages()
+	outdated, err := o.otherImages()
 	if err != nil {
 		return err
 	}
 	var errs []error
-	for _, p := range wrong {
+	for _, p := range outdated {
 		errs = append(errs, o.patchImages(ctx, p))
 	}
 	return errors.Join(errs...)

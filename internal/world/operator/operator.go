@@ -198,11 +198,11 @@ func (o *Operator) run(ctx context.Context) {
 
 // updateStatus writes a changed status.
 func (o *Operator) updateStatus(ctx context.Context) error {
-	policy, have, next, err := o.computed(ctx)
+	policy, current, next, err := o.computed(ctx)
 	if err != nil {
 		return err
 	}
-	if apiequality.Semantic.DeepEqual(have, next) {
+	if apiequality.Semantic.DeepEqual(current, next) {
 		return nil
 	}
 	raw, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&next)
@@ -221,25 +221,25 @@ func (o *Operator) updateStatus(ctx context.Context) error {
 }
 
 // computed returns the policy, its current and its desired status.
-func (o *Operator) computed(ctx context.Context) (policy *unstructured.Unstructured, have, next Status, err error) {
+func (o *Operator) computed(ctx context.Context) (policy *unstructured.Unstructured, current, next Status, err error) {
 	policy, err = o.policies.Get(ctx, PolicyName, metav1.GetOptions{})
 	if err != nil {
-		return nil, have, next, fmt.Errorf("get the policy: %w", err)
+		return nil, current, next, fmt.Errorf("get the policy: %w", err)
 	}
 	if raw, ok := policy.Object["status"].(map[string]any); ok {
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(raw, &have); err != nil {
-			return nil, have, next, fmt.Errorf("read status of the policy: %w", err)
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(raw, &current); err != nil {
+			return nil, current, next, fmt.Errorf("read status of the policy: %w", err)
 		}
 	}
 	nodes, err := o.nodes.List(everything())
 	if err != nil {
-		return nil, have, next, fmt.Errorf("list nodes: %w", err)
+		return nil, current, next, fmt.Errorf("list nodes: %w", err)
 	}
 	sets, err := o.sets.List(everything())
 	if err != nil {
-		return nil, have, next, fmt.Errorf("list DaemonSets: %w", err)
+		return nil, current, next, fmt.Errorf("list DaemonSets: %w", err)
 	}
-	return policy, have, nextStatus(have.Conditions, o.operands, nodes, sets), nil
+	return policy, current, nextStatus(current.Conditions, o.operands, nodes, sets), nil
 }
 
 // Settled returns nil when the policy's status matches the world: not ready while an operand is
@@ -255,23 +255,23 @@ func (o *Operator) Settled(ctx context.Context) error {
 	if err := o.spread(); err != nil {
 		return err
 	}
-	wrong, err := o.otherImages()
+	outdated, err := o.otherImages()
 	if err != nil {
 		return err
 	}
-	if len(wrong) > 0 {
-		return fmt.Errorf("pod %s does not have its image ID yet", wrong[0].Name)
+	if len(outdated) > 0 {
+		return fmt.Errorf("pod %s does not have its image ID yet", outdated[0].Name)
 	}
-	_, have, next, err := o.computed(ctx)
+	_, current, next, err := o.computed(ctx)
 	if err != nil {
 		return err
 	}
 	reason := ""
-	if c := meta.FindStatusCondition(have.Conditions, conditionReady); c != nil {
+	if c := meta.FindStatusCondition(current.Conditions, conditionReady); c != nil {
 		reason = c.Reason
 	}
-	if have.State != want || next.State != want || (want == StateReady && !state.ZeroGPUNodes && reason != "Reconciled") {
-		return fmt.Errorf("ClusterPolicy is %q (%s), not yet %q", have.State, reason, want)
+	if current.State != want || next.State != want || (want == StateReady && !state.ZeroGPUNodes && reason != "Reconciled") {
+		return fmt.Errorf("ClusterPolicy is %q (%s), not yet %q", current.State, reason, want)
 	}
 	return nil
 }
@@ -287,8 +287,8 @@ func (o *Operator) spread() error {
 		if err != nil {
 			return fmt.Errorf("get DaemonSet %s: %w", op.Name, err)
 		}
-		if have := int(set.Status.DesiredNumberScheduled); have != len(nodes) {
-			return fmt.Errorf("DaemonSet %s covers %d nodes, not yet %d", op.Name, have, len(nodes))
+		if current := int(set.Status.DesiredNumberScheduled); current != len(nodes) {
+			return fmt.Errorf("DaemonSet %s covers %d nodes, not yet %d", op.Name, current, len(nodes))
 		}
 	}
 	return nil

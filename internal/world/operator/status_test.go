@@ -62,7 +62,7 @@ func TestStatus(t *testing.T) {
 			"operands not ready", []*corev1.Node{gpu}, notReady("nvidia-driver-daemonset", "nvidia-device-plugin-daemonset"), "notReady", "False", "Error",
 			"OperandNotReady", "ClusterPolicy is not ready, states not ready: [state-driver state-device-plugin]",
 		},
-		{"not looked at yet", []*corev1.Node{gpu}, func(ds *appsv1.DaemonSet) {
+		{"without status", []*corev1.Node{gpu}, func(ds *appsv1.DaemonSet) {
 			if ds.Name == "gpu-feature-discovery" {
 				ds.Status = appsv1.DaemonSetStatus{}
 			}
@@ -86,7 +86,7 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-func TestTransitionTimesStay(t *testing.T) {
+func TestTransitionTimesAreKept(t *testing.T) {
 	t.Parallel()
 	operands, all := sets(t, nil)
 	gpu := []*corev1.Node{node(map[string]string{"feature.node.kubernetes.io/pci-10de.present": "true"})}
@@ -97,7 +97,7 @@ func TestTransitionTimesStay(t *testing.T) {
 	}
 }
 
-func TestOperandsRunWhereTheyShould(t *testing.T) {
+func TestOperandPlacement(t *testing.T) {
 	t.Parallel()
 	operands, err := loadOperands()
 	if err != nil {

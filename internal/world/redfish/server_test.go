@@ -149,7 +149,7 @@ func TestGofishReadsFaults(t *testing.T) {
 	}
 }
 
-func TestLoginIsNeeded(t *testing.T) {
+func TestAuthentication(t *testing.T) {
 	t.Parallel()
 	_, s, config := start(t)
 	bad := config

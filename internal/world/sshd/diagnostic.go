@@ -19,33 +19,33 @@ func (s *Server) diagnose(ctx context.Context, state world.State, name string, a
 	if !ok || n.UsableGPUs() == 0 || !host.Loads(argv) {
 		return
 	}
-	seen := make(chan struct{}, 1)
+	observed := make(chan struct{}, 1)
 	s.mu.Lock()
-	s.looks[name] = seen // a later diagnostic of the host replaces this one
+	s.looks[name] = observed // a later diagnostic of the host replaces this one
 	s.mu.Unlock()
 	stop := s.world.Exercise(name)
 	defer stop()
 	longest := time.NewTimer(longestDiagnostic)
 	defer longest.Stop()
 	select {
-	case <-seen:
+	case <-observed:
 	case <-longest.C:
 	case <-ctx.Done():
 	}
 }
 
-// look returns the function to call after a command: an nvidia-smi during a diagnostic has
+// observe returns the function to call after a command: an nvidia-smi during a diagnostic has
 // observed the GPUs under load.
-func (s *Server) look(name string, argv []string) (done func()) {
+func (s *Server) observe(name string, argv []string) (done func()) {
 	if len(argv) == 0 || path.Base(argv[0]) != "nvidia-smi" || !s.world.Exercised(name) {
 		return func() {}
 	}
 	s.mu.Lock()
-	seen := s.looks[name]
+	observed := s.looks[name]
 	s.mu.Unlock()
 	return func() {
 		select {
-		case seen <- struct{}{}:
+		case observed <- struct{}{}:
 		default: // already observed
 		}
 	}

@@ -222,7 +222,7 @@ func TestDiagnosticLoadsTheGPUs(t *testing.T) {
 	}
 }
 
-func TestWhoMayNotLogIn(t *testing.T) {
+func TestLoginRefused(t *testing.T) {
 	t.Parallel()
 	_, s := start(t)
 	if _, err := dial(t, s, "gpu-01", "root"); err == nil {

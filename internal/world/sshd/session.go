@@ -58,7 +58,7 @@ func (s *Server) run(ctx context.Context, node, line string, stdout, stderr io.W
 		}
 		name := login(s.world.State(), node)
 		s.diagnose(ctx, s.world.State(), name, step.argv)
-		done := s.look(name, step.argv)
+		done := s.observe(name, step.argv)
 		out, errOut, code := host.Run(ctx, s.world.State(), name, step.argv)
 		done()
 		if step.mergeErr {

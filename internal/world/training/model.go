@@ -78,8 +78,8 @@ func (m *model) warmup(step int) float64 {
 	if step > f.WarmupSteps {
 		return 1
 	}
-	left := 1 - float64(step-1)/float64(f.WarmupSteps)
-	return 1 + (f.WarmupFactor-1)*left*left
+	remaining := 1 - float64(step-1)/float64(f.WarmupSteps)
+	return 1 + (f.WarmupFactor-1)*remaining*remaining
 }
 
 // tps is tokens per second and device.

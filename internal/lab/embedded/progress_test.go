@@ -9,7 +9,7 @@ import (
 
 // Regression: the world starts during builds and holds the lock until the nodes are ready, which
 // needs the programs. Build progress that waited for the lock stopped the build: a deadlock.
-func TestProgressDoesNotWaitForTheWorld(t *testing.T) {
+func TestProgressDoesNotBlock(t *testing.T) {
 	t.Parallel()
 	told := make(chan lab.Event, 1)
 	control, err := lab.New(lab.Options{Name: "x", Dir: t.TempDir(), Events: func(e lab.Event) { told <- e }})

@@ -25,7 +25,7 @@ func (e *Engine) put(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	e.force[name] = true // set before creation, so that a partial policy is removed
+	e.applied[name] = true // set before creation, so that a partial policy is removed
 	object, binding := p.objects(name)
 	api := e.client.AdmissionregistrationV1()
 	if _, err := api.MutatingAdmissionPolicies().Create(ctx, object, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
@@ -59,7 +59,7 @@ func (e *Engine) remove(ctx context.Context, name string) error {
 	if err := e.await(ctx, name, p, false); err != nil {
 		return err
 	}
-	delete(e.force, name)
+	delete(e.applied, name)
 	return nil
 }
 
