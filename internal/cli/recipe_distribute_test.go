@@ -34,13 +34,13 @@ func TestDistributeRefusesBadInput(t *testing.T) {
 		there + "--parallel 0":                                                     "--parallel 0",
 		there + "--shard-cpu many":                                                 "--shard-cpu many",
 		there + "--shard-memory 4GiB":                                              "--shard-memory 4GiB",
-		"test --all --publish here":                                                "want NAMESPACE/NAME",
+		"test --all --publish here":                                                "must be NAMESPACE/NAME",
 		"test --all --publish a/b":                                                 "--publish-owner JOB/UID",
 		"test --names-file @/absent" + smallTree:                                   "read names of recipes",
 		"test --names-file @/criteria.yaml --all" + smallTree:                      "exclude each other",
-		there + "--shard-timeout 3h --recipes @/recipes":                           "a shard no longer than all",
+		there + "--shard-timeout 3h --recipes @/recipes":                           "the shard's at most the run's",
 		there + "--pull-secret s --recipes @/recipes":                              "--namespace",
-		there + "--recipes @/recipes":                                              "a ConfigMap holds 1008",
+		there + "--recipes @/recipes":                                              "the limit of a ConfigMap is 1008",
 		"test --all --distribute kubernetes --image i --kubeconfig @/no-such-file": "no-such-file",
 	} {
 		t.Run(line, func(t *testing.T) {
