@@ -12,9 +12,9 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/shape"
 )
 
-// Build makes the cell of a recipe: its nodes, the pods of its components, the GPU
-// workload of its intent and the controls. A recipe whose pods can't fit has a cell
-// like any other; problems are for what no nodes or pods can be made of.
+// Build builds the scenario of a recipe: its nodes, the pods of its components, the GPU
+// workload of its intent and the controls. Pods that do not fit are not a problem; only
+// inputs without nodes or pods are.
 func Build(recipe string, r *resolve.Result, components []footprint.Component, nodes shape.Nodes) (Scenario, diag.List) {
 	problems := slices.Concat(wrongShapes(nodes), wrongComponents(components))
 	if problems.Err() != nil {
@@ -53,17 +53,17 @@ func wrongShapes(nodes shape.Nodes) diag.List {
 	for what, s := range map[string]*shape.Shape{"system": nodes.System, "GPU": nodes.Accelerated} {
 		switch {
 		case s == nil:
-			out = append(out, diag.NoProfile.At(diag.Pos{}, "there is no profile for the recipe's %s nodes", what))
+			out = append(out, diag.NoProfile.At(diag.Pos{}, "no profile for the recipe's %s nodes", what))
 		case s.Count < 1:
-			out = append(out, diag.Value.At(diag.Pos{File: s.File}, "%s makes %d nodes: a test needs at least one", s.Name, s.Count))
+			out = append(out, diag.Value.At(diag.Pos{File: s.File}, "invalid count %[2]d of %[1]s: must be at least 1", s.Name, s.Count))
 		}
 	}
 	if s := nodes.Accelerated; s != nil {
 		if gpus := gpusOf(s.Devices); len(gpus) == 0 {
-			out = append(out, diag.GPUDevice.At(diag.Pos{File: s.File}, "%s has no extended resource with use: gpu: nothing can ask for its GPUs", s.Name))
+			out = append(out, diag.GPUDevice.At(diag.Pos{File: s.File}, "%s has no extended resource with use: gpu: pods cannot request its GPUs", s.Name))
 		}
 		if len(nodes.Arch) == 0 {
-			out = append(out, diag.NoAccelerator.At(diag.Pos{File: s.File}, "nothing says which architecture %s is built into", s.Accelerator))
+			out = append(out, diag.NoAccelerator.At(diag.Pos{File: s.File}, "unknown architecture of %s", s.Accelerator))
 		}
 	}
 	return out
@@ -74,7 +74,7 @@ func wrongComponents(components []footprint.Component) diag.List {
 	seen := map[string]bool{}
 	for _, c := range components {
 		if seen[c.Name] {
-			out = append(out, diag.TwiceEntry.At(diag.Pos{File: c.File}, "component %s is in the recipe twice", c.Name))
+			out = append(out, diag.TwiceEntry.At(diag.Pos{File: c.File}, "duplicate component %s in the recipe", c.Name))
 		}
 		seen[c.Name] = true
 		for _, w := range c.Workloads {
@@ -84,7 +84,7 @@ func wrongComponents(components []footprint.Component) diag.List {
 			}
 			seen[id] = true
 			if w.Discovers && w.Kind != DaemonSet {
-				out = append(out, diag.FootprintShape.At(diag.Pos{File: c.File}, "%s %s of %s discovers: only a DaemonSet says on which nodes it does", w.Kind, w.Name, c.Name))
+				out = append(out, diag.FootprintShape.At(diag.Pos{File: c.File}, "invalid discovers of %s %s of %s: must be a DaemonSet", w.Kind, w.Name, c.Name))
 			}
 		}
 	}
