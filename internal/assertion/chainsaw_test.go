@@ -48,7 +48,7 @@ var exampleRefuses = map[string][]string{
 	"array-assertion": {"apply"}, "basic": {"apply", "script"}, "bindings": {"apply"}, "cel": {"apply"}, "deployment": {"apply"},
 	"inline": {"apply"}, "jmespath-label-condition": {"apply"}, "k8s-server-version": {"script"}, "list": {"apply"},
 	"metrics-decode": {"script"}, "negative-testing/script": {"script"}, "patch": {"apply", "patch"}, "quick-start": {"apply"},
-	"scenarios": {"script", "apply", "cluster: ($cluster)"}, "step-template": {"apply"}, "step-template-bindings": {"create"},
+	"scenarios": {"script", "apply", "unsupported cluster ($cluster)"}, "step-template": {"apply"}, "step-template-bindings": {"create"},
 	"template": {"apply", "delete"}, "update": {"apply", "update"}, "yaml-anchors": {"apply"},
 	"assertion-tree": nil, "non-resource-assertion": nil, "values": nil,
 }

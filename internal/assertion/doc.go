@@ -1,18 +1,17 @@
-// Package assertion runs Chainsaw test files (chainsaw.kyverno.io/v1alpha1, kind
-// Test) by Chainsaw's own engine: its assertion trees, bindings, templates,
-// JMESPath and CEL, namespaces and timeouts. It carries out assert and error, which
-// only look; a file that asks for anything else is refused with its place.
+// Package assertion runs Chainsaw test files (chainsaw.kyverno.io/v1alpha1, kind Test) with
+// Chainsaw's own engine: assertion trees, bindings, templates, JMESPath and CEL, namespaces
+// and timeouts. It supports the read-only operations assert and error; a file with any
+// other operation is rejected with its position.
 //
-// Three parts, so that what was seen can be judged again:
+// It has three parts, so that stored observations can be judged again:
 //
-//   - Load reads a file strictly: every problem at once, each with its place.
-//   - Operation.Evaluate is pure: an operation and what was Seen make a Result.
-//   - Runner does the I/O: it looks at a cluster again and again until the
-//     operation holds or its time is over, and hands out what it Saw.
+//   - Load reads a file strictly and reports all problems with their positions.
+//   - Operation.Evaluate is pure: it computes a Result from an operation and its reads.
+//   - Runner does the I/O: it polls a cluster until the operation holds or times out, and
+//     returns its reads.
 //
-// Invariants: nothing in a file is skipped in silence; by the rule All, an object
-// that is not named must be there, and all that are selected must hold; what an
-// expression reads (objects, the server's version, the time) is part of Seen, and
-// the process's environment and chance can't be read at all. Values of Secrets are
-// never in Seen.
+// Invariants: nothing in a file is ignored; with the rule All at least one object must be
+// selected and all selected objects must match; everything that an expression reads
+// (objects, server version, time) is recorded, and the environment and random values are
+// not available. Values of Secrets are never recorded.
 package assertion

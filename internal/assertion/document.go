@@ -14,8 +14,7 @@ import (
 	"github.com/firstlight/firstlight/internal/yamlstrict"
 )
 
-// document is one document of a file: its places, and its content as Chainsaw
-// reads it.
+// document is one document of a file: its positions, and its content as Chainsaw reads it.
 type document struct {
 	*yamlstrict.Doc
 	content []byte // JSON
@@ -23,7 +22,7 @@ type document struct {
 
 var separator = regexp.MustCompile(`^---(?:\s.*)?$`)
 
-// documents takes a file apart. Documents with nothing in them are left out.
+// documents splits a file into documents and skips empty ones.
 func documents(file string, data []byte) ([]document, diag.List) {
 	if len(data) > yamlstrict.MaxSize {
 		return nil, diag.List{diag.Unreadable.At(diag.Pos{File: file}, "the file is larger than %d MiB", yamlstrict.MaxSize>>20)}
@@ -39,7 +38,7 @@ func documents(file string, data []byte) ([]document, diag.List) {
 			problems = append(problems, wrong...)
 			continue
 		}
-		if _, wrong = doc.Value(); len(wrong) > 0 { // keys that are there twice
+		if _, wrong = doc.Value(); len(wrong) > 0 { // duplicate keys
 			problems = append(problems, wrong...)
 			continue
 		}
@@ -53,7 +52,7 @@ func documents(file string, data []byte) ([]document, diag.List) {
 	return out, problems
 }
 
-// chunks are the documents, each at the lines where it stands in the file.
+// chunks splits a file into documents, each padded to keep its line numbers.
 func chunks(data []byte) [][]byte {
 	var out [][]byte
 	var chunk bytes.Buffer
@@ -68,7 +67,7 @@ func chunks(data []byte) [][]byte {
 	return append(out, chunk.Bytes())
 }
 
-// blank says that there are only comments.
+// blank reports whether a document has only comments.
 func blank(chunk []byte) bool {
 	for line := range strings.Lines(string(chunk)) {
 		line = strings.TrimSpace(line)
@@ -79,7 +78,7 @@ func blank(chunk []byte) bool {
 	return true
 }
 
-// decode fills in a type of Chainsaw; keys that it does not have are problems.
+// decode decodes into a Chainsaw type; unknown keys are problems.
 func (d *document) decode(into any) diag.List {
 	var out diag.List
 	unknown, err := kjson.UnmarshalStrict(d.content, into)
@@ -102,7 +101,7 @@ var (
 	goPath     = regexp.MustCompile(`Go struct field \S+?\.(\S+) of type`)
 )
 
-// keysOf are the keys of the path that an error names.
+// keysOf returns the keys of the path in an error.
 func keysOf(message string) []string {
 	for _, form := range []*regexp.Regexp{quotedPath, goPath} {
 		if found := form.FindStringSubmatch(message); found != nil {
@@ -118,14 +117,14 @@ type head struct {
 	Kind       string `json:"kind"`
 }
 
-// is says whether the document is of a kind of Chainsaw; if not, why.
+// is checks the document's apiVersion and kind.
 func (d *document) is(kind string) diag.List {
 	var h head
 	if err := json.Unmarshal(d.content, &h); err != nil {
-		return diag.List{notATest.At(d.At(), "the document is no block of keys")}
+		return diag.List{notATest.At(d.At(), "invalid document: must be a mapping")}
 	}
 	if h.APIVersion != apiVersion || h.Kind != kind {
-		return diag.List{notATest.At(d.At("kind"), "the document is %s, and has to be kind: %s of %s", named(h), kind, apiVersion).
+		return diag.List{notATest.At(d.At("kind"), "invalid document: %s, must be kind %s of %s", named(h), kind, apiVersion).
 			With("write apiVersion: %s and kind: %s", apiVersion, kind)}
 	}
 	return nil
@@ -133,7 +132,7 @@ func (d *document) is(kind string) diag.List {
 
 func named(h head) string {
 	if h.Kind == "" {
-		return "of no kind"
+		return "no kind"
 	}
 	return fmt.Sprintf("kind: %s of %q", h.Kind, h.APIVersion)
 }

@@ -16,19 +16,18 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Rule says how many of the objects that an assertion selects have to hold.
+// Rule is the number of selected objects that must match an assertion.
 type Rule int
 
 // The rules.
 const (
-	// Chainsaw's: one that holds is enough.
+	// Chainsaw requires one match, like chainsaw test.
 	Chainsaw Rule = iota
-	// All that are selected must hold, and there must be one.
+	// All requires at least one selected object, and that all of them match.
 	All
 )
 
-// Evaluate judges an operation by what was seen. It is pure: the same Seen has the
-// same Result, anywhere.
+// Evaluate judges an operation by recorded reads. It is pure.
 func (o *Operation) Evaluate(seen Seen, rule Rule) Result {
 	var at [levels]*source
 	for i := range seen {
@@ -37,11 +36,11 @@ func (o *Operation) Evaluate(seen Seen, rule Rule) Result {
 	return o.evaluate(at, rule)
 }
 
-// evaluate does one look. What the sources do not know they ask for.
+// evaluate evaluates the operation once. Sources request missing reads.
 func (o *Operation) evaluate(at [levels]*source, rule Rule) (r Result) {
 	defer func() {
-		if p := recover(); p != nil { // some values make the interpreters of expressions panic
-			r = Result{Wrong: fmt.Sprintf("the expression can't be evaluated: %v", p), Subject: o.Subject()}
+		if p := recover(); p != nil { // expression interpreters panic on some values
+			r = Result{Wrong: fmt.Sprintf("cannot evaluate the expression: %v", p), Subject: o.Subject()}
 		}
 	}()
 	s := scope{at: at}
@@ -70,7 +69,7 @@ func (o *Operation) evaluate(at [levels]*source, rule Rule) (r Result) {
 	return e.objects(candidates)
 }
 
-// evaluation is one look at what an operation selects.
+// evaluation is one evaluation of an operation.
 type evaluation struct {
 	*scope
 	op   *Operation
@@ -78,9 +77,9 @@ type evaluation struct {
 	obj  unstructured.Unstructured
 }
 
-var errNoNamespace = errors.New("the object has no namespace, and the test names none: write metadata.namespace or spec.namespace")
+var errNoNamespace = errors.New("namespace missing: set metadata.namespace of the object or spec.namespace of the test")
 
-// namespace fills it in where the kind has namespaces and the object states none.
+// namespace sets the default namespace of a namespaced object.
 func (e *evaluation) namespace() error {
 	if e.obj.GetNamespace() != "" {
 		return nil
@@ -95,8 +94,7 @@ func (e *evaluation) namespace() error {
 	return err
 }
 
-// read lists what the operation selects, as Chainsaw does: by name, or else by
-// namespace and labels.
+// read lists the selected objects, as Chainsaw does: by name, else by namespace and labels.
 func (e *evaluation) read() ([]unstructured.Unstructured, error) {
 	ctx := context.Background() //nolint:forbidigo // a source has its own
 	from := e.at[levelLook]
@@ -122,7 +120,7 @@ func (e *evaluation) read() ([]unstructured.Unstructured, error) {
 	return list.Items, err
 }
 
-// check holds one value against an assertion.
+// check compares one value with an assertion.
 func (e *evaluation) check(value any, against map[string]any) (field.ErrorList, error) {
 	tree := v1alpha1.NewCheck(against)
 	return checks.Check(context.Background(), e.compilers(), value, e.bindings, &tree) //nolint:forbidigo // Chainsaw's does nothing with it; its own words
@@ -132,7 +130,7 @@ func (o *Operation) impossible(err error) Result {
 	return Result{Subject: o.Subject(), Wrong: err.Error(), Unseen: unseen(err)}
 }
 
-// failed is the Result where the objects could not be listed.
+// failed is the Result of a list error.
 func (e *evaluation) failed(err error) Result {
 	r := e.op.impossible(err)
 	r.Subject = subject(e.obj)

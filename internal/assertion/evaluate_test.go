@@ -143,7 +143,7 @@ func TestWhatExpressionsReadIsSeen(t *testing.T) {
 	}
 	missing := out.Seen
 	missing[levelTest].Reads = nil
-	if r := op.Evaluate(missing, All); r.Holds || !strings.Contains(r.Wrong, "was not looked at") {
+	if r := op.Evaluate(missing, All); r.Holds || !strings.Contains(r.Wrong, "was not read") {
 		t.Errorf("%+v", r)
 	}
 }

@@ -17,14 +17,13 @@ import (
 	"github.com/prometheus/common/model"
 )
 
-// compilersAt are Chainsaw's compilers, with the time at which something was seen
-// for the time of day, and without what can't be seen again: the environment of
-// this process, and chance.
+// compilersAt returns Chainsaw's compilers with the time of the read as the current time,
+// and without functions that cannot be replayed: environment and random values.
 func compilersAt(at time.Time) compilers.Compilers {
 	list := append(kyverno.GetFunctions(context.Background()), chainsaw.GetFunctions()...) //nolint:forbidigo // it is not used
 	instead := map[string]functions.JpFunction{
-		"env":                  notRepeatable("env", "the environment of this process"),
-		"random":               notRepeatable("random", "chance"),
+		"env":                  notRepeatable("env", "the process environment"),
+		"random":               notRepeatable("random", "random data"),
 		"time_now":             is(at),
 		"time_now_utc":         is(at.UTC()),
 		"time_since":           timeSince(at),
@@ -42,7 +41,7 @@ func compilersAt(at time.Time) compilers.Compilers {
 
 func notRepeatable(name, what string) functions.JpFunction {
 	return func([]any) (any, error) {
-		return nil, fmt.Errorf("%s: %s is no part of what is seen: bind the value under bindings instead", name, what)
+		return nil, fmt.Errorf("%s: %s is not available: use bindings instead", name, what)
 	}
 }
 
@@ -50,14 +49,14 @@ func is(at time.Time) functions.JpFunction {
 	return func([]any) (any, error) { return at.Format(time.RFC3339), nil }
 }
 
-// timeSince is Kyverno's time_since, whose end is now where it is empty.
+// timeSince is Kyverno's time_since; an empty end is the current time.
 func timeSince(at time.Time) functions.JpFunction {
 	return func(args []any) (any, error) {
 		var text [3]string
 		for i := range text {
 			s, ok := args[i].(string)
 			if !ok {
-				return nil, errors.New("time_since: three texts are wanted")
+				return nil, errors.New("time_since: arguments must be three strings")
 			}
 			text[i] = s
 		}
@@ -83,7 +82,7 @@ func metricsDecode(at time.Time) functions.JpFunction {
 	return func(args []any) (any, error) {
 		text, ok := args[0].(string)
 		if !ok {
-			return nil, errors.New("x_metrics_decode: a text is wanted")
+			return nil, errors.New("x_metrics_decode: argument must be a string")
 		}
 		out, err := metrics.Decode(text, model.TimeFromUnixNano(at.UnixNano()))
 		if err != nil {
@@ -96,7 +95,7 @@ func metricsDecode(at time.Time) functions.JpFunction {
 func serverVersion(args []any) (any, error) {
 	s, ok := args[0].(interface{ server() *source })
 	if !ok {
-		return nil, errors.New("x_k8s_server_version: $config is wanted")
+		return nil, errors.New("x_k8s_server_version: argument must be $config")
 	}
 	return s.server().ServerVersion()
 }

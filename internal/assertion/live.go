@@ -16,14 +16,13 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// rediscover is how often, at most, the API server is asked again what it serves,
-// while a kind is missed: a component may bring it.
+// rediscover is the minimum interval between discoveries while a kind is missing.
 const rediscover = 2 * time.Second
 
 // pageSize of lists.
 const pageSize = 500
 
-// Live answers questions from a cluster. It is safe for use by several goroutines.
+// Live answers reads from a cluster. It is safe for concurrent use.
 type Live struct {
 	objects dynamic.Interface
 	server  discovery.DiscoveryInterface
@@ -34,7 +33,7 @@ type Live struct {
 	asked  time.Time
 }
 
-// NewLive makes a Live of a cluster's clients; a nil clock is the real one.
+// NewLive returns a Live of a cluster's clients; a nil clock is the real one.
 func NewLive(objects dynamic.Interface, server discovery.DiscoveryInterface, c clock.PassiveClock) *Live {
 	if c == nil {
 		c = clock.RealClock{}
@@ -42,7 +41,7 @@ func NewLive(objects dynamic.Interface, server discovery.DiscoveryInterface, c c
 	return &Live{objects: objects, server: server, clock: c, mapper: restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(server))}
 }
 
-// Ask answers one question.
+// Ask performs one read.
 func (l *Live) Ask(ctx context.Context, r Read) Read {
 	if err := l.ask(ctx, &r); err != nil {
 		r.Failure = failureOf(err)
@@ -78,7 +77,7 @@ func (l *Live) ask(ctx context.Context, r *Read) error {
 	return nil
 }
 
-// list takes all pages. The objects stand in the API server's order.
+// list reads all pages, in the API server's order.
 func list(ctx context.Context, from dynamic.ResourceInterface, r *Read) error {
 	opts := metav1.ListOptions{LabelSelector: r.Selector, Limit: pageSize}
 	for {
@@ -93,7 +92,7 @@ func list(ctx context.Context, from dynamic.ResourceInterface, r *Read) error {
 	}
 }
 
-// mapping finds what serves a kind.
+// mapping returns the REST mapping of a kind.
 func (l *Live) mapping(gvk schema.GroupVersionKind) (*meta.RESTMapping, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 
 const apiVersion = "chainsaw.kyverno.io/v1alpha1"
 
-// Chainsaw's timeouts where nothing states one.
+// Chainsaw's default timeouts.
 const (
 	DefaultAssert = 30 * time.Second
 	DefaultError  = 30 * time.Second
@@ -20,21 +20,19 @@ const (
 
 // Options of Load; the zero value is Chainsaw's own configuration.
 type Options struct {
-	// Dir is the directory of the file, for what it refers to; nil: it may refer to
-	// nothing.
+	// Dir is the root of referenced files; nil forbids references.
 	Dir fs.FS
-	// Namespace of tests that name none, as chainsaw test --namespace; empty: an
-	// object that needs a namespace and has none can't be looked at. Chainsaw would
-	// make an empty one, in which there is never anything to see.
+	// Namespace of tests without one, as chainsaw test --namespace. If it is empty, an object
+	// without a namespace cannot be read. (Chainsaw would create an empty namespace.)
 	Namespace string
-	// Values are what $values is bound to.
+	// Values are bound to $values.
 	Values any
-	// Assert and Error are the timeouts where a file states none; 0: Chainsaw's.
+	// Assert and Error are default timeouts; 0 for Chainsaw's.
 	Assert, Error time.Duration
 }
 
-// Load reads a file; name is for messages. Its error is a diag.List: everything
-// that is wrong, each with its place and what to do.
+// Load reads a file; name is used in messages. Its error is a diag.List of all problems
+// with position and remedy.
 func Load(name string, data []byte, o Options) ([]*Test, error) {
 	l := loader{file: name, opts: o}
 	docs, problems := documents(name, data)
@@ -44,7 +42,7 @@ func Load(name string, data []byte, o Options) ([]*Test, error) {
 		out = append(out, l.document(&docs[i], i+1)...)
 	}
 	if len(docs)+len(problems) == 0 {
-		l.problems = append(l.problems, noOperation.At(diag.Pos{File: name}, "there is no test in the file"))
+		l.problems = append(l.problems, noOperation.At(diag.Pos{File: name}, "no test in the file"))
 	}
 	if err := l.problems.Sort().Err(); err != nil {
 		return nil, err
@@ -52,7 +50,7 @@ func Load(name string, data []byte, o Options) ([]*Test, error) {
 	return out, nil
 }
 
-// loader makes tests of documents, and collects what is wrong with them.
+// loader converts documents to tests and collects problems.
 type loader struct {
 	file     string
 	opts     Options

@@ -10,7 +10,7 @@ import (
 	"github.com/firstlight/firstlight/internal/diag"
 )
 
-// operation adds what one entry of try comes to.
+// operation adds the operations of one entry of try.
 func (l *loader) operation(d *document, t *Test, s *Step, raw *v1alpha1.Operation, number int, keys []string, from settings) {
 	names := given(raw, "description", "compiler", "continueOnError")
 	switch {
@@ -18,7 +18,7 @@ func (l *loader) operation(d *document, t *Test, s *Step, raw *v1alpha1.Operatio
 		l.add(noOperation.At(d.At(keys...), "an entry of try has no operation"))
 		return
 	case len(names) > 1:
-		l.add(badValue.At(d.At(keys...), "an entry of try has %s", strings.Join(names, " and ")).With("write an entry for each"))
+		l.add(badValue.At(d.At(keys...), "an entry of try has %s", strings.Join(names, " and ")).With("write one entry for each"))
 		return
 	}
 	o := Operation{
@@ -33,11 +33,11 @@ func (l *loader) operation(d *document, t *Test, s *Step, raw *v1alpha1.Operatio
 		l.checks(d, o, raw.Error.ActionCheckRef, raw.Error.ActionClusters, raw.Error.ActionBindings, append(keys, names[0]),
 			from.with(raw.Error.Template, &v1alpha1.Timeouts{Error: raw.Error.Timeout}))
 	default:
-		l.add(refused.At(o.At, "%s in step %s is not carried out here", names[0], s.Name))
+		l.add(refused.At(o.At, "unsupported operation %s in step %s", names[0], s.Name))
 	}
 }
 
-// checks adds an operation for every object that one looks at.
+// checks adds one operation for every object of an entry.
 func (l *loader) checks(d *document, o Operation, ref v1alpha1.ActionCheckRef, where v1alpha1.ActionClusters, bindings v1alpha1.ActionBindings, keys []string, from settings) {
 	l.elsewhere(d, where.Cluster, where.Clusters, keys...)
 	l.names(d, bindings.Bindings, append(slices.Clone(keys), "bindings")...)
@@ -46,7 +46,7 @@ func (l *loader) checks(d *document, o Operation, ref v1alpha1.ActionCheckRef, w
 		o.Timeout = from.failed
 	}
 	if o.Timeout <= 0 {
-		l.add(badValue.At(d.At(append(keys, "timeout")...), "the timeout is %s: nothing would be looked at", o.Timeout))
+		l.add(badValue.At(d.At(append(keys, "timeout")...), "invalid timeout %s: must be above 0", o.Timeout))
 		return
 	}
 	inline := ref.Check != nil && ref.Check.Value() != nil
@@ -56,7 +56,7 @@ func (l *loader) checks(d *document, o Operation, ref v1alpha1.ActionCheckRef, w
 	case inline:
 		object, ok := ref.Check.Value().(map[string]any)
 		if !ok {
-			l.add(badValue.At(d.At(append(keys, "resource")...), "resource has to be a block of keys"))
+			l.add(badValue.At(d.At(append(keys, "resource")...), "invalid resource: must be a mapping"))
 			return
 		}
 		l.object(o, found{unstructured.Unstructured{Object: object}, d.At(append(keys, "resource")...)}, 1)
@@ -69,7 +69,7 @@ func (l *loader) checks(d *document, o Operation, ref v1alpha1.ActionCheckRef, w
 	}
 }
 
-// found is an object with the place where it stands.
+// found is an object with its position.
 type found struct {
 	unstructured.Unstructured
 	at diag.Pos
@@ -78,15 +78,15 @@ type found struct {
 func (l *loader) object(o Operation, f found, number int) {
 	version, kind := f.GetAPIVersion(), f.GetKind()
 	if (version == "") != (kind == "") {
-		l.add(badValue.At(f.at, "the object has only one of apiVersion and kind: Chainsaw would look at nothing").With("write both, or neither for expressions alone"))
+		l.add(badValue.At(f.at, "the object has only one of apiVersion and kind: Chainsaw would select nothing").With("write both, or neither for expressions alone"))
 		return
 	}
 	if key := unnamed(f.Object); key != "" {
-		l.add(badValue.At(f.at, "metadata.%s is no text: Chainsaw would take it for absent, and select by less", key).With("put it in quotes"))
+		l.add(badValue.At(f.at, "invalid metadata.%s: must be a string; Chainsaw would ignore it", key).With("put it in quotes"))
 		return
 	}
 	if len(f.Object) == 0 {
-		l.add(noOperation.At(f.at, "the object is empty: there is nothing to hold it against"))
+		l.add(noOperation.At(f.at, "the object is empty"))
 		return
 	}
 	if err := parses(&o, f.Object); err != nil {
@@ -100,7 +100,7 @@ func (l *loader) object(o Operation, f found, number int) {
 	o.Step.Operations = append(o.Step.Operations, &o)
 }
 
-// unnamed is the first of name and namespace that is a scalar, and no text.
+// unnamed returns the first of name and namespace that is a scalar other than a string.
 func unnamed(object map[string]any) string {
 	m, _ := object["metadata"].(map[string]any)
 	for _, key := range []string{"name", "namespace"} {

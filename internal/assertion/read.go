@@ -14,9 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/version"
 )
 
-// Seen is what an operation was judged by: for each level what its expressions
-// read, and when. Levels are the test's bindings, the step's, the operation's, and
-// the look at the objects.
+// Seen holds the reads of an operation by level: the bindings of test, step and operation,
+// and the objects.
 type Seen [levels]Level
 
 const (
@@ -27,13 +26,13 @@ const (
 	levels
 )
 
-// Level is what was read at one time.
+// Level is the reads at one time.
 type Level struct {
 	At    time.Time `json:"at"`
 	Reads []Read    `json:"reads,omitempty"`
 }
 
-// What a Read asked for.
+// Verbs of a Read.
 const (
 	verbGet     = "get"
 	verbList    = "list"
@@ -41,7 +40,7 @@ const (
 	verbVersion = "version"
 )
 
-// Read is one question to the API server, with the answer.
+// Read is one request to the API server with its response.
 type Read struct {
 	// Verb is get, list, kind (is it served, does it have namespaces) or version.
 	Verb       string `json:"verb"`
@@ -52,15 +51,15 @@ type Read struct {
 	// Selector of labels.
 	Selector string `json:"selector,omitempty"`
 
-	// Objects that came; values of Secrets are left out.
+	// Objects returned; values of Secrets are redacted.
 	Objects    []unstructured.Unstructured `json:"objects,omitempty"`
 	Namespaced bool                        `json:"namespaced,omitempty"`
 	Version    *version.Info               `json:"version,omitempty"`
-	// Failure is why nothing came.
+	// Failure is the error response.
 	Failure *Failure `json:"failure,omitempty"`
 }
 
-// question is the Read without its answer, which tells it from others.
+// question identifies the request.
 func (r Read) question() string {
 	return fmt.Sprintf("%s %s %s %s/%s %s", r.Verb, r.APIVersion, r.Kind, r.Namespace, r.Name, r.Selector)
 }
@@ -69,7 +68,7 @@ func (r Read) gvk() schema.GroupVersionKind {
 	return schema.FromAPIVersionAndKind(r.APIVersion, r.Kind)
 }
 
-// Failure is an error of the API server that can be kept.
+// Failure is a storable error of the API server.
 type Failure struct {
 	// Status as the API server sent it.
 	Status *metav1.Status `json:"status,omitempty"`
@@ -92,7 +91,7 @@ func failureOf(err error) *Failure {
 	return f
 }
 
-// err is the error again, so that what asks for its kind gets the same answer.
+// err converts the failure back to an error of the same type.
 func (f *Failure) err(r Read) error {
 	switch {
 	case f == nil:
@@ -107,12 +106,12 @@ func (f *Failure) err(r Read) error {
 	}
 }
 
-// unreachableError is that nothing could be seen, in contrast to that nothing was there.
+// unreachableError: the read failed, in contrast to an empty result.
 type unreachableError string
 
 func (e unreachableError) Error() string { return string(e) }
 
-// unseen says of an error that the API server did not answer, or would not.
+// unseen reports whether an error means that the API server did not answer or refused.
 func unseen(err error) bool {
 	var no unreachableError
 	if errors.As(err, &no) {
@@ -122,7 +121,7 @@ func unseen(err error) bool {
 	return errors.As(err, &status) && !apierrors.IsNotFound(err) && !apierrors.IsMethodNotSupported(err) && !apierrors.IsBadRequest(err)
 }
 
-// scrub takes the values of Secrets away.
+// scrub redacts the values of Secrets.
 func scrub(list []unstructured.Unstructured) {
 	for i := range list {
 		if list[i].GetKind() != "Secret" || list[i].GroupVersionKind().Group != "" {
@@ -144,4 +143,4 @@ func scrub(list []unstructured.Unstructured) {
 
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
-var _ json.Marshaler = (*unstructured.Unstructured)(nil) // objects keep their whole numbers
+var _ json.Marshaler = (*unstructured.Unstructured)(nil) // objects keep integers

@@ -16,10 +16,10 @@ import (
 	"github.com/firstlight/firstlight/internal/diag"
 )
 
-// maxFiles that one path may match, and its objects.
+// maxFiles bounds the matches of one path and their objects.
 const maxFiles = 256
 
-// files are the objects of the files that an operation names.
+// files reads the objects of the files referenced by an operation.
 func (l *loader) files(d *document, o Operation, ref v1alpha1.Expression, keys []string) []found {
 	at := d.At(keys...)
 	pattern, err := l.resolve(o, ref)
@@ -32,7 +32,7 @@ func (l *loader) files(d *document, o Operation, ref v1alpha1.Expression, keys [
 		out = append(out, l.objects(at, name)...)
 	}
 	if len(out) > maxFiles {
-		l.add(reference.At(at, "file %s has %d objects; there may be %d", pattern, len(out), maxFiles))
+		l.add(reference.At(at, "file %s has %d objects, the limit is %d", pattern, len(out), maxFiles))
 		return nil
 	}
 	return out
@@ -55,16 +55,16 @@ func (l *loader) resolve(o Operation, ref v1alpha1.Expression) (string, error) {
 
 func (l *loader) glob(at diag.Pos, pattern string) []string {
 	if _, err := url.ParseRequestURI(pattern); err == nil {
-		l.add(reference.At(at, "%s: nothing is fetched from elsewhere, and no path begins at the root", pattern))
+		l.add(reference.At(at, "invalid path %s: must be relative; URLs are not supported", pattern))
 		return nil
 	}
 	if l.opts.Dir == nil {
-		l.add(reference.At(at, "file %s: this file may refer to no other", pattern).With("write what is in it under resource"))
+		l.add(reference.At(at, "file %s: references to other files are not allowed", pattern).With("write its content under resource"))
 		return nil
 	}
 	clean := path.Clean(pattern)
 	if !fs.ValidPath(clean) {
-		l.add(reference.At(at, "file %s is outside of the directory", pattern))
+		l.add(reference.At(at, "invalid file %s: must be below the directory", pattern))
 		return nil
 	}
 	names, err := fs.Glob(l.opts.Dir, clean)
@@ -76,18 +76,18 @@ func (l *loader) glob(at diag.Pos, pattern string) []string {
 	return names
 }
 
-// objects reads a file of objects or expressions, lists taken apart.
+// objects reads a file of objects or expressions and expands lists.
 func (l *loader) objects(from diag.Pos, name string) []found {
 	data, err := fs.ReadFile(l.opts.Dir, name)
 	if err != nil {
-		l.add(reference.At(from, "file %s can't be read: %s", name, err))
+		l.add(reference.At(from, "cannot read file %s: %s", name, err))
 		return nil
 	}
 	file := path.Join(path.Dir(l.file), name)
 	docs, problems := documents(file, data)
 	l.problems = append(l.problems, problems...)
 	if len(docs)+len(problems) == 0 {
-		l.add(noOperation.At(diag.Pos{File: file}, "there is no object in the file"))
+		l.add(noOperation.At(diag.Pos{File: file}, "no object in the file"))
 	}
 	var out []found
 	for i := range docs {
@@ -99,7 +99,7 @@ func (l *loader) objects(from diag.Pos, name string) []found {
 func (l *loader) listed(d *document) []found {
 	var object map[string]any
 	if err := utiljson.Unmarshal(d.content, &object); err != nil || object == nil {
-		l.add(badValue.At(d.At(), "the document is no block of keys"))
+		l.add(badValue.At(d.At(), "invalid document: must be a mapping"))
 		return nil
 	}
 	u := unstructured.Unstructured{Object: object}

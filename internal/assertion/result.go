@@ -10,45 +10,44 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Result is what an operation came to in one look.
+// Result is the outcome of one evaluation.
 type Result struct {
-	// Holds: what the operation demands is so.
+	// Holds reports whether the operation's condition is met.
 	Holds bool `json:"holds"`
-	// Subject as in Operation.Subject, with what bindings and namespaces made of it.
+	// Subject as in Operation.Subject, after bindings and default namespaces.
 	Subject string `json:"subject"`
-	// Objects that the operation selects, in the API server's order.
+	// Objects selected, in the API server's order.
 	Objects []Object `json:"objects,omitempty"`
-	// Fields are what does not hold of expressions that are of no object.
+	// Fields that do not hold of expressions without an object.
 	Fields []Field `json:"fields,omitempty"`
-	// Wrong says why nothing could be evaluated; empty: it could.
+	// Wrong is why the evaluation failed.
 	Wrong string `json:"wrong,omitempty"`
-	// Unseen: the API server did not answer, or would not. NoKind: it does not serve
-	// the kind.
+	// Unseen: the API server did not answer or refused. NoKind: it does not serve the kind.
 	Unseen bool `json:"unseen,omitempty"`
 	NoKind bool `json:"noKind,omitempty"`
 
-	// unbound: the bindings could not be resolved; they are not resolved again.
+	// unbound: the bindings could not be resolved, which is final.
 	unbound bool
 }
 
-// Object is one that was seen.
+// Object is one selected object.
 type Object struct {
 	// Name as "Deployment gpu-operator/gpu-operator".
 	Name string `json:"name"`
-	// Matches: it is as the assertion says.
+	// Matches the assertion.
 	Matches bool `json:"matches"`
-	// Fields are what is not so.
+	// Fields that do not match.
 	Fields []Field `json:"fields,omitempty"`
 }
 
-// Field is one place where an object is not as the assertion says.
+// Field is one mismatch between an object and the assertion.
 type Field struct {
 	// Path as the engine has it: "status.(readyReplicas > `0`)".
 	Path string `json:"path"`
 	// Text is the engine's: Invalid value: false: Expected value: true.
 	Text string `json:"text"`
-	// Values are what the expression reads of the object, as far as they are plain
-	// paths of it: "status.availableReplicas is absent".
+	// Values of the plain paths that the expression reads: "status.availableReplicas is
+	// absent".
 	Values []string `json:"values,omitempty"`
 }
 
@@ -69,7 +68,7 @@ func fieldsOf(errs field.ErrorList, of map[string]any) []Field {
 	return out
 }
 
-// expressions evaluates an assertion that is of no object.
+// expressions evaluates an assertion without an object.
 func (e *evaluation) expressions() Result {
 	r := Result{Subject: subject(e.obj)}
 	errs, err := e.check(nil, e.obj.UnstructuredContent())
@@ -119,8 +118,8 @@ func (e *evaluation) objects(candidates []unstructured.Unstructured) Result {
 	return r
 }
 
-// selected says whether an object is one of those that the operation is about. The
-// API server has selected by labels already, but for those that are expressions.
+// selected reports whether an object matches label expressions, which the API server
+// cannot select by.
 func (e *evaluation) selected(candidate *unstructured.Unstructured) (bool, error) {
 	if e.rule == Chainsaw || e.op.Kind == Error || e.obj.GetName() != "" {
 		return true, nil
@@ -132,7 +131,7 @@ func (e *evaluation) selected(candidate *unstructured.Unstructured) (bool, error
 	errs, err := e.check(map[string]any{"labels": metadata(candidate)["labels"]}, map[string]any{"labels": labels})
 	var typed *field.Error
 	if errors.As(err, &typed) {
-		return false, nil // its labels are none that the expression can be asked of
+		return false, nil // its labels do not fit the expression's types
 	}
 	return len(errs) == 0, err
 }
@@ -142,7 +141,7 @@ func metadata(o *unstructured.Unstructured) map[string]any {
 	return m
 }
 
-// wrongOf says of which object something could not be evaluated.
+// wrongOf adds the object to an evaluation error.
 func wrongOf(o *unstructured.Unstructured, err error) string {
 	return fmt.Sprintf("%s: %s", subject(*o), err)
 }

@@ -8,48 +8,46 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// Interval between two looks; Chainsaw's own is 50 ms, which is much for an API
-// server that others use.
+// Interval between two polls. Chainsaw's is 50 ms, too often for a shared API server.
 const Interval = 500 * time.Millisecond
 
-// answerWithin is what the last look may take after the operation's time.
+// answerWithin bounds the last poll after the operation's timeout.
 const answerWithin = 5 * time.Second
 
-// Cluster answers questions.
+// Cluster performs reads.
 type Cluster interface {
-	// Ask returns the question with its answer, or with the Failure.
+	// Ask returns the read with its response or Failure.
 	Ask(ctx context.Context, r Read) Read
 }
 
-// Runner looks at a cluster.
+// Runner evaluates tests on a cluster.
 type Runner struct {
 	Cluster Cluster
 	Rule    Rule
-	// Clock is the real one when nil, Interval the constant when 0.
+	// Clock defaults to the real clock, Interval to the constant.
 	Clock    clock.WithTicker
 	Interval time.Duration
-	// Waiting, if set, is told of every look after which it is looked again.
+	// Waiting, if set, receives every outcome that is not final.
 	Waiting func(Outcome)
 }
 
-// Outcome is what became of an operation.
+// Outcome of an operation.
 type Outcome struct {
 	Operation *Operation
 	Result    Result
-	// Seen is the last look, of which Evaluate makes Result again.
+	// Seen holds the reads of the last evaluation.
 	Seen Seen
-	// Looks is how many there were; Began and Took are when they were.
+	// Looks is the number of evaluations; Began and Took their time.
 	Looks int
 	Began time.Time
 	Took  time.Duration
-	// Once: it was looked at but once, because something before it did not hold.
+	// Once: evaluated only once, because an earlier operation failed.
 	Once bool
 }
 
-// Test runs the operations of a test in their order. By Chainsaw's rule what comes
-// after an operation that does not hold is not run. By the rule All everything is
-// looked at, but no more is waited for. The error is for a context that ended, or
-// what each returns; each is told every outcome as soon as it is there.
+// Test runs the operations of a test in order and calls each with every outcome. With the
+// rule Chainsaw a failed operation ends the test. With the rule All the remaining operations
+// are evaluated once, without waiting. The error is that of ctx or of each.
 func (r Runner) Test(ctx context.Context, t *Test, each func(Outcome) error) error {
 	r = r.defaults()
 	held := true
@@ -68,7 +66,7 @@ func (r Runner) Test(ctx context.Context, t *Test, each func(Outcome) error) err
 			}
 			out, err := r.operation(ctx, op, at, held || r.Rule == Chainsaw)
 			if err != nil {
-				return fmt.Errorf("look at %s: %w", op.Subject(), err)
+				return fmt.Errorf("read %s: %w", op.Subject(), err)
 			}
 			if err := each(out); err != nil {
 				return err
@@ -92,19 +90,19 @@ func (r Runner) defaults() Runner {
 	return r
 }
 
-// source asks the cluster, and keeps what it answered.
+// source reads from the cluster and records the responses.
 func (r Runner) source(ctx context.Context) *source {
 	s := replay(Level{At: r.Clock.Now()})
 	s.ask = func(q Read) Read { return r.Cluster.Ask(ctx, q) }
 	return s
 }
 
-// operation looks until it holds or its time is over.
+// operation polls until it holds or times out.
 func (r Runner) operation(ctx context.Context, op *Operation, at [levels]*source, wait bool) (Outcome, error) {
 	out := Outcome{Operation: op, Began: r.Clock.Now(), Once: !wait}
 	limited, cancel := context.WithTimeout(ctx, op.Timeout)
 	defer cancel()
-	// A look that began in time may end: what is cut short saw nothing.
+	// A poll that began in time may finish: a cancelled one observes nothing.
 	looking, stop := context.WithTimeout(ctx, op.Timeout+answerWithin)
 	defer stop()
 	ticker := r.Clock.NewTicker(r.Interval)
@@ -140,8 +138,7 @@ func (r Runner) operation(ctx context.Context, op *Operation, at [levels]*source
 	}
 }
 
-// ends says whether there is nothing to wait for: Chainsaw gives up at the first
-// error, where a status that is not there yet may be one.
+// ends reports whether waiting is useless: Chainsaw stops at the first error.
 func (r Runner) ends(result Result) bool {
 	return result.unbound || r.Rule == Chainsaw && result.Wrong != ""
 }

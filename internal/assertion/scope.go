@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// scope is what expressions see: bindings, level by level, and how they are compiled.
+// scope holds the bindings by level and the compilers of expressions.
 type scope struct {
 	at       [levels]*source
 	bindings apis.Bindings
@@ -19,7 +19,7 @@ type scope struct {
 	level    int
 }
 
-// What $test, $step and $operation are bound to, in the shapes of Chainsaw's runner.
+// Values of $test, $step and $operation, as in Chainsaw's runner.
 type (
 	testInfo struct {
 		Id         int //nolint:revive // expressions say $test.id
@@ -85,7 +85,7 @@ func (s *scope) operation(o *Operation) error {
 	return nil
 }
 
-// enter makes what is read from now on part of the next level.
+// enter assigns further reads to a level.
 func (s *scope) enter(level int) {
 	s.level = level
 	s.register("client", s.at[level])
@@ -115,7 +115,7 @@ func (s *scope) add(list []v1alpha1.Binding) error {
 
 func (s *scope) compilers() compilers.Compilers { return s.with(nil) }
 
-// with are the compilers of the level, with the default of c or of the scope.
+// with returns the level's compilers with the default of c or of the scope.
 func (s *scope) with(c *v1alpha1.Compiler) compilers.Compilers {
 	out := s.at[s.level].compile
 	if c == nil {
@@ -127,7 +127,7 @@ func (s *scope) with(c *v1alpha1.Compiler) compilers.Compilers {
 	return out
 }
 
-// parses says whether the expressions of an object can be compiled.
+// parses compiles the expressions of an object.
 func parses(o *Operation, tree map[string]any) error {
 	s := scope{at: [levels]*source{replay(Level{})}}
 	for _, c := range []*v1alpha1.Compiler{o.Test.compiler, o.Step.compiler, o.compiler} {
@@ -135,7 +135,7 @@ func parses(o *Operation, tree map[string]any) error {
 	}
 	check := v1alpha1.NewCheck(tree)
 	if _, err := check.Compile(nil, s.compilers()); err != nil {
-		return fmt.Errorf("the expression can't be compiled: %w", err)
+		return fmt.Errorf("cannot compile the expression: %w", err)
 	}
 	return nil
 }

@@ -19,21 +19,21 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// source answers what Chainsaw's engine asks a cluster, once each, and remembers it.
-// It is the $client and the $config of expressions.
+// source answers reads of Chainsaw's engine and records each once. It is bound to $client
+// and $config.
 type source struct {
 	at    time.Time
 	known map[string]Read
 	order []string
-	// ask a cluster; nil: there is only what is known.
+	// ask reads from a cluster; nil for replay.
 	ask func(Read) Read
-	// compile expressions, by the time of at.
+	// compile expressions at time at.
 	compile compilers.Compilers
 }
 
 var _ client.Client = (*source)(nil)
 
-// replay answers from what was read.
+// replay answers from recorded reads.
 func replay(l Level) *source {
 	s := &source{at: l.At, known: make(map[string]Read, len(l.Reads)), compile: compilersAt(l.At)}
 	for _, r := range l.Reads {
@@ -42,10 +42,10 @@ func replay(l Level) *source {
 	return s
 }
 
-// level is what was read.
+// level returns the recorded reads.
 func (s *source) level() Level {
 	l := Level{At: s.at}
-	order := slices.Sorted(slices.Values(s.order)) // maps are walked in any order: so are questions asked
+	order := slices.Sorted(slices.Values(s.order)) // map iteration randomizes the order
 	for _, q := range order {
 		l.Reads = append(l.Reads, s.known[q])
 	}
@@ -57,7 +57,7 @@ func (s *source) answer(r Read) (Read, error) {
 	known, ok := s.known[q]
 	if !ok {
 		if s.ask == nil {
-			return r, fmt.Errorf("%s was not looked at", strings.TrimSpace(q))
+			return r, fmt.Errorf("%s was not read", strings.TrimSpace(q))
 		}
 		known = s.ask(r)
 		scrub(known.Objects)
@@ -132,7 +132,7 @@ func (s *source) ServerVersion() (*version.Info, error) {
 // RESTMapper implements client.Client.
 func (s *source) RESTMapper() meta.RESTMapper { return kinds{source: s} }
 
-// kinds says which kinds are served, and nothing else of what a mapper does.
+// kinds is a RESTMapper that only checks whether a kind is served.
 type kinds struct {
 	meta.RESTMapper
 	source *source
@@ -141,7 +141,7 @@ type kinds struct {
 // RESTMapping implements meta.RESTMapper.
 func (k kinds) RESTMapping(gk schema.GroupKind, versions ...string) (*meta.RESTMapping, error) {
 	if len(versions) != 1 {
-		return nil, fmt.Errorf("%s: one version is wanted", gk)
+		return nil, fmt.Errorf("%s: want one version", gk)
 	}
 	gvk := gk.WithVersion(versions[0])
 	if _, err := k.source.answer(ask(verbKind, gvk)); err != nil {
@@ -150,27 +150,27 @@ func (k kinds) RESTMapping(gk schema.GroupKind, versions ...string) (*meta.RESTM
 	return &meta.RESTMapping{GroupVersionKind: gvk}, nil
 }
 
-var errReadOnly = errors.New("an assertion only looks")
+var errReadOnly = errors.New("assertions are read-only")
 
-// Create implements client.Client; it never does.
+// Create implements client.Client; it always fails.
 func (*source) Create(context.Context, client.Object, ...client.CreateOption) error {
 	return errReadOnly
 }
 
-// Update implements client.Client; it never does.
+// Update implements client.Client; it always fails.
 func (*source) Update(context.Context, client.Object, ...client.UpdateOption) error {
 	return errReadOnly
 }
 
-// Delete implements client.Client; it never does.
+// Delete implements client.Client; it always fails.
 func (*source) Delete(context.Context, client.Object, ...client.DeleteOption) error {
 	return errReadOnly
 }
 
-// Patch implements client.Client; it never does.
+// Patch implements client.Client; it always fails.
 func (*source) Patch(context.Context, client.Object, client.Patch, ...client.PatchOption) error {
 	return errReadOnly
 }
 
-// selectorOf is how labels are selected by.
+// selectorOf formats labels as a selector.
 func selectorOf(l map[string]string) string { return labels.SelectorFromSet(l).String() }

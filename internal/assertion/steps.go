@@ -9,16 +9,16 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// spec refuses what of a test can't be followed.
+// spec rejects unsupported settings of a test.
 func (l *loader) spec(d *document, spec *v1alpha1.TestSpec) {
 	if len(spec.Steps) == 0 {
 		l.add(noOperation.At(d.At("spec", "steps"), "the test has no step"))
 	}
 	if ptr.Deref(spec.Skip, false) {
-		l.add(notCarried.At(d.At("spec", "skip"), "the test asks to be skipped: nothing would be shown").With("remove skip, or the test"))
+		l.add(notCarried.At(d.At("spec", "skip"), "unsupported skip: the test would prove nothing").With("remove skip, or the test"))
 	}
 	if spec.NamespaceTemplate != nil {
-		l.add(notCarried.At(d.At("spec", "namespaceTemplate"), "no namespace is made here").With("remove it: spec.namespace names one that is there"))
+		l.add(notCarried.At(d.At("spec", "namespaceTemplate"), "unsupported namespaceTemplate: no namespace is created").With("remove it; set spec.namespace to an existing namespace"))
 	}
 	l.elsewhere(d, spec.Cluster, spec.Clusters, "spec")
 	l.collectors(d, spec.Catch, "spec", "catch")
@@ -28,23 +28,23 @@ func (l *loader) spec(d *document, spec *v1alpha1.TestSpec) {
 	}
 }
 
-// elsewhere refuses other clusters than the one that is looked at.
+// elsewhere rejects references to other clusters.
 func (l *loader) elsewhere(d *document, cluster *string, clusters v1alpha1.Clusters, keys ...string) {
 	if cluster != nil && *cluster != "" {
-		l.add(notCarried.At(d.At(append(keys, "cluster")...), "cluster: %s: only the cluster that is being validated is looked at", *cluster))
+		l.add(notCarried.At(d.At(append(keys, "cluster")...), "unsupported cluster %s: only the validated cluster is read", *cluster))
 	}
 	if len(clusters) > 0 {
-		l.add(notCarried.At(d.At(append(keys, "clusters")...), "clusters: only the cluster that is being validated is looked at"))
+		l.add(notCarried.At(d.At(append(keys, "clusters")...), "unsupported clusters: only the validated cluster is read"))
 	}
 }
 
-// collectors refuses what runs after a failure, or at the end.
+// collectors rejects operations in catch, finally and cleanup.
 func (l *loader) collectors(d *document, list []v1alpha1.CatchFinally, keys ...string) {
 	for i := range list {
 		at := d.At(append(slices.Clone(keys), strconv.Itoa(i))...)
 		for _, name := range given(&list[i], "description", "compiler") {
-			l.add(refused.At(at, "%s in %s is not carried out here", name, keys[len(keys)-1]).
-				With("remove it: what was seen is in the evidence by itself"))
+			l.add(refused.At(at, "unsupported operation %s in %s", name, keys[len(keys)-1]).
+				With("remove it: all reads are in the evidence"))
 		}
 	}
 }
@@ -80,7 +80,7 @@ func (l *loader) step(d *document, t *Test, raw *v1alpha1.TestStep, number int, 
 	return s
 }
 
-// parts checks what steps and their templates have alike, operations aside.
+// parts checks the fields common to steps and step templates.
 func (l *loader) parts(d *document, raw *v1alpha1.StepTemplateSpec, keys []string) {
 	l.names(d, raw.Bindings, append(slices.Clone(keys), "bindings")...)
 	l.collectors(d, raw.Catch, append(slices.Clone(keys), "catch")...)
@@ -95,7 +95,7 @@ func (l *loader) try(d *document, t *Test, s *Step, list []v1alpha1.Operation, k
 	}
 }
 
-// given are the keys that a value states, but those in without, in order.
+// given returns the set keys of a value except those in without, in order.
 func given(v any, without ...string) []string {
 	data, err := json.Marshal(v)
 	if err != nil {

@@ -10,26 +10,26 @@ import (
 	"github.com/firstlight/firstlight/internal/diag"
 )
 
-// Kind says what an operation demands.
+// Kind of an operation.
 type Kind string
 
-// The kinds of operations that only look.
+// Read-only operations.
 const (
-	// Assert demands that there is an object that matches.
+	// Assert requires a matching object.
 	Assert Kind = "assert"
-	// Error demands that there is none.
+	// Error requires that no object matches.
 	Error Kind = "error"
 )
 
-// Test is a test of a file; one with scenarios is as many Tests.
+// Test is a test of a file; each scenario is a separate Test.
 type Test struct {
 	Name string
-	// File as Load was told, and where in it the test begins.
+	// File and position of the test.
 	File diag.Pos
-	// Number of the test in its file, and of its scenario; from 1. Scenario is 0
-	// where the test has none.
+	// Number of the test in its file, and of its Scenario; from 1. Scenario is 0 without
+	// scenarios.
 	Number, Scenario int
-	// Namespace of objects that name none; may be empty.
+	// Namespace of objects without one; may be empty.
 	Namespace string
 	Steps     []*Step
 
@@ -40,7 +40,7 @@ type Test struct {
 	compiler *v1alpha1.Compiler
 }
 
-// Operations are those of all steps, in order.
+// Operations of all steps, in order.
 func (t *Test) Operations() []*Operation {
 	var out []*Operation
 	for _, s := range t.Steps {
@@ -51,7 +51,7 @@ func (t *Test) Operations() []*Operation {
 
 // Step is one step of a test.
 type Step struct {
-	// Name as written, or step-N as Chainsaw calls it.
+	// Name as written, or step-N as in Chainsaw.
 	Name string
 	// Number of the step in its test, from 1.
 	Number     int
@@ -61,8 +61,8 @@ type Step struct {
 	compiler *v1alpha1.Compiler
 }
 
-// Operation is one assert or error of one object. An operation whose file has
-// several objects is as many Operations.
+// Operation is one assert or error of one object. A file with several objects becomes
+// several Operations.
 type Operation struct {
 	Kind Kind
 	Test *Test
@@ -70,11 +70,11 @@ type Operation struct {
 	// Number of the operation in its step, and of its object in it; from 1.
 	Number, Object int
 	Description    string
-	// At is where the operation stands.
+	// At is the position of the operation.
 	At diag.Pos
-	// Timeout until when it must hold.
+	// Timeout for the condition.
 	Timeout time.Duration
-	// ContinueOnError: what comes after it is run though it failed.
+	// ContinueOnError: a failure does not end the test.
 	ContinueOnError bool
 	// Resource is the assertion: an object, or expressions alone.
 	Resource unstructured.Unstructured
@@ -84,8 +84,8 @@ type Operation struct {
 	compiler *v1alpha1.Compiler
 }
 
-// Subject names what the operation looks at: "Deployment gpu-operator/gpu-operator",
-// "Pod dynamo/* app=x", or "expressions" where it is no object.
+// Subject names the selected objects: "Deployment gpu-operator/gpu-operator",
+// "Pod dynamo/* app=x", or "expressions" without an object.
 func (o *Operation) Subject() string { return subject(o.Resource) }
 
 func subject(obj unstructured.Unstructured) string {

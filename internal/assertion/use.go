@@ -8,8 +8,8 @@ import (
 	"github.com/kyverno/chainsaw/pkg/apis/v1alpha1"
 )
 
-// use puts a step template in place of a step, as Chainsaw does: its bindings first,
-// then those of the step that uses it.
+// use replaces a step by a step template, as Chainsaw does: the template's bindings first,
+// then the step's.
 func (l *loader) use(d *document, t *Test, s *Step, use *v1alpha1.Use, keys []string, from settings) {
 	at := d.At(append(keys, "use", "template")...)
 	names := l.glob(at, use.Template)
@@ -18,7 +18,7 @@ func (l *loader) use(d *document, t *Test, s *Step, use *v1alpha1.Use, keys []st
 	}
 	data, err := fs.ReadFile(l.opts.Dir, names[0])
 	if err != nil {
-		l.add(reference.At(at, "template %s can't be read: %s", use.Template, err))
+		l.add(reference.At(at, "cannot read template %s: %s", use.Template, err))
 		return
 	}
 	docs, problems := documents(path.Join(path.Dir(l.file), names[0]), data)
@@ -27,7 +27,7 @@ func (l *loader) use(d *document, t *Test, s *Step, use *v1alpha1.Use, keys []st
 		return
 	}
 	if len(docs) != 1 {
-		l.add(reference.At(at, "template %s has %d documents, and has to have one", use.Template, len(docs)))
+		l.add(reference.At(at, "template %s has %d documents, want one", use.Template, len(docs)))
 		return
 	}
 	tpl := &docs[0]

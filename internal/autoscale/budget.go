@@ -7,16 +7,15 @@ import (
 	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 )
 
-// Cost is one setting that costs time in a hop.
+// Cost is one setting that delays a hop.
 type Cost struct {
 	Setting string
-	// Why it costs the hop time, at worst its whole value.
+	// Why it delays the hop, at most by its value.
 	Why string
 }
 
-// costs of the hops: a hop's budget is the sum of its settings' values, the
-// worst case. A hop without a row costs no more than the work itself: an image
-// pull, a container's start, an API call.
+// costs of the hops. A hop's budget is the sum of its settings' values: the worst case. A
+// hop without a row only needs the time of its own work.
 var costs = map[string][]Cost{
 	snapshot.HopSeries: {
 		{snapshot.SettingScrape, "a series is as old as the last scrape"},
@@ -77,13 +76,13 @@ var costs = map[string][]Cost{
 	},
 }
 
-// settingWindow is the chain's own: how long nothing may happen.
+// settingWindow is the chain's own: the duration of the control window.
 const settingWindow = "window"
 
 // Costs are the settings that cost a hop time; none for most of them.
 func Costs(hop string) []Cost { return slices.Clone(costs[hop]) }
 
-// valueOf finds a setting's value, also that of the chain's own.
+// valueOf returns a setting, including settingWindow.
 func valueOf(name string, s snapshot.Setup) snapshot.Setting {
 	if name == settingWindow {
 		return snapshot.Setting{Name: settingWindow, Value: s.Window, Source: "site autoscale.window"}
@@ -91,7 +90,7 @@ func valueOf(name string, s snapshot.Setup) snapshot.Setting {
 	return s.Setting(name)
 }
 
-// budgetOf is the worst case of a hop's settings; 0 where none bears on it.
+// budgetOf is the worst case of a hop's settings; 0 without any.
 func budgetOf(hop string, s snapshot.Setup) time.Duration {
 	var sum time.Duration
 	for _, c := range costs[hop] {
@@ -100,8 +99,8 @@ func budgetOf(hop string, s snapshot.Setup) time.Duration {
 	return sum
 }
 
-// slowest is the setting that makes a phase slow: of all that cost its hops
-// time, the one with the largest sum. The name is empty when there is none.
+// slowest is the setting with the largest total delay in a phase, with its hops. The name
+// is empty without one.
 func slowest(phase string, s snapshot.Setup) (setting snapshot.Setting, hops []string) {
 	var best time.Duration
 	for _, name := range settingsOf(phase) {

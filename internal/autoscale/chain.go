@@ -30,18 +30,17 @@ type Options struct {
 	// Stay keeps the replicas on GPU nodes that are there: the way of the metric to the
 	// pods alone, without pools and nodes that come.
 	Stay bool
-	// Keep leaves what was created, for a look at it.
+	// Keep retains the run's objects for inspection.
 	Keep bool
 	// Patience is what a hop may take beyond three times its budget (2 minutes
 	// when 0): a loaded control plane takes twenty times what an idle one does.
 	Patience time.Duration
-	// Events tells a watching person how the hops stand; may be nil. It is called
-	// by Observe, one call at a time, and must not block.
+	// Events receives the progress of hops; may be nil. Observe calls it sequentially; it must
+	// not block.
 	Events func(HopEvent)
 }
 
-// HopEvent is how a hop stands: with an empty Verdict it is being waited for,
-// and Reason says what for; otherwise it has ended.
+// HopEvent is the progress of a hop: pending for Reason with an empty Verdict, else ended.
 type HopEvent struct {
 	Phase   string
 	Hop     string
@@ -53,8 +52,7 @@ type HopEvent struct {
 	Took time.Duration
 }
 
-// Deps are how the chain gets at what it looks at; zero where it only judges or
-// is only described.
+// Deps of Observe; zero for a chain that only judges or describes.
 type Deps struct {
 	Cluster func(ctx context.Context) (*kube.Cluster, error)
 	RunID   string
@@ -73,7 +71,7 @@ func New(s *site.Site, p *profile.Profile, o Options, d Deps) *Chain {
 	return &Chain{site: s, profile: p, opts: o, deps: d}
 }
 
-// tell passes e on to whoever watches.
+// tell sends e to Options.Events.
 func (c *Chain) tell(e HopEvent) {
 	if c.opts.Events != nil {
 		c.opts.Events(e)

@@ -10,7 +10,7 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/kube"
 )
 
-// clean removes everything of the run and sees what is left.
+// clean deletes the run's objects and lists the remaining ones.
 func (d *drive) clean(ctx context.Context) error {
 	if d.setup.Keep {
 		_, err := d.hop(ctx, snapshot.HopClean)

@@ -18,8 +18,8 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/kube"
 )
 
-// create makes an object of a kind that has no typed client here. Its resource is
-// its kind's plural, as all of these APIs have it.
+// create creates an object with the dynamic client. Its resource is the kind's regular
+// plural.
 func (d *drive) create(ctx context.Context, o *unstructured.Unstructured) error {
 	gvk := o.GroupVersionKind()
 	resource := gvk.GroupVersion().WithResource(strings.ToLower(gvk.Kind) + "s")
@@ -75,8 +75,7 @@ func (d *drive) place(ctx context.Context) error {
 	return d.createJob(ctx, render.HolderJob(d.values))
 }
 
-// keepFirst makes the first replicas stay, with their nodes, when those that
-// follow them go.
+// keepFirst annotates the first replicas to survive scale-down with their nodes.
 func (d *drive) keepFirst(ctx context.Context) error {
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": render.Kept()}})
 	if err != nil {
@@ -94,7 +93,7 @@ func (d *drive) keepFirst(ctx context.Context) error {
 	return nil
 }
 
-// removeZero ends the pod of the limited NodePool: it has shown what it had to.
+// removeZero deletes the pod of the limited NodePool.
 func (d *drive) removeZero(ctx context.Context) error {
 	if d.values.Zero == "" {
 		return nil
@@ -106,8 +105,7 @@ func (d *drive) removeZero(ctx context.Context) error {
 	return nil
 }
 
-// refused records a hop for which something could not be done: the state says how
-// things stand, and that nothing came of it.
+// refused records a hop whose object could not be created or deleted.
 func (d *drive) refused(ctx context.Context, hop string, cause error) (bool, error) {
 	if ctx.Err() != nil {
 		return false, ctx.Err()

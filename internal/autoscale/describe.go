@@ -9,7 +9,7 @@ import (
 	"github.com/firstlight/firstlight/internal/site"
 )
 
-// Describe says what would be done, a line each.
+// Describe lists the chain's steps, one per line.
 func (c *Chain) Describe() []string {
 	if c.opts.Stay {
 		return c.describeStay()

@@ -21,7 +21,7 @@ import (
 	"github.com/firstlight/firstlight/internal/workload"
 )
 
-// drive is one walk through the chain.
+// drive is one run of the chain.
 type drive struct {
 	chain   *Chain
 	rec     check.Recorder
@@ -52,7 +52,7 @@ type drive struct {
 
 func (d *drive) now() time.Time { return d.clock.Now() }
 
-// stop ends everything that runs in the background.
+// stop ends all background reads and watches.
 func (d *drive) stop() {
 	if d.sampler != nil {
 		d.sampler.Stop()
@@ -65,7 +65,7 @@ func (d *drive) stop() {
 	}
 }
 
-// mark says when the chain itself does something.
+// mark records the time of an action.
 func (d *drive) mark(name string) { d.marks[name] = d.now() }
 
 // state is the chain as it is now.
@@ -96,7 +96,7 @@ const (
 	// finalFor is how long a judge must say that waiting will not help: one watch
 	// may be behind another.
 	finalFor = 3 * time.Second
-	// tellEvery is how often a watching person hears what is waited for.
+	// tellEvery is the interval of progress events.
 	tellEvery = time.Second
 )
 
@@ -139,7 +139,7 @@ func (d *drive) hops(ctx context.Context, names ...string) (passed bool, err err
 	return true, nil
 }
 
-// settled says that a verdict will not be another by waiting.
+// settled reports whether waiting cannot change a verdict.
 func settled(v check.Verdict) bool { return v == check.Passed || v == check.NotApplicable }
 
 // wait waits for a change, at most for so long.
@@ -163,7 +163,7 @@ func (d *drive) wait(ctx context.Context, most time.Duration) error {
 	return nil
 }
 
-// waiting tells a watching person what is waited for.
+// waiting reports the progress of a pending hop.
 func (d *drive) waiting(name string, r judge.Result, waited, within time.Duration) {
 	if now := d.now(); now.Sub(d.told) >= tellEvery {
 		d.told = now

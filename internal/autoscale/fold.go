@@ -10,7 +10,7 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 )
 
-// HopReport is what became of one hop.
+// HopReport is the result of one hop.
 type HopReport struct {
 	Hop     string        `json:"hop"`
 	Phase   string        `json:"phase"`
@@ -176,19 +176,19 @@ func (w *walked) decode(obs []check.Observation) (ids map[string][]string, unrea
 	ids, unread = map[string][]string{}, map[string]string{}
 	setups := check.OfKind(obs, snapshot.KindSetup)
 	if len(setups) != 1 {
-		w.problem = fmt.Sprintf("the chain has %d setups, not one", len(setups))
+		w.problem = fmt.Sprintf("the chain has %d setups, want one", len(setups))
 		return ids, unread
 	}
 	setup, err := check.Decode[snapshot.Setup](setups[0])
 	if err != nil {
-		w.problem = "the setup can not be read: " + err.Error()
+		w.problem = "cannot read the setup: " + err.Error()
 		return ids, unread
 	}
 	w.setup = setup
 	known := hopNames()
 	for _, o := range check.OfKind(obs, snapshot.KindHop) {
 		if !slices.Contains(known, o.Target) {
-			w.problem = fmt.Sprintf("there is no hop %q", o.Target)
+			w.problem = fmt.Sprintf("unknown hop %q", o.Target)
 			return ids, unread
 		}
 		if len(ids[o.Target]) > 0 || unread[o.Target] != "" {

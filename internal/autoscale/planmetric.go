@@ -27,7 +27,7 @@ const (
 	stabilization = 5 * time.Second
 	// consolidateAfter of the run's own NodePool.
 	consolidateAfter = 2 * time.Second
-	// loadFor bounds the load, should nobody end it.
+	// loadFor bounds the load.
 	loadFor = 2 * time.Hour
 )
 

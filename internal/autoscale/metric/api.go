@@ -38,7 +38,7 @@ func newAPI(c *kube.Cluster, m snapshot.Metric, namespace string) api {
 	return api{client: c.Client.CoreV1().RESTClient(), metric: m, namespace: namespace}
 }
 
-// version is what the group prefers.
+// version is the group's preferred version.
 func (a api) version(ctx context.Context) (string, error) {
 	raw, err := a.client.Get().AbsPath("/apis/" + Group(a.metric.API)).DoRaw(ctx)
 	if err != nil {
@@ -51,7 +51,7 @@ func (a api) version(ctx context.Context) (string, error) {
 	return group.PreferredVersion.Version, nil
 }
 
-// value is the metric's value now: of external metrics the sum, as the HPA has it.
+// value is the current value; for external metrics the sum, as in the HPA.
 func (a api) value(ctx context.Context, version string) (float64, error) {
 	chosen := labels.SelectorFromSet(a.metric.Selector).String()
 	path, param := fmt.Sprintf("/apis/%s/%s/namespaces/%s/%s", Group(a.metric.API), version, a.namespace, a.metric.Name), "labelSelector"
@@ -73,7 +73,7 @@ func parseValue(raw []byte) (float64, error) {
 		} `json:"items"`
 	}
 	if err := guard.JSON(raw, &list); err != nil {
-		return 0, fmt.Errorf("read the metrics API's answer: %w", err)
+		return 0, fmt.Errorf("decode the metrics API's response: %w", err)
 	}
 	if len(list.Items) == 0 {
 		return 0, fmt.Errorf("%w: its list is empty", errNoValue)
@@ -85,7 +85,7 @@ func parseValue(raw []byte) (float64, error) {
 	return sum, nil
 }
 
-// listed are the names of the metrics that the API lists, of those about GPUs.
+// listed returns the names of the GPU metrics that the API lists.
 func (a api) listed(ctx context.Context, version string) ([]string, error) {
 	raw, err := a.client.Get().AbsPath("/apis/" + Group(a.metric.API) + "/" + version).DoRaw(ctx)
 	if err != nil {
@@ -104,7 +104,7 @@ func parseListed(raw []byte, m snapshot.Metric) ([]string, error) {
 		name := r.Name
 		if of, rest, ok := strings.Cut(r.Name, "/"); ok {
 			if of != "namespaces" {
-				continue // of another kind of object
+				continue // metric of another kind of object
 			}
 			name = rest
 		}
@@ -116,8 +116,8 @@ func parseListed(raw []byte, m snapshot.Metric) ([]string, error) {
 	return out, nil
 }
 
-// answered marks an error that is the API's answer, and not that it cannot be
-// asked or may not be.
+// answered marks an error response of the API, in contrast to an unreachable or forbidden
+// API.
 func answered(err error) error {
 	var status apierrors.APIStatus
 	if errors.As(err, &status) && status.Status().Code != 0 && !apierrors.IsForbidden(err) && !apierrors.IsUnauthorized(err) {

@@ -12,7 +12,7 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/prom"
 )
 
-// readCoverage holds what Prometheus has of the series against the nodes' GPUs.
+// readCoverage compares the series in Prometheus with the nodes' GPUs.
 func readCoverage(ctx context.Context, p prom.Prometheus, series string, gpus map[string]int, h hosts, fresh time.Duration) ([]snapshot.Coverage, error) {
 	values, _, err := p.Query(ctx, series, time.Time{})
 	if err != nil {
@@ -29,7 +29,7 @@ func readCoverage(ctx context.Context, p prom.Prometheus, series string, gpus ma
 	return cover(values, stamps, targets, gpus, h, fresh), nil
 }
 
-// cover counts a node's series, one a GPU.
+// cover counts the series of each node, one per GPU.
 func cover(values, stamps []prom.Sample, targets []prom.Target, gpus map[string]int, h hosts, fresh time.Duration) []snapshot.Coverage {
 	age := map[string]time.Duration{}
 	for _, s := range stamps {
@@ -72,7 +72,7 @@ func cover(values, stamps []prom.Sample, targets []prom.Target, gpus map[string]
 	return out
 }
 
-// addLabels notes which labels the node's series have.
+// addLabels collects the label names of the node's series.
 func addLabels(c *snapshot.Coverage, labels map[string]string) {
 	for name := range labels {
 		if name != "__name__" && !slices.Contains(c.Labels, name) {
@@ -81,7 +81,7 @@ func addLabels(c *snapshot.Coverage, labels map[string]string) {
 	}
 }
 
-// stamp is the time that timestamp() tells as a value.
+// stamp converts a value of timestamp().
 func stamp(seconds float64) time.Time { return time.UnixMilli(int64(seconds * 1000)).UTC() }
 
 // identity is a series' labels without its name, which functions drop.

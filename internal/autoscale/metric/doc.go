@@ -1,8 +1,7 @@
-// Package metric reads the metric on its way: in the exporters, in Prometheus, at
-// the metrics API, each as often as Prometheus scrapes, in the background; and
-// what the value is made of.
+// Package metric reads the metric in the background at each stage: in the exporters, in
+// Prometheus and at the metrics API, with the series of the value.
 //
-// Invariants: a reading's time is our own clock's, so that readings of different
-// places can be told apart. An answer that is no value is a reading with the
-// reason; a place that cannot be asked at all is a problem. Every look is bounded.
+// Invariants: a reading has the local time, so that stages are comparable. An error
+// response is a reading with the error; an unreachable stage is a problem. Every read has
+// a timeout.
 package metric

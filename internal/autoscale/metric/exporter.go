@@ -13,8 +13,7 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/prom"
 )
 
-// Sweep reads all GPUs of nodes in their exporters, once: what they draw before
-// the load comes.
+// Sweep reads all GPUs of nodes in their exporters once, before the load.
 func (s *Sampler) Sweep(ctx context.Context, nodes []string) {
 	ctx, cancel := context.WithTimeout(ctx, lookWithin)
 	defer cancel()
@@ -22,8 +21,7 @@ func (s *Sampler) Sweep(ctx context.Context, nodes []string) {
 	s.readNodes(ctx, nodes, func(prom.Sample) bool { return true })
 }
 
-// Load makes the GPUs of these pods be read in the exporters of their nodes; none
-// ends it.
+// Load sets the pods whose GPUs are read in the exporters; none stops the reads.
 func (s *Sampler) Load(pods []snapshot.Pod) {
 	load := map[string]bool{}
 	for _, p := range pods {
@@ -57,7 +55,7 @@ func (s *Sampler) readExporters(ctx context.Context) {
 // errNoExporter: the node has no pod of dcgm-exporter.
 var errNoExporter = errors.New("no dcgm-exporter pod is on this node")
 
-// mostAtOnce bounds how many exporters are read side by side.
+// mostAtOnce bounds the concurrent exporter reads.
 const mostAtOnce = 8
 
 // readNodes reads exporters. wanted nil: the GPUs of the load's pods.

@@ -11,7 +11,7 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/kube"
 )
 
-// exporterPort is where dcgm-exporter listens when its pod does not say.
+// exporterPort is the default port of dcgm-exporter.
 const exporterPort = 9400
 
 // exporterPod is the exporter of one node.
@@ -20,12 +20,12 @@ type exporterPod struct {
 	port                      int
 }
 
-// findExporters lists the exporters' pods: of the DaemonSet of the GPU stack, or
-// of the exporter's own chart wherever it is.
+// findExporters lists the exporter pods of the GPU stack's DaemonSet, or of the exporter's
+// own chart in any namespace.
 func findExporters(ctx context.Context, c *kube.Cluster, namespace string) ([]exporterPod, error) {
 	sets, err := c.Client.AppsV1().DaemonSets(namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
-		return nil, fmt.Errorf("look for dcgm-exporter: %w", err)
+		return nil, fmt.Errorf("find dcgm-exporter: %w", err)
 	}
 	in, selector := metav1.NamespaceAll, "app.kubernetes.io/name=dcgm-exporter"
 	for _, s := range sets.Items {
@@ -35,7 +35,7 @@ func findExporters(ctx context.Context, c *kube.Cluster, namespace string) ([]ex
 	}
 	pods, err := c.Client.CoreV1().Pods(in).List(ctx, metav1.ListOptions{LabelSelector: selector})
 	if err != nil {
-		return nil, fmt.Errorf("look for the pods of dcgm-exporter: %w", err)
+		return nil, fmt.Errorf("list the pods of dcgm-exporter: %w", err)
 	}
 	out := make([]exporterPod, 0, len(pods.Items))
 	for _, p := range pods.Items {

@@ -15,13 +15,13 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/prom"
 )
 
-// The forms in which a GPU's series names the pod that uses the GPU.
+// Forms of the pod labels in a GPU's series.
 const (
 	Plain    = "plain"
 	Exported = "exported"
 )
 
-// errNoValue: the place was asked, and its answer is no value.
+// errNoValue marks a response without a value.
 var errNoValue = errors.New("no value")
 
 // label is the name of one of the workload's labels.
@@ -32,7 +32,7 @@ func label(form, name string) string {
 	return name
 }
 
-// Selector are the labels that choose the series of a container of a namespace.
+// Selector returns the labels of the series of a container in a namespace.
 func Selector(form, namespace, container string) map[string]string {
 	s := map[string]string{label(form, "container"): container}
 	if namespace != "" {
@@ -41,7 +41,7 @@ func Selector(form, namespace, container string) map[string]string {
 	return s
 }
 
-// Matchers writes labels as PromQL does: {a="b"}.
+// Matchers formats labels as PromQL: {a="b"}.
 func Matchers(labels map[string]string) string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(labels)) {
@@ -50,12 +50,12 @@ func Matchers(labels map[string]string) string {
 	return "{" + strings.Join(parts, ",") + "}"
 }
 
-// FormOf tells the form: by series that have it, else by the job's honor_labels,
-// else the one that firstlight's documentation recommends.
+// FormOf detects the form from the series, else from the job's honor_labels, else it is
+// Plain.
 func FormOf(ctx context.Context, p prom.Prometheus, series string, job *prom.Job) (string, error) {
 	samples, _, err := p.Query(ctx, "count("+series+`{exported_pod!=""})`, time.Time{})
 	if err != nil {
-		return Plain, fmt.Errorf("look for the workloads' labels of %s: %w", series, err)
+		return Plain, fmt.Errorf("query the workload labels of %s: %w", series, err)
 	}
 	if len(samples) > 0 || job != nil && !job.HonorLabels {
 		return Exported, nil
@@ -63,8 +63,8 @@ func FormOf(ctx context.Context, p prom.Prometheus, series string, job *prom.Job
 	return Plain, nil
 }
 
-// Query is what the adapter's rule asks for the metric, filled in with its
-// series and labels. Without a rule it is that of firstlight's own.
+// Query expands the adapter's metricsQuery template; an empty template is that of
+// firstlight's rules.
 func Query(template, series string, matchers map[string]string, groupBy string, window time.Duration) string {
 	inner := strings.TrimSuffix(strings.TrimPrefix(Matchers(matchers), "{"), "}")
 	if template == "" {
@@ -76,7 +76,7 @@ func Query(template, series string, matchers map[string]string, groupBy string, 
 	).Replace(strings.TrimSpace(template))
 }
 
-// span writes a range of at least a millisecond.
+// span formats a range of at least a millisecond.
 func span(d time.Duration) string {
 	return model.Duration(max(d, time.Millisecond).Truncate(time.Millisecond)).String()
 }

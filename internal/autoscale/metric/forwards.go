@@ -14,11 +14,10 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/prom"
 )
 
-// maxExposition bounds what is read of an exporter.
+// maxExposition bounds an exporter's response.
 const maxExposition = 16 << 20
 
-// forwards read exporters through ports forwarded by the API server, which stay
-// open between readings.
+// forwards read exporters through port-forwards that stay open between reads.
 type forwards struct {
 	cluster *kube.Cluster
 	client  *http.Client
@@ -67,12 +66,12 @@ func (f *forwards) get(ctx context.Context, url string) ([]byte, error) {
 	}
 	resp, err := f.client.Do(req)
 	if err != nil {
-		return nil, fmt.Errorf("ask: %w", err)
+		return nil, fmt.Errorf("send request: %w", err)
 	}
 	defer resp.Body.Close()
 	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxExposition))
 	if err != nil {
-		return nil, fmt.Errorf("read answer: %w", err)
+		return nil, fmt.Errorf("read response: %w", err)
 	}
 	if resp.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("%s: %.100s", resp.Status, strings.TrimSpace(string(raw)))
@@ -80,7 +79,7 @@ func (f *forwards) get(ctx context.Context, url string) ([]byte, error) {
 	return raw, nil
 }
 
-// to is the local end of a forward to a pod, opened where it is not.
+// to returns the local address of a port-forward to a pod, opened if needed.
 func (f *forwards) to(ctx context.Context, pod exporterPod) (string, error) {
 	f.mu.Lock()
 	have, ok := f.open[pod.node]
@@ -109,7 +108,6 @@ func (f *forwards) drop(node string) {
 	}
 }
 
-// close ends all.
 func (f *forwards) close() {
 	f.mu.Lock()
 	nodes := make([]string, 0, len(f.open))
@@ -122,5 +120,5 @@ func (f *forwards) close() {
 	}
 }
 
-// lookWithin bounds one look at one place.
+// lookWithin bounds one read.
 const lookWithin = 10 * time.Second

@@ -6,16 +6,15 @@ import (
 	"strings"
 )
 
-// hosts knows the site's GPU nodes by the names that series give them.
+// hosts maps labels of series to the site's GPU nodes.
 type hosts struct {
 	nodes []string
 	// byPod and byIP are the exporters' pods.
 	byPod, byIP map[string]string
 }
 
-// of is the node that a series is of, as the site names it; empty when it cannot
-// be told. dcgm-exporter calls the label Hostname, newer ones hostname, and some
-// print a domain behind it.
+// of returns the site's name of a series' node; empty if unknown. dcgm-exporter calls the
+// label Hostname, newer versions hostname, and some append a domain.
 func (h hosts) of(labels map[string]string) string {
 	for name, value := range labels {
 		if strings.EqualFold(name, "hostname") {
@@ -61,7 +60,7 @@ func (h hosts) named(value string) string {
 	return ""
 }
 
-// target is the node that a scrape target is on.
+// target is the node of a scrape target.
 func (h hosts) target(labels map[string]string, scrapeURL string) string {
 	if n := h.of(labels); n != "" {
 		return n

@@ -24,8 +24,8 @@ func (s *Sampler) readCoverage(ctx context.Context) {
 		return
 	}
 	s.findPods(ctx)
-	// A sample of before the chain began says nothing of an exporter that has died
-	// since, nor does the first one after it: only what came a scrape later counts.
+	// A sample from before the chain, or from its first scrape, does not prove a running
+	// exporter.
 	fresh := min(s.c.Fresh, s.c.Clock.Since(s.began)-s.c.Scrape)
 	c, err := readCoverage(ctx, *s.c.Prometheus, s.c.Metric.Series, s.c.GPUs, s.known(), fresh)
 	s.keep(ctx, snapshot.ProblemPrometheus+"/coverage", err, func(time.Time) {
@@ -35,7 +35,7 @@ func (s *Sampler) readCoverage(ctx context.Context) {
 	})
 }
 
-// findPods learns which exporter is on which node.
+// findPods updates the exporter of each node.
 func (s *Sampler) findPods(ctx context.Context) {
 	pods, err := findExporters(ctx, s.c.Cluster, s.c.Stack)
 	s.keep(ctx, snapshot.ProblemExporter, err, func(time.Time) {
@@ -68,7 +68,7 @@ func (s *Sampler) readAPI(ctx context.Context) {
 	s.keep(ctx, snapshot.ProblemMetricsAPI, err, func(now time.Time) { s.atAPI = add(s.atAPI, reading(now, v, err)) })
 }
 
-// apiVersion is asked for until it is known.
+// apiVersion discovers the version once.
 func (s *Sampler) apiVersion(ctx context.Context) (string, error) {
 	s.mu.Lock()
 	known := s.version
@@ -92,7 +92,7 @@ func (s *Sampler) apiVersion(ctx context.Context) (string, error) {
 func (s *Sampler) readListed(ctx context.Context) {
 	version, err := s.apiVersion(ctx)
 	if err != nil {
-		return // a reading says so
+		return // reported by readAPI
 	}
 	names, err := s.api.listed(ctx, version)
 	s.keep(ctx, snapshot.ProblemMetricsAPI+"/list", err, func(time.Time) { s.listed = names })

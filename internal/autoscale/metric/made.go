@@ -13,34 +13,33 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/prom"
 )
 
-// inNamespace chooses the series of a namespace only: a custom metric's selector
-// does not say it, since it is the described object's.
+// inNamespace adds the namespace to the selector: a custom metric's selector lacks it.
 func inNamespace(m snapshot.Metric, namespace string) snapshot.Metric {
 	m.Selector = maps.Clone(m.Selector)
 	m.Selector[label(m.Form, "namespace")] = namespace
 	return m
 }
 
-// readMade reads the series that the value is made of: those that the selector
-// chooses, also such as have ended and still count in the window.
+// readMade reads the series of the value: those that match the selector, including ended
+// ones that still count in the window.
 func readMade(ctx context.Context, p prom.Prometheus, m snapshot.Metric, window, step time.Duration, h hosts, now time.Time) ([]snapshot.Sample, error) {
 	chosen := m.Series + Matchers(m.Selector)
 	values, _, err := p.Query(ctx, fmt.Sprintf("avg_over_time(%s[%s])", chosen, span(window)), time.Time{})
 	if err != nil {
-		return nil, fmt.Errorf("query what the value is made of: %w", err)
+		return nil, fmt.Errorf("query the series of the value: %w", err)
 	}
 	if len(values) == 0 {
 		return nil, nil
 	}
 	stamps, _, err := p.Query(ctx, fmt.Sprintf("max_over_time(timestamp(%s)[%s:%s])", chosen, span(window), span(step)), values[0].At)
 	if err != nil {
-		return nil, fmt.Errorf("query the times of what the value is made of: %w", err)
+		return nil, fmt.Errorf("query the times of the value's series: %w", err)
 	}
 	return made(values, stamps, m.Form, h, now), nil
 }
 
-// made joins values with the times of their last samples. now is our clock's at
-// the time of the query: ages are Prometheus' own, times ours.
+// made joins values with the times of their last samples. now is the local time of the
+// query: ages are Prometheus' own, times local.
 func made(values, stamps []prom.Sample, form string, h hosts, now time.Time) []snapshot.Sample {
 	sampled := map[string]float64{}
 	for _, s := range stamps {
@@ -63,7 +62,7 @@ func made(values, stamps []prom.Sample, form string, h hosts, now time.Time) []s
 	return out
 }
 
-// readValue asks Prometheus what the adapter would.
+// readValue sends the adapter's query to Prometheus.
 func readValue(ctx context.Context, p prom.Prometheus, query string) (float64, error) {
 	samples, _, err := p.Query(ctx, query, time.Time{})
 	if err != nil {
@@ -73,7 +72,7 @@ func readValue(ctx context.Context, p prom.Prometheus, query string) (float64, e
 	case len(samples) == 0:
 		return 0, fmt.Errorf("%w: no series", errNoValue)
 	case len(samples) > 1:
-		return 0, fmt.Errorf("%w: %d series where one is meant", errNoValue, len(samples))
+		return 0, fmt.Errorf("%w: %d series, want one", errNoValue, len(samples))
 	case math.IsNaN(samples[0].Value):
 		return 0, fmt.Errorf("%w: NaN", errNoValue)
 	}

@@ -15,10 +15,10 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/prom"
 )
 
-// Config says what is read.
+// Config of a Sampler.
 type Config struct {
 	Cluster *kube.Cluster
-	// Prometheus may be nil; then Unreachable says why.
+	// Prometheus may be nil for the reason Unreachable.
 	Prometheus  *prom.Prometheus
 	Unreachable error
 	Metric      snapshot.Metric
@@ -26,24 +26,23 @@ type Config struct {
 	Namespace string
 	// GPUs of each node of the site.
 	GPUs map[string]int
-	// Stack is the namespace of the GPU stack, with its exporters.
+	// Stack is the namespace of the GPU stack with its exporters.
 	Stack string
-	// Scrape and Window are Prometheus' scrape interval and the rule's range; Fresh
-	// is how old a sample may be. One of before Start, and of the scrape after it, is
-	// never fresh.
+	// Scrape interval of Prometheus, Window of the rule, and Fresh, the maximum age of a
+	// sample. Samples from before Start and its first scrape are never fresh.
 	Scrape, Window, Fresh time.Duration
-	// Every is how often each place is asked.
+	// Every is the read interval of each stage.
 	Every time.Duration
 	Clock clock.WithTicker
 }
 
-// Every is how often to look at a metric that is scraped so often: twice a
-// scrape, so that a reading is seldom much older than what it tells of.
+// Every returns the read interval for a scrape interval and a window: two reads per
+// scrape, between 250 ms and 5 s.
 func Every(scrape, window time.Duration) time.Duration {
 	return min(max(min(scrape/2, window/5), 250*time.Millisecond), 5*time.Second)
 }
 
-// Sampler reads in the background.
+// Sampler reads the metric in the background.
 type Sampler struct {
 	c        Config
 	api      api
@@ -56,7 +55,7 @@ type Sampler struct {
 	mu       sync.Mutex
 	hosts    hosts
 	pods     []exporterPod
-	load     map[string]bool // the pods whose GPUs are read in the exporters; nil: none
+	load     map[string]bool // pods whose GPUs are read in the exporters
 	problems map[string]string
 	prom     []snapshot.Reading
 	atAPI    []snapshot.Reading
@@ -67,7 +66,7 @@ type Sampler struct {
 	version  string
 }
 
-// New makes a sampler that Start starts.
+// New returns a sampler; Start starts it.
 func New(c Config) *Sampler {
 	if c.Clock == nil {
 		c.Clock = clock.RealClock{}
@@ -95,7 +94,7 @@ func (s *Sampler) Start(ctx context.Context) {
 	}
 }
 
-// Stop ends all reading and waits for it.
+// Stop stops all reads and waits for them.
 func (s *Sampler) Stop() {
 	if s.cancel != nil {
 		s.cancel()
@@ -119,10 +118,10 @@ func (s *Sampler) loop(ctx context.Context, every time.Duration, look func(conte
 	}
 }
 
-// Changed has something whenever there is something new; it is for one waiter.
+// Changed receives after every read; it has one reader.
 func (s *Sampler) Changed() <-chan struct{} { return s.changed }
 
-// Fill puts what is known into a state.
+// Fill copies the readings into a state.
 func (s *Sampler) Fill(st *snapshot.State) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -134,7 +133,7 @@ func (s *Sampler) Fill(st *snapshot.State) {
 	maps.Copy(st.Problems, s.problems)
 }
 
-// keep changes what is known. A look that ended because reading ends tells nothing.
+// keep records a read. A read that was cancelled by Stop is ignored.
 func (s *Sampler) keep(ctx context.Context, problem string, err error, change func(now time.Time)) {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return
@@ -154,7 +153,7 @@ func (s *Sampler) keep(ctx context.Context, problem string, err error, change fu
 	}
 }
 
-// reading makes one of a value or of the reason why there is none.
+// reading returns a Reading of a value or an error.
 func reading(now time.Time, v float64, err error) snapshot.Reading {
 	if err != nil {
 		return snapshot.Reading{At: now, Err: err.Error()}

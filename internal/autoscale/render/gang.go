@@ -13,8 +13,8 @@ import (
 	"github.com/firstlight/firstlight/internal/workload"
 )
 
-// Members are what a gang is made of: its group objects, to be created first, and
-// its Job or, without one, its pods.
+// Members of a gang: its group objects, created first, and its Job or, without one, its
+// pods.
 type Members struct {
 	Groups []*unstructured.Unstructured
 	Job    *batchv1.Job
@@ -52,14 +52,14 @@ func gang(v Values, scheduler workload.Scheduler, name, role string, nodes map[s
 		Namespace: v.Namespace, Labels: labels, MinCount: v.Gang, Priority: kube.PriorityClassOf(v.Run), Spec: workload.Spec{Name: name},
 	}, job), Job: job}
 	if _, kai := scheduler.(workload.KAI); kai {
-		// Its pod grouper, up to release 0.12 at least, makes a group of its own for
-		// each pod of a Job, whatever the Job says; a pod of nobody's keeps its group.
+		// Its pod grouper (at least up to 0.12) creates a group for each pod of a Job; pods
+		// without an owner keep their group.
 		m.Job, m.Pods = nil, podsOf(job, v.Gang)
 	}
 	return m
 }
 
-// podsOf are the pods that a Job would make.
+// podsOf lists the pods that a Job would create.
 func podsOf(job *batchv1.Job, count int) []*corev1.Pod {
 	var out []*corev1.Pod
 	for i := range count {

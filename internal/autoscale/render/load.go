@@ -20,8 +20,7 @@ func HolderJob(v Values) *batchv1.Job {
 	return v.onSite(Holder, snapshot.RoleHolder, 1, v.pod(container, v.WorkerImage, 1, v.siteTolerations()))
 }
 
-// LoadJob puts load on GPUs of the inventory, one a pod, so that it takes what
-// is free wherever it is.
+// LoadJob loads GPUs of the inventory, one per pod, so that it fits free GPUs on any node.
 func LoadJob(v Values) *batchv1.Job {
 	pod := v.pod(container, v.LoadImage, 1, v.siteTolerations())
 	c := &pod.Containers[0]

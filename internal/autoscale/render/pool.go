@@ -20,9 +20,9 @@ const drainWithin = 30 * time.Second
 // rolePool is the role of the pool of the replicas and the gang.
 const rolePool = "pool"
 
-// PoolNames are those of the NodePools that a run makes. Some providers make a
-// node's name of its pool's, and KAI writes a node's name into a label, which
-// takes 63 characters: with it, names are short.
+// PoolNames are the names of the run's NodePools. They are short with KAI, which writes a
+// node's name (with some providers derived from the pool's) into a label of at most 63
+// characters.
 func PoolNames(run string, kai bool) (pool, zero, short string) {
 	pool = "firstlight-" + run
 	if kai {

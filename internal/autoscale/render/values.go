@@ -54,7 +54,7 @@ type Values struct {
 	ConsolidateAfter time.Duration
 	WorkerImage      string
 	LoadImage        string
-	// LoadFor bounds the load, should nobody end it.
+	// LoadFor bounds the load.
 	LoadFor time.Duration
 	// Queue is KAI's; empty for the default scheduler.
 	Queue string
@@ -74,7 +74,7 @@ const (
 // graceSeconds is how long a container has to end: nothing here has anything to save.
 const graceSeconds = 5
 
-// Validate refuses what would make objects that mean something else.
+// Validate reports missing values.
 func (v Values) Validate() error {
 	var problems []error
 	for name, missing := range map[string]bool{
@@ -83,7 +83,7 @@ func (v Values) Validate() error {
 		"target": v.Target <= 0, "GPUs a replica": v.GPUs < 1 && !v.Stay, "GPUs of the load": v.LoadGPUs < 1, "room to scale": v.Min < 1 || v.Max <= v.Min,
 	} {
 		if missing {
-			problems = append(problems, fmt.Errorf("render the chain's objects: no %s", name))
+			problems = append(problems, fmt.Errorf("cannot render the chain's objects: %s missing", name))
 		}
 	}
 	return errors.Join(problems...)

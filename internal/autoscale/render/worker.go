@@ -8,9 +8,7 @@ import (
 	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 )
 
-// Kept are the annotations by which the first replicas outlive those that the
-// load brings, and their nodes the empty ones: an autoscaler may just as well move
-// a replica onto one of those and remove the node that it was on.
+// Kept are the annotations that keep the first replicas and their nodes during scale-down.
 func Kept() map[string]string {
 	return map[string]string{
 		"controller.kubernetes.io/pod-deletion-cost":     "1000",
@@ -49,7 +47,7 @@ func apart(labels map[string]string) *corev1.Affinity {
 	}}}}
 }
 
-// Zero is the pod that no NodePool but the one with limit 0 could make a node for.
+// Zero is the pod that fits only the NodePool with limit 0.
 func Zero(v Values) *corev1.Pod {
 	pod := v.pod(ZeroPod, v.WorkerImage, v.GPUs, v.tolerations())
 	pod.RestartPolicy = corev1.RestartPolicyNever

@@ -15,7 +15,7 @@ import (
 	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 )
 
-// adapter reads its arguments, and its rules where they are mounted from a ConfigMap.
+// adapter reads the adapter's arguments, and its rules if they are in a ConfigMap.
 func (f *finder) adapter(ctx context.Context) {
 	d, source := f.deployment(ctx, f.w.Site.Autoscale.Adapter)
 	f.options(adapterOptions(), containersOf(d), source)
@@ -40,7 +40,7 @@ func (f *finder) adapter(ctx context.Context) {
 // assumedWindow is that of firstlight's own rules.
 const assumedWindow = 2 * time.Minute
 
-// rulesOf finds the file that --config names among the mounted ConfigMaps.
+// rulesOf returns the --config file from the mounted ConfigMaps.
 func (f *finder) rulesOf(ctx context.Context, d *appsv1.Deployment) (text, source string, err error) {
 	if d == nil {
 		return "", "", errors.New("the adapter's Deployment could not be read")
@@ -62,7 +62,7 @@ func (f *finder) rulesOf(ctx context.Context, d *appsv1.Deployment) (text, sourc
 			}
 		}
 	}
-	return "", "", errors.New("the adapter's rules are in no ConfigMap that its Deployment mounts where --config says")
+	return "", "", errors.New("the adapter's --config file is not in a mounted ConfigMap")
 }
 
 func configFile(c corev1.Container) string {

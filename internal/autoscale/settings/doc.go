@@ -1,9 +1,7 @@
-// Package settings finds what costs time in the chain, where the cluster says it:
-// Prometheus' configuration and targets, the arguments and the environment of the
-// adapter, the autoscaler, the exporter and kube-controller-manager, the adapter's
-// rules, the NodePool and its node class.
+// Package settings reads the settings that delay the chain: Prometheus' configuration and
+// targets, the arguments and environment of the adapter, the autoscaler, the exporter and
+// kube-controller-manager, the adapter's rules, the NodePool and its node class.
 //
-// Each setting says where it was read. What could not be read is the upstream
-// default and says so; what the site file states overrides both. Nothing here
-// fails: that a setting is only assumed is for the reader to weigh.
+// Each setting has its source. A setting that cannot be read is the upstream default and
+// marked as assumed; the site file overrides both. Read errors are not returned.
 package settings

@@ -16,41 +16,40 @@ import (
 	"github.com/firstlight/firstlight/internal/site"
 )
 
-// Where is what is looked at.
+// Where lists the sources.
 type Where struct {
 	Cluster *kube.Cluster
-	// Prometheus may be nil: it could not be reached.
+	// Prometheus is nil if unreachable.
 	Prometheus *prom.Prometheus
 	Site       *site.Site
-	// Metric and External: which of the adapter's rules counts.
+	// Metric and External select the adapter's rule.
 	Metric   string
 	External bool
-	// Stabilization and Consolidate are the run's own; Consolidate is 0 where the
-	// NodePool Pool says it.
+	// Stabilization and Consolidate of the run; Consolidate is 0 where it is read from the
+	// NodePool Pool.
 	Stabilization, Consolidate time.Duration
 	Pool                       string
 }
 
-// Found is what was found.
+// Found holds the settings found.
 type Found struct {
 	Settings []snapshot.Setting
-	// Rules of the adapter; nil when they could not be read, and then Why says why.
+	// Rules of the adapter; nil for the reason Why.
 	Rules []Rule
 	Why   string
-	// Exporters is how Prometheus scrapes them; nil when it could not be asked.
+	// Exporters is the scrape job of the exporters; nil if Prometheus is unreachable.
 	Exporters *prom.Job
 }
 
-// each bounds one look: what a cluster does not answer in time is assumed.
+// each bounds one read; after that the setting is assumed.
 const each = 10 * time.Second
 
-// finder gathers.
 type finder struct {
 	w     Where
 	found Found
 }
 
-// Find looks everywhere. It takes as long as the slowest look at most.
+// Find reads all settings. Each source has its own timeout.
 func Find(ctx context.Context, w Where) Found {
 	f := &finder{w: w}
 	a := w.Site.Autoscale
@@ -83,7 +82,7 @@ func (f *finder) own(name string, value time.Duration, source string) {
 	f.add(name, value, source, false)
 }
 
-// override lets the site file have the last word.
+// override applies the settings of the site file.
 func (f *finder) override(settings map[string]site.Duration) {
 	for name, d := range settings {
 		s := snapshot.Setting{Name: name, Value: metav1.Duration{Duration: d.D()}, Source: "site autoscale.settings." + name}
@@ -99,7 +98,7 @@ func (f *finder) override(settings map[string]site.Duration) {
 	})
 }
 
-// options reads a program's options from its containers, the named one first.
+// options reads a program's options from its containers.
 func (f *finder) options(options []option, containers []corev1.Container, source string) {
 	for _, o := range options {
 		value, by, ok := time.Duration(0), "", false
@@ -119,7 +118,7 @@ func (f *finder) options(options []option, containers []corev1.Container, source
 	}
 }
 
-// deployment reads one by namespace/name; nil when it cannot be.
+// deployment reads a Deployment by namespace/name; nil on error.
 func (f *finder) deployment(ctx context.Context, ref string) (*appsv1.Deployment, string) {
 	source := "Deployment " + ref
 	namespace, name, ok := strings.Cut(ref, "/")

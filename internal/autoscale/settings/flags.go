@@ -9,11 +9,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// option is how a program takes one setting.
+// option describes the flag and variable of one setting.
 type option struct {
 	setting string
-	// flags are names without dashes; env are environment variables. The later
-	// of several equal flags counts, and a flag before a variable.
+	// flags without dashes; env are environment variables. The last of several flags wins,
+	// and a flag before a variable.
 	flags, env []string
 	// unit of a bare number; 0: a number needs its unit.
 	unit time.Duration
@@ -21,7 +21,7 @@ type option struct {
 	otherwise time.Duration
 }
 
-// find reads an option of a container, and says which flag or variable it was.
+// find reads an option of a container and returns its flag or variable.
 func find(o option, c corev1.Container) (value time.Duration, by string, ok bool) {
 	args := append(append([]string{}, c.Command...), c.Args...)
 	for i, a := range args {
@@ -53,7 +53,7 @@ func find(o option, c corev1.Container) (value time.Duration, by string, ok bool
 	return 0, "", false
 }
 
-// span reads a duration as Go writes it, or a number of units.
+// span parses a Go duration or a number of units.
 func span(text string, unit time.Duration) (time.Duration, bool) {
 	text = strings.Trim(text, `"'`)
 	if d, err := time.ParseDuration(text); err == nil && d >= 0 {

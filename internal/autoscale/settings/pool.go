@@ -14,8 +14,7 @@ import (
 	"github.com/firstlight/firstlight/internal/site"
 )
 
-// pool reads what a node of the NodePool takes: to boot where its node class says
-// so, to be quiet, to go.
+// pool reads the delays of a NodePool: registration, consolidation and termination.
 func (f *finder) pool(ctx context.Context) {
 	class := f.w.Site.Autoscale.NodeClass
 	if f.w.Consolidate > 0 {
@@ -33,10 +32,10 @@ func (f *finder) pool(ctx context.Context) {
 	f.add(snapshot.SettingTermination, karpenterDrain+endTime, "Karpenter's least drain time, and what an instance takes to end", true)
 }
 
-// kwokGroup is that of the node classes of Karpenter's KWOK provider.
+// kwokGroup is the API group of the KWOK provider's node classes.
 const kwokGroup = "karpenter.kwok.sh"
 
-// given reads a NodePool that is not ours, and says its node class.
+// given reads an existing NodePool and returns its node class.
 func (f *finder) given(ctx context.Context) site.NodeClass {
 	source := "NodePool " + f.w.Pool
 	u, err := f.w.Cluster.Dynamic.Resource(kube.NodePools()).Get(ctx, f.w.Pool, metav1.GetOptions{})
@@ -54,13 +53,12 @@ func (f *finder) given(ctx context.Context) site.NodeClass {
 	return site.NodeClass{Group: ref["group"], Kind: ref["kind"], Name: ref["name"]}
 }
 
-// registration reads the delay that a node class states, as that of Karpenter's
-// KWOK provider does; those of clouds state none.
+// registration reads the node class's delay, which only Karpenter's KWOK provider has.
 func (f *finder) registration(ctx context.Context, class site.NodeClass) {
 	source := class.Kind + " " + class.Name
 	u, err := f.nodeClass(ctx, class)
 	if err != nil {
-		f.add(snapshot.SettingRegistration, bootTime, "assumed: what an instance with GPUs takes to boot", true)
+		f.add(snapshot.SettingRegistration, bootTime, "assumed: boot time of a GPU instance", true)
 		return
 	}
 	delay, stated, _ := unstructured.NestedString(u.Object, "spec", "nodeRegistrationDelay")
@@ -71,7 +69,7 @@ func (f *finder) registration(ctx context.Context, class site.NodeClass) {
 	case class.Group == kwokGroup:
 		f.add(snapshot.SettingRegistration, 0, source+" states no delay", false)
 	default:
-		f.add(snapshot.SettingRegistration, bootTime, "assumed: what an instance with GPUs takes to boot", true)
+		f.add(snapshot.SettingRegistration, bootTime, "assumed: boot time of a GPU instance", true)
 	}
 }
 

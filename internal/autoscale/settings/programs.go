@@ -35,8 +35,8 @@ func karpenterOptions() []option {
 	}
 }
 
-// clusterAutoscalerOptions fill the same places: it looks every scan interval,
-// both for pods and for nodes, and lets a node be unneeded before it goes.
+// clusterAutoscalerOptions maps its options to the same settings: the scan interval for
+// pods and nodes, and the time before an unneeded node is removed.
 func clusterAutoscalerOptions() []option {
 	scan := option{flags: []string{"scan-interval"}, otherwise: 10 * time.Second}
 	batch, look := scan, scan
@@ -44,18 +44,18 @@ func clusterAutoscalerOptions() []option {
 	return []option{batch, look, {setting: snapshot.SettingConsolidate, flags: []string{"scale-down-unneeded-time"}, otherwise: 10 * time.Minute}}
 }
 
-// What Karpenter has no setting for: constants of its releases 1.0 to 1.14.
+// Constants of Karpenter 1.0 to 1.14 without a setting.
 const (
 	karpenterPoll       = 10 * time.Second // pkg/controllers/disruption pollingPeriod
 	karpenterValidation = 15 * time.Second // pkg/controllers/disruption commandValidationDelay
 	karpenterDrain      = 5 * time.Second  // pkg/controllers/node/termination MinDrainTime
 )
 
-// Assumed where nothing says it.
+// Assumed values.
 const (
-	// bootTime of an instance with GPUs until it has joined.
+	// bootTime of a GPU instance until it has registered.
 	bootTime = 3 * time.Minute
-	// endTime of an instance, from its drain on.
+	// endTime of an instance after its drain.
 	endTime = time.Minute
 )
 
@@ -82,12 +82,12 @@ func (f *finder) karpenter(ctx context.Context) {
 func (f *finder) clusterAutoscaler(ctx context.Context) {
 	d, source := f.deployment(ctx, f.w.Site.Autoscale.Controller)
 	f.options(clusterAutoscalerOptions(), containersOf(d), source)
-	f.add(snapshot.SettingRegistration, bootTime, "assumed: what an instance with GPUs takes to boot", true)
-	f.add(snapshot.SettingTermination, endTime, "assumed: what an instance takes to end", true)
+	f.add(snapshot.SettingRegistration, bootTime, "assumed: boot time of a GPU instance", true)
+	f.add(snapshot.SettingTermination, endTime, "assumed: termination time of an instance", true)
 }
 
-// controllerManager reads the static pod's arguments, as kubeadm and others show
-// it; a provider's own control plane does not.
+// controllerManager reads the arguments of the static pod, which managed control planes do
+// not show.
 func (f *finder) controllerManager(ctx context.Context) {
 	source := "Pod kube-system/kube-controller-manager"
 	list, err := f.w.Cluster.Client.CoreV1().Pods(metav1.NamespaceSystem).List(ctx, metav1.ListOptions{LabelSelector: "component=kube-controller-manager"})

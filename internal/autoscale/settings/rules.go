@@ -16,8 +16,7 @@ import (
 // Rule is one of the adapter's.
 type Rule struct {
 	External bool
-	// Series is the query that finds its series, Name what it is served as, Query
-	// the template of what it asks.
+	// Series is the seriesQuery, Name the metric's name, Query the metricsQuery template.
 	Series, Name, Query string
 }
 
@@ -53,7 +52,7 @@ func parseRules(text string) ([]Rule, error) {
 	return out, nil
 }
 
-// RuleOf finds the rule that serves a metric.
+// RuleOf returns the rule of a metric.
 func RuleOf(rules []Rule, external bool, name string) (Rule, bool) {
 	i := slices.IndexFunc(rules, func(r Rule) bool { return r.External == external && r.Name == name })
 	if i < 0 {
@@ -64,7 +63,7 @@ func RuleOf(rules []Rule, external bool, name string) (Rule, bool) {
 
 var window = regexp.MustCompile(`\[([0-9a-z]+)(?::[0-9a-z]*)?\]`)
 
-// Window is the longest range that the rule looks over; false when it looks over none.
+// Window is the longest range in the rule's query; false without one.
 func (r Rule) Window() (time.Duration, bool) {
 	var longest time.Duration
 	for _, g := range window.FindAllStringSubmatch(r.Query, -1) {
@@ -87,7 +86,7 @@ func (r Rule) String() string {
 // mostRules bounds the text of the rules.
 const mostRules = 16 << 10
 
-// Text writes the rules, one a line.
+// Text formats the rules, one per line.
 func Text(rules []Rule) string {
 	var b strings.Builder
 	for _, r := range rules {

@@ -8,7 +8,7 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/prom"
 )
 
-// scrape asks Prometheus how often it scrapes the exporters, and under which job.
+// scrape reads the exporters' scrape interval and job from Prometheus.
 func (f *finder) scrape(ctx context.Context) {
 	otherwise := f.w.Site.Telemetry.ScrapeInterval.D()
 	if f.w.Prometheus == nil {
@@ -40,8 +40,8 @@ func (f *finder) scrape(ctx context.Context) {
 	}
 }
 
-// likely is the job of exporters that Prometheus has not found yet: the one that
-// is named for them, or the only one.
+// likely is the exporters' job before their targets exist: the one named after them, or
+// the only one.
 func likely(c prom.Config) (prom.Job, bool) {
 	for _, j := range c.Jobs {
 		if strings.Contains(j.Name, "dcgm") {
@@ -54,7 +54,7 @@ func likely(c prom.Config) (prom.Job, bool) {
 	return prom.Job{}, false
 }
 
-// IsExporter says that a target is a dcgm-exporter.
+// IsExporter reports whether a target is a dcgm-exporter.
 func IsExporter(t prom.Target) bool {
 	for _, v := range t.Labels {
 		if strings.Contains(v, "dcgm") {

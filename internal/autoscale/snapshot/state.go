@@ -2,11 +2,11 @@ package snapshot
 
 import "time"
 
-// State is everything of the chain as it was at one time, with the history that
-// its hops need. Objects that are gone stay, with Deleted set.
+// State is the chain at one time, with the history that its hops need. Deleted objects
+// stay, with Deleted set.
 type State struct {
 	At time.Time `json:"at"`
-	// Marks are when the chain itself did something; see the Mark names.
+	// Marks are the times of the chain's own actions; see the Mark names.
 	Marks map[string]time.Time `json:"marks,omitempty"`
 
 	APIs     []APIService `json:"apis,omitempty"`
@@ -15,47 +15,47 @@ type State struct {
 	HPA      *HPA         `json:"hpa,omitempty"`
 	Desired  []Desired    `json:"desired,omitempty"` // every change of the HPA's status, oldest first
 	Pods     []Pod        `json:"pods,omitempty"`    // of this run
-	Claims   []Claim      `json:"claims,omitempty"`  // that came since the run began, whoever made them
-	Nodes    []Node       `json:"nodes,omitempty"`   // that came since the run began, whoever made them
-	Queues   []Queue      `json:"queues,omitempty"`  // of KAI, that the run's pods name
-	// Missing are nodes that were there before and are gone.
+	Claims   []Claim      `json:"claims,omitempty"`  // added since the run began, of any owner
+	Nodes    []Node       `json:"nodes,omitempty"`   // added since the run began, of any owner
+	Queues   []Queue      `json:"queues,omitempty"`  // KAI queues named by the run's pods
+	// Missing are initial nodes that are gone.
 	Missing []Ref   `json:"missing,omitempty"`
 	Events  []Event `json:"events,omitempty"` // about the run's pods, HPA, pools, claims and nodes
 
 	Coverage []Coverage `json:"coverage,omitempty"` // a GPU node of the site
-	Made     []Sample   `json:"made,omitempty"`     // what the metric's value is made of, now
-	// Readings of the load's GPUs in the exporters, of the query in Prometheus, of the
-	// metrics API; oldest first.
+	Made     []Sample   `json:"made,omitempty"`     // the current series of the metric's value
+	// Readings of the load's GPUs in the exporters, of the query in Prometheus and of the
+	// metrics API, oldest first.
 	Exporter   []Reading `json:"exporter,omitempty"`
 	Prometheus []Reading `json:"prometheus,omitempty"`
 	API        []Reading `json:"api,omitempty"`
 	// Listed are the metrics that the metrics API lists for this name's prefix.
 	Listed []string `json:"listed,omitempty"`
-	// Rules says what the adapter's own rules are, when they could be read.
+	// Rules of the adapter, if they could be read.
 	Rules string `json:"rules,omitempty"`
-	// Left is what still carries the run's label after cleaning up.
+	// Left are objects with the run's label after clean-up.
 	Left []Ref `json:"left,omitempty"`
-	// Problems are what could not be looked at, by what; see the Problem names.
+	// Problems are read errors by source; see the Problem names.
 	Problems map[string]string `json:"problems,omitempty"`
 }
 
-// The names of Problems. A name may go on behind a slash: "exporter/gpu-03".
+// Names of Problems. A name may have a suffix after a slash: "exporter/gpu-03".
 const (
 	ProblemAPIServices = "apiservices"
 	ProblemPrograms    = "programs"
 	ProblemPools       = "nodepools"
 	ProblemPrometheus  = "prometheus" // the query, its samples, coverage
 	ProblemExporter    = "exporter"
-	ProblemMetricsAPI  = "metrics-api" // cannot be asked at all; what it answers is a Reading
+	ProblemMetricsAPI  = "metrics-api" // the API is unreachable; its error responses are Readings
 	ProblemHPA         = "hpa"
 	ProblemPods        = "pods"
 	ProblemClaims      = "nodeclaims"
 	ProblemNodes       = "nodes"
 	ProblemEvents      = "events"
-	ProblemLeft        = "left" // what carries the run's label could not be listed
+	ProblemLeft        = "left" // objects with the run's label could not be listed
 )
 
-// The names of Marks.
+// Names of Marks.
 const (
 	MarkPlaced   = "placed"    // the workload, its HPA and the holder were created
 	MarkWindow   = "window"    // the control window began
@@ -83,16 +83,16 @@ func (r Ref) String() string {
 	return r.Kind + " " + r.Namespace + "/" + r.Name
 }
 
-// Life is when an object was seen to come and go.
+// Life is the observed lifetime of an object.
 type Life struct {
-	Created time.Time `json:"created"` // the API's own, whole seconds
-	First   time.Time `json:"first"`   // when we saw it first
-	// Deleting: its deletion was asked for; Deleted: it is gone.
+	Created time.Time `json:"created"` // API timestamp, whole seconds
+	First   time.Time `json:"first"`   // first observed
+	// Deleting: deletion requested; Deleted: gone.
 	Deleting time.Time `json:"deleting,omitzero"`
 	Deleted  time.Time `json:"deleted,omitzero"`
 }
 
-// Gone tells that the object is no more.
+// Gone reports whether the object was deleted.
 func (l Life) Gone() bool { return !l.Deleted.IsZero() }
 
 // Condition is a condition of an object's status.
@@ -102,11 +102,11 @@ type Condition struct {
 	Reason  string    `json:"reason,omitempty"`
 	Message string    `json:"message,omitempty"`
 	At      time.Time `json:"at,omitzero"` // lastTransitionTime
-	// Seen is when we saw this status first.
+	// Seen is when this status was first observed.
 	Seen time.Time `json:"seen,omitzero"`
 }
 
-// Is finds a condition by type and tells its status; false when there is none.
+// Is returns a condition by type and whether its status is True.
 func Is(conditions []Condition, kind string) (Condition, bool) {
 	for _, c := range conditions {
 		if c.Type == kind {
@@ -119,7 +119,7 @@ func Is(conditions []Condition, kind string) (Condition, bool) {
 // APIService is a metrics API's registration.
 type APIService struct {
 	Ref
-	// Absent: it is not registered.
+	// Absent: not registered.
 	Absent     bool        `json:"absent,omitempty"`
 	Service    string      `json:"service,omitempty"`
 	Conditions []Condition `json:"conditions,omitempty"`
@@ -133,7 +133,7 @@ type Program struct {
 	Absent  bool   `json:"absent,omitempty"`
 	Desired int    `json:"desired"`
 	Ready   int    `json:"ready"`
-	// Why says why pods of it are not ready.
+	// Why pods of it are not ready.
 	Why string `json:"why,omitempty"`
 }
 
@@ -142,7 +142,7 @@ type Pool struct {
 	Ref
 	Life
 	Absent bool `json:"absent,omitempty"`
-	// GPULimit -1: none. GPUs are those that its nodes have now.
+	// GPULimit is -1 without a limit. GPUs of its current nodes.
 	GPULimit         int         `json:"gpuLimit"`
 	GPUs             int         `json:"gpus"`
 	ConsolidateAfter string      `json:"consolidateAfter"`
@@ -164,17 +164,16 @@ type HPA struct {
 	Conditions []Condition `json:"conditions,omitempty"`
 }
 
-// Desired is one state of the HPA's status.
+// Desired is one version of the HPA's status.
 type Desired struct {
 	At      time.Time `json:"at"`
 	Current int       `json:"current"`
 	Desired int       `json:"desired"`
-	// Value is the metric as the HPA has it (its average value times replicas for
-	// averages); nil when it has none.
+	// Value of the metric in the HPA's status (average times replicas); nil without one.
 	Value *float64 `json:"value,omitempty"`
 }
 
-// The roles of a run's pods.
+// Roles of a run's pods.
 const (
 	RoleWorker = "worker" // scaled by the HPA
 	RoleHolder = "holder" // keeps the metric served: holds a GPU, idle
@@ -191,7 +190,7 @@ type Pod struct {
 	Role       string            `json:"role"`
 	Phase      string            `json:"phase"`
 	Node       string            `json:"node,omitempty"`
-	BoundAt    time.Time         `json:"boundAt,omitzero"` // when we saw the binding
+	BoundAt    time.Time         `json:"boundAt,omitzero"` // binding first observed
 	ReadyAt    time.Time         `json:"readyAt,omitzero"`
 	GPUs       int               `json:"gpus"`
 	Scheduler  string            `json:"scheduler,omitempty"`
@@ -199,13 +198,13 @@ type Pod struct {
 	Selector   map[string]string `json:"selector,omitempty"`
 	Tolerates  []string          `json:"tolerates,omitempty"` // key=value:effect, key:effect, or * for everything
 	Conditions []Condition       `json:"conditions,omitempty"`
-	Why        string            `json:"why,omitempty"` // of a waiting or failed container
+	Why        string            `json:"why,omitempty"` // reason of a waiting or failed container
 }
 
-// Queue is a queue of KAI that pods of the run name.
+// Queue is a KAI queue named by pods of the run.
 type Queue struct {
 	Ref
-	// Absent: pods name it, and there is none.
+	// Absent: the queue does not exist.
 	Absent bool `json:"absent,omitempty"`
 }
 
@@ -218,11 +217,11 @@ type Claim struct {
 	InstanceType string      `json:"instanceType,omitempty"`
 	Node         string      `json:"node,omitempty"`
 	ProviderID   string      `json:"providerID,omitempty"`
-	GPUs         int         `json:"gpus"` // requested by the pods it was made for
+	GPUs         int         `json:"gpus"` // requested for its pods
 	Conditions   []Condition `json:"conditions,omitempty"`
 }
 
-// Node is a node that came during the run.
+// Node is a node added during the run.
 type Node struct {
 	Ref
 	Life
@@ -233,11 +232,11 @@ type Node struct {
 	GPUs         int         `json:"gpus"`
 	Taints       []string    `json:"taints,omitempty"`
 	Conditions   []Condition `json:"conditions,omitempty"`
-	// Holders are pods on it that keep it: not ours, or marked do-not-disrupt.
+	// Holders are the pods on the node.
 	Holders []Holder `json:"holders,omitempty"`
 }
 
-// Holder is a pod on a node of ours.
+// Holder is a pod on a node of the run.
 type Holder struct {
 	Ref
 	Ours         bool `json:"ours"`
@@ -256,38 +255,38 @@ type Event struct {
 	Count   int       `json:"count"`
 }
 
-// Coverage is what Prometheus has of one GPU node's series.
+// Coverage counts the series of one GPU node in Prometheus.
 type Coverage struct {
 	Node     string `json:"node"`
 	Expected int    `json:"expected"` // GPUs
 	Fresh    int    `json:"fresh"`    // GPUs with a sample younger than the freshness limit
 	Stale    int    `json:"stale"`
-	// Up is the exporter's target: nil when Prometheus has none for this node.
+	// Up is the health of the exporter's target; nil without a target for this node.
 	Up      *bool  `json:"up,omitempty"`
 	Trouble string `json:"trouble,omitempty"` // the target's last error
-	// Unlabelled series lack the label that says which GPU they are of.
+	// Unlabelled is the number of series without a GPU label.
 	Unlabelled int `json:"unlabelled"`
-	// Labels are the label names that the node's series have.
+	// Labels are the label names of the node's series.
 	Labels []string `json:"labels,omitempty"`
 }
 
-// Sample is one series that the value is made of.
+// Sample is one series of the value.
 type Sample struct {
 	Node      string    `json:"node"`
-	GPU       string    `json:"gpu"` // index; empty when the series has none
+	GPU       string    `json:"gpu"` // index; empty if the series has none
 	UUID      string    `json:"uuid,omitempty"`
 	Namespace string    `json:"namespace,omitempty"` // of the pod that uses the GPU
 	Pod       string    `json:"pod,omitempty"`
 	Container string    `json:"container,omitempty"`
 	Value     float64   `json:"value"`
-	At        time.Time `json:"at"` // the sample's own time
+	At        time.Time `json:"at"` // time of the sample
 }
 
-// Reading is one value at one time. Err: it could not be read, and why.
+// Reading is one value at one time, or the error of the read.
 type Reading struct {
-	At    time.Time `json:"at"` // when we read it, by our clock
+	At    time.Time `json:"at"` // local time of the read
 	Value float64   `json:"value"`
 	Err   string    `json:"err,omitempty"`
-	// Where it was read: a node/gpu for exporters.
+	// Where the value was read: node/gpu for exporters.
 	Where string `json:"where,omitempty"`
 }

@@ -43,7 +43,7 @@ func readAPI(had snapshot.APIService, u *unstructured.Unstructured, now time.Tim
 	return a
 }
 
-// apisNow are the registrations; where there is none, that it is absent.
+// apisNow lists the registrations, or an absent one.
 func (t *Tracker) apisNow() []snapshot.APIService {
 	var out []snapshot.APIService
 	for _, a := range t.apis {
@@ -69,7 +69,7 @@ func (t *Tracker) queueSource() source {
 	}
 }
 
-// queuesNow are the queues that pods of the run name, also those that are not there.
+// queuesNow lists the queues named by the run's pods, including missing ones.
 func (t *Tracker) queuesNow(pods []snapshot.Pod) []snapshot.Queue {
 	if !t.o.Queues || t.problems["queues"] != "" {
 		return nil

@@ -10,21 +10,21 @@ import (
 	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 )
 
-// book keeps objects of one kind by UID, also those that are gone.
+// book holds objects of one kind by UID, including deleted ones.
 type book[T any] struct {
 	rows map[types.UID]*T
 	life func(*T) *snapshot.Life
 	ref  func(*T) snapshot.Ref
 }
 
-// mostRows bounds a book: beyond it, what has been gone longest is forgotten.
+// mostRows bounds a book; the oldest deleted objects are dropped first.
 const mostRows = 2000
 
 func newBook[T any](life func(*T) *snapshot.Life, ref func(*T) snapshot.Ref) *book[T] {
 	return &book[T]{rows: map[types.UID]*T{}, life: life, ref: ref}
 }
 
-// put changes the row of an object, made when there is none.
+// put updates or creates the row of an object.
 func (b *book[T]) put(uid types.UID, change func(row *T)) {
 	row := b.rows[uid]
 	if row == nil {
@@ -35,14 +35,14 @@ func (b *book[T]) put(uid types.UID, change func(row *T)) {
 	change(row)
 }
 
-// gone marks an object as gone.
+// gone marks an object as deleted.
 func (b *book[T]) gone(uid types.UID, now time.Time) {
 	if row := b.rows[uid]; row != nil && b.life(row).Deleted.IsZero() {
 		b.life(row).Deleted = now
 	}
 }
 
-// forget makes room for a row.
+// forget drops the oldest deleted row of a full book.
 func (b *book[T]) forget() {
 	if len(b.rows) < mostRows {
 		return
@@ -57,7 +57,7 @@ func (b *book[T]) forget() {
 	delete(b.rows, oldest)
 }
 
-// list copies the rows that keep wants, in the order in which they were seen.
+// list copies the rows for which keep is true, in order of observation.
 func (b *book[T]) list(keep func(*T) bool) []T {
 	var out []T
 	for _, row := range b.rows {

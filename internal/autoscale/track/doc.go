@@ -1,11 +1,9 @@
-// Package track watches what belongs to a run of the chain and keeps what it saw:
-// objects by UID, also those that are gone, with the times of our own clock.
+// Package track watches the objects of a run and keeps their history: objects by UID,
+// including deleted ones, with local times.
 //
-// It watches from before anything is created. Nothing of what the API sends is
-// kept as it came: each object becomes the few fields of package seen. What could
-// not be watched is a problem by name, never an absence.
+// It starts before anything is created. Only the fields of package snapshot are kept. A
+// source that cannot be watched is a problem by name, never an absence.
 //
-// Invariants: an object's First is set once; a condition's Seen changes with its
-// status only; what is gone stays, with Deleted set. Every goroutine ends before
-// Stop returns.
+// Invariants: an object's First is set once; a condition's Seen changes only with its
+// status; deleted objects stay, with Deleted set. Every goroutine ends before Stop returns.
 package track

@@ -14,33 +14,33 @@ import (
 	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 )
 
-// mostEvents bounds what is kept of events.
+// mostEvents bounds the events kept.
 const mostEvents = 5000
 
-// eventBook keeps events by their own UID.
+// eventBook holds events by their UID.
 type eventBook struct {
 	rows map[types.UID]snapshot.Event
 }
 
 func newEventBook() *eventBook { return &eventBook{rows: map[types.UID]snapshot.Event{}} }
 
-// eventSource watches all events. There is no asking for those about objects
-// that do not exist yet; what cannot matter is dropped as it comes.
+// eventSource watches all events: no selector matches objects that do not exist yet.
+// Irrelevant events are dropped.
 func (t *Tracker) eventSource() source {
 	return source{
 		problem: snapshot.ProblemEvents, like: &eventsv1.Event{},
 		lw: chosen(t.o.Cluster.Client.EventsV1().RESTClient(), "events", metav1.NamespaceAll, "", ""),
 		put: func(o runtime.Object, now time.Time) {
-			// What was said before the run is about nothing of it.
+			// Events from before the run are irrelevant.
 			if e, ok := o.(*eventsv1.Event); ok && t.settled && t.matters(e.Regarding) {
 				t.events.put(e, now)
 			}
 		},
-		gone: func(metav1.Object, time.Time) {}, // an event that expires was said all the same
+		gone: func(metav1.Object, time.Time) {}, // expired events are kept
 	}
 }
 
-// matters says whether an event is about something that may be the run's.
+// matters reports whether an event may concern the run.
 func (t *Tracker) matters(about corev1.ObjectReference) bool {
 	switch about.Kind {
 	case "NodePool":
@@ -85,9 +85,8 @@ func (b *eventBook) forget() {
 	}
 }
 
-// about lists the events about objects with the UIDs, or in the namespaces given;
-// node events of the kubelet and the node controller name a node by its name
-// where others give its UID.
+// about lists the events about objects with the UIDs, or accepted by owners. Node events
+// of the kubelet and the node controller carry the node's name as UID.
 func (b *eventBook) about(uids, nodes map[string]string, owners func(snapshot.Ref) bool) []snapshot.Event {
 	var out []snapshot.Event
 	for _, e := range b.rows {

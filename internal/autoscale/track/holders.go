@@ -15,17 +15,17 @@ import (
 	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 )
 
-// nodeHolders are the pods on one node of the run's pools, and the end of the
-// watch for them.
+// nodeHolders are the pods on one node of the run's pools, and the stop function of their
+// watch.
 type nodeHolders struct {
 	stop context.CancelFunc
 	pods map[types.UID]snapshot.Holder
 }
 
-// doNotDisrupt is the annotation by which a pod keeps its node.
+// doNotDisrupt is the annotation of pods that keep their node.
 const doNotDisrupt = "karpenter.sh/do-not-disrupt"
 
-// watchHolders watches the pods of a node of ours, once.
+// watchHolders watches the pods of a node of the run, once.
 func (t *Tracker) watchHolders(life context.Context, n *corev1.Node) {
 	if t.holders[n.UID] != nil {
 		return
@@ -56,7 +56,7 @@ func (t *Tracker) putHolder(h *nodeHolders, p *corev1.Pod) {
 	}
 }
 
-// stopHolders ends the watch of a node that is gone. Its pods went with it.
+// stopHolders stops the watch of a deleted node.
 func (t *Tracker) stopHolders(node metav1.Object) {
 	if h := t.holders[node.GetUID()]; h != nil {
 		h.stop()

@@ -44,7 +44,7 @@ func readHPA(row *snapshot.HPA, h *autoscalingv2.HorizontalPodAutoscaler, now ti
 	row.Conditions = held(row.Conditions, have, now)
 }
 
-// target is what the HPA holds a replica to; 0 when it says none.
+// target is the HPA's average value per replica; 0 without one.
 func target(metrics []autoscalingv2.MetricSpec) float64 {
 	for _, m := range metrics {
 		switch {
@@ -57,8 +57,8 @@ func target(metrics []autoscalingv2.MetricSpec) float64 {
 	return 0
 }
 
-// putDesired adds to the history what differs from its last. A status that the
-// controller has not written yet is no word of it.
+// putDesired appends a changed status to the history. A status without conditions was not
+// written by the controller yet.
 func (t *Tracker) putDesired(h *autoscalingv2.HorizontalPodAutoscaler, now time.Time) {
 	if len(h.Status.Conditions) == 0 {
 		return
@@ -78,8 +78,7 @@ func same(a, b snapshot.Desired) bool {
 	return a.Current == b.Current && a.Desired == b.Desired && values
 }
 
-// value is the metric as the HPA has it. It keeps the average of the replicas
-// that there were when it looked.
+// value is the metric in the HPA's status, which has the average over current replicas.
 func value(h *autoscalingv2.HorizontalPodAutoscaler) *float64 {
 	for _, m := range h.Status.CurrentMetrics {
 		var average *resource.Quantity

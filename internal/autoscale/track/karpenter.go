@@ -32,7 +32,7 @@ func (t *Tracker) claimSource() source {
 	return s
 }
 
-// old says that a claim was there before the run began.
+// old reports whether a claim existed before the run.
 func (t *Tracker) old(u *unstructured.Unstructured) bool {
 	if t.ours(u) {
 		return false
@@ -92,7 +92,7 @@ func readPool(row *snapshot.Pool, u *unstructured.Unstructured, now time.Time) {
 	row.Conditions = held(row.Conditions, conditions(u), now)
 }
 
-// requirement writes one of a NodePool's: "key In a, b".
+// requirement formats a NodePool requirement: "key In a, b".
 func requirement(r map[string]any) string {
 	values, _, _ := unstructured.NestedStringSlice(r, "values")
 	return strings.TrimSpace(text(r, "key") + " " + text(r, "operator") + " " + strings.Join(values, ", "))

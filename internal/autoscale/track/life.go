@@ -8,7 +8,7 @@ import (
 	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 )
 
-// lives carries an object's life on.
+// lives updates an object's lifetime.
 func lives(l *snapshot.Life, o metav1.Object, now time.Time) {
 	l.Created = o.GetCreationTimestamp().Time
 	if l.First.IsZero() {
@@ -19,13 +19,12 @@ func lives(l *snapshot.Life, o metav1.Object, now time.Time) {
 	}
 }
 
-// named makes the Ref of an object.
+// named returns the Ref of an object.
 func named(kind string, o metav1.Object) snapshot.Ref {
 	return snapshot.Ref{Kind: kind, Namespace: o.GetNamespace(), Name: o.GetName(), UID: string(o.GetUID())}
 }
 
-// held carries conditions on: one whose status has not changed keeps the time at
-// which that status was first seen.
+// held keeps the first-observed time of conditions with an unchanged status.
 func held(had, have []snapshot.Condition, now time.Time) []snapshot.Condition {
 	for i := range have {
 		have[i].Seen = now

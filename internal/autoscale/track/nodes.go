@@ -34,7 +34,7 @@ func (t *Tracker) nodeSource(life context.Context) source {
 	}
 }
 
-// putNode tells nodes that were there, which stay a name only, from those that come.
+// putNode records initial nodes by name, and added nodes with their state.
 func (t *Tracker) putNode(life context.Context, n *corev1.Node, now time.Time) {
 	if _, was := t.before[n.UID]; was || !t.settled {
 		t.before[n.UID] = named("Node", n)
@@ -66,7 +66,7 @@ func (t *Tracker) poolOf(n *corev1.Node) string {
 	return t.o.GroupName
 }
 
-// ofPools says whether a pool is one of the run's.
+// ofPools reports whether a pool is one of the run's.
 func (t *Tracker) ofPools(name string) bool {
 	if len(t.o.Group) > 0 {
 		return name == t.o.GroupName && name != ""

@@ -11,7 +11,7 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/kube"
 )
 
-// queueLabel is where KAI reads a pod's queue.
+// queueLabel names a pod's KAI queue.
 const queueLabel = "kai.scheduler/queue"
 
 func (t *Tracker) podSource() source {
@@ -27,7 +27,7 @@ func (t *Tracker) podSource() source {
 	}
 }
 
-// readPod carries a pod's row on.
+// readPod updates a pod's row.
 func readPod(row *snapshot.Pod, p *corev1.Pod, now time.Time) {
 	row.Ref = named("Pod", p)
 	lives(&row.Life, p, now)
@@ -53,7 +53,7 @@ func readPod(row *snapshot.Pod, p *corev1.Pod, now time.Time) {
 	row.Why = whyPod(p)
 }
 
-// tolerates writes a toleration as the judge reads it.
+// tolerates formats a toleration as key=value:effect.
 func tolerates(t corev1.Toleration) string {
 	text := t.Key
 	if text == "" {
@@ -68,7 +68,7 @@ func tolerates(t corev1.Toleration) string {
 	return text
 }
 
-// whyPod is why a container waits or has ended badly.
+// whyPod is why a container waits or failed.
 func whyPod(p *corev1.Pod) string {
 	for _, c := range append(append([]corev1.ContainerStatus{}, p.Status.InitContainerStatuses...), p.Status.ContainerStatuses...) {
 		if w := c.State.Waiting; w != nil && w.Reason != "ContainerCreating" && w.Reason != "PodInitializing" {

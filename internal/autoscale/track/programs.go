@@ -12,7 +12,7 @@ import (
 	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 )
 
-// programSources watch each Deployment that the chain needs, by its name.
+// programSources watch the Deployments that the chain needs.
 func (t *Tracker) programSources() []source {
 	var out []source
 	for _, p := range t.o.Programs {
@@ -47,7 +47,7 @@ func readProgram(p Program, d *appsv1.Deployment) *snapshot.Program {
 	return out
 }
 
-// programsNow are all programs, also those that are not there.
+// programsNow lists all programs, including missing ones.
 func (t *Tracker) programsNow() []snapshot.Program {
 	var out []snapshot.Program
 	for _, p := range t.o.Programs {

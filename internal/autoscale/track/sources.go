@@ -16,7 +16,7 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/kube"
 )
 
-// sources are all but the nodes.
+// sources lists all sources except nodes.
 func (t *Tracker) sources() []source {
 	out := []source{t.podSource(), t.hpaSource(), t.eventSource(), t.apiServiceSource()}
 	out = append(out, t.programSources()...)
@@ -27,14 +27,14 @@ func (t *Tracker) sources() []source {
 	return out
 }
 
-// chosen is what a typed client lists and watches in all namespaces or in one.
+// chosen is a ListWatch of a typed client.
 func chosen(c cache.Getter, resource, namespace, labels, fields string) *cache.ListWatch {
 	return cache.NewFilteredListWatchFromClient(c, resource, namespace, func(o *metav1.ListOptions) {
 		o.LabelSelector, o.FieldSelector = labels, fields
 	})
 }
 
-// untyped is what the dynamic client lists and watches.
+// untyped is a ListWatch of the dynamic client.
 func untyped(c dynamic.Interface, r schema.GroupVersionResource) *cache.ListWatch {
 	return &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
@@ -46,8 +46,7 @@ func untyped(c dynamic.Interface, r schema.GroupVersionResource) *cache.ListWatc
 	}
 }
 
-// ofKarpenter is a source of one of Karpenter's kinds, which a cluster with
-// another autoscaler does not have.
+// ofKarpenter is a source of a Karpenter kind, which is absent with another autoscaler.
 func (t *Tracker) ofKarpenter(r schema.GroupVersionResource, problem string) source {
 	s := source{problem: problem, lw: untyped(t.o.Cluster.Dynamic, r), like: &unstructured.Unstructured{}}
 	if !t.o.Karpenter {
@@ -56,5 +55,5 @@ func (t *Tracker) ofKarpenter(r schema.GroupVersionResource, problem string) sou
 	return s
 }
 
-// ours says that an object carries the run's label.
+// ours reports whether an object has the run's label.
 func (t *Tracker) ours(o metav1.Object) bool { return o.GetLabels()[kube.LabelRun] == t.o.Run }

@@ -12,8 +12,8 @@ import (
 	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 )
 
-// Before are the nodes that were there when the watches began, by name, and the
-// NodePool or node group of those that have one.
+// Before lists the initial nodes by name, and the NodePool or node group of those that
+// have one.
 func (t *Tracker) Before() ([]snapshot.Ref, map[string]string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -26,7 +26,7 @@ func byName(refs map[types.UID]snapshot.Ref) []snapshot.Ref {
 	return out
 }
 
-// State is what is known now.
+// State returns the current state.
 func (t *Tracker) State() snapshot.State {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -47,7 +47,7 @@ func (t *Tracker) State() snapshot.State {
 	return st
 }
 
-// poolsNow are the run's pools; one that is not there is absent.
+// poolsNow lists the run's pools, including missing ones.
 func (t *Tracker) poolsNow() []snapshot.Pool {
 	if !t.o.Karpenter {
 		return nil
@@ -61,8 +61,8 @@ func (t *Tracker) poolsNow() []snapshot.Pool {
 	return out
 }
 
-// eventsNow are the events about what is the run's: its pods, HPA, pools, the
-// claims and nodes of its pools, and what makes its pods.
+// eventsNow lists the events about the run's pods and their controllers, HPA and pools, and
+// about the claims and nodes of its pools.
 func (t *Tracker) eventsNow(st snapshot.State) []snapshot.Event {
 	uids, nodes := map[string]string{}, map[string]string{}
 	for _, p := range st.Pods {
@@ -88,8 +88,7 @@ func (t *Tracker) eventsNow(st snapshot.State) []snapshot.Event {
 	return t.events.about(uids, nodes, func(r snapshot.Ref) bool { return r.Namespace == t.o.Namespace && makesPods(r) })
 }
 
-// makesPods says that an object has the name of one that the run makes, or of
-// what a Deployment of it makes.
+// makesPods reports whether an object has the name of one of the run's workloads.
 func makesPods(r snapshot.Ref) bool {
 	switch r.Kind {
 	case "Deployment":

@@ -14,22 +14,22 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// source is one kind of object that is watched.
+// source is one watched kind of object.
 type source struct {
-	// problem is the Problem's name when it cannot be watched.
+	// problem is the Problem's name for watch errors.
 	problem string
 	lw      *cache.ListWatch
 	like    runtime.Object
 	// put and gone are called with the tracker's mu held.
 	put  func(o runtime.Object, now time.Time)
 	gone func(o metav1.Object, now time.Time)
-	// absent, if set, says whether an error only means that the cluster does not
-	// have the kind, and that this is no problem.
+	// absent, if set, reports whether an error means that the cluster lacks the kind, which is
+	// not a problem.
 	absent func(error) bool
 }
 
-// store takes what a reflector lists and watches and keeps of it only who is
-// there. It is what makes a deletion known that happened between two watches.
+// store is a reflector store that keeps only object identities, to detect deletions
+// between two watches.
 type store struct {
 	t      *Tracker
 	source source
@@ -100,7 +100,7 @@ func (s *store) add(o any, now time.Time) {
 	s.source.put(obj, now)
 }
 
-// note keeps why a source cannot be looked at, or that it can.
+// note records or clears the read error of a source.
 func (s *store) note(err error) error {
 	s.t.change(func(time.Time) {
 		switch {
@@ -134,7 +134,7 @@ func (s *store) WatchWithContext(ctx context.Context, o metav1.ListOptions) (wat
 	return w, err
 }
 
-// List and Watch make it a cache.ListerWatcher; the reflector calls the above.
+// List and Watch implement cache.ListerWatcher; the reflector calls the methods above.
 
 // List implements cache.ListerWatcher.
 func (s *store) List(o metav1.ListOptions) (runtime.Object, error) {
@@ -146,7 +146,7 @@ func (s *store) Watch(o metav1.ListOptions) (watch.Interface, error) {
 	return s.source.lw.WatchWithContext(context.Background(), o) //nolint:forbidigo // see List
 }
 
-// backoff between tries to list and watch: what is missing may be on its way.
+// backoff between attempts to list and watch.
 func backoff() *wait.Backoff {
 	return &wait.Backoff{Duration: 300 * time.Millisecond, Factor: 2, Jitter: 0.2, Steps: 10, Cap: 5 * time.Second}
 }

@@ -17,25 +17,25 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/kube"
 )
 
-// Options say what is tracked.
+// Options of a Tracker.
 type Options struct {
 	Cluster *kube.Cluster
 	Run     string
-	// Namespace is where the run's pods are.
+	// Namespace of the run's pods.
 	Namespace string
-	// Pools are the NodePools of the run, by name, those that it makes first;
-	// Karpenter says that nodes come from NodePools.
+	// Pools are the NodePools of the run by name, its own first; Karpenter reports whether
+	// nodes come from NodePools.
 	Pools     []string
 	Karpenter bool
-	// Group are the labels of a node group's nodes and GroupName what it is called.
+	// Group are the labels of the node group's nodes, GroupName its name.
 	Group     map[string]string
 	GroupName string
 	// API is the group of the metrics API: external.metrics.k8s.io.
 	API      string
 	Programs []Program
-	// Queues says that the run's pods go through KAI.
+	// Queues reports whether KAI schedules the run's pods.
 	Queues bool
-	// Clock is the real one when nil.
+	// Clock defaults to the real clock.
 	Clock clock.PassiveClock
 }
 
@@ -54,7 +54,7 @@ type Tracker struct {
 	mu       sync.Mutex
 	problems map[string]string
 	began    time.Time
-	settled  bool // what is seen for the first time from now on came during the run
+	settled  bool // objects first observed from now on were created during the run
 
 	pods   *book[snapshot.Pod]
 	nodes  *book[snapshot.Node]
@@ -74,7 +74,7 @@ type Tracker struct {
 	queues      map[string]snapshot.Ref
 }
 
-// New makes a tracker that Start starts.
+// New returns a tracker; Start starts it.
 func New(o Options) *Tracker {
 	if o.Clock == nil {
 		o.Clock = clock.RealClock{}
@@ -92,14 +92,13 @@ func New(o Options) *Tracker {
 	}
 }
 
-// listWithin bounds the first lists.
+// listWithin bounds the initial lists.
 const listWithin = time.Minute
 
-// Start begins to watch and returns when everything was listed once, so that what
-// is there is told from what comes. What cannot be listed is a problem; nodes
-// that cannot be are an error. Stop ends it.
+// Start starts the watches and returns once every source was listed, so that initial
+// objects are known. Read errors are problems, for nodes an error. Stop ends it.
 func (t *Tracker) Start(ctx context.Context) error {
-	// Watches outlive the deadline of starting; Stop and ctx end them.
+	// Watches outlive the start deadline; Stop and ctx end them.
 	life, cancelLife := context.WithCancel(klog.NewContext(ctx, klog.Logger{}))
 	t.cancel, t.began = cancelLife, t.o.Clock.Now()
 	var stores []*store
@@ -123,7 +122,7 @@ func (t *Tracker) Start(ctx context.Context) error {
 	return nil
 }
 
-// listed waits for a source's first list, or for the reason why there is none.
+// listed waits for a source's first list or its error.
 func (t *Tracker) listed(ctx context.Context, s *store) error {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
@@ -133,7 +132,7 @@ func (t *Tracker) listed(ctx context.Context, s *store) error {
 			return nil
 		case <-ctx.Done():
 			if errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
-				return nil // its problem is known, or will be
+				return nil // recorded as a problem
 			}
 			return fmt.Errorf("list %s: %w", s.source.problem, ctx.Err())
 		case <-tick.C:
@@ -157,7 +156,7 @@ func (t *Tracker) whyNot(ctx context.Context, name string) error {
 	return ctx.Err()
 }
 
-// Stop ends every watch and waits for it.
+// Stop stops every watch and waits for it.
 func (t *Tracker) Stop() {
 	if t.cancel != nil {
 		t.cancel()
@@ -165,11 +164,10 @@ func (t *Tracker) Stop() {
 	t.running.Wait()
 }
 
-// Changed has something whenever the state may have changed since it was last
-// taken from; it is for one waiter.
+// Changed receives after every change; it has one reader.
 func (t *Tracker) Changed() <-chan struct{} { return t.changed }
 
-// change alters what is known, and tells.
+// change updates the state and signals Changed.
 func (t *Tracker) change(alter func(now time.Time)) {
 	t.mu.Lock()
 	alter(t.o.Clock.Now())

@@ -10,7 +10,7 @@ import (
 	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 )
 
-// quantity reads a whole number that may be written as a number or a text.
+// quantity reads an integer quantity written as a number or a string.
 func quantity(u *unstructured.Unstructured, fields ...string) int {
 	v, ok, err := unstructured.NestedFieldNoCopy(u.Object, fields...)
 	if !ok || err != nil {

@@ -50,7 +50,7 @@ func TestRecipeClassesExplain(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
 		"eks eks-ubuntu": "eks and eks-ubuntu are one class",
-		"h100-eks-ubuntu-training h100-eks-amazonlinux-training":         "gpu-operator/nvidia-driver-daemonset\n  a  there\n  b  none\n\n2 differences\n",
+		"h100-eks-ubuntu-training h100-eks-amazonlinux-training":         "gpu-operator/nvidia-driver-daemonset\n  a  present\n  b  none\n\n2 differences\n",
 		"h100-eks-ubuntu-training h100-eks-ubuntu-inference":             "probe kind\n  a  gang\n  b  replicas\n\ncontrol half-gang\n  a  applies\n  b  not applicable\n",
 		"h100-eks-ubuntu-training h100-eks-amazonlinux-training -o json": `"path": "gpu-operator/nvidia-driver-daemonset"`,
 		"eks eks-ubuntu -o json":                                         `"differences": []`,

@@ -71,10 +71,10 @@ func brokenTree(t *testing.T) string {
 // report runs firstlight, which has to exit 1, and reads its report.
 func (b *bench) report(t *testing.T, args ...string) schedule.Report {
 	t.Helper()
-	ran := b.firstlight.Run(t.Context(), args...)
+	started := b.firstlight.Run(t.Context(), args...)
 	var r schedule.Report
-	if err := json.Unmarshal([]byte(ran.Stdout), &r); err != nil || ran.Code != 1 {
-		t.Fatalf("firstlight %s exited %d: %v\n%s%s", strings.Join(args, " "), ran.Code, err, ran.Stdout, ran.Stderr)
+	if err := json.Unmarshal([]byte(started.Stdout), &r); err != nil || started.Code != 1 {
+		t.Fatalf("firstlight %s exited %d: %v\n%s%s", strings.Join(args, " "), started.Code, err, started.Stdout, started.Stderr)
 	}
 	return r
 }

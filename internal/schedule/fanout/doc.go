@@ -1,14 +1,13 @@
-// Package fanout runs a scheduling test as an Indexed Job in a Kubernetes
-// cluster: each index is a shard of the recipes with a control plane of its own,
-// and what the shards report is joined to one report.
+// Package fanout runs a scheduling test as an Indexed Job in a Kubernetes cluster. Each
+// index is a shard of the recipes with its own control plane; the shards' reports are
+// merged into one.
 //
-// The caller chooses the recipes once. Their names, and a recipe tree that does not
-// ship with firstlight, go to the shards as ConfigMaps; each shard is the command
-// firstlight recipe test, which publishes its report as a ConfigMap.
+// The caller selects the recipes. Their names, and a recipe tree that is not built into
+// firstlight, are passed to the shards as ConfigMaps. Each shard runs firstlight recipe
+// test, which publishes its report as a ConfigMap.
 //
-// Invariants: everything created carries the run's label and, within the namespace,
-// the Job as its owner; a shard may write ConfigMaps of its namespace and do nothing
-// else; the pods preempt nothing. A report counts only when there is exactly one for
-// the shard, of this run, whole, for exactly the recipes that were sent, as the
-// caller knows them. What keeps a shard from counting keeps the whole from passing.
+// Invariants: every object carries the run's label and, within the namespace, is owned by
+// the Job; a shard may only write ConfigMaps of its namespace; the pods never preempt. A
+// shard counts only with exactly one complete report of this run for exactly its recipes
+// with the caller's fingerprints. A shard that does not count keeps the test from passing.
 package fanout

@@ -9,39 +9,38 @@ import (
 	"github.com/firstlight/firstlight/internal/schedule"
 )
 
-// expectation is what the shards have to bring.
+// expectation describes valid shard reports.
 type expectation struct {
 	spec *Spec
-	// jobUID is the Job's.
+	// jobUID of the Job.
 	jobUID string
-	// tool is the caller's version of firstlight.
+	// tool is the caller's firstlight version.
 	tool      string
 	selection schedule.Selection
 }
 
-// problemsOf finds what keeps a shard's report from counting: it has to be of this
-// run, this Job and this shard, for exactly the recipes of the shard, made of what
-// the caller has.
-func (x *expectation) problemsOf(shard int, s sealed) error {
+// validate rejects a report that is not of this run, Job and shard, or not for exactly the
+// recipes of the shard with the caller's fingerprints.
+func (x *expectation) validate(shard int, s sealed) error {
 	switch {
 	case s.Run != x.spec.RunID || s.Job != x.jobUID:
-		return fmt.Errorf("its report is of run %s, Job %s: this is run %s, Job %s", s.Run, s.Job, x.spec.RunID, x.jobUID)
+		return fmt.Errorf("report of run %s, Job %s: want run %s, Job %s", s.Run, s.Job, x.spec.RunID, x.jobUID)
 	case s.Shard != shard || s.Shards != x.spec.Shards:
-		return fmt.Errorf("its report says that it is of shard %d of %d", s.Shard, s.Shards)
+		return fmt.Errorf("report of shard %d of %d", s.Shard, s.Shards)
 	}
 	fingerprints := map[string]string{}
 	for _, c := range x.selection.Shard(shard, x.spec.Shards).Cases {
 		fingerprints[c.Recipe] = c.Fingerprint
 	}
 	got := map[string]bool{}
-	var odd []string
+	var unexpected []string
 	for _, r := range s.Report.Recipes {
 		want, expected := fingerprints[r.Recipe]
 		switch {
 		case !expected || got[r.Recipe]:
-			odd = append(odd, r.Recipe)
+			unexpected = append(unexpected, r.Recipe)
 		case r.Fingerprint != want:
-			return fmt.Errorf("it tested another %s than the one here: fingerprint %.12s there (firstlight %s), %.12s here (firstlight %s); use an image of this firstlight",
+			return fmt.Errorf("fingerprint of %s is %.12s in the shard (firstlight %s), want %.12s (firstlight %s): use an image with this firstlight version",
 				r.Recipe, orNone(r.Fingerprint), s.Tool, orNone(want), x.tool)
 		}
 		got[r.Recipe] = true
@@ -52,25 +51,25 @@ func (x *expectation) problemsOf(shard int, s sealed) error {
 			missing = append(missing, name)
 		}
 	}
-	if len(odd)+len(missing) > 0 {
+	if len(unexpected)+len(missing) > 0 {
 		slices.Sort(missing)
-		return fmt.Errorf("its report is not of the recipes that it was sent: %s missing, %s not expected or twice", orNone(strings.Join(missing, ", ")), orNone(strings.Join(odd, ", ")))
+		return fmt.Errorf("the report does not match the shard's recipes: missing: %s; unexpected or duplicate: %s", orNone(strings.Join(missing, ", ")), orNone(strings.Join(unexpected, ", ")))
 	}
-	return own(s.Report)
+	return checkVerdict(s.Report)
 }
 
-// own says whether a report is what its recipes say: a shard that did not pass has
-// to have a recipe that did not, or what kept it from passing would be lost.
-func own(r schedule.Report) error {
-	again := r
-	again.Recipes = slices.Clone(r.Recipes)
+// checkVerdict rejects a report that did not pass although all its recipes passed: the
+// reason would be lost.
+func checkVerdict(r schedule.Report) error {
+	retry := r
+	retry.Recipes = slices.Clone(r.Recipes)
 	var names []string
 	for _, res := range r.Recipes {
 		names = append(names, res.Recipe)
 	}
-	again.Conclude(names)
-	if r.Verdict != check.Passed && again.Verdict == check.Passed {
-		return fmt.Errorf("its verdict is %q though all of its recipes passed: %s", r.Verdict, r.Reason)
+	retry.Conclude(names)
+	if r.Verdict != check.Passed && retry.Verdict == check.Passed {
+		return fmt.Errorf("the verdict is %q although all recipes passed: %s", r.Verdict, r.Reason)
 	}
 	return nil
 }

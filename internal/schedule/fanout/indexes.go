@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// parseIndexes reads the Job controller's way to write indexes, such as "0,2-4";
-// all must be below n.
+// parseIndexes parses indexes as the Job controller writes them, such as "0,2-4"; all must
+// be below n.
 func parseIndexes(text string, n int) (map[int]bool, error) {
 	out := map[int]bool{}
 	if text == "" {
@@ -21,7 +21,7 @@ func parseIndexes(text string, n int) (map[int]bool, error) {
 		from, err := strconv.Atoi(first)
 		to, err2 := strconv.Atoi(last)
 		if err != nil || err2 != nil || from < 0 || to < from || to >= n {
-			return nil, fmt.Errorf("indexes %q of %d", text, n)
+			return nil, fmt.Errorf("invalid indexes %q: must be below %d", text, n)
 		}
 		for i := from; i <= to; i++ {
 			out[i] = true

@@ -12,7 +12,7 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/kube"
 )
 
-// Places within a shard's container. What is not one of these can't be written.
+// Paths within a shard's container. The rest is read-only.
 const (
 	workDir     = "/var/firstlight"
 	tempDir     = "/tmp"
@@ -24,22 +24,22 @@ const (
 
 const (
 	containerName = "shard"
-	// graceSeconds is for the end of a control plane after SIGTERM.
+	// graceSeconds is the time for a control plane to stop after SIGTERM.
 	graceSeconds = 30
-	// ttlSeconds is how long the Job, and all that it owns, outlives a caller who
-	// could not remove it.
+	// ttlSeconds is the lifetime of the finished Job and its objects if the caller could not
+	// delete them.
 	ttlSeconds = 3600
 )
 
-// Exit codes that mean the same each time: a try again is wasted.
+// Exit codes for which a retry is useless.
 const (
 	exitUsage         = 2   // the flags, the names or the tree are wrong
-	exitNotExecutable = 126 // as shells and runtimes say it
+	exitNotExecutable = 126 // as reported by shells and runtimes
 	exitNotFound      = 127
-	exitNotStarted    = 128 // as kubelets say it of a container that can't be started
+	exitNotStarted    = 128 // as reported by kubelets for a container that cannot start
 )
 
-// renderJob makes the Job: it is suspended until all that its pods need is there.
+// renderJob builds the Job, suspended until the objects that its pods need exist.
 func renderJob(s *Spec) *batchv1.Job {
 	job := &batchv1.Job{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "batch/v1", Kind: "Job"},
@@ -47,10 +47,10 @@ func renderJob(s *Spec) *batchv1.Job {
 		Spec: batchv1.JobSpec{
 			Suspend:               new(true),
 			Completions:           new(int32(s.Shards)),   //nolint:gosec // at most the number of recipes
-			Parallelism:           new(int32(s.Parallel)), //nolint:gosec // the API has an opinion on too many
+			Parallelism:           new(int32(s.Parallel)), //nolint:gosec // the API bounds it
 			CompletionMode:        new(batchv1.IndexedCompletion),
 			BackoffLimitPerIndex:  new(int32(1)),
-			PodReplacementPolicy:  new(batchv1.Failed), // two tries of a shard never write at one time
+			PodReplacementPolicy:  new(batchv1.Failed), // two attempts of a shard never write concurrently
 			PodFailurePolicy:      &batchv1.PodFailurePolicy{Rules: failureRules()},
 			ActiveDeadlineSeconds: new(int64(s.Within.Seconds())),
 			Template: corev1.PodTemplateSpec{
@@ -65,7 +65,8 @@ func renderJob(s *Spec) *batchv1.Job {
 	return job
 }
 
-// failureRules say which failures are worth another try, other than by the limit.
+// failureRules exempts disruptions from the backoff limit and fails at once where a retry
+// is useless.
 func failureRules() []batchv1.PodFailurePolicyRule {
 	codes := func(action batchv1.PodFailurePolicyAction, values ...int32) batchv1.PodFailurePolicyRule {
 		return batchv1.PodFailurePolicyRule{Action: action, OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{
@@ -73,7 +74,7 @@ func failureRules() []batchv1.PodFailurePolicyRule {
 		}}
 	}
 	return []batchv1.PodFailurePolicyRule{
-		{ // evicted, preempted, on a node that went: it is not the shard's fault
+		{ // evicted, preempted or on a deleted node
 			Action: batchv1.PodFailurePolicyActionIgnore,
 			OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{
 				{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue},
@@ -90,7 +91,7 @@ func podSpec(s *Spec) corev1.PodSpec {
 		ServiceAccountName:            s.job(),
 		EnableServiceLinks:            new(false),
 		PriorityClassName:             priorityClassOf(s),
-		PreemptionPolicy:              new(corev1.PreemptNever), // a class that preempts is refused with this
+		PreemptionPolicy:              new(corev1.PreemptNever), // rejects a class that preempts
 		ActiveDeadlineSeconds:         new(int64(s.ShardWithin.Seconds())),
 		TerminationGracePeriodSeconds: new(int64(graceSeconds)),
 		NodeSelector:                  map[string]string{corev1.LabelOSStable: string(corev1.Linux)},
@@ -144,7 +145,7 @@ func container(s *Spec) corev1.Container {
 	return c
 }
 
-// arguments are a shard's command line. Kubernetes fills in the index and the Job's UID.
+// arguments is a shard's command line. Kubernetes expands the index and the Job's UID.
 func arguments(s *Spec) []string {
 	const index = "$(JOB_COMPLETION_INDEX)"
 	args := []string{

@@ -13,15 +13,15 @@ import (
 	"github.com/firstlight/firstlight/internal/schedule"
 )
 
-// trouble is what keeps a shard from counting. Shard -1 is none in particular.
-type trouble struct {
+// problem is why a shard does not count. Shard -1 is the whole run.
+type problem struct {
 	shard int
 	err   error
 }
 
-// join makes one report of what the shards published, and says what is wrong with
-// which of them. It is pure. The report passes only when every shard counts.
-func (x *expectation) join(p *picture) (schedule.Report, []trouble) {
+// join merges the shards' reports and returns their problems. It is pure. The report
+// passes only if every shard counts.
+func (x *expectation) join(p *status) (schedule.Report, []problem) {
 	byShard, troubles := x.sort(p.reports)
 	var counted []schedule.Report
 	tools := map[string]bool{}
@@ -32,17 +32,17 @@ func (x *expectation) join(p *picture) (schedule.Report, []trouble) {
 			counted = append(counted, s.Report)
 			tools[s.Tool] = true
 			if !completed[i] {
-				err = fmt.Errorf("its report is there, and the Job did not count it as done")
+				err = fmt.Errorf("it published a report, but the Job does not count it as completed")
 			}
 		}
 		if err != nil {
-			troubles = append(troubles, trouble{i, err})
+			troubles = append(troubles, problem{i, err})
 		}
 	}
-	if end := p.over(); end == nil {
-		troubles = append(troubles, trouble{-1, fmt.Errorf("the Job did not end")})
+	if end := p.finished(); end == nil {
+		troubles = append(troubles, problem{-1, fmt.Errorf("the Job did not end")})
 	} else if end.Type == batchv1.JobFailed && end.Reason != batchv1.JobReasonFailedIndexes {
-		troubles = append(troubles, trouble{-1, fmt.Errorf("the Job failed: %s: %s", end.Reason, end.Message)})
+		troubles = append(troubles, problem{-1, fmt.Errorf("the Job failed: %s: %s", end.Reason, end.Message)})
 	}
 	r := x.joined(counted)
 	if len(troubles) > 0 && r.Verdict == check.Passed {
@@ -57,17 +57,17 @@ func (x *expectation) join(p *picture) (schedule.Report, []trouble) {
 	}
 	for tool := range tools {
 		if tool != x.tool {
-			r.Notes = append(r.Notes, fmt.Sprintf("the image has firstlight %s, and this is %s", tool, x.tool))
+			r.Notes = append(r.Notes, fmt.Sprintf("the image has firstlight %s, the caller %s", tool, x.tool))
 		}
 	}
 	return r, troubles
 }
 
-// joined is the report of the shards that count, as one test of the selection.
+// joined merges the reports of the valid shards.
 func (x *expectation) joined(shards []schedule.Report) schedule.Report {
 	for i := range shards {
 		shards[i].Tier = x.selection.Tier
-		shards[i].Evidence = nil // it was in the pods
+		shards[i].Evidence = nil // lost with the pods
 		for k := range shards[i].Recipes {
 			r := &shards[i].Recipes[k]
 			r.StandsFor = x.selection.StandsFor[r.Recipe]
@@ -80,15 +80,15 @@ func (x *expectation) joined(shards []schedule.Report) schedule.Report {
 	return r
 }
 
-// sort puts the reports to their shards; what is of no shard is trouble.
-func (x *expectation) sort(reports []corev1.ConfigMap) (map[int][]*corev1.ConfigMap, []trouble) {
+// sort groups the reports by shard; reports of unknown shards are problems.
+func (x *expectation) sort(reports []corev1.ConfigMap) (map[int][]*corev1.ConfigMap, []problem) {
 	byShard := map[int][]*corev1.ConfigMap{}
-	var troubles []trouble
+	var troubles []problem
 	for i := range reports {
 		m := &reports[i]
 		shard, err := strconv.Atoi(m.Labels[LabelShard])
 		if err != nil || shard < 0 || shard >= x.spec.Shards {
-			troubles = append(troubles, trouble{-1, fmt.Errorf("ConfigMap %s is a report of shard %q, which there is not", m.Name, m.Labels[LabelShard])})
+			troubles = append(troubles, problem{-1, fmt.Errorf("ConfigMap %s: report for unknown shard %q", m.Name, m.Labels[LabelShard])})
 			continue
 		}
 		byShard[shard] = append(byShard[shard], m)
@@ -96,7 +96,7 @@ func (x *expectation) sort(reports []corev1.ConfigMap) (map[int][]*corev1.Config
 	return byShard, troubles
 }
 
-// shard reads the one report of a shard.
+// shard reads the report of a shard.
 func (x *expectation) shard(i int, reports []*corev1.ConfigMap) (sealed, error) {
 	if len(reports) == 0 {
 		return sealed{}, fmt.Errorf("it published no report")
@@ -110,16 +110,16 @@ func (x *expectation) shard(i int, reports []*corev1.ConfigMap) (sealed, error) 
 	}
 	m := reports[0]
 	if want := x.spec.reportName(i); m.Name != want {
-		return sealed{}, fmt.Errorf("its report is in ConfigMap %s, and %s is where it has to be", m.Name, want)
+		return sealed{}, fmt.Errorf("its report is in ConfigMap %s, want %s", m.Name, want)
 	}
 	if !owned(m, x.jobUID) {
-		return sealed{}, fmt.Errorf("its report is not owned by the Job, but by %s", owners(m.OwnerReferences))
+		return sealed{}, fmt.Errorf("its report is not owned by the Job; owners: %s", owners(m.OwnerReferences))
 	}
-	s, err := fullRoom.unseal(m)
+	s, err := defaultLimits.unseal(m)
 	if err != nil {
-		return sealed{}, fmt.Errorf("its report can't be used: %w", err)
+		return sealed{}, fmt.Errorf("invalid report: %w", err)
 	}
-	return s, x.problemsOf(i, s)
+	return s, x.validate(i, s)
 }
 
 func owners(refs []metav1.OwnerReference) string {
@@ -131,18 +131,18 @@ func owners(refs []metav1.OwnerReference) string {
 }
 
 // String names the shard.
-func (t trouble) String(shards int) string {
+func (t problem) String(shards int) string {
 	if t.shard < 0 {
 		return t.err.Error()
 	}
 	return fmt.Sprintf("shard %d of %d: %s", t.shard, shards, t.err)
 }
 
-// some are the first of many lines.
+// some returns the first lines and counts the others.
 func some(lines []string) []string {
 	const most = 5
 	if len(lines) <= most {
 		return lines
 	}
-	return append(append([]string{}, lines[:most]...), fmt.Sprintf("%d more, in the notes", len(lines)-most))
+	return append(append([]string{}, lines[:most]...), fmt.Sprintf("%d more in the notes", len(lines)-most))
 }

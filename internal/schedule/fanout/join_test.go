@@ -20,7 +20,7 @@ const jobUID = "0c6a1de0"
 // spoils it.
 type scene struct {
 	x *expectation
-	p *picture
+	p *status
 	// reports are what the shards publish.
 	reports []sealed
 }
@@ -33,7 +33,7 @@ func newScene() *scene {
 	}
 	sc := &scene{
 		x: &expectation{spec: &s, jobUID: jobUID, tool: "1.4.0", selection: sel},
-		p: &picture{shards: 2, job: jobWith("0,1", "", batchv1.JobCondition{Type: batchv1.JobComplete, Status: corev1.ConditionTrue})},
+		p: &status{shards: 2, job: jobWith("0,1", "", batchv1.JobCondition{Type: batchv1.JobComplete, Status: corev1.ConditionTrue})},
 	}
 	for i, names := range [][]string{{"a", "c", "e"}, {"b", "d"}} {
 		sc.reports = append(sc.reports, sealed{
@@ -51,7 +51,7 @@ func (sc *scene) publish(t *testing.T) {
 			Name: sc.x.spec.reportName(i), Labels: labels(sc.x.spec.RunID, roleReport), OwnerReferences: owner(sc.x.spec.job(), jobUID),
 		}}
 		m.Labels[LabelShard] = string(rune('0' + i))
-		if err := fullRoom.seal(r, &m); err != nil {
+		if err := defaultLimits.seal(r, &m); err != nil {
 			t.Fatal(err)
 		}
 		sc.p.reports = append(sc.p.reports, m)
@@ -67,76 +67,76 @@ func TestJoin(t *testing.T) {
 	type spoil func(sc *scene) // before the reports are published
 	type edit func(sc *scene)  // after
 	for name, tt := range map[string]struct {
-		spoil spoil
-		edit  edit
-		want  check.Verdict
-		says  []string
+		spoil   spoil
+		edit    edit
+		want    check.Verdict
+		summary []string
 		// shards that are in trouble
 		shards []int
 	}{
-		"all is well": {want: check.Passed, says: []string{"5 recipes passed"}},
+		"all is well": {want: check.Passed, summary: []string{"5 recipes passed"}},
 		"a recipe failed": {spoil: func(sc *scene) {
 			r := &sc.reports[1].Report
 			r.Recipes[0].Verdict = check.Failed
 			r.Conclude([]string{"b", "d"})
-		}, want: check.Failed, says: []string{"1 failed: b"}},
+		}, want: check.Failed, summary: []string{"1 failed: b"}},
 		"a report is missing": {edit: func(sc *scene) { sc.p.reports = sc.p.reports[:1] },
-			want: check.Unobserved, says: []string{"2 without a result: b, d", "shard 1 of 2: it published no report"}, shards: []int{1}},
+			want: check.Unobserved, summary: []string{"2 without a result: b, d", "shard 1 of 2: it published no report"}, shards: []int{1}},
 		"no report at all": {edit: func(sc *scene) { sc.p.reports = nil },
-			want: check.Unobserved, says: []string{"no recipe was tested", "shard 0 of 2", "shard 1 of 2"}, shards: []int{0, 1}},
+			want: check.Unobserved, summary: []string{"no recipe was tested", "shard 0 of 2", "shard 1 of 2"}, shards: []int{0, 1}},
 		"a report is there twice": {edit: func(sc *scene) {
-			again := sc.p.reports[1].DeepCopy()
-			again.Name = "copy"
-			sc.p.reports = append(sc.p.reports, *again)
-		}, want: check.Unobserved, says: []string{"shard 1 of 2: it has 2 reports", "copy"}, shards: []int{1}},
+			retry := sc.p.reports[1].DeepCopy()
+			retry.Name = "copy"
+			sc.p.reports = append(sc.p.reports, *retry)
+		}, want: check.Unobserved, summary: []string{"shard 1 of 2: it has 2 reports", "copy"}, shards: []int{1}},
 		"a report under another name": {edit: func(sc *scene) { sc.p.reports[0].Name = "mine" },
-			want: check.Unobserved, says: []string{"shard 0 of 2: its report is in ConfigMap mine"}, shards: []int{0}},
+			want: check.Unobserved, summary: []string{"shard 0 of 2: its report is in ConfigMap mine"}, shards: []int{0}},
 		"the same shard's report under both names": {edit: func(sc *scene) {
 			sc.p.reports[1].Data, sc.p.reports[1].Annotations = sc.p.reports[0].Data, sc.p.reports[0].Annotations
-		}, want: check.Unobserved, says: []string{"shard 1 of 2: its report says that it is of shard 0 of 2"}, shards: []int{1}},
+		}, want: check.Unobserved, summary: []string{"shard 1 of 2: report of shard 0 of 2"}, shards: []int{1}},
 		"a report was edited": {edit: func(sc *scene) {
 			sc.p.reports[0].Data[plainKey] = strings.Replace(sc.p.reports[0].Data[plainKey], `"recipe":"a"`, `"recipe":"b"`, 1)
-		}, want: check.Unobserved, says: []string{"shard 0 of 2: its report can't be used: its digest is"}, shards: []int{0}},
+		}, want: check.Unobserved, summary: []string{"shard 0 of 2: invalid report: its digest is"}, shards: []int{0}},
 		"a report of another run": {spoil: func(sc *scene) { sc.reports[1].Run = "20260101-000000-0000" },
-			want: check.Unobserved, says: []string{"shard 1 of 2: its report is of run 20260101-000000-0000"}, shards: []int{1}},
+			want: check.Unobserved, summary: []string{"shard 1 of 2: report of run 20260101-000000-0000"}, shards: []int{1}},
 		"a report of another Job": {spoil: func(sc *scene) { sc.reports[1].Job = "other" },
-			want: check.Unobserved, says: []string{"shard 1 of 2", "Job other"}, shards: []int{1}},
+			want: check.Unobserved, summary: []string{"shard 1 of 2", "Job other"}, shards: []int{1}},
 		"a report that the Job does not own": {edit: func(sc *scene) { sc.p.reports[0].OwnerReferences = owner("recipes", "other") },
-			want: check.Unobserved, says: []string{"shard 0 of 2: its report is not owned by the Job, but by Job recipes other"}, shards: []int{0}},
+			want: check.Unobserved, summary: []string{"shard 0 of 2: its report is not owned by the Job; owners: Job recipes other"}, shards: []int{0}},
 		"a report of a shard that there is not": {edit: func(sc *scene) {
-			odd := sc.p.reports[1].DeepCopy()
-			odd.Name, odd.Labels[LabelShard] = "odd", "7"
-			sc.p.reports = append(sc.p.reports, *odd)
-		}, want: check.Unobserved, says: []string{`ConfigMap odd is a report of shard "7"`}, shards: []int{-1}},
+			unexpected := sc.p.reports[1].DeepCopy()
+			unexpected.Name, unexpected.Labels[LabelShard] = "odd", "7"
+			sc.p.reports = append(sc.p.reports, *unexpected)
+		}, want: check.Unobserved, summary: []string{`ConfigMap odd: report for unknown shard "7"`}, shards: []int{-1}},
 		"a report without a shard": {edit: func(sc *scene) { delete(sc.p.reports[1].Labels, LabelShard) },
-			want: check.Unobserved, says: []string{`a report of shard ""`, "shard 1 of 2: it published no report"}, shards: []int{-1, 1}},
+			want: check.Unobserved, summary: []string{`report for unknown shard ""`, "shard 1 of 2: it published no report"}, shards: []int{-1, 1}},
 		"a report of other shards": {spoil: func(sc *scene) { sc.reports[1].Shards = 3 },
-			want: check.Unobserved, says: []string{"it is of shard 1 of 3"}, shards: []int{1}},
+			want: check.Unobserved, summary: []string{"report of shard 1 of 3"}, shards: []int{1}},
 		"a recipe is missing": {spoil: func(sc *scene) { sc.reports[0].Report = reportOf("a", "c") },
-			want: check.Unobserved, says: []string{"shard 0 of 2: its report is not of the recipes that it was sent: e missing, none not expected"}, shards: []int{0}},
+			want: check.Unobserved, summary: []string{"shard 0 of 2: the report does not match the shard's recipes: missing: e; unexpected or duplicate: none"}, shards: []int{0}},
 		"a recipe is there twice": {spoil: func(sc *scene) { sc.reports[0].Report = reportOf("a", "c", "e", "e") },
-			want: check.Unobserved, says: []string{"none missing, e not expected or twice"}, shards: []int{0}},
+			want: check.Unobserved, summary: []string{"missing: none; unexpected or duplicate: e"}, shards: []int{0}},
 		"a recipe of another shard": {spoil: func(sc *scene) { sc.reports[0].Report = reportOf("a", "c", "e", "b") },
-			want: check.Unobserved, says: []string{"none missing, b not expected or twice"}, shards: []int{0}},
+			want: check.Unobserved, summary: []string{"missing: none; unexpected or duplicate: b"}, shards: []int{0}},
 		"another recipe of the same name": {spoil: func(sc *scene) { sc.reports[0].Report.Recipes[1].Fingerprint = "f-else"; sc.reports[0].Tool = "1.3.0" },
-			want: check.Unobserved, says: []string{"shard 0 of 2: it tested another c than the one here: fingerprint f-else there (firstlight 1.3.0), f-c here (firstlight 1.4.0)"}, shards: []int{0}},
+			want: check.Unobserved, summary: []string{"shard 0 of 2: fingerprint of c is f-else in the shard (firstlight 1.3.0), want f-c (firstlight 1.4.0)"}, shards: []int{0}},
 		"a verdict that its recipes do not say": {spoil: func(sc *scene) { sc.reports[1].Report.Verdict = check.Failed },
-			want: check.Unobserved, says: []string{`shard 1 of 2: its verdict is "failed" though all of its recipes passed`}, shards: []int{1}},
+			want: check.Unobserved, summary: []string{`shard 1 of 2: the verdict is "failed" although all recipes passed`}, shards: []int{1}},
 		"a passed verdict over a failed recipe": {spoil: func(sc *scene) { sc.reports[1].Report.Recipes[0].Verdict = check.Failed },
-			want: check.Failed, says: []string{"1 failed: b"}},
+			want: check.Failed, summary: []string{"1 failed: b"}},
 		"a shard that failed after its report": {edit: func(sc *scene) {
 			sc.p.job = failedJob("0", "1", batchv1.JobReasonFailedIndexes, "Job has failed indexes")
 		},
-			want: check.Unobserved, says: []string{"shard 1 of 2: its report is there, and the Job did not count it as done"}, shards: []int{1}},
+			want: check.Unobserved, summary: []string{"shard 1 of 2: it published a report, but the Job does not count it as completed"}, shards: []int{1}},
 		"the Job did not end": {edit: func(sc *scene) { sc.p.job.Status.Conditions = nil },
-			want: check.Unobserved, says: []string{"the Job did not end"}, shards: []int{-1}},
+			want: check.Unobserved, summary: []string{"the Job did not end"}, shards: []int{-1}},
 		"the Job's deadline": {edit: func(sc *scene) {
 			sc.p.job, sc.p.reports = failedJob("0", "", "DeadlineExceeded", "Job was active longer than specified deadline"), sc.p.reports[:1]
-		}, want: check.Unobserved, says: []string{"shard 1 of 2: it published no report", "the Job failed: DeadlineExceeded"}, shards: []int{1, -1}},
+		}, want: check.Unobserved, summary: []string{"shard 1 of 2: it published no report", "the Job failed: DeadlineExceeded"}, shards: []int{1, -1}},
 		"failed, and missing": {
 			spoil: func(sc *scene) { sc.reports[0].Report.Recipes[0].Verdict = check.Failed },
 			edit:  func(sc *scene) { sc.p.reports = sc.p.reports[:1] },
-			want:  check.Failed, says: []string{"1 failed: a", "shard 1 of 2: it published no report"}, shards: []int{1}},
+			want:  check.Failed, summary: []string{"1 failed: a", "shard 1 of 2: it published no report"}, shards: []int{1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -152,9 +152,9 @@ func TestJoin(t *testing.T) {
 			if r.Verdict != tt.want {
 				t.Errorf("got %s (%s), want %s", r.Verdict, r.Reason, tt.want)
 			}
-			for _, says := range tt.says {
-				if !strings.Contains(r.Reason, says) {
-					t.Errorf("the reason does not say %q: %s", says, r.Reason)
+			for _, summary := range tt.summary {
+				if !strings.Contains(r.Reason, summary) {
+					t.Errorf("the reason does not say %q: %s", summary, r.Reason)
 				}
 			}
 			var shards []int
@@ -217,7 +217,7 @@ func TestJoinedIsOneTestOfTheSelection(t *testing.T) {
 	if diff := cmp.Diff([]string{"x", "y"}, r.Recipes[2].StandsFor); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]string{"the image has firstlight 1.4.1, and this is 1.4.0"}, r.Notes); diff != "" {
+	if diff := cmp.Diff([]string{"the image has firstlight 1.4.1, the caller 1.4.0"}, r.Notes); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -230,8 +230,8 @@ func TestOfManyShardsInTroubleSomeAreNamed(t *testing.T) {
 	for _, name := range s.Names {
 		x.selection.Cases = append(x.selection.Cases, schedule.Case{Recipe: name})
 	}
-	r, troubles := x.join(&picture{shards: 20})
-	if len(troubles) != 21 || !strings.HasSuffix(r.Reason, "; 16 more, in the notes") {
+	r, troubles := x.join(&status{shards: 20})
+	if len(troubles) != 21 || !strings.HasSuffix(r.Reason, "; 16 more in the notes") {
 		t.Errorf("%d troubles: %s", len(troubles), r.Reason)
 	}
 }

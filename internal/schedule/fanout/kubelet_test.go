@@ -51,11 +51,11 @@ type kubelet struct {
 }
 
 // start registers the node and plays until the test ends.
-func (k *kubelet) start(t *testing.T, room corev1.ResourceList) {
+func (k *kubelet) start(t *testing.T, limits corev1.ResourceList) {
 	t.Helper()
 	k.playing = map[types.UID]context.CancelFunc{}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
-	if err := k.register(ctx, room); err != nil {
+	if err := k.register(ctx, limits); err != nil {
 		t.Fatal(err)
 	}
 	factory := informers.NewSharedInformerFactoryWithOptions(k.client, 0, informers.WithTweakListOptions(func(o *metav1.ListOptions) {
@@ -85,10 +85,10 @@ func (k *kubelet) start(t *testing.T, room corev1.ResourceList) {
 	})
 }
 
-func (k *kubelet) register(ctx context.Context, room corev1.ResourceList) error {
+func (k *kubelet) register(ctx context.Context, limits corev1.ResourceList) error {
 	_, err := k.client.CoreV1().Nodes().Create(ctx, &corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: k.node, Labels: map[string]string{corev1.LabelOSStable: "linux", corev1.LabelHostname: k.node}},
-		Status:     corev1.NodeStatus{Capacity: room, Allocatable: room, Conditions: k.ready()},
+		Status:     corev1.NodeStatus{Capacity: limits, Allocatable: limits, Conditions: k.ready()},
 	}, metav1.CreateOptions{})
 	return err
 }
@@ -153,8 +153,8 @@ func (k *kubelet) play(ctx context.Context, pod *corev1.Pod) {
 	if pod.DeletionTimestamp != nil {
 		return
 	}
-	binary, there := k.images[pod.Spec.Containers[0].Image]
-	if !there {
+	binary, existing := k.images[pod.Spec.Containers[0].Image]
+	if !existing {
 		k.tell(ctx, pod, corev1.PodPending, "", corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ErrImagePull", Message: "not found"}})
 		k.tell(ctx, pod, corev1.PodPending, "", corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{
 			Reason: "ImagePullBackOff", Message: fmt.Sprintf("Back-off pulling image %q", pod.Spec.Containers[0].Image),

@@ -2,15 +2,15 @@ package fanout
 
 import "github.com/firstlight/firstlight/internal/probe/kube"
 
-// Labels and annotations, beside those of package kube.
+// Labels and annotations in addition to those of package kube.
 const (
-	// LabelShard holds the index of the shard that an object is of.
+	// LabelShard holds the index of an object's shard.
 	LabelShard = "firstlight.dev/shard"
-	// annotationDigest holds the digest of a report as it was published.
+	// annotationDigest holds the digest of the published report.
 	annotationDigest = "firstlight.dev/digest"
 )
 
-// What objects are for, in kube.LabelRole.
+// Values of kube.LabelRole.
 const (
 	roleMatrix  = "recipe-matrix"
 	roleShard   = "recipe-shard"

@@ -181,19 +181,19 @@ func (b *bench) testVerdicts(t *testing.T) {
 		// reason and notes have these in them.
 		reason, notes []string
 		// again says that a shard is tried a second time.
-		again bool
+		retry bool
 	}{
 		"passes":       {names: []string{"a", "b", "c", "d", "e"}, want: check.Passed, reason: []string{"5 recipes passed"}},
 		"one-by-one":   {names: []string{"a", "b", "c"}, change: func(s *Spec) { s.Shards, s.Parallel = 3, 1 }, want: check.Passed, reason: []string{"3 recipes passed"}},
 		"fails":        {names: []string{"a", "bad", "c"}, want: check.Failed, reason: []string{"1 failed: bad"}},
-		"fails-once":   {behaviour: "1:crash-once", names: []string{"a", "b", "c"}, want: check.Passed, reason: []string{"3 recipes passed"}, again: true},
-		"crashes":      {behaviour: "1:crash", names: []string{"a", "b", "c"}, want: check.Unobserved, reason: []string{"1 without a result: b", "shard 1 of 2: it published no report"}, notes: []string{"shard 1: it published no report; pod recipes-crashes-1-", "on worker-1: exit code 3; its last lines:\n    shard 1 begins\n    the control plane could not be started"}, again: true},
+		"fails-once":   {behaviour: "1:crash-once", names: []string{"a", "b", "c"}, want: check.Passed, reason: []string{"3 recipes passed"}, retry: true},
+		"crashes":      {behaviour: "1:crash", names: []string{"a", "b", "c"}, want: check.Unobserved, reason: []string{"1 without a result: b", "shard 1 of 2: it published no report"}, notes: []string{"shard 1: it published no report; pod recipes-crashes-1-", "on worker-1: exit code 3; last log lines:\n    shard 1 begins\n    the control plane could not be started"}, retry: true},
 		"usage":        {behaviour: "0:usage", names: []string{"a", "b"}, want: check.Unobserved, reason: []string{"shard 0 of 2: it published no report"}, notes: []string{"exit code 2", "unknown flag"}},
 		"no-program":   {behaviour: "absent", names: []string{"a", "b"}, want: check.Unobserved, reason: []string{"the Job failed: PodFailurePolicy"}},
 		"says-nothing": {behaviour: "0:silent", names: []string{"a", "b"}, want: check.Unobserved, reason: []string{"shard 0 of 2: it published no report"}, notes: []string{"on worker-1: exit code 0"}},
-		"tampers":      {behaviour: "1:tamper", names: []string{"a", "bad"}, want: check.Unobserved, reason: []string{"shard 1 of 2: its report can't be used: its digest is"}},
-		"ends-badly":   {behaviour: "1:late", names: []string{"a", "b"}, want: check.Unobserved, reason: []string{"shard 1 of 2: its report is there, and the Job did not count it as done"}, notes: []string{"exit code 3"}, again: true},
-		"hangs":        {behaviour: "1:hang", names: []string{"a", "b"}, change: func(s *Spec) { s.ShardWithin = 5 * time.Second }, want: check.Unobserved, reason: []string{"shard 1 of 2: it published no report"}, notes: []string{"exit code 137, DeadlineExceeded", "shard 1 begins"}, again: true},
+		"tampers":      {behaviour: "1:tamper", names: []string{"a", "bad"}, want: check.Unobserved, reason: []string{"shard 1 of 2: invalid report: its digest is"}},
+		"ends-badly":   {behaviour: "1:late", names: []string{"a", "b"}, want: check.Unobserved, reason: []string{"shard 1 of 2: it published a report, but the Job does not count it as completed"}, notes: []string{"exit code 3"}, retry: true},
+		"hangs":        {behaviour: "1:hang", names: []string{"a", "b"}, change: func(s *Spec) { s.ShardWithin = 5 * time.Second }, want: check.Unobserved, reason: []string{"shard 1 of 2: it published no report"}, notes: []string{"exit code 137, DeadlineExceeded", "shard 1 begins"}, retry: true},
 		"takes-long":   {behaviour: "1:hang", names: []string{"a", "b"}, change: func(s *Spec) { s.Within, s.ShardWithin = 10*time.Second, 10*time.Second }, want: check.Unobserved, reason: []string{"the Job failed: DeadlineExceeded"}, notes: []string{"shard 1: it published no report"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -213,11 +213,11 @@ func (b *bench) testVerdicts(t *testing.T) {
 			}
 			requireAll(t, "the reason", r.Reason, tt.reason)
 			requireAll(t, "the notes", strings.Join(r.Notes, "\n"), tt.notes)
-			again := slices.ContainsFunc(seen, func(p Progress) bool {
-				return strings.Contains(p.Text, "try 2 after")
+			retry := slices.ContainsFunc(seen, func(p Progress) bool {
+				return strings.Contains(p.Text, "attempt 2 after")
 			})
-			if again != tt.again {
-				t.Errorf("a shard was tried again: %t; the shards were seen as %v", again, seen)
+			if retry != tt.retry {
+				t.Errorf("a shard was tried again: %t; the shards were seen as %v", retry, seen)
 			}
 			b.requireGone(t, o.Spec)
 		})
@@ -310,13 +310,13 @@ func (b *bench) testRefusals(t *testing.T) {
 		"no-jobs": {prepare: quota(corev1.ResourceList{"count/jobs.batch": resource.MustParse("0")}),
 			want: []string{"create Job no-jobs/recipes-no-jobs", "exceeded quota: small", "a quota"}},
 		"no-pods": {prepare: quota(corev1.ResourceList{"pods": resource.MustParse("0")}),
-			want: []string{"the cluster refuses the Job's pods", "exceeded quota: small"}},
+			want: []string{"the cluster rejects the Job's pods", "exceeded quota: small"}},
 		"no-class": {prepare: func(*testing.T, string) {}, change: func(o *Options) { o.Spec.PriorityClass = "absent" },
-			want: []string{"the cluster refuses the Job's pods", "no PriorityClass with name absent"}},
+			want: []string{"the cluster rejects the Job's pods", "no PriorityClass with name absent"}},
 		"preempts": {prepare: func(*testing.T, string) {}, change: func(o *Options) { o.Spec.PriorityClass = "system-cluster-critical" },
-			want: []string{"the cluster refuses the Job's pods", "PreemptionPolicy"}},
+			want: []string{"the cluster rejects the Job's pods", "PreemptionPolicy"}},
 		"no-image": {change: func(o *Options) { o.Spec.Image = "registry.example.com/absent:1" },
-			want: []string{"can't start on node worker-1: ImagePullBackOff: Back-off pulling image \"registry.example.com/absent:1\""}},
+			want: []string{"cannot start on node worker-1: ImagePullBackOff: Back-off pulling image \"registry.example.com/absent:1\""}},
 		"bad-shards": {change: func(o *Options) { o.Spec.Parallel = -1 }, want: []string{"at one time"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -19,12 +19,12 @@ func ReadNames(file string) ([]string, error) {
 		return nil, fmt.Errorf("read names of recipes: %w", err)
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, mostInMap+1))
+	data, err := io.ReadAll(io.LimitReader(f, maxConfigMapBytes+1))
 	if err != nil {
 		return nil, fmt.Errorf("read names of recipes: %w", err)
 	}
-	if len(data) > mostInMap {
-		return nil, fmt.Errorf("read names of recipes: %s has more than %d KiB", file, mostInMap>>10)
+	if len(data) > maxConfigMapBytes {
+		return nil, fmt.Errorf("read names of recipes: %s has more than %d KiB", file, maxConfigMapBytes>>10)
 	}
 	var names []string
 	for line := range strings.SplitSeq(string(data), "\n") {

@@ -16,11 +16,11 @@ type Objects struct {
 	Account     *corev1.ServiceAccount
 	Role        *rbacv1.Role
 	RoleBinding *rbacv1.RoleBinding
-	// Maps hold what the shards read.
+	// Maps are the input of the shards.
 	Maps []*corev1.ConfigMap
 }
 
-// Render makes the objects of a run. It does no I/O.
+// Render builds the objects of a run. It does no I/O.
 func Render(s *Spec) Objects {
 	meta := func(name, role string) metav1.ObjectMeta {
 		return metav1.ObjectMeta{Name: name, Namespace: s.namespace(), Labels: labels(s.RunID, role)}
@@ -34,7 +34,7 @@ func Render(s *Spec) Objects {
 		Role: &rbacv1.Role{
 			TypeMeta:   metav1.TypeMeta{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: "Role"},
 			ObjectMeta: meta(s.job(), roleShard),
-			Rules:      shardMay(s),
+			Rules:      shardRules(s),
 		},
 		RoleBinding: &rbacv1.RoleBinding{
 			TypeMeta:   metav1.TypeMeta{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: "RoleBinding"},
@@ -63,10 +63,9 @@ func Render(s *Spec) Objects {
 	return o
 }
 
-// shardMay is all that a shard may do in the cluster: create ConfigMaps, and read
-// and replace those of reports. (Creation can't be limited to names: the API server
-// does not know the name when it authorises.)
-func shardMay(s *Spec) []rbacv1.PolicyRule {
+// shardRules allow a shard to create ConfigMaps, and to read and replace reports. (RBAC
+// cannot limit creation to names.)
+func shardRules(s *Spec) []rbacv1.PolicyRule {
 	var reports []string
 	for i := range s.Shards {
 		reports = append(reports, s.reportName(i))
@@ -77,7 +76,7 @@ func shardMay(s *Spec) []rbacv1.PolicyRule {
 	}
 }
 
-// ownedBy makes the Job, which exists now, the owner of the others.
+// ownedBy makes the created Job the owner of the other objects.
 func (o *Objects) ownedBy(uid types.UID) {
 	for _, m := range o.dependents() {
 		m.OwnerReferences = owner(o.Job.Name, uid)
@@ -96,8 +95,7 @@ func owner(job string, uid types.UID) []metav1.OwnerReference {
 	return []metav1.OwnerReference{{APIVersion: batchv1.SchemeGroupVersion.String(), Kind: "Job", Name: job, UID: uid}}
 }
 
-// namespaceOf is a namespace of the run's own, which holds its pods to the strictest
-// of the standards for pod security.
+// namespaceOf is the run's own namespace, with the restricted pod security standard.
 func namespaceOf(s *Spec) *corev1.Namespace {
 	l := kube.Labels(s.RunID, "")
 	l["pod-security.kubernetes.io/enforce"] = "restricted"

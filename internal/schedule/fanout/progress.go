@@ -10,31 +10,31 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 )
 
-// Phase is how far a shard is.
+// Phase of a shard.
 type Phase string
 
 // Phases of a shard.
 const (
 	Waiting Phase = "waiting"
 	Running Phase = "running"
-	// Done: it published its report and ended well; what is in it is another thing.
+	// Done: it published its report and exited with code 0, whatever the verdict.
 	Done Phase = "done"
-	// Failed: the Job gave it up.
+	// Failed: the Job gave up on it.
 	Failed Phase = "failed"
 )
 
-// Progress is how a shard stands.
+// Progress of a shard.
 type Progress struct {
 	Shard int
 	Phase Phase
-	// Verdict is that of its report, once it is done and the report can be read.
+	// Verdict of its report, once it is done and the report is readable.
 	Verdict check.Verdict
-	// Text says more: what it waits for, where it runs, what it reported.
+	// Text has details: the waiting reason, the node or the result.
 	Text string
 }
 
-// progress tells of every shard.
-func (p *picture) progress() []Progress {
+// progress of every shard.
+func (p *status) progress() []Progress {
 	completed, failed := p.completed(), p.failed()
 	out := make([]Progress, p.shards)
 	byShard := map[int][]corev1.Pod{}
@@ -42,17 +42,17 @@ func (p *picture) progress() []Progress {
 		byShard[indexOf(&p.pods[i])] = nil
 	}
 	for shard := range byShard {
-		byShard[shard] = p.of(shard)
+		byShard[shard] = p.podsOfShard(shard)
 	}
 	reported := p.reported()
 	for i := range out {
 		out[i] = Progress{Shard: i}
 		switch {
 		case completed[i]:
-			says := reported[strconv.Itoa(i)]
-			out[i].Phase, out[i].Verdict, out[i].Text = Done, says.verdict, says.reason
+			summary := reported[strconv.Itoa(i)]
+			out[i].Phase, out[i].Verdict, out[i].Text = Done, summary.verdict, summary.reason
 		case failed[i]:
-			out[i].Phase, out[i].Text = Failed, "given up: "+lastWords(byShard[i])
+			out[i].Phase, out[i].Text = Failed, "failed: "+exitReason(byShard[i])
 		default:
 			out[i].Phase, out[i].Text = p.current(byShard[i])
 		}
@@ -60,70 +60,70 @@ func (p *picture) progress() []Progress {
 	return out
 }
 
-// said is what a report says, in short.
-type said struct {
+// decoded is the summary of a report.
+type decoded struct {
 	verdict check.Verdict
 	reason  string
 }
 
-// reported is what the reports that are there say, by the label of their shard.
-func (p *picture) reported() map[string]said {
-	out := map[string]said{}
+// reported summarizes the reports by shard label.
+func (p *status) reported() map[string]decoded {
+	out := map[string]decoded{}
 	for i := range p.reports {
 		m := &p.reports[i]
 		version := m.Name + "@" + m.ResourceVersion
-		says, known := p.told[version]
+		summary, known := p.cache[version]
 		if !known {
-			if s, err := fullRoom.unseal(m); err == nil {
-				says = said{s.Report.Verdict, s.Report.Reason}
+			if s, err := defaultLimits.unseal(m); err == nil {
+				summary = decoded{s.Report.Verdict, s.Report.Reason}
 			}
-			if p.told != nil {
-				p.told[version] = says
+			if p.cache != nil {
+				p.cache[version] = summary
 			}
 		}
-		out[m.Labels[LabelShard]] = says
+		out[m.Labels[LabelShard]] = summary
 	}
 	return out
 }
 
-// current is how a shard stands that has not ended: by its newest pod.
-func (p *picture) current(pods []corev1.Pod) (Phase, string) {
+// current is the phase of an unfinished shard, from its newest pod.
+func (p *status) current(pods []corev1.Pod) (Phase, string) {
 	if len(pods) == 0 {
 		if len(p.refusals) > 0 {
-			return Waiting, "its pod is refused: " + p.refusals[len(p.refusals)-1].Message
+			return Waiting, "its pod was rejected: " + p.refusals[len(p.refusals)-1].Message
 		}
-		return Waiting, "for its turn"
+		return Waiting, "for a free slot"
 	}
 	pod := &pods[len(pods)-1]
-	again := ""
+	retry := ""
 	if len(pods) > 1 {
-		again = fmt.Sprintf("try %d after %s: ", len(pods), lastWords(pods[:len(pods)-1]))
+		retry = fmt.Sprintf("attempt %d after %s: ", len(pods), exitReason(pods[:len(pods)-1]))
 	}
 	if pod.Spec.NodeName == "" {
-		if why := unplaced(pod); why != "" {
-			return Waiting, again + "for resources: " + why
+		if why := unschedulableMessage(pod); why != "" {
+			return Waiting, retry + "for resources: " + why
 		}
-		return Waiting, again + "for the scheduler"
+		return Waiting, retry + "for the scheduler"
 	}
-	if reason, message := waitingFor(pod); reason != "" {
-		return Waiting, again + strings.TrimSuffix(fmt.Sprintf("on %s: %s: %s", pod.Spec.NodeName, reason, message), ": ")
+	if reason, message := waitReason(pod); reason != "" {
+		return Waiting, retry + strings.TrimSuffix(fmt.Sprintf("on %s: %s: %s", pod.Spec.NodeName, reason, message), ": ")
 	}
 	switch pod.Status.Phase {
 	case corev1.PodRunning:
-		return Running, again + "on " + pod.Spec.NodeName
+		return Running, retry + "on " + pod.Spec.NodeName
 	case corev1.PodFailed:
-		return Waiting, "for what the Job does after " + lastWords(pods)
+		return Waiting, "for the Job controller after " + exitReason(pods)
 	case corev1.PodSucceeded:
-		return Running, "done, and about to be counted"
+		return Running, "finished, not yet counted by the Job"
 	case corev1.PodPending, corev1.PodUnknown:
 	}
-	return Waiting, again + "on " + pod.Spec.NodeName + ": for its container"
+	return Waiting, retry + "on " + pod.Spec.NodeName + ": for its container"
 }
 
-// lastWords is how the newest pod ended, in one line.
-func lastWords(pods []corev1.Pod) string {
+// exitReason is how the newest pod ended, in one line.
+func exitReason(pods []corev1.Pod) string {
 	if len(pods) == 0 {
-		return "no pod of it is left"
+		return "no pod left"
 	}
 	pod := &pods[len(pods)-1]
 	for _, s := range pod.Status.ContainerStatuses {

@@ -21,50 +21,50 @@ import (
 	"github.com/firstlight/firstlight/internal/schedule"
 )
 
-// Publication says where a shard's report goes, and whose it is.
+// Publication is the destination and identity of a shard's report.
 type Publication struct {
-	// Namespace and Name are the ConfigMap's.
+	// Namespace and Name of the ConfigMap.
 	Namespace, Name string
-	// RunID is the run's; Job and JobUID the Job that owns the ConfigMap.
+	// RunID of the run; Job and JobUID of the ConfigMap's owner.
 	RunID, Job, JobUID string
-	// Shard of Shards it is; Tool the version of firstlight.
+	// Shard index and number of Shards; Tool is the firstlight version.
 	Shard, Shards int
 	Tool          string
 }
 
-// ParsePublication reads the values of --publish, --publish-run and --publish-owner.
+// ParsePublication parses --publish, --publish-run and --publish-owner.
 func ParsePublication(to, runID, owner string) (Publication, error) {
 	namespace, name, ok := strings.Cut(to, "/")
 	if !ok || namespace == "" || name == "" || strings.Contains(name, "/") {
-		return Publication{}, fmt.Errorf("--publish %q: want NAMESPACE/NAME of a ConfigMap", to)
+		return Publication{}, fmt.Errorf("invalid --publish %q: must be NAMESPACE/NAME of a ConfigMap", to)
 	}
 	job, uid, ok := strings.Cut(owner, "/")
 	if !ok || job == "" || uid == "" || runID == "" {
-		return Publication{}, fmt.Errorf("--publish needs --publish-run RUN and --publish-owner JOB/UID, and they are %q and %q", runID, owner)
+		return Publication{}, fmt.Errorf("--publish requires --publish-run RUN and --publish-owner JOB/UID, got %q and %q", runID, owner)
 	}
 	return Publication{Namespace: namespace, Name: name, RunID: runID, Job: job, JobUID: uid}, nil
 }
 
-// publishWithin is how long a report is tried to be published: the work of minutes
-// is not given up for an API server that restarts.
-const publishWithin = 3 * time.Minute
+// publishTimeout bounds the retries to publish a report: it covers a restart of the API
+// server.
+const publishTimeout = 3 * time.Minute
 
-// Publish writes a report. One of the same run that is there already, of a try
-// before this one, is replaced; one of anything else is not touched.
+// Publish writes a report. It replaces the report of an earlier attempt of the same run,
+// and no other ConfigMap.
 func (p Publication) Publish(ctx context.Context, client kubernetes.Interface, r schedule.Report) error {
 	want := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
 		Name: p.Name, Namespace: p.Namespace, Labels: labels(p.RunID, roleReport),
 		OwnerReferences: owner(p.Job, types.UID(p.JobUID)),
 	}}
 	want.Labels[LabelShard] = strconv.Itoa(p.Shard)
-	err := fullRoom.seal(sealed{
+	err := defaultLimits.seal(sealed{
 		Format: sealedFormat, Run: p.RunID, Job: p.JobUID, Shard: p.Shard, Shards: p.Shards, Tool: p.Tool, Report: r,
 	}, want)
 	if err != nil {
 		return fmt.Errorf("publish the report to %s/%s: %w", p.Namespace, p.Name, err)
 	}
 	backoff := wait.Backoff{Duration: 250 * time.Millisecond, Factor: 2, Cap: 10 * time.Second, Steps: 1 << 20}
-	ctx, cancel := context.WithTimeout(ctx, publishWithin)
+	ctx, cancel := context.WithTimeout(ctx, publishTimeout)
 	defer cancel()
 	var last error
 	err = wait.ExponentialBackoffWithContext(ctx, backoff, func(ctx context.Context) (bool, error) {
@@ -80,11 +80,11 @@ func (p Publication) Publish(ctx context.Context, client kubernetes.Interface, r
 	return nil
 }
 
-// errForeign is of a ConfigMap that is there and is not ours to replace.
-var errForeign = errors.New("it exists and is not a report of this run and Job")
+// errNotOurs: a ConfigMap of this name exists that must not be replaced.
+var errNotOurs = errors.New("it exists and is not a report of this run and Job")
 
 func permanent(err error) bool {
-	return errors.Is(err, errForeign) || apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsRequestEntityTooLargeError(err) || apierrors.IsUnauthorized(err)
+	return errors.Is(err, errNotOurs) || apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsRequestEntityTooLargeError(err) || apierrors.IsUnauthorized(err)
 }
 
 func (p Publication) write(ctx context.Context, client kubernetes.Interface, want *corev1.ConfigMap) error {
@@ -93,16 +93,16 @@ func (p Publication) write(ctx context.Context, client kubernetes.Interface, wan
 	if !apierrors.IsAlreadyExists(err) {
 		return err
 	}
-	there, err := maps.Get(ctx, p.Name, metav1.GetOptions{})
+	existing, err := maps.Get(ctx, p.Name, metav1.GetOptions{})
 	if err != nil {
 		return err
 	}
-	if there.Labels[kube.LabelRun] != p.RunID || !owned(there, p.JobUID) {
-		return errForeign
+	if existing.Labels[kube.LabelRun] != p.RunID || !owned(existing, p.JobUID) {
+		return errNotOurs
 	}
-	there.Labels, there.Annotations = want.Labels, want.Annotations
-	there.Data, there.BinaryData = want.Data, want.BinaryData
-	_, err = maps.Update(ctx, there, metav1.UpdateOptions{})
+	existing.Labels, existing.Annotations = want.Labels, want.Annotations
+	existing.Data, existing.BinaryData = want.Data, want.BinaryData
+	_, err = maps.Update(ctx, existing, metav1.UpdateOptions{})
 	return err
 }
 
@@ -110,10 +110,9 @@ func owned(m *corev1.ConfigMap, jobUID string) bool {
 	return slices.ContainsFunc(m.OwnerReferences, func(o metav1.OwnerReference) bool { return string(o.UID) == jobUID })
 }
 
-// WorthAnotherTry says that a shard could not do its work at all: nothing of what it
-// had to test was observed. Anything else is an answer, which another try would only
-// repeat.
-func WorthAnotherTry(r schedule.Report) bool {
+// ShouldRetry reports whether a shard observed none of its recipes. Any other result would
+// only repeat.
+func ShouldRetry(r schedule.Report) bool {
 	for _, res := range r.Recipes {
 		if res.Verdict != check.Unobserved && res.Verdict != check.Blocked {
 			return false

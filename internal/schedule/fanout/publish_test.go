@@ -34,7 +34,7 @@ func TestPublish(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := fullRoom.unseal(m)
+	s, err := defaultLimits.unseal(m)
 	if err != nil || s.Shard != 1 || s.Run != "run" || len(s.Report.Recipes) != 2 {
 		t.Errorf("got %+v, %v", s, err)
 	}
@@ -45,7 +45,7 @@ func TestPublish(t *testing.T) {
 
 func TestPublishTouchesNothingElse(t *testing.T) {
 	t.Parallel()
-	for name, there := range map[string]metav1.ObjectMeta{
+	for name, existing := range map[string]metav1.ObjectMeta{
 		"no label":       {},
 		"another run":    {Labels: labels("other", roleReport), OwnerReferences: owner("recipes-run", "uid")},
 		"another Job":    {Labels: labels("run", roleReport), OwnerReferences: owner("recipes-run", "other")},
@@ -53,12 +53,12 @@ func TestPublishTouchesNothingElse(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			there.Name, there.Namespace = "recipes-run-1", "ns"
-			client := fake.NewClientset(&corev1.ConfigMap{ObjectMeta: there, Data: map[string]string{"theirs": "x"}})
-			if err := publication().Publish(t.Context(), client, reportOf("a")); !errors.Is(err, errForeign) {
+			existing.Name, existing.Namespace = "recipes-run-1", "ns"
+			client := fake.NewClientset(&corev1.ConfigMap{ObjectMeta: existing, Data: map[string]string{"theirs": "x"}})
+			if err := publication().Publish(t.Context(), client, reportOf("a")); !errors.Is(err, errNotOurs) {
 				t.Errorf("got %v", err)
 			}
-			m, err := client.CoreV1().ConfigMaps("ns").Get(t.Context(), there.Name, metav1.GetOptions{})
+			m, err := client.CoreV1().ConfigMaps("ns").Get(t.Context(), existing.Name, metav1.GetOptions{})
 			if err != nil || m.Data["theirs"] != "x" || len(m.Data) != 1 {
 				t.Errorf("it is now %v, %v", m, err)
 			}
@@ -136,7 +136,7 @@ func TestWorthAnotherTry(t *testing.T) {
 		"nothing could be observed":     {with(check.Unobserved, check.Unobserved), true},
 		"no recipe: nothing to observe": {with(), true},
 	} {
-		if got := WorthAnotherTry(tt.report); got != tt.want {
+		if got := ShouldRetry(tt.report); got != tt.want {
 			t.Errorf("%s: %t", name, got)
 		}
 	}

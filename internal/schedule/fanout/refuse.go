@@ -6,9 +6,9 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// Refused is a run that the cluster would not have; nothing of it is left running.
+// Refused is the error of a run that the cluster rejected; nothing of it runs.
 type Refused struct {
-	// What could not be done, and what to do about it.
+	// What failed, and its Remedy.
 	What, Remedy string
 	Err          error
 }
@@ -21,10 +21,10 @@ func (r *Refused) Error() string {
 	return text
 }
 
-// Unwrap is the API's own error.
+// Unwrap returns the API error.
 func (r *Refused) Unwrap() error { return r.Err }
 
-// refusedBy classifies an error of the API: an answer, or trouble on the way to it.
+// refusedBy converts a rejection by the API server to a Refused.
 func refusedBy(err error, what, remedy string) error {
 	switch {
 	case err == nil:

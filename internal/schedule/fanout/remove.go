@@ -11,7 +11,7 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/kube"
 )
 
-// remove deletes what a run created, by its label, and waits until its pods are gone.
+// remove deletes the run's objects by label and waits until its pods are gone.
 func remove(ctx context.Context, cluster *kube.Cluster, s *Spec) error {
 	problems := []error{removeJob(ctx, cluster, s)}
 	all := metav1.ListOptions{LabelSelector: kube.LabelRun + "=" + s.RunID}
@@ -22,12 +22,12 @@ func remove(ctx context.Context, cluster *kube.Cluster, s *Spec) error {
 		"Roles":           client.RbacV1().Roles(namespace).DeleteCollection,
 		"ServiceAccounts": client.CoreV1().ServiceAccounts(namespace).DeleteCollection,
 	} {
-		// They go with the Job that owns them where they may not be deleted from here.
+		// Without permission they are garbage-collected with the Job.
 		if err := collection(ctx, metav1.DeleteOptions{}, all); err != nil && !apierrors.IsForbidden(err) && !apierrors.IsNotFound(err) {
 			problems = append(problems, fmt.Errorf("delete %s: %w", what, err))
 		}
 	}
-	if s.Namespace == "" || s.PriorityClass == "" { // then there are objects outside of it
+	if s.Namespace == "" || s.PriorityClass == "" { // cluster-scoped objects
 		problems = append(problems, kube.Guest{Cluster: cluster}.Cleanup(ctx, s.RunID))
 	}
 	return errors.Join(problems...)
@@ -36,7 +36,7 @@ func remove(ctx context.Context, cluster *kube.Cluster, s *Spec) error {
 func removeJob(ctx context.Context, cluster *kube.Cluster, s *Spec) error {
 	jobs := cluster.Client.BatchV1().Jobs(s.namespace())
 	job, err := jobs.Get(ctx, s.job(), metav1.GetOptions{})
-	if apierrors.IsNotFound(err) || apierrors.IsForbidden(err) { // it was never created
+	if apierrors.IsNotFound(err) || apierrors.IsForbidden(err) { // never created
 		return nil
 	}
 	if err != nil {
@@ -50,11 +50,11 @@ func removeJob(ctx context.Context, cluster *kube.Cluster, s *Spec) error {
 	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
 		return fmt.Errorf("delete the Job: %w", err)
 	}
-	return awaitNoPods(ctx, cluster, s)
+	return waitForPodsGone(ctx, cluster, s)
 }
 
-// awaitNoPods waits until no pod of the run is left in its namespace.
-func awaitNoPods(ctx context.Context, cluster *kube.Cluster, s *Spec) error {
+// waitForPodsGone waits until no pod of the run is left in its namespace.
+func waitForPodsGone(ctx context.Context, cluster *kube.Cluster, s *Spec) error {
 	pods := cluster.Client.CoreV1().Pods(s.namespace())
 	for {
 		list, err := pods.List(ctx, metav1.ListOptions{LabelSelector: podsOf(s)})
@@ -73,7 +73,7 @@ func awaitNoPods(ctx context.Context, cluster *kube.Cluster, s *Spec) error {
 			w.Stop()
 		case <-ctx.Done():
 			w.Stop()
-			return fmt.Errorf("%d pods of the run are still there, %s first: %w", len(list.Items), list.Items[0].Name, ctx.Err())
+			return fmt.Errorf("%d pods of the run still exist, first %s: %w", len(list.Items), list.Items[0].Name, ctx.Err())
 		}
 	}
 }

@@ -17,25 +17,24 @@ import (
 // Options of a run.
 type Options struct {
 	Cluster *kube.Cluster
-	// Spec's Names are set from the selection.
+	// Spec; its Names are set from the Selection.
 	Spec      Spec
 	Selection schedule.Selection
-	// Tree is what the recipes are of; Tool the caller's version of firstlight.
+	// Tree of the recipes; Tool is the caller's firstlight version.
 	Tree, Tool string
-	// Progress takes the shards that stand otherwise than before; nil: nothing.
+	// Progress receives the shards that changed; may be nil.
 	Progress func([]Progress)
 }
 
 const (
-	// endWithin is how long after its deadline a Job is given to end.
-	endWithin = 2 * time.Minute
-	// removeWithin bounds the removal of what was created.
-	removeWithin = 5 * time.Minute
+	// endTimeout is the time for a Job to end after its deadline.
+	endTimeout = 2 * time.Minute
+	// cleanupTimeout bounds the deletion of the run's objects.
+	cleanupTimeout = 5 * time.Minute
 )
 
-// Run tests a selection in a cluster. The error is for what kept it from being
-// tested, and for what could not be removed; what it found is in the report, which
-// is whole when it has a verdict.
+// Run tests a selection in a cluster. The error reports a test that could not run or a
+// failed clean-up. The report is complete if it has a verdict.
 func Run(ctx context.Context, o Options) (r schedule.Report, err error) {
 	o.Spec.Names = o.Selection.Names()
 	if err := o.Spec.Check(); err != nil {
@@ -43,10 +42,10 @@ func Run(ctx context.Context, o Options) (r schedule.Report, err error) {
 	}
 	if !o.Spec.Keep {
 		defer func() {
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeWithin)
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
 			defer cancel()
 			if wrong := remove(ctx, o.Cluster, &o.Spec); wrong != nil {
-				err = errors.Join(err, fmt.Errorf("clean up; what is left has the label %s=%s: %w", kube.LabelRun, o.Spec.RunID, wrong))
+				err = errors.Join(err, fmt.Errorf("clean up (remaining objects have the label %s=%s): %w", kube.LabelRun, o.Spec.RunID, wrong))
 			}
 		}()
 	}
@@ -55,11 +54,11 @@ func Run(ctx context.Context, o Options) (r schedule.Report, err error) {
 		return r, err
 	}
 	x := &expectation{spec: &o.Spec, jobUID: string(job.UID), tool: o.Tool, selection: o.Selection}
-	last, err := follow(ctx, o)
+	last, err := waitForJob(ctx, o)
 	if err != nil {
 		return r, err
 	}
-	p, err := take(ctx, o.Cluster, &o.Spec)
+	p, err := readAll(ctx, o.Cluster, &o.Spec)
 	if err != nil {
 		return r, err
 	}
@@ -69,24 +68,24 @@ func Run(ctx context.Context, o Options) (r schedule.Report, err error) {
 	return r, nil
 }
 
-// follow waits for the end of the Job, telling how the shards stand, and returns how
-// each was last seen.
-func follow(ctx context.Context, o Options) (map[int]Progress, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, o.Spec.Within+endWithin,
-		fmt.Errorf("the Job did not end within %s after its deadline of %s: does the cluster's Job controller run?", endWithin, o.Spec.Within))
+// waitForJob waits for the end of the Job, reports progress, and returns the last progress
+// of each shard.
+func waitForJob(ctx context.Context, o Options) (map[int]Progress, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, o.Spec.Within+endTimeout,
+		fmt.Errorf("the Job did not end within %s after its deadline of %s: check that the cluster's Job controller runs", endTimeout, o.Spec.Within))
 	defer cancel()
 	w := watch(ctx, o.Cluster, &o.Spec)
 	defer w.stop()
 	last, seen := map[int]Progress{}, false
-	err := w.until(ctx, func(p *picture) (bool, error) {
+	err := w.until(ctx, func(p *status) (bool, error) {
 		seen = seen || p.job != nil
 		if changed := changes(last, p.progress()); len(changed) > 0 && o.Progress != nil {
 			o.Progress(changed)
 		}
-		if p.over() != nil {
+		if p.finished() != nil {
 			return true, nil
 		}
-		return false, p.hopeless(seen)
+		return false, p.terminalError(seen)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("wait for Job %s/%s: %w", o.Spec.namespace(), o.Spec.job(), err)
@@ -94,7 +93,7 @@ func follow(ctx context.Context, o Options) (map[int]Progress, error) {
 	return last, nil
 }
 
-// changes are those of now that are not as they were last; last becomes now.
+// changes returns the shards whose progress changed, and updates last.
 func changes(last map[int]Progress, now []Progress) []Progress {
 	var out []Progress
 	for _, p := range now {
@@ -106,9 +105,9 @@ func changes(last map[int]Progress, now []Progress) []Progress {
 	return out
 }
 
-// take reads all of a run anew: an informer may be behind the Job's end.
-func take(ctx context.Context, cluster *kube.Cluster, s *Spec) (*picture, error) {
-	p := &picture{shards: s.Shards}
+// readAll lists the run's objects: an informer may be behind the Job's end.
+func readAll(ctx context.Context, cluster *kube.Cluster, s *Spec) (*status, error) {
+	p := &status{shards: s.Shards}
 	var err error
 	if p.job, err = cluster.Client.BatchV1().Jobs(s.namespace()).Get(ctx, s.job(), metav1.GetOptions{}); err != nil {
 		return nil, fmt.Errorf("read the Job: %w", err)
@@ -125,15 +124,15 @@ func take(ctx context.Context, cluster *kube.Cluster, s *Spec) (*picture, error)
 	return p, nil
 }
 
-// notes say what a reader of the report may want to know of the run.
-func notes(ctx context.Context, o Options, p *picture, troubles []trouble, last map[int]Progress) []string {
-	out := []string{fmt.Sprintf("tested in %d shards by Job %s/%s; what was seen of each recipe went with the shards' pods: only its verdict and findings are here",
+// notes for the reader of the report.
+func notes(ctx context.Context, o Options, p *status, troubles []problem, last map[int]Progress) []string {
+	out := []string{fmt.Sprintf("tested in %d shards by Job %s/%s; the observations were deleted with the shards' pods: only verdicts and findings are kept",
 		o.Spec.Shards, o.Spec.namespace(), o.Spec.job())}
 	explained := map[int][]string{}
 	for _, t := range troubles {
 		explained[t.shard] = append(explained[t.shard], t.err.Error())
 	}
-	const most = 20 // each one's log is read
+	const most = 20 // each needs one log request
 	for n, shard := range slices.Sorted(maps.Keys(explained)) {
 		for _, text := range explained[shard] {
 			if shard >= 0 && n < most {

@@ -15,41 +15,41 @@ import (
 	"github.com/firstlight/firstlight/internal/schedule"
 )
 
-// sealedFormat is the version of what a published report looks like.
+// sealedFormat is the version of the format.
 const sealedFormat = 1
 
-// Keys of a published report: as it is, or compressed.
+// Keys of a published report: plain or compressed.
 const (
 	plainKey  = "report.json"
 	zippedKey = "report.json.gz"
 )
 
-// room bounds a published report, in bytes.
-type room struct {
-	plain    int // above this it is compressed
-	inMap    int // what a ConfigMap holds
-	unzipped int // one that unpacks to more is no report
+// limits of a published report, in bytes.
+type limits struct {
+	plain        int // maximum without compression
+	maxConfigMap int // maximum in a ConfigMap
+	maxUnzipped  int // maximum after decompression
 }
 
-var fullRoom = room{plain: 128 << 10, inMap: mostInMap, unzipped: 16 << 20}
+var defaultLimits = limits{plain: 128 << 10, maxConfigMap: maxConfigMapBytes, maxUnzipped: 16 << 20}
 
-// sealed is what a shard publishes.
+// sealed is a published report.
 type sealed struct {
 	Format int `json:"format"`
-	// Run and Job are the run's id and its Job's UID.
+	// Run id and UID of its Job.
 	Run string `json:"run"`
 	Job string `json:"job"`
-	// Shard of Shards it is.
+	// Shard index and number of Shards.
 	Shard  int `json:"shard"`
 	Shards int `json:"shards"`
-	// Tool is the version of firstlight that made it.
+	// Tool is the shard's firstlight version.
 	Tool   string          `json:"tool"`
 	Report schedule.Report `json:"report"`
 }
 
-// seal puts a report into a ConfigMap. One that is too large even when compressed
-// goes without most of its findings; never without a recipe or a verdict.
-func (space room) seal(s sealed, into *corev1.ConfigMap) error {
+// seal writes a report to a ConfigMap. A report that is too large after compression loses
+// findings, never a recipe or a verdict.
+func (l limits) seal(s sealed, into *corev1.ConfigMap) error {
 	for _, findings := range []int{-1, 12, 1} {
 		data, err := json.Marshal(shortened(s, findings))
 		if err != nil {
@@ -61,7 +61,7 @@ func (space room) seal(s sealed, into *corev1.ConfigMap) error {
 		}
 		into.Annotations[annotationDigest] = "sha256:" + hex.EncodeToString(sum[:])
 		into.Data, into.BinaryData = nil, nil
-		if len(data) <= space.plain {
+		if len(data) <= l.plain {
 			into.Data = map[string]string{plainKey: string(data)}
 			return nil
 		}
@@ -69,15 +69,15 @@ func (space room) seal(s sealed, into *corev1.ConfigMap) error {
 		if err != nil {
 			return fmt.Errorf("compress the report: %w", err)
 		}
-		if len(zipped) <= space.inMap && len(data) <= space.unzipped {
+		if len(zipped) <= l.maxConfigMap && len(data) <= l.maxUnzipped {
 			into.BinaryData = map[string][]byte{zippedKey: zipped}
 			return nil
 		}
 	}
-	return fmt.Errorf("the report is larger than a ConfigMap, %d KiB, even without its findings: test fewer recipes in a shard", space.inMap>>10)
+	return fmt.Errorf("the report without findings exceeds the %d KiB of a ConfigMap: test fewer recipes per shard", l.maxConfigMap>>10)
 }
 
-// shortened is the report with at most so many findings a recipe; -1: all.
+// shortened limits the findings of each recipe; -1 keeps all.
 func shortened(s sealed, findings int) sealed {
 	if findings < 0 {
 		return s
@@ -92,34 +92,34 @@ func shortened(s sealed, findings int) sealed {
 	}
 	s.Report.Recipes = rows
 	s.Report.Notes = append(append([]string{}, s.Report.Notes...),
-		fmt.Sprintf("%d findings did not fit into the report of shard %d: test those recipes by themselves", left, s.Shard))
+		fmt.Sprintf("%d findings did not fit into the report of shard %d: test those recipes separately", left, s.Shard))
 	return s
 }
 
-// unseal reads a published report, which must be whole and as it was published.
-func (space room) unseal(from *corev1.ConfigMap) (s sealed, err error) {
-	data, err := space.contentOf(from)
+// unseal reads a published report and checks its digest.
+func (l limits) unseal(from *corev1.ConfigMap) (s sealed, err error) {
+	data, err := l.contentOf(from)
 	if err != nil {
 		return s, err
 	}
 	sum := sha256.Sum256(data)
 	if got, want := "sha256:"+hex.EncodeToString(sum[:]), from.Annotations[annotationDigest]; got != want {
-		return s, fmt.Errorf("its digest is %s, and %q was published: somebody changed it", got, want)
+		return s, fmt.Errorf("its digest is %s, want %q: the report was modified", got, want)
 	}
 	if err := json.Unmarshal(data, &s); err != nil {
-		return s, fmt.Errorf("it is no report: %w", err)
+		return s, fmt.Errorf("cannot decode the report: %w", err)
 	}
 	if s.Format != sealedFormat {
-		return s, fmt.Errorf("it has format %d, and this firstlight reads %d: use the firstlight of the image, or an image with this one", s.Format, sealedFormat)
+		return s, fmt.Errorf("unsupported format %d, want %d: use the same firstlight version here and in the image", s.Format, sealedFormat)
 	}
 	return s, nil
 }
 
-func (space room) contentOf(from *corev1.ConfigMap) ([]byte, error) {
+func (l limits) contentOf(from *corev1.ConfigMap) ([]byte, error) {
 	plain, isPlain := from.Data[plainKey]
 	zipped, isZipped := from.BinaryData[zippedKey]
 	if len(from.Data)+len(from.BinaryData) != 1 || isPlain == isZipped {
-		return nil, errors.New("it does not hold one report")
+		return nil, errors.New("must contain exactly one report")
 	}
 	if isPlain {
 		return []byte(plain), nil
@@ -128,12 +128,12 @@ func (space room) contentOf(from *corev1.ConfigMap) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("uncompress it: %w", err)
 	}
-	data, err := io.ReadAll(io.LimitReader(r, int64(space.unzipped)+1))
+	data, err := io.ReadAll(io.LimitReader(r, int64(l.maxUnzipped)+1))
 	if err != nil {
 		return nil, fmt.Errorf("uncompress it: %w", err)
 	}
-	if len(data) > space.unzipped {
-		return nil, fmt.Errorf("it unpacks to more than %d MiB", space.unzipped>>20)
+	if len(data) > l.maxUnzipped {
+		return nil, fmt.Errorf("it decompresses to more than %d MiB", l.maxUnzipped>>20)
 	}
 	return data, nil
 }

@@ -58,13 +58,13 @@ func TestReportsGoThereAndBack(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var m corev1.ConfigMap
-			if err := fullRoom.seal(sealedOf(tt.report), &m); err != nil {
+			if err := defaultLimits.seal(sealedOf(tt.report), &m); err != nil {
 				t.Fatal(err)
 			}
 			if _, plain := m.Data[tt.key]; !plain && m.BinaryData[tt.key] == nil {
 				t.Errorf("it is not in %s", tt.key)
 			}
-			got, err := fullRoom.unseal(&m)
+			got, err := defaultLimits.unseal(&m)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -77,7 +77,7 @@ func TestReportsGoThereAndBack(t *testing.T) {
 
 func TestAReportThatIsTooLargeLosesFindingsOnly(t *testing.T) {
 	t.Parallel()
-	small := room{plain: 1 << 10, inMap: 16 << 10, unzipped: 64 << 10}
+	small := limits{plain: 1 << 10, maxConfigMap: 16 << 10, maxUnzipped: 64 << 10}
 	r := reportOf("a", "b")
 	for i := range uint64(40) {
 		r.Recipes[0].Findings = append(r.Recipes[0].Findings, check.Finding{Message: noise(1<<10, i)})
@@ -102,7 +102,7 @@ func TestAReportThatIsTooLargeLosesFindingsOnly(t *testing.T) {
 		t.Error("the caller's report was cut")
 	}
 	r.Recipes[0].Reason = noise(64<<10, 0)
-	if err := small.seal(sealedOf(r), &m); err == nil || !strings.Contains(err.Error(), "larger than a ConfigMap") {
+	if err := small.seal(sealedOf(r), &m); err == nil || !strings.Contains(err.Error(), "exceeds the 16 KiB of a ConfigMap") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -113,41 +113,41 @@ func TestReportsThatAreNotRead(t *testing.T) {
 		spoil func(*corev1.ConfigMap)
 		want  string
 	}{
-		"empty":            {func(m *corev1.ConfigMap) { m.Data = nil }, "does not hold one report"},
-		"of two":           {func(m *corev1.ConfigMap) { m.BinaryData = map[string][]byte{zippedKey: {1}} }, "does not hold one report"},
-		"of another key":   {func(m *corev1.ConfigMap) { m.Data = map[string]string{"x": m.Data[plainKey]} }, "does not hold one report"},
-		"with more":        {func(m *corev1.ConfigMap) { m.Data["more"] = "" }, "does not hold one report"},
-		"edited":           {func(m *corev1.ConfigMap) { m.Data[plainKey] = strings.Replace(m.Data[plainKey], "passed", "failed", 1) }, "somebody changed it"},
-		"without a digest": {func(m *corev1.ConfigMap) { m.Annotations = nil }, "somebody changed it"},
+		"empty":            {func(m *corev1.ConfigMap) { m.Data = nil }, "must contain exactly one report"},
+		"of two":           {func(m *corev1.ConfigMap) { m.BinaryData = map[string][]byte{zippedKey: {1}} }, "must contain exactly one report"},
+		"of another key":   {func(m *corev1.ConfigMap) { m.Data = map[string]string{"x": m.Data[plainKey]} }, "must contain exactly one report"},
+		"with more":        {func(m *corev1.ConfigMap) { m.Data["more"] = "" }, "must contain exactly one report"},
+		"edited":           {func(m *corev1.ConfigMap) { m.Data[plainKey] = strings.Replace(m.Data[plainKey], "passed", "failed", 1) }, "the report was modified"},
+		"without a digest": {func(m *corev1.ConfigMap) { m.Annotations = nil }, "the report was modified"},
 		"no gzip":          {func(m *corev1.ConfigMap) { m.Data, m.BinaryData = nil, map[string][]byte{zippedKey: []byte("x")} }, "uncompress"},
 		"cut short": {func(m *corev1.ConfigMap) {
 			data, _ := compress([]byte(m.Data[plainKey]))
 			m.Data, m.BinaryData = nil, map[string][]byte{zippedKey: data[:len(data)/2]}
 		}, "uncompress"},
 		"a bomb": {func(m *corev1.ConfigMap) {
-			data, _ := compress(make([]byte, fullRoom.unzipped+1))
+			data, _ := compress(make([]byte, defaultLimits.maxUnzipped+1))
 			m.Data, m.BinaryData = nil, map[string][]byte{zippedKey: data}
-		}, "unpacks to more than 16 MiB"},
+		}, "decompresses to more than 16 MiB"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var m corev1.ConfigMap
-			if err := fullRoom.seal(sealedOf(reportOf("a")), &m); err != nil {
+			if err := defaultLimits.seal(sealedOf(reportOf("a")), &m); err != nil {
 				t.Fatal(err)
 			}
 			m.Annotations = maps.Clone(m.Annotations)
 			tt.spoil(&m)
-			if _, err := fullRoom.unseal(&m); err == nil || !strings.Contains(err.Error(), tt.want) {
+			if _, err := defaultLimits.unseal(&m); err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v, want an error that says %q", err, tt.want)
 			}
 		})
 	}
 	for name, s := range map[string]sealed{"format 2": {Format: 2}, "format 0": {}} {
 		var m corev1.ConfigMap
-		if err := fullRoom.seal(s, &m); err != nil {
+		if err := defaultLimits.seal(s, &m); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := fullRoom.unseal(&m); err == nil || !strings.Contains(err.Error(), name) {
+		if _, err := defaultLimits.unseal(&m); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}

@@ -40,18 +40,18 @@ func TestWhatASpecCantBe(t *testing.T) {
 	}{
 		"no run":                {func(s *Spec) { s.RunID = "" }, "no id"},
 		"no image":              {func(s *Spec) { s.Image = "" }, "--image"},
-		"no recipe":             {func(s *Spec) { s.Names = nil }, "no pass"},
-		"a recipe twice":        {func(s *Spec) { s.Names = []string{"a", "b", "a"} }, "twice"},
-		"no shard":              {func(s *Spec) { s.Shards = 0 }, "0 shards for 3 recipes"},
-		"an empty shard":        {func(s *Spec) { s.Shards = 4 }, "4 shards for 3 recipes"},
-		"none at one time":      {func(s *Spec) { s.Parallel = 0 }, "at one time"},
-		"no jobs":               {func(s *Spec) { s.Jobs = 0 }, "at one time"},
-		"no processor":          {func(s *Spec) { s.CPU = resource.Quantity{} }, "processors"},
-		"less than no memory":   {func(s *Spec) { s.Memory = resource.MustParse("-1") }, "processors"},
-		"no time":               {func(s *Spec) { s.Within = 0 }, "a second at least"},
-		"a shard beyond all":    {func(s *Spec) { s.ShardWithin = 2 * time.Hour }, "no longer than all"},
+		"no recipe":             {func(s *Spec) { s.Names = nil }, "no recipes selected"},
+		"a recipe twice":        {func(s *Spec) { s.Names = []string{"a", "b", "a"} }, "duplicate recipe"},
+		"no shard":              {func(s *Spec) { s.Shards = 0 }, "invalid number of shards 0 for 3 recipes"},
+		"an empty shard":        {func(s *Spec) { s.Shards = 4 }, "invalid number of shards 4 for 3 recipes"},
+		"none at one time":      {func(s *Spec) { s.Parallel = 0 }, "concurrent shards 0"},
+		"no jobs":               {func(s *Spec) { s.Jobs = 0 }, "0 concurrent recipes"},
+		"no processor":          {func(s *Spec) { s.CPU = resource.Quantity{} }, "invalid CPU or memory"},
+		"less than no memory":   {func(s *Spec) { s.Memory = resource.MustParse("-1") }, "invalid CPU or memory"},
+		"no time":               {func(s *Spec) { s.Within = 0 }, "at least 1s"},
+		"a shard beyond all":    {func(s *Spec) { s.ShardWithin = 2 * time.Hour }, "at most the run's"},
 		"a secret of nowhere":   {func(s *Spec) { s.PullSecret = "x" }, "--namespace"},
-		"a tree that is large":  {func(s *Spec) { s.Recipes = make([]byte, corev1.MaxSecretSize) }, "the recipe tree has 1024 KiB when packed, and a ConfigMap holds 1008"},
+		"a tree that is large":  {func(s *Spec) { s.Recipes = make([]byte, corev1.MaxSecretSize) }, "the packed recipe tree takes 1024 KiB, the limit of a ConfigMap is 1008"},
 		"names that are a load": {func(s *Spec) { s.Names, s.Shards = many(20_000), 2 }, "the names of 20000 recipes"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -156,7 +156,7 @@ func TestNamesGoThereAndBack(t *testing.T) {
 		"by hand":              {"# ours\na # first\n\n  b\r\n", []string{"a", "b"}, ""},
 		"none":                 {"# nothing\n\n", nil, "names none"},
 		"one twice":            {"a\nb\na\n", nil, "twice"},
-		"too many":             {strings.Repeat("x", mostInMap+1), nil, "more than 1008 KiB"},
+		"too many":             {strings.Repeat("x", maxConfigMapBytes+1), nil, "more than 1008 KiB"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -18,7 +18,7 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/kube"
 )
 
-// watcher holds the informers of one run.
+// watcher runs the informers of one run.
 type watcher struct {
 	shards  int
 	changed chan struct{}
@@ -28,20 +28,19 @@ type watcher struct {
 	cancel  context.CancelFunc
 	running sync.WaitGroup
 
-	// told is kept for pictures, which are taken by one goroutine.
-	told map[string]said
+	// cache is used by statuses, which one goroutine reads.
+	cache map[string]decoded
 
 	mu      sync.Mutex
-	trouble error
-	// denied is set when something may not be watched: that does not pass.
+	problem error
+	// denied is a permission error, which is terminal.
 	denied error
 }
 
-// watch follows a run's Job, pods, reports, and what the Job controller says of pods
-// that it may not create.
+// watch starts informers for a run's Job, pods, reports and FailedCreate events.
 func watch(ctx context.Context, cluster *kube.Cluster, s *Spec) *watcher {
 	ctx, cancel := context.WithCancel(ctx)
-	w := &watcher{shards: s.Shards, changed: make(chan struct{}, 1), told: map[string]said{}, cancel: cancel}
+	w := &watcher{shards: s.Shards, changed: make(chan struct{}, 1), cache: map[string]decoded{}, cancel: cancel}
 	factory := func(tweak func(*metav1.ListOptions)) informers.SharedInformerFactory {
 		return informers.NewSharedInformerFactoryWithOptions(cluster.Client, 0, informers.WithNamespace(s.namespace()), informers.WithTweakListOptions(tweak))
 	}
@@ -49,11 +48,11 @@ func watch(ctx context.Context, cluster *kube.Cluster, s *Spec) *watcher {
 	byJob := factory(func(o *metav1.ListOptions) { o.LabelSelector = podsOf(s) })
 	byRole := factory(func(o *metav1.ListOptions) { o.LabelSelector = reportsOf(s) })
 	about := factory(func(o *metav1.ListOptions) { o.FieldSelector = eventsOf(s) })
-	w.jobs = w.run(ctx, byName.Batch().V1().Jobs().Informer(), w.note)
-	w.pods = w.run(ctx, byJob.Core().V1().Pods().Informer(), w.note)
-	w.maps = w.run(ctx, byRole.Core().V1().ConfigMaps().Informer(), w.note)
-	w.events = w.run(ctx, about.Core().V1().Events().Informer(), func(error) {}) // they only explain
-	w.running.Go(func() {                                                        // lists that are empty tell of no change
+	w.jobs = w.run(ctx, byName.Batch().V1().Jobs().Informer(), w.recordWatchError)
+	w.pods = w.run(ctx, byJob.Core().V1().Pods().Informer(), w.recordWatchError)
+	w.maps = w.run(ctx, byRole.Core().V1().ConfigMaps().Informer(), w.recordWatchError)
+	w.events = w.run(ctx, about.Core().V1().Events().Informer(), func(error) {}) // events only add details
+	w.running.Go(func() {                                                        // empty lists send no event
 		if cache.WaitForCacheSync(ctx.Done(), w.jobs.HasSynced, w.pods.HasSynced, w.maps.HasSynced) {
 			w.signal()
 		}
@@ -61,7 +60,7 @@ func watch(ctx context.Context, cluster *kube.Cluster, s *Spec) *watcher {
 	return w
 }
 
-// Selectors of what belongs to a run.
+// Selectors of a run's objects.
 func podsOf(s *Spec) string { return batchv1.JobNameLabel + "=" + s.job() }
 func reportsOf(s *Spec) string {
 	return kube.LabelRun + "=" + s.RunID + "," + kube.LabelRole + "=" + roleReport
@@ -70,9 +69,9 @@ func eventsOf(s *Spec) string {
 	return "involvedObject.kind=Job,involvedObject.name=" + s.job() + ",reason=FailedCreate"
 }
 
-func (w *watcher) run(ctx context.Context, informer cache.SharedIndexInformer, note func(error)) cache.SharedIndexInformer {
-	// All three only fail once the informer runs.
-	_ = informer.SetWatchErrorHandlerWithContext(func(_ context.Context, _ *cache.Reflector, err error) { note(err) })
+func (w *watcher) run(ctx context.Context, informer cache.SharedIndexInformer, recordWatchError func(error)) cache.SharedIndexInformer {
+	// Both fail only after the informer has started.
+	_ = informer.SetWatchErrorHandlerWithContext(func(_ context.Context, _ *cache.Reflector, err error) { recordWatchError(err) })
 	_, _ = informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc:    func(any) { w.signal() },
 		UpdateFunc: func(_, _ any) { w.signal() },
@@ -89,10 +88,10 @@ func (w *watcher) signal() {
 	}
 }
 
-func (w *watcher) note(err error) {
+func (w *watcher) recordWatchError(err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.trouble = err
+	w.problem = err
 	if apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) {
 		w.denied = err
 	}
@@ -104,17 +103,18 @@ func (w *watcher) stop() {
 	w.running.Wait()
 }
 
-// until looks at every change until done says so. done is called by one goroutine.
-func (w *watcher) until(ctx context.Context, done func(*picture) (bool, error)) error {
+// until calls done after every change until it returns true or an error. done is called by
+// one goroutine.
+func (w *watcher) until(ctx context.Context, done func(*status) (bool, error)) error {
 	for {
 		w.mu.Lock()
-		denied, trouble := w.denied, w.trouble
+		denied, problem := w.denied, w.problem
 		w.mu.Unlock()
 		if denied != nil {
-			return &Refused{What: "watch the run", Err: denied, Remedy: "whoever runs this needs get, list and watch on jobs, pods and configmaps there"}
+			return &Refused{What: "watch the run", Err: denied, Remedy: "the caller needs get, list and watch on jobs, pods and configmaps in the namespace"}
 		}
 		if w.jobs.HasSynced() && w.pods.HasSynced() && w.maps.HasSynced() {
-			ok, err := done(w.picture())
+			ok, err := done(w.status())
 			if ok || err != nil {
 				return err
 			}
@@ -122,16 +122,16 @@ func (w *watcher) until(ctx context.Context, done func(*picture) (bool, error)) 
 		select {
 		case <-w.changed:
 		case <-ctx.Done():
-			if err := context.Cause(ctx); trouble == nil || errors.Is(trouble, context.Canceled) {
+			if err := context.Cause(ctx); problem == nil || errors.Is(problem, context.Canceled) {
 				return err
 			}
-			return fmt.Errorf("%w (last trouble with watching: %w)", context.Cause(ctx), trouble)
+			return fmt.Errorf("%w (last watch error: %w)", context.Cause(ctx), problem)
 		}
 	}
 }
 
-func (w *watcher) picture() *picture {
-	p := &picture{shards: w.shards, told: w.told}
+func (w *watcher) status() *status {
+	p := &status{shards: w.shards, cache: w.cache}
 	for _, obj := range w.jobs.GetStore().List() {
 		if job, ok := obj.(*batchv1.Job); ok {
 			p.job = job
@@ -146,7 +146,7 @@ func (w *watcher) picture() *picture {
 	return p
 }
 
-// listed copies what an informer has.
+// listed copies an informer's objects.
 func listed[T any](informer cache.SharedIndexInformer) []T {
 	var out []T
 	for _, obj := range informer.GetStore().List() {

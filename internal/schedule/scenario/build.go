@@ -13,9 +13,9 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/rule"
 )
 
-// Build makes the cell of a recipe: its nodes, the pods of its components, the GPU
-// workload of its intent and the controls. A recipe whose pods can't fit has a cell
-// like any other; problems are for what no nodes or pods can be made of.
+// Build builds the scenario of a recipe: its nodes, the pods of its components, the GPU
+// workload of its intent and the controls. Pods that do not fit are not a problem; only
+// inputs without nodes or pods are.
 func Build(recipe string, r *resolve.Result, components []footprint.Component, nodes nodeprofile.Nodes) (Scenario, diag.List) {
 	problems := slices.Concat(wrongShapes(nodes), wrongComponents(components))
 	if problems.Err() != nil {
@@ -54,17 +54,17 @@ func wrongShapes(nodes nodeprofile.Nodes) diag.List {
 	for what, s := range map[string]*nodeprofile.Node{"system": nodes.System, "GPU": nodes.Accelerated} {
 		switch {
 		case s == nil:
-			out = append(out, rule.NoProfile.At(diag.Pos{}, "there is no profile for the recipe's %s nodes", what))
+			out = append(out, rule.NoProfile.At(diag.Pos{}, "no profile for the recipe's %s nodes", what))
 		case s.Count < 1:
-			out = append(out, diag.BadValue.At(diag.Pos{File: s.File}, "%s makes %d nodes: a test needs at least one", s.Name, s.Count))
+			out = append(out, diag.BadValue.At(diag.Pos{File: s.File}, "invalid count %[2]d of %[1]s: must be at least 1", s.Name, s.Count))
 		}
 	}
 	if s := nodes.Accelerated; s != nil {
 		if gpus := gpusOf(s.Devices); len(gpus) == 0 {
-			out = append(out, rule.GPUDevice.At(diag.Pos{File: s.File}, "%s has no extended resource with use: gpu: nothing can ask for its GPUs", s.Name))
+			out = append(out, rule.GPUDevice.At(diag.Pos{File: s.File}, "%s has no extended resource with use: gpu: pods cannot request its GPUs", s.Name))
 		}
 		if len(nodes.Arch) == 0 {
-			out = append(out, rule.UnknownAccelerator.At(diag.Pos{File: s.File}, "nothing says which architecture %s is built into", s.Accelerator))
+			out = append(out, rule.UnknownAccelerator.At(diag.Pos{File: s.File}, "unknown architecture of %s", s.Accelerator))
 		}
 	}
 	return out
@@ -75,7 +75,7 @@ func wrongComponents(components []footprint.Component) diag.List {
 	seen := map[string]bool{}
 	for _, c := range components {
 		if seen[c.Name] {
-			out = append(out, rule.DuplicateEntry.At(diag.Pos{File: c.File}, "component %s is in the recipe twice", c.Name))
+			out = append(out, rule.DuplicateEntry.At(diag.Pos{File: c.File}, "duplicate component %s in the recipe", c.Name))
 		}
 		seen[c.Name] = true
 		for _, w := range c.Workloads {
@@ -85,7 +85,7 @@ func wrongComponents(components []footprint.Component) diag.List {
 			}
 			seen[id] = true
 			if w.Discovers && w.Kind != DaemonSet {
-				out = append(out, rule.FootprintShape.At(diag.Pos{File: c.File}, "%s %s of %s discovers: only a DaemonSet says on which nodes it does", w.Kind, w.Name, c.Name))
+				out = append(out, rule.FootprintShape.At(diag.Pos{File: c.File}, "invalid discovers of %s %s of %s: must be a DaemonSet", w.Kind, w.Name, c.Name))
 			}
 		}
 	}

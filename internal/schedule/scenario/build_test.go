@@ -175,13 +175,13 @@ func TestWhatNoCellCanBeMadeOf(t *testing.T) {
 		"no count": {func(n *nodeprofile.Nodes, c []footprint.Component) []footprint.Component {
 			n.System.Count = 0
 			return c
-		}, "makes 0 nodes"},
+		}, "invalid count 0"},
 		"no GPUs": {func(n *nodeprofile.Nodes, c []footprint.Component) []footprint.Component {
 			n.Accelerated.Devices = n.Accelerated.Devices[1:]
 			return c
-		}, "nothing can ask for its GPUs"},
-		"no architecture": {func(n *nodeprofile.Nodes, c []footprint.Component) []footprint.Component { n.Arch = nil; return c }, "which architecture"},
-		"component twice": {func(_ *nodeprofile.Nodes, c []footprint.Component) []footprint.Component { return append(c, c[3]) }, "in the recipe twice"},
+		}, "pods cannot request its GPUs"},
+		"no architecture": {func(n *nodeprofile.Nodes, c []footprint.Component) []footprint.Component { n.Arch = nil; return c }, "unknown architecture"},
+		"component twice": {func(_ *nodeprofile.Nodes, c []footprint.Component) []footprint.Component { return append(c, c[3]) }, "duplicate component"},
 		"workload twice": {func(_ *nodeprofile.Nodes, c []footprint.Component) []footprint.Component {
 			c[1].Workloads = append(c[1].Workloads, c[1].Workloads[0])
 			return c
@@ -189,7 +189,7 @@ func TestWhatNoCellCanBeMadeOf(t *testing.T) {
 		"discovers nowhere": {func(_ *nodeprofile.Nodes, c []footprint.Component) []footprint.Component {
 			c[0].Workloads[0].Discovers = true
 			return c
-		}, "only a DaemonSet"},
+		}, "must be a DaemonSet"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -11,10 +11,9 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
 )
 
-// Canonical is what of a cell can tell two recipes apart: what is for people is
-// gone, quantities are numbers, lists whose order has no meaning are sorted, and
-// components without pods and labels are left out. Nodes keep their names. It shares
-// nothing with c that is changed.
+// Canonical is the part of a scenario that the fingerprint covers: texts for people are
+// removed, quantities normalized, unordered lists sorted, and components without pods and
+// labels dropped. Nodes keep their names. c is not modified.
 func Canonical(c Scenario) Scenario {
 	out := Scenario{Probe: Probe{Kind: c.Probe.Kind, Size: c.Probe.Size, Pod: canonicalPod(c.Probe.Pod)}}
 	for _, n := range c.Nodes {

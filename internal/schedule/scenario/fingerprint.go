@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// Fingerprint is the SHA-256, in hexadecimal, of all that the scheduler can see of
-// a cell: two recipes with equal ones get the same answers.
+// Fingerprint is the hexadecimal SHA-256 of everything that the scheduler reads of a
+// scenario: recipes with equal fingerprints are scheduled equally.
 func Fingerprint(c Scenario) string {
 	canonical := Canonical(c)
 	nodes := make([]seenNode, len(canonical.Nodes))

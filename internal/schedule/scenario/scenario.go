@@ -6,27 +6,26 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
 )
 
-// Cell is a recipe as the scheduler sees it, with what a judge needs to say where
-// something is wrong. Its JSON is stored and judged again later; the fingerprint is
-// of the part of it that the scheduler sees.
+// Scenario is the scheduler's input for a recipe, with data for the judge's remedies. Its
+// JSON is stored; the fingerprint covers only the part that the scheduler reads.
 type Scenario struct {
-	// Recipe is for people.
+	// Recipe name, for messages.
 	Recipe string `json:"-"`
 	// Nodes in order: system nodes, GPU nodes.
 	Nodes []Node `json:"nodes"`
 	// Components in deployment order.
 	Components []footprint.Component `json:"components"`
-	// Probe is the GPU workload that stands for the intent.
+	// Probe is the GPU workload of the intent.
 	Probe Probe `json:"probe"`
-	// Controls are what must fail, in the order in which they are run.
+	// Controls must fail; in order.
 	Controls []Control `json:"controls"`
-	// Advice is, by component, where what places its pods is set; for people.
+	// Advice for remedies, by component.
 	Advice map[string]Advice `json:"advice,omitempty"`
 }
 
-// Advice says where a component's pods are told where to run.
+// Advice names the places that configure where a component's pods run.
 type Advice struct {
-	// Footprint is the file that says which pods there are.
+	// Footprint is the file that lists the pods.
 	Footprint string `json:"footprint,omitempty"`
 	// Selectors and Tolerations are value paths that the chart reads, by the registry:
 	// of system pods and of those on GPU nodes.
@@ -104,7 +103,7 @@ const (
 	HalfGang = "half-gang"
 )
 
-// Control is a workload that must fail, for one reason.
+// Control is a workload that must fail for one reason.
 type Control struct {
 	Name string `json:"name"`
 	// Workload to create; Size pods of a gang when Gang is set.

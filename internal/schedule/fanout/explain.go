@@ -12,40 +12,39 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/kube"
 )
 
-// Bounds of what is read of a pod's log: lines that are shown, bytes, time.
+// Limits of a pod's log: lines shown, bytes, time.
 const (
 	logLines  = 12
 	logBytes  = 64 << 10
 	logWithin = 20 * time.Second
 )
 
-// explain says of a shard that does not count how its pods ended, with the last
-// lines of the newest one's log. It never fails: what can't be read is said.
-func explain(ctx context.Context, cluster *kube.Cluster, p *picture, shard int, last Progress) string {
-	pods := p.of(shard)
-	if len(pods) == 0 { // the Job controller deletes those that its deadline ends
-		return fmt.Sprintf("no pod of it is left; it was last seen %s: %s", last.Phase, last.Text)
+// explain describes how the pods of a shard ended, with the last lines of the newest pod's
+// log. It reports read errors in its result.
+func explain(ctx context.Context, cluster *kube.Cluster, p *status, shard int, last Progress) string {
+	pods := p.podsOfShard(shard)
+	if len(pods) == 0 { // deleted by the Job controller at the deadline
+		return fmt.Sprintf("no pod left; last phase %s: %s", last.Phase, last.Text)
 	}
 	var out []string
 	for i := range pods {
 		node := pods[i].Spec.NodeName
 		if node == "" {
 			node = "no node"
-			if why := unplaced(&pods[i]); why != "" {
+			if why := unschedulableMessage(&pods[i]); why != "" {
 				node += " (" + why + ")"
 			}
 		}
-		out = append(out, fmt.Sprintf("pod %s on %s: %s", pods[i].Name, node, lastWords(pods[:i+1])))
+		out = append(out, fmt.Sprintf("pod %s on %s: %s", pods[i].Name, node, exitReason(pods[:i+1])))
 	}
 	newest := &pods[len(pods)-1]
 	if text := lastLines(logOf(ctx, cluster, newest)); text != "" {
-		out = append(out, "its last lines:\n"+text)
+		out = append(out, "last log lines:\n"+text)
 	}
 	return strings.Join(out, "; ")
 }
 
-// logOf is the log of a pod; what the kubelet kept of it in the pod's status, when
-// the log itself is out of reach.
+// logOf is the termination message of a pod, else its log.
 func logOf(ctx context.Context, cluster *kube.Cluster, pod *corev1.Pod) string {
 	kept := ""
 	for _, s := range pod.Status.ContainerStatuses {

@@ -9,21 +9,21 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// picture is what is known of a run at one moment.
-type picture struct {
+// status is the observed state of a run.
+type status struct {
 	shards int
-	// job is nil before it is seen, and when it is gone.
+	// job is nil before it is observed and after its deletion.
 	job     *batchv1.Job
 	pods    []corev1.Pod
 	reports []corev1.ConfigMap
-	// told keeps what was read of reports from one picture to the next; nil: nothing does.
-	told map[string]said
-	// refusals are the Job controller's words on pods that it may not create.
+	// cache holds decoded reports across statuses; may be nil.
+	cache map[string]decoded
+	// refusals are the Job controller's FailedCreate events.
 	refusals []corev1.Event
 }
 
-// of is what a shard's pods are, the newest last.
-func (p *picture) of(shard int) []corev1.Pod {
+// of lists a shard's pods, newest last.
+func (p *status) podsOfShard(shard int) []corev1.Pod {
 	var out []corev1.Pod
 	for i := range p.pods {
 		if indexOf(&p.pods[i]) == shard {
@@ -36,7 +36,7 @@ func (p *picture) of(shard int) []corev1.Pod {
 	return out
 }
 
-// indexOf is a pod's index; -1 when it has none.
+// indexOf is a pod's completion index; -1 if it has none.
 func indexOf(pod *corev1.Pod) int {
 	i, err := strconv.Atoi(pod.Annotations[batchv1.JobCompletionIndexAnnotation])
 	if err != nil {
@@ -45,8 +45,8 @@ func indexOf(pod *corev1.Pod) int {
 	return i
 }
 
-// over says how the Job ended, if it has.
-func (p *picture) over() (ended *batchv1.JobCondition) {
+// finished is the terminal condition of the Job, nil while it runs.
+func (p *status) finished() (ended *batchv1.JobCondition) {
 	if p.job == nil {
 		return nil
 	}
@@ -58,31 +58,31 @@ func (p *picture) over() (ended *batchv1.JobCondition) {
 	return nil
 }
 
-// completed and failed are the shards that the Job controller says are so.
-func (p *picture) completed() map[int]bool {
+// completed and failed are shards according to the Job controller.
+func (p *status) completed() map[int]bool {
 	if p.job == nil {
 		return nil
 	}
 	out, err := parseIndexes(p.job.Status.CompletedIndexes, p.shards)
 	if err != nil {
-		return nil // then none counts as completed
+		return nil // none counts as completed
 	}
 	return out
 }
 
-func (p *picture) failed() map[int]bool {
+func (p *status) failed() map[int]bool {
 	if p.job == nil || p.job.Status.FailedIndexes == nil {
 		return nil
 	}
 	out, err := parseIndexes(*p.job.Status.FailedIndexes, p.shards)
 	if err != nil {
-		return nil // then they are not completed either
+		return nil // not completed either
 	}
 	return out
 }
 
-// ran says whether the program ever began to run in a pod.
-func ran(pod *corev1.Pod) bool {
+// started reports whether the container ever started.
+func started(pod *corev1.Pod) bool {
 	for _, s := range pod.Status.ContainerStatuses {
 		if s.State.Running != nil || s.State.Terminated != nil && s.State.Terminated.ExitCode != exitNotStarted {
 			return true
@@ -91,8 +91,8 @@ func ran(pod *corev1.Pod) bool {
 	return false
 }
 
-// waitingFor is what the kubelet says that a container waits for.
-func waitingFor(pod *corev1.Pod) (reason, message string) {
+// waitReason is the waiting reason of a pod's container.
+func waitReason(pod *corev1.Pod) (reason, message string) {
 	for _, s := range pod.Status.ContainerStatuses {
 		if w := s.State.Waiting; w != nil && w.Reason != "" {
 			return w.Reason, w.Message
@@ -101,8 +101,8 @@ func waitingFor(pod *corev1.Pod) (reason, message string) {
 	return "", ""
 }
 
-// unplaced is the scheduler's word on a pod that it did not place.
-func unplaced(pod *corev1.Pod) string {
+// unschedulableMessage is the scheduler's message for an unbound pod.
+func unschedulableMessage(pod *corev1.Pod) string {
 	for _, c := range pod.Status.Conditions {
 		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse {
 			return c.Message

@@ -94,28 +94,28 @@ func TestParseIndexes(t *testing.T) {
 func TestProgress(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
-		p    picture
+		p    status
 		want Progress
 	}{
-		"before anything":         {picture{}, Progress{Phase: Waiting, Text: "for its turn"}},
-		"its pod is refused":      {picture{job: jobWith("", ""), refusals: []corev1.Event{refusal(1, "exceeded quota")}}, Progress{Phase: Waiting, Text: "its pod is refused: exceeded quota"}},
-		"the scheduler is busy":   {picture{pods: []corev1.Pod{podOf(0, "a")}}, Progress{Phase: Waiting, Text: "for the scheduler"}},
-		"there is no room":        {picture{pods: []corev1.Pod{podOf(0, "a", unschedulable("0/3 nodes are available: 3 Insufficient cpu."))}}, Progress{Phase: Waiting, Text: "for resources: 0/3 nodes are available: 3 Insufficient cpu."}},
-		"its image is pulled":     {picture{pods: []corev1.Pod{podOf(0, "a", waits("ContainerCreating", ""))}}, Progress{Phase: Waiting, Text: "on n1: ContainerCreating"}},
-		"its image can't be had":  {picture{pods: []corev1.Pod{podOf(0, "a", waits("ImagePullBackOff", "no such image"))}}, Progress{Phase: Waiting, Text: "on n1: ImagePullBackOff: no such image"}},
-		"bound":                   {picture{pods: []corev1.Pod{podOf(0, "a", on("n2"))}}, Progress{Phase: Waiting, Text: "on n2: for its container"}},
-		"running":                 {picture{pods: []corev1.Pod{podOf(0, "a", runs)}}, Progress{Phase: Running, Text: "on n1"}},
-		"ended, not counted yet":  {picture{pods: []corev1.Pod{podOf(0, "a", exited(0, "Completed", ""))}}, Progress{Phase: Running, Text: "done, and about to be counted"}},
-		"failed, not tried again": {picture{pods: []corev1.Pod{podOf(0, "a", exited(137, "OOMKilled", ""))}}, Progress{Phase: Waiting, Text: "for what the Job does after exit code 137 (OOMKilled)"}},
-		"running again":           {picture{pods: []corev1.Pod{podOf(0, "b", later, runs), podOf(0, "a", exited(3, "Error", ""))}}, Progress{Phase: Running, Text: "try 2 after exit code 3: on n1"}},
-		"given up":                {picture{job: jobWith("", "0"), pods: []corev1.Pod{podOf(0, "a", exited(2, "Error", ""))}}, Progress{Phase: Failed, Text: "given up: exit code 2"}},
-		"given up, without a pod": {picture{job: jobWith("", "0")}, Progress{Phase: Failed, Text: "given up: no pod of it is left"}},
-		"done":                    {picture{job: jobWith("0", ""), pods: []corev1.Pod{podOf(0, "a", exited(0, "Completed", ""))}}, Progress{Phase: Done}},
-		"a pod of another shard":  {picture{pods: []corev1.Pod{podOf(1, "a", runs)}}, Progress{Phase: Waiting, Text: "for its turn"}},
-		"evicted before it began": {picture{pods: []corev1.Pod{podOf(0, "a", on("n1"), func(p *corev1.Pod) {
+		"before anything":         {status{}, Progress{Phase: Waiting, Text: "for a free slot"}},
+		"its pod is refused":      {status{job: jobWith("", ""), refusals: []corev1.Event{refusal(1, "exceeded quota")}}, Progress{Phase: Waiting, Text: "its pod was rejected: exceeded quota"}},
+		"the scheduler is busy":   {status{pods: []corev1.Pod{podOf(0, "a")}}, Progress{Phase: Waiting, Text: "for the scheduler"}},
+		"there is no room":        {status{pods: []corev1.Pod{podOf(0, "a", unschedulable("0/3 nodes are available: 3 Insufficient cpu."))}}, Progress{Phase: Waiting, Text: "for resources: 0/3 nodes are available: 3 Insufficient cpu."}},
+		"its image is pulled":     {status{pods: []corev1.Pod{podOf(0, "a", waits("ContainerCreating", ""))}}, Progress{Phase: Waiting, Text: "on n1: ContainerCreating"}},
+		"its image can't be had":  {status{pods: []corev1.Pod{podOf(0, "a", waits("ImagePullBackOff", "no such image"))}}, Progress{Phase: Waiting, Text: "on n1: ImagePullBackOff: no such image"}},
+		"bound":                   {status{pods: []corev1.Pod{podOf(0, "a", on("n2"))}}, Progress{Phase: Waiting, Text: "on n2: for its container"}},
+		"running":                 {status{pods: []corev1.Pod{podOf(0, "a", runs)}}, Progress{Phase: Running, Text: "on n1"}},
+		"ended, not counted yet":  {status{pods: []corev1.Pod{podOf(0, "a", exited(0, "Completed", ""))}}, Progress{Phase: Running, Text: "finished, not yet counted by the Job"}},
+		"failed, not tried again": {status{pods: []corev1.Pod{podOf(0, "a", exited(137, "OOMKilled", ""))}}, Progress{Phase: Waiting, Text: "for the Job controller after exit code 137 (OOMKilled)"}},
+		"running again":           {status{pods: []corev1.Pod{podOf(0, "b", later, runs), podOf(0, "a", exited(3, "Error", ""))}}, Progress{Phase: Running, Text: "attempt 2 after exit code 3: on n1"}},
+		"given up":                {status{job: jobWith("", "0"), pods: []corev1.Pod{podOf(0, "a", exited(2, "Error", ""))}}, Progress{Phase: Failed, Text: "failed: exit code 2"}},
+		"given up, without a pod": {status{job: jobWith("", "0")}, Progress{Phase: Failed, Text: "failed: no pod left"}},
+		"done":                    {status{job: jobWith("0", ""), pods: []corev1.Pod{podOf(0, "a", exited(0, "Completed", ""))}}, Progress{Phase: Done}},
+		"a pod of another shard":  {status{pods: []corev1.Pod{podOf(1, "a", runs)}}, Progress{Phase: Waiting, Text: "for a free slot"}},
+		"evicted before it began": {status{pods: []corev1.Pod{podOf(0, "a", on("n1"), func(p *corev1.Pod) {
 			p.Status.Phase, p.Status.Reason, p.Status.Message = corev1.PodFailed, "Evicted", "low on memory"
-		})}}, Progress{Phase: Waiting, Text: "for what the Job does after Evicted: low on memory"}},
-		"indexes that can't be it": {picture{job: jobWith("0-7", "")}, Progress{Phase: Waiting, Text: "for its turn"}},
+		})}}, Progress{Phase: Waiting, Text: "for the Job controller after Evicted: low on memory"}},
+		"indexes that can't be it": {status{job: jobWith("0-7", "")}, Progress{Phase: Waiting, Text: "for a free slot"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -130,11 +130,11 @@ func TestProgress(t *testing.T) {
 func TestProgressTellsWhatWasReported(t *testing.T) {
 	t.Parallel()
 	var m corev1.ConfigMap
-	if err := fullRoom.seal(sealedOf(reportOf("a", "b")), &m); err != nil {
+	if err := defaultLimits.seal(sealedOf(reportOf("a", "b")), &m); err != nil {
 		t.Fatal(err)
 	}
 	m.Labels = map[string]string{LabelShard: "1"}
-	p := picture{shards: 2, job: jobWith("1", ""), reports: []corev1.ConfigMap{m}, told: map[string]said{}}
+	p := status{shards: 2, job: jobWith("1", ""), reports: []corev1.ConfigMap{m}, cache: map[string]decoded{}}
 	for range 2 { // as it is read, and as it was kept
 		if got := p.progress()[1]; got.Verdict != check.Passed || got.Text != "2 recipes passed" {
 			t.Error(got)
@@ -167,34 +167,34 @@ func TestHopeless(t *testing.T) {
 	succeeded.Status.Succeeded = 1
 	var m corev1.ConfigMap
 	for name, tt := range map[string]struct {
-		p    picture
+		p    status
 		want string
 	}{
-		"nothing yet":                     {picture{job: jobWith("", "")}, ""},
-		"refused once":                    {picture{job: jobWith("", ""), refusals: twice[:1]}, ""},
-		"refused twice":                   {picture{job: jobWith("", ""), refusals: twice}, "refuses the Job's pods: exceeded quota"},
-		"refused twice, told once":        {picture{job: jobWith("", ""), refusals: []corev1.Event{refusal(2, "violates PodSecurity")}}, "violates PodSecurity"},
-		"one is refused, one is there":    {picture{job: jobWith("", ""), refusals: twice, pods: []corev1.Pod{podOf(0, "a")}}, ""},
-		"no image":                        {picture{job: jobWith("", ""), pods: []corev1.Pod{pull}}, "pod a can't start on node n1: ImagePullBackOff: no such image"},
-		"an image that runs as root":      {picture{job: jobWith("", ""), pods: []corev1.Pod{podOf(0, "a", waits("CreateContainerConfigError", "image will run as root"))}}, "image will run as root"},
-		"being pulled":                    {picture{job: jobWith("", ""), pods: []corev1.Pod{podOf(0, "a", waits("ErrImagePull", "timeout"))}}, ""},
-		"no image on one node":            {picture{job: jobWith("", ""), pods: []corev1.Pod{pull, podOf(1, "b", runs)}}, ""},
-		"no image after one was done":     {picture{job: succeeded, pods: []corev1.Pod{pull}}, ""},
-		"no image after one was reported": {picture{job: jobWith("", ""), pods: []corev1.Pod{pull}, reports: []corev1.ConfigMap{m}}, ""},
-		"no room":                         {picture{job: jobWith("", ""), pods: []corev1.Pod{podOf(0, "a", unschedulable("0/3 nodes"))}}, ""},
+		"nothing yet":                     {status{job: jobWith("", "")}, ""},
+		"refused once":                    {status{job: jobWith("", ""), refusals: twice[:1]}, ""},
+		"refused twice":                   {status{job: jobWith("", ""), refusals: twice}, "rejects the Job's pods: exceeded quota"},
+		"refused twice, told once":        {status{job: jobWith("", ""), refusals: []corev1.Event{refusal(2, "violates PodSecurity")}}, "violates PodSecurity"},
+		"one is refused, one is there":    {status{job: jobWith("", ""), refusals: twice, pods: []corev1.Pod{podOf(0, "a")}}, ""},
+		"no image":                        {status{job: jobWith("", ""), pods: []corev1.Pod{pull}}, "pod a cannot start on node n1: ImagePullBackOff: no such image"},
+		"an image that runs as root":      {status{job: jobWith("", ""), pods: []corev1.Pod{podOf(0, "a", waits("CreateContainerConfigError", "image will run as root"))}}, "image will run as root"},
+		"being pulled":                    {status{job: jobWith("", ""), pods: []corev1.Pod{podOf(0, "a", waits("ErrImagePull", "timeout"))}}, ""},
+		"no image on one node":            {status{job: jobWith("", ""), pods: []corev1.Pod{pull, podOf(1, "b", runs)}}, ""},
+		"no image after one was done":     {status{job: succeeded, pods: []corev1.Pod{pull}}, ""},
+		"no image after one was reported": {status{job: jobWith("", ""), pods: []corev1.Pod{pull}, reports: []corev1.ConfigMap{m}}, ""},
+		"no room":                         {status{job: jobWith("", ""), pods: []corev1.Pod{podOf(0, "a", unschedulable("0/3 nodes"))}}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			err := tt.p.hopeless(true)
+			err := tt.p.terminalError(true)
 			if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v, want %q", err, tt.want)
 			}
 		})
 	}
-	if err := (&picture{}).hopeless(false); err != nil {
+	if err := (&status{}).terminalError(false); err != nil {
 		t.Errorf("a Job that is not seen yet is hopeless: %v", err)
 	}
-	if err := (&picture{}).hopeless(true); err == nil || !strings.Contains(err.Error(), "deleted") {
+	if err := (&status{}).terminalError(true); err == nil || !strings.Contains(err.Error(), "deleted") {
 		t.Errorf("a Job that is gone: %v", err)
 	}
 }
