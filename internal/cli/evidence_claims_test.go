@@ -142,11 +142,11 @@ var claimForgeries = map[string]struct {
 	"a year younger in run.json, by name too": {func(t *testing.T, dir string) {
 		t.Helper()
 		command(t, dir, func(h *evidence.Header) { h.Created = h.Created.Add(year); h.Run = "2027" + h.Run[4:] })
-	}, "created: run.json says 2027-11-21T01:42:34Z, the journal begins with created of 2026-11-21T01:42:34Z"},
+	}, "created: run.json has 2027-11-21T01:42:34Z, the journal starts with created at 2026-11-21T01:42:34Z"},
 	"another name": {func(t *testing.T, dir string) {
 		t.Helper()
 		command(t, dir, func(h *evidence.Header) { h.Run = "20251121-014234-7f3a" })
-	}, "created: run.json says 2026-11-21T01:42:34Z, the run's ID is 20251121-014234-7f3a"},
+	}, "created: run.json has 2026-11-21T01:42:34Z, the run ID is 20251121-014234-7f3a"},
 	"the journal begins a year later": {func(t *testing.T, dir string) {
 		t.Helper()
 		editJournal(t, dir, func(e *evidence.Entry) bool {
@@ -155,11 +155,11 @@ var claimForgeries = map[string]struct {
 			}
 			return false
 		})
-	}, "created: run.json says 2026-11-21T01:42:34Z, the journal begins with created of 2027-11-21"},
+	}, "created: run.json has 2026-11-21T01:42:34Z, the journal starts with created at 2027-11-21"},
 	"the journal begins with something else": {func(t *testing.T, dir string) {
 		t.Helper()
 		editJournal(t, dir, func(e *evidence.Entry) bool { return e.Type == evidence.EntryCreated })
-	}, "created: run.json says 2026-11-21T01:42:34Z, the journal begins with begun of"},
+	}, "created: run.json says 2026-11-21T01:42:34Z, the journal starts with begun of"},
 	"the journal ends before it began": {func(t *testing.T, dir string) {
 		t.Helper()
 		editJournal(t, dir, func(e *evidence.Entry) bool {
@@ -172,7 +172,7 @@ var claimForgeries = map[string]struct {
 	"observations a year older": {func(t *testing.T, dir string) {
 		t.Helper()
 		editObservation(t, dir, "facility-reach", func(o map[string]any) { o["at"] = "2025-11-21T01:42:40Z" })
-	}, "facility: its observation 0003-facility-reach-gpu-01 is of 2025-11-21T01:42:40Z, it was looked at from"},
+	}, "facility: observation 0003-facility-reach-gpu-01 is dated 2025-11-21T01:42:40Z, the attempt was from"},
 	"observations younger than the verdict": {func(t *testing.T, dir string) {
 		t.Helper()
 		editObservation(t, dir, "facility-reach", func(o map[string]any) { o["at"] = "2026-11-21T02:42:40Z" })

@@ -114,11 +114,11 @@ var planForgeries = map[string]struct {
 	"last gates deleted from plan and journal": {func(t *testing.T, dir string) {
 		t.Helper()
 		dropGates(t, dir, "training", "inference")
-	}, "plan: inference: the inputs demand this step, the plan leaves it out"},
+	}, "plan: inference: the inputs require this step, the plan does not have it"},
 	"failed gate and those behind it deleted": {func(t *testing.T, dir string) {
 		t.Helper()
 		dropGates(t, dir, "fabric", "node", "gpustack", "telemetry", "collective", "training", "inference")
-	}, "plan: fabric: the inputs demand this step, the plan leaves it out"},
+	}, "plan: fabric: the inputs require this step, the plan does not have it"},
 	"gate waived in the plan": {func(t *testing.T, dir string) {
 		t.Helper()
 		planned(t, dir, func(p *evidence.PlanFile) { stepNamed(p, "inference").NotApplicable = "waived by the vendor" })
@@ -140,12 +140,12 @@ var planForgeries = map[string]struct {
 	"gates in another order": {func(t *testing.T, dir string) {
 		t.Helper()
 		planned(t, dir, func(p *evidence.PlanFile) { n := len(p.Steps); p.Steps[n-1], p.Steps[n-2] = p.Steps[n-2], p.Steps[n-1] })
-	}, "plan: the plan's order is"},
+	}, "plan: the order of the plan is"},
 	"gate renamed": {func(t *testing.T, dir string) {
 		t.Helper()
 		planned(t, dir, func(p *evidence.PlanFile) { stepNamed(p, "inference").Name = "autoscale" })
 		dropGates(t, dir, "inference")
-	}, "plan: inference: the inputs demand this step, the plan leaves it out"},
+	}, "plan: inference: the inputs require this step, the plan does not have it"},
 	"plan of another name": {func(t *testing.T, dir string) {
 		t.Helper()
 		planned(t, dir, func(p *evidence.PlanFile) { p.Name = "bring-up of another (512 GPU nodes)" })
@@ -170,11 +170,11 @@ var planForgeries = map[string]struct {
 	"command includes the chain, nothing else does": {func(t *testing.T, dir string) {
 		t.Helper()
 		command(t, dir, func(h *evidence.Header) { h.Command = append(h.Command, "--include", "autoscale") })
-	}, "plan: autoscale: the inputs demand this step, the plan leaves it out"},
+	}, "plan: autoscale: the inputs require this step, the plan does not have it"},
 	"command of the chain alone": {func(t *testing.T, dir string) {
 		t.Helper()
 		command(t, dir, func(h *evidence.Header) { h.Command = []string{"firstlight", "autoscale"} })
-	}, "plan: autoscale: the inputs demand this step, the plan leaves it out"},
+	}, "plan: autoscale: the inputs require this step, the plan does not have it"},
 	"command of a validation": {func(t *testing.T, dir string) {
 		t.Helper()
 		command(t, dir, func(h *evidence.Header) { h.Command = []string{"firstlight", "validate"} })
@@ -256,12 +256,12 @@ func TestVerifySaysWhatTheVerdictIsAbout(t *testing.T) {
 	editJournal(t, dir, func(e *evidence.Entry) bool { return e.Step != "" && e.Step != "facility" })
 	reseal(t, dir)
 	out, _ := ours(t, ExitPassed, "evidence", "verify", dir)
-	if want := "facility alone was looked at: 1 of 8 checks"; !strings.Contains(out, want) {
+	if want := "only facility was selected: 1 of 8 checks"; !strings.Contains(out, want) {
 		t.Errorf("verify does not say %q:\n%s", want, out)
 	}
 	private, _ := keys(t, "a")
 	out, _ = ours(t, ExitPassed, "evidence", "sign", dir, "--key", private)
-	if want := "facility alone was looked at: 1 of 8 checks"; !strings.Contains(out, want) {
+	if want := "only facility was selected: 1 of 8 checks"; !strings.Contains(out, want) {
 		t.Errorf("sign does not say %q:\n%s", want, out)
 	}
 }
@@ -280,8 +280,8 @@ func TestVerifyComparesWithWhatIsExpected(t *testing.T) {
 		args []string
 		want string
 	}{
-		"site":    {[]string{"--site", other}, "expected: site.yaml: it is not the file that was given"},
-		"profile": {[]string{"--profile", "a3-highgpu-1g"}, "expected: profile.yaml: it is not the file that was given"},
+		"site":    {[]string{"--site", other}, "expected: site.yaml: differs from the given file"},
+		"profile": {[]string{"--profile", "a3-highgpu-1g"}, "expected: profile.yaml: differs from the given file"},
 		"cluster": {[]string{"--cluster", "0000"}, `the cluster is "` + evidencetest.Cluster + `", expected "0000"`},
 	} {
 		out, _ := ours(t, ExitFailed, append([]string{"evidence", "verify", dir}, tt.args...)...)
@@ -296,7 +296,7 @@ func TestVerifyComparesWithWhatIsExpected(t *testing.T) {
 	editJournal(t, dir, func(e *evidence.Entry) bool { return e.Step != "" && e.Step != "facility" })
 	reseal(t, dir)
 	out, _ := ours(t, ExitFailed, "evidence", "verify", dir, "--site", mine)
-	if !strings.Contains(out, "only facility was walked, the whole plan is expected") {
+	if !strings.Contains(out, "only facility was selected, the whole plan is expected") {
 		t.Errorf("a run of one gate: %s", out)
 	}
 }

@@ -189,7 +189,7 @@ func TestEvidenceFromKeyToRegistryAndBack(t *testing.T) {
 
 	for _, given := range []string{dir, bundle, ref, pulled} {
 		out, _ := ours(t, ExitPassed, "evidence", "verify", given, "--key", public)
-		if !strings.Contains(out, "of key SHA256:") || !strings.Contains(out, "8 of 8 verdicts reached again") {
+		if !strings.Contains(out, "of key SHA256:") || !strings.Contains(out, "8 of 8 verdicts replayed") {
 			t.Errorf("verify %s: %s", given, out)
 		}
 		ours(t, ExitPassed, "evidence", "verify", given, "--key", other, "--key", public)
