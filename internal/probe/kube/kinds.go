@@ -6,7 +6,7 @@ import "k8s.io/apimachinery/pkg/runtime/schema"
 type kind struct {
 	name     string
 	resource schema.GroupVersionResource
-	global bool
+	global   bool
 }
 
 func kindOf(name, group, version, plural string) kind {
