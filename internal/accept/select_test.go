@@ -205,7 +205,7 @@ func TestNoVerdictOfARunFromElsewhereIsKept(t *testing.T) {
 	var notes []string
 	o.Note = func(text string) { notes = append(notes, text) }
 	_, err = Run(t.Context(), o)
-	if _, refused := errors.AsType[*InputError](err); !refused || !strings.Contains(strings.Join(notes, "\n"), r.Run+" is kept: it was not begun in this directory") {
+	if _, refused := errors.AsType[*InputError](err); !refused || !strings.Contains(strings.Join(notes, "\n"), r.Run+" is kept: it was not created in this directory") {
 		t.Errorf("%v, %v", err, notes)
 	}
 }

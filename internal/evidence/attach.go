@@ -8,11 +8,11 @@ import (
 	"path/filepath"
 )
 
-// ErrAttested says that the run has its attestation.
-var ErrAttested = errors.New("the run has an attestation already")
+// ErrAttested is returned for a run that already has an attestation.
+var ErrAttested = errors.New("the run already has an attestation")
 
-// Attach stores an attestation beside the files that it vouches for. An
-// earlier one is replaced only when told to: ErrAttested.
+// Attach stores the attestation in the directory of the run. It replaces an existing one only
+// if replace is set: ErrAttested.
 func Attach(dir string, attestation []byte, replace bool) error {
 	path := filepath.Join(dir, attestationFile)
 	if _, err := os.Lstat(path); err == nil && !replace {
@@ -23,7 +23,7 @@ func Attach(dir string, attestation []byte, replace bool) error {
 	return writeDurable(path, attestation)
 }
 
-// Attestation reads it back; fs.ErrNotExist when there is none.
+// Attestation reads the attestation; fs.ErrNotExist if there is none.
 func Attestation(dir string) ([]byte, error) {
 	data, err := os.ReadFile(filepath.Join(dir, attestationFile))
 	if err != nil {

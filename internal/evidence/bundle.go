@@ -13,25 +13,25 @@ import (
 	"github.com/firstlight/firstlight/internal/plan"
 )
 
-// Bundle is a run being read.
+// Bundle is a stored run.
 type Bundle struct {
 	Dir           string
 	Header        Header
 	Plan          PlanFile
 	Site, Profile []byte
-	// Recipe is nil where the run has none.
+	// Recipe is nil for a run without recipe.
 	Recipe []byte
-	// Inputs are what it is judged against beside them, by name.
+	// Inputs are the other files that the run is judged against, by name.
 	Inputs  map[string][]byte
 	Entries []Entry
-	// Torn says that the journal ends in a line that was being written.
+	// Torn: the last line of the journal is incomplete.
 	Torn bool
-	// Finished says that the manifest is there.
+	// Finished: the manifest exists.
 	Finished bool
 }
 
-// Load reads the run in dir, which may have any name and be unfinished. It does
-// not verify: see Verify.
+// Load reads the run in dir, which can have any name and be unfinished. It does not verify:
+// see Verify.
 func Load(dir string) (*Bundle, error) {
 	b := &Bundle{Dir: dir, Finished: isFinished(dir)}
 	if err := b.load(); err != nil {
@@ -44,6 +44,9 @@ func (b *Bundle) load() error {
 	var err error
 	if b.Header, err = readHeader(b.Dir); err != nil {
 		return err
+	}
+	if b.Header.Format != FormatVersion {
+		return fmt.Errorf("format is %d, this firstlight reads %d", b.Header.Format, FormatVersion)
 	}
 	if err := readJSON(filepath.Join(b.Dir, planFile), &b.Plan); err != nil {
 		return err
@@ -72,7 +75,7 @@ func (b *Bundle) load() error {
 	return err
 }
 
-// state folds the journal.
+// state replays the journal.
 func (b *Bundle) state() *Run {
 	r := newRun(b.Dir, Options{}, nil, b.Header)
 	for _, e := range b.Entries {
@@ -81,7 +84,7 @@ func (b *Bundle) state() *Run {
 	return r
 }
 
-// Results are the verdicts, in the plan's order.
+// Results are the verdicts in the order of the plan.
 func (b *Bundle) Results() []plan.Result {
 	results := b.state().results
 	var out []plan.Result
@@ -93,12 +96,11 @@ func (b *Bundle) Results() []plan.Result {
 	return out
 }
 
-// Interrupted are the steps that were begun and have no verdict, sorted.
+// Interrupted are the started steps without a verdict, sorted.
 func (b *Bundle) Interrupted() []string { return slices.Sorted(maps.Keys(b.state().begun)) }
 
-// Verdict is the run's overall one: over every step of the plan, or over the
-// one that it was told to walk only. Steps that are only recommended have to have a
-// verdict, whatever it is.
+// Verdict is the overall verdict: over every step of the plan, or over the only selected step.
+// Recommended steps must have a verdict, which does not count.
 func (b *Bundle) Verdict() check.Verdict {
 	results := b.state().results
 	var verdicts []check.Verdict
@@ -115,7 +117,7 @@ func (b *Bundle) Verdict() check.Verdict {
 	return check.Overall(verdicts)
 }
 
-// Recommended are the names of the steps whose verdicts are no part of the run's.
+// Recommended are the names of the steps whose verdicts do not count in the overall verdict.
 func (b *Bundle) Recommended() []string {
 	var names []string
 	for _, s := range b.Plan.Steps {
@@ -126,7 +128,7 @@ func (b *Bundle) Recommended() []string {
 	return names
 }
 
-// Notes are what went wrong beside the verdicts.
+// Notes are the errors that are not part of a verdict, such as failed clean-up.
 func (b *Bundle) Notes() []string {
 	var notes []string
 	for _, e := range b.Entries {
@@ -140,8 +142,7 @@ func (b *Bundle) Observations(ids []string) ([]check.Observation, error) {
 	return readObservations(b.Dir, ids)
 }
 
-// Recorded lists the IDs of every observation in the run, also of attempts
-// that ended without a verdict.
+// Recorded lists the IDs of all observations, including those of attempts without a verdict.
 func (b *Bundle) Recorded() ([]string, error) {
 	ids, _, err := listObservations(filepath.Join(b.Dir, observationsDir))
 	return ids, err

@@ -7,17 +7,16 @@ import (
 	"github.com/firstlight/firstlight/internal/plan"
 )
 
-// Carry takes the verdicts of steps over from an earlier, finished run, with
-// their dates and their observations, so that this run can be replayed by
-// itself. It comes before the walk. Steps that the earlier run has no verdict
-// for are left out. The result is the Earlier of the walk.
+// Carry copies the verdicts of steps from an earlier, finished run, with their dates and
+// observations, so that this run can be replayed on its own. Call it before the walk. It
+// ignores steps without a verdict in the earlier run. The result is Earlier of the walk.
 func (r *Run) Carry(from *Bundle, steps []string) (map[string]plan.Result, error) {
 	problems, err := Verify(from.Dir)
 	if err != nil {
-		return nil, fmt.Errorf("carry verdicts over from run %s: %w", from.Header.Run, err)
+		return nil, fmt.Errorf("copy verdicts from run %s: %w", from.Header.Run, err)
 	}
 	if len(problems) > 0 {
-		return nil, fmt.Errorf("carry verdicts over from run %s: %w", from.Header.Run, &TamperedError{Problems: problems})
+		return nil, fmt.Errorf("copy verdicts from run %s: %w", from.Header.Run, &TamperedError{Problems: problems})
 	}
 	results := from.state().results
 	for _, step := range steps {
@@ -26,7 +25,7 @@ func (r *Run) Carry(from *Bundle, steps []string) (map[string]plan.Result, error
 			continue
 		}
 		if err := r.carryOne(from, res); err != nil {
-			return nil, fmt.Errorf("carry the verdict of %s over from run %s: %w", step, from.Header.Run, err)
+			return nil, fmt.Errorf("copy the verdict of %s from run %s: %w", step, from.Header.Run, err)
 		}
 	}
 	return r.Results(), nil
@@ -51,7 +50,7 @@ func (r *Run) carryOne(from *Bundle, res plan.Result) error {
 		res.KeptFrom, res.KeptOf = from.Header.Run, from.Header.Cluster
 	}
 	if res.KeptOf != from.Header.Cluster {
-		return fmt.Errorf("it was reached on cluster %q, that run is of cluster %q", res.KeptOf, from.Header.Cluster)
+		return fmt.Errorf("the verdict is of cluster %q, the run is of cluster %q", res.KeptOf, from.Header.Cluster)
 	}
 	return r.append(Entry{Type: EntryKept, Step: res.Step, Result: &res})
 }

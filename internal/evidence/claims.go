@@ -6,43 +6,41 @@ import (
 	"time"
 )
 
-// Claim is one thing that run.json says, and what it rests on.
+// Claim is one statement of run.json and its basis.
 type Claim struct {
-	// Field is its place: a key of run.json, or "dates".
+	// Field is a key of run.json, or "dates".
 	Field string `json:"field"`
 	Value string `json:"value"`
 	Basis Basis  `json:"basis"`
-	// By is what shows it.
+	// By is the evidence.
 	By string `json:"by,omitempty"`
 }
 
-// Basis is what a Claim rests on.
+// Basis is the basis of a Claim.
 type Basis string
 
 // The bases.
 const (
-	// Observed: what was observed shows it, or the run's other files do.
+	// Observed: observations or other files of the run confirm it.
 	Observed Basis = "observed"
-	// Claimed: nothing in the run shows it. Who made the run says so.
+	// Claimed: nothing in the run confirms it; it is a statement of the creator of the run.
 	Claimed Basis = "claimed"
 )
 
-// Contradiction is a place in which the run says what its observations do not show.
+// Contradiction is a statement of the run that its observations contradict.
 type Contradiction struct {
-	// Field is as of Claim.
+	// Field is as in Claim.
 	Field   string `json:"field"`
 	Message string `json:"message"`
 }
 
-// String is the contradiction as a line.
 func (c Contradiction) String() string { return c.Field + ": " + c.Message }
 
-// clockStep is how far the clock of a machine may be set back while a run lasts. NTP steps a
-// clock that is off by more than 128 ms; an hour would be a forgery.
+// clockStep is the permitted backward step of a clock during a run. NTP steps a clock that is
+// off by more than 128 ms; an hour indicates forgery.
 const clockStep = time.Minute
 
-// Dates holds every date of the run against the others: its ID, its journal, its results and
-// its observations.
+// Dates checks the dates of the run for consistency: its ID, journal, results and observations.
 func (b *Bundle) Dates() ([]Contradiction, error) {
 	d := dates{b: b}
 	d.run()
@@ -65,28 +63,28 @@ func (d *dates) contradict(field, format string, args ...any) {
 func (d *dates) run() {
 	h := d.b.Header
 	if !strings.HasPrefix(h.Run, h.Created.UTC().Format(runTime)+"-") {
-		d.contradict("created", "run.json says %s, the run's ID is %s", stamp(h.Created), h.Run)
+		d.contradict("created", "run.json has %s, the run ID is %s", stamp(h.Created), h.Run)
 	}
 	if len(d.b.Entries) == 0 {
 		return
 	}
 	if first := d.b.Entries[0]; first.Type != EntryCreated || !first.At.Equal(h.Created) {
-		d.contradict("created", "run.json says %s, the journal begins with %s of %s", stamp(h.Created), first.Type, stamp(first.At))
+		d.contradict("created", "run.json has %s, the journal starts with %s at %s", stamp(h.Created), first.Type, stamp(first.At))
 	}
 }
 
-// journal goes on in time.
+// journal checks that entries are in the order of time.
 func (d *dates) journal() {
 	for i := 1; i < len(d.b.Entries); i++ {
 		before, e := d.b.Entries[i-1], d.b.Entries[i]
 		if e.At.Before(before.At.Add(-clockStep)) {
-			d.contradict("journal", "entry %d is of %s, the one before it of %s", e.Seq, stamp(e.At), stamp(before.At))
+			d.contradict("journal", "entry %d is dated %s, the previous entry %s", e.Seq, stamp(e.At), stamp(before.At))
 		}
 	}
 }
 
-// results are of the time of their attempt, and so is what was observed for them. A kept
-// result is older than the run.
+// results checks that results and their observations are within the time of their attempt. A
+// kept result is older than the run.
 func (d *dates) results() error {
 	begun := map[string]time.Time{}
 	for _, e := range d.b.Entries {
@@ -126,7 +124,7 @@ func (d *dates) observations(e Entry, from, to time.Time) error {
 
 func (d *dates) within(step, what string, at, from, to time.Time) {
 	if at.Before(from.Add(-clockStep)) || at.After(to.Add(clockStep)) {
-		d.contradict(step, "its %s is of %s, it was looked at from %s to %s", what, stamp(at), stamp(from), stamp(to))
+		d.contradict(step, "%s is dated %s, the attempt was from %s to %s", what, stamp(at), stamp(from), stamp(to))
 	}
 }
 

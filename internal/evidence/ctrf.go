@@ -65,9 +65,9 @@ type ctrfEnvironment struct {
 
 const ctrfSpecVersion = "0.0.0"
 
-// ctrfReport writes a test a step. Failed and unobserved are failed, blocked
-// and left out are pending, not applicable is skipped. What is only recommended and not
-// passed is other.
+// ctrfReport writes one test per step. Status: failed for failed and unobserved, pending for
+// blocked and omitted, skipped for not applicable, other for a recommended step that did not
+// pass.
 func ctrfReport(b *Bundle, v Verdicts) ([]byte, error) {
 	where := "cluster"
 	if v.Simulated {
@@ -98,7 +98,7 @@ func ctrfReport(b *Bundle, v Verdicts) ([]byte, error) {
 		for _, name := range v.Omitted {
 			doc.Results.add(ctrfTest{
 				Name: name, Status: "pending", RawStatus: "omitted", Suite: []string{b.Plan.Name},
-				Message: "this walk left the step out and kept no earlier verdict",
+				Message: "the step was not selected and has no earlier verdict",
 			})
 		}
 	}

@@ -14,9 +14,9 @@ import (
 // pageFigure is one figure with its bar.
 type pageFigure struct {
 	check.Figure
-	// Bad: the figure does not hold its limit.
+	// Bad: the figure violates its limit.
 	Bad bool
-	// Bar says that value and limit can be drawn; both in percent of its width.
+	// Bar: value and limit can be drawn. Fill and Mark are in percent of the width.
 	Bar        bool
 	Fill, Mark float64
 }
@@ -40,7 +40,7 @@ func newPageFigure(f check.Figure) pageFigure {
 
 func round1(v float64) float64 { return math.Round(v*10) / 10 }
 
-// number writes a figure with no more digits than are worth reading.
+// number formats a figure with at most four significant digits below 1000.
 func number(v float64) string {
 	switch a := math.Abs(v); {
 	case v == math.Trunc(v) && a < 1e15:
@@ -56,7 +56,7 @@ func number(v float64) string {
 	}
 }
 
-// quantity writes a figure for people: bytes with their own unit.
+// quantity formats a figure; bytes with a binary unit.
 func quantity(v float64, unit string) string {
 	if unit == "B" {
 		return chart.FormatBytes(v)
@@ -64,7 +64,7 @@ func quantity(v float64, unit string) string {
 	return number(v)
 }
 
-// shownUnit leaves out what quantity or the figure itself says already.
+// shownUnit omits units that quantity prints or that have no symbol.
 func shownUnit(unit string) string {
 	switch unit {
 	case "B", "1", "fraction":
@@ -74,7 +74,7 @@ func shownUnit(unit string) string {
 	}
 }
 
-// sign is a relation as it is printed.
+// sign is the printed form of a relation.
 func sign(relation string) string {
 	switch relation {
 	case ">=":
@@ -92,7 +92,7 @@ func trimZeros(s string) string {
 	return strings.TrimRight(strings.TrimRight(s, "0"), ".")
 }
 
-// shortDuration writes a duration as a person would.
+// shortDuration formats a duration.
 func shortDuration(d time.Duration) string {
 	switch {
 	case d <= 0:
@@ -111,7 +111,7 @@ func firstLine(s string) string {
 	return line
 }
 
-// drawCharts draws what can be drawn.
+// drawCharts draws the charts of a step that are not empty.
 func drawCharts(step string, obs []check.Observation, charts ChartsFor) []pageChart {
 	if charts == nil {
 		return nil
@@ -132,8 +132,7 @@ func drawCharts(step string, obs []check.Observation, charts ChartsFor) []pageCh
 	return out
 }
 
-// safeCharts lets a drawing that panics over what it did not expect cost no
-// report: the figures and the evidence are there without it.
+// safeCharts recovers from a panic in charts: the report is then written without them.
 func safeCharts(step string, obs []check.Observation, charts ChartsFor) (out []chart.Chart) {
 	defer func() {
 		if recover() != nil {

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/firstlight/firstlight/internal/atomicfile"
 	"github.com/firstlight/firstlight/internal/evidence/strictjson"
 )
 
@@ -28,12 +29,11 @@ const (
 	junitFile       = "junit.xml"
 	ctrfFile        = "ctrf.json"
 	manifestFile    = "manifest.json"
-	// attestationFile is signed over the manifest, which can therefore not list it.
+	// attestationFile is signed over the manifest, so the manifest cannot list it.
 	attestationFile = "attestation.intoto.jsonl"
 )
 
-// The names that others need: what an attestation of the run is kept in, and
-// what vouches for the rest.
+// File names for other packages.
 const (
 	AttestationFile  = attestationFile
 	ManifestFileName = manifestFile
@@ -41,25 +41,23 @@ const (
 )
 
 const (
-	fileMode = 0o600 // a run is its owner's until it is packed
+	fileMode = 0o600 // readable by the owner only, until the run is packed
 	dirMode  = 0o700
 	tempMark = ".tmp"
 )
 
-// file is one to be written.
 type file struct {
 	name string
 	data []byte
 }
 
-// writeDurable writes a file so that after a crash there is the old one or the
-// new one, whole.
+// writeDurable replaces a file atomically and syncs it.
 func writeDurable(path string, data []byte) error {
 	return writeFiles(filepath.Dir(path), file{name: filepath.Base(path), data: data})
 }
 
-// writeFiles writes files of one directory. They get their names in this order,
-// once all of them are whole, and with one sync of the directory.
+// writeFiles writes files of one directory: it writes and syncs all temporary files, renames
+// them in order, and syncs the directory once.
 func writeFiles(dir string, files ...file) error {
 	for i, f := range files {
 		if err := writeTemp(tempOf(dir, f.name), f.data); err != nil {
@@ -71,7 +69,7 @@ func writeFiles(dir string, files ...file) error {
 			return errors.Join(fmt.Errorf("write %s: %w", f.name, err), removeAll(dir, files[i:]))
 		}
 	}
-	return syncDir(dir)
+	return atomicfile.SyncDir(dir)
 }
 
 func tempOf(dir, name string) string { return filepath.Join(dir, "."+name+tempMark) }
@@ -88,7 +86,7 @@ func writeTemp(path string, data []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// removeAll removes what was about to be written.
+// removeAll removes the temporary files.
 func removeAll(dir string, files []file) error {
 	var problems []error
 	for _, f := range files {
@@ -99,7 +97,7 @@ func removeAll(dir string, files []file) error {
 	return errors.Join(problems...)
 }
 
-// writeJSON writes v, indented, durably.
+// writeJSON writes v as indented JSON, durably.
 func writeJSON(path string, v any) error {
 	f, err := encode(filepath.Base(path), v)
 	if err != nil {
@@ -116,7 +114,7 @@ func encode(name string, v any) (file, error) {
 	return file{name: name, data: append(data, '\n')}, nil
 }
 
-// readJSON reads what writeJSON wrote.
+// readJSON reads a file of writeJSON.
 func readJSON(path string, v any) error {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -128,32 +126,20 @@ func readJSON(path string, v any) error {
 	return nil
 }
 
-// syncDir makes renames in dir durable.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return fmt.Errorf("sync directory: %w", err)
-	}
-	if err := errors.Join(d.Sync(), d.Close()); err != nil {
-		return fmt.Errorf("sync directory: %w", err)
-	}
-	return nil
-}
-
 func isTemp(name string) bool {
 	return len(name) > len(tempMark) && strings.HasPrefix(name, ".") && strings.HasSuffix(name, tempMark)
 }
 
-// removeTemps removes what a killed process was about to write: the names that ours chooses.
+// removeTemps removes the temporary files of a killed process, selected by ours.
 func removeTemps(dir string, ours func(name string) bool) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return fmt.Errorf("look for unfinished files: %w", err)
+		return fmt.Errorf("list temporary files: %w", err)
 	}
 	for _, e := range entries {
 		if ours(e.Name()) {
 			if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
-				return fmt.Errorf("remove an unfinished file: %w", err)
+				return fmt.Errorf("remove temporary file: %w", err)
 			}
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/firstlight/firstlight/internal/plan"
 )
 
-// ChartsFor draws a step's observations; nil where there is nothing to draw.
+// ChartsFor returns the charts of the observations of a step; nil if there are none.
 type ChartsFor func(step string, obs []check.Observation) []chart.Chart
 
 // Verdicts is verdicts.json.
@@ -20,9 +20,9 @@ type Verdicts struct {
 	Profile   string        `json:"profile"`
 	Simulated bool          `json:"simulated"`
 	Verdict   check.Verdict `json:"verdict"`
-	// Only is the one step that the verdict is about, when the run walked just it.
+	// Only is the only selected step, if the run was limited to one.
 	Only string `json:"only,omitempty"`
-	// NarrowedBy are the reasons why the verdict is not of the whole plan, looked at in one go.
+	// NarrowedBy are the reasons why the verdict does not cover the whole plan in one walk.
 	NarrowedBy []string      `json:"narrowedBy,omitempty"`
 	Started    time.Time     `json:"started"`
 	Finished   time.Time     `json:"finished"`
@@ -31,8 +31,8 @@ type Verdicts struct {
 	Notes      []string      `json:"notes,omitempty"`
 }
 
-// Finish closes the run: the journal's last entry, verdicts, reports, and the
-// manifest last of all. A run that was interrupted is not finished but closed.
+// Finish finishes the run: it writes the last entry of the journal, the verdicts, the reports
+// and, last, the manifest. It only closes an interrupted run.
 func (r *Run) Finish(outcome plan.Outcome, charts ChartsFor) error {
 	if outcome.Interrupted {
 		return r.Close(outcome.Notes...)
@@ -55,8 +55,7 @@ func (r *Run) Finish(outcome plan.Outcome, charts ChartsFor) error {
 	return nil
 }
 
-// writeReports makes every report from what is on disk, so that they say what
-// anybody else can read there.
+// writeReports writes the reports from the files on disk, not from memory.
 func writeReports(dir string, charts ChartsFor) error {
 	b, err := Load(dir)
 	if err != nil {
@@ -86,7 +85,7 @@ func writeReports(dir string, charts ChartsFor) error {
 	return nil
 }
 
-// Summary is what verdicts.json holds of the run.
+// Summary is the content of verdicts.json.
 func (b *Bundle) Summary() Verdicts {
 	v := Verdicts{
 		Run: b.Header.Run, Site: b.Header.Site, Profile: b.Header.Profile, Simulated: b.Header.Simulated,

@@ -37,50 +37,48 @@ func readHeader(dir string) (Header, error) {
 	return h, nil
 }
 
-// Header is run.json: what the run is of. It names no machine.
+// Header is run.json. It contains no host names.
 type Header struct {
 	Format int `json:"format"`
-	// Run is the run's ID, and its directory's name.
+	// Run is the run ID, which is the directory name.
 	Run     string    `json:"run"`
 	Created time.Time `json:"created"`
-	// Tool is firstlight's version, Command what it was told.
+	// Tool is the version of firstlight, Command its arguments.
 	Tool    string   `json:"tool"`
 	Command []string `json:"command"`
 	Site    string   `json:"site"`
 	Profile string   `json:"profile"`
 	// Cluster identifies the cluster (the UID of its kube-system namespace) once known.
 	Cluster string `json:"cluster,omitempty"`
-	// Simulated says that the hardware is, SimulatedWhy from what that is seen.
+	// Simulated: the hardware is simulated, with the reason in SimulatedWhy.
 	Simulated    bool   `json:"simulated"`
 	SimulatedWhy string `json:"simulatedWhy,omitempty"`
 	// From and Only are the selection of the walk.
 	From string `json:"from,omitempty"`
 	Only string `json:"only,omitempty"`
-	// Include are the checks that the walk includes beside its gates.
+	// Include are the checks that the walk includes in addition to its gates.
 	Include []string `json:"include,omitempty"`
-	// Namespace is the one that an administrator made for the run; empty: it made its own.
+	// Namespace was created for the run by an administrator; empty: the run created its own.
 	Namespace string `json:"namespace,omitempty"`
-	// Hosts are the machines behind the site's hosts: by name, fingerprints of their SSH
-	// host keys.
+	// Hosts are the fingerprints of the SSH host keys by host name.
 	Hosts map[string]string `json:"hosts,omitempty"`
-	// Recipe names the recipe that was walked for, where there is one; recipe.yaml
-	// is it as used.
+	// Recipe is the name of the recipe, if any; recipe.yaml is its content as used.
 	Recipe string `json:"recipe,omitempty"`
-	// Seed is that of chance, where chance had a part.
+	// Seed is the random seed, if randomness was used.
 	Seed *uint64 `json:"seed,omitempty"`
-	// Versions are those of the programs involved.
+	// Versions are the versions of the programs.
 	Versions map[string]string `json:"versions,omitempty"`
-	// Digests are the SHA-256 of the programs that a lab is made of, in hex.
+	// Digests are the SHA-256 of the programs of a lab, in hex.
 	Digests map[string]string `json:"digests,omitempty"`
 }
 
-// PlanFile is plan.json: the Plan as walked, without code.
+// PlanFile is plan.json: the steps of the Plan.
 type PlanFile struct {
 	Name  string     `json:"name"`
 	Steps []PlanStep `json:"steps"`
 }
 
-// PlanStep is one step, in the order walked.
+// PlanStep is one step, in the order of execution.
 type PlanStep struct {
 	Name          string   `json:"name"`
 	Needs         []string `json:"needs,omitempty"`
@@ -92,7 +90,7 @@ type PlanStep struct {
 	Describe      []string `json:"describe,omitempty"`
 }
 
-// DescribePlan is what plan.json holds of p.
+// DescribePlan is the content of plan.json for p.
 func DescribePlan(p plan.Plan) (PlanFile, error) {
 	order, err := p.Order()
 	if err != nil {
@@ -109,12 +107,11 @@ func DescribePlan(p plan.Plan) (PlanFile, error) {
 	return out, nil
 }
 
-// newID is a run's ID: its time, in UTC, and what tells it from another of the
-// same second.
+// newID returns a run ID: the time in UTC and a random suffix.
 func newID(now time.Time, random io.Reader) (string, error) {
 	var suffix [2]byte
 	if _, err := io.ReadFull(random, suffix[:]); err != nil {
-		return "", fmt.Errorf("make a run ID: %w", err)
+		return "", fmt.Errorf("create a run ID: %w", err)
 	}
 	return now.UTC().Format(runTime) + "-" + hex.EncodeToString(suffix[:]), nil
 }

@@ -14,7 +14,7 @@ import (
 //go:embed report.gohtml
 var reportPage string
 
-// page is what report.gohtml shows.
+// page is the data of report.gohtml.
 type page struct {
 	Header   Header
 	Plan     string
@@ -25,7 +25,7 @@ type page struct {
 	Took     string
 	Steps    []pageStep
 	Notes    []string
-	// NarrowedBy are the reasons why the verdict is not of the whole plan.
+	// NarrowedBy are the reasons why the verdict does not cover the whole plan.
 	NarrowedBy []string
 }
 
@@ -40,7 +40,7 @@ type pageStep struct {
 	Result  plan.Result
 	Took    string
 	Omitted bool
-	// Recommended: its verdict is no part of the run's.
+	// Recommended: the verdict does not count in the overall verdict.
 	Recommended bool
 	Figures     []pageFigure
 	Charts      []pageChart
@@ -58,7 +58,7 @@ type legendEntry struct {
 	Class, Name string
 }
 
-// htmlReport draws report.html. A panic or a lack of charts takes no report away.
+// htmlReport renders report.html. A panic in a chart does not prevent the report.
 func htmlReport(b *Bundle, v Verdicts, charts ChartsFor) ([]byte, error) {
 	t, err := template.New("report").Funcs(template.FuncMap{
 		"when":     func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") },
@@ -77,7 +77,7 @@ func htmlReport(b *Bundle, v Verdicts, charts ChartsFor) ([]byte, error) {
 	}
 	var out bytes.Buffer
 	if err := t.Execute(&out, p); err != nil {
-		return nil, fmt.Errorf("draw the report: %w", err)
+		return nil, fmt.Errorf("render the report: %w", err)
 	}
 	return out.Bytes(), nil
 }
@@ -126,7 +126,7 @@ func (s *pageStep) fill(b *Bundle, charts ChartsFor) error {
 	return nil
 }
 
-// headline says the verdict in a sentence.
+// headline is the verdict as a sentence.
 func headline(v Verdicts) string {
 	about := "Every criterion"
 	switch {

@@ -9,15 +9,13 @@ import (
 	"sort"
 )
 
-// Inventory is the manifest of the run in dir as its files are now: of a
-// finished run what its own manifest must say, of an interrupted one, which has
-// none, what it would. ErrLocked: another process writes the run, so what there
-// is now says nothing. ErrCorrupt: something there has no place in a run.
+// Inventory computes the manifest of the current files of the run in dir, finished or not.
+// ErrLocked: another process writes the run. ErrCorrupt: the directory has an unexpected entry.
 func Inventory(dir string) (Manifest, error) {
 	var m Manifest
-	err := Quiet(dir, func() error {
+	err := WithExclusiveLock(dir, func() error {
 		var h Header
-		// One that can not be read is a changed file like any other, and names no run.
+		// An unreadable header is reported like any changed file; the run ID is then empty.
 		_ = readJSON(filepath.Join(dir, headerFile), &h)
 		files, problems, err := hashFiles(dir)
 		if err != nil {
@@ -30,12 +28,12 @@ func Inventory(dir string) (Manifest, error) {
 		return err
 	})
 	if err != nil {
-		return Manifest{}, fmt.Errorf("take the inventory of the run in %s: %w", dir, err)
+		return Manifest{}, fmt.Errorf("list the files of the run in %s: %w", dir, err)
 	}
 	return m, nil
 }
 
-// NewManifest is the manifest of these files, with its digest.
+// NewManifest returns the manifest of files, with its digest.
 func NewManifest(run string, files []ManifestFile) (Manifest, error) {
 	m := Manifest{Format: FormatVersion, Run: run, Files: files}
 	data, err := m.encode()
@@ -45,27 +43,27 @@ func NewManifest(run string, files []ManifestFile) (Manifest, error) {
 	return decodeManifest(data)
 }
 
-// Quiet calls what with the run in dir held, so that no other process writes it
-// meanwhile. A run without a journal is held by nobody.
-func Quiet(dir string, what func() error) error {
+// WithExclusiveLock calls do while the run in dir is locked, so that no other process writes it.
+// A run without a journal cannot be locked. ErrLocked: another process writes the run.
+func WithExclusiveLock(dir string, do func() error) error {
 	path := filepath.Join(dir, journalFile)
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
-		return what()
+		return do()
 	}
-	held := lockOf(path)
-	if err := take(held.TryRLock); err != nil {
-		return errors.Join(err, held.Close())
+	lock := lockOf(path)
+	if err := tryLock(lock.TryRLock); err != nil {
+		return errors.Join(err, lock.Close())
 	}
-	return errors.Join(what(), held.Close())
+	return errors.Join(do(), lock.Close())
 }
 
-// Compare holds the files that are there against those that should be.
+// Compare compares the files of m with the existing files.
 func (m Manifest) Compare(have Manifest) Problems {
 	problems := compareFiles(m.Files, have.Files)
 	sort.Slice(problems, func(i, j int) bool { return problems[i].File < problems[j].File })
 	return problems
 }
 
-// Stored is the run's own manifest, as it was written: fs.ErrNotExist when the
-// run is unfinished, ErrCorrupt when it does not match its own digest.
+// Stored reads the manifest of the run: fs.ErrNotExist if the run is unfinished, ErrCorrupt if
+// the manifest does not match its digest.
 func Stored(dir string) (Manifest, error) { return readManifest(dir) }

@@ -26,16 +26,16 @@ type Entry struct {
 	Attempt int `json:"attempt,omitempty"`
 	// Result is set for EntryVerdict and EntryKept.
 	Result *plan.Result `json:"result,omitempty"`
-	// Verdict is the overall one, set for EntryFinished.
+	// Verdict is the overall verdict, set for EntryFinished.
 	Verdict check.Verdict `json:"verdict,omitempty"`
 	// Notes of the walk, set for EntryFinished and EntryInterrupted.
 	Notes []string `json:"notes,omitempty"`
 }
 
-// EntryType is a type of Entry.
+// EntryType is the type of an Entry.
 type EntryType string
 
-// The types.
+// The entry types.
 const (
 	EntryCreated     EntryType = "created"
 	EntryResumed     EntryType = "resumed"
@@ -46,19 +46,19 @@ const (
 	EntryFinished    EntryType = "finished"
 )
 
-// Errors that a caller decides on.
+// Errors that callers handle.
 var (
-	// ErrLocked: another process writes this run.
-	ErrLocked = errors.New("the run is being written by another process")
-	// ErrFinished: the run has its manifest and is never written again.
+	// ErrLocked: another process writes the run.
+	ErrLocked = errors.New("another process is writing the run")
+	// ErrFinished: the run has a manifest and must not be changed.
 	ErrFinished = errors.New("the run is finished")
-	// ErrCorrupt: a file of the run can not be what was written.
+	// ErrCorrupt: a file of the run is invalid.
 	ErrCorrupt = errors.New("the run is corrupt")
 )
 
-// parseJournal reads entries; whole is the length of those that are complete.
-// What follows them can only be a last line that was being written when the
-// process ended; anything else is ErrCorrupt.
+// parseJournal parses entries; whole is the length in bytes of the complete entries. Only an
+// incomplete last line, written when the process ended, can follow; anything else is
+// ErrCorrupt.
 func parseJournal(data []byte) (entries []Entry, whole int, err error) {
 	for whole < len(data) {
 		line, _, ended := bytes.Cut(data[whole:], []byte("\n"))
@@ -82,7 +82,7 @@ func parseJournal(data []byte) (entries []Entry, whole int, err error) {
 	return entries, whole, nil
 }
 
-// journal appends entries. It is not safe for use from several goroutines.
+// journal appends entries. It is not safe for concurrent use.
 type journal struct {
 	f      *os.File
 	lock   *flock.Flock
@@ -90,21 +90,21 @@ type journal struct {
 	broken error
 }
 
-// openJournal locks the journal, drops a torn last line, and reads it.
+// openJournal locks and reads the journal and truncates an incomplete last line.
 func openJournal(path string, flags int) (*journal, []Entry, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND|flags, fileMode)
 	if err != nil {
 		return nil, nil, fmt.Errorf("open the journal: %w", err)
 	}
-	held := lockOf(path)
-	if err := take(held.TryLock); err != nil {
+	lock := lockOf(path)
+	if err := tryLock(lock.TryLock); err != nil {
 		return nil, nil, errors.Join(err, f.Close())
 	}
 	j, entries, err := startJournal(f)
 	if err != nil {
-		return nil, nil, errors.Join(err, f.Close(), held.Close())
+		return nil, nil, errors.Join(err, f.Close(), lock.Close())
 	}
-	j.lock = held
+	j.lock = lock
 	return j, entries, nil
 }
 
@@ -119,19 +119,18 @@ func startJournal(f *os.File) (*journal, []Entry, error) {
 	}
 	if whole < len(data) {
 		if err := errors.Join(f.Truncate(int64(whole)), f.Sync()); err != nil {
-			return nil, nil, fmt.Errorf("drop the torn end of the journal: %w", err)
+			return nil, nil, fmt.Errorf("truncate the incomplete last line of the journal: %w", err)
 		}
 	}
 	return &journal{f: f, next: len(entries) + 1}, entries, nil
 }
 
-// lockOf is the lock of a file or directory that exists. It is taken off when it
-// is closed, and not only when the last copy of its descriptor is: a process
-// that is being started has one for a moment.
+// lockOf is the lock of an existing file or directory. Close releases it even while a child
+// process that is being started still has a copy of the descriptor.
 func lockOf(path string) *flock.Flock { return flock.New(path, flock.SetFlag(os.O_RDONLY)) }
 
-// take takes a lock or says ErrLocked.
-func take(try func() (bool, error)) error {
+// tryLock returns ErrLocked if another process holds the lock.
+func tryLock(try func() (bool, error)) error {
 	ok, err := try()
 	if err != nil {
 		return fmt.Errorf("lock the journal: %w", err)
@@ -142,8 +141,8 @@ func take(try func() (bool, error)) error {
 	return nil
 }
 
-// append writes one entry, synced. After an error nothing more is written: the
-// line may be there in part.
+// append writes and syncs one entry. After an error it writes nothing more: the line can be
+// incomplete.
 func (j *journal) append(e Entry) error {
 	if j.broken != nil {
 		return j.broken

@@ -54,9 +54,9 @@ type junitDetail struct {
 	Text    string `xml:",chardata"`
 }
 
-// junitReport writes a suite a run, a case a step. What is not passed and not
-// excused is never green: failed is a failure; unobserved, blocked and left
-// out are errors. What is only recommended is skipped where it is not passed.
+// junitReport writes one suite per run and one case per step. A failed step is a failure;
+// unobserved, blocked and omitted steps are errors; a recommended step that did not pass is
+// skipped.
 func junitReport(b *Bundle, v Verdicts) ([]byte, error) {
 	s := junitSuite{
 		Name: b.Plan.Name + " " + v.Run, Timestamp: v.Started.UTC().Format("2006-01-02T15:04:05"),
@@ -84,7 +84,7 @@ func junitReport(b *Bundle, v Verdicts) ([]byte, error) {
 	}
 	if v.Only == "" {
 		for _, name := range v.Omitted {
-			text := "this walk left the step out and kept no earlier verdict"
+			text := "the step was not selected and has no earlier verdict"
 			s.add(junitCase{
 				Name: name, Classname: className(b.Plan.Name), Time: "0.000",
 				Error: &junitDetail{Message: text, Type: "omitted", Text: text},
@@ -137,8 +137,7 @@ func junitOf(planName string, r plan.Result) junitCase {
 	return c
 }
 
-// onlyRecommended takes away what would fail a run for something that can't: neither
-// green nor red, with its verdict and reason.
+// onlyRecommended marks a failure or error as skipped, with its verdict and reason.
 func (c *junitCase) onlyRecommended() {
 	for _, d := range []*junitDetail{c.Failure, c.Error} {
 		if d != nil {
@@ -148,7 +147,7 @@ func (c *junitCase) onlyRecommended() {
 	c.Failure, c.Error = nil, nil
 }
 
-// figureLines writes a figure a line: "busbw 481.2 GB/s (>= 460)".
+// figureLines writes one line per figure: "busbw 481.2 GB/s (>= 460)".
 func figureLines(figures []check.Figure) string {
 	var b strings.Builder
 	for _, f := range figures {

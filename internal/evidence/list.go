@@ -12,23 +12,22 @@ import (
 	"time"
 )
 
-// ErrNoRun says that there is no run there.
-var ErrNoRun = errors.New("there is no run")
+// ErrNoRun is returned for a directory without a run.
+var ErrNoRun = errors.New("no run found")
 
-// runName is the shape of a run's ID, which begins with its time in UTC.
+// runName matches a run ID, which starts with its time in UTC.
 var runName = regexp.MustCompile(`^\d{8}-\d{6}-[0-9a-f]{4}$`)
 
-// runTime is the layout of the time in a run's ID.
+// runTime is the layout of the time in a run ID.
 const runTime = "20060102-150405"
 
-// Ahead says that a run's ID is of a time after now, or of none.
+// Ahead reports whether the time in a run ID is invalid or after now.
 func Ahead(id string, now time.Time) bool {
 	at, err := time.Parse(runTime, id[:min(len(id), len(runTime))])
 	return err != nil || at.After(now)
 }
 
-// List names the runs under dir, oldest first. A directory that is not there
-// holds none.
+// List lists the run IDs under dir, oldest first; none if dir does not exist.
 func List(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -59,31 +58,17 @@ func Latest(dir string) (string, error) {
 	return filepath.Join(dir, ids[len(ids)-1]), nil
 }
 
-// LatestFinished is the path of the newest run that has its manifest, or ErrNoRun.
-func LatestFinished(dir string) (string, error) {
-	ids, err := List(dir)
-	if err != nil {
-		return "", err
-	}
-	for _, id := range slices.Backward(ids) {
-		if path := filepath.Join(dir, id); isFinished(path) {
-			return path, nil
-		}
-	}
-	return "", fmt.Errorf("%w that is finished under %s", ErrNoRun, dir)
-}
-
-// Left is the newest run under a directory, if it was left unfinished.
+// Left is the newest run under a directory, if it is unfinished.
 type Left struct {
-	// Path is empty where there is none.
+	// Path is empty if there is none.
 	Path string
-	// PassedOver are lines about newer runs that do not count.
+	// PassedOver are messages about newer runs that were ignored.
 	PassedOver []string
 }
 
-// Unfinished is the newest run that was begun under dir, if it has no manifest and
-// nobody is writing it. An older one is not offered: what it saw has been overtaken. One
-// that came from elsewhere, or whose name is of a time after now, does not count.
+// Unfinished returns the newest run that was created under dir, if it has no manifest and no
+// process writes it. Older runs are outdated. It ignores runs from other directories and runs
+// with a future time in their ID.
 func Unfinished(dir string, now time.Time) (Left, error) {
 	ids, err := List(dir)
 	if err != nil {
@@ -98,16 +83,16 @@ func Unfinished(dir string, now time.Time) (Left, error) {
 		path := filepath.Join(dir, id)
 		if why := here.Refuse(id, now); why != "" {
 			if !isFinished(path) {
-				out.PassedOver = append(out.PassedOver, fmt.Sprintf("run %s is passed over: %s", id, why))
+				out.PassedOver = append(out.PassedOver, fmt.Sprintf("run %s is ignored: %s", id, why))
 			}
 			continue
 		}
 		if isFinished(path) {
 			return out, nil
 		}
-		held := lockOf(filepath.Join(path, journalFile))
-		err := take(held.TryRLock)
-		_ = held.Close() // only read
+		lock := lockOf(filepath.Join(path, journalFile))
+		err := tryLock(lock.TryRLock)
+		_ = lock.Close() // opened read-only
 		switch {
 		case errors.Is(err, ErrLocked):
 			return out, nil
@@ -120,21 +105,21 @@ func Unfinished(dir string, now time.Time) (Left, error) {
 	return out, nil
 }
 
-// begunFile lists the runs that were begun under a directory, one a line. It is in none of
-// them, so an archive does not have it.
+// begunFile lists the runs that were created under a directory, one per line. It is not part
+// of a run, so an archive does not contain it.
 const begunFile = ".begun"
 
-// Begun are the runs that were begun under a directory: all others came from elsewhere.
+// Begun are the runs that were created under a directory. All other runs are copies.
 type Begun map[string]bool
 
-// BegunIn reads them.
+// BegunIn reads the runs that were created under dir.
 func BegunIn(dir string) (Begun, error) {
 	data, err := os.ReadFile(filepath.Join(dir, begunFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return Begun{}, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("list the runs that were begun in %s: %w", dir, err)
+		return nil, fmt.Errorf("list the runs created in %s: %w", dir, err)
 	}
 	out := Begun{}
 	for id := range strings.Lines(string(data)) {
@@ -143,23 +128,23 @@ func BegunIn(dir string) (Begun, error) {
 	return out, nil
 }
 
-// Refuse says why a run is not used unless it is named; empty: it may be.
+// Refuse returns why a run is used only if the user names it; empty: no reason.
 func (b Begun) Refuse(id string, now time.Time) string {
 	switch {
 	case Ahead(id, now):
-		return "its name is of a time in the future"
+		return "the time in its name is in the future"
 	case !b[id]:
-		return "it was not begun in this directory; --resume " + id + " goes on with it"
+		return "it was not created in this directory; resume it with --resume " + id
 	default:
 		return ""
 	}
 }
 
-// noteBegun adds a run to those of dir. The caller has locked dir.
+// noteBegun adds a run to begunFile. The caller holds the lock of dir.
 func noteBegun(dir, id string) error {
 	data, err := os.ReadFile(filepath.Join(dir, begunFile))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("note the run: %w", err)
+		return fmt.Errorf("record the run: %w", err)
 	}
 	return writeDurable(filepath.Join(dir, begunFile), append(data, id+"\n"...))
 }

@@ -17,10 +17,10 @@ func TestWhatCountsAsTheNewestRun(t *testing.T) {
 		begun   bool
 		says    string
 	}{
-		"pulled from elsewhere":       {strange: "20261122-010203-abcd", says: "was not begun in this directory; --resume 20261122-010203-abcd"},
-		"of the future":               {strange: "99991231-235959-ffff", says: "of a time in the future"},
-		"of the future, begun here":   {strange: "99991231-235959-ffff", begun: true, says: "of a time in the future"},
-		"of no time":                  {strange: "20269922-010203-abcd", begun: true, says: "of a time in the future"},
+		"pulled from elsewhere":       {strange: "20261122-010203-abcd", says: "was not created in this directory; resume it with --resume 20261122-010203-abcd"},
+		"of the future":               {strange: "99991231-235959-ffff", says: "the time in its name is in the future"},
+		"of the future, begun here":   {strange: "99991231-235959-ffff", begun: true, says: "the time in its name is in the future"},
+		"of no time":                  {strange: "20269922-010203-abcd", begun: true, says: "the time in its name is in the future"},
 		"begun here, in the past now": {strange: "20261122-010203-abcd", begun: true},
 	} {
 		t.Run(name, func(t *testing.T) {

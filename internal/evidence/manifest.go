@@ -21,10 +21,10 @@ import (
 type Manifest struct {
 	Format int    `json:"format"`
 	Run    string `json:"run"`
-	// Files are all others of the run, by path, sorted.
+	// Files are all other files of the run, sorted by path.
 	Files []ManifestFile `json:"files"`
-	// Digest is the sha256 of this manifest without it: one value that stands
-	// for the whole run.
+	// Digest is the sha256 of this manifest without the digest. It identifies the content of
+	// the run.
 	Digest string `json:"digest"`
 }
 
@@ -35,8 +35,7 @@ type ManifestFile struct {
 	SHA256 string `json:"sha256"`
 }
 
-// encode is the one form in which a manifest is written, so that any change to
-// the file shows.
+// encode is the canonical form of a manifest, so that any change to the file is detected.
 func (m Manifest) encode() ([]byte, error) {
 	m.Digest = ""
 	bare, err := json.MarshalIndent(m, "", "  ")
@@ -51,7 +50,7 @@ func (m Manifest) encode() ([]byte, error) {
 	return append(data, '\n'), nil
 }
 
-// readManifest reads a manifest and refuses one that is not as it was written.
+// readManifest reads a manifest; ErrCorrupt if it does not match its digest.
 func readManifest(dir string) (Manifest, error) {
 	data, err := os.ReadFile(filepath.Join(dir, manifestFile))
 	if err != nil {
@@ -70,12 +69,12 @@ func decodeManifest(data []byte) (Manifest, error) {
 		return Manifest{}, err
 	}
 	if !bytes.Equal(want, data) {
-		return Manifest{}, fmt.Errorf("%w: the manifest does not match its own digest", ErrCorrupt)
+		return Manifest{}, fmt.Errorf("%w: the manifest does not match its digest", ErrCorrupt)
 	}
 	return m, nil
 }
 
-// writeManifest hashes every file of the run and writes the manifest.
+// writeManifest hashes all files of the run and writes the manifest.
 func writeManifest(dir, run string) error {
 	files, problems, err := hashFiles(dir)
 	if err != nil {
@@ -92,8 +91,8 @@ func writeManifest(dir, run string) error {
 	return writeDurable(filepath.Join(dir, manifestFile), data)
 }
 
-// hashFiles lists every file but the manifest and the attestation of it, sorted. What is neither a
-// regular file nor a directory has no place in a run.
+// hashFiles lists all files except manifest and attestation, sorted. Anything except regular
+// files and directories is a problem.
 func hashFiles(dir string) (files []ManifestFile, problems []Problem, err error) {
 	err = filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -108,7 +107,7 @@ func hashFiles(dir string) (files []ManifestFile, problems []Problem, err error)
 		case d.IsDir(), (rel == manifestFile || rel == attestationFile) && d.Type().IsRegular():
 			return nil
 		case !d.Type().IsRegular():
-			problems = append(problems, Problem{File: rel, What: Extra, Detail: "is no regular file"})
+			problems = append(problems, Problem{File: rel, What: Extra, Detail: "not a regular file"})
 			return nil
 		}
 		f, err := hashFile(name)

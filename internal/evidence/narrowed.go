@@ -10,14 +10,13 @@ import (
 	"github.com/firstlight/firstlight/internal/plan"
 )
 
-// NarrowedBy are the reasons why the run's verdict is not of the whole plan, looked at in one
-// go: what was left out, kept from another time, not applicable, or not counted. It is empty
-// where nothing was.
+// NarrowedBy are the reasons why the verdict does not cover the whole plan in one walk: steps
+// that were omitted, kept from an earlier time, not applicable or not counted. Empty: none.
 func (b *Bundle) NarrowedBy() []string {
 	results := b.Results()
 	var out []string
 	if b.Header.Only != "" {
-		out = append(out, fmt.Sprintf("%s alone was looked at: 1 of %d checks", b.Header.Only, len(b.Plan.Steps)))
+		out = append(out, fmt.Sprintf("only %s was selected: 1 of %d checks", b.Header.Only, len(b.Plan.Steps)))
 	} else if left := b.leftOut(results); len(left) > 0 {
 		word := "left out"
 		if !b.Finished {
@@ -31,15 +30,19 @@ func (b *Bundle) NarrowedBy() []string {
 		if r.Verdict == check.NotApplicable {
 			out = append(out, fmt.Sprintf("not applicable: %s (%s)", r.Step, r.Reason))
 		}
-		for _, demand := range r.Lowered {
-			out = append(out, fmt.Sprintf("lowered by the site: %s: %s", r.Step, demand))
+		for _, limit := range r.Lowered {
+			out = append(out, fmt.Sprintf("lowered by the site: %s: %s", r.Step, limit))
 		}
 		if b.Header.Only == "" && r.Verdict != check.Passed && slices.Contains(b.Recommended(), r.Step) {
 			out = append(out, fmt.Sprintf("not counted: %s is %s, and only recommended", r.Step, r.Verdict))
 		}
 	}
-	if n := len(b.Notes()); n > 0 {
-		out = append(out, fmt.Sprintf("%d notes of what went wrong beside the verdicts", n))
+	switch n := len(b.Notes()); n {
+	case 0:
+	case 1:
+		out = append(out, "1 note about an error outside the verdicts")
+	default:
+		out = append(out, fmt.Sprintf("%d notes about errors outside the verdicts", n))
 	}
 	return out
 }
@@ -55,12 +58,12 @@ func (b *Bundle) leftOut(results []plan.Result) []string {
 	return out
 }
 
-// keptFrom is a line for each earlier run that verdicts are kept from.
+// keptFrom is a line for each earlier run with kept verdicts.
 func keptFrom(results []plan.Result) []string {
 	var runs []string
 	kept := map[string][]string{}
 	for _, r := range results {
-		if r.KeptFrom == "" || !looked(r) {
+		if r.KeptFrom == "" || !observed(r) {
 			continue
 		}
 		if !slices.Contains(runs, r.KeptFrom) {
@@ -75,8 +78,7 @@ func keptFrom(results []plan.Result) []string {
 	return out
 }
 
-// keptInside is a line for what the run had when it was resumed last, and did not look at
-// again.
+// keptInside is a line for the verdicts from before the last resume that were not repeated.
 func (b *Bundle) keptInside(results []plan.Result) []string {
 	var at time.Time
 	has, before := map[string]bool{}, map[string]bool{}
@@ -97,7 +99,7 @@ func (b *Bundle) keptInside(results []plan.Result) []string {
 	}
 	var kept []string
 	for _, r := range results {
-		if before[r.Step] && r.KeptFrom == "" && looked(r) {
+		if before[r.Step] && r.KeptFrom == "" && observed(r) {
 			kept = append(kept, dated(r))
 		}
 	}
@@ -107,8 +109,8 @@ func (b *Bundle) keptInside(results []plan.Result) []string {
 	return []string{fmt.Sprintf("resumed at %s, kept of run %s as it was: %s", at.UTC().Format(time.RFC3339), b.Header.Run, strings.Join(kept, ", "))}
 }
 
-// looked says that something was looked at for the verdict.
-func looked(r plan.Result) bool {
+// observed reports whether the verdict is based on observations.
+func observed(r plan.Result) bool {
 	return r.Verdict != check.Blocked && r.Verdict != check.NotApplicable
 }
 

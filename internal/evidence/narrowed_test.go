@@ -31,7 +31,7 @@ func TestNarrowedBy(t *testing.T) {
 		want    []string
 	}{
 		"the whole plan": {entries: whole},
-		"one alone":      {header: Header{Only: "b"}, entries: whole[1:2], want: []string{"b alone was looked at: 1 of 3 checks"}},
+		"one alone":      {header: Header{Only: "b"}, entries: whole[1:2], want: []string{"only b was selected: 1 of 3 checks"}},
 		"left out":       {entries: whole[1:], want: []string{"left out: a"}},
 		"unfinished":     {entries: whole[:2], open: true, want: []string{"no verdict yet: c"}},
 		"kept from another run": {
@@ -60,7 +60,7 @@ func TestNarrowedBy(t *testing.T) {
 		},
 		"notes": {
 			entries: append(whole[:3:3], Entry{Type: EntryFinished, Notes: []string{"not cleaned up"}}),
-			want:    []string{"1 notes of what went wrong beside the verdicts"},
+			want:    []string{"1 note about an error outside the verdicts"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

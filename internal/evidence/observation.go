@@ -11,12 +11,12 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 )
 
-// stored is an observation's JSON file.
+// stored is the JSON file of an observation.
 type stored struct {
 	check.Observation
-	// Attempt of the step that it belongs to.
+	// Attempt is the attempt of the step.
 	Attempt int `json:"attempt"`
-	// RawFile is the output as it came; nil when there was none.
+	// RawFile is the raw output; nil if empty.
 	RawFile *rawFile `json:"rawFile,omitempty"`
 }
 
@@ -28,12 +28,12 @@ type rawFile struct {
 
 const maxIDPart = 48
 
-// observationID names an observation and its files.
+// observationID is the ID and file name of an observation.
 func observationID(seq int, o check.Observation) string {
 	return fmt.Sprintf("%04d-%s-%s-%s", seq, idPart(o.Check), idPart(o.Kind), idPart(o.Target))
 }
 
-// idPart keeps what is safe in every file name.
+// idPart replaces characters that are not safe in file names.
 func idPart(s string) string {
 	s = strings.Map(func(r rune) rune {
 		switch {
@@ -52,7 +52,7 @@ func idPart(s string) string {
 	return s
 }
 
-// sequence reads the number back from an ID.
+// sequence is the number in an ID.
 func sequence(id string) (int, bool) {
 	number, _, ok := strings.Cut(id, "-")
 	if !ok {
@@ -62,7 +62,7 @@ func sequence(id string) (int, bool) {
 	return n, err == nil && n > 0
 }
 
-// sortIDs sorts in the order of recording.
+// sortIDs sorts by sequence number.
 func sortIDs(ids []string) {
 	sort.Slice(ids, func(i, j int) bool {
 		a, _ := sequence(ids[i])
@@ -71,8 +71,8 @@ func sortIDs(ids []string) {
 	})
 }
 
-// writeObservation stores o under o.ID: the raw output comes first, so that
-// there is never an observation without it.
+// writeObservation stores o under o.ID. It writes the raw output first, so that no observation
+// lacks it after a crash.
 func writeObservation(dir string, attempt int, o check.Observation) error {
 	s := stored{Observation: o, Attempt: attempt}
 	var files []file
@@ -87,27 +87,27 @@ func writeObservation(dir string, attempt int, o check.Observation) error {
 	return writeFiles(dir, append(files, f)...)
 }
 
-// readObservation reads one back, and holds the raw output against its digest.
+// readObservation reads an observation and checks the digest of its raw output.
 func readObservation(dir, id string) (stored, error) {
 	if _, ok := sequence(id); !ok || id != filepath.Base(id) {
-		return stored{}, fmt.Errorf("%w: %q is no observation's ID", ErrCorrupt, id)
+		return stored{}, fmt.Errorf("%w: invalid observation ID %q", ErrCorrupt, id)
 	}
 	var s stored
 	if err := readJSON(filepath.Join(dir, id+".json"), &s); err != nil {
 		return stored{}, fmt.Errorf("observation %s: %w", id, err)
 	}
 	if s.ID != id {
-		return stored{}, fmt.Errorf("%w: observation %s says it is %q", ErrCorrupt, id, s.ID)
+		return stored{}, fmt.Errorf("%w: observation %s has the ID %q", ErrCorrupt, id, s.ID)
 	}
 	if s.RawFile == nil {
 		return s, nil
 	}
 	if s.RawFile.Name != id+".raw" {
-		return stored{}, fmt.Errorf("%w: observation %s keeps its output in %q", ErrCorrupt, id, s.RawFile.Name)
+		return stored{}, fmt.Errorf("%w: observation %s has its output in %q", ErrCorrupt, id, s.RawFile.Name)
 	}
 	raw, err := os.ReadFile(filepath.Join(dir, s.RawFile.Name))
 	if err != nil {
-		return stored{}, fmt.Errorf("observation %s: read its output: %w", id, err)
+		return stored{}, fmt.Errorf("observation %s: read the output: %w", id, err)
 	}
 	if len(raw) != s.RawFile.Size || digest(raw) != s.RawFile.SHA256 {
 		return stored{}, fmt.Errorf("%w: %s was changed", ErrCorrupt, s.RawFile.Name)
@@ -116,8 +116,8 @@ func readObservation(dir, id string) (stored, error) {
 	return s, nil
 }
 
-// listObservations lists the IDs of whole observations in order, and the
-// highest sequence number that any file has.
+// listObservations lists the IDs of complete observations in order, and the highest sequence
+// number of any file.
 func listObservations(dir string) (ids []string, last int, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

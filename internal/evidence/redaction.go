@@ -7,22 +7,22 @@ import (
 	"github.com/firstlight/firstlight/internal/evidence/redact"
 )
 
-// withoutSecrets is an observation as it is stored, and so as it is judged.
+// withoutSecrets redacts an observation before it is stored and judged.
 func withoutSecrets(o check.Observation) check.Observation {
 	o.Target, o.Command, o.Err = redact.String(o.Target), redact.String(o.Command), redact.String(o.Err)
 	o.Figures, o.Raw = redact.Bytes(o.Figures), redact.Bytes(o.Raw)
 	return o
 }
 
-// headerWithoutSecrets is run.json as it is written.
+// headerWithoutSecrets redacts run.json.
 func headerWithoutSecrets(h Header) Header {
 	h.Command = argumentsWithoutSecrets(h.Command)
 	h.SimulatedWhy = redact.String(h.SimulatedWhy)
 	return h
 }
 
-// planWithoutSecrets is plan.json as it is written: preparations and descriptions have
-// command lines of the site.
+// planWithoutSecrets redacts plan.json: preparations and descriptions contain command lines of
+// the site.
 func planWithoutSecrets(p PlanFile) PlanFile {
 	out := PlanFile{Name: p.Name}
 	for _, s := range p.Steps {
@@ -32,7 +32,7 @@ func planWithoutSecrets(p PlanFile) PlanFile {
 	return out
 }
 
-// argumentsWithoutSecrets knows a secret also by the flag before it.
+// argumentsWithoutSecrets also redacts an argument by the flag before it.
 func argumentsWithoutSecrets(args []string) []string {
 	out := make([]string, 0, len(args))
 	flag := ""

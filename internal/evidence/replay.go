@@ -9,48 +9,46 @@ import (
 	"github.com/firstlight/firstlight/internal/plan"
 )
 
-// ChecksFor makes what a run is held against from its inputs alone, with nothing to
-// observe with.
+// ChecksFor derives the checks of a run from its inputs. The checks can judge but not observe.
 type ChecksFor func(b *Bundle) (Derived, error)
 
-// TamperedError is what Replay refuses with: the run is not as it was written.
+// TamperedError is returned for a run whose files were changed.
 type TamperedError struct{ Problems Problems }
 
-// Error names the files.
 func (e *TamperedError) Error() string {
 	return "the run was changed since it was written:\n" + e.Problems.String()
 }
 
-// Replayed is what Replay found.
+// Replayed is the result of Replay.
 type Replayed struct {
 	Run string `json:"run"`
-	// Unfinished says that the run has no manifest, so nothing vouches for its files.
+	// Unfinished: the run has no manifest, so its files are not verified.
 	Unfinished bool           `json:"unfinished,omitempty"`
 	Steps      []ReplayedStep `json:"steps"`
-	// Verdict is the overall one as stored, Again as replayed.
+	// Verdict is the stored overall verdict, Again the replayed one.
 	Verdict check.Verdict `json:"verdict"`
 	Again   check.Verdict `json:"again"`
-	// Plan are the places in which the plan is not the one that the run's inputs make.
+	// Plan are the differences between the plan and the plan that the inputs require.
 	Plan []PlanProblem `json:"plan,omitempty"`
-	// Planned says that they make one at all.
+	// Planned: the inputs determine a plan.
 	Planned bool `json:"planned"`
-	// Claims are what run.json says and on what that rests.
+	// Claims are the statements of run.json and their basis.
 	Claims []Claim `json:"claims,omitempty"`
-	// Contradictions are places in which the run says what its observations do not show.
+	// Contradictions are statements of the run that its observations contradict.
 	Contradictions []Contradiction `json:"contradictions,omitempty"`
 }
 
-// ReplayedStep compares one verdict.
+// ReplayedStep is the comparison of one verdict.
 type ReplayedStep struct {
 	Step   string          `json:"step"`
 	Stored check.Judgement `json:"stored"`
 	Again  check.Judgement `json:"again"`
-	// Difference is empty when both are the same in every figure and finding.
+	// Difference is empty if both are equal in every figure and finding.
 	Difference string `json:"difference,omitempty"`
 }
 
-// Identical says that every verdict, figure and finding came out the same, of the plan
-// that the run's inputs make, and that nothing contradicts what was observed.
+// Identical reports whether every verdict, figure and finding is equal, the plan is the one that
+// the inputs require, and nothing contradicts the observations.
 func (r Replayed) Identical() bool {
 	for _, s := range r.Steps {
 		if s.Difference != "" {
@@ -60,8 +58,8 @@ func (r Replayed) Identical() bool {
 	return len(r.Steps) > 0 && r.Verdict == r.Again && len(r.Plan) == 0 && len(r.Contradictions) == 0
 }
 
-// Replay judges the run in dir again, from its stored observations alone. It
-// verifies first, and refuses a run that was changed.
+// Replay judges the run in dir again from its stored observations. It first verifies the files:
+// TamperedError.
 func Replay(dir string, checksFor ChecksFor) (Replayed, error) {
 	problems, err := Verify(dir)
 	if err != nil {
@@ -77,7 +75,7 @@ func Replay(dir string, checksFor ChecksFor) (Replayed, error) {
 	}
 	derived, err := checksFor(b)
 	if err != nil {
-		return Replayed{}, fmt.Errorf("replay run %s: make its checks: %w", b.Header.Run, err)
+		return Replayed{}, fmt.Errorf("replay run %s: derive its checks: %w", b.Header.Run, err)
 	}
 	byName := map[string]check.Check{}
 	for _, c := range derived.Checks {
@@ -95,7 +93,7 @@ func Replay(dir string, checksFor ChecksFor) (Replayed, error) {
 	return out, nil
 }
 
-// replay judges step by step, in the order walked.
+// replay judges every step in the order of execution.
 func (b *Bundle) replay(checks map[string]check.Check, out *Replayed) ([]check.Verdict, error) {
 	stored := b.state().results
 	replayed := map[string]plan.Result{}
@@ -121,7 +119,7 @@ func (b *Bundle) replay(checks map[string]check.Check, out *Replayed) ([]check.V
 	return verdicts, nil
 }
 
-// judgeAgain follows the engine's rules for one step.
+// judgeAgain judges one step by the rules of the engine.
 func (b *Bundle) judgeAgain(s PlanStep, was plan.Result, checks map[string]check.Check, before map[string]plan.Result) (check.Judgement, error) {
 	if s.NotApplicable != "" {
 		return plan.NotApplicable(s.NotApplicable), nil
@@ -141,7 +139,7 @@ func (b *Bundle) judgeAgain(s PlanStep, was plan.Result, checks map[string]check
 	}
 	for _, o := range obs {
 		if o.Check != s.Name {
-			return check.Judgement{}, fmt.Errorf("%w: observation %s is of %s, not of %s", ErrCorrupt, o.ID, o.Check, s.Name)
+			return check.Judgement{}, fmt.Errorf("%w: observation %s belongs to %s, not to %s", ErrCorrupt, o.ID, o.Check, s.Name)
 		}
 	}
 	return plan.Judge(c, obs), nil
@@ -153,7 +151,7 @@ func difference(stored, again check.Judgement) string {
 	b, errB := json.Marshal(again)
 	switch {
 	case errA != nil || errB != nil:
-		return fmt.Sprintf("can not be compared: %v %v", errA, errB)
+		return fmt.Sprintf("cannot be compared: %v %v", errA, errB)
 	case bytes.Equal(a, b):
 		return ""
 	case stored.Verdict != again.Verdict:

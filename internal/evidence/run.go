@@ -11,25 +11,25 @@ import (
 	"sync"
 	"time"
 
+	"github.com/firstlight/firstlight/internal/atomicfile"
 	"github.com/firstlight/firstlight/internal/evidence/redact"
 	"github.com/firstlight/firstlight/internal/plan"
 )
 
-// Start is what a run is made of.
+// Start is the content of a new run.
 type Start struct {
-	// Header's Format, Run and Created are set by Create.
+	// Create sets Format, Run and Created of Header.
 	Header Header
 	Plan   plan.Plan
 	// Site and Profile are the files as used.
 	Site, Profile []byte
-	// Recipe is the resolved recipe as used; nil where the run has none.
+	// Recipe is the resolved recipe as used; nil if the run has none.
 	Recipe []byte
-	// Inputs are other files that the run is judged against, by their names: plain ones,
-	// without a directory.
+	// Inputs are other files that the run is judged against, by file name without directory.
 	Inputs map[string][]byte
 }
 
-// Options are for tests; the zero value is right.
+// Options are for tests; the zero value is the default.
 type Options struct {
 	Clock  func() time.Time // time.Now
 	Random io.Reader        // crypto/rand
@@ -45,7 +45,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Run is a run being written. It is the Store of its walk.
+// Run is an open run. It implements plan.Store.
 type Run struct {
 	dir   string
 	clock func() time.Time
@@ -55,7 +55,7 @@ type Run struct {
 	header   Header
 	results  map[string]plan.Result
 	attempts map[string]int
-	begun    map[string]bool // and not concluded
+	begun    map[string]bool // without a verdict
 	lastSeq  int
 	index    map[attemptOf][]string // observation IDs
 }
@@ -67,7 +67,7 @@ type attemptOf struct {
 
 var _ plan.Store = (*Run)(nil)
 
-// Create makes a new run under dir, whole or not at all.
+// Create creates a run under dir atomically.
 func Create(dir string, s Start, o Options) (*Run, error) {
 	o = o.withDefaults()
 	described, err := DescribePlan(s.Plan)
@@ -86,7 +86,7 @@ func Create(dir string, s Start, o Options) (*Run, error) {
 	defer done()
 	final := filepath.Join(dir, h.Run)
 	if _, err := os.Lstat(final); err == nil {
-		return nil, fmt.Errorf("create run %s: it exists", h.Run)
+		return nil, fmt.Errorf("create run %s: already exists", h.Run)
 	}
 	temp := filepath.Join(dir, "."+h.Run+tempMark)
 	if err := os.MkdirAll(filepath.Join(temp, observationsDir), dirMode); err != nil {
@@ -96,17 +96,17 @@ func Create(dir string, s Start, o Options) (*Run, error) {
 	if err != nil {
 		return nil, fmt.Errorf("create run %s: %w", h.Run, errors.Join(err, os.RemoveAll(temp)))
 	}
-	if err := errors.Join(noteBegun(dir, h.Run), os.Rename(temp, final), syncDir(dir)); err != nil {
+	if err := errors.Join(noteBegun(dir, h.Run), os.Rename(temp, final), atomicfile.SyncDir(dir)); err != nil {
 		return nil, fmt.Errorf("create run %s: %w", h.Run, errors.Join(err, j.close(), os.RemoveAll(temp)))
 	}
 	return newRun(final, o, j, h), nil
 }
 
-// beginCreating makes dir, lets one process at a time create a run in it, and
-// removes what one left that was killed while it did.
+// beginCreating creates and locks dir, and removes the temporary directories of killed
+// processes.
 func beginCreating(dir string) (done func(), err error) {
 	if err := os.MkdirAll(dir, dirMode); err != nil {
-		return nil, fmt.Errorf("make the evidence directory: %w", err)
+		return nil, fmt.Errorf("create the evidence directory: %w", err)
 	}
 	d := lockOf(dir)
 	if err := d.Lock(); err != nil {
@@ -118,7 +118,7 @@ func beginCreating(dir string) (done func(), err error) {
 	return func() { _ = d.Close() }, nil
 }
 
-// isRunTemp says that it is a run that was being created: the directory may be others', too.
+// isRunTemp reports whether name is the temporary directory of a run; dir can have other files.
 func isRunTemp(name string) bool {
 	return isTemp(name) && runName.MatchString(strings.TrimSuffix(name[1:], tempMark))
 }
@@ -131,7 +131,7 @@ func newRun(dir string, o Options, j *journal, h Header) *Run {
 	}
 }
 
-// fill writes the first files of a run, and leaves its journal open.
+// fill writes the first files of a run and returns its open journal.
 func fill(dir string, h Header, p PlanFile, s Start) (*journal, error) {
 	err := errors.Join(
 		writeJSON(filepath.Join(dir, headerFile), h),
@@ -158,8 +158,8 @@ func fill(dir string, h Header, p PlanFile, s Start) (*journal, error) {
 	return j, nil
 }
 
-// Open opens the unfinished run at path to go on writing it: ErrFinished when
-// it has its manifest, ErrLocked when another process writes it.
+// Open opens the unfinished run at path for writing. ErrFinished: the run has a manifest.
+// ErrLocked: another process writes the run.
 func Open(path string, o Options) (*Run, error) {
 	o = o.withDefaults()
 	j, entries, err := openJournal(filepath.Join(path, journalFile), 0)
@@ -178,11 +178,14 @@ func reopen(path string, o Options, j *journal, entries []Entry) (*Run, error) {
 		return nil, ErrFinished
 	}
 	if len(entries) == 0 {
-		return nil, fmt.Errorf("%w: its journal is empty", ErrCorrupt)
+		return nil, fmt.Errorf("%w: the journal is empty", ErrCorrupt)
 	}
 	h, err := readHeader(path)
 	if err != nil {
 		return nil, err
+	}
+	if h.Format != FormatVersion {
+		return nil, fmt.Errorf("format is %d, this firstlight writes %d", h.Format, FormatVersion)
 	}
 	if err := errors.Join(removeTemps(path, isTemp), removeTemps(filepath.Join(path, observationsDir), isTemp)); err != nil {
 		return nil, err
@@ -199,7 +202,7 @@ func reopen(path string, o Options, j *journal, entries []Entry) (*Run, error) {
 	return r, r.append(Entry{Type: EntryResumed})
 }
 
-// apply takes an entry of the journal into the run's state.
+// apply applies an entry of the journal to the state.
 func (r *Run) apply(e Entry) {
 	switch e.Type {
 	case EntryBegun:
@@ -215,7 +218,7 @@ func (r *Run) apply(e Entry) {
 	}
 }
 
-// append journals e and takes it into the state. Callers hold mu, or are alone.
+// append writes e to the journal and applies it. Callers hold mu or have exclusive access.
 func (r *Run) append(e Entry) error {
 	e.At = r.clock()
 	if len(e.Notes) > 0 {

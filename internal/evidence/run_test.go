@@ -169,10 +169,8 @@ func TestAFinishedRunIsNeverWrittenAgain(t *testing.T) {
 	if _, ok, err := unfinishedIn(parent); ok || err != nil {
 		t.Errorf("offered as unfinished: %v %v", ok, err)
 	}
-	for name, find := range map[string]func(string) (string, error){"latest": Latest, "latest finished": LatestFinished} {
-		if path, err := find(parent); path != dir || err != nil {
-			t.Errorf("%s: %s, %v", name, path, err)
-		}
+	if path, err := Latest(parent); path != dir || err != nil {
+		t.Errorf("latest: %s, %v", path, err)
 	}
 }
 
@@ -181,9 +179,6 @@ func TestNoRun(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "none")
 	if _, err := Latest(dir); !errors.Is(err, ErrNoRun) {
 		t.Errorf("latest: %v", err)
-	}
-	if _, err := LatestFinished(dir); !errors.Is(err, ErrNoRun) {
-		t.Errorf("latest finished: %v", err)
 	}
 	if _, ok, err := unfinishedIn(dir); ok || err != nil {
 		t.Errorf("unfinished: %v, %v", ok, err)

@@ -11,21 +11,21 @@ import (
 	"github.com/firstlight/firstlight/internal/plan"
 )
 
-// ID is the run's ID.
+// ID is the run ID.
 func (r *Run) ID() string { return r.Header().Run }
 
-// Dir is the run's directory.
+// Dir is the directory of the run.
 func (r *Run) Dir() string { return r.dir }
 
-// Header is run.json as it stands.
+// Header is the current run.json.
 func (r *Run) Header() Header {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.header
 }
 
-// Amend changes run.json with what is only known later, such as the cluster's
-// identity. The run's ID, format and time stay.
+// Amend changes run.json, for example when the cluster ID becomes known. It cannot change run
+// ID, format and time.
 func (r *Run) Amend(change func(*Header)) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -40,14 +40,14 @@ func (r *Run) Amend(change func(*Header)) error {
 	return nil
 }
 
-// Results are the verdicts in the journal: the Earlier of a resumed walk.
+// Results are the verdicts in the journal: Earlier of a resumed walk.
 func (r *Run) Results() map[string]plan.Result {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return maps.Clone(r.results)
 }
 
-// Interrupted are the steps that were begun and have no verdict, sorted.
+// Interrupted are the started steps without a verdict, sorted.
 func (r *Run) Interrupted() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -62,7 +62,7 @@ func (r *Run) Begin(step string, _ time.Time) (int, error) {
 	return attempt, r.append(Entry{Type: EntryBegun, Step: step, Attempt: attempt})
 }
 
-// Record implements plan.Store. Observations are written side by side.
+// Record implements plan.Store. It writes observations concurrently.
 func (r *Run) Record(attempt int, o check.Observation) (check.Observation, error) {
 	o = withoutSecrets(o)
 	r.mu.Lock()
@@ -80,7 +80,7 @@ func (r *Run) Record(attempt int, o check.Observation) (check.Observation, error
 	return o, nil
 }
 
-// Observations implements plan.Store: it reads the files back.
+// Observations implements plan.Store: it reads the files.
 func (r *Run) Observations(step string, attempt int) ([]check.Observation, error) {
 	r.mu.Lock()
 	ids := slices.Clone(r.index[attemptOf{step: step, attempt: attempt}])
@@ -108,7 +108,7 @@ func (r *Run) Conclude(res plan.Result) error {
 	return r.append(Entry{Type: EntryVerdict, Step: res.Step, Result: &res})
 }
 
-// Close leaves the run unfinished, to be resumed.
+// Close closes the unfinished run, which can be resumed.
 func (r *Run) Close(notes ...string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

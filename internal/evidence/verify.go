@@ -9,26 +9,25 @@ import (
 	"strings"
 )
 
-// Change says what is wrong with a file.
+// Change is the kind of a Problem.
 type Change string
 
-// The changes.
+// The kinds.
 const (
 	Changed Change = "changed"
 	Missing Change = "missing"
 	Extra   Change = "extra"
-	// NoManifest: the run is unfinished, or its manifest was removed.
+	// NoManifest: the run is unfinished or its manifest was removed.
 	NoManifest Change = "no manifest"
 )
 
-// Problem is one file that is not as the manifest says.
+// Problem is one file that differs from the manifest.
 type Problem struct {
 	File   string `json:"file"`
 	What   Change `json:"what"`
 	Detail string `json:"detail,omitempty"`
 }
 
-// String is the problem as a line.
 func (p Problem) String() string {
 	if p.Detail == "" {
 		return fmt.Sprintf("%s: %s", p.File, p.What)
@@ -36,10 +35,10 @@ func (p Problem) String() string {
 	return fmt.Sprintf("%s: %s (%s)", p.File, p.What, p.Detail)
 }
 
-// Problems are all of a run, sorted by file. None: the run is as it was written.
+// Problems are the problems of a run, sorted by file. Empty: the run is unchanged.
 type Problems []Problem
 
-// String is a line a problem.
+// String has one line per problem.
 func (ps Problems) String() string {
 	lines := make([]string, len(ps))
 	for i, p := range ps {
@@ -48,13 +47,13 @@ func (ps Problems) String() string {
 	return strings.Join(lines, "\n")
 }
 
-// Verify holds every file of the run in dir against its manifest. The error is
-// for what keeps it from looking at all.
+// Verify compares the files of the run in dir with its manifest. The error is for files that
+// cannot be read.
 func Verify(dir string) (Problems, error) {
 	if info, err := os.Stat(dir); err != nil {
 		return nil, fmt.Errorf("verify: %w", err)
 	} else if !info.IsDir() {
-		return nil, fmt.Errorf("verify: %s is no directory", dir)
+		return nil, fmt.Errorf("verify: %s is not a directory", dir)
 	}
 	m, err := readManifest(dir)
 	switch {
@@ -74,31 +73,25 @@ func Verify(dir string) (Problems, error) {
 	return problems, nil
 }
 
-// Digest is the one value that stands for the whole run in dir.
-func Digest(dir string) (string, error) {
-	m, err := readManifest(dir)
-	return m.Digest, err
-}
-
 func compareFiles(want, have []ManifestFile) []Problem {
 	var problems []Problem
-	there := make(map[string]ManifestFile, len(have))
+	existing := make(map[string]ManifestFile, len(have))
 	for _, f := range have {
-		there[f.Path] = f
+		existing[f.Path] = f
 	}
 	for _, w := range want {
-		h, ok := there[w.Path]
-		delete(there, w.Path)
+		h, ok := existing[w.Path]
+		delete(existing, w.Path)
 		switch {
 		case !ok:
 			problems = append(problems, Problem{File: w.Path, What: Missing})
 		case h.Size != w.Size:
 			problems = append(problems, Problem{File: w.Path, What: Changed, Detail: fmt.Sprintf("%d bytes, not %d", h.Size, w.Size)})
 		case h.SHA256 != w.SHA256:
-			problems = append(problems, Problem{File: w.Path, What: Changed, Detail: "its sha256 is another one"})
+			problems = append(problems, Problem{File: w.Path, What: Changed, Detail: "sha256 differs"})
 		}
 	}
-	for name := range there {
+	for name := range existing {
 		problems = append(problems, Problem{File: name, What: Extra})
 	}
 	return problems

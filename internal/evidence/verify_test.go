@@ -71,7 +71,7 @@ func TestVerify(t *testing.T) {
 				target := filepath.Join(d, siteFile)
 				return errors.Join(os.Rename(target, d+".moved"), os.Symlink(d+".moved", target))
 			},
-			Problems{{File: siteFile, What: Extra, Detail: "is no regular file"}, {File: siteFile, What: Missing}},
+			Problems{{File: siteFile, What: Extra, Detail: "not a regular file"}, {File: siteFile, What: Missing}},
 		},
 		"no manifest": {func(d string) error { return os.Remove(filepath.Join(d, manifestFile)) },
 			Problems{{File: manifestFile, What: NoManifest, Detail: "the run is unfinished, or its manifest was removed"}}},
@@ -95,12 +95,12 @@ func TestVerify(t *testing.T) {
 func TestTheDigestStandsForTheRun(t *testing.T) {
 	t.Parallel()
 	dir := finished(t, passingPlan())
-	one, err := Digest(dir)
-	if err != nil || len(one) != 64 {
-		t.Fatalf("%q, %v", one, err)
+	one, err := Stored(dir)
+	if err != nil || len(one.Digest) != 64 {
+		t.Fatalf("%q, %v", one.Digest, err)
 	}
-	if two, err := Digest(copyTree(t, dir)); err != nil || two != one {
-		t.Errorf("moved: %q, %v", two, err)
+	if two, err := Stored(copyTree(t, dir)); err != nil || two.Digest != one.Digest {
+		t.Errorf("moved: %q, %v", two.Digest, err)
 	}
 }
 

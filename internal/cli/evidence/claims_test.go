@@ -139,15 +139,15 @@ var claimForgeries = map[string]struct {
 	"a year younger in run.json": {func(t *testing.T, dir string) {
 		t.Helper()
 		command(t, dir, func(h *evidence.Header) { h.Created = h.Created.Add(year) })
-	}, "created: run.json says 2027-11-21"},
+	}, "created: run.json has 2027-11-21"},
 	"a year younger in run.json, by name too": {func(t *testing.T, dir string) {
 		t.Helper()
 		command(t, dir, func(h *evidence.Header) { h.Created = h.Created.Add(year); h.Run = "2027" + h.Run[4:] })
-	}, "created: run.json says 2027-11-21T01:42:34Z, the journal begins with created of 2026-11-21T01:42:34Z"},
+	}, "created: run.json has 2027-11-21T01:42:34Z, the journal starts with created at 2026-11-21T01:42:34Z"},
 	"another name": {func(t *testing.T, dir string) {
 		t.Helper()
 		command(t, dir, func(h *evidence.Header) { h.Run = "20251121-014234-7f3a" })
-	}, "created: run.json says 2026-11-21T01:42:34Z, the run's ID is 20251121-014234-7f3a"},
+	}, "created: run.json has 2026-11-21T01:42:34Z, the run ID is 20251121-014234-7f3a"},
 	"the journal begins a year later": {func(t *testing.T, dir string) {
 		t.Helper()
 		editJournal(t, dir, func(e *evidence.Entry) bool {
@@ -156,11 +156,11 @@ var claimForgeries = map[string]struct {
 			}
 			return false
 		})
-	}, "created: run.json says 2026-11-21T01:42:34Z, the journal begins with created of 2027-11-21"},
+	}, "created: run.json has 2026-11-21T01:42:34Z, the journal starts with created at 2027-11-21"},
 	"the journal begins with something else": {func(t *testing.T, dir string) {
 		t.Helper()
 		editJournal(t, dir, func(e *evidence.Entry) bool { return e.Type == evidence.EntryCreated })
-	}, "created: run.json says 2026-11-21T01:42:34Z, the journal begins with begun of"},
+	}, "created: run.json has 2026-11-21T01:42:34Z, the journal starts with begun at"},
 	"the journal ends before it began": {func(t *testing.T, dir string) {
 		t.Helper()
 		editJournal(t, dir, func(e *evidence.Entry) bool {
@@ -173,27 +173,27 @@ var claimForgeries = map[string]struct {
 	"observations a year older": {func(t *testing.T, dir string) {
 		t.Helper()
 		editObservation(t, dir, "facility-reach", func(o map[string]any) { o["at"] = "2025-11-21T01:42:40Z" })
-	}, "facility: its observation 0003-facility-reach-gpu-01 is of 2025-11-21T01:42:40Z, it was looked at from"},
+	}, "facility: observation 0003-facility-reach-gpu-01 is dated 2025-11-21T01:42:40Z, the attempt was from"},
 	"observations younger than the verdict": {func(t *testing.T, dir string) {
 		t.Helper()
 		editObservation(t, dir, "facility-reach", func(o map[string]any) { o["at"] = "2026-11-21T02:42:40Z" })
-	}, "facility: its observation 0003-facility-reach-gpu-01 is of 2026-11-21T02:42:40Z"},
+	}, "facility: observation 0003-facility-reach-gpu-01 is dated 2026-11-21T02:42:40Z"},
 	"a verdict a year older": {func(t *testing.T, dir string) {
 		t.Helper()
 		editVerdict(t, dir, func(e *evidence.Entry) { e.Result.At = e.Result.At.Add(-year) })
-	}, "facility: its verdict is of 2025-11-21"},
+	}, "facility: verdict is dated 2025-11-21"},
 	"a verdict of tomorrow": {func(t *testing.T, dir string) {
 		t.Helper()
 		editVerdict(t, dir, func(e *evidence.Entry) { e.Result.At = e.Result.At.Add(24 * time.Hour) })
-	}, "facility: its verdict is of 2026-11-22"},
+	}, "facility: verdict is dated 2026-11-22"},
 	"a gate that ran longer": {func(t *testing.T, dir string) {
 		t.Helper()
 		editVerdict(t, dir, func(e *evidence.Entry) { e.Result.Started = e.Result.Started.Add(-10 * time.Minute) })
-	}, "facility: its start is of 2026-11-21T01:32"},
+	}, "facility: start is dated 2026-11-21T01:32"},
 	"a gate that ended later": {func(t *testing.T, dir string) {
 		t.Helper()
 		editVerdict(t, dir, func(e *evidence.Entry) { e.Result.Finished = e.Result.Finished.Add(10 * time.Minute) })
-	}, "facility: its end is of 2026-11-21T01:52"},
+	}, "facility: end is dated 2026-11-21T01:52"},
 	"a verdict kept from another cluster": {func(t *testing.T, dir string) {
 		t.Helper()
 		keep(t, dir, another, -time.Hour)
@@ -205,7 +205,7 @@ var claimForgeries = map[string]struct {
 	"a verdict kept from after the run": {func(t *testing.T, dir string) {
 		t.Helper()
 		keep(t, dir, evidencetest.Cluster, time.Hour)
-	}, "facility: its verdict is of 2026-11-21T02:42"},
+	}, "facility: verdict is dated 2026-11-21T02:42"},
 }
 
 func removeObservation(t *testing.T, dir, of string) {

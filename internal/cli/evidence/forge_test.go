@@ -115,11 +115,11 @@ var planForgeries = map[string]struct {
 	"last gates deleted from plan and journal": {func(t *testing.T, dir string) {
 		t.Helper()
 		dropGates(t, dir, "training", "inference")
-	}, "plan: inference: the inputs demand this step, the plan leaves it out"},
+	}, "plan: inference: the inputs require this step, the plan does not have it"},
 	"failed gate and those behind it deleted": {func(t *testing.T, dir string) {
 		t.Helper()
 		dropGates(t, dir, "fabric", "node", "gpustack", "telemetry", "collective", "training", "inference")
-	}, "plan: fabric: the inputs demand this step, the plan leaves it out"},
+	}, "plan: fabric: the inputs require this step, the plan does not have it"},
 	"gate waived in the plan": {func(t *testing.T, dir string) {
 		t.Helper()
 		planned(t, dir, func(p *evidence.PlanFile) { stepNamed(p, "inference").NotApplicable = "waived by the vendor" })
@@ -141,12 +141,12 @@ var planForgeries = map[string]struct {
 	"gates in another order": {func(t *testing.T, dir string) {
 		t.Helper()
 		planned(t, dir, func(p *evidence.PlanFile) { n := len(p.Steps); p.Steps[n-1], p.Steps[n-2] = p.Steps[n-2], p.Steps[n-1] })
-	}, "plan: the plan's order is"},
+	}, "plan: the order of the plan is"},
 	"gate renamed": {func(t *testing.T, dir string) {
 		t.Helper()
 		planned(t, dir, func(p *evidence.PlanFile) { stepNamed(p, "inference").Name = "autoscale" })
 		dropGates(t, dir, "inference")
-	}, "plan: inference: the inputs demand this step, the plan leaves it out"},
+	}, "plan: inference: the inputs require this step, the plan does not have it"},
 	"plan of another name": {func(t *testing.T, dir string) {
 		t.Helper()
 		planned(t, dir, func(p *evidence.PlanFile) { p.Name = "bring-up of another (512 GPU nodes)" })
@@ -171,11 +171,11 @@ var planForgeries = map[string]struct {
 	"command includes the chain, nothing else does": {func(t *testing.T, dir string) {
 		t.Helper()
 		command(t, dir, func(h *evidence.Header) { h.Command = append(h.Command, "--include", "autoscale") })
-	}, "plan: autoscale: the inputs demand this step, the plan leaves it out"},
+	}, "plan: autoscale: the inputs require this step, the plan does not have it"},
 	"command of the chain alone": {func(t *testing.T, dir string) {
 		t.Helper()
 		command(t, dir, func(h *evidence.Header) { h.Command = []string{"firstlight", "autoscale"} })
-	}, "plan: autoscale: the inputs demand this step, the plan leaves it out"},
+	}, "plan: autoscale: the inputs require this step, the plan does not have it"},
 	"command of a validation": {func(t *testing.T, dir string) {
 		t.Helper()
 		command(t, dir, func(h *evidence.Header) { h.Command = []string{"firstlight", "validate"} })
@@ -281,8 +281,8 @@ func TestVerifyComparesWithWhatIsExpected(t *testing.T) {
 		args []string
 		want string
 	}{
-		"site":    {[]string{"--site", other}, "expected: site.yaml: it is not the file that was given"},
-		"profile": {[]string{"--profile", "a3-highgpu-1g"}, "expected: profile.yaml: it is not the file that was given"},
+		"site":    {[]string{"--site", other}, "expected: site.yaml: differs from the given file"},
+		"profile": {[]string{"--profile", "a3-highgpu-1g"}, "expected: profile.yaml: differs from the given file"},
 		"cluster": {[]string{"--cluster", "0000"}, `the cluster is "` + evidencetest.Cluster + `", expected "0000"`},
 	} {
 		out, _ := ours(t, cmdutil.ExitFailed, append([]string{"evidence", "verify", dir}, tt.args...)...)

@@ -91,7 +91,7 @@ func TestPackRefuses(t *testing.T) {
 	if err := os.Symlink("/etc/hostname", filepath.Join(dir, "link")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := archive.Pack(t.Context(), io.Discard, dir, nil); err == nil || !strings.Contains(err.Error(), "link is no regular file") {
+	if _, err := archive.Pack(t.Context(), io.Discard, dir, nil); err == nil || !strings.Contains(err.Error(), "link is not a regular file") {
 		t.Errorf("with a link: %v", err)
 	}
 	if _, err := archive.Pack(t.Context(), io.Discard, t.TempDir(), nil); err == nil {
@@ -137,7 +137,7 @@ func TestACutArchiveIsRefused(t *testing.T) {
 	if named < 3 {
 		t.Errorf("what is missing was named %d times", named)
 	}
-	if u := unpack(t, append(bytes.Clone(data), data...)); u.Err() == nil || !strings.Contains(u.Err().Error(), "something follows the archive's end") {
+	if u := unpack(t, append(bytes.Clone(data), data...)); u.Err() == nil || !strings.Contains(u.Err().Error(), "data after the end of the archive") {
 		t.Errorf("two archives: %v", u.Err())
 	}
 }
@@ -216,21 +216,21 @@ func TestArchivesThatAreRefused(t *testing.T) {
 		limits archive.Limits
 		want   string
 	}{
-		"path traversal":       {extra(&tar.Header{Name: run + "/../../escaped", Mode: 0o644}, "x"), archive.Limits{}, "leads out of the run's directory"},
-		"absolute path":        {extra(&tar.Header{Name: "/tmp/escaped", Mode: 0o644}, "x"), archive.Limits{}, "leads out of the run's directory"},
-		"backslash":            {extra(&tar.Header{Name: run + `/..\escaped`, Mode: 0o644}, "x"), archive.Limits{}, "leads out of the run's directory"},
-		"dot":                  {extra(&tar.Header{Name: run + "/./site.yaml", Mode: 0o644}, "x"), archive.Limits{}, "leads out of the run's directory"},
-		"symbolic link":        {extra(&tar.Header{Name: run + "/link", Typeflag: tar.TypeSymlink, Linkname: "/etc/passwd"}, ""), archive.Limits{}, "no regular file (a symbolic link)"},
-		"hard link":            {extra(&tar.Header{Name: run + "/link", Typeflag: tar.TypeLink, Linkname: run + "/site.yaml"}, ""), archive.Limits{}, "no regular file (a link)"},
-		"device":               {extra(&tar.Header{Name: run + "/null", Typeflag: tar.TypeChar}, ""), archive.Limits{}, "no regular file"},
-		"directory":            {extra(&tar.Header{Name: run + "/more/", Typeflag: tar.TypeDir}, ""), archive.Limits{}, "no regular file (a directory)"},
-		"file twice":           {extra(&tar.Header{Name: run + "/site.yaml", Mode: 0o644}, "name: prod\n"), archive.Limits{}, "site.yaml is there twice"},
-		"file of another run":  {extra(&tar.Header{Name: "another/site.yaml", Mode: 0o644}, "x"), archive.Limits{}, "of another run"},
-		"file beside the run":  {extra(&tar.Header{Name: "site.yaml", Mode: 0o644}, "x"), archive.Limits{}, "in no run's directory"},
-		"too large a file":     {extra(&tar.Header{Name: run + "/large", Mode: 0o644}, strings.Repeat("x", 100_000)), archive.Limits{File: 99_999}, "large is of 100000 bytes"},
+		"path traversal":       {extra(&tar.Header{Name: run + "/../../escaped", Mode: 0o644}, "x"), archive.Limits{}, "must be within the directory of the run"},
+		"absolute path":        {extra(&tar.Header{Name: "/tmp/escaped", Mode: 0o644}, "x"), archive.Limits{}, "must be within the directory of the run"},
+		"backslash":            {extra(&tar.Header{Name: run + `/..\escaped`, Mode: 0o644}, "x"), archive.Limits{}, "must be within the directory of the run"},
+		"dot":                  {extra(&tar.Header{Name: run + "/./site.yaml", Mode: 0o644}, "x"), archive.Limits{}, "must be within the directory of the run"},
+		"symbolic link":        {extra(&tar.Header{Name: run + "/link", Typeflag: tar.TypeSymlink, Linkname: "/etc/passwd"}, ""), archive.Limits{}, "not a regular file (a symbolic link)"},
+		"hard link":            {extra(&tar.Header{Name: run + "/link", Typeflag: tar.TypeLink, Linkname: run + "/site.yaml"}, ""), archive.Limits{}, "not a regular file (a link)"},
+		"device":               {extra(&tar.Header{Name: run + "/null", Typeflag: tar.TypeChar}, ""), archive.Limits{}, "not a regular file"},
+		"directory":            {extra(&tar.Header{Name: run + "/more/", Typeflag: tar.TypeDir}, ""), archive.Limits{}, "not a regular file (a directory)"},
+		"file twice":           {extra(&tar.Header{Name: run + "/site.yaml", Mode: 0o644}, "name: prod\n"), archive.Limits{}, "duplicate " + run + "/site.yaml"},
+		"file of another run":  {extra(&tar.Header{Name: "another/site.yaml", Mode: 0o644}, "x"), archive.Limits{}, "belongs to another run"},
+		"file beside the run":  {extra(&tar.Header{Name: "site.yaml", Mode: 0o644}, "x"), archive.Limits{}, "not in the directory of a run"},
+		"too large a file":     {extra(&tar.Header{Name: run + "/large", Mode: 0o644}, strings.Repeat("x", 100_000)), archive.Limits{File: 99_999}, "large has 100000 bytes"},
 		"too large altogether": {data, archive.Limits{Total: 1000}, "more than 1000 bytes"},
 		"too many files":       {data, archive.Limits{Files: 5}, "more than 5 files"},
-		"no gzip":              {[]byte("hello, world"), archive.Limits{}, "no gzip archive"},
+		"no gzip":              {[]byte("hello, world"), archive.Limits{}, "not a gzip archive"},
 		"nothing":              {nil, archive.Limits{}, "no file of a run"},
 		"empty archive":        {rewrite(t, data, func(*tar.Header, []byte, *tar.Writer) {}), archive.Limits{}, "no file of a run"},
 		"file missing": {rewrite(t, data, func(h *tar.Header, body []byte, out *tar.Writer) {

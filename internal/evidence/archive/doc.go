@@ -1,15 +1,14 @@
-// Package archive packs the directory of a run into one file and unpacks it
-// again: a gzipped tar that is the same, byte for byte, whoever packs it when.
+// Package archive packs the directory of a run into a gzipped tar and unpacks it. The same run
+// always gives the same bytes.
 //
-//	<run id>/attestation.intoto.jsonl   (where the run is signed)
-//	<run id>/manifest.json              (where the run is finished)
-//	<run id>/...                        all others, sorted
+//	<run id>/attestation.intoto.jsonl   (if the run is signed)
+//	<run id>/manifest.json              (if the run is finished)
+//	<run id>/...                        all other files, sorted
 //
-// What vouches for the rest comes first, so that of an archive that ends early
-// it can be said what is missing.
+// Attestation and manifest are first, so that Unpack can list the missing files of a truncated
+// archive.
 //
-// Invariants: Unpack writes regular files below the directory that it was given
-// and nowhere else, never more than its limits, never through a link, and never
-// over a file; an archive that is not whole is never taken for one that is.
-// Whether the files are the right ones is not its business: see package attest.
+// Unpack writes regular files below the given directory only, within its limits, never through
+// a link and never over an existing file. A truncated archive is an error. Package attest
+// verifies the content of the files.
 package archive

@@ -1,7 +1,7 @@
 package archive
 
 const (
-	// maxProblems are kept of an archive: with more of them, reading it ends.
+	// maxProblems is the number of problems after which reading stops.
 	maxProblems = 100
 	// maxName is how long a name in an archive may be, in bytes; maxShown how much of one
 	// is said.
@@ -9,11 +9,11 @@ const (
 	maxShown = 200
 )
 
-// Limits bound what an archive may unpack to. Zero values are the defaults.
+// Limits limit the content of an archive. Zero values are the defaults.
 type Limits struct {
 	Files int   // 100,000
-	File  int64 // bytes of one: 256 MiB; an output that is kept has 64 at most
-	Total int64 // bytes of all: 4 GiB
+	File  int64 // bytes of one file: 256 MiB; stored output has at most 64 MiB
+	Total int64 // bytes of all files: 4 GiB
 }
 
 func (l Limits) withDefaults() Limits {

@@ -17,22 +17,22 @@ import (
 	"github.com/firstlight/firstlight/internal/evidence"
 )
 
-// Packed says what was packed.
+// Packed is the result of Pack.
 type Packed struct {
 	Run   string `json:"run"`
 	Files int    `json:"files"`
-	// Bytes before compression.
+	// Bytes is the size before compression.
 	Bytes int64 `json:"bytes"`
-	// Signed and Finished say whether the run has an attestation and a manifest.
+	// Signed: the run has an attestation. Finished: it has a manifest.
 	Signed   bool `json:"signed"`
 	Finished bool `json:"finished"`
 }
 
-// Pack writes the run in dir to w. evidence.ErrLocked: the run is being written.
-// tell is told of every file and may be nil.
+// Pack writes the run in dir to w. evidence.ErrLocked: another process writes the run. tell, if
+// not nil, is called for every file.
 func Pack(ctx context.Context, w io.Writer, dir string, tell func(file string)) (Packed, error) {
 	var p Packed
-	err := evidence.Quiet(dir, func() error {
+	err := evidence.WithExclusiveLock(dir, func() error {
 		b, err := evidence.Load(dir)
 		if err != nil {
 			return err
@@ -54,7 +54,7 @@ func Pack(ctx context.Context, w io.Writer, dir string, tell func(file string)) 
 	return p, nil
 }
 
-// filesOf lists what is packed, in the order in which it is.
+// filesOf lists the files in archive order.
 func filesOf(dir string) ([]string, error) {
 	var names []string
 	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
@@ -66,7 +66,7 @@ func filesOf(dir string) ([]string, error) {
 			return err
 		}
 		if !d.Type().IsRegular() {
-			return fmt.Errorf("%s is no regular file, and has no place in a run", rel)
+			return fmt.Errorf("%s is not a regular file", rel)
 		}
 		names = append(names, filepath.ToSlash(rel))
 		return nil
@@ -86,7 +86,7 @@ func filesOf(dir string) ([]string, error) {
 	return names, nil
 }
 
-// rank puts first what vouches for the rest.
+// rank sorts attestation and manifest first.
 func rank(name string) int {
 	switch name {
 	case evidence.AttestationFile:

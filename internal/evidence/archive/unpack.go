@@ -18,34 +18,33 @@ import (
 	"github.com/firstlight/firstlight/internal/evidence"
 )
 
-// Unpacked is what came out of an archive.
+// Unpacked is the result of Unpack.
 type Unpacked struct {
-	// Dir is the run's directory; empty when not one file came out.
+	// Dir is the directory of the run; empty if no file was unpacked.
 	Dir   string
 	Run   string
 	Files int
-	// Problems are all that is wrong with the archive. With any, it is refused:
-	// what came out is there only to say more about it.
+	// Problems are the problems of the archive. An archive with a problem is rejected; the
+	// unpacked files serve only for diagnosis.
 	Problems []string
 }
 
-// Err is all problems as one error; nil without any.
+// Err joins the problems; nil if there are none.
 func (u Unpacked) Err() error {
 	if len(u.Problems) == 0 {
 		return nil
 	}
-	return errors.New("the archive is refused:\n" + strings.Join(u.Problems, "\n"))
+	return errors.New("invalid archive:\n" + strings.Join(u.Problems, "\n"))
 }
 
-// Unpack reads an archive into a directory of the run's name below into, which
-// must not have one yet. The error is for what keeps it from reading or writing
-// at all; what is wrong with the archive is in the result.
+// Unpack unpacks an archive into a new directory with the name of the run below into. The error
+// is for I/O errors; problems of the archive are in the result.
 func Unpack(ctx context.Context, r io.Reader, into string, l Limits) (Unpacked, error) {
 	root, err := os.OpenRoot(into)
 	if err != nil {
 		return Unpacked{}, fmt.Errorf("unpack: %w", err)
 	}
-	defer func() { _ = root.Close() }() // nothing was written through it that is not closed
+	defer func() { _ = root.Close() }() // all files are closed
 	u := unpacker{root: root, limits: l.withDefaults(), seen: map[string]bool{}}
 	if err := u.read(ctx, r); err != nil {
 		return Unpacked{}, fmt.Errorf("unpack: %w", err)
@@ -55,7 +54,7 @@ func Unpack(ctx context.Context, r io.Reader, into string, l Limits) (Unpacked, 
 		u.missing()
 	}
 	if u.out.Files == 0 && len(u.out.Problems) <= maxProblems {
-		u.problem("it holds no file of a run")
+		u.problem("it contains no file of a run")
 	}
 	return u.out, nil
 }
@@ -65,7 +64,7 @@ type unpacker struct {
 	limits Limits
 	run    string
 	seen   map[string]bool
-	// entries are all, seen those that may be written.
+	// entries is the number of entries, seen the names that can be written.
 	entries int
 	total   int64
 	out     Unpacked
@@ -76,10 +75,10 @@ func (u *unpacker) problem(format string, args ...any) {
 		return
 	}
 	if len(u.out.Problems) == maxProblems {
-		u.out.Problems = append(u.out.Problems, "and more: it was not read further")
+		u.out.Problems = append(u.out.Problems, "more problems: reading stopped")
 		return
 	}
-	// What a stranger named a file commands no terminal.
+	// Names from the archive must not contain terminal control sequences.
 	text := strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) && r != '\n' {
 			return unicode.ReplacementChar
@@ -89,13 +88,13 @@ func (u *unpacker) problem(format string, args ...any) {
 	u.out.Problems = append(u.out.Problems, text)
 }
 
-// read goes through the archive. A problem with one entry does not end it.
+// read reads all entries. A problem with one entry does not stop it.
 func (u *unpacker) read(ctx context.Context, r io.Reader) error {
-	// What gzip reads byte by byte it reads no further than its end.
+	// With a ByteReader, gzip does not read beyond the end of its stream.
 	source := bufio.NewReader(r)
 	zipped, err := gzip.NewReader(source)
 	if err != nil {
-		u.problem("it is no gzip archive, or ends in its first bytes: %v", err)
+		u.problem("not a gzip archive, or truncated in its header: %v", err)
 		return nil
 	}
 	zipped.Multistream(false)
@@ -110,15 +109,15 @@ func (u *unpacker) read(ctx context.Context, r io.Reader) error {
 			return nil
 		}
 		if err != nil {
-			u.problem("it ends early or is damaged after %d files: %v", u.out.Files, err)
+			u.problem("truncated or damaged after %d files: %v", u.out.Files, err)
 			return nil
 		}
 		if u.entries++; u.entries > u.limits.Files {
-			u.problem("it holds more than %d files", u.limits.Files)
+			u.problem("more than %d files", u.limits.Files)
 			return nil
 		}
 		if len(h.Name) > maxName {
-			u.problem("the name of %s is %d bytes long, at most %d are taken", shown(h.Name), len(h.Name), maxName)
+			u.problem("the name of %s is %d bytes long, at most %d are accepted", shown(h.Name), len(h.Name), maxName)
 			if len(u.out.Problems) > maxProblems {
 				return nil
 			}
@@ -131,48 +130,46 @@ func (u *unpacker) read(ctx context.Context, r io.Reader) error {
 	}
 }
 
-// shown is a name as far as a line has room for it.
+// shown shortens a name for a message.
 func shown(name string) string { return name[:min(len(name), maxShown)] + "..." }
 
-// end wants nothing but zeros after the tar's end, a gzip sum that is right,
-// and nothing after it.
+// end requires zeros after the end of the tar, a valid gzip checksum, and no data after it.
 func (u *unpacker) end(source *bufio.Reader, zipped *gzip.Reader) {
 	rest, err := io.ReadAll(io.LimitReader(zipped, 1<<20))
 	switch {
 	case err != nil:
-		u.problem("it ends early or is damaged after %d files: %v", u.out.Files, err)
+		u.problem("truncated or damaged after %d files: %v", u.out.Files, err)
 		return
 	case strings.Trim(string(rest), "\x00") != "" || len(rest) == 1<<20:
-		u.problem("something follows the last file")
+		u.problem("data after the last file")
 		return
 	}
 	if _, err := source.ReadByte(); !errors.Is(err, io.EOF) {
-		u.problem("something follows the archive's end")
+		u.problem("data after the end of the archive")
 	}
 }
 
-// entry takes one entry; whole is false when the archive ends within it, or
-// nothing more may be read.
+// entry unpacks one entry; whole is false if the archive ends within it or a limit is reached.
 func (u *unpacker) entry(h *tar.Header, in io.Reader) (whole bool, err error) {
 	name, ok := u.place(h)
 	if !ok {
 		return true, nil
 	}
 	if h.Size > u.limits.File {
-		u.problem("%s is of %d bytes, a file may have %d", h.Name, h.Size, u.limits.File)
+		u.problem("%s has %d bytes, the limit is %d", h.Name, h.Size, u.limits.File)
 		return true, nil
 	}
 	if u.total += h.Size; u.total > u.limits.Total {
-		u.problem("it unpacks to more than %d bytes", u.limits.Total)
+		u.problem("more than %d bytes unpacked", u.limits.Total)
 		return false, nil
 	}
 	n, err := u.write(name, in)
 	switch {
 	case errors.Is(err, errDamaged):
-		u.problem("it ends early or is damaged within %s, %d of %d bytes", h.Name, n, h.Size)
+		u.problem("truncated or damaged within %s, %d of %d bytes", h.Name, n, h.Size)
 		return false, u.root.Remove(name)
 	case errors.Is(err, fs.ErrExist):
-		return false, fmt.Errorf("%s is there already: %w", name, err)
+		return false, fmt.Errorf("%s already exists: %w", name, err)
 	case err != nil:
 		return false, err
 	}
@@ -180,22 +177,22 @@ func (u *unpacker) entry(h *tar.Header, in io.Reader) (whole bool, err error) {
 	return true, nil
 }
 
-// place decides whether an entry may be written, and where.
+// place returns the path of an entry, if it can be written.
 func (u *unpacker) place(h *tar.Header) (name string, ok bool) {
 	problems := len(u.out.Problems)
 	if h.Typeflag != tar.TypeReg {
-		u.problem("%s is no regular file (%s)", h.Name, kindOf(h.Typeflag))
+		u.problem("%s is not a regular file (%s)", h.Name, kindOf(h.Typeflag))
 	}
 	run, rest, deep := strings.Cut(h.Name, "/")
 	switch {
 	case !fs.ValidPath(h.Name) || !filepath.IsLocal(filepath.FromSlash(h.Name)) || strings.ContainsAny(h.Name, "\\\x00"):
-		u.problem("%q leads out of the run's directory, or is no plain path", h.Name)
+		u.problem("invalid path %q: must be within the directory of the run", h.Name)
 	case !deep || rest == "":
-		u.problem("%s is in no run's directory", h.Name)
+		u.problem("%s is not in the directory of a run", h.Name)
 	case u.seen[h.Name]:
-		u.problem("%s is there twice", h.Name)
+		u.problem("duplicate %s", h.Name)
 	case u.run != "" && run != u.run:
-		u.problem("%s is of another run than %s", h.Name, u.run)
+		u.problem("%s belongs to another run than %s", h.Name, u.run)
 	}
 	if len(u.out.Problems) > problems {
 		return "", false
@@ -220,7 +217,7 @@ func kindOf(flag byte) string {
 
 func (u *unpacker) write(name string, in io.Reader) (int64, error) {
 	if err := u.root.MkdirAll(filepath.Dir(filepath.FromSlash(name)), 0o755); err != nil {
-		return 0, fmt.Errorf("make its directory: %w", err)
+		return 0, fmt.Errorf("create its directory: %w", err)
 	}
 	f, err := u.root.OpenFile(filepath.FromSlash(name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
@@ -234,14 +231,14 @@ func (u *unpacker) write(name string, in io.Reader) (int64, error) {
 	return n, nil
 }
 
-// missing names what the manifest, or else the run's shape, says should be there.
+// missing lists the missing files of the manifest, or of the layout of a run.
 func (u *unpacker) missing() {
 	m, err := evidence.Stored(u.out.Dir)
 	if err != nil {
 		if len(u.out.Problems) > 0 && errors.Is(err, fs.ErrNotExist) && !u.seen[u.run+"/"+evidence.AttestationFile] {
-			u.problem("what is missing can not be said: neither manifest nor attestation came out of it")
+			u.problem("missing files are unknown: the archive has neither manifest nor attestation")
 		}
-		return // what is wrong with it, or that there is none, is for whoever verifies
+		return // verification reports an invalid or missing manifest
 	}
 	var gone []string
 	for _, f := range m.Files {
@@ -261,15 +258,14 @@ func (u *unpacker) missing() {
 	u.problem("%d of %d files are missing: %s", len(gone), len(m.Files), text)
 }
 
-// gone says that a file was begun and is not there.
+// gone reports whether a file does not exist.
 func (u *unpacker) gone(name string) bool {
 	_, err := u.root.Lstat(filepath.Join(u.run, filepath.FromSlash(name)))
 	return err != nil
 }
 
-// errDamaged marks that the archive could not be read further, as against what
-// could not be written.
-var errDamaged = errors.New("the archive ends early or is damaged")
+// errDamaged marks read errors of the archive, as opposed to write errors.
+var errDamaged = errors.New("the archive is truncated or damaged")
 
 type archived struct{ r io.Reader }
 

@@ -25,7 +25,7 @@ func TestASignedRunVerifies(t *testing.T) {
 	if r.Outcome() != OK || r.SignedBy == "" || r.State != Finished || r.Verdict != check.Failed || !r.Simulated {
 		t.Fatalf("%+v\n%s", r, r)
 	}
-	if len(r.Checks) != len(order) || r.Checks[len(order)-2].Detail != "5 of 5 verdicts reached again" {
+	if len(r.Checks) != len(order) || r.Checks[len(order)-2].Detail != "5 of 5 verdicts replayed" {
 		t.Errorf("checks %+v", r.Checks)
 	}
 	var names []string
@@ -88,7 +88,7 @@ func TestAnInterruptedRunSaysSo(t *testing.T) {
 	if err := run.Finish(out, nil); err != nil {
 		t.Fatal(err)
 	}
-	if r := verify(t, dir); r.Outcome() != Wrong || !strings.Contains(r.String(), "sign it anew") {
+	if r := verify(t, dir); r.Outcome() != Wrong || !strings.Contains(r.String(), "sign it again") {
 		t.Errorf("finished since: %s", r)
 	}
 	if _, err := Sign(t.Context(), dir, key(t, 'k'), SignOptions{ChecksFor: evidencetest.ChecksFor}); !errors.Is(err, evidence.ErrAttested) {
@@ -110,7 +110,7 @@ func TestWithoutKeyTheSignatureIsNotChecked(t *testing.T) {
 		o    Options
 		want Outcome
 	}{
-		"no key":                           {Options{}, Unseen},
+		"no key":                           {Options{}, NotChecked},
 		"no key wanted":                    {Options{Unsigned: true}, OK},
 		"one of two keys":                  {Options{Keys: []PublicKey{key(t, 'x').Public(), key(t, 'k').Public()}}, OK},
 		"another key":                      {Options{Keys: []PublicKey{key(t, 'x').Public()}}, Wrong},
@@ -122,7 +122,7 @@ func TestWithoutKeyTheSignatureIsNotChecked(t *testing.T) {
 			t.Errorf("%s: %s, %v: %+v", name, r.Outcome(), err, r)
 		}
 	}
-	if r, err := Verify(t.Context(), dir, Options{Keys: []PublicKey{key(t, 'k').Public()}}); err != nil || r.Outcome() != Unseen {
+	if r, err := Verify(t.Context(), dir, Options{Keys: []PublicKey{key(t, 'k').Public()}}); err != nil || r.Outcome() != NotChecked {
 		t.Errorf("without checks to judge with: %s, %v", r.Outcome(), err)
 	}
 	if _, err := Verify(t.Context(), filepath.Join(dir, "run.json"), Options{}); err == nil {
@@ -137,7 +137,7 @@ func TestAnUnsignedRun(t *testing.T) {
 		o    Options
 		want Outcome
 	}{
-		"signature wanted, no key": {Options{}, Unseen},
+		"signature wanted, no key": {Options{}, NotChecked},
 		"not wanted":               {Options{Unsigned: true}, OK},
 		"key":                      {Options{Keys: []PublicKey{key(t, 'k').Public()}}, Wrong},
 	} {
@@ -159,7 +159,7 @@ func TestSignRefuses(t *testing.T) {
 		want   string
 	}{
 		"a changed file":    {func(t *testing.T, dir string) { swap(t, dir, "site.yaml", "lab", "prod") }, "files: site.yaml: changed"},
-		"a changed verdict": {func(t *testing.T, dir string) { swap(t, dir, "verdicts.json", `"failed"`, `"passed"`); renew(t, dir) }, "verdicts: verdicts.json verdict: it says \"passed\", the journal says \"failed\""},
+		"a changed verdict": {func(t *testing.T, dir string) { swap(t, dir, "verdicts.json", `"failed"`, `"passed"`); renew(t, dir) }, "verdicts: verdicts.json verdict: has \"passed\", the journal has \"failed\""},
 		"a verdict that is not reached": {func(t *testing.T, dir string) {
 			swap(t, dir, observation(t, dir, "a"), `"value": 1`, `"value": 7`)
 			renew(t, dir)

@@ -14,11 +14,10 @@ import (
 // difference is one place in which two documents differ.
 type difference struct {
 	path       string
-	have, want any // nil: it is not there
+	have, want any // nil: absent
 }
 
-// compare lists every leaf in which the JSON of have differs from that of want,
-// sorted by path.
+// compare lists the differing leaves of the JSON of have and want, sorted by path.
 func compare(have, want any) ([]difference, error) {
 	a, err := generic(have)
 	if err != nil {
@@ -37,7 +36,7 @@ func compare(have, want any) ([]difference, error) {
 	return out, nil
 }
 
-// generic are the leaves of a value's JSON by path.
+// generic returns the leaves of the JSON of a value by path.
 func generic(v any) (map[string]any, error) {
 	data, ok := v.(json.RawMessage)
 	if !ok {
@@ -60,8 +59,8 @@ func generic(v any) (map[string]any, error) {
 	return leaves, nil
 }
 
-// flatten puts leaves by path. An item of a list goes by what it calls itself,
-// so that one that is missing moves no other.
+// flatten adds leaves by path. List items are addressed by name, so that a missing item does not
+// shift the others.
 func flatten(into map[string]any, path string, v any) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -87,7 +86,7 @@ func flatten(into map[string]any, path string, v any) {
 	}
 }
 
-// labelOf is what an item calls itself.
+// labelOf is the name of a list item.
 func labelOf(v any) string {
 	m, ok := v.(map[string]any)
 	if !ok {
@@ -122,7 +121,7 @@ func union(a, b map[string]any) map[string]bool {
 	return all
 }
 
-// shown is a leaf for people.
+// shown formats a leaf.
 func shown(v any) string {
 	switch v := v.(type) {
 	case nil:

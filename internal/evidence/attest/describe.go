@@ -12,11 +12,10 @@ import (
 	"github.com/firstlight/firstlight/internal/evidence"
 )
 
-// planFile is the run's plan, whose digest is stated.
+// planFile is the plan of the run; the statement has its digest.
 const planFile = "plan.json"
 
-// describe makes the statement that the run supports, without the time of
-// signing; m stands for its files.
+// describe derives the statement from the run, without the signing time; m is its manifest.
 func describe(b *evidence.Bundle, m evidence.Manifest) (Statement, error) {
 	planned, err := os.ReadFile(filepath.Join(b.Dir, planFile))
 	if err != nil {

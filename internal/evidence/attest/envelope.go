@@ -12,7 +12,7 @@ import (
 	"github.com/secure-systems-lab/go-securesystemslib/dsse"
 )
 
-// seal puts a statement, encoded, into a signed envelope, on one line.
+// seal signs an encoded statement and returns its envelope on one line.
 func seal(ctx context.Context, payload []byte, signer Signer) ([]byte, error) {
 	signers, err := dsse.NewEnvelopeSigner(signer)
 	if err != nil {
@@ -29,19 +29,18 @@ func seal(ctx context.Context, payload []byte, signer Signer) ([]byte, error) {
 	return append(line, '\n'), nil
 }
 
-// openEnvelope reads an attestation: one envelope, of our type, and nothing
-// else. It does not verify.
+// openEnvelope reads an attestation with one envelope of the expected type. It does not verify.
 func openEnvelope(data []byte) (env *dsse.Envelope, payload []byte, err error) {
 	lines := bytes.Split(bytes.TrimRight(data, "\n"), []byte("\n"))
 	if len(bytes.TrimSpace(data)) == 0 {
-		return nil, nil, errors.New("it is empty")
+		return nil, nil, errors.New("empty file")
 	}
 	if len(lines) > 1 {
-		return nil, nil, fmt.Errorf("it holds %d envelopes, a run has one", len(lines))
+		return nil, nil, fmt.Errorf("%d envelopes, want one", len(lines))
 	}
 	env = &dsse.Envelope{}
 	if err := decodeStrictly(lines[0], env); err != nil {
-		return nil, nil, fmt.Errorf("it is no DSSE envelope: %w", err)
+		return nil, nil, fmt.Errorf("not a DSSE envelope: %w", err)
 	}
 	payload, err = payloadOf(env)
 	if payload == nil {
@@ -50,19 +49,19 @@ func openEnvelope(data []byte) (env *dsse.Envelope, payload []byte, err error) {
 	return env, payload, err
 }
 
-// payloadOf is what an envelope holds; it comes with an error where it is of another type.
+// payloadOf returns the payload of an envelope, with an error if the type differs.
 func payloadOf(env *dsse.Envelope) ([]byte, error) {
 	payload, err := env.DecodeB64Payload()
 	if err != nil {
-		return nil, fmt.Errorf("its payload is not base64: %w", err)
+		return nil, fmt.Errorf("payload is not base64: %w", err)
 	}
 	if env.PayloadType != PayloadType {
-		return payload, fmt.Errorf("its payload type is %q, not %q", env.PayloadType, PayloadType)
+		return payload, fmt.Errorf("payload type is %q, want %q", env.PayloadType, PayloadType)
 	}
 	return payload, nil
 }
 
-// decodeStrictly decodes one JSON value with no unknown keys and nothing after it.
+// decodeStrictly decodes one JSON value without unknown keys or trailing data.
 func decodeStrictly(data []byte, v any) error {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
@@ -70,12 +69,12 @@ func decodeStrictly(data []byte, v any) error {
 		return err
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("something follows its end")
+		return errors.New("data after the end")
 	}
 	return nil
 }
 
-// signedBy names the key of those given that signed the envelope.
+// signedBy returns the given key that signed the envelope.
 func signedBy(ctx context.Context, env *dsse.Envelope, keys []PublicKey) (string, error) {
 	verifiers := make([]dsse.Verifier, len(keys))
 	for i, k := range keys {
@@ -87,12 +86,12 @@ func signedBy(ctx context.Context, env *dsse.Envelope, keys []PublicKey) (string
 	}
 	accepted, err := v.Verify(ctx, env)
 	if err != nil {
-		return "", fmt.Errorf("no signature of it is of a key that was given (it names %s): %w", keyIDs(env), err)
+		return "", fmt.Errorf("no signature of a given key (the envelope names %s): %w", keyIDs(env), err)
 	}
 	return accepted[0].KeyID, nil
 }
 
-// keyIDs are the keys that an envelope says it is signed with.
+// keyIDs are the key IDs of an envelope.
 func keyIDs(env *dsse.Envelope) string {
 	var names []string
 	for _, s := range env.Signatures {

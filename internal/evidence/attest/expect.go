@@ -7,10 +7,9 @@ import (
 	"github.com/firstlight/firstlight/internal/evidence/redact"
 )
 
-// Expected is what the verifier knows of the run from elsewhere. Nothing in a bundle can
-// vouch for it.
+// Expected is what the verifier expects of the run, from a source outside the bundle.
 type Expected struct {
-	// Site and Profile are the files that it has to be judged against; nil: any.
+	// Site and Profile are the files that the run must be judged against; nil: any.
 	Site, Profile []byte
 	// Cluster is the UID of the kube-system namespace; empty: any.
 	Cluster string
@@ -22,23 +21,23 @@ func (e Expected) any() bool { return e.Site != nil || e.Profile != nil || e.Clu
 func (i *inspection) expectedOf(b *evidence.Bundle) {
 	e := i.expected
 	if !e.any() {
-		i.settle(CheckExpected, None, "no site, profile or cluster was given to compare with")
+		i.settle(CheckExpected, None, "no site, profile or cluster given")
 		return
 	}
 	for _, f := range []struct {
 		name       string
 		want, have []byte
 	}{{"site.yaml", e.Site, b.Site}, {"profile.yaml", e.Profile, b.Profile}} {
-		// A bundle holds its files without secrets.
+		// The files in a bundle are redacted.
 		if f.want != nil && !bytes.Equal(redact.Bytes(f.want), redact.Bytes(f.have)) {
-			i.problem(CheckExpected, f.name, "it is not the file that was given")
+			i.problem(CheckExpected, f.name, "differs from the given file")
 		}
 	}
 	if e.Cluster != "" && e.Cluster != b.Header.Cluster {
 		i.problem(CheckExpected, "run.json", "the cluster is %q, expected %q", b.Header.Cluster, e.Cluster)
 	}
 	if b.Header.Only != "" {
-		i.problem(CheckExpected, "run.json", "only %s was walked, the whole plan is expected", b.Header.Only)
+		i.problem(CheckExpected, "run.json", "only %s was selected, the whole plan is expected", b.Header.Only)
 	}
-	i.settle(CheckExpected, OK, "site, profile and cluster as far as they were given")
+	i.settle(CheckExpected, OK, "the given site, profile and cluster match")
 }

@@ -11,23 +11,22 @@ import (
 	"github.com/firstlight/firstlight/internal/evidence"
 )
 
-// inspection is one look at a run; and what it finds.
+// inspection is the verification of one run and its findings.
 type inspection struct {
 	*found
 	dir string
-	// statement is nil when there is none, or none that can be read.
+	// statement is nil if missing or unreadable.
 	statement *Statement
-	// signing allows a run to be unfinished with no statement that says so.
+	// signing accepts an unfinished run without a statement.
 	signing   bool
 	checksFor evidence.ChecksFor
 	tell      func(format string, args ...any)
-	// supported is the statement that the run supports, once it could be read.
+	// supported is the statement derived from the run.
 	supported *Statement
 	expected  Expected
 }
 
-// inspect holds the run against its manifest, against the statement, and
-// against what it supports itself.
+// inspect compares the run with its manifest, the statement and its replay.
 func (i *inspection) inspect() {
 	i.tell("counting its files")
 	m, ok := i.manifest()
@@ -38,12 +37,12 @@ func (i *inspection) inspect() {
 	i.settle(CheckManifest, OK, "%d files, sha256 %s", len(m.Files), m.Digest)
 	b, err := evidence.Load(i.dir)
 	if err != nil {
-		i.problem(CheckCompleteness, "", "the run can not be read: %v", err)
+		i.problem(CheckCompleteness, "", "the run cannot be read: %v", err)
 		return
 	}
 	want, err := describe(b, m)
 	if err != nil {
-		i.problem(CheckCompleteness, "", "the run can not be read: %v", err)
+		i.problem(CheckCompleteness, "", "the run cannot be read: %v", err)
 		return
 	}
 	i.supported = &want
@@ -53,12 +52,12 @@ func (i *inspection) inspect() {
 	i.compareStatement(want)
 	i.completeness(b)
 	i.verdicts(b)
-	i.tell("judging %d steps again", len(p.Steps))
+	i.tell("replaying %d steps", len(p.Steps))
 	i.replay()
 	i.expectedOf(b)
 }
 
-// manifest finds the manifest that should be, and holds the files against it.
+// manifest returns the expected manifest and compares the files with it.
 func (i *inspection) manifest() (evidence.Manifest, bool) {
 	have, err := evidence.Inventory(i.dir)
 	if err != nil {
@@ -78,39 +77,36 @@ func (i *inspection) manifest() (evidence.Manifest, bool) {
 		i.problem(CheckManifest, evidence.ManifestFileName, "%v", err)
 		return have, true
 	case said != nil && said.Predicate.State == Interrupted:
-		i.problem(CheckManifest, evidence.ManifestFileName, "the statement is of the interrupted run, and this one was finished since: sign it anew (firstlight evidence sign --replace)")
+		i.problem(CheckManifest, evidence.ManifestFileName, "the statement is of the interrupted run, which is finished now: sign it again (firstlight evidence sign --replace)")
 	}
 	for _, p := range want.Compare(have) {
 		i.problem(CheckFiles, p.File, "%s", strings.TrimPrefix(p.String(), p.File+": "))
 	}
-	i.settle(CheckFiles, OK, "all %d are as they were written", len(have.Files))
+	i.settle(CheckFiles, OK, "all %d unchanged", len(have.Files))
 	return want, true
 }
 
-// unfinished is the manifest of a run that has none: the inventory in its
-// statement.
+// unfinished is the manifest of an interrupted run: the inventory in its statement.
 func (i *inspection) unfinished(have evidence.Manifest) (evidence.Manifest, error) {
 	said := i.statement
 	switch {
 	case i.signing:
 		return have, nil
 	case said == nil:
-		return evidence.Manifest{}, errors.New("missing: the run is unfinished, or its manifest was removed; nothing vouches for its files")
+		return evidence.Manifest{}, errors.New("missing: the run is unfinished, or its manifest was removed; its files are not verified")
 	case said.Predicate.State != Interrupted:
-		return evidence.Manifest{}, errors.New("missing: the statement says that the run is finished, so it was removed")
+		return evidence.Manifest{}, errors.New("missing: it was removed, because the statement is of a finished run")
 	}
 	return evidence.NewManifest(said.Predicate.Run, said.Predicate.Manifest.Inventory)
 }
 
-// compareStatement names every place in which the statement does not say what
-// the run says.
+// compareStatement reports every difference between the statement and the run.
 func (i *inspection) compareStatement(want Statement) {
 	if i.statement == nil {
 		return
 	}
 	have := *i.statement
-	// The time of signing can not be derived, the inventory is held against the
-	// files one by one.
+	// The signing time cannot be derived. The inventory is compared file by file.
 	want.Predicate.Attested = have.Predicate.Attested
 	want.Predicate.Manifest.Inventory = have.Predicate.Manifest.Inventory
 	differences, err := compare(have, want)
@@ -126,16 +122,16 @@ func (i *inspection) compareStatement(want Statement) {
 		case strings.HasPrefix(d.path, "predicate.manifest"):
 			about = CheckManifest
 		}
-		i.problem(about, d.path, "the statement says %s, the run says %s", shown(d.have), shown(d.want))
+		i.problem(about, d.path, "the statement has %s, the run has %s", shown(d.have), shown(d.want))
 	}
 	if have.Predicate.Attested.Before(want.Predicate.Finished) {
 		i.problem(CheckStatement, "predicate.attested", "it is signed before the run's last entry, of %s", want.Predicate.Finished)
 	}
-	i.settle(CheckSubject, OK, "%d, as the run has them", len(have.Subject))
-	i.settle(CheckStatement, OK, "says what the run says, in %d steps", len(have.Predicate.Steps))
+	i.settle(CheckSubject, OK, "%d, equal to those of the run", len(have.Subject))
+	i.settle(CheckStatement, OK, "matches the run in %d steps", len(have.Predicate.Steps))
 }
 
-// completeness holds the journal against the plan.
+// completeness compares the journal with the plan.
 func (i *inspection) completeness(b *evidence.Bundle) {
 	planned, have := map[string]bool{}, map[string]bool{}
 	for _, s := range b.Plan.Steps {
@@ -148,7 +144,7 @@ func (i *inspection) completeness(b *evidence.Bundle) {
 	for _, e := range b.Entries {
 		ended = ended || e.Type == evidence.EntryFinished
 		if e.Step != "" && !planned[e.Step] {
-			i.problem(CheckCompleteness, e.Step, "the journal has this step, the plan has not")
+			i.problem(CheckCompleteness, e.Step, "the journal has this step, the plan does not")
 		}
 	}
 	for _, r := range b.Results() {
@@ -159,20 +155,20 @@ func (i *inspection) completeness(b *evidence.Bundle) {
 		return
 	}
 	if !ended {
-		i.problem(CheckCompleteness, "journal.jsonl", "the run has its manifest, but its journal does not say that it was finished")
+		i.problem(CheckCompleteness, "journal.jsonl", "the run has a manifest, but its journal has no finished entry")
 	}
 	if b.Torn {
-		i.problem(CheckCompleteness, "journal.jsonl", "its last line is torn")
+		i.problem(CheckCompleteness, "journal.jsonl", "its last line is incomplete")
 	}
 	for _, s := range b.Plan.Steps {
 		if !have[s.Name] && b.Header.From == "" && b.Header.Only == "" {
-			i.problem(CheckCompleteness, s.Name, "it is planned and has no verdict")
+			i.problem(CheckCompleteness, s.Name, "planned step without a verdict")
 		}
 	}
 	i.settle(CheckCompleteness, OK, "%d of %d steps have a verdict", len(have), len(planned))
 }
 
-// verdicts holds verdicts.json against the journal.
+// verdicts compares verdicts.json with the journal.
 func (i *inspection) verdicts(b *evidence.Bundle) {
 	if !b.Finished {
 		i.settle(CheckVerdicts, None, "an interrupted run has no reports")
@@ -189,23 +185,23 @@ func (i *inspection) verdicts(b *evidence.Bundle) {
 		return
 	}
 	for _, d := range differences {
-		i.problem(CheckVerdicts, evidence.VerdictsFileName+" "+d.path, "it says %s, the journal says %s", shown(d.have), shown(d.want))
+		i.problem(CheckVerdicts, evidence.VerdictsFileName+" "+d.path, "has %s, the journal has %s", shown(d.have), shown(d.want))
 	}
-	i.settle(CheckVerdicts, OK, "verdicts.json says what the journal says")
+	i.settle(CheckVerdicts, OK, "verdicts.json matches the journal")
 }
 
-// plan says whether the plan is the one that the run's inputs make.
+// plan compares the plan with the one that the inputs require.
 func (i *inspection) plan(r evidence.Replayed) {
 	for _, p := range r.Plan {
 		i.problem(CheckPlan, p.Step, "%s", p.Message)
 	}
 	if !r.Planned {
-		i.settle(CheckPlan, None, "the run has no site: what it planned is its command's claim")
+		i.settle(CheckPlan, None, "the run has no site: its plan cannot be derived")
 	}
-	i.settle(CheckPlan, OK, "the one that site, inputs and command make")
+	i.settle(CheckPlan, OK, "the one that site, inputs and command require")
 }
 
-// claims says what the run's own words rest on.
+// claims reports the basis of the statements of run.json.
 func (i *inspection) claims(r evidence.Replayed) {
 	i.report.Claims = r.Claims
 	for _, c := range r.Contradictions {
@@ -219,31 +215,31 @@ func (i *inspection) claims(r evidence.Replayed) {
 	}
 	switch n := len(r.Claims); {
 	case n == 0:
-		i.settle(CheckClaims, None, "nothing of what the run says of itself was held against its observations")
+		i.settle(CheckClaims, None, "no statement of run.json was compared with observations")
 	case len(claimed) == 0:
 		i.settle(CheckClaims, OK, "all %d observed", n)
 	default:
-		i.settle(CheckClaims, OK, "%d observed; claimed, by who made the run: %s", n-len(claimed), strings.Join(claimed, ", "))
+		i.settle(CheckClaims, OK, "%d observed; claimed by the creator of the run: %s", n-len(claimed), strings.Join(claimed, ", "))
 	}
 }
 
-// replay judges again.
+// replay replays the verdicts.
 func (i *inspection) replay() {
 	if i.checksFor == nil {
-		i.settle(CheckReplay, Unseen, "there is nothing to judge with")
+		i.settle(CheckReplay, NotChecked, "no checks given")
 		return
 	}
 	r, err := evidence.Replay(i.dir, i.checksFor)
 	_, tampered := errors.AsType[*evidence.TamperedError](err)
 	switch {
 	case tampered:
-		i.settle(CheckReplay, Unseen, "the run's files are not as they were written")
+		i.settle(CheckReplay, NotChecked, "the files of the run were changed")
 		return
 	case errors.Is(err, evidence.ErrCorrupt), errors.Is(err, fs.ErrNotExist):
 		i.problem(CheckReplay, "", "%v", err)
 		return
 	case err != nil:
-		i.settle(CheckReplay, Unseen, "%v", err)
+		i.settle(CheckReplay, NotChecked, "%v", err)
 		return
 	}
 	i.report.Replayed = &r
@@ -255,10 +251,10 @@ func (i *inspection) replay() {
 		}
 	}
 	if r.Verdict != r.Again {
-		i.problem(CheckReplay, "", "the run is %s, judged again it is %s", r.Verdict, r.Again)
+		i.problem(CheckReplay, "", "the run is %s, its replay is %s", r.Verdict, r.Again)
 	}
 	if len(r.Steps) == 0 && i.report.State != Interrupted {
-		i.problem(CheckReplay, "", "the run has no verdict at all")
+		i.problem(CheckReplay, "", "the run has no verdict")
 	}
-	i.settle(CheckReplay, OK, "%d of %d verdicts reached again", len(r.Steps), len(r.Steps))
+	i.settle(CheckReplay, OK, "%d of %d verdicts replayed", len(r.Steps), len(r.Steps))
 }

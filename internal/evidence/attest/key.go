@@ -15,29 +15,29 @@ import (
 	"github.com/secure-systems-lab/go-securesystemslib/dsse"
 )
 
-// Signer signs. KeyPair is the one that is here; a key management service is another
-// implementation. An identity signs with SignKeyless.
+// Signer signs payloads. KeyPair is the built-in implementation; a key management service can be
+// another. An identity signs with SignKeyless.
 type Signer interface {
 	// Sign returns the signature of data, which is the envelope's encoding of
 	// payload and payload type.
 	Sign(ctx context.Context, data []byte) ([]byte, error)
-	// KeyID names the key to whoever looks for it. It proves nothing.
+	// KeyID identifies the key for lookup. It is not verified.
 	KeyID() (string, error)
 }
 
 const (
 	privateType = "PRIVATE KEY"
 	publicType  = "PUBLIC KEY"
-	// maxKeyFile bounds what is read for a key, in bytes.
+	// maxKeyFile is the largest key file in bytes.
 	maxKeyFile = 16 << 10
 )
 
-// KeyPair is an ed25519 key that signs.
+// KeyPair is an ed25519 key pair.
 type KeyPair struct{ private ed25519.PrivateKey }
 
 var _ Signer = KeyPair{}
 
-// Generate makes a key from random.
+// Generate generates a key.
 func Generate(random io.Reader) (KeyPair, error) {
 	seed := make([]byte, ed25519.SeedSize)
 	if _, err := io.ReadFull(random, seed); err != nil {
@@ -54,14 +54,14 @@ func (k KeyPair) Sign(_ context.Context, data []byte) ([]byte, error) {
 // KeyID implements Signer: the SHA256 fingerprint as OpenSSH prints it.
 func (k KeyPair) KeyID() (string, error) { return k.Public().KeyID() }
 
-// Public is the half that others verify with.
+// Public is the public key.
 func (k KeyPair) Public() PublicKey {
-	public, _ := k.private.Public().(ed25519.PublicKey) // it always is
+	public, _ := k.private.Public().(ed25519.PublicKey) // always this type
 	return PublicKey{key: public}
 }
 
-// Write stores the pair as PEM: the private key readable by its owner only.
-// Neither file may be there: fs.ErrExist, and nothing is written.
+// Write writes the pair as PEM, the private key readable by its owner only. fs.ErrExist: one of
+// the files exists; nothing is written.
 func (k KeyPair) Write(privatePath, publicPath string) error {
 	der, err := x509.MarshalPKCS8PrivateKey(k.private)
 	if err != nil {
@@ -95,14 +95,14 @@ func writeNew(path string, data []byte, mode fs.FileMode) error {
 	return errors.Join(err, f.Close())
 }
 
-// LoadPrivate reads a private key, and refuses one that others may read.
+// LoadPrivate reads a private key. A key that other users can read is an error.
 func LoadPrivate(path string) (KeyPair, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return KeyPair{}, fmt.Errorf("read the private key: %w", err)
 	}
 	if info.Mode().Perm()&0o077 != 0 {
-		return KeyPair{}, fmt.Errorf("the private key %s may be read by others (mode %04o): chmod 600 %s", path, info.Mode().Perm(), path)
+		return KeyPair{}, fmt.Errorf("the private key %s is readable by other users (mode %04o): chmod 600 %s", path, info.Mode().Perm(), path)
 	}
 	der, err := readPEM(path, privateType)
 	if err != nil {
@@ -127,7 +127,7 @@ var _ dsse.Verifier = PublicKey{}
 // Verify implements dsse.Verifier.
 func (p PublicKey) Verify(_ context.Context, data, sig []byte) error {
 	if len(p.key) != ed25519.PublicKeySize || !ed25519.Verify(p.key, data, sig) {
-		return errors.New("the signature is not of this key over this data")
+		return errors.New("the signature does not match key and data")
 	}
 	return nil
 }
@@ -170,8 +170,7 @@ func LoadPublic(path string) (PublicKey, error) {
 	return PublicKey{key: key}, nil
 }
 
-// readPEM reads the one block of a file, which must be of the type. What the
-// file holds is in no error.
+// readPEM reads a file with one PEM block of the type. Errors never contain the content.
 func readPEM(path, want string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -186,11 +185,11 @@ func readPEM(path, want string) ([]byte, error) {
 	case len(data) > maxKeyFile:
 		return nil, fmt.Errorf("%s is too large for a key", path)
 	case block == nil:
-		return nil, fmt.Errorf("%s holds no PEM block: firstlight evidence keygen makes a key", path)
+		return nil, fmt.Errorf("%s has no PEM block: create a key with firstlight evidence keygen", path)
 	case block.Type != want:
-		return nil, fmt.Errorf("%s holds a %s, a %s is wanted", path, block.Type, want)
+		return nil, fmt.Errorf("%s has a %s, want a %s", path, block.Type, want)
 	case len(rest) > 0:
-		return nil, fmt.Errorf("%s holds more than one key", path)
+		return nil, fmt.Errorf("%s has more than one key", path)
 	}
 	return block.Bytes, nil
 }

@@ -112,9 +112,9 @@ func TestKeysThatAreRefused(t *testing.T) {
 	}{
 		"none":                    {filepath.Join(dir, "none"), true, "no such file"},
 		"readable by others":      {file("open", good, 0o644), true, "chmod 600"},
-		"public as private":       {file("pub", public, 0o600), true, "holds a PUBLIC KEY, a PRIVATE KEY is wanted"},
-		"private as public":       {filepath.Join(dir, "good.key"), false, "holds a PRIVATE KEY, a PUBLIC KEY is wanted"},
-		"no PEM":                  {file("text", []byte("hello"), 0o600), true, "keygen makes a key"},
+		"public as private":       {file("pub", public, 0o600), true, "has a PUBLIC KEY, want a"},
+		"private as public":       {filepath.Join(dir, "good.key"), false, "has a PRIVATE KEY, want a"},
+		"no PEM":                  {file("text", []byte("hello"), 0o600), true, "evidence keygen"},
 		"two":                     {file("two", append(append([]byte{}, good...), good...), 0o600), true, "more than one key"},
 		"too large":               {file("large", append(append([]byte{}, good...), make([]byte, maxKeyFile)...), 0o600), true, "too large"},
 		"of another kind":         {file("ecdsa", encode(privateType, der), 0o600), true, "not ed25519"},

@@ -8,22 +8,22 @@ import (
 	"github.com/firstlight/firstlight/internal/evidence"
 )
 
-// The names of what Verify checks, in its order.
+// The checks of Verify, in order.
 const (
-	CheckArchive      = "archive"      // the archive is whole and holds nothing odd
+	CheckArchive      = "archive"      // the archive is complete and valid
 	CheckEnvelope     = "envelope"     // one DSSE envelope of the right type
-	CheckSignature    = "signature"    // by a key that was given
-	CheckSchema       = "schema"       // the statement is one
-	CheckManifest     = "manifest"     // the manifest is as written, and the statement's
-	CheckFiles        = "files"        // every file is as the manifest says
+	CheckSignature    = "signature"    // of a given key
+	CheckSchema       = "schema"       // the statement matches its schema
+	CheckManifest     = "manifest"     // the manifest is unchanged and that of the statement
+	CheckFiles        = "files"        // every file matches the manifest
 	CheckSubject      = "subject"      // the statement is about this run
-	CheckStatement    = "statement"    // it says what the run says
-	CheckCompleteness = "completeness" // every planned step is accounted for
-	CheckPlan         = "plan"         // the plan is the one that the run's inputs make
-	CheckClaims       = "claims"       // what the run says of itself is what was observed
-	CheckVerdicts     = "verdicts"     // verdicts.json says what the journal says
-	CheckReplay       = "replay"       // every verdict is reached again
-	CheckExpected     = "expected"     // it is the run that the verifier expects
+	CheckStatement    = "statement"    // the statement matches the run
+	CheckCompleteness = "completeness" // every planned step has a verdict
+	CheckPlan         = "plan"         // the plan is the one that the inputs require
+	CheckClaims       = "claims"       // observations confirm the statements of run.json
+	CheckVerdicts     = "verdicts"     // verdicts.json matches the journal
+	CheckReplay       = "replay"       // every verdict replays
+	CheckExpected     = "expected"     // the run is the expected one
 )
 
 // order is that of a Report's checks.
@@ -32,15 +32,15 @@ var order = []string{
 	CheckCompleteness, CheckPlan, CheckClaims, CheckVerdicts, CheckReplay, CheckExpected,
 }
 
-// Outcome is what became of one check.
+// Outcome is the result of one check.
 type Outcome string
 
 // The outcomes.
 const (
-	OK     Outcome = "ok"
-	Wrong  Outcome = "failed"
-	Unseen Outcome = "not checked" // and why is in the detail; never a pass
-	None   Outcome = "not wanted"  // as the caller said
+	OK         Outcome = "ok"
+	Wrong      Outcome = "failed"
+	NotChecked Outcome = "not checked" // the detail has the reason; never a pass
+	None       Outcome = "not wanted"  // not requested by the caller
 )
 
 // Checked is one check of a Report.
@@ -50,7 +50,7 @@ type Checked struct {
 	Detail  string  `json:"detail,omitempty"`
 }
 
-// Problem is one thing that was found.
+// Problem is one problem.
 type Problem struct {
 	Check string `json:"check"`
 	// Where is a file, or a place in the statement.
@@ -58,7 +58,6 @@ type Problem struct {
 	Message string `json:"message"`
 }
 
-// String is the problem as a line.
 func (p Problem) String() string {
 	if p.Where == "" {
 		return p.Check + ": " + p.Message
@@ -66,57 +65,57 @@ func (p Problem) String() string {
 	return p.Check + ": " + p.Where + ": " + p.Message
 }
 
-// Report is what Verify found.
+// Report is the result of Verify.
 type Report struct {
 	Run string `json:"run,omitempty"`
-	// State and CompleteUpTo say how far the run came, Missing what lacks a verdict.
+	// State and CompleteUpTo are the progress of the run, Missing the steps without a verdict.
 	State        State         `json:"state,omitempty"`
 	CompleteUpTo string        `json:"completeUpTo,omitempty"`
 	Missing      []string      `json:"missing,omitempty"`
 	Verdict      check.Verdict `json:"verdict,omitempty"`
-	// NarrowedBy are the reasons why the verdict is not of the whole plan, looked at in one go.
+	// NarrowedBy are the reasons why the verdict does not cover the whole plan in one walk.
 	NarrowedBy []string `json:"narrowedBy,omitempty"`
 	Simulated  bool     `json:"simulated"`
-	// Claims are what the run says of itself, and on what that rests.
+	// Claims are the statements of run.json and their basis.
 	Claims []evidence.Claim `json:"claims,omitempty"`
-	// Manifest is the digest that stands for the run.
+	// Manifest is the digest of the manifest.
 	Manifest string `json:"manifest,omitempty"`
-	// SignedBy is the key that the signature was verified with.
+	// SignedBy is the key of the verified signature.
 	SignedBy string             `json:"signedBy,omitempty"`
 	Checks   []Checked          `json:"checks"`
 	Problems []Problem          `json:"problems"`
 	Replayed *evidence.Replayed `json:"-"`
 }
 
-// Outcome is the whole: Wrong when there is any problem, Unseen when something
-// wanted could not be checked.
+// Outcome is the overall outcome: Wrong with any problem, NotChecked if a requested check was
+// not possible.
 func (r Report) Outcome() Outcome {
 	if len(r.Problems) > 0 {
 		return Wrong
 	}
 	if len(r.Checks) == 0 {
-		return Unseen
+		return NotChecked
 	}
 	for _, c := range r.Checks {
 		if c.Outcome != OK && c.Outcome != None {
-			return Unseen
+			return NotChecked
 		}
 	}
 	return OK
 }
 
-// Unchecked are the checks that were wanted and could not be made.
+// Unchecked are the requested checks that were not possible.
 func (r Report) Unchecked() []string {
 	var names []string
 	for _, c := range r.Checks {
-		if c.Outcome == Unseen {
+		if c.Outcome == NotChecked {
 			names = append(names, c.Check)
 		}
 	}
 	return names
 }
 
-// String is a line a problem.
+// String has one line per problem.
 func (r Report) String() string {
 	lines := make([]string, len(r.Problems))
 	for i, p := range r.Problems {
@@ -125,7 +124,7 @@ func (r Report) String() string {
 	return strings.Join(lines, "\n")
 }
 
-// Progress says how far the run came, for people.
+// Progress describes the progress of the run.
 func (r Report) Progress() string {
 	switch {
 	case r.State != Interrupted:
@@ -158,20 +157,20 @@ func (f *found) problem(check, where, format string, args ...any) {
 	f.settled[check] = Checked{Check: check, Outcome: Wrong, Detail: detail}
 }
 
-// settle says what became of a check in which no problem was found.
+// settle sets the outcome of a check without problems.
 func (f *found) settle(check string, o Outcome, format string, args ...any) {
 	if _, ok := f.settled[check]; !ok {
 		f.settled[check] = Checked{Check: check, Outcome: o, Detail: fmt.Sprintf(format, args...)}
 	}
 }
 
-// done is the report: a check that nobody settled was not checked.
+// done returns the report: a check without outcome was not checked.
 func (f *found) done() Report {
 	f.report.Checks = []Checked{}
 	for _, name := range order {
 		c, ok := f.settled[name]
 		if !ok {
-			c = Checked{Check: name, Outcome: Unseen, Detail: "what it needs could not be read"}
+			c = Checked{Check: name, Outcome: NotChecked, Detail: "its input could not be read"}
 		}
 		f.report.Checks = append(f.report.Checks, c)
 	}

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -16,12 +15,8 @@ import (
 //go:embed statement.schema.json
 var schema []byte
 
-// Schema is the JSON Schema of a statement.
-func Schema() []byte { return slices.Clone(schema) }
-
-// decodeStatement reads a payload: a statement of our predicate type, exactly
-// in the form in which it is written. It returns every problem, and the
-// statement as far as it could be read.
+// decodeStatement decodes a payload: a statement of PredicateType in its canonical form. It
+// returns every problem, and the statement as far as it is readable.
 func decodeStatement(payload []byte) (Statement, []string) {
 	problems, err := violations(payload)
 	if err != nil {
@@ -32,32 +27,32 @@ func decodeStatement(payload []byte) (Statement, []string) {
 		return s, append(problems, "decode the statement: "+err.Error())
 	}
 	if again, err := json.Marshal(s); len(problems) == 0 && (err != nil || !bytes.Equal(again, payload)) {
-		problems = append(problems, "the statement is not in the one form in which it is written: a key may be there twice")
+		problems = append(problems, "the statement is not in canonical form: possibly a duplicate key")
 	}
 	return s, problems
 }
 
-// compiled is the schema, read once.
+// compiled is the compiled schema.
 var compiled = sync.OnceValues(compile)
 
 func compile() (*jsonschema.Schema, error) {
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
 	if err != nil {
-		return nil, fmt.Errorf("read the statement's schema: %w", err)
+		return nil, fmt.Errorf("read the statement schema: %w", err)
 	}
 	const name = "statement.schema.json"
 	c := jsonschema.NewCompiler()
 	if err := c.AddResource(name, doc); err != nil {
-		return nil, fmt.Errorf("read the statement's schema: %w", err)
+		return nil, fmt.Errorf("read the statement schema: %w", err)
 	}
 	s, err := c.Compile(name)
 	if err != nil {
-		return nil, fmt.Errorf("read the statement's schema: %w", err)
+		return nil, fmt.Errorf("read the statement schema: %w", err)
 	}
 	return s, nil
 }
 
-// violations holds a payload against the schema.
+// violations validates a payload against the schema.
 func violations(payload []byte) ([]string, error) {
 	s, err := compiled()
 	if err != nil {
@@ -70,7 +65,7 @@ func violations(payload []byte) ([]string, error) {
 	err = s.Validate(value)
 	invalid, ok := errors.AsType[*jsonschema.ValidationError](err)
 	if err != nil && !ok {
-		return nil, fmt.Errorf("hold the statement against its schema: %w", err)
+		return nil, fmt.Errorf("validate the statement: %w", err)
 	}
 	if !ok {
 		return nil, nil

@@ -12,17 +12,16 @@ import (
 	"github.com/firstlight/firstlight/internal/evidence/keyless"
 )
 
-// RefusedError is what Sign refuses with: the run is not one to vouch for.
+// RefusedError is returned by Sign for a run that does not verify.
 type RefusedError struct{ Report Report }
 
-// Error names what was found.
 func (e *RefusedError) Error() string {
-	lines := []string{"the run is not signed, because it can not be vouched for:"}
+	lines := []string{"run not signed: it does not verify:"}
 	for _, p := range e.Report.Problems {
 		lines = append(lines, p.String())
 	}
 	for _, c := range e.Report.Checks {
-		if c.Outcome == Unseen {
+		if c.Outcome == NotChecked {
 			lines = append(lines, c.Check+": not checked: "+c.Detail)
 		}
 	}
@@ -31,18 +30,17 @@ func (e *RefusedError) Error() string {
 
 // SignOptions of Sign.
 type SignOptions struct {
-	// ChecksFor makes the checks that judge again before it is signed.
+	// ChecksFor derives the checks for the replay before signing.
 	ChecksFor evidence.ChecksFor
-	// Replace an earlier attestation; without it that is evidence.ErrAttested.
+	// Replace replaces an existing attestation; otherwise evidence.ErrAttested.
 	Replace bool
 	Clock   func() time.Time // time.Now
 	Tell    func(format string, args ...any)
 }
 
-// Sign attests the run in dir and stores the attestation with it. The run may
-// be interrupted: the statement says so. A run that was changed since it was
-// written, or of which a verdict is not reached again, is refused: RefusedError.
-// One that is being written is refused too: evidence.ErrLocked.
+// Sign signs the run in dir and stores the attestation in it. The run can be interrupted; the
+// statement then records it. RefusedError: the run was changed, or a verdict does not replay.
+// evidence.ErrLocked: another process writes the run.
 func Sign(ctx context.Context, dir string, signer Signer, o SignOptions) (Statement, error) {
 	return signChecked(dir, o, func(payload []byte) error {
 		line, err := seal(ctx, payload, signer)
@@ -53,8 +51,8 @@ func Sign(ctx context.Context, dir string, signer Signer, o SignOptions) (Statem
 	})
 }
 
-// SignKeyless is Sign with an identity instead of a key. The attestation is a Sigstore bundle,
-// which it returns: it is stored beside the run, not with it.
+// SignKeyless is Sign with an identity instead of a key. It returns the attestation, a Sigstore
+// bundle, and does not store it in the run.
 func SignKeyless(ctx context.Context, dir string, service keyless.Service, o SignOptions) (Statement, []byte, error) {
 	var bundle []byte
 	s, err := signChecked(dir, o, func(payload []byte) (err error) {
@@ -64,21 +62,21 @@ func SignKeyless(ctx context.Context, dir string, service keyless.Service, o Sig
 	return s, bundle, err
 }
 
-// signChecked checks the run in dir, and hands its statement, encoded, to sign.
+// signChecked verifies the run in dir and passes its encoded statement to sign.
 func signChecked(dir string, o SignOptions, sign func(payload []byte) error) (Statement, error) {
 	if o.Clock == nil {
 		o.Clock = time.Now
 	}
 	f := newFound()
 	for _, name := range []string{CheckArchive, CheckEnvelope, CheckSignature, CheckSchema, CheckSubject, CheckStatement, CheckExpected} {
-		f.settle(name, None, "nothing is signed yet")
+		f.settle(name, None, "not signed yet")
 	}
 	i := inspection{found: f, dir: dir, signing: true, checksFor: o.ChecksFor, tell: o.Tell}
 	if i.tell == nil {
 		i.tell = func(string, ...any) {}
 	}
 	var s Statement
-	err := evidence.Quiet(dir, func() error {
+	err := evidence.WithExclusiveLock(dir, func() error {
 		i.inspect()
 		report := f.done()
 		if report.Outcome() != OK {
@@ -94,11 +92,11 @@ func signChecked(dir string, o SignOptions, sign func(payload []byte) error) (St
 	return s, nil
 }
 
-// errChanged is of a run that was written to between the check and the signature.
-var errChanged = errors.New("the run was changed while it was checked: sign it again")
+// errChanged is returned for a run that changed between verification and signature.
+var errChanged = errors.New("the run changed during verification: sign it again")
 
-// attested signs the statement that was checked, and only while the run is still the one
-// that was checked: the statement has the digest of every file.
+// attested signs the verified statement if the run is still unchanged: the statement has the
+// digest of every file.
 func attested(dir string, s Statement, o SignOptions, sign func(payload []byte) error) (Statement, error) {
 	m, err := evidence.Inventory(dir)
 	if err != nil {
@@ -113,7 +111,7 @@ func attested(dir string, s Statement, o SignOptions, sign func(payload []byte) 
 		return Statement{}, fmt.Errorf("encode the statement: %w", err)
 	}
 	if _, problems := decodeStatement(payload); len(problems) > 0 {
-		return Statement{}, fmt.Errorf("the run's statement does not keep to its own schema: %s", strings.Join(problems, "; "))
+		return Statement{}, fmt.Errorf("the statement does not match its schema: %s", strings.Join(problems, "; "))
 	}
 	return s, sign(payload)
 }

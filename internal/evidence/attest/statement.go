@@ -9,11 +9,11 @@ import (
 	"github.com/firstlight/firstlight/internal/evidence"
 )
 
-// What a statement says it is.
+// The types of a statement.
 const (
 	StatementType = intoto.StatementTypeUri
 	PredicateType = "https://firstlight.dev/evidence/v1"
-	// PayloadType is that of the DSSE envelope.
+	// PayloadType is the payload type of the DSSE envelope.
 	PayloadType = "application/vnd.in-toto+json"
 )
 
@@ -25,14 +25,14 @@ type Statement struct {
 	Predicate     Predicate `json:"predicate"`
 }
 
-// Subject is what the statement is about: "run:<id>" by its manifest's digest,
-// "recipe:<name>" by that of recipe.yaml, "cluster:<uid>" by that of the UID.
+// Subject is a subject of the statement: "run:<id>" with the digest of the manifest,
+// "recipe:<name>" with that of recipe.yaml, "cluster:<uid>" with that of the UID.
 type Subject struct {
 	Name   string            `json:"name"`
 	Digest map[string]string `json:"digest"` // sha256, hex
 }
 
-// State says how far the run came.
+// State is the progress of the run.
 type State string
 
 // The states.
@@ -41,25 +41,24 @@ const (
 	Interrupted State = "interrupted"
 )
 
-// Predicate is what the statement says of the run.
+// Predicate is the content of the statement.
 type Predicate struct {
 	Run   string `json:"run"`
 	State State  `json:"state"`
-	// Attested is when it was signed; all else is derived from the run.
+	// Attested is the signing time; all other fields are derived from the run.
 	Attested time.Time     `json:"attested"`
 	Started  time.Time     `json:"started"`
 	Finished time.Time     `json:"finished"` // the journal's last entry
 	Verdict  check.Verdict `json:"verdict"`
 	Inputs   Inputs        `json:"inputs"`
 	Plan     Plan          `json:"plan"`
-	// Steps are those with a verdict, in the plan's order.
+	// Steps are the steps with a verdict, in the order of the plan.
 	Steps  []Step `json:"steps"`
 	Counts Counts `json:"counts"`
-	// CompleteUpTo is the last step before which none lacks a verdict.
+	// CompleteUpTo is the last step before which every step has a verdict.
 	CompleteUpTo string `json:"completeUpTo,omitempty"`
-	// Omitted are the steps that the walk was told to leave out, Missing those
-	// that an interruption left without a verdict, Begun those of them that
-	// were begun.
+	// Omitted are the steps that were not selected, Missing those without a verdict because of
+	// an interruption, Begun the started steps of Missing.
 	Omitted  []string `json:"omitted,omitempty"`
 	Missing  []string `json:"missing,omitempty"`
 	Begun    []string `json:"begun,omitempty"`
@@ -67,16 +66,16 @@ type Predicate struct {
 	Manifest Manifest `json:"manifest"`
 }
 
-// Inputs are what the run was made from.
+// Inputs are the inputs of the run.
 type Inputs struct {
 	Tool    string   `json:"tool"`
 	Command []string `json:"command"`
 	Site    Input    `json:"site"`
 	Profile Input    `json:"profile"`
 	Recipe  *Input   `json:"recipe,omitempty"`
-	// Cluster is the UID of its kube-system namespace; empty when not known.
+	// Cluster is the UID of its kube-system namespace; empty if unknown.
 	Cluster string `json:"cluster,omitempty"`
-	// Simulated says that the hardware is, SimulatedWhy from what that was seen.
+	// Simulated: the hardware is simulated, with the reason in SimulatedWhy.
 	Simulated    bool              `json:"simulated"`
 	SimulatedWhy string            `json:"simulatedWhy,omitempty"`
 	From         string            `json:"from,omitempty"`
@@ -84,7 +83,7 @@ type Inputs struct {
 	Include      []string          `json:"include,omitempty"`
 	Seed         *uint64           `json:"seed,omitempty"`
 	Versions     map[string]string `json:"versions,omitempty"`
-	// Digests are the SHA-256 of the programs that a lab was made of, in hex.
+	// Digests are the SHA-256 of the programs of a lab, in hex.
 	Digests map[string]string `json:"digests,omitempty"`
 }
 
@@ -94,7 +93,7 @@ type Input struct {
 	SHA256 string `json:"sha256"`
 }
 
-// Plan is what was to be done.
+// Plan is the plan of the run.
 type Plan struct {
 	Name   string   `json:"name"`
 	SHA256 string   `json:"sha256"` // of plan.json
@@ -105,7 +104,7 @@ type Plan struct {
 type Step struct {
 	Step    string        `json:"step"`
 	Verdict check.Verdict `json:"verdict"`
-	// Recommended: the verdict is no part of the run's.
+	// Recommended: the verdict does not count in the overall verdict.
 	Recommended bool           `json:"recommended,omitempty"`
 	Reason      string         `json:"reason"`
 	Figures     []check.Figure `json:"figures,omitempty"`
@@ -129,11 +128,10 @@ type Counts struct {
 	Without int `json:"without"`
 }
 
-// Manifest stands for the run's files.
+// Manifest identifies the files of the run.
 type Manifest struct {
 	SHA256 string `json:"sha256"`
 	Files  int    `json:"files"`
-	// Inventory lists the files of an interrupted run, which has no manifest of
-	// its own that would.
+	// Inventory lists the files of an interrupted run, which has no manifest.
 	Inventory []evidence.ManifestFile `json:"inventory,omitempty"`
 }

@@ -33,7 +33,7 @@ var byStrangers = map[string]tampering{
 		func(t *testing.T, dir string) {
 			swap(t, dir, strings.TrimSuffix(observation(t, dir, "b"), ".json")+".raw", "a", "x")
 		},
-		[]string{"b-reading-host-0.raw: changed (its sha256 is another one)"},
+		[]string{"b-reading-host-0.raw: changed (sha256 differs)"},
 	},
 	"observation removed": {
 		func(t *testing.T, dir string) { remove(t, dir, observation(t, dir, "c")) },
@@ -45,7 +45,7 @@ var byStrangers = map[string]tampering{
 	},
 	"verdict flipped in verdicts.json": {
 		func(t *testing.T, dir string) { flipVerdicts(t, dir) },
-		[]string{"files: verdicts.json: changed", `verdicts: verdicts.json results[c].verdict: it says "passed", the journal says "failed"`},
+		[]string{"files: verdicts.json: changed", `verdicts: verdicts.json results[c].verdict: has "passed", the journal has "failed"`},
 	},
 	"verdict flipped in verdicts.json, manifest renewed": {
 		func(t *testing.T, dir string) { flipVerdicts(t, dir); renew(t, dir) },
@@ -56,15 +56,15 @@ var byStrangers = map[string]tampering{
 			swap(t, dir, "journal.jsonl", `"name":"sum","value":4`, `"name":"sum","value":9`)
 			renew(t, dir)
 		},
-		[]string{"statement: predicate.steps[c].figures[sum].value: the statement says 4, the run says 9", "replay: c: same verdict, other figures"},
+		[]string{"statement: predicate.steps[c].figures[sum].value: the statement has 4, the run has 9", "replay: c: same verdict, other figures"},
 	},
 	"journal line removed": {
 		func(t *testing.T, dir string) { cutLine(t, dir, `"type":"verdict","step":"b"`, false) },
-		[]string{"files: journal.jsonl: changed", "completeness: the run can not be read: ", "has sequence number"},
+		[]string{"files: journal.jsonl: changed", "completeness: the run cannot be read: ", "has sequence number"},
 	},
 	"journal line removed and counted anew, manifest renewed": {
 		func(t *testing.T, dir string) { cutLine(t, dir, `"type":"verdict","step":"b"`, true); renew(t, dir) },
-		[]string{"completeness: b: it is planned and has no verdict", "statement: predicate.steps[b].verdict: the statement says \"passed\", the run says nothing"},
+		[]string{"completeness: b: planned step without a verdict", "statement: predicate.steps[b].verdict: the statement has \"passed\", the run has nothing"},
 	},
 	"journal lines reordered": {
 		func(t *testing.T, dir string) { edit(t, dir, "journal.jsonl", swapLines) },
@@ -72,11 +72,11 @@ var byStrangers = map[string]tampering{
 	},
 	"end of the journal cut off": {
 		func(t *testing.T, dir string) { cutLine(t, dir, `"type":"finished"`, true); renew(t, dir) },
-		[]string{"completeness: journal.jsonl: the run has its manifest, but its journal does not say that it was finished"},
+		[]string{"completeness: journal.jsonl: the run has a manifest, but its journal has no finished entry"},
 	},
 	"step of the plan removed": {
 		func(t *testing.T, dir string) { dropStep(t, dir); renew(t, dir) },
-		[]string{"completeness: c: the journal has this step, the plan has not", "statement: predicate.plan.sha256"},
+		[]string{"completeness: c: the journal has this step, the plan does not", "statement: predicate.plan.sha256"},
 	},
 	"file added": {
 		func(t *testing.T, dir string) { add(t, dir, "observations/extra.raw") },
@@ -84,7 +84,7 @@ var byStrangers = map[string]tampering{
 	},
 	"file added, manifest renewed": {
 		func(t *testing.T, dir string) { add(t, dir, "observations/extra.raw"); renew(t, dir) },
-		[]string{"manifest: predicate.manifest.files: the statement says", "subject[run:"},
+		[]string{"manifest: predicate.manifest.files: the statement has", "subject[run:"},
 	},
 	"link in place of a file": {
 		func(t *testing.T, dir string) {
@@ -93,7 +93,7 @@ var byStrangers = map[string]tampering{
 				t.Fatal(err)
 			}
 		},
-		[]string{"files: ", "site.yaml: extra (is no regular file)"},
+		[]string{"files: ", "site.yaml: extra (not a regular file)"},
 	},
 	"entry of the manifest changed": {
 		func(t *testing.T, dir string) {
@@ -101,7 +101,7 @@ var byStrangers = map[string]tampering{
 				return regexp.MustCompile(`"sha256": "..`).ReplaceAll(data, []byte(`"sha256": "zz`))
 			})
 		},
-		[]string{"manifest: manifest.json: ", "does not match its own digest"},
+		[]string{"manifest: manifest.json: ", "does not match its digest"},
 	},
 	"digest of the manifest changed": {
 		func(t *testing.T, dir string) {
@@ -109,11 +109,11 @@ var byStrangers = map[string]tampering{
 				return regexp.MustCompile(`"digest": "........`).ReplaceAll(data, []byte(`"digest": "00000000`))
 			})
 		},
-		[]string{"manifest: manifest.json: ", "does not match its own digest"},
+		[]string{"manifest: manifest.json: ", "does not match its digest"},
 	},
 	"manifest removed": {
 		func(t *testing.T, dir string) { remove(t, dir, "manifest.json") },
-		[]string{"manifest: manifest.json: missing: the statement says that the run is finished, so it was removed"},
+		[]string{"manifest: manifest.json: missing: it was removed, because the statement is of a finished run"},
 	},
 	"attestation removed": {
 		func(t *testing.T, dir string) { remove(t, dir, evidence.AttestationFile) },
@@ -123,7 +123,7 @@ var byStrangers = map[string]tampering{
 		func(t *testing.T, dir string) {
 			edit(t, dir, evidence.AttestationFile, func([]byte) []byte { return nil })
 		},
-		[]string{"envelope: attestation.intoto.jsonl: it is empty"},
+		[]string{"envelope: attestation.intoto.jsonl: empty file"},
 	},
 	"recipe swapped": {
 		func(t *testing.T, dir string) { swap(t, dir, "recipe.yaml", "RecipeResult", "Another") },
@@ -131,15 +131,15 @@ var byStrangers = map[string]tampering{
 	},
 	"simulated flag flipped in the run": {
 		func(t *testing.T, dir string) { swap(t, dir, "run.json", `"simulated": true`, `"simulated": false`) },
-		[]string{"files: run.json: changed", "statement: predicate.inputs.simulated: the statement says true, the run says false"},
+		[]string{"files: run.json: changed", "statement: predicate.inputs.simulated: the statement has true, the run has false"},
 	},
 	"simulated flag flipped in the statement": {
 		func(t *testing.T, dir string) { payload(t, dir, `"simulated":true`, `"simulated":false`) },
-		[]string{"signature: ", "statement: predicate.inputs.simulated: the statement says false, the run says true"},
+		[]string{"signature: ", "statement: predicate.inputs.simulated: the statement has false, the run has true"},
 	},
 	"verdict flipped in the statement": {
 		func(t *testing.T, dir string) { payload(t, dir, `"verdict":"failed"`, `"verdict":"passed"`) },
-		[]string{"signature: ", `statement: predicate.verdict: the statement says "passed", the run says "failed"`},
+		[]string{"signature: ", `statement: predicate.verdict: the statement has "passed", the run has "failed"`},
 	},
 	"subject of another run": {
 		func(t *testing.T, dir string) {
@@ -159,13 +159,13 @@ var byStrangers = map[string]tampering{
 		func(t *testing.T, dir string) {
 			payload(t, dir, `"simulated":true`, `"simulated":false,"simulated":true`)
 		},
-		[]string{"signature: ", "schema: statement: ", "a key may be there twice"},
+		[]string{"signature: ", "schema: statement: ", "possibly a duplicate key"},
 	},
 	"payload type": {
 		func(t *testing.T, dir string) {
 			envelope(t, dir, func(env *dsse.Envelope) { env.PayloadType = "application/json" })
 		},
-		[]string{"envelope: attestation.intoto.jsonl: its payload type is \"application/json\"", "signature: "},
+		[]string{"envelope: attestation.intoto.jsonl: payload type is \"application/json\"", "signature: "},
 	},
 	"payload that is no base64": {
 		func(t *testing.T, dir string) {
@@ -184,17 +184,17 @@ var byStrangers = map[string]tampering{
 				env.Signatures[0].Sig = base64.StdEncoding.EncodeToString(sig)
 			})
 		},
-		[]string{"signature: attestation.intoto.jsonl: no signature of it is of a key that was given"},
+		[]string{"signature: attestation.intoto.jsonl: no signature of a given key"},
 	},
 	"signature removed": {
 		func(t *testing.T, dir string) {
 			envelope(t, dir, func(env *dsse.Envelope) { env.Signatures = nil })
 		},
-		[]string{"signature: ", "it names none"},
+		[]string{"signature: ", "the envelope names none"},
 	},
 	"signed with another key": {
 		func(t *testing.T, dir string) { state(t, dir, key(t, 'x'), func(*Statement) {}) },
-		[]string{"signature: attestation.intoto.jsonl: no signature of it is of a key that was given"},
+		[]string{"signature: attestation.intoto.jsonl: no signature of a given key"},
 	},
 	"signed with another key that names the right one": {
 		func(t *testing.T, dir string) {
@@ -205,13 +205,13 @@ var byStrangers = map[string]tampering{
 			}
 			envelope(t, dir, func(env *dsse.Envelope) { env.Signatures[0].KeyID = id })
 		},
-		[]string{"signature: attestation.intoto.jsonl: no signature of it is of a key that was given"},
+		[]string{"signature: attestation.intoto.jsonl: no signature of a given key"},
 	},
 	"two statements": {
 		func(t *testing.T, dir string) {
 			edit(t, dir, evidence.AttestationFile, func(data []byte) []byte { return append(bytes.Clone(data), data...) })
 		},
-		[]string{"envelope: attestation.intoto.jsonl: it holds 2 envelopes, a run has one"},
+		[]string{"envelope: attestation.intoto.jsonl: 2 envelopes, want one"},
 	},
 	"statement of another run": {
 		func(t *testing.T, dir string) {
@@ -225,7 +225,7 @@ var byStrangers = map[string]tampering{
 				t.Fatal(err)
 			}
 		},
-		[]string{"manifest: manifest.json: the statement is of the interrupted run", `statement: predicate.state: the statement says "interrupted", the run says "finished"`},
+		[]string{"manifest: manifest.json: the statement is of the interrupted run", `statement: predicate.state: the statement has "interrupted", the run has "finished"`},
 	},
 }
 
@@ -248,47 +248,47 @@ var bySigners = map[string]tampering{
 	},
 	"verdict removed, all signed anew": {
 		func(t *testing.T, dir string) { cutLine(t, dir, `"type":"verdict","step":"b"`, true); vouch(t, dir) },
-		[]string{"completeness: b: it is planned and has no verdict"},
+		[]string{"completeness: b: planned step without a verdict"},
 	},
 	"step removed from plan, all signed anew": {
 		func(t *testing.T, dir string) { dropStep(t, dir); vouch(t, dir) },
-		[]string{"completeness: c: the journal has this step, the plan has not"},
+		[]string{"completeness: c: the journal has this step, the plan does not"},
 	},
 	"figure of the statement": {
 		func(t *testing.T, dir string) {
 			state(t, dir, key(t, 'k'), func(s *Statement) { s.Predicate.Steps[2].Figures[0].Value = 9 })
 		},
-		[]string{"statement: predicate.steps[c].figures[sum].value: the statement says 9, the run says 4"},
+		[]string{"statement: predicate.steps[c].figures[sum].value: the statement has 9, the run has 4"},
 	},
 	"verdict of the statement": {
 		func(t *testing.T, dir string) {
 			state(t, dir, key(t, 'k'), func(s *Statement) { s.Predicate.Steps[2].Verdict = check.Passed })
 		},
-		[]string{`statement: predicate.steps[c].verdict: the statement says "passed", the run says "failed"`},
+		[]string{`statement: predicate.steps[c].verdict: the statement has "passed", the run has "failed"`},
 	},
 	"step left out of the statement": {
 		func(t *testing.T, dir string) {
 			state(t, dir, key(t, 'k'), func(s *Statement) { s.Predicate.Steps = s.Predicate.Steps[:2] })
 		},
-		[]string{`statement: predicate.steps[c].verdict: the statement says nothing, the run says "failed"`},
+		[]string{`statement: predicate.steps[c].verdict: the statement has nothing, the run has "failed"`},
 	},
 	"seed of the statement": {
 		func(t *testing.T, dir string) {
 			state(t, dir, key(t, 'k'), func(s *Statement) { *s.Predicate.Inputs.Seed = 1 })
 		},
-		[]string{"statement: predicate.inputs.seed: the statement says 1, the run says 42"},
+		[]string{"statement: predicate.inputs.seed: the statement has 1, the run has 42"},
 	},
 	"counts of the statement": {
 		func(t *testing.T, dir string) {
 			state(t, dir, key(t, 'k'), func(s *Statement) { s.Predicate.Counts.Failed-- })
 		},
-		[]string{"statement: predicate.counts.failed: the statement says 0, the run says 1"},
+		[]string{"statement: predicate.counts.failed: the statement has 0, the run has 1"},
 	},
 	"cluster left out of the subjects": {
 		func(t *testing.T, dir string) {
 			state(t, dir, key(t, 'k'), func(s *Statement) { s.Subject = s.Subject[:2] })
 		},
-		[]string{"subject: subject[cluster:" + evidencetest.Cluster + "].name: the statement says nothing"},
+		[]string{"subject: subject[cluster:" + evidencetest.Cluster + "].name: the statement has nothing"},
 	},
 	"signed before it happened": {
 		func(t *testing.T, dir string) {
@@ -362,11 +362,11 @@ func TestTamperingWithAnInterruptedRun(t *testing.T) {
 			func(t *testing.T, dir string) {
 				swap(t, dir, "journal.jsonl", `"verdict":"passed"`, `"verdict":"failed"`)
 			},
-			[]string{"files: journal.jsonl: changed", `verdict: the statement says "passed", the run says "failed"`},
+			[]string{"files: journal.jsonl: changed", `verdict: the statement has "passed", the run has "failed"`},
 		},
 		"manifest made up": {
 			func(t *testing.T, dir string) { renew(t, dir) },
-			[]string{"manifest: manifest.json: the statement is of the interrupted run", "completeness: c: it is planned and has no verdict"},
+			[]string{"manifest: manifest.json: the statement is of the interrupted run", "completeness: c: planned step without a verdict"},
 		},
 		"inventory shortened": {
 			func(t *testing.T, dir string) {
@@ -378,7 +378,7 @@ func TestTamperingWithAnInterruptedRun(t *testing.T) {
 			func(t *testing.T, dir string) {
 				state(t, dir, key(t, 'k'), func(s *Statement) { s.Predicate.Missing = s.Predicate.Missing[:1] })
 			},
-			[]string{"statement: predicate.missing[1]: the statement says nothing, the run says \"d\""},
+			[]string{"statement: predicate.missing[1]: the statement has nothing, the run has \"d\""},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

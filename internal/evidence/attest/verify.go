@@ -16,38 +16,37 @@ import (
 
 // Options of Verify.
 type Options struct {
-	// Keys are those of which one must have signed.
+	// Keys are the accepted keys; one must have signed.
 	Keys []PublicKey
-	// Bundle is the Sigstore bundle of a run that an identity signed; nil where it was a key, or
-	// nobody. Trust says whose it has to be.
+	// Bundle is the Sigstore bundle of a run that an identity signed; nil for a run that is
+	// unsigned or signed with a key. Trust is the accepted identity.
 	Bundle []byte
 	Trust  *keyless.Trust
-	// Unsigned says that it is not asked who signed; everything else is.
+	// Unsigned skips the check of the signature only.
 	Unsigned bool
-	// Archive is what was found when the run was unpacked from one; nil when it
-	// was not.
+	// Archive is the result of unpacking; nil for a directory.
 	Archive *Archive
-	// Expected is what the verifier knows of the run.
+	// Expected is the expectation of the verifier.
 	Expected Expected
-	// ChecksFor makes the checks that judge again.
+	// ChecksFor derives the checks for the replay.
 	ChecksFor evidence.ChecksFor
-	// Tell tells a watching person what is being done; may be nil.
+	// Tell receives progress messages; can be nil.
 	Tell func(format string, args ...any)
 }
 
-// Archive is what unpacking found.
+// Archive is the result of unpacking.
 type Archive struct {
 	Files    int
 	Problems []string
 }
 
-// Verify checks the run in dir, and what was signed about it, and reports all
-// that it finds. The error is for what keeps it from looking at all.
+// Verify verifies the run in dir and its attestation, and reports all problems. The error is for
+// files that cannot be read.
 func Verify(ctx context.Context, dir string, o Options) (Report, error) {
 	if info, err := os.Stat(dir); err != nil {
 		return Report{}, fmt.Errorf("verify: %w", err)
 	} else if !info.IsDir() {
-		return Report{}, fmt.Errorf("verify: %s is no directory", dir)
+		return Report{}, fmt.Errorf("verify: %s is not a directory", dir)
 	}
 	f := newFound()
 	f.archive(o.Archive)
@@ -74,8 +73,7 @@ func (f *found) archive(a *Archive) {
 	f.settle(CheckArchive, OK, "%d files", a.Files)
 }
 
-// attestation opens and verifies what is signed; nil when there is nothing that
-// can be read.
+// attestation opens and verifies the attestation; nil if there is none or it is unreadable.
 func (f *found) attestation(ctx context.Context, dir string, o Options) (*Statement, error) {
 	if o.Bundle != nil {
 		return f.bundle(o), nil
@@ -100,10 +98,10 @@ func (f *found) attestation(ctx context.Context, dir string, o Options) (*Statem
 	return f.statement(payload), nil
 }
 
-// bundleFile stands for the Sigstore bundle in problems: its name is the caller's.
+// bundleFile is the name of the Sigstore bundle in problems.
 const bundleFile = "bundle"
 
-// bundle is attestation for a run that an identity signed.
+// bundle is attestation for a run signed by an identity.
 func (f *found) bundle(o Options) *Statement {
 	b, err := keyless.Open(o.Bundle)
 	if err != nil {
@@ -122,12 +120,12 @@ func (f *found) bundle(o Options) *Statement {
 		f.problem(CheckSignature, bundleFile, "%v", err)
 	} else {
 		f.report.SignedBy = by.Identity
-		f.settle(CheckSignature, OK, "of %s, as %s says, logged %s", by.Identity, by.Issuer, by.At.UTC().Format(time.RFC3339))
+		f.settle(CheckSignature, OK, "of %s, issued by %s, logged %s", by.Identity, by.Issuer, by.At.UTC().Format(time.RFC3339))
 	}
 	return f.statement(payload)
 }
 
-// statement reads a payload; nil when it is no statement about a run.
+// statement reads a payload; nil if it is not a statement about a run.
 func (f *found) statement(payload []byte) *Statement {
 	s, problems := decodeStatement(payload)
 	for _, p := range problems {
@@ -135,19 +133,19 @@ func (f *found) statement(payload []byte) *Statement {
 	}
 	f.settle(CheckSchema, OK, "in-toto Statement v1, %s", s.PredicateType)
 	if s.Type != StatementType || s.PredicateType != PredicateType {
-		return nil // it is of something else
+		return nil // another kind of statement
 	}
 	return &s
 }
 
-// signature says who signed, of those that were given.
+// signature checks that a given key signed.
 func (f *found) signature(ctx context.Context, env *dsse.Envelope, o Options) {
 	if len(o.Keys) == 0 {
-		outcome := Unseen
+		outcome := NotChecked
 		if o.Unsigned {
 			outcome = None
 		}
-		f.settle(CheckSignature, outcome, "no key was given, so it was not checked who signed: anybody can have")
+		f.settle(CheckSignature, outcome, "no key given: the signer is unknown")
 		return
 	}
 	by, err := signedBy(ctx, env, o.Keys)
@@ -159,14 +157,14 @@ func (f *found) signature(ctx context.Context, env *dsse.Envelope, o Options) {
 	f.settle(CheckSignature, OK, "of key %s", by)
 }
 
-// unattested is what there is to say of a run without an attestation.
+// unattested reports a run without an attestation.
 func (f *found) unattested(o Options) {
 	const gone = "the run is not signed, or its attestation was removed"
 	if len(o.Keys) > 0 {
 		f.problem(CheckSignature, evidence.AttestationFile, "missing: %s", gone)
 		return
 	}
-	outcome := Unseen
+	outcome := NotChecked
 	if o.Unsigned {
 		outcome = None
 	}
@@ -175,7 +173,7 @@ func (f *found) unattested(o Options) {
 	}
 }
 
-// Refused is the report on an archive out of which not one file came.
+// Refused is the report on an archive without a readable file.
 func Refused(a Archive) Report {
 	f := newFound()
 	f.archive(&a)
