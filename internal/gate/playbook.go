@@ -19,7 +19,7 @@ import (
 	"github.com/firstlight/firstlight/internal/gate/telemetry"
 	"github.com/firstlight/firstlight/internal/gate/training"
 	"github.com/firstlight/firstlight/internal/plan"
-	"github.com/firstlight/firstlight/internal/prepare"
+	"github.com/firstlight/firstlight/internal/pregate"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/probe/ssh"
 	"github.com/firstlight/firstlight/internal/profile"
@@ -41,7 +41,7 @@ type Reach struct {
 	// Alertmanager. Gates from telemetry on need it.
 	Monitored func(ctx context.Context) error
 	// Kubeconfig is for preparations that run programs.
-	Kubeconfig prepare.Kubeconfig
+	Kubeconfig pregate.Kubeconfig
 	// RunID labels everything that is created.
 	RunID string
 }
@@ -106,7 +106,7 @@ func Playbook(s *site.Site, p *profile.Profile, r Reach, include ...string) (pla
 	for _, g := range gates(s, p, r) {
 		step := stepOf(g)
 		step.Needs, step.NotApplicable = needs[g.Name()], s.NotApplicable[g.Name()]
-		step.Prepare = prepare.For(s, g.Name(), r.Kubeconfig)
+		step.Prepare = pregate.For(s, g.Name(), r.Kubeconfig)
 		out.Steps = append(out.Steps, step)
 	}
 	for _, name := range include {

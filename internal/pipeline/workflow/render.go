@@ -10,7 +10,6 @@ import (
 	"strings"
 	"text/template"
 
-	"github.com/firstlight/firstlight/internal/githubactions"
 	"github.com/firstlight/firstlight/internal/pipeline"
 )
 
@@ -94,7 +93,7 @@ func Render(o Options) ([]byte, error) {
 	}
 	var b bytes.Buffer
 	err = t.Execute(&b, map[string]any{
-		"o": o, "use": githubactions.Pins(), "steps": steps, "run": run, "command": command,
+		"o": o, "use": Actions(), "steps": steps, "run": run, "command": command,
 		"gpus": pipeline.Count(o.Order.GPUs), "extras": strings.Join(o.Extras, ","),
 	})
 	if err != nil {

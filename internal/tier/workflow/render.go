@@ -9,7 +9,7 @@ import (
 	"strings"
 	"text/template"
 
-	"github.com/firstlight/firstlight/internal/githubactions"
+	"github.com/firstlight/firstlight/internal/pipeline/workflow"
 	"github.com/firstlight/firstlight/internal/tier"
 )
 
@@ -77,7 +77,7 @@ func Render(o Options) ([]File, error) {
 	var out []File
 	for _, name := range []string{"recipes.yaml", "recipes-all.yaml"} {
 		var b bytes.Buffer
-		data := map[string]any{"o": o, "use": githubactions.Pins(), "jobs": tier.MaxJobs, "command": o.command()}
+		data := map[string]any{"o": o, "use": workflow.Actions(), "jobs": tier.MaxJobs, "command": o.command()}
 		if err := t.ExecuteTemplate(&b, name+".tmpl", data); err != nil {
 			return nil, fmt.Errorf("render %s: %w", name, err)
 		}

@@ -1,9 +1,8 @@
-// Package githubactions are the actions that rendered workflows use, each by the commit
-// of a release. The commits were looked up in repositories that pin the same.
-package githubactions
+package workflow
 
-// Pins are the actions, by what templates call them.
-func Pins() map[string]string {
+// Actions are the GitHub actions of rendered workflows by their names in templates, each pinned to
+// the commit of a release.
+func Actions() map[string]string {
 	return map[string]string{
 		"checkout": "actions/checkout@de0fac2e4500dabe0009e67214ff5f5447ce83dd # v6.0.2",
 		"setupGo":  "actions/setup-go@7a3fe6cf4cb3a834922a1244abfce67bcef6a0c5 # v6.2.0",
