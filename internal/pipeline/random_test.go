@@ -31,14 +31,14 @@ func TestLoad(t *testing.T) {
 	const step = "  - {name: a, title: A, proves: p, because: b"
 	for name, tt := range map[string]struct{ data, says string }{
 		"right":                                 {"steps:\n" + step + "}\n", ""},
-		"nothing":                               {"steps: []\n", "there are no steps"},
+		"nothing":                               {"steps: []\n", "no steps found"},
 		"an unknown key":                        {"steps:\n" + step + ", need: [b]}\n", "field need not found"},
-		"twice":                                 {"steps:\n" + step + "}\n" + step + "}\n", `two steps are called "a"`},
-		"no reason":                             {"steps:\n  - {name: a, title: A, proves: p}\n", `step "a" lacks`},
-		"an unknown intent":                     {"steps:\n" + step + ", for: [batch]}\n", `the intent "batch"`},
-		"an unknown need":                       {"steps:\n" + step + ", needs: [b]}\n", `needs "b", which is no step`},
-		"needs itself":                          {"steps:\n" + step + ", needs: [a]}\n", "in a circle: a"},
-		"goes on without what it does not need": {"steps:\n" + step + ", goesOnWithout: [b]}\n", `goes on without "b"`},
+		"twice":                                 {"steps:\n" + step + "}\n" + step + "}\n", `duplicate step "a"`},
+		"no reason":                             {"steps:\n  - {name: a, title: A, proves: p}\n", `invalid step "a"`},
+		"an unknown intent":                     {"steps:\n" + step + ", for: [batch]}\n", `unknown intent "batch"`},
+		"an unknown need":                       {"steps:\n" + step + ", needs: [b]}\n", `needs "b": step not found`},
+		"needs itself":                          {"steps:\n" + step + ", needs: [a]}\n", "circular needs: a"},
+		"goes on without what it does not need": {"steps:\n" + step + ", goesOnWithout: [b]}\n", `continues on failure of "b"`},
 		"claims nothing":                        {"steps:\n" + step + ", claims: [{check: c, through: dra}]}\n", "0 GPUs"},
 		"by no way":                             {"steps:\n" + step + ", claims: [{check: c, gpus: 1}]}\n", `through ""`},
 	} {
