@@ -14,7 +14,7 @@ import (
 )
 
 func main() {
-	klog.SetLogger(klog.Logger{}) // what client-go has to say comes back as errors; in a terminal it is noise
+	klog.SetLogger(klog.Logger{}) // client-go also returns its messages as errors
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := cli.Main(ctx, os.Args[1:], cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
 	stop()

@@ -19,76 +19,74 @@ import (
 type Options struct {
 	Site    *site.Site
 	Profile *profile.Profile
-	// SiteFile and ProfileFile are kept in the evidence as they are.
+	// SiteFile and ProfileFile are the files for the evidence.
 	SiteFile, ProfileFile []byte
-	// Recipe names the recipe that the cluster is for, RecipeFile is it as resolved; empty
-	// where there is none.
+	// Recipe is the name of the cluster's recipe, RecipeFile the resolved recipe; both may be
+	// empty.
 	Recipe     string
 	RecipeFile []byte
 	// Inputs are other files that the run is judged against, by name.
 	Inputs map[string][]byte
 	// Playbook makes the plan of a run.
 	Playbook func(w Walk) (plan.Plan, error)
-	// Cluster may wait for the cluster to come up.
+	// Cluster may wait until the cluster is ready.
 	Cluster Reach
-	// Charts draws the report's pictures.
+	// Charts draws the charts of the report.
 	Charts evidence.ChartsFor
 
-	// Namespace is one that an administrator made for the run; empty: the run makes its own.
-	// A resumed run has its own.
+	// Namespace exists already; empty: the run creates its own. A resumed run keeps that of
+	// its header.
 	Namespace string
-	// Hosts are the machines behind the site's hosts: by name, fingerprints of their SSH host
-	// keys. A host that is not in it is known by its name alone.
+	// Hosts are the fingerprints of the hosts' SSH keys by name. Other hosts are identified
+	// by name alone.
 	Hosts map[string]string
 
 	EvidenceDir string
-	// Resume is a run's ID or "latest"; Fresh never resumes by itself.
+	// Resume is a run's ID or "latest". Fresh disables the automatic resumption.
 	Resume string
 	Fresh  bool
-	// From re-runs from a gate on; Only looks at one gate alone.
+	// From runs from a gate on; Only runs one gate alone.
 	From, Only string
-	// Until ends the walk behind this step and leaves the run to be gone on with. Empty:
-	// nothing does.
+	// Until stops after this step and leaves the run to be resumed; empty: run all steps.
 	Until string
-	// Include are checks beside the gates; a resumed run has its own.
+	// Include are checks in addition to the gates. A resumed run keeps its own.
 	Include []string
-	// Parallel is how many steps may be under way at one time; 0: as many as may start.
+	// Parallel is the most steps at one time; 0: no limit.
 	Parallel int
-	// Holding are steps that leave something running until the walk ends.
+	// Holding are steps whose objects are removed at the end of the walk only.
 	Holding []string
-	// Keep leaves what the run created in the cluster.
+	// Keep disables the removal of the created objects.
 	Keep bool
-	// ClusterEnds: the cluster is removed when the walk is over.
+	// ClusterEnds: the cluster is removed after the walk.
 	ClusterEnds bool
 
 	// Tool, Command and Versions are for the evidence.
 	Tool     string
 	Command  []string
 	Versions map[string]string
-	// Digests, if set, are asked once the cluster answers: the SHA-256 of the programs
-	// that it is made of, by program.
+	// Digests, if set, is called once the cluster answers: the SHA-256 of the cluster's
+	// programs, by program.
 	Digests func(ctx context.Context) (map[string]string, error)
 
 	Events func(plan.Event)
 	Note   func(string)
 	Clock  func() time.Time
-	// Wait waits for a time; nil: by the real clock.
+	// Wait waits for a duration; nil: on the real clock.
 	Wait func(ctx context.Context, d time.Duration) error
 }
 
-// Walk is what a plan is made for.
+// Walk is the context of a plan.
 type Walk struct {
-	// RunID is empty and Cluster nil when the plan is only described.
+	// RunID is empty and Cluster nil for a plan that is described, not executed.
 	RunID   string
 	Cluster Reach
-	// Include are the checks beside the gates.
+	// Include are the checks in addition to the gates.
 	Include []string
 }
 
-// Reach gets at the cluster, once it is there.
+// Reach returns the cluster once it is ready.
 type Reach func(ctx context.Context) (*kube.Cluster, error)
 
-// walk is one walk under way.
 type walk struct {
 	opts        Options
 	run         *evidence.Run
@@ -98,30 +96,29 @@ type walk struct {
 	from, only  string
 	include     []string
 	namespace   string
-	// killed are runs that were killed: what they left in the cluster is removed
-	// before anything is done there.
+	// killed are killed runs. Their objects are removed before the first use of the cluster.
 	killed []leftRun
 
 	limits  limits
 	process process
 	// unrenewed: the last renewal of the Lease failed. One goroutine renews.
 	unrenewed bool
-	// silent are the Leases that nobody renewed while they were watched, by run.
+	// silent are the Leases that were not renewed while they were watched, by run.
 	silent   map[string]kube.RunLease
-	holding  sync.Mutex // held while the run's Lease begins or ends
-	renewing func()     // ends the renewal of the run's Lease, once it began
+	holding  sync.Mutex // held while the run's Lease is acquired or released
+	renewing func()     // stops the renewal of the run's Lease; nil before
 	cancel   context.CancelCauseFunc
 
-	opening sync.Mutex // held while the cluster is being reached, which may take minutes
+	opening sync.Mutex // held while the cluster is opened, which may take minutes
 	mu      sync.Mutex
-	cluster *kube.Cluster // once it was reached
-	taken   error         // once another process works on the run
+	cluster *kube.Cluster // nil until it is open
+	taken   error         // set when another process took over the run
 }
 
-// cleanupTimeout bounds the removal of everything of a run.
+// cleanupTimeout limits the removal of a run's objects.
 const cleanupTimeout = 5 * time.Minute
 
-// Run walks. The report is valid whenever its Run is set, also with an error.
+// Run executes a walk. The report is valid if its Run is set, even with an error.
 func Run(ctx context.Context, o Options) (Report, error) {
 	w, err := newWalk(o)
 	if err != nil {
@@ -167,7 +164,7 @@ func newWalk(o Options) (*walk, error) {
 	return w, err
 }
 
-// lost ends the walk: another process works on its run.
+// lost ends the walk because another process took over its run.
 func (w *walk) lost(err error) {
 	w.mu.Lock()
 	if w.taken == nil {
@@ -177,7 +174,7 @@ func (w *walk) lost(err error) {
 	w.cancel(err)
 }
 
-// lostTo says which process has the run; nil: this one.
+// lostTo is the error that names the process that took over the run; nil if none did.
 func (w *walk) lostTo() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -194,7 +191,7 @@ func (w *walk) wait(ctx context.Context, d time.Duration) error {
 	case <-timer.C:
 		return nil
 	case <-ctx.Done():
-		return ctx.Err() //nolint:wrapcheck // the context's own
+		return ctx.Err()
 	}
 }
 
@@ -205,7 +202,7 @@ func (w *walk) now() time.Time {
 	return w.opts.Clock()
 }
 
-// fromHere: a resumed run goes on where it was, whatever it began with.
+// fromHere is empty for a resumed run, which continues where it stopped.
 func (w *walk) fromHere() string {
 	if w.resumed {
 		return ""
@@ -215,15 +212,15 @@ func (w *walk) fromHere() string {
 
 func (w *walk) finish(outcome plan.Outcome, walkErr error) error {
 	if err := w.lostTo(); err != nil {
-		return w.run.Close(append(outcome.Notes, err.Error())...) //nolint:wrapcheck // says what it was doing
+		return w.run.Close(append(outcome.Notes, err.Error())...)
 	}
 	if walkErr != nil {
-		return w.run.Close(append(outcome.Notes, walkErr.Error())...) //nolint:wrapcheck // says what it was doing
+		return w.run.Close(append(outcome.Notes, walkErr.Error())...)
 	}
 	if w.opts.Until != "" && len(outcome.Omitted) > 0 {
-		return w.run.Close(outcome.Notes...) //nolint:wrapcheck // likewise
+		return w.run.Close(outcome.Notes...)
 	}
-	return w.run.Finish(outcome, w.opts.Charts) //nolint:wrapcheck // says what it was doing
+	return w.run.Finish(outcome, w.opts.Charts)
 }
 
 func (w *walk) note(format string, args ...any) {
@@ -232,19 +229,19 @@ func (w *walk) note(format string, args ...any) {
 	}
 }
 
-// identify notes in the evidence which cluster it is and whether it is
-// simulated, once it can be asked.
+// identify records the identity of the cluster, and whether it is simulated, once the
+// cluster answers.
 func (w *walk) identify(ctx context.Context) {
 	c, err := w.reach(ctx)
 	if err != nil {
-		return // whoever needs the cluster says so
+		return // the gates that need the cluster report it
 	}
-	seen, err := lookAt(ctx, c)
+	observed, err := observeIdentity(ctx, c)
 	if err != nil {
-		w.note("which cluster this is cannot be asked: %v", err)
+		w.note("cannot identify the cluster: %v", err)
 		return
 	}
-	o, err := seen.Observation(w.now())
+	o, err := observed.Observation(w.now())
 	if err == nil {
 		_, err = w.run.Record(0, o)
 	}
@@ -252,27 +249,27 @@ func (w *walk) identify(ctx context.Context) {
 		w.note("%v", err)
 		return
 	}
-	is := seen.identity()
-	// First of all: verdicts of an unknown cluster are never kept.
-	err = w.run.Amend(func(h *evidence.Header) { h.Cluster, h.Simulated, h.SimulatedWhy = is.uid, is.simulated, is.why })
+	id := observed.identity()
+	// First, since verdicts of an unknown cluster are never kept.
+	err = w.run.Amend(func(h *evidence.Header) { h.Cluster, h.Simulated, h.SimulatedWhy = id.uid, id.simulated, id.why })
 	if err != nil {
 		w.note("%v", err)
 	}
 	server, err := c.Client.Discovery().ServerVersion()
 	if err != nil {
-		w.note("which version of Kubernetes this is could not be asked: %v", err)
+		w.note("cannot read the Kubernetes version: %v", err)
 		return
 	}
 	var digests map[string]string
 	if w.opts.Digests != nil {
 		if digests, err = w.opts.Digests(ctx); err != nil {
-			w.note("which programs the cluster is made of could not be seen: %v", err)
+			w.note("cannot read the digests of the cluster's programs: %v", err)
 		}
 	}
 	err = w.run.Amend(func(h *evidence.Header) {
 		h.Digests = digests
 		versions := map[string]string{apiServer: server.GitVersion}
-		maps.Copy(versions, h.Versions) // a lab's are of its programs
+		maps.Copy(versions, h.Versions) // a lab has versions of all its programs
 		h.Versions = versions
 	})
 	if err != nil {
@@ -280,7 +277,7 @@ func (w *walk) identify(ctx context.Context) {
 	}
 }
 
-// apiServer is what versions call the API server.
+// apiServer is the key of the API server in versions.
 const apiServer = "kube-apiserver"
 
 func (w *walk) reach(ctx context.Context) (*kube.Cluster, error) {
@@ -304,15 +301,15 @@ func (w *walk) reach(ctx context.Context) (*kube.Cluster, error) {
 	return c, nil
 }
 
-// reached is the cluster if it was reached. It never waits: a gate that needs
-// no cluster is cleaned up after while the cluster is still coming up.
+// reached is the open cluster, or nil. It never waits: gates that need no cluster run while
+// the cluster starts.
 func (w *walk) reached() *kube.Cluster {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.cluster
 }
 
-// freeGPUs is the capacity that claims are fitted into.
+// freeGPUs is the capacity for claims.
 func (w *walk) freeGPUs(ctx context.Context) (int, error) {
 	c, err := w.reach(ctx)
 	if err != nil {
@@ -333,28 +330,27 @@ func (w *walk) freeGPUs(ctx context.Context) (int, error) {
 	return total, nil
 }
 
-// cleanRun removes everything of the run from a cluster that was reached, and
-// what a killed run may have left in one that was not.
+// cleanRun removes the objects of this run, and those of killed runs.
 func (w *walk) cleanRun(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
 	defer cancel()
 	if w.opts.Keep {
-		what := "namespace,priorityclass,nodepools"
+		kinds := "namespace,priorityclass,nodepools"
 		if w.namespace != "" {
-			what = "-n " + w.namespace + " all,priorityclass,nodepools"
+			kinds = "-n " + w.namespace + " all,priorityclass,nodepools"
 		}
-		w.note("what run %s created is kept; to remove it: kubectl delete %s -l %s=%s", w.run.ID(), what, kube.LabelRun, w.run.ID())
+		w.note("objects of run %s are kept; remove them with kubectl delete %s -l %s=%s", w.run.ID(), kinds, kube.LabelRun, w.run.ID())
 		return nil
 	}
 	if err := w.lostTo(); err != nil {
-		return fmt.Errorf("what run %s created was not removed: %w", w.run.ID(), err)
+		return fmt.Errorf("objects of run %s were not removed: %w", w.run.ID(), err)
 	}
-	w.note("removing what the run created")
+	w.note("removing the objects of the run")
 	c := w.reached()
 	if c == nil && len(w.killed) > 0 {
 		var err error
 		if c, err = w.reach(ctx); err != nil {
-			return fmt.Errorf("what killed runs may have left in the cluster was not removed: %w", err)
+			return fmt.Errorf("objects of killed runs were not removed: %w", err)
 		}
 	}
 	if c == nil {

@@ -15,16 +15,16 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/kube"
 )
 
-// Claims holds what a run's run.json says against what the run observed.
+// Claims compares the claims of run.json with the observations of the run.
 func Claims(b *evidence.Bundle) ([]evidence.Claim, []evidence.Contradiction, error) {
 	v := verifier{b: b}
 	dates, err := b.Dates()
 	if err != nil {
-		return nil, nil, fmt.Errorf("hold the dates of run %s against each other: %w", b.Header.Run, err)
+		return nil, nil, fmt.Errorf("compare the dates of run %s: %w", b.Header.Run, err)
 	}
 	v.contradictions = dates
 	if err := v.read(); err != nil {
-		return nil, nil, fmt.Errorf("see which cluster run %s observed: %w", b.Header.Run, err)
+		return nil, nil, fmt.Errorf("identify the cluster of run %s: %w", b.Header.Run, err)
 	}
 	v.cluster()
 	v.simulated()
@@ -36,9 +36,9 @@ func Claims(b *evidence.Bundle) ([]evidence.Claim, []evidence.Contradiction, err
 
 type verifier struct {
 	b *evidence.Bundle
-	// seen are the identities that were observed, with the IDs of the observations.
-	seen []Identity
-	ids  []string
+	// observed are the identities of the cluster, ids their observations.
+	observed []Identity
+	ids      []string
 	// lists are other observations of all nodes, by ID.
 	lists          map[string][]corev1.Node
 	claims         []evidence.Claim
@@ -49,18 +49,18 @@ func (v *verifier) contradict(field, format string, args ...any) {
 	v.contradictions = append(v.contradictions, evidence.Contradiction{Field: field, Message: fmt.Sprintf(format, args...)})
 }
 
-// read finds every observation that shows which cluster it was.
+// read reads every observation that identifies the cluster.
 func (v *verifier) read() error {
 	v.lists = map[string][]corev1.Node{}
 	ids, err := v.b.Recorded()
 	if err != nil {
-		return err //nolint:wrapcheck // says what it was doing
+		return err
 	}
 	kept := v.keptObservations()
 	for _, id := range ids {
 		obs, err := v.b.Observations([]string{id})
 		if err != nil {
-			return err //nolint:wrapcheck // says which
+			return err
 		}
 		switch o := obs[0]; {
 		case o.Check == IdentityCheck && o.Kind == identityKind:
@@ -71,7 +71,7 @@ func (v *verifier) read() error {
 			if o.Target != string(i.Namespace.UID) {
 				v.contradict("cluster", "observation %s is of cluster %s, its output of %s", id, o.Target, i.Namespace.UID)
 			}
-			v.seen, v.ids = append(v.seen, i), append(v.ids, id)
+			v.observed, v.ids = append(v.observed, i), append(v.ids, id)
 		case o.Check == gpustack.Name && o.Kind == gpustack.KindNodes && o.Err == "" && !kept[id]:
 			if err := v.list(o); err != nil {
 				return err
@@ -84,7 +84,7 @@ func (v *verifier) read() error {
 func (v *verifier) list(o check.Observation) error {
 	var list corev1.NodeList
 	if err := json.Unmarshal(o.Raw, &list); err != nil {
-		return fmt.Errorf("read observation %s: %w", o.ID, err)
+		return fmt.Errorf("cannot read observation %s: %w", o.ID, err)
 	}
 	v.lists[o.ID] = list.Items
 	return nil
@@ -102,27 +102,27 @@ func (v *verifier) keptObservations() map[string]bool {
 }
 
 func (v *verifier) cluster() {
-	said := v.b.Header.Cluster
-	for n, i := range v.seen {
-		if uid := string(i.Namespace.UID); uid != said && (said != "" || v.b.Finished) {
-			v.contradict("cluster", "run.json says %q, observation %s is of cluster %s", said, v.ids[n], uid)
+	claimed := v.b.Header.Cluster
+	for n, i := range v.observed {
+		if uid := string(i.Namespace.UID); uid != claimed && (claimed != "" || v.b.Finished) {
+			v.contradict("cluster", "run.json says %q, observation %s is of cluster %s", claimed, v.ids[n], uid)
 		}
 	}
-	if said != "" && len(v.seen) == 0 {
-		v.contradict("cluster", "run.json says %s, no observation shows it", said)
+	if claimed != "" && len(v.observed) == 0 {
+		v.contradict("cluster", "run.json says %s, no observation shows it", claimed)
 	}
-	v.shown("cluster", said)
+	v.shown("cluster", claimed)
 }
 
 func (v *verifier) simulated() {
 	h := v.b.Header
-	if n := len(v.seen); n > 0 && (h.Cluster != "" || v.b.Finished) {
+	if n := len(v.observed); n > 0 && (h.Cluster != "" || v.b.Finished) {
 		// The newest: nodes may come and go before a run is resumed.
-		is := v.seen[n-1].identity()
-		if is.simulated != h.Simulated {
-			v.contradict("simulated", "run.json says %t, observation %s shows %t: %s", h.Simulated, v.ids[n-1], is.simulated, is.why)
-		} else if is.why != h.SimulatedWhy {
-			v.contradict("simulatedWhy", "run.json says %q, observation %s shows %q", h.SimulatedWhy, v.ids[n-1], is.why)
+		id := v.observed[n-1].identity()
+		if id.simulated != h.Simulated {
+			v.contradict("simulated", "run.json says %t, observation %s shows %t: %s", h.Simulated, v.ids[n-1], id.simulated, id.why)
+		} else if id.why != h.SimulatedWhy {
+			v.contradict("simulatedWhy", "run.json says %q, observation %s shows %q", h.SimulatedWhy, v.ids[n-1], id.why)
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(v.lists)) {
@@ -133,19 +133,19 @@ func (v *verifier) simulated() {
 	v.shown("simulated", fmt.Sprint(h.Simulated))
 }
 
-// shown says what a field of the cluster rests on.
+// shown adds a claim about the cluster with its basis.
 func (v *verifier) shown(field, value string) {
 	if value == "" {
 		return
 	}
 	c := evidence.Claim{Field: field, Value: value, Basis: evidence.Claimed}
-	if len(v.seen) > 0 {
+	if len(v.observed) > 0 {
 		c.Basis, c.By = evidence.Observed, strings.Join(v.ids, ", ")
 	}
 	v.claims = append(v.claims, c)
 }
 
-// kept verdicts are of the same cluster.
+// kept checks that kept verdicts are of the same cluster.
 func (v *verifier) kept() {
 	for _, r := range v.b.Results() {
 		if r.KeptFrom != "" && (r.KeptOf == "" || r.KeptOf != v.b.Header.Cluster) && (v.b.Header.Cluster != "" || v.b.Finished) {
@@ -154,7 +154,7 @@ func (v *verifier) kept() {
 	}
 }
 
-// rest is what nothing in the run shows.
+// rest adds the claims that no observation supports.
 func (v *verifier) rest() {
 	h := v.b.Header
 	add := func(field, value string) {

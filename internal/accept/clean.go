@@ -10,13 +10,12 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/kube"
 )
 
-// cleanGate removes what one gate of this run created, by its labels: Jobs,
-// and whatever else a gate leaves in the run's namespace. It reaches for no
-// cluster that nobody has reached.
+// cleanGate removes the Jobs of one gate of this run, by label. It does nothing if the
+// cluster was not used.
 func (w *walk) cleanGate(ctx context.Context, gate string) error {
 	c := w.reached()
 	if c == nil || w.opts.Keep || w.lostTo() != nil || slices.Contains(w.opts.Holding, gate) {
-		return nil //nolint:nilerr // a run that was lost is cleaned up by its holder
+		return nil //nolint:nilerr // the process that took over the run cleans up
 	}
 	background := metav1.DeletePropagationBackground
 	selector := metav1.ListOptions{LabelSelector: kube.LabelRun + "=" + w.run.ID() + "," + kube.LabelGate + "=" + gate}

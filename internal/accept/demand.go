@@ -18,29 +18,28 @@ import (
 	"github.com/firstlight/firstlight/internal/site"
 )
 
-// demand is what verdicts hold for: what they were judged against, of which cluster, and when.
+// demand is what verdicts are valid for: documents, cluster and time.
 type demand struct {
-	// cluster may wait for the cluster to come up.
+	// cluster may wait until the cluster is ready.
 	cluster func(ctx context.Context) identity
 	// leaves are the values of site, profile, recipe and inputs, by document and path.
 	leaves map[string]string
-	// hosts are the machines behind the site's hosts, by name.
+	// hosts are the SSH key fingerprints of the hosts, by name.
 	hosts map[string]string
 	// steps are the checks, with the reasons of those that are not applicable.
 	steps   []string
 	signOff site.SignOff
 	// reached are the times of the verdicts, by step, and of the run itself.
 	reached map[string]time.Time
-	// at is the time of now.
+	// at is the current time.
 	at time.Time
 }
 
-// namedDifferences is how many differences of documents are named.
+// namedDifferences is the most differences of documents in a message.
 const namedDifferences = 5
 
-// differences names what in the demand of now is not as it was then. Verdicts of then are
-// kept only where it names nothing. Which cluster it is, is asked only where all else is the
-// same: a cluster may take minutes to come up.
+// differences compares two demands. Verdicts are kept only without a difference. The cluster
+// is compared last, since it may take minutes to start.
 func differences(ctx context.Context, then, now demand, l limits) []string {
 	out := differentLeaves(then.leaves, now.leaves)
 	if !slices.Equal(then.steps, now.steps) {
@@ -59,7 +58,7 @@ func differences(ctx context.Context, then, now demand, l limits) []string {
 	return then.cluster(ctx).differences(now.cluster(ctx))
 }
 
-// tooOld names what was reached too long ago, or has a date that cannot be.
+// tooOld returns the verdicts that are too old or dated in the future.
 func tooOld(reached map[string]time.Time, now time.Time, l limits) []string {
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(reached)) {
@@ -79,8 +78,8 @@ func differentLeaves(then, now map[string]string) []string {
 	maps.Copy(all, now)
 	var out []string
 	for _, path := range slices.Sorted(maps.Keys(all)) {
-		if was, is := orNothing(then, path), orNothing(now, path); was != is {
-			out = append(out, fmt.Sprintf("%s: %s then, %s now", path, was, is))
+		if before, after := orNothing(then, path), orNothing(now, path); before != after {
+			out = append(out, fmt.Sprintf("%s: %s then, %s now", path, before, after))
 		}
 	}
 	if n := len(out) - namedDifferences; n > 0 {
@@ -96,7 +95,7 @@ func orNothing(leaves map[string]string, path string) string {
 	return "nothing"
 }
 
-// documents are what a run is judged against.
+// documents are the files that a run is judged against.
 type documents struct {
 	site    *site.Site
 	profile *profile.Profile
@@ -104,8 +103,8 @@ type documents struct {
 	inputs  map[string][]byte
 }
 
-// leaves are every value of the documents, by document and path. Secrets count as redacted:
-// that is all that the evidence of then has of them.
+// leaves are the values of the documents by document and path. Secrets are redacted, as in
+// the evidence.
 func (d documents) leaves() (map[string]string, error) {
 	into := map[string]string{}
 	for name, v := range map[string]any{"site": d.site.Demand(), "profile": d.profile} {
@@ -125,7 +124,7 @@ func (d documents) leaves() (map[string]string, error) {
 	return into, nil
 }
 
-// addLeaves adds a document of YAML, which JSON is; one that is neither is a leaf itself.
+// addLeaves adds the values of a YAML or JSON document; another document is one value.
 func addLeaves(into map[string]string, name string, data []byte) {
 	data = redact.Bytes(data)
 	var tree any
@@ -165,7 +164,7 @@ func join(path, key string) string {
 	return path + "." + key
 }
 
-// demandOf is what the verdicts of a run's steps hold for.
+// demandOf is what the verdicts of a run's steps are valid for.
 func demandOf(b *evidence.Bundle, steps []string) (demand, error) {
 	s, p, err := Used(b)
 	if err != nil {
@@ -194,7 +193,7 @@ func demandOf(b *evidence.Bundle, steps []string) (demand, error) {
 	return d, nil
 }
 
-// demandNow is what verdicts of these steps would hold for now.
+// demandNow is what verdicts of these steps would be valid for now.
 func (w *walk) demandNow(steps []string) (demand, error) {
 	o := w.opts
 	leaves, err := documents{site: o.Site, profile: o.Profile, recipe: o.RecipeFile, inputs: o.Inputs}.leaves()

@@ -91,15 +91,15 @@ var changes = map[string]struct {
 }{
 	"nothing":                       {},
 	"a looser profile of that name": {then: loosened, names: "profile collective.minFraction.value: 0.01 then, 0.92 now"},
-	"another cluster":               {now: func(_ *testing.T, o *Options) { o.Cluster = clusterOf("another", false) }, names: "cluster: one was then, another is now"},
+	"another cluster":               {now: func(_ *testing.T, o *Options) { o.Cluster = clusterOf("another", false) }, names: "cluster: one then, another now"},
 	"simulated nodes then":          {then: func(_ *testing.T, o *Options) { o.Cluster = clusterOf("one", true) }, names: "simulated hardware then, real hardware now"},
 	"no cluster that answers": {
 		now:   func(_ *testing.T, o *Options) { o.Cluster = unreachable },
-		names: "which cluster this is cannot be asked: no route",
+		names: "cannot identify the cluster: no route",
 	},
 	"a cluster that never answered then": {
 		then:  func(_ *testing.T, o *Options) { o.Cluster = unreachable },
-		names: "it is not known which cluster it was of",
+		names: "unknown cluster",
 	},
 	"another recipe": {
 		then:  func(_ *testing.T, o *Options) { o.Recipe, o.RecipeFile = "A", []byte("driver: 570\n") },

@@ -1,4 +1,3 @@
-// Package accept takes one walk of the playbook from its beginning to its
-// evidence: which run it is (new, resumed, from a gate on), the walk, cleaning
-// up after it, and the report. It neither observes nor judges.
+// Package accept walks a playbook once: it selects the run (new, resumed, or from a gate on),
+// executes its plan, cleans up and reports. It neither observes nor judges.
 package accept

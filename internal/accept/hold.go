@@ -11,19 +11,18 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/kube"
 )
 
-// hold has this walk's Lease of its run in the cluster: from the first object that the run
-// creates until all of them are removed. A run without a Lease has nothing in the cluster, or
-// nobody works on it.
+// hold acquires the Lease of the run in the cluster before the run creates its first object;
+// release deletes it after the last. A run without a Lease has no objects, or was killed.
 func (w *walk) hold(ctx context.Context) error {
 	w.holding.Lock()
 	defer w.holding.Unlock()
 	c := w.reached()
 	if c == nil {
-		return errors.New("hold the run: the cluster was not reached")
+		return errors.New("cannot hold the run: the cluster is not open")
 	}
 	before, err := c.GetRunLease(ctx, w.run.ID())
 	if err != nil {
-		return err //nolint:wrapcheck // says what it was doing
+		return err
 	}
 	if before == nil || before.Holder != w.process.String() {
 		if err := w.free(ctx, c, w.run.ID()); err != nil {
@@ -34,7 +33,7 @@ func (w *walk) hold(ctx context.Context) error {
 			return w.yield(err)
 		}
 		if err != nil {
-			return err //nolint:wrapcheck // says what it was doing
+			return err
 		}
 	}
 	if w.renewing == nil {
@@ -51,13 +50,13 @@ func (w *walk) renewed() kube.RunLease {
 	return kube.RunLease{Holder: w.process.String(), Renewed: w.now().UTC().Truncate(time.Microsecond), Duration: w.limits.lease()}
 }
 
-// yield ends the walk: another process works on its run.
+// yield ends the walk because another process took over its run.
 func (w *walk) yield(err error) error {
 	w.lost(err)
 	return err
 }
 
-// renew renews the Lease until its context ends, or another process has it.
+// renew renews the Lease until its context ends or another process has the Lease.
 func (w *walk) renew(ctx context.Context, c *kube.Cluster) {
 	tick := time.NewTicker(w.limits.renewal())
 	defer tick.Stop()
@@ -74,9 +73,8 @@ func (w *walk) renew(ctx context.Context, c *kube.Cluster) {
 	}
 }
 
-// renewOnce is an error where another process has the Lease. A cluster that does not answer
-// is asked again the next time, and a Lease that was removed with all of the run's objects
-// comes again with the next of them.
+// renewOnce returns an error if another process has the Lease. Failed requests are retried
+// at the next renewal. A removed Lease is created again with the next object.
 func (w *walk) renewOnce(ctx context.Context, c *kube.Cluster) error {
 	h, err := c.GetRunLease(ctx, w.run.ID())
 	switch {
@@ -89,13 +87,13 @@ func (w *walk) renewOnce(ctx context.Context, c *kube.Cluster) error {
 	}
 	failed := err != nil && ctx.Err() == nil && !errors.Is(err, kube.ErrLeaseConflict) // one written meanwhile is read the next time
 	if failed && !w.unrenewed {
-		w.note("%v; %s after the last renewal, another walk may take this one for ended and remove its objects", err, w.limits.lease())
+		w.note("%v; %s after the last renewal, another walk may consider this one dead and remove its objects", err, w.limits.lease())
 	}
 	w.unrenewed = failed
 	return nil
 }
 
-// release gives the Lease back, if the walk still has it.
+// release deletes the Lease if the walk still has it.
 func (w *walk) release(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
 	defer cancel()
@@ -109,18 +107,18 @@ func (w *walk) release(ctx context.Context) error {
 	if w.lostTo() != nil {
 		return nil
 	}
-	return w.reached().DeleteRunLease(ctx, w.run.ID(), w.process.String()) //nolint:wrapcheck // says what it was doing
+	return w.reached().DeleteHold(ctx, w.run.ID(), w.process.String())
 }
 
-// releaseTimeout bounds the removal of a Lease, which ends by itself.
+// releaseTimeout limits the removal of the Lease, which also expires.
 const releaseTimeout = 30 * time.Second
 
-// free says that no other process works on a run: then what the run left may be removed. The
-// error of a live one is an InputError.
+// free returns nil if no other process works on a run: its objects may be removed. The error
+// of a live run is an InputError.
 func (w *walk) free(ctx context.Context, c *kube.Cluster, run string) error {
 	h, err := c.GetRunLease(ctx, run)
 	if err != nil {
-		return fmt.Errorf("see whether run %s is live: %w", run, err)
+		return fmt.Errorf("cannot tell whether run %s is live: %w", run, err)
 	}
 	if h == nil || h.Holder == w.process.String() || w.silent[run] == *h {
 		return nil
@@ -131,14 +129,14 @@ func (w *walk) free(ctx context.Context, c *kube.Cluster, run string) error {
 	if age := w.now().Sub(h.Renewed).Abs(); age < w.limits.lease() {
 		return live(run, *h, w.now())
 	}
-	// Its clock or ours may be wrong: silence counts as far as it was watched.
+	// Clocks may differ: only silence that is watched here counts.
 	w.note("the Lease of run %s is of %s: watching for %s whether it is renewed", run, h.Renewed.Format(time.RFC3339), w.limits.lease())
 	if err := w.wait(ctx, w.limits.lease()); err != nil {
-		return fmt.Errorf("see whether run %s is live: %w", run, err)
+		return fmt.Errorf("cannot tell whether run %s is live: %w", run, err)
 	}
 	again, err := c.GetRunLease(ctx, run)
 	if err != nil {
-		return fmt.Errorf("see whether run %s is live: %w", run, err)
+		return fmt.Errorf("cannot tell whether run %s is live: %w", run, err)
 	}
 	if again != nil && *again != *h {
 		return live(run, *again, w.now())
@@ -147,32 +145,31 @@ func (w *walk) free(ctx context.Context, c *kube.Cluster, run string) error {
 	return nil
 }
 
-// live says that a run is live, and what to do.
+// live is the error for a live run.
 func live(run string, h kube.RunLease, now time.Time) error {
 	p, _ := processIn(h.Holder)
 	return refuse("run %s is live: held by %s pid %d, renewed %s ago; nothing of it was removed. Wait for its end, or use another evidence directory (--evidence)",
 		run, p.host, p.pid, now.Sub(h.Renewed).Round(time.Second))
 }
 
-// unheld refuses to go on beside a run that is live. A cluster that cannot be reached has
-// nothing that could be removed.
+// unheld refuses to continue while a run is live. An unavailable cluster is no error:
+// nothing is removed from it.
 func (w *walk) unheld(ctx context.Context, k leftRun) error {
 	c, err := w.opts.Cluster(ctx)
 	if err != nil {
-		return ctx.Err() //nolint:wrapcheck // the context's own
+		return ctx.Err()
 	}
 	err = w.free(ctx, c.In(k.namespace), k.id)
 	if _, refused := errors.AsType[*InputError](err); refused || apierrors.ReasonForError(err) != "" {
 		return err
 	}
-	return ctx.Err() //nolint:wrapcheck // the context's own
+	return ctx.Err()
 }
 
-// leftRun is a run that was killed, and the namespace that an administrator made for it;
-// empty: it made its own.
+// leftRun is a killed run with its namespace; empty if the run created its own.
 type leftRun struct{ id, namespace string }
 
-// removeLeft removes what killed runs left in the cluster.
+// removeLeft removes the objects of killed runs.
 func (w *walk) removeLeft(ctx context.Context, c *kube.Cluster) error {
 	for _, k := range w.killed {
 		in := c.In(k.namespace)
@@ -180,7 +177,7 @@ func (w *walk) removeLeft(ctx context.Context, c *kube.Cluster) error {
 			return err
 		}
 		if err := (kube.Guest{Cluster: in}).Cleanup(ctx, k.id); err != nil {
-			return fmt.Errorf("remove what run %s left in the cluster when it was killed: %w", k.id, err)
+			return fmt.Errorf("remove the objects of killed run %s: %w", k.id, err)
 		}
 		h, err := in.GetRunLease(ctx, k.id)
 		if err == nil && h != nil {

@@ -15,27 +15,26 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/kube"
 )
 
-// identity is which cluster it is: the UID of its namespace kube-system, and whether its
-// hardware is simulated.
+// identity is the UID of a cluster's namespace kube-system, and whether the cluster's hardware
+// is simulated.
 type identity struct {
 	uid       string
 	simulated bool
-	why       string // from what it is seen that it is simulated, or not
-	unknown   error  // why it cannot be asked
+	why       string // what shows that it is simulated, or not
+	unknown   error  // why the cluster cannot be identified
 }
 
-// differences names what keeps verdicts of one cluster from holding for another. A cluster
-// that is not known is not the same one.
-func (was identity) differences(is identity) []string {
+// differences compares two clusters. An unknown cluster differs from every other.
+func (before identity) differences(after identity) []string {
 	switch {
-	case was.uid == "":
-		return []string{"it is not known which cluster it was of: the run ended before the cluster answered"}
-	case is.unknown != nil:
-		return []string{fmt.Sprintf("which cluster this is cannot be asked: %v", is.unknown)}
-	case was.uid != is.uid:
-		return []string{fmt.Sprintf("cluster: %s was then, %s is now (UID of namespace %s)", was.uid, is.uid, metav1.NamespaceSystem)}
-	case was.simulated != is.simulated:
-		return []string{fmt.Sprintf("%s then, %s now", hardware(was.simulated), hardware(is.simulated))}
+	case before.uid == "":
+		return []string{"unknown cluster: the run ended before the cluster answered"}
+	case after.unknown != nil:
+		return []string{fmt.Sprintf("cannot identify the cluster: %v", after.unknown)}
+	case before.uid != after.uid:
+		return []string{fmt.Sprintf("cluster: %s then, %s now (UID of namespace %s)", before.uid, after.uid, metav1.NamespaceSystem)}
+	case before.simulated != after.simulated:
+		return []string{fmt.Sprintf("%s then, %s now", hardware(before.simulated), hardware(after.simulated))}
 	default:
 		return nil
 	}
@@ -48,20 +47,20 @@ func hardware(simulated bool) string {
 	return "real hardware"
 }
 
-// differentHosts names the hosts behind which there is another machine now. A host whose key
-// is not known is known by its name alone.
-func differentHosts(was, is map[string]string) []string {
+// differentHosts returns the hosts with another SSH host key. A host without a known key is
+// identified by name alone.
+func differentHosts(then, now map[string]string) []string {
 	var out []string
-	for _, name := range slices.Sorted(maps.Keys(is)) {
-		if before := orNothing(was, name); before != is[name] {
-			out = append(out, fmt.Sprintf("SSH host key of %s: %s then, %s now", name, before, is[name]))
+	for _, name := range slices.Sorted(maps.Keys(now)) {
+		if before := orNothing(then, name); before != now[name] {
+			out = append(out, fmt.Sprintf("SSH host key of %s: %s then, %s now", name, before, now[name]))
 		}
 	}
 	return out
 }
 
-// thisCluster asks the cluster which one it is. It removes nothing: whether a run is gone on
-// with is decided by the answer.
+// thisCluster identifies the cluster without removing the objects of killed runs: the
+// identity decides whether a run is resumed.
 func (w *walk) thisCluster(ctx context.Context) identity {
 	c, err := w.opts.Cluster(ctx)
 	if err != nil {
@@ -71,18 +70,18 @@ func (w *walk) thisCluster(ctx context.Context) identity {
 }
 
 func identityOf(ctx context.Context, c *kube.Cluster) identity {
-	seen, err := lookAt(ctx, c)
+	observed, err := observeIdentity(ctx, c)
 	if err != nil {
 		return identity{unknown: err}
 	}
-	return seen.identity()
+	return observed.identity()
 }
 
-// Identity is what a run keeps of what a cluster is: the raw output of its observation.
+// Identity is the raw output of the observation that identifies a cluster.
 type Identity struct {
 	// Namespace is kube-system, whose UID is the cluster's.
 	Namespace corev1.Namespace `json:"namespace"`
-	// Nodes are all, by name and annotations.
+	// Nodes are all nodes, with name and annotations.
 	Nodes []corev1.Node `json:"nodes"`
 }
 
@@ -97,27 +96,26 @@ func (i Identity) identity() identity {
 	return identity{uid: string(i.Namespace.UID), simulated: simulated, why: why}
 }
 
-// Observation is what is kept of an identity that was seen at that time.
+// Observation is the observation of an identity.
 func (i Identity) Observation(at time.Time) (check.Observation, error) {
 	raw, err := json.MarshalIndent(i, "", " ")
 	if err != nil {
-		return check.Observation{}, fmt.Errorf("keep which cluster it is: %w", err)
+		return check.Observation{}, fmt.Errorf("encode the identity of the cluster: %w", err)
 	}
 	return check.Observation{
 		Check: IdentityCheck, Kind: identityKind, Target: string(i.Namespace.UID), Command: "GET namespaces/" + metav1.NamespaceSystem + ", nodes", At: at, Raw: raw,
 	}, nil
 }
 
-// identityIn reads one back.
 func identityIn(o check.Observation) (Identity, error) {
 	var i Identity
 	if err := json.Unmarshal(o.Raw, &i); err != nil {
-		return i, fmt.Errorf("read observation %s: %w", o.ID, err)
+		return i, fmt.Errorf("cannot read observation %s: %w", o.ID, err)
 	}
 	return i, nil
 }
 
-func lookAt(ctx context.Context, c *kube.Cluster) (Identity, error) {
+func observeIdentity(ctx context.Context, c *kube.Cluster) (Identity, error) {
 	ns, err := c.Client.CoreV1().Namespaces().Get(ctx, metav1.NamespaceSystem, metav1.GetOptions{})
 	if err != nil {
 		return Identity{}, fmt.Errorf("get namespace %s: %w", metav1.NamespaceSystem, err)
@@ -127,7 +125,7 @@ func lookAt(ctx context.Context, c *kube.Cluster) (Identity, error) {
 	}
 	nodes, err := c.Client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
 	if err != nil {
-		return Identity{}, fmt.Errorf("look whether the nodes are simulated: list nodes: %w", err)
+		return Identity{}, fmt.Errorf("list nodes: %w", err)
 	}
 	out := Identity{Namespace: corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns.Name, UID: ns.UID, CreationTimestamp: ns.CreationTimestamp}}, Nodes: []corev1.Node{}}
 	for _, n := range nodes.Items {

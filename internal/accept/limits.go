@@ -15,12 +15,11 @@ import (
 //go:embed limits.yaml
 var limitsFile []byte
 
-// limits bound the reuse of verdicts, and the silence after which a run is not live.
+// limits are the maximum age of reused verdicts and the times of a run's Lease.
 type limits struct {
-	// MaxAge of a verdict that is kept, in hours.
+	// MaxAge of a kept verdict, in hours.
 	MaxAge profile.Figure `yaml:"maxAge"`
-	// Lease is how long a renewal of a run's Lease counts, Renewal after what time it is
-	// renewed, both in seconds.
+	// Lease is the duration of a run's Lease, Renewal its renewal interval, in seconds.
 	Lease   profile.Figure `yaml:"lease"`
 	Renewal profile.Figure `yaml:"renewal"`
 }
@@ -33,13 +32,13 @@ func (l limits) renewal() time.Duration {
 	return time.Duration(l.Renewal.Value * float64(time.Second))
 }
 
-// loadLimits reads what is embedded.
+// loadLimits reads the embedded file.
 var loadLimits = sync.OnceValues(func() (limits, error) {
 	var l limits
 	dec := yaml.NewDecoder(bytes.NewReader(limitsFile))
 	dec.KnownFields(true)
 	if err := dec.Decode(&l); err != nil {
-		return limits{}, fmt.Errorf("read limits.yaml: %w", err)
+		return limits{}, fmt.Errorf("cannot read limits.yaml: %w", err)
 	}
 	for _, f := range []struct {
 		name, unit string

@@ -9,15 +9,15 @@ import (
 	"github.com/firstlight/firstlight/internal/plan"
 )
 
-// Report is what accept says at the end; its JSON is the -o json object.
+// Report is the result of a walk; its JSON is the -o json object.
 type Report struct {
 	Run       string        `json:"run"`
 	Verdict   check.Verdict `json:"verdict"`
 	Simulated bool          `json:"simulated"`
 	Site      string        `json:"site"`
 	Profile   string        `json:"profile"`
-	// NarrowedBy are the reasons why the verdict is not of the whole playbook on this
-	// cluster at one time; empty where it is.
+	// NarrowedBy are the reasons why the verdict does not cover the whole playbook on this
+	// cluster at one time.
 	NarrowedBy []string `json:"narrowedBy,omitempty"`
 	// Evidence is the run's directory.
 	Evidence    string   `json:"evidence"`
@@ -31,7 +31,7 @@ type Gate struct {
 	Gate    string        `json:"gate"`
 	Verdict check.Verdict `json:"verdict"`
 	Reason  string        `json:"reason"`
-	// Recommended: the verdict is no part of the run's.
+	// Recommended: the verdict does not count for the run.
 	Recommended bool `json:"recommended,omitempty"`
 	// Started is absent for a gate that was not observed.
 	Started time.Time `json:"started,omitzero"`
@@ -39,7 +39,7 @@ type Gate struct {
 	Duration float64 `json:"duration"`
 	// KeptFrom is the earlier run that reached this verdict.
 	KeptFrom string `json:"keptFrom,omitempty"`
-	// Lowered are demands that the site has set below the floor.
+	// Lowered are demands that the site sets below the minimum.
 	Lowered  []string        `json:"lowered,omitempty"`
 	Figures  []check.Figure  `json:"figures"`
 	Findings []check.Finding `json:"findings"`
@@ -75,7 +75,7 @@ func (w *walk) report(p plan.Plan, outcome plan.Outcome) Report {
 	return r
 }
 
-// GateOf is the row of one result. Lists are never null.
+// gateOf is the row of one result. Lists are never null.
 func gateOf(res plan.Result) Gate {
 	g := Gate{
 		Gate: res.Step, Verdict: res.Verdict, Reason: res.Reason, Started: res.Started,
@@ -87,7 +87,7 @@ func gateOf(res plan.Result) Gate {
 	return g
 }
 
-// ReportOf is the report of a run that is on disk.
+// ReportOf is the report of a stored run.
 func ReportOf(b *evidence.Bundle) Report {
 	v := b.Summary()
 	r := Report{

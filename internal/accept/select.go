@@ -15,17 +15,17 @@ import (
 	"github.com/firstlight/firstlight/internal/site"
 )
 
-// InputError is a request that can't be carried out as it was made.
+// InputError is an invalid request.
 type InputError struct{ Reason string }
 
-// Error says why, and what to do.
+// Error returns the reason with the remedy.
 func (e *InputError) Error() string { return e.Reason }
 
 func refuse(format string, args ...any) error {
 	return &InputError{Reason: fmt.Sprintf(format, args...)}
 }
 
-// open makes or reopens the run that this walk writes.
+// open creates or reopens the run of this walk.
 func (w *walk) open(ctx context.Context) error {
 	path, err := w.toResume(ctx)
 	if err != nil {
@@ -37,14 +37,14 @@ func (w *walk) open(ctx context.Context) error {
 	return w.create(ctx)
 }
 
-// toResume is the run to go on with; empty for a new one.
+// toResume is the run to resume; empty for a new run.
 func (w *walk) toResume(ctx context.Context) (string, error) {
 	o := w.opts
 	switch {
 	case o.Resume == "latest":
 		path, ok, err := w.unfinished()
 		if err == nil && !ok {
-			return "", refuse("there is no unfinished run in %s to resume: start one without --resume", o.EvidenceDir)
+			return "", refuse("unfinished run not found in %s: start a new run without --resume", o.EvidenceDir)
 		}
 		if err != nil {
 			return "", err
@@ -53,7 +53,7 @@ func (w *walk) toResume(ctx context.Context) (string, error) {
 	case o.Resume != "":
 		path := filepath.Join(o.EvidenceDir, o.Resume)
 		if _, err := os.Stat(path); err != nil {
-			return "", refuse("there is no run %s in %s", o.Resume, o.EvidenceDir)
+			return "", refuse("run %s not found in %s", o.Resume, o.EvidenceDir)
 		}
 		return path, errors.Join(w.resumable(ctx, path), w.unheld(ctx, w.leftBy(path)))
 	}
@@ -72,19 +72,19 @@ func (w *walk) toResume(ctx context.Context) (string, error) {
 		w.note("run %s is unfinished, but not resumed: %v", filepath.Base(path), err)
 	}
 	w.killed = append(w.killed, w.leftBy(path))
-	return "", ctx.Err() //nolint:wrapcheck // the context's own
+	return "", ctx.Err()
 }
 
-// unfinished is the newest run of this directory, if it was killed.
+// unfinished is the newest run of the evidence directory, if it was killed.
 func (w *walk) unfinished() (path string, ok bool, err error) {
 	left, err := evidence.Unfinished(w.opts.EvidenceDir, w.now())
 	for _, reason := range left.PassedOver {
 		w.note("%s", reason)
 	}
-	return left.Path, left.Path != "", err //nolint:wrapcheck // says what it was doing
+	return left.Path, left.Path != "", err
 }
 
-// leftBy is where the run at path left what it created.
+// leftBy is the namespace of a run's objects.
 func (w *walk) leftBy(path string) leftRun {
 	k := leftRun{id: filepath.Base(path), namespace: w.opts.Namespace}
 	if b, err := evidence.Load(path); err == nil {
@@ -93,27 +93,27 @@ func (w *walk) leftBy(path string) leftRun {
 	return k
 }
 
-// whole refuses a look at one check alone: who asks for a whole walk did not ask for that.
+// whole refuses a run of one check alone, which is not resumed without its name.
 func (w *walk) whole(path string) error {
 	b, err := evidence.Load(path)
 	if err != nil {
-		return err //nolint:wrapcheck // says what it was doing
+		return err
 	}
 	if b.Header.Only != "" {
-		return refuse("run %s is of %s alone: go on with it by --resume %s", b.Header.Run, b.Header.Only, b.Header.Run)
+		return refuse("run %s is of %s alone: resume it with --resume %s", b.Header.Run, b.Header.Only, b.Header.Run)
 	}
 	return nil
 }
 
-// resumable refuses a run whose verdicts do not hold for what is asked now. The checks that
-// it includes are its own, but one that we were told to include must be among them.
+// resumable refuses a run whose verdicts are not valid for this walk. The run keeps its own
+// included checks, which must have those of the options.
 func (w *walk) resumable(ctx context.Context, path string) error {
 	b, err := evidence.Load(path)
 	if err != nil {
-		return err //nolint:wrapcheck // says what it was doing
+		return err
 	}
 	if b.Header.Run != filepath.Base(path) {
-		return refuse("%s is run %s by its run.json", path, b.Header.Run)
+		return refuse("%s has run.json of run %s", path, b.Header.Run)
 	}
 	if evidence.Ahead(b.Header.Run, w.now()) {
 		return refuse("run %s is of a time in the future", b.Header.Run)
@@ -136,7 +136,7 @@ func (w *walk) resumable(ctx context.Context, path string) error {
 	}
 	order, err := p.Order()
 	if err != nil {
-		return err //nolint:wrapcheck // says what is wrong with the plan
+		return err
 	}
 	var steps []string
 	for _, s := range b.Plan.Steps {
@@ -145,8 +145,7 @@ func (w *walk) resumable(ctx context.Context, path string) error {
 	return w.holds(ctx, b, steps, order)
 }
 
-// holds refuses a run whose verdicts of these steps do not hold for what is asked now, which
-// would be decided by the checks of order.
+// holds refuses a run whose verdicts of these steps are not valid for the checks of order.
 func (w *walk) holds(ctx context.Context, b *evidence.Bundle, steps []string, order []plan.Step) error {
 	then, err := demandOf(b, steps)
 	if err != nil {
@@ -165,20 +164,20 @@ func (w *walk) holds(ctx context.Context, b *evidence.Bundle, steps []string, or
 		return err
 	}
 	if found := differences(ctx, then, now, l); len(found) > 0 {
-		return refuse("what run %s has shown does not hold for this walk: %s", b.Header.Run, strings.Join(found, "; "))
+		return refuse("the verdicts of run %s are not valid for this walk: %s", b.Header.Run, strings.Join(found, "; "))
 	}
 	return nil
 }
 
-// Used are the site and the profile that a run was judged against.
+// Used returns the site and the profile that a run was judged against.
 func Used(b *evidence.Bundle) (*site.Site, *profile.Profile, error) {
 	p, err := profile.Parse("profile of run "+b.Header.Run, b.Profile)
 	if err != nil {
-		return nil, nil, err //nolint:wrapcheck // names the run
+		return nil, nil, err
 	}
 	s, err := site.ParseWith("site of run "+b.Header.Run, b.Site, p)
 	if err != nil {
-		return nil, nil, err //nolint:wrapcheck // names the run
+		return nil, nil, err
 	}
 	return s, p, nil
 }
@@ -226,13 +225,13 @@ func (w *walk) create(ctx context.Context) error {
 	return nil
 }
 
-// before finds the run whose verdicts a walk --from a gate keeps, and for which
-// gates: the newest finished one of this site that walked the whole playbook.
+// before returns the run whose verdicts a walk --from a gate keeps, and the gates to keep:
+// the newest finished run of this site with the whole playbook.
 func (w *walk) before(ctx context.Context, p plan.Plan) (*evidence.Bundle, []string, error) {
 	o := w.opts
 	order, err := p.Order()
 	if err != nil {
-		return nil, nil, err //nolint:wrapcheck // says what is wrong with the plan
+		return nil, nil, err
 	}
 	i := slices.IndexFunc(order, func(s plan.Step) bool { return s.Name() == o.From })
 	if i <= 0 {
@@ -244,11 +243,11 @@ func (w *walk) before(ctx context.Context, p plan.Plan) (*evidence.Bundle, []str
 	}
 	ids, err := evidence.List(o.EvidenceDir)
 	if err != nil {
-		return nil, nil, err //nolint:wrapcheck // says what it was doing
+		return nil, nil, err
 	}
 	here, err := evidence.BegunIn(o.EvidenceDir)
 	if err != nil {
-		return nil, nil, err //nolint:wrapcheck // says what it was doing
+		return nil, nil, err
 	}
 	for _, id := range slices.Backward(ids) {
 		if why := here.Refuse(id, w.now()); why != "" {
@@ -261,15 +260,15 @@ func (w *walk) before(ctx context.Context, p plan.Plan) (*evidence.Bundle, []str
 			continue // not a run to keep verdicts from
 		}
 		if err := w.holds(ctx, b, keep, order[:i]); err != nil {
-			w.note("run %s is passed over: %v", id, err)
+			w.note("run %s is skipped: %v", id, err)
 			continue
 		}
 		return b, keep, nil
 	}
-	return nil, nil, refuse("--from %s keeps the verdicts of an earlier run of this site, and %s has none: walk the whole playbook first, or look at this gate alone with --only %s", o.From, o.EvidenceDir, o.From)
+	return nil, nil, refuse("--from %s keeps the verdicts of an earlier run of this site, and %s has none: walk the whole playbook first, or run this gate alone with --only %s", o.From, o.EvidenceDir, o.From)
 }
 
-// walks says that a plan has all these steps.
+// walks reports whether a plan has all these steps.
 func walks(p evidence.PlanFile, steps []string) bool {
 	for _, name := range steps {
 		if !slices.ContainsFunc(p.Steps, func(s evidence.PlanStep) bool { return s.Name == name }) {

@@ -13,7 +13,7 @@ type Row struct {
 	Name   string
 	State  State
 	Detail string
-	// Since is when it began running; Took is how long it ran, once it has ended.
+	// Since is the start of running, Took the duration after its end.
 	Since time.Time
 	Took  time.Duration
 }
@@ -23,7 +23,7 @@ type Options struct {
 	// Live redraws in place; for terminals only.
 	Live  bool
 	Color bool
-	// Width in columns, asked at each redraw; 80 when nil or 0.
+	// Width in columns, called at each redraw; 80 if nil or 0.
 	Width func() int
 	Clock func() time.Time
 }
@@ -50,7 +50,7 @@ type group struct {
 
 const (
 	redraw     = 120 * time.Millisecond
-	plainEvery = 10 * time.Second // between plain lines of one row that only makes progress
+	plainEvery = 10 * time.Second // between two progress lines of one row
 )
 
 // New returns a Board that draws to out until Close.
@@ -64,9 +64,6 @@ func New(out io.Writer, opts Options) *Board {
 	}
 	return b
 }
-
-// Style is what the board paints with.
-func (b *Board) Style() Style { return b.style }
 
 func (b *Board) loop() {
 	ticker := time.NewTicker(redraw)
@@ -84,8 +81,7 @@ func (b *Board) loop() {
 	}
 }
 
-// Set changes or adds a row. In plain mode a change of state is printed, and
-// progress now and then.
+// Set changes or adds a row. In plain mode it prints changes of state.
 func (b *Board) Set(title, name string, state State, detail string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -105,7 +101,7 @@ func (b *Board) Set(title, name string, state State, detail string) {
 	}
 }
 
-// Progress changes only the detail of a row.
+// Progress changes the detail of a row. In plain mode it prints a line every plainEvery.
 func (b *Board) Progress(title, name, detail string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -118,7 +114,7 @@ func (b *Board) Progress(title, name, detail string) {
 	}
 }
 
-// Fold hides a group's rows that have ended well.
+// Fold hides the done rows of a group.
 func (b *Board) Fold(title string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -134,7 +130,7 @@ func (b *Board) Log(format string, args ...any) {
 	b.draw()
 }
 
-// Close draws a last time and stops.
+// Close draws the board a last time and stops it.
 func (b *Board) Close() {
 	close(b.done)
 	b.ended.Wait()
@@ -247,7 +243,7 @@ func cut(s string, n int) string {
 	return string(runes[:n-1]) + "…"
 }
 
-// Seconds writes a time span as people read it: "0.4s", "12.3s", "7m 30s".
+// Seconds formats a duration: "0.4s", "12.3s", "7m 30s".
 func Seconds(d time.Duration) string {
 	if d < time.Minute {
 		return fmt.Sprintf("%.1fs", d.Seconds())

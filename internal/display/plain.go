@@ -10,15 +10,14 @@ import (
 	"unicode/utf8"
 )
 
-// Escape shows what commands a terminal as it is written in Go: `\x1b`. Line feeds and
-// tabs stay.
+// Escape writes control characters as in Go source: `\x1b`. Line feeds and tabs are kept.
 func Escape(s string) string { return escape(s, false, quoted) }
 
-// Plain is a writer that escapes what others wrote, and lets our own colours through
-// where there are any.
+// Plain is a writer that escapes control characters, except the color codes of Style if
+// colour is set.
 func Plain(w io.Writer, colour bool) io.Writer { return &plain{out: w, colour: colour, as: quoted} }
 
-// PlainJSON is Plain for JSON, which stays the same document.
+// PlainJSON escapes control characters in JSON without changing the document.
 func PlainJSON(w io.Writer) io.Writer { return &plain{out: w, as: quotedJSON} }
 
 type plain struct {
@@ -30,7 +29,7 @@ type plain struct {
 // Write implements io.Writer.
 func (p *plain) Write(data []byte) (int, error) {
 	if _, err := io.WriteString(p.out, escape(string(data), p.colour, p.as)); err != nil {
-		return 0, err //nolint:wrapcheck // the stream's own error
+		return 0, err
 	}
 	return len(data), nil
 }
@@ -75,7 +74,7 @@ func odd(r rune) bool {
 	return r != '\n' && r != '\t' && !unicode.IsPrint(r) && !unicode.Is(unicode.Zs, r) || r == utf8.RuneError
 }
 
-// ours is the length of a colour of ours that s begins with.
+// ours is the length of the color code of Style at the start of s.
 func ours(s string) int {
 	for _, code := range []string{reset, bold, dim, red, green, yellow, cyan} {
 		if strings.HasPrefix(s, code) {

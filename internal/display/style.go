@@ -1,6 +1,6 @@
 package display
 
-// State is how far a row is.
+// State is the state of a row.
 type State string
 
 // The states.
@@ -34,10 +34,10 @@ func (s Style) paint(code, text string) string {
 	return code + text + reset
 }
 
-// Bold paints what stands out.
+// Bold emphasizes text.
 func (s Style) Bold(text string) string { return s.paint(bold, text) }
 
-// Dim paints what matters less.
+// Dim de-emphasizes text.
 func (s Style) Dim(text string) string { return s.paint(dim, text) }
 
 // State paints text in the colour of a state.
@@ -58,7 +58,7 @@ func (s Style) State(st State, text string) string {
 	}
 }
 
-// Mark is one character for a state.
+// Mark is a one-character symbol of a state; frame animates running rows.
 func (s Style) Mark(st State, frame int) string {
 	frames := []string{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"}
 	marks := map[State]string{Done: "✓", Failed: "✗", Unknown: "?", Blocked: "■", Skipped: "–", Waiting: "·"}

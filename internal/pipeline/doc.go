@@ -1,13 +1,11 @@
-// Package pipeline is the canonical validation of a GPU cluster: which steps there
-// are for an intent, what each needs, claims and proves, and in which order they can
-// be taken on the GPUs that there are.
+// Package pipeline plans the canonical validation of a GPU cluster: the steps of an intent,
+// what each needs, claims and proves, and an order that is possible on the available GPUs.
 //
 //	steps.yaml  the steps, as data
-//	step        what a step is
-//	load        reading them, strictly
-//	prove       whether an order is possible on a number of GPUs
-//	order       the order that is
+//	step        the type of a step
+//	load        strict reading of the steps
+//	prove       checks whether an order is possible on a number of GPUs
+//	order       derives an order
 //
-// The planner does no I/O: what a step does is elsewhere. An order is proved, also one
-// that somebody asked for, before anything is run.
+// The planner does no I/O. Every order, derived or requested, is proved before a step runs.
 package pipeline

@@ -7,22 +7,21 @@ import (
 	"strings"
 )
 
-// ErrImpossible marks an order that can't be taken on the GPUs that there are.
+// ErrImpossible marks an order that is impossible on the available GPUs.
 var ErrImpossible = errors.New("impossible on these GPUs")
 
-// Order is the steps of an intent, in an order that was proved possible.
+// Order is the steps of an intent in an order that was proved possible.
 type Order struct {
 	Intent Intent `json:"intent"`
-	// GPUs is on how many.
+	// GPUs is the number of GPUs that the order was proved for.
 	GPUs  int    `json:"gpus"`
 	Steps []Step `json:"steps"`
-	// Moved are the obstacles of the order in which the steps are declared: why this one
-	// is another.
+	// Moved has the obstacles of the declared order; empty if it is this order.
 	Moved []Obstacle `json:"moved,omitempty"`
 }
 
-// Needs are those of a step that the order has, with those that need not have passed
-// marked so.
+// Needs returns the needs of a step that are in the order, with a mark on those that need
+// not pass.
 func (o Order) Needs(s Step) []string {
 	var out []string
 	for _, need := range s.Needs {
@@ -37,7 +36,7 @@ func (o Order) Needs(s Step) []string {
 	return out
 }
 
-// Of are the steps of an intent, as they are declared.
+// Of returns the steps of an intent in declared order.
 func Of(steps []Step, intent Intent) []Step {
 	var out []Step
 	for _, s := range steps {
@@ -48,17 +47,16 @@ func Of(steps []Step, intent Intent) []Step {
 	return out
 }
 
-// Derive finds the first order that is possible on a number of GPUs: of those that
-// heed needs, the nearest to the order in which the steps are declared. When none is,
-// the error says what is in the way of each step, in the order that comes furthest.
+// Derive returns the possible order that is nearest to the declared order. If no order is
+// possible, the error has the obstacles of the order with the fewest.
 func Derive(steps []Step, intent Intent, total int) (Order, error) {
 	own := Of(steps, intent)
 	if len(own) == 0 {
-		return Order{}, fmt.Errorf("no step is for the intent %q", intent)
+		return Order{}, fmt.Errorf("no steps for the intent %q", intent)
 	}
-	order, furthest := search(nil, own, total)
+	order, closest := search(nil, own, total)
 	if order == nil {
-		return Order{}, impossible(Prove(furthest, total))
+		return Order{}, impossible(Prove(closest, total))
 	}
 	return Order{Intent: intent, GPUs: total, Steps: order, Moved: Prove(own, total)}, nil
 }
@@ -76,18 +74,17 @@ func OrderFor(intent Intent, gpus int, names []string) (Order, error) {
 	return Derive(steps, intent, gpus)
 }
 
-// Asked proves the order that somebody asked for; it has to have exactly the steps of
-// the intent.
+// Asked proves a requested order. It must have exactly the steps of the intent.
 func Asked(steps []Step, intent Intent, total int, names []string) (Order, error) {
 	own := Of(steps, intent)
 	var order []Step
 	for _, name := range names {
 		i := slices.IndexFunc(own, func(s Step) bool { return s.Name == name })
 		if i < 0 {
-			return Order{}, fmt.Errorf("the intent %s has no step %q: there are %s", intent, name, strings.Join(namesOf(own), ", "))
+			return Order{}, fmt.Errorf("the intent %s has no step %q: want one of %s", intent, name, strings.Join(namesOf(own), ", "))
 		}
 		if slices.ContainsFunc(order, func(s Step) bool { return s.Name == name }) {
-			return Order{}, fmt.Errorf("step %s is asked for twice", name)
+			return Order{}, fmt.Errorf("duplicate step %s", name)
 		}
 		order = append(order, own[i])
 	}
@@ -102,10 +99,10 @@ func Asked(steps []Step, intent Intent, total int, names []string) (Order, error
 	return Order{Intent: intent, GPUs: total, Steps: order}, nil
 }
 
-// search goes on from steps that are possible with those that are left, in declared
-// order, and comes back from where nothing goes on. It returns the whole order; else
-// nil and, of those tried, what came furthest, with the rest behind it.
-func search(taken, left []Step, total int) (whole, furthest []Step) {
+// search extends a possible order with the steps that are left, in declared order, with
+// backtracking. It returns the whole order, or nil and the attempt with the fewest
+// obstacles.
+func search(taken, left []Step, total int) (whole, closest []Step) {
 	if len(left) == 0 {
 		return taken, nil
 	}
@@ -115,17 +112,17 @@ func search(taken, left []Step, total int) (whole, furthest []Step) {
 		}
 		next := append(taken[:len(taken):len(taken)], s)
 		rest := slices.Delete(slices.Clone(left), i, i+1)
-		far := append(next[:len(next):len(next)], rest...)
+		attempt := append(next[:len(next):len(next)], rest...)
 		if len(Prove(next, total)) == 0 {
-			if whole, far = search(next, rest, total); whole != nil {
+			if whole, attempt = search(next, rest, total); whole != nil {
 				return whole, nil
 			}
 		}
-		if furthest == nil || len(Prove(far, total)) < len(Prove(furthest, total)) {
-			furthest = far
+		if closest == nil || len(Prove(attempt, total)) < len(Prove(closest, total)) {
+			closest = attempt
 		}
 	}
-	return nil, furthest
+	return nil, closest
 }
 
 func impossible(obstacles []Obstacle) error {

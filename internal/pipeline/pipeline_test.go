@@ -35,7 +35,7 @@ func TestDerive(t *testing.T) {
 		// early: the intent test is declared before conformance.
 		early bool
 		want  string
-		// moved is said of the order in which the steps are declared.
+		// moved is the first obstacle of the declared order.
 		moved string
 	}{
 		{pipeline.Conformance, 1, false, "snapshot resources autoscaling health conformance artifacts", ""},
@@ -45,9 +45,9 @@ func TestDerive(t *testing.T) {
 		{pipeline.Inference, 8, true, "snapshot resources autoscaling health intent conformance artifacts", ""},
 		{
 			pipeline.Inference, 1, true, "snapshot resources autoscaling health conformance intent artifacts",
-			"step conformance can't come after intent: its check dra_support takes 1 GPU, and of 1 GPU 0 are free, as intent holds the rest until the end",
+			"step conformance cannot come after intent: its check dra_support takes 1 GPU, and of 1 GPU 0 are free, since intent holds the rest until the end",
 		},
-		{pipeline.Training, 1, true, "snapshot resources autoscaling health conformance intent artifacts", "step conformance can't come after intent"},
+		{pipeline.Training, 1, true, "snapshot resources autoscaling health conformance intent artifacts", "step conformance cannot come after intent"},
 	} {
 		t.Run(fmt.Sprintf("%s on %d early %v", tt.intent, tt.gpus, tt.early), func(t *testing.T) {
 			t.Parallel()
@@ -86,7 +86,7 @@ func early(steps []pipeline.Step) []pipeline.Step {
 func TestNoOrder(t *testing.T) {
 	t.Parallel()
 	if _, err := pipeline.Derive(steps(t), pipeline.Conformance, 0); !errors.Is(err, pipeline.ErrImpossible) ||
-		!strings.Contains(err.Error(), "step conformance can't be taken: its check dra_support takes 1 GPU, and there are 0 GPUs") {
+		!strings.Contains(err.Error(), "step conformance cannot run: its check dra_support takes 1 GPU, and there are 0 GPUs") {
 		t.Errorf("without a GPU: %v", err)
 	}
 	two := []pipeline.Step{
@@ -106,12 +106,12 @@ func TestAsked(t *testing.T) {
 	right := "snapshot resources autoscaling health conformance intent artifacts"
 	for name, tt := range map[string]struct{ order, says string }{
 		"possible":           {right, ""},
-		"wrong on one GPU":   {"snapshot resources autoscaling health intent conformance artifacts", "step conformance can't come after intent: its check dra_support takes 1 GPU, and of 1 GPU 0 are free"},
+		"wrong on one GPU":   {"snapshot resources autoscaling health intent conformance artifacts", "step conformance cannot come after intent: its check dra_support takes 1 GPU, and of 1 GPU 0 are free"},
 		"before its needs":   {"resources snapshot autoscaling health conformance intent artifacts", "step resources needs snapshot, which does not come before it"},
 		"artifacts too soon": {"snapshot resources autoscaling health artifacts conformance intent", "step artifacts needs conformance"},
 		"one is missing":     {"snapshot resources autoscaling health conformance artifacts", "step intent is missing"},
-		"one twice":          {right + " health", "step health is asked for twice"},
-		"no such step":       {right + " burn-in", `has no step "burn-in": there are snapshot, resources`},
+		"one twice":          {right + " health", "duplicate step health"},
+		"no such step":       {right + " burn-in", `has no step "burn-in": want one of snapshot, resources`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -129,8 +129,7 @@ func TestAsked(t *testing.T) {
 	}
 }
 
-// Whatever is claimed and held, an order that is derived is possible, and none is
-// refused that any permutation would be.
+// A derived order is possible, and an order is found if any permutation is possible.
 func TestDeriveFindsAny(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(400) {

@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-// Obstacle is why an order is not possible.
+// Obstacle is a reason why an order is impossible.
 type Obstacle struct {
 	Step string `json:"step"`
-	// Check is the one that lacks GPUs; empty where it is not about GPUs.
+	// Check lacks GPUs; empty for a missing step.
 	Check string `json:"check,omitempty"`
-	// Wants, Free and GPUs are GPUs: that it takes, that are left for it, and in all.
+	// Wants, Free and GPUs count the claimed, the free and all GPUs.
 	Wants int `json:"wants,omitempty"`
 	Free  int `json:"free,omitempty"`
 	GPUs  int `json:"gpus,omitempty"`
-	// Holders are the steps before it that hold the others.
+	// Holders are the earlier steps that hold GPUs.
 	Holders []string `json:"holders,omitempty"`
-	// Missing is a step that it needs and that does not come before it.
+	// Missing is a needed step that does not come before it.
 	Missing string `json:"missing,omitempty"`
 }
 
@@ -26,14 +26,14 @@ func (o Obstacle) String() string {
 	case o.Missing != "":
 		return fmt.Sprintf("step %s needs %s, which does not come before it", o.Step, o.Missing)
 	case len(o.Holders) > 0:
-		return fmt.Sprintf("step %s can't come after %s: its check %s takes %s, and of %s %d %s free, as %s holds the rest until the end",
+		return fmt.Sprintf("step %s cannot come after %s: its check %s takes %s, and of %s %d %s free, since %s holds the rest until the end",
 			o.Step, strings.Join(o.Holders, ", "), o.Check, Count(o.Wants), Count(o.GPUs), o.Free, be(o.Free), strings.Join(o.Holders, ", "))
 	default:
-		return fmt.Sprintf("step %s can't be taken: its check %s takes %s, and there %s %s", o.Step, o.Check, Count(o.Wants), be(o.GPUs), Count(o.GPUs))
+		return fmt.Sprintf("step %s cannot run: its check %s takes %s, and there %s %s", o.Step, o.Check, Count(o.Wants), be(o.GPUs), Count(o.GPUs))
 	}
 }
 
-// Count is a number of GPUs in words.
+// Count formats a number of GPUs: "1 GPU", "2 GPUs".
 func Count(n int) string {
 	if n == 1 {
 		return "1 GPU"
@@ -48,9 +48,8 @@ func be(n int) string {
 	return "are"
 }
 
-// Prove says what keeps steps from being taken in this order on a number of GPUs:
-// nothing, when it is possible. needs outside the steps do not count: another intent
-// has them.
+// Prove returns the obstacles of an order on a number of GPUs; none if it is possible.
+// Needs outside the order are ignored: another intent has them.
 func Prove(order []Step, total int) []Obstacle {
 	var out []Obstacle
 	free, before := total, map[string]bool{}

@@ -30,22 +30,22 @@ func ParseIntent(name string) (Intent, error) {
 	return "", fmt.Errorf("unknown intent %q: want one of %s", name, strings.Join(all, ", "))
 }
 
-// The ways to a GPU: a claim of dynamic resource allocation, or a device plugin's
-// extended resource.
+// How a step claims GPUs: by dynamic resource allocation, or as the extended resource of a
+// device plugin.
 const (
 	DRA          = "dra"
 	DevicePlugin = "device-plugin"
 )
 
-// Claim is GPUs that a step takes.
+// Claim is GPUs that a check of a step uses.
 type Claim struct {
-	// Check of the step that takes them: those of one step are taken one after the other.
+	// Check of the step. The checks of a step run one after the other.
 	Check string `yaml:"check" json:"check"`
-	// GPUs that it takes at one time, from 1.
+	// GPUs in use at one time, at least 1.
 	GPUs int `yaml:"gpus" json:"gpus"`
 	// Through is DRA or DevicePlugin.
 	Through string `yaml:"through" json:"through"`
-	// Holds says that they are not given back before the pipeline ends.
+	// Holds: the GPUs are released at the end of the pipeline.
 	Holds bool `yaml:"holds" json:"holds,omitempty"`
 }
 
@@ -53,9 +53,9 @@ type Claim struct {
 type Step struct {
 	Name  string `yaml:"name" json:"name"`
 	Title string `yaml:"title" json:"title"`
-	// For are the intents that have it; none: all.
+	// For are the intents that have the step; empty: all.
 	For []Intent `yaml:"for" json:"for,omitempty"`
-	// Needs are the steps that come before it, of those that the intent has.
+	// Needs are the steps that must run before it, if the intent has them.
 	Needs []string `yaml:"needs" json:"needs,omitempty"`
 	// ContinueOnFailure are those of Needs that may fail.
 	ContinueOnFailure []string `yaml:"continueOnFailure" json:"continueOnFailure,omitempty"`
@@ -65,7 +65,7 @@ type Step struct {
 	Because string `yaml:"because" json:"because"`
 }
 
-// Most is the most GPUs that the step takes at one time, and the check that does.
+// Most returns the most GPUs in use at one time, and their check.
 func (s Step) Most() (gpus int, check string) {
 	held := s.Held()
 	for _, c := range s.Claims {
@@ -80,7 +80,7 @@ func (s Step) Most() (gpus int, check string) {
 	return gpus, check
 }
 
-// Held are the GPUs that it does not give back.
+// Held counts the GPUs that the step holds until the end.
 func (s Step) Held() int {
 	n := 0
 	for _, c := range s.Claims {

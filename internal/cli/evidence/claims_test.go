@@ -253,7 +253,7 @@ func TestForgedClaims(t *testing.T) {
 			dir := simulatedRun(t)
 			f.change(t, dir)
 			reseal(t, dir)
-			forgeryRefused(t, dir, private, "claims: "+f.want, "the run contradicts what it observed: "+f.want)
+			forgeryRefused(t, dir, private, "claims: "+f.want, "the run contradicts its observations: "+f.want)
 		})
 	}
 }

@@ -40,7 +40,7 @@ func planOf(b *evidence.Bundle) (evidence.Derived, error) {
 			d.Problems = append(d.Problems, evidence.PlanProblem{Message: fmt.Sprintf("the plan is %q, the command makes %q", b.Plan.Name, schedule.PlanName)})
 		}
 		if !b.Header.Simulated {
-			d.Contradictions = append(d.Contradictions, evidence.Contradiction{Field: "simulated", Message: "run.json has false, but a test of recipes has no hardware"})
+			d.Contradictions = append(d.Contradictions, evidence.Contradiction{Field: "simulated", Message: "run.json says false, but a test of recipes has no hardware"})
 		}
 		return d, nil
 	}
@@ -190,7 +190,7 @@ func (t commandLine) compare(h evidence.Header, s *site.Site, p *profile.Profile
 		if f.source != "the command" {
 			key = "name"
 		}
-		out = append(out, evidence.PlanProblem{Message: fmt.Sprintf("run.json has %s %q, %s has %s %q", f.name, f.got, f.source, key, f.want)})
+		out = append(out, evidence.PlanProblem{Message: fmt.Sprintf("run.json says %s %q, %s says %s %q", f.name, f.got, f.source, key, f.want)})
 	}
 	return out
 }

@@ -179,7 +179,7 @@ var planForgeries = map[string]struct {
 	"command of a validation": {func(t *testing.T, dir string) {
 		t.Helper()
 		command(t, dir, func(h *evidence.Header) { h.Command = []string{"firstlight", "validate"} })
-	}, "the command is validate, and the run has no validation.json"},
+	}, "the command is validate, but the run has no validation.json"},
 	"command of something else": {func(t *testing.T, dir string) {
 		t.Helper()
 		command(t, dir, func(h *evidence.Header) { h.Command = []string{"firstlight", "bring-up"} })

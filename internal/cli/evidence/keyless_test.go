@@ -33,7 +33,7 @@ func TestEvidenceSignedByAnIdentity(t *testing.T) {
 		t.Errorf("without Fulcio a bundle is left, or the token is told: %s", stderr)
 	}
 	out, _ := ours(t, cmdutil.ExitPassed, sign...)
-	if !strings.Contains(out, bundle+", by the identity of the token") {
+	if !strings.Contains(out, bundle+", identity of the token") {
 		t.Errorf("signed: %s", out)
 	}
 	ours(t, cmdutil.ExitUsage, sign...) // a bundle is there

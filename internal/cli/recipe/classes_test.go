@@ -66,10 +66,10 @@ func TestRecipeClassesMisused(t *testing.T) {
 	t.Parallel()
 	dir := recipeDir(t, nil)
 	for line, want := range map[string]string{
-		"classes eks":                       "classes takes no names; with --explain it takes two",
-		"classes --explain eks":             "--explain takes the names of two recipes, 1 are there",
-		"classes --explain eks nothing":     "recipe \"nothing\" not found",
-		"classes --explain nothing eks":     "recipe \"nothing\" not found",
+		"classes eks":                       "classes accepts no arguments without --explain",
+		"classes --explain eks":             "--explain needs the names of two recipes, got 1",
+		"classes --explain eks nothing":     "there is no recipe nothing",
+		"classes --explain nothing eks":     "there is no recipe nothing",
 		"classes --recipes @/nothing":       "no such file",
 		"classes --recipes @/criteria.yaml": "is no directory",
 	} {
@@ -79,15 +79,15 @@ func TestRecipeClassesMisused(t *testing.T) {
 	}
 }
 
-// A recipe that no nodes and pods can be made of is in no class, and that is no success.
-func TestRecipeClassesOfWhatCannotBeMade(t *testing.T) {
+// A recipe whose nodes and pods cannot be derived has no class and fails the command.
+func TestRecipeClassesWithoutScenario(t *testing.T) {
 	t.Parallel()
 	dir := recipeDir(t, nil)
 	out, stderr, code := recipeRun(t, dir, "classes"+smallTree)
-	if code != cmdutil.ExitFailed || !strings.Contains(out, "in no class: ") {
+	if code != cmdutil.ExitFailed || !strings.Contains(out, "without a class: ") {
 		t.Errorf("exit %d: %s\n%s", code, stderr, out)
 	}
-	if _, stderr, code := recipeRun(t, dir, "classes --explain eks "+smallLeaf+smallTree); code != cmdutil.ExitUsage || !strings.Contains(stderr, "no nodes and pods can be made of") {
+	if _, stderr, code := recipeRun(t, dir, "classes --explain eks "+smallLeaf+smallTree); code != cmdutil.ExitUsage || !strings.Contains(stderr, "cannot derive the nodes and pods of") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 }

@@ -51,7 +51,7 @@ func TestRecipeFootprintGoldens(t *testing.T) {
 	}
 }
 
-// Drift is a failure, at its place; a chart that can't be had is unobserved.
+// Drift is a failure with its position; a chart that is not available is unobserved.
 func TestRecipeFootprintExits(t *testing.T) {
 	t.Parallel()
 	dir := footprintDir(t)
@@ -85,10 +85,10 @@ func TestRecipeFootprintRefuses(t *testing.T) {
 	t.Parallel()
 	dir := footprintDir(t)
 	for line, want := range map[string]string{
-		"footprint update": "is not written to: give the one to update with --recipes",
-		"footprint update --chart @/charts/shop" + smallTree: "name it",
+		"footprint update": "is read-only: give --recipes",
+		"footprint update --chart @/charts/shop" + smallTree: "needs the name of one footprint",
 		"footprint update shup" + smallTree:                  "did you mean shop?",
-		"footprint update --timeout 0s shop" + smallTree:     "have to be positive",
+		"footprint update --timeout 0s shop" + smallTree:     "must be positive",
 		"footprint update shop --recipes @/nothing":          "no such file",
 		"footprint show" + smallTree:                         "accepts 1 arg(s)",
 		"footprint show gkee" + smallTree:                    "did you mean gke?",

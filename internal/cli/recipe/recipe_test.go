@@ -8,6 +8,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/cli/clitest"
 	"github.com/firstlight/firstlight/internal/cli/cmdutil"
+	"github.com/firstlight/firstlight/internal/cli/validate"
 	"github.com/firstlight/firstlight/internal/recipe/recipetest"
 )
 
@@ -144,7 +145,7 @@ func TestRecipeDiffWithAicrHasNoFalseRow(t *testing.T) {
 		"components/kps.yaml": "alertmanager: null\n",
 	})
 	line := " --exit-code" + smallTree
-	if out, stderr, code := recipeRun(t, dir, "diff aicr:eks eks"+line); code != cmdutil.ExitPassed || !strings.Contains(out, "the same") || !strings.Contains(out, "aicr v0.11.1") {
+	if out, stderr, code := recipeRun(t, dir, "diff aicr:eks eks"+line); code != cmdutil.ExitPassed || !strings.Contains(out, "are identical") || !strings.Contains(out, "aicr v0.11.1") {
 		t.Errorf("exit %d: %s%s", code, out, stderr)
 	}
 	if out, _, code := recipeRun(t, dir, "query components.kube-prometheus-stack.values.prometheus.prometheusSpec.storageSpec.emptyDir eks --compat aicr@v0.11.1"+smallTree); code != cmdutil.ExitPassed || out != "null\n" {
@@ -206,9 +207,8 @@ func TestRecipeLint(t *testing.T) {
 	}
 }
 
-// A health check that a validation can't use is an error of lint, and no role is made
-// of what is left of it.
-func TestRecipeLintLooksIntoHealthChecks(t *testing.T) {
+// An invalid health check is a lint error, and validate rbac prints no role without it.
+func TestRecipeLintReadsHealthChecks(t *testing.T) {
 	t.Parallel()
 	dir := recipeDir(t, map[string]string{"checks/gpu-operator/health-check.yaml": "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: gpu-operator}\n"})
 	if out, stderr, code := recipeRun(t, dir, "lint @/recipes"); code != cmdutil.ExitFailed || !strings.Contains(out, "recipes/checks/gpu-operator/health-check.yaml:2:1: error: ") || !strings.Contains(out, "[health-check]") {
@@ -217,47 +217,47 @@ func TestRecipeLintLooksIntoHealthChecks(t *testing.T) {
 	if out, _, code := recipeRun(t, dir, "lint @/recipes -o sarif"); code != cmdutil.ExitFailed || !strings.Contains(out, `"ruleId": "health-check"`) {
 		t.Errorf("exit %d: %s", code, out)
 	}
-	out, stderr, code := clitest.Run(t, New, "validate", "rbac", "eks", "--recipes", filepath.Join(dir, "recipes"))
+	out, stderr, code := clitest.Run(t, validate.New, "validate", "rbac", "eks", "--recipes", filepath.Join(dir, "recipes"))
 	if code != cmdutil.ExitUsage || out != "" || !strings.Contains(stderr, "gpu-operator") || !strings.Contains(stderr, "not-a-test") {
 		t.Errorf("exit %d: %s%s", code, out, stderr)
 	}
 }
 
-// What is asked for wrongly is bad input, and the message says what there is.
+// Invalid input is a usage error that lists the valid values.
 func TestRecipeRefuses(t *testing.T) {
 	t.Parallel()
 	dir := recipeDir(t, nil)
 	broken := recipeDir(t, map[string]string{"overlays/x.yaml": "kind: RecipeMetadata\napiVersion: aicr.run/v1\nmetadata: {name: x}\nspec: {base: esk}\n"})
 	for line, want := range map[string]string{
-		"resolve" + smallTree:                                                "nothing is asked for",
+		"resolve" + smallTree:                                                "no criteria given",
 		"resolve --service gke" + smallTree:                                  "service=gke has no effect",
 		"resolve h100-eks-trainning" + smallTree:                             "did you mean h100-eks-training?",
-		"resolve nothing" + smallTree:                                        "firstlight recipe list shows the 7",
+		"resolve nothing" + smallTree:                                        "firstlight recipe list shows all 7",
 		"resolve monitoring-hpa" + smallTree:                                 "states no criteria",
-		"resolve eks --file @/criteria.yaml" + smallTree:                     "keep one",
-		"resolve @/criteria.yaml" + smallTree:                                "--file reads criteria",
+		"resolve eks --file @/criteria.yaml" + smallTree:                     "mutually exclusive",
+		"resolve @/criteria.yaml" + smallTree:                                "use --file",
 		"resolve --file @/typo.yaml" + smallTree:                             "did you mean \"intent\"?",
 		"resolve --file @/snapshot.yaml" + smallTree:                         "of kind \"Snapshot\", not RecipeCriteria",
 		"resolve --file @/nothing.yaml" + smallTree:                          "no such file",
 		"resolve eks --snapshot @/criteria.yaml" + smallTree:                 "not Snapshot",
 		"resolve eks --profile a=b" + smallTree:                              "the recipe has no profile",
 		"resolve eks --set a" + smallTree:                                    "component:path=value",
-		"resolve eks --compat other" + smallTree:                             `invalid --compat "other": want aicr or aicr@v0.11.1`,
-		"resolve eks --compat aicr@v0.12.0" + smallTree:                      `invalid --compat "aicr@v0.12.0": want aicr or aicr@v0.11.1`,
+		"resolve eks --compat other" + smallTree:                             `invalid --compat "other": must be aicr or aicr@v0.11.1`,
+		"resolve eks --compat aicr@v0.12.0" + smallTree:                      `invalid --compat "aicr@v0.12.0": must be aicr or aicr@v0.11.1`,
 		"resolve --service ekss --compat aicr" + smallTree:                   `unknown service "ekss": aicr v0.11.1 knows aks, eks, gke, kind, oke; did you mean eks?`,
 		"query . service=eks,intent=train --compat aicr" + smallTree:         `unknown intent "train"`,
 		"resolve --service self-managed --compat aicr" + smallTree:           "no criteria",
-		"resolve --file @/any.yaml" + smallTree:                              "nothing is asked for",
-		"resolve --snapshot @/snapshot.yaml" + smallTree:                     "a snapshot does not state criteria",
+		"resolve --file @/any.yaml" + smallTree:                              "no criteria given",
+		"resolve --snapshot @/snapshot.yaml" + smallTree:                     "a snapshot only leaves overlays out",
 		"resolve eks --recipes @/recipes/components":                         "cannot be laid over another",
 		"diff aicr:service=eks,accelerator=h200 eks" + smallTree:             `unknown accelerator "h200"`,
-		"resolve eks --nodes -1" + smallTree:                                 "no number of nodes",
+		"resolve eks --nodes -1" + smallTree:                                 "invalid --nodes",
 		"resolve eks --recipes @/nothing":                                    "no such file",
 		"resolve eks --recipes @/criteria.yaml":                              "is no directory",
 		"query components.gpu-operater eks" + smallTree:                      "did you mean \"gpu-operator\"?",
 		"query a..b eks" + smallTree:                                         "a key is empty",
 		"query deploymentOrder eks --explain" + smallTree:                    "is computed",
-		"diff eks gke" + smallTree:                                           "there is no recipe \"gke\"",
+		"diff eks gke" + smallTree:                                           "recipe \"gke\" not found",
 		"diff eks" + smallTree:                                               "accepts 2 arg(s)",
 		"constraints eks" + smallTree:                                        "\"snapshot\" not set",
 		"constraints eks --snapshot @/nothing" + smallTree:                   "no such file",
@@ -269,12 +269,12 @@ func TestRecipeRefuses(t *testing.T) {
 			t.Errorf("%s: exit %d: %s%s", line, code, out, stderr)
 		}
 	}
-	if _, stderr, code := recipeRun(t, broken, "list"+smallTree); code != cmdutil.ExitUsage || !strings.Contains(stderr, "missing-parent") || !strings.Contains(stderr, "1 problems keep recipes from being used") {
+	if _, stderr, code := recipeRun(t, broken, "list"+smallTree); code != cmdutil.ExitUsage || !strings.Contains(stderr, "missing-parent") || !strings.Contains(stderr, "cannot use recipes: 1 problem") {
 		t.Errorf("a broken tree: exit %d: %s", code, stderr)
 	}
 }
 
-// The tree that ships is whole: it loads, every recipe resolves, lint has no errors.
+// The tree that ships loads, every recipe resolves, and lint has no errors.
 func TestTheTreeThatShips(t *testing.T) {
 	t.Parallel()
 	out, stderr, code := clitest.Run(t, New, "recipe", "lint", "--strict")

@@ -23,8 +23,8 @@ func TestReservationBatchOutput(t *testing.T) {
 		"batch-plan.txt":     plan,
 		"batch-plan.json":    append(plan[:len(plan):len(plan)], "-o", "json"),
 		"batch-plan-one.txt": append(plan[:len(plan):len(plan)], "--reservation", "gcp-h100"),
-		"floors-check.txt":   {"floors", "check", "--compat", exampleCompat, "--tags", exampleTags},
-		"floors-check.json":  {"floors", "check", "--compat", exampleCompat, "--tags", exampleTags, "-o", "json"},
+		"compat-check.txt":   {"compat", "check", "--compat", exampleCompat, "--tags", exampleTags},
+		"compat-check.json":  {"compat", "check", "--compat", exampleCompat, "--tags", exampleTags, "-o", "json"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			out, stderr, code := clitest.Run(t, New, append([]string{"reservation"}, args...)...)
@@ -32,7 +32,7 @@ func TestReservationBatchOutput(t *testing.T) {
 				t.Fatalf("exit %d: %s", code, stderr)
 			}
 			if strings.HasSuffix(name, ".json") && !json.Valid([]byte(out)) {
-				t.Errorf("it is no JSON: %s", out)
+				t.Errorf("invalid JSON: %s", out)
 			}
 			clitest.Golden(t, name, []byte(out))
 		})
@@ -66,22 +66,22 @@ func TestReservationBatchThatCanNotRun(t *testing.T) {
 		code        int
 		out, stderr string
 	}{
-		{plan(few), cmdutil.ExitPassed, "main, v0.22.0 (previous is 3, and there are no more releases)", ""},
-		{plan(high), cmdutil.ExitFailed, "azure-h100     main     training   at 04:00", "nothing would run at gcp-h100: gcp-h100: the floor v9.0.0"},
+		{plan(few), cmdutil.ExitPassed, "main, v0.22.0 (previous is 3, but there are no more releases)", ""},
+		{plan(high), cmdutil.ExitFailed, "azure-h100     main     training   at 04:00", "nothing runs at gcp-h100: gcp-h100: the floor v9.0.0"},
 		{plan(high), cmdutil.ExitFailed, "nothing runs: error: gcp-h100: the floor v9.0.0 of [training] on gcp is over-high", ""},
-		{plan(long), cmdutil.ExitFailed, "if there is time", "no cell can begin: the window of nightly-batch is 5h50m, and a cell may take 6h"},
+		{plan(long), cmdutil.ExitFailed, "if time remains", "no cell can begin: the window of nightly-batch is 5h50m, the limit of a cell 6h"},
 		{plan(fails), cmdutil.ExitUnobserved, "", "no route to host"},
 		{plan(none), cmdutil.ExitUsage, "", "gone.txt"},
 		{plan(exampleRegistry), cmdutil.ExitUsage, "", "is unknown"},
-		{plan(exampleBatch, "--after", "noon"), cmdutil.ExitUsage, "", "is no time"},
-		{plan(exampleBatch, "--reservation", "gcp"), cmdutil.ExitUsage, "", "it has aws-h100,"},
-		{plan(exampleBatch, "--schedule", noBatch), cmdutil.ExitUsage, "", "no entry whose action is batch"},
-		{[]string{"batch", "grid", "--nights", "0"}, cmdutil.ExitUsage, "", "want at least 1"},
-		{[]string{"batch", "grid", "-o", "yaml"}, cmdutil.ExitUsage, "", "is not one of table, json, html"},
-		{[]string{"floors", "check", "--compat", exampleCompat}, cmdutil.ExitFailed, "inconclusive", "--tags names a file"},
-		{[]string{"floors", "check", "--compat", filepath.Join(dir, "high.yaml"), "--tags", exampleTags}, cmdutil.ExitFailed, "over-high", ""},
-		{[]string{"floors", "check", "--compat", exampleBatch, "--tags", exampleTags}, cmdutil.ExitUsage, "", "is unknown"},
-		{[]string{"floors", "check", "--compat", "-", "--tags", "-"}, cmdutil.ExitUsage, "", "can't both"},
+		{plan(exampleBatch, "--after", "noon"), cmdutil.ExitUsage, "", "must be a time"},
+		{plan(exampleBatch, "--reservation", "gcp"), cmdutil.ExitUsage, "", "want one of aws-h100,"},
+		{plan(exampleBatch, "--schedule", noBatch), cmdutil.ExitUsage, "", "no entry with the action batch"},
+		{[]string{"batch", "results", "--nights", "0"}, cmdutil.ExitUsage, "", "must be at least 1"},
+		{[]string{"batch", "results", "-o", "table"}, cmdutil.ExitUsage, "", "want one of text, json, yaml, html"},
+		{[]string{"compat", "check", "--compat", exampleCompat}, cmdutil.ExitFailed, "inconclusive", "want --tags FILE"},
+		{[]string{"compat", "check", "--compat", filepath.Join(dir, "high.yaml"), "--tags", exampleTags}, cmdutil.ExitFailed, "over-high", ""},
+		{[]string{"compat", "check", "--compat", exampleBatch, "--tags", exampleTags}, cmdutil.ExitUsage, "", "is unknown"},
+		{[]string{"compat", "check", "--compat", "-", "--tags", "-"}, cmdutil.ExitUsage, "", "cannot both"},
 	} {
 		out, stderr, code := clitest.Run(t, New, append([]string{"reservation"}, tt.args...)...)
 		if code != tt.code || !strings.Contains(out, tt.out) || !strings.Contains(stderr, tt.stderr) || tt.out == "" && out != "" {

@@ -30,7 +30,7 @@ func TestReservationOutput(t *testing.T) {
 		"name.github":      {"list", "--file", exampleRegistry, "--name", "gcp-h100", "-o", "github"},
 		"name-none.github": {"list", "--file", exampleRegistry, "--name", "aws-h100", "-o", "github"},
 		"daytime.json":     {"list", "--file", exampleRegistry, "--daytime"},
-		"daytime.txt":      {"list", "--file", exampleRegistry, "--daytime", "-o", "table"},
+		"daytime.txt":      {"list", "--file", exampleRegistry, "--daytime", "-o", "text"},
 		"daytime.github":   {"list", "--file", exampleRegistry, "--daytime", "-o", "github"},
 		"schedule.txt":     {"schedule", "--file", exampleSchedule, "--after", after},
 		"schedule.json":    {"schedule", "--file", exampleSchedule, "--after", after, "-o", "json"},
@@ -43,7 +43,7 @@ func TestReservationOutput(t *testing.T) {
 				t.Fatalf("exit %d: %s", code, stderr)
 			}
 			if strings.HasSuffix(name, ".json") && !json.Valid([]byte(out)) {
-				t.Errorf("it is no JSON: %s", out)
+				t.Errorf("invalid JSON: %s", out)
 			}
 			clitest.Golden(t, name, []byte(out))
 		})
@@ -95,13 +95,13 @@ func TestReservationBadInput(t *testing.T) {
 		want string
 	}{
 		{[]string{"list", "--file", "none.yaml"}, "--file names the file"},
-		{[]string{"list", "--file", "../reservation/config/testdata/registry/many-at-once.yaml"}, "testdata/registry/many-at-once.yaml:18:22: error: invalid path \"/tests\": must be inside the repository"},
+		{[]string{"list", "--file", "../../reservation/registry/testdata/bad/many-at-once.yaml"}, "testdata/bad/many-at-once.yaml:18:22: error: \"/tests\" is no path inside the repository"},
 		{[]string{"list", "--file", exampleRegistry, "--name", "gcp-h1000"}, "did you mean gcp-h100?"},
-		{[]string{"list", "--file", exampleRegistry, "--name", ""}, "there are aws-h100,"},
+		{[]string{"list", "--file", exampleRegistry, "--name", ""}, "want one of aws-h100,"},
 		{[]string{"list", "--file", exampleRegistry, "--name", "gcp-h100", "--daytime"}, "none of the others can be"},
-		{[]string{"list", "--file", exampleRegistry, "-o", "yaml"}, "is not one of table, json, github"},
+		{[]string{"list", "--file", exampleRegistry, "-o", "table"}, "want one of text, json, yaml, github"},
 		{[]string{"list", exampleRegistry}, "unknown command"},
-		{[]string{"schedule", "--file", exampleSchedule, "--after", "noon"}, "is no time"},
+		{[]string{"schedule", "--file", exampleSchedule, "--after", "noon"}, "must be a time"},
 		{[]string{"schedule", "--file", exampleRegistry}, "is unknown"},
 		{[]string{"schedule", "check", "--file", exampleSchedule, "--year", "1"}, "from 2000 to 2100"},
 		{[]string{"schedule", "chekc"}, "unknown command"},

@@ -71,7 +71,7 @@ func TestWrongOrder(t *testing.T) {
 	t.Parallel()
 	wrong := "snapshot,resources,autoscaling,health,intent,conformance,artifacts"
 	r := program.Run(t.Context(), "validate", "plan", "--intent", "inference", "--gpus", "1", "--order", wrong)
-	if r.Code != 2 || !strings.Contains(r.Stderr, "step conformance can't come after intent: its check dra_support takes 1 GPU") {
+	if r.Code != 2 || !strings.Contains(r.Stderr, "step conformance cannot come after intent: its check dra_support takes 1 GPU") {
 		t.Errorf("exit %d: %s", r.Code, r.Stderr)
 	}
 	if r := program.Run(t.Context(), "validate", "plan", "--intent", "inference", "--gpus", "1"); r.Code != 0 {
@@ -174,7 +174,7 @@ func TestIntents(t *testing.T) {
 		r, _ := validate(t, 0, "--intent", "inference", "--lab", "one")
 		whole(t, r, "inference")
 		_, refused := validate(t, 2, "--intent", "inference", "--lab", "one", "--order", "snapshot,resources,autoscaling,health,intent,conformance,artifacts")
-		if !strings.Contains(refused.Stderr, "step conformance can't come after intent") {
+		if !strings.Contains(refused.Stderr, "step conformance cannot come after intent") {
 			t.Errorf("%s", refused.Stderr)
 		}
 	})

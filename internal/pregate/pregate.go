@@ -1,4 +1,4 @@
-package prepare
+package pregate
 
 import (
 	"cmp"
@@ -15,14 +15,13 @@ import (
 	"github.com/firstlight/firstlight/internal/site"
 )
 
-// killGrace is how long a command has between SIGTERM and SIGKILL.
+// killGrace is the time between SIGTERM and SIGKILL.
 const killGrace = 10 * time.Second
 
-// Kubeconfig says which cluster a preparation works on; it may wait for the
-// cluster to come up.
+// Kubeconfig is the cluster of the hooks. It may wait until the cluster is ready.
 type Kubeconfig func(ctx context.Context) (path, context string, err error)
 
-// For returns the preparations that s declares for a gate, in order.
+// For returns the hooks that s declares for a gate, in order.
 func For(s *site.Site, gate string, kubeconfig Kubeconfig) []plan.Prepare {
 	var out []plan.Prepare
 	for _, p := range s.Prepare {
@@ -41,7 +40,7 @@ func For(s *site.Site, gate string, kubeconfig Kubeconfig) []plan.Prepare {
 	return out
 }
 
-// command runs a program, and ends all that it started with it.
+// command runs a program and kills its whole process tree at the end.
 type command struct {
 	argv       []string
 	timeout    time.Duration

@@ -1,4 +1,4 @@
-package prepare
+package pregate
 
 import (
 	"context"
@@ -34,13 +34,13 @@ type release struct {
 
 var _ plan.Prepare = (*release)(nil)
 
-// Name is what the helm command line would be.
+// Name is the equivalent helm command line.
 func (r *release) Name() string {
 	return fmt.Sprintf("helm upgrade --install %s %s --version %s --namespace %s", r.spec.Release, r.spec.Chart, r.spec.Version, r.spec.Namespace)
 }
 
-// Run installs the release, or upgrades it when it is there. It does not wait
-// for what it installs: that is the gate's to observe.
+// Run installs or upgrades the release. It does not wait until its pods are ready: the gate
+// observes that.
 func (r *release) Run(ctx context.Context, out io.Writer) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
@@ -110,14 +110,14 @@ func (r *release) load(opts *action.ChartPathOptions, settings *cli.EnvSettings)
 	return c, r.pinned(c)
 }
 
-// pinned refuses a local chart whose version is not the one the site names.
+// pinned refuses a local chart whose version differs from that of the site.
 func (r *release) pinned(c chart.Charter) error {
 	accessor, err := chart.NewAccessor(c)
 	if err != nil {
 		return fmt.Errorf("read chart %s: %w", r.spec.Chart, err)
 	}
 	if got, ok := accessor.MetadataAsMap()["Version"].(string); ok && got != r.spec.Version {
-		return fmt.Errorf("chart %s is version %s, the site pins %s", r.spec.Chart, got, r.spec.Version)
+		return fmt.Errorf("chart %s is version %s, want %s as pinned by the site", r.spec.Chart, got, r.spec.Version)
 	}
 	return nil
 }
