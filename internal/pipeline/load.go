@@ -70,7 +70,7 @@ func (s Step) check(all []Step, add func(string, ...any)) {
 	}
 	for _, need := range s.ContinueOnFailure {
 		if !slices.Contains(s.Needs, need) {
-			say("step %s continues on failure of %q, which it does not need", s.Name, need)
+			add("step %s continues on failure of %q, which it does not need", s.Name, need)
 		}
 	}
 	for _, c := range s.Claims {
