@@ -107,7 +107,7 @@ func (w *walk) release(ctx context.Context) error {
 	if w.lostTo() != nil {
 		return nil
 	}
-	return w.reached().DeleteHold(ctx, w.run.ID(), w.process.String())
+	return w.reached().DeleteRunLease(ctx, w.run.ID(), w.process.String())
 }
 
 // releaseTimeout limits the removal of the Lease, which also expires.

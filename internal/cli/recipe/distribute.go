@@ -190,7 +190,7 @@ func (p *publishFlags) publish(ctx context.Context, r schedule.Report, shard, sh
 	if err == nil {
 		err = to.Publish(ctx, cluster.Client, r)
 	}
-	if err == nil && fanout.WorthAnotherTry(r) {
+	if err == nil && fanout.ShouldRetry(r) {
 		err = fmt.Errorf("nothing could be observed: %s", firstReason(r))
 	}
 	return cmdutil.Unobserved(err)

@@ -28,8 +28,8 @@ type Figures struct {
 	MaxBytes    int64           `json:"maxBytes"`
 	Outcome     gangjob.Outcome `json:"outcome"`
 	// Runs are the tables, one per repetition.
-	Runs []nccl.Run  `json:"runs"`
-	NCCL nccllog.Log `json:"nccl"`
+	Runs []nccl.Run `json:"runs"`
+	NCCL nccl.Log   `json:"nccl"`
 	// LogProblem is why the log could not be read or parsed.
 	LogProblem string `json:"logProblem,omitempty"`
 	// LogTail are the last lines of a log without a table.

@@ -63,7 +63,7 @@ func (r *review) socketNode(node string) bool {
 }
 
 // hcaName is the name of a channel's device on the host that printed it.
-func (r *review) hcaName(c nccllog.Channel) string {
+func (r *review) hcaName(c nccl.Channel) string {
 	for _, h := range r.f.NCCL.Hosts {
 		if h.Name != c.Host {
 			continue

@@ -73,7 +73,7 @@ func over(sockets []string) string {
 }
 
 // sameHCAs blames each unexpected or missing device of a node.
-func (r *review) sameHCAs(node string, want []string, used []nccllog.HCA) bool {
+func (r *review) sameHCAs(node string, want []string, used []nccl.HCA) bool {
 	layer := map[string]string{"infiniband": "IB", "roce": "RoCE"}[r.gate.profile.Fabric.Kind]
 	same := true
 	var have []string
