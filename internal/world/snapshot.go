@@ -145,7 +145,7 @@ func (w *World) facility() Facility {
 		PowerKW: fs.PowerKW, CoolingKW: fs.CoolingKW, WeightKg: fs.WeightKg,
 	}
 	if f.SignedBy == "" {
-		f.SignedBy, f.Role, f.Reference = "Jo Martin", "critical facilities engineer", "IST-"+w.spec.Name
+		f.SignedBy, f.Role, f.Reference = "firstlight lab", "simulated facility", "LAB-"+w.spec.Name
 	}
 	if f.SignedAt.IsZero() {
 		f.SignedAt = w.made.AddDate(0, 0, -7)
