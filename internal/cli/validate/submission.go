@@ -72,7 +72,7 @@ the run was modified; 2 invalid input; 3 refused, or --offline left addresses un
 			return err
 		}
 		dir, err := submission.Write(f.out, composed)
-		if errors.Is(err, submission.ErrThere) {
+		if errors.Is(err, submission.ErrExists) {
 			return cmdutil.UsageErrorf("%w", err)
 		} else if err != nil {
 			return cmdutil.Unobserved(err)

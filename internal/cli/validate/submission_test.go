@@ -112,7 +112,7 @@ func TestSubmissionCheck(t *testing.T) {
 	if _, stderr, code := submissionRun(t, dir, web{}, args); code != cmdutil.ExitPassed {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
-	if _, stderr, code := submissionRun(t, dir, web{}, args); code != cmdutil.ExitUsage || !strings.Contains(stderr, "is there already") {
+	if _, stderr, code := submissionRun(t, dir, web{}, args); code != cmdutil.ExitUsage || !strings.Contains(stderr, "already exists") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 	at := "check @/out/v1.36/turbo"

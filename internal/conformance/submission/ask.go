@@ -15,41 +15,41 @@ import (
 	"github.com/firstlight/firstlight/internal/diag"
 )
 
-// Doer is what asks; an *http.Client is one.
+// Doer sends a request; *http.Client implements it.
 type Doer interface {
 	Do(req *http.Request) (*http.Response, error)
 }
 
-// ask is an address that should answer, with where it stands.
-type ask struct {
+// link is a URL in the submission that must answer, with its position.
+type link struct {
 	at      diag.Pos
 	address string
-	of      string
+	of      string // for messages: "evidence of gang_scheduling"
 }
 
 const (
-	askAtOnce  = 8
-	askTimeout = 30 * time.Second
+	maxRequests    = 8 // in parallel
+	requestTimeout = 30 * time.Second
 )
 
-// askAll asks every address once, and whether the vendor is a member.
-func (v *validation) askAll(ctx context.Context, o Options) error {
+// checkLinks requests every URL once, and looks up the vendor in the list of members.
+func (v *validation) checkLinks(ctx context.Context, o Options) error {
 	if o.Client == nil {
-		for _, a := range v.asks {
-			v.unchecked(a.of+": "+shown(a.address), "no address is asked offline")
+		for _, a := range v.links {
+			v.unchecked(a.of+": "+redacted(a.address), "offline")
 		}
 		if v.vendor != "" {
-			v.unchecked("whether "+v.vendor+" is a member of the CNCF", "no address is asked offline")
+			v.unchecked("whether "+v.vendor+" is a member of the CNCF", "offline")
 		}
 		return nil
 	}
-	answers := answersOf(ctx, o.Client, v.asks)
+	errs := requestAll(ctx, o.Client, v.links)
 	if err := ctx.Err(); err != nil {
-		return fmt.Errorf("ask the addresses of the submission: %w", err)
+		return fmt.Errorf("request the URLs of the submission: %w", err)
 	}
-	for _, a := range v.asks {
-		if err := answers[a.address]; err != nil {
-			v.add(ruleURL.At(a.at, "%s: %s: %v", a.of, shown(a.address), err))
+	for _, a := range v.links {
+		if err := errs[a.address]; err != nil {
+			v.add(ruleURL.At(a.at, "%s: %s: %v", a.of, redacted(a.address), err))
 		}
 	}
 	return v.member(ctx, o)
@@ -62,37 +62,37 @@ func (v *validation) unchecked(what, why string) {
 	}
 }
 
-// answersOf asks a few at a time; nil is an answer.
-func answersOf(ctx context.Context, client Doer, asks []ask) map[string]error {
-	answers := map[string]error{}
-	for _, a := range asks {
-		answers[a.address] = nil
+// requestAll requests every URL and returns the error of each, nil for an answer.
+func requestAll(ctx context.Context, client Doer, links []link) map[string]error {
+	errs := map[string]error{}
+	for _, l := range links {
+		errs[l.address] = nil
 	}
 	var (
 		mu    sync.Mutex
 		all   sync.WaitGroup
-		slots = make(chan struct{}, askAtOnce)
+		slots = make(chan struct{}, maxRequests)
 	)
-	addresses := make([]string, 0, len(answers))
-	for address := range answers {
+	addresses := make([]string, 0, len(errs))
+	for address := range errs {
 		addresses = append(addresses, address)
 	}
 	for _, address := range addresses {
 		all.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			err := answersTo(ctx, client, address)
+			err := requestOne(ctx, client, address)
 			mu.Lock()
 			defer mu.Unlock()
-			answers[address] = err
+			errs[address] = err
 		})
 	}
 	all.Wait()
-	return answers
+	return errs
 }
 
-// answersTo asks with HEAD, and with GET where a server does not know that.
-func answersTo(ctx context.Context, client Doer, address string) error {
+// requestOne sends HEAD, and GET if that fails: some servers do not implement HEAD.
+func requestOne(ctx context.Context, client Doer, address string) error {
 	if status, err := request(ctx, client, http.MethodHead, address, nil); err == nil && answered(status) {
 		return nil
 	}
@@ -101,25 +101,25 @@ func answersTo(ctx context.Context, client Doer, address string) error {
 		return err
 	}
 	if !answered(status) {
-		return fmt.Errorf("it answers %d %s", status, http.StatusText(status))
+		return fmt.Errorf("status %d %s", status, http.StatusText(status))
 	}
 	return nil
 }
 
-// answered says whether there is something: too many requests is no absence.
+// answered counts 429 as an answer: the page exists.
 func answered(status int) bool {
 	return status < http.StatusBadRequest || status == http.StatusTooManyRequests
 }
 
-// request asks once, and reads the body into body where that is wanted.
+// request sends one request, and passes the response body to body unless that is nil.
 func request(ctx context.Context, client Doer, method, address string, body func(io.Reader) error) (status int, err error) {
-	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, method, address, nil)
 	if err != nil {
 		return 0, withoutAddress(err)
 	}
-	req.Header.Set("User-Agent", "firstlight (it checks the links of a conformance submission)")
+	req.Header.Set("User-Agent", "firstlight (link check of a conformance submission)")
 	req.Header.Set("Accept", "*/*")
 	resp, err := client.Do(req)
 	if err != nil {
@@ -132,7 +132,7 @@ func request(ctx context.Context, client Doer, method, address string, body func
 	return resp.StatusCode, err
 }
 
-// withoutAddress leaves out what the caller says already.
+// withoutAddress removes the URL, which the caller's message has.
 func withoutAddress(err error) error {
 	if u, ok := errors.AsType[*url.Error](err); ok {
 		return u.Err
@@ -140,8 +140,8 @@ func withoutAddress(err error) error {
 	return err
 }
 
-// shown is an address without what may be secret in it.
-func shown(address string) string {
+// redacted removes the password of a URL.
+func redacted(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
 		return strings.ToValidUTF8(address, "?")

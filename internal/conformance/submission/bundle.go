@@ -9,12 +9,12 @@ import (
 	"github.com/firstlight/firstlight/internal/plan"
 )
 
-// apiServer is whose version a run's header names Kubernetes' by.
+// apiServer is the component whose version in a run's header is the cluster's version.
 const apiServer = "kube-apiserver"
 
-// Read reads from the evidence in dir what a run showed of a programme's
-// requirements: the steps that have their names. A run that was changed since it
-// was written is refused with an *evidence.TamperedError.
+// Read reads the results of a program's requirements from the evidence in dir: the steps
+// with their names. A run that was changed after it was written is an
+// *evidence.TamperedError.
 func Read(dir string, p catalog.Programme) (Run, error) {
 	problems, err := evidence.Verify(dir)
 	if err != nil {
@@ -33,7 +33,7 @@ func Read(dir string, p catalog.Programme) (Run, error) {
 		Simulated: b.Header.Simulated, SimulatedWhy: b.Header.SimulatedWhy, Shown: map[string]Shown{},
 	}
 	if unfinished {
-		run.Incomplete = "it has no manifest, it was not finished"
+		run.Incomplete = "it is unfinished and has no manifest"
 	}
 	for _, res := range b.Results() {
 		if res.At.After(run.Finished) {
@@ -44,15 +44,14 @@ func Read(dir string, p catalog.Programme) (Run, error) {
 			continue
 		}
 		if run.Shown[r.ID], err = shownOf(b, p, r, run, res); err != nil {
-			return Run{}, fmt.Errorf("read what run %s showed of %s: %w", run.ID, r.ID, err)
+			return Run{}, fmt.Errorf("read the result of %s in run %s: %w", r.ID, run.ID, err)
 		}
 	}
 	return run, nil
 }
 
-// shownOf is what a result shows of a requirement. It is published: what secrets are
-// left out of the evidence when it is stored is left out here once more, for runs
-// from before that.
+// shownOf converts the result of a requirement. Its files are published: secrets are
+// redacted here again, since evidence of old runs was stored unredacted.
 func shownOf(b *evidence.Bundle, p catalog.Programme, r catalog.Requirement, run Run, res plan.Result) (Shown, error) {
 	obs, err := b.Observations(res.Observations)
 	if err != nil {

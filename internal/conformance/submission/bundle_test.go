@@ -24,7 +24,7 @@ func recorded(t *testing.T, o submissiontest.Options) string {
 	return dir
 }
 
-func TestARunIsReadFromItsEvidence(t *testing.T) {
+func TestReadRun(t *testing.T) {
 	t.Parallel()
 	run, err := Read(recorded(t, submissiontest.Options{
 		Judgements: map[string]check.Judgement{
@@ -40,8 +40,8 @@ func TestARunIsReadFromItsEvidence(t *testing.T) {
 	}
 	got := map[string]string{}
 	for _, r := range checklist(t).Requirements {
-		shown, there := run.Shown[r.ID]
-		if !there {
+		shown, ok := run.Shown[r.ID]
+		if !ok {
 			got[r.ID] = "missing"
 			continue
 		}
@@ -58,15 +58,15 @@ func TestARunIsReadFromItsEvidence(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if _, there := run.Shown["health"]; there {
-		t.Error("a step that is no requirement was taken for one")
+	if _, ok := run.Shown["health"]; ok {
+		t.Error("the step health is in the results, and is not a requirement")
 	}
 	if run.Incomplete != "" || run.Simulated || run.ID == "" || !run.Finished.After(run.Started) || run.Shown["ai_service_metrics"].Took <= 0 {
 		t.Errorf("%+v", run)
 	}
 }
 
-func TestTheTranscriptOfARequirement(t *testing.T) {
+func TestTranscript(t *testing.T) {
 	t.Parallel()
 	run, err := Read(recorded(t, submissiontest.Options{Judgements: map[string]check.Judgement{
 		"gang_scheduling": check.Fail("part of the gang was placed", check.Finding{Suspect: "scheduler default-scheduler", Message: "3 of 4 pods were bound", Remedy: "turn gang scheduling on"}),
@@ -78,7 +78,7 @@ func TestTheTranscriptOfARequirement(t *testing.T) {
 	golden(t, "cluster_autoscaling.md", run.Shown["cluster_autoscaling"].Files[0].Content)
 }
 
-func TestARunOnSimulatedHardware(t *testing.T) {
+func TestSimulatedHardwareIsRefused(t *testing.T) {
 	t.Parallel()
 	run, err := Read(recorded(t, submissiontest.Options{Simulated: true}), checklist(t))
 	if err != nil {
@@ -88,11 +88,11 @@ func TestARunOnSimulatedHardware(t *testing.T) {
 		t.Errorf("%+v", run.Shown["gang_scheduling"])
 	}
 	if _, err := Compose(checklist(t), product(t), run, false); err == nil {
-		t.Error("it can be submitted")
+		t.Error("the run is accepted")
 	}
 }
 
-func TestAnUnfinishedRun(t *testing.T) {
+func TestUnfinishedRunIsRefused(t *testing.T) {
 	t.Parallel()
 	run, err := Read(recorded(t, submissiontest.Options{Unfinished: true}), checklist(t))
 	if err != nil {
@@ -102,11 +102,11 @@ func TestAnUnfinishedRun(t *testing.T) {
 		t.Errorf("%+v", run)
 	}
 	if _, err := Compose(checklist(t), product(t), run, false); err == nil {
-		t.Error("it can be submitted")
+		t.Error("the run is accepted")
 	}
 }
 
-func TestARunThatWasChanged(t *testing.T) {
+func TestChangedRunIsRefused(t *testing.T) {
 	t.Parallel()
 	dir := recorded(t, submissiontest.Options{})
 	name := filepath.Join(dir, "journal.jsonl")
@@ -123,17 +123,17 @@ func TestARunThatWasChanged(t *testing.T) {
 	}
 }
 
-func TestNoRun(t *testing.T) {
+func TestReadWithoutRun(t *testing.T) {
 	t.Parallel()
 	if _, err := Read(filepath.Join(t.TempDir(), "no"), checklist(t)); err == nil {
-		t.Error("there is a run")
+		t.Error("no error for a missing directory")
 	}
 	if _, err := Read(t.TempDir(), checklist(t)); err == nil {
-		t.Error("an empty directory is a run")
+		t.Error("no error for an empty directory")
 	}
 }
 
-// TestLongOutputs: a transcript is bounded, and says what is not in it.
+// TestLongOutputs: a transcript is bounded, and has the number of the truncated bytes.
 func TestLongOutputs(t *testing.T) {
 	t.Parallel()
 	long := check.Observation{ID: "0001-x", Kind: "logs", Target: "pod", Raw: []byte(strings.Repeat("all is well\n", 20_000))}
@@ -149,12 +149,12 @@ func TestLongOutputs(t *testing.T) {
 	p := checklist(t)
 	r, _ := p.Find("gang_scheduling")
 	text := string(transcript(p, r, wholeRun(t), planResult("gang_scheduling"), obs))
-	if len(text) > maxTranscript+2*maxOutput || !strings.Contains(text, "bytes more are in the run's evidence") || !strings.Contains(text, "### 100. logs of pod") || !strings.Contains(text, "GET /readyz: 200") {
+	if len(text) > maxTranscript+2*maxOutput || !strings.Contains(text, "Truncated: the run's evidence has 207232 more bytes") || !strings.Contains(text, "### 100. logs of pod") || !strings.Contains(text, "GET /readyz: 200") {
 		t.Errorf("%d bytes", len(text))
 	}
 }
 
-// TestNoSecretIsPublished: not one of a verdict's reason or findings either.
+// TestNoSecretIsPublished: the reason and the findings of a verdict are redacted as well.
 func TestNoSecretIsPublished(t *testing.T) {
 	t.Parallel()
 	const secret = "eyJhbGciOiJSUzI1NiIsImtpZCI6IjEifQ.eyJpc3MiOiJrdWJlcm5ldGVzL3NlcnZpY2VhY2NvdW50In0.c2lnbmF0dXJlLW9mLXRoZS10b2tlbg"
@@ -166,7 +166,7 @@ func TestNoSecretIsPublished(t *testing.T) {
 	}
 	for _, f := range compose(t, run, false).Files {
 		if strings.Contains(string(f.Content), secret) {
-			t.Errorf("%s holds the token", f.Name)
+			t.Errorf("%s contains the token", f.Name)
 		}
 	}
 }

@@ -9,56 +9,56 @@ import (
 	"github.com/firstlight/firstlight/internal/conformance/catalog"
 )
 
-// Submission is one to be written.
+// Submission is the content of a submission, for Write.
 type Submission struct {
-	// Version is the checklist's: "1.36"; Directory the product's, in vX.Y.
+	// Version of the checklist: "1.36". Directory is the product's directory in vX.Y.
 	Version, Directory string
-	// Draft says why it is one; none: it is none.
+	// Draft is the list of reasons for a draft; empty for a submission.
 	Draft []string
 	// Entries in the order of the checklist.
 	Entries []Filled
-	// Files are all of it.
+	// Files of the directory, sorted by name.
 	Files []File
 }
 
-// Filled is a requirement with what the submission says of it.
+// Filled is a requirement of the checklist, filled in.
 type Filled struct {
 	catalog.Requirement
 	Shown
 	Status   Status
 	Evidence []string
 	Notes    string
-	// Unseen is why there is no status, in a draft.
-	Unseen string
+	// NoStatus is the reason for a missing status; empty with a status, and for a SHOULD
+	// that is left open.
+	NoStatus string
 }
 
-// RefusedError says why no submission can be made of a run.
+// RefusedError lists the reasons why a run cannot be submitted.
 type RefusedError struct{ Reasons []string }
 
-// Error has a reason a line.
+// Error has one line for each reason.
 func (e *RefusedError) Error() string {
-	return "this run can't be submitted:\n  " + strings.Join(e.Reasons, "\n  ") + "\nrun the conformance anew, or write a draft, which is never valid"
+	return "cannot submit this run:\n  " + strings.Join(e.Reasons, "\n  ") + "\nrun the conformance checks again, or write a draft, which is never valid"
 }
 
-// Compose makes a submission of what a run showed. A run that did not see
-// everything, is not whole, or is on simulated hardware is refused with a
-// *RefusedError, unless a draft is wanted.
+// Compose makes a submission from the results of a run. An incomplete run, a run without a
+// result of a MUST and a run on simulated hardware are a *RefusedError, except for a draft.
 func Compose(p catalog.Programme, product Product, run Run, draft bool) (Submission, error) {
 	s := Submission{Version: p.Version, Directory: product.Directory}
 	var reasons []string
 	if run.Incomplete != "" {
-		reasons = append(reasons, "the run is not whole: "+run.Incomplete)
+		reasons = append(reasons, "the run is incomplete: "+run.Incomplete)
 	}
 	if run.Simulated {
 		reasons = append(reasons, "the hardware is simulated: "+run.SimulatedWhy)
 	}
 	if run.Kubernetes != "" && minor(run.Kubernetes) != p.Version {
-		reasons = append(reasons, fmt.Sprintf("the cluster runs Kubernetes %s, and this is for %s", run.Kubernetes, p.Version))
+		reasons = append(reasons, fmt.Sprintf("the cluster runs Kubernetes %s, and the submission is for %s", run.Kubernetes, p.Version))
 	}
 	for _, r := range p.Requirements {
 		f := fill(r, product.Requirements[r.ID], run)
-		if f.Unseen != "" {
-			reasons = append(reasons, r.ID+" "+f.Unseen)
+		if f.NoStatus != "" {
+			reasons = append(reasons, r.ID+" "+f.NoStatus)
 		}
 		s.Entries = append(s.Entries, f)
 	}
@@ -66,25 +66,25 @@ func Compose(p catalog.Programme, product Product, run Run, draft bool) (Submiss
 		return Submission{}, &RefusedError{Reasons: reasons}
 	}
 	if draft {
-		s.Draft = append([]string{"a draft was asked for"}, reasons...)
+		s.Draft = append([]string{"a draft was requested"}, reasons...)
 	}
 	return s, s.assemble(p, product, run)
 }
 
-// fill says of one requirement what was shown of it, and never more.
+// fill fills in one requirement; its status is never better than the result of the run.
 func fill(r catalog.Requirement, added Addition, run Run) Filled {
 	f := Filled{Requirement: r}
-	shown, there := run.Shown[r.ID]
-	if !there {
-		// The programme leaves open what only should be: it stays open.
+	shown, ok := run.Shown[r.ID]
+	if !ok {
+		// The program accepts a SHOULD without a status.
 		if r.Level != catalog.Should {
-			f.Unseen = "is not in the run"
+			f.NoStatus = "is not in the run"
 		}
 		f.Notes = added.Notes
 		return f
 	}
 	f.Shown = shown
-	f.Status, f.Unseen = shown.Status()
+	f.Status, f.NoStatus = shown.Status()
 	if f.Status == "" && r.Level == catalog.Should {
 		return f.open(added)
 	}
@@ -92,7 +92,7 @@ func fill(r catalog.Requirement, added Addition, run Run) Filled {
 		f.Evidence = append(f.Evidence, file.Name)
 	}
 	if f.Status != "" && len(shown.Files) == 0 && f.Status != NotApplicable {
-		f.Status, f.Unseen = "", "has a verdict, and nothing was kept of what was seen"
+		f.Status, f.NoStatus = "", "has a verdict without stored observations"
 	}
 	if f.Status != "" && f.Status != NotApplicable {
 		f.Evidence = append(f.Evidence, junitFile)
@@ -102,15 +102,15 @@ func fill(r catalog.Requirement, added Addition, run Run) Filled {
 	return f
 }
 
-// open leaves a recommendation without a status: too little was seen to say one, and the
-// notes say why.
+// open leaves a SHOULD without a status: its observations are insufficient, and the notes
+// have the reason.
 func (f Filled) open(added Addition) Filled {
-	f.Notes = sentences(added.Notes, "left open: "+f.ID+" "+f.Unseen)
-	f.Unseen = ""
+	f.Notes = sentences(added.Notes, "left open: "+f.ID+" "+f.NoStatus)
+	f.NoStatus = ""
 	return f
 }
 
-// sentences puts notes after one another, each with its full stop.
+// sentences joins notes, and ends each with a full stop.
 func sentences(texts ...string) string {
 	var out []string
 	for _, t := range texts {
@@ -125,7 +125,7 @@ func sentences(texts ...string) string {
 	return strings.Join(out, " ")
 }
 
-// assemble makes the files.
+// assemble renders the files.
 func (s *Submission) assemble(p catalog.Programme, product Product, run Run) error {
 	text, err := s.productYAML(product)
 	if err != nil {
@@ -143,7 +143,7 @@ func (s *Submission) assemble(p catalog.Programme, product Product, run Run) err
 	for _, r := range p.Requirements {
 		for _, file := range run.Shown[r.ID].Files {
 			if clean := path.Clean(file.Name); clean != file.Name || path.IsAbs(clean) || clean == "." || strings.HasPrefix(clean, "..") || taken[clean] {
-				return fmt.Errorf("evidence of %s is called %q: there is one of that name, or it is none", r.ID, file.Name)
+				return fmt.Errorf("evidence of %s: invalid file name %q: must be a unique relative path in the submission's directory", r.ID, file.Name)
 			}
 			taken[file.Name] = true
 			s.Files = append(s.Files, s.marked(file))

@@ -15,7 +15,7 @@ import (
 	"github.com/firstlight/firstlight/internal/diag"
 )
 
-// mixedRun has a requirement of every kind that can be submitted.
+// mixedRun has a requirement of every status.
 func mixedRun(t *testing.T) Run {
 	t.Helper()
 	run := wholeRun(t)
@@ -34,7 +34,7 @@ func mixedRun(t *testing.T) Run {
 	return run
 }
 
-func TestASubmissionIsValid(t *testing.T) {
+func TestSubmissionOfPassedRunIsValid(t *testing.T) {
 	t.Parallel()
 	dir := written(t, compose(t, wholeRun(t), false))
 	report, err := Validate(t.Context(), dir, Options{Client: aWeb()})
@@ -78,8 +78,8 @@ func TestTheStatusIsNeverBetterThanTheVerdict(t *testing.T) {
 		{"a half was not run", Shown{Verdict: check.Unobserved, Partial: true}, PartiallyImplemented, ""},
 		{"failed", Shown{Verdict: check.Failed}, NotImplemented, ""},
 		{"failed in part", Shown{Verdict: check.Failed, Partial: true}, NotImplemented, ""},
-		{"not applicable", Shown{Verdict: check.NotApplicable, Reason: "there is none"}, NotApplicable, ""},
-		{"not applicable without a reason", Shown{Verdict: check.NotApplicable, Reason: " "}, "", "ai_inference is not applicable, and nothing says why"},
+		{"not applicable", Shown{Verdict: check.NotApplicable, Reason: "no GPU is virtual"}, NotApplicable, ""},
+		{"not applicable without a reason", Shown{Verdict: check.NotApplicable, Reason: " "}, "", "ai_inference is not applicable without a reason"},
 		{"unobserved", Shown{Verdict: check.Unobserved, Reason: "no gateway answered"}, "", "ai_inference could not be observed: no gateway answered"},
 		{"blocked", Shown{Verdict: check.Blocked, Reason: "health failed"}, "", "ai_inference was blocked: health failed"},
 		{"blocked in part", Shown{Verdict: check.Blocked, Partial: true}, "", "ai_inference was blocked"},
@@ -111,9 +111,8 @@ func TestTheStatusIsNeverBetterThanTheVerdict(t *testing.T) {
 	}
 }
 
-// What a version only recommends, and no check has shown, stays open, and the rest is
-// submitted: the programme takes it so.
-func TestRecommendationsMayStayOpen(t *testing.T) {
+// A SHOULD without a result stays open: the program accepts a submission with it.
+func TestMissingSHOULDStaysOpen(t *testing.T) {
 	t.Parallel()
 	run := wholeRun(t)
 	delete(run.Shown, "gpu_sharing")
@@ -132,9 +131,9 @@ func TestRecommendationsMayStayOpen(t *testing.T) {
 	}
 }
 
-// A recommendation of which too little was seen stays open, says why, and links nothing:
-// a status would be a guess.
-func TestWhatWasNotSeenOfARecommendationStaysOpen(t *testing.T) {
+// A SHOULD with insufficient observations stays open, has the reason in its notes and links
+// no evidence: a status would be a guess.
+func TestUnobservedSHOULDStaysOpen(t *testing.T) {
 	t.Parallel()
 	for name, shown := range map[string]Shown{
 		"unobserved": {Verdict: check.Unobserved, Reason: "no GPU was free"},
@@ -166,7 +165,7 @@ func TestWhatWasNotSeenOfARecommendationStaysOpen(t *testing.T) {
 	}
 }
 
-func TestWhatCanNotBeSubmitted(t *testing.T) {
+func TestRefusals(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		change func(*Run)
@@ -174,9 +173,9 @@ func TestWhatCanNotBeSubmitted(t *testing.T) {
 	}{
 		"missing":            {func(r *Run) { delete(r.Shown, "ai_inference") }, []string{"ai_inference is not in the run"}},
 		"simulated":          {func(r *Run) { r.Simulated, r.SimulatedWhy = true, "kwok" }, []string{"the hardware is simulated: kwok"}},
-		"unfinished":         {func(r *Run) { r.Incomplete = "it has no manifest" }, []string{"the run is not whole: it has no manifest"}},
-		"of another version": {func(r *Run) { r.Kubernetes = "v1.35.9" }, []string{"the cluster runs Kubernetes v1.35.9, and this is for 1.36"}},
-		"no evidence":        {func(r *Run) { r.Shown["gpu_sharing"] = Shown{Verdict: check.Passed} }, []string{"gpu_sharing has a verdict, and nothing was kept of what was seen"}},
+		"unfinished":         {func(r *Run) { r.Incomplete = "it has no manifest" }, []string{"the run is incomplete: it has no manifest"}},
+		"of another version": {func(r *Run) { r.Kubernetes = "v1.35.9" }, []string{"the cluster runs Kubernetes v1.35.9, and the submission is for 1.36"}},
+		"no evidence":        {func(r *Run) { r.Shown["gpu_sharing"] = Shown{Verdict: check.Passed} }, []string{"gpu_sharing has a verdict without stored observations"}},
 		"all of these":       {func(r *Run) { r.Simulated, r.Shown = true, nil }, append([]string{"the hardware is simulated: "}, allMissing(t)...)},
 	}
 	for name, tt := range tests {
@@ -193,7 +192,7 @@ func TestWhatCanNotBeSubmitted(t *testing.T) {
 				t.Error(diff)
 			}
 			s := compose(t, run, true)
-			if diff := cmp.Diff(append([]string{"a draft was asked for"}, tt.want...), s.Draft); diff != "" {
+			if diff := cmp.Diff(append([]string{"a draft was requested"}, tt.want...), s.Draft); diff != "" {
 				t.Error(diff)
 			}
 			report, err := Validate(t.Context(), written(t, s), Options{Client: aWeb()})
@@ -215,8 +214,8 @@ func allMissing(t *testing.T) []string {
 	return out
 }
 
-// TestADraftIsNeverValid: not even when somebody takes its marks away one by one.
-func TestADraftIsNeverValid(t *testing.T) {
+// TestDraftIsNeverValid: a draft stays invalid when its marks are removed one by one.
+func TestDraftIsNeverValid(t *testing.T) {
 	t.Parallel()
 	run := wholeRun(t)
 	run.Simulated = true
@@ -252,7 +251,7 @@ func TestADraftIsNeverValid(t *testing.T) {
 	}
 }
 
-func TestWriteNeverWritesOver(t *testing.T) {
+func TestWriteNeverOverwrites(t *testing.T) {
 	t.Parallel()
 	out := t.TempDir()
 	s := compose(t, wholeRun(t), false)
@@ -263,8 +262,8 @@ func TestWriteNeverWritesOver(t *testing.T) {
 	if want := filepath.Join(out, "v1.36", "turbo"); dir != want {
 		t.Errorf("in %s, want %s", dir, want)
 	}
-	if _, err := Write(out, s); !errors.Is(err, ErrThere) {
-		t.Errorf("written over: %v", err)
+	if _, err := Write(out, s); !errors.Is(err, ErrExists) {
+		t.Errorf("overwritten: %v", err)
 	}
 	left, err := os.ReadDir(filepath.Dir(dir))
 	if err != nil || len(left) != 1 {
@@ -272,13 +271,13 @@ func TestWriteNeverWritesOver(t *testing.T) {
 	}
 }
 
-func TestWriteIsWholeOrNotAtAll(t *testing.T) {
+func TestWriteIsAtomic(t *testing.T) {
 	t.Parallel()
 	out := t.TempDir()
 	s := compose(t, wholeRun(t), false)
 	s.Files = append(s.Files, File{Name: "junit.xml/in-a-file"})
 	if _, err := Write(out, s); err == nil {
-		t.Fatal("a file in a file was written")
+		t.Fatal("no error for a file inside a file")
 	}
 	left, err := os.ReadDir(filepath.Join(out, "v1.36"))
 	if err != nil || len(left) != 0 {
@@ -294,7 +293,7 @@ func TestNamesOfEvidence(t *testing.T) {
 		shown.Files = []File{{Name: name, Content: []byte("x")}}
 		run.Shown["robust_controller"] = shown
 		if _, err := Compose(checklist(t), product(t), run, false); err == nil {
-			t.Errorf("%q was taken", name)
+			t.Errorf("no error for the name %q", name)
 		}
 	}
 }

@@ -1,24 +1,24 @@
-// Package submission makes of a conformance run what a product submits to the
-// CNCF AI Conformance programme, and holds such a submission against the
-// programme's rules.
+// Package submission writes the submission of a product to the CNCF AI Conformance
+// program from a conformance run, and validates a submission against the program's
+// rules.
 //
 //	vX.Y/<product>/
 //	  PRODUCT.yaml         the checklist, filled in
-//	  <requirement>.md     what was called and seen, one file a requirement
+//	  <requirement>.md     API calls and observations, one file for each requirement
 //	  junit.xml            the verdicts
-//	  DRAFT.md             only of a draft: why it is none that can be submitted
+//	  DRAFT.md             only in a draft: why it cannot be submitted
 //
-//	run, bundle, transcript, redact  what a run showed, read from its evidence
-//	product                          what the vendor says of the product
+//	run, bundle, transcript, redact  the results of a run, read from its evidence
+//	product                          the vendor's declarations about the product
 //	compose, render, junit, write    the submission
-//	validate, rules and what they
-//	call                             the rules
+//	validate, rules, requirements,
+//	metadata, links, ask, member     the rules
 //
-// Invariants: a status is never better than what was shown. What the run did not
-// see is refused by name, and so is simulated hardware; a draft may have both,
-// says so in every file, and is never valid. Nobody's words of the checklist are
-// edited. A directory is written whole or not at all, and never over another.
+// Invariants: a status is never better than the result of the run. An unobserved MUST is
+// refused by name, and so is simulated hardware; a draft may have both, is marked in every
+// file, and is never valid. The text of the checklist is never edited. A directory is written
+// completely or not at all, and never overwrites another.
 //
-// It asks the addresses in a submission whether they answer, through a client
-// that it is given; it reads no environment.
+// Validate requests the URLs in a submission with the client in Options. The package
+// does not read the environment.
 package submission

@@ -7,23 +7,21 @@ import (
 	"strings"
 )
 
-// draftFile says of a directory that it is a draft, and why.
+// draftFile marks a directory as a draft, and has the reasons.
 const draftFile = "DRAFT.md"
 
-// draftMark is in every file of a draft that can hold a remark.
+// draftMark is in every file of a draft whose format permits a comment.
 const draftMark = "DRAFT, not to be submitted"
 
-// What evidence from simulated hardware says of itself, in a transcript and in
-// junit.xml.
+// The marks of evidence from simulated hardware, in a transcript and in junit.xml.
 const (
 	hardwareKey       = "hardware"
 	simulatedHardware = "simulated"
 	simulatedCase     = `name="simulated" value="true"`
 )
 
-// notFit says why the beginning of a file of evidence can't be submitted; empty
-// when nothing in it speaks against that.
-func notFit(head []byte) string {
+// unfitReason returns why evidence with this beginning cannot be submitted; empty if it can.
+func unfitReason(head []byte) string {
 	switch {
 	case bytes.Contains(head, []byte(draftMark)):
 		return "is from a draft"
@@ -34,18 +32,18 @@ func notFit(head []byte) string {
 	}
 }
 
-// draftText is draftFile.
+// draftText renders draftFile.
 func (s *Submission) draftText(run Run) []byte {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# %s\n\nThis directory is a draft of a submission for %s, made of run %s:\n\n", draftMark, s.Version, run.ID)
+	fmt.Fprintf(&b, "# %s\n\nThis directory is a draft of a submission for %s, from run %s. Reasons:\n\n", draftMark, s.Version, run.ID)
 	for _, why := range s.Draft {
 		fmt.Fprintf(&b, "- %s\n", oneLine(why))
 	}
-	b.WriteString("\nWhat says so is in its other files too, so that none of them ends in a submission.\n")
+	b.WriteString("\nThe other files of the draft are marked as well: none of them can be submitted.\n")
 	return []byte(b.String())
 }
 
-// marked is a file of evidence as it is in a draft; text says in its first line that it is.
+// marked adds the mark of a draft as the first line of a text file of evidence.
 func (s *Submission) marked(file File) File {
 	if len(s.Draft) == 0 {
 		return file

@@ -8,9 +8,8 @@ import (
 	"github.com/firstlight/firstlight/internal/conformance/catalog"
 )
 
-// FuzzValidate: whatever PRODUCT.yaml holds, the report is the same from one
-// reading to the next, every problem has a rule, a place and a remedy, and what
-// is valid has every requirement.
+// FuzzValidate: for any PRODUCT.yaml, two calls return the same report, every problem has a
+// rule, a position and a remedy, and a valid submission has every requirement.
 func FuzzValidate(f *testing.F) {
 	p := checklist(f)
 	s := compose(f, wholeRun(f), false)
@@ -37,7 +36,7 @@ func FuzzValidate(f *testing.F) {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(first, second); diff != "" {
-			t.Errorf("the report differs from one reading to the next:\n%s", diff)
+			t.Errorf("two calls return different reports:\n%s", diff)
 		}
 		for _, found := range first.Problems {
 			if found.Rule == "" || found.File == "" || found.Message == "" || found.Remedy == "" {
@@ -50,8 +49,7 @@ func FuzzValidate(f *testing.F) {
 	})
 }
 
-// FuzzProduct: what is read of a product file makes a submission that is valid
-// where nothing is asked, whatever its texts hold.
+// FuzzProduct: any accepted product file makes a submission that is valid offline.
 func FuzzProduct(f *testing.F) {
 	p := checklist(f)
 	f.Add(productText)
@@ -76,13 +74,13 @@ func FuzzProduct(f *testing.F) {
 			t.Fatal(err)
 		}
 		if !report.Valid() {
-			t.Errorf("a product that was taken makes a submission that is not valid: %v", report.Problems)
+			t.Errorf("the submission of an accepted product file is invalid: %v", report.Problems)
 		}
 	})
 }
 
-// TestTheChecklistItselfIsNoSubmission: nothing that is left to be filled in passes.
-func TestTheChecklistItselfIsNoSubmission(t *testing.T) {
+// TestUnfilledChecklistIsInvalid: no requirement and no metadata pass unfilled.
+func TestUnfilledChecklistIsInvalid(t *testing.T) {
 	t.Parallel()
 	for _, version := range catalog.Versions() {
 		p, err := catalog.Load(version)
@@ -90,7 +88,7 @@ func TestTheChecklistItselfIsNoSubmission(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := Compose(p, Product{Directory: "turbo", Metadata: p.Placeholders}, Run{}, false); err == nil {
-			t.Errorf("%s: a run of nothing was taken", version)
+			t.Errorf("%s: no error for a run without results", version)
 		}
 		s, err := Compose(p, Product{Directory: "turbo", Metadata: p.Placeholders}, Run{}, true)
 		if err != nil {

@@ -19,7 +19,7 @@ import (
 	"github.com/firstlight/firstlight/internal/plan"
 )
 
-var update = flag.Bool("update", false, "write the goldens anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 func golden(t *testing.T, name string, got []byte) {
 	t.Helper()
@@ -37,7 +37,7 @@ func golden(t *testing.T, name string, got []byte) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("%s (-golden +got; go test ./internal/conformance/submission -update writes it anew):\n%s", name, diff)
+		t.Errorf("%s (-golden +got; go test ./internal/conformance/submission -update rewrites it):\n%s", name, diff)
 	}
 }
 
@@ -77,7 +77,7 @@ func product(tb testing.TB) Product {
 	return got
 }
 
-// wholeRun has every requirement passed, with evidence.
+// wholeRun has a pass of every requirement, with evidence.
 func wholeRun(tb testing.TB) Run {
 	tb.Helper()
 	start := time.Date(2026, 11, 21, 1, 42, 33, 0, time.UTC)
@@ -103,7 +103,7 @@ func compose(tb testing.TB, run Run, draft bool) Submission {
 	return s
 }
 
-// written is a submission on disk.
+// written writes a submission to disk and returns its directory.
 func written(tb testing.TB, s Submission) string {
 	tb.Helper()
 	dir, err := Write(tb.TempDir(), s)
@@ -113,11 +113,11 @@ func written(tb testing.TB, s Submission) string {
 	return dir
 }
 
-// web answers what it is told, and with 200 to everything else.
+// web responds as configured, and with 200 to every other request.
 type web struct {
 	status map[string]int    // by "METHOD url"
 	body   map[string]string // by url
-	broken map[string]bool   // by url: no answer at all
+	broken map[string]bool   // by url: the request fails
 
 	mu    sync.Mutex
 	asked []string

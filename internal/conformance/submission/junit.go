@@ -52,8 +52,8 @@ type junitDetail struct {
 	Type    string `xml:"type,attr"`
 }
 
-// junit has a case a requirement. Green is only what is Implemented: a half that
-// was not run, and what was not seen, are errors.
+// junit has one case for each requirement. Only Implemented passes: partial and unobserved
+// requirements are errors.
 func (s *Submission) junit(run Run) ([]byte, error) {
 	suite := junitSuite{
 		Name: "CNCF AI Conformance " + s.Version, Timestamp: run.Started.UTC().Format("2006-01-02T15:04:05"),
@@ -102,7 +102,7 @@ func (s *junitSuite) add(e Filled) {
 		fallthrough
 	default:
 		s.Errors++
-		c.Error = &junitDetail{Message: oneLine(e.Unseen), Type: "not seen"}
+		c.Error = &junitDetail{Message: oneLine(e.NoStatus), Type: "unobserved"}
 	}
 	s.Cases = append(s.Cases, c)
 }

@@ -17,63 +17,63 @@ import (
 
 var scheme = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*:`)
 
-// evidence looks at the links of one entry: files now, addresses later.
+// evidence checks the links of one entry: files now, URLs later in checkLinks.
 func (v *validation) evidence(e entry) {
-	for i, link := range e.Evidence {
+	for i, target := range e.Evidence {
 		at := v.doc.ValueAt(e.path("evidence", itoa(i))...)
 		switch {
-		case strings.TrimSpace(link) == "":
-			v.add(ruleFile.At(at, "a link of %s is empty", e.ID).With("remove it, or write where the evidence is"))
-		case strings.HasPrefix(strings.ToLower(link), "file:"):
-			v.add(ruleFileLink.At(at, "evidence of %s is %s", e.ID, link))
-		case isAddress(link):
-			v.asks = append(v.asks, ask{at: at, address: link, of: "evidence of " + e.ID})
-		case scheme.MatchString(link):
-			v.add(ruleAddress.At(at, "evidence of %s is %q, which is neither an http address nor a file", e.ID, link))
+		case strings.TrimSpace(target) == "":
+			v.add(ruleFile.At(at, "a link of %s is empty", e.ID).With("remove it, or write the path or URL of the evidence"))
+		case strings.HasPrefix(strings.ToLower(target), "file:"):
+			v.add(ruleFileLink.At(at, "evidence of %s is %s", e.ID, target))
+		case isAddress(target):
+			v.links = append(v.links, link{at: at, address: target, of: "evidence of " + e.ID})
+		case scheme.MatchString(target):
+			v.add(ruleAddress.At(at, "evidence of %s is %q: must be an http(s) URL or a file", e.ID, target))
 		default:
-			v.local(at, e.ID, link)
+			v.local(at, e.ID, target)
 		}
 	}
 }
 
-// local looks at evidence beside PRODUCT.yaml.
-func (v *validation) local(at diag.Pos, id, link string) {
-	name := filepath.FromSlash(link)
+// local checks a file of evidence in the directory of PRODUCT.yaml.
+func (v *validation) local(at diag.Pos, id, target string) {
+	name := filepath.FromSlash(target)
 	if !filepath.IsLocal(name) {
-		v.add(ruleOutside.At(at, "evidence of %s is %s", id, link))
+		v.add(ruleOutside.At(at, "evidence of %s is %s", id, target))
 		return
 	}
 	info, err := v.root.Stat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		found := ruleFile.At(at, "evidence of %s is %s, which is not there", id, link)
-		if file, _, cut := strings.Cut(link, "#"); cut {
-			found = found.With("write %s: the programme's validator takes what is after # for part of the name", file)
+		found := ruleFile.At(at, "evidence of %s not found: %s", id, target)
+		if file, _, cut := strings.Cut(target, "#"); cut {
+			found = found.With("write %s: the program's validator reads # and the text after it as part of the name", file)
 		}
 		v.add(found)
 	case err != nil && v.leaves(name):
-		v.add(ruleOutside.At(at, "evidence of %s is %s, a link that leads out of the directory", id, link))
+		v.add(ruleOutside.At(at, "evidence of %s is %s, a symbolic link to a target outside of the directory", id, target))
 	case err != nil:
 		v.add(ruleFile.At(at, "evidence of %s: %v", id, err))
 	case info.IsDir():
-		if entries, err := fs.ReadDir(v.root.FS(), link); err != nil || len(entries) == 0 {
-			v.add(ruleFile.At(at, "evidence of %s is the directory %s, in which there is nothing", id, link))
+		if entries, err := fs.ReadDir(v.root.FS(), target); err != nil || len(entries) == 0 {
+			v.add(ruleFile.At(at, "evidence of %s is %s, an empty directory", id, target))
 		}
 	case info.Size() == 0:
-		v.add(ruleFile.At(at, "evidence of %s is %s, which is empty", id, link))
+		v.add(ruleFile.At(at, "evidence of %s is %s, an empty file", id, target))
 	default:
 		v.fromDraft(at, id, name)
 	}
 }
 
-// leaves says whether a name that the root refuses is there all the same.
+// leaves reports whether a name that the root refuses exists outside of it.
 func (v *validation) leaves(name string) bool {
 	_, err := os.Stat(filepath.Join(v.root.Name(), name))
 	return err == nil
 }
 
-// fromDraft looks for what does not fit into a submission in a file of evidence;
-// of a draft it is said once.
+// fromDraft finds the marks of a draft and of simulated hardware in a file of evidence. In a
+// draft, rule draft is already reported once for the directory.
 func (v *validation) fromDraft(at diag.Pos, id, name string) {
 	f, err := v.root.Open(name)
 	if err != nil {
@@ -84,12 +84,12 @@ func (v *validation) fromDraft(at diag.Pos, id, name string) {
 	head, err := io.ReadAll(io.LimitReader(f, 4096))
 	if err != nil {
 		v.add(ruleFile.At(at, "evidence of %s: %v", id, err))
-	} else if why := notFit(head); why != "" && !v.draft {
+	} else if why := unfitReason(head); why != "" && !v.draft {
 		v.add(ruleDraft.At(at, "evidence of %s, %s, %s", id, name, why))
 	}
 }
 
-// draftMark looks for the marks of a draft beside its evidence.
+// draftMark finds the marks of a draft in draftFile and PRODUCT.yaml.
 func (v *validation) draftMark() {
 	at := diag.Pos{File: filepath.Join(filepath.Dir(v.file), draftFile)}
 	_, err := v.root.Lstat(draftFile)
@@ -104,15 +104,15 @@ func (v *validation) draftMark() {
 	}
 }
 
-// addresses notes what is to be asked for of the metadata.
+// addresses collects the URLs of the metadata for checkLinks.
 func (v *validation) addresses(m *metadata) {
 	for _, f := range catalog.Fields() {
 		value := m.values[f.Key]
 		if f.Key == catalog.K8sConformance && !k8sConformance.MatchString(value) {
-			continue // a problem already
+			continue // already reported
 		}
 		if f.URL && isAddress(value) {
-			v.asks = append(v.asks, ask{at: v.doc.ValueAt("metadata", m.written[f.Key]), address: value, of: f.Key})
+			v.links = append(v.links, link{at: v.doc.ValueAt("metadata", m.written[f.Key]), address: value, of: f.Key})
 		}
 	}
 	if name := strings.TrimSpace(m.values[catalog.VendorName]); name != "" && !catalog.Placeholder(name) {
@@ -120,7 +120,7 @@ func (v *validation) addresses(m *metadata) {
 	}
 }
 
-// readBounded reads at most limit bytes of a file; a longer one is cut there.
+// readBounded reads at most limit+1 bytes of a file and truncates the rest.
 func readBounded(root *os.Root, name string, limit int64) ([]byte, error) {
 	f, err := root.Open(name)
 	if err != nil {

@@ -13,14 +13,14 @@ import (
 	"github.com/firstlight/firstlight/internal/diag"
 )
 
-// landscape is where the CNCF lists its members.
+// landscape is the CNCF's list of its members.
 const landscape = "https://raw.githubusercontent.com/cncf/landscape/master/landscape.yml"
 
-// maxLandscape bounds it; it has some 2 MiB.
+// maxLandscape bounds the download; the list has about 2 MiB.
 const maxLandscape = 32 << 20
 
-// member holds the vendor's name against the list of members. That the list can't
-// be had is nobody's fault here: then it is unchecked.
+// member looks up the vendor's name in the list of members. The name is unchecked if the
+// list cannot be read.
 func (v *validation) member(ctx context.Context, o Options) error {
 	if v.vendor == "" {
 		return nil
@@ -31,15 +31,15 @@ func (v *validation) member(ctx context.Context, o Options) error {
 	}
 	members, err := membersAt(ctx, o.Client, from)
 	if ctx.Err() != nil {
-		return fmt.Errorf("ask for the members of the CNCF: %w", ctx.Err())
+		return fmt.Errorf("read the members of the CNCF: %w", ctx.Err())
 	}
 	switch {
 	case err != nil:
-		v.unchecked("whether "+v.vendor+" is a member of the CNCF", fmt.Sprintf("%s: %v", shown(from), err))
+		v.unchecked("whether "+v.vendor+" is a member of the CNCF", fmt.Sprintf("%s: %v", redacted(from), err))
 	case !slices.Contains(members, v.vendor):
-		found := ruleMember.At(v.vendorAt, "%q is no member of the CNCF by its landscape", v.vendor)
+		found := ruleMember.At(v.vendorAt, "%q is not a member in the CNCF landscape", v.vendor)
 		if near := diag.Nearest(v.vendor, members); near != "" {
-			found = found.With("did you mean %q? The landscape's spelling counts", near)
+			found = found.With("did you mean %q? use the landscape's spelling", near)
 		}
 		v.add(found)
 	}
@@ -51,23 +51,23 @@ func membersAt(ctx context.Context, client Doer, address string) ([]string, erro
 	status, err := request(ctx, client, http.MethodGet, address, func(body io.Reader) error {
 		data, err := io.ReadAll(io.LimitReader(body, maxLandscape))
 		if err != nil {
-			return fmt.Errorf("read it: %w", err)
+			return fmt.Errorf("read the response: %w", err)
 		}
 		members, err = membersIn(data)
 		return err
 	})
 	switch {
 	case status != 0 && status != http.StatusOK:
-		return nil, fmt.Errorf("it answers %d %s", status, http.StatusText(status))
+		return nil, fmt.Errorf("status %d %s", status, http.StatusText(status))
 	case err != nil:
 		return nil, err
 	case len(members) == 0:
-		return nil, fmt.Errorf("it lists no members")
+		return nil, fmt.Errorf("the landscape has no members")
 	}
 	return members, nil
 }
 
-// membersIn reads the names, without what is said of their kind.
+// membersIn reads the names, without the suffix for the kind of membership.
 func membersIn(data []byte) ([]string, error) {
 	var list struct {
 		Landscape []struct {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestThePageHasEveryRule: docs/conformance.md lists what is checked.
+// TestThePageHasEveryRule: docs/conformance.md lists every rule.
 func TestThePageHasEveryRule(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../../docs/conformance.md")
@@ -21,6 +21,6 @@ func TestThePageHasEveryRule(t *testing.T) {
 	product := string(page)[strings.Index(string(page), "```yaml\n")+8:]
 	product, _, _ = strings.Cut(product, "```")
 	if _, err := ReadProduct("docs/conformance.md", []byte(product), checklist(t)); err != nil {
-		t.Errorf("the product file of the page is not taken: %v", err)
+		t.Errorf("cannot read the product file of the page: %v", err)
 	}
 }

@@ -9,18 +9,18 @@ import (
 	"github.com/firstlight/firstlight/internal/yamlstrict"
 )
 
-// Product is what a vendor says of the product, in a file of the vendor's:
+// Product is the product file: the vendor's declarations about the product.
 //
-//	directory: turbo             # the submission's, in vX.Y
+//	directory: turbo             # of the submission, in vX.Y
 //	metadata:                    # as in the checklist; kubernetesVersion may be left out
 //	  platformName: Turbo Encabulator
 //	  ...
-//	requirements:                # may be left out: what is to be said beside what the run showed
+//	requirements:                # optional: additions to the results of the run
 //	  gang_scheduling:
 //	    evidence: [https://docs.example.com/gangs]
 //	    notes: Volcano ships with the platform.
 //
-// No status can be said in it: that is what the run is for.
+// It has no statuses: these come from the run.
 type Product struct {
 	Directory    string              `yaml:"directory" need:"true"`
 	Metadata     map[string]string   `yaml:"metadata"`
@@ -29,15 +29,15 @@ type Product struct {
 
 // Addition is what the vendor adds to one requirement.
 type Addition struct {
-	// Evidence are public addresses.
+	// Evidence lists public URLs.
 	Evidence []string `yaml:"evidence"`
 	Notes    string   `yaml:"notes"`
 }
 
 var directoryName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$`)
 
-// ReadProduct reads a product file; name is for messages. The error is a
-// diag.List with all that is wrong.
+// ReadProduct reads a product file; name is for messages. The error is a diag.List of all
+// problems.
 func ReadProduct(name string, data []byte, p catalog.Programme) (Product, error) {
 	doc, problems := yamlstrict.Parse(name, data)
 	if doc == nil {
@@ -46,8 +46,8 @@ func ReadProduct(name string, data []byte, p catalog.Programme) (Product, error)
 	var out Product
 	problems = append(problems, firmText(doc.Decode(&out), doc)...)
 	if out.Directory != "" && !directoryName.MatchString(out.Directory) {
-		problems = append(problems, diag.BadValue.At(doc.ValueAt("directory"), "%q can be no directory of a submission", out.Directory).
-			With("write a short name of the product: letters, digits, dot, dash and underscore"))
+		problems = append(problems, diag.BadValue.At(doc.ValueAt("directory"), "invalid directory %q", out.Directory).
+			With("write a short name of the product: up to 63 letters, digits, dots, dashes and underscores, the first a letter or digit"))
 	}
 	m := readMetadata(doc, out.Metadata, p.Version, catalog.KubernetesVersion)
 	problems = append(problems, m.problems...)
@@ -78,7 +78,7 @@ func (out Product) additions(doc *yamlstrict.Doc, p catalog.Programme) diag.List
 		}
 		for i, link := range a.Evidence {
 			if !isAddress(link) {
-				problems = append(problems, ruleAddress.At(doc.ValueAt("requirements", id, "evidence", itoa(i)), "evidence of %s is %q: what a vendor adds is a public address", id, link))
+				problems = append(problems, ruleAddress.At(doc.ValueAt("requirements", id, "evidence", itoa(i)), "evidence of %s is %q: must be a public URL", id, link))
 			}
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/firstlight/firstlight/internal/conformance/catalog"
 )
 
-// productYAML is PRODUCT.yaml, in the programme's own form and order.
+// productYAML renders PRODUCT.yaml in the program's format and order.
 func (s *Submission) productYAML(product Product) ([]byte, error) {
 	meta, spec := &yaml.Node{Kind: yaml.MappingNode}, &yaml.Node{Kind: yaml.MappingNode}
 	for _, f := range catalog.Fields() {
@@ -45,7 +45,7 @@ func (s *Submission) productYAML(product Product) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// node is one entry, its keys in the checklist's order.
+// node renders one entry with its keys in the checklist's order.
 func (f Filled) node() *yaml.Node {
 	n := &yaml.Node{Kind: yaml.MappingNode}
 	put(n, "id", plain(f.ID))

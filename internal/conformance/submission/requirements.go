@@ -8,19 +8,19 @@ import (
 	"github.com/firstlight/firstlight/internal/diag"
 )
 
-// entry is one of the document, with where it stands.
+// entry is a requirement in the document, with its position.
 type entry struct {
 	catalog.Entry
 	category string
 	index    int
 }
 
-// path leads to a part of the entry in the document.
+// path returns the path to a part of the entry in the document.
 func (e entry) path(part ...string) []string {
 	return append([]string{"spec", e.category, itoa(e.index)}, part...)
 }
 
-// requirements holds the document's entries against the checklist, one by one.
+// requirements compares every entry of the document with the checklist.
 func (v *validation) requirements(p catalog.Programme) {
 	if !v.doc.Has("spec") {
 		v.add(diag.Missing.At(v.doc.At(), "the key \"spec\" is missing").With("add it, with every category of the checklist"))
@@ -28,51 +28,51 @@ func (v *validation) requirements(p catalog.Programme) {
 	}
 	found := v.entries(p)
 	for _, r := range p.Requirements {
-		e, there := found[r.ID]
+		e, ok := found[r.ID]
 		switch {
-		case there:
+		case ok:
 			v.requirement(r, e)
 		case v.doc.Has("spec", r.Category):
-			v.add(ruleRequirement.At(v.doc.At("spec", r.Category), "%s of %s is not there", r.ID, r.Category))
+			v.add(ruleRequirement.At(v.doc.At("spec", r.Category), "requirement %s of category %s is missing", r.ID, r.Category))
 		}
 	}
-	for _, c := range v.said.Spec.Categories() {
+	for _, c := range v.decoded.Spec.Categories() {
 		if len(p.Of(c.Name)) > 0 && !v.doc.Has("spec", c.Name) {
-			v.add(ruleCategory.At(v.doc.At("spec"), "the category %s is not there, with %s", c.Name, names(p.Of(c.Name))))
+			v.add(ruleCategory.At(v.doc.At("spec"), "category %s is missing, with %s", c.Name, names(p.Of(c.Name))))
 		}
 	}
 }
 
-// entries are the document's by ID, the first of each; what is no requirement of
-// the checklist is a problem. One that stands in another category is found too.
+// entries returns the document's entries by ID, the first of each, in any category. An
+// unknown ID is a problem.
 func (v *validation) entries(p catalog.Programme) map[string]entry {
 	found := map[string]entry{}
-	for _, c := range v.said.Spec.Categories() {
-		for i, said := range c.Entries {
-			e := entry{Entry: said, category: c.Name, index: i}
+	for _, c := range v.decoded.Spec.Categories() {
+		for i, declared := range c.Entries {
+			e := entry{Entry: declared, category: c.Name, index: i}
 			at := v.doc.ValueAt(e.path("id")...)
-			r, known := p.Find(said.ID)
+			r, known := p.Find(declared.ID)
 			switch {
-			case said.ID == "":
+			case declared.ID == "":
 				v.add(ruleEdited.At(at, "an entry of %s has no id", c.Name))
 				continue
 			case !known:
 				v.add(v.unknown(p, e))
 				continue
 			case r.Category != c.Name:
-				v.add(ruleEdited.At(at, "%s stands in %s, and belongs to %s", said.ID, c.Name, r.Category).With("move it to %s", r.Category))
+				v.add(ruleEdited.At(at, "%s is in category %s, and must be in %s", declared.ID, c.Name, r.Category).With("move it to %s", r.Category))
 			}
-			if before, twice := found[said.ID]; twice {
-				v.add(ruleTwice.At(at, "%s is here for the second time, first in %s", said.ID, before.category))
+			if before, twice := found[declared.ID]; twice {
+				v.add(ruleTwice.At(at, "duplicate requirement %s, first in category %s", declared.ID, before.category))
 				continue
 			}
-			found[said.ID] = e
+			found[declared.ID] = e
 		}
 	}
 	return found
 }
 
-// unknown is an entry that the version does not have.
+// unknown is the problem of an entry that the version does not have.
 func (v *validation) unknown(p catalog.Programme, e entry) diag.Problem {
 	found := ruleExtra.At(v.doc.ValueAt(e.path("id")...), "%s has no requirement %q", p.Version, e.ID)
 	var in []string
@@ -84,26 +84,26 @@ func (v *validation) unknown(p catalog.Programme, e entry) diag.Problem {
 		}
 	}
 	if len(in) > 0 {
-		return found.With("remove it: it is one of %s", strings.Join(in, ", "))
+		return found.With("remove it: it is a requirement of %s", strings.Join(in, ", "))
 	}
 	var ids []string
 	for _, r := range p.Requirements {
 		ids = append(ids, r.ID)
 	}
 	if near := diag.Nearest(e.ID, ids); near != "" {
-		return found.With("the checklist has %s: ids are not edited", near)
+		return found.With("write %s: ids must not be edited", near)
 	}
 	return found
 }
 
-// requirement holds one entry against the checklist's.
+// requirement compares one entry with the checklist.
 func (v *validation) requirement(r catalog.Requirement, e entry) {
 	v.report.Requirements = append(v.report.Requirements, Stated{ID: r.ID, Level: r.Level, Status: Status(e.Status), Evidence: slices.Concat([]string{}, e.Evidence)})
 	if e.Description != r.Description {
-		v.add(ruleEdited.At(v.doc.ValueAt(e.path("description")...), "the description of %s is not the checklist's: %s", r.ID, difference(e.Description, r.Description)))
+		v.add(ruleEdited.At(v.doc.ValueAt(e.path("description")...), "the description of %s differs from the checklist: %s", r.ID, difference(e.Description, r.Description)))
 	}
 	if e.Level != string(r.Level) {
-		v.add(ruleEdited.At(v.doc.ValueAt(e.path("level")...), "the level of %s is %q, and in the checklist %s", r.ID, e.Level, r.Level))
+		v.add(ruleEdited.At(v.doc.ValueAt(e.path("level")...), "the level of %s is %q: must be %s, as in the checklist", r.ID, e.Level, r.Level))
 	}
 	if r.Level == catalog.Should && e.Status == "" && len(e.Evidence) == 0 {
 		return // a SHOULD may be left open
@@ -112,7 +112,7 @@ func (v *validation) requirement(r catalog.Requirement, e entry) {
 	v.evidence(e)
 }
 
-// status holds the status of one against its level, its evidence and its notes.
+// status checks the status of an entry against its level, its evidence and its notes.
 func (v *validation) status(r catalog.Requirement, e entry) {
 	at := v.doc.ValueAt(e.path("status")...)
 	status := Status(e.Status)
@@ -128,18 +128,18 @@ func (v *validation) status(r catalog.Requirement, e entry) {
 		v.add(ruleMust.At(at, "%s is a MUST and is %s", r.ID, status))
 	}
 	if status == NotApplicable && strings.TrimSpace(e.Notes) == "" {
-		v.add(ruleNotes.At(at, "%s is N/A, and its notes do not say why", r.ID))
+		v.add(ruleNotes.At(at, "%s is N/A without a reason in its notes", r.ID))
 	}
 	if (status == Implemented || status == PartiallyImplemented) && len(e.Evidence) == 0 {
 		found := ruleNoEvidence.At(at, "%s is %s without evidence", r.ID, status)
-		if r.Level == catalog.Should { // the programme lets it pass
+		if r.Level == catalog.Should { // the program accepts it
 			found.Severity = diag.Warning
 		}
 		v.add(found)
 	}
 }
 
-// difference shows where two texts part.
+// difference describes the first difference of two texts.
 func difference(got, want string) string {
 	g, w := strings.Fields(got), strings.Fields(want)
 	for i := range max(len(g), len(w)) {
@@ -147,13 +147,13 @@ func difference(got, want string) string {
 			return "it ends before " + quoteWord(w[i])
 		}
 		if i >= len(w) {
-			return "it goes on with " + quoteWord(g[i])
+			return "it continues with " + quoteWord(g[i])
 		}
 		if g[i] != w[i] {
-			return "it has " + quoteWord(g[i]) + " for " + quoteWord(w[i])
+			return "it has " + quoteWord(g[i]) + " in place of " + quoteWord(w[i])
 		}
 	}
-	return "it has other spaces"
+	return "its spaces differ"
 }
 
 func quoteWord(s string) string { return "\"" + s + "\"" }

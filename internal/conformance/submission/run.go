@@ -7,38 +7,38 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 )
 
-// PartlyShown begins the reason of a verdict that one half of a check was not run
-// for, though the other was seen: such a verdict is unobserved, and its
-// requirement partially implemented.
+// PartlyShown is the prefix of the reason of a verdict when one half of a check was
+// observed and the other was not run: the verdict is unobserved, and the requirement
+// partially implemented.
 const PartlyShown = "partially shown: "
 
-// Run is what a conformance run showed.
+// Run is the results of a conformance run.
 type Run struct {
-	// ID of the run, Tool the version that made it, Cluster the cluster's UID where known.
+	// ID of the run, Tool the version of firstlight, Cluster the cluster's UID if known.
 	ID, Tool, Cluster string
-	// Kubernetes is the API server's version where the run knows it: "v1.36.3".
+	// Kubernetes is the API server's version if the run has it: "v1.36.3".
 	Kubernetes        string
 	Started, Finished time.Time
-	// Simulated says that the hardware is, SimulatedWhy from what that is seen.
+	// Simulated is set for a run on simulated hardware; SimulatedWhy is the reason for it.
 	Simulated    bool
 	SimulatedWhy string
-	// Incomplete says why this is no whole run; empty when it is one.
+	// Incomplete is why the run is incomplete; empty for a complete run.
 	Incomplete string
-	// Shown is what there is of each requirement, by its ID.
+	// Shown has the results by requirement ID.
 	Shown map[string]Shown
 }
 
-// Shown is what a run showed of one requirement.
+// Shown is a run's result of one requirement.
 type Shown struct {
 	Verdict check.Verdict
-	// Partial says that a half of it was not run.
+	// Partial is set if one half of the check was not run.
 	Partial bool
-	// Reason is why, in one line.
+	// Reason of the verdict, in one line.
 	Reason string
-	// Notes are for the reviewer, beside Reason.
+	// Notes for the reviewer, in addition to Reason.
 	Notes string
 	Took  time.Duration
-	// Files are its evidence.
+	// Files of evidence.
 	Files []File
 }
 
@@ -49,12 +49,12 @@ type File struct {
 	Content []byte
 }
 
-// ShownBy is what a verdict and its reason show.
+// ShownBy returns the result of a verdict and its reason.
 func ShownBy(v check.Verdict, reason string) Shown {
 	return Shown{Verdict: v, Reason: reason, Partial: v == check.Unobserved && strings.HasPrefix(reason, PartlyShown)}
 }
 
-// Status is the programme's word for how a product fulfils a requirement.
+// Status is the program's grade of how a product meets a requirement.
 type Status string
 
 // The statuses.
@@ -65,13 +65,13 @@ const (
 	NotApplicable        Status = "N/A"
 )
 
-// Statuses are all of them.
+// Statuses lists all statuses.
 func Statuses() []Status {
 	return []Status{Implemented, NotImplemented, PartiallyImplemented, NotApplicable}
 }
 
-// Status is what a submission may say; empty when the run did not see enough to
-// say anything, with why.
+// Status returns the status for a submission; empty, with the reason, if the observations
+// are insufficient for one.
 func (s Shown) Status() (status Status, why string) {
 	switch s.Verdict {
 	case check.Passed:
@@ -83,7 +83,7 @@ func (s Shown) Status() (status Status, why string) {
 		return NotImplemented, ""
 	case check.NotApplicable:
 		if strings.TrimSpace(s.Reason) == "" {
-			return "", "is not applicable, and nothing says why"
+			return "", "is not applicable without a reason"
 		}
 		return NotApplicable, ""
 	case check.Unobserved:

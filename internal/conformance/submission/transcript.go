@@ -14,16 +14,16 @@ import (
 	"github.com/firstlight/firstlight/internal/plan"
 )
 
-// What a transcript holds of one output, of a check's calls, and in all, in bytes;
-// what is more stays in the run's evidence, and the transcript says so.
+// The limits of one output, of a check's calls and of a whole transcript, in bytes. The
+// run's evidence has the rest, and the transcript has a remark.
 const (
 	maxOutput     = 32 << 10
 	maxCalls      = 256 << 10
 	maxTranscript = 1 << 20
 )
 
-// transcript is the evidence of one requirement for people: the verdict, what was
-// held against what, and every observation it was reached from, as recorded.
+// transcript renders the evidence of one requirement for a reviewer: the verdict, its
+// figures and findings, and every observation as recorded.
 func transcript(p catalog.Programme, r catalog.Requirement, run Run, res plan.Result, obs []check.Observation) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# %s\n\n> %s\n\n", r.ID, r.Description)
@@ -49,19 +49,19 @@ func transcript(p catalog.Programme, r catalog.Requirement, run Run, res plan.Re
 	}
 	figures(&b, res.Figures)
 	findings(&b, res.Findings)
-	made, seen := check.OfKind(obs, apilog.Kind), slices.DeleteFunc(slices.Clone(obs), func(o check.Observation) bool { return o.Kind == apilog.Kind })
-	section(&b, "called", made)
-	section(&b, "seen", seen)
+	calls, others := check.OfKind(obs, apilog.Kind), slices.DeleteFunc(slices.Clone(obs), func(o check.Observation) bool { return o.Kind == apilog.Kind })
+	section(&b, "API calls", calls)
+	section(&b, "Observations", others)
 	return b.Bytes()
 }
 
-// section has the observations of one sort. Calls come first, so that what was seen
-// takes no room from them.
-func section(b *bytes.Buffer, sort string, obs []check.Observation) {
+// section renders observations under a heading. API calls come first, so that the limit of
+// the transcript never truncates them.
+func section(b *bytes.Buffer, heading string, obs []check.Observation) {
 	if len(obs) == 0 {
 		return
 	}
-	fmt.Fprintf(b, "\n## What was %s\n", sort)
+	fmt.Fprintf(b, "\n## %s\n", heading)
 	for i, o := range obs {
 		observed(b, i+1, o)
 	}
@@ -71,7 +71,7 @@ func figures(b *bytes.Buffer, all []check.Figure) {
 	if len(all) == 0 {
 		return
 	}
-	b.WriteString("\n## What was held against what\n\n")
+	b.WriteString("\n## Figures\n\n")
 	for _, f := range all {
 		fmt.Fprintf(b, "- %s: %g %s", f.Name, f.Value, f.Unit)
 		if f.Relation != "" {
@@ -85,7 +85,7 @@ func findings(b *bytes.Buffer, all []check.Finding) {
 	if len(all) == 0 {
 		return
 	}
-	b.WriteString("\n## What was found\n\n")
+	b.WriteString("\n## Findings\n\n")
 	for _, f := range all {
 		fmt.Fprintf(b, "- %s: %s. Next: %s\n", oneLine(f.Suspect), oneLine(f.Message), oneLine(f.Remedy))
 	}
@@ -101,10 +101,10 @@ func observed(b *bytes.Buffer, number int, o check.Observation) {
 		fmt.Fprintf(b, "- exit: %d\n", *o.Exit)
 	}
 	if o.Err != "" {
-		fmt.Fprintf(b, "- could not be seen: %s\n", oneLine(o.Err))
+		fmt.Fprintf(b, "- error: %s\n", oneLine(o.Err))
 	}
 	if b.Len() > maxTranscript {
-		fmt.Fprintf(b, "- what it returned is in the run's evidence\n")
+		fmt.Fprintf(b, "- output: only in the run's evidence\n")
 		return
 	}
 	if o.Kind == apilog.Kind {
@@ -126,7 +126,7 @@ func observed(b *bytes.Buffer, number int, o check.Observation) {
 	}
 }
 
-// callLines has a call a line.
+// callLines renders one call on each line.
 func callLines(made []apilog.Call) []byte {
 	var b bytes.Buffer
 	for _, c := range made {
@@ -148,7 +148,8 @@ func callLines(made []apilog.Call) []byte {
 	return b.Bytes()
 }
 
-// fence is a block that its content can't end, of at most limit bytes of it.
+// fence renders at most limit bytes of content as a code block with a fence that the
+// content cannot close.
 func fence(b *bytes.Buffer, language string, content []byte, limit int) {
 	text, more := content, 0
 	if len(text) > limit {
@@ -161,7 +162,7 @@ func fence(b *bytes.Buffer, language string, content []byte, limit int) {
 	}
 	fmt.Fprintf(b, "\n%s%s\n%s\n%s\n", ticks, language, shown, ticks)
 	if more > 0 {
-		fmt.Fprintf(b, "\n%d bytes more are in the run's evidence.\n", more)
+		fmt.Fprintf(b, "\nTruncated: the run's evidence has %d more bytes.\n", more)
 	}
 }
 

@@ -14,30 +14,30 @@ import (
 	"github.com/firstlight/firstlight/internal/yamlstrict"
 )
 
-// productFile is a submission's own.
+// productFile is the main file of a submission.
 const productFile = "PRODUCT.yaml"
 
 // Options of Validate.
 type Options struct {
-	// Client asks whether addresses answer. Nil: none is asked, and Unchecked says so.
+	// Client requests the URLs. Nil: no URL is requested, and each is Unchecked.
 	Client Doer
-	// Landscape is where the list of the CNCF's members is; empty: the CNCF's own.
+	// Landscape is the URL of the list of CNCF members; empty: that of the CNCF.
 	Landscape string
 }
 
-// Report is what Validate found.
+// Report is the result of Validate.
 type Report struct {
 	Dir string `json:"dir"`
-	// Version is the checklist's: "1.36"; empty when it could not be told.
+	// Version of the checklist: "1.36"; empty if unknown.
 	Version string `json:"version,omitempty"`
-	// Requirements as the submission has them, in the order of the checklist.
+	// Requirements of the submission, in the order of the checklist.
 	Requirements []Stated  `json:"requirements"`
 	Problems     diag.List `json:"problems"`
-	// Unchecked is what was not looked at, each with why.
+	// Unchecked lists the URLs and names that were not checked.
 	Unchecked []Unchecked `json:"unchecked"`
 }
 
-// Stated is what a submission says of a requirement.
+// Stated is a requirement as the submission declares it.
 type Stated struct {
 	ID       string        `json:"id"`
 	Level    catalog.Level `json:"level"`
@@ -45,17 +45,17 @@ type Stated struct {
 	Evidence []string      `json:"evidence"`
 }
 
-// Unchecked is something not looked at.
+// Unchecked is a URL or name that was not checked, with the reason.
 type Unchecked struct {
 	What string `json:"what"`
 	Why  string `json:"why"`
 }
 
-// Valid says that no rule is broken. What is Unchecked may still be wrong.
+// Valid reports that no rule is violated. The entries of Unchecked may violate one.
 func (r Report) Valid() bool { return r.Problems.Count(diag.Error) == 0 }
 
-// Validate holds the submission in dir against the rules: all that is wrong with
-// it at once. The error is for what keeps it from looking at all.
+// Validate checks the submission in dir by the rules and reports all problems at once. It
+// returns an error if it cannot open dir or ctx ends.
 func Validate(ctx context.Context, dir string, o Options) (Report, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
@@ -74,7 +74,7 @@ func Validate(ctx context.Context, dir string, o Options) (Report, error) {
 	} else {
 		v.document(data, abs)
 	}
-	if err := v.askAll(ctx, o); err != nil {
+	if err := v.checkLinks(ctx, o); err != nil {
 		return Report{}, err
 	}
 	v.report.Problems = v.report.Problems.Sort()
@@ -84,17 +84,18 @@ func Validate(ctx context.Context, dir string, o Options) (Report, error) {
 	return v.report, nil
 }
 
-// validation is one submission being looked at.
+// validation is the state of Validate.
 type validation struct {
 	root   *os.Root
 	file   string // of the submission, for messages
 	report Report
 	doc    *yamlstrict.Doc
-	said   catalog.Document
-	asks   []ask
-	// draft says that the directory is one, by its own word.
+	// decoded is the document without positions.
+	decoded catalog.Document
+	links   []link
+	// draft is set if draftFile or PRODUCT.yaml marks the directory as a draft.
 	draft bool
-	// vendor is who should be a member, as written at vendorAt.
+	// vendor must be a member of the CNCF; vendorAt is its position.
 	vendor   string
 	vendorAt diag.Pos
 }
@@ -103,7 +104,7 @@ func (v *validation) add(found ...diag.Problem) {
 	v.report.Problems = append(v.report.Problems, found...)
 }
 
-// document reads PRODUCT.yaml and holds it against the checklist of its version.
+// document parses PRODUCT.yaml and compares it with the checklist of its version.
 func (v *validation) document(data []byte, abs string) {
 	doc, problems := yamlstrict.Parse(v.file, data)
 	v.add(problems...)
@@ -111,9 +112,9 @@ func (v *validation) document(data []byte, abs string) {
 		return
 	}
 	v.doc = doc
-	v.add(firmText(doc.Decode(&v.said), doc)...)
+	v.add(firmText(doc.Decode(&v.decoded), doc)...)
 	p, known := v.checklist(abs)
-	m := readMetadata(doc, v.said.Metadata, p.Version)
+	m := readMetadata(doc, v.decoded.Metadata, p.Version)
 	v.add(m.problems...)
 	v.addresses(m)
 	if known {
@@ -123,16 +124,16 @@ func (v *validation) document(data []byte, abs string) {
 
 var versionDir = regexp.MustCompile(`^v([0-9]+\.[0-9]+)$`)
 
-// checklist is that of the directory's version. Where the directory is not in one
-// of a version's, that is a problem, and the version is the one that the metadata say.
+// checklist loads the checklist of the directory's version. If the parent directory is not
+// vX.Y, that is a problem, and the version of the metadata counts.
 func (v *validation) checklist(abs string) (catalog.Programme, bool) {
 	parent := filepath.Base(filepath.Dir(abs))
 	var version string
 	if g := versionDir.FindStringSubmatch(parent); g != nil {
 		version = g[1]
 	} else {
-		v.add(ruleLayout.At(diag.Pos{File: v.file}, "the directory %s is in %s, which is no version's", filepath.Base(abs), parent))
-		version = minor(v.said.Metadata[catalog.KubernetesVersion])
+		v.add(ruleLayout.At(diag.Pos{File: v.file}, "directory %s is in %q: must be in vX.Y", filepath.Base(abs), parent))
+		version = minor(v.decoded.Metadata[catalog.KubernetesVersion])
 	}
 	p, err := catalog.Load(version)
 	if err != nil {
@@ -145,7 +146,7 @@ func (v *validation) checklist(abs string) (catalog.Programme, bool) {
 	return p, true
 }
 
-// minor is X.Y of vX.Y or vX.Y.Z.
+// minor returns X.Y of vX.Y or vX.Y.Z.
 func minor(version string) string {
 	parts := strings.Split(strings.TrimPrefix(version, "v"), ".")
 	if len(parts) < 2 {

@@ -14,20 +14,20 @@ import (
 	"github.com/firstlight/firstlight/internal/diag"
 )
 
-// broken is one thing done to a submission that is valid, and what has to be said
-// of it: these rules and no other, once each.
+// broken is one change of a valid submission, with the expected problems: these rules and no
+// other, once each.
 type broken struct {
 	name string
-	// old becomes new in PRODUCT.yaml, at its first place.
+	// The first old in PRODUCT.yaml becomes new.
 	old, new string
-	// do is done to the directory, and may answer another one.
+	// do changes the directory, and returns it or its new path.
 	do  func(t *testing.T, dir string) string
 	web func(*web)
-	// want is rule: part of the message or of the remedy.
+	// want has "rule: part of the message or of the remedy" for each problem.
 	want []string
 }
 
-// shareOf begins the entry of gpu_sharing, a SHOULD.
+// Parts of the entries of gpu_sharing, a SHOULD, and ai_inference, a MUST.
 const (
 	shareStatus = "status: \"Implemented\"\n      evidence:\n        - \"gpu_sharing.md\"\n        - \"junit.xml\"\n      notes: \"both halves were seen.\""
 	inference   = "evidence:\n        - \"ai_inference.md\"\n        - \"junit.xml\""
@@ -51,21 +51,21 @@ func metadataCases() []broken {
 		key("a key is missing", "  platformName: \"Turbo Encabulator\"\n", "", `metadata-missing: the key "platformName" is missing`),
 		key("a key is empty", `"Turbo Encabulator"`, `" "`, "metadata-missing: platformName is empty"),
 		key("a key is null", `"Turbo Encabulator"`, "", "metadata-missing: platformName is empty"),
-		key("a placeholder", `"Turbo Encabulator"`, `"[Platform Name]"`, "placeholder: platformName is still [Platform Name]"),
-		key("a placeholder that is an address", `"https://github.com/cncf/k8s-conformance/tree/master/v1.36/turbo"`, `"[URL to k8s-conformance]"`, "placeholder: k8sConformanceUrl is still"),
+		key("a placeholder", `"Turbo Encabulator"`, `"[Platform Name]"`, "placeholder: platformName is still the placeholder [Platform Name]"),
+		key("a placeholder that is an address", `"https://github.com/cncf/k8s-conformance/tree/master/v1.36/turbo"`, `"[URL to k8s-conformance]"`, "placeholder: k8sConformanceUrl is still the placeholder"),
 		key("a number", `"1.20"`, "1.20", `metadata-text: write "1.20"`),
-		key("a list", `"Turbo Encabulator"`, "[a, b]", "wrong-type: a text is wanted, this is a list", "metadata-missing: platformName is empty"),
+		key("a list", `"Turbo Encabulator"`, "[a, b]", "wrong-type: must be a string, not a list", "metadata-missing: platformName is empty"),
 		key("an unknown key", "  platformName:", "  plattformName: x\n  platformName:", `unknown-key: did you mean "platformName"?`),
-		key("both spellings", "  platformName:", "  platform_name: x\n  platformName:", "metadata-twice: platform_name is there as platformName, too"),
-		key("a key twice", "  platformName:", "  platformName: x\n  platformName:", "duplicate-key: for the second time"),
-		key("the other version", `"v1.36"`, `"v1.35"`, "kubernetes-version: kubernetesVersion is v1.35, and this is a submission for v1.36"),
-		key("a version that begins alike", `"v1.36"`, `"v1.360"`, "kubernetes-version: v1.360"),
-		key("a logo of pixels", "turbo.svg", "turbo.png", "logo-format: turbo.png"),
-		key("an address without a scheme", `"https://yoyo.example/turbo/docs"`, `"yoyo.example/turbo/docs"`, "not-an-address: documentationUrl is"),
+		key("both spellings", "  platformName:", "  platform_name: x\n  platformName:", "metadata-twice: platform_name is also written as platformName"),
+		key("a key twice", "  platformName:", "  platformName: x\n  platformName:", `duplicate-key: duplicate key "platformName", first at line 4`),
+		key("the other version", `"v1.36"`, `"v1.35"`, "kubernetes-version: kubernetesVersion is v1.35, and the submission is for v1.36"),
+		key("a version with the same prefix", `"v1.36"`, `"v1.360"`, "kubernetes-version: v1.360"),
+		key("a bitmap logo", "turbo.svg", "turbo.png", "logo-format: turbo.png"),
+		key("an address without a scheme", `"https://yoyo.example/turbo/docs"`, `"yoyo.example/turbo/docs"`, "not-an-address: invalid documentationUrl"),
 		key("no Kubernetes conformance", "https://github.com/cncf/k8s-conformance/tree/master/v1.36/turbo", "https://github.com/cncf/k8s-conformance", "k8s-conformance-url: k8sConformanceUrl is"),
 		key("a Kubernetes conformance elsewhere", "https://github.com/cncf/k8s-conformance/tree/master", "https://github.com/yoyo/k8s-conformance/tree/master", "k8s-conformance-url: yoyo/k8s-conformance"),
-		key("no member", `"Yoyodyne"`, `"Yoyodine"`, `member: did you mean "Yoyodyne"?`),
-		key("an item of the landscape that is no member", `"Yoyodyne"`, `"Turbo"`, `member: "Turbo" is no member`),
+		key("an unknown member", `"Yoyodyne"`, `"Yoyodine"`, `member: did you mean "Yoyodyne"?`),
+		key("a project of the landscape", `"Yoyodyne"`, `"Turbo"`, `member: "Turbo" is not a member`),
 		key("no metadata", "metadata:", "metadaten:", "unknown-key: metadaten", `missing: the key "metadata" is missing`),
 	}
 }
@@ -75,19 +75,19 @@ func requirementCases() []broken {
 		return broken{name: name, old: old, new: becomes, want: want}
 	}
 	return []broken{
-		key("an edited description", "at least one gang scheduling solution", "one gang scheduling solution", `edited: the description of gang_scheduling is not the checklist's: it has "one" for "at"`),
+		key("an edited description", "at least one gang scheduling solution", "one gang scheduling solution", `edited: the description of gang_scheduling differs from the checklist: it has "one" in place of "at"`),
 		key("a shortened description", " To be conformant, the vendor must demonstrate that their platform can successfully run at least one such solution.", "", "edited: it ends before \"To\""),
-		key("other spaces", "at least one gang scheduling solution", "at least one  gang scheduling solution", "edited: it has other spaces"),
-		key("an edited level", "level: MUST", "level: SHOULD", `edited: the level of ai_inference is "SHOULD", and in the checklist MUST`),
-		key("an edited id", "id: gang_scheduling", "id: gang_schedulin", "requirement-unknown: the checklist has gang_scheduling: ids are not edited", "requirement-missing: gang_scheduling of schedulingOrchestration is not there"),
+		key("different spaces", "at least one gang scheduling solution", "at least one  gang scheduling solution", "edited: its spaces differ"),
+		key("an edited level", "level: MUST", "level: SHOULD", `edited: the level of ai_inference is "SHOULD": must be MUST, as in the checklist`),
+		key("an edited id", "id: gang_scheduling", "id: gang_schedulin", "requirement-unknown: write gang_scheduling: ids must not be edited", "requirement-missing: requirement gang_scheduling of category schedulingOrchestration is missing"),
 		key("no id", "id: gang_scheduling", `id: ""`, "edited: an entry of schedulingOrchestration has no id", "requirement-missing: gang_scheduling"),
-		key("a requirement of another version", "id: gpu_sharing", "id: dra_support", "requirement-unknown: remove it: it is one of 1.34, 1.35", "requirement-missing: gpu_sharing"),
-		key("a requirement twice", "    - id: gpu_sharing", "    - id: driver_runtime_management\n    - id: gpu_sharing", "requirement-twice: driver_runtime_management is here for the second time"),
-		key("a requirement in another category", "  operator:\n", "", "edited: robust_controller stands in security, and belongs to operator", "category-missing: the category operator is not there, with robust_controller"),
+		key("a requirement of another version", "id: gpu_sharing", "id: dra_support", "requirement-unknown: remove it: it is a requirement of 1.34, 1.35", "requirement-missing: gpu_sharing"),
+		key("a duplicate requirement", "    - id: gpu_sharing", "    - id: driver_runtime_management\n    - id: gpu_sharing", "requirement-twice: duplicate requirement driver_runtime_management"),
+		key("a requirement in another category", "  operator:\n", "", "edited: robust_controller is in category security, and must be in operator", "category-missing: category operator is missing, with robust_controller"),
 		key("an unknown category", "  operator:\n", "  operators:\n", `unknown-key: did you mean "operator"?`, "category-missing: operator"),
 		key("an unknown key", "      level: MUST\n", "      level: MUST\n      lavel: MUST\n", `unknown-key: did you mean "level"?`),
 		key("no spec", "spec:", "specs:", "unknown-key: specs", `missing: the key "spec" is missing`),
-		key("the category is no list", "  operator:\n    - id", "  operator:\n    id", "syntax: "),
+		key("a category that must be a list", "  operator:\n    - id", "  operator:\n    id", "syntax: "),
 	}
 }
 
@@ -100,14 +100,14 @@ func statusCases() []broken {
 		open("a SHOULD may be left open", "", "[]", ""),
 		open("a SHOULD that is not implemented", "Not Implemented", "[gpu_sharing.md]", ""),
 		open("an unknown status", "Done", "[gpu_sharing.md]", "", `bad-status: the status of gpu_sharing is "Done"`),
-		open("a status in other letters", "implemented", "[gpu_sharing.md]", "", `bad-status: "implemented"`),
+		open("a status in lower case", "implemented", "[gpu_sharing.md]", "", `bad-status: "implemented"`),
 		open("evidence without a status", "", "[gpu_sharing.md]", "", "bad-status: gpu_sharing has no status"),
 		open("N/A without notes", "N/A", "[]", " ", "notes-missing: gpu_sharing is N/A"),
 		open("N/A with notes", "N/A", "[]", "no such GPUs"),
 		{name: "a MUST without a status", old: must, new: share("", "[]", ""), want: []string{"bad-status: ai_inference has no status"}},
 		{name: "a MUST that is not implemented", old: must, new: share("Not Implemented", "[ai_inference.md]", ""), want: []string{"must-implemented: ai_inference is a MUST and is Not Implemented"}},
 		{name: "a MUST in part", old: must, new: share("Partially Implemented", "[ai_inference.md]", ""), want: []string{"must-implemented: Partially Implemented"}},
-		{name: "a MUST that is N/A", old: must, new: share("N/A", "[]", "there is no gateway"), want: []string{"must-implemented: ai_inference is a MUST and is N/A"}},
+		{name: "a MUST that is N/A", old: must, new: share("N/A", "[]", "the platform has no gateway"), want: []string{"must-implemented: ai_inference is a MUST and is N/A"}},
 		{name: "a MUST without evidence", old: must, new: share("Implemented", "[]", ""), want: []string{"no-evidence: ai_inference is Implemented without evidence"}},
 	}
 }
@@ -117,22 +117,22 @@ func linkCases() []broken {
 		return broken{name: name, old: inference, new: evidenceOf(to), want: want}
 	}
 	return []broken{
-		link("a file that is not there", "no.md", "evidence-file: evidence of ai_inference is no.md, which is not there"),
+		link("a missing file", "no.md", "evidence-file: evidence of ai_inference not found: no.md"),
 		link("a part of a file", "junit.xml#TestGateway", "evidence-file: write junit.xml: "),
 		link("an empty link", " ", "evidence-file: a link of ai_inference is empty"),
 		link("a file link", "file://v1.36/turbo/junit.xml#TestGateway", "file-link: evidence of ai_inference is file://"),
-		link("a file link in other letters", "FILE:///etc/passwd", "file-link: FILE:///etc/passwd"),
+		link("a file link in upper case", "FILE:///etc/passwd", "file-link: FILE:///etc/passwd"),
 		link("outside", "../../../etc/passwd", "evidence-outside: ../../../etc/passwd"),
 		link("outside and back", "../turbo/junit.xml", "evidence-outside: ../turbo/junit.xml"),
 		link("absolute", "/etc/passwd", "evidence-outside: /etc/passwd"),
 		link("another scheme", "ftp://yoyo.example/x", "not-an-address: ftp://yoyo.example/x"),
 		link("no host", "https:///x", "not-an-address: https:///x"),
 		{
-			name: "an empty file", want: []string{"evidence-file: ai_inference.md, which is empty"},
+			name: "an empty file", want: []string{"evidence-file: ai_inference.md, an empty file"},
 			do: func(t *testing.T, dir string) string { return putFile(t, dir, "ai_inference.md", "") },
 		},
 		{
-			name: "a link out of the directory", want: []string{"evidence-outside: ai_inference.md, a link that leads out"},
+			name: "a symbolic link out of the directory", want: []string{"evidence-outside: ai_inference.md, a symbolic link to a target outside"},
 			do: func(t *testing.T, dir string) string {
 				t.Helper()
 				putFile(t, filepath.Dir(dir), "elsewhere.md", "x")
@@ -151,7 +151,7 @@ func linkCases() []broken {
 			do: func(t *testing.T, dir string) string { return putFile(t, dir, "more/x.md", "x") },
 		},
 		{
-			name: "a directory without any", old: inference, new: evidenceOf("more"), want: []string{"evidence-file: in which there is nothing"},
+			name: "an empty directory", old: inference, new: evidenceOf("more"), want: []string{"evidence-file: evidence of ai_inference is more, an empty directory"},
 			do: func(t *testing.T, dir string) string {
 				t.Helper()
 				if err := os.Mkdir(filepath.Join(dir, "more"), 0o750); err != nil {
@@ -173,17 +173,17 @@ func linkCases() []broken {
 			},
 		},
 		{
-			name: "an address that is gone", want: []string{"url-unreachable: evidence of gang_scheduling: https://yoyo.example/turbo/docs/gangs: it answers 404 Not Found"},
+			name: "an address with 404", want: []string{"url-unreachable: evidence of gang_scheduling: https://yoyo.example/turbo/docs/gangs: status 404 Not Found"},
 			web: func(w *web) {
 				w.status["HEAD https://yoyo.example/turbo/docs/gangs"], w.status["GET https://yoyo.example/turbo/docs/gangs"] = 404, 404
 			},
 		},
 		{
-			name: "an address that answers GET alone",
+			name: "an address that refuses HEAD",
 			web:  func(w *web) { w.status["HEAD https://yoyo.example/turbo/docs/gangs"] = 405 },
 		},
 		{
-			name: "an address that has had enough",
+			name: "an address with 429",
 			web: func(w *web) {
 				w.status["HEAD https://yoyo.example/turbo/docs/gangs"], w.status["GET https://yoyo.example/turbo/docs/gangs"] = 429, 429
 			},
@@ -210,8 +210,8 @@ func directoryCases() []broken {
 		}
 	}
 	return []broken{
-		{name: "not in a version's directory", do: moved("somewhere/turbo"), want: []string{"layout: the directory turbo is in somewhere, which is no version's"}},
-		{name: "a version without a checklist", do: moved("v1.99/turbo"), want: []string{"layout: there are 1.34, 1.35, 1.36, 1.37"}},
+		{name: "not in a version's directory", do: moved("somewhere/turbo"), want: []string{`layout: directory turbo is in "somewhere": must be in vX.Y`}},
+		{name: "a version without a checklist", do: moved("v1.99/turbo"), want: []string{`layout: for version "1.99": want one of 1.34, 1.35, 1.36, 1.37`}},
 		{
 			name: "no PRODUCT.yaml", want: []string{"unreadable: PRODUCT.yaml"},
 			do: func(t *testing.T, dir string) string {
@@ -227,8 +227,8 @@ func directoryCases() []broken {
 			do: func(t *testing.T, dir string) string { return putFile(t, dir, draftFile, "x") },
 		},
 		{name: "a draft without its file", old: "metadata:", new: "# " + draftMark + "\nmetadata:", want: []string{"draft: the submission is a draft"}},
-		{name: "two documents", old: "metadata:", new: "{}\n---\nmetadata:", want: []string{"document: there is a second document"}},
-		{name: "no YAML", old: "metadata:", new: "metadata: [", want: []string{"syntax: "}},
+		{name: "two documents", old: "metadata:", new: "{}\n---\nmetadata:", want: []string{"document: file has more than one document"}},
+		{name: "invalid YAML", old: "metadata:", new: "metadata: [", want: []string{"syntax: "}},
 	}
 }
 
@@ -244,7 +244,7 @@ func putFile(tb testing.TB, dir, name, content string) string {
 	return dir
 }
 
-func TestEachViolationIsNamedAndNothingElse(t *testing.T) {
+func TestEachViolationIsReportedAlone(t *testing.T) {
 	t.Parallel()
 	for _, tt := range cases() {
 		t.Run(tt.name, func(t *testing.T) {
@@ -256,7 +256,7 @@ func TestEachViolationIsNamedAndNothingElse(t *testing.T) {
 					t.Fatal(err)
 				}
 				if !strings.Contains(string(text), tt.old) {
-					t.Fatalf("there is no %q", tt.old)
+					t.Fatalf("%q not found in PRODUCT.yaml", tt.old)
 				}
 				putFile(t, dir, productFile, strings.Replace(string(text), tt.old, tt.new, 1))
 			}
@@ -276,26 +276,27 @@ func TestEachViolationIsNamedAndNothingElse(t *testing.T) {
 	}
 }
 
-// compare wants exactly the rules, each with its words, a place and a remedy.
+// compare fails unless got has exactly the wanted rules, each with its text, a position and a
+// remedy.
 func compare(t *testing.T, want []string, got diag.List) {
 	t.Helper()
 	left := slices.Clone(got)
 	for _, w := range want {
-		rule, words, _ := strings.Cut(w, ": ")
+		rule, text, _ := strings.Cut(w, ": ")
 		i := slices.IndexFunc(left, func(p diag.Problem) bool {
-			return p.Rule == rule && strings.Contains(p.Message+"\n"+p.Remedy, words)
+			return p.Rule == rule && strings.Contains(p.Message+"\n"+p.Remedy, text)
 		})
 		if i < 0 {
-			t.Errorf("not said: %s", w)
+			t.Errorf("missing problem: %s", w)
 			continue
 		}
 		if left[i].File == "" || left[i].Remedy == "" {
-			t.Errorf("no place or no remedy: %+v", left[i])
+			t.Errorf("no position or no remedy: %+v", left[i])
 		}
 		left = slices.Delete(left, i, i+1)
 	}
 	for _, p := range left {
-		t.Errorf("said too: %s (%s)", p, p.Remedy)
+		t.Errorf("unexpected problem: %s (%s)", p, p.Remedy)
 	}
 }
 
@@ -311,7 +312,7 @@ func TestEveryRuleHasACase(t *testing.T) {
 	known := map[string]bool{}
 	for _, r := range Rules() {
 		if r.Summary == "" || r.Remedy == "" || known[r.Name] {
-			t.Errorf("%+v is there twice, or says nothing", r)
+			t.Errorf("%+v is a duplicate, or has no summary or remedy", r)
 		}
 		known[r.Name] = true
 		if !seen[r.Name] {
@@ -320,8 +321,8 @@ func TestEveryRuleHasACase(t *testing.T) {
 	}
 }
 
-// TestASHOULDWithoutEvidence is let pass by the programme: it is said, no more.
-func TestASHOULDWithoutEvidence(t *testing.T) {
+// TestSHOULDWithoutEvidenceIsAWarning: the program accepts it.
+func TestSHOULDWithoutEvidenceIsAWarning(t *testing.T) {
 	t.Parallel()
 	dir := written(t, compose(t, wholeRun(t), false))
 	text, err := os.ReadFile(filepath.Join(dir, productFile))
@@ -338,7 +339,7 @@ func TestASHOULDWithoutEvidence(t *testing.T) {
 	}
 }
 
-func TestPlacesAreThoseOfTheValues(t *testing.T) {
+func TestPositionsOfProblems(t *testing.T) {
 	t.Parallel()
 	dir := written(t, compose(t, wholeRun(t), false))
 	text, err := os.ReadFile(filepath.Join(dir, productFile))
@@ -360,7 +361,7 @@ func TestPlacesAreThoseOfTheValues(t *testing.T) {
 	}
 }
 
-func TestOfflineSaysWhatNobodyAsked(t *testing.T) {
+func TestOfflineListsUnchecked(t *testing.T) {
 	t.Parallel()
 	dir := written(t, compose(t, wholeRun(t), false))
 	report, err := Validate(t.Context(), dir, Options{})
@@ -381,14 +382,14 @@ func TestOfflineSaysWhatNobodyAsked(t *testing.T) {
 	}
 }
 
-func TestALandscapeThatCanNotBeHadIsUnchecked(t *testing.T) {
+func TestUnreadableLandscapeIsUnchecked(t *testing.T) {
 	t.Parallel()
 	dir := written(t, compose(t, wholeRun(t), false))
 	for name, change := range map[string]func(*web){
-		"gone":       func(w *web) { w.status["GET "+landscape] = 503 },
-		"broken":     func(w *web) { w.broken[landscape] = true },
-		"no YAML":    func(w *web) { w.body[landscape] = "a: [" },
-		"no members": func(w *web) { w.body[landscape] = "landscape: []" },
+		"503":          func(w *web) { w.status["GET "+landscape] = 503 },
+		"broken":       func(w *web) { w.broken[landscape] = true },
+		"invalid YAML": func(w *web) { w.body[landscape] = "a: [" },
+		"no members":   func(w *web) { w.body[landscape] = "landscape: []" },
 	} {
 		w := aWeb()
 		change(w)
@@ -402,7 +403,7 @@ func TestALandscapeThatCanNotBeHadIsUnchecked(t *testing.T) {
 	}
 }
 
-func TestEveryAddressIsAskedOnce(t *testing.T) {
+func TestEveryAddressIsRequestedOnce(t *testing.T) {
 	t.Parallel()
 	w := aWeb()
 	dir := written(t, compose(t, wholeRun(t), false))
@@ -424,12 +425,12 @@ func TestEveryAddressIsAskedOnce(t *testing.T) {
 	}
 }
 
-func TestAnEndedContextIsNoVerdict(t *testing.T) {
+func TestCancelledContextIsAnError(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := Validate(ctx, written(t, compose(t, wholeRun(t), false)), Options{Client: aWeb()}); err == nil {
-		t.Error("there is a report")
+		t.Error("no error")
 	}
 }
 
@@ -447,9 +448,9 @@ func TestBothSpellingsOfMetadata(t *testing.T) {
 	}
 }
 
-func TestNoDirectory(t *testing.T) {
+func TestMissingDirectory(t *testing.T) {
 	t.Parallel()
 	if _, err := Validate(t.Context(), filepath.Join(t.TempDir(), "no"), Options{}); err == nil {
-		t.Error("there is a report")
+		t.Error("no error")
 	}
 }

@@ -8,20 +8,20 @@ import (
 	"path/filepath"
 )
 
-// ErrThere says that there is something where the submission should go.
-var ErrThere = errors.New("is there already")
+// ErrExists means that the directory of the submission exists.
+var ErrExists = errors.New("already exists")
 
-// Write writes s under out, as vX.Y/<product>, whole or not at all, and returns
-// that directory. It never writes over one: ErrThere.
+// Write writes s under out as vX.Y/<product>, completely or not at all, and returns that
+// directory. It never overwrites a directory: ErrExists.
 func Write(out string, s Submission) (string, error) {
 	parent := filepath.Join(out, "v"+s.Version)
 	dir := filepath.Join(parent, s.Directory)
 	if _, err := os.Lstat(dir); err == nil {
-		return "", fmt.Errorf("%s %w: remove it, or name another directory", dir, ErrThere)
+		return "", fmt.Errorf("%s %w: remove it, or choose another directory", dir, ErrExists)
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("write the submission: %w", err)
 	}
-	if err := os.MkdirAll(parent, 0o755); err != nil { //nolint:gosec // it is to be published
+	if err := os.MkdirAll(parent, 0o755); err != nil { //nolint:gosec // published
 		return "", fmt.Errorf("write the submission: %w", err)
 	}
 	temp, err := os.MkdirTemp(parent, "."+s.Directory+"-")

@@ -1,6 +1,5 @@
-// Package submissiontest writes runs of the conformance checks to disk, for tests
-// of what reads them: checks that observe what they are told, walked and kept as
-// those of a cluster are.
+// Package submissiontest writes runs of fake conformance checks to disk, for tests of the
+// packages that read runs. The executor and the evidence store are the real ones.
 package submissiontest
 
 import (
@@ -21,25 +20,26 @@ import (
 
 // Options of a run.
 type Options struct {
-	// Judgements other than passed, by requirement.
+	// Judgements by requirement; the default is a pass.
 	Judgements map[string]check.Judgement
-	// Without are requirements that the run has no step for, Excused those that the
-	// site excuses, with why.
+	// Without lists requirements without a step. Excused has the reason of each requirement
+	// that the site declares not applicable.
 	Without []string
 	Excused map[string]string
-	// Simulated hardware.
+	// Simulated marks the hardware of the run as simulated.
 	Simulated bool
 	// Unfinished leaves the run without its manifest.
 	Unfinished bool
 }
 
-// Write walks the requirements of a version and returns the run's directory, under dir.
+// Write runs a check for each requirement of a version and returns the run's directory, in
+// dir.
 func Write(ctx context.Context, dir, version string, o Options) (string, error) {
 	p, err := catalog.Load(version)
 	if err != nil {
 		return "", fmt.Errorf("write a run: %w", err)
 	}
-	walked := plan.Plan{Name: "validate", Steps: []plan.Step{{Check: seen{name: "health", judgement: check.Pass("all is well")}}}}
+	steps := plan.Plan{Name: "validate", Steps: []plan.Step{{Check: fakeCheck{name: "health", judgement: check.Pass("all is well")}}}}
 	left := map[string]bool{}
 	for _, id := range o.Without {
 		left[id] = true
@@ -48,22 +48,22 @@ func Write(ctx context.Context, dir, version string, o Options) (string, error) 
 		if left[r.ID] {
 			continue
 		}
-		j, told := o.Judgements[r.ID]
-		if !told {
+		j, ok := o.Judgements[r.ID]
+		if !ok {
 			j = check.Pass("both halves were seen", check.Figure{Name: "placed", Value: 4, Unit: "pods", Limit: 4, Relation: "=="})
 		}
-		walked.Steps = append(walked.Steps, plan.Step{Check: seen{name: r.ID, judgement: j}, NotApplicable: o.Excused[r.ID]})
+		steps.Steps = append(steps.Steps, plan.Step{Check: fakeCheck{name: r.ID, judgement: j}, NotApplicable: o.Excused[r.ID]})
 	}
 	header := evidence.Header{Tool: "v0.5.0", Command: []string{"firstlight", "validate"}, Site: "prod", Profile: "h100-sxm-ndr400", Cluster: "7d0f5c4e-0000-4000-8000-000000000001", Versions: map[string]string{"kube-apiserver": "v" + version + ".3"}}
 	if o.Simulated {
 		header.Simulated, header.SimulatedWhy = true, "nodes carry kwok.x-k8s.io/node"
 	}
-	run, err := evidence.Create(dir, evidence.Start{Header: header, Plan: walked, Site: []byte("name: prod\n"), Profile: []byte("name: h100\n")},
+	run, err := evidence.Create(dir, evidence.Start{Header: header, Plan: steps, Site: []byte("name: prod\n"), Profile: []byte("name: h100\n")},
 		evidence.Options{Clock: clock(), Random: bytes.NewReader(make([]byte, 64))})
 	if err != nil {
 		return "", fmt.Errorf("write a run: %w", err)
 	}
-	walker := plan.Executor{Plan: walked, Store: run, Clock: clock(), Parallel: 1}
+	walker := plan.Executor{Plan: steps, Store: run, Clock: clock(), Parallel: 1}
 	outcome, err := walker.Run(ctx)
 	if err != nil {
 		return "", fmt.Errorf("write a run: %w", err)
@@ -74,7 +74,7 @@ func Write(ctx context.Context, dir, version string, o Options) (string, error) 
 	return run.Dir(), run.Finish(outcome, nil)
 }
 
-// clock goes on by a millisecond whenever it is looked at.
+// clock advances by a millisecond with every call.
 func clock() func() time.Time {
 	var mu sync.Mutex
 	at := time.Date(2026, 11, 21, 1, 42, 33, 0, time.UTC)
@@ -86,17 +86,17 @@ func clock() func() time.Time {
 	}
 }
 
-// seen observes a little, and judges as it was told.
-type seen struct {
+// fakeCheck records three observations and returns its judgement.
+type fakeCheck struct {
 	name      string
 	judgement check.Judgement
 }
 
 // Name implements check.Check.
-func (s seen) Name() string { return s.name }
+func (s fakeCheck) Name() string { return s.name }
 
 // Observe implements check.Check.
-func (s seen) Observe(_ context.Context, rec check.Recorder) error {
+func (s fakeCheck) Observe(_ context.Context, rec check.Recorder) error {
 	at := time.Date(2026, 11, 21, 1, 42, 33, 0, time.UTC)
 	pods := check.Observation{
 		Kind: "pods", Target: "gang-fits", Command: "GET /api/v1/namespaces/firstlight/pods", At: at, Took: metav1.Duration{Duration: 12 * time.Millisecond},
@@ -116,7 +116,7 @@ func (s seen) Observe(_ context.Context, rec check.Recorder) error {
 		return err
 	}
 	exit := 1
-	failed := check.Observation{Kind: "logs", Target: "gang-0", Command: "GET /api/v1/namespaces/firstlight/pods/gang-0/log", At: at, Exit: &exit, Err: "the container is gone"}
+	failed := check.Observation{Kind: "logs", Target: "gang-0", Command: "GET /api/v1/namespaces/firstlight/pods/gang-0/log", At: at, Exit: &exit, Err: "container not found"}
 	for _, o := range []check.Observation{pods, made, failed} {
 		if _, err := rec.Record(o); err != nil {
 			return err
@@ -126,4 +126,4 @@ func (s seen) Observe(_ context.Context, rec check.Recorder) error {
 }
 
 // Judge implements check.Check.
-func (s seen) Judge([]check.Observation) check.Judgement { return s.judgement }
+func (s fakeCheck) Judge([]check.Observation) check.Judgement { return s.judgement }
