@@ -26,7 +26,7 @@ type demand struct {
 	leaves map[string]string
 	// hosts are the SSH key fingerprints of the hosts, by name.
 	hosts map[string]string
-	// steps are the checks, with the reasons of those that are not applicable.
+	// steps are the checks, with the reason for each check that is not applicable.
 	steps   []string
 	signOff site.SignOff
 	// reached are the times of the verdicts, by step, and of the run itself.

@@ -115,7 +115,7 @@ var changes = map[string]struct {
 		},
 		names: `validation.json version: "1.35" then, "1.36" now`,
 	},
-	"an input that was not there": {
+	"an input that did not exist": {
 		now: func(_ *testing.T, o *Options) {
 			o.Inputs = map[string][]byte{"validation.json": []byte(`{"version":"1.36"}`)}
 		},
@@ -181,10 +181,10 @@ func optionsAt(t *testing.T, dir string, when time.Time) Options {
 	return o
 }
 
-// A run goes on, and a verdict is kept, only where everything that the verdicts hold for is
-// as it was then; where it is not, the difference is named. An unfinished run of years ago,
-// on another cluster and against a looser profile, was gone on with and called production.
-func TestWhatIsKept(t *testing.T) {
+// accept resumes a run and keeps a verdict only if all inputs of the verdicts are unchanged;
+// otherwise it names the difference. Regression: accept resumed an unfinished run that was
+// years old, on another cluster and with a looser profile, and reported it as production.
+func TestKeptVerdicts(t *testing.T) {
 	t.Parallel()
 	for name, tt := range changes {
 		for _, how := range []string{"resumed by itself", "--resume", "--from"} {
@@ -238,16 +238,16 @@ func TestWhatIsKept(t *testing.T) {
 					t.Errorf("%v %v", input, err)
 				}
 				if !refused && (second.Run == first.Run || len(second.NarrowedBy) > 0) {
-					t.Errorf("run %s went on: %+v", first.Run, second)
+					t.Errorf("run %s was resumed: %+v", first.Run, second)
 				}
 			})
 		}
 	}
 }
 
-// A bare accept is of the whole playbook: it does not go on with a killed look at one gate
-// alone, and call that passed.
-func TestALookAtOneGateIsNotResumedByItself(t *testing.T) {
+// An accept without a selection covers the whole playbook: it does not resume a killed run of a
+// single gate.
+func TestRunOfOneGateIsNotResumedAutomatically(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	o := optionsAt(t, dir, day)
@@ -270,7 +270,7 @@ func TestALookAtOneGateIsNotResumedByItself(t *testing.T) {
 	}
 	o.Resume = run.ID()
 	r, err = Run(t.Context(), o)
-	if err != nil || gatesOf(r) != "b" || !strings.Contains(strings.Join(r.NarrowedBy, "\n"), "b alone") {
+	if err != nil || gatesOf(r) != "b" || !strings.Contains(strings.Join(r.NarrowedBy, "\n"), "only b was selected: 1 of 3 checks") {
 		t.Errorf("asked for: %v %+v", err, r)
 	}
 	if b, err := evidence.Load(filepath.Join(dir, run.ID())); err != nil || !b.Finished {

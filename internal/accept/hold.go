@@ -152,8 +152,8 @@ func live(run string, h kube.RunLease, now time.Time) error {
 		run, p.host, p.pid, now.Sub(h.Renewed).Round(time.Second))
 }
 
-// unheld refuses to continue while a run is live. An unavailable cluster is no error:
-// nothing is removed from it.
+// unheld refuses to continue while a run is live. An unavailable cluster is not an error,
+// since nothing is removed from it.
 func (w *walk) unheld(ctx context.Context, k leftRun) error {
 	c, err := w.opts.Cluster(ctx)
 	if err != nil {

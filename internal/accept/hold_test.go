@@ -106,7 +106,7 @@ func namespaceOf(t *testing.T, c *kube.Cluster, run string) bool {
 	return err == nil
 }
 
-// runIn is the only run of a directory. It is called beside the test.
+// runIn is the only run of a directory. It is called in parallel with the test.
 func runIn(t *testing.T, dir string) string {
 	t.Helper()
 	ids, err := evidence.List(dir)
@@ -136,11 +136,11 @@ func TestACopiedDirectoryDoesNotHarmALiveRun(t *testing.T) {
 				if err := os.CopyFS(copied, os.DirFS(dir)); err != nil {
 					t.Error(err)
 				}
-				b := holding(t, copied, c, func() { t.Error("the copy went on") })
+				b := holding(t, copied, c, func() { t.Error("the copy resumed the run") })
 				ask(&b, run)
 				r, err := Run(t.Context(), b)
 				if _, refused := errors.AsType[*InputError](err); !refused || r.Run != "" || !strings.Contains(err.Error(), "run "+run+" is live: held by ") {
-					t.Errorf("beside a live run: %+v, %v", r, err)
+					t.Errorf("next to a live run: %+v, %v", r, err)
 				}
 				if !namespaceOf(t, c, run) {
 					t.Error("the namespace of the live run was removed")
@@ -171,7 +171,7 @@ func held(t *testing.T, dir string, c *kube.Cluster, h kube.RunLease) string {
 	return id
 }
 
-// ended is a process of this machine that is no more.
+// ended is the id of a process of this machine that has exited.
 func ended(t *testing.T) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "true")
@@ -227,12 +227,12 @@ func TestWhichHolderIsDead(t *testing.T) {
 			}
 			if tt.live {
 				if _, refused := errors.AsType[*InputError](err); !refused || !namespaceOf(t, c, id) {
-					t.Errorf("a live run: %v, its namespace is there: %t", err, namespaceOf(t, c, id))
+					t.Errorf("a live run: %v, its namespace exists: %t", err, namespaceOf(t, c, id))
 				}
 				return
 			}
 			if err != nil || r.Verdict != check.Passed || namespaceOf(t, c, id) {
-				t.Errorf("a dead run: %+v, %v; its namespace is there: %t", r, err, namespaceOf(t, c, id))
+				t.Errorf("a dead run: %+v, %v; its namespace exists: %t", r, err, namespaceOf(t, c, id))
 			}
 		})
 	}
@@ -294,11 +294,11 @@ func TestAWalkThatLostItsRunEnds(t *testing.T) {
 		t.Errorf("it ends with %v", err)
 	}
 	if !namespaceOf(t, c, run) {
-		t.Error("what the other process has was removed")
+		t.Error("the namespace of the other process was removed")
 	}
 }
 
-// Renewing goes on over a cluster that does not answer, and ends when another has the Lease.
+// Renewal continues while the cluster does not respond, and ends when another process holds the Lease.
 func TestRenewal(t *testing.T) {
 	t.Parallel()
 	dir, c := t.TempDir(), sharedCluster()

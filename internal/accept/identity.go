@@ -20,7 +20,7 @@ import (
 type identity struct {
 	uid       string
 	simulated bool
-	why       string // what shows that it is simulated, or not
+	why       string // evidence that the cluster is simulated or real
 	unknown   error  // why the cluster cannot be identified
 }
 

@@ -95,7 +95,7 @@ func TestAResumedRunKeepsWhatItIncludes(t *testing.T) {
 	id := unfinished(t, dir, planOf("a", "b"), "chain")
 	r, err := Run(t.Context(), options(t, dir, planOf("a", "b")))
 	if r.Run != id || gatesOf(r) != "a b chain" {
-		t.Errorf("run %s walked %q: %v; want %s to go on with what it includes", r.Run, gatesOf(r), err, id)
+		t.Errorf("run %s walked %q: %v; want %s to be resumed with its included gates", r.Run, gatesOf(r), err, id)
 	}
 	if b, err := evidence.Load(filepath.Join(dir, id)); err != nil || !slices.Equal(b.Header.Include, []string{"chain"}) {
 		t.Errorf("the header includes %v, %v", b.Header.Include, err)
@@ -109,7 +109,7 @@ func TestARunOfOtherChecksIsNotResumed(t *testing.T) {
 		include []string
 	}{
 		"of the chain alone":                {was: planOf("chain")},
-		"without what is to be included":    {was: planOf("a", "b"), include: []string{"chain"}},
+		"without an included gate":          {was: planOf("a", "b"), include: []string{"chain"}},
 		"of fewer gates than there are now": {was: planOf("a")},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -161,8 +161,8 @@ func TestFromPassesOverARunOfOtherChecks(t *testing.T) {
 	}
 }
 
-// A run that is judged against another recipe is not gone on with: its verdicts would be
-// of two things.
+// A run with another recipe is not resumed: its verdicts would be about two different
+// recipes.
 func TestARunOfOtherInputsIsNotResumed(t *testing.T) {
 	t.Parallel()
 	for name, inputs := range map[string]map[string][]byte{
@@ -188,8 +188,8 @@ func TestARunOfOtherInputsIsNotResumed(t *testing.T) {
 	}
 }
 
-// Verdicts of a run that somebody else made, and that was unpacked into the directory, were
-// kept by --from.
+// Regression: --from kept verdicts of a run of another user that was unpacked into the
+// directory.
 func TestNoVerdictOfARunFromElsewhereIsKept(t *testing.T) {
 	t.Parallel()
 	theirs, dir := t.TempDir(), t.TempDir()

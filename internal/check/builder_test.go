@@ -15,7 +15,7 @@ import (
 func TestBuilderJudgement(t *testing.T) {
 	t.Parallel()
 	fail := func(b *check.Builder) { b.Fail("1", "gpu-01", "cool it", "is %d C", 99) }
-	dark := func(b *check.Builder) { b.Unobserved("2", "gpu-02", "look again", "gpu-02 was not seen") }
+	dark := func(b *check.Builder) { b.Unobserved("2", "gpu-02", "run the check again", "gpu-02 was not observed") }
 	note := func(b *check.Builder) { b.Note("", "gpu-03", "read it", "is old") }
 	for name, tt := range map[string]struct {
 		add      []func(*check.Builder)

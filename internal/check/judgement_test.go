@@ -38,7 +38,7 @@ func TestParseVerdict(t *testing.T) {
 	}
 }
 
-// What could not be seen cannot be decoded, whatever figures there are.
+// Decode returns an error for a failed observation, even if it has figures.
 func TestDecode(t *testing.T) {
 	t.Parallel()
 	seen, err := check.Observation{Kind: "k", Target: "t"}.WithFigures(map[string]int{"n": 3})
@@ -63,7 +63,7 @@ func TestDecode(t *testing.T) {
 		}
 	}
 	if _, err := seen.WithFigures(make(chan int)); err == nil {
-		t.Error("what has no JSON is encoded")
+		t.Error("WithFigures encodes a value that has no JSON form")
 	}
 	if n, err := check.Decode[int](check.Observation{Figures: []byte("4")}); err != nil || n != 4 {
 		t.Errorf("one digit: %d %v", n, err)

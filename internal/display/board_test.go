@@ -48,7 +48,7 @@ func TestLiveRedrawsWithinTheWidth(t *testing.T) {
 	text := out.String()
 	last := text[strings.LastIndex(text, "gates\n"):]
 	if strings.Contains(last, "etcd") {
-		t.Error("a folded group still shows what is done")
+		t.Error("a folded group still shows its finished lines")
 	}
 	for line := range strings.SplitSeq(last, "\n") {
 		if n := len([]rune(line)); n > 60 {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What others wrote moved the cursor, renamed the window and painted a verdict.
+// Regression: text from the cluster moved the cursor, renamed the window and painted a verdict.
 func TestPlainEscapesWhatCommandsATerminal(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

@@ -60,7 +60,7 @@ type Step struct {
 	// ContinueOnFailure are those of Needs that may fail.
 	ContinueOnFailure []string `yaml:"continueOnFailure" json:"continueOnFailure,omitempty"`
 	Claims            []Claim  `yaml:"claims" json:"claims,omitempty"`
-	// Proves is what is known after it, Because why it comes where it does.
+	// Proves is the fact that a pass of the step shows, Because the reason for its position.
 	Proves  string `yaml:"proves" json:"proves"`
 	Because string `yaml:"because" json:"because"`
 }

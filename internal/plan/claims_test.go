@@ -80,7 +80,7 @@ func TestStepsThatDoNotFitRunInDeclaredOrder(t *testing.T) {
 	}{
 		"together too many":       {func(context.Context) (int, error) { return 20, nil }, [3]int{16, 16, 8}, 0},
 		"more than there are":     {func(context.Context) (int, error) { return 7, nil }, [3]int{8, 8, 8}, 0},
-		"nobody knows":            {nil, [3]int{1, 1, 1}, 0},
+		"the count is unknown":    {nil, [3]int{1, 1, 1}, 0},
 		"the question is refused": {func(context.Context) (int, error) { return 99, errAsk }, [3]int{1, 1, 1}, 3},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -93,7 +93,7 @@ func TestStepsThatDoNotFitRunInDeclaredOrder(t *testing.T) {
 					mu.Lock()
 					running++
 					if running > 1 {
-						t.Errorf("%s runs beside another", n)
+						t.Errorf("%s runs in parallel with another check", n)
 					}
 					order = append(order, n)
 					mu.Unlock()
@@ -144,12 +144,12 @@ func TestCapacityIsAskedOnlyForClaimsAndOthersGoOn(t *testing.T) {
 	}})
 	<-asked
 	if got := <-m.in; got != "cpu" { // while the answer is open
-		t.Errorf("%s went on", got)
+		t.Errorf("%s continued", got)
 	}
 	m.out <- ""
 	answer <- 8
 	if got := <-m.in; got != "gpu" {
-		t.Errorf("%s went on", got)
+		t.Errorf("%s continued", got)
 	}
 	m.out <- ""
 	<-done

@@ -8,7 +8,7 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 )
 
-// A figure at its limit, or at the end of its range, is one; a hair beyond is none.
+// A figure at its limit or at the end of its range is valid; the next value beyond is invalid.
 func TestFiguresAtTheirLimits(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -42,7 +42,7 @@ func TestFiguresAtTheirLimits(t *testing.T) {
 	}
 }
 
-// A failure may have figures that no pass may have; none may have one that is no number.
+// A failure may have figures beyond their limits; no judgement may have a figure that is not a number.
 func TestFiguresOfAFailure(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

@@ -53,7 +53,7 @@ func TestInterrupted(t *testing.T) {
 			}
 			log := strings.Join(store.log, "\n")
 			if strings.Contains(log, "passed b") || strings.Contains(log, "record error") || !strings.Contains(log, "record thing b") {
-				t.Errorf("the store was told:\n%s", log)
+				t.Errorf("the store received:\n%s", log)
 			}
 
 			w.Earlier, w.Interrupted, cleaned = map[string]Result{"a": out.Results[0]}, []string{"b"}, nil

@@ -65,7 +65,7 @@ func TestValidate(t *testing.T) {
 			t.Parallel()
 			err := Plan{Name: "p", Steps: tt.steps}.Validate()
 			if !errors.Is(err, ErrInvalid) {
-				t.Fatalf("error %v is no ErrInvalid", err)
+				t.Fatalf("error %v is not ErrInvalid", err)
 			}
 			for _, want := range tt.want {
 				if !strings.Contains(err.Error(), want) {

@@ -26,8 +26,8 @@ func merge(ms ...map[string]Result) map[string]Result {
 	return all
 }
 
-// What is only recommended has to have a verdict, whatever it is; alone, its verdict is
-// the walk's.
+// A recommended check must have a verdict of any value; if it runs alone, its verdict is the
+// verdict of the plan.
 func TestRecommended(t *testing.T) {
 	t.Parallel()
 	steps := func(verdict check.Verdict) Plan {
@@ -96,7 +96,7 @@ func TestSelection(t *testing.T) {
 			Executor{Until: "b"}, []string{"a", "b"},
 			map[string]check.Verdict{"a": "passed", "b": "passed"}, check.Passed, []string{"c", "d"},
 		},
-		"until goes on where it was": {
+		"until resumes at the first check without a verdict": {
 			Executor{Until: "c", Earlier: merge(kept(check.Passed, "a"), kept(check.Failed, "b"))}, nil,
 			map[string]check.Verdict{"a": "passed", "b": "failed", "c": "blocked"}, check.Failed, []string{"d"},
 		},
@@ -112,7 +112,7 @@ func TestSelection(t *testing.T) {
 			Executor{Only: "c", Earlier: kept(check.Failed, "c", "b")}, nil,
 			map[string]check.Verdict{"c": "failed"}, check.Failed, []string{"a", "b", "d"},
 		},
-		"resume goes on at the first without a verdict": {
+		"resume continues at the first without a verdict": {
 			Executor{Earlier: kept(check.Passed, "a", "b")}, []string{"c", "d"},
 			map[string]check.Verdict{"a": "passed", "b": "passed", "c": "passed", "d": "passed"}, check.Passed, nil,
 		},

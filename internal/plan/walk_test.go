@@ -29,7 +29,7 @@ func TestWalkInOrder(t *testing.T) {
 		"begin b", "record thing b", "read b", "conclude passed b",
 	}
 	if diff := cmp.Diff(want, store.log); diff != "" {
-		t.Errorf("what the store was told (-want +got):\n%s", diff)
+		t.Errorf("calls of the store (-want +got):\n%s", diff)
 	}
 	if got := out.Results[0]; got.Attempt != 1 || got.Duration() <= 0 || len(got.Observations) != 1 {
 		t.Errorf("result %+v lacks its attempt, duration or observations", got)
@@ -121,7 +121,7 @@ func TestObserveErrorsAndPanicsAreEvidence(t *testing.T) {
 			return errors.Join(see(rec, "thing"), errors.New("half way"))
 		}}, check.Unobserved, "half way"},
 		"panic": {fakeCheck{observe: func(context.Context, check.Recorder) error { panic("nil map") }}, check.Unobserved, "panicked: nil map"},
-		"error, and what was seen is bad": {fakeCheck{
+		"error, and the observation fails": {fakeCheck{
 			observe: func(_ context.Context, rec check.Recorder) error {
 				return errors.Join(see(rec, "thing"), errors.New("x"))
 			},
@@ -196,7 +196,7 @@ func TestAStoreThatFailsEndsTheWalk(t *testing.T) {
 				t.Errorf("outcome %+v", out)
 			}
 			if strings.Contains(strings.Join(store.log, "\n"), "begin c") {
-				t.Error("the walk went on")
+				t.Error("the executor continued")
 			}
 		})
 	}
@@ -237,7 +237,7 @@ func TestEventsFollowTheJournal(t *testing.T) {
 	}
 }
 
-// What comes after a step waits for its verdict and does not ask which it is.
+// A check with After waits for the verdict of that step, whichever value it has.
 func TestAfterAFailure(t *testing.T) {
 	t.Parallel()
 	p := Plan{Name: "p", Steps: []Step{
@@ -265,6 +265,6 @@ func TestAfterAFailure(t *testing.T) {
 	}
 	p.Steps[0].After = []string{"x"}
 	if err := p.Validate(); !errors.Is(err, ErrInvalid) {
-		t.Errorf("after a step that is not there: %v", err)
+		t.Errorf("after an unknown step: %v", err)
 	}
 }

@@ -60,7 +60,7 @@ func written(ctx context.Context, file string) int {
 	return 0
 }
 
-// What a command does is told as before: its exit code, what it wrote, and that it is not there.
+// The error of a command states its exit code and output, or that the program was not found.
 func TestCommand(t *testing.T) {
 	for name, c := range map[string]struct {
 		argv []string

@@ -48,8 +48,8 @@ func TestPlacement(t *testing.T) {
 		bound, refused  int
 	}{
 		"nothing yet":             {nil, false, false, 0, 0},
-		"pods nobody looked at":   {[]corev1.Pod{pod("a", "0", nil), pod("b", "1", nil)}, false, false, 0, 0},
-		"gated is not looked at":  {[]corev1.Pod{pod("a", "0", gated), pod("b", "1", gated)}, false, false, 0, 0},
+		"pods without conditions": {[]corev1.Pod{pod("a", "0", nil), pod("b", "1", nil)}, false, false, 0, 0},
+		"gated is not pending":    {[]corev1.Pod{pod("a", "0", gated), pod("b", "1", gated)}, false, false, 0, 0},
 		"one of two refused":      {[]corev1.Pod{pod("a", "0", refused), pod("b", "1", nil)}, false, true, 0, 1},
 		"all refused":             {[]corev1.Pod{pod("a", "0", refused), pod("b", "1", refused)}, true, true, 0, 2},
 		"one placed, one refused": {[]corev1.Pod{pod("a", "0", bound("gpu-01")), pod("b", "1", refused)}, true, true, 1, 1},
@@ -74,11 +74,11 @@ func TestResult(t *testing.T) {
 		succeed bool
 		reason  string
 	}{
-		"no pods at all":          {state{}, false, ""},
-		"both succeeded":          {state{pods: []corev1.Pod{pod("a", "0", ended(corev1.PodSucceeded, 0)), pod("b", "1", ended(corev1.PodSucceeded, 0))}}, true, ""},
-		"one of two there":        {state{pods: []corev1.Pod{pod("a", "0", ended(corev1.PodSucceeded, 0))}}, false, ""},
-		"one failed":              {state{pods: []corev1.Pod{pod("a", "0", ended(corev1.PodSucceeded, 0)), pod("b", "1", ended(corev1.PodFailed, 3))}}, false, ""},
-		"job failed all the same": {state{job: failedJob, pods: []corev1.Pod{pod("a", "0", ended(corev1.PodSucceeded, 0)), pod("b", "1", ended(corev1.PodSucceeded, 0))}}, false, "BackoffLimitExceeded: "},
+		"no pods at all":   {state{}, false, ""},
+		"both succeeded":   {state{pods: []corev1.Pod{pod("a", "0", ended(corev1.PodSucceeded, 0)), pod("b", "1", ended(corev1.PodSucceeded, 0))}}, true, ""},
+		"one of two there": {state{pods: []corev1.Pod{pod("a", "0", ended(corev1.PodSucceeded, 0))}}, false, ""},
+		"one failed":       {state{pods: []corev1.Pod{pod("a", "0", ended(corev1.PodSucceeded, 0)), pod("b", "1", ended(corev1.PodFailed, 3))}}, false, ""},
+		"job failed":       {state{job: failedJob, pods: []corev1.Pod{pod("a", "0", ended(corev1.PodSucceeded, 0)), pod("b", "1", ended(corev1.PodSucceeded, 0))}}, false, "BackoffLimitExceeded: "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -132,7 +132,7 @@ func TestRefusals(t *testing.T) {
 		want      bool
 	}{
 		"native refused":                 {Native{}, map[string]any{"conditions": conditions("PodGroupScheduled", "False", "Unschedulable")}, true},
-		"native trouble is no refusal":   {Native{}, map[string]any{"conditions": conditions("PodGroupScheduled", "False", "SchedulerError")}, false},
+		"native error is not a refusal":  {Native{}, map[string]any{"conditions": conditions("PodGroupScheduled", "False", "SchedulerError")}, false},
 		"native placed":                  {Native{}, map[string]any{"conditions": conditions("PodGroupScheduled", "True", "Scheduled")}, false},
 		"volcano refused":                {Volcano{}, map[string]any{"phase": "Inqueue", "conditions": conditions("Unschedulable", "True", "NotEnoughResources")}, true},
 		"volcano's old refusal, running": {Volcano{}, map[string]any{"phase": "Running", "conditions": conditions("Unschedulable", "True", "NotEnoughResources")}, false},
