@@ -35,7 +35,7 @@ func TestBadInput(t *testing.T) {
 		{"every mistake of a site", []string{"site", "check", broken}, 2, []string{"broken.yaml:", "nomad", "impossible", "telemetri", "problems"}},
 		{"accept with a broken site", []string{"accept", "--site", broken}, 2, []string{"nomad", "impossible", "telemetri"}},
 		{"a kubeconfig that is not there", []string{"accept", "--site", example, "--kubeconfig", filepath.Join(dir, "none")}, 2, []string{"none"}},
-		{"resume of nothing", []string{"accept", "--lab", labName, "--resume", "latest", "--evidence", filepath.Join(dir, "e")}, 2, []string{"no unfinished run"}},
+		{"resume of nothing", []string{"accept", "--lab", labName, "--resume", "latest", "--evidence", filepath.Join(dir, "e")}, 2, []string{"unfinished run not found"}},
 		{"from without a run before", []string{"accept", "--lab", labName, "--from", "collective", "--evidence", filepath.Join(dir, "e")}, 2, []string{"walk the whole playbook first"}},
 		{"resume and fresh", []string{"accept", "--resume", "latest", "--fresh"}, 2, []string{"resume", "fresh"}},
 		{"evidence of nothing", []string{"evidence", "show", filepath.Join(dir, "none")}, 2, []string{"directory of a run"}},

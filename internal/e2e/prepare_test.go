@@ -71,7 +71,7 @@ prepare:
 			kept.Write(data)
 		}
 	}
-	for _, want := range []string{"to be kept", `"exit": 7`, "is installed in " + namespace, "the site pins 9.9.9"} {
+	for _, want := range []string{"to be kept", `"exit": 7`, "is installed in " + namespace, "want 9.9.9 as pinned by the site"} {
 		if !strings.Contains(kept.String(), want) {
 			t.Errorf("the evidence lacks %q:\n%s", want, kept.String())
 		}

@@ -90,12 +90,12 @@ func TestMissedTeardownThenADay(t *testing.T) {
 		t.Fatalf("the hook exited %d: %s%s", r.Code, r.Stdout, r.Stderr)
 	}
 
-	rotation(t, 1, "up", nil, "by-day: blocked "+culprit, "its teardown was missed", "of the lease with token 1000, of team-e2e")
+	rotation(t, 1, "up", nil, "by-day: blocked "+culprit, "its teardown was missed", "with token 1000, of owner team-e2e")
 	v := who(t, byDay)
-	if v.State != "dirty" || v.Dirt == nil || !v.Dirt.ByHand || !strings.Contains(v.Dirt.Why, culprit) {
+	if v.State != "dirty" || v.Dirt == nil || !v.Dirt.ManualOnly || !strings.Contains(v.Dirt.Reason, culprit) {
 		t.Fatalf("blocked, it is %+v", v)
 	}
-	reservation(t, 0, []string{"history", byDay}, "blocked", culprit)
+	reservation(t, 0, []string{"history", byDay}, "quarantined", culprit)
 	reservation(t, 0, []string{"metrics"}, `firstlight_reservation_blocked{reservation="by-day"} 1`, `firstlight_reservation_events_total{reservation="by-day",type="quarantined"} 1`)
 	reservation(t, 1, []string{"acquire", byDay}, "is dirty", "rotation down --reservation by-day")
 	janitorFinds(t, 1, culprit, "blocked", "rotation down --reservation by-day")
@@ -109,7 +109,7 @@ func TestMissedTeardownThenADay(t *testing.T) {
 	if v := who(t, byDay); v.State != "free" {
 		t.Fatalf("recovered, it is %+v", v)
 	}
-	janitorFinds(t, 0, "no reachable deployment")
+	janitorFinds(t, 0, "no deployments found")
 	if list, err := os.ReadDir(filepath.Join(program.Home, "labs")); err != nil || len(list) > 0 {
 		t.Errorf("labs are left: %v %v", list, err)
 	}
@@ -119,17 +119,17 @@ func TestMissedTeardownThenADay(t *testing.T) {
 func aDay(t *testing.T) {
 	t.Helper()
 	rotation(t, 0, "up", []string{"--dry-run"}, "would provision")
-	rotation(t, 0, "up", nil, "by-day: stands fl-day-r6-")
+	rotation(t, 0, "up", nil, "by-day: up fl-day-r6-")
 	rotation(t, 0, "up", nil, "it was up already")
 	reservation(t, 1, []string{"access", byDay, "--file", registry, "--hooks", hooks, "--grant", strconv.FormatInt(who(t, byDay).Token, 10)}, "available for checkout")
 
 	ada := acquired(t, reservation(t, 0, []string{"checkout", byDay, "--as", "ada", "--purpose", "debugging", "-o", "json"}))[0]
-	reservation(t, 1, []string{"checkout", byDay, "--as", "eve"}, "ada has taken it")
+	reservation(t, 1, []string{"checkout", byDay, "--as", "eve"}, "ada has checked it out")
 	reservation(t, 0, []string{"extend", byDay, "--by", "30m"}, "by-day is yours until")
-	reservation(t, 1, []string{"extend", byDay, "--by", "1m"}, "past the limit") // the evening needs its window
+	reservation(t, 1, []string{"extend", byDay, "--by", "1m"}, "past the maximum term of the lease") // the evening needs its window
 	hasAccess(t, ada)
-	janitorFinds(t, 0, "fl-day-r6-", "it stands for people")
-	rotation(t, 1, "down", nil, "by-day: asked: ada has it until")
+	janitorFinds(t, 0, "fl-day-r6-", "it is published, under lease ")
+	rotation(t, 1, "down", nil, "by-day: notified: ada holds it until")
 	reservation(t, 0, []string{"renew", byDay}, "asks for its release by")
 
 	reservation(t, 0, []string{"checkin", byDay, "--why", "lunch"}, "checked in")
@@ -144,8 +144,8 @@ func aDay(t *testing.T) {
 	if v := who(t, byDay); v.State != "free" {
 		t.Errorf("in the evening it is %+v", v)
 	}
-	rotation(t, 0, "down", nil, "by-day: nothing")
-	janitorFinds(t, 0, "no reachable deployment")
+	rotation(t, 0, "down", nil, "by-day: unchanged: there is no deployment")
+	janitorFinds(t, 0, "no deployments found")
 }
 
 // hasAccess is what the holder types: it reaches the lab by an identity that is not in the file.

@@ -17,7 +17,7 @@ func TestLease(t *testing.T) {
 	reservation(t, 1, []string{"acquire", "one", "--as", "eve"}, "is leased by ada", "--wait", "reservation describe one")
 	reservation(t, 0, []string{"renew", "one"}, "one is yours until")
 	reservation(t, 0, []string{"extend", "one", "--by", "30m"}, "one is yours until")
-	reservation(t, 1, []string{"extend", "one", "--by", "90m"}, "past the limit")
+	reservation(t, 1, []string{"extend", "one", "--by", "90m"}, "past the maximum term of the lease")
 	reservation(t, 0, []string{"get"}, "one", "ada", "a try", strconv.FormatInt(first.Token, 10))
 	reservation(t, 0, []string{"describe", "one"}, "the queue is empty")
 	reservation(t, 0, []string{"release", "one", "--why", "done"}, "one is released")
@@ -44,7 +44,7 @@ func TestLease(t *testing.T) {
 	for line := range strings.Lines(reservation(t, 0, []string{"history", "one"}, "ada", "eve", "a try", "done", "a test says so").Stdout) {
 		what = append(what, strings.Fields(line)[1])
 	}
-	want := []string{"EVENT", "queued", "offered", "claimed", "extended", "released", "cleaning", "cleaned", "queued", "offered", "claimed", "released", "cleaning", "cleaned"}
+	want := []string{"EVENT", "queued", "offered", "claimed", "extended", "released", "clean-started", "cleaned", "queued", "offered", "claimed", "released", "clean-started", "cleaned"}
 	if !slices.Equal(what, want) {
 		t.Errorf("the history is %v", what)
 	}

@@ -47,7 +47,7 @@ func TestLostLease(t *testing.T) {
 	}
 	var what []string
 	for _, h := range who(t, "lost").Recent {
-		what = append(what, h.What+" "+h.Who)
+		what = append(what, h.Type+" "+h.Actor)
 	}
 	if !strings.Contains(strings.Join(what, ", "), "expired ada, ") {
 		t.Errorf("the history is %v", what)

@@ -143,16 +143,13 @@ func acquired(t *testing.T, r binary.Result) []grant {
 type shown struct {
 	State string
 	Token int64
-	Lease *struct {
-		Holder string
-		Open   bool
-	}
-	Dirt *struct {
-		Why    string
-		ByHand bool
+	Lease *struct{ Holder string }
+	Dirt  *struct {
+		Reason     string
+		ManualOnly bool
 	}
 	Queue  []struct{ Holder, Class string }
-	Recent []struct{ What, Who, Why string }
+	Recent []struct{ Type, Actor, Reason string }
 }
 
 func who(t *testing.T, name string) shown {

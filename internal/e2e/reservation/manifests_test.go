@@ -172,12 +172,12 @@ func testController(t *testing.T, kubeconfig string) {
 		if cmd.ProcessState != nil || strings.Contains(logged(), "forbidden") {
 			t.Fatalf("it says\n%s", logged())
 		}
-		return strings.Contains(logged(), "me=true")
+		return strings.Contains(logged(), "self=true")
 	})
 	once := []string{"reservation", "run", "--once", "evening-down", "--namespace", "firstlight", "--kubeconfig", as(t, "ola", "gpu-oncall")}
 	once = append(once, "--file", registry, "--schedule", schedule, "--hooks", hooks, "--batch", "../../../examples/batch.yaml", "--listen", "")
 	r := program.Run(t.Context(), once...)
-	if r.Code != 0 || !strings.Contains(r.Stdout, "by-day: nothing") || !strings.Contains(r.Stderr, "a controller runs: it does it") {
+	if r.Code != 0 || !strings.Contains(r.Stdout, "by-day: unchanged: there is no deployment") || !strings.Contains(r.Stderr, "the running controller executes the entry") {
 		t.Errorf("by hand: exit %d\n%s%s\nthe controller says\n%s", r.Code, r.Stdout, r.Stderr, logged())
 	}
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {

@@ -101,13 +101,13 @@ func (c *process) end() {
 
 const endWithin = time.Minute
 
-var serves = regexp.MustCompile(`msg=serves address=(\S+)`)
+var listening = regexp.MustCompile(`msg=listening address=(\S+)`)
 
 // status requests the status of a controller; nil while it does not answer.
 func (c *process) status(ctx context.Context) *status {
 	if c.address == "" {
 		raw, err := os.ReadFile(c.log)
-		if m := serves.FindSubmatch(raw); err == nil && m != nil {
+		if m := listening.FindSubmatch(raw); err == nil && m != nil {
 			c.address = string(m[1])
 		}
 	}

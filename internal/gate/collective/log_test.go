@@ -44,7 +44,7 @@ type cluster struct {
 	program   string  // instead of all_reduce_perf
 	unchecked bool    // validation: 0 in the head
 	oneHalf   bool    // rows have lost their second half
-	glued     bool    // a line of NCCL on the same line as a row
+	joined    bool    // a line of NCCL on the same line as a row
 	plugin    string  // suffix of NCCL's transport between nodes
 }
 
@@ -226,7 +226,7 @@ func (c cluster) table(b *strings.Builder, nodes []string, ranks int, last bool)
 		if c.oneHalf {
 			second = ""
 		}
-		if c.glued && size == 1<<30 {
+		if c.joined && size == 1<<30 {
 			second += "gpu-01:101:140 [0] NCCL INFO Channel 00/16 :    0   1"
 		}
 		fmt.Fprintf(b, "%12d  %12d  %8s  %6s  %6s%s%s\n", size, size/4, "float", "sum", "-1", half(1), second)
