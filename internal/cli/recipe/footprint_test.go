@@ -12,7 +12,7 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/chart"
 )
 
-// footprintDir is a tree of one chart, with the chart beside it.
+// footprintDir is a directory with a recipe tree of one component and, in charts/, its chart.
 func footprintDir(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()

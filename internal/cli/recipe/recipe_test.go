@@ -19,7 +19,8 @@ measurements:
   - {type: OS, subtypes: [{subtype: release, data: {ID: ubuntu, VERSION_ID: 22.04}}]}
 `
 
-// recipeDir is the small tree on disk, with files of what else is needed beside it.
+// recipeDir is a directory with the small tree in recipes/ and with the other files that the
+// commands read.
 func recipeDir(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -133,8 +134,8 @@ func TestRecipeFileIsTheRecipe(t *testing.T) {
 	}
 }
 
-// Before migrating one asks what would change: where both come to the same there is
-// no row, be there nulls, an intent of any, or dimensions that the query leaves open.
+// Before a migration from aicr, diff lists what would change. Equal results have no row: nulls,
+// an intent of any and dimensions without a value in the query are not differences.
 func TestRecipeDiffWithAicrHasNoFalseRow(t *testing.T) {
 	t.Parallel()
 	dir := recipeDir(t, map[string]string{
