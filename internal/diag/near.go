@@ -3,7 +3,7 @@ package diag
 import "slices"
 
 // Nearest returns the candidate that a mistyped word was probably meant to be: at edit distance
-// two or less, and less than half its length. It is empty if there is none.
+// two or less, and less than half its length. It is empty if no candidate is that close.
 func Nearest(word string, candidates []string) string {
 	best, at := "", 3
 	for _, c := range slices.Sorted(slices.Values(candidates)) {

@@ -58,8 +58,8 @@ func (p Problem) With(format string, args ...any) Problem {
 	return p
 }
 
-// List has all problems found. As an error it lists those of severity Error, or all if there
-// are none.
+// List has all problems found. As an error it lists those of severity Error, or all if it
+// has no error.
 type List []Problem
 
 // Error lists the problems, each with its remedy on the next line.

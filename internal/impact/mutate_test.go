@@ -32,7 +32,7 @@ func newMutator(fsys fstest.MapFS, seed uint64) *mutator {
 	return &mutator{r: rand.New(rand.NewPCG(seed, 7)), files: recipetest.Copy(fsys)}
 }
 
-// pick is one of the files that match, in an order that does not depend on maps.
+// pick returns a file that matches; the order does not depend on maps.
 func (m *mutator) pick(match func(p string) bool) (string, bool) {
 	var there []string
 	for _, p := range slices.Sorted(maps.Keys(m.files)) {
@@ -80,7 +80,7 @@ func nameOf(text string) string {
 	return ""
 }
 
-// overlay picks an overlay; a leaf is one that is in no recipe but its own.
+// overlay picks an overlay; a leaf belongs only to its own recipe.
 func (m *mutator) overlay(leaf bool) (string, bool) {
 	t, _ := tree.Load(m.files, tree.Options{})
 	var there []string
@@ -146,7 +146,7 @@ var mutations = []mutation{
 		p, ok := m.under(`^footprints/`)
 		return ok && m.sub(p, `(?m)^      class: system`, "      class: any")
 	}},
-	{"edit what a footprint says for people", false, func(m *mutator) bool {
+	{"edit a description in a footprint", false, func(m *mutator) bool {
 		p, ok := m.under(`^footprints/`)
 		return ok && m.set(p, m.text(p)+"# more\n")
 	}},
@@ -260,7 +260,7 @@ var mutations = []mutation{
 		p, ok := m.overlay(true)
 		return ok && m.sub(p, `(?m)^  base: [a-z0-9-]+\n`, "")
 	}},
-	{"depend on what is not there", false, func(m *mutator) bool {
+	{"depend on a missing component", false, func(m *mutator) bool {
 		p, ok := m.overlay(m.r.IntN(2) == 0)
 		return ok && m.sub(p, `(?m)^    - name: ([a-z0-9-]+)\n`, "    - name: $1\n      dependencyRefs: [made-up]\n")
 	}},
@@ -277,5 +277,5 @@ var mutations = []mutation{
 		p, ok := m.overlay(true)
 		return ok && m.set(p, m.text(p)+"\n  [\n")
 	}},
-	{"a file that nobody knows", false, func(m *mutator) bool { return m.set(fmt.Sprintf("tools/%d.sh", m.number()), "true\n") }},
+	{"an unknown file", false, func(m *mutator) bool { return m.set(fmt.Sprintf("tools/%d.sh", m.number()), "true\n") }},
 }

@@ -31,7 +31,7 @@ type Plan struct {
 	Digest string `json:"digest"`
 }
 
-// Revision is one of the two states.
+// Revision is the state before or after the change.
 type Revision struct {
 	// Name as given by the user.
 	Name string `json:"name,omitempty"`

@@ -103,8 +103,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// A recipe that can't be resolved is selected, and the plan says why; so is one whose
-// file can't be read any more.
+// A recipe that cannot be resolved is selected with the reason; so is a recipe whose file
+// cannot be read any more.
 func TestBroken(t *testing.T) {
 	t.Parallel()
 	before := recipetest.Small()
@@ -122,7 +122,7 @@ func TestBroken(t *testing.T) {
 	p = plan(t, pullRequest(before, recipetest.Edit(before, map[string]string{"overlays/h100-any.yaml": "["})))
 	s, ok = p.Find("h100-any")
 	if !ok || s.Digest != "" || p.Everything == "" || p.Total != 7 || len(p.Recipes) != 7 || len(p.Removed) != 0 {
-		t.Errorf("in a file that can't be read it is %+v, everything %q, %d of %d", s, p.Everything, len(p.Recipes), p.Total)
+		t.Errorf("with an unreadable file it is %+v, everything %q, %d of %d", s, p.Everything, len(p.Recipes), p.Total)
 	}
 }
 
@@ -148,7 +148,7 @@ func TestClasses(t *testing.T) {
 		{name: "one is in two", classes: [][]string{{"eks"}, {"eks", "aks"}}, note: "eks is in two classes"},
 		{name: "an empty one", classes: [][]string{{}}, note: "without members"},
 		{
-			name: "one that was not asked for", classes: [][]string{{"a100-aks-inference", "aks", "eks", "eks-training", "h100-any", "h100-eks-training", "h100-eks-ubuntu-training-kubeflow", "x"}},
+			name: "an unselected recipe", classes: [][]string{{"a100-aks-inference", "aks", "eks", "eks-training", "h100-any", "h100-eks-training", "h100-eks-ubuntu-training-kubeflow", "x"}},
 			note: "class has the unexpected member x",
 		},
 	}
@@ -220,7 +220,7 @@ func TestShards(t *testing.T) {
 			}
 		}
 		if _, err := p.Part("tier9"); err == nil {
-			t.Error("a part that there is not is found")
+			t.Error("found a missing part")
 		}
 	}
 }
@@ -238,7 +238,7 @@ func TestWriteGitHub(t *testing.T) {
 		for line := range strings.Lines(b.String()) {
 			key, value, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "=")
 			if _, twice := out[key]; !ok || twice {
-				t.Errorf("the line %q is none, or is there twice", line)
+				t.Errorf("the line %q must occur exactly once", line)
 			}
 			out[key] = value
 		}
@@ -255,12 +255,12 @@ func TestWriteGitHub(t *testing.T) {
 	if diff := cmp.Diff(want, outputs(p)); diff != "" {
 		t.Error(diff)
 	}
-	// What is named is run by the workflow of tier 3.
+	// Recipes selected by name run in the workflow of tier 3.
 	in.Event, in.Names = impact.Dispatch, []string{"eks"}
 	if got := outputs(plan(t, in)); got["tier3"] != `{"include":[{"id":"tier0-1-of-1","shard":"1/1","tier":0,"recipes":"eks"}]}` || got["has-tier3"] != "true" {
 		t.Errorf("got %v", got)
 	}
-	// Nothing to do is said, not left out.
+	// An empty plan is reported as such.
 	none := recipetest.Edit(before, map[string]string{"overlays/eks.yaml": "", "overlays/aks/aks.yaml": "", "overlays/eks-training.yaml": "", "overlays/h100-eks-training.yaml": "", "overlays/h100-eks-ubuntu-training-kubeflow.yaml": "", "overlays/aks/a100-aks-inference.yaml": ""})
 	p = plan(t, pullRequest(none, none))
 	got := outputs(p)
@@ -311,11 +311,11 @@ func TestSave(t *testing.T) {
 		}
 	}
 	if _, err := impact.ReadPlan(file + "x"); err == nil {
-		t.Error("a plan that is not there is read")
+		t.Error("no error for a missing plan file")
 	}
 	left, err := os.ReadDir(filepath.Dir(file))
 	if err != nil || len(left) != 1 {
-		t.Errorf("beside the plan there is %v, %v", left, err)
+		t.Errorf("other files next to the plan: %v, %v", left, err)
 	}
 	if err := p.Save(filepath.Join(file, "x")); err == nil {
 		t.Error("a plan was saved below a file")

@@ -107,7 +107,7 @@ func mutate(m *mutator, i int) string {
 	return what.String()
 }
 
-// exactly holds a plan against the slow way; it says what is wrong.
+// exactly compares a plan with the result of expected and returns the difference.
 func exactly(p *impact.Plan, before, after measured) string {
 	got := slices.Sorted(maps.Keys(affected(p)))
 	want := slices.Sorted(maps.Keys(expected(before, after)))
@@ -120,7 +120,7 @@ func exactly(p *impact.Plan, before, after measured) string {
 		return ""
 	}
 	if before.loaded.Err != nil || after.loaded.Err != nil {
-		return "a tree that can't be used does not select everything"
+		return "an invalid tree does not select everything"
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		return "selected is not what differs:\n" + diff
@@ -133,7 +133,7 @@ func exactly(p *impact.Plan, before, after measured) string {
 	return ""
 }
 
-// outcome holds a plan against what decides how tests end, before and after.
+// outcome compares a plan with the cells before and after, and returns the difference.
 func outcome(p *impact.Plan, was, is map[string]string) string {
 	if was == nil || is == nil {
 		if p.Everything == "" {
@@ -151,8 +151,8 @@ func outcome(p *impact.Plan, was, is map[string]string) string {
 	return ""
 }
 
-// The two above find a plan that misses something: one that was not told of a file.
-func TestAMissIsFound(t *testing.T) {
+// exactly and outcome detect an incomplete plan, made here without a changed file.
+func TestIncompletePlanIsDetected(t *testing.T) {
 	t.Parallel()
 	before := recipetest.Whole(40, 1)
 	after := recipetest.Edit(before, map[string]string{"components/component-04/values.yaml": "replicas: 7\nnodeSelector: {role: system}\n"})
@@ -167,10 +167,10 @@ func TestAMissIsFound(t *testing.T) {
 	in.Changes = nil
 	p = plan(t, in)
 	if wrong := exactly(p, measureAll(t, before), measureAll(t, after)); !strings.Contains(wrong, "selected is not what differs") {
-		t.Errorf("a plan that misses a change of values is told to be right: %q", wrong)
+		t.Errorf("a plan without a change of values is accepted: %q", wrong)
 	}
 	if wrong := outcome(p, cellsOf(t, before), cellsOf(t, after)); !strings.Contains(wrong, "is not selected") {
-		t.Errorf("a plan that misses a change of outcomes is told to be right: %q", wrong)
+		t.Errorf("a plan without a change of outcomes is accepted: %q", wrong)
 	}
 }
 

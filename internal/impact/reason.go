@@ -10,7 +10,7 @@ import (
 
 // Reason is one reason to test a recipe.
 type Reason struct {
-	// Via is one of the constants below, or the reason why the recipe has the changed input
+	// Via is a constant below, or the reason why the recipe has the changed input
 	// (root, criteria, values, manifest, patch, mixin, registry, check, footprint, render,
 	// profile, accelerator).
 	Via string `json:"via"`

@@ -13,19 +13,19 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/recipetest"
 )
 
-// A change that can't be judged selects every recipe, and each says why: none is left
-// out because nothing else speaks for it.
-func TestWhatCannotBeJudgedSelectsEverything(t *testing.T) {
+// A change that cannot be judged selects every recipe, and each recipe has that reason, also
+// recipes without another reason.
+func TestUnjudgedChangeSelectsEverything(t *testing.T) {
 	t.Parallel()
 	small := recipetest.Small()
 	broken := recipetest.Edit(small, map[string]string{"overlays/h100-any.yaml": "["})
 	for name, tt := range map[string]struct {
 		edit func(in *impact.Input)
 		want string
-		// unusable: the tree that is tested can't be used.
+		// unusable: the tested tree is invalid.
 		unusable bool
 	}{
-		"a shallow clone":      {func(in *impact.Input) { in.Incomparable = "the merge-base is not there" }, "the merge-base is not there", false},
+		"a shallow clone":      {func(in *impact.Input) { in.Incomparable = "merge base not found" }, "merge base not found", false},
 		"no tree before":       {func(in *impact.Input) { in.Base.FS = nil }, "no recipe tree at", false},
 		"a broken tree before": {func(in *impact.Input) { in.Base.FS = broken }, "before the change is invalid", false},
 		"a broken tree":        {func(in *impact.Input) { in.Head.FS = broken }, "the recipe tree is invalid", true},
@@ -59,7 +59,7 @@ func TestWhatCannotBeJudgedSelectsEverything(t *testing.T) {
 	}
 }
 
-// A pattern that can match nothing would take files out of the harness without a word.
+// A pattern without matches would silently drop files from the harness.
 func TestAPatternThatMatchesNothingIsRefused(t *testing.T) {
 	t.Parallel()
 	for pattern, good := range map[string]bool{
@@ -71,9 +71,9 @@ func TestAPatternThatMatchesNothingIsRefused(t *testing.T) {
 	}
 }
 
-// Our own tree at another place than in the repository is used in its place: what
-// ships counts as the harness.
-func TestWhatShipsIsTheHarnessOfOtherTrees(t *testing.T) {
+// If the tested tree is in another directory than recipes/, the shipped tree counts as part of
+// the harness.
+func TestShippedTreeIsHarnessOfOtherTrees(t *testing.T) {
 	t.Parallel()
 	const shipped, code = "recipes/nodes/eks/x.yaml", "internal/impact/plan.go"
 	for dir, want := range map[string]bool{"recipes": false, "other/recipes": true} {
@@ -89,6 +89,6 @@ func TestSaveFails(t *testing.T) {
 	t.Parallel()
 	p := plan(t, pullRequest(recipetest.Small(), recipetest.Small()))
 	if err := p.Save(filepath.Join(t.TempDir(), "none", "plan.json")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("saved where no directory is: %v", err)
+		t.Errorf("saved to a missing directory: %v", err)
 	}
 }

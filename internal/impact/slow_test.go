@@ -83,8 +83,8 @@ func measureAll(t *testing.T, fsys fstest.MapFS) measured {
 	return measured{loaded: l, recipes: all}
 }
 
-// expected are the recipes that have to be selected: new ones, those whose digest is
-// not the same, those that can't be resolved before or after.
+// expected returns the recipes that must be selected: new recipes, recipes with another
+// digest, and recipes that cannot be resolved before or after.
 func expected(before, after measured) map[string]bool {
 	out := map[string]bool{}
 	for name, now := range after.recipes {
@@ -96,8 +96,8 @@ func expected(before, after measured) map[string]bool {
 	return out
 }
 
-// cellsOf makes of each recipe what the scheduler sees of it: what decides how its
-// test ends. One that can't be tested has its problems instead; nil: none can.
+// cellsOf returns, by recipe, all that the scheduler sees of it and that decides its result. A
+// recipe that cannot be tested has its problems instead; nil: none can be tested.
 func cellsOf(t *testing.T, fsys fstest.MapFS) map[string]string {
 	t.Helper()
 	loaded, problems := tree.Load(fsys, tree.Options{Label: dir})

@@ -8,8 +8,7 @@ import (
 	"github.com/firstlight/firstlight/internal/schedule"
 )
 
-// The generated tree that the tests of this package change is one of which every
-// recipe can be tested.
+// Every recipe of the generated tree that the tests of this package change can be tested.
 func TestWholeCanBeTested(t *testing.T) {
 	t.Parallel()
 	loaded, problems := tree.Load(recipetest.Whole(120, 1), tree.Options{Label: "recipes"})

@@ -152,7 +152,7 @@ func TestWhatCantBePacked(t *testing.T) {
 // few are bounds for tests.
 var few = bounds{archive: 1 << 20, unpacked: 2 << 20, stream: 3 << 20, files: 3}
 
-// entry is one of an archive of a test.
+// entry is a file of a test archive.
 type entry struct {
 	name string
 	kind byte

@@ -9,9 +9,8 @@ import (
 // Oddity is a YAML feature that separates a value from the place where it takes effect.
 type Oddity struct {
 	diag.Pos
-	// What names the feature: "the anchor &a", "the alias *a", "a merged block (<<)", "the tag
-	// !!str".
-	What string
+	// Feature is for messages: "the anchor &a", "the alias *a", "a merge (<<)", "the tag !!str".
+	Feature string
 }
 
 // Oddities returns the anchors, aliases, merges and tags of a document, in order, for formats
@@ -19,7 +18,7 @@ type Oddity struct {
 func (d *Doc) Oddities() []Oddity { return oddities(d.file, d.root, nil) }
 
 func oddities(file string, n *yaml.Node, found []Oddity) []Oddity {
-	add := func(what string) { found = append(found, Oddity{pos(file, n), what}) }
+	add := func(feature string) { found = append(found, Oddity{pos(file, n), feature}) }
 	if n.Anchor != "" {
 		add("the anchor &" + n.Anchor)
 	}

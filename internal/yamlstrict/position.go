@@ -51,7 +51,7 @@ func (d *Doc) Has(path ...string) bool {
 	return true
 }
 
-// Text is the scalar at a path as written; empty if there is none.
+// Text is the scalar at a path as written; empty if absent.
 func (d *Doc) Text(path ...string) string {
 	node := resolved(d.root)
 	for _, part := range path {

@@ -68,10 +68,10 @@ func TestRecipeClassesMisused(t *testing.T) {
 	for line, want := range map[string]string{
 		"classes eks":                       "classes accepts no arguments without --explain",
 		"classes --explain eks":             "--explain needs the names of two recipes, got 1",
-		"classes --explain eks nothing":     "there is no recipe nothing",
-		"classes --explain nothing eks":     "there is no recipe nothing",
+		"classes --explain eks nothing":     `recipe "nothing" not found`,
+		"classes --explain nothing eks":     `recipe "nothing" not found`,
 		"classes --recipes @/nothing":       "no such file",
-		"classes --recipes @/criteria.yaml": "is no directory",
+		"classes --recipes @/criteria.yaml": "is neither a directory nor an archive",
 	} {
 		if _, stderr, code := recipeRun(t, dir, line); code != cmdutil.ExitUsage || !strings.Contains(stderr, want) {
 			t.Errorf("%s: exit %d: %s", line, code, stderr)

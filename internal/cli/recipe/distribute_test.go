@@ -35,13 +35,13 @@ func TestDistributeRefusesBadInput(t *testing.T) {
 		base + "--parallel 0":                                                      "--parallel 0",
 		base + "--shard-cpu many":                                                  "--shard-cpu many",
 		base + "--shard-memory 4GiB":                                               "--shard-memory 4GiB",
-		"test --all --publish here":                                                "want NAMESPACE/NAME",
+		"test --all --publish here":                                                "must be NAMESPACE/NAME",
 		"test --all --publish a/b":                                                 "--publish-owner JOB/UID",
 		"test --names-file @/absent" + smallTree:                                   "read names of recipes",
 		"test --names-file @/criteria.yaml --all" + smallTree:                      "mutually exclusive",
-		base + "--shard-timeout 3h --recipes @/recipes":                            "a shard no longer than all",
+		base + "--shard-timeout 3h --recipes @/recipes":                            "must be at least 1s, and the shard's at most the run's",
 		base + "--pull-secret s --recipes @/recipes":                               "--namespace",
-		base + "--recipes @/recipes":                                               "a ConfigMap holds 1008",
+		base + "--recipes @/recipes":                                               "the limit of a ConfigMap is 1008",
 		"test --all --distribute kubernetes --image i --kubeconfig @/no-such-file": "no-such-file",
 	} {
 		t.Run(line, func(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/chart"
 )
 
-// footprintDir is a tree of one chart, with the chart beside it.
+// footprintDir is a directory with a recipe tree of one component and, in charts/, its chart.
 func footprintDir(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -76,7 +76,7 @@ func TestRecipeFootprintExits(t *testing.T) {
 		t.Errorf("drift: exit %d, %v: %s", code, err, out)
 	}
 	out, _, code = recipeRun(t, dir, "footprint update shop --check --chart @/nothing"+smallTree)
-	if code != cmdutil.ExitUnobserved || !strings.Contains(out, "nothing: there is nothing") || !strings.Contains(out, "not to be had: no source has the chart") {
+	if code != cmdutil.ExitUnobserved || !strings.Contains(out, "nothing: not found") || !strings.Contains(out, "unavailable: no source has the chart") {
 		t.Errorf("no chart: exit %d: %s", code, out)
 	}
 }

@@ -19,7 +19,8 @@ measurements:
   - {type: OS, subtypes: [{subtype: release, data: {ID: ubuntu, VERSION_ID: 22.04}}]}
 `
 
-// recipeDir is the small tree on disk, with files of what else is needed beside it.
+// recipeDir is a directory with the small tree in recipes/ and with the other files that the
+// commands read.
 func recipeDir(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -133,8 +134,8 @@ func TestRecipeFileIsTheRecipe(t *testing.T) {
 	}
 }
 
-// Before migrating one asks what would change: where both come to the same there is
-// no row, be there nulls, an intent of any, or dimensions that the query leaves open.
+// Before a migration from aicr, diff lists what would change. Equal results have no row: nulls,
+// an intent of any and dimensions without a value in the query are not differences.
 func TestRecipeDiffWithAicrHasNoFalseRow(t *testing.T) {
 	t.Parallel()
 	dir := recipeDir(t, map[string]string{
@@ -162,12 +163,12 @@ func TestRecipeDiffWithAicrHasNoFalseRow(t *testing.T) {
 	}
 }
 
-// What aicr passes over is said, and where: without the flag it is an error, or counts.
-func TestRecipeCompatSaysWhatIsPassedOver(t *testing.T) {
+// With --compat aicr, each key that aicr ignores is a warning with its position; without the flag the key is an error or has an effect.
+func TestRecipeCompatWarnsOfIgnoredKeys(t *testing.T) {
 	t.Parallel()
 	dir := recipeDir(t, nil)
 	_, stderr, code := recipeRun(t, dir, "resolve "+smallLeaf+" --compat aicr"+smallTree)
-	if code != cmdutil.ExitPassed || !strings.Contains(stderr, "recipes/overlays/h100-eks-ubuntu-training-kubeflow.yaml:") || !strings.Contains(stderr, `aicr v0.11.1 does not know the key "mixins"`) {
+	if code != cmdutil.ExitPassed || !strings.Contains(stderr, "recipes/overlays/h100-eks-ubuntu-training-kubeflow.yaml:") || !strings.Contains(stderr, `aicr v0.11.1 ignores the key "mixins"`) {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 }
@@ -188,8 +189,8 @@ func TestRecipeLint(t *testing.T) {
 	t.Parallel()
 	dir := recipeDir(t, map[string]string{"overlays/x.yaml": "kind: RecipeMetadata\napiVersion: aicr.run/v1\nmetadata: {name: x}\nspec: {bsae: eks}\n"})
 	for line, want := range map[string]string{
-		"":          "recipes/overlays/x.yaml:4:8: error: the key \"bsae\" is unknown [unknown-key]\n    did you mean \"base\"?",
-		"-o github": "::error file=recipes/overlays/x.yaml,line=4,col=8,title=unknown-key::the key",
+		"":          "recipes/overlays/x.yaml:4:8: error: unknown key \"bsae\" [unknown-key]\n    did you mean \"base\"?",
+		"-o github": "::error file=recipes/overlays/x.yaml,line=4,col=8,title=unknown-key::unknown key",
 		"-o sarif":  `"ruleId": "unknown-key"`,
 		"-o json":   `"rule": "unknown-key"`,
 		"-o yaml":   "rule: unknown-key",
@@ -237,31 +238,31 @@ func TestRecipeRefuses(t *testing.T) {
 		"resolve eks --file @/criteria.yaml" + smallTree:                     "mutually exclusive",
 		"resolve @/criteria.yaml" + smallTree:                                "use --file",
 		"resolve --file @/typo.yaml" + smallTree:                             "did you mean \"intent\"?",
-		"resolve --file @/snapshot.yaml" + smallTree:                         "of kind \"Snapshot\", not RecipeCriteria",
+		"resolve --file @/snapshot.yaml" + smallTree:                         "invalid kind \"Snapshot\": must be RecipeCriteria",
 		"resolve --file @/nothing.yaml" + smallTree:                          "no such file",
-		"resolve eks --snapshot @/criteria.yaml" + smallTree:                 "not Snapshot",
+		"resolve eks --snapshot @/criteria.yaml" + smallTree:                 "invalid kind \"RecipeCriteria\": must be Snapshot",
 		"resolve eks --profile a=b" + smallTree:                              "the recipe has no profile",
 		"resolve eks --set a" + smallTree:                                    "component:path=value",
 		"resolve eks --compat other" + smallTree:                             `invalid --compat "other": must be aicr or aicr@v0.11.1`,
 		"resolve eks --compat aicr@v0.12.0" + smallTree:                      `invalid --compat "aicr@v0.12.0": must be aicr or aicr@v0.11.1`,
-		"resolve --service ekss --compat aicr" + smallTree:                   `unknown service "ekss": aicr v0.11.1 knows aks, eks, gke, kind, oke; did you mean eks?`,
+		"resolve --service ekss --compat aicr" + smallTree:                   `unknown service "ekss": aicr v0.11.1 accepts aks, eks, gke, kind, oke; did you mean eks?`,
 		"query . service=eks,intent=train --compat aicr" + smallTree:         `unknown intent "train"`,
 		"resolve --service self-managed --compat aicr" + smallTree:           "no criteria",
 		"resolve --file @/any.yaml" + smallTree:                              "no criteria given",
 		"resolve --snapshot @/snapshot.yaml" + smallTree:                     "a snapshot only leaves overlays out",
-		"resolve eks --recipes @/recipes/components":                         "cannot be laid over another",
+		"resolve eks --recipes @/recipes/components":                         "a complete recipe tree is required",
 		"diff aicr:service=eks,accelerator=h200 eks" + smallTree:             `unknown accelerator "h200"`,
 		"resolve eks --nodes -1" + smallTree:                                 "invalid --nodes",
 		"resolve eks --recipes @/nothing":                                    "no such file",
-		"resolve eks --recipes @/criteria.yaml":                              "is no directory",
+		"resolve eks --recipes @/criteria.yaml":                              "is neither a directory nor an archive",
 		"query components.gpu-operater eks" + smallTree:                      "did you mean \"gpu-operator\"?",
-		"query a..b eks" + smallTree:                                         "a key is empty",
+		"query a..b eks" + smallTree:                                         "invalid selector \"a..b\": empty key",
 		"query deploymentOrder eks --explain" + smallTree:                    "is computed",
 		"diff eks gke" + smallTree:                                           "recipe \"gke\" not found",
 		"diff eks" + smallTree:                                               "accepts 2 arg(s)",
 		"constraints eks" + smallTree:                                        "\"snapshot\" not set",
 		"constraints eks --snapshot @/nothing" + smallTree:                   "no such file",
-		"constraints @/criteria.yaml --snapshot @/snapshot.yaml" + smallTree: "not RecipeResult",
+		"constraints @/criteria.yaml --snapshot @/snapshot.yaml" + smallTree: "invalid kind \"RecipeCriteria\": must be RecipeResult",
 		"lst": "unknown command",
 	} {
 		out, stderr, code := recipeRun(t, dir, line)

@@ -90,7 +90,7 @@ const (
 	overlay  = "kind: RecipeMetadata\napiVersion: aicr.run/v1\nmetadata: {name: %}\nspec: "
 )
 
-// What selection by patterns over a difference of two commits gets wrong.
+// Changes that path patterns over the diff of two commits select wrongly.
 func TestWhatOthersMiss(t *testing.T) {
 	t.Parallel()
 	named := func(name, spec string) string { return strings.Replace(overlay, "%", name, 1) + spec + "\n" }
@@ -104,7 +104,7 @@ func TestWhatOthersMiss(t *testing.T) {
 		removed         string
 	}{
 		{
-			name: "an overlay that is no ancestor, and applies by its criteria",
+			name: "an overlay that is not an ancestor, and applies by its criteria",
 			do: func(t *testing.T, r *gittest.Repo) {
 				replace(t, r, "recipes/overlays/monitoring-hpa.yaml", "type: Helm", "version: 9.9.9")
 			},
@@ -160,7 +160,7 @@ func TestWhatOthersMiss(t *testing.T) {
 			want: leaf, via: "itself: overlays/" + leaf + ".yaml changed",
 		},
 		{
-			name: "values that are there for the first time, below those of an overlay",
+			name: "a new values file, below the values of an overlay",
 			do: func(_ *testing.T, r *gittest.Repo) {
 				r.Write(map[string]string{"recipes/components/network-operator/values.yaml": "a: 1\n"})
 			},
@@ -219,14 +219,14 @@ func TestWhatOthersMiss(t *testing.T) {
 			want: everyone, everything: "the recipe tree is invalid: recipes/overlays/eks.yaml:6:9: error: cycle of spec.base",
 		},
 		{
-			name: "a file in the tree that nobody knows",
+			name: "an unknown file in the tree",
 			do: func(_ *testing.T, r *gittest.Repo) {
 				r.Write(map[string]string{"recipes/tools/run.sh": "true\n"})
 			},
 			want: everyone, everything: "recipes/tools/run.sh was added, and its effect is unknown",
 		},
 		{
-			name: "what people read",
+			name: "documentation",
 			do: func(_ *testing.T, r *gittest.Repo) {
 				r.Write(map[string]string{"recipes/README.md": "# x\n", "docs/recipes/x.yaml": "x", "recipes/schemas/x.json": "{}", "recipes2/overlays/x.yaml": "x"})
 			},
@@ -279,7 +279,7 @@ func reasons(p *impact.Plan) map[string]bool {
 	return out
 }
 
-// What is compared with is where the branch left main, not main.
+// The base of the comparison is the merge base, not the tip of main.
 func TestMergeBase(t *testing.T) {
 	t.Parallel()
 	r := repository(t, recipetest.Small())
@@ -291,7 +291,7 @@ func TestMergeBase(t *testing.T) {
 	// main changes what the branch does not, and changes one thing as the branch does.
 	replace(t, r, "recipes/overlays/monitoring-hpa.yaml", "type: Helm", "version: 9.9.9")
 	replace(t, r, "recipes/overlays/aks/aks.yaml", ">= 1.34", ">= 1.35")
-	r.Commit("main goes on", nil)
+	r.Commit("later commit on main", nil)
 	r.Git("checkout", "-q", "branch")
 	p := run(t, r, compare.Options{})
 	if got := affected(p); got != "a100-aks-inference aks "+leaf {
@@ -302,7 +302,7 @@ func TestMergeBase(t *testing.T) {
 	}
 }
 
-// What keeps the two from being compared selects everything, and says why.
+// If the two trees cannot be compared, every recipe is selected and the plan has the reason.
 func TestEverything(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -335,7 +335,7 @@ func TestEverything(t *testing.T) {
 			r.Git("merge", "-q", "--no-ff", "-m", "x", main)
 			return nil, compare.Options{}
 		}, "main and the head have 2 merge bases"},
-		{"a base that can't be used", func(_ *testing.T, r *gittest.Repo) (*gittest.Repo, compare.Options) {
+		{"an unusable base", func(_ *testing.T, r *gittest.Repo) (*gittest.Repo, compare.Options) {
 			r.Commit("broken", map[string]string{"recipes/overlays/eks.yaml": "["})
 			r.Git("checkout", "-q", "-b", "repair")
 			r.Git("checkout", "-q", "HEAD~1", "--", "recipes")
@@ -377,7 +377,7 @@ func TestEverything(t *testing.T) {
 	}
 }
 
-// A head that can't be read is no plan at all.
+// If the head cannot be read, there is an error and not a plan.
 func TestNoHead(t *testing.T) {
 	t.Parallel()
 	r := repository(t, recipetest.Small())
@@ -398,19 +398,19 @@ func TestNoHead(t *testing.T) {
 		}
 	}
 	if _, _, err := compare.Locate(t.Context(), t.TempDir()); err == nil {
-		t.Error("a directory in no repository is no error")
+		t.Error("no error for a directory outside of a repository")
 	}
 }
 
-// The tree of a commit is what it holds, whatever lies on disk; with --head worktree
-// it is the other way round.
+// The tree of a commit is read from the repository; with --head worktree it is read from
+// the working directory.
 func TestHead(t *testing.T) {
 	t.Parallel()
 	r := repository(t, recipetest.Small())
 	r.Git("checkout", "-q", "-b", "branch")
 	replace(t, r, "recipes/mixins/os-ubuntu.yaml", "24.04", "26.04")
 	if got := affected(run(t, r, compare.Options{})); got != "" {
-		t.Errorf("what is not committed selects %s", got)
+		t.Errorf("uncommitted changes select %s", got)
 	}
 	p := run(t, r, compare.Options{Head: compare.Worktree})
 	if got := affected(p); got != leaf || !p.Head.Dirty || p.Head.Commit != "" {
@@ -422,7 +422,7 @@ func TestHead(t *testing.T) {
 	}
 }
 
-// Symbolic links are what they lead to, also when that lies outside of the tree.
+// A symbolic link has the content of its target, also if the target is outside of the tree.
 func TestLinks(t *testing.T) {
 	t.Parallel()
 	r := repository(t, recipetest.Small())

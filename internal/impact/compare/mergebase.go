@@ -10,8 +10,8 @@ import (
 	"github.com/firstlight/firstlight/internal/impact/git"
 )
 
-// mergeBase returns the commit that the head is compared with. The error is the reason why
-// there is none.
+// mergeBase returns the commit that the head is compared with. The error is the reason
+// if no merge base exists.
 func (c *comparison) mergeBase(ctx context.Context) (string, error) {
 	// In a shallow clone git may return an older ancestor than the merge base. Changes made on
 	// the target branch since then and reverted on this one would be missed.

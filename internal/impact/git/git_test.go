@@ -82,7 +82,7 @@ func TestMergeBases(t *testing.T) {
 		t.Errorf("without history in common there are %v, %v", got, err)
 	}
 	if _, err := repo.MergeBases(t.Context(), main, "nothing"); err == nil {
-		t.Error("an unknown name is no error")
+		t.Error("no error for an unknown name")
 	}
 }
 
@@ -143,7 +143,7 @@ func TestBetween(t *testing.T) {
 		t.Errorf("between a commit and itself: %v, %v", got, err)
 	}
 	if _, err := repo.Between(t.Context(), strings.Repeat("1", 40), two); err == nil {
-		t.Error("the difference to a commit that is not there is no error")
+		t.Error("no error for the difference to an unknown commit")
 	}
 }
 
@@ -156,7 +156,7 @@ func TestSince(t *testing.T) {
 	r.Git("rm", "-q", "--cached", "back")
 	got, err := open(t, r).Since(t.Context(), one, "in")
 	want := []git.Change{
-		{Path: "back", Kind: git.Changed}, // the index does not have it, and it lies there as it was
+		{Path: "back", Kind: git.Changed}, // not in the index, and unchanged in the working directory
 		{Path: "in/here.tmp", Kind: git.Added},
 		{Path: "new", Kind: git.Added},
 		{Path: "staged", Kind: git.Changed},
@@ -171,7 +171,7 @@ func TestSince(t *testing.T) {
 	}
 }
 
-// Of a merge that is not done, what lies there counts.
+// During an unfinished merge, the files of the working directory are read.
 func TestConflict(t *testing.T) {
 	t.Parallel()
 	r := gittest.New(t)
@@ -264,7 +264,7 @@ func TestFilesAreAFileSystem(t *testing.T) {
 	}
 }
 
-// What a commit would hold of a file is what git makes of it.
+// The content of a worktree file is what git would commit, after its filters.
 func TestOnDisk(t *testing.T) {
 	t.Parallel()
 	r := gittest.New(t)
@@ -309,7 +309,7 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// A repository that lost a file of a commit is told of, not passed over.
+// A missing object of a commit is an error.
 func TestLostObject(t *testing.T) {
 	t.Parallel()
 	r := gittest.New(t)
@@ -327,6 +327,6 @@ func TestLostObject(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	if _, err := repo.Entries(t.Context(), strings.Repeat("1", 40)); err == nil {
-		t.Error("the files of a commit that is not there are no error")
+		t.Error("no error for the files of an unknown commit")
 	}
 }

@@ -36,7 +36,7 @@ func (r *Repo) Shallow(ctx context.Context) (bool, error) {
 func (r *Repo) MergeBases(ctx context.Context, a, b string) ([]string, error) {
 	out, err := r.run(ctx, nil, "merge-base", "--all", a, b)
 	if failed, ok := errors.AsType[*Error](err); ok && failed.Said == "" && ctx.Err() == nil {
-		return nil, nil // git fails without output if there is none
+		return nil, nil // git fails without output if no merge base exists
 	}
 	if err != nil {
 		return nil, err

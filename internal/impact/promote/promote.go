@@ -78,7 +78,7 @@ func Judge(in Input) Candidate {
 }
 
 // scheduling returns the run that counts and the reasons against it. That is the newest
-// complete run or, if there is none, the newest run.
+// complete run or else the newest run.
 func (in *Input) scheduling() (counts *record.Run, wrong, notes []string) {
 	if in.Unusable != "" {
 		wrong = append(wrong, "the recipe tree of the commit is invalid: "+in.Unusable)

@@ -58,7 +58,7 @@ func TestJudge(t *testing.T) {
 	}{
 		{"it qualifies", func(*promote.Input) {}, check.Passed, nil},
 		{"with a runtime check", func(in *promote.Input) { in.Require = []string{"nccl"} }, check.Passed, nil},
-		{"runtime checks are no scheduling", func(in *promote.Input) { in.Records = nil }, check.Unobserved, []string{"there is no record of tier 3"}},
+		{"runtime checks do not replace scheduling", func(in *promote.Input) { in.Records = nil }, check.Unobserved, []string{"there is no record of tier 3"}},
 		{"no record", func(in *promote.Input) { in.Records, in.Runtime = nil, nil }, check.Unobserved, []string{"there is no record of tier 3"}},
 		{"records of other tiers", each(func(r *record.Record) { r.Tier = 2 }), check.Unobserved, []string{"found only records of tiers [2]"}},
 		{"a shard is missing", func(in *promote.Input) { in.Records = in.Records[:1] }, check.Failed, []string{"shards 2 of 2 have no record", "c: not tested"}},
@@ -72,7 +72,7 @@ func TestJudge(t *testing.T) {
 		}, check.Failed, []string{"b: failed: unbound"}},
 		{"a recipe was not observed", func(in *promote.Input) { in.Records[0].Recipes[1].Verdict = check.Unobserved }, check.Failed, []string{"b: unobserved"}},
 		{"another digest", func(in *promote.Input) { in.Recipes["a"] = impact.Measured{Digest: "new"} }, check.Failed, []string{"a: tested with different files: digest da, want new"}},
-		{"a recipe that can't be resolved", func(in *promote.Input) { in.Recipes["a"] = impact.Measured{Err: errors.New("circle\nmore")} }, check.Failed, []string{"a: recorded as passed but cannot be resolved: circle"}},
+		{"a recipe that cannot be resolved", func(in *promote.Input) { in.Recipes["a"] = impact.Measured{Err: errors.New("circle\nmore")} }, check.Failed, []string{"a: recorded as passed but cannot be resolved: circle"}},
 		{"another harness", each(func(r *record.Record) { r.Harness = "other" }), check.Failed, []string{"tested with another harness"}},
 		{"another version", each(func(r *record.Record) { r.Tool = "v2" }), check.Failed, []string{"tested with another harness"}},
 		{"not clean", each(func(r *record.Record) { r.Dirty = true }), check.Failed, []string{"the working tree was not clean"}},
@@ -83,7 +83,7 @@ func TestJudge(t *testing.T) {
 			in.Records[0].Recipes[0].Fingerprint, in.Records[1].Recipes[0].Fingerprint, in.Records[1].Recipes[0].Verdict = "same", "same", check.Failed
 		}, check.Failed, []string{"c: failed", "a and c are in one class (same) but have the verdicts passed and failed"}},
 		{"no recipe", func(in *promote.Input) { in.Recipes = nil; in.Records[0].Recipes, in.Records[1].Recipes = nil, nil }, check.Failed, []string{"the commit has no recipe"}},
-		{"a tree that can't be used", func(in *promote.Input) { in.Unusable, in.Recipes, in.Records = "circle", nil, nil }, check.Failed, []string{"the recipe tree of the commit is invalid: circle", "there is no record of tier 3"}},
+		{"an invalid tree", func(in *promote.Input) { in.Unusable, in.Recipes, in.Records = "circle", nil, nil }, check.Failed, []string{"the recipe tree of the commit is invalid: circle", "there is no record of tier 3"}},
 		{"every reason", func(in *promote.Input) {
 			in.Records = in.Records[:1]
 			in.Records[0].Dirty, in.Records[0].Recipes[0].Digest, in.Require = true, "x", []string{"nothing"}
@@ -111,7 +111,7 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// Of several runs the newest that is whole counts; the others are told.
+// The newest complete run is judged; the other runs are listed in the notes.
 func TestRuns(t *testing.T) {
 	t.Parallel()
 	older := good()

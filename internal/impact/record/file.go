@@ -48,7 +48,7 @@ func Write(dir string, r Record) (string, error) {
 	return file, nil
 }
 
-// Of reads the records of a commit, sorted by file name. It returns no error if there are none.
+// Of reads the records of a commit, sorted by file name. The result is empty if no file exists.
 func Of(dir, commit string) ([]Record, error) {
 	records, err := scan(filepath.Join(dir, commit), false)
 	for _, r := range records {

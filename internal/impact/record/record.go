@@ -29,7 +29,7 @@ type Record struct {
 	Tree string `json:"tree"`
 	// Harness is the digest of the code that ran the test.
 	Harness string `json:"harness"`
-	// Plan is the digest of the plan; empty if there was none.
+	// Plan is the digest of the plan; empty for a run without a plan.
 	Plan string `json:"plan,omitempty"`
 	// Shard is the part of the plan; nil: the whole tier.
 	Shard *Shard `json:"shard,omitempty"`

@@ -62,12 +62,12 @@ func TestWriteAndRead(t *testing.T) {
 	}
 	for _, none := range []string{filepath.Join(dir, "nothing"), t.TempDir()} {
 		if got, err := record.Of(none, commit); err != nil || len(got) != 0 {
-			t.Errorf("where there is none: %v, %v", got, err)
+			t.Errorf("no records: %v, %v", got, err)
 		}
 	}
 }
 
-// Whatever is no record is an error, and not one record less.
+// A file that is not a valid record is an error; it is never skipped.
 func TestUnreadable(t *testing.T) {
 	t.Parallel()
 	whole := func(t *testing.T) (string, string) {
@@ -170,7 +170,7 @@ func TestRuntime(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	if got, err := record.RuntimeOf(dir, commit); err != nil || len(got) != 0 {
-		t.Errorf("where there is none: %v, %v", got, err)
+		t.Errorf("no records: %v, %v", got, err)
 	}
 	at := filepath.Join(dir, commit, "runtime")
 	if err := os.MkdirAll(at, 0o700); err != nil {

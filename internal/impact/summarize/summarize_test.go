@@ -75,11 +75,11 @@ func TestJudge(t *testing.T) {
 		{"a job without work succeeded", func(in *summarize.Input) { in.Jobs["tier3"] = "success" }, check.Unobserved, "job tier3 succeeded although the plan has no work for it"},
 		{"a job without work was skipped", func(in *summarize.Input) { in.Jobs["tier3"] = "skipped" }, check.Passed, ""},
 		{"a job's result is not known", func(in *summarize.Input) { in.Jobs["tier1"] = "" }, check.Unobserved, `job tier1 ended with ""`},
-		{"no job is there", func(in *summarize.Input) { in.Jobs = map[string]string{} }, check.Unobserved, "has work but no result"},
+		{"no jobs", func(in *summarize.Input) { in.Jobs = map[string]string{} }, check.Unobserved, "has work but no result"},
 
 		{"no result at all", func(in *summarize.Input) { in.Records = nil }, check.Unobserved, "shard tier1-1-of-1 has no result (1 recipes)"},
 		{"a shard is missing", func(in *summarize.Input) { in.Records = in.Records[:2] }, check.Unobserved, "shard tier2-2-of-2 has no result (1 recipes)"},
-		{"a shard is there twice", func(in *summarize.Input) { in.Records = append(in.Records, in.Records[1]) }, check.Unobserved, "shard tier2-1-of-2 has 2 results"},
+		{"duplicate shard", func(in *summarize.Input) { in.Records = append(in.Records, in.Records[1]) }, check.Unobserved, "shard tier2-1-of-2 has 2 results"},
 		{"a result of another plan", func(in *summarize.Input) {
 			other := in.Records[0]
 			other.Plan = "other"
@@ -98,7 +98,7 @@ func TestJudge(t *testing.T) {
 		{"another plan than the jobs had", func(in *summarize.Input) { in.PlanDigest = "other" }, check.Unobserved, "the jobs used another plan"},
 
 		{"a recipe is missing", func(in *summarize.Input) { in.Records[1].Recipes = in.Records[1].Recipes[:1] }, check.Unobserved, "b was not tested"},
-		{"a recipe is there twice", func(in *summarize.Input) {
+		{"duplicate recipe", func(in *summarize.Input) {
 			in.Records[1].Recipes = append(in.Records[1].Recipes, in.Records[1].Recipes[0])
 		}, check.Unobserved, "a was tested 2 times"},
 		{"a recipe is in two shards", func(in *summarize.Input) {
@@ -107,7 +107,7 @@ func TestJudge(t *testing.T) {
 		{"a recipe too many", func(in *summarize.Input) {
 			in.Records[1].Recipes = append(in.Records[1].Recipes, record.Recipe{Recipe: "z", Digest: "z", Verdict: check.Passed})
 		}, check.Unobserved, "z was tested although the plan does not ask for it"},
-		{"one that another stands for", func(in *summarize.Input) {
+		{"a recipe represented by another of its class", func(in *summarize.Input) {
 			in.Records[0].Recipes = append(in.Records[0].Recipes, record.Recipe{Recipe: "eks-training", Digest: "d-eks-training", Verdict: check.Passed})
 		}, check.Unobserved, "eks-training was tested although the plan does not ask for it"},
 		{"a recipe with other files", func(in *summarize.Input) { in.Records[2].Recipes[0].Digest = "other" }, check.Unobserved, "c was tested with different files"},
@@ -116,7 +116,7 @@ func TestJudge(t *testing.T) {
 		{"a recipe failed", func(in *summarize.Input) { in.Records[1].Recipes[1].Verdict = check.Failed }, check.Failed, "1 of 4 recipes did not pass"},
 		{"a recipe was not observed", func(in *summarize.Input) { in.Records[1].Recipes[1].Verdict = check.Unobserved }, check.Unobserved, "1 of 4 recipes did not pass"},
 		{"a recipe was blocked", func(in *summarize.Input) { in.Records[1].Recipes[1].Verdict = check.Blocked }, check.Unobserved, "1 of 4"},
-		{"not applicable is no pass", func(in *summarize.Input) { in.Records[1].Recipes[1].Verdict = check.NotApplicable }, check.Unobserved, "1 of 4"},
+		{"not applicable is not a pass", func(in *summarize.Input) { in.Records[1].Recipes[1].Verdict = check.NotApplicable }, check.Unobserved, "1 of 4"},
 		{"failed and missing is failed", func(in *summarize.Input) {
 			in.Records[1].Recipes[1].Verdict, in.Records = check.Failed, in.Records[:2]
 		}, check.Failed, "1 of 4 recipes did not pass; 2 problems"},
@@ -140,7 +140,7 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// A plan with nothing to test passes without a result, and says so; nothing else does.
+// Only a plan without recipes to test passes without a result; the summary reports it.
 func TestNothingToDo(t *testing.T) {
 	t.Parallel()
 	p := &impact.Plan{Event: impact.PullRequest, Tree: "recipes", Head: impact.Revision{Commit: commit}, Total: 9, Harness: impact.Harness{Digest: "harness"}, Reason: "nothing to do: x"}

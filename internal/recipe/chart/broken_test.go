@@ -10,14 +10,14 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/chart"
 )
 
-// What is wrong with a chart, or with what recipes put into it, is said with its place;
-// the footprint stays as it is.
+// A defect of a chart, or of the values that recipes give it, is reported with its position;
+// the footprint is not changed.
 func TestBrokenCharts(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		spoil   func(s *shop)
 		outcome chart.Outcome
-		want    []string // in the reason, or in what the source says
+		want    []string // in the reason or in the errors of the attempts
 	}{
 		"no Chart.yaml": {func(s *shop) { s.remove("Chart.yaml") }, chart.Unavailable, []string{"Chart.yaml file is missing"}},
 		"no name":       {func(s *shop) { s.inChart("Chart.yaml", "name: shop\n", "") }, chart.Unavailable, []string{"chart.metadata.name is required"}},
@@ -31,7 +31,7 @@ func TestBrokenCharts(t *testing.T) {
 		}, chart.Broken,
 			[]string{"for recipe eks", "shop/templates/counter.yaml:7"}},
 		"template syntax": {func(s *shop) { s.inChart("templates/secret.yaml", "{{ randAlphaNum 32 }}", "{{ if }}") }, chart.Broken, []string{"shop/templates/secret.yaml:4"}},
-		"what fails":      {func(s *shop) { s.remove("crds/till.yaml") }, chart.Broken, []string{"the chart's own kinds are installed before"}},
+		"fail function":   {func(s *shop) { s.remove("crds/till.yaml") }, chart.Broken, []string{"the chart's own kinds are installed before"}},
 		"no YAML":         {func(s *shop) { s.inChart("templates/secret.yaml", "kind: Secret", "kind: [Secret") }, chart.Broken, []string{"shop/templates/secret.yaml"}},
 		"schema": {func(s *shop) { s.edit("overlays/gke.yaml", "replicas: 3", "replicas: many") }, chart.Broken,
 			[]string{"for recipe gke", "/replicas", "want integer"}},
@@ -72,20 +72,20 @@ func TestBrokenCharts(t *testing.T) {
 				t.Errorf("%s: %s\nwant %s: %q", r.Outcome, text.String(), tt.outcome, tt.want)
 			}
 			if strings.Contains(text.String(), "correct-horse") {
-				t.Error("a value is told")
+				t.Error("the output contains a value")
 			}
 			if s.read(shopFile) != before {
-				t.Error("the footprint was written to")
+				t.Error("the footprint was changed")
 			}
 			if r.Failed() == r.Unobserved() {
-				t.Error("it is neither failed nor unobserved, or both")
+				t.Error("the result must be either failed or unobserved")
 			}
 		})
 	}
 }
 
-// A chart that has no pods is fine where the footprint says so.
-func TestNoPodsWhereNoneAreSaid(t *testing.T) {
+// A chart without pods passes if its footprint declares no workloads.
+func TestChartWithoutPods(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	s.remove("templates")
@@ -95,8 +95,8 @@ func TestNoPodsWhereNoneAreSaid(t *testing.T) {
 	s.expect(s.run(chart.Options{Check: true}), chart.UpToDate, "")
 }
 
-// A dependency that is declared and missing is fetched when the values want it; one that
-// they do not want is not asked for.
+// A declared dependency that is missing is fetched if the values enable it; otherwise it is
+// not requested.
 func TestDependencyIsFetched(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)

@@ -9,8 +9,8 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/model"
 )
 
-// Whatever a footprint looks like, putting a lock in ends: it is refused, or the lock is
-// there, once, and a second time changes nothing. That all else stays edited sees to.
+// For any footprint, edit terminates: it refuses the file, or writes exactly one lock, and a
+// second edit changes nothing. edited verifies that the rest of the file is unchanged.
 func FuzzEdit(f *testing.F) {
 	for _, file := range []string{"testdata/tree/footprints/shop.yaml", "testdata/shop.golden.yaml"} {
 		data, err := os.ReadFile(file)

@@ -14,7 +14,7 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 )
 
-var update = flag.Bool("update", false, "write the goldens anew")
+var update = flag.Bool("update", false, "rewrite the goldens")
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 

@@ -73,7 +73,7 @@ func TestWorkloads(t *testing.T) {
 	}
 }
 
-// Whatever a chart renders, reading it ends, and what is locked is read back as it is.
+// For any rendered output, reading terminates, and a written lock is read back unchanged.
 func FuzzFacts(f *testing.F) {
 	f.Add([]byte(`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"a"},"spec":{"replicas":2,"template":{"metadata":{"labels":{"on":"1.0"}},"spec":{"nodeSelector":{"a":"true"},"tolerations":[{"operator":"Exists","tolerationSeconds":300}],"initContainers":[{"restartPolicy":"Always","resources":{"limits":{"cpu":"0.5"}},"ports":[{"hostPort":5}]}],"containers":[{"resources":{"requests":{"memory":"1e3","cpu":"1500m"}}}],"overhead":{"cpu":"1"},"affinity":{"podAffinity":{}},"resources":{"limits":{"cpu":"3"}}}}}}`))
 	f.Add([]byte(`{"apiVersion":"v1","kind":"List","items":[{"apiVersion":"v1","kind":"Pod","metadata":{"name":"-","labels":{"":"\n"}},"spec":{"hostNetwork":true,"containers":[{"ports":[{"containerPort":-1}]}]}}]}`))

@@ -75,8 +75,8 @@ func TestGoModules(t *testing.T) {
 	}
 }
 
-// What a footprint says nothing of is not tried.
-func TestNothingToTry(t *testing.T) {
+// A source that the footprint does not declare is not tried.
+func TestUndeclaredSource(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	s.edit(shopFile, ", module: example.com/shop, path: deploy/charts/shop}", "}")

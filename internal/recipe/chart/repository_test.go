@@ -34,7 +34,7 @@ func serve(t *testing.T, pages map[string]http.HandlerFunc) (*httptest.Server, c
 }
 
 func page(text string) http.HandlerFunc {
-	return func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(text)) } // whoever reads sees what is missing
+	return func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(text)) } // a failed write shows as a truncated body in the client
 }
 
 func sum(data []byte) string {
@@ -81,7 +81,7 @@ func TestHTTPRepository(t *testing.T) {
 	}
 }
 
-// Each way in which a repository fails is told apart, and no credentials are told.
+// Each failure of a repository has its own error, and no error contains credentials.
 func TestHTTPRepositoryFails(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -119,13 +119,13 @@ func TestHTTPRepositoryFails(t *testing.T) {
 				t.Errorf("%q does not say %q", r.Attempts, tt.want)
 			}
 			if strings.Contains(fmt.Sprint(r.Attempts), "geheim") {
-				t.Errorf("a secret is told: %v", r.Attempts)
+				t.Errorf("an attempt contains a secret: %v", r.Attempts)
 			}
 		})
 	}
 }
 
-// A server that says nothing, and one that never ends, are left.
+// A server that does not respond, and one whose response does not end, are abandoned.
 func TestNetworkIsBounded(t *testing.T) {
 	t.Parallel()
 	hold := func(w http.ResponseWriter, r *http.Request) {
@@ -143,7 +143,7 @@ func TestNetworkIsBounded(t *testing.T) {
 	server, network := serve(t, map[string]http.HandlerFunc{"/hold/index.yaml": hold, "/flood/index.yaml": flood})
 	repositories := chart.Repositories{Network: network}
 	ctx, cancel := context.WithCancelCause(t.Context())
-	gone := errors.New("nobody waits any more")
+	gone := errors.New("the caller canceled")
 	time.AfterFunc(50*time.Millisecond, func() { cancel(gone) })
 	if _, err := repositories.Get(ctx, shopAt(server.URL+"/hold")); !errors.Is(err, gone) {
 		t.Errorf("held: %v", err)
@@ -181,7 +181,7 @@ func registry(packed []byte, tag string) map[string]http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", mediaType)
 			w.Header().Set("Docker-Content-Digest", "sha256:"+sum(data))
-			_, _ = w.Write(data) // whoever reads sees what is missing
+			_, _ = w.Write(data) // a failed write shows as a truncated body in the client
 		}
 	}
 	return map[string]http.HandlerFunc{

@@ -8,9 +8,9 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 )
 
-// What ships agrees with the charts whose modules are on this machine, locks and rules
-// alike; the lab is built of the one with KAI's.
-func TestShippedFootprintsAreInStep(t *testing.T) {
+// The locks and rules of the shipped footprints match the charts whose Go modules are in the
+// local module cache. The lab builds from the module of KAI's chart.
+func TestShippedFootprintsAreUpToDate(t *testing.T) {
 	t.Parallel()
 	loaded, problems, err := recipe.Open("", tree.Options{})
 	if err != nil || problems.Err() != nil {

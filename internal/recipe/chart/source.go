@@ -29,7 +29,7 @@ type Attempt struct {
 
 type Sources []Source
 
-// get fetches a chart from the first source that has it; nil if there is none.
+// get fetches a chart from the first source that has it; nil if no source has it.
 func (s Sources) get(ctx context.Context, want *model.FootprintChart) (*Chart, []Attempt) {
 	var attempts []Attempt
 	for _, source := range s {

@@ -20,8 +20,8 @@ import (
 
 const shopFile = "footprints/shop.yaml"
 
-// The lock has every fact that the scheduler sees, and nothing of the values; what is
-// written by hand stays.
+// The lock has every fact that the scheduler sees, and none of the values; hand-written
+// parts are kept.
 func TestUpdateLocks(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -89,7 +89,8 @@ func TestLockIsUsed(t *testing.T) {
 	}
 }
 
-// A packed chart is the chart; so is one in a Go module, and one beside the tree.
+// A packed chart, a chart in a Go module and a chart in a directory next to the tree give the
+// same result.
 func TestSourcesAreTheSameChart(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -186,7 +187,7 @@ func TestCheckFindsOtherValues(t *testing.T) {
 	s.expect(s.run(chart.Options{Check: true}), chart.UpToDate, "")
 }
 
-// The rules of a documented footprint are held against the chart.
+// The rules of a documented footprint are compared with the chart.
 func TestCheckVerifiesRules(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -203,19 +204,19 @@ func TestCheckVerifiesRules(t *testing.T) {
 		`StatefulSet store: the footprint has it, the chart does not have it`,
 	} {
 		if !strings.Contains(text, want) {
-			t.Errorf("%s\ndoes not say %s", text, want)
+			t.Errorf("%s\ndoes not contain %s", text, want)
 		}
 	}
 	if strings.Contains(text, "pod.labels") || strings.Contains(text, "till") {
-		t.Errorf("labels that rules leave out, and what an operator makes, are no drift:\n%s", text)
+		t.Errorf("labels that rules leave out, and objects that an operator creates, are not drift:\n%s", text)
 	}
 	if r.Drift[0].Line < 14 {
 		t.Errorf("at %s", r.Drift[0].Pos)
 	}
 }
 
-// What the lock needs beside it is said.
-func TestUpdateSaysWhatIsToDo(t *testing.T) {
+// The notes list the manual edits that the new lock requires.
+func TestUpdateListsManualEdits(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	s.edit(shopFile, "    - {kind: Job, name: migrate, class: system}\n", "    - {kind: Job, name: gone, class: system}\n")
@@ -223,7 +224,7 @@ func TestUpdateSaysWhatIsToDo(t *testing.T) {
 	s.expect(r, chart.Locked, "")
 	for _, want := range []string{"add Job migrate with its class to workloads", "remove Job gone from workloads: the chart does not have it"} {
 		if !slices.Contains(r.Notes, want) {
-			t.Errorf("%q does not say %q", r.Notes, want)
+			t.Errorf("%q does not contain %q", r.Notes, want)
 		}
 	}
 }
@@ -248,7 +249,7 @@ func TestUpdateTakesTheRecipesVersion(t *testing.T) {
 	s.expect(s.run(chart.Options{Check: true}), chart.Broken, "but the footprint is for")
 }
 
-// Files in other styles are edited just as well; one that can't be is left alone.
+// Files in other YAML styles are edited as well; a file that cannot be edited is not changed.
 func TestUpdateEditsOtherStyles(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

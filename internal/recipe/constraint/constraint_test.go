@@ -131,7 +131,7 @@ func TestJudge(t *testing.T) {
 		{"no such key", "K8s.server.vershun", ">= 1.30", check.Unobserved, "", "(but K8s.server.version)"},
 		{"no such subtype", "K8s.node.version", ">= 1.30", check.Unobserved, "", "of K8s it has server"},
 		{"no such type", "SystemD.containerd.active", "true", check.Unobserved, "", "(no measurement of type SystemD)"},
-		{"a list is no value", "K8s.server.features", "a", check.Unobserved, "", "no K8s.server.features"},
+		{"a list is not a scalar", "K8s.server.features", "a", check.Unobserved, "", "no K8s.server.features"},
 		{"no path", "nccl-all-reduce-bw", ">= 300", check.Unobserved, "", "must be Type.Subtype.Key, for example K8s.server.version"},
 		{"no version", "OS.release.ID", ">= 22", check.Unobserved, "ubuntu", "is not a version, so"},
 		{"no expression", "OS.release.ID", ">=", check.Unobserved, "", "has no operand"},
@@ -171,7 +171,7 @@ func TestJudgeAll(t *testing.T) {
 		{"one fails", []model.Constraint{pass, unseen, fail}, check.Failed, "1 of 3 constraints do not hold"},
 		{"one unseen", []model.Constraint{pass, unseen}, check.Unobserved, "1 of 2 constraints are unobserved"},
 		{"a warning decides nothing", []model.Constraint{pass, c("OS.release.ID", "rhel", "warning")}, check.Passed, "1 constraints hold"},
-		{"a warning alone is none", []model.Constraint{c("OS.release.ID", "ubuntu", "warning")}, check.Unobserved, "no constraints"},
+		{"only a warning", []model.Constraint{c("OS.release.ID", "ubuntu", "warning")}, check.Unobserved, "no constraints"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -72,7 +72,7 @@ func judge(c model.Constraint, s *Snapshot, holds func(actual string) (bool, err
 }
 
 // JudgeAll judges constraints in order. The overall verdict is failed if one failed, otherwise
-// unobserved if one is unobserved or there are none. Constraints of severity warning do not
+// unobserved if one is unobserved or the list is empty. Constraints of severity warning do not
 // count.
 func JudgeAll(constraints []model.Constraint, s *Snapshot) Report {
 	report := Report{Results: []Result{}}

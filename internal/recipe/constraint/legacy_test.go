@@ -19,8 +19,8 @@ func measured(t *testing.T, version string) *constraint.Snapshot {
 	return s
 }
 
-// A measurement that is less precise than what is demanded decides nothing: 1.32 may
-// be 1.32.9, and it may be 1.32.0. It passed, and to aicr == failed.
+// A measurement that is less precise than the constraint is unobserved: 1.32 may be 1.32.9 or
+// 1.32.0. In aicr, >= passes and == fails.
 func TestALessPreciseMeasurementIsUnobserved(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

@@ -47,7 +47,7 @@ func ParseSnapshot(file string, data []byte) (*Snapshot, error) {
 	return s, nil
 }
 
-// Get returns the value of a measurement. It fails if there is none or more than one.
+// Get returns the value of a measurement. It fails unless the snapshot has exactly one.
 func (s *Snapshot) Get(p Path) (string, error) {
 	found := slices.Compact(slices.Sorted(slices.Values(s.values[p])))
 	switch len(found) {

@@ -11,7 +11,7 @@ import (
 // of GKE.
 type Version struct {
 	Parts []uint64
-	// Build is the N of -gke.N; 0 if there is none.
+	// Build is the N of -gke.N; 0 if absent.
 	Build uint64
 }
 

@@ -106,8 +106,8 @@ func (c Criteria) Matches(q Criteria) bool {
 
 func matches(overlay, query string) bool { return overlay == "" || overlay == query }
 
-// Contradicts returns the first dimension with different values in both; empty if there is
-// none.
+// Contradicts returns the first dimension with different values in both; empty if they
+// agree.
 func (c Criteria) Contradicts(o Criteria) Dimension {
 	for _, d := range Dimensions() {
 		if a, b := c.Get(d), o.Get(d); a != "" && b != "" && a != b {

@@ -11,8 +11,8 @@ import (
 	"github.com/firstlight/firstlight/recipes"
 )
 
-// Whatever a footprint, values and a manifest hold, making the pods of a recipe
-// ends; what comes back without a problem is of a class and has a pod.
+// For any footprint, values and manifest, deriving the pods of a recipe terminates; every
+// workload without a problem has a class and a pod.
 func FuzzComponents(f *testing.F) {
 	const head = "apiVersion: firstlight/v1\nkind: Footprint\nmetadata: {name: thing}\nspec:\n"
 	f.Add([]byte(head+goodFootprint), []byte("{}"), []byte(deployment))

@@ -39,7 +39,7 @@ func TestTheGoodFootprintIsGood(t *testing.T) {
 	}
 }
 
-// What is wrong with a footprint by itself, with its place.
+// Defects of a single footprint are reported with their positions.
 func TestProblemsOfFootprints(t *testing.T) {
 	t.Parallel()
 	const file = "footprints/thing.yaml:"
@@ -106,7 +106,7 @@ func TestProblemsOfFootprints(t *testing.T) {
 	}
 }
 
-// What is wrong with a recipe's values for a footprint stands where it is set.
+// A defect of a recipe's values is reported at the position where the value is set.
 func TestProblemsOfValues(t *testing.T) {
 	t.Parallel()
 	const file, overlay = "components/thing/values.yaml:", "overlays/eks.yaml:"

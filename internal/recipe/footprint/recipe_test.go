@@ -18,7 +18,7 @@ func overlay(spec string) map[string]string {
 	return map[string]string{"overlays/eks.yaml": "kind: RecipeMetadata\napiVersion: aicr.run/v1\nmetadata: {name: eks}\nspec:\n  criteria: {service: eks}\n" + spec}
 }
 
-// What is wrong between a recipe and the footprints.
+// Mismatches between a recipe and the footprints are reported with their positions.
 func TestProblemsOfRecipes(t *testing.T) {
 	t.Parallel()
 	with := func(layers ...map[string]string) map[string]string {
@@ -50,7 +50,7 @@ func TestProblemsOfRecipes(t *testing.T) {
 		{"a render twice", strings.Replace(chart, "documented", "rendered", 1) + "  workloads: []\n  renders:\n    - {values: a, workloads: []}\n    - {values: a, workloads: []}\n", nil, "footprints/thing.yaml:10:16 duplicate-entry", "duplicate"},
 		{"a render that Kubernetes refuses", strings.Replace(chart, "documented", "rendered", 1) + w + "  renders:\n    - values: a\n      workloads:\n        - {kind: DaemonSet, name: w, pod: {tolerations: [{key: a, oprator: Exists}]}}\n", nil, "footprints/thing.yaml:12:76 pod-field", "oprator"},
 		{"no namespace", strings.Replace(goodFootprint, "namespace: things", "unverified: []", 1), map[string]string{"registry.yaml": "kind: ComponentRegistry\napiVersion: aicr.run/v1\ncomponents:\n  - {name: thing, helm: {defaultRepository: https://example.com, defaultVersion: v1.0.0}}\n"}, "overlays/base.yaml:6:14 footprint-shape", "namespace of"},
-		{"a manifest that is no YAML", goodFootprint, with(overlay("  componentRefs: [{name: thing, manifestFiles: [components/thing/m.yaml]}]\n"), map[string]string{"components/thing/m.yaml": "kind: A\n---\nkind: [\n"}), "components/thing/m.yaml:3:1 manifest", ""},
+		{"a manifest of invalid YAML", goodFootprint, with(overlay("  componentRefs: [{name: thing, manifestFiles: [components/thing/m.yaml]}]\n"), map[string]string{"components/thing/m.yaml": "kind: A\n---\nkind: [\n"}), "components/thing/m.yaml:3:1 manifest", ""},
 		{"a manifest with pods", goodFootprint, with(overlay("  componentRefs: [{name: thing, manifestFiles: [components/thing/m.yaml]}]\n"), map[string]string{"components/thing/m.yaml": deployment}), "components/thing/m.yaml:4:18 no-class", "Deployment extra"},
 		{"a template with pods", goodFootprint, with(overlay("  componentRefs: [{name: thing, manifestFiles: [components/thing/m.yaml]}]\n"), map[string]string{"components/thing/m.yaml": deployment + "# {{ .Values.x }}\n"}), "components/thing/m.yaml manifest", "template with pods"},
 		{"a pod that Kubernetes refuses", goodFootprint, with(overlay("  componentRefs: [{name: thing, manifestFiles: [components/thing/m.yaml]}]\n"), map[string]string{"components/thing/m.yaml": strings.Replace(deployment, "nodeSelector", "nodeSelectr", 1)}), "components/thing/m.yaml:11:20 pod-field", "nodeSelectr"},
@@ -84,7 +84,7 @@ spec:
         - {name: b, resources: {limits: {cpu: 200m}}, ports: [{containerPort: 80, hostPort: 8080}]}
 `
 
-// What the manifests of a component have are pods too.
+// Pod templates in the manifests of a component are pods too.
 func TestPodsOfManifests(t *testing.T) {
 	t.Parallel()
 	manifest := map[string]string{"components/thing/m.yaml": deployment}
@@ -94,7 +94,7 @@ func TestPodsOfManifests(t *testing.T) {
 		name, footprint, registry string
 		want                      int
 	}{
-		{"beside a chart", goodFootprint[:strings.Index(goodFootprint, "  publishes")] + entry, "", 2},
+		{"in addition to a chart", goodFootprint[:strings.Index(goodFootprint, "  publishes")] + entry, "", 2},
 		{"alone", "  source: documented\n  workloads:\n" + entry, alone, 1},
 	}
 	for _, tt := range tests {
@@ -174,8 +174,8 @@ func TestRendered(t *testing.T) {
 	}
 }
 
-// The values that place the pods of a rendered component are looked at where they
-// stand, though it is the lock that counts.
+// The values that place the pods of a rendered component are checked at their positions in
+// the values file, although the pods come from the lock.
 func TestPlacingOfRendered(t *testing.T) {
 	t.Parallel()
 	registry := map[string]string{"registry.yaml": "kind: ComponentRegistry\napiVersion: aicr.run/v1\ncomponents:\n  - name: thing\n    helm: {defaultRepository: https://example.com, defaultVersion: v1.0.0, defaultNamespace: things}\n" +
@@ -186,8 +186,8 @@ func TestPlacingOfRendered(t *testing.T) {
 	told(t, problems, "footprints/thing.yaml:13:3 not-rendered", "has no render")
 }
 
-// What comes back shares nothing with the set: whoever writes to it harms nobody.
-func TestNothingIsShared(t *testing.T) {
+// Results are copies: a change of one does not change the set.
+func TestComponentsAreCopies(t *testing.T) {
 	t.Parallel()
 	loaded := shipped(t, nil)
 	s := load(t, loaded)
@@ -208,7 +208,7 @@ func TestNothingIsShared(t *testing.T) {
 	}
 	second, _ := s.Components(r)
 	if after := fmt.Sprintf("%+v", second); strings.Count(after, "spoiled") > 0 || len(after) != len(before) {
-		t.Error("what was written to the first is in the second")
+		t.Error("a change of the first result is in the second")
 	}
 }
 
@@ -266,7 +266,7 @@ func TestInputs(t *testing.T) {
 		"a lock of other values": {"replicas: 9", "replicas: 8", false},
 		"recipes, for people":    {"recipes: [eks]", "recipes: [aks]", false},
 		"a comment":              {"  source", "  # why\n  source", false},
-		"what has no source":     {"  source", "  unverified: [all]\n  source", false},
+		"unverified facts":       {"  source", "  unverified: [all]\n  source", false},
 		"the lock":               {"replicas: 2", "replicas: 3", true},
 		"a class":                {"name: w, class: system", "name: w, class: any", true},
 		"a default":              {"size: 1", "size: 2", true},
@@ -279,7 +279,7 @@ func TestInputs(t *testing.T) {
 	}
 }
 
-// A tree without footprints is tested with those that ship, and says so.
+// A tree without footprints uses the shipped ones, and Shipped is true.
 func TestTreesWithoutFootprints(t *testing.T) {
 	t.Parallel()
 	loaded, problems := tree.Load(tiny("", "{}", map[string]string{"footprints/thing.yaml": ""}), tree.Options{})
@@ -288,7 +288,7 @@ func TestTreesWithoutFootprints(t *testing.T) {
 	}
 	s := load(t, loaded)
 	if _, ok := s.Get("gpu-operator"); !s.Shipped || !ok {
-		t.Error("those that ship are not there")
+		t.Error("the shipped footprints are missing")
 	}
 	r, err := resolve.Resolve(loaded, criteria.Criteria{Service: "eks"}, resolve.Options{})
 	if err != nil {

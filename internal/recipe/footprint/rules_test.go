@@ -11,17 +11,17 @@ func TestRules(t *testing.T) {
 		{"replicas that the entry has", "{}", "{replicas: 3}", "{}", `"replicas":3,"pod":{}}`},
 		{"replicas of the chart", "{n: 2}", "{valuesFrom: {replicas: n}}", "{}", `"replicas":2,"pod":{}}`},
 		{"replicas of values", "{n: 2}", "{valuesFrom: {replicas: n}}", "{n: 4}", `"replicas":4,"pod":{}}`},
-		{"replicas taken away", "{n: 2}", "{replicas: 3, valuesFrom: {replicas: n}}", "{n: null}", `"replicas":3,"pod":{}}`},
+		{"replicas removed", "{n: 2}", "{replicas: 3, valuesFrom: {replicas: n}}", "{n: null}", `"replicas":3,"pod":{}}`},
 		{"replicas, the first that there are", "{}", "{valuesFrom: {replicas: {firstOf: [a, b, c]}}}", "{a: 0, b: 5, c: 6}", `"replicas":5,"pod":{}}`},
 		{"a list of one path", "{n: 2}", "{valuesFrom: {replicas: [n]}}", "{}", `"replicas":2,"pod":{}}`},
 		{"texts replace", "{p: low}", "{pod: {priorityClassName: none}, valuesFrom: {priorityClassName: p, schedulerName: s}}", "{p: high, s: kai}", `"replicas":1,"pod":{"priorityClassName":"high","schedulerName":"kai"}}`},
-		{"texts that are not there", "{}", "{pod: {priorityClassName: none}, valuesFrom: {priorityClassName: p}}", "{}", `"replicas":1,"pod":{"priorityClassName":"none"}}`},
+		{"missing strings", "{}", "{pod: {priorityClassName: none}, valuesFrom: {priorityClassName: p}}", "{}", `"replicas":1,"pod":{"priorityClassName":"none"}}`},
 		{"a truth value", "{h: false}", "{valuesFrom: {hostNetwork: h}}", "{h: true}", `"replicas":1,"pod":{"hostNetwork":true}}`},
 		{"a truth value replaces", "{}", "{pod: {hostNetwork: true}, valuesFrom: {hostNetwork: h}}", "{h: false}", `"replicas":1,"pod":{}}`},
 		{"ports are appended", "{}", "{pod: {hostPorts: [9100]}, valuesFrom: {hostPorts: ports}}", "{ports: [9101]}", `"replicas":1,"pod":{"hostPorts":[9100,9101]}}`},
 		{"selectors are merged", "{s: {a: x, b: x}}", "{pod: {nodeSelector: {a: w, z: w}}, valuesFrom: {nodeSelector: s}}", "{s: {b: y, c: y}}", `"replicas":1,"pod":{"nodeSelector":{"a":"x","b":"y","c":"y","z":"w"}}}`},
-		{"a key of a selector taken away", "{s: {a: x, b: x}}", "{valuesFrom: {nodeSelector: s}}", "{s: {a: null}}", `"replicas":1,"pod":{"nodeSelector":{"b":"x"}}}`},
-		{"a selector taken away", "{s: {a: x, b: x}}", "{valuesFrom: {nodeSelector: s}}", "{s: null}", `"replicas":1,"pod":{}}`},
+		{"a key of a selector removed", "{s: {a: x, b: x}}", "{valuesFrom: {nodeSelector: s}}", "{s: {a: null}}", `"replicas":1,"pod":{"nodeSelector":{"b":"x"}}}`},
+		{"a selector removed", "{s: {a: x, b: x}}", "{valuesFrom: {nodeSelector: s}}", "{s: null}", `"replicas":1,"pod":{}}`},
 		{"selectors of several paths", "{}", "{valuesFrom: {nodeSelector: [s, u]}}", "{s: {a: s, b: s}, u: {b: u}}", `"replicas":1,"pod":{"nodeSelector":{"a":"s","b":"u"}}}`},
 		{"labels are merged", "{}", "{pod: {labels: {app: w}}, valuesFrom: {labels: l}}", "{l: {team: x}}", `"replicas":1,"pod":{"labels":{"app":"w","team":"x"}}}`},
 		{
@@ -61,7 +61,7 @@ func TestRules(t *testing.T) {
 		{"requests of other containers come on top", "{}", "{pod: {requests: {cpu: 10m, memory: 50Mi}}, valuesFrom: {resources: r}}", "{r: {requests: {cpu: 1, memory: 50Mi}}}", `"replicas":1,"pod":{"requests":{"cpu":"1010m","memory":"100Mi"}}}`},
 		{"a limit is a request", "{}", "{valuesFrom: {resources: r}}", "{r: {limits: {cpu: 2, nvidia.com/gpu: 8}, requests: {cpu: 500m}}}", `"replicas":1,"pod":{"requests":{"cpu":"500m","nvidia.com/gpu":"8"}}}`},
 		{"several containers", "{}", "{valuesFrom: {resources: [a, b, c]}}", "{a: {requests: {cpu: 100m}}, b: {limits: {cpu: 200m, memory: 1Gi}}}", `"replicas":1,"pod":{"requests":{"cpu":"300m","memory":"1Gi"}}}`},
-		{"a request taken away", "{r: {requests: {cpu: 100m, memory: 1Gi}}}", "{valuesFrom: {resources: r}}", "{r: {requests: {cpu: null}}}", `"replicas":1,"pod":{"requests":{"memory":"1Gi"}}}`},
+		{"a request removed", "{r: {requests: {cpu: 100m, memory: 1Gi}}}", "{valuesFrom: {resources: r}}", "{r: {requests: {cpu: null}}}", `"replicas":1,"pod":{"requests":{"memory":"1Gi"}}}`},
 		{"resources of nothing", "{r: {}}", "{valuesFrom: {resources: r}}", "{}", `"replicas":1,"pod":{}}`},
 		{"a key with dots", "{}", `{valuesFrom: {priorityClassName: 'a["b.c"].d'}}`, "{a: {b.c: {d: high}}}", `"replicas":1,"pod":{"priorityClassName":"high"}}`},
 	}
@@ -76,7 +76,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// What decides whether a workload is there.
+// The conditions that decide whether a recipe has a workload.
 func TestConditions(t *testing.T) {
 	t.Parallel()
 	const manifest = "kind: Policy\nmetadata: {name: p}\nspec: {driver: {image: x}, empty: {}}\n"
@@ -87,7 +87,7 @@ func TestConditions(t *testing.T) {
 		{"no condition", "{}", "{}", true},
 		{"true by default", "{when: [on]}", "{}", true},
 		{"false by values", "{when: [on]}", "{on: false}", false},
-		{"taken away", "{when: [on]}", "{on: null}", false},
+		{"removed", "{when: [on]}", "{on: null}", false},
 		{"not there", "{when: [other]}", "{}", false},
 		{"negated", "{when: ['!on']}", "{on: false}", true},
 		{"negated, and true", "{when: ['!on']}", "{}", false},
@@ -111,7 +111,7 @@ func TestConditions(t *testing.T) {
 				t.Fatal(problems)
 			}
 			if got := len(components[0].Workloads) == 2; got != tt.want {
-				t.Errorf("it is there: %v", got)
+				t.Errorf("workload exists: %v", got)
 			}
 		})
 	}

@@ -53,7 +53,7 @@ func TestEveryRecipeSchedulesPods(t *testing.T) {
 		n := 0
 		for i, c := range components {
 			if c.Name != r.DeploymentOrder[i] || c.Source == "" || c.File == "" {
-				t.Errorf("%s: %s %s stands where %s is deployed", o.Name, c.Name, c.File, r.DeploymentOrder[i])
+				t.Errorf("%s: %s %s is at the index of %s in the deployment order", o.Name, c.Name, c.File, r.DeploymentOrder[i])
 			}
 			for _, w := range c.Workloads {
 				n++
@@ -83,8 +83,8 @@ func sound(t *testing.T, recipe, component string, w *footprint.Workload) {
 	}
 }
 
-// A value changes the pods: what the chart's defaults switch on is there unless a
-// recipe switches it off.
+// Values change the pods: a recipe has the workloads that the chart's defaults enable,
+// unless it disables them.
 func TestValuesChangeThePods(t *testing.T) {
 	t.Parallel()
 	loaded := shipped(t, nil)

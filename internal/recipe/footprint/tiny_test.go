@@ -16,8 +16,8 @@ import (
 )
 
 // tiny is a tree of one component, thing, with a chart of version 1.0.0; footprint
-// and values are the bodies of its files. Other files come on top; an empty one is
-// taken away.
+// and values are the bodies of its files. Other files replace or extend these; an empty
+// body removes the file.
 func tiny(footprint, values string, files map[string]string) fstest.MapFS {
 	all := map[string]string{
 		"overlays/base.yaml":           "kind: RecipeMetadata\napiVersion: aicr.run/v1\nmetadata: {name: base}\nspec:\n  componentRefs:\n    - {name: thing, valuesFile: components/thing/values.yaml}\n",

@@ -24,7 +24,7 @@ func coalesce(values, defaults map[string]any) map[string]any {
 	return values
 }
 
-// lookup returns the value at a path; nil if there is none.
+// lookup returns the value at a path; nil if absent.
 func lookup(v any, path []string) any {
 	for _, key := range path {
 		block, ok := v.(map[string]any)

@@ -18,13 +18,13 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 )
 
-var update = flag.Bool("update", false, "write the goldens anew")
+var update = flag.Bool("update", false, "rewrite the goldens")
 
 func run(files map[string]string) lint.Report {
 	return lint.Run(tree.Load(recipetest.Edit(recipetest.Small(), files), tree.Options{Label: "recipes"}))
 }
 
-// What is in the small tree on purpose, and no more: a dependency on what a leaf disables.
+// The only defect of the small tree is deliberate: a dependency on a component that a leaf disables.
 func TestTheSmallTreeIsClean(t *testing.T) {
 	t.Parallel()
 	r := run(nil)
@@ -86,7 +86,7 @@ func TestRules(t *testing.T) {
 		{"unused mixin", map[string]string{"mixins/m.yaml": "kind: RecipeMixin\napiVersion: aicr.run/v1\nmetadata: {name: m}\nspec: {}\n"}, "recipes/mixins/m.yaml:3:18 note unused-mixin", ""},
 		{"unused component", map[string]string{"registry.yaml": string(recipetest.Small()["registry.yaml"].Data) + "  - {name: n, helm: {}}\n"}, "recipes/registry.yaml:78:12 note unused-component", ""},
 		{"unquoted", overlay("  criteria: {service: oke}\n  componentRefs: [{name: cert-manager, version: 1.20}]\n"), "recipes/overlays/x.yaml:6:49 warning unquoted", "1.20"},
-		{"what loading finds", overlay("  bsae: eks\n"), "recipes/overlays/x.yaml:5:3 error unknown-key", ""},
+		{"an error from loading", overlay("  bsae: eks\n"), "recipes/overlays/x.yaml:5:3 error unknown-key", ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -102,17 +102,17 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// A tree whose overlays can't be put together is not told of what follows from that.
-func TestNoEchoes(t *testing.T) {
+// Without a base overlay, lint does not report the missing dependencies that follow from it.
+func TestNoFollowUpProblems(t *testing.T) {
 	t.Parallel()
 	r := run(map[string]string{"overlays/base.yaml": ""})
 	for _, p := range r.Problems {
 		if p.Rule == rule.UnknownDependency.Name {
-			t.Errorf("an echo: %s", p)
+			t.Errorf("a follow-up problem: %s", p)
 		}
 	}
 	if r.Errors == 0 {
-		t.Error("nothing is wrong")
+		t.Error("no errors")
 	}
 }
 
@@ -150,7 +150,7 @@ func TestReports(t *testing.T) {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(string(want), string(got)); diff != "" {
-			t.Errorf("%s (-golden +got; -update writes it anew):\n%s", name, diff)
+			t.Errorf("%s (-golden +got; -update rewrites it):\n%s", name, diff)
 		}
 	}
 }

@@ -30,7 +30,7 @@ func (l *linter) registry() {
 	}
 }
 
-// profile checks that the default is one of the values, and that all values assign the same
+// profile checks that the values include the default, and that all values assign the same
 // paths.
 func (l *linter) profile(file string, p *model.Profile) {
 	if _, ok := p.Values[p.Default]; !ok {

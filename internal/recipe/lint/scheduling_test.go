@@ -95,9 +95,9 @@ func TestSchedulingRules(t *testing.T) {
 		{"a device that the component does not bring", p5, "from: aws-efa-k8s-device-plugin", "from: gpu-operator", "device-source error", p5 + "|vpc.amazonaws.com/efa", "vpc.amazonaws.com/efa is attributed to gpu-operator"},
 		{"a device that no pod brings", gpus, "brings: [nvidia.com/gpu]", "brings: [nvidia.com/gpus]", "device-source error", p5 + "|name: nvidia.com/gpu", "nvidia.com/gpu is attributed to gpu-operator"},
 		{"typo in what is brought", gpus, "brings: [nvidia.com/gpu]", "brings: [nvidia.com/gpus]", "key-typo warning", "", "no node has the resource nvidia.com/gpus"},
-		{"labels that nobody discovers", p5, "    node-feature-discovery:", "    node-feature-discvery:", "unknown-component error", "", "did you mean node-feature-discovery?"},
+		{"labels that no component discovers", p5, "    node-feature-discovery:", "    node-feature-discvery:", "unknown-component error", "", "did you mean node-feature-discovery?"},
 		{"an accelerator's limit", "accelerators.yaml", "products: [NVIDIA-H100-80GB-HBM3]\n    maxPerNode: 8", "products: [NVIDIA-H100-80GB-HBM3]\n    maxPerNode: 4", "gpu-count error", p5 + "|gpu: {product", "at most 4"},
-		{"what loading a profile finds", p5, "instanceType:", "instanceTyp:", "unknown-key error", "", "instanceTyp"},
+		{"an error from loading a profile", p5, "instanceType:", "instanceTyp:", "unknown-key error", "", "instanceTyp"},
 
 		{"a footprint of nothing", nfd, "metadata:\n  name: node-feature-discovery", "metadata:\n  name: node-feature-discvery", "unknown-component error", nfd + "|  name: ", "did you mean node-feature-discovery?"},
 		{"a component without a footprint", nfd, "", "", "no-footprint error", "overlays/base.yaml|- name: node-feature-discovery", "component node-feature-discovery has no footprint"},
@@ -114,10 +114,10 @@ func TestSchedulingRules(t *testing.T) {
 		{"typo in an overlay", "overlays/eks.yaml", "    - name: aws-ebs-csi-driver\n", "    - name: aws-ebs-csi-driver\n      overrides: {node: {tolerateAllTaints: false, tolerations: [{key: nvidia.com/gp, operator: Exists}]}}\n", "key-typo warning", "overlays/eks.yaml|overrides:", "nvidia.com/gp"},
 		{"typo in a resource", "components/cert-manager/values.yaml", "webhook:\n", "webhook:\n  resources: {limits: {nvidia.com/gpus: 1}}\n", "key-typo warning", "components/cert-manager/values.yaml|gpus", "no node has the resource nvidia.com/gpus"},
 		{"typo in what is hard-coded", "footprints/aws-efa-k8s-device-plugin.yaml", "key: node.kubernetes.io/instance-type", "key: node.kubernetes.io/instance-typ", "key-typo warning", "", "instance-typ"},
-		{"a workload that is not there", "overlays/base.yaml", "name: gpu-operator, namespace: gpu-operator}", "name: gpu-operatr, namespace: gpu-operator}", "expected-resource warning", "", "expects Deployment gpu-operator/gpu-operatr"},
+		{"a workload that does not exist", "overlays/base.yaml", "name: gpu-operator, namespace: gpu-operator}", "name: gpu-operatr, namespace: gpu-operator}", "expected-resource warning", "", "expects Deployment gpu-operator/gpu-operatr"},
 		{"a workload that values switch off", "components/gpu-operator/values.yaml", "devicePlugin:\n  enabled: true", "devicePlugin:\n  enabled: false", "expected-resource warning", "overlays/base.yaml|nvidia-device-plugin-daemonset", "nvidia-device-plugin-daemonset"},
 		{"a value of another type", "components/gpu-operator/values.yaml", "devicePlugin:\n  enabled: true", "devicePlugin:\n  enabled: \"true\"", "footprint-value error", "components/gpu-operator/values.yaml|enabled: \"true\"", "true or false"},
-		{"what loading a footprint finds", nfd, "class: any", "class: some", "bad-value error", "", "some"},
+		{"an error from loading a footprint", nfd, "class: any", "class: some", "bad-value error", "", "some"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -142,7 +142,7 @@ func TestSchedulingRules(t *testing.T) {
 			name, severity, _ := strings.Cut(tt.want, " ")
 			want := fmt.Sprintf("%s:%d %s %s", at, 1+strings.Count(head, "\n"), severity, name)
 			if slices.Contains(before, want) {
-				t.Fatalf("%s is told of the good tree too", want)
+				t.Fatalf("%s is reported for the valid tree too", want)
 			}
 			for i, got := range told(r.Problems) {
 				if got == want && strings.Contains(r.Problems[i].Message+r.Problems[i].Remedy, tt.part) {

@@ -10,8 +10,7 @@ import (
 	"github.com/firstlight/firstlight/recipes"
 )
 
-// Whatever a profile holds, reading it and choosing from it ends, and problems say
-// where they are.
+// For any profile, loading and selection terminate, and every problem has a position.
 func FuzzLoad(f *testing.F) {
 	f.Add([]byte(goodProfile), []byte("kind: Accelerators\n"))
 	f.Add([]byte(bareProfile), []byte{})

@@ -87,7 +87,8 @@ func TestSelect(t *testing.T) {
 	}
 }
 
-// What does not fit is an error that says what there is; never another shape.
+// A query without a matching profile is an error that lists the profiles; no other profile is
+// substituted.
 func TestSelectFailsClosed(t *testing.T) {
 	t.Parallel()
 	edit := func(file, old, with string) map[string]string {
@@ -132,7 +133,8 @@ func TestSelectFailsClosed(t *testing.T) {
 	}
 }
 
-// What a user's pod carries comes from accelerators.yaml, whatever the profile's taints.
+// The tolerations and requests of user pods come from accelerators.yaml; taints of the profile
+// do not change them.
 func TestWorkloadOfUsers(t *testing.T) {
 	t.Parallel()
 	data, err := recipes.FS.ReadFile("nodes/gke/gke-a4x-highgpu-4g.yaml")
@@ -163,7 +165,7 @@ func TestAProfileInFull(t *testing.T) {
 	t.Parallel()
 	s, ok := load(t, shipped(t, nil)).Get("aks-nd128isr-gb200-v6")
 	if !ok {
-		t.Fatal("it is not there")
+		t.Fatal("profile not found")
 	}
 	got := fmt.Sprintln(s.File, s.Provider, s.Accelerator, s.InstanceType, s.Arch, s.Count, s.Region, s.Zones) +
 		fmt.Sprintln(s.Capacity.Cpu(), s.Capacity.Memory(), s.Capacity.StorageEphemeral(), s.Capacity.Pods()) +
@@ -215,7 +217,7 @@ func TestBareProfiles(t *testing.T) {
 	}
 }
 
-// A tree without profiles is tested on those that ship, and says so.
+// A tree without profiles uses the shipped ones; ProfilesShipped and AcceleratorsShipped are true.
 func TestTreesWithoutProfiles(t *testing.T) {
 	t.Parallel()
 	small, problems := tree.Load(recipetest.Small(), tree.Options{})
@@ -224,7 +226,7 @@ func TestTreesWithoutProfiles(t *testing.T) {
 	}
 	s := load(t, small)
 	if !s.ProfilesShipped || !s.AcceleratorsShipped {
-		t.Error("nothing says that the profiles are those that ship")
+		t.Error("ProfilesShipped and AcceleratorsShipped must be true")
 	}
 	n, err := s.Select(criteria.Criteria{Service: "eks", Accelerator: "h100"})
 	if err != nil || n.Accelerated.File != "(firstlight)/nodes/eks/eks-p5-48xlarge.yaml" {

@@ -43,7 +43,7 @@ func TestProblemsOfProfiles(t *testing.T) {
 		{"no quantity", `cpu: "192"`, `cpu: many`, "nodes/eks/n.yaml:9:20 quantity", "many"},
 		{"a negative quantity", `cpu: "192"`, `cpu: "-1"`, "nodes/eks/n.yaml:9:20 quantity", "-1"},
 		{"no memory", ", memory: 2048Gi", "", "nodes/eks/n.yaml:9:14 missing", "memory"},
-		{"no quantity of what is left", "191900m", "191.9.1", "nodes/eks/n.yaml:10:22 quantity", "191.9.1"},
+		{"an invalid allocatable quantity", "191900m", "191.9.1", "nodes/eks/n.yaml:10:22 quantity", "191.9.1"},
 		{"parts of a device", `quantity: "8"`, `quantity: 7500m`, "nodes/eks/n.yaml:16:40 quantity", "must be a whole number"},
 		{"more asked for than there is", `quantity: "8"`, `quantity: "8", request: "9"`, "nodes/eks/n.yaml:16:54 quantity", "requests 9"},
 		{"no name of a resource", "name: nvidia.com/gpu,", "name: gpu,", "nodes/eks/n.yaml:16:14 label-text", "extended resource"},

@@ -19,7 +19,7 @@ func TestFeatureDiscoveryFindsTheProfilesGPUs(t *testing.T) {
 		t.Errorf("discovered %v", got)
 	}
 	if got[countLabel] != "4" {
-		t.Error("what the profile says itself was overwritten")
+		t.Error("a value set by the profile was overwritten")
 	}
 	if len(s.Discovered) != 1 {
 		t.Errorf("components that bring no GPUs discover them: %v", s.Discovered)

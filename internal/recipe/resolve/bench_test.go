@@ -8,8 +8,8 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 )
 
-// Loading 10,000 overlays, and resolving each of them with its inputs: what list,
-// lint and the choice of what a change affects cost at that size.
+// The time to load 10,000 overlays and resolve each with its inputs: this is the cost of
+// recipe list, lint and plan at that size.
 func BenchmarkLoadMany(b *testing.B) {
 	fsys := recipetest.Generate(many, 1)
 	for b.Loop() {

@@ -31,8 +31,8 @@ func TestCompatSpecificity(t *testing.T) {
 	}
 }
 
-// What no overlay carries comes to the root alone, without a word.
-func TestCompatKnowsNoCoverage(t *testing.T) {
+// With Compat, a query that no overlay covers resolves to the root overlays without an error.
+func TestCompatAllowsUncoveredQueries(t *testing.T) {
 	t.Parallel()
 	r := must(t, load(t, recipetest.Small(), tree.Options{Legacy: true}), "service=gke,platform=dynamo", resolve.Options{Compat: true})
 	if got := strings.Join(r.Metadata.AppliedOverlays, " "); got != "base monitoring-hpa" {
@@ -40,8 +40,8 @@ func TestCompatKnowsNoCoverage(t *testing.T) {
 	}
 }
 
-// A null that an overlay writes is in the values, as it is in those of aicr v0.11.1:
-// a row of recipe diff that shows it as taken away is a difference that is not there.
+// A null in an overlay is kept in the values, as in aicr v0.11.1: otherwise recipe diff
+// would show a removed key that both recipes have.
 func TestNulls(t *testing.T) {
 	t.Parallel()
 	fsys := recipetest.Edit(recipetest.Small(), map[string]string{
@@ -66,7 +66,7 @@ func TestNulls(t *testing.T) {
 	}
 }
 
-// What does not fit together is told at its place.
+// Conflicts within a recipe are reported with their positions.
 func TestMistakesOfRecipes(t *testing.T) {
 	t.Parallel()
 	overlay := func(rest string) string {
@@ -87,7 +87,7 @@ func TestMistakesOfRecipes(t *testing.T) {
 		{"mixin's patches", "  mixins: [m]\n", "  componentRefs: [{name: gpu-operator, patches: [registry.yaml]}]\n", "recipes/mixins/m.yaml:5:49 mixin-conflict", "patches of component"},
 		{"mixin's value", "  mixins: [m]\n", "  componentRefs: [{name: gpu-operator, overrides: {driver: {rdma: {enabled: true}}}}]\n", "recipes/mixins/m.yaml:5:77 mixin-conflict", "value driver.rdma.enabled"},
 		{"mixin's value that an overlay set", "  mixins: [m]\n  componentRefs: [{name: gpu-operator, overrides: {dcgmExporter: {enabled: true}}}]\n", "  componentRefs: [{name: gpu-operator, overrides: {dcgmExporter: {enabled: false}}}]\n", "recipes/mixins/m.yaml:5:76 mixin-conflict", "value dcgmExporter.enabled"},
-		{"profile of what is not there", "  profile: {name: p, default: a, values: {a: {componentRefs: [{name: csi-snapshots}]}}}\n", "", "recipes/overlays/x.yaml:6:70 unknown-component", "csi-snapshots, which is not in the recipe"},
+		{"profile of an unknown component", "  profile: {name: p, default: a, values: {a: {componentRefs: [{name: csi-snapshots}]}}}\n", "", "recipes/overlays/x.yaml:6:70 unknown-component", "csi-snapshots, which is not in the recipe"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -108,8 +108,8 @@ func TestMistakesOfRecipes(t *testing.T) {
 	}
 }
 
-// What a mixin may: what is new, what is the same, a namespace, lists that are joined.
-func TestWhatAMixinMay(t *testing.T) {
+// A mixin may add a value, repeat an equal value, set a namespace and extend a joined list.
+func TestMixin(t *testing.T) {
 	t.Parallel()
 	fsys := recipetest.Edit(recipetest.Small(), map[string]string{
 		"overlays/x.yaml": "kind: RecipeMetadata\napiVersion: aicr.run/v1\nmetadata: {name: x}\nspec: {criteria: {service: x}, mixins: [m, os-ubuntu]}\n",

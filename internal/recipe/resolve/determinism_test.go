@@ -24,7 +24,7 @@ func all(tb testing.TB, r *resolve.Result) []byte {
 	return encode(tb, []any{r.Recipe, doc, r.Inputs(), digest, r.Warnings})
 }
 
-// why is what is known of each value's origin, as bytes.
+// why returns the origins of all values, as bytes.
 func why(tb testing.TB, r *resolve.Result) []byte {
 	tb.Helper()
 	values, err := r.Explain(nil)
@@ -37,7 +37,7 @@ func why(tb testing.TB, r *resolve.Result) []byte {
 // The same bytes a thousand times, with files listed in another order each time.
 func TestDeterminism(t *testing.T) {
 	t.Parallel()
-	const explainEvery = 20 // where everything stands costs more than everything else
+	const explainEvery = 20 // Explain costs more than the rest of the resolution
 	for compat, times := range map[bool]uint64{false: suite.Pick[uint64](100, 1000, 1000), true: suite.Pick[uint64](40, 200, 200)} {
 		first := map[bool][]byte{}
 		for seed := range times {

@@ -42,8 +42,8 @@ func TestSnapshotThatHolds(t *testing.T) {
 	}
 }
 
-// eks does not hold on Kubernetes 1.31; what is based on it goes with it, and
-// then nothing carries what was asked for.
+// The constraints of eks fail on Kubernetes 1.31: the overlays based on it are excluded as
+// well, and no overlay covers the query.
 func TestAnExcludedParentExcludesItsChildren(t *testing.T) {
 	t.Parallel()
 	loaded := load(t, recipetest.Small(), tree.Options{})
@@ -76,14 +76,14 @@ func TestWhatIsExcluded(t *testing.T) {
 			[]string{"warns OS.release.ID failed: rhel is not cos", "h100-eks-ubuntu-training-kubeflow OS.release.ID failed: rhel is not ubuntu"},
 		},
 		{
-			"what is not measured does not hold", leaf, "v1.33.1", "ID: ubuntu", []string{"h100-eks-ubuntu-training-kubeflow: constraint OS.release.VERSION_ID is unobserved"},
+			"an unmeasured constraint excludes the overlay", leaf, "v1.33.1", "ID: ubuntu", []string{"h100-eks-ubuntu-training-kubeflow: constraint OS.release.VERSION_ID is unobserved"},
 			[]string{"warns OS.release.ID failed: ubuntu is not cos", "h100-eks-ubuntu-training-kubeflow OS.release.VERSION_ID unobserved: the snapshot has no OS.release.VERSION_ID (1 other keys of OS.release)"},
 		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			// what a leaf carries has to be carried by something else too, or the query is not covered
+			// another overlay must cover the criteria of the excluded leaf, or the query is not covered
 			more := map[string]string{"overlays/carrier.yaml": "kind: RecipeMetadata\napiVersion: aicr.run/v1\nmetadata: {name: carrier}\nspec: {criteria: {os: ubuntu, platform: kubeflow}}\n"}
 			loaded := load(t, recipetest.Edit(recipetest.Edit(recipetest.Small(), files), more), tree.Options{})
 			r := must(t, loaded, tt.query, resolve.Options{Snapshot: snapshot(t, tt.version, tt.os)})

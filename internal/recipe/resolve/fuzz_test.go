@@ -13,7 +13,8 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 )
 
-// Whatever loads resolves or says why not, in both ways, and does not panic.
+// For any tree that loads, resolution returns a recipe or an error, with and without Compat,
+// and does not panic.
 func FuzzResolve(f *testing.F) {
 	for path, file := range recipetest.Small() {
 		if len(path) > 9 && path[:9] == "overlays/" {
@@ -31,7 +32,7 @@ func FuzzResolve(f *testing.F) {
 			for _, o := range loaded.Recipes() {
 				opts := resolve.Options{Compat: compat, Explain: true}
 				if compat && o.Criteria.CheckLegacy() != nil {
-					continue // what aicr does not know
+					continue // aicr does not support it
 				}
 				r, err := resolve.Resolve(loaded, o.Criteria, opts)
 				if _, expected := errors.AsType[diag.List](err); err != nil && !expected {
@@ -41,7 +42,7 @@ func FuzzResolve(f *testing.F) {
 					continue
 				}
 				if _, err := r.Document(); err != nil {
-					continue // a values file that is not there, which aicr finds out late
+					continue // a missing values file, which aicr reads at a later step
 				}
 				again, err := resolve.Resolve(loaded, o.Criteria, opts)
 				if err != nil || !bytes.Equal(all(t, r), all(t, again)) {
@@ -61,7 +62,7 @@ func TestInputsOverRandomEdits(t *testing.T) {
 	before := load(t, fsys, tree.Options{})
 	paths := slices.Clone(before.Paths)
 	r := rand.New(rand.NewPCG(1, 2))
-	told, different := 0, 0
+	changedInputs, different := 0, 0
 	const edits = 15
 	for range edits {
 		path := paths[r.IntN(len(paths))]
@@ -79,15 +80,15 @@ func TestInputsOverRandomEdits(t *testing.T) {
 			if digestA != digestB {
 				different++
 				if !changed {
-					t.Errorf("after an edit of %s %s differs, and its inputs do not say so", path, o.Name)
+					t.Errorf("after an edit of %s %s differs, but its inputs are equal", path, o.Name)
 				}
 			}
 			if changed {
-				told++
+				changedInputs++
 			}
 		}
 	}
-	t.Logf("%d edits of %d recipes: %d came out different, %d were told to", edits, len(before.Recipes()), different, told)
+	t.Logf("%d edits of %d recipes: %d recipes differ, the inputs of %d differ", edits, len(before.Recipes()), different, changedInputs)
 	if different == 0 {
 		t.Error("no edit changed anything")
 	}

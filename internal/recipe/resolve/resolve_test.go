@@ -18,7 +18,7 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 )
 
-var update = flag.Bool("update", false, "write the goldens anew")
+var update = flag.Bool("update", false, "rewrite the goldens")
 
 func load(tb testing.TB, fsys fs.FS, o tree.Options) *tree.Tree {
 	tb.Helper()
@@ -73,7 +73,7 @@ func golden(t *testing.T, name string, got []byte) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("%s (-golden +got; -update writes it anew):\n%s", name, diff)
+		t.Errorf("%s (-golden +got; -update rewrites it):\n%s", name, diff)
 	}
 }
 
@@ -106,7 +106,7 @@ func TestGoldens(t *testing.T) {
 	}
 }
 
-// What is merged how, in the words of the format.
+// The merge rules of the format, by kind of value.
 func TestMerging(t *testing.T) {
 	t.Parallel()
 	loaded := load(t, recipetest.Small(), tree.Options{})
@@ -128,7 +128,7 @@ func TestMerging(t *testing.T) {
 		{"a values file over the one below", "components.gpu-operator.values.driver.version", "580.95.05"},
 		{"a values file keeps what is below", "components.gpu-operator.values.operator.nodeSelector", map[string]any{"aicr.run/node-type": "system"}},
 		{"a null stays, for the chart", "components.kube-prometheus-stack.values.prometheus.prometheusSpec.storageSpec.emptyDir", nil},
-		{"beside it is kept", "components.kube-prometheus-stack.values.prometheus.prometheusSpec.retention", "24h"},
+		{"a sibling key is kept", "components.kube-prometheus-stack.values.prometheus.prometheusSpec.retention", "24h"},
 		{"dependencies are joined", "components.gpu-operator.dependencyRefs", []any{"cert-manager", "kube-prometheus-stack", "node-tuning"}},
 		{"an overlay's version", "components.gpu-operator.version", "v25.10.2"},
 		{"the registry's version", "components.cert-manager.version", "v1.20.2"},
@@ -224,13 +224,13 @@ func TestSet(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := resolve.Resolve(loaded, query(t, "service=eks"), resolve.Options{Set: []resolve.Assignment{a}}); err == nil || !strings.Contains(err.Error(), "want one of cert-manager") {
-		t.Errorf("a component that is not there: %v", err)
+		t.Errorf("unknown component: %v", err)
 	}
 	if a, err = resolve.ParseAssignment("gpuoperator:enabled=maybe"); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := resolve.Resolve(loaded, query(t, "service=eks"), resolve.Options{Set: []resolve.Assignment{a}}); err == nil || !strings.Contains(err.Error(), "true or false, not maybe") {
-		t.Errorf("enabled is set to what is no truth value: %v", err)
+		t.Errorf("enabled is set to a string that is not a boolean: %v", err)
 	}
 	for _, text := range []string{"", "a", "a:b", "a=b", ":b=c", "a:=c", "a:b..c=d", "a:b=[", "a:b={x: 1, x: 2}"} {
 		if got, err := resolve.ParseAssignment(text); err == nil {

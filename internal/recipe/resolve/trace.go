@@ -30,7 +30,7 @@ func (d *draft) at(keys ...string) at {
 
 func index(i int) string { return strconv.Itoa(i) }
 
-// layer is one of the merged layers: an overlay, a mixin, a profile value, the registry, a
+// layer is a layer of the merge: an overlay, a mixin, a profile value, the registry, a
 // values file, or the command line.
 type layer struct {
 	name, file string

@@ -14,7 +14,7 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 )
 
-// lenient loads a tree as aicr does, which passes over what is wrong with it.
+// lenient loads a tree with the rules of aicr, which ignores its defects.
 func lenient(t *testing.T, files map[string]string) *tree.Tree {
 	t.Helper()
 	loaded, problems := tree.Load(recipetest.Edit(recipetest.Small(), files), tree.Options{Label: "recipes", Legacy: true})
@@ -28,9 +28,9 @@ func overlay(name, spec string) string {
 	return "kind: RecipeMetadata\napiVersion: aicr.run/v1\nmetadata: {name: " + name + "}\nspec:\n" + spec
 }
 
-// What aicr v0.11.1 does not know yet sets nothing: the namespace of a registry entry
-// of manifests, its files, mixins, profiles, manifests before the chart.
-func TestCompatPassesOverWhatIsNewer(t *testing.T) {
+// Keys that aicr v0.11.1 does not support have no effect: the namespace and files of a
+// manifest entry of the registry, mixins, profiles, and preManifestFiles.
+func TestCompatIgnoresNewerKeys(t *testing.T) {
 	t.Parallel()
 	loaded := lenient(t, map[string]string{
 		"registry.yaml": "kind: ComponentRegistry\napiVersion: aicr.run/v1\ncomponents:\n" +
@@ -50,13 +50,13 @@ func TestCompatPassesOverWhatIsNewer(t *testing.T) {
 		}
 	}
 	if c, _ := r.Component("kust"); c.Source != "https://git.example.com/x" || c.Path != "deploy" || c.Tag != "v1" {
-		t.Errorf("the defaults that it knows are left out: %+v", c)
+		t.Errorf("supported defaults are missing: %+v", c)
 	}
 	if len(r.Metadata.AppliedMixins) > 0 || r.Metadata.SelectedProfile != nil {
 		t.Errorf("mixins %v, profile %v", r.Metadata.AppliedMixins, r.Metadata.SelectedProfile)
 	}
 	if slices.ContainsFunc(r.Constraints, func(c model.Constraint) bool { return c.Name == "OS.release.ID" }) {
-		t.Error("the constraint of a mixin is there")
+		t.Error("the recipe has the constraint of a mixin")
 	}
 }
 
@@ -79,8 +79,8 @@ func TestCompatDisablesByEnabledAlone(t *testing.T) {
 	}
 }
 
-// aicr refuses criteria that are not in its list; resolved to the root alone they
-// would be a recipe for something that was not asked for.
+// aicr refuses criteria that are not in its list; otherwise they would resolve to the root
+// overlay, a recipe for another cluster than the query names.
 func TestCompatRefusesUnknownCriteria(t *testing.T) {
 	t.Parallel()
 	loaded := lenient(t, nil)
@@ -135,8 +135,8 @@ func TestCompatComparesWhatOverlaysWrite(t *testing.T) {
 	}
 }
 
-// Lists that a layer states stay as they are written, what is there twice too;
-// only manifests are joined.
+// Lists that a layer sets are kept as written, with their duplicates; only lists of manifests
+// are joined.
 func TestCompatKeepsListsAsWritten(t *testing.T) {
 	t.Parallel()
 	loaded := lenient(t, map[string]string{

@@ -34,7 +34,7 @@ func TestPublishedSchemasAreThoseOfTheTypes(t *testing.T) {
 			t.Fatalf("%v: go generate ./internal/recipe/schema writes it", err)
 		}
 		if diff := cmp.Diff(string(got), string(want)); diff != "" {
-			t.Errorf("%s is not up to date, go generate ./internal/recipe/schema writes it anew (-published +types):\n%s", name, diff)
+			t.Errorf("%s is not up to date: run go generate ./internal/recipe/schema (-published +types):\n%s", name, diff)
 		}
 	}
 	published, err := filepath.Glob(filepath.Join(root, schema.Dir, "*.json"))
@@ -93,7 +93,7 @@ func compiled(t *testing.T) map[string]*jsonschema.Schema {
 	return out
 }
 
-// valid holds YAML against a schema.
+// valid validates YAML with a schema.
 func valid(t *testing.T, s *jsonschema.Schema, data []byte) error {
 	t.Helper()
 	doc, problems := yamlstrict.Parse("f.yaml", data)
@@ -112,7 +112,7 @@ func valid(t *testing.T, s *jsonschema.Schema, data []byte) error {
 	return s.Validate(decoded)
 }
 
-// Whatever loads satisfies its schema: the small tree, and the one that ships.
+// Files that load satisfy their schema, in the small tree and in the shipped tree.
 func TestTreesSatisfyTheSchemas(t *testing.T) {
 	t.Parallel()
 	schemas := compiled(t)
@@ -252,7 +252,7 @@ func TestSchemaAndReaderAgree(t *testing.T) {
 	}
 }
 
-// So they do of what stands asset the overlays.
+// Schema and reader also agree on node profiles, footprints and the other kinds of files.
 func TestSchemaAndReaderAgreeOnOthers(t *testing.T) {
 	t.Parallel()
 	schemas := compiled(t)

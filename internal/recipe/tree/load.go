@@ -18,8 +18,8 @@ import (
 type Options struct {
 	// Label is the directory of the tree in messages.
 	Label string
-	// Legacy reads the tree as aicr does in the version criteria.LegacyVersion; what aicr
-	// ignores is a warning.
+	// Legacy reads the tree as aicr does in the version criteria.LegacyVersion; a key that
+	// aicr ignores is a warning.
 	Legacy bool
 	// Cache shares parsed files with other trees; nil for none.
 	Cache *Cache

@@ -43,7 +43,7 @@ func TestLoad(t *testing.T) {
 		t.Errorf("its chain is %s", got)
 	}
 	if pos := loaded.ValuePos(leaf.File, "spec", "base"); pos.String() != "recipes/overlays/h100-eks-ubuntu-training-kubeflow.yaml:6:9" {
-		t.Errorf("its base stands at %s", pos)
+		t.Errorf("the position of its base is %s", pos)
 	}
 }
 
@@ -144,7 +144,7 @@ func TestMistakes(t *testing.T) {
 		{"values file outside", overlay("  componentRefs: [{name: a, valuesFile: ../values.yaml}]\n"), "overlays/x.yaml:5:41 outside-file", ""},
 		{"missing manifest", overlay("  componentRefs: [{name: a, manifestFiles: [x.yaml]}]\n"), "overlays/x.yaml:5:45 missing-file", ""},
 		{"missing patch", overlay("  componentRefs: [{name: a, patches: [x.yaml]}]\n"), "overlays/x.yaml:5:39 missing-file", ""},
-		{"enabled is no truth value", overlay("  componentRefs: [{name: a, overrides: {enabled: \"false\"}}]\n"), "overlays/x.yaml:5:50 enabled-type", "must be true or false"},
+		{"enabled is not a boolean", overlay("  componentRefs: [{name: a, overrides: {enabled: \"false\"}}]\n"), "overlays/x.yaml:5:50 enabled-type", "must be true or false"},
 		{"registry entry twice", map[string]string{"registry.yaml": "kind: ComponentRegistry\napiVersion: aicr.run/v1\ncomponents:\n  - name: a\n  - name: a\n"}, "registry.yaml:5:5 duplicate-entry", "first at line 4"},
 		{"missing check file", map[string]string{"registry.yaml": "kind: ComponentRegistry\napiVersion: aicr.run/v1\ncomponents:\n  - name: a\n    healthCheck: {assertFile: checks/a.yaml}\n"}, "registry.yaml:5:31 missing-file", ""},
 		{"check twice", map[string]string{"validators/more.yaml": "kind: ValidatorCatalog\napiVersion: aicr.run/v1\nvalidators:\n  - {name: operator-health, phase: deployment}\n"}, "validators/more.yaml:4:6 duplicate-entry", "validators/catalog.yaml:5:6"},
@@ -169,7 +169,7 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// A values file that can't be read is told where it is wrong, and where it is referred to.
+// An invalid values file is reported at its defect and at every reference to it.
 func TestUnreadableValuesFile(t *testing.T) {
 	t.Parallel()
 	for text, rule := range map[string]string{"driver: [\n": "syntax", "- a\n": "values-file", "a: 1\na: 2\n": "duplicate-key"} {
@@ -201,12 +201,12 @@ func TestEveryMistakeAtOnce(t *testing.T) {
 	}
 	for _, f := range []string{"overlays/x.yaml", "overlays/y.yaml", "mixins/z.yaml", "registry.yaml"} {
 		if !files[f] {
-			t.Errorf("nothing is said of %s:\n%v", f, problems)
+			t.Errorf("no problem of %s:\n%v", f, problems)
 		}
 	}
 }
 
-// What aicr passes over is a warning when it is asked for.
+// With Legacy, keys that aicr ignores are warnings.
 func TestLegacy(t *testing.T) {
 	t.Parallel()
 	files := map[string]string{
@@ -225,18 +225,18 @@ func TestLegacy(t *testing.T) {
 	}
 	x, _ := loaded.Overlay("x")
 	if x.File != "overlays/y.yaml" || x.Criteria != (criteria.Criteria{}) {
-		t.Errorf("of two overlays of a name %s counts, with criteria %s", x.File, x.Criteria)
+		t.Errorf("of two overlays with one name, %s applies, with criteria %s", x.File, x.Criteria)
 	}
 }
 
-// aicr reads what is no file of values or checks, wherever it is, and of a file the
-// first document; each of these trees resolves with it.
+// aicr reads every file outside of components and checks, and only the first document of a
+// file; each of these trees resolves in aicr.
 func TestLegacyReadsWhatAicrReads(t *testing.T) {
 	t.Parallel()
 	big := strings.Repeat("# comment of some length\n", 200_000) // 4.8 MiB
 	for name, tt := range map[string]struct {
 		file, text string
-		there      bool // the overlay x
+		exists     bool // overlay x
 	}{
 		"outside of overlays":              {"extra/x.yaml", header + "spec: {}\n", true},
 		"deep":                             {"extra/deep/x.yaml", header + "spec: {}\n", true},
@@ -249,7 +249,7 @@ func TestLegacyReadsWhatAicrReads(t *testing.T) {
 		"empty":                            {"overlays/y.yaml", "\n", false},
 		"comments alone":                   {"overlays/y.yaml", "# nothing\n", false},
 		"second document":                  {"overlays/x.yaml", header + "spec: {}\n---\nkind: Other\n", true},
-		"second document that is no YAML":  {"overlays/x.yaml", header + "spec: {}\n---\n[\n", true},
+		"second document of invalid YAML":  {"overlays/x.yaml", header + "spec: {}\n---\n[\n", true},
 		"second document in a values file": {"components/gpu-operator/values.yaml", "a: 1\n---\nb: 2\n", false},
 		"a file of more than 4 MiB":        {"overlays/x.yaml", big + header + "spec: {}\n", true},
 		"no base":                          {"overlays/x.yaml", header + "spec: {base: none}\n", true},
@@ -261,14 +261,14 @@ func TestLegacyReadsWhatAicrReads(t *testing.T) {
 			if err := problems.Err(); err != nil {
 				t.Fatal(err)
 			}
-			if _, there := loaded.Overlay("x"); there != tt.there {
-				t.Errorf("the overlay is there: %v", there)
+			if _, exists := loaded.Overlay("x"); exists != tt.exists {
+				t.Errorf("overlay exists: %v", exists)
 			}
 		})
 	}
 }
 
-// Of a component that the registry has twice the last entry counts.
+// If the registry has two entries of a component, the last one applies.
 func TestLegacyTakesTheLastComponent(t *testing.T) {
 	t.Parallel()
 	registry := "kind: ComponentRegistry\napiVersion: aicr.run/v1\ncomponents:\n  - {name: a, helm: {defaultVersion: v1}}\n  - {name: a, helm: {defaultVersion: v2}}\n"
@@ -281,13 +281,13 @@ func TestLegacyTakesTheLastComponent(t *testing.T) {
 	}
 }
 
-// An overlay where no overlay is looked for does not count: a warning says so.
+// An overlay outside of overlays/ is ignored with a warning.
 func TestAnOverlayOutsideOfOverlays(t *testing.T) {
 	t.Parallel()
 	for _, file := range []string{"extra/x.yaml", "overlay/eks/x.yaml", "components/gpu-operator/x.yaml"} {
 		loaded, problems := tree.Load(recipetest.Edit(recipetest.Small(), map[string]string{file: header + "spec: {}\n"}), tree.Options{Label: "recipes"})
-		if _, there := loaded.Overlay("x"); there || len(problems) != 1 || problems[0].Rule != "stray-overlay" || problems[0].Severity != diag.Warning || problems[0].File != "recipes/"+file {
-			t.Errorf("%s: is there %v, %v", file, there, problems)
+		if _, exists := loaded.Overlay("x"); exists || len(problems) != 1 || problems[0].Rule != "stray-overlay" || problems[0].Severity != diag.Warning || problems[0].File != "recipes/"+file {
+			t.Errorf("%s: exists %v, %v", file, exists, problems)
 		}
 	}
 }

@@ -27,7 +27,7 @@ func DecodeYAML(name string, data []byte, into any) (*yamlstrict.Doc, diag.List)
 		return nil, withRemedies(problems)
 	}
 	for _, o := range doc.Oddities() {
-		problems = append(problems, notPlain.At(o.Pos, "%s is not allowed here", o.What))
+		problems = append(problems, notPlain.At(o.Pos, "%s is not allowed here", o.Feature))
 	}
 	return doc, withRemedies(append(problems, doc.Decode(into)...))
 }
