@@ -18,7 +18,7 @@ func TestReservationAccessBadInput(t *testing.T) {
 	}{
 		{[]string{"gcp-h100", "--file", "none.yaml"}, "--file names the file"},
 		{[]string{"gcp-h1000", "--file", exampleRegistry}, "gcp-h1000 not found in " + exampleRegistry + ": want one of aws-h100, "},
-		{[]string{"gcp-h100", "--file", exampleRegistry, "--service", "frontend:8000"}, "want NAMESPACE/NAME:PORT"},
+		{[]string{"gcp-h100", "--file", exampleRegistry, "--service", "frontend:8000"}, `--service "frontend:8000": must be NAMESPACE/NAME:PORT`},
 		{[]string{"gcp-h100", "--file", exampleRegistry, "--context", "x"}, "--context needs --kubeconfig"},
 		{[]string{}, "accepts 1 arg"},
 	} {

@@ -39,8 +39,8 @@ func TestReservationBatchOutput(t *testing.T) {
 	}
 }
 
-// What could not run is said, with all that could.
-func TestReservationBatchThatCanNotRun(t *testing.T) {
+// The output lists every cell, also those that cannot run, with the reason.
+func TestReservationBatchThatCannotRun(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {
 		path := filepath.Join(dir, name)
@@ -68,19 +68,19 @@ func TestReservationBatchThatCanNotRun(t *testing.T) {
 	}{
 		{plan(few), cmdutil.ExitPassed, "main, v0.22.0 (previous is 3, but there are no more releases)", ""},
 		{plan(high), cmdutil.ExitFailed, "azure-h100     main     training   at 04:00", "nothing runs at gcp-h100: gcp-h100: the floor v9.0.0"},
-		{plan(high), cmdutil.ExitFailed, "nothing runs: error: gcp-h100: the floor v9.0.0 of [training] on gcp is over-high", ""},
+		{plan(high), cmdutil.ExitFailed, "nothing runs: error: gcp-h100: the floor v9.0.0 of [training] on gcp is too-high", ""},
 		{plan(long), cmdutil.ExitFailed, "if time remains", "no cell can begin: the window of nightly-batch is 5h50m, the limit of a cell 6h"},
 		{plan(fails), cmdutil.ExitUnobserved, "", "no route to host"},
 		{plan(none), cmdutil.ExitUsage, "", "gone.txt"},
-		{plan(exampleRegistry), cmdutil.ExitUsage, "", "is unknown"},
+		{plan(exampleRegistry), cmdutil.ExitUsage, "", `unknown key "reservations"`},
 		{plan(exampleBatch, "--after", "noon"), cmdutil.ExitUsage, "", "must be a time"},
 		{plan(exampleBatch, "--reservation", "gcp"), cmdutil.ExitUsage, "", "want one of aws-h100,"},
 		{plan(exampleBatch, "--schedule", noBatch), cmdutil.ExitUsage, "", "no entry with the action batch"},
 		{[]string{"batch", "results", "--nights", "0"}, cmdutil.ExitUsage, "", "must be at least 1"},
 		{[]string{"batch", "results", "-o", "table"}, cmdutil.ExitUsage, "", "want one of text, json, yaml, html"},
-		{[]string{"compat", "check", "--compat", exampleCompat}, cmdutil.ExitFailed, "inconclusive", "want --tags FILE"},
-		{[]string{"compat", "check", "--compat", filepath.Join(dir, "high.yaml"), "--tags", exampleTags}, cmdutil.ExitFailed, "over-high", ""},
-		{[]string{"compat", "check", "--compat", exampleBatch, "--tags", exampleTags}, cmdutil.ExitUsage, "", "is unknown"},
+		{[]string{"compat", "check", "--compat", exampleCompat}, cmdutil.ExitFailed, "unknown  no stable release is known", "want --tags FILE"},
+		{[]string{"compat", "check", "--compat", filepath.Join(dir, "high.yaml"), "--tags", exampleTags}, cmdutil.ExitFailed, "too-high", ""},
+		{[]string{"compat", "check", "--compat", exampleBatch, "--tags", exampleTags}, cmdutil.ExitUsage, "", `unknown key "previous"`},
 		{[]string{"compat", "check", "--compat", "-", "--tags", "-"}, cmdutil.ExitUsage, "", "cannot both"},
 	} {
 		out, stderr, code := clitest.Run(t, New, append([]string{"reservation"}, tt.args...)...)

@@ -29,10 +29,10 @@ func newCompatCheck(s cmdutil.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check",
 		Short: "Check floors against the existing releases; exit 1 if a floor is invalid",
-		Long: `Print the state of each floor: it holds, it is awaited (the next release), it is inert (no
-release is below it), or it is over-high: no such release exists, and it cannot be the
-next. Without known releases every floor is inconclusive. The last two stop the nightly
-batch on the whole cloud.
+		Long: `Print the state of each floor: active (older releases are held back), pending (it is the
+next release), unused (no release is below it), or too-high (the release does not exist and
+cannot be the next one). Without known releases every floor is unknown. The last two stop
+the nightly batch on the whole cloud.
 
 Exit codes: 0 all floors are valid; 1 one is not; 2 a file is invalid.`,
 		Example: `  firstlight reservation compat check --compat examples/compat.yaml --tags examples/releases.txt

@@ -95,14 +95,14 @@ func TestReservationBadInput(t *testing.T) {
 		want string
 	}{
 		{[]string{"list", "--file", "none.yaml"}, "--file names the file"},
-		{[]string{"list", "--file", "../../reservation/registry/testdata/bad/many-at-once.yaml"}, "testdata/bad/many-at-once.yaml:18:22: error: \"/tests\" is no path inside the repository"},
+		{[]string{"list", "--file", "../../reservation/config/testdata/registry/many-at-once.yaml"}, "testdata/registry/many-at-once.yaml:18:22: error: invalid path \"/tests\": must be inside the repository"},
 		{[]string{"list", "--file", exampleRegistry, "--name", "gcp-h1000"}, "did you mean gcp-h100?"},
 		{[]string{"list", "--file", exampleRegistry, "--name", ""}, "want one of aws-h100,"},
 		{[]string{"list", "--file", exampleRegistry, "--name", "gcp-h100", "--daytime"}, "none of the others can be"},
 		{[]string{"list", "--file", exampleRegistry, "-o", "table"}, "want one of text, json, yaml, github"},
 		{[]string{"list", exampleRegistry}, "unknown command"},
 		{[]string{"schedule", "--file", exampleSchedule, "--after", "noon"}, "must be a time"},
-		{[]string{"schedule", "--file", exampleRegistry}, "is unknown"},
+		{[]string{"schedule", "--file", exampleRegistry}, `unknown key "reservations"`},
 		{[]string{"schedule", "check", "--file", exampleSchedule, "--year", "1"}, "from 2000 to 2100"},
 		{[]string{"schedule", "chekc"}, "unknown command"},
 		{[]string{"lst"}, "unknown command"},

@@ -17,14 +17,14 @@ func TestDefectsThatAreWrong(t *testing.T) {
 		{"any test", "{reservation: r, times: 1, defect: hang}", ""},
 		{"unknown", "{reservation: r, times: 1, defect: explodes}", `unknown defect "explodes": want one of cordoned, forgets, hang`},
 		{"another key", "{reservation: r, times: 1, defect: hang, node: x}", `"node"`},
-		{"no reservation", "{times: 1, defect: hang}", `"reservation" is missing`},
-		{"negative", "{reservation: r, times: -1, defect: hang}", "times is -1"},
-		{"a version of none", "{reservation: r, times: 1, defect: forgets, version: main}", "forgets is of no version"},
-		{"no version", "{reservation: r, times: 1, defect: hang, version: v1.2}", "neither main nor vX.Y.Z"},
-		{"an intent of none", "{reservation: r, times: 1, defect: teardown-fails, intent: training}", "teardown-fails is of no intent"},
-		{"no intent", "{reservation: r, times: 1, defect: hang, intent: play}", `the intent "play" is unknown`},
-		{"no time", "{reservation: r, times: 1, defect: slow, for: long}", "want a duration"},
-		{"a time of none", "{reservation: r, times: 1, defect: hang, for: 5s}", "only what is slow"},
+		{"no reservation", "{times: 1, defect: hang}", `missing key "reservation"`},
+		{"negative", "{reservation: r, times: -1, defect: hang}", "invalid times -1: must not be negative"},
+		{"version not allowed", "{reservation: r, times: 1, defect: forgets, version: main}", "forgets must not have a version"},
+		{"invalid version", "{reservation: r, times: 1, defect: hang, version: v1.2}", `invalid version "v1.2": must be main or vX.Y.Z`},
+		{"intent not allowed", "{reservation: r, times: 1, defect: teardown-fails, intent: training}", "teardown-fails must not have an intent"},
+		{"unknown intent", "{reservation: r, times: 1, defect: hang, intent: play}", `unknown intent "play"`},
+		{"invalid duration", "{reservation: r, times: 1, defect: slow, for: long}", `invalid for "long": must be a duration`},
+		{"duration not allowed", "{reservation: r, times: 1, defect: hang, for: 5s}", "for is only valid with the defect slow"},
 	} {
 		_, err := parseDefects("defects.yaml", []byte("defects:\n  - "+tt.entry+"\n"))
 		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {

@@ -52,7 +52,7 @@ func (f *Compat) Status(tags []string) []FloorStatus {
 }
 
 // floorState expects sorted releases.
-func floorState(text string, releases []Release) (standing FloorState, reason string) {
+func floorState(text string, releases []Release) (state FloorState, reason string) {
 	floor, err := ParseRelease(text)
 	if err != nil {
 		return FloorUnknown, err.Error()

@@ -19,12 +19,12 @@ func TestDecode(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ name, text, want string }{
 		{"good", "name: a\ncount: 1", ""},
-		{"as large as may be", "name: a\n#" + strings.Repeat("x", config.MaxFileSize-9), ""},
+		{"the largest allowed", "name: a\n#" + strings.Repeat("x", config.MaxFileSize-9), ""},
 		{"too large", "name: a\n#" + strings.Repeat("x", config.MaxFileSize-8), "f: error: the file is larger than 1 MiB [unreadable]"},
-		{"two documents", "name: a\n---\nname: b", "f:2:1: error: there is a second document in the file [document]"},
+		{"two documents", "name: a\n---\nname: b", "f:2:1: error: file has more than one document [document]"},
 		{"an alias", "name: &a x\ncount: *a", "f:1:7: error: the anchor &a is not allowed here [not-plain]"},
-		{"unquoted", "name: 08", "f:1:7: error: a text is wanted"},
-		{"unknown key", "nam: x", "f:1:1: error: the key \"nam\" is unknown"},
+		{"unquoted", "name: 08", "f:1:7: error: must be a string, but YAML reads 08 as the number 08 [unquoted]"},
+		{"unknown key", "nam: x", "f:1:1: error: unknown key \"nam\" [unknown-key]"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -44,7 +44,7 @@ func TestReadIsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	if data, err := config.ReadFile(path); err != nil || len(data) != config.MaxFileSize+1 {
-		t.Errorf("%d bytes were read, %v", len(data), err)
+		t.Errorf("read %d bytes, %v", len(data), err)
 	}
 	for _, path := range []string{filepath.Join(t.TempDir(), "none"), t.TempDir()} {
 		if _, err := config.ReadFile(path); err == nil || !strings.Contains(err.Error(), path) {
@@ -53,7 +53,7 @@ func TestReadIsBounded(t *testing.T) {
 	}
 }
 
-func TestWhatCouldNotBeReadIsNotSaidToBeMissing(t *testing.T) {
+func TestUnreadableValuesAreNotReportedAsMissing(t *testing.T) {
 	t.Parallel()
 	at := diag.Pos{File: "f", Line: 1, Column: 1}
 	other := diag.Pos{File: "f", Line: 2, Column: 1}

@@ -70,12 +70,12 @@ func TestFilesThatAreWrong(t *testing.T) {
 		t.Fatalf("a valid file: %v", err)
 	}
 	for _, tt := range []struct{ name, text, want string }{
-		{"empty", "", "the file is empty"},
+		{"empty", "", "error: empty file [document]"},
 		{"unknown key", good + "    comand: x\n", `did you mean "command"?`},
 		{"unknown key of limits", good + "    limits: {provison: {time: 1m}}\n", `did you mean "provision"?`},
 		{"version", strings.Replace(good, "/v1", "/v2", 1), "hooks-version"},
-		{"no version", strings.Replace(good, "apiVersion", "#", 1), `the key "apiVersion" is missing`},
-		{"no owner", strings.Replace(good, "owner", "#", 1), `the key "owner" is missing`},
+		{"no version", strings.Replace(good, "apiVersion", "#", 1), `missing key "apiVersion"`},
+		{"no owner", strings.Replace(good, "owner", "#", 1), `missing key "owner"`},
 		{"owner", strings.Replace(good, "team-a", "Team_A", 1), "hooks-owner"},
 		{"no hooks", "apiVersion: hooks.firstlight.dev/v1\nowner: a\nhooks: []\n", "empty"},
 		{"twice", good + "  - cloud: aws\n    command: [x]\n", "hook-twice"},

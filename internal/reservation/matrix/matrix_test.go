@@ -106,7 +106,7 @@ func TestCells(t *testing.T) {
 			"main/training main/inference", "v0.22.0/training v0.22.0/inference v0.21.4/training v0.21.4/inference", "",
 		},
 		{
-			"an over-high floor stops the whole lane", both, versions, floorsOf(floor(config.GCP, "v0.24.0", config.Training)),
+			"a too-high floor stops the whole lane", both, versions, floorsOf(floor(config.GCP, "v0.24.0", config.Training)),
 			"", "", "too-high: release v0.24.0 does not exist",
 		},
 		{
