@@ -29,7 +29,7 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/store/storetest"
 )
 
-// boskosModule is the peer that is measured beside ours.
+// boskosModule is the peer of the reservation measurements.
 const boskosModule = "sigs.k8s.io/boskos@v0.0.0-20250908171729-5e4ab7284e90"
 
 // openBoskos starts it with as many resources as there are workers, kept by the same API
@@ -49,8 +49,9 @@ func (b *bench) openBoskos(ctx context.Context, s *storetest.Store) (do round, s
 	}
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: leaseWorkers}}
 	var again atomic.Int64
-	// Its copy of the store is behind its own writes: what was just acquired "is owned by
-	// nobody", and what was just released "is not available". Its clients ask again.
+	// The cache of Boskos lags its own writes: right after an acquire, a release can fail because
+	// the resource has no owner yet; right after a release, an acquire can find it "not available".
+	// Its clients retry.
 	insist := func(to string, query url.Values, into any) error {
 		var last error
 		err := wait.PollUntilContextTimeout(ctx, time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
@@ -202,7 +203,7 @@ func (b *bench) startBoskos(ctx context.Context, program string, s *storetest.St
 		return "", nil, fmt.Errorf("start boskos: %w", err)
 	}
 	stop = func() {
-		_ = cmd.Process.Kill() // it keeps nothing that anybody wants
+		_ = cmd.Process.Kill() // it has no state worth keeping
 		_ = cmd.Wait()
 		_ = log.Close()
 	}
@@ -218,7 +219,7 @@ func (b *bench) startBoskos(ctx context.Context, program string, s *storetest.St
 		return base, stop, nil
 	}
 	stop()
-	said, _ := os.ReadFile(filepath.Join(b.dir, "boskos.log")) // what there is of an explanation
+	said, _ := os.ReadFile(filepath.Join(b.dir, "boskos.log")) // empty if it wrote no log
 	return "", nil, fmt.Errorf("boskos does not answer: %w\n%s", err, said)
 }
 

@@ -18,7 +18,7 @@ type chainReport struct {
 	} `json:"hops"`
 }
 
-// The parts of a chain that are held against thresholds.
+// The parts of a chain that are compared with thresholds.
 const (
 	chainWhole = "autoscale on a running lab"
 	chainUp    = chainWhole + ": up path"

@@ -29,7 +29,7 @@ func (b *bench) timedIn(ctx context.Context, dir string, stdout *bytes.Buffer, a
 	}
 	cmd := interruptible(exec.CommandContext(ctx, binary, args...))
 	cmd.Dir = dir
-	// Its labs are of this run: none is there already, and nothing is left of them.
+	// A FIRSTLIGHT_HOME of this run: no lab exists before it, and no lab is left after it.
 	cmd.Env = append(os.Environ(), "FIRSTLIGHT_HOME="+filepath.Join(b.dir, home))
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr

@@ -38,7 +38,7 @@ const (
 	partReservation = "reservation"
 )
 
-// The peer of reservations, and what its measurements record besides durations.
+// The peer of reservations, and the fields that its measurements record in addition to durations.
 const (
 	boskosPeer       = "Boskos"
 	copiedThroughput = leaseThroughput + ", as reservation run"
@@ -107,7 +107,7 @@ type result struct {
 	// n is the number of values; 0: the figure was not measured.
 	n                int
 	median, min, max float64
-	// peer is empty where there is none.
+	// peer is empty if the figure has no peer.
 	peer string
 	// peerN is the number of the peer's values; 0: the peer was not measured.
 	peerN      int
@@ -164,7 +164,7 @@ func judgeFigure(f figure, s samples, limit *threshold) result {
 	return r
 }
 
-// ratioOf is above 1 where ours is better; 0 where it can't be told.
+// ratioOf is above 1 if ours is better; 0 if a value was not measured.
 func ratioOf(ours, theirs float64, higherIsBetter bool) float64 {
 	if !isMeasured(ours) || !isMeasured(theirs) {
 		return 0
@@ -179,7 +179,7 @@ func ratioOf(ours, theirs float64, higherIsBetter bool) float64 {
 // reads as 0.
 func isMeasured(value float64) bool { return value > 0 && !math.IsInf(value, 1) }
 
-// outcomeOf fails closed: what is not shown to hold is missed or was not measured.
+// outcomeOf fails closed: a figure passes only with a measured value within its threshold.
 func outcomeOf(r result) outcome {
 	switch {
 	case r.threshold == nil:

@@ -61,7 +61,7 @@ func TestJudge(t *testing.T) {
 		{"no value", slow, atMost2, samples{}, notMeasured, "start: not measured"},
 		{"value of another part", slow, atMost2, recorded("b", "start", 1), notMeasured, "not measured"},
 		{"only the peer's value", slow, atMost2, recorded("a", "peer: start", 1), notMeasured, "not measured"},
-		{"a field that was not there reads as 0", slow, atMost2, recorded("a", "start", 1, 0), notMeasured, "not measured"},
+		{"a missing field reads as 0", slow, atMost2, recorded("a", "start", 1, 0), notMeasured, "not measured"},
 		{"negative", slow, atMost2, recorded("a", "start", -1), notMeasured, "not measured"},
 		{"not a number", slow, atMost2, recorded("a", "start", math.NaN(), 1), notMeasured, "not measured"},
 		{"infinite", slow, atMost2, recorded("a", "start", 1, 1, math.Inf(1)), notMeasured, "not measured"},
@@ -150,7 +150,7 @@ func TestThresholds(t *testing.T) {
 	}
 }
 
-// What ships: every threshold is used, every part has a figure, and no figure is declared twice.
+// In the shipped data every threshold is used, every part has a figure, and no figure is declared twice.
 func TestDeclared(t *testing.T) {
 	t.Parallel()
 	limits, err := readThresholds(thresholdsFile, figures)
@@ -208,7 +208,7 @@ func TestReportOfFailedPart(t *testing.T) {
 	}
 }
 
-// What an interrupt kept from being measured is a problem.
+// A figure that was not measured because of an interrupt is a problem.
 func TestReportOfInterruptedRun(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -111,14 +111,14 @@ func (b *bench) programs(ctx context.Context) (map[string]string, error) {
 func (k *kwokctl) cycle(ctx context.Context) (took float64, err error) {
 	defer func() {
 		_, _, deleteErr := k.run(context.WithoutCancel(ctx), "delete", "cluster", "--name", kwokctlCluster, "--kubeconfig", k.kubeconfig)
-		// What delete leaves in the kubeconfig would be taken for the next cluster's.
+		// delete leaves entries in the kubeconfig that the next cluster would reuse.
 		err = errors.Join(err, deleteErr, os.Remove(k.kubeconfig))
 	}()
 	took, log, err := k.run(ctx, k.create...)
 	if err != nil {
 		return 0, err
 	}
-	// It exits 0 also where it waited in vain.
+	// It exits 0 also after a timeout.
 	if !bytes.Contains(log, []byte("Cluster is ready")) {
 		return 0, fmt.Errorf("kwokctl did not find its cluster ready:\n%s", log)
 	}

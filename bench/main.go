@@ -22,7 +22,7 @@ import (
 const resultsFile = "bench/RESULTS.md"
 
 func main() {
-	klog.SetLogger(klog.Logger{}) // what client-go has to say comes back as errors
+	klog.SetLogger(klog.Logger{}) // client-go reports failures as errors as well
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	err := run(ctx)
 	stop()

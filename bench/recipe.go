@@ -22,7 +22,7 @@ type scheduleReport struct {
 	StartSeconds float64 `json:"startSeconds"`
 }
 
-// The parts of the recipes' test that are held against thresholds.
+// The parts of the recipes' test that are compared with thresholds.
 const (
 	recipeAll       = "recipe test --all, control plane up"
 	recipeGenerated = "200 generated recipes, control plane up"
@@ -68,7 +68,7 @@ func (b *bench) measureRecipes(ctx context.Context) error {
 	return b.oneByOne(ctx, last, took)
 }
 
-// oneByOne holds the shared control plane against one for each recipe.
+// oneByOne compares the shared control plane with one control plane per recipe.
 func (b *bench) oneByOne(ctx context.Context, all scheduleReport, took float64) error {
 	const part = "one recipe, with a control plane of its own"
 	step := max(1, len(all.Recipes)/alone)
@@ -117,7 +117,7 @@ func biggerTree(dir string, n int) error {
 		return fmt.Errorf("list the recipes: %w", err)
 	}
 	slices.Sort(leaves)
-	for i := range n - (len(have) - 1) { // the root is no recipe
+	for i := range n - (len(have) - 1) { // the root is not a recipe
 		name := filepath.Base(leaves[i%len(leaves)])
 		if err := leafFor(dir, name[:len(name)-len(".yaml")], 8*(1+i/len(leaves))); err != nil {
 			return err

@@ -20,11 +20,11 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/store/storetest"
 )
 
-// What is measured of reservations is what commands do: broker.Open makes the broker of
+// The measurements of reservations use the brokers of the commands: broker.Open opens the broker of
 // each `+"`reservation acquire` and `reservation release`"+`, with or without --wait, and
-// broker.OpenCached that of `+"`reservation run`"+`. What is left out is the start of a process
-// and its TLS handshake. Boskos is its own binary, asked as its clients do. Both keep what
-// they know at the same API server, and take turns, so that other load meets both.
+// broker.OpenCached that of `+"`reservation run`"+`. The start of a process and its
+// TLS handshake are excluded. Boskos runs as its own binary, with the requests of its clients. Both
+// store their state in the same API server and run in alternation, so that other load affects both.
 const (
 	leaseWorkers    = 16 // each has what it takes and gives back for itself
 	leaseRounds     = 50 // of one worker in a turn
@@ -93,7 +93,7 @@ type leases struct {
 	kube   *store.Kube
 }
 
-// command is the broker of a command, of which there is one for each step.
+// command opens the broker of a command; each step has its own.
 func (r *leases) command() (*broker.Broker, error) {
 	br, _, err := broker.Open(r.config, broker.Options{Clock: clock.Machine()})
 	return br, err

@@ -53,7 +53,7 @@ readonly NODES=${FIRSTLIGHT_NODE_SELECTOR:-nvidia.com/gpu.present=true}
 # nodes KUBECONFIG: the nodes of the deployment, from its API server.
 nodes() {
   local list
-  list=$(kubectl --kubeconfig "$1" get nodes --selector "$NODES" --output json) || fail "the nodes of $name can't be listed" "$TEMPORARY"
+  list=$(kubectl --kubeconfig "$1" get nodes --selector "$NODES" --output json) || fail "cannot list the nodes of $name" "$TEMPORARY"
   answer "$(jq -c '{nodes: [.items[] | {
     name: .metadata.name,
     uid: .metadata.uid,
@@ -82,7 +82,7 @@ validate() {
   local program=firstlight kept report verdict checks status=0
   if [[ -n ${FIRSTLIGHT_VERSIONS:-} ]]; then program=$FIRSTLIGHT_VERSIONS/$version/firstlight; fi
   if [[ -z ${FIRSTLIGHT_VERSIONS:-} && $version != main ]] || ! command -v "$program" >/dev/null; then
-    result unobserved 0 "" "there is no program of version $version: it would be ${FIRSTLIGHT_VERSIONS:-\$FIRSTLIGHT_VERSIONS}/$version/firstlight"
+    result unobserved 0 "" "no firstlight program for version $version: not found at ${FIRSTLIGHT_VERSIONS:-\$FIRSTLIGHT_VERSIONS}/$version/firstlight"
     return
   fi
   mkdir -p "${FIRSTLIGHT_EVIDENCE:?}"
@@ -120,7 +120,7 @@ described() {
   fi
   why=$(<"$err")
   rm -f "$err"
-  if [[ ! $why =~ $missing ]]; then fail "$name can't be looked at: $why" "$TEMPORARY"; fi
+  if [[ ! $why =~ $missing ]]; then fail "cannot read $name: $why" "$TEMPORARY"; fi
 }
 
 # run WHAT COMMAND...: its output, or the end with why.

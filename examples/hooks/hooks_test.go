@@ -174,7 +174,7 @@ func TestExamples(t *testing.T) {
 
 			other := b.row
 			other.Name = "other-h100"
-			if err := b.Teardown(ctx, other, name, later); err == nil || !strings.Contains(err.Error(), "it is left alone") || b.calls(t, tt.destroy) > 0 {
+			if err := b.Teardown(ctx, other, name, later); err == nil || !strings.Contains(err.Error(), "it is not changed") || b.calls(t, tt.destroy) > 0 {
 				t.Errorf("another reservation's: %v", err)
 			}
 			b.paused = 0
@@ -183,7 +183,7 @@ func TestExamples(t *testing.T) {
 				t.Errorf("after %d pauses: %v", b.paused, err)
 			}
 			if err := b.Teardown(ctx, b.row, name, later); err != nil || b.calls(t, tt.destroy) != 2 {
-				t.Errorf("what is gone: %v", err)
+				t.Errorf("teardown of a missing cluster: %v", err)
 			}
 			all, err = b.Discover(ctx, tt.cloud, &b.row, later)
 			if err != nil || len(all) != 0 {
@@ -226,8 +226,8 @@ func TestTest(t *testing.T) {
 			test := func(version string, l hook.Lease) (hook.Result, error) {
 				return b.Test(ctx, b.row, version, config.Training, name, l)
 			}
-			if _, err := test("v1.2.0", lease); err == nil || !strings.Contains(err.Error(), "there is no cluster "+name) {
-				t.Errorf("of what is not there: %v", err)
+			if _, err := test("v1.2.0", lease); err == nil || !strings.Contains(err.Error(), "cluster "+name+" not found") {
+				t.Errorf("test of a missing cluster: %v", err)
 			}
 			if _, err := b.Provision(ctx, b.row, config.Training, name, lease); err != nil {
 				t.Fatal(err)
@@ -240,7 +240,7 @@ func TestTest(t *testing.T) {
 				err                  string
 			}{
 				{"passed", report("passed", "passed", "passed"), "0", hook.Result{Verdict: hook.Passed, Checks: 2}, ""},
-				{"what is not applicable is no failure", report("passed", "not-applicable", "passed"), "0", hook.Result{Verdict: hook.Passed, Checks: 1}, ""},
+				{"a step that is not applicable does not fail", report("passed", "not-applicable", "passed"), "0", hook.Result{Verdict: hook.Passed, Checks: 1}, ""},
 				{"failed", report("failed", "failed", "blocked"), "1", hook.Result{
 					Verdict: hook.Failed, Checks: 2, Reason: "health/operator failed: 1 of 2 pods\n are ready; gang blocked: health is not passed",
 				}, ""},
@@ -281,12 +281,12 @@ func TestTest(t *testing.T) {
 			}
 
 			got, err := test("v1.1.0", lease)
-			if err != nil || got.Verdict != hook.Unobserved || !strings.Contains(got.Reason, "there is no program of version v1.1.0") {
-				t.Errorf("a version that is not there: %+v, %v", got, err)
+			if err != nil || got.Verdict != hook.Unobserved || !strings.Contains(got.Reason, "no firstlight program for version v1.1.0") {
+				t.Errorf("a missing version: %+v, %v", got, err)
 			}
 			other := b.row
 			other.Name = "other-h100"
-			if _, err := b.Test(ctx, other, "v1.2.0", config.Training, name, lease); err == nil || !strings.Contains(err.Error(), "it is left alone") {
+			if _, err := b.Test(ctx, other, "v1.2.0", config.Training, name, lease); err == nil || !strings.Contains(err.Error(), "it is not changed") {
 				t.Errorf("another reservation's: %v", err)
 			}
 			if _, err := test("v1.2.0", hook.Lease{Token: token - 1}); err == nil || !strings.Contains(err.Error(), "is stale") {

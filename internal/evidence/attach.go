@@ -23,7 +23,7 @@ func Attach(dir string, attestation []byte, replace bool) error {
 	return writeDurable(path, attestation)
 }
 
-// Attestation reads the attestation; fs.ErrNotExist if there is none.
+// Attestation reads the attestation; fs.ErrNotExist if the run has no attestation.
 func Attestation(dir string) ([]byte, error) {
 	data, err := os.ReadFile(filepath.Join(dir, attestationFile))
 	if err != nil {

@@ -74,7 +74,7 @@ func testPlan() plan.Plan {
 		{Check: counter{"b", 4, 6}, Needs: []string{"a"}, GPUs: 8},
 		{Check: counter{"c", 2, 9}, Needs: []string{"b"}, GPUs: 8},
 		{Check: counter{"d", 1, 0}, Needs: []string{"c"}},
-		{Check: counter{"e", 1, 0}, NotApplicable: "there is none"},
+		{Check: counter{"e", 1, 0}, NotApplicable: "not installed"},
 	}}
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/firstlight/firstlight/internal/plan"
 )
 
-// ChartsFor returns the charts of the observations of a step; nil if there are none.
+// ChartsFor returns the charts of the observations of a step; nil without charts.
 type ChartsFor func(step string, obs []check.Observation) []chart.Chart
 
 // Verdicts is verdicts.json.

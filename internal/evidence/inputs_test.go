@@ -25,7 +25,7 @@ func TestInputs(t *testing.T) {
 			t.Errorf("%q is taken", name)
 		}
 		if _, err := os.Stat(filepath.Join(dir, "..", "x")); err == nil {
-			t.Errorf("%q was written beside the run", name)
+			t.Errorf("%q was written outside the run", name)
 		}
 	}
 }

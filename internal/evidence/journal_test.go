@@ -56,8 +56,8 @@ func TestATornLastLineIsDropped(t *testing.T) {
 	}
 }
 
-// A run that was just closed was said to be written by another process: a process
-// that was being started had a copy of the lock's descriptor.
+// A run that was just closed was reported as written by another process: a process
+// that was starting had a copy of the lock's descriptor.
 func TestClosedRunIsFreeWhileProcessesStart(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -127,7 +127,7 @@ func FuzzParseJournal(f *testing.F) {
 		if err == nil {
 			again, length, err := parseJournal(data[:whole])
 			if err != nil || length != whole || len(again) != len(entries) {
-				t.Errorf("what is whole reads otherwise: %v", err)
+				t.Errorf("the complete part reads differently: %v", err)
 			}
 		}
 	})

@@ -105,8 +105,8 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// walkAndKill kills a process once it has told so many lines, wherever it has
-// got to by then, and returns what it told.
+// walkAndKill kills a process after it has printed the given number of lines and
+// returns the printed lines.
 func walkAndKill(t *testing.T, dir string, after int) (told []string, ended bool) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
@@ -132,8 +132,8 @@ func walkAndKill(t *testing.T, dir string, after int) (told []string, ended bool
 	if err != nil && cmd.ProcessState.ExitCode() >= 0 {
 		t.Fatalf("the process failed by itself: %v\n%s", err, stderr.String())
 	}
-	// It may have come to its end and been killed while it exited, which takes a second
-	// under the race detector: such a run was once taken for one to go on with.
+	// The process may have finished and been killed while it exited, which takes a second
+	// under the race detector: such a run was once taken for an unfinished run.
 	ids, err := List(dir)
 	_, unfinished, unread := unfinishedIn(dir)
 	if err != nil || unread != nil {

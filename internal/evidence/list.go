@@ -60,7 +60,7 @@ func Latest(dir string) (string, error) {
 
 // Left is the newest run under a directory, if it is unfinished.
 type Left struct {
-	// Path is empty if there is none.
+	// Path is empty if no run was found.
 	Path string
 	// PassedOver are messages about newer runs that were ignored.
 	PassedOver []string

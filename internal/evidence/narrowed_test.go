@@ -10,8 +10,8 @@ import (
 	"github.com/firstlight/firstlight/internal/plan"
 )
 
-// A verdict without a word beside it is of the whole plan, in one go: everything that takes
-// from that is named.
+// A verdict without a note covers the whole plan in one execution: every reduction is
+// named.
 func TestNarrowedBy(t *testing.T) {
 	t.Parallel()
 	morning := time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)
@@ -43,7 +43,7 @@ func TestNarrowedBy(t *testing.T) {
 			entries: []Entry{whole[0], {Type: EntryResumed, At: morning.Add(time.Hour)}, whole[1], whole[2]},
 			want:    []string{"resumed at 2026-11-21T09:00:00Z, kept of run R2 as it was: a of 2026-11-21T08:00:00Z"},
 		},
-		"looked at again after it was resumed": {
+		"observed again after it was resumed": {
 			entries: []Entry{whole[0], {Type: EntryResumed}, {Type: EntryBegun, Step: "a"}, whole[0], whole[1], whole[2]},
 		},
 		"not applicable": {

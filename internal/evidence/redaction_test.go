@@ -83,8 +83,8 @@ func (leakyPreparation) Name() string {
 
 func (leakyPreparation) Run(context.Context, io.Writer) (int, error) { return 0, nil }
 
-// Nothing that was planted is found anywhere in the run, nor in one that
-// verdicts are carried over to; and verdicts are reached again all the same.
+// No planted secret is in any file of the run, nor in a run that verdicts are
+// carried over to; the verdicts still replay.
 func TestSecretsReachNoFileOfARun(t *testing.T) {
 	t.Parallel()
 	p := plan.Plan{Name: "playbook", Steps: []plan.Step{{Check: leaky{counter{name: "a"}}, Prepare: []plan.Prepare{leakyPreparation{}}}}}

@@ -213,7 +213,7 @@ func TestCTRFKeepsToItsSchema(t *testing.T) {
 	keys := func(where string, v any, required, optional string) map[string]any {
 		m, ok := v.(map[string]any)
 		if !ok {
-			t.Fatalf("%s is no object", where)
+			t.Fatalf("%s is not an object", where)
 		}
 		for k := range strings.FieldsSeq(required) {
 			if _, ok := m[k]; !ok {
@@ -245,7 +245,7 @@ func TestCTRFKeepsToItsSchema(t *testing.T) {
 	for _, one := range tests {
 		c := keys("test", one, "name status duration", "start stop suite message trace rawStatus tags retries stdout attachments extra")
 		if d, ok := c["duration"].(float64); !ok || d != math.Trunc(d) {
-			t.Errorf("duration %v is no whole number of ms", c["duration"])
+			t.Errorf("duration %v is not a whole number of ms", c["duration"])
 		}
 	}
 }

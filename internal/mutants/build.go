@@ -72,7 +72,7 @@ func build(ctx context.Context, root, dir string, target Target) (built, error) 
 
 var compileError = regexp.MustCompile(`(?m)([^/\s]+\.go):(\d+):\d+: `)
 
-// refuse adds the mutants on lines that do not compile to skip; false when there is none.
+// refuse adds the mutants on lines that do not compile to skip; false without such a mutant.
 func refuse(text string, found []Mutant, skip map[int]bool) bool {
 	more := false
 	for _, m := range compileError.FindAllStringSubmatch(text, -1) {

@@ -13,7 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Targets is targets.yaml: what is mutated, and what is demanded.
+// Targets is targets.yaml: the mutated files and the required score.
 type Targets struct {
 	// Threshold is the least share of mutants that tests must kill, 0 to 1.
 	Threshold float64 `yaml:"threshold"`
@@ -31,7 +31,7 @@ type Targets struct {
 type Target struct {
 	// Package is its directory in the module, "./internal/check".
 	Package string `yaml:"package"`
-	// Files are patterns of the files that judge; all when there is none. Except are left out.
+	// Files are patterns of the files that judge; empty: all files. Except are left out.
 	Files  []string `yaml:"files"`
 	Except []string `yaml:"except"`
 	// Tests are further packages whose tests hold it.

@@ -12,7 +12,7 @@
 //	negate                a bool that is returned is negated
 //	zero-function         a function returns zero values at once
 //	zero-return           a return statement returns zero values
-//	drop-append           append returns what was there before
+//	drop-append           append returns its first argument
 //	drop-statement        an assignment, a call or an increment is left out
 //	drop-continue         continue is left out
 //	no-loop               the body of a loop is never run
@@ -37,5 +37,5 @@
 // A string that is compared, used as a key, as a suspect or for its length is not text.
 //
 // Mutants that no test can kill are listed in equivalent.yaml, each with its reason. They do
-// not count; one that is listed and was killed, or is not there any more, is an error.
+// not count; a listed mutant that was killed or does not exist any more is an error.
 package mutants

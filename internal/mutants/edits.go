@@ -23,7 +23,7 @@ func (e *edits) around(from, to int, before, after string) {
 	e.list = append(e.list, insertion{at: from, text: before, order: n}, insertion{at: to, text: after, order: -n})
 }
 
-// at inserts at one place, after the openings that are there.
+// at inserts at one offset, after the existing openings.
 func (e *edits) at(at int, text string) {
 	e.list = append(e.list, insertion{at: at, text: text, order: len(e.list) + 1})
 }

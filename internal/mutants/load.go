@@ -77,7 +77,7 @@ func load(ctx context.Context, root, pattern string) (*loaded, error) {
 	return p, nil
 }
 
-// goTool runs the go command and returns its output; what it writes to stderr is in the error.
+// goTool runs the go command and returns its output; the error includes stderr.
 func goTool(ctx context.Context, dir string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = dir

@@ -27,7 +27,7 @@ type Options struct {
 	// Targets and Equivalent are the data files.
 	Targets    Targets
 	Equivalent []Equivalent
-	// Packages are those of the targets to measure; all when there is none.
+	// Packages are those of the targets to measure; empty: all targets.
 	Packages []string
 	Seed     uint64
 	// Sample is how many mutants to run, divided between packages by their size; 0 runs all.

@@ -46,8 +46,8 @@ var unheld = []string{
 	"Unheld if-false a < 0: not reached", "Unheld if-true a < 0: not reached", "Unheld zero-function Unheld: not reached",
 }
 
-// The limit itself is a figure that the tests hold only when they are asked to: the survivor
-// is named without, and is not there with it.
+// The tests check the limit itself only with the option: without it the survivor is named,
+// with it the mutant is killed.
 func TestTheScoreOfAKnownJudge(t *testing.T) {
 	for name, tt := range map[string]struct {
 		env   string

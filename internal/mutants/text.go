@@ -40,7 +40,7 @@ func findTexts(p *loaded) *texts {
 		})
 	}
 	t.candidates()
-	for t.strike() { // until every use of what is left is in text
+	for t.strike() { // until every use of the remaining candidates is in text
 	}
 	return t
 }
@@ -164,7 +164,7 @@ func (t *texts) argumentIsText(call *ast.CallExpr, i int) bool {
 		if full := f.Pkg().Path() + "." + f.Name(); full == "errors.New" || full == "fmt.Errorf" {
 			return true
 		} else if f.Pkg().Path() == "fmt" {
-			return false // what becomes of Sprintf's result decides
+			return false // the use of Sprintf's result decides
 		}
 	}
 	sig, ok := t.p.info.Types[call.Fun].Type.(*types.Signature)

@@ -106,20 +106,20 @@ type Fabric struct {
 	// as ibqueryerrors prints it. A counter not listed has no limit.
 	CounterLimits map[string]Figure `yaml:"counterLimits" json:"counterLimits"`
 	// NotErrors are counters of ibqueryerrors that do not count errors of a link, each
-	// with the source that says so. Any other counter without a limit is reported when it grows.
+	// with its source. Any other counter without a limit is reported when it grows.
 	NotErrors map[string]string `yaml:"notErrors,omitempty" json:"notErrors,omitempty"`
-	// RequiredStages are the ibdiagnet summary rows that must be there.
+	// RequiredStages are the ibdiagnet summary rows that must be present.
 	RequiredStages []string `yaml:"requiredStages" json:"requiredStages"`
 }
 
 // Collective is what nccl-tests reach.
 type Collective struct {
 	// Ceilings are the expected all_reduce busbw figures by node count;
-	// see CeilingFor for what lies between.
+	// see CeilingFor for counts between them.
 	Ceilings []Ceiling `yaml:"ceilings" json:"ceilings"`
 	// MinFraction of the ceiling that is a pass.
 	MinFraction Figure `yaml:"minFraction" json:"minFraction"`
-	// LargestSizes is how many of the largest sizes are held against the ceiling.
+	// LargestSizes is the number of largest sizes that are compared with the ceiling.
 	LargestSizes Figure `yaml:"largestSizes" json:"largestSizes"`
 	MinBytes     string `yaml:"minBytes" json:"minBytes"`
 	MaxBytes     string `yaml:"maxBytes" json:"maxBytes"`
@@ -184,8 +184,8 @@ type Telemetry struct {
 }
 
 // CeilingFor returns the row for a node count. Between two measured counts it
-// is the lower one of both: what lies between was not measured, and must not be
-// demanded. ok is false when the profile knows none so small.
+// is the lower one of both, because the counts between them were not
+// measured. ok is false below the smallest node count of the profile.
 func (c Collective) CeilingFor(nodes int) (Ceiling, bool) {
 	var below, above Ceiling
 	for _, row := range c.Ceilings {

@@ -70,8 +70,8 @@ func TestCeilingFor(t *testing.T) {
 	}
 }
 
-// TestWithoutAFabric: hardware on which GPUs can't reach each other needs no figures of
-// that, and any other does.
+// TestWithoutAFabric: hardware without a fabric between GPUs needs no fabric figures; other
+// hardware does.
 func TestWithoutAFabric(t *testing.T) {
 	t.Parallel()
 	p, err := profile.Load("a3-highgpu-1g")

@@ -97,7 +97,7 @@ var (
 	xidDemanded = []string{"reboot", "reset"}
 )
 
-// lists reports lists that are empty or ambiguous: what is not listed is not looked for.
+// lists reports lists that are empty or ambiguous: checks only look for listed items.
 func (p *Profile) lists() []error {
 	var out []error
 	if len(p.Node.XIDs) == 0 || p.Node.XIDSource == "" {

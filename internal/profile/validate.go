@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Validate reports every problem: a figure without value, unit or source, one that no
-// measurement can be held against, and a list without which nothing is looked for.
+// Validate reports every problem: a figure without value, unit or source, a figure that no
+// measurement can be compared with, and an empty list, which disables its check.
 func (p *Profile) Validate() error {
 	var problems []error
 	if p.APIVersion != "firstlight/v1" || p.Kind != "Profile" {
@@ -28,7 +28,7 @@ func (p *Profile) Validate() error {
 		case math.IsNaN(f.Value) || math.IsInf(f.Value, 0) || f.Value < 0:
 			problems = append(problems, fmt.Errorf("invalid %s: %g: must be a positive number", path, f.Value))
 		case f.Value == 0 && !slices.Contains(zero, path):
-			problems = append(problems, fmt.Errorf("invalid %s: 0: must be positive, nothing can be held against it", path))
+			problems = append(problems, fmt.Errorf("invalid %s: 0: must be positive, because no measurement can fail it", path))
 		}
 	})
 	for _, b := range p.bounds() {

@@ -44,11 +44,11 @@ func figures(p *profile.Profile) map[string]*profile.Figure {
 	return out
 }
 
-// mayBeZero are the figures for which none, or none allowed, is a demand.
+// mayBeZero are the figures for which zero is a valid limit.
 var mayBeZero = []string{"node.maxRemappedRows", "training.warmupSteps"}
 
-// A figure without a value, or with one that no measurement can be held against, switches its
-// check off: a profile with it is refused, and the figure named.
+// A figure without a value, or with one that no measurement can be compared with, disables its
+// check: the profile is refused and the error names the figure.
 func TestEveryFigureNeedsAValueThatJudges(t *testing.T) {
 	t.Parallel()
 	for _, name := range profile.Names() {
@@ -99,7 +99,7 @@ func TestAFigureWithoutItsValueIsRefused(t *testing.T) {
 	}
 }
 
-// What is listed, or empty, decides what is looked for at all.
+// An empty list disables its check.
 func TestEmptyListsAreRefused(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -126,7 +126,7 @@ func TestEmptyListsAreRefused(t *testing.T) {
 		"two ceilings of a node count":   {func(p *profile.Profile) { p.Collective.Ceilings[0].Nodes = 2 }, "collective.ceilings[1].nodes"},
 		"half a GPU":                     {func(p *profile.Profile) { p.Node.GPUs.Value = 7.5 }, "node.gpus"},
 		"a tolerance that allows all":    {func(p *profile.Profile) { p.Collective.RatioTolerance.Value = 1 }, "collective.ratioTolerance"},
-		"a limit of what is no error":    {func(p *profile.Profile) { p.Fabric.NotErrors["SymbolErrorCounter"] = "x" }, "fabric.notErrors.SymbolErrorCounter"},
+		"a limit of a non-error counter": {func(p *profile.Profile) { p.Fabric.NotErrors["SymbolErrorCounter"] = "x" }, "fabric.notErrors.SymbolErrorCounter"},
 		"no error, and no source":        {func(p *profile.Profile) { p.Fabric.NotErrors["PortXmitWait"] = "" }, "fabric.notErrors.PortXmitWait"},
 		"a diagnostic level of the past": {func(p *profile.Profile) { p.Node.DiagnosticLevel.Value = 9 }, "node.diagnosticLevel"},
 	} {

@@ -21,11 +21,11 @@ const Managed = "managed"
 type Autoscale struct {
 	// Autoscaler is karpenter or cluster-autoscaler.
 	Autoscaler string `yaml:"autoscaler,omitempty" json:"autoscaler,omitempty"`
-	// Adapter and Controller are Deployments, as namespace/name: what serves the
-	// metrics API, and the autoscaler (or Managed).
+	// Adapter is the Deployment, as namespace/name, that serves the metrics API.
+	// Controller is the Deployment of the autoscaler (or Managed).
 	Adapter    string `yaml:"adapter,omitempty" json:"adapter,omitempty"`
 	Controller string `yaml:"controller,omitempty" json:"controller,omitempty"`
-	// NodeClass is what a NodePool made for a run refers to.
+	// NodeClass is the node class that the NodePool of a run refers to.
 	NodeClass NodeClass `yaml:"nodeClass,omitempty" json:"nodeClass,omitzero"`
 	// InstanceTypes that such a NodePool may choose from; empty: any with GPUs.
 	InstanceTypes []string `yaml:"instanceTypes,omitempty" json:"instanceTypes,omitempty"`
@@ -34,7 +34,7 @@ type Autoscale struct {
 	// Taint of the GPU nodes, as ParseTaint reads it.
 	Taint          string `yaml:"taint,omitempty" json:"taint,omitempty"`
 	GPUsPerReplica int    `yaml:"gpusPerReplica,omitempty" json:"gpusPerReplica,omitempty"`
-	// LoadGPUs is how many GPUs of the nodes that are there the load takes.
+	// LoadGPUs is the number of GPUs on existing nodes that the load uses.
 	LoadGPUs int `yaml:"loadGPUs,omitempty" json:"loadGPUs,omitempty"`
 	// Target is the average a replica that the HPA keeps, in W; 0: computed from
 	// the profile, between idle and full power.
@@ -46,7 +46,7 @@ type Autoscale struct {
 	WorkerImage string   `yaml:"workerImage,omitempty" json:"workerImage,omitempty"`
 	// Gang is how many pods the gang has that is larger than the free nodes; 1: no gang.
 	Gang int `yaml:"gang,omitempty" json:"gang,omitempty"`
-	// Settings override what is found of the settings that cost time, by name.
+	// Settings override detected delay settings of the cluster, by name.
 	Settings map[string]Duration `yaml:"settings,omitempty" json:"settings,omitempty"`
 }
 
@@ -65,7 +65,7 @@ type Taint struct {
 // taintEffects are those that keep pods off a node.
 var taintEffects = []string{"NoSchedule", "NoExecute"}
 
-// ParseTaint reads key=value:effect or key:effect; "none" and nothing are no taint.
+// ParseTaint reads key=value:effect or key:effect; false for "none" and for an empty text.
 func ParseTaint(text string) (Taint, bool, error) {
 	if text == "" || text == "none" {
 		return Taint{}, false, nil
@@ -73,7 +73,7 @@ func ParseTaint(text string) (Taint, bool, error) {
 	rest, effect, ok := cutLast(text, ":")
 	key, value, _ := strings.Cut(rest, "=")
 	if !ok || key == "" {
-		return Taint{}, false, fmt.Errorf("%q is no taint: write key=value:effect, such as nvidia.com/gpu=present:NoSchedule, or none", text)
+		return Taint{}, false, fmt.Errorf("invalid taint %q: must be key=value:effect, such as nvidia.com/gpu=present:NoSchedule, or none", text)
 	}
 	if slices.Contains(taintEffects, effect) {
 		return Taint{Key: key, Value: value, Effect: effect}, true, nil

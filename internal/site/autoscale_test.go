@@ -71,10 +71,10 @@ func TestAutoscaleMistakes(t *testing.T) {
 	tests := []struct{ name, block, want string }{
 		{"unknown key", "  pool: x", `unknown key "pool"`},
 		{"unknown autoscaler", "  autoscaler: magic", "not one of karpenter, cluster-autoscaler"},
-		{"no deployment", "  adapter: prometheus-adapter", "write namespace/name"},
-		{"no controller", "  controller: a/b/c", "write namespace/name"},
+		{"no deployment", "  adapter: prometheus-adapter", "must be namespace/name"},
+		{"no controller", "  controller: a/b/c", "must be namespace/name"},
 		{"half a node class", "  nodeClass: {kind: EC2NodeClass}", "needs group, kind and name"},
-		{"a type twice", "  instanceTypes: [g5.xlarge, g5.xlarge]", "there twice"},
+		{"a type twice", "  instanceTypes: [g5.xlarge, g5.xlarge]", "duplicate value"},
 		{"groups without karpenter", "  autoscaler: cluster-autoscaler", "is missing: the labels"},
 		{"a group with karpenter", "  nodeGroup: {a: b}", "a NodePool is used"},
 		{"a taint without effect", "  taint: nvidia.com/gpu", "key=value:effect"},
@@ -85,9 +85,9 @@ func TestAutoscaleMistakes(t *testing.T) {
 		{"a target that is never met", "  target: 700", "never exceeded"},
 		{"a negative target", "  target: -1", "negative"},
 		{"a gang beyond measure", "  gang: 65", "2 to 64"},
-		{"an unknown setting", "  settings: {hpa: 15s}", "no setting of the chain"},
-		{"a setting without a unit", "  settings: {hpa-sync: 15}", "no duration"},
-		{"a window without a unit", "  window: 10", "no duration"},
+		{"an unknown setting", "  settings: {hpa: 15s}", "unknown setting"},
+		{"a setting without a unit", "  settings: {hpa-sync: 15}", "invalid duration"},
+		{"a window without a unit", "  window: 10", "invalid duration"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

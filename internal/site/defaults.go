@@ -12,7 +12,7 @@ const (
 	DefaultPrepareTimeout = 30 * time.Minute
 )
 
-// DefaultHealthWithin is for components that were seen to be there with desired =
+// DefaultHealthWithin applies to components that were observed with desired =
 // ready just before: they are not being installed.
 const DefaultHealthWithin = 2 * time.Minute
 

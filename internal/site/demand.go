@@ -1,7 +1,7 @@
 package site
 
-// Demand is the site without what may change while a run goes on: how hosts, clusters and
-// controllers are reached, what is done before a gate, and the text of the sign-off, which is
+// Demand is the site without the fields that may change during a run: access to hosts, clusters
+// and controllers, the commands before a gate, and the text of the sign-off, which is
 // renewed (see SignOff.InForce).
 func (s *Site) Demand() Site {
 	demand := *s

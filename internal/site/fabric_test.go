@@ -51,9 +51,9 @@ func TestWithoutAFabric(t *testing.T) {
 	}{
 		"gates that have nothing to look at": {"", "", []string{"nothing for gate fabric", "nothing for gate collective"}},
 		"one of them":                        {"", "notApplicable:\n  fabric: Ethernet only\n", []string{"nothing for gate collective"}},
-		"a fabric all the same": {
+		"a fabric despite the reasons": {
 			"fabric: {switches: [leaf-0], hcas: [mlx5_0], links: 4, topology: fat-tree, networkResource: rdma/ib, networkResourceCount: 1}\n", reasons,
-			[]string{"fabric.switches: is there", "fabric.hcas: is there", "fabric.links: is there", "fabric.topology: is there", "fabric.networkResource: is there", "fabric.networkResourceCount: is there"},
+			[]string{"fabric.switches: must not be set", "fabric.hcas: must not be set", "fabric.links: must not be set", "fabric.topology: must not be set", "fabric.networkResource: must not be set", "fabric.networkResourceCount: must not be set"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -56,7 +56,7 @@ func ParseWith(name string, data []byte, p *profile.Profile) (*Site, error) {
 
 func parse(name string, data []byte, p *profile.Profile) (*Site, error) {
 	if len(data) > maxSize {
-		return nil, invalid(name, Problem{Message: fmt.Sprintf("file is larger than %d MiB: this is no site file", maxSize>>20)})
+		return nil, invalid(name, Problem{Message: fmt.Sprintf("not a site file: larger than %d MiB", maxSize>>20)})
 	}
 	if !utf8.Valid(data) {
 		return nil, invalid(name, Problem{Message: "file is not UTF-8 text: save it as UTF-8"})

@@ -8,7 +8,7 @@ import (
 )
 
 // lineOf finds the line of a path such as "inventory.nodes.2.name" in a YAML
-// document; where the path ends early, the line of the deepest part that is there.
+// document; if the path does not exist, the line of its deepest existing part.
 func lineOf(root *yaml.Node, path string) int {
 	node := root
 	if node.Kind == yaml.DocumentNode && len(node.Content) > 0 {

@@ -9,8 +9,8 @@ import (
 // ErrSignOffExpired says that an attestation is whole and was valid before.
 var ErrSignOffExpired = errors.New("the sign-off expired")
 
-// InForce says what keeps the attestation from being valid at a time: a field that is
-// missing, a date that is none, or that time itself.
+// InForce returns an error if the sign-off is not valid at a time: a field is missing, a
+// date is invalid, or the time is outside its dates.
 func (s SignOff) InForce(at time.Time) error {
 	for _, field := range []struct{ name, value string }{
 		{"by", s.By}, {"role", s.Role}, {"reference", s.Reference}, {"at", s.At}, {"expires", s.Expires},
@@ -28,10 +28,10 @@ func (s SignOff) InForce(at time.Time) error {
 		return err
 	}
 	if signed.After(at) {
-		return fmt.Errorf("the sign-off is dated %s, after it was looked at (%s)", s.At, at.UTC().Format(time.RFC3339))
+		return fmt.Errorf("the sign-off is dated %s, after the check at %s", s.At, at.UTC().Format(time.RFC3339))
 	}
 	if !at.Before(expires) {
-		return fmt.Errorf("%w at %s, it was looked at %s", ErrSignOffExpired, s.Expires, at.UTC().Format(time.RFC3339))
+		return fmt.Errorf("%w at %s, checked at %s", ErrSignOffExpired, s.Expires, at.UTC().Format(time.RFC3339))
 	}
 	return nil
 }

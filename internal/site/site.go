@@ -87,7 +87,7 @@ type Redfish struct {
 	Chassis []string `yaml:"chassis,omitempty" json:"chassis,omitempty"`
 }
 
-// Inventory is what has to be there.
+// Inventory lists the required nodes.
 type Inventory struct {
 	// Nodes are the GPU nodes. Name is the Kubernetes node name and the host name.
 	Nodes []Node `yaml:"nodes" json:"nodes"`

@@ -20,7 +20,7 @@ func (d Duration) D() time.Duration { return time.Duration(d) }
 func (d *Duration) UnmarshalYAML(n *yaml.Node) error {
 	v, err := time.ParseDuration(n.Value)
 	if err != nil {
-		return &yaml.TypeError{Errors: []string{fmt.Sprintf("line %d: %q is no duration: write a number with a unit, such as 30s, 5m or 1h", n.Line, n.Value)}}
+		return &yaml.TypeError{Errors: []string{fmt.Sprintf("line %d: invalid duration %q: must be a number with a unit, such as 30s, 5m or 1h", n.Line, n.Value)}}
 	}
 	if v < 0 {
 		return &yaml.TypeError{Errors: []string{fmt.Sprintf("line %d: duration %s is negative", n.Line, n.Value)}}

@@ -113,7 +113,7 @@ func ParseTime(s string) (time.Time, error) {
 	}
 	t, err := time.Parse(time.RFC3339, s)
 	if err != nil {
-		return time.Time{}, fmt.Errorf("%q is no date: write 2026-11-01 or 2026-11-01T09:00:00Z", s)
+		return time.Time{}, fmt.Errorf("invalid date %q: must be 2026-11-01 or 2026-11-01T09:00:00Z", s)
 	}
 	return t, nil
 }
@@ -158,14 +158,14 @@ func (v *validator) budget(path string, b Budget, unit string) {
 		v.add(path+".provided", "%s is the wrong unit: this budget is in %s", b.Provided, unit)
 	}
 	if b.Reserve < 0 || b.Reserve >= 1 {
-		v.add(path+".reserve", "%v is no fraction: write 0.1 for 10 %%", b.Reserve)
+		v.add(path+".reserve", "invalid fraction %v: must be at least 0 and below 1, such as 0.1 for 10 %%", b.Reserve)
 	}
 }
 
 func (v *validator) url(path, value string) {
 	u, err := url.Parse(value)
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
-		v.add(path, "%q is no http or https URL", value)
+		v.add(path, "invalid URL %q: must be http or https", value)
 		return
 	}
 	if u.User != nil {
@@ -173,7 +173,7 @@ func (v *validator) url(path, value string) {
 	}
 }
 
-// inClear refuses credentials that anybody on the way could read.
+// inClear refuses credentials over an unencrypted connection.
 func (v *validator) inClear(path, value string, credentials, plainHTTP bool) {
 	u, err := url.Parse(value)
 	if err == nil && strings.EqualFold(u.Scheme, "http") && credentials && !plainHTTP {
@@ -183,15 +183,15 @@ func (v *validator) inClear(path, value string, credentials, plainHTTP bool) {
 
 func (v *validator) inventory(inv *Inventory) {
 	if len(inv.Nodes) == 0 {
-		v.add("inventory.nodes", "is empty: a cluster without GPU nodes can't be accepted")
+		v.add("inventory.nodes", "is empty: a cluster without GPU nodes cannot be accepted")
 	}
 	seen := map[string]string{}
 	addresses := map[string]string{}
 	check := func(path string, n Node) {
 		if !nodeName.MatchString(n.Name) {
-			v.add(path+".name", "%q is no node name: use the Kubernetes node name", n.Name)
+			v.add(path+".name", "invalid node name %q: must be the Kubernetes node name", n.Name)
 		} else if other, dup := seen[n.Name]; dup {
-			v.add(path+".name", "%q is there twice (also at %s)", n.Name, other)
+			v.add(path+".name", "duplicate node %q (also at %s)", n.Name, other)
 		}
 		seen[n.Name] = path
 		if n.Address == "" {

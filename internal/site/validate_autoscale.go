@@ -29,7 +29,7 @@ func (v *validator) autoscale(s *Site, p *profile.Profile) {
 	for name, d := range a.Settings {
 		path := "autoscale.settings." + name
 		if !slices.Contains(AutoscaleSettings(), name) {
-			v.add(path, "%q is no setting of the chain: there are %s", name, strings.Join(AutoscaleSettings(), ", "))
+			v.add(path, "unknown setting %q: want one of %s", name, strings.Join(AutoscaleSettings(), ", "))
 		}
 		if d < 0 {
 			v.add(path, "%s is negative", d.D())
@@ -41,7 +41,7 @@ func (v *validator) autoscale(s *Site, p *profile.Profile) {
 func (v *validator) deployment(path, value string) {
 	namespace, name, ok := strings.Cut(value, "/")
 	if !ok || !dnsLabel.MatchString(namespace) || !nodeName.MatchString(name) {
-		v.add(path, "%q is no Deployment: write namespace/name", value)
+		v.add(path, "invalid Deployment %q: must be namespace/name", value)
 	}
 }
 
@@ -69,7 +69,7 @@ func (v *validator) scale(s *Site, p *profile.Profile) {
 		v.add("autoscale.maxReplicas", "%d is not more than minReplicas (%d): nothing could scale", a.MaxReplicas, a.MinReplicas)
 	}
 	if a.Gang < 1 || a.Gang > maxGang {
-		v.add("autoscale.gang", "%d pods are no gang to try: 2 to %d, or 1 for none", a.Gang, maxGang)
+		v.add("autoscale.gang", "invalid gang size %d: must be 2 to %d pods, or 1 for no gang", a.Gang, maxGang)
 	}
 	if a.Target < 0 {
 		v.add("autoscale.target", "%v is negative", a.Target)

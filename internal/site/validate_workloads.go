@@ -34,15 +34,15 @@ func (v *validator) fabric(s *Site, p *profile.Profile) {
 		v.add("fabric.soak", "is missing: how long error counters are watched, for example 10m")
 	}
 	if !resourceName.MatchString(f.NetworkResource) {
-		v.add("fabric.networkResource", "%q is no extended resource; for example rdma/ib", f.NetworkResource)
+		v.add("fabric.networkResource", "invalid extended resource %q: must be such as rdma/ib", f.NetworkResource)
 	}
 	if f.NetworkResourceCount <= 0 {
 		v.add("fabric.networkResourceCount", "must be at least 1")
 	}
 }
 
-// noFabric: what the hardware has not is not declared, and what can't be judged
-// without it is said to be not applicable.
+// noFabric refuses a declared fabric if the hardware has none, and requires that the gates
+// that need it are declared not applicable.
 func (v *validator) noFabric(s *Site, p *profile.Profile) {
 	f := &s.Fabric
 	for _, of := range []struct {
@@ -57,7 +57,7 @@ func (v *validator) noFabric(s *Site, p *profile.Profile) {
 		{"networkResourceCount", f.NetworkResourceCount != 0},
 	} {
 		if of.there {
-			v.add("fabric."+of.key, "is there, and profile %s has no compute fabric: leave it out", p.Name)
+			v.add("fabric."+of.key, "must not be set: profile %s has no compute fabric", p.Name)
 		}
 	}
 	needs := map[string]bool{"fabric": true, "collective": !p.Collectives()}
@@ -76,7 +76,7 @@ func (v *validator) unique(path string, values []string) {
 			v.add(at, "is empty")
 		}
 		if seen[s] {
-			v.add(at, "%q is there twice", s)
+			v.add(at, "duplicate value %q", s)
 		}
 		seen[s] = true
 	}
@@ -105,7 +105,7 @@ func (v *validator) workloads(s *Site, p *profile.Profile) {
 	v.require("workloads.collective.image", c.Image, "an image with nccl-tests, mpirun and sshd")
 	for path, size := range map[string]string{"minBytes": c.MinBytes, "maxBytes": c.MaxBytes} {
 		if size != "" && !byteSize.MatchString(size) {
-			v.add("workloads.collective."+path, "%q is no size as nccl-tests takes it; for example 8M or 16G", size)
+			v.add("workloads.collective."+path, "invalid size %q: must be a size of nccl-tests, such as 8M or 16G", size)
 		}
 	}
 	v.positive("workloads.collective.timeout", c.Timeout.D().Seconds(), "10m")
@@ -187,7 +187,7 @@ func (v *validator) prepare(s *Site) {
 		if p.Helm != nil {
 			v.require(path+".helm.release", p.Helm.Release, "gpu-operator")
 			v.require(path+".helm.chart", p.Helm.Chart, "oci://registry/charts/gpu-operator")
-			v.require(path+".helm.version", p.Helm.Version, "v25.3.0; a release without a pinned version can't be repeated")
+			v.require(path+".helm.version", p.Helm.Version, "v25.3.0; a release without a pinned version cannot be reproduced")
 			v.require(path+".helm.namespace", p.Helm.Namespace, "gpu-operator")
 		}
 	}

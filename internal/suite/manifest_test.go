@@ -22,8 +22,8 @@ var update = flag.Bool("update", false, "rewrite docs/tests.md")
 
 const root = "../.."
 
-// Every fault of the catalogue has a test that is there, and each gate, hop and
-// requirement has one in make test, but for those named here.
+// Every fault of the catalogue has an existing test, and each gate, hop and
+// requirement has one in make test, except those named here.
 func TestManifest(t *testing.T) {
 	t.Parallel()
 	faults, err := suite.Faults()
@@ -46,10 +46,10 @@ var heldBy = map[string]string{
 	"requirement robust_controller":   "internal/conformance/controller TestLive takes the operator's webhooks away itself",
 }
 
-// problems are what is wrong with the manifest.
+// problems returns the errors of the manifest.
 func problems(faults []suite.Fault, catalogue []world.FaultKind, functions func(dir string) ([]string, error)) []string {
 	var out []string
-	quick := map[string]bool{} // what has a fault in make test
+	quick := map[string]bool{} // gates, hops and requirements with a fault in make test
 	all := map[string]bool{}
 	known := map[string][]string{}
 	for _, f := range faults {
@@ -66,7 +66,7 @@ func problems(faults []suite.Fault, catalogue []world.FaultKind, functions func(
 			}
 		}
 		if !slices.Contains(known[dir], name) {
-			out = append(out, fmt.Sprintf("fault %s: there is no test %s in %s", f.Kind, name, dir))
+			out = append(out, fmt.Sprintf("fault %s: test %s not found in %s", f.Kind, name, dir))
 		}
 	}
 	for _, k := range catalogue {
@@ -123,8 +123,8 @@ func functionsOf(dir string) ([]string, error) {
 	return names, nil
 }
 
-// The test of the manifest finds a fault that lost its test, one that no run has, a gate
-// without a quick fault, and a test that is not there.
+// The test of the manifest finds a fault without a test, an unknown fault, a gate
+// without a fault in make test, and a missing test.
 func TestManifestFindsWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	faults, err := suite.Faults()
@@ -140,10 +140,10 @@ func TestManifestFindsWhatIsMissing(t *testing.T) {
 		faults []suite.Fault
 		want   string
 	}{
-		"a fault without a test":    {without("sm-dead"), "fault sm-dead has no test for gate fabric"},
-		"a gate without a fault":    {without("mfu-low"), "gate training has no fault in make test"},
-		"a test that is not there":  {renamed, "there is no test TestNoSuch in internal/e2e"},
-		"a fault that is not there": {append(slices.Clone(faults), suite.Fault{Kind: "gremlins", Holds: "gate fabric", Test: faults[0].Test}), "fault gremlins is not in the catalogue"},
+		"a fault without a test": {without("sm-dead"), "fault sm-dead has no test for gate fabric"},
+		"a gate without a fault": {without("mfu-low"), "gate training has no fault in make test"},
+		"a missing test":         {renamed, "test TestNoSuch not found in internal/e2e"},
+		"an unknown fault":       {append(slices.Clone(faults), suite.Fault{Kind: "gremlins", Holds: "gate fabric", Test: faults[0].Test}), "fault gremlins is not in the catalogue"},
 	} {
 		if got := problems(c.faults, catalogue(), functionsOf); !slices.ContainsFunc(got, func(p string) bool { return strings.Contains(p, c.want) }) {
 			t.Errorf("%s: found %q, want %q", name, got, c.want)

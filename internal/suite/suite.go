@@ -41,8 +41,8 @@ func ParseLevel(text string) (Level, error) {
 	return 0, fmt.Errorf("invalid level %q: want test, all or soak", text)
 }
 
-// Current is the level of this run. A value that is none ends the test binary: a run
-// must not have less than was asked for.
+// Current is the level of this run. An invalid value ends the test binary: a run
+// must not have a lower level than requested.
 func Current() Level {
 	l, err := ParseLevel(os.Getenv(Env))
 	if err != nil {

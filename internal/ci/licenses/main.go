@@ -3,9 +3,9 @@
 //
 //	licenses [-write FILE] [PACKAGE...]
 //
-// A module's licences are what its licence files (LICENSE, COPYING, UNLICENSE, at its root) are
-// recognised as. A module without such a file, and a file that is not recognised, are refused:
-// what is not known is not allowed.
+// A module's licences are recognised from its licence files (LICENSE, COPYING, UNLICENSE, at its
+// root). A module without such a file, and a file that is not recognised, are refused: an unknown
+// licence is not allowed.
 package main
 
 import (
@@ -48,7 +48,7 @@ func run(ctx context.Context, write string, packages []string) error {
 }
 
 // list makes the page of the licences of what the packages link. The error names every module
-// that is refused; the page has it all the same.
+// that is refused; the page lists it as well.
 func list(ctx context.Context, dir string, packages []string) ([]byte, error) {
 	p, err := loadPolicy()
 	if err != nil {

@@ -53,7 +53,7 @@ PERFORMANCE OF THIS SOFTWARE.
 `
 )
 
-// What a module's files are recognised as, and what is refused.
+// Recognition of the licence files of a module, and refusals.
 func TestJudge(t *testing.T) {
 	t.Parallel()
 	p, err := loadPolicy()
@@ -111,8 +111,8 @@ func TestLicenceFiles(t *testing.T) {
 	}
 }
 
-// A module that is linked and whose licence is not allowed fails the list, by its name. One that is
-// required and not linked is not in it, nor is one of the repository itself.
+// A linked module with a forbidden licence fails the list, and the error names it. A module that is
+// required and not linked is not in the list, nor is a module of the repository itself.
 func TestAForbiddenLicenceFails(t *testing.T) {
 	t.Parallel()
 	top := t.TempDir()

@@ -15,7 +15,7 @@ import (
 	"slices"
 )
 
-// module is one that is linked, as go list has it.
+// module is a linked module in the output of go list.
 type module struct {
 	Path, Version, Dir string
 	Main               bool

@@ -27,7 +27,7 @@ type allowed struct {
 	Because string `yaml:"because"`
 }
 
-// exception is a licence file that is of something that is not linked.
+// exception is a licence file of content that is not linked.
 type exception struct {
 	Module  string `yaml:"module"`
 	File    string `yaml:"file"`
@@ -52,8 +52,8 @@ func (p policy) allows(id string) bool {
 	return slices.ContainsFunc(p.Allowed, func(a allowed) bool { return a.ID == id })
 }
 
-// known is the part of a text that has to be of licences, in percent: less, and it says something
-// besides. It is the limit of pkg.go.dev.
+// known is the minimum share of a text that must match licences, in percent; a text below it has
+// other content. It is the limit of pkg.go.dev.
 const known = 75
 
 // judge recognises the licences of a module's files, in the order of their names, each once. The

@@ -1,8 +1,7 @@
 // Command vuln is the vulnerability gate of .ci/run: it runs `make vuln`, whose exit status decides.
 //
-// What make vuln prints decides nothing: the text of a finding may hold any word. It is not run
-// in one case: the vulnerability database cannot be reached by its name, which a request to the
-// database shows beforehand. See docs/decisions/0007-vulnerability-check.md.
+// The output of make vuln is not parsed: the text of a finding may have any word. make vuln is
+// skipped in one case: a request to the vulnerability database fails before a server answers. See docs/decisions/0007-vulnerability-check.md.
 //
 // Environment: VULNDB, the URL of the database; make vuln reads it too.
 package main
@@ -45,8 +44,8 @@ func main() {
 // errUnreachable says that no server answered for the database.
 var errUnreachable = errors.New("the vulnerability database could not be reached")
 
-// gate runs make vuln and returns its error. Where the database cannot be reached it says so and
-// returns nil.
+// gate runs make vuln and returns its error. If the database cannot be reached, it prints NOT RUN
+// and returns nil.
 func gate(ctx context.Context, database string, out io.Writer) error {
 	err := reach(ctx, database)
 	if errors.Is(err, errUnreachable) {
@@ -64,8 +63,8 @@ func gate(ctx context.Context, database string, out io.Writer) error {
 	return nil
 }
 
-// reach returns nil when a server answers for the database, whatever it answers. A server whose
-// certificate is refused is there too: make vuln then fails for the same reason.
+// reach returns nil if a server answers for the database, with any answer. A server with an
+// invalid certificate counts as well: make vuln then fails for the same reason.
 func reach(ctx context.Context, database string) error {
 	bounded, cancel := context.WithTimeout(ctx, reachTimeout)
 	defer cancel()

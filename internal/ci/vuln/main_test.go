@@ -51,7 +51,7 @@ func TestVulnerabilityGate(t *testing.T) {
 		"a certificate that is not trusted":    {stranger.URL, "fetching vulnerabilities: x509", "1", false, true},
 		"nothing listens":                      {away.URL, "not asked", "3", true, false},
 		"the name is unknown":                  {"http://vuln.invalid", "not asked", "3", true, false},
-		"a database that is no URL":            {"::", "not asked", "0", false, false},
+		"an invalid database URL":              {"::", "not asked", "0", false, false},
 		"make ends by a signal, without words": {there, "", "signal", false, true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -64,13 +64,13 @@ func TestVulnerabilityGate(t *testing.T) {
 				t.Errorf("make vuln was run: %v, want %v", got, c.asked)
 			}
 			if got := strings.Contains(out, "NOT RUN"); got != (c.passes && !c.asked) {
-				t.Errorf("NOT RUN is said: %v\n%s", got, out)
+				t.Errorf("NOT RUN is printed: %v\n%s", got, out)
 			}
 			if got := strings.HasSuffix(targets, "test\n"); got != c.passes {
 				t.Errorf("targets were %q; the tests follow a pass alone", targets)
 			}
 			if c.asked && !strings.Contains(out, c.output) {
-				t.Errorf("what make vuln printed is not in %q", out)
+				t.Errorf("the output of make vuln is not in %q", out)
 			}
 		})
 	}

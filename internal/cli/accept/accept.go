@@ -52,8 +52,8 @@ Without --kubeconfig it uses the running lab, or starts a lab and stops it at th
 An unfinished run is resumed if cluster, hosts, site, profile and checks are the same and
 no verdict is older than a week. Otherwise the differences are printed and a new run
 begins. A run that another process works on is left alone, with its objects in the
-cluster. The verdict covers the whole playbook on this cluster; what was kept from an
-earlier run, left out, excused or lowered is printed with it.
+cluster. The verdict covers the whole playbook on this cluster; verdicts kept from an
+earlier run, skipped steps, exemptions and lowered limits are printed with it.
 
 Exit codes: 0 passed; 1 failed; 2 invalid input; 3 not observed; 130 interrupted.`,
 		Example: `  # Walk all gates on the lab

@@ -11,7 +11,7 @@ import (
 // in memory.
 type Table struct{ w *tabwriter.Writer }
 
-// NewTable begins a table with a header; no header is no line.
+// NewTable starts a table; without a header, it has no header line.
 func NewTable(w io.Writer, header ...string) *Table {
 	t := &Table{tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)}
 	if len(header) > 0 {

@@ -78,8 +78,8 @@ const year = 365 * 24 * time.Hour
 // another cluster than that of the run.
 const another = "00000000-0000-4000-8000-000000000001"
 
-// claimForgeries are edits of what a run says of itself, by one who has its directory, and
-// perhaps the key; want is what must be named.
+// claimForgeries are edits of the claims of a run by an attacker with its directory and
+// possibly the key; want is the problem that must be reported.
 var claimForgeries = map[string]struct {
 	change func(t *testing.T, dir string)
 	want   string
@@ -258,12 +258,12 @@ func TestForgedClaims(t *testing.T) {
 	}
 }
 
-// What nothing in the run shows is marked as a claim.
+// A statement that no observation of the run supports is marked as a claim.
 func TestVerifySaysWhatIsClaimed(t *testing.T) {
 	t.Setenv("FIRSTLIGHT_HOME", t.TempDir())
 	dir := simulatedRun(t)
 	out, _ := ours(t, cmdutil.ExitPassed, "evidence", "verify", dir)
-	if want := "3 observed; claimed, by who made the run: tool, command"; !strings.Contains(out, want) {
+	if want := "3 observed; claimed by the creator of the run: tool, command"; !strings.Contains(out, want) {
 		t.Errorf("verify does not say %q:\n%s", want, out)
 	}
 	out, _ = ours(t, cmdutil.ExitPassed, "evidence", "verify", dir, "-o", "json")

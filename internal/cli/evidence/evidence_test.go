@@ -191,7 +191,7 @@ func TestEvidenceFromKeyToRegistryAndBack(t *testing.T) {
 
 	for _, given := range []string{dir, bundle, ref, pulled} {
 		out, _ := ours(t, cmdutil.ExitPassed, "evidence", "verify", given, "--key", public)
-		if !strings.Contains(out, "of key SHA256:") || !strings.Contains(out, "8 of 8 verdicts reached again") {
+		if !strings.Contains(out, "of key SHA256:") || !strings.Contains(out, "8 of 8 verdicts replayed") {
 			t.Errorf("verify %s: %s", given, out)
 		}
 		ours(t, cmdutil.ExitPassed, "evidence", "verify", given, "--key", other, "--key", public)
@@ -225,12 +225,19 @@ func TestEvidenceThatWasChanged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, at := range map[string]int{"cut in its first bytes": 5, "cut in the middle": len(data) / 2, "cut at its end": len(data) - 1} {
-		if err := os.WriteFile(bundle, data[:at], 0o600); err != nil {
+	for name, tt := range map[string]struct {
+		length int
+		want   string
+	}{
+		"truncated in the header": {5, "archive: not a gzip archive, or truncated in its header"},
+		"truncated in the middle": {len(data) / 2, "archive: truncated or damaged within "},
+		"truncated at the end":    {len(data) - 1, "archive: truncated or damaged after "},
+	} {
+		if err := os.WriteFile(bundle, data[:tt.length], 0o600); err != nil {
 			t.Fatal(err)
 		}
 		out, _ := ours(t, cmdutil.ExitFailed, "evidence", "verify", bundle, "--key", public)
-		if !strings.Contains(out, "archive: it ") {
+		if !strings.Contains(out, tt.want) {
 			t.Errorf("%s: %s", name, out)
 		}
 		ours(t, cmdutil.ExitFailed, "evidence", "push", bundle, "127.0.0.1:1/x:y")

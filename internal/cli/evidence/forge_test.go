@@ -41,7 +41,7 @@ func writeJSONFile(t *testing.T, path string, v any) {
 	}
 }
 
-// editJournal changes the entries of a journal and counts them anew; drop leaves one out.
+// editJournal changes the entries of a journal and renumbers them; drop removes an entry.
 func editJournal(t *testing.T, dir string, change func(*evidence.Entry) (drop bool)) {
 	t.Helper()
 	b, err := evidence.Load(dir)
@@ -65,7 +65,7 @@ func editJournal(t *testing.T, dir string, change func(*evidence.Entry) (drop bo
 	}
 }
 
-// reseal makes verdicts.json and the manifest say what the run says now.
+// reseal updates verdicts.json and the manifest to match the run.
 func reseal(t *testing.T, dir string) {
 	t.Helper()
 	b, err := evidence.Load(dir)
@@ -155,7 +155,7 @@ var planForgeries = map[string]struct {
 		t.Helper()
 		planned(t, dir, func(p *evidence.PlanFile) { p.Name = "recipes" })
 	}, `plan: the plan is "recipes"`},
-	"said to have been told one gate only": {func(t *testing.T, dir string) {
+	"header with only one gate selected": {func(t *testing.T, dir string) {
 		t.Helper()
 		command(t, dir, func(h *evidence.Header) { h.Only = "facility" })
 		editJournal(t, dir, func(e *evidence.Entry) bool { return e.Step != "" && e.Step != "facility" })
@@ -257,12 +257,12 @@ func TestVerifySaysWhatTheVerdictIsAbout(t *testing.T) {
 	editJournal(t, dir, func(e *evidence.Entry) bool { return e.Step != "" && e.Step != "facility" })
 	reseal(t, dir)
 	out, _ := ours(t, cmdutil.ExitPassed, "evidence", "verify", dir)
-	if want := "facility alone was looked at: 1 of 8 checks"; !strings.Contains(out, want) {
+	if want := "only facility was selected: 1 of 8 checks"; !strings.Contains(out, want) {
 		t.Errorf("verify does not say %q:\n%s", want, out)
 	}
 	private, _ := keys(t, "a")
 	out, _ = ours(t, cmdutil.ExitPassed, "evidence", "sign", dir, "--key", private)
-	if want := "facility alone was looked at: 1 of 8 checks"; !strings.Contains(out, want) {
+	if want := "only facility was selected: 1 of 8 checks"; !strings.Contains(out, want) {
 		t.Errorf("sign does not say %q:\n%s", want, out)
 	}
 }
@@ -297,13 +297,13 @@ func TestVerifyComparesWithWhatIsExpected(t *testing.T) {
 	editJournal(t, dir, func(e *evidence.Entry) bool { return e.Step != "" && e.Step != "facility" })
 	reseal(t, dir)
 	out, _ := ours(t, cmdutil.ExitFailed, "evidence", "verify", dir, "--site", mine)
-	if !strings.Contains(out, "only facility was walked, the whole plan is expected") {
+	if !strings.Contains(out, "only facility was selected, the whole plan is expected") {
 		t.Errorf("a run of one gate: %s", out)
 	}
 }
 
-// verdicts.json with a key twice, or a second document behind the first, was intact: what
-// it says depended on who read it.
+// verdicts.json with a duplicate key, or a second document after the first, was intact: its
+// content depended on the parser.
 func TestFilesOfARunSayOneThing(t *testing.T) {
 	t.Setenv("FIRSTLIGHT_HOME", t.TempDir())
 	for file, from := range map[string]string{"verdicts.json": `"verdict": "unobserved"`, "plan.json": `"name": "facility"`, "run.json": `"site": "`} {

@@ -30,13 +30,13 @@ func TestEvidenceSignedByAnIdentity(t *testing.T) {
 	ours(t, cmdutil.ExitUsage, sign[:len(sign)-2]...)
 	_, stderr := ours(t, cmdutil.ExitUnobserved, "evidence", "sign", dir, "--identity-token-file", token, "--bundle", bundle, "--fulcio-url", "http://127.0.0.1:1", "--rekor-url", sigstore.Rekor)
 	if _, err := os.Stat(bundle); err == nil || strings.Contains(stderr, sigstore.Token) {
-		t.Errorf("without Fulcio a bundle is left, or the token is told: %s", stderr)
+		t.Errorf("without Fulcio the bundle exists, or stderr contains the token: %s", stderr)
 	}
 	out, _ := ours(t, cmdutil.ExitPassed, sign...)
 	if !strings.Contains(out, bundle+", identity of the token") {
 		t.Errorf("signed: %s", out)
 	}
-	ours(t, cmdutil.ExitUsage, sign...) // a bundle is there
+	ours(t, cmdutil.ExitUsage, sign...) // the bundle exists
 	ours(t, cmdutil.ExitPassed, append(sign, "--replace")...)
 
 	packed := filepath.Join(files, "run.tar.gz")
@@ -46,7 +46,7 @@ func TestEvidenceSignedByAnIdentity(t *testing.T) {
 			return []string{"evidence", "verify", given, "--bundle", bundle, "--trusted-root", root, "--certificate-identity", identity, "--certificate-oidc-issuer", sigstoretest.Issuer}
 		}
 		out, _ := ours(t, cmdutil.ExitPassed, verify(identity, root)...)
-		if !strings.Contains(out, "of "+identity+", as "+sigstoretest.Issuer+" says") || !strings.Contains(out, given+" is intact") {
+		if !strings.Contains(out, "of "+identity+", issued by "+sigstoretest.Issuer) || !strings.Contains(out, given+" is intact") {
 			t.Errorf("verify %s: %s", given, out)
 		}
 		ours(t, cmdutil.ExitFailed, verify("mallory@example.com", root)...)

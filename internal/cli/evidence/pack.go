@@ -62,7 +62,7 @@ reproducible, byte for byte. An interrupted run can be packed; an unsigned run n
 				fmt.Fprintln(w, "the run is NOT signed")
 			}
 			if !done.Finished {
-				fmt.Fprintln(w, "the run was interrupted: firstlight evidence verify prints what is missing")
+				fmt.Fprintln(w, "the run was interrupted: firstlight evidence verify lists the missing steps")
 			}
 			fmt.Fprintf(w, "%s: run %s, %s, %s before compression\n", done.Archive, done.Run, cmdutil.Count(done.Files, "file"), size(done.Bytes))
 		})

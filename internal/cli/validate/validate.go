@@ -68,7 +68,7 @@ func addIntentFlag(cmd *cobra.Command, intent *string) {
 	for _, i := range pipeline.Intents() {
 		all = append(all, string(i))
 	}
-	cmd.Flags().StringVar(intent, "intent", all[0], "what the cluster is for: "+strings.Join(all, ", "))
+	cmd.Flags().StringVar(intent, "intent", all[0], "intended use of the cluster: "+strings.Join(all, ", "))
 	cmdutil.CompleteFlag(cmd, "intent", all)
 }
 

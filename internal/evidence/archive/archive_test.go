@@ -68,7 +68,7 @@ func TestARunComesBack(t *testing.T) {
 	}
 }
 
-// It is the same whoever has it, when, and with which modes.
+// The archive does not depend on the owner, the times or the modes of the files.
 func TestTheArchiveIsDeterministic(t *testing.T) {
 	t.Parallel()
 	dir := evidencetest.Finished(t)
@@ -118,8 +118,8 @@ func TestAnInterruptedRunIsPacked(t *testing.T) {
 	}
 }
 
-// An archive that was cut, wherever it was, is refused, and it is said what is
-// missing as soon as its manifest came through.
+// A truncated archive is refused at every length. Once the manifest is readable,
+// the error names the missing files.
 func TestACutArchiveIsRefused(t *testing.T) {
 	t.Parallel()
 	data := pack(t, evidencetest.Finished(t))
@@ -135,7 +135,7 @@ func TestACutArchiveIsRefused(t *testing.T) {
 		}
 	}
 	if named < 3 {
-		t.Errorf("what is missing was named %d times", named)
+		t.Errorf("missing files were named %d times", named)
 	}
 	if u := unpack(t, append(bytes.Clone(data), data...)); u.Err() == nil || !strings.Contains(u.Err().Error(), "data after the end of the archive") {
 		t.Errorf("two archives: %v", u.Err())
@@ -226,7 +226,7 @@ func TestArchivesThatAreRefused(t *testing.T) {
 		"directory":            {extra(&tar.Header{Name: run + "/more/", Typeflag: tar.TypeDir}, ""), archive.Limits{}, "not a regular file (a directory)"},
 		"file twice":           {extra(&tar.Header{Name: run + "/site.yaml", Mode: 0o644}, "name: prod\n"), archive.Limits{}, "duplicate " + run + "/site.yaml"},
 		"file of another run":  {extra(&tar.Header{Name: "another/site.yaml", Mode: 0o644}, "x"), archive.Limits{}, "belongs to another run"},
-		"file beside the run":  {extra(&tar.Header{Name: "site.yaml", Mode: 0o644}, "x"), archive.Limits{}, "not in the directory of a run"},
+		"file next to the run": {extra(&tar.Header{Name: "site.yaml", Mode: 0o644}, "x"), archive.Limits{}, "not in the directory of a run"},
 		"too large a file":     {extra(&tar.Header{Name: run + "/large", Mode: 0o644}, strings.Repeat("x", 100_000)), archive.Limits{File: 99_999}, "large has 100000 bytes"},
 		"too large altogether": {data, archive.Limits{Total: 1000}, "more than 1000 bytes"},
 		"too many files":       {data, archive.Limits{Files: 5}, "more than 5 files"},
@@ -247,7 +247,7 @@ func TestArchivesThatAreRefused(t *testing.T) {
 				t.Errorf("unpacked with %v: %v", err, u.Err())
 			}
 			if names := tree(t, into); names[run+"/site.yaml"] == "name: prod\n" || names["site.yaml"] != "" {
-				t.Error("it was written all the same")
+				t.Error("the file was written")
 			}
 			if _, err := os.Lstat(filepath.Join(filepath.Dir(into), "escaped")); err == nil {
 				t.Error("it got out")
@@ -283,8 +283,8 @@ func small(f *testing.F) []byte {
 	return out.Bytes()
 }
 
-// Whatever an archive holds, unpacking ends, keeps below its directory, and
-// what it takes for whole has no problem.
+// For any archive: Unpack returns, writes only below its directory, and a complete
+// result has no problem.
 func FuzzUnpack(f *testing.F) {
 	good := small(f)
 	f.Add(good, true)
@@ -312,7 +312,7 @@ func FuzzUnpack(f *testing.F) {
 			t.Error("an archive without files was taken")
 		}
 		if names, err := os.ReadDir(outer); err != nil || len(names) != 1 {
-			t.Errorf("beside the directory: %v, %v", names, err)
+			t.Errorf("outside the directory: %v, %v", names, err)
 		}
 	})
 }

@@ -60,7 +60,7 @@ func TestProblemsOfAnArchiveAreBounded(t *testing.T) {
 	}
 }
 
-// What verify reads whole fits into memory.
+// The files that verify reads at once fit into memory.
 func TestLimitsOfAFile(t *testing.T) {
 	t.Parallel()
 	if l := (Limits{}).withDefaults(); l.File > 256<<20 || l.Total > 4<<30 {

@@ -3,8 +3,8 @@ package archive
 const (
 	// maxProblems is the number of problems after which reading stops.
 	maxProblems = 100
-	// maxName is how long a name in an archive may be, in bytes; maxShown how much of one
-	// is said.
+	// maxName is the maximum length of a name in an archive, in bytes; maxShown is the
+	// length of the part that a message shows.
 	maxName  = 512
 	maxShown = 200
 )

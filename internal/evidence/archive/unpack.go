@@ -29,7 +29,7 @@ type Unpacked struct {
 	Problems []string
 }
 
-// Err joins the problems; nil if there are none.
+// Err joins the problems; nil without problems.
 func (u Unpacked) Err() error {
 	if len(u.Problems) == 0 {
 		return nil

@@ -41,7 +41,7 @@ func TestASignedRunVerifies(t *testing.T) {
 	}
 }
 
-// The statement is one to whoever else reads in-toto.
+// Other in-toto tools can read the statement.
 func TestTheStatementIsOneOfInToto(t *testing.T) {
 	t.Parallel()
 	data, err := json.Marshal(sign(t, evidencetest.Finished(t)))
@@ -75,7 +75,7 @@ func TestAnInterruptedRunSaysSo(t *testing.T) {
 	if got := r.Progress(); got != "interrupted, complete up to step b; missing: c, d" {
 		t.Errorf("progress %q", got)
 	}
-	// It is resumed and finished: what was signed is no longer said of it.
+	// Resuming and finishing the run removes the attestation.
 	run, err := evidence.Open(dir, evidence.Options{Clock: evidencetest.Clock()})
 	if err != nil {
 		t.Fatal(err)
@@ -98,7 +98,7 @@ func TestAnInterruptedRunSaysSo(t *testing.T) {
 		t.Fatal(err)
 	}
 	if r := verify(t, dir); r.Outcome() != OK || r.State != Finished {
-		t.Errorf("signed anew: %s", r)
+		t.Errorf("signed again: %s", r)
 	}
 }
 
@@ -179,7 +179,7 @@ func TestSignRefuses(t *testing.T) {
 			}
 		})
 	}
-	t.Run("what it can not judge", func(t *testing.T) {
+	t.Run("run with an unknown check", func(t *testing.T) {
 		t.Parallel()
 		_, err := Sign(t.Context(), evidencetest.Finished(t), key(t, 'k'), SignOptions{})
 		if err == nil || !strings.Contains(err.Error(), "replay: not checked") {
@@ -203,7 +203,7 @@ func observation(t *testing.T, dir, step string) string {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join(dir, "observations", "*-"+step+"-*.json"))
 	if err != nil || len(names) == 0 {
-		t.Fatalf("no observation of %s: %v", step, err)
+		t.Fatalf("observation of %s not found: %v", step, err)
 	}
 	rel, err := filepath.Rel(dir, names[0])
 	if err != nil {
@@ -219,7 +219,7 @@ func remove(t *testing.T, dir, name string) {
 	}
 }
 
-// What was written between the check and the signature was signed.
+// A file written between the check and the signature was signed unchecked.
 func TestSignSignsWhatItChecked(t *testing.T) {
 	t.Parallel()
 	dir := evidencetest.Finished(t)

@@ -3,7 +3,7 @@
 //
 // The subjects of the statement are the run (by the digest of its manifest), its recipe, if
 // any, and the cluster. Its predicate (PredicateType, with a JSON Schema) has the data for a
-// decision: inputs, verdicts, figures, counts and what is missing.
+// decision: inputs, verdicts, figures, counts and missing steps.
 //
 // Every field of a statement except the signing time is derived from the files of the run, so
 // Verify derives it again and reports every difference. Sign signs only an unchanged run whose

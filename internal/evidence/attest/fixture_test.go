@@ -68,7 +68,7 @@ func swap(t *testing.T, dir, name, from, to string) {
 	edit(t, dir, name, func(data []byte) []byte { return bytes.Replace(data, []byte(from), []byte(to), 1) })
 }
 
-// renew writes the manifest anew, as someone would who knows the format.
+// renew rewrites the manifest, as an attacker that knows the format does.
 func renew(t *testing.T, dir string) {
 	t.Helper()
 	m, err := evidence.Inventory(dir)
@@ -113,15 +113,15 @@ func state(t *testing.T, dir string, k KeyPair, change func(*Statement)) {
 	}
 }
 
-// vouch renews the manifest and signs what the run says now with the right
-// key, past everything that Sign looks at.
+// vouch renews the manifest and signs the changed run with the right key,
+// without the checks of Sign.
 func vouch(t *testing.T, dir string) {
 	t.Helper()
 	renew(t, dir)
 	state(t, dir, key(t, 'k'), func(s *Statement) {
 		b, err := evidence.Load(dir)
 		if err != nil {
-			return // it says what it said
+			return // the statement cannot be derived: keep the old one
 		}
 		m, err := evidence.Stored(dir)
 		if err != nil {

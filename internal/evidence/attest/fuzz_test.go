@@ -9,8 +9,8 @@ import (
 	"github.com/firstlight/firstlight/internal/evidence/evidencetest"
 )
 
-// Whatever opens is one envelope of our type; whatever decodes without a
-// problem is, byte for byte, what would be written for it.
+// Input that opens is one envelope of our type. Input that decodes without a
+// problem is byte for byte the encoding of its value.
 func FuzzAttestation(f *testing.F) {
 	dir := evidencetest.Finished(f)
 	k, err := Generate(bytes.NewReader(make([]byte, 32)))

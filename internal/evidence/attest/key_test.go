@@ -59,11 +59,11 @@ func TestAKeyIsNeverWrittenOver(t *testing.T) {
 		}
 		err := key(t, 'a').Write(filepath.Join(dir, "a.key"), filepath.Join(dir, "a.pub"))
 		if !errors.Is(err, fs.ErrExist) {
-			t.Errorf("%s was there: %v", there, err)
+			t.Errorf("%s existed: %v", there, err)
 		}
 		names, err := os.ReadDir(dir)
 		if err != nil || len(names) != 1 {
-			t.Errorf("%s was there, and now %v", there, names)
+			t.Errorf("%s existed, and now %v", there, names)
 		}
 		if data, err := os.ReadFile(filepath.Join(dir, there)); err != nil || string(data) != "precious" {
 			t.Errorf("%s is %q, %v", there, data, err)

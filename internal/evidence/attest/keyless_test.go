@@ -12,8 +12,8 @@ import (
 	"github.com/firstlight/firstlight/internal/evidence/keyless/sigstoretest"
 )
 
-// A run that an identity signed verifies with the bundle, and with nobody's but of that identity;
-// every check of a run that a key signed is made of it, too.
+// A run signed by an identity verifies only with the bundle of that identity. It gets every
+// check that a run signed by a key gets.
 func TestARunThatAnIdentitySigned(t *testing.T) {
 	t.Parallel()
 	const identity = "acceptance@example.com"
@@ -41,9 +41,9 @@ func TestARunThatAnIdentitySigned(t *testing.T) {
 	if r.Outcome() != OK || r.SignedBy != identity || r.Run != s.Predicate.Run || len(r.Checks) != len(order) {
 		t.Fatalf("%+v\n%s", r, r)
 	}
-	sign(t, dir) // with a key, besides
+	sign(t, dir) // with a key as well
 	if r := look(dir, identity, bundle); r.Outcome() != OK || r.SignedBy != identity {
-		t.Errorf("beside the attestation of a key: %s", r)
+		t.Errorf("with an attestation signed by a key as well: %s", r)
 	}
 	if r := look(dir, "mallory@example.com", bundle); r.Outcome() != Wrong || r.SignedBy != "" || r.Problems[0].Check != CheckSignature {
 		t.Errorf("as of another identity: %s", r)

@@ -39,7 +39,7 @@ func TestTheSchemaIsStrict(t *testing.T) {
 	}
 }
 
-// Nobody signs what nobody can verify.
+// Sign refuses a statement that Verify would refuse.
 func TestAStatementOutOfItsSchemaIsFound(t *testing.T) {
 	t.Parallel()
 	for name, payload := range map[string]string{

@@ -23,7 +23,7 @@ type tampering struct {
 	want   []string
 }
 
-// Whoever has no key changes files, and perhaps the manifest after them.
+// An attacker without a key changes files, and possibly the manifest to match.
 var byStrangers = map[string]tampering{
 	"byte of an observation": {
 		func(t *testing.T, dir string) { swap(t, dir, observation(t, dir, "b"), `"value": 2`, `"value": 9`) },
@@ -62,7 +62,7 @@ var byStrangers = map[string]tampering{
 		func(t *testing.T, dir string) { cutLine(t, dir, `"type":"verdict","step":"b"`, false) },
 		[]string{"files: journal.jsonl: changed", "completeness: the run cannot be read: ", "has sequence number"},
 	},
-	"journal line removed and counted anew, manifest renewed": {
+	"journal line removed and renumbered, manifest renewed": {
 		func(t *testing.T, dir string) { cutLine(t, dir, `"type":"verdict","step":"b"`, true); renew(t, dir) },
 		[]string{"completeness: b: planned step without a verdict", "statement: predicate.steps[b].verdict: the statement has \"passed\", the run has nothing"},
 	},
@@ -167,7 +167,7 @@ var byStrangers = map[string]tampering{
 		},
 		[]string{"envelope: attestation.intoto.jsonl: payload type is \"application/json\"", "signature: "},
 	},
-	"payload that is no base64": {
+	"payload that is not base64": {
 		func(t *testing.T, dir string) {
 			envelope(t, dir, func(env *dsse.Envelope) { env.Payload = "%" })
 		},
@@ -229,28 +229,28 @@ var byStrangers = map[string]tampering{
 	},
 }
 
-// Whoever has the key, and knows the format, can sign what they like; but not
-// verdicts that do not follow from what was seen.
+// An attacker with the key can sign any content, but verdicts that do not follow
+// from the observations are found.
 var bySigners = map[string]tampering{
-	"observation changed, all signed anew": {
+	"observation changed, all signed again": {
 		func(t *testing.T, dir string) {
 			swap(t, dir, observation(t, dir, "b"), `"value": 2`, `"value": 9`)
 			vouch(t, dir)
 		},
 		[]string{"replay: b: verdict passed, now failed", "replay: c: verdict failed, now blocked"},
 	},
-	"verdict changed everywhere, all signed anew": {
+	"verdict changed everywhere, all signed again": {
 		func(t *testing.T, dir string) {
 			swap(t, dir, "journal.jsonl", `"step":"c","verdict":"failed"`, `"step":"c","verdict":"passed"`)
 			vouch(t, dir)
 		},
 		[]string{"verdicts: verdicts.json results[c].verdict", "replay: c: verdict passed, now failed"},
 	},
-	"verdict removed, all signed anew": {
+	"verdict removed, all signed again": {
 		func(t *testing.T, dir string) { cutLine(t, dir, `"type":"verdict","step":"b"`, true); vouch(t, dir) },
 		[]string{"completeness: b: planned step without a verdict"},
 	},
-	"step removed from plan, all signed anew": {
+	"step removed from plan, all signed again": {
 		func(t *testing.T, dir string) { dropStep(t, dir); vouch(t, dir) },
 		[]string{"completeness: c: the journal has this step, the plan does not"},
 	},
@@ -296,7 +296,7 @@ var bySigners = map[string]tampering{
 		},
 		[]string{"statement: predicate.attested: it is signed before the run's last entry"},
 	},
-	"finished run that is said to be interrupted": {
+	"finished run that the statement calls interrupted": {
 		func(t *testing.T, dir string) {
 			state(t, dir, key(t, 'k'), func(s *Statement) { s.Predicate.State = Interrupted })
 		},
@@ -411,8 +411,8 @@ func flipVerdicts(t *testing.T, dir string) {
 	})
 }
 
-// cutLine removes the first line with text from the journal, and counts the
-// others anew when told to.
+// cutLine removes the first line with text from the journal; count renumbers the
+// others.
 func cutLine(t *testing.T, dir, text string, count bool) {
 	t.Helper()
 	edit(t, dir, "journal.jsonl", func(data []byte) []byte {

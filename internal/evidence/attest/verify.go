@@ -73,7 +73,7 @@ func (f *found) archive(a *Archive) {
 	f.settle(CheckArchive, OK, "%d files", a.Files)
 }
 
-// attestation opens and verifies the attestation; nil if there is none or it is unreadable.
+// attestation opens and verifies the attestation; nil if it is missing or unreadable.
 func (f *found) attestation(ctx context.Context, dir string, o Options) (*Statement, error) {
 	if o.Bundle != nil {
 		return f.bundle(o), nil

@@ -66,7 +66,7 @@ type Series struct {
 	Points []Point
 }
 
-// Limit is a line that values are held against.
+// Limit is a horizontal line that the values are compared with.
 type Limit struct {
 	Name  string
 	Value float64
@@ -77,7 +77,7 @@ type Limit struct {
 // Chart is one drawing.
 type Chart struct {
 	Title string
-	// Note says in a line what is to be seen.
+	// Note describes the chart in one line.
 	Note   string
 	X, Y   Axis
 	Series []Series

@@ -19,7 +19,7 @@ func wellFormed(t *testing.T, svg string) {
 		if _, err := d.Token(); errors.Is(err, io.EOF) {
 			return
 		} else if err != nil {
-			t.Fatalf("the drawing is no XML: %v\n%s", err, svg)
+			t.Fatalf("the drawing is not XML: %v\n%s", err, svg)
 		}
 	}
 }
@@ -52,7 +52,7 @@ func TestSVG(t *testing.T) {
 			Chart{X: Axis{Labels: []string{"x"}}, Series: []Series{{Kind: Bars, Points: []Point{{X: 0, Y: 4}}}}},
 			[]string{`class="bar-mark"`}, nil,
 		},
-		"values that are none are left out": {
+		"NaN and infinite values are left out": {
 			Chart{Series: []Series{{Points: []Point{{X: nan, Y: 1}, {X: 1, Y: inf}, {X: 2, Y: 2}}}}, Limits: []Limit{{Value: nan}}},
 			[]string{"M"}, []string{"NaN", "Inf", `class="limit"`},
 		},

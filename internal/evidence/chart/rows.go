@@ -12,7 +12,7 @@ const (
 	thinnest   = 2.0 // pixels of a span that takes no time
 )
 
-// inRows says that the chart is one of rows: its series are spans of X, each in
+// inRows reports whether the chart has rows: its series are spans of X, each in
 // the row that Y numbers from the top, and Y.Labels names the rows.
 func (c Chart) inRows() bool {
 	for _, s := range c.Series {

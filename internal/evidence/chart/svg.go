@@ -12,7 +12,7 @@ const (
 	maxMarks                       = 80 // points that can be pointed at, a series
 )
 
-// Colours is how many series can be told apart; further ones share colours.
+// Colours is the number of series colours; further series reuse them.
 const Colours = 6
 
 // SVG draws the chart. Classes: axis, grid, tick, label, limit, and s0..s5 by

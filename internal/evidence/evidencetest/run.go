@@ -18,7 +18,7 @@ type Sum struct {
 	Step     string
 	Readings []int
 	Wanted   int
-	// Stop ends the walk while this step observes; nil: it goes on.
+	// Stop ends the walk while this step observes; nil: the walk continues.
 	Stop context.CancelFunc
 }
 
@@ -75,7 +75,7 @@ func Plan() plan.Plan {
 		{Check: Sum{Step: "b", Readings: []int{2, 2, 2}, Wanted: 6}, Needs: []string{"a"}},
 		{Check: Sum{Step: "c", Readings: []int{4}, Wanted: 9}, Needs: []string{"b"}},
 		{Check: Sum{Step: "d", Readings: []int{1}, Wanted: 1}, Needs: []string{"c"}},
-		{Check: Sum{Step: "e", Readings: []int{1}, Wanted: 1}, NotApplicable: "there is none"},
+		{Check: Sum{Step: "e", Readings: []int{1}, Wanted: 1}, NotApplicable: "not installed"},
 	}}
 }
 
@@ -107,7 +107,7 @@ func Start(p plan.Plan) evidence.Start {
 	}
 }
 
-// Clock goes on by a second at each call, from a fixed moment.
+// Clock advances by a second at each call, from a fixed time.
 func Clock() func() time.Time {
 	var mu sync.Mutex
 	now := time.Date(2026, 11, 21, 1, 42, 33, 0, time.UTC)

@@ -8,5 +8,5 @@
 // trusted root has certificate transparency logs, one of them must have the certificate. The
 // identity token goes to the Fulcio that is given, and nowhere else.
 //
-// What the payload says of which artifact is not its business.
+// It does not interpret the payload.
 package keyless

@@ -18,7 +18,7 @@ const (
 	payloadType = "application/vnd.in-toto+json"
 )
 
-// statement is one of in-toto, about a run.
+// statement is an in-toto statement about a run.
 func statement(run string) string {
 	return `{"_type":"https://in-toto.io/Statement/v1","subject":[{"name":"` + run + `","digest":{"sha256":"00"}}],"predicateType":"https://example.com/v1","predicate":{}}`
 }
@@ -68,7 +68,7 @@ func TestABundleVerifiesOffline(t *testing.T) {
 	}
 }
 
-// What a bundle is refused for, each by one difference from the one that is accepted.
+// Each case differs from the accepted bundle in one point and is refused.
 func TestABundleIsRefused(t *testing.T) {
 	t.Parallel()
 	s, other := sigstoretest.Start(t, identity), sigstoretest.Start(t, identity)

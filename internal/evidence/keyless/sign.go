@@ -25,7 +25,7 @@ type Service struct {
 }
 
 // Sign returns a bundle of the payload, in JSON. Rekor keeps the signature, the certificate and
-// the digests of the envelope for everybody to read.
+// the digests of the envelope, publicly readable.
 func (s Service) Sign(ctx context.Context, payloadType string, payload []byte) ([]byte, error) {
 	fulcio, err := confidential(s.Fulcio)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 type Trust struct {
 	root *root.TrustedRoot
 	// Identity is the subject alternative name of the certificate (an e-mail address, the URI of
-	// a workflow), Issuer the OpenID Connect issuer that says so. Both are compared as they are.
+	// a workflow); Issuer is the OpenID Connect issuer that attests it. Both must match exactly.
 	Identity, Issuer string
 }
 
@@ -42,7 +42,7 @@ type Bundle struct {
 func Open(data []byte) (*Bundle, error) {
 	b := &bundle.Bundle{}
 	if err := b.UnmarshalJSON(data); err != nil {
-		return nil, fmt.Errorf("it is no Sigstore bundle: %w", err)
+		return nil, fmt.Errorf("not a Sigstore bundle: %w", err)
 	}
 	envelope, err := b.Envelope()
 	if err != nil {

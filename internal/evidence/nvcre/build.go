@@ -12,7 +12,7 @@ import (
 	"github.com/firstlight/firstlight/internal/plan"
 )
 
-// Fleet is what a run says nothing of by itself.
+// Fleet has the inputs that a run does not record.
 type Fleet struct {
 	// Name of the certification; Platform as that engine calls it ("aws",
 	// "onprem", ...), GPU its architecture ("h100").
@@ -98,8 +98,8 @@ func blamed(res plan.Result, nodes []Node) []string {
 	return names
 }
 
-// nodeResults says of a node that it passed only where everything did: of one
-// that nobody blames in a run that failed, nothing is known.
+// nodeResults reports a node as passed only if every step passed: in a failed run,
+// the state of a node without a finding is unknown.
 func nodeResults(r Report, nodes []Node) []NodeResult {
 	var out []NodeResult
 	for _, n := range nodes {

@@ -3,10 +3,10 @@
 // (https://docs.nvidia.com/cluster-readiness-engine, API reference, Validation
 // Results, machine-readable results; v0.8).
 //
-// It says only what was observed: a category a step with a verdict, bandwidth
-// where collectives were measured. What was not observed is never Succeeded, and
-// a run without the verdict of every step never PASSED. That form has no place
-// to say that hardware was simulated: the platform of such a run is "simulated".
+// The output has only observations: one category for each step with a verdict,
+// bandwidth where collectives were measured. An unobserved step is never Succeeded,
+// and a run without the verdict of every step is never PASSED. The format has no field
+// for simulated hardware: the platform of such a run is "simulated".
 // Goodput and training metrics by topology domain, MNNVL and iterations are not
 // measured here and left out.
 package nvcre

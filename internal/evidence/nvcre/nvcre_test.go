@@ -14,7 +14,7 @@ import (
 	"github.com/firstlight/firstlight/internal/plan"
 )
 
-// seen is a step that saw one thing and judges as it is told.
+// seen is a step with one observation and a preset verdict.
 type seen struct {
 	name, kind, figures string
 	judgement           check.Judgement

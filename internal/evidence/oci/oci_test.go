@@ -80,7 +80,7 @@ func TestPushAndPull(t *testing.T) {
 	}
 }
 
-// What a registry, or somebody on the way, changes or cuts leaves nothing.
+// A download that was changed or truncated by the registry or a proxy leaves no file.
 func TestWhatWasChangedOnTheWayIsRefused(t *testing.T) {
 	content := bytes.Repeat([]byte("evidence"), 50_000)
 	for name, change := range map[string]func(path string, body []byte) []byte{

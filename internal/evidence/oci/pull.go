@@ -16,11 +16,11 @@ import (
 // maxManifest bounds an artifact's manifest, in bytes.
 const maxManifest = 1 << 20
 
-// ErrNoEvidence says that what the reference names is something else.
-var ErrNoEvidence = errors.New("it is no evidence of firstlight")
+// ErrNoEvidence means that the artifact of the reference has another type.
+var ErrNoEvidence = errors.New("not a firstlight evidence artifact")
 
-// Pull writes the archive that a reference names to path, which must not be
-// there. When anything is not as its digest says, nothing is left there.
+// Pull writes the archive that a reference names to path, which must not exist. If a
+// digest differs, no file is left.
 func Pull(ctx context.Context, ref, path string, o Options) (Pushed, error) {
 	repo, parsed, err := repository(ref, o)
 	if err != nil {
@@ -72,7 +72,7 @@ func find(ctx context.Context, repo *remote.Repository, reference string, o Opti
 	return manifest, layer, nil
 }
 
-// fetch copies the archive and holds it against its digest and size.
+// fetch copies the archive and verifies its digest and size.
 func fetch(ctx context.Context, repo *remote.Repository, layer ocispec.Descriptor, w io.Writer, tell func(done, total int64)) error {
 	body, err := repo.Fetch(ctx, layer)
 	if err != nil {

@@ -29,7 +29,7 @@ const (
 	AnnotationSimulated = "dev.firstlight.simulated"
 )
 
-// Info is what the artifact says about itself.
+// Info has the annotations of the artifact.
 type Info struct {
 	Created     time.Time
 	Annotations map[string]string

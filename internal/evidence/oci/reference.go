@@ -26,7 +26,7 @@ type Options struct {
 	PlainHTTP bool
 	// MaxBytes bounds the archive that is pulled; zero is 8 GiB.
 	MaxBytes int64
-	// Tell is told of what was transferred so far, in bytes, and of how many; may be nil.
+	// Tell receives the bytes transferred so far and the total; may be nil.
 	Tell func(done, total int64)
 }
 

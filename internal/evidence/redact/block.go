@@ -55,7 +55,7 @@ func withoutFlow(line []byte) []byte {
 	})
 }
 
-// block is the end of a block scalar whose key is in col, and what it says.
+// block returns the last line and the value of a block scalar whose key is in col.
 func block(lines [][]byte, at, col int) (last int, value string) {
 	var words [][]byte
 	for last = at + 1; last < len(lines); last++ {

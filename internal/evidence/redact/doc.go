@@ -8,8 +8,7 @@
 // data of Secret objects (JSON, YAML), and environment variables whose name says
 // secret, token, password or key.
 //
-// Invariants: valid JSON stays valid JSON, in the same layout; what is redacted
-// once is not changed by redacting it again; what holds no secret is not changed
-// at all. It is no proof that nothing is left: a secret of no known form, with
-// nothing beside it that says what it is, stays.
+// Invariants: valid JSON stays valid JSON, in the same layout; redaction is
+// idempotent; text without a secret is not changed. Redaction does not prove that no
+// secret is left: a secret of an unknown form, without a telling name next to it, stays.
 package redact

@@ -113,7 +113,7 @@ func (w *walker) replace(start, end int, with string) {
 	w.edits = append(w.edits, edit{start, end, data})
 }
 
-// walk goes through a value; secret says that an object is one of a list of Secrets.
+// walk redacts a value; secret marks an item of a list of Secrets.
 func (w *walker) walk(n *node, secret bool) {
 	switch n.kind {
 	case '{':
@@ -217,8 +217,8 @@ func (w *walker) text(n *node) {
 	}
 }
 
-// plain says quickly that a string holds nothing: it is too short for a token,
-// and no name stands beside a value in it.
+// plain is a quick test for a string without a secret: it is too short for a token,
+// and has no pair of name and value.
 func plain(s []byte) bool {
 	return len(s) < 18 && !bytes.ContainsAny(s, " =:\\")
 }

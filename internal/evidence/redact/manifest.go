@@ -24,7 +24,7 @@ func secretManifests(in []byte) []byte {
 type manifests struct {
 	lines   []manifestLine // those with text
 	changed bool
-	// steps counts the lines looked at.
+	// steps counts the lines read.
 	steps int
 }
 
@@ -129,7 +129,7 @@ func (m *manifests) cutData(first, last, col int, anyColumn bool) {
 	}
 }
 
-// cutBelow replaces values and removes what goes on over lines.
+// cutBelow replaces values and removes their continuation lines.
 func (m *manifests) cutBelow(from, last, col int) {
 	depth := -1
 	for i := from; i < last; i++ {
@@ -146,7 +146,7 @@ func (m *manifests) cutBelow(from, last, col int) {
 		}
 		value := valueKey.FindSubmatch(bytes.TrimRight(l.text, "\r\n"))
 		switch {
-		case l.column > depth, value == nil: // of a value that goes on
+		case l.column > depth, value == nil: // continuation line of a value
 			l.text, m.changed = nil, true
 		case !bytes.Contains(value[2], []byte(mark("secret-data"))) && string(bytes.TrimSpace(value[2])) != `""`:
 			m.replace(i, value[1])

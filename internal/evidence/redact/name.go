@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// What names say. The kinds differ in what else it takes: a password is one
-// whatever it is, "token" and "secret" are also words for other things.
+// Kinds of names. A value with a password name is always a secret; "token" and
+// "secret" have other meanings too, so their values must also look like a secret.
 const (
 	kindPassword   = "password"
 	kindToken      = "token"
@@ -90,8 +90,8 @@ func exactKind(kind, value string) string {
 	return kind
 }
 
-// envKind says whether an environment variable holds a secret: its name says
-// so, and its value can be one.
+// envKind returns the kind of secret in an environment variable: the name is a secret's
+// name, and the value can be a secret.
 func envKind(name, value string) string {
 	if !says(name) || !worth(value) {
 		return ""
@@ -130,7 +130,7 @@ func isAuth(w, before, value string) bool {
 	return w == "auth" && before != "" && len(value) >= 6 && !slices.Contains(authModes, strings.ToLower(value))
 }
 
-// authModes are what a variable that ends in AUTH may say, and is no secret.
+// authModes are values of a variable that ends in AUTH that are not secrets.
 var authModes = []string{"bearer", "kerberos", "negotiate", "digest", "x509", "certificate", "serviceaccount", "enabled", "disabled", "required", "optional"}
 
 // passWord says that a word of a variable's name ends in one for a password: PGPASSWORD,
@@ -147,8 +147,8 @@ func passWord(word, before string) bool {
 	return strings.HasSuffix(word, "pass") && !strings.HasSuffix(word, "bypass") && word != "compass" && word != "multipass"
 }
 
-// envWord says whether a word of a name makes it that of a secret; before is the
-// word before it, env that the name is one of an environment variable.
+// envWord reports whether a word of a name makes it the name of a secret; before is the
+// word before it, env marks the name of an environment variable.
 func envWord(word, before, value string, env bool) bool {
 	switch word {
 	case "secret", "secrets", "credential", "credentials", "apikey":
@@ -167,8 +167,8 @@ func says(name string) bool {
 	return slices.ContainsFunc(sayings, func(word string) bool { return strings.Contains(lower, word) })
 }
 
-// worth says that a value can be a secret at all, and is none that was
-// redacted: not empty, not yes or no, not a place-holder.
+// worth reports whether a value can be a secret and was not redacted before:
+// not empty, not yes or no, not a placeholder.
 func worth(value string) bool {
 	v := strings.ToLower(strings.TrimSpace(value))
 	switch v {

@@ -42,7 +42,7 @@ func TestTokensAreFoundInEveryContext(t *testing.T) {
 	}
 }
 
-// What docs/evidence.md promises, as people and tools write it.
+// The promises of docs/evidence.md, in the syntax that people and tools use.
 func TestCredentialsAreFoundByWhereTheyStand(t *testing.T) {
 	t.Parallel()
 	const p, hex = "hunter2X", "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822c"

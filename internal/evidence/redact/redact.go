@@ -12,13 +12,13 @@ import (
 // maxDepth is how deep documents are looked for in strings of documents.
 const maxDepth = 4
 
-// Bytes returns in without the secrets in it; in itself when there are none.
+// Bytes returns in without the secrets in it; in itself if it has no secrets.
 func Bytes(in []byte) []byte { return redacted(in, maxDepth) }
 
 // String is Bytes for a string.
 func String(in string) string { return string(Bytes([]byte(in))) }
 
-// mark is what stands where something was.
+// mark is the replacement for a secret.
 func mark(kind string) string { return "[redacted: " + kind + "]" }
 
 const markStart = "[redacted: "
@@ -33,7 +33,7 @@ func redacted(in []byte, depth int) []byte {
 	return text(in, depth)
 }
 
-// text redacts what is no JSON as a whole: documents in it, then the rest.
+// text redacts input that is not one JSON document: documents in it, then the rest.
 func text(in []byte, depth int) []byte {
 	if !mayHold(in) {
 		return in
@@ -59,8 +59,8 @@ func text(in []byte, depth int) []byte {
 	return out
 }
 
-// mayHold says quickly that a text may hold something: what is one word is a
-// token by its form, or nothing.
+// mayHold is a quick test for a text that may have a secret: a single word can only be
+// a token of a known form.
 func mayHold(in []byte) bool {
 	if bytes.ContainsAny(in, " =:\n\t\"'") || len(in) > 200 {
 		return true
@@ -73,7 +73,7 @@ func mayHold(in []byte) bool {
 // pretty-printed behind other words.
 func embedded(in []byte, depth int) []byte {
 	var edits []edit
-	patience := 8*len(in) + 1<<16 // for what begins like a document and is none
+	patience := 8*len(in) + 1<<16 // limits the work on text that begins like a document and is not one
 	for at := 0; patience > 0; {
 		i := bytes.IndexByte(in[at:], '{')
 		if i < 0 {

@@ -16,8 +16,8 @@ import (
 	"github.com/firstlight/firstlight/internal/evidence/redact"
 )
 
-// The secrets of the tests are made up, and put together here so that nobody's
-// scanner takes them for real ones.
+// The secrets of the tests are invented and assembled here, so that secret scanners
+// do not report them.
 var (
 	jwt       = "eyJhbGciOiJSUzI1NiIsImtpZCI6" + "Ing5In0.eyJpc3MiOiJrdWJlcm5ldGVz." + "c2lnbmF0dXJlLXNpZ25hdHVyZQ"
 	bootstrap = "abc" + "d3f.0123456789abcdef"
@@ -34,11 +34,11 @@ var (
 	base64Cer = base64.StdEncoding.EncodeToString([]byte(pemCert + "\n"))
 )
 
-// planted is a text, and what must not be found in what is left of it.
+// planted is a text and the secret that must not be in the redacted text.
 type planted struct {
 	in     string
 	secret string
-	want   string // what must be; empty: only that the secret is gone
+	want   string // the redacted text; empty: check only that the secret is removed
 }
 
 func plants() map[string]planted {
@@ -156,13 +156,12 @@ func TestWhatIsNoSecretStays(t *testing.T) {
 	}
 }
 
-// doHold are files of test data that do hold what is to be taken out: a Secret's
-// manifest and a password of charts that are made up.
+// doHold matches test data files with invented secrets that must be redacted: the manifest of
+// a Secret and a password of a chart.
 var doHold = regexp.MustCompile(`/shop/(templates/secret|values)\.yaml$`)
 
-// What tools print, and what the repository keeps of it for tests, holds no
-// secret: not a byte of it may change, or verdicts would be reached from
-// something else than was seen.
+// The recorded tool output in the repository has no secret: redaction must not change a
+// byte of it, because verdicts are derived from it.
 func TestOutputsOfToolsAreUnchanged(t *testing.T) {
 	t.Parallel()
 	files := 0
@@ -184,7 +183,7 @@ func TestOutputsOfToolsAreUnchanged(t *testing.T) {
 		t.Fatal(err)
 	}
 	if files < 150 {
-		t.Errorf("only %d files looked at", files)
+		t.Errorf("only %d files checked", files)
 	}
 }
 
@@ -210,7 +209,7 @@ func FuzzBytes(f *testing.F) {
 	})
 }
 
-// Wherever a token stands, it is found.
+// A token is found at any position.
 func FuzzPlanted(f *testing.F) {
 	f.Add("a ", " b")
 	f.Add(`{"x":"`, `"}`)

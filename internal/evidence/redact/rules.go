@@ -138,7 +138,7 @@ var rules = []rule{
 		kind: kindCredential, needles: []string{"accountkey=", "sharedaccesskey=", "sharedaccesssignature="},
 		pattern: regexp.MustCompile(`(?i)\b(?:AccountKey|SharedAccessKey|SharedAccessSignature)=([A-Za-z0-9+/=%_-]{20,})`),
 	},
-	{ // the management key of an InfiniBand port; zero is none
+	{ // the management key of an InfiniBand port; zero means no key
 		kind: "m-key", needles: []string{"m_key"},
 		pattern: regexp.MustCompile(`\bM_Key:[.\s]*0x()([0-9a-fA-F]{16})\b`),
 		judge: func(_, value string) string {
@@ -177,7 +177,7 @@ var rules = []rule{
 		kind: kindPassword, needles: []string{"machine"},
 		pattern: regexp.MustCompile(`\bmachine\s+\S+\s+login\s+\S+\s+password\s+(\S+)`),
 	},
-	{ // "name": "value" in what is no whole document
+	{ // "name": "value" outside a complete document
 		needles: sayings,
 		pattern: regexp.MustCompile(`"([^"\\\s]{1,100})"\s*:\s*"((?:[^"\\]|\\.)+)"`),
 		judge:   keyKind,
@@ -204,7 +204,7 @@ var rules = []rule{
 		},
 		quote: true,
 	},
-	{ // "name": 123 in what is no whole document
+	{ // "name": 123 outside a complete document
 		needles: sayings,
 		pattern: regexp.MustCompile(`"([^"\\\s]{1,100})"\s*:\s*(-?[0-9]+)`),
 		judge: func(name, value string) string {

@@ -1,8 +1,8 @@
 // Command run runs the test suite and says where its time goes.
 //
 // It runs in phases: unit tests with the race detector; live tests, which run upstream
-// programs, side by side and on a pool of labs that they share; and beside them end-to-end
-// tests. What took longest is printed at the end.
+// programs, in parallel on a shared pool of labs; and, in parallel with them, end-to-end
+// tests. The slowest tests are printed at the end.
 package main
 
 import (
@@ -42,7 +42,7 @@ type options struct {
 	live, endToEnd int
 }
 
-// has says whether a phase of these names is to be run.
+// has reports whether a phase with one of these names is selected.
 func (o options) has(names ...string) bool { return o.only == "" || slices.Contains(names, o.only) }
 
 var errFailed = errors.New("tests failed")
@@ -88,8 +88,8 @@ func readOptions() (options, error) {
 	flag.StringVar(&o.only, "phase", "", "run this phase only: unit, live, e2e")
 	flag.StringVar(&o.profile, "profile", "", "write the time and CPU time of every package and test to this file, as a Markdown table")
 	flag.DurationVar(&o.timeout, "timeout", 60*time.Minute, "limit of one test package")
-	flag.IntVar(&o.live, "live", 3, "live test packages that run side by side: they wait more than they work, and each lab takes about 10 of the 128 inotify instances that a user usually has")
-	flag.IntVar(&o.endToEnd, "e2e", 2, "end-to-end test packages that run side by side, beside the live ones")
+	flag.IntVar(&o.live, "live", 3, "live test packages that run in parallel: they mostly wait, and each lab takes about 10 of the 128 inotify instances that a user usually has")
+	flag.IntVar(&o.endToEnd, "e2e", 2, "end-to-end test packages that run in parallel, in addition to the live ones")
 	flag.Parse()
 	if o.only != "" && !slices.Contains([]string{phaseUnit, phaseLive, phaseEndToEnd}, o.only) {
 		return o, fmt.Errorf("invalid -phase %q: want unit, live or e2e", o.only)

@@ -59,8 +59,8 @@ func livePhases(live map[string][]string, sideBySide int) []phase {
 	return []phase{normal, race}
 }
 
-// endToEndPhase runs the built binary, as its users do, beside live tests. Those packages
-// that take longest begin first.
+// endToEndPhase runs the built binary, as its users do, in parallel with the live tests. The
+// slowest packages start first.
 func endToEndPhase(packages []string, sideBySide int) phase {
 	longest := []string{"/e2e/chain", "/e2e/validate", "/internal/e2e"}
 	slices.SortStableFunc(packages, func(a, b string) int { return rank(longest, a) - rank(longest, b) })

@@ -63,7 +63,7 @@ func (p *pool) close(ctx context.Context) {
 	if err == nil {
 		err = os.RemoveAll(p.dir)
 	}
-	if err != nil { // what is needed to end a lab by hand is kept
+	if err != nil { // keep the files that are needed to stop a lab by hand
 		fmt.Fprintf(os.Stderr, "suite: end the labs of %s: %v\n", p.dir, err)
 	}
 }

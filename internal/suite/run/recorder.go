@@ -39,7 +39,7 @@ type done struct {
 	wall             time.Duration
 }
 
-// recorder prints what a person following a run wants to see, and keeps the rest.
+// recorder prints the progress of a run and keeps the full output.
 type recorder struct {
 	mu  sync.Mutex // two phases can run at once
 	out io.Writer
@@ -138,7 +138,7 @@ func (r *recorder) printLines(key string) {
 
 // slowest prints the tests that took longest, subtests by themselves.
 func (r *recorder) slowest(n int) {
-	fmt.Fprintf(r.out, "\nwhat took longest:\n")
+	fmt.Fprintf(r.out, "\nslowest tests:\n")
 	for _, d := range r.longest(n) {
 		fmt.Fprintf(r.out, "  %8s  %-6s %s %s\n", d.wall.Round(100*time.Millisecond), d.phase, short(d.pkg), d.test)
 	}

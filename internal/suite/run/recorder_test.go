@@ -23,7 +23,7 @@ const results = `{"Action":"start","Package":"github.com/firstlight/firstlight/i
 {"Action":"output","Package":"github.com/firstlight/firstlight/internal/a","Test":"TestLive","Output":"    y_test.go:9: LIVE: not with -short\n"}
 {"Action":"skip","Package":"github.com/firstlight/firstlight/internal/a","Test":"TestLive","Elapsed":0}
 {"Action":"skip","Package":"github.com/firstlight/firstlight/internal/a","Test":"TestNightly","Elapsed":0}
-{"Action":"output","Package":"github.com/firstlight/firstlight/internal/a","Test":"TestTwo","Output":"what went wrong\n"}
+{"Action":"output","Package":"github.com/firstlight/firstlight/internal/a","Test":"TestTwo","Output":"the cause of the failure\n"}
 {"Action":"fail","Package":"github.com/firstlight/firstlight/internal/a","Test":"TestTwo","Elapsed":1}
 {"Action":"fail","Package":"github.com/firstlight/firstlight/internal/a","Elapsed":4.2}
 {"ImportPath":"github.com/firstlight/firstlight/internal/b","Action":"build-output","Output":"b.go:3: of the compiler\n"}
@@ -49,7 +49,7 @@ func TestRecorder(t *testing.T) {
 	if got := r.counts(); got != "2 passed, 1 failed, 1 skipped" {
 		t.Errorf("counts %q: a live test counts when it runs", got)
 	}
-	for _, want := range []string{"what went wrong", suite.RepeatedMark, "FAIL  internal/a  4.2s", "of the compiler"} {
+	for _, want := range []string{"the cause of the failure", suite.RepeatedMark, "FAIL  internal/a  4.2s", "of the compiler"} {
 		if !strings.Contains(printed, want) {
 			t.Errorf("%q is not printed:\n%s", want, printed)
 		}
@@ -66,8 +66,8 @@ func TestRecorder(t *testing.T) {
 	}
 }
 
-// A run in which no test passed is no pass.
-func TestNothingIsNoPass(t *testing.T) {
+// A run without a passed test does not pass.
+func TestRunWithoutTestsDoesNotPass(t *testing.T) {
 	t.Parallel()
 	for name, lines := range map[string]string{
 		"nothing":    "",
@@ -81,8 +81,8 @@ func TestNothingIsNoPass(t *testing.T) {
 	}
 }
 
-// What a test wrote that a timeout ended is printed with its package.
-func TestOutputOfATestWithoutAnEnd(t *testing.T) {
+// The output of a test that a timeout ended is printed with its package.
+func TestOutputOfATimedOutTest(t *testing.T) {
 	t.Parallel()
 	_, printed := recorded(t, `{"Action":"run","Package":"p","Test":"TestX"}
 {"Action":"output","Package":"p","Test":"TestX","Output":"panic: test timed out\n"}
@@ -93,7 +93,7 @@ func TestOutputOfATestWithoutAnEnd(t *testing.T) {
 	}
 }
 
-// A phase that ran nothing, and a live test that was found and not run, are no pass.
+// A phase without tests, and a live test that was found and not run, do not pass.
 func TestIncompleteRuns(t *testing.T) {
 	t.Parallel()
 	r, _ := recorded(t, results)
@@ -105,7 +105,7 @@ func TestIncompleteRuns(t *testing.T) {
 	}
 }
 
-// The CPU time of a package's unit tests was also shown beside its live tests.
+// The CPU time of a package's unit tests was also shown for its live tests.
 func TestCPUTimesAreByPhaseAndPackage(t *testing.T) {
 	t.Parallel()
 	wd, err := os.Getwd()

@@ -30,11 +30,11 @@ import (
 // Issuer is who says who the identity is.
 const Issuer = "https://issuer.example.com"
 
-// Sigstore is one that is served until the test ends.
+// Sigstore is a Sigstore instance that is served until the test ends.
 type Sigstore struct {
 	keyless.Service
-	// Root is its trusted root, and RootWithCT one that has a certificate transparency log
-	// besides, in which no certificate is.
+	// Root is its trusted root. RootWithCT has an empty certificate transparency log in
+	// addition.
 	Root, RootWithCT []byte
 
 	t               *testing.T
