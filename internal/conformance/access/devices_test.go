@@ -38,7 +38,7 @@ func TestParseDevices(t *testing.T) {
 		"none, by another release": {log: top + "No devices found.\n" + end, want: Devices{Tool: toolNone, ToolOutput: "No devices found."}, nothing: true},
 		"a file, and no tool":      {log: top + "device /dev/nvidia0\nsh: nvidia-smi: not found\n" + end, want: Devices{Files: []string{"/dev/nvidia0"}, Tool: toolAbsent, ToolOutput: "sh: nvidia-smi: not found"}, something: true},
 		"a GPU, and no file":       {log: top + lineA + end, want: Devices{UUIDs: []string{uuidA}, Tool: toolLists}, something: true},
-		"it can't tell": {log: top + "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver. Make sure that the\nlatest NVIDIA driver is installed and running.\n" + end,
+		"NVML is unavailable": {log: top + "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver. Make sure that the\nlatest NVIDIA driver is installed and running.\n" + end,
 			want: Devices{Tool: toolFailed, ToolOutput: "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver. Make sure that the latest NVIDIA driver is installed and running."}},
 		"NVML": {log: top + "Failed to initialize NVML: Driver/library version mismatch\n" + end, want: Devices{Tool: toolFailed, ToolOutput: "Failed to initialize NVML: Driver/library version mismatch"}},
 
@@ -61,7 +61,7 @@ func TestParseDevices(t *testing.T) {
 		"failed, and then a GPU":          {log: top + "Failed to initialize NVML: Unknown Error\n" + lineA + end, wrong: "line 3"},
 		"a part without its GPU":          {log: top + "  MIG 1g.10gb     Device  0: (UUID: MIG-6b2f-aa)\n" + end, wrong: "line 2"},
 		"files after the list":            {log: top + lineA + "device /dev/nvidia0\n" + end, wrong: "line 3"},
-		"not found in another sentence":   {log: top + "somebody says nvidia-smi: not found\n" + end, wrong: "line 2"},
+		"not found in another sentence":   {log: top + "the entrypoint reports nvidia-smi: not found\n" + end, wrong: "line 2"},
 		"twice":                           {log: top + "sh: nvidia-smi: not found\n" + end + top + "sh: nvidia-smi: not found\n" + end, wrong: "line 3"},
 	}
 	for name, tt := range tests {

@@ -6,6 +6,6 @@
 // requests all GPUs of the container toolkit by NVIDIA_VISIBLE_DEVICES. The API server
 // refuses pods with a host path or a privileged container where pod security is enforced.
 //
-// Invariants: what a container sees is read from its log, through the API server, and only a
+// Invariants: the devices of a container are read from its log, through the API server, and only a
 // complete log counts; a part that was not observed never passes.
 package access

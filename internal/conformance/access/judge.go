@@ -12,7 +12,7 @@ import (
 	"github.com/firstlight/firstlight/internal/conformance/dra/testpod"
 )
 
-// parts: what four containers see, that they ran at the same time, and two refused pods.
+// parts: the devices in four containers, the proof that they ran at the same time, and two refused pods.
 const parts = 7
 
 // Judge implements check.Check.

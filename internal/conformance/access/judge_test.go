@@ -110,17 +110,17 @@ func TestJudge(t *testing.T) {
 		"nothing was recorded": {alter: func(s *fixture) {
 			s.without = []string{kindSlices, kindFree, kindPod, kindDevices, kindTogether, kindAdmission}
 		}, want: check.Unobserved},
-		"slices cannot be read":  {alter: func(s *fixture) { s.unreadable = []string{kindSlices} }, want: check.Unobserved},
-		"what is free, neither":  {alter: func(s *fixture) { s.unreadable = []string{kindFree} }, want: check.Unobserved},
-		"no GPU is free":         {alter: func(s *fixture) { s.free.Node = ""; s.free.GPUs[0].Holders = []string{"claim team/gpu"} }, want: check.Unobserved, suspect: "free GPUs", says: "claim team/gpu"},
-		"the slice has no UUIDs": {alter: func(s *fixture) { s.slices[0].Devices[1].UUID = "" }, want: check.Unobserved, says: "no uuid"},
+		"slices cannot be read":    {alter: func(s *fixture) { s.unreadable = []string{kindSlices} }, want: check.Unobserved},
+		"no free devices observed": {alter: func(s *fixture) { s.unreadable = []string{kindFree} }, want: check.Unobserved},
+		"no GPU is free":           {alter: func(s *fixture) { s.free.Node = ""; s.free.GPUs[0].Holders = []string{"claim team/gpu"} }, want: check.Unobserved, suspect: "free GPUs", says: "claim team/gpu"},
+		"the slice has no UUIDs":   {alter: func(s *fixture) { s.slices[0].Devices[1].UUID = "" }, want: check.Unobserved, says: "no uuid"},
 
 		// With a claim: its GPU, and no other.
-		"no GPU with a claim":   {alter: func(s *fixture) { s.devices["claimant/claimed"].Devices = Devices{Tool: toolAbsent} }, want: check.Failed, suspect: "gpu-01/DRA driver", says: "sees no GPU"},
-		"another GPU":           {alter: func(s *fixture) { s.devices["claimant/claimed"].UUIDs = []string{uuidA} }, want: check.Failed, suspect: "gpu-01/DRA driver", says: uuidA},
-		"another one, too":      {alter: func(s *fixture) { s.devices["claimant/claimed"].Devices = leak }, want: check.Failed, suspect: "gpu-01/DRA driver"},
-		"another one's file":    {alter: func(s *fixture) { s.devices["claimant/claimed"].Files = leak.Files }, want: check.Failed, suspect: "gpu-01/DRA driver"},
-		"its file is not there": {alter: func(s *fixture) { s.devices["claimant/claimed"].Files = nil }, want: check.Failed, suspect: "gpu-01/DRA driver"},
+		"no GPU with a claim": {alter: func(s *fixture) { s.devices["claimant/claimed"].Devices = Devices{Tool: toolAbsent} }, want: check.Failed, suspect: "gpu-01/DRA driver", says: "sees no GPU"},
+		"another GPU":         {alter: func(s *fixture) { s.devices["claimant/claimed"].UUIDs = []string{uuidA} }, want: check.Failed, suspect: "gpu-01/DRA driver", says: uuidA},
+		"another one, too":    {alter: func(s *fixture) { s.devices["claimant/claimed"].Devices = leak }, want: check.Failed, suspect: "gpu-01/DRA driver"},
+		"another one's file":  {alter: func(s *fixture) { s.devices["claimant/claimed"].Files = leak.Files }, want: check.Failed, suspect: "gpu-01/DRA driver"},
+		"its file is missing": {alter: func(s *fixture) { s.devices["claimant/claimed"].Files = nil }, want: check.Failed, suspect: "gpu-01/DRA driver"},
 		"its file and no tool": {alter: func(s *fixture) {
 			s.devices["claimant/claimed"].UUIDs, s.devices["claimant/claimed"].Tool = nil, toolAbsent
 		}, want: check.Failed, suspect: "gpu-01/DRA driver"},
@@ -147,7 +147,7 @@ func TestJudge(t *testing.T) {
 		"one of its containers has not": {alter: func(s *fixture) { s.pods[claimant].Containers[1].Running = false }, want: check.Unobserved},
 		"it was not tried":              {alter: func(s *fixture) { s.without = []string{claimant} }, want: check.Unobserved},
 
-		// Beside it in the same pod.
+		// In the same pod.
 		"the sibling sees it":        {alter: func(s *fixture) { s.devices["claimant/sibling"].Devices = s.devices["claimant/claimed"].Devices }, want: check.Failed, suspect: "gpu-01/DRA driver", says: "allocated to another"},
 		"the sibling sees a file":    {alter: func(s *fixture) { s.devices["claimant/sibling"].Files = []string{"/dev/nvidia1"} }, want: check.Failed, suspect: "gpu-01/DRA driver"},
 		"the sibling's log is cut":   {alter: func(s *fixture) { s.unreadable = []string{"claimant/sibling"} }, want: check.Unobserved},
@@ -160,22 +160,22 @@ func TestJudge(t *testing.T) {
 		"a bystander sees a free one": {alter: func(s *fixture) {
 			s.devices["bystander/looker"].UUIDs, s.devices["bystander/looker"].Tool = []string{uuidA}, toolLists
 		}, want: check.Failed, suspect: "gpu-01/container runtime"},
-		"the bystander does not run": {alter: func(s *fixture) { s.pods[bystander].Phase = "Failed" }, want: check.Unobserved, suspect: "pod ns/bystander"},
-		"the bystander is elsewhere": {alter: func(s *fixture) { s.pods[bystander].Node = "gpu-02" }, want: check.Unobserved},
-		"the bystander's log is cut": {alter: func(s *fixture) { s.unreadable = []string{"bystander/looker"} }, want: check.Unobserved},
-		"no bystander":               {alter: func(s *fixture) { s.without = []string{bystander, "bystander/looker"} }, want: check.Unobserved},
-		"who asks for all sees all":  {alter: func(s *fixture) { s.devices["asking/looker"].Devices = leak }, want: check.Failed, suspect: "gpu-01/container toolkit", says: "NVIDIA_VISIBLE_DEVICES"},
-		"who asks is not seen":       {alter: func(s *fixture) { s.unreadable = []string{"asking/looker"} }, want: check.Unobserved},
-		"who asks does not run":      {alter: func(s *fixture) { s.pods[asking].Containers = nil }, want: check.Unobserved},
-		"nobody asks":                {alter: func(s *fixture) { s.without = []string{asking} }, want: check.Unobserved},
+		"the bystander does not run":         {alter: func(s *fixture) { s.pods[bystander].Phase = "Failed" }, want: check.Unobserved, suspect: "pod ns/bystander"},
+		"the bystander is elsewhere":         {alter: func(s *fixture) { s.pods[bystander].Node = "gpu-02" }, want: check.Unobserved},
+		"the bystander's log is cut":         {alter: func(s *fixture) { s.unreadable = []string{"bystander/looker"} }, want: check.Unobserved},
+		"no bystander":                       {alter: func(s *fixture) { s.without = []string{bystander, "bystander/looker"} }, want: check.Unobserved},
+		"the asking container sees all GPUs": {alter: func(s *fixture) { s.devices["asking/looker"].Devices = leak }, want: check.Failed, suspect: "gpu-01/container toolkit", says: "NVIDIA_VISIBLE_DEVICES"},
+		"no log of the asking container":     {alter: func(s *fixture) { s.unreadable = []string{"asking/looker"} }, want: check.Unobserved},
+		"the asking container does not run":  {alter: func(s *fixture) { s.pods[asking].Containers = nil }, want: check.Unobserved},
+		"no asking pod":                      {alter: func(s *fixture) { s.without = []string{asking} }, want: check.Unobserved},
 
 		// At the same time.
-		"not looked at again":        {alter: func(s *fixture) { s.without = []string{kindTogether} }, want: check.Unobserved},
+		"no second observation":      {alter: func(s *fixture) { s.without = []string{kindTogether} }, want: check.Unobserved},
 		"the claimant has ended":     {alter: func(s *fixture) { s.together[0].Phase = "Succeeded" }, want: check.Unobserved, suspect: "pod ns/claimant"},
 		"the claimant is another":    {alter: func(s *fixture) { s.together[0].UID = "uid-new" }, want: check.Unobserved, suspect: "pod ns/claimant"},
 		"the claimant was restarted": {alter: func(s *fixture) { s.together[0].Containers = []testpod.ContainerStatus{{Running: true, Restarts: 1}} }, want: check.Unobserved},
 		"its claim is given back":    {alter: func(s *fixture) { s.together[0].Claim = nil }, want: check.Unobserved},
-		"who asks has ended":         {alter: func(s *fixture) { s.together = s.together[:2] }, want: check.Unobserved, suspect: "pod ns/asking"},
+		"the asking pod has ended":   {alter: func(s *fixture) { s.together = s.together[:2] }, want: check.Unobserved, suspect: "pod ns/asking"},
 		"the bystander came too early": {alter: func(s *fixture) {
 			s.together[1].Containers = []testpod.ContainerStatus{{Running: true, Since: at.Add(-time.Second)}}
 		}, want: check.Unobserved, says: "before the pod with the claim"},
@@ -212,7 +212,7 @@ func TestJudge(t *testing.T) {
 				}
 			}
 			if text := strings.Join(said, "\n"); !strings.Contains(text, tt.says) || !strings.Contains(text, tt.suspect) {
-				t.Errorf("findings don't name %q and say %q:\n%s", tt.suspect, tt.says, text)
+				t.Errorf("no finding with suspect %q and message %q:\n%s", tt.suspect, tt.says, text)
 			}
 		})
 	}

@@ -116,7 +116,7 @@ func observeOf(t *testing.T, l *labtest.Lab, run string, c check.Check) (check.J
 		t.Error(err)
 	}
 	for _, o := range left {
-		if o.Kind != "PriorityClass" { // the run's, which its clean-up takes away
+		if o.Kind != "PriorityClass" { // the cleanup of the run deletes it
 			t.Errorf("left: %+v", o)
 		}
 	}

@@ -38,8 +38,8 @@ func (c *Check) observe(ctx context.Context, cluster *kube.Cluster, rec check.Ob
 	return c.observePods(ctx, r, rec, free.Node)
 }
 
-// findNode finds a node with a free GPU; its name is empty where there is none, or it is
-// unknown.
+// findNode returns the name of a node with a free GPU; empty if no node has one or the usage
+// is unknown.
 func (c *Check) findNode(ctx context.Context, cluster *kube.Cluster, rec check.Observer) (freeNode, error) {
 	attempt := rec.Begin(kindSlices, "cluster", "GET resourceslices")
 	all, failed := inventory.ListSlices(ctx, cluster)

@@ -6,7 +6,7 @@ import (
 	"github.com/firstlight/firstlight/internal/checktest"
 )
 
-// What pods and claims must show, one field at a time.
+// TestRules changes one field of pods and claims at a time.
 func TestRules(t *testing.T) {
 	t.Parallel()
 	checktest.Rules(t, (&Check{nodes: []string{"gpu-01"}}).Judge, healthy().observations(t), []checktest.Rule{

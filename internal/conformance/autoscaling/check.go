@@ -23,7 +23,7 @@ import (
 	"github.com/firstlight/firstlight/internal/site"
 )
 
-// Check is one of both checks.
+// Check is cluster_autoscaling or pod_autoscaling, by name.
 type Check struct {
 	name    string
 	site    *site.Site

@@ -121,7 +121,7 @@ func TestMetadata(t *testing.T) {
 					t.Errorf("%s says that it is for %s", version, value)
 				}
 			case !catalog.Placeholder(value):
-				t.Errorf("%s: %s of %s is no placeholder", value, key, version)
+				t.Errorf("%s: %s of %s is not a placeholder", value, key, version)
 			}
 		}
 		if len(p.Source.ReadFrom) == 0 || len(p.Source.ComparedWith) == 0 {

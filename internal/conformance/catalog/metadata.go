@@ -53,7 +53,7 @@ func Snake(key string) string {
 	return b.String()
 }
 
-// Placeholder says whether a value is one that the checklist left to be filled in.
+// Placeholder reports whether a value is a placeholder of the checklist.
 func Placeholder(value string) bool {
 	return strings.HasPrefix(value, "[") && strings.HasSuffix(value, "]")
 }

@@ -22,7 +22,7 @@ func (w *walk) deny(ctx context.Context, target string, v Variant) error {
 		return recordRaw(attempt, answer, withoutManagedFields(created))
 	}
 	var status apierrors.APIStatus
-	if !errors.As(err, &status) { // without an answer it is no denial
+	if !errors.As(err, &status) { // an error without a status is not a denial
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}

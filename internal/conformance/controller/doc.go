@@ -5,9 +5,9 @@
 // operators/*.yaml lists the known operators, each with a valid resource, a resource that only
 // its webhook can deny, and one that its schema must deny.
 //
-// What the check creates is in the run's namespace and has its labels: an object that the
-// resource needs, and resources whose pods hold one GPU for seconds. All of it is removed
+// The objects of the check are in the run's namespace and have its labels: an object that the
+// resource needs, and resources whose pods hold one GPU for seconds. All of them are removed
 // before Observe returns. Killing the controller disturbs its other users, so the check does
-// it only with --disruptive; without, the requirement is at best partially shown, which is no
-// pass.
+// it only with --disruptive; without, the requirement is at best partially shown, which is not
+// a pass.
 package controller

@@ -129,7 +129,7 @@ type denialFigures struct {
 	Causes   []string `json:"causes,omitempty"`
 }
 
-// disruptionFigures describe the kill of the controller, or why there was none.
+// disruptionFigures describe the kill of the controller, or why the check did not kill it.
 type disruptionFigures struct {
 	// Run: the controller was killed.
 	Run bool `json:"run"`

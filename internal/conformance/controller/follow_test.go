@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// A resource is not waited for any more when what it was for has ended long ago; one
-// whose pods work, or are to be made again, is.
+// The wait for a resource stops a while after its pods ended. It continues while pods work
+// or are recreated.
 func TestOverdue(t *testing.T) {
 	t.Parallel()
 	const after = 2 * time.Minute
@@ -22,12 +22,12 @@ func TestOverdue(t *testing.T) {
 		so     reconcileFigures
 		worked bool
 	}{
-		"nothing was looked at": {reconcileFigures{}, false},
-		"no pod":                {of(), false},
-		"a pod waits":           {of("Succeeded", "Pending"), false},
-		"a pod runs":            {of("Running"), false},
-		"another after one":     {of("Failed", "Running"), false},
-		"all have ended":        {of("Succeeded", "Failed"), true},
+		"no observation":    {reconcileFigures{}, false},
+		"no pod":            {of(), false},
+		"a pod waits":       {of("Succeeded", "Pending"), false},
+		"a pod runs":        {of("Running"), false},
+		"another after one": {of("Failed", "Running"), false},
+		"all have ended":    {of("Succeeded", "Failed"), true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

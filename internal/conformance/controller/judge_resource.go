@@ -122,7 +122,7 @@ func (j *judge) survived(before controllerFigures, observed bool) {
 	suspect := "controller of " + j.operator.Title
 	switch {
 	case len(kill.Killed) == 0:
-		j.Unobserved(id, suspect, again, "what was killed was not recorded")
+		j.Unobserved(id, suspect, again, "the killed pods were not recorded")
 		return
 	case !kill.Begun || kill.Ended:
 		j.Unobserved(id, suspect, again, "it was killed while no resource was being reconciled, which proves nothing")

@@ -74,7 +74,7 @@ func ended(name string, after time.Duration) reconcileFigures {
 	}
 }
 
-// outside makes the controller a program beside the cluster.
+// outside makes the controller a program outside of the cluster.
 func (r *run) outside() {
 	at := func(holder string) controllerFigures {
 		return controllerFigures{
@@ -144,7 +144,7 @@ func TestJudge(t *testing.T) {
 		reason  string
 	}{
 		"all is well": {func(*run) {}, check.Passed, "pod kubeflow-system/trainer-u1 u1 killed in mid-reconcile"},
-		"all is well, and the controller is no pod": {
+		"healthy, and the controller is not a pod": {
 			func(r *run) { r.outside() }, check.Passed, "vm_1 holds lease kubeflow-system/trainer.kubeflow.org",
 		},
 		"not disturbed": {func(r *run) { r.undisturbed() }, unobserved, "partially shown: Kubeflow Trainer"},
@@ -155,10 +155,10 @@ func TestJudge(t *testing.T) {
 		"no operator": {
 			func(r *run) { r.operators.Used, r.operators.Found = "", nil }, failed, "not found; looked for Kubeflow Trainer",
 		},
-		"an operator that nobody knows here": {func(r *run) { r.operators.Used = "other" }, unobserved, "unknown operator"},
-		"a definition is missing":            {func(r *run) { r.definitions[3].Found = false }, failed, "definition jobsets.jobset.x-k8s.io: not found"},
-		"a definition was not looked for":    {func(r *run) { r.definitions = r.definitions[:2] }, failed, "not found"},
-		"a definition is not established":    {func(r *run) { r.definitions[0].Established = false }, failed, "not Established"},
+		"an unknown operator":             {func(r *run) { r.operators.Used = "other" }, unobserved, "unknown operator"},
+		"a definition is missing":         {func(r *run) { r.definitions[3].Found = false }, failed, "definition jobsets.jobset.x-k8s.io: not found"},
+		"a definition was not looked for": {func(r *run) { r.definitions = r.definitions[:2] }, failed, "not found"},
+		"a definition is not established": {func(r *run) { r.definitions[0].Established = false }, failed, "not Established"},
 
 		"no webhook": {func(r *run) { r.webhook = webhookFigures{Name: r.webhook.Name} }, failed, "nothing denies"},
 		"the controller's pod is not ready": {
@@ -170,7 +170,7 @@ func TestJudge(t *testing.T) {
 			}, failed, "pod other is not ready",
 		},
 		"no pods, and nothing outside": {func(r *run) { r.before.Pods = nil }, failed, "has neither pods nor an external name"},
-		"outside, and nobody holds the lease": {
+		"outside, and the lease has no holder": {
 			func(r *run) { r.outside(); r.before.Lease.Holder = "" }, failed, "has no holder",
 		},
 		"outside, and no lease": {func(r *run) { r.outside(); r.before.Lease = nil }, failed, "no lease shows"},
@@ -191,12 +191,12 @@ func TestJudge(t *testing.T) {
 			}, failed, "no jobsets were created for plain",
 		},
 		"no pods are made": {func(r *run) { r.plain.Levels[2].Objects = nil }, failed, "no pods were created"},
-		"children of somebody else": {
+		"children of another owner": {
 			func(r *run) { r.plain.Levels[1].Objects[0].Owner = "other" }, failed, `jobs plain is owned by "other"`,
 		},
 		"children without identity": {func(r *run) { r.plain.Levels[2].Objects[0].UID = "" }, failed, "not by a child of the resource"},
 		"no identity of its own":    {func(r *run) { r.plain.UID = "" }, failed, "it has no UID"},
-		"a level was not looked at": {func(r *run) { r.plain.Levels = r.plain.Levels[:2] }, failed, "2 of 3 levels"},
+		"a level was not observed":  {func(r *run) { r.plain.Levels = r.plain.Levels[:2] }, failed, "2 of 3 levels"},
 		"levels of other kinds":     {func(r *run) { r.plain.Levels[0].Resource = "rayjobs" }, failed, "level 1 has rayjobs"},
 		"it never ends": {
 			func(r *run) {
@@ -204,7 +204,7 @@ func TestJudge(t *testing.T) {
 				r.plain.Levels[2].Objects[0].Phase = "Running"
 			}, failed, "it is not Complete after 5m0s",
 		},
-		"its pods end, and nobody says so": {
+		"its pods end, and no condition reports it": {
 			func(r *run) {
 				r.plain.Ended, r.plain.Conditions, r.plain.Trouble = nil, nil, "it had not ended 2m0s after all its pods had"
 			}, failed, "2m0s after all its pods had",
@@ -225,7 +225,7 @@ func TestJudge(t *testing.T) {
 		"the invalid one is denied by the schema": {
 			func(r *run) { r.invalid = r.misshapen }, failed, "the schema, not the webhook, denied",
 		},
-		"the webhook can't be asked": {
+		"the webhook is unreachable": {
 			func(r *run) {
 				r.invalid.Code, r.invalid.Reason, r.invalid.Message = 500, "InternalError", `failed calling webhook "validator.trainjob.trainer.kubeflow.org": connection refused`
 			}, failed, "could not call it",
@@ -245,13 +245,13 @@ func TestJudge(t *testing.T) {
 		"it does not end after the kill": {
 			func(r *run) { r.killed.Ended, r.killed.Conditions = nil, nil }, failed, "trainjobs killed: it is not Complete",
 		},
-		"killed, and still there":         {func(r *run) { r.after = r.before }, unobserved, "pod trainer-u1 still exists"},
-		"killed, and nobody is ready":     {func(r *run) { r.after.Pods[0].Ready = false }, unobserved, "pod trainer-u2 is not ready"},
-		"outside, and the same holder":    {func(r *run) { r.outside(); r.after.Lease.Holder = "vm_1" }, unobserved, "still has the holder vm_1"},
-		"killed before anything was made": {func(r *run) { r.disruption.Begun = false }, unobserved, "proves nothing"},
-		"killed after the end":            {func(r *run) { r.disruption.Ended = true }, unobserved, "proves nothing"},
-		"it had ended before the kill":    {func(r *run) { r.disruption.At = began.Add(time.Minute) }, unobserved, "had ended before it was killed"},
-		"killed, and what is not told":    {func(r *run) { r.disruption.Killed = nil }, unobserved, "what was killed was not recorded"},
+		"killed, and still there":               {func(r *run) { r.after = r.before }, unobserved, "pod trainer-u1 still exists"},
+		"killed, and no pod is ready":           {func(r *run) { r.after.Pods[0].Ready = false }, unobserved, "pod trainer-u2 is not ready"},
+		"outside, and the same holder":          {func(r *run) { r.outside(); r.after.Lease.Holder = "vm_1" }, unobserved, "still has the holder vm_1"},
+		"killed before anything was made":       {func(r *run) { r.disruption.Begun = false }, unobserved, "proves nothing"},
+		"killed after the end":                  {func(r *run) { r.disruption.Ended = true }, unobserved, "proves nothing"},
+		"it had ended before the kill":          {func(r *run) { r.disruption.At = began.Add(time.Minute) }, unobserved, "had ended before it was killed"},
+		"killed, and the pods are not recorded": {func(r *run) { r.disruption.Killed = nil }, unobserved, "the killed pods were not recorded"},
 		"nothing to interrupt": {
 			func(r *run) { r.disruption = disruptionFigures{NotRun: "no pods"}; r.killed.Levels[2].Objects = nil }, failed, "no pods were created",
 		},
@@ -281,7 +281,7 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// Without any one observation there is no pass, nor with one that could not be made.
+// A missing or failed observation is never a pass.
 func TestNothingMissingIsAPass(t *testing.T) {
 	t.Parallel()
 	all := good().observations(t)
@@ -317,6 +317,6 @@ func TestVictims(t *testing.T) {
 	}
 	two.Lease.Holder = "somebody"
 	if got := victims(two); len(got) != 2 {
-		t.Errorf("with a lease of somebody else %v are killed, want both", got)
+		t.Errorf("with a lease of another holder %v are killed, want both", got)
 	}
 }

@@ -88,7 +88,7 @@ func unhealthy(f controllerFigures) string {
 	}
 	switch {
 	case f.Lease == nil:
-		return "it is no pod of the cluster, and no lease shows that it runs"
+		return "it is not a pod of the cluster, and no lease shows that it runs"
 	case f.Lease.Holder == "":
 		return "lease " + f.Lease.Name + " has no holder"
 	case !f.Lease.Moved:

@@ -149,7 +149,7 @@ func (w *walk) disrupt(ctx context.Context, hook webhookFigures, before controll
 	case !hook.Found:
 		reason = "without its webhook the controller is unknown"
 	case len(before.Pods) == 0 && w.deps.KillOutside == nil:
-		reason = "the controller is no pod of this cluster, so it cannot be killed"
+		reason = "the controller is not a pod of this cluster, so it cannot be killed"
 	}
 	if reason != "" {
 		return attempt.Record(disruptionFigures{NotRun: reason}, nil)

@@ -19,7 +19,7 @@ func trainerFile(tb testing.TB) string {
 	return string(raw)
 }
 
-// What is laid over the valid resource is all that it differs in.
+// The invalid resource differs from the valid one only in the overlay.
 func TestRender(t *testing.T) {
 	t.Parallel()
 	o, err := ParseOperator([]byte(trainerFile(t)))
@@ -54,11 +54,11 @@ func TestRender(t *testing.T) {
 	}
 	setup, err := o.render(o.Setup, v, variant{})
 	if err != nil || setup.GetLabels()["firstlight.dev/run"] == "" {
-		t.Errorf("what it needs is %v, %v; want it labelled", setup, err)
+		t.Errorf("setup objects %v, %v; want labels", setup, err)
 	}
 }
 
-// Everything that is wrong with a file is told at once, where and what.
+// All problems of a file are reported at once, each with its position.
 func TestOperatorFilesAreStrict(t *testing.T) {
 	t.Parallel()
 	whole := trainerFile(t)
@@ -111,7 +111,7 @@ func TestLoadOperators(t *testing.T) {
 		t.Errorf("%v, want both files named", err)
 	}
 	if _, err := LoadOperators(fstest.MapFS{}); err == nil {
-		t.Error("no operators are no error")
+		t.Error("no error for an empty list of operators")
 	}
 }
 
@@ -125,7 +125,7 @@ func FuzzParseOperator(f *testing.F) {
 			return
 		}
 		if _, err := o.render(o.Valid, values{Name: "a", Namespace: "b"}, variant{over: o.Invalid.Over}); err != nil {
-			t.Errorf("a valid operator can't be rendered: %v", err)
+			t.Errorf("cannot render a valid operator: %v", err)
 		}
 	})
 }

@@ -56,7 +56,7 @@ func (w *walk) observeDefinitions(ctx context.Context) error {
 	return attempt.Record(all, nil)
 }
 
-// definition reads one; a missing definition is no error.
+// definition reads a CustomResourceDefinition; a missing one is not an error.
 func (w *walk) definition(ctx context.Context, name string) (definitionFigures, error) {
 	f := definitionFigures{Name: name}
 	crd, err := w.cluster.Dynamic.Resource(definitions.gvr()).Get(ctx, name, metav1.GetOptions{})
@@ -177,7 +177,7 @@ func stateOf(p *corev1.Pod) podState {
 	return s
 }
 
-// lease reads the controller's lease; nil where there is none.
+// lease reads the controller's lease; nil if it has none.
 func (w *walk) lease(ctx context.Context, namespace string) (*leaseState, error) {
 	if w.operator.Lease == "" {
 		return nil, nil

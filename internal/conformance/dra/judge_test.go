@@ -92,9 +92,9 @@ func TestJudge(t *testing.T) {
 		suspect string
 		says    string
 	}{
-		"healthy":                    {want: check.Passed},
-		"a foreign driver beside it": {alter: func(s *fixture) { s.slices = append(s.slices, sliceOf("gpu-01", "dra.net", 9)) }, want: check.Passed},
-		"only v1 is served":          {alter: func(s *fixture) { s.served.Versions = []string{"v1"} }, want: check.Passed},
+		"healthy":                  {want: check.Passed},
+		"a second, foreign driver": {alter: func(s *fixture) { s.slices = append(s.slices, sliceOf("gpu-01", "dra.net", 9)) }, want: check.Passed},
+		"only v1 is served":        {alter: func(s *fixture) { s.served.Versions = []string{"v1"} }, want: check.Passed},
 		"only the beta is served": {alter: func(s *fixture) {
 			s.served = served{Versions: []string{"v1beta2", "v1beta1"}}
 			s.without = []string{kindClass, kindSlices, kindFree, kindPod}
@@ -112,11 +112,11 @@ func TestJudge(t *testing.T) {
 		"slices cannot be read":  {alter: func(s *fixture) { s.unreadable = []string{kindSlices} }, want: check.Unobserved},
 		// aicr: 1 of N nodes is enough there.
 		"one of two nodes has none": {alter: func(s *fixture) { s.slices = s.slices[:1] }, want: check.Failed, suspect: "gpu-02", says: "publishes no ResourceSlice"},
-		// aicr: the slice's driver is not looked at there.
+		// aicr does not check the driver of the slice.
 		"one node has a foreign driver's only": {alter: func(s *fixture) { s.slices[1] = sliceOf("gpu-02", "dra.net", 2) }, want: check.Failed, suspect: "gpu-02", says: "dra.net"},
 		"a GPU too few":                        {alter: func(s *fixture) { s.slices[1] = sliceOf("gpu-02", inventory.Driver, 1) }, want: check.Failed, suspect: "gpu-02", says: "offers 1 GPUs, want 2 by the profile"},
 		"a GPU too many":                       {alter: func(s *fixture) { s.slices[1] = sliceOf("gpu-02", inventory.Driver, 3) }, want: check.Failed, suspect: "gpu-02"},
-		"parts of GPUs are no GPUs":            {alter: func(s *fixture) { s.slices[1].Devices[1].Type = "mig" }, want: check.Failed, suspect: "gpu-02"},
+		"parts of GPUs are not GPUs":           {alter: func(s *fixture) { s.slices[1].Devices[1].Type = "mig" }, want: check.Failed, suspect: "gpu-02"},
 		"a tainted GPU":                        {alter: func(s *fixture) { s.slices[1].Devices[1].Tainted = true }, want: check.Failed, suspect: "gpu-02", says: "tainted"},
 		"an incomplete pool":                   {alter: func(s *fixture) { s.slices[1].PoolSlices = 2 }, want: check.Failed, suspect: "gpu-02", says: "1 of 2 slices"},
 		"a generation of before": {alter: func(s *fixture) {
@@ -128,7 +128,7 @@ func TestJudge(t *testing.T) {
 			s.free.Nodes, s.free.GPUs[0].Plugged, s.free.GPUs[0].Holders = nil, 2, []string{"pod team/job"}
 			s.without = []string{kindPod}
 		}, want: check.Unobserved, suspect: "free GPUs", says: "pod team/job"},
-		"what is free is not known": {alter: func(s *fixture) { s.unreadable = []string{kindFree} }, want: check.Unobserved},
+		"free devices are unknown": {alter: func(s *fixture) { s.unreadable = []string{kindFree} }, want: check.Unobserved},
 
 		"no claim was made":     {alter: func(s *fixture) { s.can.Claim = nil }, want: check.Failed, says: "none was created"},
 		"not allocated":         {alter: func(s *fixture) { s.can.Claim = &testpod.ClaimStatus{UID: "c1"} }, want: check.Failed, suspect: "ResourceClaim of ns/allocatable", says: "was not allocated"},
@@ -139,7 +139,7 @@ func TestJudge(t *testing.T) {
 		"a foreign device":      {alter: func(s *fixture) { s.can.Claim.Devices[0].Driver = "dra.net" }, want: check.Failed, says: "dra.net"},
 		"two devices":           {alter: func(s *fixture) { s.can.Claim.Devices = append(s.can.Claim.Devices, s.can.Claim.Devices[0]) }, want: check.Failed, says: "2 devices were allocated"},
 		"no device":             {alter: func(s *fixture) { s.can.Claim.Devices = nil }, want: check.Failed, says: "0 devices were allocated"},
-		"reserved for nobody":   {alter: func(s *fixture) { s.can.Claim.ReservedFor = nil }, want: check.Failed, says: "want only the pod"},
+		"not reserved":          {alter: func(s *fixture) { s.can.Claim.ReservedFor = nil }, want: check.Failed, says: "want only the pod"},
 		"reserved for another":  {alter: func(s *fixture) { s.can.Claim.ReservedFor = []string{"p2"} }, want: check.Failed, says: "want only the pod"},
 		"allocated, never runs": {alter: func(s *fixture) {
 			s.can.Phase, s.can.Containers = "Pending", []testpod.ContainerStatus{{Waiting: "ContainerCreating"}}
@@ -150,16 +150,16 @@ func TestJudge(t *testing.T) {
 		}, want: check.Unobserved, says: "image"},
 		"the pod was not seen":           {alter: func(s *fixture) { s.unreadable = []string{allocatable} }, want: check.Unobserved},
 		"the pod was not tried":          {alter: func(s *fixture) { s.without = []string{allocatable} }, want: check.Unobserved},
-		"what nothing meets: allocated":  {alter: func(s *fixture) { s.cannot.Claim.Allocated = true }, want: check.Failed, suspect: "ResourceClaim of ns/impossible"},
-		"what nothing meets: bound":      {alter: func(s *fixture) { s.cannot.Node = "gpu-01" }, want: check.Failed, suspect: "pod ns/impossible"},
-		"what nothing meets: runs":       {alter: func(s *fixture) { s.cannot.Phase = "Running" }, want: check.Failed, suspect: "pod ns/impossible"},
+		"impossible claim: allocated":    {alter: func(s *fixture) { s.cannot.Claim.Allocated = true }, want: check.Failed, suspect: "ResourceClaim of ns/impossible"},
+		"impossible claim: bound":        {alter: func(s *fixture) { s.cannot.Node = "gpu-01" }, want: check.Failed, suspect: "pod ns/impossible"},
+		"impossible claim: runs":         {alter: func(s *fixture) { s.cannot.Phase = "Running" }, want: check.Failed, suspect: "pod ns/impossible"},
 		"the scheduler is silent":        {alter: func(s *fixture) { s.cannot.Scheduled = testpod.Scheduled{} }, want: check.Unobserved, says: "not decided"},
 		"the scheduler's gate":           {alter: func(s *fixture) { s.cannot.Scheduled.Reason = "SchedulingGated" }, want: check.Unobserved, says: "not decided"},
 		"refused for something else":     {alter: func(s *fixture) { s.cannot.Scheduled.Message = "0/4 nodes are available: 4 Insufficient cpu." }, want: check.Unobserved, says: "Insufficient cpu"},
 		"no claim that nothing meets":    {alter: func(s *fixture) { s.cannot.Claim = nil }, want: check.Unobserved},
 		"the refused pod was not seen":   {alter: func(s *fixture) { s.unreadable = []string{impossible} }, want: check.Unobserved},
 		"the refused pod was not tried":  {alter: func(s *fixture) { s.without = []string{impossible} }, want: check.Unobserved},
-		"not looked at again":            {alter: func(s *fixture) { s.without = []string{allocatableAgain} }, want: check.Unobserved},
+		"no second observation":          {alter: func(s *fixture) { s.without = []string{allocatableAgain} }, want: check.Unobserved},
 		"the first is another by then":   {alter: func(s *fixture) { s.after.UID = "p9" }, want: check.Unobserved, says: "no longer had its claim"},
 		"the first is over by then":      {alter: func(s *fixture) { s.after.Phase = "Succeeded" }, want: check.Unobserved},
 		"the first's claim is given up":  {alter: func(s *fixture) { s.after.Claim = &testpod.ClaimStatus{UID: "c1"} }, want: check.Unobserved},
@@ -188,7 +188,7 @@ func TestJudge(t *testing.T) {
 				}
 			}
 			if text := strings.Join(said, "\n"); !strings.Contains(text, tt.says) || !strings.Contains(text, tt.suspect) {
-				t.Errorf("findings don't name %q and say %q:\n%s", tt.suspect, tt.says, text)
+				t.Errorf("no finding with suspect %q and message %q:\n%s", tt.suspect, tt.says, text)
 			}
 		})
 	}

@@ -109,7 +109,7 @@ func (s *stopper) Record(o check.Observation) (check.Observation, error) {
 	return s.Recorder.Record(o)
 }
 
-// interrupted: what was seen is no pass, and no claim is left.
+// interrupted: the verdict is not a pass, and no claim is left.
 func interrupted(t *testing.T, l *labtest.Lab, kind string) {
 	run := "live-stop-" + kind
 	ctx, cancel := context.WithCancel(t.Context())
@@ -125,8 +125,8 @@ func interrupted(t *testing.T, l *labtest.Lab, kind string) {
 	requireOnlyPriority(t, l, run)
 }
 
-// againAfterACrash: what an attempt of the same run left is in nobody's way; what
-// has the name and is not the run's is left alone.
+// againAfterACrash: objects of an earlier attempt of the same run do not block a new one;
+// objects of another owner with the same name are kept.
 func againAfterACrash(t *testing.T, l *labtest.Lab) {
 	const run = "live-again"
 	namespaces := l.Cluster.Client.CoreV1().Namespaces()
@@ -144,10 +144,10 @@ func againAfterACrash(t *testing.T, l *labtest.Lab) {
 	create(nil)
 	rec := &labtest.Recorder{}
 	if err := newCheck(l, run).Observe(t.Context(), rec); err == nil {
-		t.Error("a namespace of somebody else's was used")
+		t.Error("used a namespace of another owner")
 	}
 	if err := namespaces.Delete(t.Context(), kube.NamespaceOf(run)+"-dra", metav1.DeleteOptions{}); err != nil {
-		t.Errorf("a namespace of somebody else's is gone: %v", err)
+		t.Errorf("a namespace of another owner is missing: %v", err)
 	}
 }
 
@@ -170,8 +170,8 @@ func observe(t *testing.T, l *labtest.Lab, run string) (check.Judgement, []check
 	return j, rec.Observations()
 }
 
-// requireOnlyPriority: of the run there is its PriorityClass and nothing else,
-// which the clean-up of the run takes away.
+// requireOnlyPriority fails unless the PriorityClass, which the cleanup of the run deletes, is
+// the only object left of the run.
 func requireOnlyPriority(t *testing.T, l *labtest.Lab, run string) {
 	t.Helper()
 	host := kube.Guest{Cluster: l.Cluster}

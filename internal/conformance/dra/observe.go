@@ -20,7 +20,7 @@ const maxNodes = 16
 
 // matchesNothing selects no device, since no driver has this name. It needs no attribute, so
 // it is valid for every device.
-const matchesNothing = "device.driver == 'nobody.firstlight.dev'"
+const matchesNothing = "device.driver == 'none.firstlight.dev'"
 
 func (c *Check) observe(ctx context.Context, cluster *kube.Cluster, rec check.Observer) error {
 	rec.Progress("reading API versions, device class and resource slices")

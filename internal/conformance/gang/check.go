@@ -46,8 +46,8 @@ type Capacity struct {
 	Usage map[string]kube.Usage `json:"usage"`
 }
 
-// fittingGang is the size of the gang that fits. Where only one GPU is free its pods take
-// none: a single pod is no gang, so binding it would prove nothing.
+// fittingGang is the size of the gang that fits. If only one GPU is free, its pods request no
+// GPU: a single pod is not a gang, so binding it would prove nothing.
 func (c Capacity) fittingGang() (pods, gpusPerPod int) {
 	if c.Fits == 1 {
 		return minGang, 0
@@ -58,10 +58,10 @@ func (c Capacity) fittingGang() (pods, gpusPerPod int) {
 // Proof is the placement of the gang under test.
 type Proof struct {
 	Large workload.Placement `json:"large"`
-	// LargeAfter is the same gang once the small pod was bound, Beside the small pod. Both
-	// are only of the gang that does not fit.
+	// LargeAfter is the same gang after the small pod was bound; Small is that pod. Both are
+	// only set for the gang that does not fit.
 	LargeAfter workload.Placement `json:"largeAfter,omitzero"`
-	Beside     workload.Placement `json:"beside,omitzero"`
+	Small      workload.Placement `json:"small,omitzero"`
 	// Undecided is why no decision was observed.
 	Undecided string `json:"undecided,omitempty"`
 }
@@ -181,10 +181,10 @@ func (c *Check) tooLarge(ctx context.Context, l *workload.Launcher, rec check.Ob
 			p.LargeAfter = p.Large
 			return nil
 		}
-		return c.with(ctx, l, c.spec("beside", 1, free.GPUsPerPod, free), func(small *workload.Gang) error {
+		return c.with(ctx, l, c.spec("small", 1, free.GPUsPerPod, free), func(small *workload.Gang) error {
 			p.Undecided += c.waitBound(ctx, small)
 			var err, afterErr error
-			p.Beside, err = small.PlacementNow(ctx)
+			p.Small, err = small.PlacementNow(ctx)
 			p.LargeAfter, afterErr = large.PlacementNow(ctx)
 			return errors.Join(err, afterErr)
 		})

@@ -71,12 +71,12 @@ func judgeTooLarge(p Proof, free Capacity, scheduler, id string) check.Judgement
 			"%d of %d pods of a gang were bound on capacity for %d: the scheduler splits gangs", p.maxBound(), p.Large.Wanted, free.Fits)
 	case p.Large.Refused == 0 && !p.Large.GroupRefused:
 		return check.NotObserved("no decision about the gang that does not fit was observed: " + p.Undecided)
-	case p.Beside.Wanted != 1:
+	case p.Small.Wanted != 1:
 		return check.NotObserved("no smaller pod was created while the gang that does not fit was pending")
-	case p.Beside.Bound != 1:
+	case p.Small.Bound != 1:
 		return fail(id, scheduler, "see the scheduler's events for the pod; for a queue, see that a pending gang reserves nothing",
 			"a pod that fits was not bound while a gang that does not fit was pending: either nothing is ever bound, which proves nothing, or the gang reserves GPUs that it does not use (%s)",
-			strings.Join(append(p.Beside.Messages, p.Undecided), "; "))
+			strings.Join(append(p.Small.Messages, p.Undecided), "; "))
 	}
 	return check.Pass("")
 }

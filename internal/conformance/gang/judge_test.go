@@ -20,7 +20,7 @@ func good() fixture {
 	return fixture{
 		found: []workload.Detected{{Name: "kubernetes", API: "scheduling.k8s.io/v1alpha2"}},
 		room:  Capacity{Nodes: []string{"a", "b", "c", "d"}, GPUsPerPod: 8, Fits: 4},
-		large: Proof{Large: waits, LargeAfter: waits, Beside: workload.Placement{Wanted: 1, Exist: 1, Bound: 1}},
+		large: Proof{Large: waits, LargeAfter: waits, Small: workload.Placement{Wanted: 1, Exist: 1, Bound: 1}},
 		fits:  Proof{Large: workload.Placement{Wanted: 4, Exist: 4, Bound: 4}},
 	}
 }
@@ -62,11 +62,11 @@ func TestJudge(t *testing.T) {
 		"part of it is bound":        {func(s *fixture) { s.large.Large.Bound = 4 }, check.Failed, "4 of 5 pods of a gang were bound"},
 		"part of it later":           {func(s *fixture) { s.large.LargeAfter.Bound = 3 }, check.Failed, "3 of 5 pods of a gang were bound"},
 		"all of it is bound":         {func(s *fixture) { s.large.Large.Bound = 5 }, check.Unobserved, "GPUs were released"},
-		"nobody answered":            {func(s *fixture) { s.large.Large.Refused, s.large.Large.GroupRefused = 0, false }, check.Unobserved, "no decision"},
-		"nothing is ever bound":      {func(s *fixture) { s.large.Beside.Bound = 0 }, check.Failed, "proves nothing"},
-		"nobody asked beside it":     {func(s *fixture) { s.large.Beside = workload.Placement{} }, check.Unobserved, "no smaller pod was created"},
+		"no decision on the gang":    {func(s *fixture) { s.large.Large.Refused, s.large.Large.GroupRefused = 0, false }, check.Unobserved, "no decision"},
+		"nothing is ever bound":      {func(s *fixture) { s.large.Small.Bound = 0 }, check.Failed, "proves nothing"},
+		"no small pod":               {func(s *fixture) { s.large.Small = workload.Placement{} }, check.Unobserved, "no smaller pod was created"},
 		"it fits":                    {func(s *fixture) { s.large.Large.Wanted, s.large.LargeAfter.Wanted = 4, 4 }, check.Unobserved, "it proves nothing"},
-		"it was not looked at twice": {func(s *fixture) { s.large.LargeAfter = workload.Placement{} }, check.Unobserved, "it proves nothing"},
+		"no second observation":      {func(s *fixture) { s.large.LargeAfter = workload.Placement{} }, check.Unobserved, "it proves nothing"},
 		"one that fits is not bound": {func(s *fixture) { s.fits.Large.Bound = 3 }, check.Failed, "3 of 4 pods of a gang that fits"},
 		"one GPU":                    {oneGPU, check.Passed, "all 2 pods of a gang that fits were bound (without GPUs"},
 		"one GPU, and a gang of one": {func(s *fixture) { oneGPU(s); s.fits.Large = workload.Placement{Wanted: 1, Exist: 1, Bound: 1} }, check.Unobserved, "want 2"},

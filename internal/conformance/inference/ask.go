@@ -78,7 +78,7 @@ func (t *trial) kinds() []requestKind {
 	}
 }
 
-// expected reports whether an answer is one that requests of a target must get.
+// expected reports whether an answer is valid for requests of a target.
 func expected(target string, a answer) bool {
 	switch target {
 	case toWeights:

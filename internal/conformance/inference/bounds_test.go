@@ -28,7 +28,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// The figures tell a gateway that heeds weights from others.
+// The figures distinguish a gateway that applies weights from a gateway that does not.
 func TestFiguresTell(t *testing.T) {
 	t.Parallel()
 	f, err := readFigures(figuresFile)

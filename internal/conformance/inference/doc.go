@@ -11,7 +11,7 @@
 // gateway's pods through a port-forward. Without either the result is unobserved.
 //
 // The servers are vLLM with a GPU each; where two GPUs are not free, scripts without GPUs that
-// answer the same request, and the reason says so.
+// answer the same request, and the reason names them.
 //
 // Everything that it creates is in a namespace of the run, has the run's labels, and is
 // removed with the namespace. Its only cluster-scoped objects are that namespace and the run's

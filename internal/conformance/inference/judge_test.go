@@ -159,13 +159,13 @@ func TestJudge(t *testing.T) {
 			s.routes[routeSplit] = route{Name: "ns/split", UID: "u", Backends: []string{"model-b", "model-a"}}
 		},
 			check.Failed, "the class's controller sets no status"},
-		"the route is not accepted":   {func(s *story) { s.routeStatus(routeSplit, is("Accepted", "False", "UnsupportedValue", 1)) }, check.Failed, "it is not Accepted"},
-		"the route is not resolved":   {func(s *story) { s.routeStatus(routeSplit, fine, is("ResolvedRefs", "False", "BackendNotFound", 1)) }, check.Failed, "its backends are not resolved"},
-		"nothing is said of backends": {func(s *story) { s.routeStatus(routeSplit, fine) }, check.Failed, "no condition ResolvedRefs"},
-		"a route to nobody resolved":  {func(s *story) { s.routeStatus(routeEmpty, fine, is("ResolvedRefs", "True", "ResolvedRefs", 1)) }, check.Failed, "ResolvedRefs is not False"},
-		"for another reason":          {func(s *story) { s.routeStatus(routeEmpty, fine, is("ResolvedRefs", "False", "RefNotPermitted", 1)) }, check.Failed, "the reason is not BackendNotFound"},
-		"the route leads elsewhere":   {func(s *story) { r := s.routes[routeEmpty]; r.Backends = []string{"model-a"}; s.routes[routeEmpty] = r }, check.Unobserved, "its backends are [model-a]"},
-		"no way":                      {func(s *story) { s.way = gatewayPath{Tried: []string{"http://10.0.0.1:8080: timeout"}} }, check.Unobserved, "not reachable from here: http://10.0.0.1:8080: timeout"},
+		"the route is not accepted":  {func(s *story) { s.routeStatus(routeSplit, is("Accepted", "False", "UnsupportedValue", 1)) }, check.Failed, "it is not Accepted"},
+		"the route is not resolved":  {func(s *story) { s.routeStatus(routeSplit, fine, is("ResolvedRefs", "False", "BackendNotFound", 1)) }, check.Failed, "its backends are not resolved"},
+		"no condition of backends":   {func(s *story) { s.routeStatus(routeSplit, fine) }, check.Failed, "no condition ResolvedRefs"},
+		"resolved without a backend": {func(s *story) { s.routeStatus(routeEmpty, fine, is("ResolvedRefs", "True", "ResolvedRefs", 1)) }, check.Failed, "ResolvedRefs is not False"},
+		"for another reason":         {func(s *story) { s.routeStatus(routeEmpty, fine, is("ResolvedRefs", "False", "RefNotPermitted", 1)) }, check.Failed, "the reason is not BackendNotFound"},
+		"the route leads elsewhere":  {func(s *story) { r := s.routes[routeEmpty]; r.Backends = []string{"model-a"}; s.routes[routeEmpty] = r }, check.Unobserved, "its backends are [model-a]"},
+		"no way":                     {func(s *story) { s.way = gatewayPath{Tried: []string{"http://10.0.0.1:8080: timeout"}} }, check.Unobserved, "not reachable from here: http://10.0.0.1:8080: timeout"},
 
 		"all to the first": {func(s *story) { s.answers(toWeights, func(_ int, a *answer) { a.Model = "firstlight-model-a" }) }, check.Failed, "answered 400 of 400 requests, want 256 to 340"},
 		"evenly":           {func(s *story) { s.answers(toWeights, func(i int, a *answer) { a.Model = served(serverNames()[i%2]) }) }, check.Failed, "answered 200 of 400"},
@@ -173,7 +173,7 @@ func TestJudge(t *testing.T) {
 			s.answers(toWeights, func(i int, a *answer) { a.Model = served(serverNames()[min(i%4, 1)]) })
 		}, check.Failed, "answered 100 of 400"},
 		"one error": {func(s *story) { s.answers(toWeights, func(i int, a *answer) { spoilOne(i, a, answer{Status: 503}) }) }, check.Failed, "1 times 503 from an unidentified server"},
-		"somebody else": {func(s *story) {
+		"another server": {func(s *story) {
 			s.answers(toWeights, func(i int, a *answer) { spoilOne(i, a, answer{Status: 200, Model: "x"}) })
 		}, check.Failed, "1 times 200 from x"},
 		"one without answer": {func(s *story) { s.answers(toWeights, func(i int, a *answer) { spoilOne(i, a, answer{Err: "reset"}) }) }, check.Unobserved, "1 of 400 were not answered: reset"},

@@ -16,7 +16,7 @@ import (
 // takes a minute or two to resolve.
 const addressTimeout = 2 * time.Minute
 
-// reach finds a base URL that returns any answer; empty when there is none. stop ends a
+// reach finds a base URL that returns any answer; empty if none does. stop ends a
 // port-forward, and may always be called.
 func (t *trial) reach(ctx context.Context, client *http.Client, gw gateway) (base string, stop func(), found gatewayPath) {
 	tried := map[string]string{}

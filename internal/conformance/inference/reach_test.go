@@ -161,7 +161,7 @@ func FuzzModelOf(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		if m := modelOf(raw); m != "" && !json.Valid(raw) {
-			t.Errorf("%q of what is no JSON", m)
+			t.Errorf("%q from invalid JSON", m)
 		}
 	})
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/firstlight/firstlight/internal/checktest"
 )
 
-// What routes must show, one field at a time.
+// TestRules changes one field of routes at a time.
 func TestRules(t *testing.T) {
 	t.Parallel()
 	c := aCheck()

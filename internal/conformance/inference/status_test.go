@@ -14,10 +14,10 @@ func TestNever(t *testing.T) {
 		conditions conditions
 		want       bool
 	}{
-		"nothing is said":             {conditions{}, false},
+		"no condition":                {conditions{}, false},
 		"programmed":                  {conditions{accepted, is("Programmed", "True", "Programmed", 2)}, false},
 		"an address may come":         {conditions{accepted, is("Programmed", "False", "AddressNotAssigned", 2)}, false},
-		"not looked at yet":           {conditions{accepted, is("Programmed", "Unknown", "Pending", 2)}, false},
+		"not processed yet":           {conditions{accepted, is("Programmed", "Unknown", "Pending", 2)}, false},
 		"none will come":              {conditions{accepted, is("Programmed", "False", "AddressNotUsable", 2)}, true},
 		"of the generation before":    {conditions{accepted, is("Programmed", "False", "AddressNotUsable", 1)}, false},
 		"true for a terminal reason":  {conditions{accepted, is("Programmed", "True", "AddressNotUsable", 2)}, false},

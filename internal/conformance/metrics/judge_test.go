@@ -169,7 +169,7 @@ func TestNegatives(t *testing.T) {
 			g.Samples[util] = append(g.Samples[util], g.Samples[util]...)
 		}},
 		"no label tells the GPU": {check.Failed, "gpu-02", "neither gpu nor UUID", func(f *facts) { f.before.GPUs[2].UUID, f.before.GPUs[2].Index = "", "" }},
-		"a host nobody knows":    {check.Failed, "gpu-02", "no GPU metrics of gpu-02", func(f *facts) { f.before.GPUs[2].Host, f.before.GPUs[3].Host = "x", "x" }},
+		"an unknown host":        {check.Failed, "gpu-02", "no GPU metrics of gpu-02", func(f *facts) { f.before.GPUs[2].Host, f.before.GPUs[3].Host = "x", "x" }},
 		"stale": {check.Failed, "gpu-02", "up to 1m31s old by Prometheus' clock, want at most 30s", func(f *facts) {
 			f.before.GPUs[3].Samples[power][0].At = now().Add(-91 * time.Second)
 		}},
@@ -221,7 +221,7 @@ func TestNegatives(t *testing.T) {
 	}
 }
 
-// GPUs of others are neither loaded nor held against anybody.
+// GPUs of other users are not loaded and not judged.
 func TestGPUsInUse(t *testing.T) {
 	t.Parallel()
 	c := theCheck(t)

@@ -46,7 +46,7 @@ func TestLive(t *testing.T) {
 			t.Fatalf("%s: %s %+v", j.Verdict, j.Reason, j.Findings)
 		}
 	})
-	// The last: what it leaves in Prometheus is there for five minutes.
+	// The last one: its series stay in Prometheus for five minutes.
 	t.Run("Stale", func(t *testing.T) {
 		suite.RequireFault(t, "internal/conformance/metrics TestLive", "stale-series")
 		l.Retire()

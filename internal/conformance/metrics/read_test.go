@@ -97,7 +97,7 @@ func TestFigures(t *testing.T) {
 			t.Errorf("%+v: %+v %+v %+v", m, m.Least, m.Most, m.Rise)
 		}
 		if m.Quiet != nil && m.Quiet.Value > m.Rise.Value {
-			t.Errorf("%s: what is quiet would be a rise", m.Name)
+			t.Errorf("%s: quiet is not below rise", m.Name)
 		}
 	}
 	if required != 4 {

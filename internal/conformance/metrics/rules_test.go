@@ -6,13 +6,13 @@ import (
 	"github.com/firstlight/firstlight/internal/checktest"
 )
 
-// What metrics must show, one field at a time.
+// TestRules changes one field of the metrics at a time.
 func TestRules(t *testing.T) {
 	t.Parallel()
 	c := theCheck(t)
 	checktest.Rules(t, c.Judge, healthy(c).observations(t), []checktest.Rule{
-		checktest.When("a temperature that no GPU has is no metric", checktest.Set(kindSamples+"@"+first, `.gpus[0].samples.DCGM_FI_DEV_GPU_TEMP[0].value`, 56000)).Fails("", "under load: "),
-		checktest.When("memory that no GPU has is no metric", checktest.Set(kindSamples+"@"+second, `.gpus[0].samples.DCGM_FI_DEV_FB_USED[0].value`, 4401000)).Fails("", "under load: "),
+		checktest.When("an impossible temperature is invalid", checktest.Set(kindSamples+"@"+first, `.gpus[0].samples.DCGM_FI_DEV_GPU_TEMP[0].value`, 56000)).Fails("", "under load: "),
+		checktest.When("impossible memory is invalid", checktest.Set(kindSamples+"@"+second, `.gpus[0].samples.DCGM_FI_DEV_FB_USED[0].value`, 4401000)).Fails("", "under load: "),
 		checktest.When("metrics stay under load", checktest.Set(kindSamples+"@"+first, `.gpus[last]`, checktest.LeftOut)).Fails("", "under load: "),
 		checktest.When("metrics stay after the load", checktest.Set(kindSamples+"@"+after, `.gpus`, nil)).Fails("", "after the load: "),
 		checktest.When("each free GPU follows the load", checktest.Set(kindSamples+"@"+before, `.gpus[0].gpu`, "")).Unobserved("GPUs", "the metrics of 3 GPUs followed the load, want 4"),

@@ -31,8 +31,8 @@ func TestJudgeAllocation(t *testing.T) {
 		"too many are given out": {func(s *allocation) { s.TooMany = s.One }, submission.NotImplemented, "was placed: the resource is not accounted for"},
 		"bound, and not running": {func(s *allocation) { s.TooMany.Node = "gpu-01" }, submission.NotImplemented, "was placed"},
 		"refused for another":    {func(s *allocation) { s.TooMany.Scheduled.Message = "Insufficient cpu" }, "", "not unschedulable because of rdma/ib"},
-		"nobody says anything":   {func(s *allocation) { s.TooMany.Scheduled = testpod.Scheduled{} }, "", "not unschedulable because of rdma/ib"},
-		"the image can't be pulled": {func(s *allocation) {
+		"no reason":              {func(s *allocation) { s.TooMany.Scheduled = testpod.Scheduled{} }, "", "not unschedulable because of rdma/ib"},
+		"the image cannot be pulled": {func(s *allocation) {
 			s.One.Phase, s.One.Containers = "Pending", []testpod.ContainerStatus{{Waiting: "ImagePullBackOff"}}
 		}, "", "cannot pull"},
 		"nothing was seen": {func(s *allocation) { *s = allocation{} }, submission.NotImplemented, "does not run"},

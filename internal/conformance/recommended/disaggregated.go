@@ -85,7 +85,7 @@ type phasePod struct {
 }
 
 // Disaggregated checks disaggregated_inference: ready prefill and decode pods run in one
-// namespace, and a Service in front of them answers. An operator alone is no solution, and
+// namespace, and a Service in front of them answers. An operator alone is not a solution, and
 // neither is one phase.
 type Disaggregated struct{ deps conformance.Deps }
 

@@ -40,10 +40,10 @@ func TestObserveDisaggregated(t *testing.T) {
 		want    check.Verdict
 		says    string
 	}{
-		"whole":            {"", check.Passed, "qwen answered through llm/frontend:8000"},
-		"no answer":        {"/api/v1/namespaces/llm/services/frontend:8000/proxy/v1/completions", check.Unobserved, "partially shown: "},
-		"no phases":        {"pods", check.Unobserved, "no disaggregated inference runs"},
-		"nothing is there": {"/apis/nvidia.com", check.Failed, "no known operator is served"},
+		"whole":                 {"", check.Passed, "qwen answered through llm/frontend:8000"},
+		"no answer":             {"/api/v1/namespaces/llm/services/frontend:8000/proxy/v1/completions", check.Unobserved, "partially shown: "},
+		"no phases":             {"pods", check.Unobserved, "no disaggregated inference runs"},
+		"the API is not served": {"/apis/nvidia.com", check.Failed, "no known operator is served"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -8,7 +8,8 @@ import (
 	"github.com/firstlight/firstlight/internal/plan"
 )
 
-// Every field of what runs disaggregated is demanded, or it is said here why not.
+// The verdict depends on every field of disaggregated serving, except for those
+// that are listed here with the reason.
 func TestEveryFieldOfDisaggregated(t *testing.T) {
 	t.Parallel()
 	obs := []check.Observation{
@@ -17,8 +18,8 @@ func TestEveryFieldOfDisaggregated(t *testing.T) {
 		observation(t, kindRequest, []ModelAnswer{{Service: "llm/frontend:8000", Models: []string{"Qwen/Qwen3-0.6B"}, Done: true}}),
 	}
 	checktest.EveryField(t, "spoilt-disaggregated", func(obs []check.Observation) check.Judgement { return plan.Judge(&Disaggregated{}, obs) }, obs, checktest.Harmless{
-		"an operator is not demanded, where prefill and decode run": {`inference-operators.*: .*`},
-		"it names what is looked at, for people":                    {`phases.* .pod: .*`, `request-to-a-model.* .(models|service): .*`},
-		"said twice is not more":                                    {`(phases|request-to-a-model).* : the first twice`},
+		"no operator is required if prefill and decode run": {`inference-operators.*: .*`},
+		"it names the subject for the reader":               {`phases.* .pod: .*`, `request-to-a-model.* .(models|service): .*`},
+		"a duplicate adds nothing":                          {`(phases|request-to-a-model).* : the first twice`},
 	})
 }

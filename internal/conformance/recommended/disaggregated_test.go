@@ -37,7 +37,7 @@ func TestJudgeDisaggregated(t *testing.T) {
 		"runs, and answers":           {operatorsOf("v1alpha1", runs), phasePods(prefill, decode, decode), done, submission.Implemented, "1 prefill and 2 decode instances are ready in llm"},
 		"without an operator":         {operatorsOf(""), phasePods(prefill, decode), done, submission.Implemented, "answered through llm/frontend:8000"},
 		"no answer":                   {operatorsOf("v1alpha1", runs), phasePods(prefill, decode), done[:1], submission.PartiallyImplemented, "all failed: llm/a:80: HTTP status 404"},
-		"nobody to ask":               {operatorsOf("v1alpha1", runs), phasePods(prefill, decode), []ModelAnswer{}, submission.PartiallyImplemented, "has no Service"},
+		"no Service":                  {operatorsOf("v1alpha1", runs), phasePods(prefill, decode), []ModelAnswer{}, submission.PartiallyImplemented, "has no Service"},
 		"not asked":                   {operatorsOf("v1alpha1", runs), phasePods(prefill, decode), nil, "", "was not observed"},
 		"its object is not ready":     {operatorsOf("v1alpha1", inferenceObject{Name: "llm/qwen"}), phasePods(prefill, decode), done, submission.PartiallyImplemented, "none of their objects is ready: dynamographdeployments.nvidia.com llm/qwen"},
 		"one of two objects is":       {operatorsOf("v1alpha1", inferenceObject{Name: "llm/b"}, runs), phasePods(prefill, decode), done, submission.Implemented, "2 objects"},

@@ -69,15 +69,15 @@ func TestJudgeDrivers(t *testing.T) {
 		}, submission.PartiallyImplemented, "they run different drivers"},
 		"the label says another":                   {func(s *driversFixture) { s.nodes[1].Driver = "580.95.05" }, submission.PartiallyImplemented, "its driver is 580.105.8 by DRA and 580.95.05 by its label"},
 		"no label":                                 {func(s *driversFixture) { s.nodes[0].Driver = "" }, submission.PartiallyImplemented, "gpu-01: it has no label"},
-		"a node is not there":                      {func(s *driversFixture) { s.nodes = s.nodes[:1] }, submission.PartiallyImplemented, "gpu-02: node not found"},
+		"a node is missing":                        {func(s *driversFixture) { s.nodes = s.nodes[:1] }, submission.PartiallyImplemented, "gpu-02: node not found"},
 		"nothing maintains it":                     {func(s *driversFixture) { s.sets = nil }, submission.PartiallyImplemented, "maintenance: no known DaemonSet"},
-		"what maintains it is not ready":           {func(s *driversFixture) { s.sets[0].Ready = 1 }, submission.PartiallyImplemented, "1 of 2 of its pods are ready"},
-		"what maintains it has no pod":             {func(s *driversFixture) { s.sets[0].Desired, s.sets[0].Ready = 0, 0 }, submission.PartiallyImplemented, "0 of 0 of its pods"},
+		"the maintaining program is not ready":     {func(s *driversFixture) { s.sets[0].Ready = 1 }, submission.PartiallyImplemented, "1 of 2 of its pods are ready"},
+		"the maintaining program has no pod":       {func(s *driversFixture) { s.sets[0].Desired, s.sets[0].Ready = 0, 0 }, submission.PartiallyImplemented, "0 of 0 of its pods"},
 		"labels alone":                             {func(s *driversFixture) { s.devices, s.sets = nil, nil }, submission.PartiallyImplemented, "give the driver of all 2 nodes"},
 		"nothing of it":                            {func(s *driversFixture) { s.devices, s.sets, s.nodes[0].Driver, s.nodes[1].Driver = nil, nil, "", "" }, submission.NotImplemented, "publishes no device"},
 		"slices were not driversFixture":           {func(s *driversFixture) { s.without = kindDriverDevices }, "", "was not observed"},
 		"nodes were not driversFixture":            {func(s *driversFixture) { s.unreadable = kindDriverNodes }, "", "forbidden"},
-		"what maintains it was not driversFixture": {func(s *driversFixture) { s.unreadable = kindDriverOperands }, "", "forbidden"},
+		"the maintaining program was not observed": {func(s *driversFixture) { s.unreadable = kindDriverOperands }, "", "forbidden"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -27,7 +27,7 @@ import (
 // that they are walked in: one after the other.
 const within = 60 * time.Second
 
-// TestLive: what a lab honestly has, as the role of a validation may see it.
+// TestLive: the statuses of a lab, observed with the permissions of a validation.
 func TestLive(t *testing.T) {
 	suite.Live(t)
 	l := labtest.Start(t, world.DefaultSpec(2))
@@ -124,7 +124,7 @@ func TestLive(t *testing.T) {
 	})
 }
 
-// publish has a driver of network devices offer one on each node, until it is taken away.
+// publish offers a network device of a driver on each node; the returned function deletes them.
 func publish(t *testing.T, l *labtest.Lab, nodes ...string) (remove func()) {
 	t.Helper()
 	const driver = "dra.net"

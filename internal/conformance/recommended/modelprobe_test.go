@@ -24,7 +24,7 @@ func TestProbeModel(t *testing.T) {
 	}{
 		"answers":            {models, `{"choices":[{"text":"2"}],"usage":{"completion_tokens":1}}`, 200, ""},
 		"has no model":       {`{"data":[]}`, "", 200, "has none"},
-		"is no model server": {"<html>", "", 200, "list models"},
+		"not a model server": {"<html>", "", 200, "list models"},
 		"refuses":            {"no", "", 503, "HTTP status 503"},
 		"answers nothing":    {models, `{"choices":[]}`, 200, "request a token of qwen"},
 	} {

@@ -59,18 +59,18 @@ func TestJudgeNetwork(t *testing.T) {
 		want  submission.Status
 		says  string
 	}{
-		"through DRA":                   {withClass(offersOf(withDRA(), withDRA())), new(claimedDevice(dranet)), nil, submission.Implemented, "dra.net publishes the devices of all 2 nodes with 2 attributes (dra.net/ifName, dra.net/rdma)"},
-		"through DRA on one node":       {withClass(offersOf(withDRA(), networkOffer{})), new(claimedDevice(dranet)), nil, submission.PartiallyImplemented, "of 1 of 2 nodes: gpu-01"},
-		"a claim that does not run":     {withClass(offersOf(withDRA(), withDRA())), &waiting, nil, submission.PartiallyImplemented, "does not run with one"},
-		"a claim of another's device":   {withClass(offersOf(withDRA(), withDRA())), new(claimedDevice("gpu.nvidia.com")), nil, submission.PartiallyImplemented, "does not run with one"},
-		"a claim that was not tried":    {withClass(offersOf(withDRA(), withDRA())), nil, nil, "", "was not observed"},
-		"no class":                      {offersOf(withDRA(), withDRA()), nil, nil, submission.PartiallyImplemented, "none selects devices of dra.net"},
-		"as a resource":                 {offersOf(withResource(), withResource()), nil, allocatedRDMA(), submission.PartiallyImplemented, "DRA: no driver publishes network devices"},
-		"as a resource on one node":     {offersOf(withResource(), networkOffer{}), nil, allocatedRDMA(), submission.PartiallyImplemented, "1 of 2 have rdma/ib: gpu-01"},
-		"a resource nobody gives out":   {offersOf(withResource(), withResource()), nil, &allocation{Resource: "rdma/ib", One: testpod.Status{Phase: "Failed"}}, submission.NotImplemented, "DRA: no driver"},
-		"a resource that was not tried": {offersOf(withResource(), withResource()), nil, nil, "", "was not observed"},
-		"none":                          {offersOf(networkOffer{}, networkOffer{}), nil, nil, submission.NotImplemented, "none of 2 nodes offers any"},
-		"no nodes":                      {networkOffers{}, nil, nil, "", "no node of the inventory"},
+		"through DRA":                        {withClass(offersOf(withDRA(), withDRA())), new(claimedDevice(dranet)), nil, submission.Implemented, "dra.net publishes the devices of all 2 nodes with 2 attributes (dra.net/ifName, dra.net/rdma)"},
+		"through DRA on one node":            {withClass(offersOf(withDRA(), networkOffer{})), new(claimedDevice(dranet)), nil, submission.PartiallyImplemented, "of 1 of 2 nodes: gpu-01"},
+		"a claim that does not run":          {withClass(offersOf(withDRA(), withDRA())), &waiting, nil, submission.PartiallyImplemented, "does not run with one"},
+		"a claim of another's device":        {withClass(offersOf(withDRA(), withDRA())), new(claimedDevice("gpu.nvidia.com")), nil, submission.PartiallyImplemented, "does not run with one"},
+		"a claim that was not tried":         {withClass(offersOf(withDRA(), withDRA())), nil, nil, "", "was not observed"},
+		"no class":                           {offersOf(withDRA(), withDRA()), nil, nil, submission.PartiallyImplemented, "none selects devices of dra.net"},
+		"as a resource":                      {offersOf(withResource(), withResource()), nil, allocatedRDMA(), submission.PartiallyImplemented, "DRA: no driver publishes network devices"},
+		"as a resource on one node":          {offersOf(withResource(), networkOffer{}), nil, allocatedRDMA(), submission.PartiallyImplemented, "1 of 2 have rdma/ib: gpu-01"},
+		"a resource that is never allocated": {offersOf(withResource(), withResource()), nil, &allocation{Resource: "rdma/ib", One: testpod.Status{Phase: "Failed"}}, submission.NotImplemented, "DRA: no driver"},
+		"a resource that was not tried":      {offersOf(withResource(), withResource()), nil, nil, "", "was not observed"},
+		"none":                               {offersOf(networkOffer{}, networkOffer{}), nil, nil, submission.NotImplemented, "none of 2 nodes offers any"},
+		"no nodes":                           {networkOffers{}, nil, nil, "", "no node of the inventory"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -95,7 +95,7 @@ func TestJudgeNetwork(t *testing.T) {
 	}
 }
 
-// What needs no fast network does not have to offer one.
+// A site without a fast network does not need network devices.
 func TestExempt(t *testing.T) {
 	t.Parallel()
 	rails := &profile.Profile{Name: "rails"}

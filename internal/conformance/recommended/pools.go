@@ -74,7 +74,7 @@ type poolParent struct {
 	Service string `json:"service,omitempty"`
 }
 
-// gateway is the programmed Gateway of the pool, or the reason why there is none.
+// gateway returns the programmed Gateway of the pool, or the reason why it has none.
 func (p pool) gateway() (parent poolParent, problem string) {
 	switch {
 	case p.PickerReady == 0:

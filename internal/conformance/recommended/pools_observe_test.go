@@ -32,18 +32,18 @@ var poolAnswers = map[string]string{
 	"/api/v1/namespaces/llm/services/gw-istio:80/proxy/v1/completions": `{"choices":[{"text":"2"}]}`,
 }
 
-// What a platform with the extension says of it is read as it says it.
+// The objects of a platform with the extension are decoded.
 func TestObservePools(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		without string
 		want    check.Verdict
 	}{
-		"healthyPool":      {"", check.Passed},
-		"no answer":        {"/api/v1/namespaces/llm/services/gw-istio:80/proxy/v1/completions", check.Unobserved},
-		"no Gateway":       {"/apis/gateway.networking.k8s.io/v1/namespaces/llm/gateways/gw", check.Unobserved},
-		"pods are unseen":  {"/api/v1/namespaces/llm/pods", check.Unobserved},
-		"nothing is there": {"/apis/" + poolGroup, check.Failed},
+		"healthyPool":           {"", check.Passed},
+		"no answer":             {"/api/v1/namespaces/llm/services/gw-istio:80/proxy/v1/completions", check.Unobserved},
+		"no Gateway":            {"/apis/gateway.networking.k8s.io/v1/namespaces/llm/gateways/gw", check.Unobserved},
+		"pods are unseen":       {"/api/v1/namespaces/llm/pods", check.Unobserved},
+		"the API is not served": {"/apis/" + poolGroup, check.Failed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -38,7 +38,7 @@ func TestJudgePools(t *testing.T) {
 		"no Service to ask through":     {stable, but(func(p *pool) { p.Parents[0].Service = "" }), nil, submission.PartiallyImplemented, "no Service has the label"},
 		"no endpoint picker":            {stable, but(func(p *pool) { p.PickerReady = 0 }), nil, submission.PartiallyImplemented, "qwen-epp has no ready endpoint"},
 		"no model server":               {stable, but(func(p *pool) { p.Ready = 0 }), nil, submission.PartiallyImplemented, "of the 2 model servers"},
-		"nobody routes to it":           {stable, but(func(p *pool) { p.Parents = nil }), nil, submission.PartiallyImplemented, "no Gateway routes to it"},
+		"no Gateway":                    {stable, but(func(p *pool) { p.Parents = nil }), nil, submission.PartiallyImplemented, "no Gateway routes to it"},
 		"not accepted":                  {stable, but(func(p *pool) { p.Parents[0].Accepted = false }), nil, submission.PartiallyImplemented, "accepted: false"},
 		"not resolved":                  {stable, but(func(p *pool) { p.Parents[0].Resolved = false }), nil, submission.PartiallyImplemented, "resolved: false"},
 		"the Gateway is not programmed": {stable, but(func(p *pool) { p.Parents[0].Programmed = false }), nil, submission.PartiallyImplemented, "programmed: false"},

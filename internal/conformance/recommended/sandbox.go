@@ -86,7 +86,7 @@ type sandboxPods struct {
 // kernel is what a container reports of its kernel.
 type kernel struct {
 	Version string `json:"version"`
-	// Boot is the ID of its boot; empty where there is none.
+	// Boot is the boot ID; empty if the kernel has none.
 	Boot string `json:"boot,omitempty"`
 }
 

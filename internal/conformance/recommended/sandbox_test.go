@@ -49,18 +49,18 @@ func TestJudgeSandbox(t *testing.T) {
 		"no node takes it": {[]runtimeClass{classOf("gvisor")}, with(func(s *sandboxPods) {
 			s.Sandbox = testpod.Status{Scheduled: testpod.Scheduled{Status: "False", Reason: "Unschedulable"}}
 		}), submission.PartiallyImplemented, "no node takes it"},
-		"it says nothing":             {[]runtimeClass{classOf("gvisor")}, with(func(s *sandboxPods) { s.Inside, s.LogError = nil, "no log" }), "", "no log"},
-		"the one beside says nothing": {[]runtimeClass{classOf("gvisor")}, with(func(s *sandboxPods) { s.Outside = nil }), "", "the plain pod"},
-		"on two nodes":                {[]runtimeClass{classOf("gvisor")}, with(func(s *sandboxPods) { s.Plain.Node = "gpu-02" }), "", "two nodes have two kernels anyway"},
-		"its image can't be pulled": {[]runtimeClass{classOf("gvisor")}, with(func(s *sandboxPods) {
+		"it says nothing":         {[]runtimeClass{classOf("gvisor")}, with(func(s *sandboxPods) { s.Inside, s.LogError = nil, "no log" }), "", "no log"},
+		"no log of the plain pod": {[]runtimeClass{classOf("gvisor")}, with(func(s *sandboxPods) { s.Outside = nil }), "", "the plain pod"},
+		"on two nodes":            {[]runtimeClass{classOf("gvisor")}, with(func(s *sandboxPods) { s.Plain.Node = "gpu-02" }), "", "two nodes have two kernels anyway"},
+		"its image cannot be pulled": {[]runtimeClass{classOf("gvisor")}, with(func(s *sandboxPods) {
 			s.Sandbox = testpod.Status{Containers: []testpod.ContainerStatus{{Waiting: "ErrImagePull"}}}
 		}), "", "cannot pull"},
-		"not tried":               {[]runtimeClass{classOf("gvisor")}, nil, "", "was not observed"},
-		"none":                    {nil, nil, submission.NotImplemented, "RuntimeClass: not found"},
-		"only runc's":             {[]runtimeClass{{Name: "safe", Handler: "runc", Shares: true}}, nil, submission.NotImplemented, "all of them share the node's kernel: safe (handler runc)"},
-		"the second of two":       {[]runtimeClass{classOf("a"), classOf("gvisor")}, append([]sandboxPods{{Class: classOf("a"), Sandbox: sandboxedPod("x"), Plain: sandboxedPod("y"), Inside: &kernel{Version: "v"}, Outside: &kernel{Version: "v"}}}, isolated("gvisor")), submission.Implemented, "gvisor"},
-		"the first of two":        {[]runtimeClass{classOf("gvisor"), classOf("z")}, []sandboxPods{isolated("gvisor")}, submission.Implemented, "gvisor"},
-		"one is none, one unseen": {[]runtimeClass{classOf("a"), classOf("z")}, []sandboxPods{{Class: classOf("a"), Sandbox: sandboxedPod("x"), Plain: sandboxedPod("y"), Inside: &kernel{Version: "v"}, Outside: &kernel{Version: "v"}}}, "", "was not observed"},
+		"not tried":                        {[]runtimeClass{classOf("gvisor")}, nil, "", "was not observed"},
+		"none":                             {nil, nil, submission.NotImplemented, "RuntimeClass: not found"},
+		"only runc's":                      {[]runtimeClass{{Name: "safe", Handler: "runc", Shares: true}}, nil, submission.NotImplemented, "all of them share the node's kernel: safe (handler runc)"},
+		"the second of two":                {[]runtimeClass{classOf("a"), classOf("gvisor")}, append([]sandboxPods{{Class: classOf("a"), Sandbox: sandboxedPod("x"), Plain: sandboxedPod("y"), Inside: &kernel{Version: "v"}, Outside: &kernel{Version: "v"}}}, isolated("gvisor")), submission.Implemented, "gvisor"},
+		"the first of two":                 {[]runtimeClass{classOf("gvisor"), classOf("z")}, []sandboxPods{isolated("gvisor")}, submission.Implemented, "gvisor"},
+		"one not isolated, one unobserved": {[]runtimeClass{classOf("a"), classOf("z")}, []sandboxPods{{Class: classOf("a"), Sandbox: sandboxedPod("x"), Plain: sandboxedPod("y"), Inside: &kernel{Version: "v"}, Outside: &kernel{Version: "v"}}}, "", "was not observed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -122,7 +122,7 @@ func TestParseKernel(t *testing.T) {
 	}
 }
 
-// Whatever a log holds, what is read of it says a version, or is an error.
+// For any log, the result has a version or is an error.
 func FuzzParseKernel(f *testing.F) {
 	f.Add([]byte(kernelBegin + "\nLinux version 5\n" + bootLine + "\n" + kernelEnd + "\n"))
 	f.Add([]byte(kernelBegin + "\n\n" + kernelEnd + "\n"))

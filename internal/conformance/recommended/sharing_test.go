@@ -97,7 +97,7 @@ func TestJudgeSharing(t *testing.T) {
 		"two devices for one":        {func(s *sharingFixture) { s.shared.Claim.Devices = append(s.shared.Claim.Devices, gpuDevice("gpu-2")) }, submission.PartiallyImplemented, "it has 2 devices"},
 		"the third has the same GPU": {func(s *sharingFixture) { s.shared.Alone.Claim.Devices = []testpod.Device{gpuDevice("gpu-0")} }, submission.PartiallyImplemented, "it got the shared GPU by a claim of its own"},
 		"the third was not decided":  {func(s *sharingFixture) { s.shared.Alone = testpod.Status{Pod: "ns/alone", Phase: "Pending"} }, "", "neither placed nor unschedulable"},
-		"an image that can't be pulled": {func(s *sharingFixture) {
+		"an image that cannot be pulled": {func(s *sharingFixture) {
 			s.shared.Pods[0] = testpod.Status{Phase: "Pending", Containers: []testpod.ContainerStatus{{Waiting: "ImagePullBackOff"}}}
 		}, "", "cannot pull"},
 		"one sharer was seen":    {func(s *sharingFixture) { s.shared.Pods = s.shared.Pods[:1] }, "", "1 of 2 were observed"},

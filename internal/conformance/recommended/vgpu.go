@@ -70,8 +70,8 @@ func loadVirtualNames() (virtualNames, error) {
 	return k, nil
 }
 
-// what describes a resource; empty for one that is not virtual.
-func (k virtualNames) what(resource string) string {
+// description of a virtual resource; empty for other resources.
+func (k virtualNames) description(resource string) string {
 	for _, r := range k.Resources {
 		if r.form.MatchString(resource) {
 			return r.What
@@ -96,7 +96,7 @@ func (k virtualNames) devices(published []resourcev1.ResourceSlice) map[string]i
 // virtualOffer is what a node offers of virtual GPUs.
 type virtualOffer struct {
 	Node string `json:"node"`
-	// Resources counts the virtual allocatable resources; What describes each.
+	// Resources has the allocatable count of each virtual resource, and What its description.
 	Resources map[string]int64  `json:"resources,omitempty"`
 	What      map[string]string `json:"what,omitempty"`
 	// Devices counts the virtual devices of the DRA driver.
@@ -192,7 +192,7 @@ func (c *VGPU) offers(ctx context.Context, cluster *kube.Cluster) ([]virtualOffe
 	for _, n := range nodes {
 		o := virtualOffer{Node: n.Name, Resources: map[string]int64{}, What: map[string]string{}, Devices: devices[n.Name]}
 		for name, quantity := range n.Status.Allocatable {
-			what := k.what(string(name))
+			what := k.description(string(name))
 			if name == kube.GPUResource && n.Labels[k.Label.Name] == "true" {
 				what = "a vGPU, by the node's label " + k.Label.Name
 			}

@@ -8,7 +8,8 @@ import (
 	"github.com/firstlight/firstlight/internal/conformance/dra/testpod"
 )
 
-// Every field of what is offered and given out is demanded, or it is said here why not.
+// The verdict depends on every field of the offers and the allocations, except for those that
+// are listed here with the reason.
 func TestEveryFieldOfVGPU(t *testing.T) {
 	t.Parallel()
 	const vgpu = "nvidia.com/GRID_A100-10C"
@@ -20,10 +21,10 @@ func TestEveryFieldOfVGPU(t *testing.T) {
 		}),
 	}
 	checktest.EveryField(t, "spoilt-vgpu", (&VGPU{nodes: []string{"gpu-01", "gpu-02"}}).Judge, obs, checktest.Harmless{
-		"said twice is not more":                                  {`virtual-offer.* : the first twice`},
-		"one node that offers one is enough":                      {`virtual-offer.* (: without the last|.node: .*|.resources.*: .*|.what.*: .*)`},
-		"it names what is looked at, for people":                  {`pods-with-a-resource.* .(more|resource): .*`},
-		"of a pod, where it is, that it runs and its claim count": {`pods-with-a-resource.* .(one|tooMany).(at|uid|pod|containers.name|containers.restarts|containers.since|scheduled|scheduled.status): .*`, `pods-with-a-resource.* .(one|tooMany).containers: (the first twice|without the last)`, `pods-with-a-resource.* .one.node: .*`},
-		"a pod that is refused is not placed, whatever its phase": {`pods-with-a-resource.* .tooMany.(containers|phase|scheduled.message): .*`},
+		"a duplicate adds nothing":                  {`virtual-offer.* : the first twice`},
+		"one node that offers one is enough":        {`virtual-offer.* (: without the last|.node: .*|.resources.*: .*|.what.*: .*)`},
+		"it names the subject for the reader":       {`pods-with-a-resource.* .(more|resource): .*`},
+		"of a pod, its node, phase and claim count": {`pods-with-a-resource.* .(one|tooMany).(at|uid|pod|containers.name|containers.restarts|containers.since|scheduled|scheduled.status): .*`, `pods-with-a-resource.* .(one|tooMany).containers: (the first twice|without the last)`, `pods-with-a-resource.* .one.node: .*`},
+		"a refused pod of any phase is not placed":  {`pods-with-a-resource.* .tooMany.(containers|phase|scheduled.message): .*`},
 	})
 }

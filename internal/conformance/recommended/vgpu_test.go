@@ -64,7 +64,7 @@ func TestVirtualNames(t *testing.T) {
 		"nvidia.com/GRID_T4-1Q": true, "nvidia.com/NVIDIA_A10-12Q": true, "aliyun.com/gpu-mem": true, "volcano.sh/vgpu-number": true,
 		"nvidia.com/gpu": false, "nvidia.com/mig-1g.10gb": false, "example.com/aliyun.com/gpu-mem": false, "cpu": false,
 	} {
-		if got := k.what(resource) != ""; got != virtual {
+		if got := k.description(resource) != ""; got != virtual {
 			t.Errorf("%s is virtual: %t", resource, got)
 		}
 	}

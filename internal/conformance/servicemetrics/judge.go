@@ -104,7 +104,7 @@ func (j *judge) withMark(m mark, p pod) (discovery time.Duration, ok bool) {
 		j.Fail(id, "Prometheus", "see its service discovery (Status, Service Discovery): selectors, network policies, its permission to list pods",
 			"it has no series of the pod after %s, although the pod has %s %s=%s (%s): %s", duration(discovery), m.By, m.Key, m.Value, m.Where, w.Problem)
 	case len(w.Series) > 1:
-		j.Fail(id, "Prometheus", "see that one job scrapes the pod, once for all its ports", "it has %d series %s of one pod: sums count it several times", len(w.Series), series)
+		j.Fail(id, "Prometheus", "make one job scrape the pod, with one target for all its ports", "it has %d series %s of one pod: sums count it several times", len(w.Series), series)
 	case w.Series[0].Namespace != p.Namespace || w.Series[0].Pod != p.Name:
 		j.Fail(id, "Prometheus", "relabel __meta_kubernetes_namespace and __meta_kubernetes_pod_name to namespace and pod",
 			"the series of pod %s/%s has namespace %q and pod %q", p.Namespace, p.Name, w.Series[0].Namespace, w.Series[0].Pod)

@@ -130,7 +130,7 @@ func TestNegatives(t *testing.T) {
 		"another pod at the end":     {check.Unobserved, "pod service-metrics-0-x", "not the pod that was watched", func(f *facts) { p := *f.end; p.UID = "u2"; f.end = &p }},
 		"interrupted":                {check.Unobserved, "Prometheus without the mark", "was not observed", func(f *facts) { f.again, f.end = nil, nil }},
 		"interrupted under load":     {check.Unobserved, api + " after the requests", "was not observed", func(f *facts) { f.after, f.again, f.end = nil, nil, nil }},
-		"a mark that is none":        {check.Unobserved, "discovery", "is unknown", func(f *facts) { f.mark.Key = "" }},
+		"an empty mark":              {check.Unobserved, "discovery", "is unknown", func(f *facts) { f.mark.Key = "" }},
 		"nothing":                    {check.Unobserved, "discovery", "was not observed", func(f *facts) { *f = facts{} }},
 		"the pod's end was not seen": {check.Unobserved, "the pod at the end", "was not observed", func(f *facts) { f.end = nil }},
 	} {

@@ -119,7 +119,7 @@ func TestNote(t *testing.T) {
 	one := []sample{{Value: 1}}
 	w.add(at(0), one)
 	w.add(at(1), nil)
-	w.add(at(2), one) // a gap is no end
+	w.add(at(2), one) // a gap is not the end
 	w.add(at(3), nil)
 	w.add(at(4), nil)
 	if w.Queries != 5 || !w.First.Equal(at(0)) || !w.AbsentSince.Equal(at(3)) || len(w.Series) != 0 || !w.To.Equal(at(4)) {

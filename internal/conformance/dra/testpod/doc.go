@@ -3,6 +3,6 @@
 // kubelet do with them.
 //
 // Invariants: everything it creates is in a namespace of the run and has the run's labels;
-// a pod requests no GPU through the device plugin unless Limits says so, and ends by itself
+// a pod requests a GPU through the device plugin only by Limits, and ends by itself
 // within an hour.
 package testpod

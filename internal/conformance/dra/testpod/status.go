@@ -53,7 +53,7 @@ type ClaimStatus struct {
 	ReservedFor []string `json:"reservedFor,omitempty"`
 }
 
-// Device is one of an allocation.
+// Device of an allocation.
 type Device struct {
 	Driver string `json:"driver"`
 	Pool   string `json:"pool"`
