@@ -29,7 +29,7 @@ func TestBuilderJudgement(t *testing.T) {
 		"a note":                    {[]func(*check.Builder){note}, "8 GPUs", check.Passed, "8 GPUs", 1},
 		"failed":                    {[]func(*check.Builder){note, fail}, "8 GPUs", check.Failed, "gpu-01: is 99 C", 2},
 		"failed twice":              {[]func(*check.Builder){fail, fail}, "8 GPUs", check.Failed, "gpu-01: is 99 C (and 1 more)", 2},
-		"unobserved":                {[]func(*check.Builder){dark, note}, "8 GPUs", check.Unobserved, "gpu-02 was not seen", 2},
+		"unobserved":                {[]func(*check.Builder){dark, note}, "8 GPUs", check.Unobserved, "gpu-02 was not observed", 2},
 		"failed and unobserved":     {[]func(*check.Builder){dark, fail}, "8 GPUs", check.Failed, "gpu-01: is 99 C", 2},
 	} {
 		t.Run(name, func(t *testing.T) {

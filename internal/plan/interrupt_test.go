@@ -97,7 +97,7 @@ func TestInterruptedWhileAskingForCapacity(t *testing.T) {
 	}
 }
 
-func TestWhatCouldNotBeCleanedUpIsTold(t *testing.T) {
+func TestFailedCleanupIsReported(t *testing.T) {
 	t.Parallel()
 	out, _ := walkPlan(t, &Executor{
 		Plan:           linear(fakeCheck{name: "a"}),

@@ -32,7 +32,7 @@ func TestJudge(t *testing.T) {
 		"zero judgement":                    {says(check.Judgement{}), []check.Observation{thing}, check.Unobserved, "unknown verdict"},
 		"unknown word":                      {says(check.Judgement{Verdict: "ok"}), []check.Observation{thing}, check.Unobserved, "unknown verdict"},
 		"blocked is not a check's to say":   {says(check.Judgement{Verdict: check.Blocked}), []check.Observation{thing}, check.Unobserved, "only the plan may set"},
-		"a check can not excuse itself":     {says(check.Judgement{Verdict: check.NotApplicable}), []check.Observation{thing}, check.Unobserved, "only the plan may set"},
+		"a check cannot excuse itself":      {says(check.Judgement{Verdict: check.NotApplicable}), []check.Observation{thing}, check.Unobserved, "only the plan may set"},
 		"a figure that is not a number":     {says(check.Pass("p", check.Figure{Name: "busbw", Value: math.NaN()})), []check.Observation{thing}, check.Unobserved, "finite numbers"},
 		"a limit that is not a number":      {says(check.Pass("p", check.Figure{Name: "busbw", Limit: math.Inf(1)})), []check.Observation{thing}, check.Unobserved, "finite numbers"},
 		"a pass below its own limit":        {says(check.Pass("p", check.Figure{Name: "busbw", Value: 10, Unit: "GB/s", Limit: 350, Relation: ">="})), []check.Observation{thing}, check.Unobserved, "busbw is 10 GB/s, want >= 350"},

@@ -30,9 +30,9 @@ const (
 )
 
 // Collect is the last step of the pipeline: it writes the artifacts of a run into dir,
-// which must be new or empty, and adds the step to the report. What the plan promised
-// and the run does not have fails the step, by name; what there is is written all the
-// same, and the result says so.
+// which must be new or empty, and adds the step to the report. An artifact that
+// the plan requires and the run does not have fails the step, by name; the other artifacts
+// are still written, and the result lists them.
 func Collect(r Report, c Case, dir string) (Report, error) {
 	step := Step{Number: len(c.Order.Steps), Name: stepArtifacts, Title: titleOf(c, stepArtifacts)}
 	files, missing, err := gather(r, c)
@@ -80,7 +80,7 @@ func gather(r Report, c Case) (files map[string][]byte, missing []string, err er
 		data, err := os.ReadFile(filepath.Join(r.Evidence, name))
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			missing = append(missing, name+" is not there: the run is unfinished")
+			missing = append(missing, name+" is missing: the run is unfinished")
 		case err != nil:
 			return nil, nil, fmt.Errorf("collect the artifacts: %w", err)
 		default:

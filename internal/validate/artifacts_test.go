@@ -31,7 +31,7 @@ func (s seen) Observe(_ context.Context, rec check.Recorder) error {
 	if s.blind {
 		return nil
 	}
-	_, err := rec.Record(check.Observation{Kind: "thing", Target: s.name, Raw: []byte("it is there")})
+	_, err := rec.Record(check.Observation{Kind: "thing", Target: s.name, Raw: []byte("it exists")})
 	return err
 }
 
@@ -39,7 +39,7 @@ func (s seen) Judge([]check.Observation) check.Judgement {
 	if s.verdict == check.Failed {
 		return check.Fail("it is broken")
 	}
-	return check.Pass("it is there")
+	return check.Pass("it exists")
 }
 
 // finished walks a plan of the case's own checks, each of which sees something, and
@@ -122,7 +122,7 @@ func TestCollect(t *testing.T) {
 	}
 }
 
-// What is less than the plan promised is no upload, and says what is missing.
+// A run with fewer results than the plan is not uploadable, and the error names the missing results.
 func TestLessThanPromised(t *testing.T) {
 	t.Parallel()
 	c := caseFor(t, pipeline.Training, 32)
@@ -135,7 +135,7 @@ func TestLessThanPromised(t *testing.T) {
 	}{
 		"the run was ended":        {"health", "", nil, "there is no verdict of gang_scheduling", false},
 		"a verdict without a look": {"", "gang_scheduling", nil, "gang_scheduling is unobserved without an observation", false},
-		"a report is not there":    {"", "", func(t *testing.T, dir string) { remove(t, dir, "ctrf.json") }, "", true},
+		"a report is missing":      {"", "", func(t *testing.T, dir string) { remove(t, dir, "ctrf.json") }, "", true},
 		"another journal":          {"", "", func(t *testing.T, dir string) { edit(t, dir, "journal.jsonl") }, "", true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -175,8 +175,8 @@ func edit(t *testing.T, dir, name string) {
 	}
 }
 
-// A failed health check fails the whole, conformance is recorded all the same, and what
-// needs health is blocked.
+// A failed health check fails the run, conformance is still recorded, and steps that need
+// health are blocked.
 func TestHealthFailedAndConformanceRecorded(t *testing.T) {
 	t.Parallel()
 	c := caseFor(t, pipeline.Training, 32)

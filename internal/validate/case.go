@@ -84,7 +84,7 @@ func (c Case) Encode() ([]byte, error) {
 	return append(data, '\n'), nil
 }
 
-// CaseOf reads the case of a run; ok is false for a run that is no validation.
+// CaseOf reads the case of a run; ok is false if the run is not a validation.
 func CaseOf(b *evidence.Bundle) (c Case, ok bool, err error) {
 	data, ok := b.Inputs[InputFile]
 	if !ok {

@@ -10,8 +10,7 @@ import (
 	"github.com/firstlight/firstlight/internal/plan"
 )
 
-// A case without a recipe is no plan, and one whose recipe has nothing in it passes no
-// step that is about it.
+// A case without a recipe has no plan, and an empty recipe passes no step about the recipe.
 func TestACaseOfNothing(t *testing.T) {
 	t.Parallel()
 	s, p := ground(t)

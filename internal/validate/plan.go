@@ -28,7 +28,7 @@ const (
 )
 
 // Plan converts the case's order to a Plan: a step of the pipeline is one Check, the step
-// conformance one Check a requirement. The artifacts are no step: they are made from its result.
+// conformance one Check per requirement. The step artifacts is not included: Collect writes it from the result.
 func (c Case) Plan(s *site.Site, p *profile.Profile, deps conformance.Deps) (plan.Plan, error) {
 	out := plan.Plan{Name: PlanName(c.Order.Intent, s.Name)}
 	recommended, err := Recommended(c.Version)

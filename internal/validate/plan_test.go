@@ -60,7 +60,7 @@ func caseFor(t *testing.T, intent pipeline.Intent, gpus int) Case {
 	return c
 }
 
-// What is run is what the pipeline's data say: in that order, with those needs.
+// The plan has the steps of the pipeline's data, in the same order and with the same needs.
 func TestThePlanIsThePipeline(t *testing.T) {
 	t.Parallel()
 	s, p := ground(t)
@@ -104,7 +104,7 @@ func TestThePlanIsThePipeline(t *testing.T) {
 					t.Errorf("%s is recommended: %t", id, step.Recommended)
 				}
 				after := []string{"health"}
-				if step.Recommended { // what is demanded comes first
+				if step.Recommended { // required checks run first
 					after = append(after, required[:len(required)-len(recommended)]...)
 				}
 				if !slices.Equal(step.Needs, []string{"autoscaling"}) || !slices.Equal(step.After, after) {
@@ -127,8 +127,8 @@ func TestThePlanIsThePipeline(t *testing.T) {
 	}
 }
 
-// Whatever a version demands or recommends there is a check of: otherwise a run would
-// prove less than it says. What is demanded comes first.
+// Each requirement and recommendation of a version has a check: otherwise a run proves less
+// than it reports. Required checks run first.
 func TestEveryDemandHasACheck(t *testing.T) {
 	t.Parallel()
 	for _, version := range catalog.Versions() {
@@ -159,11 +159,11 @@ func TestEveryDemandHasACheck(t *testing.T) {
 		}
 	}
 	if _, err := Requirements("1.20"); !errors.Is(err, catalog.ErrNoVersion) {
-		t.Errorf("of a version that there is not: %v", err)
+		t.Errorf("unknown version: %v", err)
 	}
 }
 
-func TestReasonsAreForWhatThereIs(t *testing.T) {
+func TestReasonsAreOfKnownRequirements(t *testing.T) {
 	t.Parallel()
 	s, p := ground(t)
 	c := caseFor(t, pipeline.Training, 32)

@@ -28,7 +28,7 @@ type Report struct {
 	RecipeDigest string `json:"recipeDigest"`
 	// GPUs that the order of the steps was proved on.
 	GPUs int `json:"gpus"`
-	// NarrowedBy are the reasons why the verdict is not of all steps, looked at in one go.
+	// NarrowedBy are the reasons why the verdict does not cover all steps of one run.
 	NarrowedBy []string `json:"narrowedBy,omitempty"`
 	// Evidence is the run's directory, Artifacts where they were collected.
 	Evidence    string   `json:"evidence"`
@@ -49,7 +49,7 @@ type Step struct {
 	Duration float64 `json:"duration"`
 	// Checks are what it consists of.
 	Checks []accept.Gate `json:"checks"`
-	// Recommended are checks beside them that the step's verdict is not over.
+	// Recommended are further checks, which the step's verdict does not include.
 	Recommended []Recommendation `json:"recommended,omitempty"`
 }
 
@@ -151,8 +151,8 @@ func (c Case) Last(step string) (string, error) {
 	return "", fmt.Errorf("there is no step %q to go through: there are %s", step, strings.Join(all, ", "))
 }
 
-// conclude is the verdict of a step that has so many checks, or of the one of its
-// recommendations that was looked at alone.
+// conclude sets the verdict of a step with the expected number of checks, or of the only
+// recommendation that ran.
 func (s *Step) conclude(want int) {
 	if len(s.Checks) == 0 {
 		s.Verdict, s.Reason = s.Recommended[0].Verdict, s.Recommended[0].Reason
@@ -197,7 +197,7 @@ func (s *Step) counted(passed, want, away, absent int, first string) string {
 		reason += fmt.Sprintf(", %d not applicable", away)
 	}
 	if absent > 0 {
-		reason += fmt.Sprintf(", %d not looked at", absent)
+		reason += fmt.Sprintf(", %d not checked", absent)
 	}
 	if first != "" {
 		reason += "; " + first

@@ -70,15 +70,15 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// What should be met is in no verdict, of the step or of the run, and is there with its
-// status; looked at alone, its verdict is the step's.
+// A recommendation changes no verdict of the step or the run, and the report has its status;
+// if it runs alone, its verdict is the verdict of the step.
 func TestRecommendationsFailNothing(t *testing.T) {
 	t.Parallel()
 	c := caseFor(t, pipeline.Training, 32)
 	w := walked(c, check.Passed, map[string]check.Verdict{"gpu_sharing": check.Failed, "virtualized_accelerator": check.Unobserved, "high_performance_networking": check.NotApplicable})
 	for i, g := range w.Gates {
 		if g.Gate == "disaggregated_inference" {
-			w.Gates[i].Verdict, w.Gates[i].Reason = check.Unobserved, "partially shown: an operator is there"
+			w.Gates[i].Verdict, w.Gates[i].Reason = check.Unobserved, "partially shown: an operator is installed"
 		}
 	}
 	r, err := c.Report(w)
@@ -101,8 +101,8 @@ func TestRecommendationsFailNothing(t *testing.T) {
 	if step.Verdict != check.Passed || step.Reason != says || len(step.Checks) != 9 {
 		t.Errorf("%s: %s", step.Verdict, step.Reason)
 	}
-	alone, err := c.Report(accept.Report{Run: "r", Verdict: check.Failed, Gates: []accept.Gate{{Gate: "gpu_sharing", Verdict: check.Failed, Reason: "there is none"}}})
-	if err != nil || len(alone.Steps) != 1 || alone.Steps[0].Verdict != check.Failed || alone.Steps[0].Reason != "there is none" {
+	alone, err := c.Report(accept.Report{Run: "r", Verdict: check.Failed, Gates: []accept.Gate{{Gate: "gpu_sharing", Verdict: check.Failed, Reason: "not found"}}})
+	if err != nil || len(alone.Steps) != 1 || alone.Steps[0].Verdict != check.Failed || alone.Steps[0].Reason != "not found" {
 		t.Errorf("%+v, %v", alone.Steps, err)
 	}
 	data, err := json.Marshal(step.Recommended[1])

@@ -1,7 +1,6 @@
-// Package autoscaling is the step of a validation that sees the set-up for autoscaling:
-// the autoscaler and the metrics adapter run, and the metric that nodes are ordered by
-// arrives. That monitoring has settled is observed, by a newer sample than the first,
-// and not waited for.
+// Package autoscaling is the step of a validation that checks the autoscaling setup: the
+// autoscaler and the metrics adapter run, and the metric that triggers scale-up is available.
+// A second, newer sample shows that the metric is live; there is no fixed wait.
 package autoscaling
 
 import (
@@ -26,7 +25,7 @@ import (
 // Name of the check.
 const Name = "autoscaling"
 
-// The kinds of what is observed.
+// Observation kinds.
 const (
 	kindProgram = "program"
 	kindAPI     = "api"
@@ -40,22 +39,22 @@ const (
 )
 
 const (
-	// every is how often the metric is read, patience for how long: a scrape, a relist of
-	// the adapter and a rate window on a loaded control plane.
-	every    = 500 * time.Millisecond
-	patience = 4 * time.Minute
+	// sampleTimeout covers a scrape, a relist of the adapter and a rate window on a loaded
+	// control plane.
+	sampleInterval = 500 * time.Millisecond
+	sampleTimeout  = 4 * time.Minute
 )
 
-// Deps are how the check gets at the cluster; zero where it only judges.
+// Deps are the dependencies of Observe; Judge needs none.
 type Deps struct {
 	Cluster func(ctx context.Context) (*kube.Cluster, error)
-	// Clock is the real one when nil.
+	// Clock is the system clock if nil.
 	Clock clock.PassiveClock
-	// Patience is 4 minutes when 0.
-	Patience time.Duration
+	// SampleTimeout is the time limit for a newer sample; 0: 4 minutes.
+	SampleTimeout time.Duration
 }
 
-// Check of the set-up.
+// Check implements the step.
 type Check struct {
 	conf site.Autoscale
 	deps Deps
@@ -63,13 +62,13 @@ type Check struct {
 
 var _ check.Check = (*Check)(nil)
 
-// New makes the check of a site.
+// New returns the check of a site.
 func New(s *site.Site, deps Deps) *Check {
 	if deps.Clock == nil {
 		deps.Clock = clock.RealClock{}
 	}
-	if deps.Patience == 0 {
-		deps.Patience = patience
+	if deps.SampleTimeout == 0 {
+		deps.SampleTimeout = sampleTimeout
 	}
 	return &Check{conf: s.Autoscale, deps: deps}
 }
@@ -77,7 +76,7 @@ func New(s *site.Site, deps Deps) *Check {
 // Name is "autoscaling".
 func (c *Check) Name() string { return Name }
 
-// Describe says what the check would do.
+// Describe returns the reads of the check.
 func (c *Check) Describe() []string {
 	return []string{
 		fmt.Sprintf("read the autoscaler (%s %s) and the metrics adapter (%s)", c.conf.Autoscaler, c.conf.Controller, c.conf.Adapter),
@@ -85,20 +84,20 @@ func (c *Check) Describe() []string {
 	}
 }
 
-// Program is a Deployment as it was seen.
+// Program is the observed state of a Deployment.
 type Program struct {
 	// Name is namespace/name.
 	Name   string `json:"name"`
 	Absent bool   `json:"absent,omitempty"`
-	// Managed: the cloud runs it, and it can't be seen.
+	// Managed: the cloud provider runs it, and it is not visible in the cluster.
 	Managed bool `json:"managed,omitempty"`
-	// Desired and Ready are pods; Current says that the status is of the newest generation.
+	// Desired and Ready are pods; Current: the status is of the newest generation.
 	Desired int32 `json:"desired"`
 	Ready   int32 `json:"ready"`
 	Current bool  `json:"current"`
 }
 
-// API is whether a group is served.
+// API is an API group and whether the API server serves it.
 type API struct {
 	Group  string `json:"group"`
 	Served bool   `json:"served"`
@@ -107,15 +106,15 @@ type API struct {
 // Samples of the metric, read through the metrics API.
 type Samples struct {
 	Metric string `json:"metric"`
-	// First and Last that were read; their Values are as the API has them.
+	// First and Last samples that were read; Value is the API's quantity string.
 	First Sample `json:"first"`
 	Last  Sample `json:"last"`
 	Reads int    `json:"reads"`
-	// Err is of the last read, when it failed.
+	// Err is the error of the last read.
 	Err string `json:"err,omitempty"`
 }
 
-// Sample is one value.
+// Sample is a value with its timestamp.
 type Sample struct {
 	At    time.Time `json:"at"`
 	Value string    `json:"value"`
@@ -128,7 +127,7 @@ func (c *Check) Observe(ctx context.Context, rec check.Recorder) error {
 		return fmt.Errorf("reach the cluster: %w", err)
 	}
 	for _, name := range []string{c.conf.Controller, c.conf.Adapter} {
-		if err := c.keep(rec, kindProgram, name, func() (any, error) { return program(ctx, cluster, name) }); err != nil {
+		if err := c.observe(rec, kindProgram, name, func() (any, error) { return program(ctx, cluster, name) }); err != nil {
 			return err
 		}
 	}
@@ -136,17 +135,17 @@ func (c *Check) Observe(ctx context.Context, rec check.Recorder) error {
 		if group == "" {
 			continue
 		}
-		if err := c.keep(rec, kindAPI, target, func() (any, error) { return served(cluster, group) }); err != nil {
+		if err := c.observe(rec, kindAPI, target, func() (any, error) { return served(cluster, group) }); err != nil {
 			return err
 		}
 	}
-	return c.keep(rec, kindSample, adapterrules.External, func() (any, error) {
+	return c.observe(rec, kindSample, adapterrules.External, func() (any, error) {
 		rec.Progress("waiting for a newer sample of %s than the first", adapterrules.External)
-		return c.settle(ctx, cluster)
+		return c.awaitSample(ctx, cluster)
 	})
 }
 
-// nodeGroup is the API group of an autoscaler's own nodes; empty where it has none.
+// nodeGroup is the API group of an autoscaler's node API; empty if it has none.
 func nodeGroup(autoscaler string) string {
 	if autoscaler == "karpenter" {
 		return "karpenter.sh"
@@ -162,7 +161,7 @@ func program(ctx context.Context, cluster *kube.Cluster, name string) (Program, 
 		return Program{Name: name, Managed: true}, nil
 	}
 	if !ok {
-		return Program{}, fmt.Errorf("%q is no namespace/name of a Deployment: set it in the site's autoscale", name)
+		return Program{}, fmt.Errorf("invalid Deployment %q: must be namespace/name, set in the site's autoscale", name)
 	}
 	d, err := cluster.Client.AppsV1().Deployments(namespace).Get(ctx, bare, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
@@ -181,7 +180,7 @@ func program(ctx context.Context, cluster *kube.Cluster, name string) (Program, 
 func served(cluster *kube.Cluster, group string) (API, error) {
 	groups, err := cluster.Client.Discovery().ServerGroups()
 	if err != nil {
-		return API{}, fmt.Errorf("list the API's groups: %w", err)
+		return API{}, fmt.Errorf("list the API groups: %w", err)
 	}
 	for _, g := range groups.Groups {
 		if g.Name == group {
@@ -191,14 +190,14 @@ func served(cluster *kube.Cluster, group string) (API, error) {
 	return API{Group: group}, nil
 }
 
-// settle reads the metric until there is a newer sample than the first.
-func (c *Check) settle(ctx context.Context, cluster *kube.Cluster) (Samples, error) {
+// awaitSample reads the metric until a sample is newer than the first.
+func (c *Check) awaitSample(ctx context.Context, cluster *kube.Cluster) (Samples, error) {
 	s := Samples{Metric: adapterrules.External}
 	path := "/apis/external.metrics.k8s.io/v1beta1/namespaces/default/" + adapterrules.External
-	err := wait.PollUntilContextTimeout(ctx, every, c.deps.Patience, true, func(ctx context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(ctx, sampleInterval, c.deps.SampleTimeout, true, func(ctx context.Context) (bool, error) {
 		s.Reads++
 		sample, unread := read(ctx, cluster, path)
-		s.take(sample, unread)
+		s.add(sample, unread)
 		return unread == nil && s.Last.At.After(s.First.At), nil
 	})
 	if ctx.Err() != nil {
@@ -210,8 +209,8 @@ func (c *Check) settle(ctx context.Context, cluster *kube.Cluster) (Samples, err
 	return s, nil
 }
 
-// take notes what a read had, or why it had nothing.
-func (s *Samples) take(sample Sample, unread error) {
+// add adds a sample or the error of a read.
+func (s *Samples) add(sample Sample, unread error) {
 	if unread != nil {
 		s.Err = unread.Error()
 		return
@@ -234,25 +233,15 @@ func read(ctx context.Context, cluster *kube.Cluster, path string) (Sample, erro
 		} `json:"items"`
 	}
 	if err := guard.JSON(raw, &list); err != nil {
-		return Sample{}, fmt.Errorf("read the answer of %s: %w", path, err)
+		return Sample{}, fmt.Errorf("decode the response of %s: %w", path, err)
 	}
 	if len(list.Items) == 0 {
-		return Sample{}, errors.New("the metrics API has no value of it")
+		return Sample{}, errors.New("the metrics API has no value of the metric")
 	}
 	return Sample{At: list.Items[0].Timestamp.Time, Value: list.Items[0].Value}, nil
 }
 
-func (c *Check) keep(rec check.Recorder, kind, target string, look func() (any, error)) error {
-	o := check.Observation{Kind: kind, Target: target, At: c.deps.Clock.Now()}
-	figures, err := look()
-	o.Took.Duration = c.deps.Clock.Since(o.At)
-	if err != nil {
-		o.Err = err.Error()
-	} else if o, err = o.WithFigures(figures); err != nil {
-		return fmt.Errorf("record %s %s: %w", kind, target, err)
-	}
-	if _, err := rec.Record(o); err != nil {
-		return fmt.Errorf("record %s %s: %w", kind, target, err)
-	}
-	return nil
+func (c *Check) observe(rec check.Recorder, kind, target string, read func() (any, error)) error {
+	attempt := check.Observer{Recorder: rec, Clock: c.deps.Clock}.Begin(kind, target, "")
+	return attempt.Record(read())
 }

@@ -13,7 +13,7 @@ import (
 
 var conf = site.Autoscale{Autoscaler: "karpenter", Controller: "kube-system/karpenter", Adapter: "monitoring/prometheus-adapter"}
 
-// story is a set-up that is there, to be spoilt.
+// story is a complete setup that test cases change.
 type story struct {
 	controller, adapter Program
 	nodes, metrics      API
@@ -56,8 +56,8 @@ func TestJudge(t *testing.T) {
 		verdict check.Verdict
 		says    string
 	}{
-		"all is there":            {func(*story) {}, check.Passed, "newer samples arrive (71500m)"},
-		"no autoscaler":           {func(s *story) { s.controller.Absent = true }, check.Failed, "kube-system/karpenter, the autoscaler, is not there"},
+		"all are running":         {func(*story) {}, check.Passed, "newer samples arrive (71500m)"},
+		"no autoscaler":           {func(s *story) { s.controller.Absent = true }, check.Failed, "kube-system/karpenter, the autoscaler, not found"},
 		"scaled to nothing":       {func(s *story) { s.controller.Desired, s.controller.Ready = 0, 0 }, check.Failed, "is scaled to 0"},
 		"not all are ready":       {func(s *story) { s.adapter.Ready = 1 }, check.Failed, "has 1 of 2 pods ready"},
 		"its status is old":       {func(s *story) { s.adapter.Current = false }, check.Failed, "the metrics adapter, has"},
@@ -65,8 +65,8 @@ func TestJudge(t *testing.T) {
 		"no NodePools":            {func(s *story) { s.nodes.Served = false }, check.Failed, "karpenter.sh is not served"},
 		"no metrics API":          {func(s *story) { s.metrics.Served = false }, check.Failed, "external.metrics.k8s.io is not served"},
 		"no value":                {func(s *story) { s.samples.First, s.samples.Last = Sample{}, Sample{} }, check.Failed, "has no value after 3 reads"},
-		"a value that is old":     {func(s *story) { s.samples.Last = s.samples.First }, check.Failed, "stands still"},
-		"a value that can't be":   {func(s *story) { s.samples.Last.Value = "0" }, check.Failed, `is "0"`},
+		"a value that is old":     {func(s *story) { s.samples.Last = s.samples.First }, check.Failed, "is stale"},
+		"a value of zero":         {func(s *story) { s.samples.Last.Value = "0" }, check.Failed, `is "0"`},
 		"a value that is no such": {func(s *story) { s.samples.Last.Value = "many" }, check.Failed, `is "many"`},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -18,21 +18,21 @@ import (
 type Component struct {
 	// Name as in the recipe.
 	Name string `json:"name"`
-	// Namespace of what the file names no namespace of.
+	// Namespace is the default namespace of objects in the file.
 	Namespace string `json:"namespace,omitempty"`
-	// File is what the assertions are called in messages; empty: there are none.
+	// File is the name of the assertions in messages; empty: no assertions.
 	File string `json:"file,omitempty"`
 	// Asserts is the file, a Chainsaw test.
 	Asserts string `json:"asserts,omitempty"`
-	// Beside are the files that it may refer to, by their paths from its directory.
-	Beside map[string]string `json:"beside,omitempty"`
-	// Missing says why there are no assertions, where more is known than that.
+	// Files are the files that Asserts may refer to, keyed by path relative to File's directory.
+	Files map[string]string `json:"beside,omitempty"`
+	// Missing is the reason why the component has no assertions, if known.
 	Missing string `json:"missing,omitempty"`
 }
 
 // Components are the enabled components of a recipe in deployment order, with their
-// own assertions or else those of the registry. What can't be read, or is left out
-// by the recipe, is a component without assertions, which fails.
+// own assertions or else those of the registry. A component whose file is unreadable, or whose
+// health check the recipe skips, has no assertions and fails.
 func Components(r *resolve.Result) []Component {
 	var out []Component
 	for _, name := range r.DeploymentOrder {
@@ -58,7 +58,7 @@ func Components(r *resolve.Result) []Component {
 func (c *Component) fromTree(t *tree.Tree, file string) {
 	data, err := t.Data(file)
 	if err != nil {
-		c.Missing = fmt.Sprintf("%s can't be read: %s", t.Name(file), err)
+		c.Missing = fmt.Sprintf("cannot read %s: %s", t.Name(file), err)
 		return
 	}
 	c.File, c.Asserts = t.Name(file), string(data)
@@ -69,38 +69,38 @@ func (c *Component) fromTree(t *tree.Tree, file string) {
 		}
 		data, err := t.Data(other)
 		if err != nil {
-			c.File, c.Missing = "", fmt.Sprintf("%s can't be read: %s", t.Name(other), err)
+			c.File, c.Missing = "", fmt.Sprintf("cannot read %s: %s", t.Name(other), err)
 			return
 		}
-		if c.Beside == nil {
-			c.Beside = map[string]string{}
+		if c.Files == nil {
+			c.Files = map[string]string{}
 		}
-		c.Beside[below] = string(data)
+		c.Files[below] = string(data)
 	}
 }
 
-// digest tells one version of the assertions from another.
+// digest identifies a version of the assertions.
 func (c *Component) digest() string {
 	sum := sha256.New()
 	fmt.Fprintf(sum, "%d %s", len(c.Asserts), c.Asserts)
-	for _, name := range slices.Sorted(maps.Keys(c.Beside)) {
-		fmt.Fprintf(sum, "%q %d %s", name, len(c.Beside[name]), c.Beside[name])
+	for _, name := range slices.Sorted(maps.Keys(c.Files)) {
+		fmt.Fprintf(sum, "%q %d %s", name, len(c.Files[name]), c.Files[name])
 	}
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// loaded is a component with what its file comes to.
+// loaded is a component with the tests of its file.
 type loaded struct {
 	Component
 	tests []*assertion.Test
-	// err is why there are none.
+	// err is the reason why there are no tests.
 	err error
 }
 
 func load(c Component) loaded {
 	l := loaded{Component: c}
 	if c.File != "" {
-		l.tests, l.err = assertion.Load(c.File, []byte(c.Asserts), assertion.Options{Dir: beside(c.Beside), Namespace: c.Namespace})
+		l.tests, l.err = assertion.Load(c.File, []byte(c.Asserts), assertion.Options{Dir: fileSet(c.Files), Namespace: c.Namespace})
 	}
 	return l
 }

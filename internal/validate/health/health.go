@@ -11,33 +11,33 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/kube"
 )
 
-// Name is the step's.
+// Name of the step.
 const Name = "health"
 
-// Deps is what the check needs to observe; judging needs none of it.
+// Deps are the dependencies of Observe; Judge needs none.
 type Deps struct {
-	// Cluster gives the cluster, which may take until it is up.
+	// Cluster returns the cluster; it may block until the cluster is up.
 	Cluster func(ctx context.Context) (*kube.Cluster, error)
-	// Clock is the real one when nil.
+	// Clock is the system clock if nil.
 	Clock clock.WithTicker
 }
 
-// Options of the check; the zero value takes what the files say.
+// Options of the check; the zero value uses the values of the files.
 type Options struct {
-	// Timeout is the longest that an operation is waited for, whatever its file says;
-	// 0: as the file says, or Chainsaw's 30 s.
+	// Timeout is the upper bound of an operation's timeout; 0: the file's own, or
+	// Chainsaw's default of 30 s.
 	Timeout time.Duration
-	// Interval between two looks; 0: assertion.Interval.
+	// Interval is the poll interval; 0: assertion.Interval.
 	Interval time.Duration
-	// Parallel is how many components are looked at at a time; 0: 16.
+	// Parallel is the number of components that are checked in parallel; 0: 16.
 	Parallel int
 }
 
-// defaultParallel keeps the requests a second below what a cluster in use notices:
-// each component asks twice a second while it waits.
+// defaultParallel limits the request rate: each component polls twice a second while it
+// waits.
 const defaultParallel = 16
 
-// Check is the step.
+// Check implements the step.
 type Check struct {
 	deps       Deps
 	opts       Options
@@ -46,8 +46,8 @@ type Check struct {
 
 var _ check.Check = (*Check)(nil)
 
-// New makes the check of components. What is wrong with their files is in the
-// judgement, not here: the others are looked at all the same.
+// New returns the check of components. Problems of their files are findings of the
+// judgement; the other components are still checked.
 func New(components []Component, deps Deps, o Options) *Check {
 	if deps.Clock == nil {
 		deps.Clock = clock.RealClock{}
@@ -71,16 +71,16 @@ func New(components []Component, deps Deps, o Options) *Check {
 // Name implements check.Check.
 func (c *Check) Name() string { return Name }
 
-// Describe says what the check would do.
+// Describe returns a line for each component.
 func (c *Check) Describe() []string {
 	var out []string
 	for i := range c.components {
 		l := &c.components[i]
 		switch {
 		case l.err != nil:
-			out = append(out, fmt.Sprintf("%s: %s can't be used", l.Name, l.File))
+			out = append(out, fmt.Sprintf("%s: %s is invalid", l.Name, l.File))
 		case l.File == "":
-			out = append(out, l.Name+": has no assertions, and fails")
+			out = append(out, l.Name+": has no assertions and fails")
 		default:
 			out = append(out, fmt.Sprintf("%s: %d assertions of %s", l.Name, len(l.operations()), l.File))
 		}

@@ -131,11 +131,11 @@ func TestHealth(t *testing.T) {
 			[]string{deployment("one", 2), deployment("two", 1), deployment("three", 2)}, check.Failed,
 			[]string{"Deployment ns/two: component a, step step-of-1 (checks/a/health-check.yaml:12:7): (status.availableReplicas == spec.replicas): Invalid value: false: Expected value: true (status.availableReplicas is 1, spec.replicas is 2)"},
 		},
-		"one object is not there": {
+		"one object is missing": {
 			[]health.Component{component("a", available("one")), component("b", available("three"))},
-			[]string{deployment("one", 2)}, check.Failed, []string{"Deployment ns/three: component b, step step-of-0 (checks/b/health-check.yaml:9:7): is not there"},
+			[]string{deployment("one", 2)}, check.Failed, []string{"Deployment ns/three: component b, step step-of-0 (checks/b/health-check.yaml:9:7): not found"},
 		},
-		"everything that is wrong is said": {
+		"each problem has a finding": {
 			[]health.Component{component("a", available("one"), available("two")), component("b", available("three"))},
 			nil, check.Failed, []string{"ns/one: ", "ns/two: ", "ns/three: "},
 		},
@@ -143,16 +143,16 @@ func TestHealth(t *testing.T) {
 		"a component that is left out":    {[]health.Component{{Name: "a", Missing: "the recipe sets healthCheckSkip"}}, nil, check.Failed, []string{"component a: has no assertions: the recipe sets healthCheckSkip"}},
 		"a file without an operation":     {[]health.Component{{Name: "a", File: "a.yaml", Asserts: asserts()}}, nil, check.Failed, []string{"component a: a.yaml:6:3: the test has no step"}},
 		"an empty file":                   {[]health.Component{{Name: "a", File: "a.yaml"}}, nil, check.Failed, []string{"component a: a.yaml: no test in the file"}},
-		"a file that wants to do things":  {[]health.Component{component("a", "script: {content: rm}")}, nil, check.Failed, []string{"component a: checks/a/health-check.yaml:9:7: unsupported operation script in step step-of-0"}},
+		"a file with a script operation":  {[]health.Component{component("a", "script: {content: rm}")}, nil, check.Failed, []string{"component a: checks/a/health-check.yaml:9:7: unsupported operation script in step step-of-0"}},
 		"some of those that are selected": {[]health.Component{component("a", "assert: "+fmt.Sprintf(pods, "Running"))}, []string{pod("p", "Running"), pod("q", "Failed")}, check.Failed, []string{"Pod ns/q: component a, step step-of-0 (checks/a/health-check.yaml:9:7): status.phase: Invalid value: \"Failed\": Expected value: \"Running\""}},
 		"all of those that are selected":  {[]health.Component{component("a", "assert: "+fmt.Sprintf(pods, "Running"))}, []string{pod("p", "Running"), pod("q", "Running")}, check.Passed, nil},
-		"none is selected":                {[]health.Component{component("a", "assert: "+fmt.Sprintf(pods, "Running"))}, nil, check.Failed, []string{"Pod ns/* app=x: component a, step step-of-0 (checks/a/health-check.yaml:9:7): is not there"}},
-		"what must not be there is":       {[]health.Component{component("a", "error: "+fmt.Sprintf(pods, "Failed"))}, []string{pod("p", "Running"), pod("q", "Failed")}, check.Failed, []string{"Pod ns/q: component a, step step-of-0 (checks/a/health-check.yaml:9:7): is there, and must not be"}},
-		"only that nothing is there":      {[]health.Component{component("a", "error: "+fmt.Sprintf(pods, "Failed"))}, nil, check.Failed, []string{"component a: checks/a/health-check.yaml saw no object"}},
+		"none is selected":                {[]health.Component{component("a", "assert: "+fmt.Sprintf(pods, "Running"))}, nil, check.Failed, []string{"Pod ns/* app=x: component a, step step-of-0 (checks/a/health-check.yaml:9:7): not found"}},
+		"an object that must not exist":   {[]health.Component{component("a", "error: "+fmt.Sprintf(pods, "Failed"))}, []string{pod("p", "Running"), pod("q", "Failed")}, check.Failed, []string{"Pod ns/q: component a, step step-of-0 (checks/a/health-check.yaml:9:7): exists and must not exist"}},
+		"only an assertion of absence":    {[]health.Component{component("a", "error: "+fmt.Sprintf(pods, "Failed"))}, nil, check.Failed, []string{"component a: checks/a/health-check.yaml matched no object"}},
 		"a kind that is not served":       {[]health.Component{component("a", "assert: {resource: {apiVersion: x/v1, kind: Thing, metadata: {name: t}}}")}, nil, check.Failed, []string{"Thing t: component a, step step-of-0 (checks/a/health-check.yaml:9:7): the API server does not serve Thing of x/v1"}},
 		"an expression that is not so":    {[]health.Component{component("a", available("one"), "assert: {resource: {(length('a')): 2}}")}, []string{deployment("one", 2)}, check.Failed, []string{"expressions: component a, step step-of-1 (checks/a/health-check.yaml:12:7): (length('a')): Invalid value: 1: Expected value: 2"}},
 		"an expression without an answer": {[]health.Component{component("a", "assert: {resource: {($x): 2}}")}, nil, check.Failed, []string{"expressions: component a"}},
-		"an error of an expression":       {[]health.Component{component("a", available("one"), "error: {resource: {(length('a')): 1}}")}, []string{deployment("one", 2)}, check.Failed, []string{"expressions: component a, step step-of-1 (checks/a/health-check.yaml:12:7): the expression holds, and must not"}},
+		"an error of an expression":       {[]health.Component{component("a", available("one"), "error: {resource: {(length('a')): 1}}")}, []string{deployment("one", 2)}, check.Failed, []string{"expressions: component a, step step-of-1 (checks/a/health-check.yaml:12:7): the expression holds and must not hold"}},
 		"a namespace from the component": {
 			[]health.Component{{Name: "a", Namespace: "ns", File: "a.yaml", Asserts: asserts("assert: {resource: {apiVersion: v1, kind: Pod, metadata: {name: p}, status: {phase: Running}}}")}},
 			[]string{pod("p", "Running")}, check.Passed, nil,
@@ -187,7 +187,7 @@ func wants(t *testing.T, j check.Judgement, want check.Verdict, says []string) {
 	}
 }
 
-// What the API server does not let one see is no failure, and no pass.
+// A read that the API server rejects is unobserved.
 func TestUnseen(t *testing.T) {
 	t.Parallel()
 	for name, err := range map[string]error{
@@ -200,7 +200,7 @@ func TestUnseen(t *testing.T) {
 			cluster.Dynamic.(*dynamicfake.FakeDynamicClient).PrependReactor("*", "*", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, err })
 			components := []health.Component{component("a", available("one"))}
 			c := health.New(components, given(cluster), health.Options{Timeout: quickly, Interval: quickly / 5})
-			wants(t, c.Judge(observe(t, c)), check.Unobserved, []string{"Deployment ns/one: component a, step step-of-0 (checks/a/health-check.yaml:9:7) could not be seen"})
+			wants(t, c.Judge(observe(t, c)), check.Unobserved, []string{"Deployment ns/one: component a, step step-of-0 (checks/a/health-check.yaml:9:7) could not be observed"})
 		})
 	}
 }
@@ -224,8 +224,8 @@ func TestObservationsAreComplete(t *testing.T) {
 	}{
 		"none":                   {c, nil},
 		"one is missing":         {c, obs[1:]},
-		"one is there twice":     {c, append(slices.Clone(obs), obs[0])},
-		"one can't be read":      {c, broken},
+		"one exists twice":       {c, append(slices.Clone(obs), obs[0])},
+		"one is invalid":         {c, broken},
 		"one has an error":       {c, lost},
 		"of another file":        {health.New([]health.Component{component("a", available("one"), available("other")), components[1]}, health.Deps{}, health.Options{}), obs},
 		"of another recipe":      {health.New(components[:1], health.Deps{}, health.Options{}), obs},
@@ -261,7 +261,7 @@ func TestObserveFailsWithoutACluster(t *testing.T) {
 func TestDescribe(t *testing.T) {
 	t.Parallel()
 	c := health.New([]health.Component{component("a", available("one"), available("two")), {Name: "b"}, {Name: "c", File: "c.yaml"}}, health.Deps{}, health.Options{})
-	want := []string{"a: 2 assertions of checks/a/health-check.yaml", "b: has no assertions, and fails", "c: c.yaml can't be used"}
+	want := []string{"a: 2 assertions of checks/a/health-check.yaml", "b: has no assertions and fails", "c: c.yaml is invalid"}
 	if got := c.Describe(); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}

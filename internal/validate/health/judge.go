@@ -14,42 +14,43 @@ import (
 func (c *Check) Judge(obs []check.Observation) check.Judgement {
 	j := judge{seen: map[place][]check.Observation{}}
 	if len(c.components) == 0 {
-		return check.NotObserved("the recipe has no component whose health could be looked at")
+		return check.NotObserved("the recipe has no enabled component")
 	}
 	j.sort(obs)
 	healthy, total := 0, 0
 	for i := range c.components {
-		before := len(j.wrong) + len(j.unseen)
+		before := len(j.failed) + len(j.unobserved)
 		j.component(&c.components[i])
-		if len(j.wrong)+len(j.unseen) == before {
+		if len(j.failed)+len(j.unobserved) == before {
 			healthy++
 		}
 		total += len(c.components[i].operations())
 	}
 	j.leftover()
-	j.figures = []check.Figure{
-		{Name: "healthy components", Value: float64(healthy), Unit: "components", Limit: float64(len(c.components)), Relation: "==", Source: "the recipe"},
-		{Name: "assertions that hold", Value: float64(j.held), Unit: "assertions", Limit: float64(total), Relation: "==", Source: "the components' assertion files"},
-	}
-	return j.judgement()
+	var b check.Builder
+	b.AddFailed(j.failed...)
+	b.AddUnobserved(j.unobserved...)
+	b.Figure(
+		check.Figure{Name: "healthy components", Value: float64(healthy), Unit: "components", Limit: float64(len(c.components)), Relation: "==", Source: "the recipe"},
+		check.Figure{Name: "assertions that hold", Value: float64(j.held), Unit: "assertions", Limit: float64(total), Relation: "==", Source: "the components' assertion files"},
+	)
+	return b.Judgement(fmt.Sprintf("all %d assertions on the health of %d components hold", j.held, healthy))
 }
 
-// judge gathers what does not hold, and what was not seen.
+// judge collects the findings, and the observations by operation.
 type judge struct {
-	seen    map[place][]check.Observation
-	order   []place
-	held    int
-	wrong   []check.Finding
-	unseen  []check.Finding
-	figures []check.Figure
+	seen               map[place][]check.Observation
+	order              []place
+	held               int
+	failed, unobserved []check.Finding
 }
 
-// sort files observations by the operation that they are of.
+// sort groups the observations by operation.
 func (j *judge) sort(obs []check.Observation) {
 	for _, o := range check.OfKind(obs, kindAssertion) {
 		f, err := check.Decode[figures](o)
 		if err != nil {
-			j.miss(o, o.Target, err.Error(), "run the step again")
+			j.unseen(o, o.Target, err.Error(), "run the step again")
 			continue
 		}
 		j.order = append(j.order, f.place)
@@ -60,7 +61,7 @@ func (j *judge) sort(obs []check.Observation) {
 func (j *judge) component(l *loaded) {
 	switch {
 	case l.File == "":
-		why := "has no assertions: nobody says what its health is"
+		why := "has no assertions"
 		if l.Missing != "" {
 			why = "has no assertions: " + l.Missing
 		}
@@ -74,16 +75,16 @@ func (j *judge) component(l *loaded) {
 	for _, op := range l.operations() {
 		objects += j.operation(l, op)
 	}
-	if objects == 0 && !j.about(l.Name) {
-		j.fail(check.Observation{}, "component "+l.Name, l.File+" saw no object: it shows nothing of the component", "assert what has to be there")
+	if objects == 0 && !j.hasFinding(l.Name) {
+		j.fail(check.Observation{}, "component "+l.Name, l.File+" matched no object: it proves nothing about the component", "assert at least one object of the component")
 	}
 }
 
-// unusable has a finding for every problem of a file.
+// unusable adds a finding for every problem of a file.
 func (j *judge) unusable(l *loaded) {
 	var list diag.List
 	if !errors.As(l.err, &list) {
-		j.fail(check.Observation{}, "component "+l.Name, fmt.Sprintf("%s can't be used: %s", l.File, l.err), "correct the file")
+		j.fail(check.Observation{}, "component "+l.Name, fmt.Sprintf("%s is invalid: %s", l.File, l.err), "correct the file")
 		return
 	}
 	for _, p := range list.Errors() {
@@ -91,20 +92,20 @@ func (j *judge) unusable(l *loaded) {
 	}
 }
 
-// operation judges one, and returns how many objects it saw; expressions count as one.
+// operation judges an operation and returns the number of its objects; expressions count as one.
 func (j *judge) operation(l *loaded, op *assertion.Operation) int {
 	at := placeOf(l.Name, op)
 	where := fmt.Sprintf("component %s, step %s (%s)", l.Name, op.Step.Name, op.At)
 	found := j.seen[at]
 	delete(j.seen, at)
 	if len(found) != 1 {
-		j.miss(check.Observation{}, op.Subject(), fmt.Sprintf("%s: %d observations instead of one", where, len(found)), "run the step again")
+		j.unseen(check.Observation{}, op.Subject(), fmt.Sprintf("%s: %d observations instead of one", where, len(found)), "run the step again")
 		return 0
 	}
 	o := found[0]
 	f, err := check.Decode[figures](o)
 	if err != nil || f.Digest != l.digest() || f.Looks < 1 {
-		j.miss(o, op.Subject(), where+": what was observed is of another version of the file", "run the step again with this recipe")
+		j.unseen(o, op.Subject(), where+": the observation is of another version of the file", "run the step again with this recipe")
 		return 0
 	}
 	r := op.Evaluate(f.Seen, assertion.All)
@@ -119,35 +120,13 @@ func (j *judge) operation(l *loaded, op *assertion.Operation) int {
 	return len(r.Objects)
 }
 
-// leftover are observations of what is not in the files: those are of another recipe.
+// leftover adds findings for observations of operations that the files do not have: the
+// observations are of another recipe.
 func (j *judge) leftover() {
 	for _, at := range j.order {
 		for _, o := range j.seen[at] {
-			j.miss(o, "component "+at.Component, "was observed, and is not in the recipe that it is judged by", "judge with the recipe of the run")
+			j.unseen(o, "component "+at.Component, "was observed and is not in this recipe", "judge with the recipe of the run")
 		}
 		delete(j.seen, at)
 	}
-}
-
-func (j *judge) judgement() check.Judgement {
-	out := check.Judgement{Figures: j.figures, Findings: append(j.wrong, j.unseen...)}
-	switch {
-	case len(j.wrong) > 0:
-		out.Verdict, out.Reason = check.Failed, summary(out.Findings)
-	case len(j.unseen) > 0:
-		out.Verdict, out.Reason = check.Unobserved, summary(out.Findings)
-	default:
-		out.Verdict = check.Passed
-		out.Reason = fmt.Sprintf("all %.0f assertions on the health of %.0f components hold", j.figures[1].Value, j.figures[0].Value)
-	}
-	return out
-}
-
-// summary names the first finding and counts the rest.
-func summary(findings []check.Finding) string {
-	text := findings[0].Suspect + ": " + findings[0].Message
-	if more := len(findings) - 1; more > 0 {
-		text += fmt.Sprintf(" (and %d more)", more)
-	}
-	return text
 }

@@ -24,8 +24,8 @@ func Usable(components []Component) error {
 	return errors.Join(wrong...)
 }
 
-// Lint finds what a validation of a tree's recipes fails for before it looks at a
-// cluster: assertions that cannot be used, and components without any.
+// Lint finds the problems of a tree's recipes that fail a validation without a cluster:
+// invalid assertions and components without assertions.
 func Lint(t *tree.Tree) diag.List {
 	l := linter{t: t, used: map[string]diag.Pos{}, own: map[string]bool{}}
 	for _, o := range append([]*tree.Overlay{t.Base}, t.Overlays...) {
@@ -42,8 +42,8 @@ func Lint(t *tree.Tree) diag.List {
 
 type linter struct {
 	t *tree.Tree
-	// used is where each component is first named, own whether an overlay brings
-	// assertions for it.
+	// used is the position of the first reference to each component; own is true if an
+	// overlay has assertions for it.
 	used     map[string]diag.Pos
 	own      map[string]bool
 	problems diag.List
@@ -57,14 +57,14 @@ func (l *linter) refs(file string, refs []model.ComponentRef) {
 			l.used[ref.Name] = at("name")
 		}
 		if ref.HealthCheckSkip != nil && *ref.HealthCheckSkip {
-			l.problems = append(l.problems, rule.NoHealthCheck.At(at("healthCheckSkip"), "the health check of %s is left out: a validation fails", ref.Name))
+			l.problems = append(l.problems, rule.NoHealthCheck.At(at("healthCheckSkip"), "the health check of %s is skipped: a validation fails", ref.Name))
 		}
 		if ref.HealthCheckAsserts == "" {
 			continue
 		}
 		l.own[ref.Name] = true
 		name := "healthCheckAsserts of " + ref.Name
-		for _, p := range wrong(Component{Name: ref.Name, Namespace: ref.Namespace, File: name, Asserts: ref.HealthCheckAsserts}) {
+		for _, p := range problemsOf(Component{Name: ref.Name, Namespace: ref.Namespace, File: name, Asserts: ref.HealthCheckAsserts}) {
 			p.Message = p.Pos.String() + ": " + p.Message
 			p.Pos = at("healthCheckAsserts")
 			l.problems = append(l.problems, p)
@@ -72,13 +72,13 @@ func (l *linter) refs(file string, refs []model.ComponentRef) {
 	}
 }
 
-// registered looks at the assertions that the registry has for a component.
+// registered checks the registry's assertions of a component.
 func (l *linter) registered(name string) {
 	c := Component{Name: name}
 	entry, ok := l.t.Components[name]
 	if ok && entry.HealthCheck != nil && entry.HealthCheck.AssertFile != "" {
-		if c.fromTree(l.t, entry.HealthCheck.AssertFile); c.File != "" { // else loading the tree says so
-			l.problems = append(l.problems, wrong(c)...)
+		if c.fromTree(l.t, entry.HealthCheck.AssertFile); c.File != "" { // else loading the tree reports it
+			l.problems = append(l.problems, problemsOf(c)...)
 		}
 		return
 	}
@@ -92,8 +92,8 @@ func (l *linter) registered(name string) {
 	l.problems = append(l.problems, rule.NoHealthCheck.At(at, "%s has no health check: a validation of its recipes fails", name))
 }
 
-// wrong is what is wrong with a component's assertions, as problems of lint.
-func wrong(c Component) diag.List {
+// problemsOf returns the problems of a component's assertions as lint problems.
+func problemsOf(c Component) diag.List {
 	err := load(c).err
 	list, ok := errors.AsType[diag.List](err)
 	if err != nil && !ok {

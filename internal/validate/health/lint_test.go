@@ -24,8 +24,8 @@ const (
 	away   = aTest + "        - assert: {file: ../other.yaml}\n"
 )
 
-// Lint finds every health check that a validation can't use, at its place, and
-// nothing wrong with one that it can.
+// Lint reports every health check that a validation rejects, with its position, and no
+// other.
 func TestLintAgreesWithValidate(t *testing.T) {
 	t.Parallel()
 	const file = "checks/gpu-operator/health-check.yaml"
@@ -77,8 +77,8 @@ func TestLintAgreesWithValidate(t *testing.T) {
 	}
 }
 
-// A component without a health check fails a validation: lint says so of each that
-// recipes have.
+// A component without a health check fails a validation: lint reports each such component
+// of the recipes.
 func TestLintMissesHealthChecks(t *testing.T) {
 	t.Parallel()
 	loaded, problems := tree.Load(recipetest.Edit(recipetest.Small(), map[string]string{

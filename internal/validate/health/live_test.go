@@ -22,8 +22,8 @@ import (
 	"github.com/firstlight/firstlight/internal/validate/resources"
 )
 
-// patience is how long a loaded machine may take.
-const patience = 3 * time.Minute
+// readyTimeout is enough for a loaded machine.
+const readyTimeout = 3 * time.Minute
 
 // plane is a control plane: a real API server, scheduler, and controllers of
 // DaemonSets and StatefulSets. The test is the kubelet.
@@ -130,9 +130,9 @@ func (b bench) eventually(what string, holds func() bool) {
 	b.Helper()
 	ticker := time.NewTicker(50 * time.Millisecond)
 	defer ticker.Stop()
-	for end := time.Now().Add(patience); !holds(); <-ticker.C {
+	for end := time.Now().Add(readyTimeout); !holds(); <-ticker.C {
 		if time.Now().After(end) {
-			b.Fatalf("%s: not in %s", what, patience)
+			b.Fatalf("%s: not in %s", what, readyTimeout)
 		}
 	}
 }
@@ -192,16 +192,16 @@ func TestOnAnAPIServer(t *testing.T) {
 		{Kind: "DaemonSet", Namespace: "one", Name: "agent", Component: "one"}, {Kind: "Deployment", Namespace: "one", Name: "operator", Component: "one"},
 		{Kind: "StatefulSet", Namespace: "two", Name: "store", Component: "two"}, {Kind: "Namespace", Name: "two", Component: "two"},
 	}
-	b.verdict(health.New(components, given(b.Cluster), health.Options{Timeout: patience}), check.Passed)
-	b.verdict(resources.New(expected, given2(b.Cluster), resources.Options{Timeout: patience}), check.Passed)
+	b.verdict(health.New(components, given(b.Cluster), health.Options{Timeout: readyTimeout}), check.Passed)
+	b.verdict(resources.New(expected, given2(b.Cluster), resources.Options{Timeout: readyTimeout}), check.Passed)
 
 	b.must(b.Client.AppsV1().Deployments("one").Delete(b.Context(), "operator", metav1.DeleteOptions{}))
 	began := time.Now()
-	b.verdict(resources.New(expected, given2(b.Cluster), resources.Options{}), check.Failed, "Deployment one/operator: component one: is not there")
+	b.verdict(resources.New(expected, given2(b.Cluster), resources.Options{}), check.Failed, "Deployment one/operator: component one: not found")
 	if took := time.Since(began); took > 15*time.Second {
-		t.Errorf("it took %s to say so", took)
+		t.Errorf("it took %s to fail", took)
 	}
-	b.verdict(health.New(components, given(b.Cluster), health.Options{Timeout: 2 * time.Second}), check.Failed, "Deployment one/operator: component one, step operator (one.yaml:21:7): is not there")
+	b.verdict(health.New(components, given(b.Cluster), health.Options{Timeout: 2 * time.Second}), check.Failed, "Deployment one/operator: component one, step operator (one.yaml:21:7): not found")
 
 	b.ready("store", 2, corev1.ConditionFalse)
 	b.eventually("the StatefulSet is not ready", func() bool {
@@ -210,7 +210,7 @@ func TestOnAnAPIServer(t *testing.T) {
 		return s.Status.ReadyReplicas == 0
 	})
 	b.verdict(resources.New(expected, given2(b.Cluster), resources.Options{Timeout: 2 * time.Second}), check.Failed,
-		"Deployment one/operator: component one: is not there", "StatefulSet two/store: component two: 0 of 2 pods are ready; pod store-0: phase Running")
+		"Deployment one/operator: component one: not found", "StatefulSet two/store: component two: 0 of 2 pods are ready; pod store-0: phase Running")
 	b.verdict(health.New(components[1:], given(b.Cluster), health.Options{Timeout: 2 * time.Second}), check.Failed,
 		"Pod two/store-0: component two, step pods (two.yaml:8:7): (status.conditions[?type == 'Ready'].status)[0]: Invalid value: \"False\": Expected value: \"True\"", "Pod two/store-1: ")
 	b.late()
@@ -231,7 +231,7 @@ func (b bench) late() {
 	three := []health.Component{{Name: "three", File: "three.yaml", Asserts: liveThree}}
 	b.verdict(health.New(three, given(b.Cluster), health.Options{Timeout: time.Second}), check.Failed, "Widget w: component three, step step-1 (three.yaml:7:7): the API server does not serve Widget of example.com/v1")
 	done := make(chan check.Judgement, 1)
-	waiting := health.New(three, given(b.Cluster), health.Options{Timeout: patience})
+	waiting := health.New(three, given(b.Cluster), health.Options{Timeout: readyTimeout})
 	go func() {
 		var n notebook
 		if err := waiting.Observe(b.Context(), &n); err != nil {

@@ -17,23 +17,23 @@ import (
 // kindAssertion is the kind of every observation.
 const kindAssertion = "assertion"
 
-// figures are what was seen of one operation.
+// figures are the outcome of one operation.
 type figures struct {
 	place
 	// Digest of the file, SHA-256 in hexadecimal.
 	Digest string `json:"digest"`
 	// Kind is assert or error.
 	Kind string `json:"kind"`
-	// Looks is how often it was looked at; Once: no more, because something before it
-	// did not hold.
+	// Looks is the number of evaluations. Once: evaluated only once, because an earlier
+	// operation failed.
 	Looks int  `json:"looks"`
 	Once  bool `json:"once,omitempty"`
-	// Seen is what the last look saw.
+	// Seen holds the reads of the last evaluation.
 	Seen assertion.Seen `json:"seen"`
 }
 
-// place says which operation of which component it is; numbers from 1, scenario 0
-// where there is none.
+// place identifies an operation of a component; numbers start at 1, Scenario is 0 without
+// scenarios.
 type place struct {
 	Component string `json:"component"`
 	Test      int    `json:"test"`
@@ -50,13 +50,13 @@ func placeOf(component string, op *assertion.Operation) place {
 // Observe implements check.Check.
 func (c *Check) Observe(ctx context.Context, rec check.Recorder) error {
 	if c.deps.Cluster == nil {
-		return errors.New("look at the components' health: no cluster is given")
+		return errors.New("observe the components' health: no cluster is configured")
 	}
 	cluster, err := c.deps.Cluster(ctx)
 	if err != nil {
 		return fmt.Errorf("reach the cluster: %w", err)
 	}
-	o := observer{Check: c, rec: rec, said: map[*assertion.Operation]time.Duration{}, runner: assertion.Runner{
+	o := observer{Check: c, rec: rec, reported: map[*assertion.Operation]time.Duration{}, runner: assertion.Runner{
 		Cluster: assertion.NewLive(cluster.Dynamic, cluster.Client.Discovery(), c.deps.Clock),
 		Rule:    assertion.All, Clock: c.deps.Clock, Interval: c.opts.Interval,
 	}}
@@ -69,57 +69,57 @@ func (c *Check) Observe(ctx context.Context, rec check.Recorder) error {
 	return group.Wait()
 }
 
-// observer looks, and records.
+// observer evaluates the assertions and records the outcomes.
 type observer struct {
 	*Check
 	runner assertion.Runner
 
-	mu  sync.Mutex // one observation after the other
+	mu  sync.Mutex // serializes rec
 	rec check.Recorder
-	// said is for how long each operation had been waited for when that was last told.
-	said map[*assertion.Operation]time.Duration
+	// reported is the elapsed time of each operation at its last progress line.
+	reported map[*assertion.Operation]time.Duration
 }
 
 func (o *observer) component(ctx context.Context, l *loaded) error {
-	o.tell("%s: %d assertions", l.Name, len(l.operations()))
+	o.progress("%s: %d assertions", l.Name, len(l.operations()))
 	for _, t := range l.tests {
-		if err := o.runner.Test(ctx, t, func(out assertion.Outcome) error { return o.keep(l, out) }); err != nil {
+		if err := o.runner.Test(ctx, t, func(out assertion.Outcome) error { return o.record(l, out) }); err != nil {
 			return fmt.Errorf("health of %s: %w", l.Name, err)
 		}
 	}
 	return nil
 }
 
-func (o *observer) tell(format string, args ...any) {
+func (o *observer) progress(format string, args ...any) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.rec.Progress(format, args...)
 }
 
-// sayEvery is how often it is said what is still waited for.
-const sayEvery = 10 * time.Second
+// progressInterval is the time between two progress lines of an operation.
+const progressInterval = 10 * time.Second
 
-// waiting says what does not hold yet, and for how long it is waited for.
+// waiting reports an operation that does not hold yet, and its timeout.
 func (o *observer) waiting(out assertion.Outcome) {
 	if o.due(out.Operation, out.Took) {
-		o.tell("%s: %s does not hold after %s; it has %s", out.Operation.At, out.Result.Subject, out.Took.Round(time.Second), out.Operation.Timeout)
+		o.progress("%s: %s does not hold after %s; timeout %s", out.Operation.At, out.Result.Subject, out.Took.Round(time.Second), out.Operation.Timeout)
 	}
 }
 
-// due says, once in a while, that there is something to say of an operation.
+// due reports whether an operation needs a progress line now.
 func (o *observer) due(op *assertion.Operation, took time.Duration) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if took < o.said[op]+sayEvery {
+	if took < o.reported[op]+progressInterval {
 		return false
 	}
-	o.said[op] = took
+	o.reported[op] = took
 	return true
 }
 
-func (o *observer) keep(l *loaded, out assertion.Outcome) error {
+func (o *observer) record(l *loaded, out assertion.Outcome) error {
 	if !out.Result.Holds {
-		o.tell("%s: %s does not hold", l.Name, out.Result.Subject)
+		o.progress("%s: %s does not hold", l.Name, out.Result.Subject)
 	}
 	op := out.Operation
 	seen, err := check.Observation{

@@ -10,8 +10,8 @@ import (
 )
 
 // Rules are the permissions that the check of components needs, in the whole cluster:
-// get of what their assertions name, list of what they select. What expressions read
-// by themselves (x_k8s_get and the like) is not among them.
+// get for objects that their assertions name, list for objects that they select. Reads of
+// expressions (x_k8s_get and similar functions) are not included.
 func Rules(components []Component) []rbacv1.PolicyRule {
 	type resource struct{ group, plural string }
 	verbs := map[resource]map[string]bool{}

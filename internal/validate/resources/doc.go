@@ -1,12 +1,10 @@
 // Package resources is the step "Check expected resources exist": a fast inventory of
-// what a recipe's components put into a cluster, by kind, namespace and name, each
-// with desired = ready.
+// the objects that a recipe's components create, by kind, namespace and name, each with
+// desired = ready.
 //
-// It lists a handful of kinds once a second until everything is there in full, and
-// at most for ten seconds: what a rollout needs longer for is the next steps' matter,
-// what is not there at all is said here.
+// It reads the objects once a second until all are complete, for at most ten seconds: it
+// reports missing objects early. The next steps wait for slow rollouts.
 //
-// Invariants: it only looks, and creates nothing. An empty expectation is an error.
-// A workload that wants no pod is not complete. Judge needs nothing but the
-// expectation and what was observed.
+// Invariants: it is read-only. An empty expectation is an error. A workload with zero desired
+// pods is not complete. Judge needs only the expected objects and the observations.
 package resources

@@ -9,17 +9,17 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/resolve"
 )
 
-// Object is one object that has to be there.
+// Object is an expected object.
 type Object struct {
-	// Kind as in the API: Deployment, DaemonSet, StatefulSet, Job, or any other, which
-	// only has to be there.
+	// Kind as in the API. Deployment, DaemonSet, StatefulSet and Job must be complete; an
+	// object of any other kind must exist.
 	Kind      string `json:"kind"`
 	Namespace string `json:"namespace,omitempty"`
 	Name      string `json:"name"`
-	// Component that it is of.
+	// Component that owns the object.
 	Component string `json:"component"`
-	// CreatedBy is the kind of object that an operator makes it of; empty: it is
-	// deployed with the component.
+	// CreatedBy is the kind of the custom resource from which an operator creates the object;
+	// empty: the component's chart has it.
 	CreatedBy string `json:"createdBy,omitempty"`
 }
 
@@ -31,9 +31,9 @@ func (o Object) id() string {
 	return o.Kind + " " + o.Namespace + "/" + o.Name
 }
 
-// Expect is what the enabled components of a recipe put into a cluster: the workloads
-// of their footprints, whose conditions hold with the recipe's values, and what the
-// recipe itself expects. With problems of severity error it is not all.
+// Expect returns the objects of a recipe's enabled components: the workloads of their
+// footprints whose conditions hold with the recipe's values, and the recipe's
+// expectedResources. With problems of severity error the list is incomplete.
 func Expect(r *resolve.Result, footprints *footprint.Set) ([]Object, diag.List) {
 	components, problems := footprints.Components(r)
 	var out []Object

@@ -68,7 +68,7 @@ func TestExpectOfARecipe(t *testing.T) {
 	}
 }
 
-// What a condition of a footprint, or the recipe, takes away is not expected.
+// Expect omits the objects that a footprint condition or the recipe disables.
 func TestExpectFollowsConditions(t *testing.T) {
 	t.Parallel()
 	r, set := resolved(t)
@@ -99,6 +99,6 @@ func TestExpectFollowsConditions(t *testing.T) {
 	}
 	of("gpu-operator").ExpectedResources = append(of("gpu-operator").ExpectedResources, model.ExpectedResource{Kind: "Service", Namespace: "gpu-operator", Name: "nvidia-dcgm-exporter"})
 	if !slices.Contains(expect(t, r, set), "gpu-operator: Service gpu-operator/nvidia-dcgm-exporter") {
-		t.Error("what the recipe expects is not expected")
+		t.Error("an expectedResources entry of the recipe is missing")
 	}
 }

@@ -13,15 +13,15 @@ import (
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 )
 
-// shown is how many pods of an object are named, and podsRead how many are read.
+// shown is the number of pods named per object, podsRead the number of pods read.
 const (
 	shown    = 3
 	podsRead = 200
 )
 
-// explain adds to what is not complete why: its namespace, its pods, the nodes. What
-// of that can't be read does not change what is not complete.
-func (l *looker) explain(ctx context.Context, states []state) {
+// explain adds the causes to incomplete objects: namespace, pods, nodes. A failed read of a
+// cause is added as a condition and changes no verdict.
+func (l *reader) explain(ctx context.Context, states []state) {
 	var nodes *corev1.NodeList
 	for i := range states {
 		s := &states[i]
@@ -43,12 +43,12 @@ func (l *looker) explain(ctx context.Context, states []state) {
 			err = l.pods(ctx, s)
 		}
 		if err != nil && !apierrors.IsNotFound(err) {
-			s.Conditions = append(s.Conditions, "why can't be read: "+err.Error())
+			s.Conditions = append(s.Conditions, "cannot read the cause: "+err.Error())
 		}
 	}
 }
 
-func (l *looker) namespace(ctx context.Context, s *state) error {
+func (l *reader) namespace(ctx context.Context, s *state) error {
 	if s.Namespace == "" {
 		return nil
 	}
@@ -59,8 +59,8 @@ func (l *looker) namespace(ctx context.Context, s *state) error {
 	return err
 }
 
-// nodes counts those that a DaemonSet could be on.
-func (l *looker) nodes(ctx context.Context, s *state, nodes []corev1.Node) error {
+// nodes counts the nodes that a DaemonSet selects.
+func (l *reader) nodes(ctx context.Context, s *state, nodes []corev1.Node) error {
 	d, err := l.Client.AppsV1().DaemonSets(s.Namespace).Get(ctx, s.Name, metav1.GetOptions{})
 	if err != nil {
 		return err
@@ -87,8 +87,8 @@ func (s *state) placing(pod *corev1.PodSpec, nodes []corev1.Node) {
 	s.Taints = slices.Sorted(maps.Keys(taints))
 }
 
-// tolerated: what the DaemonSet controller tolerates by itself is of no account, its
-// taints go by themselves.
+// tolerated ignores the tolerations that the DaemonSet controller adds, since the node
+// lifecycle controller removes their taints.
 func tolerated(list []corev1.Toleration, t *corev1.Taint) bool {
 	return slices.ContainsFunc(list, func(x corev1.Toleration) bool {
 		return (x.Key == "" || x.Key == t.Key) && (x.Effect == "" || x.Effect == t.Effect) &&
@@ -110,8 +110,8 @@ func selectorText(pod *corev1.PodSpec) string {
 	return strings.Join(parts, ", ")
 }
 
-// pods names those of an object that are not ready.
-func (l *looker) pods(ctx context.Context, s *state) error {
+// pods adds the pods of an object that are not ready.
+func (l *reader) pods(ctx context.Context, s *state) error {
 	selector, err := l.selector(ctx, s)
 	if err != nil || selector == nil {
 		return err
@@ -124,7 +124,7 @@ func (l *looker) pods(ctx context.Context, s *state) error {
 	return nil
 }
 
-func (l *looker) selector(ctx context.Context, s *state) (*metav1.LabelSelector, error) {
+func (l *reader) selector(ctx context.Context, s *state) (*metav1.LabelSelector, error) {
 	get := metav1.GetOptions{}
 	switch s.Kind {
 	case kindDeployment:
@@ -167,7 +167,7 @@ func (s *state) notReady(pods []corev1.Pod) {
 	}
 }
 
-// whyNotReady is empty of a pod that is ready.
+// whyNotReady is empty for a ready pod.
 func whyNotReady(p *corev1.Pod) string {
 	parts := []string{"phase " + string(p.Status.Phase)}
 	for _, c := range p.Status.Conditions {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Kinds whose pods are counted.
+// Kinds with pod counts.
 const (
 	kindDeployment  = "Deployment"
 	kindDaemonSet   = "DaemonSet"
@@ -13,17 +13,17 @@ const (
 	kindJob         = "Job"
 )
 
-// missing says what an object lacks of being complete; empty: nothing.
+// missing is the reason why an object is not complete; empty: it is complete.
 func (s state) missing() string {
 	switch {
 	case s.NoKind:
-		return "the API server serves no kind " + s.Kind
+		return "the API server does not serve kind " + s.Kind
 	case !s.Found && s.NoNamespace:
-		return fmt.Sprintf("is not there, and neither is the namespace %s", s.Namespace)
+		return fmt.Sprintf("not found, and neither is the namespace %s", s.Namespace)
 	case !s.Found && s.CreatedBy != "":
-		return fmt.Sprintf("is not there; an operator makes it of a %s", s.CreatedBy)
+		return fmt.Sprintf("not found; an operator creates it from a %s", s.CreatedBy)
 	case !s.Found:
-		return "is not there"
+		return "not found"
 	case s.Deleted:
 		return "is being deleted"
 	}
@@ -48,15 +48,15 @@ func (s state) job() string {
 	}
 }
 
-// pods counts those of a controller.
+// pods compares the pod counts of a controller.
 func (s state) pods() string {
 	switch {
 	case s.Observed < s.Generation:
-		return fmt.Sprintf("its controller has not looked at it: generation is %d, observedGeneration %d", s.Generation, s.Observed)
+		return fmt.Sprintf("its controller has not reconciled it: generation is %d, observedGeneration %d", s.Generation, s.Observed)
 	case s.Desired < 1 && s.Kind == kindDaemonSet:
-		return "wants no pod: 0 of 0 are ready; " + s.nowhere()
+		return "desires no pods: 0 of 0 are ready; " + s.nowhere()
 	case s.Desired < 1:
-		return "wants no pod: replicas is 0"
+		return "desires no pods: replicas is 0"
 	}
 	var wrong []string
 	if s.Ready != s.Desired {
@@ -69,7 +69,7 @@ func (s state) pods() string {
 		wrong = append(wrong, fmt.Sprintf("%d of %d are of the current template", s.Updated, s.Desired))
 	}
 	if s.Present > s.Desired {
-		wrong = append(wrong, fmt.Sprintf("%d are there, which is %d too many", s.Present, s.Present-s.Desired))
+		wrong = append(wrong, fmt.Sprintf("%d exist, which is %d too many", s.Present, s.Present-s.Desired))
 	}
 	if len(wrong) == 0 {
 		return ""
@@ -77,23 +77,23 @@ func (s state) pods() string {
 	return strings.Join(wrong, ", ") + s.why()
 }
 
-// nowhere says why a DaemonSet wants no pod.
+// nowhere is the reason why a DaemonSet has zero desired pods.
 func (s state) nowhere() string {
 	switch {
 	case s.Selector == "":
-		return "why was not seen" + s.why()
+		return "the cause was not observed" + s.why()
 	case s.Nodes == 0:
 		return "the cluster has no node"
 	case s.Selected == 0:
-		return fmt.Sprintf("none of %d nodes is one that it selects (%s)", s.Nodes, s.Selector)
+		return fmt.Sprintf("it selects none of %d nodes (%s)", s.Nodes, s.Selector)
 	case len(s.Taints) > 0:
-		return fmt.Sprintf("it selects %d of %d nodes, and does not tolerate their taints: %s", s.Selected, s.Nodes, strings.Join(s.Taints, ", "))
+		return fmt.Sprintf("it selects %d of %d nodes and does not tolerate their taints: %s", s.Selected, s.Nodes, strings.Join(s.Taints, ", "))
 	default:
 		return fmt.Sprintf("it selects %d of %d nodes", s.Selected, s.Nodes)
 	}
 }
 
-// why is what conditions and pods say.
+// why is the text of conditions and pods.
 func (s state) why() string {
 	all := append(append([]string{}, s.Conditions...), s.Pods...)
 	if len(all) == 0 {

@@ -14,34 +14,34 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/kube"
 )
 
-// Name is the step's.
+// Name of the step.
 const Name = "resources"
 
-// How long, and how often, the cluster is looked at.
+// Timeout and interval of polling the cluster.
 const (
 	DefaultTimeout  = 10 * time.Second
 	DefaultInterval = time.Second
-	// answerWithin is what the last look may take on top.
+	// answerWithin is the extra time for the last read.
 	answerWithin = 3 * time.Second
 )
 
-// Deps is what the check needs to observe; judging needs none of it.
+// Deps are the dependencies of Observe; Judge needs none.
 type Deps struct {
-	// Cluster gives the cluster, which may take until it is up.
+	// Cluster returns the cluster; it may block until the cluster is up.
 	Cluster func(ctx context.Context) (*kube.Cluster, error)
-	// Clock is the real one when nil.
+	// Clock is the system clock if nil.
 	Clock clock.WithTicker
 }
 
 // Options of the check.
 type Options struct {
-	// Timeout until when everything has to be complete; 0: DefaultTimeout.
+	// Timeout for all objects to be complete; 0: DefaultTimeout.
 	Timeout time.Duration
-	// Interval between two looks; 0: DefaultInterval.
+	// Interval is the poll interval; 0: DefaultInterval.
 	Interval time.Duration
 }
 
-// Check is the step.
+// Check implements the step.
 type Check struct {
 	deps     Deps
 	opts     Options
@@ -50,7 +50,7 @@ type Check struct {
 
 var _ check.Check = (*Check)(nil)
 
-// New makes the check of what has to be there.
+// New returns the check of the expected objects.
 func New(expected []Object, deps Deps, o Options) *Check {
 	if deps.Clock == nil {
 		deps.Clock = clock.RealClock{}
@@ -67,7 +67,7 @@ func New(expected []Object, deps Deps, o Options) *Check {
 // Name implements check.Check.
 func (c *Check) Name() string { return Name }
 
-// Describe says what the check would do.
+// Describe returns the number of objects by kind.
 func (c *Check) Describe() []string {
 	kinds := map[string]int{}
 	for _, o := range c.expected {
@@ -78,7 +78,7 @@ func (c *Check) Describe() []string {
 		parts = append(parts, fmt.Sprintf("%d %s", kinds[kind], kind))
 	}
 	if len(parts) == 0 {
-		return []string{"nothing is expected: the step fails"}
+		return []string{"no objects expected: the step fails"}
 	}
-	return []string{fmt.Sprintf("look for %s, at most %s", strings.Join(parts, ", "), c.opts.Timeout)}
+	return []string{fmt.Sprintf("read %s, timeout %s", strings.Join(parts, ", "), c.opts.Timeout)}
 }

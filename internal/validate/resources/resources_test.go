@@ -152,13 +152,13 @@ func TestResources(t *testing.T) {
 		// says is each finding: suspect and message.
 		says []string
 	}{
-		"everything is there":        {[]resources.Object{d, s, u, j, v}, []runtime.Object{deployment(), daemonSet(), statefulSet(), job(batchv1.JobComplete)}, check.Passed, nil},
-		"nothing is expected":        {nil, nil, check.Failed, []string{"recipe: its components put no object into the cluster"}},
-		"one is not there":           {[]resources.Object{d, u}, []runtime.Object{deployment()}, check.Failed, []string{"StatefulSet ns/t: component two: is not there"}},
-		"one that an operator makes": {[]resources.Object{d, s}, []runtime.Object{deployment()}, check.Failed, []string{"DaemonSet ns/s: component one: is not there; an operator makes it of a ClusterPolicy"}},
-		"its namespace is not there": {[]resources.Object{d, {Kind: "Deployment", Namespace: "gone", Name: "x", Component: "two"}}, []runtime.Object{deployment()}, check.Failed, []string{"Deployment gone/x: component two: is not there, and neither is the namespace gone"}},
+		"all objects exist":          {[]resources.Object{d, s, u, j, v}, []runtime.Object{deployment(), daemonSet(), statefulSet(), job(batchv1.JobComplete)}, check.Passed, nil},
+		"nothing is expected":        {nil, nil, check.Failed, []string{"recipe: its components create no objects"}},
+		"one is missing":             {[]resources.Object{d, u}, []runtime.Object{deployment()}, check.Failed, []string{"StatefulSet ns/t: component two: not found"}},
+		"one that an operator makes": {[]resources.Object{d, s}, []runtime.Object{deployment()}, check.Failed, []string{"DaemonSet ns/s: component one: not found; an operator creates it from a ClusterPolicy"}},
+		"its namespace is missing":   {[]resources.Object{d, {Kind: "Deployment", Namespace: "gone", Name: "x", Component: "two"}}, []runtime.Object{deployment()}, check.Failed, []string{"Deployment gone/x: component two: not found, and neither is the namespace gone"}},
 		"all are named":              {[]resources.Object{d, s, u}, nil, check.Failed, []string{"Deployment ns/d: ", "DaemonSet ns/s: ", "StatefulSet ns/t: "}},
-		"another of the name":        {[]resources.Object{{Kind: "StatefulSet", Namespace: "ns", Name: "d", Component: "one"}}, []runtime.Object{deployment()}, check.Failed, []string{"StatefulSet ns/d: component one: is not there"}},
+		"another of the name":        {[]resources.Object{{Kind: "StatefulSet", Namespace: "ns", Name: "d", Component: "one"}}, []runtime.Object{deployment()}, check.Failed, []string{"StatefulSet ns/d: component one: not found"}},
 		"ready is not desired": {
 			[]resources.Object{d}, []runtime.Object{deployment(func(d *appsv1.Deployment) {
 				d.Status.ReadyReplicas, d.Status.AvailableReplicas = 1, 1
@@ -169,27 +169,27 @@ func TestResources(t *testing.T) {
 			}), pod("d", "d-0", ready), pod("d", "d-1", pulling), pod("other", "o", pulling)},
 			check.Failed, []string{"Deployment ns/d: component one: 1 of 2 pods are ready; Available is False: MinimumReplicasUnavailable: too few; pod d-1: phase Pending, container main: ImagePullBackOff no such image"},
 		},
-		"pods that can't be placed": {
+		"unschedulable pods": {
 			[]resources.Object{u}, []runtime.Object{statefulSet(func(d *appsv1.StatefulSet) { d.Status.ReadyReplicas, d.Status.AvailableReplicas = 0, 0 }),
 				pod("t", "t-0", homeless), pod("t", "t-1", homeless), pod("t", "t-2", homeless), pod("t", "t-3", homeless), pod("t", "t-4", homeless)},
 			check.Failed, []string{"StatefulSet ns/t: component two: 0 of 2 pods are ready; pod t-0: phase Pending, Unschedulable: 0/3 nodes are available; pod t-1: phase Pending, Unschedulable: 0/3 nodes are available; pod t-2: phase Pending, Unschedulable: 0/3 nodes are available; and 2 more pods"},
 		},
 		"ready, and not available": {[]resources.Object{d}, []runtime.Object{deployment(func(d *appsv1.Deployment) { d.Status.AvailableReplicas = 1 })}, check.Failed, []string{"1 of 2 are available"}},
 		"of an old template":       {[]resources.Object{d}, []runtime.Object{deployment(func(d *appsv1.Deployment) { d.Status.UpdatedReplicas = 1 })}, check.Failed, []string{"1 of 2 are of the current template"}},
-		"an old pod lingers":       {[]resources.Object{d}, []runtime.Object{deployment(func(d *appsv1.Deployment) { d.Status.Replicas = 3 })}, check.Failed, []string{"3 are there, which is 1 too many"}},
-		"a status of before":       {[]resources.Object{d}, []runtime.Object{deployment(func(d *appsv1.Deployment) { d.Status.ObservedGeneration = 1 })}, check.Failed, []string{"its controller has not looked at it: generation is 2, observedGeneration 1"}},
+		"an old pod lingers":       {[]resources.Object{d}, []runtime.Object{deployment(func(d *appsv1.Deployment) { d.Status.Replicas = 3 })}, check.Failed, []string{"3 exist, which is 1 too many"}},
+		"a status of before":       {[]resources.Object{d}, []runtime.Object{deployment(func(d *appsv1.Deployment) { d.Status.ObservedGeneration = 1 })}, check.Failed, []string{"its controller has not reconciled it: generation is 2, observedGeneration 1"}},
 		"no replicas": {[]resources.Object{d}, []runtime.Object{deployment(func(d *appsv1.Deployment) {
 			d.Spec.Replicas, d.Status = new(int32), appsv1.DeploymentStatus{ObservedGeneration: 2}
-		})}, check.Failed, []string{"wants no pod: replicas is 0"}},
+		})}, check.Failed, []string{"desires no pods: replicas is 0"}},
 		"no replicas of a set": {[]resources.Object{u}, []runtime.Object{statefulSet(func(d *appsv1.StatefulSet) {
 			d.Spec.Replicas, d.Status = new(int32), appsv1.StatefulSetStatus{ObservedGeneration: 2}
-		})}, check.Failed, []string{"wants no pod: replicas is 0"}},
+		})}, check.Failed, []string{"desires no pods: replicas is 0"}},
 		"it is being deleted": {[]resources.Object{d}, []runtime.Object{deployment(func(d *appsv1.Deployment) {
 			d.DeletionTimestamp, d.Finalizers = &metav1.Time{Time: time.Unix(1, 0)}, []string{"x/y"}
 		})}, check.Failed, []string{"is being deleted"}},
-		"0 of 0, no node":             {[]resources.Object{s}, []runtime.Object{daemonSet(nowhere)}, check.Failed, []string{"DaemonSet ns/s: component one: wants no pod: 0 of 0 are ready; the cluster has no node"}},
-		"0 of 0, no node is selected": {[]resources.Object{s}, []runtime.Object{daemonSet(nowhere), node("a")}, check.Failed, []string{"0 of 0 are ready; none of 1 nodes is one that it selects (gpu=b)"}},
-		"0 of 0, taints":              {[]resources.Object{s}, []runtime.Object{daemonSet(nowhere), node("a"), node("b", gpu)}, check.Failed, []string{"it selects 1 of 2 nodes, and does not tolerate their taints: nvidia.com/gpu=present:NoSchedule"}},
+		"0 of 0, no node":             {[]resources.Object{s}, []runtime.Object{daemonSet(nowhere)}, check.Failed, []string{"DaemonSet ns/s: component one: desires no pods: 0 of 0 are ready; the cluster has no node"}},
+		"0 of 0, no node is selected": {[]resources.Object{s}, []runtime.Object{daemonSet(nowhere), node("a")}, check.Failed, []string{"0 of 0 are ready; it selects none of 1 nodes (gpu=b)"}},
+		"0 of 0, taints":              {[]resources.Object{s}, []runtime.Object{daemonSet(nowhere), node("a"), node("b", gpu)}, check.Failed, []string{"it selects 1 of 2 nodes and does not tolerate their taints: nvidia.com/gpu=present:NoSchedule"}},
 		"0 of 0, tolerated": {[]resources.Object{s}, []runtime.Object{daemonSet(nowhere, func(d *appsv1.DaemonSet) {
 			d.Spec.Template.Spec.Tolerations = []corev1.Toleration{{Key: "nvidia.com/gpu", Operator: corev1.TolerationOpExists}}
 		}), node("a"), node("b", gpu)}, check.Failed, []string{"it selects 1 of 2 nodes"}},
@@ -202,9 +202,9 @@ func TestResources(t *testing.T) {
 		"a Job that failed":        {[]resources.Object{d, j}, []runtime.Object{deployment(), job(batchv1.JobFailed)}, check.Failed, []string{"Job ns/j: component two: failed; Failed is True: Because: of it"}},
 		"a Job that is suspended":  {[]resources.Object{d, j}, []runtime.Object{deployment(), job(batchv1.JobSuspended)}, check.Failed, []string{"is not complete: 0 of 1 succeeded, 1 active; Suspended is True"}},
 		"a Job that is gone":       {[]resources.Object{d, j}, []runtime.Object{deployment()}, check.Passed, nil},
-		"only a Job that is gone":  {[]resources.Object{j}, nil, check.Unobserved, []string{"cluster: nothing of what is expected was seen"}},
-		"another kind, not there":  {[]resources.Object{d, {Kind: "Service", Namespace: "ns", Name: "w", Component: "two"}}, []runtime.Object{deployment()}, check.Failed, []string{"Service ns/w: component two: is not there"}},
-		"another kind, not served": {[]resources.Object{d, {Kind: "Thing", Name: "w", Component: "two"}}, []runtime.Object{deployment()}, check.Failed, []string{"Thing w: component two: the API server serves no kind Thing"}},
+		"only a Job that is gone":  {[]resources.Object{j}, nil, check.Unobserved, []string{"cluster: no expected object was observed"}},
+		"another kind, missing":    {[]resources.Object{d, {Kind: "Service", Namespace: "ns", Name: "w", Component: "two"}}, []runtime.Object{deployment()}, check.Failed, []string{"Service ns/w: component two: not found"}},
+		"another kind, not served": {[]resources.Object{d, {Kind: "Thing", Name: "w", Component: "two"}}, []runtime.Object{deployment()}, check.Failed, []string{"Thing w: component two: the API server does not serve kind Thing"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -272,7 +272,7 @@ func TestItWaits(t *testing.T) {
 	}
 }
 
-// What could not be read is no failure, and no pass.
+// A failed read of the cluster is unobserved.
 func TestUnseen(t *testing.T) {
 	t.Parallel()
 	gr := schema.GroupResource{Resource: "deployments"}
@@ -287,14 +287,14 @@ func TestUnseen(t *testing.T) {
 			wants(t, resources.New([]resources.Object{d, s}, resources.Deps{}, resources.Options{}).Judge(obs), check.Unobserved, []string{"cluster: inventory on cluster: read Deployment ns/d: "})
 		})
 	}
-	t.Run("why can't be read", func(t *testing.T) { // which does not change what is wrong
+	t.Run("unreadable cause", func(t *testing.T) { // the failure stays
 		t.Parallel()
 		c := clusterOf(deployment(func(d *appsv1.Deployment) { d.Status.ReadyReplicas, d.Status.AvailableReplicas = 1, 1 }))
 		c.Client.(*fake.Clientset).PrependReactor("list", "pods", func(clienttesting.Action) (bool, runtime.Object, error) {
 			return true, nil, apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "", errors.New("no"))
 		})
 		obs := observe(t, c, []resources.Object{d})
-		wants(t, resources.New([]resources.Object{d}, resources.Deps{}, resources.Options{}).Judge(obs), check.Failed, []string{"1 of 2 pods are ready; why can't be read: pods is forbidden"})
+		wants(t, resources.New([]resources.Object{d}, resources.Deps{}, resources.Options{}).Judge(obs), check.Failed, []string{"1 of 2 pods are ready; cannot read the cause: pods is forbidden"})
 	})
 }
 
@@ -314,7 +314,7 @@ func TestObservationsAreComplete(t *testing.T) {
 		"two":                     {[]resources.Object{d, s}, append(obs, obs...), check.Unobserved},
 		"more is expected":        {[]resources.Object{d, s, u}, obs, check.Unobserved},
 		"of another component":    {[]resources.Object{renamed, s}, obs, check.Unobserved},
-		"one that can't be read":  {[]resources.Object{d, s}, []check.Observation{{Kind: obs[0].Kind, Figures: json.RawMessage(`[]`)}}, check.Unobserved},
+		"one that is invalid":     {[]resources.Object{d, s}, []check.Observation{{Kind: obs[0].Kind, Figures: json.RawMessage(`[]`)}}, check.Unobserved},
 		"one without its objects": {[]resources.Object{d, s}, []check.Observation{{Kind: obs[0].Kind, Figures: json.RawMessage(`{}`)}}, check.Unobserved},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -345,10 +345,10 @@ func TestObserveFailsWithoutACluster(t *testing.T) {
 
 func TestDescribe(t *testing.T) {
 	t.Parallel()
-	if got := resources.New([]resources.Object{d, s, u, d}, resources.Deps{}, resources.Options{}).Describe(); !slices.Equal(got, []string{"look for 1 DaemonSet, 2 Deployment, 1 StatefulSet, at most 10s"}) {
+	if got := resources.New([]resources.Object{d, s, u, d}, resources.Deps{}, resources.Options{}).Describe(); !slices.Equal(got, []string{"read 1 DaemonSet, 2 Deployment, 1 StatefulSet, timeout 10s"}) {
 		t.Errorf("%q", got)
 	}
-	if got := resources.New(nil, resources.Deps{}, resources.Options{}).Describe(); !slices.Equal(got, []string{"nothing is expected: the step fails"}) {
+	if got := resources.New(nil, resources.Deps{}, resources.Options{}).Describe(); !slices.Equal(got, []string{"no objects expected: the step fails"}) {
 		t.Errorf("%q", got)
 	}
 }

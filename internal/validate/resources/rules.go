@@ -5,8 +5,8 @@ import (
 )
 
 // Rules are the permissions that the check needs, in the whole cluster. Without the
-// last of them it says as well what is not complete, but not why. Kinds other than
-// those of workloads, which only expectedResources have, are not among them.
+// last one the check still finds incomplete objects, but not the cause. Kinds other than
+// workloads, which only expectedResources have, are not included.
 func Rules() []rbacv1.PolicyRule {
 	rule := func(group, verb string, resources ...string) rbacv1.PolicyRule {
 		return rbacv1.PolicyRule{APIGroups: []string{group}, Resources: resources, Verbs: []string{verb}}

@@ -16,7 +16,7 @@ func demand() Demand {
 	}
 }
 
-// cluster is one that is as demanded.
+// cluster returns a cluster that meets the demand.
 func cluster() (Server, []Node) {
 	var nodes []Node
 	for _, name := range demand().Nodes {
@@ -56,24 +56,24 @@ func TestJudge(t *testing.T) {
 		"a GPU is missing":    {func(_ *Demand, _ *Server, n []Node) { n[0].Allocatable = 7 }, check.Failed, "gpu-1", "7 of 8 GPUs allocatable"},
 		"a GPU too many":      {func(_ *Demand, _ *Server, n []Node) { n[0].Allocatable, n[0].Capacity = 9, 9 }, check.Failed, "gpu-1", "9 of 9"},
 		"another product":     {func(_ *Demand, _ *Server, n []Node) { n[1].Labels[productLabel] = "NVIDIA-A100-SXM4-80GB" }, check.Failed, "gpu-2", "the site's profile NVIDIA H100"},
-		"no product":          {func(_ *Demand, _ *Server, n []Node) { delete(n[1].Labels, productLabel) }, check.Failed, "gpu-2", "does not say which GPUs"},
+		"no product":          {func(_ *Demand, _ *Server, n []Node) { delete(n[1].Labels, productLabel) }, check.Failed, "gpu-2", "has no label nvidia.com/gpu.product"},
 		"another recipe": {func(d *Demand, _ *Server, _ []Node) {
 			d.RecipeProducts, d.Accelerator = []string{"NVIDIA-B200"}, "b200"
 		}, check.Failed, "gpu-1", "the recipe is for b200"},
 		"another architecture": {func(d *Demand, _ *Server, _ []Node) { d.Arch = []string{"arm64"} }, check.Failed, "gpu-1", "built into arm64"},
 		"another driver":       {func(_ *Demand, _ *Server, n []Node) { n[2].Labels[driverLabel] = "570.1" }, check.Failed, "gpu-3", "driver 570.1 on gpu-3, and 580.105.08 on 2 nodes"},
-		"no driver":            {func(_ *Demand, _ *Server, n []Node) { delete(n[0].Labels, driverLabel) }, check.Failed, "gpu-1", "do not say which driver"},
+		"no driver":            {func(_ *Demand, _ *Server, n []Node) { delete(n[0].Labels, driverLabel) }, check.Failed, "gpu-1", "have no label nvidia.com/cuda.driver-version.full"},
 		"a stranger":           {func(_ *Demand, _ *Server, n []Node) { n[3].Capacity = 4 }, check.Failed, "system-1", "not in the site's inventory"},
 		"an ordered node": {func(_ *Demand, _ *Server, n []Node) {
 			n[3].Capacity, n[3].Labels = 4, map[string]string{"karpenter.sh/nodepool": "x"}
 		}, check.Passed, "", ""},
-		"a constraint does not hold":   {func(_ *Demand, s *Server, _ []Node) { s.Version = "v1.30.1" }, check.Failed, "recipe constraint K8s.server.version", "the recipe wants >= 1.31"},
+		"a constraint does not hold":   {func(_ *Demand, s *Server, _ []Node) { s.Version = "v1.30.1" }, check.Failed, "recipe constraint K8s.server.version", "the recipe requires >= 1.31"},
 		"a constraint is not measured": {func(d *Demand, _ *Server, _ []Node) { d.Constraints[1].Name = "OS.sysctl.x" }, check.Unobserved, "", "OS.sysctl.x"},
 		"nodes disagree on a constraint": {func(_ *Demand, _ *Server, n []Node) {
 			n[1].Labels["feature.node.kubernetes.io/system-os_release.ID"] = "rhel"
 		}, check.Unobserved, "", "OS.release.ID"},
-		"no inventory":  {func(d *Demand, _ *Server, _ []Node) { d.Nodes = nil }, check.Unobserved, "", "names no GPU node"},
-		"no GPUs asked": {func(d *Demand, _ *Server, _ []Node) { d.GPUs = 0 }, check.Unobserved, "", "names no GPU node"},
+		"no inventory":     {func(d *Demand, _ *Server, _ []Node) { d.Nodes = nil }, check.Unobserved, "", "the site has no GPU node"},
+		"no GPUs demanded": {func(d *Demand, _ *Server, _ []Node) { d.GPUs = 0 }, check.Unobserved, "", "the site has no GPU node"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -11,14 +11,14 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/constraint"
 )
 
-// measured is what was seen in the form in which recipes' constraints are held against
-// it: a measurement is there where all GPU nodes agree.
-func measured(server Server, there map[string]Node, names []string) (*constraint.Snapshot, error) {
+// measured converts the observed nodes to the snapshot format of recipe constraints. A
+// measurement is present only if all GPU nodes have the same value.
+func measured(server Server, nodes map[string]Node, names []string) (*constraint.Snapshot, error) {
 	gpu, os, node := map[string]any{}, map[string]any{}, map[string]any{}
 	agree := func(to map[string]any, key string, of func(Node) string) {
 		var values []string
 		for _, name := range names {
-			if n, ok := there[name]; ok {
+			if n, ok := nodes[name]; ok {
 				values = append(values, of(n))
 			}
 		}

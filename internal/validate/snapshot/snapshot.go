@@ -1,5 +1,5 @@
-// Package snapshot is the first step of a validation: which cluster this is, node by
-// node and GPU by GPU, held against the site and the recipe.
+// Package snapshot is the first step of a validation: it records the cluster,
+// node by node and GPU by GPU, and compares it with the site and the recipe.
 package snapshot
 
 import (
@@ -20,22 +20,22 @@ import (
 // Name of the check.
 const Name = "snapshot"
 
-// The kinds of what is observed.
+// Observation kinds.
 const (
 	kindServer = "server-version"
 	kindNodes  = "nodes"
 )
 
-// Demand is what the site and the recipe say the cluster is.
+// Demand is the cluster that the site and the recipe describe.
 type Demand struct {
 	// Nodes are the names of the GPU nodes, by the site's inventory.
 	Nodes []string `json:"nodes"`
-	// GPUs a node, by the profile, with where the figure is from.
+	// GPUs per node in the profile, with the source of the figure.
 	GPUs       int    `json:"gpus"`
 	GPUsSource string `json:"gpusSource"`
-	// Products are what nvidia-smi calls the site's GPUs; RecipeProducts those that the
-	// recipe's accelerator may be, as GPU feature discovery writes them; none where the
-	// recipe leaves the accelerator open.
+	// Products are the site's GPU names as nvidia-smi prints them. RecipeProducts are the
+	// products of the recipe's accelerator as GPU feature discovery prints them; empty if the
+	// recipe has no accelerator.
 	Products       []string `json:"products"`
 	RecipeProducts []string `json:"recipeProducts,omitempty"`
 	// Accelerator of the recipe's criteria; empty: any.
@@ -46,14 +46,14 @@ type Demand struct {
 	Constraints []model.Constraint `json:"constraints,omitempty"`
 }
 
-// Deps are how the check gets at the cluster; zero where it only judges.
+// Deps are the dependencies of Observe; Judge needs none.
 type Deps struct {
 	Cluster func(ctx context.Context) (*kube.Cluster, error)
-	// Clock is the real one when nil.
+	// Clock is the system clock if nil.
 	Clock clock.PassiveClock
 }
 
-// Check of what the cluster is.
+// Check implements the step.
 type Check struct {
 	demand Demand
 	deps   Deps
@@ -61,7 +61,7 @@ type Check struct {
 
 var _ check.Check = (*Check)(nil)
 
-// New makes the check.
+// New returns the check.
 func New(d Demand, deps Deps) *Check {
 	if deps.Clock == nil {
 		deps.Clock = clock.RealClock{}
@@ -72,16 +72,16 @@ func New(d Demand, deps Deps) *Check {
 // Name is "snapshot".
 func (c *Check) Name() string { return Name }
 
-// Describe says what the check would do.
+// Describe returns the reads and comparisons of the check.
 func (c *Check) Describe() []string {
 	return []string{
 		"read the API server's version and every node",
-		fmt.Sprintf("hold %d GPU nodes with %d GPUs each (%s), one driver, and %d constraints of the recipe against them",
+		fmt.Sprintf("compare the nodes with %d GPU nodes with %d GPUs each (%s), one driver, and %d constraints of the recipe",
 			len(c.demand.Nodes), c.demand.GPUs, strings.Join(c.demand.Products, " or "), len(c.demand.Constraints)),
 	}
 }
 
-// Node is a node as it was seen.
+// Node is the observed state of a node.
 type Node struct {
 	Name  string `json:"name"`
 	Ready bool   `json:"ready"`
@@ -90,7 +90,7 @@ type Node struct {
 	// Capacity and Allocatable are GPUs.
 	Capacity    int `json:"capacity"`
 	Allocatable int `json:"allocatable"`
-	// Labels are those about GPUs, the operating system and the instance.
+	// Labels about GPUs, the operating system and the instance.
 	Labels   map[string]string `json:"labels,omitempty"`
 	Arch     string            `json:"arch"`
 	OSImage  string            `json:"osImage"`
@@ -110,7 +110,7 @@ func (c *Check) Observe(ctx context.Context, rec check.Recorder) error {
 	if err != nil {
 		return fmt.Errorf("reach the cluster: %w", err)
 	}
-	if err := c.keep(rec, kindServer, "GET /version", func() (any, error) {
+	if err := c.observe(rec, kindServer, "GET /version", func() (any, error) {
 		v, err := cluster.Client.Discovery().ServerVersion()
 		if err != nil {
 			return nil, fmt.Errorf("read the version: %w", err)
@@ -119,7 +119,7 @@ func (c *Check) Observe(ctx context.Context, rec check.Recorder) error {
 	}); err != nil {
 		return err
 	}
-	return c.keep(rec, kindNodes, "GET /api/v1/nodes", func() (any, error) {
+	return c.observe(rec, kindNodes, "GET /api/v1/nodes", func() (any, error) {
 		list, err := cluster.Client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
 		if err != nil {
 			return nil, fmt.Errorf("list nodes: %w", err)
@@ -133,22 +133,12 @@ func (c *Check) Observe(ctx context.Context, rec check.Recorder) error {
 	})
 }
 
-func (c *Check) keep(rec check.Recorder, kind, command string, look func() (any, error)) error {
-	o := check.Observation{Kind: kind, Target: "cluster", Command: command, At: c.deps.Clock.Now()}
-	figures, err := look()
-	o.Took.Duration = c.deps.Clock.Since(o.At)
-	if err != nil {
-		o.Err = err.Error()
-	} else if o, err = o.WithFigures(figures); err != nil {
-		return fmt.Errorf("record %s: %w", kind, err)
-	}
-	if _, err := rec.Record(o); err != nil {
-		return fmt.Errorf("record %s: %w", kind, err)
-	}
-	return nil
+func (c *Check) observe(rec check.Recorder, kind, command string, read func() (any, error)) error {
+	attempt := check.Observer{Recorder: rec, Clock: c.deps.Clock}.Begin(kind, "cluster", command)
+	return attempt.Record(read())
 }
 
-// prefixes of the labels that are kept.
+// prefixes of the recorded labels.
 var prefixes = []string{
 	"nvidia.com/", "feature.node.kubernetes.io/system-os_release", corev1.LabelInstanceTypeStable, "karpenter.sh/", "topology.kubernetes.io/",
 }

@@ -7,17 +7,17 @@ import (
 	"time"
 )
 
-// beside are files in memory: what an assertion file may refer to. They are read
-// whole or found by a pattern; directories there are none.
-type beside map[string]string
+// fileSet is an in-memory fs.FS of the files that an assertion file may refer to. It has no
+// directories.
+type fileSet map[string]string
 
 var (
-	_ fs.ReadFileFS = beside{}
-	_ fs.GlobFS     = beside{}
+	_ fs.ReadFileFS = fileSet{}
+	_ fs.GlobFS     = fileSet{}
 )
 
 // Open implements fs.FS.
-func (b beside) Open(name string) (fs.File, error) {
+func (b fileSet) Open(name string) (fs.File, error) {
 	text, ok := b[name]
 	if !ok {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
@@ -26,7 +26,7 @@ func (b beside) Open(name string) (fs.File, error) {
 }
 
 // ReadFile implements fs.ReadFileFS.
-func (b beside) ReadFile(name string) ([]byte, error) {
+func (b fileSet) ReadFile(name string) ([]byte, error) {
 	text, ok := b[name]
 	if !ok {
 		return nil, &fs.PathError{Op: "read", Path: name, Err: fs.ErrNotExist}
@@ -35,7 +35,7 @@ func (b beside) ReadFile(name string) ([]byte, error) {
 }
 
 // Glob implements fs.GlobFS.
-func (b beside) Glob(pattern string) ([]string, error) {
+func (b fileSet) Glob(pattern string) ([]string, error) {
 	var out []string
 	for name := range b {
 		ok, err := path.Match(pattern, name)
@@ -49,7 +49,7 @@ func (b beside) Glob(pattern string) ([]string, error) {
 	return out, nil
 }
 
-// file is one of them, open.
+// file is an open file of a fileSet.
 type file struct {
 	*strings.Reader
 	name string

@@ -24,15 +24,15 @@ spec:
 
 var referring = Component{
 	Name: "a", File: "checks/a/health-check.yaml", Asserts: refers,
-	Beside: map[string]string{
+	Files: map[string]string{
 		"objects/b.yaml": "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: b, namespace: ns}\n",
 		"objects/c.yaml": "apiVersion: v1\nkind: Pod\nmetadata: {name: c, namespace: ns}\n",
 		"other.yaml":     "a: [",
 	},
 }
 
-// A component that was kept, and read again, demands the same of the same.
-func TestAFileMayReferToThoseBesideIt(t *testing.T) {
+// A component that is decoded from JSON has the same digest and operations.
+func TestFileReferences(t *testing.T) {
 	t.Parallel()
 	data, err := json.Marshal(referring)
 	if err != nil {
@@ -57,20 +57,20 @@ func TestAFileMayReferToThoseBesideIt(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	again.Beside["objects/b.yaml"] = strings.ReplaceAll(again.Beside["objects/b.yaml"], "name: b", "name: x")
+	again.Files["objects/b.yaml"] = strings.ReplaceAll(again.Files["objects/b.yaml"], "name: b", "name: x")
 	if again.digest() == referring.digest() {
-		t.Error("another file beside it is no other version")
+		t.Error("a changed file does not change the digest")
 	}
-	delete(again.Beside, "objects/b.yaml")
-	delete(again.Beside, "objects/c.yaml")
+	delete(again.Files, "objects/b.yaml")
+	delete(again.Files, "objects/c.yaml")
 	if l := load(again); l.err == nil || !strings.Contains(l.err.Error(), "0 files match") {
 		t.Error(l.err)
 	}
 }
 
-func TestBesideIsAFileSystem(t *testing.T) {
+func TestFileSet(t *testing.T) {
 	t.Parallel()
-	files := beside(referring.Beside)
+	files := fileSet(referring.Files)
 	f, err := files.Open("objects/b.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -81,17 +81,17 @@ func TestBesideIsAFileSystem(t *testing.T) {
 		t.Error(string(data), err, statErr, info)
 	}
 	if _, err := fs.ReadFile(files, "none"); err == nil {
-		t.Error("a file that is not there is read")
+		t.Error("ReadFile of a missing file succeeds")
 	}
 	if _, err := files.Open("none"); err == nil {
-		t.Error("a file that is not there is opened")
+		t.Error("Open of a missing file succeeds")
 	}
 	if _, err := files.Glob("["); err == nil {
-		t.Error("a pattern that is none matches")
+		t.Error("an invalid pattern matches")
 	}
 }
 
-func TestRulesAreOfWhatIsLookedAt(t *testing.T) {
+func TestRules(t *testing.T) {
 	t.Parallel()
 	want := []rbacv1.PolicyRule{
 		{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"get", "list"}},

@@ -13,11 +13,11 @@ import (
 	"k8s.io/client-go/dynamic"
 )
 
-// parallel is how many objects are read at a time.
+// parallel is the number of concurrent reads.
 const parallel = 16
 
-// look reads every object once. Objects that are not there are no error.
-func (l *looker) look(ctx context.Context, expected []Object) ([]state, error) {
+// readAll reads every object once. A missing object is not an error.
+func (l *reader) readAll(ctx context.Context, expected []Object) ([]state, error) {
 	if err := l.discover(expected); err != nil {
 		return nil, err
 	}
@@ -40,8 +40,8 @@ func (l *looker) look(ctx context.Context, expected []Object) ([]state, error) {
 	return out, nil
 }
 
-// read fills in what there is of one object.
-func (l *looker) read(ctx context.Context, s *state) error {
+// read reads the state of one object.
+func (l *reader) read(ctx context.Context, s *state) error {
 	apps, get := l.Client.AppsV1(), metav1.GetOptions{}
 	switch s.Kind {
 	case kindDeployment:
@@ -74,14 +74,14 @@ func (l *looker) read(ctx context.Context, s *state) error {
 	return nil
 }
 
-// resource is what serves a kind.
+// resource is a served resource of a kind.
 type resource struct {
 	schema.GroupVersionResource
 	namespaced bool
 }
 
-// discover asks what serves the kinds that are no workloads.
-func (l *looker) discover(expected []Object) error {
+// discover lists the served resources of the kinds other than workloads.
+func (l *reader) discover(expected []Object) error {
 	wanted := map[string]bool{}
 	for _, o := range expected {
 		switch o.Kind {
@@ -95,30 +95,30 @@ func (l *looker) discover(expected []Object) error {
 	}
 	_, lists, err := l.Client.Discovery().ServerGroupsAndResources()
 	if err != nil && !discovery.IsGroupDiscoveryFailedError(err) {
-		return fmt.Errorf("ask what kinds are served: %w", err)
+		return fmt.Errorf("list served kinds: %w", err)
 	}
 	l.served = map[string][]resource{}
 	for _, list := range lists {
 		gv, parseErr := schema.ParseGroupVersion(list.GroupVersion)
 		if parseErr != nil {
-			return fmt.Errorf("ask what kinds are served: %w", parseErr)
+			return fmt.Errorf("list served kinds: %w", parseErr)
 		}
 		for _, r := range list.APIResources {
-			if wanted[r.Kind] && !strings.Contains(r.Name, "/") { // a part of an object is none
+			if wanted[r.Kind] && !strings.Contains(r.Name, "/") { // without subresources
 				l.served[r.Kind] = append(l.served[r.Kind], resource{gv.WithResource(r.Name), r.Namespaced})
 			}
 		}
 	}
 	for kind := range wanted {
 		if err != nil && len(l.served[kind]) == 0 {
-			return fmt.Errorf("ask what serves %s: %w", kind, err) // it may be one of those that did not answer
+			return fmt.Errorf("list resources of kind %s: %w", kind, err) // its group may be one that failed
 		}
 	}
 	return nil
 }
 
-// other looks for an object of any kind, in every group that serves one of the name.
-func (l *looker) other(ctx context.Context, s *state) error {
+// other reads an object of any kind, from every group that serves the kind.
+func (l *reader) other(ctx context.Context, s *state) error {
 	s.NoKind = len(l.served[s.Kind]) == 0
 	for _, r := range l.served[s.Kind] {
 		var from dynamic.ResourceInterface = l.Dynamic.Resource(r.GroupVersionResource)
