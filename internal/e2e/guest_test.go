@@ -148,7 +148,7 @@ func TestACopiedRunBesideALiveRun(t *testing.T) {
 	for _, args := range [][]string{{"--fresh"}, {"--resume", "latest"}, {}} {
 		r := program.Run(t.Context(), slices.Concat([]string{"accept", "-o", "json", "--lab", labName, "--evidence", copied}, args)...)
 		if r.Code != 2 || !strings.Contains(r.Stderr, "is live: held by ") {
-			t.Errorf("%v beside a live run exits %d: %s", args, r.Code, r.Stderr)
+			t.Errorf("%v during a live run exits %d: %s", args, r.Code, r.Stderr)
 		}
 	}
 	if err := live.Wait(); err != nil {

@@ -58,7 +58,7 @@ func decodeChain(t *testing.T, r binary.Result) chain {
 	t.Helper()
 	var c chain
 	if err := json.Unmarshal([]byte(r.Stdout), &c); err != nil {
-		t.Fatalf("autoscale exited %d, and its output is no JSON: %v\n%s%s", r.Code, err, r.Stdout, r.Stderr)
+		t.Fatalf("autoscale exited %d, and its output is not JSON: %v\n%s%s", r.Code, err, r.Stdout, r.Stderr)
 	}
 	return c
 }
@@ -104,7 +104,7 @@ func TestAutoscale(t *testing.T) {
 	}
 }
 
-// Prometheus that doesn't honour the exporter's labels has them under other
+// A Prometheus that does not honour the exporter's labels has them under other
 // names: the chain follows them.
 func TestAutoscaleWithExportedLabels(t *testing.T) {
 	t.Parallel()

@@ -11,7 +11,7 @@ import (
 
 // byGate are faults of the gates and of the chain that requirements must fail of, too.
 // What autoscales nodes stands on what autoscales pods: of the chain's faults, those
-// before its nodes are of both. What makes objects under adapter-down can't remove its
+// before its nodes are of both. What makes objects under adapter-down cannot remove its
 // namespace: Kubernetes ends none while an aggregated API does not answer.
 var byGate = map[string][]string{
 	"half-gang": {"gang_scheduling"}, "no-gang-scheduler": {"gang_scheduling"}, "exporter-down": {"accelerator_metrics"},
@@ -23,7 +23,7 @@ var byGate = map[string][]string{
 // still be passed beside it.
 var quick = []string{"dra_support", "ai_inference", "gang_scheduling", "accelerator_metrics", "secure_accelerator_access"}
 
-// slow are others that must be passed beside a fault that is near to theirs.
+// slow are others that must pass with a related fault.
 var slow = map[string][]string{
 	"service-rule-wrong": {"pod_autoscaling"}, "adapter-rule-wrong": {"ai_service_metrics"},
 	"hpa-target-unreachable": {"ai_service_metrics"}, "pool-limit-zero": {"pod_autoscaling"},
@@ -100,7 +100,7 @@ func failsAlone(t *testing.T, name, kind string, requirements []string) {
 		}
 	}
 	if slices.Contains(requirements, "gang_scheduling") {
-		return // what else needs gangs has none
+		return // other checks need gang scheduling too
 	}
 	for _, other := range append(slices.Clone(quick), slow[kind]...) {
 		if slices.Contains(requirements, other) {

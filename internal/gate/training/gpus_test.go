@@ -107,7 +107,7 @@ func TestTheMeasurementPrintsWhatIsRead(t *testing.T) {
 	}
 }
 
-// Where the measurement fails the trainer runs all the same.
+// The trainer runs even if the measurement fails.
 func TestWithoutPyTorchTheTrainerRuns(t *testing.T) {
 	t.Parallel()
 	bash, err := exec.LookPath("bash")

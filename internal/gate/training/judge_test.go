@@ -224,7 +224,7 @@ func TestOneRank(t *testing.T) {
 	if spec := g.spec(); g.Claims() != 1 || spec.Pods != 1 || spec.GPUs != 1 {
 		t.Errorf("%+v", spec)
 	} else if hca, there := spec.Env["NCCL_IB_HCA"]; there {
-		t.Errorf("NCCL is told to use %q", hca)
+		t.Errorf("NCCL is configured with %q", hca)
 	}
 	if env := testGate(t, testSite(frameworkTorchtitan)).spec().Env; env["NCCL_IB_HCA"] != "=mlx5_0" {
 		t.Errorf("%v", env)

@@ -93,7 +93,7 @@ func withTimes(t *testing.T, obs []check.Observation, times [60]float64) []check
 	return out
 }
 
-// What Megatron prints and torchtitan does not.
+// Megatron prints these lines, torchtitan does not.
 func TestRulesOfMegatron(t *testing.T) {
 	t.Parallel()
 	g := testGate(t, testSite(frameworkMegatron))
