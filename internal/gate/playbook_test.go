@@ -98,7 +98,7 @@ func TestTheChainAloneNeedsNoGate(t *testing.T) {
 }
 
 // TestNothingObservedIsNeverAPass judges every gate on nothing, and on an
-// observation of somebody else's.
+// observation of another check.
 func TestNothingObservedIsNeverAPass(t *testing.T) {
 	t.Parallel()
 	s, p := example(t)

@@ -28,8 +28,8 @@ func changes() map[string]change {
 }
 
 // TestSelectionMissesNothing tests all recipes before and after a change, by running
-// them: whichever comes to something else than before was selected for the change.
-// It takes a test of everything for each change: make soak.
+// them: every recipe with a different result must have been selected for the change.
+// Each change needs a test of all recipes: make soak.
 func TestSelectionMissesNothing(t *testing.T) {
 	suite.Require(t, suite.Soak)
 	repo := repository(t)

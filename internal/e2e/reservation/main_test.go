@@ -103,8 +103,8 @@ func left(dir string) error {
 	return nil
 }
 
-// reservation runs a subcommand; its exit code has to be as wanted, and what it says has
-// to have the words.
+// reservation runs a subcommand; the exit code must match, and the output must contain
+// the words.
 func reservation(t *testing.T, code int, args []string, words ...string) binary.Result {
 	t.Helper()
 	r := program.Run(t.Context(), append([]string{"reservation"}, args...)...)

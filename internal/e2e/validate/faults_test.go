@@ -10,17 +10,17 @@ import (
 )
 
 // byGate are faults of the gates and of the chain that requirements must fail of, too.
-// What autoscales nodes stands on what autoscales pods: of the chain's faults, those
-// before its nodes are of both. What makes objects under adapter-down cannot remove its
-// namespace: Kubernetes ends none while an aggregated API does not answer.
+// Node autoscaling needs pod autoscaling: faults of the chain before its nodes belong to both.
+// A check that creates objects under adapter-down cannot remove its namespace: Kubernetes deletes
+// no namespace while an aggregated API does not answer.
 var byGate = map[string][]string{
 	"half-gang": {"gang_scheduling"}, "no-gang-scheduler": {"gang_scheduling"}, "exporter-down": {"accelerator_metrics"},
 	"adapter-rule-wrong": {"pod_autoscaling"}, "hpa-target-unreachable": {"pod_autoscaling"},
 	"adapter-down": {"pod_autoscaling"}, "pool-limit-zero": {"cluster_autoscaling"},
 }
 
-// quick are requirements that are shown in seconds: those that a fault is not of must
-// still be passed beside it.
+// quick are requirements that are shown in seconds: those that a fault does not
+// concern must still pass.
 var quick = []string{"dra_support", "ai_inference", "gang_scheduling", "accelerator_metrics", "secure_accelerator_access"}
 
 // slow are others that must pass with a related fault.

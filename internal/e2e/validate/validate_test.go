@@ -79,8 +79,8 @@ func TestWrongOrder(t *testing.T) {
 	}
 }
 
-// What is missing on a cluster is named within seconds, and everything a validation
-// does, it does under the role that it prints.
+// A missing object of a cluster is named within seconds, and a validation needs only the role
+// that it prints.
 func TestLeastPrivilege(t *testing.T) {
 	const name, recipe = "least", "h100-kind-training"
 	lab(t, name, "--nodes", "2")

@@ -341,8 +341,8 @@ func TestReadAnswer(t *testing.T) {
 	}
 }
 
-// Conditions are those for which the control plane taints a node; a kubelet that does not
-// know is none that says no.
+// Conditions are those for which the control plane taints a node; Unknown
+// from a kubelet is not False.
 func TestReadPressures(t *testing.T) {
 	t.Parallel()
 	g := gate(t)

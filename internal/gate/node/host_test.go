@@ -30,8 +30,8 @@ func (h *hostSeen) otherSocket(gpu int) {
 	p.Affinity, p.Paths["mlx5_0"] = "56-111 1 N/A", "SYS"
 }
 
-// What is wrong with a host around its GPUs, and with links that are up, passed: nothing
-// looked at the adapters' PCIe links, the counters of NVLinks, corrected errors, names,
+// Defects of a host around its GPUs, and of links that are up, passed: no rule
+// checked the adapters' PCIe links, the counters of NVLinks, corrected errors, names,
 // governors, memory, clocks, huge pages and the places of GPUs.
 func TestDefectsOfTheHost(t *testing.T) {
 	t.Parallel()
@@ -266,7 +266,7 @@ func TestAHostsValueThatIsMissing(t *testing.T) {
 }
 
 // GPUs with NVLinks and without NVSwitches of Hopper and later have no fabric state: a
-// healthy A100 was unobserved for ever.
+// healthy A100 was always unobserved.
 func TestNVLinksWithoutAFabricState(t *testing.T) {
 	t.Parallel()
 	hosts := healthy(t, 2)

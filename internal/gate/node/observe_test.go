@@ -229,8 +229,8 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-// On a host without adapters ibstat is not run, and what it is like is judged
-// without; on any other its absence is no pass.
+// On a host without adapters ibstat is not run, and the host is judged
+// without it; on any other host its absence is never a pass.
 func TestWithoutAdapters(t *testing.T) {
 	t.Parallel()
 	hosts := healthy(t, 3)

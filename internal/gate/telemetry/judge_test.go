@@ -441,8 +441,8 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// A load under which a series names the wrong pod is the last: that no other was looked at
-// is no finding.
+// A load under which a series names the wrong pod is the last: the missing readings of
+// other loads are not a finding.
 func TestAWrongPodEndsTheLoads(t *testing.T) {
 	t.Parallel()
 	g := gate(t)

@@ -14,8 +14,8 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/trainer"
 )
 
-// fakeTorch is as much of PyTorch as the measurement calls, on a clock of its own: each look
-// at it is a second later, and a batch of products takes 50 ms, on device 1 twice that.
+// fakeTorch is as much of PyTorch as the measurement calls, with its own clock: each reading
+// is a second later, and a batch of products takes 50 ms, on device 1 twice that.
 const fakeTorch = `
 import threading, time
 

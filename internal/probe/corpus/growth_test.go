@@ -108,7 +108,7 @@ var hostile = []struct{ name, head, again string }{
 const base = 16 << 10
 
 // TestReadersAreLinear: four times the text takes about four times the work,
-// and not sixteen times, whatever the text is. What is compared is the processor
+// and not sixteen times, whatever the text is. The test compares the processor
 // time of the reader's thread, so a busy machine changes nothing.
 func TestReadersAreLinear(t *testing.T) {
 	for name, parse := range parsers() {

@@ -172,8 +172,8 @@ func TestReadRefuses(t *testing.T) {
 	}
 }
 
-// PowerState of a chassis is optional, and controllers leave it out that tell it of the
-// system inside: a healthy room was unobserved for ever.
+// PowerState of a chassis is optional, and controllers omit it if they report it of the
+// system inside: a healthy room was always unobserved.
 func TestAChassisHasTheStateOfItsSystems(t *testing.T) {
 	t.Parallel()
 	const v1 = "/redfish/v1"
