@@ -126,9 +126,9 @@ func TestAcceptLeastPrivilege(t *testing.T) {
 	program.RequireClean(t, labName)
 }
 
-// TestACopiedRunBesideALiveRun: the directory of a walk that is under way is copied, and
+// TestCopyOfALiveRun: the directory of a walk that is under way is copied, and
 // accept is called with the copy.
-func TestACopiedRunBesideALiveRun(t *testing.T) {
+func TestCopyOfALiveRun(t *testing.T) {
 	suite.Require(t, suite.All)
 	admin, _ := adminOf(t, "nobody")
 	dir, copied := t.TempDir(), filepath.Join(t.TempDir(), "evidence")
