@@ -23,7 +23,7 @@ func Write(path string, data []byte, perm os.FileMode) error {
 	return SyncDir(filepath.Dir(path))
 }
 
-// SyncDir makes the entries of a directory durable: what was created, renamed or removed.
+// SyncDir makes created, renamed and removed entries of a directory durable.
 func SyncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {

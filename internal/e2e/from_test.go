@@ -42,7 +42,7 @@ func TestFromKeepsEarlierVerdicts(t *testing.T) {
 		t.Errorf("--only fabric exits %d: %s", r.Code, only.verdicts())
 	}
 	program.Must(t, "evidence", "replay", filepath.Join(dir, only.Run))
-	// A run of one gate is no run to keep verdicts from: the last whole one is.
+	// Verdicts are kept from the last complete run, not from a run of one gate.
 	third, r := accept(t, "--from", "inference", "--evidence", dir)
 	if r.Code != 0 || third.verdicts() != allPassed || third.Gates[6].KeptFrom != again.Run {
 		t.Errorf("--from inference after --only fabric exits %d: %s, training kept from %q", r.Code, third.verdicts(), third.Gates[6].KeptFrom)

@@ -126,9 +126,9 @@ func TestAcceptLeastPrivilege(t *testing.T) {
 	program.RequireClean(t, labName)
 }
 
-// TestACopiedRunBesideALiveRun: the directory of a walk that is under way is copied, and
+// TestCopyOfALiveRun: the directory of a walk that is under way is copied, and
 // accept is called with the copy.
-func TestACopiedRunBesideALiveRun(t *testing.T) {
+func TestCopyOfALiveRun(t *testing.T) {
 	suite.Require(t, suite.All)
 	admin, _ := adminOf(t, "nobody")
 	dir, copied := t.TempDir(), filepath.Join(t.TempDir(), "evidence")
@@ -148,7 +148,7 @@ func TestACopiedRunBesideALiveRun(t *testing.T) {
 	for _, args := range [][]string{{"--fresh"}, {"--resume", "latest"}, {}} {
 		r := program.Run(t.Context(), slices.Concat([]string{"accept", "-o", "json", "--lab", labName, "--evidence", copied}, args)...)
 		if r.Code != 2 || !strings.Contains(r.Stderr, "is live: held by ") {
-			t.Errorf("%v beside a live run exits %d: %s", args, r.Code, r.Stderr)
+			t.Errorf("%v during a live run exits %d: %s", args, r.Code, r.Stderr)
 		}
 	}
 	if err := live.Wait(); err != nil {

@@ -95,9 +95,9 @@ func readAll(t *testing.T, dir string) map[string][]byte {
 	return files
 }
 
-// TestKilledAcceptTakesItsLabAlong: an accept that started its own lab is
+// TestKilledAcceptStopsItsLab: an accept that started its own lab is
 // killed; no process of the lab survives, and a later walk is not disturbed.
-func TestKilledAcceptTakesItsLabAlong(t *testing.T) {
+func TestKilledAcceptStopsItsLab(t *testing.T) {
 	sharedLab(t) // upstream programs are built
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()

@@ -12,8 +12,8 @@ import (
 )
 
 // TestSecondProcessThroughKubeconfig walks the running lab as any cluster is
-// walked: a kubeconfig copied elsewhere, a site file, and a home of its own in
-// which there is no lab.
+// walked: a kubeconfig copied elsewhere, a site file, and its own home
+// without a lab.
 func TestSecondProcessThroughKubeconfig(t *testing.T) {
 	suite.Require(t, suite.All)
 	sharedLab(t)

@@ -121,7 +121,7 @@ func decode(t *testing.T, r binary.Result) acceptance {
 	t.Helper()
 	var a acceptance
 	if err := json.Unmarshal([]byte(r.Stdout), &a); err != nil {
-		t.Fatalf("accept exited %d, and its output is no JSON: %v\n%s%s", r.Code, err, r.Stdout, r.Stderr)
+		t.Fatalf("accept exited %d, and its output is not JSON: %v\n%s%s", r.Code, err, r.Stdout, r.Stderr)
 	}
 	return a
 }

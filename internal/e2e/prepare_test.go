@@ -88,7 +88,7 @@ func TestSecretsStayOut(t *testing.T) {
 	}
 	secret := strings.TrimSpace(string(password))
 	if len(secret) < 8 {
-		t.Fatalf("%q is no password to search for", secret)
+		t.Fatalf("%q is too short for a search", secret)
 	}
 	dir := t.TempDir()
 	_, r := accept(t, "--only", "facility", "--evidence", dir)

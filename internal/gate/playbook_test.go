@@ -98,7 +98,7 @@ func TestTheChainAloneNeedsNoGate(t *testing.T) {
 }
 
 // TestNothingObservedIsNeverAPass judges every gate on nothing, and on an
-// observation of somebody else's.
+// observation of another check.
 func TestNothingObservedIsNeverAPass(t *testing.T) {
 	t.Parallel()
 	s, p := example(t)
@@ -109,7 +109,7 @@ func TestNothingObservedIsNeverAPass(t *testing.T) {
 	for _, c := range checks {
 		for name, obs := range map[string][]check.Observation{
 			"nothing":        nil,
-			"somebody else":  {{Kind: "weather", Target: "outside", Figures: []byte(`{"rain":true}`)}},
+			"another check":  {{Kind: "weather", Target: "outside", Figures: []byte(`{"rain":true}`)}},
 			"empty figures":  {{Kind: "nvidia-smi"}, {Kind: "sminfo"}, {Kind: "nccl-tests"}, {Kind: "vllm-load"}},
 			"figures of {}":  {{Kind: "site-facility", Figures: []byte(`{}`)}, {Kind: "iblinkinfo", Figures: []byte(`[]`)}, {Kind: "nodes", Figures: []byte(`{}`)}},
 			"broken figures": {{Kind: "site-facility", Figures: []byte(`{`)}},

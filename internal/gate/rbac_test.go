@@ -85,7 +85,7 @@ func (p printed) allows(namespace, request, name string) bool {
 	return has(p.rules[""]) || namespace != "" && has(p.rules[namespace])
 }
 
-// What each gate asks of the API server, by where: in its namespace (run), in that of the
+// Requests of each gate to the API server, by namespace: in its namespace (run), in that of the
 // operator, cluster-wide ("").
 var requests = map[string]map[string][]string{
 	"walk": {
@@ -175,7 +175,7 @@ func nothingWide(t *testing.T, p printed, name, namespace string) {
 		}
 	}
 	if namespace == "" {
-		return // the run's namespace is new: what is done in it has to be allowed everywhere
+		return // the run's namespace is new: requests in it must be allowed cluster-wide
 	}
 	for _, request := range []string{
 		"create /pods", "delete /pods", "deletecollection /pods", "create batch/jobs", "delete batch/jobs", "create apps/deployments", "create /services",

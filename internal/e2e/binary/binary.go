@@ -39,7 +39,7 @@ func Build(ctx context.Context, dir string) (Firstlight, error) {
 	return f, nil
 }
 
-// Command is one that is ready to be run.
+// Command returns a command that is ready to run.
 func (f Firstlight) Command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, f.Path, args...)
 	cmd.Env = append(os.Environ(), "FIRSTLIGHT_HOME="+f.Home, "NO_COLOR=1")

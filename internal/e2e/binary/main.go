@@ -9,9 +9,8 @@ import (
 	"testing"
 )
 
-// Main runs the tests of a package with a binary and a home of its own, and exits. begin
-// takes the binary and an empty directory; what it returns runs after the tests, also
-// where it failed itself. Both may be nil.
+// Main runs the tests of a package with a binary and its own home, and exits. begin
+// gets an empty directory; end runs after the tests, also if begin failed. Both may be nil.
 func Main(m *testing.M, program *Firstlight, begin func(ctx context.Context, dir string) error, end func(ctx context.Context, dir string) error) {
 	flag.Parse()
 	if testing.Short() {

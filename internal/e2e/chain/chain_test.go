@@ -58,7 +58,7 @@ func decodeChain(t *testing.T, r binary.Result) chain {
 	t.Helper()
 	var c chain
 	if err := json.Unmarshal([]byte(r.Stdout), &c); err != nil {
-		t.Fatalf("autoscale exited %d, and its output is no JSON: %v\n%s%s", r.Code, err, r.Stdout, r.Stderr)
+		t.Fatalf("autoscale exited %d, and its output is not JSON: %v\n%s%s", r.Code, err, r.Stdout, r.Stderr)
 	}
 	return c
 }
@@ -104,7 +104,7 @@ func TestAutoscale(t *testing.T) {
 	}
 }
 
-// Prometheus that doesn't honour the exporter's labels has them under other
+// A Prometheus that does not honour the exporter's labels has them under other
 // names: the chain follows them.
 func TestAutoscaleWithExportedLabels(t *testing.T) {
 	t.Parallel()
@@ -126,7 +126,7 @@ func TestAutoscaleThroughKAI(t *testing.T) {
 }
 
 // TestAutoscaleFaults puts each fault of the chain alone into a lab: its hop
-// must fail, no earlier one, and what the finding says must fit.
+// must fail, no earlier hop may fail, and the finding must match.
 func TestAutoscaleFaults(t *testing.T) {
 	t.Parallel()
 	var c struct {
@@ -197,8 +197,8 @@ func hopFails(t *testing.T, c chain, r binary.Result, name, suspect string) {
 	}
 }
 
-// TestKilledAutoscale kills the chain in the middle: the next run removes what
-// it left, by its label, and passes.
+// TestKilledAutoscale kills the chain in the middle: the next run removes
+// its leftovers by their label, and passes.
 func TestKilledAutoscale(t *testing.T) {
 	t.Parallel()
 	lab, dir := chainLab(t), t.TempDir()
@@ -208,7 +208,7 @@ func TestKilledAutoscale(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	// In the middle: the load was observed, so pools, workload and load are there.
+	// In the middle: the load was observed, so pools, workload and load exist.
 	binary.WaitFor(t, "the load", func() bool {
 		found, err := filepath.Glob(filepath.Join(dir, "*", "observations", "*-"+snapshot.HopLoad+"*"))
 		return err == nil && len(found) > 0
@@ -223,7 +223,7 @@ func TestKilledAutoscale(t *testing.T) {
 }
 
 // TestAutoscaleThroughKubeconfig proves the chain of the running lab as of any
-// cluster: from a home in which there is no lab.
+// cluster: with a home without a lab.
 func TestAutoscaleThroughKubeconfig(t *testing.T) {
 	t.Parallel()
 	suite.Require(t, suite.All)

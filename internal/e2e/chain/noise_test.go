@@ -19,9 +19,9 @@ import (
 	"github.com/firstlight/firstlight/internal/suite"
 )
 
-// TestAutoscaleBesideNoise proves the chain while another team's workload comes
+// TestAutoscaleWithNoise proves the chain while another team's workload comes
 // and goes: its own pending GPU pods, its own NodePool, its own nodes.
-func TestAutoscaleBesideNoise(t *testing.T) {
+func TestAutoscaleWithNoise(t *testing.T) {
 	t.Parallel()
 	suite.Require(t, suite.All)
 	lab := chainLab(t)

@@ -60,8 +60,8 @@ func replayAgrees(t *testing.T, r report) {
 	}
 }
 
-// TestGenericRecipesStandForTheirClasses: tier 1 tests fewer than there are.
-func TestGenericRecipesStandForTheirClasses(t *testing.T) {
+// TestGenericRecipesRepresentTheirClasses: tier 1 tests fewer than there are.
+func TestGenericRecipesRepresentTheirClasses(t *testing.T) {
 	r := schedule(t, 0, "--tier", "1")
 	if r.Tier != 1 || r.Verdict != "passed" || len(r.Recipes) == 0 {
 		t.Errorf("%s, %d recipes", r.Verdict, len(r.Recipes))

@@ -24,7 +24,7 @@ func TestNothingOutlivesATest(t *testing.T) {
 			}
 			until(t, "a verdict is in the journal", func() bool { return journaled(evidence, `"verdict"`) })
 			if len(ofPlane(t)) == 0 {
-				t.Fatal("no process of the control plane is to be seen, so none can be missed")
+				t.Fatal("no process of the control plane found")
 			}
 			if err := cmd.Process.Signal(sig); err != nil {
 				t.Fatal(err)

@@ -40,7 +40,7 @@ func schedule(t *testing.T, code int, args ...string) report {
 	}
 	var out report
 	if err := json.Unmarshal([]byte(r.Stdout), &out); err != nil {
-		t.Fatalf("the report is no JSON: %v\n%s%s", err, r.Stdout, r.Stderr)
+		t.Fatalf("the report is not JSON: %v\n%s%s", err, r.Stdout, r.Stderr)
 	}
 	return out
 }

@@ -28,8 +28,8 @@ func changes() map[string]change {
 }
 
 // TestSelectionMissesNothing tests all recipes before and after a change, by running
-// them: whichever comes to something else than before was selected for the change.
-// It takes a test of everything for each change: make soak.
+// them: every recipe with a different result must have been selected for the change.
+// Each change needs a test of all recipes: make soak.
 func TestSelectionMissesNothing(t *testing.T) {
 	suite.Require(t, suite.Soak)
 	repo := repository(t)
@@ -69,7 +69,7 @@ func outcomes(t *testing.T, tree string) map[string]string {
 	got := program.Run(t.Context(), "recipe", "test", "--all", "--recipes", tree, "-o", "json", "--evidence", filepath.Join(t.TempDir(), "evidence"))
 	var r report
 	if err := json.Unmarshal([]byte(got.Stdout), &r); err != nil {
-		t.Fatalf("the report is no JSON: %v\n%s%s", err, got.Stdout, got.Stderr)
+		t.Fatalf("the report is not JSON: %v\n%s%s", err, got.Stdout, got.Stderr)
 	}
 	out := map[string]string{}
 	for _, res := range r.Recipes {
@@ -89,7 +89,7 @@ func outcomes(t *testing.T, tree string) map[string]string {
 	return out
 }
 
-// affected are the recipes that are selected for what lies on disk; generic ones too,
+// affected are the recipes that are selected for the files on disk; generic ones too,
 // as far as the change affects them.
 func affected(t *testing.T, tree string) map[string]bool {
 	t.Helper()

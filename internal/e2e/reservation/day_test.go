@@ -19,7 +19,7 @@ import (
 
 const byDay = "by-day"
 
-// rotation runs one; its looks at what was stood up are quick.
+// rotation runs a rotation with fast readiness checks.
 func rotation(t *testing.T, code int, way string, args []string, words ...string) {
 	t.Helper()
 	all := append([]string{"rotation", way, "--file", registry, "--schedule", schedule, "--hooks", hooks}, args...)
@@ -29,13 +29,13 @@ func rotation(t *testing.T, code int, way string, args []string, words ...string
 	reservation(t, code, all, words...)
 }
 
-// janitor looks, and changes nothing.
+// janitor lists deployments and changes nothing.
 func janitor(t *testing.T) binary.Result {
 	t.Helper()
 	return program.Run(t.Context(), "reservation", "janitor", "--file", registry1(t), "--hooks", hooks, "--older-than", "0s")
 }
 
-// janitorFinds holds what it says against words, and its exit code.
+// janitorFinds requires the exit code and words of the output.
 func janitorFinds(t *testing.T, code int, words ...string) {
 	t.Helper()
 	r := janitor(t)
@@ -46,8 +46,8 @@ func janitorFinds(t *testing.T, code int, words ...string) {
 	}
 }
 
-// registry1 is the registry with the row alone that has a hook: each cloud of a registry is
-// looked at.
+// registry1 is the registry with only the row that has a hook: the janitor queries each cloud of a
+// registry.
 func registry1(t *testing.T) string {
 	t.Helper()
 	raw, err := os.ReadFile(registry)
@@ -67,8 +67,8 @@ func registry1(t *testing.T) string {
 	return path
 }
 
-// A teardown was missed: something stands that no lease knows. The morning names it and
-// stands nothing up beside it; somebody recovers it by hand. Then a day.
+// After a missed teardown a deployment without a lease exists. The morning names it and provisions
+// nothing; an operator removes it. Then a regular day follows.
 func TestMissedTeardownThenADay(t *testing.T) {
 	t.Parallel()
 	const culprit = "fl-day-r6-rs"
@@ -100,10 +100,10 @@ func TestMissedTeardownThenADay(t *testing.T) {
 	reservation(t, 1, []string{"acquire", byDay}, "is dirty", "rotation down --reservation by-day")
 	janitorFinds(t, 1, culprit, "blocked", "rotation down --reservation by-day")
 	rotation(t, 1, "up", nil, "it is dirty", culprit)
-	rotation(t, 1, "down", nil, "by-day: blocked", "rotation down --reservation by-day") // by the clock nobody's to take down
+	rotation(t, 1, "down", nil, "by-day: blocked", "rotation down --reservation by-day") // not removed automatically
 	lab := program.Run(t.Context(), "lab", "status", "--name", culprit)
 	if lab.Code != 0 {
-		t.Fatalf("what was not to be taken down: exit %d: %s", lab.Code, lab.Stderr)
+		t.Fatalf("the deployment is missing: exit %d: %s", lab.Code, lab.Stderr)
 	}
 	rotation(t, 0, "down", []string{"--reservation", byDay}, "by-day: cleaned "+culprit)
 	if v := who(t, byDay); v.State != "free" {

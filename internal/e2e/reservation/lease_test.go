@@ -41,7 +41,7 @@ func TestLease(t *testing.T) {
 	reservation(t, 0, []string{"release", "one"})
 	clean(t, "one")
 	var what []string
-	for line := range strings.Lines(reservation(t, 0, []string{"history", "one"}, "ada", "eve", "a try", "done", "a test says so").Stdout) {
+	for line := range strings.Lines(reservation(t, 0, []string{"history", "one"}, "ada", "eve", "a try", "done", "checked by a test").Stdout) {
 		what = append(what, strings.Fields(line)[1])
 	}
 	want := []string{"EVENT", "queued", "offered", "claimed", "extended", "released", "clean-started", "cleaned", "queued", "offered", "claimed", "released", "clean-started", "cleaned"}
@@ -52,8 +52,8 @@ func TestLease(t *testing.T) {
 	reservation(t, 2, []string{"acquire", "none"}, "reservation not found")
 }
 
-// Who waits gets it in the order of the queue, which everybody can see: the higher class
-// first, then who asked first.
+// Waiters are served in the order of the queue, which all users can see: the higher class
+// first, then the earlier request.
 func TestQueue(t *testing.T) {
 	t.Parallel()
 	const name = "queued"
@@ -65,7 +65,7 @@ func TestQueue(t *testing.T) {
 			class = "nightly"
 		}
 		waiting[who] = begin(t, "acquire", name, "--as", who, "--class", class, "--wait", "5m", "-o", "json")
-		eventually(t, who+" stands in the queue", func() bool { return slices.Contains(queue(t, name), who) })
+		eventually(t, who+" is in the queue", func() bool { return slices.Contains(queue(t, name), who) })
 	}
 	if got := queue(t, name); !slices.Equal(got, []string{"night", "first", "second"}) {
 		t.Errorf("the queue is %v", got)
@@ -87,7 +87,7 @@ func TestQueue(t *testing.T) {
 	}
 	late := begin(t, "acquire", name, "--as", "late", "--wait", "2s")
 	if r := late.end(t); r.Code != 1 || !strings.Contains(r.Stderr, "not free within 2s") {
-		t.Errorf("in vain: exit %d: %s", r.Code, r.Stderr)
+		t.Errorf("timed out: exit %d: %s", r.Code, r.Stderr)
 	}
 	if got := queue(t, name); len(got) != 0 {
 		t.Errorf("left in the queue: %v", got)
@@ -104,7 +104,7 @@ func queue(t *testing.T, name string) []string {
 	return out
 }
 
-// All or none: who can't get all holds nothing, and gets all when it can.
+// All or none: a holder gets all reservations together or none.
 func TestAll(t *testing.T) {
 	t.Parallel()
 	reservation(t, 0, []string{"acquire", "two", "--as", "holder"})

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// The store goes away: a lease can not be renewed, so its command is ended, before
-// anybody else could have the reservation. No other test runs meanwhile.
+// The store stops: a lease cannot be renewed, so its command is stopped before another
+// holder could have the reservation. No other test runs meanwhile.
 func TestLostLease(t *testing.T) {
 	pid := filepath.Join(t.TempDir(), "pid")
 	held := begin(t, "acquire", "lost", "--as", "ada", "--period", "3s", "--", "sh", "-c", "echo $$ > "+pid+".new; mv "+pid+".new "+pid+"; exec sleep 600")
@@ -33,8 +33,8 @@ func TestLostLease(t *testing.T) {
 		t.Errorf("the command still runs: %v", err)
 	}
 
-	// What the store kept is there again, and nobody has lost a lease for the restart: the
-	// next who waits watches for a whole period before it takes it for silent.
+	// The data survives a restart, and no lease expires because of it: the next waiter
+	// watches for a whole interval before it expires the lease.
 	v := who(t, "lost")
 	if v.State != "leased" || v.Lease.Holder != "ada" {
 		t.Errorf("after the restart it is %+v", v)

@@ -22,7 +22,7 @@ var (
 	registry, schedule, hooks string
 )
 
-// TestMain runs the tests beside one store, and ends whatever they have left, also where
+// TestMain runs the tests with one store, and removes everything they have left, also where
 // they have failed.
 func TestMain(m *testing.M) {
 	binary.Main(m, &program, prepare, func(ctx context.Context, dir string) error { return errors.Join(endAll(ctx), left(dir)) })
@@ -103,8 +103,8 @@ func left(dir string) error {
 	return nil
 }
 
-// reservation runs a subcommand; its exit code has to be as wanted, and what it says has
-// to have the words.
+// reservation runs a subcommand; the exit code must match, and the output must contain
+// the words.
 func reservation(t *testing.T, code int, args []string, words ...string) binary.Result {
 	t.Helper()
 	r := program.Run(t.Context(), append([]string{"reservation"}, args...)...)
@@ -125,7 +125,7 @@ type grant struct {
 	Token               int64
 }
 
-// acquired is what acquire -o json or take -o json prints.
+// acquired decodes the JSON output of acquire and checkout.
 func acquired(t *testing.T, r binary.Result) []grant {
 	t.Helper()
 	var list []grant
@@ -134,12 +134,12 @@ func acquired(t *testing.T, r binary.Result) []grant {
 	}
 	var one grant
 	if err := json.Unmarshal([]byte(r.Stdout), &one); err != nil {
-		t.Fatalf("it is no grant: %v\n%s%s", err, r.Stdout, r.Stderr)
+		t.Fatalf("not a grant: %v\n%s%s", err, r.Stdout, r.Stderr)
 	}
 	return []grant{one}
 }
 
-// shown is a reservation as who -o json shows it.
+// shown is the JSON output of reservation describe.
 type shown struct {
 	State string
 	Token int64
@@ -162,10 +162,10 @@ func who(t *testing.T, name string) shown {
 	return v
 }
 
-// clean vouches for what was released: no hook stands behind these rows.
+// clean marks a released reservation as clean: these rows have no hook.
 func clean(t *testing.T, name string) {
 	t.Helper()
-	reservation(t, 0, []string{"clean", name, "--why", "a test says so"})
+	reservation(t, 0, []string{"clean", name, "--why", "checked by a test"})
 }
 
 func eventually(t *testing.T, what string, f func() bool) {
@@ -174,7 +174,7 @@ func eventually(t *testing.T, what string, f func() bool) {
 	defer poll.Stop()
 	for end := time.Now().Add(3 * time.Minute); !f(); <-poll.C {
 		if time.Now().After(end) {
-			t.Fatalf("waited in vain: %s", what)
+			t.Fatalf("timed out: %s", what)
 		}
 	}
 }

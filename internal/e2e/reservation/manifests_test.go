@@ -55,7 +55,7 @@ func objects(t *testing.T, name string) []*unstructured.Unstructured {
 	}
 }
 
-// storeKubeconfig is the own store's, of whoever administers it.
+// storeKubeconfig is the administrator's kubeconfig of the local store.
 func storeKubeconfig(t *testing.T) string {
 	t.Helper()
 	return strings.TrimSpace(reservation(t, 0, []string{"store", "kubeconfig"}).Stdout)
@@ -83,7 +83,7 @@ func create(t *testing.T, name string) {
 	}
 }
 
-// as is a kubeconfig of somebody else: the store's, impersonating.
+// as returns a kubeconfig of the store that impersonates a user.
 func as(t *testing.T, user string, groups ...string) string {
 	t.Helper()
 	c, err := clientcmd.LoadFromFile(storeKubeconfig(t))
@@ -123,7 +123,7 @@ func TestManifests(t *testing.T) {
 			reservation(t, 0, append([]string{"extend", "many", "--by", "1m"}, k...))
 		}
 		reservation(t, 0, append([]string{"release", "many"}, k...))
-		reservation(t, 0, append([]string{"clean", "many", "--why", "a test says so"}, k...))
+		reservation(t, 0, append([]string{"clean", "many", "--why", "checked by a test"}, k...))
 		reservation(t, 3, append([]string{"apply", "--file", registry1(t)}, k...), "is forbidden")
 	})
 	t.Run("operator", func(t *testing.T) {

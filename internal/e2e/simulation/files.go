@@ -20,7 +20,7 @@ import (
 var data embed.FS
 
 // owner is the owner label of the deployments.
-const owner = "rehearsal"
+const owner = "simulation"
 
 // prepare writes the configuration files.
 func (p *runner) prepare() error {

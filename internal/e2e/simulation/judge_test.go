@@ -30,7 +30,7 @@ func goodDay() dayRecord {
 	return m
 }
 
-func TestADayIsHeldAgainstWhatIsWritten(t *testing.T) {
+func TestDayMatchesExpectation(t *testing.T) {
 	cell := func(m *dayRecord) *matrix.Cell { return &m.batch.Status.Row(trainingCloud).Cells[0] }
 	for name, c := range map[string]struct {
 		change func(*dayRecord)

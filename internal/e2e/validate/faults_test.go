@@ -10,20 +10,20 @@ import (
 )
 
 // byGate are faults of the gates and of the chain that requirements must fail of, too.
-// What autoscales nodes stands on what autoscales pods: of the chain's faults, those
-// before its nodes are of both. What makes objects under adapter-down can't remove its
-// namespace: Kubernetes ends none while an aggregated API does not answer.
+// Node autoscaling needs pod autoscaling: faults of the chain before its nodes belong to both.
+// A check that creates objects under adapter-down cannot remove its namespace: Kubernetes deletes
+// no namespace while an aggregated API does not answer.
 var byGate = map[string][]string{
 	"half-gang": {"gang_scheduling"}, "no-gang-scheduler": {"gang_scheduling"}, "exporter-down": {"accelerator_metrics"},
 	"adapter-rule-wrong": {"pod_autoscaling"}, "hpa-target-unreachable": {"pod_autoscaling"},
 	"adapter-down": {"pod_autoscaling"}, "pool-limit-zero": {"cluster_autoscaling"},
 }
 
-// quick are requirements that are shown in seconds: those that a fault is not of must
-// still be passed beside it.
+// quick are requirements that are shown in seconds: those that a fault does not
+// concern must still pass.
 var quick = []string{"dra_support", "ai_inference", "gang_scheduling", "accelerator_metrics", "secure_accelerator_access"}
 
-// slow are others that must be passed beside a fault that is near to theirs.
+// slow are others that must pass with a related fault.
 var slow = map[string][]string{
 	"service-rule-wrong": {"pod_autoscaling"}, "adapter-rule-wrong": {"ai_service_metrics"},
 	"hpa-target-unreachable": {"ai_service_metrics"}, "pool-limit-zero": {"pod_autoscaling"},
@@ -100,7 +100,7 @@ func failsAlone(t *testing.T, name, kind string, requirements []string) {
 		}
 	}
 	if slices.Contains(requirements, "gang_scheduling") {
-		return // what else needs gangs has none
+		return // other checks need gang scheduling too
 	}
 	for _, other := range append(slices.Clone(quick), slow[kind]...) {
 		if slices.Contains(requirements, other) {

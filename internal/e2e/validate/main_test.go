@@ -53,7 +53,7 @@ func validate(t *testing.T, code int, args ...string) (report, binary.Result) {
 	r := program.Run(t.Context(), args...)
 	var out report
 	if err := json.Unmarshal([]byte(r.Stdout), &out); err != nil && code != 2 {
-		t.Fatalf("firstlight %s exited %d, and its output is no JSON: %v\n%s%s", strings.Join(args, " "), r.Code, err, r.Stdout, r.Stderr)
+		t.Fatalf("firstlight %s exited %d, and its output is not JSON: %v\n%s%s", strings.Join(args, " "), r.Code, err, r.Stdout, r.Stderr)
 	}
 	if r.Code != code {
 		t.Fatalf("firstlight %s exited %d, want %d\n%s", strings.Join(args, " "), r.Code, code, r.Stderr)

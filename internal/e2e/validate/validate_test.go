@@ -16,7 +16,7 @@ import (
 	"github.com/firstlight/firstlight/internal/suite"
 )
 
-// whole holds a report against what a validation that passed has to be.
+// whole requires a complete report of a passed validation.
 func whole(t *testing.T, r report, intent string) {
 	t.Helper()
 	want := []string{"snapshot", "resources", "autoscaling", "health", "conformance", "intent", "artifacts"}
@@ -66,7 +66,7 @@ func TestInference(t *testing.T) {
 	}
 }
 
-// The orders that can't be are refused before anything is done.
+// Impossible orders are refused before anything is done.
 func TestWrongOrder(t *testing.T) {
 	t.Parallel()
 	wrong := "snapshot,resources,autoscaling,health,intent,conformance,artifacts"
@@ -79,8 +79,8 @@ func TestWrongOrder(t *testing.T) {
 	}
 }
 
-// What is missing on a cluster is named within seconds, and everything a validation
-// does, it does under the role that it prints.
+// A missing object of a cluster is named within seconds, and a validation needs only the role
+// that it prints.
 func TestLeastPrivilege(t *testing.T) {
 	const name, recipe = "least", "h100-kind-training"
 	lab(t, name, "--nodes", "2")
@@ -126,7 +126,7 @@ func TestLeastPrivilege(t *testing.T) {
 	r, _ = validate(t, 3, append(args, "--intent", "training", "--disruptive")...)
 	for _, s := range r.Steps {
 		for _, c := range s.Checks {
-			// Nobody may kill a program beside the API server from here.
+			// The test cannot kill a program on the API server's host.
 			if half := c.Gate == "robust_controller"; c.Verdict != "passed" && !half || half && !strings.HasPrefix(c.Reason, "partially shown: ") {
 				t.Errorf("%s is %s: %s", c.Gate, c.Verdict, c.Reason)
 			}

@@ -53,7 +53,7 @@ func TestTooSmallToPrint(t *testing.T) {
 	}
 }
 
-// The lower one of two in the middle; a size that a repetition lacks is none.
+// The lower one of two in the middle; a size that a repetition lacks does not count.
 func TestPoints(t *testing.T) {
 	t.Parallel()
 	row := func(bytes int64, bw float64) nccl.Row {
@@ -145,7 +145,7 @@ func TestWhatTheProfileDemands(t *testing.T) {
 	}
 }
 
-// What a run over all nodes must have, besides what TestRules says.
+// These requirements on a run over all nodes are not in TestRules.
 func TestRulesOfTheJob(t *testing.T) {
 	t.Parallel()
 	g := testGate(t, testSite())

@@ -238,7 +238,7 @@ func (c cluster) table(b *strings.Builder, nodes []string, ranks int, last bool)
 	fmt.Fprintf(b, "# Out of bounds values : %s\n# Avg bus bandwidth    : 52.9753 \n#\n# Collective test concluded: %s\n", bounds, cmp.Or(c.program, "all_reduce_perf"))
 }
 
-// fake runs jobs on the cluster: what gangjob.Run would bring home.
+// fake runs jobs on the cluster and returns the result of gangjob.Run.
 func (c cluster) fake(_ context.Context, _ *workload.Launcher, spec workload.Spec) (gangjob.Outcome, []gangjob.Log, error) {
 	reps := 1
 	_, _ = fmt.Sscan(spec.Env["REPETITIONS"], &reps)

@@ -8,7 +8,7 @@ import (
 	"github.com/firstlight/firstlight/internal/plan"
 )
 
-// What a run over all nodes must show, one field at a time.
+// TestRules covers the requirements on a run over all nodes, one field at a time.
 func TestRules(t *testing.T) {
 	t.Parallel()
 	g := testGate(t, testSite())
@@ -16,7 +16,7 @@ func TestRules(t *testing.T) {
 	checktest.Rules(t, func(obs []check.Observation) check.Judgement { return plan.Judge(g, obs) }, obs, []checktest.Rule{
 		checktest.When("one wrong element is corrupt data", checktest.Set(KindRun, `.runs[0].outOfBounds`, 1)).Fails("cluster", "#wrong is up to 1"),
 		checktest.When("one wrong element of one half is corrupt data", checktest.Set(KindRun, `.runs[last].rows[0].inPlace.wrong`, 1)).Fails("cluster", "#wrong is up to 1, first in repetition 3 at 8388608 bytes"),
-		checktest.When("a row without bandwidth is no measurement", checktest.Set(KindRun, `.runs[0].rows[last].inPlace.algbwGBps`, 0)).Fails("pod firstlight-test/collective-0-abcde", "repetition 1 has no bandwidth at 17179869184 bytes"),
+		checktest.When("a row without bandwidth is not a measurement", checktest.Set(KindRun, `.runs[0].rows[last].inPlace.algbwGBps`, 0)).Fails("pod firstlight-test/collective-0-abcde", "repetition 1 has no bandwidth at 17179869184 bytes"),
 		checktest.When("each repetition lists its devices", checktest.Set(KindRun, `.runs[0].devices`, nil)).Unobserved("pod firstlight-test/collective-0-abcde", "repetition 1 lists no devices"),
 		checktest.When("each rank is listed once", checktest.Set(KindRun, `.runs[0].devices[0]`, checktest.Twice)).Fails("pod firstlight-test/collective-0-abcde", "repetition 1 ran with 32 ranks, expected 32"),
 		checktest.When("each rank has a number of its own", checktest.Set(KindRun, `.runs[0].devices[0].rank`, 1)).Fails("pod firstlight-test/collective-0-abcde", "repetition 1 ran with 31 ranks, expected 32"),
@@ -25,7 +25,7 @@ func TestRules(t *testing.T) {
 		checktest.When("NCCL shows its channels", checktest.Set(KindRun, `.nccl.channels`, nil)).Unobserved("gpu-01", "no channel in both directions between gpu-01 and other nodes"),
 		checktest.When("channels over sockets are found on nodes that list their devices, too", checktest.Set(KindRun, `.nccl.channels[*].transport`, "NET/Socket")).Fails("gpu-01", "run over NET/Socket"),
 		checktest.When("one channel over sockets is one too many", checktest.Set(KindRun, `.nccl.channels[1].transport`, "NET/Socket")).Fails("", "run over NET/Socket"),
-		checktest.When("a rank of which nothing is known is no rank", checktest.Set(KindRun, `.nccl.channels[*].from`, 99)).Unobserved("gpu-01", "no channel in both directions"),
+		checktest.When("an unknown rank is not a rank", checktest.Set(KindRun, `.nccl.channels[*].from`, 99)).Unobserved("gpu-01", "no channel in both directions"),
 		checktest.When("NCCL says of each GPU whether NVLS is available", checktest.Set(KindRun, `.nccl.ranks[0].nvls`, checktest.LeftOut)).Unobserved("gpu-01", "for only 7 of 8 GPUs of gpu-01"),
 	})
 }

@@ -34,7 +34,7 @@ func TestHealthyPasses(t *testing.T) {
 	}
 }
 
-// What real fabrics have and the gate must not mind.
+// Real fabrics have these properties, and the gate must pass them.
 func TestHealthyVariations(t *testing.T) {
 	t.Parallel()
 	for name, vary := range map[string]func(*subnet){
@@ -228,7 +228,7 @@ func TestNotSeenIsUnobserved(t *testing.T) {
 		"ibstat fails on one stream": func(s *subnet) {
 			s.instead["gpu-01 ibstat"] = says(s.ibstat("gpu-01")+"ibpanic: [1400444] main: stat of IB device 'mlx5_2' failed: No such file or directory\n", "", 0)
 		},
-		"iblinkinfo got no answer of a switch": func(s *subnet) {
+		"a switch did not answer iblinkinfo": func(s *subnet) {
 			s.instead["gpu-01 iblinkinfo"] = says(s.iblinkinfo(), "src/query_smp.c:197; umad (DR path slid 0; dlid 0; 0,1,5 Attr 0x11:0) bad status 110; Connection timed out\n", 1)
 		},
 		"iblinkinfo got no answer, and exits 0": func(s *subnet) {

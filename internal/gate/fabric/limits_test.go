@@ -8,7 +8,7 @@ import (
 	"github.com/firstlight/firstlight/internal/checktest"
 )
 
-// Each counter may grow by its limit over the soak, and not by one more; one that stands at
+// Each counter may grow by its limit over the soak, and not by one more; one that is at
 // its end shows nothing.
 func TestCountersAtTheirLimits(t *testing.T) {
 	t.Parallel()
@@ -34,7 +34,7 @@ func TestCountersAtTheirLimits(t *testing.T) {
 		try("decreased", 3, 2, check.Unobserved)
 		if end := ends[name]; end > 0 {
 			try("is at its maximum", end, end, check.Unobserved)
-			try("stands one before its end", end-1, end-1, check.Passed)
+			try("is one before its end", end-1, end-1, check.Passed)
 		}
 	}
 }
@@ -63,7 +63,7 @@ func TestTheSoakIsWhole(t *testing.T) {
 	}
 }
 
-// Who is suspected of a port that is not up, and of what watches it.
+// The suspects of a port that is not up, and of its monitor.
 func TestRulesOfPorts(t *testing.T) {
 	t.Parallel()
 	checktest.Rules(t, judge, look(t, newSubnet()), []checktest.Rule{

@@ -11,7 +11,7 @@ import (
 	"github.com/firstlight/firstlight/internal/checktest"
 )
 
-// Every field of a healthy fabric is demanded, or it is said here why not.
+// Every field of a healthy fabric is demanded, or this list states why not.
 func TestEveryField(t *testing.T) {
 	t.Parallel()
 	obs := look(t, newSubnet())
@@ -27,7 +27,7 @@ func TestEveryField(t *testing.T) {
 		"activity is compared between the first and the last question, and the manager may be another by its priority only": {`sminfo.* .activity: .*`, `sminfo.* .(lid|priority): .*`},
 		"it is compared with what it was before the soak: less before is less to lose":                                      {`ibqueryerrors.* .(nodesChecked|portsChecked): .*`},
 		"a port without errors is not listed, and errors up to the limit are allowed":                                       {`ibqueryerrors.* .ports: .*`, `ibqueryerrors.* .ports.counters: left out`, `ibqueryerrors.* .ports.counters.PortRcvErrors: .*`},
-		"a counter of another port is held against what that port had":                                                      {`ibqueryerrors.* .ports.(guid|node|port): .*`},
+		"a counter of another port is compared with the earlier value of that port":                                         {`ibqueryerrors.* .ports.(guid|node|port): .*`},
 		"the gate does not demand it": {`ibstat.* .ports.linkLayer: .*`, `iblinkinfo.* .(lid|port): .*`},
 		"it tells only whether the subnet manager is at the port, which may then have another key": {`ibstat.* .ports.baseLID: .*`},
 		"adapters of another type or board may have a firmware of their own":                       {`ibstat.* .type: another text`, `ibv_devinfo.* .devices.board: another text`},
@@ -35,6 +35,6 @@ func TestEveryField(t *testing.T) {
 		"each link is seen from both of its ends":                   {`iblinkinfo.* : without the last`, `iblinkinfo.* .(guid|node|peerGUID|peer): .*`},
 		"faster and wider than asked for":                           {`iblinkinfo.* .(laneGbps|width): (x1000|1 more)`},
 		"a stage that the profile does not demand, or its warnings": {`ibdiagnet.* .stages: without the last`, `ibdiagnet.* .stages.(name|warnings): .*`, `ibdiagnet.* .stages.errors: (left out|-1)`},
-		"switches and adapters are counted; the sum must be there":  {`ibdiagnet.* .totalNodes: .*`},
+		"switches and adapters are counted; the sum must exist":     {`ibdiagnet.* .totalNodes: .*`},
 	})
 }

@@ -241,7 +241,7 @@ func (s *subnet) ibstat(host string) string {
 	return b.String()
 }
 
-// firmwareOf is an adapter's; "none" is one that the tool does not tell.
+// firmwareOf is an adapter's; "none": the tool does not report it.
 func (s *subnet) firmwareOf(adapter string) string {
 	return strings.Replace(cmp.Or(s.firmware[adapter], usualFirmware), "none", "", 1)
 }

@@ -131,12 +131,12 @@ func TestRails(t *testing.T) {
 			suspects{"gpu-2/mlx5_0": "leaf-5", "gpu-5/mlx5_1": "leaf-0"}},
 		"across pairs of rails": {4, 4, "", pairs, func(s *subnet) { s.swap("gpu-2 mlx5_0", "gpu-3 mlx5_3") }, check.Failed,
 			suspects{"gpu-2/mlx5_0": "leaf-1, where most nodes have mlx5_2, mlx5_3", "gpu-3/mlx5_3": "leaf-0, where most nodes have mlx5_0, mlx5_1"}},
-		// what is down has its own finding; it is no sign that the same adapters of other nodes are at a wrong leaf
+		// a port that is down has its own finding; it does not imply that the same adapters of other nodes are at a wrong leaf
 		"two adapters of four that are down": {4, 4, site.RailOptimised, pairs, func(s *subnet) { s.unplug("gpu-1 mlx5_0"); s.unplug("gpu-2 mlx5_0") }, check.Failed,
 			suspects{"gpu-1/mlx5_0": "no link in the subnet", "gpu-2/mlx5_0": "no link in the subnet"}},
 		"an adapter of two that is down": {2, 4, site.RailOptimised, whole, func(s *subnet) { s.unplug("gpu-1 mlx5_0") }, check.Failed,
 			suspects{"gpu-1/mlx5_0": "no link in the subnet"}},
-		"a swap beside an adapter that is down": {4, 4, site.RailOptimised, rail, func(s *subnet) { within(s); s.unplug("gpu-1 mlx5_0") }, check.Failed,
+		"a swap and an adapter that is down": {4, 4, site.RailOptimised, rail, func(s *subnet) { within(s); s.unplug("gpu-1 mlx5_0") }, check.Failed,
 			suspects{"gpu-1/mlx5_0": "no link in the subnet", "gpu-2/mlx5_0": "leaf-1", "gpu-2/mlx5_1": "leaf-0"}},
 		"no majority": {2, 2, "", rail, within, check.Passed, suspects{"fabric": "0 of 2 nodes are cabled like their neighbours.* not judged"}},
 		"no majority, declared": {2, 2, site.RailOptimised, rail, within, check.Failed, suspects{
@@ -178,7 +178,7 @@ func TestAFatTreeFilledInOrderPasses(t *testing.T) {
 	}
 }
 
-// What all adapters must have alike: a fabric with one that differed passed, and a job over
+// Properties that all adapters must share: a fabric with one that differed passed, and a job over
 // the whole cluster failed or was slow.
 func TestAdaptersAreAlike(t *testing.T) {
 	t.Parallel()
@@ -332,7 +332,7 @@ func TestEachCounterIsJudgedOrReported(t *testing.T) {
 			}
 			want.hold(t, j)
 			if strings.Contains(counter, "Constraint") && !strings.Contains(j.Findings[0].Remedy, "partition") {
-				t.Errorf("packets of another partition are no matter of the cable: %s", j.Findings[0].Remedy)
+				t.Errorf("packets of another partition are not caused by the cable: %s", j.Findings[0].Remedy)
 			}
 		})
 	}

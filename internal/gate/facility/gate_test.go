@@ -118,9 +118,9 @@ func TestEachDefect(t *testing.T) {
 		suspect string
 		message string
 	}{
-		"not signed":    {func(s *site.Site, _ *profile.Profile, _ *redfish.Reading) { s.Facility.SignOff = site.SignOff{} }, "site facility.signOff", "not signed off"},
-		"nobody's name": {func(s *site.Site, _ *profile.Profile, _ *redfish.Reading) { s.Facility.SignOff.By = "" }, "site facility.signOff", "by is missing"},
-		"no reference":  {func(s *site.Site, _ *profile.Profile, _ *redfish.Reading) { s.Facility.SignOff.Reference = "" }, "site facility.signOff", "reference is missing"},
+		"not signed":              {func(s *site.Site, _ *profile.Profile, _ *redfish.Reading) { s.Facility.SignOff = site.SignOff{} }, "site facility.signOff", "not signed off"},
+		"sign-off without a name": {func(s *site.Site, _ *profile.Profile, _ *redfish.Reading) { s.Facility.SignOff.By = "" }, "site facility.signOff", "by is missing"},
+		"no reference":            {func(s *site.Site, _ *profile.Profile, _ *redfish.Reading) { s.Facility.SignOff.Reference = "" }, "site facility.signOff", "reference is missing"},
 		"expired": {func(s *site.Site, _ *profile.Profile, _ *redfish.Reading) {
 			s.Facility.SignOff.Expires = "2026-11-21T11:59:59Z"
 		}, "site facility.signOff", "expired"},

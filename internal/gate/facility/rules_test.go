@@ -9,7 +9,7 @@ import (
 	"github.com/firstlight/firstlight/internal/plan"
 )
 
-// What a facility must show, one field at a time.
+// TestRules covers the requirements on a facility, one field at a time.
 func TestRules(t *testing.T) {
 	t.Parallel()
 	s, p := room()

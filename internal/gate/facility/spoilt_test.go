@@ -9,7 +9,7 @@ import (
 	"github.com/firstlight/firstlight/internal/plan"
 )
 
-// Every field of a facility in order is demanded, or it is said here why not.
+// Every field of a facility in order is demanded, or this list states why not.
 func TestEveryField(t *testing.T) {
 	t.Parallel()
 	s, p := room()
@@ -17,7 +17,7 @@ func TestEveryField(t *testing.T) {
 	checktest.EveryField(t, "spoilt", func(obs []check.Observation) check.Judgement { return plan.Judge(g, obs) }, look(t, s, p, reading(), nil), checktest.Harmless{
 		"the last observation of a kind decides":                      {`.*: twice`},
 		"within the budget":                                           {`.* .(cooling|power|weight)[A-Za-z]+.(demand|provided|reserve): .*`},
-		"it names what is looked at, for people":                      {`.* .(cooling|power|weight)[A-Za-z]+.source: .*`, `.* .nodes: .*`, `.* .signOff.(by|reference|role): another text`, `.* .controller: .*`},
+		"it names the observed object, for people":                    {`.* .(cooling|power|weight)[A-Za-z]+.source: .*`, `.* .nodes: .*`, `.* .signOff.(by|reference|role): another text`, `.* .controller: .*`},
 		"more watts, or fewer than usual, are power":                  {`.* .chassis.watts: .*`},
 		"said twice is not more":                                      {`.* .(chassis|pdus|pdus.mains): the first twice`},
 		"a PDU with one mains left says that it is on":                {`.* .pdus.mains: without the last`},

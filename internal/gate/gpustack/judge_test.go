@@ -38,7 +38,7 @@ func gate(t *testing.T) *Gate {
 	return New(s, p, Deps{})
 }
 
-// digest is one of a letter.
+// digest returns a digest made of one letter.
 func digest(letter rune) string { return "sha256:" + strings.Repeat(string(letter), 64) }
 
 // facts are what a gate's observations say; nil parts were not observed.
@@ -139,12 +139,12 @@ func TestJudge(t *testing.T) {
 		"condition of this generation":   {func(f *facts) { f.policy.Conditions[0].ObservedGeneration = 2 }, pass, "", ""},
 		"state ready, no condition":      {func(f *facts) { f.policy.Conditions = nil }, fail, "ClusterPolicy cluster-policy", "without a Ready condition"},
 		"no policy":                      {func(f *facts) { f.policy = &policyFigures{} }, fail, "ClusterPolicy cluster-policy", "does not exist"},
-		"policy not looked at":           {func(f *facts) { f.policy = nil }, unseen, "", "was not observed"},
+		"policy not observed":            {func(f *facts) { f.policy = nil }, unseen, "", "was not observed"},
 		"policy unreadable":              {func(f *facts) { f.errs[kindPolicy] = "clusterpolicies is forbidden" }, unseen, "", "forbidden"},
 
 		"a node is missing":   {func(f *facts) { f.nodes = f.nodes[1:] }, fail, "gpu-01", "not in the cluster"},
 		"no node at all":      {func(f *facts) { f.nodes = []nodeFigures{} }, fail, "gpu-01", "not in the cluster"},
-		"nodes not looked at": {func(f *facts) { f.nodes = nil }, unseen, "", "was not observed"},
+		"nodes not observed":  {func(f *facts) { f.nodes = nil }, unseen, "", "was not observed"},
 		"a node too many":     {func(f *facts) { f.nodes = append(f.nodes, nodeFigures{Name: "gpu-09"}) }, fail, "gpu-09", "not in the inventory"},
 		"a node is not ready": {func(f *facts) { f.nodes[1].Ready = false }, fail, "gpu-02", "not Ready"},
 		"a node is cordoned":  {func(f *facts) { f.nodes[2].Schedulable = false }, fail, "gpu-03", "cordoned"},
@@ -160,7 +160,7 @@ func TestJudge(t *testing.T) {
 			f.operands[1].Pods[1].Ready, f.operands[1].Pods[1].Why, f.operands[1].Ready = false, "phase Running, ContainersNotReady", 3
 		}, fail, "gpu-02/nvidia-device-plugin-daemonset", "ContainersNotReady"},
 		"an operand has no pod on a node": {func(f *facts) { f.operands[0].Pods = f.operands[0].Pods[:3] }, fail, "gpu-04/nvidia-driver-daemonset", "has no pod"},
-		"an operand wants nobody": {func(f *facts) {
+		"an operand selects no node": {func(f *facts) {
 			f.operands[0] = operandFigures{Name: "nvidia-driver-daemonset", Found: true, Current: true}
 		}, fail, "DaemonSet gpu-operator/nvidia-driver-daemonset", "no pod on any"},
 		"an operand is missing": {func(f *facts) { f.operands[0] = operandFigures{Name: "nvidia-driver-daemonset"} }, fail, "DaemonSet gpu-operator/nvidia-driver-daemonset", "does not exist"},
@@ -205,11 +205,11 @@ func TestJudge(t *testing.T) {
 		}, pass, "", ""},
 		"one image was loaded, not pulled": {func(f *facts) { f.operands[0].Pods[2].Images[0].ID = digest('e') }, unseen, "DaemonSet gpu-operator/nvidia-driver-daemonset", "cannot be compared"},
 		"an image without a digest":        {func(f *facts) { f.operands[0].Pods[2].Images[0].ID = "nvcr.io/nvidia/driver:580" }, unseen, "gpu-03/nvidia-driver-daemonset", "has no digest"},
-		"an image ID is not there":         {func(f *facts) { f.operands[0].Pods[2].Images[0].ID = "" }, unseen, "gpu-03/nvidia-driver-daemonset", "has no digest"},
+		"an image ID is missing":           {func(f *facts) { f.operands[0].Pods[2].Images[0].ID = "" }, unseen, "gpu-03/nvidia-driver-daemonset", "has no digest"},
 		"a pod says no images":             {func(f *facts) { f.operands[0].Pods[2].Images = nil }, unseen, "gpu-03/nvidia-driver-daemonset", "does not report its images"},
 		"an operand is rolled out":         {func(f *facts) { f.operands[0].Updated = 1 }, fail, "DaemonSet gpu-operator/nvidia-driver-daemonset", "1 up to date"},
 		"an operand's status is old":       {func(f *facts) { f.operands[0].Current = false }, fail, "DaemonSet gpu-operator/nvidia-driver-daemonset", "status current: false"},
-		"an operand not looked at":         {func(f *facts) { f.operands = f.operands[:1] }, unseen, "DaemonSet nvidia-device-plugin-daemonset", "was not observed"},
+		"an operand not observed":          {func(f *facts) { f.operands = f.operands[:1] }, unseen, "DaemonSet nvidia-device-plugin-daemonset", "was not observed"},
 
 		"no gang scheduler":       {func(f *facts) { f.gang = &gangFigures{}; f.usage = nil; f.tooLarge = nil; f.fits = nil }, fail, "gang scheduler", "not found"},
 		"gang scheduler unproven": {func(f *facts) { f.tooLarge = nil; f.fits = nil }, unseen, targetTooLarge, "was not observed"},
@@ -220,7 +220,7 @@ func TestJudge(t *testing.T) {
 			f.fits = nil
 		}, fail, "gang scheduler native", "placed 4 of 5 pods"},
 		"all of it is placed: room came free": {func(f *facts) { f.tooLarge.Placement.Bound, f.fits = 5, nil }, unseen, "gang scheduler native", "released meanwhile"},
-		"nobody has looked":                   {func(f *facts) { f.tooLarge.Placement.Refused, f.tooLarge.Undecided = 0, "deadline exceeded" }, unseen, "gang scheduler native", "no decision"},
+		"no scheduler has decided":            {func(f *facts) { f.tooLarge.Placement.Refused, f.tooLarge.Undecided = 0, "deadline exceeded" }, unseen, "gang scheduler native", "no decision"},
 		"the gang was not too large":          {func(f *facts) { f.tooLarge.Fits = 5 }, unseen, "gang scheduler native", "proves nothing"},
 		"a gang that fits is not placed": {func(f *facts) {
 			f.fits.Placement = workload.Placement{Wanted: 4, Exist: 4, Refused: 4, Messages: []string{"quota"}}
@@ -229,23 +229,23 @@ func TestJudge(t *testing.T) {
 		"a node's pod resolves nothing": {func(f *facts) {
 			f.dns.Pods[2].Addresses, f.dns.Pods[2].Exit = nil, 2
 		}, fail, "gpu-03", "cannot resolve kubernetes.default"},
-		"another DNS answers":         {func(f *facts) { f.dns.Pods[1].Addresses = []string{"192.0.2.7"} }, fail, "gpu-02", "resolves kubernetes.default to 192.0.2.7"},
-		"a resolver said nothing":     {func(f *facts) { f.dns.Pods[1] = resolution{Pod: "gang-gpu-02", Node: "gpu-02", Unread: "image pull"} }, unseen, "gpu-02", "image pull"},
-		"a resolver is not there":     {func(f *facts) { f.dns.Pods[1].Exit, f.dns.Pods[1].Addresses = 127, nil }, unseen, "gpu-02", "getent exit 127"},
-		"a resolver was killed":       {func(f *facts) { f.dns.Pods[1].Exit, f.dns.Pods[1].Addresses = 137, nil }, unseen, "gpu-02", "getent exit 137"},
-		"no answer and no complaint":  {func(f *facts) { f.dns.Pods[1].Addresses = nil }, unseen, "gpu-02", "getent exit 0"},
-		"a pod's answer is not there": {func(f *facts) { f.dns.Pods = f.dns.Pods[1:] }, unseen, "gpu-01", "was not observed"},
-		"answers without a Service":   {func(f *facts) { f.dns.Addresses = nil }, unseen, "Service default/kubernetes", "no address"},
-		"names not looked at":         {func(f *facts) { f.dns = nil }, unseen, "the cluster's DNS", "was not observed"},
-		"an empty gang":               {func(f *facts) { f.fits.Placement = workload.Placement{} }, unseen, "gang scheduler native", "invalid placement"},
-		"no queue for the gang":       {func(f *facts) { f.errs[kindGang] = "set gpustack.queue in the site file" }, unseen, "", "gpustack.queue"},
+		"another DNS answers":        {func(f *facts) { f.dns.Pods[1].Addresses = []string{"192.0.2.7"} }, fail, "gpu-02", "resolves kubernetes.default to 192.0.2.7"},
+		"a resolver said nothing":    {func(f *facts) { f.dns.Pods[1] = resolution{Pod: "gang-gpu-02", Node: "gpu-02", Unread: "image pull"} }, unseen, "gpu-02", "image pull"},
+		"a resolver is missing":      {func(f *facts) { f.dns.Pods[1].Exit, f.dns.Pods[1].Addresses = 127, nil }, unseen, "gpu-02", "getent exit 127"},
+		"a resolver was killed":      {func(f *facts) { f.dns.Pods[1].Exit, f.dns.Pods[1].Addresses = 137, nil }, unseen, "gpu-02", "getent exit 137"},
+		"no answer and no complaint": {func(f *facts) { f.dns.Pods[1].Addresses = nil }, unseen, "gpu-02", "getent exit 0"},
+		"a pod's answer is missing":  {func(f *facts) { f.dns.Pods = f.dns.Pods[1:] }, unseen, "gpu-01", "was not observed"},
+		"answers without a Service":  {func(f *facts) { f.dns.Addresses = nil }, unseen, "Service default/kubernetes", "no address"},
+		"names not observed":         {func(f *facts) { f.dns = nil }, unseen, "the cluster's DNS", "was not observed"},
+		"an empty gang":              {func(f *facts) { f.fits.Placement = workload.Placement{} }, unseen, "gang scheduler native", "invalid placement"},
+		"no queue for the gang":      {func(f *facts) { f.errs[kindGang] = "set gpustack.queue in the site file" }, unseen, "", "gpustack.queue"},
 		"the GPUs are held": {func(f *facts) {
 			for n := range f.usage.Nodes {
 				f.usage.Nodes[n] = kube.Usage{Allocatable: 8, Requested: 1, Holders: []kube.Holder{{Namespace: "team", Pod: "job-" + n, Count: 1}}}
 			}
 			f.tooLarge, f.fits = nil, nil
 		}, unseen, "free GPUs", "gpu-01: team/job-gpu-01 holds 1"},
-		"a failure outweighs what was not seen": {func(f *facts) { f.fits, f.nodes = nil, f.nodes[1:] }, fail, "gpu-01", ""},
+		"a failure outweighs a missing observation": {func(f *facts) { f.fits, f.nodes = nil, f.nodes[1:] }, fail, "gpu-01", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -341,8 +341,8 @@ func TestReadAnswer(t *testing.T) {
 	}
 }
 
-// Conditions are those for which the control plane taints a node; a kubelet that does not
-// know is none that says no.
+// Conditions are those for which the control plane taints a node; Unknown
+// from a kubelet is not False.
 func TestReadPressures(t *testing.T) {
 	t.Parallel()
 	g := gate(t)
@@ -359,7 +359,7 @@ func TestReadPressures(t *testing.T) {
 	}
 }
 
-// The script runs in a shell with a getent that fails a few times first. One look alone failed
+// The script runs in a shell with a getent that fails a few times first. A single attempt failed
 // the gate when the network of the pod was ready a moment after the pod.
 func TestProbeScriptTriesAgain(t *testing.T) {
 	t.Parallel()
@@ -416,7 +416,7 @@ func TestAnUnreadableLogTakesNoOthersTime(t *testing.T) {
 	}
 }
 
-// A log without an answer is looked at again.
+// A log without an answer is read again.
 func TestAnAnswerIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	looks := 0

@@ -8,7 +8,7 @@ import (
 	"github.com/firstlight/firstlight/internal/plan"
 )
 
-// What the site demands is what is judged, also where it is one of everything, or none.
+// The gate judges the requirements of the site, also if each is 1 or 0.
 func TestWhatTheSiteDemands(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -36,12 +36,12 @@ func TestWhatTheSiteDemands(t *testing.T) {
 				f.nodes[i].Resources["rdma/ib"] = resourceFigures{1, 1}
 			}
 		}, check.Passed, ""},
-		"one port that is not there": {func(g *Gate) { g.wantPorts = 1 }, func(f *facts) {
+		"one missing port": {func(g *Gate) { g.wantPorts = 1 }, func(f *facts) {
 			for i := range f.nodes {
 				delete(f.nodes[i].Resources, "rdma/ib")
 			}
 		}, check.Failed, "0 of rdma/ib"},
-		"a refusal that is no decision yet": {func(*Gate) {}, func(f *facts) { f.tooLarge.Undecided = "deadline exceeded" }, check.Unobserved, "no decision"},
+		"a refusal that is not a decision yet": {func(*Gate) {}, func(f *facts) { f.tooLarge.Undecided = "deadline exceeded" }, check.Unobserved, "no decision"},
 		"a DaemonSet that wants fewer nodes than there are": {func(*Gate) {}, func(f *facts) {
 			f.operands[0].Desired, f.operands[0].Ready, f.operands[0].Updated = 3, 3, 3
 		}, check.Failed, "3"},

@@ -8,7 +8,7 @@ import (
 	"github.com/firstlight/firstlight/internal/plan"
 )
 
-// What the GPU stack must show, one field at a time.
+// TestRules covers the requirements on the GPU stack, one field at a time.
 func TestRules(t *testing.T) {
 	t.Parallel()
 	g := gate(t)
@@ -20,11 +20,11 @@ func TestRules(t *testing.T) {
 		checktest.When("one pod that is refused is a decision", checktest.Set("gang-proof@gang-too-large", `.placement.refused`, 1)).Passes(),
 		checktest.When("the group that is refused is a decision", checktest.Set("gang-proof@gang-too-large", `.placement.refused`, 0), checktest.Set("gang-proof@gang-too-large", `.placement.groupRefused`, true)).Passes(),
 		checktest.When("the capacity is what the site expects", checktest.Set(KindNodes, `[0].resources["nvidia.com/gpu"].capacity`, 7)).Fails("gpu-01/nvidia.com/gpu", "a capacity of 7"),
-		checktest.When("what can be allocated is what the site expects", checktest.Set(KindNodes, `[3].resources["rdma/ib"].allocatable`, 7)).Fails("gpu-04/rdma/ib", "7 of rdma/ib allocatable"),
+		checktest.When("the allocatable resources are those of the site", checktest.Set(KindNodes, `[3].resources["rdma/ib"].allocatable`, 7)).Fails("gpu-04/rdma/ib", "7 of rdma/ib allocatable"),
 		checktest.When("a DaemonSet is ready on each node by its status", checktest.Set(kindOperands, `[0].ready`, 3)).Fails("DaemonSet gpu-operator/nvidia-driver-daemonset", "3 ready"),
 		checktest.When("a container that one pod does not name has not been compared", checktest.Set(kindOperands, `[0].pods[2].images[0].container`, "")).Unobserved("gpu-03/nvidia-driver-daemonset", "its image is unknown"),
 		checktest.When("a container that one pod alone names has been compared with none", checktest.Set(kindOperands, `[0].pods[2].images[0].container`, "other")).Unobserved("gpu-01/nvidia-driver-daemonset", "container other on gpu-01"),
-		checktest.When("a pod that was placed nobody knows where has not been asked for DNS", checktest.Set("gang-proof@gang-fits", `.placement.nodes["gang-gpu-02"]`, checktest.LeftOut)).Unobserved("gang scheduler native", "only 3 nodes are known for 4 placed pods"),
-		checktest.When("pods that were placed nobody knows where have not been asked for DNS", checktest.Set("gang-proof@gang-fits", `.placement.nodes`, checktest.LeftOut)).Unobserved("gang scheduler native", "only 0 nodes are known for 4 placed pods"),
+		checktest.When("a pod on an unknown node has no DNS lookup", checktest.Set("gang-proof@gang-fits", `.placement.nodes["gang-gpu-02"]`, checktest.LeftOut)).Unobserved("gang scheduler native", "only 3 nodes are known for 4 placed pods"),
+		checktest.When("pods on unknown nodes have no DNS lookup", checktest.Set("gang-proof@gang-fits", `.placement.nodes`, checktest.LeftOut)).Unobserved("gang scheduler native", "only 0 nodes are known for 4 placed pods"),
 	})
 }

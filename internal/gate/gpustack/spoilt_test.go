@@ -8,7 +8,7 @@ import (
 	"github.com/firstlight/firstlight/internal/plan"
 )
 
-// Every field of a healthy stack is demanded, or it is said here why not.
+// Every field of a healthy stack is demanded, or this list states why not.
 func TestEveryField(t *testing.T) {
 	t.Parallel()
 	g := gate(t)
@@ -16,12 +16,12 @@ func TestEveryField(t *testing.T) {
 		"the Error condition, which explains a failure":                                  {`clusterpolicy.* .conditions: (the first twice|without the last)`, `clusterpolicy.* .conditions.(message|reason|status|type): .*`},
 		"operators before observedGeneration do not say which generation they have seen": {`clusterpolicy.* .generation: .*`},
 		"said twice is not more":                                                     {`(nodes|daemonsets).* : the first twice`, `daemonsets.* .pods(.images)?: the first twice`, `dns.* .(addresses|pods|pods.addresses): the first twice`, `gang-scheduler.* .detected: the first twice`},
-		"it names what is looked at, for people":                                     {`daemonsets.* .pods.pod: .*`, `daemonsets.* .pods.images.image: .*`, `gang-scheduler.* .(detected.api|detected.name|used): .*`, `gang-proof.* .scheduler: .*`},
+		"it names the observed object, for people":                                   {`daemonsets.* .pods.pod: .*`, `daemonsets.* .pods.images.image: .*`, `gang-scheduler.* .(detected.api|detected.name|used): .*`, `gang-proof.* .scheduler: .*`},
 		"one node with all its GPUs free is room enough for a gang":                  {`gpu-usage.* .nodes.*: .*`},
 		"the gang stays larger than the room":                                        {`gang-proof@gang-too-large .fits: .*`, `gang-proof@gang-too-large .placement.wanted: .*`},
-		"what was free afterwards explains a gang that was not placed":               {`gang-proof.* .fitsAfter: .*`, `gang-proof@gang-fits .fits: .*`},
+		"the free GPUs afterwards explain a gang that was not placed":                {`gang-proof.* .fitsAfter: .*`, `gang-proof@gang-fits .fits: .*`},
 		"pods that were bound or refused exist, with as many GPUs as were asked for": {`gang-proof.* .(gpusPerPod|placement.exist): .*`},
-		"zero is what is left out in JSON":                                           {`gang-proof@gang-too-large .placement.bound: left out`},
+		"zero is omitted in JSON":                                                    {`gang-proof@gang-too-large .placement.bound: left out`},
 		"one refusal is a decision":                                                  {`gang-proof@gang-too-large .placement.(refused|groupRefused): .*`},
 		"a gang that was placed was not refused in the end":                          {`gang-proof@gang-fits .placement.(refused|groupRefused): .*`},
 	})

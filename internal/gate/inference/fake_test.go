@@ -35,7 +35,7 @@ type fakeVLLM struct {
 	never           bool
 	blind           bool
 	notPlaced       bool
-	pulls           bool // the image can't be pulled
+	pulls           bool // the image cannot be pulled
 	restarts        int
 
 	asked   atomic.Int64
@@ -228,7 +228,7 @@ func walk(t *testing.T, g *Gate, v *fakeVLLM) (check.Judgement, []check.Observat
 	return plan.Judge(g, rec.obs), rec.obs
 }
 
-// deadServer is an address that nobody listens on.
+// deadServer is an address without a listener.
 func deadServer(t *testing.T) string {
 	t.Helper()
 	var lc net.ListenConfig

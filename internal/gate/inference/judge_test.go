@@ -57,7 +57,7 @@ func TestJudge(t *testing.T) {
 		"newer wording":          {&fakeVLLM{crashes: newer}, nil, check.Failed, "vllm --max-model-len (site workloads.inference.maxModelLen)", "CrashLoop", "<= 114432"},
 		"GPU memory taken":       {&fakeVLLM{crashes: taken}, nil, check.Failed, "pod inference-0-abcde on gpu-02", "Free memory", "nvidia-smi"},
 		"crash for other reason": {&fakeVLLM{crashes: other}, nil, check.Failed, "pod inference-0-abcde on gpu-02", "OSError", ""},
-		"image can't be pulled":  {&fakeVLLM{pulls: true, never: true}, nil, check.Unobserved, "pod inference-0-abcde on gpu-02", "ImagePullBackOff", ""},
+		"image cannot be pulled": {&fakeVLLM{pulls: true, never: true}, nil, check.Unobserved, "pod inference-0-abcde on gpu-02", "ImagePullBackOff", ""},
 		"never healthy":          {&fakeVLLM{never: true}, func(s *site.Site) { s.Workloads.Inference.Timeout = site.Duration(300 * time.Millisecond) }, check.Failed, "pod inference-0-abcde on gpu-02", "not healthy", "timeout"},
 		"cannot watch":           {&fakeVLLM{blind: true, never: true}, nil, check.Unobserved, "job inference", "cannot watch", ""},
 		"not placed":             {&fakeVLLM{notPlaced: true}, nil, check.Unobserved, "job inference", "0 of 1 pods", ""},
@@ -74,7 +74,7 @@ func TestJudge(t *testing.T) {
 			}
 			g := testGate(t, s)
 			_, obs := walk(t, g, tt.world)
-			// The machine of the test may be busy; what that means has a test of its own.
+			// The machine of the test may be busy; another test covers that.
 			obs = loads(t, obs, func(f *LoadFigures) { f.ClientStall = 0 })
 			j := plan.Judge(g, obs)
 			if j.Verdict != tt.verdict {

@@ -8,7 +8,7 @@ import (
 	"github.com/firstlight/firstlight/internal/plan"
 )
 
-// What a server must show, one field at a time.
+// TestRules covers the requirements on a server, one field at a time.
 func TestRules(t *testing.T) {
 	t.Parallel()
 	g := testGate(t, testSite())

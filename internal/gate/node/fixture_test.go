@@ -91,7 +91,7 @@ func testProfile(tb testing.TB) *profile.Profile {
 	return p
 }
 
-// healthy is what is seen of healthy hosts.
+// healthy returns the observations of healthy hosts.
 func healthy(tb testing.TB, nodes int) []*hostSeen {
 	tb.Helper()
 	p := testProfile(tb)

@@ -30,8 +30,8 @@ func (h *hostSeen) otherSocket(gpu int) {
 	p.Affinity, p.Paths["mlx5_0"] = "56-111 1 N/A", "SYS"
 }
 
-// What is wrong with a host around its GPUs, and with links that are up, passed: nothing
-// looked at the adapters' PCIe links, the counters of NVLinks, corrected errors, names,
+// Defects of a host around its GPUs, and of links that are up, passed: no rule
+// checked the adapters' PCIe links, the counters of NVLinks, corrected errors, names,
 // governors, memory, clocks, huge pages and the places of GPUs.
 func TestDefectsOfTheHost(t *testing.T) {
 	t.Parallel()
@@ -147,7 +147,7 @@ func TestDefectsOfTheHost(t *testing.T) {
 	}
 }
 
-// What differs and is no defect passes, with a note where something could not be judged.
+// A difference that is not a defect passes, with a note where something could not be judged.
 func TestHostsThatAreFine(t *testing.T) {
 	t.Parallel()
 	each := func(change func(i int, h *hostSeen)) func([]*hostSeen) {
@@ -174,7 +174,7 @@ func TestHostsThatAreFine(t *testing.T) {
 		"governors of two kinds of machines": {4, each(func(i int, h *hostSeen) {
 			h.Facts.Host.Governors = map[string]int{[]string{"powersave", "performance"}[i%2]: 112}
 		}), []string{"every node"}},
-		"an adapter beside the fabric":       {3, func(h []*hostSeen) { h[1].Facts.Host.GPUs[0].Paths["mlx5_9"] = "PIX" }, nil},
+		"an adapter outside the fabric":      {3, func(h []*hostSeen) { h[1].Facts.Host.GPUs[0].Paths["mlx5_9"] = "PIX" }, nil},
 		"a clock of ours that is wrong, two": {2, each(func(_ int, h *hostSeen) { h.ahead(time.Hour) }), []string{"firstlight's own machine"}},
 		"no huge pages anywhere":             {3, each(func(_ int, h *hostSeen) { h.Facts.Host.HugePages = new(int64(0)) }), nil},
 		"a slow login":                       {3, func(h []*hostSeen) { h[1].Facts.AnsweredAt = h[1].Facts.AnsweredAt.Add(8 * time.Second) }, nil},
@@ -210,7 +210,7 @@ func TestHostsThatAreFine(t *testing.T) {
 	}
 }
 
-// A host's value that is not there is unobserved, and so is what one host lacks and the
+// A missing value of a host is unobserved, and so is what one host lacks and the
 // others have.
 func TestAHostsValueThatIsMissing(t *testing.T) {
 	t.Parallel()
@@ -220,7 +220,7 @@ func TestAHostsValueThatIsMissing(t *testing.T) {
 	}{
 		"no name":                  {func(h *hostSeen) { h.Facts.Host.Name = "" }, "gpu-02", "its name"},
 		"no clock":                 {func(h *hostSeen) { h.Facts.Host.Clock = time.Time{} }, "gpu-02", "does not report its clock"},
-		"no second look":           {func(h *hostSeen) { h.Facts.Host.ClockAfter = time.Time{} }, "gpu-02", "does not report its clock"},
+		"no second reading":        {func(h *hostSeen) { h.Facts.Host.ClockAfter = time.Time{} }, "gpu-02", "does not report its clock"},
 		"no time of asking":        {func(h *hostSeen) { h.Facts.AskedAt = time.Time{} }, "gpu-02", "does not report its clock"},
 		"a login of a minute":      {func(h *hostSeen) { h.Facts.AnsweredAt = h.Facts.AnsweredAt.Add(time.Minute) }, "gpu-02", "known to 1m0.02s only"},
 		"no memory":                {func(h *hostSeen) { h.Facts.Host.MemoryKiB = nil }, "gpu-02", "memory size"},
@@ -266,7 +266,7 @@ func TestAHostsValueThatIsMissing(t *testing.T) {
 }
 
 // GPUs with NVLinks and without NVSwitches of Hopper and later have no fabric state: a
-// healthy A100 was unobserved for ever.
+// healthy A100 was always unobserved.
 func TestNVLinksWithoutAFabricState(t *testing.T) {
 	t.Parallel()
 	hosts := healthy(t, 2)
@@ -290,7 +290,7 @@ func TestNVLinksWithoutAFabricState(t *testing.T) {
 	}
 }
 
-// A profile may demand governors: then every host is held against it, not against the others.
+// A profile may demand governors: then every host is compared with it, not with the others.
 func TestGovernorsThatAProfileDemands(t *testing.T) {
 	t.Parallel()
 	hosts := healthy(t, 3)
@@ -306,7 +306,7 @@ func TestGovernorsThatAProfileDemands(t *testing.T) {
 }
 
 // Adapters of 200 Gb/s in PCIe 4.0 slots carry their rate: a healthy cluster failed, since
-// its adapters could do PCIe 5.0. One that runs below the others' is a defect all the same.
+// its adapters could do PCIe 5.0. One that runs below the others' is still a defect.
 func TestAdaptersInSlowerSlots(t *testing.T) {
 	t.Parallel()
 	slower := func(h *hostSeen, name string, gts float64) {

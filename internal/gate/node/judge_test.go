@@ -67,11 +67,11 @@ func TestDefects(t *testing.T) {
 			h[1].Before = smiSeen{Trouble: nvidia.SMIErrors{NVML: "Failed to initialize NVML: Driver/library version mismatch"}}
 			h[1].After = h[1].Before
 		}, "gpu-02", "Driver/library version mismatch"},
-		"figures that can't be had": {on(2, func(g *nvidia.GPU) { g.Errors = []string{"ecc_mode: GPU is lost"} }), "gpu-02/gpu2", "GPU is lost"},
-		"another product":           {on(2, func(g *nvidia.GPU) { g.Product = "NVIDIA A100-SXM4-80GB" }), "gpu-02/gpu2", "A100"},
-		"too little memory":         {on(2, func(g *nvidia.GPU) { g.MemoryTotalMiB = new(int64(40000)) }), "gpu-02/gpu2", "40000 MiB"},
-		"another driver":            {func(h []*hostSeen) { h[1].After.Log.Driver = "570.1" }, "gpu-02", "driver is 570.1"},
-		"another VBIOS":             {on(2, func(g *nvidia.GPU) { g.VBIOS = "95.00" }), "gpu-02/gpu2", "VBIOS is 95.00"},
+		"figures that cannot be read": {on(2, func(g *nvidia.GPU) { g.Errors = []string{"ecc_mode: GPU is lost"} }), "gpu-02/gpu2", "GPU is lost"},
+		"another product":             {on(2, func(g *nvidia.GPU) { g.Product = "NVIDIA A100-SXM4-80GB" }), "gpu-02/gpu2", "A100"},
+		"too little memory":           {on(2, func(g *nvidia.GPU) { g.MemoryTotalMiB = new(int64(40000)) }), "gpu-02/gpu2", "40000 MiB"},
+		"another driver":              {func(h []*hostSeen) { h[1].After.Log.Driver = "570.1" }, "gpu-02", "driver is 570.1"},
+		"another VBIOS":               {on(2, func(g *nvidia.GPU) { g.VBIOS = "95.00" }), "gpu-02/gpu2", "VBIOS is 95.00"},
 		"one host under two names": {func(h []*hostSeen) {
 			h[1].Before, h[1].After, h[1].Links, h[1].CountedAfter = h[0].Before, h[0].After, h[0].Links, h[0].CountedAfter
 			h[1].Load = h[0].Load
@@ -117,7 +117,7 @@ func TestDefects(t *testing.T) {
 		"required diagnostic skipped": {func(h []*hostSeen) { h[1].result("memory", 5, nvidia.DiagSkip) }, "gpu-02", "memory on gpu5"},
 		"required diagnostic warned":  {func(h []*hostSeen) { h[1].result("pcie", 5, nvidia.DiagWarn, nvidia.DiagWarning{Text: "slow"}) }, "gpu-02/gpu5", "Warn: slow"},
 		"summary failed":              {func(h []*hostSeen) { h[1].Diag.Diag.Tests[2].Status = nvidia.DiagFail }, "gpu-02", "memory: Fail"},
-		"exit code says so":           {func(h []*hostSeen) { h[1].Diag.Outcome, h[1].Diag.Meaning = nvidia.DiagTestFailed, "a test failed" }, "gpu-02", "a test failed"},
+		"exit code of a failed test":  {func(h []*hostSeen) { h[1].Diag.Outcome, h[1].Diag.Meaning = nvidia.DiagTestFailed, "a test failed" }, "gpu-02", "a test failed"},
 		"failed in a test not required": {func(h []*hostSeen) {
 			h[1].Diag.Diag.Tests = append(h[1].Diag.Diag.Tests, nvidia.DiagTest{Name: "memtest", Status: nvidia.DiagFail, Results: []nvidia.DiagResult{
 				{Status: nvidia.DiagFail, Warnings: []nvidia.DiagWarning{{Text: "GPU 4 had memory errors"}}}}})
@@ -195,7 +195,7 @@ func TestDCGM3Passes(t *testing.T) {
 	}
 }
 
-// What was not observed is never a pass, and the host is named.
+// A missing observation is never a pass, and the host is named.
 func TestUnobserved(t *testing.T) {
 	t.Parallel()
 	tests := map[string]func([]*hostSeen){
@@ -245,7 +245,7 @@ func TestUnobserved(t *testing.T) {
 				}
 			}
 			if len(j.Findings) == 0 {
-				t.Error("nobody is named")
+				t.Error("no suspect is named")
 			}
 		})
 	}

@@ -161,7 +161,7 @@ func TestObserve(t *testing.T) {
 	}
 	for _, suspect := range []string{"gpu-02/gpu1", "gpu-03"} {
 		if !slices.ContainsFunc(j.Findings, func(f check.Finding) bool { return f.Suspect == suspect }) {
-			t.Errorf("nobody names %s: %+v", suspect, j.Findings)
+			t.Errorf("no finding names %s: %+v", suspect, j.Findings)
 		}
 	}
 }
@@ -229,8 +229,8 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-// On a host without adapters nobody asks for ibstat, and what it is like is judged
-// without; on any other its absence is no pass.
+// On a host without adapters ibstat is not run, and the host is judged
+// without it; on any other host its absence is never a pass.
 func TestWithoutAdapters(t *testing.T) {
 	t.Parallel()
 	hosts := healthy(t, 3)
@@ -250,6 +250,6 @@ func TestWithoutAdapters(t *testing.T) {
 		t.Error("ibstat is run")
 	}
 	if j := node.New(testSite(3), testProfile(t), node.Deps{}).Judge(without); j.Verdict != check.Unobserved {
-		t.Errorf("with adapters that nobody looked at: %s: %s", j.Verdict, j.Reason)
+		t.Errorf("with adapters that were not observed: %s: %s", j.Verdict, j.Reason)
 	}
 }

@@ -9,18 +9,18 @@ import (
 	"github.com/firstlight/firstlight/internal/plan"
 )
 
-// What hosts must show, one field at a time.
+// TestRules covers the requirements on hosts, one field at a time.
 func TestRules(t *testing.T) {
 	t.Parallel()
 	g := node.New(testSite(2), testProfile(t), node.Deps{})
 	checktest.Rules(t, func(obs []check.Observation) check.Judgement { return plan.Judge(g, obs) }, observations(t, healthy(t, 2)), []checktest.Rule{
 		checktest.When("a microsecond of throttling is throttling", checktest.Set("nvidia-smi-after@gpu-01", `.log.gpus[0].clockCountersUS.hw_therm_slowdown`, 6)).Fails("gpu-01/gpu0", "limited by hw_thermal_slowdown"),
-		checktest.When("entities of another group are no GPUs that were looked at", checktest.Set("dcgmi-diag@gpu-01", `.diag.tests[0].results[0].group`, "CPU")).Unobserved("gpu-01", "covered 7 of 8 GPUs"),
+		checktest.When("entities of another group are not observed GPUs", checktest.Set("dcgmi-diag@gpu-01", `.diag.tests[0].results[0].group`, "CPU")).Unobserved("gpu-01", "covered 7 of 8 GPUs"),
 		checktest.When("a required diagnostic that fails without a result fails", checktest.Set("dcgmi-diag@gpu-02", `.diag.tests[0].status`, "Fail")).Fails("gpu-02", "but none of its results is"),
 		checktest.When("a required diagnostic that is skipped without a result fails", checktest.Set("dcgmi-diag@gpu-02", `.diag.tests[0].status`, "Skip")).Fails("gpu-02", "but none of its results is"),
 		checktest.When("NVLink fabric status is Success", checktest.Set("nvidia-smi@gpu-01", `.log.gpus[0].fabricStatus`, "Not Supported")).Fails("gpu-01/gpu0", "status \"Not Supported\""),
 		checktest.When("NVLink fabric status is reported", checktest.Set("nvidia-smi@gpu-01", `.log.gpus[0].fabricStatus`, "")).Unobserved("gpu-01/gpu0", "whether it has joined is unknown"),
-		// a link that went down under load passed: what is down counts no errors
+		// a link that went down under load passed: a link that is down counts no errors
 		checktest.When("a link is counted after the diagnostic, too", checktest.Set("nvidia-smi-nvlink-errors-after@gpu-01", `.gpus[1].links[last]`, checktest.LeftOut)).Unobserved("gpu-01/gpu1", "error counters of 1 of its NVLinks"),
 		checktest.When("links are counted after the diagnostic, too", checktest.Set("nvidia-smi-nvlink-errors-after@gpu-01", `.gpus[1].links`, []any{})).Unobserved("gpu-01/gpu1", "error counters of 18 of its NVLinks"),
 		checktest.When("a link that was down before is judged as that alone", checktest.Set("nvidia-smi-nvlink@gpu-01", `.gpus[1].links[last].active`, false),

@@ -11,7 +11,7 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/nvidia"
 )
 
-// Every field of healthy hosts is demanded, or it is said here why not. Of three hosts two
+// Every field of healthy hosts is demanded, or this list states why not. Of three hosts two
 // outvote the one that is spoilt.
 func TestEveryField(t *testing.T) {
 	t.Parallel()
@@ -26,10 +26,10 @@ func TestEveryField(t *testing.T) {
 		"the last observation of a kind decides": {`.*: twice`},
 		"without a document there is what nvidia-smi wrote to its error stream; one document of the two is judged": {`nvidia-smi(-after)?@gpu-0. .log: left out`, `nvidia-smi(-after)?@gpu-0. .trouble: left out`},
 		"versions are compared by the latest document":                                                             {`nvidia-smi@.* .log.(driver|gpus.vbios): .*`},
-		"cards are told apart by UUID; the rest names them":                                                        {`nvidia-smi.* .log.gpus.(busID|index|serial): .*`, `nvidia-smi-nvlink(-errors|-errors-after)?@.* .gpus.index: .*`, `dcgmi-diag.* .diag.serials.*: .*`},
+		"cards are distinguished by UUID; the rest names them":                                                     {`nvidia-smi.* .log.gpus.(busID|index|serial): .*`, `nvidia-smi-nvlink(-errors|-errors-after)?@.* .gpus.index: .*`, `dcgmi-diag.* .diag.serials.*: .*`},
 		"links are counted and each is judged; the number names one":                                               {`nvidia-smi-nvlink@.* .gpus.links.number: (left out|0|1|1 less|x0.5)`},
 		"the first link has number 0, which a field left out is":                                                   {`nvidia-smi-nvlink-errors(-after)?@.* .gpus.links.number: left out`},
-		"reasons that are no fault":                                                                                {`nvidia-smi.* .log.gpus.(clockCountersUS|clockReasons).(sw_power_cap|gpu_idle): .*`},
+		"reasons that are not a fault":                                                                             {`nvidia-smi.* .log.gpus.(clockCountersUS|clockReasons).(sw_power_cap|gpu_idle): .*`},
 		"more than the profile demands":                                                                            {`nvidia-smi.* .log.gpus.(maxSMClockMHz|memoryTotalMiB|pcieMaxGen|pcieWidthLanes|powerLimitW): (x1000|1 more)`, `nvidia-smi-nvlink.* .gpus.links.gbps: (x1000|1 more)`, `ibstat.* .hcas.ports.rateGbps: (x1000|1 more)`},
 		"a default below the limit":                                                                                {`nvidia-smi.* .log.gpus.defaultPowerLimitW: .*`},
 		"fewer remapped rows than the profile allows":                                                              {`nvidia-smi.* .log.gpus.remappedRows.(correctableRows|uncorrectableRows): (0|1|1 more|x0.5)`},
@@ -40,13 +40,13 @@ func TestEveryField(t *testing.T) {
 		"a GPU's place is its row of the matrix, whatever the row's number":                                                            {`host@.* .host.gpus.index: .*`},
 		"more memory than the others, or less by no more than the profile's spread":                                                    {`host@.* .host.memoryKiB: (1 less|1 more|x1000)`},
 		"busier than busy, and a clock that the profile's demand is below":                                                             {`nvidia-smi-load@.* .samples.util: (1 less|1 more|x1000)`, `nvidia-smi-load@.* .samples.smClockMHz: (1 less|1 more|x1000)`},
-		"what it draws excuses a clock that is low: this one is not":                                                                   {`nvidia-smi-load@.* .samples.(powerW|powerLimitW): .*`},
+		"the power draw excuses a low clock: this clock is not low":                                                                    {`nvidia-smi-load@.* .samples.(powerW|powerLimitW): .*`},
 		"the profile has no limit for it: it is shown":                                                                                 {`nvidia-smi.* .log.gpus.temperatureC: .*`},
 		"the gate does not demand it: gate 2 does":                                                                                     {`ibstat.* .hcas.(firmware|nodeGUID|type|ports.baseLID|ports.linkLayer|ports.number|ports.portGUID|ports.smLID): .*`},
-		"said twice is not more":                   {`nvidia-smi-nvlink-errors(-after)?@.* .gpus(.links)?: the first twice`, `nvidia-smi-load@.* .samples: the first twice`, `ibstat.* .hcas.ports: the first twice`, `dcgmi-diag.* .diag.tests.results: the first twice`},
-		"it is only shown":                         {`dcgmi-diag.* .(meaning|diag.tests.category): .*`},
-		"entities are counted, by whatever number": {`dcgmi-diag.* .diag.tests.results.id: .*`},
-		"no event is what is left out in JSON; lines are counted for people": {`dmesg.* .(events|lines): .*`},
+		"said twice is not more":                                    {`nvidia-smi-nvlink-errors(-after)?@.* .gpus(.links)?: the first twice`, `nvidia-smi-load@.* .samples: the first twice`, `ibstat.* .hcas.ports: the first twice`, `dcgmi-diag.* .diag.tests.results: the first twice`},
+		"it is only shown":                                          {`dcgmi-diag.* .(meaning|diag.tests.category): .*`},
+		"entities are counted, by whatever number":                  {`dcgmi-diag.* .diag.tests.results.id: .*`},
+		"no event is omitted in JSON; lines are counted for people": {`dmesg.* .(events|lines): .*`},
 	})
 }
 
@@ -54,7 +54,7 @@ func TestEveryField(t *testing.T) {
 // spoilt, and all are judged again each time.
 const fewGPUs, fewLinks = 2, 2
 
-// shrink leaves a host that many, and the one look that decides: every field of it counts.
+// shrink leaves a host that many, and the one reading that decides: every field of it counts.
 func (h *hostSeen) shrink() {
 	for _, log := range []*nvidia.SMILog{h.Before.Log, h.After.Log} {
 		log.GPUs, log.Attached = log.GPUs[:fewGPUs], fewGPUs

@@ -9,7 +9,7 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/nvidia"
 )
 
-// A demanded value that is not there is unobserved: a host that did not report its throttle
+// A missing required value is unobserved: a host that did not report its throttle
 // counters, or whose kernel log had wrapped, passed as if there had been nothing.
 func TestADemandedValueThatIsMissing(t *testing.T) {
 	t.Parallel()

@@ -206,7 +206,7 @@ func TestJudge(t *testing.T) {
 			each(f.loaded, "gpu-01", func(s *series) { s.Host = "gpu-01.example.com" })
 		}, pass, "", ""},
 
-		"prometheus is not there": {func(f *facts) {
+		"prometheus is missing": {func(f *facts) {
 			*f = facts{idle: f.idle, errs: map[string]string{kindSeries: "ask https://prometheus for /api/v1/query: connection refused"}}
 		}, unseen, "Prometheus", "connection refused"},
 		"no series at all": {func(f *facts) { f.idle.Series = nil }, fail, "Prometheus", "no series"},
@@ -333,7 +333,7 @@ func TestJudge(t *testing.T) {
 			f.receivers.Receivers[0].Integrations = []string{"webhook", "webhook"}
 			f.after.Total["webhook"], f.after.Delivered["webhook"] = 5, 4
 		}, pass, "", ""},
-		// Each replica counts for itself: what another one had sent before looked like ours.
+		// Each replica counts for itself: an earlier notification of another replica looked like ours.
 		"another replica's counters": {func(f *facts) {
 			f.before.Started, f.after.Started = 1000, 2000
 			f.after.Total["webhook"], f.after.Delivered["webhook"] = 40, 40
@@ -387,32 +387,32 @@ func TestJudge(t *testing.T) {
 				f.answers.Answers[i] = answer{Err: "connection refused"}
 			}
 		}, unseen, "Prometheus", "connection refused"},
-		"replicas not looked at":    {func(f *facts) { f.answers = nil }, unseen, "Prometheus' replicas", "was not observed"},
-		"too few answers looked at": {func(f *facts) { f.answers.Answers = f.answers.Answers[:3] }, unseen, "Prometheus' replicas", "only 3 answers"},
-		"no load was put on":        {func(f *facts) { f.load, f.loaded = nil, nil }, unseen, "the load", "was not observed"},
-		"the load did not run":      {func(f *facts) { f.errs[kindLoad], f.loaded = "gpu-load did not run: ImagePullBackOff", nil }, unseen, "the load", "ImagePullBackOff"},
-		"not seen under load":       {func(f *facts) { f.loaded = nil }, unseen, "Prometheus", "was not observed"},
-		"a series does not rise":    {func(f *facts) { f.loaded.Series[11].Util = 3 }, fail, "gpu-02/gpu3", "3 % under full load and was 0 %"},
-		"a series is frozen high":   {func(f *facts) { f.idle.Series[11].Util = 99 }, fail, "gpu-02/gpu3", "with and without load"},
-		"a series is gone":          {func(f *facts) { f.loaded.Series = f.loaded.Series[1:] }, fail, "gpu-01", "under load: "},
-		"nothing under load":        {func(f *facts) { f.loaded.Series = nil }, fail, "Prometheus", "under load: "},
+		"replicas not observed":    {func(f *facts) { f.answers = nil }, unseen, "Prometheus' replicas", "was not observed"},
+		"too few answers observed": {func(f *facts) { f.answers.Answers = f.answers.Answers[:3] }, unseen, "Prometheus' replicas", "only 3 answers"},
+		"no load was put on":       {func(f *facts) { f.load, f.loaded = nil, nil }, unseen, "the load", "was not observed"},
+		"the load did not run":     {func(f *facts) { f.errs[kindLoad], f.loaded = "gpu-load did not run: ImagePullBackOff", nil }, unseen, "the load", "ImagePullBackOff"},
+		"not seen under load":      {func(f *facts) { f.loaded = nil }, unseen, "Prometheus", "was not observed"},
+		"a series does not rise":   {func(f *facts) { f.loaded.Series[11].Util = 3 }, fail, "gpu-02/gpu3", "3 % under full load and was 0 %"},
+		"a series is frozen high":  {func(f *facts) { f.idle.Series[11].Util = 99 }, fail, "gpu-02/gpu3", "with and without load"},
+		"a series is gone":         {func(f *facts) { f.loaded.Series = f.loaded.Series[1:] }, fail, "gpu-01", "under load: "},
+		"nothing under load":       {func(f *facts) { f.loaded.Series = nil }, fail, "Prometheus", "under load: "},
 		"GPUs are held": {func(f *facts) {
 			f.usage.Nodes["gpu-02"] = kube.Usage{Allocatable: 8, Requested: 2}
 			f.load, f.loaded = nil, nil
 		}, unseen, "gpu-02", "only 6 of its 8 GPUs are free"},
 
-		"no alertmanager":           {func(f *facts) { f.alertmanagers.Active = nil }, fail, "Prometheus", "no active Alertmanager"},
-		"alertmanager is not there": {func(f *facts) { f.errs[kindReceivers] = "connection refused" }, unseen, "Alertmanager", "connection refused"},
-		"no such receiver":          {func(f *facts) { f.receivers.Receivers[0].Name = "none" }, fail, "receiver on-call", "which has: none"},
-		"a receiver of nobody":      {func(f *facts) { f.receivers.Receivers[0].Integrations = nil }, fail, "receiver on-call", "notifies nothing"},
-		"no alert was sent":         {func(f *facts) { f.alert = nil }, unseen, "the synthetic alert", "was not observed"},
-		"the alert is lost":         {func(f *facts) { f.alert.Alerts = nil }, fail, "Alertmanager", "does not list it"},
-		"the alert goes elsewhere":  {func(f *facts) { f.alert.Alerts[0].Receivers = []string{"null"} }, fail, "receiver on-call", "went to null"},
+		"no alertmanager":                 {func(f *facts) { f.alertmanagers.Active = nil }, fail, "Prometheus", "no active Alertmanager"},
+		"alertmanager is missing":         {func(f *facts) { f.errs[kindReceivers] = "connection refused" }, unseen, "Alertmanager", "connection refused"},
+		"no such receiver":                {func(f *facts) { f.receivers.Receivers[0].Name = "none" }, fail, "receiver on-call", "which has: none"},
+		"a receiver without integrations": {func(f *facts) { f.receivers.Receivers[0].Integrations = nil }, fail, "receiver on-call", "notifies nothing"},
+		"no alert was sent":               {func(f *facts) { f.alert = nil }, unseen, "the synthetic alert", "was not observed"},
+		"the alert is lost":               {func(f *facts) { f.alert.Alerts = nil }, fail, "Alertmanager", "does not list it"},
+		"the alert goes elsewhere":        {func(f *facts) { f.alert.Alerts[0].Receivers = []string{"null"} }, fail, "receiver on-call", "went to null"},
 		"the alert is silenced": {func(f *facts) {
 			f.alert.Alerts[0].State, f.alert.Alerts[0].SilencedBy = "suppressed", []string{"s"}
 		}, fail, "receiver on-call", "silences [s]"},
 		"the alert is not active":      {func(f *facts) { f.alert.Alerts[0].State = "unprocessed" }, fail, "receiver on-call", "unprocessed"},
-		"nobody is notified":           {func(f *facts) { f.after.Total["webhook"] = 3 }, fail, "receiver on-call", "sent nothing"},
+		"no receiver is notified":      {func(f *facts) { f.after.Total["webhook"] = 3 }, fail, "receiver on-call", "sent nothing"},
 		"the notification fails":       {func(f *facts) { f.after.Failed["webhook"] = 2 }, fail, "receiver on-call", "failed 1 times"},
 		"counters were not read":       {func(f *facts) { f.after = nil }, unseen, "Alertmanager's counters", "was not observed"},
 		"counters not read beforehand": {func(f *facts) { f.errs[kindNotifications+"/"+targetBefore] = "gone" }, unseen, "Alertmanager's counters", "gone"},
@@ -441,8 +441,8 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// A load under which a series names the wrong pod is the last: that no other was looked at
-// is no finding.
+// A load under which a series names the wrong pod is the last: the missing readings of
+// other loads are not a finding.
 func TestAWrongPodEndsTheLoads(t *testing.T) {
 	t.Parallel()
 	g := gate(t)

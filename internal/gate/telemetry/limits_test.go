@@ -52,11 +52,11 @@ func TestLimits(t *testing.T) {
 		"one GPU is held": {func(_ *Gate, f *facts) {
 			f.usage.Nodes["gpu-02"] = kube.Usage{Allocatable: 8, Requested: 1}
 		}, check.Unobserved, "gpu-02"},
-		"no Alertmanager":        {func(_ *Gate, f *facts) { f.alertmanagers.Active = nil }, check.Failed, "Prometheus"},
-		"no GPUs are expected":   {func(g *Gate, _ *facts) { g.gpus = 0 }, check.Unobserved, ""},
-		"no nodes are expected":  {func(g *Gate, _ *facts) { g.nodes = nil }, check.Unobserved, ""},
-		"the load was not there": {func(_ *Gate, f *facts) { f.load = nil }, check.Unobserved, "the load"},
-		"no series under load":   {func(_ *Gate, f *facts) { f.loaded.Series = nil }, check.Failed, "Prometheus"},
+		"no Alertmanager":       {func(_ *Gate, f *facts) { f.alertmanagers.Active = nil }, check.Failed, "Prometheus"},
+		"no GPUs are expected":  {func(g *Gate, _ *facts) { g.gpus = 0 }, check.Unobserved, ""},
+		"no nodes are expected": {func(g *Gate, _ *facts) { g.nodes = nil }, check.Unobserved, ""},
+		"the load was missing":  {func(_ *Gate, f *facts) { f.load = nil }, check.Unobserved, "the load"},
+		"no series under load":  {func(_ *Gate, f *facts) { f.loaded.Series = nil }, check.Failed, "Prometheus"},
 		"silenced": {func(_ *Gate, f *facts) {
 			f.alert.Alerts[0].State, f.alert.Alerts[0].SilencedBy = "suppressed", []string{"s"}
 		}, check.Failed, "receiver on-call"},

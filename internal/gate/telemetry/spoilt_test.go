@@ -8,7 +8,7 @@ import (
 	"github.com/firstlight/firstlight/internal/plan"
 )
 
-// Every field of healthy telemetry is demanded, or it is said here why not.
+// Every field of healthy telemetry is demanded, or this list states why not.
 func TestEveryField(t *testing.T) {
 	t.Parallel()
 	g := gate(t)
@@ -18,14 +18,14 @@ func TestEveryField(t *testing.T) {
 		"little use without load":                                               {`gpu-series@idle .series.utilPercent: (left out|1)`},
 		"more use under load":                                                   {`gpu-series@under-load .series.utilPercent: 1 (more|less)`},
 		"more GPUs are free":                                                    {`gpu-usage.* .nodes.*.(allocatable|requested): .*`},
-		"what the load did is seen in the series":                               {`gpu-load.* .since: .*`},
+		"the effect of the load is in the series":                               {`gpu-load.* .since: .*`},
 		"how many there are counts, not their names":                            {`alertmanagers.* .active: .*`},
 		"said twice is not more":                                                {`receivers.* .(receivers|receivers.integrations): the first twice`, `alert@.* .(alerts|alerts.receivers): the first twice`, `prometheus-answers.* .answers: the first twice`},
-		"how old samples are is judged of the series: an answer is held against those before it": {`prometheus-answers.* .answers.now: .*`, `prometheus-answers.* .answers.hosts.gpu-0[12].oldest: 10 h (earlier|later)`},
-		"the gate names it itself; where another is right, series name no pod of the load":       {`gpu-load.* .namespace: another text`},
-		"more failures before, or fewer afterwards, are none of the alert":                       {`notifications@before .failed.webhook: (x1000|1 more)`, `notifications@after .failed.webhook: (left out|0|-1|1|1 less|x0.5)`},
-		"fewer notifications before, or more afterwards, are more for the alert":                 {`notifications@before .total.webhook: .*`, `notifications@before .delivered.webhook: (0|1|1 less|x0.5)`, `notifications@after .delivered.webhook: (1 more|x1000)`, `notifications@after .total.webhook: (x1000|1 more)`},
-		"Alertmanager makes the counters of some integrations with their first count":            {`notifications@before .total: left out`, `notifications@after .failed: left out`},
+		"how old samples are is judged of the series: an answer is compared with those before it": {`prometheus-answers.* .answers.now: .*`, `prometheus-answers.* .answers.hosts.gpu-0[12].oldest: 10 h (earlier|later)`},
+		"the gate names it itself; where another is right, series name no pod of the load":        {`gpu-load.* .namespace: another text`},
+		"more failures before, or fewer afterwards, do not concern the alert":                     {`notifications@before .failed.webhook: (x1000|1 more)`, `notifications@after .failed.webhook: (left out|0|-1|1|1 less|x0.5)`},
+		"fewer notifications before, or more afterwards, are more for the alert":                  {`notifications@before .total.webhook: .*`, `notifications@before .delivered.webhook: (0|1|1 less|x0.5)`, `notifications@after .delivered.webhook: (1 more|x1000)`, `notifications@after .total.webhook: (x1000|1 more)`},
+		"Alertmanager makes the counters of some integrations with their first count":             {`notifications@before .total: left out`, `notifications@after .failed: left out`},
 		"labels name the alert": {`alert@.* .(labels|alerts.labels): left out`},
 		"sooner than it must":   {`alert@.* .waitedSeconds: .*`},
 	})

@@ -14,8 +14,8 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/trainer"
 )
 
-// fakeTorch is as much of PyTorch as the measurement calls, on a clock of its own: each look
-// at it is a second later, and a batch of products takes 50 ms, on device 1 twice that.
+// fakeTorch is as much of PyTorch as the measurement calls, with its own clock: each reading
+// is a second later, and a batch of products takes 50 ms, on device 1 twice that.
 const fakeTorch = `
 import threading, time
 
@@ -107,7 +107,7 @@ func TestTheMeasurementPrintsWhatIsRead(t *testing.T) {
 	}
 }
 
-// Where the measurement fails the trainer runs all the same.
+// The trainer runs even if the measurement fails.
 func TestWithoutPyTorchTheTrainerRuns(t *testing.T) {
 	t.Parallel()
 	bash, err := exec.LookPath("bash")

@@ -64,9 +64,9 @@ func TestJudge(t *testing.T) {
 		"loss not falling":             {titan, fakeTrainer{lossUp: true}, check.Failed, "loss of job training", "does not decrease"},
 		"iterations skipped":           {mega, fakeTrainer{skipped: 2}, check.Failed, "job training", "skipped"},
 		"a rank stops early":           {titan, fakeTrainer{lastStep: map[int]int{9: 41}}, check.Failed, "gpu-02 (rank 9)", "ended at step 41 of 60"},
-		"a rank is mute":               {titan, fakeTrainer{mute: map[int]bool{31: true}}, check.Failed, "gpu-04", "have no output"},
-		"a node is mute":               {titan, fakeTrainer{mute: node(1, true)}, check.Failed, "gpu-02", "have no output"},
-		"everything is mute":           {titan, fakeTrainer{mute: merge(node(0, true), node(1, true), node(2, true), node(3, true))}, check.Failed, "gpu-01", "have no output"},
+		"a rank without output":        {titan, fakeTrainer{mute: map[int]bool{31: true}}, check.Failed, "gpu-04", "have no output"},
+		"a node without output":        {titan, fakeTrainer{mute: node(1, true)}, check.Failed, "gpu-02", "have no output"},
+		"no output at all":             {titan, fakeTrainer{mute: merge(node(0, true), node(1, true), node(2, true), node(3, true))}, check.Failed, "gpu-01", "have no output"},
 		"no labels":                    {titan, fakeTrainer{unlabel: true}, check.Failed, "gpu-01", "have no output"},
 		"late node":                    {titan, fakeTrainer{late: node(3, 10*time.Minute)}, check.Failed, "gpu-04", "600 s after"},
 		"hang":                         {titan, fakeTrainer{timeout: true, watchdog: 11, lastStep: merge(node(0, 7), node(1, 7), node(2, 7), node(3, 7))}, check.Failed, "gpu-02 (rank 11)", "collective-timeout"},
@@ -224,7 +224,7 @@ func TestOneRank(t *testing.T) {
 	if spec := g.spec(); g.Claims() != 1 || spec.Pods != 1 || spec.GPUs != 1 {
 		t.Errorf("%+v", spec)
 	} else if hca, there := spec.Env["NCCL_IB_HCA"]; there {
-		t.Errorf("NCCL is told to use %q", hca)
+		t.Errorf("NCCL is configured with %q", hca)
 	}
 	if env := testGate(t, testSite(frameworkTorchtitan)).spec().Env; env["NCCL_IB_HCA"] != "=mlx5_0" {
 		t.Errorf("%v", env)

@@ -24,11 +24,11 @@ func TestOutcomes(t *testing.T) {
 		world fakeTrainer
 		want  []string
 	}{
-		"one pod fails":               {fakeTrainer{exit: map[int]int32{2: 1}}, []string{"pod firstlight-test/training-2-abcde"}},
-		"two pods fail":               {fakeTrainer{exit: map[int]int32{1: 1, 3: 137}}, []string{"pod firstlight-test/training-1-abcde"}},
-		"a rank says why":             {fakeTrainer{exit: map[int]int32{1: 1}, watchdog: 11}, []string{"gpu-02 (rank 11)"}},
-		"steps without a rank":        {fakeTrainer{unlabel: true}, []string{"gpu-01", "gpu-02", "gpu-03", "gpu-04"}},
-		"a hang of which all is said": {fakeTrainer{timeout: true, watchdog: 11}, []string{"gpu-02 (rank 11)"}},
+		"one pod fails":           {fakeTrainer{exit: map[int]int32{2: 1}}, []string{"pod firstlight-test/training-2-abcde"}},
+		"two pods fail":           {fakeTrainer{exit: map[int]int32{1: 1, 3: 137}}, []string{"pod firstlight-test/training-1-abcde"}},
+		"a rank says why":         {fakeTrainer{exit: map[int]int32{1: 1}, watchdog: 11}, []string{"gpu-02 (rank 11)"}},
+		"steps without a rank":    {fakeTrainer{unlabel: true}, []string{"gpu-01", "gpu-02", "gpu-03", "gpu-04"}},
+		"a hang with all details": {fakeTrainer{timeout: true, watchdog: 11}, []string{"gpu-02 (rank 11)"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -20,7 +20,7 @@ func TestRanksRunOnTheSitesNodes(t *testing.T) {
 	for name, spoil := range map[string]func(*JobFigures){
 		"the job was let onto another node": func(f *JobFigures) { f.Nodes[1] = "stranger" },
 		"a pod is elsewhere by the job":     func(f *JobFigures) { f.Outcome.Pods[1].Node = "stranger" },
-		"the job knows nothing of a pod":    func(f *JobFigures) { f.Outcome.Pods = f.Outcome.Pods[1:] },
+		"the job lacks a pod":               func(f *JobFigures) { f.Outcome.Pods = f.Outcome.Pods[1:] },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -9,7 +9,7 @@ import (
 	"github.com/firstlight/firstlight/internal/plan"
 )
 
-// Every field of a healthy job is demanded, with either framework, or it is said here why not.
+// Every field of a healthy job is demanded, with either framework, or this list states why not.
 func TestEveryField(t *testing.T) {
 	t.Parallel()
 	both := checktest.Harmless{
@@ -17,14 +17,14 @@ func TestEveryField(t *testing.T) {
 		"ranks print every step with either framework":                                        {`training-job.* .framework: .*`},
 		"it describes the job that was asked for":                                             {`training-job.* .(model|nodes): .*`, `training-job.* .outcome.namespace: .*`},
 		"the job succeeded and each rank printed its steps: how pods ended says nothing more": {`training-job.* .outcome.(ended|pods|pods.*): .*`},
-		"it names what is looked at, for people":                                              {`rank-log.* .index: .*`},
+		"it names the observed object, for people":                                            {`rank-log.* .index: .*`},
 		"ranks say themselves when they started, else the pods do, if each does":              {`rank-log.* .podStarted: .*`, `rank-log.* .ranks.started: left out`},
-		"one rank that says so is enough":                                                     {`rank-log.* .ranks.completed: .*`},
-		"rank 0 and device 0 are what is left out in JSON":                                    {`rank-log.* .(ranks.rank|gpus.rank|gpus.device): left out`},
+		"one rank that reports it is enough":                                                  {`rank-log.* .ranks.completed: .*`},
+		"rank 0 and device 0 are omitted in JSON":                                             {`rank-log.* .(ranks.rank|gpus.rank|gpus.device): left out`},
 		"said twice is not more":                                                              {`rank-log.* .ranks.steps: the first twice`},
 		"one loss, time or rate of many is outweighed by the median":                          {`rank-log.* .ranks.steps.(loss|stepMs|tflops|tokensPerSecond): .*`},
 		"a step beyond the last is not asked for, one of the warm-up not measured":            {`rank-log.* .ranks.steps.step: .*`},
-		"what nvidia-smi tells explains a slow GPU, and the rate shows it":                    {`rank-log.* .gpus.(powerDefaultWatts|powerLimitWatts|smClockMHz): .*`},
+		"the output of nvidia-smi explains a slow GPU, and the rate shows it":                 {`rank-log.* .gpus.(powerDefaultWatts|powerLimitWatts|smClockMHz): .*`},
 		"PyTorch does not know it in older releases; the rank tells GPUs apart":               {`rank-log.* .gpus.uuid: .*`},
 		"a rate is by the second, of products of any size":                                    {`rank-log.* .gpus.(seconds|size): (1|1 less|1 more|x1000|x0.5)`},
 		"a rate near the median is as healthy":                                                {`rank-log.* .gpus.tflops: 1 (less|more)`},
@@ -34,7 +34,7 @@ func TestEveryField(t *testing.T) {
 			"MFU is computed from our own peak and the TFLOPS": {`rank-log.* .ranks.(parameters|printedPeakTFLOPS|steps.printedMFUPercent): .*`},
 		},
 		frameworkMegatron: {
-			"no iteration is what is left out in JSON": {`rank-log.* .ranks.steps.(nan|skipped): (left out|-1)`},
+			"no iteration is omitted in JSON": {`rank-log.* .ranks.steps.(nan|skipped): (left out|-1)`},
 		},
 	} {
 		t.Run(framework, func(t *testing.T) {

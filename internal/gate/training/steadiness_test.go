@@ -10,8 +10,8 @@ import (
 	"github.com/firstlight/firstlight/internal/plan"
 )
 
-// Each limit of steps' times, of MFU and of lag holds at itself, and not a hair above: times
-// are put in such that a figure is known, and the profile's limit is put beside it.
+// Each limit of steps' times, of MFU and of lag holds at its value, and not above: the times
+// give a known figure, and the profile's limit is set next to it.
 func TestLimitsOfSpeed(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -93,7 +93,7 @@ func withTimes(t *testing.T, obs []check.Observation, times [60]float64) []check
 	return out
 }
 
-// What Megatron prints and torchtitan does not.
+// Megatron prints these lines, torchtitan does not.
 func TestRulesOfMegatron(t *testing.T) {
 	t.Parallel()
 	g := testGate(t, testSite(frameworkMegatron))

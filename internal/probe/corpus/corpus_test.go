@@ -88,7 +88,7 @@ func TestCorpus(t *testing.T) {
 		c := counts[kind]
 		fmt.Fprintf(&table, "\n%-14s %3d files, %3d read, %3d refused", kind, c.files, c.read, c.refused)
 		if c.files == 0 || c.read == 0 {
-			t.Errorf("%s: %d files, %d read: its reader was not held against anything", kind, c.files, c.read)
+			t.Errorf("%s: %d files, %d read: its reader was not tested", kind, c.files, c.read)
 		}
 	}
 	t.Log(table.String())
@@ -106,7 +106,7 @@ func hold(t *testing.T, e entry, read reader, text string) bool {
 	case refused != nil && strings.TrimSpace(refused.Error()) == "":
 		t.Errorf("%s is refused without a reason", e.file)
 	case refused == nil && len(got) == 0:
-		t.Errorf("%s: nothing was read, and that is no refusal", e.file)
+		t.Errorf("%s: nothing was read, and the reader did not refuse it", e.file)
 	case refused == nil:
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s (%s): - is in the text, + was read:\n%s", e.file, e.origin, diff)

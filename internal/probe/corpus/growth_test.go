@@ -22,7 +22,7 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/prom"
 )
 
-// parsers are all readers of text; what they make of it does not matter here.
+// parsers are all readers of text; their results do not matter here.
 func parsers() map[string]func([]byte) {
 	text := func(parse func(io.Reader)) func([]byte) {
 		return func(data []byte) { parse(bytes.NewReader(data)) }
@@ -108,7 +108,7 @@ var hostile = []struct{ name, head, again string }{
 const base = 16 << 10
 
 // TestReadersAreLinear: four times the text takes about four times the work,
-// and not sixteen times, whatever the text is. What is compared is the processor
+// and not sixteen times, whatever the text is. The test compares the processor
 // time of the reader's thread, so a busy machine changes nothing.
 func TestReadersAreLinear(t *testing.T) {
 	for name, parse := range parsers() {
@@ -139,7 +139,7 @@ func TestGrowthIsSeen(t *testing.T) {
 const (
 	// mostGrowth is between 4, which is linear, and 16, which is quadratic.
 	mostGrowth = 9
-	// leastWork is what can be compared: less than this is no reader's trouble.
+	// leastWork is what can be compared: less than this is noise.
 	leastWork = 4 * time.Millisecond
 )
 

@@ -65,7 +65,7 @@ func TestParseDiagnet(t *testing.T) {
 		t.Errorf("%+v %v", s, ok)
 	}
 	if _, ok := got.Stage("Links Check"); ok {
-		t.Error("a stage that is not there")
+		t.Error("a missing stage was found")
 	}
 }
 

@@ -29,7 +29,7 @@ func TestParseLinkInfo(t *testing.T) {
 	}
 }
 
-// TestParseOtherForms reads what the tool's source prints besides.
+// TestParseOtherForms reads the other forms in the tool's source.
 func TestParseOtherForms(t *testing.T) {
 	t.Parallel()
 	const in = `0xe41d2d0300aabb00 "                        leaf-0"      4    1[13] ==( 4X   10.0 Gbps (FDR10) Active/  LinkUp)==>  0xe41d2d0300aabb10      5    2[ 7] "leaf-1" ( )

@@ -28,9 +28,9 @@ func TestParseSMInfo(t *testing.T) {
 			"sminfo: sm lid 0x1 sm guid 0x2c9010b7c2ae1, activity count 20 priority 1\n",
 			infiniband.SMInfo{Answered: true, LID: 1, GUID: "0x2c9010b7c2ae1", Activity: 20, Priority: 1},
 		},
-		"nobody answers":               {"sminfo: iberror: query failed\n", infiniband.SMInfo{}},
-		"nobody answers, other words":  {"ibwarn: [1] mad_rpc: _do_madrpc failed; dport (Lid 1)\nsminfo: iberror: failed: query\n", infiniband.SMInfo{}},
-		"nobody answers, warning only": {"ibwarn: [10755] mad_rpc: _do_madrpc failed; dport (DR path slid 0; dlid 0; 0)\n", infiniband.SMInfo{}},
+		"no answer":               {"sminfo: iberror: query failed\n", infiniband.SMInfo{}},
+		"no answer, other words":  {"ibwarn: [1] mad_rpc: _do_madrpc failed; dport (Lid 1)\nsminfo: iberror: failed: query\n", infiniband.SMInfo{}},
+		"no answer, warning only": {"ibwarn: [10755] mad_rpc: _do_madrpc failed; dport (DR path slid 0; dlid 0; 0)\n", infiniband.SMInfo{}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -76,11 +76,11 @@ func TestPodRequestCountsAsTheSchedulerDoes(t *testing.T) {
 		spec corev1.PodSpec
 		want int
 	}{
-		"none":              {corev1.PodSpec{Containers: []corev1.Container{{}}}, 0},
-		"sum of containers": {corev1.PodSpec{Containers: []corev1.Container{with("2"), with("3")}}, 5},
-		"a larger init":     {corev1.PodSpec{InitContainers: []corev1.Container{with("8")}, Containers: []corev1.Container{with("2")}}, 8},
-		"a smaller init":    {corev1.PodSpec{InitContainers: []corev1.Container{with("1")}, Containers: []corev1.Container{with("2")}}, 2},
-		"a sidecar goes on": {corev1.PodSpec{InitContainers: []corev1.Container{sidecar}, Containers: []corev1.Container{with("2")}}, 3},
+		"none":                       {corev1.PodSpec{Containers: []corev1.Container{{}}}, 0},
+		"sum of containers":          {corev1.PodSpec{Containers: []corev1.Container{with("2"), with("3")}}, 5},
+		"a larger init":              {corev1.PodSpec{InitContainers: []corev1.Container{with("8")}, Containers: []corev1.Container{with("2")}}, 8},
+		"a smaller init":             {corev1.PodSpec{InitContainers: []corev1.Container{with("1")}, Containers: []corev1.Container{with("2")}}, 2},
+		"a sidecar continues to run": {corev1.PodSpec{InitContainers: []corev1.Container{sidecar}, Containers: []corev1.Container{with("2")}}, 3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

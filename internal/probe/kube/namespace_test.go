@@ -6,7 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// A run beside a metrics API that did not answer waited five minutes for the end of its
+// A run next to a metrics API that did not answer waited five minutes for the end of its
 // own empty namespace.
 func TestWaitsForAPI(t *testing.T) {
 	yes := func(types ...corev1.NamespaceConditionType) (out []corev1.NamespaceCondition) {

@@ -187,7 +187,7 @@ func TestParseOldAllToAll(t *testing.T) {
 }
 
 // TestParseWithoutCommentMarks: a table that was copied without its "#" is
-// refused, and the reason says so.
+// refused, and the reason names the missing marks.
 func TestParseWithoutCommentMarks(t *testing.T) {
 	t.Parallel()
 	_, err := nccl.ParseTests(strings.NewReader(strings.ReplaceAll(string(read(t, "v2.19.6-h100.log")), "#", " ")))

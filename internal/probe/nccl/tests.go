@@ -50,7 +50,7 @@ type testsParser struct {
 	bare bool
 }
 
-// current returns the open run. It opens a new run if opens is set or there is none.
+// current returns the open run. It opens a new run if opens is set or no run is open.
 func (p *testsParser) current(opens bool) *Run {
 	if opens || len(p.runs) == 0 {
 		p.runs = append(p.runs, Run{})

@@ -9,7 +9,7 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/nvidia"
 )
 
-// The layout of an H100 and, for GPU 1, counters of a later generation beside it.
+// The layout of an H100 and, for GPU 1, also counters of a later generation.
 const linkErrors = `GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-9667d95e-0000-1111-2222-333344445555)
 	 Link 0: Replay Errors: 0
 	 Link 0: Recovery Errors: 3

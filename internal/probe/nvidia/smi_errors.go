@@ -13,7 +13,7 @@ type SMIErrors struct {
 	// NVML is the reason why NVML is unavailable: "Failed to initialize NVML:
 	// Driver/library version mismatch".
 	NVML string `json:"nvml,omitempty"`
-	// LostGPU are the GPUs that don't answer.
+	// LostGPU are the GPUs that do not answer.
 	Lost []LostGPU `json:"lost,omitempty"`
 }
 

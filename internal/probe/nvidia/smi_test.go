@@ -126,7 +126,7 @@ func TestParseSMIRefuses(t *testing.T) {
 	}
 }
 
-// TestFabricHealth reads what newer drivers say of the NVLink fabric besides its
+// TestFabricHealth reads the state of the NVLink fabric that newer drivers report in addition to its
 // registration, which succeeds on a fabric that is degraded, too.
 func TestFabricHealth(t *testing.T) {
 	t.Parallel()

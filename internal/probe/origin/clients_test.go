@@ -31,7 +31,7 @@ import (
 
 const secret = "S3CRET"
 
-// elsewhere is a host that nobody named; it records what it is asked.
+// elsewhere is a host that was not configured; it records its requests.
 type elsewhere struct {
 	mu  sync.Mutex
 	got []string
@@ -51,7 +51,7 @@ func (e *elsewhere) asked() []string {
 	return e.got
 }
 
-// client is one that carries credentials. use makes a request to the server at base.
+// client is a client with credentials. use makes a request to the server at base.
 type client struct {
 	tls bool
 	use func(ctx context.Context, t *testing.T, base, caFile, secretFile string) error

@@ -90,7 +90,7 @@ func TestConnectRefuses(t *testing.T) {
 		"no address":               {},
 		"a service and no cluster": {Service: "monitoring/prometheus:9090"},
 		"a missing CA":             {URL: "https://a", CAFile: "/nonexistent"},
-		"a CA that is none":        {URL: "https://a", CAFile: notPEM},
+		"an invalid CA":            {URL: "https://a", CAFile: notPEM},
 		"a certificate alone":      {URL: "https://a", CertFile: notPEM},
 		"a missing token":          {URL: "https://a", BearerTokenFile: "/nonexistent"},
 	} {

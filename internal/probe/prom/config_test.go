@@ -45,7 +45,7 @@ scrape_configs:
 		t.Error(j, ok)
 	}
 	if _, ok := got.Job("none"); ok {
-		t.Error("a job that is not there was found")
+		t.Error("a missing job was found")
 	}
 	silent, err := ParseConfig(configAnswer(t, "scrape_configs: []"))
 	if err != nil || silent.ScrapeInterval != time.Minute {

@@ -105,7 +105,7 @@ func sum(family *dto.MetricFamily, receiver string) map[string]float64 {
 	return sums
 }
 
-// gauge is the value of the first finite gauge of a family; 0 if there is none.
+// gauge is the value of the first finite gauge of a family; 0 if the family has no finite gauge.
 func gauge(family *dto.MetricFamily) float64 {
 	for _, m := range family.GetMetric() {
 		if v := m.GetGauge().GetValue(); !math.IsNaN(v) && !math.IsInf(v, 0) { // JSON has neither

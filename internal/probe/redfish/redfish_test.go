@@ -47,13 +47,13 @@ func healthy() tree {
 
 const password = "hunter2"
 
-// start serves a tree over TLS and gives what the site says of it.
+// start serves a tree over TLS and returns its entry in the site.
 func start(t *testing.T, resources tree) site.Redfish {
 	t.Helper()
 	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		path := strings.TrimSuffix(r.URL.Path, "/")
 		if user, pass, ok := r.BasicAuth(); path != "/redfish/v1" && (!ok || user != "reader" || pass != password) {
-			http.Error(w, "who are you", http.StatusUnauthorized)
+			http.Error(w, "unauthorized", http.StatusUnauthorized)
 			return
 		}
 		body, ok := resources[path]
@@ -132,7 +132,7 @@ func TestNotEnergised(t *testing.T) {
 			}
 			for _, p := range got.PDUs {
 				if p.ID == "a" && p.Energised() {
-					t.Errorf("%+v is said to be energised", p)
+					t.Errorf("%+v is reported as energised", p)
 				}
 			}
 		})
@@ -146,15 +146,15 @@ func TestReadRefuses(t *testing.T) {
 		"a PDU is gone": func(_ *testing.T, resources tree, _ *site.Redfish) {
 			delete(resources, "/redfish/v1/PowerEquipment/RackPDUs/b")
 		},
-		"a circuit is gone":      func(_ *testing.T, resources tree, _ *site.Redfish) { delete(resources, "/redfish/v1/m2") },
-		"not JSON":               func(_ *testing.T, resources tree, _ *site.Redfish) { resources["/redfish/v1/Chassis"] = "<html>" },
-		"chassis tells no power": func(_ *testing.T, _ tree, r *site.Redfish) { r.Chassis = append(r.Chassis, "gpu-03") },
-		"wrong password":         func(t *testing.T, _ tree, r *site.Redfish) { t.Helper(); write(t, r.PasswordFile, "letmein") },
-		"no password file":       func(_ *testing.T, _ tree, r *site.Redfish) { r.PasswordFile += ".gone" },
-		"no CA file":             func(_ *testing.T, _ tree, r *site.Redfish) { r.CAFile += ".gone" },
-		"CA is no certificate":   func(t *testing.T, _ tree, r *site.Redfish) { t.Helper(); write(t, r.CAFile, "hello") },
-		"unknown authority":      func(_ *testing.T, _ tree, r *site.Redfish) { r.CAFile = "" },
-		"nobody there":           func(_ *testing.T, _ tree, r *site.Redfish) { r.URL = "https://127.0.0.1:1" },
+		"a circuit is gone":       func(_ *testing.T, resources tree, _ *site.Redfish) { delete(resources, "/redfish/v1/m2") },
+		"not JSON":                func(_ *testing.T, resources tree, _ *site.Redfish) { resources["/redfish/v1/Chassis"] = "<html>" },
+		"chassis tells no power":  func(_ *testing.T, _ tree, r *site.Redfish) { r.Chassis = append(r.Chassis, "gpu-03") },
+		"wrong password":          func(t *testing.T, _ tree, r *site.Redfish) { t.Helper(); write(t, r.PasswordFile, "letmein") },
+		"no password file":        func(_ *testing.T, _ tree, r *site.Redfish) { r.PasswordFile += ".gone" },
+		"no CA file":              func(_ *testing.T, _ tree, r *site.Redfish) { r.CAFile += ".gone" },
+		"CA is not a certificate": func(t *testing.T, _ tree, r *site.Redfish) { t.Helper(); write(t, r.CAFile, "hello") },
+		"unknown authority":       func(_ *testing.T, _ tree, r *site.Redfish) { r.CAFile = "" },
+		"no listener":             func(_ *testing.T, _ tree, r *site.Redfish) { r.URL = "https://127.0.0.1:1" },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -172,8 +172,8 @@ func TestReadRefuses(t *testing.T) {
 	}
 }
 
-// PowerState of a chassis is optional, and controllers leave it out that tell it of the
-// system inside: a healthy room was unobserved for ever.
+// PowerState of a chassis is optional, and controllers omit it if they report it of the
+// system inside: a healthy room was always unobserved.
 func TestAChassisHasTheStateOfItsSystems(t *testing.T) {
 	t.Parallel()
 	const v1 = "/redfish/v1"

@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// echo prints its command line; "fail" exits 3, "wait" runs until it is told to end.
+// echo prints its command line; "fail" exits 3, "wait" runs until it is signalled.
 func echo(line string, ch cryptossh.Channel, closed <-chan struct{}) uint32 {
 	switch line {
 	case "fail":
@@ -92,7 +92,7 @@ func TestRunRefuses(t *testing.T) {
 		t.Error("ran nothing")
 	}
 	if _, err := p.Run(t.Context(), "gpu-99", "true"); err == nil || !strings.Contains(err.Error(), "inventory") {
-		t.Errorf("a host that is not there: %v", err)
+		t.Errorf("a missing host: %v", err)
 	}
 	if _, err := p.Run(t.Context(), "gpu-01", "much"); !errors.Is(err, ssh.ErrTooMuchOutput) {
 		t.Errorf("65 MiB: %v", err)
@@ -120,7 +120,7 @@ func TestUnreachable(t *testing.T) {
 		spoil  func(t *testing.T, h *server, s *site.Site)
 		remedy string
 	}{
-		"nobody listens": {func(t *testing.T, h *server, _ *site.Site) {
+		"no listener": {func(t *testing.T, h *server, _ *site.Site) {
 			t.Helper()
 			_ = h.listener.Close()
 		}, "powered"},

@@ -62,7 +62,7 @@ func ed25519Key(t *testing.T) (ssh.Signer, []byte) {
 	return signer, pem.EncodeToMemory(block)
 }
 
-// newServer starts a host that lets user in, and has an ECDSA key besides the
+// newServer starts a host that lets user in, and has an ECDSA key in addition to the
 // Ed25519 one, as hosts do.
 func newServer(t *testing.T, user ssh.PublicKey, run command) *server {
 	t.Helper()

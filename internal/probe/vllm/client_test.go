@@ -15,7 +15,7 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/vllm"
 )
 
-// ticking is a clock that moves 10 ms each time it is looked at.
+// ticking is a clock that moves 10 ms each time it is read.
 func ticking() func() time.Duration {
 	var now time.Duration
 	return func() time.Duration {
@@ -51,7 +51,7 @@ func TestParseStream(t *testing.T) {
 		"no usage":  {strings.Replace(stream, `"usage"`, `"x"`, 1), vllm.Stream{First: gap, Last: 3 * gap, Gaps: []time.Duration{gap, gap}, Tokens: 3, Text: " Paris. It"}, gap, ""},
 		"chat":      {"data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\ndata: [DONE]\n", vllm.Stream{First: gap, Last: gap, Tokens: 1, Text: "a"}, 0, ""},
 		"no tokens": {"data: {\"choices\":[{\"text\":\"\"}]}\ndata: [DONE]\n", vllm.Stream{First: gap, Last: gap}, 0, ""},
-		"tokens without text": { // the end of a text that is to go on, or half a character
+		"tokens without text": { // the end of a text that continues, or half a character
 			strings.ReplaceAll(strings.ReplaceAll(stream, `"."`, `""`), `" It"`, `""`),
 			vllm.Stream{First: gap, Last: 3 * gap, Gaps: []time.Duration{gap, gap}, Tokens: 3, FromUsage: true, Text: " Paris"}, gap, "",
 		},
@@ -59,7 +59,7 @@ func TestParseStream(t *testing.T) {
 			strings.NewReplacer(`" Paris"`, `""`, `"."`, `""`, `" It"`, `""`).Replace(stream),
 			vllm.Stream{First: gap, Last: 3 * gap, Gaps: []time.Duration{gap, gap}, Tokens: 3, FromUsage: true}, gap, "",
 		},
-		"a role is no token": {
+		"a role is not a token": {
 			"data: {\"choices\":[{\"delta\":{\"role\":\"assistant\",\"content\":\"\"}}]}\ndata: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\ndata: [DONE]\n",
 			vllm.Stream{First: gap, Last: gap, Tokens: 1, Text: "a"}, 0, "",
 		},

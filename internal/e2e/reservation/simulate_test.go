@@ -10,11 +10,11 @@ import (
 	"github.com/firstlight/firstlight/internal/suite"
 )
 
-// A night in which the controller is killed during a cell; in the soak a week.
-func TestRehearsal(t *testing.T) {
+// TestSimulation simulates a night in which the controller is killed during a cell; in the soak a week.
+func TestSimulation(t *testing.T) {
 	t.Parallel()
 	suite.Require(t, suite.All)
-	args := []string{"reservation", "simulate", "-o", "json", "--dir", filepath.Join(t.TempDir(), "rehearsal")}
+	args := []string{"reservation", "simulate", "-o", "json", "--dir", filepath.Join(t.TempDir(), "simulation")}
 	days, cells := 7, 42
 	if suite.Current() < suite.Soak {
 		days, cells = 1, 6
