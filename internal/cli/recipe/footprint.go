@@ -104,5 +104,5 @@ func printFootprints(w io.Writer, list []footprintItem) {
 		table.Row(f.Name, f.Version, f.Source, f.Renders, f.Rules, f.Chart)
 	}
 	table.Flush()
-	fmt.Fprintf(w, "\n%d footprints, %d rendered\n", len(list), rendered)
+	fmt.Fprintf(w, "\n%s, %d rendered\n", cmdutil.Count(len(list), "footprint"), rendered)
 }

@@ -165,7 +165,7 @@ func printUpdate(w io.Writer, r *chart.Result) {
 
 func outcomes(counts map[chart.Outcome]int, all int) string {
 	var text strings.Builder
-	text.WriteString(fmt.Sprintf("%d footprints", all))
+	text.WriteString(cmdutil.Count(all, "footprint"))
 	for _, o := range []chart.Outcome{chart.Locked, chart.Unchanged, chart.UpToDate, chart.Drifted, chart.Broken, chart.Unavailable, chart.NotApplicable} {
 		if counts[o] > 0 {
 			text.WriteString(fmt.Sprintf(", %d %s", counts[o], o))
