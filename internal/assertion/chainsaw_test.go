@@ -35,15 +35,15 @@ var exampleValues = map[string]any{
 	"foo": "bar", "env": "poc", "clusterDirectory": "my-cluster", "image": map[string]any{"tag": "01"},
 }
 
-// What a cluster has before an example: kube-dns, one node.
+// Initial objects of a cluster, before an example: kube-dns and one node.
 const (
 	kubeDNS = `{apiVersion: apps/v1, kind: Deployment, metadata: {name: coredns, namespace: kube-system, labels: {k8s-app: kube-dns}},
 spec: {template: {spec: {securityContext: {}, containers: [{name: coredns, securityContext: {readOnlyRootFilesystem: true}}]}}}}`
 	oneNode = `{apiVersion: v1, kind: Node, metadata: {name: node}}`
 )
 
-// The operations of Chainsaw's examples that are no assert or error, by what Load
-// must say of them.
+// The operations of Chainsaw's examples that Load must refuse, because they are not assert or
+// error.
 var exampleRefuses = map[string][]string{
 	"array-assertion": {"apply"}, "basic": {"apply", "script"}, "bindings": {"apply"}, "cel": {"apply"}, "deployment": {"apply"},
 	"inline": {"apply"}, "jmespath-label-condition": {"apply"}, "k8s-server-version": {"script"}, "list": {"apply"},
@@ -68,7 +68,7 @@ func examples(t *testing.T) []string {
 	return out
 }
 
-// What can't be carried out is refused with its name, file and line, every one.
+// Every unsupported operation is refused with its name, file and line.
 func TestExamplesAreRefusedForWhatTheyChange(t *testing.T) {
 	t.Parallel()
 	for _, dir := range examples(t) {
@@ -119,8 +119,8 @@ func TestExamplesHaveChainsawsOutcomes(t *testing.T) {
 	}
 }
 
-// player plays an example: what it applies lands on a shelf, what it asserts is
-// evaluated by both.
+// player runs an example: applied objects are stored in memory, and both implementations
+// evaluate the assertions.
 type player struct {
 	*testing.T
 	dir      string
@@ -169,7 +169,7 @@ func (p *player) test(raw *v1alpha1.Test, scenario []v1alpha1.Binding) {
 	tc := chainsaw.MakeContext(clock.RealClock{}, apis.NewBindings(), registry).WithTemplating(true).WithBinding("values", exampleValues)
 	tc, err := chainsaw.WithCurrentCluster(tc, "")
 	p.must(err)
-	tc = tc.WithBinding("config", from) // what our x_k8s_server_version takes
+	tc = tc.WithBinding("config", from) // argument of our x_k8s_server_version
 	tc = tc.WithBinding("test", testInfo{Id: p.ours.Number, ScenarioId: p.ours.Scenario, Metadata: raw.ObjectMeta})
 	tc, err = chainsaw.WithBindings(tc, scenario...)
 	p.must(err)
@@ -181,7 +181,7 @@ func (p *player) test(raw *v1alpha1.Test, scenario []v1alpha1.Binding) {
 	}
 	tc = tc.WithBinding("namespace", namespace).WithNamespacer(namespacer.New(namespace))
 	if strings.HasSuffix(p.dir, "k8s-server-version") {
-		return // its one expression asks a server that is not there
+		return // its one expression needs a server, which does not exist here
 	}
 	tc, err = chainsaw.SetupBindings(tc, raw.Spec.Bindings...)
 	p.must(err)
@@ -327,7 +327,8 @@ func (p *player) compare(tc chainsaw.TestContext, step, number int, ref v1alpha1
 	}
 }
 
-// agree holds our outcome against Chainsaw's, and what is seen again against that.
+// agree compares our outcome with Chainsaw's, and the evaluation of the stored objects with our
+// outcome.
 func (p *player) agree(what string, op *Operation, theirs error) {
 	if theirs != nil {
 		p.failures++

@@ -19,7 +19,8 @@ func podOf(name, app, phase string) string {
 
 const running = "{apiVersion: v1, kind: Pod, metadata: {namespace: ns, labels: {app: a}}, status: {phase: Running}}"
 
-// look is one look at a cluster, checked to come to the same from what was stored.
+// look evaluates an operation on a cluster, and requires the same outcome from the stored
+// objects.
 func look(t *testing.T, op *Operation, cluster Cluster, rule Rule) Outcome {
 	t.Helper()
 	r := Runner{Cluster: cluster, Rule: rule}.defaults()
@@ -53,7 +54,7 @@ func TestHowManyHaveToHold(t *testing.T) {
 		"the other of two":                {"assert: {resource: " + running + "}", []string{podOf("x", "a", "Failed"), podOf("y", "a", "Running")}, true, false},
 		"none of two":                     {"assert: {resource: " + running + "}", []string{podOf("x", "a", "Failed"), podOf("y", "a", "Failed")}, false, false},
 		"others are not selected":         {"assert: {resource: " + running + "}", []string{podOf("x", "a", "Running"), podOf("y", "b", "Failed")}, true, true},
-		"zero is no pass":                 {"assert: {resource: " + running + "}", []string{podOf("y", "b", "Running")}, false, false},
+		"zero objects never pass":         {"assert: {resource: " + running + "}", []string{podOf("y", "b", "Running")}, false, false},
 		"by name":                         {"assert: {resource: " + strings.Replace(running, "{namespace", "{name: x, namespace", 1) + "}", []string{podOf("x", "a", "Running"), podOf("y", "a", "Failed")}, true, true},
 		"by name, and not there":          {"assert: {resource: " + strings.Replace(running, "{namespace", "{name: z, namespace", 1) + "}", []string{podOf("x", "a", "Running")}, false, false},
 		"labels that are expressions":     {"assert: {resource: {apiVersion: v1, kind: Pod, metadata: {namespace: ns, labels: {app: {\"(starts_with(@, 'a'))\": true}}}, status: {phase: Running}}}", []string{podOf("x", "ab", "Running"), podOf("y", "b", "Failed")}, true, true},
@@ -61,7 +62,7 @@ func TestHowManyHaveToHold(t *testing.T) {
 		"and none that they select":       {"assert: {resource: {apiVersion: v1, kind: Pod, metadata: {namespace: ns, labels: {app: {\"(starts_with(@, 'c'))\": true}}}, status: {phase: Running}}}", []string{podOf("x", "ab", "Running")}, false, false},
 		"no object is an error that held": {"error: {resource: " + running + "}", nil, true, true},
 		"an error that one matches":       {"error: {resource: " + running + "}", []string{podOf("x", "a", "Failed"), podOf("y", "a", "Running")}, false, false},
-		"an error that none matches":      {"error: {resource: " + running + "}", []string{podOf("x", "a", "Failed")}, true, true},
+		"an error without a match":        {"error: {resource: " + running + "}", []string{podOf("x", "a", "Failed")}, true, true},
 		"an unknown kind":                 {"assert: {resource: {apiVersion: x/v1, kind: Thing, metadata: {name: x}}}", nil, false, false},
 		"no error of an unknown kind":     {"error: {resource: {apiVersion: x/v1, kind: Thing, metadata: {name: x}}}", nil, false, false},
 		"a kind without namespaces":       {"assert: {resource: {apiVersion: v1, kind: Node, metadata: {name: node}}}", []string{oneNode}, true, true},
@@ -102,7 +103,7 @@ func TestOptionsNamespaceIsTheTests(t *testing.T) {
 	}
 }
 
-// What expressions ask the cluster, and the time, is seen again as it was.
+// Reads of expressions from the cluster, and the time, are stored and replayed.
 func TestWhatExpressionsReadIsSeen(t *testing.T) {
 	t.Parallel()
 	text := begin + `spec:
@@ -166,7 +167,7 @@ func TestSecretsAreNotSeen(t *testing.T) {
 	}
 }
 
-// What the API server does not answer is unseen, in contrast to what is not there.
+// A failed request to the API server is unobserved; a missing object is a failure.
 func TestUnseen(t *testing.T) {
 	t.Parallel()
 	resource := schema.GroupResource{Resource: "pods"}

@@ -115,7 +115,7 @@ func objects(tb testing.TB, texts ...string) *shelf {
 	return s
 }
 
-// leaves are the paths to all values of an object that are no blocks and no lists.
+// leaves are the paths to all values of an object that are scalars.
 func leaves(v any, at []any, each func(path []any)) {
 	switch x := v.(type) {
 	case map[string]any:

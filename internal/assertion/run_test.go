@@ -63,10 +63,10 @@ func TestRunnerEnds(t *testing.T) {
 	}{
 		"Chainsaw stops at what does not hold":   {threeRuns, Chainsaw, []bool{false}, 20 * time.Second, []bool{false}},
 		"All looks at the rest, and waits not":   {threeRuns, All, []bool{false, false, true}, 20 * time.Second, []bool{false, true, true}},
-		"Chainsaw goes on where it is told to":   {one("continueOnError: true\n"+oneRuns) + "    - assert: {timeout: 3s, resource: " + pod + "}\n", Chainsaw, []bool{false, false}, 23 * time.Second, []bool{false, false}},
+		"Chainsaw honours continueOnError":       {one("continueOnError: true\n"+oneRuns) + "    - assert: {timeout: 3s, resource: " + pod + "}\n", Chainsaw, []bool{false, false}, 23 * time.Second, []bool{false, false}},
 		"Chainsaw gives up at an error":          {one("assert: {timeout: 20s, resource: {($x): 1}}"), Chainsaw, []bool{false}, 0, []bool{false}},
 		"All does not: a status may come":        {one("assert: {timeout: 20s, resource: {($x): 1}}"), All, []bool{false}, 20 * time.Second, []bool{false}},
-		"nobody waits for bindings":              {one("assert: {timeout: 20s, bindings: [{name: a, value: ($x)}], resource: {(length('a')): 1}}"), All, []bool{false}, 0, []bool{false}},
+		"bindings are not retried":               {one("assert: {timeout: 20s, bindings: [{name: a, value: ($x)}], resource: {(length('a')): 1}}"), All, []bool{false}, 0, []bool{false}},
 		"an error holds as soon as none matches": {one("error: {timeout: 20s, resource: " + running + "}"), All, []bool{true}, 0, []bool{false}},
 	} {
 		t.Run(name, func(t *testing.T) {

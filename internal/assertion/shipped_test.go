@@ -13,7 +13,7 @@ import (
 	"github.com/firstlight/firstlight/recipes"
 )
 
-// What the kinds look like when all is well.
+// Healthy objects, by kind.
 var well = map[string]map[string]any{
 	"Deployment":  {"spec": map[string]any{"replicas": int64(2)}, "status": map[string]any{"observedGeneration": int64(3), "availableReplicas": int64(2)}},
 	"StatefulSet": {"spec": map[string]any{"replicas": int64(2)}, "status": map[string]any{"observedGeneration": int64(3), "readyReplicas": int64(2)}},
@@ -27,7 +27,7 @@ func rightFor(t *testing.T, op *Operation) unstructured.Unstructured {
 	t.Helper()
 	status, known := well[op.Resource.GetKind()]
 	if !known {
-		t.Fatalf("%s: nobody says what a healthy one looks like", op.Subject())
+		t.Fatalf("%s: no healthy object is declared", op.Subject())
 	}
 	o := unstructured.Unstructured{Object: map[string]any{}}
 	mergeInto(o.Object, (&unstructured.Unstructured{Object: status}).DeepCopy().Object)
@@ -39,9 +39,8 @@ func rightFor(t *testing.T, op *Operation) unstructured.Unstructured {
 	return o
 }
 
-// Every file of the recipe tree loads, holds on objects that are right, and fails
-// when one figure of one object is another or absent, when nothing is wanted, and
-// when an object is not there.
+// Every file of the recipe tree loads, passes on healthy objects, and fails if one value of one
+// object is changed or removed, if zero replicas are desired, and if an object is missing.
 func TestShippedFiles(t *testing.T) {
 	t.Parallel()
 	files, err := fs.Glob(recipes.FS, "checks/*/*.yaml")

@@ -16,8 +16,8 @@ var plainPath = regexp.MustCompile(`(?:^|[^\w.$'"])((?:spec|status|metadata)(?:\
 // maxValue is how much of a value is shown.
 const maxValue = 80
 
-// valuesOf are the values of the paths that an expression at the root of an object
-// reads: what a person would look up next.
+// valuesOf returns the values of the paths that an expression at the root of an object reads,
+// for the finding.
 func valuesOf(expression string, object map[string]any) []string {
 	var out []string
 	for _, found := range plainPath.FindAllStringSubmatch(expression, -1) {

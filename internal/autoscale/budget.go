@@ -63,8 +63,8 @@ var costs = map[string][]Cost{
 	},
 	snapshot.HopNodesGone: {
 		{snapshot.SettingConsolidate, "a node must have been quiet for so long"},
-		{snapshot.SettingDisruption, "Karpenter looks for nodes to remove only so often"},
-		{snapshot.SettingValidation, "Karpenter looks again after this time before it removes"},
+		{snapshot.SettingDisruption, "Karpenter polls for nodes to remove at this interval"},
+		{snapshot.SettingValidation, "Karpenter validates a removal after this time"},
 		{snapshot.SettingTermination, "drain the node, delete the instance"},
 	},
 	snapshot.HopGangBound: {

@@ -27,8 +27,8 @@ type Options struct {
 	Namespace string
 	// Scheduler is default or kai.
 	Scheduler string
-	// Stay keeps the replicas on GPU nodes that are there: the way of the metric to the
-	// pods alone, without pools and nodes that come.
+	// Stay keeps the replicas on existing GPU nodes: the test covers the path from the
+	// metric to the pods, without pools and new nodes.
 	Stay bool
 	// Keep retains the run's objects for inspection.
 	Keep bool

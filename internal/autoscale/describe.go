@@ -28,7 +28,7 @@ func (c *Chain) Describe() []string {
 		fmt.Sprintf("scale a Deployment of %d to %d replicas with %d GPUs each on %s, on %s", a.MinReplicas, a.MaxReplicas, a.GPUsPerReplica, metricName(api, metric.Plain), pool),
 		fmt.Sprintf("control: nothing may scale for %s without load", a.Window.D()),
 		fmt.Sprintf("up: load %d GPUs of the inventory with dcgmproftester and follow sample, value, HPA, pods, claims and nodes", a.LoadGPUs),
-		"down: end the load; those pods, nodes and claims are gone, those of before are there",
+		"down: end the load; those pods, nodes and claims are gone, the initial ones exist",
 	}
 	if a.Gang > 1 && c.opts.Pool == "" && a.Autoscaler == site.Karpenter {
 		lines = append(lines, fmt.Sprintf("gang of %d: all are bound on nodes that come for it; with one node less, none", a.Gang))
@@ -45,7 +45,7 @@ func (c *Chain) describeStay() []string {
 		fmt.Sprintf("scale a Deployment of %d to %d replicas with %d GPUs each on %s, on free GPUs of the inventory", a.MinReplicas, a.MaxReplicas, a.GPUsPerReplica, metricName(api, metric.Plain)),
 		fmt.Sprintf("control: nothing may scale for %s without load", a.Window.D()),
 		fmt.Sprintf("up: load at most %d GPUs of the inventory with dcgmproftester and follow sample, value, HPA and pods", a.LoadGPUs),
-		"down: end the load; those pods are gone, the first ones are there",
+		"down: end the load; those pods are gone, the initial ones exist",
 		"remove everything that carries the run's label in gate " + render.Gate,
 	}
 }

@@ -40,7 +40,7 @@ type drive struct {
 
 	phase string
 	marks map[string]time.Time
-	// left is what cleaning up has left, and why it could not be told.
+	// left has the objects that remain after the cleanup, and the error if they cannot be listed.
 	left    []snapshot.Ref
 	leftErr error
 	// reading: the exporters of the load's GPUs are read.
@@ -89,8 +89,8 @@ func (d *drive) state() snapshot.State {
 }
 
 const (
-	// lookEvery is how often a hop is judged when nothing is said to have changed,
-	// and lookLeast how long it rests between two looks.
+	// lookEvery is the interval at which a hop is judged without a reported change, and
+	// lookLeast the minimum pause between two evaluations.
 	lookEvery = 250 * time.Millisecond
 	lookLeast = 50 * time.Millisecond
 	// finalFor is how long a judge must say that waiting will not help: one watch

@@ -57,8 +57,8 @@ func Hops(obs []check.Observation) ([]HopReport, error) {
 	return w.hops, nil
 }
 
-// fold judges the hops in order. What comes after one that is not passed is
-// blocked; a gang needs only what comes before the load, and clean-up nothing.
+// fold judges the hops in order. A hop after a hop that did not pass is blocked; a gang needs
+// only the hops before the load, and cleanup needs none.
 func fold(obs []check.Observation) walked {
 	w := walked{states: map[string]snapshot.State{}}
 	ids, unread := w.decode(obs)
@@ -72,7 +72,7 @@ func fold(obs []check.Observation) walked {
 			r := HopReport{Hop: hop, Phase: phase.Name, Findings: []check.Finding{}}
 			by := blocker(phase.Name, stopped)
 			if _, observed := w.states[hop]; by == "" && !observed && unread[hop] == "" && phase.Name == snapshot.PhaseGang {
-				by = anyOf(stopped) // whoever observed ended the chain there
+				by = anyOf(stopped) // the observer ended the chain there
 			}
 			res := w.judge(hop, by, unread[hop])
 			r.Verdict, r.Reason, r.At = res.Verdict, res.Reason, res.At

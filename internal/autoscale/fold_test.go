@@ -136,7 +136,7 @@ func TestWhatComesAfterAFailureIsBlocked(t *testing.T) {
 			want:  map[string]check.Verdict{snapshot.HopPlaced: check.Passed, snapshot.HopServed: check.Unobserved, snapshot.HopFlat: check.Blocked, snapshot.HopClean: check.Passed},
 			whole: check.Unobserved,
 		},
-		"nobody cleaned up": {
+		"no cleanup": {
 			also: drop(snapshot.HopClean), want: map[string]check.Verdict{snapshot.HopGangNone: check.Passed, snapshot.HopClean: check.Unobserved}, whole: check.Unobserved,
 		},
 		"a gang that was left out after a failure": {
@@ -265,8 +265,8 @@ func TestBudgetsAreTheSettingsOfTheHop(t *testing.T) {
 	}
 }
 
-// FuzzJudge: whatever is stored, judging it does not panic, and what is no chain
-// is no pass.
+// FuzzJudge: no stored evidence makes the judge panic, and evidence without a complete chain
+// never passes.
 func FuzzJudge(f *testing.F) {
 	obs, err := snapshottest.Observations(snapshottest.Setup(), nil)
 	if err != nil {

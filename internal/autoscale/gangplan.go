@@ -18,7 +18,7 @@ func (d *drive) planGang(ctx context.Context) {
 	why := ""
 	switch a := d.chain.site.Autoscale; {
 	case d.setup.Pool.Stay:
-		why = "replicas stay on the nodes that are there"
+		why = "replicas stay on existing nodes"
 	case !d.setup.Pool.Own:
 		why = "a gang needs NodePools of the run's own, whose limits it may set"
 	case a.Gang < 2:
@@ -37,7 +37,7 @@ func (d *drive) planGang(ctx context.Context) {
 	d.setup.Gang = d.values.Gang
 }
 
-// gangScheduler is KAI where the run goes through it, what the site says, or
+// gangScheduler returns KAI if the run uses it, else the scheduler of the site, else
 // Kubernetes' own.
 func (d *drive) gangScheduler(ctx context.Context) (workload.Scheduler, error) {
 	if d.setup.Scheduler == kaiScheduler {

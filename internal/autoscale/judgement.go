@@ -62,7 +62,7 @@ func (w *walked) figures() []check.Figure {
 		}
 		f := check.Figure{Name: p.name, Value: took.Seconds(), Unit: "s"}
 		if worst := w.worst(p.phase); worst > 0 {
-			f.Limit, f.Relation, f.Source = worst.Seconds(), check.Expected, "worst case of the settings found; slower is no failure"
+			f.Limit, f.Relation, f.Source = worst.Seconds(), check.Expected, "worst case of the settings found; a slower hop does not fail"
 		}
 		out = append(out, f)
 	}
@@ -90,7 +90,7 @@ func (w *walked) path(phase string) (time.Duration, bool) {
 	return last.Sub(began), !began.IsZero() && last.After(began)
 }
 
-// ends says that a hop is a look at how things stand, and takes no time itself.
+// ends reports whether a hop checks a state and has no duration of its own.
 func ends(hop string) bool { return hop == snapshot.HopBystanders }
 
 // worst is the sum of a phase's budgets.

@@ -11,9 +11,9 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 )
 
-// Observe implements check.Check: it walks the phases in order. A hop that is
-// not passed ends the chain; then only cleaning up remains. A context that ends
-// ends it at once, and cleaning up is for whoever walks.
+// Observe implements check.Check: it walks the phases in order. A hop that
+// does not pass ends the chain; then only the cleanup remains. A cancelled context ends the
+// chain at once, and the caller runs the cleanup.
 func (c *Chain) Observe(ctx context.Context, rec check.Recorder) error {
 	if c.deps.Cluster == nil {
 		return errors.New("observe the chain: no cluster is given")

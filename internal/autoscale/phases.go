@@ -57,7 +57,7 @@ func (d *drive) control(ctx context.Context) (bool, error) {
 	return true, d.removeZero(ctx)
 }
 
-// window watches for as long as nothing may scale. What scales ends it.
+// window watches during the period without scaling. A scaling event ends it.
 func (d *drive) window(ctx context.Context) (bool, error) {
 	// The HPA's first word and the first value are of before the window.
 	d.mark(snapshot.MarkWindow)
@@ -79,7 +79,7 @@ func (d *drive) window(ctx context.Context) (bool, error) {
 	return d.hop(ctx, snapshot.HopFlat)
 }
 
-// up puts the load on and follows what comes of it.
+// up starts the load and observes the scale-up.
 func (d *drive) up(ctx context.Context) (bool, error) {
 	d.rec.Progress("reading what GPUs draw before the load")
 	d.sampler.Sweep(ctx, d.values.Nodes)

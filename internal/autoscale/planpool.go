@@ -36,7 +36,7 @@ func (d *drive) planPool() error {
 	v.Stabilization, v.LoadFor = stabilization, loadFor
 	switch {
 	case o.Stay && o.Pool != "":
-		return fmt.Errorf("pool %s: replicas that stay on the nodes that are there have no pool", o.Pool)
+		return fmt.Errorf("pool %s: replicas that stay on existing nodes have no pool", o.Pool)
 	case o.Stay:
 		p.Autoscaler, p.Stay, v.Stay = "", true, true
 	case a.Autoscaler == site.ClusterAutoscaler && o.Pool != "":

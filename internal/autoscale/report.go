@@ -25,14 +25,14 @@ type Path struct {
 	Took  time.Duration
 	// Worst is the sum of the hops' budgets.
 	Worst time.Duration
-	// Slowest is the setting that may cost most of it, in these hops; without a
-	// name there is none.
+	// Slowest is the setting with the largest share of it, in these hops; its name is
+	// empty if no setting has a share.
 	Slowest   snapshot.Setting
 	SlowestIn []string
 }
 
-// NewReport judges the observations of a chain. The error says that they are
-// none.
+// NewReport judges the observations of a chain. It returns an error if they
+// are not a chain.
 func NewReport(obs []check.Observation) (Report, error) {
 	w := fold(obs)
 	if w.problem != "" {

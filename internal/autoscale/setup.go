@@ -14,8 +14,7 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/kube"
 )
 
-// begin looks at what is there, decides what is to be made of it, and begins to
-// watch. Nothing is created.
+// begin reads the initial objects, plans the run, and starts the watches. It creates nothing.
 func (c *Chain) begin(ctx context.Context, cluster *kube.Cluster, rec check.Recorder) (*drive, error) {
 	d := &drive{chain: c, rec: rec, cluster: cluster, clock: clock.RealClock{}, marks: map[string]time.Time{}}
 	d.setup = snapshot.Setup{
@@ -49,7 +48,7 @@ func (c *Chain) begin(ctx context.Context, cluster *kube.Cluster, rec check.Reco
 
 const kaiScheduler = "kai"
 
-// deadlines are generous, and a hop that never happens is told all the same.
+// deadlines are generous: a hop that never happens is still reported at its deadline.
 func (d *drive) deadlines() {
 	const factor = 3
 	patience := d.chain.opts.Patience
@@ -62,14 +61,14 @@ func (d *drive) deadlines() {
 			d.setup.Deadlines[hop] = metav1.Duration{Duration: patience + factor*budgetOf(hop, d.setup)}
 		}
 	}
-	// What the window did not show will not show afterwards.
+	// A change that the window did not show is not expected afterwards.
 	d.setup.Deadlines[snapshot.HopFlat] = metav1.Duration{Duration: settleWithin}
 	d.setup.Deadlines[snapshot.HopBystanders] = metav1.Duration{Duration: settleWithin}
 	d.setup.Deadlines[snapshot.HopClean] = metav1.Duration{Duration: cleanWithin}
 }
 
 const (
-	// settleWithin is for what is known already, once the watches have told it.
+	// settleWithin is the timeout for facts that already exist when the watches are synced.
 	settleWithin = 15 * time.Second
 	// cleanWithin bounds the removal of everything.
 	cleanWithin = 5 * time.Minute

@@ -16,9 +16,8 @@ const (
 // wobble scales nothing.
 const aboveIdle = 1.5
 
-// targetOf is the average a replica that the HPA is to keep, in W: such that one
-// idle GPU needs the least replicas, and the same GPU with the load beside it the
-// most. The metric is an average over GPUs.
+// targetOf returns the target average of the HPA per replica, in W: with one idle GPU the HPA
+// wants the minimum of replicas, and with the load on other GPUs in addition the maximum. The metric is an average over GPUs.
 func targetOf(gpu profile.GPU, loadGPUs, least, most int) float64 {
 	full := gpu.TDP.Value
 	idle := full * idleShare

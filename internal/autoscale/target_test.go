@@ -7,7 +7,7 @@ import (
 	"github.com/firstlight/firstlight/internal/profile"
 )
 
-// Whatever is asked for, an idle GPU needs the least replicas, and the load more.
+// For all settings an idle GPU gives the minimum of replicas, and the load gives more.
 func TestTarget(t *testing.T) {
 	t.Parallel()
 	h100 := profile.GPU{TDP: profile.Figure{Value: 700}, IdlePower: &profile.Figure{Value: 75}}

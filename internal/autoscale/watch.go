@@ -14,8 +14,8 @@ import (
 	"github.com/firstlight/firstlight/internal/site"
 )
 
-// connect makes a client for Prometheus; where that cannot be, it is told as a
-// problem of what is read there.
+// connect creates the Prometheus client; an error is reported as a problem of each value
+// that it would read.
 func (d *drive) connect() {
 	client, err := prom.Connect(prom.Endpoint(d.chain.site.Reach.Prometheus), d.cluster)
 	if err != nil {

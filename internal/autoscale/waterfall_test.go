@@ -17,7 +17,7 @@ import (
 	"github.com/firstlight/firstlight/internal/autoscale/snapshottest"
 )
 
-var update = flag.Bool("update", false, "write the goldens anew")
+var update = flag.Bool("update", false, "rewrite the goldens")
 
 func golden(t *testing.T, name, got string) {
 	t.Helper()
@@ -35,7 +35,7 @@ func golden(t *testing.T, name, got string) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (-golden +got; go test ./internal/autoscale -update writes it anew):\n%s", name, diff)
+		t.Errorf("%s (-golden +got; go test ./internal/autoscale -update rewrites it):\n%s", name, diff)
 	}
 }
 

@@ -69,7 +69,7 @@ func TestAPlaneThatDoesNotOpen(t *testing.T) {
 	why := errors.New("no port left")
 	c := &counted{openErr: why}
 	p := newControlPlanes(c.open, shardSizes(2, 2), time.Now)
-	for range 2 { // both recipes are told
+	for range 2 { // both recipes get the error
 		if _, err := p.runner(t.Context(), 0, func(string) {}); !errors.Is(err, why) {
 			t.Errorf("got %v", err)
 		}

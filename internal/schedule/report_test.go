@@ -23,11 +23,11 @@ func TestConclude(t *testing.T) {
 		reason   string
 	}{
 		"all passed":                   {passed("b", "a"), []string{"a", "b"}, check.Passed, "2 recipes passed"},
-		"none is no pass":              {nil, nil, check.Unobserved, "no recipe was tested"},
+		"no recipes never pass":        {nil, nil, check.Unobserved, "no recipe was tested"},
 		"none of those expected":       {nil, []string{"a"}, check.Unobserved, "no recipe was tested"},
 		"one is missing":               {passed("a"), []string{"a", "b"}, check.Unobserved, "1 without a result: b"},
-		"one is there twice":           {passed("a", "a"), []string{"a"}, check.Unobserved, "duplicate: a"},
-		"one that nobody asked for":    {passed("a", "c"), []string{"a"}, check.Unobserved, "unexpected or duplicate: c"},
+		"a duplicate":                  {passed("a", "a"), []string{"a"}, check.Unobserved, "duplicate: a"},
+		"an unexpected recipe":         {passed("a", "c"), []string{"a"}, check.Unobserved, "unexpected or duplicate: c"},
 		"one failed":                   {append(passed("a"), Result{Recipe: "b", Verdict: check.Failed}), []string{"a", "b"}, check.Failed, "1 failed: b"},
 		"one unobserved":               {append(passed("a"), Result{Recipe: "b", Verdict: check.Unobserved}), []string{"a", "b"}, check.Unobserved, "1 unobserved: b"},
 		"one without a verdict":        {append(passed("a"), Result{Recipe: "b"}), []string{"a", "b"}, check.Unobserved, ""},

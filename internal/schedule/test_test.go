@@ -65,7 +65,7 @@ func TestWhatIsNotSeenIsNoPass(t *testing.T) {
 		"the control plane is gone": func(context.Context, scenario.Scenario) (snapshot.State, error) {
 			return snapshot.State{}, errors.New("connection refused")
 		},
-		"nothing came of it": func(context.Context, scenario.Scenario) (snapshot.State, error) { return snapshot.State{}, nil },
+		"an empty state": func(context.Context, scenario.Scenario) (snapshot.State, error) { return snapshot.State{}, nil },
 		"it did not come to rest": func(context.Context, scenario.Scenario) (snapshot.State, error) {
 			return snapshot.State{NotConverged: "deployment x"}, nil
 		},

@@ -28,7 +28,7 @@ func beforeNegatives() []negative {
 		{name: "APIService not Available", hop: snapshot.HopAdapter, suspect: "APIService v1beta1.external.metrics.k8s.io", says: "FailedDiscoveryCheck: no response", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			st.APIs[0].Conditions = []snapshot.Condition{not("Available", "False", "FailedDiscoveryCheck", "no response")}
 		}},
-		{name: "only the other API is there", hop: snapshot.HopAdapter, suspect: "APIService custom", says: "was not observed", change: func(s *snapshot.Setup, _ *snapshot.State) {
+		{name: "only the other API exists", hop: snapshot.HopAdapter, suspect: "APIService custom", says: "was not observed", change: func(s *snapshot.Setup, _ *snapshot.State) {
 			s.Metric.API = "custom"
 		}},
 
@@ -44,7 +44,7 @@ func beforeNegatives() []negative {
 		{name: "not validated", hop: snapshot.HopPool, suspect: "NodePool", says: "NodePoolValidationFailed: bad", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			st.Pools[0].Conditions = []snapshot.Condition{not("Ready", "False", "x", ""), not("ValidationSucceeded", "False", "NodePoolValidationFailed", "bad")}
 		}},
-		{name: "nobody looks at it", hop: snapshot.HopPool, suspect: "NodePool", says: "no Ready condition", change: func(_ *snapshot.Setup, st *snapshot.State) {
+		{name: "no controller", hop: snapshot.HopPool, suspect: "NodePool", says: "no Ready condition", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			st.Pools[0].Conditions = nil
 		}},
 		{name: "no limit", hop: snapshot.HopPool, suspect: "NodePool", says: "has no limit", change: func(_ *snapshot.Setup, st *snapshot.State) {
@@ -105,10 +105,10 @@ func controlNegatives() []negative {
 		{name: "no holder", hop: snapshot.HopPlaced, suspect: "namespace", says: "0 holders", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			st.Pods = slices.DeleteFunc(st.Pods, func(p snapshot.Pod) bool { return p.Role == snapshot.RoleHolder })
 		}},
-		{name: "on a node that was there", hop: snapshot.HopPlaced, suspect: "pod .*worker-a", says: "bound to gpu-01, a node from before the run", change: func(_ *snapshot.Setup, st *snapshot.State) {
+		{name: "on an initial node", hop: snapshot.HopPlaced, suspect: "pod .*worker-a", says: "bound to gpu-01, a node from before the run", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			podNamed(st, "worker-a").Node = "gpu-01"
 		}},
-		{name: "on a node of the given pool that was there", hop: snapshot.HopPlaced, verdict: check.Passed, change: func(s *snapshot.Setup, st *snapshot.State) {
+		{name: "on an initial node of the given pool", hop: snapshot.HopPlaced, verdict: check.Passed, change: func(s *snapshot.Setup, st *snapshot.State) {
 			s.Pool.Own, s.BeforePools = false, map[string]string{"gpu-01": own}
 			podNamed(st, "worker-a").Node = "gpu-01"
 		}},

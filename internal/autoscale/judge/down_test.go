@@ -39,7 +39,7 @@ func downNegatives() []negative {
 		{name: "a node without a pool", hop: snapshot.HopBystanders, suspect: "node system-01", says: "is gone", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			st.Missing = []snapshot.Ref{ref("Node", "system-01")}
 		}},
-		{name: "a node of somebody else's pool", hop: snapshot.HopBystanders, verdict: check.Passed, change: func(s *snapshot.Setup, st *snapshot.State) {
+		{name: "a node of another pool", hop: snapshot.HopBystanders, verdict: check.Passed, change: func(s *snapshot.Setup, st *snapshot.State) {
 			s.Before = append(s.Before, ref("Node", "theirs"))
 			s.BeforePools = map[string]string{"theirs": "research"}
 			st.Missing = []snapshot.Ref{ref("Node", "theirs")}
@@ -47,7 +47,7 @@ func downNegatives() []negative {
 		{name: "the first replica's node", hop: snapshot.HopBystanders, suspect: "node node-a", says: "of the first replica was removed", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			nodeNamed(st, "node-a").Life = ended(7, 50)
 		}},
-		{name: "nothing was there", hop: snapshot.HopBystanders, suspect: "nodes", says: "no node existed before", change: func(s *snapshot.Setup, _ *snapshot.State) { s.Before = nil }},
+		{name: "no initial node", hop: snapshot.HopBystanders, suspect: "nodes", says: "no node existed before", change: func(s *snapshot.Setup, _ *snapshot.State) { s.Before = nil }},
 
 		{name: "left over", hop: snapshot.HopClean, suspect: "NodePool firstlight-run", says: "still exists", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			st.Left = []snapshot.Ref{ref("NodePool", own)}
@@ -135,12 +135,12 @@ func stayNegatives() []negative {
 			stays(st)
 			events(st, 26, "DisruptionBlocked", "Pdb prevents pod evictions (PodDisruptionBudget=[research/train])")
 		}},
-		{name: "what was said before the load ended is over", hop: snapshot.HopNodesGone, suspect: "node node-c", says: "remains for no known reason", change: func(_ *snapshot.Setup, st *snapshot.State) {
+		{name: "events before the end of the load do not count", hop: snapshot.HopNodesGone, suspect: "node node-c", says: "remains for no known reason", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			stays(st)
 			events(st, 26, "DisruptionBlocked", "Can't be removed yet")
 			events(st, 45, "DisruptionBlocked", "Node is nominated for a pending pod")
 		}},
-		{name: "what is said now counts", hop: snapshot.HopNodesGone, suspect: "node node-c", says: "can't replace with a cheaper node", change: func(_ *snapshot.Setup, st *snapshot.State) {
+		{name: "current events count", hop: snapshot.HopNodesGone, suspect: "node node-c", says: "can't replace with a cheaper node", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			stays(st)
 			events(st, 45, "Unconsolidatable", "can't replace with a cheaper node")
 		}},
@@ -156,7 +156,7 @@ func stayNegatives() []negative {
 			stays(st)
 			st.Programs[1].Ready = 0
 		}},
-		{name: "another node of the same name is no proof", hop: snapshot.HopNodesGone, suspect: "node node-c", says: "remains for no known reason", change: func(_ *snapshot.Setup, st *snapshot.State) {
+		{name: "another node of the same name", hop: snapshot.HopNodesGone, suspect: "node node-c", says: "remains for no known reason", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			n := *stays(st)
 			gone := n
 			gone.UID, gone.ProviderID, gone.Life = "uid-earlier", "kwok://earlier", ended(24.8, 50)

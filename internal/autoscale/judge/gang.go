@@ -11,8 +11,8 @@ import (
 // watchSkew is the maximum reordering between two watches.
 const watchSkew = time.Second
 
-// gangBound requires that a gang larger than the free nodes gets new nodes, and that none
-// of its pods is bound before the last of these nodes is Ready.
+// gangBound requires that a gang larger than the free nodes gets new nodes, and that all of
+// its pods are bound after the last of these nodes is Ready.
 func gangBound(l lookup) Result {
 	needs := []string{snapshot.ProblemPods, snapshot.ProblemNodes, snapshot.ProblemClaims}
 	gang := l.since(snapshot.RoleGang, snapshot.MarkGang)

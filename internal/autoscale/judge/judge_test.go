@@ -110,7 +110,7 @@ func TestWhatCouldNotBeLookedAtIsUnobserved(t *testing.T) {
 	} {
 		st := snapshot.State{At: at(100), Problems: map[string]string{problem: "forbidden"}}
 		r := Hop(hop, setup(), st)
-		if hop == snapshot.HopFlat { // a window that was not seen says so first
+		if hop == snapshot.HopFlat { // an unobserved window takes precedence
 			st = until(snapshot.PhaseControl)
 			st.Problems = map[string]string{problem: "forbidden"}
 			r = Hop(hop, setup(), st)

@@ -9,14 +9,14 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 )
 
-// What a hop must see, one field at a time.
+// Each hop requires its facts: every case removes or changes one field.
 func TestRules(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []negative{
 		{name: "one series without a GPU's name is one too many", hop: snapshot.HopSeries, suspect: "^gpu-01$", says: "^1 series of .* no GPU label", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			st.Coverage[0].Unlabelled = 1
 		}},
-		{name: "the holder is on a node that was there", hop: snapshot.HopPlaced, suspect: "pod .*holder", says: "runs on zz, which is not an initial GPU node", change: func(_ *snapshot.Setup, st *snapshot.State) {
+		{name: "the holder is on another node", hop: snapshot.HopPlaced, suspect: "pod .*holder", says: "runs on zz, which is not an initial GPU node", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			podNamed(st, "holder").Node = "zz"
 		}},
 		{name: "a replica without a node does not run", hop: snapshot.HopPlaced, suspect: "worker-a|NodeClaim", change: func(_ *snapshot.Setup, st *snapshot.State) {
@@ -29,7 +29,7 @@ func TestRules(t *testing.T) {
 			nodeNamed(st, "node-g2").First = at(66)
 		}},
 		{name: "without a load nothing was loaded", hop: snapshot.HopLoad, change: func(_ *snapshot.Setup, st *snapshot.State) { delete(st.Marks, snapshot.MarkLoad) }},
-		{name: "a claim without a UID is nobody's", hop: snapshot.HopNodeClaim, change: func(_ *snapshot.Setup, st *snapshot.State) {
+		{name: "a claim without a UID", hop: snapshot.HopNodeClaim, change: func(_ *snapshot.Setup, st *snapshot.State) {
 			claimNamed(st, "node-b").UID = ""
 		}},
 		{name: "a pool that is not ready for no known reason is not ready", hop: snapshot.HopPool, suspect: "NodePool firstlight-run", says: "is not ready", change: func(_ *snapshot.Setup, st *snapshot.State) {

@@ -9,8 +9,8 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 )
 
-// Replicas that stay are judged by where they are; what is about nodes that come is
-// not applicable, and nothing else is.
+// Replicas that stay are judged by their nodes; hops of new nodes are not applicable, and all
+// other hops are.
 func TestReplicasThatStay(t *testing.T) {
 	t.Parallel()
 	for _, p := range snapshot.Chain() {

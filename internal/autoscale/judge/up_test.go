@@ -110,7 +110,7 @@ func scaleNegatives() []negative {
 		{name: "a pod without identity", hop: snapshot.HopPods, suspect: "Deployment", says: "1 of 2 new pods", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			podNamed(st, "worker-c").UID = ""
 		}},
-		{name: "a replica that was there", hop: snapshot.HopPods, suspect: "Deployment", says: "1 of 2 new pods", change: func(_ *snapshot.Setup, st *snapshot.State) {
+		{name: "an initial replica", hop: snapshot.HopPods, suspect: "Deployment", says: "1 of 2 new pods", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			podNamed(st, "worker-c").Life = life(8)
 		}},
 
@@ -119,7 +119,7 @@ func scaleNegatives() []negative {
 			p.Node = "gpu-01"
 			st.Events = slices.DeleteFunc(st.Events, func(e snapshot.Event) bool { return e.About.UID == p.UID })
 		}},
-		{name: "nobody looks", hop: snapshot.HopUnschedulable, suspect: "pod .*worker-c", says: "reported nothing", change: func(_ *snapshot.Setup, st *snapshot.State) {
+		{name: "no scheduler", hop: snapshot.HopUnschedulable, suspect: "pod .*worker-c", says: "reported nothing", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			unplaced(st, "worker-c", "node-c", "anything")
 			st.Events = slices.DeleteFunc(st.Events, func(e snapshot.Event) bool { return e.About.Name == "worker-c" && e.From != "karpenter" })
 		}},
@@ -187,10 +187,10 @@ func claimNegatives() []negative {
 		{name: "a claim older than the pod", hop: snapshot.HopNodeClaim, suspect: "pod .*worker-c", says: "neither created", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			claimNamed(st, "node-c").Life = life(22)
 		}},
-		{name: "a claim for nobody that we know", hop: snapshot.HopNodeClaim, verdict: check.Unobserved, suspect: "NodeClaim claim-node-c", says: "no event names their pod", change: func(_ *snapshot.Setup, st *snapshot.State) {
+		{name: "a claim without a known pod", hop: snapshot.HopNodeClaim, verdict: check.Unobserved, suspect: "NodeClaim claim-node-c", says: "no event names their pod", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			st.Events = slices.DeleteFunc(st.Events, func(e snapshot.Event) bool { return e.About.Name == "worker-c" && e.Reason == "Nominated" })
 		}},
-		{name: "somebody else's claim", hop: snapshot.HopNodeClaim, suspect: "pod .*worker-c", says: "neither created", change: func(_ *snapshot.Setup, st *snapshot.State) {
+		{name: "another claim", hop: snapshot.HopNodeClaim, suspect: "pod .*worker-c", says: "neither created", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			unplaced(st, "worker-c", "node-c", "")
 			ordered(st, stranger("other"), "node-x", 25)
 			claimNamed(st, "node-x").Ours = false
@@ -250,7 +250,7 @@ func nodeNegatives() []negative {
 		{name: "elsewhere", hop: snapshot.HopBound, suspect: "pod .*worker-c", says: "bound to stray, which was not created by a claim for it", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			podNamed(st, "worker-c").Node = "stray"
 		}},
-		{name: "on a node that was there", hop: snapshot.HopBound, suspect: "pod .*worker-c", says: "bound to gpu-01, a node from before the run", change: func(_ *snapshot.Setup, st *snapshot.State) {
+		{name: "on an initial node", hop: snapshot.HopBound, suspect: "pod .*worker-c", says: "bound to gpu-01, a node from before the run", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			podNamed(st, "worker-c").Node = "gpu-01"
 		}},
 		{name: "on the first replica's node", hop: snapshot.HopBound, suspect: "pod .*worker-c", says: "not created by a claim for it", change: func(_ *snapshot.Setup, st *snapshot.State) {
@@ -293,12 +293,12 @@ func groupNegatives() []negative {
 		out = append(out, negative{name: "of a node group", hop: hop, verdict: check.Passed, change: grouped})
 	}
 	return append(out,
-		negative{name: "a group that is there and does not scale", hop: snapshot.HopNodeClaim, suspect: "node group gpu", says: "maximum size: pod didn't trigger scale-up: 1 max node group size reached", change: func(s *snapshot.Setup, st *snapshot.State) {
+		negative{name: "an existing group that does not scale", hop: snapshot.HopNodeClaim, suspect: "node group gpu", says: "maximum size: pod didn't trigger scale-up: 1 max node group size reached", change: func(s *snapshot.Setup, st *snapshot.State) {
 			unplaced(st, "worker-c", "node-c", "")
 			grouped(s, st)
 			st.Events = append(st.Events, snapshot.Event{About: podNamed(st, "worker-c").Ref, Reason: "NotTriggerScaleUp", From: "cluster-autoscaler", Message: "pod didn't trigger scale-up: 1 max node group size reached"})
 		}},
-		negative{name: "a group that was told to", hop: snapshot.HopRegistered, suspect: "node group gpu", says: "scale-up of the node group was triggered, but no node was added", change: func(s *snapshot.Setup, st *snapshot.State) {
+		negative{name: "a group whose scale-up was triggered", hop: snapshot.HopRegistered, suspect: "node group gpu", says: "scale-up of the node group was triggered, but no node was added", change: func(s *snapshot.Setup, st *snapshot.State) {
 			grouped(s, st)
 			st.Nodes = nil
 			for i := range st.Pods {

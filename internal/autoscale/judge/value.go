@@ -70,7 +70,7 @@ func (l lookup) ours(s snapshot.Sample) bool {
 	})
 }
 
-// madeFindings are what is wrong with what the value consists of.
+// componentFindings returns the findings of the series that the value is computed from.
 func (l lookup) componentFindings() []check.Finding {
 	var out []check.Finding
 	had := map[string]bool{}

@@ -176,7 +176,7 @@ func TestParseListed(t *testing.T) {
 	}
 }
 
-// What the API answers is a reading; that it cannot be asked, or may not be, is a problem.
+// A response of the API is a reading; a failed or forbidden request is a problem.
 func TestAnswered(t *testing.T) {
 	t.Parallel()
 	r := schema.GroupResource{Group: "external.metrics.k8s.io", Resource: "m"}
@@ -205,7 +205,7 @@ func TestEvery(t *testing.T) {
 		{100 * time.Millisecond, 10 * time.Second, 250 * time.Millisecond},
 	} {
 		if got := Every(tt.scrape, tt.window); got != tt.want {
-			t.Errorf("scraped every %s, window %s: looked at every %s, want %s", tt.scrape, tt.window, got, tt.want)
+			t.Errorf("scraped every %s, window %s: polled every %s, want %s", tt.scrape, tt.window, got, tt.want)
 		}
 	}
 }

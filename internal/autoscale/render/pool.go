@@ -42,8 +42,8 @@ func Pools(v Values) []*unstructured.Unstructured {
 	}
 }
 
-// PoolLimit is how many GPUs the run's pool may have: its replicas' nodes and
-// the gang's, which may be there at the same time.
+// PoolLimit is the maximum number of GPUs of the run's pool: the nodes of its replicas and of
+// the gang, which may exist at the same time.
 func PoolLimit(v Values) int {
 	return (v.Max + max(0, v.Gang)) * max(v.GPUs, v.NodeGPUs)
 }

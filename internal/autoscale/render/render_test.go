@@ -124,7 +124,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// What is created without the run's label is never removed.
+// An object without the run's label would never be removed.
 func TestEverythingIsLabelled(t *testing.T) {
 	t.Parallel()
 	for name, v := range variants() {

@@ -68,7 +68,7 @@ const (
 	ZeroPod   = "zero"
 	GangJob   = "gang"
 	ShortJob  = "gang-short"
-	container = "load" // of the holder and the load: what the metric's selector names
+	container = "load" // of the holder and the load; the metric's selector names it
 )
 
 // graceSeconds is how long a container has to end: nothing here has anything to save.

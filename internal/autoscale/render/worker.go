@@ -18,7 +18,7 @@ func Kept() map[string]string {
 }
 
 // Deployment is the workload that the HPA scales: every replica needs a node of
-// its own, but for those that stay on the nodes that are there.
+// its own, except replicas that stay on existing nodes.
 func Deployment(v Values) *appsv1.Deployment {
 	labels := v.labels(snapshot.RoleWorker)
 	pod := v.pod(Worker, v.WorkerImage, v.GPUs, v.tolerations())

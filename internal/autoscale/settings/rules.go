@@ -13,7 +13,7 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/guard"
 )
 
-// Rule is one of the adapter's.
+// Rule is a rule of the Prometheus adapter.
 type Rule struct {
 	External bool
 	// Series is the seriesQuery, Name the metric's name, Query the metricsQuery template.

@@ -8,11 +8,11 @@ const (
 	HopSeries  = "series"   // every GPU of the site has a fresh series with its labels
 	HopServed  = "served"   // the metrics API serves the metric, and its value is made of the load's GPUs
 	// Control.
-	HopPlaced    = "placed"     // the first replica runs on a node of the pool, the idle holder on a GPU that was there
+	HopPlaced    = "placed"     // the first replica runs on a node of the pool, the idle holder on an initial GPU
 	HopFlat      = "flat"       // metric below target for the window: no scaling, no node
 	HopLimitZero = "limit-zero" // a pod of the pool with limit 0 stays Pending, no NodeClaim
 	// Up.
-	HopLoad          = "load"          // the load's pods run on GPUs that were there
+	HopLoad          = "load"          // the load's pods run on initial GPUs
 	HopExporter      = "exporter"      // the sample rises in the exporter
 	HopPrometheus    = "prometheus"    // the value rises above the target in Prometheus
 	HopMetricsAPI    = "metrics-api"   // ... at the metrics API

@@ -36,7 +36,7 @@ func Is(kind string, s float64) snapshot.Condition {
 	return snapshot.Condition{Type: kind, Status: "True", Seen: At(s)}
 }
 
-// Not is one that does not hold.
+// Not returns a condition with status False.
 func Not(kind, status, reason, message string) snapshot.Condition {
 	return snapshot.Condition{Type: kind, Status: status, Reason: reason, Message: message}
 }
@@ -129,7 +129,7 @@ func addBefore(st *snapshot.State) {
 	st.Listed = []string{"dcgm_gpu_power_usage"}
 }
 
-// Pod is one of the run's, Pending where it has no node.
+// Pod returns a pod of the run; without a node it is Pending.
 func Pod(role, name, node string, came, ready float64) snapshot.Pod {
 	p := snapshot.Pod{
 		Ref: Ref("Pod", name), Life: Life(came), Role: role, Phase: "Running", Node: node, BoundAt: At(ready - 0.2), ReadyAt: At(ready), GPUs: 1,

@@ -7,16 +7,16 @@ import (
 	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 )
 
-// StaySetup is that of the chain whose replicas stay on the nodes that are there.
+// StaySetup is the setup of a chain whose replicas stay on existing nodes.
 func StaySetup() snapshot.Setup {
 	s := Setup()
 	s.Pool = snapshot.PoolPlan{Stay: true, GPULimit: -1}
-	s.Gang, s.GangWhy = 0, "replicas stay on the nodes that are there"
+	s.Gang, s.GangWhy = 0, "replicas stay on existing nodes"
 	return s
 }
 
-// Stay makes a state of the chain one in which no node came: the replicas are on
-// GPUs that were there.
+// Stay changes a state of the chain to one without new nodes: the replicas run on initial
+// GPUs.
 func Stay(st *snapshot.State) {
 	for i := range st.Pods {
 		if p := &st.Pods[i]; p.Role == snapshot.RoleWorker {

@@ -66,7 +66,7 @@ func (t *Tracker) poolOf(n *corev1.Node) string {
 	return t.o.GroupName
 }
 
-// ofPools reports whether a pool is one of the run's.
+// ofPools reports whether the pool belongs to the run.
 func (t *Tracker) ofPools(name string) bool {
 	if len(t.o.Group) > 0 {
 		return name == t.o.GroupName && name != ""

@@ -39,7 +39,7 @@ func nowhere(t *testing.T) *kube.Cluster {
 	return cluster
 }
 
-// Nothing answers: Start says so, and everything that it began has ended after Stop.
+// Without an API server Start returns an error, and Stop ends every goroutine.
 func TestStartWithoutAnAPI(t *testing.T) {
 	t.Parallel()
 	tr := New(Options{Cluster: nowhere(t), Run: "r", Namespace: "ns", Karpenter: true, Queues: true, Programs: []Program{{"adapter", "a", "b"}}})
@@ -175,7 +175,7 @@ func TestDesiredIsTheHistoryOfTheStatus(t *testing.T) {
 		}
 		tr.putDesired(h, at(second))
 	}
-	tr.putDesired(h, at(0)) // a status that nobody has written
+	tr.putDesired(h, at(0)) // an empty status
 	say(1, 1, 1, "")
 	say(2, 1, 1, "")
 	say(3, 1, 3, "570")
@@ -253,7 +253,7 @@ func TestEventsAndRowsAreBounded(t *testing.T) {
 		t.Errorf("%d nodes are kept", len(tr.nodes.rows))
 	}
 	if tr.nodes.rows["1"] == nil || tr.nodes.rows["0"] != nil {
-		t.Error("what is there was forgotten before what is gone")
+		t.Error("existing nodes must be kept longer than deleted nodes")
 	}
 }
 

@@ -58,6 +58,6 @@ func TestReservationMetricsOfNoStore(t *testing.T) {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 	if list, err := os.ReadDir(dir); err != nil || len(list) != 2 {
-		t.Errorf("left beside it: %v, %v", list, err)
+		t.Errorf("unexpected other files: %v, %v", list, err)
 	}
 }

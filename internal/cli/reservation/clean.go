@@ -27,7 +27,7 @@ Exit codes: 0 the reservation is free; 1 it was not dirty.`,
 	}
 	f, out := addStoreFlags(cmd), cmdutil.AddOutputFlag(cmd)
 	holder := cmd.Flags().String("as", "", "operator (default: USER@HOST)")
-	why := cmd.Flags().String("why", "", "what was checked")
+	why := cmd.Flags().String("why", "", "the check by the operator, for the history")
 	cmdutil.RequireFlags(cmd, "why")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		r, err := f.open(cmd.Context(), s)

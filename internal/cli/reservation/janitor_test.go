@@ -72,7 +72,7 @@ func TestHookLab(t *testing.T) {
 	cmd.SetArgs([]string{"lab"})
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
 	if got := cmdutil.ExitCode(cmd.ExecuteContext(t.Context())); got != hook.ExitFailed {
-		t.Errorf("nobody reads its response: exit code %d", got)
+		t.Errorf("the response cannot be written: exit code %d", got)
 	}
 }
 

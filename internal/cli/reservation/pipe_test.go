@@ -19,7 +19,7 @@ import (
 // asProgram makes a process of the test's binary be the program.
 const asProgram = "FIRSTLIGHT_TEST_AS_PROGRAM"
 
-// TestAsProgram is no test: with the variable set, it is main.
+// TestAsProgram runs main if the variable is set; it tests nothing itself.
 func TestAsProgram(t *testing.T) {
 	args, set := os.LookupEnv(asProgram)
 	if !set {
@@ -104,8 +104,8 @@ func TestProgramOntoAFullDisk(t *testing.T) {
 	}
 }
 
-// TestProgramOntoAFileThatMayNotGrow: a limit cuts the write off; what is in the
-// file is not JSON that could be taken for a whole answer, and it is said.
+// TestProgramOntoAFileThatMayNotGrow: a file size limit truncates the output; the file has no
+// valid JSON, and the program reports the error.
 func TestProgramOntoAFileThatMayNotGrow(t *testing.T) {
 	t.Parallel()
 	sh, err := exec.LookPath("sh")

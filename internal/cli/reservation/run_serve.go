@@ -36,7 +36,7 @@ type controllerStatus struct {
 
 const shutdownTimeout = 5 * time.Second
 
-// serveController listens on an address; an empty address is none.
+// serveController listens on the address; with an empty address it does not listen.
 func serveController(ctx context.Context, address string, r *running) (*controllerServer, error) {
 	c := &controllerServer{log: r.log}
 	if address == "" {

@@ -26,7 +26,7 @@ func (a *actor) open(ctx context.Context, name string, token int64) {
 	if a.do(ctx, a.timed(op{Kind: stand, On: []string{name}, Token: token})).Outcome != done || a.rng.IntN(10) == 0 {
 		return
 	}
-	a.stands(name)
+	a.recordPublished(name)
 	for range 1 + a.rng.IntN(4) {
 		pause(ctx, a.between(time.Millisecond, 100*time.Millisecond))
 		a.visit(ctx, name) // among others

@@ -177,8 +177,8 @@ func (w *worker) old(rng *rand.Rand) (shownOnce, bool) {
 	return w.bag[len(w.bag)-1-rng.IntN(newest)], true
 }
 
-// stands records where a deployment was published, which most operations use.
-func (w *worker) stands(name string) {
+// recordPublished stores the reservation of a published deployment, which most operations use.
+func (w *worker) recordPublished(name string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.up = append(w.up[max(0, len(w.up)-4):], name)

@@ -26,8 +26,8 @@ func caseOf(t *testing.T, s *schedule.Source, name string) schedule.Case {
 	return c
 }
 
-// What a defect does not touch is to the scheduler what it was before: a recipe of
-// the same class passes as it did. What it does touch is not.
+// A defect changes only the scenarios that use the edited file: another recipe of the same
+// class still passes with the same scenario; the scenario of the affected recipe differs.
 func TestSpares(t *testing.T) {
 	t.Parallel()
 	whole := source(recipetest.Copy(recipes.FS))

@@ -5,18 +5,18 @@ import (
 	"testing"
 )
 
-// Every defect is told in a sentence, and has something that catches it; they are of
-// every kind of file.
+// Every defect has a description of one sentence and an expected detection, and the defects
+// cover every kind of file.
 func TestData(t *testing.T) {
 	t.Parallel()
 	seen, kinds := map[string]bool{}, map[string]int{}
 	for _, d := range all(t) {
 		if d.Name == "" || seen[d.Name] {
-			t.Errorf("%q has no name, or is there twice", d.Name)
+			t.Errorf("name %q is empty or duplicate", d.Name)
 		}
 		seen[d.Name] = true
 		if !strings.HasSuffix(d.About, ".") {
-			t.Errorf("%s: about is no sentence: %q", d.Name, d.About)
+			t.Errorf("%s: about must be a sentence: %q", d.Name, d.About)
 		}
 		if len(d.Edits) == 0 || len(d.Lint) == 0 && d.Test == nil {
 			t.Errorf("%s: %d edits, and nothing has to catch it", d.Name, len(d.Edits))

@@ -1,20 +1,18 @@
-// Package defects holds the scheduling test and lint to what they promise: defects
-// of the kinds that people make in overlays, values, profiles, footprints and the
-// registry, each put into a copy of the tree that ships with firstlight, and caught
-// at its place, with its reason, and nowhere else.
+// Package defects tests that lint and the scheduling test detect typical defects in overlays,
+// values, profiles, footprints and the registry. Each defect is applied to a copy of the
+// shipped tree, and must be reported at its position, with its reason, and nowhere else.
 //
-// They are data, in testdata/:
+// The defects are data in testdata/:
 //
-//	name, about  what it is called, and what is wrong, in a sentence
-//	edits        file, old (there exactly once) and new; or remove: true for the file
-//	lint         everything that lint says of the edited tree: rule, file, and the
-//	             line: one that was edited, the one that has the text in line, or none
-//	             where it is said of the whole file; says is a part of the
-//	             message or the remedy
+//	name, about  name of the defect, and its description in one sentence
+//	edits        file, old (must occur exactly once) and new; or remove: true for the file
+//	lint         every problem that lint reports for the edited tree: rule, file and
+//	             position: an edited line, the line with the text in line, or with
+//	             whole the file without a line; says is a part of the message or
+//	             of the remedy
 //	test         recipe, and the first finding of its test: suspect and reason are
-//	             regular expressions; also is one of the suspects of further causes
-//	spares       a recipe that the defect does not touch: to the scheduler it is the
-//	             same as before
+//	             regular expressions; also matches the suspects of further causes
+//	spares       a recipe that the defect does not affect: its scenario is unchanged
 //
-// Where lint is absent, it has to say nothing: then it is the test that is needed.
+// Without lint, lint must report nothing, and test is required.
 package defects

@@ -11,7 +11,8 @@ import (
 	"github.com/firstlight/firstlight/internal/plan"
 )
 
-// What is not caught as said is told: these are the controls of the tests here.
+// The matchers of this package report each difference from the expected problems: these cases
+// are their negative controls.
 func TestLintIsHeld(t *testing.T) {
 	t.Parallel()
 	files := fstest.MapFS{"overlays/x.yaml": {Data: []byte("one\ntwo\nthree\n")}}
@@ -25,10 +26,10 @@ func TestLintIsHeld(t *testing.T) {
 		want said
 		held string
 	}{
-		"as said":                  {diag.List{right}, said{Says: "key x"}, ""},
+		"as expected":              {diag.List{right}, said{Says: "key x"}, ""},
 		"by the line's text":       {diag.List{at("recipes/overlays/x.yaml", 3, "unknown-key", "")}, said{Line: "three"}, ""},
 		"of the whole file":        {diag.List{at("recipes/overlays/x.yaml", 0, "unknown-key", "")}, said{Whole: true}, ""},
-		"nothing is said":          {nil, said{}, "does not say"},
+		"nothing is reported":      {nil, said{}, "does not say"},
 		"on another line":          {diag.List{at("recipes/overlays/x.yaml", 3, "unknown-key", "")}, said{}, "does not say"},
 		"on no line":               {diag.List{at("recipes/overlays/x.yaml", 0, "unknown-key", "")}, said{}, "does not say"},
 		"on a line of another one": {diag.List{right}, said{Line: "three"}, "does not say"},
@@ -64,16 +65,16 @@ func TestFindingsAreHeld(t *testing.T) {
 		findings []check.Finding
 		held     string
 	}{
-		"as said":                     {check.Failed, []check.Finding{cause, of("control/x", "passed"), consequence}, ""},
-		"it passed":                   {check.Passed, nil, "the verdict is passed"},
-		"it could not be seen":        {check.Unobserved, []check.Finding{cause}, "the verdict is unobserved"},
-		"without a word":              {check.Failed, nil, "with 0 findings"},
-		"another suspect":             {check.Failed, []check.Finding{of("gpu/plugin", "a taint")}, "the first finding"},
-		"another reason":              {check.Failed, []check.Finding{of("nfd/worker", "a label")}, "the first finding"},
-		"behind another cause":        {check.Failed, []check.Finding{of("control/x", "passed"), cause}, "the first finding"},
-		"behind what follows":         {check.Failed, []check.Finding{cause, consequence, of("control/x", "passed")}, "behind consequences"},
-		"a cause that nobody expects": {check.Failed, []check.Finding{cause, of("gpu/plugin", "a taint")}, "not said: gpu/plugin"},
-		"no remedy":                   {check.Failed, []check.Finding{{Suspect: cause.Suspect, Message: cause.Message}}, "no remedy"},
+		"as expected":          {check.Failed, []check.Finding{cause, of("control/x", "passed"), consequence}, ""},
+		"it passed":            {check.Passed, nil, "the verdict is passed"},
+		"it could not be seen": {check.Unobserved, []check.Finding{cause}, "the verdict is unobserved"},
+		"without a word":       {check.Failed, nil, "with 0 findings"},
+		"another suspect":      {check.Failed, []check.Finding{of("gpu/plugin", "a taint")}, "the first finding"},
+		"another reason":       {check.Failed, []check.Finding{of("nfd/worker", "a label")}, "the first finding"},
+		"behind another cause": {check.Failed, []check.Finding{of("control/x", "passed"), cause}, "the first finding"},
+		"behind what follows":  {check.Failed, []check.Finding{cause, consequence, of("control/x", "passed")}, "behind consequences"},
+		"an unexpected cause":  {check.Failed, []check.Finding{cause, of("gpu/plugin", "a taint")}, "not said: gpu/plugin"},
+		"no remedy":            {check.Failed, []check.Finding{{Suspect: cause.Suspect, Message: cause.Message}}, "no remedy"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -10,8 +10,8 @@ import (
 	"github.com/firstlight/firstlight/internal/plan"
 )
 
-// hold says what is wrong with what lint said of an edited tree: what is missing,
-// and what is there besides.
+// hold returns the differences between the expected and the actual problems of lint for an
+// edited tree.
 func (d *defect) hold(said diag.List, files fstest.MapFS, changes []change) []string {
 	var out []string
 	left := append(diag.List{}, said...)
@@ -38,7 +38,7 @@ func (s said) find(problems diag.List, files fstest.MapFS, changes []change) int
 	return -1
 }
 
-// at says whether a line is one that was edited, or the one with the text.
+// at reports whether the line was edited, or contains the text of s.Line.
 func (s said) at(line int, files fstest.MapFS, changes []change) bool {
 	if s.Whole {
 		return line == 0
@@ -62,8 +62,8 @@ func (s said) at(line int, files fstest.MapFS, changes []change) bool {
 // follows is in a finding that has its cause in another.
 const follows = ": caused by "
 
-// hold says what is wrong with the findings of a test: the cause has to be the
-// first, every other cause has to be said, and everything needs a remedy.
+// hold returns the errors in the findings of a test: the cause must be first, every other
+// cause must be expected, and every finding needs a remedy.
 func (o *outcome) hold(r plan.Result) []string {
 	if r.Verdict != check.Failed || len(r.Findings) == 0 {
 		return []string{fmt.Sprintf("the verdict is %s with %d findings: %s", r.Verdict, len(r.Findings), r.Reason)}

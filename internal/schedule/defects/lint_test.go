@@ -17,7 +17,8 @@ func lintOf(files fstest.MapFS) lint.Report {
 	return lint.Run(tree.Load(files, tree.Options{Label: label}))
 }
 
-// Without a defect nothing is said: what is said of an edited tree is of the defect.
+// lint reports nothing for the tree without a defect, so each problem of an edited tree is
+// caused by the defect.
 func TestLintOfTheTree(t *testing.T) {
 	t.Parallel()
 	for _, p := range lintOf(recipetest.Copy(recipes.FS)).Problems {

@@ -23,7 +23,7 @@ import (
 //go:embed testdata/*.yaml
 var data embed.FS
 
-// defect is an entry of testdata; doc.go says what its keys mean.
+// defect is an entry of testdata; doc.go describes its keys.
 type defect struct {
 	Name   string   `yaml:"name"`
 	About  string   `yaml:"about"`
@@ -45,7 +45,7 @@ type said struct {
 	File string `yaml:"file"`
 	Line string `yaml:"line"`
 	Says string `yaml:"says"`
-	// Whole: it is said of the file, not of a line.
+	// Whole: the problem has a file and no line.
 	Whole bool `yaml:"whole"`
 }
 
@@ -69,7 +69,7 @@ func (p pattern) matches(text string) bool { return p.Regexp != nil && p.MatchSt
 // fewest is how many defects there have to be.
 const fewest = 30
 
-// all reads every defect; a field that is not there is an error.
+// all reads every defect; an unknown field is an error.
 func all(t *testing.T) []defect {
 	t.Helper()
 	files, err := fs.Glob(data, "testdata/*.yaml")

@@ -24,8 +24,8 @@ const jobs = 8
 // without is behind the name of a recipe that has no defect.
 const without = "-without-defect"
 
-// The test of a recipe with a defect fails, with the cause first, and with no other
-// cause than those that are said; the same recipe without it passes.
+// The test of a recipe with a defect fails, with the cause first, and without
+// unexpected causes; the same recipe without the defect passes.
 func TestSchedule(t *testing.T) {
 	suite.Live(t)
 	t.Setenv("FIRSTLIGHT_HOME", t.TempDir())

@@ -84,7 +84,7 @@ func TestJoin(t *testing.T) {
 			want: check.Unobserved, summary: []string{"2 without a result: b, d", "shard 1 of 2: it published no report"}, shards: []int{1}},
 		"no report at all": {edit: func(sc *scene) { sc.p.reports = nil },
 			want: check.Unobserved, summary: []string{"no recipe was tested", "shard 0 of 2", "shard 1 of 2"}, shards: []int{0, 1}},
-		"a report is there twice": {edit: func(sc *scene) {
+		"a duplicate report": {edit: func(sc *scene) {
 			retry := sc.p.reports[1].DeepCopy()
 			retry.Name = "copy"
 			sc.p.reports = append(sc.p.reports, *retry)
@@ -103,7 +103,7 @@ func TestJoin(t *testing.T) {
 			want: check.Unobserved, summary: []string{"shard 1 of 2", "Job other"}, shards: []int{1}},
 		"a report that the Job does not own": {edit: func(sc *scene) { sc.p.reports[0].OwnerReferences = owner("recipes", "other") },
 			want: check.Unobserved, summary: []string{"shard 0 of 2: its report is not owned by the Job; owners: Job recipes other"}, shards: []int{0}},
-		"a report of a shard that there is not": {edit: func(sc *scene) {
+		"a report of an unknown shard": {edit: func(sc *scene) {
 			unexpected := sc.p.reports[1].DeepCopy()
 			unexpected.Name, unexpected.Labels[LabelShard] = "odd", "7"
 			sc.p.reports = append(sc.p.reports, *unexpected)
@@ -114,7 +114,7 @@ func TestJoin(t *testing.T) {
 			want: check.Unobserved, summary: []string{"report of shard 1 of 3"}, shards: []int{1}},
 		"a recipe is missing": {spoil: func(sc *scene) { sc.reports[0].Report = reportOf("a", "c") },
 			want: check.Unobserved, summary: []string{"shard 0 of 2: the report does not match the shard's recipes: missing: e; unexpected or duplicate: none"}, shards: []int{0}},
-		"a recipe is there twice": {spoil: func(sc *scene) { sc.reports[0].Report = reportOf("a", "c", "e", "e") },
+		"a duplicate recipe": {spoil: func(sc *scene) { sc.reports[0].Report = reportOf("a", "c", "e", "e") },
 			want: check.Unobserved, summary: []string{"missing: none; unexpected or duplicate: e"}, shards: []int{0}},
 		"a recipe of another shard": {spoil: func(sc *scene) { sc.reports[0].Report = reportOf("a", "c", "e", "b") },
 			want: check.Unobserved, summary: []string{"missing: none; unexpected or duplicate: b"}, shards: []int{0}},

@@ -39,10 +39,10 @@ type kubelet struct {
 	config *rest.Config
 	node   string
 	dir    string
-	// images are the files that the command of a pod of that image stands for; one
-	// that is not here can't be pulled.
+	// images maps an image to the program that runs as its command; an image without an
+	// entry cannot be pulled.
 	images map[string]string
-	// env is what every process has in its environment besides.
+	// env returns additional environment variables of every process.
 	env func(pod *corev1.Pod) []string
 
 	mu      sync.Mutex
@@ -199,7 +199,7 @@ func (k *kubelet) conclude(ctx context.Context, pod *corev1.Pod, cmd *exec.Cmd, 
 	if code < 0 {
 		code = 137
 	}
-	const kept = 2048 // what a kubelet keeps of a log
+	const kept = 2048 // bytes of the log that a kubelet keeps
 	message := output[max(0, len(output)-kept):]
 	switch {
 	case late:

@@ -106,7 +106,7 @@ func startBench(t *testing.T) *bench {
 	return b
 }
 
-// env is what the stub is told.
+// env returns the environment of the stub.
 func (b *bench) env(pod *corev1.Pod) []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -117,7 +117,7 @@ func (b *bench) env(pod *corev1.Pod) []string {
 	return []string{shardEnv + "=" + what, triedEnv + "=" + b.tried, cacheEnv()}
 }
 
-// callerWith is whoever has this role.
+// callerWith returns a client of a user with this role.
 func (b *bench) callerWith(t *testing.T, role []byte) *kube.Cluster {
 	t.Helper()
 	var r rbacv1.ClusterRole
@@ -158,7 +158,7 @@ func (b *bench) as(t *testing.T, namespace, account string) *kube.Cluster {
 	return c
 }
 
-// options of a run of the stub with these recipes; what goes wrong is as in shardEnv.
+// options of a run of the stub with these recipes; behaviour is a failure of shardEnv.
 func (b *bench) options(run, behaviour string, names ...string) Options {
 	b.mu.Lock()
 	b.behaviour[run] = behaviour
@@ -294,9 +294,9 @@ func (b *bench) testRefusals(t *testing.T) {
 		want    []string
 	}{
 		"no-namespace": {change: func(o *Options) { o.Spec.Namespace = "nowhere" },
-			want: []string{"find namespace nowhere", "not found", "--namespace is one that exists"}},
+			want: []string{"find namespace nowhere", "not found", "--namespace must exist"}},
 		"no-right": {change: func(o *Options) {
-			o.Cluster = b.callerWith(t, []byte("{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: nobody}, rules: []}"))
+			o.Cluster = b.callerWith(t, []byte("{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: no-rights}, rules: []}"))
 			o.Spec.Keep = true // there is nothing to remove, and no right to look
 		}, want: []string{"create namespace firstlight-no-right", "forbidden", "give one that exists: --namespace"}},
 		"no-priority": {prepare: func(*testing.T, string) {}, change: func(o *Options) {
@@ -357,7 +357,7 @@ func (b *bench) namespace(t *testing.T, name string) {
 	}
 }
 
-// A shard that finds no room says so in the scheduler's words, and gets its turn.
+// A shard without room reports the scheduler's message, and runs later.
 func (b *bench) testRoom(t *testing.T) {
 	t.Parallel()
 	o := b.options("room", "", "a", "b")
@@ -371,7 +371,7 @@ func (b *bench) testRoom(t *testing.T) {
 	if !slices.ContainsFunc(seen, func(p Progress) bool {
 		return p.Phase == Waiting && strings.Contains(p.Text, "for resources: 0/1 nodes are available: 1 Insufficient memory")
 	}) {
-		t.Errorf("nobody was seen to wait for memory: %v", seen)
+		t.Errorf("no shard waited for memory: %v", seen)
 	}
 }
 
@@ -416,7 +416,7 @@ func (b *bench) testGuest(t *testing.T) {
 	}
 }
 
-// What is kept stays, and a shard's account may do nothing but write reports.
+// Keep leaves the objects in place, and the service account of a shard may only write reports.
 func (b *bench) testRights(t *testing.T) {
 	t.Parallel()
 	o := b.options("kept", "", "a", "b")
@@ -481,7 +481,7 @@ func (b *bench) testTree(t *testing.T) {
 	}
 }
 
-// requireNoneLeft fails when a watch of a run still goes on.
+// requireNoneLeft fails if a watch of a run is still open.
 func requireNoneLeft(t *testing.T) {
 	t.Helper()
 	labtest.Until(t, "goroutines to end", func() error {

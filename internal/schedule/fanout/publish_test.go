@@ -46,10 +46,10 @@ func TestPublish(t *testing.T) {
 func TestPublishTouchesNothingElse(t *testing.T) {
 	t.Parallel()
 	for name, existing := range map[string]metav1.ObjectMeta{
-		"no label":       {},
-		"another run":    {Labels: labels("other", roleReport), OwnerReferences: owner("recipes-run", "uid")},
-		"another Job":    {Labels: labels("run", roleReport), OwnerReferences: owner("recipes-run", "other")},
-		"nobody owns it": {Labels: labels("run", roleReport)},
+		"no label":    {},
+		"another run": {Labels: labels("other", roleReport), OwnerReferences: owner("recipes-run", "uid")},
+		"another Job": {Labels: labels("run", roleReport), OwnerReferences: owner("recipes-run", "other")},
+		"no owner":    {Labels: labels("run", roleReport)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -5,5 +5,5 @@ import _ "embed"
 //go:embed rbac.yaml
 var rbac []byte
 
-// RBAC is the ClusterRole that whoever runs this needs, as YAML with the reasons.
+// RBAC returns the ClusterRole that the caller of Run needs, as commented YAML.
 func RBAC() []byte { return append([]byte(nil), rbac...) }

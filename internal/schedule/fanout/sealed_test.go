@@ -50,10 +50,10 @@ func TestReportsGoThereAndBack(t *testing.T) {
 		report schedule.Report
 		key    string
 	}{
-		"a small one is plain":       {reportOf("a", "b"), plainKey},
-		"a large one is compressed":  {wordy, zippedKey},
-		"one of nothing stays one":   {schedule.Report{Verdict: check.Unobserved, Reason: "no recipe was tested"}, plainKey},
-		"one of a failed is no less": {schedule.Report{Verdict: check.Failed, Recipes: wordy.Recipes[1:]}, zippedKey},
+		"a small one is plain":          {reportOf("a", "b"), plainKey},
+		"a large one is compressed":     {wordy, zippedKey},
+		"one of nothing stays one":      {schedule.Report{Verdict: check.Unobserved, Reason: "no recipe was tested"}, plainKey},
+		"one of a failed run stays one": {schedule.Report{Verdict: check.Failed, Recipes: wordy.Recipes[1:]}, zippedKey},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

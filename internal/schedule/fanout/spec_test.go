@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-var update = flag.Bool("update", false, "write the goldens anew")
+var update = flag.Bool("update", false, "rewrite the goldens")
 
 // specOf is a run of these recipes in two shards.
 func specOf(names ...string) Spec {
@@ -171,6 +171,6 @@ func TestNamesGoThereAndBack(t *testing.T) {
 		})
 	}
 	if _, err := ReadNames(filepath.Join(t.TempDir(), "absent")); err == nil {
-		t.Error("a file that is not there was read")
+		t.Error("reading a missing file must fail")
 	}
 }

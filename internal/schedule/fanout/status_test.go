@@ -102,7 +102,7 @@ func TestProgress(t *testing.T) {
 		"the scheduler is busy":   {status{pods: []corev1.Pod{podOf(0, "a")}}, Progress{Phase: Waiting, Text: "for the scheduler"}},
 		"there is no room":        {status{pods: []corev1.Pod{podOf(0, "a", unschedulable("0/3 nodes are available: 3 Insufficient cpu."))}}, Progress{Phase: Waiting, Text: "for resources: 0/3 nodes are available: 3 Insufficient cpu."}},
 		"its image is pulled":     {status{pods: []corev1.Pod{podOf(0, "a", waits("ContainerCreating", ""))}}, Progress{Phase: Waiting, Text: "on n1: ContainerCreating"}},
-		"its image can't be had":  {status{pods: []corev1.Pod{podOf(0, "a", waits("ImagePullBackOff", "no such image"))}}, Progress{Phase: Waiting, Text: "on n1: ImagePullBackOff: no such image"}},
+		"its image is missing":    {status{pods: []corev1.Pod{podOf(0, "a", waits("ImagePullBackOff", "no such image"))}}, Progress{Phase: Waiting, Text: "on n1: ImagePullBackOff: no such image"}},
 		"bound":                   {status{pods: []corev1.Pod{podOf(0, "a", on("n2"))}}, Progress{Phase: Waiting, Text: "on n2: for its container"}},
 		"running":                 {status{pods: []corev1.Pod{podOf(0, "a", runs)}}, Progress{Phase: Running, Text: "on n1"}},
 		"ended, not counted yet":  {status{pods: []corev1.Pod{podOf(0, "a", exited(0, "Completed", ""))}}, Progress{Phase: Running, Text: "finished, not yet counted by the Job"}},
@@ -115,7 +115,7 @@ func TestProgress(t *testing.T) {
 		"evicted before it began": {status{pods: []corev1.Pod{podOf(0, "a", on("n1"), func(p *corev1.Pod) {
 			p.Status.Phase, p.Status.Reason, p.Status.Message = corev1.PodFailed, "Evicted", "low on memory"
 		})}}, Progress{Phase: Waiting, Text: "for the Job controller after Evicted: low on memory"}},
-		"indexes that can't be it": {status{job: jobWith("0-7", "")}, Progress{Phase: Waiting, Text: "for a free slot"}},
+		"impossible indexes": {status{job: jobWith("0-7", "")}, Progress{Phase: Waiting, Text: "for a free slot"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -174,7 +174,7 @@ func TestHopeless(t *testing.T) {
 		"refused once":                    {status{job: jobWith("", ""), refusals: twice[:1]}, ""},
 		"refused twice":                   {status{job: jobWith("", ""), refusals: twice}, "rejects the Job's pods: exceeded quota"},
 		"refused twice, told once":        {status{job: jobWith("", ""), refusals: []corev1.Event{refusal(2, "violates PodSecurity")}}, "violates PodSecurity"},
-		"one is refused, one is there":    {status{job: jobWith("", ""), refusals: twice, pods: []corev1.Pod{podOf(0, "a")}}, ""},
+		"one refused, one exists":         {status{job: jobWith("", ""), refusals: twice, pods: []corev1.Pod{podOf(0, "a")}}, ""},
 		"no image":                        {status{job: jobWith("", ""), pods: []corev1.Pod{pull}}, "pod a cannot start on node n1: ImagePullBackOff: no such image"},
 		"an image that runs as root":      {status{job: jobWith("", ""), pods: []corev1.Pod{podOf(0, "a", waits("CreateContainerConfigError", "image will run as root"))}}, "image will run as root"},
 		"being pulled":                    {status{job: jobWith("", ""), pods: []corev1.Pod{podOf(0, "a", waits("ErrImagePull", "timeout"))}}, ""},

@@ -148,7 +148,7 @@ func TestNothingMayBeDifferent(t *testing.T) {
 	}
 }
 
-// TestEvidenceIsJudgedAlike: what was stored is judged as what was seen.
+// TestEvidenceIsJudgedAlike: the verdict from the stored evidence equals the verdict of the run.
 func TestEvidenceIsJudgedAlike(t *testing.T) {
 	t.Parallel()
 	components := scenariotest.Components()
@@ -197,7 +197,7 @@ func TestOracleAgreesWithTheSimulation(t *testing.T) {
 		}
 	}
 	if checked != len(want) {
-		t.Errorf("%d of %d workloads are there", checked, len(want))
+		t.Errorf("got %d of %d workloads", checked, len(want))
 	}
 	for _, n := range simulate(c).Nodes {
 		for k, v := range e.Labels[n.Name] {

@@ -44,8 +44,8 @@ func TestWhateverStandsInEvidence(t *testing.T) {
 	}
 }
 
-// mutated decodes v into out after a few parts of its JSON were changed; false where
-// that is no value of the type any more.
+// mutated decodes v into out after random changes of its JSON; it returns false if the result
+// cannot be decoded into the type.
 func mutated(t *testing.T, r *rand.Rand, v, out any) bool {
 	t.Helper()
 	data, err := json.Marshal(v)

@@ -65,7 +65,7 @@ func stateDefects() []broken {
 				delete(s.Nodes[i].Allocatable, scenariotest.Resource)
 			}
 		}, suspect: "node-feature-discovery/nfd-worker", says: "exceeded quota; this explains", follows: []string{"gpu-operator/driver", "gpu-operator/nvidia.com/gpu"}},
-		{name: "a workload is not there", state: func(s *snapshot.State) {
+		{name: "a workload is missing", state: func(s *snapshot.State) {
 			s.Workloads = slices.DeleteFunc(s.Workloads, func(w snapshot.Workload) bool { return w.Name == "efa" })
 			drop(s, "efa")
 		}, suspect: "aws-efa-k8s-device-plugin/efa", says: "not found, although a DaemonSet of this name was created", alone: true},
@@ -80,7 +80,7 @@ func stateDefects() []broken {
 		{name: "a DaemonSet's pod waits", state: func(s *snapshot.State) {
 			pend(pods(s, "node-exporter")[3], "0/1009 nodes are available: 1 node(s) didn't have free ports for the requested pod ports, 1008 node(s) didn't satisfy plugin(s) [NodeAffinity].")
 		}, suspect: "monitoring/node-exporter", says: `1 of 6 pods are Pending on .*; scheduler: 1 node\(s\) didn't have free ports for the requested pod ports$`, alone: true},
-		{name: "a pod that nobody schedules", state: func(s *snapshot.State) {
+		{name: "a pod that is never scheduled", state: func(s *snapshot.State) {
 			pend(pods(s, "prometheus")[0], "")
 		}, suspect: "monitoring/prometheus", says: "1 of 1 pods are Pending, and the scheduler has reported no reason", alone: true},
 		{name: "a refusal that is not understood", state: func(s *snapshot.State) {
@@ -109,7 +109,7 @@ func stateDefects() []broken {
 		}, suspect: "probe/gang", says: "1 of 4 pods are Pending|bound in part: 3 of 4 pods"},
 		{name: "a gang that is not scheduled", state: func(s *snapshot.State) { s.Gangs[0].Scheduled, s.Gangs[0].Message = "Unknown", "" }, suspect: "probe/gang", says: "its pod group reports scheduled Unknown", alone: true},
 		{name: "no gang", state: func(s *snapshot.State) { s.Gangs = s.Gangs[1:] }, suspect: "probe/gang", says: "its pods have 0 pod groups", alone: true},
-		{name: "a gang where there is none", intent: "inference", state: func(s *snapshot.State) {
+		{name: "an unexpected gang", intent: "inference", state: func(s *snapshot.State) {
 			s.Gangs = []snapshot.Gang{{Owner: snapshot.OwnerProbe, Name: "probe", Scheduled: "True"}}
 		}, suspect: "probe/probe", says: "the pod group probe exists", alone: true},
 		{name: "devices did not appear", state: func(s *snapshot.State) { delete(s.Nodes[2].Allocatable, scenariotest.Fabric) }, suspect: "aws-efa-k8s-device-plugin/efa", says: "runs on GPU node gpu-0, but vpc.amazonaws.com/efa has not appeared there", follows: []string{"aws-efa-k8s-device-plugin/vpc.amazonaws.com/efa"}, alone: true},

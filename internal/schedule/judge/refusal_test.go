@@ -98,7 +98,7 @@ func FuzzParseRefusal(f *testing.F) {
 			}
 		}
 		_ = r.String()
-		// What it says of the cell's nodes says the same when it is read again.
+		// The formatted refusal parses to the same refusal.
 		again, ok := judge.ParseRefusal("0/1 nodes are available: " + r.String() + ".")
 		if len(r.OwnReasons()) > 0 && (!ok || again.String() != r.String()) {
 			t.Errorf("%q, read again: %q", r.String(), again.String())

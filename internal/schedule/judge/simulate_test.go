@@ -17,8 +17,8 @@ import (
 // others are how many nodes of other cells the scheduler passes over.
 const others = 1000
 
-// simulation is a control plane in a few lines: what an arena would see of a cell,
-// told by the labels and taints as they come to be and not by what has to be there.
+// simulation is a minimal control plane. It computes the state of a cell from the labels and
+// taints as components add them, independent of the expected state.
 type simulation struct {
 	c     scenario.Scenario
 	state snapshot.State

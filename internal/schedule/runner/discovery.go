@@ -12,7 +12,7 @@ import (
 	"github.com/firstlight/firstlight/internal/schedule/scenario"
 )
 
-// ownNode is one of the recipe's own nodes with its state.
+// ownNode is a node of the recipe with its state.
 type ownNode struct {
 	node scenario.Node
 	// written is the object as the API server last returned it.

@@ -7,7 +7,8 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 )
 
-// passed lets time pass, and says how many pieces the patience counts, until it is over.
+// passed advances the clock and returns the number of steps that the timer counted, and
+// whether it expired.
 func passed(t *testing.T, p *idleTimer, c *clocktesting.FakeClock, d time.Duration, reset bool) (n int, over bool) {
 	t.Helper()
 	for range int(d / p.step) {
@@ -16,7 +17,7 @@ func passed(t *testing.T, p *idleTimer, c *clocktesting.FakeClock, d time.Durati
 		case <-p.timer.C():
 			n++
 		default:
-			t.Fatal("a piece has passed, and the timer does not say so")
+			t.Fatal("the timer did not fire after a step")
 		}
 		if p.over() {
 			return n, true
@@ -28,7 +29,7 @@ func passed(t *testing.T, p *idleTimer, c *clocktesting.FakeClock, d time.Durati
 	return n, false
 }
 
-func TestPatience(t *testing.T) {
+func TestIdleTimeout(t *testing.T) {
 	t.Parallel()
 	const minutes = 3 * time.Minute
 	t.Run("nothing changes", func(t *testing.T) {
@@ -51,9 +52,9 @@ func TestPatience(t *testing.T) {
 			t.Errorf("%d pieces, over %t", n, over)
 		}
 	})
-	// A machine that stood still for nine minutes was once taken for a control plane
-	// that does nothing: fourteen recipes were unobserved.
-	t.Run("the machine stood still", func(t *testing.T) {
+	// A machine that was suspended for nine minutes was once taken for an idle control
+	// plane: fourteen recipes were unobserved.
+	t.Run("the machine was suspended", func(t *testing.T) {
 		t.Parallel()
 		c := clocktesting.NewFakeClock(time.Unix(0, 0))
 		p := newIdleTimer(c, minutes)

@@ -354,7 +354,7 @@ func usageOf(t *testing.T, pid int) usage {
 	return usage{cpu: (user + system) / ticks, rss: pages * int64(os.Getpagesize())}
 }
 
-// profile takes CPU profiles of all processes that serve them, until it is told to end.
+// profile takes CPU profiles of all processes that serve them; the returned function ends it.
 func profile(t *testing.T, config *rest.Config) func() {
 	t.Helper()
 	f, err := os.Create(filepath.Join(*profiles, "arena.pprof"))

@@ -9,7 +9,7 @@ import (
 
 // pending describes the changes that are still expected.
 type pending struct {
-	// reason is a change in progress; empty if there is none.
+	// reason describes a change in progress; empty without one.
 	reason string
 	// incomplete are workloads whose controllers have observed them but not created all pods.
 	incomplete []*workload

@@ -33,9 +33,8 @@ func podsOf(s snapshot.State, component, workloadStatus string) []snapshot.Pod {
 	return out
 }
 
-// A cell in which nothing is wrong: all pods run where they have to, what is
-// discovered and granted is there, the gang is bound whole, and each control is
-// refused for its reason.
+// In a cell without defects all pods run on their nodes, all labels and resources are present,
+// the gang is bound completely, and each control is refused for its reason.
 func TestGood(t *testing.T) {
 	a := open(t)
 	c := realistic(2)

@@ -102,7 +102,7 @@ func gpusOf(devices []nodeprofile.Device) []nodeprofile.Device {
 	return out
 }
 
-// advice is, by component, where its pods are told where to run.
+// advice returns, by component, the settings that select the nodes of its pods.
 func advice(r *resolve.Result, components []footprint.Component) map[string]Advice {
 	out := map[string]Advice{}
 	for _, c := range components {

@@ -55,7 +55,7 @@ func TestNodesOfShapes(t *testing.T) {
 		t.Errorf("grants %v", gpu.Grants)
 	}
 	if _, there := gpu.Allocatable[scenariotest.Resource]; there {
-		t.Error("GPUs are there before anything serves them")
+		t.Error("GPUs exist before a component serves them")
 	}
 }
 
@@ -67,14 +67,14 @@ func TestDevicesComeFromWhoBringsThem(t *testing.T) {
 	c := scenariotest.Build(t, "inference", slices.Concat(components[:1], components[3:]), nodes)
 	gpu := node(t, c, "gpu-0")
 	if q := gpu.Allocatable["provider.io/nic"]; q.Value() != 1 {
-		t.Errorf("the provider's device is not there from the start: %v", gpu.Allocatable)
+		t.Errorf("the provider's device is missing at the start: %v", gpu.Allocatable)
 	}
 	if len(gpu.Grants) != 0 || len(gpu.Lacks) != 2 {
 		t.Errorf("grants %v, lacks %v", gpu.Grants, gpu.Lacks)
 	}
 	asked := c.Probe.Pod.Requests
 	if q := asked[scenariotest.Resource]; q.Value() != 8 {
-		t.Error("the probe does not ask for GPUs: a recipe that nobody brings them in would pass")
+		t.Error("the probe does not request GPUs: a recipe without a device plugin would pass")
 	}
 	if _, there := asked[scenariotest.Fabric]; there {
 		t.Error("the probe asks for a fabric that the recipe does not have")

@@ -64,7 +64,7 @@ func canonicalComponent(c footprint.Component) footprint.Component {
 }
 
 func canonicalWorkload(w footprint.Workload) footprint.Workload {
-	w.CreatedBy = "" // whoever made it, its pods are the same
+	w.CreatedBy = "" // the creator does not change the pods
 	w.Brings = set(w.Brings)
 	w.Pod = canonicalPod(w.Pod)
 	return w

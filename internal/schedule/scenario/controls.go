@@ -10,8 +10,8 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/nodeprofile"
 )
 
-// What the scheduler says of a node that refuses a pod, as far as controls must
-// fail for it. Older schedulers name the taint behind the first.
+// Reasons in the scheduler's message for which controls must fail. Older schedulers append the
+// taint to the first.
 const (
 	ReasonTaint    = "untolerated taint"
 	ReasonAffinity = "didn't match Pod's node affinity/selector"
@@ -57,7 +57,7 @@ func (b builder) wrongArch(c *Scenario) (Control, []Node) {
 
 func (b builder) halfGang(c *Scenario) (Control, []Node) {
 	if c.Probe.Kind != Gang {
-		return Control{Name: HalfGang, NotApplicable: "the recipe's intent is not training: its pods are no gang"}, nil
+		return Control{Name: HalfGang, NotApplicable: "the recipe's intent is not training: its pods are not a gang"}, nil
 	}
 	half := func(d nodeprofile.Device) int64 { return max(d.Quantity/2, 1) }
 	twin := b.twin(HalfGang, half)

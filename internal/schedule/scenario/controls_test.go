@@ -110,7 +110,7 @@ func TestControlsThatDoNotApply(t *testing.T) {
 			}
 			for _, n := range c.Nodes {
 				if n.Control == tt.control {
-					t.Errorf("there is a node %s all the same", n.Name)
+					t.Errorf("node %s must not exist", n.Name)
 				}
 			}
 		})

@@ -7,11 +7,10 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
 )
 
-// dropSelector takes the first DaemonSet for GPU nodes, by name, that only its
-// selector keeps off a system node. Of its pods the tolerations are kept, for they
-// are what lets the copy go anywhere; requests, ports and labels would be in the way
-// of others. It is held to that system node and to one GPU node: more of either would
-// show the same.
+// dropSelector copies the first DaemonSet for GPU nodes, by name, that only its selector keeps
+// off a system node. The copy keeps the tolerations, which let it run on any node; its
+// requests, ports and labels would block other pods. It is restricted to that system node and
+// to one GPU node, because more nodes give the same result.
 func (b builder) dropSelector(c *Scenario) (Control, []Node) {
 	why := "no component has a DaemonSet for GPU nodes"
 	for _, o := range b.operands() {

@@ -68,7 +68,7 @@ func sorted[T any](list []T) []T {
 	return out
 }
 
-// set is sorted without what is there twice.
+// set returns the list sorted and without duplicates.
 func set[T any](list []T) []T {
 	return slices.CompactFunc(sorted(list), func(a, b T) bool { return string(encode(a)) == string(encode(b)) })
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/firstlight/firstlight/internal/schedule/scenario/scenariotest"
 )
 
-// unseen are the fields that the scheduler can't see, or that are only names.
+// unseen has the fields that the scheduler does not read, or that are only names.
 var unseen = []*regexp.Regexp{
 	regexp.MustCompile(`^\.Recipe$`),
 	regexp.MustCompile(`^\.Advice`),
@@ -66,8 +66,8 @@ func TestControlsThatDoNotApplyCount(t *testing.T) {
 	}
 }
 
-// TestShufflesMeanNothing: whatever order facts are written in, under whatever names
-// of nodes and files, the fingerprint is the same; and it is after JSON.
+// TestShufflesMeanNothing: the fingerprint does not depend on the order of facts or on the
+// names of nodes and files, and is the same after a JSON round trip.
 func TestShufflesMeanNothing(t *testing.T) {
 	t.Parallel()
 	base := scenariotest.Scenario(t, "training")

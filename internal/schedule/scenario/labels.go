@@ -13,8 +13,8 @@ func Settled(n Node, components []footprint.Component) map[string]string {
 	return settle(n, components, func(w footprint.Workload, labels map[string]string) bool { return Wants(w, n, labels) })
 }
 
-// settle goes on until nothing is added; finds says whether a discovering workload
-// runs on the node with the labels. A label that is there is not changed, so it ends.
+// settle adds labels until none is missing; finds reports whether a discovering workload runs
+// on the node with the labels. Existing labels are not changed, so the loop ends.
 func settle(n Node, components []footprint.Component, finds func(footprint.Workload, map[string]string) bool) map[string]string {
 	labels := maps.Clone(n.Labels)
 	if labels == nil {
@@ -38,7 +38,7 @@ func settle(n Node, components []footprint.Component, finds func(footprint.Workl
 	return labels
 }
 
-// Has says whether all wanted labels are there.
+// Has reports whether labels contains all wanted labels.
 func Has(labels, wanted map[string]string) bool {
 	for k, v := range wanted {
 		if have, ok := labels[k]; !ok || have != v {

@@ -10,8 +10,8 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
 )
 
-// Selects says whether a pod's node selector and required node affinity choose a
-// node with the labels. A term that can't be read chooses nothing, as in the scheduler.
+// Selects reports whether a pod's node selector and required node affinity match a node with
+// the labels. An invalid term matches nothing, as in the scheduler.
 func Selects(p footprint.Pod, node string, labels map[string]string) bool {
 	pod := corev1.Pod{Spec: corev1.PodSpec{NodeSelector: p.NodeSelector, Affinity: p.Affinity}}
 	at := corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: node, Labels: labels}}

@@ -58,7 +58,7 @@ func registered(s *nodeprofile.Node, i int) map[string]string {
 	return labels
 }
 
-// offer adds an extended resource that is there from the start.
+// offer adds an extended resource that exists from the start.
 func (n *Node) offer(name corev1.ResourceName, quantity int64) {
 	for _, list := range []*corev1.ResourceList{&n.Capacity, &n.Allocatable} {
 		if *list == nil {

@@ -31,7 +31,7 @@ func (b builder) probe() Probe {
 		p.Kind = Gang
 	}
 	for _, d := range s.Devices {
-		// Work without GPUs is none; without fabric it is slower, which a recipe that
+		// A workload without GPUs cannot run; without fabric it is slower, which a recipe that
 		// has no component for it accepts.
 		if d.Use == nodeprofile.UseGPU || b.present[d.From] {
 			p.Pod.Requests[d.Name] = *resource.NewQuantity(d.Request, resource.DecimalSI)

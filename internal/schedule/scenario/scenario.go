@@ -47,7 +47,7 @@ type Node struct {
 	// among them (kubernetes.io/arch, os, hostname aside; instance type, zone, region).
 	Labels map[string]string `json:"labels"`
 	Taints []corev1.Taint    `json:"taints,omitempty"`
-	// Capacity and Allocatable from the start; what Grants bring comes on top.
+	// Capacity and Allocatable from the start, without the resources of Grants.
 	Capacity    corev1.ResourceList `json:"-"`
 	Allocatable corev1.ResourceList `json:"allocatable"`
 	// Grants are extended resources that appear once a component serves the node.
@@ -58,7 +58,7 @@ type Node struct {
 	Discovered map[string]map[string]string `json:"discovered,omitempty"`
 }
 
-// Grant is an extended resource that a component brings to a node: it is there
+// Grant is an extended resource that a component brings to a node: it exists
 // once every accelerated DaemonSet of the component that covers the node has its pod
 // Running there, and one of them says that it brings it.
 type Grant struct {
@@ -109,13 +109,13 @@ type Control struct {
 	// Workload to create; Size pods of a gang when Gang is set.
 	Workload footprint.Workload `json:"workload"`
 	Gang     bool               `json:"gang,omitempty"`
-	// Of is the component and workload that it is a copy of, if it is one of those; for people.
+	// Of is the component and workload that it is a copy of; empty if it is not a copy. For users.
 	Of string `json:"of,omitempty"`
 	// Nodes that its pods are held to, by name within the cell.
 	Nodes []string `json:"nodes"`
-	// Reason is a part of the scheduler's own message that must be there, such as
+	// Reason is a required part of the scheduler's own message, such as
 	// "Insufficient nvidia.com/gpu"; empty of DropSelector, which the judge finds.
 	Reason string `json:"reason,omitempty"`
-	// NotApplicable says why the recipe can't have this control; the others are empty then.
+	// NotApplicable is the reason why the recipe cannot have this control; then the other fields are empty.
 	NotApplicable string `json:"notApplicable,omitempty"`
 }
