@@ -258,7 +258,7 @@ func TestForgedClaims(t *testing.T) {
 	}
 }
 
-// A statement that no observation of the run supports is marked as a claim.
+// A statement that the observations of the run do not support is marked as a claim.
 func TestVerifySaysWhatIsClaimed(t *testing.T) {
 	t.Setenv("FIRSTLIGHT_HOME", t.TempDir())
 	dir := simulatedRun(t)
