@@ -32,9 +32,9 @@ type Options struct {
 	Stay bool
 	// Keep retains the run's objects for inspection.
 	Keep bool
-	// Patience is what a hop may take beyond three times its budget (2 minutes
-	// when 0): a loaded control plane takes twenty times what an idle one does.
-	Patience time.Duration
+	// HopTimeout is added to three times the budget of a hop (default 2 minutes): a loaded
+	// control plane takes twenty times as long as an idle one.
+	HopTimeout time.Duration
 	// Events receives the progress of hops; may be nil. Observe calls it sequentially; it must
 	// not block.
 	Events func(HopEvent)

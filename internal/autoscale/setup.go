@@ -51,14 +51,14 @@ const kaiScheduler = "kai"
 // deadlines are generous: a hop that never happens is still reported at its deadline.
 func (d *drive) deadlines() {
 	const factor = 3
-	patience := d.chain.opts.Patience
-	if patience == 0 {
-		patience = 2 * time.Minute
+	margin := d.chain.opts.HopTimeout
+	if margin == 0 {
+		margin = 2 * time.Minute
 	}
 	d.setup.Deadlines = map[string]metav1.Duration{}
 	for _, p := range snapshot.Chain() {
 		for _, hop := range p.Hops {
-			d.setup.Deadlines[hop] = metav1.Duration{Duration: patience + factor*budgetOf(hop, d.setup)}
+			d.setup.Deadlines[hop] = metav1.Duration{Duration: margin + factor*budgetOf(hop, d.setup)}
 		}
 	}
 	// A change that the window did not show is not expected afterwards.

@@ -17,7 +17,8 @@ const (
 const aboveIdle = 1.5
 
 // targetOf returns the target average of the HPA per replica, in W: with one idle GPU the HPA
-// wants the minimum of replicas, and with the load on other GPUs in addition the maximum. The metric is an average over GPUs.
+// desires the minimum of replicas, and under load the maximum. The metric is an average over
+// GPUs.
 func targetOf(gpu profile.GPU, loadGPUs, least, most int) float64 {
 	full := gpu.TDP.Value
 	idle := full * idleShare

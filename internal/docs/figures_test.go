@@ -50,7 +50,7 @@ func cellsOf(figures map[string]any, key string) (string, error) {
 	switch v := at.(type) {
 	case map[string]any:
 		if v["value"] == nil {
-			return "", fmt.Errorf("%s is no figure", key)
+			return "", fmt.Errorf("%s is not a figure", key)
 		}
 		return fmt.Sprintf("%v %v | %v", v["value"], v["unit"], v["source"]), nil
 	case []any:

@@ -20,7 +20,7 @@ var (
 	notInAnchor = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
 )
 
-// broken lists the links of p that lead nowhere; exists tells what is there.
+// broken lists the links of p that lead nowhere; exists looks up a file and returns its text.
 func broken(p page, exists func(name string) (text string, ok bool)) []string {
 	var out []string
 	for _, m := range link.FindAllStringSubmatch(prose(p.text), -1) {
@@ -105,7 +105,7 @@ func TestEveryGateHasItsPage(t *testing.T) {
 	}
 	for _, e := range entries {
 		if !slices.Contains(want, e.Name()) {
-			t.Errorf("docs/gates/%s is no gate's page", e.Name())
+			t.Errorf("docs/gates/%s is not the page of a gate", e.Name())
 		}
 	}
 }

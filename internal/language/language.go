@@ -37,13 +37,36 @@ func (m Match) String() string {
 	return fmt.Sprintf("%s:%d: %q: %s: %s", m.File, m.Line, m.Text, m.Pattern.Name, m.Pattern.Reason)
 }
 
+// Data is a file with text of other programs, to which no pattern applies.
+type Data struct {
+	File   string `json:"file"`
+	Reason string `json:"reason"`
+}
+
+type patternFile struct {
+	Data     []Data     `json:"data"`
+	Patterns []*Pattern `json:"patterns"`
+}
+
+func load() (patternFile, error) {
+	var file patternFile
+	if err := yaml.UnmarshalStrict(patternsFile, &file); err != nil {
+		return file, fmt.Errorf("read patterns.yaml: %w", err)
+	}
+	return file, nil
+}
+
+// DataFiles are the files with text of other programs, relative to the root of the module.
+func DataFiles() ([]Data, error) {
+	file, err := load()
+	return file.Data, err
+}
+
 // Patterns loads the embedded patterns.
 func Patterns() ([]*Pattern, error) {
-	var file struct {
-		Patterns []*Pattern `json:"patterns"`
-	}
-	if err := yaml.UnmarshalStrict(patternsFile, &file); err != nil {
-		return nil, fmt.Errorf("read patterns.yaml: %w", err)
+	file, err := load()
+	if err != nil {
+		return nil, err
 	}
 	for _, p := range file.Patterns {
 		if p.Name == "" || p.Reason == "" || len(p.Examples) == 0 || len(p.Plain) == 0 {

@@ -1,6 +1,10 @@
 package language
 
-import "testing"
+import (
+	"path/filepath"
+	"slices"
+	"testing"
+)
 
 // Every pattern finds its examples, and leaves plain text alone.
 func TestPatterns(t *testing.T) {
@@ -53,5 +57,41 @@ func TestTexts(t *testing.T) {
 				t.Errorf("matches in lines %v, want %v", lines, tt.lines)
 			}
 		})
+	}
+}
+
+// The whole tree is free of the patterns. A file of data needs one, or its row is stale.
+func TestTree(t *testing.T) {
+	t.Parallel()
+	patterns, err := Patterns()
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := DataFiles()
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := filepath.Join("..", "..")
+	texts, err := Read(root)
+	if err != nil || len(texts) < 10000 {
+		t.Fatalf("%d texts, %v", len(texts), err)
+	}
+	needed := map[string]bool{}
+	for _, m := range Check(patterns, texts) {
+		name, err := filepath.Rel(root, m.File)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name = filepath.ToSlash(name)
+		if slices.ContainsFunc(data, func(d Data) bool { return d.File == name && d.Reason != "" }) {
+			needed[name] = true
+			continue
+		}
+		t.Errorf("%s", m)
+	}
+	for _, d := range data {
+		if !needed[d.File] {
+			t.Errorf("patterns.yaml: data: %s has no match: remove its row", d.File)
+		}
 	}
 }

@@ -1,5 +1,5 @@
-// Package extism stands in for the runner of WebAssembly plugins that Helm's library
-// imports. Every plugin is refused.
+// Package extism replaces the runner of WebAssembly plugins that Helm's library imports. It
+// refuses every plugin.
 package extism
 
 import (

@@ -1,4 +1,4 @@
-// Package pq stands in for the PostgreSQL driver that Helm's library imports for its
-// effect: without it database/sql knows no driver "postgres", and Helm says so when a
-// release is to be kept in a database.
+// Package pq replaces the PostgreSQL driver that Helm's library imports for its side effect.
+// database/sql then has no driver "postgres", and Helm returns an error if a release must be
+// stored in a database.
 package pq

@@ -1,4 +1,4 @@
-// Package wazero stands in for the WebAssembly runtime that Helm's library imports for
+// Package wazero replaces the WebAssembly runtime that Helm's library imports for
 // its plugins. Its configurations are accepted and ignored: no module can be run.
 package wazero
 

@@ -29,7 +29,7 @@ const (
 	HopPodsGone    = "pods-gone"    // those very pods have ended
 	HopNodesGone   = "nodes-gone"   // those very nodes are drained and deleted
 	HopClaimsGone  = "claims-gone"  // their claims too
-	HopBystanders  = "bystanders"   // nodes that were there before are still there
+	HopBystanders  = "bystanders"   // earlier nodes are still there
 	// Gang.
 	HopGangBound = "gang-bound" // a gang larger than the free nodes: all are bound together
 	HopGangNone  = "gang-none"  // with the limit one node short: none is bound

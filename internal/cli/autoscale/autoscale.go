@@ -75,7 +75,7 @@ Exit codes: 0 passed; 1 failed; 2 invalid input; 3 not observed; 130 interrupted
 	flags.StringVar(&f.chain.Namespace, "namespace", "", "existing namespace for the workload (default: create one)")
 	flags.StringVar(&f.chain.Scheduler, "scheduler", schedulers[0], "scheduler of the workload: "+strings.Join(schedulers, " or "))
 	flags.BoolVar(&f.chain.Keep, "keep", false, "keep the created objects for inspection")
-	flags.DurationVar(&f.chain.Patience, "hop-timeout", 2*time.Minute, "time to wait for a hop in addition to three times the delay of its settings")
+	flags.DurationVar(&f.chain.HopTimeout, "hop-timeout", 2*time.Minute, "time to wait for a hop in addition to three times the delay of its settings")
 	flags.StringVar(&f.evidence, "evidence", "evidence", "directory of the runs")
 	cmdutil.CompleteFlag(cmd, "metric", metrics)
 	cmdutil.CompleteFlag(cmd, "scheduler", schedulers)
@@ -92,8 +92,8 @@ func (f *autoscaleFlags) validate() error {
 	if !slices.Contains(schedulers, f.chain.Scheduler) {
 		return cmdutil.UsageErrorf("unknown --scheduler %q: want one of %s", f.chain.Scheduler, strings.Join(schedulers, ", "))
 	}
-	if f.chain.Patience <= 0 {
-		return cmdutil.UsageErrorf("invalid --hop-timeout %s: must be positive", f.chain.Patience)
+	if f.chain.HopTimeout <= 0 {
+		return cmdutil.UsageErrorf("invalid --hop-timeout %s: must be positive", f.chain.HopTimeout)
 	}
 	return f.target.Validate()
 }

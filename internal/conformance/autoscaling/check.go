@@ -51,7 +51,7 @@ func (c *Check) Name() string { return c.name }
 
 func (c *Check) chain(cluster *kube.Cluster) *autoscale.Chain {
 	open := func(context.Context) (*kube.Cluster, error) { return cluster, nil }
-	return autoscale.New(c.site, c.profile, autoscale.Options{Stay: c.existing, Patience: c.deps.Timeout}, autoscale.Deps{Cluster: open, RunID: c.deps.RunID})
+	return autoscale.New(c.site, c.profile, autoscale.Options{Stay: c.existing, HopTimeout: c.deps.Timeout}, autoscale.Deps{Cluster: open, RunID: c.deps.RunID})
 }
 
 // Claims is how many GPUs of the inventory the check holds at most.

@@ -8,7 +8,7 @@ import (
 
 // Refused is the error of a run that the cluster rejected; nothing of it runs.
 type Refused struct {
-	// What names the failed step; Remedy is its remedy.
+	// The failed step (What) and its remedy.
 	What, Remedy string
 	Err          error
 }
