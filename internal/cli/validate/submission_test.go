@@ -84,7 +84,7 @@ func TestSubmission(t *testing.T) {
 		"refused":       {run: simulated, code: cmdutil.ExitUnobserved, stderr: "ai_inference is not in the run"},
 		"draft.txt":     {run: simulated, flags: " --draft --offline", code: cmdutil.ExitPassed, written: true},
 		"draft.json":    {run: simulated, flags: " --draft --offline -o json", code: cmdutil.ExitPassed, written: true},
-		"no-version":    {flags: " --version 1.33", code: cmdutil.ExitUsage, stderr: "there are 1.34, 1.35, 1.36, 1.37"},
+		"no-version":    {flags: " --version 1.33", code: cmdutil.ExitUsage, stderr: "want one of 1.34, 1.35, 1.36, 1.37"},
 		"no-run":        {flags: " --run @/nowhere", code: cmdutil.ExitUsage, stderr: "want the directory of a run"},
 		"no-product":    {flags: " --product @/nowhere", code: cmdutil.ExitUsage, stderr: "read the product file"},
 		"other-version": {flags: " --version 1.35", code: cmdutil.ExitUnobserved, stderr: "dra_support is not in the run"},
