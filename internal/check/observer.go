@@ -69,7 +69,7 @@ func (a Attempt) Store(figures any, err error) (Observation, error) {
 			return a.o, fmt.Errorf("record %s: %w", a.o.Kind, failed)
 		}
 	}
-	o, failed := a.observer.Recorder.Record(a.o)
+	o, failed := a.observer.Record(a.o)
 	if failed != nil {
 		return o, fmt.Errorf("record %s: %w", a.o.Kind, failed)
 	}

@@ -82,7 +82,7 @@ func (l *Lab) updateService(ctx context.Context, client dynamic.Interface, s *un
 			if status == want {
 				return nil
 			}
-			return fmt.Errorf("Available=%q: %s", status, message)
+			return fmt.Errorf("condition Available is %q: %s", status, message)
 		}
 		patched = now
 		patch, err := json.Marshal(map[string]any{

@@ -25,7 +25,7 @@ func NewBoard(out io.Writer) *display.Board {
 	opts := display.Options{Live: isTerminal(out) && os.Getenv("TERM") != "dumb", Color: IsColor(out)}
 	if opts.Live {
 		opts.Width = func() int {
-			width, _, err := term.GetSize(int(out.(*os.File).Fd())) //nolint:errcheck // a terminal is a file
+			width, _, err := term.GetSize(int(out.(*os.File).Fd()))
 			if err != nil {
 				return 0
 			}

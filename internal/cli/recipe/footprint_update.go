@@ -48,7 +48,7 @@ the chart. It exits 1 if they differ, 3 if a chart is not available.`,
 		Args: cobra.ArbitraryArgs,
 	}
 	var f updateFlags
-	f.RecipeFlags.Add(cmd)
+	f.Add(cmd)
 	cmd.Flags().StringVar(&f.chart, "chart", "", "chart of one NAME: a directory or a packed chart (.tgz)")
 	cmd.Flags().BoolVar(&f.check, "check", false, "compare instead of writing")
 	cmd.Flags().DurationVar(&f.timeout, "timeout", time.Minute, "timeout of one request to a repository")

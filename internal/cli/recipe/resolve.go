@@ -27,8 +27,8 @@ type resolveFlags struct {
 
 func addResolveFlags(cmd *cobra.Command, f *resolveFlags) {
 	addCriteriaFlags(cmd, &f.criteriaFlags)
-	f.RecipeFlags.Add(cmd)
-	f.RecipeFlags.AddCompat(cmd)
+	f.Add(cmd)
+	f.AddCompat(cmd)
 	flags := cmd.Flags()
 	flags.StringVar(&f.file, "file", "", "file of kind RecipeCriteria (-: standard input); flags override it")
 	flags.StringVar(&f.snapshot, "snapshot", "", "file of kind Snapshot; overlays whose constraints it does not satisfy are left out")

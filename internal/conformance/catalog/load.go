@@ -25,6 +25,7 @@ type Programme struct {
 	Source       Source
 }
 
+// Requirement is one row of a checklist.
 type Requirement struct {
 	Category    string
 	ID          string

@@ -218,7 +218,7 @@ func (c *Sandbox) test(ctx context.Context, r testpod.Runner, class runtimeClass
 		read, _, failed := testpod.WaitLog(ctx, r, min(logTimeout, c.deps.Timeout), spec.Name, "kernel", parseKernel)
 		if failed != nil {
 			out.LogError = failed.Error()
-			return status, nil, nil
+			return status, nil, nil //nolint:nilerr // recorded
 		}
 		return status, &read, nil
 	}

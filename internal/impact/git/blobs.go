@@ -22,6 +22,7 @@ type Blobs struct {
 	m  map[string][]byte // nil: larger than MaxFile
 }
 
+// NewBlobs returns an empty cache of file contents.
 func NewBlobs() *Blobs { return &Blobs{m: map[string][]byte{}} }
 
 func (b *Blobs) get(id string) []byte {

@@ -81,6 +81,7 @@ func (r *Repo) Write(files map[string]string) {
 	}
 }
 
+// Remove deletes a file of the working tree.
 func (r *Repo) Remove(name string) {
 	r.t.Helper()
 	if err := os.Remove(filepath.Join(r.Dir, filepath.FromSlash(name))); err != nil {

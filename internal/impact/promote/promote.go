@@ -54,6 +54,7 @@ type Run struct {
 	Shards  int           `json:"shards"`
 }
 
+// Judge decides whether a commit qualifies, from its records alone.
 func Judge(in Input) Candidate {
 	out := Candidate{Commit: in.Commit, Recipes: len(in.Recipes), Reasons: []string{}, Runtime: in.Runtime}
 	if in.Runtime == nil {

@@ -24,6 +24,7 @@ type Input struct {
 }
 
 const (
+	// JobPlan is the name of the job that plans, in the rendered workflows.
 	JobPlan = "plan"
 	success = "success"
 	skipped = "skipped"

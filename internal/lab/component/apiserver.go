@@ -13,6 +13,7 @@ const ServiceCIDR = "10.96.0.0/16"
 // gangGates enable native gang scheduling.
 const gangGates = "GenericWorkload=true,GangScheduling=true"
 
+// APIServer builds kube-apiserver.
 func (c Config) APIServer() Component {
 	p := c.PKI()
 	argv := []string{

@@ -6,6 +6,7 @@ import (
 	"github.com/firstlight/firstlight/internal/lab/pki"
 )
 
+// Etcd builds etcd.
 func (c Config) Etcd() Component {
 	p := c.PKI()
 	client, peer := c.url(c.Ports.Etcd), c.url(c.Ports.EtcdPeer)

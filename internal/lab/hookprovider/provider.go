@@ -47,7 +47,7 @@ func New(opts Options) (*Provider, error) {
 	return &Provider{opts: opts}, nil
 }
 
-// FullError: the reservation has no capacity left.
+// FullError means that the reservation has no capacity left.
 type FullError struct{ Reservation, Stands string }
 
 func (e *FullError) Error() string {

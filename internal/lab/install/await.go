@@ -38,7 +38,7 @@ func unready(ctx context.Context, client kubernetes.Interface) error {
 	}
 	for _, d := range deployments.Items {
 		if d.Status.ObservedGeneration < d.Generation || d.Status.AvailableReplicas < *d.Spec.Replicas {
-			return fmt.Errorf("Deployment %s/%s has %d of %d pods available", d.Namespace, d.Name, d.Status.AvailableReplicas, *d.Spec.Replicas)
+			return fmt.Errorf("deployment %s/%s has %d of %d pods available", d.Namespace, d.Name, d.Status.AvailableReplicas, *d.Spec.Replicas)
 		}
 	}
 	sets, err := client.AppsV1().StatefulSets("").List(ctx, of)
@@ -65,7 +65,7 @@ func unready(ctx context.Context, client kubernetes.Interface) error {
 	}
 	for _, j := range jobs.Items {
 		if !complete(j) {
-			return fmt.Errorf("Job %s/%s has %d succeeded pods", j.Namespace, j.Name, j.Status.Succeeded)
+			return fmt.Errorf("job %s/%s has %d succeeded pods", j.Namespace, j.Name, j.Status.Succeeded)
 		}
 	}
 	return nil

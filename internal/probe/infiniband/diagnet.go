@@ -47,7 +47,7 @@ type DiagnetStage struct {
 	Errors   int    `json:"errors"`
 }
 
-// DiagnetStage finds a row.
+// Stage returns the row of a stage.
 func (r DiagnetReport) Stage(name string) (DiagnetStage, bool) {
 	for _, s := range r.Stages {
 		if s.Name == name {

@@ -4,17 +4,19 @@ package chart
 type Outcome string
 
 const (
-	// Locked: the lock was written. Unchanged: the file already had it.
-	Locked    Outcome = "locked"
+	// Locked means that the lock was written.
+	Locked Outcome = "locked"
+	// Unchanged means that the file already had the lock.
 	Unchanged Outcome = "unchanged"
-	// UpToDate: lock or rules agree with the chart. Drifted: they differ.
+	// UpToDate means that lock or rules agree with the chart.
 	UpToDate Outcome = "up to date"
-	Drifted  Outcome = "drift"
-	// Unavailable: no source has the chart.
+	// Drifted means that they differ.
+	Drifted Outcome = "drift"
+	// Unavailable means that no source has the chart.
 	Unavailable Outcome = "unavailable"
-	// Broken: the chart cannot be rendered with the recipes' values.
+	// Broken means that the chart cannot be rendered with the recipes' values.
 	Broken Outcome = "broken"
-	// NotApplicable: the footprint has no chart, or no recipe deploys it.
+	// NotApplicable means that the footprint has no chart, or no recipe deploys it.
 	NotApplicable Outcome = "not applicable"
 )
 

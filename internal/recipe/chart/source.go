@@ -27,6 +27,7 @@ type Attempt struct {
 	From string `json:"from,omitempty"`
 }
 
+// Sources are the places to read charts from.
 type Sources []Source
 
 // get fetches a chart from the first source that has it; nil if no source has it.

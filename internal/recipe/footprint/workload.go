@@ -8,9 +8,12 @@ import (
 type Class string
 
 const (
-	System      Class = "system"
+	// System is the class of nodes without accelerators.
+	System Class = "system"
+	// Accelerated is the class of GPU nodes.
 	Accelerated Class = "accelerated"
-	Any         Class = "any"
+	// Any is every node.
+	Any Class = "any"
 )
 
 // Component has the workloads of one component of a recipe.

@@ -47,6 +47,7 @@ func (s *Set) accelerators(f *tree.Asset) diag.List {
 	return problems
 }
 
+// Accelerator returns the accelerator of a name.
 func (s *Set) Accelerator(name string) (*Accelerator, bool) {
 	i := slices.IndexFunc(s.AcceleratorList, func(a *Accelerator) bool { return a.Name == name })
 	if i < 0 {

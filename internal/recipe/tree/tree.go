@@ -196,6 +196,7 @@ type Stats struct {
 	Files      int `json:"files"`
 }
 
+// Stats counts the files of each kind.
 func (t *Tree) Stats() Stats {
 	return Stats{
 		Overlays: len(t.Overlays), Recipes: len(t.Recipes()), Mixins: len(t.Mixins),

@@ -41,7 +41,7 @@ type Grant struct {
 	lease.Lease
 }
 
-// BusyError: the reservation is not free.
+// BusyError means that the reservation is not free.
 type BusyError struct {
 	Reservation string
 	State       lease.State

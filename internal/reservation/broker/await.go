@@ -166,7 +166,7 @@ func (b *Broker) queue(ctx context.Context, names []string, t lease.Ticket) erro
 	return nil
 }
 
-// ErrTicketLost: the ticket was removed because it had no heartbeat within its timeout.
+// ErrTicketLost means that the ticket was removed because it had no heartbeat within its timeout.
 var ErrTicketLost = errors.New("the ticket is no longer in the queue")
 
 // places returns the place in each queue and the reservations that it read.

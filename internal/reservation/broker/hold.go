@@ -12,7 +12,7 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/store"
 )
 
-// ErrNotOperator: the caller lacks the verb operate.
+// ErrNotOperator means that the caller lacks the verb operate.
 var ErrNotOperator = errors.New("operator required: needs the verb operate on reservations.firstlight.dev")
 
 // Renew renews a lease and returns it.

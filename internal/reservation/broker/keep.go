@@ -9,7 +9,7 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/lease"
 )
 
-// ErrRenewFailed: the lease could not be renewed in time; another holder may have it.
+// ErrRenewFailed means that the lease could not be renewed in time; another holder may have it.
 var ErrRenewFailed = errors.New("the lease could not be renewed")
 
 // renewalsPerInterval renewals are made in an interval. After inTimeOf3 thirds of it without one,

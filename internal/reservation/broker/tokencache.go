@@ -41,7 +41,7 @@ func TokenCacheOf(home string, config *rest.Config) (TokenCache, error) {
 	return TokenCache(filepath.Join(home, hex.EncodeToString(sum[:8]))), nil
 }
 
-// ErrNoToken: the cache has no lease of the reservation.
+// ErrNoToken means that the cache has no lease of the reservation.
 var ErrNoToken = errors.New("no lease of it in this store is cached on this machine")
 
 func (d TokenCache) path(name string) string { return filepath.Join(string(d), name+".json") }

@@ -37,7 +37,7 @@ type Decision struct {
 	Reason string `json:"reason"`
 }
 
-// ErrNoCompat: no compat file was read, not even an empty one.
+// ErrNoCompat means that no compat file was read, not even an empty one.
 var ErrNoCompat = errors.New("no compat file was read")
 
 // Decide says whether an intent of a version (MainBranch or vX.Y.Z) runs on a lane. With an error,

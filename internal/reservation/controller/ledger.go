@@ -12,7 +12,7 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/store"
 )
 
-// ErrHandOverTaken: another controller changed the hand-over.
+// ErrHandOverTaken means that another controller changed the hand-over.
 var ErrHandOverTaken = errors.New("another controller has taken over the hand-over")
 
 // runRecord is a hand-over that concurrent legs write to.

@@ -10,7 +10,7 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/lease"
 )
 
-// FailedError: all attempts of a hook failed.
+// FailedError means that all attempts of a hook failed.
 type FailedError struct {
 	Verb Verb
 	// Of is the deployment, the reservation or the cloud.

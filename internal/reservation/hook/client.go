@@ -140,7 +140,7 @@ func (c *Client) Test(ctx context.Context, row config.Reservation, version strin
 	return *resp.Result, nil
 }
 
-// ErrNoHook: the hooks file has no hook of the cloud.
+// ErrNoHook means that the hooks file has no hook of the cloud.
 var ErrNoHook = errors.New("no hook for the cloud")
 
 func (c *Client) hook(cloud config.Cloud) (Hook, Runner, error) {

@@ -19,7 +19,7 @@ const (
 	LabelHook        = "firstlight.dev/hook"             // the cloud
 	LabelReservation = "firstlight.dev/hook-reservation" // absent for discover of a cloud
 	LabelVerb        = "firstlight.dev/hook-verb"
-	LabelToken       = "firstlight.dev/hook-token"
+	LabelToken       = "firstlight.dev/hook-token" //nolint:gosec // the name of a label
 	LabelCall        = "firstlight.dev/hook-call"
 	// LabelChanges marks calls with side effects.
 	LabelChanges = "firstlight.dev/hook-changes"

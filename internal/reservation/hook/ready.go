@@ -35,7 +35,7 @@ type ReadyAttempt struct {
 	ReadyResult
 }
 
-// NotReadyError: the timeout was reached.
+// NotReadyError means that the timeout was reached.
 type NotReadyError struct {
 	Timeout  time.Duration
 	Attempts int

@@ -15,7 +15,7 @@ const (
 	ExitTemporary = 75 // EX_TEMPFAIL
 )
 
-// ErrTemporary: a retry may succeed.
+// ErrTemporary means that a retry may succeed.
 var ErrTemporary = errors.New("temporary failure")
 
 // Provider is a hook in Go. Its requests are validated.

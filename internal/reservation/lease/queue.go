@@ -132,7 +132,7 @@ func (t Ticket) Timeout() time.Duration {
 // tickets are lost. Tickets near the head keep their timeout; it doubles with each doubling
 // of the position, up to a factor of 16 at position 256.
 func (t Ticket) TimeoutAt(position int) time.Duration {
-	return t.Timeout() << min(bits.Len(uint(max(position, 0)/nearHead)), 4)
+	return t.Timeout() << min(bits.Len(uint(max(position, 0)/nearHead)), 4) //nolint:gosec // not negative
 }
 
 // nearHead is the number of tickets that keep their timeout.

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// ErrNotAvailable: the lease cannot be checked out or in.
+// ErrNotAvailable means that the lease cannot be checked out or in.
 var ErrNotAvailable = errors.New("the reservation is not available for checkout")
 
 // Publish turns a lease with a provisioned deployment into one with a fixed term and no renewals,

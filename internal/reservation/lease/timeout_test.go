@@ -10,9 +10,9 @@ import (
 func TestTimeoutAt(t *testing.T) {
 	t.Parallel()
 	ticket := Ticket{RenewInterval: Duration(time.Minute)}
-	for position, want := range map[int]time.Duration{0: 1, 31: 1, 32: 2, 63: 2, 64: 4, 128: 8, 255: 8, 256: 16, 1999: 16} {
-		if got := ticket.TimeoutAt(position); got != want*time.Minute {
-			t.Errorf("position %d: %s, want %s", position, got, want*time.Minute)
+	for position, want := range map[int]int{0: 1, 31: 1, 32: 2, 63: 2, 64: 4, 128: 8, 255: 8, 256: 16, 1999: 16} {
+		if got := ticket.TimeoutAt(position); got != time.Duration(want)*time.Minute {
+			t.Errorf("position %d: %s, want %s", position, got, time.Duration(want)*time.Minute)
 		}
 	}
 	perSecond := 0.0

@@ -17,14 +17,14 @@ type Thresholds struct {
 	Stale Stale `yaml:"stale" json:"stale"`
 }
 
-// Flaky: at least Flips changes between passed and failed, at one version, in the newest Nights.
+// Flaky limits flaky cells: at least Flips changes between passed and failed, at one version, in the newest Nights.
 type Flaky struct {
 	Nights int    `yaml:"nights" json:"nights"`
 	Flips  int    `yaml:"flips" json:"flips"`
 	Reason string `yaml:"reason" json:"reason"`
 }
 
-// Stale: not run for more than Days.
+// Stale limits stale cells: not run for more than Days.
 type Stale struct {
 	Days   int    `yaml:"days" json:"days"`
 	Reason string `yaml:"reason" json:"reason"`

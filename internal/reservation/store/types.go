@@ -10,6 +10,7 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/lease"
 )
 
+// GroupVersion is the API group and version of the stored objects.
 var GroupVersion = schema.GroupVersion{Group: "firstlight.dev", Version: "v1alpha1"}
 
 // Reservation is scarce capacity with at most one holder.

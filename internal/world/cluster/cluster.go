@@ -25,6 +25,7 @@ import (
 	"github.com/firstlight/firstlight/internal/world/operator"
 )
 
+// Config is the cluster to simulate hardware for.
 type Config struct {
 	RestConfig *rest.Config
 	World      *world.World

@@ -21,6 +21,7 @@ const Port = 9400
 // than the scrape.
 const Interval = time.Second
 
+// Options configure a server.
 type Options struct {
 	// Port on each node's address; 0: the default.
 	Port int

@@ -28,6 +28,7 @@ const ControllerName = "firstlight.dev/world-gateway"
 // again is the retry interval.
 const again = time.Second
 
+// Config is the cluster whose Gateways are served.
 type Config struct {
 	Client  kubernetes.Interface
 	Dynamic dynamic.Interface

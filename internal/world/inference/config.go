@@ -11,6 +11,7 @@ import (
 // blockTokens is the size of a KV-cache block.
 const blockTokens = 16
 
+// Config is the model server to simulate.
 type Config struct {
 	// Model is the served name; Root is the origin if different.
 	Model, Root string
@@ -38,7 +39,7 @@ func (e *ContextError) Error() string {
 func (c Config) validate() error {
 	var errs []error
 	if c.Model == "" {
-		errs = append(errs, errors.New("Model is required"))
+		errs = append(errs, errors.New("config: Model is required"))
 	}
 	if c.MaxModelLen < 1 {
 		errs = append(errs, fmt.Errorf("invalid max model len %d: must be positive", c.MaxModelLen))
@@ -47,10 +48,10 @@ func (c Config) validate() error {
 		errs = append(errs, fmt.Errorf("invalid %d GPUs: must be positive", c.GPUs))
 	}
 	if c.Modifiers == nil {
-		errs = append(errs, errors.New("Modifiers is required"))
+		errs = append(errs, errors.New("config: Modifiers is required"))
 	}
 	if c.Figures.PrefillTokensPerSecond <= 0 || c.Figures.TPOTMs <= 0 || c.Figures.MaxNumSeqs < 1 {
-		errs = append(errs, errors.New("Figures is required"))
+		errs = append(errs, errors.New("config: Figures is required"))
 	}
 	return errors.Join(errs...)
 }

@@ -40,6 +40,7 @@ const (
 //go:embed manifests.yaml
 var manifests string
 
+// Config is the cluster whose GPU stack is simulated.
 type Config struct {
 	Client  kubernetes.Interface
 	Dynamic dynamic.Interface

@@ -19,6 +19,7 @@ import (
 // User is the only account.
 const User = "firstlight"
 
+// Options configure a server.
 type Options struct {
 	// Dir receives the CA certificate and the password.
 	Dir string
@@ -71,6 +72,7 @@ func Start(ctx context.Context, w *world.World, o Options) (*Server, error) {
 	return s, nil
 }
 
+// Stop closes the listener and ends all connections.
 func (s *Server) Stop() {
 	_ = s.http.Close() // the listener is already closed
 	s.wg.Wait()

@@ -23,6 +23,7 @@ const relisten = time.Second
 // User is the only user.
 const User = "firstlight"
 
+// Options configure a server.
 type Options struct {
 	// Dir has the keys and known_hosts.
 	Dir string

@@ -120,7 +120,7 @@ func (r Runner) WaitFor(ctx context.Context, timeout time.Duration, name string,
 		status, err := r.Get(ctx, name) // a request is not cut off by the timeout
 		if err != nil {
 			failed = err
-			return false, nil
+			return false, nil //nolint:nilerr // read again until the timeout
 		}
 		last = status
 		return done(status), nil

@@ -34,7 +34,7 @@ func Recipe(intent string) *resolve.Result {
 	return &resolve.Result{Recipe: &model.Recipe{}, Query: criteria.Criteria{Service: "eks", Accelerator: "h100", Intent: intent}}
 }
 
-// Cell is the recipe's cell: 2 system nodes, 4 GPU nodes, 4 components.
+// Scenario is a recipe's scenario: 2 system nodes, 4 GPU nodes, 4 components.
 func Scenario(tb testing.TB, intent string) scenario.Scenario {
 	tb.Helper()
 	return Build(tb, intent, Components(), Nodes())
