@@ -32,7 +32,7 @@ var sentenceEnd = regexp.MustCompile(`[.!?](\s+|$)`)
 func (t Text) sentences() []sentence {
 	var out []sentence
 	line := t.Line
-	for _, paragraph := range strings.SplitSeq(t.Content, "\n\n") {
+	for paragraph := range strings.SplitSeq(t.Content, "\n\n") {
 		joined := strings.ReplaceAll(paragraph, "\n", " ")
 		start := 0
 		for _, end := range append(sentenceEnd.FindAllStringIndex(joined, -1), []int{len(joined), len(joined)}) {
