@@ -128,7 +128,7 @@ func TestEachDefect(t *testing.T) {
 			s.Facility.SignOff.Expires = "2026-11-21T12:00:00Z"
 		}, "site facility.signOff", "expired"},
 		"from the future":    {func(s *site.Site, _ *profile.Profile, _ *redfish.Reading) { s.Facility.SignOff.At = "2026-11-22" }, "site facility.signOff", "dated"},
-		"no date":            {func(s *site.Site, _ *profile.Profile, _ *redfish.Reading) { s.Facility.SignOff.Expires = "next year" }, "site facility.signOff", "no date"},
+		"no date":            {func(s *site.Site, _ *profile.Profile, _ *redfish.Reading) { s.Facility.SignOff.Expires = "next year" }, "site facility.signOff", "invalid date"},
 		"too little power":   {func(s *site.Site, _ *profile.Profile, _ *redfish.Reading) { s.Facility.Power.Provided.Value = 22 }, "site facility.power", "20.0 kW"},
 		"reserve used up":    {func(s *site.Site, _ *profile.Profile, _ *redfish.Reading) { s.Facility.Power.Reserve = 0.4 }, "site facility.power", "18.0 kW"},
 		"too little cooling": {func(s *site.Site, _ *profile.Profile, _ *redfish.Reading) { s.Facility.Cooling.Provided.Value = 10 }, "site facility.cooling", "cooling"},

@@ -8,7 +8,7 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/config"
 )
 
-// ErrNoReleases means that none of the tags is a stable release.
+// ErrNoReleases means that the tags have no stable release.
 var ErrNoReleases = errors.New("no stable release is known")
 
 // Versions returns the versions of a night: main, then the newest stable releases, newest first.
