@@ -52,13 +52,13 @@ func TestLive(t *testing.T) {
 		suite.Require(t, suite.All)
 		l.Hold(t, l.Site.Inventory.Nodes[0].Name, 7)
 		j, _ := observe(t, l, "live-one", time.Minute)
-		if j.Verdict != check.Passed || !strings.Contains(j.Reason, "scripts took the place") {
+		if j.Verdict != check.Passed || !strings.Contains(j.Reason, "scripts replaced the model servers") {
 			t.Fatalf("%s: %s %+v", j.Verdict, j.Reason, j.Findings)
 		}
 	})
 	t.Run("Interrupted", func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
-		rec := &stopper{Recorder: labtest.Recorder{T: t}, at: "asking the gateway", stop: stop}
+		rec := &stopper{Recorder: labtest.Recorder{T: t}, at: "sending requests to the gateway", stop: stop}
 		c := inference.New(l.Site, l.Profile, conformance.Deps{Cluster: l.Open, RunID: "live-interrupted"})
 		if err := c.Observe(ctx, rec); !errors.Is(err, context.Canceled) {
 			t.Errorf("%v", err)

@@ -162,7 +162,7 @@ func TestTrial(t *testing.T) {
 	n.clean(t)
 
 	n.r.Reservation.NodeCount = 3
-	fails(t, n.test(t), hook.Failed, "2 nodes have GPUs, the reservation has 3", "not placed: the gang of 3 pods with 8 GPUs each")
+	fails(t, n.test(t), hook.Failed, "2 nodes have GPUs, the reservation has 3", "not scheduled: the gang of 3 pods with 8 GPUs each")
 	n.r.Reservation.NodeCount = 2
 
 	n.write(t, "{reservation: aws-h100, version: v1.2.0, times: 1, defect: slow, for: 3s}")
@@ -198,7 +198,7 @@ func TestTrial(t *testing.T) {
 	n.clean(t)
 
 	n.write(t, "{reservation: aws-h100, times: 1, defect: cordoned}")
-	fails(t, n.test(t), hook.Failed, "not placed: the gang of 2 pods", "unschedulable")
+	fails(t, n.test(t), hook.Failed, "not scheduled: the gang of 2 pods", "unschedulable")
 	n.uncordon(t)
 
 	n.write(t, "{reservation: aws-h100, times: 1, defect: hang}")
@@ -210,12 +210,12 @@ func TestTrial(t *testing.T) {
 	}
 
 	n.write(t, "{reservation: aws-h100, times: 1, defect: no-gpus}")
-	fails(t, n.test(t), hook.Failed, "not placed: the gang of 2 pods", "nvidia.com/gpu")
+	fails(t, n.test(t), hook.Failed, "not scheduled: the gang of 2 pods", "nvidia.com/gpu")
 	inference, err = newPodTest(n.cluster, *n.r.Reservation, 0).run(t.Context(), config.Inference)
 	if err != nil {
 		t.Fatal(err)
 	}
-	fails(t, inference, hook.Failed, "not placed: 16 replicas with a GPU each", "Insufficient nvidia.com/gpu")
+	fails(t, inference, hook.Failed, "not scheduled: 16 replicas with a GPU each", "Insufficient nvidia.com/gpu")
 
 	n.world(t, http.MethodDelete, "")
 	n.world(t, http.MethodPost, `{"kind":"zero-gpu-nodes"}`)
@@ -223,5 +223,5 @@ func TestTrial(t *testing.T) {
 		nodes, err := gpuNodes(t.Context(), n.cluster)
 		return err == nil && len(nodes) == 0
 	})
-	fails(t, n.test(t), hook.Unobserved, "there is no node that has GPUs")
+	fails(t, n.test(t), hook.Unobserved, "no node has GPUs")
 }

@@ -147,6 +147,16 @@ func (b *Broker) Checkin(ctx context.Context, name string, token int64, reason s
 
 // Clean starts cleaning a dirty reservation.
 func (b *Broker) Clean(ctx context.Context, name string, cleaner lease.Ticket) (lease.Lease, error) {
+	return b.clean(ctx, name, cleaner, (*lease.Record).Clean)
+}
+
+// CleanAutomatically is Clean for the controller: lease.ErrManualOnly where only an operator may
+// clean the reservation.
+func (b *Broker) CleanAutomatically(ctx context.Context, name string, cleaner lease.Ticket) (lease.Lease, error) {
+	return b.clean(ctx, name, cleaner, (*lease.Record).CleanAutomatically)
+}
+
+func (b *Broker) clean(ctx context.Context, name string, cleaner lease.Ticket, step func(*lease.Record, lease.Ticket, time.Time) (lease.Lease, error)) (lease.Lease, error) {
 	if cleaner.ID == "" {
 		cleaner.ID = b.opts.ID()
 	}
@@ -154,7 +164,7 @@ func (b *Broker) Clean(ctx context.Context, name string, cleaner lease.Ticket) (
 	if cleaner.User, err = b.store.Caller(ctx); err != nil {
 		return lease.Lease{}, fmt.Errorf("clean %s: %w", name, err)
 	}
-	return b.lease(ctx, "clean", name, func(r *lease.Record, now time.Time) (lease.Lease, error) { return r.Clean(cleaner, now) })
+	return b.lease(ctx, "clean", name, func(r *lease.Record, now time.Time) (lease.Lease, error) { return step(r, cleaner, now) })
 }
 
 // RenewClean renews a cleaning lease.

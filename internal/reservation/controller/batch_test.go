@@ -88,7 +88,7 @@ func TestTheCutoff(t *testing.T) {
 	n.cloud.tests["main/training"] = func(context.Context) (hook.Result, error) {
 		return hook.Result{Verdict: hook.Passed, Checks: 1}, n.clock.Jump(n.leg.Cutoff)
 	}
-	n.want(n.run(), "passed 1", "not-started 0 no cell starts after", "not-started 0 no cell begins after")
+	n.want(n.run(), "passed 1", "not-started 0 no cell starts after", "not-started 0 no cell starts after")
 	n.free()
 	if n.cloud.called("provision") != 1 {
 		t.Errorf("provisioned after the cutoff: %v", n.cloud.calls)

@@ -22,6 +22,16 @@ func (r *Record) Clean(t Ticket, now time.Time) (Lease, error) {
 	return *r.Lease, nil
 }
 
+// CleanAutomatically is Clean for the controller: it refuses a reservation that only an operator
+// may clean. A check before Clean is too early, since a guard may quarantine the reservation in
+// between.
+func (r *Record) CleanAutomatically(t Ticket, now time.Time) (Lease, error) {
+	if d := r.DirtyInfo; r.CurrentState() == Dirty && d != nil && d.ManualOnly {
+		return Lease{}, fmt.Errorf("%w: %s", ErrManualOnly, d.Reason)
+	}
+	return r.Clean(t, now)
+}
+
 func (r *Record) cleaningLease(token int64) (*Lease, error) {
 	if r.CurrentState() == Cleaning && r.Lease.Token == token {
 		return r.Lease, nil

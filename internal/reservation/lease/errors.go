@@ -15,6 +15,8 @@ var (
 	ErrTermOver = errors.New("the term of the lease is over")
 	// ErrPastMaxTerm: the extension would exceed the maximum term.
 	ErrPastMaxTerm = errors.New("past the maximum term of the lease")
+	// ErrManualOnly: only an operator may clean the reservation.
+	ErrManualOnly = errors.New("the reservation needs an operator")
 	// ErrNotDirty: only a dirty reservation can be cleaned.
 	ErrNotDirty = errors.New("the reservation is not dirty")
 	// ErrNotExpired: the lease is still valid.

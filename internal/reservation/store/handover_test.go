@@ -39,7 +39,7 @@ func TestHandOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	again.Status.Finished = nil
-	if _, err := k.SaveHandOver(ctx, again); err == nil || !strings.Contains(err.Error(), "not begun again") {
+	if _, err := k.SaveHandOver(ctx, again); err == nil || !strings.Contains(err.Error(), "not started again") {
 		t.Errorf("a finished hand-over was started again: %v", err)
 	}
 	for since, want := range map[time.Time]int{at: 1, at.Add(time.Second): 0} {
