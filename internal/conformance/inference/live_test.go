@@ -75,7 +75,7 @@ func TestLive(t *testing.T) {
 			t.Fatal(err)
 		}
 		j, _ := observe(t, l, "live-none", time.Second)
-		if j.Verdict != check.Failed || !strings.Contains(j.Reason, "looked for gatewayclasses") {
+		if j.Verdict != check.Failed || !strings.Contains(j.Reason, "no gatewayclasses of") {
 			t.Fatalf("%s: %s %+v", j.Verdict, j.Reason, j.Findings)
 		}
 	})
