@@ -298,7 +298,7 @@ func (b *bench) testRefusals(t *testing.T) {
 		"no-right": {change: func(o *Options) {
 			o.Cluster = b.callerWith(t, []byte("{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: no-rights}, rules: []}"))
 			o.Spec.Keep = true // there is nothing to remove, and no right to look
-		}, want: []string{"create namespace firstlight-no-right", "forbidden", "give one that exists: --namespace"}},
+		}, want: []string{"create namespace firstlight-no-right", "forbidden", "use an existing one: --namespace"}},
 		"no-priority": {prepare: func(*testing.T, string) {}, change: func(o *Options) {
 			o.Cluster = b.callerWith(t, []byte("{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: looks}, rules: [{apiGroups: [''], resources: [namespaces], verbs: [get]}]}"))
 			o.Spec.Keep = true
@@ -308,7 +308,7 @@ func (b *bench) testRefusals(t *testing.T) {
 			o.Spec.Keep = true
 		}, want: []string{"watch the run", "pods is forbidden", "needs get, list and watch"}},
 		"no-jobs": {prepare: quota(corev1.ResourceList{"count/jobs.batch": resource.MustParse("0")}),
-			want: []string{"create Job no-jobs/recipes-no-jobs", "exceeded quota: small", "a quota"}},
+			want: []string{"create Job no-jobs/recipes-no-jobs", "exceeded quota: small", "quotas and admission policies"}},
 		"no-pods": {prepare: quota(corev1.ResourceList{"pods": resource.MustParse("0")}),
 			want: []string{"the cluster rejects the Job's pods", "exceeded quota: small"}},
 		"no-class": {prepare: func(*testing.T, string) {}, change: func(o *Options) { o.Spec.PriorityClass = "absent" },
@@ -317,7 +317,7 @@ func (b *bench) testRefusals(t *testing.T) {
 			want: []string{"the cluster rejects the Job's pods", "PreemptionPolicy"}},
 		"no-image": {change: func(o *Options) { o.Spec.Image = "registry.example.com/absent:1" },
 			want: []string{"cannot start on node worker-1: ImagePullBackOff: Back-off pulling image \"registry.example.com/absent:1\""}},
-		"bad-shards": {change: func(o *Options) { o.Spec.Parallel = -1 }, want: []string{"at one time"}},
+		"bad-shards": {change: func(o *Options) { o.Spec.Parallel = -1 }, want: []string{"invalid number of concurrent shards -1"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
