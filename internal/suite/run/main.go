@@ -35,9 +35,10 @@ func main() {
 
 // options are the flags.
 type options struct {
-	only    string // the name of one phase
-	profile string // file of the profile
-	timeout time.Duration
+	only    string        // the name of one phase
+	profile string        // file of the profile
+	timeout time.Duration // of one test package
+	limit   time.Duration // of the run
 	// live and endToEnd are how many test packages of these phases run at once.
 	live, endToEnd int
 }
@@ -65,7 +66,13 @@ func run(ctx context.Context) error {
 	begin, level := time.Now(), suite.Current()
 	r := newRecorder(os.Stdout, pool.dir, o.profile != "")
 	runner := &runner{options: o, pool: pool, recorder: r}
-	err = runner.all(ctx, endToEnd, others)
+	limited, cancel := context.WithTimeoutCause(ctx, o.limit, fmt.Errorf("the run took longer than its limit of %s", o.limit))
+	defer cancel()
+	err = runner.all(limited, endToEnd, others)
+	if limited.Err() != nil {
+		r.unfinished()
+		err = errors.Join(err, context.Cause(limited))
+	}
 	r.slowest(20) // of a run that was interrupted, too
 	if err != nil {
 		return err
@@ -87,7 +94,8 @@ func readOptions() (options, error) {
 	var o options
 	flag.StringVar(&o.only, "phase", "", "run this phase only: unit, live, e2e")
 	flag.StringVar(&o.profile, "profile", "", "write the time and CPU time of every package and test to this file, as a Markdown table")
-	flag.DurationVar(&o.timeout, "timeout", 60*time.Minute, "limit of one test package")
+	flag.DurationVar(&o.timeout, "timeout", 20*time.Minute, "limit of one test package; its goroutines are printed when it is reached")
+	flag.DurationVar(&o.limit, "limit", 70*time.Minute, "limit of the run; the tests that were running are printed when it is reached")
 	flag.IntVar(&o.live, "live", 3, "live test packages that run in parallel: they mostly wait, and each lab takes about 10 of the 128 inotify instances that a user usually has")
 	flag.IntVar(&o.endToEnd, "e2e", 2, "end-to-end test packages that run in parallel, in addition to the live ones")
 	flag.Parse()

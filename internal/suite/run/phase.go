@@ -100,8 +100,13 @@ func (p phase) run(ctx context.Context, o options, pool *pool, r *recorder) erro
 	}
 	cmd := exec.CommandContext(ctx, "go", append(args, p.packages...)...)
 	cmd.Env = append(os.Environ(), pool.env(p)...)
-	if !slices.Contains(p.args, "-race") { // which needs cgo
+	if slices.Contains(p.args, "-race") { // which needs cgo
+		cmd.Env = append(cmd.Env, "CGO_ENABLED=1")
+	} else {
 		cmd.Env = append(cmd.Env, "CGO_ENABLED=0")
+	}
+	if !p.labs { // the compiler collects less garbage; programs of a lab have their own setting
+		cmd.Env = append(cmd.Env, "GOGC=400")
 	}
 	cmd.Stderr = os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}

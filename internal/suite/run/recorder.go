@@ -28,6 +28,7 @@ const (
 
 // event is a line of go test -json.
 type event struct {
+	Time                          time.Time
 	Action, Package, Test, Output string
 	Elapsed                       float64 // s
 }
@@ -47,13 +48,14 @@ type recorder struct {
 	times    string
 	profiled bool
 	all      []done
-	lines    map[string][]string // output of tests that have not ended
+	started  map[string]time.Time // tests that have not ended, by package and name
+	lines    map[string][]string  // output of tests that have not ended
 	// liveTests are tests by package that were skipped since they run upstream programs.
 	liveTests map[string][]string
 }
 
 func newRecorder(out io.Writer, dir string, profiled bool) *recorder {
-	return &recorder{out: out, profiled: profiled, times: filepath.Join(dir, "times"), lines: map[string][]string{}, liveTests: map[string][]string{}}
+	return &recorder{out: out, profiled: profiled, times: filepath.Join(dir, "times"), started: map[string]time.Time{}, lines: map[string][]string{}, liveTests: map[string][]string{}}
 }
 
 // printf prints a line between those of tests.
@@ -91,6 +93,13 @@ func (r *recorder) note(phase string, e event) {
 	defer r.mu.Unlock()
 	key := e.Package + " " + e.Test
 	switch e.Action {
+	case "run":
+		r.started[key] = e.Time
+		return
+	case "pass", "fail", "skip":
+		delete(r.started, key)
+	}
+	switch e.Action {
 	case "build-output": // of the compiler; it names no package
 		fmt.Fprint(r.out, e.Output)
 		return
@@ -113,6 +122,7 @@ func (r *recorder) note(phase string, e event) {
 	case "fail":
 		r.printLines(key)
 		if e.Test == "" { // also of tests that did not come to an end: a timeout, a panic
+			maps.DeleteFunc(r.started, func(other string, _ time.Time) bool { return strings.HasPrefix(other, e.Package+" ") })
 			for _, other := range slices.Sorted(maps.Keys(r.lines)) {
 				if strings.HasPrefix(other, e.Package+" ") {
 					r.printLines(other)
@@ -134,6 +144,17 @@ func (r *recorder) printLines(key string) {
 		fmt.Fprint(r.out, line)
 	}
 	delete(r.lines, key)
+}
+
+// unfinished prints the tests that have not ended, with what they printed.
+func (r *recorder) unfinished() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	fmt.Fprintf(r.out, "\nnot ended:\n")
+	for _, key := range slices.Sorted(maps.Keys(r.started)) {
+		fmt.Fprintf(r.out, "  %s, since %s\n", short(key), r.started[key].Format(time.TimeOnly))
+		r.printLines(key)
+	}
 }
 
 // slowest prints the tests that took longest, subtests by themselves.

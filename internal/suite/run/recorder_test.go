@@ -93,6 +93,27 @@ func TestOutputOfATimedOutTest(t *testing.T) {
 	}
 }
 
+// A run that reaches its limit prints the tests that were running, not those that had ended.
+func TestUnfinished(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	r := newRecorder(&out, t.TempDir(), false)
+	if err := r.read("live", strings.NewReader(`{"Time":"2026-01-02T10:11:12.5Z","Action":"run","Package":"p","Test":"TestStuck"}
+{"Action":"output","Package":"p","Test":"TestStuck","Output":"waiting for a node\n"}
+{"Action":"run","Package":"p","Test":"TestEnded"}
+{"Action":"pass","Package":"p","Test":"TestEnded"}
+{"Action":"run","Package":"q","Test":"TestKilled"}
+{"Action":"fail","Package":"q"}
+`)); err != nil {
+		t.Fatal(err)
+	}
+	r.unfinished()
+	_, got, _ := strings.Cut(out.String(), "\nnot ended:\n")
+	if diff := cmp.Diff("  p TestStuck, since 10:11:12\nwaiting for a node\n", got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // A phase without tests, and a live test that was found and not run, do not pass.
 func TestIncompleteRuns(t *testing.T) {
 	t.Parallel()
