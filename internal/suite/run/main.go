@@ -129,6 +129,13 @@ func (r *runner) all(ctx context.Context, endToEnd, others []string) error {
 			return err
 		}
 	}
+	if o.only != phaseUnit {
+		begin := time.Now()
+		if err := r.pool.buildPrograms(ctx); err != nil {
+			return err
+		}
+		r.recorder.printf("== upstream programs took %s\n", time.Since(begin).Round(time.Second))
+	}
 	group, groupCtx := errgroup.WithContext(ctx)
 	if o.has(phaseLive) {
 		for _, p := range livePhases(r.recorder.liveTests, o.live) {

@@ -44,6 +44,18 @@ func makePool(ctx context.Context) (*pool, error) {
 	return p, nil
 }
 
+// buildPrograms builds the upstream programs that are missing: no test waits for a compiler.
+func (p *pool) buildPrograms(ctx context.Context) error {
+	cmd := exec.CommandContext(ctx, filepath.Join(p.dir, labtest.PoolBinary), "lab", "programs", "build")
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("build the upstream programs: %w", err)
+	}
+	return nil
+}
+
 // timer is the program that runs each test binary and notes its CPU time.
 func (p *pool) timer() string { return filepath.Join(p.dir, "timer") }
 
