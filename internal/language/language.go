@@ -4,6 +4,8 @@ import (
 	_ "embed"
 	"fmt"
 	"regexp"
+	"slices"
+	"strings"
 
 	"sigs.k8s.io/yaml"
 )
@@ -21,8 +23,9 @@ type Pattern struct {
 	Examples []string `json:"examples"`
 	Plain    []string `json:"plain"`
 
-	expr  *regexp.Regexp
-	allow []*regexp.Regexp
+	expr     *regexp.Regexp
+	literals []string
+	allow    []*regexp.Regexp
 }
 
 // Match is one occurrence of a pattern.
@@ -76,6 +79,7 @@ func Patterns() ([]*Pattern, error) {
 		if p.expr, err = compile(p.Expr); err != nil {
 			return nil, fmt.Errorf("read patterns.yaml: pattern %q: %w", p.Name, err)
 		}
+		p.literals = literals(p.Expr)
 		for _, a := range p.Allow {
 			expr, err := compile(a)
 			if err != nil {
@@ -97,6 +101,12 @@ func compile(expr string) (*regexp.Regexp, error) {
 
 // find is the first match of p in text that is not allowed, empty where there is none.
 func (p *Pattern) find(text string) string {
+	if p.literals != nil {
+		lower := strings.ToLower(text)
+		if !slices.ContainsFunc(p.literals, func(l string) bool { return strings.Contains(lower, l) }) {
+			return ""
+		}
+	}
 	for _, at := range p.expr.FindAllStringIndex(text, -1) {
 		if !p.allowed(text, at) {
 			return text[at[0]:at[1]]
