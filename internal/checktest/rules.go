@@ -70,6 +70,9 @@ func Rules(t *testing.T, judge func([]check.Observation) check.Judgement, health
 			t.Parallel()
 			obs := slices.Clone(healthy)
 			for _, c := range r.changes {
+				if !c.known(t, judge, healthy) {
+					t.Fatalf("unknown field %s of %s: the judge does not read it", c.path, c.of)
+				}
 				c.apply(t, obs)
 			}
 			j := judge(obs)
@@ -85,11 +88,53 @@ func Rules(t *testing.T, judge func([]check.Observation) check.Judgement, health
 	}
 }
 
+// known reports whether the judge reads the field. A key that the figures do not have may be one
+// that was left out because it is empty, or a wrong one: only the former spoils the judgement
+// where it gets a value of a type that no field has.
+func (c Change) known(t *testing.T, judge func([]check.Observation) check.Judgement, healthy []check.Observation) bool {
+	t.Helper()
+	steps, err := parse(c.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range healthy {
+		if c.matches(o) && has(decode(t, o.Figures), steps) {
+			return true
+		}
+	}
+	if c.to == LeftOut {
+		return true // apply reports it
+	}
+	obs := slices.Clone(healthy)
+	Change{c.of, c.path, [][][]int{{{}}}}.apply(t, obs)
+	return judge(obs).Verdict != check.Passed
+}
+
+// has reports whether the field at the end of the steps exists in any item.
+func has(v any, steps []any) bool {
+	if len(steps) == 0 {
+		return true
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		key, _ := steps[0].(string)
+		child, there := v[key]
+		return there && has(child, steps[1:])
+	case []any:
+		return slices.ContainsFunc(v, func(item any) bool { return has(item, steps[1:]) })
+	}
+	return false
+}
+
+func (c Change) matches(o check.Observation) bool {
+	return o.Kind == c.of || o.Kind+"@"+o.Target == c.of
+}
+
 func (c Change) apply(t *testing.T, obs []check.Observation) {
 	t.Helper()
 	found := false
 	for i, o := range obs {
-		if o.Kind != c.of && o.Kind+"@"+o.Target != c.of {
+		if !c.matches(o) {
 			continue
 		}
 		found = true

@@ -107,7 +107,7 @@ func (r *running) half(ctx context.Context, name string, nodes map[int][]string)
 
 // start starts the Jobs of one half and waits until their pods run.
 func (r *running) start(ctx context.Context, name string, nodes map[int][]string) (load, error) {
-	out := load{Namespace: kube.NamespaceOf(r.deps.RunID)}
+	out := load{Namespace: r.cluster.NamespaceFor(r.deps.RunID)}
 	scheduler, err := r.scheduler(ctx)
 	if err != nil {
 		return out, err

@@ -100,7 +100,8 @@ type usageFigures struct {
 type proofFigures struct {
 	Scheduler  string `json:"scheduler"`
 	GPUsPerPod int    `json:"gpusPerPod"`
-	// Fits and FitsAfter are how many such pods fit on the free GPUs, before and after.
+	// Fits and FitsAfter are how many pods of the room's size fit on the free GPUs, before and
+	// after.
 	Fits      int                `json:"fits"`
 	FitsAfter int                `json:"fitsAfter"`
 	Placement workload.Placement `json:"placement"`

@@ -9,6 +9,7 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/workload"
+	"github.com/firstlight/firstlight/internal/workload/gangproof"
 )
 
 // removeWithin limits the deletion of a probe gang after the gate's context has ended.
@@ -29,29 +30,35 @@ func (g *Gate) observeGang(ctx context.Context, cluster *kube.Cluster, rec check
 		return err
 	}
 	room, err := g.observeUsage(ctx, cluster, rec)
-	if err != nil || room.fits == 0 {
+	if err != nil || room.Fits == 0 {
 		return err
 	}
 	launcher := &workload.Launcher{Cluster: cluster, RunID: g.deps.RunID, Gang: scheduler}
-	rec.Progress("gang of %d pods on room for %d: none may be placed", room.fits+1, room.fits)
-	held, err := g.prove(ctx, launcher, rec, targetTooLarge, room, room.fits+1, nil)
+	rec.Progress("gang of %d pods on free GPUs for %d: none may be placed", room.TooLarge(), room.Fits)
+	held, err := g.prove(ctx, launcher, rec, targetTooLarge, room, room.TooLarge(), room.GPUsPerPod, nil)
 	if err != nil || !held {
 		return err
 	}
-	rec.Progress("gang of %d pods on room for %d: all must be placed", room.fits, room.fits)
-	_, err = g.prove(ctx, launcher, rec, targetFits, room, room.fits, g.observeDNS)
+	pods, gpus := room.Fitting()
+	rec.Progress("gang of %d pods with %d GPUs each: all must be placed", pods, gpus)
+	_, err = g.prove(ctx, launcher, rec, targetFits, room, pods, gpus, g.observeDNS)
 	return err
 }
 
+// roomIn is the room for the proof.
+func (g *Gate) roomIn(usage map[string]kube.Usage) gangproof.Room {
+	return gangproof.RoomIn(g.nodes, g.wantGPUs, usage)
+}
+
 // observeUsage records the free GPUs.
-func (g *Gate) observeUsage(ctx context.Context, cluster *kube.Cluster, rec check.Recorder) (room, error) {
+func (g *Gate) observeUsage(ctx context.Context, cluster *kube.Cluster, rec check.Recorder) (gangproof.Room, error) {
 	attempt := g.begin(rec, kindUsage, "cluster", "GET nodes, pods: "+kube.GPUResource+" allocatable less requested by live pods")
 	usage, err := cluster.Usage(ctx, g.nodes, kube.GPUResource)
 	if err != nil { // the proof needs known room; the error is recorded
-		return room{}, attempt.Record(nil, err)
+		return gangproof.Room{}, attempt.Record(nil, err)
 	}
 	if err := attempt.Record(usageFigures{Nodes: usage}, nil); err != nil {
-		return room{}, err
+		return gangproof.Room{}, err
 	}
 	return g.roomIn(usage), nil
 }
@@ -61,19 +68,19 @@ type observeFunc func(ctx context.Context, cluster *kube.Cluster, gang *workload
 
 // prove starts a gang, waits for the scheduler's decision, calls whenPlaced (may be nil) if all
 // its pods are placed, and deletes it. held is false if a further gang would prove nothing.
-func (g *Gate) prove(ctx context.Context, launcher *workload.Launcher, rec check.Recorder, target string, r room, pods int, whenPlaced observeFunc) (held bool, err error) {
-	attempt := g.begin(rec, kindProof, target, fmt.Sprintf("create a gang of %d pods with %d GPUs each on %d nodes; watch their placement", pods, r.gpusPerPod, len(r.nodes)))
+func (g *Gate) prove(ctx context.Context, launcher *workload.Launcher, rec check.Recorder, target string, r gangproof.Room, pods, gpus int, whenPlaced observeFunc) (held bool, err error) {
+	attempt := g.begin(rec, kindProof, target, fmt.Sprintf("create a gang of %d pods with %d GPUs each on %d nodes; watch their placement", pods, gpus, len(r.Nodes)))
 	gang, err := launcher.Start(ctx, workload.Spec{
-		Name: target, Gate: Name, Pods: pods, GPUs: r.gpusPerPod, Image: g.image,
-		Container: probeContainer, Script: probeScript, Nodes: r.nodes,
+		Name: target, Gate: Name, Pods: pods, GPUs: gpus, Image: g.image,
+		Container: probeContainer, Script: probeScript, Nodes: r.Nodes,
 	})
 	if err != nil {
 		return false, attempt.Record(nil, err)
 	}
-	figures := proofFigures{Scheduler: launcher.Gang.Name(), GPUsPerPod: r.gpusPerPod, Fits: r.fits}
+	figures := proofFigures{Scheduler: launcher.Gang.Name(), GPUsPerPod: gpus, Fits: r.Fits}
 	watch, cancel := context.WithTimeout(ctx, g.deadline)
 	defer cancel()
-	placement, undecided := g.place(watch, gang, pods <= r.fits)
+	placement, undecided := g.place(watch, gang, target == targetFits)
 	figures.Placement = placement
 	if undecided != nil {
 		figures.Undecided = undecided.Error()
@@ -95,7 +102,7 @@ func (g *Gate) prove(ctx context.Context, launcher *workload.Launcher, rec check
 	}
 	after, err := launcher.Cluster.Usage(ctx, g.nodes, kube.GPUResource)
 	if err == nil {
-		figures.FitsAfter = g.fitsOn(after, r)
+		figures.FitsAfter = r.FitsOn(after)
 	}
 	return placement.Bound == 0 && undecided == nil, attempt.Record(figures, err)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/workload/gangproof"
 )
 
 const gangRemedy = "install a gang scheduler (KAI, Volcano, Kueue), or turn on Kubernetes' own in both API server and scheduler " +
@@ -24,74 +25,34 @@ func (g *Gate) judgeGang(b *check.Builder, obs []check.Observation) {
 	if !ok {
 		return
 	}
-	if r := g.roomIn(usage.Nodes); r.fits == 0 {
+	r := g.roomIn(usage.Nodes)
+	if r.Fits == 0 {
 		b.Unobserved(usageObs.ID, "free GPUs", "run the gate when the GPUs are free; the finding lists the pods that hold them", "no node of the inventory has all its GPUs free, so no gang could be placed to prove the scheduler%s", holders(usage))
 		return
 	}
-	if g.judgeTooLarge(b, obs, gang.Used) {
-		g.judgeFits(b, obs, gang.Used)
-	}
-}
-
-// judgeTooLarge is the negative proof: no pod of a gang that does not fit is placed.
-func (g *Gate) judgeTooLarge(b *check.Builder, obs []check.Observation, scheduler string) (held bool) {
-	p, o, ok := check.Require[proofFigures](b, obs, kindProof, targetTooLarge, targetTooLarge, readRemedy(obs, kindProof))
-	if !ok {
-		return false
-	}
-	pl := p.Placement
-	b.Figure(check.Figure{
-		Name: "pods placed of a gang that does not fit", Value: float64(pl.Bound), Unit: "pods", Limit: 0, Relation: "==", Source: "gang scheduling is all or nothing",
-	})
-	suspect := "gang scheduler " + scheduler
-	switch {
-	case pl.Wanted <= p.Fits:
-		b.Unobserved(o.ID, suspect, "run the gate again", "the gang of %d pods fits, %d pods would: it proves nothing", pl.Wanted, p.Fits)
-	case pl.Bound >= pl.Wanted:
-		b.Unobserved(o.ID, suspect, "run the gate again", "all %d pods were placed where %d fit: GPUs were released meanwhile", pl.Wanted, p.Fits)
-	case pl.Bound > 0:
-		b.Fail(o.ID, suspect, "check that the scheduler of these pods runs and supports the group: for Kubernetes' own, feature gate GangScheduling on kube-scheduler too", "placed %d of %d pods of a gang of which %d fit: it does not schedule gangs as a whole (%s)",
-			pl.Bound, pl.Wanted, p.Fits, places(pl.Nodes))
-	case p.Undecided != "" || (pl.Refused == 0 && !pl.GroupRefused):
-		b.Unobserved(o.ID, suspect, "read the log of the scheduler of the pods", "no decision about a gang that does not fit was observed: %s", p.Undecided)
-	default:
-		return true
-	}
-	return false
-}
-
-// judgeFits is the positive proof: all pods of a gang that fits are placed.
-func (g *Gate) judgeFits(b *check.Builder, obs []check.Observation, scheduler string) {
-	p, o, ok := check.Require[proofFigures](b, obs, kindProof, targetFits, targetFits, readRemedy(obs, kindProof))
-	if !ok {
+	large, _, ok := g.proof(b, obs, targetTooLarge, gang.Used, r, r.GPUsPerPod)
+	if !ok || !large.TooLarge(b, r) {
 		return
 	}
-	pl := p.Placement
-	b.Figure(check.Figure{
-		Name: "pods placed of a gang that fits", Value: float64(pl.Bound), Unit: "pods", Limit: float64(pl.Wanted), Relation: "==", Source: "gang scheduling is all or nothing",
-	})
-	suspect := "gang scheduler " + scheduler
-	switch {
-	case pl.Wanted < 1 || pl.Bound > pl.Wanted:
-		b.Unobserved(o.ID, suspect, "run the gate again", "invalid placement: %d of %d pods placed", pl.Bound, pl.Wanted)
-	case pl.Bound == pl.Wanted && len(pl.Nodes) != pl.Bound:
-		b.Unobserved(o.ID, suspect, "run the gate again", "only %d nodes are known for %d placed pods", len(pl.Nodes), pl.Bound)
-	case pl.Bound == pl.Wanted:
-		g.judgeDNS(b, obs, pl.Nodes)
-	case p.FitsAfter < p.Fits:
-		b.Unobserved(o.ID, suspect, "run the gate when the GPUs are free", "placed %d of %d pods, but other pods took the GPUs of %d of them meanwhile", pl.Bound, pl.Wanted, p.Fits-p.FitsAfter)
-	default:
-		b.Fail(o.ID, suspect, "read the scheduler's messages about the pods; for a queue, check that its quota covers every GPU", "placed %d of %d pods of a gang that fits: %s", pl.Bound, pl.Wanted, strings.Join(append(pl.Messages, p.Undecided), "; "))
+	_, gpus := r.Fitting()
+	fits, p, ok := g.proof(b, obs, targetFits, gang.Used, r, gpus)
+	if ok && fits.Fits(b, r, p.FitsAfter) {
+		g.judgeDNS(b, obs, fits.Placement.Nodes)
 	}
 }
 
-func places(nodes map[string]string) string {
-	var out []string
-	for pod, node := range nodes {
-		out = append(out, pod+" on "+node)
+// proof reads the placement of a gang, which must be of this scheduler and room.
+func (g *Gate) proof(b *check.Builder, obs []check.Observation, target, scheduler string, r gangproof.Room, gpus int) (out gangproof.Proof, p proofFigures, ok bool) {
+	p, o, ok := check.Require[proofFigures](b, obs, kindProof, target, target, readRemedy(obs, kindProof))
+	if !ok {
+		return out, p, false
 	}
-	slices.Sort(out)
-	return strings.Join(out, ", ")
+	out = gangproof.Proof{ID: o.ID, Scheduler: "gang scheduler " + scheduler, Placement: p.Placement, Undecided: p.Undecided}
+	if p.Scheduler != scheduler || p.Fits != r.Fits || p.GPUsPerPod != gpus {
+		b.Unobserved(o.ID, out.Scheduler, "run the gate again", "the proof is of scheduler %q and pods with %d GPUs where %d fit, want %q, %d GPUs and %d pods", p.Scheduler, p.GPUsPerPod, p.Fits, scheduler, gpus, r.Fits)
+		return out, p, false
+	}
+	return out, p, true
 }
 
 // holders lists the pods that hold GPUs.

@@ -221,7 +221,7 @@ func TestJudge(t *testing.T) {
 		}, fail, "gang scheduler native", "placed 4 of 5 pods"},
 		"all of it is placed: room came free": {func(f *facts) { f.tooLarge.Placement.Bound, f.fits = 5, nil }, unseen, "gang scheduler native", "released meanwhile"},
 		"no scheduler has decided":            {func(f *facts) { f.tooLarge.Placement.Refused, f.tooLarge.Undecided = 0, "deadline exceeded" }, unseen, "gang scheduler native", "no decision"},
-		"the gang was not too large":          {func(f *facts) { f.tooLarge.Fits = 5 }, unseen, "gang scheduler native", "proves nothing"},
+		"the gang was not too large":          {func(f *facts) { f.tooLarge.Placement.Wanted = 4 }, unseen, "gang scheduler native", "proves nothing"},
 		"a gang that fits is not placed": {func(f *facts) {
 			f.fits.Placement = workload.Placement{Wanted: 4, Exist: 4, Refused: 4, Messages: []string{"quota"}}
 		}, fail, "gang scheduler native", "quota"},
@@ -237,7 +237,7 @@ func TestJudge(t *testing.T) {
 		"a pod's answer is missing":  {func(f *facts) { f.dns.Pods = f.dns.Pods[1:] }, unseen, "gpu-01", "was not observed"},
 		"answers without a Service":  {func(f *facts) { f.dns.Addresses = nil }, unseen, "Service default/kubernetes", "no address"},
 		"names not observed":         {func(f *facts) { f.dns = nil }, unseen, "the cluster's DNS", "was not observed"},
-		"an empty gang":              {func(f *facts) { f.fits.Placement = workload.Placement{} }, unseen, "gang scheduler native", "invalid placement"},
+		"an empty gang":              {func(f *facts) { f.fits.Placement = workload.Placement{} }, unseen, "gang scheduler native", "want a gang of 4"},
 		"no queue for the gang":      {func(f *facts) { f.errs[kindGang] = "set gpustack.queue in the site file" }, unseen, "", "gpustack.queue"},
 		"the GPUs are held": {func(f *facts) {
 			for n := range f.usage.Nodes {
@@ -305,7 +305,7 @@ func TestRoom(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if r := g.roomIn(tt.usage); r.fits != tt.fits || r.gpusPerPod != tt.gpus || len(r.nodes) != tt.on {
+			if r := g.roomIn(tt.usage); r.Fits != tt.fits || r.GPUsPerPod != tt.gpus || len(r.Nodes) != tt.on {
 				t.Errorf("%+v", r)
 			}
 		})

@@ -1,11 +1,14 @@
 package gpustack
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/plan"
+	"github.com/firstlight/firstlight/internal/probe/kube"
+	"github.com/firstlight/firstlight/internal/workload"
 )
 
 // The gate judges the requirements of the site, also if each is 1 or 0.
@@ -19,13 +22,19 @@ func TestWhatTheSiteDemands(t *testing.T) {
 	}{
 		"one node": {func(g *Gate) { g.nodes = g.nodes[:1] }, func(f *facts) {
 			f.nodes = f.nodes[:1]
-			f.tooLarge.Placement.Wanted, f.tooLarge.Placement.Refused, f.tooLarge.Fits = 2, 2, 1
-			f.fits.Placement.Wanted, f.fits.Placement.Bound, f.fits.Fits = 1, 1, 1
-			f.fits.Placement.Nodes = map[string]string{"gang-gpu-01": "gpu-01"}
-			for i := range f.operands {
-				f.operands[i].Desired, f.operands[i].Ready, f.operands[i].Updated = 1, 1, 1
-			}
+			oneNode(f, 2, 2, 4)
 		}, check.Passed, ""},
+		"a gang of one pod proves no scheduler": {func(g *Gate) { g.nodes = g.nodes[:1] }, func(f *facts) {
+			oneNode(f, 2, 1, 4)
+		}, check.Unobserved, "want a gang of 2"},
+		"one node with one GPU": {func(g *Gate) { g.nodes, g.wantGPUs = g.nodes[:1], 1 }, func(f *facts) {
+			oneGPU(f)
+			oneNode(f, 1, 2, 0)
+		}, check.Passed, ""},
+		"one node with one GPU and a gang of one pod": {func(g *Gate) { g.nodes, g.wantGPUs = g.nodes[:1], 1 }, func(f *facts) {
+			oneGPU(f)
+			oneNode(f, 1, 1, 0)
+		}, check.Unobserved, "want a gang of 2"},
 		"no node":     {func(g *Gate) { g.nodes = nil }, func(*facts) {}, check.Unobserved, "inventory has no GPU nodes"},
 		"one operand": {func(g *Gate) { g.stack.Operands = g.stack.Operands[:1] }, func(*facts) {}, check.Passed, ""},
 		"no operand":  {func(g *Gate) { g.stack.Operands = nil }, func(f *facts) { f.operands = []operandFigures{} }, check.Unobserved, "none was observed"},
@@ -63,4 +72,29 @@ func TestWhatTheSiteDemands(t *testing.T) {
 			}
 		})
 	}
+}
+
+// oneNode leaves one node with room for some pods, and a gang that fits with so many pods.
+func oneNode(f *facts, fits, pods, gpus int) {
+	f.nodes = f.nodes[:1]
+	f.usage.Nodes = map[string]kube.Usage{"gpu-01": f.usage.Nodes["gpu-01"]}
+	f.tooLarge.Fits, f.tooLarge.GPUsPerPod, f.tooLarge.FitsAfter = fits, max(1, gpus), fits
+	f.tooLarge.Placement = workload.Placement{Wanted: fits + 1, Exist: fits + 1, Refused: fits + 1}
+	f.fits.Fits, f.fits.GPUsPerPod, f.fits.FitsAfter = fits, gpus, fits
+	f.fits.Placement = workload.Placement{Wanted: pods, Exist: pods, Bound: pods, Nodes: map[string]string{}}
+	f.dns.Pods = nil
+	for i := range pods {
+		name := fmt.Sprintf("gang-%d", i)
+		f.fits.Placement.Nodes[name] = "gpu-01"
+		f.dns.Pods = append(f.dns.Pods, resolution{Pod: name, Node: "gpu-01", Addresses: f.dns.Addresses})
+	}
+	for i := range f.operands {
+		f.operands[i].Desired, f.operands[i].Ready, f.operands[i].Updated = 1, 1, 1
+	}
+}
+
+// oneGPU is a node with one GPU.
+func oneGPU(f *facts) {
+	f.nodes[0].Resources[kube.GPUResource] = resourceFigures{1, 1}
+	f.usage.Nodes["gpu-01"] = kube.Usage{Allocatable: 1}
 }

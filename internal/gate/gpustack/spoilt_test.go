@@ -15,14 +15,14 @@ func TestEveryField(t *testing.T) {
 	checktest.EveryField(t, "spoilt", func(obs []check.Observation) check.Judgement { return plan.Judge(g, obs) }, healthy(g).observations(t), checktest.Harmless{
 		"the Error condition, which explains a failure":                                  {`clusterpolicy.* .conditions: (the first twice|without the last)`, `clusterpolicy.* .conditions.(message|reason|status|type): .*`},
 		"operators before observedGeneration do not say which generation they have seen": {`clusterpolicy.* .generation: .*`},
-		"said twice is not more":                                                     {`(nodes|daemonsets).* : the first twice`, `daemonsets.* .pods(.images)?: the first twice`, `dns.* .(addresses|pods|pods.addresses): the first twice`, `gang-scheduler.* .detected: the first twice`},
-		"it names the observed object, for people":                                   {`daemonsets.* .pods.pod: .*`, `daemonsets.* .pods.images.image: .*`, `gang-scheduler.* .(detected.api|detected.name|used): .*`, `gang-proof.* .scheduler: .*`},
-		"one node with all its GPUs free is room enough for a gang":                  {`gpu-usage.* .nodes.*: .*`},
-		"the gang stays larger than the room":                                        {`gang-proof@gang-too-large .fits: .*`, `gang-proof@gang-too-large .placement.wanted: .*`},
-		"the free GPUs afterwards explain a gang that was not placed":                {`gang-proof.* .fitsAfter: .*`, `gang-proof@gang-fits .fits: .*`},
-		"pods that were bound or refused exist, with as many GPUs as were asked for": {`gang-proof.* .(gpusPerPod|placement.exist): .*`},
-		"zero is omitted in JSON":                                                    {`gang-proof@gang-too-large .placement.bound: left out`},
-		"one refusal is a decision":                                                  {`gang-proof@gang-too-large .placement.(refused|groupRefused): .*`},
-		"a gang that was placed was not refused in the end":                          {`gang-proof@gang-fits .placement.(refused|groupRefused): .*`},
+		"said twice is not more":                                      {`(nodes|daemonsets).* : the first twice`, `daemonsets.* .pods(.images)?: the first twice`, `dns.* .(addresses|pods|pods.addresses): the first twice`, `gang-scheduler.* .detected: the first twice`},
+		"it names the observed object, for people":                    {`daemonsets.* .pods.pod: .*`, `daemonsets.* .pods.images.image: .*`, `gang-scheduler.* .(detected.api|detected.name): .*`},
+		"as many pods fit":                                            {`gpu-usage.* .nodes.gpu-0..allocatable: 1 more`},
+		"the free GPUs afterwards explain a gang that was not placed": {`gang-proof.* .fitsAfter: .*`},
+		"a pod that was bound exists":                                 {`gang-proof@gang-fits .placement.exist: .*`},
+		"a Job replaces pods":                                         {`gang-proof@gang-too-large .placement.exist: (1 more|x1000)`},
+		"zero is omitted in JSON":                                     {`gang-proof@gang-too-large .placement.bound: left out`, `gpu-usage.* .nodes.gpu-0..requested: left out`},
+		"one refusal is a decision":                                   {`gang-proof@gang-too-large .placement.(refused|groupRefused): .*`},
+		"a gang that was placed was not refused in the end":           {`gang-proof@gang-fits .placement.(refused|groupRefused): .*`},
 	})
 }

@@ -37,6 +37,10 @@ type fakeVLLM struct {
 	notPlaced       bool
 	pulls           bool // the image cannot be pulled
 	restarts        int
+	hangs           time.Duration // of /v1/models
+	sick            int           // status of /health after the load; -1: the connection is closed
+	cannotForward   bool          // the API server refuses port forwards
+	refuses         bool          // /v1/models and completions are answered 500
 
 	asked   atomic.Int64
 	looks   atomic.Int32
@@ -72,11 +76,20 @@ func testGate(t *testing.T, s *site.Site) *Gate {
 func (v *fakeVLLM) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /health", func(w http.ResponseWriter, _ *http.Request) {
+		if v.sick != 0 && v.asked.Load() > 0 {
+			v.ill(w)
+			return
+		}
 		if v.never || v.crashes != "" || v.looks.Add(1) <= v.loadingLooks {
 			http.Error(w, "", http.StatusServiceUnavailable)
 		}
 	})
-	mux.HandleFunc("GET /v1/models", func(w http.ResponseWriter, _ *http.Request) {
+	mux.HandleFunc("GET /v1/models", func(w http.ResponseWriter, r *http.Request) {
+		if v.refuses {
+			http.Error(w, "engine is dead", http.StatusInternalServerError)
+			return
+		}
+		pause(r.Context(), v.hangs)
 		model := testModel
 		if v.model != "" {
 			model = v.model
@@ -85,6 +98,17 @@ func (v *fakeVLLM) handler() http.Handler {
 	})
 	mux.HandleFunc("POST /v1/completions", v.complete)
 	return mux
+}
+
+// ill answers /health of a server that is no longer healthy.
+func (v *fakeVLLM) ill(w http.ResponseWriter) {
+	if v.sick > 0 {
+		http.Error(w, "engine is dead", v.sick)
+		return
+	}
+	if conn, _, err := http.NewResponseController(w).Hijack(); err == nil {
+		_ = conn.Close()
+	}
 }
 
 func (v *fakeVLLM) complete(w http.ResponseWriter, r *http.Request) {
@@ -159,6 +183,9 @@ func pause(ctx context.Context, d time.Duration) {
 func (v *fakeVLLM) where() (name, node string) { return "inference-0-abcde", "gpu-02" }
 
 func (v *fakeVLLM) forward(context.Context) (addr string, stop func(), err error) {
+	if v.cannotForward {
+		return "", nil, errors.New("the API server is gone")
+	}
 	return strings.TrimPrefix(v.url, "http://"), func() {}, nil
 }
 

@@ -32,13 +32,17 @@ type ServerFigures struct {
 	// Problem is why it is not healthy.
 	Problem string `json:"problem,omitempty"`
 	// Crashed is set if its container terminated.
-	Crashed bool           `json:"crashed,omitempty"`
-	Log     vllm.LogReport `json:"log"`
+	Crashed bool `json:"crashed,omitempty"`
+	// Unreached is set if the last request to /health had no answer of the server.
+	Unreached bool           `json:"unreached,omitempty"`
+	Log       vllm.LogReport `json:"log"`
 }
 
 // ModelsFigures are the ids of /v1/models.
 type ModelsFigures struct {
 	Models []string `json:"models"`
+	// Failure is how the request failed at the server.
+	Failure string `json:"failure,omitempty"`
 }
 
 // CompletionFigures is one greedy completion.
@@ -46,6 +50,8 @@ type CompletionFigures struct {
 	Prompt string `json:"prompt"`
 	Text   string `json:"text"`
 	Tokens int    `json:"tokens"`
+	// Failure is how the request failed at the server.
+	Failure string `json:"failure,omitempty"`
 }
 
 // LoadFigures is the requested load and its results.
@@ -70,17 +76,17 @@ type LoadFigures struct {
 	// if unknown.
 	ServerTTFT *float64 `json:"serverTTFTMs,omitempty"`
 	ServerITL  *float64 `json:"serverITLMs,omitempty"`
-	// Simulation is the delay of a simulated server; nil for a real server.
-	Simulation *Simulation `json:"simulation,omitempty"`
+	// ServerLate is how late the server's steps were by its metrics; nil without them.
+	ServerLate *ServerLate `json:"serverLate,omitempty"`
 	// ITL are percentiles of the gaps between all measured pieces, in ms.
 	ITL Percentiles `json:"itlMs"`
 }
 
-// Simulation is the delay of the steps of a simulated server that its machine did not schedule
-// in time, in ms: the total under load and the maximum.
-type Simulation struct {
-	Late   float64 `json:"lateMs"`
-	Latest float64 `json:"latestMs"`
+// ServerLate is by how much the server's steps ended late because its machine did not schedule it
+// in time, in ms: the total under load (metric lateSum) and the maximum (metric lateMax).
+type ServerLate struct {
+	Sum float64 `json:"sumMs"`
+	Max float64 `json:"maxMs"`
 }
 
 // Request is one request of the load; times are in ms.
@@ -96,6 +102,8 @@ type Request struct {
 	Tokens    int    `json:"tokens"`
 	FromUsage bool   `json:"fromUsage"`
 	Error     string `json:"error,omitempty"`
+	// TimedOut is set if the error is that firstlight's own time was over.
+	TimedOut bool `json:"timedOut,omitempty"`
 }
 
 // Percentiles of a distribution.

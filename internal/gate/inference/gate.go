@@ -3,6 +3,7 @@ package inference
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/gate/gangjob"
@@ -26,13 +27,15 @@ type Gate struct {
 	deps    Deps
 	// start starts the server's pod.
 	start func(context.Context) (server, error)
+	// healthWithin limits the requests to /health after the load.
+	healthWithin time.Duration
 }
 
 var _ check.Check = (*Gate)(nil)
 
 // New returns the gate; deps may be zero for a gate that only judges.
 func New(s *site.Site, p *profile.Profile, deps Deps) *Gate {
-	g := &Gate{site: s, profile: p, deps: deps}
+	g := &Gate{site: s, profile: p, deps: deps, healthWithin: healthWithin}
 	g.start = g.startPod
 	return g
 }
@@ -51,5 +54,6 @@ func (g *Gate) Describe() []string {
 		"GET /health and /v1/models; complete the site's prompt greedily and compare it with its golden prefix",
 		fmt.Sprintf("stream %d requests after %d to warm up, %g a second, at most %d at a time, %d tokens in and %d out",
 			w.Requests, w.Warmup, w.Rate, w.Concurrency, w.InputTokens, w.OutputTokens),
+		"GET /health again; read the server's log and restarts",
 	}
 }

@@ -14,6 +14,8 @@ import (
 const (
 	// healthTimeout is the timeout of one request to /health.
 	healthTimeout = 10 * time.Second
+	// healthWithin limits all requests to /health after the load.
+	healthWithin = 30 * time.Second
 	// The polling interval grows from firstPause to longestPause.
 	firstPause   = 50 * time.Millisecond
 	longestPause = 2 * time.Second
@@ -24,6 +26,8 @@ var (
 	errCrashed = errors.New("the server's container terminated")
 	// errUnwatched: the state of the server's pod is unknown.
 	errUnwatched = errors.New("cannot watch the server's pod")
+	// errUnreached: no port forward could be opened, so the server was not asked.
+	errUnreached = errors.New("cannot reach the server's pod")
 )
 
 // connection is a connection to a healthy server.
@@ -81,7 +85,7 @@ func (g *Gate) try(ctx context.Context, s server) (*connection, error) {
 	defer cancel()
 	addr, stop, err := s.forward(ctx)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: %w", errUnreached, err)
 	}
 	transport := &http.Transport{
 		MaxIdleConnsPerHost: g.site.Workloads.Inference.Concurrency + 1,
@@ -96,4 +100,48 @@ func (g *Gate) try(ctx context.Context, s server) (*connection, error) {
 		return nil, err
 	}
 	return c, nil
+}
+
+// healthAfter observes the server's health after the load. A request without an answer is
+// repeated, since a port forward may fail.
+func (g *Gate) healthAfter(ctx context.Context, s server, f *ServerFigures) {
+	ctx, cancel := context.WithTimeout(ctx, g.healthWithin)
+	defer cancel()
+	for {
+		c, err := g.try(ctx, s)
+		if err == nil {
+			c.close()
+			f.Healthy, f.Unreached, f.Problem = true, false, ""
+			return
+		}
+		if ctx.Err() == nil || f.Problem == "" {
+			f.Problem = err.Error()
+		}
+		var status *vllm.StatusError
+		if f.Unreached = !errors.As(err, &status); !f.Unreached {
+			return
+		}
+		timer := time.NewTimer(firstPause)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		}
+	}
+}
+
+// timedOut reports whether a request ended because firstlight's own time was over.
+func timedOut(ctx context.Context, err error) bool {
+	var limit interface{ Timeout() bool }
+	return err != nil && (ctx.Err() != nil || errors.Is(err, context.DeadlineExceeded) || errors.As(err, &limit) && limit.Timeout())
+}
+
+// answered separates the failure of a request from a time-out of our own, which shows nothing
+// of the server.
+func answered(ctx context.Context, err error) (failure string, unobserved error) {
+	if err == nil || timedOut(ctx, err) {
+		return "", err
+	}
+	return err.Error(), nil
 }

@@ -9,6 +9,8 @@ import (
 const (
 	remedyRun = "check that GPUs are free and that the image can be pulled; then run it again with --from inference"
 	remedyLog = "read the server's log in the evidence"
+	// remedyTime: a slow image pull or start takes the time of the requests.
+	remedyTime = "read the server's log in the evidence; if the server makes progress, allow more time (site workloads.inference.timeout), then run the gate again"
 )
 
 // Judge implements check.Check.
@@ -51,16 +53,19 @@ type review struct {
 	passed string
 }
 
-// answer decodes the last observation of a request. A healthy server that does not answer
-// the request fails.
-func answer[T any](r *review, obs []check.Observation, kind, request string) (v T, o check.Observation, ok bool) {
-	if all := check.OfKind(obs, kind); len(all) > 0 && all[len(all)-1].Err != "" {
-		o = all[len(all)-1]
-		r.Fail(o.ID, "server of job "+jobName, remedyLog, "%s: the request failed: %s", request, o.Err)
+// answer decodes the last observation of a request. A request that failed at the server fails
+// the gate; one that ended because firstlight's time was over was not observed.
+func answer[T interface{ failure() string }](r *review, obs []check.Observation, kind, request string) (v T, o check.Observation, ok bool) {
+	v, o, ok = check.RequireLast[T](&r.Builder, obs, kind, "", "server of job "+jobName, remedyTime)
+	if ok && v.failure() != "" {
+		r.Fail(o.ID, "server of job "+jobName, remedyLog, "%s: the request failed: %s", request, v.failure())
 		return v, o, false
 	}
-	return check.RequireLast[T](&r.Builder, obs, kind, "", "server of job "+jobName, remedyRun)
+	return v, o, ok
 }
+
+func (f ModelsFigures) failure() string     { return f.Failure }
+func (f CompletionFigures) failure() string { return f.Failure }
 
 // after demands that the server did not restart or become unhealthy during the load.
 func (r *review) after(id string, f ServerFigures) {
@@ -68,9 +73,21 @@ func (r *review) after(id string, f ServerFigures) {
 	if f.Restarts > 0 {
 		r.Fail(id, suspect, remedyLog, "the server restarted %d times%s", f.Restarts, lastError(f.Log.Errors))
 	}
-	if !f.Healthy {
-		r.Fail(id, suspect, remedyLog, "the server was not healthy after the load%s", lastError(f.Log.Errors))
+	switch {
+	case f.Healthy:
+	case f.Unreached:
+		r.Unobserved(id, suspect, "check the API server and the node's kubelet, which forward the port; read the server's log in the evidence; then run the gate again", "the server could not be reached after the load: %s", f.Problem)
+	default:
+		r.Fail(id, suspect, remedyLog, "the server was not healthy after the load%s%s", because(f.Problem), lastError(f.Log.Errors))
 	}
+}
+
+// because is a reason, as the end of a sentence.
+func because(reason string) string {
+	if reason == "" {
+		return ""
+	}
+	return ": " + reason
 }
 
 // lastError is the last error line, as the end of a sentence.

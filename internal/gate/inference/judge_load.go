@@ -29,10 +29,13 @@ func (r *review) load(id string, f LoadFigures) {
 	if m.failed > 0 {
 		r.Fail(id, "requests to job "+jobName, remedyRequests, "%d of %d requests failed, the first with: %s", m.failed, len(f.Requests), m.firstError)
 	}
+	if n := m.timedOut + measure(f.WarmupRequests).timedOut; n > 0 {
+		r.Unobserved(id, "requests to job "+jobName, remedyTime, "%d of %d requests had no answer when firstlight's own time was over (site workloads.inference.timeout)", n, len(f.WarmupRequests)+len(f.Requests))
+	}
 	if m.empty > 0 {
 		r.Fail(id, "tokens of model "+w.Model, remedyRequests, "%d of %d requests were answered without any output token", m.empty, len(f.Requests))
 	}
-	if short := len(f.Requests) - m.failed - m.empty - len(m.tpot); short > 0 {
+	if short := len(f.Requests) - m.failed - m.timedOut - m.empty - len(m.tpot); short > 0 {
 		r.Unobserved(id, "tokens of model "+w.Model, "request more output tokens", "%d answers have only one token and so no time per output token", short)
 	}
 	r.length(id, f.Requests)
@@ -90,6 +93,8 @@ func (r *review) length(id string, requests []Request) {
 // measured are the results of all requests, in ms.
 type measured struct {
 	failed, empty int
+	// timedOut requests had no answer when our own time was over.
+	timedOut int
 	// impossible requests have negative times.
 	impossible      int
 	firstError      string
@@ -106,6 +111,9 @@ func measure(requests []Request) measured {
 			m.impossible++
 		}
 		switch {
+		case q.TimedOut:
+			m.timedOut++
+			continue
 		case q.Error != "":
 			if m.failed++; m.failed == 1 {
 				m.firstError = q.Error

@@ -21,6 +21,8 @@ func (r *review) down(id string, f ServerFigures) {
 		r.Fail(id, "vllm --max-model-len (site workloads.inference.maxModelLen)", remedy, "vLLM does not start: max-model-len %d does not fit the KV cache%s%s", kv.MaxModelLen, fits, restarted(f.Restarts))
 	case f.Log.FreeMemory != "":
 		r.Fail(id, suspect, "find the processes that use GPU memory on the node (nvidia-smi), or lower --gpu-memory-utilization", "vLLM does not start: %s", f.Log.FreeMemory)
+	case f.Unreached && f.Restarts == 0:
+		r.Unobserved(id, suspect, "check the API server and the node's kubelet, which forward the port, and the events of the pod; then run the gate again", "the server could not be reached for %.0f s: %s", f.WaitedSeconds, f.Problem)
 	case f.Crashed && f.Restarts == 0 && f.Log.Lines == 0:
 		r.Unobserved(id, suspect, remedyRun, "the server could not be started: %s", f.Problem)
 	case f.Crashed:

@@ -25,6 +25,7 @@ func TestJudge(t *testing.T) {
 	slowTTFT, slowTPOT := 300*time.Millisecond, 120*time.Millisecond
 	tight := func(s *site.Site) { s.Workloads.Inference.TTFTp99 = site.Duration(slowTTFT / 2) }
 	tightTPOT := func(s *site.Site) { s.Workloads.Inference.TPOTp99 = site.Duration(slowTPOT / 2) }
+	brief := func(s *site.Site) { s.Workloads.Inference.Timeout = site.Duration(600 * time.Millisecond) }
 	tests := map[string]struct {
 		world   *fakeVLLM
 		change  func(*site.Site)
@@ -50,20 +51,26 @@ func TestJudge(t *testing.T) {
 		"prefix beyond the load": {&fakeVLLM{text: " Paris. It is the largest city in France"}, func(s *site.Site) {
 			s.Workloads.Inference.GoldenPrefix, s.Workloads.Inference.OutputTokens = " Paris. It is the largest city in France", 2
 		}, check.Passed, "", "", ""},
-		"long golden prefix":     {&fakeVLLM{text: " Paris. It is the capital"}, func(s *site.Site) { s.Workloads.Inference.GoldenPrefix = " Paris. It is the largest city in France" }, check.Failed, "tokens of model " + testModel, "golden prefix", "revision"},
-		"wrong tokens":           {&fakeVLLM{text: "!!!!"}, nil, check.Failed, "tokens of model " + testModel, "golden prefix", "weights"},
-		"another model":          {&fakeVLLM{model: "gpt2"}, nil, check.Failed, "model " + testModel, "it lists gpt2", ""},
-		"context does not fit":   {&fakeVLLM{crashes: older}, nil, check.Failed, "vllm --max-model-len (site workloads.inference.maxModelLen)", "KV cache", "<= 39024"},
-		"newer wording":          {&fakeVLLM{crashes: newer}, nil, check.Failed, "vllm --max-model-len (site workloads.inference.maxModelLen)", "CrashLoop", "<= 114432"},
-		"GPU memory taken":       {&fakeVLLM{crashes: taken}, nil, check.Failed, "pod inference-0-abcde on gpu-02", "Free memory", "nvidia-smi"},
-		"crash for other reason": {&fakeVLLM{crashes: other}, nil, check.Failed, "pod inference-0-abcde on gpu-02", "OSError", ""},
-		"image cannot be pulled": {&fakeVLLM{pulls: true, never: true}, nil, check.Unobserved, "pod inference-0-abcde on gpu-02", "ImagePullBackOff", ""},
-		"never healthy":          {&fakeVLLM{never: true}, func(s *site.Site) { s.Workloads.Inference.Timeout = site.Duration(300 * time.Millisecond) }, check.Failed, "pod inference-0-abcde on gpu-02", "not healthy", "timeout"},
-		"cannot watch":           {&fakeVLLM{blind: true, never: true}, nil, check.Unobserved, "job inference", "cannot watch", ""},
-		"not placed":             {&fakeVLLM{notPlaced: true}, nil, check.Unobserved, "job inference", "0 of 1 pods", ""},
-		"restarted under load":   {&fakeVLLM{restarts: 1}, nil, check.Failed, "pod inference-0-abcde on gpu-02", "restarted 1 times", ""},
-		"no golden prefix":       {&fakeVLLM{}, func(s *site.Site) { s.Workloads.Inference.GoldenPrefix = "" }, check.Unobserved, "site workloads.inference.goldenPrefix", "no golden prefix", ""},
-		"time is over":           {&fakeVLLM{prefill: time.Minute}, func(s *site.Site) { s.Workloads.Inference.Timeout = site.Duration(600 * time.Millisecond) }, check.Failed, "requests to job inference", "failed", ""},
+		"long golden prefix":      {&fakeVLLM{text: " Paris. It is the capital"}, func(s *site.Site) { s.Workloads.Inference.GoldenPrefix = " Paris. It is the largest city in France" }, check.Failed, "tokens of model " + testModel, "golden prefix", "revision"},
+		"wrong tokens":            {&fakeVLLM{text: "!!!!"}, nil, check.Failed, "tokens of model " + testModel, "golden prefix", "weights"},
+		"another model":           {&fakeVLLM{model: "gpt2"}, nil, check.Failed, "model " + testModel, "it lists gpt2", ""},
+		"context does not fit":    {&fakeVLLM{crashes: older}, nil, check.Failed, "vllm --max-model-len (site workloads.inference.maxModelLen)", "KV cache", "<= 39024"},
+		"newer wording":           {&fakeVLLM{crashes: newer}, nil, check.Failed, "vllm --max-model-len (site workloads.inference.maxModelLen)", "CrashLoop", "<= 114432"},
+		"GPU memory taken":        {&fakeVLLM{crashes: taken}, nil, check.Failed, "pod inference-0-abcde on gpu-02", "Free memory", "nvidia-smi"},
+		"crash for other reason":  {&fakeVLLM{crashes: other}, nil, check.Failed, "pod inference-0-abcde on gpu-02", "OSError", ""},
+		"image cannot be pulled":  {&fakeVLLM{pulls: true, never: true}, nil, check.Unobserved, "pod inference-0-abcde on gpu-02", "ImagePullBackOff", ""},
+		"never healthy":           {&fakeVLLM{never: true}, func(s *site.Site) { s.Workloads.Inference.Timeout = site.Duration(300 * time.Millisecond) }, check.Failed, "pod inference-0-abcde on gpu-02", "not healthy", "timeout"},
+		"cannot watch":            {&fakeVLLM{blind: true, never: true}, nil, check.Unobserved, "job inference", "cannot watch", ""},
+		"not placed":              {&fakeVLLM{notPlaced: true}, nil, check.Unobserved, "job inference", "0 of 1 pods", ""},
+		"restarted under load":    {&fakeVLLM{restarts: 1}, nil, check.Failed, "pod inference-0-abcde on gpu-02", "restarted 1 times", ""},
+		"no golden prefix":        {&fakeVLLM{}, func(s *site.Site) { s.Workloads.Inference.GoldenPrefix = "" }, check.Unobserved, "site workloads.inference.goldenPrefix", "no golden prefix", ""},
+		"time is over":            {&fakeVLLM{prefill: time.Minute}, brief, check.Unobserved, "requests to job inference", "firstlight's own time was over", "timeout"},
+		"time is over for models": {&fakeVLLM{hangs: time.Minute}, brief, check.Unobserved, "server of job inference", "deadline exceeded", ""},
+		"models are refused":      {&fakeVLLM{refuses: true}, nil, check.Failed, "server of job inference", "HTTP status 500", ""},
+		"sick after the load":     {&fakeVLLM{sick: 503}, nil, check.Failed, "pod inference-0-abcde on gpu-02", "not healthy after the load: HTTP status 503", ""},
+		"deaf after the load":     {&fakeVLLM{sick: -1}, nil, check.Unobserved, "pod inference-0-abcde on gpu-02", "could not be reached after the load", ""},
+		"deaf, and restarted":     {&fakeVLLM{sick: -1, restarts: 1}, nil, check.Failed, "pod inference-0-abcde on gpu-02", "restarted 1 times", ""},
+		"cannot forward":          {&fakeVLLM{cannotForward: true}, brief, check.Unobserved, "pod inference-0-abcde on gpu-02", "could not be reached", ""},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -73,6 +80,7 @@ func TestJudge(t *testing.T) {
 				tt.change(s)
 			}
 			g := testGate(t, s)
+			g.healthWithin = 300 * time.Millisecond
 			_, obs := walk(t, g, tt.world)
 			// The machine of the test may be busy; another test covers that.
 			obs = loads(t, obs, func(f *LoadFigures) { f.ClientStall = 0 })

@@ -15,16 +15,16 @@ import (
 // streamer makes one streamed request.
 type streamer func(context.Context, vllm.Request) (vllm.Stream, error)
 
-// loadAndMetrics loads the server and reads from its metrics the wait in its queue and, for a
-// simulated server, its delay. Both are nil for a server without /metrics.
+// loadAndMetrics loads the server and reads from its metrics the wait in its queue and how late
+// its steps were. Each is nil for a server without such a metric.
 func (g *Gate) loadAndMetrics(ctx context.Context, client *vllm.Client) LoadFigures {
 	before, _ := client.Metrics(ctx)
 	f := g.load(ctx, client.Stream)
 	after, _ := client.Metrics(ctx)
 	f.Queue = queueOf(before, after)
 	f.ServerTTFT, f.ServerITL = p99Of(before, after, ttftMetric), p99Of(before, after, itlMetric)
-	if before, after := simulationOf(before), simulationOf(after); before != nil && after != nil {
-		f.Simulation = &Simulation{Late: after.Late - before.Late, Latest: after.Latest}
+	if before, after := lateOf(before), lateOf(after); before != nil && after != nil {
+		f.ServerLate = &ServerLate{Sum: after.Sum - before.Sum, Max: after.Max}
 	}
 	return f
 }
@@ -136,7 +136,7 @@ func (r *Request) measure(ctx context.Context, stream streamer, begin time.Time,
 	r.Sent = ms(time.Since(begin))
 	s, err := stream(ctx, req)
 	if err != nil {
-		r.Error = err.Error()
+		r.Error, r.TimedOut = err.Error(), timedOut(ctx, err)
 		return nil
 	}
 	r.Tokens, r.FromUsage = s.Tokens, s.FromUsage

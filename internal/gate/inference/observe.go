@@ -55,6 +55,7 @@ func (g *Gate) watch(ctx, limited context.Context, s server, rec check.Recorder,
 		}
 		return fmt.Errorf("wait for the server: %w", ctx.Err())
 	}
+	f.Unreached = errors.Is(err, errUnreached)
 	if errors.Is(err, errUnwatched) {
 		return started.RecordPartial(f, err)
 	}
@@ -72,7 +73,11 @@ func (g *Gate) watch(ctx, limited context.Context, s server, rec check.Recorder,
 	if ctx.Err() != nil {
 		return fmt.Errorf("measure the server: %w", ctx.Err())
 	}
-	return f.recordLog(ctx, s, g.deps.Observer(rec).Begin(KindEnd, "pod "+name, "log and restarts of pod "+name))
+	after := g.deps.Observer(rec).Begin(KindEnd, "pod "+name, "GET /health; log and restarts of pod "+name)
+	end := ServerFigures{Pod: name, Node: node, Model: w.Model, MaxLen: w.MaxModelLen, GPUs: w.GPUs}
+	g.healthAfter(ctx, s, &end)
+	end.WaitedSeconds = after.Elapsed().Seconds()
+	return end.recordLog(ctx, s, after)
 }
 
 // measure requests the models and the known completion, then loads the server.
@@ -81,14 +86,16 @@ func (g *Gate) measure(ctx context.Context, client *vllm.Client, rec check.Recor
 	observer := g.deps.Observer(rec)
 	attempt := observer.Begin(KindModels, "/v1/models", "GET /v1/models")
 	models, raw, err := client.Models(ctx)
-	if err := attempt.Raw(raw).Record(ModelsFigures{Models: models}, err); err != nil {
+	failure, err := answered(ctx, err)
+	if err := attempt.Raw(raw).Record(ModelsFigures{Models: models, Failure: failure}, err); err != nil {
 		return err
 	}
 	attempt = observer.Begin(KindCompletion, "/v1/completions", fmt.Sprintf("POST /v1/completions prompt %q, temperature 0", w.Prompt))
 	// A token has at least one byte, so these are enough for the whole prefix.
 	tokens := max(w.OutputTokens, len(w.GoldenPrefix))
 	answer, raw, err := client.Complete(ctx, vllm.Request{Model: w.Model, Prompt: w.Prompt, MaxTokens: tokens})
-	if err := attempt.Raw(raw).Record(CompletionFigures{Prompt: w.Prompt, Text: answer.Text, Tokens: answer.Tokens}, err); err != nil {
+	failure, err = answered(ctx, err)
+	if err := attempt.Raw(raw).Record(CompletionFigures{Prompt: w.Prompt, Text: answer.Text, Tokens: answer.Tokens, Failure: failure}, err); err != nil {
 		return err
 	}
 	for attempt := 1; ; attempt++ {

@@ -20,6 +20,11 @@ func TestRules(t *testing.T) {
 		checktest.When("fewer requests are another load", checktest.Set(KindLoad, `.asked`, 10)).Unobserved("job inference", "the load differs from the site's"),
 		checktest.When("the warm-up is part of the load", checktest.Set(KindLoad, `.warmupRequests`, nil)).Unobserved("job inference", "0 warm-up requests were sent, the site requires 4"),
 		checktest.When("a completion of another prompt shows nothing", checktest.Set(KindCompletion, `.prompt`, "2 + 2 =")).Unobserved("site workloads.inference.prompt", "another prompt"),
+		checktest.When("a request without an answer in firstlight's own time is not the server's failure",
+			checktest.Set(KindLoad, `.requests[0].error`, "context deadline exceeded"), checktest.Set(KindLoad, `.requests[0].timedOut`, true)).Unobserved("requests to job inference", "1 of 24 requests had no answer"),
+		checktest.When("a server that cannot be reached after the load shows nothing", checktest.Set(KindEnd, `.healthy`, false), checktest.Set(KindEnd, `.unreached`, true)).Unobserved("pod inference-0-abcde on gpu-02", "could not be reached after the load"),
+		checktest.When("the models are answered", checktest.Set(KindModels, `.failure`, "HTTP status 500")).Fails("server of job inference", "/v1/models: the request failed: HTTP status 500"),
+		checktest.When("the completion is answered", checktest.Set(KindCompletion, `.failure`, "HTTP status 500")).Fails("server of job inference", "the request failed: HTTP status 500"),
 		checktest.When("the server is healthy after the load", checktest.Set(KindEnd, `.healthy`, false)).Fails("pod inference-0-abcde on gpu-02", "not healthy after the load"),
 	})
 }

@@ -41,18 +41,19 @@ func watchStalls(ctx context.Context) func() time.Duration {
 // measureAttempts is the maximum number of measurements if this process stalls.
 const measureAttempts = 3
 
-// The metrics of a simulated server's delay, in seconds.
+// The metrics of how late the steps of a server ended because its machine was busy, in seconds. A
+// server without them is not excused.
 const (
 	lateSum = "firstlight_simulation_late_seconds_sum"
 	lateMax = "firstlight_simulation_late_seconds_max"
 )
 
-// maxLateShare is the maximum share of a load's time that the steps of a simulated server may be
-// late: above it, a busy machine causes the latencies.
+// maxLateShare is the maximum share of a load's time that the server's steps may be late: above
+// it, a busy machine causes the latencies.
 const maxLateShare = 0.25
 
-// simulationOf is a server's delay by its metrics; nil for a real server or without metrics.
-func simulationOf(raw []byte) *Simulation {
+// lateOf is how late a server's steps were by its metrics; nil without them.
+func lateOf(raw []byte) *ServerLate {
 	value := func(name string) *float64 {
 		samples, err := prom.ParseExposition(raw, name)
 		if err != nil || len(samples) != 1 {
@@ -60,24 +61,24 @@ func simulationOf(raw []byte) *Simulation {
 		}
 		return &samples[0].Value
 	}
-	late, latest := value(lateSum), value(lateMax)
-	if late == nil || latest == nil {
+	sum, latest := value(lateSum), value(lateMax)
+	if sum == nil || latest == nil {
 		return nil
 	}
-	return &Simulation{Late: *late * 1e3, Latest: *latest * 1e3}
+	return &ServerLate{Sum: *sum * 1e3, Max: *latest * 1e3}
 }
 
 // stall explains why the machine and not the server may cause the figures of a load; "" if it
 // does not.
 func (g *Gate) stall(f LoadFigures) string {
 	limit := g.profile.Inference.MaxClientStall.Value
-	switch s := f.Simulation; {
+	switch s := f.ServerLate; {
 	case f.ClientStall > limit:
 		return fmt.Sprintf("firstlight was not scheduled for %.0f ms (maximum %.0f)", f.ClientStall, limit)
-	case s != nil && s.Latest > limit:
-		return fmt.Sprintf("a step of the simulated server was late by %.0f ms (maximum %.0f), since its machine was busy", s.Latest, limit)
-	case s != nil && s.Late > maxLateShare*f.Seconds*1e3:
-		return fmt.Sprintf("the simulated server was late by %.0f ms in %.1f s (maximum %.0f %%), since its machine was busy", s.Late, f.Seconds, maxLateShare*100)
+	case s != nil && s.Max > limit:
+		return fmt.Sprintf("by %s a step of the server was late by %.0f ms (maximum %.0f), since its machine was busy", lateMax, s.Max, limit)
+	case s != nil && s.Sum > maxLateShare*f.Seconds*1e3:
+		return fmt.Sprintf("by %s the server's steps were late by %.0f ms in %.1f s (maximum %.0f %%), since its machine was busy", lateSum, s.Sum, f.Seconds, maxLateShare*100)
 	case g.networkDelay(f):
 		return fmt.Sprintf("by the server's metrics 99 %% of the first tokens took at most %.0f ms and of the others at most %.0f ms: the rest is network delay", *f.ServerTTFT, *f.ServerITL)
 	case g.meets(f, f.own()):
@@ -100,11 +101,11 @@ func (g *Gate) networkDelay(f LoadFigures) bool {
 }
 
 // own is the part of a TTFT that the machine may cause, in ms: the longest stall once at the
-// request and once at the answer, and that of a simulated server.
+// request and once at the answer, and the latest step of the server.
 func (f LoadFigures) own() float64 {
 	own := 2 * f.ClientStall
-	if f.Simulation != nil {
-		own += f.Simulation.Latest
+	if f.ServerLate != nil {
+		own += f.ServerLate.Max
 	}
 	return own
 }

@@ -18,7 +18,7 @@ func TestStalledMachine(t *testing.T) {
 	_, obs := walk(t, testGate(t, s), &fakeVLLM{})
 	tests := map[string]struct {
 		stall, objective float64
-		simulation       *Simulation
+		late             *ServerLate
 		server           float64 // p99 of TTFT by its metrics; 0: they do not tell
 		want             check.Verdict
 	}{
@@ -26,10 +26,10 @@ func TestStalledMachine(t *testing.T) {
 		"slow, the client stalled":                       {400, 500, nil, 0, check.Unobserved},
 		"fast, the client stalled":                       {400, 5000, nil, 0, check.Passed},
 		"slow by less than the client stalled twice":     {60, 500, nil, 0, check.Unobserved},
-		"slow, a simulated server ran":                   {10, 500, &Simulation{Late: 200, Latest: 20}, 0, check.Failed},
-		"slow, a simulated server was late at each step": {10, 500, &Simulation{Late: 3000, Latest: 20}, 0, check.Unobserved},
-		"slow, a simulated server stalled once":          {10, 500, &Simulation{Late: 400, Latest: 400}, 0, check.Unobserved},
-		"fast, a simulated server was late at each step": {10, 5000, &Simulation{Late: 3000, Latest: 20}, 0, check.Passed},
+		"slow, a simulated server ran":                   {10, 500, &ServerLate{Sum: 200, Max: 20}, 0, check.Failed},
+		"slow, a simulated server was late at each step": {10, 500, &ServerLate{Sum: 3000, Max: 20}, 0, check.Unobserved},
+		"slow, a simulated server stalled once":          {10, 500, &ServerLate{Sum: 400, Max: 400}, 0, check.Unobserved},
+		"fast, a simulated server was late at each step": {10, 5000, &ServerLate{Sum: 3000, Max: 20}, 0, check.Passed},
 		"slow on the way, the server was in time":        {10, 500, nil, 500, check.Unobserved},
 		"slow on the way and in the server":              {10, 500, nil, 750, check.Failed},
 		"fast, and slow in the server's metrics":         {10, 5000, nil, 750, check.Passed},
@@ -38,7 +38,7 @@ func TestStalledMachine(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			changed := slow(t, obs, func(f *LoadFigures) {
-				f.ClientStall, f.Simulation, f.Seconds = tt.stall, tt.simulation, 4
+				f.ClientStall, f.ServerLate, f.Seconds = tt.stall, tt.late, 4
 				f.ServerTTFT, f.ServerITL = nil, nil
 				if tt.server > 0 {
 					f.ServerTTFT, f.ServerITL = &tt.server, new(25.)

@@ -117,7 +117,7 @@ func (l *loads) observe(ctx context.Context, target, seriesTarget string, want m
 
 // start starts a gang for each number of GPUs and waits until all run.
 func (l *loads) start(ctx context.Context, target string, want map[string]int) ([]*workload.Gang, loadFigures, error) {
-	figures := loadFigures{Namespace: kube.NamespaceOf(l.deps.RunID), Nodes: map[string]string{}, GPUs: map[string]int{}}
+	figures := loadFigures{Nodes: map[string]string{}, GPUs: map[string]int{}}
 	ctx, cancel := context.WithTimeout(ctx, seconds(l.profile.RiseWithin))
 	defer cancel()
 	var gangs []*workload.Gang
@@ -128,6 +128,7 @@ func (l *loads) start(ctx context.Context, target string, want map[string]int) (
 			return gangs, figures, err
 		}
 		gangs = append(gangs, gang)
+		figures.Namespace = gang.Namespace
 	}
 	for _, gang := range gangs {
 		if err := gang.WaitRunning(ctx); err != nil {

@@ -190,3 +190,28 @@ func TestLoads(t *testing.T) {
 		})
 	}
 }
+
+// The series of a load name its pods with their namespace: that of the gang, which an
+// administrator may have created.
+func TestLoadIsComparedInTheNamespaceOfItsPods(t *testing.T) {
+	t.Parallel()
+	g := gate(t)
+	g.nodes, g.gpus, g.deps.RunID = []string{"gpu-01", "gpu-02"}, 1, "r1"
+	g.telemetry.ScrapeInterval = site.Duration(10 * time.Millisecond)
+	cluster := clusterOf(t, g.nodes, 1).In("team-a")
+	p := exporters(t, g, cluster, func(node string) string { return node })
+	var rec recorder
+	if err := g.observeLoads(t.Context(), cluster, p, seriesFigures{}, &rec); err != nil {
+		t.Fatal(err)
+	}
+	loads := check.OfKind(rec.obs, kindLoad)
+	if len(loads) == 0 {
+		t.Fatal("no load")
+	}
+	for _, o := range loads {
+		f, err := check.Decode[loadFigures](o)
+		if err != nil || f.Namespace != "team-a" {
+			t.Errorf("%s: namespace %q, %v", o.Target, f.Namespace, err)
+		}
+	}
+}
