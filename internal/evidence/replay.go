@@ -125,7 +125,7 @@ func (b *Bundle) judgeAgain(s PlanStep, was plan.Result, checks map[string]check
 		return plan.NotApplicable(s.NotApplicable), nil
 	}
 	if b.Header.Only == "" {
-		if j, blocked := plan.Blocked(s.Needs, before); blocked {
+		if j, blocked := plan.Blocked(s.Name, b.Plan.needs(), before); blocked {
 			return j, nil
 		}
 	}

@@ -59,7 +59,10 @@ func (w *Executor) Run(ctx context.Context) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	wk := &walk{w: w, order: order, todo: todo, results: map[string]Result{}, finished: make(chan finished)}
+	wk := &walk{w: w, order: order, todo: todo, needs: Needs{}, before: Needs{}, results: map[string]Result{}, finished: make(chan finished)}
+	for _, s := range order {
+		wk.needs[s.Name()], wk.before[s.Name()] = s.Needs, s.before()
+	}
 	return wk.run(ctx)
 }
 
@@ -111,6 +114,8 @@ type walk struct {
 	w        *Executor
 	order    []Step
 	todo     map[string]bool
+	needs    Needs
+	before   Needs // needs and the steps to wait for
 	results  map[string]Result
 	started  map[string]bool
 	running  int

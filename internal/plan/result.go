@@ -34,11 +34,6 @@ func (r Result) Duration() time.Duration {
 	return r.Finished.Sub(r.Started)
 }
 
-// Clears reports whether steps that need this one may start.
-func (r Result) Clears() bool {
-	return r.Verdict == check.Passed || r.Verdict == check.NotApplicable
-}
-
 // Outcome is the result of Executor.Run.
 type Outcome struct {
 	// Verdict combines every step of the plan, or is the one step's of a run with Only.
