@@ -28,6 +28,8 @@ type Entry struct {
 	Result *plan.Result `json:"result,omitempty"`
 	// Verdict is the overall verdict, set for EntryFinished.
 	Verdict check.Verdict `json:"verdict,omitempty"`
+	// Uncleaned are the errors of the final clean-up, set for EntryFinished.
+	Uncleaned []string `json:"uncleaned,omitempty"`
 	// Notes of the walk, set for EntryFinished and EntryInterrupted.
 	Notes []string `json:"notes,omitempty"`
 }

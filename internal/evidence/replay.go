@@ -85,38 +85,30 @@ func Replay(dir string, checksFor ChecksFor) (Replayed, error) {
 		Run: b.Header.Run, Unfinished: unfinished, Verdict: b.Verdict(), Plan: b.ComparePlan(derived), Planned: len(derived.Plan.Steps) > 0,
 		Claims: derived.Claims, Contradictions: derived.Contradictions,
 	}
-	again, err := b.replay(byName, &out)
-	if err != nil {
+	if err := b.replay(byName, &out); err != nil {
 		return Replayed{}, fmt.Errorf("replay run %s: %w", b.Header.Run, err)
 	}
-	out.Again = check.Overall(again)
 	return out, nil
 }
 
 // replay judges every step in the order of execution.
-func (b *Bundle) replay(checks map[string]check.Check, out *Replayed) ([]check.Verdict, error) {
+func (b *Bundle) replay(checks map[string]check.Check, out *Replayed) error {
 	stored := b.state().results
 	replayed := map[string]plan.Result{}
-	var verdicts []check.Verdict
 	for _, s := range b.Plan.Steps {
 		was, ok := stored[s.Name]
 		if !ok {
-			if b.Header.Only == "" || b.Header.Only == s.Name {
-				verdicts = append(verdicts, check.Unobserved)
-			}
 			continue
 		}
 		j, err := b.judgeAgain(s, was, checks, replayed)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		replayed[s.Name] = plan.Result{Step: s.Name, Judgement: j}
-		if !s.Recommended || b.Header.Only != "" {
-			verdicts = append(verdicts, j.Verdict)
-		}
 		out.Steps = append(out.Steps, ReplayedStep{Step: s.Name, Stored: was.Judgement, Again: j, Difference: difference(was.Judgement, j)})
 	}
-	return verdicts, nil
+	out.Again = b.overall(replayed)
+	return nil
 }
 
 // judgeAgain judges one step by the rules of the engine.

@@ -221,9 +221,7 @@ func (r *Run) apply(e Entry) {
 // append writes e to the journal and applies it. Callers hold mu or have exclusive access.
 func (r *Run) append(e Entry) error {
 	e.At = r.clock()
-	if len(e.Notes) > 0 {
-		e.Notes = notesWithoutSecrets(e.Notes)
-	}
+	e.Notes, e.Uncleaned = notesWithoutSecrets(e.Notes), notesWithoutSecrets(e.Uncleaned)
 	if err := r.journal.append(e); err != nil {
 		return err
 	}

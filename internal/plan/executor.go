@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"sync"
 	"time"
-
-	"github.com/firstlight/firstlight/internal/check"
 )
 
 // Executor runs one Plan once.
@@ -157,24 +155,4 @@ func (wk *walk) note(step, format string, args ...any) {
 	wk.notes = append(wk.notes, text)
 	wk.mu.Unlock()
 	wk.tell(Event{Kind: EventNote, Step: step, Text: text})
-}
-
-// overall combines the verdicts of the selected steps. Recommended steps must have a verdict,
-// which does not count.
-func (wk *walk) overall() check.Verdict {
-	var verdicts []check.Verdict
-	for _, s := range wk.order {
-		r, ok := wk.results[s.Name()]
-		switch {
-		case ok && s.Recommended && wk.w.Only == "":
-		case ok:
-			verdicts = append(verdicts, r.Verdict)
-		case wk.w.Only == "" || wk.w.Only == s.Name():
-			verdicts = append(verdicts, check.Unobserved)
-		}
-		if s.Name() == wk.w.Until {
-			break
-		}
-	}
-	return check.Overall(verdicts)
 }

@@ -45,7 +45,10 @@ type Outcome struct {
 	// Interrupted is set if the context ended first; Pending are the steps without a verdict.
 	Interrupted bool     `json:"interrupted,omitempty"`
 	Pending     []string `json:"pending,omitempty"`
-	// Notes are problems that do not affect a verdict: a failed cleanup, an unknown capacity.
+	// Uncleaned are the errors of the final clean-up. A run with one does not pass.
+	Uncleaned []string `json:"uncleaned,omitempty"`
+	// Notes are problems that do not affect a verdict: a failed cleanup of one step, which the
+	// final clean-up repeats, or an unknown capacity.
 	Notes []string `json:"notes,omitempty"`
 }
 
