@@ -45,9 +45,6 @@ func (b *Bundle) load() error {
 	if b.Header, err = readHeader(b.Dir); err != nil {
 		return err
 	}
-	if b.Header.Format != FormatVersion {
-		return fmt.Errorf("format is %d, this firstlight reads %d", b.Header.Format, FormatVersion)
-	}
 	if err := readJSON(filepath.Join(b.Dir, planFile), &b.Plan); err != nil {
 		return err
 	}

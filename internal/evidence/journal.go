@@ -79,6 +79,9 @@ func parseJournal(data []byte) (entries []Entry, whole int, err error) {
 		if e.Seq != len(entries)+1 {
 			return entries, whole, fmt.Errorf("%w: journal line %d has sequence number %d", ErrCorrupt, len(entries)+1, e.Seq)
 		}
+		if e.Result != nil && e.Result.Step != e.Step {
+			return entries, whole, fmt.Errorf("%w: journal line %d of step %q has the result of step %q", ErrCorrupt, e.Seq, e.Step, e.Result.Step)
+		}
 		entries, whole = append(entries, e), next
 	}
 	return entries, whole, nil

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/plan"
@@ -95,24 +96,33 @@ func Replay(dir string, checksFor ChecksFor) (Replayed, error) {
 func (b *Bundle) replay(checks map[string]check.Check, out *Replayed) error {
 	stored := b.state().results
 	replayed := map[string]plan.Result{}
+	index, err := b.index()
+	if err != nil {
+		return err
+	}
 	for _, s := range b.Plan.Steps {
 		was, ok := stored[s.Name]
 		if !ok {
 			continue
 		}
-		j, err := b.judgeAgain(s, was, checks, replayed)
+		j, err := b.judgeAgain(s, index.of(was), checks, replayed)
 		if err != nil {
 			return err
 		}
 		replayed[s.Name] = plan.Result{Step: s.Name, Judgement: j}
-		out.Steps = append(out.Steps, ReplayedStep{Step: s.Name, Stored: was.Judgement, Again: j, Difference: difference(was.Judgement, j)})
+		differ := difference(was.Judgement, j)
+		if err := index.compare(was); err != nil {
+			differ = strings.TrimPrefix(differ+"; "+err.Error(), "; ")
+		}
+		out.Steps = append(out.Steps, ReplayedStep{Step: s.Name, Stored: was.Judgement, Again: j, Difference: differ})
 	}
 	out.Again = b.overall(replayed)
 	return nil
 }
 
-// judgeAgain judges one step by the rules of the engine.
-func (b *Bundle) judgeAgain(s PlanStep, was plan.Result, checks map[string]check.Check, before map[string]plan.Result) (check.Judgement, error) {
+// judgeAgain judges one step by the rules of the engine, from the recorded observations of
+// its attempt.
+func (b *Bundle) judgeAgain(s PlanStep, recorded []string, checks map[string]check.Check, before map[string]plan.Result) (check.Judgement, error) {
 	if s.NotApplicable != "" {
 		return plan.NotApplicable(s.NotApplicable), nil
 	}
@@ -125,14 +135,9 @@ func (b *Bundle) judgeAgain(s PlanStep, was plan.Result, checks map[string]check
 	if !ok {
 		return check.Judgement{}, fmt.Errorf("this firstlight has no check %q", s.Name)
 	}
-	obs, err := b.Observations(was.Observations)
+	obs, err := b.Observations(recorded)
 	if err != nil {
 		return check.Judgement{}, err
-	}
-	for _, o := range obs {
-		if o.Check != s.Name {
-			return check.Judgement{}, fmt.Errorf("%w: observation %s belongs to %s, not to %s", ErrCorrupt, o.ID, o.Check, s.Name)
-		}
 	}
 	return plan.Judge(c, obs), nil
 }

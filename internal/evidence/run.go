@@ -184,20 +184,25 @@ func reopen(path string, o Options, j *journal, entries []Entry) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	if h.Format != FormatVersion {
-		return nil, fmt.Errorf("format is %d, this firstlight writes %d", h.Format, FormatVersion)
-	}
 	if err := errors.Join(removeTemps(path, isTemp), removeTemps(filepath.Join(path, observationsDir), isTemp)); err != nil {
 		return nil, err
 	}
 	r := newRun(path, o, j, h)
-	_, last, err := listObservations(filepath.Join(path, observationsDir))
+	ids, last, err := listObservations(filepath.Join(path, observationsDir))
 	if err != nil {
 		return nil, err
 	}
 	r.lastSeq = last
 	for _, e := range entries {
 		r.apply(e)
+	}
+	index, err := indexOf(filepath.Join(path, observationsDir), ids)
+	if err != nil {
+		return nil, err
+	}
+	// A killed Carry leaves observations of attempts that the journal does not have.
+	for key := range index {
+		r.attempts[key.step] = max(r.attempts[key.step], key.attempt)
 	}
 	return r, r.append(Entry{Type: EntryResumed})
 }
