@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -143,9 +144,11 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	identifying, stop := context.WithCancel(ctx)
 	go func() { defer close(identified); w.identify(identifying) }()
 	outcome, walkErr := walker.Run(ctx)
-	cleanErr := errors.Join(w.cleanRun(ctx), w.release(ctx))
-	if cleanErr != nil {
-		outcome.Notes = append(outcome.Notes, cleanErr.Error())
+	if err := w.cleanRun(ctx); err != nil {
+		outcome.AddUncleaned(err)
+	}
+	if err := w.release(ctx); err != nil {
+		outcome.Notes = append(outcome.Notes, err.Error())
 	}
 	stop()
 	<-identified
@@ -211,14 +214,12 @@ func (w *walk) fromHere() string {
 }
 
 func (w *walk) finish(outcome plan.Outcome, walkErr error) error {
-	if err := w.lostTo(); err != nil {
-		return w.run.Close(append(outcome.Notes, err.Error())...)
-	}
-	if walkErr != nil {
-		return w.run.Close(append(outcome.Notes, walkErr.Error())...)
+	notes := slices.Concat(outcome.Notes, outcome.Uncleaned)
+	if err := errors.Join(w.lostTo(), walkErr); err != nil {
+		return w.run.Close(append(notes, err.Error())...)
 	}
 	if w.opts.Until != "" && len(outcome.Omitted) > 0 {
-		return w.run.Close(outcome.Notes...)
+		return w.run.Close(notes...)
 	}
 	return w.run.Finish(outcome, w.opts.Charts)
 }
@@ -335,11 +336,7 @@ func (w *walk) cleanRun(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
 	defer cancel()
 	if w.opts.Keep {
-		kinds := "namespace,priorityclass,nodepools"
-		if w.namespace != "" {
-			kinds = "-n " + w.namespace + " all,priorityclass,nodepools"
-		}
-		w.note("objects of run %s are kept; remove them with kubectl delete %s -l %s=%s", w.run.ID(), kinds, kube.LabelRun, w.run.ID())
+		w.note("objects of run %s are kept; remove them with kubectl delete %s", w.run.ID(), w.objects())
 		return nil
 	}
 	if err := w.lostTo(); err != nil {
@@ -357,7 +354,16 @@ func (w *walk) cleanRun(ctx context.Context) error {
 		return nil
 	}
 	if err := (kube.Guest{Cluster: c, ClusterEnds: w.opts.ClusterEnds}).Cleanup(ctx, w.run.ID()); err != nil {
-		return fmt.Errorf("clean up after run %s: %w", w.run.ID(), err)
+		return fmt.Errorf("objects of run %s are left; remove them with kubectl delete %s: %w", w.run.ID(), w.objects(), err)
 	}
 	return nil
+}
+
+// objects are the kinds and the selector of the run's objects for kubectl.
+func (w *walk) objects() string {
+	kinds := "namespace,priorityclass,nodepools"
+	if w.namespace != "" {
+		kinds = "-n " + w.namespace + " all,priorityclass,nodepools"
+	}
+	return kinds + " -l " + kube.LabelRun + "=" + w.run.ID()
 }

@@ -45,9 +45,6 @@ func (b *Bundle) load() error {
 	if b.Header, err = readHeader(b.Dir); err != nil {
 		return err
 	}
-	if b.Header.Format != FormatVersion {
-		return fmt.Errorf("format is %d, this firstlight reads %d", b.Header.Format, FormatVersion)
-	}
 	if err := readJSON(filepath.Join(b.Dir, planFile), &b.Plan); err != nil {
 		return err
 	}
@@ -100,21 +97,24 @@ func (b *Bundle) Results() []plan.Result {
 func (b *Bundle) Interrupted() []string { return slices.Sorted(maps.Keys(b.state().begun)) }
 
 // Verdict is the overall verdict: over every step of the plan, or over the only selected step.
-// Recommended steps must have a verdict, which does not count.
-func (b *Bundle) Verdict() check.Verdict {
-	results := b.state().results
-	var verdicts []check.Verdict
+func (b *Bundle) Verdict() check.Verdict { return b.overall(b.state().results) }
+
+// overall is the overall verdict with other results.
+func (b *Bundle) overall(results map[string]plan.Result) check.Verdict {
+	var steps []plan.Counted
 	for _, s := range b.Plan.Steps {
-		r, ok := results[s.Name]
-		switch {
-		case ok && s.Recommended && b.Header.Only == "":
-		case ok:
-			verdicts = append(verdicts, r.Verdict)
-		case b.Header.Only == "" || b.Header.Only == s.Name:
-			verdicts = append(verdicts, check.Unobserved)
-		}
+		steps = append(steps, plan.Counted{Name: s.Name, Recommended: s.Recommended})
 	}
-	return check.Overall(verdicts)
+	return plan.Overall(steps, b.Header.Only, results, b.Uncleaned())
+}
+
+// Uncleaned are the errors of the final clean-up. A run with one does not pass.
+func (b *Bundle) Uncleaned() []string {
+	var out []string
+	for _, e := range b.Entries {
+		out = append(out, e.Uncleaned...)
+	}
+	return out
 }
 
 // Recommended are the names of the steps whose verdicts do not count in the overall verdict.
@@ -128,7 +128,7 @@ func (b *Bundle) Recommended() []string {
 	return names
 }
 
-// Notes are the errors that are not part of a verdict, such as failed clean-up.
+// Notes are the errors that are not part of a verdict.
 func (b *Bundle) Notes() []string {
 	var notes []string
 	for _, e := range b.Entries {

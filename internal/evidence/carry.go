@@ -18,13 +18,21 @@ func (r *Run) Carry(from *Bundle, steps []string) (map[string]plan.Result, error
 	if len(problems) > 0 {
 		return nil, fmt.Errorf("copy verdicts from run %s: %w", from.Header.Run, &TamperedError{Problems: problems})
 	}
+	index, err := from.index()
+	if err != nil {
+		return nil, fmt.Errorf("copy verdicts from run %s: %w", from.Header.Run, err)
+	}
 	results := from.state().results
 	for _, step := range steps {
 		res, ok := results[step]
 		if !ok {
 			continue
 		}
-		if err := r.carryOne(from, res); err != nil {
+		err := index.compare(res)
+		if err == nil {
+			err = r.carryOne(from, res)
+		}
+		if err != nil {
 			return nil, fmt.Errorf("copy the verdict of %s from run %s: %w", step, from.Header.Run, err)
 		}
 	}

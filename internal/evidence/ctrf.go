@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/plan"
@@ -101,6 +102,11 @@ func ctrfReport(b *Bundle, v Verdicts) ([]byte, error) {
 				Message: "the step was not selected and has no earlier verdict",
 			})
 		}
+	}
+	if len(v.Uncleaned) > 0 {
+		doc.Results.add(ctrfTest{
+			Name: cleanUp, Status: "failed", RawStatus: string(check.Unobserved), Suite: []string{b.Plan.Name}, Message: strings.Join(v.Uncleaned, "\n"),
+		})
 	}
 	data, err := json.MarshalIndent(doc, "", "  ")
 	if err != nil {

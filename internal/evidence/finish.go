@@ -3,6 +3,7 @@ package evidence
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/firstlight/firstlight/internal/check"
@@ -28,18 +29,20 @@ type Verdicts struct {
 	Finished   time.Time     `json:"finished"`
 	Results    []plan.Result `json:"results"`
 	Omitted    []string      `json:"omitted,omitempty"`
-	Notes      []string      `json:"notes,omitempty"`
+	// Uncleaned are the errors of the final clean-up. A run with one does not pass.
+	Uncleaned []string `json:"uncleaned,omitempty"`
+	Notes     []string `json:"notes,omitempty"`
 }
 
 // Finish finishes the run: it writes the last entry of the journal, the verdicts, the reports
 // and, last, the manifest. It only closes an interrupted run.
 func (r *Run) Finish(outcome plan.Outcome, charts ChartsFor) error {
 	if outcome.Interrupted {
-		return r.Close(outcome.Notes...)
+		return r.Close(slices.Concat(outcome.Notes, outcome.Uncleaned)...)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	err := r.append(Entry{Type: EntryFinished, Verdict: outcome.Verdict, Notes: outcome.Notes})
+	err := r.append(Entry{Type: EntryFinished, Verdict: outcome.Verdict, Uncleaned: outcome.Uncleaned, Notes: outcome.Notes})
 	if err == nil {
 		err = writeReports(r.dir, charts)
 	}
@@ -90,7 +93,7 @@ func (b *Bundle) Summary() Verdicts {
 	v := Verdicts{
 		Run: b.Header.Run, Site: b.Header.Site, Profile: b.Header.Profile, Simulated: b.Header.Simulated,
 		Verdict: b.Verdict(), Only: b.Header.Only, Started: b.Header.Created, Finished: b.Header.Created,
-		Results: b.Results(), Notes: b.Notes(), NarrowedBy: b.NarrowedBy(),
+		Results: b.Results(), Uncleaned: b.Uncleaned(), Notes: b.Notes(), NarrowedBy: b.NarrowedBy(),
 	}
 	if n := len(b.Entries); n > 0 {
 		v.Finished = b.Entries[n-1].At

@@ -90,6 +90,14 @@ type PlanStep struct {
 	Describe      []string `json:"describe,omitempty"`
 }
 
+func (p PlanFile) needs() plan.Needs {
+	out := plan.Needs{}
+	for _, s := range p.Steps {
+		out[s.Name] = s.Needs
+	}
+	return out
+}
+
 // DescribePlan is the content of plan.json for p.
 func DescribePlan(p plan.Plan) (PlanFile, error) {
 	order, err := p.Order()

@@ -28,6 +28,8 @@ type Entry struct {
 	Result *plan.Result `json:"result,omitempty"`
 	// Verdict is the overall verdict, set for EntryFinished.
 	Verdict check.Verdict `json:"verdict,omitempty"`
+	// Uncleaned are the errors of the final clean-up, set for EntryFinished.
+	Uncleaned []string `json:"uncleaned,omitempty"`
 	// Notes of the walk, set for EntryFinished and EntryInterrupted.
 	Notes []string `json:"notes,omitempty"`
 }
@@ -76,6 +78,9 @@ func parseJournal(data []byte) (entries []Entry, whole int, err error) {
 		}
 		if e.Seq != len(entries)+1 {
 			return entries, whole, fmt.Errorf("%w: journal line %d has sequence number %d", ErrCorrupt, len(entries)+1, e.Seq)
+		}
+		if e.Result != nil && e.Result.Step != e.Step {
+			return entries, whole, fmt.Errorf("%w: journal line %d of step %q has the result of step %q", ErrCorrupt, e.Seq, e.Step, e.Result.Step)
 		}
 		entries, whole = append(entries, e), next
 	}

@@ -54,6 +54,9 @@ type junitDetail struct {
 	Text    string `xml:",chardata"`
 }
 
+// cleanUp is the test case of a failed clean-up.
+const cleanUp = "clean-up"
+
 // junitReport writes one suite per run and one case per step. A failed step is a failure;
 // unobserved, blocked and omitted steps are errors; a recommended step that did not pass is
 // skipped.
@@ -90,6 +93,10 @@ func junitReport(b *Bundle, v Verdicts) ([]byte, error) {
 				Error: &junitDetail{Message: text, Type: "omitted", Text: text},
 			})
 		}
+	}
+	if len(v.Uncleaned) > 0 {
+		text := strings.Join(v.Uncleaned, "\n")
+		s.add(junitCase{Name: cleanUp, Classname: className(b.Plan.Name), Time: "0.000", Error: &junitDetail{Message: v.Uncleaned[0], Type: string(check.Unobserved), Text: text}})
 	}
 	all := junitSuites{
 		Name: "firstlight", Tests: s.Tests, Failures: s.Failures, Errors: s.Errors, Skipped: s.Skipped,

@@ -37,6 +37,9 @@ func (b *Bundle) NarrowedBy() []string {
 			out = append(out, fmt.Sprintf("not counted: %s is %s, and only recommended", r.Step, r.Verdict))
 		}
 	}
+	for _, problem := range b.Uncleaned() {
+		out = append(out, "clean-up failed: "+problem)
+	}
 	switch n := len(b.Notes()); n {
 	case 0:
 	case 1:

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/plan"
@@ -85,47 +86,48 @@ func Replay(dir string, checksFor ChecksFor) (Replayed, error) {
 		Run: b.Header.Run, Unfinished: unfinished, Verdict: b.Verdict(), Plan: b.ComparePlan(derived), Planned: len(derived.Plan.Steps) > 0,
 		Claims: derived.Claims, Contradictions: derived.Contradictions,
 	}
-	again, err := b.replay(byName, &out)
-	if err != nil {
+	if err := b.replay(byName, &out); err != nil {
 		return Replayed{}, fmt.Errorf("replay run %s: %w", b.Header.Run, err)
 	}
-	out.Again = check.Overall(again)
 	return out, nil
 }
 
 // replay judges every step in the order of execution.
-func (b *Bundle) replay(checks map[string]check.Check, out *Replayed) ([]check.Verdict, error) {
+func (b *Bundle) replay(checks map[string]check.Check, out *Replayed) error {
 	stored := b.state().results
 	replayed := map[string]plan.Result{}
-	var verdicts []check.Verdict
+	index, err := b.index()
+	if err != nil {
+		return err
+	}
 	for _, s := range b.Plan.Steps {
 		was, ok := stored[s.Name]
 		if !ok {
-			if b.Header.Only == "" || b.Header.Only == s.Name {
-				verdicts = append(verdicts, check.Unobserved)
-			}
 			continue
 		}
-		j, err := b.judgeAgain(s, was, checks, replayed)
+		j, err := b.judgeAgain(s, index.of(was), checks, replayed)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		replayed[s.Name] = plan.Result{Step: s.Name, Judgement: j}
-		if !s.Recommended || b.Header.Only != "" {
-			verdicts = append(verdicts, j.Verdict)
+		differ := difference(was.Judgement, j)
+		if err := index.compare(was); err != nil {
+			differ = strings.TrimPrefix(differ+"; "+err.Error(), "; ")
 		}
-		out.Steps = append(out.Steps, ReplayedStep{Step: s.Name, Stored: was.Judgement, Again: j, Difference: difference(was.Judgement, j)})
+		out.Steps = append(out.Steps, ReplayedStep{Step: s.Name, Stored: was.Judgement, Again: j, Difference: differ})
 	}
-	return verdicts, nil
+	out.Again = b.overall(replayed)
+	return nil
 }
 
-// judgeAgain judges one step by the rules of the engine.
-func (b *Bundle) judgeAgain(s PlanStep, was plan.Result, checks map[string]check.Check, before map[string]plan.Result) (check.Judgement, error) {
+// judgeAgain judges one step by the rules of the engine, from the recorded observations of
+// its attempt.
+func (b *Bundle) judgeAgain(s PlanStep, recorded []string, checks map[string]check.Check, before map[string]plan.Result) (check.Judgement, error) {
 	if s.NotApplicable != "" {
 		return plan.NotApplicable(s.NotApplicable), nil
 	}
 	if b.Header.Only == "" {
-		if j, blocked := plan.Blocked(s.Needs, before); blocked {
+		if j, blocked := plan.Blocked(s.Name, b.Plan.needs(), before); blocked {
 			return j, nil
 		}
 	}
@@ -133,14 +135,9 @@ func (b *Bundle) judgeAgain(s PlanStep, was plan.Result, checks map[string]check
 	if !ok {
 		return check.Judgement{}, fmt.Errorf("this firstlight has no check %q", s.Name)
 	}
-	obs, err := b.Observations(was.Observations)
+	obs, err := b.Observations(recorded)
 	if err != nil {
 		return check.Judgement{}, err
-	}
-	for _, o := range obs {
-		if o.Check != s.Name {
-			return check.Judgement{}, fmt.Errorf("%w: observation %s belongs to %s, not to %s", ErrCorrupt, o.ID, o.Check, s.Name)
-		}
 	}
 	return plan.Judge(c, obs), nil
 }

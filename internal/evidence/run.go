@@ -184,20 +184,25 @@ func reopen(path string, o Options, j *journal, entries []Entry) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	if h.Format != FormatVersion {
-		return nil, fmt.Errorf("format is %d, this firstlight writes %d", h.Format, FormatVersion)
-	}
 	if err := errors.Join(removeTemps(path, isTemp), removeTemps(filepath.Join(path, observationsDir), isTemp)); err != nil {
 		return nil, err
 	}
 	r := newRun(path, o, j, h)
-	_, last, err := listObservations(filepath.Join(path, observationsDir))
+	ids, last, err := listObservations(filepath.Join(path, observationsDir))
 	if err != nil {
 		return nil, err
 	}
 	r.lastSeq = last
 	for _, e := range entries {
 		r.apply(e)
+	}
+	index, err := indexOf(filepath.Join(path, observationsDir), ids)
+	if err != nil {
+		return nil, err
+	}
+	// A killed Carry leaves observations of attempts that the journal does not have.
+	for key := range index {
+		r.attempts[key.step] = max(r.attempts[key.step], key.attempt)
 	}
 	return r, r.append(Entry{Type: EntryResumed})
 }
@@ -221,9 +226,7 @@ func (r *Run) apply(e Entry) {
 // append writes e to the journal and applies it. Callers hold mu or have exclusive access.
 func (r *Run) append(e Entry) error {
 	e.At = r.clock()
-	if len(e.Notes) > 0 {
-		e.Notes = notesWithoutSecrets(e.Notes)
-	}
+	e.Notes, e.Uncleaned = notesWithoutSecrets(e.Notes), notesWithoutSecrets(e.Uncleaned)
 	if err := r.journal.append(e); err != nil {
 		return err
 	}

@@ -173,26 +173,35 @@ func TestReplayRefuses(t *testing.T) {
 	}
 }
 
-// A run of schema version 1 has durations in nanoseconds. It is refused for its version,
-// also if run.json has fields that this version does not have.
-func TestOldSchemaVersionIsRefused(t *testing.T) {
+// A run of schema version 1 has durations in nanoseconds. A run of another version is refused
+// for its version, also if run.json has fields that this version does not have.
+func TestAnotherSchemaVersionIsRefused(t *testing.T) {
 	t.Parallel()
-	r := create(t, t.TempDir(), testPlan())
-	if err := r.Close(); err != nil {
-		t.Fatal(err)
-	}
-	edit(t, filepath.Join(r.Dir(), headerFile), func(data []byte) []byte {
-		return bytes.Replace(data, []byte(`"format": 2`), []byte(`"old": true, "format": 1`), 1)
-	})
-	const want = "unsupported schema version 1 in run.json: want 2"
-	if _, err := Load(r.Dir()); err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("Load: %v, want %q", err, want)
-	}
-	if _, err := Open(r.Dir(), testOptions()); err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("Open: %v, want %q", err, want)
-	}
-	if _, err := Replay(r.Dir(), testChecks); err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("Replay: %v, want %q", err, want)
+	for header, want := range map[string]string{
+		`"old": true, "format": 1`: "unsupported schema version 1 in run.json: want 2",
+		`"new": true, "format": 3`: "unsupported schema version 3 in run.json: want 2",
+		`"none": true`:             "unsupported schema version 0 in run.json: want 2",
+		`"format": "2"`:            "decode run.json: ",
+	} {
+		t.Run(header, func(t *testing.T) {
+			t.Parallel()
+			r := create(t, t.TempDir(), testPlan())
+			if err := r.Close(); err != nil {
+				t.Fatal(err)
+			}
+			edit(t, filepath.Join(r.Dir(), headerFile), func(data []byte) []byte {
+				return bytes.Replace(data, []byte(`"format": 2`), []byte(header), 1)
+			})
+			if _, err := Load(r.Dir()); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("Load: %v, want %q", err, want)
+			}
+			if _, err := Open(r.Dir(), testOptions()); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("Open: %v, want %q", err, want)
+			}
+			if _, err := Replay(r.Dir(), testChecks); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("Replay: %v, want %q", err, want)
+			}
+		})
 	}
 }
 

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"sync"
 	"time"
-
-	"github.com/firstlight/firstlight/internal/check"
 )
 
 // Executor runs one Plan once.
@@ -59,7 +57,10 @@ func (w *Executor) Run(ctx context.Context) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	wk := &walk{w: w, order: order, todo: todo, results: map[string]Result{}, finished: make(chan finished)}
+	wk := &walk{w: w, order: order, todo: todo, needs: Needs{}, before: Needs{}, results: map[string]Result{}, finished: make(chan finished)}
+	for _, s := range order {
+		wk.needs[s.Name()], wk.before[s.Name()] = s.Needs, s.before()
+	}
 	return wk.run(ctx)
 }
 
@@ -111,6 +112,8 @@ type walk struct {
 	w        *Executor
 	order    []Step
 	todo     map[string]bool
+	needs    Needs
+	before   Needs // needs and the steps to wait for
 	results  map[string]Result
 	started  map[string]bool
 	running  int
@@ -152,24 +155,4 @@ func (wk *walk) note(step, format string, args ...any) {
 	wk.notes = append(wk.notes, text)
 	wk.mu.Unlock()
 	wk.tell(Event{Kind: EventNote, Step: step, Text: text})
-}
-
-// overall combines the verdicts of the selected steps. Recommended steps must have a verdict,
-// which does not count.
-func (wk *walk) overall() check.Verdict {
-	var verdicts []check.Verdict
-	for _, s := range wk.order {
-		r, ok := wk.results[s.Name()]
-		switch {
-		case ok && s.Recommended && wk.w.Only == "":
-		case ok:
-			verdicts = append(verdicts, r.Verdict)
-		case wk.w.Only == "" || wk.w.Only == s.Name():
-			verdicts = append(verdicts, check.Unobserved)
-		}
-		if s.Name() == wk.w.Until {
-			break
-		}
-	}
-	return check.Overall(verdicts)
 }

@@ -73,13 +73,13 @@ func TestAFailureKeepsItsFinding(t *testing.T) {
 func TestBlocked(t *testing.T) {
 	t.Parallel()
 	results := map[string]Result{}
-	for step, v := range map[string]check.Verdict{"a": check.Passed, "b": check.NotApplicable, "c": check.Failed, "d": check.Unobserved, "e": check.Blocked} {
+	for step, v := range map[string]check.Verdict{"a": check.Passed, "b": check.NotApplicable, "g": check.NotApplicable, "c": check.Failed, "d": check.Unobserved, "e": check.Blocked} {
 		results[step] = Result{Step: step, Judgement: check.Judgement{Verdict: v}}
 	}
 	for needs, want := range map[string]string{
-		"": "", "a": "", "b": "", "a b": "", "c": "c is failed", "d": "d is unobserved", "e": "e is blocked", "f": "f has no verdict", "a c f": "c is failed; f has no verdict",
+		"": "", "a": "", "b": "x has no verdict", "a b": "x has no verdict", "c": "c is failed", "d": "d is unobserved", "e": "e is blocked", "f": "f has no verdict", "a c f": "c is failed; f has no verdict",
 	} {
-		j, blocked := Blocked(strings.Fields(needs), results)
+		j, blocked := Blocked("x", Needs{"x": strings.Fields(needs), "b": {"a", "g"}, "g": {"b", "x"}}, results)
 		if blocked != (want != "") || j.Reason != want || blocked && j.Verdict != check.Blocked {
 			t.Errorf("%q: %v %+v", needs, blocked, j)
 		}

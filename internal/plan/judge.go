@@ -44,16 +44,20 @@ func Judge(c check.Check, obs []check.Observation) check.Judgement {
 	return lowered(c, j)
 }
 
-// Blocked is the judgement of a step with needs that are not cleared, in the order of its
-// needs; blocked is false if all are cleared.
-func Blocked(needs []string, results map[string]Result) (j check.Judgement, blocked bool) {
+// Needs are the needs of each step of a plan, by name.
+type Needs map[string][]string
+
+// Blocked is the judgement of a step with needs that are not passed, in their order. The
+// needs of a not applicable step are those of the steps that need it. blocked is false if
+// all are passed.
+func Blocked(step string, needs Needs, results map[string]Result) (j check.Judgement, blocked bool) {
 	var reasons []string
-	for _, need := range needs {
+	for _, need := range needs.of(step, results) {
 		r, ok := results[need]
 		switch {
 		case !ok:
 			reasons = append(reasons, need+" has no verdict")
-		case !r.Clears():
+		case r.Verdict != check.Passed:
 			reasons = append(reasons, fmt.Sprintf("%s is %s", need, r.Verdict))
 		}
 	}
@@ -61,6 +65,29 @@ func Blocked(needs []string, results map[string]Result) (j check.Judgement, bloc
 		return check.Judgement{}, false
 	}
 	return check.Judgement{Verdict: check.Blocked, Reason: strings.Join(reasons, "; ")}, true
+}
+
+// of are the applicable steps that a step needs, directly or through not applicable ones. It
+// ends for a stored plan with a cycle too.
+func (n Needs) of(step string, results map[string]Result) []string {
+	var out []string
+	seen := map[string]bool{}
+	var add func(step string)
+	add = func(step string) {
+		for _, need := range n[step] {
+			if seen[need] {
+				continue
+			}
+			seen[need] = true
+			if results[need].Verdict == check.NotApplicable {
+				add(need)
+			} else {
+				out = append(out, need)
+			}
+		}
+	}
+	add(step)
+	return out
 }
 
 // NotApplicable is the judgement of a step that is not applicable.

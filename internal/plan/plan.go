@@ -20,9 +20,11 @@ type Prepare interface {
 // Step is one Check of a Plan.
 type Step struct {
 	Check check.Check
-	// Needs are the names of steps that must be passed or not applicable first.
+	// Needs are the names of steps that must be passed first. A step that is not applicable
+	// is replaced by its own needs.
 	Needs []string
-	// After are the names of steps that must have a verdict first.
+	// After are the names of steps that must have a verdict first. A step that is not
+	// applicable is replaced by the steps that it waits for.
 	After []string
 	// GPUs is the number of GPUs that it claims while observing.
 	GPUs int

@@ -34,11 +34,6 @@ func (r Result) Duration() time.Duration {
 	return r.Finished.Sub(r.Started)
 }
 
-// Clears reports whether steps that need this one may start.
-func (r Result) Clears() bool {
-	return r.Verdict == check.Passed || r.Verdict == check.NotApplicable
-}
-
 // Outcome is the result of Executor.Run.
 type Outcome struct {
 	// Verdict combines every step of the plan, or is the one step's of a run with Only.
@@ -50,7 +45,10 @@ type Outcome struct {
 	// Interrupted is set if the context ended first; Pending are the steps without a verdict.
 	Interrupted bool     `json:"interrupted,omitempty"`
 	Pending     []string `json:"pending,omitempty"`
-	// Notes are problems that do not affect a verdict: a failed cleanup, an unknown capacity.
+	// Uncleaned are the errors of the final clean-up. A run with one does not pass.
+	Uncleaned []string `json:"uncleaned,omitempty"`
+	// Notes are problems that do not affect a verdict: a failed cleanup of one step, which the
+	// final clean-up repeats, or an unknown capacity.
 	Notes []string `json:"notes,omitempty"`
 }
 

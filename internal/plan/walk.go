@@ -71,7 +71,7 @@ func (wk *walk) decide(ctx context.Context) {
 			if wk.undecided(s) {
 				continue
 			}
-			if j, blocked := Blocked(s.Needs, wk.results); blocked {
+			if j, blocked := Blocked(name, wk.needs, wk.results); blocked {
 				wk.concludeUnobserved(s, j)
 				continue
 			}
@@ -94,7 +94,7 @@ func (wk *walk) decide(ctx context.Context) {
 
 // undecided reports whether a need will still get a verdict.
 func (wk *walk) undecided(s Step) bool {
-	for _, need := range s.before() {
+	for _, need := range wk.before.of(s.Name(), wk.results) {
 		if _, ok := wk.results[need]; !ok && wk.todo[need] {
 			return true
 		}

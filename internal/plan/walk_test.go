@@ -79,6 +79,49 @@ func TestNotApplicableClearsTheWayUnseen(t *testing.T) {
 	}
 }
 
+// c needs b, which is not applicable and needs a.
+func TestNotApplicableNeedStillBlocks(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		a    check.Check
+		want check.Verdict
+	}{
+		"failed":     {failing("a"), check.Blocked},
+		"unobserved": {fakeCheck{name: "a", observe: func(context.Context, check.Recorder) error { return nil }}, check.Blocked},
+		"passed":     {fakeCheck{name: "a"}, check.Passed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := linear(tt.a, fakeCheck{name: "b"}, fakeCheck{name: "n"}, fakeCheck{name: "c"})
+			p.Steps[1].NotApplicable, p.Steps[2].NotApplicable = "one GPU a node", "one GPU a node"
+			out, _ := walkPlan(t, &Executor{Plan: p})
+			c := out.Results[3]
+			if c.Verdict != tt.want || tt.want == check.Blocked && c.Reason != "a is "+string(out.Results[0].Verdict) {
+				t.Errorf("c is %s: %s, want %s", c.Verdict, c.Reason, tt.want)
+			}
+		})
+	}
+}
+
+func TestANotApplicableStepKeepsTheOrderOfItsNeighbours(t *testing.T) {
+	t.Parallel()
+	for name, link := range map[string]func(s *Step, on string){
+		"needs": func(s *Step, on string) { s.Needs = []string{on} },
+		"after": func(s *Step, on string) { s.After = []string{on} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := Plan{Name: "test", Steps: []Step{{Check: fakeCheck{name: "a"}}, {Check: fakeCheck{name: "b"}, NotApplicable: "none"}, {Check: fakeCheck{name: "c"}}}}
+			link(&p.Steps[1], "a")
+			link(&p.Steps[2], "b")
+			_, store := walkPlan(t, &Executor{Plan: p})
+			if a, c := slices.Index(store.log, "conclude passed a"), slices.Index(store.log, "begin c"); a < 0 || c < a {
+				t.Errorf("c began before a ended: %v", store.log)
+			}
+		})
+	}
+}
+
 func TestAllNotApplicableIsNoPass(t *testing.T) {
 	t.Parallel()
 	p := linear(fakeCheck{name: "a"})

@@ -107,8 +107,9 @@ func blindRunOn(t *testing.T, interrupted bool, name string, annotations ...stri
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, o := range []check.Observation{identity, {Check: gpustack.Name, Kind: gpustack.KindNodes, Target: "cluster", At: clock(), Raw: list}} {
-		if _, err := run.Record(0, o); err != nil {
+	// The list of nodes is of an interrupted attempt.
+	for attempt, o := range []check.Observation{identity, {Check: gpustack.Name, Kind: gpustack.KindNodes, Target: "cluster", At: clock(), Raw: list}} {
+		if _, err := run.Record(attempt, o); err != nil {
 			t.Fatal(err)
 		}
 	}

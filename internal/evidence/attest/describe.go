@@ -50,7 +50,7 @@ func predicateOf(b *evidence.Bundle, m evidence.Manifest) Predicate {
 	v := b.Summary()
 	p := Predicate{
 		Run: v.Run, State: Finished, Started: v.Started, Finished: v.Finished, Verdict: v.Verdict,
-		Inputs: inputsOf(b), Plan: Plan{Name: b.Plan.Name, Steps: []string{}}, Steps: []Step{}, Notes: v.Notes,
+		Inputs: inputsOf(b), Plan: Plan{Name: b.Plan.Name, Steps: []string{}}, Steps: []Step{}, Notes: slices.Concat(v.Uncleaned, v.Notes),
 		Manifest: Manifest{SHA256: m.Digest, Files: len(m.Files)},
 	}
 	for _, s := range b.Plan.Steps {

@@ -34,11 +34,7 @@ func (g Guest) Cleanup(ctx context.Context, runID string) error {
 			problems = append(problems, g.Cluster.deleteLabelled(ctx, k, selector))
 		}
 	}
-	// Without permission to list namespaces the run created none.
-	if err := g.removeNamespaces(ctx, runID); g.Cluster.Namespace == "" || !apierrors.IsForbidden(err) {
-		problems = append(problems, err)
-	}
-	problems = append(problems, g.removePriorityClasses(ctx, runID))
+	problems = append(problems, g.removeNamespaces(ctx, runID), g.removePriorityClasses(ctx, runID))
 	return errors.Join(append(problems, g.waitCapacityGone(ctx, selector))...)
 }
 
@@ -71,14 +67,11 @@ func (g Guest) removeWorkloads(ctx context.Context, selector string) error {
 
 // removeGroups deletes the pod groups of a run, whose pods no longer exist.
 func (g Guest) removeGroups(ctx context.Context, k kind, selector string) error {
-	list, err := g.Cluster.listLabelled(ctx, k, selector)
-	if apierrors.IsForbidden(err) {
-		return nil
-	}
+	list, err := g.Cluster.listCreated(ctx, k, selector)
 	if err != nil {
 		return err
 	}
-	problems := []error{g.Cluster.deleteLabelled(ctx, k, selector)}
+	problems := []error{g.Cluster.deleteAll(ctx, k, list)}
 	for i := range list.Items {
 		if k.resource == PodGroups() {
 			problems = append(problems, g.Cluster.ReleasePodGroup(ctx, list.Items[i].GetNamespace(), list.Items[i].GetName()))
@@ -105,6 +98,13 @@ func (g Guest) removePriorityClasses(ctx context.Context, runID string) error {
 // removeNamespaces empties the namespaces of a run, deletes all of them, then waits.
 func (g Guest) removeNamespaces(ctx context.Context, runID string) error {
 	list, err := g.Cluster.Client.CoreV1().Namespaces().List(ctx, metav1.ListOptions{LabelSelector: LabelRun + "=" + runID})
+	if g.Cluster.Namespace != "" && apierrors.IsForbidden(err) {
+		created, reviewErr := g.Cluster.mayCreate(ctx, namespaces())
+		if !created && reviewErr == nil {
+			return nil
+		}
+		err = errors.Join(err, reviewErr)
+	}
 	if err != nil {
 		return fmt.Errorf("list namespaces of run %s: %w", runID, err)
 	}

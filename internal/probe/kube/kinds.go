@@ -68,6 +68,18 @@ func namespaced() []kind {
 	}
 }
 
+// sources are the kinds whose creation leads to an object of this kind.
+func (k kind) sources() []kind {
+	switch k.resource {
+	case pods().resource:
+		return append(workloads(), k)
+	case nodes().resource, NodeClaims():
+		return capacity()
+	default:
+		return []kind{k}
+	}
+}
+
 // groups are the kinds of pod groups.
 func groups() []kind {
 	return []kind{

@@ -2,9 +2,11 @@ package kube
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
+	authorizationv1 "k8s.io/api/authorization/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -33,17 +35,52 @@ func (c *Cluster) listLabelled(ctx context.Context, k kind, selector string) (*u
 	return list, nil
 }
 
-// deleteLabelled requests the deletion of every object of a kind that selector matches.
-// Without permission to list a kind the run created no object of it.
-func (c *Cluster) deleteLabelled(ctx context.Context, k kind, selector string) error {
+// listCreated is listLabelled; the list is also empty without permission to list a kind if
+// the run cannot have created an object of it.
+func (c *Cluster) listCreated(ctx context.Context, k kind, selector string) (*unstructured.UnstructuredList, error) {
 	list, err := c.listLabelled(ctx, k, selector)
-	if apierrors.IsForbidden(err) {
-		return nil
+	if !apierrors.IsForbidden(err) {
+		return list, err
 	}
+	if created, reviewErr := c.mayCreate(ctx, k); created || reviewErr != nil {
+		return nil, errors.Join(err, reviewErr)
+	}
+	return &unstructured.UnstructuredList{}, nil
+}
+
+// mayCreate reports whether the user can create objects of a kind, directly or through
+// another kind.
+func (c *Cluster) mayCreate(ctx context.Context, k kind) (bool, error) {
+	for _, source := range k.sources() {
+		asked := &authorizationv1.ResourceAttributes{Verb: "create", Group: source.resource.Group, Version: source.resource.Version, Resource: source.resource.Resource}
+		if !source.global {
+			asked.Namespace = c.Namespace
+		}
+		review, err := c.Client.AuthorizationV1().SelfSubjectAccessReviews().Create(ctx,
+			&authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: asked}}, metav1.CreateOptions{})
+		if err != nil {
+			return false, fmt.Errorf("review the permission to create %s: %w", source.resource.Resource, err)
+		}
+		if review.Status.Allowed {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// deleteLabelled requests the deletion of every object of a kind that selector matches.
+func (c *Cluster) deleteLabelled(ctx context.Context, k kind, selector string) error {
+	list, err := c.listCreated(ctx, k, selector)
 	if err != nil {
 		return err
 	}
+	return c.deleteAll(ctx, k, list)
+}
+
+// deleteAll requests the deletion of every object of a list.
+func (c *Cluster) deleteAll(ctx context.Context, k kind, list *unstructured.UnstructuredList) error {
 	background := metav1.DeletePropagationBackground
+	var problems []error
 	for i := range list.Items {
 		o := &list.Items[i]
 		uid := o.GetUID()
@@ -51,20 +88,17 @@ func (c *Cluster) deleteLabelled(ctx context.Context, k kind, selector string) e
 			PropagationPolicy: &background, Preconditions: &metav1.Preconditions{UID: &uid},
 		})
 		if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
-			return fmt.Errorf("delete %s %s: %w", k.name, o.GetName(), err)
+			problems = append(problems, fmt.Errorf("delete %s %s: %w", k.name, o.GetName(), err))
 		}
 	}
-	return nil
+	return errors.Join(problems...)
 }
 
 // waitNone waits until selector matches no object of a kind.
 func (c *Cluster) waitNone(ctx context.Context, k kind, selector string) error {
 	var left []unstructured.Unstructured
 	err := waitUntilEmpty(ctx, func(ctx context.Context) (int, string, error) {
-		list, err := c.listLabelled(ctx, k, selector)
-		if apierrors.IsForbidden(err) {
-			return 0, "", nil
-		}
+		list, err := c.listCreated(ctx, k, selector)
 		if err != nil {
 			return 0, "", err
 		}

@@ -1,0 +1,115 @@
+package kube
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	authorizationv1 "k8s.io/api/authorization/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	dynamicfake "k8s.io/client-go/dynamic/fake"
+	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
+)
+
+// cluster has the given Jobs of run r in the namespace theirs.
+func clusterWithJobs(names ...string) *Cluster {
+	var jobs []runtime.Object
+	for _, name := range names {
+		j := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "batch/v1", "kind": "Job"}}
+		j.SetName(name)
+		j.SetNamespace("theirs")
+		j.SetLabels(Labels("r", ""))
+		jobs = append(jobs, j)
+	}
+	c := &Cluster{Client: fake.NewClientset(), Namespace: "theirs"}
+	kinds := map[schema.GroupVersionResource]string{}
+	for _, k := range c.labelled() {
+		kinds[k.resource] = "List"
+	}
+	c.Dynamic = dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), kinds, jobs...)
+	return c
+}
+
+func (c *Cluster) forbid(t *testing.T, verb, resource string) {
+	t.Helper()
+	dynamic, ok := c.Dynamic.(*dynamicfake.FakeDynamicClient)
+	if !ok {
+		t.Fatal("another client")
+	}
+	client, ok := c.Client.(*fake.Clientset)
+	if !ok {
+		t.Fatal("another client")
+	}
+	refuse := func(clienttesting.Action) (bool, runtime.Object, error) {
+		return true, nil, apierrors.NewForbidden(schema.GroupResource{Resource: resource}, "", errors.New("no rule"))
+	}
+	dynamic.PrependReactor(verb, resource, refuse)
+	client.PrependReactor(verb, resource, refuse)
+}
+
+// allow lets the user create a resource.
+func (c *Cluster) allow(t *testing.T, resource string) {
+	t.Helper()
+	client, ok := c.Client.(*fake.Clientset)
+	if !ok {
+		t.Fatal("another client")
+	}
+	client.PrependReactor("create", "selfsubjectaccessreviews", func(a clienttesting.Action) (bool, runtime.Object, error) {
+		create, ok := a.(clienttesting.CreateAction)
+		if !ok {
+			return false, nil, nil
+		}
+		review, ok := create.GetObject().(*authorizationv1.SelfSubjectAccessReview)
+		if !ok {
+			return false, nil, nil
+		}
+		asked := review.Spec.ResourceAttributes
+		review.Status.Allowed = asked.Verb == "create" && asked.Resource == resource
+		return true, review, nil
+	})
+}
+
+func TestAForbiddenDeletionIsNotClean(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		verb, resource, mayCreate string
+		want                      []string
+	}{
+		"nothing is forbidden":                            {},
+		"deleting jobs":                                   {verb: "delete", resource: "jobs", want: []string{"delete Job one", "delete Job two"}},
+		"deleting the namespace":                          {verb: "delete", resource: "namespaces", want: []string{"delete namespace theirs"}},
+		"listing what the run may create":                 {verb: "list", resource: "services", mayCreate: "services", want: []string{"list services"}},
+		"listing what the run may not create":             {verb: "list", resource: "services"},
+		"listing pods of jobs that the run may create":    {verb: "list", resource: "pods", mayCreate: "jobs", want: []string{"list pods"}},
+		"listing namespaces, which the run may create":    {verb: "list", resource: "namespaces", mayCreate: "namespaces", want: []string{"list namespaces"}},
+		"listing namespaces, which the run cannot create": {verb: "list", resource: "namespaces"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := clusterWithJobs("one", "two")
+			if tt.resource == "namespaces" && tt.verb == "delete" {
+				g := Guest{Cluster: c}
+				if err := g.createNamespace(t.Context(), "theirs", Labels("r", ""), nil); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if tt.verb != "" {
+				c.forbid(t, tt.verb, tt.resource)
+			}
+			c.allow(t, tt.mayCreate)
+			err := Guest{Cluster: c}.Cleanup(t.Context(), "r")
+			if (err != nil) != (len(tt.want) > 0) {
+				t.Fatalf("clean-up returns %v, want %q", err, tt.want)
+			}
+			for _, want := range tt.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("%v does not name %q", err, want)
+				}
+			}
+		})
+	}
+}
