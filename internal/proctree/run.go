@@ -1,7 +1,6 @@
 package proctree
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -27,13 +26,34 @@ type report struct {
 	Error string `json:"error,omitempty"`
 	// Held: after the program ended, a descendant held its output open until it was killed.
 	Held bool `json:"held,omitempty"`
+	// Left are the PIDs of descendants that could not be killed.
+	Left []int `json:"left,omitempty"`
+}
+
+// LeftError means that descendants of the program may still run.
+type LeftError struct {
+	// PIDs that could not be killed; empty: unknown, because the subreaper was killed.
+	PIDs []int
+	// Cause is the end of the program; nil: it succeeded.
+	Cause error
+}
+
+func (e *LeftError) Error() string {
+	text := fmt.Sprintf("processes %v cannot be killed and still run", e.PIDs)
+	if len(e.PIDs) == 0 {
+		text = "its child processes did not end in time and may still run"
+	}
+	if e.Cause != nil {
+		text += ": " + e.Cause.Error()
+	}
+	return text
 }
 
 // Run runs cmd, created by exec.Command and not started, as cmd.Run does; cmd.ProcessState stays
 // nil. When ctx ends, the program's process group gets SIGTERM and, after the grace period, all
 // descendants get SIGKILL. Descendants that remain when the program has ended are killed at once.
 // If one holds the program's output open, it is killed after the grace period, and the error is
-// exec.ErrWaitDelay as with cmd.Run.
+// exec.ErrWaitDelay as with cmd.Run. If one cannot be killed, the error is a LeftError.
 func Run(ctx context.Context, cmd *exec.Cmd, grace time.Duration) error {
 	if cmd.Err != nil {
 		return cmd.Err
@@ -52,16 +72,19 @@ func Run(ctx context.Context, cmd *exec.Cmd, grace time.Duration) error {
 	tree.Cancel = func() error { return tree.Process.Signal(syscall.SIGTERM) }
 	tree.WaitDelay = grace + backstop
 	err = start(tree, reportWriter)
-	raw, _ := io.ReadAll(reportReader) // empty if the subreaper was killed
+	if tree.Process == nil {
+		return err
+	}
+	raw, _ := io.ReadAll(reportReader)
 	var r report
-	if len(bytes.TrimSpace(raw)) > 0 {
-		if bad := json.Unmarshal(raw, &r); bad != nil {
-			return errors.Join(err, fmt.Errorf("run %s: read report of the subreaper: %w", cmd.Path, bad))
-		}
+	if bad := json.Unmarshal(raw, &r); bad != nil { // the subreaper was killed
+		return &LeftError{Cause: err}
 	}
 	switch {
 	case r.Error != "":
 		return errors.New(r.Error)
+	case len(r.Left) > 0:
+		return &LeftError{PIDs: r.Left, Cause: err}
 	case err == nil && r.Held && ctx.Err() == nil:
 		return exec.ErrWaitDelay
 	default:

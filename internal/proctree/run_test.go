@@ -2,11 +2,13 @@ package proctree
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -161,5 +163,34 @@ func TestOutputHeldOpen(t *testing.T) {
 	cmd.Stdout = &out
 	if err := Run(t.Context(), cmd, 50*time.Millisecond); !errors.Is(err, exec.ErrWaitDelay) || out.String() != "early\n" {
 		t.Errorf("%v, %q", err, out.String())
+	}
+}
+
+// A process of another user, which cannot be killed, is reported: it is not taken for ended.
+func TestProcessesThatCannotBeKilledAreReported(t *testing.T) {
+	child := exec.Command("sleep", "600")
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = child.Process.Kill(); _ = child.Wait() }()
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	tr := &tree{status: new(syscall.WaitStatus), left: map[int]bool{}, says: writer}
+	tr.kill(func(int, syscall.Signal) error { return syscall.EPERM })
+	tr.run(nil)
+	var r report
+	if err := json.NewDecoder(reader).Decode(&r); err != nil || !slices.Contains(r.Left, child.Process.Pid) {
+		t.Errorf("%v: reported %v, want %d", err, r.Left, child.Process.Pid)
+	}
+}
+
+// A subreaper that was killed cannot say which descendants are left.
+func TestKilledSubreaperLeavesUnknownProcesses(t *testing.T) {
+	var left *LeftError
+	if err := Run(t.Context(), exec.Command("sh", "-c", "kill -9 $PPID"), time.Minute); !errors.As(err, &left) {
+		t.Errorf("%v", err)
 	}
 }

@@ -3,6 +3,7 @@ package proctree
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -90,11 +91,7 @@ func (t *tree) run(signals <-chan os.Signal) {
 			}
 		}
 		if kill {
-			for _, pid := range t.children() {
-				if syscall.Kill(pid, syscall.SIGKILL) == syscall.EPERM {
-					t.left[pid] = true // a process of another user
-				}
-			}
+			t.kill(syscall.Kill)
 		}
 		if tick = nil; t.status != nil || kill {
 			tick = time.After(killInterval)
@@ -115,8 +112,15 @@ func (t *tree) run(signals <-chan os.Signal) {
 		case <-tick:
 		}
 	}
-	if held {
-		t.say(report{Held: true})
+	t.say(report{Held: held, Left: slices.Sorted(maps.Keys(t.left))})
+}
+
+// kill kills all children. It notes those of other users, which it cannot kill.
+func (t *tree) kill(kill func(pid int, s syscall.Signal) error) {
+	for _, pid := range t.children() {
+		if kill(pid, syscall.SIGKILL) == syscall.EPERM {
+			t.left[pid] = true
+		}
 	}
 }
 
@@ -133,6 +137,8 @@ func (t *tree) wait() bool {
 			return false
 		case pid == t.pid:
 			t.status = &status
+		default:
+			delete(t.left, pid)
 		}
 	}
 }

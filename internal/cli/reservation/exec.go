@@ -19,6 +19,18 @@ import (
 // killTimeout is the time between SIGTERM and SIGKILL.
 const killTimeout = 10 * time.Second
 
+// killAfter returns the time between SIGTERM and SIGKILL. It is less than the third of a renewal
+// interval that is left when the renewals of a lease fail: then the lease can be given to another.
+func killAfter(grants []broker.Grant) time.Duration {
+	after := killTimeout
+	for _, g := range grants {
+		if p := g.RenewInterval.Duration; p > 0 {
+			after = min(after, p/4)
+		}
+	}
+	return after
+}
+
 const releaseTimeout = 30 * time.Second
 
 // runUnderLease renews the leases while a command runs, and releases them when it has ended.
@@ -65,7 +77,7 @@ func runCommand(ctx context.Context, s cmdutil.Streams, grants []broker.Grant, a
 	cmd.Env = append(os.Environ(), leaseEnv(grants)...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
-	cmd.WaitDelay = killTimeout
+	cmd.WaitDelay = killAfter(grants)
 	err := cmd.Run()
 	if cmd.Process != nil {
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // the rest of its process group, if any

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -19,8 +20,20 @@ type tokenFlag struct{ token int64 }
 
 func addTokenFlag(cmd *cobra.Command) *tokenFlag {
 	f := &tokenFlag{}
-	cmd.Flags().Int64Var(&f.token, "grant", 0, "token of the lease (default: that of the lease acquired on this machine)")
+	cmd.Flags().Var(f, "grant", "token of the lease (default: that of the lease acquired on this machine)")
 	return f
+}
+
+// String, Set and Type make it a flag that refuses a token that no store grants.
+func (f *tokenFlag) String() string { return strconv.FormatInt(f.token, 10) }
+func (f *tokenFlag) Type() string   { return "int" }
+func (f *tokenFlag) Set(text string) error {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n <= 0 {
+		return errors.New("must be a positive number")
+	}
+	f.token = n
+	return nil
 }
 
 func (f *tokenFlag) of(r *reservations, name string) (int64, error) {
@@ -84,13 +97,20 @@ func noticeText(l lease.Lease) string {
 }
 
 func newExtend(s cmdutil.Streams) *cobra.Command {
-	by, why := time.Hour, ""
+	by, why := time.Duration(0), ""
 	cmd := leaseCommand(s, "extend", "Extend a lease, up to its limit", "  firstlight reservation extend aws-h100 --by 2h --why overnight",
 		func(ctx context.Context, r *reservations, name string, token int64) (lease.Lease, string, error) {
 			l, err := r.Extend(ctx, name, token, by, why)
 			return l, fmt.Sprintf("%s is yours until %s", name, untilText(l)), err
 		})
 	cmd.Flags().DurationVar(&by, "by", by, "extension")
+	cmdutil.RequireFlags(cmd, "by")
+	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
+		if cmd.Flags().Changed("by") && by <= 0 {
+			return cmdutil.UsageErrorf("invalid --by %s: must be positive", by)
+		}
+		return nil
+	}
 	cmd.Flags().StringVar(&why, "why", "", "reason, visible to others")
 	return cmd
 }

@@ -116,6 +116,9 @@ the store is unavailable.`,
 	notice := cmd.Flags().Duration("notice", eveningNotice, "time between the notice to the holder and the removal")
 	f.ready.add(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if *notice < 0 {
+			return cmdutil.UsageErrorf("invalid --notice %s: must not be negative", *notice)
+		}
 		r, err := f.open(cmd.Context(), s)
 		if err != nil {
 			return err

@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/firstlight/firstlight/internal/cli/cmdutil"
+	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/reservation/broker"
 	"github.com/firstlight/firstlight/internal/reservation/calendar"
 	"github.com/firstlight/firstlight/internal/reservation/clock"
@@ -138,6 +139,16 @@ func (f *runFlags) open(ctx context.Context, s cmdutil.Streams) (*running, error
 			return nil, cmdutil.UsageErrorf("--once: %w in %s", err, f.schedule)
 		}
 	}
+	if err := f.checkDurations(); err != nil {
+		return nil, err
+	}
+	now, err := f.store.clock()
+	if err != nil {
+		return nil, err
+	}
+	if err := f.checkSchedule(times, now.Now().UTC().Year()); err != nil {
+		return nil, err
+	}
 	config, err := f.store.config(ctx, s)
 	if err != nil {
 		return nil, err
@@ -149,10 +160,7 @@ func (f *runFlags) open(ctx context.Context, s cmdutil.Streams) (*running, error
 	if _, err := k.Apply(ctx, specs(reg)); err != nil {
 		return nil, storeError(err)
 	}
-	r := &running{config: config, store: k, schedule: times, identity: identity()}
-	if r.clock, err = f.store.clock(); err != nil {
-		return nil, err
-	}
+	r := &running{config: config, store: k, schedule: times, clock: now, identity: identity()}
 	r.log = slog.New(slog.NewTextHandler(s.Err, &slog.HandlerOptions{ReplaceAttr: timeOf(r.clock)}))
 	r.broker, r.cached, _, err = broker.OpenCached(ctx, config, broker.Options{Clock: r.clock, Grace: f.grace})
 	if err != nil {
@@ -160,6 +168,34 @@ func (f *runFlags) open(ctx context.Context, s cmdutil.Streams) (*running, error
 	}
 	r.Controller, err = f.controller(s, r, reg, night)
 	return r, err
+}
+
+func (f *runFlags) checkDurations() error {
+	switch {
+	case f.notice < 0 || f.warn < 0:
+		return cmdutil.UsageErrorf("invalid --notice %s or --warn %s: must not be negative", f.notice, f.warn)
+	case min(f.grace, f.period, f.poll, f.leading) <= 0:
+		return cmdutil.UsageErrorf("invalid --grace %s, --period %s, --poll %s or --leader-elect-lease-duration %s: must be positive", f.grace, f.period, f.poll, f.leading)
+	default:
+		return nil
+	}
+}
+
+// checkSchedule refuses a schedule whose margins do not hold in a year or in the next, which the
+// controller may reach.
+func (f *runFlags) checkSchedule(times *calendar.Schedule, year int) error {
+	for _, y := range []int{year, year + 1} {
+		var errs []error
+		for _, p := range times.Check(y) {
+			if p.Severity == diag.Error {
+				errs = append(errs, errors.New(p.String()))
+			}
+		}
+		if len(errs) > 0 {
+			return cmdutil.UsageErrorf("%w\nfirstlight reservation schedule check --file %s --year %d prints all dates", errors.Join(errs...), f.schedule, y)
+		}
+	}
+	return nil
 }
 
 func (f *runFlags) controller(s cmdutil.Streams, r *running, reg *config.Registry, night *matrix.Config) (*controller.Controller, error) {

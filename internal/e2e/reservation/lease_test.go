@@ -32,7 +32,7 @@ func TestLease(t *testing.T) {
 		t.Errorf("token %d follows %d", second.Token, first.Token)
 	}
 	stale := strconv.FormatInt(first.Token, 10)
-	for _, args := range [][]string{{"renew", "one"}, {"extend", "one"}} { // as ada, who does not know yet
+	for _, args := range [][]string{{"renew", "one"}, {"extend", "one", "--by", "1h"}} { // as ada, who does not know yet
 		reservation(t, 1, append(args, "--grant", stale), "token "+stale+" is stale", "eve holds it")
 	}
 	if v := who(t, "one"); v.State != "leased" || v.Lease.Holder != "eve" {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/reservation/config"
 	"github.com/firstlight/firstlight/internal/reservation/hook"
+	"github.com/firstlight/firstlight/internal/reservation/lease"
 )
 
 // Test runs pods for an intent in the deployment's lab, checks the scheduler and the nodes, and
@@ -65,7 +66,7 @@ func unobserved(ctx context.Context, reason error) (hook.Result, error) {
 	if ctx.Err() != nil {
 		return hook.Result{}, errors.Join(context.Cause(ctx), reason)
 	}
-	return hook.Result{Verdict: hook.Unobserved, Reason: hook.TrimReason(reason.Error())}, nil
+	return hook.Result{Verdict: hook.Unobserved, Reason: lease.TrimReason(reason.Error())}, nil
 }
 
 type size struct{ nodes, gpus int }

@@ -10,6 +10,7 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/reservation/config"
 	"github.com/firstlight/firstlight/internal/reservation/hook"
+	"github.com/firstlight/firstlight/internal/reservation/lease"
 	"github.com/firstlight/firstlight/internal/workload"
 )
 
@@ -88,7 +89,7 @@ func (t *podTest) run(ctx context.Context, intent config.Intent) (result hook.Re
 
 func (t *podTest) result() hook.Result {
 	if len(t.failures) > 0 {
-		return hook.Result{Verdict: hook.Failed, Checks: t.checks, Reason: hook.TrimReason(strings.Join(t.failures, "; "))}
+		return hook.Result{Verdict: hook.Failed, Checks: t.checks, Reason: lease.TrimReason(strings.Join(t.failures, "; "))}
 	}
 	if t.checks == 0 {
 		return hook.Result{Verdict: hook.Unobserved, Reason: "nothing was checked"}

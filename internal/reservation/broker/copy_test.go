@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"k8s.io/client-go/rest"
@@ -278,36 +279,32 @@ func TestWaiterIsToldByAWatch(t *testing.T) {
 	w.want(t, "to be handed it", "PUT")
 }
 
-// A waiter sends about two heartbeats per timeout.
+// A waiter sends about two heartbeats per timeout, the first within half of it.
 func TestHeartbeatsOfAWaiter(t *testing.T) {
-	w := newWatch(t, store.Spec{})
-	w.hold("ada")
-	b := New(Options{Store: w.kube, Clock: w.clock, Poll: time.Millisecond})
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		_, _ = b.Acquire(ctx, Request{Reservations: []string{w.name}, Ticket: who("bob"), Wait: true}) // cancelled below: only its heartbeats count
-	}()
-	defer func() { cancel(); <-ended }()
-	heard := func() int64 {
-		if q := w.is().Queue; len(q) > 0 {
-			return q[0].Heartbeats
+	synctest.Test(t, func(t *testing.T) {
+		m, _, _, _, _ := ofAda(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			_, _ = New(Options{Store: &view{memory: m, user: "bob"}}).Acquire(ctx, Request{Reservations: []string{"one"}, Ticket: who("bob"), Wait: true}) // cancelled below: only its heartbeats count
+		}()
+		defer func() { cancel(); <-ended }()
+		synctest.Wait()
+		last := time.Now()
+		for i := range int64(20) {
+			for begin := last; m.r.Status.Queue[0].Heartbeats == i; synctest.Wait() {
+				if time.Since(begin) > minute/2 {
+					t.Fatalf("heartbeat %d is late", i+1)
+				}
+				_ = pause(t.Context(), 100*time.Millisecond)
+			}
+			if gap := time.Since(last); i > 0 && gap < minute*2/5 {
+				t.Errorf("heartbeat %d after %s", i+1, gap)
+			}
+			last = time.Now()
 		}
-		return -1
-	}
-	storetest.Until(t, "bob to wait", func() bool { return heard() == 0 })
-	_ = pause(t.Context(), 100*time.Millisecond)
-	for i := range int64(4) { // the first is somewhere in the first half, the others are as far apart as they may be
-		w.clock.pass(minute / 2)
-		storetest.Until(t, "a heartbeat", func() bool { return heard() >= i+1 })
-		_ = pause(t.Context(), 50*time.Millisecond)
-		w.clock.pass(minute / 4) // too soon for another
-		_ = pause(t.Context(), 50*time.Millisecond)
-		if n := heard(); n != i+1 {
-			t.Fatalf("heard of %d times, want %d", n, i+1)
-		}
-	}
+	})
 }
 
 // interrupted is a copy that could not be kept new.

@@ -190,9 +190,9 @@ func (r *legRun) reason(ctx context.Context, c *matrix.Cell, p broker.Place) str
 	case d != nil && d.ManualOnly:
 		return fmt.Sprintf("%s; it needs an operator: firstlight reservation rotation down --reservation %s", d.Reason, r.Row.Name)
 	case d != nil && d.Failure != "":
-		return fmt.Sprintf("it is dirty, and %d attempts to clean it failed: %s", d.Attempts, truncateReason(d.Failure))
+		return fmt.Sprintf("it is dirty, and %d attempts to clean it failed: %s", d.Attempts, d.Failure)
 	case d != nil && p.State == lease.Dirty:
-		return fmt.Sprintf("it is dirty since %s: %s", d.Since.UTC().Format(time.RFC3339), truncateReason(d.Reason))
+		return fmt.Sprintf("it is dirty since %s: %s", d.Since.UTC().Format(time.RFC3339), d.Reason)
 	case l != nil && now.Status.CurrentState() == lease.Leased && !l.Offered() && (l.Holder != r.Holder() || l.Purpose != c.Name()):
 		return fmt.Sprintf("%s holds it%s", l.Holder, forPurpose(l.Purpose))
 	default:
@@ -205,14 +205,4 @@ func forPurpose(purpose string) string {
 		return ""
 	}
 	return " for " + purpose
-}
-
-// maxReason bounds a recorded reason, in bytes.
-const maxReason = 2048
-
-func truncateReason(text string) string {
-	if len(text) <= maxReason {
-		return text
-	}
-	return text[:maxReason] + " [...]"
 }

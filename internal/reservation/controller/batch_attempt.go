@@ -41,7 +41,7 @@ func (r *legRun) attempt(ctx context.Context, c *matrix.Cell, g broker.Grant) er
 	case broker.IsLost(err) || errors.Is(err, broker.ErrRenewFailed):
 		return r.recordLost(ctx, c, err)
 	default: // the state of the cloud is unknown
-		return errors.Join(r.blocked(ctx, c, truncateReason(err.Error())), r.releaseAndClean(ctx, g.Token, err.Error()), r.pause(ctx))
+		return errors.Join(r.blocked(ctx, c, err.Error()), r.releaseAndClean(ctx, g.Token, err.Error()), r.pause(ctx))
 	}
 }
 
@@ -121,7 +121,7 @@ func (r *legRun) test(ctx context.Context, c *matrix.Cell, l hook.Lease) error {
 	if err := r.checkLease(ctx, l); err != nil {
 		return err
 	}
-	c.Outcome, c.Reason, c.Checks, c.Evidence, c.Ended = outcome, truncateReason(reason), result.Checks, result.Evidence, r.stamp()
+	c.Outcome, c.Reason, c.Checks, c.Evidence, c.Ended = outcome, reason, result.Checks, result.Evidence, r.stamp()
 	r.log.InfoContext(ctx, "cell ended", "cell", c.Name(), "outcome", c.Outcome, "checks", c.Checks, "why", c.Reason, "took", r.opts.Clock.Now().Sub(begun).Round(time.Second).String())
 	return r.record(ctx)
 }
@@ -170,7 +170,7 @@ func judgeTest(r hook.Result) (outcome matrix.Outcome, reason string) {
 func (r *legRun) recordLost(ctx context.Context, c *matrix.Cell, err error) error {
 	r.log.WarnContext(ctx, "lease lost", "cell", c.Name(), "why", err)
 	if c.Outcome == matrix.Running {
-		c.Outcome, c.Reason = matrix.Pending, "lease lost: "+truncateReason(err.Error())
+		c.Outcome, c.Reason = matrix.Pending, "lease lost: "+err.Error()
 	}
 	return r.record(ctx)
 }
@@ -179,7 +179,7 @@ func (r *legRun) recordLost(ctx context.Context, c *matrix.Cell, err error) erro
 func (r *legRun) release(ctx context.Context, token int64, reason string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.opts.RenewInterval)
 	defer cancel()
-	if err := r.opts.Broker.Release(ctx, r.Row.Name, token, truncateReason(reason)); err != nil && !broker.IsLost(err) {
+	if err := r.opts.Broker.Release(ctx, r.Row.Name, token, reason); err != nil && !broker.IsLost(err) {
 		return err
 	}
 	return nil

@@ -3,6 +3,7 @@ package controller
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/firstlight/firstlight/internal/reservation/calendar"
@@ -35,10 +36,10 @@ func DayTimesOf(s *calendar.Schedule, now time.Time, notice time.Duration) (DayT
 	if err != nil {
 		return DayTimes{}, fmt.Errorf("find the end of the day: %w", err)
 	}
-	for _, o := range after {
-		if last := o.At.Add(notice - down.Until.Sub(down.At)); o.Action == calendar.Batch && last.After(t.MaxEndsAt) {
+	isBatch := func(o calendar.Occurrence) bool { return o.Action == calendar.Batch }
+	if i := slices.IndexFunc(after, isBatch); i >= 0 {
+		if last := after[i].At.Add(notice - down.Until.Sub(down.At)); last.After(t.MaxEndsAt) {
 			t.MaxEndsAt = last
-			break
 		}
 	}
 	return t, nil

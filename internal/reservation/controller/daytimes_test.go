@@ -40,3 +40,23 @@ margins:
 		t.Errorf("a day without an evening: %v", err)
 	}
 }
+
+// A lease cannot be extended into the next batch, also if the batch leaves no time for an
+// extension and a later batch would.
+func TestExtensionsEndBeforeTheNextBatch(t *testing.T) {
+	tight, err := calendar.Parse("schedule.yaml", []byte(`entries:
+- {name: up, action: up, cron: "0 15 * * *", zone: UTC, window: 1h}
+- {name: down, action: down, cron: "0 2 * * *", zone: UTC, window: 1h30m}
+- {name: early, action: batch, cron: "30 3 * * *", zone: UTC, window: 1h}
+- {name: late, action: batch, cron: "0 6 * * *", zone: UTC, window: 5h}
+margins:
+- {from: down, to: early, at-least: 0s}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := DayTimesOf(tight, at(t, "2026-11-21T16:00:00Z"), 30*time.Minute)
+	if end := at(t, "2026-11-22T02:30:00Z"); err != nil || !got.TermEndsAt.Equal(end) || !got.MaxEndsAt.Equal(end) {
+		t.Errorf("%v: got %v, want no extension past %v", err, got, end)
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/firstlight/firstlight/internal/reservation/broker"
+	"github.com/firstlight/firstlight/internal/reservation/lease"
 	"github.com/firstlight/firstlight/internal/reservation/store"
 )
 
@@ -46,6 +47,7 @@ func (l *runRecord) write(ctx context.Context, change func(*store.HandOverStatus
 	defer l.mu.Unlock()
 	next := l.h.Clone()
 	change(&next.Status)
+	boundTexts(&next.Status)
 	if same(next, l.h) {
 		return nil
 	}
@@ -79,6 +81,29 @@ func (l *runRecord) write(ctx context.Context, change func(*store.HandOverStatus
 			return errors.Join(context.Cause(ctx), err)
 		}
 	}
+}
+
+// maxTexts bounds all reasons of a hand-over together, in bytes: the store refuses an object of more
+// than 1.5 MiB.
+const maxTexts = 256 << 10
+
+// boundTexts trims the reasons, to shorter ones if there are many.
+func boundTexts(s *store.HandOverStatus) {
+	var all []*string
+	for i := range s.Rows {
+		row := &s.Rows[i]
+		all = append(all, &row.Reason)
+		for j := range row.Cells {
+			all = append(all, &row.Cells[j].Reason)
+		}
+		for j := range row.HeldBack {
+			all = append(all, &row.HeldBack[j].Reason)
+		}
+	}
+	for _, reason := range all {
+		*reason = lease.Trim(*reason, min(lease.MaxReason, max(maxTexts/len(all), 80)))
+	}
+	s.Failed = lease.Trim(s.Failed, maxTexts/8)
 }
 
 // same compares the statuses.

@@ -77,7 +77,7 @@ func (c *Controller) handleReservation(ctx context.Context, r *store.Reservation
 
 func (c *Controller) warn(ctx context.Context, r *store.Reservation) {
 	l := r.Status.Lease
-	err := c.opts.Broker.Notify(ctx, r.Name, l.Token, HolderName, "its term ends then; to extend it: firstlight reservation extend "+r.Name, l.TermEndsAt.Time)
+	err := c.opts.Broker.Notify(ctx, r.Name, l.Token, HolderName, "its term ends then; to extend it: firstlight reservation extend "+r.Name+" --by 30m", l.TermEndsAt.Time)
 	if err != nil {
 		if !broker.IsLost(err) && ctx.Err() == nil {
 			c.opts.Log.Warn("holder not notified", "reservation", r.Name, "holder", l.Holder, "why", err)

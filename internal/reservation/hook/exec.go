@@ -21,13 +21,17 @@ type Program struct {
 	Hook Hook
 	// Lookup returns an environment variable; nil: os.LookupEnv.
 	Lookup func(name string) (string, bool)
-	// Grace is the time between SIGTERM and SIGKILL; 0: 30 s.
+	// Grace is the time between SIGTERM and SIGKILL; 0: defaultGrace.
 	Grace time.Duration
 	// Log receives each line that the program logs; nil: none.
 	Log *slog.Logger
 }
 
 var _ Runner = (*Program)(nil)
+
+// defaultGrace is less than the third of the default renewal interval, a minute, that is left when
+// the renewals of a lease fail: then the lease can be given to another.
+const defaultGrace = 15 * time.Second
 
 // defaultVariables are passed to every hook.
 var defaultVariables = []string{"PATH", "HOME", "LANG", "TMPDIR"}
@@ -76,10 +80,13 @@ func (p *Program) Run(ctx context.Context, r Request, body []byte) (Output, erro
 	cmd := exec.Command(argv[0], argv[1:]...) //nolint:noctx // proctree.Run has the context
 	cmd.Env = env
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(body), &stdout, log
-	err = proctree.Run(ctx, cmd, cmp.Or(p.Grace, 30*time.Second))
+	err = proctree.Run(ctx, cmd, cmp.Or(p.Grace, defaultGrace))
 	out := Output{Response: []byte(log.secrets.Replace(stdout.buf.String())), Log: log.last()}
 	var exit *exec.ExitError
+	var left *proctree.LeftError
 	switch {
+	case errors.As(err, &left) && ctx.Err() != nil: // not temporary: a retry would run beside what is left
+		return out, fmt.Errorf("run %s: %v: %w", argv[0], context.Cause(ctx), left) //nolint:errorlint // the cause may be temporary
 	case ctx.Err() != nil:
 		return out, fmt.Errorf("run %s: %w", argv[0], context.Cause(ctx))
 	case stdout.over:

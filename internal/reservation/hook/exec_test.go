@@ -154,6 +154,31 @@ func TestProgramIsEndedWithAllOfIt(t *testing.T) {
 	}
 }
 
+// If child processes may be left, the error says so, and the hook is not started beside them.
+func TestProgramWithChildrenLeftIsNotRetried(t *testing.T) {
+	for name, script := range map[string]string{
+		"ended":   "kill -9 $PPID; sleep 600",
+		"timeout": `trap "kill -9 $PPID; exit" TERM; echo ready >&2; while :; do sleep 0.01; done`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithCancelCause(t.Context())
+			defer cancel(nil)
+			p := program(t, script)
+			if name == "timeout" {
+				p.Log = slog.New(slog.NewTextHandler(onWrite(func() { cancel(fmt.Errorf("the limit: %w", ErrTemporary)) }), &slog.HandlerOptions{Level: slog.LevelDebug}))
+			}
+			if _, err := run(t, ctx, p); err == nil || errors.Is(err, ErrTemporary) || !strings.Contains(err.Error(), "may still run") {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
+// onWrite is called for each write.
+type onWrite func()
+
+func (f onWrite) Write(p []byte) (int, error) { f(); return len(p), nil }
+
 // A child process that keeps the standard output open is not awaited.
 func TestProgramThatLeavesItsOutputOpen(t *testing.T) {
 	leakless(t)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -47,7 +48,12 @@ func (j *Jobs) Run(ctx context.Context, r Request, body []byte) (out Output, err
 	defer func() {
 		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), deleteTimeout)
 		defer cancel()
-		if stays := j.deleteAll(bounded, own); stays != nil {
+		stays := j.deleteAll(bounded, own)
+		switch {
+		case stays == nil:
+		case err == nil: // the hook has ended: its result counts
+			out.Log = slices.Insert(out.Log, 0, stays.Error()) // the last line is the hook's reason
+		default:
 			err = errors.Join(err, fmt.Errorf("%w: %w", ErrTemporary, stays))
 		}
 	}()

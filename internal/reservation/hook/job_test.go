@@ -11,7 +11,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/fake"
+	k8stesting "k8s.io/client-go/testing"
 
 	"github.com/firstlight/firstlight/internal/reservation/lease"
 )
@@ -290,5 +293,33 @@ func TestJobOfAnotherCaller(t *testing.T) {
 	end(t, client, podOf(t, client, job), 0, "{}")
 	if got := <-answer; got.err != nil {
 		t.Error(got.err)
+	}
+}
+
+// The hook has ended when its Job is deleted: a failed deletion does not discard its result, and
+// the hook is not run again.
+func TestFailedDeletionKeepsTheResult(t *testing.T) {
+	client := fake.NewClientset()
+	client.PrependReactor("create", "jobs", func(a k8stesting.Action) (bool, runtime.Object, error) {
+		job := a.(k8stesting.CreateAction).GetObject().(*batchv1.Job)
+		return false, nil, client.Tracker().Add(&corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Name: job.Name, Namespace: namespace, Labels: job.Labels}, Spec: job.Spec.Template.Spec,
+			Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{Name: "hook", State: corev1.ContainerState{
+				Terminated: &corev1.ContainerStateTerminated{Message: "{}"},
+			}}}},
+		})
+	})
+	client.PrependReactor("delete-collection", "pods", func(k8stesting.Action) (bool, runtime.Object, error) {
+		return true, nil, errors.New("the API server is busy")
+	})
+	j := jobs(t, client)
+	j.Logs = func(context.Context, string, string, string) ([]byte, error) { return []byte("done\n"), nil }
+	r := ofReservation("job-slow", GetNodes)
+	out, err := j.Run(t.Context(), r, []byte(text(t, r)))
+	if err != nil || string(out.Response) != "{}" {
+		t.Errorf("got %q, %v", out.Response, err)
+	}
+	if !strings.Contains(out.Log[0], "the API server is busy") || out.Log[1] != "done" {
+		t.Errorf("the failed deletion is not logged: %q", out.Log)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+
+	"github.com/firstlight/firstlight/internal/reservation/lease"
 )
 
 // Verdict of a test.
@@ -34,7 +36,7 @@ type Result struct {
 // Job's response has at most 4096 bytes.
 const (
 	MaxEvidence = 1024
-	MaxReason   = 2048
+	MaxReason   = lease.MaxReason
 )
 
 var versions = regexp.MustCompile(`^(main|v(0|[1-9][0-9]{0,8})(\.(0|[1-9][0-9]{0,8})){2})$`)
@@ -65,19 +67,4 @@ func (p *problems) result(r Result) {
 	}
 	p.add(len(r.Reason) > MaxReason, "invalid result: reason has %d bytes, at most %d are allowed", len(r.Reason), MaxReason)
 	p.add(strings.ContainsFunc(r.Reason, func(c rune) bool { return unicode.IsControl(c) && c != '\n' && c != '\t' }), "invalid result: reason has control characters")
-}
-
-// TrimReason makes a valid reason: without control characters, cut at MaxReason.
-func TrimReason(text string) string {
-	const cut = " (cut)"
-	text = strings.TrimSpace(strings.Map(func(c rune) rune {
-		if unicode.IsControl(c) && c != '\n' && c != '\t' {
-			return ' '
-		}
-		return c
-	}, strings.ToValidUTF8(text, "?")))
-	if len(text) <= MaxReason {
-		return text
-	}
-	return strings.ToValidUTF8(text[:MaxReason-len(cut)], "") + cut
 }

@@ -16,7 +16,7 @@ func (r *Record) Clean(t Ticket, now time.Time) (Lease, error) {
 		return Lease{}, fmt.Errorf("%w: the reservation is %s", ErrNotDirty, r.CurrentState())
 	}
 	r.State = Cleaning
-	r.Lease = &Lease{Ticket: t, Token: r.grant(t.ID, now), GrantedAt: micro(now), ClaimedAt: timePtr(now)}
+	r.Lease = &Lease{Ticket: t.trimmed(), Token: r.grant(t.ID, now), GrantedAt: micro(now), ClaimedAt: timePtr(now)}
 	r.Lease.setExpiry(now)
 	r.addEvent(now, CleanStarted, t.Holder, r.Token, r.DirtyInfo.Reason)
 	return *r.Lease, nil
@@ -69,6 +69,7 @@ func (r *Record) FinishClean(token int64, reason string, now time.Time) error {
 
 // FailClean leaves the reservation dirty and counts the attempt. It is idempotent for one reason.
 func (r *Record) FailClean(token int64, reason string, now time.Time) error {
+	reason = TrimReason(reason)
 	if slices.ContainsFunc(r.Recent, func(t Event) bool { return t.Type == CleanFailed && t.Token == token && t.Reason == reason }) {
 		return nil // a cleaning lease that expired has failed already
 	}

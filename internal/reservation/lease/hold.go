@@ -68,14 +68,14 @@ func (r *Record) staleError(token int64) *StaleError {
 
 // markDirty ends the current lease, if any, and makes the reservation dirty.
 func (r *Record) markDirty(now time.Time, what EventType, reason string) {
-	d := DirtyInfo{Since: micro(now), Reason: reason}
+	d := DirtyInfo{Since: micro(now), Reason: TrimReason(reason)}
 	who, token := "", int64(0)
 	if l := r.Lease; l != nil {
 		who, token = l.Holder, l.Token
 		d.Holder, d.Token = who, token
 	}
-	if r.DirtyInfo != nil { // cleaning had started: keep the first cause
-		d.Since, d.Holder, d.Token, d.Attempts = r.DirtyInfo.Since, r.DirtyInfo.Holder, r.DirtyInfo.Token, r.DirtyInfo.Attempts
+	if was := r.DirtyInfo; was != nil { // keep the first cause, and who may clean it
+		d.Since, d.Holder, d.Token, d.Attempts, d.Failure, d.ManualOnly = was.Since, was.Holder, was.Token, was.Attempts, was.Failure, was.ManualOnly
 	}
 	r.State, r.Lease, r.DirtyInfo = Dirty, nil, &d
 	r.addEvent(now, what, who, token, reason)
@@ -124,6 +124,7 @@ func (r *Record) Notify(token int64, n Notice, now time.Time) error {
 	if err != nil {
 		return err
 	}
+	n.By, n.Reason = Trim(n.By, maxName), TrimReason(n.Reason)
 	l.Notice = &n
 	r.addEvent(now, Notified, l.Holder, l.Token, fmt.Sprintf("%s requests it by %s: %s", n.By, n.At.UTC().Format(time.RFC3339), n.Reason))
 	return nil

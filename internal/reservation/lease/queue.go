@@ -23,6 +23,7 @@ func (r *Record) Enqueue(t Ticket, now time.Time) {
 	if _, waits := r.Position(t.ID); waits || r.Lease != nil && r.Lease.ID == t.ID {
 		return
 	}
+	t = t.trimmed()
 	if t.QueuedAt.IsZero() {
 		t.QueuedAt = micro(now)
 	}

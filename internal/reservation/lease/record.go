@@ -198,5 +198,5 @@ func timePtr(t time.Time) *metav1.MicroTime {
 
 func (r *Record) addEvent(now time.Time, what EventType, who string, token int64, reason string) {
 	r.Events++
-	r.Recent = append(r.Recent, Event{N: r.Events, At: micro(now), Type: what, State: r.CurrentState(), Actor: who, Token: token, Reason: reason})
+	r.Recent = append(r.Recent, Event{N: r.Events, At: micro(now), Type: what, State: r.CurrentState(), Actor: Trim(who, maxName), Token: token, Reason: TrimReason(reason)})
 }

@@ -41,6 +41,7 @@ func (r *Record) Checkout(t Ticket, now time.Time) (Lease, error) {
 		return Lease{}, fmt.Errorf("%w: %s has checked it out", ErrNotAvailable, l.Holder)
 	}
 	taken := *l
+	t = t.trimmed()
 	t.Term, t.MaxTerm, t.RenewInterval, t.Group = l.Term, l.MaxTerm, l.RenewInterval, nil
 	taken.Ticket, taken.Available, taken.Notice = t, false, nil
 	taken.Token, taken.GrantedAt, taken.ClaimedAt = r.grant(t.ID, now), micro(now), timePtr(now)

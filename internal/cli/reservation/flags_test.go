@@ -1,0 +1,64 @@
+package reservation
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/firstlight/firstlight/internal/cli/clitest"
+	"github.com/firstlight/firstlight/internal/cli/cmdutil"
+)
+
+// unreachable is the kubeconfig of a store that does not answer: a command that needs it exits
+// with ExitUnobserved.
+func unreachable(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "kubeconfig")
+	const config = "apiVersion: v1\nkind: Config\nclusters: [{name: c, cluster: {server: 'https://127.0.0.1:1'}}]\ncontexts: [{name: c, context: {cluster: c}}]\ncurrent-context: c\n"
+	if err := os.WriteFile(path, []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// An invalid flag is refused before the store is opened.
+func TestInvalidFlagsAreRefusedBeforeTheStoreIsOpened(t *testing.T) {
+	t.Setenv("FIRSTLIGHT_HOME", t.TempDir())
+	k := unreachable(t)
+	run := []string{"run", "--file", exampleRegistry, "--schedule", exampleSchedule, "--batch", "../../../examples/batch.yaml"}
+	for _, tt := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"extend", "one", "--grant", "1"}, `required flag(s) "by" not set`},
+		{[]string{"extend", "one", "--grant", "1", "--by", "0"}, "invalid --by 0s: must be positive"},
+		{[]string{"extend", "one", "--grant", "1", "--by", "-1h"}, "invalid --by -1h0m0s: must be positive"},
+		{[]string{"renew", "one", "--grant", "-1"}, "must be a positive number"},
+		{[]string{"release", "one", "--grant", "0"}, "must be a positive number"},
+		{[]string{"rotation", "up", "--file", exampleRegistry, "--schedule", exampleSchedule, "--notice", "-1m"}, "invalid --notice -1m0s: must not be negative"},
+		{append(run, "--notice", "-1m"), "invalid --notice -1m0s"},
+		{append(run, "--warn", "-1m"), "invalid --notice 30m0s or --warn -1m0s: must not be negative"},
+		{append(run, "--period", "0"), "invalid --grace 30s, --period 0s"},
+		{append(run, "--poll", "-1s"), "must be positive"},
+		{append(run, "--leader-elect-lease-duration", "0"), "must be positive"},
+	} {
+		out, stderr, code := clitest.Run(t, New, append(append([]string{"reservation"}, tt.args...), "--kubeconfig", k)...)
+		if code != cmdutil.ExitUsage || out != "" || !strings.Contains(stderr, tt.want) {
+			t.Errorf("%v exits %d: %s%s\nwant %s", tt.args, code, out, stderr, tt.want)
+		}
+	}
+}
+
+// The controller does not start with a schedule that breaks its margins this year or the next.
+func TestControllerRefusesAScheduleThatDoesNotHold(t *testing.T) {
+	t.Setenv("FIRSTLIGHT_HOME", t.TempDir())
+	file := filepath.Join(t.TempDir(), "schedule.yaml")
+	if err := os.WriteFile(file, []byte(collides), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, stderr, code := clitest.Run(t, New, "reservation", "run", "--file", exampleRegistry, "--schedule", file, "--batch", "../../../examples/batch.yaml", "--kubeconfig", unreachable(t))
+	if code != cmdutil.ExitUsage || !strings.Contains(stderr, "[margin]") || !strings.Contains(stderr, "reservation schedule check --file "+file) {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+}
