@@ -44,7 +44,19 @@ func (t *Tracker) State() snapshot.State {
 	st.Queues = t.queuesNow(st.Pods)
 	st.Events = t.eventsNow(st)
 	maps.Copy(st.Problems, t.problems)
+	st.Sources = t.listedNow()
 	return st
+}
+
+// listedNow lists the sources of which every part was listed: "programs" after each program.
+func (t *Tracker) listedNow() []string {
+	waits := map[string]bool{}
+	for name, unlisted := range t.unlisted {
+		what, _, _ := strings.Cut(name, "/")
+		waits[what] = waits[what] || unlisted
+	}
+	maps.DeleteFunc(waits, func(_ string, waits bool) bool { return waits })
+	return slices.Sorted(maps.Keys(waits))
 }
 
 // poolsNow lists the run's pools, including missing ones.
