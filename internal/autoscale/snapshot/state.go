@@ -36,7 +36,7 @@ type State struct {
 	// Left are objects with the run's label after clean-up.
 	Left []Ref `json:"left,omitempty"`
 	// Sources are the Problem names of the sources that were read completely at least once. Nothing
-	// is known of the objects of another source, not even that there are none.
+	// is known of the objects of another source.
 	Sources []string `json:"sources,omitempty"`
 	// Problems are the read errors of sources that are unreadable now; see the Problem names.
 	Problems map[string]string `json:"problems,omitempty"`
