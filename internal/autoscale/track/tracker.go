@@ -81,7 +81,7 @@ func New(o Options) *Tracker {
 	if o.Clock == nil {
 		o.Clock = clock.RealClock{}
 	}
-	return &Tracker{
+	t := &Tracker{
 		o: o, changed: make(chan struct{}, 1), problems: map[string]string{}, unlisted: map[string]bool{},
 		pods:   newBook(func(p *snapshot.Pod) *snapshot.Life { return &p.Life }, func(p *snapshot.Pod) snapshot.Ref { return p.Ref }),
 		nodes:  newBook(func(n *snapshot.Node) *snapshot.Life { return &n.Life }, func(n *snapshot.Node) snapshot.Ref { return n.Ref }),
@@ -92,6 +92,9 @@ func New(o Options) *Tracker {
 		oldClaims: map[types.UID]bool{}, holders: map[types.UID]*nodeHolders{}, events: newEventBook(),
 		apis: map[string]snapshot.APIService{}, programs: map[Program]*snapshot.Program{}, queues: map[string]snapshot.Ref{},
 	}
+	t.nodes.others = func(n *snapshot.Node) bool { return !n.Ours }
+	t.claims.others = func(c *snapshot.Claim) bool { return !c.Ours }
+	return t
 }
 
 // listWithin bounds the initial lists.
