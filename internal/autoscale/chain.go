@@ -23,8 +23,6 @@ type Options struct {
 	Metric string
 	// Pool is an existing NodePool to use; empty: one of our own.
 	Pool string
-	// Namespace takes the workload; empty: one of our own.
-	Namespace string
 	// Scheduler is default or kai.
 	Scheduler string
 	// Stay keeps the replicas on existing GPU nodes: the test covers the path from the

@@ -29,9 +29,8 @@ func (d *drive) clean(ctx context.Context) error {
 	for _, l := range left {
 		d.left = append(d.left, snapshot.Ref{Kind: l.Kind, Namespace: l.Namespace, Name: l.Name, UID: l.UID})
 	}
-	if listErr != nil {
-		d.leftErr = errors.Join(removeErr, listErr)
-	}
+	d.leftListed = listErr == nil
+	d.leftErr = errors.Join(removeErr, listErr)
 	d.setup.Deadlines[snapshot.HopClean] = metav1.Duration{} // the clean-up used it
 	_, err := d.hop(ctx, snapshot.HopClean)
 	return err

@@ -49,14 +49,7 @@ func (d *drive) deleteJob(ctx context.Context, name string) error {
 // place creates the namespace, the queues, the workload with its HPA, and the
 // holder.
 func (d *drive) place(ctx context.Context) error {
-	guest := kube.Guest{Cluster: d.cluster}
-	var err error
-	if d.chain.opts.Namespace != "" {
-		err = guest.EnsureIn(ctx, d.setup.Run, d.setup.Namespace)
-	} else {
-		_, err = guest.EnsureNamespace(ctx, d.setup.Run)
-	}
-	if err != nil {
+	if _, err := (kube.Guest{Cluster: d.cluster}).EnsureNamespace(ctx, d.setup.Run); err != nil {
 		return fmt.Errorf("place the workload: %w", err)
 	}
 	for _, q := range render.Queues(d.values) {

@@ -40,9 +40,11 @@ type drive struct {
 
 	phase string
 	marks map[string]time.Time
-	// left has the objects that remain after the cleanup, and the error if they cannot be listed.
-	left    []snapshot.Ref
-	leftErr error
+	// left has the objects that remain after the cleanup, and the errors of removing and listing
+	// them; leftListed is set if they could be listed.
+	left       []snapshot.Ref
+	leftListed bool
+	leftErr    error
 	// reading: the exporters of the load's GPUs are read.
 	reading bool
 	// last is when the last hop happened.
@@ -72,6 +74,9 @@ func (d *drive) mark(name string) { d.marks[name] = d.now() }
 func (d *drive) state() snapshot.State {
 	st := d.tracker.State()
 	d.sampler.Fill(&st)
+	if d.leftListed {
+		st.Sources = append(st.Sources, snapshot.ProblemLeft)
+	}
 	st.Marks, st.Rules, st.Left = maps.Clone(d.marks), d.rules, d.left
 	if d.leftErr != nil {
 		st.Problems[snapshot.ProblemLeft] = d.leftErr.Error()
@@ -103,6 +108,11 @@ const (
 // hop waits for a hop and records the state that it was last judged by. The error
 // is for a context that ended, and a store that failed.
 func (d *drive) hop(ctx context.Context, name string) (passed bool, err error) {
+	return d.hopSince(ctx, name, d.now())
+}
+
+// hopSince is hop for one whose observation began earlier.
+func (d *drive) hopSince(ctx context.Context, name string, observed time.Time) (passed bool, err error) {
 	began := d.now()
 	within := d.setup.Deadlines[name].Duration
 	d.told = time.Time{}
@@ -120,7 +130,7 @@ func (d *drive) hop(ctx context.Context, name string) (passed bool, err error) {
 		}
 		lost := !final.IsZero() && now.Sub(final) >= finalFor
 		if settled(r.Verdict) || lost || waited >= within {
-			return settled(r.Verdict), d.record(name, began, st, r)
+			return settled(r.Verdict), d.record(name, observed, st, r)
 		}
 		d.waiting(name, r, waited, within)
 		if err := d.wait(ctx, lookEvery); err != nil {

@@ -120,7 +120,8 @@ func testSettings(t *testing.T, b *bench) {
 	}
 	defer client.Close()
 	found := settings.Find(t.Context(), settings.Where{
-		Cluster: b.cluster, Prometheus: &prom.Prometheus{Client: client}, Site: b.site, Metric: "dcgm_gpu_power_usage", External: true,
+		Cluster: b.cluster, Prometheus: &prom.Prometheus{Client: client}, Site: b.site, External: true,
+		Metric:        func(context.Context, *prom.Job) string { return "dcgm_gpu_power_usage" },
 		Stabilization: 5 * time.Second, Consolidate: 2 * time.Second, Pool: "p",
 	})
 	want := map[string]time.Duration{

@@ -76,7 +76,7 @@ func (d *drive) window(ctx context.Context) (bool, error) {
 		}
 	}
 	d.mark(snapshot.MarkWindowTo)
-	return d.hop(ctx, snapshot.HopFlat)
+	return d.hopSince(ctx, snapshot.HopFlat, d.marks[snapshot.MarkWindow])
 }
 
 // up starts the load and observes the scale-up.

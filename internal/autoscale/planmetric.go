@@ -12,6 +12,7 @@ import (
 	"github.com/firstlight/firstlight/internal/autoscale/metric"
 	"github.com/firstlight/firstlight/internal/autoscale/settings"
 	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
+	"github.com/firstlight/firstlight/internal/probe/prom"
 )
 
 // The metric: power, in every GPU's series.
@@ -77,28 +78,22 @@ func (d *drive) planLoad(ctx context.Context) error {
 // planMetric finds the settings, and how the metric is named, chosen and asked for.
 func (d *drive) planMetric(ctx context.Context) {
 	api := cmp.Or(d.chain.opts.Metric, metric.External)
-	m := snapshot.Metric{API: api, Name: metricName(api, metric.Plain), Series: series, Unit: seriesUnit, Form: metric.Plain}
-	where := settings.Where{
-		Cluster: d.cluster, Prometheus: d.prometheus, Site: d.chain.site, Metric: m.Name, External: api == metric.External,
+	m := snapshot.Metric{API: api, Series: series, Unit: seriesUnit, Form: metric.Plain}
+	found := settings.Find(ctx, settings.Where{
+		Cluster: d.cluster, Prometheus: d.prometheus, Site: d.chain.site, External: api == metric.External,
+		Metric: func(ctx context.Context, exporters *prom.Job) string {
+			if d.prometheus != nil {
+				if form, err := metric.FormOf(ctx, *d.prometheus, series, exporters); err == nil {
+					m.Form = form
+				}
+			}
+			return metricName(api, m.Form)
+		},
 		Stabilization: stabilization, Consolidate: d.values.ConsolidateAfter, Pool: d.setup.Pool.Name,
-	}
-	found := settings.Find(ctx, where)
-	if d.prometheus != nil {
-		limited, cancel := context.WithTimeout(ctx, askWithin)
-		form, err := metric.FormOf(limited, *d.prometheus, series, found.Exporters)
-		cancel()
-		if err == nil {
-			m.Form = form
-		}
-	}
-	if m.Name = metricName(api, m.Form); m.Name != where.Metric {
-		where.Metric = m.Name
-		found = settings.Find(ctx, where)
-	}
-	d.setup.Settings = found.Settings
+	})
+	m.Name, d.setup.Settings = found.Metric, found.Settings
 	d.rules = settings.Text(found.Rules)
 	window := d.setup.Setting(snapshot.SettingWindow).Value.Duration
-	rule, _ := settings.RuleOf(found.Rules, where.External, m.Name)
 	namespace := d.setup.Namespace
 	chosen := metric.Selector(m.Form, namespace, loadContainer)
 	groupBy := ""
@@ -111,10 +106,7 @@ func (d *drive) planMetric(ctx context.Context) {
 			groupBy = "exported_namespace"
 		}
 	}
-	m.Query = metric.Query(rule.Query, series, chosen, groupBy, window)
+	m.Query = metric.Query(found.Rule.Query, series, chosen, groupBy, window)
 	d.setup.Metric, d.values.Metric = m, m
 	d.setup.Window.Duration = max(d.chain.site.Autoscale.Window.D(), 2*d.setup.Setting(snapshot.SettingHPASync).Value.Duration)
 }
-
-// askWithin bounds one question that nothing depends on.
-const askWithin = 10 * time.Second

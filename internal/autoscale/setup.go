@@ -18,7 +18,7 @@ import (
 func (c *Chain) begin(ctx context.Context, cluster *kube.Cluster, rec check.Recorder) (*drive, error) {
 	d := &drive{chain: c, rec: rec, cluster: cluster, clock: clock.RealClock{}, marks: map[string]time.Time{}}
 	d.setup = snapshot.Setup{
-		Run: c.deps.RunID, Namespace: cmp.Or(c.opts.Namespace, cluster.NamespaceFor(c.deps.RunID)), Began: d.now(),
+		Run: c.deps.RunID, Namespace: cluster.NamespaceFor(c.deps.RunID), Began: d.now(),
 		Scheduler: cmp.Or(c.opts.Scheduler, "default"), Keep: c.opts.Keep, GPUs: map[string]int{},
 	}
 	if d.setup.Scheduler == kaiScheduler {

@@ -26,7 +26,7 @@ func adapter(l lookup) Result {
 		wrong = append(wrong, finding("APIService "+l.apiName(), "run again", "%s was not observed", l.apiName()))
 	}
 	if len(wrong) > 0 {
-		return l.wait(api.Ref, []string{snapshot.ProblemAPIServices, snapshot.ProblemPrograms}, wrong, check.Finding{})
+		return l.wait(api.Ref, wrong, check.Finding{})
 	}
 	available, _ := snapshot.Is(api.Conditions, "Available")
 	return l.pass(transitionTime(available), api.Ref, "%s is Available, served by %s", api.Name, cmp.Or(api.Service, "the API server itself"))
@@ -89,7 +89,6 @@ func because(why string) string {
 
 // series requires a fresh series with GPU labels for every GPU of the site.
 func series(l lookup) Result {
-	needs := []string{snapshot.ProblemPrometheus}
 	metric := snapshot.Ref{Kind: "series", Name: l.setup.Metric.Series}
 	if len(l.setup.GPUs) == 0 {
 		return l.unobserved(metric, finding("site inventory",
@@ -103,7 +102,7 @@ func series(l lookup) Result {
 		wrong = append(wrong, l.seriesOf(node)...)
 	}
 	if len(wrong) > 0 || total == 0 {
-		return l.wait(metric, needs, wrong, finding("site inventory", "see node.gpus of the profile", "no node is expected to have GPUs"))
+		return l.wait(metric, wrong, finding("site inventory", "see node.gpus of the profile", "no node is expected to have GPUs"))
 	}
 	return l.pass(l.st.At, metric, "%d GPUs of %s have a fresh series %s", total, count(len(l.setup.GPUs), "node"), l.setup.Metric.Series)
 }

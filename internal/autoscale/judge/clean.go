@@ -10,9 +10,8 @@ import (
 
 // clean requires that no object with the run's label remains.
 func clean(l lookup) Result {
-	needs := []string{snapshot.ProblemLeft}
 	if _, began := l.st.Marks[snapshot.MarkClean]; !began {
-		return l.wait(snapshot.Ref{}, needs, nil, finding("clean-up",
+		return l.wait(snapshot.Ref{}, nil, finding("clean-up",
 			"delete the labelled objects: kubectl delete namespace,priorityclass,nodepools -l firstlight.dev/run="+l.setup.Run,
 			"clean-up did not begin"))
 	}
@@ -23,10 +22,7 @@ func clean(l lookup) Result {
 				fmt.Sprintf("see its finalizers; kubectl delete %s %s", cmp.Or(kindWord(r.Kind), "object"), r.Name),
 				"%s of the run still exists", suspect(r)))
 		}
-		return l.wait(l.st.Left[0], needs, left, check.Finding{})
-	}
-	if len(l.unreadable(needs)) > 0 {
-		return l.wait(snapshot.Ref{}, needs, nil, check.Finding{})
+		return l.fail(l.st.Left[0], left...)
 	}
 	return l.pass(l.st.At, snapshot.Ref{Kind: "Namespace", Name: l.setup.Namespace}, "no object with the label firstlight.dev/run=%s is left", l.setup.Run)
 }

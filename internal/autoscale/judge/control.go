@@ -14,10 +14,9 @@ import (
 // placed requires the first replica on a node of the pool (with Stay, on an initial
 // node) and the idle holder on an initial GPU node.
 func placed(l lookup) Result {
-	needs := []string{snapshot.ProblemPods, snapshot.ProblemClaims, snapshot.ProblemNodes}
 	workers, holders := active(l.initial()), active(l.role(snapshot.RoleHolder))
 	if _, began := l.st.Marks[snapshot.MarkPlaced]; !began || len(workers) == 0 || len(holders) == 0 {
-		return l.wait(snapshot.Ref{}, needs, l.createFailures(), finding("namespace "+l.setup.Namespace,
+		return l.wait(snapshot.Ref{}, l.createFailures(), finding("namespace "+l.setup.Namespace,
 			"see the events of the Deployment and the Job in the namespace: quota, admission",
 			"%s and %s of the run exist; need one of each", count(len(workers), "replica"), count(len(holders), "holder")))
 	}
@@ -25,7 +24,7 @@ func placed(l lookup) Result {
 		return l.fail(strays[0].Ref, l.misplaced(strays[0]))
 	}
 	if waiting := only(append(slices.Clone(workers), holders...), func(p snapshot.Pod) bool { return !running(p) }); len(waiting) > 0 {
-		return l.wait(waiting[0].Ref, needs, l.whyNotRunning(waiting), finding(suspect(waiting[0].Ref),
+		return l.wait(waiting[0].Ref, l.whyNotRunning(waiting), finding(suspect(waiting[0].Ref),
 			"see its events",
 			"%s is not running", suspect(waiting[0].Ref)))
 	}
@@ -75,10 +74,6 @@ func flat(l lookup) Result {
 	}
 	if !began || !ended || to.Sub(from) < l.setup.Window.Duration || l.setup.Window.Duration <= 0 {
 		return l.unobserved(l.hpaRef(), finding("control window", "run again", "the control window of %s was not observed to its end", seconds(l.setup.Window.Duration)))
-	}
-	needs := []string{snapshot.ProblemMetricsAPI, snapshot.ProblemHPA, snapshot.ProblemPods, snapshot.ProblemClaims, snapshot.ProblemNodes}
-	if unreadable := l.unreadable(needs); len(unreadable) > 0 {
-		return l.wait(l.hpaRef(), needs, nil, check.Finding{})
 	}
 	readings := only(l.st.API, func(r snapshot.Reading) bool { return in(r.At) && r.Err == "" })
 	if few := l.inconclusive(readings, from, to); few.Message != "" {
@@ -222,7 +217,6 @@ func (l lookup) components() string {
 // served requires a value at the metrics API that agrees with Prometheus and contains the
 // holder's GPUs and no others.
 func served(l lookup) Result {
-	needs := []string{snapshot.ProblemMetricsAPI, snapshot.ProblemPrometheus, snapshot.ProblemPods}
 	api := l.good(l.st.API, snapshot.MarkPlaced)
 	wrong := append(l.valueFindings(snapshot.MarkPlaced), l.componentFindings()...)
 	holders := active(l.role(snapshot.RoleHolder))
@@ -239,7 +233,7 @@ func served(l lookup) Result {
 		wrong = append(wrong, l.notServed()...)
 	}
 	if len(wrong) > 0 {
-		return l.wait(l.metricRef(), needs, wrong, check.Finding{})
+		return l.wait(l.metricRef(), wrong, check.Finding{})
 	}
 	return l.pass(firstGood(api).At, l.metricRef(), "%s is %s, as in Prometheus; series: %s", l.setup.Metric.Name, l.value(api[len(api)-1].Value), l.components())
 }
@@ -254,7 +248,6 @@ func firstGood(good []snapshot.Reading) snapshot.Reading {
 // limitZero requires that the pod of the pool with limit 0 stays Pending, that Karpenter
 // names the limit as the reason, and that no claim exists.
 func limitZero(l lookup) Result {
-	needs := []string{snapshot.ProblemPods, snapshot.ProblemClaims, snapshot.ProblemEvents}
 	zero, name := l.role(snapshot.RoleZero), l.setup.Pool.Zero
 	if i := slices.IndexFunc(l.st.Claims, func(c snapshot.Claim) bool { return c.Pool == name }); i >= 0 {
 		c := l.st.Claims[i]
@@ -266,14 +259,11 @@ func limitZero(l lookup) Result {
 		return l.fail(zero[i].Ref, l.misplaced(zero[i]))
 	}
 	if len(zero) == 0 {
-		return l.wait(snapshot.Ref{}, needs, l.createFailures(), finding("namespace "+l.setup.Namespace,
+		return l.wait(snapshot.Ref{}, l.createFailures(), finding("namespace "+l.setup.Namespace,
 			"see the events of the namespace: quota, admission",
 			"the pod for NodePool %s does not exist", name))
 	}
 	pod := zero[0]
-	if len(l.unreadable(needs)) > 0 {
-		return l.wait(pod.Ref, needs, nil, check.Finding{})
-	}
 	events := l.refusals(pod)
 	limit := only(events, func(e snapshot.Event) bool { return isLimit(e.Message) })
 	switch {

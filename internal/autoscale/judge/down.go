@@ -10,14 +10,13 @@ import (
 
 // metricFalls requires that the load has ended and the value is below the target.
 func metricFalls(l lookup) Result {
-	needs := []string{snapshot.ProblemMetricsAPI, snapshot.ProblemPods}
 	still := only(l.role(snapshot.RoleLoad), func(p snapshot.Pod) bool { return !p.Gone() && p.Phase != "Succeeded" && p.Phase != "Failed" })
 	if _, stopped := l.st.Marks[snapshot.MarkStop]; !stopped {
-		return l.wait(snapshot.Ref{}, needs, nil, finding("load", "run again", "the load was not stopped"))
+		return l.wait(snapshot.Ref{}, nil, finding("load", "run again", "the load was not stopped"))
 	}
 	if len(still) > 0 {
 		p := still[0]
-		return l.wait(p.Ref, needs, nil, finding(suspect(p.Ref),
+		return l.wait(p.Ref, nil, finding(suspect(p.Ref),
 			"find out why it does not end: its grace period, the kubelet of its node",
 			"%s of the load still runs on %s", suspect(p.Ref), p.Node))
 	}
@@ -26,9 +25,9 @@ func metricFalls(l lookup) Result {
 		return l.pass(first.At, l.metricRef(), "%s = %s, not above %s", l.setup.Metric.Name, l.value(good[len(good)-1].Value), l.value(l.scaleDownAt()))
 	}
 	if len(good) == 0 || lastError(l.st.API) != "" {
-		return l.wait(l.metricRef(), needs, l.notServed(), check.Finding{})
+		return l.wait(l.metricRef(), l.notServed(), check.Finding{})
 	}
-	return l.wait(l.metricRef(), needs, l.componentFindings(), finding(l.metricRef().String(),
+	return l.wait(l.metricRef(), l.componentFindings(), finding(l.metricRef().String(),
 		"find out which other pods use GPUs of the value; "+l.interval(snapshot.SettingWindow),
 		"the value is %s after the load ended, want at most %s; its series: %s", l.value(good[len(good)-1].Value), l.value(l.scaleDownAt()), l.components()))
 }
@@ -53,7 +52,7 @@ func hpaDown(l lookup) Result {
 	if ok && l.st.HPA != nil {
 		return l.pass(first.At, l.st.HPA.Ref, "%s desired", count(first.Desired, "replica"))
 	}
-	return l.wait(l.hpaRef(), []string{snapshot.ProblemHPA}, l.whyNotDown(), finding(suspect(l.hpaRef()),
+	return l.wait(l.hpaRef(), l.whyNotDown(), finding(suspect(l.hpaRef()),
 		"see the HPA's events; its sync period is "+l.interval(snapshot.SettingHPASync),
 		"the HPA still desires more than the minimum"))
 }
@@ -82,9 +81,8 @@ func (l lookup) whyNotDown() []check.Finding {
 // podsGone requires that exactly the pods created under load are gone.
 func podsGone(l lookup) Result {
 	added, initial := l.added(), l.initial()
-	needs := []string{snapshot.ProblemPods}
 	if len(added) == 0 {
-		return l.wait(snapshot.Ref{}, needs, nil, finding("pods", "see hop pods", "no pods were created under load, so none can end"))
+		return l.wait(snapshot.Ref{}, nil, finding("pods", "see hop pods", "no pods were created under load, so none can end"))
 	}
 	from := l.st.Marks[snapshot.MarkLoad]
 	for _, p := range initial {
@@ -102,7 +100,7 @@ func podsGone(l lookup) Result {
 		if !p.Deleting.IsZero() {
 			message = fmt.Sprintf("%s was deleted %s ago and still exists on %s", suspect(p.Ref), seconds(l.st.At.Sub(p.Deleting)), p.Node)
 		}
-		return l.wait(p.Ref, needs, nil, finding(suspect(p.Ref), "see the pod's finalizers and grace period, and the kubelet of its node", "%s", message))
+		return l.wait(p.Ref, nil, finding(suspect(p.Ref), "see the pod's finalizers and grace period, and the kubelet of its node", "%s", message))
 	}
 	last := lastOf(added, func(p snapshot.Pod) time.Time { return p.Deleted })
 	return l.pass(last.Deleted, last.Ref, "%s gone: %s", count(len(added), "pod"), names(added, podRef))

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
-	"github.com/firstlight/firstlight/internal/check"
 )
 
 // watchSkew is the maximum reordering between two watches.
@@ -14,15 +13,14 @@ const watchSkew = time.Second
 // gangBound requires that a gang larger than the free nodes gets new nodes, and that all of
 // its pods are bound after the last of these nodes is Ready.
 func gangBound(l lookup) Result {
-	needs := []string{snapshot.ProblemPods, snapshot.ProblemNodes, snapshot.ProblemClaims}
 	gang := l.since(snapshot.RoleGang, snapshot.MarkGang)
 	if len(gang) != l.setup.Gang || len(gang) == 0 {
-		return l.wait(snapshot.Ref{}, needs, l.createFailures(), finding("gang",
+		return l.wait(snapshot.Ref{}, l.createFailures(), finding("gang",
 			"see the events of its Job",
 			"%d of %d pods of the gang exist", len(gang), l.setup.Gang))
 	}
 	if waiting := only(gang, func(p snapshot.Pod) bool { return p.Node == "" }); len(waiting) > 0 {
-		return l.wait(waiting[0].Ref, needs, l.whyPending(waiting), finding(suspect(waiting[0].Ref),
+		return l.wait(waiting[0].Ref, l.whyPending(waiting), finding(suspect(waiting[0].Ref),
 			"see the PodGroup's status",
 			"%d of %d pods of the gang are bound", len(gang)-len(waiting), len(gang)))
 	}
@@ -59,7 +57,6 @@ func usableAt(n snapshot.Node) time.Time {
 // gangNone requires that no pod of the gang is bound with a limit one node short, and
 // that the autoscaler names the limit.
 func gangNone(l lookup) Result {
-	needs := []string{snapshot.ProblemPods, snapshot.ProblemEvents}
 	gang := l.since(snapshot.RoleShort, snapshot.MarkGangZero)
 	for _, p := range gang {
 		if p.Node != "" {
@@ -69,12 +66,9 @@ func gangNone(l lookup) Result {
 		}
 	}
 	if len(gang) != l.setup.Gang || len(gang) == 0 {
-		return l.wait(snapshot.Ref{}, needs, l.createFailures(), finding("gang",
+		return l.wait(snapshot.Ref{}, l.createFailures(), finding("gang",
 			"see the events of its Job",
 			"%d of %d pods of the gang exist", len(gang), l.setup.Gang))
-	}
-	if len(l.unreadable(needs)) > 0 {
-		return l.wait(gang[0].Ref, needs, nil, check.Finding{})
 	}
 	var limit []snapshot.Event
 	for _, p := range gang {

@@ -13,10 +13,9 @@ import (
 
 // nodesGone requires that the nodes created for the new pods are gone.
 func nodesGone(l lookup) Result {
-	needs := []string{snapshot.ProblemNodes}
 	nodes := l.nodesOf(l.added())
 	if len(nodes) == 0 {
-		return l.wait(snapshot.Ref{}, needs, nil, finding("nodes", "see hop registered", "no nodes were added under load, so none can be removed"))
+		return l.wait(snapshot.Ref{}, nil, finding("nodes", "see hop registered", "no nodes were added under load, so none can be removed"))
 	}
 	stay := only(nodes, func(n snapshot.Node) bool { return !n.Gone() })
 	if len(stay) > 0 {
@@ -28,7 +27,7 @@ func nodesGone(l lookup) Result {
 				}
 			}
 		}
-		return l.wait(stay[0].Ref, needs, why, check.Finding{})
+		return l.wait(stay[0].Ref, why, check.Finding{})
 	}
 	last := lastOf(nodes, func(n snapshot.Node) time.Time { return n.Deleted })
 	return l.pass(last.Deleted, last.Ref, "%s drained and deleted", count(len(nodes), "node"))
@@ -36,13 +35,9 @@ func nodesGone(l lookup) Result {
 
 // claimsGone requires that the claims of the new pods are gone.
 func claimsGone(l lookup) Result {
-	needs := []string{snapshot.ProblemClaims}
-	if !l.karpenter() {
-		return notApplicable("nodes come from " + l.autoscaler() + ", which creates no NodeClaims")
-	}
 	claims := l.claimsOf(l.added())
 	if len(claims) == 0 {
-		return l.wait(snapshot.Ref{}, needs, nil, finding("claims", "see hop nodeclaim", "no claims were created under load, so none can be removed"))
+		return l.wait(snapshot.Ref{}, nil, finding("claims", "see hop nodeclaim", "no claims were created under load, so none can be removed"))
 	}
 	for _, c := range claims {
 		if c.Gone() {
@@ -52,7 +47,7 @@ func claimsGone(l lookup) Result {
 		if !c.Deleting.IsZero() {
 			message = fmt.Sprintf("NodeClaim %s has been terminating for %s: the termination of its instance (%s) is not confirmed", c.Name, seconds(l.st.At.Sub(c.Deleting)), cmp.Or(c.ProviderID, "unknown"))
 		}
-		return l.wait(c.Ref, needs, nil, finding("NodeClaim "+c.Name,
+		return l.wait(c.Ref, nil, finding("NodeClaim "+c.Name,
 			"see the claim's finalizers, Karpenter's log and the instance at the provider",
 			"%s", message))
 	}
@@ -63,10 +58,9 @@ func claimsGone(l lookup) Result {
 // bystanders requires that the nodes from before the load still exist. Nodes of other
 // pools may change.
 func bystanders(l lookup) Result {
-	needs := []string{snapshot.ProblemNodes}
 	from, marked := l.st.Marks[snapshot.MarkLoad]
 	if !marked || len(l.setup.Before) == 0 || len(l.initial()) == 0 {
-		return l.wait(snapshot.Ref{}, needs, nil, finding("nodes", "run again", "no node existed before the load, so the hop proves nothing"))
+		return l.wait(snapshot.Ref{}, nil, finding("nodes", "run again", "no node existed before the load, so the hop proves nothing"))
 	}
 	gone := l.missing()
 	mine := only(l.st.Nodes, func(n snapshot.Node) bool { return n.UID != "" && n.Ours && !n.First.After(from) && !foreign(n) })
@@ -79,9 +73,6 @@ func bystanders(l lookup) Result {
 	}
 	if len(gone) > 0 {
 		return l.fail(snapshot.Ref{Kind: "Node", Name: strings.TrimPrefix(gone[0].Suspect, "node ")}, gone...)
-	}
-	if len(l.unreadable(needs)) > 0 {
-		return l.wait(snapshot.Ref{}, needs, nil, check.Finding{})
 	}
 	object := l.setup.Before[0]
 	if len(mine) > 0 {

@@ -32,11 +32,11 @@ func Hop(name string, s snapshot.Setup, st snapshot.State) Result {
 	if why, excused := NotApplicable(name, s); excused {
 		return notApplicable(why)
 	}
-	judge, ok := judges[name]
+	r, ok := rules[name]
 	if !ok {
 		return Result{Judgement: check.NotObserved("hop " + name + " has no judge")}
 	}
-	return judge(lookup{s, st})
+	return r.judge(lookup{setup: s, st: st, needs: r.needs})
 }
 
 // NotApplicable returns why a hop does not apply to a chain with setup s.
@@ -48,6 +48,8 @@ func NotApplicable(name string, s snapshot.Setup) (why string, excused bool) {
 		return "the run uses an existing NodePool (--pool) and creates none with limit 0", true
 	case name == snapshot.HopLimitZero && s.Pool.Zero == "":
 		return "no NodePool to limit to 0: nodes come from " + s.Pool.Autoscaler, true
+	case name == snapshot.HopClaimsGone && s.Pool.Autoscaler != karpenter:
+		return "nodes come from " + s.Pool.Autoscaler + ", which creates no NodeClaims", true
 	case (name == snapshot.HopGangBound || name == snapshot.HopGangNone) && s.Gang == 0 && s.GangWhy != "":
 		return s.GangWhy, true
 	case name == snapshot.HopClean && s.Keep:
@@ -65,32 +67,38 @@ func ofNodes() []string {
 	}
 }
 
-var judges = map[string]func(lookup) Result{
-	snapshot.HopAdapter:       adapter,
-	snapshot.HopPool:          nodepool,
-	snapshot.HopSeries:        series,
-	snapshot.HopPlaced:        placed,
-	snapshot.HopServed:        served,
-	snapshot.HopFlat:          flat,
-	snapshot.HopLimitZero:     limitZero,
-	snapshot.HopLoad:          load,
-	snapshot.HopExporter:      exporter,
-	snapshot.HopPrometheus:    prometheus,
-	snapshot.HopMetricsAPI:    metricsAPI,
-	snapshot.HopHPA:           hpa,
-	snapshot.HopPods:          pods,
-	snapshot.HopUnschedulable: unschedulable,
-	snapshot.HopNodeClaim:     nodeclaim,
-	snapshot.HopRegistered:    registered,
-	snapshot.HopReady:         ready,
-	snapshot.HopBound:         bound,
-	snapshot.HopMetricFalls:   metricFalls,
-	snapshot.HopHPADown:       hpaDown,
-	snapshot.HopPodsGone:      podsGone,
-	snapshot.HopNodesGone:     nodesGone,
-	snapshot.HopClaimsGone:    claimsGone,
-	snapshot.HopBystanders:    bystanders,
-	snapshot.HopGangBound:     gangBound,
-	snapshot.HopGangNone:      gangNone,
-	snapshot.HopClean:         clean,
+// rule is the judge of a hop, and the sources that it needs.
+type rule struct {
+	judge func(lookup) Result
+	needs []string
+}
+
+var rules = map[string]rule{
+	snapshot.HopAdapter:       {adapter, []string{snapshot.ProblemAPIServices, snapshot.ProblemPrograms}},
+	snapshot.HopPool:          {nodepool, []string{snapshot.ProblemPools, snapshot.ProblemPrograms}},
+	snapshot.HopSeries:        {series, []string{snapshot.ProblemPrometheus}},
+	snapshot.HopPlaced:        {placed, []string{snapshot.ProblemPods, snapshot.ProblemClaims, snapshot.ProblemNodes}},
+	snapshot.HopServed:        {served, []string{snapshot.ProblemMetricsAPI, snapshot.ProblemPrometheus, snapshot.ProblemPods}},
+	snapshot.HopFlat:          {flat, []string{snapshot.ProblemMetricsAPI, snapshot.ProblemHPA, snapshot.ProblemPods, snapshot.ProblemClaims, snapshot.ProblemNodes}},
+	snapshot.HopLimitZero:     {limitZero, []string{snapshot.ProblemPods, snapshot.ProblemClaims, snapshot.ProblemEvents}},
+	snapshot.HopLoad:          {load, []string{snapshot.ProblemPods}},
+	snapshot.HopExporter:      {exporter, []string{snapshot.ProblemExporter, snapshot.ProblemPods}},
+	snapshot.HopPrometheus:    {prometheus, []string{snapshot.ProblemPrometheus}},
+	snapshot.HopMetricsAPI:    {metricsAPI, []string{snapshot.ProblemMetricsAPI}},
+	snapshot.HopHPA:           {hpa, []string{snapshot.ProblemHPA}},
+	snapshot.HopPods:          {pods, []string{snapshot.ProblemPods, snapshot.ProblemHPA}},
+	snapshot.HopUnschedulable: {unschedulable, []string{snapshot.ProblemPods, snapshot.ProblemEvents}},
+	snapshot.HopNodeClaim:     {nodeclaim, []string{snapshot.ProblemPods, snapshot.ProblemClaims, snapshot.ProblemEvents}},
+	snapshot.HopRegistered:    {registered, []string{snapshot.ProblemPods, snapshot.ProblemClaims, snapshot.ProblemNodes}},
+	snapshot.HopReady:         {ready, []string{snapshot.ProblemPods, snapshot.ProblemClaims, snapshot.ProblemNodes}},
+	snapshot.HopBound:         {bound, []string{snapshot.ProblemPods, snapshot.ProblemClaims, snapshot.ProblemNodes}},
+	snapshot.HopMetricFalls:   {metricFalls, []string{snapshot.ProblemMetricsAPI, snapshot.ProblemPods}},
+	snapshot.HopHPADown:       {hpaDown, []string{snapshot.ProblemHPA}},
+	snapshot.HopPodsGone:      {podsGone, []string{snapshot.ProblemPods}},
+	snapshot.HopNodesGone:     {nodesGone, []string{snapshot.ProblemPods, snapshot.ProblemClaims, snapshot.ProblemNodes}},
+	snapshot.HopClaimsGone:    {claimsGone, []string{snapshot.ProblemPods, snapshot.ProblemClaims}},
+	snapshot.HopBystanders:    {bystanders, []string{snapshot.ProblemPods, snapshot.ProblemNodes}},
+	snapshot.HopGangBound:     {gangBound, []string{snapshot.ProblemPods, snapshot.ProblemNodes, snapshot.ProblemClaims}},
+	snapshot.HopGangNone:      {gangNone, []string{snapshot.ProblemPods, snapshot.ProblemEvents}},
+	snapshot.HopClean:         {clean, []string{snapshot.ProblemLeft}},
 }

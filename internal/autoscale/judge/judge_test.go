@@ -31,13 +31,13 @@ func TestEveryHopHasAJudge(t *testing.T) {
 	for _, p := range snapshot.Chain() {
 		for _, hop := range p.Hops {
 			n++
-			if judges[hop] == nil {
+			if rules[hop].judge == nil || len(rules[hop].needs) == 0 {
 				t.Errorf("hop %s has no judge", hop)
 			}
 		}
 	}
-	if n != len(judges) {
-		t.Errorf("%d judges for %d hops", len(judges), n)
+	if n != len(rules) {
+		t.Errorf("%d judges for %d hops", len(rules), n)
 	}
 	if r := Hop("hopp", setup(), until(snapshot.PhaseClean)); r.Verdict != check.Unobserved {
 		t.Errorf("an unknown hop is %s", r.Verdict)
@@ -96,6 +96,37 @@ func TestNothingIsNeverAPass(t *testing.T) {
 }
 
 func clears(v check.Verdict) bool { return v == check.Passed || v == check.NotApplicable }
+
+// Every source that a hop needs must be readable when the hop passes, and must have been read.
+func TestASourceThatIsNeededButUnreadableIsUnobserved(t *testing.T) {
+	t.Parallel()
+	for hop, r := range rules {
+		for _, need := range r.needs {
+			for why, change := range map[string]func(*snapshot.State){
+				"forbidden": func(st *snapshot.State) { st.Problems = map[string]string{need: "forbidden"} },
+				"down":      func(st *snapshot.State) { st.Problems = map[string]string{need + "/part": "down"} },
+				"no complete list was read": func(st *snapshot.State) {
+					st.Sources = slices.DeleteFunc(st.Sources, func(s string) bool { return s == need })
+				},
+			} {
+				st := until(phaseOf(t, hop))
+				change(&st)
+				if r := Hop(hop, setup(), st); r.Verdict != check.Unobserved || !r.At.IsZero() || len(r.Findings) != 1 || r.Findings[0].Suspect == "" || !strings.Contains(r.Reason, why) {
+					t.Errorf("hop %s without %s is %s: %s", hop, need, r.Verdict, r.Reason)
+				}
+			}
+		}
+	}
+}
+
+func TestLeftObjectsFailWhateverElseCouldNotBeRead(t *testing.T) {
+	t.Parallel()
+	st := until(snapshot.PhaseClean)
+	st.Left, st.Problems = []snapshot.Ref{ref("NodePool", own)}, map[string]string{snapshot.ProblemLeft: "forbidden"}
+	if r := Hop(snapshot.HopClean, setup(), st); r.Verdict != check.Failed || r.Findings[0].Suspect != "NodePool "+own {
+		t.Errorf("%s: %s", r.Verdict, r.Reason)
+	}
+}
 
 func TestWhatCouldNotBeLookedAtIsUnobserved(t *testing.T) {
 	t.Parallel()

@@ -13,7 +13,6 @@ import (
 
 // load requires that the load's pods run on initial GPU nodes.
 func load(l lookup) Result {
-	needs := []string{snapshot.ProblemPods}
 	pods := active(l.since(snapshot.RoleLoad, snapshot.MarkLoad))
 	gpus := 0
 	for _, p := range pods {
@@ -26,10 +25,10 @@ func load(l lookup) Result {
 	}
 	if waiting := only(pods, func(p snapshot.Pod) bool { return !running(p) }); len(waiting) > 0 {
 		p := waiting[0]
-		return l.wait(p.Ref, needs, l.whyNotRunning(waiting), finding(suspect(p.Ref), "see its events", "%s of the load is not running", suspect(p.Ref)))
+		return l.wait(p.Ref, l.whyNotRunning(waiting), finding(suspect(p.Ref), "see its events", "%s of the load is not running", suspect(p.Ref)))
 	}
 	if len(pods) == 0 || gpus < max(1, l.setup.Scale.LoadGPUs) {
-		return l.wait(snapshot.Ref{}, needs, append(l.ended(snapshot.RoleLoad), l.createFailures()...), finding("namespace "+l.setup.Namespace,
+		return l.wait(snapshot.Ref{}, append(l.ended(snapshot.RoleLoad), l.createFailures()...), finding("namespace "+l.setup.Namespace,
 			"free GPUs on the nodes of the inventory, or lower site autoscale.loadGPUs; see the Job's events",
 			"the load holds %d of %d GPUs with %s running", gpus, l.setup.Scale.LoadGPUs, count(len(pods), "pod")))
 	}
@@ -63,7 +62,6 @@ func (l lookup) ended(role string) []check.Finding {
 
 // exporter requires that the sample of every GPU of the load has risen.
 func exporter(l lookup) Result {
-	needs := []string{snapshot.ProblemExporter}
 	pods := active(l.since(snapshot.RoleLoad, snapshot.MarkLoad))
 	want := 0
 	for _, p := range pods {
@@ -74,7 +72,7 @@ func exporter(l lookup) Result {
 		last := lastOf(risen, func(r snapshot.Reading) time.Time { return r.At })
 		return l.pass(last.At, snapshot.Ref{Kind: "GPU", Name: last.Where}, "%s rose on %s: %s on %s", l.setup.Metric.Series, count(len(risen), "GPU"), l.value(last.Value), last.Where)
 	}
-	return l.wait(snapshot.Ref{Kind: "GPU", Name: firstWhere(flat)}, needs, l.stuckSamples(flat), finding("dcgm-exporter",
+	return l.wait(snapshot.Ref{Kind: "GPU", Name: firstWhere(flat)}, l.stuckSamples(flat), finding("dcgm-exporter",
 		"see the dcgm-exporter pods of the load's nodes: "+join(nodesUsed(pods)),
 		"the exporters show %d of the load's %s", len(risen), count(want, "GPU")))
 }
@@ -147,16 +145,15 @@ func (l lookup) interval(name string) string {
 
 // prometheus requires a value above the target in Prometheus.
 func prometheus(l lookup) Result {
-	needs := []string{snapshot.ProblemPrometheus}
 	query := snapshot.Ref{Kind: "query", Name: l.setup.Metric.Query}
 	good := l.good(l.st.Prometheus, snapshot.MarkLoad)
 	if first, ok := l.firstAbove(good); ok {
 		return l.pass(first.At, query, "%s, above %s", l.value(first.Value), l.value(l.scaleAt()))
 	}
 	if len(good) == 0 {
-		return l.wait(query, needs, l.noSeries(), check.Finding{})
+		return l.wait(query, l.noSeries(), check.Finding{})
 	}
-	return l.wait(query, needs, nil, finding("series "+l.setup.Metric.Series,
+	return l.wait(query, nil, finding("series "+l.setup.Metric.Series,
 		"check that it contains the load's GPUs: their labels, scrape interval ("+l.interval(snapshot.SettingScrape)+"), rate window ("+l.interval(snapshot.SettingWindow)+")",
 		"the value is %s in Prometheus, want above %s; its series: %s", l.value(good[len(good)-1].Value), l.value(l.scaleAt()), l.components()))
 }
@@ -171,7 +168,6 @@ func (l lookup) firstAbove(readings []snapshot.Reading) (snapshot.Reading, bool)
 
 // metricsAPI requires a value above the target at the metrics API.
 func metricsAPI(l lookup) Result {
-	needs := []string{snapshot.ProblemMetricsAPI}
 	good := l.good(l.st.API, snapshot.MarkLoad)
 	if first, ok := l.firstAbove(good); ok {
 		return l.pass(first.At, l.metricRef(), "%s = %s, above %s", l.setup.Metric.Name, l.value(first.Value), l.value(l.scaleAt()))
@@ -187,7 +183,7 @@ func metricsAPI(l lookup) Result {
 	if len(good) > 0 {
 		now = l.value(good[len(good)-1].Value)
 	}
-	return l.wait(l.metricRef(), needs, wrong, finding(l.metricRef().String(),
+	return l.wait(l.metricRef(), wrong, finding(l.metricRef().String(),
 		"query it with kubectl get --raw; see the adapter's log",
 		"the metrics API returns %s, Prometheus a value above %s", strings.TrimSpace(now), l.value(l.scaleAt())))
 }

@@ -12,6 +12,8 @@ import (
 type lookup struct {
 	setup snapshot.Setup
 	st    snapshot.State
+	// needs are the sources that the hop is judged by: all must be readable.
+	needs []string
 }
 
 const karpenter = "karpenter"

@@ -11,10 +11,9 @@ import (
 
 // nodepool requires a running autoscaler and a NodePool that can create GPU nodes.
 func nodepool(l lookup) Result {
-	needs := []string{snapshot.ProblemPools, snapshot.ProblemPrograms}
 	wrong := l.programs()
 	if !l.karpenter() {
-		return l.nodeGroup(needs, wrong)
+		return l.nodeGroup(wrong)
 	}
 	pool, existed := l.pool(l.setup.Pool.Name)
 	if existed {
@@ -23,11 +22,11 @@ func nodepool(l lookup) Result {
 		wrong = append(wrong, finding("NodePool "+l.setup.Pool.Name, "run again", "NodePool %s was not observed", l.setup.Pool.Name))
 	}
 	if len(wrong) > 0 {
-		return l.wait(pool.Ref, needs, wrong, check.Finding{})
+		return l.wait(pool.Ref, wrong, check.Finding{})
 	}
 	c, _ := snapshot.Is(pool.Conditions, "Ready")
 	r := l.pass(transitionTime(c), pool.Ref, "NodePool %s is ready: at most %d GPUs, instance types %s", pool.Name, pool.GPULimit, cmp.Or(join(l.setup.Pool.InstanceTypes), "of any kind"))
-	r.Findings = consolidationOff(pool)
+	r.Findings = append(r.Findings, consolidationOff(pool)...)
 	return r
 }
 
@@ -49,16 +48,16 @@ func (l lookup) programs() []check.Finding {
 
 // nodeGroup judges Cluster Autoscaler, which is only visible where it is not managed by
 // the cloud provider.
-func (l lookup) nodeGroup(needs []string, wrong []check.Finding) Result {
+func (l lookup) nodeGroup(wrong []check.Finding) Result {
 	if len(wrong) > 0 {
-		return l.wait(snapshot.Ref{}, needs, wrong, check.Finding{})
+		return l.wait(snapshot.Ref{}, wrong, check.Finding{})
 	}
 	p, found := l.program("autoscaler")
 	if found && !p.Absent {
 		return l.pass(l.st.At, p.Ref, "%s runs; node group %s is judged by its scaling", p.Ref, l.setup.Pool.Name)
 	}
-	if unreadable := l.unreadable(needs); len(unreadable) > 0 {
-		return l.wait(snapshot.Ref{}, needs, nil, check.Finding{})
+	if unreadable := l.unreadable(); len(unreadable) > 0 {
+		return l.wait(snapshot.Ref{}, nil, check.Finding{})
 	}
 	return notApplicable(l.autoscaler() + " is not visible in this cluster; node group " + l.setup.Pool.Name + " is judged by its scaling alone")
 }

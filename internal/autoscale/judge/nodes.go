@@ -16,7 +16,6 @@ func nodeclaim(l lookup) Result {
 	if !l.karpenter() {
 		return triggered(l)
 	}
-	needs := []string{snapshot.ProblemPods, snapshot.ProblemClaims, snapshot.ProblemEvents}
 	added := active(l.added())
 	var waiting []snapshot.Pod
 	for _, p := range added {
@@ -25,7 +24,7 @@ func nodeclaim(l lookup) Result {
 		}
 	}
 	if len(added) == 0 || len(waiting) > 0 {
-		return l.noClaim(needs, waiting)
+		return l.noClaim(waiting)
 	}
 	claims := l.claimsOf(added)
 	last := lastOf(claims, func(c snapshot.Claim) time.Time { return c.First })
@@ -34,9 +33,9 @@ func nodeclaim(l lookup) Result {
 
 // noClaim reports why pods have no claim. A claim without a nomination proves nothing:
 // Karpenter limits the rate of its nomination events.
-func (l lookup) noClaim(needs []string, waiting []snapshot.Pod) Result {
+func (l lookup) noClaim(waiting []snapshot.Pod) Result {
 	if len(waiting) == 0 {
-		return l.wait(snapshot.Ref{}, needs, nil, finding("pods", "see hop pods", "no new pod exists"))
+		return l.wait(snapshot.Ref{}, nil, finding("pods", "see hop pods", "no new pod exists"))
 	}
 	p := waiting[0]
 	why := l.whyPending(waiting)
@@ -46,7 +45,7 @@ func (l lookup) noClaim(needs []string, waiting []snapshot.Pod) Result {
 			"run again when fewer other pods are pending",
 			"claims %s were created, but no event names their pod: Karpenter reports at most 5 nominations a second for all workloads", names(loose, claimRef)))
 	}
-	return l.wait(p.Ref, needs, why, finding(suspect(p.Ref), "see Karpenter's log", "Karpenter has created no claim for %s", suspect(p.Ref)))
+	return l.wait(p.Ref, why, finding(suspect(p.Ref), "see Karpenter's log", "Karpenter has created no claim for %s", suspect(p.Ref)))
 }
 
 // claimed reports whether a claim was nominated for a pod of the run.
@@ -71,7 +70,7 @@ func triggered(l lookup) Result {
 	}
 	waiting := only(added, func(p snapshot.Pod) bool { return events(p).Reason == "" })
 	if len(added) == 0 || len(waiting) > 0 {
-		return l.noClaim([]string{snapshot.ProblemPods, snapshot.ProblemEvents}, waiting)
+		return l.noClaim(waiting)
 	}
 	last := lastOf(added, func(p snapshot.Pod) time.Time { return events(p).First })
 	return l.pass(events(last).First, last.Ref, "%s for %s: %s", l.autoscaler(), count(len(added), "pod"), events(last).Message)
@@ -145,7 +144,7 @@ func (l lookup) waitForNodes(what string) Result {
 	if len(why) == 0 {
 		why = l.replaced()
 	}
-	return l.wait(object, []string{snapshot.ProblemClaims, snapshot.ProblemNodes}, why, finding("node",
+	return l.wait(object, why, finding("node",
 		"see the NodeClaims and their instances",
 		"not every node of the new pods is %s: %s", what, l.inventory(added)))
 }
@@ -213,7 +212,7 @@ func bound(l lookup) Result {
 	waiting := only(added, func(p snapshot.Pod) bool { return !running(p) })
 	if len(added) == 0 || len(waiting) > 0 {
 		p := firstOf(append(waiting, added...))
-		return l.wait(p.Ref, []string{snapshot.ProblemPods, snapshot.ProblemNodes}, l.whyNotRunning(waiting), finding(cmp.Or(suspect(p.Ref), "pods"),
+		return l.wait(p.Ref, l.whyNotRunning(waiting), finding(cmp.Or(suspect(p.Ref), "pods"),
 			"see the pods' events",
 			"%d of %d new pods run", len(added)-len(waiting), len(added)))
 	}

@@ -16,8 +16,12 @@ func notApplicable(why string) Result {
 }
 
 // pass is the result of a condition that became true at the given time. The zero time
-// and times before the run become the time of the state.
+// and times before the run become the time of the state. With an input that cannot be read
+// now, the condition may no longer be true: unobserved.
 func (l lookup) pass(at time.Time, object snapshot.Ref, format string, args ...any) Result {
+	if unreadable := l.unreadable(); len(unreadable) > 0 {
+		return l.unobserved(object, unreadable...)
+	}
 	if at.IsZero() || at.Before(l.setup.Began) {
 		at = l.st.At
 	}
@@ -31,9 +35,9 @@ func (l lookup) fail(object snapshot.Ref, findings ...check.Finding) Result {
 
 // wait is the result of a condition that is not true yet: unobserved where an input
 // could not be read, else failed with its likely reasons, likeliest first.
-func (l lookup) wait(object snapshot.Ref, needs []string, findings []check.Finding, otherwise check.Finding) Result {
-	if unreadable := l.unreadable(needs); len(unreadable) > 0 {
-		return Result{Judgement: check.NotObserved(check.Summary(unreadable), unreadable...), Object: object}
+func (l lookup) wait(object snapshot.Ref, findings []check.Finding, otherwise check.Finding) Result {
+	if unreadable := l.unreadable(); len(unreadable) > 0 {
+		return l.unobserved(object, unreadable...)
 	}
 	if len(findings) == 0 && otherwise.Message == "" {
 		otherwise = finding("chain", "read the hop's observation in the evidence", "the condition is not met and the reason is unknown")
@@ -44,21 +48,32 @@ func (l lookup) wait(object snapshot.Ref, needs []string, findings []check.Findi
 	return Result{Judgement: check.Fail(check.Summary(findings), findings...), Object: object}
 }
 
-// unobserved is the result where the state proves neither success nor failure.
-func (l lookup) unobserved(object snapshot.Ref, f check.Finding) Result {
-	return Result{Judgement: check.NotObserved(check.Summary([]check.Finding{f}), f), Object: object}
+// unobserved is the result where the state proves neither success nor failure: for inputs that
+// could not be read, else for the given reasons.
+func (l lookup) unobserved(object snapshot.Ref, findings ...check.Finding) Result {
+	if unreadable := l.unreadable(); len(unreadable) > 0 {
+		findings = unreadable
+	}
+	return Result{Judgement: check.NotObserved(check.Summary(findings), findings...), Object: object}
 }
 
-// unreadable reports the needed inputs that could not be read.
-func (l lookup) unreadable(needs []string) []check.Finding {
+// unreadable reports the needed inputs that cannot be read, or that were never read.
+func (l lookup) unreadable() []check.Finding {
 	var out []check.Finding
+	known := map[string]bool{}
 	for _, name := range slices.Sorted(maps.Keys(l.st.Problems)) {
 		what, _, _ := strings.Cut(name, "/")
-		if slices.Contains(needs, what) {
+		if slices.Contains(l.needs, what) {
+			known[what] = true
 			out = append(out, check.Finding{
 				Suspect: name, Message: name + " could not be read: " + l.st.Problems[name],
 				Remedy: "grant access to this kubeconfig (firstlight plan --rbac prints the permissions), then run again",
 			})
+		}
+	}
+	for _, name := range l.needs {
+		if !known[name] && !slices.Contains(l.st.Sources, name) {
+			out = append(out, finding(name, "see whether the API server is overloaded, then run again", "%s: no complete list was read", name))
 		}
 	}
 	return out

@@ -18,7 +18,7 @@ func hpa(l lookup) Result {
 			return l.pass(d.At, l.st.HPA.Ref, "%d replicas desired, for %s at a target of %s each", d.Desired, l.desiredValue(d), l.value(l.st.HPA.Target))
 		}
 	}
-	return l.wait(l.hpaRef(), []string{snapshot.ProblemHPA}, l.whyNotScaled(), finding(suspect(l.hpaRef()),
+	return l.wait(l.hpaRef(), l.whyNotScaled(), finding(suspect(l.hpaRef()),
 		"see the HPA's events and kube-controller-manager's log; its sync period is "+l.interval(snapshot.SettingHPASync),
 		"the HPA has not reacted to the value"))
 }
@@ -106,7 +106,7 @@ func pods(l lookup) Result {
 				"the HPA cannot scale the Deployment: %s: %s", c.Reason, c.Message))
 		}
 	}
-	return l.wait(l.hpaRef(), []string{snapshot.ProblemPods, snapshot.ProblemHPA}, wrong, finding("Deployment of namespace "+l.setup.Namespace,
+	return l.wait(l.hpaRef(), wrong, finding("Deployment of namespace "+l.setup.Namespace,
 		"see the events of the Deployment and its ReplicaSet",
 		"the HPA desires %d replicas; %d of %d new pods exist", d.Desired, len(added), max(want, 1)))
 }
@@ -136,9 +136,8 @@ func unschedulable(l lookup) Result {
 	}
 	waiting := only(added, func(p snapshot.Pod) bool { _, events := l.rejection(p); return !events })
 	if len(added) == 0 || len(waiting) > 0 {
-		needs := []string{snapshot.ProblemPods, snapshot.ProblemEvents}
 		p := firstOf(append(waiting, added...))
-		return l.wait(p.Ref, needs, l.queueFindings(waiting), finding(cmp.Or(suspect(p.Ref), "pods"),
+		return l.wait(p.Ref, l.queueFindings(waiting), finding(cmp.Or(suspect(p.Ref), "pods"),
 			"check that scheduler "+cmp.Or(p.Scheduler, "default-scheduler")+" runs; see its log",
 			"the scheduler has reported nothing about %s", cmp.Or(p.Name, "any new pod")))
 	}

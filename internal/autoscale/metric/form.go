@@ -68,6 +68,9 @@ func FormOf(ctx context.Context, p prom.Prometheus, series string, job *prom.Job
 func Query(template, series string, matchers map[string]string, groupBy string, window time.Duration) string {
 	inner := strings.TrimSuffix(strings.TrimPrefix(Matchers(matchers), "{"), "}")
 	if template == "" {
+		if window <= 0 {
+			return fmt.Sprintf("avg(%s{%s})", series, inner)
+		}
 		return fmt.Sprintf("avg(avg_over_time(%s{%s}[%s]))", series, inner, span(window))
 	}
 	return strings.NewReplacer(

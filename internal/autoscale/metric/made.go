@@ -21,17 +21,21 @@ func inNamespace(m snapshot.Metric, namespace string) snapshot.Metric {
 }
 
 // readMade reads the series of the value: those that match the selector, including ended
-// ones that still count in the window.
+// ones that still count in the window; without a window those that Prometheus has now.
 func readMade(ctx context.Context, p prom.Prometheus, m snapshot.Metric, window, step time.Duration, h hosts, now time.Time) ([]snapshot.Sample, error) {
 	chosen := m.Series + Matchers(m.Selector)
-	values, _, err := p.Query(ctx, fmt.Sprintf("avg_over_time(%s[%s])", chosen, span(window)), time.Time{})
+	average, newest := chosen, "timestamp("+chosen+")"
+	if window > 0 {
+		average, newest = fmt.Sprintf("avg_over_time(%s[%s])", chosen, span(window)), fmt.Sprintf("max_over_time(%s[%s:%s])", newest, span(window), span(step))
+	}
+	values, _, err := p.Query(ctx, average, time.Time{})
 	if err != nil {
 		return nil, fmt.Errorf("query the series of the value: %w", err)
 	}
 	if len(values) == 0 {
 		return nil, nil
 	}
-	stamps, _, err := p.Query(ctx, fmt.Sprintf("max_over_time(timestamp(%s)[%s:%s])", chosen, span(window), span(step)), values[0].At)
+	stamps, _, err := p.Query(ctx, newest, values[0].At)
 	if err != nil {
 		return nil, fmt.Errorf("query the times of the value's series: %w", err)
 	}

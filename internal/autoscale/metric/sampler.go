@@ -57,6 +57,7 @@ type Sampler struct {
 	pods     []exporterPod
 	load     map[string]bool // pods whose GPUs are read in the exporters
 	problems map[string]string
+	answered map[string]bool // sources that were read at least once
 	prom     []snapshot.Reading
 	atAPI    []snapshot.Reading
 	exporter []snapshot.Reading
@@ -73,7 +74,7 @@ func New(c Config) *Sampler {
 	}
 	return &Sampler{
 		c: c, api: newAPI(c.Cluster, c.Metric, c.Namespace), forwards: newForwards(c.Cluster), changed: make(chan struct{}, 1),
-		hosts: hosts{nodes: slices.Sorted(maps.Keys(c.GPUs))}, problems: map[string]string{},
+		hosts: hosts{nodes: slices.Sorted(maps.Keys(c.GPUs))}, problems: map[string]string{}, answered: map[string]bool{},
 	}
 }
 
@@ -131,6 +132,7 @@ func (s *Sampler) Fill(st *snapshot.State) {
 		st.Problems = map[string]string{}
 	}
 	maps.Copy(st.Problems, s.problems)
+	st.Sources = append(st.Sources, slices.Sorted(maps.Keys(s.answered))...)
 }
 
 // keep records a read. A read that was cancelled by Stop is ignored.
@@ -144,6 +146,7 @@ func (s *Sampler) keep(ctx context.Context, problem string, err error, change fu
 		s.problems[problem] = err.Error()
 	default:
 		delete(s.problems, problem)
+		s.answered[problem] = true
 	}
 	change(s.c.Clock.Now())
 	s.mu.Unlock()

@@ -28,13 +28,13 @@ func (f *finder) adapter(ctx context.Context) {
 		f.add(snapshot.SettingWindow, assumedWindow, "assumed: "+err.Error(), true)
 		return
 	}
-	rule, ok := RuleOf(f.found.Rules, f.w.External, f.w.Metric)
+	rule, ok := RuleOf(f.found.Rules, f.w.External, f.found.Metric)
 	if !ok {
-		f.add(snapshot.SettingWindow, assumedWindow, "assumed: no rule of "+from+" serves "+f.w.Metric, true)
+		f.add(snapshot.SettingWindow, assumedWindow, "assumed: no rule of "+from+" serves "+f.found.Metric, true)
 		return
 	}
-	wide, _ := rule.Window()
-	f.add(snapshot.SettingWindow, wide, from, false)
+	f.found.Rule = rule
+	f.add(snapshot.SettingWindow, rule.Window(), from, false)
 }
 
 // assumedWindow is that of firstlight's own rules.

@@ -22,8 +22,9 @@ type Where struct {
 	// Prometheus is nil if unreachable.
 	Prometheus *prom.Prometheus
 	Site       *site.Site
-	// Metric and External select the adapter's rule.
-	Metric   string
+	// Metric names the metric, given the scrape job of the exporters (see Found); its name and
+	// External select the adapter's rule.
+	Metric   func(ctx context.Context, exporters *prom.Job) string
 	External bool
 	// Stabilization and Consolidate of the run; Consolidate is 0 where it is read from the
 	// NodePool Pool.
@@ -34,9 +35,11 @@ type Where struct {
 // Found holds the settings found.
 type Found struct {
 	Settings []snapshot.Setting
-	// Rules of the adapter; nil for the reason Why.
-	Rules []Rule
-	Why   string
+	// Rules of the adapter; nil for the reason Why. Rule is that of Metric; zero without one.
+	Rules  []Rule
+	Why    string
+	Metric string
+	Rule   Rule
 	// Exporters is the scrape job of the exporters; nil if Prometheus is unreachable.
 	Exporters *prom.Job
 }
@@ -55,6 +58,7 @@ func Find(ctx context.Context, w Where) Found {
 	a := w.Site.Autoscale
 	f.look(ctx, f.exporter)
 	f.look(ctx, f.scrape)
+	f.look(ctx, func(ctx context.Context) { f.found.Metric = w.Metric(ctx, f.found.Exporters) })
 	f.look(ctx, f.adapter)
 	f.look(ctx, f.controllerManager)
 	f.own(snapshot.SettingStabilization, w.Stabilization, "HorizontalPodAutoscaler of this run")

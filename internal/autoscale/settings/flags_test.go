@@ -44,6 +44,13 @@ func TestFind(t *testing.T) {
 	}
 }
 
+func TestARangeMayHaveSpaces(t *testing.T) {
+	t.Parallel()
+	if w := (Rule{Query: "avg(avg_over_time(x[ 5m ]))"}).Window(); w != 5*time.Minute {
+		t.Errorf("got %s", w)
+	}
+}
+
 func TestRules(t *testing.T) {
 	t.Parallel()
 	rules, err := ParseRules(`
@@ -71,8 +78,7 @@ rules:
 	}
 	var windows []time.Duration
 	for _, r := range rules {
-		w, _ := r.Window()
-		windows = append(windows, w)
+		windows = append(windows, r.Window())
 	}
 	if diff := cmp.Diff([]time.Duration{90 * time.Second, 2 * time.Minute, 0}, windows); diff != "" {
 		t.Error(diff)

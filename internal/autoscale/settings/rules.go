@@ -61,17 +61,17 @@ func RuleOf(rules []Rule, external bool, name string) (Rule, bool) {
 	return rules[i], true
 }
 
-var window = regexp.MustCompile(`\[([0-9a-z]+)(?::[0-9a-z]*)?\]`)
+var window = regexp.MustCompile(`\[\s*([0-9a-z]+)\s*(?::[0-9a-z\s]*)?\]`)
 
-// Window is the longest range in the rule's query; false without one.
-func (r Rule) Window() (time.Duration, bool) {
+// Window is the longest range in the rule's query; 0 without one: its value is instantaneous.
+func (r Rule) Window() time.Duration {
 	var longest time.Duration
 	for _, g := range window.FindAllStringSubmatch(r.Query, -1) {
 		if d, err := model.ParseDuration(g[1]); err == nil {
 			longest = max(longest, time.Duration(d))
 		}
 	}
-	return longest, longest > 0
+	return longest
 }
 
 // String is the rule in a line.

@@ -35,7 +35,10 @@ type State struct {
 	Rules string `json:"rules,omitempty"`
 	// Left are objects with the run's label after clean-up.
 	Left []Ref `json:"left,omitempty"`
-	// Problems are read errors by source; see the Problem names.
+	// Sources are the Problem names of the sources that were read completely at least once. Nothing
+	// is known of the objects of another source.
+	Sources []string `json:"sources,omitempty"`
+	// Problems are the read errors of sources that are unreadable now; see the Problem names.
 	Problems map[string]string `json:"problems,omitempty"`
 }
 

@@ -110,6 +110,10 @@ func Until(phase string) snapshot.State {
 
 func addBefore(st *snapshot.State) {
 	st.At = At(5)
+	st.Sources = []string{
+		snapshot.ProblemAPIServices, snapshot.ProblemEvents, snapshot.ProblemExporter, snapshot.ProblemHPA, snapshot.ProblemMetricsAPI, snapshot.ProblemClaims,
+		snapshot.ProblemPools, snapshot.ProblemNodes, snapshot.ProblemPods, snapshot.ProblemPrograms, snapshot.ProblemPrometheus,
+	}
 	up := true
 	st.APIs = []snapshot.APIService{{Ref: snapshot.Ref{Kind: "APIService", Name: "v1beta1.external.metrics.k8s.io", UID: "a"}, Service: "monitoring/prometheus-adapter", Conditions: []snapshot.Condition{Is("Available", 1)}}}
 	st.Programs = []snapshot.Program{
@@ -248,6 +252,7 @@ func addGang(st *snapshot.State) {
 
 func addClean(st *snapshot.State) {
 	st.Marks[snapshot.MarkClean] = At(92)
+	st.Sources = append(st.Sources, snapshot.ProblemLeft)
 	st.At = At(95)
 }
 

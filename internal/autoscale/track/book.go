@@ -15,9 +15,12 @@ type book[T any] struct {
 	rows map[types.UID]*T
 	life func(*T) *snapshot.Life
 	ref  func(*T) snapshot.Ref
+	// others reports whether a row is not the run's; nil: every row is the run's.
+	others func(*T) bool
 }
 
-// mostRows bounds a book; the oldest deleted objects are dropped first.
+// mostRows bounds a book; the oldest deleted objects of others are dropped first, then those of
+// the run.
 const mostRows = 2000
 
 func newBook[T any](life func(*T) *snapshot.Life, ref func(*T) snapshot.Ref) *book[T] {
@@ -49,9 +52,11 @@ func (b *book[T]) forget() {
 	}
 	var oldest types.UID
 	var at time.Time
+	others := false
 	for uid, row := range b.rows {
-		if l := b.life(row); l.Gone() && (oldest == "" || l.Deleted.Before(at)) {
-			oldest, at = uid, l.Deleted
+		l, theirs := b.life(row), b.others != nil && b.others(row)
+		if l.Gone() && (oldest == "" || theirs && !others || theirs == others && l.Deleted.Before(at)) {
+			oldest, at, others = uid, l.Deleted, theirs
 		}
 	}
 	delete(b.rows, oldest)

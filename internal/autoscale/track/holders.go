@@ -62,6 +62,7 @@ func (t *Tracker) stopHolders(node metav1.Object) {
 		h.stop()
 		clear(h.pods)
 		delete(t.problems, snapshot.ProblemPods+"/"+node.GetName())
+		delete(t.unlisted, snapshot.ProblemPods+"/"+node.GetName())
 	}
 }
 

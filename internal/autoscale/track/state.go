@@ -42,9 +42,21 @@ func (t *Tracker) State() snapshot.State {
 		st.HPA = &hpas[len(hpas)-1]
 	}
 	st.Queues = t.queuesNow(st.Pods)
-	st.Events = t.eventsNow(st)
+	st.Events = t.eventsNow()
 	maps.Copy(st.Problems, t.problems)
+	st.Sources = t.listedNow()
 	return st
+}
+
+// listedNow lists the sources of which every part was listed: "programs" after each program.
+func (t *Tracker) listedNow() []string {
+	waits := map[string]bool{}
+	for name, unlisted := range t.unlisted {
+		what, _, _ := strings.Cut(name, "/")
+		waits[what] = waits[what] || unlisted
+	}
+	maps.DeleteFunc(waits, func(_ string, waits bool) bool { return waits })
+	return slices.Sorted(maps.Keys(waits))
 }
 
 // poolsNow lists the run's pools, including missing ones.
@@ -63,29 +75,20 @@ func (t *Tracker) poolsNow() []snapshot.Pool {
 
 // eventsNow lists the events about the run's pods and their controllers, HPA and pools, and
 // about the claims and nodes of its pools.
-func (t *Tracker) eventsNow(st snapshot.State) []snapshot.Event {
-	uids, nodes := map[string]string{}, map[string]string{}
-	for _, p := range st.Pods {
-		uids[p.UID] = p.Name
-	}
-	for _, p := range st.Pools {
-		uids[p.UID] = p.Name
-	}
-	for _, c := range st.Claims {
-		if c.Ours {
-			uids[c.UID] = c.Name
+func (t *Tracker) eventsNow() []snapshot.Event {
+	var out []snapshot.Event
+	for _, e := range t.events.rows {
+		uid, whose := t.identify(e.About)
+		if whose != run {
+			continue
 		}
+		e.About.UID = uid
+		out = append(out, e)
 	}
-	for _, n := range st.Nodes {
-		if n.Ours {
-			uids[n.UID], nodes[n.Name] = n.Name, n.UID
-		}
-	}
-	if st.HPA != nil {
-		uids[st.HPA.UID] = st.HPA.Name
-	}
-	delete(uids, "")
-	return t.events.about(uids, nodes, func(r snapshot.Ref) bool { return r.Namespace == t.o.Namespace && makesPods(r) })
+	slices.SortFunc(out, func(x, y snapshot.Event) int {
+		return cmp.Or(x.First.Compare(y.First), cmp.Compare(x.About.Name, y.About.Name), cmp.Compare(x.Reason, y.Reason), cmp.Compare(x.Message, y.Message))
+	})
+	return out
 }
 
 // makesPods reports whether an object has the name of one of the run's workloads.

@@ -65,7 +65,7 @@ func (s *store) Delete(o any) error {
 // Replace implements cache.ReflectorStore.
 func (s *store) Replace(list []any, _ string) error {
 	s.t.change(func(now time.Time) {
-		delete(s.t.problems, s.source.problem)
+		s.fine()
 		here := map[types.UID]bool{}
 		for _, o := range list {
 			if m, err := meta.Accessor(o); err == nil {
@@ -96,40 +96,47 @@ func (s *store) add(o any, now time.Time) {
 		return
 	}
 	s.live[m.GetUID()] = &metav1.ObjectMeta{Namespace: m.GetNamespace(), Name: m.GetName(), UID: m.GetUID()}
-	delete(s.t.problems, s.source.problem)
 	s.source.put(obj, now)
 }
 
-// note records or clears the read error of a source.
+// fine records that the source is listed and its watch open. The caller holds the tracker's mu.
+func (s *store) fine() {
+	delete(s.t.problems, s.source.problem)
+	s.t.unlisted[s.source.problem] = false
+}
+
+// note records the read error of a source.
 func (s *store) note(err error) error {
 	s.t.change(func(time.Time) {
-		switch {
-		case err == nil:
-			delete(s.t.problems, s.source.problem)
-		case s.source.absent != nil && s.source.absent(err):
-			delete(s.t.problems, s.source.problem)
+		if s.source.absent != nil && s.source.absent(err) {
+			s.fine()
 			s.once.Do(func() { close(s.listed) })
-		default:
-			s.t.problems[s.source.problem] = err.Error()
+			return
 		}
+		s.t.problems[s.source.problem] = err.Error()
 	})
 	return err
 }
 
-// ListWithContext implements cache.ListerWatcherWithContext.
+// ListWithContext implements cache.ListerWatcherWithContext. Replace gets the whole list.
 func (s *store) ListWithContext(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 	list, err := s.source.lw.ListWithContext(ctx, o)
-	if ctx.Err() != nil {
-		return list, err
+	if err != nil && ctx.Err() == nil {
+		return list, s.note(err)
 	}
-	return list, s.note(err)
+	return list, err
 }
 
-// WatchWithContext implements cache.ListerWatcherWithContext.
+// WatchWithContext implements cache.ListerWatcherWithContext. A watch that continues a list
+// ends the problem of the one before it; a streaming list has yet to come, as Replace.
 func (s *store) WatchWithContext(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
 	w, err := s.source.lw.WatchWithContext(ctx, o)
-	if err != nil && ctx.Err() == nil {
+	switch {
+	case ctx.Err() != nil:
+	case err != nil:
 		return w, s.note(err)
+	case o.SendInitialEvents == nil || !*o.SendInitialEvents:
+		s.t.change(func(time.Time) { s.fine() })
 	}
 	return w, err
 }

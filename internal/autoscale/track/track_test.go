@@ -199,6 +199,8 @@ func event(uid, kind, namespace, name, about, reason string) *eventsv1.Event {
 func TestEventsAreThoseOfTheRun(t *testing.T) {
 	t.Parallel()
 	tr := New(Options{Run: "r", Namespace: "ns", Pools: []string{"pool"}})
+	tr.nodes.put("node-uid", func(n *snapshot.Node) { n.Ref, n.Ours = snapshot.Ref{Name: "n1", UID: "node-uid"}, true })
+	tr.pools.put("pool-uid", func(p *snapshot.Pool) { p.Ref = snapshot.Ref{Name: "pool", UID: "pool-uid"} })
 	for _, e := range []*eventsv1.Event{
 		event("1", "Pod", "ns", "worker-x", "pod-uid", "Nominated"),
 		event("2", "Pod", "ns", "theirs", "their-uid", "Failed"),
@@ -210,17 +212,12 @@ func TestEventsAreThoseOfTheRun(t *testing.T) {
 		event("8", "ReplicaSet", "ns", "worker-abc", "rs", "FailedCreate"),
 		event("9", "Job", "ns", "theirs", "j", "Failed"),
 	} {
-		if tr.matters(e.Regarding) {
-			tr.events.put(e, at(1))
-		}
+		tr.putEvent(e, at(1))
 	}
-	st := snapshot.State{
-		Pods:  []snapshot.Pod{{Ref: snapshot.Ref{Name: "worker-x", UID: "pod-uid"}}},
-		Nodes: []snapshot.Node{{Ref: snapshot.Ref{Name: "n1", UID: "node-uid"}, Ours: true}},
-		Pools: []snapshot.Pool{{Ref: snapshot.Ref{Name: "pool", UID: "pool-uid"}}, {Ref: snapshot.Ref{Name: "absent"}}},
-	}
+	// The pod is observed after its event.
+	tr.pods.put("pod-uid", func(p *snapshot.Pod) { p.Ref = snapshot.Ref{Name: "worker-x", UID: "pod-uid"} })
 	var got []string
-	for _, e := range tr.eventsNow(st) {
+	for _, e := range tr.eventsNow() {
 		got = append(got, e.Reason+" "+e.About.UID)
 	}
 	want := []string{"DisruptionTerminating node-uid", "RegisteredNode node-uid", "NoCompatibleInstanceTypes pool-uid", "FailedCreate rs", "Nominated pod-uid"}
@@ -229,19 +226,49 @@ func TestEventsAreThoseOfTheRun(t *testing.T) {
 	}
 }
 
+// In a large cluster other nodes have more events than are kept.
+func TestEventsOfOthersDoNotDisplaceThoseOfTheRun(t *testing.T) {
+	t.Parallel()
+	tr := New(Options{Run: "r", Namespace: "ns"})
+	tr.before["initial"] = snapshot.Ref{Name: "initial", UID: "initial"}
+	tr.pods.put("pod", func(p *snapshot.Pod) { p.Ref = snapshot.Ref{Name: "worker-x", UID: "pod"} })
+	tr.putEvent(event("run", "Pod", "ns", "worker-x", "pod", "Nominated"), at(0))
+	for i := range mostEvents {
+		tr.putEvent(event("initial"+strconv.Itoa(i), "Node", "", "initial", "initial", "R"), at(i))
+	}
+	if n := len(tr.events.rows); n != 1 {
+		t.Errorf("%d events are kept, want the one of the run", n)
+	}
+	for i := range 2 * mostEvents {
+		tr.putEvent(event("new"+strconv.Itoa(i), "Node", "", "new", "new", "R"), at(i))
+		if i == mostEvents/2 {
+			tr.nodes.put("new", func(n *snapshot.Node) { n.Ref = snapshot.Ref{Name: "new", UID: "new"} })
+		}
+	}
+	if events := tr.eventsNow(); len(events) != 1 || events[0].Reason != "Nominated" {
+		t.Errorf("events: %+v", events)
+	}
+	for i := range 2 * mostEvents {
+		tr.putEvent(event("unknown"+strconv.Itoa(i), "Node", "", "unknown", "u", "R"), at(i+1))
+	}
+	if events := tr.eventsNow(); len(events) != 1 || len(tr.events.rows) > mostEvents {
+		t.Errorf("events: %+v of %d", events, len(tr.events.rows))
+	}
+}
+
 func TestEventsAndRowsAreBounded(t *testing.T) {
 	t.Parallel()
-	b := newEventBook()
+	tr := New(Options{})
 	for i := range 2 * mostEvents {
-		b.put(event(strconv.Itoa(i), "Node", "", "n", "u", "R"), at(i))
+		tr.putEvent(event(strconv.Itoa(i), "Node", "", "n", "u", "R"), at(i))
 	}
+	b := tr.events
 	if len(b.rows) > mostEvents {
 		t.Errorf("%d events are kept", len(b.rows))
 	}
 	if _, ok := b.rows[types.UID(strconv.Itoa(2*mostEvents-1))]; !ok {
 		t.Error("the newest event was forgotten")
 	}
-	tr := New(Options{})
 	for i := range mostRows + 10 {
 		uid := types.UID(strconv.Itoa(i))
 		tr.nodes.put(uid, func(n *snapshot.Node) { n.First = at(i) })
@@ -254,6 +281,19 @@ func TestEventsAndRowsAreBounded(t *testing.T) {
 	}
 	if tr.nodes.rows["1"] == nil || tr.nodes.rows["0"] != nil {
 		t.Error("existing nodes must be kept longer than deleted nodes")
+	}
+}
+
+func TestDeletedNodesOfOthersAreForgottenBeforeThoseOfTheRun(t *testing.T) {
+	t.Parallel()
+	tr := New(Options{})
+	for i := range mostRows + 10 {
+		uid := types.UID(strconv.Itoa(i))
+		tr.nodes.put(uid, func(n *snapshot.Node) { n.Ours = i == 0 })
+		tr.nodes.gone(uid, at(i))
+	}
+	if tr.nodes.rows["0"] == nil || len(tr.nodes.rows) > mostRows {
+		t.Errorf("the run's node is kept: %t, of %d", tr.nodes.rows["0"] != nil, len(tr.nodes.rows))
 	}
 }
 

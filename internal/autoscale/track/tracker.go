@@ -53,6 +53,8 @@ type Tracker struct {
 
 	mu       sync.Mutex
 	problems map[string]string
+	// unlisted has whether each followed source still waits for its first list, by problem.
+	unlisted map[string]bool
 	began    time.Time
 	settled  bool // objects first observed from now on were created during the run
 
@@ -79,8 +81,8 @@ func New(o Options) *Tracker {
 	if o.Clock == nil {
 		o.Clock = clock.RealClock{}
 	}
-	return &Tracker{
-		o: o, changed: make(chan struct{}, 1), problems: map[string]string{},
+	t := &Tracker{
+		o: o, changed: make(chan struct{}, 1), problems: map[string]string{}, unlisted: map[string]bool{},
 		pods:   newBook(func(p *snapshot.Pod) *snapshot.Life { return &p.Life }, func(p *snapshot.Pod) snapshot.Ref { return p.Ref }),
 		nodes:  newBook(func(n *snapshot.Node) *snapshot.Life { return &n.Life }, func(n *snapshot.Node) snapshot.Ref { return n.Ref }),
 		claims: newBook(func(c *snapshot.Claim) *snapshot.Life { return &c.Life }, func(c *snapshot.Claim) snapshot.Ref { return c.Ref }),
@@ -90,22 +92,29 @@ func New(o Options) *Tracker {
 		oldClaims: map[types.UID]bool{}, holders: map[types.UID]*nodeHolders{}, events: newEventBook(),
 		apis: map[string]snapshot.APIService{}, programs: map[Program]*snapshot.Program{}, queues: map[string]snapshot.Ref{},
 	}
+	t.nodes.others = func(n *snapshot.Node) bool { return !n.Ours }
+	t.claims.others = func(c *snapshot.Claim) bool { return !c.Ours }
+	return t
 }
 
 // listWithin bounds the initial lists.
 const listWithin = time.Minute
 
 // Start starts the watches and returns once every source was listed, so that initial
-// objects are known. Read errors are problems, for nodes an error. Stop ends it.
+// objects are known. State.Sources lacks a source that is not listed in time; for nodes that
+// is an error. Stop ends it.
 func (t *Tracker) Start(ctx context.Context) error {
 	// Watches outlive the start deadline; Stop and ctx end them.
 	life, cancelLife := context.WithCancel(klog.NewContext(ctx, klog.Logger{}))
 	t.cancel, t.began = cancelLife, t.o.Clock.Now()
+	var nodes *store
 	var stores []*store
-	nodes := t.follow(life, t.nodeSource(life))
-	for _, s := range t.sources() {
-		stores = append(stores, t.follow(life, s))
-	}
+	t.change(func(time.Time) {
+		nodes = t.follow(life, t.nodeSource(life))
+		for _, s := range t.sources() {
+			stores = append(stores, t.follow(life, s))
+		}
+	})
 	limited, cancel := context.WithTimeout(ctx, listWithin)
 	defer cancel()
 	select {
@@ -132,7 +141,7 @@ func (t *Tracker) listed(ctx context.Context, s *store) error {
 			return nil
 		case <-ctx.Done():
 			if errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
-				return nil // recorded as a problem
+				return nil // State.Sources lacks it
 			}
 			return fmt.Errorf("list %s: %w", s.source.problem, ctx.Err())
 		case <-tick.C:
@@ -178,8 +187,9 @@ func (t *Tracker) change(alter func(now time.Time)) {
 	}
 }
 
-// follow watches a source until ctx ends.
+// follow watches a source until ctx ends. The caller holds mu.
 func (t *Tracker) follow(ctx context.Context, s source) *store {
+	t.unlisted[s.problem] = true
 	st := &store{t: t, source: s, live: map[types.UID]metav1.Object{}, listed: make(chan struct{})}
 	r := cache.NewReflectorWithOptions(st, s.like, st, cache.ReflectorOptions{Name: "firstlight-" + s.problem, Backoff: backoff()})
 	t.running.Go(func() { r.RunWithContext(ctx) })

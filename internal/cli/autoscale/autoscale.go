@@ -34,10 +34,11 @@ var (
 )
 
 type autoscaleFlags struct {
-	target   cmdutil.TargetFlags
-	chain    autoscale.Options
-	evidence string
-	out      *cmdutil.Output
+	target    cmdutil.TargetFlags
+	chain     autoscale.Options
+	namespace string
+	evidence  string
+	out       *cmdutil.Output
 }
 
 // New is the command autoscale.
@@ -72,7 +73,7 @@ Exit codes: 0 passed; 1 failed; 2 invalid input; 3 not observed; 130 interrupted
 	flags := cmd.Flags()
 	flags.StringVar(&f.chain.Pool, "pool", "", "existing NodePool to use (default: create one)")
 	flags.StringVar(&f.chain.Metric, "metric", metrics[0], "metrics API that the HPA scales on: "+strings.Join(metrics, " or "))
-	flags.StringVar(&f.chain.Namespace, "namespace", "", "existing namespace for the workload (default: create one)")
+	flags.StringVar(&f.namespace, "namespace", "", "existing namespace for the workload (default: create one)")
 	flags.StringVar(&f.chain.Scheduler, "scheduler", schedulers[0], "scheduler of the workload: "+strings.Join(schedulers, " or "))
 	flags.BoolVar(&f.chain.Keep, "keep", false, "keep the created objects for inspection")
 	flags.DurationVar(&f.chain.HopTimeout, "hop-timeout", 2*time.Minute, "time to wait for a hop in addition to three times the delay of its settings")
@@ -131,7 +132,7 @@ func (f *autoscaleFlags) run(ctx context.Context, s cmdutil.Streams) (err error)
 	o.Playbook = func(w accept.Walk) (plan.Plan, error) {
 		return gate.Chain(t.Site, t.Profile, chain, gate.Access{Hosts: t.Hosts, Cluster: w.Cluster, RunID: w.RunID})
 	}
-	o.EvidenceDir, o.Fresh, o.Keep, o.Namespace, o.Command = f.evidence, true, f.chain.Keep, f.chain.Namespace, f.command()
+	o.EvidenceDir, o.Fresh, o.Keep, o.Namespace, o.Command = f.evidence, true, f.chain.Keep, f.namespace, f.command()
 	o.Events = func(e plan.Event) {
 		if e.Kind == plan.EventProgress && strings.HasPrefix(e.Text, "hop ") {
 			return // hops have their own rows
@@ -149,7 +150,7 @@ func (f *autoscaleFlags) run(ctx context.Context, s cmdutil.Streams) (err error)
 func (f *autoscaleFlags) command() []string {
 	command := append([]string{"firstlight", "autoscale"}, cmdutil.FlagArgs(
 		[3]string{"--pool", f.chain.Pool}, [3]string{"--metric", f.chain.Metric, metrics[0]},
-		[3]string{"--namespace", f.chain.Namespace}, [3]string{"--scheduler", f.chain.Scheduler, schedulers[0]},
+		[3]string{"--namespace", f.namespace}, [3]string{"--scheduler", f.chain.Scheduler, schedulers[0]},
 	)...)
 	if f.chain.Keep {
 		command = append(command, "--keep")

@@ -1,0 +1,97 @@
+package autoscale
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
+
+	"github.com/firstlight/firstlight/internal/autoscale/metric"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
+	"github.com/firstlight/firstlight/internal/autoscale/track"
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/probe/kube"
+)
+
+// records keeps the observations of a chain.
+type records struct{ o []check.Observation }
+
+func (r *records) Record(o check.Observation) (check.Observation, error) {
+	r.o = append(r.o, o)
+	return o, nil
+}
+
+func (*records) Progress(string, ...any) {}
+
+// driving is a chain on a cluster without objects. The first request for the priority classes,
+// that of the clean-up, gets a status.
+func driving(t *testing.T, status int) (*drive, *records) {
+	t.Helper()
+	var first sync.Once
+	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		if strings.HasSuffix(r.URL.Path, "/priorityclasses") {
+			first.Do(func() { w.WriteHeader(status) })
+		}
+		_, _ = w.Write([]byte(`{"kind":"List","apiVersion":"v1","metadata":{},"items":[]}`))
+	}))
+	t.Cleanup(api.Close)
+	cluster, err := kube.New(&rest.Config{Host: api.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec := &records{}
+	d := &drive{
+		chain: &Chain{}, rec: rec, cluster: cluster, clock: clock.RealClock{}, marks: map[string]time.Time{},
+		tracker: track.New(track.Options{Cluster: cluster}), sampler: metric.New(metric.Config{Cluster: cluster}),
+	}
+	d.setup.Run, d.setup.Deadlines = "r", map[string]metav1.Duration{snapshot.HopClean: {Duration: time.Minute}}
+	return d, rec
+}
+
+func cleaned(t *testing.T, status int) check.Verdict {
+	t.Helper()
+	d, rec := driving(t, status)
+	if err := d.clean(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	hops := fold(append([]check.Observation{setupOf(t, d.setup)}, rec.o...)).hops
+	return hops[len(hops)-1].Verdict
+}
+
+func setupOf(t *testing.T, s snapshot.Setup) check.Observation {
+	t.Helper()
+	o, err := check.Observation{Kind: snapshot.KindSetup}.WithFigures(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+func TestAFailedCleanUpDoesNotPass(t *testing.T) {
+	t.Parallel()
+	if v := cleaned(t, http.StatusInternalServerError); v != check.Unobserved {
+		t.Errorf("with an error of the clean-up: %s", v)
+	}
+	if v := cleaned(t, http.StatusOK); v != check.Passed {
+		t.Errorf("with nothing left: %s", v)
+	}
+}
+
+func TestTheControlWindowIsObservedFromItsBegin(t *testing.T) {
+	t.Parallel()
+	d, rec := driving(t, http.StatusOK)
+	d.setup.Window.Duration = time.Millisecond
+	if _, err := d.window(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if began := d.marks[snapshot.MarkWindow]; len(rec.o) != 1 || !rec.o[0].At.Equal(began) || rec.o[0].Took.Duration < d.setup.Window.Duration {
+		t.Errorf("began at %s, observed: %+v", began, rec.o)
+	}
+}
