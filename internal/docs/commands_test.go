@@ -76,6 +76,9 @@ func accepted(line string, mention bool) error {
 		}
 		return cmd.ValidateFlagGroups()
 	}
+	if cmd.Args == nil {
+		cmd.Args = cobra.NoArgs // as cmdutil.Execute; cobra's own default takes any
+	}
 	if err := cmd.ValidateArgs(args); err != nil {
 		return err
 	}

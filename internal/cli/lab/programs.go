@@ -65,6 +65,7 @@ func newProgramsBuild(s cmdutil.Streams) *cobra.Command {
 		Use: "build [PROGRAM...]", Short: "Build missing programs (default: all of them)",
 		Example: `  firstlight lab programs build
   firstlight lab programs build karpenter prometheus-adapter`,
+		Args: cobra.ArbitraryArgs,
 	}
 	cmd.RunE = func(cmd *cobra.Command, names []string) error {
 		names, err := programNames(names)
