@@ -91,6 +91,9 @@ func refuse(text string, found []Mutant, skip map[int]bool) bool {
 
 // write writes the files of a package with mutants, and the overlay that puts them in place.
 func write(p *loaded, target Target, dir string, skip map[int]bool) ([]Mutant, error) {
+	if pattern := target.unmatched(slices.Collect(maps.Keys(p.files))); pattern != "" {
+		return nil, fmt.Errorf("targets.yaml: %s has no file %q", target.Package, pattern)
+	}
 	t := findTexts(p)
 	next := 0
 	var found []Mutant

@@ -41,11 +41,23 @@ type Target struct {
 }
 
 func (t Target) has(file string) bool {
-	match := func(pattern string) bool {
-		ok, err := path.Match(pattern, file)
-		return ok && err == nil
-	}
+	match := func(pattern string) bool { return matches(pattern, file) }
 	return (len(t.Files) == 0 || slices.ContainsFunc(t.Files, match)) && !slices.ContainsFunc(t.Except, match)
+}
+
+// unmatched is the first pattern that matches none of the files; "" without one.
+func (t Target) unmatched(files []string) string {
+	for _, pattern := range slices.Concat(t.Files, t.Except) {
+		if !slices.ContainsFunc(files, func(file string) bool { return matches(pattern, file) }) {
+			return pattern
+		}
+	}
+	return ""
+}
+
+func matches(pattern, file string) bool {
+	ok, err := path.Match(pattern, file)
+	return ok && err == nil
 }
 
 // Equivalent is a row of equivalent.yaml: mutants that no test can kill.

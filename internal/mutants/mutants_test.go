@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -118,6 +119,13 @@ func TestEquivalents(t *testing.T) {
 	}
 }
 
+func TestAPatternOfATargetMatchesAFile(t *testing.T) {
+	_, err := tiny(t, func(o *mutants.Options) { o.Targets.Targets[0].Files = []string{"tiny.go", "renamed.go"} })
+	if err == nil || !strings.Contains(err.Error(), `renamed.go`) {
+		t.Errorf("%v, want the pattern without a file", err)
+	}
+}
+
 func TestASampleIsThatOfItsSeed(t *testing.T) {
 	sample := func(seed uint64) []string {
 		packages, err := tiny(t, func(o *mutants.Options) { o.Seed, o.Sample = seed, 6 })
@@ -173,6 +181,11 @@ func TestTheDataFilesAreRead(t *testing.T) {
 	for _, target := range targets.Targets {
 		if _, err := os.Stat("../../" + target.Package); err != nil {
 			t.Error(err)
+		}
+		for _, pattern := range slices.Concat(target.Files, target.Except) {
+			if files, err := filepath.Glob("../../" + target.Package + "/" + pattern); err != nil || len(files) == 0 {
+				t.Errorf("%s: no file %s (%v)", target.Package, pattern, err)
+			}
 		}
 	}
 	for _, row := range rows {

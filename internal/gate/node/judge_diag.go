@@ -48,19 +48,22 @@ func (g *Gate) judgeDiag(b *check.Builder, h *host, at slots) {
 	}
 }
 
-// judgeCoverage requires that a GPU test covered all GPUs.
+// judgeCoverage requires that a test covered all GPUs. Results of DCGM 3 without an entity are of
+// the whole node.
 func (g *Gate) judgeCoverage(b *check.Builder, h *host, t nvidia.DiagTest) {
 	want := g.gpus()
 	if doc, ok := h.latest(); ok {
 		want = min(want, len(doc.log.GPUs)) // missing GPUs are reported by judgeCount
 	}
 	ids := map[int]bool{}
+	entities := false
 	for _, r := range t.Results {
+		entities = entities || r.ID != nil
 		if r.ID != nil && r.Group == nvidia.DiagGroupGPU {
 			ids[*r.ID] = true
 		}
 	}
-	if len(ids) > 0 && len(ids) < want || len(t.Results) == 0 {
+	if entities && len(ids) < want || len(t.Results) == 0 {
 		b.Unobserved(h.diag.obs.ID, h.name, "run dcgmi diag over all GPUs of the node, with none excluded", "diagnostic %s covered %d of %d GPUs", t.Name, len(ids), want)
 	}
 }

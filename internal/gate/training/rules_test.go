@@ -25,6 +25,8 @@ func TestRules(t *testing.T) {
 		checktest.When("the first rank may be the late one", checktest.Set("rank-log@gpu-01", `.ranks[0].started`, "2026-11-21T01:10:00Z")).Fails("gpu-01", "rank 0 on gpu-01 started 600 s after"),
 		checktest.When("the first rank may be the early one", checktest.Set("rank-log@gpu-01", `.ranks[0].started`, "2026-11-21T00:50:00Z")).Fails("", "600 s after rank 0 on gpu-01"),
 		checktest.When("each step is printed", checktest.Set("rank-log@gpu-01", `.ranks[0].steps[10].step`, 10)).Unobserved("gpu-01", "rank 0 on gpu-01 printed 59 of 60 steps"),
+		checktest.When("a step beyond the last replaces none", checktest.Set("rank-log@gpu-01", `.ranks[0].steps[10].step`, 11000)).Unobserved("gpu-01", "rank 0 on gpu-01 printed 59 of 60 steps"),
+		checktest.When("a step before the first replaces none", checktest.Set("rank-log@gpu-01", `.ranks[0].steps[10].step`, 0)).Unobserved("gpu-01", "rank 0 on gpu-01 printed 59 of 60 steps"),
 		checktest.When("no GPU multiplies beyond its peak", checktest.Set("rank-log@gpu-02", `.gpus[3].tflops`, 650000)).Unobserved("gpu-02", "GPU 3 (rank 11) on gpu-02 is not a plausible rate"),
 		checktest.When("a rate over zero time is invalid", checktest.Set("rank-log@gpu-02", `.gpus[3].seconds`, 0)).Unobserved("gpu-02", "GPU 3 (rank 11) on gpu-02 is not a plausible rate"),
 		checktest.When("a rate of products without a size is invalid", checktest.Set("rank-log@gpu-02", `.gpus[3].size`, checktest.LeftOut)).Unobserved("gpu-02", "GPU 3 (rank 11) on gpu-02 is not a plausible rate"),

@@ -23,7 +23,6 @@ func TestEveryField(t *testing.T) {
 		"rank 0 and device 0 are omitted in JSON":                                             {`rank-log.* .(ranks.rank|gpus.rank|gpus.device): left out`},
 		"said twice is not more":                                                              {`rank-log.* .ranks.steps: the first twice`},
 		"one loss, time or rate of many is outweighed by the median":                          {`rank-log.* .ranks.steps.(loss|stepMs|tflops|tokensPerSecond): .*`},
-		"a step beyond the last is not asked for, one of the warm-up not measured":            {`rank-log.* .ranks.steps.step: .*`},
 		"the output of nvidia-smi explains a slow GPU, and the rate shows it":                 {`rank-log.* .gpus.(powerDefaultWatts|powerLimitWatts|smClockMHz): .*`},
 		"PyTorch does not know it in older releases; the rank tells GPUs apart":               {`rank-log.* .gpus.uuid: .*`},
 		"a rate is by the second, of products of any size":                                    {`rank-log.* .gpus.(seconds|size): (1|1 less|1 more|x1000|x0.5)`},

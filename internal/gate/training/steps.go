@@ -30,7 +30,9 @@ func (r *review) steps() {
 		reached := map[int]bool{}
 		last := 0
 		for _, s := range k.Steps {
-			reached[s.Step] = true
+			if s.Step >= 1 && s.Step <= r.job.Steps {
+				reached[s.Step] = true
+			}
 			last = max(last, s.Step)
 		}
 		if fewest < 0 || last < fewest {

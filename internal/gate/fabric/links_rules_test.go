@@ -1,0 +1,88 @@
+package fabric_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/checktest"
+	"github.com/firstlight/firstlight/internal/gate/fabric"
+	"github.com/firstlight/firstlight/internal/plan"
+	"github.com/firstlight/firstlight/internal/site"
+)
+
+// TestNameRules: which end of a link an output names.
+func TestNameRules(t *testing.T) {
+	t.Parallel()
+	const none = "0x0000000000000000"
+	checktest.Rules(t, judge, look(t, newSubnet()), []checktest.Rule{
+		checktest.When("a link of an adapter without GUIDs is found by its description",
+			checktest.Set("ibstat@gpu-01", `[0].nodeGUID`, ""), checktest.Set("ibstat@gpu-01", `[0].ports[0].portGUID`, "")).Unobserved("gpu-01/mlx5_0", "shows no GUID"),
+		checktest.When("a GUID of zeros names no adapter",
+			checktest.Set("ibstat@gpu-01", `[0].nodeGUID`, none), checktest.Set("iblinkinfo", `[*].guid`, none), checktest.Set("iblinkinfo", `[*].peerGUID`, none)).Unobserved("gpu-01/mlx5_0", "shows no GUID"),
+	})
+	for state, want := range map[string]string{"Initialize": "subnet manager", "Armed": "subnet manager", "Down": "storage-1/mlx5_0"} {
+		s := newSubnet()
+		s.guids["storage-1 mlx5_0"] = 0xa088c20300d90000
+		s.link("storage-1 mlx5_0", 1, "leaf-0", 40)
+		l := s.of("storage-1 mlx5_0")
+		l.state = state
+		if j := judge(look(t, s)); j.Verdict != check.Failed || j.Findings[0].Suspect != want || !strings.Contains(j.Findings[0].Message, "storage-1/mlx5_0 to leaf-0/port40") {
+			t.Errorf("a link of an unknown adapter that is %s: %s: %+v", state, j.Verdict, j.Findings)
+		}
+	}
+}
+
+// An aggregation node is inside a switch: its counters are of no cable.
+func TestCountersOfAggregationNodesAreNotJudged(t *testing.T) {
+	t.Parallel()
+	for node, want := range map[string]check.Verdict{"Mellanox Technologies Aggregation Node": check.Passed, "storage-1 mlx5_0": check.Failed} {
+		s := newSubnet()
+		s.guids[node] = 0xb0
+		s.link(node, 1, "leaf-0", 65)
+		of, p := declared()
+		if want == check.Failed {
+			of.Fabric.Links++
+		}
+		s.of(node).after[0] = map[string]int{"SymbolErrorCounter": 9, "PortRcvErrors": 14}
+		if j := plan.Judge(fabric.New(of, p, fabric.Deps{}), lookAt(t, s, of, p)); j.Verdict != want {
+			t.Errorf("%s: %s: %+v", node, j.Verdict, j.Findings)
+		}
+	}
+}
+
+func TestTheOnlyPortIsAMemberOfAPartition(t *testing.T) {
+	t.Parallel()
+	s, of, p := railed(1, 1)
+	s.keys["gpu-1/mlx5_0"] = []string{"0x7fff"}
+	j := plan.Judge(fabric.New(of, p, fabric.Deps{}), lookAt(t, s, of, p))
+	if j.Verdict != check.Failed || j.Findings[0].Suspect != "subnet manager" {
+		t.Errorf("%s: %+v", j.Verdict, j.Findings)
+	}
+}
+
+// A leaf with different HCAs has one finding, however many adapters are at it.
+func TestAMixedLeafHasOneFinding(t *testing.T) {
+	t.Parallel()
+	for topology, verdict := range map[string]check.Verdict{site.RailOptimised: check.Failed, "": check.Passed} {
+		s, of, p := cabled(6, 2, func(n, k int) int { return (k + n/3) % 2 })
+		of.Fabric.Topology = topology
+		j := plan.Judge(fabric.New(of, p, fabric.Deps{}), lookAt(t, s, of, p))
+		if j.Verdict != verdict || len(j.Findings) != 2 {
+			t.Errorf("topology %q: %s: %+v", topology, j.Verdict, j.Findings)
+		}
+		suspects{"leaf-0": "different HCAs of its 6 nodes: mlx5_0 of 3, mlx5_1 of 3", "leaf-1": "different HCAs"}.hold(t, j)
+	}
+}
+
+// A node is cabled like its neighbours if at least half of a leaf's nodes are: a third of
+// them are not enough to judge the leaf of each adapter.
+func TestNodesAreAlikeFromHalfOn(t *testing.T) {
+	t.Parallel()
+	s, of, p := cabled(6, 3, func(n, k int) int { return (k + n/2) % 3 })
+	j := plan.Judge(fabric.New(of, p, fabric.Deps{}), lookAt(t, s, of, p))
+	if j.Verdict != check.Passed {
+		t.Errorf("%s: %s", j.Verdict, j.Reason)
+	}
+	suspects{"fabric": "0 of 6 nodes are cabled like their neighbours"}.hold(t, j)
+}

@@ -1,0 +1,76 @@
+package telemetry
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/checktest"
+	"github.com/firstlight/firstlight/internal/plan"
+)
+
+// TestSeriesRules covers which node and GPU a series is of.
+func TestSeriesRules(t *testing.T) {
+	t.Parallel()
+	g := gate(t)
+	var foreign []checktest.Change
+	for i := g.gpus; i < 2*g.gpus; i++ {
+		foreign = append(foreign, checktest.Set("gpu-series@idle", fmt.Sprintf(`.series[%d].host`, i), "gpu-77"))
+	}
+	checktest.Rules(t, func(obs []check.Observation) check.Judgement { return plan.Judge(g, obs) }, healthy(g).observations(t), []checktest.Rule{
+		checktest.When("a node whose series have a foreign host's label has none", foreign...).Fails("gpu-02", "series of 0 GPUs, want 8"),
+	})
+}
+
+// Series without a UUID are of unknown GPUs, not of the same one.
+func TestSeriesWithoutUUIDAreNotDuplicates(t *testing.T) {
+	t.Parallel()
+	g := gate(t)
+	f := healthy(g)
+	f.idle.Series[3].UUID, f.idle.Series[4].UUID = "", ""
+	var suspects []string
+	for _, d := range g.defects(*f.idle, hints{}) {
+		suspects = append(suspects, d.suspect)
+	}
+	if want := []string{"gpu-01/gpu3", "gpu-01/gpu4", "gpu-01"}; !slices.Equal(suspects, want) {
+		t.Errorf("%v, want %v", suspects, want)
+	}
+}
+
+func TestAHostLabelIsOfOneNode(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		nodes       []string
+		label, want string
+	}{
+		{[]string{"gpu-01", "gpu-02"}, "gpu-02", "gpu-02"},
+		{[]string{"gpu-01", "gpu-02"}, "GPU-02", "gpu-02"},
+		{[]string{"gpu-01", "gpu-02"}, "gpu-02.example.com", "gpu-02"},
+		{[]string{"gpu-01", "gpu-02"}, "gpu-03", ""},
+		{[]string{"gpu-01", "gpu-02"}, "", ""},
+		{[]string{"gpu-02.a.com", "gpu-02.b.com"}, "GPU-02.b.com", "gpu-02.b.com"},
+		{[]string{"gpu-02.a.com"}, "gpu-02", "gpu-02.a.com"},
+		{[]string{"gpu-02.a.com"}, "gpu-02.c.com", ""},
+	} {
+		if got := HostOf(tt.nodes, tt.label); got != tt.want {
+			t.Errorf("label %q of %v: %q, want %q", tt.label, tt.nodes, got, tt.want)
+		}
+	}
+}
+
+// The users of GPUs are judged where the load is: those of other nodes are not known.
+func TestUsersAreJudgedOnLoadedNodes(t *testing.T) {
+	t.Parallel()
+	g := gate(t)
+	load := loadOf(map[string]int{"gpu-01": 8})
+	state := under(readings(g, 99), map[string]int{"gpu-01": 8})
+	each(state, "gpu-02", func(s *series) { s.ExportedNamespace, s.ExportedPod = "team", "other" })
+	if found := g.userDefects(*load, *state); len(found) != 0 {
+		t.Errorf("%+v", found)
+	}
+	each(state, "gpu-01", func(s *series) { s.ExportedNamespace, s.ExportedPod = "team", "other" })
+	if found := g.userDefects(*load, *state); len(found) != 1 || found[0].suspect != "gpu-01" {
+		t.Errorf("%+v", found)
+	}
+}
