@@ -8,10 +8,12 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/firstlight/firstlight/internal/reservation/matrix"
 )
+
+// +k8s:deepcopy-gen=true
+// +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
 
 // HandOver is the record of one occurrence of a schedule entry. It is written before each step, so
 // that the next controller can resume it.
@@ -21,6 +23,8 @@ type HandOver struct {
 	Spec              HandOverSpec   `json:"spec"`
 	Status            HandOverStatus `json:"status,omitzero"`
 }
+
+// +k8s:deepcopy-gen=true
 
 // HandOverSpec identifies the occurrence.
 type HandOverSpec struct {
@@ -34,6 +38,8 @@ type HandOverSpec struct {
 	By string `json:"by,omitempty"`
 }
 
+// +k8s:deepcopy-gen=true
+
 // HandOverStatus has a row per reservation.
 type HandOverStatus struct {
 	Rows []HandOverRow `json:"rows,omitempty"`
@@ -41,6 +47,8 @@ type HandOverStatus struct {
 	Finished *metav1.Time `json:"finished,omitempty"`
 	Failed   string       `json:"failed,omitempty"`
 }
+
+// +k8s:deepcopy-gen=true
 
 // HandOverRow is the progress at one reservation.
 type HandOverRow struct {
@@ -59,6 +67,9 @@ type HandOverRow struct {
 	HeldBack []matrix.HeldBack `json:"heldBack,omitempty"`
 }
 
+// +k8s:deepcopy-gen=true
+// +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
+
 // HandOverList is a list of hand-overs.
 type HandOverList struct {
 	metav1.TypeMeta `json:",inline"`
@@ -74,36 +85,6 @@ func (s *HandOverStatus) Row(reservation string) *HandOverRow {
 		i = len(s.Rows) - 1
 	}
 	return &s.Rows[i]
-}
-
-// DeepCopyObject implements runtime.Object.
-func (h *HandOver) DeepCopyObject() runtime.Object { return h.Clone() }
-
-// Clone returns a deep copy.
-func (h *HandOver) Clone() *HandOver {
-	c := *h
-	c.ObjectMeta = *h.ObjectMeta.DeepCopy() //nolint:staticcheck // says which DeepCopy
-	c.Status.Finished = h.Status.Finished.DeepCopy()
-	c.Status.Rows = slices.Clone(h.Status.Rows)
-	for i := range c.Status.Rows {
-		row := &c.Status.Rows[i]
-		row.Ended = row.Ended.DeepCopy()
-		row.Cells, row.HeldBack = slices.Clone(row.Cells), slices.Clone(row.HeldBack)
-		for j := range row.Cells {
-			row.Cells[j].Started, row.Cells[j].Ended = row.Cells[j].Started.DeepCopy(), row.Cells[j].Ended.DeepCopy()
-		}
-	}
-	return &c
-}
-
-// DeepCopyObject implements runtime.Object.
-func (l *HandOverList) DeepCopyObject() runtime.Object {
-	c := *l
-	c.Items = make([]HandOver, len(l.Items))
-	for i := range l.Items {
-		c.Items[i] = *l.Items[i].Clone()
-	}
-	return &c
 }
 
 const handOvers = "handovers"

@@ -324,7 +324,7 @@ func TestWriteLeavesItsArgument(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.Status.Row("a").Result = "passed"
-	before := h.Clone()
+	before := h.DeepCopy()
 	saved, err := k.SaveHandOver(t.Context(), h)
 	if err != nil || saved.ResourceVersion == h.ResourceVersion || saved.Status.Row("a").Result != "passed" {
 		t.Fatalf("saved: %+v, %v", saved, err)
