@@ -40,6 +40,7 @@ func fill(v reflect.Value) {
 				fill(v.Field(i))
 			}
 		}
+	default: // a copy of a scalar shares nothing
 	}
 }
 
@@ -50,6 +51,7 @@ func overlap(at string, a, b reflect.Value) string {
 		if a.Pointer() == b.Pointer() {
 			return at
 		}
+	default:
 	}
 	switch a.Kind() {
 	case reflect.Pointer:
@@ -64,6 +66,7 @@ func overlap(at string, a, b reflect.Value) string {
 				}
 			}
 		}
+	default:
 	}
 	return ""
 }

@@ -7,7 +7,9 @@ import (
 	"strings"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/firstlight/firstlight/internal/reservation/matrix"
 )
@@ -87,8 +89,6 @@ func (s *HandOverStatus) Row(reservation string) *HandOverRow {
 	return &s.Rows[i]
 }
 
-const handOvers = "handovers"
-
 // manualLabel marks hand-overs that were started manually.
 const manualLabel = "firstlight.dev/by-hand"
 
@@ -99,56 +99,46 @@ func HandOverName(entry string, at time.Time) string {
 
 // EnsureHandOver creates a hand-over, or reads the existing one.
 func (k *Kube) EnsureHandOver(ctx context.Context, spec HandOverSpec) (*HandOver, error) {
-	h := &HandOver{
-		TypeMeta:   metav1.TypeMeta{APIVersion: GroupVersion.String(), Kind: "HandOver"},
-		ObjectMeta: metav1.ObjectMeta{Name: HandOverName(spec.Entry, spec.At.Time)},
-		Spec:       spec,
-	}
+	name := HandOverName(spec.Entry, spec.At.Time)
+	h := &HandOver{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: spec}
 	if spec.By != "" {
 		h.Labels = map[string]string{manualLabel: "true"}
 	}
-	out := &HandOver{}
-	err := k.client.Post().Resource(handOvers).Body(h).Do(ctx).Into(out)
-	if exists(err) {
-		out = &HandOver{}
-		err = k.client.Get().Resource(handOvers).Name(h.Name).Do(ctx).Into(out)
+	err := k.client.Create(ctx, h)
+	if apierrors.IsAlreadyExists(err) {
+		err = k.client.Get(ctx, client.ObjectKey{Name: name}, h)
 	}
-	return out, wrapError(err, "start hand-over "+h.Name)
+	return h, wrapError(err, "start hand-over "+name)
 }
 
 // SaveHandOver writes the status over the version of h; ErrConflict if a newer version exists.
 func (k *Kube) SaveHandOver(ctx context.Context, h *HandOver) (*HandOver, error) {
-	h.TypeMeta = metav1.TypeMeta{APIVersion: GroupVersion.String(), Kind: "HandOver"}
-	out := &HandOver{}
-	err := k.client.Put().Resource(handOvers).Name(h.Name).SubResource("status").Body(h).Do(ctx).Into(out)
+	out := h.DeepCopy()
+	err := k.client.Status().Update(ctx, out)
 	return out, wrapError(err, "save hand-over "+h.Name)
 }
 
 // ListHandOvers returns the hand-overs due since a time, oldest first.
 func (k *Kube) ListHandOvers(ctx context.Context, since time.Time) ([]*HandOver, error) {
-	all, err := k.listHandOvers(ctx, "")
+	all, err := k.listHandOvers(ctx)
 	return slices.DeleteFunc(all, func(h *HandOver) bool { return h.Spec.At.Time.Before(since) }), err
 }
 
 // ListManualHandOvers returns the hand-overs that were started manually, oldest first.
 func (k *Kube) ListManualHandOvers(ctx context.Context) ([]*HandOver, error) {
-	return k.listHandOvers(ctx, manualLabel+"=true")
+	return k.listHandOvers(ctx, client.MatchingLabels{manualLabel: "true"})
 }
 
-func (k *Kube) listHandOvers(ctx context.Context, selector string) ([]*HandOver, error) {
+func (k *Kube) listHandOvers(ctx context.Context, opts ...client.ListOption) ([]*HandOver, error) {
 	var out []*HandOver
-	opts := metav1.ListOptions{Limit: 500, LabelSelector: selector}
-	for {
-		list := &HandOverList{}
-		if err := k.client.Get().Resource(handOvers).VersionedParams(&opts, metav1.ParameterCodec).Do(ctx).Into(list); err != nil {
-			return nil, wrapError(err, "list hand-overs")
+	var page HandOverList
+	err := k.eachPage(ctx, &page, func() {
+		for i := range page.Items {
+			out = append(out, &page.Items[i])
 		}
-		for i := range list.Items {
-			out = append(out, &list.Items[i])
-		}
-		if opts.Continue = list.Continue; opts.Continue == "" {
-			break
-		}
+	}, opts...)
+	if err != nil {
+		return nil, wrapError(err, "list hand-overs")
 	}
 	slices.SortStableFunc(out, func(a, b *HandOver) int { return a.Spec.At.Compare(b.Spec.At.Time) })
 	return out, nil
@@ -156,5 +146,6 @@ func (k *Kube) listHandOvers(ctx context.Context, selector string) ([]*HandOver,
 
 // DeleteHandOver deletes a hand-over.
 func (k *Kube) DeleteHandOver(ctx context.Context, name string) error {
-	return wrapError(k.client.Delete().Resource(handOvers).Name(name).Do(ctx).Error(), "delete hand-over "+name)
+	h := &HandOver{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	return wrapError(k.client.Delete(ctx, h), "delete hand-over "+name)
 }

@@ -50,7 +50,7 @@ func (m *memory) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	}
 	switch accept := req.Header.Get("Accept"); {
 	case req.Method == http.MethodDelete:
-		line = strings.TrimSpace(line + " " + string(body))
+		line += " " + strings.TrimSpace(string(body))
 	case strings.Contains(accept, ";as="):
 		line += " " + accept
 	}
@@ -76,7 +76,7 @@ func (m *memory) answer(req *http.Request, body []byte) (code int, answer any) {
 	defer m.mu.Unlock()
 	path := strings.TrimSuffix(req.URL.Path, "/status")
 	failed := func(code int, reason metav1.StatusReason) (int, any) {
-		return code, metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusFailure, Reason: reason, Code: int32(code)} //nolint:gosec // an HTTP status
+		return code, metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusFailure, Reason: reason, Code: int32(code)}
 	}
 	old, found := m.objects[path]
 	switch req.Method {
@@ -230,7 +230,7 @@ func TestRequestsOfEachCall(t *testing.T) {
 	check(err)
 	m.want(t, "ListManualHandOvers", "GET "+group+"handovers?labelSelector=firstlight.dev/by-hand=true&limit=500")
 	check(k.DeleteHandOver(ctx, h.Name))
-	m.want(t, "DeleteHandOver", "DELETE "+group+"handovers/"+h.Name)
+	m.want(t, "DeleteHandOver", "DELETE "+group+"handovers/"+h.Name+` {"kind":"DeleteOptions","apiVersion":"firstlight.dev/v1alpha1"}`)
 
 	check(k.Delete(ctx, r))
 	m.want(t, "Delete", "DELETE "+group+`reservations/a {"kind":"DeleteOptions","apiVersion":"firstlight.dev/v1alpha1","preconditions":{"uid":"1","resourceVersion":"`+r.ResourceVersion+`"}}`)
@@ -331,5 +331,22 @@ func TestWriteLeavesItsArgument(t *testing.T) {
 	}
 	if before.TypeMeta = h.TypeMeta; !reflect.DeepEqual(before, h) {
 		t.Errorf("SaveHandOver changed its argument: %+v", h)
+	}
+}
+
+// Without the new version, the next step would write over any version.
+func TestSaveWithoutAnAnswerFails(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"apiVersion":"firstlight.dev/v1alpha1","kind":"Reservation","metadata":{"name":"a"}}`)
+	}))
+	t.Cleanup(server.Close)
+	k, err := store.NewKube(&rest.Config{Host: server.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &store.Reservation{ObjectMeta: metav1.ObjectMeta{Name: "a", ResourceVersion: "1"}}
+	if out, err := k.Save(t.Context(), r); err == nil {
+		t.Errorf("saved: %+v", out.ObjectMeta)
 	}
 }

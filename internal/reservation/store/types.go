@@ -2,7 +2,6 @@ package store
 
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/firstlight/firstlight/internal/reservation/lease"
@@ -70,11 +69,4 @@ type ReservationHistoryList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata"`
 	Items           []ReservationHistory `json:"items"`
-}
-
-func newScheme() *runtime.Scheme {
-	s := runtime.NewScheme()
-	s.AddKnownTypes(GroupVersion, &Reservation{}, &ReservationList{}, &ReservationHistory{}, &ReservationHistoryList{}, &HandOver{}, &HandOverList{})
-	metav1.AddToGroupVersion(s, GroupVersion)
-	return s
 }
