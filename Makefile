@@ -70,7 +70,7 @@ licenses:
 bench: build
 	$(GO) run ./bench
 
-## generate: copies of the pins that the binary carries, CLI reference
+## generate: copies of the pins that the binary carries, CLI reference, deep copies
 generate:
 	$(GO) generate ./...
 

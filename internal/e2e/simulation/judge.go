@@ -33,7 +33,7 @@ func (m dayRecord) row(h *store.HandOver, reservation string) store.HandOverRow 
 	if h == nil {
 		return store.HandOverRow{}
 	}
-	return *h.Clone().Status.Row(reservation)
+	return *h.DeepCopy().Status.Row(reservation)
 }
 
 // allWell finds hand-overs and cells that differ from a regular day.

@@ -29,7 +29,7 @@ type view struct {
 
 func (v *view) Get(context.Context, string) (*store.Reservation, error) {
 	v.requests = append(v.requests, "get")
-	return v.r.DeepCopyObject().(*store.Reservation), nil
+	return v.r.DeepCopy(), nil
 }
 
 func (v *view) GetUncached(ctx context.Context, name string) (*store.Reservation, error) {
@@ -43,7 +43,7 @@ func (v *view) List(ctx context.Context) ([]*store.Reservation, error) {
 
 func (v *view) Save(_ context.Context, r *store.Reservation) (*store.Reservation, error) {
 	v.requests = append(v.requests, "put")
-	v.r = r.DeepCopyObject().(*store.Reservation)
+	v.r = r.DeepCopy()
 	return r, nil
 }
 
@@ -93,7 +93,7 @@ func TestOnlyTheHolderOrAnOperatorActs(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			m, _, eve, ops, token := ofAda(t)
-			was := m.r.DeepCopyObject().(*store.Reservation)
+			was := m.r.DeepCopy()
 			var notHolder *lease.NotHolderError
 			err := act(t.Context(), eve, token)
 			if !errors.As(err, &notHolder) || notHolder.User != "ada" || notHolder.Caller != "eve" || !strings.Contains(err.Error(), "only the holder or an operator") || !IsLost(err) {

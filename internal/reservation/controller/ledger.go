@@ -32,7 +32,7 @@ func newRunRecord(s Store, h *store.HandOver) *runRecord {
 func (l *runRecord) now() *store.HandOver {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.h.Clone()
+	return l.h.DeepCopy()
 }
 
 // row returns a row as last recorded.
@@ -45,7 +45,7 @@ func (l *runRecord) row(reservation string) store.HandOverRow {
 func (l *runRecord) write(ctx context.Context, change func(*store.HandOverStatus)) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	next := l.h.Clone()
+	next := l.h.DeepCopy()
 	change(&next.Status)
 	boundTexts(&next.Status)
 	if same(next, l.h) {

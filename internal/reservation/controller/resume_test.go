@@ -218,7 +218,7 @@ func TestBegunOnce(t *testing.T) {
 	if err := c.startManual(t.Context(), stop); err != nil {
 		t.Fatal(err)
 	}
-	if second := c.start(t.Context(), stop, o.Clone()); second != first {
+	if second := c.start(t.Context(), stop, o.DeepCopy()); second != first {
 		t.Error("it was begun twice")
 	}
 	<-first.done

@@ -1,7 +1,6 @@
 package lease
 
 import (
-	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,6 +17,8 @@ const (
 	Cleaning State = "cleaning"
 )
 
+// +k8s:deepcopy-gen=true
+
 // Record is the complete state of the leases of a reservation. Its zero value is free.
 type Record struct {
 	State State `json:"state,omitempty"`
@@ -33,6 +34,8 @@ type Record struct {
 	Events int64   `json:"events,omitempty"`
 	Recent History `json:"recent,omitempty"`
 }
+
+// +k8s:deepcopy-gen=true
 
 // Ticket is a place in a queue.
 type Ticket struct {
@@ -64,6 +67,8 @@ type Ticket struct {
 	Heartbeats int64 `json:"heartbeats,omitempty"`
 }
 
+// +k8s:deepcopy-gen=true
+
 // Lease is the exclusive use of a reservation.
 type Lease struct {
 	Ticket
@@ -93,12 +98,16 @@ type Lease struct {
 // Offered reports whether the lease is not claimed yet.
 func (l *Lease) Offered() bool { return l != nil && l.ClaimedAt == nil }
 
+// +k8s:deepcopy-gen=true
+
 // Notice asks a holder to release a lease by a time.
 type Notice struct {
 	By     string           `json:"by"`
 	At     metav1.MicroTime `json:"at"`
 	Reason string           `json:"reason,omitempty"`
 }
+
+// +k8s:deepcopy-gen=true
 
 // DirtyInfo says why a reservation must be cleaned.
 type DirtyInfo struct {
@@ -113,6 +122,8 @@ type DirtyInfo struct {
 	// ManualOnly: only an operator may clean it, because it was in use without a known holder.
 	ManualOnly bool `json:"manualOnly,omitempty"`
 }
+
+// +k8s:deepcopy-gen=true
 
 // Event is one line of the history of a reservation.
 type Event struct {
@@ -165,29 +176,7 @@ func (r *Record) CurrentState() State {
 }
 
 // Clone returns a deep copy.
-func (r *Record) Clone() *Record {
-	c := *r
-	if c.Lease = clone(r.Lease); c.Lease != nil {
-		l := c.Lease
-		l.Group, l.Notice = slices.Clone(l.Group), clone(l.Notice)
-		l.ClaimedAt, l.ExpiresAt, l.TermEndsAt, l.MaxEndsAt = clone(l.ClaimedAt), clone(l.ExpiresAt), clone(l.TermEndsAt), clone(l.MaxEndsAt)
-	}
-	c.DirtyInfo = clone(r.DirtyInfo)
-	c.Queue = slices.Clone(r.Queue)
-	for i := range c.Queue {
-		c.Queue[i].Group = slices.Clone(c.Queue[i].Group)
-	}
-	c.Recent = slices.Clone(r.Recent)
-	return &c
-}
-
-func clone[T any](p *T) *T {
-	if p == nil {
-		return nil
-	}
-	c := *p
-	return &c
-}
+func (r *Record) Clone() *Record { return r.DeepCopy() }
 
 func micro(t time.Time) metav1.MicroTime { return metav1.NewMicroTime(t.Truncate(time.Microsecond)) }
 

@@ -34,6 +34,8 @@ const (
 // Ended reports whether the outcome is final.
 func (o Outcome) Ended() bool { return o != Pending && o != Running && o != "" }
 
+// +k8s:deepcopy-gen=true
+
 // Cell is one version with one intent on one reservation in one night.
 type Cell struct {
 	// Version is main or a stable release, vX.Y.Z.

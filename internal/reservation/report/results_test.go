@@ -182,7 +182,7 @@ func TestAReleaseThatHasLeftTheMatrix(t *testing.T) {
 func TestADayIsNoNight(t *testing.T) {
 	t.Parallel()
 	all := nights("r", [2]string{"main/training", "P"})
-	up := all[0].Clone()
+	up := all[0].DeepCopy()
 	up.Spec.Action, up.Spec.Entry = "up", "morning-up"
 	g := report.NewResults([]*store.HandOver{up}, report.ResultsOptions{Now: day(1), Thresholds: shipped(t)})
 	if len(g.Nights) > 0 || len(g.Lanes) > 0 {

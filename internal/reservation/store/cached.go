@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // Cached is a watched copy of reservations, for frequent reads. A read may be stale: a change
@@ -61,7 +62,6 @@ func NewCached(k *Kube, names ...string) *Cached {
 
 // informer lists and watches one reservation, or, with the empty name, all.
 func (c *Cached) informer(name string) cache.SharedIndexInformer {
-	client := c.client
 	only := func(opts *metav1.ListOptions) {
 		if name != "" {
 			opts.FieldSelector = fields.OneTermEqualSelector("metadata.name", name).String()
@@ -83,8 +83,7 @@ func (c *Cached) informer(name string) cache.SharedIndexInformer {
 				return nil, apierrors.NewResourceExpired("the API server was unreachable")
 			}
 			only(&opts)
-			opts.Watch = true
-			w, err := client.Get().Resource(reservations).VersionedParams(&opts, metav1.ParameterCodec).Watch(ctx)
+			w, err := c.client.Watch(ctx, &ReservationList{}, &client.ListOptions{Raw: &opts})
 			if err != nil {
 				cut = true
 				c.addInterruption()
@@ -200,7 +199,7 @@ func (c *Cached) list(ctx context.Context, opts metav1.ListOptions) (*Reservatio
 	before := c.newestVersion
 	c.mu.Unlock()
 	list := &ReservationList{}
-	err := c.client.Get().Resource(reservations).VersionedParams(&opts, metav1.ParameterCodec).Do(ctx).Into(list)
+	err := c.client.List(ctx, list, &client.ListOptions{Raw: &opts, Limit: opts.Limit, Continue: opts.Continue})
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err != nil {

@@ -2,14 +2,12 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 )
 
 // caller caches what the API server says about the user of a Kube.
@@ -27,8 +25,7 @@ func (k *Kube) Caller(ctx context.Context) (string, error) {
 		return k.caller.user, nil
 	}
 	var review authenticationv1.SelfSubjectReview
-	review.APIVersion, review.Kind = "authentication.k8s.io/v1", "SelfSubjectReview"
-	if err := k.createReview(ctx, "selfsubjectreviews", &review); err != nil {
+	if err := k.client.Create(ctx, &review); err != nil {
 		return "", fmt.Errorf("cannot read the name of the caller: %w", err)
 	}
 	if review.Status.UserInfo.Username == "" {
@@ -47,9 +44,8 @@ func (k *Kube) Operates(ctx context.Context, name string) (bool, error) {
 		return is, nil
 	}
 	var review authorizationv1.SelfSubjectAccessReview
-	review.APIVersion, review.Kind = "authorization.k8s.io/v1", "SelfSubjectAccessReview"
 	review.Spec.ResourceAttributes = &authorizationv1.ResourceAttributes{Group: GroupVersion.Group, Resource: reservations, Verb: "operate", Name: name}
-	if err := k.createReview(ctx, "selfsubjectaccessreviews", &review); err != nil {
+	if err := k.client.Create(ctx, &review); err != nil {
 		return false, fmt.Errorf("cannot check the verb operate on reservation %s: %w", name, err)
 	}
 	if k.caller.operates == nil {
@@ -57,21 +53,4 @@ func (k *Kube) Operates(ctx context.Context, name string) (bool, error) {
 	}
 	k.caller.operates[name] = review.Status.Allowed
 	return review.Status.Allowed, nil
-}
-
-// createReview creates a review and decodes the answer into it.
-func (k *Kube) createReview(ctx context.Context, resource string, review runtime.Object) error {
-	raw, err := json.Marshal(review)
-	if err != nil {
-		return err
-	}
-	version := review.GetObjectKind().GroupVersionKind().GroupVersion()
-	result := k.client.Post().AbsPath("/apis", version.Group, version.Version, resource).SetHeader("Content-Type", runtime.ContentTypeJSON).Body(raw).Do(ctx)
-	if err := result.Error(); err != nil { // the API server's own message
-		return err
-	}
-	if raw, err = result.Raw(); err != nil {
-		return err
-	}
-	return json.Unmarshal(raw, review)
 }

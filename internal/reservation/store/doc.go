@@ -9,3 +9,5 @@
 //
 // Older history moves from the status to ReservationHistory objects.
 package store
+
+//go:generate go tool -modfile=../../../tools/go.mod deepcopy-gen --output-file zz_generated.deepcopy.go . ../lease ../matrix

@@ -7,11 +7,15 @@ import (
 	"strings"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/firstlight/firstlight/internal/reservation/matrix"
 )
+
+// +k8s:deepcopy-gen=true
+// +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
 
 // HandOver is the record of one occurrence of a schedule entry. It is written before each step, so
 // that the next controller can resume it.
@@ -21,6 +25,8 @@ type HandOver struct {
 	Spec              HandOverSpec   `json:"spec"`
 	Status            HandOverStatus `json:"status,omitzero"`
 }
+
+// +k8s:deepcopy-gen=true
 
 // HandOverSpec identifies the occurrence.
 type HandOverSpec struct {
@@ -34,6 +40,8 @@ type HandOverSpec struct {
 	By string `json:"by,omitempty"`
 }
 
+// +k8s:deepcopy-gen=true
+
 // HandOverStatus has a row per reservation.
 type HandOverStatus struct {
 	Rows []HandOverRow `json:"rows,omitempty"`
@@ -41,6 +49,8 @@ type HandOverStatus struct {
 	Finished *metav1.Time `json:"finished,omitempty"`
 	Failed   string       `json:"failed,omitempty"`
 }
+
+// +k8s:deepcopy-gen=true
 
 // HandOverRow is the progress at one reservation.
 type HandOverRow struct {
@@ -59,6 +69,9 @@ type HandOverRow struct {
 	HeldBack []matrix.HeldBack `json:"heldBack,omitempty"`
 }
 
+// +k8s:deepcopy-gen=true
+// +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
+
 // HandOverList is a list of hand-overs.
 type HandOverList struct {
 	metav1.TypeMeta `json:",inline"`
@@ -76,38 +89,6 @@ func (s *HandOverStatus) Row(reservation string) *HandOverRow {
 	return &s.Rows[i]
 }
 
-// DeepCopyObject implements runtime.Object.
-func (h *HandOver) DeepCopyObject() runtime.Object { return h.Clone() }
-
-// Clone returns a deep copy.
-func (h *HandOver) Clone() *HandOver {
-	c := *h
-	c.ObjectMeta = *h.ObjectMeta.DeepCopy() //nolint:staticcheck // says which DeepCopy
-	c.Status.Finished = h.Status.Finished.DeepCopy()
-	c.Status.Rows = slices.Clone(h.Status.Rows)
-	for i := range c.Status.Rows {
-		row := &c.Status.Rows[i]
-		row.Ended = row.Ended.DeepCopy()
-		row.Cells, row.HeldBack = slices.Clone(row.Cells), slices.Clone(row.HeldBack)
-		for j := range row.Cells {
-			row.Cells[j].Started, row.Cells[j].Ended = row.Cells[j].Started.DeepCopy(), row.Cells[j].Ended.DeepCopy()
-		}
-	}
-	return &c
-}
-
-// DeepCopyObject implements runtime.Object.
-func (l *HandOverList) DeepCopyObject() runtime.Object {
-	c := *l
-	c.Items = make([]HandOver, len(l.Items))
-	for i := range l.Items {
-		c.Items[i] = *l.Items[i].Clone()
-	}
-	return &c
-}
-
-const handOvers = "handovers"
-
 // manualLabel marks hand-overs that were started manually.
 const manualLabel = "firstlight.dev/by-hand"
 
@@ -118,56 +99,46 @@ func HandOverName(entry string, at time.Time) string {
 
 // EnsureHandOver creates a hand-over, or reads the existing one.
 func (k *Kube) EnsureHandOver(ctx context.Context, spec HandOverSpec) (*HandOver, error) {
-	h := &HandOver{
-		TypeMeta:   metav1.TypeMeta{APIVersion: GroupVersion.String(), Kind: "HandOver"},
-		ObjectMeta: metav1.ObjectMeta{Name: HandOverName(spec.Entry, spec.At.Time)},
-		Spec:       spec,
-	}
+	name := HandOverName(spec.Entry, spec.At.Time)
+	h := &HandOver{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: spec}
 	if spec.By != "" {
 		h.Labels = map[string]string{manualLabel: "true"}
 	}
-	out := &HandOver{}
-	err := k.client.Post().Resource(handOvers).Body(h).Do(ctx).Into(out)
-	if exists(err) {
-		out = &HandOver{}
-		err = k.client.Get().Resource(handOvers).Name(h.Name).Do(ctx).Into(out)
+	err := k.client.Create(ctx, h)
+	if apierrors.IsAlreadyExists(err) {
+		err = k.client.Get(ctx, client.ObjectKey{Name: name}, h)
 	}
-	return out, wrapError(err, "start hand-over "+h.Name)
+	return h, wrapError(err, "start hand-over "+name)
 }
 
 // SaveHandOver writes the status over the version of h; ErrConflict if a newer version exists.
 func (k *Kube) SaveHandOver(ctx context.Context, h *HandOver) (*HandOver, error) {
-	h.TypeMeta = metav1.TypeMeta{APIVersion: GroupVersion.String(), Kind: "HandOver"}
-	out := &HandOver{}
-	err := k.client.Put().Resource(handOvers).Name(h.Name).SubResource("status").Body(h).Do(ctx).Into(out)
+	out := h.DeepCopy()
+	err := k.client.Status().Update(ctx, out)
 	return out, wrapError(err, "save hand-over "+h.Name)
 }
 
 // ListHandOvers returns the hand-overs due since a time, oldest first.
 func (k *Kube) ListHandOvers(ctx context.Context, since time.Time) ([]*HandOver, error) {
-	all, err := k.listHandOvers(ctx, "")
+	all, err := k.listHandOvers(ctx)
 	return slices.DeleteFunc(all, func(h *HandOver) bool { return h.Spec.At.Time.Before(since) }), err
 }
 
 // ListManualHandOvers returns the hand-overs that were started manually, oldest first.
 func (k *Kube) ListManualHandOvers(ctx context.Context) ([]*HandOver, error) {
-	return k.listHandOvers(ctx, manualLabel+"=true")
+	return k.listHandOvers(ctx, client.MatchingLabels{manualLabel: "true"})
 }
 
-func (k *Kube) listHandOvers(ctx context.Context, selector string) ([]*HandOver, error) {
+func (k *Kube) listHandOvers(ctx context.Context, opts ...client.ListOption) ([]*HandOver, error) {
 	var out []*HandOver
-	opts := metav1.ListOptions{Limit: 500, LabelSelector: selector}
-	for {
-		list := &HandOverList{}
-		if err := k.client.Get().Resource(handOvers).VersionedParams(&opts, metav1.ParameterCodec).Do(ctx).Into(list); err != nil {
-			return nil, wrapError(err, "list hand-overs")
+	var page HandOverList
+	err := k.eachPage(ctx, &page, func() {
+		for i := range page.Items {
+			out = append(out, &page.Items[i])
 		}
-		for i := range list.Items {
-			out = append(out, &list.Items[i])
-		}
-		if opts.Continue = list.Continue; opts.Continue == "" {
-			break
-		}
+	}, opts...)
+	if err != nil {
+		return nil, wrapError(err, "list hand-overs")
 	}
 	slices.SortStableFunc(out, func(a, b *HandOver) int { return a.Spec.At.Compare(b.Spec.At.Time) })
 	return out, nil
@@ -175,5 +146,6 @@ func (k *Kube) listHandOvers(ctx context.Context, selector string) ([]*HandOver,
 
 // DeleteHandOver deletes a hand-over.
 func (k *Kube) DeleteHandOver(ctx context.Context, name string) error {
-	return wrapError(k.client.Delete().Resource(handOvers).Name(name).Do(ctx).Error(), "delete hand-over "+name)
+	h := &HandOver{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	return wrapError(k.client.Delete(ctx, h), "delete hand-over "+name)
 }

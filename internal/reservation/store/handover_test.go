@@ -21,7 +21,7 @@ func TestHandOver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	old := h.Clone()
+	old := h.DeepCopy()
 	h.Status.Row("gcp-h100").Cells = []matrix.Cell{{Version: "main", Intent: "training", Outcome: matrix.Running, Token: 7}}
 	if h, err = k.SaveHandOver(ctx, h); err != nil {
 		t.Fatal(err)

@@ -11,14 +11,14 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/apiextensions-apiserver/pkg/apihelpers"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/util/yaml"
-	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // crds are the kinds; policy restricts who may change a lease. It is applied once the kinds are
@@ -33,15 +33,6 @@ var policy []byte
 // Definitions returns the CustomResourceDefinitions and the ValidatingAdmissionPolicy as YAML.
 func Definitions() []byte { return slices.Concat(crds, []byte("---\n"), policy) }
 
-var definitions = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
-
-// resources maps the kinds in crds.yaml and policy.yaml.
-var resources = map[string]schema.GroupVersionResource{
-	"CustomResourceDefinition":         definitions,
-	"ValidatingAdmissionPolicy":        {Group: "admissionregistration.k8s.io", Version: "v1", Resource: "validatingadmissionpolicies"},
-	"ValidatingAdmissionPolicyBinding": {Group: "admissionregistration.k8s.io", Version: "v1", Resource: "validatingadmissionpolicybindings"},
-}
-
 // servedTimeout bounds the wait for the API server to serve the kinds.
 const servedTimeout = 2 * time.Minute
 
@@ -52,7 +43,7 @@ const servedAnnotation = "firstlight.dev/served"
 // Install applies the definitions to a cluster and waits until they are served. If they are served
 // already, it costs one read.
 func Install(ctx context.Context, config *rest.Config) error {
-	client, err := dynamic.NewForConfig(config)
+	k, err := NewKube(config)
 	if err != nil {
 		return fmt.Errorf("install the reservation store: %w", err)
 	}
@@ -65,13 +56,14 @@ func Install(ctx context.Context, config *rest.Config) error {
 		return err
 	}
 	last, digest := all[len(all)-1], fmt.Sprintf("%x", sha256.Sum256(Definitions()))
-	is, err := client.Resource(definitions).Get(ctx, last.GetName(), metav1.GetOptions{})
-	if err == nil && is.GetAnnotations()[servedAnnotation] == digest {
+	is := &apiextensionsv1.CustomResourceDefinition{}
+	err = k.client.Get(ctx, client.ObjectKey{Name: last.GetName()}, is)
+	if err == nil && is.Annotations[servedAnnotation] == digest {
 		return nil
 	}
 	apply := func(u *unstructured.Unstructured) error {
-		opts := metav1.ApplyOptions{FieldManager: "firstlight", Force: true}
-		_, err := client.Resource(resources[u.GetKind()]).Apply(ctx, u.GetName(), u, opts)
+		desired := client.ApplyConfigurationFromUnstructured(u.DeepCopy()) // the answer replaces it
+		err := k.client.Apply(ctx, desired, client.FieldOwner("firstlight"), client.ForceOwnership)
 		if apierrors.IsNotFound(err) { // the kind is missing: an apply creates the object
 			return fmt.Errorf("install the reservation store: the API server has no %s: Kubernetes 1.30 or later is required: %w", u.GetKind(), err)
 		}
@@ -87,7 +79,7 @@ func Install(ctx context.Context, config *rest.Config) error {
 		}
 		names = append(names, u.GetName())
 	}
-	if err := waitServed(ctx, config, client, names); err != nil {
+	if err := k.waitServed(ctx, names); err != nil {
 		return err
 	}
 	for _, u := range rules {
@@ -115,11 +107,11 @@ func decode(documents []byte) ([]*unstructured.Unstructured, error) {
 }
 
 // waitServed waits until the API server serves the kinds.
-func waitServed(ctx context.Context, config *rest.Config, client dynamic.Interface, names []string) error {
+func (k *Kube) waitServed(ctx context.Context, names []string) error {
 	err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, servedTimeout, true, func(ctx context.Context) (bool, error) {
 		for _, name := range names {
-			u, err := client.Resource(definitions).Get(ctx, name, metav1.GetOptions{})
-			if err != nil || !isEstablished(u) {
+			crd := &apiextensionsv1.CustomResourceDefinition{}
+			if err := k.client.Get(ctx, client.ObjectKey{Name: name}, crd); err != nil || !apihelpers.IsCRDConditionTrue(crd, apiextensionsv1.Established) {
 				return false, nil //nolint:nilerr // asked again until the deadline
 			}
 		}
@@ -128,22 +120,8 @@ func waitServed(ctx context.Context, config *rest.Config, client dynamic.Interfa
 	if err != nil {
 		return fmt.Errorf("install the reservation store: the API server does not serve the kinds: %w", err)
 	}
-	k, err := NewKube(config)
-	if err != nil {
-		return err
-	}
 	return wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, servedTimeout, true, func(ctx context.Context) (bool, error) {
 		_, err := k.List(ctx)
 		return err == nil, nil
 	})
-}
-
-func isEstablished(u *unstructured.Unstructured) bool {
-	list, _, _ := unstructured.NestedSlice(u.Object, "status", "conditions")
-	for _, c := range list {
-		if m, ok := c.(map[string]any); ok && m["type"] == "Established" && m["status"] == "True" {
-			return true
-		}
-	}
-	return false
 }

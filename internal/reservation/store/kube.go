@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,9 +9,8 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/firstlight/firstlight/internal/reservation/lease"
 )
@@ -27,77 +25,73 @@ var (
 
 const (
 	reservations = "reservations"
-	histories    = "reservationhistories"
 	// reservationLabel has the name of the reservation that a piece of history belongs to.
 	reservationLabel = "firstlight.dev/reservation"
 )
 
-// Kube reads and writes reservations directly at an API server.
+// Kube reads and writes reservations directly at an API server. It changes no object that it is
+// given, so that a caller can repeat a write.
 type Kube struct {
-	client rest.Interface
-	scheme *runtime.Scheme
+	client client.WithWatch
+	// raw is for the request that client does not have; see Save.
+	raw    rest.Interface
 	caller caller
-}
-
-// NewKube returns a client without a rate limit: a throttled broker lets leases expire.
-func NewKube(config *rest.Config) (*Kube, error) {
-	scheme := newScheme()
-	c := rest.CopyConfig(config)
-	c.GroupVersion, c.APIPath = &GroupVersion, "/apis"
-	c.NegotiatedSerializer = serializer.NewCodecFactory(scheme).WithoutConversion()
-	c.ContentType = runtime.ContentTypeJSON
-	c.QPS = -1
-	client, err := rest.RESTClientFor(c)
-	if err != nil {
-		return nil, fmt.Errorf("connect to the reservation store: %w", err)
-	}
-	return &Kube{client: client, scheme: scheme}, nil
 }
 
 // Get reads a reservation.
 func (k *Kube) Get(ctx context.Context, name string) (*Reservation, error) {
 	r := &Reservation{}
-	err := k.client.Get().Resource(reservations).Name(name).Do(ctx).Into(r)
+	err := k.client.Get(ctx, client.ObjectKey{Name: name}, r)
 	return r, wrapError(err, "read reservation "+name)
 }
 
 // List reads all reservations, sorted by name.
 func (k *Kube) List(ctx context.Context) ([]*Reservation, error) {
 	var out []*Reservation
-	opts := metav1.ListOptions{Limit: 500}
+	var page ReservationList
+	err := k.eachPage(ctx, &page, func() {
+		for i := range page.Items {
+			out = append(out, &page.Items[i])
+		}
+	})
+	if err != nil {
+		return nil, wrapError(err, "list reservations")
+	}
+	return out, nil
+}
+
+// eachPage lists objects in pages, and calls each when the list has the next page. A page does not
+// share memory with the one before.
+func (k *Kube) eachPage(ctx context.Context, page client.ObjectList, each func(), opts ...client.ListOption) error {
 	for {
-		list := &ReservationList{}
-		if err := k.client.Get().Resource(reservations).VersionedParams(&opts, metav1.ParameterCodec).Do(ctx).Into(list); err != nil {
-			return nil, wrapError(err, "list reservations")
+		if err := k.client.List(ctx, page, append(opts, client.Limit(500), client.Continue(page.GetContinue()))...); err != nil {
+			return err
 		}
-		for i := range list.Items {
-			out = append(out, &list.Items[i])
-		}
-		if opts.Continue = list.Continue; opts.Continue == "" {
-			return out, nil
+		each()
+		if page.GetContinue() == "" {
+			return nil
 		}
 	}
 }
 
 // Create creates a reservation.
 func (k *Kube) Create(ctx context.Context, r *Reservation) (*Reservation, error) {
-	r.TypeMeta = metav1.TypeMeta{APIVersion: GroupVersion.String(), Kind: "Reservation"}
-	out := &Reservation{}
-	err := k.client.Post().Resource(reservations).Body(r).Do(ctx).Into(out)
+	out := r.DeepCopy()
+	err := k.client.Create(ctx, out)
 	return out, wrapError(err, "create reservation "+r.Name)
 }
 
 // Update writes the spec.
 func (k *Kube) Update(ctx context.Context, r *Reservation) (*Reservation, error) {
-	out := &Reservation{}
-	err := k.client.Put().Resource(reservations).Name(r.Name).Body(r).Do(ctx).Into(out)
+	out := r.DeepCopy()
+	err := k.client.Update(ctx, out)
 	return out, wrapError(err, "change reservation "+r.Name)
 }
 
 // Delete deletes exactly this version.
 func (k *Kube) Delete(ctx context.Context, r *Reservation) error {
-	opts := &metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &r.UID, ResourceVersion: &r.ResourceVersion}}
-	return wrapError(k.client.Delete().Resource(reservations).Name(r.Name).Body(opts).Do(ctx).Error(), "delete reservation "+r.Name)
+	err := k.client.Delete(ctx, r, client.Preconditions{UID: &r.UID, ResourceVersion: &r.ResourceVersion})
+	return wrapError(err, "delete reservation "+r.Name)
 }
 
 // keepRecent is the least number of events in a status. It is small because each step reads and
@@ -106,55 +100,47 @@ func (k *Kube) Delete(ctx context.Context, r *Reservation) error {
 // place and an existing piece is identical.
 const keepRecent = 8
 
-// Save writes the status over the version of r; ErrConflict if a newer version exists.
+// Save writes the status over the version of r; ErrConflict if a newer version exists. It requests
+// only the new metadata, because the rest of the answer equals what was sent; client would request
+// all of it.
 func (k *Kube) Save(ctx context.Context, r *Reservation) (*Reservation, error) {
-	r.TypeMeta = metav1.TypeMeta{APIVersion: GroupVersion.String(), Kind: "Reservation"}
-	r.Status.Waiting = len(r.Status.Queue)
-	r.Status.State = r.Status.CurrentState()
-	for len(r.Status.Recent) >= 2*keepRecent {
-		if err := k.archive(ctx, r, r.Status.Recent[:keepRecent]); err != nil {
+	out := *r
+	out.Status.Waiting = len(r.Status.Queue)
+	out.Status.State = r.Status.CurrentState()
+	for len(out.Status.Recent) >= 2*keepRecent {
+		if err := k.archive(ctx, r.Name, out.Status.Recent[:keepRecent]); err != nil {
 			return nil, err
 		}
-		r.Status.Recent = slices.Clone(r.Status.Recent[keepRecent:])
+		out.Status.Recent = slices.Clone(out.Status.Recent[keepRecent:])
 	}
-	result := k.client.Put().Resource(reservations).Name(r.Name).SubResource("status").SetHeader("Accept", metadataOnly).Body(r).Do(ctx)
-	if err := result.Error(); err != nil { // the API server's own message
-		return nil, wrapError(err, "change reservation "+r.Name)
+	var answer metav1.PartialObjectMetadata
+	err := k.raw.Put().Resource(reservations).Name(r.Name).SubResource("status").
+		SetHeader("Accept", "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1").Body(&out).Do(ctx).Into(&answer)
+	if err == nil && answer.ResourceVersion == "" {
+		err = errors.New("the API server returned no resource version")
 	}
-	raw, err := result.Raw()
 	if err != nil {
 		return nil, wrapError(err, "change reservation "+r.Name)
 	}
-	var answer struct {
-		Metadata metav1.ObjectMeta `json:"metadata"`
-	}
-	if err := json.Unmarshal(raw, &answer); err != nil {
-		return nil, fmt.Errorf("change reservation %s: decode the answer: %w", r.Name, err)
-	}
-	out := *r
-	out.ObjectMeta = answer.Metadata
+	out.ObjectMeta = answer.ObjectMeta
 	return &out, nil
 }
 
-// metadataOnly requests only the new version: the rest equals what was sent.
-const metadataOnly = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
-
 // archive stores events that were committed before: a step never adds as many as stay. The name
 // has the time of the first event, because a restored store may reuse its number.
-func (k *Kube) archive(ctx context.Context, r *Reservation, old []lease.Event) error {
+func (k *Kube) archive(ctx context.Context, name string, old []lease.Event) error {
 	h := &ReservationHistory{
-		TypeMeta: metav1.TypeMeta{APIVersion: GroupVersion.String(), Kind: "ReservationHistory"},
 		ObjectMeta: metav1.ObjectMeta{
-			Name:   fmt.Sprintf("%s-%d-%d", r.Name, old[0].N, old[0].At.UnixMicro()),
-			Labels: map[string]string{reservationLabel: r.Name},
+			Name:   fmt.Sprintf("%s-%d-%d", name, old[0].N, old[0].At.UnixMicro()),
+			Labels: map[string]string{reservationLabel: name},
 		},
 		Events: old,
 	}
-	err := k.client.Post().Resource(histories).Body(h).Do(ctx).Error()
-	if exists(err) {
+	err := k.client.Create(ctx, h)
+	if apierrors.IsAlreadyExists(err) {
 		return nil
 	}
-	return wrapError(err, "archive the history of reservation "+r.Name)
+	return wrapError(err, "archive the history of reservation "+name)
 }
 
 // History returns the events of a reservation since a time, oldest first.
@@ -163,9 +149,8 @@ func (k *Kube) History(ctx context.Context, name string, since time.Time) ([]lea
 	if err != nil {
 		return nil, err
 	}
-	list := &ReservationHistoryList{}
-	opts := metav1.ListOptions{LabelSelector: reservationLabel + "=" + name}
-	if err := k.client.Get().Resource(histories).VersionedParams(&opts, metav1.ParameterCodec).Do(ctx).Into(list); err != nil {
+	var list ReservationHistoryList
+	if err := k.client.List(ctx, &list, client.MatchingLabels{reservationLabel: name}); err != nil {
 		return nil, wrapError(err, "read the history of reservation "+name)
 	}
 	all := slices.Clone(r.Status.Recent)
@@ -176,8 +161,6 @@ func (k *Kube) History(ctx context.Context, name string, since time.Time) ([]lea
 	all = slices.CompactFunc(all, func(a, b lease.Event) bool { return a.N == b.N && a.At.Equal(&b.At) })
 	return slices.DeleteFunc(all, func(t lease.Event) bool { return t.At.Time.Before(since) }), nil
 }
-
-func exists(err error) bool { return apierrors.IsAlreadyExists(err) }
 
 func wrapError(err error, doing string) error {
 	switch {

@@ -44,7 +44,7 @@ func full(t *testing.T, k *store.Kube, n int) *store.Reservation {
 
 // grown is r with so many transitions more.
 func grown(r *store.Reservation, n int) *store.Reservation {
-	c := r.DeepCopyObject().(*store.Reservation)
+	c := r.DeepCopy()
 	for range n {
 		c.Status.Events++
 		c.Status.Recent = append(c.Status.Recent, lease.Event{
@@ -117,7 +117,7 @@ func TestHistoryIsKept(t *testing.T) {
 func TestHistoryIsKeptByTwoAtOnce(t *testing.T) {
 	k := shared.Kube(t)
 	r := full(t, k, 15)
-	other := r.DeepCopyObject().(*store.Reservation)
+	other := r.DeepCopy()
 	other.Status.DirtyInfo = &lease.DirtyInfo{Reason: "changed meanwhile"}
 	now := save(t, k, other)
 	if _, err := k.Save(t.Context(), grown(r, 1)); !errors.Is(err, store.ErrConflict) {

@@ -1,10 +1,7 @@
 package store
 
 import (
-	"slices"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/firstlight/firstlight/internal/reservation/lease"
@@ -12,6 +9,9 @@ import (
 
 // GroupVersion is the API group and version of the stored objects.
 var GroupVersion = schema.GroupVersion{Group: "firstlight.dev", Version: "v1alpha1"}
+
+// +k8s:deepcopy-gen=true
+// +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
 
 // Reservation is scarce capacity with at most one holder.
 type Reservation struct {
@@ -33,11 +33,16 @@ type Spec struct {
 	NeedsNoCleaning bool `json:"needsNoCleaning,omitempty"`
 }
 
+// +k8s:deepcopy-gen=true
+
 // Status is the lease record and the columns of kubectl get.
 type Status struct {
 	lease.Record `json:",inline"`
 	Waiting      int `json:"waiting"`
 }
+
+// +k8s:deepcopy-gen=true
+// +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
 
 // ReservationList is a list of reservations.
 type ReservationList struct {
@@ -46,6 +51,9 @@ type ReservationList struct {
 	Items           []Reservation `json:"items"`
 }
 
+// +k8s:deepcopy-gen=true
+// +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
+
 // ReservationHistory has archived events of a reservation, oldest first. It never changes.
 type ReservationHistory struct {
 	metav1.TypeMeta   `json:",inline"`
@@ -53,52 +61,12 @@ type ReservationHistory struct {
 	Events            []lease.Event `json:"events"`
 }
 
+// +k8s:deepcopy-gen=true
+// +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
+
 // ReservationHistoryList is a list of archived events.
 type ReservationHistoryList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata"`
 	Items           []ReservationHistory `json:"items"`
-}
-
-// DeepCopyObject implements runtime.Object.
-func (r *Reservation) DeepCopyObject() runtime.Object {
-	c := *r
-	c.ObjectMeta = *r.ObjectMeta.DeepCopy() //nolint:staticcheck // says which DeepCopy
-	c.Status.Record = *r.Status.Clone()
-	return &c
-}
-
-// DeepCopyObject implements runtime.Object.
-func (l *ReservationList) DeepCopyObject() runtime.Object {
-	c := *l
-	c.Items = make([]Reservation, len(l.Items))
-	for i := range l.Items {
-		c.Items[i] = *l.Items[i].DeepCopyObject().(*Reservation)
-	}
-	return &c
-}
-
-// DeepCopyObject implements runtime.Object.
-func (h *ReservationHistory) DeepCopyObject() runtime.Object {
-	c := *h
-	c.ObjectMeta = *h.ObjectMeta.DeepCopy() //nolint:staticcheck // says which DeepCopy
-	c.Events = slices.Clone(h.Events)
-	return &c
-}
-
-// DeepCopyObject implements runtime.Object.
-func (l *ReservationHistoryList) DeepCopyObject() runtime.Object {
-	c := *l
-	c.Items = make([]ReservationHistory, len(l.Items))
-	for i := range l.Items {
-		c.Items[i] = *l.Items[i].DeepCopyObject().(*ReservationHistory)
-	}
-	return &c
-}
-
-func newScheme() *runtime.Scheme {
-	s := runtime.NewScheme()
-	s.AddKnownTypes(GroupVersion, &Reservation{}, &ReservationList{}, &ReservationHistory{}, &ReservationHistoryList{}, &HandOver{}, &HandOverList{})
-	metav1.AddToGroupVersion(s, GroupVersion)
-	return s
 }
