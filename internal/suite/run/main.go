@@ -94,7 +94,7 @@ func readOptions() (options, error) {
 	var o options
 	flag.StringVar(&o.only, "phase", "", "run this phase only: unit, live, e2e")
 	flag.StringVar(&o.profile, "profile", "", "write the time and CPU time of every package and test to this file, as a Markdown table")
-	flag.DurationVar(&o.timeout, "timeout", 20*time.Minute, "limit of one test package; its goroutines are printed when it is reached")
+	flag.DurationVar(&o.timeout, "timeout", 30*time.Minute, "limit of one test package; its goroutines are printed when it is reached")
 	flag.DurationVar(&o.limit, "limit", 70*time.Minute, "limit of the run; the tests that were running are printed when it is reached")
 	flag.IntVar(&o.live, "live", 3, "live test packages that run in parallel: they mostly wait, and each lab takes about 10 of the 128 inotify instances that a user usually has")
 	flag.IntVar(&o.endToEnd, "e2e", 2, "end-to-end test packages that run in parallel, in addition to the live ones")
