@@ -54,7 +54,7 @@ type Options struct {
 	Include []string
 	// Parallel is the most steps at one time; 0: no limit.
 	Parallel int
-	// Holding are steps whose objects are removed at the end of the walk only.
+	// Holding are steps whose objects are kept until the end of the walk.
 	Holding []string
 	// Keep disables the removal of the created objects.
 	Keep bool
@@ -102,18 +102,22 @@ type walk struct {
 
 	limits  limits
 	process process
-	// unrenewed: the last renewal of the Lease failed. One goroutine renews.
-	unrenewed bool
+	// renewedAt is the start of the last successful renewal of the Lease, unrenewed the error
+	// of the renewals since. One goroutine renews.
+	renewedAt time.Time
+	unrenewed error
 	// silent are the Leases that were not renewed while they were watched, by run.
 	silent   map[string]kube.RunLease
-	holding  sync.Mutex // held while the run's Lease is acquired or released
+	leasing  sync.Mutex // held while the run's Lease is acquired or released
 	renewing func()     // stops the renewal of the run's Lease; nil before
 	cancel   context.CancelCauseFunc
 
 	opening sync.Mutex // held while the cluster is opened, which may take minutes
 	mu      sync.Mutex
 	cluster *kube.Cluster // nil until it is open
-	taken   error         // set when another process took over the run
+	taken   error         // set when the Lease of the run is lost
+	// stopCleaning is set when the walk removes its objects, and the Lease with its namespace.
+	stopCleaning context.CancelFunc
 }
 
 // cleanupTimeout limits the removal of a run's objects.
@@ -167,17 +171,21 @@ func newWalk(o Options) (*walk, error) {
 	return w, err
 }
 
-// lost ends the walk because another process took over its run.
+// lost ends the walk, also while it removes its objects, because another process took over
+// its run or may do so.
 func (w *walk) lost(err error) {
 	w.mu.Lock()
 	if w.taken == nil {
 		w.taken = err
 	}
+	if w.stopCleaning != nil {
+		w.stopCleaning()
+	}
 	w.mu.Unlock()
 	w.cancel(err)
 }
 
-// lostTo is the error that names the process that took over the run; nil if none did.
+// lostTo says how the Lease of the run was lost; nil if it was not.
 func (w *walk) lostTo() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -295,7 +303,7 @@ func (w *walk) reach(ctx context.Context) (*kube.Cluster, error) {
 		return nil, err
 	}
 	c = c.In(w.namespace)
-	c.RenewLease = w.hold
+	c.RenewLease = w.acquire
 	w.mu.Lock()
 	w.cluster = c
 	w.mu.Unlock()
@@ -339,6 +347,9 @@ func (w *walk) cleanRun(ctx context.Context) error {
 		w.note("objects of run %s are kept; remove them with kubectl delete %s", w.run.ID(), w.objects())
 		return nil
 	}
+	w.mu.Lock()
+	w.stopCleaning = cancel
+	w.mu.Unlock()
 	if err := w.lostTo(); err != nil {
 		return fmt.Errorf("objects of run %s were not removed: %w", w.run.ID(), err)
 	}

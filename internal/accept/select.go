@@ -142,11 +142,11 @@ func (w *walk) resumable(ctx context.Context, path string) error {
 	for _, s := range b.Plan.Steps {
 		steps = append(steps, s.Name)
 	}
-	return w.holds(ctx, b, steps, order)
+	return w.compare(ctx, b, steps, order)
 }
 
-// holds refuses a run whose verdicts of these steps are not valid for the checks of order.
-func (w *walk) holds(ctx context.Context, b *evidence.Bundle, steps []string, order []plan.Step) error {
+// compare refuses a run whose verdicts of these steps are not valid for the checks of order.
+func (w *walk) compare(ctx context.Context, b *evidence.Bundle, steps []string, order []plan.Step) error {
 	then, err := demandOf(b, steps)
 	if err != nil {
 		return err
@@ -259,7 +259,7 @@ func (w *walk) before(ctx context.Context, p plan.Plan) (*evidence.Bundle, []str
 		if err != nil || !b.Finished || b.Header.Only != "" || !walks(b.Plan, keep) {
 			continue // not a run to keep verdicts from
 		}
-		if err := w.holds(ctx, b, keep, order[:i]); err != nil {
+		if err := w.compare(ctx, b, keep, order[:i]); err != nil {
 			w.note("run %s is skipped: %v", id, err)
 			continue
 		}

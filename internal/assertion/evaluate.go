@@ -127,7 +127,7 @@ func (e *evaluation) check(value any, against map[string]any) (field.ErrorList, 
 }
 
 func (o *Operation) impossible(err error) Result {
-	return Result{Subject: o.Subject(), Wrong: err.Error(), Unseen: unseen(err)}
+	return Result{Subject: o.Subject(), Wrong: err.Error(), Unseen: unseen(err), Forbidden: apierrors.IsForbidden(err)}
 }
 
 // failed is the Result of a list error.

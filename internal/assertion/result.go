@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
@@ -24,7 +25,9 @@ type Result struct {
 	Wrong string `json:"wrong,omitempty"`
 	// Unseen: the API server did not answer or refused. NoKind: it does not serve the kind.
 	Unseen bool `json:"unseen,omitempty"`
-	NoKind bool `json:"noKind,omitempty"`
+	// Forbidden: it refused for lack of permissions.
+	Forbidden bool `json:"forbidden,omitempty"`
+	NoKind    bool `json:"noKind,omitempty"`
 
 	// unbound: the bindings could not be resolved, which is final.
 	unbound bool
@@ -94,7 +97,7 @@ func (e *evaluation) objects(candidates []unstructured.Unstructured) Result {
 			errs, err = e.check(candidates[i].UnstructuredContent(), e.obj.UnstructuredContent())
 		}
 		if err != nil {
-			r.Wrong, r.Unseen = wrongOf(&candidates[i], err), unseen(err)
+			r.Wrong, r.Unseen, r.Forbidden = wrongOf(&candidates[i], err), unseen(err), apierrors.IsForbidden(err)
 			return r
 		}
 		o := Object{Name: subject(candidates[i]), Matches: len(errs) == 0, Fields: fieldsOf(errs, candidates[i].Object)}

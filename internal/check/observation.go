@@ -30,6 +30,8 @@ type Observation struct {
 	// Err is the reason for missing figures (unreachable, unparsable, interrupted).
 	// Raw may still hold partial output.
 	Err string `json:"err,omitempty"`
+	// APIReason is the API server's reason for Err ("Forbidden"); empty for other errors.
+	APIReason metav1.StatusReason `json:"apiReason,omitempty"`
 	// Figures are the parsed values of Raw, as JSON, with units in the names.
 	Figures json.RawMessage `json:"figures,omitempty"`
 	// Raw is the unparsed output. The store keeps it in a separate file.
@@ -48,6 +50,9 @@ func (o Observation) WithFigures(v any) (Observation, error) {
 
 // Failed reports whether the observation has no figures.
 func (o Observation) Failed() bool { return o.Err != "" || len(o.Figures) == 0 }
+
+// Forbidden reports whether the API server refused the read for lack of permissions.
+func (o Observation) Forbidden() bool { return o.APIReason == metav1.StatusReasonForbidden }
 
 // Decode decodes the figures of o. An observation without figures is an error.
 func Decode[T any](o Observation) (T, error) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/utils/clock"
 )
 
@@ -22,11 +23,19 @@ func (r Observer) Begin(kind, target, command string) Attempt {
 type Attempt struct {
 	observer Observer
 	o        Observation
+	// took is the duration if Ran has set it.
+	took *time.Duration
 }
 
 // Raw adds the unparsed output.
 func (a Attempt) Raw(raw []byte) Attempt {
 	a.o.Raw = raw
+	return a
+}
+
+// Ran replaces start and duration, for what another program or goroutine has timed.
+func (a Attempt) Ran(began time.Time, took time.Duration) Attempt {
+	a.o.At, a.took = began, &took
 	return a
 }
 
@@ -60,9 +69,11 @@ func (a Attempt) RecordPartial(figures any, err error) error {
 
 // Store is Record for callers that need the stored observation.
 func (a Attempt) Store(figures any, err error) (Observation, error) {
-	a.o.Took.Duration = a.Elapsed()
+	if a.o.Took.Duration = a.Elapsed(); a.took != nil {
+		a.o.Took.Duration = *a.took
+	}
 	if err != nil {
-		a.o.Err = err.Error()
+		a.o.Err, a.o.APIReason = err.Error(), apierrors.ReasonForError(err)
 	} else {
 		var failed error
 		if a.o, failed = a.o.WithFigures(figures); failed != nil {

@@ -127,7 +127,7 @@ func (l *lines) add(s spoilt, j check.Judgement) {
 	}
 	fmt.Fprintf(&b, ", %d figures", len(j.Figures))
 	for _, f := range j.Figures {
-		if broken(f) {
+		if met, err := f.Meets(); !met || err != nil {
 			fmt.Fprintf(&b, ", %s %.6g", f.Name, f.Value)
 		}
 	}
@@ -151,20 +151,6 @@ func (l *lines) end() {
 func (l *lines) String() string {
 	l.end()
 	return l.b.String()
-}
-
-// broken says that a figure breaks its own limit.
-func broken(f check.Figure) bool {
-	switch f.Relation {
-	case ">=":
-		return f.Value < f.Limit
-	case "<=":
-		return f.Value > f.Limit
-	case "==":
-		return f.Value != f.Limit
-	default:
-		return false
-	}
 }
 
 // evidence is how many observations the findings name, or which it is where it is one.

@@ -42,7 +42,7 @@ func Require[T any](b *check.Builder, obs []check.Observation, kind, target stri
 // server: more permissions where one was forbidden, else a reachable API server.
 func APIRemedy(obs []check.Observation, kind string) string {
 	for _, o := range check.OfKind(obs, kind) {
-		if strings.Contains(o.Err, "forbidden") {
+		if o.Forbidden() {
 			return "grant the user of this kubeconfig the role that firstlight validate rbac prints"
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/firstlight/firstlight/internal/check"
 )
 
@@ -46,17 +48,23 @@ func TestRequire(t *testing.T) {
 	o := func(target, err string) check.Observation {
 		return check.Observation{ID: "0001", Kind: "device-class", Target: target, Figures: []byte("3"), Err: err}
 	}
+	refused := func(target, err string) check.Observation {
+		out := o(target, err)
+		out.APIReason = metav1.StatusReasonForbidden
+		return out
+	}
 	for name, tt := range map[string]struct {
 		obs    []check.Observation
 		target string
 		reason string
 		remedy string
 	}{
-		"one":             {[]check.Observation{o("a", ""), o("b", "")}, "a", "", ""},
-		"none":            {[]check.Observation{o("b", "")}, "a", "device class a: was not observed", "reachable"},
-		"two":             {[]check.Observation{o("a", ""), o("b", "")}, "", "device class: was observed 2 times", "reachable"},
-		"forbidden":       {[]check.Observation{o("a", "nodes is forbidden")}, "a", "nodes is forbidden", "validate rbac"},
-		"another failure": {[]check.Observation{o("a", "refused")}, "a", "refused", "reachable"},
+		"one":                                 {[]check.Observation{o("a", ""), o("b", "")}, "a", "", ""},
+		"none":                                {[]check.Observation{o("b", "")}, "a", "device class a: was not observed", "reachable"},
+		"two":                                 {[]check.Observation{o("a", ""), o("b", "")}, "", "device class: was observed 2 times", "reachable"},
+		"forbidden":                           {[]check.Observation{refused("a", "nodes is forbidden")}, "a", "nodes is forbidden", "validate rbac"},
+		"another failure that says forbidden": {[]check.Observation{o("a", "proxy: forbidden")}, "a", "proxy: forbidden", "reachable"},
+		"another failure":                     {[]check.Observation{o("a", "refused")}, "a", "refused", "reachable"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

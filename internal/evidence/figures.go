@@ -22,15 +22,8 @@ type pageFigure struct {
 }
 
 func newPageFigure(f check.Figure) pageFigure {
-	p := pageFigure{Figure: f}
-	switch f.Relation {
-	case ">=":
-		p.Bad = f.Value < f.Limit
-	case "<=":
-		p.Bad = f.Value > f.Limit
-	case "==":
-		p.Bad = f.Value != f.Limit
-	}
+	met, err := f.Meets()
+	p := pageFigure{Figure: f, Bad: !met || err != nil}
 	full := max(f.Value, f.Limit) * 1.2
 	if (f.Relation == ">=" || f.Relation == "<=") && full > 0 && f.Value >= 0 && f.Limit > 0 {
 		p.Bar, p.Fill, p.Mark = true, round1(100*f.Value/full), round1(100*f.Limit/full)

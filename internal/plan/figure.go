@@ -26,20 +26,10 @@ func impossible(f check.Figure) string {
 
 // contradicts explains why a judgement with this figure cannot pass; "" if it can.
 func contradicts(f check.Figure) string {
-	var holds bool
-	switch f.Relation {
-	case "", check.Expected:
-		holds = true
-	case ">=":
-		holds = f.Value >= f.Limit
-	case "<=":
-		holds = f.Value <= f.Limit
-	case "==":
-		holds = f.Value == f.Limit
-	default:
-		return fmt.Sprintf("figure %q has the unknown relation %q", f.Name, f.Relation)
-	}
-	if holds {
+	switch met, err := f.Meets(); {
+	case err != nil:
+		return err.Error()
+	case met:
 		return ""
 	}
 	return fmt.Sprintf("the check passed, but %s is %s %s, want %s %s", f.Name, plain(f.Value), f.Unit, f.Relation, plain(f.Limit))

@@ -89,6 +89,8 @@ type operandImage struct {
 type gangFigures struct {
 	Detected []workload.Detected `json:"detected"`
 	Used     string              `json:"used"`
+	// NoQueue is why the scheduler cannot be used: the site names no queue.
+	NoQueue string `json:"noQueue,omitempty"`
 }
 
 // usageFigures are the GPUs in use and the pods that hold them, by node.

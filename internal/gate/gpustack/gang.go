@@ -24,7 +24,7 @@ func (g *Gate) observeGang(ctx context.Context, cluster *kube.Cluster, rec check
 	}
 	scheduler, err := found[0].Scheduler(g.stack.Queue)
 	if err != nil { // the site file must name a queue
-		return attempt.Record(nil, err)
+		return attempt.Record(gangFigures{Detected: found, Used: found[0].Name, NoQueue: err.Error()}, nil)
 	}
 	if err := attempt.Record(gangFigures{Detected: found, Used: found[0].Name}, nil); err != nil {
 		return err

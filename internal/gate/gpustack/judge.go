@@ -2,7 +2,6 @@ package gpustack
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/firstlight/firstlight/internal/check"
 )
@@ -29,11 +28,8 @@ func (g *Gate) Judge(obs []check.Observation) check.Judgement {
 // readRemedy is the remedy for a kind of observation that is missing or failed.
 func readRemedy(obs []check.Observation, kind string) string {
 	for _, o := range check.OfKind(obs, kind) {
-		switch {
-		case strings.Contains(o.Err, "forbidden"):
+		if o.Forbidden() {
 			return "give the user of this kubeconfig the permissions that firstlight's RBAC lists"
-		case strings.Contains(o.Err, "gpustack.queue"):
-			return "set gpustack.queue in the site file to a queue that may use every GPU"
 		}
 	}
 	return "make the API server reachable with this kubeconfig, then run the gate again"

@@ -21,6 +21,10 @@ func (g *Gate) judgeGang(b *check.Builder, obs []check.Observation) {
 		b.Fail(o.ID, "gang scheduler", gangRemedy, "not found (%s): pods of a job would be placed one by one, and two jobs can block each other's GPUs indefinitely", g.stack.GangScheduler)
 		return
 	}
+	if gang.NoQueue != "" {
+		b.Unobserved(o.ID, "gang scheduler "+gang.Used, "set gpustack.queue in the site file to a queue that may use every GPU", "was not proven: %s", gang.NoQueue)
+		return
+	}
 	usage, usageObs, ok := check.Require[usageFigures](b, obs, kindUsage, "", "the free GPUs", readRemedy(obs, kindUsage))
 	if !ok {
 		return

@@ -238,7 +238,7 @@ func TestJudge(t *testing.T) {
 		"answers without a Service":  {func(f *facts) { f.dns.Addresses = nil }, unseen, "Service default/kubernetes", "no address"},
 		"names not observed":         {func(f *facts) { f.dns = nil }, unseen, "the cluster's DNS", "was not observed"},
 		"an empty gang":              {func(f *facts) { f.fits.Placement = workload.Placement{} }, unseen, "gang scheduler native", "want a gang of 4"},
-		"no queue for the gang":      {func(f *facts) { f.errs[kindGang] = "set gpustack.queue in the site file" }, unseen, "", "gpustack.queue"},
+		"no queue for the gang":      {func(f *facts) { f.gang.NoQueue = "set gpustack.queue in the site file" }, unseen, "gang scheduler native", "gpustack.queue"},
 		"the GPUs are held": {func(f *facts) {
 			for n := range f.usage.Nodes {
 				f.usage.Nodes[n] = kube.Usage{Allocatable: 8, Requested: 1, Holders: []kube.Holder{{Namespace: "team", Pod: "job-" + n, Count: 1}}}

@@ -37,7 +37,7 @@ func (j *judge) explain(o check.Observation, op *assertion.Operation, r assertio
 	}
 	switch {
 	case r.Unseen:
-		j.unseen(o, r.Subject, where+" could not be observed: "+r.Wrong, remedyFor(r.Wrong))
+		j.unseen(o, r.Subject, where+" could not be observed: "+r.Wrong, remedyFor(r))
 	case r.NoKind:
 		j.fail(o, r.Subject, where+": "+r.Wrong+waited, "install the CRD of the kind, or correct apiVersion and kind in "+op.At.String())
 	case r.Wrong != "":
@@ -77,8 +77,8 @@ func fieldsText(fields []assertion.Field) string {
 }
 
 // remedyFor is the remedy for a failed read.
-func remedyFor(err string) string {
-	if strings.Contains(err, "forbidden") {
+func remedyFor(r assertion.Result) string {
+	if r.Forbidden {
 		return "give the user of this kubeconfig the permissions that firstlight's RBAC lists"
 	}
 	return "make the API server reachable with this kubeconfig, then run the step again"

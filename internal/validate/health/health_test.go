@@ -190,17 +190,25 @@ func wants(t *testing.T, j check.Judgement, want check.Verdict, says []string) {
 // A read that the API server rejects is unobserved.
 func TestUnseen(t *testing.T) {
 	t.Parallel()
-	for name, err := range map[string]error{
-		"forbidden":   apierrors.NewForbidden(schema.GroupResource{Resource: "deployments"}, "one", errors.New("no")),
-		"unreachable": errors.New("connection refused"),
+	for name, tt := range map[string]struct {
+		err    error
+		remedy string
+	}{
+		"forbidden":                       {apierrors.NewForbidden(schema.GroupResource{Resource: "deployments"}, "one", errors.New("no")), "permissions"},
+		"unreachable":                     {errors.New("connection refused"), "reachable"},
+		"a proxy's answer: it forbids it": {errors.New("proxy: forbidden"), "reachable"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			cluster := clusterOf(t)
-			cluster.Dynamic.(*dynamicfake.FakeDynamicClient).PrependReactor("*", "*", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, err })
+			cluster.Dynamic.(*dynamicfake.FakeDynamicClient).PrependReactor("*", "*", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, tt.err })
 			components := []health.Component{component("a", available("one"))}
 			c := health.New(components, given(cluster), health.Options{Timeout: quickly, Interval: quickly / 5})
-			wants(t, c.Judge(observe(t, c)), check.Unobserved, []string{"Deployment ns/one: component a, step step-of-0 (checks/a/health-check.yaml:9:7) could not be observed"})
+			j := c.Judge(observe(t, c))
+			wants(t, j, check.Unobserved, []string{"Deployment ns/one: component a, step step-of-0 (checks/a/health-check.yaml:9:7) could not be observed"})
+			if !strings.Contains(j.Findings[0].Remedy, tt.remedy) {
+				t.Errorf("remedy %q", j.Findings[0].Remedy)
+			}
 		})
 	}
 }

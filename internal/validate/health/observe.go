@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/firstlight/firstlight/internal/assertion"
 	"github.com/firstlight/firstlight/internal/check"
@@ -56,7 +55,7 @@ func (c *Check) Observe(ctx context.Context, rec check.Recorder) error {
 	if err != nil {
 		return fmt.Errorf("reach the cluster: %w", err)
 	}
-	o := observer{Check: c, rec: rec, reported: map[*assertion.Operation]time.Duration{}, runner: assertion.Runner{
+	o := observer{Check: c, rec: check.Observer{Recorder: rec, Clock: c.deps.Clock}, reported: map[*assertion.Operation]time.Duration{}, runner: assertion.Runner{
 		Cluster: assertion.NewLive(cluster.Dynamic, cluster.Client.Discovery(), c.deps.Clock),
 		Rule:    assertion.All, Clock: c.deps.Clock, Interval: c.opts.Interval,
 	}}
@@ -73,15 +72,15 @@ func (c *Check) Observe(ctx context.Context, rec check.Recorder) error {
 type observer struct {
 	*Check
 	runner assertion.Runner
+	rec    check.Observer
 
-	mu  sync.Mutex // serializes rec
-	rec check.Recorder
+	mu sync.Mutex
 	// reported is the elapsed time of each operation at its last progress line.
 	reported map[*assertion.Operation]time.Duration
 }
 
 func (o *observer) component(ctx context.Context, l *loaded) error {
-	o.progress("%s: %d assertions", l.Name, len(l.operations()))
+	o.rec.Progress("%s: %d assertions", l.Name, len(l.operations()))
 	for _, t := range l.tests {
 		if err := o.runner.Test(ctx, t, func(out assertion.Outcome) error { return o.record(l, out) }); err != nil {
 			return fmt.Errorf("health of %s: %w", l.Name, err)
@@ -90,19 +89,13 @@ func (o *observer) component(ctx context.Context, l *loaded) error {
 	return nil
 }
 
-func (o *observer) progress(format string, args ...any) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.rec.Progress(format, args...)
-}
-
 // progressInterval is the time between two progress lines of an operation.
 const progressInterval = 10 * time.Second
 
 // waiting reports an operation that does not hold yet, and its timeout.
 func (o *observer) waiting(out assertion.Outcome) {
 	if o.due(out.Operation, out.Took) {
-		o.progress("%s: %s does not hold after %s; timeout %s", out.Operation.At, out.Result.Subject, out.Took.Round(time.Second), out.Operation.Timeout)
+		o.rec.Progress("%s: %s does not hold after %s; timeout %s", out.Operation.At, out.Result.Subject, out.Took.Round(time.Second), out.Operation.Timeout)
 	}
 }
 
@@ -119,22 +112,11 @@ func (o *observer) due(op *assertion.Operation, took time.Duration) bool {
 
 func (o *observer) record(l *loaded, out assertion.Outcome) error {
 	if !out.Result.Holds {
-		o.progress("%s: %s does not hold", l.Name, out.Result.Subject)
+		o.rec.Progress("%s: %s does not hold", l.Name, out.Result.Subject)
 	}
 	op := out.Operation
-	seen, err := check.Observation{
-		Kind: kindAssertion, Target: l.Name + " " + op.Step.Name, Command: fmt.Sprintf("%s %s (%s)", op.Kind, out.Result.Subject, op.At),
-		At: out.Began, Took: metav1.Duration{Duration: out.Took},
-	}.WithFigures(figures{
+	attempt := o.rec.Begin(kindAssertion, l.Name+" "+op.Step.Name, fmt.Sprintf("%s %s (%s)", op.Kind, out.Result.Subject, op.At)).Ran(out.Began, out.Took)
+	return attempt.Record(figures{
 		place: placeOf(l.Name, op), Digest: l.digest(), Kind: string(op.Kind), Looks: out.Looks, Once: out.Once, Seen: out.Seen,
-	})
-	if err != nil {
-		return fmt.Errorf("record %s: %w", out.Result.Subject, err)
-	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if _, err := o.rec.Record(seen); err != nil {
-		return fmt.Errorf("record %s: %w", out.Result.Subject, err)
-	}
-	return nil
+	}, nil)
 }

@@ -24,7 +24,7 @@ func (c *Check) Judge(obs []check.Observation) check.Judgement {
 	}
 	seen, err := check.Decode[inventory](found[0])
 	if err != nil {
-		return check.NotObserved("the objects could not be listed", check.NewFinding(found[0].ID, "cluster", remedyFor(found[0].Err), "%s", err))
+		return check.NotObserved("the objects could not be listed", check.NewFinding(found[0].ID, "cluster", remedyFor(found[0]), "%s", err))
 	}
 	j := judge{obs: found[0], seen: map[string][]state{}}
 	for _, s := range seen.Objects {
@@ -99,8 +99,8 @@ func (s state) remedy() string {
 }
 
 // remedyFor is the remedy for a failed read.
-func remedyFor(err string) string {
-	if strings.Contains(err, "forbidden") {
+func remedyFor(o check.Observation) string {
+	if o.Forbidden() {
 		return "give the user of this kubeconfig the permissions that firstlight's RBAC lists"
 	}
 	return "make the API server reachable with this kubeconfig, then run the step again"

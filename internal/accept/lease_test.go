@@ -3,11 +3,14 @@ package accept
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -314,10 +317,10 @@ func TestRenewal(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.run, w.cluster, w.cancel = run, c, func(error) {}
-	if err := w.hold(t.Context()); err != nil {
+	if err := w.acquire(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	now = now.Add(time.Minute)
+	now = now.Add(30 * time.Second)
 	if err := w.renewOnce(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
@@ -357,6 +360,150 @@ func TestRenewal(t *testing.T) {
 	if err := run.Close(); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// failing makes requests for Leases fail while it returns true.
+func failing(t *testing.T, c *kube.Cluster, verb string, fails func() bool) {
+	t.Helper()
+	client, ok := c.Client.(*fake.Clientset)
+	if !ok {
+		t.Fatal("another client")
+	}
+	client.PrependReactor(verb, "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
+		if fails() {
+			return true, nil, errors.New("no route")
+		}
+		return false, nil, nil
+	})
+}
+
+func TestOneFailedReadOfTheLeaseDoesNotEndTheWalk(t *testing.T) {
+	t.Parallel()
+	for n := range 6 {
+		t.Run(fmt.Sprintf("request %d", n+1), func(t *testing.T) {
+			t.Parallel()
+			dir, c := t.TempDir(), sharedCluster()
+			held(t, dir, c, kube.RunLease{Holder: ended(t), Renewed: time.Now().UTC().Truncate(time.Microsecond), Duration: time.Minute})
+			var requests atomic.Int32
+			failing(t, c, "get", func() bool { return int(requests.Add(1)) == n+1 })
+			o := holding(t, dir, c, func() {})
+			o.Fresh, o.Wait = true, func(context.Context, time.Duration) error { return nil }
+			r, err := Run(t.Context(), o)
+			if err != nil || r.Verdict != check.Passed {
+				t.Errorf("%s, %v: %+v", r.Verdict, err, r.Gates)
+			}
+		})
+	}
+}
+
+// Only the walk itself deletes its Lease: without it, another process may have removed its
+// objects.
+func TestARemovedLeaseEndsTheWalk(t *testing.T) {
+	t.Parallel()
+	dir, c := t.TempDir(), sharedCluster()
+	o := holding(t, dir, c, nil)
+	o.Playbook = func(of Walk) (plan.Plan, error) {
+		return using(func() {
+			leases := c.Client.CoordinationV1().Leases(kube.NamespaceOf(of.RunID))
+			if err := leases.Delete(t.Context(), kube.LeaseOf(of.RunID), metav1.DeleteOptions{}); err != nil {
+				t.Error(err)
+			}
+			cluster, err := of.Cluster(t.Context())
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if _, err := (kube.Guest{Cluster: cluster}).EnsureNamespace(t.Context(), of.RunID); err == nil {
+				t.Error("objects can still be created")
+			}
+		})(of)
+	}
+	r, err := Run(t.Context(), o)
+	if err == nil || !strings.Contains(err.Error(), "was removed") || r.Verdict == check.Passed {
+		t.Errorf("%s, %v", r.Verdict, err)
+	}
+}
+
+// leased is a walk that has the Lease of a run.
+func leased(t *testing.T, c *kube.Cluster, clock func() time.Time) *walk {
+	t.Helper()
+	dir := t.TempDir()
+	run, err := evidence.Open(filepath.Join(dir, unfinished(t, dir, planOf("a"))), evidence.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := newWalk(Options{Clock: clock})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.run, w.cluster, w.cancel = run, c, func(error) {}
+	if err := w.acquire(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := run.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return w
+}
+
+// Another process may take over when the Lease has not been renewed for its duration: the
+// holder ends before that, also when the last failed renewal was shortly before it.
+func TestALeaseThatCannotBeRenewedEndsTheWalkInTime(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c, away := sharedCluster(), false
+		failing(t, c, "*", func() bool { return away })
+		w := leased(t, c, time.Now)
+		<-time.After(40 * time.Second) // renewed after 15 s and 30 s
+		away = true
+		<-time.After(49 * time.Second)
+		synctest.Wait()
+		if err := w.lostTo(); err != nil {
+			t.Errorf("lost 59 s after the last renewal: %v", err)
+		}
+		<-time.After(time.Second)
+		synctest.Wait()
+		if err := w.lostTo(); err == nil || !strings.Contains(err.Error(), "no route") {
+			t.Errorf("60 s after the last renewal: %v", err)
+		}
+		if err := w.acquire(t.Context()); err == nil {
+			t.Error("a lost Lease was acquired again")
+		}
+		if err := w.release(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// Cleaning up removes the Lease with the namespace. It stops when another process takes over.
+func TestTheLeaseWhileObjectsAreRemoved(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := sharedCluster()
+		w := leased(t, c, time.Now)
+		ctx, cancel := context.WithCancel(t.Context())
+		w.stopCleaning = cancel
+		if err := c.DeleteRunLease(t.Context(), w.run.ID(), w.process.String()); err != nil {
+			t.Fatal(err)
+		}
+		<-time.After(2 * time.Minute)
+		if err := w.lostTo(); err != nil || ctx.Err() != nil {
+			t.Errorf("the removal of its own Lease ends the walk: %v", err)
+		}
+		if err := c.WriteRunLease(t.Context(), w.run.ID(), nil, kube.RunLease{Holder: "there/12/34/abcdef/00", Renewed: time.Now(), Duration: time.Minute}); err != nil {
+			t.Fatal(err)
+		}
+		<-time.After(15 * time.Second)
+		synctest.Wait()
+		if w.lostTo() == nil || ctx.Err() == nil {
+			t.Error("the removal goes on after another process has the run")
+		}
+		if err := w.release(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // In a namespace that an administrator made, a run removes its own objects and nothing else.

@@ -1,0 +1,292 @@
+package accept
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/firstlight/firstlight/internal/probe/kube"
+)
+
+// acquire acquires the Lease of the run in the cluster before the run creates its first
+// object; release deletes it after the last. A run without a Lease has no objects, or was
+// killed. Later calls return an error if the Lease is lost.
+func (w *walk) acquire(ctx context.Context) error {
+	w.leasing.Lock()
+	defer w.leasing.Unlock()
+	if err := w.lostTo(); err != nil {
+		return err
+	}
+	c := w.reached()
+	if c == nil {
+		return errors.New("cannot acquire the Lease of the run: the cluster is not open")
+	}
+	if w.renewing != nil {
+		h, err := w.readLease(ctx, c, w.run.ID())
+		if err == nil {
+			err = w.ours(h)
+		}
+		return w.loseIfTaken(err)
+	}
+	started := w.now()
+	if err := w.repeat(ctx, func(ctx context.Context) error { return w.write(ctx, c) }); err != nil {
+		return w.loseIfTaken(err)
+	}
+	w.renewedAt = started
+	renewing, stop := context.WithCancel(context.WithoutCancel(ctx))
+	done := make(chan struct{})
+	w.renewing = func() { stop(); <-done }
+	go func() { defer close(done); w.renew(renewing, c) }()
+	return nil
+}
+
+// write writes the Lease if no other process works on the run.
+func (w *walk) write(ctx context.Context, c *kube.Cluster) error {
+	before, err := c.GetRunLease(ctx, w.run.ID())
+	if err != nil {
+		return err
+	}
+	if before != nil && before.Holder == w.process.String() {
+		return nil // a repeated request
+	}
+	if err := w.free(ctx, c, w.run.ID()); err != nil {
+		return err
+	}
+	return c.WriteRunLease(ctx, w.run.ID(), before, w.renewed())
+}
+
+func (w *walk) renewed() kube.RunLease {
+	// A Lease keeps microseconds.
+	return kube.RunLease{Holder: w.process.String(), Renewed: w.now().UTC().Truncate(time.Microsecond), Duration: w.limits.lease()}
+}
+
+// errRemoved is the loss of a Lease that another process deleted.
+var errRemoved = errors.New("was removed by another process, maybe with its objects")
+
+// ours returns an error if the Lease that this walk acquired is no longer its own.
+func (w *walk) ours(h *kube.RunLease) error {
+	switch {
+	case h == nil && w.isCleaning():
+		return nil // removed with the namespace of the run
+	case h == nil:
+		return fmt.Errorf("the Lease of run %s %w", w.run.ID(), errRemoved)
+	case h.Holder != w.process.String():
+		return live(w.run.ID(), *h, w.now())
+	default:
+		return nil
+	}
+}
+
+func (w *walk) isCleaning() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.stopCleaning != nil
+}
+
+// loseIfTaken ends the walk if the error says that another process has the run.
+func (w *walk) loseIfTaken(err error) error {
+	if taken(err) {
+		w.lost(err)
+	}
+	return err
+}
+
+func taken(err error) bool {
+	_, isLive := errors.AsType[*InputError](err)
+	return isLive || errors.Is(err, errRemoved) || errors.Is(err, kube.ErrLeaseConflict)
+}
+
+// renew renews the Lease until its context ends or the Lease is lost.
+func (w *walk) renew(ctx context.Context, c *kube.Cluster) {
+	for {
+		timer := time.NewTimer(min(w.limits.renewal(), w.validFor()))
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		case <-timer.C:
+		}
+		if err := w.renewOnce(ctx, c); err != nil {
+			w.lost(err)
+			return
+		}
+	}
+}
+
+// validFor is the time until another process may take over the run: a Lease is valid for its
+// duration after the start of its last successful renewal, on the monotonic clock.
+func (w *walk) validFor() time.Duration { return w.renewedAt.Add(w.limits.lease()).Sub(w.now()) }
+
+// renewOnce returns an error if the Lease is lost: another process has it, or it expired.
+// Failed requests are repeated at the next renewal.
+func (w *walk) renewOnce(ctx context.Context, c *kube.Cluster) error {
+	started := w.now()
+	limited, cancel := context.WithTimeout(ctx, w.validFor())
+	defer cancel()
+	h, err := c.GetRunLease(limited, w.run.ID())
+	if err == nil {
+		if err := w.ours(h); err != nil {
+			return err
+		}
+		if h != nil {
+			err = c.WriteRunLease(limited, w.run.ID(), h, w.renewed())
+		}
+	}
+	switch {
+	case err == nil:
+		w.renewedAt, w.unrenewed = started, nil
+	case ctx.Err() != nil:
+	case w.validFor() <= 0:
+		return fmt.Errorf("the Lease of run %s was not renewed for %s, so another walk may remove its objects: %w", w.run.ID(), w.limits.lease(), err)
+	case errors.Is(err, kube.ErrLeaseConflict): // the other writer is read the next time
+	case w.unrenewed == nil:
+		w.unrenewed = err
+		w.note("%v; the walk ends %s after the last renewal", err, w.limits.lease())
+	}
+	return nil
+}
+
+// readLease reads the Lease of a run and repeats failed requests.
+func (w *walk) readLease(ctx context.Context, c *kube.Cluster, run string) (h *kube.RunLease, err error) {
+	err = w.repeat(ctx, func(ctx context.Context) error {
+		h, err = c.GetRunLease(ctx, run)
+		return err
+	})
+	return h, err
+}
+
+// repeatInterval is the time between repeated requests for a Lease.
+const repeatInterval = time.Second
+
+// repeat repeats a failed request for the duration of a Lease, unless its repetition cannot
+// succeed.
+func (w *walk) repeat(ctx context.Context, request func(ctx context.Context) error) error {
+	for left := w.limits.lease(); ; left -= repeatInterval {
+		err := request(ctx)
+		if err == nil || taken(err) || !transient(err) || left <= 0 || w.lostTo() != nil {
+			return err
+		}
+		if waitErr := w.wait(ctx, repeatInterval); waitErr != nil {
+			return errors.Join(err, waitErr)
+		}
+	}
+}
+
+// transient reports whether a failed request may succeed when it is repeated: the server did
+// not respond, or was not able to process it.
+func transient(err error) bool {
+	switch apierrors.ReasonForError(err) {
+	case "", metav1.StatusReasonTimeout, metav1.StatusReasonServerTimeout, metav1.StatusReasonTooManyRequests,
+		metav1.StatusReasonInternalError, metav1.StatusReasonServiceUnavailable:
+		return true
+	default:
+		return false
+	}
+}
+
+// release deletes the Lease if the walk still has it.
+func (w *walk) release(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
+	defer cancel()
+	w.leasing.Lock()
+	defer w.leasing.Unlock()
+	if w.renewing == nil {
+		return nil
+	}
+	w.renewing()
+	w.renewing = nil
+	if w.lostTo() != nil {
+		return nil
+	}
+	return w.repeat(ctx, func(ctx context.Context) error {
+		return w.reached().DeleteRunLease(ctx, w.run.ID(), w.process.String())
+	})
+}
+
+// releaseTimeout limits the removal of the Lease, which also expires.
+const releaseTimeout = 30 * time.Second
+
+// free returns nil if no other process works on a run: its objects may be removed. The error
+// of a live run is an InputError.
+func (w *walk) free(ctx context.Context, c *kube.Cluster, run string) error {
+	h, err := w.readLease(ctx, c, run)
+	if err != nil {
+		return fmt.Errorf("cannot tell whether run %s is live: %w", run, err)
+	}
+	if h == nil || h.Holder == w.process.String() || w.silent[run] == *h {
+		return nil
+	}
+	if p, ok := processIn(h.Holder); ok && p.ended() {
+		return nil
+	}
+	if age := w.now().Sub(h.Renewed).Abs(); age < w.limits.lease() {
+		return live(run, *h, w.now())
+	}
+	// Clocks may differ: only silence that is watched here counts.
+	w.note("the Lease of run %s is of %s: watching for %s whether it is renewed", run, h.Renewed.Format(time.RFC3339), w.limits.lease())
+	if err := w.wait(ctx, w.limits.lease()); err != nil {
+		return fmt.Errorf("cannot tell whether run %s is live: %w", run, err)
+	}
+	again, err := w.readLease(ctx, c, run)
+	if err != nil {
+		return fmt.Errorf("cannot tell whether run %s is live: %w", run, err)
+	}
+	if again != nil && *again != *h {
+		return live(run, *again, w.now())
+	}
+	w.silent[run] = *h
+	return nil
+}
+
+// live is the error for a live run.
+func live(run string, h kube.RunLease, now time.Time) error {
+	p, _ := processIn(h.Holder)
+	return refuse("run %s is live: held by %s pid %d, renewed %s ago; nothing of it was removed. Wait for its end, or use another evidence directory (--evidence)",
+		run, p.host, p.pid, now.Sub(h.Renewed).Round(time.Second))
+}
+
+// unheld refuses to continue while a run is live. An unavailable cluster is not an error,
+// since nothing is removed from it.
+func (w *walk) unheld(ctx context.Context, k leftRun) error {
+	c, err := w.opts.Cluster(ctx)
+	if err != nil {
+		return ctx.Err()
+	}
+	c = c.In(k.namespace)
+	if _, err := c.GetRunLease(ctx, k.id); err != nil && apierrors.ReasonForError(err) == "" {
+		return ctx.Err()
+	}
+	err = w.free(ctx, c, k.id)
+	if _, refused := errors.AsType[*InputError](err); refused || apierrors.ReasonForError(err) != "" {
+		return err
+	}
+	return ctx.Err()
+}
+
+// leftRun is a killed run with its namespace; empty if the run created its own.
+type leftRun struct{ id, namespace string }
+
+// removeLeft removes the objects of killed runs.
+func (w *walk) removeLeft(ctx context.Context, c *kube.Cluster) error {
+	for _, k := range w.killed {
+		in := c.In(k.namespace)
+		if err := w.free(ctx, in, k.id); err != nil {
+			return err
+		}
+		if err := (kube.Guest{Cluster: in}).Cleanup(ctx, k.id); err != nil {
+			return fmt.Errorf("remove the objects of killed run %s: %w", k.id, err)
+		}
+		h, err := w.readLease(ctx, in, k.id)
+		if err == nil && h != nil {
+			err = w.repeat(ctx, func(ctx context.Context) error { return in.DeleteRunLease(ctx, k.id, h.Holder) })
+		}
+		if err != nil {
+			return fmt.Errorf("remove the Lease of run %s: %w", k.id, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,39 @@
+package check
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	clocktesting "k8s.io/utils/clock/testing"
+)
+
+// The remedy of a failed read follows from the API server's reason, not from words of a message.
+func TestAReadIsForbiddenByItsReason(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		err  error
+		want bool
+	}{
+		"forbidden":           {fmt.Errorf("list: %w", apierrors.NewForbidden(schema.GroupResource{Resource: "nodes"}, "", errors.New("no"))), true},
+		"not found":           {apierrors.NewNotFound(schema.GroupResource{Resource: "nodes"}, "forbidden"), false},
+		"another's forbidden": {errors.New("proxy: forbidden"), false},
+		"no error":            {nil, false},
+	} {
+		var rec list
+		if err := (Observer{Recorder: &rec, Clock: clocktesting.NewFakePassiveClock(time.Now())}).Begin("nodes", "cluster", "GET nodes").Record(1, tt.err); err != nil {
+			t.Fatal(err)
+		}
+		if got := rec[0].Forbidden(); got != tt.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+type list []Observation
+
+func (l *list) Record(o Observation) (Observation, error) { *l = append(*l, o); return o, nil }
+func (*list) Progress(string, ...any)                     {}
