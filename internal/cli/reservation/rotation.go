@@ -189,6 +189,9 @@ func (f *rotationFlags) each(ctx context.Context, s cmdutil.Streams, r *rotating
 		o, err := work(ctx, row)
 		if err != nil {
 			broken = storeError(err)
+			if o.Result != "" { // its reason says more
+				outcomes = append(outcomes, o)
+			}
 			break
 		}
 		done = done && o.Result != controller.ResultFailed && o.Result != controller.ResultBlocked && o.Result != controller.ResultNotified

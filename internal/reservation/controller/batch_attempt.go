@@ -194,7 +194,7 @@ func (r *legRun) releaseAndClean(ctx context.Context, token int64, reason string
 	}
 	out, err := r.opts.Clean(ctx, r.Row, r.Holder(), false)
 	if err != nil {
-		out.Result, out.Reason = ResultFailed, err.Error()
+		out = out.fail(err)
 	}
 	if out.Result == ResultFailed || out.Result == ResultBlocked {
 		r.log.WarnContext(ctx, "teardown failed", "token", token, "result", out.Result, "why", out.Reason)

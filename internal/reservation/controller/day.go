@@ -65,7 +65,8 @@ func (c *Controller) try(ctx context.Context, spec store.HandOverSpec, row confi
 		return o, context.Cause(ctx)
 	}
 	if err != nil {
-		o.Reservation, o.Result, o.Reason = row.Name, ResultFailed, err.Error()
+		o = o.fail(err)
+		o.Reservation = row.Name
 		if errors.Is(context.Cause(within), clock.ErrDeadline) {
 			o.Reason = "end of the window: " + o.Reason
 		}

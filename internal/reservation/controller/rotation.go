@@ -76,6 +76,18 @@ type Outcome struct {
 	Reason     string `json:"reason,omitempty"`
 }
 
+// fail returns the outcome of an operation that ended with an error. The reason why it failed or
+// was blocked comes first.
+func (o Outcome) fail(err error) Outcome {
+	if o.Result != ResultFailed && o.Result != ResultBlocked || o.Reason == "" {
+		o.Reason = err.Error()
+	} else {
+		o.Reason += "; " + err.Error()
+	}
+	o.Result = ResultFailed
+	return o
+}
+
 func (o Outcome) String() string {
 	text := fmt.Sprintf("%s: %s", o.Reservation, o.Result)
 	if o.Deployment != "" {

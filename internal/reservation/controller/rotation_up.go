@@ -40,8 +40,8 @@ func (r *Rotation) Up(ctx context.Context, row config.Reservation, ends, last ti
 		return err
 	})
 	if err != nil {
-		out.Result, out.Reason = ResultFailed, err.Error()
-		return out, errors.Join(ctx.Err(), r.abandon(ctx, row, out))
+		out = out.fail(err)
+		return out, errors.Join(context.Cause(ctx), r.abandon(ctx, row, out))
 	}
 	return out, nil
 }

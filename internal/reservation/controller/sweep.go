@@ -109,7 +109,7 @@ func (c *Controller) startCleaning(ctx context.Context, row config.Reservation, 
 			return
 		}
 		if err != nil {
-			o.Result, o.Reason = ResultFailed, err.Error()
+			o = o.fail(err)
 		}
 		next := time.Time{}
 		if o.Result == ResultFailed {

@@ -44,6 +44,11 @@ type NotReadyError struct {
 }
 
 func (e *NotReadyError) Error() string {
+	return fmt.Sprintf("not ready after %s and %d attempts; %s", e.Timeout, e.Attempts, e.reason())
+}
+
+// reason describes the last attempt.
+func (e *NotReadyError) reason() string {
 	reason := "no attempt was made"
 	if e.Attempts > 0 {
 		reason = fmt.Sprintf("last attempt: %d of %d consecutive checks", e.Last.Checks, e.Want)
@@ -51,7 +56,7 @@ func (e *NotReadyError) Error() string {
 	if len(e.Last.Reasons) > 0 {
 		reason += ": " + strings.Join(e.Last.Reasons, "; ")
 	}
-	return fmt.Sprintf("not ready after %s and %d attempts; %s", e.Timeout, e.Attempts, reason)
+	return reason
 }
 
 // WaitReady waits until a deployment is ready and returns its nodes. It returns a NotReadyError at
@@ -66,9 +71,10 @@ func WaitReady(ctx context.Context, o ReadyOptions) (Nodes, error) {
 	end := o.Clock.Now().Add(o.Timeout)
 	var last ReadyResult
 	for n := 1; ; n++ {
+		late := &NotReadyError{Timeout: o.Timeout, Attempts: n - 1, Last: last, Want: o.Expected.Checks}
 		left := end.Sub(o.Clock.Now())
 		if left <= 0 {
-			return nil, &NotReadyError{Timeout: o.Timeout, Attempts: n - 1, Last: last, Want: o.Expected.Checks}
+			return nil, late
 		}
 		a := o.attempt(ctx, n, left, last.ReadyCount)
 		a.RemainingSeconds = end.Sub(a.EndedAt).Seconds()
@@ -79,13 +85,14 @@ func WaitReady(ctx context.Context, o ReadyOptions) (Nodes, error) {
 			return nil, err
 		}
 		if ctx.Err() != nil {
-			return nil, fmt.Errorf("wait until ready: %w", context.Cause(ctx))
+			return nil, fmt.Errorf("wait until ready: %w; %s", context.Cause(ctx), late.reason())
 		}
 		if last = a.ReadyResult; last.Ready {
 			return last.Nodes, nil
 		}
 		if err := o.Clock.Sleep(ctx, min(o.Interval, max(0, end.Sub(o.Clock.Now())))); err != nil {
-			return nil, fmt.Errorf("wait until ready: %w", err)
+			late.Attempts, late.Last = n, last
+			return nil, fmt.Errorf("wait until ready: %w; %s", err, late.reason())
 		}
 	}
 }

@@ -156,3 +156,38 @@ func TestWhatKeepsItFromBeingAwaited(t *testing.T) {
 		})
 	}
 }
+
+// A wait that its caller ends says what was not ready.
+func TestEndedWaitSaysWhatWasNotReady(t *testing.T) {
+	t.Parallel()
+	for _, during := range []string{"an attempt", "a pause"} {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		o, _ := readyOptions(&readyClock{}, readySampleWith(func(l *NodeSample) { l.Nodes[0].Cordoned = true }))
+		get, calls := o.GetNodes, 0
+		o.GetNodes = func(ctx context.Context) (Nodes, error) {
+			if calls++; calls == 2 && during == "an attempt" {
+				cancel(errors.New("end of the window"))
+				return nil, ctx.Err()
+			}
+			return get(ctx)
+		}
+		if during == "a pause" {
+			o.Clock = stopping{o.Clock, func() { cancel(errors.New("end of the window")) }}
+		}
+		_, err := WaitReady(ctx, o)
+		if err == nil || !strings.Contains(err.Error(), "end of the window") || !strings.Contains(err.Error(), "cordoned") {
+			t.Errorf("ended during %s: %v", during, err)
+		}
+	}
+}
+
+// stopping ends a pause.
+type stopping struct {
+	Clock
+	stop func()
+}
+
+func (s stopping) Sleep(ctx context.Context, _ time.Duration) error {
+	s.stop()
+	return context.Cause(ctx)
+}

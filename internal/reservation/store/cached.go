@@ -185,12 +185,10 @@ func (c *Cached) observe(r *Reservation) {
 	defer c.mu.Unlock()
 	c.newestVersion = max(c.newestVersion, version(r))
 	c.markHeard(r.Name)
+	c.markHeard("")
 }
 
-func (c *Cached) markHeard(name string) {
-	now := time.Now()
-	c.lastNews[name], c.lastNews[""] = now, now
-}
+func (c *Cached) markHeard(name string) { c.lastNews[name] = time.Now() }
 
 // list lists reservations and checks that the version of the answer is not older than earlier
 // ones.
@@ -286,7 +284,6 @@ func (c *Cached) GetUncached(ctx context.Context, name string) (*Reservation, er
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		delete(c.own, name)
-		c.markHeard("")
 	}
 	if err != nil {
 		return nil, err
@@ -309,6 +306,17 @@ func (c *Cached) remember(r *Reservation) {
 	}
 }
 
+func (c *Cached) rememberAll(list *ReservationList) []*Reservation {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	out := make([]*Reservation, len(list.Items))
+	for i := range list.Items {
+		out[i] = &list.Items[i]
+		c.remember(out[i])
+	}
+	return out
+}
+
 // Save writes the status and updates the copy.
 func (c *Cached) Save(ctx context.Context, r *Reservation) (*Reservation, error) {
 	out, err := c.Kube.Save(ctx, r)
@@ -325,13 +333,15 @@ func (c *Cached) List(ctx context.Context) ([]*Reservation, error) {
 	if c.all == nil || !c.all.HasSynced() {
 		return c.Kube.List(ctx)
 	}
-	if c.isSilent("") { // the cheapest request that proves that the API server and its storage answer
-		if _, err := c.list(ctx, metav1.ListOptions{Limit: 1}); err != nil {
-			return nil, err
-		}
-	}
 	if c.isRestored() {
 		return c.Kube.List(ctx)
+	}
+	if c.isSilent("") { // the watch may be broken: an answer to another request is no news of it
+		list, err := c.list(ctx, metav1.ListOptions{})
+		if err != nil {
+			return nil, err
+		}
+		return c.rememberAll(list), nil
 	}
 	keys := c.all.GetStore().ListKeys()
 	out := make([]*Reservation, 0, len(keys))

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
@@ -66,6 +67,10 @@ func (a *api) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		w.(http.Flusher).Flush()
 		<-ctx.Done()
 		return
+	case strings.HasSuffix(req.URL.Path, "/two"):
+		two := a.object()
+		two.Name, two.UID = "two", "2"
+		answer = two
 	case strings.HasSuffix(req.URL.Path, "/one"):
 		a.reads++
 		answer = a.object()
@@ -192,6 +197,35 @@ func TestCopyWithoutNewsAsks(t *testing.T) {
 		_, err := c.List(t.Context())
 		return err != nil
 	})
+}
+
+// A list is not older than a few seconds, also if the watch is silent while the API server answers
+// other requests.
+func TestListIsNotOldWhenTheWatchIsSilent(t *testing.T) {
+	for name, busy := range map[string]bool{"no requests": false, "requests for others": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := &api{t: t, version: 1000, holder: "ada"}
+			c := copyOf(t, a)
+			a.set(1001, "bob")
+			end := time.Now().Add(20 * time.Second)
+			storetest.Until(t, "the list to be new", func() bool {
+				if busy {
+					if _, err := c.GetUncached(t.Context(), "two"); err != nil {
+						t.Error(err)
+					}
+				}
+				list, err := c.List(t.Context())
+				if err != nil || len(list) != 1 {
+					t.Errorf("listed: %v, %v", list, err)
+				}
+				return list[0].Status.Lease.Holder == "bob" || time.Now().After(end)
+			})
+			if time.Now().After(end) {
+				t.Error("it is still old")
+			}
+		})
+	}
 }
 
 // counted counts requests.
