@@ -1,6 +1,8 @@
 package autoscale
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -93,5 +95,16 @@ func TestTheControlWindowIsObservedFromItsBegin(t *testing.T) {
 	}
 	if began := d.marks[snapshot.MarkWindow]; len(rec.o) != 1 || !rec.o[0].At.Equal(began) || rec.o[0].Took.Duration < d.setup.Window.Duration {
 		t.Errorf("began at %s, observed: %+v", began, rec.o)
+	}
+}
+
+func TestNodePoolsAreCreatedOnlyUnderTheLeaseOfTheRun(t *testing.T) {
+	t.Parallel()
+	d, rec := driving(t, http.StatusOK)
+	d.cluster.Namespace, d.cluster.RenewLease = "acceptance", func(context.Context) error { return errors.New("another process has the run") }
+	d.setup.Pool.Autoscaler = "karpenter"
+	passed, err := d.createPools(t.Context())
+	if passed || err != nil || len(rec.o) != 1 || rec.o[0].Target != snapshot.HopPool {
+		t.Errorf("passed %t, %v, recorded %+v", passed, err, rec.o)
 	}
 }

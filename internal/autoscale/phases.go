@@ -11,6 +11,7 @@ import (
 	"github.com/firstlight/firstlight/internal/autoscale/render"
 	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/probe/kube"
 )
 
 // before sees what the chain goes through, with NodePools of the run's own made.
@@ -21,12 +22,23 @@ func (d *drive) before(ctx context.Context) (bool, error) {
 	if passed, err := d.hop(ctx, snapshot.HopAdapter); !passed || err != nil {
 		return false, err
 	}
+	if passed, err := d.createPools(ctx); !passed || err != nil {
+		return false, err
+	}
+	return d.hops(ctx, snapshot.HopPool, snapshot.HopSeries)
+}
+
+// createPools creates the NodePools of the run: its first objects.
+func (d *drive) createPools(ctx context.Context) (bool, error) {
+	if err := (kube.Guest{Cluster: d.cluster}).Hold(ctx, d.setup.Run); err != nil {
+		return d.refused(ctx, snapshot.HopPool, fmt.Errorf("hold the run: %w", err))
+	}
 	for _, pool := range render.Pools(d.values) {
 		if err := d.create(ctx, pool); err != nil {
 			return d.refused(ctx, snapshot.HopPool, err)
 		}
 	}
-	return d.hops(ctx, snapshot.HopPool, snapshot.HopSeries)
+	return true, nil
 }
 
 // control places the workload and sees that nothing scales without load.

@@ -36,7 +36,7 @@ func (g Guest) EnsureNamespace(ctx context.Context, runID string) (namespace str
 	if err := g.own(ctx, namespace, runID, Labels(runID, ""), nil); err != nil {
 		return "", err
 	}
-	if err := g.renewLease(ctx, runID); err != nil {
+	if err := g.Hold(ctx, runID); err != nil {
 		return "", err
 	}
 	if err := g.ensurePriorityClass(ctx, runID); err != nil {
@@ -90,7 +90,7 @@ func (g Guest) EnsureIn(ctx context.Context, runID, namespace string) error {
 	case err != nil:
 		return fmt.Errorf("read namespace %s: %w", namespace, err)
 	}
-	if err := g.renewLease(ctx, runID); err != nil {
+	if err := g.Hold(ctx, runID); err != nil {
 		return err
 	}
 	if err := g.ensurePriorityClass(ctx, runID); err != nil {
@@ -99,8 +99,9 @@ func (g Guest) EnsureIn(ctx context.Context, runID, namespace string) error {
 	return g.waitServiceAccount(ctx, namespace)
 }
 
-// renewLease renews the Lease of the run, which is in the namespace shared by its checks.
-func (g Guest) renewLease(ctx context.Context, runID string) error {
+// Hold renews the Lease of the run, which is in the namespace shared by its checks. It comes
+// before the first object of the run; the Ensure methods call it.
+func (g Guest) Hold(ctx context.Context, runID string) error {
 	if g.Cluster.RenewLease == nil {
 		return nil
 	}

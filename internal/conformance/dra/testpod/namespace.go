@@ -27,6 +27,10 @@ const podSecurity = "baseline"
 // and stays until the run is cleaned up.
 func Open(ctx context.Context, cluster *kube.Cluster, runID, suffix string, now clock.PassiveClock) (Runner, error) {
 	r := Runner{Cluster: cluster, RunID: runID, Namespace: kube.NamespaceOf(runID) + "-" + suffix, Clock: now}
+	guest := kube.Guest{Cluster: cluster}
+	if err := guest.Hold(ctx, runID); err != nil {
+		return r, fmt.Errorf("open namespace %s: %w", r.Namespace, err)
+	}
 	if err := r.Close(ctx); err != nil {
 		return r, err
 	}
@@ -35,7 +39,7 @@ func Open(ctx context.Context, cluster *kube.Cluster, runID, suffix string, now 
 	if _, err := cluster.Client.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: r.Namespace, Labels: labels}}, metav1.CreateOptions{}); err != nil {
 		return r, errors.Join(fmt.Errorf("create namespace %s: %w", r.Namespace, err), r.Close(ctx))
 	}
-	if err := (kube.Guest{Cluster: cluster}).EnsureIn(ctx, runID, r.Namespace); err != nil {
+	if err := guest.EnsureIn(ctx, runID, r.Namespace); err != nil {
 		return r, errors.Join(fmt.Errorf("prepare namespace %s: %w", r.Namespace, err), r.Close(ctx))
 	}
 	return r, nil
