@@ -36,12 +36,13 @@ type Loaded struct {
 
 // Load loads a state. Trees loaded with the same cache share unchanged files.
 func Load(s State, cache *tree.Cache) *Loaded {
-	t, problems := tree.Load(s.FS, tree.Options{Label: s.Label, Cache: cache})
-	l := &Loaded{Tree: t}
-	var more diag.List
-	l.assets, more = loadAssets(t)
-	l.Err = append(problems, more...).Sort().Err()
-	return l
+	return Of(tree.Load(s.FS, tree.Options{Label: s.Label, Cache: cache}))
+}
+
+// Of adds node profiles and footprints to a tree that was loaded with problems.
+func Of(t *tree.Tree, problems diag.List) *Loaded {
+	assets, more := loadAssets(t)
+	return &Loaded{Tree: t, Err: slices.Concat(problems, more).Sort().Err(), assets: assets}
 }
 
 // Names returns the names of all recipes, sorted.

@@ -27,6 +27,8 @@ type Case struct {
 	Problems diag.List `json:"problems,omitempty"`
 }
 
+func (c Case) member() Member { return Member{c.Recipe, c.Fingerprint} }
+
 // Source builds cases from a tree's recipes.
 type Source struct {
 	tree       *tree.Tree

@@ -6,6 +6,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/schedule/judge"
+	"github.com/firstlight/firstlight/internal/schedule/scenario"
 	"github.com/firstlight/firstlight/internal/schedule/snapshot"
 )
 
@@ -17,7 +18,8 @@ const (
 
 // Check is the scheduling test of one recipe.
 type Check struct {
-	name string
+	// of is the recipe, with the fingerprint of the selection.
+	of Member
 	// make and runner are nil for a check that only judges.
 	make   func() (Case, error)
 	runner func(ctx context.Context, progress func(string)) (Runner, error)
@@ -26,10 +28,10 @@ type Check struct {
 var _ check.Check = (*Check)(nil)
 
 // Judges returns a check that only judges, for replay.
-func Judges(recipe string) *Check { return &Check{name: recipe} }
+func Judges(of Member) *Check { return &Check{of: of} }
 
 // Name is the recipe's name.
-func (c *Check) Name() string { return c.name }
+func (c *Check) Name() string { return c.of.Recipe }
 
 // Observe records the case, then the snapshot.
 func (c *Check) Observe(ctx context.Context, rec check.Recorder) error {
@@ -37,9 +39,9 @@ func (c *Check) Observe(ctx context.Context, rec check.Recorder) error {
 	if err != nil {
 		return err
 	}
-	o, err := check.Observation{Kind: kindCase, Target: c.name, Command: "firstlight recipe resolve " + c.name}.WithFigures(made)
+	o, err := check.Observation{Kind: kindCase, Target: c.of.Recipe, Command: "firstlight recipe resolve " + c.of.Recipe}.WithFigures(made)
 	if err != nil {
-		return fmt.Errorf("record the case of %s: %w", c.name, err)
+		return fmt.Errorf("record the case of %s: %w", c.of.Recipe, err)
 	}
 	if _, err := rec.Record(o); err != nil {
 		return err
@@ -54,37 +56,42 @@ func (c *Check) Observe(ctx context.Context, rec check.Recorder) error {
 	}
 	state, err := runner.Run(ctx, made.Scenario, progress)
 	if err != nil {
-		return fmt.Errorf("schedule %s: %w", c.name, err)
+		return fmt.Errorf("schedule %s: %w", c.of.Recipe, err)
 	}
-	o, err = check.Observation{Kind: kindState, Target: c.name, Command: "list nodes, workloads and pods of the scenario"}.WithFigures(state)
+	o, err = check.Observation{Kind: kindState, Target: c.of.Recipe, Command: "list nodes, workloads and pods of the scenario"}.WithFigures(state)
 	if err != nil {
-		return fmt.Errorf("record the snapshot of %s: %w", c.name, err)
+		return fmt.Errorf("record the snapshot of %s: %w", c.of.Recipe, err)
 	}
 	_, err = rec.Record(o)
 	return err
 }
 
-// Judge decides by the newest case and snapshot.
+// Judge decides by the only case and the only snapshot, which must be of the check's recipe.
 func (c *Check) Judge(obs []check.Observation) check.Judgement {
-	cases, states := check.OfKind(obs, kindCase), check.OfKind(obs, kindState)
-	if len(cases) == 0 {
-		return check.NotObserved("the recipe was not observed")
-	}
-	made, err := check.Decode[Case](cases[len(cases)-1])
-	if err != nil {
-		return check.NotObserved(err.Error())
-	}
-	if len(made.Problems) > 0 {
+	const rerun = "run the test again"
+	var b check.Builder
+	name := c.of.Recipe
+	made, o, ok := check.Require[Case](&b, obs, kindCase, name, "recipe "+name, rerun)
+	switch {
+	case !ok:
+	case made.Recipe != name:
+		b.Unobserved(o.ID, "recipe "+name, rerun, "the observed case is of recipe %s", made.Recipe)
+	case made.Fingerprint != c.of.Fingerprint || len(made.Problems) == 0 && made.Fingerprint != scenario.Fingerprint(made.Scenario):
+		b.Unobserved(o.ID, "recipe "+name, rerun, "the observed case has the fingerprint %.12q, want %.12q as selected and as its scenario has", made.Fingerprint, c.of.Fingerprint)
+	case len(made.Problems) > 0:
 		return broken(made)
 	}
-	if len(states) == 0 {
-		return check.NotObserved("the recipe's pods were not observed")
+	if !b.Clean() {
+		return b.Judgement("")
 	}
-	state, err := check.Decode[snapshot.State](states[len(states)-1])
-	if err != nil {
-		return check.NotObserved(err.Error())
+	state, o, ok := check.Require[snapshot.State](&b, obs, kindState, name, "pods of recipe "+name, rerun)
+	if ok && state.Recipe != name {
+		b.Unobserved(o.ID, "pods of recipe "+name, rerun, "the snapshot is of recipe %q", state.Recipe)
 	}
-	made.Scenario.Recipe = made.Recipe
+	if !b.Clean() {
+		return b.Judgement("")
+	}
+	made.Scenario.Recipe = name
 	return judge.Judge(made.Scenario, state)
 }
 

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/firstlight/firstlight/internal/check"
-	"github.com/firstlight/firstlight/internal/schedule/scenario"
 )
 
 // Class is a set of recipes with equal fingerprints: the scheduler cannot tell them apart.
@@ -19,43 +18,51 @@ type Class struct {
 	Members []string `json:"members"`
 }
 
-// ClassesOf groups cells by fingerprint, ordered by representative.
-func ClassesOf(cells []scenario.Scenario) []Class {
-	members := map[string][]string{}
-	for _, c := range cells {
-		f := scenario.Fingerprint(c)
-		members[f] = append(members[f], c.Recipe)
+// Member is a recipe with its fingerprint, which is empty for a recipe without a scenario.
+type Member struct {
+	Recipe      string `json:"recipe"`
+	Fingerprint string `json:"fingerprint"`
+}
+
+// Groups groups recipes by fingerprint, in the order of their first members. The names of a
+// group are ordered, shortest first. A recipe without a fingerprint is its own group.
+func Groups(members []Member) [][]string {
+	var out [][]string
+	at := map[string]int{}
+	for _, m := range members {
+		i, known := at[m.Fingerprint]
+		if m.Fingerprint == "" || !known {
+			at[m.Fingerprint] = len(out)
+			out = append(out, []string{m.Recipe})
+			continue
+		}
+		out[i] = append(out[i], m.Recipe)
 	}
-	var out []Class
-	for f, names := range members {
-		slices.Sort(names)
-		out = append(out, Class{Fingerprint: f, Representative: slices.MinFunc(names, shorter), Members: names})
+	for _, names := range out {
+		slices.SortFunc(names, shorter)
 	}
-	slices.SortFunc(out, func(a, b Class) int {
-		return cmp.Or(cmp.Compare(a.Representative, b.Representative), cmp.Compare(a.Fingerprint, b.Fingerprint))
-	})
 	return out
 }
 
 func shorter(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) }
 
-// GroupByClass groups cases by fingerprint, in the order of their first members. Each
-// group is ordered by name, shortest first. A case without a fingerprint is its own group.
-func GroupByClass(cases []Case) [][]Case {
-	var out [][]Case
-	at := map[string]int{}
-	for _, c := range cases {
-		i, known := at[c.Fingerprint]
-		if c.Fingerprint == "" || !known {
-			at[c.Fingerprint] = len(out)
-			out = append(out, []Case{c})
-			continue
-		}
-		out[i] = append(out[i], c)
+// ClassesOf lists the classes of recipes, ordered by representative. It omits recipes without
+// a fingerprint.
+func ClassesOf(members []Member) []Class {
+	members = slices.DeleteFunc(slices.Clone(members), func(m Member) bool { return m.Fingerprint == "" })
+	fingerprints := map[string]string{}
+	for _, m := range members {
+		fingerprints[m.Recipe] = m.Fingerprint
 	}
-	for _, members := range out {
-		slices.SortStableFunc(members, func(a, b Case) int { return shorter(a.Recipe, b.Recipe) })
+	var out []Class
+	for _, names := range Groups(members) {
+		c := Class{Fingerprint: fingerprints[names[0]], Representative: names[0], Members: names}
+		slices.Sort(c.Members)
+		out = append(out, c)
 	}
+	slices.SortFunc(out, func(a, b Class) int {
+		return cmp.Or(cmp.Compare(a.Representative, b.Representative), cmp.Compare(a.Fingerprint, b.Fingerprint))
+	})
 	return out
 }
 
@@ -108,23 +115,13 @@ func Disagreements(classes []Class, verdicts map[string]check.Verdict) []Disagre
 // Audit fails the report where recipes of one class have different verdicts.
 func (r *Report) Audit() {
 	verdicts := map[string]check.Verdict{}
-	var classes []Class
-	at := map[string]int{}
+	var members []Member
 	for _, res := range r.Recipes {
-		if res.Fingerprint == "" {
-			continue
-		}
 		verdicts[res.Recipe] = res.Verdict
-		i, known := at[res.Fingerprint]
-		if !known {
-			i = len(classes)
-			at[res.Fingerprint] = i
-			classes = append(classes, Class{Fingerprint: res.Fingerprint, Representative: res.Recipe})
-		}
-		classes[i].Members = append(classes[i].Members, res.Recipe)
+		members = append(members, Member{res.Recipe, res.Fingerprint})
 	}
 	var reasons []string
-	for _, d := range Disagreements(classes, verdicts) {
+	for _, d := range Disagreements(ClassesOf(members), verdicts) {
 		reasons = append(reasons, d.String())
 	}
 	if len(reasons) > 0 {

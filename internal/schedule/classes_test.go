@@ -25,8 +25,7 @@ func named(c scenario.Scenario, name string) scenario.Scenario {
 
 func TestClassesOf(t *testing.T) {
 	t.Parallel()
-	training, inference := scenariotest.Scenario(t, "training"), scenariotest.Scenario(t, "inference")
-	got := schedule.ClassesOf([]scenario.Scenario{named(training, "h100-eks-training"), named(inference, "z"), named(training, "eks-training"), named(training, "bks-training"), named(inference, "longer")})
+	got := schedule.ClassesOf([]schedule.Member{{"h100-eks-training", "x"}, {"z", "y"}, {"eks-training", "x"}, {"broken", ""}, {"bks-training", "x"}, {"longer", "y"}})
 	var text []string
 	for _, c := range got {
 		text = append(text, fmt.Sprintf("%s: %s", c.Representative, strings.Join(c.Members, " ")))
@@ -152,14 +151,16 @@ func TestOurOwnTree(t *testing.T) {
 		t.Fatal(problems)
 	}
 	var cells []scenario.Scenario
+	var members []schedule.Member
 	for _, name := range source.Names() {
 		c, err := source.Case(name)
 		if err != nil || len(c.Problems) > 0 {
 			t.Fatalf("%s: %v %v", name, err, c.Problems)
 		}
 		cells = append(cells, c.Scenario)
+		members = append(members, schedule.Member{Recipe: name, Fingerprint: c.Fingerprint})
 	}
-	classes := schedule.ClassesOf(cells)
+	classes := schedule.ClassesOf(members)
 	if len(classes) == 0 || len(classes) >= len(cells) {
 		t.Errorf("%d classes of %d recipes", len(classes), len(cells))
 	}

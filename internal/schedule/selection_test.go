@@ -45,7 +45,7 @@ func TestShardsAreTheWholeAndNoneTwice(t *testing.T) {
 	for n := 1; n <= 7; n++ {
 		var got []string
 		for i := range n {
-			got = append(got, all.Shard(i, n).Names()...)
+			got = append(got, all.Part(i, n).Names()...)
 		}
 		slices.Sort(got)
 		if diff := cmp.Diff([]string{"a", "b", "c", "d", "e"}, got); diff != "" {

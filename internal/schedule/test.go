@@ -2,12 +2,12 @@ package schedule
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"time"
 
-	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/evidence"
 	"github.com/firstlight/firstlight/internal/plan"
 )
@@ -54,16 +54,21 @@ func Test(ctx context.Context, o Options) (out Outcome, err error) {
 	controlPlanes := newControlPlanes(o.Open, shardSizes(len(recipes), o.PerPlane), o.Clock)
 	defer func() { err = errors.Join(err, controlPlanes.closeAll(context.WithoutCancel(ctx))) }()
 	p := plan.Plan{Name: PlanName}
-	for i, name := range recipes {
+	for i, one := range o.Selection.Cases {
 		p.Steps = append(p.Steps, plan.Step{Check: &Check{
-			name: name,
-			make: func() (Case, error) { return o.Selection.Case(name) },
+			of:   one.member(),
+			make: func() (Case, error) { return one, nil },
 			runner: func(ctx context.Context, progress func(string)) (Runner, error) {
 				return controlPlanes.runner(ctx, i/o.PerPlane, progress)
 			},
 		}})
 	}
-	run, err := evidence.Create(o.EvidenceDir, evidence.Start{Header: o.Header, Plan: p}, evidence.Options{Clock: o.Clock})
+	input, err := json.MarshalIndent(o.Selection.Choice, "", "  ")
+	if err != nil {
+		return Outcome{}, fmt.Errorf("encode %s: %w", InputFile, err)
+	}
+	start := evidence.Start{Header: o.Header, Plan: p, Inputs: map[string][]byte{InputFile: append(input, '\n')}}
+	run, err := evidence.Create(o.EvidenceDir, start, evidence.Options{Clock: o.Clock})
 	if err != nil {
 		return Outcome{}, fmt.Errorf("create evidence: %w", err)
 	}
@@ -102,13 +107,4 @@ func (o *Options) check() error {
 		return fmt.Errorf("invalid limits: %d concurrent recipes, %d recipes per control plane: must be at least 1", o.Jobs, o.PerPlane)
 	}
 	return nil
-}
-
-// Replay returns the checks of a stored run.
-func Replay(b *evidence.Bundle) []check.Check {
-	var out []check.Check
-	for _, s := range b.Plan.Steps {
-		out = append(out, Judges(s.Name))
-	}
-	return out
 }

@@ -25,6 +25,7 @@ func options(t *testing.T, run arenaFunc, cases ...Case) Options {
 	t.Helper()
 	return Options{
 		Selection: Each(3, cases), Jobs: 2, PerPlane: 2, EvidenceDir: t.TempDir(),
+		Header: evidence.Header{Command: []string{"firstlight", "recipe", "test", "--all"}, Simulated: true},
 		Open: func(context.Context, func(string)) (ControlPlane, error) {
 			return ControlPlane{Runner: run, Close: func(context.Context) error { return nil }}, nil
 		},
@@ -53,7 +54,7 @@ func TestARecipeThatNoPodsCanBeMadeOfFails(t *testing.T) {
 	if f.Suspect != "recipes/overlays/broken.yaml:7" || !strings.Contains(f.Message, "unknown-component") || f.Remedy != "add it" {
 		t.Errorf("got %+v", f)
 	}
-	replayed, err := evidence.Replay(out.Evidence, func(b *evidence.Bundle) (evidence.Derived, error) { return evidence.Derived{Checks: Replay(b)}, nil })
+	replayed, err := evidence.Replay(out.Evidence, Derive)
 	if err != nil || !replayed.Identical() {
 		t.Errorf("replayed: %v, %+v", err, replayed)
 	}

@@ -35,10 +35,10 @@ func checksOf(b *evidence.Bundle) (evidence.Derived, error) {
 func planOf(b *evidence.Bundle) (evidence.Derived, error) {
 	c := parseCommand(b.Header.Command)
 	if c.name == "recipe" {
-		// A test of recipes has no site; its recipes follow from the command.
-		d := evidence.Derived{Checks: schedule.Replay(b)}
-		if b.Plan.Name != schedule.PlanName {
-			d.Problems = append(d.Problems, evidence.PlanProblem{Message: fmt.Sprintf("the plan is %q, the command makes %q", b.Plan.Name, schedule.PlanName)})
+		// A test of recipes has no site; its recipes follow from its selection.
+		d, err := schedule.Derive(b)
+		if err != nil {
+			return d, err
 		}
 		if !b.Header.Simulated {
 			d.Contradictions = append(d.Contradictions, evidence.Contradiction{Field: "simulated", Message: "run.json says false, but a test of recipes has no hardware"})

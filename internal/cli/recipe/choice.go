@@ -1,7 +1,6 @@
 package recipe
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 	"github.com/firstlight/firstlight/internal/impact"
+	"github.com/firstlight/firstlight/internal/impact/compare"
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 	"github.com/firstlight/firstlight/internal/schedule"
 )
@@ -19,7 +19,7 @@ import (
 type scheduleChoice struct {
 	all           bool
 	tier          int
-	base, head    string
+	base          string
 	shards, shard int
 	namesFile     string
 }
@@ -29,7 +29,6 @@ func (c *scheduleChoice) add(cmd *cobra.Command) {
 	flags.BoolVar(&c.all, "all", false, "test every recipe, as --tier 3 does")
 	flags.IntVar(&c.tier, "tier", 0, "test tier 1 (generic), 2 (affected by the changes since --base) or 3 (all)")
 	flags.StringVar(&c.base, "base", "", "base of the changes for --tier 2, by its merge base (default: origin/main or main)")
-	flags.StringVar(&c.head, "head", "worktree", "commit with the changes for --tier 2, or worktree")
 	flags.StringVar(&c.namesFile, "names-file", "", "file with the recipes to test, one per line")
 	cmdutil.HideFlags(cmd, "names-file")
 	flags.IntVar(&c.shards, "shards", 1, "number of parts to split the recipes into")
@@ -61,21 +60,23 @@ func (c *scheduleChoice) check(names []string) error {
 	return nil
 }
 
-// choose makes the cases to test; why is the reason for an empty selection.
-func (c *scheduleChoice) choose(ctx context.Context, source *schedule.Source, dir string, names []string) (s schedule.Selection, why string, err error) {
+// choose makes the cases to test; why is the reason for an empty selection. level is the tier
+// of the names; 0 where the user named them.
+func (c *scheduleChoice) choose(ctx context.Context, source *schedule.Source, dir string, names []string, level int) (s schedule.Selection, why string, err error) {
 	if err := c.check(names); err != nil {
 		return s, "", err
 	}
-	level := c.tier
 	switch {
 	case c.all || c.tier == 3:
-		level, names = 3, source.Names()
+		level, names = impact.All, source.Names()
 		why = source.Tree().Label + " has no recipe"
 	case c.tier == 1:
+		level = impact.Generic
 		names = generic(source.Tree())
 		why = source.Tree().Label + " has no generic recipe: one with a service and without an accelerator"
 	case c.tier == 2:
-		if names, why, err = c.affected(ctx, dir); err != nil {
+		level = impact.Affected
+		if names, why, err = c.affected(ctx, source.Tree(), dir); err != nil {
 			return s, "", err
 		}
 	case c.namesFile != "":
@@ -87,13 +88,12 @@ func (c *scheduleChoice) choose(ctx context.Context, source *schedule.Source, di
 	if err != nil {
 		return s, "", err
 	}
-	if level == 1 || level == 2 {
+	s = schedule.Each(level, cases)
+	if c.tier == impact.Generic || c.tier == impact.Affected {
 		s = schedule.OnePerClass(level, cases)
-	} else {
-		s = schedule.Each(level, cases)
 	}
-	if c.shards > 1 {
-		s = s.Shard(c.shard, c.shards)
+	if c.shards > 1 && len(cases) > 0 {
+		s = s.Part(c.shard, c.shards)
 		why = fmt.Sprintf("shard %d of %d is empty: fewer recipes than shards", c.shard, c.shards)
 	}
 	return s, why, nil
@@ -111,9 +111,12 @@ func generic(t *tree.Tree) []string {
 	return out
 }
 
-// affected returns the recipes that the changes affect, generic ones too.
-func (c *scheduleChoice) affected(ctx context.Context, dir string) (names []string, why string, err error) {
-	compared := compareFlags{dir: cmp.Or(dir, "recipes"), base: c.base, head: c.head}
+// affected returns the recipes that the changes in the tested tree affect, generic ones too.
+func (c *scheduleChoice) affected(ctx context.Context, tested *tree.Tree, dir string) (names []string, why string, err error) {
+	if dir == "" {
+		return nil, "", cmdutil.UsageErrorf("--tier 2 needs --recipes: a tree in a repository")
+	}
+	compared := compareFlags{dir: dir, base: c.base, head: compare.Worktree}
 	in, err := compared.run(ctx, impact.PullRequest)
 	if err != nil {
 		return nil, "", err
@@ -122,12 +125,37 @@ func (c *scheduleChoice) affected(ctx context.Context, dir string) (names []stri
 	if err != nil {
 		return nil, "", cmdutil.UsageErrorf("%w", err)
 	}
+	if err := isPlanOf(ctx, p, tested); err != nil {
+		return nil, "", err
+	}
 	for _, s := range p.Recipes {
 		if slices.ContainsFunc(s.Reasons, func(r impact.Reason) bool { return r.Via != impact.ViaGeneric }) {
 			names = append(names, s.Recipe)
 		}
 	}
 	return names, "the changes affect no recipe: firstlight recipe plan prints what was compared", nil
+}
+
+// isPlanOf checks that a plan was made of the tested tree: its recipes have the same digests.
+func isPlanOf(ctx context.Context, p *impact.Plan, tested *tree.Tree) error {
+	var names, differ []string
+	for _, s := range p.Recipes {
+		names = append(names, s.Recipe)
+	}
+	measured, err := impact.Of(tested, nil).Measure(ctx, names)
+	if err != nil {
+		return cmdutil.Unobserved(err)
+	}
+	for _, s := range p.Recipes {
+		if measured[s.Recipe].Digest != s.Digest {
+			differ = append(differ, s.Recipe)
+		}
+	}
+	if len(differ) > 0 {
+		return cmdutil.UsageErrorf("the files of %d of %d recipes in %s differ from the plan, first %s: test the tree that the plan was made of",
+			len(differ), len(names), tested.Label, differ[0])
+	}
+	return nil
 }
 
 func casesOf(source *schedule.Source, names []string) ([]schedule.Case, error) {
@@ -153,6 +181,9 @@ func (c *scheduleChoice) command() []string {
 	}
 	if c.base != "" {
 		out = append(out, "--base", c.base)
+	}
+	if c.namesFile != "" {
+		out = append(out, "--names-file", c.namesFile)
 	}
 	if c.shards > 1 {
 		out = append(out, "--shards", strconv.Itoa(c.shards), "--shard-index", strconv.Itoa(c.shard))

@@ -11,7 +11,6 @@ import (
 	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 	"github.com/firstlight/firstlight/internal/schedule"
-	"github.com/firstlight/firstlight/internal/schedule/scenario"
 )
 
 // recipeClasses is the -o json form of recipe classes.
@@ -81,7 +80,7 @@ recipe, and the verdicts of a class must agree.
 
 func listClasses(s cmdutil.Streams, out *cmdutil.Output, t *tree.Tree, source *schedule.Source) error {
 	list := recipeClasses{Tree: t.Label}
-	var cells []scenario.Scenario
+	var members []schedule.Member
 	for _, name := range source.Names() {
 		c, err := source.Case(name)
 		if err != nil {
@@ -92,9 +91,9 @@ func listClasses(s cmdutil.Streams, out *cmdutil.Output, t *tree.Tree, source *s
 			list.Unmade = append(list.Unmade, unmade{name, c.Problems[0].String()})
 			continue
 		}
-		cells = append(cells, c.Scenario)
+		members = append(members, schedule.Member{Recipe: name, Fingerprint: c.Fingerprint})
 	}
-	list.Classes = schedule.ClassesOf(cells)
+	list.Classes = schedule.ClassesOf(members)
 	list.Tiers = schedule.Savings(list.Classes, func(name string) bool {
 		o, ok := t.Overlay(name)
 		return ok && o.Generic()

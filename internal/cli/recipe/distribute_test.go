@@ -69,11 +69,11 @@ func noise(n int) string {
 func TestSpecOf(t *testing.T) {
 	t.Parallel()
 	chosen := func(n int) schedule.Selection {
-		var s schedule.Selection
+		var cases []schedule.Case
 		for i := range n {
-			s.Cases = append(s.Cases, schedule.Case{Recipe: strings.Repeat("r", i+1)})
+			cases = append(cases, schedule.Case{Recipe: strings.Repeat("r", i+1)})
 		}
-		return s
+		return schedule.Each(0, cases)
 	}
 	for line, tt := range map[string]struct {
 		recipes          int

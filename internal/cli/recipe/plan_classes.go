@@ -16,13 +16,5 @@ func classesOf(t *tree.Tree, recipes []string) ([][]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out [][]string
-	for _, members := range schedule.GroupByClass(cases) {
-		var names []string
-		for _, c := range members {
-			names = append(names, c.Recipe)
-		}
-		out = append(out, names)
-	}
-	return out, nil
+	return schedule.Groups(schedule.OnePerClass(0, cases).Candidates), nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/firstlight/firstlight/internal/impact"
 	"github.com/firstlight/firstlight/internal/impact/compare"
 	"github.com/firstlight/firstlight/internal/impact/record"
+	"github.com/firstlight/firstlight/internal/recipe/tree"
 	"github.com/firstlight/firstlight/internal/schedule"
 )
 
@@ -48,9 +49,9 @@ func (f *recordFlags) read() (names []string, level int, err error) {
 	return f.shard.Recipes, f.shard.Tier, nil
 }
 
-// begin records the state of the tree in dir before a test of a tier. It returns nil
-// without --record.
-func (f *recordFlags) begin(ctx context.Context, dir string, level int) (*record.Start, error) {
+// begin records the state of the tested tree, which is in dir, before a test of a tier. It
+// returns nil without --record.
+func (f *recordFlags) begin(ctx context.Context, tested *tree.Tree, dir string, level int) (*record.Start, error) {
 	if f.dir == "" {
 		return nil, nil
 	}
@@ -72,7 +73,7 @@ func (f *recordFlags) begin(ctx context.Context, dir string, level int) (*record
 		s.Event, s.Plan = f.planned.Event, f.planned.Digest
 		s.Shard = &record.Shard{ID: f.shard.ID, Index: f.shard.Index, Of: f.shard.Of}
 	}
-	loaded := impact.Load(in.Head, nil)
+	loaded := impact.Of(tested, nil)
 	if s.Measured, err = loaded.Measure(ctx, loaded.Names()); err != nil {
 		return nil, cmdutil.Unobserved(err)
 	}

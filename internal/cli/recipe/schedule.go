@@ -43,9 +43,9 @@ must fail: the GPU workload without its toleration, on half the GPUs, on another
 architecture, half a gang, an operand without its selector.
 
 Tier 1 are the generic recipes (a service, any accelerator), tier 2 those that the changes
-since --base affect, tier 3 all. In tiers 1 and 2 one recipe of each class represents the
-others (firstlight recipe classes); in tier 3 each is tested, and a class whose members
-disagree fails.
+since --base affect in the files of --recipes, tier 3 all. In tiers 1 and 2 one recipe of
+each class represents the others (firstlight recipe classes); in tier 3 each is tested, and
+a class whose members disagree fails.
 
 The control plane is temporary; nothing else is changed. The observations are kept as
 evidence: firstlight evidence replay judges them again.
@@ -64,7 +64,7 @@ Exit codes: 0 passed; 1 failed; 2 invalid input; 3 not observed; 130 interrupted
   firstlight recipe test --all
 
   # Test the recipes that a change affects
-  firstlight recipe test --tier 2 --base origin/main -o json
+  firstlight recipe test --tier 2 --base origin/main --recipes recipes -o json
 
   # Test another tree, in a cluster
   firstlight recipe test --all --recipes ../our-recipes --distribute kubernetes --image registry.example.com/firstlight:1 --shards 4`,
@@ -117,7 +117,7 @@ func runTest(ctx context.Context, s cmdutil.Streams, f *scheduleFlags, args []st
 	if err != nil {
 		return err
 	}
-	begun, err := f.record.begin(ctx, f.recipes.Dir, chosen.Tier)
+	begun, err := f.record.begin(ctx, t, f.recipes.Dir, chosen.Tier)
 	if err != nil {
 		return err
 	}
@@ -164,13 +164,12 @@ func (f *scheduleFlags) chosen(ctx context.Context, source *schedule.Source, arg
 		if len(args) > 0 || f.choice.all || f.choice.tier != 0 {
 			return s, "", cmdutil.UsageErrorf("--plan cannot be used with names, --all or --tier")
 		}
+		if err := isPlanOf(ctx, f.record.planned, source.Tree()); err != nil {
+			return s, "", err
+		}
 		args = planned
 	}
-	s, why, err = f.choice.choose(ctx, source, f.recipes.Dir, args)
-	if level != 0 {
-		s.Tier = level
-	}
-	return s, why, err
+	return f.choice.choose(ctx, source, f.recipes.Dir, args, level)
 }
 
 // finish prints a report. The report of a shard is also published; its verdict decides no
@@ -193,7 +192,14 @@ func finishTest(s cmdutil.Streams, out *cmdutil.Output, r schedule.Report) error
 // command is the command line in the evidence.
 func (f *scheduleFlags) command(args []string) []string {
 	command := append([]string{"firstlight", "recipe", "test"}, args...)
-	return append(command, f.choice.command()...)
+	command = append(command, f.choice.command()...)
+	if f.record.plan != "" {
+		command = append(command, "--plan", f.record.plan, "--part", f.record.part)
+	}
+	if f.recipes.Dir != "" {
+		command = append(command, "--recipes", f.recipes.Dir)
+	}
+	return command
 }
 
 // scheduleProgress shows the progress of a test: one row, and a line for each failure.

@@ -81,7 +81,7 @@ func TestJudge(t *testing.T) {
 		{"a shard that failed for itself", func(in *promote.Input) { in.Records[0].Verdict, in.Records[0].Reason = check.Failed, "x" }, check.Failed, []string{"the run has the verdict failed: x: x"}},
 		{"a class that does not agree", func(in *promote.Input) {
 			in.Records[0].Recipes[0].Fingerprint, in.Records[1].Recipes[0].Fingerprint, in.Records[1].Recipes[0].Verdict = "same", "same", check.Failed
-		}, check.Failed, []string{"c: failed", "a and c are in one class (same) but have the verdicts passed and failed"}},
+		}, check.Failed, []string{"c: failed", "class of a (same): a passed; c failed"}},
 		{"no recipe", func(in *promote.Input) { in.Recipes = nil; in.Records[0].Recipes, in.Records[1].Recipes = nil, nil }, check.Failed, []string{"the commit has no recipe"}},
 		{"an invalid tree", func(in *promote.Input) { in.Unusable, in.Recipes, in.Records = "circle", nil, nil }, check.Failed, []string{"the recipe tree of the commit is invalid: circle", "there is no record of tier 3"}},
 		{"every reason", func(in *promote.Input) {

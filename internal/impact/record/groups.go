@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/schedule"
 )
 
 // Run is one run of a test with its shards joined. If a shard ran more than once, the newest
@@ -97,16 +98,14 @@ func later(a, b time.Time) time.Time {
 // Disagreements describes the classes whose members have different verdicts.
 func (r *Record) Disagreements() []string {
 	verdicts := map[string]check.Verdict{}
+	var members []schedule.Member
 	for _, one := range r.Recipes {
 		verdicts[one.Recipe] = one.Verdict
+		members = append(members, schedule.Member{Recipe: one.Recipe, Fingerprint: one.Fingerprint})
 	}
 	var out []string
-	for _, c := range r.Classes() {
-		for _, name := range c.Recipes[1:] {
-			if first := c.Recipes[0]; verdicts[name] != verdicts[first] {
-				out = append(out, fmt.Sprintf("%s and %s are in one class (%.12s) but have the verdicts %s and %s", first, name, c.Fingerprint, verdicts[first], verdicts[name]))
-			}
-		}
+	for _, d := range schedule.Disagreements(schedule.ClassesOf(members), verdicts) {
+		out = append(out, d.String())
 	}
 	return out
 }

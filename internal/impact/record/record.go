@@ -1,9 +1,7 @@
 package record
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/firstlight/firstlight/internal/check"
@@ -59,29 +57,6 @@ type Recipe struct {
 	Reason      string        `json:"reason,omitempty"`
 	// StandsFor are the recipes of its class that were not tested themselves.
 	StandsFor []string `json:"standsFor,omitempty"`
-}
-
-// Class has the recipes with one fingerprint.
-type Class struct {
-	Fingerprint string   `json:"fingerprint"`
-	Recipes     []string `json:"recipes"`
-}
-
-// Classes groups the recipes by fingerprint; it omits recipes without one.
-func (r *Record) Classes() []Class {
-	members := map[string][]string{}
-	for _, one := range r.Recipes {
-		if one.Fingerprint != "" {
-			members[one.Fingerprint] = append(members[one.Fingerprint], one.Recipe)
-		}
-	}
-	out := []Class{}
-	for f, recipes := range members {
-		slices.Sort(recipes)
-		out = append(out, Class{Fingerprint: f, Recipes: recipes})
-	}
-	slices.SortFunc(out, func(a, b Class) int { return cmp.Compare(a.Recipes[0], b.Recipes[0]) })
-	return out
 }
 
 // Check validates the record.

@@ -124,7 +124,7 @@ func TestJudge(t *testing.T) {
 		{"a class that does not agree, in two shards", func(in *summarize.Input) {
 			in.Records[1].Recipes[0].Fingerprint, in.Records[2].Recipes[0].Fingerprint = "same", "same"
 			in.Records[2].Recipes[0].Verdict = check.Unobserved
-		}, check.Unobserved, "a and c are in one class (same) but have the verdicts passed and unobserved"},
+		}, check.Unobserved, "class of a (same): a passed; c unobserved"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

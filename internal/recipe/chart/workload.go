@@ -9,6 +9,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/firstlight/firstlight/internal/recipe/footprint"
 )
 
 type workload struct {
@@ -32,10 +34,10 @@ func workloadsOf(data []byte, source string, depth int) ([]workload, error) {
 	if !ok {
 		group, version = "", head.APIVersion
 	}
-	if list, ok := strings.CutSuffix(head.Kind, "List"); ok && (list == "" || known(group, list)) {
+	if list, ok := strings.CutSuffix(head.Kind, "List"); ok && (list == "" || footprint.CreatesPods(group, list)) {
 		return listItems(data, source, depth)
 	}
-	if !known(group, head.Kind) {
+	if !footprint.CreatesPods(group, head.Kind) {
 		return nil, nil
 	}
 	if version != "v1" {
@@ -53,20 +55,6 @@ func workloadsOf(data []byte, source string, depth int) ([]workload, error) {
 		return nil, nil // schedules no pods
 	}
 	return []workload{w}, nil
-}
-
-// known reports whether objects of the kind have pods. Other API groups have a kind Job too.
-func known(group, kind string) bool {
-	switch kind {
-	case "Deployment", daemonSet, "StatefulSet", "ReplicaSet":
-		return group == "apps" || group == "extensions"
-	case job, "CronJob":
-		return group == "batch"
-	case "Pod", "ReplicationController":
-		return group == ""
-	default:
-		return false
-	}
 }
 
 func listItems(data []byte, source string, depth int) ([]workload, error) {

@@ -65,8 +65,8 @@ type builder struct {
 
 func (b *builder) component(c *model.ComponentRef) Component {
 	out := Component{Name: c.Name, Workloads: []Workload{}}
-	manifests := b.ownManifests(c)
 	f, ok := b.set.Get(c.Name)
+	manifests := b.ownManifests(c, f)
 	if !ok {
 		if c.Source != "" || len(c.ManifestFiles)+len(c.PreManifestFiles) == 0 {
 			b.problems = append(b.problems, b.missing(c))
@@ -108,7 +108,7 @@ func classOnly(w *workloadSpec, f *Footprint, own []object) bool {
 	if w.CreatedBy == "" && f.Spec.Source == Rendered {
 		return true
 	}
-	return slices.ContainsFunc(own, func(o object) bool { return w.is(o.kind, o.name) })
+	return slices.ContainsFunc(own, func(o object) bool { return w.is(o.pods.as, o.name) })
 }
 
 func (b *builder) missing(c *model.ComponentRef) diag.Problem {

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/model"
@@ -16,28 +17,45 @@ import (
 // object is an object of a manifest.
 type object struct {
 	kind, name, namespace string
-	all                   map[string]any
-	at                    position
+	// pods is set if objects of the kind create pods.
+	pods *podKind
+	// text is set for a template with containers, which has no values before it is rendered.
+	text bool
+	all  map[string]any
+	at   position
 }
 
-func makesPods(kind string) bool {
-	switch kind {
-	case "Deployment", daemonSet, "StatefulSet", "Job":
-		return true
-	default:
-		return false
-	}
-}
-
-// ownManifests returns the objects with pods in a component's manifests.
-func (b *builder) ownManifests(c *model.ComponentRef) []object {
+// ownManifests returns the objects with pods in a component's manifests. An object with a pod
+// template of another kind is an error unless the footprint has the workloads that an operator
+// creates from it.
+func (b *builder) ownManifests(c *model.ComponentRef, f *Footprint) []object {
 	var out []object
 	for _, o := range b.objects(c) {
-		if makesPods(o.kind) {
+		switch {
+		case o.pods != nil:
 			out = append(out, o)
+		case !o.text && !hasPodSpec(o.all) || slices.Contains(templateKinds, o.kind) || f.declares(o.kind):
+		case o.text:
+			b.problems = append(b.problems, templateProblem(o.at.pos()))
+		default:
+			version, _ := o.all["apiVersion"].(string) // empty if not a string
+			b.problems = append(b.problems, rule.Manifest.At(o.at.pos("kind"), "unknown workload %s of apiVersion %q: it has a pod template, and its pods are unknown", o.kind, version).
+				With("add the pods that its operator creates to workloads of a footprint of %s, with createdBy: %[2]s; or, if it schedules no pods, withoutPods: [%[2]s]", c.Name, o.kind))
 		}
 	}
 	return out
+}
+
+// declares reports whether the footprint has the pods of objects of a kind, or states that
+// they schedule none.
+func (f *Footprint) declares(kind string) bool {
+	return f != nil && (slices.Contains(f.Spec.WithoutPods, kind) ||
+		slices.ContainsFunc(f.workloads, func(w workloadSpec) bool { return w.CreatedBy == kind }))
+}
+
+func templateProblem(at diag.Pos) diag.Problem {
+	return rule.Manifest.At(at, "template with pods, which cannot be read without rendering").
+		With("write it without {{ }}, or as a chart with a footprint")
 }
 
 func (b *builder) objects(c *model.ComponentRef) []object {
@@ -72,14 +90,15 @@ func (b *builder) manifest(kind string, keys []string) bool {
 }
 
 var (
-	separator = regexp.MustCompile(`(?m)^---([ \t\r].*)?$`)
-	template  = []byte("{{")
-	podKind   = regexp.MustCompile(`(?m)^kind:\s*["']?(Deployment|DaemonSet|StatefulSet|Job|CronJob|Pod)\b`)
-	written   = regexp.MustCompile(`(?m)^\s*[^#\s-]`)
+	separator  = regexp.MustCompile(`(?m)^---([ \t\r].*)?$`)
+	template   = []byte("{{")
+	kindLine   = regexp.MustCompile(`(?m)^kind:\s*["']?(\w+)`)
+	containers = regexp.MustCompile(`(?m)^[\s-]*["']?containers["']?:`)
+	written    = regexp.MustCompile(`(?m)^\s*[^#\s-]`)
 )
 
 // readManifest parses the objects of a manifest. It ignores templates without pods and reports
-// those with pods.
+// those of kinds with pods.
 func readManifest(name string, data []byte) ([]object, diag.List) {
 	var out []object
 	var problems diag.List
@@ -91,9 +110,15 @@ func readManifest(name string, data []byte) ([]object, diag.List) {
 			continue
 		}
 		if bytes.Contains(text, template) {
-			if podKind.Match(text) {
-				problems = append(problems, rule.Manifest.At(diag.Pos{File: name}, "template with pods, which cannot be read without rendering").
-					With("write it without {{ }}, or as a chart with a footprint"))
+			kind := ""
+			if found := kindLine.FindSubmatch(text); found != nil {
+				kind = string(found[1])
+			}
+			at := position{name: name, pos: func(...string) diag.Pos { return diag.Pos{File: name} }}
+			if _, creates := podKinds[kind]; creates {
+				problems = append(problems, templateProblem(at.pos()))
+			} else if containers.Match(text) {
+				out = append(out, object{kind: kind, text: true, at: at})
 			}
 			continue
 		}
@@ -111,13 +136,13 @@ func readManifest(name string, data []byte) ([]object, diag.List) {
 	return out, problems
 }
 
-// flatten returns the object, or the items of a List.
+// flatten returns the object, or the items of a list.
 func flatten(all map[string]any, at position) []object {
 	text := func(keys ...string) string {
 		s, _ := lookup(all, keys).(string) // empty if not a string
 		return s
 	}
-	if items, ok := all["items"].([]any); ok && text("kind") == "List" {
+	if items, ok := all["items"].([]any); ok && strings.HasSuffix(text("kind"), "List") {
 		var out []object
 		for i, item := range items {
 			if one, ok := item.(map[string]any); ok {
@@ -128,5 +153,8 @@ func flatten(all map[string]any, at position) []object {
 	}
 	o := object{kind: text("kind"), name: text("metadata", "name"), namespace: text("metadata", "namespace"), all: all, at: at}
 	o.at.name = o.kind + " " + o.name
+	if k, creates := podKindOf(text("apiVersion"), o.kind); creates {
+		o.pods = &k
+	}
 	return []object{o}
 }

@@ -51,9 +51,9 @@ func TestProblemsOfRecipes(t *testing.T) {
 		{"a render that Kubernetes refuses", strings.Replace(chart, "documented", "rendered", 1) + w + "  renders:\n    - values: a\n      workloads:\n        - {kind: DaemonSet, name: w, pod: {tolerations: [{key: a, oprator: Exists}]}}\n", nil, "footprints/thing.yaml:12:76 pod-field", "oprator"},
 		{"no namespace", strings.Replace(goodFootprint, "namespace: things", "unverified: []", 1), map[string]string{"registry.yaml": "kind: ComponentRegistry\napiVersion: aicr.run/v1\ncomponents:\n  - {name: thing, helm: {defaultRepository: https://example.com, defaultVersion: v1.0.0}}\n"}, "overlays/base.yaml:6:14 footprint-shape", "namespace of"},
 		{"a manifest of invalid YAML", goodFootprint, with(overlay("  componentRefs: [{name: thing, manifestFiles: [components/thing/m.yaml]}]\n"), map[string]string{"components/thing/m.yaml": "kind: A\n---\nkind: [\n"}), "components/thing/m.yaml:3:1 manifest", ""},
-		{"a manifest with pods", goodFootprint, with(overlay("  componentRefs: [{name: thing, manifestFiles: [components/thing/m.yaml]}]\n"), map[string]string{"components/thing/m.yaml": deployment}), "components/thing/m.yaml:4:18 no-class", "Deployment extra"},
+		{"a manifest with pods", goodFootprint, with(overlay("  componentRefs: [{name: thing, manifestFiles: [components/thing/m.yaml]}]\n"), map[string]string{"components/thing/m.yaml": deployment}), "components/thing/m.yaml:5:18 no-class", "Deployment extra"},
 		{"a template with pods", goodFootprint, with(overlay("  componentRefs: [{name: thing, manifestFiles: [components/thing/m.yaml]}]\n"), map[string]string{"components/thing/m.yaml": deployment + "# {{ .Values.x }}\n"}), "components/thing/m.yaml manifest", "template with pods"},
-		{"a pod that Kubernetes refuses", goodFootprint, with(overlay("  componentRefs: [{name: thing, manifestFiles: [components/thing/m.yaml]}]\n"), map[string]string{"components/thing/m.yaml": strings.Replace(deployment, "nodeSelector", "nodeSelectr", 1)}), "components/thing/m.yaml:11:20 pod-field", "nodeSelectr"},
+		{"a pod that Kubernetes refuses", goodFootprint, with(overlay("  componentRefs: [{name: thing, manifestFiles: [components/thing/m.yaml]}]\n"), map[string]string{"components/thing/m.yaml": strings.Replace(deployment, "nodeSelector", "nodeSelectr", 1)}), "components/thing/m.yaml:12:20 pod-field", "nodeSelectr"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -67,6 +67,7 @@ func TestProblemsOfRecipes(t *testing.T) {
 // The first document is a comment, the object begins in line 3.
 const deployment = `# a comment
 ---
+apiVersion: apps/v1
 kind: Deployment
 metadata: {name: extra, namespace: elsewhere}
 spec:

@@ -13,22 +13,15 @@ const maxReplicas = 10_000
 func (b *builder) fromManifests(out *Component, c *model.ComponentRef, f *Footprint, own []object) {
 	for _, o := range own {
 		before := len(b.problems)
-		w := Workload{Kind: o.kind, Name: o.name, Namespace: o.namespace}
-		if o.kind != daemonSet {
-			w.Replicas = 1
-			key := map[string]string{"Job": "parallelism"}[o.kind]
-			if key == "" {
-				key = fieldReplicas
-			}
-			if stated := lookup(o.all, []string{"spec", key}); stated != nil {
-				w.Replicas = b.replicas(stated, o.at.at("spec", key))
-			}
+		w := Workload{Kind: o.pods.as, Name: o.name, Namespace: o.namespace}
+		if w.Kind != daemonSet {
+			w.Replicas = b.podsOf(&o)
 		}
-		var template corev1.PodTemplateSpec
-		at := o.at.at("spec", "template")
-		if !b.decode(lookup(o.all, []string{"spec", "template"}), &template, at) {
+		template, ok := b.podTemplate(&o)
+		if !ok {
 			continue
 		}
+		at := o.at.at(o.pods.template...)
 		w.Pod = PodOf(&template)
 		b.checkPod(&w.Pod, at.at("spec"))
 		classified := b.classify(&w, f, o.at.at("metadata", "name"))
@@ -39,6 +32,37 @@ func (b *builder) fromManifests(out *Component, c *model.ComponentRef, f *Footpr
 			out.Workloads = append(out.Workloads, w)
 		}
 	}
+}
+
+// podsOf returns how many pods of an object run at a time.
+func (r *reader) podsOf(o *object) int32 {
+	stated := func(key string, otherwise int32) int32 {
+		path := join(o.pods.spec, key)
+		if v := lookup(o.all, path); v != nil {
+			return r.replicas(v, o.at.at(path...))
+		}
+		return otherwise
+	}
+	switch {
+	case o.pods.spec == nil:
+		return 1
+	case o.pods.as == jobKind:
+		parallel := stated("parallelism", 1)
+		return min(parallel, stated("completions", parallel))
+	default:
+		return stated(fieldReplicas, 1)
+	}
+}
+
+func (r *reader) podTemplate(o *object) (corev1.PodTemplateSpec, bool) {
+	if len(o.pods.template) == 0 {
+		var pod corev1.Pod
+		ok := r.decode(o.all, &pod, o.at)
+		return corev1.PodTemplateSpec{ObjectMeta: pod.ObjectMeta, Spec: pod.Spec}, ok
+	}
+	var template corev1.PodTemplateSpec
+	ok := r.decode(lookup(o.all, o.pods.template), &template, o.at.at(o.pods.template...))
+	return template, ok
 }
 
 func (r *reader) checkPod(p *Pod, at position) {

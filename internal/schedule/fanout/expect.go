@@ -29,7 +29,7 @@ func (x *expectation) validate(shard int, s sealed) error {
 		return fmt.Errorf("report of shard %d of %d", s.Shard, s.Shards)
 	}
 	fingerprints := map[string]string{}
-	for _, c := range x.selection.Shard(shard, x.spec.Shards).Cases {
+	for _, c := range x.selection.Part(shard, x.spec.Shards).Cases {
 		fingerprints[c.Recipe] = c.Fingerprint
 	}
 	got := map[string]bool{}

@@ -74,7 +74,7 @@ func (x *expectation) joined(shards []schedule.Report) schedule.Report {
 		}
 	}
 	r := schedule.Join(shards, x.selection.Names())
-	if x.selection.Audit {
+	if x.selection.Audit() {
 		r.Audit()
 	}
 	return r

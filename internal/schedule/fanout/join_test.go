@@ -27,12 +27,8 @@ type scene struct {
 
 func newScene() *scene {
 	s := specOf("a", "b", "c", "d", "e")
-	sel := schedule.Selection{Tier: 3}
-	for _, name := range s.Names {
-		sel.Cases = append(sel.Cases, schedule.Case{Recipe: name, Fingerprint: "f-" + name})
-	}
 	sc := &scene{
-		x: &expectation{spec: &s, jobUID: jobUID, tool: "1.4.0", selection: sel},
+		x: &expectation{spec: &s, jobUID: jobUID, tool: "1.4.0", selection: schedule.Each(3, casesOf(s.Names...))},
 		p: &status{shards: 2, job: jobWith("0,1", "", batchv1.JobCondition{Type: batchv1.JobComplete, Status: corev1.ConditionTrue})},
 	}
 	for i, names := range [][]string{{"a", "c", "e"}, {"b", "d"}} {
@@ -41,6 +37,14 @@ func newScene() *scene {
 		})
 	}
 	return sc
+}
+
+func casesOf(names ...string) []schedule.Case {
+	var out []schedule.Case
+	for _, name := range names {
+		out = append(out, schedule.Case{Recipe: name, Fingerprint: "f-" + name})
+	}
+	return out
 }
 
 // publish makes the ConfigMaps.
@@ -172,19 +176,20 @@ func TestJoin(t *testing.T) {
 func TestJoinedIsAudited(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
-		audit bool
+		tier  int
 		equal check.Verdict
 		want  check.Verdict
 	}{
-		"they agree":               {true, check.Passed, check.Passed},
-		"they disagree":            {true, check.Unobserved, check.Failed},
-		"they disagree, unaudited": {false, check.Unobserved, check.Unobserved},
+		"they agree":               {3, check.Passed, check.Passed},
+		"they disagree":            {3, check.Unobserved, check.Failed},
+		"they disagree, unaudited": {2, check.Unobserved, check.Unobserved},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			sc := newScene()
-			sc.x.selection.Audit = tt.audit
-			sc.x.selection.Cases[1].Fingerprint = "f-a"
+			cases := casesOf(sc.x.spec.Names...)
+			cases[1].Fingerprint = "f-a"
+			sc.x.selection = schedule.Each(tt.tier, cases)
 			r := &sc.reports[1].Report
 			r.Recipes[0].Fingerprint, r.Recipes[0].Verdict = "f-a", tt.equal
 			r.Conclude([]string{"b", "d"})
@@ -203,7 +208,9 @@ func TestJoinedIsAudited(t *testing.T) {
 func TestJoinedIsOneTestOfTheSelection(t *testing.T) {
 	t.Parallel()
 	sc := newScene()
-	sc.x.selection.Tier, sc.x.selection.StandsFor = 1, map[string][]string{"c": {"x", "y"}}
+	cases := casesOf("a", "b", "c", "d", "e", "x-of-c", "y-of-c")
+	cases[5].Fingerprint, cases[6].Fingerprint = "f-c", "f-c"
+	sc.x.selection = schedule.OnePerClass(1, cases)
 	sc.reports[0].Report.Evidence = []string{"/var/firstlight/evidence/recipes/r"}
 	sc.reports[1].Tool = "1.4.1"
 	sc.publish(t)
@@ -214,7 +221,7 @@ func TestJoinedIsOneTestOfTheSelection(t *testing.T) {
 	if r.Tier != 1 || r.Covered != 2 || len(r.Recipes) != 5 || r.Pods != 15 || len(r.Evidence) != 0 {
 		t.Errorf("%+v", r)
 	}
-	if diff := cmp.Diff([]string{"x", "y"}, r.Recipes[2].StandsFor); diff != "" {
+	if diff := cmp.Diff([]string{"x-of-c", "y-of-c"}, r.Recipes[2].StandsFor); diff != "" {
 		t.Error(diff)
 	}
 	if diff := cmp.Diff([]string{"the image has firstlight 1.4.1, the caller 1.4.0"}, r.Notes); diff != "" {
@@ -226,10 +233,7 @@ func TestOfManyShardsInTroubleSomeAreNamed(t *testing.T) {
 	t.Parallel()
 	s := specOf(many(20)...)
 	s.Shards = 20
-	x := &expectation{spec: &s, jobUID: jobUID, selection: schedule.Selection{}}
-	for _, name := range s.Names {
-		x.selection.Cases = append(x.selection.Cases, schedule.Case{Recipe: name})
-	}
+	x := &expectation{spec: &s, jobUID: jobUID, selection: schedule.Each(0, casesOf(s.Names...))}
 	r, troubles := x.join(&status{shards: 20})
 	if len(troubles) != 21 || !strings.HasSuffix(r.Reason, "; 16 more in the notes") {
 		t.Errorf("%d troubles: %s", len(troubles), r.Reason)

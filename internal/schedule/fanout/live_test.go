@@ -165,11 +165,7 @@ func (b *bench) options(run, behaviour string, names ...string) Options {
 	b.mu.Unlock()
 	s := specOf(names...)
 	s.RunID, s.Image = run, image
-	sel := schedule.Selection{}
-	for _, name := range names {
-		sel.Cases = append(sel.Cases, schedule.Case{Recipe: name, Fingerprint: "f-" + name})
-	}
-	return Options{Cluster: b.caller, Spec: s, Selection: sel, Tree: "recipes", Tool: "test"}
+	return Options{Cluster: b.caller, Spec: s, Selection: schedule.Each(0, casesOf(names...)), Tree: "recipes", Tool: "test"}
 }
 
 func (b *bench) testVerdicts(t *testing.T) {

@@ -19,7 +19,7 @@ func TestRightPasses(t *testing.T) {
 	t.Parallel()
 	for _, intent := range []string{"training", "inference", ""} {
 		c := scenariotest.Scenario(t, intent)
-		j := judge.Judge(c, simulate(c))
+		j := judge.Judge(c, scenariotest.Simulate(c))
 		if j.Verdict != check.Passed || len(j.Findings) != 0 {
 			t.Errorf("intent %q: %s: %s %v", intent, j.Verdict, j.Reason, j.Findings)
 		}
@@ -44,7 +44,7 @@ func TestNothingMayBeMissing(t *testing.T) {
 	t.Parallel()
 	for _, intent := range []string{"training", "inference"} {
 		c := scenariotest.Scenario(t, intent)
-		good := simulate(c)
+		good := scenariotest.Simulate(c)
 		tried := 0
 		try := func(what string, s snapshot.State) {
 			tried++
@@ -96,7 +96,7 @@ func TestNothingMayBeMissing(t *testing.T) {
 func TestNothingMayBeDifferent(t *testing.T) {
 	t.Parallel()
 	c := scenariotest.Scenario(t, "training")
-	good := simulate(c)
+	good := scenariotest.Simulate(c)
 	try := func(what string, change func(s *snapshot.State)) {
 		s := apart(good)
 		change(&s)
@@ -154,7 +154,7 @@ func TestEvidenceIsJudgedAlike(t *testing.T) {
 	components := scenariotest.Components()
 	components[0].Workloads[1].Pod.Tolerations = nil
 	c := scenariotest.Build(t, "training", components, scenariotest.Nodes())
-	s := simulate(c)
+	s := scenariotest.Simulate(c)
 	data, err := json.Marshal(c)
 	if err != nil {
 		t.Fatal(err)
@@ -199,7 +199,7 @@ func TestOracleAgreesWithTheSimulation(t *testing.T) {
 	if checked != len(want) {
 		t.Errorf("got %d of %d workloads", checked, len(want))
 	}
-	for _, n := range simulate(c).Nodes {
+	for _, n := range scenariotest.Simulate(c).Nodes {
 		for k, v := range e.Labels[n.Name] {
 			if n.Labels[k] != v {
 				t.Errorf("%s has %s=%q, the oracle says %q", n.Name, k, n.Labels[k], v)
@@ -237,7 +237,7 @@ func stored(tb testing.TB, s snapshot.State) snapshot.State {
 
 func BenchmarkJudge(b *testing.B) {
 	c := scenariotest.Scenario(b, "training")
-	s := simulate(c)
+	s := scenariotest.Simulate(c)
 	for b.Loop() {
 		judge.Judge(c, s)
 	}

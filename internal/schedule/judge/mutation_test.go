@@ -19,7 +19,7 @@ import (
 func TestWhateverStandsInEvidence(t *testing.T) {
 	t.Parallel()
 	c := scenariotest.Scenario(t, "training")
-	s := simulate(c)
+	s := scenariotest.Simulate(c)
 	verdicts := map[check.Verdict]int{}
 	for seed := range uint64(120) {
 		r := rand.New(rand.NewPCG(seed, 2))

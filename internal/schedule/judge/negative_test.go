@@ -62,7 +62,7 @@ func (b broken) judge(t *testing.T) {
 	if b.scenario != nil {
 		b.scenario(&c)
 	}
-	s := simulate(c)
+	s := scenariotest.Simulate(c)
 	if b.state != nil {
 		b.state(&s)
 	}

@@ -1,4 +1,4 @@
-package judge_test
+package scenariotest
 
 import (
 	"fmt"
@@ -26,7 +26,8 @@ type simulation struct {
 	free  map[string]corev1.ResourceList
 }
 
-func simulate(c scenario.Scenario) snapshot.State {
+// Simulate is the snapshot of a scenario on a control plane without defects.
+func Simulate(c scenario.Scenario) snapshot.State {
 	s := simulation{c: c, nodes: map[string]*snapshot.Node{}, free: map[string]corev1.ResourceList{}}
 	s.state = snapshot.State{Recipe: c.Recipe, Converged: true, ResourceVersion: "4711"}
 	for _, n := range c.Nodes {
