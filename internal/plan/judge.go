@@ -101,7 +101,7 @@ func split(obs []check.Observation) (recorded []check.Observation, observeErr st
 		switch o.Kind {
 		case KindPrepare:
 		case KindError:
-			observeErr = o.Err
+			observeErr = cmp.Or(o.Err, "observing ended with an error without a message")
 		default:
 			recorded = append(recorded, o)
 		}

@@ -27,6 +27,7 @@ func TestJudge(t *testing.T) {
 		"only prepared":                     {nil, []check.Observation{prepared}, check.Unobserved, "nothing was observed"},
 		"only an error":                     {nil, []check.Observation{broke}, check.Unobserved, "no route"},
 		"passed but observing broke off":    {nil, []check.Observation{thing, broke}, check.Unobserved, "no route"},
+		"an error without a message":        {nil, []check.Observation{thing, {Kind: KindError}}, check.Unobserved, "without a message"},
 		"failed and observing broke off":    {says(check.Fail("bad")), []check.Observation{thing, broke}, check.Failed, "bad"},
 		"panic":                             {func([]check.Observation) check.Judgement { panic("index") }, []check.Observation{thing}, check.Unobserved, "panicked: index"},
 		"zero judgement":                    {says(check.Judgement{}), []check.Observation{thing}, check.Unobserved, "unknown verdict"},
