@@ -35,7 +35,7 @@ func TestLimitsOfLatency(t *testing.T) {
 	queue := func(ms float64) func(*LoadFigures) { return func(f *LoadFigures) { f.Queue = &ms } }
 	stall := func(ms float64) func(*LoadFigures) { return func(f *LoadFigures) { f.ClientStall = ms } }
 	simulated := func(late, latest float64) func(*LoadFigures) {
-		return func(f *LoadFigures) { f.Simulation = &Simulation{Late: late, Latest: latest} }
+		return func(f *LoadFigures) { f.ServerLate = &ServerLate{Sum: late, Max: latest} }
 	}
 	metrics := func(ttft, itl float64) func(*LoadFigures) {
 		return func(f *LoadFigures) { f.ServerTTFT, f.ServerITL = &ttft, &itl }
@@ -142,14 +142,14 @@ func TestAFailedRequestHasNoLength(t *testing.T) {
 	}
 }
 
-func TestTheMetricsOfASimulatedServer(t *testing.T) {
+func TestServerLateFromMetrics(t *testing.T) {
 	t.Parallel()
 	const sum, latest = lateSum + " 0.25\n", lateMax + " 0.125\n"
 	for name, tt := range map[string]struct {
 		raw  string
-		want *Simulation
+		want *ServerLate
 	}{
-		"both":             {sum + latest, &Simulation{Late: 250, Latest: 125}},
+		"both":             {sum + latest, &ServerLate{Sum: 250, Max: 125}},
 		"no maximum":       {sum, nil},
 		"no sum":           {latest, nil},
 		"a real server":    {"vllm:num_requests_running 3\n", nil},
@@ -157,7 +157,7 @@ func TestTheMetricsOfASimulatedServer(t *testing.T) {
 		"no metrics":       {"", nil},
 		"no valid metrics": {"<html>", nil},
 	} {
-		if diff := cmp.Diff(tt.want, simulationOf([]byte(tt.raw))); diff != "" {
+		if diff := cmp.Diff(tt.want, lateOf([]byte(tt.raw))); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}
