@@ -17,6 +17,16 @@ func TestRules(t *testing.T) {
 	checktest.Rules(t, func(obs []check.Observation) check.Judgement { return plan.Judge(g, obs) }, look(t, s, p, reading(), nil), []checktest.Rule{
 		checktest.When("a sign-off has a date", checktest.Set("site-facility", `.signOff.at`, "soon")).Fails("site facility.signOff", ""),
 		checktest.When("a PDU says what its mains are", checktest.Set("redfish-power", `.pdus[1].mains`, []string{})).Unobserved("pdu-b", "reports no mains"),
+		checktest.When("each feed of a PDU says whether it is on", checktest.Set("redfish-power", `.pdus[0].mains[1]`, "")).Unobserved("pdu-a", "does not report whether"),
+		checktest.When("a feed that is off outweighs one that does not say", checktest.Set("redfish-power", `.pdus[0].mains`, []string{"", "Off"})).Fails("pdu-a", "not energised"),
+		checktest.When("a PDU without a state is not known to be off", checktest.Set("redfish-power", `.pdus[0].state`, "")).Unobserved("pdu-a", "does not report whether"),
+		checktest.When("a PDU is listed once", checktest.Set("redfish-power", `.pdus[0]`, checktest.Twice)).Unobserved("pdu-a", "lists PDU pdu-a 2 times"),
+		checktest.When("a chassis is listed once", checktest.Set("redfish-power", `.chassis[0]`, checktest.Twice)).Unobserved("gpu-01", "lists chassis gpu-01 2 times"),
+		checktest.When("a chassis that the controller does not list is missing", checktest.Set("redfish-power", `.chassis`, []int{})).Fails("gpu-01", "does not list chassis gpu-01"),
+		checktest.When("the reading is of the controller", checktest.Set("redfish-power", `.controller`, "rack-2")).Unobserved("controller rack-1", "rack-2"),
+		checktest.When("the demand is that of every node", checktest.Set("site-facility", `.powerKW.demand`, 10)).Unobserved("site lab", "differ from the site"),
+		checktest.When("the nodes are those of the inventory", checktest.Set("site-facility", `.nodes`, 1)).Unobserved("site lab", "differ from the site"),
+		checktest.When("a reserve that was left out is no reserve of zero", checktest.Set("site-facility", `.coolingKW.reserve`, checktest.LeftOut)).Unobserved("site lab", "differ from the site"),
 		checktest.When("one dead feed is a PDU that is not energised", checktest.Set("redfish-power", `.pdus[0].mains[1]`, "Off")).Fails("pdu-a", "not energised"),
 	})
 }
