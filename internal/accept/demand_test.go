@@ -164,6 +164,13 @@ var changes = map[string]struct {
 		now:   func(_ *testing.T, o *Options) { o.Hosts = map[string]string{"gpu-01": "SHA256:a"} },
 		names: "SSH host key of gpu-01: nothing then, SHA256:a now",
 	},
+	"machines that are no longer known": {
+		then: func(_ *testing.T, o *Options) {
+			o.Hosts = map[string]string{"gpu-01": "SHA256:a", "gpu-02": "SHA256:b"}
+		},
+		now:   func(_ *testing.T, o *Options) { o.Hosts = map[string]string{"gpu-01": "SHA256:a"} },
+		names: "SSH host key of gpu-02: SHA256:b then, nothing now",
+	},
 	"the same machines": {
 		then: func(_ *testing.T, o *Options) { o.Hosts = map[string]string{"gpu-01": "SHA256:a"} },
 		now:  func(_ *testing.T, o *Options) { o.Hosts = map[string]string{"gpu-01": "SHA256:a"} },

@@ -47,13 +47,18 @@ func hardware(simulated bool) string {
 	return "real hardware"
 }
 
-// differentHosts returns the hosts with another SSH host key. A host without a known key is
-// identified by name alone.
+// differentHosts returns the hosts with another SSH host key, and those whose key is no longer
+// known. A host that never had a known key is identified by name alone.
 func differentHosts(then, now map[string]string) []string {
 	var out []string
-	for _, name := range slices.Sorted(maps.Keys(now)) {
-		if before := orNothing(then, name); before != now[name] {
-			out = append(out, fmt.Sprintf("SSH host key of %s: %s then, %s now", name, before, now[name]))
+	all := maps.Clone(now)
+	if all == nil {
+		all = map[string]string{}
+	}
+	maps.Copy(all, then)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if before, after := orNothing(then, name), orNothing(now, name); before != after {
+			out = append(out, fmt.Sprintf("SSH host key of %s: %s then, %s now", name, before, after))
 		}
 	}
 	return out

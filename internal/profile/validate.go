@@ -5,8 +5,12 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
+
+	"go.yaml.in/yaml/v3"
 )
 
 // Validate reports every problem: a figure without value, unit or source, a figure that no
@@ -25,6 +29,8 @@ func (p *Profile) Validate() error {
 		switch {
 		case f.Unit == "" || f.Source == "":
 			problems = append(problems, fmt.Errorf("%s: a figure needs a value, a unit and a source", path))
+		case len(unitsOf(path)) > 0 && !slices.Contains(unitsOf(path), f.Unit):
+			problems = append(problems, fmt.Errorf("invalid unit %q of %s: must be %s", f.Unit, path, strings.Join(unitsOf(path), " or ")))
 		case math.IsNaN(f.Value) || math.IsInf(f.Value, 0) || f.Value < 0:
 			problems = append(problems, fmt.Errorf("invalid %s: %g: must be a positive number", path, f.Value))
 		case f.Value == 0 && !slices.Contains(zero, path):
@@ -37,6 +43,38 @@ func (p *Profile) Validate() error {
 		}
 	}
 	return errors.Join(slices.Concat(problems, p.agreement(), p.lists(), p.absent())...)
+}
+
+// units are those of the figures, which every gate computes in: the units of the profiles that
+// ship, by path without indices and keys.
+var units = sync.OnceValue(func() map[string]string {
+	out := map[string]string{}
+	for _, name := range Names() {
+		var p Profile
+		data, err := Raw(name)
+		if err != nil || yaml.Unmarshal(data, &p) != nil {
+			continue
+		}
+		walkFigures(reflect.ValueOf(p), "", func(path string, f Figure) { out[unitKey(strings.TrimPrefix(path, "."))] = f.Unit })
+	}
+	return out
+})
+
+// index matches an index or a key in a path.
+var index = regexp.MustCompile(`\[[^]]*]`)
+
+func unitKey(path string) string { return index.ReplaceAllString(path, "") }
+
+// unitsOf are the units that a figure may have; none for a figure that no shipped profile has.
+// The figures of a map are counts.
+func unitsOf(path string) []string {
+	if strings.HasSuffix(path, "]") {
+		return []string{"errors", "events", "packets"}
+	}
+	if unit, ok := units()[unitKey(path)]; ok {
+		return []string{unit}
+	}
+	return nil
 }
 
 // absent reports lists that the profile must have.

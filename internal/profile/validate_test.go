@@ -143,3 +143,24 @@ func TestEmptyListsAreRefused(t *testing.T) {
 		})
 	}
 }
+
+// Gates compute in the units of the profiles that ship: 0.0102 MW would be a demand of 0.0102 kW.
+func TestAFigureHasTheUnitThatGatesComputeIn(t *testing.T) {
+	t.Parallel()
+	for _, name := range profile.Names() {
+		whole, err := profile.Load(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for path := range figures(whole) {
+			p, err := profile.Load(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			figures(p)[path].Unit = "MW"
+			if err := p.Validate(); err == nil || !strings.Contains(err.Error(), path) {
+				t.Errorf("%s: %s in MW: %v", name, path, err)
+			}
+		}
+	}
+}

@@ -67,11 +67,13 @@ type freeNodes struct {
 
 // Check is the check.
 type Check struct {
-	deps   conformance.Deps
-	nodes  []string
-	gpus   int
-	source string
-	image  string
+	deps  conformance.Deps
+	nodes []string
+	gpus  int
+	// products are the profile's names of the GPU.
+	products []string
+	source   string
+	image    string
 }
 
 var _ check.Check = (*Check)(nil)
@@ -80,7 +82,7 @@ var _ check.Check = (*Check)(nil)
 func New(s *site.Site, p *profile.Profile, deps conformance.Deps) *Check {
 	return &Check{
 		deps: deps.WithDefaults(timeout), nodes: conformance.NodeNames(s),
-		gpus: int(p.Node.GPUs.Value), source: "profile " + p.Name + " node.gpus: " + p.Node.GPUs.Source,
+		gpus: int(p.Node.GPUs.Value), products: p.GPU.Products, source: "profile " + p.Name + " node.gpus: " + p.Node.GPUs.Source,
 		image: s.Telemetry.LoadImage, // the pods only sleep: any image with a shell
 	}
 }

@@ -74,11 +74,14 @@ func (c *Check) judgeSlices(p *conformance.Parts, obs []check.Observation) (all 
 	if !ok {
 		return nil, false
 	}
-	good := 0
+	good, seen := 0, map[string]string{}
 	for _, node := range c.nodes {
 		gpus, published, problems := inventory.GPUsOnNode(all, node)
+		known := c.judgeGPUs(p, id, node, gpus, seen)
 		if len(gpus) == c.gpus {
-			good++
+			if known {
+				good++
+			}
 			continue
 		}
 		message := fmt.Sprintf("driver %s offers %d GPUs, want %d by the profile", inventory.Driver, len(gpus), c.gpus)
@@ -100,6 +103,32 @@ func (c *Check) judgeSlices(p *conformance.Parts, obs []check.Observation) (all 
 		p.Figure(figure)
 	}
 	return all, true
+}
+
+// judgeGPUs requires the model of the profile of each GPU of a node, and that no GPU is offered
+// twice. seen has the devices by UUID.
+func (c *Check) judgeGPUs(p *conformance.Parts, id, node string, gpus []inventory.GPU, seen map[string]string) bool {
+	const remedy = "see the log of the DRA driver's kubelet plugin on the node, and nvidia-smi there"
+	known := true
+	for _, g := range gpus {
+		device := g.Pool + "/" + g.Device
+		other, twice := seen[g.UUID]
+		switch {
+		case g.UUID == "":
+			p.Unobserved(id, node, remedy, "device %s has no attribute uuid: which GPU it is is unknown", device)
+		case twice:
+			p.Fail(id, node, remedy, "GPU %s is offered twice, as %s and %s", g.UUID, other, device)
+		case g.Product == "":
+			p.Unobserved(id, node, remedy, "device %s has no attribute productName: its model is unknown", device)
+		case !slices.Contains(c.products, g.Product):
+			p.Fail(id, node, "install the right GPU, or correct the site's profile", "device %s is a %q, want %s by the profile", device, g.Product, strings.Join(c.products, " or "))
+		default:
+			seen[g.UUID] = device
+			continue
+		}
+		known = false
+	}
+	return known
 }
 
 func otherDrivers(all []inventory.Slice, node string) []string {

@@ -29,7 +29,7 @@ var at = time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
 func sliceOf(node, driver string, gpus int) inventory.Slice {
 	s := inventory.Slice{Name: node + "-" + driver, Driver: driver, Pool: node, Node: node, Generation: 1, PoolSlices: 1, Devices: []inventory.Device{}}
 	for i := range gpus {
-		s.Devices = append(s.Devices, inventory.Device{Name: "gpu-" + string(rune('0'+i)), Type: "gpu", UUID: "GPU-" + node + "-" + string(rune('0'+i))})
+		s.Devices = append(s.Devices, inventory.Device{Name: "gpu-" + string(rune('0'+i)), Type: "gpu", Product: "NVIDIA H100 80GB HBM3", UUID: "GPU-" + node + "-" + string(rune('0'+i))})
 	}
 	return s
 }
@@ -172,7 +172,7 @@ func TestJudge(t *testing.T) {
 			if tt.alter != nil {
 				tt.alter(s)
 			}
-			c := &Check{nodes: []string{"gpu-01", "gpu-02"}, gpus: 2}
+			c := &Check{nodes: []string{"gpu-01", "gpu-02"}, gpus: 2, products: []string{"NVIDIA H100 80GB HBM3"}}
 			j := c.Judge(s.observations(t))
 			if j.Verdict != tt.want {
 				t.Fatalf("%s, want %s: %s", j.Verdict, tt.want, j.Reason)
@@ -203,7 +203,7 @@ func TestNothingIsNoPass(t *testing.T) {
 	}
 	s := healthy()
 	obs := append(s.observations(t), s.observations(t)...)
-	if j := (&Check{nodes: []string{"gpu-01", "gpu-02"}, gpus: 2}).Judge(obs); j.Verdict != check.Unobserved {
+	if j := (&Check{nodes: []string{"gpu-01", "gpu-02"}, gpus: 2, products: []string{"NVIDIA H100 80GB HBM3"}}).Judge(obs); j.Verdict != check.Unobserved {
 		t.Errorf("all twice: %s", j.Verdict)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/firstlight/firstlight/internal/check"
@@ -16,6 +15,7 @@ import (
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
 	"github.com/firstlight/firstlight/internal/workload"
+	"github.com/firstlight/firstlight/internal/workload/gangproof"
 )
 
 // Name of the requirement.
@@ -32,27 +32,11 @@ const (
 	kindFits      = "gang-fits"      // Proof
 )
 
-// minGang is the smallest number of pods that form a gang.
-const minGang = 2
-
 // Capacity is what of the inventory is free for the proofs.
 type Capacity struct {
-	// Nodes whose GPUs are all free.
-	Nodes      []string `json:"nodes"`
-	GPUsPerPod int      `json:"gpusPerPod"`
-	// Fits is how many pods of that size they hold.
-	Fits int `json:"fits"`
+	gangproof.Room
 	// Usage of every node of the inventory.
 	Usage map[string]kube.Usage `json:"usage"`
-}
-
-// fittingGang is the size of the gang that fits. If only one GPU is free, its pods request no
-// GPU: a single pod is not a gang, so binding it would prove nothing.
-func (c Capacity) fittingGang() (pods, gpusPerPod int) {
-	if c.Fits == 1 {
-		return minGang, 0
-	}
-	return c.Fits, c.GPUsPerPod
 }
 
 // Proof is the placement of the gang under test.
@@ -126,37 +110,18 @@ func (c *Check) observe(ctx context.Context, cluster *kube.Cluster, rec check.Ob
 	}
 	attempt = rec.Begin(kindCapacity, "cluster", "GET nodes, pods")
 	usage, failed := cluster.Usage(ctx, c.nodes, kube.GPUResource)
-	free := c.capacity(usage)
+	free := Capacity{gangproof.RoomIn(c.nodes, c.gpus, usage), usage}
 	if err := attempt.Record(free, failed); err != nil || free.Fits == 0 {
 		return err
 	}
 	launcher := &workload.Launcher{Cluster: cluster, RunID: c.deps.RunID, Gang: scheduler}
-	rec.Progress("gang of %d pods on capacity for %d: none may be bound, and one smaller pod must be", free.Fits+1, free.Fits)
+	rec.Progress("gang of %d pods on capacity for %d: none may be bound, and one smaller pod must be", free.TooLarge(), free.Fits)
 	if pending, err := c.tooLarge(ctx, launcher, rec, free); err != nil || !pending {
 		return err
 	}
-	pods, gpus := free.fittingGang()
+	pods, gpus := free.Fitting()
 	rec.Progress("gang of %d pods with %d GPUs each: all must be bound", pods, gpus)
 	return c.fits(ctx, launcher, rec, free)
-}
-
-// capacity selects the nodes whose GPUs are all free. A pod takes a whole node; where that
-// leaves one pod it takes half of it, so that there is a gang to place.
-func (c *Check) capacity(usage map[string]kube.Usage) Capacity {
-	out := Capacity{Nodes: []string{}, GPUsPerPod: c.gpus, Usage: usage}
-	for _, name := range c.nodes {
-		if u, ok := usage[name]; ok && c.gpus > 0 && u.Requested == 0 && u.Allocatable >= c.gpus {
-			out.Nodes = append(out.Nodes, name)
-		}
-	}
-	slices.Sort(out.Nodes)
-	if len(out.Nodes) == 1 && c.gpus > 1 {
-		out.GPUsPerPod = c.gpus / 2
-	}
-	for _, name := range out.Nodes {
-		out.Fits += usage[name].Free() / out.GPUsPerPod
-	}
-	return out
 }
 
 func (c *Check) spec(name string, pods, gpus int, free Capacity) workload.Spec {
@@ -170,7 +135,7 @@ func (c *Check) spec(name string, pods, gpus int, free Capacity) workload.Spec {
 func (c *Check) tooLarge(ctx context.Context, l *workload.Launcher, rec check.Observer, free Capacity) (pending bool, err error) {
 	attempt := rec.Begin(kindTooLarge, "cluster", "create a gang that does not fit, and one smaller pod; read which pods are bound")
 	var p Proof
-	failed := c.with(ctx, l, c.spec("gang-too-large", free.Fits+1, free.GPUsPerPod, free), func(large *workload.Gang) error {
+	failed := c.with(ctx, l, c.spec("gang-too-large", free.TooLarge(), free.GPUsPerPod, free), func(large *workload.Gang) error {
 		watch, cancel := context.WithTimeout(ctx, c.deadline)
 		defer cancel()
 		var undecided error
@@ -196,7 +161,7 @@ func (c *Check) tooLarge(ctx context.Context, l *workload.Launcher, rec check.Ob
 func (c *Check) fits(ctx context.Context, l *workload.Launcher, rec check.Observer, free Capacity) error {
 	attempt := rec.Begin(kindFits, "cluster", "create a gang that fits; read which pods are bound")
 	var p Proof
-	pods, gpus := free.fittingGang()
+	pods, gpus := free.Fitting()
 	failed := c.with(ctx, l, c.spec("gang-fits", pods, gpus, free), func(g *workload.Gang) (err error) {
 		p.Undecided = c.waitBound(ctx, g)
 		p.Large, err = g.PlacementNow(ctx)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/workload"
+	"github.com/firstlight/firstlight/internal/workload/gangproof"
 )
 
 // Judge implements check.Check: passed when no pod of a gang that does not fit was bound
@@ -30,65 +31,48 @@ func (c *Check) Judge(obs []check.Observation) check.Judgement {
 	if err != nil {
 		return check.NotObserved(err.Error())
 	}
-	scheduler := "gang scheduler " + found[0].Name
-	figures := []check.Figure{{Name: "pods bound of a gang that does not fit", Value: float64(large.maxBound()), Unit: "pods", Relation: "==", Source: "all or nothing"}}
-	if j := judgeTooLarge(large, free, scheduler, largeID); j.Verdict != check.Passed {
-		j.Figures = figures
-		return j
+	b, scheduler := &check.Builder{}, "gang scheduler "+found[0].Name
+	if !judgeTooLarge(b, large, free, scheduler, largeID) {
+		return b.Judgement("")
 	}
 	fits, fitsID, err := check.One[Proof](obs, kindFits)
 	if err != nil {
 		return check.NotObserved(err.Error())
 	}
-	wanted, gpus := free.fittingGang()
-	figures = append(figures, check.Figure{
-		Name: "pods bound of a gang that fits", Value: float64(fits.Large.Bound), Unit: "pods", Limit: float64(wanted), Relation: "==", Source: "all or nothing",
-	})
-	if j := judgeFits(fits, free, scheduler, fitsID); j.Verdict != check.Passed {
-		j.Figures = figures
-		return j
+	proof := gangproof.Proof{ID: fitsID, Scheduler: scheduler, Placement: fits.Large, Undecided: fits.Undecided}
+	if !proof.Fits(b, free.Room, free.Fits) {
+		return b.Judgement("")
 	}
 	note := ""
-	if gpus == 0 {
+	if _, gpus := free.Fitting(); gpus == 0 {
 		note = " (without GPUs, since only one is free)"
 	}
-	return check.Pass(fmt.Sprintf("%s: on capacity for %d pods none of a gang of %d was bound while a smaller pod was; all %d pods of a gang that fits were bound%s", found[0].Name, free.Fits, large.Large.Wanted, fits.Large.Bound, note), figures...)
+	return b.Judgement(fmt.Sprintf("%s: on free GPUs for %d pods none of a gang of %d was placed while a smaller pod was; all %d pods of a gang that fits were placed%s", found[0].Name, free.Fits, large.Large.Wanted, fits.Large.Bound, note))
 }
 
-func fail(id, suspect, remedy, format string, args ...any) check.Judgement {
-	f := check.NewFinding(id, suspect, remedy, format, args...)
-	return check.Fail(f.Message, f)
-}
-
-func judgeTooLarge(p Proof, free Capacity, scheduler, id string) check.Judgement {
+// judgeTooLarge reports whether no pod of the gang that does not fit was placed while a smaller
+// pod was.
+func judgeTooLarge(b *check.Builder, p Proof, free Capacity, scheduler, id string) bool {
+	whole := p.Large
+	whole.Bound = p.maxBound()
+	proof := gangproof.Proof{ID: id, Scheduler: scheduler, Placement: whole}
+	if p.Small.Bound == 1 { // else it explains the small pod
+		proof.Undecided = p.Undecided
+	}
+	if !proof.TooLarge(b, free.Room) {
+		return false
+	}
 	switch {
-	case p.Large.Wanted <= free.Fits || p.LargeAfter.Wanted != p.Large.Wanted:
-		return check.NotObserved(fmt.Sprintf("the gang of %d pods, later %d, fits into capacity for %d: it proves nothing", p.Large.Wanted, p.LargeAfter.Wanted, free.Fits))
-	case p.maxBound() >= p.Large.Wanted:
-		return check.NotObserved(fmt.Sprintf("all %d pods were bound on capacity for %d: GPUs were released meanwhile", p.Large.Wanted, free.Fits))
-	case p.maxBound() > 0:
-		return fail(id, scheduler, "see that the scheduler that these pods name runs and handles the group: for Kubernetes' own, set feature gate GangScheduling on kube-scheduler too",
-			"%d of %d pods of a gang were bound on capacity for %d: the scheduler splits gangs", p.maxBound(), p.Large.Wanted, free.Fits)
-	case p.Large.Refused == 0 && !p.Large.GroupRefused:
-		return check.NotObserved("no decision about the gang that does not fit was observed: " + p.Undecided)
+	case p.LargeAfter.Wanted != p.Large.Wanted:
+		b.Unobserved(id, scheduler, "run the check again", "the gang that does not fit was not observed again after the small pod")
 	case p.Small.Wanted != 1:
-		return check.NotObserved("no smaller pod was created while the gang that does not fit was pending")
+		b.Unobserved(id, scheduler, "run the check again", "no smaller pod was created while the gang that does not fit was pending")
 	case p.Small.Bound != 1:
-		return fail(id, scheduler, "see the scheduler's events for the pod; for a queue, see that a pending gang reserves nothing",
-			"a pod that fits was not bound while a gang that does not fit was pending: either nothing is ever bound, which proves nothing, or the gang reserves GPUs that it does not use (%s)",
+		b.Fail(id, scheduler, "see the scheduler's events for the pod; for a queue, see that a pending gang reserves nothing",
+			"a pod that fits was not placed while a gang that does not fit was pending: either nothing is ever placed, which proves nothing, or the gang reserves GPUs that it does not use (%s)",
 			strings.Join(append(p.Small.Messages, p.Undecided), "; "))
+	default:
+		return true
 	}
-	return check.Pass("")
-}
-
-func judgeFits(p Proof, free Capacity, scheduler, id string) check.Judgement {
-	pods, _ := free.fittingGang()
-	switch {
-	case p.Large.Wanted != pods:
-		return check.NotObserved(fmt.Sprintf("a gang of %d pods was created on capacity for %d, want %d", p.Large.Wanted, free.Fits, pods))
-	case p.Large.Bound != p.Large.Wanted:
-		return fail(id, scheduler, "see the scheduler's events for the pods; for a queue, see that its quota covers every GPU",
-			"%d of %d pods of a gang that fits were bound: %s", p.Large.Bound, p.Large.Wanted, strings.Join(append(p.Large.Messages, p.Undecided), "; "))
-	}
-	return check.Pass("")
+	return false
 }

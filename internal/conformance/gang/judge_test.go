@@ -1,11 +1,13 @@
 package gang
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/workload"
+	"github.com/firstlight/firstlight/internal/workload/gangproof"
 )
 
 // fixture is a proof that passes.
@@ -19,18 +21,27 @@ func good() fixture {
 	waits := workload.Placement{Wanted: 5, Exist: 5, Refused: 5, GroupRefused: true}
 	return fixture{
 		found: []workload.Detected{{Name: "kubernetes", API: "scheduling.k8s.io/v1alpha2"}},
-		room:  Capacity{Nodes: []string{"a", "b", "c", "d"}, GPUsPerPod: 8, Fits: 4},
+		room:  Capacity{Room: gangproof.Room{Nodes: []string{"a", "b", "c", "d"}, GPUsPerPod: 8, Fits: 4}},
 		large: Proof{Large: waits, LargeAfter: waits, Small: workload.Placement{Wanted: 1, Exist: 1, Bound: 1}},
-		fits:  Proof{Large: workload.Placement{Wanted: 4, Exist: 4, Bound: 4}},
+		fits:  Proof{Large: placed("a", "b", "c", "d")},
 	}
+}
+
+// placed is a gang with a pod on each of these nodes.
+func placed(nodes ...string) workload.Placement {
+	out := workload.Placement{Wanted: len(nodes), Exist: len(nodes), Bound: len(nodes), Nodes: map[string]string{}}
+	for i, node := range nodes {
+		out.Nodes[fmt.Sprintf("gang-fits-%d", i)] = node
+	}
+	return out
 }
 
 // oneGPU is the proof on all that is free: one GPU.
 func oneGPU(s *fixture) {
 	waits := workload.Placement{Wanted: 2, Exist: 2, Refused: 2, GroupRefused: true}
-	s.room = Capacity{Nodes: []string{"a"}, GPUsPerPod: 1, Fits: 1}
+	s.room = Capacity{Room: gangproof.Room{Nodes: []string{"a"}, GPUsPerPod: 1, Fits: 1}}
 	s.large.Large, s.large.LargeAfter = waits, waits
-	s.fits.Large = workload.Placement{Wanted: 2, Exist: 2, Bound: 2}
+	s.fits.Large = placed("a", "a")
 }
 
 func (s fixture) observations(t *testing.T) []check.Observation {
@@ -56,23 +67,28 @@ func TestJudge(t *testing.T) {
 		verdict check.Verdict
 		says    string
 	}{
-		"whole or nothing":           {func(*fixture) {}, check.Passed, "on capacity for 4 pods none of a gang of 5 was bound while a smaller pod was; all 4 pods of a gang that fits were bound"},
-		"no scheduler":               {func(s *fixture) { s.found = []workload.Detected{} }, check.Failed, "no gang scheduler found"},
-		"no room":                    {func(s *fixture) { s.room.Fits = 0 }, check.Unobserved, "all its GPUs free"},
-		"part of it is bound":        {func(s *fixture) { s.large.Large.Bound = 4 }, check.Failed, "4 of 5 pods of a gang were bound"},
-		"part of it later":           {func(s *fixture) { s.large.LargeAfter.Bound = 3 }, check.Failed, "3 of 5 pods of a gang were bound"},
-		"all of it is bound":         {func(s *fixture) { s.large.Large.Bound = 5 }, check.Unobserved, "GPUs were released"},
-		"no decision on the gang":    {func(s *fixture) { s.large.Large.Refused, s.large.Large.GroupRefused = 0, false }, check.Unobserved, "no decision"},
-		"nothing is ever bound":      {func(s *fixture) { s.large.Small.Bound = 0 }, check.Failed, "proves nothing"},
-		"no small pod":               {func(s *fixture) { s.large.Small = workload.Placement{} }, check.Unobserved, "no smaller pod was created"},
-		"it fits":                    {func(s *fixture) { s.large.Large.Wanted, s.large.LargeAfter.Wanted = 4, 4 }, check.Unobserved, "it proves nothing"},
-		"no second observation":      {func(s *fixture) { s.large.LargeAfter = workload.Placement{} }, check.Unobserved, "it proves nothing"},
-		"one that fits is not bound": {func(s *fixture) { s.fits.Large.Bound = 3 }, check.Failed, "3 of 4 pods of a gang that fits"},
-		"one GPU":                    {oneGPU, check.Passed, "all 2 pods of a gang that fits were bound (without GPUs"},
-		"one GPU, and a gang of one": {func(s *fixture) { oneGPU(s); s.fits.Large = workload.Placement{Wanted: 1, Exist: 1, Bound: 1} }, check.Unobserved, "want 2"},
-		"one GPU, half of a gang":    {func(s *fixture) { oneGPU(s); s.fits.Large.Bound = 1 }, check.Failed, "1 of 2 pods of a gang that fits"},
-		"one GPU, part of it bound":  {func(s *fixture) { oneGPU(s); s.large.Large.Bound = 1 }, check.Failed, "1 of 2 pods of a gang were bound"},
-		"a smaller one was tried":    {func(s *fixture) { s.fits.Large.Wanted, s.fits.Large.Bound = 2, 2 }, check.Unobserved, "2 pods was created on capacity for 4"},
+		"whole or nothing":                {func(*fixture) {}, check.Passed, "on free GPUs for 4 pods none of a gang of 5 was placed while a smaller pod was; all 4 pods of a gang that fits were placed"},
+		"no scheduler":                    {func(s *fixture) { s.found = []workload.Detected{} }, check.Failed, "no gang scheduler found"},
+		"no room":                         {func(s *fixture) { s.room.Fits = 0 }, check.Unobserved, "all its GPUs free"},
+		"part of it is bound":             {func(s *fixture) { s.large.Large.Bound = 4 }, check.Failed, "placed 4 of 5 pods of a gang"},
+		"part of it later":                {func(s *fixture) { s.large.LargeAfter.Bound = 3 }, check.Failed, "placed 3 of 5 pods of a gang"},
+		"all of it is bound":              {func(s *fixture) { s.large.Large.Bound = 5 }, check.Unobserved, "GPUs were released"},
+		"no decision on the gang":         {func(s *fixture) { s.large.Large.Refused, s.large.Large.GroupRefused = 0, false }, check.Unobserved, "no decision"},
+		"nothing is ever bound":           {func(s *fixture) { s.large.Small.Bound = 0 }, check.Failed, "proves nothing"},
+		"no small pod":                    {func(s *fixture) { s.large.Small = workload.Placement{} }, check.Unobserved, "no smaller pod was created"},
+		"it fits":                         {func(s *fixture) { s.large.Large.Wanted, s.large.LargeAfter.Wanted = 4, 4 }, check.Unobserved, "it proves nothing"},
+		"no second observation":           {func(s *fixture) { s.large.LargeAfter = workload.Placement{} }, check.Unobserved, "not observed again"},
+		"one that fits is not bound":      {func(s *fixture) { s.fits.Large.Bound = 3 }, check.Failed, "3 of 4 pods of a gang that fits"},
+		"one GPU":                         {oneGPU, check.Passed, "all 2 pods of a gang that fits were placed (without GPUs"},
+		"one GPU, and a gang of one":      {func(s *fixture) { oneGPU(s); s.fits.Large = placed("a") }, check.Unobserved, "want a gang of 2"},
+		"one GPU, half of a gang":         {func(s *fixture) { oneGPU(s); s.fits.Large.Bound = 1 }, check.Failed, "1 of 2 pods of a gang that fits"},
+		"one GPU, part of it bound":       {func(s *fixture) { oneGPU(s); s.large.Large.Bound = 1 }, check.Failed, "placed 1 of 2 pods of a gang"},
+		"a pod of it was not recorded":    {func(s *fixture) { delete(s.fits.Large.Nodes, "gang-fits-3") }, check.Unobserved, "only 3 nodes are known for 4 placed pods"},
+		"a pod of it is elsewhere":        {func(s *fixture) { s.fits.Large.Nodes["gang-fits-3"] = "e" }, check.Unobserved, "other nodes than the free ones"},
+		"half of the large one exists":    {func(s *fixture) { s.large.Large.Exist = 2 }, check.Unobserved, "only 2 of 5 pods"},
+		"a group without pods":            {func(s *fixture) { s.large.Large.Exist, s.large.Large.Refused = 0, 0 }, check.Passed, ""},
+		"a decision that was not awaited": {func(s *fixture) { s.large.Undecided = "deadline exceeded" }, check.Unobserved, "no decision"},
+		"a smaller one was tried":         {func(s *fixture) { s.fits.Large.Wanted, s.fits.Large.Bound = 2, 2 }, check.Unobserved, "want a gang of 4"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -13,7 +13,7 @@ func TestEveryField(t *testing.T) {
 	s := good()
 	checktest.EveryField(t, "spoilt", (&Check{nodes: s.room.Nodes, gpus: 8, scheduler: "auto"}).Judge, s.observations(t), checktest.Harmless{
 		"a duplicate adds nothing":                            {`gang-scheduler.* : the first twice`},
-		"it names the subject for the reader":                 {`gang-scheduler.* .(api|name): .*`, `room.* .(gpusPerPod|nodes|usage): .*`},
+		"it names the subject for the reader":                 {`gang-scheduler.* .(api|name): .*`, `room.* .(gpusPerPod|usage): .*`, `room.* .nodes: the first twice`},
 		"pods that were bound or refused exist":               {`gang-.* .(small|large|largeAfter).exist: .*`},
 		"one refusal is a decision, of the group or of a pod": {`gang-.* .(small|large|largeAfter).(refused|groupRefused): .*`},
 		"JSON omits zero and false":                           {`gang-too-large.* .(large|largeAfter).bound: (left out|-1)`},

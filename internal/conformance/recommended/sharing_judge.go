@@ -42,10 +42,6 @@ func judgeShared(a *assessment, obs []check.Observation) {
 		return
 	}
 	const remedy = "see the events of the pods and the log of the DRA driver's kubelet plugin"
-	if len(s.Pods) != len(sharers()) {
-		a.unknown(id, "pods", "run the check again", "%d of %d were observed", len(s.Pods), len(sharers()))
-		return
-	}
 	claim, alone := "ResourceClaim "+s.Claim.Name, "pod "+s.Alone.Pod
 	for _, p := range s.Pods {
 		switch {
@@ -56,6 +52,9 @@ func judgeShared(a *assessment, obs []check.Observation) {
 			a.unmet(id, "pod "+p.Pod, remedy, "shares a claim but does not run: %s", p.Summary())
 			return
 		}
+	}
+	if !observedTwo(a, id, "pods that share a claim", s.Pods) {
+		return
 	}
 	unreserved := slices.ContainsFunc(s.Pods, func(p testpod.Status) bool { return !slices.Contains(s.Claim.ReservedFor, p.UID) })
 	switch {
@@ -120,7 +119,23 @@ func judgePartPods(a *assessment, obs []check.Observation) {
 			a.unmet(id, "pod "+s.Pod, "see the events of the pod", "requests a %s but does not run: %s", p.Resource, s.Summary())
 		}
 	}
-	if running == 2 {
+	if observedTwo(a, id, "pods with a "+p.Resource, p.Pods) && running == len(p.Pods) {
 		a.met("two pods ran with a %s each on %s", p.Resource, p.Node)
 	}
+}
+
+// observedTwo requires two different pods: one pod shares nothing.
+func observedTwo(a *assessment, id, suspect string, pods []testpod.Status) bool {
+	const want = 2
+	uids := map[string]bool{}
+	for _, p := range pods {
+		if p.UID != "" {
+			uids[p.UID] = true
+		}
+	}
+	if len(pods) == want && len(uids) == want {
+		return true
+	}
+	a.unknown(id, suspect, "run the check again", "%d of %d were observed", len(uids), want)
+	return false
 }

@@ -100,13 +100,17 @@ func TestJudgeSharing(t *testing.T) {
 		"an image that cannot be pulled": {func(s *sharingFixture) {
 			s.shared.Pods[0] = testpod.Status{Phase: "Pending", Containers: []testpod.ContainerStatus{{Waiting: "ImagePullBackOff"}}}
 		}, "", "cannot pull"},
-		"one sharer was seen":    {func(s *sharingFixture) { s.shared.Pods = s.shared.Pods[:1] }, "", "1 of 2 were observed"},
-		"no room":                {func(s *sharingFixture) { s.free[0].Allocated, s.shared = 8, nil }, "", "no node of the inventory has a GPU"},
-		"not tried":              {func(s *sharingFixture) { s.shared = nil }, "", "was not observed"},
-		"no nodes":               {func(s *sharingFixture) { s.offered = nil }, "", "no node of the inventory"},
-		"the offer was not seen": {func(s *sharingFixture) { s.unseen = kindSharedOffer }, "", "forbidden"},
-		"room was not seen":      {func(s *sharingFixture) { s.unseen = kindFree }, "", "forbidden"},
-		"parts were not seen":    {func(s *sharingFixture) { s.unseen = kindParts }, "", "forbidden"},
+		"one sharer was seen":                  {func(s *sharingFixture) { s.shared.Pods = s.shared.Pods[:1] }, "", "1 of 2 were observed"},
+		"one of two pods with a part was seen": {func(s *sharingFixture) { s.parts.Pods = s.parts.Pods[:1] }, "", "1 of 2 were observed"},
+		"a pod with a part was seen twice":     {func(s *sharingFixture) { s.parts.Pods[1] = s.parts.Pods[0] }, "", "1 of 2 were observed"},
+		"no pod with a part was seen":          {func(s *sharingFixture) { s.parts.Pods = nil }, "", "0 of 2 were observed"},
+		"one sharer was seen twice":            {func(s *sharingFixture) { s.shared.Pods[1] = s.shared.Pods[0] }, "", "1 of 2 were observed"},
+		"no room":                              {func(s *sharingFixture) { s.free[0].Allocated, s.shared = 8, nil }, "", "no node of the inventory has a GPU"},
+		"not tried":                            {func(s *sharingFixture) { s.shared = nil }, "", "was not observed"},
+		"no nodes":                             {func(s *sharingFixture) { s.offered = nil }, "", "no node of the inventory"},
+		"the offer was not seen":               {func(s *sharingFixture) { s.unseen = kindSharedOffer }, "", "forbidden"},
+		"room was not seen":                    {func(s *sharingFixture) { s.unseen = kindFree }, "", "forbidden"},
+		"parts were not seen":                  {func(s *sharingFixture) { s.unseen = kindParts }, "", "forbidden"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

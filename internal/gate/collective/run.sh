@@ -31,6 +31,6 @@ done >/tmp/hosts
 for _ in $(seq "$REPETITIONS"); do
   mpirun --allow-run-as-root -np $((NNODES * GPUS_PER_NODE)) --hostfile /tmp/hosts \
     --map-by "ppr:$GPUS_PER_NODE:node" --mca plm_rsh_args "${reach[*]}" \
-    -x PATH -x LD_LIBRARY_PATH -x NCCL_DEBUG -x NCCL_IB_HCA \
+    -x PATH -x LD_LIBRARY_PATH -x NCCL_DEBUG ${NCCL_IB_HCA+-x NCCL_IB_HCA} \
     all_reduce_perf -b "$MIN_BYTES" -e "$MAX_BYTES" -f 2 -g 1
 done

@@ -45,18 +45,20 @@ func (g *Gate) spec(name string, nodes []string, repetitions int) (workload.Spec
 		return workload.Spec{}, err
 	}
 	least, most := g.sizes()
+	env := map[string]string{
+		"JOB_NAME": name, "NNODES": strconv.Itoa(len(nodes)), "GPUS_PER_NODE": strconv.Itoa(g.gpus()),
+		"MIN_BYTES": least, "MAX_BYTES": most, "REPETITIONS": strconv.Itoa(repetitions),
+		"NCCL_DEBUG": "INFO", "SSH_IDENTITY": identity,
+	}
+	if hcas := g.site.Fabric.HCAs; len(hcas) > 0 { // "=" alone would select no device
+		env["NCCL_IB_HCA"] = "=" + strings.Join(hcas, ",")
+	}
 	return workload.Spec{
 		Name: name, Gate: Name, Pods: len(nodes), MinCount: len(nodes),
 		GPUs:            g.gpus(),
 		NetworkResource: g.site.Fabric.NetworkResource, NetworkCount: g.site.Fabric.NetworkResourceCount,
 		Image: g.site.Workloads.Collective.Image, Container: "nccl-tests", Script: script,
-		Env: map[string]string{
-			"JOB_NAME": name, "NNODES": strconv.Itoa(len(nodes)), "GPUS_PER_NODE": strconv.Itoa(g.gpus()),
-			"MIN_BYTES": least, "MAX_BYTES": most, "REPETITIONS": strconv.Itoa(repetitions),
-			"NCCL_DEBUG":   "INFO",
-			"NCCL_IB_HCA":  "=" + strings.Join(g.site.Fabric.HCAs, ","),
-			"SSH_IDENTITY": identity,
-		},
+		Env:   env,
 		Nodes: nodes, OnePerNode: true,
 	}, nil
 }

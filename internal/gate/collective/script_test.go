@@ -57,3 +57,20 @@ func TestSpec(t *testing.T) {
 		t.Error(pair)
 	}
 }
+
+// "=" selects no device: NCCL would use none, also on nodes that have one.
+func TestWithoutHCAsNoneIsSelected(t *testing.T) {
+	t.Parallel()
+	s := testSite()
+	s.Fabric.HCAs = nil
+	spec, err := testGate(t, s).spec("collective", every(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if hcas, set := spec.Env["NCCL_IB_HCA"]; set {
+		t.Errorf("NCCL_IB_HCA is %q", hcas)
+	}
+	if !strings.Contains(spec.Script, "${NCCL_IB_HCA+-x NCCL_IB_HCA}") {
+		t.Error("the script passes a variable to mpirun that is not set")
+	}
+}

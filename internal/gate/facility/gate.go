@@ -80,21 +80,25 @@ type budget struct {
 
 func (b budget) usable() float64 { return b.Provided * (1 - b.Reserve) }
 
-// Observe implements check.Check.
-func (g *Gate) Observe(ctx context.Context, rec check.Recorder) error {
+// facts are the sign-off and the budgets of the site, with the demand of its nodes.
+func (g *Gate) facts() facts {
 	f, nodes := g.site.Facility, len(g.site.Inventory.Nodes)
 	of := func(b site.Budget, each profile.Figure) budget {
 		return budget{Provided: b.Provided.Value, Reserve: b.Reserve, Demand: each.Value * float64(nodes), Source: each.Source}
 	}
-	observer := check.Observer{Recorder: rec, Clock: g.deps.Clock}
-	figures := facts{
+	return facts{
 		SignOff: f.SignOff, Nodes: nodes,
 		Power: of(f.Power, g.profile.Node.Power), Cooling: of(f.Cooling, g.profile.Node.Heat), Weight: of(f.Weight, g.profile.Node.Weight),
 	}
-	if err := observer.Begin(kindFacility, "site "+g.site.Name, "site file, facility").Record(figures, nil); err != nil {
+}
+
+// Observe implements check.Check.
+func (g *Gate) Observe(ctx context.Context, rec check.Recorder) error {
+	observer := check.Observer{Recorder: rec, Clock: g.deps.Clock}
+	if err := observer.Begin(kindFacility, "site "+g.site.Name, "site file, facility").Record(g.facts(), nil); err != nil {
 		return err
 	}
-	for _, r := range f.Redfish {
+	for _, r := range g.site.Facility.Redfish {
 		rec.Progress("reading power from %s", r.Name)
 		attempt := observer.Begin(kindRedfish, r.Name, "GET "+r.URL+"/redfish/v1/ (PowerEquipment/RackPDUs, Chassis/*/Power)")
 		reading, err := g.deps.Read(ctx, r)

@@ -142,7 +142,7 @@ func TestEachDefect(t *testing.T) {
 			r.Chassis[0].State, r.Chassis[0].Watts = "Off", 95
 		}, "gpu-01", "not switched on"},
 		"chassis not yet on": {func(_ *site.Site, _ *profile.Profile, r *redfish.Reading) { r.Chassis[0].State = "PoweringOn" }, "gpu-01", "PoweringOn"},
-		"chassis not there":  {func(_ *site.Site, _ *profile.Profile, r *redfish.Reading) { r.Chassis = nil }, "gpu-01", "draws no power"},
+		"chassis not there":  {func(_ *site.Site, _ *profile.Profile, r *redfish.Reading) { r.Chassis = nil }, "gpu-01", "does not list chassis"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

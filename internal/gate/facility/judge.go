@@ -11,24 +11,30 @@ import (
 )
 
 const (
-	remedySign = "have the facility's owner sign (by, role, reference, at, expires under facility.signOff), then run the gate again: firstlight accept --from facility"
-	remedySite = "run the gate again: firstlight accept --from facility"
+	remedySign  = "have the facility's owner sign (by, role, reference, at, expires under facility.signOff), then run the gate again: firstlight accept --from facility"
+	remedyTwice = "give each of them its own Redfish Id, or ask the vendor of the controller"
+	remedySite  = "run the gate again: firstlight accept --from facility"
 )
 
 // Judge implements check.Check.
 func (g *Gate) Judge(obs []check.Observation) check.Judgement {
 	b := &check.Builder{}
-	f, o, ok := check.RequireLast[facts](b, obs, kindFacility, "", "site "+g.site.Name, remedySite)
+	f, o, ok := check.Require[facts](b, obs, kindFacility, "", "site "+g.site.Name, remedySite)
 	if !ok {
 		return b.Judgement("")
+	}
+	if want := g.facts(); f.Nodes != want.Nodes || f.Power != want.Power || f.Cooling != want.Cooling || f.Weight != want.Weight {
+		b.Unobserved(o.ID, "site "+g.site.Name, remedySite, "the recorded budgets and demands differ from the site's and the profile's")
 	}
 	judgeSignOff(b, f.SignOff, o)
 	judgeBudgets(b, f, o.ID)
 	energised, pdus := 0, 0
 	for _, r := range g.site.Facility.Redfish {
 		const remedy = "check the controller's URL, user, passwordFile and caFile in the site, and its network connection"
-		reading, o, ok := check.RequireLast[redfish.Reading](b, obs, kindRedfish, r.Name, "controller "+r.Name, remedy)
-		if ok {
+		reading, o, ok := check.Require[redfish.Reading](b, obs, kindRedfish, r.Name, "controller "+r.Name, remedy)
+		if ok && reading.Controller != r.Name {
+			b.Unobserved(o.ID, "controller "+r.Name, remedySite, "the reading is of controller %q", reading.Controller)
+		} else if ok {
 			energised += judgePDUs(b, r, reading, o.ID)
 			judgeChassis(b, r, reading, o.ID)
 		}
@@ -72,22 +78,23 @@ func judgeBudgets(b *check.Builder, f facts, id string) {
 
 // judgePDUs judges the PDUs that the site names and returns how many are energised.
 func judgePDUs(b *check.Builder, r site.Redfish, reading redfish.Reading, id string) (energised int) {
+	const remedyUnknown = "update the controller's firmware, or remove the PDU from facility.redfish and have its feed signed off"
 	for _, name := range r.PDUs {
-		i := slices.IndexFunc(reading.PDUs, func(p redfish.PDU) bool { return p.ID == name })
-		if i < 0 {
+		found := slices.DeleteFunc(slices.Clone(reading.PDUs), func(p redfish.PDU) bool { return p.ID != name })
+		switch {
+		case len(found) == 0:
 			b.Fail(id, name, "correct the PDU's Redfish Id in the site, or connect it to its controller", "controller %s has no PDU %s", r.Name, name)
-			continue
-		}
-		p := reading.PDUs[i]
-		if p.Energised() {
-			energised++
-		} else {
+		case len(found) > 1:
+			b.Unobserved(id, name, remedyTwice, "controller %s lists PDU %s %d times: which one is meant is unknown", r.Name, name, len(found))
+		case found[0].Down():
 			b.Fail(id, name, "close its breaker or restore its feed, then run the gate again: firstlight accept --from facility",
-				"PDU %s is not energised: state %s, health %s, mains %v", name, p.State, p.Health, p.Mains)
-		}
-		if len(p.Mains) == 0 {
-			b.Unobserved(id, name, "update the controller's firmware, or remove the PDU from facility.redfish and have its feed signed off",
-				"PDU %s reports no mains: whether it is energised is unknown", name)
+				"PDU %s is not energised: state %q, health %q, mains %q", name, found[0].State, found[0].Health, found[0].Mains)
+		case len(found[0].Mains) == 0:
+			b.Unobserved(id, name, remedyUnknown, "PDU %s reports no mains: whether it is energised is unknown", name)
+		case !found[0].Energised():
+			b.Unobserved(id, name, remedyUnknown, "PDU %s does not report whether it is enabled and each of its mains is on: state %q, mains %q", name, found[0].State, found[0].Mains)
+		default:
+			energised++
 		}
 	}
 	return energised
@@ -98,11 +105,15 @@ func judgePDUs(b *check.Builder, r site.Redfish, reading redfish.Reading, id str
 func judgeChassis(b *check.Builder, r site.Redfish, reading redfish.Reading, id string) {
 	const remedy = "power the node on, or correct the chassis' Redfish Id in the site"
 	for _, name := range r.Chassis {
-		var c redfish.Chassis
-		if i := slices.IndexFunc(reading.Chassis, func(c redfish.Chassis) bool { return c.ID == name }); i >= 0 {
-			c = reading.Chassis[i]
+		found := slices.DeleteFunc(slices.Clone(reading.Chassis), func(c redfish.Chassis) bool { return c.ID != name })
+		if len(found) == 0 {
+			b.Fail(id, name, remedy, "controller %s does not list chassis %s", r.Name, name)
+			continue
 		}
+		c := found[0]
 		switch {
+		case len(found) > 1:
+			b.Unobserved(id, name, remedyTwice, "controller %s lists chassis %s %d times: which one is meant is unknown", r.Name, name, len(found))
 		case c.State == "" && c.Watts > 0:
 			b.Unobserved(id, name, "update the controller's firmware, or remove the chassis from facility.redfish; gate node checks whether its host is up",
 				"chassis %s draws %.0f W and reports no power state: whether it is on or on standby is unknown", name, c.Watts)
@@ -110,7 +121,7 @@ func judgeChassis(b *check.Builder, r site.Redfish, reading redfish.Reading, id 
 		case c.Watts > 0:
 			b.Fail(id, name, remedy, "chassis %s is not switched on: its power state is %s and it draws %.0f W", name, c.State, c.Watts)
 		default:
-			b.Fail(id, name, remedy, "chassis %s draws no power, or controller %s does not have it", name, r.Name)
+			b.Fail(id, name, remedy, "chassis %s draws no power; its power state is %q", name, c.State)
 		}
 	}
 }

@@ -29,6 +29,9 @@ type smiFigures struct {
 	Trouble nvidia.SMIErrors `json:"trouble"`
 }
 
+// read reports whether nvidia-smi said anything: its document, or why it has none.
+func (f smiFigures) read() bool { return f.Log != nil || f.Trouble.Any() }
+
 type linkFigures struct {
 	GPUs []nvidia.NVLinks `json:"gpus"`
 }

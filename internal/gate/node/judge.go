@@ -55,11 +55,13 @@ func (g *Gate) judgeUnobserved(b *check.Builder, h *host) {
 		reasons = append(reasons, reason)
 	}
 	require(h.before.ok(), h.before.reason, h.before.obs)
+	require(!h.before.ok() || h.before.fig.read(), kindBefore+noDocument, h.before.obs)
 	require(!g.rails() || h.hcas.ok(), h.hcas.reason, h.hcas.obs)
 	require(h.kernel.ok(), h.kernel.reason, h.kernel.obs)
 	require(h.facts.ok(), h.facts.reason, h.facts.obs)
 	if text, _ := h.nvml(); text == "" { // with an NVML error, these fail for the same reason
 		require(h.after.ok(), h.after.reason, h.after.obs)
+		require(!h.after.ok() || h.after.fig.read(), kindAfter+noDocument, h.after.obs)
 		require(h.links.ok(), h.links.reason, h.links.obs)
 		require(h.diag.ok(), h.diag.reason, h.diag.obs)
 		require(h.load.ok(), h.load.reason, h.load.obs)

@@ -51,6 +51,18 @@ func (g *Gate) judgePower(b *check.Builder, o check.Observation, suspect string,
 	}
 }
 
+// judgeTemperature requires a GPU that is cooler than the temperature at which it slows down.
+func (g *Gate) judgeTemperature(b *check.Builder, o check.Observation, suspect string, gpu nvidia.GPU) {
+	limit := g.profile.GPU.SlowdownTmp.Value
+	if hot := gpu.TemperatureC; hot == nil {
+		b.Unobserved(o.ID, suspect, remedyUnobserved, "reports no temperature")
+	} else if *hot <= 0 {
+		b.Unobserved(o.ID, suspect, remedyUnobserved, "reports a temperature of %g C, which was not measured", *hot)
+	} else if *hot >= limit {
+		b.Fail(o.ID, suspect, remedyHeat, "is %g C hot, and slows down at %g C", *hot, limit)
+	}
+}
+
 // judgePCIe judges the width and the highest generation; the current generation drops at idle.
 func (g *Gate) judgePCIe(b *check.Builder, o check.Observation, suspect string, gpu nvidia.GPU) {
 	const remedy = "reseat the GPU or its riser, check the slot and the BIOS settings of the link"

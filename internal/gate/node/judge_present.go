@@ -77,6 +77,7 @@ func (g *Gate) judgeGPU(b *check.Builder, o check.Observation, suspect string, g
 	g.judgeClocks(b, o, suspect, gpu)
 	g.judgePower(b, o, suspect, gpu)
 	g.judgePCIe(b, o, suspect, gpu)
+	g.judgeTemperature(b, o, suspect, gpu)
 	if a := gpu.RecoveryAction; a == "" {
 		b.Unobserved(o.ID, suspect, remedyUnobserved, "does not report whether it needs recovery")
 	} else if a != "None" {

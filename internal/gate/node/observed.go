@@ -8,6 +8,9 @@ import (
 // notRun ends the reason of a missing observation.
 const notRun = " was not run"
 
+// noDocument ends the reason of an output without figures and without an error.
+const noDocument = " has no document"
+
 // observed is one observation with its figures, or the reason why it has none.
 type observed[T any] struct {
 	obs    check.Observation

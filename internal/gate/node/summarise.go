@@ -21,7 +21,7 @@ func (g *Gate) summarise(b *check.Builder, hosts []*host) {
 		b.Figure(check.Figure{Name: "lowest power limit", Value: worst, Unit: "W", Relation: ">=", Limit: p.GPU.TDP.Value, Source: g.source("gpu.tdp", p.GPU.TDP)})
 	}
 	if worst, ok := extreme(gpus, slices.Max, func(c nvidia.GPU) *float64 { return c.TemperatureC }); ok {
-		b.Figure(check.Figure{Name: "hottest GPU", Value: worst, Unit: "C"})
+		b.Figure(check.Figure{Name: "hottest GPU", Value: worst, Unit: "C", Relation: "<=", Limit: p.GPU.SlowdownTmp.Value, Source: g.source("gpu.slowdownTemp", p.GPU.SlowdownTmp)})
 	}
 	if worst, ok := extreme(gpus, slices.Max, uncorrectable); ok {
 		b.Figure(check.Figure{Name: "most uncorrectable ECC errors of a GPU", Value: worst, Unit: "errors", Relation: "<=", Limit: 0, Source: "uncorrected ECC errors corrupt results"})

@@ -33,19 +33,23 @@ type PDU struct {
 	// State and Health are Redfish values: "Enabled", "OK".
 	State  string `json:"state"`
 	Health string `json:"health"`
-	// Mains are the power states of the incoming circuits ("On", "Off") and the states of open
-	// breakers ("breaker Tripped"); empty if the controller does not report them.
+	// Mains are the power states of the incoming circuits ("On", "Off"; "" for a circuit that
+	// reports none) and the states of open breakers ("breaker Tripped"); none if the controller
+	// does not report circuits.
 	Mains []string `json:"mains,omitempty"`
 }
 
-// Energised reports whether the PDU is enabled and healthy and no incoming circuit is off.
+// Down reports whether the PDU reports that it is not enabled or not healthy, or that an
+// incoming circuit is not on.
+func (p PDU) Down() bool {
+	return p.State != "" && p.State != "Enabled" || !slices.Contains([]string{"OK", "Warning", ""}, p.Health) ||
+		slices.ContainsFunc(p.Mains, func(m string) bool { return m != "" && m != string(redfish.OnPowerState) })
+}
+
+// Energised reports whether the PDU is enabled and not unhealthy and reports that each incoming
+// circuit is on.
 func (p PDU) Energised() bool {
-	for _, m := range p.Mains {
-		if m != string(redfish.OnPowerState) {
-			return false
-		}
-	}
-	return p.State == "Enabled" && (p.Health == "OK" || p.Health == "Warning" || p.Health == "")
+	return !p.Down() && p.State != "" && len(p.Mains) > 0 && !slices.Contains(p.Mains, "")
 }
 
 // Chassis is the power state and draw of one chassis.
@@ -150,9 +154,7 @@ func pdus(client *gofish.APIClient) ([]PDU, error) {
 		}
 		slices.SortFunc(mains, func(a, b *redfish.Circuit) int { return strings.Compare(a.ID, b.ID) })
 		for _, m := range mains {
-			if m.PowerState != "" {
-				p.Mains = append(p.Mains, string(m.PowerState))
-			}
+			p.Mains = append(p.Mains, string(m.PowerState))
 			if m.BreakerState != "" && m.BreakerState != redfish.NormalBreakerState {
 				p.Mains = append(p.Mains, "breaker "+string(m.BreakerState))
 			}

@@ -101,10 +101,8 @@ func TestRead(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	for _, p := range got.PDUs {
-		if !p.Energised() {
-			t.Errorf("PDU %s is energised, but not so judged", p.ID)
-		}
+	if a, b := got.PDUs[0], got.PDUs[1]; !a.Energised() || a.Down() || b.Energised() || b.Down() {
+		t.Error("a is energised, and it is unknown of b, which reports no circuits")
 	}
 }
 
@@ -136,6 +134,21 @@ func TestNotEnergised(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A circuit without a power state was left out, so that the PDU was energised by the others.
+func TestACircuitWithoutAPowerStateIsRead(t *testing.T) {
+	t.Parallel()
+	resources := healthy()
+	resources["/redfish/v1/m2"] = `{"Id":"AC2","BreakerState":"Normal"}`
+	got, err := redfish.Read(t.Context(), start(t, resources))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := got.PDUs[0]
+	if diff := cmp.Diff([]string{"On", ""}, p.Mains); diff != "" || p.Energised() {
+		t.Errorf("energised %v: %s", p.Energised(), diff)
 	}
 }
 

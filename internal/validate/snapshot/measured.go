@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"sigs.k8s.io/yaml"
 
@@ -34,7 +33,7 @@ func measured(server Server, nodes map[string]Node, names []string) (*constraint
 	agree(os, "ID", func(n Node) string { return n.Labels[release+"ID"] })
 	agree(os, "VERSION_ID", func(n Node) string { return n.Labels[release+"VERSION_ID"] })
 	agree(node, "kernel", func(n Node) string { return n.Kernel })
-	agree(node, "kubelet", func(n Node) string { return strings.TrimPrefix(n.Kubelet, "kwok-") })
+	agree(node, "kubelet", func(n Node) string { return n.Kubelet })
 	agree(node, "instance-type", func(n Node) string { return n.Labels["node.kubernetes.io/instance-type"] })
 	type subtype struct {
 		Subtype string         `json:"subtype"`

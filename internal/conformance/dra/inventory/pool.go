@@ -11,6 +11,8 @@ type GPU struct {
 	Pool   string `json:"pool"`
 	Device string `json:"device"`
 	UUID   string `json:"uuid,omitempty"`
+	// Product is its model as nvidia-smi prints it.
+	Product string `json:"product,omitempty"`
 }
 
 // GPUsOnNode lists the GPUs that Driver offers on a node, counts its slices of that driver,
@@ -36,7 +38,7 @@ func GPUsOnNode(all []Slice, node string) (gpus []GPU, published int, problems [
 				case d.Tainted:
 					problems = append(problems, fmt.Sprintf("device %s/%s is tainted", name, d.Name))
 				default:
-					gpus = append(gpus, GPU{Pool: name, Device: d.Name, UUID: d.UUID})
+					gpus = append(gpus, GPU{Pool: name, Device: d.Name, UUID: d.UUID, Product: d.Product})
 				}
 			}
 		}
