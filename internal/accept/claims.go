@@ -120,13 +120,16 @@ func (v *verifier) simulated() {
 		// The newest: nodes may come and go before a run is resumed.
 		id := v.observed[n-1].identity()
 		if id.simulated != h.Simulated {
-			v.contradict("simulated", "run.json says %t, observation %s shows %t: %s", h.Simulated, v.ids[n-1], id.simulated, id.why)
+			v.contradict("simulated", "run.json says %s, observation %s shows %s: %s", h.Simulated, v.ids[n-1], id.simulated, id.why)
 		} else if id.why != h.SimulatedWhy {
 			v.contradict("simulatedWhy", "run.json says %q, observation %s shows %q", h.SimulatedWhy, v.ids[n-1], id.why)
 		}
 	}
+	if h.Simulated == evidence.HardwareReal && len(v.observed) == 0 {
+		v.contradict("simulated", "run.json says false, no observation shows it")
+	}
 	for _, id := range slices.Sorted(maps.Keys(v.lists)) {
-		if simulated, why := kube.SimulatedIn(v.lists[id]); simulated && !h.Simulated {
+		if simulated, why := kube.SimulatedIn(v.lists[id]); simulated && h.Simulated == evidence.HardwareReal {
 			v.contradict("simulated", "run.json says false, observation %s shows true: %s", id, why)
 		}
 	}

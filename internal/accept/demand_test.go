@@ -263,7 +263,7 @@ func TestRunOfOneGateIsNotResumedAutomatically(t *testing.T) {
 		t.Fatal(err)
 	}
 	run, err := evidence.Create(dir, evidence.Start{
-		Header: evidence.Header{Site: o.Site.Name, Profile: o.Profile.Name, Only: "b", Cluster: "one"}, Plan: p, Site: o.SiteFile, Profile: o.ProfileFile,
+		Header: evidence.Header{Site: o.Site.Name, Profile: o.Profile.Name, Only: "b", Cluster: "one", Simulated: evidence.HardwareReal}, Plan: p, Site: o.SiteFile, Profile: o.ProfileFile,
 	}, evidence.Options{Clock: o.Clock})
 	if err != nil {
 		t.Fatal(err)

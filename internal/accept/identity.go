@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/evidence"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 )
 
@@ -19,7 +20,7 @@ import (
 // is simulated.
 type identity struct {
 	uid       string
-	simulated bool
+	simulated evidence.Hardware
 	why       string // evidence that the cluster is simulated or real
 	unknown   error  // why the cluster cannot be identified
 }
@@ -40,11 +41,15 @@ func (before identity) differences(after identity) []string {
 	}
 }
 
-func hardware(simulated bool) string {
-	if simulated {
+func hardware(h evidence.Hardware) string {
+	switch h {
+	case evidence.HardwareSimulated:
 		return "simulated hardware"
+	case evidence.HardwareReal:
+		return "real hardware"
+	default:
+		return "unknown hardware"
 	}
-	return "real hardware"
 }
 
 // differentHosts returns the hosts with another SSH host key, and those whose key is no longer
@@ -97,8 +102,15 @@ const (
 )
 
 func (i Identity) identity() identity {
+	id := identity{uid: string(i.Namespace.UID), simulated: evidence.HardwareReal}
 	simulated, why := kube.SimulatedIn(i.Nodes)
-	return identity{uid: string(i.Namespace.UID), simulated: simulated, why: why}
+	switch id.why = why; {
+	case len(i.Nodes) == 0:
+		id.simulated = evidence.HardwareUnknown
+	case simulated:
+		id.simulated = evidence.HardwareSimulated
+	}
+	return id
 }
 
 // Observation is the observation of an identity.

@@ -11,11 +11,12 @@ import (
 
 // Report is the result of a walk; its JSON is the -o json object.
 type Report struct {
-	Run       string        `json:"run"`
-	Verdict   check.Verdict `json:"verdict"`
-	Simulated bool          `json:"simulated"`
-	Site      string        `json:"site"`
-	Profile   string        `json:"profile"`
+	Run     string        `json:"run"`
+	Verdict check.Verdict `json:"verdict"`
+	// Simulated is null if the cluster was not identified.
+	Simulated evidence.Hardware `json:"simulated"`
+	Site      string            `json:"site"`
+	Profile   string            `json:"profile"`
 	// NarrowedBy are the reasons why the verdict does not cover the whole playbook on this
 	// cluster at one time.
 	NarrowedBy []string `json:"narrowedBy,omitempty"`

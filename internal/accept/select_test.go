@@ -70,7 +70,7 @@ func unfinished(t *testing.T, dir string, playbook func(Walk) (plan.Plan, error)
 		t.Fatal(err)
 	}
 	run, err := evidence.Create(dir, evidence.Start{
-		Header: evidence.Header{Site: o.Site.Name, Profile: o.Profile.Name, Include: include, Cluster: "one"}, Plan: p, Site: o.SiteFile, Profile: o.ProfileFile,
+		Header: evidence.Header{Site: o.Site.Name, Profile: o.Profile.Name, Include: include, Cluster: "one", Simulated: evidence.HardwareReal}, Plan: p, Site: o.SiteFile, Profile: o.ProfileFile,
 	}, evidence.Options{})
 	if err != nil {
 		t.Fatal(err)

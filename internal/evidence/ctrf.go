@@ -70,9 +70,9 @@ const ctrfSpecVersion = "0.0.0"
 // blocked and omitted, skipped for not applicable, other for a recommended step that did not
 // pass.
 func ctrfReport(b *Bundle, v Verdicts) ([]byte, error) {
-	where := "cluster"
-	if v.Simulated {
-		where = "simulated"
+	where := map[Hardware]string{HardwareReal: "cluster", HardwareSimulated: "simulated"}[v.Simulated]
+	if where == "" {
+		where = v.Simulated.String()
 	}
 	doc := ctrfDocument{
 		ReportFormat: "CTRF", SpecVersion: ctrfSpecVersion, GeneratedBy: "firstlight",

@@ -94,7 +94,7 @@ func testChecks(*Bundle) (Derived, error) {
 
 func testStart(p plan.Plan) Start {
 	return Start{
-		Header: Header{Tool: "v0.1.0", Command: []string{"firstlight", "accept"}, Site: "lab", Profile: "h100-sxm-ndr400", Simulated: true, SimulatedWhy: "nodes carry kwok.x-k8s.io/node"},
+		Header: Header{Tool: "v0.1.0", Command: []string{"firstlight", "accept"}, Site: "lab", Profile: "h100-sxm-ndr400", Simulated: HardwareSimulated, SimulatedWhy: "nodes carry kwok.x-k8s.io/node"},
 		Plan:   p, Site: []byte("name: lab\n"), Profile: []byte("name: h100\n"),
 	}
 }

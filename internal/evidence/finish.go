@@ -19,7 +19,7 @@ type Verdicts struct {
 	Run       string        `json:"run"`
 	Site      string        `json:"site"`
 	Profile   string        `json:"profile"`
-	Simulated bool          `json:"simulated"`
+	Simulated Hardware      `json:"simulated"`
 	Verdict   check.Verdict `json:"verdict"`
 	// Only is the only selected step, if the run was limited to one.
 	Only string `json:"only,omitempty"`

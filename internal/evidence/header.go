@@ -50,9 +50,9 @@ type Header struct {
 	Profile string   `json:"profile"`
 	// Cluster identifies the cluster (the UID of its kube-system namespace) once known.
 	Cluster string `json:"cluster,omitempty"`
-	// Simulated: the hardware is simulated, with the reason in SimulatedWhy.
-	Simulated    bool   `json:"simulated"`
-	SimulatedWhy string `json:"simulatedWhy,omitempty"`
+	// Simulated says whether the hardware is simulated, with the reason in SimulatedWhy.
+	Simulated    Hardware `json:"simulated"`
+	SimulatedWhy string   `json:"simulatedWhy,omitempty"`
 	// From and Only are the selection of the walk.
 	From string `json:"from,omitempty"`
 	Only string `json:"only,omitempty"`

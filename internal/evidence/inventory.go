@@ -7,13 +7,15 @@ import (
 	"os"
 	"path/filepath"
 	"sort"
+
+	"github.com/gofrs/flock"
 )
 
 // Inventory computes the manifest of the current files of the run in dir, finished or not.
 // ErrLocked: another process writes the run. ErrCorrupt: the directory has an unexpected entry.
 func Inventory(dir string) (Manifest, error) {
 	var m Manifest
-	err := WithExclusiveLock(dir, func() error {
+	err := WithSharedLock(dir, func() error {
 		var h Header
 		// An unreadable header is reported like any changed file; the run ID is then empty.
 		_ = readJSON(filepath.Join(dir, headerFile), &h)
@@ -43,15 +45,27 @@ func NewManifest(run string, files []ManifestFile) (Manifest, error) {
 	return decodeManifest(data)
 }
 
-// WithExclusiveLock calls do while the run in dir is locked, so that no other process writes it.
-// A run without a journal cannot be locked. ErrLocked: another process writes the run.
+// WithExclusiveLock calls do while no other process writes or signs the run in dir. A file that
+// does not exist cannot be locked. ErrLocked: another process has the run.
 func WithExclusiveLock(dir string, do func() error) error {
-	path := filepath.Join(dir, journalFile)
+	return WithSharedLock(dir, func() error {
+		// Signers exclude each other by the plan, which is never rewritten: they also read the
+		// run with WithSharedLock.
+		return withLock(filepath.Join(dir, planFile), (*flock.Flock).TryLock, do)
+	})
+}
+
+// WithSharedLock calls do while no other process writes the run in dir.
+func WithSharedLock(dir string, do func() error) error {
+	return withLock(filepath.Join(dir, journalFile), (*flock.Flock).TryRLock, do)
+}
+
+func withLock(path string, try func(*flock.Flock) (bool, error), do func() error) error {
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 		return do()
 	}
 	lock := lockOf(path)
-	if err := tryLock(lock.TryRLock); err != nil {
+	if err := tryLock(func() (bool, error) { return try(lock) }); err != nil {
 		return errors.Join(err, lock.Close())
 	}
 	return errors.Join(do(), lock.Close())

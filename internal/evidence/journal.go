@@ -50,8 +50,8 @@ const (
 
 // Errors that callers handle.
 var (
-	// ErrLocked: another process writes the run.
-	ErrLocked = errors.New("another process is writing the run")
+	// ErrLocked: another process writes or signs the run.
+	ErrLocked = errors.New("another process is writing or signing the run")
 	// ErrFinished: the run has a manifest and must not be changed.
 	ErrFinished = errors.New("the run is finished")
 	// ErrCorrupt: a file of the run is invalid.

@@ -104,7 +104,7 @@ func hashFiles(dir string) (files []ManifestFile, problems []Problem, err error)
 		}
 		rel = path.Clean(filepath.ToSlash(rel))
 		switch {
-		case d.IsDir(), (rel == manifestFile || rel == attestationFile) && d.Type().IsRegular():
+		case d.IsDir(), (rel == manifestFile || rel == attestationFile || IsHalfWrittenAttestation(rel)) && d.Type().IsRegular():
 			return nil
 		case !d.Type().IsRegular():
 			problems = append(problems, Problem{File: rel, What: Extra, Detail: "not a regular file"})

@@ -8,6 +8,7 @@ import (
 	"github.com/firstlight/firstlight/internal/accept"
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/conformance/submission"
+	"github.com/firstlight/firstlight/internal/evidence"
 	"github.com/firstlight/firstlight/internal/pipeline"
 )
 
@@ -19,11 +20,11 @@ type Report struct {
 	Verdict check.Verdict   `json:"verdict"`
 	Intent  pipeline.Intent `json:"intent"`
 	// Conformance is the version of the programme.
-	Conformance string `json:"conformance"`
-	Simulated   bool   `json:"simulated"`
-	Site        string `json:"site"`
-	Profile     string `json:"profile"`
-	Recipe      string `json:"recipe"`
+	Conformance string            `json:"conformance"`
+	Simulated   evidence.Hardware `json:"simulated"`
+	Site        string            `json:"site"`
+	Profile     string            `json:"profile"`
+	Recipe      string            `json:"recipe"`
 	// RecipeDigest is of the recipe as resolved.
 	RecipeDigest string `json:"recipeDigest"`
 	// GPUs that the order of the steps was proved on.

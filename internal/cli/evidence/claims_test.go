@@ -69,7 +69,7 @@ func editRaw(t *testing.T, dir, of, old, text string) {
 func saidReal(t *testing.T, dir string) {
 	t.Helper()
 	command(t, dir, func(h *evidence.Header) {
-		h.Simulated, h.SimulatedWhy = false, "none of 1 nodes carries the annotation "+kwok
+		h.Simulated, h.SimulatedWhy = evidence.HardwareReal, "none of 1 nodes carries the annotation "+kwok
 	})
 }
 
@@ -86,7 +86,7 @@ var claimForgeries = map[string]struct {
 }{
 	"simulated dropped from run.json": {func(t *testing.T, dir string) {
 		t.Helper()
-		command(t, dir, func(h *evidence.Header) { h.Simulated, h.SimulatedWhy = false, "" })
+		command(t, dir, func(h *evidence.Header) { h.Simulated, h.SimulatedWhy = evidence.HardwareReal, "" })
 	}, "simulated: run.json says false, observation 0001-identity-cluster-"},
 	"simulated dropped, and the reason rewritten": {saidReal, "simulated: run.json says false, observation 0001-identity-cluster-"},
 	"simulated dropped, and the annotation from the cluster's observation": {func(t *testing.T, dir string) {

@@ -40,8 +40,8 @@ func planOf(b *evidence.Bundle) (evidence.Derived, error) {
 		if err != nil {
 			return d, err
 		}
-		if !b.Header.Simulated {
-			d.Contradictions = append(d.Contradictions, evidence.Contradiction{Field: "simulated", Message: "run.json says false, but a test of recipes has no hardware"})
+		if b.Header.Simulated != evidence.HardwareSimulated {
+			d.Contradictions = append(d.Contradictions, evidence.Contradiction{Field: "simulated", Message: "run.json says " + b.Header.Simulated.String() + ", but a test of recipes has no hardware"})
 		}
 		return d, nil
 	}

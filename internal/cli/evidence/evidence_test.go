@@ -86,11 +86,15 @@ func blindRunOn(t *testing.T, interrupted bool, name string, annotations ...stri
 	for _, key := range annotations {
 		nodes[0].Annotations[key] = "x"
 	}
+	hardware := evidence.HardwareReal
 	simulated, why := kube.SimulatedIn(nodes)
+	if simulated {
+		hardware = evidence.HardwareSimulated
+	}
 	start := evidence.Start{
 		Header: evidence.Header{
 			Tool: "v0.1.0", Command: []string{"firstlight", "accept"}, Site: s.Name, Profile: s.Profile,
-			Cluster: evidencetest.Cluster, Simulated: simulated, SimulatedWhy: why,
+			Cluster: evidencetest.Cluster, Simulated: hardware, SimulatedWhy: why,
 		},
 		Plan: p, Site: site.Example(), Profile: raw,
 	}

@@ -27,7 +27,8 @@ func newExport(s cmdutil.Streams) *cobra.Command {
 		Long: `Print a run's verdicts as CTRF (https://ctrf.io), as JUnit XML, or as the results JSON of
 NVIDIA's Cluster Readiness Engine (nvcre). Every finished run already has the first two.
 The nvcre format cannot mark simulated hardware: the platform of a run on simulated
-hardware is "simulated", regardless of --platform.`,
+hardware is "simulated", that of a run whose cluster was not identified "unknown",
+regardless of --platform.`,
 		Example: `  firstlight evidence export evidence/20261121-014233-7f3a --format ctrf
   firstlight evidence export evidence/20261121-014233-7f3a --format nvcre --platform onprem`,
 		Args: cobra.ExactArgs(1),

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/firstlight/firstlight/internal/atomicfile"
 	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 	"github.com/firstlight/firstlight/internal/evidence/attest"
 	"github.com/firstlight/firstlight/internal/evidence/keyless"
@@ -26,41 +28,42 @@ func (k *keylessSign) add(cmd *cobra.Command) {
 	cmd.MarkFlagsMutuallyExclusive("identity-token-file", "key")
 }
 
-// sign writes the bundle last. An existing bundle is replaced only if o.Replace is set.
+// sign writes the bundle last and as a whole. An existing bundle is replaced only if o.Replace
+// is set.
 func (k *keylessSign) sign(ctx context.Context, dir string, o attest.SignOptions) (signed, error) {
 	done := signed{Attestation: k.bundle}
 	token, err := os.ReadFile(k.token)
 	if err != nil {
 		return done, cmdutil.UsageErrorf("cannot read --identity-token-file: %w", err)
 	}
-	mode := os.O_WRONLY | os.O_CREATE | os.O_EXCL
-	if o.Replace {
-		mode = os.O_WRONLY | os.O_CREATE
+	if _, err := os.Lstat(k.bundle); err == nil && !o.Replace {
+		return done, cmdutil.UsageErrorf("cannot write --bundle: %s exists: --replace replaces it", k.bundle)
 	}
-	f, err := os.OpenFile(k.bundle, mode, 0o644) //nolint:gosec // a bundle is public
+	// Created first: a signature in a public log cannot be undone.
+	f, err := os.CreateTemp(filepath.Dir(k.bundle), "."+filepath.Base(k.bundle)+".*")
 	if err != nil {
 		return done, cmdutil.UsageErrorf("cannot write --bundle: %w", err)
 	}
+	defer func() { _ = os.Remove(f.Name()) }() // renamed if signed
 	service := keyless.Service{Fulcio: k.fulcio, Rekor: k.rekor, Token: strings.TrimSpace(string(token))}
 	var bundle []byte
 	done.Statement, bundle, err = attest.SignKeyless(ctx, dir, service, o)
 	if err != nil {
-		err = errors.Join(signError(err), f.Close())
-		if !o.Replace {
-			err = errors.Join(err, os.Remove(k.bundle))
-		}
-		return done, err
+		return done, errors.Join(signError(err), f.Close())
 	}
-	if err := errors.Join(f.Truncate(0), write(f, bundle), f.Close()); err != nil {
-		return done, cmdutil.Unobserved(err)
+	put := os.Link // fails if another signer wrote the bundle meanwhile
+	if o.Replace {
+		put = os.Rename
 	}
-	return done, nil
+	_, err = f.Write(bundle)
+	if err = errors.Join(err, f.Chmod(bundleMode), f.Sync(), f.Close()); err == nil {
+		err = errors.Join(put(f.Name(), k.bundle), atomicfile.SyncDir(filepath.Dir(k.bundle)))
+	}
+	return done, cmdutil.Unobserved(err)
 }
 
-func write(f *os.File, data []byte) error {
-	_, err := f.Write(data)
-	return err
-}
+// bundleMode: a bundle is public.
+const bundleMode = 0o644
 
 // keylessVerify has the flags for verifying the signature of an identity.
 type keylessVerify struct{ bundle, root, identity, issuer string }

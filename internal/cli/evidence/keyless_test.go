@@ -38,6 +38,17 @@ func TestEvidenceSignedByAnIdentity(t *testing.T) {
 	}
 	ours(t, cmdutil.ExitUsage, sign...) // the bundle exists
 	ours(t, cmdutil.ExitPassed, append(sign, "--replace")...)
+	before, err := os.ReadFile(bundle)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours(t, cmdutil.ExitUnobserved, "evidence", "sign", dir, "--identity-token-file", token, "--bundle", bundle, "--fulcio-url", "http://127.0.0.1:1", "--rekor-url", sigstore.Rekor, "--replace")
+	if after, err := os.ReadFile(bundle); err != nil || string(after) != string(before) {
+		t.Errorf("a failed signature changed the bundle: %v", err)
+	}
+	if left, err := filepath.Glob(filepath.Join(files, ".run.sigstore.json*")); err != nil || len(left) > 0 {
+		t.Errorf("temporary files are left: %v, %v", left, err)
+	}
 
 	packed := filepath.Join(files, "run.tar.gz")
 	ours(t, cmdutil.ExitPassed, "evidence", "pack", dir, "--to", packed, "--unsigned")

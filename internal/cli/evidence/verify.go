@@ -176,8 +176,12 @@ func newVerification(given string, r attest.Report) verification {
 func printVerification(w io.Writer, v verification, style display.Style) {
 	if v.Run != "" {
 		hardware := ""
-		if v.Simulated {
+		switch v.Simulated {
+		case evidence.HardwareReal:
+		case evidence.HardwareSimulated:
 			hardware = " on SIMULATED hardware"
+		default:
+			hardware = " on hardware that was NOT IDENTIFIED"
 		}
 		narrowed := ""
 		if len(v.NarrowedBy) > 0 && v.State != attest.Interrupted {

@@ -137,7 +137,7 @@ func runTest(ctx context.Context, s cmdutil.Streams, f *scheduleFlags, args []st
 		Selection: chosen,
 		Open:      func(ctx context.Context, _ func(string)) (schedule.ControlPlane, error) { return openPlane(ctx, board) },
 		Jobs:      f.jobs, PerPlane: f.perPlane, EvidenceDir: f.evidence,
-		Header: evidence.Header{Tool: cmdutil.Version, Command: f.command(args), Simulated: true, SimulatedWhy: "nodes are objects without kubelets"},
+		Header: evidence.Header{Tool: cmdutil.Version, Command: f.command(args), Simulated: evidence.HardwareSimulated, SimulatedWhy: "nodes are objects without kubelets"},
 		Events: progress.show,
 	})
 	closeBoard()

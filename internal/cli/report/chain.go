@@ -17,12 +17,12 @@ import (
 
 // Chain is the -o json object of autoscale. Lists are never null.
 type Chain struct {
-	Run       string        `json:"run"`
-	Verdict   check.Verdict `json:"verdict"`
-	Reason    string        `json:"reason"`
-	Simulated bool          `json:"simulated"`
-	Site      string        `json:"site"`
-	Profile   string        `json:"profile"`
+	Run       string            `json:"run"`
+	Verdict   check.Verdict     `json:"verdict"`
+	Reason    string            `json:"reason"`
+	Simulated evidence.Hardware `json:"simulated"`
+	Site      string            `json:"site"`
+	Profile   string            `json:"profile"`
 	// NarrowedBy are the reasons why the verdict does not cover the whole chain.
 	NarrowedBy []string `json:"narrowedBy,omitempty"`
 	// Evidence is the run's directory.

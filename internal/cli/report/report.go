@@ -17,6 +17,7 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 	"github.com/firstlight/firstlight/internal/display"
+	"github.com/firstlight/firstlight/internal/evidence"
 	"github.com/firstlight/firstlight/internal/site"
 )
 
@@ -151,12 +152,16 @@ func gateNumber(name string) string {
 	return "+"
 }
 
-// Hardware is the part of a headline that marks simulated hardware.
-func Hardware(simulated bool) string {
-	if simulated {
+// Hardware is the part of a headline that marks hardware that is not known to be real.
+func Hardware(h evidence.Hardware) string {
+	switch h {
+	case evidence.HardwareReal:
+		return ""
+	case evidence.HardwareSimulated:
 		return ", SIMULATED hardware"
+	default:
+		return ", hardware NOT IDENTIFIED"
 	}
-	return ""
 }
 
 func figure(f check.Figure) string {

@@ -15,6 +15,7 @@ import (
 	"github.com/firstlight/firstlight/internal/cli/clitest"
 	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 	"github.com/firstlight/firstlight/internal/display"
+	"github.com/firstlight/firstlight/internal/evidence"
 )
 
 // sample has a gate with each verdict.
@@ -22,7 +23,7 @@ func sample() accept.Report {
 	gate := func(name string, v check.Verdict, reason string, seconds float64) accept.Gate {
 		return accept.Gate{Gate: name, Verdict: v, Reason: reason, Duration: seconds, Started: time.Date(2026, 11, 21, 1, 0, 0, 0, time.UTC)}
 	}
-	r := accept.Report{Run: "20261121-010000-0001", Verdict: check.Failed, Simulated: true, Site: "lab", Profile: "h100-sxm-ndr400", Evidence: "evidence/20261121-010000-0001"}
+	r := accept.Report{Run: "20261121-010000-0001", Verdict: check.Failed, Simulated: evidence.HardwareSimulated, Site: "lab", Profile: "h100-sxm-ndr400", Evidence: "evidence/20261121-010000-0001"}
 	facility := gate("facility", check.Passed, "signed off", 0.12)
 	facility.KeptFrom = "20261120-010000-0001"
 	facility.Figures = []check.Figure{{Name: "power demand", Value: 40.8, Unit: "kW", Limit: 51, Relation: "<="}}
@@ -92,7 +93,7 @@ func sampleChain(t *testing.T, change func(hop string, st *snapshot.State)) Chai
 		verdicts = append(verdicts, h.Verdict)
 	}
 	return Chain{
-		Run: "20261121-010000-0001", Verdict: check.Overall(verdicts), Reason: "why", Simulated: true, Site: "lab", Profile: "h100-sxm-ndr400",
+		Run: "20261121-010000-0001", Verdict: check.Overall(verdicts), Reason: "why", Simulated: evidence.HardwareSimulated, Site: "lab", Profile: "h100-sxm-ndr400",
 		Evidence: "evidence/20261121-010000-0001", Hops: chain.Hops, Figures: []check.Figure{}, chain: chain,
 	}
 }

@@ -61,7 +61,7 @@ func TestReadRun(t *testing.T) {
 	if _, ok := run.Shown["health"]; ok {
 		t.Error("the step health is in the results, and is not a requirement")
 	}
-	if run.Incomplete != "" || run.Simulated || run.ID == "" || !run.Finished.After(run.Started) || run.Shown["ai_service_metrics"].Took <= 0 {
+	if run.Incomplete != "" || run.Simulated != evidence.HardwareReal || run.ID == "" || !run.Finished.After(run.Started) || run.Shown["ai_service_metrics"].Took <= 0 {
 		t.Errorf("%+v", run)
 	}
 }
@@ -84,7 +84,7 @@ func TestSimulatedHardwareIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !run.Simulated || !strings.Contains(string(run.Shown["gang_scheduling"].Files[0].Content), "hardware: simulated: nodes carry") {
+	if run.Simulated != evidence.HardwareSimulated || !strings.Contains(string(run.Shown["gang_scheduling"].Files[0].Content), "hardware: simulated: nodes carry") {
 		t.Errorf("%+v", run.Shown["gang_scheduling"])
 	}
 	if _, err := Compose(checklist(t), product(t), run, false); err == nil {

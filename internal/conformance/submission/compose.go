@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/firstlight/firstlight/internal/conformance/catalog"
+	"github.com/firstlight/firstlight/internal/evidence"
 )
 
 // Submission is the content of a submission, for Write.
@@ -42,15 +43,19 @@ func (e *RefusedError) Error() string {
 }
 
 // Compose makes a submission from the results of a run. An incomplete run, a run without a
-// result of a MUST and a run on simulated hardware are a *RefusedError, except for a draft.
+// result of a MUST and a run on simulated or unidentified hardware are a *RefusedError, except for a draft.
 func Compose(p catalog.Programme, product Product, run Run, draft bool) (Submission, error) {
 	s := Submission{Version: p.Version, Directory: product.Directory}
 	var reasons []string
 	if run.Incomplete != "" {
 		reasons = append(reasons, "the run is incomplete: "+run.Incomplete)
 	}
-	if run.Simulated {
+	switch run.Simulated {
+	case evidence.HardwareReal:
+	case evidence.HardwareSimulated:
 		reasons = append(reasons, "the hardware is simulated: "+run.SimulatedWhy)
+	default:
+		reasons = append(reasons, "the cluster was not identified: whether its hardware is simulated is unknown")
 	}
 	if run.Kubernetes != "" && minor(run.Kubernetes) != p.Version {
 		reasons = append(reasons, fmt.Sprintf("the cluster runs Kubernetes %s, and the submission is for %s", run.Kubernetes, p.Version))

@@ -13,6 +13,7 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/conformance/catalog"
 	"github.com/firstlight/firstlight/internal/diag"
+	"github.com/firstlight/firstlight/internal/evidence"
 )
 
 // mixedRun has a requirement of every status.
@@ -55,7 +56,7 @@ func TestGoldens(t *testing.T) {
 		}
 	}
 	run := mixedRun(t)
-	run.Simulated, run.SimulatedWhy = true, "nodes carry kwok.x-k8s.io/node"
+	run.Simulated, run.SimulatedWhy = evidence.HardwareSimulated, "nodes carry kwok.x-k8s.io/node"
 	delete(run.Shown, "ai_inference")
 	draft := compose(t, run, true)
 	for _, f := range draft.Files {
@@ -172,11 +173,12 @@ func TestRefusals(t *testing.T) {
 		want   []string
 	}{
 		"missing":            {func(r *Run) { delete(r.Shown, "ai_inference") }, []string{"ai_inference is not in the run"}},
-		"simulated":          {func(r *Run) { r.Simulated, r.SimulatedWhy = true, "kwok" }, []string{"the hardware is simulated: kwok"}},
+		"simulated":          {func(r *Run) { r.Simulated, r.SimulatedWhy = evidence.HardwareSimulated, "kwok" }, []string{"the hardware is simulated: kwok"}},
+		"not identified":     {func(r *Run) { r.Simulated = evidence.HardwareUnknown }, []string{"the cluster was not identified: whether its hardware is simulated is unknown"}},
 		"unfinished":         {func(r *Run) { r.Incomplete = "it has no manifest" }, []string{"the run is incomplete: it has no manifest"}},
 		"of another version": {func(r *Run) { r.Kubernetes = "v1.35.9" }, []string{"the cluster runs Kubernetes v1.35.9, and the submission is for 1.36"}},
 		"no evidence":        {func(r *Run) { r.Shown["gpu_sharing"] = Shown{Verdict: check.Passed} }, []string{"gpu_sharing has a verdict without stored observations"}},
-		"all of these":       {func(r *Run) { r.Simulated, r.Shown = true, nil }, append([]string{"the hardware is simulated: "}, allMissing(t)...)},
+		"all of these":       {func(r *Run) { r.Simulated, r.Shown = evidence.HardwareSimulated, nil }, append([]string{"the hardware is simulated: "}, allMissing(t)...)},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -218,7 +220,7 @@ func allMissing(t *testing.T) []string {
 func TestDraftIsNeverValid(t *testing.T) {
 	t.Parallel()
 	run := wholeRun(t)
-	run.Simulated = true
+	run.Simulated = evidence.HardwareSimulated
 	dir := written(t, compose(t, run, true))
 	drafts := func() diag.List {
 		report, err := Validate(t.Context(), dir, Options{Client: aWeb()})

@@ -13,11 +13,14 @@ const draftFile = "DRAFT.md"
 // draftMark is in every file of a draft whose format permits a comment.
 const draftMark = "DRAFT, not to be submitted"
 
-// The marks of evidence from simulated hardware, in a transcript and in junit.xml.
+// The marks of evidence from simulated or unidentified hardware, in a transcript and in
+// junit.xml.
 const (
 	hardwareKey       = "hardware"
 	simulatedHardware = "simulated"
+	unknownHardware   = "not identified"
 	simulatedCase     = `name="simulated" value="true"`
+	unknownCase       = `name="simulated" value="not identified"`
 )
 
 // unfitReason returns why evidence with this beginning cannot be submitted; empty if it can.
@@ -27,6 +30,8 @@ func unfitReason(head []byte) string {
 		return "is from a draft"
 	case bytes.Contains(head, []byte("- "+hardwareKey+": "+simulatedHardware)), bytes.Contains(head, []byte(simulatedCase)):
 		return "is from simulated hardware"
+	case bytes.Contains(head, []byte("- "+hardwareKey+": "+unknownHardware)), bytes.Contains(head, []byte(unknownCase)):
+		return "is from hardware that was not identified"
 	default:
 		return ""
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/conformance/catalog"
+	"github.com/firstlight/firstlight/internal/evidence"
 	"github.com/firstlight/firstlight/internal/plan"
 )
 
@@ -83,7 +84,7 @@ func wholeRun(tb testing.TB) Run {
 	start := time.Date(2026, 11, 21, 1, 42, 33, 0, time.UTC)
 	run := Run{
 		ID: "20261121-014233-7f3a", Tool: "v0.5.0", Kubernetes: "v1.36.3", Cluster: "7d0f5c4e-0000-4000-8000-000000000001", Started: start, Finished: start.Add(4 * time.Minute),
-		Shown: map[string]Shown{},
+		Simulated: evidence.HardwareReal, Shown: map[string]Shown{},
 	}
 	for _, r := range checklist(tb).Requirements {
 		run.Shown[r.ID] = Shown{

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/evidence"
 )
 
 // PartlyShown is the prefix of the reason of a verdict when one half of a check was
@@ -19,8 +20,8 @@ type Run struct {
 	// Kubernetes is the API server's version if the run has it: "v1.36.3".
 	Kubernetes        string
 	Started, Finished time.Time
-	// Simulated is set for a run on simulated hardware; SimulatedWhy is the reason for it.
-	Simulated    bool
+	// Simulated says whether the hardware is simulated; SimulatedWhy is the reason for it.
+	Simulated    evidence.Hardware
 	SimulatedWhy string
 	// Incomplete is why the run is incomplete; empty for a complete run.
 	Incomplete string

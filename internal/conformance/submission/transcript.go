@@ -11,6 +11,7 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/conformance/apilog"
 	"github.com/firstlight/firstlight/internal/conformance/catalog"
+	"github.com/firstlight/firstlight/internal/evidence"
 	"github.com/firstlight/firstlight/internal/plan"
 )
 
@@ -28,8 +29,12 @@ func transcript(p catalog.Programme, r catalog.Requirement, run Run, res plan.Re
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# %s\n\n> %s\n\n", r.ID, r.Description)
 	hardware := "real"
-	if run.Simulated {
+	switch run.Simulated {
+	case evidence.HardwareReal:
+	case evidence.HardwareSimulated:
 		hardware = simulatedHardware + ": " + run.SimulatedWhy
+	default:
+		hardware = unknownHardware
 	}
 	for _, row := range [][2]string{
 		{"requirement", fmt.Sprintf("%s (%s), CNCF AI Conformance %s", r.ID, r.Level, p.Version)},

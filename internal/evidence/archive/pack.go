@@ -32,7 +32,7 @@ type Packed struct {
 // not nil, is called for every file.
 func Pack(ctx context.Context, w io.Writer, dir string, tell func(file string)) (Packed, error) {
 	var p Packed
-	err := evidence.WithExclusiveLock(dir, func() error {
+	err := evidence.WithSharedLock(dir, func() error {
 		b, err := evidence.Load(dir)
 		if err != nil {
 			return err
@@ -68,7 +68,9 @@ func filesOf(dir string) ([]string, error) {
 		if !d.Type().IsRegular() {
 			return fmt.Errorf("%s is not a regular file", rel)
 		}
-		names = append(names, filepath.ToSlash(rel))
+		if !evidence.IsHalfWrittenAttestation(rel) {
+			names = append(names, filepath.ToSlash(rel))
+		}
 		return nil
 	})
 	if err != nil {

@@ -74,8 +74,8 @@ type Report struct {
 	Missing      []string      `json:"missing,omitempty"`
 	Verdict      check.Verdict `json:"verdict,omitempty"`
 	// NarrowedBy are the reasons why the verdict does not cover the whole plan in one walk.
-	NarrowedBy []string `json:"narrowedBy,omitempty"`
-	Simulated  bool     `json:"simulated"`
+	NarrowedBy []string          `json:"narrowedBy,omitempty"`
+	Simulated  evidence.Hardware `json:"simulated"`
 	// Claims are the statements of run.json and their basis.
 	Claims []evidence.Claim `json:"claims,omitempty"`
 	// Manifest is the digest of the manifest.

@@ -75,8 +75,8 @@ type Inputs struct {
 	Recipe  *Input   `json:"recipe,omitempty"`
 	// Cluster is the UID of its kube-system namespace; empty if unknown.
 	Cluster string `json:"cluster,omitempty"`
-	// Simulated: the hardware is simulated, with the reason in SimulatedWhy.
-	Simulated    bool              `json:"simulated"`
+	// Simulated says whether the hardware is simulated, with the reason in SimulatedWhy.
+	Simulated    evidence.Hardware `json:"simulated"`
 	SimulatedWhy string            `json:"simulatedWhy,omitempty"`
 	From         string            `json:"from,omitempty"`
 	Only         string            `json:"only,omitempty"`

@@ -99,7 +99,7 @@ func Start(p plan.Plan) evidence.Start {
 	return evidence.Start{
 		Header: evidence.Header{
 			Tool: "v0.1.0", Command: []string{"firstlight", "validate", "--intent", "training"}, Site: "lab", Profile: "h100-sxm-ndr400",
-			Cluster: Cluster, Simulated: true, SimulatedWhy: "nodes carry kwok.x-k8s.io/node", Recipe: "h100-lab-training", Seed: &seed,
+			Cluster: Cluster, Simulated: evidence.HardwareSimulated, SimulatedWhy: "nodes carry kwok.x-k8s.io/node", Recipe: "h100-lab-training", Seed: &seed,
 			Versions: map[string]string{"kube-apiserver": "v1.36.3"},
 			Digests:  map[string]string{"kube-apiserver": "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"},
 		},

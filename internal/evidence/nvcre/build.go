@@ -23,8 +23,11 @@ type Fleet struct {
 // Node is one GPU node of the inventory.
 type Node struct{ Name, Rack string }
 
-// simulated is the platform of a run on simulated hardware.
-const simulated = "simulated"
+// The platforms of a run whose hardware is simulated or not identified.
+const (
+	simulated = "simulated"
+	unknown   = "unknown"
+)
 
 // ours is the domain of steps that the engine has no category for.
 const ours = "firstlight"
@@ -33,8 +36,12 @@ const ours = "firstlight"
 func Build(b *evidence.Bundle, f Fleet) (Report, error) {
 	v := b.Summary()
 	r := Report{Name: f.Name, Platform: f.Platform, GPU: f.GPU, TotalNodes: len(f.Nodes), Categories: []Category{}, Failed: []string{}}
-	if v.Simulated {
+	switch v.Simulated {
+	case evidence.HardwareReal:
+	case evidence.HardwareSimulated:
 		r.Platform = simulated
+	default:
+		r.Platform = unknown
 	}
 	if len(f.Nodes) == 0 {
 		return Report{}, errors.New("the inventory has no nodes")

@@ -6,7 +6,7 @@
 // The output has only observations: one category for each step with a verdict,
 // bandwidth where collectives were measured. An unobserved step is never Succeeded,
 // and a run without the verdict of every step is never PASSED. The format has no field
-// for simulated hardware: the platform of such a run is "simulated".
+// for simulated hardware: the platform of such a run is "simulated", that of a run whose cluster was not identified "unknown".
 // Goodput and training metrics by topology domain, MNNVL and iterations are not
 // measured here and left out.
 package nvcre

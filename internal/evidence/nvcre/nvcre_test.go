@@ -32,11 +32,11 @@ const collective = `{"scope":"all","nodes":["gpu-01","gpu-02"],"runs":[
  {"test":"all_reduce_perf","rows":[{"bytes":17179869184,"outOfPlace":{"algbwGBps":205,"busbwGBps":385},"inPlace":null}]}],
  "nccl":{"hosts":[{"networks":["IB"]},{"networks":["IB","Socket"]}]}}`
 
-func run(t *testing.T, isSimulated bool, steps ...plan.Step) *evidence.Bundle {
+func run(t *testing.T, hardware evidence.Hardware, steps ...plan.Step) *evidence.Bundle {
 	t.Helper()
 	p := plan.Plan{Name: "playbook", Steps: steps}
 	start := evidencetest.Start(p)
-	start.Header.Simulated = isSimulated
+	start.Header.Simulated = hardware
 	clock := evidencetest.Clock()
 	r, err := evidence.Create(t.TempDir(), start, evidence.Options{Clock: clock})
 	if err != nil {
@@ -63,7 +63,7 @@ func fleet() nvcre.Fleet {
 
 func TestAPassedRun(t *testing.T) {
 	t.Parallel()
-	b := run(t, false,
+	b := run(t, evidence.HardwareReal,
 		plan.Step{Check: seen{"facility", "pdu", `{"x":1}`, check.Pass("on")}},
 		plan.Step{Check: seen{"collective", "nccl-tests", collective, check.Pass("fast")}},
 		plan.Step{Check: seen{"training", "training-job", `{"model":"llama3-8b","nodes":["gpu-01","gpu-02"]}`, check.Pass("trained")}},
@@ -151,8 +151,8 @@ func TestWhatIsNotPassed(t *testing.T) {
 		blamed []string
 		nodes  int
 	}{
-		"failed":     {run(t, false, plan.Step{Check: seen{"collective", "nccl-tests", collective, failed}}), nvcre.Failed, "Failed", []string{"gpu-02"}, 1},
-		"unobserved": {run(t, false, plan.Step{Check: seen{"a", "x", `{}`, check.NotObserved("dark")}}), nvcre.Incomplete, "Failed", []string{}, 0},
+		"failed":     {run(t, evidence.HardwareReal, plan.Step{Check: seen{"collective", "nccl-tests", collective, failed}}), nvcre.Failed, "Failed", []string{"gpu-02"}, 1},
+		"unobserved": {run(t, evidence.HardwareReal, plan.Step{Check: seen{"a", "x", `{}`, check.NotObserved("dark")}}), nvcre.Incomplete, "Failed", []string{}, 0},
 	} {
 		got, err := nvcre.Build(tt.b, fleet())
 		if err != nil {
@@ -182,7 +182,11 @@ func TestAnInterruptedRunIsIncomplete(t *testing.T) {
 // That form can not say that hardware was simulated, so the platform does.
 func TestASimulatedRunSaysSo(t *testing.T) {
 	t.Parallel()
-	b := run(t, true, plan.Step{Check: seen{"a", "x", `{}`, check.Pass("on")}})
+	b := run(t, evidence.HardwareUnknown, plan.Step{Check: seen{"a", "x", `{}`, check.Pass("on")}})
+	if got, err := nvcre.Build(b, fleet()); err != nil || got.Platform != "unknown" {
+		t.Errorf("not identified: %+v, %v", got, err)
+	}
+	b = run(t, evidence.HardwareSimulated, plan.Step{Check: seen{"a", "x", `{}`, check.Pass("on")}})
 	if got, err := nvcre.Build(b, fleet()); err != nil || got.Platform != "simulated" {
 		t.Errorf("%+v, %v", got, err)
 	}

@@ -34,7 +34,7 @@ func TestSchedule(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	out, err := schedule.Test(t.Context(), schedule.Options{
 		Selection: schedule.Each(0, cases), Open: open, Jobs: jobs, PerPlane: len(cases),
-		EvidenceDir: t.TempDir(), Header: evidence.Header{Tool: "test", Site: label, Simulated: true},
+		EvidenceDir: t.TempDir(), Header: evidence.Header{Tool: "test", Site: label, Simulated: evidence.HardwareSimulated},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -54,9 +54,9 @@ func Write(ctx context.Context, dir, version string, o Options) (string, error) 
 		}
 		steps.Steps = append(steps.Steps, plan.Step{Check: fakeCheck{name: r.ID, judgement: j}, NotApplicable: o.Excused[r.ID]})
 	}
-	header := evidence.Header{Tool: "v0.5.0", Command: []string{"firstlight", "validate"}, Site: "prod", Profile: "h100-sxm-ndr400", Cluster: "7d0f5c4e-0000-4000-8000-000000000001", Versions: map[string]string{"kube-apiserver": "v" + version + ".3"}}
+	header := evidence.Header{Tool: "v0.5.0", Command: []string{"firstlight", "validate"}, Site: "prod", Profile: "h100-sxm-ndr400", Cluster: "7d0f5c4e-0000-4000-8000-000000000001", Simulated: evidence.HardwareReal, Versions: map[string]string{"kube-apiserver": "v" + version + ".3"}}
 	if o.Simulated {
-		header.Simulated, header.SimulatedWhy = true, "nodes carry kwok.x-k8s.io/node"
+		header.Simulated, header.SimulatedWhy = evidence.HardwareSimulated, "nodes carry kwok.x-k8s.io/node"
 	}
 	run, err := evidence.Create(dir, evidence.Start{Header: header, Plan: steps, Site: []byte("name: prod\n"), Profile: []byte("name: h100\n")},
 		evidence.Options{Clock: clock(), Random: bytes.NewReader(make([]byte, 64))})
