@@ -15,6 +15,9 @@ func (r *Record) Clean(t Ticket, now time.Time) (Lease, error) {
 	if r.CurrentState() != Dirty {
 		return Lease{}, fmt.Errorf("%w: the reservation is %s", ErrNotDirty, r.CurrentState())
 	}
+	if r.DirtyInfo == nil { // another writer left it out
+		r.DirtyInfo = &DirtyInfo{Since: micro(now)}
+	}
 	r.State = Cleaning
 	r.Lease = &Lease{Ticket: t.trimmed(), Token: r.grant(t.ID, now), GrantedAt: micro(now), ClaimedAt: timePtr(now)}
 	r.Lease.setExpiry(now)

@@ -5,6 +5,18 @@ import (
 	"testing"
 )
 
+// A record that another writer left without its cause can be cleaned, and the cleaning can fail.
+func TestCleanWithoutDirtyInfo(t *testing.T) {
+	t.Parallel()
+	r := &Record{State: Dirty}
+	if _, err := r.Clean(ticket("ada"), noon); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.FailClean(r.Token, "broken", noon); err != nil || r.DirtyInfo.Attempts != 1 {
+		t.Errorf("%v, %+v", err, r.DirtyInfo)
+	}
+}
+
 // Regression: the controller read a leased reservation, the guard quarantined it, and the
 // controller then removed the deployment that only an operator may remove.
 func TestCleanAutomatically(t *testing.T) {
