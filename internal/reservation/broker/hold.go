@@ -110,17 +110,17 @@ func (b *Broker) ConfirmRestore(ctx context.Context, name string, token int64, r
 
 // Quarantine ends a lease because of a deployment that is not its holder's.
 func (b *Broker) Quarantine(ctx context.Context, name string, token int64, reason string) error {
-	return b.do(ctx, "impound", name, func(r *lease.Record, now time.Time) error { return r.Quarantine(token, reason, now) })
+	return b.do(ctx, "quarantine", name, func(r *lease.Record, now time.Time) error { return r.Quarantine(token, reason, now) })
 }
 
 // QuarantineFree makes a free reservation dirty.
 func (b *Broker) QuarantineFree(ctx context.Context, name, by, reason string) error {
-	return b.do(ctx, "block", name, func(r *lease.Record, now time.Time) error { r.QuarantineFree(by, reason, now); return nil })
+	return b.do(ctx, "quarantine", name, func(r *lease.Record, now time.Time) error { r.QuarantineFree(by, reason, now); return nil })
 }
 
 // Publish makes a lease available for checkout until a time; see lease.Record.Publish.
 func (b *Broker) Publish(ctx context.Context, name string, token int64, ends, last time.Time, reason string) (lease.Lease, error) {
-	return b.lease(ctx, "open", name, func(r *lease.Record, now time.Time) (lease.Lease, error) {
+	return b.lease(ctx, "publish", name, func(r *lease.Record, now time.Time) (lease.Lease, error) {
 		return r.Publish(token, ends, last, reason, now)
 	})
 }
@@ -137,7 +137,7 @@ func (b *Broker) Checkout(ctx context.Context, name string, t lease.Ticket) (lea
 	if t.User, err = b.store.Caller(ctx); err != nil {
 		return lease.Lease{}, fmt.Errorf("check out %s: %w", name, err)
 	}
-	return b.lease(ctx, "take", name, func(r *lease.Record, now time.Time) (lease.Lease, error) { return r.Checkout(t, now) })
+	return b.lease(ctx, "check out", name, func(r *lease.Record, now time.Time) (lease.Lease, error) { return r.Checkout(t, now) })
 }
 
 // Checkin makes a lease that was checked out available again.

@@ -10,6 +10,7 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/broker"
 	"github.com/firstlight/firstlight/internal/reservation/clock"
 	"github.com/firstlight/firstlight/internal/reservation/hook"
+	"github.com/firstlight/firstlight/internal/reservation/lease"
 	"github.com/firstlight/firstlight/internal/reservation/matrix"
 )
 
@@ -61,7 +62,7 @@ func (r *legRun) guard(ctx context.Context, c *matrix.Cell, l hook.Lease) error 
 	if err := r.opts.Broker.Quarantine(ctx, r.Row.Name, l.Token, culprit); err != nil {
 		return err
 	}
-	r.waitReason = fmt.Sprintf("%s; it needs an operator: firstlight reservation rotation down --reservation %s", culprit, r.Row.Name)
+	r.waitReason = lease.NeedsOperator(culprit, r.Row.Name)
 	return errLeftover
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/broker"
 	"github.com/firstlight/firstlight/internal/reservation/config"
 	"github.com/firstlight/firstlight/internal/reservation/hook"
+	"github.com/firstlight/firstlight/internal/reservation/lease"
 )
 
 // Up provisions the day deployment of a reservation, until ends; holders may extend it until last.
@@ -96,7 +97,7 @@ func (r *Rotation) existing(ctx context.Context, row config.Reservation, busy *b
 		out.Result, out.Token, out.Reason = ResultUp, l.Token, "it was up already"
 	}
 	if d := now.Status.DirtyInfo; d != nil {
-		out.Reason = fmt.Sprintf("it is dirty (%s): firstlight reservation rotation down --reservation %s", cmp.Or(d.Reason, "its lease was released"), row.Name)
+		out.Reason = fmt.Sprintf("it is dirty (%s): %s", cmp.Or(d.Reason, "its lease was released"), lease.CleanCommand(row.Name))
 	}
 	return out, nil
 }

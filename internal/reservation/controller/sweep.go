@@ -64,7 +64,7 @@ func (c *Controller) handleReservation(ctx context.Context, r *store.Reservation
 		}
 	case needsManualCleaning(s):
 		if logged[r.Name] != s.DirtyInfo.Reason {
-			c.opts.Log.Error("blocked", "reservation", r.Name, "why", s.DirtyInfo.Reason, "remedy", "firstlight reservation rotation down --reservation "+r.Name)
+			c.opts.Log.Error("blocked", "reservation", r.Name, "why", s.DirtyInfo.Reason, "remedy", lease.CleanCommand(r.Name))
 		}
 		logged[r.Name] = s.DirtyInfo.Reason
 	case s.CurrentState() == lease.Dirty && known:

@@ -35,6 +35,16 @@ func (r *Record) CleanAutomatically(t Ticket, now time.Time) (Lease, error) {
 	return r.Clean(t, now)
 }
 
+// CleanCommand returns the command by which an operator cleans a reservation.
+func CleanCommand(name string) string {
+	return "firstlight reservation rotation down --reservation " + name
+}
+
+// NeedsOperator says why only an operator may clean a reservation, and how.
+func NeedsOperator(reason, name string) string {
+	return reason + "; it needs an operator: " + CleanCommand(name)
+}
+
 func (r *Record) cleaningLease(token int64) (*Lease, error) {
 	if r.CurrentState() == Cleaning && r.Lease.Token == token {
 		return r.Lease, nil
