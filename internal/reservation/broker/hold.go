@@ -51,15 +51,22 @@ func (b *Broker) lease(ctx context.Context, doing, name string, f func(*lease.Re
 	return got, nil
 }
 
-// Release releases a lease. The reservation becomes dirty if it must be cleaned.
+// Release releases a lease. The reservation becomes dirty unless it needs no cleaning and no
+// deployment was published under the lease.
 func (b *Broker) Release(ctx context.Context, name string, token int64, reason string) error {
 	err := b.changeObject(ctx, b.store, name, func(r *store.Reservation, now time.Time) error {
-		return r.Status.Release(token, r.Spec.NeedsNoCleaning, reason, now)
+		published := r.Status.Lease != nil && r.Status.Lease.Publisher != ""
+		return r.Status.Release(token, r.Spec.NeedsNoCleaning && !published, reason, now)
 	})
 	if err != nil {
 		return fmt.Errorf("release %s: %w", name, err)
 	}
 	return nil
+}
+
+// ReleaseDirty releases a lease under which a deployment may exist.
+func (b *Broker) ReleaseDirty(ctx context.Context, name string, token int64, reason string) error {
+	return b.do(ctx, "release", name, func(r *lease.Record, now time.Time) error { return r.Release(token, false, reason, now) })
 }
 
 func (b *Broker) do(ctx context.Context, doing, name string, s step) error {

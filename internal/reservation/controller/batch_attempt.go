@@ -180,7 +180,7 @@ func (r *legRun) recordLost(ctx context.Context, c *matrix.Cell, err error) erro
 func (r *legRun) release(ctx context.Context, token int64, reason string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.opts.RenewInterval)
 	defer cancel()
-	if err := r.opts.Broker.Release(ctx, r.Row.Name, token, reason); err != nil && !broker.IsLost(err) {
+	if err := r.opts.Broker.ReleaseDirty(ctx, r.Row.Name, token, reason); err != nil && !broker.IsLost(err) {
 		return err
 	}
 	return nil

@@ -107,7 +107,7 @@ func (r *Rotation) existing(ctx context.Context, row config.Reservation, busy *b
 func (r *Rotation) abandon(ctx context.Context, row config.Reservation, out Outcome) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.opts.RenewInterval)
 	defer cancel()
-	err := r.opts.Broker.Release(ctx, row.Name, out.Token, out.Reason)
+	err := r.opts.Broker.ReleaseDirty(ctx, row.Name, out.Token, out.Reason)
 	if broker.IsLost(err) {
 		return nil
 	}
