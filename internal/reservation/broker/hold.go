@@ -163,6 +163,13 @@ func (b *Broker) CleanAutomatically(ctx context.Context, name string, cleaner le
 	return b.clean(ctx, name, cleaner, (*lease.Record).CleanAutomatically)
 }
 
+// CleanLeftover is CleanAutomatically, also of a free reservation in which a deployment was found.
+func (b *Broker) CleanLeftover(ctx context.Context, name, reason string, cleaner lease.Ticket) (lease.Lease, error) {
+	return b.clean(ctx, name, cleaner, func(r *lease.Record, t lease.Ticket, now time.Time) (lease.Lease, error) {
+		return r.CleanLeftover(t, reason, now)
+	})
+}
+
 func (b *Broker) clean(ctx context.Context, name string, cleaner lease.Ticket, step func(*lease.Record, lease.Ticket, time.Time) (lease.Lease, error)) (lease.Lease, error) {
 	if cleaner.ID == "" {
 		cleaner.ID = b.opts.ID()

@@ -29,3 +29,21 @@ func TestFailedProvisioningLeavesADirtyReservation(t *testing.T) {
 		t.Errorf("it is %s with a deployment", s.CurrentState())
 	}
 }
+
+// A controller that was killed after it published the deployment finds it by name.
+func TestPublishedDeploymentIsFoundByName(t *testing.T) {
+	m := newMemory(store.Spec{})
+	r := NewRotation(RotationOptions{
+		Broker: broker.New(broker.Options{Store: m}), Store: m, Hooks: &rotationCloud{}, Now: time.Now,
+		Ready: func(context.Context, config.Reservation, string, hook.Lease) error { return nil },
+	})
+	row := config.Reservation{Name: "r1", Slug: "r1", DaytimeIntent: config.Training}
+	ends := time.Now().Add(time.Hour)
+	first, err := r.Up(t.Context(), row, ends, ends)
+	if err != nil || first.Result != ResultUp {
+		t.Fatalf("%+v, %v", first, err)
+	}
+	if again, err := r.Up(t.Context(), row, ends, ends); err != nil || again.Result != ResultUp || again.Deployment != first.Deployment {
+		t.Errorf("%+v, %v, want deployment %s", again, err, first.Deployment)
+	}
+}

@@ -95,6 +95,7 @@ func (r *Rotation) existing(ctx context.Context, row config.Reservation, busy *b
 	out := Outcome{Reservation: row.Name, Result: ResultBlocked, Reason: busy.Error()}
 	if l := now.Status.Lease; l != nil && l.Publisher == r.Holder() {
 		out.Result, out.Token, out.Reason = ResultUp, l.Token, "it was up already"
+		out.Deployment = hook.NameOf("day", row.Slug, l.ProvisionedBy)
 	}
 	if d := now.Status.DirtyInfo; d != nil {
 		out.Reason = fmt.Sprintf("it is dirty (%s): %s", cmp.Or(d.Reason, "its lease was released"), lease.CleanCommand(row.Name))

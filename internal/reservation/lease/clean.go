@@ -35,6 +35,16 @@ func (r *Record) CleanAutomatically(t Ticket, now time.Time) (Lease, error) {
 	return r.Clean(t, now)
 }
 
+// CleanLeftover is CleanAutomatically, also of a free reservation in which a deployment was found: it
+// is quarantined in the same step, and cleaned by its finder.
+func (r *Record) CleanLeftover(t Ticket, reason string, now time.Time) (Lease, error) {
+	if r.CurrentState() == Free {
+		r.QuarantineFree(t.Holder, reason, now)
+		return r.Clean(t, now)
+	}
+	return r.CleanAutomatically(t, now)
+}
+
 // CleanCommand returns the command by which an operator cleans a reservation.
 func CleanCommand(name string) string {
 	return "firstlight reservation rotation down --reservation " + name
