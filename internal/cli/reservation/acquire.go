@@ -153,7 +153,7 @@ func (f *acquireFlags) acquire(ctx context.Context, s cmdutil.Streams, r *reserv
 // busyRemedy is the remedy for a reservation that is not free.
 func busyRemedy(busy *broker.BusyError) string {
 	if busy.State == lease.Dirty {
-		return fmt.Sprintf("clean it with firstlight reservation rotation down --reservation %s, or check it and run firstlight reservation clean %s", busy.Reservation, busy.Reservation)
+		return fmt.Sprintf("clean it with %s, or check it and run firstlight reservation clean %s", lease.CleanCommand(busy.Reservation), busy.Reservation)
 	}
 	return "wait for it with --wait 1h; see firstlight reservation describe " + busy.Reservation
 }

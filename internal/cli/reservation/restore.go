@@ -42,7 +42,7 @@ Exit codes: 0 the reservation is dirty; 1 the token is not newer than those of t
 			return storeError(err)
 		}
 		return out.Write(s.Out, map[string]any{"reservation": args[0], "state": lease.Dirty}, func(w io.Writer) {
-			fmt.Fprintf(w, "%s is dirty: firstlight reservation rotation down --reservation %s cleans it\n", args[0], args[0])
+			fmt.Fprintf(w, "%s is dirty: %s cleans it\n", args[0], lease.CleanCommand(args[0]))
 		})
 	}
 	return cmd

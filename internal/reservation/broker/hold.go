@@ -51,15 +51,22 @@ func (b *Broker) lease(ctx context.Context, doing, name string, f func(*lease.Re
 	return got, nil
 }
 
-// Release releases a lease. The reservation becomes dirty if it must be cleaned.
+// Release releases a lease. The reservation becomes dirty unless it needs no cleaning and no
+// deployment was published under the lease.
 func (b *Broker) Release(ctx context.Context, name string, token int64, reason string) error {
 	err := b.changeObject(ctx, b.store, name, func(r *store.Reservation, now time.Time) error {
-		return r.Status.Release(token, r.Spec.NeedsNoCleaning, reason, now)
+		published := r.Status.Lease != nil && r.Status.Lease.Publisher != ""
+		return r.Status.Release(token, r.Spec.NeedsNoCleaning && !published, reason, now)
 	})
 	if err != nil {
 		return fmt.Errorf("release %s: %w", name, err)
 	}
 	return nil
+}
+
+// ReleaseDirty releases a lease under which a deployment may exist.
+func (b *Broker) ReleaseDirty(ctx context.Context, name string, token int64, reason string) error {
+	return b.do(ctx, "release", name, func(r *lease.Record, now time.Time) error { return r.Release(token, false, reason, now) })
 }
 
 func (b *Broker) do(ctx context.Context, doing, name string, s step) error {
@@ -110,17 +117,17 @@ func (b *Broker) ConfirmRestore(ctx context.Context, name string, token int64, r
 
 // Quarantine ends a lease because of a deployment that is not its holder's.
 func (b *Broker) Quarantine(ctx context.Context, name string, token int64, reason string) error {
-	return b.do(ctx, "impound", name, func(r *lease.Record, now time.Time) error { return r.Quarantine(token, reason, now) })
+	return b.do(ctx, "quarantine", name, func(r *lease.Record, now time.Time) error { return r.Quarantine(token, reason, now) })
 }
 
 // QuarantineFree makes a free reservation dirty.
 func (b *Broker) QuarantineFree(ctx context.Context, name, by, reason string) error {
-	return b.do(ctx, "block", name, func(r *lease.Record, now time.Time) error { r.QuarantineFree(by, reason, now); return nil })
+	return b.do(ctx, "quarantine", name, func(r *lease.Record, now time.Time) error { r.QuarantineFree(by, reason, now); return nil })
 }
 
 // Publish makes a lease available for checkout until a time; see lease.Record.Publish.
 func (b *Broker) Publish(ctx context.Context, name string, token int64, ends, last time.Time, reason string) (lease.Lease, error) {
-	return b.lease(ctx, "open", name, func(r *lease.Record, now time.Time) (lease.Lease, error) {
+	return b.lease(ctx, "publish", name, func(r *lease.Record, now time.Time) (lease.Lease, error) {
 		return r.Publish(token, ends, last, reason, now)
 	})
 }
@@ -137,7 +144,7 @@ func (b *Broker) Checkout(ctx context.Context, name string, t lease.Ticket) (lea
 	if t.User, err = b.store.Caller(ctx); err != nil {
 		return lease.Lease{}, fmt.Errorf("check out %s: %w", name, err)
 	}
-	return b.lease(ctx, "take", name, func(r *lease.Record, now time.Time) (lease.Lease, error) { return r.Checkout(t, now) })
+	return b.lease(ctx, "check out", name, func(r *lease.Record, now time.Time) (lease.Lease, error) { return r.Checkout(t, now) })
 }
 
 // Checkin makes a lease that was checked out available again.
@@ -154,6 +161,13 @@ func (b *Broker) Clean(ctx context.Context, name string, cleaner lease.Ticket) (
 // clean the reservation.
 func (b *Broker) CleanAutomatically(ctx context.Context, name string, cleaner lease.Ticket) (lease.Lease, error) {
 	return b.clean(ctx, name, cleaner, (*lease.Record).CleanAutomatically)
+}
+
+// CleanLeftover is CleanAutomatically, also of a free reservation in which a deployment was found.
+func (b *Broker) CleanLeftover(ctx context.Context, name, reason string, cleaner lease.Ticket) (lease.Lease, error) {
+	return b.clean(ctx, name, cleaner, func(r *lease.Record, t lease.Ticket, now time.Time) (lease.Lease, error) {
+		return r.CleanLeftover(t, reason, now)
+	})
 }
 
 func (b *Broker) clean(ctx context.Context, name string, cleaner lease.Ticket, step func(*lease.Record, lease.Ticket, time.Time) (lease.Lease, error)) (lease.Lease, error) {

@@ -188,7 +188,7 @@ func (r *legRun) reason(ctx context.Context, c *matrix.Cell, p broker.Place) str
 	}
 	switch l, d := now.Status.Lease, now.Status.DirtyInfo; {
 	case d != nil && d.ManualOnly:
-		return fmt.Sprintf("%s; it needs an operator: firstlight reservation rotation down --reservation %s", d.Reason, r.Row.Name)
+		return lease.NeedsOperator(d.Reason, r.Row.Name)
 	case d != nil && d.Failure != "":
 		return fmt.Sprintf("it is dirty, and %d attempts to clean it failed: %s", d.Attempts, d.Failure)
 	case d != nil && p.State == lease.Dirty:

@@ -10,6 +10,7 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/broker"
 	"github.com/firstlight/firstlight/internal/reservation/clock"
 	"github.com/firstlight/firstlight/internal/reservation/hook"
+	"github.com/firstlight/firstlight/internal/reservation/lease"
 	"github.com/firstlight/firstlight/internal/reservation/matrix"
 )
 
@@ -61,7 +62,7 @@ func (r *legRun) guard(ctx context.Context, c *matrix.Cell, l hook.Lease) error 
 	if err := r.opts.Broker.Quarantine(ctx, r.Row.Name, l.Token, culprit); err != nil {
 		return err
 	}
-	r.waitReason = fmt.Sprintf("%s; it needs an operator: firstlight reservation rotation down --reservation %s", culprit, r.Row.Name)
+	r.waitReason = lease.NeedsOperator(culprit, r.Row.Name)
 	return errLeftover
 }
 
@@ -179,7 +180,7 @@ func (r *legRun) recordLost(ctx context.Context, c *matrix.Cell, err error) erro
 func (r *legRun) release(ctx context.Context, token int64, reason string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.opts.RenewInterval)
 	defer cancel()
-	if err := r.opts.Broker.Release(ctx, r.Row.Name, token, reason); err != nil && !broker.IsLost(err) {
+	if err := r.opts.Broker.ReleaseDirty(ctx, r.Row.Name, token, reason); err != nil && !broker.IsLost(err) {
 		return err
 	}
 	return nil

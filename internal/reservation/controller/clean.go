@@ -24,7 +24,7 @@ func (r *Rotation) Clean(ctx context.Context, row config.Reservation, by string,
 		return out, fmt.Errorf("clean %s: %w", row.Name, err)
 	}
 	if d := now.Status.DirtyInfo; d != nil && d.ManualOnly && !byHand {
-		out.Result, out.Reason = ResultBlocked, needsOperator(d.Reason, row.Name)
+		out.Result, out.Reason = ResultBlocked, lease.NeedsOperator(d.Reason, row.Name)
 		return out, nil
 	}
 	clean := r.opts.Broker.CleanAutomatically
@@ -33,7 +33,7 @@ func (r *Rotation) Clean(ctx context.Context, row config.Reservation, by string,
 	}
 	l, err := clean(ctx, row.Name, r.ticket(by, "cleaning"))
 	if errors.Is(err, lease.ErrManualOnly) { // quarantined since it was read
-		out.Result, out.Reason = ResultBlocked, needsOperator(err.Error(), row.Name)
+		out.Result, out.Reason = ResultBlocked, lease.NeedsOperator(err.Error(), row.Name)
 		return out, nil
 	}
 	if errors.Is(err, lease.ErrNotDirty) {
@@ -64,10 +64,6 @@ func (r *Rotation) Clean(ctx context.Context, row config.Reservation, by string,
 		return out, failed
 	}
 	return out, nil
-}
-
-func needsOperator(reason, name string) string {
-	return fmt.Sprintf("%s: it needs an operator: firstlight reservation rotation down --reservation %s", reason, name)
 }
 
 // notDirty returns the outcome for a reservation that is not dirty. A reservation that another

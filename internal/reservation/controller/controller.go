@@ -83,7 +83,7 @@ type Controller struct {
 	known   map[string]time.Time  // existing hand-overs and their due time
 	started map[string]*runRecord // started by this controller
 	newest  map[string]time.Time  // due time of the newest batch by reservation
-	clean   map[string]time.Time  // next cleaning by reservation
+	clean   map[string]nextClean  // by reservation
 	workers sync.WaitGroup
 	locks   reservationLocks
 }
@@ -106,9 +106,12 @@ func New(opts Options) *Controller {
 	}
 	return &Controller{
 		opts: opts, idle: clock.NewIdleTracker(opts.Clock),
-		known: map[string]time.Time{}, started: map[string]*runRecord{}, newest: map[string]time.Time{}, clean: map[string]time.Time{},
+		known: map[string]time.Time{}, started: map[string]*runRecord{}, newest: map[string]time.Time{}, clean: map[string]nextClean{},
 	}
 }
+
+// nextClean is the time of the next cleaning of a reservation that is dirty since a time.
+type nextClean struct{ since, at time.Time }
 
 // backoff returns the pause after a number of attempts.
 func (c *Controller) backoff(attempts int) time.Duration {

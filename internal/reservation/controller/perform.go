@@ -145,7 +145,8 @@ func (c *Controller) prune(ctx context.Context) error {
 	c.mu.Unlock()
 	var errs []error
 	for _, name := range old {
-		if err := c.opts.Store.DeleteHandOver(ctx, name); err != nil && !errors.Is(err, store.ErrNotFound) {
+		err := retryTransient(ctx, func() error { return c.opts.Store.DeleteHandOver(ctx, name) })
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			errs = append(errs, err)
 		}
 	}

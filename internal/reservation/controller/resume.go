@@ -19,7 +19,11 @@ const maxLookback = 31 * 24 * time.Hour
 // recorded as failed. It returns the time from which the schedule counts.
 func (c *Controller) resume(ctx context.Context, stop context.CancelCauseFunc) (time.Time, error) {
 	now := c.opts.Clock.Now()
-	list, err := c.opts.Store.ListHandOvers(ctx, time.Time{})
+	var list []*store.HandOver
+	err := retryTransient(ctx, func() (err error) {
+		list, err = c.opts.Store.ListHandOvers(ctx, time.Time{})
+		return err
+	})
 	if err != nil {
 		return now, err
 	}

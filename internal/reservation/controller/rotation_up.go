@@ -10,6 +10,7 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/broker"
 	"github.com/firstlight/firstlight/internal/reservation/config"
 	"github.com/firstlight/firstlight/internal/reservation/hook"
+	"github.com/firstlight/firstlight/internal/reservation/lease"
 )
 
 // Up provisions the day deployment of a reservation, until ends; holders may extend it until last.
@@ -94,9 +95,10 @@ func (r *Rotation) existing(ctx context.Context, row config.Reservation, busy *b
 	out := Outcome{Reservation: row.Name, Result: ResultBlocked, Reason: busy.Error()}
 	if l := now.Status.Lease; l != nil && l.Publisher == r.Holder() {
 		out.Result, out.Token, out.Reason = ResultUp, l.Token, "it was up already"
+		out.Deployment = hook.NameOf("day", row.Slug, l.ProvisionedBy)
 	}
 	if d := now.Status.DirtyInfo; d != nil {
-		out.Reason = fmt.Sprintf("it is dirty (%s): firstlight reservation rotation down --reservation %s", cmp.Or(d.Reason, "its lease was released"), row.Name)
+		out.Reason = fmt.Sprintf("it is dirty (%s): %s", cmp.Or(d.Reason, "its lease was released"), lease.CleanCommand(row.Name))
 	}
 	return out, nil
 }
@@ -106,7 +108,7 @@ func (r *Rotation) existing(ctx context.Context, row config.Reservation, busy *b
 func (r *Rotation) abandon(ctx context.Context, row config.Reservation, out Outcome) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.opts.RenewInterval)
 	defer cancel()
-	err := r.opts.Broker.Release(ctx, row.Name, out.Token, out.Reason)
+	err := r.opts.Broker.ReleaseDirty(ctx, row.Name, out.Token, out.Reason)
 	if broker.IsLost(err) {
 		return nil
 	}

@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -63,14 +64,18 @@ func (c *Controller) handleReservation(ctx context.Context, r *store.Reservation
 		}
 	case needsManualCleaning(s):
 		if logged[r.Name] != s.DirtyInfo.Reason {
-			c.opts.Log.Error("blocked", "reservation", r.Name, "why", s.DirtyInfo.Reason, "remedy", "firstlight reservation rotation down --reservation "+r.Name)
+			c.opts.Log.Error("blocked", "reservation", r.Name, "why", s.DirtyInfo.Reason, "remedy", lease.CleanCommand(r.Name))
 		}
 		logged[r.Name] = s.DirtyInfo.Reason
 	case s.CurrentState() == lease.Dirty && known:
-		if due = c.cleanAt(r.Name); !due.After(c.opts.Clock.Now()) {
-			c.startCleaning(ctx, row, s.DirtyInfo)
+		d := cmp.Or(s.DirtyInfo, &lease.DirtyInfo{}) // another writer may have left it out
+		if due = c.cleanAt(r.Name, d); !due.After(c.opts.Clock.Now()) {
+			c.startCleaning(ctx, row, d)
 			due = time.Time{}
 		}
+	}
+	if !needsManualCleaning(&r.Status) {
+		delete(logged, r.Name)
 	}
 	c.idle.Set(r.Name, due)
 }
@@ -87,11 +92,14 @@ func (c *Controller) warn(ctx context.Context, r *store.Reservation) {
 	c.opts.Log.Info("warned", "reservation", r.Name, "holder", l.Holder, "ends", l.TermEndsAt.UTC())
 }
 
-// cleanAt returns the time of the next cleaning, later after each failure.
-func (c *Controller) cleanAt(name string) time.Time {
+// cleanAt returns the time of the next cleaning, later after each failure in the same dirty state.
+func (c *Controller) cleanAt(name string, d *lease.DirtyInfo) time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.clean[name]
+	if next := c.clean[name]; next.since.Equal(d.Since.Time) {
+		return next.at
+	}
+	return time.Time{}
 }
 
 // startCleaning cleans a reservation unless it is locked.
@@ -121,7 +129,7 @@ func (c *Controller) startCleaning(ctx context.Context, row config.Reservation, 
 		}
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		c.clean[row.Name] = next
+		c.clean[row.Name] = nextClean{d.Since.Time, next}
 		c.idle.Set(row.Name, next)
 	})
 }

@@ -85,7 +85,7 @@ func (p *Program) Run(ctx context.Context, r Request, body []byte) (Output, erro
 	var exit *exec.ExitError
 	var left *proctree.LeftError
 	switch {
-	case errors.As(err, &left) && ctx.Err() != nil: // not temporary: a retry would run beside what is left
+	case errors.As(err, &left) && ctx.Err() != nil: // not temporary: a retry would run in parallel with them
 		return out, fmt.Errorf("run %s: %v: %w", argv[0], context.Cause(ctx), left) //nolint:errorlint // the cause may be temporary
 	case ctx.Err() != nil:
 		return out, fmt.Errorf("run %s: %w", argv[0], context.Cause(ctx))

@@ -154,7 +154,7 @@ func TestProgramIsEndedWithAllOfIt(t *testing.T) {
 	}
 }
 
-// If child processes may be left, the error says so, and the hook is not started beside them.
+// If child processes may still run, the error reports it, and the hook is not retried.
 func TestProgramWithChildrenLeftIsNotRetried(t *testing.T) {
 	for name, script := range map[string]string{
 		"ended":   "kill -9 $PPID; sleep 600",

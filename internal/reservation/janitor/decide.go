@@ -98,10 +98,10 @@ func (v View) unleasedVerdict() (Verdict, string) {
 	d, r := v.Deployment, v.Record
 	switch {
 	case v.Cleaning == 0 && d.Token > r.Token:
-		return Blocked, fmt.Sprintf("its lease %d is newer than the highest known, %d: the store was restored from a backup, and its holder may be alive. It can be removed when the reservation is dirty: firstlight reservation renew %s --grant %d makes it so",
+		return Blocked, fmt.Sprintf("its lease %d is newer than the highest known, %d: the store was restored from a backup, and its holder may be alive. It can be removed when the reservation is dirty: firstlight reservation confirm-restore %s --grant %d --why REASON makes it so",
 			d.Token, r.Token, d.Reservation, d.Token)
 	case v.Cleaning == 0 && r.CurrentState() == lease.Dirty && r.DirtyInfo != nil && r.DirtyInfo.ManualOnly:
-		return Blocked, fmt.Sprintf("its lease %d %s; the reservation needs an operator: firstlight reservation rotation down --reservation %s", d.Token, v.endText(), d.Reservation)
+		return Blocked, lease.NeedsOperator(fmt.Sprintf("its lease %d %s", d.Token, v.endText()), d.Reservation)
 	default:
 		return Remove, fmt.Sprintf("its lease %d %s", d.Token, v.endText())
 	}

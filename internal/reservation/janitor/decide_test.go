@@ -63,7 +63,7 @@ func TestDecide(t *testing.T) {
 		{"as old as may be", func(v *View) { v.Deployment.Created = now.Add(-24 * time.Hour) }, Remove, "its lease 7"},
 		{"of tomorrow", func(v *View) { v.Deployment.Created = now.Add(24 * time.Hour) }, Kept, "it is younger"},
 		{"no age", func(v *View) { v.Deployment.Created = time.Time{} }, Kept, "its age is unknown"},
-		{"a restored store", func(v *View) { v.Record.Token = 6 }, Blocked, "the store was restored from a backup"},
+		{"a restored store", func(v *View) { v.Record.Token = 6 }, Blocked, "confirm-restore aws-h100 --grant 7 --why REASON"},
 		{"needs an operator", func(v *View) { v.Record.DirtyInfo.ManualOnly = true }, Blocked, "rotation down --reservation aws-h100"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

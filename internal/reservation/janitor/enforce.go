@@ -53,11 +53,12 @@ const endTimeout = 30 * time.Second
 // clean removes deployments of one reservation under a cleaning lease.
 func (j *Janitor) clean(ctx context.Context, name string, all []*Decision) error {
 	row, _ := j.opts.Registry.Find(name) // only known reservations have deployments to remove
-	l, err := j.cleaningLease(ctx, name, all)
+	l, err := j.opts.Broker.CleanLeftover(ctx, name, "deployment "+all[0].Deployment.Name+" exists without a live lease",
+		lease.Ticket{Holder: j.opts.Holder, Purpose: "janitor", RenewInterval: lease.Duration(j.opts.RenewInterval)})
 	if err != nil {
 		setVerdict(all, Blocked, "it cannot be removed now: %v", err)
-		if errors.Is(err, lease.ErrNotDirty) {
-			return nil // the reservation has a holder
+		if errors.Is(err, lease.ErrNotDirty) || errors.Is(err, lease.ErrManualOnly) {
+			return nil // the reservation has a holder, or needs an operator
 		}
 		return err
 	}
@@ -86,21 +87,6 @@ func (j *Janitor) clean(ctx context.Context, name string, all []*Decision) error
 		return errors.Join(err, j.opts.Broker.FailClean(last, name, l.Token, reason))
 	}
 	return j.opts.Broker.FinishClean(last, name, l.Token, "the janitor removed all leftover deployments")
-}
-
-// cleaningLease starts cleaning. A free reservation is made dirty first: it is in use without a
-// lease.
-func (j *Janitor) cleaningLease(ctx context.Context, name string, all []*Decision) (lease.Lease, error) {
-	r, err := j.opts.Store.GetUncached(ctx, name)
-	if err != nil {
-		return lease.Lease{}, err
-	}
-	if r.Status.CurrentState() == lease.Free {
-		if err := j.opts.Broker.QuarantineFree(ctx, name, j.opts.Holder, "deployment "+all[0].Deployment.Name+" exists without a live lease"); err != nil {
-			return lease.Lease{}, err
-		}
-	}
-	return j.opts.Broker.Clean(ctx, name, lease.Ticket{Holder: j.opts.Holder, Purpose: "janitor", RenewInterval: lease.Duration(j.opts.RenewInterval)})
 }
 
 // remove decides again under the lease, removes, and returns the remaining deployments.

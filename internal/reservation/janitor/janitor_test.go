@@ -239,3 +239,24 @@ func TestEnforcing(t *testing.T) {
 
 // tooYoung makes everything too young.
 func (b *bench) tooYoung() { b.opts.OlderThan = 1000 * time.Hour }
+
+// A reservation that was quarantined after the decision is left to its operator.
+func TestQuarantinedMeanwhileIsLeftToAnOperator(t *testing.T) {
+	b := newBench(t, "quarantined")
+	b.leave(t, true)
+	report, err := b.Inspect(t.Context())
+	if err != nil || report.Count(Remove) != 1 {
+		t.Fatalf("%+v, %v", report, err)
+	}
+	b.free(t)
+	if err := b.broker.QuarantineFree(t.Context(), b.name, "guard", "a deployment exists"); err != nil {
+		t.Fatal(err)
+	}
+	report, err = b.Enforce(t.Context(), report)
+	if err != nil || report.Count(Blocked) != 1 || len(b.gone) != 0 {
+		t.Errorf("%+v, removed %v, %v", report, b.gone, err)
+	}
+	if r, err := b.kube.Get(t.Context(), b.name); err != nil || r.Status.DirtyInfo == nil || !r.Status.DirtyInfo.ManualOnly {
+		t.Errorf("%+v, %v", r.Status.Record, err)
+	}
+}

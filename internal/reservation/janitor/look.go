@@ -30,8 +30,7 @@ type Store interface {
 
 // Broker is implemented by broker.Broker.
 type Broker interface {
-	QuarantineFree(ctx context.Context, name, by, reason string) error
-	Clean(ctx context.Context, name string, cleaner lease.Ticket) (lease.Lease, error)
+	CleanLeftover(ctx context.Context, name, reason string, cleaner lease.Ticket) (lease.Lease, error)
 	KeepAlive(ctx context.Context, grants []broker.Grant, heard func(broker.Grant)) error
 	FinishClean(ctx context.Context, name string, token int64, reason string) error
 	FailClean(ctx context.Context, name string, token int64, reason string) error

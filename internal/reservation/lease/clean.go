@@ -15,6 +15,9 @@ func (r *Record) Clean(t Ticket, now time.Time) (Lease, error) {
 	if r.CurrentState() != Dirty {
 		return Lease{}, fmt.Errorf("%w: the reservation is %s", ErrNotDirty, r.CurrentState())
 	}
+	if r.DirtyInfo == nil { // another writer left it out
+		r.DirtyInfo = &DirtyInfo{Since: micro(now)}
+	}
 	r.State = Cleaning
 	r.Lease = &Lease{Ticket: t.trimmed(), Token: r.grant(t.ID, now), GrantedAt: micro(now), ClaimedAt: timePtr(now)}
 	r.Lease.setExpiry(now)
@@ -30,6 +33,26 @@ func (r *Record) CleanAutomatically(t Ticket, now time.Time) (Lease, error) {
 		return Lease{}, fmt.Errorf("%w: %s", ErrManualOnly, d.Reason)
 	}
 	return r.Clean(t, now)
+}
+
+// CleanLeftover is CleanAutomatically, also of a free reservation in which a deployment was found: it
+// is quarantined in the same step, and cleaned by its finder.
+func (r *Record) CleanLeftover(t Ticket, reason string, now time.Time) (Lease, error) {
+	if r.CurrentState() == Free {
+		r.QuarantineFree(t.Holder, reason, now)
+		return r.Clean(t, now)
+	}
+	return r.CleanAutomatically(t, now)
+}
+
+// CleanCommand returns the command by which an operator cleans a reservation.
+func CleanCommand(name string) string {
+	return "firstlight reservation rotation down --reservation " + name
+}
+
+// NeedsOperator says why only an operator may clean a reservation, and how.
+func NeedsOperator(reason, name string) string {
+	return reason + "; it needs an operator: " + CleanCommand(name)
 }
 
 func (r *Record) cleaningLease(token int64) (*Lease, error) {

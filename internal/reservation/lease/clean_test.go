@@ -5,6 +5,36 @@ import (
 	"testing"
 )
 
+// A reservation in which a deployment was found is quarantined and cleaned in one step.
+func TestCleanLeftover(t *testing.T) {
+	t.Parallel()
+	free, quarantined := &Record{}, &Record{}
+	for range 2 { // a repeated request is one
+		if _, err := free.CleanLeftover(ticket("janitor"), "a deployment exists", noon); err != nil || free.State != Cleaning || !free.DirtyInfo.ManualOnly || free.Events != 2 {
+			t.Errorf("free: %v, %+v", err, free)
+		}
+	}
+	quarantined.QuarantineFree("guard", "a deployment exists", noon)
+	if _, err := quarantined.CleanLeftover(ticket("janitor"), "", noon); !errors.Is(err, ErrManualOnly) {
+		t.Errorf("quarantined by another: %v", err)
+	}
+	if _, err := held().CleanLeftover(ticket("janitor"), "", noon); !errors.Is(err, ErrNotDirty) {
+		t.Errorf("held: %v", err)
+	}
+}
+
+// A record that another writer left without its cause can be cleaned, and the cleaning can fail.
+func TestCleanWithoutDirtyInfo(t *testing.T) {
+	t.Parallel()
+	r := &Record{State: Dirty}
+	if _, err := r.Clean(ticket("ada"), noon); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.FailClean(r.Token, "broken", noon); err != nil || r.DirtyInfo.Attempts != 1 {
+		t.Errorf("%v, %+v", err, r.DirtyInfo)
+	}
+}
+
 // Regression: the controller read a leased reservation, the guard quarantined it, and the
 // controller then removed the deployment that only an operator may remove.
 func TestCleanAutomatically(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 // a lease that cannot be written is lost.
 const (
 	MaxReason = 2048
-	maxName   = 256 // of a holder, and of a purpose
+	maxName   = 128 // of a holder, and of a purpose: a queue may have 2000 of each
 )
 
 // TrimReason makes a text that a record keeps: without control characters, cut at MaxReason.

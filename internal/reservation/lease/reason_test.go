@@ -2,6 +2,7 @@ package lease
 
 import (
 	"encoding/json"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -105,5 +106,22 @@ func TestConfirmRestoreKeepsTheQuarantine(t *testing.T) {
 		if err := r.ConfirmRestore(r.Token+1000, "restored", noon); err != nil || !r.DirtyInfo.ManualOnly {
 			t.Errorf("%s: %v, %+v", state, err, r.DirtyInfo)
 		}
+	}
+}
+
+// The longest queue that the store admits fits into an object, whatever its waiters write.
+func TestLongestQueueIsBounded(t *testing.T) {
+	t.Parallel()
+	r := held()
+	long := strings.Repeat("x", 10<<10)
+	for i := range 2000 {
+		tk := ticket(strconv.Itoa(i))
+		tk.Holder, tk.Purpose, tk.User, tk.Class = long, long, "system:serviceaccount:firstlight:firstlight-reservations", Nightly
+		r.Enqueue(tk, noon)
+		r.Recent = r.Recent[max(0, len(r.Recent)-16):]
+	}
+	raw, err := json.Marshal(r)
+	if err != nil || len(raw) > 5<<18 {
+		t.Errorf("%d bytes, %v", len(raw), err)
 	}
 }

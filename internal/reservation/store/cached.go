@@ -336,7 +336,7 @@ func (c *Cached) List(ctx context.Context) ([]*Reservation, error) {
 	if c.isRestored() {
 		return c.Kube.List(ctx)
 	}
-	if c.isSilent("") { // the watch may be broken: an answer to another request is no news of it
+	if c.isSilent("") { // the watch may be broken, although other requests are answered
 		list, err := c.list(ctx, metav1.ListOptions{})
 		if err != nil {
 			return nil, err

@@ -153,12 +153,7 @@ func (k *Kube) History(ctx context.Context, name string, since time.Time) ([]lea
 	if err := k.client.List(ctx, &list, client.MatchingLabels{reservationLabel: name}); err != nil {
 		return nil, wrapError(err, "read the history of reservation "+name)
 	}
-	all := slices.Clone(r.Status.Recent)
-	for _, h := range list.Items {
-		all = append(all, h.Events...)
-	}
-	slices.SortStableFunc(all, func(a, b lease.Event) int { return int(a.N - b.N) })
-	all = slices.CompactFunc(all, func(a, b lease.Event) bool { return a.N == b.N && a.At.Equal(&b.At) })
+	all := joinHistory(list.Items, r.Status.Recent)
 	return slices.DeleteFunc(all, func(t lease.Event) bool { return t.At.Time.Before(since) }), nil
 }
 

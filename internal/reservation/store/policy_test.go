@@ -356,6 +356,7 @@ func TestThePolicyAllowsWhatBrokersDo(t *testing.T) {
 			func() { _ = next.Evict(token, "cyd", "needed", now) },
 			func() { next.QuarantineFree("janitor", "in use", now) },
 			func() { _, _ = next.Clean(tk, now) },
+			func() { _, _ = next.CleanLeftover(tk, "in use", now) },
 			func() { _ = next.FinishClean(token, "clean", now) },
 			func() { _ = next.FailClean(token, fmt.Sprint("not clean ", n), now) },
 			func() { _ = next.Notify(token, lease.Notice{By: by, At: metav1.NewMicroTime(now)}, now) },

@@ -1,0 +1,49 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/firstlight/firstlight/internal/reservation/broker"
+	"github.com/firstlight/firstlight/internal/reservation/config"
+	"github.com/firstlight/firstlight/internal/reservation/hook"
+	"github.com/firstlight/firstlight/internal/reservation/lease"
+	"github.com/firstlight/firstlight/internal/reservation/store"
+)
+
+// After a failed provisioning a deployment may exist: the reservation is dirty, also one that needs
+// no cleaning after a holder.
+func TestFailedProvisioningLeavesADirtyReservation(t *testing.T) {
+	m := newMemory(store.Spec{NeedsNoCleaning: true})
+	r := NewRotation(RotationOptions{
+		Broker: broker.New(broker.Options{Store: m}), Store: m, Hooks: &rotationCloud{}, Now: time.Now,
+		Ready: func(context.Context, config.Reservation, string, hook.Lease) error { return errors.New("1 of 2 nodes") },
+	})
+	o, err := r.Up(t.Context(), config.Reservation{Name: "r1", Slug: "r1", DaytimeIntent: config.Training}, time.Now().Add(time.Hour), time.Now().Add(time.Hour))
+	if err != nil || o.Result != ResultFailed {
+		t.Fatalf("%+v, %v", o, err)
+	}
+	if s := m.state(t); s.CurrentState() != lease.Dirty {
+		t.Errorf("it is %s with a deployment", s.CurrentState())
+	}
+}
+
+// A controller that was killed after it published the deployment finds it by name.
+func TestPublishedDeploymentIsFoundByName(t *testing.T) {
+	m := newMemory(store.Spec{})
+	r := NewRotation(RotationOptions{
+		Broker: broker.New(broker.Options{Store: m}), Store: m, Hooks: &rotationCloud{}, Now: time.Now,
+		Ready: func(context.Context, config.Reservation, string, hook.Lease) error { return nil },
+	})
+	row := config.Reservation{Name: "r1", Slug: "r1", DaytimeIntent: config.Training}
+	ends := time.Now().Add(time.Hour)
+	first, err := r.Up(t.Context(), row, ends, ends)
+	if err != nil || first.Result != ResultUp {
+		t.Fatalf("%+v, %v", first, err)
+	}
+	if again, err := r.Up(t.Context(), row, ends, ends); err != nil || again.Result != ResultUp || again.Deployment != first.Deployment {
+		t.Errorf("%+v, %v, want deployment %s", again, err, first.Deployment)
+	}
+}
