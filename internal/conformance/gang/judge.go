@@ -2,6 +2,7 @@ package gang
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/firstlight/firstlight/internal/check"
@@ -83,9 +84,17 @@ func judgeTooLarge(p Proof, free Capacity, scheduler, id string) check.Judgement
 
 func judgeFits(p Proof, free Capacity, scheduler, id string) check.Judgement {
 	pods, _ := free.fittingGang()
+	recorded := 0
+	for _, node := range p.Large.Nodes {
+		if slices.Contains(free.Nodes, node) {
+			recorded++
+		}
+	}
 	switch {
 	case p.Large.Wanted != pods:
 		return check.NotObserved(fmt.Sprintf("a gang of %d pods was created on capacity for %d, want %d", p.Large.Wanted, free.Fits, pods))
+	case p.Large.Bound == p.Large.Wanted && (recorded != p.Large.Wanted || p.Large.Replaced > 0):
+		return check.NotObserved(fmt.Sprintf("%d of %d bound pods are recorded on a free node, and %d were replaced: the gang was not observed as a whole", recorded, p.Large.Wanted, p.Large.Replaced))
 	case p.Large.Bound != p.Large.Wanted:
 		return fail(id, scheduler, "see the scheduler's events for the pods; for a queue, see that its quota covers every GPU",
 			"%d of %d pods of a gang that fits were bound: %s", p.Large.Bound, p.Large.Wanted, strings.Join(append(p.Large.Messages, p.Undecided), "; "))

@@ -1,6 +1,7 @@
 package gang
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -21,8 +22,17 @@ func good() fixture {
 		found: []workload.Detected{{Name: "kubernetes", API: "scheduling.k8s.io/v1alpha2"}},
 		room:  Capacity{Nodes: []string{"a", "b", "c", "d"}, GPUsPerPod: 8, Fits: 4},
 		large: Proof{Large: waits, LargeAfter: waits, Small: workload.Placement{Wanted: 1, Exist: 1, Bound: 1}},
-		fits:  Proof{Large: workload.Placement{Wanted: 4, Exist: 4, Bound: 4}},
+		fits:  Proof{Large: boundGang("a", "b", "c", "d")},
 	}
+}
+
+// boundGang is a gang whose pods are all bound.
+func boundGang(nodes ...string) workload.Placement {
+	p := workload.Placement{Wanted: len(nodes), Exist: len(nodes), Bound: len(nodes), Nodes: map[string]string{}}
+	for i, node := range nodes {
+		p.Nodes[fmt.Sprintf("pod-%d", i)] = node
+	}
+	return p
 }
 
 // oneGPU is the proof on all that is free: one GPU.
@@ -30,7 +40,7 @@ func oneGPU(s *fixture) {
 	waits := workload.Placement{Wanted: 2, Exist: 2, Refused: 2, GroupRefused: true}
 	s.room = Capacity{Nodes: []string{"a"}, GPUsPerPod: 1, Fits: 1}
 	s.large.Large, s.large.LargeAfter = waits, waits
-	s.fits.Large = workload.Placement{Wanted: 2, Exist: 2, Bound: 2}
+	s.fits.Large = boundGang("a", "a")
 }
 
 func (s fixture) observations(t *testing.T) []check.Observation {
@@ -73,6 +83,10 @@ func TestJudge(t *testing.T) {
 		"one GPU, half of a gang":    {func(s *fixture) { oneGPU(s); s.fits.Large.Bound = 1 }, check.Failed, "1 of 2 pods of a gang that fits"},
 		"one GPU, part of it bound":  {func(s *fixture) { oneGPU(s); s.large.Large.Bound = 1 }, check.Failed, "1 of 2 pods of a gang were bound"},
 		"a smaller one was tried":    {func(s *fixture) { s.fits.Large.Wanted, s.fits.Large.Bound = 2, 2 }, check.Unobserved, "2 pods was created on capacity for 4"},
+		"a bound pod is not named":   {func(s *fixture) { delete(s.fits.Large.Nodes, "pod-0") }, check.Unobserved, "3 of 4 bound pods are recorded"},
+		"one is bound elsewhere":     {func(s *fixture) { s.fits.Large.Nodes["pod-0"] = "elsewhere" }, check.Unobserved, "3 of 4 bound pods are recorded"},
+		"a bound pod was replaced":   {func(s *fixture) { s.fits.Large.Replaced = 1 }, check.Unobserved, "1 were replaced"},
+		"one was bound, and deleted": {func(s *fixture) { s.large.LargeAfter.Replaced = 1 }, check.Failed, "1 of 5 pods of a gang were bound"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
