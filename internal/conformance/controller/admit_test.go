@@ -92,3 +92,12 @@ func TestAnInterruptEndsTheCreation(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+func TestNothingKilledIsAnError(t *testing.T) {
+	t.Parallel()
+	nothing := func(context.Context, string) (string, error) { return "", nil }
+	w := &walk{Check: &Check{deps: conformance.Deps{KillOutside: nothing}}}
+	if killed, err := w.kill(t.Context(), controllerFigures{}); err == nil {
+		t.Errorf("killed %q", killed)
+	}
+}
