@@ -34,13 +34,7 @@ func (g *Gang) Logs(ctx context.Context, pod string) (io.ReadCloser, error) {
 // WaitBound waits until every pod is placed on a node.
 func (g *Gang) WaitBound(ctx context.Context) error {
 	return g.wait(ctx, "be placed", func(s state) (bool, error) {
-		bound := 0
-		for i := range s.pods {
-			if s.pods[i].Spec.NodeName != "" {
-				bound++
-			}
-		}
-		return bound >= g.Spec.Pods, g.terminalError(s)
+		return g.placementOf(s).Bound >= g.Spec.Pods, g.terminalError(s)
 	})
 }
 
@@ -49,8 +43,8 @@ func (g *Gang) WaitBound(ctx context.Context) error {
 func (g *Gang) WaitRunning(ctx context.Context) error {
 	return g.wait(ctx, "run", func(s state) (bool, error) {
 		running := 0
-		for i := range s.pods {
-			switch s.pods[i].Status.Phase {
+		for _, pod := range g.members(s.pods) {
+			switch pod.Status.Phase {
 			case corev1.PodRunning, corev1.PodSucceeded:
 				running++
 			case corev1.PodPending, corev1.PodFailed, corev1.PodUnknown:

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 
 	"github.com/firstlight/firstlight/internal/probe/kube"
@@ -35,6 +36,8 @@ type Gang struct {
 	scheduler Scheduler
 	clock     clock.Clock
 	groups    []groupRef
+	// job is the UID of its Job; empty until it is created.
+	job types.UID
 }
 
 // groupRef is a group object that Delete removes.
@@ -93,9 +96,11 @@ func (g *Gang) create(ctx context.Context, m Manifests) error {
 	if _, err := g.cluster.Client.CoreV1().Services(g.Namespace).Create(ctx, m.Service, metav1.CreateOptions{}); err != nil {
 		return fmt.Errorf("create service %s: %w", m.Service.Name, err)
 	}
-	if _, err := g.cluster.Client.BatchV1().Jobs(g.Namespace).Create(ctx, m.Job, metav1.CreateOptions{}); err != nil {
+	job, err := g.cluster.Client.BatchV1().Jobs(g.Namespace).Create(ctx, m.Job, metav1.CreateOptions{})
+	if err != nil {
 		return fmt.Errorf("create job %s: %w", m.Job.Name, err)
 	}
+	g.job = job.UID
 	return nil
 }
 

@@ -3,6 +3,7 @@ package workload
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -16,6 +17,8 @@ type Placement struct {
 	// Bound pods are on a node; Refused pods are unschedulable.
 	Bound   int `json:"bound"`
 	Refused int `json:"refused"`
+	// Replaced pods were on a node and are being deleted, or have a successor.
+	Replaced int `json:"replaced,omitempty"`
 	// Nodes are the nodes of the bound pods, by pod name.
 	Nodes map[string]string `json:"nodes,omitempty"`
 	// GroupRefused is set if the gang scheduler refused the group as a whole.
@@ -79,9 +82,17 @@ func (g *Gang) PlacementNow(ctx context.Context) (Placement, error) {
 }
 
 func (g *Gang) placementOf(s state) Placement {
-	p := Placement{Wanted: g.Spec.Pods, Exist: len(s.pods), Nodes: map[string]string{}}
+	members := g.members(s.pods)
+	p := Placement{Wanted: g.Spec.Pods, Exist: len(members), Nodes: map[string]string{}}
 	for i := range s.pods {
 		pod := &s.pods[i]
+		member := slices.ContainsFunc(members, func(m corev1.Pod) bool { return m.Name == pod.Name })
+		if !member && g.created(pod) && pod.Spec.NodeName != "" {
+			p.Replaced++
+		}
+	}
+	for i := range members {
+		pod := &members[i]
 		c := scheduled(pod)
 		switch {
 		case pod.Spec.NodeName != "":

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 func pod(name, index string, change func(*corev1.Pod)) corev1.Pod {
@@ -63,6 +64,36 @@ func TestPlacement(t *testing.T) {
 				t.Errorf("%+v: decided %t, looked %t", p, p.decided(), p.begun())
 			}
 		})
+	}
+}
+
+func TestAReplacedPodIsBoundOnce(t *testing.T) {
+	t.Parallel()
+	of := func(job, node string, created int64) func(*corev1.Pod) {
+		return func(p *corev1.Pod) {
+			p.CreationTimestamp = metav1.Unix(created, 0)
+			p.OwnerReferences = []metav1.OwnerReference{{Kind: "Job", UID: types.UID(job), Controller: new(true)}}
+			p.Spec.NodeName, p.Status.Phase = node, corev1.PodRunning
+		}
+	}
+	deleting := func(p *corev1.Pod) {
+		of("job", "gpu-01", 1)(p)
+		p.DeletionTimestamp = &metav1.Time{}
+	}
+	g := &Gang{Spec: Spec{Name: "g", Pods: 2}, scheduler: Native{}, job: "job"}
+	waits := pod("d", "1", func(p *corev1.Pod) { of("job", "", 2)(p); p.Status.Phase = corev1.PodPending })
+	for name, tt := range map[string]struct {
+		before   corev1.Pod
+		replaced int
+	}{
+		"a pod that was replaced":             {pod("a", "0", of("job", "gpu-01", 1)), 1},
+		"a pod that is being deleted":         {pod("b", "1", deleting), 1},
+		"a pod of an earlier Job of the name": {pod("c", "1", of("earlier", "gpu-01", 1)), 0},
+	} {
+		p := g.placementOf(state{pods: []corev1.Pod{tt.before, pod("e", "0", of("job", "gpu-02", 3)), waits}})
+		if p.Bound != 1 || p.Exist != 2 || p.Nodes["e"] != "gpu-02" || p.Replaced != tt.replaced {
+			t.Errorf("with %s: %+v", name, p)
+		}
 	}
 }
 

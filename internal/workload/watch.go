@@ -152,8 +152,33 @@ func (g *Gang) owns(group *unstructured.Unstructured) bool {
 		return true
 	}
 	return slices.ContainsFunc(group.GetOwnerReferences(), func(o metav1.OwnerReference) bool {
-		return o.Kind == "Job" && o.Name == g.Spec.Name
+		return o.Kind == "Job" && o.Name == g.Spec.Name && (g.job == "" || o.UID == g.job)
 	})
+}
+
+// members are the current pods of the gang's Job, one for each index: a pod that is being
+// deleted or was replaced is not a member, nor is one of an earlier Job of the same name.
+func (g *Gang) members(pods []corev1.Pod) []corev1.Pod {
+	var out []corev1.Pod
+	for _, pod := range pods {
+		if pod.DeletionTimestamp != nil || !g.created(&pod) {
+			continue
+		}
+		i := slices.IndexFunc(out, func(p corev1.Pod) bool { return Index(&p) >= 0 && Index(&p) == Index(&pod) })
+		switch {
+		case i < 0:
+			out = append(out, pod)
+		case out[i].CreationTimestamp.Before(&pod.CreationTimestamp):
+			out[i] = pod
+		}
+	}
+	return out
+}
+
+// created reports whether the gang's Job created a pod.
+func (g *Gang) created(pod *corev1.Pod) bool {
+	owner := metav1.GetControllerOf(pod)
+	return g.job == "" || owner != nil && owner.UID == g.job
 }
 
 // sortPods sorts by index, then by name.

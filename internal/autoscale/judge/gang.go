@@ -13,7 +13,8 @@ const watchSkew = time.Second
 // gangBound requires that a gang larger than the free nodes gets new nodes, and that all of
 // its pods are bound after the last of these nodes is Ready.
 func gangBound(l lookup) Result {
-	gang := l.since(snapshot.RoleGang, snapshot.MarkGang)
+	all := l.since(snapshot.RoleGang, snapshot.MarkGang)
+	gang := active(all)
 	if len(gang) != l.setup.Gang || len(gang) == 0 {
 		return l.wait(snapshot.Ref{}, l.createFailures(), finding("gang",
 			"see the events of its Job",
@@ -31,7 +32,7 @@ func gangBound(l lookup) Result {
 			"raise site autoscale.gang above the number of free nodes",
 			"the gang fit on the free nodes: it needed no new node, so the hop proves nothing"))
 	}
-	first := earliest(gang, func(p snapshot.Pod) time.Time { return p.BoundAt })
+	first := earliest(all, func(p snapshot.Pod) time.Time { return p.BoundAt })
 	late := lastOf(came, usableAt)
 	if early := usableAt(late).Sub(first); early > watchSkew {
 		return l.fail(gang[0].Ref, finding("scheduler "+cmp.Or(gang[0].Scheduler, "default-scheduler"),
@@ -57,14 +58,15 @@ func usableAt(n snapshot.Node) time.Time {
 // gangNone requires that no pod of the gang is bound with a limit one node short, and
 // that the autoscaler names the limit.
 func gangNone(l lookup) Result {
-	gang := l.since(snapshot.RoleShort, snapshot.MarkGangZero)
-	for _, p := range gang {
+	all := l.since(snapshot.RoleShort, snapshot.MarkGangZero)
+	for _, p := range all {
 		if p.Node != "" {
 			return l.fail(p.Ref, finding(suspect(p.Ref),
 				"check that the PodGroup is enforced by scheduler "+cmp.Or(p.Scheduler, "default-scheduler"),
 				"%s of a gang that does not fit was bound to %s: not all-or-nothing", suspect(p.Ref), p.Node))
 		}
 	}
+	gang := active(all)
 	if len(gang) != l.setup.Gang || len(gang) == 0 {
 		return l.wait(snapshot.Ref{}, l.createFailures(), finding("gang",
 			"see the events of its Job",
@@ -76,7 +78,7 @@ func gangNone(l lookup) Result {
 			return isLimit(e.Message) || !l.karpenter()
 		})...)
 	}
-	began := l.st.Marks[snapshot.MarkGangZero]
+	began := latest(gang, func(p snapshot.Pod) time.Time { return p.First }) // since then all of it is pending
 	switch {
 	case len(limit) == 0:
 		return l.unobserved(gang[0].Ref, finding(l.autoscaler(),

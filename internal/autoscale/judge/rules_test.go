@@ -10,6 +10,16 @@ import (
 )
 
 // Each hop requires its facts: every case removes or changes one field.
+// The time in which none is bound begins when the whole gang exists.
+func TestAGangIsPendingSinceItsLastPodExists(t *testing.T) {
+	t.Parallel()
+	st := until(snapshot.PhaseGang)
+	podNamed(&st, "short-1").First = at(82)
+	if r := Hop(snapshot.HopGangNone, setup(), st); r.Verdict != check.Unobserved {
+		t.Errorf("after 9 of 10 s: %s: %s", r.Verdict, r.Reason)
+	}
+}
+
 func TestRules(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []negative{
@@ -27,6 +37,20 @@ func TestRules(t *testing.T) {
 		}},
 		{name: "the gang's last node may not come after its pods are bound", hop: snapshot.HopGangBound, suspect: "scheduler default-scheduler", says: "not all-or-nothing", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			nodeNamed(st, "node-g2").First = at(66)
+		}},
+		{name: "a gang of which one pod is gone is not bound whole", hop: snapshot.HopGangBound, suspect: "gang", says: "2 of 3 pods of the gang exist", change: func(_ *snapshot.Setup, st *snapshot.State) {
+			podNamed(st, "gang-1").Life = ended(60.1, 66)
+		}},
+		{name: "a gang of which one pod ended is not bound whole", hop: snapshot.HopGangBound, suspect: "gang", says: "2 of 3 pods of the gang exist", change: func(_ *snapshot.Setup, st *snapshot.State) {
+			podNamed(st, "gang-1").Phase = "Failed"
+		}},
+		{name: "a gang of which a replaced pod was bound early is split", hop: snapshot.HopGangBound, suspect: "scheduler", says: "not all-or-nothing", change: func(_ *snapshot.Setup, st *snapshot.State) {
+			p := pod(snapshot.RoleGang, "gang-early", "node-g0", 60.1, 61)
+			p.Life = ended(60.1, 62)
+			st.Pods = append(st.Pods, p)
+		}},
+		{name: "a gang of which one pod is gone is not pending whole", hop: snapshot.HopGangNone, suspect: "gang", says: "2 of 3 pods of the gang exist", change: func(_ *snapshot.Setup, st *snapshot.State) {
+			podNamed(st, "short-1").Life = ended(80.1, 85)
 		}},
 		{name: "without a load nothing was loaded", hop: snapshot.HopLoad, change: func(_ *snapshot.Setup, st *snapshot.State) { delete(st.Marks, snapshot.MarkLoad) }},
 		{name: "a claim without a UID", hop: snapshot.HopNodeClaim, change: func(_ *snapshot.Setup, st *snapshot.State) {

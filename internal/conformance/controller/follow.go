@@ -8,9 +8,11 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
 )
 
 // reconcile creates a resource, watches it and its children until it ends, or until the
@@ -27,12 +29,12 @@ func (w *walk) reconcile(ctx context.Context, target string, seconds int, meanwh
 	seen := reconcileFigures{Name: obj.GetName(), Deadline: deadline, Levels: []levelState{}, Conditions: []metav1.Condition{}}
 	attempt := w.begin(kindReconcile, target, "create %s %s; watch it, its %d levels of children, its conditions", obj.GetKind(), obj.GetName(), len(w.operator.Children))
 	client := w.cluster.Dynamic.Resource(w.operator.Resource.gvr()).Namespace(w.namespace)
-	created, err := client.Create(ctx, obj, metav1.CreateOptions{})
+	created, refused, err := w.admit(ctx, client, obj, min(admitTimeout, deadline))
 	if err != nil {
-		if ctx.Err() != nil {
-			return seen, ctx.Err()
-		}
-		seen.Refused = err.Error()
+		return seen, err
+	}
+	if refused != nil {
+		seen.Refused = refused.Error()
 		return seen, attempt.Record(seen, nil)
 	}
 	seen.UID, seen.Created = string(created.GetUID()), w.deps.Clock.Now().UTC()
@@ -64,6 +66,25 @@ func (w *walk) reconcile(ctx context.Context, target string, seconds int, meanwh
 		seen.Trouble = fmt.Sprintf("it has not ended %s after all its pods ended", w.operator.AfterWork)
 	}
 	return seen, recordRaw(attempt, seen, f.raw)
+}
+
+// admitTimeout limits how long a valid resource may be refused: the webhook has a cache, which
+// may not have the object that the resource needs yet.
+const admitTimeout = 30 * time.Second
+
+// admit creates a resource until it is admitted, or timeout: then refused is why not.
+func (w *walk) admit(ctx context.Context, client dynamic.ResourceInterface, obj *unstructured.Unstructured, timeout time.Duration) (created *unstructured.Unstructured, refused, err error) {
+	err = w.poll(ctx, timeout, func(context.Context) (bool, error) {
+		// The timeout does not cut off a request that has begun.
+		limited, cancel := context.WithTimeout(ctx, readTimeout)
+		defer cancel()
+		created, refused = client.Create(limited, obj, metav1.CreateOptions{})
+		return refused == nil || apierrors.IsAlreadyExists(refused), nil
+	})
+	if errors.Is(err, errTimeout) {
+		err = nil
+	}
+	return created, refused, err
 }
 
 // following is a resource that is being watched.

@@ -121,7 +121,7 @@ func (j *judge) survived(before controllerFigures, observed bool) {
 	}
 	suspect := "controller of " + j.operator.Title
 	switch {
-	case len(kill.Killed) == 0:
+	case len(kill.Killed) == 0 || slices.Contains(kill.Killed, ""):
 		j.Unobserved(id, suspect, again, "the killed pods were not recorded")
 		return
 	case !kill.Begun || kill.Ended:

@@ -251,6 +251,7 @@ func TestJudge(t *testing.T) {
 		"killed before anything was made":       {func(r *run) { r.disruption.Begun = false }, unobserved, "proves nothing"},
 		"killed after the end":                  {func(r *run) { r.disruption.Ended = true }, unobserved, "proves nothing"},
 		"it had ended before the kill":          {func(r *run) { r.disruption.At = began.Add(time.Minute) }, unobserved, "had ended before it was killed"},
+		"killed, and a pod is not named":        {func(r *run) { r.disruption.Killed = []string{""} }, unobserved, "the killed pods were not recorded"},
 		"killed, and the pods are not recorded": {func(r *run) { r.disruption.Killed = nil }, unobserved, "the killed pods were not recorded"},
 		"nothing to interrupt": {
 			func(r *run) { r.disruption = disruptionFigures{NotRun: "no pods"}; r.killed.Levels[2].Objects = nil }, failed, "no pods were created",

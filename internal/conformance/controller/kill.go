@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -17,6 +18,9 @@ const killGrace = 1
 func (w *walk) kill(ctx context.Context, before controllerFigures) (killed []string, err error) {
 	if len(before.Pods) == 0 {
 		what, err := w.deps.KillOutside(ctx, w.operator.Name)
+		if err == nil && what == "" {
+			err = errors.New("nothing was killed")
+		}
 		if err != nil {
 			return nil, fmt.Errorf("kill the controller of %s: %w", w.operator.Title, err)
 		}

@@ -50,8 +50,10 @@ type Proof struct {
 	Undecided string `json:"undecided,omitempty"`
 }
 
-// maxBound is the highest observed number of bound pods of the gang.
-func (p Proof) maxBound() int { return max(p.Large.Bound, p.LargeAfter.Bound) }
+// maxBound is the highest observed number of bound pods of the gang, also of replaced ones.
+func (p Proof) maxBound() int {
+	return max(p.Large.Bound+p.Large.Replaced, p.LargeAfter.Bound+p.LargeAfter.Replaced)
+}
 
 // Check is the check.
 type Check struct {
@@ -142,7 +144,7 @@ func (c *Check) tooLarge(ctx context.Context, l *workload.Launcher, rec check.Ob
 		if p.Large, undecided = large.Placement(watch, c.settle); undecided != nil {
 			p.Undecided = undecided.Error()
 		}
-		if p.Large.Bound > 0 {
+		if p.maxBound() > 0 {
 			p.LargeAfter = p.Large
 			return nil
 		}

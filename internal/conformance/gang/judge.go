@@ -54,7 +54,7 @@ func (c *Check) Judge(obs []check.Observation) check.Judgement {
 // pod was.
 func judgeTooLarge(b *check.Builder, p Proof, free Capacity, scheduler, id string) bool {
 	whole := p.Large
-	whole.Bound = p.maxBound()
+	whole.Bound, whole.Replaced = p.maxBound(), 0
 	proof := gangproof.Proof{ID: id, Scheduler: scheduler, Placement: whole}
 	if p.Small.Bound == 1 { // else it explains the small pod
 		proof.Undecided = p.Undecided

@@ -84,6 +84,8 @@ func TestJudge(t *testing.T) {
 		"one GPU, half of a gang":         {func(s *fixture) { oneGPU(s); s.fits.Large.Bound = 1 }, check.Failed, "1 of 2 pods of a gang that fits"},
 		"one GPU, part of it bound":       {func(s *fixture) { oneGPU(s); s.large.Large.Bound = 1 }, check.Failed, "placed 1 of 2 pods of a gang"},
 		"a pod of it was not recorded":    {func(s *fixture) { delete(s.fits.Large.Nodes, "gang-fits-3") }, check.Unobserved, "only 3 nodes are known for 4 placed pods"},
+		"a placed pod was replaced":       {func(s *fixture) { s.fits.Large.Replaced = 1 }, check.Unobserved, "1 placed pods were replaced"},
+		"one was placed and replaced":     {func(s *fixture) { s.large.LargeAfter.Replaced = 1 }, check.Failed, "placed 1 of 5 pods of a gang"},
 		"a pod of it is elsewhere":        {func(s *fixture) { s.fits.Large.Nodes["gang-fits-3"] = "e" }, check.Unobserved, "other nodes than the free ones"},
 		"half of the large one exists":    {func(s *fixture) { s.large.Large.Exist = 2 }, check.Unobserved, "only 2 of 5 pods"},
 		"a group without pods":            {func(s *fixture) { s.large.Large.Exist, s.large.Large.Refused = 0, 0 }, check.Passed, ""},

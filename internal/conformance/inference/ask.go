@@ -104,7 +104,7 @@ func (t *trial) sendRequests(ctx context.Context, gw gateway) error {
 		return errors.Join(attempt.Record(found, nil), ctx.Err())
 	}
 	t.rec.Progress("sending requests to the gateway through %s", found.Through)
-	found.Settled = t.settle(ctx, client, base)
+	found.Settled, found.Rounds = t.settle(ctx, client, base)
 	if err := errors.Join(attempt.Record(found, nil), ctx.Err()); err != nil {
 		return err
 	}
@@ -124,11 +124,13 @@ func (t *trial) sendRequests(ctx context.Context, gw gateway) error {
 	return nil
 }
 
-// settle waits until the gateway routes as its status says.
-func (t *trial) settle(ctx context.Context, client *http.Client, base string) bool {
+// settle waits until the gateway routes as its status says, and returns how many rounds of
+// requests it sent.
+func (t *trial) settle(ctx context.Context, client *http.Client, base string) (settled bool, sent int) {
 	rounds := 0
 	settled, err := await(ctx, min(settleTimeout, t.deps.Timeout), func(ctx context.Context) (bool, error) {
 		for rounds < settleRounds {
+			sent++
 			for _, k := range t.kinds() {
 				if !expected(k.target, t.get(ctx, client, base+k.path, k.headers)) {
 					rounds = 0
@@ -139,5 +141,5 @@ func (t *trial) settle(ctx context.Context, client *http.Client, base string) bo
 		}
 		return true, nil
 	}, func(settled bool) bool { return settled })
-	return err == nil && settled
+	return err == nil && settled, sent
 }

@@ -53,7 +53,7 @@ func goodStory(c *Check) story {
 				is("Accepted", "True", "Accepted", 1), is("ResolvedRefs", "False", "BackendNotFound", 1),
 			}},
 		},
-		way:      gatewayPath{Through: "http://127.1.2.3:8080", Settled: true},
+		way:      gatewayPath{Through: "http://127.1.2.3:8080", Settled: true, Rounds: settleRounds},
 		requests: map[string]requests{},
 		calls:    []apilog.Call{{Method: "GET", Path: "/", Status: 200, Times: 1}},
 	}

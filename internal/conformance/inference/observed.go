@@ -136,6 +136,9 @@ type gatewayPath struct {
 	Through string `json:"through"`
 	// Tried lists what did not answer, and why.
 	Tried []string `json:"tried,omitempty"`
+	// Rounds of requests, one of each kind, that were sent until the gateway had settled, or the
+	// time for it was over.
+	Rounds int `json:"rounds"`
 	// Settled: the gateway gave the expected answers several times in a row before requests
 	// were counted.
 	Settled bool `json:"settled"`

@@ -87,10 +87,12 @@ type served struct {
 
 // underLoad is the metric while requests are processed.
 type underLoad struct {
-	Sent       int     `json:"sideBySide"`
-	Done       int     `json:"done"`
-	Failed     int     `json:"failed"`
-	Failure    string  `json:"failure,omitempty"`
+	Sent    int    `json:"sideBySide"`
+	Done    int    `json:"done"`
+	Failed  int    `json:"failed"`
+	Failure string `json:"failure,omitempty"`
+	// Reads is how often both values were read while requests were processed.
+	Reads      int     `json:"reads"`
 	Prometheus float64 `json:"prometheus"`
 	API        float64 `json:"api"`
 	// Absent is the API server's reason for a missing value.

@@ -12,6 +12,7 @@ const (
 	serverRemedy     = "see the events and log of the server's pod; its image, model and timeout are site workloads.inference"
 	adapterRemedy    = "see that a metrics adapter serves custom.metrics.k8s.io with a rule for " + series + ": firstlight autoscale rules prints one"
 	rerun            = "run the check again"
+	starvedRemedy    = "see the load of this machine and of Prometheus, then run the check again"
 )
 
 // judge is a Builder with the observations.
@@ -100,6 +101,8 @@ func (j *judge) withMark(m mark, p pod) (discovery time.Duration, ok bool) {
 	}
 	discovery = w.To.Sub(w.From)
 	switch {
+	case len(w.Series) == 0 && j.starved(w):
+		j.Unobserved(id, "Prometheus", starvedRemedy, "%d queries in %s with the mark are too few to show that it has no series", w.Queries, duration(discovery))
 	case len(w.Series) == 0:
 		j.Fail(id, "Prometheus", "see its service discovery (Status, Service Discovery): selectors, network policies, its permission to list pods",
 			"it has no series of the pod after %s, although the pod has %s %s=%s (%s): %s", duration(discovery), m.By, m.Key, m.Value, m.Where, w.Problem)
@@ -115,6 +118,12 @@ func (j *judge) withMark(m mark, p pod) (discovery time.Duration, ok bool) {
 		return discovery, true
 	}
 	return discovery, false
+}
+
+// starved reports a watch with less than one query in two scrape intervals: this machine, or
+// Prometheus, is too slow to tell a late series from one that does not come.
+func (j *judge) starved(w watch) bool {
+	return w.Queries < minQueries || w.To.Sub(w.From) > time.Duration(2*w.Queries)*j.interval
 }
 
 // customMetric requires that the custom metrics API serves the value of the pod, and that it
@@ -143,6 +152,8 @@ func (j *judge) customMetric(p pod) bool {
 		j.Fail(id, adapter, adapterRemedy, "it served %s of the pod, but not while requests were processed: %s", before.Metric, under.Absent)
 	case under.Done == 0 && under.Prometheus == 0:
 		j.Unobserved(id, "the inference server", serverRemedy, "no request was answered (%d failed: %s), so no value could follow", under.Failed, under.Failure)
+	case under.Reads < minQueries && (!(under.Prometheus > 0) || !(under.API > before.Value)):
+		j.Unobserved(id, adapter, starvedRemedy, "%d reads of the value while requests were processed are too few to show that it does not follow", under.Reads)
 	case !(under.Prometheus > 0):
 		j.Fail(id, "Prometheus", "see whether Prometheus still scrapes the pod, and the server's own /metrics", "%s stayed 0 while %d requests were processed", series, under.Sent)
 	case !(under.API > before.Value):
@@ -169,6 +180,9 @@ func (j *judge) markRemoved(m mark, discovery time.Duration) bool {
 	}
 	absence, limit := w.To.Sub(w.AbsentSince), absenceFactor*discovery
 	switch {
+	case (len(w.Series) > 0 || w.AbsentSince.IsZero()) && j.starved(w):
+		j.Unobserved(id, "Prometheus", starvedRemedy, "%d queries in %s without the mark are too few to show that it still scrapes the pod", w.Queries, duration(w.To.Sub(w.From)))
+		return false
 	case len(w.Series) > 0 || w.AbsentSince.IsZero():
 		j.Fail(id, "Prometheus", "find the other job that scrapes the pod", "it still scrapes the pod %s after %s %s was removed", duration(w.To.Sub(w.From)), m.By, m.Key)
 		return false

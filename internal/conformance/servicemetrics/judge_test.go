@@ -46,7 +46,7 @@ func healthy() *facts {
 			{Namespace: p.Namespace, Pod: p.Name, Instance: "10.244.0.7:8000", Job: "pods", At: at(175)},
 		}},
 		idle:      &served{Metric: metricName, Namespace: p.Namespace, Pod: p.Name, At: at(190)},
-		underLoad: &underLoad{Sent: 4, Done: 9, Prometheus: 4, API: 3.5},
+		underLoad: &underLoad{Sent: 4, Done: 9, Reads: 5, Prometheus: 4, API: 3.5},
 		after:     &served{Metric: metricName, Namespace: p.Namespace, Pod: p.Name, At: at(250)},
 		again:     &watch{From: at(260), To: at(345), Queries: 12, First: at(260), AbsentSince: at(280)},
 		end:       &p, errs: map[string]string{},

@@ -128,10 +128,11 @@ func (o *observer) served(ctx context.Context, p pod, base string) (ok bool, err
 	loading, stop := context.WithCancel(ctx)
 	defer stop()
 	load := o.startLoad(loading, base)
-	top := 0.0
+	top, reads := 0.0, 0
 	reached, failed := o.waitValue(ctx, a, p, func(s served) bool {
 		if _, found, err := o.query(ctx, p); err == nil {
 			top = max(top, highest(found))
+			reads++
 		}
 		return s.Value > 0 && top > 0
 	})
@@ -140,7 +141,7 @@ func (o *observer) served(ctx context.Context, p pod, base string) (ok bool, err
 	if ctx.Err() != nil {
 		return false, ctx.Err()
 	}
-	f.Prometheus, f.API = top, reached.Value
+	f.Prometheus, f.API, f.Reads = top, reached.Value, reads
 	if answered(failed) {
 		f.Absent, failed = failed.Error(), nil
 	}

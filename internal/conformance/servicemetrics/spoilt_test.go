@@ -17,6 +17,7 @@ func TestEveryField(t *testing.T) {
 		"a longer watch with more polls, or enough of them":          {`scraped-series@without-mark(-again)? .(from|to|looks|first|gone): .*`},
 		"JSON omits an empty list":                                   {`scraped-series@without-mark(-again)? .series: left out`},
 		"one request at a time counts as at least one":               {`custom-metric@idle .value: .*`, `requests.* .(api|prometheus|sideBySide): .*`},
+		"a value that follows does so however often it was read":     {`requests.* .reads: .*`},
 		"after the requests the metric is of the same pod, and zero": {`custom-metric@after-requests .(namespace|pod|value): .*`},
 	})
 }

@@ -27,6 +27,7 @@ type Proof struct {
 // and the finding, and reports whether the part is proven.
 func (p Proof) TooLarge(b *check.Builder, r Room) bool {
 	pl := p.Placement
+	pl.Bound += pl.Replaced // they were placed, too
 	b.Figure(check.Figure{
 		Name: "pods placed of a gang that does not fit", Value: float64(pl.Bound), Unit: "pods", Limit: 0, Relation: "==", Source: "gang scheduling is all or nothing",
 	})
@@ -61,6 +62,8 @@ func (p Proof) Fits(b *check.Builder, r Room, fitsAfter int) bool {
 		b.Unobserved(p.ID, p.Scheduler, remedyAgain, "%d of %d pods of a gang were placed on free GPUs for %d, want a gang of %d", pl.Bound, pl.Wanted, r.Fits, pods)
 	case pl.Bound == pods && len(pl.Nodes) != pods:
 		b.Unobserved(p.ID, p.Scheduler, remedyAgain, "only %d nodes are known for %d placed pods", len(pl.Nodes), pods)
+	case pl.Bound == pods && pl.Replaced > 0:
+		b.Unobserved(p.ID, p.Scheduler, remedyAgain, "%d placed pods were replaced: the gang was not observed as a whole", pl.Replaced)
 	case pl.Bound == pods && !subset(pl.Nodes, r.Nodes):
 		b.Unobserved(p.ID, p.Scheduler, remedyAgain, "pods were placed on other nodes than the free ones: %s", places(pl.Nodes))
 	case pl.Bound == pods:

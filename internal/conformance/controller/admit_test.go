@@ -1,0 +1,103 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/conformance"
+	"github.com/firstlight/firstlight/internal/probe/kube"
+)
+
+// recorded keeps the last figures.
+type recorded struct{ last check.Observation }
+
+func (r *recorded) Record(o check.Observation) (check.Observation, error) {
+	r.last = o
+	return o, nil
+}
+
+func (*recorded) Progress(string, ...any) {}
+
+// reconciled is the observation of a resource that the webhook refuses several times.
+func reconciled(t *testing.T, refusals int32, timeout time.Duration) reconcileFigures {
+	t.Helper()
+	operators, err := Operators()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var creations atomic.Int32
+	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		switch {
+		case r.Method == http.MethodPost && creations.Add(1) <= refusals:
+			w.WriteHeader(http.StatusForbidden)
+			_, _ = w.Write([]byte(`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","code":403,"message":"admission webhook denied the request: runtime not found"}`))
+		case strings.Contains(r.URL.Path, "/trainjobs/") || r.Method == http.MethodPost:
+			_, _ = w.Write([]byte(`{"kind":"TrainJob","apiVersion":"trainer.kubeflow.org/v1alpha1","metadata":{"name":"firstlight-left-alone","uid":"u"},"status":{"conditions":[{"type":"Complete","status":"True"}]}}`))
+		default:
+			_, _ = w.Write([]byte(`{"kind":"List","apiVersion":"v1","metadata":{},"items":[]}`))
+		}
+	}))
+	t.Cleanup(api.Close)
+	cluster, err := kube.New(&rest.Config{Host: api.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	deps := conformance.Deps{RunID: "r", Timeout: timeout}.WithDefaults(0)
+	w := &walk{Check: &Check{deps: deps}, cluster: cluster, rec: check.Observer{Recorder: &recorded{}, Clock: deps.Clock}, operator: operators[0], namespace: "ns"}
+	seen, err := w.reconcile(t.Context(), targetPlain, 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return seen
+}
+
+func TestARefusalByALateCacheIsRetriedUntilADeadline(t *testing.T) {
+	t.Parallel()
+	if seen := reconciled(t, 2, time.Minute); seen.Refused != "" || seen.UID != "u" || seen.Ended == nil {
+		t.Errorf("after two refusals: %+v", seen)
+	}
+	if seen := reconciled(t, 1000, time.Second); !strings.Contains(seen.Refused, "runtime not found") || seen.UID != "" {
+		t.Errorf("after refusals until the deadline: %+v", seen)
+	}
+}
+
+func TestAnInterruptEndsTheCreation(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	cluster, err := kube.New(&rest.Config{Host: "https://127.0.0.1:1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	operators, err := Operators()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &walk{Check: &Check{deps: conformance.Deps{}.WithDefaults(0)}, cluster: cluster, operator: operators[0], namespace: "ns"}
+	obj, err := w.operator.render(w.operator.Valid, w.values("a", 1), variant{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := w.admit(ctx, cluster.Dynamic.Resource(w.operator.Resource.gvr()).Namespace("ns"), obj, time.Minute); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestNothingKilledIsAnError(t *testing.T) {
+	t.Parallel()
+	nothing := func(context.Context, string) (string, error) { return "", nil }
+	w := &walk{Check: &Check{deps: conformance.Deps{KillOutside: nothing}}}
+	if killed, err := w.kill(t.Context(), controllerFigures{}); err == nil {
+		t.Errorf("killed %q", killed)
+	}
+}
