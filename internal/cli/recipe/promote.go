@@ -78,6 +78,9 @@ func (f *promoteFlags) read(ctx context.Context, name string) (promote.Input, er
 		return promote.Input{}, cmdutil.UsageErrorf("%w", err)
 	}
 	in := promote.Input{Commit: state.Head.Commit, Tree: state.Tree, Require: f.require, Harness: state.Harness.Of}
+	if !state.Harness.Built {
+		in.Tool = cmdutil.Version
+	}
 	loaded := impact.Load(state.Head, nil)
 	if loaded.Err != nil {
 		in.Unusable = loaded.Err.Error()
