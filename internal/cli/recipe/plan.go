@@ -81,6 +81,7 @@ writes the plan for firstlight recipe summarize.`,
   firstlight recipe plan --base origin/main --head worktree
   firstlight recipe plan --event pull_request --save plan.json -o github >> "$GITHUB_OUTPUT"
   firstlight recipe plan --event dispatch h100-eks-amazonlinux-training`,
+		Args: cobra.ArbitraryArgs,
 	}
 	var compared compareFlags
 	compared.add(cmd)
