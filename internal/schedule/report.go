@@ -96,10 +96,13 @@ func (r *Report) Conclude(expected []string) {
 	}
 	r.Verdict = check.Overall(verdicts)
 	var reasons []string
-	for _, v := range []check.Verdict{check.Failed, check.Unobserved, check.Blocked} {
+	for _, v := range []check.Verdict{check.Failed, check.Unobserved, check.Blocked, check.NotApplicable} {
 		if names := byVerdict[v]; len(names) > 0 {
 			reasons = append(reasons, fmt.Sprintf("%d %s: %s", len(names), v, some(names)))
 		}
+	}
+	if r.Verdict == check.Passed && len(byVerdict[check.NotApplicable]) > 0 {
+		r.Verdict = check.Unobserved // every recipe can be tested
 	}
 	if wrong := notAsExpected(count, expected); wrong != "" {
 		reasons = append(reasons, wrong)

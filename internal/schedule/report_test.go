@@ -31,6 +31,7 @@ func TestConclude(t *testing.T) {
 		"one failed":                   {append(passed("a"), Result{Recipe: "b", Verdict: check.Failed}), []string{"a", "b"}, check.Failed, "1 failed: b"},
 		"one unobserved":               {append(passed("a"), Result{Recipe: "b", Verdict: check.Unobserved}), []string{"a", "b"}, check.Unobserved, "1 unobserved: b"},
 		"one without a verdict":        {append(passed("a"), Result{Recipe: "b"}), []string{"a", "b"}, check.Unobserved, ""},
+		"one not applicable":           {append(passed("a"), Result{Recipe: "b", Verdict: check.NotApplicable}), []string{"a", "b"}, check.Unobserved, "1 not-applicable: b"},
 		"failed and missing is failed": {[]Result{{Recipe: "b", Verdict: check.Failed}}, []string{"a", "b"}, check.Failed, "1 failed: b; 1 without a result: a"},
 	}
 	for name, tt := range tests {

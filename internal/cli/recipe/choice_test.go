@@ -70,3 +70,12 @@ func TestAPlanOfAnotherTreeIsRefused(t *testing.T) {
 		}
 	}
 }
+
+func TestDispatchSelectsTheNamedRecipes(t *testing.T) {
+	t.Parallel()
+	repo := recipeRepo(t)
+	out, stderr, code := recipeRun(t, repo.Dir, "plan --event dispatch eks-training"+smallTree)
+	if code != cmdutil.ExitPassed || !strings.Contains(out, "1 of 7 recipes: 1 named") {
+		t.Errorf("exit %d: %s%s", code, out, stderr)
+	}
+}

@@ -78,6 +78,14 @@ func (f *promoteFlags) read(ctx context.Context, name string) (promote.Input, er
 		return promote.Input{}, cmdutil.UsageErrorf("%w", err)
 	}
 	in := promote.Input{Commit: state.Head.Commit, Tree: state.Tree, Require: f.require, Harness: state.Harness.Of}
+	if in.Tool = cmdutil.Version; state.Harness.Built {
+		in.Tool = ""
+		in.BuiltFrom = func(version string) (string, error) { // git describe's output is a revision
+			o.Head = version
+			built, err := compare.Run(ctx, o)
+			return built.Harness.Digest, err
+		}
+	}
 	loaded := impact.Load(state.Head, nil)
 	if loaded.Err != nil {
 		in.Unusable = loaded.Err.Error()

@@ -20,6 +20,11 @@ type Input struct {
 	Recipes map[string]impact.Measured
 	// Unusable is the reason why the tree is invalid; empty if it is valid.
 	Unusable string
+	// Tool is the version of firstlight that must have run the test; empty if the harness has
+	// firstlight's code. BuiltFrom then returns the digest of the harness that a version was
+	// built from.
+	Tool      string
+	BuiltFrom func(version string) (string, error)
 	// Harness returns the digest of the commit's harness when run by a version of firstlight.
 	Harness func(version string) string
 	Records []record.Record
@@ -129,6 +134,16 @@ func (in *Input) wrongWith(r *record.Run) []string {
 	}
 	if want := in.Harness(r.Tool); r.Harness != want {
 		add("tested with another harness: digest %.12s, the commit's is %.12s", r.Harness, want)
+	}
+	if in.Tool != "" && r.Tool != in.Tool {
+		add("tested by firstlight %s, this is %s: its checks may differ; test again, or use the same version", r.Tool, in.Tool)
+	}
+	if in.BuiltFrom != nil {
+		if built, err := in.BuiltFrom(r.Tool); err != nil {
+			add("tested by firstlight %s, whose source is unknown: %s", r.Tool, err)
+		} else if built != r.Harness {
+			add("tested by firstlight %s, which was built from another harness: digest %.12s, the commit's is %.12s", r.Tool, built, r.Harness)
+		}
 	}
 	if r.Tree != in.Tree {
 		add("tested the recipes in %s instead of %s", r.Tree, in.Tree)

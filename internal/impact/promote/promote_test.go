@@ -75,6 +75,8 @@ func TestJudge(t *testing.T) {
 		{"a recipe that cannot be resolved", func(in *promote.Input) { in.Recipes["a"] = impact.Measured{Err: errors.New("circle\nmore")} }, check.Failed, []string{"a: recorded as passed but cannot be resolved: circle"}},
 		{"another harness", each(func(r *record.Record) { r.Harness = "other" }), check.Failed, []string{"tested with another harness"}},
 		{"another version", each(func(r *record.Record) { r.Tool = "v2" }), check.Failed, []string{"tested with another harness"}},
+		{"a harness that another version ran", func(in *promote.Input) { in.Tool = "v2" }, check.Failed, []string{"tested by firstlight v1, this is v2"}},
+		{"a harness that this version ran", func(in *promote.Input) { in.Tool = "v1" }, check.Passed, nil},
 		{"not clean", each(func(r *record.Record) { r.Dirty = true }), check.Failed, []string{"the working tree was not clean"}},
 		{"another tree", each(func(r *record.Record) { r.Tree = "x" }), check.Failed, []string{"tested the recipes in x instead of recipes"}},
 		{"another commit", each(func(r *record.Record) { r.Commit = strings.Repeat("1", 40) }), check.Failed, []string{"tested another commit: 111111111111"}},

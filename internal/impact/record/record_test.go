@@ -185,7 +185,8 @@ func TestRuntime(t *testing.T) {
 	}
 	for _, text := range []string{
 		`{"verdict": "passed", "hardware": "x"}`, `{"name": "nccl", "verdict": "good"}`, `{"name": "nccl", "verdict": "passed", "hardwear": "x"}`, `[`,
-		`{"name": "nccl", "verdict": "passed", "commit": "` + strings.Repeat("1", 40) + `"}`,
+		`{"name": "nccl", "verdict": "passed", "hardware": "x"}`, // no time
+		`{"name": "nccl", "verdict": "passed", "when": "2026-11-21T03:17:00Z", "commit": "` + strings.Repeat("1", 40) + `"}`,
 	} {
 		write(text)
 		if got, err := record.RuntimeOf(dir, commit); err == nil {
@@ -200,7 +201,7 @@ func TestRuntime(t *testing.T) {
 		}
 	}
 	// They are not records of scheduling.
-	write(`{"name": "nccl", "verdict": "passed", "hardware": "x"}`)
+	write(`{"name": "nccl", "verdict": "passed", "hardware": "x", "when": "2026-11-21T03:17:00Z"}`)
 	if err := os.Rename(file, filepath.Join(at, "schedule.json")); err != nil {
 		t.Fatal(err)
 	}

@@ -34,6 +34,9 @@ func (r *Runtime) Check(commit string) error {
 	if _, err := check.ParseVerdict(string(r.Verdict)); err != nil {
 		return fmt.Errorf("invalid runtime record of %s: %w", r.Name, err)
 	}
+	if r.When.IsZero() {
+		return fmt.Errorf("invalid runtime record of %s: time (when) is missing", r.Name)
+	}
 	if r.Commit != "" && r.Commit != commit {
 		return fmt.Errorf("invalid runtime record of %s: commit is %.12s, but the file is in the directory of %.12s", r.Name, r.Commit, commit)
 	}

@@ -1,11 +1,9 @@
 package footprint
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"path"
 
+	"github.com/firstlight/firstlight/internal/recipe/digest"
 	"github.com/firstlight/firstlight/internal/recipe/model"
 	"github.com/firstlight/firstlight/internal/recipe/resolve"
 )
@@ -40,16 +38,16 @@ func (f *Footprint) renderInput(r *resolve.Result, component string) resolve.Inp
 	if err != nil {
 		return in
 	}
-	digest, err := ValuesDigest(values)
+	of, err := ValuesDigest(values)
 	if err != nil {
 		return in
 	}
-	in.Part = "renders/" + digest
+	in.Part = "renders/" + of
 	for i := range f.Spec.Renders {
-		if f.Spec.Renders[i].Values == digest {
+		if f.Spec.Renders[i].Values == of {
 			locked := f.Spec.Renders[i]
 			locked.Recipes = nil
-			in.Digest = canonical(locked)
+			in.Digest = digest.MustJSON(locked)
 		}
 	}
 	return in
@@ -58,14 +56,5 @@ func (f *Footprint) renderInput(r *resolve.Result, component string) resolve.Inp
 func (f *Footprint) rulesDigest() string {
 	rules := model.Footprint{Metadata: model.Metadata{Name: f.Metadata.Name}, Spec: f.Spec}
 	rules.Spec.Renders, rules.Spec.DocumentedAt, rules.Spec.Unverified = nil, nil, nil
-	return canonical(rules)
-}
-
-func canonical(v any) string {
-	data, err := json.Marshal(v) // map keys are sorted
-	if err != nil {
-		panic("footprint: encode part of a footprint: " + err.Error()) // all fields can be encoded
-	}
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:])
+	return digest.MustJSON(rules)
 }

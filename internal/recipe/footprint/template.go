@@ -13,7 +13,7 @@ const maxReplicas = 10_000
 func (b *builder) fromManifests(out *Component, c *model.ComponentRef, f *Footprint, own []object) {
 	for _, o := range own {
 		before := len(b.problems)
-		w := Workload{Kind: o.pods.as, Name: o.name, Namespace: o.namespace}
+		w := Workload{Kind: o.pods.as, Object: o.kind, Name: o.name, Namespace: o.namespace}
 		if w.Kind != daemonSet {
 			w.Replicas = b.podsOf(&o)
 		}

@@ -31,7 +31,10 @@ type Component struct {
 // Workload describes the pods of a controller as the scheduler sees them.
 type Workload struct {
 	// Kind is Deployment, DaemonSet, StatefulSet or Job.
-	Kind      string `json:"kind"`
+	Kind string `json:"kind"`
+	// Object is the kind of the object in a manifest that is scheduled like Kind, such as
+	// CronJob; empty: Kind.
+	Object    string `json:"-"`
 	Name      string `json:"name"`
 	Namespace string `json:"namespace"`
 	Class     Class  `json:"class"`

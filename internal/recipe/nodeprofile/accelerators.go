@@ -1,13 +1,11 @@
 package nodeprofile
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"slices"
 	"strconv"
 
 	"github.com/firstlight/firstlight/internal/diag"
+	"github.com/firstlight/firstlight/internal/recipe/digest"
 	"github.com/firstlight/firstlight/internal/recipe/model"
 	"github.com/firstlight/firstlight/internal/recipe/rule"
 	"github.com/firstlight/firstlight/internal/recipe/tree"
@@ -28,7 +26,7 @@ func (s *Set) accelerators(f *tree.Asset) diag.List {
 	var file model.Accelerators
 	_, problems := f.Decode(model.KindAccelerators, &file)
 	for i := range file.Accelerators {
-		a := &Accelerator{Accelerator: file.Accelerators[i], Index: i, Digest: canonical(file.Accelerators[i])}
+		a := &Accelerator{Accelerator: file.Accelerators[i], Index: i, Digest: digest.MustJSON(file.Accelerators[i])}
 		at := func(keys ...string) diag.Pos {
 			return f.ValueAt(append([]string{"accelerators", strconv.Itoa(i)}, keys...)...)
 		}
@@ -54,13 +52,4 @@ func (s *Set) Accelerator(name string) (*Accelerator, bool) {
 		return nil, false
 	}
 	return s.AcceleratorList[i], true
-}
-
-func canonical(v any) string {
-	data, err := json.Marshal(v) // map keys are sorted
-	if err != nil {
-		panic("nodeprofile: encode accelerator: " + err.Error()) // all fields can be encoded
-	}
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:])
 }

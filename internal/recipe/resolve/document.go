@@ -2,11 +2,9 @@ package resolve
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
-	"fmt"
 
+	"github.com/firstlight/firstlight/internal/recipe/digest"
 	"github.com/firstlight/firstlight/internal/recipe/model"
 	"github.com/firstlight/firstlight/internal/recipe/query"
 )
@@ -110,16 +108,7 @@ func (r *Result) Digest() (string, error) {
 	delete(doc, "criteria")
 	delete(doc, "overlays")
 	delete(doc, "mixins")
-	return digest(doc)
-}
-
-func digest(v any) (string, error) {
-	data, err := json.Marshal(v) // map keys are sorted
-	if err != nil {
-		return "", fmt.Errorf("encode: %w", err)
-	}
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:]), nil
+	return digest.JSON(doc)
 }
 
 // names reports whether a list of the document contains names, whose order has no meaning.

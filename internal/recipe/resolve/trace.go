@@ -85,12 +85,6 @@ func (t trace) setAll(path at, l layer, keys at, value any) {
 	}
 }
 
-// Origins returns the settings of a value of the recipe; the last one takes effect. It requires
-// Options.Explain.
-func (r *Result) Origins(path query.Path) []Origin {
-	return r.trace[path.String()]
-}
-
 // Pos is the position of an origin; the zero Pos if it is not in a file.
 func (r *Result) Pos(o Origin) diag.Pos {
 	if o.File == "" {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/firstlight/firstlight/internal/diag"
+	"github.com/firstlight/firstlight/internal/recipe/digest"
 	"github.com/firstlight/firstlight/internal/recipe/model"
 	"github.com/firstlight/firstlight/internal/yamlstrict"
 	"github.com/firstlight/firstlight/recipes"
@@ -82,7 +83,7 @@ func shippedAssets(match func(string) bool) (files []Asset, problems diag.List) 
 // ParseAsset parses one file.
 func ParseAsset(path, name string, data []byte) (Asset, diag.List) {
 	doc, problems := yamlstrict.Parse(name, data)
-	return Asset{Path: path, Name: name, Digest: digest(data), Doc: doc}, problems
+	return Asset{Path: path, Name: name, Digest: digest.Bytes(data), Doc: doc}, problems
 }
 
 // Decode decodes the document into the value that into points to. It reports whether the

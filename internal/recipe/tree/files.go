@@ -1,15 +1,13 @@
 package tree
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 
 	"github.com/firstlight/firstlight/internal/diag"
+	"github.com/firstlight/firstlight/internal/recipe/digest"
 	"github.com/firstlight/firstlight/internal/yamlstrict"
 )
 
@@ -40,7 +38,7 @@ func (t *Tree) read(path string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &File{Path: path, Digest: digest(data), data: data}
+	f := &File{Path: path, Digest: digest.Bytes(data), data: data}
 	t.files[path] = f
 	return f, nil
 }
@@ -134,18 +132,4 @@ func readFile(fsys fs.FS, path string) ([]byte, error) {
 		return nil, fmt.Errorf("read: %w", err)
 	}
 	return data, nil
-}
-
-// canonical is the digest of a value in canonical JSON.
-func canonical(v any) string {
-	data, err := json.Marshal(v) // map keys are sorted
-	if err != nil {
-		panic("tree: encode an entry: " + err.Error()) // all fields can be encoded
-	}
-	return digest(data)
-}
-
-func digest(data []byte) string {
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:])
 }

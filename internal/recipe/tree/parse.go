@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/firstlight/firstlight/internal/diag"
+	"github.com/firstlight/firstlight/internal/recipe/digest"
 	"github.com/firstlight/firstlight/internal/recipe/model"
 	"github.com/firstlight/firstlight/internal/recipe/rule"
 )
@@ -40,7 +41,7 @@ func (t *Tree) parse(s source, cache *Cache) parsed {
 	if err != nil {
 		return parsed{source: s, problems: diag.List{diag.Unreadable.At(diag.Pos{File: t.Name(s.path)}, "%s", err)}}
 	}
-	key := cacheKey{name: t.Name(s.path), digest: digest(data), legacy: t.legacy}
+	key := cacheKey{name: t.Name(s.path), digest: digest.Bytes(data), legacy: t.legacy}
 	if cache != nil {
 		if hit, ok := cache.m.Load(key); ok {
 			return hit.(parsed)
@@ -139,7 +140,7 @@ func (t *Tree) enterRegistry(p parsed) diag.List {
 				continue
 			}
 		}
-		t.Components[c.Name] = &Component{Component: c, Index: i, Digest: canonical(c)}
+		t.Components[c.Name] = &Component{Component: c, Index: i, Digest: digest.MustJSON(c)}
 	}
 	return problems
 }
@@ -153,7 +154,7 @@ func (t *Tree) enterCatalog(p parsed) diag.List {
 				v.Name, t.entry(first.File, "validators", first.Index)))
 			continue
 		}
-		t.Validators[v.Name] = &Validator{Validator: v, File: p.path, Index: i, Digest: canonical(v)}
+		t.Validators[v.Name] = &Validator{Validator: v, File: p.path, Index: i, Digest: digest.MustJSON(v)}
 	}
 	return problems
 }

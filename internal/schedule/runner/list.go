@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -46,7 +45,7 @@ func (r *run) list(ctx context.Context) (*objectSet, string, error) {
 			return nil, "", fmt.Errorf("list %ss: %w", kind, err)
 		}
 	}
-	if len(nodes.Items) != len(r.layout.scenario.Nodes) && !slices.ContainsFunc(r.ownNodes, func(m *ownNode) bool { return m == nil }) {
+	if len(nodes.Items) != len(r.layout.scenario.Nodes) {
 		return nil, "", fmt.Errorf("the scenario has %d nodes, listed %d", len(r.layout.scenario.Nodes), len(nodes.Items))
 	}
 	return p, pods.ResourceVersion, nil

@@ -1,10 +1,10 @@
 package scenario
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"slices"
+
+	"github.com/firstlight/firstlight/internal/recipe/digest"
 )
 
 // Fingerprint is the hexadecimal SHA-256 of everything that the scheduler reads of a
@@ -25,11 +25,10 @@ func Fingerprint(c Scenario) string {
 		canonical.Controls[i].Nodes = nil
 	}
 	canonical.Nodes = nil
-	sum := sha256.Sum256(encode(struct {
+	return digest.MustJSON(struct {
 		Scenario
 		Nodes []seenNode `json:"nodes"`
-	}{canonical, sorted(nodes)}))
-	return hex.EncodeToString(sum[:])
+	}{canonical, sorted(nodes)})
 }
 
 // seenNode is a node without a name: the controls that are held to it know it by its place.
@@ -77,7 +76,7 @@ func set[T any](list []T) []T {
 func encode(v any) []byte {
 	data, err := json.Marshal(v)
 	if err != nil {
-		panic("cell: encode: " + err.Error()) // texts, numbers and lists of them can be encoded
+		panic("scenario: encode: " + err.Error()) // texts, numbers and lists of them can be encoded
 	}
 	return data
 }

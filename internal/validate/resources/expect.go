@@ -40,7 +40,7 @@ func Expect(r *resolve.Result, footprints *footprint.Set) ([]Object, diag.List) 
 	for _, c := range components {
 		for i := range c.Workloads {
 			w := &c.Workloads[i]
-			out = append(out, Object{Kind: w.Kind, Namespace: w.Namespace, Name: w.Name, Component: c.Name, CreatedBy: w.CreatedBy})
+			out = append(out, Object{Kind: cmp.Or(w.Object, w.Kind), Namespace: w.Namespace, Name: w.Name, Component: c.Name, CreatedBy: w.CreatedBy})
 		}
 	}
 	for i := range r.ComponentRefs {

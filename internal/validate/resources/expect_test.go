@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/firstlight/firstlight/internal/recipe"
 	"github.com/firstlight/firstlight/internal/recipe/criteria"
@@ -100,5 +101,35 @@ func TestExpectFollowsConditions(t *testing.T) {
 	of("gpu-operator").ExpectedResources = append(of("gpu-operator").ExpectedResources, model.ExpectedResource{Kind: "Service", Namespace: "gpu-operator", Name: "nvidia-dcgm-exporter"})
 	if !slices.Contains(expect(t, r, set), "gpu-operator: Service gpu-operator/nvidia-dcgm-exporter") {
 		t.Error("an expectedResources entry of the recipe is missing")
+	}
+}
+
+// A CronJob is scheduled as a Job, but the object in the cluster is a CronJob.
+func TestExpectNamesTheObjectOfAManifest(t *testing.T) {
+	t.Parallel()
+	files := fstest.MapFS{}
+	for name, text := range map[string]string{
+		"overlays/base.yaml":      "kind: RecipeMetadata\napiVersion: aicr.run/v1\nmetadata: {name: base}\nspec:\n  componentRefs: [{name: thing, manifestFiles: [components/thing/m.yaml]}]\n",
+		"overlays/eks.yaml":       "kind: RecipeMetadata\napiVersion: aicr.run/v1\nmetadata: {name: eks}\nspec: {criteria: {service: eks}}\n",
+		"registry.yaml":           "kind: ComponentRegistry\napiVersion: aicr.run/v1\ncomponents: [{name: thing, manifest: {defaultNamespace: things}}]\n",
+		"footprints/thing.yaml":   "apiVersion: firstlight/v1\nkind: Footprint\nmetadata: {name: thing}\nspec: {source: documented, workloads: [{kind: Job, name: clock, class: any}]}\n",
+		"components/thing/m.yaml": "apiVersion: batch/v1\nkind: CronJob\nmetadata: {name: clock}\nspec: {jobTemplate: {spec: {template: {spec: {containers: [{name: a, image: b}]}}}}}\n",
+	} {
+		files[name] = &fstest.MapFile{Data: []byte(text)}
+	}
+	loaded, problems := tree.Load(files, tree.Options{})
+	if problems.Err() != nil {
+		t.Fatal(problems)
+	}
+	set, problems := footprint.Load(loaded)
+	if problems.Err() != nil {
+		t.Fatal(problems)
+	}
+	r, err := resolve.Resolve(loaded, criteria.Criteria{Service: "eks"}, resolve.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := expect(t, r, set); !slices.Equal(got, []string{"thing: CronJob things/clock"}) {
+		t.Errorf("got %v", got)
 	}
 }
