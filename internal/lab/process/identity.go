@@ -8,6 +8,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 )
 
 // Identity identifies one process: PIDs are reused, pairs of PID and start time are not (within
@@ -25,7 +26,7 @@ var ErrGone = errors.New("no such process")
 func Identify(pid int) (Identity, error) {
 	raw, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) { // ESRCH: it ended during the read
 			return Identity{}, ErrGone
 		}
 		return Identity{}, fmt.Errorf("identify process %d: %w", pid, err)
@@ -40,10 +41,14 @@ func Identify(pid int) (Identity, error) {
 	return Identity{PID: pid, Start: st.start}, nil
 }
 
-// Alive reports whether this process is running.
+// Alive reports whether this process is running. A process whose state cannot be read may be
+// running and is alive.
 func (i Identity) Alive() bool {
 	now, err := Identify(i.PID)
-	return err == nil && now == i
+	if err != nil {
+		return !errors.Is(err, ErrGone)
+	}
+	return now == i
 }
 
 // stat has the needed fields of /proc/PID/stat.

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sys/unix"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -52,9 +53,12 @@ func launch(sp *spawner, spec Spec, now func() time.Time) (*instance, error) {
 	if id, err := Identify(cmd.Process.Pid); err == nil {
 		inst.id = id
 	}
-	go rotateUntil(inst.ended, spec.LogPath)
+	go RotateLog(inst.ended, spec.LogPath)
 	go func() {
 		defer close(inst.ended)
+		// The group is killed before the child is reaped, while its number cannot be reused.
+		awaitExit(inst.id.PID)
+		_ = syscall.Kill(-inst.id.PID, syscall.SIGKILL) // an error means that the group has ended
 		err := cmd.Wait()
 		at := now()
 		inst.exit = Exit{
@@ -63,6 +67,15 @@ func launch(sp *spawner, spec Spec, now func() time.Time) (*instance, error) {
 		}
 	}()
 	return inst, nil
+}
+
+// awaitExit returns when a child has exited and leaves it unreaped.
+func awaitExit(pid int) {
+	for {
+		if err := unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil); !errors.Is(err, unix.EINTR) {
+			return // an error is reported by Wait
+		}
+	}
 }
 
 func exitStatus(cmd *exec.Cmd, err error) string {

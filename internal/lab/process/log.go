@@ -14,8 +14,8 @@ const (
 	rotateEvery = 30 * time.Second
 )
 
-// rotateUntil rotates a log until its program has ended.
-func rotateUntil(ended <-chan struct{}, path string) {
+// RotateLog rotates a log until its program has ended.
+func RotateLog(ended <-chan struct{}, path string) {
 	tick := time.NewTicker(rotateEvery)
 	defer tick.Stop()
 	for {

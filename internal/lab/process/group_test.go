@@ -1,0 +1,46 @@
+package process
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// The children of a program end with it, also when it dies by itself.
+func TestChildrenEndWithTheProgram(t *testing.T) {
+	t.Parallel()
+	s, r := start(t, Options{})
+	file := filepath.Join(t.TempDir(), "pid")
+	spec := script(t, "parent", `sleep 1000 & echo $! > "$FILE.tmp"; mv "$FILE.tmp" "$FILE"; wait`)
+	spec.Env = append(spec.Env, "FILE="+file)
+	spec.Ready = fileExists(file)
+	if err := s.Start(t.Context(), spec); err != nil {
+		t.Fatal(err)
+	}
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(raw)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	child, err := Identify(pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(s.Status()[0].Identity.PID, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	r.await(t, "the program's death", func(e Event) bool { return e.State == Waiting })
+	for end := time.Now().Add(time.Minute); child.Alive(); runtime.Gosched() {
+		if time.Now().After(end) {
+			t.Fatal("its child is alive")
+		}
+	}
+}
