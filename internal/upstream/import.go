@@ -16,7 +16,7 @@ import (
 
 // Import installs the programs of an archive in the cache, where Ensure finds them without Go. It
 // imports nothing unless the whole archive matches its manifest, this platform and this
-// firstlight's pins.
+// firstlight's pins. It waits for another import to end.
 func (b Builder) Import(ctx context.Context, from io.Reader) (Manifest, error) {
 	b, err := b.withDefaults(ctx)
 	if err != nil {
@@ -37,7 +37,12 @@ func (b Builder) Import(ctx context.Context, from io.Reader) (Manifest, error) {
 	if err := os.MkdirAll(b.root(), 0o750); err != nil {
 		return Manifest{}, fmt.Errorf("import programs: %w", err)
 	}
-	scratch, err := os.MkdirTemp(b.root(), ".import-")
+	unlock, err := lock(ctx, filepath.Join(b.root(), "import.lock"), func() {})
+	if err != nil {
+		return Manifest{}, fmt.Errorf("import programs: %w", err)
+	}
+	defer unlock()
+	scratch, err := b.importDir()
 	if err != nil {
 		return Manifest{}, fmt.Errorf("import programs: %w", err)
 	}
@@ -51,6 +56,22 @@ func (b Builder) Import(ctx context.Context, from io.Reader) (Manifest, error) {
 		return Manifest{}, fmt.Errorf("import programs: %w: more files than in the manifest", ErrArchive)
 	}
 	return m, b.install(m, scratch)
+}
+
+// importDir creates a scratch directory. The caller holds the lock of imports, so existing ones
+// belong to killed processes and are deleted.
+func (b Builder) importDir() (string, error) {
+	const prefix = ".import-"
+	stale, err := filepath.Glob(filepath.Join(b.root(), prefix+"*"))
+	if err != nil {
+		return "", err
+	}
+	for _, dir := range stale {
+		if err := os.RemoveAll(dir); err != nil {
+			return "", err
+		}
+	}
+	return os.MkdirTemp(b.root(), prefix)
 }
 
 func readManifest(archive *tar.Reader) (Manifest, error) {

@@ -4,6 +4,8 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"io"
@@ -12,6 +14,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // cached is a builder whose cache has a file in place of etcd.
@@ -182,4 +186,53 @@ func repacked(t *testing.T, archive []byte, change func(*Manifest, map[string]st
 		t.Fatal(err)
 	}
 	return out.Bytes()
+}
+
+// Two archives can have different builds of the same pins. Imported at once, the cache has one of
+// them with its own digest.
+func TestImportsAtOnceLeaveAUsableProgram(t *testing.T) {
+	t.Parallel()
+	archive := exported(t)
+	b := Builder{CacheDir: t.TempDir()}
+	for range 20 {
+		var imports errgroup.Group
+		for _, text := range []string{"a program", "b program", "c program", "d program"} {
+			other := repacked(t, archive, func(m *Manifest, files map[string]string) {
+				files["etcd"] = text
+				sum := sha256.Sum256([]byte(text))
+				m.Programs[0].SHA256 = hex.EncodeToString(sum[:])
+			})
+			imports.Go(func() error {
+				_, err := b.Import(t.Context(), bytes.NewReader(other))
+				return err
+			})
+		}
+		if err := imports.Wait(); err != nil {
+			t.Fatal(err)
+		}
+		paths, err := filepath.Glob(filepath.Join(b.CacheDir, "upstream", "*", "etcd"))
+		if err != nil || len(paths) != 1 {
+			t.Fatalf("%v, %v", paths, err)
+		}
+		if err := verify(paths[0]); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// An import deletes the unpacked programs of an import that was killed.
+func TestImportDeletesLeftovers(t *testing.T) {
+	t.Parallel()
+	archive := exported(t)
+	b := Builder{CacheDir: t.TempDir()}
+	half := filepath.Join(b.CacheDir, "upstream", ".import-killed", "etcd")
+	if err := errors.Join(os.MkdirAll(filepath.Dir(half), 0o700), os.WriteFile(half, []byte("a prog"), 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Import(t.Context(), bytes.NewReader(archive)); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := filepath.Glob(filepath.Join(b.CacheDir, "upstream", ".import-*")); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
 }
