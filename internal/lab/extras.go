@@ -60,10 +60,18 @@ func (l *Lab) With() []string {
 
 func (l *Lab) addExtra(ctx context.Context, name string) error {
 	begin := l.opts.Clock.Now()
-	programs, err := l.opts.Programs(ctx, namesOf(component.Config{}.Extra(name)))
+	names := namesOf(component.Config{}.Extra(name))
+	programs, err := l.opts.Programs(ctx, names)
 	if err != nil {
 		return err
 	}
+	for _, program := range names { // a build must not delay changes of faults
+		if _, err := programs.Path(ctx, program); err != nil {
+			return err
+		}
+	}
+	l.changing.Lock()
+	defer l.changing.Unlock()
 	if err := l.net.claimExtra(ctx, name); err != nil {
 		return err
 	}

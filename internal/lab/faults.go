@@ -18,63 +18,64 @@ import (
 // SetNoGangScheduler removes native gang scheduling from the API server and the scheduler, or
 // restores it. It returns when both are ready.
 func (l *Lab) SetNoGangScheduler(ctx context.Context, on bool) error {
-	return l.change(ctx, func(f *component.Faults) { f.NoGangScheduler = on }, component.APIServer, component.Scheduler)
+	return l.change(ctx, "no gang scheduler", func(f *component.Faults) { f.NoGangScheduler = on },
+		l.restarting(component.APIServer, component.Scheduler), l.awaitGangAPI)
 }
 
 // SetHalfGang makes the scheduler ignore gangs while the API server serves them, or restores it.
 // It returns when the scheduler is ready.
 func (l *Lab) SetHalfGang(ctx context.Context, on bool) error {
-	return l.change(ctx, func(f *component.Faults) { f.HalfGang = on }, component.Scheduler)
+	return l.change(ctx, "half gang", func(f *component.Faults) { f.HalfGang = on }, l.restarting(component.Scheduler))
 }
 
 // SetAlertRouteMissing gives Alertmanager a receiver without a notifier, or restores the webhook.
 // It returns when Alertmanager is ready.
 func (l *Lab) SetAlertRouteMissing(ctx context.Context, on bool) error {
-	return l.change(ctx, func(f *component.Faults) { f.AlertRouteMissing = on }, component.Alertmanager)
+	return l.change(ctx, "alert route missing", func(f *component.Faults) { f.AlertRouteMissing = on }, l.restarting(component.Alertmanager))
 }
 
 // SetOnCallSilent points the webhook of the receiver on-call at a closed port and notifies another
 // receiver every second, or restores both. It returns when Prometheus has its rules and
 // Alertmanager is ready.
 func (l *Lab) SetOnCallSilent(ctx context.Context, on bool) error {
-	return l.change(ctx, func(f *component.Faults) { f.OnCallSilent = on }, component.Prometheus, component.Alertmanager)
+	return l.change(ctx, "on-call silent", func(f *component.Faults) { f.OnCallSilent = on }, l.restarting(component.Prometheus, component.Alertmanager))
 }
 
 // SetNodeLabelOff removes the node label from Prometheus' targets, or restores it. It returns when
 // Prometheus scrapes without it; existing series end within three scrapes.
 func (l *Lab) SetNodeLabelOff(ctx context.Context, on bool) error {
-	return l.change(ctx, func(f *component.Faults) { f.NodeLabelOff = on }, component.Prometheus)
+	return l.change(ctx, "node label off", func(f *component.Faults) { f.NodeLabelOff = on }, l.restarting(component.Prometheus))
 }
 
 // SetAdapterDown stops prometheus-adapter, or starts it. It returns when the APIServices have the
 // matching condition.
 func (l *Lab) SetAdapterDown(ctx context.Context, on bool) error {
-	return l.change(ctx, func(f *component.Faults) { f.AdapterDown = on }, component.Adapter)
+	return l.change(ctx, "adapter down", func(f *component.Faults) { f.AdapterDown = on }, l.restarting(component.Adapter), l.updateMetrics)
 }
 
 // SetAdapterRuleWrong makes prometheus-adapter's power rules query a series that does not exist,
 // or restores them. It returns when the adapter is ready, unless it is stopped.
 func (l *Lab) SetAdapterRuleWrong(ctx context.Context, on bool) error {
-	return l.change(ctx, func(f *component.Faults) { f.AdapterRuleWrong = on }, component.Adapter)
+	return l.change(ctx, "adapter rule wrong", func(f *component.Faults) { f.AdapterRuleWrong = on }, l.restarting(component.Adapter))
 }
 
 // SetServiceRuleWrong makes prometheus-adapter's inference rules query series that no server
 // exports, or restores them. It returns when the adapter is ready, unless it is stopped.
 func (l *Lab) SetServiceRuleWrong(ctx context.Context, on bool) error {
-	return l.change(ctx, func(f *component.Faults) { f.ServiceRuleWrong = on }, component.Adapter)
+	return l.change(ctx, "service rule wrong", func(f *component.Faults) { f.ServiceRuleWrong = on }, l.restarting(component.Adapter))
 }
 
 // SetAPIServiceUnavailable points the metrics APIServices at a closed port, or at
 // prometheus-adapter. It returns when the APIServices have the matching condition.
 func (l *Lab) SetAPIServiceUnavailable(ctx context.Context, on bool) error {
-	return l.change(ctx, func(f *component.Faults) { f.APIServiceUnavailable = on })
+	return l.change(ctx, "APIService unavailable", func(f *component.Faults) { f.APIServiceUnavailable = on }, l.updateMetrics)
 }
 
 // SetHonorLabelsOff makes target labels override the labels of scraped series, or restores
 // honor_labels. It returns when Prometheus scrapes that way; existing series end within three
 // scrapes.
 func (l *Lab) SetHonorLabelsOff(ctx context.Context, on bool) error {
-	return l.change(ctx, func(f *component.Faults) { f.HonorLabelsOff = on }, component.Prometheus)
+	return l.change(ctx, "honor_labels off", func(f *component.Faults) { f.HonorLabelsOff = on }, l.restarting(component.Prometheus))
 }
 
 // changeGrace is shorter than a component's own grace period: the clients stay connected, and an
@@ -82,36 +83,61 @@ func (l *Lab) SetHonorLabelsOff(ctx context.Context, on bool) error {
 // to lose.
 const changeGrace = time.Second
 
-// change sets faults and restarts the components that they affect in the given order, each ready
-// before the next. It restarts nothing when no fault changes.
-func (l *Lab) change(ctx context.Context, set func(*component.Faults), names ...string) error {
+// effect applies faults to the control plane and returns when they are in effect.
+type effect func(ctx context.Context, f component.Faults) error
+
+// change sets a fault and applies it. Changes are serialized. The fault is recorded when all
+// effects have succeeded; after an error the record is unchanged, and the next change of this name
+// applies its effects again even if it sets what is recorded. Without a change, nothing is applied.
+func (l *Lab) change(ctx context.Context, name string, set func(*component.Faults), effects ...effect) error {
 	l.changing.Lock()
 	defer l.changing.Unlock()
-	l.mu.Lock()
-	before := l.conf.Faults
-	set(&l.conf.Faults)
-	conf, same := l.conf, before == l.conf.Faults
-	l.mu.Unlock()
-	if same {
+	faults := l.faults()
+	before := faults
+	set(&faults)
+	if faults == before && !l.unsettled[name] {
 		return nil
 	}
-	for _, c := range component.All(conf) {
+	l.unsettled[name] = true
+	ctx, cancel := l.bounded(ctx, "change of "+name)
+	defer cancel()
+	for _, apply := range effects {
+		if err := apply(ctx, faults); err != nil {
+			return fmt.Errorf("change %s: %w", name, err)
+		}
+	}
+	delete(l.unsettled, name)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.conf.Faults = faults
+	return nil
+}
+
+func (l *Lab) faults() component.Faults {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.conf.Faults
+}
+
+// restarting restarts components in the given order, each ready before the next.
+func (l *Lab) restarting(names ...string) effect {
+	return func(ctx context.Context, f component.Faults) error {
+		l.mu.Lock()
+		conf := l.conf
+		l.mu.Unlock()
+		conf.Faults = f
+		all := component.All(conf)
 		for _, name := range names {
-			if c.Name != name {
-				continue
+			i := slices.IndexFunc(all, func(c component.Component) bool { return c.Name == name })
+			if i < 0 {
+				return fmt.Errorf("restart %s: the lab does not have it", name)
 			}
-			if err := l.restart(ctx, c, conf.Faults); err != nil {
+			if err := l.restart(ctx, all[i], f); err != nil {
 				return fmt.Errorf("restart %s: %w", name, err)
 			}
 		}
+		return nil
 	}
-	if before.NoGangScheduler != conf.Faults.NoGangScheduler {
-		return l.awaitGangAPI(ctx, !conf.Faults.NoGangScheduler)
-	}
-	if before.AdapterDown != conf.Faults.AdapterDown || before.APIServiceUnavailable != conf.Faults.APIServiceUnavailable {
-		return l.updateMetrics(ctx, conf.Faults)
-	}
-	return nil
 }
 
 // restart applies a component's configuration: it stops, reloads or replaces the process.
@@ -155,7 +181,8 @@ func (l *Lab) reload(ctx context.Context, c component.Component) error {
 }
 
 // awaitGangAPI waits until the API server serves pod groups, or no longer serves them.
-func (l *Lab) awaitGangAPI(ctx context.Context, want bool) error {
+func (l *Lab) awaitGangAPI(ctx context.Context, f component.Faults) error {
+	want := !f.NoGangScheduler
 	client, err := discovery.NewDiscoveryClientForConfig(l.rest)
 	if err != nil {
 		return fmt.Errorf("make client: %w", err)

@@ -32,33 +32,36 @@ const propagationTimeout = 3 * time.Minute
 // failurePolicy Ignore, or restores them. It returns when the API server uses the configuration.
 // The lab must have the extra trainer.
 func (l *Lab) SetWebhookFailsOpen(ctx context.Context, on bool) error {
-	before := l.faults()
-	if err := l.change(ctx, func(f *component.Faults) { f.WebhookFailsOpen = on }); err != nil {
-		return err
-	}
-	if before.WebhookFailsOpen == on || !slices.Contains(l.With(), component.ExtraTrainer) {
-		return nil
+	return l.change(ctx, "webhook fails open", func(f *component.Faults) { f.WebhookFailsOpen = on }, l.switchWebhooks)
+}
+
+func (l *Lab) switchWebhooks(ctx context.Context, f component.Faults) error {
+	if !slices.Contains(l.With(), component.ExtraTrainer) {
+		return errNoTrainer
 	}
 	client, err := dynamic.NewForConfig(l.rest)
 	if err != nil {
 		return fmt.Errorf("make client: %w", err)
 	}
-	if err := l.updateWebhooks(ctx, client, on); err != nil {
+	if err := l.updateWebhooks(ctx, client, f.WebhookFailsOpen); err != nil {
 		return err
 	}
-	return awaitAdmitted(ctx, client, on)
+	return awaitAdmitted(ctx, client, f.WebhookFailsOpen)
 }
+
+var errNoTrainer = fmt.Errorf("the lab does not have the extra %s", component.ExtraTrainer)
 
 // SetTrainerDown delays restarts of Kubeflow Trainer by wait; 0 restores immediate restarts and
 // returns when the program runs.
 func (l *Lab) SetTrainerDown(ctx context.Context, wait time.Duration) error {
-	before := l.faults()
-	if before.TrainerDown.Duration == wait {
-		return nil
+	return l.change(ctx, "trainer down", func(f *component.Faults) { f.TrainerDown.Duration = wait }, l.holdTrainer)
+}
+
+func (l *Lab) holdTrainer(ctx context.Context, f component.Faults) error {
+	if !slices.Contains(l.With(), component.ExtraTrainer) {
+		return errNoTrainer
 	}
-	if err := l.change(ctx, func(f *component.Faults) { f.TrainerDown.Duration = wait }); err != nil {
-		return err
-	}
+	wait := f.TrainerDown.Duration
 	l.sup.HoldDown(component.KubeflowTrainer, wait)
 	if wait > 0 {
 		return nil
@@ -76,12 +79,6 @@ func (l *Lab) SetTrainerDown(ctx context.Context, wait time.Duration) error {
 }
 
 var errAdmitted = errors.New("it was admitted")
-
-func (l *Lab) faults() component.Faults {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.conf.Faults
-}
 
 // updateWebhooks patches the webhook configuration.
 func (l *Lab) updateWebhooks(ctx context.Context, client dynamic.Interface, open bool) error {

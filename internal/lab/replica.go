@@ -11,17 +11,13 @@ import (
 // SetPrometheusReplicaStale starts a second Prometheus that scrapes nothing and an address that
 // alternates between both, or stops both. It returns when the second Prometheus is ready.
 func (l *Lab) SetPrometheusReplicaStale(ctx context.Context, on bool) error {
-	if l.faults().PrometheusReplicaStale == on {
-		return nil
-	}
-	if err := l.change(ctx, func(f *component.Faults) { f.PrometheusReplicaStale = on }); err != nil {
-		return err
-	}
-	l.changing.Lock()
-	defer l.changing.Unlock()
+	return l.change(ctx, "Prometheus replica stale", func(f *component.Faults) { f.PrometheusReplicaStale = on }, l.addReplica)
+}
+
+func (l *Lab) addReplica(ctx context.Context, f component.Faults) error {
 	l.share(nil)
 	l.sup.Remove(component.PrometheusReplica)
-	if !on {
+	if !f.PrometheusReplicaStale {
 		return nil
 	}
 	if err := l.net.claimReplica(ctx); err != nil {

@@ -123,6 +123,14 @@ func (w *World) ClearAll() {
 	}
 }
 
+// RestoreFaults replaces all faults with those of an earlier Faults.
+func (w *World) RestoreFaults(faults []Fault) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.faults = slices.Clone(faults)
+	w.notify()
+}
+
 // Faults returns the active faults, oldest first.
 func (w *World) Faults() []Fault {
 	w.mu.Lock()

@@ -137,17 +137,43 @@ func (e *embedded) prepare(ctx context.Context, kind string) error {
 	return nil
 }
 
-// change alters the faults and returns when they are in effect everywhere: site file, control
-// plane, nodes and pods.
+// undoTimeout bounds the return to the previous faults after a failed change.
+const undoTimeout = 2 * time.Minute
+
+// change alters the faults and returns when they are in effect everywhere. After an error the
+// faults are the previous ones.
 func (e *embedded) change(ctx context.Context, alter func() error) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.cluster == nil {
 		return errStarting
 	}
+	return transact(ctx, e.world, alter, e.settle)
+}
+
+// transact alters the world's faults and settles them. If that fails, it restores the previous
+// faults.
+func transact(ctx context.Context, w *world.World, alter func() error, settle func(context.Context) error) error {
+	before := w.Faults()
 	if err := alter(); err != nil {
 		return err
 	}
+	err := settle(ctx)
+	if err == nil {
+		return nil
+	}
+	w.RestoreFaults(before)
+	undo, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTimeout)
+	defer cancel()
+	if undoErr := settle(undo); undoErr != nil {
+		return fmt.Errorf("change of faults failed: %w; the previous faults may not be in effect: %w", err, undoErr)
+	}
+	return fmt.Errorf("change of faults failed and was undone: %w", err)
+}
+
+// settle puts the world's faults into effect: in the site file, the control plane, nodes and pods.
+// It requires mu.
+func (e *embedded) settle(ctx context.Context) error {
 	s := e.world.State()
 	if err := e.control.SetPrometheusReplicaStale(ctx, s.PrometheusReplicaStale); err != nil {
 		return err
