@@ -15,8 +15,12 @@ import (
 	"github.com/firstlight/firstlight/internal/lab/process"
 )
 
-// ErrNotRunning is returned for a lab that is not up.
-var ErrNotRunning = errors.New("lab is not running")
+// ErrNotRunning is returned for a lab that is not up, ErrDied (which wraps it) for one whose
+// supervisor died and left processes or files.
+var (
+	ErrNotRunning = errors.New("lab is not running")
+	ErrDied       = fmt.Errorf("%w: its supervisor died (clean up with: firstlight lab down)", ErrNotRunning)
+)
 
 // Handle controls a lab that runs in another process.
 type Handle struct {
@@ -24,9 +28,13 @@ type Handle struct {
 	// Supervisor is the process that runs the lab.
 	Supervisor process.Identity
 
+	// id is the lab's ID. A later lab in the same directory has another one.
+	id     string
 	client *http.Client
 	// exited is closed when a lab that this process spawned has ended; otherwise nil.
 	exited <-chan struct{}
+	// logged is the size of the supervisor's log before this process spawned the lab.
+	logged int64
 }
 
 // Attach returns a Handle for the named lab.
@@ -40,16 +48,16 @@ func Attach(ctx context.Context, name string) (*Handle, error) {
 
 // AttachDir returns a Handle for the lab in dir.
 func AttachDir(ctx context.Context, name, dir string) (*Handle, error) {
-	s, err := readState(dir)
+	s, err := readStateOf(name, dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("lab %s: %w (start it with: firstlight lab up)", name, ErrNotRunning)
 	}
 	if err != nil {
 		return nil, err
 	}
-	h := &Handle{Name: name, Dir: dir, Supervisor: s.Supervisor, client: controlClient(dir)}
-	if !s.Supervisor.Alive() {
-		return nil, fmt.Errorf("lab %s: %w: its supervisor died (clean up with: firstlight lab down)", name, ErrNotRunning)
+	h := s.handle(dir)
+	if !alive(s.Supervisor) {
+		return nil, fmt.Errorf("lab %s: %w", name, ErrDied)
 	}
 	if _, err := h.Status(ctx); err != nil {
 		return nil, err
@@ -57,8 +65,14 @@ func AttachDir(ctx context.Context, name, dir string) (*Handle, error) {
 	return h, nil
 }
 
+func (s stateFile) handle(dir string) *Handle {
+	return &Handle{Name: s.Name, Dir: dir, Supervisor: s.Supervisor, id: s.ID, client: controlClient(dir)}
+}
+
 // Status returns the lab's current status.
 func (h *Handle) Status(ctx context.Context) (Status, error) {
+	ctx, cancel := answerWithin(ctx)
+	defer cancel()
 	resp, err := h.Do(ctx, http.MethodGet, "/status", nil)
 	if err != nil {
 		return Status{}, err
@@ -78,8 +92,12 @@ func (h *Handle) Do(ctx context.Context, method, path string, body io.Reader) (*
 	if err != nil {
 		return nil, fmt.Errorf("request to lab %s: %w", h.Name, err)
 	}
+	req.Header.Set(idHeader, h.id)
 	resp, err := h.client.Do(req)
 	if err != nil {
+		if cause := context.Cause(ctx); cause != nil {
+			err = cause
+		}
 		return nil, fmt.Errorf("request to lab %s: %w", h.Name, err)
 	}
 	if resp.StatusCode/100 != 2 {
@@ -140,7 +158,7 @@ func (h *Handle) WaitReady(ctx context.Context, f func(Event)) error {
 		return nil
 	}
 	h.awaitExit(ctx)
-	return fmt.Errorf("start lab %s: %w%s", h.Name, errors.Join(err, result), supervisorLog(h.Dir))
+	return fmt.Errorf("start lab %s: %w%s", h.Name, errors.Join(err, result), h.supervisorLog())
 }
 
 var errEnded = errors.New("the lab stopped before it was ready")
@@ -162,9 +180,9 @@ func (h *Handle) awaitExit(ctx context.Context) {
 }
 
 // supervisorLog returns the last log lines of the lab's process for an error.
-func supervisorLog(dir string) string {
-	path := LogPathIn(dir, supervisorName)
-	lines := process.Tail(path, 0)
+func (h *Handle) supervisorLog() string {
+	path := LogPathIn(h.Dir, supervisorName)
+	lines := process.Tail(path, h.logged)
 	if len(lines) == 0 {
 		return ""
 	}

@@ -33,15 +33,15 @@ func (e *inotifyError) Error() string {
 
 // awaitInotify waits until the user has enough free inotify instances. Some programs end without
 // an error message when they get none.
-func (l *Lab) awaitInotify(ctx context.Context) error {
-	short := checkInotify()
+func (l *Lab) awaitInotify(ctx context.Context, check func() error, timeout time.Duration) error {
+	short := check()
 	if short == nil {
 		return nil
 	}
 	l.event(Event{Kind: KindWaiting, Message: short.Error()})
-	ctx, cancel := context.WithTimeout(ctx, inotifyTimeout)
+	ctx, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("not free after %s", timeout))
 	defer cancel()
-	err := poll.Until(ctx, pollInterval, "inotify instances", func(context.Context) error { return checkInotify() })
+	err := poll.Until(ctx, pollInterval, "inotify instances", func(context.Context) error { return check() })
 	if err != nil {
 		return err
 	}

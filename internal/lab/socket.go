@@ -48,8 +48,10 @@ func listenControl(dir string) (net.Listener, error) {
 
 // controlClient returns a client for the supervisor of the lab in dir.
 func controlClient(dir string) *http.Client {
-	dialer := &net.Dialer{}
+	dialer := &net.Dialer{Timeout: answerTimeout}
+	// The socket is local: an idle connection saves nothing and would reach a later lab.
 	return &http.Client{Transport: &http.Transport{
+		DisableKeepAlives: true,
 		DialContext: func(ctx context.Context, _, _ string) (conn net.Conn, err error) {
 			err = throughDir(dir, func(short string) (err error) {
 				conn, err = dialer.DialContext(ctx, "unix", short)

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"syscall"
+	"time"
 
 	"github.com/firstlight/firstlight/internal/lab/process"
 	"github.com/firstlight/firstlight/internal/poll"
@@ -64,7 +65,10 @@ func Spawn(ctx context.Context, opts SpawnOptions) (*Handle, *Owner, error) {
 	}
 	if h, err := AttachDir(ctx, opts.Name, opts.Dir); err == nil {
 		return nil, nil, fmt.Errorf("start lab %s: %w (process %d)", opts.Name, ErrRunning, h.Supervisor.PID)
+	} else if !errors.Is(err, ErrNotRunning) {
+		return nil, nil, fmt.Errorf("start lab %s: %w", opts.Name, err)
 	}
+	logged := logSize(opts.Dir)
 	cmd, owner, closeFiles, err := supervisorCommand(opts)
 	if err != nil {
 		return nil, nil, err
@@ -78,7 +82,7 @@ func Spawn(ctx context.Context, opts SpawnOptions) (*Handle, *Owner, error) {
 	var exitErr error
 	go func() { defer close(exited); exitErr = cmd.Wait() }()
 
-	h := &Handle{Name: opts.Name, Dir: opts.Dir, client: controlClient(opts.Dir), exited: exited}
+	h := &Handle{Name: opts.Name, Dir: opts.Dir, client: controlClient(opts.Dir), exited: exited, logged: logged}
 	waitCtx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	go func() {
@@ -96,15 +100,52 @@ func Spawn(ctx context.Context, opts SpawnOptions) (*Handle, *Owner, error) {
 		if s.Supervisor.PID != cmd.Process.Pid {
 			return fmt.Errorf("the state file names process %d, want %d", s.Supervisor.PID, cmd.Process.Pid)
 		}
-		h.Supervisor = s.Supervisor
+		h.Supervisor, h.id = s.Supervisor, s.ID
 		_, err = h.Status(ctx)
 		return err
 	})
-	if err != nil {
-		_ = owner.Close()
-		return nil, nil, fmt.Errorf("start lab %s: %w%s", opts.Name, err, supervisorLog(opts.Dir))
+	if err == nil {
+		return h, owner, nil
 	}
-	return h, owner, nil
+	if h.overtaken() {
+		err = ErrRunning // another process started it first
+	} else {
+		err = fmt.Errorf("%w%s", err, h.supervisorLog())
+	}
+	return nil, nil, errors.Join(fmt.Errorf("start lab %s: %w", opts.Name, err), owner.Close(), h.abort(ctx, cmd.Process))
+}
+
+// overtaken reports whether another process than the spawned one runs a lab in the directory.
+func (h *Handle) overtaken() bool {
+	select {
+	case <-h.exited:
+	default:
+		return false
+	}
+	lock, err := lockDir(h.Dir)
+	if err != nil {
+		return errors.Is(err, ErrRunning)
+	}
+	_ = lock.Close()
+	return false
+}
+
+// abort stops the spawned process and cleans up after it. A lab of another process is not
+// affected.
+func (h *Handle) abort(ctx context.Context, p *os.Process) error {
+	_ = p.Signal(syscall.SIGTERM) // an error means that it has ended
+	stopped := time.NewTimer(stopTimeout)
+	defer stopped.Stop()
+	select {
+	case <-h.exited:
+	case <-stopped.C:
+		_ = p.Kill() // its children die with it
+		<-h.exited
+	}
+	if h.id == "" {
+		return nil // it wrote no state
+	}
+	return h.Down(context.WithoutCancel(ctx))
 }
 
 // supervisorCommand returns the supervisor's command and a function that closes its files in this
@@ -126,7 +167,8 @@ func supervisorCommand(opts SpawnOptions) (cmd *exec.Cmd, owner *Owner, closeFil
 	if err := os.MkdirAll(filepath.Dir(logPath), 0o700); err != nil {
 		return nil, nil, nil, fmt.Errorf("start lab %s: %w", opts.Name, err)
 	}
-	log, err := os.OpenFile(logPath, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	// Appended: a second start must not erase the log of the running lab.
+	log, err := os.OpenFile(logPath, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("start lab %s: %w", opts.Name, err)
 	}
@@ -164,6 +206,15 @@ func supervisorCommand(opts SpawnOptions) (cmd *exec.Cmd, owner *Owner, closeFil
 func (h *Handle) Exited() <-chan struct{} { return h.exited }
 
 func alive(id process.Identity) bool { return id.PID != 0 && id.Alive() }
+
+// logSize is the size of the supervisor's log, of earlier labs in the directory.
+func logSize(dir string) int64 {
+	info, err := os.Stat(LogPathIn(dir, supervisorName))
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}
 
 // OwnerPipe opens the inherited file descriptor of the owner's pipe and hides it from child
 // processes.

@@ -90,7 +90,7 @@ func (l *Lab) start(ctx context.Context) error {
 
 // prepare creates what needs no program: directory, addresses, certificates, kubeconfigs.
 func (l *Lab) prepare(ctx context.Context) error {
-	if err := l.awaitInotify(ctx); err != nil {
+	if err := l.awaitInotify(ctx, checkInotify, inotifyTimeout); err != nil {
 		return err
 	}
 	if err := ownDir(l.opts.Dir); err != nil {

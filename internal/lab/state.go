@@ -17,9 +17,11 @@ import (
 // stateFile describes a lab on disk, so that its processes can be stopped after its supervisor
 // died.
 type stateFile struct {
-	Version    int              `json:"version"`
-	ID         string           `json:"id"`
-	Name       string           `json:"name"`
+	Version int    `json:"version"`
+	ID      string `json:"id"`
+	Name    string `json:"name"`
+	// Dir is the lab's directory. A copy of the file elsewhere describes no lab.
+	Dir        string           `json:"dir,omitempty"`
 	State      string           `json:"state"`
 	Supervisor process.Identity `json:"supervisor"`
 	Started    time.Time        `json:"started"`
@@ -62,7 +64,25 @@ func readState(dir string) (stateFile, error) {
 	if s.Version != stateVersion {
 		return stateFile{}, fmt.Errorf("read lab state %s: unsupported version %d: want %d", statePath(dir), s.Version, stateVersion)
 	}
+	if s.Dir != "" && !sameFile(s.Dir, dir) {
+		return stateFile{}, fmt.Errorf("read lab state %s: it describes lab %s in %s, not in this directory: delete the file", statePath(dir), s.Name, s.Dir)
+	}
 	return s, nil
+}
+
+// readStateOf is readState of a directory that must have the named lab.
+func readStateOf(name, dir string) (stateFile, error) {
+	s, err := readState(dir)
+	if err == nil && s.Name != name {
+		err = fmt.Errorf("directory %s has lab %s, not %s", dir, s.Name, name)
+	}
+	return s, err
+}
+
+func sameFile(a, b string) bool {
+	x, errX := os.Stat(a)
+	y, errY := os.Stat(b)
+	return errX == nil && errY == nil && os.SameFile(x, y)
 }
 
 func removeState(dir string) error {
@@ -75,7 +95,7 @@ func removeState(dir string) error {
 func (l *Lab) snapshot(state string) stateFile {
 	st := l.Status()
 	s := stateFile{
-		ID: l.id, Name: l.opts.Name, State: state, Started: st.Started,
+		ID: l.id, Name: l.opts.Name, Dir: l.opts.Dir, State: state, Started: st.Started,
 		Subnet: st.Info.Subnet, Address: st.Info.Address, Kubeconfig: st.Info.Kubeconfig,
 	}
 	l.mu.Lock()

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
+
+	"github.com/firstlight/firstlight/internal/lab/process"
 )
 
 // SuperviseOptions configure Supervise.
@@ -58,15 +60,20 @@ func Supervise(ctx context.Context, opts SuperviseOptions) (err error) {
 		return fmt.Errorf("run lab %s: %w", l.opts.Name, err)
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
-	if err := endLeftovers(dir); err != nil {
+	died, err := endLeftovers(dir)
+	if err != nil {
 		return err
 	}
-	if err := s.save(StateStarting); err != nil {
-		return err
+	if died {
+		l.opts.Log.Warn("the supervisor of an earlier lab died: its processes are stopped and its files are deleted")
 	}
+	// The state file says that the lab answers: the socket comes first.
 	listener, err := listenControl(dir)
 	if err != nil {
 		return err
+	}
+	if err := s.save(StateStarting); err != nil {
+		return errors.Join(err, listener.Close())
 	}
 
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -78,13 +85,14 @@ func Supervise(ctx context.Context, opts SuperviseOptions) (err error) {
 			cancel(errors.New("the owner ended"))
 		}()
 	}
-	server := &http.Server{Handler: s.routes(), ReadHeaderTimeout: 10 * time.Second}
+	server := controlServer(s.routes(), l.id)
 	served := make(chan struct{})
 	go func() { defer close(served); _ = server.Serve(listener) }()
 
 	saved := make(chan struct{})
 	saving, endSaving := context.WithCancel(context.WithoutCancel(ctx))
 	go func() { defer close(saved); s.keepState(saving) }()
+	go process.RotateLog(saving.Done(), LogPathIn(dir, supervisorName))
 
 	runErr := s.run(ctx)
 

@@ -76,17 +76,25 @@ The commands autoscale and validate add what they need by themselves.`,
 			return cmdutil.UsageErrorf("--with: %w", err)
 		}
 		ctx := cmd.Context()
-		if h, err := lab.Attach(ctx, *name); err == nil {
-			return addExtras(ctx, s, h, *with)
+		running, err := lab.Attach(ctx, *name)
+		switch {
+		case err == nil:
+			return addExtras(ctx, s, running, *with)
+		case errors.Is(err, lab.ErrDied):
+			fmt.Fprintf(s.Err, diedText, *name)
+		case !errors.Is(err, lab.ErrNotRunning):
+			return cmdutil.Unobserved(err)
 		}
 		board := cmdutil.NewBoard(s.Err)
 		handle, _, err := lab.Spawn(ctx, lab.SpawnOptions{Name: *name, Args: append(spec.args(), cmdutil.WithArgs(*with)...)})
 		if err == nil {
-			err = handle.WaitReady(ctx, cmdutil.LabProgress(board))
+			if err = handle.WaitReady(ctx, cmdutil.LabProgress(board)); err != nil {
+				err = errors.Join(err, handle.Down(context.WithoutCancel(ctx)))
+			}
 		}
 		board.Close()
 		if err != nil {
-			return cmdutil.Unobserved(errors.Join(err, downAfter(ctx, *name)))
+			return cmdutil.Unobserved(err)
 		}
 		fmt.Fprintf(s.Err, readyText, *name)
 		return nil
@@ -111,14 +119,7 @@ const readyText = `lab %[1]s is running
   stop:     firstlight lab down --name %[1]s
 `
 
-// downAfter stops a lab whose start failed or was interrupted.
-func downAfter(ctx context.Context, name string) error {
-	err := lab.Down(context.WithoutCancel(ctx), name)
-	if errors.Is(err, lab.ErrNotRunning) {
-		return nil
-	}
-	return err
-}
+const diedText = "lab %s: its supervisor died: stopping its processes and deleting its files\n"
 
 func newDown(s cmdutil.Streams) *cobra.Command {
 	cmd := &cobra.Command{
@@ -128,7 +129,14 @@ func newDown(s cmdutil.Streams) *cobra.Command {
 	}
 	name := addLabName(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		err := lab.Down(cmd.Context(), *name)
+		died, err := lab.Died(*name)
+		if err != nil {
+			return cmdutil.Unobserved(err)
+		}
+		if died {
+			fmt.Fprintf(s.Err, diedText, *name)
+		}
+		err = lab.Down(cmd.Context(), *name)
 		if errors.Is(err, lab.ErrNotRunning) {
 			fmt.Fprintf(s.Err, "lab %s is not running\n", *name)
 			return nil
