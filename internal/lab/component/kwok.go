@@ -66,6 +66,7 @@ options:
   nodeLeaseParallelism: 4
 ---
 ` + strings.ReplaceAll(stages, "KUBELET_ADDRESS", c.Address)},
+		Env:       alone(),
 		Probe:     c.probe(c.Ports.Kwok, "/healthz"),
 		Needs:     []string{APIServer, Objects},
 		StopGrace: 5 * time.Second,
