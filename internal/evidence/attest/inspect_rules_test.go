@@ -121,7 +121,7 @@ func TestACompleteRunHasAWholeJournal(t *testing.T) {
 	}
 }
 
-// A replay without its checks is not checked, which is no pass.
+// A replay without its checks is not checked, and the outcome is not a pass.
 func TestAReplayThatIsNotPossibleIsNotChecked(t *testing.T) {
 	t.Parallel()
 	dir := evidencetest.Finished(t)

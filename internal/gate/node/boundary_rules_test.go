@@ -89,7 +89,7 @@ func TestClockRules(t *testing.T) {
 			append(ahead("gpu-01", "2026-11-21T12:00:01.030Z", "2026-11-21T12:00:01.050Z"), ahead("gpu-03", "2026-11-21T11:59:55.010Z", "2026-11-21T11:59:55.030Z")...)...).Fails("gpu-03", "that of most nodes"),
 	})
 	rules(t, 4, []checktest.Rule{
-		checktest.When("half of the clocks are no majority", append(append(ahead("gpu-02", "2026-11-21T12:00:03.010Z", "2026-11-21T12:00:03.030Z"),
+		checktest.When("half of the clocks are not a majority", append(append(ahead("gpu-02", "2026-11-21T12:00:03.010Z", "2026-11-21T12:00:03.030Z"),
 			ahead("gpu-03", "2026-11-21T12:00:03.010Z", "2026-11-21T12:00:03.030Z")...), ahead("gpu-04", "2026-11-21T12:00:09.010Z", "2026-11-21T12:00:09.030Z")...)...).Fails("gpu-02", "that of firstlight's own machine"),
 	})
 }
@@ -103,7 +103,7 @@ func TestHostRules(t *testing.T) {
 		checktest.When("a link that carries the port's rate is enough where most have no better", fact("gpu-01", "adapters.mlx5_1.speedGTs", carries), fact("gpu-02", "adapters.mlx5_1.speedGTs", carries)).Passes(),
 		checktest.When("a link that carries a little less is not", fact("gpu-01", "adapters.mlx5_1.speedGTs", carries-0.01)).Fails("gpu-01/mlx5_1", "the adapter supports 32"),
 		checktest.When("one of two hosts with a better link is not most", fact("gpu-01", "adapters.mlx5_1.speedGTs", carries)).Passes(),
-		checktest.When("a link that is not known is no better", fact("gpu-01", "adapters.mlx5_1.speedGTs", carries), fact("gpu-02", "adapters.mlx5_1", map[string]any{})).Unobserved("gpu-02/mlx5_1", "does not report the speed"),
+		checktest.When("an unknown link is not a better one", fact("gpu-01", "adapters.mlx5_1.speedGTs", carries), fact("gpu-02", "adapters.mlx5_1", map[string]any{})).Unobserved("gpu-02/mlx5_1", "does not report the speed"),
 		checktest.When("a link at full speed on fewer lanes is named by its lanes", fact("gpu-01", "adapters.mlx5_1.width", 8)).Fails("gpu-01/mlx5_1", "has 8 lanes, the adapter has 16"),
 		checktest.When("a name that is not in the site is an alias where only half have their node's", fact("gpu-01", "name", "ip-10-0-0-1")).Passes(),
 		checktest.When("governors differ where only half run at full speed", fact("gpu-01", "governors", map[string]int{"powersave": 112})).Passes(),

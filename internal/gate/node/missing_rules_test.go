@@ -11,9 +11,9 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/nvidia"
 )
 
-// What a host lacks is one finding with the observation of its first reason. Commands that were
+// The missing observations of a host are one finding, with the first of them. Commands that were
 // not run because of it are not listed.
-func TestWhatAHostLacksIsOneFinding(t *testing.T) {
+func TestMissingObservationsAreOneFinding(t *testing.T) {
 	t.Parallel()
 	hosts := healthy(t, 2)
 	h := hosts[1]
@@ -98,6 +98,19 @@ func TestAHostWithTheNameOfASystemNode(t *testing.T) {
 	hosts[0].Facts.Host.Name, hosts[1].Facts.Host.Name = "ip-10-0-0-1", "login-1"
 	j := plan.Judge(node.New(s, testProfile(t), node.Deps{}), observations(t, hosts))
 	if j.Verdict != check.Failed || len(j.Findings) != 1 || j.Findings[0].Suspect != "gpu-02" {
+		t.Errorf("%s: %+v", j.Verdict, j.Findings)
+	}
+}
+
+// Hosts without CPU frequency governors pass with a note.
+func TestHostsWithoutGovernorsAreNoted(t *testing.T) {
+	t.Parallel()
+	hosts := healthy(t, 2)
+	for _, h := range hosts {
+		h.Facts.Host.Governors = nil
+	}
+	j := judge(t, hosts)
+	if j.Verdict != check.Passed || len(j.Findings) != 1 || !strings.Contains(j.Findings[0].Message, "no host has CPU frequency governors") {
 		t.Errorf("%s: %+v", j.Verdict, j.Findings)
 	}
 }

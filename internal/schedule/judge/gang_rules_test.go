@@ -10,7 +10,7 @@ import (
 	"github.com/firstlight/firstlight/internal/schedule/scenario/scenariotest"
 )
 
-// A gang of which one pod is pending is bound in part, beside the finding about the pod.
+// A gang with one pending pod is bound in part; the pod has a finding, too.
 func TestAGangBoundInPartIsNamed(t *testing.T) {
 	t.Parallel()
 	c := scenariotest.Build(t, "training", scenariotest.Components(), scenariotest.Nodes())

@@ -71,8 +71,8 @@ func TestUsageCountsGPUsByTheirHolder(t *testing.T) {
 	}
 }
 
-// What cannot be listed is an error, not an empty list.
-func TestWhatCannotBeListedIsAnError(t *testing.T) {
+// An API that refuses a list is an error, not an empty list.
+func TestARefusedListIsAnError(t *testing.T) {
 	t.Parallel()
 	for _, resource := range []string{"nodes", "pods", "resourceclaims", "resourceslices"} {
 		client := fake.NewClientset()
