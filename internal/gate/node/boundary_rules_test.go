@@ -118,6 +118,7 @@ func TestHostRules(t *testing.T) {
 // TestCardRules: how a GPU is found in several outputs.
 func TestCardRules(t *testing.T) {
 	t.Parallel()
+	warned := []map[string]any{{"text": "GPU 3 is slow"}}
 	rules(t, 2, []checktest.Rule{
 		checktest.When("NVLinks are those of the GPU with their UUID", checktest.Set("nvidia-smi-nvlink@gpu-01", `.gpus[2].index`, 7), checktest.Set("nvidia-smi-nvlink@gpu-01", `.gpus[2].links[4].active`, false)).Fails("gpu-01/gpu2", "link 4 is down"),
 		checktest.When("NVLinks of an unknown GPU are those of their number", checktest.Set("nvidia-smi-nvlink@gpu-01", `.gpus[2].uuid`, "GPU-other"), checktest.Set("nvidia-smi-nvlink@gpu-01", `.gpus[2].links[4].active`, false)).Fails("gpu-01/gpu2", "link 4 is down"),
@@ -130,6 +131,10 @@ func TestCardRules(t *testing.T) {
 		checktest.When("counters with the names of the reasons count, too", checktest.Set("nvidia-smi@gpu-01", ".log.gpus[0].clockCountersUS", map[string]int{"hw_thermal_slowdown": 5, "hw_power_brake_slowdown": 7, "sw_thermal_slowdown": 9}),
 			checktest.Set("nvidia-smi-after@gpu-01", ".log.gpus[0].clockCountersUS", map[string]int{"hw_thermal_slowdown": 5, "hw_power_brake_slowdown": 8, "sw_thermal_slowdown": 9})).Fails("gpu-01/gpu0", "limited by hw_power_brake_slowdown"),
 		checktest.When("GPUs without UUID are not the same GPU", append(gpu1("uuid", ""), checktest.Set("nvidia-smi@gpu-02", ".log.gpus[0].uuid", ""), checktest.Set("nvidia-smi-after@gpu-02", ".log.gpus[0].uuid", ""))...).Unobserved("gpu-01/gpu0", "its NVLinks are not listed"),
+		checktest.When("a required diagnostic whose summary warns fails", checktest.Set("dcgmi-diag@gpu-02", `.diag.tests[1].status`, "Warn"), checktest.Set("dcgmi-diag@gpu-02", `.diag.tests[1].warnings`, warned)).Fails("gpu-02/gpu3", "diagnostic pcie: Warn: GPU 3 is slow"),
+		checktest.When("a diagnostic that passed may warn", checktest.Set("dcgmi-diag@gpu-02", `.diag.tests[1].warnings`, warned)).Passes(),
+		checktest.When("a GPU without a serial number is that of its number", checktest.Set("dcgmi-diag@gpu-02", `.diag.serials`, checktest.LeftOut),
+			checktest.Set("dcgmi-diag@gpu-02", `.diag.tests[2].status`, "Fail"), checktest.Set("dcgmi-diag@gpu-02", `.diag.tests[2].results[5].status`, "Fail")).Fails("gpu-02/gpu5", "diagnostic memory: Fail"),
 		checktest.When("a diagnostic of other entities covers no GPU", checktest.Set("dcgmi-diag@gpu-01", `.diag.tests[2].results[*].group`, "CPU")).Unobserved("gpu-01", "diagnostic memory covered 0 of 8 GPUs"),
 	})
 }
