@@ -2,6 +2,7 @@ package submission
 
 import (
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -129,6 +130,32 @@ func TestMissingSHOULDStaysOpen(t *testing.T) {
 	report, err := Validate(t.Context(), written(t, s), Options{Client: aWeb()})
 	if err != nil || !report.Valid() {
 		t.Errorf("%+v, %v", report.Problems, err)
+	}
+}
+
+// A SHOULD that is not in the run keeps the notes of the product file, and files are in the
+// order of their names.
+func TestAMissingSHOULDKeepsItsNotes(t *testing.T) {
+	t.Parallel()
+	run := wholeRun(t)
+	delete(run.Shown, "gpu_sharing")
+	p := product(t)
+	p.Requirements = maps.Clone(p.Requirements)
+	if p.Requirements == nil {
+		p.Requirements = map[string]Addition{}
+	}
+	p.Requirements["gpu_sharing"] = Addition{Notes: "planned"}
+	s, err := Compose(checklist(t), p, run, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range s.Entries {
+		if e.ID == "gpu_sharing" && e.Notes != "planned" {
+			t.Errorf("%+v", e)
+		}
+	}
+	if !slices.IsSortedFunc(s.Files, func(a, b File) int { return strings.Compare(a.Name, b.Name) }) {
+		t.Error("the files are not in order")
 	}
 }
 

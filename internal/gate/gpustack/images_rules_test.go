@@ -31,7 +31,7 @@ func TestImageRules(t *testing.T) {
 		checktest.When("one image of the registry is not compared with configurations",
 			image("*", digest('a')), image("0", repo+other)).Unobserved("DaemonSet gpu-operator/"+driver, "on 1 of 4 nodes"),
 		checktest.When("a digest of 32 digits is a digest", image("*", repo+short)).Passes(),
-		checktest.When("31 digits are no digest", image("*", repo+short[:len(short)-1])).Unobserved("gpu-01/"+driver, "has no digest"),
+		checktest.When("31 digits are not a digest", image("*", repo+short[:len(short)-1])).Unobserved("gpu-01/"+driver, "has no digest"),
 		checktest.When("a digest has an algorithm", image("*", ":"+strings.Repeat("e", 64))).Unobserved("gpu-01/"+driver, "has no digest"),
 		checktest.When("the port of a registry is not an algorithm", image("*", "registry:5000/"+strings.Repeat("driver/", 8)+"v1")).Unobserved("gpu-01/"+driver, "has no digest"),
 	})

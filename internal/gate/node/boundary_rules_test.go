@@ -89,7 +89,7 @@ func TestClockRules(t *testing.T) {
 			append(ahead("gpu-01", "2026-11-21T12:00:01.030Z", "2026-11-21T12:00:01.050Z"), ahead("gpu-03", "2026-11-21T11:59:55.010Z", "2026-11-21T11:59:55.030Z")...)...).Fails("gpu-03", "that of most nodes"),
 	})
 	rules(t, 4, []checktest.Rule{
-		checktest.When("half of the clocks are no majority", append(append(ahead("gpu-02", "2026-11-21T12:00:03.010Z", "2026-11-21T12:00:03.030Z"),
+		checktest.When("half of the clocks are not a majority", append(append(ahead("gpu-02", "2026-11-21T12:00:03.010Z", "2026-11-21T12:00:03.030Z"),
 			ahead("gpu-03", "2026-11-21T12:00:03.010Z", "2026-11-21T12:00:03.030Z")...), ahead("gpu-04", "2026-11-21T12:00:09.010Z", "2026-11-21T12:00:09.030Z")...)...).Fails("gpu-02", "that of firstlight's own machine"),
 	})
 }
@@ -103,7 +103,7 @@ func TestHostRules(t *testing.T) {
 		checktest.When("a link that carries the port's rate is enough where most have no better", fact("gpu-01", "adapters.mlx5_1.speedGTs", carries), fact("gpu-02", "adapters.mlx5_1.speedGTs", carries)).Passes(),
 		checktest.When("a link that carries a little less is not", fact("gpu-01", "adapters.mlx5_1.speedGTs", carries-0.01)).Fails("gpu-01/mlx5_1", "the adapter supports 32"),
 		checktest.When("one of two hosts with a better link is not most", fact("gpu-01", "adapters.mlx5_1.speedGTs", carries)).Passes(),
-		checktest.When("a link that is not known is no better", fact("gpu-01", "adapters.mlx5_1.speedGTs", carries), fact("gpu-02", "adapters.mlx5_1", map[string]any{})).Unobserved("gpu-02/mlx5_1", "does not report the speed"),
+		checktest.When("an unknown link is not a better one", fact("gpu-01", "adapters.mlx5_1.speedGTs", carries), fact("gpu-02", "adapters.mlx5_1", map[string]any{})).Unobserved("gpu-02/mlx5_1", "does not report the speed"),
 		checktest.When("a link at full speed on fewer lanes is named by its lanes", fact("gpu-01", "adapters.mlx5_1.width", 8)).Fails("gpu-01/mlx5_1", "has 8 lanes, the adapter has 16"),
 		checktest.When("a name that is not in the site is an alias where only half have their node's", fact("gpu-01", "name", "ip-10-0-0-1")).Passes(),
 		checktest.When("governors differ where only half run at full speed", fact("gpu-01", "governors", map[string]int{"powersave": 112})).Passes(),
@@ -118,6 +118,7 @@ func TestHostRules(t *testing.T) {
 // TestCardRules: how a GPU is found in several outputs.
 func TestCardRules(t *testing.T) {
 	t.Parallel()
+	warned := []map[string]any{{"text": "GPU 3 is slow"}}
 	rules(t, 2, []checktest.Rule{
 		checktest.When("NVLinks are those of the GPU with their UUID", checktest.Set("nvidia-smi-nvlink@gpu-01", `.gpus[2].index`, 7), checktest.Set("nvidia-smi-nvlink@gpu-01", `.gpus[2].links[4].active`, false)).Fails("gpu-01/gpu2", "link 4 is down"),
 		checktest.When("NVLinks of an unknown GPU are those of their number", checktest.Set("nvidia-smi-nvlink@gpu-01", `.gpus[2].uuid`, "GPU-other"), checktest.Set("nvidia-smi-nvlink@gpu-01", `.gpus[2].links[4].active`, false)).Fails("gpu-01/gpu2", "link 4 is down"),
@@ -130,6 +131,10 @@ func TestCardRules(t *testing.T) {
 		checktest.When("counters with the names of the reasons count, too", checktest.Set("nvidia-smi@gpu-01", ".log.gpus[0].clockCountersUS", map[string]int{"hw_thermal_slowdown": 5, "hw_power_brake_slowdown": 7, "sw_thermal_slowdown": 9}),
 			checktest.Set("nvidia-smi-after@gpu-01", ".log.gpus[0].clockCountersUS", map[string]int{"hw_thermal_slowdown": 5, "hw_power_brake_slowdown": 8, "sw_thermal_slowdown": 9})).Fails("gpu-01/gpu0", "limited by hw_power_brake_slowdown"),
 		checktest.When("GPUs without UUID are not the same GPU", append(gpu1("uuid", ""), checktest.Set("nvidia-smi@gpu-02", ".log.gpus[0].uuid", ""), checktest.Set("nvidia-smi-after@gpu-02", ".log.gpus[0].uuid", ""))...).Unobserved("gpu-01/gpu0", "its NVLinks are not listed"),
+		checktest.When("a required diagnostic whose summary warns fails", checktest.Set("dcgmi-diag@gpu-02", `.diag.tests[1].status`, "Warn"), checktest.Set("dcgmi-diag@gpu-02", `.diag.tests[1].warnings`, warned)).Fails("gpu-02/gpu3", "diagnostic pcie: Warn: GPU 3 is slow"),
+		checktest.When("a diagnostic that passed may warn", checktest.Set("dcgmi-diag@gpu-02", `.diag.tests[1].warnings`, warned)).Passes(),
+		checktest.When("a GPU without a serial number is that of its number", checktest.Set("dcgmi-diag@gpu-02", `.diag.serials`, checktest.LeftOut),
+			checktest.Set("dcgmi-diag@gpu-02", `.diag.tests[2].status`, "Fail"), checktest.Set("dcgmi-diag@gpu-02", `.diag.tests[2].results[5].status`, "Fail")).Fails("gpu-02/gpu5", "diagnostic memory: Fail"),
 		checktest.When("a diagnostic of other entities covers no GPU", checktest.Set("dcgmi-diag@gpu-01", `.diag.tests[2].results[*].group`, "CPU")).Unobserved("gpu-01", "diagnostic memory covered 0 of 8 GPUs"),
 	})
 }

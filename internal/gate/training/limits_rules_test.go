@@ -112,6 +112,7 @@ func TestStragglerReports(t *testing.T) {
 		return append(out, checktest.Set("rank-log@gpu-04", `.stragglers`, reports))
 	}
 	checktest.Rules(t, func(obs []check.Observation) check.Judgement { return plan.Judge(g, obs) }, obs, []checktest.Rule{
+		checktest.When("the last rank prints the steps", checktest.Set("rank-log", `.ranks[*].steps`, []any{})).Fails("gpu-04 (rank 31)", "ended at step 0 of 60"),
 		checktest.When("no report", with()...).Unobserved("job training", "the slowest rank is unknown: 1 of 32 ranks print step times"),
 		checktest.When("a report without a rate", with(report(3, 0))...).Unobserved("job training", "the slowest rank is unknown"),
 		checktest.When("within the limit", with(report(3, 400/(1+limit*0.99)))...).Passes(),
