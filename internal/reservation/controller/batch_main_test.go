@@ -13,6 +13,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/firstlight/firstlight/internal/poll/polltest"
 	"github.com/firstlight/firstlight/internal/reservation/broker"
 	"github.com/firstlight/firstlight/internal/reservation/clock"
 	"github.com/firstlight/firstlight/internal/reservation/config"
@@ -20,7 +21,6 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/lease"
 	"github.com/firstlight/firstlight/internal/reservation/matrix"
 	"github.com/firstlight/firstlight/internal/reservation/store"
-	"github.com/firstlight/firstlight/internal/reservation/store/storetest"
 )
 
 // batchCloud is a cloud in memory that records the peak number of deployments.
@@ -256,7 +256,7 @@ func (n *night) state() *store.Status {
 // until waits until something holds.
 func (n *night) until(what string, holds func() bool) {
 	n.t.Helper()
-	storetest.Until(n.t, what, holds)
+	polltest.Until(n.t, what, holds)
 }
 
 // want compares outcomes, attempts and reasons: "passed 1", "failed 1 why".

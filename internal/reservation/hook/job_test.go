@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/firstlight/firstlight/internal/poll/polltest"
 	"github.com/firstlight/firstlight/internal/reservation/lease"
 )
 
@@ -57,16 +58,9 @@ func jobs(t *testing.T, client kubernetes.Interface) *Jobs {
 
 func await[T any](t *testing.T, what string, f func() (T, bool)) T {
 	t.Helper()
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for end := time.Now().Add(3 * time.Minute); time.Now().Before(end); <-tick.C {
-		if v, ok := f(); ok {
-			return v
-		}
-	}
-	t.Errorf("timeout waiting for %s", what)
-	var none T
-	return none
+	var v T
+	polltest.Until(t, what, func() (ok bool) { v, ok = f(); return ok })
+	return v
 }
 
 // theJob is the one that a call made, by its verb and reservation.

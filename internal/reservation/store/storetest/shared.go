@@ -3,7 +3,6 @@ package storetest
 import (
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/firstlight/firstlight/internal/reservation/store"
 	"github.com/firstlight/firstlight/internal/suite"
@@ -43,22 +42,4 @@ func (s *Shared) Kube(tb testing.TB) *store.Kube {
 		tb.Fatal(err)
 	}
 	return k
-}
-
-// within bounds a wait; it is long because test machines are busy.
-const within = 3 * time.Minute
-
-// Until waits until f is true and fails the test at a timeout.
-func Until(tb testing.TB, what string, f func() bool) {
-	tb.Helper()
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	end := time.After(within)
-	for !f() {
-		select {
-		case <-tick.C:
-		case <-end:
-			tb.Fatalf("timeout waiting until %s", what)
-		}
-	}
 }
