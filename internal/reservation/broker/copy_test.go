@@ -13,9 +13,9 @@ import (
 
 	"k8s.io/client-go/rest"
 
-	"github.com/firstlight/firstlight/internal/poll/polltest"
 	"github.com/firstlight/firstlight/internal/reservation/lease"
 	"github.com/firstlight/firstlight/internal/reservation/store"
+	"github.com/firstlight/firstlight/internal/reservation/store/storetest"
 )
 
 // wire is what goes between a broker and the API server.
@@ -127,7 +127,7 @@ func TestRequestsOfAController(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { cancel(); <-ended }()
-	polltest.Until(t, "the watch", func() bool { return strings.Contains(strings.Join(w.since(), ","), "WATCH") })
+	storetest.Until(t, "the watch", func() bool { return strings.Contains(strings.Join(w.since(), ","), "WATCH") })
 	got, err := b.Acquire(t.Context(), Request{Reservations: []string{name}, Ticket: who("ada")})
 	if err != nil {
 		t.Fatal(err)
@@ -266,7 +266,7 @@ func TestWaiterIsToldByAWatch(t *testing.T) {
 		got <- err
 	}()
 	<-waits
-	polltest.Until(t, "the watch", func() bool { return strings.Contains(strings.Join(w.since(), ","), "WATCH") })
+	storetest.Until(t, "the watch", func() bool { return strings.Contains(strings.Join(w.since(), ","), "WATCH") })
 	_ = pause(t.Context(), 300*time.Millisecond)
 	w.want(t, "to wait")
 	if err := other.Release(t.Context(), name, first[0].Token, "done"); err != nil {
@@ -296,11 +296,11 @@ func TestHeartbeatsOfAWaiter(t *testing.T) {
 		}
 		return -1
 	}
-	polltest.Until(t, "bob to wait", func() bool { return heard() == 0 })
+	storetest.Until(t, "bob to wait", func() bool { return heard() == 0 })
 	_ = pause(t.Context(), 100*time.Millisecond)
 	for i := range int64(4) { // the first is somewhere in the first half, the others are as far apart as they may be
 		w.clock.pass(minute / 2)
-		polltest.Until(t, "a heartbeat", func() bool { return heard() >= i+1 })
+		storetest.Until(t, "a heartbeat", func() bool { return heard() >= i+1 })
 		_ = pause(t.Context(), 50*time.Millisecond)
 		w.clock.pass(minute / 4) // too soon for another
 		_ = pause(t.Context(), 50*time.Millisecond)
