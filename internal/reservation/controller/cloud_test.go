@@ -11,6 +11,9 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/hook"
 )
 
+// rotationCloud is its name in the tests of rotations.
+type rotationCloud = cloud
+
 // cloud is a cloud in memory.
 type cloud struct {
 	mu     sync.Mutex

@@ -13,9 +13,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
-	"github.com/firstlight/firstlight/internal/poll/polltest"
 	"github.com/firstlight/firstlight/internal/reservation/lease"
 	"github.com/firstlight/firstlight/internal/reservation/store"
+	"github.com/firstlight/firstlight/internal/reservation/store/storetest"
 )
 
 // api is an API server with one reservation, of which a test sets the version.
@@ -157,16 +157,16 @@ func TestCopyListsAgainAfterTheAPIServerWasAway(t *testing.T) {
 	if got := holder(t, c); got != "ada" {
 		t.Fatalf("held by %s", got)
 	}
-	polltest.Until(t, "the watch", func() bool { _, watches := a.count(); return watches == 1 })
+	storetest.Until(t, "the watch", func() bool { _, watches := a.count(); return watches == 1 })
 	a.mu.Lock()
 	a.away = true
 	a.cut()
 	a.mu.Unlock()
-	polltest.Until(t, "the outage to be noticed", func() bool { return c.Interruptions() > 0 })
+	storetest.Until(t, "the outage to be noticed", func() bool { return c.Interruptions() > 0 })
 	a.mu.Lock()
 	a.away, a.version, a.holder = false, 900, "bob"
 	a.mu.Unlock()
-	polltest.Until(t, "another watch", func() bool { _, watches := a.count(); return watches > 1 })
+	storetest.Until(t, "another watch", func() bool { _, watches := a.count(); return watches > 1 })
 	a.set(1000, "cyd")
 	if got := holder(t, c); got != "cyd" {
 		t.Errorf("the copy says %s", got)
@@ -184,11 +184,11 @@ func TestCopyWithoutNewsAsks(t *testing.T) {
 	if got := holder(t, c); got != "ada" {
 		t.Skip("it was asked too late")
 	}
-	polltest.Until(t, "the copy to ask", func() bool { return holder(t, c) == "bob" })
+	storetest.Until(t, "the copy to ask", func() bool { return holder(t, c) == "bob" })
 	a.mu.Lock()
 	a.away = true
 	a.mu.Unlock()
-	polltest.Until(t, "the copy to notice that the API server is away", func() bool {
+	storetest.Until(t, "the copy to notice that the API server is away", func() bool {
 		_, err := c.List(t.Context())
 		return err != nil
 	})
