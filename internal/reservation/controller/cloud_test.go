@@ -11,7 +11,7 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/hook"
 )
 
-// rotationCloud is its name in the tests of rotations.
+// rotationCloud is a cloud in the tests of rotations.
 type rotationCloud = cloud
 
 // cloud is a cloud in memory.
