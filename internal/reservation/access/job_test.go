@@ -5,7 +5,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,6 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/dynamic"
 
+	"github.com/firstlight/firstlight/internal/poll"
+	"github.com/firstlight/firstlight/internal/poll/polltest"
 	"github.com/firstlight/firstlight/internal/reservation/config"
 	"github.com/firstlight/firstlight/internal/reservation/store/storetest"
 )
@@ -48,17 +49,13 @@ func TestTrainJobIsOne(t *testing.T) {
 		return err
 	}
 	row := config.Reservation{Name: "aws-h100", GPUCount: 8, NodeCount: 2}
-	poll := time.NewTicker(50 * time.Millisecond)
-	defer poll.Stop()
-	for end := time.Now().Add(2 * time.Minute); ; <-poll.C {
+	polltest.UntilNil(t, "the kind to be served", func() error {
 		err := create(job(t, row))
-		if err == nil {
-			break
+		if apierrors.IsNotFound(err) {
+			return err
 		}
-		if !apierrors.IsNotFound(err) || time.Now().After(end) { // not served yet
-			t.Fatal(err)
-		}
-	}
+		return poll.Stop(err)
+	})
 	wrong := job(t, row)
 	wrong["spec"].(map[string]any)["trainer"].(map[string]any)["nodes"] = int64(2)
 	if err := create(wrong); err == nil || !strings.Contains(err.Error(), `unknown field "spec.trainer.nodes"`) {

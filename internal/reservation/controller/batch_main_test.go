@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -13,6 +12,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/firstlight/firstlight/internal/poll/polltest"
 	"github.com/firstlight/firstlight/internal/reservation/broker"
 	"github.com/firstlight/firstlight/internal/reservation/clock"
 	"github.com/firstlight/firstlight/internal/reservation/config"
@@ -20,100 +20,12 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/lease"
 	"github.com/firstlight/firstlight/internal/reservation/matrix"
 	"github.com/firstlight/firstlight/internal/reservation/store"
-	"github.com/firstlight/firstlight/internal/reservation/store/storetest"
 )
-
-// batchCloud is a cloud in memory that records the peak number of deployments.
-type batchCloud struct {
-	mu     sync.Mutex
-	stands []hook.Deployment
-	peak   int
-	calls  []string
-	// broken fails a verb so many times.
-	broken map[hook.Verb]int
-	// flaky, if set, says whether a call fails.
-	flaky func(v hook.Verb) bool
-	// tests answer by version and intent; without one it passes.
-	tests map[string]func(ctx context.Context) (hook.Result, error)
-	// provisions is called before a deployment is created.
-	provisions func(l hook.Lease, name string)
-	// tearing happens before something is taken down.
-	tearing func(ctx context.Context) error
-}
-
-func (c *batchCloud) Owner() string { return "team-x" }
-
-func (c *batchCloud) call(v hook.Verb, of string) error {
-	c.calls = append(c.calls, fmt.Sprintf("%s %s", v, of))
-	if c.flaky != nil && c.flaky(v) {
-		return fmt.Errorf("%s: not now", v)
-	}
-	if c.broken[v] > 0 {
-		c.broken[v]--
-		return fmt.Errorf("%s: no permission", v)
-	}
-	return nil
-}
-
-func (c *batchCloud) Discover(_ context.Context, _ config.Cloud, row *config.Reservation, _ hook.Lease) ([]hook.Deployment, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return slices.Clone(c.stands), c.call(hook.Discover, row.Name)
-}
-
-func (c *batchCloud) Provision(_ context.Context, row config.Reservation, intent config.Intent, name string, l hook.Lease) (hook.Deployment, error) {
-	if c.provisions != nil {
-		c.provisions(l, name)
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	d := hook.Deployment{Name: name, Owner: c.Owner(), Reservation: row.Name, Intent: intent, Token: l.Token}
-	c.stands = append(c.stands, d) // also on failure: a partial deployment
-	c.peak = max(c.peak, len(c.stands))
-	return d, c.call(hook.Provision, name)
-}
-
-func (c *batchCloud) Test(ctx context.Context, _ config.Reservation, version string, intent config.Intent, _ string, _ hook.Lease) (hook.Result, error) {
-	c.mu.Lock()
-	test := c.tests[version+"/"+string(intent)]
-	c.mu.Unlock()
-	if test != nil {
-		return test(ctx)
-	}
-	return hook.Result{Verdict: hook.Passed, Checks: 3, Evidence: "there"}, nil
-}
-
-func (c *batchCloud) Teardown(ctx context.Context, _ config.Reservation, name string, _ hook.Lease) error {
-	if c.tearing != nil {
-		if err := c.tearing(ctx); err != nil {
-			return err
-		}
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if err := c.call("teardown", name); err != nil {
-		return err
-	}
-	c.stands = slices.DeleteFunc(c.stands, func(d hook.Deployment) bool { return d.Name == name })
-	return nil
-}
-
-func (c *batchCloud) called(prefix string) int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	n := 0
-	for _, call := range c.calls {
-		if strings.HasPrefix(call, prefix) {
-			n++
-		}
-	}
-	return n
-}
 
 // night is a leg with all that it works with.
 type night struct {
 	t     *testing.T
-	cloud *batchCloud
+	cloud *cloud
 	b     *broker.Broker
 	k     *store.Kube
 	rot   *Rotation
@@ -145,7 +57,7 @@ func newNight(t *testing.T, cells ...string) *night {
 	})
 	n := &night{
 		t: t, k: k, clock: c, b: broker.New(broker.Options{Store: k, Clock: c, Poll: 10 * time.Millisecond}),
-		cloud: &batchCloud{broken: map[hook.Verb]int{}, tests: map[string]func(context.Context) (hook.Result, error){}},
+		cloud: newCloud(),
 	}
 	n.rot = NewRotation(RotationOptions{Broker: n.b, Store: k, Hooks: n.cloud, Now: c.Now})
 	n.opts = BatchOptions{
@@ -256,7 +168,7 @@ func (n *night) state() *store.Status {
 // until waits until something holds.
 func (n *night) until(what string, holds func() bool) {
 	n.t.Helper()
-	storetest.Until(n.t, what, holds)
+	polltest.Until(n.t, what, holds)
 }
 
 // want compares outcomes, attempts and reasons: "passed 1", "failed 1 why".

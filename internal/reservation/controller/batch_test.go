@@ -28,12 +28,13 @@ func TestANight(t *testing.T) {
 	n.cloud.tests["v1.2.0/inference"] = says(hook.Result{Verdict: hook.Passed}, nil)
 	n.cloud.tests["v1.1.0/training"] = says(hook.Result{}, errors.New("test fl-x: attempt 1: exit status 1"))
 	n.cloud.tests["v1.1.0/inference"] = says(hook.Result{Verdict: "green", Checks: 1}, nil)
-	n.cloud.provisions = func(l hook.Lease, name string) {
-		if !slices.ContainsFunc(n.last(), func(c matrix.Cell) bool {
+	n.cloud.before = func(_ context.Context, v hook.Verb, name string, l hook.Lease) error {
+		if v == hook.Provision && !slices.ContainsFunc(n.last(), func(c matrix.Cell) bool {
 			return c.Outcome == matrix.Running && c.Token == l.Token && c.Deployment == name && c.Ended == nil
 		}) {
 			t.Errorf("%s is provisioned before it is recorded: %+v", name, n.last())
 		}
+		return nil
 	}
 	got := n.run()
 	n.want(got, "passed 1", "failed 1 1 of 2 pods", "failed 1 unobserved: no node", "failed 1 the test passed without checks",
@@ -161,10 +162,11 @@ func TestACloudThatCanNotBeLookedAt(t *testing.T) {
 		blind = blind || cells[0].Outcome == matrix.Pending && strings.Contains(cells[0].Reason, "cannot list existing deployments")
 		return record(ctx, cells)
 	}
-	n.cloud.provisions = func(hook.Lease, string) {
-		if n.cloud.broken[hook.Discover] > 0 {
+	n.cloud.before = func(_ context.Context, v hook.Verb, _ string, _ hook.Lease) error {
+		if v == hook.Provision && n.cloud.broken[hook.Discover] > 0 {
 			t.Errorf("provisioned anyway: %v", n.cloud.calls)
 		}
+		return nil
 	}
 	n.want(n.run(), "passed 1")
 	n.free()
@@ -229,7 +231,10 @@ func TestATeardownThatFailsUntilTheCutoff(t *testing.T) {
 // A teardown that does not end is left to the sweep when the window ends.
 func TestTheWindowEnds(t *testing.T) {
 	n := newNight(t, "main/training", "main/inference")
-	n.cloud.tearing = func(ctx context.Context) error {
+	n.cloud.before = func(ctx context.Context, v hook.Verb, _ string, _ hook.Lease) error {
+		if v != hook.Teardown {
+			return nil
+		}
 		if err := n.clock.Jump(n.leg.Until); err != nil {
 			return err
 		}

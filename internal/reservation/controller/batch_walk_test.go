@@ -37,7 +37,12 @@ func TestAnyNight(t *testing.T) {
 					return hook.Result{Verdict: hook.Passed, Checks: 1}, nil
 				}
 			}
-			n.cloud.flaky = func(v hook.Verb) bool { return v != hook.Provision && chance(0.15) }
+			n.cloud.before = func(_ context.Context, v hook.Verb, _ string, _ hook.Lease) error {
+				if v != hook.Provision && chance(0.15) {
+					return fmt.Errorf("%s: not now", v)
+				}
+				return nil
+			}
 			n.sweeping()
 			record := n.leg.Record
 			killed := 0

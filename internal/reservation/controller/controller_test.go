@@ -1,6 +1,8 @@
 package controller
 
 import (
+	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -39,7 +41,7 @@ func TestByTheClock(t *testing.T) {
 	if held := got["batch"][0].Status.Rows[0].HeldBack; len(held) != 1 || held[0].Reason == "" {
 		t.Errorf("held-back cells are not recorded: %v", held)
 	}
-	if h.batch.runs != 3 || h.cloud.count(hook.Provision) != 4 || h.cloud.count(hook.Teardown) != 3 {
+	if h.batch.runs != 3 || h.cloud.called(hook.Provision) != 4 || h.cloud.called(hook.Teardown) != 3 {
 		t.Errorf("%d batches, %v", h.batch.runs, h.cloud.calls)
 	}
 }
@@ -48,8 +50,12 @@ func TestByTheClock(t *testing.T) {
 func TestTriedAgain(t *testing.T) {
 	from := at(t, "2027-01-10T13:30:00Z")
 	h := newHarness(t, "again", from)
-	h.cloud.broken[hook.Provision] = 2
-	h.cloud.broken[hook.Teardown] = 1000
+	h.cloud.before = func(_ context.Context, v hook.Verb, _ string, _ hook.Lease) error {
+		if v == hook.Teardown || v == hook.Provision && h.cloud.called(v) <= 2 {
+			return fmt.Errorf("%s failed", v)
+		}
+		return nil
+	}
 	if err := h.play(t, from.Add(14*time.Hour), nil); err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +107,7 @@ func TestAHolderInTheEvening(t *testing.T) {
 	if down.Failed != "" || down.Finished == nil || down.Finished.Before(h.done(t)["down"][0].Spec.At.DeepCopy()) || down.Rows[0].Attempts < 2 {
 		t.Errorf("down: %+v", down)
 	}
-	if h.cloud.count(hook.Teardown) != 1 {
+	if h.cloud.called(hook.Teardown) != 1 {
 		t.Errorf("%v", h.cloud.calls)
 	}
 }

@@ -6,9 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -27,73 +25,6 @@ import (
 var shared storetest.Shared
 
 func TestMain(m *testing.M) { os.Exit(shared.Main(m)) }
-
-// cloud is one in memory.
-type cloud struct {
-	mu     sync.Mutex
-	stands []hook.Deployment
-	calls  map[hook.Verb]int
-	broken map[hook.Verb]int // so many calls fail
-	during func(hook.Verb)
-}
-
-func (c *cloud) Owner() string { return "team-x" }
-
-func (c *cloud) call(v hook.Verb) error {
-	c.mu.Lock()
-	c.calls[v]++
-	fails := c.broken[v] > 0
-	if fails {
-		c.broken[v]--
-	}
-	during := c.during
-	c.mu.Unlock()
-	if during != nil {
-		during(v)
-	}
-	if fails {
-		return fmt.Errorf("%s failed", v)
-	}
-	return nil
-}
-
-func (c *cloud) Provision(_ context.Context, row config.Reservation, intent config.Intent, name string, l hook.Lease) (hook.Deployment, error) {
-	d := hook.Deployment{Name: name, Owner: c.Owner(), Reservation: row.Name, Intent: intent, Token: l.Token}
-	if err := c.call(hook.Provision); err != nil {
-		return d, err
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.stands = append(c.stands, d)
-	return d, nil
-}
-
-func (c *cloud) Teardown(_ context.Context, _ config.Reservation, name string, _ hook.Lease) error {
-	if err := c.call(hook.Teardown); err != nil {
-		return err
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.stands = slices.DeleteFunc(c.stands, func(d hook.Deployment) bool { return d.Name == name })
-	return nil
-}
-
-func (c *cloud) Discover(_ context.Context, _ config.Cloud, row *config.Reservation, _ hook.Lease) ([]hook.Deployment, error) {
-	if err := c.call(hook.Discover); err != nil {
-		return nil, err
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	var out []hook.Deployment
-	for _, d := range c.stands {
-		if d.Reservation == row.Name {
-			out = append(out, d)
-		}
-	}
-	return out, nil
-}
-
-func (c *cloud) count(v hook.Verb) int { c.mu.Lock(); defer c.mu.Unlock(); return c.calls[v] }
 
 // oneCell is a batch of one cell, which holds a lease while it runs.
 type oneCell struct {
@@ -175,7 +106,7 @@ func newHarness(t *testing.T, name string, from time.Time) *harness {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &harness{cloud: &cloud{calls: map[hook.Verb]int{}, broken: map[hook.Verb]int{}}, k: k, clock: cl, name: name}
+	h := &harness{cloud: newCloud(), k: k, clock: cl, name: name}
 	h.b = broker.New(broker.Options{Store: k, Clock: cl, Grace: 20 * time.Millisecond, Poll: 10 * time.Millisecond})
 	h.batch = &oneCell{b: h.b}
 	row := config.Reservation{Name: name, Slug: "r1", Cloud: config.AWS, Accelerator: "h100", GPUCount: 8, DaytimeIntent: config.Training}

@@ -48,7 +48,7 @@ func TestGoesOn(t *testing.T) {
 	if cells := batch.Rows[0].Cells; batch.Finished == nil || cells[0].Outcome != matrix.Interrupted || cells[1].Outcome != matrix.NotStarted || batch.Failed == "" {
 		t.Errorf("the batch: %+v", batch)
 	}
-	if today.Failed != "" || today.Finished == nil || h.cloud.count(hook.Provision) != 1 {
+	if today.Failed != "" || today.Finished == nil || h.cloud.called(hook.Provision) != 1 {
 		t.Errorf("today's, which is late: %+v", today)
 	}
 }
@@ -95,10 +95,11 @@ func TestKilledWhileItStandsSomethingUp(t *testing.T) {
 	h := newHarness(t, "killed", from)
 	removed, kill := context.WithCancelCause(t.Context())
 	died := errors.New("it was killed")
-	h.cloud.during = func(v hook.Verb) {
+	h.cloud.before = func(_ context.Context, v hook.Verb, _ string, _ hook.Lease) error {
 		if v == hook.Provision && removed.Err() == nil {
 			kill(died)
 		}
+		return nil
 	}
 	first := New(h.opts)
 	ended := make(chan error, 1)
@@ -132,7 +133,7 @@ func TestOnce(t *testing.T) {
 	from := at(t, "2027-01-10T09:00:00Z")
 	h := newHarness(t, "once", from)
 	done, err := New(h.opts).Once(t.Context(), h.name+"-up", "ada")
-	if err != nil || done.Status.Failed != "" || done.Spec.By != "ada" || h.cloud.count(hook.Provision) != 1 {
+	if err != nil || done.Status.Failed != "" || done.Spec.By != "ada" || h.cloud.called(hook.Provision) != 1 {
 		t.Errorf("%v %+v", err, done)
 	}
 	if _, err := New(h.opts).Once(t.Context(), "noon", "ada"); err == nil || !strings.Contains(err.Error(), `"noon"`) {
@@ -223,7 +224,7 @@ func TestBegunOnce(t *testing.T) {
 	}
 	<-first.done
 	c.workers.Wait()
-	if n := h.cloud.count(hook.Provision); n != 1 {
+	if n := h.cloud.called(hook.Provision); n != 1 {
 		t.Errorf("%d were provisioned", n)
 	}
 }

@@ -3,10 +3,7 @@ package controller
 import (
 	"context"
 	"errors"
-	"fmt"
-	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -19,65 +16,9 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/store"
 )
 
-// rotationCloud is a cloud in memory that records its calls.
-type rotationCloud struct {
-	mu     sync.Mutex
-	stands []hook.Deployment
-	calls  []string
-	broken map[hook.Verb]error
-	ready  error
-	lies   bool                        // a deleted deployment still exists
-	during func(context.Context) error // happens while something is provisioned
-}
-
-func (c *rotationCloud) Owner() string { return "team-x" }
-
-func (c *rotationCloud) call(v hook.Verb, what string) error {
-	c.calls = append(c.calls, fmt.Sprintf("%s %s", v, what))
-	return c.broken[v]
-}
-
-func (c *rotationCloud) Provision(ctx context.Context, row config.Reservation, intent config.Intent, name string, l hook.Lease) (hook.Deployment, error) {
-	if c.during != nil {
-		if err := c.during(ctx); err != nil {
-			return hook.Deployment{}, err
-		}
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	d := hook.Deployment{Name: name, Owner: c.Owner(), Reservation: row.Name, Intent: intent, Token: l.Token}
-	c.stands = append(c.stands, d) // also on failure: a partial deployment
-	return d, c.call(hook.Provision, name)
-}
-
-func (c *rotationCloud) Teardown(_ context.Context, _ config.Reservation, name string, _ hook.Lease) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if err := c.call(hook.Teardown, name); err != nil {
-		return err
-	}
-	if !c.lies {
-		c.stands = slices.DeleteFunc(c.stands, func(d hook.Deployment) bool { return d.Name == name })
-	}
-	return nil
-}
-
-func (c *rotationCloud) Discover(_ context.Context, _ config.Cloud, row *config.Reservation, _ hook.Lease) ([]hook.Deployment, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	err := c.call(hook.Discover, row.Name)
-	var out []hook.Deployment
-	for _, d := range c.stands {
-		if d.Reservation == row.Name {
-			out = append(out, d)
-		}
-	}
-	return out, err
-}
-
 type rotationDay struct {
 	*Rotation
-	cloud *rotationCloud
+	cloud *cloud
 	b     *broker.Broker
 	k     *store.Kube
 	row   config.Reservation
@@ -89,7 +30,7 @@ func newRotationDay(t *testing.T) *rotationDay {
 	k := shared.Kube(t)
 	name := "rsv-" + strings.ToLower(strings.NewReplacer("/", "-", "_", "-").Replace(t.Name()))
 	d := &rotationDay{
-		cloud: &rotationCloud{broken: map[hook.Verb]error{}}, k: k, b: broker.New(broker.Options{Store: k}), now: time.Now(),
+		cloud: newCloud(), k: k, b: broker.New(broker.Options{Store: k}), now: time.Now(),
 		row: config.Reservation{Name: name, Slug: "r1", Cloud: config.AWS, DaytimeIntent: config.Training},
 	}
 	if _, err := k.Create(t.Context(), &store.Reservation{ObjectMeta: metav1.ObjectMeta{Name: name}}); err != nil {
@@ -204,7 +145,7 @@ func TestUpWhereSomethingStands(t *testing.T) {
 	d := newRotationDay(t)
 	d.cloud.stands = []hook.Deployment{{Name: "fl-day-r1-old", Owner: "team-x", Reservation: d.row.Name, Token: 7}}
 	wantOutcome(t, d.up(t), ResultBlocked, "deployment fl-day-r1-old exists, with token 7, of owner team-x: its teardown was missed")
-	if slices.ContainsFunc(d.cloud.calls, func(c string) bool { return strings.HasPrefix(c, "provision") }) {
+	if d.cloud.called(hook.Provision) > 0 {
 		t.Errorf("a second deployment was created: %v", d.cloud.calls)
 	}
 	out, err := d.Clean(t.Context(), d.row, "cleaner", false)
@@ -218,9 +159,9 @@ func TestUpWhereSomethingStands(t *testing.T) {
 
 func TestUpThatFails(t *testing.T) {
 	for name, breakIt := range map[string]func(*rotationCloud){
-		"provision": func(c *rotationCloud) { c.broken[hook.Provision] = errors.New("no capacity") },
+		"provision": func(c *rotationCloud) { c.broken[hook.Provision] = 1 << 30 },
 		"readiness": func(c *rotationCloud) { c.ready = errors.New("2 of 4 nodes") },
-		"discover":  func(c *rotationCloud) { c.broken[hook.Discover] = errors.New("no permission") },
+		"discover":  func(c *rotationCloud) { c.broken[hook.Discover] = 1 << 30 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newRotationDay(t)
@@ -229,7 +170,7 @@ func TestUpThatFails(t *testing.T) {
 			if s := d.state(t); s.CurrentState() != lease.Dirty {
 				t.Fatalf("after a failure it is %s", s.CurrentState())
 			}
-			d.cloud.broken, d.cloud.ready = map[hook.Verb]error{}, nil
+			d.cloud.broken, d.cloud.ready = nil, nil
 			out, err := d.Clean(t.Context(), d.row, "cleaner", false)
 			if err != nil {
 				t.Fatal(err)
@@ -246,7 +187,10 @@ func TestUpThatFails(t *testing.T) {
 func TestUpThatLosesItsLease(t *testing.T) {
 	d := newRotationDay(t)
 	d.opts.RenewInterval = 500 * time.Millisecond
-	d.cloud.during = func(ctx context.Context) error {
+	d.cloud.before = func(ctx context.Context, v hook.Verb, _ string, _ hook.Lease) error {
+		if v != hook.Provision {
+			return nil
+		}
 		if err := d.b.Evict(ctx, d.row.Name, d.state(t).Token, "somebody", "it is needed"); err != nil {
 			return err
 		}
@@ -269,8 +213,8 @@ func TestCleaningThatFails(t *testing.T) {
 		change func(*rotationCloud)
 		why    string
 	}{
-		"teardown":     {func(c *rotationCloud) { c.broken[hook.Teardown] = errors.New("a load balancer is in the way") }, "load balancer"},
-		"discover":     {func(c *rotationCloud) { c.broken[hook.Discover] = errors.New("no permission") }, "no permission"},
+		"teardown":     {func(c *rotationCloud) { c.broken[hook.Teardown] = 1 << 30 }, "teardown: no permission"},
+		"discover":     {func(c *rotationCloud) { c.broken[hook.Discover] = 1 << 30 }, "discover: no permission"},
 		"a lie":        {func(c *rotationCloud) { c.lies = true }, "still exists"},
 		"not our own":  {func(c *rotationCloud) { c.stands[0].Owner = "team-y" }, `belongs to "team-y", not to "team-x"`},
 		"left by none": {func(c *rotationCloud) { c.stands[0].Owner = "" }, `belongs to "", not`},

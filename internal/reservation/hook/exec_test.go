@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/firstlight/firstlight/internal/poll/polltest"
 	"github.com/firstlight/firstlight/internal/reservation/config"
 )
 
@@ -78,35 +79,24 @@ func TestProgramThatIsNotThere(t *testing.T) {
 }
 
 // ownPID reads a process id that a script has written.
-func ownPID(t *testing.T, path string) int {
+func ownPID(t *testing.T, path string) (pid int) {
 	t.Helper()
-	deadline := time.Now().Add(2 * time.Minute)
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for time.Now().Before(deadline) {
+	polltest.UntilNil(t, "a process to write "+path, func() error {
 		raw, err := os.ReadFile(path)
-		if pid, bad := strconv.Atoi(strings.TrimSpace(string(raw))); err == nil && bad == nil {
-			return pid
+		if err != nil {
+			return err
 		}
-		<-tick.C
-	}
-	t.Fatalf("no process wrote %s", path)
-	return 0
+		pid, err = strconv.Atoi(strings.TrimSpace(string(raw)))
+		return err
+	})
+	return pid
 }
 
 func gone(pid int) bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
 
 func awaitGone(t *testing.T, pid int) {
 	t.Helper()
-	deadline := time.Now().Add(2 * time.Minute)
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for !gone(pid) {
-		if time.Now().After(deadline) {
-			t.Fatalf("process %d still runs", pid)
-		}
-		<-tick.C
-	}
+	polltest.Until(t, fmt.Sprintf("process %d to end", pid), func() bool { return gone(pid) })
 }
 
 // hidden leaves a process that is in a session of its own, has an environment of its own

@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	k8stesting "k8s.io/client-go/testing"
 
+	"github.com/firstlight/firstlight/internal/poll/polltest"
 	"github.com/firstlight/firstlight/internal/reservation/lease"
 )
 
@@ -60,16 +61,9 @@ func jobs(t *testing.T, client kubernetes.Interface) *Jobs {
 
 func await[T any](t *testing.T, what string, f func() (T, bool)) T {
 	t.Helper()
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for end := time.Now().Add(3 * time.Minute); time.Now().Before(end); <-tick.C {
-		if v, ok := f(); ok {
-			return v
-		}
-	}
-	t.Errorf("timeout waiting for %s", what)
-	var none T
-	return none
+	var v T
+	polltest.Until(t, what, func() (ok bool) { v, ok = f(); return ok })
+	return v
 }
 
 // theJob is the one that a call made, by its verb and reservation.

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 
+	"github.com/firstlight/firstlight/internal/poll/polltest"
 	"github.com/firstlight/firstlight/internal/reservation/store"
 	"github.com/firstlight/firstlight/internal/reservation/store/storetest"
 	"github.com/firstlight/firstlight/internal/suite"
@@ -125,7 +126,7 @@ func withoutRules(t *testing.T) *storetest.Store {
 	if _, err := crds.Update(t.Context(), u, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	storetest.Until(t, "the rules to be gone", func() bool {
+	polltest.Until(t, "the rules to be gone", func() bool {
 		return lowersToken(t.Context(), kube, probe.Name) && !storetest.PolicyActive(t.Context(), kube, probe.Name)
 	})
 	return st

@@ -8,6 +8,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/firstlight/firstlight/internal/poll/polltest"
 	"github.com/firstlight/firstlight/internal/reservation/broker"
 	"github.com/firstlight/firstlight/internal/reservation/lease"
 	"github.com/firstlight/firstlight/internal/reservation/store"
@@ -126,7 +127,7 @@ func TestNoTokenIsGrantedAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	storetest.Until(t, "the store to be back", func() bool {
+	polltest.Until(t, "the store to be back", func() bool {
 		_, err := g.kube.List(t.Context())
 		return err == nil
 	})

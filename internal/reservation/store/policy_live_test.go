@@ -1,6 +1,8 @@
 package store_test
 
 import (
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +13,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	"github.com/firstlight/firstlight/internal/poll/polltest"
 	"github.com/firstlight/firstlight/internal/reservation/lease"
 	"github.com/firstlight/firstlight/internal/reservation/store"
 )
@@ -43,17 +46,15 @@ func as(t *testing.T, user string, verbs ...string) *store.Kube {
 	if err != nil {
 		t.Fatal(err)
 	}
-	end := time.Now().Add(3 * time.Minute) // an API server reads roles by a watch
-	for {
+	polltest.UntilNil(t, "the roles of "+user, func() error { // an API server reads roles by a watch
 		_, err := k.List(t.Context())
 		operates, errOp := newClient(t, config).Operates(t.Context(), "any")
 		if err == nil && errOp == nil && operates == (len(verbs) > 0) {
-			return k
+			return nil
 		}
-		if time.Now().After(end) {
-			t.Fatalf("the roles of %s: %v, %v, operates %t", user, err, errOp, operates)
-		}
-	}
+		return errors.Join(err, errOp, fmt.Errorf("operates is %t", operates))
+	})
+	return k
 }
 
 // newClient returns a new client: permissions are cached.

@@ -20,9 +20,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
+	"github.com/firstlight/firstlight/internal/poll/polltest"
 	"github.com/firstlight/firstlight/internal/reservation/lease"
 	"github.com/firstlight/firstlight/internal/reservation/store"
-	"github.com/firstlight/firstlight/internal/reservation/store/storetest"
 )
 
 // timeout is the random length of a watch.
@@ -281,7 +281,7 @@ func TestRequestsOfACopy(t *testing.T) {
 				t.Fatal(err)
 			}
 			var got []string
-			storetest.Until(t, "the watch", func() bool { got = append(got, m.since()...); return len(got) > 1 })
+			polltest.Until(t, "the watch", func() bool { got = append(got, m.since()...); return len(got) > 1 })
 			if _, err := watched.Get(ctx, "a"); err != nil {
 				t.Error(err)
 			}

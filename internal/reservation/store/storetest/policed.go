@@ -25,6 +25,9 @@ func PolicyActive(ctx context.Context, k *store.Kube, name string) bool {
 	return err != nil
 }
 
+// within bounds the wait; it is long because test machines are busy.
+const within = 3 * time.Minute
+
 // waitForPolicy waits until the admission policy is active: an API server reads policies about
 // once a second.
 func (s *Store) waitForPolicy(ctx context.Context) error {

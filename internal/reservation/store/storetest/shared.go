@@ -3,8 +3,8 @@ package storetest
 import (
 	"sync"
 	"testing"
-	"time"
 
+	"github.com/firstlight/firstlight/internal/poll/polltest"
 	"github.com/firstlight/firstlight/internal/reservation/store"
 	"github.com/firstlight/firstlight/internal/suite"
 )
@@ -45,20 +45,8 @@ func (s *Shared) Kube(tb testing.TB) *store.Kube {
 	return k
 }
 
-// within bounds a wait; it is long because test machines are busy.
-const within = 3 * time.Minute
-
-// Until waits until f is true and fails the test at a timeout.
+// Until is polltest.Until.
 func Until(tb testing.TB, what string, f func() bool) {
 	tb.Helper()
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	end := time.After(within)
-	for !f() {
-		select {
-		case <-tick.C:
-		case <-end:
-			tb.Fatalf("timeout waiting until %s", what)
-		}
-	}
+	polltest.Until(tb, what, f)
 }
