@@ -196,7 +196,8 @@ func TestNotSeenIsUnobserved(t *testing.T) {
 		"stage skipped": func(s *subnet) {
 			s.stages = slices.DeleteFunc(s.stages, func(n string) bool { return n == "Subnet Manager" })
 		},
-		"no fabric summary": func(s *subnet) { s.summary = "" },
+		"stage named and skipped": func(s *subnet) { s.comment = map[string]string{"Subnet Manager": "skipped by the user"} },
+		"no fabric summary":       func(s *subnet) { s.summary = "" },
 		"an sminfo without state": func(s *subnet) {
 			for h := range s.sms {
 				s.sms[h] = "sminfo: sm lid 0x1 sm guid 0x2c9010b7c2ae1, activity count %d priority 1\n"

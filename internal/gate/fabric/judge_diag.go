@@ -21,8 +21,8 @@ func (g *Gate) judgeDiag(b *check.Builder, obs []check.Observation, cabled topol
 		return
 	}
 	for _, name := range g.profile.Fabric.RequiredStages {
-		if _, ok := r.Stage(name); !ok {
-			b.Unobserved(o.ID, "ibdiagnet", "run ibdiagnet without --skip on "+o.Target, "ibdiagnet has no stage %q: it was skipped, or the run ended early", name)
+		if stage, ok := r.Stage(name); !ok || stage.Skipped {
+			b.Unobserved(o.ID, "ibdiagnet", "run ibdiagnet without --skip on "+o.Target, "ibdiagnet did not run stage %q: it was skipped, or the run ended early", name)
 		}
 	}
 	faulty := 0

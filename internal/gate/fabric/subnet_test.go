@@ -38,6 +38,8 @@ type subnet struct {
 	firmware, board map[string]string
 	mtu             map[string]int
 	keys            map[string][]string
+	// comment of a stage in ibdiagnet's summary.
+	comment map[string]string
 	// stages of ibdiagnet; lines by stage.
 	stages  []string
 	errors  map[string][]string
@@ -158,6 +160,7 @@ func (s *subnet) iblinkinfo() string {
 
 func (s *subnet) ibqueryerrors(after int) string {
 	var b strings.Builder
+	bad := 0
 	for _, l := range s.links {
 		for i, counters := range l.before {
 			node, port := l.a, l.aPort
@@ -170,6 +173,7 @@ func (s *subnet) ibqueryerrors(after int) string {
 			if len(counters) == 0 {
 				continue
 			}
+			bad++
 			if strings.Contains(node, " ") {
 				fmt.Fprintf(&b, "Errors for %q\n", node)
 			} else {
@@ -182,7 +186,7 @@ func (s *subnet) ibqueryerrors(after int) string {
 			b.WriteString("\n")
 		}
 	}
-	fmt.Fprintf(&b, "\n## Summary: %d nodes checked, 2 bad nodes found\n##          99 ports checked, 5 ports have errors beyond threshold\n## Thresholds: \n", s.nodes[min(after, 1)])
+	fmt.Fprintf(&b, "\n## Summary: %d nodes checked, 2 bad nodes found\n##          99 ports checked, %d ports have errors beyond threshold\n## Thresholds: \n", s.nodes[min(after, 1)], bad)
 	if n := s.unanswered[min(after, 1)]; n > 0 {
 		fmt.Fprintf(&b, "##          %d PMA query failures\n", n)
 	}
@@ -198,7 +202,7 @@ func (s *subnet) ibdiagnet() string {
 		for _, line := range s.errors[stage] {
 			b.WriteString("-E- " + line + "\n")
 		}
-		fmt.Fprintf(&rows, "-I- %-36s%-11d%-11d\n", stage, 0, len(s.errors[stage]))
+		fmt.Fprintf(&rows, "-I- %-36s%-11d%-11d%s\n", stage, 0, len(s.errors[stage]), s.comment[stage])
 	}
 	b.WriteString(dashes + "Fabric Summary\n\n" + s.summary + "\n" + dashes + "Summary\n-I- Stage                               Warnings   Errors     Comment   \n")
 	return b.String() + rows.String() + "\n-I- You can find detailed errors/warnings in: /var/tmp/ibdiagnet2/ibdiagnet2.log\n"

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/firstlight/firstlight/internal/probe/logline"
 	"github.com/firstlight/firstlight/internal/workload"
@@ -18,6 +19,8 @@ const (
 	deleteDeadline = 3 * time.Minute
 	// logDeadline limits the reading of logs after the gang has ended.
 	logDeadline = 5 * time.Minute
+	// podsDeadline limits the listing of a gang's pods after its timeout.
+	podsDeadline = time.Minute
 	// logReaders is the number of concurrent log readers.
 	logReaders = 8
 )
@@ -28,7 +31,8 @@ const (
 	EndedDone = "done"
 	// EndedTimeout: the gang still ran at its timeout.
 	EndedTimeout = "timeout"
-	// EndedNotRun: the gang was not created, not placed, or not started.
+	// EndedNotRun: the gang was not created, not placed, or not started, or its end was not
+	// observed.
 	EndedNotRun = "not-run"
 )
 
@@ -44,7 +48,8 @@ type Outcome struct {
 	Leftover string `json:"leftover,omitempty"`
 }
 
-// NotRun is the error of a gang that never ran; nil for one that did.
+// NotRun is the error of a gang that never ran, or whose end was not observed; nil for one that
+// ran.
 func (o Outcome) NotRun() error {
 	if o.Ended != EndedNotRun {
 		return nil
@@ -107,6 +112,9 @@ func await(ctx context.Context, gang *workload.Gang, timeout time.Duration, want
 		out.Ended, out.Problem = EndedNotRun, err.Error()
 	default:
 		out.Ended, out.Problem = EndedTimeout, err.Error()
+		if unseen := stillRuns(ctx, gang); unseen != nil {
+			out.Ended, out.Problem = EndedNotRun, fmt.Sprintf("the end of the gang was not observed: %v: %v", unseen, err)
+		}
 	}
 	if ctx.Err() != nil {
 		return nil
@@ -114,6 +122,25 @@ func await(ctx context.Context, gang *workload.Gang, timeout time.Duration, want
 	reading, stop := context.WithTimeout(ctx, logDeadline)
 	defer stop()
 	return readLogs(reading, gang, result.Pods, wanted)
+}
+
+// stillRuns returns nil if a pod of the gang has not terminated. A watch that was down until the
+// timeout does not show that the gang hangs.
+func stillRuns(ctx context.Context, gang interface {
+	Pods(ctx context.Context) ([]corev1.Pod, error)
+}) error {
+	ctx, cancel := context.WithTimeout(ctx, podsDeadline)
+	defer cancel()
+	pods, err := gang.Pods(ctx)
+	if err != nil {
+		return fmt.Errorf("list its pods: %w", err)
+	}
+	for i := range pods {
+		if phase := pods[i].Status.Phase; phase != corev1.PodSucceeded && phase != corev1.PodFailed {
+			return nil
+		}
+	}
+	return fmt.Errorf("all %d pods have terminated", len(pods))
 }
 
 // readLogs returns logs in the order of the pods' index.

@@ -33,7 +33,7 @@ type ServerFigures struct {
 	Problem string `json:"problem,omitempty"`
 	// Crashed is set if its container terminated.
 	Crashed bool `json:"crashed,omitempty"`
-	// Unreached is set if the last request to /health had no answer of the server.
+	// Unreached is set if the server did not answer the last request to /health.
 	Unreached bool           `json:"unreached,omitempty"`
 	Log       vllm.LogReport `json:"log"`
 }

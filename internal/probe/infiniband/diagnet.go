@@ -45,6 +45,8 @@ type DiagnetStage struct {
 	Name     string `json:"name"`
 	Warnings int    `json:"warnings"`
 	Errors   int    `json:"errors"`
+	// Skipped: the comment says that the stage did not run.
+	Skipped bool `json:"skipped,omitempty"`
 }
 
 // Stage returns the row of a stage.
@@ -59,7 +61,7 @@ func (r DiagnetReport) Stage(name string) (DiagnetStage, bool) {
 
 var (
 	header = regexp.MustCompile(`^-I- Stage\s+Warnings\s+Errors`)
-	row    = regexp.MustCompile(`^-[IWE]- (.+?)\s{2,}(\d+)\s+(\d+)(?:\s+.*)?$`)
+	row    = regexp.MustCompile(`^-[IWE]- (.+?)\s{2,}(\d+)\s+(\d+)(?:\s+(.*))?$`)
 	total  = regexp.MustCompile(`^(Total Nodes|IB Switches|IB Channel Adapters)\s*: (\d+)$`)
 	failed = regexp.MustCompile(`^-E- (.*)$`)
 	dashes = regexp.MustCompile(`^-{20,}$`)
@@ -74,7 +76,7 @@ func ParseDiagnet(out []byte) (DiagnetReport, error) {
 
 func parseDiagnet(out []byte) (DiagnetReport, error) {
 	var r DiagnetReport
-	summary, heading, section := false, false, ""
+	summary, heading, section := false, false, "" // summary: in the table of stages
 	for raw := range strings.SplitSeq(string(out), "\n") {
 		text := strings.TrimRight(raw, " \r")
 		var err error
@@ -88,6 +90,10 @@ func parseDiagnet(out []byte) (DiagnetReport, error) {
 			summary = true
 		case summary && row.MatchString(text):
 			err = r.stage(row.FindStringSubmatch(text))
+		case summary && text == "":
+			summary = false
+		case summary:
+			err = fmt.Errorf("read ibdiagnet: %.160q is not a row of the summary", text)
 		case total.MatchString(text):
 			err = r.total(total.FindStringSubmatch(text))
 		case failed.MatchString(text):
@@ -121,7 +127,7 @@ func (r *DiagnetReport) stage(g []string) error {
 	if err := errors.Join(errW, errE); err != nil {
 		return fmt.Errorf("invalid counts of stage %q: %w", g[1], err)
 	}
-	r.Stages = append(r.Stages, DiagnetStage{Name: g[1], Warnings: warnings, Errors: faults})
+	r.Stages = append(r.Stages, DiagnetStage{Name: g[1], Warnings: warnings, Errors: faults, Skipped: strings.Contains(strings.ToLower(g[4]), "skip")})
 	return nil
 }
 

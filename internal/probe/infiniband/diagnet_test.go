@@ -42,7 +42,7 @@ func TestParseDiagnet(t *testing.T) {
 	want := infiniband.DiagnetReport{
 		Stages: []infiniband.DiagnetStage{
 			{Name: "Discovery", Warnings: 3}, {Name: "Lids Check"}, {Name: "Speed / Width checks", Errors: 15},
-			{Name: "Virtualization"}, {Name: "Create IBNetDiscover File"},
+			{Name: "Virtualization", Skipped: true}, {Name: "Create IBNetDiscover File"},
 		},
 		TotalNodes: &n, Switches: &sw, CAs: &ca,
 		Errors: []infiniband.DiagnetError{
@@ -75,6 +75,7 @@ func TestParseDiagnetRefuses(t *testing.T) {
 		"empty":      "",
 		"no summary": "-I- Discovery finished successfully\n",
 		"truncated":  diagnetSample[:300],
+		"no counts":  diagnetSample + "-W- Port Counters                       N/A        N/A\n",
 		"too large":  "-I- Stage Warnings   Errors\n-I- Discovery       99999999999999999999 0\n",
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -78,10 +78,9 @@ func (raw *rawGPU) memory(r *smiReader, g *GPU) {
 func (raw rawErrors) errors(r *smiReader, span string) ECCErrors {
 	name := func(s string) string { return span + " " + s }
 	return ECCErrors{
-		SRAMUncorrectable: sum(
+		SRAMUncorrectable: cmp.Or(
 			r.integer(name("sram_uncorrectable"), raw.SRAMUnc, ""),
-			r.integer(name("sram_uncorrectable_parity"), raw.SRAMParity, ""),
-			r.integer(name("sram_uncorrectable_secded"), raw.SRAMSecded, "")),
+			sum(r.integer(name("sram_uncorrectable_parity"), raw.SRAMParity, ""), r.integer(name("sram_uncorrectable_secded"), raw.SRAMSecded, ""))),
 		DRAMUncorrectable: r.integer(name("dram_uncorrectable"), raw.DRAMUnc, ""),
 		SRAMCorrectable:   r.integer(name("sram_correctable"), raw.SRAMCorr, ""),
 		DRAMCorrectable:   r.integer(name("dram_correctable"), raw.DRAMCorr, ""),

@@ -110,19 +110,13 @@ func (r *smiReader) fail(format string, a ...any) {
 	}
 }
 
-// sum adds the figures that are not nil; nil if all are.
-func sum(figures ...*int64) *int64 {
-	var total *int64
-	for _, f := range figures {
-		if f == nil {
-			continue
-		}
-		if total == nil {
-			total = new(int64)
-		}
-		*total += *f
+// sum adds two figures; nil if one of them is.
+func sum(a, b *int64) *int64 {
+	if a == nil || b == nil {
+		return nil
 	}
-	return total
+	total := *a + *b
+	return &total
 }
 
 // firstText returns the first text that is not absent.
