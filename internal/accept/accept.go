@@ -89,14 +89,13 @@ type Walk struct {
 type Reach func(ctx context.Context) (*kube.Cluster, error)
 
 type walk struct {
-	opts        Options
-	run         *evidence.Run
-	earlier     map[string]plan.Result
-	interrupted []string
-	resumed     bool
-	from, only  string
-	include     []string
-	namespace   string
+	opts       Options
+	run        *evidence.Run
+	earlier    map[string]plan.Result
+	resumed    bool
+	from, only string
+	include    []string
+	namespace  string
 	// killed are killed runs. Their objects are removed before the first use of the cluster.
 	killed []leftRun
 
@@ -140,7 +139,7 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	}
 	walker := plan.Executor{
 		Plan: p, Store: w.run, Clock: o.Clock, Events: o.Events,
-		From: w.fromHere(), Only: w.only, Until: o.Until, Earlier: w.earlier, Interrupted: w.interrupted,
+		From: w.fromHere(), Only: w.only, Until: o.Until, Earlier: w.earlier,
 		Capacity: w.freeGPUs, Parallel: o.Parallel,
 		Cleanup: w.cleanGate,
 	}

@@ -498,7 +498,7 @@ func TestTheLeaseWhileObjectsAreRemoved(t *testing.T) {
 		<-time.After(15 * time.Second)
 		synctest.Wait()
 		if w.lostTo() == nil || ctx.Err() == nil {
-			t.Error("the removal goes on after another process has the run")
+			t.Error("the removal continues after another process has the run")
 		}
 		if err := w.release(t.Context()); err != nil {
 			t.Error(err)

@@ -24,7 +24,7 @@ func Attach(dir string, attestation []byte, replace bool) error {
 }
 
 // IsHalfWrittenAttestation reports whether a file of the run is the temporary file of a signer
-// that was killed. It is no part of the run; the next signer replaces it.
+// that was killed. It does not belong to the run; the next signer replaces it.
 func IsHalfWrittenAttestation(name string) bool { return name == tempOf("", attestationFile) }
 
 // Attestation reads the attestation; fs.ErrNotExist if the run has no attestation.

@@ -6,7 +6,7 @@ import (
 )
 
 // A signer that was killed leaves a temporary file: the run still verifies, and can be signed.
-func TestAHalfWrittenAttestationIsNoPartOfTheRun(t *testing.T) {
+func TestAHalfWrittenAttestationDoesNotBelongToTheRun(t *testing.T) {
 	t.Parallel()
 	dir := finished(t, passingPlan())
 	if err := writeTemp(tempOf(dir, attestationFile), []byte(`{"payload`)); err != nil {

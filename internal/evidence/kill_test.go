@@ -52,7 +52,7 @@ func beKilled(dir string) error {
 		return err
 	}
 	w := plan.Executor{
-		Plan: killedPlan(), Store: run, Earlier: run.Results(), Interrupted: run.Interrupted(),
+		Plan: killedPlan(), Store: run, Earlier: run.Results(),
 		Capacity: func(context.Context) (int, error) { return 8, nil },
 		Events: func(e plan.Event) {
 			switch e.Kind { //nolint:exhaustive // the others tell of nothing durable

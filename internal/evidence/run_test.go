@@ -211,10 +211,14 @@ func TestResume(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"b"}, again.Interrupted()); diff != "" {
+	stored, err := Load(r.Dir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"b"}, stored.Interrupted()); diff != "" {
 		t.Errorf("interrupted (-want +got):\n%s", diff)
 	}
-	out = walk(t, again, plan.Executor{Plan: testPlan(), Earlier: again.Results(), Interrupted: again.Interrupted()})
+	out = walk(t, again, plan.Executor{Plan: testPlan(), Earlier: again.Results()})
 	if err := again.Finish(out, nil); err != nil {
 		t.Fatal(err)
 	}

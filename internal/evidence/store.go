@@ -47,13 +47,6 @@ func (r *Run) Results() map[string]plan.Result {
 	return maps.Clone(r.results)
 }
 
-// Interrupted are the started steps without a verdict, sorted.
-func (r *Run) Interrupted() []string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return slices.Sorted(maps.Keys(r.begun))
-}
-
 // Begin implements plan.Store.
 func (r *Run) Begin(step string, _ time.Time) (int, error) {
 	r.mu.Lock()

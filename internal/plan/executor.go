@@ -30,9 +30,6 @@ type Executor struct {
 	// Earlier are verdicts to keep: of the journal for a resumed run (without From, since the
 	// journal already has the repeated steps), of an earlier run for From.
 	Earlier map[string]Result
-	// Interrupted are steps that started without a verdict: they are cleaned up before any
-	// step starts.
-	Interrupted []string
 	// Cleanup removes the objects that the step created, and no others, since other steps
 	// may be running. It is called after every observation, also after an interruption. May
 	// be nil.

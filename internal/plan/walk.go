@@ -12,9 +12,6 @@ func (wk *walk) run(caller context.Context) (Outcome, error) {
 	defer cancel()
 	wk.started = map[string]bool{}
 	wk.keepEarlier()
-	for _, name := range wk.w.Interrupted {
-		wk.cleanUp(ctx, name)
-	}
 	for {
 		if wk.fatal == nil && ctx.Err() == nil {
 			wk.decide(ctx)

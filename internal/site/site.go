@@ -160,9 +160,8 @@ type Fabric struct {
 	Switches []string `yaml:"switches" json:"switches"`
 	// HCAs are the compute-fabric device names a node ("mlx5_0"...). NCCL must
 	// use exactly these.
-	HCAs []string `yaml:"hcas" json:"hcas"`
-	// UplinksPerLeaf is documentation of the topology; links are judged one by one.
-	Links int `yaml:"links" json:"links"` // links the subnet must show up: HCA to switch plus switch to switch
+	HCAs  []string `yaml:"hcas" json:"hcas"`
+	Links int      `yaml:"links" json:"links"` // links the subnet must show up: HCA to switch plus switch to switch
 	// Topology is RailOptimised, FatTree, or empty where the site does not say: then gate
 	// fabric goes by what most nodes have.
 	Topology string `yaml:"topology,omitempty" json:"topology,omitempty"`

@@ -2,6 +2,7 @@ package site
 
 import (
 	"fmt"
+	"maps"
 	"net"
 	"net/url"
 	"regexp"
@@ -143,6 +144,10 @@ func (v *validator) facility(f *Facility) {
 		v.require(path+".name", r.Name, "pdu-a")
 		v.url(path+".url", r.URL)
 		v.inClear(path, r.URL, r.User != "" || r.PasswordFile != "", r.PlainHTTP)
+		v.unusedTLS(path, r.URL, map[string]string{"caFile": r.CAFile})
+		if (r.User == "") != (r.PasswordFile == "") {
+			v.add(path, "user and passwordFile must be set together")
+		}
 		if len(r.PDUs) == 0 && len(r.Chassis) == 0 {
 			v.add(path, "names neither pdus nor chassis, so nothing would be read from it")
 		}
@@ -176,8 +181,28 @@ func (v *validator) url(path, value string) {
 // inClear refuses credentials over an unencrypted connection.
 func (v *validator) inClear(path, value string, credentials, plainHTTP bool) {
 	u, err := url.Parse(value)
-	if err == nil && strings.EqualFold(u.Scheme, "http") && credentials && !plainHTTP {
+	if err != nil {
+		return
+	}
+	plain := strings.EqualFold(u.Scheme, "http")
+	if plain && credentials && !plainHTTP {
 		v.add(path, "sends credentials over plain http: use an https url, or set plainHTTP: true")
+	}
+	if !plain && plainHTTP {
+		v.add(path+".plainHTTP", "has no effect on an https url: remove it")
+	}
+}
+
+// unusedTLS refuses files that are used only over https, by key.
+func (v *validator) unusedTLS(path, value string, files map[string]string) {
+	u, err := url.Parse(value)
+	if err != nil || !strings.EqualFold(u.Scheme, "http") {
+		return
+	}
+	for _, key := range slices.Sorted(maps.Keys(files)) {
+		if files[key] != "" {
+			v.add(path+"."+key, "has no effect over plain http: use an https url, or remove it")
+		}
 	}
 }
 
@@ -235,6 +260,14 @@ func (v *validator) endpoint(path string, e Endpoint) {
 	case e.URL != "":
 		v.url(path+".url", e.URL)
 		v.inClear(path, e.URL, e.BearerTokenFile != "", e.PlainHTTP)
+		v.unusedTLS(path, e.URL, map[string]string{"caFile": e.CAFile, "certFile": e.CertFile, "keyFile": e.KeyFile})
+	default:
+		// A token of the API behind the service would go to the API server.
+		for _, f := range [][2]string{{"caFile", e.CAFile}, {"certFile", e.CertFile}, {"keyFile", e.KeyFile}, {"bearerTokenFile", e.BearerTokenFile}} {
+			if f[1] != "" {
+				v.add(path+"."+f[0], "is for a url: a service is reached with the credentials of the cluster")
+			}
+		}
 	}
 	if (e.CertFile == "") != (e.KeyFile == "") {
 		v.add(path, "certFile and keyFile go together")

@@ -80,7 +80,7 @@ func TestAnInterruptedRunSaysSo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := plan.Executor{Plan: evidencetest.Plan(), Store: run, Earlier: run.Results(), Interrupted: run.Interrupted()}
+	w := plan.Executor{Plan: evidencetest.Plan(), Store: run, Earlier: run.Results()}
 	out, err := w.Run(t.Context())
 	if err != nil {
 		t.Fatal(err)

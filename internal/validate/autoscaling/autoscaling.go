@@ -127,7 +127,7 @@ func (c *Check) Observe(ctx context.Context, rec check.Recorder) error {
 		return fmt.Errorf("reach the cluster: %w", err)
 	}
 	for _, name := range []string{c.conf.Controller, c.conf.Adapter} {
-		if err := c.observe(rec, kindProgram, name, func() (any, error) { return program(ctx, cluster, name) }); err != nil {
+		if err := c.observe(rec, kindProgram, name, programCommand(name), func() (any, error) { return program(ctx, cluster, name) }); err != nil {
 			return err
 		}
 	}
@@ -135,14 +135,24 @@ func (c *Check) Observe(ctx context.Context, rec check.Recorder) error {
 		if group == "" {
 			continue
 		}
-		if err := c.observe(rec, kindAPI, target, func() (any, error) { return served(cluster, group) }); err != nil {
+		if err := c.observe(rec, kindAPI, target, "GET /apis", func() (any, error) { return served(cluster, group) }); err != nil {
 			return err
 		}
 	}
-	return c.observe(rec, kindSample, adapterrules.External, func() (any, error) {
+	return c.observe(rec, kindSample, adapterrules.External, "GET "+samplePath, func() (any, error) {
 		rec.Progress("waiting for a newer sample of %s than the first", adapterrules.External)
 		return c.awaitSample(ctx, cluster)
 	})
+}
+
+// samplePath is the path of the metric in the metrics API.
+const samplePath = "/apis/" + apiMetrics + "/v1beta1/namespaces/default/" + adapterrules.External
+
+func programCommand(name string) string {
+	if strings.EqualFold(name, managed) {
+		return "none: the site says that the cloud provider runs it"
+	}
+	return "GET deployment " + name
 }
 
 // nodeGroup is the API group of an autoscaler's node API; empty if it has none.
@@ -193,10 +203,9 @@ func served(cluster *kube.Cluster, group string) (API, error) {
 // awaitSample reads the metric until a sample is newer than the first.
 func (c *Check) awaitSample(ctx context.Context, cluster *kube.Cluster) (Samples, error) {
 	s := Samples{Metric: adapterrules.External}
-	path := "/apis/external.metrics.k8s.io/v1beta1/namespaces/default/" + adapterrules.External
 	err := wait.PollUntilContextTimeout(ctx, sampleInterval, c.deps.SampleTimeout, true, func(ctx context.Context) (bool, error) {
 		s.Reads++
-		sample, unread := read(ctx, cluster, path)
+		sample, unread := read(ctx, cluster, samplePath)
 		s.add(sample, unread)
 		return unread == nil && s.Last.At.After(s.First.At), nil
 	})
@@ -241,7 +250,7 @@ func read(ctx context.Context, cluster *kube.Cluster, path string) (Sample, erro
 	return Sample{At: list.Items[0].Timestamp.Time, Value: list.Items[0].Value}, nil
 }
 
-func (c *Check) observe(rec check.Recorder, kind, target string, read func() (any, error)) error {
-	attempt := check.Observer{Recorder: rec, Clock: c.deps.Clock}.Begin(kind, target, "")
+func (c *Check) observe(rec check.Recorder, kind, target, command string, read func() (any, error)) error {
+	attempt := check.Observer{Recorder: rec, Clock: c.deps.Clock}.Begin(kind, target, command)
 	return attempt.Record(read())
 }

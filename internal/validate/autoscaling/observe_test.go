@@ -1,0 +1,64 @@
+package autoscaling
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/probe/kube"
+	"github.com/firstlight/firstlight/internal/site"
+)
+
+type recorded struct{ observations []check.Observation }
+
+func (r *recorded) Record(o check.Observation) (check.Observation, error) {
+	r.observations = append(r.observations, o)
+	return o, nil
+}
+
+func (*recorded) Progress(string, ...any) {}
+
+func TestEveryObservationHasItsCommand(t *testing.T) {
+	t.Parallel()
+	samples := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		switch {
+		case strings.HasPrefix(r.URL.Path, "/apis/external.metrics.k8s.io/"):
+			samples++
+			fmt.Fprintf(w, `{"items":[{"timestamp":%q,"value":"71"}]}`, time.Date(2026, 11, 1, 12, 0, samples, 0, time.UTC).Format(time.RFC3339))
+		case r.URL.Path == "/apis":
+			fmt.Fprint(w, `{"kind":"APIGroupList","apiVersion":"v1","groups":[]}`)
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	t.Cleanup(server.Close)
+	cluster, err := kube.New(&rest.Config{Host: server.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, controller := range map[string]string{"deployment": "kube-system/karpenter", "managed": managed} {
+		t.Run(name, func(t *testing.T) {
+			rec := &recorded{}
+			c := New(&site.Site{Autoscale: site.Autoscale{Autoscaler: "karpenter", Controller: controller, Adapter: conf.Adapter}}, Deps{
+				Cluster: func(context.Context) (*kube.Cluster, error) { return cluster, nil },
+			})
+			if err := c.Observe(t.Context(), rec); err != nil || len(rec.observations) != 5 {
+				t.Fatalf("%d observations, %v", len(rec.observations), err)
+			}
+			for _, o := range rec.observations {
+				if o.Command == "" || o.Err != "" {
+					t.Errorf("%s on %s: command %q, error %q", o.Kind, o.Target, o.Command, o.Err)
+				}
+			}
+		})
+	}
+}
