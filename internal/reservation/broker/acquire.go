@@ -113,6 +113,9 @@ func (b *Broker) tryNow(ctx context.Context, name string, t lease.Ticket, wait b
 			}
 			r.Lease.User = l.User
 		}
+		if err == nil {
+			b.claiming(name, l.Token)
+		}
 		got = l
 		return nil
 	})

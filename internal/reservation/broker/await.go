@@ -213,7 +213,9 @@ func (w *waiter) claim(ctx context.Context) ([]Grant, error) {
 	for _, name := range w.names {
 		var got lease.Lease
 		err := w.changeFrom(ctx, w.reader, name, func(r *lease.Record, now time.Time) (err error) {
-			got, err = r.Claim(w.ticket.ID, now)
+			if got, err = r.Claim(w.ticket.ID, now); err == nil {
+				w.claiming(name, got.Token)
+			}
 			return err
 		})
 		if errors.Is(err, lease.ErrNotOffered) {

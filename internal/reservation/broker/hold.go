@@ -178,7 +178,13 @@ func (b *Broker) clean(ctx context.Context, name string, cleaner lease.Ticket, s
 	if cleaner.User, err = b.store.Caller(ctx); err != nil {
 		return lease.Lease{}, fmt.Errorf("clean %s: %w", name, err)
 	}
-	return b.lease(ctx, "clean", name, func(r *lease.Record, now time.Time) (lease.Lease, error) { return step(r, cleaner, now) })
+	return b.lease(ctx, "clean", name, func(r *lease.Record, now time.Time) (lease.Lease, error) {
+		l, err := step(r, cleaner, now)
+		if err == nil {
+			b.claiming(name, l.Token)
+		}
+		return l, err
+	})
 }
 
 // RenewClean renews a cleaning lease.

@@ -40,7 +40,7 @@ func (b *Broker) KeepAlive(ctx context.Context, grants []Grant, renewed func(Gra
 		return nil
 	}
 	every, limit := period/renewalsPerInterval, period*stopAfterOf3/3
-	last, ends := b.clock.Elapsed()-b.sinceClaim(grants), termEnd(grants)
+	last, ends := b.firstClaim(grants), termEnd(grants)
 	for err := errNotRenewed; ; {
 		left := func() time.Duration { return last + limit - b.clock.Elapsed() }
 		if pause(ctx, min(every, left(), b.beforeEnd(ends))) != nil {
@@ -65,15 +65,30 @@ func (b *Broker) KeepAlive(ctx context.Context, grants []Grant, renewed func(Gra
 	}
 }
 
-// sinceClaim returns the time since the first claim of the grants.
-func (b *Broker) sinceClaim(grants []Grant) time.Duration {
-	since := time.Duration(0)
+// claiming notes the begin of the first attempt to claim a lease: the attempt may succeed although
+// its answer is lost. The clock's time of day may be set and is not used.
+func (b *Broker) claiming(name string, token int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if key := fmt.Sprint(name, "/", token); b.claimed[key] == nil {
+		now := b.clock.Elapsed()
+		b.claimed[key] = &now
+	}
+}
+
+// firstClaim returns the begin of the first claim of the grants, and forgets them all.
+func (b *Broker) firstClaim(grants []Grant) time.Duration {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	first := b.clock.Elapsed()
 	for _, g := range grants {
-		if g.ClaimedAt != nil {
-			since = max(since, b.clock.Now().Sub(g.ClaimedAt.Time))
+		key := fmt.Sprint(g.Reservation, "/", g.Token)
+		if at := b.claimed[key]; at != nil {
+			first = min(first, *at)
+			delete(b.claimed, key)
 		}
 	}
-	return since
+	return first
 }
 
 // termEnd returns the earliest end of a term; zero: none ends.

@@ -116,3 +116,22 @@ func TestHolderStopsAtTheEndOfItsTerm(t *testing.T) {
 		})
 	}
 }
+
+// A time of day that is set between the claim and the first renewal ends no lease.
+func TestClockThatIsSetDoesNotStopAHolder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &hands{now: time.Now()}
+		m := &memory{r: &store.Reservation{ObjectMeta: metav1.ObjectMeta{Name: "one"}}}
+		b := New(Options{Store: &view{memory: m, user: "ada"}, Clock: h})
+		grants, err := b.Acquire(t.Context(), Request{Reservations: []string{"one"}, Ticket: who("ada")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.set(time.Hour)
+		ctx, cancel := context.WithTimeout(t.Context(), 10*minute)
+		defer cancel()
+		if err := b.KeepAlive(ctx, grants, nil); err != nil || m.r.Status.Lease.Heartbeats < 10 {
+			t.Errorf("%v after %d renewals", err, m.r.Status.Lease.Heartbeats)
+		}
+	})
+}

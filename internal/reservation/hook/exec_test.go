@@ -147,7 +147,7 @@ func TestProgramIsEndedWithAllOfIt(t *testing.T) {
 // If child processes may still run, the error reports it, and the hook is not retried.
 func TestProgramWithChildrenLeftIsNotRetried(t *testing.T) {
 	for name, script := range map[string]string{
-		"ended":   "kill -9 $PPID; sleep 600",
+		"ended":   "kill -9 $PPID; while :; do :; done",
 		"timeout": `trap "kill -9 $PPID; exit" TERM; echo ready >&2; while :; do sleep 0.01; done`,
 	} {
 		t.Run(name, func(t *testing.T) {

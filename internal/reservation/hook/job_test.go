@@ -252,6 +252,21 @@ func TestJobIsEndedWithItsCaller(t *testing.T) {
 	}
 }
 
+// A pod without a grace period of its own ends as soon as a program does.
+func TestPodHasTheGracePeriodOfAProgram(t *testing.T) {
+	j, err := parseJob([]byte(template), namespace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := int64(3)
+	for _, tt := range []struct{ set, want *int64 }{{nil, new(int64(defaultGrace / time.Second))}, {&own, &own}} {
+		j.Template.Spec.Template.Spec.TerminationGracePeriodSeconds = tt.set
+		if got := j.object(asked(Provision), "x", time.Hour).Spec.Template.Spec.TerminationGracePeriodSeconds; got == nil || *got != *tt.want {
+			t.Errorf("got %v, want %d", got, *tt.want)
+		}
+	}
+}
+
 // Earlier Jobs are deleted first; a later one is left alone.
 func TestJobOfAnotherCaller(t *testing.T) {
 	client := cluster(t)

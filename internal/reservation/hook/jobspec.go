@@ -86,6 +86,9 @@ func (j *Job) object(r Request, call string, left time.Duration) *batchv1.Job {
 	pod := &out.Spec.Template
 	pod.Labels = mergeLabels(pod.Labels, labelsOf(r, call))
 	pod.Spec.RestartPolicy = corev1.RestartPolicyNever
+	if pod.Spec.TerminationGracePeriodSeconds == nil {
+		pod.Spec.TerminationGracePeriodSeconds = new(int64(defaultGrace / time.Second))
+	}
 	pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{Name: volume, VolumeSource: corev1.VolumeSource{
 		ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: out.Name}},
 	}})
