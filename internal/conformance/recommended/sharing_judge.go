@@ -100,9 +100,16 @@ func judgeParts(a *assessment, id string, obs []check.Observation, offers []shar
 	}
 }
 
+// partTakers is how many pods get a part of a GPU.
+const partTakers = 2
+
 func judgePartPods(a *assessment, obs []check.Observation) {
 	p, id, ok := require[partPods](a, obs, kindParts, "")
 	if !ok {
+		return
+	}
+	if len(p.Pods) != partTakers {
+		a.unknown(id, "pods", "run the check again", "%d of %d with a part were observed", len(p.Pods), partTakers)
 		return
 	}
 	running := 0
@@ -120,7 +127,7 @@ func judgePartPods(a *assessment, obs []check.Observation) {
 			a.unmet(id, "pod "+s.Pod, "see the events of the pod", "requests a %s but does not run: %s", p.Resource, s.Summary())
 		}
 	}
-	if running == 2 {
+	if running == partTakers {
 		a.met("two pods ran with a %s each on %s", p.Resource, p.Node)
 	}
 }

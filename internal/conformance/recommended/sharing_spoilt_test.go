@@ -18,6 +18,5 @@ func TestEveryFieldOfSharing(t *testing.T) {
 		"one claim of one device; both pods run with it":         {`claim-of-two-pods.* .claim.(allocated|name|uid|devices.device|devices.driver|devices.pool): .*`},
 		"of a pod, its node, phase and claim count":              {`claim-of-two-pods.* .pods.(at|uid|pod|containers.name|containers.restarts|containers.since|scheduled|scheduled.status): .*`, `claim-of-two-pods.* .pods.containers: (the first twice|without the last)`, `pods-with-parts.* .pods.(at|uid|pod|containers.name|containers.restarts|containers.since|scheduled|scheduled.status): .*`, `pods-with-parts.* .pods.containers: (the first twice|without the last)`, `.* .pods.node: .*`},
 		"it names the subject for the reader":                    {`pods-with-parts.* .(node|resource): .*`},
-		"one pod with a part is enough":                          {`pods-with-parts.* .pods: .*`},
 	})
 }
