@@ -275,3 +275,33 @@ func TestAReasonNamesAtMostThreeFindings(t *testing.T) {
 		}
 	}
 }
+
+func TestAPartThatWasNotObservedIsNotJudged(t *testing.T) {
+	t.Parallel()
+	count := func(j check.Judgement, says string) (n int) {
+		for _, f := range j.Findings {
+			if strings.Contains(f.Message, says) {
+				n++
+			}
+		}
+		return n
+	}
+	drivers := healthyDrivers()
+	drivers.unreadable, drivers.nodes[0].Driver = kindDriverDevices, ""
+	if j := (&Drivers{nodes: []string{"gpu-01", "gpu-02"}}).Judge(drivers.observations(t)); count(j, "it has no label") != 0 || len(j.Findings) != 1 {
+		t.Errorf("labels without devices: %+v", j.Findings)
+	}
+	offers := observation(t, kindNetworkOffer, offersOf(withResource(), withResource()))
+	if j := (&Network{nodes: []string{"gpu-01", "gpu-02"}}).Judge([]check.Observation{offers}); count(j, "does not run") != 0 || len(j.Findings) != 2 {
+		t.Errorf("a resource without its allocation: %+v", j.Findings)
+	}
+}
+
+func TestADaemonSetThatIsNotReadyIsNotShown(t *testing.T) {
+	t.Parallel()
+	s := healthyDrivers()
+	s.sets[0].Ready = 1
+	if j := (&Drivers{nodes: []string{"gpu-01", "gpu-02"}}).Judge(s.observations(t)); strings.Contains(j.Reason, "(1 of 2 ready)") {
+		t.Error(j.Reason)
+	}
+}
