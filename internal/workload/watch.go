@@ -156,8 +156,8 @@ func (g *Gang) owns(group *unstructured.Unstructured) bool {
 	})
 }
 
-// members are the current pods of the gang's Job, one for each index: a pod that is being
-// deleted or was replaced is not a member, nor is one of an earlier Job of the same name.
+// members are the current pods of the gang's Job, one for each index, without pods that are
+// being deleted or were replaced, and without those of an earlier Job of the same name.
 func (g *Gang) members(pods []corev1.Pod) []corev1.Pod {
 	var out []corev1.Pod
 	for _, pod := range pods {

@@ -10,7 +10,7 @@ import (
 )
 
 // Each hop requires its facts: every case removes or changes one field.
-// The time in which none is bound begins when the whole gang exists.
+// The time without a bound pod begins when the whole gang exists.
 func TestAGangIsPendingSinceItsLastPodExists(t *testing.T) {
 	t.Parallel()
 	st := until(snapshot.PhaseGang)

@@ -67,7 +67,7 @@ func judgeAnswers(a *assessment, obs []check.Observation) {
 	}
 	var problems []string
 	for _, one := range answers {
-		if one.Done {
+		if one.answered() {
 			a.met("%s answered through %s", one.Models[0], one.Service)
 			return
 		}

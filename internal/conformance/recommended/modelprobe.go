@@ -29,6 +29,9 @@ type ModelAnswer struct {
 	Err string `json:"err,omitempty"`
 }
 
+// answered reports whether a model answered; the first is named.
+func (a ModelAnswer) answered() bool { return a.Done && len(a.Models) > 0 }
+
 // ProbeModel requests the models behind a Service, through the API server's proxy, and one
 // token of the first. An error is part of the answer.
 func ProbeModel(ctx context.Context, cluster *kube.Cluster, service string) ModelAnswer {

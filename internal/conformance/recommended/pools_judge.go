@@ -50,7 +50,7 @@ func judgePools(a *assessment, id string, all []pool, obs []check.Observation) {
 		answer, requestID, ok := require[ModelAnswer](a, obs, kindRequest, "")
 		switch {
 		case !ok:
-		case !answer.Done:
+		case !answer.answered():
 			a.unmet(requestID, "Service "+answer.Service, "see whether its routes match a host or a path of their own; if so, link evidence of an answer in the product file", "a request through it failed: %s", answer.Err)
 		default:
 			a.met("%s answered through %s", answer.Models[0], answer.Service)
