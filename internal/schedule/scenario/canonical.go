@@ -64,7 +64,7 @@ func canonicalComponent(c footprint.Component) footprint.Component {
 }
 
 func canonicalWorkload(w footprint.Workload) footprint.Workload {
-	w.CreatedBy = "" // the creator does not change the pods
+	w.CreatedBy, w.Object = "", "" // the creator and the kind of the object do not change the pods
 	w.Brings = set(w.Brings)
 	w.Pod = canonicalPod(w.Pod)
 	return w

@@ -25,6 +25,7 @@ var unseen = []*regexp.Regexp{
 	regexp.MustCompile(`^\.Nodes\[\]\.Taints\[\]\.TimeAdded`),
 	regexp.MustCompile(`^\.Components\[\]\.(Source|File)$`),
 	regexp.MustCompile(`\.CreatedBy$`),
+	regexp.MustCompile(`Workloads?(\[\])?\.Object$`),
 	regexp.MustCompile(`^\.Controls\[\]\.Of$`),
 	regexp.MustCompile(`^\.Controls\[\]\.NotApplicable$`), // that it is one counts, not why
 }
