@@ -1,6 +1,7 @@
 package autoscaling
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -41,8 +42,19 @@ func TestAnHPAThatWasNeverObserved(t *testing.T) {
 	if observed, changed := targetChanges(setup, obs); observed || len(changed) > 0 {
 		t.Errorf("%t %+v", observed, changed)
 	}
-	if j := NewPods(nil, nil, conformance.Deps{}).Judge(obs); j.Verdict == check.Passed {
-		t.Errorf("%s: %s", j.Verdict, j.Reason)
+	pods := NewPods(nil, nil, conformance.Deps{})
+	if j, chain := pods.Judge(obs), pods.chain(nil).Judge(obs); j.Verdict == check.Passed || chain.Verdict != check.Passed && j.Verdict != chain.Verdict {
+		t.Errorf("%s: %s; the chain is %s", j.Verdict, j.Reason, chain.Verdict)
+	}
+}
+
+func TestAPassHasTheGPUsOfAReplica(t *testing.T) {
+	t.Parallel()
+	setup := snapshottest.StaySetup()
+	j := NewPods(nil, nil, conformance.Deps{}).Judge(observations(t, setup, nil))
+	i := slices.IndexFunc(j.Figures, func(f check.Figure) bool { return f.Name == "GPUs per replica" })
+	if i < 0 || j.Figures[i].Value != float64(setup.Scale.GPUs) {
+		t.Errorf("%+v", j.Figures)
 	}
 }
 

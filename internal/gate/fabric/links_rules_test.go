@@ -86,3 +86,19 @@ func TestNodesAreAlikeFromHalfOn(t *testing.T) {
 	}
 	suspects{"fabric": "0 of 6 nodes are cabled like their neighbours"}.hold(t, j)
 }
+
+// A counter whose maximum is not known is judged by its growth alone.
+func TestACounterWithoutAKnownMaximumIsJudgedByItsGrowth(t *testing.T) {
+	t.Parallel()
+	of, p := declared()
+	p.Fabric.CounterLimits["QP1Dropped"] = p.Fabric.CounterLimits["SymbolErrorCounter"]
+	s := newSubnet()
+	if j := plan.Judge(fabric.New(of, p, fabric.Deps{}), lookAt(t, s, of, p)); j.Verdict != check.Passed {
+		t.Errorf("%s: %+v", j.Verdict, j.Findings)
+	}
+	s = newSubnet()
+	s.of("leaf-0").after[0] = map[string]int{"QP1Dropped": 1, "PortRcvErrors": 14}
+	if j := plan.Judge(fabric.New(of, p, fabric.Deps{}), lookAt(t, s, of, p)); j.Verdict != check.Failed || j.Findings[0].Suspect != "leaf-0/port33" {
+		t.Errorf("%s: %+v", j.Verdict, j.Findings)
+	}
+}
