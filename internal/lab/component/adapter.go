@@ -60,7 +60,6 @@ func (c Config) Adapter() Component {
 			"--metrics-max-age=10s",
 		},
 		Files:     map[string]string{config: c.adapterConfig()},
-		Env:       alone(),
 		Probe:     c.probe(c.Ports.Adapter, "/healthz"),
 		Needs:     []string{APIServer, Prometheus, ObjectsOf(ExtraAdapter)},
 		StopGrace: 5 * time.Second,

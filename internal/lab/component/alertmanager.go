@@ -25,7 +25,6 @@ func (c Config) Alertmanager() Component {
 		// Alertmanager does not need the API server; an earlier start would only compete for CPU.
 		Needs:     []string{APIServer},
 		Files:     map[string]string{config: c.alertRoute(), web: c.webConfig(pki.Alertmanager)},
-		Env:       alone(),
 		Probe:     c.probe(c.Ports.Alertmanager, "/-/ready"),
 		StopGrace: 5 * time.Second,
 	}

@@ -63,7 +63,7 @@ func (c Config) APIServer() Component {
 		)
 	}
 	return Component{
-		Name: APIServer, Argv: argv, Env: collectLess(),
+		Name: APIServer, Argv: argv,
 		Probe:     c.probe(c.Ports.APIServer, "/readyz"),
 		Needs:     []string{Etcd},
 		StopGrace: 15 * time.Second,

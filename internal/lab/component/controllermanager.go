@@ -35,7 +35,6 @@ func (c Config) ControllerManager() Component {
 			"--horizontal-pod-autoscaler-sync-period=1s",
 			"--horizontal-pod-autoscaler-downscale-stabilization=10s",
 		},
-		Env:       alone(),
 		Probe:     c.probe(c.Ports.ControllerManager, "/healthz"),
 		Needs:     []string{APIServer},
 		StopGrace: 5 * time.Second,

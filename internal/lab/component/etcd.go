@@ -32,7 +32,6 @@ func (c Config) Etcd() Component {
 			"--unsafe-no-fsync",
 			"--log-level=warn",
 		},
-		Env: alone(),
 		Probe: Probe{
 			URL: client + "/health", Contains: `"health":"true"`,
 			CA: p.Cert(pki.EtcdCA), Cert: p.Cert(pki.EtcdClient), Key: p.Key(pki.EtcdClient),

@@ -22,7 +22,7 @@ func (c Config) KAIScheduler() Component {
 			"--burst=1000",
 			"--v=1",
 		},
-		Env: append(alone(), "KUBECONFIG="+c.Kubeconfig(pki.KAIScheduler)),
+		Env: []string{"KUBECONFIG=" + c.Kubeconfig(pki.KAIScheduler)},
 		Files: map[string]string{config: `actions: allocate, consolidation, reclaim, preempt, stalegangeviction
 tiers:
 - plugins:
@@ -62,7 +62,7 @@ func (c Config) KAIBinder() Component {
 			"--qps=500",
 			"--burst=1000",
 		},
-		Env:       append(alone(), "KUBECONFIG="+c.Kubeconfig(pki.KAIBinder)),
+		Env:       []string{"KUBECONFIG=" + c.Kubeconfig(pki.KAIBinder)},
 		Probe:     c.plainProbe(c.Ports.KAIBinder, "/metrics"),
 		Needs:     []string{APIServer, ObjectsOf(ExtraKAI)},
 		StopGrace: 5 * time.Second,
@@ -79,7 +79,7 @@ func (c Config) KAIPodGrouper() Component {
 			"--qps=500",
 			"--burst=1000",
 		},
-		Env:       append(alone(), "KUBECONFIG="+c.Kubeconfig(pki.KAIPodGrouper)),
+		Env:       []string{"KUBECONFIG=" + c.Kubeconfig(pki.KAIPodGrouper)},
 		Probe:     c.plainProbe(c.Ports.KAIPodGrouper, "/readyz"),
 		Needs:     []string{APIServer, ObjectsOf(ExtraKAI)},
 		StopGrace: 5 * time.Second,

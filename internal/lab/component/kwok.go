@@ -66,7 +66,6 @@ options:
   nodeLeaseParallelism: 4
 ---
 ` + strings.ReplaceAll(stages, "KUBELET_ADDRESS", c.Address)},
-		Env:       alone(),
 		Probe:     c.probe(c.Ports.Kwok, "/healthz"),
 		Needs:     []string{APIServer, Objects},
 		StopGrace: 5 * time.Second,

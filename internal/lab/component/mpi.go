@@ -20,7 +20,7 @@ func (c Config) MPIOperator() Component {
 			"--kube-api-qps=500",
 			"--kube-api-burst=1000",
 		},
-		Env:       append(alone(), "KUBECONFIG="+c.Kubeconfig(pki.MPIOperator)),
+		Env:       []string{"KUBECONFIG=" + c.Kubeconfig(pki.MPIOperator)},
 		Probe:     c.plainProbe(MPIOperatorPort, "/healthz"),
 		Needs:     []string{APIServer, ObjectsOf(ExtraMPI)},
 		StopGrace: 5 * time.Second,

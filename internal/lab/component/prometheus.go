@@ -31,7 +31,6 @@ func (c Config) Prometheus() Component {
 			config: c.fill(prometheusConfig),
 			web:    c.webConfig(pki.Prometheus),
 		},
-		Env:       alone(),
 		Probe:     c.probe(c.Ports.Prometheus, "/-/ready"),
 		Needs:     []string{APIServer, Objects},
 		StopGrace: 5 * time.Second,

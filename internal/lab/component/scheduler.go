@@ -37,7 +37,6 @@ enableProfiling: false
 podInitialBackoffSeconds: 1
 podMaxBackoffSeconds: 2
 `},
-		Env:       alone(),
 		Probe:     c.probe(c.Ports.Scheduler, "/readyz"),
 		Needs:     []string{APIServer},
 		StopGrace: 5 * time.Second,

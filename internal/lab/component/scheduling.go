@@ -20,6 +20,8 @@ const (
 	concurrentSyncs = 4
 	// inflight requests of the API server; all clients belong to the control plane.
 	inflight = 2_000
+	// gcPercent trades memory for CPU: it avoids three quarters of the garbage collections.
+	gcPercent = 400
 )
 
 // users maps identities with a token to user names in a lab for scheduling. Verifying client
@@ -69,6 +71,7 @@ func (c Config) schedulingEtcd() Component {
 	if c.Profiling {
 		s.Argv = append(s.Argv, "--enable-pprof")
 	}
+	s.Env = alone(s.Env)
 	s.StopGrace = throwAway
 	return s
 }
@@ -97,6 +100,7 @@ func (c Config) schedulingAPIServer() Component {
 		"--etcd-compaction-interval=0",
 		"--profiling="+strconv.FormatBool(c.Profiling),
 	)
+	s.Env = collectLess(s.Env)
 	s.StopGrace = throwAway
 	return s
 }
@@ -117,6 +121,7 @@ func (c Config) schedulingControllerManager() Component {
 		"--concurrent-statefulset-syncs="+strconv.Itoa(concurrentSyncs),
 		"--profiling="+strconv.FormatBool(c.Profiling),
 	)
+	s.Env = alone(s.Env)
 	s.StopGrace = throwAway
 	return s
 }
@@ -138,6 +143,7 @@ parallelism: 2
 podInitialBackoffSeconds: 1
 podMaxBackoffSeconds: 10
 `}
+	s.Env = alone(s.Env)
 	s.StopGrace = throwAway
 	return s
 }
@@ -145,6 +151,17 @@ podMaxBackoffSeconds: 10
 // throwAway is shorter than a component's own grace period: no data is kept, and an API server
 // would drain its watches.
 const throwAway = time.Second
+
+// collectLess sets GOGC for less garbage collection.
+func collectLess(env []string) []string {
+	return append(slices.Clone(env), "GOGC="+strconv.Itoa(gcPercent))
+}
+
+// alone limits a Go program to one core. Components with little work then do not search other
+// cores for work, which saves a tenth of the CPU of all components.
+func alone(env []string) []string {
+	return append(collectLess(env), "GOMAXPROCS=1")
+}
 
 // with replaces or adds flags.
 func with(argv []string, flags ...string) []string {

@@ -26,7 +26,7 @@ func (c Config) JobSet() Component {
 	return Component{
 		Name: JobSet,
 		Argv: []string{"--config=" + config, "--zap-devel=false", "--zap-log-level=info"},
-		Env:  append(alone(), "KUBECONFIG="+c.Kubeconfig(pki.JobSet)),
+		Env:  []string{"KUBECONFIG=" + c.Kubeconfig(pki.JobSet)},
 		Files: map[string]string{config: fmt.Sprintf(`apiVersion: config.jobset.x-k8s.io/v1alpha1
 kind: Configuration
 webhook:
@@ -60,7 +60,7 @@ func (c Config) KubeflowTrainer() Component {
 	return Component{
 		Name: KubeflowTrainer,
 		Argv: []string{"--config=" + config, "--zap-log-level=info"},
-		Env:  append(alone(), "KUBECONFIG="+c.Kubeconfig(pki.KubeflowTrainer), "TMPDIR="+tmp),
+		Env:  []string{"KUBECONFIG=" + c.Kubeconfig(pki.KubeflowTrainer), "TMPDIR=" + tmp},
 		Files: map[string]string{config: fmt.Sprintf(`apiVersion: config.trainer.kubeflow.org/v1alpha1
 kind: Configuration
 webhook:
