@@ -25,7 +25,7 @@ func options(t *testing.T, run arenaFunc, cases ...Case) Options {
 	t.Helper()
 	return Options{
 		Selection: Each(3, cases), Jobs: 2, PerPlane: 2, EvidenceDir: t.TempDir(),
-		Header: evidence.Header{Command: []string{"firstlight", "recipe", "test", "--all"}, Simulated: true},
+		Header: evidence.Header{Command: []string{"firstlight", "recipe", "test", "--all"}, Simulated: evidence.HardwareSimulated},
 		Open: func(context.Context, func(string)) (ControlPlane, error) {
 			return ControlPlane{Runner: run, Close: func(context.Context) error { return nil }}, nil
 		},

@@ -14,7 +14,7 @@ import (
 func TestAGangBoundInPartIsNamed(t *testing.T) {
 	t.Parallel()
 	c := scenariotest.Build(t, "training", scenariotest.Components(), scenariotest.Nodes())
-	s := simulate(c)
+	s := scenariotest.Simulate(c)
 	pend(pods(&s, "probe")[3], "0/1009 nodes are available: 1009 Insufficient nvidia.com/gpu.")
 	j := judge.Judge(c, s)
 	if j.Verdict != check.Failed || !slices.ContainsFunc(j.Findings, func(f check.Finding) bool {
