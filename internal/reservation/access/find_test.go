@@ -27,7 +27,7 @@ type cloud struct {
 func (c *cloud) Owner() string { return "team-x" }
 
 func (c *cloud) GetUncached(context.Context, string) (*store.Reservation, error) {
-	return &store.Reservation{Status: store.Status{Record: *c.rec.Clone()}}, nil
+	return &store.Reservation{Status: store.Status{Record: *c.rec.DeepCopy()}}, nil
 }
 
 func (c *cloud) Discover(_ context.Context, _ config.Cloud, _ *config.Reservation, l hook.Lease) ([]hook.Deployment, error) {

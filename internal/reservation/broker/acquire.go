@@ -99,7 +99,7 @@ func (b *Broker) tryNow(ctx context.Context, name string, t lease.Ticket, wait b
 	var got lease.Lease
 	err = b.change(ctx, name, func(r *lease.Record, now time.Time) error {
 		busy := busyError(name, r)
-		was := *r.Clone()
+		was := *r.DeepCopy()
 		r.Enqueue(t, now)
 		l, err := r.Claim(t.ID, now)
 		if err != nil && !wait {

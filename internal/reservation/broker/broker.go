@@ -140,7 +140,7 @@ func (b *Broker) changeObject(ctx context.Context, from reader, name string, s f
 			return withCause(ctx, err)
 		}
 		next := *r
-		next.Status.Record = *r.Status.Clone()
+		next.Status.Record = *r.Status.Record.DeepCopy()
 		refused := s(&next, b.clock.Now())
 		same := reflect.DeepEqual(next.Status.Record, r.Status.Record)
 		if (same || refused != nil) && from.MayBeStale() {

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/firstlight/firstlight/internal/poll/polltest"
 	"github.com/firstlight/firstlight/internal/reservation/lease"
 	"github.com/firstlight/firstlight/internal/reservation/store"
-	"github.com/firstlight/firstlight/internal/reservation/store/storetest"
 )
 
 // stores are both ways to reach one: each read asks, and a copy.
@@ -98,7 +98,7 @@ func TestQueue(t *testing.T) {
 				t.Error(err)
 			}
 		})
-		storetest.Until(t, holder+" to wait", func() bool {
+		polltest.Until(t, holder+" to wait", func() bool {
 			q, err := b.Queue(t.Context(), name)
 			return err == nil && len(q) == i+1
 		})

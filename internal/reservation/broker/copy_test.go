@@ -14,9 +14,9 @@ import (
 
 	"k8s.io/client-go/rest"
 
+	"github.com/firstlight/firstlight/internal/poll/polltest"
 	"github.com/firstlight/firstlight/internal/reservation/lease"
 	"github.com/firstlight/firstlight/internal/reservation/store"
-	"github.com/firstlight/firstlight/internal/reservation/store/storetest"
 )
 
 // wire is what goes between a broker and the API server.
@@ -128,7 +128,7 @@ func TestRequestsOfAController(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { cancel(); <-ended }()
-	storetest.Until(t, "the watch", func() bool { return strings.Contains(strings.Join(w.since(), ","), "WATCH") })
+	polltest.Until(t, "the watch", func() bool { return strings.Contains(strings.Join(w.since(), ","), "WATCH") })
 	got, err := b.Acquire(t.Context(), Request{Reservations: []string{name}, Ticket: who("ada")})
 	if err != nil {
 		t.Fatal(err)
@@ -267,7 +267,7 @@ func TestWaiterIsToldByAWatch(t *testing.T) {
 		got <- err
 	}()
 	<-waits
-	storetest.Until(t, "the watch", func() bool { return strings.Contains(strings.Join(w.since(), ","), "WATCH") })
+	polltest.Until(t, "the watch", func() bool { return strings.Contains(strings.Join(w.since(), ","), "WATCH") })
 	_ = pause(t.Context(), 300*time.Millisecond)
 	w.want(t, "to wait")
 	if err := other.Release(t.Context(), name, first[0].Token, "done"); err != nil {

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/firstlight/firstlight/internal/poll/polltest"
 	"github.com/firstlight/firstlight/internal/reservation/lease"
 	"github.com/firstlight/firstlight/internal/reservation/store"
-	"github.com/firstlight/firstlight/internal/reservation/store/storetest"
 )
 
 // hands is a clock that a test sets: the time of day and what has elapsed.
@@ -393,7 +393,7 @@ func TestWaiterOutlastsAnOutage(t *testing.T) {
 		_, err := b.Acquire(t.Context(), Request{Reservations: []string{w.name}, Ticket: who("bob"), Wait: true})
 		got <- err
 	}()
-	storetest.Until(t, "the outage to be over", func() bool { mu.Lock(); defer mu.Unlock(); return looks > 12 })
+	polltest.Until(t, "the outage to be over", func() bool { mu.Lock(); defer mu.Unlock(); return looks > 12 })
 	if err := New(Options{Store: w.kube}).Release(t.Context(), w.name, token, "done"); err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ import (
 func TestFailedProvisioningLeavesADirtyReservation(t *testing.T) {
 	m := newMemory(store.Spec{NeedsNoCleaning: true})
 	r := NewRotation(RotationOptions{
-		Broker: broker.New(broker.Options{Store: m}), Store: m, Hooks: &rotationCloud{}, Now: time.Now,
+		Broker: broker.New(broker.Options{Store: m}), Store: m, Hooks: &cloud{}, Now: time.Now,
 		Ready: func(context.Context, config.Reservation, string, hook.Lease) error { return errors.New("1 of 2 nodes") },
 	})
 	o, err := r.Up(t.Context(), config.Reservation{Name: "r1", Slug: "r1", DaytimeIntent: config.Training}, time.Now().Add(time.Hour), time.Now().Add(time.Hour))
@@ -34,7 +34,7 @@ func TestFailedProvisioningLeavesADirtyReservation(t *testing.T) {
 func TestPublishedDeploymentIsFoundByName(t *testing.T) {
 	m := newMemory(store.Spec{})
 	r := NewRotation(RotationOptions{
-		Broker: broker.New(broker.Options{Store: m}), Store: m, Hooks: &rotationCloud{}, Now: time.Now,
+		Broker: broker.New(broker.Options{Store: m}), Store: m, Hooks: &cloud{}, Now: time.Now,
 		Ready: func(context.Context, config.Reservation, string, hook.Lease) error { return nil },
 	})
 	row := config.Reservation{Name: "r1", Slug: "r1", DaytimeIntent: config.Training}

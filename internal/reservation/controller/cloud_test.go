@@ -11,9 +11,6 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/hook"
 )
 
-// rotationCloud is a cloud in the tests of rotations.
-type rotationCloud = cloud
-
 // cloud is a cloud in memory.
 type cloud struct {
 	mu     sync.Mutex

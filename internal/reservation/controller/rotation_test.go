@@ -158,10 +158,10 @@ func TestUpWhereSomethingStands(t *testing.T) {
 }
 
 func TestUpThatFails(t *testing.T) {
-	for name, breakIt := range map[string]func(*rotationCloud){
-		"provision": func(c *rotationCloud) { c.broken[hook.Provision] = 1 << 30 },
-		"readiness": func(c *rotationCloud) { c.ready = errors.New("2 of 4 nodes") },
-		"discover":  func(c *rotationCloud) { c.broken[hook.Discover] = 1 << 30 },
+	for name, breakIt := range map[string]func(*cloud){
+		"provision": func(c *cloud) { c.broken[hook.Provision] = 1 << 30 },
+		"readiness": func(c *cloud) { c.ready = errors.New("2 of 4 nodes") },
+		"discover":  func(c *cloud) { c.broken[hook.Discover] = 1 << 30 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newRotationDay(t)
@@ -210,14 +210,14 @@ func TestUpThatLosesItsLease(t *testing.T) {
 // A failed teardown, or a foreign deployment, keeps the reservation dirty.
 func TestCleaningThatFails(t *testing.T) {
 	for name, c := range map[string]struct {
-		change func(*rotationCloud)
+		change func(*cloud)
 		why    string
 	}{
-		"teardown":     {func(c *rotationCloud) { c.broken[hook.Teardown] = 1 << 30 }, "teardown: no permission"},
-		"discover":     {func(c *rotationCloud) { c.broken[hook.Discover] = 1 << 30 }, "discover: no permission"},
-		"a lie":        {func(c *rotationCloud) { c.lies = true }, "still exists"},
-		"not our own":  {func(c *rotationCloud) { c.stands[0].Owner = "team-y" }, `belongs to "team-y", not to "team-x"`},
-		"left by none": {func(c *rotationCloud) { c.stands[0].Owner = "" }, `belongs to "", not`},
+		"teardown":     {func(c *cloud) { c.broken[hook.Teardown] = 1 << 30 }, "teardown: no permission"},
+		"discover":     {func(c *cloud) { c.broken[hook.Discover] = 1 << 30 }, "discover: no permission"},
+		"a lie":        {func(c *cloud) { c.lies = true }, "still exists"},
+		"not our own":  {func(c *cloud) { c.stands[0].Owner = "team-y" }, `belongs to "team-y", not to "team-x"`},
+		"left by none": {func(c *cloud) { c.stands[0].Owner = "" }, `belongs to "", not`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newRotationDay(t)

@@ -58,7 +58,7 @@ func TestOnlyTheHolderOrAnOperatorChangesALease(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := holds(c.in)
-			next := r.Clone()
+			next := r.DeepCopy()
 			if err := c.do(next); err != nil || next.CurrentState() != c.state {
 				t.Fatalf("%v, it is %s", err, next.CurrentState())
 			}
@@ -75,7 +75,7 @@ func TestOnlyTheHolderOrAnOperatorChangesALease(t *testing.T) {
 // A record without users may be changed by any user.
 func TestALeaseWithoutAUserIsAnybodys(t *testing.T) {
 	r := held()
-	next := r.Clone()
+	next := r.DeepCopy()
 	if err := next.Release(next.Token, false, "", noon); err != nil || !r.AllowedForAnyUser(next, "eve@example.com") {
 		t.Errorf("it may not be released: %v", err)
 	}

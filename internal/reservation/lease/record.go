@@ -175,9 +175,6 @@ func (r *Record) CurrentState() State {
 	return r.State
 }
 
-// Clone returns a deep copy.
-func (r *Record) Clone() *Record { return r.DeepCopy() }
-
 func micro(t time.Time) metav1.MicroTime { return metav1.NewMicroTime(t.Truncate(time.Microsecond)) }
 
 func timePtr(t time.Time) *metav1.MicroTime {

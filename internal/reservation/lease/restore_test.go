@@ -41,7 +41,7 @@ func TestATokenThatWasNotGrantedChangesNothing(t *testing.T) {
 			for step, do := range steps {
 				t.Run(step+", "+state+", "+how, func(t *testing.T) {
 					r := make()
-					was := r.Clone()
+					was := r.DeepCopy()
 					err := do(r, max(r.Token, noon.UnixMilli())+far.by)
 					var stale *StaleError
 					if !errors.As(err, &stale) || !stale.Unknown() || !strings.Contains(err.Error(), "not granted by this store") || !strings.Contains(err.Error(), "confirm-restore") {
@@ -62,7 +62,7 @@ func TestConfirmRestore(t *testing.T) {
 		for how, far := range ahead {
 			t.Run(state+", "+how, func(t *testing.T) {
 				r := make()
-				was := r.Clone()
+				was := r.DeepCopy()
 				token := max(r.Token, noon.UnixMilli()) + far.by
 				err := r.ConfirmRestore(token, "restored from monday", noon)
 				if !far.possible {
@@ -75,7 +75,7 @@ func TestConfirmRestore(t *testing.T) {
 				if err != nil || r.State != Dirty || r.Token != token || last.Type != Restored || !strings.Contains(last.Reason, "restored from monday") {
 					t.Errorf("%v; it is %+v", err, r)
 				}
-				confirmed := r.Clone()
+				confirmed := r.DeepCopy()
 				if err := r.ConfirmRestore(token, "restored from monday", noon); err != nil || !same(t, r, confirmed) {
 					t.Errorf("confirmed again: %v; it is %+v", err, r)
 				}
@@ -86,7 +86,7 @@ func TestConfirmRestore(t *testing.T) {
 		}
 	}
 	r := held()
-	was := r.Clone()
+	was := r.DeepCopy()
 	for _, known := range []int64{0, r.Token - 1, r.Token} {
 		if err := r.ConfirmRestore(known, "", noon); !errors.Is(err, ErrNotNewer) || !same(t, r, was) {
 			t.Errorf("token %d, which the store knows: %v; it is %+v", known, err, r)

@@ -121,7 +121,7 @@ func TestSteps(t *testing.T) {
 		for state, make := range in {
 			t.Run(c.step+", "+state, func(t *testing.T) {
 				r := make()
-				was := r.Clone()
+				was := r.DeepCopy()
 				want, told := c.want[state]
 				if !told {
 					t.Fatalf("the table does not say")
@@ -161,7 +161,7 @@ func TestTwiceIsOnce(t *testing.T) {
 			if err := c.do(r, token); err != nil {
 				t.Fatal(err)
 			}
-			once := r.Clone()
+			once := r.DeepCopy()
 			if err := c.do(r, token); err != nil {
 				t.Errorf("the second time: %v", err)
 			}

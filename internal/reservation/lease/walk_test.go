@@ -80,7 +80,7 @@ func TestRandomWalk(t *testing.T) {
 			var old []int64
 			for i := range 1000 {
 				now = now.Add(time.Duration(rng.Int64N(int64(4*time.Hour))) - 2*time.Hour)
-				was := r.Clone()
+				was := r.DeepCopy()
 				before := r.Events
 				err := randomStep(r, rng, i, old, now)
 				invariants(t, was, r)
@@ -176,7 +176,7 @@ func TestCloneIsDeep(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := r.Clone()
+	c := r.DeepCopy()
 	if !same(t, r, c) {
 		t.Fatalf("%+v is cloned as %+v", r, c)
 	}

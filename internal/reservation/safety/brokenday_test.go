@@ -25,7 +25,7 @@ func (b *byDayBroken) change(ctx context.Context, name string, step func(*lease.
 			return lease.Lease{}, err
 		}
 		next := *r
-		next.Status.Record = *r.Status.Clone()
+		next.Status.Record = *r.Status.Record.DeepCopy()
 		got, err := step(&next.Status.Record)
 		if err != nil || next.Status.Events == r.Status.Events {
 			return got, err
@@ -47,7 +47,7 @@ func (b *byDayBroken) Checkout(ctx context.Context, name string, t lease.Ticket)
 	}
 	t.ID = t.Holder
 	return b.change(ctx, name, func(r *lease.Record) (lease.Lease, error) {
-		before := r.Clone()
+		before := r.DeepCopy()
 		if l := r.Lease; b.defect == takeFromTaker && l != nil && l.Publisher != "" {
 			l.Available = true
 		}
@@ -98,7 +98,7 @@ func (b *byDayBroken) Extend(ctx context.Context, name string, token int64, by t
 		var last *lease.Lease
 		to := time.Time{}
 		if l := r.Lease; l != nil && l.TermEndsAt != nil {
-			last, to = r.Clone().Lease, l.TermEndsAt.Add(5*by)
+			last, to = r.DeepCopy().Lease, l.TermEndsAt.Add(5*by)
 			l.MaxEndsAt = nil
 		}
 		got, err := r.Extend(token, to, reason, time.Now())

@@ -14,9 +14,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
+	"github.com/firstlight/firstlight/internal/poll/polltest"
 	"github.com/firstlight/firstlight/internal/reservation/lease"
 	"github.com/firstlight/firstlight/internal/reservation/store"
-	"github.com/firstlight/firstlight/internal/reservation/store/storetest"
 )
 
 // api is an API server with one reservation, of which a test sets the version.
@@ -162,16 +162,16 @@ func TestCopyListsAgainAfterTheAPIServerWasAway(t *testing.T) {
 	if got := holder(t, c); got != "ada" {
 		t.Fatalf("held by %s", got)
 	}
-	storetest.Until(t, "the watch", func() bool { _, watches := a.count(); return watches == 1 })
+	polltest.Until(t, "the watch", func() bool { _, watches := a.count(); return watches == 1 })
 	a.mu.Lock()
 	a.away = true
 	a.cut()
 	a.mu.Unlock()
-	storetest.Until(t, "the outage to be noticed", func() bool { return c.Interruptions() > 0 })
+	polltest.Until(t, "the outage to be noticed", func() bool { return c.Interruptions() > 0 })
 	a.mu.Lock()
 	a.away, a.version, a.holder = false, 900, "bob"
 	a.mu.Unlock()
-	storetest.Until(t, "another watch", func() bool { _, watches := a.count(); return watches > 1 })
+	polltest.Until(t, "another watch", func() bool { _, watches := a.count(); return watches > 1 })
 	a.set(1000, "cyd")
 	if got := holder(t, c); got != "cyd" {
 		t.Errorf("the copy says %s", got)
@@ -189,11 +189,11 @@ func TestCopyWithoutNewsAsks(t *testing.T) {
 	if got := holder(t, c); got != "ada" {
 		t.Skip("it was asked too late")
 	}
-	storetest.Until(t, "the copy to ask", func() bool { return holder(t, c) == "bob" })
+	polltest.Until(t, "the copy to ask", func() bool { return holder(t, c) == "bob" })
 	a.mu.Lock()
 	a.away = true
 	a.mu.Unlock()
-	storetest.Until(t, "the copy to notice that the API server is away", func() bool {
+	polltest.Until(t, "the copy to notice that the API server is away", func() bool {
 		_, err := c.List(t.Context())
 		return err != nil
 	})
@@ -209,7 +209,7 @@ func TestListIsNotOldWhenTheWatchIsSilent(t *testing.T) {
 			c := copyOf(t, a)
 			a.set(1001, "bob")
 			end := time.Now().Add(20 * time.Second)
-			storetest.Until(t, "the list to be new", func() bool {
+			polltest.Until(t, "the list to be new", func() bool {
 				if busy {
 					if _, err := c.GetUncached(t.Context(), "two"); err != nil {
 						t.Error(err)

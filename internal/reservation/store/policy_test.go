@@ -133,7 +133,7 @@ func (g *gate) refuses(tb testing.TB, by string, old, updated map[string]any) st
 func wire(tb testing.TB, r *lease.Record) map[string]any {
 	tb.Helper()
 	one := &Reservation{ObjectMeta: metav1.ObjectMeta{Name: "aws-h100"}}
-	one.Status.Record = *r.Clone()
+	one.Status.Record = *r.DeepCopy()
 	one.Status.State = r.CurrentState()
 	raw, err := json.Marshal(one)
 	if err != nil {
@@ -256,7 +256,7 @@ func TestThePolicyRefuses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			was := adas(t)
-			is := was.Clone()
+			is := was.DeepCopy()
 			c.do(t, is)
 			signed := c.by
 			if c.signed != "" {
@@ -281,7 +281,7 @@ func TestThePolicyReadsWhatIsThere(t *testing.T) {
 	now := noonOfPolicy.Add(time.Second)
 	for _, by := range []string{"CN=ada lovelace,O=50% x", "system:serviceaccount:firstlight:firstlight-reservations", "arn:aws:sts::111122223333:assumed-role/x/ada", "-", "%20"} {
 		was := &lease.Record{}
-		is := was.Clone()
+		is := was.DeepCopy()
 		is.Enqueue(lease.Ticket{ID: "1", Holder: "ada", User: by}, now)
 		is.Sign(0, by)
 		if says := g.refuses(t, by, wire(t, was), wire(t, is)); says != "" {
@@ -303,7 +303,7 @@ func TestThePolicyReadsWhatIsThere(t *testing.T) {
 		if err := json.Unmarshal(raw, &r); err != nil {
 			t.Fatal(err)
 		}
-		is := r.Status.Clone()
+		is := r.Status.Record.DeepCopy()
 		is.QuarantineFree("ada", "in use", now)
 		is.Sign(1, ada)
 		if says := g.refuses(t, ada, old, wire(t, is)); says != "" {
@@ -335,7 +335,7 @@ func TestThePolicyAllowsWhatBrokersDo(t *testing.T) {
 		if random.IntN(4) == 0 {
 			tk.Group = []string{"aws-h100", "gcp-h100"}
 		}
-		next := r.Clone()
+		next := r.DeepCopy()
 		claim := func() {
 			if next.Lease != nil {
 				_, _ = next.Claim(next.Lease.ID, now)
@@ -399,7 +399,7 @@ func BenchmarkPolicy(b *testing.B) {
 		r.Enqueue(lease.Ticket{ID: fmt.Sprint(len(r.Recent)), Holder: "eve@desk", User: eve}, noonOfPolicy)
 		r.Sign(before, eve)
 	}
-	next := r.Clone()
+	next := r.DeepCopy()
 	if err := next.Release(next.Token, false, "done", noonOfPolicy); err != nil {
 		b.Fatal(err)
 	}

@@ -4,7 +4,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/firstlight/firstlight/internal/poll/polltest"
 	"github.com/firstlight/firstlight/internal/reservation/store"
 	"github.com/firstlight/firstlight/internal/suite"
 )
@@ -43,10 +42,4 @@ func (s *Shared) Kube(tb testing.TB) *store.Kube {
 		tb.Fatal(err)
 	}
 	return k
-}
-
-// Until is polltest.Until.
-func Until(tb testing.TB, what string, f func() bool) {
-	tb.Helper()
-	polltest.Until(tb, what, f)
 }
