@@ -7,7 +7,7 @@ export CGO_ENABLED := 0
 BIN     := bin/firstlight
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 
-.PHONY: accept build test test-all profile soak soak-tests lint vuln vuln-if-reachable sbom licenses bench generate fuzz clean mutants
+.PHONY: accept build test test-all profile soak soak-tests lint vuln sbom licenses bench generate fuzz clean mutants
 
 ## accept: build firstlight and walk the eight gates on the embedded lab
 accept: build
@@ -50,11 +50,6 @@ VULNDB ?= https://vuln.go.dev
 vuln:
 	$(GO) -C tools build -o ../bin/govulncheck golang.org/x/vuln/cmd/govulncheck
 	bin/govulncheck -db $(VULNDB) ./...
-
-## vuln-if-reachable: vuln, or a line that says it was not run since no server answers for the
-## database's name
-vuln-if-reachable:
-	$(GO) run ./internal/ci/vuln
 
 ## sbom: what the binary is linked of, read from the binary, as CycloneDX: bin/firstlight.cdx.json
 sbom: build

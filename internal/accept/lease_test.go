@@ -320,6 +320,7 @@ func TestRenewal(t *testing.T) {
 	if err := w.acquire(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	w.renewing() // ends the renewals in the background: the test renews
 	now = now.Add(30 * time.Second)
 	if err := w.renewOnce(t.Context(), c); err != nil {
 		t.Fatal(err)

@@ -14,7 +14,7 @@ var (
 	notPulled  = map[string]any{"pod": "ns/p", "phase": "Pending", "containers": []any{map[string]any{"waiting": "ImagePullBackOff"}}}
 	notPlaced  = map[string]any{"pod": "ns/p", "phase": "Pending", "scheduled": map[string]any{"status": "False", "reason": "Unschedulable", "message": "no room"}}
 	notRunning = map[string]any{"pod": "ns/p", "phase": "Pending"}
-	isRunning  = map[string]any{"pod": "ns/p", "phase": "Running", "node": "gpu-01", "containers": []any{map[string]any{"running": true}}}
+	isRunning  = map[string]any{"uid": "u", "pod": "ns/p", "phase": "Running", "node": "gpu-01", "containers": []any{map[string]any{"running": true}}}
 	hasEnded   = map[string]any{"pod": "ns/p", "phase": "Succeeded"}
 	hasNode    = map[string]any{"pod": "ns/p", "phase": "Pending", "node": "gpu-01"}
 )
@@ -148,7 +148,7 @@ func TestRulesOfSharing(t *testing.T) {
 		checktest.When("shared by a claim and in parts").Passes(),
 		checktest.When("a node is offered", checktest.Set(kindSharedOffer, "", []any{})).Unobserved("nodes", "no node of the inventory"),
 		checktest.When("a GPU is free", checktest.Set(kindFree, "[0].offered", 0)).Unobserved("free GPUs", "no node of the inventory"),
-		checktest.When("both pods are observed", checktest.Set(kindShared, ".pods", []any{isRunning})).Unobserved("pods", "1 of 2"),
+		checktest.When("both pods are observed", checktest.Set(kindShared, ".pods", []any{isRunning})).Unobserved("pods that share a claim", "1 of 2"),
 		checktest.When("the pods have their image", checktest.Set(kindShared, ".pods[last]", notPulled)).Unobserved("pod ns/p", "cannot pull"),
 		checktest.When("both pods run", checktest.Set(kindShared, ".pods[last]", notRunning)).Unobserved("pod ns/p", "does not run"),
 		checktest.When("the claim has one device", checktest.Set(kindShared, ".claim.devices[0]", checktest.Twice)).Unobserved("ResourceClaim "+claimName, "it has 2 devices"),
@@ -159,8 +159,8 @@ func TestRulesOfSharing(t *testing.T) {
 		checktest.When("a separate claim must be decided", checktest.Set(kindShared, ".alone", notRunning)).Unobserved("pod ns/p", "neither placed nor unschedulable"),
 		checktest.When("a separate claim must be allocated", checktest.Set(kindShared, ".alone.claim.allocated", false)).Unobserved("pod ns/alone", "neither placed nor unschedulable"),
 		checktest.When("both pods with a part run", checktest.Set(kindParts, ".pods[last]", notRunning)).Unobserved("pod ns/p", "does not run"),
-		checktest.When("both pods with a part are observed", checktest.Set(kindParts, ".pods", []any{isRunning})).Unobserved("pods", "1 of 2"),
-		checktest.When("pods with a part are observed", checktest.Set(kindParts, ".pods", []any{})).Unobserved("pods", "0 of 2"),
+		checktest.When("both pods with a part are observed", checktest.Set(kindParts, ".pods", []any{isRunning})).Unobserved("pods with a nvidia.com/mig-1g.10gb", "1 of 2"),
+		checktest.When("pods with a part are observed", checktest.Set(kindParts, ".pods", []any{})).Unobserved("pods with a nvidia.com/mig-1g.10gb", "0 of 2"),
 		checktest.When("pods with a part have their image", checktest.Set(kindParts, ".pods[0]", notPulled)).Unobserved("pod ns/p", "cannot pull"),
 		checktest.When("a part is free", checktest.Set(kindParts, ".pods[0]", notPlaced)).Unobserved("pod ns/p", "is free on gpu-01"),
 		checktest.When("two parts of one resource are needed", checktest.Set(kindSharedOffer, `[0].parts`, map[string]any{"a": 1, "b": 1})).Unobserved("partitions", "not two of one extended resource"),
