@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 
 // memory is a store of one reservation, of which each user has a view.
 type memory struct {
+	mu       sync.Mutex
 	r        *store.Reservation
 	requests []string // of the view that was used last, and all before
 }
@@ -28,6 +30,8 @@ type view struct {
 }
 
 func (v *view) Get(context.Context, string) (*store.Reservation, error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
 	v.requests = append(v.requests, "get")
 	return v.r.DeepCopy(), nil
 }
@@ -42,6 +46,8 @@ func (v *view) List(ctx context.Context) ([]*store.Reservation, error) {
 }
 
 func (v *view) Save(_ context.Context, r *store.Reservation) (*store.Reservation, error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
 	v.requests = append(v.requests, "put")
 	v.r = r.DeepCopy()
 	return r, nil
@@ -55,6 +61,8 @@ func (v *view) Interruptions() uint64                  { return 0 }
 func (v *view) Caller(context.Context) (string, error) { return v.user, nil }
 
 func (v *view) Operates(context.Context, string) (bool, error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
 	v.requests = append(v.requests, "operates")
 	return slices.Contains(v.operators, v.user), nil
 }

@@ -290,10 +290,15 @@ func TestHeartbeatsOfAWaiter(t *testing.T) {
 			_, _ = New(Options{Store: &view{memory: m, user: "bob"}}).Acquire(ctx, Request{Reservations: []string{"one"}, Ticket: who("bob"), Wait: true}) // cancelled below: only its heartbeats count
 		}()
 		defer func() { cancel(); <-ended }()
+		heartbeats := func() int64 {
+			m.mu.Lock()
+			defer m.mu.Unlock()
+			return m.r.Status.Queue[0].Heartbeats
+		}
 		synctest.Wait()
 		last := time.Now()
 		for i := range int64(20) {
-			for begin := last; m.r.Status.Queue[0].Heartbeats == i; synctest.Wait() {
+			for begin := last; heartbeats() == i; synctest.Wait() {
 				if time.Since(begin) > minute/2 {
 					t.Fatalf("heartbeat %d is late", i+1)
 				}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,7 +19,9 @@ import (
 // few.
 type unreliable struct {
 	*view
-	takes   time.Duration
+	takes time.Duration
+
+	mu      sync.Mutex
 	answers int
 	// written is the begin of the last write that was answered.
 	written time.Time
@@ -26,15 +29,22 @@ type unreliable struct {
 
 func (u *unreliable) Save(ctx context.Context, r *store.Reservation) (*store.Reservation, error) {
 	begin := time.Now()
-	if u.answers == 0 {
+	u.mu.Lock()
+	answers := u.answers > 0
+	if answers {
+		u.answers--
+	}
+	u.mu.Unlock()
+	if !answers {
 		<-ctx.Done()
 		return nil, context.Cause(ctx)
 	}
-	u.answers--
 	if err := pause(ctx, u.takes); err != nil {
 		return nil, err
 	}
+	u.mu.Lock()
 	u.written = begin
+	u.mu.Unlock()
 	return u.view.Save(ctx, r)
 }
 
@@ -109,6 +119,8 @@ func TestHolderStopsAtTheEndOfItsTerm(t *testing.T) {
 				if held := time.Since(begin); held < c.second || held > c.second+5*time.Second {
 					t.Errorf("it holds the lease for %s, want %s", held, c.second)
 				}
+				u.mu.Lock()
+				defer u.mu.Unlock()
 				if c.answers > 7 && begin.Add(c.second).Sub(u.written) > 5*time.Second {
 					t.Errorf("the grace period counts from %s", u.written.Sub(begin))
 				}
