@@ -302,7 +302,7 @@ func (w *walk) reach(ctx context.Context) (*kube.Cluster, error) {
 		return nil, err
 	}
 	c = c.In(w.namespace)
-	c.RenewLease = w.acquire
+	c.RenewLease, c.ReleaseLease = w.acquire, w.release
 	w.mu.Lock()
 	w.cluster = c
 	w.mu.Unlock()

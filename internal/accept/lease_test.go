@@ -507,6 +507,37 @@ func TestTheLeaseWhileObjectsAreRemoved(t *testing.T) {
 	})
 }
 
+// A check that removes the namespace of the run, with its Lease, does not end the walk: the next
+// check acquires the Lease again.
+func TestALeaseThatACheckReleasesIsAcquiredAgain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := sharedCluster()
+		w := leased(t, c, time.Now)
+		if err := w.release(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if h, err := c.GetRunLease(t.Context(), w.run.ID()); h != nil || err != nil {
+			t.Fatalf("released, it is %+v, %v", h, err)
+		}
+		<-time.After(2 * time.Minute)
+		if err := w.lostTo(); err != nil {
+			t.Fatalf("a released Lease ends the walk: %v", err)
+		}
+		if err := w.acquire(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		<-time.After(2 * time.Minute)
+		synctest.Wait()
+		if h, err := c.GetRunLease(t.Context(), w.run.ID()); err != nil || h == nil || time.Since(h.Renewed) > time.Minute {
+			t.Errorf("acquired again, it is %+v, %v", h, err)
+		}
+		if err := w.release(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // In a namespace that an administrator made, a run removes its own objects and nothing else.
 func TestANamespaceOfAnAdministratorStays(t *testing.T) {
 	t.Parallel()

@@ -20,7 +20,10 @@ func (d *drive) clean(ctx context.Context) error {
 	d.mark(snapshot.MarkClean)
 	guest := kube.Guest{Cluster: d.cluster}
 	limited, cancel := context.WithTimeout(ctx, d.setup.Deadlines[snapshot.HopClean].Duration)
-	removeErr := guest.Cleanup(limited, d.setup.Run)
+	removeErr := guest.Release(limited)
+	if removeErr == nil {
+		removeErr = guest.Cleanup(limited, d.setup.Run)
+	}
 	cancel()
 	if ctx.Err() != nil {
 		return ctx.Err()

@@ -108,3 +108,19 @@ func TestNodePoolsAreCreatedOnlyUnderTheLeaseOfTheRun(t *testing.T) {
 		t.Errorf("passed %t, %v, recorded %+v", passed, err, rec.o)
 	}
 }
+
+func TestTheLeaseIsReleasedBeforeItsNamespaceIsDeleted(t *testing.T) {
+	t.Parallel()
+	for _, err := range []error{nil, errors.New("another process has the run")} {
+		d, rec := driving(t, http.StatusOK)
+		released := 0
+		d.cluster.ReleaseLease = func(context.Context) error { released++; return err }
+		if err := d.clean(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		hops := fold(append([]check.Observation{setupOf(t, d.setup)}, rec.o...)).hops
+		if v := hops[len(hops)-1].Verdict; released != 1 || (v == check.Passed) != (err == nil) {
+			t.Errorf("released %d times with %v: %s", released, err, v)
+		}
+	}
+}

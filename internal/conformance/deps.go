@@ -58,7 +58,7 @@ func (d Deps) Observe(ctx context.Context, rec check.Recorder, name string, obse
 	if err != nil {
 		return fmt.Errorf("observe %s: connect to the cluster: %w", name, err)
 	}
-	cluster.Namespace, cluster.RenewLease = given.Namespace, given.RenewLease
+	cluster.Namespace, cluster.RenewLease, cluster.ReleaseLease = given.Namespace, given.RenewLease, given.ReleaseLease
 	err = observe(ctx, cluster, check.Observer{Recorder: rec, Clock: d.Clock})
 	return errors.Join(err, log.Record(rec, "cluster"))
 }

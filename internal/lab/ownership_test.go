@@ -102,7 +102,11 @@ func TestSpawnDoesNotAffectARunningLab(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer lock.Close()
+	defer func() {
+		if err := lock.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
 	opts := testCommand(t)
 	opts.Name, opts.Dir = "one", dir
 	if _, _, err := Spawn(t.Context(), opts); !errors.Is(err, ErrRunning) {

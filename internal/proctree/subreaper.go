@@ -2,6 +2,7 @@ package proctree
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -118,7 +119,7 @@ func (t *tree) run(signals <-chan os.Signal) {
 // kill kills all children. It notes those of other users, which it cannot kill.
 func (t *tree) kill(kill func(pid int, s syscall.Signal) error) {
 	for _, pid := range t.children() {
-		if kill(pid, syscall.SIGKILL) == syscall.EPERM {
+		if errors.Is(kill(pid, syscall.SIGKILL), syscall.EPERM) {
 			t.left[pid] = true
 		}
 	}

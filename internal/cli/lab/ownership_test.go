@@ -52,7 +52,11 @@ func TestUpDoesNotStopARunningLab(t *testing.T) {
 	if ok, err := lock.TryLock(); err != nil || !ok {
 		t.Fatalf("lock: %t, %v", ok, err)
 	}
-	defer lock.Close()
+	defer func() {
+		if err := lock.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
 	_, stderr, code := clitest.Run(t, New, "lab", "up", "--name", "busy")
 	if code != cmdutil.ExitUnobserved {
 		t.Errorf("exit %d: %s", code, stderr)

@@ -35,6 +35,10 @@ type Cluster struct {
 	// RenewLease, if set, is called before any object is created in the namespace of a run.
 	// Its error cancels the creation.
 	RenewLease func(ctx context.Context) error
+	// ReleaseLease, if set, is called before a check deletes the namespace of a run, which has the
+	// Lease: without it the deletion reads as that of another process. A later RenewLease acquires
+	// the Lease again.
+	ReleaseLease func(ctx context.Context) error
 }
 
 // NamespaceFor is the namespace of a run in this cluster.

@@ -113,6 +113,14 @@ func (g Guest) Hold(ctx context.Context, runID string) error {
 	return g.Cluster.RenewLease(ctx)
 }
 
+// Release deletes the Lease of the run before its namespace is deleted.
+func (g Guest) Release(ctx context.Context) error {
+	if g.Cluster.ReleaseLease == nil {
+		return nil
+	}
+	return g.Cluster.ReleaseLease(ctx)
+}
+
 // createNamespace creates a namespace with the baseline Pod Security Standard unless labels
 // set another level.
 func (g Guest) createNamespace(ctx context.Context, namespace string, labels, annotations map[string]string) error {

@@ -202,6 +202,7 @@ func TestCopyWithoutNewsAsks(t *testing.T) {
 // A list is not older than a few seconds, also if the watch is silent while the API server answers
 // other requests.
 func TestListIsNotOldWhenTheWatchIsSilent(t *testing.T) {
+	t.Parallel()
 	for name, busy := range map[string]bool{"no requests": false, "requests for others": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -27,13 +28,12 @@ func (*recorded) Progress(string, ...any) {}
 
 func TestEveryObservationHasItsCommand(t *testing.T) {
 	t.Parallel()
-	samples := 0
+	var samples atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		switch {
 		case strings.HasPrefix(r.URL.Path, "/apis/external.metrics.k8s.io/"):
-			samples++
-			fmt.Fprintf(w, `{"items":[{"timestamp":%q,"value":"71"}]}`, time.Date(2026, 11, 1, 12, 0, samples, 0, time.UTC).Format(time.RFC3339))
+			fmt.Fprintf(w, `{"items":[{"timestamp":%q,"value":"71"}]}`, time.Date(2026, 11, 1, 12, 0, int(samples.Add(1)), 0, time.UTC).Format(time.RFC3339))
 		case r.URL.Path == "/apis":
 			fmt.Fprint(w, `{"kind":"APIGroupList","apiVersion":"v1","groups":[]}`)
 		default:
@@ -47,6 +47,7 @@ func TestEveryObservationHasItsCommand(t *testing.T) {
 	}
 	for name, controller := range map[string]string{"deployment": "kube-system/karpenter", "managed": managed} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			rec := &recorded{}
 			c := New(&site.Site{Autoscale: site.Autoscale{Autoscaler: "karpenter", Controller: controller, Adapter: conf.Adapter}}, Deps{
 				Cluster: func(context.Context) (*kube.Cluster, error) { return cluster, nil },
