@@ -76,13 +76,18 @@ func ParseDiagnet(out []byte) (DiagnetReport, error) {
 
 func parseDiagnet(out []byte) (DiagnetReport, error) {
 	var r DiagnetReport
-	summary, heading, section := false, false, "" // summary: in the table of stages
+	// summary: in the table of stages, which may have blank lines between its rows; gap: after one.
+	summary, gap, heading, section := false, false, false, ""
 	for raw := range strings.SplitSeq(string(out), "\n") {
 		text := strings.TrimRight(raw, " \r")
 		var err error
 		if heading && text != "" {
 			section, heading = text, false
 		}
+		if gap && text != "" && !row.MatchString(text) {
+			summary = false
+		}
+		gap = summary && text == ""
 		switch {
 		case dashes.MatchString(text):
 			heading = true
@@ -90,9 +95,7 @@ func parseDiagnet(out []byte) (DiagnetReport, error) {
 			summary = true
 		case summary && row.MatchString(text):
 			err = r.stage(row.FindStringSubmatch(text))
-		case summary && text == "":
-			summary = false
-		case summary:
+		case summary && !gap:
 			err = fmt.Errorf("read ibdiagnet: %.160q is not a row of the summary", text)
 		case total.MatchString(text):
 			err = r.total(total.FindStringSubmatch(text))

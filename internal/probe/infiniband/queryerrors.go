@@ -55,7 +55,7 @@ func ParseQueryErrors(out []byte) (ErrorReport, error) {
 
 func parseQueryErrors(out []byte) (ErrorReport, error) {
 	var r ErrorReport
-	node, summary, bad := "", false, 0
+	node, summary := "", false
 	err := eachLine("ibqueryerrors", out, func(text string) (err error) {
 		switch {
 		case linkInfo.MatchString(text), listLine.MatchString(text):
@@ -70,11 +70,7 @@ func parseQueryErrors(out []byte) (ErrorReport, error) {
 		case summaryLine.MatchString(text):
 			r.NodesChecked, err = strconv.Atoi(summaryLine.FindStringSubmatch(text)[1])
 		case portsLine.MatchString(text):
-			g := portsLine.FindStringSubmatch(text)
-			var badErr error
-			r.PortsChecked, err = strconv.Atoi(g[1])
-			bad, badErr = strconv.Atoi(g[2])
-			err = errors.Join(err, badErr)
+			r.PortsChecked, err = strconv.Atoi(portsLine.FindStringSubmatch(text)[1])
 			summary = true
 		case failureLine.MatchString(text):
 			r.QueryFailures, err = strconv.Atoi(failureLine.FindStringSubmatch(text)[1])
@@ -88,9 +84,6 @@ func parseQueryErrors(out []byte) (ErrorReport, error) {
 	}
 	if !summary {
 		return ErrorReport{}, errors.New("read ibqueryerrors: no summary at the end: the output is truncated or empty")
-	}
-	if bad > len(r.Ports) {
-		return ErrorReport{}, fmt.Errorf("read ibqueryerrors: %d ports have errors by the summary, and %d are listed", bad, len(r.Ports))
 	}
 	if r.NodesChecked == 0 || r.PortsChecked == 0 {
 		return ErrorReport{}, errors.New("read ibqueryerrors: no node or no port was checked")

@@ -85,7 +85,6 @@ func TestParseQueryErrorsRefuses(t *testing.T) {
 		"truncated":       querySample[:200],
 		"nothing checked": "## Summary: 0 nodes checked, 0 bad nodes found\n##          0 ports checked, 0 ports have errors beyond threshold\n",
 		"another tool":    "sminfo: iberror: query failed\n",
-		"a row was lost":  "Errors for \"a\"\n   GUID 0x1 port 1: [A == 1]\n## Summary: 8 nodes checked, 1 bad nodes found\n##          113 ports checked, 2 ports have errors beyond threshold\n",
 		"port first":      "   GUID 0x1 port 1: [A == 1]\n",
 		"too large":       "Errors for \"a\"\n   GUID 0x1 port 1: [A == 99999999999999999999999]\n",
 	} {
