@@ -140,14 +140,14 @@ const (
 	// mostGrowth is between 4, which is linear, and 16, which is quadratic.
 	mostGrowth = 9
 	// leastWork is what can be compared: less than this is noise.
-	leastWork = 4 * time.Millisecond
+	leastWork = 10 * time.Millisecond
 )
 
 // growth is how much more work four times the text is; the least of several
 // attempts counts, since garbage collection only ever adds.
 func growth(parse func([]byte), text func(size int) []byte) float64 {
 	one, four := work(parse, text(base)), work(parse, text(4*base))
-	for range 4 {
+	for range 12 {
 		if four < leastWork || float64(four) <= mostGrowth*float64(one) {
 			break
 		}
