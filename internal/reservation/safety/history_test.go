@@ -113,7 +113,7 @@ func (h *told) step(t lease.Event) bool {
 		return ok
 	case lease.Released:
 		to := lease.Dirty
-		if noClean(h.name) || t.State == lease.Free && t.Reason != "done" { // or was returned before the answer
+		if noClean(h.name) && h.opener == "" || t.State == lease.Free && t.Reason != "done" { // or was returned before the answer
 			to = lease.Free
 		}
 		if h.fates[t.Token] = t.Type; t.Reason != "done" {

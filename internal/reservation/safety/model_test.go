@@ -67,7 +67,7 @@ type asked struct {
 	op       op
 	token    int64
 	ending   int  // numbers the end that is asked for
-	noClean  bool // what is released is free
+	noClean  bool // what is released is free, unless it was published
 	together bool // with another reservation
 	released bool // what is unused was released, and a release of it is done
 }
@@ -112,7 +112,7 @@ func then(s state, a asked, r answered) []state {
 	case check:
 		return shown(s, s.has(a.token) || s.cleans(a.token), r)
 	case release:
-		if a.noClean {
+		if a.noClean && !s.published {
 			return ends(s, s.has(a.token), isFree, a, r)
 		}
 		return ends(s, s.has(a.token), isDirty, a, r)

@@ -73,6 +73,8 @@ func TestModel(t *testing.T) {
 		"the reservation is not dirty, and it was": {false, []step{hold(1), did(release, 1), {kind: clean, outcome: notDirty}}, false},
 		"an unanswered release, then free":         {true, []step{hold(1), {kind: release, token: 1}, hold(2)}, true},
 
+		"published, released and free":             {true, []step{hold(1), open(1), did(release, 1), hold(2)}, false},
+		"published, released and cleaned":          {true, []step{hold(1), open(1), did(release, 1), sweep(2), did(finish, 2), hold(3)}, true},
 		"a whole day":                              {false, []step{hold(1), open(1), did(check, 1), takes(2), refused(renew, 1), did(renew, 2), longer(2, 15), did(notify, 2), did(handBack, 2), takes(5), did(release, 5), sweep(6)}, true},
 		"taken without a new token":                {false, []step{hold(1), open(1), takes(1)}, false},
 		"checked out, and the publisher continues": {false, []step{hold(1), open(1), takes(2), did(renew, 1)}, false},

@@ -29,7 +29,8 @@ type Spec struct {
 	Accelerator   string `json:"accelerator,omitempty"`
 	GPUCount      int    `json:"gpuCount,omitempty"`
 	NodeCount     int    `json:"nodeCount,omitempty"`
-	// NeedsNoCleaning: a released reservation is free at once. An expired one never is.
+	// NeedsNoCleaning: a released reservation is free at once, unless a deployment was published
+	// under its lease. An expired one never is.
 	NeedsNoCleaning bool `json:"needsNoCleaning,omitempty"`
 }
 
