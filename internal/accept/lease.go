@@ -103,7 +103,11 @@ func taken(err error) bool {
 // renew renews the Lease until its context ends or the Lease is lost.
 func (w *walk) renew(ctx context.Context, c *kube.Cluster) {
 	for {
-		timer := time.NewTimer(min(w.limits.renewal(), w.validFor()))
+		interval := w.limits.renewal()
+		if w.unrenewed != nil { // the cluster may be back at any time
+			interval = repeatInterval
+		}
+		timer := time.NewTimer(min(interval, w.validFor()))
 		select {
 		case <-ctx.Done():
 			timer.Stop()
@@ -125,7 +129,7 @@ func (w *walk) validFor() time.Duration { return w.renewedAt.Add(w.limits.lease(
 // Failed requests are repeated at the next renewal.
 func (w *walk) renewOnce(ctx context.Context, c *kube.Cluster) error {
 	started := w.now()
-	limited, cancel := context.WithTimeout(ctx, w.validFor())
+	limited, cancel := context.WithTimeout(ctx, min(w.limits.renewal(), w.validFor()))
 	defer cancel()
 	h, err := c.GetRunLease(limited, w.run.ID())
 	if err == nil {

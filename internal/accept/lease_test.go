@@ -478,6 +478,35 @@ func TestALeaseThatCannotBeRenewedEndsTheWalkInTime(t *testing.T) {
 	})
 }
 
+// A walk continues after an outage that is shorter than the Lease.
+func TestAnOutageShorterThanTheLeaseEndsNoWalk(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := sharedCluster()
+		var away atomic.Bool
+		failing(t, c, "*", away.Load)
+		w := leased(t, c, time.Now)
+		<-time.After(31 * time.Second) // renewed after 30 s
+		away.Store(true)
+		<-time.After(54 * time.Second)
+		synctest.Wait()
+		away.Store(false)
+		<-time.After(2 * time.Second)
+		synctest.Wait()
+		if h, err := c.GetRunLease(t.Context(), w.run.ID()); err != nil || h == nil || time.Since(h.Renewed) > 2*time.Second {
+			t.Errorf("2 s after the outage the Lease is %+v, %v", h, err)
+		}
+		<-time.After(time.Minute)
+		synctest.Wait()
+		if err := w.lostTo(); err != nil {
+			t.Errorf("the cluster was away for 54 s: %v", err)
+		}
+		if err := w.release(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // Cleaning up removes the Lease with the namespace. It stops when another process takes over.
 func TestTheLeaseWhileObjectsAreRemoved(t *testing.T) {
 	t.Parallel()

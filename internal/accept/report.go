@@ -50,7 +50,7 @@ func (w *walk) report(p plan.Plan, outcome plan.Outcome) Report {
 	h := w.run.Header()
 	r := Report{
 		Run: w.run.ID(), Verdict: outcome.Verdict, Simulated: h.Simulated, Site: h.Site, Profile: h.Profile,
-		Evidence: w.run.Dir(), Interrupted: outcome.Interrupted, Notes: outcome.Notes,
+		Evidence: w.run.Dir(), Interrupted: outcome.Interrupted, Notes: slices.Concat(outcome.Notes, outcome.Uncleaned),
 	}
 	if b, err := evidence.Load(w.run.Dir()); err == nil {
 		r.NarrowedBy = b.NarrowedBy()

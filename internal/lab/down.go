@@ -190,6 +190,9 @@ func killAll(ids []process.Identity, list func() ([]process.Identity, error), ki
 		}
 		ids = nil
 	}
+	if left, err := list(); err != nil || len(left) == 0 {
+		return err
+	}
 	return fmt.Errorf("processes of the lab remain after %d rounds of SIGKILL", killRounds)
 }
 

@@ -176,10 +176,11 @@ func TestPartialKillIsAnError(t *testing.T) {
 		kills int
 		fails bool
 	}{
-		"nothing left":        {0, 0, false},
-		"ended by one kill":   {1, 1, false},
-		"one more started":    {2, 2, false},
-		"more and more start": {1 << 30, killRounds, true},
+		"nothing left":           {0, 0, false},
+		"ended by one kill":      {1, 1, false},
+		"one more started":       {2, 2, false},
+		"ended by the last kill": {killRounds, killRounds, false},
+		"more and more start":    {1 << 30, killRounds, true},
 	} {
 		lists, kills := 0, 0
 		err := killAll(nil, func() ([]process.Identity, error) {

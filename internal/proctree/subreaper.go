@@ -138,6 +138,7 @@ func (t *tree) wait() bool {
 			return false
 		case pid == t.pid:
 			t.status = &status
+			delete(t.left, pid)
 		default:
 			delete(t.left, pid)
 		}
