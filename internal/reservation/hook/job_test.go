@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/fake"
 	k8stesting "k8s.io/client-go/testing"
+	"sigs.k8s.io/yaml"
 
 	"github.com/firstlight/firstlight/internal/poll/polltest"
 	"github.com/firstlight/firstlight/internal/reservation/lease"
@@ -263,6 +264,25 @@ func TestPodHasTheGracePeriodOfAProgram(t *testing.T) {
 		j.Template.Spec.Template.Spec.TerminationGracePeriodSeconds = tt.set
 		if got := j.object(asked(Provision), "x", time.Hour).Spec.Template.Spec.TerminationGracePeriodSeconds; got == nil || *got != *tt.want {
 			t.Errorf("got %v, want %d", got, *tt.want)
+		}
+	}
+}
+
+// A pod that may run for longer could run while the next holder has the reservation.
+func TestAGracePeriodLongerThanThatOfAProgramIsRefused(t *testing.T) {
+	t.Parallel()
+	for seconds, valid := range map[int64]bool{0: true, 15: true, 16: false, 60: false} {
+		j := &batchv1.Job{}
+		if err := yaml.UnmarshalStrict([]byte(template), j); err != nil {
+			t.Fatal(err)
+		}
+		j.Spec.Template.Spec.TerminationGracePeriodSeconds = &seconds
+		raw, err := yaml.Marshal(j)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := parseJob(raw, namespace); (err == nil) != valid || !valid && !strings.Contains(err.Error(), "terminationGracePeriodSeconds") {
+			t.Errorf("%d s: %v", seconds, err)
 		}
 	}
 }

@@ -47,6 +47,8 @@ func parseJob(data []byte, namespace string) (*Job, error) {
 	p.add(j.Spec.BackoffLimit != nil && *j.Spec.BackoffLimit != 0, "invalid backoffLimit: must be unset, the hooks file has the attempts, because the lease is checked before each")
 	p.add(j.Spec.Template.Spec.RestartPolicy != "" && j.Spec.Template.Spec.RestartPolicy != corev1.RestartPolicyNever, "invalid restartPolicy: must be Never, the hooks file has the attempts")
 	p.add(j.Spec.Suspend != nil && *j.Spec.Suspend, "invalid Job: it is suspended")
+	grace := j.Spec.Template.Spec.TerminationGracePeriodSeconds
+	p.add(grace != nil && time.Duration(*grace)*time.Second > defaultGrace, "invalid terminationGracePeriodSeconds: must be at most %d, because the lease may be given to another holder afterwards", int(defaultGrace.Seconds()))
 	if err := errors.Join(p...); err != nil {
 		return nil, err
 	}

@@ -31,7 +31,7 @@ type Store interface {
 // Broker is implemented by broker.Broker.
 type Broker interface {
 	CleanLeftover(ctx context.Context, name, reason string, cleaner lease.Ticket) (lease.Lease, error)
-	KeepAlive(ctx context.Context, grants []broker.Grant, heard func(broker.Grant)) error
+	KeepAlive(ctx context.Context, grants []broker.Grant, renewed func(broker.Grant)) error
 	FinishClean(ctx context.Context, name string, token int64, reason string) error
 	FailClean(ctx context.Context, name string, token int64, reason string) error
 }
