@@ -84,8 +84,8 @@ func testKarpenter(t *testing.T, r *running) {
 	requireExtra(t, r)
 
 	t.Cleanup(func() { // rare failure on busy machines
-		if raw, err := os.ReadFile(filepath.Join(r.info.Dir, "logs", component.Karpenter+".log")); err == nil && t.Failed() {
-			t.Logf("end of Karpenter's log: %s", raw[max(0, len(raw)-8000):])
+		if t.Failed() {
+			logKarpenter(t, r)
 		}
 	})
 
@@ -127,6 +127,39 @@ func testKarpenter(t *testing.T, r *running) {
 	t.Logf("the %d nodes and their claims were gone after %s", len(nodes), time.Since(begin))
 	if _, err := r.client.CoreV1().Nodes().Get(t.Context(), nodeName, metav1.GetOptions{}); err != nil {
 		t.Errorf("the initial node: %v", err)
+	}
+}
+
+// logKarpenter logs what decides whether Karpenter creates and deletes nodes. The context of the
+// test has ended when it runs.
+func logKarpenter(t *testing.T, r *running) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), time.Minute)
+	defer cancel()
+	if pods, err := r.client.CoreV1().Pods("default").List(ctx, metav1.ListOptions{}); err == nil {
+		for _, p := range pods.Items {
+			t.Logf("pod %s on %q: phase %s, deleted %v, conditions %v", p.Name, p.Spec.NodeName, p.Status.Phase, p.DeletionTimestamp, p.Status.Conditions)
+		}
+	}
+	if nodes, err := r.client.CoreV1().Nodes().List(ctx, metav1.ListOptions{}); err == nil {
+		for _, n := range nodes.Items {
+			t.Logf("node %s (%s): deleted %v, taints %v, conditions %v", n.Name, n.Labels["node.kubernetes.io/instance-type"], n.DeletionTimestamp, n.Spec.Taints, n.Status.Conditions)
+		}
+	}
+	if claims, err := r.dyn.Resource(nodeClaims).List(ctx, metav1.ListOptions{}); err == nil {
+		for _, c := range claims.Items {
+			t.Logf("claim %s: deleted %v, status %v", c.GetName(), c.GetDeletionTimestamp(), c.Object["status"])
+		}
+	}
+	if events, err := r.client.CoreV1().Events("").List(ctx, metav1.ListOptions{}); err == nil {
+		for _, e := range events.Items[max(0, len(events.Items)-60):] {
+			t.Logf("event %s %s/%s %s: %s", e.LastTimestamp.Format(time.TimeOnly), e.InvolvedObject.Kind, e.InvolvedObject.Name, e.Reason, e.Message)
+		}
+	}
+	for _, name := range []string{component.Karpenter, component.Kwok} {
+		if raw, err := os.ReadFile(filepath.Join(r.info.Dir, "logs", name+".log")); err == nil {
+			t.Logf("end of the log of %s: %s", name, raw[max(0, len(raw)-8000):])
+		}
 	}
 }
 
