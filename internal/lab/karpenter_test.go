@@ -121,7 +121,8 @@ func testKarpenter(t *testing.T, r *running) {
 			t.Fatal(err)
 		}
 	}
-	r.await(t, "the new nodes and their claims to be gone", func(ctx context.Context) (bool, error) {
+	// Karpenter looks at each claim again every 5 minutes, also after it has missed an event.
+	r.awaitFor(t, 8*time.Minute, "the new nodes and their claims to be gone", func(ctx context.Context) (bool, error) {
 		return noneOrdered(ctx, r, nodes)
 	})
 	t.Logf("the %d nodes and their claims were gone after %s", len(nodes), time.Since(begin))

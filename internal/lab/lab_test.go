@@ -98,7 +98,12 @@ var errNotYet = errors.New("not yet")
 
 func (r *running) await(t *testing.T, what string, cond func(ctx context.Context) (bool, error)) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	r.awaitFor(t, 3*time.Minute, what, cond)
+}
+
+func (r *running) awaitFor(t *testing.T, limit time.Duration, what string, cond func(ctx context.Context) (bool, error)) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
 	err := poll.Until(ctx, pollInterval, what, func(ctx context.Context) error {
 		ok, err := cond(ctx)
