@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/firstlight/firstlight/internal/suite"
 )
 
 // Options say what to measure.
@@ -238,7 +240,8 @@ func (s testSuite) run(ctx context.Context, limit time.Duration, env ...string) 
 	defer cancel()
 	cmd := exec.CommandContext(limited, s.file, "-test.short", "-test.failfast", "-test.count=1", "-test.timeout=0")
 	cmd.Dir = s.dir
-	cmd.Env = append(os.Environ(), env...)
+	// The nightly tests: all fields are spoilt (checktest.Sample).
+	cmd.Env = append(append(os.Environ(), suite.Env+"="+suite.All.String()), env...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = time.Second

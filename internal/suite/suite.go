@@ -19,7 +19,7 @@ type Level int
 // The levels, with the make target of each.
 const (
 	Change Level = iota // make test
-	All                 // make test-all
+	All                 // make test-all, make mutants
 	Soak                // make soak
 )
 

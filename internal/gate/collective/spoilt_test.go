@@ -26,5 +26,5 @@ func TestEveryField(t *testing.T) {
 		"ranks are counted; one of an unknown number is known by its channels":                    {`.* .runs.devices.rank: (-1|x1000|1 more)`},
 		"a negative count of wrong elements is invalid, and no parser returns it":                 {`.* .runs.(outOfBounds|rows.*.wrong): -1`},
 		"within the tolerance of one measurement":                                                 {`.* .runs.rows.*.(timeUs|algbwGBps|busbwGBps): 1 (more|less)`},
-	})
+	}, checktest.Sample(4))
 }

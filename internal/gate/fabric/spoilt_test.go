@@ -36,5 +36,5 @@ func TestEveryField(t *testing.T) {
 		"faster and wider than asked for":                           {`iblinkinfo.* .(laneGbps|width): (x1000|1 more)`},
 		"a stage that the profile does not demand, or its warnings": {`ibdiagnet.* .stages: without the last`, `ibdiagnet.* .stages.(name|warnings): .*`, `ibdiagnet.* .stages.errors: (left out|-1)`},
 		"switches and adapters are counted; the sum must exist":     {`ibdiagnet.* .totalNodes: .*`},
-	})
+	}, checktest.Sample(4))
 }

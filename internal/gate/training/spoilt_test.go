@@ -42,7 +42,7 @@ func TestEveryField(t *testing.T) {
 			maps.Copy(harmless, own)
 			g := testGate(t, testSite(framework))
 			_, obs := walk(t, g, fakeTrainer{})
-			checktest.EveryField(t, framework, func(obs []check.Observation) check.Judgement { return plan.Judge(g, obs) }, obs, harmless, checktest.Sample(4))
+			checktest.EveryField(t, framework, func(obs []check.Observation) check.Judgement { return plan.Judge(g, obs) }, obs, harmless, checktest.Sample(8))
 		})
 	}
 }
