@@ -55,26 +55,30 @@ func livePhases(live map[string][]string, sideBySide int) []phase {
 		normal.packages = append(normal.packages, pkg)
 		names = append(names, live[pkg]...)
 	}
+	longestFirst(normal.packages, []string{
+		"/internal/lab", "/lab/embedded", "/reservation/safety", "/schedule/fanout", "/lab/hookprovider",
+		"/conformance/autoscaling", "/reservation/controller", "/conformance/servicemetrics", "/world/cluster",
+	})
 	normal.args = append(normal.args, runOnly(names))
 	return []phase{normal, race}
 }
 
-// endToEndPhase runs the built binary, as its users do, in parallel with the live tests. The
-// slowest packages start first.
+// endToEndPhase runs the built binary, as its users do, in parallel with the live tests.
 func endToEndPhase(packages []string, sideBySide int) phase {
-	longest := []string{"/e2e/chain", "/e2e/validate", "/internal/e2e"}
-	slices.SortStableFunc(packages, func(a, b string) int { return rank(longest, a) - rank(longest, b) })
+	longestFirst(packages, []string{"/e2e/validate", "/e2e/chain", "/internal/e2e"})
 	return phase{name: phaseEndToEnd, labs: true, args: []string{"-count=1", "-p=" + strconv.Itoa(sideBySide), "-parallel=4"}, packages: packages}
 }
 
-// rank is the place of the first suffix that p has, or one after the last.
-func rank(suffixes []string, p string) int {
-	for i, s := range suffixes {
-		if strings.HasSuffix(p, s) {
+// longestFirst moves the packages that take longest, by their suffixes, to the front: a long
+// package that starts last runs alone.
+func longestFirst(packages, longest []string) {
+	rank := func(p string) int {
+		if i := slices.IndexFunc(longest, func(suffix string) bool { return strings.HasSuffix(p, suffix) }); i >= 0 {
 			return i
 		}
+		return len(longest)
 	}
-	return len(suffixes)
+	slices.SortStableFunc(packages, func(a, b string) int { return rank(a) - rank(b) })
 }
 
 func runOnly(names []string) string {
