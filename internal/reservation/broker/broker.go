@@ -67,8 +67,7 @@ type Broker struct {
 
 	mu          sync.Mutex
 	watched     map[string]watched
-	claimed     map[string]*time.Duration // see claiming
-	interrupted uint64                    // interruptions of the store, as last seen
+	interrupted uint64 // interruptions of the store, as last seen
 }
 
 // New returns a broker.
@@ -85,7 +84,7 @@ func New(opts Options) *Broker {
 	if opts.ID == nil {
 		opts.ID = newID
 	}
-	return &Broker{store: opts.Store, clock: opts.Clock, opts: opts, watched: map[string]watched{}, claimed: map[string]*time.Duration{}}
+	return &Broker{store: opts.Store, clock: opts.Clock, opts: opts, watched: map[string]watched{}}
 }
 
 // machineClock is monotonic from its start and ignores later changes of the system clock.

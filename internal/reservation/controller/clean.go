@@ -31,7 +31,7 @@ func (r *Rotation) Clean(ctx context.Context, row config.Reservation, by string,
 	if byHand {
 		clean = r.opts.Broker.Clean
 	}
-	l, err := clean(ctx, row.Name, r.ticket(by, "cleaning"))
+	g, err := clean(ctx, row.Name, r.ticket(by, "cleaning"))
 	if errors.Is(err, lease.ErrManualOnly) { // quarantined since it was read
 		out.Result, out.Reason = ResultBlocked, lease.NeedsOperator(err.Error(), row.Name)
 		return out, nil
@@ -42,8 +42,8 @@ func (r *Rotation) Clean(ctx context.Context, row config.Reservation, by string,
 	if err != nil {
 		return out, err
 	}
-	out.Token = l.Token
-	err = r.withLease(ctx, broker.Grant{Reservation: row.Name, Lease: l}, func(ctx context.Context, l hook.Lease) error {
+	out.Token = g.Token
+	err = r.withLease(ctx, g, func(ctx context.Context, l hook.Lease) error {
 		removed, err := r.teardownAll(ctx, row, l, byHand)
 		if len(removed) > 0 {
 			out.Deployment = removed[0]
@@ -60,7 +60,7 @@ func (r *Rotation) Clean(ctx context.Context, row config.Reservation, by string,
 	out.Result, out.Reason = ResultFailed, err.Error()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.opts.RenewInterval)
 	defer cancel()
-	if failed := r.opts.Broker.FailClean(ctx, row.Name, l.Token, err.Error()); failed != nil && !broker.IsLost(failed) {
+	if failed := r.opts.Broker.FailClean(ctx, row.Name, g.Token, err.Error()); failed != nil && !broker.IsLost(failed) {
 		return out, failed
 	}
 	return out, nil

@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/firstlight/firstlight/internal/poll"
+	"github.com/firstlight/firstlight/internal/proctree"
 	"github.com/firstlight/firstlight/internal/reservation/lease"
 )
 
@@ -36,9 +37,10 @@ var _ Runner = (*Jobs)(nil)
 const deleteTimeout = 2 * time.Minute
 
 // Run creates a Job and deletes it, with its pod, when it or ctx has ended. Earlier Jobs of the
-// same reservation are deleted first, unless their token is higher.
+// same reservation are deleted first, unless their token is higher: a caller that is stopped or cut
+// off does not delete its own. Cleaning and the guard begin with discover, so it does so too.
 func (j *Jobs) Run(ctx context.Context, r Request, body []byte) (out Output, err error) {
-	if r.Verb.hasSideEffects() {
+	if r.Verb.hasSideEffects() || r.Verb == Discover && r.Reservation != nil && r.Lease.Token > 0 {
 		if err := j.supersede(ctx, r); err != nil {
 			return Output{}, err
 		}
@@ -57,7 +59,7 @@ func (j *Jobs) Run(ctx context.Context, r Request, body []byte) (out Output, err
 			err = errors.Join(err, fmt.Errorf("%w: %w", ErrTemporary, stays))
 		}
 	}()
-	job, err := j.Client.BatchV1().Jobs(j.Job.Namespace).Create(ctx, j.Job.object(r, call, remaining(ctx)), metav1.CreateOptions{})
+	job, err := j.Client.BatchV1().Jobs(j.Job.Namespace).Create(ctx, j.Job.object(r, call, remaining(ctx), proctree.DeadlineOf(ctx).Grace(lease.MaxStopTime)), metav1.CreateOptions{})
 	if err != nil {
 		return Output{}, fmt.Errorf("create the Job of %s: %w", r.Verb, temporary(ctx, err))
 	}
@@ -88,9 +90,13 @@ func remaining(ctx context.Context) time.Duration {
 	return time.Until(deadline)
 }
 
-// supersede deletes earlier Jobs of the reservation that have side effects.
+// supersede deletes earlier Jobs of the reservation that have side effects; discover only those of
+// earlier leases.
 func (j *Jobs) supersede(ctx context.Context, r Request) error {
 	others := labels.Set{LabelReservation: r.Reservation.Name, LabelChanges: "true"}.String()
+	if !r.Verb.hasSideEffects() {
+		others += "," + LabelToken + "!=" + strconv.FormatInt(r.Lease.Token, 10)
+	}
 	list, err := j.Client.BatchV1().Jobs(j.Job.Namespace).List(ctx, metav1.ListOptions{LabelSelector: others})
 	if err != nil {
 		return fmt.Errorf("list the Jobs of reservation %s: %w", r.Reservation.Name, temporary(ctx, err))
