@@ -8,6 +8,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/cli/clitest"
 	"github.com/firstlight/firstlight/internal/cli/cmdutil"
+	"github.com/firstlight/firstlight/internal/reservation/calendar"
 )
 
 // unreachable is the kubeconfig of a store that does not answer: a command that needs it exits
@@ -50,15 +51,37 @@ func TestInvalidFlagsAreRefusedBeforeTheStoreIsOpened(t *testing.T) {
 	}
 }
 
-// The controller does not start with a schedule that breaks its margins this year or the next.
-func TestControllerRefusesAScheduleThatDoesNotHold(t *testing.T) {
+// A running reservation needs its controller: a schedule that breaks a margin this year or the next
+// is reported, and run.
+func TestControllerStartsWithAScheduleThatBreaksAMargin(t *testing.T) {
 	t.Setenv("FIRSTLIGHT_HOME", t.TempDir())
 	file := filepath.Join(t.TempDir(), "schedule.yaml")
 	if err := os.WriteFile(file, []byte(collides), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	_, stderr, code := clitest.Run(t, New, "reservation", "run", "--file", exampleRegistry, "--schedule", file, "--batch", "../../../examples/batch.yaml", "--kubeconfig", unreachable(t))
-	if code != cmdutil.ExitUsage || !strings.Contains(stderr, "[margin]") || !strings.Contains(stderr, "reservation schedule check --file "+file) {
-		t.Errorf("exit %d: %s", code, stderr)
+	if code != cmdutil.ExitUnobserved || !strings.Contains(stderr, "level=ERROR") || !strings.Contains(stderr, "[margin]") || !strings.Contains(stderr, "reservation schedule check --file "+file) {
+		t.Errorf("exit %d, want %d of the unreachable store: %s", code, cmdutil.ExitUnobserved, stderr)
+	}
+}
+
+// Each problem is reported with its year; a schedule without problems has none.
+func TestScheduleProblemsOfThisYearAndTheNext(t *testing.T) {
+	for file, want := range map[string]bool{collides: true, "": false} {
+		if file == "" {
+			raw, err := os.ReadFile(exampleSchedule)
+			if err != nil {
+				t.Fatal(err)
+			}
+			file = string(raw)
+		}
+		times, err := calendar.Parse("schedule.yaml", []byte(file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := strings.Join(scheduleProblems(times, 2027), "\n")
+		if (got != "") != want || want && (!strings.Contains(got, "2027: ") || !strings.Contains(got, "2028: ")) {
+			t.Errorf("the problems are %q", got)
+		}
 	}
 }

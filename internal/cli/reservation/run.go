@@ -93,6 +93,8 @@ type running struct {
 	clock    clock.Clock
 	log      *slog.Logger
 	identity string
+	// problems of the schedule at the start.
+	problems []string
 }
 
 func (f *runFlags) run(ctx context.Context, s cmdutil.Streams) error {
@@ -146,8 +148,10 @@ func (f *runFlags) open(ctx context.Context, s cmdutil.Streams) (*running, error
 	if err != nil {
 		return nil, err
 	}
-	if err := f.checkSchedule(times, now.Now().UTC().Year()); err != nil {
-		return nil, err
+	r := &running{schedule: times, clock: now, identity: identity(), problems: scheduleProblems(times, now.Now().UTC().Year())}
+	r.log = slog.New(slog.NewTextHandler(s.Err, &slog.HandlerOptions{ReplaceAttr: timeOf(r.clock)}))
+	for _, p := range r.problems {
+		r.log.Error("the schedule breaks a rule", "problem", p, "remedy", "firstlight reservation schedule check --file "+f.schedule)
 	}
 	config, err := f.store.config(ctx, s)
 	if err != nil {
@@ -160,8 +164,7 @@ func (f *runFlags) open(ctx context.Context, s cmdutil.Streams) (*running, error
 	if _, err := k.Apply(ctx, specs(reg)); err != nil {
 		return nil, storeError(err)
 	}
-	r := &running{config: config, store: k, schedule: times, clock: now, identity: identity()}
-	r.log = slog.New(slog.NewTextHandler(s.Err, &slog.HandlerOptions{ReplaceAttr: timeOf(r.clock)}))
+	r.config, r.store = config, k
 	r.broker, r.cached, _, err = broker.OpenCached(ctx, config, broker.Options{Clock: r.clock, Grace: f.grace})
 	if err != nil {
 		return nil, cmdutil.Unobserved(err)
@@ -181,21 +184,19 @@ func (f *runFlags) checkDurations() error {
 	}
 }
 
-// checkSchedule refuses a schedule whose margins do not hold in a year or in the next, which the
-// controller may reach.
-func (f *runFlags) checkSchedule(times *calendar.Schedule, year int) error {
+// scheduleProblems returns the problems of a schedule in a year and in the next, which the
+// controller may reach. They do not prevent its start: without a controller no lease ends and no
+// deployment is removed, and leases keep a batch and a day apart also where their margin is broken.
+func scheduleProblems(times *calendar.Schedule, year int) []string {
+	var out []string
 	for _, y := range []int{year, year + 1} {
-		var errs []error
 		for _, p := range times.Check(y) {
 			if p.Severity == diag.Error {
-				errs = append(errs, errors.New(p.String()))
+				out = append(out, fmt.Sprintf("%d: %s", y, p))
 			}
 		}
-		if len(errs) > 0 {
-			return cmdutil.UsageErrorf("%w\nfirstlight reservation schedule check --file %s --year %d prints all dates", errors.Join(errs...), f.schedule, y)
-		}
 	}
-	return nil
+	return out
 }
 
 func (f *runFlags) controller(s cmdutil.Streams, r *running, reg *config.Registry, night *matrix.Config) (*controller.Controller, error) {
