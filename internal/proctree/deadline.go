@@ -14,7 +14,7 @@ import (
 // ErrDeadline means that a program was not started because its Deadline had passed.
 var ErrDeadline = errors.New("the deadline has passed")
 
-// Deadline is a time that its owner moves while a program may go on. At that time the program gets
+// Deadline is a time that its owner moves while a program may continue. At that time the program gets
 // SIGTERM, and SIGKILL after the grace period, also if the process that started it is stopped or
 // hangs. It is safe for concurrent use.
 type Deadline struct {

@@ -31,6 +31,8 @@ type runFlags struct {
 	ready                        readyFlags
 	notice, warn                 time.Duration
 	grace, period, poll, leading time.Duration
+	retention                    time.Duration
+	historyLimit                 int
 	out                          *cmdutil.Output
 }
 
@@ -76,6 +78,8 @@ the store is unavailable, or leadership is lost.`,
 	flags.DurationVar(&f.grace, "grace", 30*time.Second, "grace period after the expiry of a lease")
 	flags.DurationVar(&f.period, "period", time.Minute, "renewal interval of the controller's leases")
 	flags.DurationVar(&f.poll, "poll", time.Second, "interval of the search for expired leases")
+	flags.DurationVar(&f.retention, "retention", controller.DefaultRetention, "age at which hand-overs and archived history are deleted")
+	flags.IntVar(&f.historyLimit, "history-limit", controller.DefaultHistoryLimit, "number of archived events kept for each reservation")
 	flags.DurationVar(&f.leading, "leader-elect-lease-duration", 15*time.Second, "leader-election lease duration")
 	cmdutil.HideFlags(cmd, "grace", "period", "poll")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), s) }
@@ -179,6 +183,8 @@ func (f *runFlags) checkDurations() error {
 		return cmdutil.UsageErrorf("invalid --notice %s or --warn %s: must not be negative", f.notice, f.warn)
 	case min(f.grace, f.period, f.poll, f.leading) <= 0:
 		return cmdutil.UsageErrorf("invalid --grace %s, --period %s, --poll %s or --leader-elect-lease-duration %s: must be positive", f.grace, f.period, f.poll, f.leading)
+	case f.retention <= 0 || f.historyLimit <= 0:
+		return cmdutil.UsageErrorf("invalid --retention %s or --history-limit %d: must be positive", f.retention, f.historyLimit)
 	default:
 		return nil
 	}
@@ -212,7 +218,7 @@ func (f *runFlags) controller(s cmdutil.Streams, r *running, reg *config.Registr
 	days := controller.NewRotation(controller.RotationOptions{Broker: leases, Store: r.store, Hooks: client, Now: r.clock.Now, RenewInterval: f.period, Ready: ready})
 	o := controller.Options{
 		Registry: reg, Schedule: r.schedule, Store: r.cached, Broker: leases, Rotation: days, Clock: r.clock, Log: r.log,
-		Notice: f.notice, WarnBefore: f.warn, SweepInterval: f.poll,
+		Notice: f.notice, WarnBefore: f.warn, SweepInterval: f.poll, Retention: f.retention, HistoryLimit: f.historyLimit,
 	}
 	if night != nil {
 		o.Batch = nights{path: f.batch, config: night, Batch: controller.NewBatch(controller.BatchOptions{

@@ -208,7 +208,7 @@ func TestWorkEndsBeforeTheLeaseCanBeGivenAway(t *testing.T) {
 	}
 }
 
-// What starts programs learns until when they may run.
+// The context of the work has the time until which its programs may run.
 func TestDeadlineOfProgramsMovesWithEachRenewal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u, b, grants := holding(t, who("ada"))

@@ -282,7 +282,7 @@ func (k killed) Save(ctx context.Context, r *store.Reservation) (*store.Reservat
 	return k.Kube.Save(ctx, r)
 }
 
-// A controller that is told to stop has ended its work, so it releases the lease of a cell.
+// A controller that stops ends its work first, so it releases the lease of a cell.
 func TestStoppedControllerReleasesTheLeaseOfACell(t *testing.T) {
 	n := newNight(t, "main/training", "main/inference")
 	ctx, cancel := context.WithCancel(t.Context())
@@ -302,8 +302,8 @@ func TestStoppedControllerReleasesTheLeaseOfACell(t *testing.T) {
 	n.free()
 }
 
-// The next leader does not take the lease of a running cell away: its runner may be cut off or
-// stopped, and its hooks still at work.
+// The next leader does not end the lease of a running cell: its runner may be cut off or stopped,
+// and its hooks still at work.
 func TestNextLeaderWaitsForTheLeaseOfARunningCell(t *testing.T) {
 	n := newNight(t, "main/training")
 	n.opts.RenewInterval = 2 * time.Second
@@ -323,7 +323,7 @@ func TestNextLeaderWaitsForTheLeaseOfARunningCell(t *testing.T) {
 	n.until("the lease is renewed", func() bool {
 		l := n.state().Lease
 		if l == nil || l.Token != n.leg.Cells[0].Token {
-			t.Fatalf("the lease of the running cell was taken away: %+v", n.state())
+			t.Fatalf("the lease of the running cell has ended: %+v", n.state())
 		}
 		return l.Heartbeats > renewed+2
 	})
@@ -371,7 +371,7 @@ func TestGoingOnAfterTheCutoff(t *testing.T) {
 	n.free()
 }
 
-// Finished cells stay unchanged; what they left is cleaned.
+// Finished cells stay unchanged, and their reservation is cleaned.
 func TestGoingOnBetweenTwoCells(t *testing.T) {
 	n := newNight(t, "main/training", "main/inference")
 	ctx, cancel := context.WithCancel(t.Context())
