@@ -27,6 +27,8 @@ type Store interface {
 	// Follow returns a watched copy of some reservations and calls changed after each change to
 	// one of them, until stop is called. A nil copy means that each read goes to the store.
 	Follow(ctx context.Context, names []string, changed func()) (c *store.Cached, stop func())
+	// Reconnect closes all connections to the store.
+	Reconnect()
 }
 
 // reader reads from the store or from a copy of it.

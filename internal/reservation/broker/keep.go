@@ -135,6 +135,9 @@ func (k *keeper) keep(ctx context.Context) error {
 			return fmt.Errorf("%w since %s: %w", lease.ErrTermOver, k.ends.UTC().Format(time.RFC3339), err)
 		default:
 			wait = least
+			if errors.Is(err, context.DeadlineExceeded) {
+				k.store.Reconnect() // the connection may be dead
+			}
 		}
 	}
 }

@@ -265,3 +265,30 @@ type stopped struct{ at time.Time }
 
 func (c stopped) Now() time.Time         { return c.at }
 func (c stopped) Elapsed() time.Duration { return time.Since(c.at) }
+
+// dead is a store whose connection stops answering.
+type dead struct {
+	*out
+	reconnected bool
+}
+
+func (d *dead) Reconnect() { d.to, d.reconnected = time.Now(), true }
+
+// Requests over a connection whose other end is gone get no answer. The next one uses another.
+func TestTimeoutOfARenewalClosesTheConnection(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &dead{out: &out{view: &view{memory: &memory{r: &store.Reservation{ObjectMeta: metav1.ObjectMeta{Name: "one"}}}, user: "ada"}}}
+		b := New(Options{Store: d})
+		grants, err := b.Acquire(t.Context(), Request{Reservations: []string{"one"}, Ticket: who("ada")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.from, d.to = time.Now(), time.Now().Add(time.Hour)
+		ctx, cancel := context.WithTimeout(t.Context(), 10*minute)
+		defer cancel()
+		lost, _ := b.Hold(ctx, grants, nil, func(ctx context.Context) error { <-ctx.Done(); return nil })
+		if lost != nil || !d.reconnected {
+			t.Errorf("reconnected: %t; the lease was lost: %v", d.reconnected, lost)
+		}
+	})
+}
