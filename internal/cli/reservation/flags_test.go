@@ -41,6 +41,7 @@ func TestInvalidFlagsAreRefusedBeforeTheStoreIsOpened(t *testing.T) {
 		{append(run, "--notice", "-1m"), "invalid --notice -1m0s"},
 		{append(run, "--warn", "-1m"), "invalid --notice 30m0s or --warn -1m0s: must not be negative"},
 		{append(run, "--period", "0"), "invalid --grace 30s, --period 0s"},
+		{append(run, "--period", "4s"), "invalid --period 4s: must be at least 5s"},
 		{append(run, "--poll", "-1s"), "must be positive"},
 		{append(run, "--retention", "0"), "invalid --retention 0s or --history-limit 40000: must be positive"},
 		{append(run, "--history-limit", "-1"), "or --history-limit -1: must be positive"},

@@ -177,12 +177,17 @@ func (f *runFlags) open(ctx context.Context, s cmdutil.Streams) (*running, error
 	return r, err
 }
 
+// minPeriod leaves a Job a second to end in the last third of the interval.
+const minPeriod = 5 * time.Second
+
 func (f *runFlags) checkDurations() error {
 	switch {
 	case f.notice < 0 || f.warn < 0:
 		return cmdutil.UsageErrorf("invalid --notice %s or --warn %s: must not be negative", f.notice, f.warn)
 	case min(f.grace, f.period, f.poll, f.leading) <= 0:
 		return cmdutil.UsageErrorf("invalid --grace %s, --period %s, --poll %s or --leader-elect-lease-duration %s: must be positive", f.grace, f.period, f.poll, f.leading)
+	case f.period < minPeriod:
+		return cmdutil.UsageErrorf("invalid --period %s: must be at least %s", f.period, minPeriod)
 	case f.retention <= 0 || f.historyLimit <= 0:
 		return cmdutil.UsageErrorf("invalid --retention %s or --history-limit %d: must be positive", f.retention, f.historyLimit)
 	default:

@@ -126,14 +126,20 @@ func (j *Jobs) waitForPod(ctx context.Context, name, own string) (*corev1.Pod, e
 			return poll.Stop(fmt.Errorf("job %s failed: %s: %w", name, failed(job), ErrTemporary))
 		case pod != nil:
 			return errors.New(waiting(pod))
+		case job.Spec.Suspend != nil && *job.Spec.Suspend:
+			return errSuspended
 		}
 		return errNoPod
 	})
 	return done, err
 }
 
-// errNoPod: the Job has not created its pod yet.
-var errNoPod = errors.New("no pod was created")
+var (
+	// errNoPod: the Job has not created its pod yet.
+	errNoPod = errors.New("no pod was created")
+	// errSuspended: a queue, such as Kueue, holds it back; a template that is suspended is refused.
+	errSuspended = errors.New("no pod was created: the Job is suspended")
+)
 
 func (j *Jobs) getPod(ctx context.Context, name, own string) (*corev1.Pod, *batchv1.Job, error) {
 	pods, err := j.Client.CoreV1().Pods(j.Job.Namespace).List(ctx, metav1.ListOptions{LabelSelector: own})

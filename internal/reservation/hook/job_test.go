@@ -410,3 +410,18 @@ func sameLabels(t *testing.T, a, b string) bool {
 	}
 	return left.String() == right.String()
 }
+
+// A Job that a queue suspends has no pod. The timeout says so.
+func TestSuspendedJobIsNamed(t *testing.T) {
+	client := fake.NewClientset()
+	client.PrependReactor("create", "jobs", func(a k8stesting.Action) (bool, runtime.Object, error) {
+		a.(k8stesting.CreateAction).GetObject().(*batchv1.Job).Spec.Suspend = new(true)
+		return false, nil, nil
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	r := ofReservation("job-suspended", GetNodes)
+	if _, err := jobs(t, client).Run(ctx, r, []byte(text(t, r))); err == nil || !strings.Contains(err.Error(), "the Job is suspended") {
+		t.Errorf("%v", err)
+	}
+}
