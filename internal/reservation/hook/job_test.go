@@ -411,7 +411,7 @@ func sameLabels(t *testing.T, a, b string) bool {
 	return left.String() == right.String()
 }
 
-// A Job that a queue suspends has no pod. The timeout says so.
+// A Job that a queue suspends has no pod. The error has the reason.
 func TestSuspendedJobIsNamed(t *testing.T) {
 	client := fake.NewClientset()
 	client.PrependReactor("create", "jobs", func(a k8stesting.Action) (bool, runtime.Object, error) {
