@@ -11,6 +11,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/kubernetes"
@@ -117,6 +118,8 @@ func (j *Jobs) waitForPod(ctx context.Context, name, own string) (*corev1.Pod, e
 	err := poll.Until(ctx, cmp.Or(j.Poll, time.Second), "Job "+name, func(ctx context.Context) error {
 		pod, job, err := j.getPod(ctx, name, own)
 		switch {
+		case apierrors.IsNotFound(err):
+			return poll.Stop(fmt.Errorf("%w: %w", ErrTemporary, err)) // another deleted it
 		case err != nil:
 			return err
 		case pod != nil && ended(pod) != nil:

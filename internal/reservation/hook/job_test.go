@@ -425,3 +425,17 @@ func TestSuspendedJobIsNamed(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// A Job that another deletes will never have a result: the attempt ends, and not at its limit.
+func TestDeletedJobEndsItsAttempt(t *testing.T) {
+	client := fake.NewClientset()
+	client.PrependReactor("get", "jobs", func(a k8stesting.Action) (bool, runtime.Object, error) {
+		return true, nil, apierrors.NewNotFound(batchv1.Resource("jobs"), a.(k8stesting.GetAction).GetName())
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	r := ofReservation("job-deleted", GetNodes)
+	if _, err := jobs(t, client).Run(ctx, r, []byte(text(t, r))); !errors.Is(err, ErrTemporary) || ctx.Err() != nil {
+		t.Errorf("%v", err)
+	}
+}
