@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"strconv"
 	"syscall"
 	"time"
 )
@@ -53,21 +54,38 @@ func (e *LeftError) Error() string {
 // nil. When ctx ends, the program's process group gets SIGTERM and, after the grace period, all
 // descendants get SIGKILL. Descendants that remain when the program has ended are killed at once.
 // If one holds the program's output open, it is killed after the grace period, and the error is
-// exec.ErrWaitDelay as with cmd.Run. If one cannot be killed, the error is a LeftError.
+// exec.ErrWaitDelay as with cmd.Run. If one cannot be killed, the error is a LeftError. The Deadline
+// of ctx, if any, ends the program too, and bounds its grace period.
 func Run(ctx context.Context, cmd *exec.Cmd, grace time.Duration) error {
 	if cmd.Err != nil {
 		return cmd.Err
 	}
+	deadline := DeadlineOf(ctx)
+	grace = deadline.Grace(grace)
 	reportReader, reportWriter, err := os.Pipe()
 	if err != nil {
 		return fmt.Errorf("start %s: %w", cmd.Path, err)
 	}
 	defer reportReader.Close()
 	tree := exec.CommandContext(ctx, "/proc/self/exe")
-	tree.Args = append([]string{subreaper, grace.String(), cmd.Path}, cmd.Args...)
+	tree.Args = append([]string{subreaper, grace.String(), strconv.FormatBool(deadline != nil), cmd.Path}, cmd.Args...)
 	tree.Env, tree.Dir = cmd.Env, cmd.Dir
 	tree.Stdin, tree.Stdout, tree.Stderr = cmd.Stdin, cmd.Stdout, cmd.Stderr
 	tree.ExtraFiles = []*os.File{reportWriter}
+	if deadline != nil {
+		if at, _ := deadline.At(); !at.IsZero() && time.Until(at) <= 0 {
+			return fmt.Errorf("start %s: %w", cmd.Path, ErrDeadline)
+		}
+		deadlines, sender, err := os.Pipe()
+		if err != nil {
+			return fmt.Errorf("start %s: %w", cmd.Path, err)
+		}
+		done := make(chan struct{})
+		defer close(done)
+		go deadline.send(sender, done)
+		defer deadlines.Close()
+		tree.ExtraFiles = append(tree.ExtraFiles, deadlines)
+	}
 	tree.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGHUP}
 	tree.Cancel = func() error { return tree.Process.Signal(syscall.SIGTERM) }
 	tree.WaitDelay = grace + backstop

@@ -19,9 +19,26 @@ import (
 // asRunner makes a process of these tests run a program.
 const asRunner = "FIRSTLIGHT_PROCTREE_RUNS"
 
+// asRenewer makes it move the deadline of that program, each time by lasts.
+const (
+	asRenewer = "FIRSTLIGHT_PROCTREE_RENEWS"
+	lasts     = 2 * time.Second
+)
+
 func TestMain(m *testing.M) {
 	if script := os.Getenv(asRunner); script != "" {
-		if err := Run(context.Background(), exec.Command("sh", "-c", script), time.Minute); err != nil { //nolint:forbidigo // a process of its own
+		ctx := context.Background() //nolint:forbidigo // a process of its own
+		if os.Getenv(asRenewer) != "" {
+			d := NewDeadline(50 * time.Millisecond)
+			d.Move(time.Now().Add(lasts))
+			go func() {
+				for range time.Tick(lasts / 20) {
+					d.Move(time.Now().Add(lasts))
+				}
+			}()
+			ctx = WithDeadline(ctx, d)
+		}
+		if err := Run(ctx, exec.Command("sh", "-c", script), time.Minute); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -110,6 +127,46 @@ func TestDescendantsAreKilled(t *testing.T) {
 			_ = runner.Wait()
 			until(t, "the child to end", func() bool { return gone(pid) })
 		})
+	}
+}
+
+// A process that is stopped (SIGSTOP) can end no program, and its lease is given to another. Its
+// programs end at their deadline.
+func TestProgramsOfAStoppedProcessEndAtTheirDeadline(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "pid")
+	runner := exec.Command(os.Args[0])
+	runner.Env = append(os.Environ(), asRenewer+"=true",
+		asRunner+"=set -- '"+stays+"' "+file+"; "+left["of a parent that has gone"]+` until [ -s "$2" ]; do sleep 0.01; done; trap "" TERM; while :; do sleep 600; done`)
+	if err := runner.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = runner.Process.Kill(); _ = runner.Wait() }()
+	pid := awaitPID(t, file)
+	end := time.Now().Add(lasts * 3 / 2)
+	until(t, "the first deadline to pass", func() bool { return time.Now().After(end) || gone(pid) })
+	if gone(pid) {
+		t.Fatal("it was killed although its deadline moved")
+	}
+	if err := runner.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	begin := time.Now()
+	until(t, "the program to end", func() bool { return gone(pid) })
+	if took := time.Since(begin); took > 10*lasts {
+		t.Errorf("it ended after %s", took)
+	}
+}
+
+// A process that continues (SIGCONT) after its deadline starts nothing.
+func TestNothingIsStartedAfterTheDeadline(t *testing.T) {
+	d := NewDeadline(time.Minute)
+	d.Move(time.Now().Add(-time.Millisecond))
+	file := filepath.Join(t.TempDir(), "ran")
+	if err := Run(WithDeadline(t.Context(), d), exec.Command("touch", file), time.Minute); !errors.Is(err, ErrDeadline) {
+		t.Errorf("%v", err)
+	}
+	if _, err := os.Stat(file); err == nil {
+		t.Error("it ran")
 	}
 }
 

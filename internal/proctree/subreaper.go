@@ -28,8 +28,8 @@ const killInterval = 20 * time.Millisecond
 
 // Every firstlight binary, including tests, becomes a subreaper before its main function runs.
 func init() { //nolint:gochecknoinits // Run starts this binary, whatever its main is
-	if len(os.Args) > 3 && os.Args[0] == subreaper {
-		os.Exit(reap(os.Args[1], os.Args[2], os.Args[3:]))
+	if len(os.Args) > 4 && os.Args[0] == subreaper {
+		os.Exit(reap(os.Args[1], os.Args[2] == "true", os.Args[3], os.Args[4:]))
 	}
 }
 
@@ -41,12 +41,18 @@ type tree struct {
 	status *syscall.WaitStatus
 	left   map[int]bool // children that cannot be killed
 	says   *os.File
+	// deadlines receives the time until each new deadline; nil: the program has none.
+	deadlines <-chan time.Duration
 }
 
 // reap runs a program and its descendants to their end and exits like the program.
-func reap(grace, path string, argv []string) int {
+func reap(grace string, hasDeadline bool, path string, argv []string) int {
 	t := &tree{says: os.NewFile(3, "report"), output: map[string]bool{}, left: map[int]bool{}}
 	syscall.CloseOnExec(3)
+	if hasDeadline {
+		syscall.CloseOnExec(4)
+		t.deadlines = receive(os.NewFile(4, "deadlines"))
+	}
 	var err error
 	if t.grace, err = time.ParseDuration(grace); err != nil {
 		return t.fail(err)
@@ -81,8 +87,14 @@ func (t *tree) say(r report) { _ = json.NewEncoder(t.says).Encode(r) } // the ca
 
 // run returns when no process remains.
 func (t *tree) run(signals <-chan os.Signal) {
-	var over, tick <-chan time.Time // over: end of the grace period; tick: set while processes remain
+	var over, tick, late <-chan time.Time // over: end of the grace period; tick: set while processes remain; late: the deadline
 	kill, held := false, false
+	terminate := func() {
+		_ = syscall.Kill(-t.pid, syscall.SIGTERM)
+		if over == nil {
+			over = time.After(t.grace)
+		}
+	}
 	for !t.wait() && (t.status == nil || len(t.children()) > 0) {
 		if t.status != nil && !kill {
 			if !t.holdsOutput() {
@@ -101,13 +113,14 @@ func (t *tree) run(signals <-chan os.Signal) {
 		case s := <-signals:
 			switch s {
 			case syscall.SIGTERM, syscall.SIGINT:
-				_ = syscall.Kill(-t.pid, syscall.SIGTERM)
-				if over == nil {
-					over = time.After(t.grace)
-				}
+				terminate()
 			case syscall.SIGHUP: // the caller has died
 				kill = true
 			}
+		case left := <-t.deadlines:
+			late = time.After(left)
+		case <-late:
+			terminate()
 		case <-over:
 			kill, held = true, t.status != nil
 		case <-tick:

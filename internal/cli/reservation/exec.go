@@ -8,55 +8,26 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
-	"sync"
-	"syscall"
 	"time"
 
 	"github.com/firstlight/firstlight/internal/cli/cmdutil"
+	"github.com/firstlight/firstlight/internal/proctree"
 	"github.com/firstlight/firstlight/internal/reservation/broker"
+	"github.com/firstlight/firstlight/internal/reservation/lease"
 )
-
-// killTimeout is the time between SIGTERM and SIGKILL.
-const killTimeout = 10 * time.Second
-
-// killAfter returns the time between SIGTERM and SIGKILL. It is less than the third of a renewal
-// interval that is left when the renewals of a lease fail: then the lease can be given to another.
-func killAfter(grants []broker.Grant) time.Duration {
-	after := killTimeout
-	for _, g := range grants {
-		if p := g.RenewInterval.Duration; p > 0 {
-			after = min(after, p/4)
-		}
-	}
-	return after
-}
 
 const releaseTimeout = 30 * time.Second
 
 // runUnderLease renews the leases while a command runs, and releases them when it has ended.
 // It renews them until the end of the command, also after its SIGTERM.
 func runUnderLease(ctx context.Context, s cmdutil.Streams, r *reservations, grants []broker.Grant, argv []string) error {
-	renewing, stopRenewing := context.WithCancel(context.WithoutCancel(ctx))
-	defer stopRenewing()
-	running, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	var renewal sync.WaitGroup
-	var lost error
-	renewal.Go(func() {
-		notified := map[string]bool{}
-		lost = r.KeepAlive(renewing, grants, func(g broker.Grant) {
-			if n := g.Notice; n != nil && !notified[g.Reservation] {
-				notified[g.Reservation] = true
-				fmt.Fprintf(s.Err, "%s asks for the release of %s by %s: %s\n", n.By, g.Reservation, n.At.UTC().Format(time.RFC3339), n.Reason)
-			}
-		})
-		if lost != nil {
-			stop(lost)
+	notified := map[string]bool{}
+	lost, err := r.Hold(ctx, grants, func(g broker.Grant) {
+		if n := g.Notice; n != nil && !notified[g.Reservation] {
+			notified[g.Reservation] = true
+			fmt.Fprintf(s.Err, "%s asks for the release of %s by %s: %s\n", n.By, g.Reservation, n.At.UTC().Format(time.RFC3339), n.Reason)
 		}
-	})
-	err := runCommand(running, s, grants, argv)
-	stopRenewing()
-	renewal.Wait()
+	}, func(ctx context.Context) error { return runCommand(ctx, s, grants, argv) })
 	if lost != nil {
 		return cmdutil.Unobserved(fmt.Errorf("the command was stopped: %w", errors.Join(lost, withoutExitCode(err))))
 	}
@@ -72,20 +43,17 @@ func withoutExitCode(err error) error {
 }
 
 func runCommand(ctx context.Context, s cmdutil.Streams, grants []broker.Grant, argv []string) error {
-	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd := exec.Command(argv[0], argv[1:]...) //nolint:noctx // proctree.Run has the context
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = s.In, s.Out, s.Err
 	cmd.Env = append(os.Environ(), leaseEnv(grants)...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
-	cmd.WaitDelay = killAfter(grants)
-	err := cmd.Run()
-	if cmd.Process != nil {
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // the rest of its process group, if any
-	}
+	err := proctree.Run(ctx, cmd, lease.MaxStopTime)
 	var exit *exec.ExitError
+	var left *proctree.LeftError
 	switch {
-	case err == nil:
+	case err == nil, errors.Is(err, exec.ErrWaitDelay): // a child that kept its output open was killed
 		return nil
+	case errors.As(err, &left):
+		return &cmdutil.ExitError{Code: cmdutil.ExitUnobserved, Err: fmt.Errorf("%s: %w", argv[0], err)}
 	case errors.As(err, &exit) && exit.ExitCode() > 0:
 		return &cmdutil.ExitError{Code: exit.ExitCode()}
 	case errors.As(err, &exit):

@@ -8,6 +8,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/cli/clitest"
 	"github.com/firstlight/firstlight/internal/cli/cmdutil"
+	"github.com/firstlight/firstlight/internal/reservation/calendar"
 )
 
 // unreachable is the kubeconfig of a store that does not answer: a command that needs it exits
@@ -40,7 +41,10 @@ func TestInvalidFlagsAreRefusedBeforeTheStoreIsOpened(t *testing.T) {
 		{append(run, "--notice", "-1m"), "invalid --notice -1m0s"},
 		{append(run, "--warn", "-1m"), "invalid --notice 30m0s or --warn -1m0s: must not be negative"},
 		{append(run, "--period", "0"), "invalid --grace 30s, --period 0s"},
+		{append(run, "--period", "4s"), "invalid --period 4s: must be at least 5s"},
 		{append(run, "--poll", "-1s"), "must be positive"},
+		{append(run, "--retention", "0"), "invalid --retention 0s or --history-limit 40000: must be positive"},
+		{append(run, "--history-limit", "-1"), "or --history-limit -1: must be positive"},
 		{append(run, "--leader-elect-lease-duration", "0"), "must be positive"},
 	} {
 		out, stderr, code := clitest.Run(t, New, append(append([]string{"reservation"}, tt.args...), "--kubeconfig", k)...)
@@ -50,15 +54,37 @@ func TestInvalidFlagsAreRefusedBeforeTheStoreIsOpened(t *testing.T) {
 	}
 }
 
-// The controller does not start with a schedule that breaks its margins this year or the next.
-func TestControllerRefusesAScheduleThatDoesNotHold(t *testing.T) {
+// A running reservation needs its controller: a schedule that breaks a margin this year or the next
+// is reported, and run.
+func TestControllerStartsWithAScheduleThatBreaksAMargin(t *testing.T) {
 	t.Setenv("FIRSTLIGHT_HOME", t.TempDir())
 	file := filepath.Join(t.TempDir(), "schedule.yaml")
 	if err := os.WriteFile(file, []byte(collides), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	_, stderr, code := clitest.Run(t, New, "reservation", "run", "--file", exampleRegistry, "--schedule", file, "--batch", "../../../examples/batch.yaml", "--kubeconfig", unreachable(t))
-	if code != cmdutil.ExitUsage || !strings.Contains(stderr, "[margin]") || !strings.Contains(stderr, "reservation schedule check --file "+file) {
-		t.Errorf("exit %d: %s", code, stderr)
+	if code != cmdutil.ExitUnobserved || !strings.Contains(stderr, "level=ERROR") || !strings.Contains(stderr, "[margin]") || !strings.Contains(stderr, "reservation schedule check --file "+file) {
+		t.Errorf("exit %d, want %d of the unreachable store: %s", code, cmdutil.ExitUnobserved, stderr)
+	}
+}
+
+// Each problem is reported with its year; a schedule without problems has none.
+func TestScheduleProblemsOfThisYearAndTheNext(t *testing.T) {
+	for file, want := range map[string]bool{collides: true, "": false} {
+		if file == "" {
+			raw, err := os.ReadFile(exampleSchedule)
+			if err != nil {
+				t.Fatal(err)
+			}
+			file = string(raw)
+		}
+		times, err := calendar.Parse("schedule.yaml", []byte(file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := strings.Join(scheduleProblems(times, 2027), "\n")
+		if (got != "") != want || want && (!strings.Contains(got, "2027: ") || !strings.Contains(got, "2028: ")) {
+			t.Errorf("the problems are %q", got)
+		}
 	}
 }

@@ -31,6 +31,8 @@ type runFlags struct {
 	ready                        readyFlags
 	notice, warn                 time.Duration
 	grace, period, poll, leading time.Duration
+	retention                    time.Duration
+	historyLimit                 int
 	out                          *cmdutil.Output
 }
 
@@ -76,6 +78,8 @@ the store is unavailable, or leadership is lost.`,
 	flags.DurationVar(&f.grace, "grace", 30*time.Second, "grace period after the expiry of a lease")
 	flags.DurationVar(&f.period, "period", time.Minute, "renewal interval of the controller's leases")
 	flags.DurationVar(&f.poll, "poll", time.Second, "interval of the search for expired leases")
+	flags.DurationVar(&f.retention, "retention", controller.DefaultRetention, "age at which hand-overs and archived history are deleted")
+	flags.IntVar(&f.historyLimit, "history-limit", controller.DefaultHistoryLimit, "number of archived events kept for each reservation")
 	flags.DurationVar(&f.leading, "leader-elect-lease-duration", 15*time.Second, "leader-election lease duration")
 	cmdutil.HideFlags(cmd, "grace", "period", "poll")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), s) }
@@ -93,6 +97,8 @@ type running struct {
 	clock    clock.Clock
 	log      *slog.Logger
 	identity string
+	// problems of the schedule at the start.
+	problems []string
 }
 
 func (f *runFlags) run(ctx context.Context, s cmdutil.Streams) error {
@@ -146,8 +152,10 @@ func (f *runFlags) open(ctx context.Context, s cmdutil.Streams) (*running, error
 	if err != nil {
 		return nil, err
 	}
-	if err := f.checkSchedule(times, now.Now().UTC().Year()); err != nil {
-		return nil, err
+	r := &running{schedule: times, clock: now, identity: identity(), problems: scheduleProblems(times, now.Now().UTC().Year())}
+	r.log = slog.New(slog.NewTextHandler(s.Err, &slog.HandlerOptions{ReplaceAttr: timeOf(r.clock)}))
+	for _, p := range r.problems {
+		r.log.Error("the schedule breaks a rule", "problem", p, "remedy", "firstlight reservation schedule check --file "+f.schedule)
 	}
 	config, err := f.store.config(ctx, s)
 	if err != nil {
@@ -160,8 +168,7 @@ func (f *runFlags) open(ctx context.Context, s cmdutil.Streams) (*running, error
 	if _, err := k.Apply(ctx, specs(reg)); err != nil {
 		return nil, storeError(err)
 	}
-	r := &running{config: config, store: k, schedule: times, clock: now, identity: identity()}
-	r.log = slog.New(slog.NewTextHandler(s.Err, &slog.HandlerOptions{ReplaceAttr: timeOf(r.clock)}))
+	r.config, r.store = config, k
 	r.broker, r.cached, _, err = broker.OpenCached(ctx, config, broker.Options{Clock: r.clock, Grace: f.grace})
 	if err != nil {
 		return nil, cmdutil.Unobserved(err)
@@ -170,32 +177,37 @@ func (f *runFlags) open(ctx context.Context, s cmdutil.Streams) (*running, error
 	return r, err
 }
 
+// minPeriod leaves a Job a second to end in the last third of the interval.
+const minPeriod = 5 * time.Second
+
 func (f *runFlags) checkDurations() error {
 	switch {
 	case f.notice < 0 || f.warn < 0:
 		return cmdutil.UsageErrorf("invalid --notice %s or --warn %s: must not be negative", f.notice, f.warn)
 	case min(f.grace, f.period, f.poll, f.leading) <= 0:
 		return cmdutil.UsageErrorf("invalid --grace %s, --period %s, --poll %s or --leader-elect-lease-duration %s: must be positive", f.grace, f.period, f.poll, f.leading)
+	case f.period < minPeriod:
+		return cmdutil.UsageErrorf("invalid --period %s: must be at least %s", f.period, minPeriod)
+	case f.retention <= 0 || f.historyLimit <= 0:
+		return cmdutil.UsageErrorf("invalid --retention %s or --history-limit %d: must be positive", f.retention, f.historyLimit)
 	default:
 		return nil
 	}
 }
 
-// checkSchedule refuses a schedule whose margins do not hold in a year or in the next, which the
-// controller may reach.
-func (f *runFlags) checkSchedule(times *calendar.Schedule, year int) error {
+// scheduleProblems returns the problems of a schedule in a year and in the next, which the
+// controller may reach. They do not prevent its start: without a controller no lease ends and no
+// deployment is removed, and leases keep a batch and a day apart also where their margin is broken.
+func scheduleProblems(times *calendar.Schedule, year int) []string {
+	var out []string
 	for _, y := range []int{year, year + 1} {
-		var errs []error
 		for _, p := range times.Check(y) {
 			if p.Severity == diag.Error {
-				errs = append(errs, errors.New(p.String()))
+				out = append(out, fmt.Sprintf("%d: %s", y, p))
 			}
 		}
-		if len(errs) > 0 {
-			return cmdutil.UsageErrorf("%w\nfirstlight reservation schedule check --file %s --year %d prints all dates", errors.Join(errs...), f.schedule, y)
-		}
 	}
-	return nil
+	return out
 }
 
 func (f *runFlags) controller(s cmdutil.Streams, r *running, reg *config.Registry, night *matrix.Config) (*controller.Controller, error) {
@@ -211,7 +223,7 @@ func (f *runFlags) controller(s cmdutil.Streams, r *running, reg *config.Registr
 	days := controller.NewRotation(controller.RotationOptions{Broker: leases, Store: r.store, Hooks: client, Now: r.clock.Now, RenewInterval: f.period, Ready: ready})
 	o := controller.Options{
 		Registry: reg, Schedule: r.schedule, Store: r.cached, Broker: leases, Rotation: days, Clock: r.clock, Log: r.log,
-		Notice: f.notice, WarnBefore: f.warn, SweepInterval: f.poll,
+		Notice: f.notice, WarnBefore: f.warn, SweepInterval: f.poll, Retention: f.retention, HistoryLimit: f.historyLimit,
 	}
 	if night != nil {
 		o.Batch = nights{path: f.batch, config: night, Batch: controller.NewBatch(controller.BatchOptions{

@@ -31,6 +31,8 @@ type controllerStatus struct {
 	Identity string    `json:"identity"`
 	Leads    bool      `json:"leads"`
 	Now      time.Time `json:"now"`
+	// ScheduleProblems are those of the year of the start and the next.
+	ScheduleProblems []string `json:"scheduleProblems,omitempty"`
 	controller.Status
 }
 
@@ -50,7 +52,9 @@ func serveController(ctx context.Context, address string, r *running) (*controll
 				return 1
 			}
 			return 0
-		}))
+		}),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "firstlight_controller_schedule_problems", Help: "Number of rules that the schedule breaks in the year of the start and the next."},
+			func() float64 { return float64(len(r.problems)) }))
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(metrics, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError}))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
@@ -62,7 +66,7 @@ func serveController(ctx context.Context, address string, r *running) (*controll
 		fmt.Fprintln(w, "ok")
 	})
 	mux.HandleFunc("GET /status", func(w http.ResponseWriter, _ *http.Request) {
-		status := controllerStatus{Identity: r.identity, Leads: c.leading.Load(), Now: r.clock.Now().UTC(), Status: r.Status()}
+		status := controllerStatus{Identity: r.identity, Leads: c.leading.Load(), Now: r.clock.Now().UTC(), ScheduleProblems: r.problems, Status: r.Status()}
 		w.Header().Set("Content-Type", "application/json")
 		_ = json.NewEncoder(w).Encode(status) // the client disconnected
 	})

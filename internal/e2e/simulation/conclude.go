@@ -122,7 +122,7 @@ func (p *runner) keep(ctx context.Context, history string) error {
 	if err := p.write("metrics.prom", metrics); err != nil {
 		return err
 	}
-	for name, format := range map[string]string{"grid.txt": "table", "grid.html": "html", "grid.json": "json"} {
+	for name, format := range map[string]string{"grid.txt": "text", "grid.html": "html", "grid.json": "json"} {
 		grid, err := p.firstlight(ctx, "reservation", "batch", "results", "--clock", p.clockPath(), "-o", format)
 		if err != nil {
 			return err

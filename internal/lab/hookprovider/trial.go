@@ -26,9 +26,9 @@ const (
 	within = 3 * time.Minute
 	// refusalHold is how long a refusal must last: GPUs may have been freed a moment ago.
 	refusalHold = 2 * time.Second
-	// clearing bounds the removal after a timeout: a hook is killed after 30 seconds. The next
+	// clearing bounds the removal after a timeout: a hook is killed after lease.MaxStopTime. The next
 	// test removes the rest.
-	clearing = 25 * time.Second
+	clearing = lease.MaxStopTime * 2 / 3
 )
 
 // podTest is one test of a deployment.

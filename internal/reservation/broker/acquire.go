@@ -39,6 +39,26 @@ type Place struct {
 type Grant struct {
 	Reservation string `json:"reservation"`
 	lease.Lease
+	// begun is the begin of the first attempt to claim it, on the clock's Elapsed: the attempt may
+	// have succeeded although its answer was lost. nil: unknown.
+	begun *time.Duration
+}
+
+// claims has the begin of the first attempt to claim each token, in one operation.
+type claims map[int64]time.Duration
+
+func (c claims) note(token int64, now time.Duration) {
+	if _, again := c[token]; !again {
+		c[token] = now
+	}
+}
+
+func (c claims) grant(name string, l lease.Lease) Grant {
+	g := Grant{Reservation: name, Lease: l}
+	if at, ok := c[l.Token]; ok {
+		g.begun = &at
+	}
+	return g
 }
 
 // BusyError means that the reservation is not free.
@@ -97,6 +117,7 @@ func (b *Broker) Acquire(ctx context.Context, req Request) ([]Grant, error) {
 // busy reservation stays unchanged.
 func (b *Broker) tryNow(ctx context.Context, name string, t lease.Ticket, wait bool) (grants []Grant, done bool, err error) {
 	var got lease.Lease
+	begun := claims{}
 	err = b.change(ctx, name, func(r *lease.Record, now time.Time) error {
 		busy := busyError(name, r)
 		was := *r.DeepCopy()
@@ -114,7 +135,7 @@ func (b *Broker) tryNow(ctx context.Context, name string, t lease.Ticket, wait b
 			r.Lease.User = l.User
 		}
 		if err == nil {
-			b.claiming(name, l.Token)
+			begun.note(l.Token, b.clock.Elapsed())
 		}
 		got = l
 		return nil
@@ -125,7 +146,7 @@ func (b *Broker) tryNow(ctx context.Context, name string, t lease.Ticket, wait b
 	if got.ClaimedAt == nil {
 		return nil, false, nil
 	}
-	return []Grant{{Reservation: name, Lease: got}}, true, nil
+	return []Grant{begun.grant(name, got)}, true, nil
 }
 
 func busyError(name string, r *lease.Record) *BusyError {

@@ -22,7 +22,7 @@ func (b *Broker) wait(ctx context.Context, names []string, t lease.Ticket, req R
 			return nil, err
 		}
 	}
-	w := waiter{Broker: b, reader: b.store, names: names, ticket: t, Request: req, changed: make(chan struct{}, 1)}
+	w := waiter{Broker: b, reader: b.store, names: names, ticket: t, Request: req, changed: make(chan struct{}, 1), begun: map[string]claims{}}
 	w.interruptions = w.reader.Interruptions()
 	if req.Wait {
 		defer w.follow(ctx)()
@@ -54,6 +54,7 @@ type waiter struct {
 	// nextHeartbeat is the time of the next heartbeat, on the clock's Elapsed; nil before the
 	// first poll.
 	nextHeartbeat *time.Duration
+	begun         map[string]claims // by reservation
 }
 
 // follow reads from a copy that a watch updates. If the watch is interrupted, the copy polls the
@@ -212,9 +213,14 @@ func (w *waiter) claim(ctx context.Context) ([]Grant, error) {
 	var out []Grant
 	for _, name := range w.names {
 		var got lease.Lease
+		begun := w.begun[name]
+		if begun == nil {
+			begun = claims{}
+			w.begun[name] = begun
+		}
 		err := w.changeFrom(ctx, w.reader, name, func(r *lease.Record, now time.Time) (err error) {
 			if got, err = r.Claim(w.ticket.ID, now); err == nil {
-				w.claiming(name, got.Token)
+				begun.note(got.Token, w.clock.Elapsed())
 			}
 			return err
 		})
@@ -224,7 +230,7 @@ func (w *waiter) claim(ctx context.Context) ([]Grant, error) {
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("claim %s: %w", name, err), w.returnAll(ctx, out))
 		}
-		out = append(out, Grant{Reservation: name, Lease: got})
+		out = append(out, begun.grant(name, got))
 	}
 	return out, nil
 }

@@ -27,6 +27,8 @@ type Store interface {
 	// Follow returns a watched copy of some reservations and calls changed after each change to
 	// one of them, until stop is called. A nil copy means that each read goes to the store.
 	Follow(ctx context.Context, names []string, changed func()) (c *store.Cached, stop func())
+	// Reconnect closes all connections to the store.
+	Reconnect()
 }
 
 // reader reads from the store or from a copy of it.
@@ -67,8 +69,7 @@ type Broker struct {
 
 	mu          sync.Mutex
 	watched     map[string]watched
-	claimed     map[string]*time.Duration // see claiming
-	interrupted uint64                    // interruptions of the store, as last seen
+	interrupted uint64 // interruptions of the store, as last seen
 }
 
 // New returns a broker.
@@ -85,7 +86,7 @@ func New(opts Options) *Broker {
 	if opts.ID == nil {
 		opts.ID = newID
 	}
-	return &Broker{store: opts.Store, clock: opts.Clock, opts: opts, watched: map[string]watched{}, claimed: map[string]*time.Duration{}}
+	return &Broker{store: opts.Store, clock: opts.Clock, opts: opts, watched: map[string]watched{}}
 }
 
 // machineClock is monotonic from its start and ignores later changes of the system clock.

@@ -58,6 +58,7 @@ func (v *view) Follow(context.Context, []string, func()) (*store.Cached, func())
 }
 func (v *view) MayBeStale() bool                       { return false }
 func (v *view) Interruptions() uint64                  { return 0 }
+func (v *view) Reconnect()                             {}
 func (v *view) Caller(context.Context) (string, error) { return v.user, nil }
 
 func (v *view) Operates(context.Context, string) (bool, error) {

@@ -153,38 +153,40 @@ func (b *Broker) Checkin(ctx context.Context, name string, token int64, reason s
 }
 
 // Clean starts cleaning a dirty reservation.
-func (b *Broker) Clean(ctx context.Context, name string, cleaner lease.Ticket) (lease.Lease, error) {
+func (b *Broker) Clean(ctx context.Context, name string, cleaner lease.Ticket) (Grant, error) {
 	return b.clean(ctx, name, cleaner, (*lease.Record).Clean)
 }
 
 // CleanAutomatically is Clean for the controller: lease.ErrManualOnly where only an operator may
 // clean the reservation.
-func (b *Broker) CleanAutomatically(ctx context.Context, name string, cleaner lease.Ticket) (lease.Lease, error) {
+func (b *Broker) CleanAutomatically(ctx context.Context, name string, cleaner lease.Ticket) (Grant, error) {
 	return b.clean(ctx, name, cleaner, (*lease.Record).CleanAutomatically)
 }
 
 // CleanLeftover is CleanAutomatically, also of a free reservation in which a deployment was found.
-func (b *Broker) CleanLeftover(ctx context.Context, name, reason string, cleaner lease.Ticket) (lease.Lease, error) {
+func (b *Broker) CleanLeftover(ctx context.Context, name, reason string, cleaner lease.Ticket) (Grant, error) {
 	return b.clean(ctx, name, cleaner, func(r *lease.Record, t lease.Ticket, now time.Time) (lease.Lease, error) {
 		return r.CleanLeftover(t, reason, now)
 	})
 }
 
-func (b *Broker) clean(ctx context.Context, name string, cleaner lease.Ticket, step func(*lease.Record, lease.Ticket, time.Time) (lease.Lease, error)) (lease.Lease, error) {
+func (b *Broker) clean(ctx context.Context, name string, cleaner lease.Ticket, step func(*lease.Record, lease.Ticket, time.Time) (lease.Lease, error)) (Grant, error) {
 	if cleaner.ID == "" {
 		cleaner.ID = b.opts.ID()
 	}
 	var err error
 	if cleaner.User, err = b.store.Caller(ctx); err != nil {
-		return lease.Lease{}, fmt.Errorf("clean %s: %w", name, err)
+		return Grant{}, fmt.Errorf("clean %s: %w", name, err)
 	}
-	return b.lease(ctx, "clean", name, func(r *lease.Record, now time.Time) (lease.Lease, error) {
+	begun := claims{}
+	l, err := b.lease(ctx, "clean", name, func(r *lease.Record, now time.Time) (lease.Lease, error) {
 		l, err := step(r, cleaner, now)
 		if err == nil {
-			b.claiming(name, l.Token)
+			begun.note(l.Token, b.clock.Elapsed())
 		}
 		return l, err
 	})
+	return begun.grant(name, l), err
 }
 
 // RenewClean renews a cleaning lease.

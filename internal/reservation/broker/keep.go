@@ -7,6 +7,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/firstlight/firstlight/internal/proctree"
 	"github.com/firstlight/firstlight/internal/reservation/lease"
 )
 
@@ -15,80 +16,130 @@ var ErrRenewFailed = errors.New("the lease could not be renewed")
 
 var errNotRenewed = errors.New("it was not renewed since its claim")
 
-// renewalsPerInterval renewals are made in an interval. After stopAfterOf3 thirds of it without
-// one, the holder stops. Its work must end in the last third: then the lease can be given to
-// another.
-const renewalsPerInterval, stopAfterOf3 = 5, 2
+const (
+	// renewalsPerInterval renewals are made in an interval.
+	renewalsPerInterval = 5
+	// retryInterval is the pause after a renewal that failed, and the least time for a request.
+	retryInterval = time.Second
+)
 
-// termCheck before the end of a term, a lease is renewed once more: its grace period counts from
-// the last renewal, and the term may have been extended.
-const termCheck = 5 * time.Second
+// Hold renews leases, of holders and cleaners, while work runs, also after ctx has ended. If one is
+// lost, cannot be renewed in time or its term ends, lost says why and ends the context of work; the
+// programs that work started have ended before the lease can be given to another. err is the error
+// of work. renewed, if set, is called with each renewed lease: its notice and end may have changed.
+func (b *Broker) Hold(ctx context.Context, grants []Grant, renewed func(Grant), work func(ctx context.Context) error) (lost, err error) {
+	k := b.newKeeper(grants, renewed)
+	working, stop := context.WithCancelCause(proctree.WithDeadline(ctx, k.deadline))
+	defer stop(nil)
+	keeping, end := context.WithCancel(context.WithoutCancel(ctx))
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		if lost = k.keep(keeping); lost != nil {
+			stop(lost)
+		}
+	}()
+	err = work(working)
+	end()
+	<-ended
+	return lost, err
+}
 
-// KeepAlive renews leases, of holders and cleaners, until ctx ends, which is not an error, or
-// until one is lost or its term ends. renewed, if set, is called with each renewed lease: its notice
-// and end may have changed. The interval counts from the begin of the last renewal that succeeded,
-// at first from the claim.
-func (b *Broker) KeepAlive(ctx context.Context, grants []Grant, renewed func(Grant)) error {
-	period := time.Duration(0)
+// keeper renews leases.
+type keeper struct {
+	*Broker
+	grants   []Grant
+	renewed  func(Grant)
+	interval time.Duration // the shortest one; 0: no renewals
+	// last is the begin of the last renewal that succeeded, at first of the claim. The clock's time
+	// of day may be set and is not used.
+	last time.Duration
+	// ends is the earliest end of a term; zero: none ends.
+	ends time.Time
+	// deadline ends programs also if this process is stopped and cannot do it.
+	deadline *proctree.Deadline
+}
+
+func (b *Broker) newKeeper(grants []Grant, renewed func(Grant)) *keeper {
+	k := &keeper{Broker: b, grants: grants, renewed: renewed, last: b.clock.Elapsed(), ends: termEnd(grants)}
 	for _, g := range grants {
-		if p := g.RenewInterval.Duration; p > 0 && (period == 0 || p < period) {
-			period = p
+		if p := g.RenewInterval.Duration; p > 0 && (k.interval == 0 || p < k.interval) {
+			k.interval = p
+		}
+		if g.begun != nil {
+			k.last = min(k.last, *g.begun)
 		}
 	}
-	if period == 0 {
+	k.deadline = proctree.NewDeadline(lease.StopTime(k.interval))
+	k.moveDeadline()
+	return k
+}
+
+func (k *keeper) moveDeadline() {
+	if k.interval > 0 {
+		k.deadline.Move(time.Now().Add(k.left()))
+	}
+}
+
+// left returns the time until the work must be stopped. A lease can be given to another an interval
+// after its last renewal, and after its term when the last renewal is older than the grace period.
+func (k *keeper) left() time.Duration {
+	since := k.clock.Elapsed() - k.last
+	left := lease.RenewFor(k.interval) - since
+	if !k.ends.IsZero() {
+		left = min(left, max(k.ends.Sub(k.clock.Now()), k.opts.Grace-since)-lease.StopTime(k.interval))
+	}
+	return left
+}
+
+// beforeEnd returns the time until the earliest end of a term. At the end, one request may still
+// find it extended.
+func (k *keeper) beforeEnd() time.Duration {
+	if k.ends.IsZero() {
+		return math.MaxInt64
+	}
+	return k.ends.Sub(k.clock.Now())
+}
+
+// keep renews until ctx ends, which is not an error, or until the work must be stopped.
+func (k *keeper) keep(ctx context.Context) error {
+	if k.interval == 0 {
 		<-ctx.Done()
 		return nil
 	}
-	every, limit := period/renewalsPerInterval, period*stopAfterOf3/3
-	last, ends := b.firstClaim(grants), termEnd(grants)
+	every := k.interval / renewalsPerInterval
+	least, wait := min(retryInterval, every), every
 	for err := errNotRenewed; ; {
-		left := func() time.Duration { return last + limit - b.clock.Elapsed() }
-		if pause(ctx, min(every, left(), b.beforeEnd(ends))) != nil {
+		if pause(ctx, min(wait, k.left()/2, k.beforeEnd())) != nil {
 			return nil //nolint:nilerr // ctx has ended
 		}
-		if left() <= 0 {
-			return fmt.Errorf("%w for %s: %w", ErrRenewFailed, (b.clock.Elapsed() - last).Round(time.Millisecond), err)
+		left := k.left()
+		if left < least { // no time for a request
+			if pause(ctx, left) != nil {
+				return nil //nolint:nilerr // ctx has ended
+			}
+			return fmt.Errorf("%w for %s: %w", ErrRenewFailed, (k.clock.Elapsed() - k.last).Round(time.Millisecond), err)
 		}
-		begin := b.clock.Elapsed()
+		begin := k.clock.Elapsed()
 		var now []Grant
-		now, err = b.renewAll(ctx, grants, min(every, left(), b.beforeEnd(ends)), renewed)
+		now, err = k.renewAll(ctx, max(least, min(every, left/2)))
 		switch {
 		case err == nil:
-			last, ends = begin, termEnd(now)
+			k.last, k.ends, wait = begin, termEnd(now), every
+			k.moveDeadline()
 		case ctx.Err() != nil:
 			return nil //nolint:nilerr // the holder ends; that the renewal was cancelled is no error
 		case IsLost(err):
 			return err
-		case !ends.IsZero() && !b.clock.Now().Before(ends):
-			return fmt.Errorf("%w since %s: %w", lease.ErrTermOver, ends.UTC().Format(time.RFC3339), err)
+		case k.beforeEnd() <= 0:
+			return fmt.Errorf("%w since %s: %w", lease.ErrTermOver, k.ends.UTC().Format(time.RFC3339), err)
+		default:
+			wait = least
+			if errors.Is(err, context.DeadlineExceeded) {
+				k.store.Reconnect() // the connection may be dead
+			}
 		}
 	}
-}
-
-// claiming notes the begin of the first attempt to claim a lease: the attempt may succeed although
-// its answer is lost. The clock's time of day may be set and is not used.
-func (b *Broker) claiming(name string, token int64) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if key := fmt.Sprint(name, "/", token); b.claimed[key] == nil {
-		now := b.clock.Elapsed()
-		b.claimed[key] = &now
-	}
-}
-
-// firstClaim returns the begin of the first claim of the grants, and forgets them all.
-func (b *Broker) firstClaim(grants []Grant) time.Duration {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	first := b.clock.Elapsed()
-	for _, g := range grants {
-		key := fmt.Sprint(g.Reservation, "/", g.Token)
-		if at := b.claimed[key]; at != nil {
-			first = min(first, *at)
-			delete(b.claimed, key)
-		}
-	}
-	return first
 }
 
 // termEnd returns the earliest end of a term; zero: none ends.
@@ -101,29 +152,13 @@ func termEnd(grants []Grant) (ends time.Time) {
 	return ends
 }
 
-// beforeEnd returns the time until the check before the end of a term, or, from then on, until
-// that end. After the end, one request may still find it extended.
-func (b *Broker) beforeEnd(ends time.Time) time.Duration {
-	left := ends.Sub(b.clock.Now())
-	switch {
-	case ends.IsZero():
-		return math.MaxInt64
-	case left > termCheck:
-		return left - termCheck
-	case left > 0:
-		return left
-	default:
-		return termCheck
-	}
-}
-
 // renewAll renews the grants and returns them as they are then.
-func (b *Broker) renewAll(ctx context.Context, grants []Grant, within time.Duration, renewed func(Grant)) ([]Grant, error) {
+func (k *keeper) renewAll(ctx context.Context, within time.Duration) ([]Grant, error) {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	var out []Grant
-	for _, g := range grants {
-		l, err := b.lease(ctx, "renew", g.Reservation, func(r *lease.Record, now time.Time) (lease.Lease, error) {
+	for _, g := range k.grants {
+		l, err := k.lease(ctx, "renew", g.Reservation, func(r *lease.Record, now time.Time) (lease.Lease, error) {
 			if r.CurrentState() == lease.Cleaning {
 				return r.RenewClean(g.Token, now)
 			}
@@ -133,8 +168,8 @@ func (b *Broker) renewAll(ctx context.Context, grants []Grant, within time.Durat
 			return nil, err
 		}
 		out = append(out, Grant{Reservation: g.Reservation, Lease: l})
-		if renewed != nil {
-			renewed(out[len(out)-1])
+		if k.renewed != nil {
+			k.renewed(out[len(out)-1])
 		}
 	}
 	return out, nil

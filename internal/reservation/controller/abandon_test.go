@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/firstlight/firstlight/internal/reservation/broker"
@@ -46,4 +47,34 @@ func TestPublishedDeploymentIsFoundByName(t *testing.T) {
 	if again, err := r.Up(t.Context(), row, ends, ends); err != nil || again.Result != ResultUp || again.Deployment != first.Deployment {
 		t.Errorf("%+v, %v, want deployment %s", again, err, first.Deployment)
 	}
+}
+
+// slowly answers a write that frees the reservation after a renewal is due.
+type slowly struct{ *memory }
+
+func (s slowly) Save(ctx context.Context, r *store.Reservation) (*store.Reservation, error) {
+	out, err := s.memory.Save(ctx, r)
+	if err == nil && r.Status.CurrentState() == lease.Free {
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-time.After(20 * time.Second):
+		}
+	}
+	return out, err
+}
+
+// Regression: the end of a cleaning looked like a lost lease to a renewal, which then cancelled the
+// request that ended it, and the cleaning was reported as failed.
+func TestEndOfACleaningIsNoLostLease(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMemory(store.Spec{})
+		m.r.Status.State, m.r.Status.DirtyInfo = lease.Dirty, &lease.DirtyInfo{Reason: "released"}
+		s := slowly{m}
+		d := NewRotation(RotationOptions{Broker: broker.New(broker.Options{Store: s}), Store: s, Hooks: newCloud(), Now: time.Now})
+		out, err := d.Clean(t.Context(), config.Reservation{Name: "r1", Cloud: config.AWS}, "controller", false)
+		if err != nil || out.Result != ResultCleaned {
+			t.Errorf("%+v, %v", out, err)
+		}
+	})
 }

@@ -29,7 +29,8 @@ func (r *legRun) attempt(ctx context.Context, c *matrix.Cell, g broker.Grant) er
 	})
 	switch {
 	case ctx.Err() != nil && !isWindowOver(ctx):
-		return context.Cause(ctx) // the cells stay as recorded; the lease expires
+		// The work has ended, and the cells stay as recorded.
+		return errors.Join(context.Cause(ctx), r.release(ctx, g.Token, "its controller stopped"))
 	case errors.Is(err, errLeftover): // Quarantine has ended the lease
 		return r.blocked(ctx, c, r.waitReason)
 	case errors.Is(err, errCellMustWait):
@@ -193,12 +194,17 @@ func (r *legRun) releaseAndClean(ctx context.Context, token int64, reason string
 		r.log.WarnContext(ctx, "lease not released, it will expire", "token", token, "why", err)
 		return nil
 	}
+	return r.clean(ctx)
+}
+
+// clean cleans the reservation.
+func (r *legRun) clean(ctx context.Context) error {
 	out, err := r.opts.Clean(ctx, r.Row, r.Holder(), false)
 	if err != nil {
 		out = out.fail(err)
 	}
 	if out.Result == ResultFailed || out.Result == ResultBlocked {
-		r.log.WarnContext(ctx, "teardown failed", "token", token, "result", out.Result, "why", out.Reason)
+		r.log.WarnContext(ctx, "teardown failed", "result", out.Result, "why", out.Reason)
 	}
 	if ctx.Err() != nil && !isWindowOver(ctx) {
 		return context.Cause(ctx)

@@ -10,6 +10,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/firstlight/firstlight/internal/poll"
+	"github.com/firstlight/firstlight/internal/reservation/broker"
 	"github.com/firstlight/firstlight/internal/reservation/clock"
 	"github.com/firstlight/firstlight/internal/reservation/lease"
 	"github.com/firstlight/firstlight/internal/reservation/matrix"
@@ -43,7 +45,10 @@ func (r *legRun) stamp() *metav1.Time {
 	return &now
 }
 
-// resume resets cells of a runner that stopped, and releases their lease.
+var errLeaseNotEnded = errors.New("it has not ended yet")
+
+// resume resets cells of a runner that stopped, and waits until their lease has ended: the runner
+// may still be at work, or its hooks are, and learns only at its next renewal that it leads no more.
 func (r *legRun) resume(ctx context.Context) error {
 	changed := false
 	for i := range r.cells {
@@ -60,29 +65,42 @@ func (r *legRun) resume(ctx context.Context) error {
 			return err
 		}
 	}
-	var held int64
-	err := retryTransient(ctx, func() error {
+	left := false
+	err := poll.Until(ctx, r.opts.PollInterval, "the end of the lease of a started cell", func(ctx context.Context) error {
 		now, err := r.opts.Store.GetUncached(ctx, r.Row.Name)
+		if err != nil && !broker.IsTransient(err) {
+			return poll.Stop(err)
+		}
 		if err != nil {
 			return err
 		}
-		l := now.Status.Lease
-		if l != nil && !l.Offered() && now.Status.CurrentState() == lease.Leased && slices.ContainsFunc(r.cells, func(c matrix.Cell) bool { return c.Token == l.Token }) {
-			held = l.Token
+		if d := now.Status.DirtyInfo; d != nil {
+			left = r.started(d.Token)
 		}
-		return nil
+		if l := now.Status.Lease; l == nil || l.Offered() || now.Status.CurrentState() != lease.Leased || !r.started(l.Token) {
+			return nil
+		}
+		if r.isClosed(ctx) {
+			return nil // no cell starts any more; the sweep cleans
+		}
+		r.queueNext(ctx)
+		return errLeaseNotEnded
 	})
-	if isWindowOver(ctx) {
+	switch {
+	case isWindowOver(ctx):
 		return nil // a held lease expires
-	}
-	if err != nil {
+	case err != nil:
 		return fmt.Errorf("read the started cells of %s: %w", r.Row.Name, err)
-	}
-	if held == 0 {
+	case left:
+		return r.clean(ctx)
+	default:
 		return nil
 	}
-	r.queueNext(ctx)
-	return r.releaseAndClean(ctx, held, "its runner stopped")
+}
+
+// started reports whether a cell was started with a token.
+func (r *legRun) started(token int64) bool {
+	return token > 0 && slices.ContainsFunc(r.cells, func(c matrix.Cell) bool { return c.Token == token })
 }
 
 // cell runs one cell to its end.

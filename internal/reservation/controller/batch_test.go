@@ -13,6 +13,7 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/hook"
 	"github.com/firstlight/firstlight/internal/reservation/lease"
 	"github.com/firstlight/firstlight/internal/reservation/matrix"
+	"github.com/firstlight/firstlight/internal/reservation/store"
 )
 
 func says(r hook.Result, err error) func(context.Context) (hook.Result, error) {
@@ -257,12 +258,84 @@ func (n *night) crash() []matrix.Cell {
 		<-ctx.Done()
 		return hook.Result{}, context.Cause(ctx)
 	}
-	got, err := NewBatch(n.opts).Run(ctx, n.leg)
+	opts := n.opts
+	opts.Broker = broker.New(broker.Options{Store: killed{n.k, ctx}, Clock: n.clock, Poll: 10 * time.Millisecond})
+	opts.RenewInterval = 500 * time.Millisecond
+	got, err := NewBatch(opts).Run(ctx, n.leg)
 	if !errors.Is(err, context.Canceled) || got[0].Outcome != matrix.Running || got[0].Token != n.state().Token || n.state().CurrentState() != lease.Leased {
 		n.t.Fatalf("%v: %+v, and it is %s", err, got, n.state().CurrentState())
 	}
 	delete(n.cloud.tests, "main/training")
 	return got
+}
+
+// killed is the store of a process that writes nothing after its end.
+type killed struct {
+	*store.Kube
+	life context.Context //nolint:containedctx // of the process
+}
+
+func (k killed) Save(ctx context.Context, r *store.Reservation) (*store.Reservation, error) {
+	if k.life.Err() != nil {
+		return nil, context.Cause(k.life)
+	}
+	return k.Kube.Save(ctx, r)
+}
+
+// A controller that stops ends its work first, so it releases the lease of a cell.
+func TestStoppedControllerReleasesTheLeaseOfACell(t *testing.T) {
+	n := newNight(t, "main/training", "main/inference")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	n.cloud.tests["main/training"] = func(ctx context.Context) (hook.Result, error) {
+		cancel()
+		<-ctx.Done()
+		return hook.Result{}, context.Cause(ctx)
+	}
+	got, err := NewBatch(n.opts).Run(ctx, n.leg)
+	if !errors.Is(err, context.Canceled) || got[0].Outcome != matrix.Running || n.state().CurrentState() != lease.Dirty {
+		t.Fatalf("%v: %+v, and it is %s", err, got, n.state().CurrentState())
+	}
+	delete(n.cloud.tests, "main/training")
+	n.leg.Cells = got
+	n.want(n.run(), "passed 2", "passed 1")
+	n.free()
+}
+
+// The next leader does not end the lease of a running cell: its runner may be cut off or stopped,
+// and its hooks still at work.
+func TestNextLeaderWaitsForTheLeaseOfARunningCell(t *testing.T) {
+	n := newNight(t, "main/training")
+	n.opts.RenewInterval = 2 * time.Second
+	begun, end := make(chan struct{}), make(chan struct{})
+	n.cloud.tests["main/training"] = func(context.Context) (hook.Result, error) {
+		close(begun)
+		<-end // it does not notice that its runner leads no more
+		return hook.Result{Verdict: hook.Passed, Checks: 1}, nil
+	}
+	old := n.start(t.Context())
+	<-begun
+	delete(n.cloud.tests, "main/training")
+	n.leg.Cells = n.last()
+	next := n.start(t.Context())
+	n.until("the next leader queues", func() bool { return len(n.state().Queue) > 0 })
+	renewed := n.state().Lease.Heartbeats
+	n.until("the lease is renewed", func() bool {
+		l := n.state().Lease
+		if l == nil || l.Token != n.leg.Cells[0].Token {
+			t.Fatalf("the lease of the running cell has ended: %+v", n.state())
+		}
+		return l.Heartbeats > renewed+2
+	})
+	close(end)
+	_, _ = old()
+	got, err := next()
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.want(got, "passed 2")
+	n.alone()
+	n.free()
 }
 
 func TestGoingOnAfterACrash(t *testing.T) {
@@ -279,7 +352,6 @@ func TestGoingOnAfterACrash(t *testing.T) {
 
 func TestGoingOnWhenTheLeaseHasExpired(t *testing.T) {
 	n := newNight(t, "main/training", "main/inference")
-	n.opts.RenewInterval = 500 * time.Millisecond
 	n.leg.Cells = n.crash()
 	n.sweeping()
 	n.until("the lease expires, and its deployment is removed", func() bool { return n.state().CurrentState() == lease.Free })
@@ -291,6 +363,7 @@ func TestGoingOnWhenTheLeaseHasExpired(t *testing.T) {
 func TestGoingOnAfterTheCutoff(t *testing.T) {
 	n := newNight(t, "main/training", "main/inference")
 	n.leg.Cells = n.crash()
+	n.sweeping()
 	if err := n.clock.Jump(n.leg.Cutoff); err != nil {
 		t.Fatal(err)
 	}
@@ -298,7 +371,7 @@ func TestGoingOnAfterTheCutoff(t *testing.T) {
 	n.free()
 }
 
-// Finished cells stay unchanged; a lease that they still hold is released.
+// Finished cells stay unchanged, and their reservation is cleaned.
 func TestGoingOnBetweenTwoCells(t *testing.T) {
 	n := newNight(t, "main/training", "main/inference")
 	ctx, cancel := context.WithCancel(t.Context())

@@ -31,7 +31,7 @@ func (r *Rotation) Clean(ctx context.Context, row config.Reservation, by string,
 	if byHand {
 		clean = r.opts.Broker.Clean
 	}
-	l, err := clean(ctx, row.Name, r.ticket(by, "cleaning"))
+	g, err := clean(ctx, row.Name, r.ticket(by, "cleaning"))
 	if errors.Is(err, lease.ErrManualOnly) { // quarantined since it was read
 		out.Result, out.Reason = ResultBlocked, lease.NeedsOperator(err.Error(), row.Name)
 		return out, nil
@@ -42,25 +42,26 @@ func (r *Rotation) Clean(ctx context.Context, row config.Reservation, by string,
 	if err != nil {
 		return out, err
 	}
-	out.Token = l.Token
-	err = r.withLease(ctx, broker.Grant{Reservation: row.Name, Lease: l}, func(ctx context.Context, l hook.Lease) error {
-		removed, err := r.teardownAll(ctx, row, l, byHand)
-		if len(removed) > 0 {
-			out.Deployment = removed[0]
-		}
-		if err != nil {
-			return err
-		}
-		return r.opts.Broker.FinishClean(ctx, row.Name, l.Token, fmt.Sprintf("%d deployments removed, none left", len(removed)))
+	out.Token = g.Token
+	var removed []string
+	err = r.withLease(ctx, g, func(ctx context.Context, l hook.Lease) (err error) {
+		removed, err = r.teardownAll(ctx, row, l, byHand)
+		return err
 	})
+	if len(removed) > 0 {
+		out.Deployment = removed[0]
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.opts.RenewInterval)
+	defer cancel()
+	if err == nil { // a renewal would take the end of the cleaning for a lost lease
+		err = r.opts.Broker.FinishClean(ctx, row.Name, g.Token, fmt.Sprintf("%d deployments removed, none left", len(removed)))
+	}
 	if err == nil {
 		out.Result = ResultCleaned
 		return out, nil
 	}
 	out.Result, out.Reason = ResultFailed, err.Error()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.opts.RenewInterval)
-	defer cancel()
-	if failed := r.opts.Broker.FailClean(ctx, row.Name, l.Token, err.Error()); failed != nil && !broker.IsLost(failed) {
+	if failed := r.opts.Broker.FailClean(ctx, row.Name, g.Token, err.Error()); failed != nil && !broker.IsLost(failed) {
 		return out, failed
 	}
 	return out, nil

@@ -22,6 +22,7 @@ type Store interface {
 	ListHandOvers(ctx context.Context, since time.Time) ([]*store.HandOver, error)
 	ListManualHandOvers(ctx context.Context) ([]*store.HandOver, error)
 	DeleteHandOver(ctx context.Context, name string) error
+	PruneHistory(ctx context.Context, oldest time.Time, most int) error
 }
 
 // LeaseBroker expires leases and notifies holders.
@@ -70,9 +71,17 @@ type Options struct {
 	RetryInterval, MaxRetryInterval time.Duration
 	// SweepInterval is the interval of the sweep (default 1 s, in real time).
 	SweepInterval time.Duration
-	// Retention of hand-overs (default 400 days).
+	// Retention of hand-overs and of archived events of reservations (default 400 days).
 	Retention time.Duration
+	// HistoryLimit is the number of archived events kept for each reservation (default 40000).
+	HistoryLimit int
 }
+
+// Defaults of Options.
+const (
+	DefaultRetention    = 400 * 24 * time.Hour
+	DefaultHistoryLimit = 40_000
+)
 
 // Controller executes the schedule.
 type Controller struct {
@@ -98,11 +107,14 @@ func New(opts Options) *Controller {
 	}
 	for of, usual := range map[*time.Duration]time.Duration{
 		&opts.Notice: 30 * time.Minute, &opts.WarnBefore: 30 * time.Minute, &opts.RetryInterval: time.Minute, &opts.MaxRetryInterval: 15 * time.Minute,
-		&opts.SweepInterval: time.Second, &opts.Retention: 400 * 24 * time.Hour,
+		&opts.SweepInterval: time.Second, &opts.Retention: DefaultRetention,
 	} {
 		if *of == 0 {
 			*of = usual
 		}
+	}
+	if opts.HistoryLimit == 0 {
+		opts.HistoryLimit = DefaultHistoryLimit
 	}
 	return &Controller{
 		opts: opts, idle: clock.NewIdleTracker(opts.Clock),

@@ -39,32 +39,44 @@ type LeaderOptions struct {
 }
 
 // RunAsLeader runs work while this process leads. It returns when work has ended, or with
-// ErrLeadershipLost after the context of work was cancelled.
+// ErrLeadershipLost after the context of work was cancelled. When ctx ends, no other process leads
+// before work has ended.
 func RunAsLeader(ctx context.Context, config *rest.Config, o LeaderOptions, work func(ctx context.Context) error) error {
-	client, err := coordination.NewForConfig(config)
-	if err != nil {
-		return fmt.Errorf("lead: %w", err)
-	}
 	if o.LeaseDuration == 0 {
 		o.LeaseDuration = 15 * time.Second
 	}
-	ctx, cancel := context.WithCancelCause(klog.NewContext(ctx, klog.Logger{}))
-	defer cancel(nil)
+	renewDeadline := o.LeaseDuration * 2 / 3
+	client, err := coordination.NewForConfig(leaderConfig(config, renewDeadline))
+	if err != nil {
+		return fmt.Errorf("lead: %w", err)
+	}
+	electing, stop := context.WithCancelCause(klog.NewContext(context.WithoutCancel(ctx), klog.Logger{}))
+	defer stop(nil)
 	turn := make(chan struct{})
+	unlessLeading := func(cause error) {
+		select {
+		case <-turn:
+		default:
+			stop(cause)
+		}
+	}
 	result := make(chan error, 1)
 	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
 		Lock: &resourcelock.LeaseLock{
 			LeaseMeta: metav1.ObjectMeta{Namespace: o.Namespace, Name: LeaderLeaseName}, Client: client,
 			LockConfig: resourcelock.ResourceLockConfig{Identity: o.Identity},
 		},
-		LeaseDuration: o.LeaseDuration, RenewDeadline: o.LeaseDuration * 2 / 3, RetryPeriod: o.LeaseDuration / 8,
+		LeaseDuration: o.LeaseDuration, RenewDeadline: renewDeadline, RetryPeriod: o.LeaseDuration / 8,
 		ReleaseOnCancel: true, Name: LeaderLeaseName,
 		Callbacks: leaderelection.LeaderCallbacks{
 			OnStartedLeading: func(leading context.Context) {
 				close(turn)
-				err := work(leading)
+				working, cancel := context.WithCancelCause(leading)
+				defer cancel(nil)
+				defer context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })()
+				err := work(working)
 				result <- err
-				cancel(err)
+				stop(err) // releases the Lease
 			},
 			OnStoppedLeading: func() {},
 			OnNewLeader: func(identity string) {
@@ -77,31 +89,31 @@ func RunAsLeader(ctx context.Context, config *rest.Config, o LeaderOptions, work
 	if err != nil {
 		return fmt.Errorf("lead: %w", err)
 	}
+	defer context.AfterFunc(ctx, func() { unlessLeading(context.Cause(ctx)) })()
 	if o.WaitTimeout > 0 {
-		timer := time.AfterFunc(o.WaitTimeout, func() {
-			select {
-			case <-turn:
-			default:
-				cancel(fmt.Errorf("%w: %s", ErrNotLeader, elector.GetLeader()))
-			}
-		})
+		timer := time.AfterFunc(o.WaitTimeout, func() { unlessLeading(fmt.Errorf("%w: %s", ErrNotLeader, elector.GetLeader())) })
 		defer timer.Stop()
 	}
-	elector.Run(ctx)
-	return leaderResult(ctx, turn, result)
-}
-
-// leaderResult waits for the end of work, whose context has ended with the leadership.
-func leaderResult(ctx context.Context, turn <-chan struct{}, result <-chan error) error {
+	elector.Run(electing)
+	lost := electing.Err() == nil && ctx.Err() == nil
 	select {
 	case <-turn:
 	default:
-		return context.Cause(ctx)
+		return context.Cause(electing)
 	}
-	told := ctx.Err() != nil
-	err := <-result
-	if err == nil && !told {
+	err = <-result
+	if err == nil && lost {
 		return ErrLeadershipLost
 	}
 	return err
+}
+
+// leaderConfig returns a configuration with which one request that hangs, or one connection whose
+// other end is gone, does not lose the leadership: a request ends before the deadline, and with
+// HTTP/1.1 its connection ends with it.
+func leaderConfig(config *rest.Config, renewDeadline time.Duration) *rest.Config {
+	c := rest.CopyConfig(config)
+	c.Timeout = max(time.Second, renewDeadline/2)
+	c.NextProtos = []string{"http/1.1"}
+	return c
 }

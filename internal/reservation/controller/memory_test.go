@@ -52,6 +52,7 @@ func (m *memory) Caller(context.Context) (string, error)         { return "contr
 func (m *memory) Operates(context.Context, string) (bool, error) { return true, nil }
 func (m *memory) MayBeStale() bool                               { return false }
 func (m *memory) Interruptions() uint64                          { return 0 }
+func (m *memory) Reconnect()                                     {}
 
 func (m *memory) Follow(context.Context, []string, func()) (*store.Cached, func()) {
 	return nil, func() {}

@@ -105,7 +105,7 @@ func (c *Controller) newestBatch(reservation string) time.Time {
 
 var errNoRows = errors.New("the registry has no reservation for it")
 
-// finish records failures and deletes old hand-overs.
+// finish records failures and deletes old records.
 func (c *Controller) finish(ctx context.Context, l *runRecord) error {
 	var lacks []string
 	h := l.now()
@@ -130,7 +130,8 @@ func (c *Controller) finish(ctx context.Context, l *runRecord) error {
 	return c.prune(ctx)
 }
 
-// prune deletes hand-overs after their retention.
+// prune deletes hand-overs and archived events after their retention. Events that cannot be deleted
+// only take space.
 func (c *Controller) prune(ctx context.Context) error {
 	oldest := c.opts.Clock.Now().Add(-c.opts.Retention)
 	c.mu.Lock()
@@ -149,6 +150,9 @@ func (c *Controller) prune(ctx context.Context) error {
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			errs = append(errs, err)
 		}
+	}
+	if err := c.opts.Store.PruneHistory(ctx, oldest, c.opts.HistoryLimit); err != nil && ctx.Err() == nil {
+		c.opts.Log.Warn("old history not deleted", "why", err)
 	}
 	return errors.Join(errs...)
 }

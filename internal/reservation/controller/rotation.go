@@ -112,20 +112,10 @@ func (r *Rotation) withLease(ctx context.Context, g broker.Grant, work func(ctx 
 
 // WithLease runs work while it renews a lease, and cancels it when the lease is lost.
 func WithLease(ctx context.Context, b *broker.Broker, g broker.Grant, work func(ctx context.Context, l hook.Lease) error) error {
-	keeping, letGo := context.WithCancel(context.WithoutCancel(ctx))
-	working, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	kept := make(chan error, 1)
-	go func() {
-		err := b.KeepAlive(keeping, []broker.Grant{g}, nil)
-		if err != nil {
-			stop(err)
-		}
-		kept <- err
-	}()
-	err := work(working, hook.Lease{Token: g.Token, Holder: g.Holder})
-	letGo()
-	if lost := <-kept; err != nil {
+	lost, err := b.Hold(ctx, []broker.Grant{g}, nil, func(ctx context.Context) error {
+		return work(ctx, hook.Lease{Token: g.Token, Holder: g.Holder})
+	})
+	if err != nil {
 		return errors.Join(err, lost)
 	}
 	return nil // work may have ended the lease itself, which looks like a lost lease

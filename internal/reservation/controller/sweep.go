@@ -35,9 +35,7 @@ func (c *Controller) sweep(ctx context.Context, stop context.CancelCauseFunc) {
 }
 
 func (c *Controller) sweepOnce(ctx context.Context, stop context.CancelCauseFunc, logged map[string]string) error {
-	if err := c.opts.Broker.ExpireOverdue(ctx); err != nil {
-		return err
-	}
+	c.expireOverdue(ctx, logged)
 	all, err := c.opts.Store.List(ctx)
 	if err != nil {
 		return err
@@ -46,6 +44,20 @@ func (c *Controller) sweepOnce(ctx context.Context, stop context.CancelCauseFunc
 		c.handleReservation(ctx, r, logged)
 	}
 	return c.startManual(ctx, stop)
+}
+
+// expireOverdue ends leases. An error may concern one reservation, and the others need the
+// controller; a store that cannot be read is reported by the list that follows.
+func (c *Controller) expireOverdue(ctx context.Context, logged map[string]string) {
+	const all = "" // no reservation has this name
+	err := c.opts.Broker.ExpireOverdue(ctx)
+	switch {
+	case err == nil:
+		delete(logged, all)
+	case ctx.Err() == nil && logged[all] != err.Error():
+		logged[all] = err.Error()
+		c.opts.Log.Warn("cannot end overdue leases", "why", err)
+	}
 }
 
 // handleReservation does what one reservation needs.

@@ -3,6 +3,7 @@ package controller
 import (
 	"bytes"
 	"context"
+	"errors"
 	"log/slog"
 	"strings"
 	"testing"
@@ -73,4 +74,42 @@ func TestNewDirtyStateIsCleanedWithoutBackoff(t *testing.T) {
 			t.Errorf("%d cleanings without backoff", d.cleanings)
 		}
 	})
+}
+
+// poisoned is a store with a reservation that cannot be written, and its broker.
+type poisoned struct {
+	Store
+	LeaseBroker
+}
+
+func (poisoned) ExpireOverdue(context.Context, ...string) error {
+	return errors.New("expire the lease of bad: status is invalid")
+}
+
+func (poisoned) List(context.Context) ([]*store.Reservation, error) {
+	r := &store.Reservation{ObjectMeta: metav1.ObjectMeta{Name: "good"}}
+	r.Status.State, r.Status.DirtyInfo = lease.Dirty, &lease.DirtyInfo{Since: metav1.NowMicro()}
+	return []*store.Reservation{r}, nil
+}
+
+func (poisoned) ListManualHandOvers(context.Context) ([]*store.HandOver, error) { return nil, nil }
+
+// A reservation whose lease cannot be ended is logged, once; the others are cleaned.
+func TestOneReservationThatCannotBeWrittenDoesNotEndTheController(t *testing.T) {
+	var log bytes.Buffer
+	d := &dirty{}
+	c := New(Options{
+		Store: poisoned{}, Broker: poisoned{}, Rotation: d, Log: slog.New(slog.NewTextHandler(&log, nil)),
+		Registry: &config.Registry{Reservations: []config.Reservation{{Name: "good"}}},
+	})
+	logged := map[string]string{}
+	for range 2 {
+		if err := c.sweepOnce(t.Context(), func(err error) { t.Errorf("the controller ends: %v", err) }, logged); err != nil {
+			t.Errorf("the controller ends: %v", err)
+		}
+		c.workers.Wait()
+	}
+	if d.cleanings == 0 || strings.Count(log.String(), "status is invalid") != 1 {
+		t.Errorf("%d cleanings: %s", d.cleanings, &log)
+	}
 }

@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"io"
 	"testing"
 	"testing/synctest"
@@ -16,6 +17,9 @@ import (
 type flaky struct {
 	Store
 	lists, deletions int
+	// oldest and most history to keep
+	oldest time.Time
+	most   int
 }
 
 func (f *flaky) ListHandOvers(context.Context, time.Time) ([]*store.HandOver, error) {
@@ -32,6 +36,11 @@ func (f *flaky) DeleteHandOver(context.Context, string) error {
 	return nil
 }
 
+func (f *flaky) PruneHistory(_ context.Context, oldest time.Time, most int) error {
+	f.oldest, f.most = oldest, most
+	return errors.New("no rights")
+}
+
 // A transient error of the store ends neither the start of a controller nor a hand-over.
 func TestTransientErrorsDoNotEndTheController(t *testing.T) {
 	times, err := calendar.Load("../../../examples/schedule.yaml")
@@ -46,6 +55,9 @@ func TestTransientErrorsDoNotEndTheController(t *testing.T) {
 			t.Errorf("prune: %v after %d deletions", err, f.deletions)
 		}
 		now := c.opts.Clock.Now()
+		if age := now.Sub(f.oldest); age < DefaultRetention || age > DefaultRetention+time.Second || f.most != DefaultHistoryLimit {
+			t.Errorf("history is kept since %s, at most %d events", f.oldest, f.most)
+		}
 		from, err := c.resume(t.Context(), func(error) {})
 		if err != nil || from.Before(now) || f.lists != 2 {
 			t.Errorf("resume: %v after %d lists", err, f.lists)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/firstlight/firstlight/internal/proctree"
+	"github.com/firstlight/firstlight/internal/reservation/lease"
 )
 
 // Program runs a hook that is an executable.
@@ -21,17 +22,14 @@ type Program struct {
 	Hook Hook
 	// Lookup returns an environment variable; nil: os.LookupEnv.
 	Lookup func(name string) (string, bool)
-	// Grace is the time between SIGTERM and SIGKILL; 0: defaultGrace.
+	// Grace is the time between SIGTERM and SIGKILL; 0: lease.MaxStopTime. The renewal interval of
+	// the lease bounds it.
 	Grace time.Duration
 	// Log receives each line that the program logs; nil: none.
 	Log *slog.Logger
 }
 
 var _ Runner = (*Program)(nil)
-
-// defaultGrace is less than the third of the default renewal interval, a minute, that is left when
-// the renewals of a lease fail: then the lease can be given to another.
-const defaultGrace = 15 * time.Second
 
 // defaultVariables are passed to every hook.
 var defaultVariables = []string{"PATH", "HOME", "LANG", "TMPDIR"}
@@ -68,7 +66,8 @@ func (p *Program) environment() (env []string, secrets map[string]string, err er
 }
 
 // Run starts the program in its own process group and ends its whole process tree afterwards. When
-// ctx ends, the group gets SIGTERM, and after the grace period SIGKILL.
+// ctx ends, or at the deadline of the lease, the group gets SIGTERM, and after the grace period
+// SIGKILL.
 func (p *Program) Run(ctx context.Context, r Request, body []byte) (Output, error) {
 	env, secrets, err := p.environment()
 	if err != nil {
@@ -80,7 +79,7 @@ func (p *Program) Run(ctx context.Context, r Request, body []byte) (Output, erro
 	cmd := exec.Command(argv[0], argv[1:]...) //nolint:noctx // proctree.Run has the context
 	cmd.Env = env
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(body), &stdout, log
-	err = proctree.Run(ctx, cmd, cmp.Or(p.Grace, defaultGrace))
+	err = proctree.Run(ctx, cmd, cmp.Or(p.Grace, lease.MaxStopTime))
 	out := Output{Response: []byte(log.secrets.Replace(stdout.buf.String())), Log: log.last()}
 	var exit *exec.ExitError
 	var left *proctree.LeftError
@@ -89,6 +88,8 @@ func (p *Program) Run(ctx context.Context, r Request, body []byte) (Output, erro
 		return out, fmt.Errorf("run %s: %v: %w", argv[0], context.Cause(ctx), left) //nolint:errorlint // the cause may be temporary
 	case ctx.Err() != nil:
 		return out, fmt.Errorf("run %s: %w", argv[0], context.Cause(ctx))
+	case errors.Is(err, proctree.ErrDeadline): // the caller learns in a moment that its lease is lost
+		return out, fmt.Errorf("run %s: the lease was not renewed: %w", argv[0], err)
 	case stdout.over:
 		return out, fmt.Errorf("run %s: the response is larger than %d bytes", argv[0], MaxSize)
 	case errors.Is(err, exec.ErrWaitDelay):

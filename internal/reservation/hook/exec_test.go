@@ -15,7 +15,9 @@ import (
 	"time"
 
 	"github.com/firstlight/firstlight/internal/poll/polltest"
+	"github.com/firstlight/firstlight/internal/proctree"
 	"github.com/firstlight/firstlight/internal/reservation/config"
+	"github.com/firstlight/firstlight/internal/reservation/lease"
 )
 
 // program is a hook written in shell.
@@ -142,6 +144,25 @@ func TestProgramIsEndedWithAllOfIt(t *testing.T) {
 			awaitGone(t, <-pid)
 		})
 	}
+}
+
+// Under a lease with a short renewal interval a program has less time to end: then the lease can be
+// given to another.
+func TestLeaseBoundsTheGracePeriodOfAProgram(t *testing.T) {
+	leakless(t)
+	file := filepath.Join(t.TempDir(), "pid")
+	p := program(t, fmt.Sprintf(`trap '' TERM; sleep 600 & echo $! > "%s"; while :; do wait; sleep 600; done`, file))
+	ctx, cancel := context.WithCancel(proctree.WithDeadline(t.Context(), proctree.NewDeadline(lease.StopTime(time.Second))))
+	defer cancel()
+	go func() { ownPID(t, file); cancel() }()
+	begin := time.Now()
+	if _, err := run(t, ctx, p); err == nil {
+		t.Error("it ended well")
+	}
+	if took := time.Since(begin); took > p.Grace {
+		t.Errorf("it had its whole grace period: %s", took)
+	}
+	awaitGone(t, ownPID(t, file))
 }
 
 // If child processes may still run, the error reports it, and the hook is not retried.

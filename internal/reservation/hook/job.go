@@ -11,11 +11,13 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/firstlight/firstlight/internal/poll"
+	"github.com/firstlight/firstlight/internal/proctree"
 	"github.com/firstlight/firstlight/internal/reservation/lease"
 )
 
@@ -36,9 +38,10 @@ var _ Runner = (*Jobs)(nil)
 const deleteTimeout = 2 * time.Minute
 
 // Run creates a Job and deletes it, with its pod, when it or ctx has ended. Earlier Jobs of the
-// same reservation are deleted first, unless their token is higher.
+// same reservation are deleted first, unless their token is higher: a caller that is stopped or cut
+// off does not delete its own. Cleaning and the guard begin with discover, so it does so too.
 func (j *Jobs) Run(ctx context.Context, r Request, body []byte) (out Output, err error) {
-	if r.Verb.hasSideEffects() {
+	if r.Verb.hasSideEffects() || r.Verb == Discover && r.Reservation != nil && r.Lease.Token > 0 {
 		if err := j.supersede(ctx, r); err != nil {
 			return Output{}, err
 		}
@@ -57,7 +60,7 @@ func (j *Jobs) Run(ctx context.Context, r Request, body []byte) (out Output, err
 			err = errors.Join(err, fmt.Errorf("%w: %w", ErrTemporary, stays))
 		}
 	}()
-	job, err := j.Client.BatchV1().Jobs(j.Job.Namespace).Create(ctx, j.Job.object(r, call, remaining(ctx)), metav1.CreateOptions{})
+	job, err := j.Client.BatchV1().Jobs(j.Job.Namespace).Create(ctx, j.Job.object(r, call, remaining(ctx), proctree.DeadlineOf(ctx).Grace(lease.MaxStopTime)), metav1.CreateOptions{})
 	if err != nil {
 		return Output{}, fmt.Errorf("create the Job of %s: %w", r.Verb, temporary(ctx, err))
 	}
@@ -88,9 +91,13 @@ func remaining(ctx context.Context) time.Duration {
 	return time.Until(deadline)
 }
 
-// supersede deletes earlier Jobs of the reservation that have side effects.
+// supersede deletes earlier Jobs of the reservation that have side effects; discover only those of
+// earlier leases.
 func (j *Jobs) supersede(ctx context.Context, r Request) error {
 	others := labels.Set{LabelReservation: r.Reservation.Name, LabelChanges: "true"}.String()
+	if !r.Verb.hasSideEffects() {
+		others += "," + LabelToken + "!=" + strconv.FormatInt(r.Lease.Token, 10)
+	}
 	list, err := j.Client.BatchV1().Jobs(j.Job.Namespace).List(ctx, metav1.ListOptions{LabelSelector: others})
 	if err != nil {
 		return fmt.Errorf("list the Jobs of reservation %s: %w", r.Reservation.Name, temporary(ctx, err))
@@ -111,6 +118,8 @@ func (j *Jobs) waitForPod(ctx context.Context, name, own string) (*corev1.Pod, e
 	err := poll.Until(ctx, cmp.Or(j.Poll, time.Second), "Job "+name, func(ctx context.Context) error {
 		pod, job, err := j.getPod(ctx, name, own)
 		switch {
+		case apierrors.IsNotFound(err):
+			return poll.Stop(fmt.Errorf("%w: %w", ErrTemporary, err)) // another deleted it
 		case err != nil:
 			return err
 		case pod != nil && ended(pod) != nil:
@@ -120,14 +129,20 @@ func (j *Jobs) waitForPod(ctx context.Context, name, own string) (*corev1.Pod, e
 			return poll.Stop(fmt.Errorf("job %s failed: %s: %w", name, failed(job), ErrTemporary))
 		case pod != nil:
 			return errors.New(waiting(pod))
+		case job.Spec.Suspend != nil && *job.Spec.Suspend:
+			return errSuspended
 		}
 		return errNoPod
 	})
 	return done, err
 }
 
-// errNoPod: the Job has not created its pod yet.
-var errNoPod = errors.New("no pod was created")
+var (
+	// errNoPod: the Job has not created its pod yet.
+	errNoPod = errors.New("no pod was created")
+	// errSuspended: a queue, such as Kueue, holds it back; a template that is suspended is refused.
+	errSuspended = errors.New("no pod was created: the Job is suspended")
+)
 
 func (j *Jobs) getPod(ctx context.Context, name, own string) (*corev1.Pod, *batchv1.Job, error) {
 	pods, err := j.Client.CoreV1().Pods(j.Job.Namespace).List(ctx, metav1.ListOptions{LabelSelector: own})

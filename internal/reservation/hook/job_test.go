@@ -3,6 +3,7 @@ package hook
 import (
 	"context"
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/fake"
@@ -259,11 +261,21 @@ func TestPodHasTheGracePeriodOfAProgram(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	own := int64(3)
-	for _, tt := range []struct{ set, want *int64 }{{nil, new(int64(defaultGrace / time.Second))}, {&own, &own}} {
+	for _, tt := range []struct {
+		set      *int64
+		interval time.Duration
+		want     int64
+	}{
+		{nil, time.Minute, 15},
+		{new(int64(3)), time.Minute, 3},
+		{nil, 20 * time.Second, 5},
+		{new(int64(9)), 20 * time.Second, 5},
+		{nil, 2 * time.Second, 1},
+		{new(int64(0)), time.Minute, 1},
+	} {
 		j.Template.Spec.Template.Spec.TerminationGracePeriodSeconds = tt.set
-		if got := j.object(asked(Provision), "x", time.Hour).Spec.Template.Spec.TerminationGracePeriodSeconds; got == nil || *got != *tt.want {
-			t.Errorf("got %v, want %d", got, *tt.want)
+		if got := j.object(asked(Provision), "x", time.Hour, lease.StopTime(tt.interval)).Spec.Template.Spec.TerminationGracePeriodSeconds; got == nil || *got != tt.want {
+			t.Errorf("with an interval of %s: %v, want %d", tt.interval, got, tt.want)
 		}
 	}
 }
@@ -292,7 +304,7 @@ func TestJobOfAnotherCaller(t *testing.T) {
 	client := cluster(t)
 	j, run := jobs(t, client), randomID()
 	started := func(r Request) *corev1.Pod {
-		job, err := client.BatchV1().Jobs(namespace).Create(t.Context(), j.Job.object(r, "of-"+r.Reservation.Name, time.Hour), metav1.CreateOptions{})
+		job, err := client.BatchV1().Jobs(namespace).Create(t.Context(), j.Job.object(r, "of-"+r.Reservation.Name, time.Hour, lease.MaxStopTime), metav1.CreateOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -350,5 +362,80 @@ func TestFailedDeletionKeepsTheResult(t *testing.T) {
 	}
 	if !strings.Contains(out.Log[0], "the API server is busy") || out.Log[1] != "done" {
 		t.Errorf("the failed deletion is not logged: %q", out.Log)
+	}
+}
+
+// A leader that is stopped or cut off deletes no Job. The next one, which cleans the reservation,
+// deletes it before it lists the deployments: the Job could create another one afterwards.
+func TestDiscoverUnderALeaseEndsTheJobsOfEarlierLeases(t *testing.T) {
+	for name, tt := range map[string]struct {
+		token int64
+		want  string
+	}{
+		"cleaning": {token, LabelReservation + "=job-stopped," + LabelChanges + "=true," + LabelToken + "!=" + strconv.FormatInt(token, 10)},
+		"no lease": {0, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			client := fake.NewClientset()
+			client.PrependReactor("create", "jobs", func(k8stesting.Action) (bool, runtime.Object, error) {
+				return true, nil, errors.New("the rest is tested elsewhere")
+			})
+			r := ofReservation("job-stopped", Discover)
+			r.Lease.Token = tt.token
+			if _, err := jobs(t, client).Run(t.Context(), r, []byte(text(t, r))); err == nil {
+				t.Fatal("a Job was created")
+			}
+			ended := ""
+			for _, a := range client.Actions() {
+				if a.GetVerb() == "create" {
+					break
+				}
+				if d, ok := a.(k8stesting.DeleteCollectionAction); ok && a.GetResource().Resource == "jobs" {
+					ended = d.GetListRestrictions().Labels.String()
+				}
+			}
+			if ended != tt.want && !sameLabels(t, ended, tt.want) {
+				t.Errorf("Jobs with labels %q are deleted first, want %q", ended, tt.want)
+			}
+		})
+	}
+}
+
+func sameLabels(t *testing.T, a, b string) bool {
+	t.Helper()
+	left, errLeft := labels.Parse(a)
+	right, errRight := labels.Parse(b)
+	if errLeft != nil || errRight != nil {
+		t.Fatal(errLeft, errRight)
+	}
+	return left.String() == right.String()
+}
+
+// A Job that a queue suspends has no pod. The error has the reason.
+func TestSuspendedJobIsNamed(t *testing.T) {
+	client := fake.NewClientset()
+	client.PrependReactor("create", "jobs", func(a k8stesting.Action) (bool, runtime.Object, error) {
+		a.(k8stesting.CreateAction).GetObject().(*batchv1.Job).Spec.Suspend = new(true)
+		return false, nil, nil
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	r := ofReservation("job-suspended", GetNodes)
+	if _, err := jobs(t, client).Run(ctx, r, []byte(text(t, r))); err == nil || !strings.Contains(err.Error(), "the Job is suspended") {
+		t.Errorf("%v", err)
+	}
+}
+
+// A Job that another deletes will never have a result: the attempt ends, and not at its limit.
+func TestDeletedJobEndsItsAttempt(t *testing.T) {
+	client := fake.NewClientset()
+	client.PrependReactor("get", "jobs", func(a k8stesting.Action) (bool, runtime.Object, error) {
+		return true, nil, apierrors.NewNotFound(batchv1.Resource("jobs"), a.(k8stesting.GetAction).GetName())
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	r := ofReservation("job-deleted", GetNodes)
+	if _, err := jobs(t, client).Run(ctx, r, []byte(text(t, r))); !errors.Is(err, ErrTemporary) || ctx.Err() != nil {
+		t.Errorf("%v", err)
 	}
 }

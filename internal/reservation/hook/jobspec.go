@@ -12,6 +12,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
+
+	"github.com/firstlight/firstlight/internal/reservation/lease"
 )
 
 // Labels of the objects of a call.
@@ -48,7 +50,7 @@ func parseJob(data []byte, namespace string) (*Job, error) {
 	p.add(j.Spec.Template.Spec.RestartPolicy != "" && j.Spec.Template.Spec.RestartPolicy != corev1.RestartPolicyNever, "invalid restartPolicy: must be Never, the hooks file has the attempts")
 	p.add(j.Spec.Suspend != nil && *j.Spec.Suspend, "invalid Job: it is suspended")
 	grace := j.Spec.Template.Spec.TerminationGracePeriodSeconds
-	p.add(grace != nil && time.Duration(*grace)*time.Second > defaultGrace, "invalid terminationGracePeriodSeconds: must be at most %d, because the lease may be given to another holder afterwards", int(defaultGrace.Seconds()))
+	p.add(grace != nil && time.Duration(*grace)*time.Second > lease.MaxStopTime, "invalid terminationGracePeriodSeconds: must be at most %d, because the lease may be given to another holder afterwards", int(lease.MaxStopTime.Seconds()))
 	if err := errors.Join(p...); err != nil {
 		return nil, err
 	}
@@ -76,8 +78,9 @@ func labelsOf(r Request, call string) map[string]string {
 // jobTTL is the TTL of a Job whose caller died.
 const jobTTL = int32(3600)
 
-// object renders the Job of a call. It has one pod without retries and a deadline.
-func (j *Job) object(r Request, call string, left time.Duration) *batchv1.Job {
+// object renders the Job of a call. It has one pod without retries, a deadline, and at most a grace
+// period.
+func (j *Job) object(r Request, call string, left, grace time.Duration) *batchv1.Job {
 	out := j.Template.DeepCopy()
 	out.ObjectMeta = metav1.ObjectMeta{
 		Name: "firstlight-" + string(r.Verb) + "-" + call, Namespace: j.Namespace,
@@ -88,9 +91,11 @@ func (j *Job) object(r Request, call string, left time.Duration) *batchv1.Job {
 	pod := &out.Spec.Template
 	pod.Labels = mergeLabels(pod.Labels, labelsOf(r, call))
 	pod.Spec.RestartPolicy = corev1.RestartPolicyNever
-	if pod.Spec.TerminationGracePeriodSeconds == nil {
-		pod.Spec.TerminationGracePeriodSeconds = new(int64(defaultGrace / time.Second))
+	most := max(1, int64(grace/time.Second)) // 0 deletes a pod without waiting for its end
+	if own := pod.Spec.TerminationGracePeriodSeconds; own != nil {
+		most = min(most, max(1, *own))
 	}
+	pod.Spec.TerminationGracePeriodSeconds = &most
 	pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{Name: volume, VolumeSource: corev1.VolumeSource{
 		ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: out.Name}},
 	}})

@@ -53,7 +53,7 @@ const endTimeout = 30 * time.Second
 // clean removes deployments of one reservation under a cleaning lease.
 func (j *Janitor) clean(ctx context.Context, name string, all []*Decision) error {
 	row, _ := j.opts.Registry.Find(name) // only known reservations have deployments to remove
-	l, err := j.opts.Broker.CleanLeftover(ctx, name, "deployment "+all[0].Deployment.Name+" exists without a live lease",
+	g, err := j.opts.Broker.CleanLeftover(ctx, name, "deployment "+all[0].Deployment.Name+" exists without a live lease",
 		lease.Ticket{Holder: j.opts.Holder, Purpose: "janitor", RenewInterval: lease.Duration(j.opts.RenewInterval)})
 	if err != nil {
 		setVerdict(all, Blocked, "it cannot be removed now: %v", err)
@@ -62,20 +62,14 @@ func (j *Janitor) clean(ctx context.Context, name string, all []*Decision) error
 		}
 		return err
 	}
-	grant := broker.Grant{Reservation: name, Lease: l}
-	working, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	keeping, letGo := context.WithCancel(context.WithoutCancel(ctx))
-	kept := make(chan struct{})
-	go func() { // until the work has returned
-		defer close(kept)
-		if err := j.opts.Broker.KeepAlive(keeping, []broker.Grant{grant}, nil); err != nil {
-			stop(fmt.Errorf("the cleaning lease was lost: %w", err))
-		}
-	}()
-	stands, err := j.remove(working, row, hook.Lease{Token: l.Token, Holder: l.Holder}, all)
-	letGo()
-	<-kept
+	var stands []string
+	lost, err := j.opts.Broker.Hold(ctx, []broker.Grant{g}, nil, func(ctx context.Context) (err error) {
+		stands, err = j.remove(ctx, row, hook.Lease{Token: g.Token, Holder: g.Holder}, all)
+		return err
+	})
+	if err != nil && lost != nil {
+		err = fmt.Errorf("the cleaning lease was lost: %w: %w", lost, err)
+	}
 	setVerdict(all, Failed, "it was not removed: %v", err)
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTimeout)
 	defer cancel()
@@ -84,9 +78,9 @@ func (j *Janitor) clean(ctx context.Context, name string, all []*Decision) error
 		if err != nil {
 			reason = err.Error()
 		}
-		return errors.Join(err, j.opts.Broker.FailClean(last, name, l.Token, reason))
+		return errors.Join(err, j.opts.Broker.FailClean(last, name, g.Token, reason))
 	}
-	return j.opts.Broker.FinishClean(last, name, l.Token, "the janitor removed all leftover deployments")
+	return j.opts.Broker.FinishClean(last, name, g.Token, "the janitor removed all leftover deployments")
 }
 
 // remove decides again under the lease, removes, and returns the remaining deployments.

@@ -36,10 +36,12 @@ func (r *Record) CleanAutomatically(t Ticket, now time.Time) (Lease, error) {
 }
 
 // CleanLeftover is CleanAutomatically, also of a free reservation in which a deployment was found: it
-// is quarantined in the same step, and cleaned by its finder.
+// becomes dirty in the same step, and is cleaned by its finder. The finder has decided that the
+// deployment can be removed, so a failed cleaning is repeated and needs no operator.
 func (r *Record) CleanLeftover(t Ticket, reason string, now time.Time) (Lease, error) {
 	if r.CurrentState() == Free {
 		r.QuarantineFree(t.Holder, reason, now)
+		r.DirtyInfo.ManualOnly = false
 		return r.Clean(t, now)
 	}
 	return r.CleanAutomatically(t, now)

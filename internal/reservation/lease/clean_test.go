@@ -10,9 +10,15 @@ func TestCleanLeftover(t *testing.T) {
 	t.Parallel()
 	free, quarantined := &Record{}, &Record{}
 	for range 2 { // a repeated request is one
-		if _, err := free.CleanLeftover(ticket("janitor"), "a deployment exists", noon); err != nil || free.State != Cleaning || !free.DirtyInfo.ManualOnly || free.Events != 2 {
+		if _, err := free.CleanLeftover(ticket("janitor"), "a deployment exists", noon); err != nil || free.State != Cleaning || free.Events != 2 {
 			t.Errorf("free: %v, %+v", err, free)
 		}
+	}
+	if err := free.FailClean(free.Token, "the API server is unavailable", noon); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := free.CleanAutomatically(Ticket{ID: "2", Holder: "controller"}, noon); err != nil {
+		t.Errorf("after one failed cleaning it needs an operator: %v", err)
 	}
 	quarantined.QuarantineFree("guard", "a deployment exists", noon)
 	if _, err := quarantined.CleanLeftover(ticket("janitor"), "", noon); !errors.Is(err, ErrManualOnly) {

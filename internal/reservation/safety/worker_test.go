@@ -66,7 +66,7 @@ type handler interface {
 	Release(ctx context.Context, name string, token int64, reason string) error
 	Evict(ctx context.Context, name string, token int64, by, reason string) error
 	QuarantineFree(ctx context.Context, name, by, reason string) error
-	Clean(ctx context.Context, name string, cleaner lease.Ticket) (lease.Lease, error)
+	Clean(ctx context.Context, name string, cleaner lease.Ticket) (broker.Grant, error)
 	RenewClean(ctx context.Context, name string, token int64) (lease.Lease, error)
 	FinishClean(ctx context.Context, name string, token int64, reason string) error
 	FailClean(ctx context.Context, name string, token int64, reason string) error

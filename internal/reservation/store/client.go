@@ -3,6 +3,8 @@ package store
 import (
 	"errors"
 	"fmt"
+	"net"
+	"time"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -13,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/connrotation"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 )
@@ -33,6 +36,11 @@ func newKube(config *rest.Config) (*Kube, error) {
 	if c.WarningHandler == nil && c.WarningHandlerWithContext == nil {
 		c.WarningHandler = rest.WarningLogger{} // controller-runtime's logger is not set
 	}
+	if c.Dial == nil {
+		c.Dial = (&net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}).DialContext // as client-go
+	}
+	connections := connrotation.NewDialer(c.Dial)
+	c.Dial = connections.DialContext
 	connection, err := rest.HTTPClientFor(c)
 	if err != nil {
 		return nil, err
@@ -49,7 +57,7 @@ func newKube(config *rest.Config) (*Kube, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Kube{client: typed, raw: raw}, nil
+	return &Kube{client: typed, raw: raw, connections: connections}, nil
 }
 
 func newScheme() (*runtime.Scheme, error) {

@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/connrotation"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/firstlight/firstlight/internal/reservation/lease"
@@ -36,7 +37,13 @@ type Kube struct {
 	// raw is for the request that client does not have; see Save.
 	raw    rest.Interface
 	caller caller
+	// connections are those of client and raw.
+	connections *connrotation.Dialer
 }
+
+// Reconnect closes all connections. One whose other end is gone without notice is used for all
+// requests until a ping fails, after 45 seconds.
+func (k *Kube) Reconnect() { k.connections.CloseAll() }
 
 // Get reads a reservation.
 func (k *Kube) Get(ctx context.Context, name string) (*Reservation, error) {

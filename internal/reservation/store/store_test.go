@@ -10,6 +10,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/dynamic"
 
 	"github.com/firstlight/firstlight/internal/poll/polltest"
@@ -219,6 +220,50 @@ func TestPiecesOfHistoryAreNotChanged(t *testing.T) {
 	u.Object["events"] = []any{}
 	if _, err := pieces.Update(t.Context(), u, metav1.UpdateOptions{}); !apierrors.IsInvalid(err) {
 		t.Errorf("history is changed: %v", err)
+	}
+}
+
+// Old pieces are deleted by age and by number. The newest events stay, and so do pieces that no
+// broker archived.
+func TestHistoryIsPruned(t *testing.T) {
+	k := shared.Kube(t)
+	r := full(t, k, 40) // pieces from 1, 9, 17 and 25
+	client, err := dynamic.NewForConfig(shared.Store(t).Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pieces := client.Resource(store.GroupVersion.WithResource("reservationhistories"))
+	for _, name := range []string{r.Name + "-mine", "mine-1-1"} {
+		foreign := &unstructured.Unstructured{Object: map[string]any{"events": []any{}}}
+		foreign.SetGroupVersionKind(store.GroupVersion.WithKind("ReservationHistory"))
+		foreign.SetName(name)
+		foreign.SetLabels(map[string]string{"firstlight.dev/reservation": r.Name})
+		if _, err := pieces.Create(t.Context(), foreign, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, tt := range []struct {
+		oldest      time.Time
+		most        int
+		first, left int64
+	}{
+		{noon.Add(-time.Hour), 1000, 1, 40},
+		{noon.Add(20 * time.Second), 1000, 17, 24},
+		{noon.Add(-time.Hour), 15, 25, 16},
+		{noon.Add(time.Hour), 8, 25, 16},
+		{noon.Add(time.Hour), 0, 33, 8},
+	} {
+		if err := k.PruneHistory(t.Context(), tt.oldest, tt.most); err != nil {
+			t.Fatal(err)
+		}
+		all, err := k.History(t.Context(), r.Name, time.Time{})
+		if err != nil || int64(len(all)) != tt.left || all[0].N != tt.first {
+			t.Errorf("since %s, at most %d: %d events from %d, want %d from %d (%v)", tt.oldest, tt.most, len(all), all[0].N, tt.left, tt.first, err)
+		}
+	}
+	list, err := pieces.List(t.Context(), metav1.ListOptions{LabelSelector: "firstlight.dev/reservation=" + r.Name})
+	if err != nil || len(list.Items) != 2 {
+		t.Errorf("%d pieces are left, want those of others (%v)", len(list.Items), err)
 	}
 }
 
