@@ -85,6 +85,23 @@ func TestAPlaybookIncludesWhatItIsTold(t *testing.T) {
 	}
 }
 
+// The chain removes the Lease and the objects of the run when it ends, so that nothing else of
+// the run may still use them.
+func TestTheChainComesAfterEveryGate(t *testing.T) {
+	t.Parallel()
+	s, p := example(t)
+	for _, name := range gate.Extras() {
+		plan, err := gate.Playbook(s, p, gate.Access{}, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		step, ok := plan.Step(name)
+		if !ok || !slices.Equal(step.After, site.Gates()) {
+			t.Errorf("%s waits for %v, want every gate: %v", name, step.After, site.Gates())
+		}
+	}
+}
+
 func TestTheChainAloneNeedsNoGate(t *testing.T) {
 	t.Parallel()
 	s, p := example(t)
