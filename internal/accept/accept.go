@@ -153,6 +153,7 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	if err := w.release(ctx); err != nil {
 		outcome.Notes = append(outcome.Notes, err.Error())
 	}
+	w.stopRenewing()
 	stop()
 	<-identified
 	finishErr := w.finish(outcome, walkErr)
