@@ -16,6 +16,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/evidence"
+	"github.com/firstlight/firstlight/internal/plan"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 )
 
@@ -55,6 +56,80 @@ func TestAFailedCleanUpIsNotAPass(t *testing.T) {
 				t.Errorf("replayed: %+v, %v", again, err)
 			}
 		})
+	}
+}
+
+// reader is a check that reads the cluster and creates nothing.
+type reader struct {
+	look
+	walk Walk
+}
+
+func (r reader) Observe(ctx context.Context, rec check.Recorder) error {
+	if _, err := r.walk.Cluster(ctx); err != nil {
+		return err
+	}
+	return r.look.Observe(ctx, rec)
+}
+
+// forbid makes an account that cannot list or delete all objects of a kind.
+func forbid(t *testing.T, c *kube.Cluster, resource string) {
+	t.Helper()
+	client, ok := c.Client.(*fake.Clientset)
+	if !ok {
+		t.Fatal("another client")
+	}
+	forbidden := func(a clienttesting.Action) (bool, runtime.Object, error) {
+		if l, ok := a.(clienttesting.ListAction); ok && !l.GetListRestrictions().Fields.Empty() {
+			return false, nil, nil // one by its name
+		}
+		return true, nil, apierrors.NewForbidden(schema.GroupResource{Resource: resource}, "", errors.New("no rule"))
+	}
+	client.PrependReactor("list", resource, forbidden)
+	client.PrependReactor("delete-collection", resource, forbidden)
+}
+
+// An account that may only read cannot list what it could not create.
+func TestARunThatCreatedNothingNeedsNoProofOfItsCleanUp(t *testing.T) {
+	t.Parallel()
+	reading := func(w Walk) (plan.Plan, error) {
+		return plan.Plan{Name: "reading", Steps: []plan.Step{{Check: reader{look("node"), w}}}}, nil
+	}
+	for _, resource := range []string{"priorityclasses", "namespaces"} {
+		for name, tt := range map[string]struct {
+			playbook func(Walk) (plan.Plan, error)
+			resumed  bool
+			want     check.Verdict
+		}{
+			"nothing was created":              {reading, false, check.Passed},
+			"a namespace was created":          {using(func() {}), false, check.Unobserved},
+			"the run was resumed":              {reading, true, check.Unobserved},
+			"the creation failed at the Lease": {using(func() {}), false, check.Unobserved},
+		} {
+			t.Run(resource+", "+name, func(t *testing.T) {
+				t.Parallel()
+				dir, c := t.TempDir(), sharedCluster()
+				forbid(t, c, resource)
+				forbid(t, c, "jobs")
+				if strings.Contains(name, "Lease") {
+					reacting(t, c, "create", func() (bool, error) {
+						return true, apierrors.NewForbidden(schema.GroupResource{Resource: "leases"}, "", errors.New("no rule"))
+					})
+				}
+				o := holding(t, dir, c, func() {})
+				o.Playbook = tt.playbook
+				if tt.resumed {
+					unfinished(t, dir, o.Playbook)
+				}
+				r, err := Run(t.Context(), o)
+				if err != nil || r.Verdict != tt.want {
+					t.Errorf("%s, notes %q: %v", r.Verdict, r.Notes, err)
+				}
+				if failed := strings.Contains(strings.Join(r.NarrowedBy, "\n"), "clean-up failed: "); failed != (tt.want == check.Unobserved) || !failed && len(r.Notes) > 0 {
+					t.Errorf("narrowed by %q, notes %q", r.NarrowedBy, r.Notes)
+				}
+			})
+		}
 	}
 }
 
