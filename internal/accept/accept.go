@@ -368,7 +368,11 @@ func (w *walk) cleanRun(ctx context.Context) error {
 		return nil
 	}
 	w.note("removing the objects of the run")
-	if err := (kube.Guest{Cluster: c, ClusterEnds: w.opts.ClusterEnds}).Cleanup(ctx, w.run.ID()); err != nil {
+	err := kube.Guest{Cluster: c, ClusterEnds: w.opts.ClusterEnds}.Cleanup(ctx, w.run.ID())
+	switch {
+	case err != nil && kube.OnlyAPIUnavailable(err):
+		return fmt.Errorf("clean up after run %s: %w", w.run.ID(), err)
+	case err != nil:
 		return fmt.Errorf("objects of run %s are left; remove them with kubectl delete %s: %w", w.run.ID(), w.objects(), err)
 	}
 	return nil

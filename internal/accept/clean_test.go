@@ -7,10 +7,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 
@@ -131,6 +136,50 @@ func TestARunThatCreatedNothingNeedsNoProofOfItsCleanUp(t *testing.T) {
 			})
 		}
 	}
+}
+
+// The namespace controller keeps an empty namespace while an aggregated API does not respond:
+// nothing of the run is left to be removed by hand.
+func TestANamespaceThatABrokenAPIKeepsIsNamedWithItsRemedy(t *testing.T) {
+	t.Parallel()
+	const condition = "Discovery failed for some groups, 1 failing: custom.metrics.k8s.io/v1beta1: stale GroupVersion discovery"
+	synctest.Test(t, func(t *testing.T) {
+		c := sharedCluster()
+		client, ok := c.Client.(*fake.Clientset)
+		if !ok {
+			t.Fatal("another client")
+		}
+		w := leased(t, c, time.Now)
+		w.created.Store(true)
+		namespace := &corev1.Namespace{
+			ObjectMeta: metav1.ObjectMeta{Name: kube.NamespaceOf(w.run.ID()), Labels: kube.Labels(w.run.ID(), "")},
+			Status: corev1.NamespaceStatus{Phase: corev1.NamespaceTerminating, Conditions: []corev1.NamespaceCondition{
+				{Type: corev1.NamespaceDeletionDiscoveryFailure, Status: corev1.ConditionTrue, Message: condition},
+				{Type: corev1.NamespaceContentRemaining, Status: corev1.ConditionFalse},
+			}},
+		}
+		if err := client.Tracker().Add(namespace); err != nil {
+			t.Fatal(err)
+		}
+		client.PrependReactor("delete", "namespaces", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, nil })
+		client.PrependWatchReactor("namespaces", func(clienttesting.Action) (bool, watch.Interface, error) {
+			return true, watch.NewFake(), nil // nothing changes
+		})
+		err := w.cleanRun(t.Context())
+		if err == nil || !strings.Contains(err.Error(), "NamespaceDeletionDiscoveryFailure: "+condition) || !strings.Contains(err.Error(), "kubectl get apiservices") {
+			t.Errorf("%v does not say what keeps the namespace, and the remedy", err)
+		}
+		if err != nil && strings.Contains(err.Error(), "kubectl delete") {
+			t.Errorf("%v says that objects are left", err)
+		}
+		forbid(t, c, "priorityclasses")
+		if err := w.cleanRun(t.Context()); err == nil || !strings.Contains(err.Error(), "kubectl delete") {
+			t.Errorf("with other objects: %v", err)
+		}
+		if err := w.release(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // TestCleaningUpDoesNotWaitForTheCluster: its story is a facility gate of 0.1 s
