@@ -612,7 +612,7 @@ func TestTheLeaseIsReadOnceForADecision(t *testing.T) {
 		{"whether to take over the run", func() error { return w.acquire(t.Context()) }},
 		{"whether the walk still has it", func() error { w.renewing(); return w.renewOnce(t.Context(), c) }},
 		{"whether to release it", func() error { return w.release(t.Context()) }},
-		{"whether to remove what is left", func() error { return w.removeLeft(t.Context(), c) }},
+		{"whether to remove the objects", func() error { return w.removeLeft(t.Context(), c) }},
 	} {
 		reads = 0
 		if err := decision.make(); err != nil || reads != 1 {

@@ -58,7 +58,7 @@ func (o Observation) WithFigures(v any) (Observation, error) {
 func (o Observation) Failed() bool { return o.Err != "" || o.empty() }
 
 // empty reports whether the figures are missing. JSON null decodes as the zero value of any
-// type, which is no observation.
+// type, which was not observed.
 func (o Observation) empty() bool {
 	return len(o.Figures) == 0 || string(bytes.TrimSpace(o.Figures)) == "null"
 }

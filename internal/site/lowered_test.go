@@ -69,7 +69,7 @@ func TestLowered(t *testing.T) {
 	}
 }
 
-// A figure without a value or a source is no floor.
+// A floor has a value, a unit and a source.
 func TestEveryFloorHasItsSource(t *testing.T) {
 	t.Parallel()
 	floors, err := site.LoadFloors()
