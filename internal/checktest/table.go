@@ -25,8 +25,8 @@ type Harmless map[string][]string
 var index = regexp.MustCompile(`\[(?:0|last)\]`)
 
 // overclaim are words that say more than a list of observations can show. The reason of a pass
-// counts and names instead.
-var overclaim = regexp.MustCompile(`\b(all|every|everything|healthy|identical|fully|proven)\b`)
+// counts and names instead: "all 4 pods".
+var overclaim = regexp.MustCompile(`\b(all [a-z]+ of|every|everything|healthy|identical|fully|proven)\b`)
 
 // EveryField judges observations with one spoilt field and compares the outcomes with
 // testdata/NAME.txt, which -spoilt writes: verdict, suspects, evidence, number of figures, and
