@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/firstlight/firstlight/internal/evidence"
@@ -110,6 +111,8 @@ type walk struct {
 	leasing  sync.Mutex // held while the run's Lease is acquired or released
 	renewing func()     // stops the renewal of the run's Lease; nil before
 	cancel   context.CancelCauseFunc
+	// created is set before the first object of the run is created, and for a resumed run.
+	created atomic.Bool
 
 	opening sync.Mutex // held while the cluster is opened, which may take minutes
 	mu      sync.Mutex
@@ -153,6 +156,7 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	if err := w.release(ctx); err != nil {
 		outcome.Notes = append(outcome.Notes, err.Error())
 	}
+	w.stopRenewing()
 	stop()
 	<-identified
 	finishErr := w.finish(outcome, walkErr)
@@ -302,7 +306,7 @@ func (w *walk) reach(ctx context.Context) (*kube.Cluster, error) {
 		return nil, err
 	}
 	c = c.In(w.namespace)
-	c.RenewLease, c.ReleaseLease = w.acquire, w.release
+	c.Creating, c.RenewLease, c.ReleaseLease = func() { w.created.Store(true) }, w.acquire, w.release
 	w.mu.Lock()
 	w.cluster = c
 	w.mu.Unlock()
@@ -338,7 +342,8 @@ func (w *walk) freeGPUs(ctx context.Context) (int, error) {
 	return total, nil
 }
 
-// cleanRun removes the objects of this run, and those of killed runs.
+// cleanRun removes the objects of this run, and those of killed runs. A run that created
+// nothing needs no permission to list what it did not create.
 func (w *walk) cleanRun(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
 	defer cancel()
@@ -352,7 +357,6 @@ func (w *walk) cleanRun(ctx context.Context) error {
 	if err := w.lostTo(); err != nil {
 		return fmt.Errorf("objects of run %s were not removed: %w", w.run.ID(), err)
 	}
-	w.note("removing the objects of the run")
 	c := w.reached()
 	if c == nil && len(w.killed) > 0 {
 		var err error
@@ -360,10 +364,15 @@ func (w *walk) cleanRun(ctx context.Context) error {
 			return fmt.Errorf("objects of killed runs were not removed: %w", err)
 		}
 	}
-	if c == nil {
+	if c == nil || !w.created.Load() {
 		return nil
 	}
-	if err := (kube.Guest{Cluster: c, ClusterEnds: w.opts.ClusterEnds}).Cleanup(ctx, w.run.ID()); err != nil {
+	w.note("removing the objects of the run")
+	err := kube.Guest{Cluster: c, ClusterEnds: w.opts.ClusterEnds}.Cleanup(ctx, w.run.ID())
+	switch {
+	case err != nil && kube.OnlyAPIUnavailable(err):
+		return fmt.Errorf("clean up after run %s: %w", w.run.ID(), err)
+	case err != nil:
 		return fmt.Errorf("objects of run %s are left; remove them with kubectl delete %s: %w", w.run.ID(), w.objects(), err)
 	}
 	return nil

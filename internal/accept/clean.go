@@ -10,11 +10,11 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/kube"
 )
 
-// cleanGate removes the Jobs of one gate of this run, by label. It does nothing if the
-// cluster was not used.
+// cleanGate removes the Jobs of one gate of this run, by label. It does nothing if the run
+// created nothing.
 func (w *walk) cleanGate(ctx context.Context, gate string) error {
 	c := w.reached()
-	if c == nil || w.opts.Keep || w.lostTo() != nil || slices.Contains(w.opts.Holding, gate) {
+	if c == nil || !w.created.Load() || w.opts.Keep || w.lostTo() != nil || slices.Contains(w.opts.Holding, gate) {
 		return nil //nolint:nilerr // the process that took over the run cleans up
 	}
 	background := metav1.DeletePropagationBackground

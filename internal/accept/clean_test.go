@@ -7,15 +7,21 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/evidence"
+	"github.com/firstlight/firstlight/internal/plan"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 )
 
@@ -56,6 +62,124 @@ func TestAFailedCleanUpIsNotAPass(t *testing.T) {
 			}
 		})
 	}
+}
+
+// reader is a check that reads the cluster and creates nothing.
+type reader struct {
+	look
+	walk Walk
+}
+
+func (r reader) Observe(ctx context.Context, rec check.Recorder) error {
+	if _, err := r.walk.Cluster(ctx); err != nil {
+		return err
+	}
+	return r.look.Observe(ctx, rec)
+}
+
+// forbid makes an account that cannot list or delete all objects of a kind.
+func forbid(t *testing.T, c *kube.Cluster, resource string) {
+	t.Helper()
+	client, ok := c.Client.(*fake.Clientset)
+	if !ok {
+		t.Fatal("another client")
+	}
+	forbidden := func(a clienttesting.Action) (bool, runtime.Object, error) {
+		if l, ok := a.(clienttesting.ListAction); ok && !l.GetListRestrictions().Fields.Empty() {
+			return false, nil, nil // one by its name
+		}
+		return true, nil, apierrors.NewForbidden(schema.GroupResource{Resource: resource}, "", errors.New("no rule"))
+	}
+	client.PrependReactor("list", resource, forbidden)
+	client.PrependReactor("delete-collection", resource, forbidden)
+}
+
+// An account that may only read cannot list what it could not create.
+func TestARunThatCreatedNothingNeedsNoProofOfItsCleanUp(t *testing.T) {
+	t.Parallel()
+	reading := func(w Walk) (plan.Plan, error) {
+		return plan.Plan{Name: "reading", Steps: []plan.Step{{Check: reader{look("node"), w}}}}, nil
+	}
+	for _, resource := range []string{"priorityclasses", "namespaces"} {
+		for name, tt := range map[string]struct {
+			playbook func(Walk) (plan.Plan, error)
+			resumed  bool
+			want     check.Verdict
+		}{
+			"nothing was created":              {reading, false, check.Passed},
+			"a namespace was created":          {using(func() {}), false, check.Unobserved},
+			"the run was resumed":              {reading, true, check.Unobserved},
+			"the creation failed at the Lease": {using(func() {}), false, check.Unobserved},
+		} {
+			t.Run(resource+", "+name, func(t *testing.T) {
+				t.Parallel()
+				dir, c := t.TempDir(), sharedCluster()
+				forbid(t, c, resource)
+				forbid(t, c, "jobs")
+				if strings.Contains(name, "Lease") {
+					reacting(t, c, "create", func() (bool, error) {
+						return true, apierrors.NewForbidden(schema.GroupResource{Resource: "leases"}, "", errors.New("no rule"))
+					})
+				}
+				o := holding(t, dir, c, func() {})
+				o.Playbook = tt.playbook
+				if tt.resumed {
+					unfinished(t, dir, o.Playbook)
+				}
+				r, err := Run(t.Context(), o)
+				if err != nil || r.Verdict != tt.want {
+					t.Errorf("%s, notes %q: %v", r.Verdict, r.Notes, err)
+				}
+				if failed := strings.Contains(strings.Join(r.NarrowedBy, "\n"), "clean-up failed: "); failed != (tt.want == check.Unobserved) || !failed && len(r.Notes) > 0 {
+					t.Errorf("narrowed by %q, notes %q", r.NarrowedBy, r.Notes)
+				}
+			})
+		}
+	}
+}
+
+// The namespace controller keeps an empty namespace while an aggregated API does not respond:
+// nothing of the run is left to be removed by hand.
+func TestANamespaceThatABrokenAPIKeepsIsNamedWithItsRemedy(t *testing.T) {
+	t.Parallel()
+	const condition = "Discovery failed for some groups, 1 failing: custom.metrics.k8s.io/v1beta1: stale GroupVersion discovery"
+	synctest.Test(t, func(t *testing.T) {
+		c := sharedCluster()
+		client, ok := c.Client.(*fake.Clientset)
+		if !ok {
+			t.Fatal("another client")
+		}
+		w := leased(t, c, time.Now)
+		w.created.Store(true)
+		namespace := &corev1.Namespace{
+			ObjectMeta: metav1.ObjectMeta{Name: kube.NamespaceOf(w.run.ID()), Labels: kube.Labels(w.run.ID(), "")},
+			Status: corev1.NamespaceStatus{Phase: corev1.NamespaceTerminating, Conditions: []corev1.NamespaceCondition{
+				{Type: corev1.NamespaceDeletionDiscoveryFailure, Status: corev1.ConditionTrue, Message: condition},
+				{Type: corev1.NamespaceContentRemaining, Status: corev1.ConditionFalse},
+			}},
+		}
+		if err := client.Tracker().Add(namespace); err != nil {
+			t.Fatal(err)
+		}
+		client.PrependReactor("delete", "namespaces", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, nil })
+		client.PrependWatchReactor("namespaces", func(clienttesting.Action) (bool, watch.Interface, error) {
+			return true, watch.NewFake(), nil // nothing changes
+		})
+		err := w.cleanRun(t.Context())
+		if err == nil || !strings.Contains(err.Error(), "NamespaceDeletionDiscoveryFailure: "+condition) || !strings.Contains(err.Error(), "kubectl get apiservices") {
+			t.Errorf("%v does not say what keeps the namespace, and the remedy", err)
+		}
+		if err != nil && strings.Contains(err.Error(), "kubectl delete") {
+			t.Errorf("%v says that objects are left", err)
+		}
+		forbid(t, c, "priorityclasses")
+		if err := w.cleanRun(t.Context()); err == nil || !strings.Contains(err.Error(), "kubectl delete") {
+			t.Errorf("with other objects: %v", err)
+		}
+		if err := w.release(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // TestCleaningUpDoesNotWaitForTheCluster: its story is a facility gate of 0.1 s

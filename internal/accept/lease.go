@@ -32,31 +32,45 @@ func (w *walk) acquire(ctx context.Context) error {
 		}
 		return w.loseIfTaken(err)
 	}
-	started := w.now()
-	if err := w.repeat(ctx, func(ctx context.Context) error { return w.write(ctx, c) }); err != nil {
+	before, err := w.free(ctx, c, w.run.ID())
+	if err == nil {
+		err = w.take(ctx, c, before)
+	}
+	if err != nil {
 		return w.loseIfTaken(err)
 	}
-	w.renewedAt = started
+	w.startRenewing(ctx, c)
+	return nil
+}
+
+// take writes the Lease in place of the one before, which no process holds.
+func (w *walk) take(ctx context.Context, c *kube.Cluster, before *kube.RunLease) error {
+	began := w.now()
+	return w.repeat(ctx, func(ctx context.Context) error {
+		w.renewedAt = w.now()
+		err := c.WriteRunLease(ctx, w.run.ID(), before, w.renewed())
+		if err == nil {
+			return nil
+		}
+		h, readErr := c.GetRunLease(ctx, w.run.ID())
+		switch {
+		case readErr != nil || h == nil || before != nil && *h == *before:
+			return err
+		case h.Holder == w.process.String(): // a request was carried out although it failed
+			w.renewedAt = began
+			return nil
+		default:
+			return live(w.run.ID(), *h, w.now())
+		}
+	})
+}
+
+// startRenewing renews the acquired Lease until it is released.
+func (w *walk) startRenewing(ctx context.Context, c *kube.Cluster) {
 	renewing, stop := context.WithCancel(context.WithoutCancel(ctx))
 	done := make(chan struct{})
 	w.renewing = func() { stop(); <-done }
 	go func() { defer close(done); w.renew(renewing, c) }()
-	return nil
-}
-
-// write writes the Lease if no other process works on the run.
-func (w *walk) write(ctx context.Context, c *kube.Cluster) error {
-	before, err := c.GetRunLease(ctx, w.run.ID())
-	if err != nil {
-		return err
-	}
-	if before != nil && before.Holder == w.process.String() {
-		return nil // a repeated request
-	}
-	if err := w.free(ctx, c, w.run.ID()); err != nil {
-		return err
-	}
-	return c.WriteRunLease(ctx, w.run.ID(), before, w.renewed())
 }
 
 func (w *walk) renewed() kube.RunLease {
@@ -64,8 +78,11 @@ func (w *walk) renewed() kube.RunLease {
 	return kube.RunLease{Holder: w.process.String(), Renewed: w.now().UTC().Truncate(time.Microsecond), Duration: w.limits.lease()}
 }
 
-// errRemoved is the loss of a Lease that another process deleted.
-var errRemoved = errors.New("was removed by another process, maybe with its objects")
+// The loss of a Lease that another process deleted, or has.
+var (
+	errRemoved = errors.New("was removed by another process, maybe with its objects")
+	errHeld    = errors.New("is held by another process")
+)
 
 // ours returns an error if the Lease that this walk acquired is no longer its own.
 func (w *walk) ours(h *kube.RunLease) error {
@@ -95,9 +112,13 @@ func (w *walk) loseIfTaken(err error) error {
 	return err
 }
 
-func taken(err error) bool {
+func taken(err error) bool { return final(err) || errors.Is(err, kube.ErrLeaseConflict) }
+
+// final reports whether the request that failed cannot succeed when it is repeated, since
+// another process has the run.
+func final(err error) bool {
 	_, isLive := errors.AsType[*InputError](err)
-	return isLive || errors.Is(err, errRemoved) || errors.Is(err, kube.ErrLeaseConflict)
+	return isLive || errors.Is(err, errRemoved) || errors.Is(err, errHeld)
 }
 
 // renew renews the Lease until its context ends or the Lease is lost.
@@ -167,11 +188,13 @@ func (w *walk) readLease(ctx context.Context, c *kube.Cluster, run string) (h *k
 const repeatInterval = time.Second
 
 // repeat repeats a failed request for the duration of a Lease, unless its repetition cannot
-// succeed.
+// succeed. After a conflict the request must read the Lease again.
 func (w *walk) repeat(ctx context.Context, request func(ctx context.Context) error) error {
-	for left := w.limits.lease(); ; left -= repeatInterval {
+	ctx, cancel := context.WithTimeout(ctx, w.limits.lease())
+	defer cancel()
+	for {
 		err := request(ctx)
-		if err == nil || taken(err) || !transient(err) || left <= 0 || w.lostTo() != nil {
+		if err == nil || final(err) || !transient(err) || w.lostTo() != nil {
 			return err
 		}
 		if waitErr := w.wait(ctx, repeatInterval); waitErr != nil {
@@ -192,7 +215,8 @@ func transient(err error) bool {
 	}
 }
 
-// release deletes the Lease if the walk still has it.
+// release deletes the Lease if the walk still has it. A Lease that could not be deleted is
+// still renewed: objects of the run may be left.
 func (w *walk) release(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
 	defer cancel()
@@ -202,48 +226,76 @@ func (w *walk) release(ctx context.Context) error {
 		return nil
 	}
 	w.renewing()
-	w.renewing = nil
 	if w.lostTo() != nil {
+		w.renewing = nil
 		return nil
 	}
-	return w.repeat(ctx, func(ctx context.Context) error {
-		return w.reached().DeleteRunLease(ctx, w.run.ID(), w.process.String())
+	c := w.reached()
+	err := w.repeat(ctx, func(ctx context.Context) error {
+		h, err := c.GetRunLease(ctx, w.run.ID())
+		switch {
+		case h == nil || err != nil:
+			return err
+		case h.Holder != w.process.String():
+			return fmt.Errorf("the Lease of run %s %w", w.run.ID(), errHeld)
+		default:
+			return c.DeleteRunLease(ctx, w.run.ID(), *h)
+		}
 	})
+	if w.renewing = nil; err != nil && !taken(err) {
+		w.startRenewing(ctx, c)
+	}
+	return err
+}
+
+// stopRenewing ends the renewal of a Lease that could not be released.
+func (w *walk) stopRenewing() {
+	w.leasing.Lock()
+	defer w.leasing.Unlock()
+	if w.renewing != nil {
+		w.renewing()
+	}
 }
 
 // releaseTimeout limits the removal of the Lease, which also expires.
 const releaseTimeout = 30 * time.Second
 
-// free returns nil if no other process works on a run: its objects may be removed. The error
-// of a live run is an InputError.
-func (w *walk) free(ctx context.Context, c *kube.Cluster, run string) error {
+// free reads the Lease of a run and returns it if no other process works on the run: its
+// objects may be removed. The error of a live run is an InputError.
+func (w *walk) free(ctx context.Context, c *kube.Cluster, run string) (*kube.RunLease, error) {
 	h, err := w.readLease(ctx, c, run)
 	if err != nil {
-		return fmt.Errorf("cannot tell whether run %s is live: %w", run, err)
+		return nil, fmt.Errorf("cannot tell whether run %s is live: %w", run, err)
 	}
+	return w.expired(ctx, c, run, h)
+}
+
+// expired returns the Lease of a run if it is missing, or if its holder has ended. If only
+// silence can tell, it is watched for the duration of a Lease and read again.
+func (w *walk) expired(ctx context.Context, c *kube.Cluster, run string, h *kube.RunLease) (*kube.RunLease, error) {
 	if h == nil || h.Holder == w.process.String() || w.silent[run] == *h {
-		return nil
+		return h, nil
 	}
 	if p, ok := processIn(h.Holder); ok && p.ended() {
-		return nil
+		return h, nil
 	}
 	if age := w.now().Sub(h.Renewed).Abs(); age < w.limits.lease() {
-		return live(run, *h, w.now())
+		return nil, live(run, *h, w.now())
 	}
 	// Clocks may differ: only silence that is watched here counts.
 	w.note("the Lease of run %s is of %s: watching for %s whether it is renewed", run, h.Renewed.Format(time.RFC3339), w.limits.lease())
 	if err := w.wait(ctx, w.limits.lease()); err != nil {
-		return fmt.Errorf("cannot tell whether run %s is live: %w", run, err)
+		return nil, fmt.Errorf("cannot tell whether run %s is live: %w", run, err)
 	}
 	again, err := w.readLease(ctx, c, run)
 	if err != nil {
-		return fmt.Errorf("cannot tell whether run %s is live: %w", run, err)
+		return nil, fmt.Errorf("cannot tell whether run %s is live: %w", run, err)
 	}
 	if again != nil && *again != *h {
-		return live(run, *again, w.now())
+		return nil, live(run, *again, w.now())
 	}
 	w.silent[run] = *h
-	return nil
+	return again, nil
 }
 
 // live is the error for a live run.
@@ -261,10 +313,15 @@ func (w *walk) unheld(ctx context.Context, k leftRun) error {
 		return ctx.Err()
 	}
 	c = c.In(k.namespace)
-	if _, err := c.GetRunLease(ctx, k.id); err != nil && apierrors.ReasonForError(err) == "" {
+	h, err := c.GetRunLease(ctx, k.id)
+	switch {
+	case err == nil:
+		_, err = w.expired(ctx, c, k.id, h)
+	case apierrors.ReasonForError(err) == "":
 		return ctx.Err()
+	default:
+		_, err = w.free(ctx, c, k.id)
 	}
-	err = w.free(ctx, c, k.id)
 	if _, refused := errors.AsType[*InputError](err); refused || apierrors.ReasonForError(err) != "" {
 		return err
 	}
@@ -278,16 +335,23 @@ type leftRun struct{ id, namespace string }
 func (w *walk) removeLeft(ctx context.Context, c *kube.Cluster) error {
 	for _, k := range w.killed {
 		in := c.In(k.namespace)
-		if err := w.free(ctx, in, k.id); err != nil {
+		h, err := w.free(ctx, in, k.id)
+		if err != nil {
 			return err
 		}
 		if err := (kube.Guest{Cluster: in}).Cleanup(ctx, k.id); err != nil {
 			return fmt.Errorf("remove the objects of killed run %s: %w", k.id, err)
 		}
-		h, err := w.readLease(ctx, in, k.id)
-		if err == nil && h != nil {
-			err = w.repeat(ctx, func(ctx context.Context) error { return in.DeleteRunLease(ctx, k.id, h.Holder) })
+		if h == nil {
+			continue
 		}
+		err = w.repeat(ctx, func(ctx context.Context) error {
+			err := in.DeleteRunLease(ctx, k.id, *h)
+			if errors.Is(err, kube.ErrLeaseConflict) {
+				return refuse("run %s is live: another process renewed its Lease while its objects were removed", k.id)
+			}
+			return err
+		})
 		if err != nil {
 			return fmt.Errorf("remove the Lease of run %s: %w", k.id, err)
 		}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -254,7 +255,7 @@ func renewal(ctx context.Context, c *kube.Cluster, run string, _ kube.RunLease) 
 }
 
 func removal(ctx context.Context, c *kube.Cluster, run string, h kube.RunLease) error {
-	return c.DeleteRunLease(ctx, run, h.Holder)
+	return c.DeleteRunLease(ctx, run, h)
 }
 
 // A walk that lost its run to another process ends and removes nothing: the objects are the
@@ -355,7 +356,7 @@ func TestRenewal(t *testing.T) {
 	if err := w.renewOnce(t.Context(), c); err == nil || !strings.Contains(err.Error(), "held by there pid 12") {
 		t.Errorf("another has the Lease: %v", err)
 	}
-	if err := w.release(t.Context()); !errors.Is(err, kube.ErrLeaseConflict) {
+	if err := w.release(t.Context()); !errors.Is(err, errHeld) {
 		t.Errorf("the Lease of another is released: %v", err)
 	}
 	if err := run.Close(); err != nil {
@@ -507,6 +508,122 @@ func TestAnOutageShorterThanTheLeaseEndsNoWalk(t *testing.T) {
 	})
 }
 
+// reacting adds a reaction to requests for Leases; it returns true and the response, or false.
+func reacting(t *testing.T, c *kube.Cluster, verb string, react func() (bool, error)) {
+	t.Helper()
+	client, ok := c.Client.(*fake.Clientset)
+	if !ok {
+		t.Fatal("another client")
+	}
+	client.PrependReactor(verb, "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
+		done, err := react()
+		return done, nil, err
+	})
+}
+
+// A renewal that the server carries out late changes the Lease between the read and the deletion.
+func TestAConflictAtTheReleaseIsRepeated(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := sharedCluster()
+		w := leased(t, c, time.Now)
+		conflicts := 2
+		reacting(t, c, "delete", func() (bool, error) {
+			conflicts--
+			return conflicts >= 0, apierrors.NewConflict(schema.GroupResource{Resource: "leases"}, "ours", errors.New("it was modified"))
+		})
+		if err := w.release(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if h, err := c.GetRunLease(t.Context(), w.run.ID()); h != nil || err != nil {
+			t.Errorf("released, it is %+v, %v", h, err)
+		}
+	})
+}
+
+// Other checks of the run may still have objects: the Lease protects them until it is released.
+func TestALeaseThatCannotBeReleasedIsStillRenewed(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c, refused := sharedCluster(), true
+		w := leased(t, c, time.Now)
+		reacting(t, c, "delete", func() (bool, error) {
+			return refused, apierrors.NewForbidden(schema.GroupResource{Resource: "leases"}, "ours", errors.New("no rule"))
+		})
+		for range 2 {
+			if err := w.release(t.Context()); !apierrors.IsForbidden(err) {
+				t.Errorf("a release that was refused: %v", err)
+			}
+		}
+		<-time.After(2 * time.Minute)
+		synctest.Wait()
+		if h, err := c.GetRunLease(t.Context(), w.run.ID()); err != nil || h == nil || time.Since(h.Renewed) > time.Minute {
+			t.Errorf("after 2 minutes the Lease is %+v, %v", h, err)
+		}
+		refused = false
+		if err := w.release(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// The requests themselves take time.
+func TestARequestIsRepeatedForTheDurationOfTheLease(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w, err := newWalk(Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		err = w.repeat(t.Context(), func(ctx context.Context) error {
+			if err := w.wait(ctx, 10*time.Second); err != nil {
+				return err
+			}
+			return errors.New("no route")
+		})
+		if took := time.Since(began); err == nil || took > w.limits.lease() {
+			t.Errorf("it ended after %s: %v", took, err)
+		}
+	})
+}
+
+// A decision about a Lease that is read twice may be about two Leases.
+func TestTheLeaseIsReadOnceForADecision(t *testing.T) {
+	t.Parallel()
+	dir, c := t.TempDir(), sharedCluster()
+	k := leftRun{id: held(t, dir, c, kube.RunLease{Holder: ended(t), Renewed: time.Now(), Duration: time.Minute})}
+	run, err := evidence.Open(filepath.Join(dir, k.id), evidence.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := newWalk(Options{Cluster: func(context.Context) (*kube.Cluster, error) { return c, nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.run, w.cluster, w.cancel, w.killed = run, c, func(error) {}, []leftRun{k}
+	reads := 0
+	reacting(t, c, "get", func() (bool, error) { reads++; return false, nil })
+	for _, decision := range []struct {
+		name string
+		make func() error
+	}{
+		{"whether the run is live", func() error { return w.unheld(t.Context(), k) }},
+		{"whether to take over the run", func() error { return w.acquire(t.Context()) }},
+		{"whether the walk still has it", func() error { w.renewing(); return w.renewOnce(t.Context(), c) }},
+		{"whether to release it", func() error { return w.release(t.Context()) }},
+		{"whether to remove the objects", func() error { return w.removeLeft(t.Context(), c) }},
+	} {
+		reads = 0
+		if err := decision.make(); err != nil || reads != 1 {
+			t.Errorf("%s: the Lease was read %d times: %v", decision.name, reads, err)
+		}
+	}
+	if err := run.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 // Cleaning up removes the Lease with the namespace. It stops when another process takes over.
 func TestTheLeaseWhileObjectsAreRemoved(t *testing.T) {
 	t.Parallel()
@@ -515,7 +632,11 @@ func TestTheLeaseWhileObjectsAreRemoved(t *testing.T) {
 		w := leased(t, c, time.Now)
 		ctx, cancel := context.WithCancel(t.Context())
 		w.stopCleaning = cancel
-		if err := c.DeleteRunLease(t.Context(), w.run.ID(), w.process.String()); err != nil {
+		h, err := c.GetRunLease(t.Context(), w.run.ID())
+		if err == nil {
+			err = c.DeleteRunLease(t.Context(), w.run.ID(), *h)
+		}
+		if err != nil {
 			t.Fatal(err)
 		}
 		<-time.After(2 * time.Minute)

@@ -190,6 +190,7 @@ func (w *walk) reopen(path string) error {
 	w.from, w.only, w.include, w.namespace = run.Header().From, run.Header().Only, run.Header().Include, run.Header().Namespace
 	w.run, w.earlier, w.resumed = run, run.Results(), true
 	w.killed = append(w.killed, leftRun{run.ID(), w.namespace})
+	w.created.Store(true)
 	w.note("resuming run %s: %d gates have a verdict (a new run: --fresh)", run.ID(), len(w.earlier))
 	return nil
 }

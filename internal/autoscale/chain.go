@@ -78,3 +78,12 @@ func (c *Chain) tell(e HopEvent) {
 
 // Name is "autoscale".
 func (c *Chain) Name() string { return Name }
+
+// Lowered implements plan.Lowers.
+func (c *Chain) Lowered() []string {
+	s := *c.site
+	if c.opts.Stay { // without a gang in any case
+		s.Autoscale.Gang = site.DefaultGang
+	}
+	return s.LoweredAutoscale()
+}

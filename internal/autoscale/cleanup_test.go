@@ -14,11 +14,13 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 
+	"github.com/firstlight/firstlight/internal/autoscale/judge"
 	"github.com/firstlight/firstlight/internal/autoscale/metric"
 	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/autoscale/track"
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/probe/kube"
+	"github.com/firstlight/firstlight/internal/site"
 )
 
 // records keeps the observations of a chain.
@@ -106,6 +108,27 @@ func TestNodePoolsAreCreatedOnlyUnderTheLeaseOfTheRun(t *testing.T) {
 	passed, err := d.createPools(t.Context())
 	if passed || err != nil || len(rec.o) != 1 || rec.o[0].Target != snapshot.HopPool {
 		t.Errorf("passed %t, %v, recorded %+v", passed, err, rec.o)
+	}
+}
+
+// Only the site decides that there is no gang.
+func TestAGangWithoutASchedulerIsNotLeftOut(t *testing.T) {
+	t.Parallel()
+	d, rec := driving(t, http.StatusOK)
+	d.chain.site = &site.Site{Autoscale: site.Autoscale{Gang: 3}}
+	d.setup.Pool.Own, d.values.Gang = true, 3
+	d.planGang(t.Context())
+	if why, left := judge.NotApplicable(snapshot.HopGangBound, d.setup); left || d.setup.Gang != 3 {
+		t.Errorf("a gang of %d is left out: %s", d.setup.Gang, why)
+	}
+	passed, err := d.gang(t.Context())
+	if passed || err != nil || len(rec.o) != 1 || rec.o[0].Target != snapshot.HopGangBound || !strings.Contains(string(rec.o[0].Figures), "gang scheduler native") {
+		t.Errorf("passed %t, %v, recorded %+v", passed, err, rec.o)
+	}
+	d.chain.site.Autoscale.Gang = 1
+	d.planGang(t.Context())
+	if _, left := judge.NotApplicable(snapshot.HopGangBound, d.setup); !left {
+		t.Error("a gang that the site does not ask for is not left out")
 	}
 }
 

@@ -32,6 +32,7 @@ type drive struct {
 	values      render.Values
 	rules       string
 	scheduler   workload.Scheduler
+	unscheduled error // why the gang has no scheduler
 	promClient  *prom.Client
 	prometheus  *prom.Prometheus
 	unreachable error

@@ -13,7 +13,8 @@ import (
 	"github.com/firstlight/firstlight/internal/workload"
 )
 
-// planGang decides whether there is a gang, and who keeps it together.
+// planGang decides whether there is a gang, and its scheduler. A missing scheduler does not
+// leave the gang out: the site asks for it.
 func (d *drive) planGang(ctx context.Context) {
 	why := ""
 	switch a := d.chain.site.Autoscale; {
@@ -24,11 +25,7 @@ func (d *drive) planGang(ctx context.Context) {
 	case a.Gang < 2:
 		why = "site autoscale.gang asks for none"
 	default:
-		scheduler, err := d.gangScheduler(ctx)
-		if err != nil {
-			why = "no gang scheduler: " + err.Error()
-		}
-		d.scheduler = scheduler
+		d.scheduler, d.unscheduled = d.gangScheduler(ctx)
 	}
 	if why != "" {
 		d.setup.Gang, d.setup.GangWhy, d.values.Gang = 0, why, 0

@@ -131,6 +131,9 @@ func (d *drive) gang(ctx context.Context) (bool, error) {
 	if d.setup.Gang == 0 {
 		return d.hops(ctx, snapshot.HopGangBound, snapshot.HopGangNone)
 	}
+	if d.unscheduled != nil {
+		return d.refused(ctx, snapshot.HopGangBound, fmt.Errorf("no scheduler for the gang (site autoscale.gang: 1 omits the gang): %w", d.unscheduled))
+	}
 	d.mark(snapshot.MarkGang)
 	if err := d.createGang(ctx, render.Gang(d.values, d.scheduler)); err != nil {
 		return d.refused(ctx, snapshot.HopGangBound, err)

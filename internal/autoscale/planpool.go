@@ -23,7 +23,7 @@ func groupName(labels map[string]string) string {
 // planPool decides where nodes come from.
 func (d *drive) planPool() error {
 	a, o := d.chain.site.Autoscale, d.chain.opts
-	p := snapshot.PoolPlan{Autoscaler: a.Autoscaler, GPULimit: -1}
+	p := snapshot.PoolPlan{Autoscaler: a.Autoscaler, Managed: a.Controller == site.Managed, GPULimit: -1}
 	v := &d.values
 	v.Run, v.Namespace, v.Queue = d.setup.Run, d.setup.Namespace, d.setup.Queue
 	taint, tainted, err := site.ParseTaint(a.Taint)
@@ -38,7 +38,7 @@ func (d *drive) planPool() error {
 	case o.Stay && o.Pool != "":
 		return fmt.Errorf("pool %s: replicas that stay on existing nodes have no pool", o.Pool)
 	case o.Stay:
-		p.Autoscaler, p.Stay, v.Stay = "", true, true
+		p.Autoscaler, p.Managed, p.Stay, v.Stay = "", false, true, true
 	case a.Autoscaler == site.ClusterAutoscaler && o.Pool != "":
 		return fmt.Errorf("--pool %s: the site's autoscaler is %s, whose node group is site autoscale.nodeGroup", o.Pool, a.Autoscaler)
 	case a.Autoscaler == site.ClusterAutoscaler:

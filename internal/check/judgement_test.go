@@ -52,6 +52,7 @@ func TestDecode(t *testing.T) {
 		fine bool
 	}{
 		"seen": {seen, true}, "in error": {broken, false}, "without figures": {check.Observation{Kind: "k"}, false},
+		"null":     {check.Observation{Kind: "k", Figures: []byte(" null\n")}, false},
 		"not JSON": {check.Observation{Kind: "k", Figures: []byte("{")}, false},
 	} {
 		v, err := check.Decode[map[string]int](tt.o)
@@ -64,6 +65,10 @@ func TestDecode(t *testing.T) {
 	}
 	if _, err := seen.WithFigures(make(chan int)); err == nil {
 		t.Error("WithFigures encodes a value that has no JSON form")
+	}
+	var none []int
+	if o, err := seen.WithFigures(none); err != nil || string(o.Figures) != "[]" {
+		t.Errorf("an empty list: %s %v", o.Figures, err)
 	}
 	if n, err := check.Decode[int](check.Observation{Figures: []byte("4")}); err != nil || n != 4 {
 		t.Errorf("one digit: %d %v", n, err)

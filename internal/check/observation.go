@@ -1,8 +1,10 @@
 package check
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -38,8 +40,12 @@ type Observation struct {
 	Raw []byte `json:"-"`
 }
 
-// WithFigures returns o with v encoded as its figures.
+// WithFigures returns o with v encoded as its figures. A nil slice is an empty list that was
+// observed, not a missing one.
 func (o Observation) WithFigures(v any) (Observation, error) {
+	if list := reflect.ValueOf(v); list.Kind() == reflect.Slice && list.IsNil() {
+		v = []struct{}{}
+	}
 	data, err := json.Marshal(v)
 	if err != nil {
 		return o, fmt.Errorf("encode figures of %s on %s: %w", o.Kind, o.Target, err)
@@ -49,7 +55,13 @@ func (o Observation) WithFigures(v any) (Observation, error) {
 }
 
 // Failed reports whether the observation has no figures.
-func (o Observation) Failed() bool { return o.Err != "" || len(o.Figures) == 0 }
+func (o Observation) Failed() bool { return o.Err != "" || o.empty() }
+
+// empty reports whether the figures are missing. JSON null decodes as the zero value of any
+// type, which was not observed.
+func (o Observation) empty() bool {
+	return len(o.Figures) == 0 || string(bytes.TrimSpace(o.Figures)) == "null"
+}
 
 // Forbidden reports whether the API server refused the read for lack of permissions.
 func (o Observation) Forbidden() bool { return o.APIReason == metav1.StatusReasonForbidden }
@@ -60,7 +72,7 @@ func Decode[T any](o Observation) (T, error) {
 	if o.Err != "" {
 		return v, fmt.Errorf("%s on %s: %s", o.Kind, o.Target, o.Err)
 	}
-	if len(o.Figures) == 0 {
+	if o.empty() {
 		return v, fmt.Errorf("%s on %s: no figures", o.Kind, o.Target)
 	}
 	if err := json.Unmarshal(o.Figures, &v); err != nil {

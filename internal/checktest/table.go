@@ -24,6 +24,10 @@ type Harmless map[string][]string
 // index matches an index in a path.
 var index = regexp.MustCompile(`\[(?:0|last)\]`)
 
+// overclaim are words that say more than a list of observations can show. The reason of a pass
+// counts and names instead: "all 4 pods".
+var overclaim = regexp.MustCompile(`\b(all [a-z]+ of|every|everything|healthy|identical|fully|proven)\b`)
+
 // EveryField judges observations with one spoilt field and compares the outcomes with
 // testdata/NAME.txt, which -spoilt writes: verdict, suspects, evidence, number of figures, and
 // figures beyond their limit. The unchanged observations must pass. A spoilt field that passes
@@ -34,6 +38,9 @@ func EveryField(t *testing.T, name string, judge func([]check.Observation) check
 	j := judge(healthy)
 	if j.Verdict != check.Passed {
 		t.Fatalf("the healthy observations are %s: %s: %+v", j.Verdict, j.Reason, j.Findings)
+	}
+	if word := overclaim.FindString(j.Reason); word != "" {
+		t.Errorf("the reason of a pass says %q, which no observation shows: %s", word, j.Reason)
 	}
 	reasons := compile(t, harmless)
 	used := map[string]bool{}

@@ -54,11 +54,10 @@ func (d Deps) Observe(ctx context.Context, rec check.Recorder, name string, obse
 		return fmt.Errorf("observe %s: connect to the cluster: %w", name, err)
 	}
 	log := apilog.New(d.Clock)
-	cluster, err := kube.New(log.Wrap(given.Config))
+	cluster, err := given.With(log.Wrap(given.Config))
 	if err != nil {
 		return fmt.Errorf("observe %s: connect to the cluster: %w", name, err)
 	}
-	cluster.Namespace, cluster.RenewLease, cluster.ReleaseLease = given.Namespace, given.RenewLease, given.ReleaseLease
 	err = observe(ctx, cluster, check.Observer{Recorder: rec, Clock: d.Clock})
 	return errors.Join(err, log.Record(rec, "cluster"))
 }

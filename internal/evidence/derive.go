@@ -76,20 +76,21 @@ func stepNames(p PlanFile) []string {
 	return names
 }
 
-// compareStep compares the fields that a verdict depends on.
+// compareStep compares the fields that a verdict depends on, as quoted text: names with spaces
+// differ from lists of names.
 func compareStep(have, want PlanStep) []PlanProblem {
 	var out []PlanProblem
 	for _, field := range []struct {
 		name       string
 		have, want string
 	}{
-		{"needs", fmt.Sprint(have.Needs), fmt.Sprint(want.Needs)},
-		{"after", fmt.Sprint(have.After), fmt.Sprint(want.After)},
+		{"needs", fmt.Sprintf("%q", have.Needs), fmt.Sprintf("%q", want.Needs)},
+		{"after", fmt.Sprintf("%q", have.After), fmt.Sprintf("%q", want.After)},
 		{"recommended", fmt.Sprint(have.Recommended), fmt.Sprint(want.Recommended)},
-		{"notApplicable", redact.String(have.NotApplicable), redact.String(want.NotApplicable)},
+		{"notApplicable", fmt.Sprintf("%q", redact.String(have.NotApplicable)), fmt.Sprintf("%q", redact.String(want.NotApplicable))},
 	} {
 		if field.have != field.want {
-			out = append(out, PlanProblem{want.Name, fmt.Sprintf("%s is %q in the plan, the inputs require %q", field.name, field.have, field.want)})
+			out = append(out, PlanProblem{want.Name, fmt.Sprintf("%s is %s in the plan, the inputs require %s", field.name, field.have, field.want)})
 		}
 	}
 	return out

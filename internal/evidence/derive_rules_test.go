@@ -29,9 +29,10 @@ func TestAPlanIsTheOneThatTheInputsRequire(t *testing.T) {
 		"a step too many":        {plan(a, b, PlanStep{Name: "c"}), Derived{Plan: plan(a, b)}, []string{"c: the plan has this step, the inputs do not require it"}},
 		"a step twice":           {plan(a, b, a), Derived{Plan: plan(a, b)}, []string{"a: the plan has this step twice"}},
 		"another order":          {plan(b, a), Derived{Plan: plan(a, b)}, []string{"the order of the plan is [b a], the inputs require [a b]"}},
-		"other needs":            {changed(func(s *PlanStep) { s.Needs = nil }), Derived{Plan: plan(a, b)}, []string{`b: needs is "[]" in the plan, the inputs require "[a]"`}},
-		"another order of steps": {changed(func(s *PlanStep) { s.After = nil }), Derived{Plan: plan(a, b)}, []string{`b: after is "[]" in the plan, the inputs require "[a]"`}},
-		"only recommended":       {changed(func(s *PlanStep) { s.Recommended = true }), Derived{Plan: plan(a, b)}, []string{`b: recommended is "true" in the plan, the inputs require "false"`}},
+		"other needs":            {changed(func(s *PlanStep) { s.Needs = nil }), Derived{Plan: plan(a, b)}, []string{`b: needs is [] in the plan, the inputs require ["a"]`}},
+		"two needs for one":      {changed(func(s *PlanStep) { s.Needs = []string{"a", "c"} }), Derived{Plan: changed(func(s *PlanStep) { s.Needs = []string{"a c"} })}, []string{`b: needs is ["a" "c"] in the plan, the inputs require ["a c"]`}},
+		"another order of steps": {changed(func(s *PlanStep) { s.After = nil }), Derived{Plan: plan(a, b)}, []string{`b: after is [] in the plan, the inputs require ["a"]`}},
+		"only recommended":       {changed(func(s *PlanStep) { s.Recommended = true }), Derived{Plan: plan(a, b)}, []string{`b: recommended is true in the plan, the inputs require false`}},
 		"not applicable":         {changed(func(s *PlanStep) { s.NotApplicable = "no GPUs" }), Derived{Plan: plan(a, b)}, []string{`b: notApplicable is "no GPUs" in the plan, the inputs require ""`}},
 		"several":                {plan(PlanStep{Name: "c"}), Derived{Plan: plan(a), Problems: []PlanProblem{{Message: "of another site"}}}, []string{"of another site", "a: the inputs require this step, the plan does not have it", "c: the plan has this step, the inputs do not require it"}},
 	} {

@@ -11,7 +11,8 @@ import (
 )
 
 // NarrowedBy are the reasons why the verdict does not cover the whole plan in one walk: steps
-// that were omitted, kept from an earlier time, not applicable or not counted. Empty: none.
+// that were omitted, kept from an earlier time, not applicable or not counted, and a cluster
+// that was not identified. Empty: none.
 func (b *Bundle) NarrowedBy() []string {
 	results := b.Results()
 	var out []string
@@ -23,6 +24,9 @@ func (b *Bundle) NarrowedBy() []string {
 			word = "no verdict yet"
 		}
 		out = append(out, word+": "+strings.Join(left, ", "))
+	}
+	if reason := b.Header.unidentified(); reason != "" {
+		out = append(out, reason)
 	}
 	out = append(out, keptFrom(results)...)
 	out = append(out, b.keptInside(results)...)
@@ -48,6 +52,19 @@ func (b *Bundle) NarrowedBy() []string {
 		out = append(out, fmt.Sprintf("%d notes about errors outside the verdicts", n))
 	}
 	return out
+}
+
+// unidentified is the reason why the hardware is neither known to be real nor simulated; ""
+// if it is known.
+func (h Header) unidentified() string {
+	switch {
+	case h.Simulated != HardwareUnknown:
+		return ""
+	case h.Cluster == "":
+		return "the cluster was not identified: whether its hardware is simulated is unknown"
+	default:
+		return "the cluster has no nodes: whether its hardware is simulated is unknown"
+	}
 }
 
 // leftOut are the steps without a verdict.

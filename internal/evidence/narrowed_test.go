@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -58,6 +59,8 @@ func TestNarrowedBy(t *testing.T) {
 			entries: []Entry{whole[0], whole[1], verdict("c", check.Failed)},
 			want:    []string{"not counted: c is failed, and only recommended"},
 		},
+		"a cluster that was not identified": {header: Header{Simulated: HardwareUnknown}, entries: whole, want: []string{"the cluster was not identified: whether its hardware is simulated is unknown"}},
+		"a cluster without nodes":           {header: Header{Cluster: "uid"}, entries: whole, want: []string{"the cluster has no nodes: whether its hardware is simulated is unknown"}},
 		"notes": {
 			entries: append(whole[:3:3], Entry{Type: EntryFinished, Notes: []string{"not cleaned up"}}),
 			want:    []string{"1 note about an error outside the verdicts"},
@@ -65,6 +68,9 @@ func TestNarrowedBy(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			if !strings.HasPrefix(name, "a cluster") {
+				tt.header.Simulated = HardwareReal
+			}
 			b := &Bundle{Header: tt.header, Plan: PlanFile{Steps: steps}, Entries: tt.entries, Finished: !tt.open}
 			if diff := cmp.Diff(tt.want, b.NarrowedBy()); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)

@@ -115,6 +115,8 @@ func Playbook(s *site.Site, p *profile.Profile, a Access, include ...string) (pl
 		}
 		step := stepOf(chain(s, p, autoscale.Options{}, a))
 		step.Needs = needs[name]
+		// The chain ends with the removal of the run's Lease and objects, which gates use.
+		step.After = site.Gates()
 		out.Steps = append(out.Steps, step)
 	}
 	if err := out.Validate(); err != nil {

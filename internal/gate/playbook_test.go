@@ -2,12 +2,15 @@ package gate_test
 
 import (
 	"errors"
+	"maps"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/firstlight/firstlight/internal/autoscale"
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/gate"
+	"github.com/firstlight/firstlight/internal/plan"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
 )
@@ -82,6 +85,50 @@ func TestAPlaybookIncludesWhatItIsTold(t *testing.T) {
 	}
 	if _, err := gate.Playbook(s, p, gate.Access{}, "autoscal"); !errors.Is(err, gate.ErrNoExtra) {
 		t.Errorf("an unknown name: %v", err)
+	}
+}
+
+// The chain removes the Lease and the objects of the run when it ends, so that nothing else of
+// the run may still use them.
+func TestTheChainComesAfterEveryGate(t *testing.T) {
+	t.Parallel()
+	s, p := example(t)
+	for _, name := range gate.Extras() {
+		plan, err := gate.Playbook(s, p, gate.Access{}, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		step, ok := plan.Step(name)
+		if !ok || !slices.Equal(step.After, site.Gates()) {
+			t.Errorf("%s waits for %v, want every gate: %v", name, step.After, site.Gates())
+		}
+	}
+}
+
+func TestEveryLoweredDemandOfASiteIsReported(t *testing.T) {
+	t.Parallel()
+	s, p := example(t)
+	reported := func() map[string]int {
+		out := map[string]int{}
+		for _, c := range gate.Checks(s, p) {
+			if l, ok := c.(plan.Lowers); ok {
+				out[c.Name()] = len(l.Lowered())
+			}
+		}
+		return out
+	}
+	if got, want := reported(), map[string]int{"fabric": 0, "telemetry": 0, "collective": 0, "training": 0, "inference": 0, "autoscale": 0}; !maps.Equal(got, want) {
+		t.Errorf("the example lowers %v, want %v", got, want)
+	}
+	s.Fabric.Soak, s.Telemetry.ScrapeInterval = site.Duration(time.Second), site.Duration(time.Hour)
+	s.Workloads.Collective.MinBytes, s.Workloads.Collective.MaxBytes = "1G", "2G"
+	s.Workloads.Training.MinMFU, s.Workloads.Training.Nodes, s.Workloads.Training.Steps = 0.1, 1, 30
+	i := &s.Workloads.Inference
+	i.Rate, i.Concurrency, i.Requests, i.InputTokens, i.OutputTokens, i.GoldenPrefix = 1, 1, 1, 1, 2, "Paris"
+	i.TTFTp99, i.TPOTp99, i.ITLp99 = site.Duration(time.Minute), site.Duration(time.Minute), site.Duration(time.Minute)
+	s.Autoscale.Window, s.Autoscale.Gang = site.Duration(time.Second), 1
+	if got, want := reported(), map[string]int{"fabric": 1, "telemetry": 1, "collective": 2, "training": 3, "inference": 9, "autoscale": 2}; !maps.Equal(got, want) {
+		t.Errorf("lowered demands: %v, want %v", got, want)
 	}
 }
 

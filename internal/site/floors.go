@@ -16,10 +16,20 @@ var floorsFile []byte
 
 // Floors are the least that gates demand where the profile has no figure for it.
 type Floors struct {
-	Soak     profile.Figure `yaml:"soak"`     // s
-	Requests profile.Figure `yaml:"requests"` // of the inference load
+	Soak profile.Figure `yaml:"soak"` // s
+	// ScrapeInterval is the longest one, in s: the freshness of telemetry is a multiple of it.
+	ScrapeInterval profile.Figure `yaml:"scrapeInterval"`
+	Steps          profile.Figure `yaml:"steps"` // of the training job
+	// Of the inference load; Rate in requests/s, tokens of a request.
+	Requests     profile.Figure `yaml:"requests"`
+	Rate         profile.Figure `yaml:"rate"`
+	Concurrency  profile.Figure `yaml:"concurrency"`
+	InputTokens  profile.Figure `yaml:"inputTokens"`
+	OutputTokens profile.Figure `yaml:"outputTokens"`
 	// GoldenWords are the words of the greedy completion that is compared.
 	GoldenWords profile.Figure `yaml:"goldenWords"`
+	Window      profile.Figure `yaml:"window"` // s, of the chain without load
+	Gang        profile.Figure `yaml:"gang"`   // pods of the chain's gang
 }
 
 // LoadFloors reads what is embedded.

@@ -14,15 +14,27 @@ func (s *Site) LoweredFabric() []string {
 	if err != nil {
 		return []string{err.Error()}
 	}
-	least := time.Duration(floors.Soak.Value * float64(time.Second))
-	if s.Fabric.Soak.D() < least {
-		return []string{fmt.Sprintf("fabric.soak is %s, the floor is %s", s.Fabric.Soak.D(), least)}
+	return shorter("fabric.soak", s.Fabric.Soak, floors.Soak)
+}
+
+// LoweredTelemetry are those of gate telemetry.
+func (s *Site) LoweredTelemetry() []string {
+	floors, err := LoadFloors()
+	if err != nil {
+		return []string{err.Error()}
+	}
+	if own, most := s.Telemetry.ScrapeInterval.D(), seconds(floors.ScrapeInterval); own > most {
+		return []string{fmt.Sprintf("telemetry.scrapeInterval is %s, the ceiling is %s", own, most)}
 	}
 	return nil
 }
 
 // LoweredTraining are those of gate training.
 func (s *Site) LoweredTraining(p *profile.Profile) []string {
+	floors, err := LoadFloors()
+	if err != nil {
+		return []string{err.Error()}
+	}
 	var out []string
 	t := s.Workloads.Training
 	if t.MinMFU > 0 && t.MinMFU < p.Training.MinMFU.Value {
@@ -31,7 +43,7 @@ func (s *Site) LoweredTraining(p *profile.Profile) []string {
 	if all := len(s.Inventory.Nodes); t.Nodes < all {
 		out = append(out, fmt.Sprintf("workloads.training.nodes is %d, the inventory has %d", t.Nodes, all))
 	}
-	return out
+	return append(out, below("workloads.training.steps", float64(t.Steps), floors.Steps)...)
 }
 
 // LoweredInference are those of gate inference.
@@ -42,8 +54,15 @@ func (s *Site) LoweredInference(p *profile.Profile) []string {
 	}
 	var out []string
 	i := s.Workloads.Inference
-	if least := int(floors.Requests.Value); i.Requests < least {
-		out = append(out, fmt.Sprintf("workloads.inference.requests is %d, the floor is %d", i.Requests, least))
+	for _, demand := range []struct {
+		key   string
+		own   float64
+		floor profile.Figure
+	}{
+		{"requests", float64(i.Requests), floors.Requests}, {"rate", i.Rate, floors.Rate}, {"concurrency", float64(i.Concurrency), floors.Concurrency},
+		{"inputTokens", float64(i.InputTokens), floors.InputTokens}, {"outputTokens", float64(i.OutputTokens), floors.OutputTokens},
+	} {
+		out = append(out, below("workloads.inference."+demand.key, demand.own, demand.floor)...)
 	}
 	if words, least := len(strings.Fields(i.GoldenPrefix)), int(floors.GoldenWords.Value); words < least {
 		out = append(out, fmt.Sprintf("workloads.inference.goldenPrefix has %d of at least %d words", words, least))
@@ -59,3 +78,28 @@ func (s *Site) LoweredInference(p *profile.Profile) []string {
 	}
 	return out
 }
+
+// LoweredAutoscale are those of the autoscaling chain.
+func (s *Site) LoweredAutoscale() []string {
+	floors, err := LoadFloors()
+	if err != nil {
+		return []string{err.Error()}
+	}
+	return append(shorter("autoscale.window", s.Autoscale.Window, floors.Window), below("autoscale.gang", float64(s.Autoscale.Gang), floors.Gang)...)
+}
+
+func below(key string, own float64, floor profile.Figure) []string {
+	if own < floor.Value {
+		return []string{fmt.Sprintf("%s is %g, the floor is %g", key, own, floor.Value)}
+	}
+	return nil
+}
+
+func shorter(key string, own Duration, floor profile.Figure) []string {
+	if least := seconds(floor); own.D() < least {
+		return []string{fmt.Sprintf("%s is %s, the floor is %s", key, own.D(), least)}
+	}
+	return nil
+}
+
+func seconds(f profile.Figure) time.Duration { return time.Duration(f.Value * float64(time.Second)) }

@@ -1,6 +1,7 @@
 package site_test
 
 import (
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -20,6 +21,8 @@ func TestLowered(t *testing.T) {
 	of := map[string]func(*site.Site) []string{
 		"fabric":    (*site.Site).LoweredFabric,
 		"training":  func(s *site.Site) []string { return s.LoweredTraining(p) },
+		"telemetry": (*site.Site).LoweredTelemetry,
+		"autoscale": (*site.Site).LoweredAutoscale,
 		"inference": func(s *site.Site) []string { return s.LoweredInference(p) },
 	}
 	for name, tt := range map[string]struct {
@@ -39,6 +42,16 @@ func TestLowered(t *testing.T) {
 		"slower tokens after it":  {"inference", func(s *site.Site) { s.Workloads.Inference.TPOTp99 = site.Duration(time.Minute) }, []string{"workloads.inference.tpotP99 is 1m0s, the profile's is 50ms"}},
 		"pauses between tokens":   {"inference", func(s *site.Site) { s.Workloads.Inference.ITLp99 = site.Duration(time.Minute) }, []string{"workloads.inference.itlP99 is 1m0s, the profile's is 250ms"}},
 		"a prefix of one word":    {"inference", func(s *site.Site) { s.Workloads.Inference.GoldenPrefix = " Paris" }, []string{"workloads.inference.goldenPrefix has 1 of at least 5 words"}},
+		"fewer steps":             {"training", func(s *site.Site) { s.Workloads.Training.Steps = 30 }, []string{"workloads.training.steps is 30, the floor is 60"}},
+		"a lower rate":            {"inference", func(s *site.Site) { s.Workloads.Inference.Rate = 0.5 }, []string{"workloads.inference.rate is 0.5, the floor is 10"}},
+		"fewer at a time":         {"inference", func(s *site.Site) { s.Workloads.Inference.Concurrency = 1 }, []string{"workloads.inference.concurrency is 1, the floor is 21"}},
+		"shorter prompts":         {"inference", func(s *site.Site) { s.Workloads.Inference.InputTokens = 1 }, []string{"workloads.inference.inputTokens is 1, the floor is 256"}},
+		"shorter answers":         {"inference", func(s *site.Site) { s.Workloads.Inference.OutputTokens = 2 }, []string{"workloads.inference.outputTokens is 2, the floor is 32"}},
+		"telemetry as demanded":   {"telemetry", func(*site.Site) {}, nil},
+		"rarer samples":           {"telemetry", func(s *site.Site) { s.Telemetry.ScrapeInterval = site.Duration(time.Hour) }, []string{"telemetry.scrapeInterval is 1h0m0s, the ceiling is 1m0s"}},
+		"a chain as demanded":     {"autoscale", func(*site.Site) {}, nil},
+		"a shorter window":        {"autoscale", func(s *site.Site) { s.Autoscale.Window = site.Duration(time.Second) }, []string{"autoscale.window is 1s, the floor is 10s"}},
+		"no gang":                 {"autoscale", func(s *site.Site) { s.Autoscale.Gang = 1 }, []string{"autoscale.gang is 1, the floor is 2"}},
 		"a faster token is fine":  {"inference", func(s *site.Site) { s.Workloads.Inference.TPOTp99 = site.Duration(time.Millisecond) }, nil},
 		"a longer soak is better": {"fabric", func(s *site.Site) { s.Fabric.Soak = site.Duration(time.Hour) }, nil},
 	} {
@@ -53,5 +66,21 @@ func TestLowered(t *testing.T) {
 				t.Errorf("%q, want %q", got, tt.want)
 			}
 		})
+	}
+}
+
+// A floor has a value, a unit and a source.
+func TestEveryFloorHasItsSource(t *testing.T) {
+	t.Parallel()
+	floors, err := site.LoadFloors()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := reflect.ValueOf(floors)
+	for i := range all.NumField() {
+		f, ok := all.Field(i).Interface().(profile.Figure)
+		if !ok || f.Value <= 0 || f.Unit == "" || f.Source == "" {
+			t.Errorf("%s: %+v", all.Type().Field(i).Name, f)
+		}
 	}
 }

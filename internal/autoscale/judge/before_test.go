@@ -60,7 +60,13 @@ func beforeNegatives() []negative {
 			s.Scheduler = "kai"
 		}},
 		{name: "the cloud's own cluster autoscaler", hop: snapshot.HopPool, verdict: check.NotApplicable, change: func(s *snapshot.Setup, st *snapshot.State) {
+			s.Pool.Autoscaler, s.Pool.Managed, st.Programs = "cluster-autoscaler", true, st.Programs[:1]
+		}},
+		{name: "cluster autoscaler that was not observed", hop: snapshot.HopPool, verdict: check.Unobserved, suspect: "cluster-autoscaler", says: "was not observed", change: func(s *snapshot.Setup, st *snapshot.State) {
 			s.Pool.Autoscaler, st.Programs = "cluster-autoscaler", st.Programs[:1]
+		}},
+		{name: "cluster autoscaler that is not installed", hop: snapshot.HopPool, suspect: "karpenter", says: "not found", change: func(s *snapshot.Setup, st *snapshot.State) {
+			s.Pool.Autoscaler, st.Programs[1].Absent = "cluster-autoscaler", true
 		}},
 		{name: "cluster autoscaler that runs", hop: snapshot.HopPool, verdict: check.Passed, change: func(s *snapshot.Setup, st *snapshot.State) {
 			s.Pool.Autoscaler, st.Pools = "cluster-autoscaler", nil

@@ -39,11 +39,14 @@ func Hop(name string, s snapshot.Setup, st snapshot.State) Result {
 	return r.judge(lookup{setup: s, st: st, needs: r.needs})
 }
 
-// NotApplicable returns why a hop does not apply to a chain with setup s.
+// NotApplicable returns why a hop does not apply to a chain with setup s: site and options
+// decide it, never what is observed.
 func NotApplicable(name string, s snapshot.Setup) (why string, excused bool) {
 	switch {
 	case s.Pool.Stay && slices.Contains(ofNodes(), name):
 		return "replicas stay on existing nodes: no node has to be added", true
+	case name == snapshot.HopPool && s.Pool.Managed && s.Pool.Autoscaler != karpenter:
+		return s.Pool.Autoscaler + " is not visible in this cluster (site autoscale.controller: managed); node group " + s.Pool.Name + " is judged by its scaling alone", true
 	case name == snapshot.HopLimitZero && s.Pool.Zero == "" && s.Pool.Autoscaler == karpenter:
 		return "the run uses an existing NodePool (--pool) and creates none with limit 0", true
 	case name == snapshot.HopLimitZero && s.Pool.Zero == "":

@@ -33,7 +33,7 @@ func nodepool(l lookup) Result {
 // programs reports problems of the autoscaler and the scheduler.
 func (l lookup) programs() []check.Finding {
 	var wrong []check.Finding
-	if p, found := l.program("autoscaler"); found && (l.karpenter() || !p.Absent) {
+	if p, found := l.program("autoscaler"); found {
 		wrong = append(wrong, programFindings(p, "the autoscaler", "site autoscale.controller")...)
 	}
 	if l.setup.Scheduler == kai {
@@ -46,20 +46,17 @@ func (l lookup) programs() []check.Finding {
 	return wrong
 }
 
-// nodeGroup judges Cluster Autoscaler, which is only visible where it is not managed by
-// the cloud provider.
+// nodeGroup judges a Cluster Autoscaler that the cluster shows. One that the provider manages
+// is not judged (see NotApplicable).
 func (l lookup) nodeGroup(wrong []check.Finding) Result {
 	if len(wrong) > 0 {
 		return l.wait(snapshot.Ref{}, wrong, check.Finding{})
 	}
 	p, found := l.program("autoscaler")
-	if found && !p.Absent {
-		return l.pass(l.st.At, p.Ref, "%s runs; node group %s is judged by its scaling", p.Ref, l.setup.Pool.Name)
+	if !found {
+		return l.unobserved(snapshot.Ref{}, finding(l.autoscaler(), "run again", "%s was not observed", l.autoscaler()))
 	}
-	if unreadable := l.unreadable(); len(unreadable) > 0 {
-		return l.wait(snapshot.Ref{}, nil, check.Finding{})
-	}
-	return notApplicable(l.autoscaler() + " is not visible in this cluster; node group " + l.setup.Pool.Name + " is judged by its scaling alone")
+	return l.pass(l.st.At, p.Ref, "%s runs; node group %s is judged by its scaling", p.Ref, l.setup.Pool.Name)
 }
 
 // poolFindings reports what keeps a NodePool from creating the needed nodes.

@@ -79,6 +79,8 @@ type Scale struct {
 type PoolPlan struct {
 	// Autoscaler is karpenter or cluster-autoscaler; empty with Stay.
 	Autoscaler string `json:"autoscaler"`
+	// Managed: the provider runs the autoscaler where the cluster does not show it, by the site.
+	Managed bool `json:"managed,omitempty"`
 	// Stay: replicas run on initial GPU nodes and no node is added.
 	Stay bool `json:"stay,omitempty"`
 	// Name of the NodePool or the node group's label value; Own: created by this run.

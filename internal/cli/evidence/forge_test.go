@@ -107,11 +107,11 @@ var planForgeries = map[string]struct {
 				p.Steps[i+1].Recommended = true
 			}
 		})
-	}, `plan: fabric: recommended is "true"`},
+	}, `plan: fabric: recommended is true`},
 	"one gate only recommended": {func(t *testing.T, dir string) {
 		t.Helper()
 		planned(t, dir, func(p *evidence.PlanFile) { stepNamed(p, "collective").Recommended = true })
-	}, `plan: collective: recommended is "true"`},
+	}, `plan: collective: recommended is true`},
 	"last gates deleted from plan and journal": {func(t *testing.T, dir string) {
 		t.Helper()
 		dropGates(t, dir, "training", "inference")
@@ -133,11 +133,11 @@ var planForgeries = map[string]struct {
 	"needs of a gate cut": {func(t *testing.T, dir string) {
 		t.Helper()
 		planned(t, dir, func(p *evidence.PlanFile) { stepNamed(p, "inference").Needs = []string{"training"} })
-	}, `plan: inference: needs is "[training]"`},
+	}, `plan: inference: needs is ["training"]`},
 	"gate put behind another": {func(t *testing.T, dir string) {
 		t.Helper()
 		planned(t, dir, func(p *evidence.PlanFile) { stepNamed(p, "training").After = []string{"inference"} })
-	}, `plan: training: after is "[inference]"`},
+	}, `plan: training: after is ["inference"]`},
 	"gates in another order": {func(t *testing.T, dir string) {
 		t.Helper()
 		planned(t, dir, func(p *evidence.PlanFile) { n := len(p.Steps); p.Steps[n-1], p.Steps[n-2] = p.Steps[n-2], p.Steps[n-1] })

@@ -70,6 +70,9 @@ func (c *Check) Observe(ctx context.Context, rec check.Recorder) error {
 	})
 }
 
+// Lowered implements plan.Lowers.
+func (c *Check) Lowered() []string { return c.chain(nil).Lowered() }
+
 // Judge implements check.Check.
 func (c *Check) Judge(obs []check.Observation) check.Judgement {
 	j := c.chain(nil).Judge(obs)

@@ -9,19 +9,29 @@ import (
 
 var _ plan.Lowers = (*Gate)(nil)
 
-// Lowered implements plan.Lowers: a maximum size below the profile's omits a part of the curve.
+// Lowered implements plan.Lowers: a smaller maximum size or a larger minimum size than the
+// profile's omits a part of the curve.
 func (g *Gate) Lowered() []string {
-	_, asked := g.sizes()
-	own, err := nccl.ParseSize(asked)
-	if err != nil {
-		return []string{"workloads.collective.maxBytes: " + err.Error()}
+	least, most := g.sizes()
+	var out []string
+	for _, size := range []struct {
+		key, own, profile string
+		lowers            func(own, profile int64) bool
+	}{
+		{"minBytes", least, g.profile.Collective.MinBytes, func(own, profile int64) bool { return own > profile }},
+		{"maxBytes", most, g.profile.Collective.MaxBytes, func(own, profile int64) bool { return own < profile }},
+	} {
+		own, err := nccl.ParseSize(size.own)
+		if err != nil {
+			return []string{"workloads.collective." + size.key + ": " + err.Error()}
+		}
+		demanded, err := nccl.ParseSize(size.profile)
+		if err != nil {
+			return []string{"profile collective." + size.key + ": " + err.Error()}
+		}
+		if size.lowers(own, demanded) {
+			out = append(out, fmt.Sprintf("workloads.collective.%s is %s, the profile's is %s", size.key, size.own, size.profile))
+		}
 	}
-	demanded, err := nccl.ParseSize(g.profile.Collective.MaxBytes)
-	if err != nil {
-		return []string{"profile collective.maxBytes: " + err.Error()}
-	}
-	if own < demanded {
-		return []string{fmt.Sprintf("workloads.collective.maxBytes is %s, the profile's is %s", asked, g.profile.Collective.MaxBytes)}
-	}
-	return nil
+	return out
 }

@@ -65,6 +65,15 @@ func (r *review) hcas() map[string]bool {
 	return blamed
 }
 
+// viaRDMA is the part of the reason of a pass about the channels between nodes, which a run of
+// one node does not have.
+func (r *review) viaRDMA() string {
+	if len(r.f.Nodes) < 2 {
+		return ""
+	}
+	return ", channels between nodes on RDMA"
+}
+
 func over(sockets []string) string {
 	if len(sockets) == 0 {
 		return ""

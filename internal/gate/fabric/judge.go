@@ -24,6 +24,6 @@ func (g *Gate) Judge(obs []check.Observation) check.Judgement {
 	g.judgeCounters(b, obs, cabled, names)
 	g.judgeDiag(b, obs, cabled, names)
 	b.MergeSuspects()
-	return b.Judgement(fmt.Sprintf("%d links up at %g Gb/s, one subnet manager, no new errors in %s",
+	return b.Judgement(fmt.Sprintf("%d links up at %g Gb/s, one master subnet manager, error counters within their limits over %s",
 		g.site.Fabric.Links, g.profile.Fabric.Rate.Value, g.site.Fabric.Soak.D()))
 }

@@ -45,7 +45,7 @@ func (g *Gate) Judge(obs []check.Observation) check.Judgement {
 			Name: "PDUs energised", Value: float64(energised), Unit: "PDUs", Limit: float64(pdus), Relation: "==", Source: "site facility.redfish",
 		})
 	}
-	return b.Judgement(fmt.Sprintf("signed off by %s until %s, within every budget, %d PDUs energised", f.SignOff.By, f.SignOff.Expires, energised))
+	return b.Judgement(fmt.Sprintf("signed off by %s until %s; power, cooling and weight within budget; %d PDUs observed, %d energised", f.SignOff.By, f.SignOff.Expires, pdus, energised))
 }
 
 // judgeSignOff judges the sign-off at the time of the observation.

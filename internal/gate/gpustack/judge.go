@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/probe/kube"
 )
 
 // Judge implements check.Check.
@@ -21,8 +22,12 @@ func (g *Gate) Judge(obs []check.Observation) check.Judgement {
 	if operands, o, ok := check.Require[[]operandFigures](b, obs, kindOperands, "", "the operator's DaemonSets", readRemedy(obs, kindOperands)); ok {
 		g.judgeOperands(b, o, operands)
 	}
-	g.judgeGang(b, obs)
-	return b.Judgement(fmt.Sprintf("ClusterPolicy reconciled, all resources of %d nodes allocatable, gang scheduler proven%s", len(g.nodes), remark))
+	gang := g.judgeGang(b, obs)
+	resources := kube.GPUResource
+	if g.network != "" && g.wantPorts > 0 {
+		resources += " and " + g.network
+	}
+	return b.Judgement(fmt.Sprintf("ClusterPolicy reconciled; %s of %d nodes allocatable; a gang of %d pods was placed, a larger one was not%s", resources, len(g.nodes), gang, remark))
 }
 
 // readRemedy is the remedy for a kind of observation that is missing or failed.

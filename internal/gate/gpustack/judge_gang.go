@@ -12,37 +12,40 @@ import (
 const gangRemedy = "install a gang scheduler (KAI, Volcano, Kueue), or turn on Kubernetes' own in both API server and scheduler " +
 	"(feature gates GenericWorkload and GangScheduling, API scheduling.k8s.io/v1alpha2)"
 
-func (g *Gate) judgeGang(b *check.Builder, obs []check.Observation) {
+// judgeGang returns the number of pods of the gang that was placed.
+func (g *Gate) judgeGang(b *check.Builder, obs []check.Observation) (placed int) {
 	gang, o, ok := check.Require[gangFigures](b, obs, kindGang, "", "the gang scheduler", readRemedy(obs, kindGang))
 	if !ok {
-		return
+		return 0
 	}
 	if len(gang.Detected) == 0 {
 		b.Fail(o.ID, "gang scheduler", gangRemedy, "not found (%s): pods of a job would be placed one by one, and two jobs can block each other's GPUs indefinitely", g.stack.GangScheduler)
-		return
+		return 0
 	}
 	if gang.NoQueue != "" {
 		b.Unobserved(o.ID, "gang scheduler "+gang.Used, "set gpustack.queue in the site file to a queue that may use every GPU", "was not proven: %s", gang.NoQueue)
-		return
+		return 0
 	}
 	usage, usageObs, ok := check.Require[usageFigures](b, obs, kindUsage, "", "the free GPUs", readRemedy(obs, kindUsage))
 	if !ok {
-		return
+		return 0
 	}
 	r := g.roomIn(usage.Nodes)
 	if r.Fits == 0 {
 		b.Unobserved(usageObs.ID, "free GPUs", "run the gate when the GPUs are free; the finding lists the pods that hold them", "no node of the inventory has all its GPUs free, so no gang could be placed to prove the scheduler%s", holders(usage))
-		return
+		return 0
 	}
 	large, _, ok := g.proof(b, obs, targetTooLarge, gang.Used, r, r.GPUsPerPod)
 	if !ok || !large.TooLarge(b, r) {
-		return
+		return 0
 	}
 	_, gpus := r.Fitting()
 	fits, p, ok := g.proof(b, obs, targetFits, gang.Used, r, gpus)
-	if ok && fits.Fits(b, r, p.FitsAfter) {
-		g.judgeDNS(b, obs, fits.Placement.Nodes)
+	if !ok || !fits.Fits(b, r, p.FitsAfter) {
+		return 0
 	}
+	g.judgeDNS(b, obs, fits.Placement.Nodes)
+	return fits.Placement.Bound
 }
 
 // proof reads the placement of a gang, which must be of this scheduler and room.

@@ -38,7 +38,7 @@ func (g *Gate) Judge(obs []check.Observation) check.Judgement {
 	g.summarise(b, hosts)
 	b.MergeSuspects()
 	nodes := len(g.site.Inventory.Nodes)
-	return b.Judgement(fmt.Sprintf("%d GPUs on %d nodes healthy and identical; every required diagnostic passed", nodes*g.gpus(), nodes))
+	return b.Judgement(fmt.Sprintf("%d GPUs on %d nodes within the limits of the profile and alike; the required diagnostics passed", nodes*g.gpus(), nodes))
 }
 
 // judgeUnobserved reports the missing observations of a host in one finding.

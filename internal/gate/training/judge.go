@@ -34,7 +34,7 @@ func (g *Gate) Judge(obs []check.Observation) check.Judgement {
 	r.gpus()
 	r.speed()
 	r.OmitUnobservedIfFailed()
-	return r.Judgement(fmt.Sprintf("%d ranks trained %d steps%s%s; no checkpoint was written", g.ranks(), r.job.Steps, r.slowestText, r.remark))
+	return r.Judgement(fmt.Sprintf("%d ranks trained %d steps%s%s", g.ranks(), r.job.Steps, r.slowestText, r.remark))
 }
 
 // review judges one job.

@@ -32,6 +32,9 @@ type Cluster struct {
 	// Namespace is the namespace that runs use: created by an administrator and never deleted.
 	// Empty: each run creates its own.
 	Namespace string
+	// Creating, if set, is called before the first object of a run is created, and may be called
+	// again.
+	Creating func()
 	// RenewLease, if set, is called before any object is created in the namespace of a run.
 	// Its error cancels the creation.
 	RenewLease func(ctx context.Context) error
@@ -60,6 +63,17 @@ func (c *Cluster) In(namespace string) *Cluster {
 	out := *c
 	out.Namespace = namespace
 	return &out
+}
+
+// With is the same cluster with clients for another configuration. It does not connect.
+func (c *Cluster) With(cfg *rest.Config) (*Cluster, error) {
+	other, err := New(cfg)
+	if err != nil {
+		return nil, err
+	}
+	out := *c
+	out.Config, out.Client, out.Dynamic = other.Config, other.Client, other.Dynamic
+	return &out, nil
 }
 
 // Open reads a kubeconfig (empty: the default locations, then in-cluster) and creates clients

@@ -102,6 +102,7 @@ func (g Guest) EnsureIn(ctx context.Context, runID, namespace string) error {
 // Hold renews the Lease of the run, which is in the namespace shared by its checks. It comes
 // before the first object of the run; the Ensure methods call it.
 func (g Guest) Hold(ctx context.Context, runID string) error {
+	g.creating()
 	if g.Cluster.RenewLease == nil {
 		return nil
 	}
@@ -111,6 +112,12 @@ func (g Guest) Hold(ctx context.Context, runID string) error {
 		}
 	}
 	return g.Cluster.RenewLease(ctx)
+}
+
+func (g Guest) creating() {
+	if g.Cluster.Creating != nil {
+		g.Cluster.Creating()
+	}
 }
 
 // Release deletes the Lease of the run before its namespace is deleted.
@@ -124,6 +131,7 @@ func (g Guest) Release(ctx context.Context) error {
 // createNamespace creates a namespace with the baseline Pod Security Standard unless labels
 // set another level.
 func (g Guest) createNamespace(ctx context.Context, namespace string, labels, annotations map[string]string) error {
+	g.creating()
 	if labels[podSecurity] == "" {
 		labels[podSecurity] = "baseline"
 	}

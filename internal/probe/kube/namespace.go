@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,33 +15,22 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// AnswerWithin is how long RemoveNamespace waits for an aggregated API that does not
-// respond; see WaitsForAPI.
+// AnswerWithin is how long Cleanup waits for an aggregated API that does not respond; see
+// WaitsForAPI.
 const AnswerWithin = 20 * time.Second
 
-// ErrAPIUnavailable is returned for a namespace that is empty but still terminating,
-// because the namespace controller waits for an API that does not respond.
-var ErrAPIUnavailable = errors.New("namespace is empty but still terminating: an API that the namespace controller queries does not respond")
+// ErrAPIUnavailable is returned for a namespace without known content that is still
+// terminating, because the namespace controller waits for an API that does not respond.
+var ErrAPIUnavailable = errors.New("it has no known content, but an aggregated API does not respond: " +
+	"repair or delete its APIService (kubectl get apiservices: AVAILABLE is False), and the namespace controller removes the namespace")
 
-// RemoveNamespace deletes a namespace of a run: first its Jobs, pods and PodGroups, so that
-// their GPUs are free, then the namespace. It returns when the namespace no longer exists.
-// A missing namespace is not an error. ErrNotOurs: the namespace does not carry the label of
-// the run and is left unchanged. ErrAPIUnavailable: only an unresponsive API delays its end.
-func (g Guest) RemoveNamespace(ctx context.Context, runID, namespace string) error {
-	ns, err := g.Cluster.Client.CoreV1().Namespaces().Get(ctx, namespace, metav1.GetOptions{})
-	if apierrors.IsNotFound(err) {
-		return nil
+// OnlyAPIUnavailable reports whether nothing but namespaces of ErrAPIUnavailable was left by
+// the clean-up that returned err.
+func OnlyAPIUnavailable(err error) bool {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // each joined error is examined
+		return !slices.ContainsFunc(joined.Unwrap(), func(err error) bool { return !OnlyAPIUnavailable(err) })
 	}
-	if err != nil {
-		return fmt.Errorf("read namespace %s: %w", namespace, err)
-	}
-	if ns.Labels[LabelRun] != runID {
-		return fmt.Errorf("delete namespace %s: %w", namespace, ErrNotOurs)
-	}
-	if err := g.deleteNamespace(ctx, runID, ns); err != nil {
-		return err
-	}
-	return g.waitNamespaceGone(ctx, namespace)
+	return errors.Is(err, ErrAPIUnavailable)
 }
 
 // deleteNamespace empties a namespace and requests its deletion.
@@ -112,7 +102,7 @@ func (g Guest) waitNamespaceGone(ctx context.Context, name string) error {
 		unresponsive.Stop()
 	}
 	if err != nil {
-		return fmt.Errorf("wait for the deletion of namespace %s%s: %w", name, status, err)
+		return fmt.Errorf("namespace %s is still terminating%s: %w", name, status, err)
 	}
 	return nil
 }
