@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 
+	"github.com/firstlight/firstlight/internal/autoscale/judge"
 	"github.com/firstlight/firstlight/internal/autoscale/metric"
 	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/autoscale/track"
@@ -122,5 +123,24 @@ func TestTheLeaseIsReleasedBeforeItsNamespaceIsDeleted(t *testing.T) {
 		if v := hops[len(hops)-1].Verdict; released != 1 || (v == check.Passed) != (err == nil) {
 			t.Errorf("released %d times with %v: %s", released, err, v)
 		}
+	}
+}
+
+func TestARefusedActionIsReportedByTheNextHopThatApplies(t *testing.T) {
+	t.Parallel()
+	d, rec := driving(t, http.StatusOK)
+	d.setup.Pool.Stay = true
+	if passed, err := d.refused(t.Context(), snapshot.HopPool, errors.New("hold the run: lost")); passed || err != nil {
+		t.Fatal(passed, err)
+	}
+	if len(rec.o) != 1 || rec.o[0].Target != snapshot.HopSeries {
+		t.Fatalf("recorded %+v", rec.o)
+	}
+	st, err := check.Decode[snapshot.State](rec.o[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := judge.Hop(snapshot.HopSeries, d.setup, st); r.Verdict != check.Unobserved || !strings.Contains(r.Reason, "hold the run: lost") {
+		t.Errorf("%s: %s", r.Verdict, r.Reason)
 	}
 }
