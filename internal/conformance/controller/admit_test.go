@@ -3,13 +3,17 @@ package controller
 import (
 	"context"
 	"errors"
+	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/rest"
 
 	"github.com/firstlight/firstlight/internal/check"
@@ -68,6 +72,86 @@ func TestARefusalByALateCacheIsRetriedUntilADeadline(t *testing.T) {
 	}
 	if seen := reconciled(t, 1000, time.Second); !strings.Contains(seen.Refused, "runtime not found") || seen.UID != "" {
 		t.Errorf("after refusals until the deadline: %+v", seen)
+	}
+}
+
+// holding is an API server with at most one TrainJob. It loses the answer to the first creation,
+// if told so.
+func holding(t *testing.T, held []byte, loses bool) *walk {
+	t.Helper()
+	var mu sync.Mutex
+	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		w.Header().Set("Content-Type", "application/json")
+		switch {
+		case r.Method == http.MethodPost && held == nil:
+			held, _ = io.ReadAll(r.Body)
+			if loses {
+				panic(http.ErrAbortHandler)
+			}
+			_, _ = w.Write(held)
+		case r.Method == http.MethodPost:
+			w.WriteHeader(http.StatusConflict)
+			_, _ = w.Write([]byte(`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"AlreadyExists","code":409,"message":"trainjobs already exists"}`))
+		default:
+			_, _ = w.Write(held)
+		}
+	}))
+	api.Config.ErrorLog = log.New(io.Discard, "", 0)
+	t.Cleanup(api.Close)
+	cluster, err := kube.New(&rest.Config{Host: api.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	operators, err := Operators()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &walk{Check: &Check{deps: conformance.Deps{RunID: "r"}.WithDefaults(0)}, cluster: cluster, operator: operators[0], namespace: "ns"}
+}
+
+func (w *walk) admitted(t *testing.T) (created *unstructured.Unstructured, refused, err error) {
+	t.Helper()
+	obj, err := w.operator.render(w.operator.Valid, w.values("a", 1), variant{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w.admit(t.Context(), w.cluster.Dynamic.Resource(w.operator.Resource.gvr()).Namespace("ns"), obj, 10*time.Second)
+}
+
+func TestACreationWhoseAnswerWasLostIsNoRefusal(t *testing.T) {
+	t.Parallel()
+	created, refused, err := holding(t, nil, true).admitted(t)
+	if err != nil || refused != nil || created == nil || created.GetName() != "a" {
+		t.Errorf("%v, refused %v, %v", created, refused, err)
+	}
+}
+
+func TestAnObjectOfAnotherAttemptIsNeitherARefusalNorOurs(t *testing.T) {
+	t.Parallel()
+	other := []byte(`{"kind":"TrainJob","apiVersion":"trainer.kubeflow.org/v1alpha1","metadata":{"name":"a","namespace":"ns","uid":"u","labels":{"firstlight.dev/run":"r"}}}`)
+	created, refused, err := holding(t, other, false).admitted(t)
+	if err == nil || refused != nil || !strings.Contains(err.Error(), "already exists") {
+		t.Errorf("%v, refused %v, %v", created, refused, err)
+	}
+}
+
+func TestAnUnreachableAPIServerIsNoRefusal(t *testing.T) {
+	t.Parallel()
+	cluster, err := kube.New(&rest.Config{Host: "https://127.0.0.1:1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := holding(t, nil, false)
+	w.cluster, w.deps.Timeout = cluster, time.Second
+	rec := &recorded{}
+	w.rec = check.Observer{Recorder: rec, Clock: w.deps.Clock}
+	if _, err := w.reconcile(t.Context(), targetPlain, 1, nil); err != nil {
+		t.Fatal(err)
+	}
+	if rec.last.Err == "" {
+		t.Errorf("recorded %+v", rec.last)
 	}
 }
 
