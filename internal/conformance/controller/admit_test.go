@@ -185,3 +185,32 @@ func TestNothingKilledIsAnError(t *testing.T) {
 		t.Errorf("killed %q", killed)
 	}
 }
+
+func TestALeaseOfTheKilledPodIsNoSuccessor(t *testing.T) {
+	t.Parallel()
+	pods := func(uids ...string) (out []podState) {
+		for _, uid := range uids {
+			out = append(out, podState{Name: "pod-" + uid, UID: uid, Ready: true})
+		}
+		return out
+	}
+	lease := func(holder string) *leaseState { return &leaseState{Name: "ns/lease", Holder: holder} }
+	before := controllerFigures{Pods: pods("a", "b"), Lease: lease("pod-a_1")}
+	for name, tt := range map[string]struct {
+		after     controllerFigures
+		successor bool
+	}{
+		"the other pod leads":             {controllerFigures{Pods: pods("b", "c"), Lease: lease("pod-b_1")}, true},
+		"the lease is still the victim's": {controllerFigures{Pods: pods("b", "c"), Lease: lease("pod-a_1")}, false},
+		"no pod leads":                    {controllerFigures{Pods: pods("b", "c"), Lease: lease("")}, false},
+		"the lease is gone":               {controllerFigures{Pods: pods("b", "c")}, false},
+	} {
+		if problem := noSuccessor(before, tt.after); (problem == "") != tt.successor {
+			t.Errorf("%s: %q", name, problem)
+		}
+	}
+	stale := controllerFigures{Pods: pods("a"), Lease: lease("pod-z_1")} // of a release that is gone
+	if problem := noSuccessor(stale, controllerFigures{Pods: pods("b"), Lease: lease("pod-z_1")}); problem != "" {
+		t.Errorf("a lease that no pod held: %q", problem)
+	}
+}
