@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
-	"log"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -14,11 +12,10 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/client-go/rest"
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/conformance"
-	"github.com/firstlight/firstlight/internal/probe/kube"
+	"github.com/firstlight/firstlight/internal/probe/kube/kubetest"
 )
 
 // recorded keeps the last figures.
@@ -39,8 +36,7 @@ func reconciled(t *testing.T, refusals int32, timeout time.Duration) reconcileFi
 		t.Fatal(err)
 	}
 	var creations atomic.Int32
-	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
+	cluster := kubetest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case r.Method == http.MethodPost && creations.Add(1) <= refusals:
 			w.WriteHeader(http.StatusForbidden)
@@ -50,12 +46,7 @@ func reconciled(t *testing.T, refusals int32, timeout time.Duration) reconcileFi
 		default:
 			_, _ = w.Write([]byte(`{"kind":"List","apiVersion":"v1","metadata":{},"items":[]}`))
 		}
-	}))
-	t.Cleanup(api.Close)
-	cluster, err := kube.New(&rest.Config{Host: api.URL})
-	if err != nil {
-		t.Fatal(err)
-	}
+	})
 	deps := conformance.Deps{RunID: "r", Timeout: timeout}.WithDefaults(0)
 	w := &walk{Check: &Check{deps: deps}, cluster: cluster, rec: check.Observer{Recorder: &recorded{}, Clock: deps.Clock}, operator: operators[0], namespace: "ns"}
 	seen, err := w.reconcile(t.Context(), targetPlain, 1, nil)
@@ -80,10 +71,9 @@ func TestARefusalByALateCacheIsRetriedUntilADeadline(t *testing.T) {
 func holding(t *testing.T, held []byte, loses bool) *walk {
 	t.Helper()
 	var mu sync.Mutex
-	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	cluster := kubetest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
 		mu.Lock()
 		defer mu.Unlock()
-		w.Header().Set("Content-Type", "application/json")
 		switch {
 		case r.Method == http.MethodPost && held == nil:
 			held, _ = io.ReadAll(r.Body)
@@ -97,13 +87,7 @@ func holding(t *testing.T, held []byte, loses bool) *walk {
 		default:
 			_, _ = w.Write(held)
 		}
-	}))
-	api.Config.ErrorLog = log.New(io.Discard, "", 0)
-	t.Cleanup(api.Close)
-	cluster, err := kube.New(&rest.Config{Host: api.URL})
-	if err != nil {
-		t.Fatal(err)
-	}
+	})
 	operators, err := Operators()
 	if err != nil {
 		t.Fatal(err)
@@ -139,10 +123,7 @@ func TestAnObjectOfAnotherAttemptIsNeitherARefusalNorOurs(t *testing.T) {
 
 func TestAnUnreachableAPIServerIsNoRefusal(t *testing.T) {
 	t.Parallel()
-	cluster, err := kube.New(&rest.Config{Host: "https://127.0.0.1:1"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	cluster := kubetest.Unreachable(t)
 	w := holding(t, nil, false)
 	w.cluster, w.deps.Timeout = cluster, time.Second
 	rec := &recorded{}
@@ -159,10 +140,7 @@ func TestAnInterruptEndsTheCreation(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	cluster, err := kube.New(&rest.Config{Host: "https://127.0.0.1:1"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	cluster := kubetest.Unreachable(t)
 	operators, err := Operators()
 	if err != nil {
 		t.Fatal(err)
