@@ -75,7 +75,11 @@ func TestReach(t *testing.T) {
 			t.Parallel()
 			client := newClient()
 			defer client.CloseIdleConnections()
-			base, stop, found := tryingOn(t, tt.pods...).reach(t.Context(), client, gatewayAt(t, strings.TrimPrefix(tt.at, "http://")))
+			tr := tryingOn(t, tt.pods...)
+			if tt.through { // the timeout must not end the request
+				tr.deps.Timeout = time.Minute
+			}
+			base, stop, found := tr.reach(t.Context(), client, gatewayAt(t, strings.TrimPrefix(tt.at, "http://")))
 			defer stop()
 			if (base != "") != tt.through || found.Through != base || len(found.Tried) != len(tt.tried) {
 				t.Fatalf("%q, %+v", base, found)
