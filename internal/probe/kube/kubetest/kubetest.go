@@ -14,7 +14,7 @@ import (
 )
 
 // Serve is a cluster whose API server answers with JSON as handler does, until the test ends.
-func Serve(t testing.TB, handler http.HandlerFunc) *kube.Cluster {
+func Serve(t *testing.T, handler http.HandlerFunc) *kube.Cluster {
 	t.Helper()
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -27,12 +27,12 @@ func Serve(t testing.TB, handler http.HandlerFunc) *kube.Cluster {
 }
 
 // Unreachable is a cluster whose API server does not answer.
-func Unreachable(t testing.TB) *kube.Cluster {
+func Unreachable(t *testing.T) *kube.Cluster {
 	t.Helper()
 	return open(t, "https://127.0.0.1:1")
 }
 
-func open(t testing.TB, host string) *kube.Cluster {
+func open(t *testing.T, host string) *kube.Cluster {
 	t.Helper()
 	cluster, err := kube.New(&rest.Config{Host: host, ContentConfig: rest.ContentConfig{ContentType: "application/json"}})
 	if err != nil {
