@@ -72,6 +72,8 @@ var costs = map[string][]Cost{
 		{snapshot.SettingRegistration, "the gang's nodes have to boot"},
 	},
 	snapshot.HopGangNone: {
+		{snapshot.SettingBatchMax, "Karpenter gathers pending pods before it makes nodes"},
+		{snapshot.SettingRegistration, "all nodes but one have to boot"},
 		{settingWindow, "it is watched as long as the control window"},
 	},
 }

@@ -2,7 +2,6 @@ package autoscale
 
 import (
 	"context"
-	"errors"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -32,8 +31,7 @@ func (d *drive) clean(ctx context.Context) error {
 	for _, l := range left {
 		d.left = append(d.left, snapshot.Ref{Kind: l.Kind, Namespace: l.Namespace, Name: l.Name, UID: l.UID})
 	}
-	d.leftListed = listErr == nil
-	d.leftErr = errors.Join(removeErr, listErr)
+	d.leftListed, d.leftErr, d.removeErr = listErr == nil, listErr, removeErr
 	d.setup.Deadlines[snapshot.HopClean] = metav1.Duration{} // the clean-up used it
 	_, err := d.hop(ctx, snapshot.HopClean)
 	return err

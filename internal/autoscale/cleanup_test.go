@@ -4,14 +4,12 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 
 	"github.com/firstlight/firstlight/internal/autoscale/judge"
@@ -19,7 +17,7 @@ import (
 	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/autoscale/track"
 	"github.com/firstlight/firstlight/internal/check"
-	"github.com/firstlight/firstlight/internal/probe/kube"
+	"github.com/firstlight/firstlight/internal/probe/kube/kubetest"
 	"github.com/firstlight/firstlight/internal/site"
 )
 
@@ -38,18 +36,12 @@ func (*records) Progress(string, ...any) {}
 func driving(t *testing.T, status int) (*drive, *records) {
 	t.Helper()
 	var first sync.Once
-	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
+	cluster := kubetest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, "/priorityclasses") {
 			first.Do(func() { w.WriteHeader(status) })
 		}
 		_, _ = w.Write([]byte(`{"kind":"List","apiVersion":"v1","metadata":{},"items":[]}`))
-	}))
-	t.Cleanup(api.Close)
-	cluster, err := kube.New(&rest.Config{Host: api.URL})
-	if err != nil {
-		t.Fatal(err)
-	}
+	})
 	rec := &records{}
 	d := &drive{
 		chain: &Chain{}, rec: rec, cluster: cluster, clock: clock.RealClock{}, marks: map[string]time.Time{},
@@ -145,5 +137,24 @@ func TestTheLeaseIsReleasedBeforeItsNamespaceIsDeleted(t *testing.T) {
 		if v := hops[len(hops)-1].Verdict; released != 1 || (v == check.Passed) != (err == nil) {
 			t.Errorf("released %d times with %v: %s", released, err, v)
 		}
+	}
+}
+
+func TestARefusedActionIsReportedByTheNextHopThatApplies(t *testing.T) {
+	t.Parallel()
+	d, rec := driving(t, http.StatusOK)
+	d.setup.Pool.Stay = true
+	if passed, err := d.refused(t.Context(), snapshot.HopPool, errors.New("hold the run: lost")); passed || err != nil {
+		t.Fatal(passed, err)
+	}
+	if len(rec.o) != 1 || rec.o[0].Target != snapshot.HopSeries {
+		t.Fatalf("recorded %+v", rec.o)
+	}
+	st, err := check.Decode[snapshot.State](rec.o[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := judge.Hop(snapshot.HopSeries, d.setup, st); r.Verdict != check.Unobserved || !strings.Contains(r.Reason, "hold the run: lost") {
+		t.Errorf("%s: %s", r.Verdict, r.Reason)
 	}
 }

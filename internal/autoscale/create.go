@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -103,14 +104,13 @@ func (d *drive) refused(ctx context.Context, hop string, cause error) (bool, err
 	if ctx.Err() != nil {
 		return false, ctx.Err()
 	}
+	for _, h := range hopNames()[slices.Index(hopNames(), hop):] {
+		if _, excused := judge.NotApplicable(h, d.setup); !excused { // the first hop whose verdict can have the cause
+			hop = h
+			break
+		}
+	}
 	st := d.state()
-	st.Problems[problemOf[hop]] = cause.Error()
+	st.ActionError = cause.Error()
 	return false, d.record(hop, d.now(), st, judge.Hop(hop, d.setup, st))
-}
-
-// problemOf is what could not be had when an object of a hop is refused.
-var problemOf = map[string]string{
-	snapshot.HopPool: snapshot.ProblemPools, snapshot.HopPlaced: snapshot.ProblemPods, snapshot.HopLimitZero: snapshot.ProblemPods,
-	snapshot.HopLoad: snapshot.ProblemPods, snapshot.HopMetricFalls: snapshot.ProblemPods,
-	snapshot.HopGangBound: snapshot.ProblemPods, snapshot.HopGangNone: snapshot.ProblemPods,
 }

@@ -41,11 +41,11 @@ type drive struct {
 
 	phase string
 	marks map[string]time.Time
-	// left has the objects that remain after the cleanup, and the errors of removing and listing
-	// them; leftListed is set if they could be listed.
-	left       []snapshot.Ref
-	leftListed bool
-	leftErr    error
+	// left has the objects that remain after the cleanup, leftErr and removeErr the errors of
+	// listing and removing them; leftListed is set if they could be listed.
+	left               []snapshot.Ref
+	leftListed         bool
+	leftErr, removeErr error
 	// reading: the exporters of the load's GPUs are read.
 	reading bool
 	// last is when the last hop happened.
@@ -81,6 +81,9 @@ func (d *drive) state() snapshot.State {
 	st.Marks, st.Rules, st.Left = maps.Clone(d.marks), d.rules, d.left
 	if d.leftErr != nil {
 		st.Problems[snapshot.ProblemLeft] = d.leftErr.Error()
+	}
+	if d.removeErr != nil {
+		st.ActionError = "remove what the run created: " + d.removeErr.Error()
 	}
 	if d.reading {
 		var load []snapshot.Pod

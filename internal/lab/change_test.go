@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/firstlight/firstlight/internal/lab/component"
 )
@@ -79,6 +80,49 @@ func TestFailedFaultIsNotCountedAsApplied(t *testing.T) {
 	}
 	if calls != 1 {
 		t.Errorf("clearing a half-applied fault twice was applied %d times, want once", calls)
+	}
+}
+
+// A fault that the lab cannot have was applied nowhere: clearing it needs nothing, so that other
+// changes, which clear it too, succeed.
+func TestAFaultOfAMissingComponentCanBeCleared(t *testing.T) {
+	t.Parallel()
+	l := idleLab(t)
+	for name, set := range map[string]func(on bool) error{
+		"adapter": func(on bool) error { return l.SetAdapterRuleWrong(t.Context(), on) },
+		"webhook": func(on bool) error { return l.SetWebhookFailsOpen(t.Context(), on) },
+	} {
+		if err := set(true); err == nil {
+			t.Errorf("%s: a component that is missing has a fault", name)
+		}
+		if err := set(false); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestAChangeThatWaitsForAnotherEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	l := idleLab(t)
+	begun, end := make(chan struct{}), make(chan struct{})
+	var first sync.WaitGroup
+	first.Go(func() {
+		err := l.change(t.Context(), "half gang", func(f *component.Faults) { f.HalfGang = true }, func(context.Context, component.Faults) error {
+			close(begun)
+			<-end
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	defer first.Wait()
+	defer close(end)
+	<-begun
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if err := l.change(ctx, "node label off", func(f *component.Faults) { f.NodeLabelOff = true }); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v", err)
 	}
 }
 

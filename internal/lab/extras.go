@@ -32,14 +32,10 @@ func (l *Lab) Ensure(ctx context.Context, extras []string) error {
 	case <-ctx.Done():
 		return fmt.Errorf("wait for the lab: %w", context.Cause(ctx))
 	}
-	select {
-	case l.adding <- struct{}{}: // one at a time
-		defer func() { <-l.adding }()
-	case <-l.stopping:
-		return errStopped
-	case <-ctx.Done():
-		return fmt.Errorf("wait for another change of the lab: %w", context.Cause(ctx))
+	if err := l.takeTurn(ctx, l.adding); err != nil {
+		return err
 	}
+	defer func() { <-l.adding }()
 	for _, name := range extras {
 		if slices.Contains(l.With(), name) {
 			continue
@@ -49,6 +45,18 @@ func (l *Lab) Ensure(ctx context.Context, extras []string) error {
 		}
 	}
 	return nil
+}
+
+// takeTurn waits for the token of a kind of change.
+func (l *Lab) takeTurn(ctx context.Context, of chan struct{}) error {
+	select {
+	case of <- struct{}{}:
+		return nil
+	case <-l.stopping:
+		return errStopped
+	case <-ctx.Done():
+		return fmt.Errorf("wait for another change of the lab: %w", context.Cause(ctx))
+	}
 }
 
 // With returns the extras of the lab.
@@ -70,8 +78,10 @@ func (l *Lab) addExtra(ctx context.Context, name string) error {
 			return err
 		}
 	}
-	l.changing.Lock()
-	defer l.changing.Unlock()
+	if err := l.takeTurn(ctx, l.changing); err != nil {
+		return err
+	}
+	defer func() { <-l.changing }()
 	if err := l.net.claimExtra(ctx, name); err != nil {
 		return err
 	}

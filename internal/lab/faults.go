@@ -2,6 +2,7 @@ package lab
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -83,6 +84,9 @@ func (l *Lab) SetHonorLabelsOff(ctx context.Context, on bool) error {
 // to lose.
 const changeGrace = time.Second
 
+// errAbsent is the error of an effect that applied nothing, because the lab has no such component.
+var errAbsent = errors.New("the lab does not have")
+
 // effect applies faults to the control plane and returns when they are in effect.
 type effect func(ctx context.Context, f component.Faults) error
 
@@ -90,19 +94,25 @@ type effect func(ctx context.Context, f component.Faults) error
 // effects have succeeded; after an error the record is unchanged, and the next change of this name
 // applies its effects again even if it sets what is recorded. Without a change, nothing is applied.
 func (l *Lab) change(ctx context.Context, name string, set func(*component.Faults), effects ...effect) error {
-	l.changing.Lock()
-	defer l.changing.Unlock()
+	if err := l.takeTurn(ctx, l.changing); err != nil {
+		return fmt.Errorf("change %s: %w", name, err)
+	}
+	defer func() { <-l.changing }()
 	faults := l.faults()
 	before := faults
 	set(&faults)
-	if faults == before && !l.unsettled[name] {
+	unsettled := l.unsettled[name]
+	if faults == before && !unsettled {
 		return nil
 	}
 	l.unsettled[name] = true
 	ctx, cancel := l.bounded(ctx, "change of "+name)
 	defer cancel()
-	for _, apply := range effects {
+	for i, apply := range effects {
 		if err := apply(ctx, faults); err != nil {
+			if i == 0 && errors.Is(err, errAbsent) {
+				l.unsettled[name] = unsettled // nothing was applied
+			}
 			return fmt.Errorf("change %s: %w", name, err)
 		}
 	}
@@ -127,13 +137,17 @@ func (l *Lab) restarting(names ...string) effect {
 		l.mu.Unlock()
 		conf.Faults = f
 		all := component.All(conf)
+		var chosen []component.Component
 		for _, name := range names {
 			i := slices.IndexFunc(all, func(c component.Component) bool { return c.Name == name })
 			if i < 0 {
-				return fmt.Errorf("restart %s: the lab does not have it", name)
+				return fmt.Errorf("restart %s: %w it", name, errAbsent)
 			}
-			if err := l.restart(ctx, all[i], f); err != nil {
-				return fmt.Errorf("restart %s: %w", name, err)
+			chosen = append(chosen, all[i])
+		}
+		for _, c := range chosen {
+			if err := l.restart(ctx, c, f); err != nil {
+				return fmt.Errorf("restart %s: %w", c.Name, err)
 			}
 		}
 		return nil

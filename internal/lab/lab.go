@@ -60,9 +60,8 @@ type Lab struct {
 	sup  *process.Supervisor
 
 	// changing serializes changes of faults and the start of extras, which must not run with
-	// earlier faults; adding has one token and serializes additions of extras.
-	changing sync.Mutex
-	adding   chan struct{}
+	// earlier faults; adding serializes additions of extras. Each has one token; see takeTurn.
+	changing, adding chan struct{}
 	// unsettled has the changes of faults that failed, by name; guarded by changing.
 	unsettled map[string]bool
 	// up is closed when the lab is ready, stopping when it is asked to stop.
@@ -136,7 +135,7 @@ func New(opts Options) (*Lab, error) {
 	}
 	l := &Lab{
 		opts: opts, id: opts.Name + "-" + hex.EncodeToString(id),
-		adding: make(chan struct{}, 1), up: make(chan struct{}), stopping: make(chan struct{}),
+		changing: make(chan struct{}, 1), adding: make(chan struct{}, 1), up: make(chan struct{}), stopping: make(chan struct{}),
 		unsettled: map[string]bool{}, launched: map[string]component.Component{}, building: func() {}, stopBackground: func() {},
 	}
 	l.sup = process.New(process.Options{Clock: opts.Clock, Notify: l.componentChanged})

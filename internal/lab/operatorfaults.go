@@ -49,7 +49,7 @@ func (l *Lab) switchWebhooks(ctx context.Context, f component.Faults) error {
 	return awaitAdmitted(ctx, client, f.WebhookFailsOpen)
 }
 
-var errNoTrainer = fmt.Errorf("the lab does not have the extra %s", component.ExtraTrainer)
+var errNoTrainer = fmt.Errorf("%w the extra %s", errAbsent, component.ExtraTrainer)
 
 // SetTrainerDown delays restarts of Kubeflow Trainer by wait; 0 restores immediate restarts and
 // returns when the program runs.

@@ -139,9 +139,13 @@ func (v *validator) facility(f *Facility) {
 	v.budget("facility.power", f.Power, "kW")
 	v.budget("facility.cooling", f.Cooling, "kW")
 	v.budget("facility.weight", f.Weight, "kg")
+	controllers := map[string]string{}
 	for i, r := range f.Redfish {
 		path := fmt.Sprintf("facility.redfish.%d", i)
 		v.require(path+".name", r.Name, "pdu-a")
+		v.once(controllers, path+".name", r.Name)
+		v.unique(path+".pdus", r.PDUs)
+		v.unique(path+".chassis", r.Chassis)
 		v.url(path+".url", r.URL)
 		v.inClear(path, r.URL, r.User != "" || r.PasswordFile != "", r.PlainHTTP)
 		v.unusedTLS(path, r.URL, map[string]string{"caFile": r.CAFile})

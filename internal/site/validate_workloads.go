@@ -69,17 +69,23 @@ func (v *validator) noFabric(s *Site, p *profile.Profile) {
 }
 
 func (v *validator) unique(path string, values []string) {
-	seen := map[string]bool{}
+	seen := map[string]string{}
 	for i, s := range values {
 		at := fmt.Sprintf("%s.%d", path, i)
 		if strings.TrimSpace(s) == "" {
 			v.add(at, "is empty")
 		}
-		if seen[s] {
-			v.add(at, "duplicate value %q", s)
-		}
-		seen[s] = true
+		v.once(seen, at, s)
 	}
+}
+
+// once refuses a value that is in seen, which has values with their paths, and adds it.
+func (v *validator) once(seen map[string]string, path, value string) {
+	if other, dup := seen[value]; dup {
+		v.add(path, "duplicate value %q (also at %s)", value, other)
+		return
+	}
+	seen[value] = path
 }
 
 func (v *validator) gpustack(g *GPUStack) {

@@ -8,6 +8,30 @@ import (
 	"github.com/firstlight/firstlight/internal/site"
 )
 
+func TestTwoRedfishEntriesOfOneNameAreRefusedWithBothPaths(t *testing.T) {
+	t.Parallel()
+	example := string(site.Example())
+	const name = "- name: row-a"
+	if strings.Count(example, name) != 1 {
+		t.Fatalf("the example has no %q", name)
+	}
+	for title, tt := range map[string]struct {
+		entry string
+		want  []string
+	}{
+		"one name twice":    {"- {name: row-a, url: https://b.example.com, pdus: [x]}\n    " + name, []string{"facility.redfish.1.name", `duplicate value "row-a" (also at facility.redfish.0.name)`}},
+		"one PDU twice":     {"- {name: b, url: https://b.example.com, pdus: [x, y, x]}\n    " + name, []string{"facility.redfish.0.pdus.2", `duplicate value "x" (also at facility.redfish.0.pdus.0)`}},
+		"one chassis twice": {"- {name: b, url: https://b.example.com, chassis: [x, x]}\n    " + name, []string{"facility.redfish.0.chassis.1", `duplicate value "x" (also at facility.redfish.0.chassis.0)`}},
+	} {
+		_, err := site.Parse("s.yaml", []byte(strings.Replace(example, name, tt.entry, 1)))
+		for _, want := range tt.want {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v does not contain %q", title, err, want)
+			}
+		}
+	}
+}
+
 func TestHealthWithin(t *testing.T) {
 	t.Parallel()
 	example := string(site.Example())

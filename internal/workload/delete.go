@@ -35,7 +35,7 @@ func (g *Gang) Delete(ctx context.Context) error {
 	for _, ref := range g.groups {
 		note(ref.resource.Resource, g.cluster.Dynamic.Resource(ref.resource).Namespace(g.Namespace).Delete(ctx, ref.name, metav1.DeleteOptions{}))
 	}
-	if err := g.until(ctx, func(s state) (bool, error) { return len(s.pods) == 0, nil }); err != nil {
+	if err := g.until(ctx, func(s state) (bool, error) { return len(s.pods)+s.others == 0, nil }); err != nil {
 		problems = append(problems, fmt.Errorf("wait for the deletion of the pods of %s: %w", g.Spec.Name, err))
 	}
 	if g.scheduler != nil && g.scheduler.GroupResource() == kube.PodGroups() && len(problems) == 0 {

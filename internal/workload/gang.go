@@ -16,14 +16,15 @@ import (
 // or a container cannot start.
 var ErrFailed = errors.New("failed")
 
-// Pods lists the gang's pods in the order of their index.
+// Pods lists the pods of the gang's Job in the order of their index.
 func (g *Gang) Pods(ctx context.Context) ([]corev1.Pod, error) {
 	list, err := g.cluster.Client.CoreV1().Pods(g.Namespace).List(ctx, metav1.ListOptions{LabelSelector: g.selector()})
 	if err != nil {
 		return nil, fmt.Errorf("list pods of %s: %w", g.Spec.Name, err)
 	}
-	sortPods(list.Items)
-	return list.Items, nil
+	pods := slices.DeleteFunc(list.Items, func(p corev1.Pod) bool { return !g.created(&p) })
+	sortPods(pods)
+	return pods, nil
 }
 
 // Logs opens the current log of one of its pods.
@@ -43,7 +44,7 @@ func (g *Gang) WaitBound(ctx context.Context) error {
 func (g *Gang) WaitRunning(ctx context.Context) error {
 	return g.wait(ctx, "run", func(s state) (bool, error) {
 		running := 0
-		for _, pod := range g.members(s.pods) {
+		for _, pod := range members(s.pods) {
 			switch pod.Status.Phase {
 			case corev1.PodRunning, corev1.PodSucceeded:
 				running++

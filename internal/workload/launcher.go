@@ -3,6 +3,7 @@ package workload
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -38,6 +39,9 @@ type Gang struct {
 	groups    []groupRef
 	// job is the UID of its Job; empty until it is created.
 	job types.UID
+	// everBound are the pods of its Job that were observed on a node.
+	mu        sync.Mutex
+	everBound map[types.UID]bool
 }
 
 // groupRef is a group object that Delete removes.

@@ -17,7 +17,7 @@ type Placement struct {
 	// Bound pods are on a node; Refused pods are unschedulable.
 	Bound   int `json:"bound"`
 	Refused int `json:"refused"`
-	// Replaced pods were on a node and are being deleted, or have a successor.
+	// Replaced pods were on a node and are deleted, are being deleted, or have a successor.
 	Replaced int `json:"replaced,omitempty"`
 	// Nodes are the nodes of the bound pods, by pod name.
 	Nodes map[string]string `json:"nodes,omitempty"`
@@ -55,7 +55,7 @@ func (g *Gang) Placement(ctx context.Context, settle time.Duration) (Placement, 
 	stable := false
 	for {
 		next := g.placementOf(w.state())
-		if moved := next.Bound != current.Bound || next.Exist != current.Exist || next.decided() != current.decided() || next.begun() != current.begun(); moved || !stable {
+		if moved := next.Bound != current.Bound || next.Replaced != current.Replaced || next.Exist != current.Exist || next.decided() != current.decided() || next.begun() != current.begun(); moved || !stable {
 			stable = next.decided() || (next.begun() && next.Exist == next.Wanted)
 			timer.Reset(settle)
 		}
@@ -82,12 +82,13 @@ func (g *Gang) PlacementNow(ctx context.Context) (Placement, error) {
 }
 
 func (g *Gang) placementOf(s state) Placement {
-	members := g.members(s.pods)
-	p := Placement{Wanted: g.Spec.Pods, Exist: len(members), Nodes: map[string]string{}}
+	members := members(s.pods)
+	p := Placement{Wanted: g.Spec.Pods, Exist: len(members), Replaced: g.vanished(s.pods), Nodes: map[string]string{}}
 	for i := range s.pods {
 		pod := &s.pods[i]
+		g.note(pod)
 		member := slices.ContainsFunc(members, func(m corev1.Pod) bool { return m.Name == pod.Name })
-		if !member && g.created(pod) && pod.Spec.NodeName != "" {
+		if !member && pod.Spec.NodeName != "" {
 			p.Replaced++
 		}
 	}

@@ -11,7 +11,7 @@ import (
 
 // Result is the result of a gang.
 type Result struct {
-	// Succeeded is set if every pod exited with code 0.
+	// Succeeded is set if a pod of every index, and no other pod, exited with code 0.
 	Succeeded bool `json:"succeeded"`
 	// Reason is the reason and message of a failed Job.
 	Reason string    `json:"reason,omitempty"`
@@ -54,14 +54,17 @@ func (o Outcome) String() string {
 }
 
 func resultOf(spec Spec, s state) Result {
-	r := Result{Succeeded: len(s.pods) >= spec.Pods}
+	r := Result{Succeeded: true}
+	succeeded := map[int]bool{}
 	for i := range s.pods {
 		o := outcomeOf(&s.pods[i])
 		r.Pods = append(r.Pods, o)
 		if o.Phase != string(corev1.PodSucceeded) {
 			r.Succeeded = false
 		}
+		succeeded[o.Index] = true
 	}
+	r.Succeeded = r.Succeeded && len(succeeded) >= spec.Pods
 	if s.job != nil {
 		if c := jobCondition(s.job, batchv1.JobFailed); c != nil {
 			r.Reason, r.Succeeded = c.Reason+": "+c.Message, false

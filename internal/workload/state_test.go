@@ -86,9 +86,8 @@ func TestAReplacedPodIsBoundOnce(t *testing.T) {
 		before   corev1.Pod
 		replaced int
 	}{
-		"a pod that was replaced":             {pod("a", "0", of("job", "gpu-01", 1)), 1},
-		"a pod that is being deleted":         {pod("b", "1", deleting), 1},
-		"a pod of an earlier Job of the name": {pod("c", "1", of("earlier", "gpu-01", 1)), 0},
+		"a pod that was replaced":     {pod("a", "0", of("job", "gpu-01", 1)), 1},
+		"a pod that is being deleted": {pod("b", "1", deleting), 1},
 	} {
 		p := g.placementOf(state{pods: []corev1.Pod{tt.before, pod("e", "0", of("job", "gpu-02", 3)), waits}})
 		if p.Bound != 1 || p.Exist != 2 || p.Nodes["e"] != "gpu-02" || p.Replaced != tt.replaced {

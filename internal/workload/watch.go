@@ -13,16 +13,19 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic/dynamicinformer"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/tools/cache"
 )
 
-// state is a snapshot of a gang.
+// state is a snapshot of a gang: its Job, the pods of that Job, its group objects. others is
+// how many pods an earlier Job of the same name has.
 type state struct {
 	job    *batchv1.Job
 	pods   []corev1.Pod
 	groups []*unstructured.Unstructured
+	others int
 }
 
 func (g *Gang) selector() string { return batchv1.JobNameLabel + "=" + g.Spec.Name }
@@ -86,8 +89,8 @@ func (w *watcher) run(ctx context.Context, informer cache.SharedIndexInformer) c
 	// Both fail only for a running informer.
 	_ = informer.SetWatchErrorHandlerWithContext(func(_ context.Context, _ *cache.Reflector, err error) { w.note(err) })
 	_, _ = informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc:    func(any) { signal() },
-		UpdateFunc: func(_, _ any) { signal() },
+		AddFunc:    func(obj any) { w.gang.noteObject(obj); signal() },
+		UpdateFunc: func(_, obj any) { w.gang.noteObject(obj); signal() },
 		DeleteFunc: func(any) { signal() },
 	})
 	w.running.Go(func() { informer.RunWithContext(ctx) })
@@ -126,13 +129,16 @@ func (w *watcher) stop() {
 func (w *watcher) state() state {
 	var s state
 	for _, obj := range w.pods.GetStore().List() {
-		if pod, ok := obj.(*corev1.Pod); ok {
+		switch pod, ok := obj.(*corev1.Pod); {
+		case ok && w.gang.created(pod):
 			s.pods = append(s.pods, *pod)
+		case ok:
+			s.others++
 		}
 	}
 	sortPods(s.pods)
 	for _, obj := range w.jobs.GetStore().List() {
-		if job, ok := obj.(*batchv1.Job); ok {
+		if job, ok := obj.(*batchv1.Job); ok && (w.gang.job == "" || job.UID == w.gang.job) {
 			s.job = job
 		}
 	}
@@ -157,11 +163,11 @@ func (g *Gang) owns(group *unstructured.Unstructured) bool {
 }
 
 // members are the current pods of the gang's Job, one for each index, without pods that are
-// being deleted or were replaced, and without those of an earlier Job of the same name.
-func (g *Gang) members(pods []corev1.Pod) []corev1.Pod {
+// being deleted or were replaced.
+func members(pods []corev1.Pod) []corev1.Pod {
 	var out []corev1.Pod
 	for _, pod := range pods {
-		if pod.DeletionTimestamp != nil || !g.created(&pod) {
+		if pod.DeletionTimestamp != nil {
 			continue
 		}
 		i := slices.IndexFunc(out, func(p corev1.Pod) bool { return Index(&p) >= 0 && Index(&p) == Index(&pod) })
@@ -179,6 +185,38 @@ func (g *Gang) members(pods []corev1.Pod) []corev1.Pod {
 func (g *Gang) created(pod *corev1.Pod) bool {
 	owner := metav1.GetControllerOf(pod)
 	return g.job == "" || owner != nil && owner.UID == g.job
+}
+
+// noteObject is note for an object of an informer.
+func (g *Gang) noteObject(obj any) {
+	if pod, ok := obj.(*corev1.Pod); ok {
+		g.note(pod)
+	}
+}
+
+// note remembers a pod of the gang that is bound: it counts as placed after it is deleted too.
+func (g *Gang) note(pod *corev1.Pod) {
+	if pod.Spec.NodeName == "" || !g.created(pod) {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.everBound == nil {
+		g.everBound = map[types.UID]bool{}
+	}
+	g.everBound[pod.UID] = true
+}
+
+// vanished is how many pods were bound and do not exist any more.
+func (g *Gang) vanished(pods []corev1.Pod) (n int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for uid := range g.everBound {
+		if !slices.ContainsFunc(pods, func(p corev1.Pod) bool { return p.UID == uid }) {
+			n++
+		}
+	}
+	return n
 }
 
 // sortPods sorts by index, then by name.

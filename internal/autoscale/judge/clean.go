@@ -1,8 +1,7 @@
 package judge
 
 import (
-	"cmp"
-	"fmt"
+	"strings"
 
 	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/check"
@@ -19,27 +18,19 @@ func clean(l lookup) Result {
 		var left []check.Finding
 		for _, r := range l.st.Left {
 			left = append(left, finding(suspect(r),
-				fmt.Sprintf("see its finalizers; kubectl delete %s %s", cmp.Or(kindWord(r.Kind), "object"), r.Name),
+				"see its finalizers; "+deletion(r),
 				"%s of the run still exists", suspect(r)))
 		}
-		return l.fail(l.st.Left[0], left...)
+		return l.fail(l.st.Left[0], append(left, l.unreadable()...)...)
 	}
 	return l.pass(l.st.At, snapshot.Ref{Kind: "Namespace", Name: l.setup.Namespace}, "no object with the label firstlight.dev/run=%s is left", l.setup.Run)
 }
 
-func kindWord(kind string) string {
-	switch kind {
-	case "NodePool":
-		return "nodepool"
-	case "NodeClaim":
-		return "nodeclaim"
-	case "Namespace":
-		return "namespace"
-	case "PriorityClass":
-		return "priorityclass"
-	case "Node":
-		return "node"
-	default:
-		return kind
+// deletion is the command that deletes an object.
+func deletion(r snapshot.Ref) string {
+	command := "kubectl delete " + strings.ToLower(r.Kind) + " " + r.Name
+	if r.Namespace != "" {
+		command += " -n " + r.Namespace
 	}
+	return command
 }

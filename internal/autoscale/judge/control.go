@@ -3,6 +3,7 @@ package judge
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -265,7 +266,7 @@ func limitZero(l lookup) Result {
 	}
 	pod := zero[0]
 	events := l.refusals(pod)
-	limit := only(events, func(e snapshot.Event) bool { return isLimit(e.Message) })
+	limit := only(events, func(e snapshot.Event) bool { return limitOf(e.Message, name) })
 	switch {
 	case len(events) == 0:
 		return l.unobserved(pod.Ref, finding(l.autoscaler(),
@@ -296,3 +297,18 @@ func (l lookup) fromAutoscaler(e snapshot.Event) bool {
 func isLimit(message string) bool {
 	return strings.Contains(message, "exceed limits for nodepool") || strings.Contains(message, "limits have been exhausted for nodepool")
 }
+
+// limitOf reports whether a message names the exhausted limit of a NodePool. Karpenter joins
+// the reasons of all NodePools with semicolons; a reason that names none is of the pod's own.
+func limitOf(message, pool string) bool {
+	return slices.ContainsFunc(strings.Split(message, "; "), func(reason string) bool {
+		if !isLimit(reason) {
+			return false
+		}
+		named := poolName.FindStringSubmatch(reason)
+		return named == nil || named[1] == pool
+	})
+}
+
+// poolName matches the NodePool of a reason, in both forms of Karpenter's releases.
+var poolName = regexp.MustCompile(`(?:NodePool=|nodepool: ")([a-z0-9.-]+)`)

@@ -192,7 +192,7 @@ func gangNegatives() []negative {
 		{name: "one is bound", hop: snapshot.HopGangNone, suspect: "pod .*short-1", says: "that does not fit was bound", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			podNamed(st, "short-1").Node = "node-g0"
 		}},
-		{name: "too soon", hop: snapshot.HopGangNone, verdict: check.Unobserved, suspect: "gang", says: "no pod of the gang was bound for 4.9 s, want 10.0 s", change: func(_ *snapshot.Setup, st *snapshot.State) {
+		{name: "too soon", hop: snapshot.HopGangNone, verdict: check.Unobserved, suspect: "gang", says: "no pod of the gang was bound for 4.1 s, want 10.0 s", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			st.At = at(85)
 		}},
 		{name: "not for the limit", hop: snapshot.HopGangNone, verdict: check.Unobserved, suspect: "Karpenter", says: "does not name the limit", change: func(_ *snapshot.Setup, st *snapshot.State) {

@@ -2,6 +2,7 @@ package judge
 
 import (
 	"cmp"
+	"slices"
 	"time"
 
 	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
@@ -55,8 +56,24 @@ func usableAt(n snapshot.Node) time.Time {
 	return n.First
 }
 
-// gangNone requires that no pod of the gang is bound with a limit one node short, and
-// that the autoscaler names the limit.
+// poolLabel is the label of a NodePool's nodes, and the selector of their pods.
+const poolLabel = "karpenter.sh/nodepool"
+
+// usableIn lists when each of a NodePool's nodes could take pods, earliest first: their claims
+// were initialized. Claims that are deleted since count.
+func (l lookup) usableIn(pool string) []time.Time {
+	var out []time.Time
+	for _, c := range l.st.Claims {
+		if done, ok := snapshot.Is(c.Conditions, "Initialized"); ok && c.UID != "" && c.Pool == pool {
+			out = append(out, transitionTime(done))
+		}
+	}
+	slices.SortFunc(out, time.Time.Compare)
+	return out
+}
+
+// gangNone requires that no pod of the gang is bound with a limit one node short, although
+// all other nodes can take pods, and that the autoscaler names the limit.
 func gangNone(l lookup) Result {
 	all := l.since(snapshot.RoleShort, snapshot.MarkGangZero)
 	for _, p := range all {
@@ -75,15 +92,24 @@ func gangNone(l lookup) Result {
 	var limit []snapshot.Event
 	for _, p := range gang {
 		limit = append(limit, only(l.refusals(p), func(e snapshot.Event) bool {
-			return isLimit(e.Message) || !l.karpenter()
+			return limitOf(e.Message, p.Selector[poolLabel]) || !l.karpenter()
 		})...)
 	}
 	began := latest(gang, func(p snapshot.Pod) time.Time { return p.First }) // since then all of it is pending
+	usable := l.usableIn(gang[0].Selector[poolLabel])
+	need := l.setup.Gang - 1
+	if len(usable) >= need && need > 0 && usable[need-1].After(began) {
+		began = usable[need-1]
+	}
 	switch {
 	case len(limit) == 0:
 		return l.unobserved(gang[0].Ref, finding(l.autoscaler(),
 			"see its log; run again",
 			"no pod of the gang is bound, but %s does not name the limit", l.autoscaler()))
+	case l.karpenter() && len(usable) < need:
+		return l.unobserved(gang[0].Ref, finding("gang",
+			"see the NodeClaims of NodePool "+gang[0].Selector[poolLabel]+" and their instances; run again",
+			"%d of %s of NodePool %s became usable: without them no scheduler binds a pod, so the hop proves nothing", len(usable), count(need, "node"), gang[0].Selector[poolLabel]))
 	case l.st.At.Sub(began) < l.setup.Window.Duration:
 		return l.unobserved(gang[0].Ref, finding("gang",
 			"run again",

@@ -36,7 +36,7 @@ func Hop(name string, s snapshot.Setup, st snapshot.State) Result {
 	if !ok {
 		return Result{Judgement: check.NotObserved("hop " + name + " has no judge")}
 	}
-	return r.judge(lookup{setup: s, st: st, needs: r.needs})
+	return r.judge(lookup{setup: s, st: st, needs: r.neededBy(s)})
 }
 
 // NotApplicable returns why a hop does not apply to a chain with setup s: site and options
@@ -74,6 +74,15 @@ func ofNodes() []string {
 type rule struct {
 	judge func(lookup) Result
 	needs []string
+}
+
+// neededBy lists the sources that the hop needs for setup s: without Karpenter the cluster
+// has no NodePools and no NodeClaims to read.
+func (r rule) neededBy(s snapshot.Setup) []string {
+	if s.Pool.Autoscaler == karpenter {
+		return r.needs
+	}
+	return only(r.needs, func(n string) bool { return n != snapshot.ProblemPools && n != snapshot.ProblemClaims })
 }
 
 var rules = map[string]rule{

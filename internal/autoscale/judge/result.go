@@ -57,9 +57,13 @@ func (l lookup) unobserved(object snapshot.Ref, findings ...check.Finding) Resul
 	return Result{Judgement: check.NotObserved(check.Summary(findings), findings...), Object: object}
 }
 
-// unreadable reports the needed inputs that cannot be read, or that were never read.
+// unreadable reports an action of the chain that failed, and the needed inputs that cannot be
+// read or that were never read.
 func (l lookup) unreadable() []check.Finding {
 	var out []check.Finding
+	if l.st.ActionError != "" {
+		out = append(out, finding("chain", "correct the cause, or grant the permission to this kubeconfig, then run again", "the chain cannot continue: %s", l.st.ActionError))
+	}
 	known := map[string]bool{}
 	for _, name := range slices.Sorted(maps.Keys(l.st.Problems)) {
 		what, _, _ := strings.Cut(name, "/")

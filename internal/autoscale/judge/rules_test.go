@@ -3,6 +3,7 @@ package judge
 import (
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
@@ -17,6 +18,70 @@ func TestAGangIsPendingSinceItsLastPodExists(t *testing.T) {
 	podNamed(&st, "short-1").First = at(82)
 	if r := Hop(snapshot.HopGangNone, setup(), st); r.Verdict != check.Unobserved {
 		t.Errorf("after 9 of 10 s: %s: %s", r.Verdict, r.Reason)
+	}
+}
+
+// Without a usable node no scheduler binds a pod, whether it schedules gangs or not.
+func TestAGangThatIsANodeShortIsJudgedOnceTheOtherNodesAreUsable(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		says   string
+		change func(st *snapshot.State)
+	}{
+		"no node": {"0 of 2 nodes", func(st *snapshot.State) {
+			st.Claims = only(st.Claims, func(c snapshot.Claim) bool { return c.Pool == own })
+		}},
+		"one node": {"1 of 2 nodes", func(st *snapshot.State) { claimNamed(st, "node-s1").Conditions = nil }},
+		"other's":  {"1 of 2 nodes", func(st *snapshot.State) { claimNamed(st, "node-s1").Pool = own }},
+		"a late node": {"9.0 s", func(st *snapshot.State) {
+			claimNamed(st, "node-s1").Conditions = []snapshot.Condition{is("Initialized", 82)}
+		}},
+		"other limits": {"does not name the limit", func(st *snapshot.State) {
+			st.Events[len(st.Events)-1].Message = "Failed to schedule pod, all available instance types exceed limits for nodepool (NodePool=firstlight-run-shorter); no instance type met the requirements (NodePool=firstlight-run-short)"
+		}},
+	} {
+		st := until(snapshot.PhaseGang)
+		tt.change(&st)
+		if r := Hop(snapshot.HopGangNone, setup(), st); r.Verdict != check.Unobserved || !strings.Contains(r.Reason, tt.says) {
+			t.Errorf("%s: %s: %s, want %s", name, r.Verdict, r.Reason, tt.says)
+		}
+	}
+}
+
+func TestALimitOfAnotherNodePoolIsNotTheLimitOfZero(t *testing.T) {
+	t.Parallel()
+	for message, want := range map[string]check.Verdict{
+		"all available instance types exceed limits for nodepool (NodePool=gpu-a); no instance type met the requirements (NodePool=firstlight-run-zero)": check.Unobserved,
+		"all available instance types exceed limits for nodepool (NodePool=firstlight-run-zero-b)":                                                       check.Unobserved,
+		"all available instance types exceed limits for nodepool (NodePool=firstlight-run-zero)":                                                         check.Passed,
+		"all available instance types exceed limits for nodepool: \"firstlight-run-zero\"":                                                               check.Passed,
+		"all available instance types exceed limits for nodepool: \"gpu-a\"":                                                                             check.Unobserved,
+	} {
+		st := until(snapshot.PhaseControl)
+		for i := range st.Events {
+			if st.Events[i].About.Name == "zero" {
+				st.Events[i].Message = "Failed to schedule pod, " + message
+			}
+		}
+		if r := Hop(snapshot.HopLimitZero, setup(), st); r.Verdict != want {
+			t.Errorf("%s: %s: %s", message, r.Verdict, r.Reason)
+		}
+	}
+}
+
+func TestTheHPAScalesBecauseOfTheValue(t *testing.T) {
+	t.Parallel()
+	low := 150.0
+	for name, value := range map[string]*float64{"without a value": nil, "with a value below its target": &low} {
+		st := until(snapshot.PhaseUp)
+		for i := range st.Desired {
+			if st.Desired[i].Desired > 1 {
+				st.Desired[i].Value = value
+			}
+		}
+		if r := Hop(snapshot.HopHPA, setup(), st); r.Verdict != check.Failed || !strings.Contains(r.Reason, "replicas for") {
+			t.Errorf("%s: %s: %s", name, r.Verdict, r.Reason)
+		}
 	}
 }
 

@@ -11,10 +11,10 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 )
 
-// hpa requires that the HPA desires more replicas than without load.
+// hpa requires that the HPA desires more replicas than without load, for a value above its target.
 func hpa(l lookup) Result {
 	for _, d := range l.desiredSince(snapshot.MarkLoad) {
-		if d.Desired > l.minReplicas() && l.st.HPA != nil {
+		if d.Desired > l.minReplicas() && d.Value != nil && *d.Value > l.scaleDownAt() && l.st.HPA != nil {
 			return l.pass(d.At, l.st.HPA.Ref, "%d replicas desired, for %s at a target of %s each", d.Desired, l.desiredValue(d), l.value(l.st.HPA.Target))
 		}
 	}
@@ -34,6 +34,11 @@ func (l lookup) whyNotScaled() []check.Finding {
 	}
 	if out := l.hpaSpecChanges(*h); len(out) > 0 {
 		return out
+	}
+	if d, ok := l.desired(snapshot.MarkLoad); ok && d.Desired > l.minReplicas() {
+		return []check.Finding{finding(name,
+			"find out what scales it: other metrics of the HPA, another controller, a schedule",
+			"the HPA desires %d replicas for the value %s, which is not above its target of %s", d.Desired, l.desiredValue(d), l.value(l.scaleDownAt()))}
 	}
 	if d, ok := l.desired(snapshot.MarkLoad); ok && d.Value != nil && *d.Value <= l.scaleAt() {
 		return []check.Finding{finding(name,

@@ -40,6 +40,8 @@ type State struct {
 	Sources []string `json:"sources,omitempty"`
 	// Problems are the read errors of sources that are unreadable now; see the Problem names.
 	Problems map[string]string `json:"problems,omitempty"`
+	// ActionError is the error of a request of the chain to create or delete an object.
+	ActionError string `json:"actionError,omitempty"`
 }
 
 // Names of Problems. A name may have a suffix after a slash: "exporter/gpu-03".

@@ -46,6 +46,7 @@ const (
 	Namespace = "firstlight-run"
 	Pool      = "firstlight-run"
 	ZeroPool  = "firstlight-run-zero"
+	ShortPool = "firstlight-run-short"
 )
 
 // Ref names an object, whose UID is "uid-" and its name.
@@ -235,17 +236,23 @@ func addDown(st *snapshot.State) {
 
 func addGang(st *snapshot.State) {
 	st.Marks[snapshot.MarkGang], st.Marks[snapshot.MarkGangZero] = At(60), At(80)
+	for i := range 2 {
+		short := Pod(snapshot.RoleShort, fmt.Sprintf("short-%d", i), "", 80.1, 0)
+		Ordered(st, short, fmt.Sprintf("node-s%d", i), 80.3)
+		st.Claims[len(st.Claims)-1].Pool, st.Nodes[len(st.Nodes)-1].Pool = ShortPool, ShortPool
+	}
 	for i := range 3 {
 		p := Pod(snapshot.RoleGang, fmt.Sprintf("gang-%d", i), fmt.Sprintf("node-g%d", i), 60.1, 65)
 		Ordered(st, p, p.Node, 62)
 		p.BoundAt = At(64)
 		st.Pods = append(st.Pods, p)
 		short := Pod(snapshot.RoleShort, fmt.Sprintf("short-%d", i), "", 80.1, 0)
+		short.Selector = map[string]string{"karpenter.sh/nodepool": ShortPool}
 		st.Pods = append(st.Pods, short)
 	}
 	st.Events = append(st.Events, snapshot.Event{
 		About: Ref("Pod", "short-2"), Type: "Warning", Reason: "FailedScheduling", From: "karpenter",
-		Message: "Failed to schedule pod, all available instance types exceed limits for nodepool (NodePool=firstlight-run)", First: At(82),
+		Message: "Failed to schedule pod, all available instance types exceed limits for nodepool (NodePool=firstlight-run-short)", First: At(82),
 	})
 	st.At = At(91)
 }

@@ -14,7 +14,7 @@ import (
 )
 
 func (t *Tracker) claimSource() source {
-	s := t.ofKarpenter(kube.NodeClaims(), snapshot.ProblemClaims)
+	s := source{problem: snapshot.ProblemClaims, lw: untyped(t.o.Cluster.Dynamic, kube.NodeClaims()), like: &unstructured.Unstructured{}}
 	s.put = func(o runtime.Object, now time.Time) {
 		u, ok := o.(*unstructured.Unstructured)
 		if !ok || t.old(u) {
@@ -55,7 +55,7 @@ func readClaim(row *snapshot.Claim, u *unstructured.Unstructured, now time.Time)
 }
 
 func (t *Tracker) poolSource() source {
-	s := t.ofKarpenter(kube.NodePools(), snapshot.ProblemPools)
+	s := source{problem: snapshot.ProblemPools, lw: untyped(t.o.Cluster.Dynamic, kube.NodePools()), like: &unstructured.Unstructured{}}
 	s.put = func(o runtime.Object, now time.Time) {
 		if u, ok := o.(*unstructured.Unstructured); ok && t.ofPools(u.GetName()) {
 			t.pools.put(u.GetUID(), func(row *snapshot.Pool) { readPool(row, u, now) })

@@ -1,9 +1,7 @@
 package track
 
 import (
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/tools/cache"
@@ -20,7 +18,9 @@ import (
 func (t *Tracker) sources() []source {
 	out := []source{t.podSource(), t.hpaSource(), t.eventSource(), t.apiServiceSource()}
 	out = append(out, t.programSources()...)
-	out = append(out, t.claimSource(), t.poolSource())
+	if t.o.Karpenter {
+		out = append(out, t.claimSource(), t.poolSource())
+	}
 	if t.o.Queues {
 		out = append(out, t.queueSource())
 	}
@@ -44,15 +44,6 @@ func untyped(c dynamic.Interface, r schema.GroupVersionResource) *cache.ListWatc
 			return c.Resource(r).Watch(ctx, o)
 		},
 	}
-}
-
-// ofKarpenter is a source of a Karpenter kind, which is absent with another autoscaler.
-func (t *Tracker) ofKarpenter(r schema.GroupVersionResource, problem string) source {
-	s := source{problem: problem, lw: untyped(t.o.Cluster.Dynamic, r), like: &unstructured.Unstructured{}}
-	if !t.o.Karpenter {
-		s.absent = apierrors.IsNotFound
-	}
-	return s
 }
 
 // ours reports whether an object has the run's label.

@@ -23,9 +23,6 @@ type source struct {
 	// put and gone are called with the tracker's mu held.
 	put  func(o runtime.Object, now time.Time)
 	gone func(o metav1.Object, now time.Time)
-	// absent, if set, reports whether an error means that the cluster lacks the kind, which is
-	// not a problem.
-	absent func(error) bool
 }
 
 // store is a reflector store that keeps only object identities, to detect deletions
@@ -107,14 +104,7 @@ func (s *store) fine() {
 
 // note records the read error of a source.
 func (s *store) note(err error) error {
-	s.t.change(func(time.Time) {
-		if s.source.absent != nil && s.source.absent(err) {
-			s.fine()
-			s.once.Do(func() { close(s.listed) })
-			return
-		}
-		s.t.problems[s.source.problem] = err.Error()
-	})
+	s.t.change(func(time.Time) { s.t.problems[s.source.problem] = err.Error() })
 	return err
 }
 

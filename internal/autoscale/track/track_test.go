@@ -16,11 +16,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/rest"
 	"sigs.k8s.io/yaml"
 
 	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/probe/kube"
+	"github.com/firstlight/firstlight/internal/probe/kube/kubetest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -32,10 +32,7 @@ func at(seconds int) time.Time { return begin.Add(time.Duration(seconds) * time.
 // nowhere is a cluster that does not answer.
 func nowhere(t *testing.T) *kube.Cluster {
 	t.Helper()
-	cluster, err := kube.New(&rest.Config{Host: "https://127.0.0.1:1"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	cluster := kubetest.Unreachable(t)
 	return cluster
 }
 

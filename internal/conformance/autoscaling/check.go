@@ -76,9 +76,6 @@ func (c *Check) Lowered() []string { return c.chain(nil).Lowered() }
 // Judge implements check.Check.
 func (c *Check) Judge(obs []check.Observation) check.Judgement {
 	j := c.chain(nil).Judge(obs)
-	if !c.existing {
-		return j
-	}
 	setups := check.OfKind(obs, snapshot.KindSetup)
 	if len(setups) == 0 {
 		return j // the chain reports it
@@ -87,8 +84,13 @@ func (c *Check) Judge(obs []check.Observation) check.Judgement {
 	if err != nil {
 		return j // the chain reports it
 	}
-	if !setup.Pool.Stay {
+	switch {
+	case setup.Pool.Stay && !c.existing:
+		return check.NotObserved("these observations are of a chain that adds no nodes, so of another check")
+	case !setup.Pool.Stay && c.existing:
 		return check.NotObserved("these observations are of a chain that adds nodes, so of another check")
+	case !c.existing:
+		return j
 	}
 	observed, changed := targetChanges(setup, obs)
 	switch {

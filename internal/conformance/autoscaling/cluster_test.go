@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/firstlight/firstlight/internal/autoscale/snapshottest"
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/conformance"
 	"github.com/firstlight/firstlight/internal/probe/kube"
@@ -38,5 +39,13 @@ func TestWithoutObservations(t *testing.T) {
 	}
 	if err := NewCluster(&site.Site{}, p, conformance.Deps{}).Observe(t.Context(), &rec); err == nil {
 		t.Error("no error without a cluster")
+	}
+}
+
+func TestReplicasThatStayProveNoAutoscalingOfTheCluster(t *testing.T) {
+	t.Parallel()
+	j := NewCluster(nil, nil, conformance.Deps{}).Judge(observations(t, snapshottest.StaySetup(), nil))
+	if j.Verdict != check.Unobserved || !strings.Contains(j.Reason, "of another check") {
+		t.Errorf("%s: %s", j.Verdict, j.Reason)
 	}
 }

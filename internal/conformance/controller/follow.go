@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/uuid"
 	"k8s.io/client-go/dynamic"
 )
 
@@ -30,8 +31,12 @@ func (w *walk) reconcile(ctx context.Context, target string, seconds int, meanwh
 	attempt := w.begin(kindReconcile, target, "create %s %s; watch it, its %d levels of children, its conditions", obj.GetKind(), obj.GetName(), len(w.operator.Children))
 	client := w.cluster.Dynamic.Resource(w.operator.Resource.gvr()).Namespace(w.namespace)
 	created, refused, err := w.admit(ctx, client, obj, min(admitTimeout, deadline))
+	if ctx.Err() != nil {
+		return seen, ctx.Err()
+	}
 	if err != nil {
-		return seen, err
+		seen.Trouble = err.Error()
+		return seen, attempt.Record(nil, err)
 	}
 	if refused != nil {
 		seen.Refused = refused.Error()
@@ -72,19 +77,45 @@ func (w *walk) reconcile(ctx context.Context, target string, seconds int, meanwh
 // may not have the object that the resource needs yet.
 const admitTimeout = 30 * time.Second
 
-// admit creates a resource until it is admitted, or timeout: then refused is why not.
+// annotationAttempt identifies the creation of an object, so that one whose answer was lost is
+// recognised.
+const annotationAttempt = "firstlight.dev/attempt"
+
+// admit creates an object until it is admitted, or timeout: then refused is the last answer of
+// the API server. An error without such an answer, and an object of this name that another
+// attempt created, is an error and no refusal.
 func (w *walk) admit(ctx context.Context, client dynamic.ResourceInterface, obj *unstructured.Unstructured, timeout time.Duration) (created *unstructured.Unstructured, refused, err error) {
+	attempt := string(uuid.NewUUID())
+	annotations := obj.GetAnnotations()
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	annotations[annotationAttempt] = attempt
+	obj.SetAnnotations(annotations)
+	var last error
 	err = w.poll(ctx, timeout, func(context.Context) (bool, error) {
 		// The timeout does not cut off a request that has begun.
 		limited, cancel := context.WithTimeout(ctx, readTimeout)
 		defer cancel()
-		created, refused = client.Create(limited, obj, metav1.CreateOptions{})
-		return refused == nil || apierrors.IsAlreadyExists(refused), nil
+		if created, last = client.Create(limited, obj, metav1.CreateOptions{}); !apierrors.IsAlreadyExists(last) {
+			return last == nil, nil
+		}
+		existing, err := client.Get(limited, obj.GetName(), metav1.GetOptions{})
+		if err == nil && existing.GetAnnotations()[annotationAttempt] != attempt {
+			return false, fmt.Errorf("create %s %s: it already exists and another attempt created it", obj.GetKind(), obj.GetName())
+		}
+		created, last = existing, err
+		return err == nil, nil
 	})
-	if errors.Is(err, errTimeout) {
-		err = nil
+	var answer apierrors.APIStatus
+	switch {
+	case !errors.Is(err, errTimeout):
+		return created, nil, err
+	case errors.As(last, &answer):
+		return nil, last, nil
+	default:
+		return nil, nil, last
 	}
-	return created, refused, err
 }
 
 // following is a resource that is being watched.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -42,15 +43,23 @@ func (w *walk) kill(ctx context.Context, before controllerFigures) (killed []str
 
 // victims are the pod that holds the lease, or all pods where none is known to.
 func victims(before controllerFigures) []podState {
-	if before.Lease != nil {
-		for _, p := range before.Pods {
-			// The holder is the pod's name, an underscore and a random part.
-			if strings.HasPrefix(before.Lease.Holder, p.Name+"_") {
-				return []podState{p}
-			}
-		}
+	if leader, known := leaderOf(before); known {
+		return []podState{leader}
 	}
 	return before.Pods
+}
+
+// leaderOf is the pod that holds the lease.
+func leaderOf(f controllerFigures) (leader podState, known bool) {
+	if f.Lease == nil {
+		return podState{}, false
+	}
+	// The holder is the pod's name, an underscore and a random part.
+	i := slices.IndexFunc(f.Pods, func(p podState) bool { return strings.HasPrefix(f.Lease.Holder, p.Name+"_") })
+	if i < 0 {
+		return podState{}, false
+	}
+	return f.Pods[i], true
 }
 
 // noSuccessor is why after is not the successor of before; empty when it is.
@@ -72,6 +81,11 @@ func noSuccessor(before, after controllerFigures) string {
 			if p.UID == old.UID {
 				return "pod " + p.Name + " still exists"
 			}
+		}
+	}
+	if _, led := leaderOf(before); led {
+		if _, leads := leaderOf(after); !leads || after.Lease.Holder == before.Lease.Holder {
+			return "no pod of service " + after.Service + " holds lease " + before.Lease.Name
 		}
 	}
 	return ""

@@ -127,16 +127,19 @@ func (w *walk) setUp(ctx context.Context) (ready bool, err error) {
 	}
 	attempt := w.begin(kindReconcile, targetPlain, "create %s %s", obj.GetKind(), obj.GetName())
 	client, err := w.clientOf(obj)
+	var refused error
 	if err == nil {
-		_, err = client.Create(ctx, obj, metav1.CreateOptions{})
+		_, refused, err = w.admit(ctx, client, obj, admitTimeout)
 	}
-	if err == nil {
-		return true, nil
-	}
-	if ctx.Err() != nil {
+	switch {
+	case ctx.Err() != nil:
 		return false, ctx.Err()
+	case err != nil:
+		return false, attempt.Record(nil, err)
+	case refused != nil:
+		return false, attempt.Record(reconcileFigures{Refused: fmt.Sprintf("required %s %s: %v", obj.GetKind(), obj.GetName(), refused)}, nil)
 	}
-	return false, attempt.Record(reconcileFigures{Refused: fmt.Sprintf("required %s %s: %v", obj.GetKind(), obj.GetName(), err)}, nil)
+	return true, nil
 }
 
 // disrupt kills the controller while a resource is being reconciled, or records why not.

@@ -13,16 +13,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	"k8s.io/client-go/rest"
 
-	"github.com/firstlight/firstlight/internal/probe/kube"
+	"github.com/firstlight/firstlight/internal/probe/kube/kubetest"
 )
 
 // tryingOn is one against an API server that has these pods, and refuses forwards.
 func tryingOn(t *testing.T, pods ...corev1.Pod) *trial {
 	t.Helper()
-	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
+	cluster := kubetest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case strings.HasSuffix(r.URL.Path, "/pods"):
 			list := corev1.PodList{TypeMeta: metav1.TypeMeta{Kind: "PodList", APIVersion: "v1"}}
@@ -35,12 +33,7 @@ func tryingOn(t *testing.T, pods ...corev1.Pod) *trial {
 		default:
 			w.WriteHeader(http.StatusForbidden)
 		}
-	}))
-	t.Cleanup(api.Close)
-	cluster, err := kube.New(&rest.Config{Host: api.URL})
-	if err != nil {
-		t.Fatal(err)
-	}
+	})
 	c := aCheck()
 	c.deps.Timeout = 50 * time.Millisecond
 	return &trial{Check: c, cluster: cluster, namespace: "ns"}
@@ -82,7 +75,11 @@ func TestReach(t *testing.T) {
 			t.Parallel()
 			client := newClient()
 			defer client.CloseIdleConnections()
-			base, stop, found := tryingOn(t, tt.pods...).reach(t.Context(), client, gatewayAt(t, strings.TrimPrefix(tt.at, "http://")))
+			tr := tryingOn(t, tt.pods...)
+			if tt.through { // the timeout must not end the request
+				tr.deps.Timeout = time.Minute
+			}
+			base, stop, found := tr.reach(t.Context(), client, gatewayAt(t, strings.TrimPrefix(tt.at, "http://")))
 			defer stop()
 			if (base != "") != tt.through || found.Through != base || len(found.Tried) != len(tt.tried) {
 				t.Fatalf("%q, %+v", base, found)

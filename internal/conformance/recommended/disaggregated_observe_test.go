@@ -4,16 +4,14 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
-
-	"k8s.io/client-go/rest"
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/conformance"
 	"github.com/firstlight/firstlight/internal/lab/labtest"
 	"github.com/firstlight/firstlight/internal/probe/kube"
+	"github.com/firstlight/firstlight/internal/probe/kube/kubetest"
 )
 
 // solutionAnswers is an API server with a deployment of Dynamo, by path.
@@ -47,8 +45,7 @@ func TestObserveDisaggregated(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				w.Header().Set("Content-Type", "application/json")
+			cluster := kubetest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
 				body, ok := solutionAnswers[r.URL.Path]
 				if r.URL.Path == "/api/v1/pods" {
 					body, ok = `{"kind":"PodList","apiVersion":"v1","items":[]}`, true
@@ -62,12 +59,7 @@ func TestObserveDisaggregated(t *testing.T) {
 					body = `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"NotFound","code":404}`
 				}
 				fmt.Fprint(w, body)
-			}))
-			t.Cleanup(server.Close)
-			cluster, err := kube.New(&rest.Config{Host: server.URL})
-			if err != nil {
-				t.Fatal(err)
-			}
+			})
 			c := NewDisaggregated(nil, nil, conformance.Deps{Cluster: func(context.Context) (*kube.Cluster, error) { return cluster, nil }, RunID: "r"})
 			rec := &labtest.Recorder{}
 			if err := c.Observe(t.Context(), rec); err != nil {

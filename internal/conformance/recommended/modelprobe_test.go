@@ -3,13 +3,10 @@ package recommended
 import (
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
-	"k8s.io/client-go/rest"
-
-	"github.com/firstlight/firstlight/internal/probe/kube"
+	"github.com/firstlight/firstlight/internal/probe/kube/kubetest"
 )
 
 const proxied = "/api/v1/namespaces/llm/services/gw:80/proxy"
@@ -30,7 +27,7 @@ func TestProbeModel(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			cluster := kubetest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
 				w.WriteHeader(tt.status)
 				switch r.URL.Path {
 				case proxied + "/v1/models":
@@ -40,22 +37,14 @@ func TestProbeModel(t *testing.T) {
 				default:
 					t.Errorf("asked for %s", r.URL.Path)
 				}
-			}))
-			t.Cleanup(server.Close)
-			cluster, err := kube.New(&rest.Config{Host: server.URL})
-			if err != nil {
-				t.Fatal(err)
-			}
+			})
 			a := ProbeModel(t.Context(), cluster, "llm/gw:80")
 			if a.Done != (tt.says == "") || !strings.Contains(a.Err, tt.says) || a.Done && (a.Models[0] != "qwen" || a.Tokens != 1) {
 				t.Errorf("%+v", a)
 			}
 		})
 	}
-	cluster, err := kube.New(&rest.Config{Host: "http://127.0.0.1:1"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	cluster := kubetest.Unreachable(t)
 	if a := ProbeModel(t.Context(), cluster, "gw"); a.Done || a.Err == "" {
 		t.Errorf("%+v", a)
 	}

@@ -4,15 +4,13 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"testing"
-
-	"k8s.io/client-go/rest"
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/conformance"
 	"github.com/firstlight/firstlight/internal/lab/labtest"
 	"github.com/firstlight/firstlight/internal/probe/kube"
+	"github.com/firstlight/firstlight/internal/probe/kube/kubetest"
 )
 
 // poolAnswers is an API server with one pool that is programmed, as the extension's own
@@ -47,20 +45,14 @@ func TestObservePools(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				w.Header().Set("Content-Type", "application/json")
+			cluster := kubetest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
 				body, ok := poolAnswers[r.URL.Path]
 				if !ok || r.URL.Path == tt.without {
 					w.WriteHeader(http.StatusNotFound)
 					body = `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"NotFound","code":404}`
 				}
 				fmt.Fprint(w, body)
-			}))
-			t.Cleanup(server.Close)
-			cluster, err := kube.New(&rest.Config{Host: server.URL, ContentConfig: rest.ContentConfig{ContentType: "application/json"}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			})
 			c := NewPools(nil, nil, conformance.Deps{Cluster: func(context.Context) (*kube.Cluster, error) { return cluster, nil }, RunID: "r"})
 			rec := &labtest.Recorder{}
 			if err := c.Observe(t.Context(), rec); err != nil {

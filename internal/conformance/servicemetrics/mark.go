@@ -28,8 +28,11 @@ const (
 	scrapeSource     = "__meta_kubernetes_pod_annotation_prometheus_io_scrape"
 	// scrapeLabel is selected by the check's PodMonitor.
 	scrapeLabel = "firstlight.dev/scrape"
-	monitorName = "service-metrics"
 )
+
+// monitorName is the name of a run's PodMonitor: in a namespace that runs share, another one's
+// neither serves this run nor is removed by it.
+func monitorName(run string) string { return "firstlight-service-metrics-" + run }
 
 func operatorKind(plural string) schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: "monitoring.coreos.com", Version: "v1", Resource: plural}
@@ -97,7 +100,7 @@ func monitor(m mark, namespace, run string) *unstructured.Unstructured {
 	}
 	return &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "monitoring.coreos.com/v1", "kind": "PodMonitor",
-		"metadata": map[string]any{"name": monitorName, "namespace": namespace, "labels": labels},
+		"metadata": map[string]any{"name": monitorName(run), "namespace": namespace, "labels": labels},
 		"spec": map[string]any{
 			"selector":            map[string]any{"matchLabels": map[string]any{m.Key: m.Value}},
 			"podMetricsEndpoints": []any{map[string]any{"targetPort": int64(inference.Port), "path": "/metrics"}},
@@ -110,7 +113,7 @@ func (o *observer) prepare(ctx context.Context, m mark, p pod) error {
 	if m.By == byPodMonitor {
 		_, err := o.cluster.Dynamic.Resource(operatorKind("podmonitors")).Namespace(p.Namespace).Create(ctx, monitor(m, p.Namespace, o.deps.RunID), metav1.CreateOptions{})
 		if err != nil && !apierrors.IsAlreadyExists(err) {
-			return fmt.Errorf("create PodMonitor %s: %w", monitorName, err)
+			return fmt.Errorf("create PodMonitor %s: %w", monitorName(o.deps.RunID), err)
 		}
 		return nil
 	}
@@ -126,9 +129,9 @@ func (o *observer) cleanUp(ctx context.Context, m mark, p pod) {
 	}
 	cleanup, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeTimeout)
 	defer cancel()
-	err := o.cluster.Dynamic.Resource(operatorKind("podmonitors")).Namespace(p.Namespace).Delete(cleanup, monitorName, metav1.DeleteOptions{})
+	err := o.cluster.Dynamic.Resource(operatorKind("podmonitors")).Namespace(p.Namespace).Delete(cleanup, monitorName(o.deps.RunID), metav1.DeleteOptions{})
 	if err != nil && !apierrors.IsNotFound(err) {
-		o.rec.Progress("cannot remove PodMonitor %s: %v", monitorName, err)
+		o.rec.Progress("cannot remove PodMonitor %s: %v", monitorName(o.deps.RunID), err)
 	}
 }
 

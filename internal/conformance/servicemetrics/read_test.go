@@ -126,3 +126,11 @@ func TestNote(t *testing.T) {
 		t.Errorf("%+v", w)
 	}
 }
+
+func TestRunsInOneNamespaceShareNoPodMonitor(t *testing.T) {
+	t.Parallel()
+	one, two := monitor(mark{By: byPodMonitor}, "acceptance", "a"), monitor(mark{By: byPodMonitor}, "acceptance", "b")
+	if one.GetName() == two.GetName() || one.GetName() != monitorName("a") {
+		t.Errorf("%s and %s", one.GetName(), two.GetName())
+	}
+}

@@ -30,7 +30,7 @@ func (r *review) completeness() {
 		return
 	}
 	// mpirun fails if data is wrong, which ends the repetitions
-	if len(f.Runs) != f.Repetitions && r.wrongElements() == 0 {
+	if len(f.Runs) != f.Repetitions && !r.corrupt() {
 		r.Fail(r.id, "incomplete output of "+r.launcher(), remedyRerun, "the log is incomplete: %d of %d repetitions are in it", len(f.Runs), f.Repetitions)
 	}
 	for i, run := range f.Runs {
@@ -84,7 +84,7 @@ func (r *review) noTable() {
 
 // exits reports failed pods, unless the tables explain the failure.
 func (r *review) exits() {
-	if r.f.Outcome.Succeeded || r.f.Outcome.Ended != gangjob.EndedDone || r.wrongElements() > 0 {
+	if r.f.Outcome.Succeeded || r.f.Outcome.Ended != gangjob.EndedDone || r.corrupt() {
 		return
 	}
 	r.searchable = true

@@ -12,9 +12,6 @@ import (
 func (r *review) wrongElements() int64 {
 	var most int64
 	for _, run := range r.f.Runs {
-		if run.OutOfBounds != nil {
-			most = max(most, *run.OutOfBounds)
-		}
 		for _, row := range run.Rows {
 			for _, s := range row.Sides() {
 				if s.Wrong != nil {
@@ -26,11 +23,16 @@ func (r *review) wrongElements() int64 {
 	return most
 }
 
+// corrupt reports whether a row has wrong elements or a footer counts failed checks.
+func (r *review) corrupt() bool {
+	return r.wrongElements() > 0 || slices.ContainsFunc(r.f.Runs, func(run nccl.Run) bool { return run.OutOfBounds != nil && *run.OutOfBounds > 0 })
+}
+
 // data requires that every result was checked and is correct.
 func (r *review) data() {
-	if wrong := r.wrongElements(); wrong > 0 {
+	if r.corrupt() {
 		r.searchable = true
-		r.Fail(r.id, "cluster", "run dcgmi diag -r 4 with memtest on the GPUs of the nodes common to the failed runs, and check their NVLink and HCA error counters", "the data is corrupt: #wrong is up to %d%s", wrong, r.firstWrong())
+		r.Fail(r.id, "cluster", "run dcgmi diag -r 4 with memtest on the GPUs of the nodes common to the failed runs, and check their NVLink and HCA error counters", "the data is corrupt: %s", r.firstWrong())
 	}
 	for i, run := range r.f.Runs {
 		if run.Validation != nil && *run.Validation == 0 {
@@ -50,14 +52,18 @@ func (r *review) data() {
 	}
 }
 
+// firstWrong describes the first repetition whose data is wrong.
 func (r *review) firstWrong() string {
 	for i, run := range r.f.Runs {
 		for _, row := range run.Rows {
 			for _, s := range row.Sides() {
 				if s.Wrong != nil && *s.Wrong > 0 {
-					return fmt.Sprintf(", first in repetition %d at %d bytes", i+1, row.Bytes)
+					return fmt.Sprintf("#wrong is up to %d, first in repetition %d at %d bytes", r.wrongElements(), i+1, row.Bytes)
 				}
 			}
+		}
+		if run.OutOfBounds != nil && *run.OutOfBounds > 0 {
+			return fmt.Sprintf("the footer of repetition %d counts %d failed checks", i+1, *run.OutOfBounds)
 		}
 	}
 	return ""

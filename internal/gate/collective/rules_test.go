@@ -14,7 +14,8 @@ func TestRules(t *testing.T) {
 	g := testGate(t, testSite())
 	_, obs := walk(t, g, cluster{})
 	checktest.Rules(t, func(obs []check.Observation) check.Judgement { return plan.Judge(g, obs) }, obs, []checktest.Rule{
-		checktest.When("one wrong element is corrupt data", checktest.Set(KindRun, `.runs[0].outOfBounds`, 1)).Fails("cluster", "#wrong is up to 1"),
+		checktest.When("one failed check in a footer is corrupt data", checktest.Set(KindRun, `.runs[0].outOfBounds`, 1)).Fails("cluster", "the data is corrupt: the footer of repetition 1 counts 1 failed checks"),
+		checktest.When("a footer counts checks, not elements", checktest.Set(KindRun, `.runs[0].outOfBounds`, 64), checktest.Set(KindRun, `.runs[0].rows[0].inPlace.wrong`, 3)).Fails("cluster", "#wrong is up to 3, first in repetition 1"),
 		checktest.When("one wrong element of one half is corrupt data", checktest.Set(KindRun, `.runs[last].rows[0].inPlace.wrong`, 1)).Fails("cluster", "#wrong is up to 1, first in repetition 3 at 8388608 bytes"),
 		checktest.When("a row without bandwidth is not a measurement", checktest.Set(KindRun, `.runs[0].rows[last].inPlace.algbwGBps`, 0)).Fails("pod firstlight-test/collective-0-abcde", "repetition 1 has no bandwidth at 17179869184 bytes"),
 		checktest.When("each repetition lists its devices", checktest.Set(KindRun, `.runs[0].devices`, nil)).Unobserved("pod firstlight-test/collective-0-abcde", "repetition 1 lists no devices"),

@@ -24,6 +24,7 @@ func (g Guest) Cleanup(ctx context.Context, runID string) error {
 	if runID == "" {
 		return errors.New("clean up: run ID is empty: it would select other runs")
 	}
+	g.Cluster = g.Cluster.withReviews()
 	selector := LabelRun + "=" + runID
 	problems := []error{g.removeWorkloads(ctx, selector)}
 	for _, k := range append(capacity(), queues()) {

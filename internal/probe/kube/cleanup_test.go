@@ -73,6 +73,58 @@ func (c *Cluster) allow(t *testing.T, resource string) {
 	})
 }
 
+// reviews counts the questions for the permission to create each resource.
+func (c *Cluster) reviewsAsked(t *testing.T) map[string]int {
+	t.Helper()
+	client, ok := c.Client.(*fake.Clientset)
+	if !ok {
+		t.Fatal("another client")
+	}
+	out := map[string]int{}
+	for _, a := range client.Actions() {
+		if create, ok := a.(clienttesting.CreateAction); ok && a.GetResource().Resource == "selfsubjectaccessreviews" {
+			if review, ok := create.GetObject().(*authorizationv1.SelfSubjectAccessReview); ok {
+				out[review.Spec.ResourceAttributes.Group+"/"+review.Spec.ResourceAttributes.Resource]++
+			}
+		}
+	}
+	return out
+}
+
+func TestACleanUpAsksOnceForEachPermission(t *testing.T) {
+	t.Parallel()
+	c := clusterWithJobs()
+	for _, resource := range []string{"nodepools", "nodeclaims", "nodes", "pods"} {
+		c.forbid(t, "list", resource)
+	}
+	c.allow(t, "")
+	if err := (Guest{Cluster: c}).Cleanup(t.Context(), "r"); err != nil {
+		t.Fatal(err)
+	}
+	asked := c.reviewsAsked(t)
+	if len(asked) == 0 {
+		t.Error("no permission was asked for")
+	}
+	for resource, n := range asked {
+		if n > 1 {
+			t.Errorf("%s: asked %d times", resource, n)
+		}
+	}
+}
+
+func TestLeftoversNeedNoPermissionForKindsThatTheRunCannotCreate(t *testing.T) {
+	t.Parallel()
+	for mayCreate, unread := range map[string]bool{"": false, "nodepools": true} {
+		c := clusterWithJobs("one")
+		c.forbid(t, "list", "nodeclaims")
+		c.allow(t, mayCreate)
+		left, err := Guest{Cluster: c}.LeftOf(t.Context(), "r")
+		if (err != nil) != unread || len(left) != 1 || left[0].Name != "one" {
+			t.Errorf("with permission to create %q: %+v, %v", mayCreate, left, err)
+		}
+	}
+}
+
 func TestAForbiddenDeletionIsNotClean(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -42,6 +43,17 @@ type Cluster struct {
 	// Lease: without it the deletion reads as that of another process. A later RenewLease acquires
 	// the Lease again.
 	ReleaseLease func(ctx context.Context) error
+
+	// reviewed has the answers to access reviews where they are kept; see withReviews.
+	reviewed map[schema.GroupVersionResource]bool
+}
+
+// withReviews is the same cluster for one operation of one goroutine, with the answer to each
+// access review kept.
+func (c *Cluster) withReviews() *Cluster {
+	out := *c
+	out.reviewed = map[schema.GroupVersionResource]bool{}
+	return &out
 }
 
 // NamespaceFor is the namespace of a run in this cluster.

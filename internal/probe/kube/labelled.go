@@ -52,20 +52,30 @@ func (c *Cluster) listCreated(ctx context.Context, k kind, selector string) (*un
 // another kind.
 func (c *Cluster) mayCreate(ctx context.Context, k kind) (bool, error) {
 	for _, source := range k.sources() {
-		asked := &authorizationv1.ResourceAttributes{Verb: "create", Group: source.resource.Group, Version: source.resource.Version, Resource: source.resource.Resource}
-		if !source.global {
-			asked.Namespace = c.Namespace
-		}
-		review, err := c.Client.AuthorizationV1().SelfSubjectAccessReviews().Create(ctx,
-			&authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: asked}}, metav1.CreateOptions{})
-		if err != nil {
-			return false, fmt.Errorf("review the permission to create %s: %w", source.resource.Resource, err)
-		}
-		if review.Status.Allowed {
-			return true, nil
+		if allowed, err := c.reviewCreate(ctx, source); allowed || err != nil {
+			return allowed, err
 		}
 	}
 	return false, nil
+}
+
+func (c *Cluster) reviewCreate(ctx context.Context, k kind) (bool, error) {
+	if allowed, known := c.reviewed[k.resource]; known {
+		return allowed, nil
+	}
+	asked := &authorizationv1.ResourceAttributes{Verb: "create", Group: k.resource.Group, Version: k.resource.Version, Resource: k.resource.Resource}
+	if !k.global {
+		asked.Namespace = c.Namespace
+	}
+	review, err := c.Client.AuthorizationV1().SelfSubjectAccessReviews().Create(ctx,
+		&authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: asked}}, metav1.CreateOptions{})
+	if err != nil {
+		return false, fmt.Errorf("review the permission to create %s: %w", k.resource.Resource, err)
+	}
+	if c.reviewed != nil {
+		c.reviewed[k.resource] = review.Status.Allowed
+	}
+	return review.Status.Allowed, nil
 }
 
 // deleteLabelled requests the deletion of every object of a kind that selector matches.

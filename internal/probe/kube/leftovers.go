@@ -14,11 +14,11 @@ type Leftover struct {
 	UID       string `json:"uid,omitempty"`
 }
 
-// Leftovers lists the objects of all runs in the cluster.
+// Leftovers lists the objects of all runs of this user in the cluster.
 func (g Guest) Leftovers(ctx context.Context) ([]Leftover, error) { return g.left(ctx, LabelRun) }
 
-// LeftOf lists the objects of one run. It returns the objects it could list together with
-// the errors of the kinds that it could not.
+// LeftOf lists the objects of one run, as the user who created them (see listCreated). It
+// returns the objects it could list together with the errors of the kinds that it could not.
 func (g Guest) LeftOf(ctx context.Context, runID string) ([]Leftover, error) {
 	if runID == "" {
 		return nil, errors.New("list leftovers: run ID is empty")
@@ -29,8 +29,9 @@ func (g Guest) LeftOf(ctx context.Context, runID string) ([]Leftover, error) {
 func (g Guest) left(ctx context.Context, selector string) ([]Leftover, error) {
 	var out []Leftover
 	var problems []error
-	for _, k := range g.Cluster.labelled() {
-		list, err := g.Cluster.listLabelled(ctx, k, selector)
+	cluster := g.Cluster.withReviews()
+	for _, k := range cluster.labelled() {
+		list, err := cluster.listCreated(ctx, k, selector)
 		if err != nil {
 			problems = append(problems, err)
 			continue

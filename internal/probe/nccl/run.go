@@ -17,7 +17,8 @@ type Run struct {
 	Validation *int     `json:"validation,omitempty"`
 	Devices    []Device `json:"devices"`
 	Rows       []Row    `json:"rows"`
-	// OutOfBounds is the number of wrong values in the footer.
+	// OutOfBounds is the footer's number of failed data checks, one a rank and half of a row; it
+	// does not count elements.
 	OutOfBounds *int64 `json:"outOfBounds,omitempty"`
 	// AvgBusBW is the average over all sizes in the footer.
 	AvgBusBW *float64 `json:"avgBusbwGBps,omitempty"`

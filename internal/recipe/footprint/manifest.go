@@ -90,10 +90,11 @@ func (b *builder) manifest(kind string, keys []string) bool {
 }
 
 var (
-	separator  = regexp.MustCompile(`(?m)^---([ \t\r].*)?$`)
-	template   = []byte("{{")
-	kindLine   = regexp.MustCompile(`(?m)^kind:\s*["']?(\w+)`)
-	containers = regexp.MustCompile(`(?m)^[\s-]*["']?containers["']?:`)
+	separator = regexp.MustCompile(`(?m)^---([ \t\r].*)?$`)
+	template  = []byte("{{")
+	kindLine  = regexp.MustCompile(`(?m)^kind:\s*["']?(\w+)`)
+	// containers matches a list of containers, or the mapping of one.
+	containers = regexp.MustCompile(`(?m)^[\s-]*["']?(containers["']?:|(container|script)["']?:[ \t]*(\{|\r?$))`)
 	written    = regexp.MustCompile(`(?m)^\s*[^#\s-]`)
 )
 

@@ -60,17 +60,25 @@ func TestAnUnknownKindWithAPodTemplateIsAnError(t *testing.T) {
 	const created = "  workloads:\n    - {kind: StatefulSet, name: worker, class: any, createdBy: %s, replicas: 2}\n"
 	const set = "apiVersion: apps.kruise.io/v1beta1\nkind: SidecarSet\nmetadata: {name: extra}\nspec:\n  template:\n"
 	const text = "apiVersion: example.com/v1\nkind: Thing\nmetadata: {name: '{{ .Release.Name }}'}\nspec:\n  containers:\n    - name: a\n"
+	const argo = "apiVersion: argoproj.io/v1alpha1\nkind: Workflow\nmetadata: {name: extra}\nspec:\n  templates:\n    - name: a\n"
 	for name, tt := range map[string]struct{ manifest, lines, want string }{
-		"a list of tasks":         {operator + podTemplate(4), "  workloads: []\n", `unknown workload Job of apiVersion "batch.volcano.sh/v1alpha1"`},
-		"a template":              {set + podTemplate(2), "  workloads: []\n", "unknown workload SidecarSet"},
-		"an operator's workloads": {set + podTemplate(2), fmt.Sprintf(created, "SidecarSet"), ""},
-		"another operator's":      {set + podTemplate(2), fmt.Sprintf(created, "Other"), "unknown workload SidecarSet"},
-		"declared":                {set + podTemplate(2), "  workloads: []\n  withoutPods: [SidecarSet]\n", "no-pods"},
-		"a runtime of Trainer":    {"apiVersion: trainer.kubeflow.org/v1alpha1\nkind: ClusterTrainingRuntime\nmetadata: {name: extra}\nspec:\n  template:\n" + podTemplate(2), "  workloads: []\n", "no-pods"},
-		"text of a template":      {text, "  workloads: []\n", "template with pods"},
-		"declared text":           {text, "  workloads: []\n  withoutPods: [Thing]\n", "no-pods"},
-		"text of a ReplicaSet":    {"apiVersion: apps/v1\nkind: ReplicaSet\nmetadata: {name: '{{ .Release.Name }}'}\n", "  workloads: []\n", "template with pods"},
-		"no template":             {"apiVersion: v1\nkind: Service\nmetadata: {name: extra}\nspec: {ports: [{name: a, port: 80}]}\n", "  workloads: []\n", "no-pods"},
+		"a list of tasks":          {operator + podTemplate(4), "  workloads: []\n", `unknown workload Job of apiVersion "batch.volcano.sh/v1alpha1"`},
+		"a template":               {set + podTemplate(2), "  workloads: []\n", "unknown workload SidecarSet"},
+		"an operator's workloads":  {set + podTemplate(2), fmt.Sprintf(created, "SidecarSet"), ""},
+		"another operator's":       {set + podTemplate(2), fmt.Sprintf(created, "Other"), "unknown workload SidecarSet"},
+		"declared":                 {set + podTemplate(2), "  workloads: []\n  withoutPods: [SidecarSet]\n", "no-pods"},
+		"a runtime of Trainer":     {"apiVersion: trainer.kubeflow.org/v1alpha1\nkind: ClusterTrainingRuntime\nmetadata: {name: extra}\nspec:\n  template:\n" + podTemplate(2), "  workloads: []\n", "no-pods"},
+		"text of a template":       {text, "  workloads: []\n", "template with pods"},
+		"declared text":            {text, "  workloads: []\n  withoutPods: [Thing]\n", "no-pods"},
+		"text of a ReplicaSet":     {"apiVersion: apps/v1\nkind: ReplicaSet\nmetadata: {name: '{{ .Release.Name }}'}\n", "  workloads: []\n", "template with pods"},
+		"a container of Argo":      {argo + "      container: {image: a, command: [train]}\n", "  workloads: []\n", "unknown workload Workflow"},
+		"a script of Argo":         {argo + "      script: {image: a, source: train}\n", "  workloads: []\n", "unknown workload Workflow"},
+		"a step of Tekton":         {"apiVersion: tekton.dev/v1\nkind: TaskRun\nmetadata: {name: extra}\nspec: {taskSpec: {steps: [{name: a, image: b}]}}\n", "  workloads: []\n", "unknown workload TaskRun"},
+		"text of Argo":             {argo + "      container:\n        image: a\n        args: ['{{inputs.parameters.size}}']\n", "  workloads: []\n", "template with pods"},
+		"a script of Argo in text": {argo + "      script:\n        image: a\n        source: echo {{workflow.name}}\n", "  workloads: []\n", "template with pods"},
+		"a script that is text":    {"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: '{{ .Release.Name }}'}\ndata:\n  script: |\n    container: a\n", "  workloads: []\n", "no-pods"},
+		"the name of a container":  {"apiVersion: example.com/v1\nkind: Thing\nmetadata: {name: extra}\nspec: {container: main, script: true}\n", "  workloads: []\n", "no-pods"},
+		"no template":              {"apiVersion: v1\nkind: Service\nmetadata: {name: extra}\nspec: {ports: [{name: a, port: 80}]}\n", "  workloads: []\n", "no-pods"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -51,18 +51,32 @@ func podKindOf(apiVersion, kind string) (podKind, bool) {
 // templateKinds only hold a pod template: another object that refers to them creates the pods.
 var templateKinds = []string{"PodTemplate", "ClusterTrainingRuntime", "TrainingRuntime"}
 
-// hasPodSpec reports whether a value has a list of containers in it.
+// hasPodSpec reports whether a value has containers in it: a list of a pod, or those that an
+// operator makes pods of (container and script of an Argo template, steps of a Tekton task).
 func hasPodSpec(v any) bool {
 	switch v := v.(type) {
 	case map[string]any:
 		for key, item := range v {
-			list, isList := item.([]any)
-			if key == "containers" && isList && len(list) > 0 || hasPodSpec(item) {
+			if isContainers(key, item) || hasPodSpec(item) {
 				return true
 			}
 		}
 	case []any:
 		return slices.ContainsFunc(v, hasPodSpec)
+	}
+	return false
+}
+
+func isContainers(key string, item any) bool {
+	hasImage := func(v any) bool { one, ok := v.(map[string]any); return ok && one["image"] != nil }
+	list, _ := item.([]any)
+	switch key {
+	case "containers":
+		return len(list) > 0
+	case "container", "script":
+		return hasImage(item)
+	case "steps":
+		return slices.ContainsFunc(list, hasImage)
 	}
 	return false
 }

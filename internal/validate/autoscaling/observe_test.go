@@ -4,16 +4,14 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"k8s.io/client-go/rest"
-
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/probe/kube"
+	"github.com/firstlight/firstlight/internal/probe/kube/kubetest"
 	"github.com/firstlight/firstlight/internal/site"
 )
 
@@ -29,8 +27,7 @@ func (*recorded) Progress(string, ...any) {}
 func TestEveryObservationHasItsCommand(t *testing.T) {
 	t.Parallel()
 	var samples atomic.Int64
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
+	cluster := kubetest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case strings.HasPrefix(r.URL.Path, "/apis/external.metrics.k8s.io/"):
 			fmt.Fprintf(w, `{"items":[{"timestamp":%q,"value":"71"}]}`, time.Date(2026, 11, 1, 12, 0, int(samples.Add(1)), 0, time.UTC).Format(time.RFC3339))
@@ -39,12 +36,7 @@ func TestEveryObservationHasItsCommand(t *testing.T) {
 		default:
 			http.NotFound(w, r)
 		}
-	}))
-	t.Cleanup(server.Close)
-	cluster, err := kube.New(&rest.Config{Host: server.URL})
-	if err != nil {
-		t.Fatal(err)
-	}
+	})
 	for name, controller := range map[string]string{"deployment": "kube-system/karpenter", "managed": managed} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -84,14 +84,14 @@ func (r Run) Write(w io.Writer) (int, error) {
 		if r.Debug {
 			r.writeDebug(p, rep)
 		}
-		wrong := r.writeTable(p, rep)
+		failed := r.writeTable(p, rep)
 		if p.err != nil {
 			return 1, fmt.Errorf("write collective output: %w", p.err)
 		}
 		if r.Truncated {
 			break
 		}
-		if wrong > 0 {
+		if failed > 0 {
 			exit = 1
 			p.line("--------------------------------------------------------------------------")
 			p.line("Primary job  terminated normally, but 1 process returned")

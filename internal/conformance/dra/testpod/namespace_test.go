@@ -5,18 +5,14 @@ import (
 	"errors"
 	"testing"
 
-	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 
-	"github.com/firstlight/firstlight/internal/probe/kube"
+	"github.com/firstlight/firstlight/internal/probe/kube/kubetest"
 )
 
 func TestTheLeaseComesBeforeTheNamespace(t *testing.T) {
 	t.Parallel()
-	cluster, err := kube.New(&rest.Config{Host: "https://127.0.0.1:1"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	cluster := kubetest.Unreachable(t)
 	lost := errors.New("another process has the run")
 	cluster.Namespace = "acceptance"
 	cluster.RenewLease = func(context.Context) error { return lost }
