@@ -216,6 +216,11 @@ func TestNextRounds(t *testing.T) {
 // A largest size below the profile's is named; the profile's own, or a larger one, is not.
 func TestALoweredSizeIsNamed(t *testing.T) {
 	t.Parallel()
+	g := testGate(t, testSite())
+	g.profile.Collective.MaxBytes, g.site.Workloads.Collective.MaxBytes = "a lot", "16G"
+	if got := g.Lowered(); len(got) != 1 {
+		t.Errorf("a size of the profile that is none: %v", got)
+	}
 	for size, lowered := range map[string]bool{"": false, "16G": false, "32G": false, "8G": true, "a lot": true} {
 		g := testGate(t, testSite())
 		g.profile.Collective.MaxBytes = "16G"
