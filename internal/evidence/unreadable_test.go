@@ -142,4 +142,15 @@ func TestCarryRefusesAVerdictOfAnotherCluster(t *testing.T) {
 	if _, err := create(t, t.TempDir(), passingPlan()).Carry(&Bundle{Dir: filepath.Join(dir, "missing")}, []string{"a"}); err == nil {
 		t.Error("copied from a missing run")
 	}
+	whole, err := Load(finished(t, passingPlan()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := create(t, t.TempDir(), passingPlan())
+	if err := os.RemoveAll(filepath.Join(r.Dir(), observationsDir)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Carry(whole, []string{"a"}); err == nil {
+		t.Error("copied without its observations")
+	}
 }
