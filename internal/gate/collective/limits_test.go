@@ -120,6 +120,11 @@ func TestTheLimitOfBandwidth(t *testing.T) {
 	if j := plan.Judge(one, obs); j.Verdict != check.Unobserved {
 		t.Errorf("a ceiling of zero for this number of nodes: %s: %s", j.Verdict, j.Reason)
 	}
+	sizes := testGate(t, testSite())
+	sizes.profile.Collective.LargestSizes.Value = 0
+	if j := plan.Judge(sizes, obs); j.Verdict != check.Unobserved {
+		t.Errorf("no size is judged: %s: %s", j.Verdict, j.Reason)
+	}
 	none := testGate(t, testSite())
 	for i := range none.profile.Collective.Ceilings {
 		none.profile.Collective.Ceilings[i].Busbw.Value = 0
