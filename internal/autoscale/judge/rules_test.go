@@ -81,6 +81,13 @@ func TestRules(t *testing.T) {
 			stays(st)
 			events(st, 26, "DisruptionBlocked", `Pod "research/train" has "karpenter.sh/do-not-disrupt" annotation`)
 		}},
+		{name: "a new node that is not initialized is no reason to keep it", hop: snapshot.HopNodesGone, suspect: "node node-c", says: "remains for no known reason", change: func(_ *snapshot.Setup, st *snapshot.State) {
+			stays(st)
+			events(st, 45, "DisruptionBlocked", "Node isn't initialized")
+		}},
+		{name: "a metric that is not listed has no rule, though the API fails", hop: snapshot.HopServed, suspect: "adapter rule", says: "rule without matches", change: func(_ *snapshot.Setup, st *snapshot.State) {
+			st.Listed, st.API = nil, []snapshot.Reading{{At: st.At, Err: "404"}}
+		}},
 		{name: "without a scrape interval a sample may be two minutes old", hop: snapshot.HopServed, suspect: "gpu0", says: "is stale", change: func(s *snapshot.Setup, st *snapshot.State) {
 			s.Settings = nil
 			st.Made[0].At = st.At.Add(-2*time.Minute - 3*time.Second)
@@ -204,5 +211,79 @@ func TestAFailureWithoutAKnownReasonHasAFinding(t *testing.T) {
 	}
 	if (lookup{}).agrees(1, nil) {
 		t.Error("a value agrees with no value of Prometheus")
+	}
+}
+
+// What one fact is enough for passes with it alone.
+func TestOneFactIsEnough(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []negative{
+		{name: "one reading of the metrics API", hop: snapshot.HopServed, change: func(_ *snapshot.Setup, st *snapshot.State) {
+			st.API = st.API[len(st.API)-1:]
+		}},
+		{name: "another GPU that was busy before the load", hop: snapshot.HopExporter, change: func(_ *snapshot.Setup, st *snapshot.State) {
+			for _, r := range slices.Clone(st.Exporter) {
+				st.Exporter = append(st.Exporter, snapshot.Reading{At: at(1), Where: r.Where, Value: 60})
+			}
+			st.Exporter = append(st.Exporter, snapshot.Reading{At: at(1), Where: "gpu-01/gpu7", Value: 700})
+		}},
+		{name: "a KAI scheduler that runs", hop: snapshot.HopPool, change: func(s *snapshot.Setup, st *snapshot.State) {
+			s.Scheduler = kai
+			st.Programs = append(st.Programs, snapshot.Program{Ref: snapshot.Ref{Kind: "Deployment", Namespace: "kai-scheduler", Name: "kai-scheduler-default", UID: "k"}, Role: "scheduler", Desired: 1, Ready: 1})
+		}},
+	} {
+		s, st := setup(), until(phaseOf(t, tt.hop))
+		tt.change(&s, &st)
+		if r := Hop(tt.hop, s, st); r.Verdict != check.Passed {
+			t.Errorf("%s: %s: %s", tt.name, r.Verdict, r.Reason)
+		}
+	}
+	if first, ok := trailing([]int{3, 4}, func(n int) bool { return n > 2 }); !ok || first != 3 {
+		t.Errorf("the whole list is its own end: %d %t", first, ok)
+	}
+}
+
+// An autoscaler that cannot be read is not one that is invisible.
+func TestANodeGroupIsNotApplicableOnlyIfItsAutoscalerWasSought(t *testing.T) {
+	t.Parallel()
+	for problem, want := range map[string]check.Verdict{"": check.NotApplicable, snapshot.ProblemPrograms: check.Unobserved} {
+		s, st := setup(), until(snapshot.PhaseControl)
+		s.Pool.Autoscaler, st.Programs = "cluster-autoscaler", nil
+		st.Problems = map[string]string{problem: "forbidden"}
+		st.At = at(5)
+		if r := Hop(snapshot.HopPool, s, st); r.Verdict != want {
+			t.Errorf("%q: %s: %s", problem, r.Verdict, r.Reason)
+		}
+	}
+}
+
+func TestAHopThatWaitsNamesTheClaimItWaitsFor(t *testing.T) {
+	t.Parallel()
+	st := until(phaseOf(t, snapshot.HopRegistered))
+	claimNamed(&st, "node-b").Conditions = nil
+	if r := Hop(snapshot.HopRegistered, setup(), st); r.Object.Name != "claim-node-b" {
+		t.Errorf("%+v: %s", r.Object, r.Reason)
+	}
+	st = until(phaseOf(t, snapshot.HopRegistered))
+	st.Claims = nil
+	if r := Hop(snapshot.HopRegistered, setup(), st); r.Object.Name != "worker-b" {
+		t.Errorf("%+v: %s", r.Object, r.Reason)
+	}
+}
+
+func TestTheClauseOfTheRunsPool(t *testing.T) {
+	t.Parallel()
+	mine := "NodePool=" + own
+	l := lookup{setup: setup()}
+	for text, want := range map[string]string{
+		"limit (" + mine + "-2); taint (" + mine + ")":          "taint (" + mine + ")",
+		"x; taint (" + mine + ")":                               "taint (" + mine + ")",
+		"limit (" + mine + "-2); no instance type":              "no instance type",
+		"limit (NodePool=a); limit (NodePool=b)":                "limit (NodePool=a); limit (NodePool=b)",
+		"label (karpenter.sh/nodepool); limit (NodePool=other)": "label (karpenter.sh/nodepool); limit (NodePool=other)",
+	} {
+		if got := l.poolClause(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
 	}
 }

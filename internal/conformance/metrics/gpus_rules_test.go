@@ -105,3 +105,11 @@ func TestMissingSeriesNameTheTargetsOfTheirNode(t *testing.T) {
 		t.Errorf("%s: %+v", j.Verdict, j.Findings)
 	}
 }
+
+func TestAPassNamesGPUsInUseOnlyWhereThereAreAny(t *testing.T) {
+	t.Parallel()
+	c := theCheck(t)
+	if j := c.Judge(healthy(c).observations(t)); j.Verdict != check.Passed || strings.Contains(j.Reason, "in use") {
+		t.Errorf("%s: %s", j.Verdict, j.Reason)
+	}
+}

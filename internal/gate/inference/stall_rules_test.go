@@ -75,6 +75,7 @@ func TestLimitsOfLatency(t *testing.T) {
 		"a server with gaps above the limit":                        {[]func(*LoadFigures){ttft(9000), metrics(5000, 3001)}, check.Failed, server + " (TTFT)"},
 		"a server whose metrics have no gaps":                       {[]func(*LoadFigures){ttft(9000), metrics(5000, 3000), func(f *LoadFigures) { f.ServerITL = nil }}, check.Failed, server + " (TTFT)"},
 		"a server whose metrics have no TTFT":                       {[]func(*LoadFigures){ttft(9000), metrics(5000, 3000), func(f *LoadFigures) { f.ServerTTFT = nil }}, check.Failed, server + " (TTFT)"},
+		"a server in time that was asked as late as it may be":      {[]func(*LoadFigures){ttft(9000), metrics(5000, 3000), late(5000)}, check.Unobserved, "firstlight's own machine"},
 		"a server in time that was asked too late":                  {[]func(*LoadFigures){ttft(9000), metrics(5000, 3000), late(5001)}, check.Failed, server + " (TTFT)"},
 		"a warm-up that failed before a whole load":                 {[]func(*LoadFigures){func(f *LoadFigures) { f.WarmupRequests[0].Error = "HTTP 503" }}, check.Passed, ""},
 		"nothing changed":                                           {[]func(*LoadFigures){none}, check.Passed, ""},
