@@ -86,8 +86,8 @@ func TestARunThatCannotBeHashedHasNoVerdictOnItsFiles(t *testing.T) {
 	}
 }
 
-// What the files of a run do not support is an error of its replay and of a copy of its verdicts,
-// whatever its manifest is.
+// A run whose files cannot be decoded is not replayed, and its verdicts are not copied, also with
+// a manifest that matches the files.
 func TestARunThatContradictsItselfIsNotReplayedOrCopied(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(t *testing.T, dir string){

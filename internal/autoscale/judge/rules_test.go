@@ -70,7 +70,7 @@ func TestRules(t *testing.T) {
 		{name: "a series of a pod of the same name elsewhere is not ours", hop: snapshot.HopServed, suspect: "gpu-01/gpu0", says: "diluted", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			st.Made[0].Namespace = "research"
 		}},
-		{name: "a claim whose node exists is not registered before it says so", hop: snapshot.HopRegistered, suspect: "NodeClaim claim-node-b", says: "has not registered", change: func(_ *snapshot.Setup, st *snapshot.State) {
+		{name: "a claim whose node exists is not registered before its condition is true", hop: snapshot.HopRegistered, suspect: "NodeClaim claim-node-b", says: "has not registered", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			claimNamed(st, "node-b").Conditions = []snapshot.Condition{is("Launched", 24.5)}
 		}},
 		{name: "an HPA that cannot scale creates no pods", hop: snapshot.HopPods, suspect: "HorizontalPodAutoscaler", says: "cannot scale the Deployment: FailedGetScale", change: func(_ *snapshot.Setup, st *snapshot.State) {
@@ -80,10 +80,6 @@ func TestRules(t *testing.T) {
 		{name: "do-not-disrupt is permanent, whenever it is reported", hop: snapshot.HopNodesGone, suspect: "node node-c", says: "do-not-disrupt", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			stays(st)
 			events(st, 26, "DisruptionBlocked", `Pod "research/train" has "karpenter.sh/do-not-disrupt" annotation`)
-		}},
-		{name: "a new node that is not initialized is no reason to keep it", hop: snapshot.HopNodesGone, suspect: "node node-c", says: "remains for no known reason", change: func(_ *snapshot.Setup, st *snapshot.State) {
-			stays(st)
-			events(st, 45, "DisruptionBlocked", "Node isn't initialized")
 		}},
 		{name: "a metric that is not listed has no rule, though the API fails", hop: snapshot.HopServed, suspect: "adapter rule", says: "rule without matches", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			st.Listed, st.API = nil, []snapshot.Reading{{At: st.At, Err: "404"}}
@@ -214,7 +210,7 @@ func TestAFailureWithoutAKnownReasonHasAFinding(t *testing.T) {
 	}
 }
 
-// What one fact is enough for passes with it alone.
+// A hop passes with the fewest facts that prove it.
 func TestOneFactIsEnough(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []negative{

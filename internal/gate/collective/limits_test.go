@@ -237,7 +237,7 @@ func TestALoweredSizeIsNamed(t *testing.T) {
 	g := testGate(t, testSite())
 	g.profile.Collective.MaxBytes, g.site.Workloads.Collective.MaxBytes = "a lot", "16G"
 	if got := g.Lowered(); len(got) != 1 {
-		t.Errorf("a size of the profile that is none: %v", got)
+		t.Errorf("an invalid size of the profile: %v", got)
 	}
 	for size, lowered := range map[string]bool{"": false, "16G": false, "32G": false, "8G": true, "a lot": true} {
 		g := testGate(t, testSite())

@@ -133,7 +133,7 @@ func TestALoadOfOneRequestIsALoad(t *testing.T) {
 	}
 }
 
-// A load without requests is no load, even where the site declares it.
+// A load without requests never passes, even where the site declares it.
 func TestALoadOfNoRequestsIsNotAPass(t *testing.T) {
 	t.Parallel()
 	s := testSite()
@@ -144,7 +144,7 @@ func TestALoadOfNoRequestsIsNotAPass(t *testing.T) {
 	}
 }
 
-// One cause has one finding: consequences of it, and what it left unobserved, are omitted.
+// One cause has one finding: its consequences, and unobserved parts, are omitted.
 func TestConsequencesHaveNoFinding(t *testing.T) {
 	t.Parallel()
 	late := func(f *LoadFigures) { f.Requests[7].Sent = f.Requests[7].Due + 5001 }
