@@ -65,6 +65,14 @@ func TestNarrowedBy(t *testing.T) {
 			entries: append(whole[:3:3], Entry{Type: EntryFinished, Notes: []string{"not cleaned up"}}),
 			want:    []string{"1 note about an error outside the verdicts"},
 		},
+		"several notes": {
+			entries: append(whole[:3:3], Entry{Type: EntryFinished, Notes: []string{"late", "late again"}}),
+			want:    []string{"2 notes about errors outside the verdicts"},
+		},
+		"a clean-up that failed": {
+			entries: append(whole[:3:3], Entry{Type: EntryFinished, Uncleaned: []string{"pod a is left"}}),
+			want:    []string{"clean-up failed: pod a is left"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

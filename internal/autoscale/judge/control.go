@@ -236,14 +236,7 @@ func served(l lookup) Result {
 	if len(wrong) > 0 {
 		return l.wait(l.metricRef(), wrong, check.Finding{})
 	}
-	return l.pass(firstGood(api).At, l.metricRef(), "%s is %s, as in Prometheus; series: %s", l.setup.Metric.Name, l.value(api[len(api)-1].Value), l.components())
-}
-
-func firstGood(good []snapshot.Reading) snapshot.Reading {
-	if len(good) == 0 {
-		return snapshot.Reading{}
-	}
-	return good[0]
+	return l.pass(api[0].At, l.metricRef(), "%s is %s, as in Prometheus; series: %s", l.setup.Metric.Name, l.value(api[len(api)-1].Value), l.components())
 }
 
 // limitZero requires that the pod of the pool with limit 0 stays Pending, that Karpenter

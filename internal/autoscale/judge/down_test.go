@@ -140,6 +140,10 @@ func stayNegatives() []negative {
 			events(st, 26, "DisruptionBlocked", "Can't be removed yet")
 			events(st, 45, "DisruptionBlocked", "Node is nominated for a pending pod")
 		}},
+		{name: "a node that was not initialized for a while is not kept for that", hop: snapshot.HopNodesGone, suspect: "node node-c", says: "remains for no known reason", change: func(_ *snapshot.Setup, st *snapshot.State) {
+			stays(st)
+			events(st, 45, "DisruptionBlocked", "Node isn't initialized")
+		}},
 		{name: "current events count", hop: snapshot.HopNodesGone, suspect: "node node-c", says: "can't replace with a cheaper node", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			stays(st)
 			events(st, 45, "Unconsolidatable", "can't replace with a cheaper node")

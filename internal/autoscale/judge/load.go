@@ -27,7 +27,7 @@ func load(l lookup) Result {
 		p := waiting[0]
 		return l.wait(p.Ref, l.whyNotRunning(waiting), finding(suspect(p.Ref), "see its events", "%s of the load is not running", suspect(p.Ref)))
 	}
-	if len(pods) == 0 || gpus < max(1, l.setup.Scale.LoadGPUs) {
+	if gpus < max(1, l.setup.Scale.LoadGPUs) {
 		return l.wait(snapshot.Ref{}, append(l.ended(snapshot.RoleLoad), l.createFailures()...), finding("namespace "+l.setup.Namespace,
 			"free GPUs on the nodes of the inventory, or lower site autoscale.loadGPUs; see the Job's events",
 			"the load holds %d of %d GPUs with %s running", gpus, l.setup.Scale.LoadGPUs, count(len(pods), "pod")))

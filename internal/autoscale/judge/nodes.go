@@ -127,20 +127,13 @@ func readyAt(n snapshot.Node) time.Time {
 
 func (l lookup) waitForNodes(what string) Result {
 	added := active(l.added())
-	object := snapshot.Ref{}
-	if len(added) > 0 {
-		object = added[0].Ref
-	}
-	var why []check.Finding
+	object := firstOf(added).Ref
 	for _, c := range l.claimsOf(added) {
-		if found := l.claimProblems(c); len(found) > 0 {
+		if len(l.claimProblems(c)) > 0 {
 			object = c.Ref
-			why = append(why, found...)
 		}
 	}
-	if !l.karpenter() {
-		why = l.whyNotReady(added)
-	}
+	why := l.whyNotReady(added)
 	if len(why) == 0 {
 		why = l.replaced()
 	}

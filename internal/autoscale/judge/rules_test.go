@@ -5,12 +5,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/check"
 )
 
-// Each hop requires its facts: every case removes or changes one field.
 // The time without a bound pod begins when the whole gang exists.
 func TestAGangIsPendingSinceItsLastPodExists(t *testing.T) {
 	t.Parallel()
@@ -85,6 +85,7 @@ func TestTheHPAScalesBecauseOfTheValue(t *testing.T) {
 	}
 }
 
+// Each hop requires its facts: every case removes or changes one field.
 func TestRules(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []negative{
@@ -133,6 +134,24 @@ func TestRules(t *testing.T) {
 		{name: "a series of a pod of the same name elsewhere is not ours", hop: snapshot.HopServed, suspect: "gpu-01/gpu0", says: "diluted", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			st.Made[0].Namespace = "research"
 		}},
+		{name: "a claim whose node exists is not registered before its condition is true", hop: snapshot.HopRegistered, suspect: "NodeClaim claim-node-b", says: "has not registered", change: func(_ *snapshot.Setup, st *snapshot.State) {
+			claimNamed(st, "node-b").Conditions = []snapshot.Condition{is("Launched", 24.5)}
+		}},
+		{name: "an HPA that cannot scale creates no pods", hop: snapshot.HopPods, suspect: "HorizontalPodAutoscaler", says: "cannot scale the Deployment: FailedGetScale", change: func(_ *snapshot.Setup, st *snapshot.State) {
+			st.Pods = slices.DeleteFunc(st.Pods, func(p snapshot.Pod) bool { return p.Name == "worker-b" })
+			st.HPA.Conditions[0] = not("AbleToScale", "False", "FailedGetScale", "forbidden")
+		}},
+		{name: "do-not-disrupt is permanent, whenever it is reported", hop: snapshot.HopNodesGone, suspect: "node node-c", says: "do-not-disrupt", change: func(_ *snapshot.Setup, st *snapshot.State) {
+			stays(st)
+			events(st, 26, "DisruptionBlocked", `Pod "research/train" has "karpenter.sh/do-not-disrupt" annotation`)
+		}},
+		{name: "a metric that is not listed has no rule, though the API fails", hop: snapshot.HopServed, suspect: "adapter rule", says: "rule without matches", change: func(_ *snapshot.Setup, st *snapshot.State) {
+			st.Listed, st.API = nil, []snapshot.Reading{{At: st.At, Err: "404"}}
+		}},
+		{name: "without a scrape interval a sample may be two minutes old", hop: snapshot.HopServed, suspect: "gpu0", says: "is stale", change: func(s *snapshot.Setup, st *snapshot.State) {
+			s.Settings = nil
+			st.Made[0].At = st.At.Add(-2*time.Minute - 3*time.Second)
+		}},
 	} {
 		t.Run(tt.hop+" "+tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -149,5 +168,182 @@ func TestRules(t *testing.T) {
 				t.Errorf("no finding of %s says %s: %+v", tt.suspect, tt.says, r.Findings)
 			}
 		})
+	}
+}
+
+func TestWithoutAScrapeIntervalASampleIsFreshForTwoMinutes(t *testing.T) {
+	t.Parallel()
+	s, st := setup(), until(phaseOf(t, snapshot.HopServed))
+	s.Settings = nil
+	st.Made[0].At = st.At.Add(-2 * time.Minute)
+	if r := Hop(snapshot.HopServed, s, st); r.Verdict != check.Passed {
+		t.Errorf("%s: %s", r.Verdict, r.Reason)
+	}
+}
+
+func TestAPoolOfTheClusterIsNotLimitedToZero(t *testing.T) {
+	t.Parallel()
+	for autoscaler, says := range map[string]string{karpenter: "--pool", "cluster-autoscaler": "nodes come from cluster-autoscaler"} {
+		s := setup()
+		s.Pool.Zero, s.Pool.Autoscaler = "", autoscaler
+		if r := Hop(snapshot.HopLimitZero, s, until(snapshot.PhaseControl)); r.Verdict != check.NotApplicable || !strings.Contains(r.Reason, says) {
+			t.Errorf("%s: %s: %s", autoscaler, r.Verdict, r.Reason)
+		}
+	}
+}
+
+// The time of a pod's rejection is that of the earliest event, in any order of events.
+func TestTheFirstRejectionCounts(t *testing.T) {
+	t.Parallel()
+	p := pod(snapshot.RoleWorker, "worker-b", "", 24, 0)
+	l := lookup{setup: setup(), st: snapshot.State{Events: []snapshot.Event{
+		{About: p.Ref, Reason: "FailedScheduling", From: "default-scheduler", First: at(25)}, {About: p.Ref, Reason: "FailedScheduling", From: "default-scheduler", First: at(24.1)},
+	}}}
+	if e, ok := l.rejection(p); !ok || !e.First.Equal(at(24.1)) {
+		t.Errorf("%t %+v", ok, e)
+	}
+}
+
+func TestANodeIsForeignWithPodsOfOthersOnly(t *testing.T) {
+	t.Parallel()
+	ours, theirs, daemon := snapshot.Holder{Ours: true}, snapshot.Holder{}, snapshot.Holder{Daemon: true}
+	for name, tt := range map[string]struct {
+		holders []snapshot.Holder
+		want    bool
+	}{
+		"empty": {nil, false}, "daemons": {[]snapshot.Holder{daemon}, false}, "others": {[]snapshot.Holder{daemon, theirs}, true},
+		"ours": {[]snapshot.Holder{ours}, false}, "both": {[]snapshot.Holder{theirs, ours}, false},
+	} {
+		if got := foreign(snapshot.Node{Holders: tt.holders}); got != tt.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}
+
+func TestTolerations(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		toleration, taint string
+		want              bool
+	}{
+		{"", "gpu=h100:PreferNoSchedule", true}, {"", "gpu=h100:NoSchedule", false}, {"*", "gpu=h100:NoSchedule", true},
+		{"gpu=h100:NoSchedule", "gpu=h100:NoSchedule", true}, {"gpu", "gpu=h100:NoSchedule", true}, {"gpu=a100", "gpu=h100:NoSchedule", false},
+		{"gpu:NoExecute", "gpu=h100:NoSchedule", false}, {"other", "gpu=h100:NoSchedule", false},
+	} {
+		if got := tolerates([]string{tt.toleration}, tt.taint); got != tt.want {
+			t.Errorf("%q of %q: %t", tt.toleration, tt.taint, got)
+		}
+	}
+}
+
+// A queue that exists keeps no pod; one that is missing does, and so does another queue than the
+// run's of which KAI says nothing.
+func TestQueuesOfKAI(t *testing.T) {
+	t.Parallel()
+	p := pod(snapshot.RoleWorker, "worker-b", "", 24, 0)
+	for name, tt := range map[string]struct {
+		scheduler, queue string
+		queues           []snapshot.Queue
+		want             int
+	}{
+		"exists":              {kai, "team", []snapshot.Queue{{Ref: ref("Queue", "team")}}, 0},
+		"missing":             {kai, "team", []snapshot.Queue{{Ref: ref("Queue", "team"), Absent: true}}, 1},
+		"the run's":           {kai, "run", nil, 0},
+		"another":             {kai, "team", nil, 1},
+		"no queue":            {kai, "", nil, 0},
+		"of no KAI scheduler": {"default-scheduler", "team", nil, 0},
+	} {
+		s := setup()
+		s.Queue = "run"
+		q := p
+		q.Scheduler, q.Queue = tt.scheduler, tt.queue
+		l := lookup{setup: s, st: snapshot.State{Queues: tt.queues}}
+		if got := l.queueFindings([]snapshot.Pod{q}); len(got) != tt.want {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
+func TestAFailureWithoutAKnownReasonHasAFinding(t *testing.T) {
+	t.Parallel()
+	if r := (lookup{}).wait(snapshot.Ref{}, nil, check.Finding{}); r.Verdict != check.Failed || len(r.Findings) != 1 || r.Findings[0].Suspect != "chain" {
+		t.Errorf("%s: %+v", r.Verdict, r.Findings)
+	}
+	if (lookup{}).agrees(1, nil) {
+		t.Error("a value agrees with no value of Prometheus")
+	}
+}
+
+// A hop passes with the fewest facts that prove it.
+func TestOneFactIsEnough(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []negative{
+		{name: "one reading of the metrics API", hop: snapshot.HopServed, change: func(_ *snapshot.Setup, st *snapshot.State) {
+			st.API = st.API[len(st.API)-1:]
+		}},
+		{name: "another GPU that was busy before the load", hop: snapshot.HopExporter, change: func(_ *snapshot.Setup, st *snapshot.State) {
+			for _, r := range slices.Clone(st.Exporter) {
+				st.Exporter = append(st.Exporter, snapshot.Reading{At: at(1), Where: r.Where, Value: 60})
+			}
+			st.Exporter = append(st.Exporter, snapshot.Reading{At: at(1), Where: "gpu-01/gpu7", Value: 700})
+		}},
+		{name: "a KAI scheduler that runs", hop: snapshot.HopPool, change: func(s *snapshot.Setup, st *snapshot.State) {
+			s.Scheduler = kai
+			st.Programs = append(st.Programs, snapshot.Program{Ref: snapshot.Ref{Kind: "Deployment", Namespace: "kai-scheduler", Name: "kai-scheduler-default", UID: "k"}, Role: "scheduler", Desired: 1, Ready: 1})
+		}},
+	} {
+		s, st := setup(), until(phaseOf(t, tt.hop))
+		tt.change(&s, &st)
+		if r := Hop(tt.hop, s, st); r.Verdict != check.Passed {
+			t.Errorf("%s: %s: %s", tt.name, r.Verdict, r.Reason)
+		}
+	}
+	if first, ok := trailing([]int{3, 4}, func(n int) bool { return n > 2 }); !ok || first != 3 {
+		t.Errorf("the whole list is its own end: %d %t", first, ok)
+	}
+}
+
+// An autoscaler that cannot be read is not one that is invisible.
+func TestANodeGroupIsNotApplicableOnlyIfItsAutoscalerWasSought(t *testing.T) {
+	t.Parallel()
+	for problem, want := range map[string]check.Verdict{"": check.NotApplicable, snapshot.ProblemPrograms: check.Unobserved} {
+		s, st := setup(), until(snapshot.PhaseControl)
+		s.Pool.Autoscaler, st.Programs = "cluster-autoscaler", nil
+		st.Problems = map[string]string{problem: "forbidden"}
+		st.At = at(5)
+		if r := Hop(snapshot.HopPool, s, st); r.Verdict != want {
+			t.Errorf("%q: %s: %s", problem, r.Verdict, r.Reason)
+		}
+	}
+}
+
+func TestAHopThatWaitsNamesTheClaimItWaitsFor(t *testing.T) {
+	t.Parallel()
+	st := until(phaseOf(t, snapshot.HopRegistered))
+	claimNamed(&st, "node-b").Conditions = nil
+	if r := Hop(snapshot.HopRegistered, setup(), st); r.Object.Name != "claim-node-b" {
+		t.Errorf("%+v: %s", r.Object, r.Reason)
+	}
+	st = until(phaseOf(t, snapshot.HopRegistered))
+	st.Claims = nil
+	if r := Hop(snapshot.HopRegistered, setup(), st); r.Object.Name != "worker-b" {
+		t.Errorf("%+v: %s", r.Object, r.Reason)
+	}
+}
+
+func TestTheClauseOfTheRunsPool(t *testing.T) {
+	t.Parallel()
+	mine := "NodePool=" + own
+	l := lookup{setup: setup()}
+	for text, want := range map[string]string{
+		"limit (" + mine + "-2); taint (" + mine + ")":          "taint (" + mine + ")",
+		"x; taint (" + mine + ")":                               "taint (" + mine + ")",
+		"limit (" + mine + "-2); no instance type":              "no instance type",
+		"limit (NodePool=a); limit (NodePool=b)":                "limit (NodePool=a); limit (NodePool=b)",
+		"label (karpenter.sh/nodepool); limit (NodePool=other)": "label (karpenter.sh/nodepool); limit (NodePool=other)",
+	} {
+		if got := l.poolClause(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
 	}
 }

@@ -50,11 +50,6 @@ type Proof struct {
 	Undecided string `json:"undecided,omitempty"`
 }
 
-// maxBound is the highest observed number of bound pods of the gang, also of replaced ones.
-func (p Proof) maxBound() int {
-	return max(p.Large.Bound+p.Large.Replaced, p.LargeAfter.Bound+p.LargeAfter.Replaced)
-}
-
 // Check is the check.
 type Check struct {
 	deps      conformance.Deps

@@ -76,3 +76,8 @@ func judgeTooLarge(b *check.Builder, p Proof, free Capacity, scheduler, id strin
 	}
 	return false
 }
+
+// maxBound is the highest observed number of bound pods of the gang, also of replaced ones.
+func (p Proof) maxBound() int {
+	return max(p.Large.Bound+p.Large.Replaced, p.LargeAfter.Bound+p.LargeAfter.Replaced)
+}

@@ -1,10 +1,13 @@
 package metrics
 
 import (
+	"errors"
+	"strings"
 	"testing"
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/probe/kube"
+	"github.com/firstlight/firstlight/internal/probe/prom"
 )
 
 // A GPU that two hosts export has one finding, whatever the order of its series.
@@ -63,5 +66,50 @@ func TestAnInventoryWithoutGPUsIsUnobserved(t *testing.T) {
 	c.nodes = nil
 	if j := c.Judge(obs); j.Verdict != check.Unobserved {
 		t.Errorf("%q: %s", j.Verdict, j.Reason)
+	}
+}
+
+func TestAProfileThatIsInvalidIsUnobserved(t *testing.T) {
+	t.Parallel()
+	c := theCheck(t)
+	obs := healthy(c).observations(t)
+	c.invalid = errors.New("no limits of DCGM_FI_DEV_GPU_TEMP")
+	if j := c.Judge(obs); j.Verdict != check.Unobserved || !strings.Contains(j.Reason, "no limits of") {
+		t.Errorf("%q: %s", j.Verdict, j.Reason)
+	}
+}
+
+// Where one GPU of each node is free there is one load, of all of them.
+func TestASingleGPUOfANodeIsLoadedOnce(t *testing.T) {
+	t.Parallel()
+	c := theCheck(t)
+	c.gpus = 1
+	f := healthy(c)
+	f.secondLoad, f.second = nil, nil
+	if j := c.Judge(f.observations(t)); j.Verdict != check.Passed {
+		t.Errorf("%s: %s: %+v", j.Verdict, j.Reason, j.Findings)
+	}
+}
+
+func TestMissingSeriesNameTheTargetsOfTheirNode(t *testing.T) {
+	t.Parallel()
+	c := theCheck(t)
+	f := healthy(c)
+	f.before.GPUs = f.before.GPUs[:2]
+	f.targets = &targets{}
+	for _, node := range c.nodes {
+		f.targets.Targets = append(f.targets.Targets, prom.Target{Labels: map[string]string{"node": node}, ScrapeURL: "http://" + node + ":9400", Health: "down"})
+	}
+	j := c.Judge(f.observations(t))
+	if j.Verdict != check.Failed || !strings.Contains(j.Findings[0].Message, "http://gpu-02:9400 is down") || strings.Contains(j.Findings[0].Message, "http://gpu-01") {
+		t.Errorf("%s: %+v", j.Verdict, j.Findings)
+	}
+}
+
+func TestAPassNamesGPUsInUseOnlyWhereThereAreAny(t *testing.T) {
+	t.Parallel()
+	c := theCheck(t)
+	if j := c.Judge(healthy(c).observations(t)); j.Verdict != check.Passed || strings.Contains(j.Reason, "in use") {
+		t.Errorf("%s: %s", j.Verdict, j.Reason)
 	}
 }

@@ -15,6 +15,9 @@ func TestRules(t *testing.T) {
 		checktest.When("impossible memory is invalid", checktest.Set(kindSamples+"@"+second, `.gpus[0].samples.DCGM_FI_DEV_FB_USED[0].value`, 4401000)).Fails("", "under load: "),
 		checktest.When("metrics stay under load", checktest.Set(kindSamples+"@"+first, `.gpus[last]`, checktest.LeftOut)).Fails("", "under load: "),
 		checktest.When("metrics stay after the load", checktest.Set(kindSamples+"@"+after, `.gpus`, nil)).Fails("", "after the load: "),
+		checktest.When("another index leaves a GPU without metrics", checktest.Set(kindSamples+"@"+before, `.gpus[0].gpu`, "5")).Fails("gpu-01", "missing for gpu 0"),
+		checktest.When("GPUs that are known by UUID alone are counted", checktest.Set(kindSamples+"@"+before, `.gpus[*].gpu`, ""), checktest.Set(kindSamples+"@"+before, `.gpus[last]`, checktest.LeftOut)).Fails("gpu-02", "exists for 1 GPUs, want 2"),
+		checktest.When("a metric of two series names their exporters", checktest.Set(kindSamples+"@"+before, `.gpus[0].samples.DCGM_FI_DEV_POWER_USAGE[0]`, checktest.Twice)).Fails("", "(from gpu-01:9400)"),
 		checktest.When("each free GPU follows the load", checktest.Set(kindSamples+"@"+before, `.gpus[0].gpu`, "")).Unobserved("GPUs", "the metrics of 3 GPUs followed the load, want 4"),
 	})
 }

@@ -1,7 +1,11 @@
 package attest
 
 import (
+	"encoding/json"
 	"errors"
+	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -148,6 +152,7 @@ func TestDocumentsDifferInEveryPlace(t *testing.T) {
 		"an empty object":     {m{"a": m{}, "b": 1}, m{"b": 1}, []string{"a"}},
 		"an empty list":       {m{"a": []any{}, "b": 1}, m{"b": 1}, []string{"a (order)"}},
 		"an item":             {m{"a": []any{1, 2}}, m{"a": []any{1}}, []string{"a (order)", "a[1]"}},
+		"the first item":      {m{"a": []any{1, 2}}, m{"a": []any{3, 2}}, []string{"a[0]"}},
 		"the order of items":  {m{"a": []any{m{"step": "x"}, m{"step": "y"}}}, m{"a": []any{m{"step": "y"}, m{"step": "x"}}}, []string{"a (order)"}},
 		"two of one name":     {m{"a": []any{m{"step": "x", "n": 1}, m{"step": "x", "n": 2}}}, m{"a": []any{m{"step": "x", "n": 1}, m{"step": "x", "n": 3}}}, []string{"a[1].n"}},
 		"a number in another": {m{"a": "1"}, m{"a": 1}, []string{"a"}},
@@ -159,6 +164,94 @@ func TestDocumentsDifferInEveryPlace(t *testing.T) {
 		}
 		if err != nil || !slices.Equal(paths, tt.paths) {
 			t.Errorf("%s: %v %q, want %q", name, err, paths, tt.paths)
+		}
+	}
+}
+
+// Documents that cannot be encoded or decoded are not equal.
+func TestDocumentsThatCannotBeReadAreNotEqual(t *testing.T) {
+	t.Parallel()
+	for name, v := range map[string]any{"no JSON": math.NaN(), "cut off": json.RawMessage(`{"a":`), "data at its end": json.RawMessage(`1 1`), "a key twice": json.RawMessage(`{"a":1,"a":1}`)} {
+		for _, pair := range [][2]any{{v, v}, {v, 1}, {1, v}} {
+			if differences, err := compare(pair[0], pair[1]); err == nil {
+				t.Errorf("%s: %v", name, differences)
+			}
+		}
+	}
+	dir := evidencetest.Finished(t)
+	for name, data := range map[string]string{"cut off": "{", "empty": ""} {
+		if err := os.WriteFile(filepath.Join(dir, evidence.VerdictsFileName), []byte(data), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		i := inspection{found: newFound(), dir: dir}
+		i.verdicts(&evidence.Bundle{Finished: true})
+		if r := i.done(); outcomeOf(r, CheckVerdicts) != Wrong {
+			t.Errorf("%s: %s", name, r)
+		}
+	}
+}
+
+// A manifest that cannot be read hides no other problem.
+func TestTheRestOfARunIsInspectedWithoutItsManifest(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(t *testing.T, dir string){
+		"not JSON": func(t *testing.T, dir string) { swap(t, dir, evidence.ManifestFileName, "{", "x") },
+		"removed":  func(t *testing.T, dir string) { remove(t, dir, evidence.ManifestFileName) },
+	} {
+		dir := evidencetest.Finished(t)
+		change(t, dir)
+		r, err := Verify(t.Context(), dir, Options{Unsigned: true, ChecksFor: evidencetest.ChecksFor})
+		if err != nil || outcomeOf(r, CheckManifest) != Wrong || r.Run == "" {
+			t.Errorf("%s: %v: run %q: %s", name, err, r.Run, r)
+		}
+	}
+}
+
+func TestAnAttestationThatCannotBeReadIsAnError(t *testing.T) {
+	t.Parallel()
+	dir := evidencetest.Finished(t)
+	if err := os.Mkdir(filepath.Join(dir, evidence.AttestationFile), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := Verify(t.Context(), dir, Options{Unsigned: true, ChecksFor: evidencetest.ChecksFor}); err == nil {
+		t.Errorf("%s", r.Outcome())
+	}
+}
+
+func TestClaimsAreCountedByTheirBasis(t *testing.T) {
+	t.Parallel()
+	observed, claimed := evidence.Claim{Field: "cluster", Basis: evidence.Observed}, evidence.Claim{Field: "tool", Basis: evidence.Claimed}
+	for name, tt := range map[string]struct {
+		claims []evidence.Claim
+		want   Outcome
+		says   string
+	}{
+		"none":     {nil, None, "no statement of run.json"},
+		"observed": {[]evidence.Claim{observed}, OK, "all 1 observed"},
+		"claimed":  {[]evidence.Claim{observed, claimed}, OK, "1 observed; claimed by the creator of the run: tool"},
+	} {
+		i := inspection{found: newFound()}
+		i.claims(evidence.Replayed{Claims: tt.claims})
+		if c := i.settled[CheckClaims]; c.Outcome != tt.want || !strings.Contains(c.Detail, tt.says) {
+			t.Errorf("%s: %+v", name, c)
+		}
+	}
+}
+
+func TestAPlanThatCannotBeDerivedIsNotTheRightOne(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		replayed evidence.Replayed
+		want     Outcome
+	}{
+		"derived":     {evidence.Replayed{Planned: true}, OK},
+		"not derived": {evidence.Replayed{}, None},
+		"another":     {evidence.Replayed{Planned: true, Plan: []evidence.PlanProblem{{Step: "a", Message: "missing"}}}, Wrong},
+	} {
+		i := inspection{found: newFound()}
+		i.plan(tt.replayed)
+		if r := i.done(); outcomeOf(r, CheckPlan) != tt.want {
+			t.Errorf("%s: %s", name, r)
 		}
 	}
 }
@@ -177,6 +270,9 @@ func TestEnvelopesThatAreRefused(t *testing.T) {
 		if _, _, err := openEnvelope([]byte(tt.data)); err == nil || !strings.Contains(err.Error(), tt.says) {
 			t.Errorf("%s: %v, want %q", name, err, tt.says)
 		}
+	}
+	if line, err := seal(t.Context(), []byte("{}"), nil); err == nil {
+		t.Errorf("signed without a key: %s", line)
 	}
 	if by, err := signedBy(t.Context(), &dsse.Envelope{}, nil); err == nil {
 		t.Errorf("signed by %q of no keys", by)

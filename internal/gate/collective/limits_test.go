@@ -29,6 +29,8 @@ func TestBelongs(t *testing.T) {
 		"no time":                        {1e9, 0, 100, false},
 		"a time below zero":              {1e9, -1, 100, false},
 		"the last digit of a bandwidth":  {1e4, 1e3, 0.0104, true},
+		"the last digit of a long time":  {1010050000, 1e4, 100, true},
+		"the last digit of a short time": {101300, 1, 100, true},
 		"a long time in two digits":      {12e10, 1.2e7, 10.5, true},
 		"a time that is not long enough": {12e9, 1.2e6, 10.5, false},
 	} {
@@ -106,6 +108,22 @@ func TestTheLimitOfBandwidth(t *testing.T) {
 		if j := plan.Judge(g, obs); j.Verdict != tt.want {
 			t.Errorf("%s: %s: %s", name, j.Verdict, j.Reason)
 		}
+	}
+	one := testGate(t, testSite())
+	for i := range one.profile.Collective.Ceilings {
+		if c := &one.profile.Collective.Ceilings[i]; c.Busbw.Value == row.Busbw.Value {
+			c.Busbw.Value = 0
+		} else {
+			c.Busbw.Value = 2 * row.Busbw.Value
+		}
+	}
+	if j := plan.Judge(one, obs); j.Verdict != check.Unobserved {
+		t.Errorf("a ceiling of zero for this number of nodes: %s: %s", j.Verdict, j.Reason)
+	}
+	sizes := testGate(t, testSite())
+	sizes.profile.Collective.LargestSizes.Value = 0
+	if j := plan.Judge(sizes, obs); j.Verdict != check.Unobserved {
+		t.Errorf("no size is judged: %s: %s", j.Verdict, j.Reason)
 	}
 	none := testGate(t, testSite())
 	for i := range none.profile.Collective.Ceilings {
@@ -216,6 +234,11 @@ func TestNextRounds(t *testing.T) {
 // A largest size below the profile's is named; the profile's own, or a larger one, is not.
 func TestALoweredSizeIsNamed(t *testing.T) {
 	t.Parallel()
+	g := testGate(t, testSite())
+	g.profile.Collective.MaxBytes, g.site.Workloads.Collective.MaxBytes = "a lot", "16G"
+	if got := g.Lowered(); len(got) != 1 {
+		t.Errorf("an invalid size of the profile: %v", got)
+	}
 	for size, lowered := range map[string]bool{"": false, "16G": false, "32G": false, "8G": true, "a lot": true} {
 		g := testGate(t, testSite())
 		g.profile.Collective.MaxBytes = "16G"

@@ -42,6 +42,21 @@ func TestANodesFindingListsItsBadPairs(t *testing.T) {
 	}
 }
 
+// A job of a pair whose figures cannot be decoded is not the run over all nodes.
+func TestAPairThatDidNotRunGivesNoInformation(t *testing.T) {
+	t.Parallel()
+	g := testGate(t, testSite())
+	_, obs := walk(t, g, cluster{})
+	pair := check.Observation{ID: "pair", Kind: KindRun, Target: target(ScopePair, []string{"gpu-01", "gpu-02"}), Figures: []byte(`{"scope":"all","nodes":7}`)}
+	if j := plan.Judge(g, append(obs, pair)); j.Verdict != check.Passed {
+		t.Errorf("%s: %s", j.Verdict, j.Reason)
+	}
+	pair.Target = target(ScopeAll, nil)
+	if j := plan.Judge(g, append(obs[:len(obs):len(obs)], pair)); j.Verdict != check.Unobserved {
+		t.Errorf("the run over all nodes: %s: %s", j.Verdict, j.Reason)
+	}
+}
+
 // TestDirectionRules: each node sends to other nodes and receives from them.
 func TestDirectionRules(t *testing.T) {
 	t.Parallel()

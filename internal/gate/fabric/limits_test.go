@@ -1,6 +1,7 @@
 package fabric_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -77,5 +78,22 @@ func TestRulesOfPorts(t *testing.T) {
 		checktest.When("the subnet manager is master", checktest.Set("sminfo", ".state", 2)).Fails("subnet manager", "state 2"),
 		checktest.When("the subnet manager says its state", checktest.Set("sminfo", ".state", checktest.LeftOut)).Unobserved("subnet manager", "too old"),
 		checktest.When("adapters follow the master", checktest.Set("ibstat@gpu-02", "[0].ports[0].smLID", 9)).Fails("subnet manager", "at LID 9"),
+	})
+}
+
+// A stage's finding has the errors of that stage, and a link is named by valid GUIDs.
+func TestErrorsAreOfTheirStage(t *testing.T) {
+	t.Parallel()
+	s := newSubnet()
+	const link, port = "Speed / Width checks", "Virtualization"
+	s.errors[link] = []string{"Link: Sa088c20300d70010/Na088c20300d70010/P2<-->Sa088c20300d70060/Na088c20300d70060/P1 - Unexpected actual link speed 53"}
+	s.errors[port] = []string{"S1111111111111111/N1111111111111111/P1 - something is wrong"}
+	obs := look(t, s)
+	found := judge(obs).Findings
+	if len(found) != 2 || found[0].Suspect != "gpu-02/mlx5_1" || found[1].Suspect != "fabric" || strings.Contains(found[1].Message, "link speed") {
+		t.Errorf("%+v", found)
+	}
+	checktest.Rules(t, judge, obs, []checktest.Rule{
+		checktest.When("a line without a GUID names no link", checktest.Set("ibdiagnet", `.errors[*].ports[*].nodeGUID`, "none")).Fails("fabric", "Unexpected actual link speed"),
 	})
 }

@@ -18,6 +18,8 @@ func TestNameRules(t *testing.T) {
 	checktest.Rules(t, judge, look(t, newSubnet()), []checktest.Rule{
 		checktest.When("a link of an adapter without GUIDs is found by its description",
 			checktest.Set("ibstat@gpu-01", `[0].nodeGUID`, ""), checktest.Set("ibstat@gpu-01", `[0].ports[0].portGUID`, "")).Unobserved("gpu-01/mlx5_0", "shows no GUID"),
+		checktest.When("a port's GUID is unique, too",
+			checktest.Set("ibstat", `[0].ports[0].portGUID`, "0x00000000000000aa")).Fails("gpu-02/mlx5_0", "has the GUID 0x00000000000000aa, which gpu-01/mlx5_0 has too"),
 		checktest.When("a GUID of zeros names no adapter",
 			checktest.Set("ibstat@gpu-01", `[0].nodeGUID`, none), checktest.Set("iblinkinfo", `[*].guid`, none), checktest.Set("iblinkinfo", `[*].peerGUID`, none)).Unobserved("gpu-01/mlx5_0", "shows no GUID"),
 	})

@@ -257,6 +257,14 @@ func TestAdaptersAreAlike(t *testing.T) {
 				}
 			}
 		}, check.Passed, nil},
+		"a partition for each rail, and another for one port": {func(s *subnet) {
+			for _, l := range s.links {
+				if strings.HasSuffix(l.a, "mlx5_1") {
+					s.keys[strings.Replace(l.a, " ", "/", 1)] = []string{"0xffff", "0x8002"}
+				}
+			}
+			s.keys[odd] = []string{"0xffff", "0x8003"}
+		}, check.Failed, suspects{odd: "partition keys 0x8003, 0xffff, 3 of 4 ports have 0x8002, 0xffff"}},
 		"a GUID twice": {func(s *subnet) { s.guids["gpu-3 mlx5_1"] = s.guids["gpu-2 mlx5_1"] }, check.Failed,
 			suspects{odd: "which gpu-2/mlx5_1 has too", "gpu-2/mlx5_1": "which gpu-3/mlx5_1 has too"}},
 		"a device that ibv_devinfo does not list": {func(s *subnet) {

@@ -59,7 +59,7 @@ func answer[T interface{ failure() string }](r *review, obs []check.Observation,
 	v, o, ok = check.RequireLast[T](&r.Builder, obs, kind, "", "server of job "+jobName, remedyTime)
 	if ok && v.failure() != "" {
 		r.Fail(o.ID, "server of job "+jobName, remedyLog, "%s: the request failed: %s", request, v.failure())
-		return v, o, false
+		ok = false
 	}
 	return v, o, ok
 }

@@ -35,14 +35,14 @@ func (r *review) load(id string, f LoadFigures) {
 	if m.empty > 0 {
 		r.Fail(id, "tokens of model "+w.Model, remedyRequests, "%d of %d requests were answered without any output token", m.empty, len(f.Requests))
 	}
-	if short := len(f.Requests) - m.failed - m.timedOut - m.empty - len(m.tpot); short > 0 {
-		r.Unobserved(id, "tokens of model "+w.Model, "request more output tokens", "%d answers have only one token and so no time per output token", short)
+	if m.single > 0 {
+		r.Unobserved(id, "tokens of model "+w.Model, "request more output tokens", "%d answers have only one token and so no time per output token", m.single)
 	}
 	r.length(id, f.Requests)
 	if m.impossible > 0 {
 		r.Unobserved(id, "firstlight's own machine", "check its clock, then walk again: firstlight accept --from inference", "%d requests have negative times: they were not measured", m.impossible)
 	}
-	if f.Seconds <= 0 && m.failed == 0 {
+	if f.Seconds <= 0 {
 		r.Unobserved(id, "job "+jobName, remedyRun, "the duration of the load is unknown")
 	}
 	r.latency(id, f, m)
@@ -58,7 +58,7 @@ func (r *review) sent(id string, f LoadFigures) {
 		// otherwise the warm-up is not judged
 		r.Fail(id, "requests to job "+jobName, remedyRequests, "the load could not be run: %d of %d warm-up requests failed, the first with: %s", warm.failed, len(f.WarmupRequests), warm.firstError)
 	}
-	if len(f.Requests) != w.Requests || w.Requests == 0 {
+	if len(f.Requests) != w.Requests {
 		r.Unobserved(id, "job "+jobName, remedyRun, "%d requests were measured, the site requires %d", len(f.Requests), w.Requests)
 	}
 	if len(f.WarmupRequests) != w.Warmup {
@@ -96,7 +96,9 @@ type measured struct {
 	// timedOut requests had no answer when our own time was over.
 	timedOut int
 	// impossible requests have negative times.
-	impossible      int
+	impossible int
+	// single answers have one token and so no time per output token.
+	single          int
 	firstError      string
 	ttft, tpot, e2e []float64
 	tokens          int
@@ -126,9 +128,11 @@ func measure(requests []Request) measured {
 		m.tokens += q.Tokens
 		m.ttft = append(m.ttft, *q.TTFT)
 		m.e2e = append(m.e2e, *q.E2E)
-		if q.TPOT != nil {
-			m.tpot = append(m.tpot, *q.TPOT)
+		if q.TPOT == nil {
+			m.single++
+			continue
 		}
+		m.tpot = append(m.tpot, *q.TPOT)
 	}
 	return m
 }
@@ -163,10 +167,8 @@ func (g *Gate) itlLimit() (limit float64, from string) {
 
 // latency compares the 99th percentiles with the objective.
 func (r *review) latency(id string, f LoadFigures, m measured) {
-	if len(m.ttft) == 0 || len(m.tpot) == 0 {
-		if m.failed == 0 && m.empty == 0 {
-			r.Unobserved(id, "job "+jobName, remedyRun, "no latency was measured")
-		}
+	if len(m.tpot) == 0 {
+		r.Unobserved(id, "job "+jobName, remedyRun, "no latency was measured")
 		return
 	}
 	ttft, tpot, e2e := percentilesOf(m.ttft), percentilesOf(m.tpot), percentilesOf(m.e2e)

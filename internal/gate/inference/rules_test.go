@@ -25,6 +25,16 @@ func TestRules(t *testing.T) {
 		checktest.When("a server that cannot be reached after the load shows nothing", checktest.Set(KindEnd, `.healthy`, false), checktest.Set(KindEnd, `.unreached`, true)).Unobserved("pod inference-0-abcde on gpu-02", "could not be reached after the load"),
 		checktest.When("the models are answered", checktest.Set(KindModels, `.failure`, "HTTP status 500")).Fails("server of job inference", "/v1/models: the request failed: HTTP status 500"),
 		checktest.When("the completion is answered", checktest.Set(KindCompletion, `.failure`, "HTTP status 500")).Fails("server of job inference", "the request failed: HTTP status 500"),
+		checktest.When("an answer that cannot be decoded is not a failure of the server", checktest.Set(KindModels, `.models`, 7), checktest.Set(KindModels, `.failure`, "HTTP status 500")).Unobserved("server of job inference", "could not be observed"),
+		checktest.When("a completion that is exactly the golden prefix passes", checktest.Set(KindCompletion, `.text`, " Paris")).Passes(),
+		checktest.When("a warm-up request without an answer in firstlight's own time shows nothing",
+			checktest.Set(KindLoad, `.warmupRequests[0].error`, "context deadline exceeded"), checktest.Set(KindLoad, `.warmupRequests[0].timedOut`, true)).Unobserved("requests to job inference", "1 of 24 requests had no answer"),
+		checktest.When("the latency of a request without an answer is not judged", checktest.Set(KindLoad, `.requests[0].timedOut`, true), checktest.Set(KindLoad, `.requests[0].ttftMs`, 9000)).Unobserved("requests to job inference", "1 of 24 requests had no answer"),
+		checktest.When("without answers no latency was measured", checktest.Set(KindLoad, `.requests[*].timedOut`, true)).Unobserved("job inference", "no latency was measured"),
+		checktest.When("failed requests are counted, and the first error is reported",
+			checktest.Set(KindLoad, `.requests[2].error`, "HTTP status 500"), checktest.Set(KindLoad, `.requests[5].error`, "HTTP status 503")).Fails("requests to job inference", "2 of 20 requests failed, the first with: HTTP status 500"),
+		checktest.When("a server that was never reached shows nothing", checktest.Set(KindServer, `.healthy`, false), checktest.Set(KindServer, `.unreached`, true)).Unobserved("pod inference-0-abcde on gpu-02", "could not be reached for 40 s"),
+		checktest.When("a server that restarts and is not reached fails", checktest.Set(KindServer, `.healthy`, false), checktest.Set(KindServer, `.unreached`, true), checktest.Set(KindServer, `.restarts`, 1)).Fails("pod inference-0-abcde on gpu-02", "not healthy after 40 s"),
 		checktest.When("the server is healthy after the load", checktest.Set(KindEnd, `.healthy`, false)).Fails("pod inference-0-abcde on gpu-02", "not healthy after the load"),
 	})
 }

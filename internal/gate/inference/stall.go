@@ -114,7 +114,7 @@ func (f LoadFigures) own() float64 {
 // (in ms) from TTFT and send delays, and its share per gap from TPOT.
 func (g *Gate) meets(f LoadFigures, off float64) bool {
 	m := measure(f.Requests)
-	if len(m.ttft) == 0 || len(m.tpot) == 0 {
+	if len(m.tpot) == 0 {
 		return false
 	}
 	ttft, _ := g.ttftLimit()

@@ -75,6 +75,7 @@ func TestLimitsOfLatency(t *testing.T) {
 		"a server with gaps above the limit":                        {[]func(*LoadFigures){ttft(9000), metrics(5000, 3001)}, check.Failed, server + " (TTFT)"},
 		"a server whose metrics have no gaps":                       {[]func(*LoadFigures){ttft(9000), metrics(5000, 3000), func(f *LoadFigures) { f.ServerITL = nil }}, check.Failed, server + " (TTFT)"},
 		"a server whose metrics have no TTFT":                       {[]func(*LoadFigures){ttft(9000), metrics(5000, 3000), func(f *LoadFigures) { f.ServerTTFT = nil }}, check.Failed, server + " (TTFT)"},
+		"a server in time that was asked as late as it may be":      {[]func(*LoadFigures){ttft(9000), metrics(5000, 3000), late(5000)}, check.Unobserved, "firstlight's own machine"},
 		"a server in time that was asked too late":                  {[]func(*LoadFigures){ttft(9000), metrics(5000, 3000), late(5001)}, check.Failed, server + " (TTFT)"},
 		"a warm-up that failed before a whole load":                 {[]func(*LoadFigures){func(f *LoadFigures) { f.WarmupRequests[0].Error = "HTTP 503" }}, check.Passed, ""},
 		"nothing changed":                                           {[]func(*LoadFigures){none}, check.Passed, ""},
@@ -115,7 +116,7 @@ func TestObjectivesOfAMillisecond(t *testing.T) {
 				f.ClientStall, f.ITL = 0, Percentiles{P50: half, P90: half, P99: half}
 				all(f, func(q *Request) { q.TTFT, q.TPOT = &half, &half })
 			})
-			if j := plan.Judge(g, obs); j.Verdict != want {
+			if j := plan.Judge(g, obs); j.Verdict != want || limit == 0 && j.Findings[0].Suspect != "site workloads.inference" {
 				t.Errorf("%s objective %g ms: %s: %s", name, limit, j.Verdict, j.Reason)
 			}
 		}
@@ -132,13 +133,58 @@ func TestALoadOfOneRequestIsALoad(t *testing.T) {
 	}
 }
 
-// The length of an answer is judged where the request did not fail.
-func TestAFailedRequestHasNoLength(t *testing.T) {
+// A load without requests never passes, even where the site declares it.
+func TestALoadOfNoRequestsIsNotAPass(t *testing.T) {
+	t.Parallel()
+	s := testSite()
+	s.Workloads.Inference.Requests, s.Workloads.Inference.Warmup = 0, 0
+	g := testGate(t, s)
+	if j := plan.Judge(g, served(t, g)); j.Verdict != check.Unobserved {
+		t.Errorf("%s: %s", j.Verdict, j.Reason)
+	}
+}
+
+// One cause has one finding: its consequences, and unobserved parts, are omitted.
+func TestConsequencesHaveNoFinding(t *testing.T) {
+	t.Parallel()
+	late := func(f *LoadFigures) { f.Requests[7].Sent = f.Requests[7].Due + 5001 }
+	for name, tt := range map[string]struct {
+		load    func(*LoadFigures)
+		models  func(*ModelsFigures)
+		suspect string
+	}{
+		"a failed request has no length":                       {load: func(f *LoadFigures) { f.Requests[3].Error, f.Requests[3].Tokens = "HTTP 500", 2 }, suspect: "requests to job inference"},
+		"a failed request and one that timed out":              {load: func(f *LoadFigures) { f.Requests[3].Error, f.Requests[4].TimedOut = "HTTP 500", true }, suspect: "requests to job inference"},
+		"a slow TTFT delays requests in the client":            {load: func(f *LoadFigures) { late(f); all(f, func(q *Request) { q.TTFT = new(5001.) }) }, suspect: "server of job inference (TTFT)"},
+		"a slow TPOT delays requests in the client":            {load: func(f *LoadFigures) { late(f); all(f, func(q *Request) { q.TPOT = new(3001.) }) }, suspect: "server of job inference (TPOT)"},
+		"a failed request of the models lists no other models": {models: func(f *ModelsFigures) { f.Failure, f.Models = "HTTP 500", nil }, suspect: "server of job inference"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := testGate(t, testSite())
+			obs := served(t, g)
+			for i, o := range obs {
+				switch {
+				case o.Kind == KindLoad && tt.load != nil:
+					obs[i] = respoilt(t, o, func(f *LoadFigures) { f.ClientStall = 0; tt.load(f) })
+				case o.Kind == KindModels && tt.models != nil:
+					obs[i] = respoilt(t, o, tt.models)
+				}
+			}
+			j := plan.Judge(g, obs)
+			if j.Verdict != check.Failed || len(j.Findings) != 1 || j.Findings[0].Suspect != tt.suspect {
+				t.Errorf("%s: %+v", j.Verdict, j.Findings)
+			}
+		})
+	}
+}
+
+func TestTheServersQueueIsAFigure(t *testing.T) {
 	t.Parallel()
 	g := testGate(t, testSite())
-	j := plan.Judge(g, loads(t, served(t, g), func(f *LoadFigures) { f.Requests[3].Error, f.Requests[3].Tokens = "HTTP 500", 2 }))
-	if j.Verdict != check.Failed || len(j.Findings) != 1 || j.Findings[0].Suspect != "requests to job inference" {
-		t.Errorf("%s: %+v", j.Verdict, j.Findings)
+	j := plan.Judge(g, loads(t, served(t, g), func(f *LoadFigures) { f.Queue = new(12.) }))
+	if !slices.ContainsFunc(j.Figures, func(f check.Figure) bool { return f.Name == "mean wait in the server's queue" && f.Value == 12 }) {
+		t.Errorf("%+v", j.Figures)
 	}
 }
 

@@ -12,9 +12,9 @@ func (g *Gate) Judge(obs []check.Observation) check.Judgement {
 		return check.NotObserved("the site's inventory has no GPUs")
 	}
 	b := &check.Builder{}
-	if g.judgeIdle(b, obs) {
+	if idle, ok := g.judgeIdle(b, obs); ok {
 		g.judgeAnswers(b, obs)
-		g.judgeLoaded(b, obs)
+		g.judgeLoaded(b, obs, idle)
 	}
 	g.judgeAlert(b, obs)
 	return b.Judgement(fmt.Sprintf("%d GPU series are fresh and follow the load; an alert reached %s", g.Claims(), g.telemetry.Receiver))

@@ -10,10 +10,10 @@ import (
 const prometheusRemedy = "make Prometheus reachable as reach.prometheus of the site file says (url with certificates, or service), then run the gate again"
 
 // judgeIdle compares the series with the inventory. ok is false if the series are incomplete.
-func (g *Gate) judgeIdle(b *check.Builder, obs []check.Observation) (ok bool) {
+func (g *Gate) judgeIdle(b *check.Builder, obs []check.Observation) (state seriesFigures, ok bool) {
 	state, o, ok := check.RequireLast[seriesFigures](b, obs, kindSeries, targetIdle, "Prometheus", prometheusRemedy)
 	if !ok {
-		return false
+		return state, false
 	}
 	found := g.defects(state, hintsIn(obs))
 	for _, d := range found {
@@ -24,11 +24,11 @@ func (g *Gate) judgeIdle(b *check.Builder, obs []check.Observation) (ok bool) {
 		oldest = max(oldest, state.Now.Sub(s.Sampled))
 	}
 	b.Figure(check.Figure{Name: "GPU series", Value: float64(len(state.Series)), Unit: "series", Limit: float64(g.Claims()), Relation: "==", Source: "inventory x " + g.gpuSource}, check.Figure{Name: "oldest sample", Value: oldest.Seconds(), Unit: "s", Limit: g.maxAge.Seconds(), Relation: "<=", Source: "site telemetry.scrapeInterval x profile telemetry.freshness: " + g.profile.Freshness.Source})
-	return len(found) == 0
+	return state, len(found) == 0
 }
 
 // judgeLoaded requires that the series have followed every load.
-func (g *Gate) judgeLoaded(b *check.Builder, obs []check.Observation) {
+func (g *Gate) judgeLoaded(b *check.Builder, obs []check.Observation, idle seriesFigures) {
 	usage, usageObs, ok := check.RequireLast[usageFigures](b, obs, kindUsage, "", "the free GPUs", "make the API server reachable with this kubeconfig, then run the gate again")
 	if !ok {
 		return
@@ -45,7 +45,7 @@ func (g *Gate) judgeLoaded(b *check.Builder, obs []check.Observation) {
 		}
 	}
 	if o, loaded, _ := g.judgeLoad(b, obs, targetCluster, targetLoaded, g.whole()); o.Kind != "" {
-		g.judgeRise(b, o, idleByUUID(obs), loaded)
+		g.judgeRise(b, o, utilByUUID(idle), loaded)
 	}
 }
 
@@ -78,21 +78,12 @@ func (g *Gate) judgeLoad(b *check.Builder, obs []check.Observation, target, of s
 	return o, state, len(found) == 0
 }
 
-func idleByUUID(obs []check.Observation) map[string]float64 {
-	idle := map[string]float64{}
-	for _, o := range check.OfKind(obs, kindSeries) {
-		if o.Target != targetIdle {
-			continue
-		}
-		f, err := check.Decode[seriesFigures](o)
-		if err != nil {
-			continue
-		}
-		for _, s := range f.Series {
-			idle[s.UUID] = s.Util
-		}
+func utilByUUID(f seriesFigures) map[string]float64 {
+	out := map[string]float64{}
+	for _, s := range f.Series {
+		out[s.UUID] = s.Util
 	}
-	return idle
+	return out
 }
 
 // judgeRise compares each GPU's utilisation under load with the profile's and with the idle

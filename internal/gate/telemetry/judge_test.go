@@ -488,7 +488,7 @@ func TestTheLastObservationDecides(t *testing.T) {
 func TestRoundsTellNodesApart(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ nodes, gpus, rounds int }{
-		{1, 1, 0}, {1, 2, 0}, {1, 8, 1}, {2, 1, 1}, {3, 1, 2}, {4, 2, 2}, {4, 8, 1}, {7, 8, 1}, {8, 8, 2}, {49, 8, 2}, {1024, 8, 4}, {1024, 1, 10}, {3, 0, 0}, {0, 8, 1},
+		{1, 1, 0}, {1, 2, 0}, {1, 8, 1}, {2, 1, 1}, {3, 1, 2}, {3, 3, 2}, {4, 2, 2}, {4, 8, 1}, {7, 8, 1}, {8, 8, 2}, {49, 8, 2}, {1024, 8, 4}, {1024, 1, 10}, {3, 0, 0}, {0, 8, 1},
 	} {
 		g := &Gate{gpus: tt.gpus}
 		for i := range tt.nodes {

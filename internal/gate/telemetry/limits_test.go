@@ -48,7 +48,10 @@ func TestLimits(t *testing.T) {
 		}, check.Failed, "receiver on-call"},
 		"one notification is sent": {func(_ *Gate, f *facts) { f.after.Total["webhook"] = 4 }, check.Passed, ""},
 		"none is sent":             {func(_ *Gate, f *facts) { f.after.Total["webhook"] = 3 }, check.Failed, "receiver on-call"},
-		"one has failed":           {func(_ *Gate, f *facts) { f.after.Failed["webhook"] = 2 }, check.Failed, "receiver on-call"},
+		"none is sent by the only member": {func(_ *Gate, f *facts) {
+			f.after.Total["webhook"], f.before.Members, f.after.Members = 3, 1, 1
+		}, check.Failed, "receiver on-call"},
+		"one has failed": {func(_ *Gate, f *facts) { f.after.Failed["webhook"] = 2 }, check.Failed, "receiver on-call"},
 		"one GPU is held": {func(_ *Gate, f *facts) {
 			f.usage.Nodes["gpu-02"] = kube.Usage{Allocatable: 8, Requested: 1}
 		}, check.Unobserved, "gpu-02"},
@@ -72,5 +75,37 @@ func TestLimits(t *testing.T) {
 				t.Errorf("%s: %s: %+v", j.Verdict, j.Reason, j.Findings)
 			}
 		})
+	}
+}
+
+func TestAnAlertThatWasNotSentIsNotLate(t *testing.T) {
+	t.Parallel()
+	g := gate(t)
+	f := healthy(g)
+	f.after.Total["webhook"], f.alert.WaitedSeconds = 3, 1e6
+	if j := plan.Judge(g, f.observations(t)); j.Verdict != check.Failed || len(j.Findings) != 1 {
+		t.Errorf("%s: %+v", j.Verdict, j.Findings)
+	}
+}
+
+func TestTheLowestUtilisationIsAFigure(t *testing.T) {
+	t.Parallel()
+	g := gate(t)
+	f := healthy(g)
+	f.loaded.Series[5].Util = 97
+	j := plan.Judge(g, f.observations(t))
+	if !slices.ContainsFunc(j.Figures, func(f check.Figure) bool { return f.Name == "lowest utilisation under load" && f.Value == 97 }) {
+		t.Errorf("%+v", j.Figures)
+	}
+}
+
+func TestDefectsAreInOrder(t *testing.T) {
+	t.Parallel()
+	m := map[string]int{}
+	for _, key := range []string{"h", "c", "a", "g", "b", "e", "d", "f"} {
+		m[key]++
+	}
+	if keys := sortedKeys(m); !slices.IsSorted(keys) || len(keys) != 8 {
+		t.Errorf("%v", keys)
 	}
 }

@@ -171,9 +171,9 @@ func TestLoads(t *testing.T) {
 				t.Errorf("%v: %d pods are left", err, len(left.Items))
 			}
 			var b check.Builder
-			if g.judgeIdle(&b, rec.obs) {
+			if idle, ok := g.judgeIdle(&b, rec.obs); ok {
 				g.judgeAnswers(&b, rec.obs)
-				g.judgeLoaded(&b, rec.obs)
+				g.judgeLoaded(&b, rec.obs, idle)
 			}
 			var suspects []string
 			findings := b.Judgement("followed").Findings

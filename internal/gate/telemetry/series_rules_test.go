@@ -38,6 +38,41 @@ func TestSeriesWithoutUUIDAreNotDuplicates(t *testing.T) {
 	}
 }
 
+// Series without a host label excuse the missing series of the node that they are scraped on, or
+// of every node where that is unknown.
+func TestSeriesWithoutAHostLabelHaveOneFindingForEachExporter(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		change func(s *series)
+		want   []string
+	}{
+		"scraped on the node":     {func(s *series) { s.Host = "" }, []string{"gpu-01/Hostname"}},
+		"scraped on another node": {func(s *series) { s.Host, s.Node = "", "gpu-02" }, []string{"gpu-02/Hostname", "gpu-01"}},
+		"scraped on no node":      {func(s *series) { s.Host, s.Node, s.Pod = "", "", "exporter-a" }, []string{"exporter-a/Hostname"}},
+	} {
+		g := gate(t)
+		f := readings(g, 0)
+		each(f, "gpu-01", tt.change)
+		var suspects []string
+		for _, d := range g.defects(*f, hints{}) {
+			suspects = append(suspects, d.suspect)
+		}
+		if !slices.Equal(suspects, tt.want) {
+			t.Errorf("%s: %v, want %v", name, suspects, tt.want)
+		}
+	}
+}
+
+func TestAnInventoryWithoutGPUsIsUnobserved(t *testing.T) {
+	t.Parallel()
+	g := gate(t)
+	obs := healthy(g).observations(t)
+	g.gpus = 0
+	if j := g.Judge(obs); j.Verdict != check.Unobserved {
+		t.Errorf("%q: %s", j.Verdict, j.Reason)
+	}
+}
+
 func TestAHostLabelIsOfOneNode(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

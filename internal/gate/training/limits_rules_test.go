@@ -1,7 +1,10 @@
 package training
 
 import (
+	"encoding/json"
+	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/firstlight/firstlight/internal/check"
@@ -29,6 +32,64 @@ func TestAJobOfNoStepsIsUnobserved(t *testing.T) {
 	checktest.Rules(t, func(obs []check.Observation) check.Judgement { return plan.Judge(g, obs) }, obs, []checktest.Rule{
 		checktest.When("no steps", checktest.Set(KindJob, `.steps`, 0)).Unobserved("job training", "for 0 steps, the site requires 4 with 8 for 0"),
 	})
+}
+
+// Failures of one kind on one rank have one finding; another kind or rank has its own.
+func TestAFailureThatIsPrintedTwiceHasOneFinding(t *testing.T) {
+	t.Parallel()
+	g := testGate(t, testSite(frameworkTorchtitan))
+	_, obs := walk(t, g, fakeTrainer{})
+	failure := func(rank int, kind string) any {
+		return map[string]any{"rank": rank, "kind": kind, "text": "it failed"}
+	}
+	for _, o := range obs {
+		var err error
+		switch {
+		case o.Kind == KindJob:
+			f, decodeErr := check.Decode[JobFigures](o)
+			f.Outcome.Succeeded = false
+			o, err = o.WithFigures(f)
+			err = errors.Join(err, decodeErr)
+		case o.Target == "gpu-02":
+			var f map[string]any
+			err = json.Unmarshal(o.Figures, &f)
+			f["failures"] = []any{failure(8, "oom"), failure(8, "oom"), failure(8, "nccl"), failure(9, "oom")}
+			o.Figures, _ = json.Marshal(f)
+		default:
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		obs[slices.IndexFunc(obs, func(p check.Observation) bool { return p.ID == o.ID })] = o
+	}
+	n := 0
+	for _, f := range plan.Judge(g, obs).Findings {
+		if strings.HasSuffix(f.Message, "it failed") {
+			n++
+		}
+	}
+	if n != 3 {
+		t.Errorf("%d findings, want 3", n)
+	}
+}
+
+// Without a peak or a limit, MFU shows nothing.
+func TestMFUNeedsAPeakAndALimit(t *testing.T) {
+	t.Parallel()
+	for name, remove := range map[string]func(g *Gate){
+		"no limit": func(g *Gate) { g.profile.Training.MinMFU.Value = 0 },
+		"no peak":  func(g *Gate) { g.profile.GPU.PeakBF16.Value = 0 },
+	} {
+		g := testGate(t, testSite(frameworkTorchtitan))
+		_, obs := walk(t, g, fakeTrainer{})
+		g.site.Workloads.Training.MinMFU = 0
+		remove(g)
+		j := plan.Judge(g, obs)
+		if j.Verdict != check.Unobserved || !slices.ContainsFunc(j.Findings, func(f check.Finding) bool { return strings.Contains(f.Message, "no peak or no limit for MFU") }) {
+			t.Errorf("%s: %s: %+v", name, j.Verdict, j.Findings)
+		}
+	}
 }
 
 // Each figure of a healthy job, put at the limit, passes, and just beyond it fails.

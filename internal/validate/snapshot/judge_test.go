@@ -68,6 +68,8 @@ func TestJudge(t *testing.T) {
 			n[3].Capacity, n[3].Labels = 4, map[string]string{"karpenter.sh/nodepool": "x"}
 		}, check.Passed, "", ""},
 		"a constraint does not hold":   {func(_ *Demand, s *Server, _ []Node) { s.Version = "v1.30.1" }, check.Failed, "recipe constraint K8s.server.version", "the recipe requires >= 1.31"},
+		"no constraints":               {func(d *Demand, s *Server, _ []Node) { d.Constraints, s.Version = nil, "v1.30.1" }, check.Passed, "", ""},
+		"a warning does not hold":      {func(d *Demand, s *Server, _ []Node) { d.Constraints[0].Severity, s.Version = "warning", "v1.30.1" }, check.Passed, "", ""},
 		"a constraint is not measured": {func(d *Demand, _ *Server, _ []Node) { d.Constraints[1].Name = "OS.sysctl.x" }, check.Unobserved, "", "OS.sysctl.x"},
 		"nodes disagree on a constraint": {func(_ *Demand, _ *Server, n []Node) {
 			n[1].Labels["feature.node.kubernetes.io/system-os_release.ID"] = "rhel"
