@@ -145,11 +145,11 @@ func (w *walk) renewOnce(ctx context.Context, c *kube.Cluster) error {
 		w.renewedAt, w.unrenewed = started, nil
 	case ctx.Err() != nil:
 	case w.validFor() <= 0:
-		return fmt.Errorf("the Lease of run %s was not renewed for %s, so another walk may remove its objects: %w", w.run.ID(), w.limits.lease(), err)
+		return fmt.Errorf("the Lease of run %s was not renewed for %s, so another process may remove its objects: %w", w.run.ID(), w.limits.lease(), err)
 	case errors.Is(err, kube.ErrLeaseConflict): // the other writer is read the next time
 	case w.unrenewed == nil:
 		w.unrenewed = err
-		w.note("%v; the walk ends %s after the last renewal", err, w.limits.lease())
+		w.note("%v; the run ends %s after the last renewal", err, w.limits.lease())
 	}
 	return nil
 }

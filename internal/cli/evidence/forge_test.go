@@ -246,7 +246,7 @@ func forgeryRefused(t *testing.T, dir, private, verify, replay string) {
 }
 
 // An acceptance of one gate was verified as "passed, finished", without a word that seven
-// gates were not walked.
+// gates were not run.
 func TestVerifySaysWhatTheVerdictIsAbout(t *testing.T) {
 	t.Setenv("FIRSTLIGHT_HOME", t.TempDir())
 	dir := blindRun(t, false)

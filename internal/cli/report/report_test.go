@@ -50,7 +50,7 @@ func TestWalk(t *testing.T) {
 	}
 }
 
-// The summary of a walk with many figures and long findings fits a screen; -v prints all.
+// The summary of a run with many figures and long findings fits a screen; -v prints all.
 func TestWalkFitsAScreen(t *testing.T) {
 	t.Parallel()
 	r := sample()

@@ -73,7 +73,7 @@ type Report struct {
 	CompleteUpTo string        `json:"completeUpTo,omitempty"`
 	Missing      []string      `json:"missing,omitempty"`
 	Verdict      check.Verdict `json:"verdict,omitempty"`
-	// NarrowedBy are the reasons why the verdict does not cover the whole plan in one walk.
+	// NarrowedBy are the reasons why the verdict does not cover the whole plan in one run.
 	NarrowedBy []string          `json:"narrowedBy,omitempty"`
 	Simulated  evidence.Hardware `json:"simulated"`
 	// Claims are the statements of run.json and their basis.
