@@ -24,6 +24,7 @@ import (
 	"github.com/firstlight/firstlight/internal/evidence/evidencetest"
 	"github.com/firstlight/firstlight/internal/gate"
 	"github.com/firstlight/firstlight/internal/gate/gpustack"
+	"github.com/firstlight/firstlight/internal/golden"
 	"github.com/firstlight/firstlight/internal/plan"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/profile"
@@ -216,7 +217,7 @@ func TestEvidenceFromKeyToRegistryAndBack(t *testing.T) {
 	}
 	stable := regexp.MustCompile(`SHA256:\S+|[0-9a-f]{64}|\d{8}-\d{6}-[0-9a-f]{4}|/\S+/run\.tar\.gz|\d+ files`)
 	out, _ = ours(t, cmdutil.ExitPassed, "evidence", "verify", bundle, "--key", public)
-	clitest.Golden(t, "evidence-verify.txt", stable.ReplaceAll([]byte(out), []byte("X")))
+	golden.Compare(t, "testdata/golden/evidence-verify.txt", stable.ReplaceAll([]byte(out), []byte("X")))
 }
 
 func TestEvidenceThatWasChanged(t *testing.T) {
