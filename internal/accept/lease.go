@@ -28,7 +28,7 @@ func (w *walk) acquire(ctx context.Context) error {
 	if w.renewing != nil {
 		h, err := w.readLease(ctx, c, w.run.ID())
 		if err == nil {
-			err = w.ours(h)
+			err = w.checkHeld(h)
 		}
 		return w.loseIfTaken(err)
 	}
@@ -67,8 +67,8 @@ func (w *walk) renewed() kube.RunLease {
 // errRemoved is the loss of a Lease that another process deleted.
 var errRemoved = errors.New("was removed by another process, maybe with its objects")
 
-// ours returns an error if the Lease that this walk acquired is no longer its own.
-func (w *walk) ours(h *kube.RunLease) error {
+// checkHeld returns an error if the Lease that this walk acquired is no longer its own.
+func (w *walk) checkHeld(h *kube.RunLease) error {
 	switch {
 	case h == nil && w.isCleaning():
 		return nil // removed with the namespace of the run
@@ -133,7 +133,7 @@ func (w *walk) renewOnce(ctx context.Context, c *kube.Cluster) error {
 	defer cancel()
 	h, err := c.GetRunLease(limited, w.run.ID())
 	if err == nil {
-		if err := w.ours(h); err != nil {
+		if err := w.checkHeld(h); err != nil {
 			return err
 		}
 		if h != nil {

@@ -205,7 +205,7 @@ func functionsOf(dir string) ([]string, error) {
 
 // The test of the manifest finds a fault without a test, an unknown fault, a gate
 // without a fault in make test, and a missing test.
-func TestManifestFindsWhatIsMissing(t *testing.T) {
+func TestManifestReportsMissingRows(t *testing.T) {
 	t.Parallel()
 	faults, err := suite.Faults()
 	if err != nil {

@@ -47,7 +47,7 @@ func (s seen) Judge([]check.Observation) check.Judgement {
 // the run is left unfinished.
 func finished(t *testing.T, c Case, until, blind string, failing ...string) Report {
 	t.Helper()
-	s, p := ground(t)
+	s, p := labSite(t)
 	made, err := c.Plan(s, p, conformance.Deps{})
 	if err != nil {
 		t.Fatal(err)

@@ -204,13 +204,13 @@ func (s *Step) counted(passed, want, away, absent int, first string) string {
 		reason += "; " + first
 	}
 	if n := len(s.Recommended); n > 0 {
-		reason += fmt.Sprintf("; of %d recommended: %s", n, s.standing())
+		reason += fmt.Sprintf("; of %d recommended: %s", n, s.statusCounts())
 	}
 	return reason
 }
 
-// standing counts the recommendations by their status.
-func (s *Step) standing() string {
+// statusCounts counts the recommendations by their status.
+func (s *Step) statusCounts() string {
 	var out []string
 	for _, status := range append(submission.Statuses(), "") {
 		n := 0

@@ -282,7 +282,7 @@ func TestEvidenceOfAnInterruptedRun(t *testing.T) {
 	}
 }
 
-func TestKeygenWritesNothingOver(t *testing.T) {
+func TestKeygenDoesNotOverwrite(t *testing.T) {
 	t.Setenv("FIRSTLIGHT_HOME", t.TempDir())
 	private, _ := keys(t, "a")
 	was, err := os.ReadFile(private)
@@ -314,7 +314,7 @@ func TestEvidenceExport(t *testing.T) {
 }
 
 // A bundle of a stranger has no say over the terminal that it is verified on.
-func TestEvidenceOfAStrangerIsPrintedPlain(t *testing.T) {
+func TestControlCharactersOfEvidenceAreEscaped(t *testing.T) {
 	t.Setenv("FIRSTLIGHT_HOME", t.TempDir())
 	dir := blindRun(t, false)
 	if err := os.WriteFile(filepath.Join(dir, "x\x1b[2Jy"), nil, 0o600); err != nil {

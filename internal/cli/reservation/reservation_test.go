@@ -148,7 +148,7 @@ func (l *limited) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-func TestReservationOutputThatCantBeWritten(t *testing.T) {
+func TestReservationOutputWriteError(t *testing.T) {
 	t.Parallel()
 	lost := errors.New("no space left on device")
 	for _, args := range [][]string{
@@ -178,7 +178,7 @@ func TestReservationOutputThatCantBeWritten(t *testing.T) {
 	}
 }
 
-func TestOutputThatCantBeBuiltIsNotBegun(t *testing.T) {
+func TestNoOutputBeforeAnError(t *testing.T) {
 	t.Parallel()
 	var out limited
 	err := cmdutil.WriteWhole(&out, func(w io.Writer) error {

@@ -147,7 +147,7 @@ func TestSubmissionOfARunThatWasChanged(t *testing.T) {
 	}
 }
 
-func TestSubmissionOfAProductThatSaysNothing(t *testing.T) {
+func TestSubmissionOfAnEmptyProductFile(t *testing.T) {
 	t.Parallel()
 	dir, args := recordedRun(t, submissiontest.Options{})
 	if err := os.WriteFile(filepath.Join(dir, "product.yaml"), []byte("directory: turbo\nmetadata: {platformName: \"[Platform Name]\"}\n"), 0o600); err != nil {

@@ -157,8 +157,8 @@ func (f *found) problem(check, where, format string, args ...any) {
 	f.settled[check] = Checked{Check: check, Outcome: Wrong, Detail: detail}
 }
 
-// settle sets the outcome of a check without problems.
-func (f *found) settle(check string, o Outcome, format string, args ...any) {
+// setOutcome sets the outcome of a check without problems.
+func (f *found) setOutcome(check string, o Outcome, format string, args ...any) {
 	if _, ok := f.settled[check]; !ok {
 		f.settled[check] = Checked{Check: check, Outcome: o, Detail: fmt.Sprintf(format, args...)}
 	}

@@ -26,7 +26,7 @@ func specOf(names ...string) Spec {
 	}
 }
 
-func TestWhatASpecCantBe(t *testing.T) {
+func TestInvalidSpecsAreRefused(t *testing.T) {
 	t.Parallel()
 	good := specOf("a", "b", "c")
 	if err := good.Check(); err != nil {
@@ -125,7 +125,7 @@ func marshal(t *testing.T, v any) []byte {
 	return data
 }
 
-func TestNamesGoThereAndBack(t *testing.T) {
+func TestNamesAreDecodedUnchanged(t *testing.T) {
 	t.Parallel()
 	names := []string{"h100-eks-training", "a", "l40s-kind-inference"}
 	for name, tt := range map[string]struct {
