@@ -14,13 +14,34 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// AnswerWithin is how long the removal of a namespace waits for an aggregated API that does not
+// AnswerWithin is how long RemoveNamespace waits for an aggregated API that does not
 // respond; see WaitsForAPI.
 const AnswerWithin = 20 * time.Second
 
 // ErrAPIUnavailable is returned for a namespace that is empty but still terminating,
 // because the namespace controller waits for an API that does not respond.
 var ErrAPIUnavailable = errors.New("namespace is empty but still terminating: an API that the namespace controller queries does not respond")
+
+// RemoveNamespace deletes a namespace of a run: first its Jobs, pods and PodGroups, so that
+// their GPUs are free, then the namespace. It returns when the namespace no longer exists.
+// A missing namespace is not an error. ErrNotOurs: the namespace does not carry the label of
+// the run and is left unchanged. ErrAPIUnavailable: only an unresponsive API delays its end.
+func (g Guest) RemoveNamespace(ctx context.Context, runID, namespace string) error {
+	ns, err := g.Cluster.Client.CoreV1().Namespaces().Get(ctx, namespace, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read namespace %s: %w", namespace, err)
+	}
+	if ns.Labels[LabelRun] != runID {
+		return fmt.Errorf("delete namespace %s: %w", namespace, ErrNotOurs)
+	}
+	if err := g.deleteNamespace(ctx, runID, ns); err != nil {
+		return err
+	}
+	return g.waitNamespaceGone(ctx, namespace)
+}
 
 // deleteNamespace empties a namespace and requests its deletion.
 func (g Guest) deleteNamespace(ctx context.Context, runID string, ns *corev1.Namespace) error {
