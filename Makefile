@@ -9,7 +9,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unkn
 
 .PHONY: accept build test test-all profile soak soak-tests lint vuln sbom licenses bench generate fuzz clean mutants
 
-## accept: build firstlight and walk the eight gates on the embedded lab
+## accept: build firstlight and run the eight gates on the embedded lab
 accept: build
 	$(BIN) accept
 

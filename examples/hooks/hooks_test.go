@@ -318,7 +318,7 @@ func TestTestOfMainAlone(t *testing.T) {
 	}
 }
 
-func TestARequestThatIsNone(t *testing.T) {
+func TestInvalidRequestsAreRefused(t *testing.T) {
 	for _, program := range []string{"eks", "gke"} {
 		cmd := exec.CommandContext(t.Context(), "./"+program)
 		cmd.Stdin = strings.NewReader("{}")

@@ -11,7 +11,7 @@ import (
 
 // A reservation-id that ended sed's command and began another ran a program with the
 // cloud identity of the controller.
-func TestARegistrysTextIsNotRun(t *testing.T) {
+func TestTextOfTheRegistryIsNotExecuted(t *testing.T) {
 	for name, id := range map[string]string{
 		"command of sed":  "x|;1etouch${IFS}pwned;#",
 		"end of a line":   `x\|e;s|x|touch pwned|e;#`,

@@ -17,7 +17,7 @@ import (
 	"github.com/firstlight/firstlight/internal/site"
 )
 
-// Options of a walk.
+// Options of a run.
 type Options struct {
 	Site    *site.Site
 	Profile *profile.Profile
@@ -55,11 +55,11 @@ type Options struct {
 	Include []string
 	// Parallel is the most steps at one time; 0: no limit.
 	Parallel int
-	// Holding are steps whose objects are kept until the end of the walk.
+	// Holding are steps whose objects are kept until the end of the run.
 	Holding []string
 	// Keep disables the removal of the created objects.
 	Keep bool
-	// ClusterEnds: the cluster is removed after the walk.
+	// ClusterEnds: the cluster is removed after the run.
 	ClusterEnds bool
 
 	// Tool, Command and Versions are for the evidence.
@@ -89,6 +89,7 @@ type Walk struct {
 // Reach returns the cluster once it is ready.
 type Reach func(ctx context.Context) (*kube.Cluster, error)
 
+// walk is one execution of a run, by one process.
 type walk struct {
 	opts       Options
 	run        *evidence.Run
@@ -125,7 +126,7 @@ type walk struct {
 // cleanupTimeout limits the removal of a run's objects.
 const cleanupTimeout = 5 * time.Minute
 
-// Run executes a walk. The report is valid if its Run is set, even with an error.
+// Run executes or resumes a run. The report is valid if its Run is set, even with an error.
 func Run(ctx context.Context, o Options) (Report, error) {
 	w, err := newWalk(o)
 	if err != nil {

@@ -28,7 +28,7 @@ func (w *walk) acquire(ctx context.Context) error {
 	if w.renewing != nil {
 		h, err := w.readLease(ctx, c, w.run.ID())
 		if err == nil {
-			err = w.ours(h)
+			err = w.checkHeld(h)
 		}
 		return w.loseIfTaken(err)
 	}
@@ -84,8 +84,8 @@ var (
 	errHeld    = errors.New("is held by another process")
 )
 
-// ours returns an error if the Lease that this walk acquired is no longer its own.
-func (w *walk) ours(h *kube.RunLease) error {
+// checkHeld returns an error if the Lease that this walk acquired is no longer its own.
+func (w *walk) checkHeld(h *kube.RunLease) error {
 	switch {
 	case h == nil && w.isCleaning():
 		return nil // removed with the namespace of the run
@@ -154,7 +154,7 @@ func (w *walk) renewOnce(ctx context.Context, c *kube.Cluster) error {
 	defer cancel()
 	h, err := c.GetRunLease(limited, w.run.ID())
 	if err == nil {
-		if err := w.ours(h); err != nil {
+		if err := w.checkHeld(h); err != nil {
 			return err
 		}
 		if h != nil {
@@ -166,11 +166,11 @@ func (w *walk) renewOnce(ctx context.Context, c *kube.Cluster) error {
 		w.renewedAt, w.unrenewed = started, nil
 	case ctx.Err() != nil:
 	case w.validFor() <= 0:
-		return fmt.Errorf("the Lease of run %s was not renewed for %s, so another walk may remove its objects: %w", w.run.ID(), w.limits.lease(), err)
+		return fmt.Errorf("the Lease of run %s was not renewed for %s, so another process may remove its objects: %w", w.run.ID(), w.limits.lease(), err)
 	case errors.Is(err, kube.ErrLeaseConflict): // the other writer is read the next time
 	case w.unrenewed == nil:
 		w.unrenewed = err
-		w.note("%v; the walk ends %s after the last renewal", err, w.limits.lease())
+		w.note("%v; the run ends %s after the last renewal", err, w.limits.lease())
 	}
 	return nil
 }

@@ -185,7 +185,7 @@ func ended(t *testing.T) string {
 	return process{host: "here", pid: cmd.Process.Pid, start: "1", machine: thisMachine(), walk: "0"}.String()
 }
 
-func TestWhichHolderIsDead(t *testing.T) {
+func TestDeadHolders(t *testing.T) {
 	t.Parallel()
 	const elsewhere = "there/12/34/abcdef/00"
 	now := time.Now().Add(time.Hour) // after the runs were begun
@@ -258,9 +258,9 @@ func removal(ctx context.Context, c *kube.Cluster, run string, h kube.RunLease) 
 	return c.DeleteRunLease(ctx, run, h)
 }
 
-// A walk that lost its run to another process ends and removes nothing: the objects are the
+// A process whose run was taken over ends and removes nothing: the objects are the
 // other's.
-func TestAWalkThatLostItsRunEnds(t *testing.T) {
+func TestARunTakenOverByAnotherProcessEnds(t *testing.T) {
 	t.Parallel()
 	dir, c := t.TempDir(), sharedCluster()
 	var run string

@@ -9,7 +9,7 @@ import (
 	"github.com/firstlight/firstlight/internal/plan"
 )
 
-// Report is the result of a walk; its JSON is the -o json object.
+// Report is the result of a run; its JSON is the -o json object.
 type Report struct {
 	Run     string        `json:"run"`
 	Verdict check.Verdict `json:"verdict"`

@@ -164,7 +164,7 @@ func (w *walk) compare(ctx context.Context, b *evidence.Bundle, steps []string, 
 		return err
 	}
 	if found := differences(ctx, then, now, l); len(found) > 0 {
-		return refuse("the verdicts of run %s are not valid for this walk: %s", b.Header.Run, strings.Join(found, "; "))
+		return refuse("the verdicts of run %s are not valid for this run: %s", b.Header.Run, strings.Join(found, "; "))
 	}
 	return nil
 }
@@ -266,7 +266,7 @@ func (w *walk) before(ctx context.Context, p plan.Plan) (*evidence.Bundle, []str
 		}
 		return b, keep, nil
 	}
-	return nil, nil, refuse("--from %s keeps the verdicts of an earlier run of this site, and %s has none: walk the whole playbook first, or run this gate alone with --only %s", o.From, o.EvidenceDir, o.From)
+	return nil, nil, refuse("--from %s keeps the verdicts of an earlier run of this site, and %s has none: run the whole playbook first, or run this gate alone with --only %s", o.From, o.EvidenceDir, o.From)
 }
 
 // walks reports whether a plan has all these steps.

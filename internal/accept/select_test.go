@@ -190,7 +190,7 @@ func TestARunOfOtherInputsIsNotResumed(t *testing.T) {
 
 // Regression: --from kept verdicts of a run of another user that was unpacked into the
 // directory.
-func TestNoVerdictOfARunFromElsewhereIsKept(t *testing.T) {
+func TestVerdictsOfACopiedRunAreNotKept(t *testing.T) {
 	t.Parallel()
 	theirs, dir := t.TempDir(), t.TempDir()
 	r, err := Run(t.Context(), options(t, theirs, planOf("a", "b")))
@@ -212,7 +212,7 @@ func TestNoVerdictOfARunFromElsewhereIsKept(t *testing.T) {
 
 // A run that was pulled is resumed where it is named, and not by itself. One of the future is
 // not resumed at all.
-func TestARunFromElsewhereIsResumedByNameAlone(t *testing.T) {
+func TestACopiedRunIsResumedByNameOnly(t *testing.T) {
 	t.Parallel()
 	theirs, dir := t.TempDir(), t.TempDir()
 	id := unfinished(t, theirs, planOf("a", "b"))

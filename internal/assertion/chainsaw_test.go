@@ -69,7 +69,7 @@ func examples(t *testing.T) []string {
 }
 
 // Every unsupported operation is refused with its name, file and line.
-func TestExamplesAreRefusedForWhatTheyChange(t *testing.T) {
+func TestExamplesThatChangeTheClusterAreRefused(t *testing.T) {
 	t.Parallel()
 	for _, dir := range examples(t) {
 		name, _ := filepath.Rel("testdata/chainsaw", dir)

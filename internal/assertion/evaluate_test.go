@@ -104,7 +104,7 @@ func TestOptionsNamespaceIsTheTests(t *testing.T) {
 }
 
 // Reads of expressions from the cluster, and the time, are stored and replayed.
-func TestWhatExpressionsReadIsSeen(t *testing.T) {
+func TestReadsOfExpressionsAreRecorded(t *testing.T) {
 	t.Parallel()
 	text := begin + `spec:
   bindings:
@@ -150,7 +150,7 @@ func TestWhatExpressionsReadIsSeen(t *testing.T) {
 }
 
 // Keys of a Secret are seen, its values never are.
-func TestSecretsAreNotSeen(t *testing.T) {
+func TestValuesOfSecretsAreNotRecorded(t *testing.T) {
 	t.Parallel()
 	secret := `{apiVersion: v1, kind: Secret, metadata: {name: s, namespace: ns, labels: {a: b}, annotations: {kubectl.kubernetes.io/last-applied-configuration: '{"data":{"key":"aHVudGVyMg=="}}'}}, data: {key: aHVudGVyMg==}, stringData: {other: hunter2}}`
 	op := load(t, one("assert: {resource: {apiVersion: v1, kind: Secret, metadata: {name: s, namespace: ns}, \"(contains(keys(data), 'key'))\": true, data: {key: wrong}}}"), Options{})[0].Operations()[0]

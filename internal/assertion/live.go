@@ -43,13 +43,13 @@ func NewLive(objects dynamic.Interface, server discovery.DiscoveryInterface, c c
 
 // Ask performs one read.
 func (l *Live) Ask(ctx context.Context, r Read) Read {
-	if err := l.ask(ctx, &r); err != nil {
+	if err := l.query(ctx, &r); err != nil {
 		r.Failure = failureOf(err)
 	}
 	return r
 }
 
-func (l *Live) ask(ctx context.Context, r *Read) error {
+func (l *Live) query(ctx context.Context, r *Read) error {
 	if r.Verb == verbVersion {
 		info, err := l.server.ServerVersion()
 		r.Version = info

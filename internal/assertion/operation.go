@@ -39,7 +39,7 @@ func (l *loader) operation(d *document, t *Test, s *Step, raw *v1alpha1.Operatio
 
 // checks adds one operation for every object of an entry.
 func (l *loader) checks(d *document, o Operation, ref v1alpha1.ActionCheckRef, where v1alpha1.ActionClusters, bindings v1alpha1.ActionBindings, keys []string, from settings) {
-	l.elsewhere(d, where.Cluster, where.Clusters, keys...)
+	l.rejectClusters(d, where.Cluster, where.Clusters, keys...)
 	l.names(d, bindings.Bindings, append(slices.Clone(keys), "bindings")...)
 	o.template, o.bindings, o.Timeout = from.template, bindings.Bindings, from.assert
 	if o.Kind == Error {

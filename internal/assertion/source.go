@@ -67,7 +67,7 @@ func (s *source) answer(r Read) (Read, error) {
 	return known, known.Failure.err(r)
 }
 
-func ask(verb string, gvk schema.GroupVersionKind) Read {
+func newRead(verb string, gvk schema.GroupVersionKind) Read {
 	version, kind := gvk.ToAPIVersionAndKind()
 	return Read{Verb: verb, APIVersion: version, Kind: kind}
 }
@@ -78,7 +78,7 @@ func (s *source) Get(_ context.Context, key client.ObjectKey, obj client.Object,
 	if !ok {
 		return fmt.Errorf("get %s: %T is not unstructured", key, obj)
 	}
-	r := ask(verbGet, into.GroupVersionKind())
+	r := newRead(verbGet, into.GroupVersionKind())
 	r.Namespace, r.Name = key.Namespace, key.Name
 	got, err := s.answer(r)
 	if err != nil {
@@ -101,7 +101,7 @@ func (s *source) List(_ context.Context, list client.ObjectList, opts ...client.
 	o.ApplyOptions(opts)
 	gvk := into.GroupVersionKind()
 	gvk.Kind = strings.TrimSuffix(gvk.Kind, "List")
-	r := ask(verbList, gvk)
+	r := newRead(verbList, gvk)
 	r.Namespace = o.Namespace
 	if o.LabelSelector != nil {
 		r.Selector = o.LabelSelector.String()
@@ -119,7 +119,7 @@ func (s *source) List(_ context.Context, list client.ObjectList, opts ...client.
 
 // IsObjectNamespaced implements client.Client.
 func (s *source) IsObjectNamespaced(obj runtime.Object) (bool, error) {
-	got, err := s.answer(ask(verbKind, obj.GetObjectKind().GroupVersionKind()))
+	got, err := s.answer(newRead(verbKind, obj.GetObjectKind().GroupVersionKind()))
 	return got.Namespaced, err
 }
 
@@ -144,7 +144,7 @@ func (k kinds) RESTMapping(gk schema.GroupKind, versions ...string) (*meta.RESTM
 		return nil, fmt.Errorf("%s: want one version", gk)
 	}
 	gvk := gk.WithVersion(versions[0])
-	if _, err := k.source.answer(ask(verbKind, gvk)); err != nil {
+	if _, err := k.source.answer(newRead(verbKind, gvk)); err != nil {
 		return nil, err
 	}
 	return &meta.RESTMapping{GroupVersionKind: gvk}, nil

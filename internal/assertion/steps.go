@@ -20,7 +20,7 @@ func (l *loader) spec(d *document, spec *v1alpha1.TestSpec) {
 	if spec.NamespaceTemplate != nil {
 		l.add(notCarried.At(d.At("spec", "namespaceTemplate"), "unsupported namespaceTemplate: no namespace is created").With("remove it; set spec.namespace to an existing namespace"))
 	}
-	l.elsewhere(d, spec.Cluster, spec.Clusters, "spec")
+	l.rejectClusters(d, spec.Cluster, spec.Clusters, "spec")
 	l.collectors(d, spec.Catch, "spec", "catch")
 	l.names(d, spec.Bindings, "spec", "bindings")
 	for i := range spec.Scenarios {
@@ -28,8 +28,8 @@ func (l *loader) spec(d *document, spec *v1alpha1.TestSpec) {
 	}
 }
 
-// elsewhere rejects references to other clusters.
-func (l *loader) elsewhere(d *document, cluster *string, clusters v1alpha1.Clusters, keys ...string) {
+// rejectClusters rejects references to other clusters.
+func (l *loader) rejectClusters(d *document, cluster *string, clusters v1alpha1.Clusters, keys ...string) {
 	if cluster != nil && *cluster != "" {
 		l.add(notCarried.At(d.At(append(keys, "cluster")...), "unsupported cluster %s: only the validated cluster is read", *cluster))
 	}
@@ -64,7 +64,7 @@ func (l *loader) step(d *document, t *Test, raw *v1alpha1.TestStep, number int, 
 	if s.Name == "" {
 		s.Name = "step-" + strconv.Itoa(number)
 	}
-	l.elsewhere(d, raw.Cluster, raw.Clusters, keys...)
+	l.rejectClusters(d, raw.Cluster, raw.Clusters, keys...)
 	l.parts(d, &v1alpha1.StepTemplateSpec{Bindings: raw.Bindings, Catch: raw.Catch, Finally: raw.Finally, Cleanup: raw.Cleanup}, keys)
 	from = from.with(raw.Template, raw.Timeouts)
 	switch {

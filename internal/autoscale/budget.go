@@ -81,9 +81,6 @@ var costs = map[string][]Cost{
 // settingWindow is the chain's own: the duration of the control window.
 const settingWindow = "window"
 
-// Costs are the settings that cost a hop time; none for most of them.
-func Costs(hop string) []Cost { return slices.Clone(costs[hop]) }
-
 // valueOf returns a setting, including settingWindow.
 func valueOf(name string, s snapshot.Setup) snapshot.Setting {
 	if name == settingWindow {

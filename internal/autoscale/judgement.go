@@ -46,9 +46,9 @@ func (w *walked) summary() string {
 		text += fmt.Sprintf(", down in %s", seconds(down))
 	}
 	if w.setup.Pool.Stay {
-		return text + "; the pods that came for the load are gone again, and no node had to come"
+		return text + "; the pods created for the load are deleted, and no node was created"
 	}
-	return fmt.Sprintf("%s; every node that came for the load is gone again", text)
+	return fmt.Sprintf("%s; every node created for the load is deleted", text)
 }
 
 // figures are how long the paths took against the worst case of the settings

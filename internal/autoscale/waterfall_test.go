@@ -1,43 +1,17 @@
 package autoscale
 
 import (
-	"flag"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 	"unicode/utf8"
 
-	"github.com/google/go-cmp/cmp"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/autoscale/snapshottest"
+	"github.com/firstlight/firstlight/internal/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite the goldens")
-
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.MkdirAll("testdata", 0o750); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (-golden +got; go test ./internal/autoscale -update rewrites it):\n%s", name, diff)
-	}
-}
 
 func TestWaterfall(t *testing.T) {
 	t.Parallel()
@@ -52,7 +26,7 @@ func TestWaterfall(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := r.Waterfall(nil)
-	golden(t, "waterfall.txt", text)
+	golden.Compare(t, "testdata/waterfall.txt", text)
 	for line := range strings.SplitSeq(text, "\n") {
 		if n := utf8.RuneCountInString(line); n > 80 {
 			t.Errorf("%d columns: %s", n, line)
@@ -80,7 +54,7 @@ func TestWaterfallOfABrokenChain(t *testing.T) {
 	if len(r.Paths) != 1 || r.Paths[0].Whole || len(r.Paths[0].Hops) != 4 {
 		t.Fatalf("%+v", r.Paths)
 	}
-	golden(t, "waterfall-broken.txt", r.Waterfall(nil))
+	golden.Compare(t, "testdata/waterfall-broken.txt", r.Waterfall(nil))
 }
 
 func TestCharts(t *testing.T) {
@@ -93,7 +67,7 @@ func TestCharts(t *testing.T) {
 		if c.Empty() || c.Title == "" || c.Note == "" {
 			t.Errorf("chart %d: %+v", i, c)
 		}
-		golden(t, []string{"up", "down", "metric"}[i]+".svg", string(c.SVG()))
+		golden.Compare(t, "testdata/"+[]string{"up", "down", "metric"}[i]+".svg", string(c.SVG()))
 	}
 	if got := (&Chain{}).Charts(nil); len(got) != 0 {
 		t.Errorf("nothing is drawn as %+v", got)

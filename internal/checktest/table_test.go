@@ -55,7 +55,7 @@ func TestAFieldThatIsNotReadIsFound(t *testing.T) {
 	}
 }
 
-func TestAChangeIsMadeWhereItsPathLeads(t *testing.T) {
+func TestAChangeIsMadeAtItsPath(t *testing.T) {
 	t.Parallel()
 	const before = `{"a":{"b.c":[{"n":1},{"n":2},{"n":3}]}}`
 	for name, tt := range map[string]struct {

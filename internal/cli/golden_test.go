@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/firstlight/firstlight/internal/check"
-	"github.com/firstlight/firstlight/internal/cli/clitest"
 	"github.com/firstlight/firstlight/internal/cli/cmdutil"
+	"github.com/firstlight/firstlight/internal/golden"
 )
 
 func run(t *testing.T, args ...string) (stdout, stderr string, code int) {
@@ -31,7 +31,7 @@ func TestHelp(t *testing.T) {
 		if code != cmdutil.ExitPassed {
 			t.Errorf("%v --help exits %d", path, code)
 		}
-		clitest.Golden(t, "help/"+strings.Join(append([]string{"firstlight"}, path...), "-")+".txt", []byte(out))
+		golden.Compare(t, "testdata/golden/help/"+strings.Join(append([]string{"firstlight"}, path...), "-")+".txt", []byte(out))
 		for _, c := range cmd.Commands() {
 			visit(c, append(append([]string{}, path...), c.Name()))
 		}

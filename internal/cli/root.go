@@ -29,17 +29,17 @@ func Root(s Streams) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "firstlight",
 		Short: "Bring a GPU cluster from powered-on racks to its first accepted workload, and prove it",
-		Long: `firstlight walks a gated bring-up playbook over a GPU cluster: facility, fabric,
-node, gpustack, telemetry, collective, training, inference. A gate passes when its
-criterion was observed, never because a command exited 0. The walk stops at the first
-gate that does not pass, names the suspect and the remedy, and keeps the evidence.
+		Long: `firstlight runs a gated bring-up playbook on a GPU cluster: facility, fabric, node,
+gpustack, telemetry, collective, training, inference. A gate passes when its criterion
+was observed, never because a command exited 0. The run stops at the first gate that does
+not pass, names the suspect and the remedy, and keeps the evidence.
 
 Without a kubeconfig it uses the lab: a real Kubernetes control plane over simulated
 hardware, on this machine, without Docker, root or a GPU.`,
-		Example: `  # Walk all gates on the lab
+		Example: `  # Run all gates on the lab
   firstlight accept
 
-  # Walk all gates on a cluster
+  # Run all gates on a cluster
   firstlight accept --site prod.yaml --kubeconfig ~/.kube/prod
 
   # Prove the autoscaling chain, hop by hop

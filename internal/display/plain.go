@@ -40,7 +40,7 @@ func escape(s string, colour bool, as func(string) string) string {
 	}
 	var out strings.Builder
 	for len(s) > 0 {
-		if n := ours(s); colour && n > 0 {
+		if n := colorCodeLen(s); colour && n > 0 {
 			out.WriteString(s[:n])
 			s = s[n:]
 			continue
@@ -74,8 +74,8 @@ func odd(r rune) bool {
 	return r != '\n' && r != '\t' && !unicode.IsPrint(r) && !unicode.Is(unicode.Zs, r) || r == utf8.RuneError
 }
 
-// ours is the length of the color code of Style at the start of s.
-func ours(s string) int {
+// colorCodeLen is the length of the color code of Style at the start of s.
+func colorCodeLen(s string) int {
 	for _, code := range []string{reset, bold, dim, red, green, yellow, cyan} {
 		if strings.HasPrefix(s, code) {
 			return len(code)

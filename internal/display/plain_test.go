@@ -6,7 +6,7 @@ import (
 )
 
 // Regression: text from the cluster moved the cursor, renamed the window and painted a verdict.
-func TestPlainEscapesWhatCommandsATerminal(t *testing.T) {
+func TestPlainEscapesControlSequences(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		in, want string

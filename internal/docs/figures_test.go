@@ -1,9 +1,7 @@
 package docs_test
 
 import (
-	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -11,10 +9,9 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/firstlight/firstlight/internal/golden"
 	"github.com/firstlight/firstlight/internal/profile"
 )
-
-var update = flag.Bool("update", false, "write the profile's figures into the gates' pages")
 
 // shipped is the profile whose figures the pages state.
 const shipped = "h100-sxm-ndr400"
@@ -91,16 +88,7 @@ func TestGatePagesStateTheProfilesFigures(t *testing.T) {
 			t.Errorf("%s: %v", p.path, err)
 			continue
 		}
-		if want == p.text {
-			continue
-		}
-		if !*update {
-			t.Errorf("%s states other figures than profile %s: run go test ./internal/docs -update", p.path, shipped)
-			continue
-		}
-		if err := os.WriteFile(filepath.Join(root, filepath.FromSlash(p.path)), []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		golden.Compare(t, filepath.Join(root, filepath.FromSlash(p.path)), want)
 	}
 	if rows == 0 {
 		t.Error("no page states a figure: the search is broken")

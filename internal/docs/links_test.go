@@ -62,7 +62,7 @@ func onDisk(name string) (string, bool) {
 	return string(data), err == nil
 }
 
-func TestEveryLinkLeadsSomewhere(t *testing.T) {
+func TestEveryLinkHasATarget(t *testing.T) {
 	t.Parallel()
 	for _, p := range pages(t) {
 		for _, b := range broken(p, onDisk) {

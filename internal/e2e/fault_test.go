@@ -106,7 +106,7 @@ func judgeVariation(t *testing.T, a acceptance, r binary.Result, expect string) 
 	}
 }
 
-// TestHealthyPasses walks the lab without a fault.
+// TestHealthyPasses accepts the lab without a fault.
 func TestHealthyPasses(t *testing.T) {
 	a, r, _ := healthyWalk(t)
 	if r.Code != 0 || a.verdicts() != allPassed || !a.Simulated {

@@ -97,7 +97,7 @@ func decoded[T any](t *testing.T, doc []byte) *T {
 	return &v
 }
 
-// TestAcceptLeastPrivilege walks all gates as a user who may do what accept rbac prints, in a
+// TestAcceptLeastPrivilege runs all gates as a user who may do what accept rbac prints, in a
 // namespace that an administrator made. The namespace stays, and nothing of the run in it.
 func TestAcceptLeastPrivilege(t *testing.T) {
 	suite.Require(t, suite.All)
@@ -126,7 +126,7 @@ func TestAcceptLeastPrivilege(t *testing.T) {
 	program.RequireClean(t, labName)
 }
 
-// TestCopyOfALiveRun: the directory of a walk that is under way is copied, and
+// TestCopyOfALiveRun: the directory of a run that is in progress is copied, and
 // accept is called with the copy.
 func TestCopyOfALiveRun(t *testing.T) {
 	suite.Require(t, suite.All)

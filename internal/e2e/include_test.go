@@ -7,7 +7,7 @@ import (
 	"github.com/firstlight/firstlight/internal/suite"
 )
 
-// TestAcceptIncludesAutoscale walks the playbook with the chain in it. It is
+// TestAcceptIncludesAutoscale runs the playbook with the chain in it. It is
 // not parallel: gates measure latencies.
 func TestAcceptIncludesAutoscale(t *testing.T) {
 	suite.Require(t, suite.All)

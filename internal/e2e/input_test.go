@@ -9,7 +9,7 @@ import (
 	"github.com/firstlight/firstlight/internal/site"
 )
 
-// TestBadInput: bad input is exit 2 with what to do, never a walk.
+// TestBadInput: bad input is exit 2 with what to do, never a run.
 func TestBadInput(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, content string) string {

@@ -15,11 +15,11 @@ import (
 	"github.com/firstlight/firstlight/internal/suite"
 )
 
-// kills is how many walks are killed.
+// kills is how many runs are killed.
 func kills() int { return suite.Pick(1, 5, 30) }
 
 // TestKilledWalksResume kills accept with SIGKILL at random moments. Each
-// resume must end with the verdicts of an undisturbed walk, keep every
+// resume must end with the verdicts of an undisturbed run, keep every
 // observation, and leave nothing in the cluster.
 func TestKilledWalksResume(t *testing.T) {
 	_, undisturbed, _ := healthyWalk(t)
@@ -54,8 +54,8 @@ func TestKilledWalksResume(t *testing.T) {
 	}
 }
 
-// killAccept starts a walk and kills it after a time; a walk that ended before
-// is fine: then there is nothing to resume and the next accept walks afresh.
+// killAccept starts a run and kills it after a time; a run that ended before
+// is fine: then there is nothing to resume and the next accept runs afresh.
 func killAccept(t *testing.T, after time.Duration, args ...string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
@@ -96,7 +96,7 @@ func readAll(t *testing.T, dir string) map[string][]byte {
 }
 
 // TestKilledAcceptStopsItsLab: an accept that started its own lab is
-// killed; no process of the lab survives, and a later walk is not disturbed.
+// killed; no process of the lab survives, and a later run is not disturbed.
 func TestKilledAcceptStopsItsLab(t *testing.T) {
 	sharedLab(t) // upstream programs are built
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)

@@ -11,7 +11,7 @@ import (
 	"github.com/firstlight/firstlight/internal/suite"
 )
 
-// TestSecondProcessThroughKubeconfig walks the running lab as any cluster is
+// TestSecondProcessThroughKubeconfig accepts the running lab as any cluster is
 // walked: a kubeconfig copied elsewhere, a site file, and its own home
 // without a lab.
 func TestSecondProcessThroughKubeconfig(t *testing.T) {

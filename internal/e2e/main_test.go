@@ -63,7 +63,7 @@ type acceptance struct {
 	}
 }
 
-// accept walks and decodes; the exit code is for the caller to judge. A walk on which the
+// accept runs the command and decodes its output; the exit code is for the caller to judge. A run on which the
 // machine stalled is repeated, from the start.
 func accept(t *testing.T, args ...string) (a acceptance, r binary.Result) {
 	t.Helper()
@@ -85,7 +85,7 @@ func (a acceptance) unobserved() string {
 	return ""
 }
 
-// walk is a walk of the shared lab without a fault, before any test has changed it.
+// walk is a run of the shared lab without a fault, before any test has changed it.
 type walk struct {
 	binary.Result
 	dir string
@@ -108,7 +108,7 @@ var healthy = sync.OnceValue(func() walk {
 	return walk{r, dir}
 })
 
-// healthyWalk is one walk for all tests that need one that nothing disturbed, with its
+// healthyWalk is one run for all tests that need one that nothing disturbed, with its
 // evidence directory, which they only read.
 func healthyWalk(t *testing.T) (acceptance, binary.Result, string) {
 	t.Helper()

@@ -7,7 +7,7 @@ import (
 	"github.com/firstlight/firstlight/internal/suite"
 )
 
-// TestSeeds walks healthy labs of different seeds: 20 in the soak, one in addition to
+// TestSeeds accepts healthy labs of different seeds: 20 in the soak, one in addition to
 // that of the shared lab in make test-all. Each accept starts a lab of its own and stops it.
 func TestSeeds(t *testing.T) {
 	suite.Require(t, suite.All)

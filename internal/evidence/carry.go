@@ -8,8 +8,8 @@ import (
 )
 
 // Carry copies the verdicts of steps from an earlier, finished run, with their dates and
-// observations, so that this run can be replayed on its own. Call it before the walk. It
-// ignores steps without a verdict in the earlier run. The result is Earlier of the walk.
+// observations, so that this run can be replayed on its own. Call it before the plan is executed. It
+// ignores steps without a verdict in the earlier run. The result is Earlier of the Executor.
 func (r *Run) Carry(from *Bundle, steps []string) (map[string]plan.Result, error) {
 	problems, err := Verify(from.Dir)
 	if err != nil {

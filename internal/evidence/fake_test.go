@@ -128,7 +128,7 @@ func walk(t *testing.T, r *Run, w plan.Executor) plan.Outcome {
 	return out
 }
 
-// finished walks p and finishes it: the directory of a run with everything in it.
+// finished runs p and finishes it: the directory of a run with everything in it.
 func finished(t *testing.T, p plan.Plan) string {
 	t.Helper()
 	r := create(t, t.TempDir(), p)

@@ -23,7 +23,7 @@ type Verdicts struct {
 	Verdict   check.Verdict `json:"verdict"`
 	// Only is the only selected step, if the run was limited to one.
 	Only string `json:"only,omitempty"`
-	// NarrowedBy are the reasons why the verdict does not cover the whole plan in one walk.
+	// NarrowedBy are the reasons why the verdict does not cover the whole plan in one run.
 	NarrowedBy []string      `json:"narrowedBy,omitempty"`
 	Started    time.Time     `json:"started"`
 	Finished   time.Time     `json:"finished"`

@@ -53,10 +53,10 @@ type Header struct {
 	// Simulated says whether the hardware is simulated, with the reason in SimulatedWhy.
 	Simulated    Hardware `json:"simulated"`
 	SimulatedWhy string   `json:"simulatedWhy,omitempty"`
-	// From and Only are the selection of the walk.
+	// From and Only are the selection of the run.
 	From string `json:"from,omitempty"`
 	Only string `json:"only,omitempty"`
-	// Include are the checks that the walk includes in addition to its gates.
+	// Include are the checks that the run includes in addition to its gates.
 	Include []string `json:"include,omitempty"`
 	// Namespace was created for the run by an administrator; empty: the run created its own.
 	Namespace string `json:"namespace,omitempty"`

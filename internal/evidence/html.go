@@ -131,7 +131,7 @@ func headline(v Verdicts) string {
 	about := "Every criterion"
 	switch {
 	case v.Only != "":
-		about = "Only " + v.Only + " was walked: it"
+		about = "Only " + v.Only + " was run: it"
 	case len(v.NarrowedBy) > 0:
 		about = "Every criterion that counts here"
 	}

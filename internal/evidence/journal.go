@@ -30,7 +30,7 @@ type Entry struct {
 	Verdict check.Verdict `json:"verdict,omitempty"`
 	// Uncleaned are the errors of the final clean-up, set for EntryFinished.
 	Uncleaned []string `json:"uncleaned,omitempty"`
-	// Notes of the walk, set for EntryFinished and EntryInterrupted.
+	// Notes of the run, set for EntryFinished and EntryInterrupted.
 	Notes []string `json:"notes,omitempty"`
 }
 

@@ -157,7 +157,7 @@ func TestACorruptRunIsNotOpened(t *testing.T) {
 	}
 }
 
-func TestAJournalThatCanNotBeWrittenStaysBroken(t *testing.T) {
+func TestAJournalStaysBrokenAfterAFailedWrite(t *testing.T) {
 	t.Parallel()
 	r := create(t, t.TempDir(), testPlan())
 	if err := r.journal.f.Close(); err != nil {

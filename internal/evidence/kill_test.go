@@ -82,8 +82,8 @@ func resumeOrCreate(dir string) (*Run, error) {
 	}
 }
 
-// TestKill kills the process of a walk again and again, at moments that chance
-// decides, until one walk comes to its end.
+// TestKill kills the process of a run again and again, at moments that chance
+// decides, until one run comes to its end.
 func TestKill(t *testing.T) {
 	t.Parallel()
 	kills := suite.Pick(5, 5, 30)

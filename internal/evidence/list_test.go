@@ -10,7 +10,7 @@ import (
 
 // A run that was pulled into the directory, or that is named 99991231-235959-ffff, was "the
 // newest run": it was resumed, or kept the killed run before it from being resumed.
-func TestWhatCountsAsTheNewestRun(t *testing.T) {
+func TestNewestRun(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		strange string

@@ -13,7 +13,7 @@ import (
 
 // A step that is only recommended fails no run, in none of its files, and says what
 // became of it in each; judged again the run has the same verdict.
-func TestWhatIsRecommendedFailsNoRun(t *testing.T) {
+func TestRecommendedStepsDoNotFailTheRun(t *testing.T) {
 	t.Parallel()
 	p := testPlan()
 	p.Steps = p.Steps[:3]

@@ -57,7 +57,7 @@ func (s scripted) Judge(obs []check.Observation) check.Judgement {
 	return j
 }
 
-// playbook is a walk with every verdict that there is.
+// playbook is a run with every verdict that there is.
 func playbook() plan.Plan {
 	return plan.Plan{Name: "playbook", Steps: []plan.Step{
 		{Check: scripted{name: "facility", kinds: []string{"site-facility"}, judge: check.Pass("signed by J. Doe until 2027-01-31, demand within budget",

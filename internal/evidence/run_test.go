@@ -33,7 +33,7 @@ func TestCreateNamesTheRunByTimeAndChance(t *testing.T) {
 	}
 }
 
-func TestCreateLeavesNothingWhenItFails(t *testing.T) {
+func TestAFailedCreateLeavesNoFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	if _, err := Create(dir, testStart(plan.Plan{}), testOptions()); !errors.Is(err, plan.ErrInvalid) {
@@ -49,7 +49,7 @@ func TestCreateLeavesNothingWhenItFails(t *testing.T) {
 	}
 }
 
-func TestWhatAKilledCreateLeftIsRemoved(t *testing.T) {
+func TestLeftoversOfAKilledCreateAreRemoved(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	left := filepath.Join(dir, ".20261120-000000-beef"+tempMark)
@@ -62,7 +62,7 @@ func TestWhatAKilledCreateLeftIsRemoved(t *testing.T) {
 	}
 }
 
-func TestAnObservationComesBackAsItWent(t *testing.T) {
+func TestAStoredObservationIsReadUnchanged(t *testing.T) {
 	t.Parallel()
 	r := create(t, t.TempDir(), testPlan())
 	exit := 3
@@ -302,7 +302,7 @@ func TestCarry(t *testing.T) {
 	}
 }
 
-func TestCarryFromWhatWasChangedIsRefused(t *testing.T) {
+func TestCarryFromAChangedRunIsRefused(t *testing.T) {
 	t.Parallel()
 	dir := finished(t, passingPlan())
 	edit(t, filepath.Join(dir, siteFile), func([]byte) []byte { return []byte("name: other\n") })
@@ -316,7 +316,7 @@ func TestCarryFromWhatWasChangedIsRefused(t *testing.T) {
 	}
 }
 
-func TestNothingIsReadFromFilesThatTheSiteNames(t *testing.T) {
+func TestFilesNamedInTheSiteAreNotRead(t *testing.T) {
 	t.Parallel()
 	secret := filepath.Join(t.TempDir(), "password")
 	if err := os.WriteFile(secret, []byte("hunter2-not-for-anybody"), 0o600); err != nil {

@@ -40,7 +40,7 @@ func (r *Run) Amend(change func(*Header)) error {
 	return nil
 }
 
-// Results are the verdicts in the journal: Earlier of a resumed walk.
+// Results are the verdicts in the journal: Earlier of a resumed run.
 func (r *Run) Results() map[string]plan.Result {
 	r.mu.Lock()
 	defer r.mu.Unlock()

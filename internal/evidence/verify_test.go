@@ -92,7 +92,7 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-func TestTheDigestStandsForTheRun(t *testing.T) {
+func TestACopiedRunHasTheSameDigest(t *testing.T) {
 	t.Parallel()
 	dir := finished(t, passingPlan())
 	one, err := Stored(dir)
@@ -104,7 +104,7 @@ func TestTheDigestStandsForTheRun(t *testing.T) {
 	}
 }
 
-func TestReplayElsewhere(t *testing.T) {
+func TestReplayInAnotherDirectory(t *testing.T) {
 	t.Parallel()
 	dir := copyTree(t, finished(t, testPlan()))
 	r, err := Replay(dir, testChecks)
@@ -116,7 +116,7 @@ func TestReplayElsewhere(t *testing.T) {
 	}
 }
 
-func TestReplayTellsDifferences(t *testing.T) {
+func TestReplayReportsDifferences(t *testing.T) {
 	t.Parallel()
 	dir := finished(t, testPlan())
 	for name, tt := range map[string]struct {
@@ -219,7 +219,7 @@ func TestDurationIsStoredAsString(t *testing.T) {
 	}
 }
 
-func TestReplayOfAnUnfinishedRunSaysSo(t *testing.T) {
+func TestReplayOfAnUnfinishedRunIsMarked(t *testing.T) {
 	t.Parallel()
 	r := create(t, t.TempDir(), testPlan())
 	walk(t, r, plan.Executor{Plan: testPlan()})

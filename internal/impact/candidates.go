@@ -51,7 +51,7 @@ func candidates(ctx context.Context, before, after *Loaded, files map[string]boo
 // quick compares two states without resolving recipes. It is immutable after construction.
 type quick struct {
 	before, after *Loaded
-	different     things
+	different     changedNames
 	// Two overlays have the same number if their name, file and content are equal.
 	ids      map[identity]int
 	overlays map[*tree.Overlay]int
@@ -62,15 +62,15 @@ type quick struct {
 	affected []bool
 }
 
-// things are the components, files and checks that differ.
-type things struct{ components, files, checks map[string]bool }
+// changedNames are the components, files and checks that differ.
+type changedNames struct{ components, files, checks map[string]bool }
 
 type identity struct{ name, file, digest string }
 
 // findChanges finds all differences except those of overlays.
 func (q *quick) findChanges(files map[string]bool) {
 	a, b := q.before.Tree, q.after.Tree
-	d := things{components: map[string]bool{}, files: files, checks: map[string]bool{}}
+	d := changedNames{components: map[string]bool{}, files: files, checks: map[string]bool{}}
 	differ(d.components, a.Components, b.Components, func(c *tree.Component) string { return c.Digest })
 	differ(d.components, q.before.assets.podDigests(), q.after.assets.podDigests(), func(s string) string { return s })
 	differ(d.checks, a.Validators, b.Validators, func(v *tree.Validator) string { return v.File + " " + v.Digest })

@@ -60,7 +60,7 @@ func TestUnjudgedChangeSelectsEverything(t *testing.T) {
 }
 
 // A pattern without matches would silently drop files from the harness.
-func TestAPatternThatMatchesNothingIsRefused(t *testing.T) {
+func TestAPatternWithoutMatchesIsRefused(t *testing.T) {
 	t.Parallel()
 	for pattern, good := range map[string]bool{
 		"**/*.go": true, "go.mod": true, "a/[bc]/d": true, "": false, "/go.mod": false, "/": false, "a/[": false, "[/b": false, "a/\\": false,

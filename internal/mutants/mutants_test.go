@@ -80,7 +80,7 @@ func TestTheScoreOfAKnownJudge(t *testing.T) {
 }
 
 // Tests that fail without a mutant measure nothing.
-func TestATestThatFailsMeasuresNothing(t *testing.T) {
+func TestAFailingTestIsNotMeasured(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, os.DirFS("testdata/tiny")); err != nil {
 		t.Fatal(err)

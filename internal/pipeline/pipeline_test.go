@@ -101,7 +101,7 @@ func TestNoOrder(t *testing.T) {
 	}
 }
 
-func TestAsked(t *testing.T) {
+func TestRequestedOrder(t *testing.T) {
 	t.Parallel()
 	right := "snapshot resources autoscaling health conformance intent artifacts"
 	for name, tt := range map[string]struct{ order, says string }{

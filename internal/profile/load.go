@@ -50,7 +50,7 @@ func Raw(ref string) ([]byte, error) {
 	}
 	data, err := shipped.ReadFile(path.Join("data", ref+".yaml"))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("no profile %q: there are %s; or give the path of a profile file", ref, strings.Join(Names(), ", "))
+		return nil, fmt.Errorf("unknown profile %q: want one of %s, or the path of a profile file", ref, strings.Join(Names(), ", "))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read profile %s: %w", ref, err)

@@ -79,7 +79,7 @@ func TestAPlaneThatDoesNotOpen(t *testing.T) {
 	}
 }
 
-func TestAPlaneThatDoesNotCloseIsTold(t *testing.T) {
+func TestAControlPlaneThatDoesNotStopIsReported(t *testing.T) {
 	t.Parallel()
 	why := errors.New("etcd hangs")
 	c := &counted{closeErr: why}

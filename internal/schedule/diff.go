@@ -53,11 +53,11 @@ func Diff(a, b scenario.Scenario) []Difference {
 // facts maps paths to values.
 type facts map[string]string
 
-// things maps names to facts.
-type things map[string]facts
+// objectFacts maps names to facts.
+type objectFacts map[string]facts
 
-func nodes(c scenario.Scenario, uneven []Difference) things {
-	out := things{}
+func nodes(c scenario.Scenario, uneven []Difference) objectFacts {
+	out := objectFacts{}
 	for _, n := range c.Nodes {
 		if name := n.Name; n.Control == "" || !has(uneven, n.Control) {
 			n.Name = ""
@@ -68,8 +68,8 @@ func nodes(c scenario.Scenario, uneven []Difference) things {
 }
 
 // components returns components with their published labels, and their workloads.
-func components(c scenario.Scenario) things {
-	out := things{}
+func components(c scenario.Scenario) objectFacts {
+	out := objectFacts{}
 	for _, component := range c.Components {
 		out[component.Name] = flat(footprint.Component{Publishes: component.Publishes})
 		for _, w := range component.Workloads {
@@ -84,8 +84,8 @@ func components(c scenario.Scenario) things {
 	return out
 }
 
-func controls(c scenario.Scenario, uneven []Difference) things {
-	out := things{}
+func controls(c scenario.Scenario, uneven []Difference) objectFacts {
+	out := objectFacts{}
 	for _, control := range c.Controls {
 		if name := control.Name; !has(uneven, name) {
 			control.Name = ""
@@ -128,9 +128,9 @@ func others(controls, probe []Difference) []Difference {
 	})
 }
 
-// compare lists the things on one side only and the differences of the others. The
+// compare lists the objects on one side only and the differences of the others. The
 // workloads of a missing component are not listed.
-func compare(a, b things, prefix string) []Difference {
+func compare(a, b objectFacts, prefix string) []Difference {
 	var out []Difference
 	all := maps.Clone(a)
 	maps.Copy(all, b)

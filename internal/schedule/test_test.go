@@ -60,7 +60,7 @@ func TestARecipeThatNoPodsCanBeMadeOfFails(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotSeenIsNoPass(t *testing.T) {
+func TestUnobservedRecipesDoNotPass(t *testing.T) {
 	t.Parallel()
 	tests := map[string]arenaFunc{
 		"the control plane is gone": func(context.Context, scenario.Scenario) (snapshot.State, error) {

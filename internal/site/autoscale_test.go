@@ -51,7 +51,7 @@ func TestAutoscaleDefaults(t *testing.T) {
 }
 
 // A few GPUs are enough for a site that says nothing of the chain.
-func TestAutoscaleAsksNothingOfSitesWithoutIt(t *testing.T) {
+func TestAutoscaleRequiresNothingOfSitesWithoutIt(t *testing.T) {
 	t.Parallel()
 	text := withoutAutoscale(t)
 	for _, n := range []string{"02", "03", "04"} {

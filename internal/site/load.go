@@ -71,7 +71,7 @@ func parse(name string, data []byte, p *profile.Profile) (*Site, error) {
 	}
 	var more yaml.Node
 	if err := dec.Decode(&more); !errors.Is(err, io.EOF) {
-		return nil, invalid(name, Problem{Line: more.Line, Message: "a site file holds one YAML document; there is a second one"})
+		return nil, invalid(name, Problem{Line: more.Line, Message: "a site file must have one YAML document, and this is a second one"})
 	}
 
 	var s Site
@@ -122,7 +122,7 @@ var (
 // humanise rewrites yaml's messages, which name Go types, for people who own clusters.
 func humanise(m string) string {
 	if g := unknownField.FindStringSubmatch(m); g != nil {
-		return fmt.Sprintf("unknown key %q: firstlight site init shows every key there is", g[1])
+		return fmt.Sprintf("unknown key %q: firstlight site init prints every key", g[1])
 	}
 	if g := wrongType.FindStringSubmatch(m); g != nil {
 		want := map[string]string{"int": "a whole number", "float64": "a number", "string": "a text", "bool": "true or false"}[g[3]]

@@ -30,7 +30,7 @@ func TestMistakes(t *testing.T) {
 		{"unknown key", "spine: kubernetes", "spine: kubernetes\nspline: x", `unknown key "spline"`},
 		{"planned spine", "spine: kubernetes", "spine: slurm", "not supported by this version"},
 		{"unknown spine", "spine: kubernetes", "spine: nomad", "not one of kubernetes, k3s"},
-		{"unknown profile", "profile: h100-sxm-ndr400", "profile: h900", "no profile"},
+		{"unknown profile", "profile: h100-sxm-ndr400", "profile: h900", "unknown profile"},
 		{"wrong unit", "power: {provided: 60 kW", "power: {provided: 60 kg", "wrong unit"},
 		{"no unit", "power: {provided: 60 kW", "power: {provided: 60", "number and a unit"},
 		{"reserve", "cooling: {provided: 60 kW, reserve: 0.1}", "cooling: {provided: 60 kW, reserve: 10}", "invalid fraction"},

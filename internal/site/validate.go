@@ -21,7 +21,7 @@ func Gates() []string {
 	return []string{"facility", "fabric", "node", "gpustack", "telemetry", "collective", "training", "inference"}
 }
 
-// spines that this version can walk. The others of the vocabulary (slurm, ray,
+// spines that this version supports. The others of the vocabulary (slurm, ray,
 // single-node) are refused by name, not ignored.
 var (
 	spines       = []string{"kubernetes", "k3s"}
@@ -71,7 +71,7 @@ func (v *validator) withoutThoseAt(known []Problem) []Problem {
 
 func (v *validator) site(s *Site) {
 	if s.APIVersion != "firstlight/v1" {
-		v.add("apiVersion", "%q is not firstlight/v1, the one version there is", s.APIVersion)
+		v.add("apiVersion", "%q is unknown: must be firstlight/v1", s.APIVersion)
 	}
 	if s.Kind != "Site" {
 		v.add("kind", "%q is not Site", s.Kind)

@@ -1,30 +1,25 @@
 package suite_test
 
 import (
-	"flag"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/conformance/catalog"
 	"github.com/firstlight/firstlight/internal/gate"
+	"github.com/firstlight/firstlight/internal/golden"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
 	"github.com/firstlight/firstlight/internal/suite"
 	"github.com/firstlight/firstlight/internal/validate"
 	"github.com/firstlight/firstlight/internal/world"
 )
-
-var update = flag.Bool("update", false, "rewrite docs/tests.md")
 
 const root = "../.."
 
@@ -210,7 +205,7 @@ func functionsOf(dir string) ([]string, error) {
 
 // The test of the manifest finds a fault without a test, an unknown fault, a gate
 // without a fault in make test, and a missing test.
-func TestManifestFindsWhatIsMissing(t *testing.T) {
+func TestManifestReportsMissingRows(t *testing.T) {
 	t.Parallel()
 	faults, err := suite.Faults()
 	if err != nil {
@@ -258,17 +253,5 @@ func TestPage(t *testing.T) {
 	for _, f := range faults {
 		fmt.Fprintf(&b, "| `%s` | %s | `%s` | make %s |\n", f.Kind, f.Holds, f.Test, f.Level())
 	}
-	path := filepath.Join(root, "docs", "tests.md")
-	if *update {
-		if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	raw, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(raw), b.String()); diff != "" {
-		t.Errorf("docs/tests.md (-page +manifest; rewrite with -update):\n%s", diff)
-	}
+	golden.Compare(t, filepath.Join(root, "docs", "tests.md"), b.String())
 }

@@ -84,7 +84,7 @@ func (b Builder) build(ctx context.Context, m batch, programs Programs, events f
 	if err := os.MkdirAll(job.dir, 0o750); err != nil {
 		return fmt.Errorf("build %s: make cache directory: %w", m.Name, err)
 	}
-	unlock, err := lock(ctx, job.dir+".lock", func() { job.tell("waiting for another firstlight to build it") })
+	unlock, err := lock(ctx, job.dir+".lock", func() { job.report("waiting for another firstlight to build it") })
 	if err != nil {
 		return fmt.Errorf("build %s: %w", m.Name, err)
 	}

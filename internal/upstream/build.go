@@ -72,8 +72,8 @@ func (j *build) run(ctx context.Context) (err error) {
 	return j.compile(ctx, scratch)
 }
 
-// tell reports progress for the next program.
-func (j *build) tell(detail string) {
+// report reports the progress of the next program.
+func (j *build) report(detail string) {
 	e := Event{Program: j.next(), State: Building, Done: j.done, Total: j.total, Elapsed: metav1.Duration{Duration: j.elapsed()}, Detail: detail}
 	if j.done >= minSample && j.done < j.total {
 		spent := j.builder.Clock.Since(j.compiling)
@@ -88,14 +88,14 @@ const minSample = 50
 
 // count counts the packages that are not in Go's build cache. It downloads the modules.
 func (j *build) count(ctx context.Context, dir string) error {
-	j.tell("reading the module")
+	j.report("reading the module")
 	args := append([]string{"list", "-deps", "-f", `{{if .Stale}}{{.StaleReason}}{{"\n"}}{{end}}`}, j.flags...)
 	cmd := j.command(ctx, dir, append(args, j.packages()...)...)
 	var out bytes.Buffer
 	cmd.Stdout = &out
 	tail, err := j.follow(cmd, func(line string) {
 		if module, ok := strings.CutPrefix(line, "go: downloading "); ok {
-			j.tell("downloading " + module)
+			j.report("downloading " + module)
 		}
 	})
 	if err != nil {
@@ -125,7 +125,7 @@ func (j *build) compile(ctx context.Context, dir string) error {
 	tick := j.builder.Clock.NewTicker(takeInterval)
 	defer tick.Stop()
 	var takeErr error
-	j.tell("compiling")
+	j.report("compiling")
 	for open := true; open; {
 		select {
 		case line, ok := <-lines:
@@ -134,7 +134,7 @@ func (j *build) compile(ctx context.Context, dir string) error {
 				continue
 			}
 			j.done = min(j.done+1, j.total)
-			j.tell(j.doing())
+			j.report(j.doing())
 		case <-tick.C():
 			if takeErr == nil {
 				takeErr = j.take(dir)

@@ -102,7 +102,7 @@ func gather(r Report, c Case) (files map[string][]byte, missing []string, err er
 	for _, id := range ids {
 		s, ok := shown.Shown[id]
 		if _, demanded := p.Find(id); demanded && !ok {
-			missing = append(missing, "there is no evidence of "+id)
+			missing = append(missing, "no evidence of "+id)
 		}
 		for _, f := range s.Files {
 			files[EvidenceDir+"/"+f.Name] = f.Content
@@ -124,7 +124,7 @@ func incomplete(b *evidence.Bundle) []string {
 	}
 	for _, s := range b.Plan.Steps {
 		if !seen[s.Name] && (b.Header.Only == "" || b.Header.Only == s.Name) {
-			out = append(out, "there is no verdict of "+s.Name)
+			out = append(out, "no verdict of "+s.Name)
 		}
 	}
 	return out

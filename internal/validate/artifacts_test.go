@@ -47,7 +47,7 @@ func (s seen) Judge([]check.Observation) check.Judgement {
 // the run is left unfinished.
 func finished(t *testing.T, c Case, until, blind string, failing ...string) Report {
 	t.Helper()
-	s, p := ground(t)
+	s, p := labSite(t)
 	made, err := c.Plan(s, p, conformance.Deps{})
 	if err != nil {
 		t.Fatal(err)
@@ -133,7 +133,7 @@ func TestLessThanPromised(t *testing.T) {
 		says     string
 		tampered bool
 	}{
-		"the run was ended":        {"health", "", nil, "there is no verdict of gang_scheduling", false},
+		"the run was ended":        {"health", "", nil, "no verdict of gang_scheduling", false},
 		"a verdict without a look": {"", "gang_scheduling", nil, "gang_scheduling is unobserved without an observation", false},
 		"a report is missing":      {"", "", func(t *testing.T, dir string) { remove(t, dir, "ctrf.json") }, "", true},
 		"another journal":          {"", "", func(t *testing.T, dir string) { edit(t, dir, "journal.jsonl") }, "", true},

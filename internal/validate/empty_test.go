@@ -11,9 +11,9 @@ import (
 )
 
 // A case without a recipe has no plan, and an empty recipe passes no step about the recipe.
-func TestACaseOfNothing(t *testing.T) {
+func TestACaseWithoutStepsDoesNotPass(t *testing.T) {
 	t.Parallel()
-	s, p := ground(t)
+	s, p := labSite(t)
 	if _, err := (Case{}).Plan(s, p, conformance.Deps{}); err == nil {
 		t.Error("a case of nothing is planned")
 	}

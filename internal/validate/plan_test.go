@@ -19,7 +19,7 @@ import (
 	"github.com/firstlight/firstlight/internal/site"
 )
 
-func ground(t *testing.T) (*site.Site, *profile.Profile) {
+func labSite(t *testing.T) (*site.Site, *profile.Profile) {
 	t.Helper()
 	s, err := embedded.DefaultSite()
 	if err != nil {
@@ -35,7 +35,7 @@ func ground(t *testing.T) (*site.Site, *profile.Profile) {
 // caseFor is a case of the recipe that the lab takes for an intent.
 func caseFor(t *testing.T, intent pipeline.Intent, gpus int) Case {
 	t.Helper()
-	s, p := ground(t)
+	s, p := labSite(t)
 	shipped, problems, err := recipe.Open("", tree.Options{})
 	if err := errors.Join(err, problems.Err()); err != nil {
 		t.Fatal(err)
@@ -63,7 +63,7 @@ func caseFor(t *testing.T, intent pipeline.Intent, gpus int) Case {
 // The plan has the steps of the pipeline's data, in the same order and with the same needs.
 func TestThePlanIsThePipeline(t *testing.T) {
 	t.Parallel()
-	s, p := ground(t)
+	s, p := labSite(t)
 	for _, intent := range pipeline.Intents() {
 		t.Run(string(intent), func(t *testing.T) {
 			t.Parallel()
@@ -165,7 +165,7 @@ func TestEveryDemandHasACheck(t *testing.T) {
 
 func TestReasonsAreOfKnownRequirements(t *testing.T) {
 	t.Parallel()
-	s, p := ground(t)
+	s, p := labSite(t)
 	c := caseFor(t, pipeline.Training, 32)
 	c.NotApplicable = map[string]string{"cluster_autoscaling": "nodes are bought"}
 	made, err := c.Plan(s, p, conformance.Deps{})
@@ -200,9 +200,9 @@ func TestLast(t *testing.T) {
 }
 
 // A site that needs no fast network does not have to offer one, unless it says otherwise.
-func TestWhatDoesNotApplyFollowsFromTheSite(t *testing.T) {
+func TestNotApplicableStepsFollowFromTheSite(t *testing.T) {
 	t.Parallel()
-	s, p := ground(t)
+	s, p := labSite(t)
 	c := caseFor(t, pipeline.Conformance, 8)
 	one := *s
 	one.Inventory.Nodes = s.Inventory.Nodes[:1]

@@ -61,7 +61,7 @@ type Recommendation struct {
 	Status submission.Status `json:"status"`
 }
 
-// Report makes the report of a walk. One of a single check has that check's verdict.
+// Report is the report of a run. One of a single check has that check's verdict.
 func (c Case) Report(walked accept.Report) (Report, error) {
 	r := Report{
 		Run: walked.Run, Verdict: walked.Verdict, Intent: c.Order.Intent, Conformance: c.Version, Simulated: walked.Simulated,
@@ -117,7 +117,7 @@ func recommendation(row accept.Gate) Recommendation {
 	return Recommendation{Gate: row, Status: status}
 }
 
-// Through is the report of a walk that ended behind a step: its verdict is that step's,
+// Through is the report of a run that ended after a step: its verdict is that step's,
 // and what comes later is left out.
 func (r Report) Through(step string) (Report, error) {
 	for i, s := range r.Steps {
@@ -128,7 +128,7 @@ func (r Report) Through(step string) (Report, error) {
 			return r, nil
 		}
 	}
-	return r, fmt.Errorf("the walk did not reach %s", step)
+	return r, fmt.Errorf("the run did not reach %s", step)
 }
 
 // Last is the check that a step of the case's order ends with; empty for no step.
@@ -149,7 +149,7 @@ func (c Case) Last(step string) (string, error) {
 			all = append(all, s.Name)
 		}
 	}
-	return "", fmt.Errorf("there is no step %q to go through: there are %s", step, strings.Join(all, ", "))
+	return "", fmt.Errorf("unknown step %q: want one of %s", step, strings.Join(all, ", "))
 }
 
 // conclude sets the verdict of a step with the expected number of checks, or of the only
@@ -204,13 +204,13 @@ func (s *Step) counted(passed, want, away, absent int, first string) string {
 		reason += "; " + first
 	}
 	if n := len(s.Recommended); n > 0 {
-		reason += fmt.Sprintf("; of %d recommended: %s", n, s.standing())
+		reason += fmt.Sprintf("; of %d recommended: %s", n, s.statusCounts())
 	}
 	return reason
 }
 
-// standing counts the recommendations by their status.
-func (s *Step) standing() string {
+// statusCounts counts the recommendations by their status.
+func (s *Step) statusCounts() string {
 	var out []string
 	for _, status := range append(submission.Statuses(), "") {
 		n := 0

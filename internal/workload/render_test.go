@@ -2,18 +2,13 @@ package workload
 
 import (
 	"bytes"
-	"flag"
-	"os"
-	"path/filepath"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
 
+	"github.com/firstlight/firstlight/internal/golden"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 )
-
-var update = flag.Bool("update", false, "rewrite the goldens")
 
 func collectiveSpec() Spec {
 	return Spec{
@@ -53,20 +48,7 @@ func TestRenderGoldens(t *testing.T) {
 				docs = append(docs, marshal(t, m.Claim))
 			}
 			docs = append(docs, marshal(t, m.Service), marshal(t, m.Job))
-			got := bytes.Join(docs, []byte("---\n"))
-			path := filepath.Join("testdata", name+".golden.yaml")
-			if *update {
-				if err := os.WriteFile(path, got, 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(string(want), string(got)); diff != "" {
-				t.Errorf("manifests (-want +got):\n%s", diff)
-			}
+			golden.Compare(t, "testdata/"+name+".golden.yaml", bytes.Join(docs, []byte("---\n")))
 		})
 	}
 }

@@ -2,16 +2,14 @@ package world
 
 import (
 	"cmp"
-	"flag"
 	"fmt"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
-)
 
-var update = flag.Bool("update", false, "write docs/faults.md")
+	"github.com/firstlight/firstlight/internal/golden"
+)
 
 const faultPage = "../../docs/faults.md"
 
@@ -127,19 +125,7 @@ func suspectCell(k FaultKind) string {
 
 func TestFaultPageMatchesCatalogue(t *testing.T) {
 	t.Parallel()
-	want := faultDoc()
-	if *update {
-		if err := os.WriteFile(faultPage, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	have, err := os.ReadFile(faultPage)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(have) != want {
-		t.Errorf("docs/faults.md does not match the catalogue: run go test ./internal/world -run FaultPage -update")
-	}
+	golden.Compare(t, faultPage, faultDoc())
 }
 
 func TestFaultPageHasEveryKindOnce(t *testing.T) {

@@ -2,24 +2,19 @@ package render
 
 import (
 	"bytes"
-	"flag"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
 	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
+	"github.com/firstlight/firstlight/internal/golden"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/site"
 	"github.com/firstlight/firstlight/internal/workload"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 func values() Values {
 	pool, zero, short := PoolNames("r1", false)
@@ -107,19 +102,7 @@ func TestGolden(t *testing.T) {
 				out.WriteString("---\n")
 				out.Write(text)
 			}
-			file := filepath.Join("testdata", name+".golden")
-			if *update {
-				if err := os.WriteFile(file, out.Bytes(), 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(string(want), out.String()); diff != "" {
-				t.Errorf("run with -update after looking at it:\n%s", diff)
-			}
+			golden.Compare(t, "testdata/"+name+".golden", out.String())
 		})
 	}
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"flag"
 	"fmt"
 	"maps"
 	"os"
@@ -11,9 +10,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-)
 
-var update = flag.Bool("update", false, "write docs/licenses.md")
+	"github.com/firstlight/firstlight/internal/golden"
+)
 
 // The page is of what is linked now, and none of it is refused.
 func TestPage(t *testing.T) {
@@ -22,19 +21,7 @@ func TestPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join("..", "..", "..", "docs", "licenses.md")
-	if *update {
-		if err := os.WriteFile(path, got, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("docs/licenses.md is of other modules: run make licenses\n%s", diff)
-	}
+	golden.Compare(t, "../../../docs/licenses.md", got)
 }
 
 const (

@@ -42,8 +42,8 @@ type acceptFlags struct {
 func New(s cmdutil.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "accept",
-		Short: "Walk the eight gates in order, stop at the first that does not pass, keep the evidence",
-		Long: `Walk the bring-up playbook: facility, fabric, node, gpustack, telemetry, collective,
+		Short: "Run the eight gates in order, stop at the first that does not pass, keep the evidence",
+		Long: `Run the bring-up playbook: facility, fabric, node, gpustack, telemetry, collective,
 training, inference. A gate passes when its criterion was observed. A gate that does not
 pass blocks the gates that need it; its findings name the suspect and the remedy.
 
@@ -56,10 +56,10 @@ cluster. The verdict covers the whole playbook on this cluster; verdicts kept fr
 earlier run, skipped steps, exemptions and lowered limits are printed with it.
 
 Exit codes: 0 passed; 1 failed; 2 invalid input; 3 not observed; 130 interrupted.`,
-		Example: `  # Walk all gates on the lab
+		Example: `  # Run all gates on the lab
   firstlight accept
 
-  # Walk all gates on a cluster
+  # Run all gates on a cluster
   firstlight accept --site prod.yaml --kubeconfig ~/.kube/prod --context admin
 
   # After a driver upgrade: keep the verdicts of gates 1 and 2
@@ -68,7 +68,7 @@ Exit codes: 0 passed; 1 failed; 2 invalid input; 3 not observed; 130 interrupted
   # After a change of fabric settings: keep the verdicts of gates 1 to 5
   firstlight accept --from collective
 
-  # Walk one gate and print JSON
+  # Run one gate and print JSON
   firstlight accept --only fabric -o json
 
   # Also prove the autoscaling chain

@@ -6,6 +6,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/cli/clitest"
 	"github.com/firstlight/firstlight/internal/cli/cmdutil"
+	"github.com/firstlight/firstlight/internal/golden"
 )
 
 func TestPlan(t *testing.T) {
@@ -14,7 +15,7 @@ func TestPlan(t *testing.T) {
 	if code != cmdutil.ExitPassed {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
-	clitest.Golden(t, "plan.txt", []byte(out))
+	golden.Compare(t, "testdata/golden/plan.txt", []byte(out))
 }
 
 func TestPlanIncludesTheChain(t *testing.T) {

@@ -40,9 +40,6 @@ func UsageErrorf(format string, args ...any) error {
 	return &ExitError{Code: ExitUsage, Err: fmt.Errorf(format, args...)}
 }
 
-// Failed makes err exit with ExitFailed.
-func Failed(err error) error { return &ExitError{Code: ExitFailed, Err: err} }
-
 // Unobserved makes err exit with ExitUnobserved; nil stays nil.
 func Unobserved(err error) error {
 	if err == nil {

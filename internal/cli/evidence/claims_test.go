@@ -259,7 +259,7 @@ func TestForgedClaims(t *testing.T) {
 }
 
 // A statement that the observations of the run do not support is marked as a claim.
-func TestVerifySaysWhatIsClaimed(t *testing.T) {
+func TestVerifyMarksClaims(t *testing.T) {
 	t.Setenv("FIRSTLIGHT_HOME", t.TempDir())
 	dir := simulatedRun(t)
 	out, _ := ours(t, cmdutil.ExitPassed, "evidence", "verify", dir)

@@ -24,6 +24,7 @@ import (
 	"github.com/firstlight/firstlight/internal/evidence/evidencetest"
 	"github.com/firstlight/firstlight/internal/gate"
 	"github.com/firstlight/firstlight/internal/gate/gpustack"
+	"github.com/firstlight/firstlight/internal/golden"
 	"github.com/firstlight/firstlight/internal/plan"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/profile"
@@ -216,7 +217,7 @@ func TestEvidenceFromKeyToRegistryAndBack(t *testing.T) {
 	}
 	stable := regexp.MustCompile(`SHA256:\S+|[0-9a-f]{64}|\d{8}-\d{6}-[0-9a-f]{4}|/\S+/run\.tar\.gz|\d+ files`)
 	out, _ = ours(t, cmdutil.ExitPassed, "evidence", "verify", bundle, "--key", public)
-	clitest.Golden(t, "evidence-verify.txt", stable.ReplaceAll([]byte(out), []byte("X")))
+	golden.Compare(t, "testdata/golden/evidence-verify.txt", stable.ReplaceAll([]byte(out), []byte("X")))
 }
 
 func TestEvidenceThatWasChanged(t *testing.T) {
@@ -281,7 +282,7 @@ func TestEvidenceOfAnInterruptedRun(t *testing.T) {
 	}
 }
 
-func TestKeygenWritesNothingOver(t *testing.T) {
+func TestKeygenDoesNotOverwrite(t *testing.T) {
 	t.Setenv("FIRSTLIGHT_HOME", t.TempDir())
 	private, _ := keys(t, "a")
 	was, err := os.ReadFile(private)
@@ -313,7 +314,7 @@ func TestEvidenceExport(t *testing.T) {
 }
 
 // A bundle of a stranger has no say over the terminal that it is verified on.
-func TestEvidenceOfAStrangerIsPrintedPlain(t *testing.T) {
+func TestControlCharactersOfEvidenceAreEscaped(t *testing.T) {
 	t.Setenv("FIRSTLIGHT_HOME", t.TempDir())
 	dir := blindRun(t, false)
 	if err := os.WriteFile(filepath.Join(dir, "x\x1b[2Jy"), nil, 0o600); err != nil {

@@ -246,8 +246,8 @@ func forgeryRefused(t *testing.T, dir, private, verify, replay string) {
 }
 
 // An acceptance of one gate was verified as "passed, finished", without a word that seven
-// gates were not walked.
-func TestVerifySaysWhatTheVerdictIsAbout(t *testing.T) {
+// gates were not run.
+func TestVerifyPrintsTheScopeOfTheVerdict(t *testing.T) {
 	t.Setenv("FIRSTLIGHT_HOME", t.TempDir())
 	dir := blindRun(t, false)
 	command(t, dir, func(h *evidence.Header) {
@@ -268,7 +268,7 @@ func TestVerifySaysWhatTheVerdictIsAbout(t *testing.T) {
 }
 
 // A bundle that is whole and signed may be of another site, profile or cluster.
-func TestVerifyComparesWithWhatIsExpected(t *testing.T) {
+func TestVerifyComparesWithTheExpectedSite(t *testing.T) {
 	t.Setenv("FIRSTLIGHT_HOME", t.TempDir())
 	dir := blindRun(t, false)
 	mine := filepath.Join(dir, "site.yaml")
@@ -304,7 +304,7 @@ func TestVerifyComparesWithWhatIsExpected(t *testing.T) {
 
 // verdicts.json with a duplicate key, or a second document after the first, was intact: its
 // content depended on the parser.
-func TestFilesOfARunSayOneThing(t *testing.T) {
+func TestDuplicateKeysInFilesOfARunAreRefused(t *testing.T) {
 	t.Setenv("FIRSTLIGHT_HOME", t.TempDir())
 	for file, from := range map[string]string{"verdicts.json": `"verdict": "unobserved"`, "plan.json": `"name": "facility"`, "run.json": `"site": "`} {
 		for name, change := range map[string]func(text string) string{

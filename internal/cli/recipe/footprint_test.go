@@ -9,6 +9,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/cli/clitest"
 	"github.com/firstlight/firstlight/internal/cli/cmdutil"
+	"github.com/firstlight/firstlight/internal/golden"
 	"github.com/firstlight/firstlight/internal/recipe/chart"
 )
 
@@ -46,7 +47,7 @@ func TestRecipeFootprintGoldens(t *testing.T) {
 			if code != tt.code {
 				t.Fatalf("exit %d: %s%s", code, out, stderr)
 			}
-			clitest.Golden(t, name, []byte(out))
+			golden.Compare(t, "testdata/golden/"+name, []byte(out))
 		})
 	}
 }

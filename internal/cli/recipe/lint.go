@@ -16,7 +16,7 @@ import (
 func newLint(s cmdutil.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "lint [DIR]",
-		Short: "Check every overlay and recipe of a tree; exit 1 if there is an error",
+		Short: "Check every overlay and recipe of a tree; exit 1 on an error",
 		Long: `Read the whole tree, resolve every recipe, and print each problem with file, line, column,
 rule and remedy. The default is the tree that ships with firstlight. --rules prints the
 rules.

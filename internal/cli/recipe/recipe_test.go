@@ -9,6 +9,7 @@ import (
 	"github.com/firstlight/firstlight/internal/cli/clitest"
 	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 	"github.com/firstlight/firstlight/internal/cli/validate"
+	"github.com/firstlight/firstlight/internal/golden"
 	"github.com/firstlight/firstlight/internal/recipe/recipetest"
 )
 
@@ -89,7 +90,7 @@ func TestRecipeGoldens(t *testing.T) {
 			if code != tt.code {
 				t.Fatalf("exit %d: %s", code, stderr)
 			}
-			clitest.Golden(t, name, []byte(out))
+			golden.Compare(t, "testdata/golden/"+name, []byte(out))
 		})
 	}
 }

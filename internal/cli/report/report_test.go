@@ -12,10 +12,10 @@ import (
 	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/autoscale/snapshottest"
 	"github.com/firstlight/firstlight/internal/check"
-	"github.com/firstlight/firstlight/internal/cli/clitest"
 	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 	"github.com/firstlight/firstlight/internal/display"
 	"github.com/firstlight/firstlight/internal/evidence"
+	"github.com/firstlight/firstlight/internal/golden"
 )
 
 // sample has a gate with each verdict.
@@ -46,11 +46,11 @@ func TestWalk(t *testing.T) {
 	} {
 		var out bytes.Buffer
 		Walk(&out, sample(), o)
-		clitest.Golden(t, name, out.Bytes())
+		golden.Compare(t, "testdata/golden/"+name, out.Bytes())
 	}
 }
 
-// The summary of a walk with many figures and long findings fits a screen; -v prints all.
+// The summary of a run with many figures and long findings fits a screen; -v prints all.
 func TestWalkFitsAScreen(t *testing.T) {
 	t.Parallel()
 	r := sample()
@@ -120,13 +120,13 @@ func TestChainReport(t *testing.T) {
 	} {
 		var out bytes.Buffer
 		sampleChain(t, tt.change).Print(&out, Options{Style: display.Style{Color: tt.colour}})
-		clitest.Golden(t, name, out.Bytes())
+		golden.Compare(t, "testdata/golden/"+name, out.Bytes())
 	}
 	var out bytes.Buffer
 	if err := cmdutil.WriteJSON(&out, sampleChain(t, limitReached)); err != nil {
 		t.Fatal(err)
 	}
-	clitest.Golden(t, "chain-failed.json", out.Bytes())
+	golden.Compare(t, "testdata/golden/chain-failed.json", out.Bytes())
 }
 
 // A chain without observations prints the reason.

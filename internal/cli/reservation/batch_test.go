@@ -9,6 +9,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/cli/clitest"
 	"github.com/firstlight/firstlight/internal/cli/cmdutil"
+	"github.com/firstlight/firstlight/internal/golden"
 )
 
 const (
@@ -34,7 +35,7 @@ func TestReservationBatchOutput(t *testing.T) {
 			if strings.HasSuffix(name, ".json") && !json.Valid([]byte(out)) {
 				t.Errorf("invalid JSON: %s", out)
 			}
-			clitest.Golden(t, name, []byte(out))
+			golden.Compare(t, "testdata/golden/"+name, []byte(out))
 		})
 	}
 }

@@ -82,7 +82,7 @@ func leaseCommand(s cmdutil.Streams, use, short, example string, do func(ctx con
 }
 
 func newRenew(s cmdutil.Streams) *cobra.Command {
-	return leaseCommand(s, "renew", "Renew a lease: its holder is alive", "  firstlight reservation renew aws-h100",
+	return leaseCommand(s, "renew", "Renew a lease before it expires", "  firstlight reservation renew aws-h100",
 		func(ctx context.Context, r *reservations, name string, token int64) (lease.Lease, string, error) {
 			l, err := r.Renew(ctx, name, token)
 			return l, fmt.Sprintf("%s is yours until %s%s", name, untilText(l), noticeText(l)), err

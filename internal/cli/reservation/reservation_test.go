@@ -12,6 +12,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/cli/clitest"
 	"github.com/firstlight/firstlight/internal/cli/cmdutil"
+	"github.com/firstlight/firstlight/internal/golden"
 )
 
 const (
@@ -45,7 +46,7 @@ func TestReservationOutput(t *testing.T) {
 			if strings.HasSuffix(name, ".json") && !json.Valid([]byte(out)) {
 				t.Errorf("invalid JSON: %s", out)
 			}
-			clitest.Golden(t, name, []byte(out))
+			golden.Compare(t, "testdata/golden/"+name, []byte(out))
 		})
 	}
 }
@@ -147,7 +148,7 @@ func (l *limited) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-func TestReservationOutputThatCantBeWritten(t *testing.T) {
+func TestReservationOutputWriteError(t *testing.T) {
 	t.Parallel()
 	lost := errors.New("no space left on device")
 	for _, args := range [][]string{
@@ -177,7 +178,7 @@ func TestReservationOutputThatCantBeWritten(t *testing.T) {
 	}
 }
 
-func TestOutputThatCantBeBuiltIsNotBegun(t *testing.T) {
+func TestNoOutputBeforeAnError(t *testing.T) {
 	t.Parallel()
 	var out limited
 	err := cmdutil.WriteWhole(&out, func(w io.Writer) error {

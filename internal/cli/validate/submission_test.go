@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"github.com/firstlight/firstlight/internal/check"
-	"github.com/firstlight/firstlight/internal/cli/clitest"
 	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 	"github.com/firstlight/firstlight/internal/conformance/submission/submissiontest"
+	"github.com/firstlight/firstlight/internal/golden"
 )
 
 const turbo = `directory: turbo
@@ -97,7 +97,7 @@ func TestSubmission(t *testing.T) {
 				t.Fatalf("exit %d: %s", code, stderr)
 			}
 			if strings.Contains(name, ".") {
-				clitest.Golden(t, name, []byte(stdout))
+				golden.Compare(t, "testdata/golden/"+name, []byte(stdout))
 			}
 			if _, err := os.Stat(filepath.Join(dir, "out", "v1.36", "turbo", "PRODUCT.yaml")); (err == nil) != tt.written {
 				t.Errorf("written: %v", err)
@@ -147,7 +147,7 @@ func TestSubmissionOfARunThatWasChanged(t *testing.T) {
 	}
 }
 
-func TestSubmissionOfAProductThatSaysNothing(t *testing.T) {
+func TestSubmissionOfAnEmptyProductFile(t *testing.T) {
 	t.Parallel()
 	dir, args := recordedRun(t, submissiontest.Options{})
 	if err := os.WriteFile(filepath.Join(dir, "product.yaml"), []byte("directory: turbo\nmetadata: {platformName: \"[Platform Name]\"}\n"), 0o600); err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/firstlight/firstlight/internal/conformance/apilog"
 	"github.com/firstlight/firstlight/internal/conformance/submission/submissiontest"
 	"github.com/firstlight/firstlight/internal/evidence"
+	"github.com/firstlight/firstlight/internal/golden"
 )
 
 func recorded(t *testing.T, o submissiontest.Options) string {
@@ -74,8 +75,8 @@ func TestTranscript(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "gang_scheduling.md", run.Shown["gang_scheduling"].Files[0].Content)
-	golden(t, "cluster_autoscaling.md", run.Shown["cluster_autoscaling"].Files[0].Content)
+	golden.Compare(t, "testdata/golden/gang_scheduling.md", run.Shown["gang_scheduling"].Files[0].Content)
+	golden.Compare(t, "testdata/golden/cluster_autoscaling.md", run.Shown["cluster_autoscaling"].Files[0].Content)
 }
 
 func TestSimulatedHardwareIsRefused(t *testing.T) {

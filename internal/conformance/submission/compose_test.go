@@ -15,6 +15,7 @@ import (
 	"github.com/firstlight/firstlight/internal/conformance/catalog"
 	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/evidence"
+	"github.com/firstlight/firstlight/internal/golden"
 )
 
 // mixedRun has a requirement of every status.
@@ -53,7 +54,7 @@ func TestGoldens(t *testing.T) {
 	s := compose(t, mixedRun(t), false)
 	for _, f := range s.Files {
 		if f.Name == productFile || f.Name == junitFile {
-			golden(t, f.Name, f.Content)
+			golden.Compare(t, "testdata/golden/"+f.Name, f.Content)
 		}
 	}
 	run := mixedRun(t)
@@ -62,7 +63,7 @@ func TestGoldens(t *testing.T) {
 	draft := compose(t, run, true)
 	for _, f := range draft.Files {
 		if f.Name == productFile || f.Name == junitFile || f.Name == draftFile || f.Name == "gang_scheduling.md" {
-			golden(t, "draft/"+f.Name, f.Content)
+			golden.Compare(t, "testdata/golden/draft/"+f.Name, f.Content)
 		}
 	}
 }

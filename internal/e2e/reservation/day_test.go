@@ -91,7 +91,7 @@ func TestMissedTeardownThenADay(t *testing.T) {
 	}
 
 	rotation(t, 1, "up", nil, "by-day: blocked "+culprit, "its teardown was missed", "with token 1000, of owner team-e2e")
-	v := who(t, byDay)
+	v := describe(t, byDay)
 	if v.State != "dirty" || v.Dirt == nil || !v.Dirt.ManualOnly || !strings.Contains(v.Dirt.Reason, culprit) {
 		t.Fatalf("blocked, it is %+v", v)
 	}
@@ -106,7 +106,7 @@ func TestMissedTeardownThenADay(t *testing.T) {
 		t.Fatalf("the deployment is missing: exit %d: %s", lab.Code, lab.Stderr)
 	}
 	rotation(t, 0, "down", []string{"--reservation", byDay}, "by-day: cleaned "+culprit)
-	if v := who(t, byDay); v.State != "free" {
+	if v := describe(t, byDay); v.State != "free" {
 		t.Fatalf("recovered, it is %+v", v)
 	}
 	janitorFinds(t, 0, "no deployments found")
@@ -121,7 +121,7 @@ func aDay(t *testing.T) {
 	rotation(t, 0, "up", []string{"--dry-run"}, "would provision")
 	rotation(t, 0, "up", nil, "by-day: up fl-day-r6-")
 	rotation(t, 0, "up", nil, "it was up already")
-	reservation(t, 1, []string{"access", byDay, "--file", registry, "--hooks", hooks, "--grant", strconv.FormatInt(who(t, byDay).Token, 10)}, "available for checkout")
+	reservation(t, 1, []string{"access", byDay, "--file", registry, "--hooks", hooks, "--grant", strconv.FormatInt(describe(t, byDay).Token, 10)}, "available for checkout")
 
 	ada := acquired(t, reservation(t, 0, []string{"checkout", byDay, "--as", "ada", "--purpose", "debugging", "-o", "json"}))[0]
 	reservation(t, 1, []string{"checkout", byDay, "--as", "eve"}, "ada has checked it out")
@@ -141,7 +141,7 @@ func aDay(t *testing.T) {
 	}
 	reservation(t, 0, []string{"checkin", byDay})
 	rotation(t, 0, "down", nil, "by-day: down fl-day-r6-")
-	if v := who(t, byDay); v.State != "free" {
+	if v := describe(t, byDay); v.State != "free" {
 		t.Errorf("in the evening it is %+v", v)
 	}
 	rotation(t, 0, "down", nil, "by-day: unchanged: there is no deployment")

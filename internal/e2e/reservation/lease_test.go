@@ -22,7 +22,7 @@ func TestLease(t *testing.T) {
 	reservation(t, 0, []string{"describe", "one"}, "the queue is empty")
 	reservation(t, 0, []string{"release", "one", "--why", "done"}, "one is released")
 
-	if v := who(t, "one"); v.State != "dirty" || v.Lease != nil || v.Token != first.Token {
+	if v := describe(t, "one"); v.State != "dirty" || v.Lease != nil || v.Token != first.Token {
 		t.Errorf("released, it is %+v", v)
 	}
 	reservation(t, 1, []string{"acquire", "one"}, "is dirty", "rotation down --reservation one", "reservation clean one")
@@ -35,7 +35,7 @@ func TestLease(t *testing.T) {
 	for _, args := range [][]string{{"renew", "one"}, {"extend", "one", "--by", "1h"}} { // as ada, who does not know yet
 		reservation(t, 1, append(args, "--grant", stale), "token "+stale+" is stale", "eve holds it")
 	}
-	if v := who(t, "one"); v.State != "leased" || v.Lease.Holder != "eve" {
+	if v := describe(t, "one"); v.State != "leased" || v.Lease.Holder != "eve" {
 		t.Errorf("after what was stale it is %+v", v)
 	}
 	reservation(t, 0, []string{"release", "one"})
@@ -98,7 +98,7 @@ func TestQueue(t *testing.T) {
 func queue(t *testing.T, name string) []string {
 	t.Helper()
 	var out []string
-	for _, w := range who(t, name).Queue {
+	for _, w := range describe(t, name).Queue {
 		out = append(out, w.Holder)
 	}
 	return out
@@ -109,7 +109,7 @@ func TestAll(t *testing.T) {
 	t.Parallel()
 	reservation(t, 0, []string{"acquire", "two", "--as", "holder"})
 	reservation(t, 1, []string{"acquire", "--all", "two,three", "--as", "both"}, "two is leased by holder")
-	if v := who(t, "three"); v.State != "free" || len(v.Queue) > 0 {
+	if v := describe(t, "three"); v.State != "free" || len(v.Queue) > 0 {
 		t.Errorf("of all or none, three is %+v", v)
 	}
 	both := begin(t, "acquire", "--all", "two,three", "--as", "both", "--wait", "5m", "-o", "json")
@@ -125,7 +125,7 @@ func TestAll(t *testing.T) {
 		t.Errorf("the grants are %+v", got)
 	}
 	for _, name := range []string{"two", "three"} {
-		if v := who(t, name); v.State != "leased" || v.Lease.Holder != "both" {
+		if v := describe(t, name); v.State != "leased" || v.Lease.Holder != "both" {
 			t.Errorf("%s is %+v", name, v)
 		}
 		reservation(t, 0, []string{"release", name})
@@ -136,7 +136,7 @@ func TestAll(t *testing.T) {
 // A command has the lease while it runs, knows its token, and gives its exit code.
 func TestCommandUnderALease(t *testing.T) {
 	r := reservation(t, 7, []string{"acquire", "lost", "--as", "ada", "--", "sh", "-c", `echo "$FIRSTLIGHT_RESERVATION $FIRSTLIGHT_LEASE_TOKEN $FIRSTLIGHT_LEASE_HOLDER"; exit 7`})
-	v := who(t, "lost")
+	v := describe(t, "lost")
 	if got, want := strings.TrimSpace(r.Stdout), fmt.Sprintf("lost %d ada", v.Token); got != want {
 		t.Errorf("the command knew %q, not %q", got, want)
 	}

@@ -21,7 +21,7 @@ func TestLostLease(t *testing.T) {
 	if _, err := os.Stat(proc); err != nil {
 		t.Fatalf("the command does not run: %v", err)
 	}
-	if v := who(t, "lost"); v.State != "leased" || v.Lease.Holder != "ada" {
+	if v := describe(t, "lost"); v.State != "leased" || v.Lease.Holder != "ada" {
 		t.Fatalf("while the command runs, it is %+v", v)
 	}
 	reservation(t, 0, []string{"store", "down"})
@@ -35,18 +35,18 @@ func TestLostLease(t *testing.T) {
 
 	// The data survives a restart, and no lease expires because of it: the next waiter
 	// watches for a whole interval before it expires the lease.
-	v := who(t, "lost")
+	v := describe(t, "lost")
 	if v.State != "leased" || v.Lease.Holder != "ada" {
 		t.Errorf("after the restart it is %+v", v)
 	}
 	next := begin(t, "acquire", "lost", "--as", "eve", "--wait", "5m", "-o", "json")
-	eventually(t, "ada's lease has expired", func() bool { return who(t, "lost").State == "dirty" })
+	eventually(t, "ada's lease has expired", func() bool { return describe(t, "lost").State == "dirty" })
 	clean(t, "lost")
 	if got := acquired(t, next.end(t)); len(got) != 1 || got[0].Token <= v.Token {
 		t.Errorf("eve has %+v after %d", got, v.Token)
 	}
 	var what []string
-	for _, h := range who(t, "lost").Recent {
+	for _, h := range describe(t, "lost").Recent {
 		what = append(what, h.Type+" "+h.Actor)
 	}
 	if !strings.Contains(strings.Join(what, ", "), "expired ada, ") {

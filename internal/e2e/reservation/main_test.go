@@ -152,7 +152,7 @@ type shown struct {
 	Recent []struct{ Type, Actor, Reason string }
 }
 
-func who(t *testing.T, name string) shown {
+func describe(t *testing.T, name string) shown {
 	t.Helper()
 	r := reservation(t, 0, []string{"describe", name, "-o", "json"})
 	var v shown

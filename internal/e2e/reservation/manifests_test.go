@@ -115,7 +115,7 @@ func TestManifests(t *testing.T) {
 	t.Run("user", func(t *testing.T) {
 		k := []string{"--kubeconfig", as(t, "ada", "gpu-team")}
 		reservation(t, 0, append([]string{"acquire", "many", "--as", "ada"}, k...))
-		bob := []string{"--kubeconfig", as(t, "bob", "gpu-team"), "--grant", strconv.FormatInt(who(t, "many").Token, 10)}
+		bob := []string{"--kubeconfig", as(t, "bob", "gpu-team"), "--grant", strconv.FormatInt(describe(t, "many").Token, 10)}
 		for _, step := range [][]string{{"renew"}, {"extend", "--by", "1h"}, {"release"}} {
 			reservation(t, 1, slices.Concat(step, []string{"many"}, bob), "only the holder or an operator")
 		}

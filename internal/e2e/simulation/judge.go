@@ -132,7 +132,7 @@ func (m dayRecord) any(reservation, who string, what ...lease.EventType) bool {
 	})
 }
 
-func (m dayRecord) said(reservation string, what lease.EventType, text string) bool {
+func (m dayRecord) hasEvent(reservation string, what lease.EventType, text string) bool {
 	return slices.ContainsFunc(m.history[reservation], func(t lease.Event) bool { return t.Type == what && contains(t, text) })
 }
 

@@ -33,7 +33,7 @@ func missedTeardown() scene {
 		},
 		expect: func(m dayRecord) []Finding {
 			out := append(m.allWell(), m.happened(inferenceCloud, "", lease.Quarantined, lease.Cleaned)...)
-			if !m.said(inferenceCloud, lease.Quarantined, leftover) {
+			if !m.hasEvent(inferenceCloud, lease.Quarantined, leftover) {
 				out = append(out, newFinding("the guard", "it did not name "+leftover))
 			}
 			for _, c := range m.row(m.batch, inferenceCloud).Cells {

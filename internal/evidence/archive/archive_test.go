@@ -46,7 +46,7 @@ func attested(t *testing.T, dir string) string {
 	return dir
 }
 
-func TestARunComesBack(t *testing.T) {
+func TestAPackedRunIsUnpackedUnchanged(t *testing.T) {
 	t.Parallel()
 	dir := attested(t, evidencetest.Finished(t))
 	data := pack(t, dir)
@@ -256,7 +256,7 @@ func TestArchivesThatAreRefused(t *testing.T) {
 	}
 }
 
-func TestNothingIsWrittenOver(t *testing.T) {
+func TestExistingFilesAreNotOverwritten(t *testing.T) {
 	t.Parallel()
 	dir := evidencetest.Finished(t)
 	if _, err := archive.Unpack(t.Context(), bytes.NewReader(pack(t, dir)), filepath.Dir(dir), archive.Limits{}); !errors.Is(err, os.ErrExist) {

@@ -242,7 +242,7 @@ func (u *unpacker) missing() {
 	}
 	var gone []string
 	for _, f := range m.Files {
-		if !u.seen[u.run+"/"+f.Path] || u.gone(f.Path) {
+		if !u.seen[u.run+"/"+f.Path] || u.isMissing(f.Path) {
 			gone = append(gone, f.Path)
 		}
 	}
@@ -258,8 +258,8 @@ func (u *unpacker) missing() {
 	u.problem("%d of %d files are missing: %s", len(gone), len(m.Files), text)
 }
 
-// gone reports whether a file does not exist.
-func (u *unpacker) gone(name string) bool {
+// isMissing reports whether a file does not exist.
+func (u *unpacker) isMissing(name string) bool {
 	_, err := u.root.Lstat(filepath.Join(u.run, filepath.FromSlash(name)))
 	return err != nil
 }

@@ -60,7 +60,7 @@ func TestTheStatementIsOneOfInToto(t *testing.T) {
 	}
 }
 
-func TestAnInterruptedRunSaysSo(t *testing.T) {
+func TestAnInterruptedRunIsMarked(t *testing.T) {
 	t.Parallel()
 	dir := evidencetest.Interrupted(t)
 	s := sign(t, dir)
@@ -220,7 +220,7 @@ func remove(t *testing.T, dir, name string) {
 }
 
 // A file written between the check and the signature was signed unchecked.
-func TestSignSignsWhatItChecked(t *testing.T) {
+func TestSignSignsTheCheckedStatement(t *testing.T) {
 	t.Parallel()
 	dir := evidencetest.Finished(t)
 	_, err := Sign(t.Context(), dir, key(t, 'k'), SignOptions{

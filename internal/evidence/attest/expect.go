@@ -21,7 +21,7 @@ func (e Expected) any() bool { return e.Site != nil || e.Profile != nil || e.Clu
 func (i *inspection) expectedOf(b *evidence.Bundle) {
 	e := i.expected
 	if !e.any() {
-		i.settle(CheckExpected, None, "no site, profile or cluster given")
+		i.setOutcome(CheckExpected, None, "no site, profile or cluster given")
 		return
 	}
 	for _, f := range []struct {
@@ -39,5 +39,5 @@ func (i *inspection) expectedOf(b *evidence.Bundle) {
 	if b.Header.Only != "" {
 		i.problem(CheckExpected, "run.json", "only %s was selected, the whole plan is expected", b.Header.Only)
 	}
-	i.settle(CheckExpected, OK, "the given site, profile and cluster match")
+	i.setOutcome(CheckExpected, OK, "the given site, profile and cluster match")
 }

@@ -113,9 +113,9 @@ func state(t *testing.T, dir string, k KeyPair, change func(*Statement)) {
 	}
 }
 
-// vouch renews the manifest and signs the changed run with the right key,
+// signAgain renews the manifest and signs the changed run with the right key,
 // without the checks of Sign.
-func vouch(t *testing.T, dir string) {
+func signAgain(t *testing.T, dir string) {
 	t.Helper()
 	renew(t, dir)
 	state(t, dir, key(t, 'k'), func(s *Statement) {

@@ -34,7 +34,7 @@ func (i *inspection) inspect() {
 		return
 	}
 	i.report.Manifest = m.Digest
-	i.settle(CheckManifest, OK, "%d files, sha256 %s", len(m.Files), m.Digest)
+	i.setOutcome(CheckManifest, OK, "%d files, sha256 %s", len(m.Files), m.Digest)
 	b, err := evidence.Load(i.dir)
 	if err != nil {
 		i.problem(CheckCompleteness, "", "the run cannot be read: %v", err)
@@ -82,7 +82,7 @@ func (i *inspection) manifest() (evidence.Manifest, bool) {
 	for _, p := range want.Compare(have) {
 		i.problem(CheckFiles, p.File, "%s", strings.TrimPrefix(p.String(), p.File+": "))
 	}
-	i.settle(CheckFiles, OK, "all %d unchanged", len(have.Files))
+	i.setOutcome(CheckFiles, OK, "all %d unchanged", len(have.Files))
 	return want, true
 }
 
@@ -127,8 +127,8 @@ func (i *inspection) compareStatement(want Statement) {
 	if have.Predicate.Attested.Before(want.Predicate.Finished) {
 		i.problem(CheckStatement, "predicate.attested", "it is signed before the run's last entry, of %s", want.Predicate.Finished)
 	}
-	i.settle(CheckSubject, OK, "%d, equal to those of the run", len(have.Subject))
-	i.settle(CheckStatement, OK, "matches the run in %d steps", len(have.Predicate.Steps))
+	i.setOutcome(CheckSubject, OK, "%d, equal to those of the run", len(have.Subject))
+	i.setOutcome(CheckStatement, OK, "matches the run in %d steps", len(have.Predicate.Steps))
 }
 
 // completeness compares the journal with the plan.
@@ -151,7 +151,7 @@ func (i *inspection) completeness(b *evidence.Bundle) {
 		have[r.Step] = true
 	}
 	if !b.Finished {
-		i.settle(CheckCompleteness, OK, "%d of %d steps have a verdict: the run was interrupted", len(have), len(planned))
+		i.setOutcome(CheckCompleteness, OK, "%d of %d steps have a verdict: the run was interrupted", len(have), len(planned))
 		return
 	}
 	if !ended {
@@ -165,13 +165,13 @@ func (i *inspection) completeness(b *evidence.Bundle) {
 			i.problem(CheckCompleteness, s.Name, "planned step without a verdict")
 		}
 	}
-	i.settle(CheckCompleteness, OK, "%d of %d steps have a verdict", len(have), len(planned))
+	i.setOutcome(CheckCompleteness, OK, "%d of %d steps have a verdict", len(have), len(planned))
 }
 
 // verdicts compares verdicts.json with the journal.
 func (i *inspection) verdicts(b *evidence.Bundle) {
 	if !b.Finished {
-		i.settle(CheckVerdicts, None, "an interrupted run has no reports")
+		i.setOutcome(CheckVerdicts, None, "an interrupted run has no reports")
 		return
 	}
 	data, err := os.ReadFile(filepath.Join(i.dir, evidence.VerdictsFileName))
@@ -187,7 +187,7 @@ func (i *inspection) verdicts(b *evidence.Bundle) {
 	for _, d := range differences {
 		i.problem(CheckVerdicts, evidence.VerdictsFileName+" "+d.path, "has %s, the journal has %s", shown(d.have), shown(d.want))
 	}
-	i.settle(CheckVerdicts, OK, "verdicts.json matches the journal")
+	i.setOutcome(CheckVerdicts, OK, "verdicts.json matches the journal")
 }
 
 // plan compares the plan with the one that the inputs require.
@@ -196,9 +196,9 @@ func (i *inspection) plan(r evidence.Replayed) {
 		i.problem(CheckPlan, p.Step, "%s", p.Message)
 	}
 	if !r.Planned {
-		i.settle(CheckPlan, None, "the run has no site: its plan cannot be derived")
+		i.setOutcome(CheckPlan, None, "the run has no site: its plan cannot be derived")
 	}
-	i.settle(CheckPlan, OK, "the one that site, inputs and command require")
+	i.setOutcome(CheckPlan, OK, "the one that site, inputs and command require")
 }
 
 // claims reports the basis of the statements of run.json.
@@ -215,31 +215,31 @@ func (i *inspection) claims(r evidence.Replayed) {
 	}
 	switch n := len(r.Claims); {
 	case n == 0:
-		i.settle(CheckClaims, None, "no statement of run.json was compared with observations")
+		i.setOutcome(CheckClaims, None, "no statement of run.json was compared with observations")
 	case len(claimed) == 0:
-		i.settle(CheckClaims, OK, "all %d observed", n)
+		i.setOutcome(CheckClaims, OK, "all %d observed", n)
 	default:
-		i.settle(CheckClaims, OK, "%d observed; claimed by the creator of the run: %s", n-len(claimed), strings.Join(claimed, ", "))
+		i.setOutcome(CheckClaims, OK, "%d observed; claimed by the creator of the run: %s", n-len(claimed), strings.Join(claimed, ", "))
 	}
 }
 
 // replay replays the verdicts.
 func (i *inspection) replay() {
 	if i.checksFor == nil {
-		i.settle(CheckReplay, NotChecked, "no checks given")
+		i.setOutcome(CheckReplay, NotChecked, "no checks given")
 		return
 	}
 	r, err := evidence.Replay(i.dir, i.checksFor)
 	_, tampered := errors.AsType[*evidence.TamperedError](err)
 	switch {
 	case tampered:
-		i.settle(CheckReplay, NotChecked, "the files of the run were changed")
+		i.setOutcome(CheckReplay, NotChecked, "the files of the run were changed")
 		return
 	case errors.Is(err, evidence.ErrCorrupt), errors.Is(err, fs.ErrNotExist):
 		i.problem(CheckReplay, "", "%v", err)
 		return
 	case err != nil:
-		i.settle(CheckReplay, NotChecked, "%v", err)
+		i.setOutcome(CheckReplay, NotChecked, "%v", err)
 		return
 	}
 	i.report.Replayed = &r
@@ -256,5 +256,5 @@ func (i *inspection) replay() {
 	if len(r.Steps) == 0 && i.report.State != Interrupted {
 		i.problem(CheckReplay, "", "the run has no verdict")
 	}
-	i.settle(CheckReplay, OK, "%d of %d verdicts replayed", len(r.Steps), len(r.Steps))
+	i.setOutcome(CheckReplay, OK, "%d of %d verdicts replayed", len(r.Steps), len(r.Steps))
 }

@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-func TestAKeyComesBack(t *testing.T) {
+func TestAWrittenKeyIsReadUnchanged(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	private, public := filepath.Join(dir, "a.key"), filepath.Join(dir, "a.pub")

@@ -73,7 +73,7 @@ type Report struct {
 	CompleteUpTo string        `json:"completeUpTo,omitempty"`
 	Missing      []string      `json:"missing,omitempty"`
 	Verdict      check.Verdict `json:"verdict,omitempty"`
-	// NarrowedBy are the reasons why the verdict does not cover the whole plan in one walk.
+	// NarrowedBy are the reasons why the verdict does not cover the whole plan in one run.
 	NarrowedBy []string          `json:"narrowedBy,omitempty"`
 	Simulated  evidence.Hardware `json:"simulated"`
 	// Claims are the statements of run.json and their basis.
@@ -157,8 +157,8 @@ func (f *found) problem(check, where, format string, args ...any) {
 	f.settled[check] = Checked{Check: check, Outcome: Wrong, Detail: detail}
 }
 
-// settle sets the outcome of a check without problems.
-func (f *found) settle(check string, o Outcome, format string, args ...any) {
+// setOutcome sets the outcome of a check without problems.
+func (f *found) setOutcome(check string, o Outcome, format string, args ...any) {
 	if _, ok := f.settled[check]; !ok {
 		f.settled[check] = Checked{Check: check, Outcome: o, Detail: fmt.Sprintf(format, args...)}
 	}

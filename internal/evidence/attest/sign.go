@@ -69,7 +69,7 @@ func signChecked(dir string, o SignOptions, sign func(payload []byte) error) (St
 	}
 	f := newFound()
 	for _, name := range []string{CheckArchive, CheckEnvelope, CheckSignature, CheckSchema, CheckSubject, CheckStatement, CheckExpected} {
-		f.settle(name, None, "not signed yet")
+		f.setOutcome(name, None, "not signed yet")
 	}
 	i := inspection{found: f, dir: dir, signing: true, checksFor: o.ChecksFor, tell: o.Tell}
 	if i.tell == nil {

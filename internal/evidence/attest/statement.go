@@ -97,7 +97,7 @@ type Input struct {
 type Plan struct {
 	Name   string   `json:"name"`
 	SHA256 string   `json:"sha256"` // of plan.json
-	Steps  []string `json:"steps"`  // in the order walked
+	Steps  []string `json:"steps"`  // in the order run
 }
 
 // Step is one verdict.

@@ -235,23 +235,26 @@ var bySigners = map[string]tampering{
 	"observation changed, all signed again": {
 		func(t *testing.T, dir string) {
 			swap(t, dir, observation(t, dir, "b"), `"value": 2`, `"value": 9`)
-			vouch(t, dir)
+			signAgain(t, dir)
 		},
 		[]string{"replay: b: verdict passed, now failed", "replay: c: verdict failed, now blocked"},
 	},
 	"verdict changed everywhere, all signed again": {
 		func(t *testing.T, dir string) {
 			swap(t, dir, "journal.jsonl", `"step":"c","verdict":"failed"`, `"step":"c","verdict":"passed"`)
-			vouch(t, dir)
+			signAgain(t, dir)
 		},
 		[]string{"verdicts: verdicts.json results[c].verdict", "replay: c: verdict passed, now failed"},
 	},
 	"verdict removed, all signed again": {
-		func(t *testing.T, dir string) { cutLine(t, dir, `"type":"verdict","step":"b"`, true); vouch(t, dir) },
+		func(t *testing.T, dir string) {
+			cutLine(t, dir, `"type":"verdict","step":"b"`, true)
+			signAgain(t, dir)
+		},
 		[]string{"completeness: b: planned step without a verdict"},
 	},
 	"step removed from plan, all signed again": {
-		func(t *testing.T, dir string) { dropStep(t, dir); vouch(t, dir) },
+		func(t *testing.T, dir string) { dropStep(t, dir); signAgain(t, dir) },
 		[]string{"completeness: c: the journal has this step, the plan does not"},
 	},
 	"figure of the statement": {

@@ -64,13 +64,13 @@ func Verify(ctx context.Context, dir string, o Options) (Report, error) {
 
 func (f *found) archive(a *Archive) {
 	if a == nil {
-		f.settle(CheckArchive, None, "a directory")
+		f.setOutcome(CheckArchive, None, "a directory")
 		return
 	}
 	for _, p := range a.Problems {
 		f.problem(CheckArchive, "", "%s", p)
 	}
-	f.settle(CheckArchive, OK, "%d files", a.Files)
+	f.setOutcome(CheckArchive, OK, "%d files", a.Files)
 }
 
 // attestation opens and verifies the attestation; nil if it is missing or unreadable.
@@ -93,7 +93,7 @@ func (f *found) attestation(ctx context.Context, dir string, o Options) (*Statem
 	if env == nil || payload == nil {
 		return nil, nil
 	}
-	f.settle(CheckEnvelope, OK, "DSSE, signed with %s", keyIDs(env))
+	f.setOutcome(CheckEnvelope, OK, "DSSE, signed with %s", keyIDs(env))
 	f.signature(ctx, env, o)
 	return f.statement(payload), nil
 }
@@ -115,12 +115,12 @@ func (f *found) bundle(o Options) *Statement {
 	if payload == nil {
 		return nil
 	}
-	f.settle(CheckEnvelope, OK, "DSSE, in a Sigstore bundle")
+	f.setOutcome(CheckEnvelope, OK, "DSSE, in a Sigstore bundle")
 	if by, err := b.Verify(o.Trust); err != nil {
 		f.problem(CheckSignature, bundleFile, "%v", err)
 	} else {
 		f.report.SignedBy = by.Identity
-		f.settle(CheckSignature, OK, "of %s, issued by %s, logged %s", by.Identity, by.Issuer, by.At.UTC().Format(time.RFC3339))
+		f.setOutcome(CheckSignature, OK, "of %s, issued by %s, logged %s", by.Identity, by.Issuer, by.At.UTC().Format(time.RFC3339))
 	}
 	return f.statement(payload)
 }
@@ -131,7 +131,7 @@ func (f *found) statement(payload []byte) *Statement {
 	for _, p := range problems {
 		f.problem(CheckSchema, "statement", "%s", p)
 	}
-	f.settle(CheckSchema, OK, "in-toto Statement v1, %s", s.PredicateType)
+	f.setOutcome(CheckSchema, OK, "in-toto Statement v1, %s", s.PredicateType)
 	if s.Type != StatementType || s.PredicateType != PredicateType {
 		return nil // another kind of statement
 	}
@@ -145,7 +145,7 @@ func (f *found) signature(ctx context.Context, env *dsse.Envelope, o Options) {
 		if o.Unsigned {
 			outcome = None
 		}
-		f.settle(CheckSignature, outcome, "no key given: the signer is unknown")
+		f.setOutcome(CheckSignature, outcome, "no key given: the signer is unknown")
 		return
 	}
 	by, err := signedBy(ctx, env, o.Keys)
@@ -154,7 +154,7 @@ func (f *found) signature(ctx context.Context, env *dsse.Envelope, o Options) {
 		return
 	}
 	f.report.SignedBy = by
-	f.settle(CheckSignature, OK, "of key %s", by)
+	f.setOutcome(CheckSignature, OK, "of key %s", by)
 }
 
 // unattested reports a run without an attestation.
@@ -169,7 +169,7 @@ func (f *found) unattested(o Options) {
 		outcome = None
 	}
 	for _, name := range []string{CheckEnvelope, CheckSignature, CheckSchema, CheckSubject, CheckStatement} {
-		f.settle(name, outcome, gone)
+		f.setOutcome(name, outcome, gone)
 	}
 }
 

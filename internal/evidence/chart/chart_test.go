@@ -135,7 +135,7 @@ func TestTicks(t *testing.T) {
 	}
 }
 
-func TestLabelsThatCanNotBeReadAreLeftOut(t *testing.T) {
+func TestUnreadableLabelsAreOmitted(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		labels []string

@@ -18,7 +18,7 @@ type Sum struct {
 	Step     string
 	Readings []int
 	Wanted   int
-	// Stop ends the walk while this step observes; nil: the walk continues.
+	// Stop ends the run while this step observes; nil: the run continues.
 	Stop context.CancelFunc
 }
 

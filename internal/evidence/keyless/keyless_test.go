@@ -156,7 +156,7 @@ func TestTrustNeedsIdentityIssuerAndRoot(t *testing.T) {
 }
 
 // An identity token is sent to the Fulcio that was named: not in clear, and not where it leads.
-func TestTheTokenGoesToFulcioAlone(t *testing.T) {
+func TestTheTokenIsSentToFulcioOnly(t *testing.T) {
 	t.Parallel()
 	s := sigstoretest.Start(t, identity)
 	asked := 0

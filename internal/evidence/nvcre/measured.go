@@ -22,9 +22,9 @@ type collectiveFigures struct {
 	Runs  []struct {
 		Test string `json:"test"`
 		Rows []struct {
-			Bytes      int64 `json:"bytes"`
-			OutOfPlace *side `json:"outOfPlace"`
-			InPlace    *side `json:"inPlace"`
+			Bytes      int64      `json:"bytes"`
+			OutOfPlace *bandwidth `json:"outOfPlace"`
+			InPlace    *bandwidth `json:"inPlace"`
 		} `json:"rows"`
 	} `json:"runs"`
 	NCCL struct {
@@ -34,7 +34,7 @@ type collectiveFigures struct {
 	} `json:"nccl"`
 }
 
-type side struct {
+type bandwidth struct {
 	AlgBW float64 `json:"algbwGBps"`
 	BusBW float64 `json:"busbwGBps"`
 }
@@ -75,7 +75,7 @@ func largest(f collectiveFigures) (Bandwidth, bool) {
 			if row.Bytes > size {
 				size, alg, bus, n = row.Bytes, 0, 0, 0
 			}
-			for _, s := range []*side{row.OutOfPlace, row.InPlace} {
+			for _, s := range []*bandwidth{row.OutOfPlace, row.InPlace} {
 				if s != nil && row.Bytes == size {
 					alg, bus, n = alg+s.AlgBW, bus+s.BusBW, n+1
 				}

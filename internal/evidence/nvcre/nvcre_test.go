@@ -141,7 +141,7 @@ func TestAPassedRun(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotPassed(t *testing.T) {
+func TestFailedAndUnobservedRuns(t *testing.T) {
 	t.Parallel()
 	failed := check.Fail("slow", check.Finding{Suspect: "gpu-02/mlx5_3", Message: "m", Remedy: "r"}, check.Finding{Suspect: "leaf-1/port5", Message: "m", Remedy: "r"})
 	for name, tt := range map[string]struct {
@@ -180,7 +180,7 @@ func TestAnInterruptedRunIsIncomplete(t *testing.T) {
 }
 
 // That form can not say that hardware was simulated, so the platform does.
-func TestASimulatedRunSaysSo(t *testing.T) {
+func TestASimulatedRunIsMarked(t *testing.T) {
 	t.Parallel()
 	b := run(t, evidence.HardwareUnknown, plan.Step{Check: seen{"a", "x", `{}`, check.Pass("on")}})
 	if got, err := nvcre.Build(b, fleet()); err != nil || got.Platform != "unknown" {

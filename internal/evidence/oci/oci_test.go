@@ -81,7 +81,7 @@ func TestPushAndPull(t *testing.T) {
 }
 
 // A download that was changed or truncated by the registry or a proxy leaves no file.
-func TestWhatWasChangedOnTheWayIsRefused(t *testing.T) {
+func TestChangedBlobsAreRefused(t *testing.T) {
 	content := bytes.Repeat([]byte("evidence"), 50_000)
 	for name, change := range map[string]func(path string, body []byte) []byte{
 		"byte of the archive": func(path string, body []byte) []byte {
@@ -167,7 +167,7 @@ func TestPullRefuses(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoEvidenceIsNotPulled(t *testing.T) {
+func TestArtifactsOfOtherTypesAreNotPulled(t *testing.T) {
 	at := host(t, nil)
 	const image = `{"schemaVersion":2,"mediaType":"application/vnd.oci.image.manifest.v1+json","config":{"mediaType":"application/vnd.oci.image.config.v1+json","digest":"sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855","size":0},"layers":[]}`
 	put := func(path, kind, body string) {

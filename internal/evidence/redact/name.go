@@ -55,7 +55,7 @@ func wordsOf(name string) []string {
 
 // keyKind says what the value of a key in a document is; empty: nothing secret.
 func keyKind(name, value string) string {
-	if len(name) > 200 || !says(name) || !worth(value) {
+	if len(name) > 200 || !mayNameSecret(name) || !worth(value) {
 		return ""
 	}
 	if kind, ok := exact[separators.Replace(strings.ToLower(name))]; ok {
@@ -93,7 +93,7 @@ func exactKind(kind, value string) string {
 // envKind returns the kind of secret in an environment variable: the name is a secret's
 // name, and the value can be a secret.
 func envKind(name, value string) string {
-	if !says(name) || !worth(value) {
+	if !mayNameSecret(name) || !worth(value) {
 		return ""
 	}
 	words := wordsOf(name)
@@ -161,10 +161,10 @@ func envWord(word, before, value string, env bool) bool {
 	return false
 }
 
-// says is a quick look at whether a name may say that something is secret.
-func says(name string) bool {
+// mayNameSecret is a quick test: false means that the name does not name a secret.
+func mayNameSecret(name string) bool {
 	lower := strings.ToLower(name)
-	return slices.ContainsFunc(sayings, func(word string) bool { return strings.Contains(lower, word) })
+	return slices.ContainsFunc(secretWords, func(word string) bool { return strings.Contains(lower, word) })
 }
 
 // worth reports whether a value can be a secret and was not redacted before:

@@ -43,7 +43,7 @@ func TestTokensAreFoundInEveryContext(t *testing.T) {
 }
 
 // The promises of docs/evidence.md, in the syntax that people and tools use.
-func TestCredentialsAreFoundByWhereTheyStand(t *testing.T) {
+func TestCredentialsAreFoundByTheirContext(t *testing.T) {
 	t.Parallel()
 	const p, hex = "hunter2X", "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822c"
 	kubeconfig := base64.StdEncoding.EncodeToString([]byte("apiVersion: v1\nkind: Config\nusers:\n- name: a\n  user:\n    token: abcdefghijklmnop1234\n"))

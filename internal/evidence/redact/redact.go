@@ -39,7 +39,7 @@ func text(in []byte, depth int) []byte {
 		return in
 	}
 	out, lower := in, strings.ToLower(string(in))
-	if bytes.IndexByte(in, '{') >= 0 && slices.ContainsFunc(sayings, func(word string) bool { return strings.Contains(lower, word) }) {
+	if bytes.IndexByte(in, '{') >= 0 && slices.ContainsFunc(secretWords, func(word string) bool { return strings.Contains(lower, word) }) {
 		out = embedded(in, depth)
 	}
 	out = privateKeys(out, lower)
@@ -53,7 +53,7 @@ func text(in []byte, depth int) []byte {
 	if strings.Contains(lower, "secret") {
 		out = secretManifests(out)
 	}
-	if slices.ContainsFunc(sayings, func(word string) bool { return strings.Contains(lower, word) }) {
+	if slices.ContainsFunc(secretWords, func(word string) bool { return strings.Contains(lower, word) }) {
 		out = blocks(out)
 	}
 	return out

@@ -134,7 +134,7 @@ func TestSecretsAreTakenOut(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoSecretStays(t *testing.T) {
+func TestTextWithoutSecretsIsUnchanged(t *testing.T) {
 	t.Parallel()
 	for _, in := range []string{
 		"", "\n", "no secret", `{"a": [1, 2.50, null], "b":"c" }`, pemCert, "certificate-authority-data: " + base64Cer + "\n",

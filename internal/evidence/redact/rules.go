@@ -62,8 +62,8 @@ func lastGroup(m []int) (start, end int) {
 	return m[0], m[1]
 }
 
-// sayings are words of which a name that says secret has one.
-var sayings = []string{"secret", "token", "pass", "key", "auth", "credential", "cookie", "connectionstring", "pwd", ".docker"}
+// secretWords are words that names of secrets contain.
+var secretWords = []string{"secret", "token", "pass", "key", "auth", "credential", "cookie", "connectionstring", "pwd", ".docker"}
 
 // tokenRule knows tokens by how they begin.
 var tokenRule = rule{
@@ -178,12 +178,12 @@ var rules = []rule{
 		pattern: regexp.MustCompile(`\bmachine\s+\S+\s+login\s+\S+\s+password\s+(\S+)`),
 	},
 	{ // "name": "value" outside a complete document
-		needles: sayings,
+		needles: secretWords,
 		pattern: regexp.MustCompile(`"([^"\\\s]{1,100})"\s*:\s*"((?:[^"\\]|\\.)+)"`),
 		judge:   keyKind,
 	},
 	{ // \"name\": \"value\" in a string of such
-		needles: sayings,
+		needles: secretWords,
 		pattern: regexp.MustCompile(`\\"([^"\\\s]{1,100})\\"\s*:\s*\\"([^"\\]+)`),
 		judge:   keyKind,
 	},
@@ -194,7 +194,7 @@ var rules = []rule{
 		quote:   true,
 	},
 	{ // key: value of YAML and of headers
-		needles: sayings,
+		needles: secretWords,
 		pattern: regexp.MustCompile(`(?m)^[ \t]*(?:- )?["']?([A-Za-z0-9_.-]{1,100})["']?[ \t]*:[ \t]+["']?([^"'\r\n]*[^"'\s])`),
 		judge: func(name, value string) string {
 			if strings.ContainsAny(value[:1], "{[|>&*!") {
@@ -205,7 +205,7 @@ var rules = []rule{
 		quote: true,
 	},
 	{ // "name": 123 outside a complete document
-		needles: sayings,
+		needles: secretWords,
 		pattern: regexp.MustCompile(`"([^"\\\s]{1,100})"\s*:\s*(-?[0-9]+)`),
 		judge: func(name, value string) string {
 			if kind := keyKind(name, value); kind == kindPassword {
@@ -216,17 +216,17 @@ var rules = []rule{
 		quote: true,
 	},
 	{ // key = value of INI files
-		needles: sayings,
+		needles: secretWords,
 		pattern: regexp.MustCompile(`(?m)^[ \t]*([A-Za-z0-9_.-]{1,100})[ \t]+=[ \t]*["']?([^\s"']+)`),
 		judge:   keyKind,
 	},
 	{ // NAME=value alone on its line, or before a command
-		needles: sayings,
+		needles: secretWords,
 		pattern: regexp.MustCompile(`(?m)^[ \t]*(?:export[ \t]+)?([A-Z_][A-Z0-9_]{0,100})=([^\s"'\[][^\s"']*)`),
 		judge:   envKind,
 	},
 	{ // NAME=value
-		needles: sayings,
+		needles: secretWords,
 		pattern: regexp.MustCompile("(?m)(?:^|[\\s\"'`;,{(\\[])([A-Za-z_][A-Za-z0-9_.-]{0,100})=(?:\"([^\"\\r\\n]*)\"|'([^'\\r\\n]*)'|([^\\s\"';,})\\]]+))"),
 		judge:   envKind,
 	},

@@ -60,7 +60,7 @@ func (g *Gate) adapters(b *check.Builder, obs []check.Observation) []adapter {
 	return out
 }
 
-const remedyVerbs = "install ibv_devinfo (ibverbs-utils, or the vendor's drivers), make /sys/class/infiniband readable, then walk again: firstlight accept --from fabric"
+const remedyVerbs = "install ibv_devinfo (ibverbs-utils, or the vendor's drivers), make /sys/class/infiniband readable, then run again: firstlight accept --from fabric"
 
 func byTarget(obs []check.Observation, kind string) map[string]check.Observation {
 	out := map[string]check.Observation{}

@@ -30,11 +30,11 @@ func (g *Gate) judgeCounters(b *check.Builder, obs []check.Observation, cabled t
 	complete := answered(b, first, before) && answered(b, last, after)
 	took := last.At.Sub(first.At)
 	if soak := g.site.Fabric.Soak.D(); took < soak {
-		b.Unobserved(last.ID, "fabric", "walk again (firstlight accept --from fabric); the whole soak is needed", "error counters were observed for %s, the site requires %s", took, soak)
+		b.Unobserved(last.ID, "fabric", "run again (firstlight accept --from fabric); the whole soak is needed", "error counters were observed for %s, the site requires %s", took, soak)
 		return
 	}
 	if after.NodesChecked < before.NodesChecked {
-		b.Fail(last.ID, "fabric", "find the missing nodes (iblinkinfo, ibstat on the hosts), reseat its cable, then walk again: firstlight accept --from fabric", "%d nodes left the subnet during the soak (%d, then %d)", before.NodesChecked-after.NodesChecked, before.NodesChecked, after.NodesChecked)
+		b.Fail(last.ID, "fabric", "find the missing nodes (iblinkinfo, ibstat on the hosts), reseat its cable, then run again: firstlight accept --from fabric", "%d nodes left the subnet during the soak (%d, then %d)", before.NodesChecked-after.NodesChecked, before.NodesChecked, after.NodesChecked)
 	}
 	was, now := index(before, names), index(after, names)
 	worst, unlimited := 0.0, growths{}
@@ -54,7 +54,7 @@ func answered(b *check.Builder, o check.Observation, r infiniband.ErrorReport) b
 	if r.QueryFailures == 0 {
 		return true
 	}
-	b.Unobserved(o.ID, "fabric", "find the nodes that do not answer (ibqueryerrors names them on stderr), update their firmware or reset them; then walk again: firstlight accept --from fabric", "%d queries of error counters were not answered; their ports are not listed", r.QueryFailures)
+	b.Unobserved(o.ID, "fabric", "find the nodes that do not answer (ibqueryerrors names them on stderr), update their firmware or reset them; then run again: firstlight accept --from fabric", "%d queries of error counters were not answered; their ports are not listed", r.QueryFailures)
 	return false
 }
 
@@ -92,12 +92,12 @@ var stuckAt = map[string]uint64{
 	"ExcessiveBufferOverrunErrors": 0xf, "VL15Dropped": 0xffff,
 }
 
-const remedyConstraint = "the port dropped packets of a partition that it does not belong to: compare the partition keys of the hosts that send to it with its own (partitions.conf of opensm, or UFM), then walk again: firstlight accept --from fabric"
+const remedyConstraint = "the port dropped packets of a partition that it does not belong to: compare the partition keys of the hosts that send to it with its own (partitions.conf of opensm, or UFM), then run again: firstlight accept --from fabric"
 
 // remedyCounter are the remedies of counters unrelated to the cable.
 var remedyCounter = map[string]string{
 	"PortXmitConstraintErrors": remedyConstraint, "PortRcvConstraintErrors": remedyConstraint,
-	"VL15Dropped": "the port had no buffer for management packets: check which hosts scan the subnet (ibdiagnet, monitoring, a second subnet manager), then walk again: firstlight accept --from fabric",
+	"VL15Dropped": "the port had no buffer for management packets: check which hosts scan the subnet (ibdiagnet, monitoring, a second subnet manager), then run again: firstlight accept --from fabric",
 }
 
 // growth judges one port, and returns its largest increase beyond a limit.
@@ -108,12 +108,12 @@ func (g *Gate) growth(b *check.Builder, o check.Observation, port string, was, n
 		limit := g.profile.Fabric.CounterLimits[name]
 		switch then, is := was[name], now[name]; {
 		case is < then:
-			b.Unobserved(o.ID, suspect, "do not clear counters during the soak, then walk again: firstlight accept --from fabric", "counter %s of %s decreased from %d to %d: it was cleared during the soak, or the port disappeared", name, port, then, is)
+			b.Unobserved(o.ID, suspect, "do not clear counters during the soak, then run again: firstlight accept --from fabric", "counter %s of %s decreased from %d to %d: it was cleared during the soak, or the port disappeared", name, port, then, is)
 		case float64(is-then) > limit.Value:
 			worst = max(worst, float64(is-then))
 			b.Fail(o.ID, suspect, cmp.Or(remedyCounter[name], remedyLink), "%s of %s grew by %d over the soak, at most %g is allowed (%s)", name, port, is-then, limit.Value, described)
 		case stuckAt[name] > 0 && is == stuckAt[name]:
-			b.Unobserved(o.ID, suspect, "clear it (ibclearerrors), then walk again: firstlight accept --from fabric", "counter %s of %s is at its maximum (%d), so its growth is unknown", name, port, is)
+			b.Unobserved(o.ID, suspect, "clear it (ibclearerrors), then run again: firstlight accept --from fabric", "counter %s of %s is at its maximum (%d), so its growth is unknown", name, port, is)
 		}
 	}
 	return worst

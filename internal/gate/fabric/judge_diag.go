@@ -9,7 +9,7 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/infiniband"
 )
 
-const remedyDiag = "read ibdiagnet's own report (/var/tmp/ibdiagnet2 on the host that ran it), repair what it names; then walk again: firstlight accept --from fabric"
+const remedyDiag = "read ibdiagnet's own report (/var/tmp/ibdiagnet2 on the host that ran it), repair what it names; then run again: firstlight accept --from fabric"
 
 // ofSubnetManager are the stages whose errors the subnet manager causes: it assigns LIDs.
 var ofSubnetManager = []string{"Subnet Manager", "Lids Check"}

@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	remedyFirmware = "flash one firmware on all adapters of the type (mlxfwmanager, or the server vendor's tool), reset or reboot, then walk again: firstlight accept --from fabric"
-	remedyUnnamed  = "look at the adapter (ibstat, ibv_devinfo, mlxfwmanager --query, dmesg), then walk again: firstlight accept --from fabric"
+	remedyFirmware = "flash one firmware on all adapters of the type (mlxfwmanager, or the server vendor's tool), reset or reboot, then run again: firstlight accept --from fabric"
+	remedyUnnamed  = "look at the adapter (ibstat, ibv_devinfo, mlxfwmanager --query, dmesg), then run again: firstlight accept --from fabric"
 )
 
 // judgeFirmware requires the same firmware on all adapters of a type. Each board has its own

@@ -8,7 +8,7 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/infiniband"
 )
 
-const remedyGUID = "check that the two nodes are different hosts (inventory.nodes); give each adapter the GUID of its label (mlxconfig, flint -d DEVICE -guid), reset it and restart the subnet manager; then walk again: firstlight accept --from fabric"
+const remedyGUID = "check that the two nodes are different hosts (inventory.nodes); give each adapter the GUID of its label (mlxconfig, flint -d DEVICE -guid), reset it and restart the subnet manager; then run again: firstlight accept --from fabric"
 
 // judgeGUIDs requires unique GUIDs: the subnet treats adapters with the same GUID as one.
 func judgeGUIDs(b *check.Builder, adapters []adapter) {

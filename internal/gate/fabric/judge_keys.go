@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	remedyKeys = "add the port's GUID to the partition (partitions.conf of opensm, or UFM) as a full member, let the subnet manager read it, then walk again: firstlight accept --from fabric"
+	remedyKeys = "add the port's GUID to the partition (partitions.conf of opensm, or UFM) as a full member, let the subnet manager read it, then run again: firstlight accept --from fabric"
 	fullMember = 0x8000 // the membership bit of a P_Key (InfiniBand specification, 10.9.1.2)
 )
 

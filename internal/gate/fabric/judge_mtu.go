@@ -6,7 +6,7 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 )
 
-const remedyMTU = "compare the port's MTU with its neighbour's (smpquery portinfo: MtuCap, NeighborMTU), correct the port or the subnet manager's limit, then walk again: firstlight accept --from fabric"
+const remedyMTU = "compare the port's MTU with its neighbour's (smpquery portinfo: MtuCap, NeighborMTU), correct the port or the subnet manager's limit, then run again: firstlight accept --from fabric"
 
 // judgeMTU requires the same active MTU on all ports: a smaller one limits every path to the
 // port or drops packets.

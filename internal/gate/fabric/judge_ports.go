@@ -8,7 +8,7 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/infiniband"
 )
 
-const remedyLink = "reseat or replace the cable and transceiver, clean the optics, check both ports' configuration; then walk again: firstlight accept --from fabric"
+const remedyLink = "reseat or replace the cable and transceiver, clean the optics, check both ports' configuration; then run again: firstlight accept --from fabric"
 
 // judgePorts compares every adapter of every host with the site and the profile.
 func (g *Gate) judgePorts(b *check.Builder, obs []check.Observation, smLID int) {

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	remedyRails    = "compare the cables with the cabling plan, plug them as planned, then walk again: firstlight accept --from fabric; where an HCA may be at any leaf, declare fabric.topology: fat-tree in the site"
+	remedyRails    = "compare the cables with the cabling plan, plug them as planned, then run again: firstlight accept --from fabric; where an HCA may be at any leaf, declare fabric.topology: fat-tree in the site"
 	remedyTopology = "declare fabric.topology in the site: rail-optimised, or fat-tree where an HCA may be at any leaf"
 )
 

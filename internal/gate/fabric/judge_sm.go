@@ -11,7 +11,7 @@ import (
 const (
 	suspectSM  = "subnet manager"
 	remedySM   = "check the subnet manager (opensm, UFM or the managed switch): exactly one must run and be reachable from every host"
-	remedySSH  = "make the host reachable and its tools runnable, then walk again: firstlight accept --from fabric"
+	remedySSH  = "make the host reachable and its tools runnable, then run again: firstlight accept --from fabric"
 	remedyTwin = "stop one of the subnet managers, or give them different priorities so that one becomes standby"
 )
 

@@ -40,7 +40,7 @@ func (r *review) load(id string, f LoadFigures) {
 	}
 	r.length(id, f.Requests)
 	if m.impossible > 0 {
-		r.Unobserved(id, "firstlight's own machine", "check its clock, then walk again: firstlight accept --from inference", "%d requests have negative times: they were not measured", m.impossible)
+		r.Unobserved(id, "firstlight's own machine", "check its clock, then run again: firstlight accept --from inference", "%d requests have negative times: they were not measured", m.impossible)
 	}
 	if f.Seconds <= 0 {
 		r.Unobserved(id, "job "+jobName, remedyRun, "the duration of the load is unknown")
@@ -196,7 +196,7 @@ func (r *review) latency(id string, f LoadFigures, m measured) {
 			check.Figure{Name: "request throughput", Value: float64(len(m.ttft)) / f.Seconds, Unit: "requests/s"})
 	}
 	if r.gate.spoiled(f) {
-		r.Unobserved(id, "firstlight's own machine", "walk again from an idle machine near the cluster: firstlight accept --from inference", "TTFT p99 is %.0f ms, TPOT p99 %.1f ms and the latest request %.0f ms behind its time, but %s: the cause of the latency is unknown", ttft.P99, tpot.P99, m.lag, r.gate.stall(f))
+		r.Unobserved(id, "firstlight's own machine", "run again from an idle machine near the cluster: firstlight accept --from inference", "TTFT p99 is %.0f ms, TPOT p99 %.1f ms and the latest request %.0f ms behind its time, but %s: the cause of the latency is unknown", ttft.P99, tpot.P99, m.lag, r.gate.stall(f))
 		return
 	}
 	r.rate(id, f, m, ttft.P99 > ttftLimit || tpot.P99 > tpotLimit)

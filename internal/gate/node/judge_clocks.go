@@ -10,7 +10,7 @@ import (
 const (
 	remedyHeat     = "check the node's cooling (fans, air flow, coolant, inlet temperature) and power feeds; compare with its neighbours; if only this GPU is affected, reseat its heat sink or replace it"
 	remedyClocks   = "reset the clocks (nvidia-smi --reset-gpu-clocks, --reset-applications-clocks) and find the process that sets them; if the card's maximum itself is low, check VBIOS and board, then replace it (RMA)"
-	remedyCounters = "install a driver that has clocks_event_reasons_counters in nvidia-smi -q -x, then walk again: firstlight accept --from node"
+	remedyCounters = "install a driver that has clocks_event_reasons_counters in nvidia-smi -q -x, then run again: firstlight accept --from node"
 	remedyPower    = "set the card's default power limit again (nvidia-smi -pl) and find what lowered it: service, BMC policy, power capping of the rack"
 )
 

@@ -109,7 +109,7 @@ func (g *Gate) bestClocks(samples [][]nvidia.Clock) map[string]best {
 // profile's minimum: locked clocks show nowhere else. A GPU that always ran at its power
 // limit is unobserved.
 func (g *Gate) judgeLoad(b *check.Builder, h *host, at slots) {
-	const walkAgain = "set reach.ssh.concurrency to at least 2, so that a login remains during the diagnostics, then walk again: firstlight accept --from node"
+	const runAgain = "set reach.ssh.concurrency to at least 2, so that a login remains during the diagnostics, then run again: firstlight accept --from node"
 	doc, ok := h.latest()
 	if !ok || !h.load.ok() {
 		return // reported by judgeUnobserved
@@ -120,10 +120,10 @@ func (g *Gate) judgeLoad(b *check.Builder, h *host, at slots) {
 		top, seen := clocks[gpu.UUID]
 		switch suspect := at.gpu(h, gpu.BusID); {
 		case !seen:
-			b.Unobserved(h.load.obs.ID, suspect, walkAgain, "was not under load in any of %d samples during the diagnostic", len(samples))
+			b.Unobserved(h.load.obs.ID, suspect, runAgain, "was not under load in any of %d samples during the diagnostic", len(samples))
 		case float64(top.clock) >= want:
 		case top.limited:
-			b.Unobserved(h.load.obs.ID, suspect, walkAgain, "was at its power limit in every sample under load, with an SM clock up to %d MHz: whether it can reach %g MHz is unknown", top.clock, want)
+			b.Unobserved(h.load.obs.ID, suspect, runAgain, "was at its power limit in every sample under load, with an SM clock up to %d MHz: whether it can reach %g MHz is unknown", top.clock, want)
 		default:
 			b.Fail(h.load.obs.ID, suspect, remedyClocks, "its SM clock rose to %d MHz under the diagnostic's load, expected at least %g MHz", top.clock, want)
 		}

@@ -100,7 +100,7 @@ func (in *Input) scheduling() (counts *record.Run, wrong, notes []string) {
 		}
 	}
 	if len(of3) == 0 {
-		text := "there is no record of tier 3, which tests all recipes"
+		text := "no record of tier 3, which tests all recipes"
 		if len(runs) > 0 {
 			text += fmt.Sprintf("; found only records of tiers %v", slices.Sorted(maps.Keys(tiers)))
 		}

@@ -58,8 +58,8 @@ func TestJudge(t *testing.T) {
 	}{
 		{"it qualifies", func(*promote.Input) {}, check.Passed, nil},
 		{"with a runtime check", func(in *promote.Input) { in.Require = []string{"nccl"} }, check.Passed, nil},
-		{"runtime checks do not replace scheduling", func(in *promote.Input) { in.Records = nil }, check.Unobserved, []string{"there is no record of tier 3"}},
-		{"no record", func(in *promote.Input) { in.Records, in.Runtime = nil, nil }, check.Unobserved, []string{"there is no record of tier 3"}},
+		{"runtime checks do not replace scheduling", func(in *promote.Input) { in.Records = nil }, check.Unobserved, []string{"no record of tier 3"}},
+		{"no record", func(in *promote.Input) { in.Records, in.Runtime = nil, nil }, check.Unobserved, []string{"no record of tier 3"}},
 		{"records of other tiers", each(func(r *record.Record) { r.Tier = 2 }), check.Unobserved, []string{"found only records of tiers [2]"}},
 		{"a shard is missing", func(in *promote.Input) { in.Records = in.Records[:1] }, check.Failed, []string{"shards 2 of 2 have no record", "c: not tested"}},
 		{"a recipe is missing", func(in *promote.Input) { in.Recipes["new"] = impact.Measured{Digest: "x"} }, check.Failed, []string{"new: not tested"}},
@@ -85,7 +85,7 @@ func TestJudge(t *testing.T) {
 			in.Records[0].Recipes[0].Fingerprint, in.Records[1].Recipes[0].Fingerprint, in.Records[1].Recipes[0].Verdict = "same", "same", check.Failed
 		}, check.Failed, []string{"c: failed", "class of a (same): a passed; c failed"}},
 		{"no recipe", func(in *promote.Input) { in.Recipes = nil; in.Records[0].Recipes, in.Records[1].Recipes = nil, nil }, check.Failed, []string{"the commit has no recipe"}},
-		{"an invalid tree", func(in *promote.Input) { in.Unusable, in.Recipes, in.Records = "circle", nil, nil }, check.Failed, []string{"the recipe tree of the commit is invalid: circle", "there is no record of tier 3"}},
+		{"an invalid tree", func(in *promote.Input) { in.Unusable, in.Recipes, in.Records = "circle", nil, nil }, check.Failed, []string{"the recipe tree of the commit is invalid: circle", "no record of tier 3"}},
 		{"every reason", func(in *promote.Input) {
 			in.Records = in.Records[:1]
 			in.Records[0].Dirty, in.Records[0].Recipes[0].Digest, in.Require = true, "x", []string{"nothing"}

@@ -18,8 +18,5 @@ func (c Config) PrometheusURL() string { return c.url(c.Ports.Prometheus) }
 // AlertmanagerURL is the URL of Alertmanager.
 func (c Config) AlertmanagerURL() string { return c.url(c.Ports.Alertmanager) }
 
-// AdapterPort is the port of prometheus-adapter, for its Service.
-func (c Config) AdapterPort() int { return c.Ports.Adapter }
-
 // SharedPrometheusURL alternates between Prometheus and its replica.
 func (c Config) SharedPrometheusURL() string { return c.url(c.Ports.PrometheusShared) }

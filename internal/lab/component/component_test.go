@@ -1,20 +1,17 @@
 package component
 
 import (
-	"flag"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"sort"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
-)
 
-var update = flag.Bool("update", false, "rewrite the goldens")
+	"github.com/firstlight/firstlight/internal/golden"
+)
 
 func config() Config {
 	return Config{
@@ -59,7 +56,7 @@ func text(c Component) string {
 func TestGoldens(t *testing.T) {
 	t.Parallel()
 	for _, c := range All(config()) {
-		golden(t, c.Name, text(c))
+		golden.Compare(t, "testdata/"+c.Name+".golden", text(c))
 	}
 }
 
@@ -67,41 +64,24 @@ func TestGoldensOfFaults(t *testing.T) {
 	t.Parallel()
 	c := config()
 	c.Faults = Faults{NoGangScheduler: true}
-	golden(t, "no-gang-scheduler", text(c.APIServer())+text(c.Scheduler()))
+	golden.Compare(t, "testdata/no-gang-scheduler.golden", text(c.APIServer())+text(c.Scheduler()))
 	c.Faults = Faults{HalfGang: true}
-	golden(t, "half-gang", text(c.APIServer())+text(c.Scheduler()))
+	golden.Compare(t, "testdata/half-gang.golden", text(c.APIServer())+text(c.Scheduler()))
 	c.Faults = Faults{AlertRouteMissing: true}
-	golden(t, "alert-route-missing", text(c.Alertmanager()))
+	golden.Compare(t, "testdata/alert-route-missing.golden", text(c.Alertmanager()))
 	c.Faults = Faults{OnCallSilent: true}
-	golden(t, "oncall-silent", text(c.Alertmanager())+text(c.Prometheus()))
+	golden.Compare(t, "testdata/oncall-silent.golden", text(c.Alertmanager())+text(c.Prometheus()))
 	c.Faults = Faults{PrometheusReplicaStale: true}
 	c.Ports.PrometheusReplica = 9096
-	golden(t, "prometheus-replica", text(c.PrometheusReplica()))
+	golden.Compare(t, "testdata/prometheus-replica.golden", text(c.PrometheusReplica()))
 	c.Faults = Faults{NodeLabelOff: true}
-	golden(t, "node-label-off", text(c.Prometheus()))
+	golden.Compare(t, "testdata/node-label-off.golden", text(c.Prometheus()))
 	c.Faults = Faults{AdapterRuleWrong: true}
-	golden(t, "adapter-rule-wrong", text(c.Adapter()))
+	golden.Compare(t, "testdata/adapter-rule-wrong.golden", text(c.Adapter()))
 	c.Faults = Faults{ServiceRuleWrong: true}
-	golden(t, "service-rule-wrong", text(c.Adapter()))
+	golden.Compare(t, "testdata/service-rule-wrong.golden", text(c.Adapter()))
 	c.Faults = Faults{HonorLabelsOff: true}
-	golden(t, "honor-labels-off", text(c.Prometheus()))
-}
-
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name+".golden")
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (-golden +got; rewrite with -update):\n%s", name, diff)
-	}
+	golden.Compare(t, "testdata/honor-labels-off.golden", text(c.Prometheus()))
 }
 
 // Components listen on the lab's address, and the base components require certificates.

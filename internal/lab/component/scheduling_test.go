@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/firstlight/firstlight/internal/golden"
 )
 
 func schedulingConfig() Config {
@@ -25,7 +27,7 @@ func TestGoldensOfScheduling(t *testing.T) {
 	for _, c := range All(schedulingConfig()) {
 		all.WriteString("== " + c.Name + "\n" + text(c))
 	}
-	golden(t, "scheduling", all.String())
+	golden.Compare(t, "testdata/scheduling.golden", all.String())
 }
 
 // A lab for scheduling has a subset of the base components with other settings. No flag is

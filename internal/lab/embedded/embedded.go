@@ -86,7 +86,7 @@ func Supervise(ctx context.Context, opts Options) error {
 	}
 	if opts.Programs != nil {
 		so.Programs = func(ctx context.Context, names []string) (upstream.Programs, error) {
-			return opts.Programs(ctx, names, e.tell)
+			return opts.Programs(ctx, names, e.report)
 		}
 	}
 	if err := lab.Supervise(ctx, so); err != nil {
@@ -95,8 +95,8 @@ func Supervise(ctx context.Context, opts Options) error {
 	return nil
 }
 
-// tell reports build progress. It does not lock mu, whose holder may be waiting for the build.
-func (e *embedded) tell(ev lab.Event) {
+// report sends build progress. It does not lock mu, whose holder may be waiting for the build.
+func (e *embedded) report(ev lab.Event) {
 	if control := e.controlRef.Load(); control != nil {
 		control.Tell(ev)
 	}

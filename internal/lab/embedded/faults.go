@@ -148,7 +148,7 @@ func (e *embedded) change(ctx context.Context, alter func() error) error {
 	if e.cluster == nil {
 		return errStarting
 	}
-	return transact(ctx, e.world, alter, e.settle)
+	return transact(ctx, e.world, alter, e.applyFaults)
 }
 
 // transact alters the world's faults and settles them. If that fails, it restores the previous
@@ -171,9 +171,9 @@ func transact(ctx context.Context, w *world.World, alter func() error, settle fu
 	return fmt.Errorf("change of faults failed and was undone: %w", err)
 }
 
-// settle puts the world's faults into effect: in the site file, the control plane, nodes and pods.
+// applyFaults puts the world's faults into effect: in the site file, the control plane, nodes and pods.
 // It requires mu.
-func (e *embedded) settle(ctx context.Context) error {
+func (e *embedded) applyFaults(ctx context.Context) error {
 	s := e.world.State()
 	if err := e.control.SetPrometheusReplicaStale(ctx, s.PrometheusReplicaStale); err != nil {
 		return err

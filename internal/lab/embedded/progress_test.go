@@ -20,7 +20,7 @@ func TestProgressDoesNotBlock(t *testing.T) {
 	e.handler(control)
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	go e.tell(lab.Event{Kind: lab.KindBuild, Name: "kwok"})
+	go e.report(lab.Event{Kind: lab.KindBuild, Name: "kwok"})
 	select {
 	case got := <-told:
 		if got.Name != "kwok" {

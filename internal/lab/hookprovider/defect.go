@@ -57,8 +57,8 @@ type Defect struct {
 
 const usuallySlow = 30 * time.Second
 
-// concerns reports whether a request matches.
-func (d Defect) concerns(r hook.Request) bool {
+// matches reports whether the defect applies to a request.
+func (d Defect) matches(r hook.Request) bool {
 	return d.Times > 0 && verbs()[d.Defect] == r.Verb && d.Reservation == r.Reservation.Name &&
 		(d.Version == "" || d.Version == r.Version) && (d.Intent == "" || d.Intent == r.Intent)
 }

@@ -46,7 +46,7 @@ func (p *Provider) takeDefect(r hook.Request) (*Defect, error) {
 		return nil, err
 	}
 	for i := range f.Defects {
-		if !f.Defects[i].concerns(r) {
+		if !f.Defects[i].matches(r) {
 			continue
 		}
 		taken := f.Defects[i]

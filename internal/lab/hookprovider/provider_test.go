@@ -95,7 +95,7 @@ func TestAdmit(t *testing.T) {
 	}
 }
 
-func TestTeardownOfWhatIsNotThere(t *testing.T) {
+func TestTeardownOfAMissingDeployment(t *testing.T) {
 	p := provider(t)
 	if err := p.Teardown(t.Context(), request(hook.Teardown, "none", first)); err != nil {
 		t.Error(err)

@@ -34,7 +34,7 @@ func (e *Engine) put(ctx context.Context, name string) error {
 	if _, err := api.MutatingAdmissionPolicyBindings().Create(ctx, binding, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
 		return fmt.Errorf("create binding of policy %s: %w", name, err)
 	}
-	if err := e.await(ctx, name, p, true); err != nil {
+	if err := e.waitApplied(ctx, name, p, true); err != nil {
 		return err
 	}
 	if p.Resource.schema() == corev1.SchemeGroupVersion.WithResource("pods") {
@@ -56,15 +56,15 @@ func (e *Engine) remove(ctx context.Context, name string) error {
 	if err := api.MutatingAdmissionPolicies().Delete(ctx, objectName(name), metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
 		return fmt.Errorf("delete policy %s: %w", name, err)
 	}
-	if err := e.await(ctx, name, p, false); err != nil {
+	if err := e.waitApplied(ctx, name, p, false); err != nil {
 		return err
 	}
 	delete(e.applied, name)
 	return nil
 }
 
-// await dry-runs samples until they are changed, or unchanged.
-func (e *Engine) await(ctx context.Context, name string, p policy, want bool) error {
+// waitApplied dry-runs samples until they are changed, or unchanged.
+func (e *Engine) waitApplied(ctx context.Context, name string, p policy, want bool) error {
 	return poll.Until(ctx, sampleInterval, fmt.Sprintf("policy %s to be applied: %t", name, want), func(ctx context.Context) error {
 		answer, err := e.of(p, p.sample().GetNamespace()).Create(ctx, p.sample(), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 		switch {

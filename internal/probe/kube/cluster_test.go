@@ -136,7 +136,7 @@ func TestProxy(t *testing.T) {
 	}
 }
 
-func TestOpenSaysWhichFile(t *testing.T) {
+func TestOpenNamesTheFileInErrors(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "kubeconfig")
 	if err := os.WriteFile(path, []byte("\x00\xff not yaml"), 0o600); err != nil {

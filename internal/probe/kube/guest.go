@@ -75,7 +75,7 @@ func (g Guest) own(ctx context.Context, namespace, runID string, labels, annotat
 	if err := g.createNamespace(ctx, namespace, labels, annotations); err != nil && !apierrors.IsAlreadyExists(err) {
 		return fmt.Errorf("create namespace %s: %w", namespace, err)
 	}
-	return g.ours(ctx, namespace, runID)
+	return g.requireOwned(ctx, namespace, runID)
 }
 
 // EnsureIn is EnsureNamespace for a given namespace: an existing one stays unchanged, a
@@ -159,7 +159,7 @@ func (g Guest) ensurePriorityClass(ctx context.Context, runID string) error {
 // its label.
 var ErrNotOurs = errors.New("exists and does not carry this run's label")
 
-func (g Guest) ours(ctx context.Context, namespace, runID string) error {
+func (g Guest) requireOwned(ctx context.Context, namespace, runID string) error {
 	ns, err := g.Cluster.Client.CoreV1().Namespaces().Get(ctx, namespace, metav1.GetOptions{})
 	if err != nil {
 		return fmt.Errorf("read namespace %s: %w", namespace, err)

@@ -119,7 +119,7 @@ func stamp(s string) string {
 	return out.String()
 }
 
-func TestParseNothing(t *testing.T) {
+func TestParseEmptyInput(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "\n\n", "bash: all_reduce_perf: command not found\n", "\xff\xfe\x00\x01"} {
 		if runs, err := nccl.ParseTests(strings.NewReader(text)); !errors.Is(err, nccl.ErrNoRun) || runs != nil {

@@ -166,7 +166,7 @@ func start(t *testing.T, h http.Handler, withTLS bool) (base, caFile, secretFile
 
 // A server that answers every request with a redirect got the operator's token
 // sent to the host that it named.
-func TestCredentialsAreNotSentWhereARedirectLeads(t *testing.T) {
+func TestCredentialsAreNotSentToTheTargetOfARedirect(t *testing.T) {
 	for name, c := range clients() {
 		for where, host := range map[string]string{"another host": "localhost", "another port": "127.0.0.1"} {
 			for _, status := range []int{http.StatusFound, http.StatusTemporaryRedirect, http.StatusPermanentRedirect} {
@@ -245,7 +245,7 @@ func TestRedirectsBelowTheAddressAreFollowed(t *testing.T) {
 }
 
 // A password and a token went over plain http without a word.
-func TestCredentialsWantTLSOrTheSitesWord(t *testing.T) {
+func TestCredentialsRequireTLSOrPlainHTTPInTheSite(t *testing.T) {
 	asked := 0
 	base, _, file := start(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		asked++
@@ -286,7 +286,7 @@ func TestCredentialsWantTLSOrTheSitesWord(t *testing.T) {
 }
 
 // A controller's links and addresses with a user name led its password elsewhere.
-func TestALinkOfAControllerDoesNotLeadElsewhere(t *testing.T) {
+func TestALinkToAnotherHostIsRefused(t *testing.T) {
 	other := &elsewhere{}
 	thief := httptest.NewServer(other)
 	t.Cleanup(thief.Close)
@@ -304,7 +304,7 @@ func TestALinkOfAControllerDoesNotLeadElsewhere(t *testing.T) {
 }
 
 // A registry may name any host that issues tokens; the password does not go there in clear.
-func TestARegistrysTokensAreNotFetchedInClear(t *testing.T) {
+func TestRegistryTokensRequireTLS(t *testing.T) {
 	sent := false
 	client := origin.Registry(&http.Client{Transport: roundTrip(func(*http.Request) (*http.Response, error) {
 		sent = true

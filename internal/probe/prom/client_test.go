@@ -22,7 +22,7 @@ func connect(t *testing.T, e Endpoint) *Client {
 	return c
 }
 
-func TestQueryAsksAtTheGivenTimeWithTheToken(t *testing.T) {
+func TestQueryHasTimeAndToken(t *testing.T) {
 	t.Parallel()
 	var query, token string
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -44,7 +44,7 @@ func TestQueryAsksAtTheGivenTimeWithTheToken(t *testing.T) {
 	}
 }
 
-func TestErrorsSayWhatWasAnsweredAndNoSecret(t *testing.T) {
+func TestErrorsQuoteTheResponseWithoutSecrets(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		http.Error(w, "upstream  connect\nerror "+strings.Repeat("x", 1000), http.StatusBadGateway)

@@ -42,7 +42,7 @@ func TestParseMegatron(t *testing.T) {
 	}
 }
 
-func TestParseWhatIsNoIteration(t *testing.T) {
+func TestLinesWithoutIterationAreIgnored(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
 		" iteration       20/     100 | consumed samples:",

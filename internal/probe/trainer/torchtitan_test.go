@@ -51,7 +51,7 @@ func TestParseTorchtitan(t *testing.T) {
 	}
 }
 
-func TestParseWhatIsNoStep(t *testing.T) {
+func TestLinesWithoutStepAreIgnored(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		text     string

@@ -138,7 +138,7 @@ func TestClient(t *testing.T) {
 	}
 }
 
-func TestClientAnswersThatAreNone(t *testing.T) {
+func TestInvalidResponsesAreRefused(t *testing.T) {
 	t.Parallel()
 	for _, body := range []string{"", "{}", "null", "[]", `{"choices":[]}`, "<html>", `{"error":{"message":"no"}}`} {
 		if got, err := vllm.ParseCompletion([]byte(body)); err == nil {

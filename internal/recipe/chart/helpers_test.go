@@ -1,20 +1,16 @@
 package chart_test
 
 import (
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
 	"github.com/firstlight/firstlight/internal/recipe/chart"
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 )
-
-var update = flag.Bool("update", false, "rewrite the goldens")
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
@@ -103,22 +99,5 @@ func (s *shop) expect(r chart.Result, want chart.Outcome, reason string) {
 	s.t.Helper()
 	if r.Outcome != want || !strings.Contains(r.Reason, reason) {
 		s.t.Errorf("%s: %s; want %s: %s\nattempts %v\ndrift %v", r.Outcome, r.Reason, want, reason, r.Attempts, r.Drift)
-	}
-}
-
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	file := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", name, diff)
 	}
 }

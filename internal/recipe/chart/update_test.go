@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/firstlight/firstlight/internal/golden"
 	"github.com/firstlight/firstlight/internal/recipe/chart"
 	"github.com/firstlight/firstlight/internal/recipe/criteria"
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
@@ -28,7 +29,7 @@ func TestUpdateLocks(t *testing.T) {
 	before := s.read(shopFile)
 	s.expect(s.run(chart.Options{}), chart.Locked, "2 sets of values, 9 workloads")
 	locked := s.read(shopFile)
-	golden(t, "shop.golden.yaml", locked)
+	golden.Compare(t, "testdata/shop.golden.yaml", locked)
 	if strings.Contains(locked, "correct-horse") {
 		t.Error("a value is in the lock")
 	}

@@ -3,22 +3,18 @@ package lint_test
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/firstlight/firstlight/internal/golden"
 	"github.com/firstlight/firstlight/internal/recipe/lint"
 	"github.com/firstlight/firstlight/internal/recipe/recipetest"
 	"github.com/firstlight/firstlight/internal/recipe/rule"
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 )
-
-var update = flag.Bool("update", false, "rewrite the goldens")
 
 func run(files map[string]string) lint.Report {
 	return lint.Run(tree.Load(recipetest.Edit(recipetest.Small(), files), tree.Options{Label: "recipes"}))
@@ -136,22 +132,7 @@ func TestReports(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, got := range map[string][]byte{"report.txt": text.Bytes(), "report.github": github.Bytes(), "report.sarif": sarif.Bytes(), "report.json": append(asJSON, '\n')} {
-		path := filepath.Join("testdata", name)
-		if *update {
-			if err := os.MkdirAll("testdata", 0o750); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(path, got, 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(string(want), string(got)); diff != "" {
-			t.Errorf("%s (-golden +got; -update rewrites it):\n%s", name, diff)
-		}
+		golden.Compare(t, "testdata/"+name, got)
 	}
 }
 

@@ -3,6 +3,7 @@ package resolve_test
 import (
 	"testing"
 
+	"github.com/firstlight/firstlight/internal/golden"
 	"github.com/firstlight/firstlight/internal/recipe/recipetest"
 	"github.com/firstlight/firstlight/internal/recipe/resolve"
 	"github.com/firstlight/firstlight/internal/recipe/tree"
@@ -17,7 +18,7 @@ func TestDiff(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "diff.json", encode(t, changes))
+	golden.Compare(t, "testdata/diff.json", encode(t, changes))
 	if changes, err = resolve.Diff(a, must(t, loaded, "service=eks,intent=training", resolve.Options{})); err != nil || len(changes) > 0 {
 		t.Errorf("a recipe differs from itself: %v, %v", changes, err)
 	}

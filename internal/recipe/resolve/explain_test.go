@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/firstlight/firstlight/internal/golden"
 	selector "github.com/firstlight/firstlight/internal/recipe/query"
 	"github.com/firstlight/firstlight/internal/recipe/recipetest"
 	"github.com/firstlight/firstlight/internal/recipe/resolve"
@@ -44,7 +45,7 @@ func TestExplain(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := must(t, load(t, recipetest.Small(), tree.Options{}), leaf, resolve.Options{Explain: true, Set: []resolve.Assignment{a}})
-	golden(t, "explain.txt", []byte(explained(t, r, "")))
+	golden.Compare(t, "testdata/explain.txt", []byte(explained(t, r, "")))
 	for below, want := range map[string]string{
 		"components.gpu-operator.version":       "components.gpu-operator.version = v25.10.2\n    v25.10.2 by h100-eks-training at recipes/overlays/h100-eks-training.yaml:13:7\n",
 		"components.gpu-operator.values.nosuch": "",

@@ -3,22 +3,18 @@ package resolve_test
 import (
 	"encoding/json"
 	"errors"
-	"flag"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/firstlight/firstlight/internal/golden"
 	"github.com/firstlight/firstlight/internal/recipe/criteria"
 	"github.com/firstlight/firstlight/internal/recipe/recipetest"
 	"github.com/firstlight/firstlight/internal/recipe/resolve"
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 )
-
-var update = flag.Bool("update", false, "rewrite the goldens")
 
 func load(tb testing.TB, fsys fs.FS, o tree.Options) *tree.Tree {
 	tb.Helper()
@@ -57,26 +53,6 @@ func encode(tb testing.TB, v any) []byte {
 	return append(data, '\n')
 }
 
-func golden(t *testing.T, name string, got []byte) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.MkdirAll("testdata", 0o750); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, got, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("%s (-golden +got; -update rewrites it):\n%s", name, diff)
-	}
-}
-
 const leaf = "service=eks,accelerator=h100,os=ubuntu,intent=training,platform=kubeflow"
 
 func TestGoldens(t *testing.T) {
@@ -96,12 +72,12 @@ func TestGoldens(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			r := must(t, tt.tree, tt.query, resolve.Options{Compat: tt.compat})
-			golden(t, tt.name+".json", encode(t, r.Recipe))
+			golden.Compare(t, "testdata/"+tt.name+".json", encode(t, r.Recipe))
 			doc, err := r.Document()
 			if err != nil {
 				t.Fatal(err)
 			}
-			golden(t, tt.name+"-document.json", encode(t, doc))
+			golden.Compare(t, "testdata/"+tt.name+"-document.json", encode(t, doc))
 		})
 	}
 }

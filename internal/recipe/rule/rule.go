@@ -13,16 +13,6 @@ func All() []diag.Rule {
 	return slices.Concat(diag.FileRules, treeRules, recipeRules, profileRules, footprintRules, styleRules)
 }
 
-// Find returns the rule with the name.
-func Find(name string) (diag.Rule, bool) {
-	all := All()
-	i := slices.IndexFunc(all, func(r diag.Rule) bool { return r.Name == name })
-	if i < 0 {
-		return diag.Rule{}, false
-	}
-	return all[i], true
-}
-
 // Rules for references between the files of a tree.
 var (
 	NoBase           = newRule("no-base", diag.Error, "tree without overlays/base.yaml", "add overlays/base.yaml, the root that every overlay is merged onto")

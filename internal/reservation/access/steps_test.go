@@ -1,20 +1,15 @@
 package access
 
 import (
-	"flag"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
 
+	"github.com/firstlight/firstlight/internal/golden"
 	"github.com/firstlight/firstlight/internal/reservation/config"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 func TestSteps(t *testing.T) {
 	t.Parallel()
@@ -39,19 +34,7 @@ func TestSteps(t *testing.T) {
 			for _, s := range a.Steps {
 				b.WriteString("# " + s.Title + "\n" + s.Commands + "\n\n")
 			}
-			path := filepath.Join("testdata", name+".txt")
-			if *update {
-				if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(string(want), b.String()); diff != "" {
-				t.Errorf("(-golden +got; run with -update to rewrite)\n%s", diff)
-			}
+			golden.Compare(t, "testdata/"+name+".txt", b.String())
 			if out, err := shell(t, b.String()); err != nil { // with kubectl and curl that do nothing
 				t.Errorf("a shell says: %v\n%s", err, out)
 			}

@@ -69,9 +69,6 @@ var (
 // Entries returns the entries in the order of the file.
 func (s *Schedule) Entries() []Entry { return slices.Clone(s.entries) }
 
-// Margins returns the margins in the order of the file.
-func (s *Schedule) Margins() []Margin { return slices.Clone(s.margins) }
-
 // Entry returns an entry, or ErrNoEntry.
 func (s *Schedule) Entry(name string) (Entry, error) {
 	e := s.entry(name)

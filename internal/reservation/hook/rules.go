@@ -13,8 +13,3 @@ var (
 	ruleLimit    = diag.Rule{Name: "hook-limit", Severity: diag.Error, Summary: "an invalid limit", Remedy: "use, for example, time: 60m, attempts: 3, backoff: 30s"}
 	ruleTemplate = diag.Rule{Name: "hook-template", Severity: diag.Error, Summary: "a template that is not a usable Job", Remedy: "use a batch/v1 Job with one container, as in docs/hooks.md"}
 )
-
-// Rules lists the rules of Parse.
-func Rules() []diag.Rule {
-	return []diag.Rule{ruleVersion, ruleOwner, ruleNoHook, ruleTwice, ruleCloud, ruleOneOf, ruleVariable, ruleLimit, ruleTemplate}
-}

@@ -1,8 +1,6 @@
 package hook
 
 import (
-	"bytes"
-	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
@@ -30,20 +28,4 @@ func randomID() string {
 	raw := make([]byte, 6)
 	_, _ = rand.Read(raw) // Read never fails
 	return hex.EncodeToString(raw)
-}
-
-// InProcess runs a provider in this process, with the same JSON.
-type InProcess struct{ Provider Provider }
-
-var _ Runner = InProcess{}
-
-// Run serves one request.
-func (p InProcess) Run(ctx context.Context, _ Request, body []byte) (Output, error) {
-	var out bytes.Buffer
-	status, err := Serve(ctx, bytes.NewReader(body), &out, p.Provider)
-	o := Output{Status: status, Response: out.Bytes()}
-	if err != nil {
-		o.Log = []string{err.Error()}
-	}
-	return o, nil
 }

@@ -13,8 +13,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/firstlight/firstlight/internal/golden"
 	"github.com/firstlight/firstlight/internal/reservation/config"
-	"github.com/firstlight/firstlight/internal/reservation/config/configtest"
 	"github.com/firstlight/firstlight/internal/reservation/matrix"
 	"github.com/firstlight/firstlight/internal/reservation/report"
 	"github.com/firstlight/firstlight/internal/reservation/store"
@@ -226,13 +226,13 @@ func TestOutput(t *testing.T) {
 	if err := errors.Join(g.Text(&text), g.HTML(&page)); err != nil {
 		t.Fatal(err)
 	}
-	configtest.Golden(t, "testdata/results.txt", text.String())
-	configtest.Golden(t, "testdata/results.html", page.String())
+	golden.Compare(t, "testdata/results.txt", text.String())
+	golden.Compare(t, "testdata/results.html", page.String())
 	raw, err := json.MarshalIndent(g, "", "  ")
 	if err != nil {
 		t.Fatal(err)
 	}
-	configtest.Golden(t, "testdata/results.json", string(raw)+"\n")
+	golden.Compare(t, "testdata/results.json", string(raw)+"\n")
 	for _, bad := range []string{"<insufficient", "http://", "https://", "ZgotmplZ", "<script"} {
 		if strings.Contains(page.String(), bad) {
 			t.Errorf("the page has %s", bad)

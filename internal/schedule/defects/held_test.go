@@ -13,7 +13,7 @@ import (
 
 // The matchers of this package report each difference from the expected problems: these cases
 // are their negative controls.
-func TestLintIsHeld(t *testing.T) {
+func TestLintMatcherReportsDifferences(t *testing.T) {
 	t.Parallel()
 	files := fstest.MapFS{"overlays/x.yaml": {Data: []byte("one\ntwo\nthree\n")}}
 	changes := []change{{file: "overlays/x.yaml", first: 2, last: 2}}
@@ -49,7 +49,7 @@ func TestLintIsHeld(t *testing.T) {
 	}
 }
 
-func TestFindingsAreHeld(t *testing.T) {
+func TestFindingsMatcherReportsDifferences(t *testing.T) {
 	t.Parallel()
 	o := outcome{
 		Suspect: pattern{regexp.MustCompile("^nfd/worker$")}, Reason: pattern{regexp.MustCompile("taint")},

@@ -66,7 +66,7 @@ func TestPublishTouchesNothingElse(t *testing.T) {
 	}
 }
 
-func TestPublishGoesOnAfterTroubleAndEndsAtAnAnswer(t *testing.T) {
+func TestPublishRetriesUntilItGetsAnAnswer(t *testing.T) {
 	t.Parallel()
 	resource := schema.GroupResource{Resource: "configmaps"}
 	for name, tt := range map[string]struct {

@@ -39,7 +39,7 @@ func noise(n int, seed uint64) string {
 	return b.String()
 }
 
-func TestReportsGoThereAndBack(t *testing.T) {
+func TestReportsAreDecodedUnchanged(t *testing.T) {
 	t.Parallel()
 	wordy := reportOf("a", "b")
 	wordy.Recipes[1].Verdict = check.Failed

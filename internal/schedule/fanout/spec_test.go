@@ -2,7 +2,6 @@ package fanout
 
 import (
 	"bytes"
-	"flag"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,13 +9,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"sigs.k8s.io/yaml"
-)
 
-var update = flag.Bool("update", false, "rewrite the goldens")
+	"github.com/firstlight/firstlight/internal/golden"
+)
 
 // specOf is a run of these recipes in two shards.
 func specOf(names ...string) Spec {
@@ -28,7 +26,7 @@ func specOf(names ...string) Spec {
 	}
 }
 
-func TestWhatASpecCantBe(t *testing.T) {
+func TestInvalidSpecsAreRefused(t *testing.T) {
 	t.Parallel()
 	good := specOf("a", "b", "c")
 	if err := good.Check(); err != nil {
@@ -113,7 +111,7 @@ func TestRenderGoldens(t *testing.T) {
 			for _, m := range o.Maps {
 				docs = append(docs, marshal(t, m))
 			}
-			golden(t, name+".golden.yaml", bytes.Join(docs, []byte("---\n")))
+			golden.Compare(t, "testdata/"+name+".golden.yaml", bytes.Join(docs, []byte("---\n")))
 		})
 	}
 }
@@ -127,24 +125,7 @@ func marshal(t *testing.T, v any) []byte {
 	return data
 }
 
-func golden(t *testing.T, name string, got []byte) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, got, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("%s (-golden +got):\n%s", name, diff)
-	}
-}
-
-func TestNamesGoThereAndBack(t *testing.T) {
+func TestNamesAreDecodedUnchanged(t *testing.T) {
 	t.Parallel()
 	names := []string{"h100-eks-training", "a", "l40s-kind-inference"}
 	for name, tt := range map[string]struct {

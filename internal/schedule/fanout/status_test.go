@@ -127,7 +127,7 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-func TestProgressTellsWhatWasReported(t *testing.T) {
+func TestProgressCountsReports(t *testing.T) {
 	t.Parallel()
 	var m corev1.ConfigMap
 	if err := defaultLimits.seal(sealedOf(reportOf("a", "b")), &m); err != nil {

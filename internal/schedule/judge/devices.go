@@ -42,12 +42,12 @@ func devices(p footprint.Pod) []corev1.ResourceName {
 func (p *plan) neverOffers(n scenario.Node, pod footprint.Pod) []corev1.ResourceName {
 	return slices.DeleteFunc(devices(pod), func(name corev1.ResourceName) bool {
 		q := n.Allocatable[name]
-		return q.Sign() > 0 || slices.ContainsFunc(n.Grants, func(g scenario.Grant) bool { return g.Resource == name && p.brought(g) })
+		return q.Sign() > 0 || slices.ContainsFunc(n.Grants, func(g scenario.Grant) bool { return g.Resource == name && p.isProvided(g) })
 	})
 }
 
-// brought reports whether a DaemonSet of the recipe provides a device.
-func (p *plan) brought(g scenario.Grant) bool {
+// isProvided reports whether a DaemonSet of the recipe provides a device.
+func (p *plan) isProvided(g scenario.Grant) bool {
 	for _, c := range p.scenario.Components {
 		if c.Name == g.Component {
 			return slices.ContainsFunc(c.Workloads, func(w footprint.Workload) bool {

@@ -148,8 +148,8 @@ func TestNothingMayBeDifferent(t *testing.T) {
 	}
 }
 
-// TestEvidenceIsJudgedAlike: the verdict from the stored evidence equals the verdict of the run.
-func TestEvidenceIsJudgedAlike(t *testing.T) {
+// TestStoredEvidenceHasTheSameVerdict: the verdict from the stored evidence equals the verdict of the run.
+func TestStoredEvidenceHasTheSameVerdict(t *testing.T) {
 	t.Parallel()
 	components := scenariotest.Components()
 	components[0].Workloads[1].Pod.Tolerations = nil

@@ -28,7 +28,7 @@ type unmet struct {
 func mismatch(p footprint.Pod, node string, labels map[string]string) []unmet {
 	var out []unmet
 	for _, k := range slices.Sorted(maps.Keys(p.NodeSelector)) {
-		out = append(out, meets(corev1.NodeSelectorRequirement{Key: k, Operator: corev1.NodeSelectorOpIn, Values: []string{p.NodeSelector[k]}}, node, labels)...)
+		out = append(out, unmetRequirement(corev1.NodeSelectorRequirement{Key: k, Operator: corev1.NodeSelectorOpIn, Values: []string{p.NodeSelector[k]}}, node, labels)...)
 	}
 	if p.Affinity == nil || p.Affinity.NodeAffinity == nil || p.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
 		return out
@@ -37,7 +37,7 @@ func mismatch(p footprint.Pod, node string, labels map[string]string) []unmet {
 	for i, term := range p.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms {
 		var left []unmet
 		for _, r := range term.MatchExpressions {
-			left = append(left, meets(r, node, labels)...)
+			left = append(left, unmetRequirement(r, node, labels)...)
 		}
 		if i == 0 || len(left) < len(closest) {
 			closest = left
@@ -46,8 +46,8 @@ func mismatch(p footprint.Pod, node string, labels map[string]string) []unmet {
 	return append(out, closest...)
 }
 
-// meets returns the requirement if it is unmet.
-func meets(r corev1.NodeSelectorRequirement, node string, labels map[string]string) []unmet {
+// unmetRequirement returns the requirement if it is unmet.
+func unmetRequirement(r corev1.NodeSelectorRequirement, node string, labels map[string]string) []unmet {
 	alone := footprint.Pod{Affinity: &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{
 		RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{MatchExpressions: []corev1.NodeSelectorRequirement{r}}}},
 	}}}

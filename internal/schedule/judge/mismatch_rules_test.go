@@ -9,7 +9,7 @@ import (
 )
 
 // A pod that only prefers nodes is bound by its node selector alone.
-func TestPreferredAffinityIsNoRequirement(t *testing.T) {
+func TestPreferredAffinityIsNotARequirement(t *testing.T) {
 	t.Parallel()
 	selector := map[string]string{"zone": "a"}
 	for name, affinity := range map[string]*corev1.Affinity{

@@ -14,9 +14,9 @@ import (
 	"github.com/firstlight/firstlight/internal/schedule/snapshot"
 )
 
-// TestWhateverStandsInEvidence is judged without a panic, and a judgement that fails
-// says of what, and what to do: cells and states with parts lost, doubled, swapped.
-func TestWhateverStandsInEvidence(t *testing.T) {
+// Mutated evidence is judged without a panic, and a failed judgement
+// has a suspect and a remedy: scenarios and states with parts lost, doubled, swapped.
+func TestMutatedEvidenceIsJudgedWithoutPanic(t *testing.T) {
 	t.Parallel()
 	c := scenariotest.Scenario(t, "training")
 	s := scenariotest.Simulate(c)

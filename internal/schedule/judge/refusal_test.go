@@ -69,7 +69,7 @@ func TestParseRefusal(t *testing.T) {
 	}
 }
 
-func TestRefusalSays(t *testing.T) {
+func TestRefusalText(t *testing.T) {
 	t.Parallel()
 	r, _ := judge.ParseRefusal("0/9 nodes are available: 3 node(s) didn't satisfy plugin(s) [NodeAffinity], 4 Insufficient nvidia.com/gpu, 2 Insufficient cpu, 2 node(s) had untolerated taint(s).")
 	if r.NodesWith("Insufficient nvidia.com/gpu") != 4 || r.NodesWith("NodeAffinity") != 0 || r.NodesWith("untolerated taint") != 2 {

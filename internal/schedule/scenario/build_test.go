@@ -59,7 +59,7 @@ func TestNodesOfShapes(t *testing.T) {
 	}
 }
 
-func TestDevicesComeFromWhoBringsThem(t *testing.T) {
+func TestDevicesComeFromTheirProviders(t *testing.T) {
 	t.Parallel()
 	nodes := scenariotest.Nodes()
 	nodes.Accelerated.Devices = append(nodes.Accelerated.Devices, nodeprofile.Device{Name: "provider.io/nic", Quantity: 1, Request: 1, Use: nodeprofile.UseFabric, From: nodeprofile.FromProvider})
@@ -144,7 +144,7 @@ func TestSettledLabels(t *testing.T) {
 	}
 }
 
-func TestWants(t *testing.T) {
+func TestDaemonSetNodes(t *testing.T) {
 	t.Parallel()
 	c := scenariotest.Scenario(t, "training")
 	exporter, onSystem := c.Components[3].Workloads[3], c.Components[3].Workloads[4]
@@ -161,7 +161,7 @@ func TestWants(t *testing.T) {
 	}
 }
 
-func TestWhatNoCellCanBeMadeOf(t *testing.T) {
+func TestInvalidInputsOfAScenarioAreRefused(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		change func(n *nodeprofile.Nodes, c []footprint.Component) []footprint.Component

@@ -19,7 +19,7 @@ const (
 )
 
 func (b builder) dropToleration(c *Scenario) (Control, []Node) {
-	w := b.alike(c, DropToleration)
+	w := b.controlPod(c, DropToleration)
 	w.Pod.Tolerations = nil
 	var nodes []string
 	for _, n := range c.Own(footprint.Accelerated) {
@@ -40,7 +40,7 @@ func (b builder) halfGPUs(c *Scenario) (Control, []Node) {
 	}
 	// One less than is asked for where that is no more than half of what there is.
 	twin := b.twin(HalfGPUs, func(d nodeprofile.Device) int64 { return min(d.Quantity/2, d.Request-1) })
-	return Control{Name: HalfGPUs, Workload: b.alike(c, HalfGPUs), Nodes: []string{twin.Name}, Reason: reasonLack + string(gpu.Name)}, []Node{twin}
+	return Control{Name: HalfGPUs, Workload: b.controlPod(c, HalfGPUs), Nodes: []string{twin.Name}, Reason: reasonLack + string(gpu.Name)}, []Node{twin}
 }
 
 func (b builder) wrongArch(c *Scenario) (Control, []Node) {
@@ -50,7 +50,7 @@ func (b builder) wrongArch(c *Scenario) (Control, []Node) {
 		}
 		twin := b.twin(WrongArch, func(d nodeprofile.Device) int64 { return d.Quantity })
 		twin.Labels[corev1.LabelArchStable] = arch
-		return Control{Name: WrongArch, Workload: b.alike(c, WrongArch), Nodes: []string{twin.Name}, Reason: ReasonAffinity}, []Node{twin}
+		return Control{Name: WrongArch, Workload: b.controlPod(c, WrongArch), Nodes: []string{twin.Name}, Reason: ReasonAffinity}, []Node{twin}
 	}
 	return Control{Name: WrongArch, NotApplicable: "the accelerator is built into hosts of every architecture"}, nil
 }
@@ -61,7 +61,7 @@ func (b builder) halfGang(c *Scenario) (Control, []Node) {
 	}
 	half := func(d nodeprofile.Device) int64 { return max(d.Quantity/2, 1) }
 	twin := b.twin(HalfGang, half)
-	w := b.alike(c, HalfGang)
+	w := b.controlPod(c, HalfGang)
 	w.Replicas = 2
 	w.Pod.Requests = corev1.ResourceList{} // of GPUs alone: one reason
 	for _, d := range gpusOf(b.nodes.Accelerated.Devices) {
@@ -73,8 +73,8 @@ func (b builder) halfGang(c *Scenario) (Control, []Node) {
 // gpu is what the shape calls its GPUs; it has at least one such resource.
 func (b builder) gpu() nodeprofile.Device { return gpusOf(b.nodes.Accelerated.Devices)[0] }
 
-// alike is one pod like the probe's.
-func (b builder) alike(c *Scenario, control string) footprint.Workload {
+// controlPod is one pod like the probe's.
+func (b builder) controlPod(c *Scenario, control string) footprint.Workload {
 	return footprint.Workload{Kind: "Deployment", Name: control, Class: footprint.Accelerated, Replicas: 1, Pod: clonePod(c.Probe.Pod)}
 }
 

@@ -67,9 +67,9 @@ func TestControlsThatDoNotApplyCount(t *testing.T) {
 	}
 }
 
-// TestShufflesMeanNothing: the fingerprint does not depend on the order of facts or on the
+// TestFingerprintIgnoresOrder: the fingerprint does not depend on the order of facts or on the
 // names of nodes and files, and is the same after a JSON round trip.
-func TestShufflesMeanNothing(t *testing.T) {
+func TestFingerprintIgnoresOrder(t *testing.T) {
 	t.Parallel()
 	base := scenariotest.Scenario(t, "training")
 	want := scenario.Fingerprint(base)

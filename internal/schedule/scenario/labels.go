@@ -10,12 +10,12 @@ import (
 // it has to: those that it registers with, those that are discovered on it, and
 // those that components publish on nodes with others.
 func Settled(n Node, components []footprint.Component) map[string]string {
-	return settle(n, components, func(w footprint.Workload, labels map[string]string) bool { return Wants(w, n, labels) })
+	return addDiscoveredLabels(n, components, func(w footprint.Workload, labels map[string]string) bool { return Wants(w, n, labels) })
 }
 
-// settle adds labels until none is missing; finds reports whether a discovering workload runs
+// addDiscoveredLabels adds labels until none is missing; finds reports whether a discovering workload runs
 // on the node with the labels. Existing labels are not changed, so the loop ends.
-func settle(n Node, components []footprint.Component, finds func(footprint.Workload, map[string]string) bool) map[string]string {
+func addDiscoveredLabels(n Node, components []footprint.Component, finds func(footprint.Workload, map[string]string) bool) map[string]string {
 	labels := maps.Clone(n.Labels)
 	if labels == nil {
 		labels = map[string]string{}

@@ -25,10 +25,10 @@ func Untolerated(w footprint.Workload, taints []corev1.Taint) (corev1.Taint, boo
 	if w.Kind == DaemonSet {
 		tolerations = append(daemonTolerations(w.Pod.HostNetwork), tolerations...)
 	}
-	return scheduling.FindMatchingUntoleratedTaint(klog.Logger{}, taints, tolerations, keepsOff, false)
+	return scheduling.FindMatchingUntoleratedTaint(klog.Logger{}, taints, tolerations, preventsPlacement, false)
 }
 
-func keepsOff(t *corev1.Taint) bool {
+func preventsPlacement(t *corev1.Taint) bool {
 	return t.Effect == corev1.TaintEffectNoSchedule || t.Effect == corev1.TaintEffectNoExecute
 }
 

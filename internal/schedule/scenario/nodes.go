@@ -74,7 +74,7 @@ func (b builder) twin(control string, gpus func(d nodeprofile.Device) int64) Nod
 	s := b.nodes.Accelerated
 	n := b.expand(s, footprint.Accelerated, control)[0]
 	n.Control = control
-	n.Labels = settle(n, b.components, func(footprint.Workload, map[string]string) bool { return true })
+	n.Labels = addDiscoveredLabels(n, b.components, func(footprint.Workload, map[string]string) bool { return true })
 	n.Grants, n.Lacks, n.Discovered = nil, nil, nil
 	for _, d := range s.Devices {
 		quantity := d.Quantity

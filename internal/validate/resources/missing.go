@@ -40,9 +40,9 @@ func (s state) missing() string {
 func (s state) job() string {
 	switch {
 	case s.Failed:
-		return "failed" + s.why()
+		return "failed" + s.details()
 	case !s.Complete:
-		return fmt.Sprintf("is not complete: %d of %d succeeded, %d active", s.Available, s.Desired, s.Present) + s.why()
+		return fmt.Sprintf("is not complete: %d of %d succeeded, %d active", s.Available, s.Desired, s.Present) + s.details()
 	default:
 		return ""
 	}
@@ -54,7 +54,7 @@ func (s state) pods() string {
 	case s.Observed < s.Generation:
 		return fmt.Sprintf("its controller has not reconciled it: generation is %d, observedGeneration %d", s.Generation, s.Observed)
 	case s.Desired < 1 && s.Kind == kindDaemonSet:
-		return "desires no pods: 0 of 0 are ready; " + s.nowhere()
+		return "desires no pods: 0 of 0 are ready; " + s.whyNoPods()
 	case s.Desired < 1:
 		return "desires no pods: replicas is 0"
 	}
@@ -74,14 +74,14 @@ func (s state) pods() string {
 	if len(wrong) == 0 {
 		return ""
 	}
-	return strings.Join(wrong, ", ") + s.why()
+	return strings.Join(wrong, ", ") + s.details()
 }
 
-// nowhere is the reason why a DaemonSet has zero desired pods.
-func (s state) nowhere() string {
+// whyNoPods is the reason why a DaemonSet has zero desired pods.
+func (s state) whyNoPods() string {
 	switch {
 	case s.Selector == "":
-		return "the cause was not observed" + s.why()
+		return "the cause was not observed" + s.details()
 	case s.Nodes == 0:
 		return "the cluster has no node"
 	case s.Selected == 0:
@@ -93,8 +93,8 @@ func (s state) nowhere() string {
 	}
 }
 
-// why is the text of conditions and pods.
-func (s state) why() string {
+// details is the text of conditions and pods.
+func (s state) details() string {
 	all := append(append([]string{}, s.Conditions...), s.Pods...)
 	if len(all) == 0 {
 		return ""

@@ -38,7 +38,7 @@ func (c *Check) Judge(obs []check.Observation) check.Judgement {
 		j.node(name)
 	}
 	j.drivers()
-	j.strangers()
+	j.judgeUnlistedNodes()
 	j.constraints(server, serverID)
 	j.Figure(check.Figure{
 		Name: "GPUs", Value: float64(j.gpus), Unit: "GPUs", Limit: float64(c.demand.GPUs * len(c.demand.Nodes)), Relation: "==", Source: c.demand.GPUsSource,
@@ -119,9 +119,9 @@ func (j *judge) drivers() {
 	}
 }
 
-// strangers adds a finding for each GPU node that is missing in the inventory: it is not
+// judgeUnlistedNodes adds a finding for each GPU node that is missing in the inventory: it is not
 // validated, and a workload may be scheduled there.
-func (j *judge) strangers() {
+func (j *judge) judgeUnlistedNodes() {
 	for _, name := range slices.Sorted(maps.Keys(j.nodes)) {
 		if n := j.nodes[name]; n.Capacity > 0 && !slices.Contains(j.demand.Nodes, name) && !ordered(n) {
 			j.Fail(j.id, name, "add it to the site's inventory, or take it out of the cluster", "node %s has %d GPUs and is not in the site's inventory", name, n.Capacity)

@@ -99,7 +99,7 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-func TestNothingSeenIsNoPass(t *testing.T) {
+func TestNothingObservedDoesNotPass(t *testing.T) {
 	t.Parallel()
 	server, nodes := cluster()
 	all := observed(t, server, nodes)

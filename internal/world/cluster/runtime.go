@@ -47,7 +47,7 @@ func newRuntime(ctx context.Context, client kubernetes.Interface, dyn dynamic.In
 	_, _ = pods.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc:    func(obj any) { r.observe(obj) },
 		UpdateFunc: func(_, obj any) { r.observe(obj) },
-		DeleteFunc: func(obj any) { r.gone(obj) },
+		DeleteFunc: func(obj any) { r.deleted(obj) },
 	})
 	return r
 }
@@ -71,7 +71,7 @@ func (r *runtime) observe(obj any) {
 	defer r.mu.Unlock()
 	w := r.workers[pod.UID]
 	if w == nil {
-		if r.stopped || pod.DeletionTimestamp != nil || isEnded(pod) || !concerns(pod) {
+		if r.stopped || pod.DeletionTimestamp != nil || isEnded(pod) || !needsWorker(pod) {
 			return
 		}
 		w = newWorker(r, pod)
@@ -87,8 +87,8 @@ func (r *runtime) observe(obj any) {
 	w.update(pod)
 }
 
-// gone stops the worker of a deleted pod.
-func (r *runtime) gone(obj any) {
+// deleted stops the worker of a deleted pod.
+func (r *runtime) deleted(obj any) {
 	if unknown, ok := obj.(cache.DeletedFinalStateUnknown); ok {
 		obj = unknown.Obj
 	}
@@ -135,8 +135,8 @@ func (r *runtime) has(namespace, pod string) bool {
 	return false
 }
 
-// concerns reports whether the pod holds GPUs or runs a known program.
-func concerns(pod *corev1.Pod) bool {
+// needsWorker reports whether the pod holds GPUs or runs a known program.
+func needsWorker(pod *corev1.Pod) bool {
 	if gpusOf(pod) > 0 || len(pod.Spec.ResourceClaims) > 0 {
 		return true
 	}

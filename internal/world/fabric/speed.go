@@ -20,16 +20,6 @@ func Speeds() []Speed {
 	}
 }
 
-// SpeedByName returns the named speed.
-func SpeedByName(name string) (Speed, bool) {
-	for _, s := range Speeds() {
-		if s.Name == name {
-			return s, true
-		}
-	}
-	return Speed{}, false
-}
-
 // DataRate returns the data rate in Gb/s of a lane with signalling rate lane in Gb/s.
 func DataRate(lane float64) int {
 	for _, s := range Speeds() {

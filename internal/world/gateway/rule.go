@@ -17,9 +17,9 @@ type backend struct {
 
 // rule has the backends of matching requests.
 type rule struct {
-	key      string // of its route, with the generation
-	backends []backend
-	wheel    *wheel
+	key        string // of its route, with the generation
+	backends   []backend
+	roundRobin *roundRobin
 }
 
 func ruleOf(key, namespace string, refs []gwv1.HTTPBackendRef) *rule {
@@ -35,7 +35,7 @@ func ruleOf(key, namespace string, refs []gwv1.HTTPBackendRef) *rule {
 		}
 		r.backends, weights = append(r.backends, b), append(weights, b.weight)
 	}
-	r.wheel = newWheel(weights)
+	r.roundRobin = newRoundRobin(weights)
 	return r
 }
 
@@ -59,16 +59,16 @@ func (r *rule) pick(ignoreWeights bool) (backend, bool) {
 	if ignoreWeights && len(r.backends) > 0 {
 		return r.backends[0], true
 	}
-	i := r.wheel.next()
+	i := r.roundRobin.next()
 	if i < 0 {
 		return backend{}, false
 	}
 	return r.backends[i], true
 }
 
-// wheel is a smooth weighted round robin as in nginx: in each cycle of as many steps as the sum of
+// roundRobin is a smooth weighted round robin as in nginx: in each cycle of as many steps as the sum of
 // weights, every backend is chosen as often as its weight, spread evenly.
-type wheel struct {
+type roundRobin struct {
 	weights []int
 	total   int
 
@@ -76,8 +76,8 @@ type wheel struct {
 	current []int
 }
 
-func newWheel(weights []int) *wheel {
-	w := &wheel{weights: weights, current: make([]int, len(weights))}
+func newRoundRobin(weights []int) *roundRobin {
+	w := &roundRobin{weights: weights, current: make([]int, len(weights))}
 	for _, n := range weights {
 		w.total += n
 	}
@@ -85,7 +85,7 @@ func newWheel(weights []int) *wheel {
 }
 
 // next returns the next index; -1 if all weights are 0.
-func (w *wheel) next() int {
+func (w *roundRobin) next() int {
 	if w.total <= 0 {
 		return -1
 	}

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestWheel(t *testing.T) {
+func TestRoundRobin(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		weights []int
@@ -20,7 +20,7 @@ func TestWheel(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWheel(tt.weights)
+			w := newRoundRobin(tt.weights)
 			var got []int
 			for range tt.want {
 				got = append(got, w.next())

@@ -1,19 +1,13 @@
 package host
 
 import (
-	"flag"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/firstlight/firstlight/internal/golden"
 	"github.com/firstlight/firstlight/internal/world"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 func fixed() time.Time { return time.Date(2026, 11, 2, 9, 0, 0, 0, time.UTC) }
 
@@ -75,7 +69,7 @@ func TestHealthyOutput(t *testing.T) {
 			if exit != tt.exit || errOut != "" {
 				t.Errorf("exit %d, stderr %q", exit, errOut)
 			}
-			golden(t, name, out)
+			golden.Compare(t, "testdata/"+name, out)
 		})
 	}
 }
@@ -86,26 +80,5 @@ func TestDCGM3Output(t *testing.T) {
 	if exit != 0 {
 		t.Errorf("exit %d", exit)
 	}
-	golden(t, "dcgmi-diag-3.json", out)
-}
-
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatalf("%v (make it with -update)", err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", name, diff)
-	}
+	golden.Compare(t, "testdata/dcgmi-diag-3.json", out)
 }

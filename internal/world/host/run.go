@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -50,11 +49,6 @@ func tools() map[string]tool {
 		"true":          func(*call) int { return 0 },
 		"false":         func(*call) int { return 1 },
 	}
-}
-
-// Names returns a host's commands.
-func Names() []string {
-	return slices.Sorted(maps.Keys(tools()))
 }
 
 // Run runs argv on a host and returns its output and exit code.

@@ -64,7 +64,7 @@ func chassisResource(s world.State, rest string) (object, bool) {
 	watts := s.NodeWatts(n)
 	power := "On"
 	switch {
-	case !fed(s, n.Rack):
+	case !hasPower(s, n.Rack):
 		watts, power = 0, "Off"
 	case n.Standby:
 		power = "Off"
@@ -154,8 +154,8 @@ func pduResource(s world.State, rest string) (object, bool) {
 	return nil, false
 }
 
-// fed reports whether a PDU of a rack has power; a rack without PDUs is fed.
-func fed(s world.State, rack string) bool {
+// hasPower reports whether a PDU of a rack has power. A rack without PDUs has power.
+func hasPower(s world.State, rack string) bool {
 	found := false
 	for _, p := range s.Facility.PDUs {
 		if p.Rack != rack {

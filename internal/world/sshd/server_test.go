@@ -245,7 +245,7 @@ func TestLoginRefused(t *testing.T) {
 	}
 }
 
-func TestUnreachableHostComesBack(t *testing.T) {
+func TestUnreachableHostRecovers(t *testing.T) {
 	t.Parallel()
 	w, s := start(t)
 	f, err := w.AddFault(world.Fault{Kind: "host-unreachable", Target: "gpu-02"})

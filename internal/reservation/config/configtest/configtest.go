@@ -1,11 +1,10 @@
 // Package configtest tests parsers of configuration files with invalid files and the problems
-// expected of each. It defines the flag -update, which rewrites the golden files.
+// expected of each.
 package configtest
 
 import (
 	"bytes"
 	"errors"
-	"flag"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,12 +12,9 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/firstlight/firstlight/internal/diag"
+	"github.com/firstlight/firstlight/internal/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 // Invalid parses every NAME.yaml in dir, at least least files. parse must return the diag.List in
 // NAME.golden, each problem with a position and a remedy. Together the files must break all rules
@@ -48,7 +44,7 @@ func Invalid[T any](t *testing.T, dir string, least int, parse func(name string,
 					t.Errorf("no position or remedy: %s", p)
 				}
 			}
-			Golden(t, strings.TrimSuffix(file, ".yaml")+".golden", list.Error()+"\n")
+			golden.Compare(t, strings.TrimSuffix(file, ".yaml")+".golden", list.Error()+"\n")
 		})
 	}
 	for _, rule := range rules {
@@ -66,21 +62,4 @@ func text(data []byte) bool {
 		}
 	}
 	return false
-}
-
-// Golden compares got with the content of a file.
-func Golden(t *testing.T, path, got string) {
-	t.Helper()
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (-golden +got):\n%s", path, diff)
-	}
 }
