@@ -303,20 +303,6 @@ func TestOneFactIsEnough(t *testing.T) {
 	}
 }
 
-// An autoscaler that cannot be read is not one that is invisible.
-func TestANodeGroupIsNotApplicableOnlyIfItsAutoscalerWasSought(t *testing.T) {
-	t.Parallel()
-	for problem, want := range map[string]check.Verdict{"": check.NotApplicable, snapshot.ProblemPrograms: check.Unobserved} {
-		s, st := setup(), until(snapshot.PhaseControl)
-		s.Pool.Autoscaler, st.Programs = "cluster-autoscaler", nil
-		st.Problems = map[string]string{problem: "forbidden"}
-		st.At = at(5)
-		if r := Hop(snapshot.HopPool, s, st); r.Verdict != want {
-			t.Errorf("%q: %s: %s", problem, r.Verdict, r.Reason)
-		}
-	}
-}
-
 func TestAHopThatWaitsNamesTheClaimItWaitsFor(t *testing.T) {
 	t.Parallel()
 	st := until(phaseOf(t, snapshot.HopRegistered))

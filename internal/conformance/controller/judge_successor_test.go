@@ -19,6 +19,8 @@ func TestTheSuccessorOfAControllerIsAnother(t *testing.T) {
 	}
 	leader := pods(pod("a"), pod("b"))
 	leader.Lease = held("operator-a_1", true)
+	next, late := pods(pod("b"), pod("c")), pods(pod("b"), pod("c"))
+	next.Lease, late.Lease = held("operator-b_2", true), leader.Lease
 	for name, tt := range map[string]struct {
 		before, after controllerFigures
 		successor     bool
@@ -26,7 +28,8 @@ func TestTheSuccessorOfAControllerIsAnother(t *testing.T) {
 		"another pod":                         {pods(pod("a")), pods(pod("b")), true},
 		"the same pod":                        {pods(pod("a")), pods(pod("a")), false},
 		"the same pod and another":            {pods(pod("a")), pods(pod("b"), pod("a")), false},
-		"a pod that did not hold the lease":   {leader, pods(pod("b"), pod("c")), true},
+		"a pod that did not hold the lease":   {leader, next, true},
+		"pods that do not hold the lease":     {leader, late, false},
 		"the pod that held the lease":         {leader, pods(pod("a"), pod("b")), false},
 		"a pod that is not ready":             {pods(pod("a")), pods(unready), false},
 		"a pod that ends":                     {pods(pod("a")), pods(leaving), false},
