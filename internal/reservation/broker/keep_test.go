@@ -49,6 +49,12 @@ func (u *unreliable) Save(ctx context.Context, r *store.Reservation) (*store.Res
 	return u.view.Save(ctx, r)
 }
 
+func (u *unreliable) lastWrite() time.Time {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.written
+}
+
 // holding is a broker with a lease on an unreliable store. It must run in a bubble.
 func holding(t *testing.T, tk lease.Ticket) (*unreliable, *Broker, []Grant) {
 	t.Helper()
@@ -76,7 +82,7 @@ func TestHolderStopsBeforeTheLeaseCanExpire(t *testing.T) {
 						if !errors.Is(err, ErrRenewFailed) {
 							t.Errorf("%v", err)
 						}
-						if used := time.Since(u.written); used > max(minute*3/4, idle) {
+						if used := time.Since(u.lastWrite()); used > max(minute*3/4, idle) {
 							t.Errorf("it holds the lease until %s after its last renewal", used)
 						}
 					})
@@ -217,7 +223,7 @@ func TestDeadlineOfProgramsMovesWithEachRenewal(t *testing.T) {
 			d := proctree.DeadlineOf(ctx)
 			for range 3 {
 				at, moved := d.At()
-				if want := u.written.Add(lease.RenewFor(minute)); !at.Equal(want) || d.Grace(time.Hour) != lease.MaxStopTime {
+				if want := u.lastWrite().Add(lease.RenewFor(minute)); !at.Equal(want) || d.Grace(time.Hour) != lease.MaxStopTime {
 					t.Errorf("the deadline is %s, want %s", at, want)
 				}
 				<-moved
