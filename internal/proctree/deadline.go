@@ -70,7 +70,7 @@ func (d *Deadline) Grace(most time.Duration) time.Duration {
 // send writes the deadline and each move of it, until done is closed. A message is a time of
 // CLOCK_MONOTONIC, which all processes share.
 func (d *Deadline) send(to io.WriteCloser, done <-chan struct{}) {
-	defer to.Close()
+	defer to.Close() //nolint:errcheck // the subreaper reads until it is closed
 	for {
 		at, moved := d.At()
 		if !at.IsZero() {

@@ -27,7 +27,7 @@ var ErrAPIUnavailable = errors.New("it has no known content, but an aggregated A
 // OnlyAPIUnavailable reports whether nothing but namespaces of ErrAPIUnavailable was left by
 // the clean-up that returned err.
 func OnlyAPIUnavailable(err error) bool {
-	if joined, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // each joined error is examined
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		return !slices.ContainsFunc(joined.Unwrap(), func(err error) bool { return !OnlyAPIUnavailable(err) })
 	}
 	return errors.Is(err, ErrAPIUnavailable)
