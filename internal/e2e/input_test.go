@@ -36,7 +36,7 @@ func TestBadInput(t *testing.T) {
 		{"accept with a broken site", []string{"accept", "--site", broken}, 2, []string{"nomad", "impossible", "telemetri"}},
 		{"a missing kubeconfig", []string{"accept", "--site", example, "--kubeconfig", filepath.Join(dir, "none")}, 2, []string{"none"}},
 		{"resume of nothing", []string{"accept", "--lab", labName, "--resume", "latest", "--evidence", filepath.Join(dir, "e")}, 2, []string{"unfinished run not found"}},
-		{"from without a run before", []string{"accept", "--lab", labName, "--from", "collective", "--evidence", filepath.Join(dir, "e")}, 2, []string{"walk the whole playbook first"}},
+		{"from without a run before", []string{"accept", "--lab", labName, "--from", "collective", "--evidence", filepath.Join(dir, "e")}, 2, []string{"run the whole playbook first"}},
 		{"resume and fresh", []string{"accept", "--resume", "latest", "--fresh"}, 2, []string{"resume", "fresh"}},
 		{"evidence of nothing", []string{"evidence", "show", filepath.Join(dir, "none")}, 2, []string{"directory of a run"}},
 		{"evidence without a run", []string{"evidence", "verify", dir}, 2, nil},
