@@ -84,7 +84,7 @@ var (
 	errHeld    = errors.New("is held by another process")
 )
 
-// checkHeld returns an error if the Lease that this walk acquired is no longer its own.
+// checkHeld returns an error if the Lease that this run acquired is no longer its own.
 func (w *walk) checkHeld(h *kube.RunLease) error {
 	switch {
 	case h == nil && w.isCleaning():

@@ -103,7 +103,7 @@ func TestNodePoolsAreCreatedOnlyUnderTheLeaseOfTheRun(t *testing.T) {
 	}
 }
 
-// Only the site decides that there is no gang.
+// A gang is left out only where the site says autoscale.gang: 1.
 func TestAGangWithoutASchedulerIsNotLeftOut(t *testing.T) {
 	t.Parallel()
 	d, rec := driving(t, http.StatusOK)

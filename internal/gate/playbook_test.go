@@ -79,29 +79,16 @@ func TestAPlaybookIncludesWhatItIsTold(t *testing.T) {
 		if !ok || len(step.Needs) == 0 || len(step.Describe) == 0 || len(plan.Steps) != len(site.Gates())+1 {
 			t.Errorf("%s: %+v in a plan of %d steps", name, step, len(plan.Steps))
 		}
+		// The chain removes the Lease and the objects of the run when it ends: no gate may still use them.
+		if !slices.Equal(step.After, site.Gates()) {
+			t.Errorf("%s waits for %v, want every gate: %v", name, step.After, site.Gates())
+		}
 		if !slices.ContainsFunc(gate.Checks(s, p), func(c check.Check) bool { return c.Name() == name }) {
 			t.Errorf("%s can not be judged again", name)
 		}
 	}
 	if _, err := gate.Playbook(s, p, gate.Access{}, "autoscal"); !errors.Is(err, gate.ErrNoExtra) {
 		t.Errorf("an unknown name: %v", err)
-	}
-}
-
-// The chain removes the Lease and the objects of the run when it ends, so that nothing else of
-// the run may still use them.
-func TestTheChainComesAfterEveryGate(t *testing.T) {
-	t.Parallel()
-	s, p := example(t)
-	for _, name := range gate.Extras() {
-		plan, err := gate.Playbook(s, p, gate.Access{}, name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		step, ok := plan.Step(name)
-		if !ok || !slices.Equal(step.After, site.Gates()) {
-			t.Errorf("%s waits for %v, want every gate: %v", name, step.After, site.Gates())
-		}
 	}
 }
 

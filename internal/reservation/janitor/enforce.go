@@ -62,9 +62,9 @@ func (j *Janitor) clean(ctx context.Context, name string, all []*Decision) error
 		}
 		return err
 	}
-	var stands []string
+	var remaining []string
 	lost, err := j.opts.Broker.Hold(ctx, []broker.Grant{g}, nil, func(ctx context.Context) (err error) {
-		stands, err = j.remove(ctx, row, hook.Lease{Token: g.Token, Holder: g.Holder}, all)
+		remaining, err = j.remove(ctx, row, hook.Lease{Token: g.Token, Holder: g.Holder}, all)
 		return err
 	})
 	if err != nil && lost != nil {
@@ -73,8 +73,8 @@ func (j *Janitor) clean(ctx context.Context, name string, all []*Decision) error
 	setVerdict(all, Failed, "it was not removed: %v", err)
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTimeout)
 	defer cancel()
-	if err != nil || len(stands) > 0 {
-		reason := "remaining: " + strings.Join(stands, ", ")
+	if err != nil || len(remaining) > 0 {
+		reason := "remaining: " + strings.Join(remaining, ", ")
 		if err != nil {
 			reason = err.Error()
 		}
@@ -84,7 +84,7 @@ func (j *Janitor) clean(ctx context.Context, name string, all []*Decision) error
 }
 
 // remove decides again under the lease, removes, and returns the remaining deployments.
-func (j *Janitor) remove(ctx context.Context, row config.Reservation, l hook.Lease, all []*Decision) (stands []string, err error) {
+func (j *Janitor) remove(ctx context.Context, row config.Reservation, l hook.Lease, all []*Decision) (remaining []string, err error) {
 	now, err := j.opts.Hooks.Discover(ctx, row.Cloud, &row, l)
 	if err != nil {
 		return nil, fmt.Errorf("list deployments: %w", err)
@@ -107,9 +107,9 @@ func (j *Janitor) remove(ctx context.Context, row config.Reservation, l hook.Lea
 		return nil, fmt.Errorf("list remaining deployments: %w", err)
 	}
 	for _, d := range left {
-		stands = append(stands, d.Name)
+		remaining = append(remaining, d.Name)
 	}
-	return stands, nil
+	return remaining, nil
 }
 
 func (j *Janitor) removeOne(ctx context.Context, row config.Reservation, l hook.Lease, d *Decision, found map[string]hook.Deployment) error {
