@@ -143,15 +143,25 @@ const (
 	leastWork = 10 * time.Millisecond
 )
 
-// growth is how much more work four times the text is; the least of several
-// attempts counts, since garbage collection only ever adds.
+// growth is how much more work four times the text is, at the size where that is least: regexp
+// changes to a slower matcher at a length between two sizes, once.
 func growth(parse func([]byte), text func(size int) []byte) float64 {
-	one, four := work(parse, text(base)), work(parse, text(4*base))
+	ratio := growthFrom(base, parse, text)
+	if ratio > mostGrowth {
+		ratio = min(ratio, growthFrom(4*base, parse, text))
+	}
+	return ratio
+}
+
+// growthFrom compares a size with four times as much. The least of several attempts counts, since
+// garbage collection only ever adds.
+func growthFrom(size int, parse func([]byte), text func(size int) []byte) float64 {
+	one, four := work(parse, text(size)), work(parse, text(4*size))
 	for range 12 {
 		if four < leastWork || float64(four) <= mostGrowth*float64(one) {
 			break
 		}
-		one, four = min(one, work(parse, text(base))), min(four, work(parse, text(4*base)))
+		one, four = min(one, work(parse, text(size))), min(four, work(parse, text(4*size)))
 	}
 	if four < leastWork {
 		return 0
