@@ -102,8 +102,8 @@ func nodeMakingFaults() []FaultKind {
 			Summary: "the new pods are bound to spare nodes while the nodes created for them boot", Suspect: `spare-`,
 			apply: func(d *draft, _ target, _ Fault) {
 				d.Autoscale.SpareNodes = true
-				// Longer than the scheduler's backoff of 10 s for pods that failed often.
-				d.Autoscale.Boot = 20 * time.Second
+				// Longer than the delay of spare nodes and the scheduler's backoff of 10 s for pods that failed often.
+				d.Autoscale.Boot = 30 * time.Second
 			},
 		},
 	}

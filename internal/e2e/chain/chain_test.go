@@ -151,7 +151,7 @@ func TestAutoscaleFaults(t *testing.T) {
 			if err := json.Unmarshal([]byte(added.Stdout), &fault); err != nil {
 				t.Fatal(err)
 			}
-			args := []string{"--hop-timeout", "40s"}
+			args := []string{"--hop-timeout", "60s"}
 			if strings.HasPrefix(k.Kind, "kai-") {
 				args = append(args, "--scheduler", "kai")
 			}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -47,13 +48,15 @@ func chainLab(t *testing.T) string {
 // in a hundred runs has to say enough the first time.
 func lastWords(t *testing.T, lab string) {
 	t.Helper()
-	const lines = 25
+	const lines = 40
 	for _, name := range []string{"karpenter", "kai-scheduler", "kai-binder", "kai-podgrouper", "prometheus-adapter", "supervisor"} {
 		raw, err := os.ReadFile(filepath.Join(program.Home, "labs", lab, "logs", name+".log"))
 		if err != nil {
 			continue // the lab has not got it
 		}
-		all := strings.Split(strings.TrimSpace(string(raw)), "\n")
+		all := slices.DeleteFunc(strings.Split(strings.TrimSpace(string(raw)), "\n"), func(l string) bool {
+			return strings.Contains(l, "NodePool.karpenter.sh") // Karpenter repeats it during each clean-up
+		})
 		t.Logf("%s of %s:\n%s", name, lab, strings.Join(all[max(0, len(all)-lines):], "\n"))
 	}
 }

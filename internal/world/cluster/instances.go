@@ -86,7 +86,7 @@ func (i *instances) sync(ctx context.Context) (busy bool, err error) {
 	sweeping, err := i.syncBoots(ctx, a.Boot, state.Now)
 	errs := []error{err}
 	if a.SpareNodes || i.spareNodes {
-		errs = append(errs, i.syncSpareNodes(ctx, a.SpareNodes))
+		errs = append(errs, i.syncSpareNodes(ctx, a.SpareNodes, state.Now))
 	}
 	if a.BlockerPods || i.blockerPods {
 		errs = append(errs, i.syncBlockerPods(ctx, a.BlockerPods))

@@ -206,11 +206,22 @@ func TestSpareNodes(t *testing.T) {
 	if got := names(); len(got) != 0 {
 		t.Errorf("nodes %v for a pool's first claim", got)
 	}
-	for _, c := range []string{"b", "c"} {
-		if _, err := p.dyn.Resource(nodeClaims()).Create(t.Context(), claim(c, "mine", ""), metav1.CreateOptions{}); err != nil {
+	// A spare node for b before c exists took the pod of b, so Karpenter nominated the pod of c for
+	// the node of b: the chain failed at an earlier hop.
+	for _, name := range []string{"b", "c"} {
+		c := claim(name, "mine", "")
+		c.SetCreationTimestamp(metav1.NewTime(*p.now))
+		if _, err := p.dyn.Resource(nodeClaims()).Create(t.Context(), c, metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)
 		}
+		p.look(t)
+		*p.now = p.now.Add(spareDelay - time.Second)
+		p.look(t)
+		if got := names(); len(got) != 0 {
+			t.Errorf("nodes %v before the HPA's last step", got)
+		}
 	}
+	*p.now = p.now.Add(time.Second)
 	p.look(t)
 	p.look(t)
 	if diff := cmp.Diff([]string{"spare-b", "spare-c"}, names()); diff != "" {

@@ -21,10 +21,15 @@ func nodeClaims() schema.GroupVersionResource {
 // labelSpareNode is on spare nodes; its value is the claim that the node was created for.
 const labelSpareNode = "firstlight.dev/spare-node-for"
 
+// spareDelay is how long the newest claim of a pool exists before the pool gets spare nodes. A spare
+// node between two steps of the HPA leaves the node of the first step without a pod, and Karpenter
+// nominates the pods of the second step for that node.
+const spareDelay = 5 * time.Second
+
 // syncSpareNodes creates a free node of the same pool for each claim of a run without a node, once
-// the pool has a node. Pods that wait for the claim's node are bound to the spare node first. The
-// node is deleted with the claim or the fault.
-func (i *instances) syncSpareNodes(ctx context.Context, wanted bool) error {
+// the pool has a node and no new claims. Pods that wait for the claim's node are bound to the spare
+// node first. The node is deleted with the claim or the fault.
+func (i *instances) syncSpareNodes(ctx context.Context, wanted bool, now time.Time) error {
 	list, err := i.dyn.Resource(nodeClaims()).List(ctx, metav1.ListOptions{LabelSelector: labelRun + "," + labelPool})
 	if err != nil {
 		return wrap(err, "list node claims")
@@ -37,8 +42,8 @@ func (i *instances) syncSpareNodes(ctx context.Context, wanted bool) error {
 	var errs []error
 	if wanted {
 		for _, c := range list.Items {
-			if awaited(c, list.Items) && !hasNode(have.Items, c.GetName()) {
-				_, err := i.client.CoreV1().Nodes().Create(ctx, spareNode(c, time.Now()), metav1.CreateOptions{})
+			if awaited(c, list.Items) && now.Sub(newestClaim(poolOf(c), list.Items)) >= spareDelay && !hasNode(have.Items, c.GetName()) {
+				_, err := i.client.CoreV1().Nodes().Create(ctx, spareNode(c, now), metav1.CreateOptions{})
 				if err != nil && !apierrors.IsAlreadyExists(err) {
 					errs = append(errs, wrap(err, "create spare node for %s", c.GetName()))
 				}
@@ -62,6 +67,17 @@ func awaited(c unstructured.Unstructured, all []unstructured.Unstructured) bool 
 	return nodeOf(c) == "" && slices.ContainsFunc(all, func(other unstructured.Unstructured) bool {
 		return poolOf(other) == poolOf(c) && nodeOf(other) != ""
 	})
+}
+
+// newestClaim returns the creation time of a pool's newest claim.
+func newestClaim(pool string, all []unstructured.Unstructured) time.Time {
+	var newest time.Time
+	for _, c := range all {
+		if at := c.GetCreationTimestamp().Time; poolOf(c) == pool && at.After(newest) {
+			newest = at
+		}
+	}
+	return newest
 }
 
 func poolOf(c unstructured.Unstructured) string { return c.GetLabels()[labelPool] }
