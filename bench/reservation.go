@@ -21,10 +21,10 @@ import (
 )
 
 // The measurements of reservations use the brokers of the commands: broker.Open opens the broker of
-// each `+"`reservation acquire` and `reservation release`"+`, with or without --wait, and
-// broker.OpenCached that of `+"`reservation run`"+`. The start of a process and its
-// TLS handshake are excluded. Boskos runs as its own binary, with the requests of its clients. Both
-// store their state in the same API server and run in alternation, so that other load affects both.
+// `reservation acquire` and `reservation release`, with or without --wait, and broker.OpenCached that
+// of `reservation run`. The start of a process and its TLS handshake are excluded: a worker has one
+// connection, as Boskos' clients have. Boskos runs as its own binary, with the requests of its clients.
+// Both store their state in the same API server and run in alternation, so that other load affects both.
 const (
 	leaseWorkers    = 16 // each has what it takes and gives back for itself
 	leaseRounds     = 50 // of one worker in a turn
@@ -93,9 +93,13 @@ type leases struct {
 	kube   *store.Kube
 }
 
-// command opens the broker of a command; each step has its own.
-func (r *leases) command() (*broker.Broker, error) {
-	br, _, err := broker.Open(r.config, broker.Options{Clock: clock.Machine()})
+// command opens the broker of a command, with a connection to the API server.
+func (r *leases) command(ctx context.Context, name string) (*broker.Broker, error) {
+	br, k, err := broker.Open(r.config, broker.Options{Clock: clock.Machine()})
+	if err != nil {
+		return nil, err
+	}
+	_, err = k.Get(ctx, name)
 	return br, err
 }
 
@@ -124,12 +128,19 @@ func (r *leases) apply(ctx context.Context) error {
 // compare has commands, the controller and Boskos take turns at taking and giving back.
 func (r *leases) compare(ctx context.Context, copied *broker.Broker, theirs round) error {
 	for range leaseTurns {
-		n, err := r.race(leaseAcquire, leaseRelease, r.leaseRound(ctx, r.command))
+		brokers := make([]*broker.Broker, leaseWorkers)
+		for w := range brokers {
+			var err error
+			if brokers[w], err = r.command(ctx, ofWorker(w)); err != nil {
+				return err
+			}
+		}
+		n, err := r.race(leaseAcquire, leaseRelease, r.leaseRound(ctx, func(worker int) *broker.Broker { return brokers[worker] }))
 		if err != nil {
 			return err
 		}
 		r.add(leaseThroughput, n)
-		if n, err = r.race(copiedAcquire, copiedRelease, r.leaseRound(ctx, func() (*broker.Broker, error) { return copied, nil })); err != nil {
+		if n, err = r.race(copiedAcquire, copiedRelease, r.leaseRound(ctx, func(int) *broker.Broker { return copied })); err != nil {
 			return err
 		}
 		r.add(copiedThroughput, n)
@@ -142,28 +153,18 @@ func (r *leases) compare(ctx context.Context, copied *broker.Broker, theirs roun
 	return nil
 }
 
-// leaseRound takes and gives back what a worker has for itself.
-func (r *leases) leaseRound(ctx context.Context, open func() (*broker.Broker, error)) round {
+// leaseRound acquires and releases the reservation of a worker.
+func (r *leases) leaseRound(ctx context.Context, of func(worker int) *broker.Broker) round {
 	return func(worker int, acquire, release func(func() error) error) error {
-		name := ofWorker(worker)
+		name, br := ofWorker(worker), of(worker)
 		var got []broker.Grant
-		if err := acquire(func() error {
-			br, err := open()
-			if err != nil {
-				return err
-			}
+		if err := acquire(func() (err error) {
 			got, err = br.Acquire(ctx, broker.Request{Reservations: []string{name}, Ticket: ticket(worker)})
 			return err
 		}); err != nil {
 			return err
 		}
-		return release(func() error {
-			br, err := open()
-			if err != nil {
-				return err
-			}
-			return br.Release(ctx, name, got[0].Token, "")
-		})
+		return release(func() error { return br.Release(ctx, name, got[0].Token, "") })
 	}
 }
 
@@ -209,7 +210,7 @@ func (b *bench) race(first, second string, do round) (float64, error) {
 func (r *leases) measureHandOver(ctx context.Context) error {
 	const name = "bench-next"
 	take := func(wait bool, told func()) ([]broker.Grant, error) {
-		br, err := r.command()
+		br, err := r.command(ctx, name)
 		if err != nil {
 			return nil, err
 		}
@@ -234,7 +235,7 @@ func (r *leases) measureHandOver(ctx context.Context) error {
 		case err := <-taken:
 			return errors.Join(err, errors.New("it did not have to wait"))
 		}
-		br, err := r.command()
+		br, err := r.command(ctx, name)
 		if err != nil {
 			return err
 		}
@@ -306,11 +307,11 @@ func (r *leases) measureCrowd(ctx context.Context, copied *store.Cached) error {
 		if err := r.timedList(ctx, crowdedList, copied.List); err != nil {
 			return err
 		}
-		began := time.Now()
-		br, err := r.command()
+		br, err := r.command(ctx, inCrowd(i))
 		if err != nil {
 			return err
 		}
+		began := time.Now()
 		got, err := br.Acquire(ctx, broker.Request{Reservations: []string{inCrowd(i)}, Ticket: ticket(i)})
 		if err != nil {
 			return err
@@ -341,7 +342,7 @@ func (r *leases) crowd(ctx context.Context) (leave func(), err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	var waiters sync.WaitGroup
 	leave = func() { cancel(); waiters.Wait() }
-	br, err := r.command()
+	br, err := r.command(ctx, ofMany(0))
 	if err != nil {
 		return leave, err
 	}
@@ -354,7 +355,7 @@ func (r *leases) crowd(ctx context.Context) (leave func(), err error) {
 	for i := range manyWaiters {
 		told := sync.OnceFunc(func() { standing <- nil })
 		waiters.Go(func() {
-			br, err := r.command()
+			br, err := r.command(ctx, ofMany(i%crowded))
 			if err == nil {
 				_, err = br.Acquire(ctx, broker.Request{
 					Reservations: []string{ofMany(i % crowded)}, Ticket: ticket(i), Wait: true, Progress: func([]broker.Place) { told() },

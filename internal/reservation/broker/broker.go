@@ -134,6 +134,7 @@ func (a uncached) MayBeStale() bool { return false }
 // again.
 func (b *Broker) changeObject(ctx context.Context, from reader, name string, s func(r *store.Reservation, now time.Time) error) error {
 	within := conflictBackoff
+	defer b.requestCaller(ctx)()
 	for {
 		r, err := from.Get(ctx, name)
 		if err != nil {
@@ -179,6 +180,18 @@ func (b *Broker) changeObject(ctx context.Context, from reader, name string, s f
 			return fmt.Errorf("change reservation %s: %w", name, err)
 		}
 	}
+}
+
+// requestCaller requests the user, which sign needs, in parallel with the first read. The returned
+// function ends the request.
+func (b *Broker) requestCaller(ctx context.Context) (end func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_, _ = b.store.Caller(ctx) // sign gets the error
+	}()
+	return func() { cancel(); <-ended }
 }
 
 // withCause adds the cause of a context that has ended, which is the real reason of the failure.

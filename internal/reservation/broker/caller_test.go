@@ -128,6 +128,39 @@ func TestOnlyTheHolderOrAnOperatorActs(t *testing.T) {
 	}
 }
 
+// slowRead is a view whose reads return after its user was requested.
+type slowRead struct {
+	*view
+	requested chan struct{}
+	once      sync.Once
+}
+
+func (s *slowRead) Caller(ctx context.Context) (string, error) {
+	s.once.Do(func() { close(s.requested) })
+	return s.view.Caller(ctx)
+}
+
+func (s *slowRead) Get(ctx context.Context, name string) (*store.Reservation, error) {
+	select {
+	case <-s.requested:
+		return s.view.Get(ctx, name)
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// A command requests its user while it reads the reservation, not after it.
+func TestTheUserIsRequestedDuringTheRead(t *testing.T) {
+	m := &memory{r: &store.Reservation{ObjectMeta: metav1.ObjectMeta{Name: "one"}}}
+	b := New(Options{Store: &slowRead{view: &view{memory: m, user: "ada"}, requested: make(chan struct{})}})
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	got, err := b.Acquire(ctx, Request{Reservations: []string{"one"}, Ticket: lease.Ticket{Holder: "ada@desk"}})
+	if err != nil || len(got) != 1 || got[0].User != "ada" {
+		t.Errorf("acquired %+v: %v", got, err)
+	}
+}
+
 // Tokens of another store of the same name, and mistyped ones, ended the lease.
 func TestATokenOfAnotherStoreEndsNothing(t *testing.T) {
 	m, ada, eve, ops, token := ofAda(t)
