@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/firstlight/firstlight/internal/poll"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 )
 
@@ -53,27 +55,19 @@ func removeJob(ctx context.Context, cluster *kube.Cluster, s *Spec) error {
 	return waitForPodsGone(ctx, cluster, s)
 }
 
+// listInterval is the pause between two lists of the run's pods.
+const listInterval = 500 * time.Millisecond
+
 // waitForPodsGone waits until no pod of the run is left in its namespace.
 func waitForPodsGone(ctx context.Context, cluster *kube.Cluster, s *Spec) error {
-	pods := cluster.Client.CoreV1().Pods(s.namespace())
-	for {
-		list, err := pods.List(ctx, metav1.ListOptions{LabelSelector: podsOf(s)})
-		if err != nil {
-			return fmt.Errorf("list the shards' pods: %w", err)
+	return poll.Until(ctx, listInterval, "the end of the run's pods", func(ctx context.Context) error {
+		list, err := cluster.Client.CoreV1().Pods(s.namespace()).List(ctx, metav1.ListOptions{LabelSelector: podsOf(s)})
+		switch {
+		case err != nil:
+			return poll.Stop(fmt.Errorf("list the shards' pods: %w", err))
+		case len(list.Items) > 0:
+			return fmt.Errorf("%d pods of the run still exist, first %s", len(list.Items), list.Items[0].Name)
 		}
-		if len(list.Items) == 0 {
-			return nil
-		}
-		w, err := pods.Watch(ctx, metav1.ListOptions{LabelSelector: podsOf(s), ResourceVersion: list.ResourceVersion})
-		if err != nil {
-			return fmt.Errorf("watch the shards' pods: %w", err)
-		}
-		select {
-		case <-w.ResultChan():
-			w.Stop()
-		case <-ctx.Done():
-			w.Stop()
-			return fmt.Errorf("%d pods of the run still exist, first %s: %w", len(list.Items), list.Items[0].Name, ctx.Err())
-		}
-	}
+		return nil
+	})
 }
