@@ -7,6 +7,7 @@ import (
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -163,5 +164,33 @@ func TestAForbiddenDeletionIsNotClean(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// In a namespace that an administrator created, every labelled object of a run is removed and counts
+// as left before.
+func TestCleanUpRemovesEveryKindInAGivenNamespace(t *testing.T) {
+	t.Parallel()
+	for plural, want := range map[string]kind{
+		"services": namespaced()[0], "podmonitors": kindOf("PodMonitor", "monitoring.coreos.com", "v1", "podmonitors"),
+	} {
+		c := clusterWithJobs()
+		o := &unstructured.Unstructured{Object: map[string]any{"apiVersion": want.resource.GroupVersion().String(), "kind": want.name}}
+		o.SetName("one")
+		o.SetLabels(Labels("r", ""))
+		objects := c.Dynamic.Resource(want.resource).Namespace("theirs")
+		if _, err := objects.Create(t.Context(), o, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		g := Guest{Cluster: c}
+		if left, err := g.LeftOf(t.Context(), "r"); err != nil || len(left) != 1 || left[0].Kind != want.name {
+			t.Errorf("%s: left before: %+v, %v", plural, left, err)
+		}
+		if err := g.Cleanup(t.Context(), "r"); err != nil {
+			t.Error(err)
+		}
+		if _, err := objects.Get(t.Context(), "one", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+			t.Errorf("%s: it exists after the clean-up: %v", plural, err)
+		}
 	}
 }

@@ -10,7 +10,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/dynamic"
 )
 
@@ -107,15 +106,13 @@ func (c *Cluster) deleteAll(ctx context.Context, k kind, list *unstructured.Unst
 // waitNone waits until selector matches no object of a kind.
 func (c *Cluster) waitNone(ctx context.Context, k kind, selector string) error {
 	var left []unstructured.Unstructured
-	err := waitUntilEmpty(ctx, func(ctx context.Context) (int, string, error) {
+	err := waitUntilEmpty(ctx, "the end of "+k.resource.Resource, func(ctx context.Context) (int, error) {
 		list, err := c.listCreated(ctx, k, selector)
 		if err != nil {
-			return 0, "", err
+			return 0, err
 		}
 		left = list.Items
-		return len(left), list.GetResourceVersion(), nil
-	}, func(ctx context.Context, resourceVersion string) (watch.Interface, error) {
-		return c.objects(k).Watch(ctx, metav1.ListOptions{LabelSelector: selector, ResourceVersion: resourceVersion})
+		return len(left), nil
 	})
 	if err != nil && len(left) > 0 {
 		return fmt.Errorf("remove %d %s of %s, %s first: %w", len(left), k.resource.Resource, selector, remaining(&left[0]), err)
