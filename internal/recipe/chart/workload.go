@@ -69,7 +69,7 @@ func unknownPods(f *footprint.Footprint, group string, head metav1.TypeMeta, dat
 	if !f.UnknownPods(group, head.Kind, all) {
 		return nil
 	}
-	return fmt.Errorf("%s: cannot tell the pods of kind %s of %s: it has a pod template; add the pods that its operator creates to workloads, with createdBy: %[2]s; or, if it schedules no pods, withoutPods: [%[2]s]",
+	return fmt.Errorf("%s: unknown pods of kind %s of %s: it has a pod template; add the pods that its operator creates to workloads, with createdBy: %[2]s; or, if it schedules no pods, withoutPods: [%[2]s]",
 		source, head.Kind, head.APIVersion)
 }
 
