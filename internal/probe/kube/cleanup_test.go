@@ -2,6 +2,7 @@ package kube
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -192,5 +193,45 @@ func TestCleanUpRemovesEveryKindInAGivenNamespace(t *testing.T) {
 		if _, err := objects.Get(t.Context(), "one", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
 			t.Errorf("%s: it exists after the clean-up: %v", plural, err)
 		}
+	}
+}
+
+// serve makes the discovery of the fake have resources.
+func (c *Cluster) serve(t *testing.T, groupVersion string, resources ...string) {
+	t.Helper()
+	client, ok := c.Client.(*fake.Clientset)
+	if !ok {
+		t.Fatal("another client")
+	}
+	list := &metav1.APIResourceList{GroupVersion: groupVersion}
+	for _, r := range resources {
+		list.APIResources = append(list.APIResources, metav1.APIResource{Name: r})
+	}
+	client.Resources = append(client.Resources, list)
+}
+
+// A list that is forbidden is not empty: the account may have had the permission to create objects
+// of the kind before. A kind that the cluster does not serve has none.
+func TestKindsThatCannotBeListedAreReported(t *testing.T) {
+	t.Parallel()
+	c := clusterWithJobs("one")
+	for _, resource := range []string{"nodepools", "nodeclaims", "queues", "namespaces"} {
+		c.forbid(t, "list", resource)
+	}
+	c.serve(t, "karpenter.sh/v1", "nodepools")
+	c.serve(t, "v1", "namespaces")
+	c.allow(t, "")
+	left, err := Guest{Cluster: c}.LeftOf(t.Context(), "r")
+	notListed, rest := NotListed(err)
+	if len(left) != 1 || rest != nil || notListed == nil || !slices.Equal(notListed.Resources, []string{"nodepools.karpenter.sh"}) {
+		t.Errorf("left: %+v, %v", left, err)
+	}
+	notListed, rest = NotListed(Guest{Cluster: c}.Cleanup(t.Context(), "r"))
+	if rest != nil || notListed == nil || !slices.Equal(notListed.Resources, []string{"namespaces", "nodepools.karpenter.sh"}) ||
+		!strings.Contains(notListed.Error(), "cannot list namespaces, nodepools.karpenter.sh") {
+		t.Errorf("clean-up: %v, %v", notListed, rest)
+	}
+	if left, err := (Guest{Cluster: c}).LeftOf(t.Context(), "r"); len(left) != 0 || err == nil {
+		t.Errorf("left after the clean-up: %+v, %v", left, err)
 	}
 }

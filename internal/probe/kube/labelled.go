@@ -34,15 +34,15 @@ func (c *Cluster) listLabelled(ctx context.Context, k kind, selector string) (*u
 	return list, nil
 }
 
-// listCreated is listLabelled; the list is also empty without permission to list a kind if
-// the run cannot have created an object of it.
+// listCreated is listLabelled. Without permission to list a kind, the list is empty if the account
+// cannot create objects of it now, and the kind counts as not listed (see notListed).
 func (c *Cluster) listCreated(ctx context.Context, k kind, selector string) (*unstructured.UnstructuredList, error) {
 	list, err := c.listLabelled(ctx, k, selector)
 	if !apierrors.IsForbidden(err) {
 		return list, err
 	}
-	if created, reviewErr := c.mayCreate(ctx, k); created || reviewErr != nil {
-		return nil, errors.Join(err, reviewErr)
+	if err := c.mayNotCreate(ctx, k, err); err != nil {
+		return nil, err
 	}
 	return &unstructured.UnstructuredList{}, nil
 }

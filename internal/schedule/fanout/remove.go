@@ -13,8 +13,9 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/kube"
 )
 
-// remove deletes the run's objects by label and waits until its pods are gone.
-func remove(ctx context.Context, cluster *kube.Cluster, s *Spec) error {
+// remove deletes the run's objects by label and waits until its pods are gone. Kinds that it may
+// neither list nor create are in notListed.
+func remove(ctx context.Context, cluster *kube.Cluster, s *Spec) (notListed *kube.NotListedError, err error) {
 	problems := []error{removeJob(ctx, cluster, s)}
 	all := metav1.ListOptions{LabelSelector: kube.LabelRun + "=" + s.RunID}
 	client, namespace := cluster.Client, s.namespace()
@@ -30,9 +31,11 @@ func remove(ctx context.Context, cluster *kube.Cluster, s *Spec) error {
 		}
 	}
 	if s.Namespace == "" || s.PriorityClass == "" { // cluster-scoped objects
-		problems = append(problems, kube.Guest{Cluster: cluster}.Cleanup(ctx, s.RunID))
+		var wrong error
+		notListed, wrong = kube.NotListed(kube.Guest{Cluster: cluster}.Cleanup(ctx, s.RunID))
+		problems = append(problems, wrong)
 	}
-	return errors.Join(problems...)
+	return notListed, errors.Join(problems...)
 }
 
 func removeJob(ctx context.Context, cluster *kube.Cluster, s *Spec) error {

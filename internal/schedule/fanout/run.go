@@ -45,7 +45,11 @@ func Run(ctx context.Context, o Options) (r schedule.Report, err error) {
 		defer func() {
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
 			defer cancel()
-			if wrong := remove(ctx, o.Cluster, &o.Spec); wrong != nil {
+			notListed, wrong := remove(ctx, o.Cluster, &o.Spec)
+			if notListed != nil {
+				r.Notes = append(r.Notes, "clean-up: "+notListed.Error())
+			}
+			if wrong != nil {
 				err = errors.Join(err, fmt.Errorf("clean up (remaining objects have the label %s=%s): %w", kube.LabelRun, o.Spec.RunID, wrong))
 			}
 		}()
