@@ -121,6 +121,8 @@ type walk struct {
 	taken   error         // set when the Lease of the run is lost
 	// stopCleaning is set when the walk removes its objects, and the Lease with its namespace.
 	stopCleaning context.CancelFunc
+	// unlisted are notes on kinds that the clean-up could not list.
+	unlisted []string
 }
 
 // cleanupTimeout limits the removal of a run's objects.
@@ -154,6 +156,7 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	if err := w.cleanRun(ctx); err != nil {
 		outcome.AddUncleaned(err)
 	}
+	outcome.Notes = append(outcome.Notes, w.unlisted...)
 	if err := w.release(ctx); err != nil {
 		outcome.Notes = append(outcome.Notes, err.Error())
 	}
@@ -369,7 +372,7 @@ func (w *walk) cleanRun(ctx context.Context) error {
 		return nil
 	}
 	w.note("removing the objects of the run")
-	err := kube.Guest{Cluster: c, ClusterEnds: w.opts.ClusterEnds}.Cleanup(ctx, w.run.ID())
+	err := w.withoutUnlisted(w.run.ID(), kube.Guest{Cluster: c, ClusterEnds: w.opts.ClusterEnds}.Cleanup(ctx, w.run.ID()))
 	switch {
 	case err != nil && kube.OnlyAPIUnavailable(err):
 		return fmt.Errorf("clean up after run %s: %w", w.run.ID(), err)
@@ -377,6 +380,18 @@ func (w *walk) cleanRun(ctx context.Context) error {
 		return fmt.Errorf("objects of run %s are left; remove them with kubectl delete %s: %w", w.run.ID(), w.objects(), err)
 	}
 	return nil
+}
+
+// withoutUnlisted is the error of a clean-up without the kinds that the account may neither list nor
+// create, which are a note of the report.
+func (w *walk) withoutUnlisted(run string, err error) error {
+	notListed, err := kube.NotListed(err)
+	if notListed != nil {
+		w.mu.Lock()
+		w.unlisted = append(w.unlisted, fmt.Sprintf("clean-up of run %s: %v", run, notListed))
+		w.mu.Unlock()
+	}
+	return err
 }
 
 // objects are the kinds and the selector of the run's objects for kubectl.

@@ -10,12 +10,14 @@ import (
 	"testing/synctest"
 	"time"
 
+	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
+	dynamicfake "k8s.io/client-go/dynamic/fake"
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 
@@ -135,6 +137,29 @@ func TestARunThatCreatedNothingNeedsNoProofOfItsCleanUp(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// Objects of a kind that the account may neither list nor create can be left by an earlier account: the
+// report says that they were not looked for.
+func TestKindsThatTheCleanUpCannotListAreANote(t *testing.T) {
+	t.Parallel()
+	c := sharedCluster()
+	client, _ := c.Client.(*fake.Clientset)
+	dynamic, ok := c.Dynamic.(*dynamicfake.FakeDynamicClient)
+	if !ok {
+		t.Fatal("another client")
+	}
+	client.Resources = append(client.Resources, &metav1.APIResourceList{GroupVersion: "karpenter.sh/v1", APIResources: []metav1.APIResource{{Name: "nodepools"}}})
+	dynamic.PrependReactor("list", "nodepools", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return true, nil, apierrors.NewForbidden(schema.GroupResource{Resource: "nodepools"}, "", errors.New("no rule"))
+	})
+	client.PrependReactor("create", "selfsubjectaccessreviews", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return true, &authorizationv1.SelfSubjectAccessReview{}, nil // nothing is allowed
+	})
+	r, err := Run(t.Context(), holding(t, t.TempDir(), c, func() {}))
+	if err != nil || r.Verdict != check.Passed || !strings.Contains(strings.Join(r.Notes, "\n"), "cannot list nodepools.karpenter.sh") {
+		t.Errorf("%s, narrowed by %q, notes %q: %v", r.Verdict, r.NarrowedBy, r.Notes, err)
 	}
 }
 

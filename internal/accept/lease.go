@@ -339,7 +339,7 @@ func (w *walk) removeLeft(ctx context.Context, c *kube.Cluster) error {
 		if err != nil {
 			return err
 		}
-		if err := (kube.Guest{Cluster: in}).Cleanup(ctx, k.id); err != nil {
+		if err := w.withoutUnlisted(k.id, kube.Guest{Cluster: in}.Cleanup(ctx, k.id)); err != nil {
 			return fmt.Errorf("remove the objects of killed run %s: %w", k.id, err)
 		}
 		if h == nil {

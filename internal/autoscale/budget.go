@@ -63,6 +63,7 @@ var costs = map[string][]Cost{
 	},
 	snapshot.HopNodesGone: {
 		{snapshot.SettingConsolidate, "a node must have been quiet for so long"},
+		{snapshot.SettingNomination, "Karpenter does not remove a node that it lately chose for a pending pod"},
 		{snapshot.SettingDisruption, "Karpenter polls for nodes to remove at this interval"},
 		{snapshot.SettingValidation, "Karpenter validates a removal after this time"},
 		{snapshot.SettingTermination, "drain the node, delete the instance"},

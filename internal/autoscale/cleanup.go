@@ -21,7 +21,7 @@ func (d *drive) clean(ctx context.Context) error {
 	limited, cancel := context.WithTimeout(ctx, d.setup.Deadlines[snapshot.HopClean].Duration)
 	removeErr := guest.Release(limited)
 	if removeErr == nil {
-		removeErr = guest.Cleanup(limited, d.setup.Run)
+		_, removeErr = kube.NotListed(guest.Cleanup(limited, d.setup.Run)) // LeftOf reports them
 	}
 	cancel()
 	if ctx.Err() != nil {

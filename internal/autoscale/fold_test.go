@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/autoscale/snapshottest"
 	"github.com/firstlight/firstlight/internal/check"
@@ -236,7 +238,7 @@ func TestBudgetsAreTheSettingsOfTheHop(t *testing.T) {
 	for _, s := range snapshottest.Setup().Settings {
 		known = append(known, s.Name)
 	}
-	known = append(known, snapshot.SettingTermination)
+	known = append(known, snapshot.SettingTermination, snapshot.SettingNomination)
 	used := map[string]bool{}
 	for hop, list := range costs {
 		if !slices.Contains(hopNames(), hop) {
@@ -256,6 +258,11 @@ func TestBudgetsAreTheSettingsOfTheHop(t *testing.T) {
 	}
 	if got, want := budgetOf(snapshot.HopNodesGone, snapshottest.Setup()), 26*time.Second; got != want {
 		t.Errorf("the budget of nodes-gone is %s, want %s", got, want)
+	}
+	nominated := snapshottest.Setup()
+	nominated.Settings = append(nominated.Settings, snapshot.Setting{Name: snapshot.SettingNomination, Value: metav1.Duration{Duration: 20 * time.Second}})
+	if got, want := budgetOf(snapshot.HopNodesGone, nominated), 46*time.Second; got != want {
+		t.Errorf("the budget of nodes-gone with a nomination window is %s, want %s", got, want)
 	}
 	if got, in := slowest(snapshot.PhaseDown, snapshottest.Setup()); got.Name != snapshot.SettingValidation || !slices.Equal(in, []string{snapshot.HopNodesGone}) {
 		t.Errorf("the slowest setting down is %s in %v", got.Name, in)

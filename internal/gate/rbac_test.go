@@ -90,7 +90,7 @@ func (p printed) allows(namespace, request, name string) bool {
 var requests = map[string]map[string][]string{
 	"walk": {
 		"":    {"list /nodes", "list scheduling.k8s.io/priorityclasses", "delete scheduling.k8s.io/priorityclasses"},
-		"run": {"get coordination.k8s.io/leases", "create coordination.k8s.io/leases", "update coordination.k8s.io/leases", "delete coordination.k8s.io/leases", "deletecollection batch/jobs", "list /pods", "delete /pods", "list /services", "delete /services"},
+		"run": {"get coordination.k8s.io/leases", "create coordination.k8s.io/leases", "update coordination.k8s.io/leases", "delete coordination.k8s.io/leases", "deletecollection batch/jobs", "list /pods", "delete /pods", "list /services", "delete /services", "list resource.k8s.io/resourceclaimtemplates", "list monitoring.coreos.com/podmonitors", "delete monitoring.coreos.com/podmonitors"},
 	},
 	"pods": {
 		"": {"list /pods", "list /nodes", "create scheduling.k8s.io/priorityclasses"},

@@ -50,6 +50,22 @@ func (e *LeftError) Error() string {
 	return text
 }
 
+// ExitCode returns the exit status of the program; ok is false if the program has none, because a
+// signal ended it, or if it is unknown.
+func (e *LeftError) ExitCode() (code int, ok bool) {
+	if len(e.PIDs) == 0 {
+		return 0, false
+	}
+	if e.Cause == nil {
+		return 0, true
+	}
+	exit, ok := errors.AsType[*exec.ExitError](e.Cause)
+	if !ok || exit.ExitCode() < 0 {
+		return 0, false
+	}
+	return exit.ExitCode(), true
+}
+
 // Run runs cmd, created by exec.Command and not started, as cmd.Run does; cmd.ProcessState stays
 // nil. When ctx ends, the program's process group gets SIGTERM and, after the grace period, all
 // descendants get SIGKILL. Descendants that remain when the program has ended are killed at once.

@@ -94,6 +94,6 @@ func AutoscaleSettings() []string {
 	return []string{
 		"sample-interval", "scrape-interval", "rate-window", "adapter-relist", "hpa-sync", "hpa-stabilization",
 		"karpenter-batch-idle", "karpenter-batch-max", "registration-delay",
-		"consolidate-after", "disruption-poll", "consolidation-ttl", "termination",
+		"consolidate-after", "nomination-window", "disruption-poll", "consolidation-ttl", "termination",
 	}
 }

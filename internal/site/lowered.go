@@ -2,6 +2,8 @@ package site
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,10 +25,7 @@ func (s *Site) LoweredTelemetry() []string {
 	if err != nil {
 		return []string{err.Error()}
 	}
-	if own, most := s.Telemetry.ScrapeInterval.D(), seconds(floors.ScrapeInterval); own > most {
-		return []string{fmt.Sprintf("telemetry.scrapeInterval is %s, the ceiling is %s", own, most)}
-	}
-	return nil
+	return longer("telemetry.scrapeInterval", s.Telemetry.ScrapeInterval, floors.ScrapeInterval)
 }
 
 // LoweredTraining are those of gate training.
@@ -85,7 +84,11 @@ func (s *Site) LoweredAutoscale() []string {
 	if err != nil {
 		return []string{err.Error()}
 	}
-	return append(shorter("autoscale.window", s.Autoscale.Window, floors.Window), below("autoscale.gang", float64(s.Autoscale.Gang), floors.Gang)...)
+	out := append(shorter("autoscale.window", s.Autoscale.Window, floors.Window), below("autoscale.gang", float64(s.Autoscale.Gang), floors.Gang)...)
+	for _, name := range slices.Sorted(maps.Keys(s.Autoscale.Settings)) {
+		out = append(out, longer("autoscale.settings."+name, s.Autoscale.Settings[name], floors.Settings[name])...)
+	}
+	return out
 }
 
 func below(key string, own float64, floor profile.Figure) []string {
@@ -98,6 +101,13 @@ func below(key string, own float64, floor profile.Figure) []string {
 func shorter(key string, own Duration, floor profile.Figure) []string {
 	if least := seconds(floor); own.D() < least {
 		return []string{fmt.Sprintf("%s is %s, the floor is %s", key, own.D(), least)}
+	}
+	return nil
+}
+
+func longer(key string, own Duration, ceiling profile.Figure) []string {
+	if most := seconds(ceiling); own.D() > most {
+		return []string{fmt.Sprintf("%s is %s, the ceiling is %s", key, own.D(), most)}
 	}
 	return nil
 }

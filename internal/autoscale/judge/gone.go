@@ -127,8 +127,11 @@ func (l lookup) blockedRemoval(n snapshot.Node) []check.Finding {
 			fmt.Sprintf("it becomes Consolidatable after consolidateAfter (%s) without a change of its pods", l.interval(snapshot.SettingConsolidate)),
 			"%s remains: its claim is not Consolidatable yet (%s)", name, condition(c))}
 	}
-	return []check.Finding{finding(name,
-		fmt.Sprintf("see %s's log; %s; %s", l.autoscaler(), l.interval(snapshot.SettingDisruption), l.interval(snapshot.SettingValidation)),
+	remedy := fmt.Sprintf("see %s's log; %s; %s", l.autoscaler(), l.interval(snapshot.SettingDisruption), l.interval(snapshot.SettingValidation))
+	if l.karpenter() {
+		remedy += fmt.Sprintf("; %s; it considers a cluster without changes again only after 5 minutes", l.interval(snapshot.SettingNomination))
+	}
+	return []check.Finding{finding(name, remedy,
 		"%s remains for no known reason", name)}
 }
 

@@ -69,6 +69,10 @@ func Find(ctx context.Context, w Where) Found {
 		f.look(ctx, f.clusterAutoscaler)
 	}
 	f.override(a.Settings)
+	if a.Autoscaler == site.Karpenter {
+		f.nomination()
+	}
+	f.sort()
 	return f.found
 }
 
@@ -96,8 +100,12 @@ func (f *finder) override(settings map[string]site.Duration) {
 			f.found.Settings = append(f.found.Settings, s)
 		}
 	}
+}
+
+// sort brings the settings into the order of the chain.
+func (f *finder) sort() {
+	order := site.AutoscaleSettings()
 	slices.SortFunc(f.found.Settings, func(a, b snapshot.Setting) int {
-		order := site.AutoscaleSettings()
 		return slices.Index(order, a.Name) - slices.Index(order, b.Name)
 	})
 }

@@ -15,7 +15,7 @@ func TestNames(t *testing.T) {
 	t.Parallel()
 	want := []string{
 		snapshot.SettingSample, snapshot.SettingScrape, snapshot.SettingWindow, snapshot.SettingRelist, snapshot.SettingHPASync, snapshot.SettingStabilization,
-		snapshot.SettingBatchIdle, snapshot.SettingBatchMax, snapshot.SettingRegistration, snapshot.SettingConsolidate, snapshot.SettingDisruption,
+		snapshot.SettingBatchIdle, snapshot.SettingBatchMax, snapshot.SettingRegistration, snapshot.SettingConsolidate, snapshot.SettingNomination, snapshot.SettingDisruption,
 		snapshot.SettingValidation, snapshot.SettingTermination,
 	}
 	if diff := cmp.Diff(want, site.AutoscaleSettings()); diff != "" {

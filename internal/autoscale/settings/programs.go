@@ -49,6 +49,10 @@ const (
 	karpenterPoll       = 10 * time.Second // pkg/controllers/disruption pollingPeriod
 	karpenterValidation = 15 * time.Second // pkg/controllers/disruption commandValidationDelay
 	karpenterDrain      = 5 * time.Second  // pkg/controllers/node/termination MinDrainTime
+	// pkg/controllers/state/statenode.go nominationWindow: so many times the longest batch, at
+	// least the other.
+	nominationBatches = 2
+	leastNomination   = 10 * time.Second
 )
 
 // Assumed values.
@@ -77,6 +81,22 @@ func (f *finder) exporter(ctx context.Context) {
 func (f *finder) karpenter(ctx context.Context) {
 	d, source := f.deployment(ctx, f.w.Site.Autoscale.Controller)
 	f.options(karpenterOptions(), containersOf(d), source)
+}
+
+// nomination adds the time for which Karpenter does not remove a node that it chose for a pending pod.
+// It follows from the longest batch, unless the site states it.
+func (f *finder) nomination() {
+	for _, s := range f.found.Settings {
+		if s.Name == snapshot.SettingNomination {
+			return
+		}
+	}
+	for _, s := range f.found.Settings {
+		if s.Name == snapshot.SettingBatchMax {
+			f.add(snapshot.SettingNomination, max(nominationBatches*s.Value.Duration, leastNomination), "Karpenter: twice karpenter-batch-max, at least 10s; "+s.Source, s.Assumed)
+			return
+		}
+	}
 }
 
 func (f *finder) clusterAutoscaler(ctx context.Context) {

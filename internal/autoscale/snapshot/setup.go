@@ -106,6 +106,7 @@ const (
 	SettingBatchMax      = "karpenter-batch-max"
 	SettingRegistration  = "registration-delay" // from an instance's boot to its registration
 	SettingConsolidate   = "consolidate-after"  // idle time of a node before its removal
+	SettingNomination    = "nomination-window"  // Karpenter keeps a node that it chose for a pending pod
 	SettingDisruption    = "disruption-poll"    // Karpenter's poll interval for removable nodes
 	SettingValidation    = "consolidation-ttl"  // Karpenter's validation delay before a removal
 	SettingTermination   = "termination"        // drain, delete the instance

@@ -34,12 +34,16 @@ func runUnderLease(ctx context.Context, s cmdutil.Streams, r *reservations, gran
 	return errors.Join(err, releaseAll(ctx, r, grants, "the command has ended"))
 }
 
-// withoutExitCode drops the exit code of a stopped command.
+// withoutExitCode drops how a stopped command ended, but not that its processes may still run.
 func withoutExitCode(err error) error {
-	if _, ok := errors.AsType[*cmdutil.ExitError](err); ok {
-		return nil
+	e, ok := errors.AsType[*cmdutil.ExitError](err)
+	if !ok {
+		return err
 	}
-	return err
+	if _, left := errors.AsType[*proctree.LeftError](e.Err); left {
+		return e.Err
+	}
+	return nil
 }
 
 func runCommand(ctx context.Context, s cmdutil.Streams, grants []broker.Grant, argv []string) error {

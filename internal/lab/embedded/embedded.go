@@ -48,7 +48,7 @@ type embedded struct {
 	opts Options
 	dir  string
 
-	mu       sync.Mutex // guards the fields below and serializes changes of faults
+	mu       lock // guards the fields below and serializes changes of faults
 	info     lab.Info
 	world    *world.World
 	ordered  world.State
@@ -72,7 +72,7 @@ func Supervise(ctx context.Context, opts Options) error {
 	if n := len(opts.Spec.GPUNodes) + len(opts.Spec.SystemNodes); n > maxHosts {
 		return fmt.Errorf("too many hosts: a lab has at most %d, got %d", maxHosts, n)
 	}
-	e := &embedded{opts: opts}
+	e := &embedded{opts: opts, mu: newLock()}
 	so := lab.SuperviseOptions{
 		Options: lab.Options{
 			Name: opts.Name, Dir: opts.Dir, Log: opts.Log, With: opts.With,
@@ -104,7 +104,9 @@ func (e *embedded) report(ev lab.Event) {
 
 // startHosts starts the parts of the World that need no control plane.
 func (e *embedded) startHosts(ctx context.Context, info lab.Info) error {
-	e.mu.Lock()
+	if err := e.mu.LockContext(ctx); err != nil {
+		return err
+	}
 	defer e.mu.Unlock()
 	e.info, e.dir = info, info.Dir
 	spec := e.opts.Spec
@@ -161,7 +163,9 @@ func (e *embedded) writeSite() error {
 
 // startCluster starts the World's Kubernetes side.
 func (e *embedded) startCluster(ctx context.Context, info lab.Info) error {
-	e.mu.Lock()
+	if err := e.mu.LockContext(ctx); err != nil {
+		return err
+	}
 	defer e.mu.Unlock()
 	e.info = info
 	e.receiver = serveReceiver(info.AlertListener)

@@ -41,8 +41,11 @@ func (e *embedded) routes() http.Handler {
 	mux.HandleFunc("GET /kinds", func(w http.ResponseWriter, _ *http.Request) {
 		reply(w, Kinds{Kinds: append(world.Catalogue(), world.Variations()...)}, nil)
 	})
-	mux.HandleFunc("GET /faults", func(w http.ResponseWriter, _ *http.Request) {
-		e.mu.Lock()
+	mux.HandleFunc("GET /faults", func(w http.ResponseWriter, r *http.Request) {
+		if err := e.mu.LockContext(r.Context()); err != nil {
+			reply(w, nil, err)
+			return
+		}
 		defer e.mu.Unlock()
 		if e.world == nil {
 			reply(w, nil, errStarting)
@@ -123,7 +126,9 @@ func (e *embedded) add(ctx context.Context, f world.Fault) (Fault, error) {
 
 // prepare adds the extra that a kind of fault needs.
 func (e *embedded) prepare(ctx context.Context, kind string) error {
-	e.mu.Lock()
+	if err := e.mu.LockContext(ctx); err != nil {
+		return err
+	}
 	control, started := e.control, e.cluster != nil
 	e.mu.Unlock()
 	if !started {
@@ -143,7 +148,9 @@ const undoTimeout = 2 * time.Minute
 // change alters the faults and returns when they are in effect everywhere. After an error the
 // faults are the previous ones.
 func (e *embedded) change(ctx context.Context, alter func() error) error {
-	e.mu.Lock()
+	if err := e.mu.LockContext(ctx); err != nil {
+		return err
+	}
 	defer e.mu.Unlock()
 	if e.cluster == nil {
 		return errStarting

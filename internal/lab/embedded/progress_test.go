@@ -16,7 +16,7 @@ func TestProgressDoesNotBlock(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := &embedded{}
+	e := &embedded{mu: newLock()}
 	e.handler(control)
 	e.mu.Lock()
 	defer e.mu.Unlock()

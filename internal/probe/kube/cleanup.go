@@ -18,8 +18,8 @@ const podsWithin = 90 * time.Second
 // pods in every namespace, node pools and node claims with their nodes, queues, the
 // namespaces of the run with their content, and its PriorityClass. In a namespace that an
 // administrator created it deletes only labelled objects. It waits until they no longer
-// exist (see ClusterEnds). The error lists every object that it could not remove; without an
-// error the GPUs of the run are free.
+// exist (see ClusterEnds). The error lists every object that it could not remove, and the kinds
+// that it could not list (see NotListed); without an error the GPUs of the run are free.
 func (g Guest) Cleanup(ctx context.Context, runID string) error {
 	if runID == "" {
 		return errors.New("clean up: run ID is empty: it would select other runs")
@@ -36,7 +36,8 @@ func (g Guest) Cleanup(ctx context.Context, runID string) error {
 		}
 	}
 	problems = append(problems, g.removeNamespaces(ctx, runID), g.removePriorityClasses(ctx, runID))
-	return errors.Join(append(problems, g.waitCapacityGone(ctx, selector))...)
+	problems = append(problems, g.waitCapacityGone(ctx, selector))
+	return errors.Join(append(problems, g.Cluster.notListed())...)
 }
 
 // waitCapacityGone waits until node pools, node claims and nodes are deleted, which takes as
@@ -100,11 +101,9 @@ func (g Guest) removePriorityClasses(ctx context.Context, runID string) error {
 func (g Guest) removeNamespaces(ctx context.Context, runID string) error {
 	list, err := g.Cluster.Client.CoreV1().Namespaces().List(ctx, metav1.ListOptions{LabelSelector: LabelRun + "=" + runID})
 	if g.Cluster.Namespace != "" && apierrors.IsForbidden(err) {
-		created, reviewErr := g.Cluster.mayCreate(ctx, namespaces())
-		if !created && reviewErr == nil {
+		if err = g.Cluster.mayNotCreate(ctx, namespaces(), err); err == nil {
 			return nil
 		}
-		err = errors.Join(err, reviewErr)
 	}
 	if err != nil {
 		return fmt.Errorf("list namespaces of run %s: %w", runID, err)

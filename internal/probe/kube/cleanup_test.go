@@ -2,11 +2,13 @@ package kube
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -163,5 +165,73 @@ func TestAForbiddenDeletionIsNotClean(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// In a namespace that an administrator created, every labelled object of a run is removed and counts
+// as left before.
+func TestCleanUpRemovesEveryKindInAGivenNamespace(t *testing.T) {
+	t.Parallel()
+	for plural, want := range map[string]kind{
+		"services": namespaced()[0], "podmonitors": kindOf("PodMonitor", "monitoring.coreos.com", "v1", "podmonitors"),
+	} {
+		c := clusterWithJobs()
+		o := &unstructured.Unstructured{Object: map[string]any{"apiVersion": want.resource.GroupVersion().String(), "kind": want.name}}
+		o.SetName("one")
+		o.SetLabels(Labels("r", ""))
+		objects := c.Dynamic.Resource(want.resource).Namespace("theirs")
+		if _, err := objects.Create(t.Context(), o, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		g := Guest{Cluster: c}
+		if left, err := g.LeftOf(t.Context(), "r"); err != nil || len(left) != 1 || left[0].Kind != want.name {
+			t.Errorf("%s: left before: %+v, %v", plural, left, err)
+		}
+		if err := g.Cleanup(t.Context(), "r"); err != nil {
+			t.Error(err)
+		}
+		if _, err := objects.Get(t.Context(), "one", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+			t.Errorf("%s: it exists after the clean-up: %v", plural, err)
+		}
+	}
+}
+
+// serve makes the discovery of the fake have resources.
+func (c *Cluster) serve(t *testing.T, groupVersion string, resources ...string) {
+	t.Helper()
+	client, ok := c.Client.(*fake.Clientset)
+	if !ok {
+		t.Fatal("another client")
+	}
+	list := &metav1.APIResourceList{GroupVersion: groupVersion}
+	for _, r := range resources {
+		list.APIResources = append(list.APIResources, metav1.APIResource{Name: r})
+	}
+	client.Resources = append(client.Resources, list)
+}
+
+// A list that is forbidden is not empty: the account may have had the permission to create objects
+// of the kind before. A kind that the cluster does not serve has none.
+func TestKindsThatCannotBeListedAreReported(t *testing.T) {
+	t.Parallel()
+	c := clusterWithJobs("one")
+	for _, resource := range []string{"nodepools", "nodeclaims", "queues", "namespaces"} {
+		c.forbid(t, "list", resource)
+	}
+	c.serve(t, "karpenter.sh/v1", "nodepools")
+	c.serve(t, "v1", "namespaces")
+	c.allow(t, "")
+	left, err := Guest{Cluster: c}.LeftOf(t.Context(), "r")
+	notListed, rest := NotListed(err)
+	if len(left) != 1 || rest != nil || notListed == nil || !slices.Equal(notListed.Resources, []string{"nodepools.karpenter.sh"}) {
+		t.Errorf("left: %+v, %v", left, err)
+	}
+	notListed, rest = NotListed(Guest{Cluster: c}.Cleanup(t.Context(), "r"))
+	if rest != nil || notListed == nil || !slices.Equal(notListed.Resources, []string{"namespaces", "nodepools.karpenter.sh"}) ||
+		!strings.Contains(notListed.Error(), "cannot list namespaces, nodepools.karpenter.sh") {
+		t.Errorf("clean-up: %v, %v", notListed, rest)
+	}
+	if left, err := (Guest{Cluster: c}).LeftOf(t.Context(), "r"); len(left) != 0 || err == nil {
+		t.Errorf("left after the clean-up: %+v, %v", left, err)
 	}
 }

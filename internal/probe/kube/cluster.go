@@ -44,15 +44,16 @@ type Cluster struct {
 	// the Lease again.
 	ReleaseLease func(ctx context.Context) error
 
-	// reviewed has the answers to access reviews where they are kept; see withReviews.
-	reviewed map[schema.GroupVersionResource]bool
+	// reviewed has the answers to access reviews where they are kept; see withReviews. unlisted has
+	// the resources that could not be listed; see notListed.
+	reviewed, unlisted map[schema.GroupVersionResource]bool
 }
 
 // withReviews is the same cluster for one operation of one goroutine, with the answer to each
 // access review kept.
 func (c *Cluster) withReviews() *Cluster {
 	out := *c
-	out.reviewed = map[schema.GroupVersionResource]bool{}
+	out.reviewed, out.unlisted = map[schema.GroupVersionResource]bool{}, map[schema.GroupVersionResource]bool{}
 	return &out
 }
 

@@ -9,7 +9,8 @@ import (
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/firstlight/firstlight/internal/poll"
 )
 
 // priorityValue is below that of ordinary pods (0): in a full cluster the pods of a run wait.
@@ -178,17 +179,14 @@ func (g Guest) requireOwned(ctx context.Context, namespace, runID string) error 
 func (g Guest) waitServiceAccount(ctx context.Context, namespace string) error {
 	accounts := g.Cluster.Client.CoreV1().ServiceAccounts(namespace)
 	selector := "metadata.name=default"
-	err := waitUntilEmpty(ctx, func(ctx context.Context) (missing int, resourceVersion string, err error) {
+	return poll.Until(ctx, listInterval, "the default service account of "+namespace, func(ctx context.Context) error {
 		list, err := accounts.List(ctx, metav1.ListOptions{FieldSelector: selector})
-		if err != nil || len(list.Items) > 0 {
-			return 0, "", err
+		switch {
+		case err != nil:
+			return poll.Stop(err)
+		case len(list.Items) == 0:
+			return errors.New("not found")
 		}
-		return 1, list.ResourceVersion, nil
-	}, func(ctx context.Context, resourceVersion string) (watch.Interface, error) {
-		return accounts.Watch(ctx, metav1.ListOptions{FieldSelector: selector, ResourceVersion: resourceVersion})
+		return nil
 	})
-	if err != nil {
-		return fmt.Errorf("wait for the default service account of %s: %w", namespace, err)
-	}
-	return nil
 }

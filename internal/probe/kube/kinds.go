@@ -64,6 +64,7 @@ func namespaced() []kind {
 		kindOf("ResourceClaimTemplate", "resource.k8s.io", "v1", "resourceclaimtemplates"),
 		kindOf("LocalQueue", "kueue.x-k8s.io", "v1beta2", "localqueues"),
 		kindOf("LocalQueue", "kueue.x-k8s.io", "v1beta1", "localqueues"),
+		kindOf("PodMonitor", "monitoring.coreos.com", "v1", "podmonitors"),
 		kindOf("PodGroup", "scheduling.volcano.sh", "v1beta1", "podgroups"),
 	}
 }

@@ -10,7 +10,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/dynamic"
 )
 
@@ -35,15 +34,15 @@ func (c *Cluster) listLabelled(ctx context.Context, k kind, selector string) (*u
 	return list, nil
 }
 
-// listCreated is listLabelled; the list is also empty without permission to list a kind if
-// the run cannot have created an object of it.
+// listCreated is listLabelled. Without permission to list a kind, the list is empty if the account
+// cannot create objects of it now, and the kind counts as not listed (see notListed).
 func (c *Cluster) listCreated(ctx context.Context, k kind, selector string) (*unstructured.UnstructuredList, error) {
 	list, err := c.listLabelled(ctx, k, selector)
 	if !apierrors.IsForbidden(err) {
 		return list, err
 	}
-	if created, reviewErr := c.mayCreate(ctx, k); created || reviewErr != nil {
-		return nil, errors.Join(err, reviewErr)
+	if err := c.mayNotCreate(ctx, k, err); err != nil {
+		return nil, err
 	}
 	return &unstructured.UnstructuredList{}, nil
 }
@@ -107,15 +106,13 @@ func (c *Cluster) deleteAll(ctx context.Context, k kind, list *unstructured.Unst
 // waitNone waits until selector matches no object of a kind.
 func (c *Cluster) waitNone(ctx context.Context, k kind, selector string) error {
 	var left []unstructured.Unstructured
-	err := waitUntilEmpty(ctx, func(ctx context.Context) (int, string, error) {
+	err := waitUntilEmpty(ctx, "the end of "+k.resource.Resource, func(ctx context.Context) (int, error) {
 		list, err := c.listCreated(ctx, k, selector)
 		if err != nil {
-			return 0, "", err
+			return 0, err
 		}
 		left = list.Items
-		return len(left), list.GetResourceVersion(), nil
-	}, func(ctx context.Context, resourceVersion string) (watch.Interface, error) {
-		return c.objects(k).Watch(ctx, metav1.ListOptions{LabelSelector: selector, ResourceVersion: resourceVersion})
+		return len(left), nil
 	})
 	if err != nil && len(left) > 0 {
 		return fmt.Errorf("remove %d %s of %s, %s first: %w", len(left), k.resource.Resource, selector, remaining(&left[0]), err)

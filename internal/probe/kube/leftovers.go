@@ -41,5 +41,5 @@ func (g Guest) left(ctx context.Context, selector string) ([]Leftover, error) {
 			out = append(out, Leftover{RunID: o.GetLabels()[LabelRun], Kind: k.name, Namespace: o.GetNamespace(), Name: o.GetName(), UID: string(o.GetUID())})
 		}
 	}
-	return out, errors.Join(problems...)
+	return out, errors.Join(append(problems, cluster.notListed())...)
 }

@@ -12,7 +12,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/apimachinery/pkg/watch"
 )
 
 // AnswerWithin is how long Cleanup waits for an aggregated API that does not respond; see
@@ -54,18 +53,16 @@ func (g Guest) drain(ctx context.Context, namespace string) error {
 	}
 	pods := g.Cluster.Client.CoreV1().Pods(namespace)
 	var left []corev1.Pod
-	err = waitUntilEmpty(ctx, func(ctx context.Context) (int, string, error) {
+	err = waitUntilEmpty(ctx, "the end of the pods", func(ctx context.Context) (int, error) {
 		if err := pods.DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil && !apierrors.IsNotFound(err) {
-			return 0, "", fmt.Errorf("delete pods of %s: %w", namespace, err)
+			return 0, fmt.Errorf("delete pods of %s: %w", namespace, err)
 		}
 		list, err := pods.List(ctx, metav1.ListOptions{})
 		if err != nil {
-			return 0, "", fmt.Errorf("list pods of %s: %w", namespace, err)
+			return 0, fmt.Errorf("list pods of %s: %w", namespace, err)
 		}
 		left = list.Items
-		return len(left), list.ResourceVersion, nil
-	}, func(ctx context.Context, resourceVersion string) (watch.Interface, error) {
-		return pods.Watch(ctx, metav1.ListOptions{ResourceVersion: resourceVersion})
+		return len(left), nil
 	})
 	if err != nil && len(left) > 0 {
 		return fmt.Errorf("remove %d pods of %s, %s first: %w", len(left), namespace, left[0].Name, err)
@@ -81,10 +78,10 @@ func (g Guest) waitNamespaceGone(ctx context.Context, name string) error {
 	selector := fields.OneTermEqualSelector("metadata.name", name).String()
 	status := ""
 	var unresponsive *time.Timer
-	err := waitUntilEmpty(ctx, func(ctx context.Context) (int, string, error) {
+	err := waitUntilEmpty(ctx, "its removal", func(ctx context.Context) (int, error) {
 		list, err := namespaces.List(ctx, metav1.ListOptions{FieldSelector: selector})
 		if err != nil || len(list.Items) == 0 {
-			return 0, "", err
+			return 0, err
 		}
 		status = ": " + terminationStatus(list.Items[0].Status)
 		switch waits := WaitsForAPI(list.Items[0].Status); {
@@ -94,9 +91,7 @@ func (g Guest) waitNamespaceGone(ctx context.Context, name string) error {
 			unresponsive.Stop()
 			unresponsive = nil
 		}
-		return 1, list.ResourceVersion, nil
-	}, func(ctx context.Context, resourceVersion string) (watch.Interface, error) {
-		return namespaces.Watch(ctx, metav1.ListOptions{FieldSelector: selector, ResourceVersion: resourceVersion})
+		return 1, nil
 	})
 	if unresponsive != nil {
 		unresponsive.Stop()

@@ -2,32 +2,26 @@ package kube
 
 import (
 	"context"
+	"fmt"
+	"time"
 
-	"k8s.io/apimachinery/pkg/watch"
+	"github.com/firstlight/firstlight/internal/poll"
 )
 
-// waitUntilEmpty lists objects, and again after every change, until count is 0. It returns
-// the error of list or watch, or the cause of the end of ctx.
-func waitUntilEmpty(
-	ctx context.Context,
-	list func(ctx context.Context) (count int, resourceVersion string, err error),
-	watchFrom func(ctx context.Context, resourceVersion string) (watch.Interface, error),
-) error {
-	for {
-		count, resourceVersion, err := list(ctx)
-		if err != nil || count == 0 {
-			return err
+// listInterval is the pause between two lists of objects that are being removed.
+const listInterval = 500 * time.Millisecond
+
+// waitUntilEmpty lists objects, at an interval, until count is 0. It returns the error of list, or the
+// cause of the end of ctx.
+func waitUntilEmpty(ctx context.Context, what string, list func(ctx context.Context) (count int, err error)) error {
+	return poll.Until(ctx, listInterval, what, func(ctx context.Context) error {
+		count, err := list(ctx)
+		switch {
+		case err != nil:
+			return poll.Stop(err)
+		case count > 0:
+			return fmt.Errorf("%d left", count)
 		}
-		w, err := watchFrom(ctx, resourceVersion)
-		if err != nil {
-			return err
-		}
-		select {
-		case <-w.ResultChan():
-			w.Stop()
-		case <-ctx.Done():
-			w.Stop()
-			return context.Cause(ctx)
-		}
-	}
+		return nil
+	})
 }

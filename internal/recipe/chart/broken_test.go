@@ -48,6 +48,10 @@ func TestBrokenCharts(t *testing.T) {
 			s.inChart("templates/clock.yaml", "kind: ServiceMonitor\nmetadata: {name: monitored}", "kind: ServiceMonitor\nmetadata: {name: monitored}\n---\napiVersion: v1\nkind: Pod\nmetadata: {name: watch}\nspec: {containers: [{name: c, image: i}]}")
 		}, chart.Broken,
 			[]string{"recipes eks and eks-training have the same values but different namespaces or other components, but the pods differ: Job watch"}},
+		"pods of an operator": {func(s *shop) {
+			s.inChart("templates/clock.yaml", "kind: ServiceMonitor\nmetadata: {name: monitored}", "kind: ServiceMonitor\nmetadata: {name: monitored}\n---\napiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: watch}\nspec: {replicatedJobs: [{template: {spec: {template: {spec: {containers: [{name: c, image: i}]}}}}}]}")
+		}, chart.Broken,
+			[]string{"shop/templates/clock.yaml: unknown pods of kind JobSet of jobset.x-k8s.io/v1alpha2", "createdBy: JobSet"}},
 		"no pods": {func(s *shop) { s.remove("templates"); s.remove("charts/side/templates") }, chart.Broken, []string{"the chart renders no pods, but the footprint has workloads"}},
 		"a missing dependency": {func(s *shop) {
 			s.edit("overlays/gke.yaml", "side: {enabled: false}", "side: {enabled: false}, far: {enabled: true}")

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/firstlight/firstlight/internal/recipe/footprint"
 	"github.com/firstlight/firstlight/internal/recipe/model"
 )
 
@@ -31,6 +32,7 @@ func TestScrub(t *testing.T) {
 // Of each kind that makes pods the right ones count; others make none.
 func TestWorkloads(t *testing.T) {
 	t.Parallel()
+	declared := &footprint.Footprint{Footprint: &model.Footprint{Spec: model.FootprintSpec{WithoutPods: []string{"Declared"}}}}
 	const spec = `"template":{"spec":{"containers":[{"name":"c"}]}}`
 	for in, want := range map[string]string{
 		`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"a"},"spec":{` + spec + `}}`:                                                "Deployment a 1",
@@ -48,6 +50,13 @@ func TestWorkloads(t *testing.T) {
 		`{"apiVersion":"v1","kind":"List","items":[]}`:                                                                                              "",
 		`{"apiVersion":"other.io/v1","kind":"Job","metadata":{"name":"a"}}`:                                                                         "",
 		`{"apiVersion":"other.io/v1","kind":"ThingList","items":5}`:                                                                                 "",
+		`{"apiVersion":"other.io/v1","kind":"Job","metadata":{"name":"a"},"spec":{` + spec + `}}`:                                                   "error",
+		`{"apiVersion":"other.io/v1","kind":"Set","spec":{"jobTemplate":{"spec":{` + spec + `}}}}`:                                                  "error",
+		`{"apiVersion":"other.io/v1","kind":"Set","spec":{"replicatedJobs":[{"template":{"spec":{` + spec + `}}}]}}`:                                "error",
+		`{"apiVersion":"other.io/v1","kind":"SetList","items":[{"spec":{` + spec + `}}]}`:                                                           "error",
+		`{"apiVersion":"v1","kind":"List","items":[{"apiVersion":"other.io/v1","kind":"Set","spec":{` + spec + `}}]}`:                               "error",
+		`{"apiVersion":"other.io/v1","kind":"Declared","spec":{` + spec + `}}`:                                                                      "",
+		`{"apiVersion":"v1","kind":"PodTemplate",` + spec + `}`:                                                                                     "",
 		`{"apiVersion":"v1","kind":"Service"}`:                                                                                                      "",
 		`{"apiVersion":"apps/v1beta2","kind":"Deployment","metadata":{"name":"a"}}`:                                                                 "error",
 		`{"apiVersion":"batch/v1beta1","kind":"CronJob","metadata":{"name":"a"}}`:                                                                   "error",
@@ -55,7 +64,7 @@ func TestWorkloads(t *testing.T) {
 		`[]`: "error",
 	} {
 		o := object{source: "x.yaml", json: []byte(in)}
-		found, err := o.workloads()
+		found, err := o.workloads(declared)
 		var got []string
 		for _, w := range found {
 			got = append(got, w.kind+" "+w.name+" "+string('0'+w.replicas))
@@ -82,7 +91,7 @@ func FuzzFacts(f *testing.F) {
 		if !json.Valid(data) {
 			return
 		}
-		first, err := lock([]object{{json: data}})
+		first, err := lock(nil, []object{{json: data}})
 		if err != nil || len(first) == 0 {
 			return
 		}

@@ -5,15 +5,16 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/firstlight/firstlight/internal/recipe/footprint"
 	"github.com/firstlight/firstlight/internal/recipe/model"
 )
 
 // lock extracts the workloads with the fields that the scheduler reads, sorted by kind and
-// name.
-func lock(objects []object) ([]model.RenderedWorkload, error) {
+// name. f declares the pods of other kinds than those of Kubernetes.
+func lock(f *footprint.Footprint, objects []object) ([]model.RenderedWorkload, error) {
 	var out []model.RenderedWorkload
 	for i := range objects {
-		found, err := objects[i].workloads()
+		found, err := objects[i].workloads(f)
 		if err != nil {
 			return nil, err
 		}

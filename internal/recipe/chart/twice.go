@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/firstlight/firstlight/internal/recipe/footprint"
 	"github.com/firstlight/firstlight/internal/recipe/model"
 )
 
@@ -16,14 +17,14 @@ const maxMissing = 32
 
 // render renders every set of values in every case. It returns the chart including the fetched
 // dependencies.
-func (u *updater) render(ctx context.Context, c *Chart, want *model.FootprintChart, cases []valueSet, r *Result) (*Chart, []model.FootprintRender, error) {
+func (u *updater) render(ctx context.Context, f *footprint.Footprint, c *Chart, want *model.FootprintChart, cases []valueSet, r *Result) (*Chart, []model.FootprintRender, error) {
 	var renders []model.FootprintRender
 	for i := range cases {
 		k := &cases[i]
 		var first []model.RenderedWorkload
 		for j := range k.cases {
 			s := &k.cases[j]
-			whole, workloads, err := u.renderTwice(ctx, c, want, s.renderOptions, r)
+			whole, workloads, err := u.renderTwice(ctx, f, c, want, s.renderOptions, r)
 			if err != nil {
 				return nil, nil, fmt.Errorf("for recipe %s: %w", s.recipe, err)
 			}
@@ -44,14 +45,14 @@ func (u *updater) render(ctx context.Context, c *Chart, want *model.FootprintCha
 }
 
 // renderTwice renders one case twice, to detect random output. It fetches missing dependencies.
-func (u *updater) renderTwice(ctx context.Context, c *Chart, want *model.FootprintChart, s renderOptions, r *Result) (*Chart, []model.RenderedWorkload, error) {
+func (u *updater) renderTwice(ctx context.Context, f *footprint.Footprint, c *Chart, want *model.FootprintChart, s renderOptions, r *Result) (*Chart, []model.RenderedWorkload, error) {
 	for range maxMissing {
 		out, err := c.render(ctx, s)
 		if err != nil {
 			return nil, nil, err
 		}
 		if len(out.missing) == 0 {
-			first, err := lock(out.objects)
+			first, err := lock(f, out.objects)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -59,7 +60,7 @@ func (u *updater) renderTwice(ctx context.Context, c *Chart, want *model.Footpri
 			if err != nil {
 				return nil, nil, err
 			}
-			second, err := lock(again.objects)
+			second, err := lock(f, again.objects)
 			if err != nil {
 				return nil, nil, err
 			}

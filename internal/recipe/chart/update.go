@@ -134,7 +134,7 @@ func (u *updater) one(ctx context.Context, f *footprint.Footprint) Result {
 	if c == nil {
 		return r.end(Unavailable, "no source has the chart")
 	}
-	c, renders, err := u.render(ctx, c, want, cases, r)
+	c, renders, err := u.render(ctx, f, c, want, cases, r)
 	if gap, ok := errors.AsType[*incompleteError](err); ok {
 		return r.end(Unavailable, gap.Error())
 	}

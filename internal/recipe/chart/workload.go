@@ -23,9 +23,13 @@ type workload struct {
 // maxNested limits lists of lists.
 const maxNested = 8
 
-func (o *object) workloads() ([]workload, error) { return workloadsOf(o.json, o.source, 0) }
+// workloads returns the workloads of an object. A pod template of a kind that neither Kubernetes nor
+// the footprint makes pods of is an error: its pods would be missing.
+func (o *object) workloads(f *footprint.Footprint) ([]workload, error) {
+	return workloadsOf(f, o.json, o.source, 0)
+}
 
-func workloadsOf(data []byte, source string, depth int) ([]workload, error) {
+func workloadsOf(f *footprint.Footprint, data []byte, source string, depth int) ([]workload, error) {
 	var head metav1.TypeMeta
 	if err := json.Unmarshal(data, &head); err != nil {
 		return nil, fmt.Errorf("%s: invalid object: %w", source, err)
@@ -35,10 +39,10 @@ func workloadsOf(data []byte, source string, depth int) ([]workload, error) {
 		group, version = "", head.APIVersion
 	}
 	if list, ok := strings.CutSuffix(head.Kind, "List"); ok && (list == "" || footprint.CreatesPods(group, list)) {
-		return listItems(data, source, depth)
+		return listItems(f, data, source, depth)
 	}
 	if !footprint.CreatesPods(group, head.Kind) {
-		return nil, nil
+		return nil, unknownPods(f, group, head, data, source)
 	}
 	if version != "v1" {
 		return nil, fmt.Errorf("%s: Kubernetes %s does not serve %s of %s", source, KubeVersion, head.Kind, head.APIVersion)
@@ -57,7 +61,19 @@ func workloadsOf(data []byte, source string, depth int) ([]workload, error) {
 	return []workload{w}, nil
 }
 
-func listItems(data []byte, source string, depth int) ([]workload, error) {
+func unknownPods(f *footprint.Footprint, group string, head metav1.TypeMeta, data []byte, source string) error {
+	var all any
+	if err := json.Unmarshal(data, &all); err != nil {
+		return fmt.Errorf("%s: invalid object: %w", source, err)
+	}
+	if !f.UnknownPods(group, head.Kind, all) {
+		return nil
+	}
+	return fmt.Errorf("%s: unknown pods of kind %s of %s: it has a pod template; add the pods that its operator creates to workloads, with createdBy: %[2]s; or, if it schedules no pods, withoutPods: [%[2]s]",
+		source, head.Kind, head.APIVersion)
+}
+
+func listItems(f *footprint.Footprint, data []byte, source string, depth int) ([]workload, error) {
 	var list struct {
 		Items []json.RawMessage `json:"items"`
 	}
@@ -69,7 +85,7 @@ func listItems(data []byte, source string, depth int) ([]workload, error) {
 	}
 	var out []workload
 	for _, item := range list.Items {
-		inner, err := workloadsOf(item, source, depth+1)
+		inner, err := workloadsOf(f, item, source, depth+1)
 		if err != nil {
 			return nil, err
 		}

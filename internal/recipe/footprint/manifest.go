@@ -34,7 +34,7 @@ func (b *builder) ownManifests(c *model.ComponentRef, f *Footprint) []object {
 		switch {
 		case o.pods != nil:
 			out = append(out, o)
-		case !o.text && !hasPodSpec(o.all) || slices.Contains(templateKinds, o.kind) || f.declares(o.kind):
+		case !o.text && !hasPodSpec(o.all) || f.declares(o.kind):
 		case o.text:
 			b.problems = append(b.problems, templateProblem(o.at.pos()))
 		default:
@@ -46,10 +46,16 @@ func (b *builder) ownManifests(c *model.ComponentRef, f *Footprint) []object {
 	return out
 }
 
+// UnknownPods reports whether a rendered object of the component creates unknown pods: it
+// has a pod template, Kubernetes does not create its pods, and the footprint does not declare them.
+func (f *Footprint) UnknownPods(group, kind string, object any) bool {
+	return !CreatesPods(group, kind) && hasPodSpec(object) && !f.declares(kind)
+}
+
 // declares reports whether the footprint has the pods of objects of a kind, or states that
-// they schedule none.
+// they schedule none, or whether another object creates them.
 func (f *Footprint) declares(kind string) bool {
-	return f != nil && (slices.Contains(f.Spec.WithoutPods, kind) ||
+	return slices.Contains(templateKinds, kind) || f != nil && (slices.Contains(f.Spec.WithoutPods, kind) ||
 		slices.ContainsFunc(f.workloads, func(w workloadSpec) bool { return w.CreatedBy == kind }))
 }
 

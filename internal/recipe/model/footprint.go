@@ -24,8 +24,8 @@ type FootprintSpec struct {
 	// Workloads by rules. In a rendered footprint they are those created by an operator
 	// (createdBy), and the classes of the chart's own workloads.
 	Workloads []FootprintWorkload `yaml:"workloads" json:"workloads"`
-	// WithoutPods are kinds of objects in the component's manifests that contain a pod template
-	// and schedule no pods.
+	// WithoutPods are kinds of objects in the component's manifests or chart that contain a pod
+	// template and schedule no pods.
 	WithoutPods []string          `yaml:"withoutPods,omitempty" json:"withoutPods,omitempty"`
 	Publishes   []FootprintLabels `yaml:"publishes,omitempty" json:"publishes,omitempty"`
 	// APIs are kinds that the component defines, as group/version/Kind: other charts test for

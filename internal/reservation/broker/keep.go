@@ -7,6 +7,8 @@ import (
 	"math"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/firstlight/firstlight/internal/proctree"
 	"github.com/firstlight/firstlight/internal/reservation/lease"
 )
@@ -152,27 +154,36 @@ func termEnd(grants []Grant) (ends time.Time) {
 	return ends
 }
 
-// renewAll renews the grants and returns them as they are then.
+// renewAll renews the grants, each within the same time, and returns them as they are then. One that
+// cannot be renewed does not keep the others from it.
 func (k *keeper) renewAll(ctx context.Context, within time.Duration) ([]Grant, error) {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	var out []Grant
-	for _, g := range k.grants {
-		l, err := k.lease(ctx, "renew", g.Reservation, func(r *lease.Record, now time.Time) (lease.Lease, error) {
-			if r.CurrentState() == lease.Cleaning {
-				return r.RenewClean(g.Token, now)
-			}
-			return r.Renew(g.Token, now)
+	out, errs := make([]Grant, len(k.grants)), make([]error, len(k.grants))
+	var requests errgroup.Group
+	for i, g := range k.grants {
+		requests.Go(func() error {
+			out[i], errs[i] = k.renewOne(ctx, g)
+			return nil
 		})
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, Grant{Reservation: g.Reservation, Lease: l})
-		if k.renewed != nil {
-			k.renewed(out[len(out)-1])
+	}
+	_ = requests.Wait() // the errors are in errs
+	for i := range out {
+		if errs[i] == nil && k.renewed != nil {
+			k.renewed(out[i])
 		}
 	}
-	return out, nil
+	return out, errors.Join(errs...)
+}
+
+func (k *keeper) renewOne(ctx context.Context, g Grant) (Grant, error) {
+	l, err := k.lease(ctx, "renew", g.Reservation, func(r *lease.Record, now time.Time) (lease.Lease, error) {
+		if r.CurrentState() == lease.Cleaning {
+			return r.RenewClean(g.Token, now)
+		}
+		return r.Renew(g.Token, now)
+	})
+	return Grant{Reservation: g.Reservation, Lease: l}, err
 }
 
 // IsLost reports whether a lease is lost for good.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -295,6 +297,47 @@ func TestTimeoutOfARenewalClosesTheConnection(t *testing.T) {
 		lost, _ := b.Hold(ctx, grants, nil, func(ctx context.Context) error { <-ctx.Done(); return nil })
 		if lost != nil || !d.reconnected {
 			t.Errorf("reconnected: %t; the lease was lost: %v", d.reconnected, lost)
+		}
+	})
+}
+
+// several is a store in which each reservation answers in its own way.
+type several struct {
+	Store
+	of map[string]Store
+}
+
+func (s several) Get(ctx context.Context, name string) (*store.Reservation, error) {
+	return s.of[name].Get(ctx, name)
+}
+
+func (s several) GetUncached(ctx context.Context, name string) (*store.Reservation, error) {
+	return s.of[name].GetUncached(ctx, name)
+}
+
+func (s several) Save(ctx context.Context, r *store.Reservation) (*store.Reservation, error) {
+	return s.of[r.Name].Save(ctx, r)
+}
+
+// A lease that cannot be renewed does not keep the others from being renewed.
+func TestSlowRenewalDoesNotDelayTheOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slow, _, grants := holding(t, who("ada"))
+		two := &view{memory: &memory{r: &store.Reservation{ObjectMeta: metav1.ObjectMeta{Name: "two"}}}, user: "ada"}
+		more, err := New(Options{Store: two}).Acquire(t.Context(), Request{Reservations: []string{"two"}, Ticket: who("ada")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = pause(t.Context(), time.Second)
+		before := two.r.DeepCopy()
+		var renewed []string
+		b := New(Options{Store: several{Store: slow, of: map[string]Store{"one": slow, "two": two}}})
+		k := b.newKeeper(append(grants, more...), func(g Grant) { renewed = append(renewed, g.Reservation) })
+		if _, err := k.renewAll(t.Context(), 5*time.Second); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("the renewal of one, which does not answer: %v", err)
+		}
+		if !slices.Equal(renewed, []string{"two"}) || reflect.DeepEqual(before.Status.Record, two.r.Status.Record) {
+			t.Errorf("renewed %v, want two", renewed)
 		}
 	})
 }

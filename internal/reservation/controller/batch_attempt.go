@@ -118,7 +118,7 @@ func (r *legRun) test(ctx context.Context, c *matrix.Cell, l hook.Lease) error {
 	case broker.IsLost(err): // a hook was refused
 		return err
 	default:
-		outcome, reason = matrix.Failed, err.Error()
+		outcome, reason = matrix.Failed, withResult(result, err)
 	}
 	if err := r.checkLease(ctx, l); err != nil {
 		return err
@@ -166,6 +166,17 @@ func judgeTest(r hook.Result) (outcome matrix.Outcome, reason string) {
 	default:
 		return matrix.Failed, fmt.Sprintf("the test returned an unknown verdict %q", r.Verdict)
 	}
+}
+
+// withResult adds to an error the result that the test gave nevertheless.
+func withResult(r hook.Result, err error) string {
+	if r.Verdict == "" {
+		return err.Error()
+	}
+	if _, reason := judgeTest(r); reason != "" {
+		return reason + "; " + err.Error()
+	}
+	return fmt.Sprintf("%s, but: %s", r.Verdict, err)
 }
 
 // recordLost resets a cell whose lease was lost.

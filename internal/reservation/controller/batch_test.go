@@ -56,6 +56,23 @@ func TestANight(t *testing.T) {
 	}
 }
 
+// A test can have a result and an error, for example child processes that still run: the reason has both.
+func TestResultWithAnError(t *testing.T) {
+	t.Parallel()
+	left := errors.New("processes [7] still run")
+	for want, r := range map[string]hook.Result{
+		"processes [7] still run":                                 {},
+		"passed, but: processes [7] still run":                    {Verdict: hook.Passed, Checks: 3},
+		"1 of 2 pods is pending; processes [7] still run":         {Verdict: hook.Failed, Checks: 4, Reason: "1 of 2 pods is pending"},
+		"unobserved: no node; processes [7] still run":            {Verdict: hook.Unobserved, Reason: "no node"},
+		"the test passed without checks; processes [7] still run": {Verdict: hook.Passed},
+	} {
+		if got := withResult(r, left); got != want {
+			t.Errorf("%+v: got %q, want %q", r, got, want)
+		}
+	}
+}
+
 func TestWhatFailsBeforeTheTest(t *testing.T) {
 	n := newNight(t, "main/training", "main/inference")
 	n.cloud.broken[hook.Provision] = 1

@@ -33,19 +33,20 @@ func (e *FailedError) Error() string {
 func (e *FailedError) Unwrap() error { return e.Err }
 
 // call runs a hook until an attempt succeeds, one fails permanently, or no attempt is left. after,
-// if set, is part of an attempt; its error is temporary.
+// if set, is part of an attempt; its error is temporary. With an error, the response is the one of the
+// last attempt, if it has one.
 func (c *Client) call(ctx context.Context, r Request, after func(context.Context) error) (Response, error) {
 	r.APIVersion, r.Owner = APIVersion, c.opts.Config.Owner
 	of := r.Deployment
 	if of == "" {
 		of = nameOf(r)
 	}
-	fail := func(attempts int, log []string, err error) (Response, error) {
-		return Response{}, &FailedError{Verb: r.Verb, Of: of, Attempts: attempts, Log: log, Err: err}
+	fail := func(resp Response, attempts int, log []string, err error) (Response, error) {
+		return resp, &FailedError{Verb: r.Verb, Of: of, Attempts: attempts, Log: log, Err: err}
 	}
 	h, runner, err := c.hook(r.Cloud)
 	if err != nil {
-		return fail(0, nil, err)
+		return fail(Response{}, 0, nil, err)
 	}
 	limit := h.Limits[r.Verb]
 	log := c.opts.Log.With("verb", string(r.Verb), "of", of, "token", r.Lease.Token)
@@ -56,15 +57,15 @@ func (c *Client) call(ctx context.Context, r Request, after func(context.Context
 			log.InfoContext(ctx, "hook succeeded", "attempt", r.Attempt)
 			return resp, nil
 		case ctx.Err() != nil:
-			return fail(r.Attempt, lines, errors.Join(context.Cause(ctx), err))
+			return fail(resp, r.Attempt, lines, errors.Join(context.Cause(ctx), err))
 		case !errors.Is(err, ErrTemporary) || r.Attempt >= limit.Attempts:
 			log.WarnContext(ctx, "hook failed", "attempt", r.Attempt, "err", err)
-			return fail(r.Attempt, lines, err)
+			return fail(resp, r.Attempt, lines, err)
 		}
 		pause := c.opts.Jitter(limit.backoff(r.Attempt))
 		log.InfoContext(ctx, "retrying hook", "attempt", r.Attempt, "err", err, "after", pause.String())
 		if ended := c.opts.Clock.Sleep(ctx, pause); ended != nil {
-			return fail(r.Attempt, lines, errors.Join(ended, err))
+			return fail(resp, r.Attempt, lines, errors.Join(ended, err))
 		}
 	}
 }
@@ -85,16 +86,28 @@ func (c *Client) attempt(ctx context.Context, runner Runner, limit Limit, r Requ
 	bounded, cancel := context.WithTimeoutCause(ctx, limit.Time, fmt.Errorf("timeout after %s: %w", limit.Time, ErrTemporary))
 	defer cancel()
 	out, err := runner.Run(bounded, r, body)
-	if err != nil {
+	if err != nil && !out.Ended {
 		return Response{}, out.Log, err
 	}
-	resp, err := outcome(out, r)
+	resp, wrong := outcome(out, r)
+	if err != nil {
+		return resp, out.Log, withOutcome(err, wrong)
+	}
+	err = wrong
 	if err == nil && after != nil {
 		if err = after(ctx); err != nil && !isStale(err) {
 			err = fmt.Errorf("%w: %w", ErrTemporary, err)
 		}
 	}
 	return resp, out.Log, err
+}
+
+// withOutcome adds to the error of an attempt how the hook itself ended. It is not temporary.
+func withOutcome(err, outcome error) error {
+	if outcome == nil {
+		return fmt.Errorf("%w; the hook itself succeeded", err)
+	}
+	return fmt.Errorf("%w; the hook itself: %v", err, outcome) //nolint:errorlint // the outcome may be temporary
 }
 
 // fenced checks the lease. If it cannot be checked, the hook does not run; the error is temporary.

@@ -18,13 +18,15 @@ type Fence interface {
 }
 
 // Runner runs one attempt. Its error means that the hook did not run to its end: a timeout, or a
-// missing program.
+// missing program; with Output.Ended, that it did, but its child processes may still run.
 type Runner interface {
 	Run(ctx context.Context, r Request, body []byte) (Output, error)
 }
 
 // Output of an attempt.
 type Output struct {
+	// Ended is set if Status and Response are known although the attempt failed.
+	Ended    bool
 	Status   int
 	Response []byte
 	// Log has the last log lines, without the values of secrets.
@@ -129,15 +131,15 @@ func (c *Client) Discover(ctx context.Context, cloud config.Cloud, row *config.R
 }
 
 // Test runs the tests of a version for an intent on a deployment, under a lease. A failed test is
-// a result; an error means that the test gave no result.
+// a result. With an error, the result is the one that the test gave nevertheless; zero: none.
 func (c *Client) Test(ctx context.Context, row config.Reservation, version string, intent config.Intent, deployment string, l Lease) (Result, error) {
 	resp, err := c.call(ctx, Request{
 		Verb: Test, Cloud: row.Cloud, Reservation: &row, Version: version, Intent: intent, Deployment: deployment, Lease: l,
 	}, nil)
-	if err != nil {
+	if resp.Result == nil {
 		return Result{}, err
 	}
-	return *resp.Result, nil
+	return *resp.Result, err
 }
 
 // ErrNoHook means that the hooks file has no hook of the cloud.

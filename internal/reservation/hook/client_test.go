@@ -3,6 +3,7 @@ package hook
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/firstlight/firstlight/internal/proctree"
 	"github.com/firstlight/firstlight/internal/reservation/config"
 	"github.com/firstlight/firstlight/internal/reservation/lease"
 )
@@ -128,6 +130,39 @@ func TestAttempts(t *testing.T) {
 			var failed *FailedError
 			if !errors.As(err, &failed) || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v\nwant %s", err, tt.want)
+			}
+		})
+	}
+}
+
+// If child processes of a hook cannot be killed, the error reports them and the end of the hook, the
+// result is returned, and no attempt follows.
+func TestResultIsKeptIfChildrenAreLeft(t *testing.T) {
+	t.Parallel()
+	left := &proctree.LeftError{PIDs: []int{7}}
+	for _, tt := range []struct {
+		name   string
+		out    Output
+		want   string
+		result Result
+	}{
+		{"passed", done(t, Test), "the hook itself succeeded", *answered(Test).Result},
+		{"failed", Output{Status: 3, Log: []string{"no capacity"}}, "exit status 3: no capacity", Result{}},
+		{"temporary", Output{Status: ExitTemporary, Log: []string{"throttled"}}, "exit status 75: throttled", Result{}},
+		{"no response", Output{}, "read the response: empty", Result{}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			s := &script{t: t, play: func(Request) (Output, error) {
+				tt.out.Ended = true
+				return tt.out, fmt.Errorf("run hook: %w", left)
+			}}
+			got, err := s.client(&fakeClock{}).Test(t.Context(), row(), "v1.2.0", config.Training, "fl-day-ah1-x", Lease{Token: token})
+			if !errors.Is(err, left) || errors.Is(err, ErrTemporary) || !strings.Contains(err.Error(), "processes [7]") || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got %v, want %q with the processes", err, tt.want)
+			}
+			if got != tt.result || len(s.ran) != 1 {
+				t.Errorf("%d attempts, result %+v, want %+v", len(s.ran), got, tt.result)
 			}
 		})
 	}

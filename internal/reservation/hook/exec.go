@@ -81,26 +81,36 @@ func (p *Program) Run(ctx context.Context, r Request, body []byte) (Output, erro
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(body), &stdout, log
 	err = proctree.Run(ctx, cmd, cmp.Or(p.Grace, lease.MaxStopTime))
 	out := Output{Response: []byte(log.secrets.Replace(stdout.buf.String())), Log: log.last()}
+	return out.ended(ctx, argv[0], stdout.over, err)
+}
+
+// ended adds the end of a program: err is the error of proctree.Run, over a response that is too large.
+func (out Output) ended(ctx context.Context, program string, over bool, err error) (Output, error) {
 	var exit *exec.ExitError
-	var left *proctree.LeftError
+	left, _ := errors.AsType[*proctree.LeftError](err)
 	switch {
-	case errors.As(err, &left) && ctx.Err() != nil: // not temporary: a retry would run in parallel with them
-		return out, fmt.Errorf("run %s: %v: %w", argv[0], context.Cause(ctx), left) //nolint:errorlint // the cause may be temporary
+	case left != nil && ctx.Err() != nil: // not temporary: a retry would run in parallel with them
+		return out, fmt.Errorf("run %s: %v: %w", program, context.Cause(ctx), left) //nolint:errorlint // the cause may be temporary
 	case ctx.Err() != nil:
-		return out, fmt.Errorf("run %s: %w", argv[0], context.Cause(ctx))
+		return out, fmt.Errorf("run %s: %w", program, context.Cause(ctx))
 	case errors.Is(err, proctree.ErrDeadline): // the caller learns in a moment that its lease is lost
-		return out, fmt.Errorf("run %s: the lease was not renewed: %w", argv[0], err)
-	case stdout.over:
-		return out, fmt.Errorf("run %s: the response is larger than %d bytes", argv[0], MaxSize)
+		return out, fmt.Errorf("run %s: the lease was not renewed: %w", program, err)
+	case left != nil && over:
+		return out, fmt.Errorf("run %s: the response is larger than %d bytes; %w", program, MaxSize, left)
+	case left != nil: // a retry would run in parallel with them: not temporary
+		out.Status, out.Ended = left.ExitCode()
+		return out, fmt.Errorf("run %s: %w", program, left)
+	case over:
+		return out, fmt.Errorf("run %s: the response is larger than %d bytes", program, MaxSize)
 	case errors.Is(err, exec.ErrWaitDelay):
-		return out, fmt.Errorf("run %s: it exited, but a child process keeps its standard output open", argv[0])
+		return out, fmt.Errorf("run %s: it exited, but a child process keeps its standard output open", program)
 	case errors.As(err, &exit) && exit.ExitCode() < 0:
-		return out, fmt.Errorf("run %s: %w: %w", argv[0], exit, ErrTemporary)
+		return out, fmt.Errorf("run %s: %w: %w", program, exit, ErrTemporary)
 	case errors.As(err, &exit):
 		out.Status = exit.ExitCode()
 		return out, nil
 	case err != nil:
-		return out, fmt.Errorf("run %s: %w", argv[0], err)
+		return out, fmt.Errorf("run %s: %w", program, err)
 	}
 	return out, nil
 }

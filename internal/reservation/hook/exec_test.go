@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -180,6 +181,32 @@ func TestProgramWithChildrenLeftIsNotRetried(t *testing.T) {
 			}
 			if _, err := run(t, ctx, p); err == nil || errors.Is(err, ErrTemporary) || !strings.Contains(err.Error(), "may still run") {
 				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
+// The end of a hook is known although child processes are left.
+func TestEndOfProgramWithChildrenLeft(t *testing.T) {
+	status := func(script string) error { return exec.Command("sh", "-c", script).Run() } //nolint:noctx // ends at once
+	for _, tt := range []struct {
+		name   string
+		cause  error
+		over   bool
+		ended  bool
+		status int
+		want   string
+	}{
+		{"done", nil, false, true, 0, "processes [7]"},
+		{"failed", status("exit 3"), false, true, 3, "processes [7]"},
+		{"killed", status("kill -9 $$"), false, false, 0, "signal: killed"},
+		{"too much", nil, true, false, 0, "the response is larger than"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			left := &proctree.LeftError{PIDs: []int{7}, Cause: tt.cause}
+			out, err := Output{}.ended(t.Context(), "hook", tt.over, left)
+			if !errors.Is(err, left) || !strings.Contains(err.Error(), tt.want) || out.Ended != tt.ended || out.Status != tt.status {
+				t.Errorf("%+v, %v", out, err)
 			}
 		})
 	}

@@ -335,7 +335,7 @@ func (b *bench) testRefusals(t *testing.T) {
 			requireAll(t, "the error", err.Error(), tt.want)
 			if o.Spec.Keep {
 				o.Cluster = b.admin
-				if err := remove(t.Context(), b.admin, &o.Spec); err != nil {
+				if _, err := remove(t.Context(), b.admin, &o.Spec); err != nil {
 					t.Error(err)
 				}
 			}
@@ -449,7 +449,7 @@ func (b *bench) testRights(t *testing.T) {
 			t.Errorf("a shard may %s: %v", what, err)
 		}
 	}
-	if err := remove(ctx, b.caller, &o.Spec); err != nil {
+	if _, err := remove(ctx, b.caller, &o.Spec); err != nil {
 		t.Error(err)
 	}
 	b.requireGone(t, o.Spec)

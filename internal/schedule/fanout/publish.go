@@ -106,8 +106,8 @@ func (p Publication) write(ctx context.Context, client kubernetes.Interface, wan
 	return err
 }
 
-func owned(m *corev1.ConfigMap, jobUID string) bool {
-	return slices.ContainsFunc(m.OwnerReferences, func(o metav1.OwnerReference) bool { return string(o.UID) == jobUID })
+func owned(o metav1.Object, jobUID string) bool {
+	return slices.ContainsFunc(o.GetOwnerReferences(), func(o metav1.OwnerReference) bool { return string(o.UID) == jobUID })
 }
 
 // ShouldRetry reports whether a shard observed none of its recipes. Any other result would

@@ -4,15 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/firstlight/firstlight/internal/poll"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 )
 
-// remove deletes the run's objects by label and waits until its pods are gone.
-func remove(ctx context.Context, cluster *kube.Cluster, s *Spec) error {
+// remove deletes the run's objects by label and waits until its pods are gone. Kinds that it may
+// neither list nor create are in notListed.
+func remove(ctx context.Context, cluster *kube.Cluster, s *Spec) (notListed *kube.NotListedError, err error) {
 	problems := []error{removeJob(ctx, cluster, s)}
 	all := metav1.ListOptions{LabelSelector: kube.LabelRun + "=" + s.RunID}
 	client, namespace := cluster.Client, s.namespace()
@@ -28,9 +31,11 @@ func remove(ctx context.Context, cluster *kube.Cluster, s *Spec) error {
 		}
 	}
 	if s.Namespace == "" || s.PriorityClass == "" { // cluster-scoped objects
-		problems = append(problems, kube.Guest{Cluster: cluster}.Cleanup(ctx, s.RunID))
+		var wrong error
+		notListed, wrong = kube.NotListed(kube.Guest{Cluster: cluster}.Cleanup(ctx, s.RunID))
+		problems = append(problems, wrong)
 	}
-	return errors.Join(problems...)
+	return notListed, errors.Join(problems...)
 }
 
 func removeJob(ctx context.Context, cluster *kube.Cluster, s *Spec) error {
@@ -53,27 +58,19 @@ func removeJob(ctx context.Context, cluster *kube.Cluster, s *Spec) error {
 	return waitForPodsGone(ctx, cluster, s)
 }
 
+// listInterval is the pause between two lists of the run's pods.
+const listInterval = 500 * time.Millisecond
+
 // waitForPodsGone waits until no pod of the run is left in its namespace.
 func waitForPodsGone(ctx context.Context, cluster *kube.Cluster, s *Spec) error {
-	pods := cluster.Client.CoreV1().Pods(s.namespace())
-	for {
-		list, err := pods.List(ctx, metav1.ListOptions{LabelSelector: podsOf(s)})
-		if err != nil {
-			return fmt.Errorf("list the shards' pods: %w", err)
+	return poll.Until(ctx, listInterval, "the end of the run's pods", func(ctx context.Context) error {
+		list, err := cluster.Client.CoreV1().Pods(s.namespace()).List(ctx, metav1.ListOptions{LabelSelector: podsOf(s)})
+		switch {
+		case err != nil:
+			return poll.Stop(fmt.Errorf("list the shards' pods: %w", err))
+		case len(list.Items) > 0:
+			return fmt.Errorf("%d pods of the run still exist, first %s", len(list.Items), list.Items[0].Name)
 		}
-		if len(list.Items) == 0 {
-			return nil
-		}
-		w, err := pods.Watch(ctx, metav1.ListOptions{LabelSelector: podsOf(s), ResourceVersion: list.ResourceVersion})
-		if err != nil {
-			return fmt.Errorf("watch the shards' pods: %w", err)
-		}
-		select {
-		case <-w.ResultChan():
-			w.Stop()
-		case <-ctx.Done():
-			w.Stop()
-			return fmt.Errorf("%d pods of the run still exist, first %s: %w", len(list.Items), list.Items[0].Name, ctx.Err())
-		}
-	}
+		return nil
+	})
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/schedule"
@@ -44,7 +45,11 @@ func Run(ctx context.Context, o Options) (r schedule.Report, err error) {
 		defer func() {
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
 			defer cancel()
-			if wrong := remove(ctx, o.Cluster, &o.Spec); wrong != nil {
+			notListed, wrong := remove(ctx, o.Cluster, &o.Spec)
+			if notListed != nil {
+				r.Notes = append(r.Notes, "clean-up: "+notListed.Error())
+			}
+			if wrong != nil {
 				err = errors.Join(err, fmt.Errorf("clean up (remaining objects have the label %s=%s): %w", kube.LabelRun, o.Spec.RunID, wrong))
 			}
 		}()
@@ -54,11 +59,11 @@ func Run(ctx context.Context, o Options) (r schedule.Report, err error) {
 		return r, err
 	}
 	x := &expectation{spec: &o.Spec, jobUID: string(job.UID), tool: o.Tool, selection: o.Selection}
-	last, err := waitForJob(ctx, o)
+	last, err := waitForJob(ctx, o, job.UID)
 	if err != nil {
 		return r, err
 	}
-	p, err := readAll(ctx, o.Cluster, &o.Spec)
+	p, err := readAll(ctx, o.Cluster, &o.Spec, job.UID)
 	if err != nil {
 		return r, err
 	}
@@ -70,11 +75,11 @@ func Run(ctx context.Context, o Options) (r schedule.Report, err error) {
 
 // waitForJob waits for the end of the Job, reports progress, and returns the last progress
 // of each shard.
-func waitForJob(ctx context.Context, o Options) (map[int]Progress, error) {
+func waitForJob(ctx context.Context, o Options, job types.UID) (map[int]Progress, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, o.Spec.Within+endTimeout,
 		fmt.Errorf("the Job did not end within %s after its deadline of %s: check that the cluster's Job controller runs", endTimeout, o.Spec.Within))
 	defer cancel()
-	w := watch(ctx, o.Cluster, &o.Spec)
+	w := watch(ctx, o.Cluster, &o.Spec, job)
 	defer w.stop()
 	last, seen := map[int]Progress{}, false
 	err := w.until(ctx, func(p *status) (bool, error) {
@@ -105,12 +110,16 @@ func changes(last map[int]Progress, now []Progress) []Progress {
 	return out
 }
 
-// readAll lists the run's objects: an informer may be behind the Job's end.
-func readAll(ctx context.Context, cluster *kube.Cluster, s *Spec) (*status, error) {
+// readAll lists the run's objects: an informer may be behind the Job's end. Reports are checked when
+// they are joined.
+func readAll(ctx context.Context, cluster *kube.Cluster, s *Spec, job types.UID) (*status, error) {
 	p := &status{shards: s.Shards}
 	var err error
 	if p.job, err = cluster.Client.BatchV1().Jobs(s.namespace()).Get(ctx, s.job(), metav1.GetOptions{}); err != nil {
 		return nil, fmt.Errorf("read the Job: %w", err)
+	}
+	if p.job.UID != job {
+		return nil, fmt.Errorf("read the Job: %s/%s was replaced: its UID is %s, want %s", s.namespace(), s.job(), p.job.UID, job)
 	}
 	pods, err := cluster.Client.CoreV1().Pods(s.namespace()).List(ctx, metav1.ListOptions{LabelSelector: podsOf(s)})
 	if err != nil {
@@ -120,7 +129,7 @@ func readAll(ctx context.Context, cluster *kube.Cluster, s *Spec) (*status, erro
 	if err != nil {
 		return nil, fmt.Errorf("list the shards' reports: %w", err)
 	}
-	p.pods, p.reports = pods.Items, reports.Items
+	p.pods, p.reports = podsOwnedBy(pods.Items, job), reports.Items
 	return p, nil
 }
 

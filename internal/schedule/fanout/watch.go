@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/tools/cache"
 
@@ -20,7 +21,9 @@ import (
 
 // watcher runs the informers of one run.
 type watcher struct {
-	shards  int
+	shards int
+	// job is the UID of the run's Job.
+	job     types.UID
 	changed chan struct{}
 
 	jobs, pods, maps, events cache.SharedIndexInformer
@@ -37,10 +40,11 @@ type watcher struct {
 	denied error
 }
 
-// watch starts informers for a run's Job, pods, reports and FailedCreate events.
-func watch(ctx context.Context, cluster *kube.Cluster, s *Spec) *watcher {
+// watch starts informers for a run's Job, pods, reports and FailedCreate events. Objects of another
+// Job of the same name do not count.
+func watch(ctx context.Context, cluster *kube.Cluster, s *Spec, job types.UID) *watcher {
 	ctx, cancel := context.WithCancel(ctx)
-	w := &watcher{shards: s.Shards, changed: make(chan struct{}, 1), cache: map[string]decoded{}, cancel: cancel}
+	w := &watcher{shards: s.Shards, job: job, changed: make(chan struct{}, 1), cache: map[string]decoded{}, cancel: cancel}
 	factory := func(tweak func(*metav1.ListOptions)) informers.SharedInformerFactory {
 		return informers.NewSharedInformerFactoryWithOptions(cluster.Client, 0, informers.WithNamespace(s.namespace()), informers.WithTweakListOptions(tweak))
 	}
@@ -133,17 +137,23 @@ func (w *watcher) until(ctx context.Context, done func(*status) (bool, error)) e
 func (w *watcher) status() *status {
 	p := &status{shards: w.shards, cache: w.cache}
 	for _, obj := range w.jobs.GetStore().List() {
-		if job, ok := obj.(*batchv1.Job); ok {
+		if job, ok := obj.(*batchv1.Job); ok && job.UID == w.job {
 			p.job = job
 		}
 	}
-	p.pods = listed[corev1.Pod](w.pods)
-	p.reports = listed[corev1.ConfigMap](w.maps)
-	p.refusals = listed[corev1.Event](w.events)
+	p.pods = podsOwnedBy(listed[corev1.Pod](w.pods), w.job)
+	p.reports = slices.DeleteFunc(listed[corev1.ConfigMap](w.maps), func(m corev1.ConfigMap) bool { return !owned(&m, string(w.job)) })
+	p.refusals = slices.DeleteFunc(listed[corev1.Event](w.events), func(e corev1.Event) bool { return e.InvolvedObject.UID != w.job })
 	slices.SortFunc(p.refusals, func(a, b corev1.Event) int {
 		return cmp.Or(a.LastTimestamp.Compare(b.LastTimestamp.Time), cmp.Compare(a.Name, b.Name))
 	})
 	return p
+}
+
+// podsOwnedBy filters pods by the Job that created them. The Job's finalizer keeps each until it is
+// counted, so no pod of the run is without its owner.
+func podsOwnedBy(pods []corev1.Pod, job types.UID) []corev1.Pod {
+	return slices.DeleteFunc(pods, func(p corev1.Pod) bool { return !owned(&p, string(job)) })
 }
 
 // listed copies an informer's objects.
