@@ -66,7 +66,7 @@ func (l lookup) nominations(p snapshot.Pod) []string {
 	var out []string
 	for _, e := range l.about(p.UID, "Nominated") {
 		for part := range strings.FieldsFuncSeq(e.Message, func(r rune) bool { return r == ' ' || r == ',' }) {
-			if name, ok := strings.CutPrefix(part, "nodeclaim/"); ok && !slices.Contains(out, name) {
+			if name, ok := strings.CutPrefix(part, "nodeclaim/"); ok {
 				out = append(out, name)
 			}
 		}
