@@ -306,6 +306,9 @@ func TestOneFactIsEnough(t *testing.T) {
 			}
 			st.Exporter = append(st.Exporter, snapshot.Reading{At: at(1), Where: "gpu-01/gpu7", Value: 700})
 		}},
+		{name: "one new pod", hop: snapshot.HopUnschedulable, change: func(_ *snapshot.Setup, st *snapshot.State) {
+			st.Pods = slices.DeleteFunc(st.Pods, func(p snapshot.Pod) bool { return p.Name == "worker-c" })
+		}},
 		{name: "a target below one", hop: snapshot.HopMetricFalls, change: func(s *snapshot.Setup, st *snapshot.State) {
 			s.Scale.Target = 0.5
 			for i := range st.API {
