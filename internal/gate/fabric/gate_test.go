@@ -134,6 +134,17 @@ func TestEachDefect(t *testing.T) {
 		"ibdiagnet names a port": {func(s *subnet) {
 			s.errors["Port Counters"] = []string{"Sa088c20300d70000/Na088c20300d70000/P33 - \"symbol_error_counter\" increased during the run"}
 		}, "leaf-0/port33", "symbol_error_counter"},
+		"ibdiagnet names an adapter": {func(s *subnet) {
+			s.errors["Port Counters"] = []string{"Sa088c20300d70060/Na088c20300d70060/P1 - \"symbol_error_counter\" increased during the run"}
+		}, "gpu-02/mlx5_1", "symbol_error_counter"},
+		"ibdiagnet names port 1 of a switch": {func(s *subnet) {
+			s.errors["Port Counters"] = []string{"Sa088c20300d70020/Na088c20300d70020/P1 - \"symbol_error_counter\" increased during the run"}
+		}, "leaf-0/port33", "symbol_error_counter"},
+		"ibdiagnet names an adapter that is not of the site": {func(s *subnet) {
+			s.guids["storage-1 mlx5_0"] = 0xb0
+			s.link("storage-1 mlx5_0", 1, "leaf-0", 40)
+			s.errors["Virtualization"] = []string{"S00000000000000b0/N00000000000000b0/P1 - something is wrong"}
+		}, "fabric", "something is wrong"},
 		"ibdiagnet names a stranger": {func(s *subnet) {
 			s.errors["Virtualization"] = []string{"S1111111111111111/N1111111111111111/P1 - something is wrong"}
 		}, "fabric", "something is wrong"},

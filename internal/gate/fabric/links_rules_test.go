@@ -22,6 +22,8 @@ func TestNameRules(t *testing.T) {
 			checktest.Set("ibstat", `[0].ports[0].portGUID`, "0x00000000000000aa")).Fails("gpu-02/mlx5_0", "has the GUID 0x00000000000000aa, which gpu-01/mlx5_0 has too"),
 		checktest.When("a GUID of more than 64 bits names no adapter",
 			checktest.Set("ibstat", `[0].ports[0].portGUID`, "0x1a088c20300d70000")).Unobserved("gpu-01/mlx5_0", "shows no GUID"),
+		checktest.When("a GUID of more than 64 bits names no end of a link", checktest.Set("ibstat@gpu-01", `[0].nodeGUID`, "0x1a088c20300d70000"),
+			checktest.Set("iblinkinfo", `[*].guid`, "0x1a088c20300d70000"), checktest.Set("iblinkinfo", `[*].peerGUID`, "0x1a088c20300d70000")).Unobserved("gpu-01/mlx5_0", "shows no GUID"),
 		checktest.When("a GUID of zeros names no adapter",
 			checktest.Set("ibstat@gpu-01", `[0].nodeGUID`, none), checktest.Set("iblinkinfo", `[*].guid`, none), checktest.Set("iblinkinfo", `[*].peerGUID`, none)).Unobserved("gpu-01/mlx5_0", "shows no GUID"),
 	})
