@@ -11,7 +11,7 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 )
 
-// Limits of values and times: what is exactly at a limit, and what is beyond it.
+// Values and times at a limit have another verdict than those beyond it.
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	window := func(seconds ...float64) func(*snapshot.Setup, *snapshot.State) {

@@ -22,7 +22,7 @@ func TestPodRules(t *testing.T) {
 	checktest.Rules(t, c.Judge, healthy().observations(t), []checktest.Rule{
 		checktest.When("a claim that is not allocated to its pod fails", pending(claimant)...).Fails("ResourceClaim of ns/claimant", "was not allocated"),
 		checktest.When("another pod that is not scheduled shows nothing", pending(bystander)...).Unobserved("pod ns/bystander", "does not run"),
-		checktest.When("a claim that is allocated is no reason not to be scheduled",
+		checktest.When("an allocated claim does not explain a pod that is not scheduled",
 			append(pending(claimant), checktest.Set(kindPod+"@"+claimant, `.claim.allocated`, true))...).Unobserved("pod ns/claimant", "does not run"),
 		checktest.When("a pod without a UID is not found again", checktest.Set(kindPod+"@"+bystander, `.uid`, ""),
 			checktest.Set(kindDevices+"@"+bystander+"/"+looker, `.uid`, ""), checktest.Set(kindTogether, `[1].uid`, "")).Unobserved("pod ns/bystander", "it stopped before"),

@@ -112,7 +112,7 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// What could not be observed is no fault of a node.
+// A missing observation does not blame a node.
 func TestNothingObservedIsUnobserved(t *testing.T) {
 	t.Parallel()
 	server, nodes := cluster()
