@@ -14,6 +14,15 @@ func blameNegatives() []negative {
 		{name: "before its mark nothing is placed", hop: snapshot.HopPlaced, suspect: "namespace " + ns, says: "need one of each", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			delete(st.Marks, snapshot.MarkPlaced)
 		}},
+		{name: "a metric without an API", hop: snapshot.HopAdapter, suspect: "APIService", says: "was not observed", change: func(s *snapshot.Setup, _ *snapshot.State) {
+			s.Metric.API = ""
+		}},
+		{name: "an APIService that was not observed is not blamed", hop: snapshot.HopMetricsAPI, suspect: "external metric", says: "returns 150 W", change: func(_ *snapshot.Setup, st *snapshot.State) {
+			st.APIs, st.API = nil, st.API[:len(st.API)-1]
+		}},
+		{name: "an HPA that is gone", hop: snapshot.HopHPA, suspect: "HorizontalPodAutoscaler", says: "HPA not found", change: func(_ *snapshot.Setup, st *snapshot.State) {
+			st.HPA = nil
+		}},
 		{name: "the holder waits for no new node", hop: snapshot.HopPlaced, suspect: "pod .*holder", says: "no scheduler has evaluated", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			*podNamed(st, "holder") = pod(snapshot.RoleHolder, "holder", "", 6.1, 0)
 			st.Programs[1].Ready = 0
@@ -121,6 +130,79 @@ func TestAGangWithoutOtherNodes(t *testing.T) {
 		change(&s, &st)
 		if r := Hop(snapshot.HopGangNone, s, st); r.Verdict != check.Passed {
 			t.Errorf("%s: %s: %s", name, r.Verdict, r.Reason)
+		}
+	}
+}
+
+func TestTheLastGPUThatRisesIsTheTimeOfTheHop(t *testing.T) {
+	t.Parallel()
+	st := until(snapshot.PhaseUp)
+	st.Exporter[len(st.Exporter)-1].At = at(22.5)
+	if r := Hop(snapshot.HopExporter, setup(), st); r.Verdict != check.Passed || !r.At.Equal(at(22.5)) {
+		t.Errorf("%s at %s: %s", r.Verdict, r.At, r.Reason)
+	}
+}
+
+func TestWhatWasTrueBeforeTheRunIsTrueSinceItWasRead(t *testing.T) {
+	t.Parallel()
+	st := until(snapshot.PhaseBefore)
+	st.APIs[0].Conditions = []snapshot.Condition{is("Available", -100)}
+	if r := Hop(snapshot.HopAdapter, setup(), st); r.Verdict != check.Passed || !r.At.Equal(st.At) {
+		t.Errorf("%s at %s: %s", r.Verdict, r.At, r.Reason)
+	}
+}
+
+// A claim that is nominated for two pods is one claim.
+func TestClaimsOfPodsAreListedOnce(t *testing.T) {
+	t.Parallel()
+	st := until(snapshot.PhaseUp)
+	for i, e := range st.Events {
+		if e.About.Name == "worker-c" && e.Reason == "Nominated" {
+			st.Events[i].Message = "Pod should schedule on: nodeclaim/claim-node-b"
+		}
+	}
+	l := lookup{setup: setup(), st: st}
+	if got := l.claimsOf([]snapshot.Pod{*podNamed(&st, "worker-b"), *podNamed(&st, "worker-c")}); len(got) != 1 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// A reason is given once for all pods; another reason of the same pod is given, too.
+func TestEachReasonOfPendingPodsIsGiven(t *testing.T) {
+	t.Parallel()
+	var list []snapshot.Pod
+	st := until(snapshot.PhaseUp)
+	st.Events = nil
+	for _, name := range []string{"worker-x", "worker-y"} {
+		p := pod(snapshot.RoleWorker, name, "", 24, 0)
+		p.Tolerates = nil
+		list = append(list, p)
+		st.Events = append(st.Events, snapshot.Event{About: p.Ref, Reason: "FailedScheduling", From: "karpenter", Message: "Failed to schedule pod, something else", First: at(25)})
+	}
+	l := lookup{setup: setup(), st: st}
+	if got := l.poolState(list); len(got) != 1 {
+		t.Errorf("refusals: %+v", got)
+	}
+	if got := l.whyPending(list); len(got) != 2 || got[0].Suspect != got[1].Suspect {
+		t.Errorf("reasons: %+v", got)
+	}
+}
+
+// An HPA that reports its target, or that has reached its minimum, is not held up by either.
+func TestAnHPAAtItsLimits(t *testing.T) {
+	t.Parallel()
+	for value, want := range map[float64]int{200: 0, 200.1: 1} {
+		st := until(snapshot.PhaseDown)
+		st.Desired[len(st.Desired)-1].Value = &value
+		if got := (lookup{setup: setup(), st: st}).whyNotDown(); len(got) != want {
+			t.Errorf("value %g: %+v", value, got)
+		}
+	}
+	for reason, want := range map[string]int{"TooManyReplicas": 1, "TooFewReplicas": 0} {
+		h := *until(snapshot.PhaseUp).HPA
+		h.Conditions = append(h.Conditions, not("ScalingLimited", "True", reason, "limited"))
+		if got := (lookup{setup: setup()}).hpaSpecChanges(h); len(got) != want {
+			t.Errorf("%s: %+v", reason, got)
 		}
 	}
 }

@@ -35,6 +35,9 @@ func TestLimits(t *testing.T) {
 	exporter := func(st *snapshot.State) []snapshot.Reading { return st.Exporter }
 	prom := func(st *snapshot.State) []snapshot.Reading { return st.Prometheus }
 	api := func(st *snapshot.State) []snapshot.Reading { return st.API }
+	after := func(value float64) func(*snapshot.Setup, *snapshot.State) {
+		return func(_ *snapshot.Setup, st *snapshot.State) { st.API[len(st.API)-1].Value = value }
+	}
 	withoutTarget := func(s *snapshot.Setup, _ *snapshot.State) { s.Scale.Target = 0 }
 	desired := func(value float64) func(*snapshot.Setup, *snapshot.State) {
 		return func(_ *snapshot.Setup, st *snapshot.State) {
@@ -68,6 +71,8 @@ func TestLimits(t *testing.T) {
 		{"the metrics API at the target and its tolerance", snapshot.HopMetricsAPI, underLoad(api, 220), check.Failed},
 		{"the metrics API above both", snapshot.HopMetricsAPI, underLoad(api, 220.1), check.Passed},
 		{"the metrics API without a target", snapshot.HopMetricsAPI, withoutTarget, check.Failed},
+		{"a value that falls to the target", snapshot.HopMetricFalls, after(200), check.Passed},
+		{"a value that stays above it", snapshot.HopMetricFalls, after(200.1), check.Failed},
 		{"an HPA that scales at its target", snapshot.HopHPA, desired(200), check.Failed},
 		{"an HPA that scales above its target", snapshot.HopHPA, desired(200.1), check.Passed},
 		{"a sample of two scrapes and the skew", snapshot.HopServed, func(_ *snapshot.Setup, st *snapshot.State) { st.Made[0].At = st.At.Add(-4 * time.Second) }, check.Passed},

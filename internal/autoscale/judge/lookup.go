@@ -107,7 +107,7 @@ func (l lookup) activeClaims(pods []snapshot.Pod) []snapshot.Claim {
 func (l lookup) nodeOf(c snapshot.Claim) (snapshot.Node, bool) {
 	for _, n := range slices.Backward(l.st.Nodes) {
 		same := c.ProviderID != "" && c.ProviderID == n.ProviderID
-		named := c.Node != "" && c.Node == n.Name && (c.ProviderID == "" || n.ProviderID == "")
+		named := c.Node == n.Name && (c.ProviderID == "" || n.ProviderID == "")
 		if n.UID != "" && (same || named) {
 			return n, true
 		}
