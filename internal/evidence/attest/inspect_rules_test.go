@@ -144,6 +144,26 @@ func TestAReplayThatIsNotPossibleIsNotChecked(t *testing.T) {
 	}
 }
 
+// A run with files that cannot be counted has no manifest that could match them.
+func TestARunThatCannotBeCountedHasNoManifest(t *testing.T) {
+	t.Parallel()
+	dir := evidencetest.Finished(t)
+	o := Options{Unsigned: true, ChecksFor: evidencetest.ChecksFor}
+	m, err := evidence.Stored(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, err := Verify(t.Context(), dir, o); err != nil || r.Manifest != m.Digest || outcomeOf(r, CheckManifest) != OK {
+		t.Errorf("%v: manifest %q, %s", err, r.Manifest, outcomeOf(r, CheckManifest))
+	}
+	if err := os.Symlink("site.yaml", filepath.Join(dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := Verify(t.Context(), dir, o); err != nil || outcomeOf(r, CheckFiles) != Wrong || outcomeOf(r, CheckManifest) != NotChecked {
+		t.Errorf("with a link: %v: %s, manifest %s", err, r, outcomeOf(r, CheckManifest))
+	}
+}
+
 // A run whose observation cannot be decoded is not replayed, and that is a problem of the run.
 func TestARunThatCannotBeReplayedIsWrong(t *testing.T) {
 	t.Parallel()
