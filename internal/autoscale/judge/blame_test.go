@@ -167,7 +167,7 @@ func TestClaimsOfPodsAreListedOnce(t *testing.T) {
 	}
 }
 
-// A reason is given once for all pods; another reason of the same pod is given, too.
+// The same reason of two pods is given once, two reasons of a pod are both given.
 func TestEachReasonOfPendingPodsIsGiven(t *testing.T) {
 	t.Parallel()
 	var list []snapshot.Pod
