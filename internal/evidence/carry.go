@@ -50,9 +50,8 @@ func (r *Run) carryOne(from *Bundle, res plan.Result) error {
 		if err := writeObservation(filepath.Join(r.dir, observationsDir), s.Attempt, withoutSecrets(s.Observation)); err != nil {
 			return err
 		}
-		if n, _ := sequence(id); n > r.lastSeq {
-			r.lastSeq = n
-		}
+		n, _ := sequence(id)
+		r.lastSeq = max(r.lastSeq, n)
 	}
 	if res.KeptFrom == "" {
 		res.KeptFrom, res.KeptOf = from.Header.Run, from.Header.Cluster

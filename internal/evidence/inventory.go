@@ -14,25 +14,25 @@ import (
 // Inventory computes the manifest of the current files of the run in dir, finished or not.
 // ErrLocked: another process writes the run. ErrCorrupt: the directory has an unexpected entry.
 func Inventory(dir string) (Manifest, error) {
-	var m Manifest
+	var h Header
+	var files []ManifestFile
 	err := WithSharedLock(dir, func() error {
-		var h Header
 		// An unreadable header is reported like any changed file; the run ID is then empty.
 		_ = readJSON(filepath.Join(dir, headerFile), &h)
-		files, problems, err := hashFiles(dir)
-		if err != nil {
+		var problems Problems
+		var err error
+		if files, problems, err = hashFiles(dir); err != nil {
 			return err
 		}
 		if len(problems) > 0 {
 			return fmt.Errorf("%w: %s", ErrCorrupt, problems)
 		}
-		m, err = NewManifest(h.Run, files)
-		return err
+		return nil
 	})
 	if err != nil {
 		return Manifest{}, fmt.Errorf("list the files of the run in %s: %w", dir, err)
 	}
-	return m, nil
+	return NewManifest(h.Run, files)
 }
 
 // NewManifest returns the manifest of files, with its digest.

@@ -271,7 +271,7 @@ func TestCarry(t *testing.T) {
 	p := testPlan()
 	p.Steps[2].Check = counter{"c", 3, 3} // repaired
 	r := create(t, t.TempDir(), p)
-	earlier, err := r.Carry(from, []string{"a", "b", "unknown"})
+	earlier, err := r.Carry(from, []string{"b", "a", "unknown"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -293,6 +293,14 @@ func TestCarry(t *testing.T) {
 	ids, err := b.Recorded()
 	if err != nil || len(ids) != 7+3+1 {
 		t.Errorf("%d observations, %v", len(ids), err)
+	}
+	used := map[int]bool{}
+	for _, id := range ids {
+		n, _ := sequence(id)
+		if used[n] {
+			t.Errorf("two observations have the number %d: %q", n, ids)
+		}
+		used[n] = true
 	}
 	replayed, err := Replay(r.Dir(), func(*Bundle) (Derived, error) {
 		return Derived{Checks: []check.Check{p.Steps[0].Check, p.Steps[1].Check, p.Steps[2].Check, p.Steps[3].Check}}, nil

@@ -1,10 +1,13 @@
 package evidence
 
 import (
+	"errors"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/firstlight/firstlight/internal/plan"
@@ -66,6 +69,47 @@ func TestARunWithoutAPlanIsNotLocked(t *testing.T) {
 	}
 }
 
+// A file that is not on the disk is not written.
+func TestAFileThatIsNotStoredIsAnError(t *testing.T) {
+	t.Parallel()
+	if err := writeTemp(filepath.Join(t.TempDir(), "missing", "new"), []byte("x")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("in a missing directory: %v", err)
+	}
+	if err := writeTemp("/dev/full", []byte("x")); !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("on a full device: %v", err)
+	}
+	if err := writeTemp(os.DevNull, []byte("x")); !errors.Is(err, syscall.EINVAL) {
+		t.Errorf("on a device that cannot be synced: %v", err)
+	}
+}
+
+// A directory whose path is too long to open may have any files.
+func TestARunWithADirectoryThatCannotBeListedHasNoVerdictOnItsFiles(t *testing.T) {
+	t.Parallel()
+	dir := finished(t, passingPlan())
+	at, err := os.OpenRoot(dir)
+	for name := strings.Repeat("d", 250); err == nil && len(at.Name()) < 4200; {
+		if err = at.Mkdir(name, dirMode); err == nil {
+			var below *os.Root
+			below, err = at.OpenRoot(name)
+			err = errors.Join(err, at.Close())
+			at = below
+		}
+	}
+	if err := errors.Join(err, at.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for name, do := range map[string]func() error{
+		"verified":  func() error { _, err := Verify(dir); return err },
+		"counted":   func() error { _, err := Inventory(dir); return err },
+		"described": func() error { return writeManifest(dir, "R1") },
+	} {
+		if err := do(); !errors.Is(err, syscall.ENAMETOOLONG) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 func TestARunThatCannotBeHashedHasNoVerdictOnItsFiles(t *testing.T) {
 	t.Parallel()
 	dir := finished(t, passingPlan())
@@ -102,6 +146,14 @@ func TestARunThatContradictsItselfIsNotReplayedOrCopied(t *testing.T) {
 				t.Fatal(files, err)
 			}
 			edit(t, files[0], func([]byte) []byte { return []byte("{") })
+		},
+		"an output that is not the observation's": func(t *testing.T, dir string) {
+			t.Helper()
+			files, err := filepath.Glob(filepath.Join(dir, observationsDir, "*.raw"))
+			if err != nil || len(files) == 0 {
+				t.Fatal(files, err)
+			}
+			edit(t, files[0], func(data []byte) []byte { return append(data, '!') })
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

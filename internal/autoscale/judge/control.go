@@ -73,7 +73,7 @@ func flat(l lookup) Result {
 	if wrong := l.scaled(in, until); began && len(wrong) > 0 {
 		return l.fail(l.hpaRef(), wrong...)
 	}
-	if !began || !ended || to.Sub(from) < l.setup.Window.Duration || l.setup.Window.Duration <= 0 {
+	if !began || to.Sub(from) < l.setup.Window.Duration || l.setup.Window.Duration <= 0 {
 		return l.unobserved(l.hpaRef(), finding("control window", "run again", "the control window of %s was not observed to its end", seconds(l.setup.Window.Duration)))
 	}
 	readings := only(l.st.API, func(r snapshot.Reading) bool { return in(r.At) && r.Err == "" })

@@ -86,6 +86,7 @@ func TestNothingIsNeverAPass(t *testing.T) {
 				"nothing at all":   {snapshot.Setup{Pool: snapshot.PoolPlan{Autoscaler: "karpenter", Zero: "z"}}, snapshot.State{}},
 				"an empty state":   {setup(), snapshot.State{}},
 				"a state of times": {setup(), snapshot.State{At: at(100), Marks: until(snapshot.PhaseDown).Marks}},
+				"empty lists":      {setup(), snapshot.State{At: at(100), Marks: until(snapshot.PhaseDown).Marks, Sources: until(snapshot.PhaseClean).Sources}},
 			} {
 				if r := Hop(hop, in.s, in.st); clears(r.Verdict) || !r.At.IsZero() || len(r.Findings) == 0 {
 					t.Errorf("hop %s on %s is %s at %s: %s", hop, name, r.Verdict, r.At, r.Reason)
@@ -165,7 +166,7 @@ type negative struct {
 
 func TestReasons(t *testing.T) {
 	t.Parallel()
-	for _, tt := range slices.Concat(beforeNegatives(), controlNegatives(), upNegatives(), downNegatives(), gangNegatives()) {
+	for _, tt := range slices.Concat(beforeNegatives(), controlNegatives(), upNegatives(), downNegatives(), gangNegatives(), blameNegatives()) {
 		t.Run(tt.hop+" "+tt.name, func(t *testing.T) {
 			t.Parallel()
 			s, st := setup(), until(cmp.Or(tt.phase, phaseOf(t, tt.hop)))

@@ -108,8 +108,8 @@ func firstWhere(readings []snapshot.Reading) string {
 // idle is the highest value of a GPU before the load, or of any GPU where this one was
 // not read.
 func (l lookup) idle(where string) (float64, bool) {
-	from, ok := l.st.Marks[snapshot.MarkLoad]
-	before := only(l.st.Exporter, func(r snapshot.Reading) bool { return ok && r.Err == "" && !r.At.After(from) })
+	from := l.st.Marks[snapshot.MarkLoad]
+	before := only(l.st.Exporter, func(r snapshot.Reading) bool { return r.Err == "" && !r.At.After(from) })
 	if own := only(before, func(r snapshot.Reading) bool { return r.Where == where }); len(own) > 0 {
 		before = own
 	}

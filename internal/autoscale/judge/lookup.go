@@ -66,7 +66,7 @@ func (l lookup) nominations(p snapshot.Pod) []string {
 	var out []string
 	for _, e := range l.about(p.UID, "Nominated") {
 		for part := range strings.FieldsFuncSeq(e.Message, func(r rune) bool { return r == ' ' || r == ',' }) {
-			if name, ok := strings.CutPrefix(part, "nodeclaim/"); ok && !slices.Contains(out, name) {
+			if name, ok := strings.CutPrefix(part, "nodeclaim/"); ok {
 				out = append(out, name)
 			}
 		}
@@ -107,7 +107,7 @@ func (l lookup) activeClaims(pods []snapshot.Pod) []snapshot.Claim {
 func (l lookup) nodeOf(c snapshot.Claim) (snapshot.Node, bool) {
 	for _, n := range slices.Backward(l.st.Nodes) {
 		same := c.ProviderID != "" && c.ProviderID == n.ProviderID
-		named := c.Node != "" && c.Node == n.Name && (c.ProviderID == "" || n.ProviderID == "")
+		named := c.Node == n.Name && (c.ProviderID == "" || n.ProviderID == "")
 		if n.UID != "" && (same || named) {
 			return n, true
 		}

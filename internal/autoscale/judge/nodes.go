@@ -79,10 +79,7 @@ func triggered(l lookup) Result {
 // newNodes returns the nodes of the new pods, and whether all of them exist.
 func (l lookup) newNodes() (nodes []snapshot.Node, all bool) {
 	added := active(l.added())
-	want := len(added)
-	if l.karpenter() {
-		want = max(len(l.activeClaims(added)), len(added))
-	}
+	want := max(len(l.activeClaims(added)), len(added))
 	nodes = only(l.nodesOf(added), func(n snapshot.Node) bool { return !n.Gone() })
 	return nodes, want > 0 && len(nodes) >= want
 }

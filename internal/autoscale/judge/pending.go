@@ -211,8 +211,8 @@ func (l lookup) poolClause(text string) string {
 // poolHasNoInstanceType: Karpenter's message omits a pool without a fitting instance type
 // and mentions only the other pools, which the pod's selector excludes.
 func (l lookup) poolHasNoInstanceType(text string) bool {
-	pool, ok := l.pool(l.setup.Pool.Name)
-	return ok && len(l.about(pool.UID, "NoCompatibleInstanceTypes")) > 0 && !strings.Contains(text, "NodePool="+pool.Name)
+	pool, _ := l.pool(l.setup.Pool.Name)
+	return len(l.about(pool.UID, "NoCompatibleInstanceTypes")) > 0 && !strings.Contains(text, "NodePool="+pool.Name)
 }
 
 // whyNotReady reports why new nodes are not ready.

@@ -148,6 +148,12 @@ func TestRules(t *testing.T) {
 		{name: "a metric that is not listed has no rule, though the API fails", hop: snapshot.HopServed, suspect: "adapter rule", says: "rule without matches", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			st.Listed, st.API = nil, []snapshot.Reading{{At: st.At, Err: "404"}}
 		}},
+		{name: "without a target no value is below it", hop: snapshot.HopMetricFalls, suspect: "external metric", says: "want at most 0", change: func(s *snapshot.Setup, st *snapshot.State) {
+			s.Scale.Target = 0
+			for i := range st.API {
+				st.API[i].Value = 0
+			}
+		}},
 		{name: "without a scrape interval a sample may be two minutes old", hop: snapshot.HopServed, suspect: "gpu0", says: "is stale", change: func(s *snapshot.Setup, st *snapshot.State) {
 			s.Settings = nil
 			st.Made[0].At = st.At.Add(-2*time.Minute - 3*time.Second)
@@ -274,6 +280,19 @@ func TestAFailureWithoutAKnownReasonHasAFinding(t *testing.T) {
 	}
 }
 
+// A claim is nominated by its kind and name: other words of the event are not names.
+func TestNominationsAreTheClaimsOfTheEvent(t *testing.T) {
+	t.Parallel()
+	p := pod(snapshot.RoleWorker, "worker-b", "", 24, 0)
+	l := lookup{setup: setup(), st: snapshot.State{Events: []snapshot.Event{
+		{About: p.Ref, Reason: "Nominated", Message: "Pod should schedule on: nodeclaim/claim-a, nodeclaim/claim-b, node/node-a"},
+		{About: ref("Pod", "another"), Reason: "Nominated", Message: "Pod should schedule on: nodeclaim/claim-c"},
+	}}}
+	if got := l.nominations(p); !slices.Equal(got, []string{"claim-a", "claim-b"}) {
+		t.Errorf("%q", got)
+	}
+}
+
 // A hop passes with the fewest facts that prove it.
 func TestOneFactIsEnough(t *testing.T) {
 	t.Parallel()
@@ -286,6 +305,15 @@ func TestOneFactIsEnough(t *testing.T) {
 				st.Exporter = append(st.Exporter, snapshot.Reading{At: at(1), Where: r.Where, Value: 60})
 			}
 			st.Exporter = append(st.Exporter, snapshot.Reading{At: at(1), Where: "gpu-01/gpu7", Value: 700})
+		}},
+		{name: "one new pod", hop: snapshot.HopUnschedulable, change: func(_ *snapshot.Setup, st *snapshot.State) {
+			st.Pods = slices.DeleteFunc(st.Pods, func(p snapshot.Pod) bool { return p.Name == "worker-c" })
+		}},
+		{name: "a target below one", hop: snapshot.HopMetricFalls, change: func(s *snapshot.Setup, st *snapshot.State) {
+			s.Scale.Target = 0.5
+			for i := range st.API {
+				st.API[i].Value = 0.4
+			}
 		}},
 		{name: "a KAI scheduler that runs", hop: snapshot.HopPool, change: func(s *snapshot.Setup, st *snapshot.State) {
 			s.Scheduler = kai
@@ -331,5 +359,29 @@ func TestTheClauseOfTheRunsPool(t *testing.T) {
 		if got := l.poolClause(text); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
+	}
+}
+
+// A metric that cannot be read was not flat.
+func TestReadingsWithAnErrorShowNothing(t *testing.T) {
+	t.Parallel()
+	st := until(snapshot.PhaseControl)
+	for i := range st.API {
+		st.API[i].Err = "the server is currently unable to handle the request"
+	}
+	if r := Hop(snapshot.HopFlat, setup(), st); r.Verdict != check.Unobserved || !strings.Contains(r.Reason, "only 0 readings") {
+		t.Errorf("%s: %s", r.Verdict, r.Reason)
+	}
+}
+
+func TestAFlatMetricStatesItsHighestReading(t *testing.T) {
+	t.Parallel()
+	st := until(snapshot.PhaseControl)
+	for i := range st.API {
+		st.API[i].Value = float64(10 + i)
+	}
+	st.API[len(st.API)-2].Value = 99
+	if r := Hop(snapshot.HopFlat, setup(), st); r.Verdict != check.Passed || !strings.Contains(r.Reason, "of at most 99 W") {
+		t.Errorf("%s: %s", r.Verdict, r.Reason)
 	}
 }

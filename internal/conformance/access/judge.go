@@ -27,7 +27,7 @@ func (c *Check) Judge(obs []check.Observation) check.Judgement {
 		"a host path and a privileged container were refused", node))
 }
 
-// judgePods judges what containers see, and returns their node.
+// judgePods judges what containers see, and returns their node if it could judge them.
 func judgePods(p *conformance.Parts, obs []check.Observation) (node string) {
 	all, _, ok := conformance.Require[[]inventory.Slice](&p.Builder, obs, kindSlices, "")
 	if !ok {
@@ -43,11 +43,11 @@ func judgePods(p *conformance.Parts, obs []check.Observation) (node string) {
 	}
 	j := podJudge{Parts: p, obs: obs, node: free.Node, ran: map[string]testpod.Status{}}
 	if !j.pod(claimant) {
-		return free.Node
+		return ""
 	}
 	gpu, ok := j.claim(all)
 	if !ok {
-		return free.Node
+		return ""
 	}
 	j.seesOne(gpu)
 	j.seesNone(claimant+"/"+sibling, "a container that names no claim, in a pod with one,", gpu,

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/conformance/apilog"
 )
 
 // The reason of a pass has each thing that was shown, once.
@@ -23,5 +24,16 @@ func TestAPassStatesWhatWasShown(t *testing.T) {
 	}
 	if strings.Count(j.Reason, "reconciled to") != 1 {
 		t.Error(j.Reason)
+	}
+}
+
+// Calls that could not be read are not also reported as calls that were not made.
+func TestUnreadableCallsHaveOneFinding(t *testing.T) {
+	t.Parallel()
+	r := good()
+	r.err = map[string]string{apilog.Kind + " cluster": "connection reset"}
+	j := newCheck(t).Judge(r.observations(t))
+	if j.Verdict != check.Unobserved || len(j.Findings) != 1 || !strings.Contains(j.Findings[0].Message, "connection reset") {
+		t.Errorf("%s: %+v", j.Verdict, j.Findings)
 	}
 }

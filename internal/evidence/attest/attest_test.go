@@ -88,7 +88,8 @@ func TestAnInterruptedRunIsMarked(t *testing.T) {
 	if err := run.Finish(out, nil); err != nil {
 		t.Fatal(err)
 	}
-	if r := verify(t, dir); r.Outcome() != Wrong || !strings.Contains(r.String(), "sign it again") {
+	// The files that the run had when it was signed are not compared with those that it has now.
+	if r := verify(t, dir); r.Outcome() != Wrong || !strings.Contains(r.String(), "sign it again") || strings.Contains(r.String(), "inventory") {
 		t.Errorf("finished since: %s", r)
 	}
 	if _, err := Sign(t.Context(), dir, key(t, 'k'), SignOptions{ChecksFor: evidencetest.ChecksFor}); !errors.Is(err, evidence.ErrAttested) {

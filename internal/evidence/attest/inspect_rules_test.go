@@ -1,6 +1,7 @@
 package attest
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"math"
@@ -137,6 +138,47 @@ func TestAReplayThatIsNotPossibleIsNotChecked(t *testing.T) {
 		if err != nil || outcomeOf(r, CheckReplay) != NotChecked || r.Outcome() != NotChecked {
 			t.Errorf("%s: %v %s %s", name, err, outcomeOf(r, CheckReplay), r)
 		}
+		if un := r.Unchecked(); !slices.Contains(un, CheckReplay) || slices.Contains(un, CheckFiles) || slices.Contains(un, CheckSignature) {
+			t.Errorf("%s: not checked: %q", name, un)
+		}
+	}
+}
+
+// A run with files that cannot be counted has no manifest that could match them.
+func TestARunThatCannotBeCountedHasNoManifest(t *testing.T) {
+	t.Parallel()
+	dir := evidencetest.Finished(t)
+	o := Options{Unsigned: true, ChecksFor: evidencetest.ChecksFor}
+	m, err := evidence.Stored(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, err := Verify(t.Context(), dir, o); err != nil || r.Manifest != m.Digest || outcomeOf(r, CheckManifest) != OK {
+		t.Errorf("%v: manifest %q, %s", err, r.Manifest, outcomeOf(r, CheckManifest))
+	}
+	if err := os.Symlink("site.yaml", filepath.Join(dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := Verify(t.Context(), dir, o); err != nil || outcomeOf(r, CheckFiles) != Wrong || outcomeOf(r, CheckManifest) != NotChecked {
+		t.Errorf("with a link: %v: %s, manifest %s", err, r, outcomeOf(r, CheckManifest))
+	}
+}
+
+// A run whose observation cannot be decoded is not replayed, and that is a problem of the run.
+func TestARunThatCannotBeReplayedIsWrong(t *testing.T) {
+	t.Parallel()
+	dir := evidencetest.Finished(t)
+	files, err := filepath.Glob(filepath.Join(dir, "observations", "*.json"))
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	edit(t, filepath.Join(dir, "observations"), filepath.Base(files[0]), func(data []byte) []byte {
+		return bytes.Replace(data, []byte(`"id": "`), []byte(`"id": "9`), 1)
+	})
+	renew(t, dir)
+	r, err := Verify(t.Context(), dir, Options{Unsigned: true, ChecksFor: evidencetest.ChecksFor})
+	if err != nil || outcomeOf(r, CheckReplay) != Wrong {
+		t.Errorf("%v: %s: %s", err, outcomeOf(r, CheckReplay), r)
 	}
 }
 
@@ -274,7 +316,7 @@ func TestEnvelopesThatAreRefused(t *testing.T) {
 	if line, err := seal(t.Context(), []byte("{}"), nil); err == nil {
 		t.Errorf("signed without a key: %s", line)
 	}
-	if by, err := signedBy(t.Context(), &dsse.Envelope{}, nil); err == nil {
+	if by, err := signedBy(t.Context(), &dsse.Envelope{Signatures: []dsse.Signature{{KeyID: "a", Sig: "eA=="}}}, nil); err == nil {
 		t.Errorf("signed by %q of no keys", by)
 	}
 }

@@ -2,6 +2,7 @@ package collective
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -246,5 +247,52 @@ func TestALoweredSizeIsNamed(t *testing.T) {
 		if got := g.Lowered(); (len(got) == 1) != lowered {
 			t.Errorf("%q: %v", size, got)
 		}
+	}
+}
+
+// An error that the program prints may have its cause in a node: pairs are run.
+func TestAnErrorOfTheProgramIsLocalised(t *testing.T) {
+	t.Parallel()
+	g := testGate(t, testSite())
+	_, obs := walk(t, g, cluster{})
+	f, err := check.Decode[Figures](obs[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if g.needsLocalising(f) {
+		t.Error("a healthy run is localised")
+	}
+	f.Runs[0].Errors = []string{"Test NCCL failure: unhandled system error"}
+	if !g.needsLocalising(f) {
+		t.Error("an error is not localised")
+	}
+}
+
+// TCP has no GPUDirect: a node that fell back to it has one cause, not two.
+func TestANodeOnSocketsIsNotBlamedForGPUDirect(t *testing.T) {
+	t.Parallel()
+	g := testGate(t, testSite())
+	j, _ := walk(t, g, cluster{tcp: set("gpu-02")})
+	for _, f := range j.Findings {
+		if f.Suspect == "gpu-02" && strings.Contains(f.Message, "GDR 0") {
+			t.Errorf("%s: %+v", j.Verdict, j.Findings)
+		}
+	}
+	if j.Verdict != check.Failed {
+		t.Errorf("%s: %s", j.Verdict, j.Reason)
+	}
+}
+
+func TestAnOutlierHasOneFinding(t *testing.T) {
+	t.Parallel()
+	j, _ := walk(t, testGate(t, testSite()), cluster{factor: 0.9, slow: map[string]float64{"gpu-02": 0.6}})
+	n := 0
+	for _, f := range j.Findings {
+		if f.Suspect == "gpu-02" {
+			n++
+		}
+	}
+	if n != 1 {
+		t.Errorf("%d findings: %+v", n, j.Findings)
 	}
 }

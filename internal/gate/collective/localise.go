@@ -77,15 +77,11 @@ func (g *Gate) outliers(trials []trial) []check.Finding {
 		}
 		t.bad = t.broken || t.busbw < g.profile.Collective.MinFraction.Value*best
 		relative = append(relative, t)
-		for _, n := range t.nodes {
-			if !slices.Contains(nodes, n) {
-				nodes = append(nodes, n)
-			}
-		}
+		nodes = append(nodes, t.nodes...)
 	}
 	slices.Sort(nodes)
 	var out []check.Finding
-	for _, n := range classify(nodes, relative).guilty {
+	for _, n := range classify(slices.Compact(nodes), relative).guilty {
 		out = append(out, g.nodeFinding(n, relative))
 	}
 	return out

@@ -94,12 +94,13 @@ func TestEachDefect(t *testing.T) {
 			l := s.of("gpu-02 mlx5_1")
 			l.state, l.phys, l.rate = "Down", "Polling", 10
 		}, "gpu-02/mlx5_1", "Polling"},
-		"link down between switches":       {func(s *subnet) { l := s.of("leaf-1"); l.state, l.phys = "Down", "Polling" }, "leaf-1 to spine-0", "0 links"},
-		"link at half rate":                {func(s *subnet) { l := s.of("gpu-02 mlx5_0"); l.lane, l.rate = 53.125, 200 }, "gpu-02/mlx5_0", `link gpu-02/mlx5_0 to leaf-0/port2 runs at 53.125 Gb/s per lane.*200 Gb/s, want 400`},
-		"link at half width":               {func(s *subnet) { l := s.of("gpu-01 mlx5_0"); l.width, l.rate = 2, 200 }, "gpu-01/mlx5_0", "2X wide"},
-		"uplink at half rate":              {func(s *subnet) { s.of("leaf-0").lane = 53.125 }, "leaf-0/port33", "leaf-0/port33 to spine-0/port1"},
-		"only the adapter knows its rate":  {func(s *subnet) { s.of("gpu-01 mlx5_1").rate = 200 }, "gpu-01/mlx5_1", "200 Gb/s"},
-		"link of an adapter not in ibstat": {func(s *subnet) { s.instead["gpu-02 ibstat"] = firstOf(s, "gpu-02") }, "gpu-02/mlx5_1", "no adapter mlx5_1"},
+		"link down between switches":           {func(s *subnet) { l := s.of("leaf-1"); l.state, l.phys = "Down", "Polling" }, "leaf-1 to spine-0", "0 links"},
+		"link between switches not configured": {func(s *subnet) { s.of("leaf-1").state = "Armed" }, "leaf-1 to spine-0", "0 links"},
+		"link at half rate":                    {func(s *subnet) { l := s.of("gpu-02 mlx5_0"); l.lane, l.rate = 53.125, 200 }, "gpu-02/mlx5_0", `link gpu-02/mlx5_0 to leaf-0/port2 runs at 53.125 Gb/s per lane.*200 Gb/s, want 400`},
+		"link at half width":                   {func(s *subnet) { l := s.of("gpu-01 mlx5_0"); l.width, l.rate = 2, 200 }, "gpu-01/mlx5_0", "2X wide"},
+		"uplink at half rate":                  {func(s *subnet) { s.of("leaf-0").lane = 53.125 }, "leaf-0/port33", "leaf-0/port33 to spine-0/port1"},
+		"only the adapter knows its rate":      {func(s *subnet) { s.of("gpu-01 mlx5_1").rate = 200 }, "gpu-01/mlx5_1", "200 Gb/s"},
+		"link of an adapter not in ibstat":     {func(s *subnet) { s.instead["gpu-02 ibstat"] = firstOf(s, "gpu-02") }, "gpu-02/mlx5_1", "no adapter mlx5_1"},
 		"switch gone": {func(s *subnet) {
 			s.links = slices.DeleteFunc(s.links, func(l *cable) bool { return l.b == "spine-0" })
 		}, "spine-0", "not in the subnet"},
@@ -133,6 +134,17 @@ func TestEachDefect(t *testing.T) {
 		"ibdiagnet names a port": {func(s *subnet) {
 			s.errors["Port Counters"] = []string{"Sa088c20300d70000/Na088c20300d70000/P33 - \"symbol_error_counter\" increased during the run"}
 		}, "leaf-0/port33", "symbol_error_counter"},
+		"ibdiagnet names an adapter": {func(s *subnet) {
+			s.errors["Port Counters"] = []string{"Sa088c20300d70060/Na088c20300d70060/P1 - \"symbol_error_counter\" increased during the run"}
+		}, "gpu-02/mlx5_1", "symbol_error_counter"},
+		"ibdiagnet names port 1 of a switch": {func(s *subnet) {
+			s.errors["Port Counters"] = []string{"Sa088c20300d70020/Na088c20300d70020/P1 - \"symbol_error_counter\" increased during the run"}
+		}, "leaf-0/port33", "symbol_error_counter"},
+		"ibdiagnet names an adapter that is not of the site": {func(s *subnet) {
+			s.guids["storage-1 mlx5_0"] = 0xb0
+			s.link("storage-1 mlx5_0", 1, "leaf-0", 40)
+			s.errors["Virtualization"] = []string{"S00000000000000b0/N00000000000000b0/P1 - something is wrong"}
+		}, "fabric", "something is wrong"},
 		"ibdiagnet names a stranger": {func(s *subnet) {
 			s.errors["Virtualization"] = []string{"S1111111111111111/N1111111111111111/P1 - something is wrong"}
 		}, "fabric", "something is wrong"},

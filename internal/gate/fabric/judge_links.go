@@ -1,6 +1,9 @@
 package fabric
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/probe/infiniband"
 )
@@ -73,7 +76,7 @@ func (g *Gate) switches(b *check.Builder, o check.Observation, ports []infiniban
 		}
 		present[p.Node] = true
 		switch peer := names.end(p.PeerGUID, p.Peer, p.PeerPort); {
-		case p.Peer != "" && peer.expected:
+		case peer.expected:
 			edge[p.Node] = true
 		case names.declared[p.Peer] && p.Up():
 			between[[2]string{p.Node, p.Peer}]++
@@ -96,7 +99,8 @@ func (g *Gate) switches(b *check.Builder, o check.Observation, ports []infiniban
 	}
 }
 
-// usualCount is the number of links that most pairs of leaf and spine switches have.
+// usualCount is the number of links that most pairs of leaf and spine switches have; the
+// greater of two such numbers.
 func usualCount(switches []string, edge map[string]bool, between map[[2]string]int) int {
 	times := map[int]int{}
 	for _, leaf := range switches {
@@ -107,8 +111,8 @@ func usualCount(switches []string, edge map[string]bool, between map[[2]string]i
 		}
 	}
 	best := 0
-	for n, count := range times {
-		if count > times[best] || (count == times[best] && n > best) {
+	for _, n := range slices.Sorted(maps.Keys(times)) {
+		if times[n] >= times[best] {
 			best = n
 		}
 	}

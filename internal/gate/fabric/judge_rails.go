@@ -76,19 +76,15 @@ func (g *Gate) judgeRails(b *check.Builder, o check.Observation, ports []infinib
 		b.Note(o.ID, "fabric", remedyTopology, "%d of %d nodes are cabled like their neighbours, so the leaf of each adapter was not judged", alike, len(nodes))
 		return
 	}
-	mixed := map[*leaf]bool{}
 	for _, p := range suspects {
 		usual := p.leaf.usualHCAs()
 		switch {
 		case len(usual) > 0 && (declared || p.leaf.minority(p.hca)):
 			b.Fail(o.ID, p.name(), remedyRails, "%s is cabled to %s, where most nodes have %s: %d of %d have %s there", p.name(), p.leaf.name, strings.Join(usual, ", "), p.leaf.here[p.hca], p.leaf.here[p.hca]+p.leaf.elsewhere[p.hca], p.hca)
-		case mixed[p.leaf]:
 		case declared:
 			b.Fail(o.ID, p.leaf.name, remedyRails, "%s", p.leaf.describeMix())
-			mixed[p.leaf] = true
 		default:
 			b.Note(o.ID, p.leaf.name, remedyTopology, "%s", p.leaf.describeMix())
-			mixed[p.leaf] = true
 		}
 	}
 }

@@ -20,6 +20,10 @@ func TestNameRules(t *testing.T) {
 			checktest.Set("ibstat@gpu-01", `[0].nodeGUID`, ""), checktest.Set("ibstat@gpu-01", `[0].ports[0].portGUID`, "")).Unobserved("gpu-01/mlx5_0", "shows no GUID"),
 		checktest.When("a port's GUID is unique, too",
 			checktest.Set("ibstat", `[0].ports[0].portGUID`, "0x00000000000000aa")).Fails("gpu-02/mlx5_0", "has the GUID 0x00000000000000aa, which gpu-01/mlx5_0 has too"),
+		checktest.When("a GUID of more than 64 bits names no adapter",
+			checktest.Set("ibstat", `[0].ports[0].portGUID`, "0x1a088c20300d70000")).Unobserved("gpu-01/mlx5_0", "shows no GUID"),
+		checktest.When("a GUID of more than 64 bits names no end of a link", checktest.Set("ibstat@gpu-01", `[0].nodeGUID`, "0x1a088c20300d70000"),
+			checktest.Set("iblinkinfo", `[*].guid`, "0x1a088c20300d70000"), checktest.Set("iblinkinfo", `[*].peerGUID`, "0x1a088c20300d70000")).Unobserved("gpu-01/mlx5_0", "shows no GUID"),
 		checktest.When("a GUID of zeros names no adapter",
 			checktest.Set("ibstat@gpu-01", `[0].nodeGUID`, none), checktest.Set("iblinkinfo", `[*].guid`, none), checktest.Set("iblinkinfo", `[*].peerGUID`, none)).Unobserved("gpu-01/mlx5_0", "shows no GUID"),
 	})
@@ -87,6 +91,18 @@ func TestNodesAreAlikeFromHalfOn(t *testing.T) {
 		t.Errorf("%s: %s", j.Verdict, j.Reason)
 	}
 	suspects{"fabric": "0 of 6 nodes are cabled like their neighbours"}.hold(t, j)
+}
+
+// A pair of switches with an additional link does not make suspects of the others.
+func TestAnAdditionalLinkOfOnePairIsNotTheUsualNumber(t *testing.T) {
+	t.Parallel()
+	s, of, p := railed(3, 3)
+	s.link("leaf-0", 1001, "spine", 1001)
+	j := plan.Judge(fabric.New(of, p, fabric.Deps{}), lookAt(t, s, of, p))
+	if j.Verdict != check.Failed {
+		t.Errorf("%s: %s", j.Verdict, j.Reason)
+	}
+	suspects{"fabric": "13 links are up, the site expects 12"}.hold(t, j)
 }
 
 // A counter whose maximum is not known is judged by its growth alone.

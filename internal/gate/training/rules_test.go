@@ -31,5 +31,11 @@ func TestRules(t *testing.T) {
 		checktest.When("a rate over zero time is invalid", checktest.Set("rank-log@gpu-02", `.gpus[3].seconds`, 0)).Unobserved("gpu-02", "GPU 3 (rank 11) on gpu-02 is not a plausible rate"),
 		checktest.When("a rate of products without a size is invalid", checktest.Set("rank-log@gpu-02", `.gpus[3].size`, checktest.LeftOut)).Unobserved("gpu-02", "GPU 3 (rank 11) on gpu-02 is not a plausible rate"),
 		checktest.When("a GPU measured for two ranks leaves another unmeasured", checktest.Set("rank-log@gpu-02", `.gpus[3].device`, 2)).Unobserved("gpu-02", "GPU 2 (rank 11) on gpu-02 is not a plausible rate"),
+		checktest.When("the first rank may be the one that fails", checktest.Set(KindJob, `.outcome.succeeded`, false),
+			checktest.Set("rank-log@gpu-01", `.failures`, []any{map[string]any{"rank": 0, "kind": "oom", "text": "out of memory"}})).Fails("gpu-01 (rank 0)", "oom: out of memory"),
+		checktest.When("a failure without a rank is of the pod's node", checktest.Set(KindJob, `.outcome.succeeded`, false),
+			checktest.Set("rank-log@gpu-02", `.failures`, []any{map[string]any{"rank": -1, "kind": "oom", "text": "out of memory"}})).Fails("gpu-02", "oom: out of memory"),
+		checktest.When("ranks without output or pod are on an unknown node", checktest.Set(KindJob, `.outcome.pods`, nil),
+			checktest.Set("rank-log@gpu-04", `.ranks`, nil)).Fails("unknown node", "ranks 24, 25, 26, 27, 28, 29, 30, 31 on unknown node have no output"),
 	})
 }

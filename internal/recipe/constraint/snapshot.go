@@ -16,6 +16,15 @@ type Snapshot struct {
 	values map[Path][]string
 }
 
+// NewSnapshot returns a snapshot with one value for each path.
+func NewSnapshot(values map[Path]string) *Snapshot {
+	s := &Snapshot{values: map[Path][]string{}}
+	for path, value := range values {
+		s.values[path] = []string{value}
+	}
+	return s
+}
+
 // ParseSnapshot parses a file of kind Snapshot. It ignores unknown keys, because another
 // program writes the file.
 func ParseSnapshot(file string, data []byte) (*Snapshot, error) {

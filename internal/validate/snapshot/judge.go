@@ -30,7 +30,7 @@ func (c *Check) Judge(obs []check.Observation) check.Judgement {
 	if len(c.demand.Nodes) == 0 || c.demand.GPUs < 1 {
 		return check.NotObserved("the site has no GPU node, or its profile has no GPU: nothing to compare the cluster with")
 	}
-	j := judge{demand: c.demand, id: nodesID, nodes: map[string]Node{}}
+	j := judge{demand: c.demand, id: nodesID, nodes: map[string]Node{}, products: map[string]bool{}, versions: map[string][]string{}}
 	for _, n := range nodes {
 		j.nodes[n.Name] = n
 	}
@@ -88,15 +88,7 @@ func (j *judge) node(name string) {
 	if len(j.demand.Arch) > 0 && !slices.Contains(j.demand.Arch, n.Arch) {
 		j.Fail(j.id, name, "use a recipe for this accelerator: firstlight recipe list", "node %s is %s, and the recipe's accelerator is built into %s", name, n.Arch, strings.Join(j.demand.Arch, ", "))
 	}
-	if product != "" {
-		if j.products == nil {
-			j.products = map[string]bool{}
-		}
-		j.products[product] = true
-	}
-	if j.versions == nil {
-		j.versions = map[string][]string{}
-	}
+	j.products[product] = true
 	j.versions[n.Labels[driverLabel]] = append(j.versions[n.Labels[driverLabel]], name)
 }
 
@@ -134,15 +126,7 @@ func ordered(n Node) bool { return n.Labels["karpenter.sh/nodepool"] != "" }
 
 // constraints judges the recipe's constraints.
 func (j *judge) constraints(server Server, id string) {
-	if len(j.demand.Constraints) == 0 {
-		return
-	}
-	values, err := measured(server, j.nodes, j.demand.Nodes)
-	if err != nil {
-		j.Unobserved(j.id, "recipe constraints", "run the step again", "%v", err)
-		return
-	}
-	for _, r := range constraint.JudgeAll(j.demand.Constraints, values).Results {
+	for _, r := range constraint.JudgeAll(j.demand.Constraints, measured(server, j.nodes, j.demand.Nodes)).Results {
 		switch {
 		case r.Severity == "warning":
 		case r.Verdict == check.Failed:

@@ -1,8 +1,11 @@
 package snapshot
 
 import (
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/recipe/model"
@@ -49,21 +52,31 @@ func TestJudge(t *testing.T) {
 		suspect string
 		says    string
 	}{
-		"as demanded":         {func(*Demand, *Server, []Node) {}, check.Passed, "", "3 nodes with 24 NVIDIA-H100-80GB-HBM3"},
-		"a node is missing":   {func(_ *Demand, _ *Server, n []Node) { n[1].Name = "other" }, check.Failed, "gpu-2", "not in the cluster"},
-		"a node is not Ready": {func(_ *Demand, _ *Server, n []Node) { n[2].Ready = false }, check.Failed, "gpu-3", "not Ready"},
-		"a node is cordoned":  {func(_ *Demand, _ *Server, n []Node) { n[2].Unschedulable = true }, check.Failed, "gpu-3", "cordoned"},
-		"a GPU is missing":    {func(_ *Demand, _ *Server, n []Node) { n[0].Allocatable = 7 }, check.Failed, "gpu-1", "7 of 8 GPUs allocatable"},
-		"a GPU too many":      {func(_ *Demand, _ *Server, n []Node) { n[0].Allocatable, n[0].Capacity = 9, 9 }, check.Failed, "gpu-1", "9 of 9"},
-		"another product":     {func(_ *Demand, _ *Server, n []Node) { n[1].Labels[productLabel] = "NVIDIA-A100-SXM4-80GB" }, check.Failed, "gpu-2", "the site's profile NVIDIA H100"},
-		"no product":          {func(_ *Demand, _ *Server, n []Node) { delete(n[1].Labels, productLabel) }, check.Failed, "gpu-2", "has no label nvidia.com/gpu.product"},
+		"as demanded":          {func(*Demand, *Server, []Node) {}, check.Passed, "", "3 nodes with 24 NVIDIA-H100-80GB-HBM3"},
+		"a node is missing":    {func(_ *Demand, _ *Server, n []Node) { n[1].Name = "other" }, check.Failed, "gpu-2", "not in the cluster"},
+		"a node is not Ready":  {func(_ *Demand, _ *Server, n []Node) { n[2].Ready = false }, check.Failed, "gpu-3", "not Ready"},
+		"a node is cordoned":   {func(_ *Demand, _ *Server, n []Node) { n[2].Unschedulable = true }, check.Failed, "gpu-3", "cordoned"},
+		"a GPU is missing":     {func(_ *Demand, _ *Server, n []Node) { n[0].Allocatable = 7 }, check.Failed, "gpu-1", "7 of 8 GPUs allocatable"},
+		"GPUs not allocatable": {func(_ *Demand, _ *Server, n []Node) { n[0].Capacity = 16 }, check.Failed, "gpu-1", "8 of 16 GPUs allocatable"},
+		"one GPU a node": {func(d *Demand, _ *Server, n []Node) {
+			d.GPUs = 1
+			for i := range d.Nodes {
+				n[i].Capacity, n[i].Allocatable = 1, 1
+			}
+		}, check.Passed, "", "3 nodes with 3 NVIDIA-H100-80GB-HBM3"},
+		"a recipe for any accelerator": {func(d *Demand, _ *Server, _ []Node) {
+			d.RecipeProducts, d.Accelerator, d.Arch = nil, "", nil
+		}, check.Passed, "", ""},
+		"a GPU too many":  {func(_ *Demand, _ *Server, n []Node) { n[0].Allocatable, n[0].Capacity = 9, 9 }, check.Failed, "gpu-1", "9 of 9"},
+		"another product": {func(_ *Demand, _ *Server, n []Node) { n[1].Labels[productLabel] = "NVIDIA-A100-SXM4-80GB" }, check.Failed, "gpu-2", "the site's profile NVIDIA H100"},
+		"no product":      {func(_ *Demand, _ *Server, n []Node) { delete(n[1].Labels, productLabel) }, check.Failed, "gpu-2", "has no label nvidia.com/gpu.product"},
 		"another recipe": {func(d *Demand, _ *Server, _ []Node) {
 			d.RecipeProducts, d.Accelerator = []string{"NVIDIA-B200"}, "b200"
 		}, check.Failed, "gpu-1", "the recipe is for b200"},
 		"another architecture": {func(d *Demand, _ *Server, _ []Node) { d.Arch = []string{"arm64"} }, check.Failed, "gpu-1", "built into arm64"},
 		"another driver":       {func(_ *Demand, _ *Server, n []Node) { n[2].Labels[driverLabel] = "570.1" }, check.Failed, "gpu-3", "driver 570.1 on gpu-3, and 580.105.08 on 2 nodes"},
 		"no driver":            {func(_ *Demand, _ *Server, n []Node) { delete(n[0].Labels, driverLabel) }, check.Failed, "gpu-1", "have no label nvidia.com/cuda.driver-version.full"},
-		"a stranger":           {func(_ *Demand, _ *Server, n []Node) { n[3].Capacity = 4 }, check.Failed, "system-1", "not in the site's inventory"},
+		"a stranger":           {func(_ *Demand, _ *Server, n []Node) { n[3].Capacity = 1 }, check.Failed, "system-1", "not in the site's inventory"},
 		"an ordered node": {func(_ *Demand, _ *Server, n []Node) {
 			n[3].Capacity, n[3].Labels = 4, map[string]string{"karpenter.sh/nodepool": "x"}
 		}, check.Passed, "", ""},
@@ -99,19 +112,84 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-func TestNothingObservedDoesNotPass(t *testing.T) {
+// A missing observation does not blame a node.
+func TestNothingObservedIsUnobserved(t *testing.T) {
 	t.Parallel()
 	server, nodes := cluster()
 	all := observed(t, server, nodes)
-	broken := observed(t, server, nodes)
-	for i := range broken {
-		broken[i].Err = "connection refused"
-	}
-	for name, obs := range map[string][]check.Observation{
-		"nothing": nil, "one kind": all[:1], "each twice": append(all, all...), "errors": broken, "no nodes": observed(t, server, nil),
-	} {
-		if j := New(demand(), Deps{}).Judge(obs); j.Verdict == check.Passed {
-			t.Errorf("%s passed: %s", name, j.Reason)
+	without := func(kind string) []check.Observation {
+		obs := slices.Clone(all)
+		for i := range obs {
+			if obs[i].Kind == kind {
+				obs[i].Err = "connection refused"
+			}
 		}
+		return obs
+	}
+	d := demand()
+	d.Constraints = nil
+	for name, tt := range map[string]struct {
+		obs  []check.Observation
+		says string
+	}{
+		"nothing":    {nil, "server-version was observed 0 times"},
+		"each twice": {slices.Concat(all, all), "server-version was observed 2 times"},
+		"no version": {without(kindServer), "server-version could not be observed: connection refused"},
+		"no nodes":   {without(kindNodes), "nodes could not be observed: connection refused"},
+	} {
+		if j := New(d, Deps{}).Judge(tt.obs); j.Verdict != check.Unobserved || !strings.Contains(j.Reason, tt.says) {
+			t.Errorf("%s: %s: %s", name, j.Verdict, j.Reason)
+		}
+	}
+	if j := New(d, Deps{}).Judge(observed(t, server, nil)); j.Verdict != check.Failed {
+		t.Errorf("a cluster without nodes: %s: %s", j.Verdict, j.Reason)
+	}
+}
+
+// The suspects are the nodes that differ from most nodes, and no others.
+func TestTheNodesWithAnotherDriverAreSuspected(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		drivers []string
+		want    []string
+	}{
+		"one has a newer one":  {[]string{"580", "580", "590"}, []string{"gpu-3"}},
+		"one has an older one": {[]string{"570", "580", "580"}, []string{"gpu-1"}},
+		"each has another":     {[]string{"570", "580", "590"}, []string{"gpu-2", "gpu-3"}},
+		"most have none":       {[]string{"580", "", ""}, []string{"gpu-2"}},
+	} {
+		server, nodes := cluster()
+		for i, driver := range tt.drivers {
+			nodes[i].Labels[driverLabel] = driver
+		}
+		var got []string
+		j := New(demand(), Deps{}).Judge(observed(t, server, nodes))
+		for _, f := range j.Findings {
+			got = append(got, f.Suspect)
+		}
+		if j.Verdict != check.Failed || !slices.Equal(got, tt.want) {
+			t.Errorf("%s: %s of %q, want %q", name, j.Verdict, got, tt.want)
+		}
+	}
+}
+
+func TestTheFigureComparesTheGPUsOfAllNodes(t *testing.T) {
+	t.Parallel()
+	server, nodes := cluster()
+	nodes[0].Allocatable = 7
+	want := []check.Figure{{Name: "GPUs", Value: 23, Unit: "GPUs", Limit: 24, Relation: "==", Source: "profile h100 node.gpus"}}
+	if diff := cmp.Diff(want, New(demand(), Deps{}).Judge(observed(t, server, nodes)).Figures); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A constraint compares values of the server and of the nodes: both observations are its evidence.
+func TestAConstraintNamesWhatItWasJudgedBy(t *testing.T) {
+	t.Parallel()
+	server, nodes := cluster()
+	server.Version = "v1.30.1"
+	j := New(demand(), Deps{}).Judge(observed(t, server, nodes))
+	if len(j.Findings) != 1 || !slices.Equal(j.Findings[0].Observations, []string{kindServer, kindNodes}) {
+		t.Errorf("%+v", j.Findings)
 	}
 }
