@@ -18,16 +18,16 @@ import (
 // kills is how many runs are killed.
 func kills() int { return suite.Pick(1, 5, 30) }
 
-// TestKilledWalksResume kills accept with SIGKILL at random moments. Each
+// TestKilledRunsResume kills accept with SIGKILL at random moments. Each
 // resume must end with the verdicts of an undisturbed run, keep every
 // observation, and leave nothing in the cluster.
-func TestKilledWalksResume(t *testing.T) {
-	_, undisturbed, _ := healthyWalk(t)
+func TestKilledRunsResume(t *testing.T) {
+	_, undisturbed, _ := healthyRun(t)
 	if undisturbed.Code != 0 {
-		t.Fatalf("the undisturbed walk exited %d\n%s", undisturbed.Code, undisturbed.Stderr)
+		t.Fatalf("the undisturbed run exited %d\n%s", undisturbed.Code, undisturbed.Stderr)
 	}
 	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d, an undisturbed walk took %s", seed, undisturbed.Took)
+	t.Logf("seed %d, an undisturbed run took %s", seed, undisturbed.Took)
 	random := rand.New(rand.NewPCG(seed, 0))
 	for i := range kills() {
 		after := time.Duration(random.Float64() * float64(undisturbed.Took))

@@ -94,7 +94,7 @@ func TestKill(t *testing.T) {
 		var told []string
 		for ended := false; !ended; {
 			var lines []string
-			lines, ended = walkAndKill(t, dir, chance.IntN(25))
+			lines, ended = runAndKill(t, dir, chance.IntN(25))
 			told = append(told, lines...)
 			if !ended {
 				kills--
@@ -105,9 +105,9 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// walkAndKill kills a process after it has printed the given number of lines and
+// runAndKill kills a process after it has printed the given number of lines and
 // returns the printed lines.
-func walkAndKill(t *testing.T, dir string, after int) (told []string, ended bool) {
+func runAndKill(t *testing.T, dir string, after int) (told []string, ended bool) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
 	cmd.Env = append(os.Environ(), killedDir+"="+dir)
