@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/firstlight/firstlight/internal/e2e/binary"
+	"github.com/firstlight/firstlight/internal/poll/polltest"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/suite"
 )
@@ -138,7 +139,7 @@ func TestCopyOfALiveRun(t *testing.T) {
 	if err := live.Start(); err != nil {
 		t.Fatal(err)
 	}
-	binary.WaitFor(t, "the Lease of the run", func() bool {
+	polltest.Until(t, "the Lease of the run", func() bool {
 		leases, err := admin.Client.CoordinationV1().Leases(metav1.NamespaceAll).List(t.Context(), metav1.ListOptions{LabelSelector: kube.LabelRun})
 		return err == nil && len(leases.Items) > 0
 	})

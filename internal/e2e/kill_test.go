@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/firstlight/firstlight/internal/e2e/binary"
+	"github.com/firstlight/firstlight/internal/poll/polltest"
 	"github.com/firstlight/firstlight/internal/suite"
 )
 
@@ -105,7 +105,7 @@ func TestKilledAcceptStopsItsLab(t *testing.T) {
 	if err := own.Start(); err != nil {
 		t.Fatal(err)
 	}
-	binary.WaitFor(t, "a ready lab", func() bool {
+	polltest.Until(t, "a ready lab", func() bool {
 		r := program.Run(ctx, "lab", "status", "--name", "owned", "-o", "json")
 		var status struct{ State string }
 		return r.Code == 0 && json.Unmarshal([]byte(r.Stdout), &status) == nil && status.State == "ready"
@@ -114,7 +114,7 @@ func TestKilledAcceptStopsItsLab(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = own.Wait() // killed: that is the point
-	binary.WaitFor(t, "every process of the lab to end", func() bool { return len(labProcesses(t, filepath.Join(program.Home, "labs", "owned"))) == 0 })
+	polltest.Until(t, "every process of the lab to end", func() bool { return len(labProcesses(t, filepath.Join(program.Home, "labs", "owned"))) == 0 })
 }
 
 // labProcesses finds processes whose command line or environment names the lab's directory.
