@@ -144,13 +144,11 @@ func runAndKill(t *testing.T, dir string, after int) (told []string, ended bool)
 
 func checkKilled(t *testing.T, dir string, told []string) {
 	t.Helper()
-	path, err := Latest(dir)
-	if err != nil {
-		t.Fatal(err)
+	ids, err := List(dir)
+	if err != nil || len(ids) != 1 {
+		t.Fatalf("runs %v, %v", ids, err)
 	}
-	if ids, err := List(dir); err != nil || len(ids) != 1 {
-		t.Errorf("runs %v, %v", ids, err)
-	}
+	path := filepath.Join(dir, ids[0])
 	if problems := mustVerify(t, path); len(problems) != 0 {
 		t.Errorf("verify: %s", problems)
 	}

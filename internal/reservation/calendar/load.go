@@ -39,15 +39,6 @@ const (
 
 var namePattern = regexp.MustCompile(`^[a-z]([a-z0-9-]*[a-z0-9])?$`)
 
-// Load reads and parses a file.
-func Load(path string) (*Schedule, error) {
-	data, err := config.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	return Parse(path, data)
-}
-
 // Parse parses and validates a schedule; name is used in messages. The error is a diag.List with
 // all problems, each with position and remedy. Check verifies the margins.
 func Parse(name string, data []byte) (*Schedule, error) {

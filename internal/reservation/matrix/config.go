@@ -58,15 +58,6 @@ const (
 	mostText     = 4096
 )
 
-// Load reads and parses a file.
-func Load(path string) (*Config, error) {
-	data, err := config.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	return Parse(path, data)
-}
-
 // Parse parses and validates batch.yaml; name is used in messages. The error is a diag.List with
 // all problems, each with position and remedy.
 func Parse(name string, data []byte) (*Config, error) {
