@@ -47,16 +47,6 @@ type decoded struct {
 	problem string
 }
 
-// Hops judges every hop of a chain from its observations, in order. The error
-// says that they are not those of a chain.
-func Hops(obs []check.Observation) ([]HopReport, error) {
-	w := fold(obs)
-	if w.problem != "" {
-		return nil, fmt.Errorf("judge the hops: %s", w.problem)
-	}
-	return w.hops, nil
-}
-
 // fold judges the hops in order. A hop after a hop that did not pass is blocked; a gang needs
 // only the hops before the load, and cleanup needs none.
 func fold(obs []check.Observation) decoded {
