@@ -12,6 +12,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/evidence"
 	"github.com/firstlight/firstlight/internal/plan"
+	"github.com/firstlight/firstlight/internal/poll"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
@@ -200,14 +201,10 @@ func (x *execution) wait(ctx context.Context, d time.Duration) error {
 	if x.opts.Wait != nil {
 		return x.opts.Wait(ctx, d)
 	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
+	if poll.Sleep(ctx, d) != nil {
 		return ctx.Err()
 	}
+	return nil
 }
 
 func (x *execution) now() time.Time {
