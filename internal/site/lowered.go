@@ -23,7 +23,7 @@ func (s *Site) LoweredTelemetry() []string {
 	if err != nil {
 		return []string{err.Error()}
 	}
-	if own, most := s.Telemetry.ScrapeInterval.D(), seconds(floors.ScrapeInterval); own > most {
+	if own, most := s.Telemetry.ScrapeInterval.D(), floors.ScrapeInterval.Duration(); own > most {
 		return []string{fmt.Sprintf("telemetry.scrapeInterval is %s, the ceiling is %s", own, most)}
 	}
 	return nil
@@ -96,10 +96,8 @@ func below(key string, own float64, floor profile.Figure) []string {
 }
 
 func shorter(key string, own Duration, floor profile.Figure) []string {
-	if least := seconds(floor); own.D() < least {
+	if least := floor.Duration(); own.D() < least {
 		return []string{fmt.Sprintf("%s is %s, the floor is %s", key, own.D(), least)}
 	}
 	return nil
 }
-
-func seconds(f profile.Figure) time.Duration { return time.Duration(f.Value * float64(time.Second)) }
