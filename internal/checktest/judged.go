@@ -38,10 +38,10 @@ type Observed struct {
 	List []check.Observation
 }
 
-// Add adds an observation if it is there.
-func (o *Observed) Add(kind, target string, there bool, figures any) {
+// Add adds an observation unless present is false.
+func (o *Observed) Add(kind, target string, present bool, figures any) {
 	o.T.Helper()
-	if !there {
+	if !present {
 		return
 	}
 	obs := check.Observation{ID: fmt.Sprintf("%04d", len(o.List)+1), Kind: kind, Target: target, Err: o.Errs[kind+"/"+target]}
