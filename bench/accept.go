@@ -23,7 +23,7 @@ type acceptReport struct {
 	} `json:"gates"`
 }
 
-// measureAccept walks all gates, with the start of the lab and on one that is up.
+// measureAccept runs all gates, with the start of the lab and on one that is up.
 func (b *bench) measureAccept(ctx context.Context) (err error) {
 	if err := b.warm(ctx); err != nil {
 		return err

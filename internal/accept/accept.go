@@ -12,6 +12,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/evidence"
 	"github.com/firstlight/firstlight/internal/plan"
+	"github.com/firstlight/firstlight/internal/poll"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
@@ -30,7 +31,7 @@ type Options struct {
 	// Inputs are other files that the run is judged against, by name.
 	Inputs map[string][]byte
 	// Playbook makes the plan of a run.
-	Playbook func(w Walk) (plan.Plan, error)
+	Playbook func(c PlanContext) (plan.Plan, error)
 	// Cluster may wait until the cluster is ready.
 	Cluster Reach
 	// Charts draws the charts of the report.
@@ -77,8 +78,8 @@ type Options struct {
 	Wait func(ctx context.Context, d time.Duration) error
 }
 
-// Walk is the context of a plan.
-type Walk struct {
+// PlanContext is what the playbook of a run is made with.
+type PlanContext struct {
 	// RunID is empty and Cluster nil for a plan that is described, not executed.
 	RunID   string
 	Cluster Reach
@@ -89,8 +90,8 @@ type Walk struct {
 // Reach returns the cluster once it is ready.
 type Reach func(ctx context.Context) (*kube.Cluster, error)
 
-// walk is one execution of a run, by one process.
-type walk struct {
+// execution is one execution of a run, by one process.
+type execution struct {
 	opts       Options
 	run        *evidence.Run
 	earlier    map[string]plan.Result
@@ -119,7 +120,7 @@ type walk struct {
 	mu      sync.Mutex
 	cluster *kube.Cluster // nil until it is open
 	taken   error         // set when the Lease of the run is lost
-	// stopCleaning is set when the walk removes its objects, and the Lease with its namespace.
+	// stopCleaning is set when the run removes its objects, and the Lease with its namespace.
 	stopCleaning context.CancelFunc
 	// unlisted are notes on kinds that the clean-up could not list.
 	unlisted []string
@@ -130,209 +131,205 @@ const cleanupTimeout = 5 * time.Minute
 
 // Run executes or resumes a run. The report is valid if its Run is set, even with an error.
 func Run(ctx context.Context, o Options) (Report, error) {
-	w, err := newWalk(o)
+	x, err := newExecution(o)
 	if err != nil {
 		return Report{}, err
 	}
-	if err := w.open(ctx); err != nil {
+	if err := x.open(ctx); err != nil {
 		return Report{}, err
 	}
-	ctx, w.cancel = context.WithCancelCause(ctx)
-	defer w.cancel(nil)
-	p, err := o.Playbook(Walk{RunID: w.run.ID(), Cluster: w.reach, Include: w.include})
+	ctx, x.cancel = context.WithCancelCause(ctx)
+	defer x.cancel(nil)
+	p, err := o.Playbook(PlanContext{RunID: x.run.ID(), Cluster: x.reach, Include: x.include})
 	if err != nil {
-		return Report{}, errors.Join(err, w.run.Close())
+		return Report{}, errors.Join(err, x.run.Close())
 	}
-	walker := plan.Executor{
-		Plan: p, Store: w.run, Clock: o.Clock, Events: o.Events,
-		From: w.fromHere(), Only: w.only, Until: o.Until, Earlier: w.earlier,
-		Capacity: w.freeGPUs, Parallel: o.Parallel,
-		Cleanup: w.cleanGate,
+	executor := plan.Executor{
+		Plan: p, Store: x.run, Clock: o.Clock, Events: o.Events,
+		From: x.fromHere(), Only: x.only, Until: o.Until, Earlier: x.earlier,
+		Capacity: x.freeGPUs, Parallel: o.Parallel,
+		Cleanup: x.cleanGate,
 	}
 	identified := make(chan struct{})
 	identifying, stop := context.WithCancel(ctx)
-	go func() { defer close(identified); w.identify(identifying) }()
-	outcome, walkErr := walker.Run(ctx)
-	if err := w.cleanRun(ctx); err != nil {
+	go func() { defer close(identified); x.identify(identifying) }()
+	outcome, runErr := executor.Run(ctx)
+	if err := x.cleanRun(ctx); err != nil {
 		outcome.AddUncleaned(err)
 	}
-	outcome.Notes = append(outcome.Notes, w.unlisted...)
-	if err := w.release(ctx); err != nil {
+	outcome.Notes = append(outcome.Notes, x.unlisted...)
+	if err := x.release(ctx); err != nil {
 		outcome.Notes = append(outcome.Notes, err.Error())
 	}
-	w.stopRenewing()
+	x.stopRenewing()
 	stop()
 	<-identified
-	finishErr := w.finish(outcome, walkErr)
-	report := w.report(p, outcome)
-	return report, errors.Join(w.lostTo(), walkErr, finishErr)
+	finishErr := x.finish(outcome, runErr)
+	report := x.report(p, outcome)
+	return report, errors.Join(x.lostTo(), runErr, finishErr)
 }
 
-func newWalk(o Options) (*walk, error) {
-	w := &walk{opts: o, from: o.From, only: o.Only, include: o.Include, namespace: o.Namespace, silent: map[string]kube.RunLease{}}
+func newExecution(o Options) (*execution, error) {
+	x := &execution{opts: o, from: o.From, only: o.Only, include: o.Include, namespace: o.Namespace, silent: map[string]kube.RunLease{}}
 	var err error
-	if w.limits, err = loadLimits(); err != nil {
+	if x.limits, err = loadLimits(); err != nil {
 		return nil, err
 	}
-	w.process, err = thisProcess()
-	return w, err
+	x.process, err = thisProcess()
+	return x, err
 }
 
-// lost ends the walk, also while it removes its objects, because another process took over
+// lost ends the execution, also while it removes its objects, because another process took over
 // its run or may do so.
-func (w *walk) lost(err error) {
-	w.mu.Lock()
-	if w.taken == nil {
-		w.taken = err
+func (x *execution) lost(err error) {
+	x.mu.Lock()
+	if x.taken == nil {
+		x.taken = err
 	}
-	if w.stopCleaning != nil {
-		w.stopCleaning()
+	if x.stopCleaning != nil {
+		x.stopCleaning()
 	}
-	w.mu.Unlock()
-	w.cancel(err)
+	x.mu.Unlock()
+	x.cancel(err)
 }
 
 // lostTo says how the Lease of the run was lost; nil if it was not.
-func (w *walk) lostTo() error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.taken
+func (x *execution) lostTo() error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.taken
 }
 
-func (w *walk) wait(ctx context.Context, d time.Duration) error {
-	if w.opts.Wait != nil {
-		return w.opts.Wait(ctx, d)
+func (x *execution) wait(ctx context.Context, d time.Duration) error {
+	if x.opts.Wait != nil {
+		return x.opts.Wait(ctx, d)
 	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
+	if poll.Sleep(ctx, d) != nil {
 		return ctx.Err()
 	}
+	return nil
 }
 
-func (w *walk) now() time.Time {
-	if w.opts.Clock == nil {
+func (x *execution) now() time.Time {
+	if x.opts.Clock == nil {
 		return time.Now()
 	}
-	return w.opts.Clock()
+	return x.opts.Clock()
 }
 
 // fromHere is empty for a resumed run, which continues where it stopped.
-func (w *walk) fromHere() string {
-	if w.resumed {
+func (x *execution) fromHere() string {
+	if x.resumed {
 		return ""
 	}
-	return w.from
+	return x.from
 }
 
-func (w *walk) finish(outcome plan.Outcome, walkErr error) error {
+func (x *execution) finish(outcome plan.Outcome, runErr error) error {
 	notes := slices.Concat(outcome.Notes, outcome.Uncleaned)
-	if err := errors.Join(w.lostTo(), walkErr); err != nil {
-		return w.run.Close(append(notes, err.Error())...)
+	if err := errors.Join(x.lostTo(), runErr); err != nil {
+		return x.run.Close(append(notes, err.Error())...)
 	}
-	if w.opts.Until != "" && len(outcome.Omitted) > 0 {
-		return w.run.Close(notes...)
+	if x.opts.Until != "" && len(outcome.Omitted) > 0 {
+		return x.run.Close(notes...)
 	}
-	return w.run.Finish(outcome, w.opts.Charts)
+	return x.run.Finish(outcome, x.opts.Charts)
 }
 
-func (w *walk) note(format string, args ...any) {
-	if w.opts.Note != nil {
-		w.opts.Note(fmt.Sprintf(format, args...))
+func (x *execution) note(format string, args ...any) {
+	if x.opts.Note != nil {
+		x.opts.Note(fmt.Sprintf(format, args...))
 	}
 }
 
 // identify records the identity of the cluster, and whether it is simulated, once the
 // cluster answers.
-func (w *walk) identify(ctx context.Context) {
-	c, err := w.reach(ctx)
+func (x *execution) identify(ctx context.Context) {
+	c, err := x.reach(ctx)
 	if err != nil {
 		return // the gates that need the cluster report it
 	}
 	observed, err := observeIdentity(ctx, c)
 	if err != nil {
-		w.note("cannot identify the cluster: %v", err)
+		x.note("cannot identify the cluster: %v", err)
 		return
 	}
-	o, err := observed.Observation(w.now())
+	o, err := observed.Observation(x.now())
 	if err == nil {
-		_, err = w.run.Record(0, o)
+		_, err = x.run.Record(0, o)
 	}
 	if err != nil {
-		w.note("%v", err)
+		x.note("%v", err)
 		return
 	}
 	id := observed.identity()
 	// First, since verdicts of an unknown cluster are never kept.
-	err = w.run.Amend(func(h *evidence.Header) { h.Cluster, h.Simulated, h.SimulatedWhy = id.uid, id.simulated, id.why })
+	err = x.run.Amend(func(h *evidence.Header) { h.Cluster, h.Simulated, h.SimulatedWhy = id.uid, id.simulated, id.why })
 	if err != nil {
-		w.note("%v", err)
+		x.note("%v", err)
 	}
 	server, err := c.Client.Discovery().ServerVersion()
 	if err != nil {
-		w.note("cannot read the Kubernetes version: %v", err)
+		x.note("cannot read the Kubernetes version: %v", err)
 		return
 	}
 	var digests map[string]string
-	if w.opts.Digests != nil {
-		if digests, err = w.opts.Digests(ctx); err != nil {
-			w.note("cannot read the digests of the cluster's programs: %v", err)
+	if x.opts.Digests != nil {
+		if digests, err = x.opts.Digests(ctx); err != nil {
+			x.note("cannot read the digests of the cluster's programs: %v", err)
 		}
 	}
-	err = w.run.Amend(func(h *evidence.Header) {
+	err = x.run.Amend(func(h *evidence.Header) {
 		h.Digests = digests
 		versions := map[string]string{apiServer: server.GitVersion}
 		maps.Copy(versions, h.Versions) // a lab has versions of all its programs
 		h.Versions = versions
 	})
 	if err != nil {
-		w.note("%v", err)
+		x.note("%v", err)
 	}
 }
 
 // apiServer is the key of the API server in versions.
 const apiServer = "kube-apiserver"
 
-func (w *walk) reach(ctx context.Context) (*kube.Cluster, error) {
-	w.opening.Lock()
-	defer w.opening.Unlock()
-	if c := w.reached(); c != nil {
+func (x *execution) reach(ctx context.Context) (*kube.Cluster, error) {
+	x.opening.Lock()
+	defer x.opening.Unlock()
+	if c := x.reached(); c != nil {
 		return c, nil
 	}
-	c, err := w.opts.Cluster(ctx)
+	c, err := x.opts.Cluster(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := w.removeLeft(ctx, c); err != nil {
+	if err := x.removeLeft(ctx, c); err != nil {
 		return nil, err
 	}
-	c = c.In(w.namespace)
-	c.Creating, c.RenewLease, c.ReleaseLease = func() { w.created.Store(true) }, w.acquire, w.release
-	w.mu.Lock()
-	w.cluster = c
-	w.mu.Unlock()
+	c = c.In(x.namespace)
+	c.Creating, c.RenewLease, c.ReleaseLease = func() { x.created.Store(true) }, x.acquire, x.release
+	x.mu.Lock()
+	x.cluster = c
+	x.mu.Unlock()
 	return c, nil
 }
 
 // reached is the open cluster, or nil. It never waits: gates that need no cluster run while
 // the cluster starts.
-func (w *walk) reached() *kube.Cluster {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.cluster
+func (x *execution) reached() *kube.Cluster {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.cluster
 }
 
 // freeGPUs is the capacity for claims.
-func (w *walk) freeGPUs(ctx context.Context) (int, error) {
-	c, err := w.reach(ctx)
+func (x *execution) freeGPUs(ctx context.Context) (int, error) {
+	c, err := x.reach(ctx)
 	if err != nil {
 		return 0, err
 	}
 	var nodes []string
-	for _, n := range w.opts.Site.Inventory.Nodes {
+	for _, n := range x.opts.Site.Inventory.Nodes {
 		nodes = append(nodes, n.Name)
 	}
 	free, err := c.FreeGPUs(ctx, nodes)
@@ -348,57 +345,57 @@ func (w *walk) freeGPUs(ctx context.Context) (int, error) {
 
 // cleanRun removes the objects of this run, and those of killed runs. A run that created
 // nothing needs no permission to list what it did not create.
-func (w *walk) cleanRun(ctx context.Context) error {
+func (x *execution) cleanRun(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
 	defer cancel()
-	if w.opts.Keep {
-		w.note("objects of run %s are kept; remove them with kubectl delete %s", w.run.ID(), w.objects())
+	if x.opts.Keep {
+		x.note("objects of run %s are kept; remove them with kubectl delete %s", x.run.ID(), x.objects())
 		return nil
 	}
-	w.mu.Lock()
-	w.stopCleaning = cancel
-	w.mu.Unlock()
-	if err := w.lostTo(); err != nil {
-		return fmt.Errorf("objects of run %s were not removed: %w", w.run.ID(), err)
+	x.mu.Lock()
+	x.stopCleaning = cancel
+	x.mu.Unlock()
+	if err := x.lostTo(); err != nil {
+		return fmt.Errorf("objects of run %s were not removed: %w", x.run.ID(), err)
 	}
-	c := w.reached()
-	if c == nil && len(w.killed) > 0 {
+	c := x.reached()
+	if c == nil && len(x.killed) > 0 {
 		var err error
-		if c, err = w.reach(ctx); err != nil {
+		if c, err = x.reach(ctx); err != nil {
 			return fmt.Errorf("objects of killed runs were not removed: %w", err)
 		}
 	}
-	if c == nil || !w.created.Load() {
+	if c == nil || !x.created.Load() {
 		return nil
 	}
-	w.note("removing the objects of the run")
-	err := w.withoutUnlisted(w.run.ID(), kube.Guest{Cluster: c, ClusterEnds: w.opts.ClusterEnds}.Cleanup(ctx, w.run.ID()))
+	x.note("removing the objects of the run")
+	err := x.withoutUnlisted(x.run.ID(), kube.Guest{Cluster: c, ClusterEnds: x.opts.ClusterEnds}.Cleanup(ctx, x.run.ID()))
 	switch {
 	case err != nil && kube.OnlyAPIUnavailable(err):
-		return fmt.Errorf("clean up after run %s: %w", w.run.ID(), err)
+		return fmt.Errorf("clean up after run %s: %w", x.run.ID(), err)
 	case err != nil:
-		return fmt.Errorf("objects of run %s are left; remove them with kubectl delete %s: %w", w.run.ID(), w.objects(), err)
+		return fmt.Errorf("objects of run %s are left; remove them with kubectl delete %s: %w", x.run.ID(), x.objects(), err)
 	}
 	return nil
 }
 
 // withoutUnlisted is the error of a clean-up without the kinds that the account may neither list nor
 // create, which are a note of the report.
-func (w *walk) withoutUnlisted(run string, err error) error {
+func (x *execution) withoutUnlisted(run string, err error) error {
 	notListed, err := kube.NotListed(err)
 	if notListed != nil {
-		w.mu.Lock()
-		w.unlisted = append(w.unlisted, fmt.Sprintf("clean-up of run %s: %v", run, notListed))
-		w.mu.Unlock()
+		x.mu.Lock()
+		x.unlisted = append(x.unlisted, fmt.Sprintf("clean-up of run %s: %v", run, notListed))
+		x.mu.Unlock()
 	}
 	return err
 }
 
 // objects are the kinds and the selector of the run's objects for kubectl.
-func (w *walk) objects() string {
+func (x *execution) objects() string {
 	kinds := "namespace,priorityclass,nodepools"
-	if w.namespace != "" {
-		kinds = "-n " + w.namespace + " all,priorityclass,nodepools"
+	if x.namespace != "" {
+		kinds = "-n " + x.namespace + " all,priorityclass,nodepools"
 	}
-	return kinds + " -l " + kube.LabelRun + "=" + w.run.ID()
+	return kinds + " -l " + kube.LabelRun + "=" + x.run.ID()
 }

@@ -12,14 +12,14 @@ import (
 
 // cleanGate removes the Jobs of one gate of this run, by label. It does nothing if the run
 // created nothing.
-func (w *walk) cleanGate(ctx context.Context, gate string) error {
-	c := w.reached()
-	if c == nil || !w.created.Load() || w.opts.Keep || w.lostTo() != nil || slices.Contains(w.opts.Holding, gate) {
+func (x *execution) cleanGate(ctx context.Context, gate string) error {
+	c := x.reached()
+	if c == nil || !x.created.Load() || x.opts.Keep || x.lostTo() != nil || slices.Contains(x.opts.Holding, gate) {
 		return nil //nolint:nilerr // the process that took over the run cleans up
 	}
 	background := metav1.DeletePropagationBackground
-	selector := metav1.ListOptions{LabelSelector: kube.LabelRun + "=" + w.run.ID() + "," + kube.LabelGate + "=" + gate}
-	for _, namespace := range c.NamespacesFor(w.run.ID(), gate) {
+	selector := metav1.ListOptions{LabelSelector: kube.LabelRun + "=" + x.run.ID() + "," + kube.LabelGate + "=" + gate}
+	for _, namespace := range c.NamespacesFor(x.run.ID(), gate) {
 		err := c.Client.BatchV1().Jobs(namespace).DeleteCollection(ctx, metav1.DeleteOptions{PropagationPolicy: &background}, selector)
 		if err != nil {
 			return fmt.Errorf("remove the jobs of gate %s: %w", gate, err)

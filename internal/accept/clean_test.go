@@ -69,11 +69,11 @@ func TestAFailedCleanUpIsNotAPass(t *testing.T) {
 // reader is a check that reads the cluster and creates nothing.
 type reader struct {
 	look
-	walk Walk
+	context PlanContext
 }
 
 func (r reader) Observe(ctx context.Context, rec check.Recorder) error {
-	if _, err := r.walk.Cluster(ctx); err != nil {
+	if _, err := r.context.Cluster(ctx); err != nil {
 		return err
 	}
 	return r.look.Observe(ctx, rec)
@@ -99,12 +99,12 @@ func forbid(t *testing.T, c *kube.Cluster, resource string) {
 // An account that may only read cannot list what it could not create.
 func TestARunThatCreatedNothingNeedsNoProofOfItsCleanUp(t *testing.T) {
 	t.Parallel()
-	reading := func(w Walk) (plan.Plan, error) {
-		return plan.Plan{Name: "reading", Steps: []plan.Step{{Check: reader{look("node"), w}}}}, nil
+	reading := func(c PlanContext) (plan.Plan, error) {
+		return plan.Plan{Name: "reading", Steps: []plan.Step{{Check: reader{look("node"), c}}}}, nil
 	}
 	for _, resource := range []string{"priorityclasses", "namespaces"} {
 		for name, tt := range map[string]struct {
-			playbook func(Walk) (plan.Plan, error)
+			playbook func(PlanContext) (plan.Plan, error)
 			resumed  bool
 			want     check.Verdict
 		}{
@@ -174,10 +174,10 @@ func TestANamespaceThatABrokenAPIKeepsIsNamedWithItsRemedy(t *testing.T) {
 		if !ok {
 			t.Fatal("another client")
 		}
-		w := leased(t, c, time.Now)
-		w.created.Store(true)
+		x := leased(t, c, time.Now)
+		x.created.Store(true)
 		namespace := &corev1.Namespace{
-			ObjectMeta: metav1.ObjectMeta{Name: kube.NamespaceOf(w.run.ID()), Labels: kube.Labels(w.run.ID(), "")},
+			ObjectMeta: metav1.ObjectMeta{Name: kube.NamespaceOf(x.run.ID()), Labels: kube.Labels(x.run.ID(), "")},
 			Status: corev1.NamespaceStatus{Phase: corev1.NamespaceTerminating, Conditions: []corev1.NamespaceCondition{
 				{Type: corev1.NamespaceDeletionDiscoveryFailure, Status: corev1.ConditionTrue, Message: condition},
 				{Type: corev1.NamespaceContentRemaining, Status: corev1.ConditionFalse},
@@ -190,7 +190,7 @@ func TestANamespaceThatABrokenAPIKeepsIsNamedWithItsRemedy(t *testing.T) {
 		client.PrependWatchReactor("namespaces", func(clienttesting.Action) (bool, watch.Interface, error) {
 			return true, watch.NewFake(), nil // nothing changes
 		})
-		err := w.cleanRun(t.Context())
+		err := x.cleanRun(t.Context())
 		if err == nil || !strings.Contains(err.Error(), "NamespaceDeletionDiscoveryFailure: "+condition) || !strings.Contains(err.Error(), "kubectl get apiservices") {
 			t.Errorf("%v does not say what keeps the namespace, and the remedy", err)
 		}
@@ -198,10 +198,10 @@ func TestANamespaceThatABrokenAPIKeepsIsNamedWithItsRemedy(t *testing.T) {
 			t.Errorf("%v says that objects are left", err)
 		}
 		forbid(t, c, "priorityclasses")
-		if err := w.cleanRun(t.Context()); err == nil || !strings.Contains(err.Error(), "kubectl delete") {
+		if err := x.cleanRun(t.Context()); err == nil || !strings.Contains(err.Error(), "kubectl delete") {
 			t.Errorf("with other objects: %v", err)
 		}
-		if err := w.release(t.Context()); err != nil {
+		if err := x.release(t.Context()); err != nil {
 			t.Error(err)
 		}
 	})
@@ -213,7 +213,7 @@ func TestCleaningUpDoesNotWaitForTheCluster(t *testing.T) {
 	t.Parallel()
 	asked, never := make(chan struct{}), make(chan struct{})
 	ctx, cancel := context.WithCancel(t.Context())
-	w := &walk{opts: Options{Cluster: func(ctx context.Context) (*kube.Cluster, error) {
+	x := &execution{opts: Options{Cluster: func(ctx context.Context) (*kube.Cluster, error) {
 		close(asked)
 		<-ctx.Done()
 		close(never)
@@ -221,11 +221,11 @@ func TestCleaningUpDoesNotWaitForTheCluster(t *testing.T) {
 	}}}
 	reached := make(chan error, 1)
 	go func() {
-		_, err := w.reach(ctx)
+		_, err := x.reach(ctx)
 		reached <- err
 	}()
 	<-asked
-	if err := w.cleanGate(t.Context(), "facility"); err != nil {
+	if err := x.cleanGate(t.Context(), "facility"); err != nil {
 		t.Error(err)
 	}
 	select {

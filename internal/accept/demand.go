@@ -194,10 +194,10 @@ func demandOf(b *evidence.Bundle, steps []string) (demand, error) {
 }
 
 // demandNow is what verdicts of these steps would be valid for now.
-func (w *walk) demandNow(steps []string) (demand, error) {
-	o := w.opts
+func (x *execution) demandNow(steps []string) (demand, error) {
+	o := x.opts
 	leaves, err := documents{site: o.Site, profile: o.Profile, recipe: o.RecipeFile, inputs: o.Inputs}.leaves()
-	return demand{leaves: leaves, steps: steps, hosts: o.Hosts, signOff: o.Site.Facility.SignOff, cluster: w.thisCluster, at: w.now()}, err
+	return demand{leaves: leaves, steps: steps, hosts: o.Hosts, signOff: o.Site.Facility.SignOff, cluster: x.thisCluster, at: x.now()}, err
 }
 
 func stepText(name, notApplicable string) string {

@@ -258,7 +258,7 @@ func TestRunOfOneGateIsNotResumedAutomatically(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	o := optionsAt(t, dir, day)
-	p, err := o.Playbook(Walk{})
+	p, err := o.Playbook(PlanContext{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -71,8 +71,8 @@ func differentHosts(then, now map[string]string) []string {
 
 // thisCluster identifies the cluster without removing the objects of killed runs: the
 // identity decides whether a run is resumed.
-func (w *walk) thisCluster(ctx context.Context) identity {
-	c, err := w.opts.Cluster(ctx)
+func (x *execution) thisCluster(ctx context.Context) identity {
+	c, err := x.opts.Cluster(ctx)
 	if err != nil {
 		return identity{unknown: err}
 	}

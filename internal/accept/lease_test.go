@@ -29,7 +29,7 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/kube"
 )
 
-// sharedCluster is one cluster that several walks reach. Its namespaces have their default
+// sharedCluster is one cluster that several runs reach. Its namespaces have their default
 // account at once and are found by name, and what the dynamic client lists is empty.
 func sharedCluster() *kube.Cluster {
 	system := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: metav1.NamespaceSystem, UID: types.UID("one")}}
@@ -72,29 +72,29 @@ func sharedCluster() *kube.Cluster {
 // something.
 type user struct {
 	look
-	walk Walk
-	then func()
+	context PlanContext
+	then    func()
 }
 
 func (u user) Observe(ctx context.Context, rec check.Recorder) error {
-	cluster, err := u.walk.Cluster(ctx)
+	cluster, err := u.context.Cluster(ctx)
 	if err != nil {
 		return err
 	}
-	if _, err := (kube.Guest{Cluster: cluster}).EnsureNamespace(ctx, u.walk.RunID); err != nil {
+	if _, err := (kube.Guest{Cluster: cluster}).EnsureNamespace(ctx, u.context.RunID); err != nil {
 		return err //nolint:wrapcheck // a test's
 	}
 	u.then()
 	if ctx.Err() != nil {
-		return ctx.Err() //nolint:wrapcheck // the walk knows it
+		return ctx.Err() //nolint:wrapcheck // the run knows it
 	}
 	return u.look.Observe(ctx, rec)
 }
 
 // using is a plan of one gate that uses the cluster.
-func using(then func()) func(Walk) (plan.Plan, error) {
-	return func(w Walk) (plan.Plan, error) {
-		return plan.Plan{Name: "using", Steps: []plan.Step{{Check: user{look("node"), w, then}}}}, nil
+func using(then func()) func(PlanContext) (plan.Plan, error) {
+	return func(c PlanContext) (plan.Plan, error) {
+		return plan.Plan{Name: "using", Steps: []plan.Step{{Check: user{look("node"), c, then}}}}, nil
 	}
 }
 
@@ -123,7 +123,7 @@ func runIn(t *testing.T, dir string) string {
 }
 
 // A copy of the directory of a live run was taken for a killed run: its objects were deleted
-// under it, and the live walk said that its gate could not be observed.
+// under it, and the live run said that its gate could not be observed.
 func TestACopiedDirectoryDoesNotHarmALiveRun(t *testing.T) {
 	t.Parallel()
 	for name, ask := range map[string]func(o *Options, run string){
@@ -183,7 +183,7 @@ func ended(t *testing.T) string {
 	if err := cmd.Run(); err != nil {
 		t.Fatal(err)
 	}
-	return process{host: "here", pid: cmd.Process.Pid, start: "1", machine: thisMachine(), walk: "0"}.String()
+	return process{host: "here", pid: cmd.Process.Pid, start: "1", machine: thisMachine(), nonce: "0"}.String()
 }
 
 func TestDeadHolders(t *testing.T) {
@@ -265,12 +265,12 @@ func TestARunTakenOverByAnotherProcessEnds(t *testing.T) {
 	t.Parallel()
 	dir, c := t.TempDir(), sharedCluster()
 	var run string
-	w, err := newWalk(Options{})
+	x, err := newExecution(Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	o := holding(t, dir, c, nil)
-	o.Playbook = func(of Walk) (plan.Plan, error) {
+	o.Playbook = func(of PlanContext) (plan.Plan, error) {
 		return using(func() {
 			run = of.RunID
 			h, err := c.GetRunLease(t.Context(), run)
@@ -279,7 +279,7 @@ func TestARunTakenOverByAnotherProcessEnds(t *testing.T) {
 				return
 			}
 			taken := *h
-			taken.Holder = w.process.String()
+			taken.Holder = x.process.String()
 			if err := c.WriteRunLease(t.Context(), run, h, taken); err != nil {
 				t.Error(err)
 				return
@@ -314,21 +314,21 @@ func TestRenewal(t *testing.T) {
 	}
 	now := day
 	var notes []string
-	w, err := newWalk(Options{Clock: func() time.Time { return now }, Note: func(text string) { notes = append(notes, text) }})
+	x, err := newExecution(Options{Clock: func() time.Time { return now }, Note: func(text string) { notes = append(notes, text) }})
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.run, w.cluster, w.cancel = run, c, func(error) {}
-	if err := w.acquire(t.Context()); err != nil {
+	x.run, x.cluster, x.cancel = run, c, func(error) {}
+	if err := x.acquire(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	w.renewing() // ends the renewals in the background: the test renews
+	x.renewing() // ends the renewals in the background: the test renews
 	now = now.Add(30 * time.Second)
-	if err := w.renewOnce(t.Context(), c); err != nil {
+	if err := x.renewOnce(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
 	h, err := c.GetRunLease(t.Context(), id)
-	if err != nil || !h.Renewed.Equal(now) || h.Holder != w.process.String() {
+	if err != nil || !h.Renewed.Equal(now) || h.Holder != x.process.String() {
 		t.Fatalf("%+v, %v", h, err)
 	}
 	client, ok := c.Client.(*fake.Clientset)
@@ -342,10 +342,10 @@ func TestRenewal(t *testing.T) {
 		}
 		return false, nil, nil
 	})
-	if err := w.renewOnce(t.Context(), c); err != nil {
-		t.Errorf("a cluster that is away ends the walk: %v", err)
+	if err := x.renewOnce(t.Context(), c); err != nil {
+		t.Errorf("a cluster that is away ends the run: %v", err)
 	}
-	if err := w.renewOnce(t.Context(), c); err != nil || len(notes) != 1 || !strings.Contains(notes[0], "no route") {
+	if err := x.renewOnce(t.Context(), c); err != nil || len(notes) != 1 || !strings.Contains(notes[0], "no route") {
 		t.Errorf("%v; notes %q, want one that says why the Lease was not renewed", err, notes)
 	}
 	away = false
@@ -354,10 +354,10 @@ func TestRenewal(t *testing.T) {
 	if err := c.WriteRunLease(t.Context(), id, h, taken); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.renewOnce(t.Context(), c); err == nil || !strings.Contains(err.Error(), "held by there pid 12") {
+	if err := x.renewOnce(t.Context(), c); err == nil || !strings.Contains(err.Error(), "held by there pid 12") {
 		t.Errorf("another has the Lease: %v", err)
 	}
-	if err := w.release(t.Context()); !errors.Is(err, errHeld) {
+	if err := x.release(t.Context()); !errors.Is(err, errHeld) {
 		t.Errorf("the Lease of another is released: %v", err)
 	}
 	if err := run.Close(); err != nil {
@@ -380,7 +380,7 @@ func failing(t *testing.T, c *kube.Cluster, verb string, fails func() bool) {
 	})
 }
 
-func TestOneFailedReadOfTheLeaseDoesNotEndTheWalk(t *testing.T) {
+func TestOneFailedReadOfTheLeaseDoesNotEndTheRun(t *testing.T) {
 	t.Parallel()
 	for n := range 6 {
 		t.Run(fmt.Sprintf("request %d", n+1), func(t *testing.T) {
@@ -399,13 +399,13 @@ func TestOneFailedReadOfTheLeaseDoesNotEndTheWalk(t *testing.T) {
 	}
 }
 
-// Only the walk itself deletes its Lease: without it, another process may have removed its
+// Only the run itself deletes its Lease: without it, another process may have removed its
 // objects.
-func TestARemovedLeaseEndsTheWalk(t *testing.T) {
+func TestARemovedLeaseEndsTheRun(t *testing.T) {
 	t.Parallel()
 	dir, c := t.TempDir(), sharedCluster()
 	o := holding(t, dir, c, nil)
-	o.Playbook = func(of Walk) (plan.Plan, error) {
+	o.Playbook = func(of PlanContext) (plan.Plan, error) {
 		return using(func() {
 			leases := c.Client.CoordinationV1().Leases(kube.NamespaceOf(of.RunID))
 			if err := leases.Delete(t.Context(), kube.LeaseOf(of.RunID), metav1.DeleteOptions{}); err != nil {
@@ -427,20 +427,20 @@ func TestARemovedLeaseEndsTheWalk(t *testing.T) {
 	}
 }
 
-// leased is a walk that has the Lease of a run.
-func leased(t *testing.T, c *kube.Cluster, clock func() time.Time) *walk {
+// leased is an execution that has the Lease of its run.
+func leased(t *testing.T, c *kube.Cluster, clock func() time.Time) *execution {
 	t.Helper()
 	dir := t.TempDir()
 	run, err := evidence.Open(filepath.Join(dir, unfinished(t, dir, planOf("a"))), evidence.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := newWalk(Options{Clock: clock})
+	x, err := newExecution(Options{Clock: clock})
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.run, w.cluster, w.cancel = run, c, func(error) {}
-	if err := w.acquire(t.Context()); err != nil {
+	x.run, x.cluster, x.cancel = run, c, func(error) {}
+	if err := x.acquire(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -448,46 +448,46 @@ func leased(t *testing.T, c *kube.Cluster, clock func() time.Time) *walk {
 			t.Error(err)
 		}
 	})
-	return w
+	return x
 }
 
 // Another process may take over when the Lease has not been renewed for its duration: the
 // holder ends before that, also when the last failed renewal was shortly before it.
-func TestALeaseThatCannotBeRenewedEndsTheWalkInTime(t *testing.T) {
+func TestALeaseThatCannotBeRenewedEndsTheRunInTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c, away := sharedCluster(), false
 		failing(t, c, "*", func() bool { return away })
-		w := leased(t, c, time.Now)
+		x := leased(t, c, time.Now)
 		<-time.After(40 * time.Second) // renewed after 15 s and 30 s
 		away = true
 		<-time.After(49 * time.Second)
 		synctest.Wait()
-		if err := w.lostTo(); err != nil {
+		if err := x.lostTo(); err != nil {
 			t.Errorf("lost 59 s after the last renewal: %v", err)
 		}
 		<-time.After(time.Second)
 		synctest.Wait()
-		if err := w.lostTo(); err == nil || !strings.Contains(err.Error(), "no route") {
+		if err := x.lostTo(); err == nil || !strings.Contains(err.Error(), "no route") {
 			t.Errorf("60 s after the last renewal: %v", err)
 		}
-		if err := w.acquire(t.Context()); err == nil {
+		if err := x.acquire(t.Context()); err == nil {
 			t.Error("a lost Lease was acquired again")
 		}
-		if err := w.release(t.Context()); err != nil {
+		if err := x.release(t.Context()); err != nil {
 			t.Error(err)
 		}
 	})
 }
 
-// A walk continues after an outage that is shorter than the Lease.
-func TestAnOutageShorterThanTheLeaseEndsNoWalk(t *testing.T) {
+// A run continues after an outage that is shorter than the Lease.
+func TestAnOutageShorterThanTheLeaseEndsNoRun(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := sharedCluster()
 		var away atomic.Bool
 		failing(t, c, "*", away.Load)
-		w := leased(t, c, time.Now)
+		x := leased(t, c, time.Now)
 		<-time.After(31 * time.Second) // renewed after 30 s
 		away.Store(true)
 		<-time.After(54 * time.Second)
@@ -495,15 +495,15 @@ func TestAnOutageShorterThanTheLeaseEndsNoWalk(t *testing.T) {
 		away.Store(false)
 		<-time.After(2 * time.Second)
 		synctest.Wait()
-		if h, err := c.GetRunLease(t.Context(), w.run.ID()); err != nil || h == nil || time.Since(h.Renewed) > 2*time.Second {
+		if h, err := c.GetRunLease(t.Context(), x.run.ID()); err != nil || h == nil || time.Since(h.Renewed) > 2*time.Second {
 			t.Errorf("2 s after the outage the Lease is %+v, %v", h, err)
 		}
 		<-time.After(time.Minute)
 		synctest.Wait()
-		if err := w.lostTo(); err != nil {
+		if err := x.lostTo(); err != nil {
 			t.Errorf("the cluster was away for 54 s: %v", err)
 		}
-		if err := w.release(t.Context()); err != nil {
+		if err := x.release(t.Context()); err != nil {
 			t.Error(err)
 		}
 	})
@@ -527,16 +527,16 @@ func TestAConflictAtTheReleaseIsRepeated(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := sharedCluster()
-		w := leased(t, c, time.Now)
+		x := leased(t, c, time.Now)
 		conflicts := 2
 		reacting(t, c, "delete", func() (bool, error) {
 			conflicts--
 			return conflicts >= 0, apierrors.NewConflict(schema.GroupResource{Resource: "leases"}, "ours", errors.New("it was modified"))
 		})
-		if err := w.release(t.Context()); err != nil {
+		if err := x.release(t.Context()); err != nil {
 			t.Error(err)
 		}
-		if h, err := c.GetRunLease(t.Context(), w.run.ID()); h != nil || err != nil {
+		if h, err := c.GetRunLease(t.Context(), x.run.ID()); h != nil || err != nil {
 			t.Errorf("released, it is %+v, %v", h, err)
 		}
 	})
@@ -547,22 +547,22 @@ func TestALeaseThatCannotBeReleasedIsStillRenewed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c, refused := sharedCluster(), true
-		w := leased(t, c, time.Now)
+		x := leased(t, c, time.Now)
 		reacting(t, c, "delete", func() (bool, error) {
 			return refused, apierrors.NewForbidden(schema.GroupResource{Resource: "leases"}, "ours", errors.New("no rule"))
 		})
 		for range 2 {
-			if err := w.release(t.Context()); !apierrors.IsForbidden(err) {
+			if err := x.release(t.Context()); !apierrors.IsForbidden(err) {
 				t.Errorf("a release that was refused: %v", err)
 			}
 		}
 		<-time.After(2 * time.Minute)
 		synctest.Wait()
-		if h, err := c.GetRunLease(t.Context(), w.run.ID()); err != nil || h == nil || time.Since(h.Renewed) > time.Minute {
+		if h, err := c.GetRunLease(t.Context(), x.run.ID()); err != nil || h == nil || time.Since(h.Renewed) > time.Minute {
 			t.Errorf("after 2 minutes the Lease is %+v, %v", h, err)
 		}
 		refused = false
-		if err := w.release(t.Context()); err != nil {
+		if err := x.release(t.Context()); err != nil {
 			t.Error(err)
 		}
 	})
@@ -572,18 +572,18 @@ func TestALeaseThatCannotBeReleasedIsStillRenewed(t *testing.T) {
 func TestARequestIsRepeatedForTheDurationOfTheLease(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w, err := newWalk(Options{})
+		x, err := newExecution(Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		began := time.Now()
-		err = w.repeat(t.Context(), func(ctx context.Context) error {
-			if err := w.wait(ctx, 10*time.Second); err != nil {
+		err = x.repeat(t.Context(), func(ctx context.Context) error {
+			if err := x.wait(ctx, 10*time.Second); err != nil {
 				return err
 			}
 			return errors.New("no route")
 		})
-		if took := time.Since(began); err == nil || took > w.limits.lease() {
+		if took := time.Since(began); err == nil || took > x.limits.lease() {
 			t.Errorf("it ended after %s: %v", took, err)
 		}
 	})
@@ -598,22 +598,22 @@ func TestTheLeaseIsReadOnceForADecision(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := newWalk(Options{Cluster: func(context.Context) (*kube.Cluster, error) { return c, nil }})
+	x, err := newExecution(Options{Cluster: func(context.Context) (*kube.Cluster, error) { return c, nil }})
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.run, w.cluster, w.cancel, w.killed = run, c, func(error) {}, []leftRun{k}
+	x.run, x.cluster, x.cancel, x.killed = run, c, func(error) {}, []leftRun{k}
 	reads := 0
 	reacting(t, c, "get", func() (bool, error) { reads++; return false, nil })
 	for _, decision := range []struct {
 		name string
 		make func() error
 	}{
-		{"whether the run is live", func() error { return w.unheld(t.Context(), k) }},
-		{"whether to take over the run", func() error { return w.acquire(t.Context()) }},
-		{"whether the walk still has it", func() error { w.renewing(); return w.renewOnce(t.Context(), c) }},
-		{"whether to release it", func() error { return w.release(t.Context()) }},
-		{"whether to remove the objects", func() error { return w.removeLeft(t.Context(), c) }},
+		{"whether the run is live", func() error { return x.unheld(t.Context(), k) }},
+		{"whether to take over the run", func() error { return x.acquire(t.Context()) }},
+		{"whether the run still has it", func() error { x.renewing(); return x.renewOnce(t.Context(), c) }},
+		{"whether to release it", func() error { return x.release(t.Context()) }},
+		{"whether to remove the objects", func() error { return x.removeLeft(t.Context(), c) }},
 	} {
 		reads = 0
 		if err := decision.make(); err != nil || reads != 1 {
@@ -630,60 +630,60 @@ func TestTheLeaseWhileObjectsAreRemoved(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := sharedCluster()
-		w := leased(t, c, time.Now)
+		x := leased(t, c, time.Now)
 		ctx, cancel := context.WithCancel(t.Context())
-		w.stopCleaning = cancel
-		h, err := c.GetRunLease(t.Context(), w.run.ID())
+		x.stopCleaning = cancel
+		h, err := c.GetRunLease(t.Context(), x.run.ID())
 		if err == nil {
-			err = c.DeleteRunLease(t.Context(), w.run.ID(), *h)
+			err = c.DeleteRunLease(t.Context(), x.run.ID(), *h)
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
 		<-time.After(2 * time.Minute)
-		if err := w.lostTo(); err != nil || ctx.Err() != nil {
-			t.Errorf("the removal of its own Lease ends the walk: %v", err)
+		if err := x.lostTo(); err != nil || ctx.Err() != nil {
+			t.Errorf("the removal of its own Lease ends the run: %v", err)
 		}
-		if err := c.WriteRunLease(t.Context(), w.run.ID(), nil, kube.RunLease{Holder: "there/12/34/abcdef/00", Renewed: time.Now(), Duration: time.Minute}); err != nil {
+		if err := c.WriteRunLease(t.Context(), x.run.ID(), nil, kube.RunLease{Holder: "there/12/34/abcdef/00", Renewed: time.Now(), Duration: time.Minute}); err != nil {
 			t.Fatal(err)
 		}
 		<-time.After(15 * time.Second)
 		synctest.Wait()
-		if w.lostTo() == nil || ctx.Err() == nil {
+		if x.lostTo() == nil || ctx.Err() == nil {
 			t.Error("the removal continues after another process has the run")
 		}
-		if err := w.release(t.Context()); err != nil {
+		if err := x.release(t.Context()); err != nil {
 			t.Error(err)
 		}
 	})
 }
 
-// A check that removes the namespace of the run, with its Lease, does not end the walk: the next
+// A check that removes the namespace of the run, with its Lease, does not end the run: the next
 // check acquires the Lease again.
 func TestALeaseThatACheckReleasesIsAcquiredAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := sharedCluster()
-		w := leased(t, c, time.Now)
-		if err := w.release(t.Context()); err != nil {
+		x := leased(t, c, time.Now)
+		if err := x.release(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if h, err := c.GetRunLease(t.Context(), w.run.ID()); h != nil || err != nil {
+		if h, err := c.GetRunLease(t.Context(), x.run.ID()); h != nil || err != nil {
 			t.Fatalf("released, it is %+v, %v", h, err)
 		}
 		<-time.After(2 * time.Minute)
-		if err := w.lostTo(); err != nil {
-			t.Fatalf("a released Lease ends the walk: %v", err)
+		if err := x.lostTo(); err != nil {
+			t.Fatalf("a released Lease ends the run: %v", err)
 		}
-		if err := w.acquire(t.Context()); err != nil {
+		if err := x.acquire(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		<-time.After(2 * time.Minute)
 		synctest.Wait()
-		if h, err := c.GetRunLease(t.Context(), w.run.ID()); err != nil || h == nil || time.Since(h.Renewed) > time.Minute {
+		if h, err := c.GetRunLease(t.Context(), x.run.ID()); err != nil || h == nil || time.Since(h.Renewed) > time.Minute {
 			t.Errorf("acquired again, it is %+v, %v", h, err)
 		}
-		if err := w.release(t.Context()); err != nil {
+		if err := x.release(t.Context()); err != nil {
 			t.Error(err)
 		}
 	})
@@ -700,7 +700,7 @@ func TestANamespaceOfAnAdministratorStays(t *testing.T) {
 	var inside []string
 	o := holding(t, dir, c, nil)
 	o.Namespace = "acceptance"
-	o.Playbook = func(of Walk) (plan.Plan, error) {
+	o.Playbook = func(of PlanContext) (plan.Plan, error) {
 		return using(func() {
 			list, err := c.Client.CoreV1().Namespaces().List(t.Context(), metav1.ListOptions{})
 			if err != nil {

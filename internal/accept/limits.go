@@ -26,10 +26,10 @@ type limits struct {
 
 func (l limits) maxAge() time.Duration { return time.Duration(l.MaxAge.Value * float64(time.Hour)) }
 
-func (l limits) lease() time.Duration { return time.Duration(l.Lease.Value * float64(time.Second)) }
+func (l limits) lease() time.Duration { return l.Lease.Duration() }
 
 func (l limits) renewal() time.Duration {
-	return time.Duration(l.Renewal.Value * float64(time.Second))
+	return l.Renewal.Duration()
 }
 
 // loadLimits reads the embedded file.

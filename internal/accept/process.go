@@ -19,8 +19,8 @@ type process struct {
 	start string
 	// machine is a digest of the boot ID and the PID namespace, in which pid and start are valid.
 	machine string
-	// walk distinguishes the walks of one process.
-	walk string
+	// nonce distinguishes the runs of one process.
+	nonce string
 }
 
 func thisProcess() (process, error) {
@@ -28,18 +28,18 @@ func thisProcess() (process, error) {
 	if err != nil {
 		return process{}, fmt.Errorf("identify this process: %w", err)
 	}
-	var walk [4]byte
-	if _, err := rand.Read(walk[:]); err != nil {
+	var nonce [4]byte
+	if _, err := rand.Read(nonce[:]); err != nil {
 		return process{}, fmt.Errorf("identify this process: %w", err)
 	}
-	p := process{host: strings.ReplaceAll(host, "/", "-"), pid: os.Getpid(), machine: thisMachine(), walk: hex.EncodeToString(walk[:])}
+	p := process{host: strings.ReplaceAll(host, "/", "-"), pid: os.Getpid(), machine: thisMachine(), nonce: hex.EncodeToString(nonce[:])}
 	p.start, _ = startOf(p.pid)
 	return p, nil
 }
 
 // String is the holder in the Lease.
 func (p process) String() string {
-	return strings.Join([]string{p.host, strconv.Itoa(p.pid), p.start, p.machine, p.walk}, "/")
+	return strings.Join([]string{p.host, strconv.Itoa(p.pid), p.start, p.machine, p.nonce}, "/")
 }
 
 // processIn parses the holder of a Lease; ok is false for another format.
@@ -49,7 +49,7 @@ func processIn(holder string) (p process, ok bool) {
 		return process{host: holder}, false
 	}
 	pid, err := strconv.Atoi(parts[1])
-	return process{host: parts[0], pid: pid, start: parts[2], machine: parts[3], walk: parts[4]}, err == nil && pid > 0
+	return process{host: parts[0], pid: pid, start: parts[2], machine: parts[3], nonce: parts[4]}, err == nil && pid > 0
 }
 
 // ended reports whether a process of this machine has ended. It is false for a process of

@@ -46,13 +46,13 @@ type Gate struct {
 	Findings []check.Finding `json:"findings"`
 }
 
-func (w *walk) report(p plan.Plan, outcome plan.Outcome) Report {
-	h := w.run.Header()
+func (x *execution) report(p plan.Plan, outcome plan.Outcome) Report {
+	h := x.run.Header()
 	r := Report{
-		Run: w.run.ID(), Verdict: outcome.Verdict, Simulated: h.Simulated, Site: h.Site, Profile: h.Profile,
-		Evidence: w.run.Dir(), Interrupted: outcome.Interrupted, Notes: slices.Concat(outcome.Notes, outcome.Uncleaned),
+		Run: x.run.ID(), Verdict: outcome.Verdict, Simulated: h.Simulated, Site: h.Site, Profile: h.Profile,
+		Evidence: x.run.Dir(), Interrupted: outcome.Interrupted, Notes: slices.Concat(outcome.Notes, outcome.Uncleaned),
 	}
-	if b, err := evidence.Load(w.run.Dir()); err == nil {
+	if b, err := evidence.Load(x.run.Dir()); err == nil {
 		r.NarrowedBy = b.NarrowedBy()
 	} else {
 		r.NarrowedBy = []string{err.Error()}
@@ -64,7 +64,7 @@ func (w *walk) report(p plan.Plan, outcome plan.Outcome) Report {
 	for _, s := range p.Steps {
 		res, ok := results[s.Name()]
 		if !ok {
-			if w.only == "" && w.opts.Until == "" {
+			if x.only == "" && x.opts.Until == "" {
 				r.Gates = append(r.Gates, gateOf(plan.Result{Step: s.Name(), Judgement: check.NotObserved("not reached")}))
 			}
 			continue

@@ -25,68 +25,68 @@ func refuse(format string, args ...any) error {
 	return &InputError{Reason: fmt.Sprintf(format, args...)}
 }
 
-// open creates or reopens the run of this walk.
-func (w *walk) open(ctx context.Context) error {
-	path, err := w.toResume(ctx)
+// open creates or reopens the run of this execution.
+func (x *execution) open(ctx context.Context) error {
+	path, err := x.toResume(ctx)
 	if err != nil {
 		return err
 	}
 	if path != "" {
-		return w.reopen(path)
+		return x.reopen(path)
 	}
-	return w.create(ctx)
+	return x.create(ctx)
 }
 
 // toResume is the run to resume; empty for a new run.
-func (w *walk) toResume(ctx context.Context) (string, error) {
-	o := w.opts
+func (x *execution) toResume(ctx context.Context) (string, error) {
+	o := x.opts
 	switch {
 	case o.Resume == "latest":
-		path, ok, err := w.unfinished()
+		path, ok, err := x.unfinished()
 		if err == nil && !ok {
 			return "", refuse("unfinished run not found in %s: start a new run without --resume", o.EvidenceDir)
 		}
 		if err != nil {
 			return "", err
 		}
-		return path, errors.Join(w.resumable(ctx, path), w.unheld(ctx, w.leftBy(path)))
+		return path, errors.Join(x.resumable(ctx, path), x.unheld(ctx, x.leftBy(path)))
 	case o.Resume != "":
 		path := filepath.Join(o.EvidenceDir, o.Resume)
 		if _, err := os.Stat(path); err != nil {
 			return "", refuse("run %s not found in %s", o.Resume, o.EvidenceDir)
 		}
-		return path, errors.Join(w.resumable(ctx, path), w.unheld(ctx, w.leftBy(path)))
+		return path, errors.Join(x.resumable(ctx, path), x.unheld(ctx, x.leftBy(path)))
 	}
-	path, ok, err := w.unfinished()
+	path, ok, err := x.unfinished()
 	if err != nil || !ok {
 		return "", err
 	}
-	if err := w.unheld(ctx, w.leftBy(path)); err != nil {
+	if err := x.unheld(ctx, x.leftBy(path)); err != nil {
 		return "", err
 	}
 	if !o.Fresh && o.From == "" && o.Only == "" {
-		err := errors.Join(w.whole(path), w.resumable(ctx, path))
+		err := errors.Join(x.whole(path), x.resumable(ctx, path))
 		if err == nil {
 			return path, nil
 		}
-		w.note("run %s is unfinished, but not resumed: %v", filepath.Base(path), err)
+		x.note("run %s is unfinished, but not resumed: %v", filepath.Base(path), err)
 	}
-	w.killed = append(w.killed, w.leftBy(path))
+	x.killed = append(x.killed, x.leftBy(path))
 	return "", ctx.Err()
 }
 
 // unfinished is the newest run of the evidence directory, if it was killed.
-func (w *walk) unfinished() (path string, ok bool, err error) {
-	left, err := evidence.Unfinished(w.opts.EvidenceDir, w.now())
+func (x *execution) unfinished() (path string, ok bool, err error) {
+	left, err := evidence.Unfinished(x.opts.EvidenceDir, x.now())
 	for _, reason := range left.PassedOver {
-		w.note("%s", reason)
+		x.note("%s", reason)
 	}
 	return left.Path, left.Path != "", err
 }
 
 // leftBy is the namespace of a run's objects.
-func (w *walk) leftBy(path string) leftRun {
-	k := leftRun{id: filepath.Base(path), namespace: w.opts.Namespace}
+func (x *execution) leftBy(path string) leftRun {
+	k := leftRun{id: filepath.Base(path), namespace: x.opts.Namespace}
 	if b, err := evidence.Load(path); err == nil {
 		k.namespace = b.Header.Namespace
 	}
@@ -94,7 +94,7 @@ func (w *walk) leftBy(path string) leftRun {
 }
 
 // whole refuses a run of one check alone, which is not resumed without its name.
-func (w *walk) whole(path string) error {
+func (x *execution) whole(path string) error {
 	b, err := evidence.Load(path)
 	if err != nil {
 		return err
@@ -105,9 +105,9 @@ func (w *walk) whole(path string) error {
 	return nil
 }
 
-// resumable refuses a run whose verdicts are not valid for this walk. The run keeps its own
+// resumable refuses a run whose verdicts are not valid for these options. The run keeps its own
 // included checks, which must have those of the options.
-func (w *walk) resumable(ctx context.Context, path string) error {
+func (x *execution) resumable(ctx context.Context, path string) error {
 	b, err := evidence.Load(path)
 	if err != nil {
 		return err
@@ -115,22 +115,22 @@ func (w *walk) resumable(ctx context.Context, path string) error {
 	if b.Header.Run != filepath.Base(path) {
 		return refuse("%s has run.json of run %s", path, b.Header.Run)
 	}
-	if evidence.Ahead(b.Header.Run, w.now()) {
+	if evidence.Ahead(b.Header.Run, x.now()) {
 		return refuse("run %s is of a time in the future", b.Header.Run)
 	}
 	if b.Finished {
 		return refuse("run %s is finished: read it with firstlight evidence show %s", b.Header.Run, path)
 	}
-	if n := w.opts.Namespace; n != "" && n != b.Header.Namespace {
+	if n := x.opts.Namespace; n != "" && n != b.Header.Namespace {
 		return refuse("run %s is not of namespace %s: resume it without --namespace", b.Header.Run, n)
 	}
 	include := slices.Clone(b.Header.Include)
-	for _, name := range w.opts.Include {
+	for _, name := range x.opts.Include {
 		if !slices.Contains(include, name) {
 			include = append(include, name)
 		}
 	}
-	p, err := w.opts.Playbook(Walk{Include: include})
+	p, err := x.opts.Playbook(PlanContext{Include: include})
 	if err != nil {
 		return err
 	}
@@ -142,11 +142,11 @@ func (w *walk) resumable(ctx context.Context, path string) error {
 	for _, s := range b.Plan.Steps {
 		steps = append(steps, s.Name)
 	}
-	return w.compare(ctx, b, steps, order)
+	return x.compare(ctx, b, steps, order)
 }
 
 // compare refuses a run whose verdicts of these steps are not valid for the checks of order.
-func (w *walk) compare(ctx context.Context, b *evidence.Bundle, steps []string, order []plan.Step) error {
+func (x *execution) compare(ctx context.Context, b *evidence.Bundle, steps []string, order []plan.Step) error {
 	then, err := demandOf(b, steps)
 	if err != nil {
 		return err
@@ -155,7 +155,7 @@ func (w *walk) compare(ctx context.Context, b *evidence.Bundle, steps []string, 
 	for _, s := range order {
 		asked = append(asked, stepText(s.Name(), s.NotApplicable))
 	}
-	now, err := w.demandNow(asked)
+	now, err := x.demandNow(asked)
 	if err != nil {
 		return err
 	}
@@ -182,22 +182,22 @@ func Used(b *evidence.Bundle) (*site.Site, *profile.Profile, error) {
 	return s, p, nil
 }
 
-func (w *walk) reopen(path string) error {
-	run, err := evidence.Open(path, evidence.Options{Clock: w.opts.Clock})
+func (x *execution) reopen(path string) error {
+	run, err := evidence.Open(path, evidence.Options{Clock: x.opts.Clock})
 	if err != nil {
 		return fmt.Errorf("resume run %s: %w", filepath.Base(path), err)
 	}
-	w.from, w.only, w.include, w.namespace = run.Header().From, run.Header().Only, run.Header().Include, run.Header().Namespace
-	w.run, w.earlier, w.resumed = run, run.Results(), true
-	w.killed = append(w.killed, leftRun{run.ID(), w.namespace})
-	w.created.Store(true)
-	w.note("resuming run %s: %d gates have a verdict (a new run: --fresh)", run.ID(), len(w.earlier))
+	x.from, x.only, x.include, x.namespace = run.Header().From, run.Header().Only, run.Header().Include, run.Header().Namespace
+	x.run, x.earlier, x.resumed = run, run.Results(), true
+	x.killed = append(x.killed, leftRun{run.ID(), x.namespace})
+	x.created.Store(true)
+	x.note("resuming run %s: %d gates have a verdict (a new run: --fresh)", run.ID(), len(x.earlier))
 	return nil
 }
 
-func (w *walk) create(ctx context.Context) error {
-	o := w.opts
-	p, err := o.Playbook(Walk{Include: o.Include})
+func (x *execution) create(ctx context.Context) error {
+	o := x.opts
+	p, err := o.Playbook(PlanContext{Include: o.Include})
 	if err != nil {
 		return err
 	}
@@ -208,28 +208,28 @@ func (w *walk) create(ctx context.Context) error {
 	var before *evidence.Bundle
 	var keep []string
 	if o.From != "" {
-		if before, keep, err = w.before(ctx, p); err != nil {
+		if before, keep, err = x.before(ctx, p); err != nil {
 			return err
 		}
 	}
-	w.run, err = evidence.Create(o.EvidenceDir, evidence.Start{
+	x.run, err = evidence.Create(o.EvidenceDir, evidence.Start{
 		Header: header, Plan: p, Site: o.SiteFile, Profile: o.ProfileFile, Recipe: o.RecipeFile, Inputs: o.Inputs,
 	}, evidence.Options{Clock: o.Clock})
 	if err != nil {
 		return fmt.Errorf("start a run in %s: %w", o.EvidenceDir, err)
 	}
 	if before != nil {
-		if w.earlier, err = w.run.Carry(before, keep); err != nil {
-			return errors.Join(err, w.run.Close())
+		if x.earlier, err = x.run.Carry(before, keep); err != nil {
+			return errors.Join(err, x.run.Close())
 		}
 	}
 	return nil
 }
 
-// before returns the run whose verdicts a walk --from a gate keeps, and the gates to keep:
+// before returns the run whose verdicts a run --from a gate keeps, and the gates to keep:
 // the newest finished run of this site with the whole playbook.
-func (w *walk) before(ctx context.Context, p plan.Plan) (*evidence.Bundle, []string, error) {
-	o := w.opts
+func (x *execution) before(ctx context.Context, p plan.Plan) (*evidence.Bundle, []string, error) {
+	o := x.opts
 	order, err := p.Order()
 	if err != nil {
 		return nil, nil, err
@@ -251,17 +251,17 @@ func (w *walk) before(ctx context.Context, p plan.Plan) (*evidence.Bundle, []str
 		return nil, nil, err
 	}
 	for _, id := range slices.Backward(ids) {
-		if why := here.Refuse(id, w.now()); why != "" {
-			w.note("no verdict of run %s is kept: %s", id, why)
+		if why := here.Refuse(id, x.now()); why != "" {
+			x.note("no verdict of run %s is kept: %s", id, why)
 			continue
 		}
 		path := filepath.Join(o.EvidenceDir, id)
 		b, err := evidence.Load(path)
-		if err != nil || !b.Finished || b.Header.Only != "" || !walks(b.Plan, keep) {
+		if err != nil || !b.Finished || b.Header.Only != "" || !hasSteps(b.Plan, keep) {
 			continue // not a run to keep verdicts from
 		}
-		if err := w.compare(ctx, b, keep, order[:i]); err != nil {
-			w.note("run %s is skipped: %v", id, err)
+		if err := x.compare(ctx, b, keep, order[:i]); err != nil {
+			x.note("run %s is skipped: %v", id, err)
 			continue
 		}
 		return b, keep, nil
@@ -269,8 +269,8 @@ func (w *walk) before(ctx context.Context, p plan.Plan) (*evidence.Bundle, []str
 	return nil, nil, refuse("--from %s keeps the verdicts of an earlier run of this site, and %s has none: run the whole playbook first, or run this gate alone with --only %s", o.From, o.EvidenceDir, o.From)
 }
 
-// walks reports whether a plan has all these steps.
-func walks(p evidence.PlanFile, steps []string) bool {
+// hasSteps reports whether a plan has all these steps.
+func hasSteps(p evidence.PlanFile, steps []string) bool {
 	for _, name := range steps {
 		if !slices.ContainsFunc(p.Steps, func(s evidence.PlanStep) bool { return s.Name == name }) {
 			return false

@@ -31,17 +31,17 @@ func (l look) Observe(_ context.Context, rec check.Recorder) error {
 func (l look) Judge([]check.Observation) check.Judgement { return check.Pass("seen") }
 
 // planOf is a plan of gates, and of what is included.
-func planOf(gates ...string) func(Walk) (plan.Plan, error) {
-	return func(w Walk) (plan.Plan, error) {
+func planOf(gates ...string) func(PlanContext) (plan.Plan, error) {
+	return func(c PlanContext) (plan.Plan, error) {
 		p := plan.Plan{Name: fmt.Sprint(gates)}
-		for _, name := range append(slices.Clone(gates), w.Include...) {
+		for _, name := range append(slices.Clone(gates), c.Include...) {
 			p.Steps = append(p.Steps, plan.Step{Check: look(name)})
 		}
 		return p, nil
 	}
 }
 
-func options(t *testing.T, dir string, playbook func(Walk) (plan.Plan, error)) Options {
+func options(t *testing.T, dir string, playbook func(PlanContext) (plan.Plan, error)) Options {
 	t.Helper()
 	s, err := site.Parse("example", site.Example())
 	if err != nil {
@@ -62,10 +62,10 @@ func options(t *testing.T, dir string, playbook func(Walk) (plan.Plan, error)) O
 }
 
 // unfinished leaves a run that was begun and not concluded.
-func unfinished(t *testing.T, dir string, playbook func(Walk) (plan.Plan, error), include ...string) string {
+func unfinished(t *testing.T, dir string, playbook func(PlanContext) (plan.Plan, error), include ...string) string {
 	t.Helper()
 	o := options(t, dir, playbook)
-	p, err := playbook(Walk{Include: include})
+	p, err := playbook(PlanContext{Include: include})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func TestAResumedRunKeepsWhatItIncludes(t *testing.T) {
 	id := unfinished(t, dir, planOf("a", "b"), "chain")
 	r, err := Run(t.Context(), options(t, dir, planOf("a", "b")))
 	if r.Run != id || gatesOf(r) != "a b chain" {
-		t.Errorf("run %s walked %q: %v; want %s to be resumed with its included gates", r.Run, gatesOf(r), err, id)
+		t.Errorf("run %s has gates %q: %v; want %s to be resumed with its included gates", r.Run, gatesOf(r), err, id)
 	}
 	if b, err := evidence.Load(filepath.Join(dir, id)); err != nil || !slices.Equal(b.Header.Include, []string{"chain"}) {
 		t.Errorf("the header includes %v, %v", b.Header.Include, err)
@@ -105,7 +105,7 @@ func TestAResumedRunKeepsWhatItIncludes(t *testing.T) {
 func TestARunOfOtherChecksIsNotResumed(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
-		was     func(Walk) (plan.Plan, error)
+		was     func(PlanContext) (plan.Plan, error)
 		include []string
 	}{
 		"of the chain alone":                {was: planOf("chain")},
@@ -122,7 +122,7 @@ func TestARunOfOtherChecksIsNotResumed(t *testing.T) {
 			o.Note = func(text string) { notes = append(notes, text) }
 			r, _ := Run(t.Context(), o)
 			if r.Run == id || !strings.HasPrefix(gatesOf(r), "a b") {
-				t.Errorf("run %s walked %q", r.Run, gatesOf(r))
+				t.Errorf("run %s has gates %q", r.Run, gatesOf(r))
 			}
 			if !strings.Contains(strings.Join(notes, "\n"), id+" is unfinished, but not resumed") {
 				t.Errorf("it is not said: %v", notes)

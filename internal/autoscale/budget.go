@@ -113,34 +113,31 @@ func slowest(phase string, s snapshot.Setup) (setting snapshot.Setting, hops []s
 	return setting, hops
 }
 
+// settingsOf lists the settings that delay hops of a phase.
 func settingsOf(phase string) []string {
 	var out []string
-	for _, p := range snapshot.Chain() {
-		if p.Name != phase {
-			continue
-		}
-		for _, hop := range p.Hops {
-			for _, c := range costs[hop] {
-				if !slices.Contains(out, c.Setting) {
-					out = append(out, c.Setting)
-				}
+	for _, hop := range hopsIn(phase) {
+		for _, c := range costs[hop] {
+			if !slices.Contains(out, c.Setting) {
+				out = append(out, c.Setting)
 			}
 		}
 	}
 	return out
 }
 
+// hopsOf lists the hops of a phase that a setting delays.
 func hopsOf(phase, setting string) []string {
-	var out []string
+	return slices.DeleteFunc(hopsIn(phase), func(hop string) bool {
+		return !slices.ContainsFunc(costs[hop], func(c Cost) bool { return c.Setting == setting })
+	})
+}
+
+func hopsIn(phase string) []string {
 	for _, p := range snapshot.Chain() {
-		if p.Name != phase {
-			continue
-		}
-		for _, hop := range p.Hops {
-			if slices.ContainsFunc(costs[hop], func(c Cost) bool { return c.Setting == setting }) {
-				out = append(out, hop)
-			}
+		if p.Name == phase {
+			return slices.Clone(p.Hops)
 		}
 	}
-	return out
+	return nil
 }

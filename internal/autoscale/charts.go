@@ -70,7 +70,7 @@ func (p Path) note() string {
 
 // metricChart is the metric over time at Prometheus and at the metrics API,
 // with the target.
-func (w *walked) metricChart() chart.Chart {
+func (w *decoded) metricChart() chart.Chart {
 	began := w.last.Marks[snapshot.MarkLoad]
 	if began.IsZero() {
 		return chart.Chart{}

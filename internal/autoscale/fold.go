@@ -36,8 +36,8 @@ type HopReport struct {
 // Over says that the hop took longer than its budget.
 func (h HopReport) Over() bool { return h.Took != nil && h.Budget != nil && *h.Took > *h.Budget }
 
-// walked are the observations of a chain, decoded.
-type walked struct {
+// decoded are the observations of a chain, decoded and judged.
+type decoded struct {
 	setup snapshot.Setup
 	hops  []HopReport
 	// states of the hops that were observed, and the last of them.
@@ -47,20 +47,10 @@ type walked struct {
 	problem string
 }
 
-// Hops judges every hop of a chain from its observations, in order. The error
-// says that they are not those of a chain.
-func Hops(obs []check.Observation) ([]HopReport, error) {
-	w := fold(obs)
-	if w.problem != "" {
-		return nil, fmt.Errorf("judge the hops: %s", w.problem)
-	}
-	return w.hops, nil
-}
-
 // fold judges the hops in order. A hop after a hop that did not pass is blocked; a gang needs
 // only the hops before the load, and cleanup needs none.
-func fold(obs []check.Observation) walked {
-	w := walked{states: map[string]snapshot.State{}}
+func fold(obs []check.Observation) decoded {
+	w := decoded{states: map[string]snapshot.State{}}
 	ids, unread := w.decode(obs)
 	if w.problem != "" {
 		return w
@@ -146,7 +136,7 @@ func anyOf(stopped map[string]string) string {
 }
 
 // judge judges one hop.
-func (w *walked) judge(hop, blockedBy, unread string) judge.Result {
+func (w *decoded) judge(hop, blockedBy, unread string) judge.Result {
 	st, observed := w.states[hop]
 	why, excused := judge.NotApplicable(hop, w.setup)
 	switch {
@@ -172,7 +162,7 @@ func unseen(hop, why string) judge.Result {
 // decode sorts the observations. It returns the IDs of each hop's, and why a
 // hop's could not be read. Anything but exactly one setup and at most one state
 // of each known hop is a problem.
-func (w *walked) decode(obs []check.Observation) (ids map[string][]string, unread map[string]string) {
+func (w *decoded) decode(obs []check.Observation) (ids map[string][]string, unread map[string]string) {
 	ids, unread = map[string][]string{}, map[string]string{}
 	setups := check.OfKind(obs, snapshot.KindSetup)
 	if len(setups) != 1 {
@@ -220,7 +210,7 @@ func hopNames() []string {
 }
 
 // began is when a phase began: the mark of its first deed.
-func (w *walked) began(phase string) time.Time {
+func (w *decoded) began(phase string) time.Time {
 	marks := map[string]string{
 		snapshot.PhaseControl: snapshot.MarkPlaced, snapshot.PhaseUp: snapshot.MarkLoad, snapshot.PhaseDown: snapshot.MarkStop,
 		snapshot.PhaseGang: snapshot.MarkGang, snapshot.PhaseClean: snapshot.MarkClean,

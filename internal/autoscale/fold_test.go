@@ -2,6 +2,7 @@ package autoscale
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -42,7 +43,7 @@ func TestAHealthyChainPasses(t *testing.T) {
 	if len(want) > 0 {
 		t.Errorf("no figures for %v", want)
 	}
-	hops, err := Hops(obs)
+	hops, err := judgedHops(obs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +171,7 @@ func TestWhatComesAfterAFailureIsBlocked(t *testing.T) {
 			if tt.also != nil {
 				obs = tt.also(obs)
 			}
-			hops, err := Hops(obs)
+			hops, err := judgedHops(obs)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -220,13 +221,13 @@ func TestObservationsThatAreNoChainAreUnobserved(t *testing.T) {
 		if j := judged(obs); j.Verdict != check.Unobserved || len(j.Findings) == 0 {
 			t.Errorf("%s is %s: %s", name, j.Verdict, j.Reason)
 		}
-		if _, err := Hops(obs); err == nil {
+		if _, err := judgedHops(obs); err == nil {
 			t.Errorf("%s has hops", name)
 		}
 	}
 	unread := slices.Clone(whole)
 	unread[3].Figures, unread[3].Err = nil, "forbidden"
-	hops, err := Hops(unread)
+	hops, err := judgedHops(unread)
 	if err != nil || hops[2].Verdict != check.Unobserved || !strings.Contains(hops[2].Reason, "forbidden") {
 		t.Errorf("a hop that could not be read is %+v, %v", hops, err)
 	}
@@ -291,4 +292,14 @@ func FuzzJudge(f *testing.F) {
 		}
 		(&Chain{}).Charts([]check.Observation{{Kind: snapshot.KindSetup, Figures: setup}, {Kind: snapshot.KindHop, Target: hop, Figures: state}})
 	})
+}
+
+// judgedHops judges every hop of a chain from its observations, in order. The error
+// says that they are not those of a chain.
+func judgedHops(obs []check.Observation) ([]HopReport, error) {
+	w := fold(obs)
+	if w.problem != "" {
+		return nil, fmt.Errorf("judge the hops: %s", w.problem)
+	}
+	return w.hops, nil
 }

@@ -37,7 +37,7 @@ func (c *Chain) Judge(obs []check.Observation) check.Judgement {
 }
 
 // summary is the chain in a line.
-func (w *walked) summary() string {
+func (w *decoded) summary() string {
 	text := "every hop was observed"
 	if up, ok := w.path(snapshot.PhaseUp); ok {
 		text = fmt.Sprintf("%s up in %s", w.setup.Metric.Name, seconds(up))
@@ -53,7 +53,7 @@ func (w *walked) summary() string {
 
 // figures are how long the paths took against the worst case of the settings
 // found. To be slower is shown and fails nothing.
-func (w *walked) figures() []check.Figure {
+func (w *decoded) figures() []check.Figure {
 	var out []check.Figure
 	for _, p := range []struct{ phase, name string }{{snapshot.PhaseUp, "up path"}, {snapshot.PhaseDown, "down path"}} {
 		took, ok := w.path(p.phase)
@@ -74,7 +74,7 @@ func (w *walked) figures() []check.Figure {
 
 // path is how long a phase took, from its mark to its last hop, when all of it
 // happened.
-func (w *walked) path(phase string) (time.Duration, bool) {
+func (w *decoded) path(phase string) (time.Duration, bool) {
 	began, last := w.began(phase), time.Time{}
 	for _, h := range w.hops {
 		if h.Phase != phase || h.Verdict == check.NotApplicable {
@@ -94,7 +94,7 @@ func (w *walked) path(phase string) (time.Duration, bool) {
 func ends(hop string) bool { return hop == snapshot.HopBystanders }
 
 // worst is the sum of a phase's budgets.
-func (w *walked) worst(phase string) time.Duration {
+func (w *decoded) worst(phase string) time.Duration {
 	var sum time.Duration
 	for _, h := range w.hops {
 		if h.Phase == phase && h.Verdict != check.NotApplicable {

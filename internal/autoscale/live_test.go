@@ -25,7 +25,7 @@ import (
 	"github.com/firstlight/firstlight/internal/lab"
 	"github.com/firstlight/firstlight/internal/lab/component"
 	"github.com/firstlight/firstlight/internal/lab/embedded"
-	"github.com/firstlight/firstlight/internal/lab/labtest"
+	"github.com/firstlight/firstlight/internal/poll/polltest"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/probe/prom"
 	"github.com/firstlight/firstlight/internal/profile"
@@ -69,7 +69,7 @@ func start(t *testing.T) *bench {
 		}
 	})
 	var handle *lab.Handle
-	labtest.Until(t, "the lab to answer", func() (err error) {
+	polltest.UntilNil(t, "the lab to answer", func() (err error) {
 		select {
 		case err := <-ended:
 			ended <- err
@@ -99,7 +99,7 @@ func start(t *testing.T) *bench {
 // requireNoneLeft fails when anything of ours still runs in the background.
 func requireNoneLeft(t *testing.T, packages ...string) {
 	t.Helper()
-	labtest.Until(t, "goroutines to end", func() error {
+	polltest.UntilNil(t, "goroutines to end", func() error {
 		stacks := make([]byte, 4<<20)
 		stacks = stacks[:runtime.Stack(stacks, true)]
 		for one := range strings.SplitSeq(string(stacks), "\n\n") {
@@ -180,7 +180,7 @@ func testTrack(t *testing.T, b *bench) {
 	}
 	create(t, b, ns, run)
 	var first snapshot.Pod
-	labtest.Until(t, "the pod to be ready", func() error {
+	polltest.UntilNil(t, "the pod to be ready", func() error {
 		st := tr.State()
 		if len(st.Pods) != 1 || st.Pods[0].ReadyAt.IsZero() {
 			return fmt.Errorf("%+v", st.Pods)
@@ -191,7 +191,7 @@ func testTrack(t *testing.T, b *bench) {
 	if first.Role != "worker" || first.UID == "" || first.Node == "" || first.BoundAt.Before(first.First) || first.ReadyAt.Before(first.BoundAt) {
 		t.Errorf("%+v", first)
 	}
-	labtest.Until(t, "the events about it", func() error {
+	polltest.UntilNil(t, "the events about it", func() error {
 		for _, e := range tr.State().Events {
 			if e.Reason == "Scheduled" && e.About.UID == first.UID && e.From == "default-scheduler" {
 				return nil
@@ -203,7 +203,7 @@ func testTrack(t *testing.T, b *bench) {
 	if err := b.cluster.Client.CoreV1().Pods(ns).Delete(t.Context(), first.Name, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	labtest.Until(t, "its successor", func() error {
+	polltest.UntilNil(t, "its successor", func() error {
 		pods := tr.State().Pods
 		if len(pods) != 2 || !pods[0].Gone() || pods[0].UID != first.UID || pods[1].Gone() || pods[0].Deleting.IsZero() {
 			return fmt.Errorf("%+v", pods)

@@ -11,7 +11,7 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 )
 
-// Observe implements check.Check: it walks the phases in order. A hop that
+// Observe implements check.Check: it runs the phases in order. A hop that
 // does not pass ends the chain; then only the cleanup remains. A cancelled context ends the
 // chain at once, and the caller runs the cleanup.
 func (c *Chain) Observe(ctx context.Context, rec check.Recorder) error {
@@ -33,13 +33,13 @@ func (c *Chain) Observe(ctx context.Context, rec check.Recorder) error {
 	}
 	for _, phase := range []struct {
 		name string
-		walk func(context.Context) (bool, error)
+		run  func(context.Context) (bool, error)
 	}{
 		{snapshot.PhaseBefore, d.before}, {snapshot.PhaseControl, d.control}, {snapshot.PhaseUp, d.up},
 		{snapshot.PhaseDown, d.down}, {snapshot.PhaseGang, d.gang},
 	} {
 		d.phase = phase.name
-		passed, err := phase.walk(ctx)
+		passed, err := phase.run(ctx)
 		if err != nil {
 			return err
 		}

@@ -41,7 +41,7 @@ func NewReport(obs []check.Observation) (Report, error) {
 	return w.report(), nil
 }
 
-func (w *walked) report() Report {
+func (w *decoded) report() Report {
 	r := Report{Setup: w.setup, Hops: w.hops}
 	for _, phase := range []string{snapshot.PhaseUp, snapshot.PhaseDown} {
 		if p := w.pathOf(phase); len(p.Hops) > 0 {
@@ -51,7 +51,7 @@ func (w *walked) report() Report {
 	return r
 }
 
-func (w *walked) pathOf(phase string) Path {
+func (w *decoded) pathOf(phase string) Path {
 	p := Path{Phase: phase, Began: w.began(phase), Worst: w.worst(phase)}
 	for _, h := range w.hops {
 		if h.Phase == phase && h.Took != nil && !ends(h.Hop) {

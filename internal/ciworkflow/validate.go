@@ -39,9 +39,6 @@ func (o *ValidationOptions) check() error {
 	return o.Source.check()
 }
 
-// ValidationFile is the base name of the workflow for an intent.
-func ValidationFile(i pipeline.Intent) string { return "validate-" + string(i) + ".yaml" }
-
 type workflowStep struct {
 	Name, Title string
 	Last        bool

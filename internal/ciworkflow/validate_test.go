@@ -58,7 +58,7 @@ func TestValidationHasPipelineSteps(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					problems, err := linter.Lint(ciworkflow.ValidationFile(intent), data, nil)
+					problems, err := linter.Lint("validate-"+string(intent)+".yaml", data, nil)
 					if err != nil {
 						t.Fatal(err)
 					}

@@ -10,7 +10,7 @@ import (
 // TestEvidenceMovedAndTampered replays a run that was moved, and finds each
 // single byte that is changed in it.
 func TestEvidenceMovedAndTampered(t *testing.T) {
-	a, r, dir := healthyWalk(t)
+	a, r, dir := healthyRun(t)
 	if r.Code != 0 {
 		t.Fatalf("accept exited %d\n%s", r.Code, r.Stderr)
 	}

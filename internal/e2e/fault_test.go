@@ -108,7 +108,7 @@ func judgeVariation(t *testing.T, a acceptance, r binary.Result, expect string) 
 
 // TestHealthyPasses accepts the lab without a fault.
 func TestHealthyPasses(t *testing.T) {
-	a, r, _ := healthyWalk(t)
+	a, r, _ := healthyRun(t)
 	if r.Code != 0 || a.verdicts() != allPassed || !a.Simulated {
 		t.Errorf("exit %d, simulated %v, %s\n%s%s", r.Code, a.Simulated, a.verdicts(), r.Stdout, r.Stderr)
 	}

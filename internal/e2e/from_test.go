@@ -10,7 +10,7 @@ import (
 // the gates before keep their verdicts and say from which run, and the new run
 // replays by itself.
 func TestFromKeepsEarlierVerdicts(t *testing.T) {
-	first, r, earlier := healthyWalk(t)
+	first, r, earlier := healthyRun(t)
 	if r.Code != 0 {
 		t.Fatalf("exit %d\n%s", r.Code, r.Stderr)
 	}

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/firstlight/firstlight/internal/e2e/binary"
+	"github.com/firstlight/firstlight/internal/poll/polltest"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/suite"
 )
@@ -101,7 +102,7 @@ func decoded[T any](t *testing.T, doc []byte) *T {
 // namespace that an administrator made. The namespace stays, and nothing of the run in it.
 func TestAcceptLeastPrivilege(t *testing.T) {
 	suite.Require(t, suite.All)
-	const user, namespace = "walker", "acceptance"
+	const user, namespace = "runner", "acceptance"
 	admin, config := adminOf(t, user)
 	path := strings.TrimSpace(program.Must(t, "lab", "site", "--path", "--name", labName).Stdout)
 	grant(t, admin, program.Must(t, "accept", "rbac", "--site", path, "--namespace", namespace, "--user", user).Stdout)
@@ -138,7 +139,7 @@ func TestCopyOfALiveRun(t *testing.T) {
 	if err := live.Start(); err != nil {
 		t.Fatal(err)
 	}
-	binary.WaitFor(t, "the Lease of the walk", func() bool {
+	polltest.Until(t, "the Lease of the run", func() bool {
 		leases, err := admin.Client.CoordinationV1().Leases(metav1.NamespaceAll).List(t.Context(), metav1.ListOptions{LabelSelector: kube.LabelRun})
 		return err == nil && len(leases.Items) > 0
 	})
@@ -152,10 +153,10 @@ func TestCopyOfALiveRun(t *testing.T) {
 		}
 	}
 	if err := live.Wait(); err != nil {
-		t.Errorf("the live walk: %v", err)
+		t.Errorf("the live run: %v", err)
 	}
 	if a := decode(t, binary.Result{Stdout: out.String()}); a.verdicts() != allPassed {
-		t.Errorf("the live walk: %s", a.verdicts())
+		t.Errorf("the live run: %s", a.verdicts())
 	}
 	program.RequireClean(t, labName)
 }

@@ -11,23 +11,23 @@ import (
 	"testing"
 	"time"
 
-	"github.com/firstlight/firstlight/internal/e2e/binary"
+	"github.com/firstlight/firstlight/internal/poll/polltest"
 	"github.com/firstlight/firstlight/internal/suite"
 )
 
 // kills is how many runs are killed.
 func kills() int { return suite.Pick(1, 5, 30) }
 
-// TestKilledWalksResume kills accept with SIGKILL at random moments. Each
+// TestKilledRunsResume kills accept with SIGKILL at random moments. Each
 // resume must end with the verdicts of an undisturbed run, keep every
 // observation, and leave nothing in the cluster.
-func TestKilledWalksResume(t *testing.T) {
-	_, undisturbed, _ := healthyWalk(t)
+func TestKilledRunsResume(t *testing.T) {
+	_, undisturbed, _ := healthyRun(t)
 	if undisturbed.Code != 0 {
-		t.Fatalf("the undisturbed walk exited %d\n%s", undisturbed.Code, undisturbed.Stderr)
+		t.Fatalf("the undisturbed run exited %d\n%s", undisturbed.Code, undisturbed.Stderr)
 	}
 	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d, an undisturbed walk took %s", seed, undisturbed.Took)
+	t.Logf("seed %d, an undisturbed run took %s", seed, undisturbed.Took)
 	random := rand.New(rand.NewPCG(seed, 0))
 	for i := range kills() {
 		after := time.Duration(random.Float64() * float64(undisturbed.Took))
@@ -105,7 +105,7 @@ func TestKilledAcceptStopsItsLab(t *testing.T) {
 	if err := own.Start(); err != nil {
 		t.Fatal(err)
 	}
-	binary.WaitFor(t, "a ready lab", func() bool {
+	polltest.Until(t, "a ready lab", func() bool {
 		r := program.Run(ctx, "lab", "status", "--name", "owned", "-o", "json")
 		var status struct{ State string }
 		return r.Code == 0 && json.Unmarshal([]byte(r.Stdout), &status) == nil && status.State == "ready"
@@ -114,7 +114,7 @@ func TestKilledAcceptStopsItsLab(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = own.Wait() // killed: that is the point
-	binary.WaitFor(t, "every process of the lab to end", func() bool { return len(labProcesses(t, filepath.Join(program.Home, "labs", "owned"))) == 0 })
+	polltest.Until(t, "every process of the lab to end", func() bool { return len(labProcesses(t, filepath.Join(program.Home, "labs", "owned"))) == 0 })
 }
 
 // labProcesses finds processes whose command line or environment names the lab's directory.

@@ -11,9 +11,8 @@ import (
 	"github.com/firstlight/firstlight/internal/suite"
 )
 
-// TestSecondProcessThroughKubeconfig accepts the running lab as any cluster is
-// walked: a kubeconfig copied elsewhere, a site file, and its own home
-// without a lab.
+// TestSecondProcessThroughKubeconfig accepts the running lab as any other cluster: with a copy
+// of the kubeconfig, a site file, and its own home without a lab.
 func TestSecondProcessThroughKubeconfig(t *testing.T) {
 	suite.Require(t, suite.All)
 	sharedLab(t)
@@ -37,7 +36,7 @@ func TestSecondProcessThroughKubeconfig(t *testing.T) {
 		t.Error("the evidence does not say that the hardware is simulated")
 	}
 	if _, err := os.Stat(filepath.Join(dir, "home")); !os.IsNotExist(err) {
-		t.Errorf("the walk made a lab's home of its own: %v", err)
+		t.Errorf("the run made a lab's home of its own: %v", err)
 	}
 	program.RequireClean(t, labName)
 }

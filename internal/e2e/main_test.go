@@ -85,32 +85,32 @@ func (a acceptance) unobserved() string {
 	return ""
 }
 
-// walk is a run of the shared lab without a fault, before any test has changed it.
-type walk struct {
+// healthyResult is a run of the shared lab without a fault, before any test has changed it.
+type healthyResult struct {
 	binary.Result
 	dir string
 }
 
-var healthy = sync.OnceValue(func() walk {
+var healthy = sync.OnceValue(func() healthyResult {
 	dir := filepath.Join(program.Home, "healthy")
-	walked := func() binary.Result {
+	run := func() binary.Result {
 		return program.Run(context.Background(), "accept", "-o", "json", "--lab", labName, "--fresh", "--evidence", dir)
 	}
-	r := walked()
+	r := run()
 	for range 2 { // as accept does; no test has begun whose log could say so
 		var a acceptance
 		if json.Unmarshal([]byte(r.Stdout), &a) != nil || !suite.Stalled(a.unobserved()) {
 			break
 		}
-		fmt.Fprintln(os.Stderr, suite.RepeatedMark+": the walk without faults")
-		r = walked()
+		fmt.Fprintln(os.Stderr, suite.RepeatedMark+": the run without faults")
+		r = run()
 	}
-	return walk{r, dir}
+	return healthyResult{r, dir}
 })
 
-// healthyWalk is one run for all tests that need one that nothing disturbed, with its
+// healthyRun is one run for all tests that need one that nothing disturbed, with its
 // evidence directory, which they only read.
-func healthyWalk(t *testing.T) (acceptance, binary.Result, string) {
+func healthyRun(t *testing.T) (acceptance, binary.Result, string) {
 	t.Helper()
 	sharedLab(t)
 	w := healthy()

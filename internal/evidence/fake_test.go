@@ -118,7 +118,7 @@ func create(t *testing.T, dir string, p plan.Plan) *Run {
 	return r
 }
 
-func walk(t *testing.T, r *Run, w plan.Executor) plan.Outcome {
+func execute(t *testing.T, r *Run, w plan.Executor) plan.Outcome {
 	t.Helper()
 	w.Store = r
 	out, err := w.Run(t.Context())
@@ -132,7 +132,7 @@ func walk(t *testing.T, r *Run, w plan.Executor) plan.Outcome {
 func finished(t *testing.T, p plan.Plan) string {
 	t.Helper()
 	r := create(t, t.TempDir(), p)
-	if err := r.Finish(walk(t, r, plan.Executor{Plan: p}), nil); err != nil {
+	if err := r.Finish(execute(t, r, plan.Executor{Plan: p}), nil); err != nil {
 		t.Fatal(err)
 	}
 	return r.Dir()

@@ -41,7 +41,7 @@ func TestInventoryRefuses(t *testing.T) {
 	if _, err := Inventory(r.Dir()); !errors.Is(err, ErrLocked) {
 		t.Errorf("while it is written: %v", err)
 	}
-	walk(t, r, plan.Executor{Plan: testPlan()})
+	execute(t, r, plan.Executor{Plan: testPlan()})
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func TestTheRecipeIsKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	walk(t, r, plan.Executor{Plan: s.Plan})
+	execute(t, r, plan.Executor{Plan: s.Plan})
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
 	}

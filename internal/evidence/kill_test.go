@@ -94,7 +94,7 @@ func TestKill(t *testing.T) {
 		var told []string
 		for ended := false; !ended; {
 			var lines []string
-			lines, ended = walkAndKill(t, dir, chance.IntN(25))
+			lines, ended = runAndKill(t, dir, chance.IntN(25))
 			told = append(told, lines...)
 			if !ended {
 				kills--
@@ -105,9 +105,9 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// walkAndKill kills a process after it has printed the given number of lines and
+// runAndKill kills a process after it has printed the given number of lines and
 // returns the printed lines.
-func walkAndKill(t *testing.T, dir string, after int) (told []string, ended bool) {
+func runAndKill(t *testing.T, dir string, after int) (told []string, ended bool) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
 	cmd.Env = append(os.Environ(), killedDir+"="+dir)
@@ -144,13 +144,11 @@ func walkAndKill(t *testing.T, dir string, after int) (told []string, ended bool
 
 func checkKilled(t *testing.T, dir string, told []string) {
 	t.Helper()
-	path, err := Latest(dir)
-	if err != nil {
-		t.Fatal(err)
+	ids, err := List(dir)
+	if err != nil || len(ids) != 1 {
+		t.Fatalf("runs %v, %v", ids, err)
 	}
-	if ids, err := List(dir); err != nil || len(ids) != 1 {
-		t.Errorf("runs %v, %v", ids, err)
-	}
+	path := filepath.Join(dir, ids[0])
 	if problems := mustVerify(t, path); len(problems) != 0 {
 		t.Errorf("verify: %s", problems)
 	}

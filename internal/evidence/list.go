@@ -12,9 +12,6 @@ import (
 	"time"
 )
 
-// ErrNoRun is returned for a directory without a run.
-var ErrNoRun = errors.New("no run found")
-
 // runName matches a run ID, which starts with its time in UTC.
 var runName = regexp.MustCompile(`^\d{8}-\d{6}-[0-9a-f]{4}$`)
 
@@ -44,18 +41,6 @@ func List(dir string) ([]string, error) {
 	}
 	slices.Sort(ids)
 	return ids, nil
-}
-
-// Latest is the path of the newest run under dir, or ErrNoRun.
-func Latest(dir string) (string, error) {
-	ids, err := List(dir)
-	if err != nil {
-		return "", err
-	}
-	if len(ids) == 0 {
-		return "", fmt.Errorf("%w under %s", ErrNoRun, dir)
-	}
-	return filepath.Join(dir, ids[len(ids)-1]), nil
 }
 
 // Left is the newest run under a directory, if it is unfinished.

@@ -10,7 +10,7 @@ import (
 	"github.com/firstlight/firstlight/internal/plan"
 )
 
-// NarrowedBy are the reasons why the verdict does not cover the whole plan in one walk: steps
+// NarrowedBy are the reasons why the verdict does not cover the whole plan in one run: steps
 // that were omitted, kept from an earlier time, not applicable or not counted, and a cluster
 // that was not identified. Empty: none.
 func (b *Bundle) NarrowedBy() []string {

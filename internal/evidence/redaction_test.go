@@ -100,7 +100,7 @@ func TestSecretsReachNoFileOfARun(t *testing.T) {
 	if err := r.Amend(func(h *Header) { h.SimulatedWhy = "asked https://me:planted-in-url@host" }); err != nil {
 		t.Fatal(err)
 	}
-	out := walk(t, r, plan.Executor{Plan: p})
+	out := execute(t, r, plan.Executor{Plan: p})
 	out.Notes = append(out.Notes, "clean up: https://me:planted-in-url@host refused")
 	if err := r.Finish(out, nil); err != nil {
 		t.Fatal(err)

@@ -107,7 +107,7 @@ func TestAStepThatRunsAfterAKilledCarryHasItsOwnObservations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := again.Finish(walk(t, again, plan.Executor{Plan: passingPlan()}), nil); err != nil {
+	if err := again.Finish(execute(t, again, plan.Executor{Plan: passingPlan()}), nil); err != nil {
 		t.Fatal(err)
 	}
 	if replayed, err := Replay(r.Dir(), testChecks); err != nil || !replayed.Identical() {

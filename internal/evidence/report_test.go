@@ -121,7 +121,7 @@ func testCharts(step string, obs []check.Observation) []chart.Chart {
 func reported(t *testing.T) (dir string, file func(name string) []byte) {
 	t.Helper()
 	r := create(t, t.TempDir(), playbook())
-	out := walk(t, r, plan.Executor{Plan: playbook()})
+	out := execute(t, r, plan.Executor{Plan: playbook()})
 	out.Notes = append(out.Notes, "clean up after collective: pod x is still there")
 	if err := r.Finish(out, testCharts); err != nil {
 		t.Fatal(err)
@@ -292,7 +292,7 @@ func TestAnOmittedStepIsNeverGreen(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out := walk(t, r, plan.Executor{Plan: p, Only: "b"})
+		out := execute(t, r, plan.Executor{Plan: p, Only: "b"})
 		if err := r.Finish(out, nil); err != nil {
 			t.Fatal(err)
 		}
@@ -321,7 +321,7 @@ func TestAnOmittedStepIsNeverGreen(t *testing.T) {
 func TestADrawingThatPanicsCostsNoReport(t *testing.T) {
 	t.Parallel()
 	r := create(t, t.TempDir(), passingPlan())
-	out := walk(t, r, plan.Executor{Plan: passingPlan()})
+	out := execute(t, r, plan.Executor{Plan: passingPlan()})
 	if err := r.Finish(out, func(string, []check.Observation) []chart.Chart { panic("nil map") }); err != nil {
 		t.Error(err)
 	}

@@ -169,17 +169,11 @@ func TestAFinishedRunIsNeverWrittenAgain(t *testing.T) {
 	if _, ok, err := unfinishedIn(parent); ok || err != nil {
 		t.Errorf("offered as unfinished: %v %v", ok, err)
 	}
-	if path, err := Latest(parent); path != dir || err != nil {
-		t.Errorf("latest: %s, %v", path, err)
-	}
 }
 
 func TestNoRun(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "none")
-	if _, err := Latest(dir); !errors.Is(err, ErrNoRun) {
-		t.Errorf("latest: %v", err)
-	}
 	if _, ok, err := unfinishedIn(dir); ok || err != nil {
 		t.Errorf("unfinished: %v, %v", ok, err)
 	}
@@ -218,7 +212,7 @@ func TestResume(t *testing.T) {
 	if diff := cmp.Diff([]string{"b"}, stored.Interrupted()); diff != "" {
 		t.Errorf("interrupted (-want +got):\n%s", diff)
 	}
-	out = walk(t, again, plan.Executor{Plan: testPlan(), Earlier: again.Results()})
+	out = execute(t, again, plan.Executor{Plan: testPlan(), Earlier: again.Results()})
 	if err := again.Finish(out, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -275,7 +269,7 @@ func TestCarry(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := walk(t, r, plan.Executor{Plan: p, From: "c", Earlier: earlier})
+	out := execute(t, r, plan.Executor{Plan: p, From: "c", Earlier: earlier})
 	if out.Verdict != check.Passed {
 		t.Errorf("outcome %+v", out)
 	}
@@ -336,7 +330,7 @@ func TestFilesNamedInTheSiteAreNotRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Finish(walk(t, r, plan.Executor{Plan: testPlan()}), nil); err != nil {
+	if err := r.Finish(execute(t, r, plan.Executor{Plan: testPlan()}), nil); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range filesOf(t, r.Dir()) {

@@ -222,7 +222,7 @@ func TestDurationIsStoredAsString(t *testing.T) {
 func TestReplayOfAnUnfinishedRunIsMarked(t *testing.T) {
 	t.Parallel()
 	r := create(t, t.TempDir(), testPlan())
-	walk(t, r, plan.Executor{Plan: testPlan()})
+	execute(t, r, plan.Executor{Plan: testPlan()})
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -48,7 +48,7 @@ type block struct {
 
 // Values of rbac.yaml.
 const (
-	forWalk, forPods        = "walk", "pods"
+	forRun, forPods         = "run", "pods"
 	inCluster, inOwn, inRun = "cluster", "own", "run"
 	inOperator, inEndpoint  = "operator", "endpoint"
 	inAdapter, inController = "adapter", "controller"
@@ -58,7 +58,7 @@ const (
 var blocks = sync.OnceValues(func() ([]block, error) {
 	var out []block
 	if err := yaml.UnmarshalStrict(rbacFile, &out); err != nil {
-		return nil, fmt.Errorf("read the rules of a walk: %w", err)
+		return nil, fmt.Errorf("read the rules of a run: %w", err)
 	}
 	return out, nil
 })
@@ -66,7 +66,7 @@ var blocks = sync.OnceValues(func() ([]block, error) {
 // needed reports whether one of the gates needs it.
 func (b block) needed(gates []string) bool {
 	return slices.ContainsFunc(gates, func(gate string) bool {
-		return slices.Contains(b.For, forWalk) || slices.Contains(b.For, gate) ||
+		return slices.Contains(b.For, forRun) || slices.Contains(b.For, gate) ||
 			slices.Contains(b.For, forPods) && !slices.Contains([]string{facility.Name, fabric.Name, node.Name}, gate)
 	})
 }
@@ -165,7 +165,7 @@ func (b block) placed(s *site.Site, namespace string) []role {
 // lockers are the gates whose pods take ports for RDMA, where the site has them.
 func lockers() []string { return []string{collective.Name, training.Name} }
 
-// RBAC prints, as YAML with reasons, what a walk of gates has to be allowed in the cluster of
+// RBAC prints, as YAML with reasons, what a run of gates has to be allowed in the cluster of
 // a site: roles, the namespace where there is one, and bindings where there is a user.
 func RBAC(s *site.Site, a Allowed) ([]byte, error) {
 	for _, name := range a.Gates {
@@ -209,7 +209,7 @@ func (r role) print(out *bytes.Buffer, user string) error {
 	for _, b := range r.blocks {
 		rules, err := yaml.Marshal(b.Rules)
 		if err != nil {
-			return fmt.Errorf("print the rules of a walk: %w", err)
+			return fmt.Errorf("print the rules of a run: %w", err)
 		}
 		fmt.Fprintf(out, "# %s\n%s", b.Why, rules)
 	}

@@ -88,7 +88,7 @@ func (p printed) allows(namespace, request, name string) bool {
 // Requests of each gate to the API server, by namespace: in its namespace (run), in that of the
 // operator, cluster-wide ("").
 var requests = map[string]map[string][]string{
-	"walk": {
+	"run": {
 		"":    {"list /nodes", "list scheduling.k8s.io/priorityclasses", "delete scheduling.k8s.io/priorityclasses"},
 		"run": {"get coordination.k8s.io/leases", "create coordination.k8s.io/leases", "update coordination.k8s.io/leases", "delete coordination.k8s.io/leases", "deletecollection batch/jobs", "list /pods", "delete /pods", "list /services", "delete /services", "list resource.k8s.io/resourceclaimtemplates", "list monitoring.coreos.com/podmonitors", "delete monitoring.coreos.com/podmonitors"},
 	},
@@ -133,7 +133,7 @@ func TestRBACIsWhatTheGatesDo(t *testing.T) {
 				if namespace != "" {
 					at["run"] = namespace
 				}
-				wanted := []string{"walk", name}
+				wanted := []string{"run", name}
 				if !slices.Contains([]string{"facility", "fabric", "node"}, name) {
 					wanted = append(wanted, "pods")
 				}

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/dynamic"
 
 	"github.com/firstlight/firstlight/internal/lab/component"
 	"github.com/firstlight/firstlight/internal/lab/manifest"
@@ -141,9 +140,9 @@ func (l *Lab) createExtra(ctx context.Context, conf component.Config, name strin
 	if err != nil {
 		return err
 	}
-	client, err := dynamic.NewForConfig(l.rest)
+	client, err := l.dynamicClient()
 	if err != nil {
-		return fmt.Errorf("make client: %w", err)
+		return err
 	}
 	if err := create(ctx, client, definitions); err != nil {
 		return err
@@ -162,9 +161,9 @@ func (l *Lab) createAfter(ctx context.Context, name string) error {
 	if err != nil || len(objects) == 0 {
 		return err
 	}
-	client, err := dynamic.NewForConfig(l.rest)
+	client, err := l.dynamicClient()
 	if err != nil {
-		return fmt.Errorf("make client: %w", err)
+		return err
 	}
 	if err := create(ctx, client, objects); err != nil || name != component.ExtraTrainer {
 		return err

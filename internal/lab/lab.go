@@ -142,9 +142,6 @@ func New(opts Options) (*Lab, error) {
 	return l, nil
 }
 
-// ID is the value of Marker in the environment of the lab's processes.
-func (l *Lab) ID() string { return l.id }
-
 // RestConfig has the administrator's credentials; nil until Start has created the certificates.
 func (l *Lab) RestConfig() *rest.Config {
 	l.mu.Lock()

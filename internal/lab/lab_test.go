@@ -59,7 +59,7 @@ func startLab(t *testing.T) *running {
 		if err := l.Stop(context.WithoutCancel(t.Context())); err != nil {
 			t.Error(err)
 		}
-		requireGone(t, l.ID())
+		requireGone(t, l.id)
 	})
 	if err := l.Start(t.Context()); err != nil {
 		t.Fatal(err)
@@ -203,7 +203,7 @@ func TestLab(t *testing.T) {
 	if err := r.Stop(t.Context()); err != nil {
 		t.Error(err)
 	}
-	requireGone(t, r.ID())
+	requireGone(t, r.id)
 	requirePortsFree(t, st, 15)
 	for _, part := range []string{"pki", "data", "kubeconfig.yaml"} {
 		if _, err := os.Stat(filepath.Join(r.info.Dir, part)); err == nil {

@@ -48,9 +48,9 @@ func (l *Lab) updateMetrics(ctx context.Context, f component.Faults) error {
 	if err != nil {
 		return err
 	}
-	client, err := dynamic.NewForConfig(l.rest)
+	client, err := l.dynamicClient()
 	if err != nil {
-		return fmt.Errorf("make client: %w", err)
+		return err
 	}
 	want := "True"
 	if f.AdapterDown || f.APIServiceUnavailable {

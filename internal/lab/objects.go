@@ -97,9 +97,9 @@ func (l *Lab) createObjects(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	client, err := dynamic.NewForConfig(l.rest)
+	client, err := l.dynamicClient()
 	if err != nil {
-		return fmt.Errorf("make client: %w", err)
+		return err
 	}
 	if err := create(ctx, client, append(crds, roles...)); err != nil {
 		return err
@@ -112,6 +112,14 @@ func (l *Lab) createObjects(ctx context.Context) error {
 	return nil
 }
 
+func (l *Lab) dynamicClient() (dynamic.Interface, error) {
+	client, err := dynamic.NewForConfig(l.rest)
+	if err != nil {
+		return nil, fmt.Errorf("make client: %w", err)
+	}
+	return client, nil
+}
+
 // registerMetrics creates the metrics APIServices when the adapter serves and waits until they are
 // available.
 func (l *Lab) registerMetrics(ctx context.Context) error {
@@ -119,9 +127,9 @@ func (l *Lab) registerMetrics(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	client, err := dynamic.NewForConfig(l.rest)
+	client, err := l.dynamicClient()
 	if err != nil {
-		return fmt.Errorf("make client: %w", err)
+		return err
 	}
 	if err := create(ctx, client, services); err != nil {
 		return err

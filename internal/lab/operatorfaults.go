@@ -39,9 +39,9 @@ func (l *Lab) switchWebhooks(ctx context.Context, f component.Faults) error {
 	if !slices.Contains(l.With(), component.ExtraTrainer) {
 		return errNoTrainer
 	}
-	client, err := dynamic.NewForConfig(l.rest)
+	client, err := l.dynamicClient()
 	if err != nil {
-		return fmt.Errorf("make client: %w", err)
+		return err
 	}
 	if err := l.updateWebhooks(ctx, client, f.WebhookFailsOpen); err != nil {
 		return err

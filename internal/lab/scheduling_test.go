@@ -35,7 +35,7 @@ func TestSchedulingLab(t *testing.T) {
 		if err := l.Stop(context.WithoutCancel(t.Context())); err != nil {
 			t.Error(err)
 		}
-		requireGone(t, l.ID())
+		requireGone(t, l.id)
 	})
 	if err := l.Start(t.Context()); err != nil {
 		t.Fatal(err)

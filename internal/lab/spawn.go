@@ -202,9 +202,6 @@ func supervisorCommand(opts SpawnOptions) (cmd *exec.Cmd, owner *Owner, closeFil
 	}, nil
 }
 
-// Exited is closed when a lab that this process spawned has ended.
-func (h *Handle) Exited() <-chan struct{} { return h.exited }
-
 func alive(id process.Identity) bool { return id.PID != 0 && id.Alive() }
 
 // logSize is the size of the supervisor's log, of earlier labs in the directory.

@@ -38,7 +38,7 @@ func spawn(t *testing.T, name string, owned bool, args ...string) (*Handle, *Own
 		if err := DownDir(context.WithoutCancel(t.Context()), name, opts.Dir); err != nil && !errors.Is(err, ErrNotRunning) {
 			t.Error(err)
 		}
-		<-h.Exited()
+		<-h.exited
 	})
 	if err := h.WaitReady(t.Context(), nil); err != nil {
 		t.Fatal(err)

@@ -44,8 +44,8 @@ func TestStore(t *testing.T) {
 		if err := second.Stop(ctx); err != nil {
 			t.Error(err)
 		}
-		requireGone(t, first.ID())
-		requireGone(t, second.ID())
+		requireGone(t, first.id)
+		requireGone(t, second.id)
 	}()
 	if _, err := client.CoreV1().Namespaces().Get(ctx, "kept", metav1.GetOptions{}); err != nil {
 		t.Errorf("after a stop: %v", err)

@@ -46,8 +46,8 @@ func TestThrowaway(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	requireGone(t, first.ID())
-	requireGone(t, second.ID())
+	requireGone(t, first.id)
+	requireGone(t, second.id)
 	if left, err := filepath.Glob(filepath.Join(parent, "plane-*")); err != nil || len(left) != 1 || left[0] != made {
 		t.Errorf("remaining: %v, %v", left, err)
 	}

@@ -226,7 +226,7 @@ func TestFailedSpawnReportsCause(t *testing.T) {
 	h, _, err := Spawn(t.Context(), opts)
 	if err == nil {
 		err = h.WaitReady(t.Context(), nil)
-		<-h.Exited()
+		<-h.exited
 	}
 	if err == nil || !strings.Contains(err.Error(), "simulated compiler error") {
 		t.Errorf("error %v, want the cause", err)

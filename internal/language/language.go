@@ -59,12 +59,6 @@ func load() (patternFile, error) {
 	return file, nil
 }
 
-// DataFiles are the files with text of other programs, relative to the root of the module.
-func DataFiles() ([]Data, error) {
-	file, err := load()
-	return file.Data, err
-}
-
 // Patterns loads the embedded patterns.
 func Patterns() ([]*Pattern, error) {
 	file, err := load()

@@ -67,7 +67,7 @@ func TestTree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	data, err := DataFiles()
+	file, err := load()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,13 +83,13 @@ func TestTree(t *testing.T) {
 			t.Fatal(err)
 		}
 		name = filepath.ToSlash(name)
-		if slices.ContainsFunc(data, func(d Data) bool { return d.File == name && d.Reason != "" }) {
+		if slices.ContainsFunc(file.Data, func(d Data) bool { return d.File == name && d.Reason != "" }) {
 			needed[name] = true
 			continue
 		}
 		t.Errorf("%s", m)
 	}
-	for _, d := range data {
+	for _, d := range file.Data {
 		if !needed[d.File] {
 			t.Errorf("patterns.yaml: data: %s has no match: remove its row", d.File)
 		}

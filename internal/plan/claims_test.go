@@ -37,14 +37,14 @@ func (m *meeting) check(name string) check.Check {
 	}}
 }
 
-func startWalk(t *testing.T, w *Executor) <-chan Outcome {
+func startRun(t *testing.T, w *Executor) <-chan Outcome {
 	t.Helper()
 	done := make(chan Outcome, 1)
 	w.Store, w.Clock = newMemStore(), fixedClock()
 	go func() {
 		out, err := w.Run(t.Context())
 		if err != nil {
-			t.Errorf("Walk: %v", err)
+			t.Errorf("Run: %v", err)
 		}
 		done <- out
 	}()
@@ -57,7 +57,7 @@ func TestStepsThatFitRunSideBySide(t *testing.T) {
 	p := Plan{Name: "p", Steps: []Step{
 		{Check: m.check("a"), GPUs: 16}, {Check: m.check("b"), GPUs: 16}, {Check: m.check("free")},
 	}}
-	done := startWalk(t, &Executor{Plan: p, Capacity: func(context.Context) (int, error) { return 32, nil }})
+	done := startRun(t, &Executor{Plan: p, Capacity: func(context.Context) (int, error) { return 32, nil }})
 	together := map[string]bool{<-m.in: true, <-m.in: true, <-m.in: true} // all three are in at once
 	if len(together) != 3 {
 		t.Errorf("together: %v", together)
@@ -104,7 +104,7 @@ func TestStepsThatDoNotFitRunInDeclaredOrder(t *testing.T) {
 					return err
 				}}})
 			}
-			out, _ := walkPlan(t, &Executor{Plan: Plan{Name: "p", Steps: steps}, Capacity: tt.capacity})
+			out, _ := runPlan(t, &Executor{Plan: Plan{Name: "p", Steps: steps}, Capacity: tt.capacity})
 			if diff := cmp.Diff([]string{"a", "b", "c"}, order); diff != "" {
 				t.Errorf("order (-want +got):\n%s", diff)
 			}
@@ -121,7 +121,7 @@ func TestALaterClaimDoesNotOvertake(t *testing.T) {
 	p := Plan{Name: "p", Steps: []Step{
 		{Check: m.check("half"), GPUs: 16}, {Check: m.check("all"), GPUs: 32}, {Check: m.check("small"), GPUs: 1},
 	}}
-	done := startWalk(t, &Executor{Plan: p, Capacity: func(context.Context) (int, error) { return 32, nil }})
+	done := startRun(t, &Executor{Plan: p, Capacity: func(context.Context) (int, error) { return 32, nil }})
 	var order []string
 	for range 3 {
 		order = append(order, <-m.in) // one at a time: the next is in only once this one is out
@@ -138,7 +138,7 @@ func TestCapacityIsAskedOnlyForClaimsAndOthersGoOn(t *testing.T) {
 	asked, answer := make(chan struct{}), make(chan int)
 	m := newMeeting()
 	p := Plan{Name: "p", Steps: []Step{{Check: m.check("gpu"), GPUs: 8}, {Check: m.check("cpu")}}}
-	done := startWalk(t, &Executor{Plan: p, Capacity: func(context.Context) (int, error) {
+	done := startRun(t, &Executor{Plan: p, Capacity: func(context.Context) (int, error) {
 		asked <- struct{}{}
 		return <-answer, nil
 	}})
@@ -155,7 +155,7 @@ func TestCapacityIsAskedOnlyForClaimsAndOthersGoOn(t *testing.T) {
 	<-done
 
 	never := func(context.Context) (int, error) { return 0, fmt.Errorf("asked") }
-	if out, _ := walkPlan(t, &Executor{Plan: linear(fakeCheck{name: "a"}), Capacity: never}); len(out.Notes) != 0 {
+	if out, _ := runPlan(t, &Executor{Plan: linear(fakeCheck{name: "a"}), Capacity: never}); len(out.Notes) != 0 {
 		t.Errorf("asked without a claim: %v", out.Notes)
 	}
 }
@@ -181,7 +181,7 @@ func TestNoMoreStepsThanAllowedAreUnderWay(t *testing.T) {
 	for i := range 40 {
 		p.Steps = append(p.Steps, Step{Check: busy(fmt.Sprint("s", i))})
 	}
-	out := <-startWalk(t, &Executor{Plan: p, Parallel: 3})
+	out := <-startRun(t, &Executor{Plan: p, Parallel: 3})
 	if out.Verdict != check.Passed || len(out.Results) != 40 {
 		t.Errorf("got %s of %d steps", out.Verdict, len(out.Results))
 	}
@@ -190,7 +190,7 @@ func TestNoMoreStepsThanAllowedAreUnderWay(t *testing.T) {
 	}
 	m := newMeeting()
 	p = Plan{Name: "two", Steps: []Step{{Check: m.check("a")}, {Check: m.check("b")}, {Check: m.check("c")}}}
-	done := startWalk(t, &Executor{Plan: p, Parallel: 2})
+	done := startRun(t, &Executor{Plan: p, Parallel: 2})
 	<-m.in
 	<-m.in // two are, at one time
 	m.out <- ""

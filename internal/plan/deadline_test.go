@@ -16,7 +16,7 @@ func TestTheEngineCutsNoCheckShort(t *testing.T) {
 		looked = !bounded
 		return see(rec, "thing")
 	}}
-	if out, _ := walkPlan(t, &Executor{Plan: linear(c)}); out.Verdict != check.Passed {
+	if out, _ := runPlan(t, &Executor{Plan: linear(c)}); out.Verdict != check.Passed {
 		t.Fatalf("%+v", out)
 	}
 	if !looked {

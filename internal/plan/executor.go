@@ -42,71 +42,71 @@ const defaultCleanupTimeout = 2 * time.Minute
 
 // Run runs the plan. It returns an error if the plan or the selection is invalid (ErrInvalid)
 // or the store fails, and never for the verdict of a step.
-func (w *Executor) Run(ctx context.Context) (Outcome, error) {
-	order, err := w.Plan.Order()
+func (e *Executor) Run(ctx context.Context) (Outcome, error) {
+	order, err := e.Plan.Order()
 	if err != nil {
 		return Outcome{}, err
 	}
-	if w.Store == nil {
+	if e.Store == nil {
 		return Outcome{}, fmt.Errorf("%w: Executor.Store must be set", ErrInvalid)
 	}
-	todo, err := w.choose(order)
+	todo, err := e.choose(order)
 	if err != nil {
 		return Outcome{}, err
 	}
-	wk := &walk{w: w, order: order, todo: todo, needs: Needs{}, before: Needs{}, results: map[string]Result{}, finished: make(chan finished)}
+	x := &execution{executor: e, order: order, todo: todo, needs: Needs{}, before: Needs{}, results: map[string]Result{}, finished: make(chan finished)}
 	for _, s := range order {
-		wk.needs[s.Name()], wk.before[s.Name()] = s.Needs, s.before()
+		x.needs[s.Name()], x.before[s.Name()] = s.Needs, s.before()
 	}
-	return wk.run(ctx)
+	return x.run(ctx)
 }
 
 // choose returns the steps to run.
-func (w *Executor) choose(order []Step) (map[string]bool, error) {
-	for _, name := range []string{w.From, w.Only, w.Until} {
-		if _, ok := w.Plan.Step(name); name != "" && !ok {
-			return nil, fmt.Errorf("%w: %q has no step %q", ErrInvalid, w.Plan.Name, name)
+func (e *Executor) choose(order []Step) (map[string]bool, error) {
+	for _, name := range []string{e.From, e.Only, e.Until} {
+		if _, ok := e.Plan.Step(name); name != "" && !ok {
+			return nil, fmt.Errorf("%w: %q has no step %q", ErrInvalid, e.Plan.Name, name)
 		}
 	}
-	if w.From != "" && w.Only != "" {
-		return nil, fmt.Errorf("%w: from %q and only %q exclude each other", ErrInvalid, w.From, w.Only)
+	if e.From != "" && e.Only != "" {
+		return nil, fmt.Errorf("%w: from %q and only %q exclude each other", ErrInvalid, e.From, e.Only)
 	}
-	if w.Until != "" && w.Only != "" {
-		return nil, fmt.Errorf("%w: until %q and only %q exclude each other", ErrInvalid, w.Until, w.Only)
+	if e.Until != "" && e.Only != "" {
+		return nil, fmt.Errorf("%w: until %q and only %q exclude each other", ErrInvalid, e.Until, e.Only)
 	}
-	for name := range w.Earlier {
-		if _, ok := w.Plan.Step(name); !ok {
-			return nil, fmt.Errorf("%w: %q has no step %q of an earlier verdict", ErrInvalid, w.Plan.Name, name)
+	for name := range e.Earlier {
+		if _, ok := e.Plan.Step(name); !ok {
+			return nil, fmt.Errorf("%w: %q has no step %q of an earlier verdict", ErrInvalid, e.Plan.Name, name)
 		}
 	}
-	return w.todo(order), nil
+	return e.todo(order), nil
 }
 
-func (w *Executor) todo(order []Step) map[string]bool {
+func (e *Executor) todo(order []Step) map[string]bool {
 	todo := map[string]bool{}
 	reached, beyond := false, false
 	for _, s := range order {
 		name := s.Name()
-		reached = reached || name == w.From
-		_, kept := w.Earlier[name]
+		reached = reached || name == e.From
+		_, kept := e.Earlier[name]
 		switch {
 		case beyond:
 			todo[name] = false
-		case w.Only != "":
-			todo[name] = name == w.Only && !kept
-		case w.From != "":
+		case e.Only != "":
+			todo[name] = name == e.Only && !kept
+		case e.From != "":
 			todo[name] = reached
 		default:
 			todo[name] = !kept
 		}
-		beyond = beyond || name == w.Until
+		beyond = beyond || name == e.Until
 	}
 	return todo
 }
 
-// walk is the state of one Run. Only the goroutine of run uses the fields not guarded by mu.
-type walk struct {
-	w        *Executor
+// execution is the state of one Run. Only the goroutine of run uses the fields not guarded by mu.
+type execution struct {
+	executor *Executor
 	order    []Step
 	todo     map[string]bool
 	needs    Needs
@@ -129,27 +129,27 @@ type finished struct {
 	err    error // of the store
 }
 
-func (wk *walk) now() time.Time {
-	if wk.w.Clock == nil {
+func (x *execution) now() time.Time {
+	if x.executor.Clock == nil {
 		return time.Now()
 	}
-	return wk.w.Clock()
+	return x.executor.Clock()
 }
 
-func (wk *walk) tell(e Event) {
-	if wk.w.Events == nil {
+func (x *execution) tell(e Event) {
+	if x.executor.Events == nil {
 		return
 	}
-	wk.mu.Lock()
-	defer wk.mu.Unlock()
-	e.At = wk.now()
-	wk.w.Events(e)
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	e.At = x.now()
+	x.executor.Events(e)
 }
 
-func (wk *walk) note(step, format string, args ...any) {
+func (x *execution) note(step, format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
-	wk.mu.Lock()
-	wk.notes = append(wk.notes, text)
-	wk.mu.Unlock()
-	wk.tell(Event{Kind: EventNote, Step: step, Text: text})
+	x.mu.Lock()
+	x.notes = append(x.notes, text)
+	x.mu.Unlock()
+	x.tell(Event{Kind: EventNote, Step: step, Text: text})
 }

@@ -115,7 +115,7 @@ func linear(checks ...check.Check) Plan {
 	return p
 }
 
-func walkPlan(t *testing.T, w *Executor) (Outcome, *memStore) {
+func runPlan(t *testing.T, w *Executor) (Outcome, *memStore) {
 	t.Helper()
 	store, ok := w.Store.(*memStore)
 	if !ok {
@@ -127,7 +127,7 @@ func walkPlan(t *testing.T, w *Executor) (Outcome, *memStore) {
 	}
 	out, err := w.Run(t.Context())
 	if err != nil {
-		t.Fatalf("Walk: %v", err)
+		t.Fatalf("Run: %v", err)
 	}
 	return out, store
 }

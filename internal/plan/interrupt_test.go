@@ -99,7 +99,7 @@ func TestInterruptedWhileAskingForCapacity(t *testing.T) {
 
 func TestFailedCleanupIsReported(t *testing.T) {
 	t.Parallel()
-	out, _ := walkPlan(t, &Executor{
+	out, _ := runPlan(t, &Executor{
 		Plan:           linear(fakeCheck{name: "a"}),
 		CleanupTimeout: time.Hour,
 		Cleanup:        func(context.Context, string) error { return errors.New("pod x is still there") },

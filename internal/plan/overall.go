@@ -40,13 +40,13 @@ func (o *Outcome) AddUncleaned(err error) {
 }
 
 // overall is the verdict of the steps up to Until.
-func (wk *walk) overall() check.Verdict {
+func (x *execution) overall() check.Verdict {
 	var steps []Counted
-	for _, s := range wk.order {
+	for _, s := range x.order {
 		steps = append(steps, Counted{Name: s.Name(), Recommended: s.Recommended})
-		if s.Name() == wk.w.Until {
+		if s.Name() == x.executor.Until {
 			break
 		}
 	}
-	return Overall(steps, wk.w.Only, wk.results, nil)
+	return Overall(steps, x.executor.Only, x.results, nil)
 }

@@ -10,7 +10,7 @@ import (
 // recorder stores the observations of one attempt of a step. It keeps the store's error even
 // if the check ignores it.
 type recorder struct {
-	wk      *walk
+	run     *execution
 	step    string
 	attempt int
 
@@ -46,22 +46,22 @@ func (r *recorder) store(o check.Observation) (check.Observation, error) {
 	}
 	o.Check = r.step
 	if o.At.IsZero() {
-		o.At = r.wk.now()
+		o.At = r.run.now()
 	}
-	stored, err := r.wk.w.Store.Record(r.attempt, o)
+	stored, err := r.run.executor.Store.Record(r.attempt, o)
 	if err != nil {
 		r.errMu.Lock()
 		r.err = err
 		r.errMu.Unlock()
 		return o, fmt.Errorf("store %s on %s: %w", o.Kind, o.Target, err)
 	}
-	r.wk.tell(Event{Kind: EventObserved, Step: r.step, Text: stored.ID})
+	r.run.tell(Event{Kind: EventObserved, Step: r.step, Text: stored.ID})
 	return stored, nil
 }
 
 // Progress implements check.Recorder.
 func (r *recorder) Progress(format string, args ...any) {
-	r.wk.tell(Event{Kind: EventProgress, Step: r.step, Text: fmt.Sprintf(format, args...)})
+	r.run.tell(Event{Kind: EventProgress, Step: r.step, Text: fmt.Sprintf(format, args...)})
 }
 
 // close waits for pending records and refuses further ones.

@@ -126,7 +126,7 @@ func TestSelection(t *testing.T) {
 			t.Parallel()
 			w := tt.w
 			w.Plan = abcd
-			out, store := walkPlan(t, &w)
+			out, store := runPlan(t, &w)
 			var begun []string
 			for _, s := range []string{"a", "b", "c", "d"} {
 				if store.attempts[s] > 0 {
@@ -173,6 +173,6 @@ func TestASelectionThatMakesNoSenseIsRefused(t *testing.T) {
 		})
 	}
 	if _, err := (&Executor{Plan: p}).Run(t.Context()); !errors.Is(err, ErrInvalid) {
-		t.Errorf("a walk without a store: %v", err)
+		t.Errorf("a run without a store: %v", err)
 	}
 }

@@ -12,39 +12,39 @@ import (
 )
 
 // runStep runs one step from its start to its verdict.
-func (wk *walk) runStep(ctx context.Context, s Step) finished {
+func (x *execution) runStep(ctx context.Context, s Step) finished {
 	name := s.Name()
-	begun := wk.now()
-	attempt, err := wk.w.Store.Begin(name, begun)
+	begun := x.now()
+	attempt, err := x.executor.Store.Begin(name, begun)
 	if err != nil {
 		return finished{step: s, err: fmt.Errorf("begin %s: %w", name, err)}
 	}
-	wk.tell(Event{Kind: EventStarted, Step: name})
-	rec := &recorder{wk: wk, step: name, attempt: attempt}
-	wk.prepare(ctx, s, rec)
+	x.tell(Event{Kind: EventStarted, Step: name})
+	rec := &recorder{run: x, step: name, attempt: attempt}
+	x.prepare(ctx, s, rec)
 	if ctx.Err() == nil && rec.broken() == nil {
 		if err := observeSafely(ctx, s.Check, rec); err != nil && ctx.Err() == nil {
-			wk.recordError(rec, err)
+			x.recordError(rec, err)
 		}
 	}
 	rec.close()
-	wk.cleanUp(ctx, name)
+	x.cleanUp(ctx, name)
 	switch {
 	case rec.broken() != nil:
 		return finished{step: s, err: fmt.Errorf("record an observation of %s: %w", name, rec.broken())}
 	case ctx.Err() != nil:
 		return finished{step: s} // interrupted: no verdict
 	}
-	obs, err := wk.w.Store.Observations(name, attempt)
+	obs, err := x.executor.Store.Observations(name, attempt)
 	if err != nil {
 		return finished{step: s, err: fmt.Errorf("read back the observations of %s: %w", name, err)}
 	}
-	done := wk.now()
+	done := x.now()
 	r := Result{Step: name, Judgement: Judge(s.Check, obs), Started: begun, Finished: done, At: done, Attempt: attempt}
 	for _, o := range obs {
 		r.Observations = append(r.Observations, o.ID)
 	}
-	if err := wk.w.Store.Conclude(r); err != nil {
+	if err := x.executor.Store.Conclude(r); err != nil {
 		return finished{step: s, err: fmt.Errorf("journal the verdict of %s: %w", name, err)}
 	}
 	return finished{step: s, result: &r}
@@ -61,25 +61,25 @@ func observeSafely(ctx context.Context, c check.Check, rec check.Recorder) (err 
 }
 
 // recordError stores the error of Observe as an observation.
-func (wk *walk) recordError(rec *recorder, err error) {
+func (x *execution) recordError(rec *recorder, err error) {
 	text, _, _ := bytes.Cut([]byte(err.Error()), []byte("\ngoroutine "))
 	_, _ = rec.store(check.Observation{ // rec keeps the store's error
-		Kind: KindError, Target: rec.step, Command: "observe", At: wk.now(),
+		Kind: KindError, Target: rec.step, Command: "observe", At: x.now(),
 		Err: string(text), Raw: []byte(err.Error()),
 	})
 }
 
 // prepare runs the site's preparations and stores their output.
-func (wk *walk) prepare(ctx context.Context, s Step, rec *recorder) {
+func (x *execution) prepare(ctx context.Context, s Step, rec *recorder) {
 	for _, p := range s.Prepare {
 		if ctx.Err() != nil || rec.broken() != nil {
 			return
 		}
-		wk.tell(Event{Kind: EventPrepare, Step: s.Name(), Text: p.Name()})
-		o := check.Observation{Kind: KindPrepare, Target: p.Name(), Command: p.Name(), At: wk.now()}
+		x.tell(Event{Kind: EventPrepare, Step: s.Name(), Text: p.Name()})
+		o := check.Observation{Kind: KindPrepare, Target: p.Name(), Command: p.Name(), At: x.now()}
 		out := &bounded{limit: maxPrepareOutput}
 		exit, err := prepareSafely(ctx, p, out)
-		o.Took.Duration, o.Raw, o.Exit = wk.now().Sub(o.At), out.bytes(), &exit
+		o.Took.Duration, o.Raw, o.Exit = x.now().Sub(o.At), out.bytes(), &exit
 		if err != nil {
 			o.Err = err.Error()
 		}
@@ -97,18 +97,18 @@ func prepareSafely(ctx context.Context, p Prepare, out *bounded) (exit int, err 
 }
 
 // cleanUp removes the objects that a step created, also after the context has ended.
-func (wk *walk) cleanUp(ctx context.Context, step string) {
-	if wk.w.Cleanup == nil {
+func (x *execution) cleanUp(ctx context.Context, step string) {
+	if x.executor.Cleanup == nil {
 		return
 	}
-	limit := wk.w.CleanupTimeout
+	limit := x.executor.CleanupTimeout
 	if limit == 0 {
 		limit = defaultCleanupTimeout
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	defer cancel()
-	if err := wk.w.Cleanup(ctx, step); err != nil {
-		wk.note(step, "clean up after %s: %v", step, err)
+	if err := x.executor.Cleanup(ctx, step); err != nil {
+		x.note(step, "clean up after %s: %v", step, err)
 	}
 }
 

@@ -1,4 +1,4 @@
-// Package poll waits for a condition, and says what it waited for when it gives up.
+// Package poll waits: for a condition, with what it waited for in the error, or for a duration.
 package poll
 
 import (
@@ -40,6 +40,18 @@ func Until(ctx context.Context, interval time.Duration, what string, cond func(c
 		return fmt.Errorf("wait for %s: %w (last: %w)", what, context.Cause(ctx), last)
 	default:
 		return fmt.Errorf("wait for %s: %w", what, context.Cause(ctx))
+	}
+}
+
+// Sleep waits for d, and returns ctx's cause if ctx ends first.
+func Sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
 	}
 }
 

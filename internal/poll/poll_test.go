@@ -64,3 +64,18 @@ func TestCause(t *testing.T) {
 		t.Error("Stop(nil) is an error")
 	}
 }
+
+func TestSleep(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		begin := time.Now()
+		if err := poll.Sleep(t.Context(), time.Second); err != nil || time.Since(begin) != time.Second {
+			t.Errorf("%v after %s", err, time.Since(begin))
+		}
+		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, errNotYet)
+		defer cancel()
+		if err := poll.Sleep(ctx, time.Minute); !errors.Is(err, errNotYet) || time.Since(begin) != 2*time.Second {
+			t.Errorf("%v after %s; want the cause of the context", err, time.Since(begin))
+		}
+	})
+}

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/firstlight/firstlight/internal/poll"
 )
 
 // A preparation's children survived its timeout where they ignored SIGTERM, or had left its
@@ -47,17 +49,15 @@ func TestChildrenEndWithThePreparation(t *testing.T) {
 }
 
 // written is the process id that a script writes; 0: it wrote none.
-func written(ctx context.Context, file string) int {
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for ctx.Err() == nil {
+func written(ctx context.Context, file string) (pid int) {
+	_ = poll.Until(ctx, 5*time.Millisecond, "the process id", func(context.Context) error {
 		raw, err := os.ReadFile(file)
-		if pid, bad := strconv.Atoi(strings.TrimSpace(string(raw))); err == nil && bad == nil {
-			return pid
+		if err == nil {
+			pid, err = strconv.Atoi(strings.TrimSpace(string(raw)))
 		}
-		<-tick.C
-	}
-	return 0
+		return err
+	})
+	return pid
 }
 
 // The error of a command states its exit code and output, or that the program was not found.

@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/firstlight/firstlight/internal/poll/polltest"
 )
 
 // asRunner makes a process of these tests run a program.
@@ -63,7 +65,7 @@ func shell(script, file string) *exec.Cmd { return exec.Command("sh", "-c", scri
 func awaitPID(t *testing.T, file string) int {
 	t.Helper()
 	var pid int
-	until(t, "the child to start", func() bool {
+	polltest.Until(t, "the child to start", func() bool {
 		raw, err := os.ReadFile(file)
 		if err != nil {
 			return false
@@ -72,17 +74,6 @@ func awaitPID(t *testing.T, file string) int {
 		return err == nil
 	})
 	return pid
-}
-
-func until(t *testing.T, what string, f func() bool) {
-	t.Helper()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for end := time.Now().Add(2 * time.Minute); !f(); <-tick.C {
-		if time.Now().After(end) {
-			t.Fatalf("timed out waiting for %s", what)
-		}
-	}
 }
 
 func gone(pid int) bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
@@ -125,7 +116,7 @@ func TestDescendantsAreKilled(t *testing.T) {
 				t.Fatal(err)
 			}
 			_ = runner.Wait()
-			until(t, "the child to end", func() bool { return gone(pid) })
+			polltest.Until(t, "the child to end", func() bool { return gone(pid) })
 		})
 	}
 }
@@ -143,7 +134,7 @@ func TestProgramsOfAStoppedProcessEndAtTheirDeadline(t *testing.T) {
 	defer func() { _ = runner.Process.Kill(); _ = runner.Wait() }()
 	pid := awaitPID(t, file)
 	end := time.Now().Add(lasts * 3 / 2)
-	until(t, "the first deadline to pass", func() bool { return time.Now().After(end) || gone(pid) })
+	polltest.Until(t, "the first deadline to pass", func() bool { return time.Now().After(end) || gone(pid) })
 	if gone(pid) {
 		t.Fatal("it was killed although its deadline moved")
 	}
@@ -151,7 +142,7 @@ func TestProgramsOfAStoppedProcessEndAtTheirDeadline(t *testing.T) {
 		t.Fatal(err)
 	}
 	begin := time.Now()
-	until(t, "the program to end", func() bool { return gone(pid) })
+	polltest.Until(t, "the program to end", func() bool { return gone(pid) })
 	if took := time.Since(begin); took > 10*lasts {
 		t.Errorf("it ended after %s", took)
 	}

@@ -1,11 +1,16 @@
 package profile
 
+import "time"
+
 // Figure is a number with its unit and where it comes from.
 type Figure struct {
 	Value  float64 `yaml:"value" json:"value"`
 	Unit   string  `yaml:"unit" json:"unit"`
 	Source string  `yaml:"source" json:"source"`
 }
+
+// Duration is the value of a figure in seconds.
+func (f Figure) Duration() time.Duration { return time.Duration(f.Value * float64(time.Second)) }
 
 // Profile is one kind of GPU node and the fabric between such nodes.
 type Profile struct {

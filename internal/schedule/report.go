@@ -149,14 +149,7 @@ func notAsExpected(count map[string]int, expected []string) string {
 	return strings.Join(out, "; ")
 }
 
-// some joins the first names and counts the others.
-func some(names []string) string {
-	const most = 5
-	if len(names) <= most {
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
-}
+func some(names []string) string { return check.JoinNames(names, 5) }
 
 // Join merges the reports of shards, for the recipes expected of all shards.
 func Join(shards []Report, expected []string) Report {

@@ -76,7 +76,7 @@ func Test(ctx context.Context, o Options) (out Outcome, err error) {
 	for i, name := range recipes {
 		shardOf[name] = i / o.PerPlane
 	}
-	walker := plan.Executor{
+	executor := plan.Executor{
 		Plan: p, Store: run, Clock: o.Clock, Events: o.Events, Parallel: o.Jobs,
 		Cleanup: func(ctx context.Context, step string) error {
 			controlPlanes.done(ctx, shardOf[step])
@@ -84,14 +84,14 @@ func Test(ctx context.Context, o Options) (out Outcome, err error) {
 		},
 	}
 	began := controlPlanes.clock()
-	walked, err := walker.Run(ctx)
+	outcome, err := executor.Run(ctx)
 	if err != nil {
-		return Outcome{}, errors.Join(err, run.Close(append(walked.Notes, err.Error())...))
+		return Outcome{}, errors.Join(err, run.Close(append(outcome.Notes, err.Error())...))
 	}
-	if err := run.Finish(walked, nil); err != nil {
+	if err := run.Finish(outcome, nil); err != nil {
 		return Outcome{}, err
 	}
-	return Outcome{Outcome: walked, Run: run.ID(), Evidence: run.Dir(), Began: began, Starting: controlPlanes.starting()}, nil
+	return Outcome{Outcome: outcome, Run: run.ID(), Evidence: run.Dir(), Began: began, Starting: controlPlanes.starting()}, nil
 }
 
 func (o *Options) check() error {

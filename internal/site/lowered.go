@@ -99,17 +99,15 @@ func below(key string, own float64, floor profile.Figure) []string {
 }
 
 func shorter(key string, own Duration, floor profile.Figure) []string {
-	if least := seconds(floor); own.D() < least {
+	if least := floor.Duration(); own.D() < least {
 		return []string{fmt.Sprintf("%s is %s, the floor is %s", key, own.D(), least)}
 	}
 	return nil
 }
 
 func longer(key string, own Duration, ceiling profile.Figure) []string {
-	if most := seconds(ceiling); own.D() > most {
+	if most := ceiling.Duration(); own.D() > most {
 		return []string{fmt.Sprintf("%s is %s, the ceiling is %s", key, own.D(), most)}
 	}
 	return nil
 }
-
-func seconds(f profile.Figure) time.Duration { return time.Duration(f.Value * float64(time.Second)) }

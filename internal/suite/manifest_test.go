@@ -76,7 +76,7 @@ const (
 )
 
 var withoutQuickFault = map[string]exemption{
-	"variation passed":                        {"", "formats that a site may have: each walk is as long as a healthy one"},
+	"variation passed":                        {"", "formats that a site may have: each run is as long as a healthy one"},
 	"variation unobserved":                    {"internal/cli TestExitCodes", "exit codes are held there"},
 	"requirement cluster_autoscaling":         {"internal/e2e/chain TestAutoscaleFaults", "its chain is that of the hops"},
 	"requirement robust_controller":           {"internal/conformance/controller TestLive", "the test takes the operator's webhooks away itself"},

@@ -42,7 +42,7 @@ func (s seen) Judge([]check.Observation) check.Judgement {
 	return check.Pass("it exists")
 }
 
-// finished walks a plan of the case's own checks, each of which sees something, and
+// finished runs a plan of the case's own checks, each of which sees something, and
 // returns the report. Steps in failing fail, the one in blind sees nothing; with until
 // the run is left unfinished.
 func finished(t *testing.T, c Case, until, blind string, failing ...string) Report {

@@ -30,7 +30,7 @@ func TestAPartIsNotTheStep(t *testing.T) {
 	if _, s := step(accept.Report{Run: "r", Verdict: check.Passed, Gates: []accept.Gate{{Gate: "dra_support", Verdict: check.Passed, Reason: "ok"}}}); s.Verdict != check.Unobserved || !strings.Contains(s.Reason, "1 of 9 shown, 8 not checked") {
 		t.Errorf("one alone: %s: %s", s.Verdict, s.Reason)
 	}
-	full := walked(c, check.Passed, nil)
+	full := reportOf(c, check.Passed, nil)
 	if _, s := step(full); s.Verdict != check.Passed {
 		t.Errorf("all: %s: %s", s.Verdict, s.Reason)
 	}
@@ -51,7 +51,7 @@ func TestAPartIsNotTheStep(t *testing.T) {
 	for _, id := range ids {
 		none[id] = check.NotApplicable
 	}
-	r, s := step(walked(c, check.Passed, none))
+	r, s := step(reportOf(c, check.Passed, none))
 	through, err := r.Through(stepConformance)
 	if err != nil || s.Verdict != check.NotApplicable || through.Verdict != check.Unobserved {
 		t.Errorf("all excused: step %s, through it %s, %v", s.Verdict, through.Verdict, err)

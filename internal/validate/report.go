@@ -62,14 +62,14 @@ type Recommendation struct {
 }
 
 // Report is the report of a run. One of a single check has that check's verdict.
-func (c Case) Report(walked accept.Report) (Report, error) {
+func (c Case) Report(accepted accept.Report) (Report, error) {
 	r := Report{
-		Run: walked.Run, Verdict: walked.Verdict, Intent: c.Order.Intent, Conformance: c.Version, Simulated: walked.Simulated,
-		Site: walked.Site, Profile: walked.Profile, Recipe: c.Recipe, RecipeDigest: c.Digest, GPUs: c.Order.GPUs,
-		NarrowedBy: walked.NarrowedBy, Evidence: walked.Evidence, Interrupted: walked.Interrupted, Notes: walked.Notes, Steps: []Step{},
+		Run: accepted.Run, Verdict: accepted.Verdict, Intent: c.Order.Intent, Conformance: c.Version, Simulated: accepted.Simulated,
+		Site: accepted.Site, Profile: accepted.Profile, Recipe: c.Recipe, RecipeDigest: c.Digest, GPUs: c.Order.GPUs,
+		NarrowedBy: accepted.NarrowedBy, Evidence: accepted.Evidence, Interrupted: accepted.Interrupted, Notes: accepted.Notes, Steps: []Step{},
 	}
 	rows := map[string]accept.Gate{}
-	for _, g := range walked.Gates {
+	for _, g := range accepted.Gates {
 		rows[g.Gate] = g
 	}
 	recommended, err := Recommended(c.Version)

@@ -13,8 +13,8 @@ import (
 	"github.com/firstlight/firstlight/internal/pipeline"
 )
 
-// walked is a report in which every check has the verdict, but those that are named.
-func walked(c Case, verdict check.Verdict, but map[string]check.Verdict) accept.Report {
+// reportOf is a report in which every check has the verdict, but those that are named.
+func reportOf(c Case, verdict check.Verdict, but map[string]check.Verdict) accept.Report {
 	r := accept.Report{Run: "r", Verdict: verdict}
 	for _, s := range c.Order.Steps {
 		names, err := c.names(s)
@@ -50,7 +50,7 @@ func TestReport(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r, err := c.Report(walked(c, check.Passed, tt.but))
+			r, err := c.Report(reportOf(c, check.Passed, tt.but))
 			if err != nil || len(r.Steps) != len(c.Order.Steps)-1 {
 				t.Fatalf("%d steps, %v", len(r.Steps), err)
 			}
@@ -75,7 +75,7 @@ func TestReport(t *testing.T) {
 func TestRecommendationsFailNothing(t *testing.T) {
 	t.Parallel()
 	c := caseFor(t, pipeline.Training, 32)
-	w := walked(c, check.Passed, map[string]check.Verdict{"gpu_sharing": check.Failed, "virtualized_accelerator": check.Unobserved, "high_performance_networking": check.NotApplicable})
+	w := reportOf(c, check.Passed, map[string]check.Verdict{"gpu_sharing": check.Failed, "virtualized_accelerator": check.Unobserved, "high_performance_networking": check.NotApplicable})
 	for i, g := range w.Gates {
 		if g.Gate == "disaggregated_inference" {
 			w.Gates[i].Verdict, w.Gates[i].Reason = check.Unobserved, "partially shown: an operator is installed"

@@ -8,9 +8,6 @@ import (
 	"github.com/firstlight/firstlight/internal/diag"
 )
 
-// File is the name that the document was parsed with.
-func (d *Doc) File() string { return d.file }
-
 // At is the position of the key at a path of keys and list indexes. If the path does not exist,
 // it is that of its longest existing prefix.
 func (d *Doc) At(path ...string) diag.Pos {

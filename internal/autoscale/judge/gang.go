@@ -17,9 +17,7 @@ func gangBound(l lookup) Result {
 	all := l.since(snapshot.RoleGang, snapshot.MarkGang)
 	gang := active(all)
 	if len(gang) != l.setup.Gang || len(gang) == 0 {
-		return l.wait(snapshot.Ref{}, l.createFailures(), finding("gang",
-			"see the events of its Job",
-			"%d of %d pods of the gang exist", len(gang), l.setup.Gang))
+		return l.waitForGang(gang)
 	}
 	if waiting := only(gang, func(p snapshot.Pod) bool { return p.Node == "" }); len(waiting) > 0 {
 		return l.wait(waiting[0].Ref, l.whyPending(waiting), finding(suspect(waiting[0].Ref),
@@ -42,6 +40,13 @@ func gangBound(l lookup) Result {
 	}
 	last := lastOf(gang, func(p snapshot.Pod) time.Time { return p.BoundAt })
 	return l.pass(last.BoundAt, last.Ref, "%s of the gang bound together after %s became Ready", count(len(gang), "pod"), count(len(came), "node"))
+}
+
+// waitForGang waits until every pod of the gang exists.
+func (l lookup) waitForGang(gang []snapshot.Pod) Result {
+	return l.wait(snapshot.Ref{}, l.createFailures(), finding("gang",
+		"see the events of its Job",
+		"%d of %d pods of the gang exist", len(gang), l.setup.Gang))
 }
 
 func usedBy(n snapshot.Node, pods []snapshot.Pod) bool {
@@ -85,9 +90,7 @@ func gangNone(l lookup) Result {
 	}
 	gang := active(all)
 	if len(gang) != l.setup.Gang || len(gang) == 0 {
-		return l.wait(snapshot.Ref{}, l.createFailures(), finding("gang",
-			"see the events of its Job",
-			"%d of %d pods of the gang exist", len(gang), l.setup.Gang))
+		return l.waitForGang(gang)
 	}
 	var limit []snapshot.Event
 	for _, p := range gang {

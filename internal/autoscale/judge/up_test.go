@@ -228,7 +228,7 @@ func nodeNegatives() []negative {
 		{name: "a node of the same name", hop: snapshot.HopRegistered, suspect: "NodeClaim claim-node-c", says: "has not registered", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			nodeNamed(st, "node-c").ProviderID = "kwok://another"
 		}},
-		// A walk of two minutes that said no more than "not every node of the new pods is registered".
+		// A run of two minutes that said no more than "not every node of the new pods is registered".
 		{name: "a pod in place of one that was deleted", hop: snapshot.HopRegistered, suspect: "pod .*worker-c", says: `worker-c, one of the new pods, was deleted under load .* after its creation: Evicted: drained; the HPA desired 2 \(380 W\), then 3 \(380 W\)`, change: func(_ *snapshot.Setup, st *snapshot.State) {
 			p := podNamed(st, "worker-c")
 			again := *p

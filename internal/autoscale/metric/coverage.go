@@ -33,7 +33,7 @@ func readCoverage(ctx context.Context, p prom.Prometheus, series string, gpus ma
 func cover(values, stamps []prom.Sample, targets []prom.Target, gpus map[string]int, h hosts, fresh time.Duration) []snapshot.Coverage {
 	age := map[string]time.Duration{}
 	for _, s := range stamps {
-		age[identity(s.Labels)] = s.At.Sub(stamp(s.Value))
+		age[s.Series()] = s.At.Sub(stamp(s.Value))
 	}
 	byNode := map[string]*snapshot.Coverage{}
 	for node, n := range gpus {
@@ -45,7 +45,7 @@ func cover(values, stamps []prom.Sample, targets []prom.Target, gpus map[string]
 			continue
 		}
 		addLabels(c, v.Labels)
-		old, known := age[identity(v.Labels)]
+		old, known := age[v.Series()]
 		switch {
 		case v.Labels["gpu"] == "" && v.Labels["UUID"] == "":
 			c.Unlabelled++
@@ -83,15 +83,3 @@ func addLabels(c *snapshot.Coverage, labels map[string]string) {
 
 // stamp converts a value of timestamp().
 func stamp(seconds float64) time.Time { return time.UnixMilli(int64(seconds * 1000)).UTC() }
-
-// identity is a series' labels without its name, which functions drop.
-func identity(labels map[string]string) string {
-	parts := make([]string, 0, len(labels))
-	for name, value := range labels {
-		if name != "__name__" {
-			parts = append(parts, name+"\x00"+value)
-		}
-	}
-	slices.Sort(parts)
-	return strings.Join(parts, "\x01")
-}

@@ -47,7 +47,7 @@ func readMade(ctx context.Context, p prom.Prometheus, m snapshot.Metric, window,
 func made(values, stamps []prom.Sample, form string, h hosts, now time.Time) []snapshot.Sample {
 	sampled := map[string]float64{}
 	for _, s := range stamps {
-		sampled[identity(s.Labels)] = s.Value
+		sampled[s.Series()] = s.Value
 	}
 	out := make([]snapshot.Sample, 0, len(values))
 	for _, v := range values {
@@ -55,7 +55,7 @@ func made(values, stamps []prom.Sample, form string, h hosts, now time.Time) []s
 			Node: cmp.Or(h.of(v.Labels), v.Labels["instance"]), GPU: v.Labels["gpu"], UUID: v.Labels["UUID"], Value: v.Value,
 			Namespace: v.Labels[label(form, "namespace")], Pod: v.Labels[label(form, "pod")], Container: v.Labels[label(form, "container")],
 		}
-		if at, ok := sampled[identity(v.Labels)]; ok {
+		if at, ok := sampled[v.Series()]; ok {
 			s.At = now.Add(-v.At.Sub(stamp(at)))
 		}
 		out = append(out, s)

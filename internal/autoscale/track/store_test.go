@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
+	"github.com/firstlight/firstlight/internal/poll/polltest"
 )
 
 // server answers the lists and watches of one source; a nil answer never comes.
@@ -75,19 +76,6 @@ func tracking(t *testing.T, s *server) *Tracker {
 	return tr
 }
 
-func until(t *testing.T, tr *Tracker, what string, done func() bool) {
-	t.Helper()
-	deadline := time.After(20 * time.Second)
-	for !done() {
-		select {
-		case <-tr.Changed():
-		case <-time.After(10 * time.Millisecond):
-		case <-deadline:
-			t.Fatalf("%s did not happen: %+v", what, tr.State().Problems)
-		}
-	}
-}
-
 func TestASourceIsObservedOnlyAfterItsFirstList(t *testing.T) {
 	t.Parallel()
 	s := &server{silent: true}
@@ -97,7 +85,7 @@ func TestASourceIsObservedOnlyAfterItsFirstList(t *testing.T) {
 	}
 	listed := &server{}
 	tr = tracking(t, listed)
-	until(t, tr, "the first list", func() bool { return slices.Contains(tr.State().Sources, snapshot.ProblemPods) })
+	polltest.Until(t, "the first list", func() bool { return slices.Contains(tr.State().Sources, snapshot.ProblemPods) })
 }
 
 func TestAReopenedWatchClearsItsError(t *testing.T) {
@@ -107,21 +95,21 @@ func TestAReopenedWatchClearsItsError(t *testing.T) {
 	opened := func(n int) func() bool {
 		return func() bool { s.mu.Lock(); defer s.mu.Unlock(); return len(s.opened) == n }
 	}
-	until(t, tr, "the first watch", opened(1))
+	polltest.Until(t, "the first watch", opened(1))
 	s.set(func() { s.watch = syscall.ECONNREFUSED; s.opened[0].Stop() })
-	until(t, tr, "the problem", func() bool { return tr.State().Problems[snapshot.ProblemPods] != "" })
+	polltest.Until(t, "the problem", func() bool { return tr.State().Problems[snapshot.ProblemPods] != "" })
 	s.set(func() { s.watch = nil })
-	until(t, tr, "the second watch", opened(2))
-	until(t, tr, "the end of the problem", func() bool { return tr.State().Problems[snapshot.ProblemPods] == "" })
+	polltest.Until(t, "the second watch", opened(2))
+	polltest.Until(t, "the end of the problem", func() bool { return tr.State().Problems[snapshot.ProblemPods] == "" })
 }
 
 func TestAWatchThatIsDownIsAProblem(t *testing.T) {
 	t.Parallel()
 	s := &server{}
 	tr := tracking(t, s)
-	until(t, tr, "the first watch", func() bool { s.mu.Lock(); defer s.mu.Unlock(); return len(s.opened) == 1 })
+	polltest.Until(t, "the first watch", func() bool { s.mu.Lock(); defer s.mu.Unlock(); return len(s.opened) == 1 })
 	s.set(func() { s.watch = syscall.ECONNREFUSED; s.opened[0].Stop() })
-	until(t, tr, "two refusals", func() bool { s.mu.Lock(); defer s.mu.Unlock(); return s.refused > 1 })
+	polltest.Until(t, "two refusals", func() bool { s.mu.Lock(); defer s.mu.Unlock(); return s.refused > 1 })
 	if tr.State().Problems[snapshot.ProblemPods] == "" {
 		t.Error("a watch that is down must be a problem")
 	}

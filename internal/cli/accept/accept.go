@@ -120,15 +120,15 @@ func (f *acceptFlags) run(ctx context.Context, s cmdutil.Streams) (err error) {
 
 	o := t.RunOptions(board)
 	o.Cluster = t.ControlPlane
-	o.Playbook = func(w accept.Walk) (plan.Plan, error) {
-		reach := gate.Access{Hosts: t.Hosts, Cluster: w.Cluster, Monitored: t.WaitMonitored, Kubeconfig: t.Kubeconfig, RunID: w.RunID}
-		return gate.Playbook(t.Site, t.Profile, reach, w.Include...)
+	o.Playbook = func(run accept.PlanContext) (plan.Plan, error) {
+		reach := gate.Access{Hosts: t.Hosts, Cluster: run.Cluster, Monitored: t.WaitMonitored, Kubeconfig: t.Kubeconfig, RunID: run.RunID}
+		return gate.Playbook(t.Site, t.Profile, reach, run.Include...)
 	}
 	o.EvidenceDir, o.Resume, o.Fresh, o.From, o.Only, o.Include = f.evidence, f.resume, f.fresh, f.from, f.only, f.include
 	o.Namespace, o.Command = f.namespace, f.command()
 	o.Events = func(e plan.Event) { cmdutil.ShowPlanEvent(board, boardGates, e) }
 	return cmdutil.Run(ctx, o, closeBoard, func(r accept.Report, _ error) (check.Verdict, error) {
-		return r.Verdict, f.out.Write(s.Out, r, func(w io.Writer) { report.Walk(w, r, report.OptionsFor(s.Out, f.verbose)) })
+		return r.Verdict, f.out.Write(s.Out, r, func(w io.Writer) { report.Acceptance(w, r, report.OptionsFor(s.Out, f.verbose)) })
 	})
 }
 

@@ -129,8 +129,8 @@ func (f *autoscaleFlags) run(ctx context.Context, s cmdutil.Streams) (err error)
 		board.Set(boardHops, e.Hop, state, e.Reason)
 	}
 	o := t.RunOptions(board)
-	o.Playbook = func(w accept.Walk) (plan.Plan, error) {
-		return gate.Chain(t.Site, t.Profile, chain, gate.Access{Hosts: t.Hosts, Cluster: w.Cluster, RunID: w.RunID})
+	o.Playbook = func(run accept.PlanContext) (plan.Plan, error) {
+		return gate.Chain(t.Site, t.Profile, chain, gate.Access{Hosts: t.Hosts, Cluster: run.Cluster, RunID: run.RunID})
 	}
 	o.EvidenceDir, o.Fresh, o.Keep, o.Namespace, o.Command = f.evidence, true, f.chain.Keep, f.namespace, f.command()
 	o.Events = func(e plan.Event) {
@@ -139,8 +139,8 @@ func (f *autoscaleFlags) run(ctx context.Context, s cmdutil.Streams) (err error)
 		}
 		cmdutil.ShowPlanEvent(board, boardHops, e)
 	}
-	return cmdutil.Run(ctx, o, closeBoard, func(walked accept.Report, _ error) (check.Verdict, error) {
-		r, readErr := report.NewChain(walked)
+	return cmdutil.Run(ctx, o, closeBoard, func(accepted accept.Report, _ error) (check.Verdict, error) {
+		r, readErr := report.NewChain(accepted)
 		writeErr := f.out.Write(s.Out, r, func(w io.Writer) { r.Print(w, report.Options{Style: cmdutil.StyleOf(s.Out)}) })
 		return r.Verdict, errors.Join(readErr, writeErr)
 	})

@@ -99,13 +99,13 @@ func parseCommand(command []string) commandLine {
 // derive makes the plan of the command for a site.
 func (t commandLine) derive(b *evidence.Bundle, s *site.Site, p *profile.Profile) (evidence.Derived, error) {
 	d := evidence.Derived{Checks: gate.Checks(s, p)}
-	var walked plan.Plan
+	var derived plan.Plan
 	var err error
 	switch t.name {
 	case "accept":
-		walked, err = gate.Playbook(s, p, gate.Access{}, t.include...)
+		derived, err = gate.Playbook(s, p, gate.Access{}, t.include...)
 	case "autoscale":
-		walked, err = gate.Chain(s, p, autoscale.Options{}, gate.Access{})
+		derived, err = gate.Chain(s, p, autoscale.Options{}, gate.Access{})
 	case "validate":
 		return t.deriveCase(b, s, p)
 	default:
@@ -115,7 +115,7 @@ func (t commandLine) derive(b *evidence.Bundle, s *site.Site, p *profile.Profile
 	if err != nil {
 		return d, fmt.Errorf("derive the plan of run %s: %w", b.Header.Run, err)
 	}
-	d.Plan, err = evidence.DescribePlan(walked)
+	d.Plan, err = evidence.DescribePlan(derived)
 	return d, err
 }
 
@@ -134,11 +134,11 @@ func (t commandLine) deriveCase(b *evidence.Bundle, s *site.Site, p *profile.Pro
 	if d.Checks, err = c.Judges(s, p); err != nil {
 		return evidence.Derived{}, err
 	}
-	walked, err := c.Plan(s, p, conformance.Deps{})
+	derived, err := c.Plan(s, p, conformance.Deps{})
 	if err != nil {
 		return evidence.Derived{}, err
 	}
-	d.Plan, err = evidence.DescribePlan(walked)
+	d.Plan, err = evidence.DescribePlan(derived)
 	return d, err
 }
 

@@ -62,7 +62,7 @@ func newShow(s cmdutil.Streams) *cobra.Command {
 		r := accept.ReportOf(b)
 		return out.Write(s.Out, r, func(w io.Writer) {
 			o := report.OptionsFor(s.Out, verbose)
-			report.Walk(w, r, o)
+			report.Acceptance(w, r, o)
 			report.ChainOf(w, b, o.Style)
 			if !b.Finished {
 				fmt.Fprintln(w, "the run is unfinished: resume it with firstlight accept --resume "+b.Header.Run)

@@ -38,20 +38,20 @@ type Chain struct {
 }
 
 // NewChain reads the hops of a run from its evidence.
-func NewChain(walked accept.Report) (Chain, error) {
+func NewChain(accepted accept.Report) (Chain, error) {
 	r := Chain{
-		Run: walked.Run, Verdict: walked.Verdict, Simulated: walked.Simulated, Site: walked.Site, Profile: walked.Profile,
-		NarrowedBy: walked.NarrowedBy, Evidence: walked.Evidence, Interrupted: walked.Interrupted, Notes: walked.Notes,
+		Run: accepted.Run, Verdict: accepted.Verdict, Simulated: accepted.Simulated, Site: accepted.Site, Profile: accepted.Profile,
+		NarrowedBy: accepted.NarrowedBy, Evidence: accepted.Evidence, Interrupted: accepted.Interrupted, Notes: accepted.Notes,
 		Hops: []autoscale.HopReport{}, Figures: []check.Figure{},
 	}
-	i := slices.IndexFunc(walked.Gates, func(g accept.Gate) bool { return g.Gate == autoscale.Name })
+	i := slices.IndexFunc(accepted.Gates, func(g accept.Gate) bool { return g.Gate == autoscale.Name })
 	if i < 0 {
 		return r, nil
 	}
-	g := walked.Gates[i]
+	g := accepted.Gates[i]
 	r.Reason, r.findings = g.Reason, g.Findings
 	r.Figures = append(r.Figures, g.Figures...)
-	b, err := evidence.Load(walked.Evidence)
+	b, err := evidence.Load(accepted.Evidence)
 	if err != nil {
 		return r, err
 	}

@@ -30,7 +30,7 @@ func TestControlCharactersAreEscaped(t *testing.T) {
 	}
 	for name, colour := range map[string]bool{"terminal": true, "pipe": false} {
 		var out bytes.Buffer
-		Walk(&out, report, Options{Style: display.Style{Color: colour}})
+		Acceptance(&out, report, Options{Style: display.Style{Color: colour}})
 		if text := out.String(); strings.Contains(text, "\x1b[2J") || strings.Contains(text, "\x1b]") || strings.Contains(text, "\u009b") || strings.Contains(text, "\x1b[32mpassed") {
 			t.Errorf("%s: %q", name, text)
 		}

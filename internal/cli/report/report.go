@@ -47,8 +47,8 @@ func OptionsFor(out io.Writer, verbose *bool) Options {
 	return Options{Style: cmdutil.StyleOf(out), Verbose: *verbose}
 }
 
-// Walk prints the outcome of accept.
-func Walk(w io.Writer, r accept.Report, o Options) {
+// Acceptance prints the outcome of accept.
+func Acceptance(w io.Writer, r accept.Report, o Options) {
 	s := summary{Options: o}
 	s.printf("\n%s  site %s, profile %s%s\n\n", o.Style.Bold("run "+display.Escape(r.Run)), display.Escape(r.Site), display.Escape(r.Profile), Hardware(r.Simulated))
 	s.printf("  %s  %-12s %-14s %8s  %s\n", "#", "GATE", "VERDICT", "TOOK", "REASON")

@@ -37,7 +37,7 @@ func sample() accept.Report {
 	return r
 }
 
-func TestWalk(t *testing.T) {
+func TestAcceptance(t *testing.T) {
 	t.Parallel()
 	for name, o := range map[string]Options{
 		"report.txt":         {},
@@ -45,13 +45,13 @@ func TestWalk(t *testing.T) {
 		"report-verbose.txt": {Verbose: true},
 	} {
 		var out bytes.Buffer
-		Walk(&out, sample(), o)
+		Acceptance(&out, sample(), o)
 		golden.Compare(t, "testdata/golden/"+name, out.Bytes())
 	}
 }
 
 // The summary of a run with many figures and long findings fits a screen; -v prints all.
-func TestWalkFitsAScreen(t *testing.T) {
+func TestAcceptanceFitsAScreen(t *testing.T) {
 	t.Parallel()
 	r := sample()
 	for i := range 30 {
@@ -59,7 +59,7 @@ func TestWalkFitsAScreen(t *testing.T) {
 		r.Gates[1].Findings = append(r.Gates[1].Findings, check.Finding{Suspect: fmt.Sprint("gpu-", i), Message: strings.Repeat("long ", 200) + "\nline\nline", Remedy: "replace\nit"})
 	}
 	var out bytes.Buffer
-	Walk(&out, r, Options{})
+	Acceptance(&out, r, Options{})
 	if lines := strings.Count(out.String(), "\n"); lines > 40 {
 		t.Errorf("%d lines, want at most 40:\n%s", lines, out.String())
 	}
@@ -69,7 +69,7 @@ func TestWalkFitsAScreen(t *testing.T) {
 		}
 	}
 	out.Reset()
-	Walk(&out, r, Options{Verbose: true})
+	Acceptance(&out, r, Options{Verbose: true})
 	for _, want := range []string{"gpu-29 ", "figure 29", "gpu-02/mlx5_3"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("-v: %q is missing", want)

@@ -1,7 +1,6 @@
 package reservation
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,7 +8,6 @@ import (
 
 	"github.com/firstlight/firstlight/internal/cli/clitest"
 	"github.com/firstlight/firstlight/internal/cli/cmdutil"
-	"github.com/firstlight/firstlight/internal/golden"
 )
 
 const (
@@ -20,24 +18,13 @@ const (
 
 func TestReservationBatchOutput(t *testing.T) {
 	plan := []string{"batch", "plan", "--file", exampleRegistry, "--schedule", exampleSchedule, "--batch", exampleBatch, "--after", "2026-11-21T03:00:00Z"}
-	for name, args := range map[string][]string{
+	compareOutputs(t, map[string][]string{
 		"batch-plan.txt":     plan,
 		"batch-plan.json":    append(plan[:len(plan):len(plan)], "-o", "json"),
 		"batch-plan-one.txt": append(plan[:len(plan):len(plan)], "--reservation", "gcp-h100"),
 		"compat-check.txt":   {"compat", "check", "--compat", exampleCompat, "--tags", exampleTags},
 		"compat-check.json":  {"compat", "check", "--compat", exampleCompat, "--tags", exampleTags, "-o", "json"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			out, stderr, code := clitest.Run(t, New, append([]string{"reservation"}, args...)...)
-			if code != cmdutil.ExitPassed || stderr != "" {
-				t.Fatalf("exit %d: %s", code, stderr)
-			}
-			if strings.HasSuffix(name, ".json") && !json.Valid([]byte(out)) {
-				t.Errorf("invalid JSON: %s", out)
-			}
-			golden.Compare(t, "testdata/golden/"+name, []byte(out))
-		})
-	}
+	})
 }
 
 // The output lists every cell, also those that cannot run, with the reason.

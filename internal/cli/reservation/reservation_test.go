@@ -22,7 +22,7 @@ const (
 
 func TestReservationOutput(t *testing.T) {
 	const after = "2026-11-21T03:00:00Z"
-	for name, args := range map[string][]string{
+	compareOutputs(t, map[string][]string{
 		"list.txt":         {"list", "--file", exampleRegistry},
 		"list.json":        {"list", "--file", exampleRegistry, "-o", "json"},
 		"list.github":      {"list", "--file", exampleRegistry, "-o", "github"},
@@ -37,7 +37,13 @@ func TestReservationOutput(t *testing.T) {
 		"schedule.json":    {"schedule", "--file", exampleSchedule, "--after", after, "-o", "json"},
 		"check.txt":        {"schedule", "check", "--file", exampleSchedule, "--year", "2026"},
 		"check.json":       {"schedule", "check", "--file", exampleSchedule, "--year", "2026", "-o", "json"},
-	} {
+	})
+}
+
+// compareOutputs runs commands that succeed and compares their outputs with the golden files.
+func compareOutputs(t *testing.T, commands map[string][]string) {
+	t.Helper()
+	for name, args := range commands {
 		t.Run(name, func(t *testing.T) {
 			out, stderr, code := clitest.Run(t, New, append([]string{"reservation"}, args...)...)
 			if code != cmdutil.ExitPassed || stderr != "" {

@@ -150,8 +150,8 @@ func (f *validateFlags) run(ctx context.Context, s cmdutil.Streams) (err error) 
 	if err != nil {
 		return err
 	}
-	return cmdutil.Run(ctx, o, closeBoard, func(walked accept.Report, runErr error) (check.Verdict, error) {
-		validation, err := f.report(c, walked, runErr)
+	return cmdutil.Run(ctx, o, closeBoard, func(accepted accept.Report, runErr error) (check.Verdict, error) {
+		validation, err := f.report(c, accepted, runErr)
 		writeErr := f.out.Write(s.Out, validation, func(w io.Writer) { report.Validation(w, validation, report.OptionsFor(s.Out, f.verbose)) })
 		return validation.Verdict, errors.Join(err, writeErr)
 	})
@@ -181,8 +181,8 @@ func (f *validateFlags) newCase(recipes *tree.Tree, t *cmdutil.Target) (validate
 }
 
 // report is the report of a run. A run of all steps also gets its artifacts.
-func (f *validateFlags) report(c validate.Case, walked accept.Report, runErr error) (validate.Report, error) {
-	r, err := c.Report(walked)
+func (f *validateFlags) report(c validate.Case, accepted accept.Report, runErr error) (validate.Report, error) {
+	r, err := c.Report(accepted)
 	switch {
 	case err != nil || runErr != nil || f.step != "":
 		return r, err
@@ -191,7 +191,7 @@ func (f *validateFlags) report(c validate.Case, walked accept.Report, runErr err
 	}
 	dir := f.artifacts
 	if dir == "" {
-		dir = filepath.Join("artifacts", walked.Run)
+		dir = filepath.Join("artifacts", accepted.Run)
 	}
 	return validate.Collect(r, c, dir)
 }
@@ -231,8 +231,8 @@ func (f *validateFlags) options(t *cmdutil.Target, c validate.Case, r *resolve.R
 	}
 	kill := killer(t.Lab)
 	o.Recipe, o.RecipeFile, o.Inputs = c.Recipe, recipeFile, map[string][]byte{validate.InputFile: input}
-	o.Playbook = func(w accept.Walk) (plan.Plan, error) {
-		return c.Plan(t.Site, t.Profile, conformance.Deps{Cluster: w.Cluster, RunID: w.RunID, KillOutside: kill})
+	o.Playbook = func(run accept.PlanContext) (plan.Plan, error) {
+		return c.Plan(t.Site, t.Profile, conformance.Deps{Cluster: run.Cluster, RunID: run.RunID, KillOutside: kill})
 	}
 	o.EvidenceDir, o.Resume, o.Fresh, o.From, o.Only, o.Until = f.evidence, f.resume, f.fresh, f.from, f.step, until
 	o.Parallel, o.Holding, o.Keep, o.Command = 1, c.Holding(), f.keep, f.command()

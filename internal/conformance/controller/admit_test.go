@@ -48,7 +48,7 @@ func reconciled(t *testing.T, refusals int32, timeout time.Duration) reconcileFi
 		}
 	})
 	deps := conformance.Deps{RunID: "r", Timeout: timeout}.WithDefaults(0)
-	w := &walk{Check: &Check{deps: deps}, cluster: cluster, rec: check.Observer{Recorder: &recorded{}, Clock: deps.Clock}, operator: operators[0], namespace: "ns"}
+	w := &observation{Check: &Check{deps: deps}, cluster: cluster, rec: check.Observer{Recorder: &recorded{}, Clock: deps.Clock}, operator: operators[0], namespace: "ns"}
 	seen, err := w.reconcile(t.Context(), targetPlain, 1, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -68,7 +68,7 @@ func TestARefusalByALateCacheIsRetriedUntilADeadline(t *testing.T) {
 
 // holding is an API server with at most one TrainJob. It loses the answer to the first creation,
 // if told so.
-func holding(t *testing.T, held []byte, loses bool) *walk {
+func holding(t *testing.T, held []byte, loses bool) *observation {
 	t.Helper()
 	var mu sync.Mutex
 	cluster := kubetest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -92,10 +92,10 @@ func holding(t *testing.T, held []byte, loses bool) *walk {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &walk{Check: &Check{deps: conformance.Deps{RunID: "r"}.WithDefaults(0)}, cluster: cluster, operator: operators[0], namespace: "ns"}
+	return &observation{Check: &Check{deps: conformance.Deps{RunID: "r"}.WithDefaults(0)}, cluster: cluster, operator: operators[0], namespace: "ns"}
 }
 
-func (w *walk) admitted(t *testing.T) (created *unstructured.Unstructured, refused, err error) {
+func (w *observation) admitted(t *testing.T) (created *unstructured.Unstructured, refused, err error) {
 	t.Helper()
 	obj, err := w.operator.render(w.operator.Valid, w.values("a", 1), variant{})
 	if err != nil {
@@ -145,7 +145,7 @@ func TestAnInterruptEndsTheCreation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &walk{Check: &Check{deps: conformance.Deps{}.WithDefaults(0)}, cluster: cluster, operator: operators[0], namespace: "ns"}
+	w := &observation{Check: &Check{deps: conformance.Deps{}.WithDefaults(0)}, cluster: cluster, operator: operators[0], namespace: "ns"}
 	obj, err := w.operator.render(w.operator.Valid, w.values("a", 1), variant{})
 	if err != nil {
 		t.Fatal(err)
@@ -158,7 +158,7 @@ func TestAnInterruptEndsTheCreation(t *testing.T) {
 func TestNothingKilledIsAnError(t *testing.T) {
 	t.Parallel()
 	nothing := func(context.Context, string) (string, error) { return "", nil }
-	w := &walk{Check: &Check{deps: conformance.Deps{KillOutside: nothing}}}
+	w := &observation{Check: &Check{deps: conformance.Deps{KillOutside: nothing}}}
 	if killed, err := w.kill(t.Context(), controllerFigures{}); err == nil {
 		t.Errorf("killed %q", killed)
 	}

@@ -60,6 +60,6 @@ func (c *Check) Observe(ctx context.Context, rec check.Recorder) error {
 		return c.invalid
 	}
 	return c.deps.Observe(ctx, rec, Name, func(ctx context.Context, cluster *kube.Cluster, rec check.Observer) error {
-		return (&walk{Check: c, cluster: cluster, rec: rec}).observe(ctx)
+		return (&observation{Check: c, cluster: cluster, rec: rec}).observe(ctx)
 	})
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // deny creates a resource that must be denied, and records the answer of the API server.
-func (w *walk) deny(ctx context.Context, target string, v Variant) error {
+func (w *observation) deny(ctx context.Context, target string, v Variant) error {
 	obj, err := w.operator.render(w.operator.Valid, w.values("firstlight-"+target, w.operator.Work.Plain), variant{over: v.Over})
 	if err != nil {
 		return err

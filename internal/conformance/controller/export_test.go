@@ -10,7 +10,7 @@ import (
 // LosePods kills the pods of a service as the check kills a controller. It returns the killed
 // pods and why they have no successors; empty if they have.
 func LosePods(ctx context.Context, c *Check, cluster *kube.Cluster, rec check.Recorder, service string) (killed []string, problem string, err error) {
-	w := &walk{Check: c, cluster: cluster, rec: check.Observer{Recorder: rec, Clock: c.deps.Clock}}
+	w := &observation{Check: c, cluster: cluster, rec: check.Observer{Recorder: rec, Clock: c.deps.Clock}}
 	hook := webhookFigures{Found: true, Service: service}
 	before, err := w.observeController(ctx, hook, targetBefore)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 
 // reconcile creates a resource, watches it and its children until it ends, or until the
 // deadline, and records them. meanwhile, if set, is called after every read.
-func (w *walk) reconcile(ctx context.Context, target string, seconds int, meanwhile func(context.Context, reconcileFigures) error) (reconcileFigures, error) {
+func (w *observation) reconcile(ctx context.Context, target string, seconds int, meanwhile func(context.Context, reconcileFigures) error) (reconcileFigures, error) {
 	obj, err := w.operator.render(w.operator.Valid, w.values("firstlight-"+target, seconds), variant{})
 	if err != nil {
 		return reconcileFigures{}, err
@@ -43,7 +43,7 @@ func (w *walk) reconcile(ctx context.Context, target string, seconds int, meanwh
 		return seen, attempt.Record(seen, nil)
 	}
 	seen.UID, seen.Created = string(created.GetUID()), w.deps.Clock.Now().UTC()
-	f := &following{walk: w, seen: &seen, uid: created.GetUID(), raw: map[types.UID]map[string]any{}}
+	f := &following{observation: w, seen: &seen, uid: created.GetUID(), raw: map[types.UID]map[string]any{}}
 	err = w.poll(ctx, deadline, func(context.Context) (bool, error) {
 		// The deadline does not cut off a read that has begun.
 		limited, cancel := context.WithTimeout(ctx, readTimeout)
@@ -84,7 +84,7 @@ const annotationAttempt = "firstlight.dev/attempt"
 // admit creates an object until it is admitted, or timeout: then refused is the last answer of
 // the API server. An error without such an answer, and an object of this name that another
 // attempt created, is an error and no refusal.
-func (w *walk) admit(ctx context.Context, client dynamic.ResourceInterface, obj *unstructured.Unstructured, timeout time.Duration) (created *unstructured.Unstructured, refused, err error) {
+func (w *observation) admit(ctx context.Context, client dynamic.ResourceInterface, obj *unstructured.Unstructured, timeout time.Duration) (created *unstructured.Unstructured, refused, err error) {
 	attempt := string(uuid.NewUUID())
 	annotations := obj.GetAnnotations()
 	if annotations == nil {
@@ -120,7 +120,7 @@ func (w *walk) admit(ctx context.Context, client dynamic.ResourceInterface, obj 
 
 // following is a resource that is being watched.
 type following struct {
-	*walk
+	*observation
 	seen *reconcileFigures
 	uid  types.UID
 	// raw are the last versions of all objects, by UID.

@@ -15,7 +15,7 @@ import (
 const killGrace = 1
 
 // kill kills the controller, by name and UID where it is a pod.
-func (w *walk) kill(ctx context.Context, before controllerFigures) (killed []string, err error) {
+func (w *observation) kill(ctx context.Context, before controllerFigures) (killed []string, err error) {
 	if len(before.Pods) == 0 {
 		what, err := w.deps.KillOutside(ctx, w.operator.Name)
 		if err == nil && what == "" {

@@ -13,6 +13,7 @@ import (
 	"github.com/firstlight/firstlight/internal/conformance"
 	"github.com/firstlight/firstlight/internal/conformance/controller"
 	"github.com/firstlight/firstlight/internal/lab/labtest"
+	"github.com/firstlight/firstlight/internal/poll/polltest"
 )
 
 // testControllerIsAPod kills a controller as it is on a cluster, where a Deployment
@@ -49,7 +50,7 @@ func testControllerIsAPod(t *testing.T, l *labtest.Lab) {
 		t.Fatal(err)
 	}
 	var uid string
-	labtest.Until(t, "the controller's pod to run", func() error {
+	polltest.UntilNil(t, "the controller's pod to run", func() error {
 		pods, err := client.CoreV1().Pods(namespace).List(t.Context(), metav1.ListOptions{})
 		if err != nil || len(pods.Items) != 1 || pods.Items[0].Status.Phase != corev1.PodRunning {
 			return fmt.Errorf("there are %d pods, %w", len(pods.Items), err)

@@ -26,8 +26,8 @@ const (
 	removeTimeout    = 2 * time.Minute
 )
 
-// walk is an observation in progress.
-type walk struct {
+// observation is an observation in progress.
+type observation struct {
 	*Check
 	cluster   *kube.Cluster
 	rec       check.Observer
@@ -36,7 +36,7 @@ type walk struct {
 }
 
 // begin begins an observation; format and args describe the API call.
-func (w *walk) begin(kind, target, format string, args ...any) check.Attempt {
+func (w *observation) begin(kind, target, format string, args ...any) check.Attempt {
 	return w.rec.Begin(kind, target, fmt.Sprintf(format, args...))
 }
 
@@ -53,7 +53,7 @@ func recordRaw(attempt check.Attempt, figures, objects any) error {
 }
 
 // observe stops at the first step without which the later ones prove nothing.
-func (w *walk) observe(ctx context.Context) (err error) {
+func (w *observation) observe(ctx context.Context) (err error) {
 	found, err := w.detect(ctx)
 	if err != nil || !found {
 		return err
@@ -94,7 +94,7 @@ func (w *walk) observe(ctx context.Context) (err error) {
 }
 
 // observeUsage reports whether a GPU is free for the pods of resources.
-func (w *walk) observeUsage(ctx context.Context) (free bool, err error) {
+func (w *observation) observeUsage(ctx context.Context) (free bool, err error) {
 	attempt := w.begin(kindUsage, "cluster", "GET nodes, pods: %s allocatable less requested by live pods", kube.GPUResource)
 	usage, err := w.cluster.Usage(ctx, w.nodes, kube.GPUResource)
 	return freeGPUs(usage) > 0, attempt.Record(usage, err)
@@ -108,7 +108,7 @@ func freeGPUs(usage map[string]kube.Usage) (n int) {
 }
 
 // values fill the operator's templates.
-func (w *walk) values(name string, seconds int) values {
+func (w *observation) values(name string, seconds int) values {
 	return values{
 		Name: name, Namespace: w.namespace, Image: w.image, PriorityClass: kube.PriorityClassOf(w.deps.RunID),
 		Labels: kube.Labels(w.deps.RunID, Name), Nodes: w.nodes, Seconds: seconds,
@@ -117,7 +117,7 @@ func (w *walk) values(name string, seconds int) values {
 
 // setUp creates the object that the operator's resources need. A refusal is recorded as that of
 // the resource.
-func (w *walk) setUp(ctx context.Context) (ready bool, err error) {
+func (w *observation) setUp(ctx context.Context) (ready bool, err error) {
 	if w.operator.Setup == "" {
 		return true, nil
 	}
@@ -143,7 +143,7 @@ func (w *walk) setUp(ctx context.Context) (ready bool, err error) {
 }
 
 // disrupt kills the controller while a resource is being reconciled, or records why not.
-func (w *walk) disrupt(ctx context.Context, hook webhookFigures, before controllerFigures) error {
+func (w *observation) disrupt(ctx context.Context, hook webhookFigures, before controllerFigures) error {
 	attempt := w.begin(kindDisruption, "cluster", "kill the controller of %s", w.operator.Title)
 	reason := ""
 	switch {
@@ -189,7 +189,7 @@ func podsRun(so reconcileFigures) bool {
 
 // awaitSuccessor waits for another controller and records it, or else the last one. It does
 // not wait where the resource did not end, since that wait was long enough.
-func (w *walk) awaitSuccessor(ctx context.Context, hook webhookFigures, before controllerFigures, ended bool) error {
+func (w *observation) awaitSuccessor(ctx context.Context, hook webhookFigures, before controllerFigures, ended bool) error {
 	attempt := w.begin(kindController, targetAfter, "GET service, pods, lease")
 	if !ended {
 		seen, err := w.controller(ctx, hook, before.Lease)
@@ -208,7 +208,7 @@ func (w *walk) awaitSuccessor(ctx context.Context, hook webhookFigures, before c
 }
 
 // remove deletes what was created, by its labels, and waits until its pods are deleted.
-func (w *walk) remove(ctx context.Context) error {
+func (w *observation) remove(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeTimeout)
 	defer cancel()
 	selector := kube.LabelRun + "=" + w.deps.RunID + "," + kube.LabelGate + "=" + Name
@@ -239,7 +239,7 @@ func (w *walk) remove(ctx context.Context) error {
 	return errors.Join(problems...)
 }
 
-func (w *walk) deleteAll(ctx context.Context, k Resource, selector string) error {
+func (w *observation) deleteAll(ctx context.Context, k Resource, selector string) error {
 	client := w.cluster.Dynamic.Resource(k.gvr()).Namespace(w.namespace)
 	list, err := client.List(ctx, metav1.ListOptions{LabelSelector: selector})
 	if err != nil {
@@ -264,7 +264,7 @@ func (w *walk) deleteAll(ctx context.Context, k Resource, selector string) error
 var errTimeout = errors.New("timed out")
 
 // poll calls done until it reports true, or timeout, with errTimeout.
-func (w *walk) poll(ctx context.Context, timeout time.Duration, done func(context.Context) (bool, error)) error {
+func (w *observation) poll(ctx context.Context, timeout time.Duration, done func(context.Context) (bool, error)) error {
 	err := wait.PollUntilContextTimeout(ctx, pollInterval, timeout, true, done)
 	switch {
 	case ctx.Err() != nil:

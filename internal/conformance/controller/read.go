@@ -23,7 +23,7 @@ import (
 var definitions = Resource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 
 // detect finds the installed operators by their definitions, and selects the first.
-func (w *walk) detect(ctx context.Context) (found bool, err error) {
+func (w *observation) detect(ctx context.Context) (found bool, err error) {
 	attempt := w.begin(kindOperators, "cluster", "GET the first definition of each known operator")
 	operators := operatorsFigures{LookedFor: definitionsOf(w.operators), Found: []string{}}
 	for _, o := range w.operators {
@@ -43,7 +43,7 @@ func (w *walk) detect(ctx context.Context) (found bool, err error) {
 }
 
 // observeDefinitions reads all definitions of the operator.
-func (w *walk) observeDefinitions(ctx context.Context) error {
+func (w *observation) observeDefinitions(ctx context.Context) error {
 	attempt := w.begin(kindDefinitions, w.operator.Name, "GET %s %v", definitions.Resource, w.operator.Definitions)
 	all := []definitionFigures{}
 	for _, name := range w.operator.Definitions {
@@ -57,7 +57,7 @@ func (w *walk) observeDefinitions(ctx context.Context) error {
 }
 
 // definition reads a CustomResourceDefinition; a missing one is not an error.
-func (w *walk) definition(ctx context.Context, name string) (definitionFigures, error) {
+func (w *observation) definition(ctx context.Context, name string) (definitionFigures, error) {
 	f := definitionFigures{Name: name}
 	crd, err := w.cluster.Dynamic.Resource(definitions.gvr()).Get(ctx, name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
@@ -83,7 +83,7 @@ func (w *walk) definition(ctx context.Context, name string) (definitionFigures, 
 }
 
 // observeWebhook finds the operator's webhook in any configuration.
-func (w *walk) observeWebhook(ctx context.Context) (webhookFigures, error) {
+func (w *observation) observeWebhook(ctx context.Context) (webhookFigures, error) {
 	attempt := w.begin(kindWebhook, w.operator.Webhook, "GET validatingwebhookconfigurations")
 	seen := webhookFigures{Name: w.operator.Webhook}
 	list, err := w.cluster.Client.AdmissionregistrationV1().ValidatingWebhookConfigurations().List(ctx, metav1.ListOptions{})
@@ -109,7 +109,7 @@ func (w *walk) observeWebhook(ctx context.Context) (webhookFigures, error) {
 }
 
 // observeController reads the controller that serves the webhook and holds the lease.
-func (w *walk) observeController(ctx context.Context, hook webhookFigures, target string) (controllerFigures, error) {
+func (w *observation) observeController(ctx context.Context, hook webhookFigures, target string) (controllerFigures, error) {
 	attempt := w.begin(kindController, target, "GET service %s, its pods, lease %s", hook.Service, w.operator.Lease)
 	if !hook.Found {
 		return controllerFigures{}, attempt.Record(nil, fmt.Errorf("cannot identify the controller: webhook %s not found", w.operator.Webhook))
@@ -136,7 +136,7 @@ func (w *walk) observeController(ctx context.Context, hook webhookFigures, targe
 const minLeaseSeconds = 15
 
 // controller reads the controller once; earlier is the previous lease, to detect a renewal.
-func (w *walk) controller(ctx context.Context, hook webhookFigures, earlier *leaseState) (controllerFigures, error) {
+func (w *observation) controller(ctx context.Context, hook webhookFigures, earlier *leaseState) (controllerFigures, error) {
 	seen := controllerFigures{Service: hook.Service, Outside: hook.URL, Pods: []podState{}}
 	namespace, name, _ := strings.Cut(hook.Service, "/")
 	if name == "" {
@@ -178,7 +178,7 @@ func stateOf(p *corev1.Pod) podState {
 }
 
 // lease reads the controller's lease; nil if it has none.
-func (w *walk) lease(ctx context.Context, namespace string) (*leaseState, error) {
+func (w *observation) lease(ctx context.Context, namespace string) (*leaseState, error) {
 	if w.operator.Lease == "" {
 		return nil, nil
 	}
@@ -200,7 +200,7 @@ func (w *walk) lease(ctx context.Context, namespace string) (*leaseState, error)
 }
 
 // resourceOf discovers the plural of an object's kind.
-func (w *walk) resourceOf(o *unstructured.Unstructured) (Resource, error) {
+func (w *observation) resourceOf(o *unstructured.Unstructured) (Resource, error) {
 	groups, err := restmapper.GetAPIGroupResources(w.cluster.Client.Discovery())
 	if err != nil {
 		return Resource{}, fmt.Errorf("discover %s: %w", o.GetKind(), err)
@@ -217,7 +217,7 @@ func (w *walk) resourceOf(o *unstructured.Unstructured) (Resource, error) {
 }
 
 // clientOf is a client for an object's kind in the run's namespace.
-func (w *walk) clientOf(o *unstructured.Unstructured) (dynamic.ResourceInterface, error) {
+func (w *observation) clientOf(o *unstructured.Unstructured) (dynamic.ResourceInterface, error) {
 	r, err := w.resourceOf(o)
 	if err != nil {
 		return nil, err

@@ -66,11 +66,10 @@ var _ check.Check = (*Check)(nil)
 
 // New returns the check for a site and the profile of its hardware.
 func New(s *site.Site, p *profile.Profile, deps conformance.Deps) *Check {
-	seconds := func(f profile.Figure) time.Duration { return time.Duration(f.Value * float64(time.Second)) }
 	return &Check{
 		deps: deps.WithDefaults(0), nodes: conformance.NodeNames(s), gpus: int(p.Node.GPUs.Value),
 		scheduler: s.GPUStack.GangScheduler, queue: s.GPUStack.Queue, image: s.Telemetry.LoadImage,
-		deadline: seconds(p.GPUStack.GangDeadline), settle: seconds(p.GPUStack.GangSettle),
+		deadline: p.GPUStack.GangDeadline.Duration(), settle: p.GPUStack.GangSettle.Duration(),
 	}
 }
 

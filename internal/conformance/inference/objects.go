@@ -87,23 +87,10 @@ func (t *trial) pod(name string, r placement) *corev1.Pod {
 			TerminationGracePeriodSeconds: new(int64(1)),
 			ActiveDeadlineSeconds:         new(int64(lifetime)),
 			Tolerations:                   []corev1.Toleration{{Key: kube.GPUResource, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoSchedule}},
-			Affinity:                      onNodes(r.Nodes),
+			Affinity:                      kube.OnNodes(r.Nodes),
 			Containers:                    []corev1.Container{c},
 		},
 	}
-}
-
-func onNodes(nodes []string) *corev1.Affinity {
-	if len(nodes) == 0 {
-		return nil
-	}
-	selector := &corev1.NodeSelector{}
-	for _, n := range nodes {
-		selector.NodeSelectorTerms = append(selector.NodeSelectorTerms, corev1.NodeSelectorTerm{MatchFields: []corev1.NodeSelectorRequirement{{
-			Key: metav1.ObjectNameField, Operator: corev1.NodeSelectorOpIn, Values: []string{n},
-		}}})
-	}
-	return &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: selector}}
 }
 
 func (t *trial) service(name string) *corev1.Service {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/checktest"
 	"github.com/firstlight/firstlight/internal/conformance"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/probe/prom"
@@ -104,29 +105,16 @@ func healthy(c *Check) *facts {
 
 func (f *facts) observations(t *testing.T) []check.Observation {
 	t.Helper()
-	var out []check.Observation
-	add := func(kind, target string, there bool, figures any) {
-		if !there {
-			return
-		}
-		o := check.Observation{ID: fmt.Sprintf("%04d", len(out)+1), Kind: kind, Target: target, Err: f.errs[kind+"/"+target]}
-		if o.Err == "" {
-			var err error
-			if o, err = o.WithFigures(figures); err != nil {
-				t.Fatal(err)
-			}
-		}
-		out = append(out, o)
-	}
-	add(kindSamples, before, f.before != nil, f.before)
-	add(kindTargets, "p", f.targets != nil, f.targets)
-	add(kindUsage, "cluster", f.usage != nil, f.usage)
-	add(kindLoad, first, f.firstLoad != nil, f.firstLoad)
-	add(kindSamples, first, f.first != nil, f.first)
-	add(kindLoad, second, f.secondLoad != nil, f.secondLoad)
-	add(kindSamples, second, f.second != nil, f.second)
-	add(kindSamples, after, f.after != nil, f.after)
-	return out
+	out := checktest.Observed{T: t, Errs: f.errs}
+	out.Add(kindSamples, before, f.before != nil, f.before)
+	out.Add(kindTargets, "p", f.targets != nil, f.targets)
+	out.Add(kindUsage, "cluster", f.usage != nil, f.usage)
+	out.Add(kindLoad, first, f.firstLoad != nil, f.firstLoad)
+	out.Add(kindSamples, first, f.first != nil, f.first)
+	out.Add(kindLoad, second, f.secondLoad != nil, f.secondLoad)
+	out.Add(kindSamples, second, f.second != nil, f.second)
+	out.Add(kindSamples, after, f.after != nil, f.after)
+	return out.List
 }
 
 func TestHealthy(t *testing.T) {

@@ -57,7 +57,7 @@ func (o *observer) underLoad(ctx context.Context) error {
 	if len(one) == 0 {
 		return nil // Judge reports it from the usage
 	}
-	run := &running{observer: o, timeout: time.Duration(o.profile.Telemetry.RiseWithin.Value * float64(time.Second))}
+	run := &running{observer: o, timeout: o.profile.Telemetry.RiseWithin.Duration()}
 	followed, err := run.both(ctx, one, two)
 	cleanup, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeTimeout)
 	defer cancel()

@@ -2,7 +2,6 @@ package metrics
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"github.com/firstlight/firstlight/internal/check"
@@ -54,7 +53,7 @@ func (o *observer) complete(ctx context.Context) (bool, error) {
 	found, raw, err := o.prom.Targets(ctx)
 	t := targets{Active: len(found)}
 	for _, target := range found {
-		if target.Health != "up" || isExporter(target) {
+		if target.Health != "up" || target.IsDCGM() {
 			t.Targets = append(t.Targets, target)
 		}
 	}
@@ -74,15 +73,6 @@ func (s samples) since(began time.Time) bool {
 		}
 	}
 	return true
-}
-
-func isExporter(t prom.Target) bool {
-	for _, v := range t.Labels {
-		if strings.Contains(v, "dcgm") {
-			return true
-		}
-	}
-	return false
 }
 
 // samples reads until done reports true, or timeout, and records the first and the last

@@ -52,10 +52,10 @@ func (c *Check) read(ctx context.Context, p prom.Prometheus) (samples, []byte, e
 func join(byKey map[string]*gpu, name string, values, stamps []prom.Sample) error {
 	at := make(map[string]float64, len(stamps))
 	for _, s := range stamps {
-		at[identity(s.Labels)] = s.Value
+		at[s.Series()] = s.Value
 	}
 	for _, v := range values {
-		taken, ok := at[identity(v.Labels)]
+		taken, ok := at[v.Series()]
 		if !ok {
 			return fmt.Errorf("series %s%v has no timestamp", name, v.Labels)
 		}
@@ -87,16 +87,4 @@ func gpuOf(labels map[string]string) gpu {
 		}
 	}
 	return g
-}
-
-// identity is the labels of a series without its name, which PromQL functions drop.
-func identity(labels map[string]string) string {
-	parts := make([]string, 0, len(labels))
-	for name, value := range labels {
-		if name != "__name__" {
-			parts = append(parts, name+"\x00"+value)
-		}
-	}
-	slices.Sort(parts)
-	return strings.Join(parts, "\x01")
 }

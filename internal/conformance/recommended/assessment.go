@@ -75,6 +75,16 @@ func require[T any](a *assessment, obs []check.Observation, kind, target string)
 	return v, id, ok
 }
 
+// requireOffers decodes what each node of the inventory offers; without a node it is unknown.
+func requireOffers[T any](a *assessment, obs []check.Observation, kind string) (offers []T, id string, ok bool) {
+	offers, id, ok = require[[]T](a, obs, kind, "")
+	if ok && len(offers) == 0 {
+		a.unknown(id, "nodes", "correct the site's inventory", "no node of the inventory was found")
+		return nil, id, false
+	}
+	return offers, id, ok
+}
+
 // summary names up to maxNamed findings: a reason becomes the note of a submission.
 func summary(findings []check.Finding) string {
 	var out []string

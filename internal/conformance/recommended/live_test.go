@@ -24,7 +24,7 @@ import (
 )
 
 // within is how long all of them may take together on a lab of two nodes, by the way
-// that they are walked in: one after the other.
+// that they are run in: one after the other.
 const within = 60 * time.Second
 
 // TestLive: the statuses of a lab, observed with the permissions of a validation.

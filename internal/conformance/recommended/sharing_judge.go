@@ -15,12 +15,8 @@ func (c *Sharing) Judge(obs []check.Observation) check.Judgement {
 		return noInventory()
 	}
 	var a assessment
-	offers, id, ok := require[[]sharedOffer](&a, obs, kindSharedOffer, "")
+	offers, id, ok := requireOffers[sharedOffer](&a, obs, kindSharedOffer)
 	if !ok {
-		return a.judgement()
-	}
-	if len(offers) == 0 {
-		a.unknown(id, "nodes", "correct the site's inventory", "no node of the inventory was found")
 		return a.judgement()
 	}
 	judgeParts(&a, id, obs, offers)

@@ -15,12 +15,8 @@ func (c *VGPU) Judge(obs []check.Observation) check.Judgement {
 		return noInventory()
 	}
 	var a assessment
-	offers, id, ok := require[[]virtualOffer](&a, obs, kindVirtualOffer, "")
+	offers, id, ok := requireOffers[virtualOffer](&a, obs, kindVirtualOffer)
 	if !ok {
-		return a.judgement()
-	}
-	if len(offers) == 0 {
-		a.unknown(id, "nodes", "correct the site's inventory", "no node of the inventory was found")
 		return a.judgement()
 	}
 	var offered []string

@@ -1,12 +1,12 @@
 package servicemetrics
 
 import (
-	"fmt"
 	"regexp"
 	"testing"
 	"time"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/checktest"
 	"github.com/firstlight/firstlight/internal/conformance"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
@@ -55,30 +55,17 @@ func healthy() *facts {
 
 func (f *facts) observations(t *testing.T) []check.Observation {
 	t.Helper()
-	var out []check.Observation
-	add := func(kind, target string, there bool, figures any) {
-		if !there {
-			return
-		}
-		o := check.Observation{ID: fmt.Sprintf("%04d", len(out)+1), Kind: kind, Target: target, Err: f.errs[kind+"/"+target]}
-		if o.Err == "" {
-			var err error
-			if o, err = o.WithFigures(figures); err != nil {
-				t.Fatal(err)
-			}
-		}
-		out = append(out, o)
-	}
-	add(kindMark, "p", f.mark != nil, f.mark)
-	add(kindServer, "job", f.server != nil, f.server)
-	add(kindWatch, unmarked, f.unmarked != nil, f.unmarked)
-	add(kindWatch, marked, f.marked != nil, f.marked)
-	add(kindServed, idle, f.idle != nil, f.idle)
-	add(kindRequests, "c", f.underLoad != nil, f.underLoad)
-	add(kindServed, after, f.after != nil, f.after)
-	add(kindWatch, again, f.again != nil, f.again)
-	add(kindEnd, "pod", f.end != nil, f.end)
-	return out
+	out := checktest.Observed{T: t, Errs: f.errs}
+	out.Add(kindMark, "p", f.mark != nil, f.mark)
+	out.Add(kindServer, "job", f.server != nil, f.server)
+	out.Add(kindWatch, unmarked, f.unmarked != nil, f.unmarked)
+	out.Add(kindWatch, marked, f.marked != nil, f.marked)
+	out.Add(kindServed, idle, f.idle != nil, f.idle)
+	out.Add(kindRequests, "c", f.underLoad != nil, f.underLoad)
+	out.Add(kindServed, after, f.after != nil, f.after)
+	out.Add(kindWatch, again, f.again != nil, f.again)
+	out.Add(kindEnd, "pod", f.end != nil, f.end)
+	return out.List
 }
 
 func TestHealthy(t *testing.T) {

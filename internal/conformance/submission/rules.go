@@ -1,14 +1,6 @@
 package submission
 
-import (
-	"slices"
-
-	"github.com/firstlight/firstlight/internal/diag"
-)
-
-// Rules lists the rules of Validate: the program's rules first, then the rules of
-// firstlight. Rules for unreadable files are in package diag.
-func Rules() []diag.Rule { return slices.Concat(programRules, ownRules) }
+import "github.com/firstlight/firstlight/internal/diag"
 
 // The program's rules.
 //
@@ -27,10 +19,6 @@ var (
 	ruleNotes       = diag.Rule{Name: "notes-missing", Severity: diag.Error, Summary: "a requirement is N/A without notes", Remedy: "write in the notes why it does not apply to this platform; missing support is not a reason"}
 	ruleFile        = diag.Rule{Name: "evidence-file", Severity: diag.Error, Summary: "a file of evidence is missing or empty", Remedy: "put it in the directory of PRODUCT.yaml, or correct the path, which is relative to that directory"}
 	ruleURL         = diag.Rule{Name: "url-unreachable", Severity: diag.Error, Summary: "an address does not answer", Remedy: "correct it, or publish the page: a reviewer must be able to read it"}
-
-	programRules = []diag.Rule{
-		ruleMetadata, rulePlaceholder, ruleText, ruleLogo, ruleConformance, ruleMember, ruleCategory, ruleRequirement, ruleStatus, ruleMust, ruleNotes, ruleFile, ruleURL,
-	}
 )
 
 // The rules of firstlight. The program's terms contain the first three as well, but its
@@ -47,8 +35,4 @@ var (
 	ruleFileLink   = diag.Rule{Name: "file-link", Severity: diag.Error, Summary: "evidence is a file:// link", Remedy: "write the path relative to PRODUCT.yaml, without file:// and without #: the program's validator reads a file:// link as the name of a file"}
 	ruleOutside    = diag.Rule{Name: "evidence-outside", Severity: diag.Error, Summary: "evidence is outside of the submission's directory", Remedy: "copy it into the directory of PRODUCT.yaml"}
 	ruleDraft      = diag.Rule{Name: "draft", Severity: diag.Error, Summary: "the submission is a draft, or a file of it is from one", Remedy: "write it again without --draft, from a complete run on real hardware"}
-
-	ownRules = []diag.Rule{
-		ruleEdited, ruleExtra, ruleNoEvidence, ruleTwice, ruleKeyTwice, ruleAddress, ruleVersion, ruleLayout, ruleFileLink, ruleOutside, ruleDraft,
-	}
 )

@@ -3,7 +3,6 @@ package binary
 import (
 	"strings"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -50,22 +49,6 @@ func (f Firstlight) RequireClean(t *testing.T, lab string) {
 	for _, p := range pods.Items {
 		if kube.PodRequest(&p.Spec, kube.GPUResource) > 0 {
 			t.Errorf("pod %s/%s still claims GPUs", p.Namespace, p.Name)
-		}
-	}
-}
-
-// WaitFor waits until something is done, for five minutes.
-func WaitFor(t *testing.T, what string, done func() bool) {
-	t.Helper()
-	deadline := time.NewTimer(5 * time.Minute)
-	defer deadline.Stop()
-	tick := time.NewTicker(200 * time.Millisecond)
-	defer tick.Stop()
-	for !done() {
-		select {
-		case <-deadline.C:
-			t.Fatalf("waited 5 minutes for %s", what)
-		case <-tick.C:
 		}
 	}
 }

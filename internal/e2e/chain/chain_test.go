@@ -14,6 +14,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/e2e/binary"
+	"github.com/firstlight/firstlight/internal/poll/polltest"
 	"github.com/firstlight/firstlight/internal/suite"
 )
 
@@ -209,7 +210,7 @@ func TestKilledAutoscale(t *testing.T) {
 		t.Fatal(err)
 	}
 	// In the middle: the load was observed, so pools, workload and load exist.
-	binary.WaitFor(t, "the load", func() bool {
+	polltest.Until(t, "the load", func() bool {
 		found, err := filepath.Glob(filepath.Join(dir, "*", "observations", "*-"+snapshot.HopLoad+"*"))
 		return err == nil && len(found) > 0
 	})

@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/firstlight/firstlight/internal/e2e/binary"
+	"github.com/firstlight/firstlight/internal/poll/polltest"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/suite"
 )
@@ -79,7 +79,7 @@ func makeNoise(t *testing.T, cluster *kube.Cluster) (made func() int) {
 		if err := pools.Delete(ctx, noise, metav1.DeleteOptions{}); err != nil {
 			t.Error(err)
 		}
-		binary.WaitFor(t, "the noise to end", func() bool {
+		polltest.Until(t, "the noise to end", func() bool {
 			list, err := pools.List(ctx, metav1.ListOptions{})
 			if err != nil || len(list.Items) > 0 {
 				return false

@@ -7,7 +7,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
+
+	"github.com/firstlight/firstlight/internal/poll/polltest"
 )
 
 // TestNothingOutlivesATest: a test that is killed, or interrupted, leaves no
@@ -22,7 +23,7 @@ func TestNothingOutlivesATest(t *testing.T) {
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
-			until(t, "a verdict is in the journal", func() bool { return journaled(evidence, `"verdict"`) })
+			polltest.Until(t, "a verdict in the journal", func() bool { return journaled(evidence, `"verdict"`) })
 			if len(ofPlane(t)) == 0 {
 				t.Fatal("no process of the control plane found")
 			}
@@ -35,25 +36,11 @@ func TestNothingOutlivesATest(t *testing.T) {
 			if code := cmd.ProcessState.ExitCode(); sig == syscall.SIGINT && code != 130 {
 				t.Errorf("interrupted, it exited %d:\n%s", code, out.String())
 			}
-			until(t, "no process of the control plane is left", func() bool { return len(ofPlane(t)) == 0 })
+			polltest.Until(t, "the processes of the control plane to end", func() bool { return len(ofPlane(t)) == 0 })
 		})
 	}
 	if r := schedule(t, 0, "h100-kind-training"); r.Verdict != "passed" {
 		t.Errorf("after that: %s", r.Reason)
-	}
-}
-
-func until(t *testing.T, what string, done func() bool) {
-	t.Helper()
-	deadline := time.After(5 * time.Minute)
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	for !done() {
-		select {
-		case <-deadline:
-			t.Fatalf("waited 5 minutes: %s", what)
-		case <-tick.C:
-		}
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/firstlight/firstlight/internal/poll/polltest"
 )
 
 func TestLease(t *testing.T) {
@@ -65,7 +67,7 @@ func TestQueue(t *testing.T) {
 			class = "nightly"
 		}
 		waiting[who] = begin(t, "acquire", name, "--as", who, "--class", class, "--wait", "5m", "-o", "json")
-		eventually(t, who+" is in the queue", func() bool { return slices.Contains(queue(t, name), who) })
+		polltest.Until(t, who+" in the queue", func() bool { return slices.Contains(queue(t, name), who) })
 	}
 	if got := queue(t, name); !slices.Equal(got, []string{"night", "first", "second"}) {
 		t.Errorf("the queue is %v", got)
@@ -113,7 +115,7 @@ func TestAll(t *testing.T) {
 		t.Errorf("of all or none, three is %+v", v)
 	}
 	both := begin(t, "acquire", "--all", "two,three", "--as", "both", "--wait", "5m", "-o", "json")
-	eventually(t, "both are waited for", func() bool { return slices.Contains(queue(t, "two"), "both") })
+	polltest.Until(t, "both in the queue", func() bool { return slices.Contains(queue(t, "two"), "both") })
 	reservation(t, 0, []string{"release", "two"})
 	clean(t, "two")
 	r := both.end(t)

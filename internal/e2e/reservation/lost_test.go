@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/firstlight/firstlight/internal/poll/polltest"
 )
 
 // The store stops: a lease cannot be renewed, so its command is stopped before another
@@ -12,7 +14,7 @@ import (
 func TestLostLease(t *testing.T) {
 	pid := filepath.Join(t.TempDir(), "pid")
 	held := begin(t, "acquire", "lost", "--as", "ada", "--period", "3s", "--", "sh", "-c", "echo $$ > "+pid+".new; mv "+pid+".new "+pid+"; exec sleep 600")
-	eventually(t, "the command runs", func() bool { _, err := os.Stat(pid); return err == nil })
+	polltest.Until(t, "the command to run", func() bool { _, err := os.Stat(pid); return err == nil })
 	raw, err := os.ReadFile(pid)
 	if err != nil {
 		t.Fatal(err)
@@ -40,7 +42,7 @@ func TestLostLease(t *testing.T) {
 		t.Errorf("after the restart it is %+v", v)
 	}
 	next := begin(t, "acquire", "lost", "--as", "eve", "--wait", "5m", "-o", "json")
-	eventually(t, "ada's lease has expired", func() bool { return describe(t, "lost").State == "dirty" })
+	polltest.Until(t, "the lease of ada to expire", func() bool { return describe(t, "lost").State == "dirty" })
 	clean(t, "lost")
 	if got := acquired(t, next.end(t)); len(got) != 1 || got[0].Token <= v.Token {
 		t.Errorf("eve has %+v after %d", got, v.Token)

@@ -168,17 +168,6 @@ func clean(t *testing.T, name string) {
 	reservation(t, 0, []string{"clean", name, "--why", "checked by a test"})
 }
 
-func eventually(t *testing.T, what string, f func() bool) {
-	t.Helper()
-	poll := time.NewTicker(50 * time.Millisecond)
-	defer poll.Stop()
-	for end := time.Now().Add(3 * time.Minute); !f(); <-poll.C {
-		if time.Now().After(end) {
-			t.Fatalf("timed out: %s", what)
-		}
-	}
-}
-
 // begun is a command that runs.
 type begun struct {
 	cmd  *exec.Cmd

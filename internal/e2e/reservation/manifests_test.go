@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/firstlight/firstlight/internal/e2e/binary"
+	"github.com/firstlight/firstlight/internal/poll/polltest"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 )
 
@@ -168,7 +169,7 @@ func testController(t *testing.T, kubeconfig string) {
 		}
 		return string(raw)
 	}
-	eventually(t, "the controller leads", func() bool {
+	polltest.Until(t, "the controller to lead", func() bool {
 		if cmd.ProcessState != nil || strings.Contains(logged(), "forbidden") {
 			t.Fatalf("it says\n%s", logged())
 		}

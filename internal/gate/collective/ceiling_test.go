@@ -14,7 +14,7 @@ import (
 func TestBandwidthBeyondWhatCanBe(t *testing.T) {
 	t.Parallel()
 	g := testGate(t, testSite())
-	_, obs := walk(t, g, cluster{})
+	_, obs := observeAndJudge(t, g, cluster{})
 	for name, tt := range map[string]struct {
 		change  func(s *nccl.Side)
 		verdict check.Verdict

@@ -72,7 +72,7 @@ func TestJudge(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			g := testGate(t, testSite())
-			j, obs := walk(t, g, tt.world)
+			j, obs := observeAndJudge(t, g, tt.world)
 			if j.Verdict != tt.verdict {
 				t.Fatalf("verdict %s (%s), want %s; findings %+v", j.Verdict, j.Reason, tt.verdict, j.Findings)
 			}
@@ -129,7 +129,7 @@ func TestJudgeHalfTheInventory(t *testing.T) {
 	t.Parallel()
 	small := testSite()
 	small.Inventory.Nodes = small.Inventory.Nodes[:2]
-	_, obs := walk(t, testGate(t, small), cluster{})
+	_, obs := observeAndJudge(t, testGate(t, small), cluster{})
 	if j := testGate(t, testSite()).Judge(obs); j.Verdict == check.Passed {
 		t.Errorf("verdict %s over half the nodes", j.Verdict)
 	}
@@ -140,10 +140,10 @@ func TestJudgeFewNodes(t *testing.T) {
 	for n := 1; n <= 3; n++ {
 		s := testSite()
 		s.Inventory.Nodes = s.Inventory.Nodes[:n]
-		if j, _ := walk(t, testGate(t, s), cluster{}); j.Verdict != check.Passed {
+		if j, _ := observeAndJudge(t, testGate(t, s), cluster{}); j.Verdict != check.Passed {
 			t.Errorf("%d nodes: %s: %s", n, j.Verdict, j.Reason)
 		}
-		if j, _ := walk(t, testGate(t, s), cluster{slow: map[string]float64{"gpu-01": 0.6}}); j.Verdict != check.Failed || j.Findings[0].Suspect != map[int]string{1: "cluster", 2: "gpu-01", 3: "gpu-01"}[n] {
+		if j, _ := observeAndJudge(t, testGate(t, s), cluster{slow: map[string]float64{"gpu-01": 0.6}}); j.Verdict != check.Failed || j.Findings[0].Suspect != map[int]string{1: "cluster", 2: "gpu-01", 3: "gpu-01"}[n] {
 			t.Errorf("%d nodes, one slow: %s: %+v", n, j.Verdict, j.Findings)
 		}
 	}
@@ -153,7 +153,7 @@ func TestJudgeNodeNamesAsHosts(t *testing.T) {
 	t.Parallel()
 	s := testSite()
 	s.Inventory.Nodes = []site.Node{{Name: "stranger-0"}, {Name: "stranger-1.example.com"}, {Name: "stranger-2"}, {Name: "stranger-3"}}
-	if j, _ := walk(t, testGate(t, s), cluster{badHosts: true}); j.Verdict != check.Passed {
+	if j, _ := observeAndJudge(t, testGate(t, s), cluster{badHosts: true}); j.Verdict != check.Passed {
 		t.Errorf("%s: %s", j.Verdict, j.Reason)
 	}
 }

@@ -85,7 +85,7 @@ func TestPoints(t *testing.T) {
 func TestTheLimitOfBandwidth(t *testing.T) {
 	t.Parallel()
 	g := testGate(t, testSite())
-	_, obs := walk(t, g, cluster{})
+	_, obs := observeAndJudge(t, g, cluster{})
 	f, err := check.Decode[Figures](obs[0])
 	if err != nil {
 		t.Fatal(err)
@@ -156,7 +156,7 @@ func TestWhatTheProfileDemands(t *testing.T) {
 			t.Parallel()
 			g := testGate(t, testSite())
 			tt.demand(g)
-			j, _ := walk(t, g, tt.world)
+			j, _ := observeAndJudge(t, g, tt.world)
 			if j.Verdict != tt.want || tt.who != "" && j.Findings[0].Suspect != tt.who {
 				t.Errorf("%s: %s: %+v", j.Verdict, j.Reason, j.Findings)
 			}
@@ -168,7 +168,7 @@ func TestWhatTheProfileDemands(t *testing.T) {
 func TestRulesOfTheJob(t *testing.T) {
 	t.Parallel()
 	g := testGate(t, testSite())
-	_, obs := walk(t, g, cluster{})
+	_, obs := observeAndJudge(t, g, cluster{})
 	const launcher = "pod firstlight-test/collective-0-abcde"
 	checktest.Rules(t, func(obs []check.Observation) check.Judgement { return plan.Judge(g, obs) }, obs, []checktest.Rule{
 		checktest.When("fewer repetitions than the profile's are too few", checktest.Set(KindRun, ".repetitions", 2), checktest.Set(KindRun, ".runs[0]", checktest.LeftOut)).Unobserved("inventory", "ran 2 repetitions"),
@@ -190,7 +190,7 @@ func TestRulesOfTheJob(t *testing.T) {
 func TestNextRounds(t *testing.T) {
 	t.Parallel()
 	g := testGate(t, testSite())
-	_, fast := walk(t, g, cluster{})
+	_, fast := observeAndJudge(t, g, cluster{})
 	all, err := check.Decode[Figures](fast[0])
 	if err != nil {
 		t.Fatal(err)

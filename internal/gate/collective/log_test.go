@@ -278,8 +278,8 @@ func (r *recorder) Record(o check.Observation) (check.Observation, error) {
 
 func (r *recorder) Progress(string, ...any) {}
 
-// walk observes and judges.
-func walk(t *testing.T, g *Gate, c cluster) (check.Judgement, []check.Observation) {
+// observeAndJudge runs the gate once.
+func observeAndJudge(t *testing.T, g *Gate, c cluster) (check.Judgement, []check.Observation) {
 	t.Helper()
 	g.run = c.fake
 	g.launcher = func(context.Context) (*workload.Launcher, error) { return nil, nil }

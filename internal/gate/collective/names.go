@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"hash/fnv"
 	"strings"
+
+	"github.com/firstlight/firstlight/internal/check"
 )
 
 // jobName is unique within a run, and short enough for a pod's host name.
@@ -34,11 +36,4 @@ func names(groups [][]string) string {
 	return strings.Join(out, ", ")
 }
 
-// list joins at most ten names.
-func list(names []string) string {
-	const most = 10
-	if len(names) > most {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
-	}
-	return strings.Join(names, ", ")
-}
+func list(names []string) string { return check.JoinNames(names, 10) }

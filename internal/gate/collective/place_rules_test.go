@@ -46,7 +46,7 @@ func TestANodesFindingListsItsBadPairs(t *testing.T) {
 func TestAPairThatDidNotRunGivesNoInformation(t *testing.T) {
 	t.Parallel()
 	g := testGate(t, testSite())
-	_, obs := walk(t, g, cluster{})
+	_, obs := observeAndJudge(t, g, cluster{})
 	pair := check.Observation{ID: "pair", Kind: KindRun, Target: target(ScopePair, []string{"gpu-01", "gpu-02"}), Figures: []byte(`{"scope":"all","nodes":7}`)}
 	if j := plan.Judge(g, append(obs, pair)); j.Verdict != check.Passed {
 		t.Errorf("%s: %s", j.Verdict, j.Reason)
@@ -61,7 +61,7 @@ func TestAPairThatDidNotRunGivesNoInformation(t *testing.T) {
 func TestDirectionRules(t *testing.T) {
 	t.Parallel()
 	g := testGate(t, testSite())
-	_, obs := walk(t, g, cluster{})
+	_, obs := observeAndJudge(t, g, cluster{})
 	checktest.Rules(t, func(obs []check.Observation) check.Judgement { return plan.Judge(g, obs) }, obs, []checktest.Rule{
 		checktest.When("a node that only sends is unobserved", checktest.Set(KindRun, `.nccl.channels[*].direction`, "send")).Unobserved("gpu-01", "no channel in both directions"),
 		checktest.When("a node that only receives is unobserved", checktest.Set(KindRun, `.nccl.channels[*].direction`, "receive")).Unobserved("gpu-01", "no channel in both directions"),

@@ -12,7 +12,7 @@ import (
 func TestRules(t *testing.T) {
 	t.Parallel()
 	g := testGate(t, testSite())
-	_, obs := walk(t, g, cluster{})
+	_, obs := observeAndJudge(t, g, cluster{})
 	checktest.Rules(t, func(obs []check.Observation) check.Judgement { return plan.Judge(g, obs) }, obs, []checktest.Rule{
 		checktest.When("one failed check in a footer is corrupt data", checktest.Set(KindRun, `.runs[0].outOfBounds`, 1)).Fails("cluster", "the data is corrupt: the footer of repetition 1 counts 1 failed checks"),
 		checktest.When("a footer counts checks, not elements", checktest.Set(KindRun, `.runs[0].outOfBounds`, 64), checktest.Set(KindRun, `.runs[0].rows[0].inPlace.wrong`, 3)).Fails("cluster", "#wrong is up to 3, first in repetition 1"),

@@ -12,7 +12,7 @@ import (
 func TestEveryField(t *testing.T) {
 	t.Parallel()
 	g := testGate(t, testSite())
-	_, obs := walk(t, g, cluster{})
+	_, obs := observeAndJudge(t, g, cluster{})
 	checktest.EveryField(t, "spoilt", func(obs []check.Observation) check.Judgement { return plan.Judge(g, obs) }, obs, checktest.Harmless{
 		"the job is run once: a second observation of it says the same":                           {`.*: twice`},
 		"a channel within a node, or one of many: channels between nodes are counted by node":     {`.* .nccl.channels: (the first twice|without the last)`, `.* .nccl.channels.(from|to|gdr|transport): .*`},

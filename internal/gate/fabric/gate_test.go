@@ -166,7 +166,7 @@ func TestEachDefect(t *testing.T) {
 			}) {
 				t.Errorf("want %s: %s, got %+v", tt.suspect, tt.message, j.Findings)
 			}
-			for range 20 { // maps are walked in any order: the judgement is not
+			for range 20 { // maps are read in any order: the judgement is not
 				if diff := cmp.Diff(j, judge(obs)); diff != "" {
 					t.Fatalf("the same observations, another judgement: %s", diff)
 				}

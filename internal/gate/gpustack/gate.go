@@ -51,8 +51,8 @@ func New(s *site.Site, p *profile.Profile, deps Deps) *Gate {
 		// Any image with a shell works for the probe pods; the next gate needs this one on
 		// every node.
 		image:    s.Telemetry.LoadImage,
-		deadline: seconds(p.GPUStack.GangDeadline), settle: seconds(p.GPUStack.GangSettle),
-		start: seconds(p.Telemetry.RiseWithin), // the same image as in gate telemetry
+		deadline: p.GPUStack.GangDeadline.Duration(), settle: p.GPUStack.GangSettle.Duration(),
+		start: p.Telemetry.RiseWithin.Duration(), // the same image as in gate telemetry
 	}
 	for _, n := range s.Inventory.Nodes {
 		g.nodes = append(g.nodes, n.Name)
@@ -61,10 +61,6 @@ func New(s *site.Site, p *profile.Profile, deps Deps) *Gate {
 		g.deps.Clock = clock.RealClock{}
 	}
 	return g
-}
-
-func seconds(f profile.Figure) time.Duration {
-	return time.Duration(f.Value * float64(time.Second))
 }
 
 // Name implements check.Check.

@@ -233,8 +233,8 @@ func (r *recorder) Record(o check.Observation) (check.Observation, error) {
 
 func (r *recorder) Progress(string, ...any) {}
 
-// walk observes and judges.
-func walk(t *testing.T, g *Gate, v *fakeVLLM) (check.Judgement, []check.Observation) {
+// observeAndJudge runs the gate once.
+func observeAndJudge(t *testing.T, g *Gate, v *fakeVLLM) (check.Judgement, []check.Observation) {
 	t.Helper()
 	srv := httptest.NewServer(v.handler())
 	defer srv.Close()

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/firstlight/firstlight/internal/poll"
 	"github.com/firstlight/firstlight/internal/probe/origin"
 	"github.com/firstlight/firstlight/internal/probe/vllm"
 )
@@ -121,11 +122,7 @@ func (g *Gate) healthAfter(ctx context.Context, s server, f *ServerFigures) {
 		if f.Unreached = !errors.As(err, &status); !f.Unreached {
 			return
 		}
-		timer := time.NewTimer(firstPause)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
+		if poll.Sleep(ctx, firstPause) != nil {
 			return
 		}
 	}

@@ -81,7 +81,7 @@ func TestJudge(t *testing.T) {
 			}
 			g := testGate(t, s)
 			g.healthWithin = 300 * time.Millisecond
-			_, obs := walk(t, g, tt.world)
+			_, obs := observeAndJudge(t, g, tt.world)
 			// The machine of the test may be busy; another test covers that.
 			obs = loads(t, obs, func(f *LoadFigures) { f.ClientStall = 0 })
 			j := plan.Judge(g, obs)
@@ -109,7 +109,7 @@ func TestJudge(t *testing.T) {
 func TestJudgeProfileObjective(t *testing.T) {
 	t.Parallel()
 	s := testSite()
-	_, obs := walk(t, testGate(t, s), &fakeVLLM{})
+	_, obs := observeAndJudge(t, testGate(t, s), &fakeVLLM{})
 	s.Workloads.Inference.TTFTp99, s.Workloads.Inference.TPOTp99 = 0, 0
 	g := testGate(t, s)
 	g.profile.Inference.TTFTp99.Value = 500
@@ -126,7 +126,7 @@ func TestJudgeWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	s := testSite()
 	g := testGate(t, s)
-	_, obs := walk(t, g, &fakeVLLM{})
+	_, obs := observeAndJudge(t, g, &fakeVLLM{})
 	for i, o := range obs {
 		if j := g.Judge(slices.Delete(slices.Clone(obs), i, i+1)); j.Verdict == check.Passed {
 			t.Errorf("passed without %s", o.Kind)

@@ -16,7 +16,7 @@ func TestLoadKeepsRateAndConcurrency(t *testing.T) {
 	s := testSite()
 	s.Workloads.Inference.Rate, s.Workloads.Inference.Requests, s.Workloads.Inference.Concurrency = 100, 20, 3
 	v := &fakeVLLM{prefill: 50 * time.Millisecond}
-	j, obs := walk(t, testGate(t, s), v)
+	j, obs := observeAndJudge(t, testGate(t, s), v)
 	if most := v.most.Load(); most > 3 {
 		t.Errorf("%d at a time: %s", most, j.Reason)
 	}

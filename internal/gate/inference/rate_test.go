@@ -16,7 +16,7 @@ func TestALoadThatWasNotTheSites(t *testing.T) {
 	t.Parallel()
 	s := testSite()
 	g := testGate(t, s)
-	_, obs := walk(t, g, &fakeVLLM{})
+	_, obs := observeAndJudge(t, g, &fakeVLLM{})
 	late := func(f *LoadFigures, ms float64) { f.Requests[19].Sent = f.Requests[19].Due + ms }
 	for name, tt := range map[string]struct {
 		spoil   func(f *LoadFigures)

@@ -15,7 +15,7 @@ import (
 func TestStalledMachine(t *testing.T) {
 	t.Parallel()
 	s := testSite()
-	_, obs := walk(t, testGate(t, s), &fakeVLLM{})
+	_, obs := observeAndJudge(t, testGate(t, s), &fakeVLLM{})
 	tests := map[string]struct {
 		stall, objective float64
 		late             *ServerLate

@@ -22,7 +22,7 @@ const (
 // no host; otherwise with the local clock. The time of the login does not count as a
 // difference.
 func (g *Gate) judgeHostClocks(b *check.Builder, hosts []*host) {
-	limit := time.Duration(g.profile.Node.MaxClockSkew.Value * float64(time.Second))
+	limit := g.profile.Node.MaxClockSkew.Duration()
 	offsets := map[*host]offset{}
 	for _, h := range hosts {
 		f := h.facts.fig

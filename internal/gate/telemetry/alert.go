@@ -70,7 +70,7 @@ func (g *Gate) alert(now time.Time) prom.Alert {
 			"summary":     "Synthetic alert of firstlight: nothing is wrong",
 			"description": "firstlight proves that alerts reach this receiver. No action is required; the alert expires.",
 		},
-		StartsAt: now, EndsAt: now.Add(seconds(g.profile.AlertWithin) + endWithin),
+		StartsAt: now, EndsAt: now.Add(g.profile.AlertWithin.Duration() + endWithin),
 	}
 }
 
@@ -98,7 +98,7 @@ func (g *Gate) sendAlert(ctx context.Context, am prom.Alertmanager, receiver pro
 // watchAlert waits until the alert is active at its receiver and the receiver's integrations
 // have been used, then records its state.
 func (g *Gate) watchAlert(ctx context.Context, am prom.Alertmanager, attempt check.Attempt, posted time.Time, alert prom.Alert, receiver prom.Receiver, before prom.Notifications, rec check.Recorder) error {
-	return g.poll(ctx, alertEvery, seconds(g.profile.AlertWithin), func(last bool) (bool, error) {
+	return g.poll(ctx, alertEvery, g.profile.AlertWithin.Duration(), func(last bool) (bool, error) {
 		alerts, raw, alertErr := am.Alerts(ctx, runLabel, g.deps.RunID)
 		counted := g.begin(rec, kindNotifications, targetAfter, "GET /metrics: alertmanager_notifications_total, _failed_total, alertmanager_notification_requests_total, _failed_total")
 		after, rawCounters, countErr := am.Notifications(ctx)

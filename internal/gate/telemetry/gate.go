@@ -67,10 +67,6 @@ func times(interval site.Duration, f profile.Figure) time.Duration {
 	return time.Duration(float64(interval) * f.Value)
 }
 
-func seconds(f profile.Figure) time.Duration {
-	return time.Duration(f.Value * float64(time.Second))
-}
-
 // Name implements check.Check.
 func (g *Gate) Name() string { return Name }
 

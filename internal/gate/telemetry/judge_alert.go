@@ -133,7 +133,7 @@ func members(obs []check.Observation) float64 {
 // judgeLate requires that the alert reached its receiver in time.
 func (g *Gate) judgeLate(b *check.Builder, obs []check.Observation, suspect string) {
 	f, o, ok := check.RequireLast[alertFigures](b, obs, kindAlert, "", "the synthetic alert", alertmanagerRemedy)
-	if limit := seconds(g.profile.AlertWithin); ok && f.waited() > limit {
+	if limit := g.profile.AlertWithin.Duration(); ok && f.waited() > limit {
 		b.Fail(o.ID, suspect, "check group_wait and group_interval of the route, and Alertmanager's log", "the synthetic alert reached its receiver after %s, the maximum is %s", f.waited(), limit)
 	}
 }

@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/checktest"
 	"github.com/firstlight/firstlight/internal/plan"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/probe/prom"
@@ -422,21 +422,7 @@ func TestJudge(t *testing.T) {
 			g := gate(t)
 			f := healthy(g)
 			tt.change(&f)
-			j := plan.Judge(g, f.observations(t))
-			if j.Verdict != tt.verdict {
-				t.Fatalf("%s (%s), want %s: %+v", j.Verdict, j.Reason, tt.verdict, j.Findings)
-			}
-			if tt.verdict == pass {
-				if len(j.Findings) > 0 {
-					t.Errorf("findings of a pass: %+v", j.Findings)
-				}
-				return
-			}
-			if !slices.ContainsFunc(j.Findings, func(f check.Finding) bool {
-				return f.Suspect == tt.suspect && strings.Contains(f.Message, tt.message) && f.Remedy != ""
-			}) {
-				t.Errorf("no finding names %q with %q: %+v", tt.suspect, tt.message, j.Findings)
-			}
+			checktest.Judged(t, plan.Judge(g, f.observations(t)), tt.verdict, tt.suspect, tt.message)
 		})
 	}
 }

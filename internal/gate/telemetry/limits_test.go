@@ -42,9 +42,9 @@ func TestLimits(t *testing.T) {
 		"used as much before":     {func(_ *Gate, f *facts) { f.idle.Series[5].Util = 99 }, check.Failed, "gpu-01/gpu5"},
 		"used more before":        {func(_ *Gate, f *facts) { f.idle.Series[5].Util = 99.5 }, check.Failed, "gpu-01/gpu5"},
 		"used a little less":      {func(_ *Gate, f *facts) { f.idle.Series[5].Util = 98.5 }, check.Passed, ""},
-		"as late as an alert may": {func(g *Gate, f *facts) { f.alert.WaitedSeconds = (seconds(g.profile.AlertWithin)).Seconds() }, check.Passed, ""},
+		"as late as an alert may": {func(g *Gate, f *facts) { f.alert.WaitedSeconds = g.profile.AlertWithin.Duration().Seconds() }, check.Passed, ""},
 		"later than an alert may": {func(g *Gate, f *facts) {
-			f.alert.WaitedSeconds = (seconds(g.profile.AlertWithin) + time.Millisecond).Seconds()
+			f.alert.WaitedSeconds = (g.profile.AlertWithin.Duration() + time.Millisecond).Seconds()
 		}, check.Failed, "receiver on-call"},
 		"one notification is sent": {func(_ *Gate, f *facts) { f.after.Total["webhook"] = 4 }, check.Passed, ""},
 		"none is sent":             {func(_ *Gate, f *facts) { f.after.Total["webhook"] = 3 }, check.Failed, "receiver on-call"},

@@ -118,7 +118,7 @@ func (l *loads) observe(ctx context.Context, target, seriesTarget string, want m
 // start starts a gang for each number of GPUs and waits until all run.
 func (l *loads) start(ctx context.Context, target string, want map[string]int) ([]*workload.Gang, loadFigures, error) {
 	figures := loadFigures{Nodes: map[string]string{}, GPUs: map[string]int{}}
-	ctx, cancel := context.WithTimeout(ctx, seconds(l.profile.RiseWithin))
+	ctx, cancel := context.WithTimeout(ctx, l.profile.RiseWithin.Duration())
 	defer cancel()
 	var gangs []*workload.Gang
 	groups := byCount(want)
@@ -157,7 +157,7 @@ func (l *loads) spec(target string, gpus int, nodes []string) workload.Spec {
 // follow reads the series until they follow the load, and records the first and the last state.
 func (l *loads) follow(ctx context.Context, begun time.Time, seriesTarget string, load loadFigures, follows followFunc) (followed bool, err error) {
 	first, final := true, time.Time{}
-	left := seconds(l.profile.RiseWithin) - l.deps.Clock.Since(begun)
+	left := l.profile.RiseWithin.Duration() - l.deps.Clock.Since(begun)
 	err = l.poll(ctx, l.telemetry.ScrapeInterval.D(), left, func(last bool) (bool, error) {
 		at := l.deps.Clock.Now()
 		attempt := l.begin(l.rec, kindSeries, seriesTarget, "query "+metric+"; query timestamp("+metric+")")

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -46,20 +45,11 @@ func (g *Gate) observeTargets(ctx context.Context, p prom.Prometheus, rec check.
 	targets, raw, err := p.Targets(ctx)
 	figures := targetFigures{Active: len(targets)}
 	for _, t := range targets {
-		if t.Health != "up" || isExporter(t) {
+		if t.Health != "up" || t.IsDCGM() {
 			figures.Targets = append(figures.Targets, t)
 		}
 	}
 	return attempt.Raw(raw).Record(figures, err)
-}
-
-func isExporter(t prom.Target) bool {
-	for _, v := range t.Labels {
-		if strings.Contains(v, "dcgm") {
-			return true
-		}
-	}
-	return false
 }
 
 // readSeries reads the metric and the timestamps of its samples, both at one time of
@@ -78,10 +68,10 @@ func readSeries(ctx context.Context, p prom.Prometheus) (seriesFigures, []byte, 
 	}
 	sampled := make(map[string]float64, len(stamps))
 	for _, s := range stamps {
-		sampled[identity(s.Labels)] = s.Value
+		sampled[s.Series()] = s.Value
 	}
 	for _, v := range values {
-		at, ok := sampled[identity(v.Labels)]
+		at, ok := sampled[v.Series()]
 		if !ok {
 			return figures, raw, fmt.Errorf("series %v has no timestamp", v.Labels)
 		}
@@ -118,16 +108,4 @@ func readOne(v prom.Sample, sampled float64) series {
 		}
 	}
 	return s
-}
-
-// identity is a series' labels without __name__, which functions drop.
-func identity(labels map[string]string) string {
-	parts := make([]string, 0, len(labels))
-	for name, value := range labels {
-		if name != "__name__" {
-			parts = append(parts, name+"\x00"+value)
-		}
-	}
-	slices.Sort(parts)
-	return strings.Join(parts, "\x01")
 }

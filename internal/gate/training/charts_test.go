@@ -12,7 +12,7 @@ func TestCharts(t *testing.T) {
 		t.Run(framework, func(t *testing.T) {
 			t.Parallel()
 			g := testGate(t, testSite(framework))
-			_, obs := walk(t, g, fakeTrainer{})
+			_, obs := observeAndJudge(t, g, fakeTrainer{})
 			byTitle := map[string]chart.Chart{}
 			for _, c := range g.Charts(obs) {
 				byTitle[c.Title] = c

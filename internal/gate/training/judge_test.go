@@ -79,7 +79,7 @@ func TestJudge(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			g := testGate(t, testSite(tt.framework))
-			j, obs := walk(t, g, tt.world)
+			j, obs := observeAndJudge(t, g, tt.world)
 			if j.Verdict != tt.verdict {
 				t.Fatalf("verdict %s (%s), want %s: %+v", j.Verdict, j.Reason, tt.verdict, j.Findings)
 			}
@@ -123,11 +123,11 @@ func merge[V any](all ...map[int]V) map[int]V {
 
 func TestJudgeRemarksOnAnInflatedMFU(t *testing.T) {
 	t.Parallel()
-	j, _ := walk(t, testGate(t, testSite(frameworkTorchtitan)), fakeTrainer{peak: 312})
+	j, _ := observeAndJudge(t, testGate(t, testSite(frameworkTorchtitan)), fakeTrainer{peak: 312})
 	if j.Verdict != check.Passed || !strings.Contains(j.Reason, "another peak") {
 		t.Errorf("%s: %s", j.Verdict, j.Reason)
 	}
-	if j, _ := walk(t, testGate(t, testSite(frameworkTorchtitan)), fakeTrainer{}); strings.Contains(j.Reason, "another peak") {
+	if j, _ := observeAndJudge(t, testGate(t, testSite(frameworkTorchtitan)), fakeTrainer{}); strings.Contains(j.Reason, "another peak") {
 		t.Errorf("%s: %s", j.Verdict, j.Reason)
 	}
 }
@@ -152,7 +152,7 @@ func TestJudgeSiteLimit(t *testing.T) {
 	t.Parallel()
 	s := testSite(frameworkTorchtitan)
 	s.Workloads.Training.MinMFU = 0.45
-	if j, _ := walk(t, testGate(t, s), fakeTrainer{}); j.Verdict != check.Failed {
+	if j, _ := observeAndJudge(t, testGate(t, s), fakeTrainer{}); j.Verdict != check.Failed {
 		t.Errorf("%s: %s", j.Verdict, j.Reason)
 	}
 }
@@ -160,7 +160,7 @@ func TestJudgeSiteLimit(t *testing.T) {
 func TestJudgeNothing(t *testing.T) {
 	t.Parallel()
 	g := testGate(t, testSite(frameworkTorchtitan))
-	_, healthy := walk(t, g, fakeTrainer{})
+	_, healthy := observeAndJudge(t, g, fakeTrainer{})
 	for name, obs := range map[string][]check.Observation{
 		"none":          nil,
 		"an error":      {{Kind: "error", Err: "no cluster"}},
@@ -183,7 +183,7 @@ func TestJudgeOfAnotherSite(t *testing.T) {
 	t.Parallel()
 	small := testSite(frameworkTorchtitan)
 	small.Workloads.Training.Nodes = 2
-	_, obs := walk(t, testGate(t, small), fakeTrainer{})
+	_, obs := observeAndJudge(t, testGate(t, small), fakeTrainer{})
 	if j := testGate(t, testSite(frameworkTorchtitan)).Judge(obs); j.Verdict == check.Passed {
 		t.Errorf("verdict %s with half the nodes", j.Verdict)
 	}

@@ -27,7 +27,7 @@ func TestAJobThatWasNotObservedIsUnobserved(t *testing.T) {
 func TestAJobOfNoStepsIsUnobserved(t *testing.T) {
 	t.Parallel()
 	g := testGate(t, testSite(frameworkTorchtitan))
-	_, obs := walk(t, g, fakeTrainer{})
+	_, obs := observeAndJudge(t, g, fakeTrainer{})
 	g.site.Workloads.Training.Steps = 0
 	checktest.Rules(t, func(obs []check.Observation) check.Judgement { return plan.Judge(g, obs) }, obs, []checktest.Rule{
 		checktest.When("no steps", checktest.Set(KindJob, `.steps`, 0)).Unobserved("job training", "for 0 steps, the site requires 4 with 8 for 0"),
@@ -38,7 +38,7 @@ func TestAJobOfNoStepsIsUnobserved(t *testing.T) {
 func TestAFailureThatIsPrintedTwiceHasOneFinding(t *testing.T) {
 	t.Parallel()
 	g := testGate(t, testSite(frameworkTorchtitan))
-	_, obs := walk(t, g, fakeTrainer{})
+	_, obs := observeAndJudge(t, g, fakeTrainer{})
 	failure := func(rank int, kind string) any {
 		return map[string]any{"rank": rank, "kind": kind, "text": "it failed"}
 	}
@@ -82,7 +82,7 @@ func TestMFUNeedsAPeakAndALimit(t *testing.T) {
 		"no peak":  func(g *Gate) { g.profile.GPU.PeakBF16.Value = 0 },
 	} {
 		g := testGate(t, testSite(frameworkTorchtitan))
-		_, obs := walk(t, g, fakeTrainer{})
+		_, obs := observeAndJudge(t, g, fakeTrainer{})
 		g.site.Workloads.Training.MinMFU = 0
 		remove(g)
 		j := plan.Judge(g, obs)
@@ -107,7 +107,7 @@ func TestLimitsHoldAtTheirValue(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			g := testGate(t, testSite(frameworkTorchtitan))
-			_, obs := walk(t, g, fakeTrainer{})
+			_, obs := observeAndJudge(t, g, fakeTrainer{})
 			j := plan.Judge(g, obs)
 			i := slices.IndexFunc(j.Figures, func(f check.Figure) bool { return f.Name == name })
 			if i < 0 || j.Figures[i].Value <= 0 {
@@ -129,7 +129,7 @@ func TestLimitsHoldAtTheirValue(t *testing.T) {
 func TestLogRules(t *testing.T) {
 	t.Parallel()
 	g := testGate(t, testSite(frameworkTorchtitan))
-	_, obs := walk(t, g, fakeTrainer{})
+	_, obs := observeAndJudge(t, g, fakeTrainer{})
 	failed := []checktest.Change{checktest.Set(KindJob, `.outcome.succeeded`, false), checktest.Set(KindJob, `.outcome.problem`, "evicted")}
 	unlabelled := func(steps any) []checktest.Change {
 		return []checktest.Change{checktest.Set("rank-log@gpu-01", `.ranks[0]`, checktest.Twice), checktest.Set("rank-log@gpu-01", `.ranks[0].rank`, -1), checktest.Set("rank-log@gpu-01", `.ranks[0].steps`, steps)}
@@ -157,7 +157,7 @@ func TestLogRules(t *testing.T) {
 func TestStragglerReports(t *testing.T) {
 	t.Parallel()
 	g := testGate(t, testSite(frameworkMegatron))
-	_, obs := walk(t, g, fakeTrainer{})
+	_, obs := observeAndJudge(t, g, fakeTrainer{})
 	limit := g.profile.Training.MaxRankLag.Value
 	report := func(rank int, slowest float64) map[string]any {
 		return map[string]any{"minRank": rank, "minTFLOPS": slowest, "maxTFLOPS": 400}

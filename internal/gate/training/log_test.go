@@ -220,7 +220,7 @@ func (r *recorder) Record(o check.Observation) (check.Observation, error) {
 
 func (r *recorder) Progress(string, ...any) {}
 
-func walk(t *testing.T, g *Gate, w fakeTrainer) (check.Judgement, []check.Observation) {
+func observeAndJudge(t *testing.T, g *Gate, w fakeTrainer) (check.Judgement, []check.Observation) {
 	t.Helper()
 	g.run = w.fake(g.site.Workloads.Training.Framework, g.site.Workloads.Training.Steps)
 	g.launcher = func(context.Context) (*workload.Launcher, error) { return nil, nil }

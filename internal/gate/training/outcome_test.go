@@ -32,7 +32,7 @@ func TestOutcomes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			j, _ := walk(t, testGate(t, testSite(frameworkTorchtitan)), tt.world)
+			j, _ := observeAndJudge(t, testGate(t, testSite(frameworkTorchtitan)), tt.world)
 			if diff := cmp.Diff(tt.want, suspects(j)); diff != "" || j.Verdict != check.Failed {
 				t.Errorf("%s: %s: %s", j.Verdict, j.Reason, diff)
 			}

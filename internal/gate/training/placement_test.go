@@ -13,7 +13,7 @@ import (
 func TestRanksRunOnTheSitesNodes(t *testing.T) {
 	t.Parallel()
 	g := testGate(t, testSite(frameworkTorchtitan))
-	healthy, obs := walk(t, g, fakeTrainer{})
+	healthy, obs := observeAndJudge(t, g, fakeTrainer{})
 	if healthy.Verdict != check.Passed {
 		t.Fatalf("%s: %s", healthy.Verdict, healthy.Reason)
 	}

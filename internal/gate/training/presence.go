@@ -3,8 +3,9 @@ package training
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
+
+	"github.com/firstlight/firstlight/internal/check"
 )
 
 const (
@@ -145,11 +146,4 @@ func (r *review) starts() []start {
 	return nil
 }
 
-// list joins at most ten items.
-func list(items []string) string {
-	const most = 10
-	if len(items) > most {
-		return fmt.Sprintf("%s and %d more", strings.Join(items[:most], ", "), len(items)-most)
-	}
-	return strings.Join(items, ", ")
-}
+func list(items []string) string { return check.JoinNames(items, 10) }

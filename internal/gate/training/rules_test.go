@@ -12,7 +12,7 @@ import (
 func TestRules(t *testing.T) {
 	t.Parallel()
 	g := testGate(t, testSite(frameworkTorchtitan))
-	_, obs := walk(t, g, fakeTrainer{})
+	_, obs := observeAndJudge(t, g, fakeTrainer{})
 	checktest.Rules(t, func(obs []check.Observation) check.Judgement { return plan.Judge(g, obs) }, obs, []checktest.Rule{
 		checktest.When("a job of fewer GPUs is not the site's", checktest.Set(KindJob, `.gpusPerNode`, 4)).Unobserved("job training", "the site requires 4 with 8"),
 		checktest.When("a job of fewer pods is not the site's", checktest.Set(KindJob, `.pods`, 3)).Unobserved("job training", "the site requires 4 with 8"),

@@ -41,7 +41,7 @@ func TestEveryField(t *testing.T) {
 			harmless := maps.Clone(both)
 			maps.Copy(harmless, own)
 			g := testGate(t, testSite(framework))
-			_, obs := walk(t, g, fakeTrainer{})
+			_, obs := observeAndJudge(t, g, fakeTrainer{})
 			checktest.EveryField(t, framework, func(obs []check.Observation) check.Judgement { return plan.Judge(g, obs) }, obs, harmless, checktest.Sample(8))
 		})
 	}

@@ -32,7 +32,7 @@ func TestLimitsOfSpeed(t *testing.T) {
 			g := testGate(t, testSite(frameworkMegatron))
 			g.profile.Training.WarmupSteps.Value = 2
 			g.profile.Training.MaxCV.Value, g.profile.Training.MaxP95P50.Value, g.profile.Training.MaxDrift.Value = 1, 10, 1
-			_, obs := walk(t, g, fakeTrainer{})
+			_, obs := observeAndJudge(t, g, fakeTrainer{})
 			obs = withTimes(t, obs, tt.times)
 			j := plan.Judge(g, obs)
 			i := slices.IndexFunc(j.Figures, func(f check.Figure) bool { return f.Name == tt.figure })
@@ -97,7 +97,7 @@ func withTimes(t *testing.T, obs []check.Observation, times [60]float64) []check
 func TestRulesOfMegatron(t *testing.T) {
 	t.Parallel()
 	g := testGate(t, testSite(frameworkMegatron))
-	_, obs := walk(t, g, fakeTrainer{})
+	_, obs := observeAndJudge(t, g, fakeTrainer{})
 	checktest.Rules(t, func(obs []check.Observation) check.Judgement { return plan.Judge(g, obs) }, obs, []checktest.Rule{
 		checktest.When("one iteration that is nan is one too many", checktest.Set("rank-log@gpu-04", ".ranks[last].steps[last].nan", 1)).Fails("job training", "0 iterations were skipped and 1 were nan"),
 		checktest.When("one iteration that is skipped is one too many", checktest.Set("rank-log@gpu-01", ".ranks[0].steps[7].skipped", 1)).Fails("job training", "1 iterations were skipped and 0 were nan"),

@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/firstlight/firstlight/internal/poll/polltest"
 	"github.com/firstlight/firstlight/internal/world"
 )
 
@@ -55,7 +56,7 @@ func testAdapterFaults(t *testing.T, b *bench) {
 			t.Error(err)
 		}
 	}
-	until(t, "the adapter to be well", func() error { return b.available(t, corev1.ConditionTrue) })
+	polltest.UntilNil(t, "the adapter to be well", func() error { return b.available(t, corev1.ConditionTrue) })
 
 	repair := b.fault(t, world.Fault{Kind: "adapter-down"})
 	must(b.available(t, corev1.ConditionFalse))
@@ -84,9 +85,9 @@ func testAdapterFaults(t *testing.T, b *bench) {
 			return err
 		}
 	}
-	until(t, "power to be listed", lists(true))
+	polltest.UntilNil(t, "power to be listed", lists(true))
 	repair = b.fault(t, world.Fault{Kind: "adapter-rule-wrong"})
-	until(t, "the rest to be listed", lists(false))
+	polltest.UntilNil(t, "the rest to be listed", lists(false))
 	repair()
-	until(t, "power to be listed again", lists(true))
+	polltest.UntilNil(t, "power to be listed again", lists(true))
 }

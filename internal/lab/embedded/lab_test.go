@@ -20,6 +20,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/lab"
 	"github.com/firstlight/firstlight/internal/lab/component"
+	"github.com/firstlight/firstlight/internal/poll/polltest"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/suite"
 	"github.com/firstlight/firstlight/internal/world"
@@ -61,7 +62,7 @@ func start(t *testing.T) *bench {
 		}
 	})
 	b := &bench{}
-	until(t, "the lab to answer", func() (err error) {
+	polltest.UntilNil(t, "the lab to answer", func() (err error) {
 		select {
 		case err := <-ended:
 			ended <- err
@@ -82,25 +83,6 @@ func start(t *testing.T) *bench {
 		t.Fatal(err)
 	}
 	return b
-}
-
-// until retries until ok returns nil.
-func until(t *testing.T, what string, ok func() error) {
-	t.Helper()
-	tick := time.NewTicker(100 * time.Millisecond)
-	defer tick.Stop()
-	deadline := time.After(4 * time.Minute)
-	for {
-		err := ok()
-		if err == nil {
-			return
-		}
-		select {
-		case <-deadline:
-			t.Fatalf("timed out waiting for %s: %v", what, err)
-		case <-tick.C:
-		}
-	}
 }
 
 // fault adds a fault and returns a function that clears it; it logs both durations.
@@ -187,7 +169,7 @@ func (b *bench) run(t *testing.T, p gpuPod) (pod string, end func()) {
 			}},
 		}}},
 	}
-	until(t, "job "+p.name+" to be accepted", func() error {
+	polltest.UntilNil(t, "job "+p.name+" to be accepted", func() error {
 		_, err := b.Client.BatchV1().Jobs(p.namespace).Create(t.Context(), job, metav1.CreateOptions{})
 		if apierrors.IsAlreadyExists(err) {
 			return nil
@@ -195,7 +177,7 @@ func (b *bench) run(t *testing.T, p gpuPod) (pod string, end func()) {
 		return err
 	})
 	mine := metav1.ListOptions{LabelSelector: batchv1.JobNameLabel + "=" + p.name}
-	until(t, "the pod of "+p.name+" to run", func() error {
+	polltest.UntilNil(t, "the pod of "+p.name+" to run", func() error {
 		list, err := b.Client.CoreV1().Pods(p.namespace).List(t.Context(), mine)
 		if err != nil {
 			return err
@@ -212,7 +194,7 @@ func (b *bench) run(t *testing.T, p gpuPod) (pod string, end func()) {
 		if err := b.Client.BatchV1().Jobs(p.namespace).Delete(t.Context(), p.name, metav1.DeleteOptions{PropagationPolicy: &background}); err != nil {
 			t.Fatal(err)
 		}
-		until(t, "the pod of "+p.name+" to be gone", func() error {
+		polltest.UntilNil(t, "the pod of "+p.name+" to be gone", func() error {
 			list, err := b.Client.CoreV1().Pods(p.namespace).List(t.Context(), mine)
 			if err == nil && len(list.Items) > 0 {
 				err = errors.New("it exists")
@@ -226,7 +208,7 @@ func (b *bench) run(t *testing.T, p gpuPod) (pod string, end func()) {
 func (b *bench) exporterOf(t *testing.T, node string) string {
 	t.Helper()
 	var text string
-	until(t, "the exporter of "+node+" to be forwarded", func() (err error) {
+	polltest.UntilNil(t, "the exporter of "+node+" to be forwarded", func() (err error) {
 		text, err = b.scrape(t, node)
 		return err
 	})

@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/firstlight/firstlight/internal/poll/polltest"
 	"github.com/firstlight/firstlight/internal/world"
 )
 
@@ -30,7 +31,7 @@ func (b *bench) ready(t *testing.T, namespace, name string, want int32) error {
 
 func testMirror(t *testing.T, b *bench) {
 	for namespace, name := range map[string]string{"monitoring": "prometheus-adapter", "kube-system": "karpenter"} {
-		until(t, name+" to be ready", func() error { return b.ready(t, namespace, name, 1) })
+		polltest.UntilNil(t, name+" to be ready", func() error { return b.ready(t, namespace, name, 1) })
 	}
 	adapter, err := b.Client.AppsV1().Deployments("monitoring").Get(t.Context(), "prometheus-adapter", metav1.GetOptions{})
 	if err != nil {
@@ -53,7 +54,7 @@ func testMirror(t *testing.T, b *bench) {
 	if env := karpenter.Spec.Template.Spec.Containers[0].Env; !slices.Contains(env, corev1.EnvVar{Name: "BATCH_IDLE_DURATION", Value: "200ms"}) {
 		t.Errorf("Karpenter's environment is %v", env)
 	}
-	until(t, "the controller manager's pod", func() error {
+	polltest.UntilNil(t, "the controller manager's pod", func() error {
 		pods, err := b.Client.CoreV1().Pods("kube-system").List(t.Context(), metav1.ListOptions{LabelSelector: "component=kube-controller-manager,tier=control-plane"})
 		if err != nil {
 			return err
@@ -98,7 +99,7 @@ func testForward(t *testing.T, b *bench) {
 	b.namespace(t, "forward")
 	pod, end := b.run(t, gpuPod{namespace: "forward", name: "load", container: "load", node: "gpu-02", gpus: 4, busy: true})
 	idle, endIdle := b.run(t, gpuPod{namespace: "forward", name: "idle", container: "load", node: "gpu-02", gpus: 1})
-	until(t, "the load to draw power", func() error {
+	polltest.UntilNil(t, "the load to draw power", func() error {
 		text := b.exporterOf(t, "gpu-02")
 		watts, resting := powerOf(text, pod), powerOf(text, idle)
 		if len(watts) != 4 || slices.Min(watts) < 650 || len(resting) != 1 || resting[0] > 75 {
@@ -122,7 +123,7 @@ func testForward(t *testing.T, b *bench) {
 		t.Error("port forwarding to a stopped exporter works")
 	}
 	repair()
-	until(t, "the exporter to be back", func() error { return b.scraped(t, "gpu-02") })
+	polltest.UntilNil(t, "the exporter to be back", func() error { return b.scraped(t, "gpu-02") })
 }
 
 // scraped reads an exporter's metrics through the API server once.

@@ -3,7 +3,9 @@ package embedded
 import (
 	"fmt"
 	"log/slog"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -16,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/firstlight/firstlight/internal/lab/policy"
+	"github.com/firstlight/firstlight/internal/poll/polltest"
 	"github.com/firstlight/firstlight/internal/world"
 )
 
@@ -177,13 +180,15 @@ func requireChanges(t *testing.T, when string, got map[string]bool, want func(na
 func testPolicies(t *testing.T, b *bench) {
 	all := func(string) bool { return true }
 	none := func(string) bool { return false }
-	names, err := policy.Names()
-	if err != nil {
-		t.Fatal(err)
+	files, err := filepath.Glob("../policy/data/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("policies %v, %v", files, err)
 	}
+	var names []string
 	var wanted []policy.Wanted
-	for _, n := range names {
-		wanted = append(wanted, policy.Wanted{Name: n})
+	for _, f := range files {
+		name := strings.TrimSuffix(filepath.Base(f), ".yaml")
+		names, wanted = append(names, name), append(wanted, policy.Wanted{Name: name})
 	}
 	engine, err := policy.New(b.Config, slog.New(slog.NewTextHandler(t.Output(), nil)))
 	if err != nil {
@@ -238,7 +243,7 @@ func testKarpenter(t *testing.T, b *bench) {
 
 	// Existing objects are changed too, once a first worker is spared.
 	repair := b.fault(t, world.Fault{Kind: "pool-limit-zero"})
-	until(t, "the pool's limit to be 0", func() error {
+	polltest.UntilNil(t, "the pool's limit to be 0", func() error {
 		np, err := b.Dynamic.Resource(nodePools).Get(t.Context(), "mine", metav1.GetOptions{})
 		if err != nil {
 			return err
@@ -267,7 +272,7 @@ func testKarpenter(t *testing.T, b *bench) {
 	}
 	// Their nodes appear later. Deleting a claim earlier would leave a node, because the KWOK
 	// provider creates every promised node.
-	until(t, "the nodes that were made for them", func() error {
+	polltest.UntilNil(t, "the nodes that were made for them", func() error {
 		list, err := b.Dynamic.Resource(nodeClaims).List(t.Context(), metav1.ListOptions{LabelSelector: "karpenter.sh/nodepool=mine"})
 		if err != nil {
 			return err
@@ -283,7 +288,7 @@ func testKarpenter(t *testing.T, b *bench) {
 	b.scale(t, 1)
 
 	repair = b.fault(t, world.Fault{Kind: "do-not-disrupt"})
-	until(t, "a keeper on the first node", func() error {
+	polltest.UntilNil(t, "a keeper on the first node", func() error {
 		pods, err := b.Client.CoreV1().Pods("blockers").List(t.Context(), metav1.ListOptions{FieldSelector: "spec.nodeName=" + first.Spec.NodeName})
 		if err == nil && (len(pods.Items) != 1 || !isReady(pods.Items[0])) {
 			err = fmt.Errorf("%d blocker pods", len(pods.Items))
@@ -294,7 +299,7 @@ func testKarpenter(t *testing.T, b *bench) {
 
 	repair = b.fault(t, world.Fault{Kind: "node-never-registers"})
 	b.scale(t, 4) // more than the existing nodes, including empty ones
-	until(t, "an instance that does not register", func() error {
+	polltest.UntilNil(t, "an instance that does not register", func() error {
 		list, err := b.Dynamic.Resource(nodeClaims).List(t.Context(), metav1.ListOptions{LabelSelector: "karpenter.sh/nodepool=mine"})
 		if err != nil {
 			return err
@@ -321,7 +326,7 @@ func testKarpenter(t *testing.T, b *bench) {
 	if err := b.Dynamic.Resource(nodePools).Delete(t.Context(), "mine", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "the pool and its nodes to be gone", func() error {
+	polltest.UntilNil(t, "the pool and its nodes to be gone", func() error {
 		if _, err := b.Dynamic.Resource(nodePools).Get(t.Context(), "mine", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
 			return fmt.Errorf("the pool exists (%w)", err)
 		}
@@ -357,7 +362,7 @@ func (b *bench) scale(t *testing.T, replicas int32) {
 func (b *bench) awaitWorkers(t *testing.T, n int) []corev1.Pod {
 	t.Helper()
 	var pods *corev1.PodList
-	until(t, fmt.Sprintf("%d workers", n), func() (err error) {
+	polltest.UntilNil(t, fmt.Sprintf("%d workers", n), func() (err error) {
 		if pods, err = b.Client.CoreV1().Pods("default").List(t.Context(), metav1.ListOptions{LabelSelector: "app=workers"}); err != nil {
 			return err
 		}

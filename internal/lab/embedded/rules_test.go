@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/firstlight/firstlight/internal/adapterrules"
+	"github.com/firstlight/firstlight/internal/poll/polltest"
 	"github.com/firstlight/firstlight/internal/probe/prom"
 	"github.com/firstlight/firstlight/internal/world"
 )
@@ -73,7 +74,7 @@ var errNone = errors.New("not one")
 // reads waits until a metric is within 3 % of want.
 func reads(t *testing.T, what string, want float64, get func() (float64, error)) {
 	t.Helper()
-	until(t, fmt.Sprintf("%s to be %.0f", what, want), func() error {
+	polltest.UntilNil(t, fmt.Sprintf("%s to be %.0f", what, want), func() error {
 		got, err := get()
 		if err == nil && math.Abs(got-want) > 0.03*want {
 			err = fmt.Errorf("got %.1f", got)
@@ -85,7 +86,7 @@ func reads(t *testing.T, what string, want float64, get func() (float64, error))
 // unserved waits until a metric has no value.
 func unserved(t *testing.T, what string, get func() (float64, error)) {
 	t.Helper()
-	until(t, what+" not to be served", func() error {
+	polltest.UntilNil(t, what+" not to be served", func() error {
 		got, err := get()
 		switch {
 		case apierrors.IsNotFound(err), errors.Is(err, errNone):
@@ -193,7 +194,7 @@ func (b *bench) oneSeriesAGPU(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer client.Close()
-	until(t, "one series a GPU", func() error {
+	polltest.UntilNil(t, "one series a GPU", func() error {
 		list, _, err := prom.Prometheus{Client: client}.Query(t.Context(), adapterrules.Power, time.Time{})
 		if err == nil && len(list) != 16 {
 			err = fmt.Errorf("%d series", len(list))

@@ -10,12 +10,12 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/firstlight/firstlight/internal/lab"
+	"github.com/firstlight/firstlight/internal/poll/polltest"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/reservation/hook"
 	"github.com/firstlight/firstlight/internal/suite"
@@ -41,7 +41,7 @@ func asHook(t *testing.T, r hook.Request, until func() bool) (hook.Response, int
 		t.Fatal(err)
 	}
 	if until != nil {
-		await(t, "the moment to kill", until)
+		polltest.Until(t, "the moment to kill", until)
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // the group, as its runner does
 		_ = cmd.Wait()                                      // killed
 		return hook.Response{}, -1
@@ -52,17 +52,6 @@ func asHook(t *testing.T, r hook.Request, until func() bool) (hook.Response, int
 		t.Errorf("%v\n%s", err, log.String())
 	}
 	return resp, cmd.ProcessState.ExitCode()
-}
-
-func await(t *testing.T, what string, f func() bool) {
-	t.Helper()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for end := time.Now().Add(5 * time.Minute); !f(); <-tick.C {
-		if time.Now().After(end) {
-			t.Fatalf("timeout waiting for %s", what)
-		}
-	}
 }
 
 // The whole life of a deployment, killed on the way.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"sync"
-	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -13,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/firstlight/firstlight/internal/poll"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/workload"
 )
@@ -139,12 +139,8 @@ func (t *podTest) release(ctx context.Context, pods *workload.Gang) error {
 	if t.startDelay == 0 {
 		return nil
 	}
-	timer := time.NewTimer(t.startDelay)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-		return context.Cause(ctx)
+	if err := poll.Sleep(ctx, t.startDelay); err != nil {
+		return err
 	}
 	all, err := pods.Pods(ctx)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/firstlight/firstlight/internal/lab"
+	"github.com/firstlight/firstlight/internal/poll/polltest"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/reservation/config"
 	"github.com/firstlight/firstlight/internal/reservation/hook"
@@ -48,7 +49,7 @@ func newNight(t *testing.T) *night {
 	if n.lab, n.cluster, err = connect(t.Context(), nightly); err != nil {
 		t.Fatal(err)
 	}
-	await(t, "two nodes that are ready", func() bool {
+	polltest.Until(t, "two nodes that are ready", func() bool {
 		nodes, err := n.GetNodes(t.Context(), n.r)
 		return err == nil && len(nodes) == 2 && nodes[0].Ready && nodes[1].Ready && nodes[0].GPUs == 8 && nodes[1].GPUs == 8
 	})
@@ -187,7 +188,7 @@ func TestTrial(t *testing.T) {
 		_, err := n.Test(ctx, n.r)
 		ended <- err
 	}()
-	await(t, "pods of the next", func() bool {
+	polltest.Until(t, "pods of the next", func() bool {
 		pods := n.placed(t)
 		return len(pods) == 2 && pods[0] != killed[0] && pods[1] != killed[1]
 	})
@@ -219,7 +220,7 @@ func TestTrial(t *testing.T) {
 
 	n.world(t, http.MethodDelete, "")
 	n.world(t, http.MethodPost, `{"kind":"zero-gpu-nodes"}`)
-	await(t, "the nodes to lose their labels", func() bool {
+	polltest.Until(t, "the nodes to lose their labels", func() bool {
 		nodes, err := gpuNodes(t.Context(), n.cluster)
 		return err == nil && len(nodes) == 0
 	})

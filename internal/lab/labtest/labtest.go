@@ -11,12 +11,11 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/lab"
 	"github.com/firstlight/firstlight/internal/lab/embedded"
-	"github.com/firstlight/firstlight/internal/poll"
+	"github.com/firstlight/firstlight/internal/poll/polltest"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
@@ -57,7 +56,7 @@ func Start(t *testing.T, spec world.Spec, extras ...string) *Lab {
 		}
 	})
 	l := &Lab{}
-	Until(t, "the lab to answer", func() (err error) {
+	polltest.UntilNil(t, "the lab to answer", func() (err error) {
 		select {
 		case err := <-ended:
 			ended <- err
@@ -105,16 +104,6 @@ func (l *Lab) RequireClean(t *testing.T, run string) {
 	remaining, err := kube.Guest{Cluster: l.Cluster}.LeftOf(t.Context(), run)
 	if err != nil || len(remaining) > 0 {
 		t.Errorf("objects of run %s remain: %+v, %v", run, remaining, err)
-	}
-}
-
-// Until calls cond until it returns nil and fails the test after three minutes.
-func Until(t *testing.T, what string, cond func() error) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
-	defer cancel()
-	if err := poll.Until(ctx, 50*time.Millisecond, what, func(context.Context) error { return cond() }); err != nil {
-		t.Fatal(err)
 	}
 }
 

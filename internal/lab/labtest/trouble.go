@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/firstlight/firstlight/internal/poll/polltest"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/world"
 )
@@ -62,7 +63,7 @@ func (l *Lab) Hold(t *testing.T, node string, gpus int) {
 			}},
 		},
 	}
-	Until(t, "the occupying pod to be created", func() (err error) {
+	polltest.UntilNil(t, "the occupying pod to be created", func() (err error) {
 		made, err := pods.Create(t.Context(), pod, metav1.CreateOptions{})
 		if err == nil {
 			pod = made
@@ -74,7 +75,7 @@ func (l *Lab) Hold(t *testing.T, node string, gpus int) {
 			t.Error(err)
 		}
 	})
-	Until(t, "the occupying pod to run", func() error {
+	polltest.UntilNil(t, "the occupying pod to run", func() error {
 		got, err := pods.Get(t.Context(), pod.Name, metav1.GetOptions{})
 		if err == nil && got.Status.Phase != corev1.PodRunning {
 			err = fmt.Errorf("phase %s: %s", got.Status.Phase, got.Status.Message)

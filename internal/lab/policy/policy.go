@@ -58,15 +58,6 @@ var load = sync.OnceValues(func() (map[string]policy, error) {
 	return all, nil
 })
 
-// Names returns all policy names, sorted.
-func Names() ([]string, error) {
-	all, err := load()
-	if err != nil {
-		return nil, err
-	}
-	return slices.Sorted(maps.Keys(all)), nil
-}
-
 func find(name string) (policy, error) {
 	all, err := load()
 	if err != nil {

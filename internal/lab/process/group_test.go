@@ -3,12 +3,12 @@ package process
 import (
 	"os"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
+
+	"github.com/firstlight/firstlight/internal/poll/polltest"
 )
 
 // The children of a program end with it, also when it dies by itself.
@@ -38,9 +38,5 @@ func TestChildrenEndWithTheProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.await(t, "the program's death", func(e Event) bool { return e.State == Waiting })
-	for end := time.Now().Add(time.Minute); child.Alive(); runtime.Gosched() {
-		if time.Now().After(end) {
-			t.Fatal("its child is alive")
-		}
-	}
+	polltest.Until(t, "its child to end", func() bool { return !child.Alive() })
 }

@@ -11,11 +11,11 @@ import (
 )
 
 // within bounds a wait; it is long because test machines are busy.
-const within = 3 * time.Minute
+const within = 5 * time.Minute
 
 var errNotYet = errors.New("not yet")
 
-// Until calls cond until it is true, and fails the test at a timeout of three minutes.
+// Until calls cond until it is true, and fails the test at a timeout of five minutes.
 func Until(tb testing.TB, what string, cond func() bool) {
 	tb.Helper()
 	UntilNil(tb, what, func() error {
@@ -27,7 +27,7 @@ func Until(tb testing.TB, what string, cond func() bool) {
 }
 
 // UntilNil calls cond until it returns nil, and fails the test with its last error at a timeout of
-// three minutes, or at once if it returns poll.Stop(err).
+// five minutes, or at once if it returns poll.Stop(err).
 func UntilNil(tb testing.TB, what string, cond func() error) {
 	tb.Helper()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(tb.Context()), within) // cleanups may wait

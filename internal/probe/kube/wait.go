@@ -9,7 +9,7 @@ import (
 )
 
 // listInterval is the pause between two lists of objects that are being removed.
-const listInterval = 500 * time.Millisecond
+const listInterval = 200 * time.Millisecond
 
 // waitUntilEmpty lists objects, at an interval, until count is 0. It returns the error of list, or the
 // cause of the end of ctx.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/firstlight/firstlight/internal/probe/guard"
@@ -39,6 +40,16 @@ type Target struct {
 	// ScrapePool is its job. ScrapeInterval is a Prometheus duration ("1m30s").
 	ScrapePool     string `json:"scrapePool,omitempty"`
 	ScrapeInterval string `json:"scrapeInterval,omitempty"`
+}
+
+// IsDCGM reports whether the target is DCGM's exporter, by its labels.
+func (t Target) IsDCGM() bool {
+	for _, v := range t.Labels {
+		if strings.Contains(v, "dcgm") {
+			return true
+		}
+	}
+	return false
 }
 
 // ParseTargets parses the response of /api/v1/targets.

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/firstlight/firstlight/internal/probe/guard"
@@ -17,6 +19,18 @@ type Sample struct {
 	// At is the evaluation time, by the clock of Prometheus.
 	At    time.Time
 	Value float64
+}
+
+// Series identifies the sample's series: its labels without __name__, which functions drop.
+func (s Sample) Series() string {
+	parts := make([]string, 0, len(s.Labels))
+	for name, value := range s.Labels {
+		if name != "__name__" {
+			parts = append(parts, name+"\x00"+value)
+		}
+	}
+	slices.Sort(parts)
+	return strings.Join(parts, "\x01")
 }
 
 // response is the envelope of the Prometheus API.

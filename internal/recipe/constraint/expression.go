@@ -10,7 +10,6 @@ import (
 // Expression is the value of a constraint: terms separated by spaces must all hold; of
 // alternatives separated by ||, one must hold.
 type Expression struct {
-	text         string
 	alternatives [][]term
 }
 
@@ -24,11 +23,12 @@ var operators = []string{">=", "<=", "!=", "==", ">", "<"}
 
 // Parse parses ">= 1.32.4", "ubuntu", ">= 1.34.3-gke.1318000 < 1.35.0 || >= 1.35.1".
 func Parse(text string) (Expression, error) {
-	e := Expression{text: strings.TrimSpace(text)}
-	if e.text == "" {
+	text = strings.TrimSpace(text)
+	if text == "" {
 		return Expression{}, errors.New("empty expression")
 	}
-	for clause := range strings.SplitSeq(e.text, "||") {
+	var e Expression
+	for clause := range strings.SplitSeq(text, "||") {
 		terms, err := parseClause(strings.TrimSpace(clause))
 		if err != nil {
 			return Expression{}, err
@@ -93,9 +93,6 @@ func parseTerm(text string) (term, error) {
 func nodeSet(text string) bool {
 	return len(text) > 1 && text[0] == '!' && !space(text[1])
 }
-
-// String returns the original text.
-func (e Expression) String() string { return e.text }
 
 // Holds reports whether a measurement satisfies the expression. It returns an error if the
 // result depends on values that cannot be compared.

@@ -77,15 +77,6 @@ func (s *Set) dropDuplicates() diag.List {
 	return problems
 }
 
-// Get returns a node by its profile name.
-func (s *Set) Get(name string) (*Node, bool) {
-	i := slices.IndexFunc(s.Profiles, func(p *Profile) bool { return p.Node.Name == name })
-	if i < 0 {
-		return nil, false
-	}
-	return s.Profiles[i].Node, true
-}
-
 // All returns the nodes, sorted by name.
 func (s *Set) All() []*Node {
 	out := make([]*Node, len(s.Profiles))

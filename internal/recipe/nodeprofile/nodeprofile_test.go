@@ -163,10 +163,12 @@ func TestWorkloadOfUsers(t *testing.T) {
 
 func TestAProfileInFull(t *testing.T) {
 	t.Parallel()
-	s, ok := load(t, shipped(t, nil)).Get("aks-nd128isr-gb200-v6")
-	if !ok {
+	all := load(t, shipped(t, nil)).All()
+	i := slices.IndexFunc(all, func(n *nodeprofile.Node) bool { return n.Name == "aks-nd128isr-gb200-v6" })
+	if i < 0 {
 		t.Fatal("profile not found")
 	}
+	s := all[i]
 	got := fmt.Sprintln(s.File, s.Provider, s.Accelerator, s.InstanceType, s.Arch, s.Count, s.Region, s.Zones) +
 		fmt.Sprintln(s.Capacity.Cpu(), s.Capacity.Memory(), s.Capacity.StorageEphemeral(), s.Capacity.Pods()) +
 		fmt.Sprintln(s.Allocatable.Cpu(), s.Allocatable.Memory(), s.Allocatable.StorageEphemeral(), s.Allocatable.Pods()) +

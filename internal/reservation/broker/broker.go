@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/firstlight/firstlight/internal/poll"
 	"github.com/firstlight/firstlight/internal/reservation/lease"
 	"github.com/firstlight/firstlight/internal/reservation/store"
 )
@@ -176,7 +177,7 @@ func (b *Broker) changeObject(ctx context.Context, from reader, name string, s f
 		if within = min(2*within, conflictBackoff<<doublings); !conflict {
 			wait = transientBackoff
 		}
-		if err := pause(ctx, rand.N(wait)); err != nil { //nolint:gosec // spreads attempts
+		if err := poll.Sleep(ctx, rand.N(wait)); err != nil { //nolint:gosec // spreads attempts
 			return fmt.Errorf("change reservation %s: %w", name, err)
 		}
 	}
@@ -218,15 +219,4 @@ func (b *Broker) sign(ctx context.Context, old, next *store.Reservation) error {
 		return err
 	}
 	return &lease.NotHolderError{Holder: old.Status.Lease.Holder, User: old.Status.Lease.User, Caller: caller}
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"k8s.io/client-go/rest"
 
+	"github.com/firstlight/firstlight/internal/poll"
 	"github.com/firstlight/firstlight/internal/poll/polltest"
 	"github.com/firstlight/firstlight/internal/reservation/lease"
 	"github.com/firstlight/firstlight/internal/reservation/store"
@@ -196,7 +197,7 @@ func TestCopyThatIsBehindNeedsTheVersion(t *testing.T) {
 	if _, err := New(Options{Store: k}).Acquire(t.Context(), Request{Reservations: []string{name}, Ticket: who("ada")}); err != nil {
 		t.Fatal(err)
 	}
-	_ = pause(t.Context(), 2*time.Millisecond) // tokens are milliseconds: another is later
+	_ = poll.Sleep(t.Context(), 2*time.Millisecond) // tokens are milliseconds: another is later
 	behind := &faulty{Store: k, get: func(string) (*store.Reservation, error) { return free, nil }}
 	var busy *BusyError
 	if _, err := New(Options{Store: behind}).Acquire(t.Context(), Request{Reservations: []string{name}, Ticket: who("bob")}); !errors.As(err, &busy) {
@@ -268,7 +269,7 @@ func TestWaiterIsToldByAWatch(t *testing.T) {
 	}()
 	<-waits
 	polltest.Until(t, "the watch", func() bool { return strings.Contains(strings.Join(w.since(), ","), "WATCH") })
-	_ = pause(t.Context(), 300*time.Millisecond)
+	_ = poll.Sleep(t.Context(), 300*time.Millisecond)
 	w.want(t, "to wait")
 	if err := other.Release(t.Context(), name, first[0].Token, "done"); err != nil {
 		t.Fatal(err)
@@ -302,7 +303,7 @@ func TestHeartbeatsOfAWaiter(t *testing.T) {
 				if time.Since(begin) > minute/2 {
 					t.Fatalf("heartbeat %d is late", i+1)
 				}
-				_ = pause(t.Context(), 100*time.Millisecond)
+				_ = poll.Sleep(t.Context(), 100*time.Millisecond)
 			}
 			if gap := time.Since(last); i > 0 && gap < minute*2/5 {
 				t.Errorf("heartbeat %d after %s", i+1, gap)

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/firstlight/firstlight/internal/poll"
 	"github.com/firstlight/firstlight/internal/proctree"
 	"github.com/firstlight/firstlight/internal/reservation/lease"
 )
@@ -112,12 +113,12 @@ func (k *keeper) keep(ctx context.Context) error {
 	every := k.interval / renewalsPerInterval
 	least, wait := min(retryInterval, every), every
 	for err := errNotRenewed; ; {
-		if pause(ctx, min(wait, k.left()/2, k.beforeEnd())) != nil {
+		if poll.Sleep(ctx, min(wait, k.left()/2, k.beforeEnd())) != nil {
 			return nil //nolint:nilerr // ctx has ended
 		}
 		left := k.left()
 		if left < least { // no time for a request
-			if pause(ctx, left) != nil {
+			if poll.Sleep(ctx, left) != nil {
 				return nil //nolint:nilerr // ctx has ended
 			}
 			return fmt.Errorf("%w for %s: %w", ErrRenewFailed, (k.clock.Elapsed() - k.last).Round(time.Millisecond), err)

@@ -13,6 +13,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/firstlight/firstlight/internal/poll"
 	"github.com/firstlight/firstlight/internal/proctree"
 	"github.com/firstlight/firstlight/internal/reservation/lease"
 	"github.com/firstlight/firstlight/internal/reservation/store"
@@ -42,7 +43,7 @@ func (u *unreliable) Save(ctx context.Context, r *store.Reservation) (*store.Res
 		<-ctx.Done()
 		return nil, context.Cause(ctx)
 	}
-	if err := pause(ctx, u.takes); err != nil {
+	if err := poll.Sleep(ctx, u.takes); err != nil {
 		return nil, err
 	}
 	u.mu.Lock()
@@ -78,7 +79,7 @@ func TestHolderStopsBeforeTheLeaseCanExpire(t *testing.T) {
 				t.Run(fmt.Sprint(answers, takes, idle), func(t *testing.T) {
 					synctest.Test(t, func(t *testing.T) {
 						u, b, grants := holding(t, who("ada"))
-						_ = pause(t.Context(), idle)
+						_ = poll.Sleep(t.Context(), idle)
 						u.answers, u.takes = answers, takes
 						err := b.newKeeper(grants, nil).keep(t.Context())
 						if !errors.Is(err, ErrRenewFailed) {
@@ -116,7 +117,7 @@ func TestHolderStopsAtTheEndOfItsTerm(t *testing.T) {
 				if c.extended > 0 {
 					u.answers++
 					go func() {
-						_ = pause(t.Context(), 89*time.Minute)
+						_ = poll.Sleep(t.Context(), 89*time.Minute)
 						if _, err := b.Extend(t.Context(), "one", grants[0].Token, c.extended, "more"); err != nil {
 							t.Error(err)
 						}
@@ -254,7 +255,7 @@ func TestRefusedClaimDoesNotCountForALaterOne(t *testing.T) {
 		if _, err := b.Acquire(late, Request{Reservations: []string{"one"}, Ticket: who("ada")}); err == nil {
 			t.Fatal("the store answered")
 		}
-		_ = pause(t.Context(), time.Hour)
+		_ = poll.Sleep(t.Context(), time.Hour)
 		u.answers = 100
 		grants, err := b.Acquire(t.Context(), Request{Reservations: []string{"one"}, Ticket: who("ada")})
 		if err != nil {
@@ -328,7 +329,7 @@ func TestSlowRenewalDoesNotDelayTheOthers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_ = pause(t.Context(), time.Second)
+		_ = poll.Sleep(t.Context(), time.Second)
 		before := two.r.DeepCopy()
 		var renewed []string
 		b := New(Options{Store: several{Store: slow, of: map[string]Store{"one": slow, "two": two}}})

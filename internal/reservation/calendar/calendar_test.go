@@ -1,6 +1,7 @@
 package calendar_test
 
 import (
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -12,11 +13,11 @@ const example = "../../../examples/schedule.yaml"
 
 func load(t *testing.T, path string) *calendar.Schedule {
 	t.Helper()
-	s, err := calendar.Load(path)
+	data, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s
+	return parse(t, string(data))
 }
 
 // one is a schedule with one entry, a batch of an hour.

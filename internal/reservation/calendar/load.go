@@ -6,9 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/reservation/config"
-	"github.com/firstlight/firstlight/internal/yamlstrict"
 )
 
 type file struct {
@@ -39,44 +37,21 @@ const (
 
 var namePattern = regexp.MustCompile(`^[a-z]([a-z0-9-]*[a-z0-9])?$`)
 
-// Load reads and parses a file.
-func Load(path string) (*Schedule, error) {
-	data, err := config.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	return Parse(path, data)
-}
-
 // Parse parses and validates a schedule; name is used in messages. The error is a diag.List with
 // all problems, each with position and remedy. Check verifies the margins.
 func Parse(name string, data []byte) (*Schedule, error) {
-	var f file
-	doc, problems := config.DecodeYAML(name, data, &f)
-	if doc == nil {
-		return nil, problems.Sort().Err()
-	}
-	l := loader{doc: doc}
-	s := &Schedule{entries: l.entries(&f), margins: l.margins(&f)}
-	if err := config.MergeProblems(problems, l.problems).Err(); err != nil {
-		return nil, err
-	}
-	return s, nil
+	return config.Parse(name, data, func(c *config.Loader, f *file) *Schedule {
+		l := loader{c}
+		return &Schedule{entries: l.entries(f), margins: l.margins(f)}
+	})
 }
 
 // loader builds a Schedule and collects problems.
-type loader struct {
-	doc      *yamlstrict.Doc
-	problems diag.List
-}
-
-func (l *loader) add(r diag.Rule, path []string, format string, args ...any) {
-	l.problems = append(l.problems, r.At(l.doc.ValueAt(path...), format, args...))
-}
+type loader struct{ *config.Loader }
 
 func (l *loader) entries(f *file) []Entry {
 	if len(f.Entries) == 0 {
-		l.add(ruleEmpty, []string{"entries"}, "no entries")
+		l.Add(ruleEmpty, []string{"entries"}, "no entries")
 	}
 	out := make([]Entry, len(f.Entries))
 	up, down := -1, -1
@@ -84,7 +59,7 @@ func (l *loader) entries(f *file) []Entry {
 		path := func(key string) []string { return []string{"entries", strconv.Itoa(i), key} }
 		out[i] = l.entry(e, f.Zone, path)
 		if slices.ContainsFunc(f.Entries[:i], func(o fileEntry) bool { return o.Name != "" && o.Name == e.Name }) {
-			l.add(ruleTwice, path("name"), "duplicate entry %q", e.Name)
+			l.Add(ruleTwice, path("name"), "duplicate entry %q", e.Name)
 		}
 		switch out[i].Action {
 		case Up:
@@ -95,20 +70,20 @@ func (l *loader) entries(f *file) []Entry {
 		}
 	}
 	if up >= 0 && down < 0 {
-		l.add(ruleNoDown, []string{"entries", strconv.Itoa(up), "action"}, "%s starts deployments, but no entry ends them", f.Entries[up].Name)
+		l.Add(ruleNoDown, []string{"entries", strconv.Itoa(up), "action"}, "%s starts deployments, but no entry ends them", f.Entries[up].Name)
 	}
 	return out
 }
 
 func (l *loader) entry(e fileEntry, zone string, path func(string) []string) Entry {
-	out := Entry{Name: e.Name, Action: Action(e.Action), Cron: e.Cron, Zone: e.Zone, pos: l.doc.At(path("name")...)}
+	out := Entry{Name: e.Name, Action: Action(e.Action), Cron: e.Cron, Zone: e.Zone, pos: l.Doc.At(path("name")...)}
 	if e.Name != "" && (len(e.Name) > maxName || !namePattern.MatchString(e.Name)) {
-		l.add(ruleName, path("name"), "invalid name %q: must be a DNS label", e.Name)
+		l.Add(ruleName, path("name"), "invalid name %q: must be a DNS label", e.Name)
 	}
 	if e.Cron != "" {
 		var err error
 		if out.fields, err = parseCron(e.Cron); err != nil {
-			l.add(ruleCron, path("cron"), "invalid cron expression %q: %v", e.Cron, err)
+			l.Add(ruleCron, path("cron"), "invalid cron expression %q: %v", e.Cron, err)
 		}
 	}
 	at := path("zone")
@@ -118,10 +93,10 @@ func (l *loader) entry(e fileEntry, zone string, path func(string) []string) Ent
 	var err error
 	switch out.zone, err = loadZone(out.Zone); {
 	case out.Zone == "":
-		l.problems = append(l.problems, ruleMissing.At(l.doc.ValueAt(path("zone")...), "the entry has no zone, and the file has no default").
+		l.Problems = append(l.Problems, ruleMissing.At(l.Doc.ValueAt(path("zone")...), "the entry has no zone, and the file has no default").
 			With("add zone: UTC, or another zone, to the entry or to the top of the file"))
 	case err != nil:
-		l.add(ruleZone, at, "invalid time zone %q: %v", out.Zone, err)
+		l.Add(ruleZone, at, "invalid time zone %q: %v", out.Zone, err)
 	}
 	if e.Window != "" {
 		out.Window.Duration = l.duration(path("window"), e.Window, time.Second)
@@ -134,9 +109,9 @@ func (l *loader) duration(path []string, text string, least time.Duration) time.
 	d, err := time.ParseDuration(text)
 	switch {
 	case err != nil:
-		l.add(ruleDuration, path, "invalid duration %q", text)
+		l.Add(ruleDuration, path, "invalid duration %q", text)
 	case d < least || d > maxDuration:
-		l.add(ruleDuration, path, "invalid duration %s: must be from %s to %s", text, FormatDuration(least), FormatDuration(maxDuration))
+		l.Add(ruleDuration, path, "invalid duration %s: must be from %s to %s", text, FormatDuration(least), FormatDuration(maxDuration))
 	}
 	return d
 }

@@ -11,7 +11,7 @@ import (
 
 func (l *loader) margins(f *file) []Margin {
 	if len(f.Margins) == 0 {
-		l.add(ruleEmpty, []string{"margins"}, "no margins")
+		l.Add(ruleEmpty, []string{"margins"}, "no margins")
 	}
 	names := make([]string, len(f.Entries))
 	for i, e := range f.Entries {
@@ -25,23 +25,23 @@ func (l *loader) margins(f *file) []Margin {
 			return o.From == out[i].From && o.To == out[i].To && o.FromStart == out[i].FromStart
 		}
 		if m.From != "" && slices.ContainsFunc(out[:i], same) {
-			l.add(ruleTwice, path("from"), "duplicate margin from %s to %s, counted alike", m.From, m.To)
+			l.Add(ruleTwice, path("from"), "duplicate margin from %s to %s, counted alike", m.From, m.To)
 		}
 	}
 	return out
 }
 
 func (l *loader) margin(m fileMargin, names []string, path func(string) []string) Margin {
-	out := Margin{From: m.From, To: m.To, FromStart: m.CountedFrom == "start", pos: l.doc.At(path("from")...)}
+	out := Margin{From: m.From, To: m.To, FromStart: m.CountedFrom == "start", pos: l.Doc.At(path("from")...)}
 	for _, k := range []struct{ key, name string }{{"from", m.From}, {"to", m.To}} {
 		if k.name == "" || slices.Contains(names, k.name) {
 			continue
 		}
-		p := ruleUnknownEntry.At(l.doc.ValueAt(path(k.key)...), "unknown entry %q", k.name)
+		p := ruleUnknownEntry.At(l.Doc.ValueAt(path(k.key)...), "unknown entry %q", k.name)
 		if near := diag.Nearest(k.name, names); near != "" {
 			p = p.With("did you mean %q?", near)
 		}
-		l.problems = append(l.problems, p)
+		l.Problems = append(l.Problems, p)
 	}
 	if m.AtLeast != "" {
 		out.AtLeast = l.duration(path("at-least"), m.AtLeast, 0)

@@ -2,14 +2,6 @@ package calendar
 
 import "github.com/firstlight/firstlight/internal/diag"
 
-// Rules lists the rules of the file, then those of Check.
-func Rules() []diag.Rule {
-	return []diag.Rule{
-		ruleEmpty, ruleMissing, ruleName, ruleTwice, ruleNoDown, ruleCron, ruleZone, ruleDuration, ruleUnknownEntry,
-		ruleMargin, ruleMeet, ruleNotThisYear, ruleJumped, ruleShownTwice,
-	}
-}
-
 // Problems of a file.
 var (
 	ruleEmpty        = diag.Rule{Name: "empty", Severity: diag.Error, Summary: "a schedule without entries or without margins", Remedy: "add at least one: without it nothing can be checked"}

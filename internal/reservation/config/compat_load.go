@@ -16,11 +16,6 @@ var (
 	ruleCompatTwice   = diag.Rule{Name: "floor-twice", Severity: diag.Error, Summary: "an intent has two floors on one lane", Remedy: "remove one of them"}
 )
 
-// CompatRules lists the rules of Compat.Validate.
-func CompatRules() []diag.Rule {
-	return []diag.Rule{ruleCompatMissing, ruleCompatLane, ruleCompatIntent, ruleCompatRelease, ruleCompatTwice}
-}
-
 // LoadCompat reads and parses a file.
 func LoadCompat(path string) (*Compat, error) {
 	data, err := ReadFile(path)

@@ -2,14 +2,6 @@ package config
 
 import "github.com/firstlight/firstlight/internal/diag"
 
-// RegistryRules lists the rules of Registry.Validate.
-func RegistryRules() []diag.Rule {
-	return []diag.Rule{
-		ruleEmpty, ruleMissing, ruleName, ruleSlug, ruleTwice, ruleCloud, ruleIntent, ruleIntentTwice, ruleDaytime, ruleText, rulePath, ruleCount,
-		ruleMixed, ruleCapacity, ruleCapacityID, ruleUnstated,
-	}
-}
-
 var (
 	ruleEmpty       = diag.Rule{Name: "no-reservations", Severity: diag.Error, Summary: "a registry without reservations", Remedy: "add at least one row to reservations"}
 	ruleMissing     = diag.Rule{Name: "missing", Severity: diag.Error, Summary: "a required key is missing or empty", Remedy: "add the key"}

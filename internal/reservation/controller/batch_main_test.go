@@ -165,12 +165,6 @@ func (n *night) state() *store.Status {
 	return &r.Status
 }
 
-// until waits until something holds.
-func (n *night) until(what string, holds func() bool) {
-	n.t.Helper()
-	polltest.Until(n.t, what, holds)
-}
-
 // want compares outcomes, attempts and reasons: "passed 1", "failed 1 why".
 func (n *night) want(got []matrix.Cell, want ...string) {
 	n.t.Helper()
@@ -191,7 +185,7 @@ func (n *night) want(got []matrix.Cell, want ...string) {
 // free: nothing is left of the night.
 func (n *night) free() {
 	n.t.Helper()
-	n.until("it is free", func() bool { return n.state().CurrentState() == lease.Free }) // a sweep may be at it
+	polltest.Until(n.t, "it is free", func() bool { return n.state().CurrentState() == lease.Free }) // a sweep may be at it
 	if s := n.state(); len(n.cloud.stands) > 0 || len(s.Queue) > 0 {
 		n.t.Errorf("remaining deployments %v, queue %v", n.cloud.stands, s.Queue)
 	}

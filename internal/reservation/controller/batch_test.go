@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/firstlight/firstlight/internal/poll/polltest"
 	"github.com/firstlight/firstlight/internal/reservation/broker"
 	"github.com/firstlight/firstlight/internal/reservation/config"
 	"github.com/firstlight/firstlight/internal/reservation/hook"
@@ -122,11 +123,11 @@ func TestTheGuard(t *testing.T) {
 	n.cloud.stands = []hook.Deployment{{Name: "fl-day-r1-old", Owner: "team-x", Reservation: n.leg.Row.Name, Token: 7}}
 	ended := n.start(t.Context())
 	const culprit = "deployment fl-day-r1-old exists, with token 7, of owner team-x: its teardown was missed"
-	n.until("the culprit is written down", func() bool {
+	polltest.Until(n.t, "the culprit is written down", func() bool {
 		last := n.last()
 		return len(last) == 2 && last[0].Outcome == matrix.Pending && strings.Contains(last[0].Reason, culprit) && strings.Contains(last[0].Reason, "rotation down --reservation "+n.leg.Row.Name)
 	})
-	n.until("it waits in the queue", func() bool { return len(n.state().Queue) == 1 })
+	polltest.Until(n.t, "it waits in the queue", func() bool { return len(n.state().Queue) == 1 })
 	if s := n.state(); s.CurrentState() != lease.Dirty || !s.DirtyInfo.ManualOnly || n.cloud.called("provision")+n.cloud.called("teardown") > 0 {
 		t.Errorf("%s %+v: %v", s.CurrentState(), s.DirtyInfo, n.cloud.calls)
 	}
@@ -152,7 +153,7 @@ func TestBlockedUntilTheCutoff(t *testing.T) {
 	if until := <-waiting; !until.Equal(n.leg.Cutoff) {
 		t.Errorf("it waits until %s, want %s", until, n.leg.Cutoff)
 	}
-	n.until("it is blocked", func() bool { return n.state().CurrentState() == lease.Dirty && len(n.state().Queue) == 1 })
+	polltest.Until(n.t, "it is blocked", func() bool { return n.state().CurrentState() == lease.Dirty && len(n.state().Queue) == 1 })
 	if err := n.clock.Jump(n.leg.Cutoff); err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +199,7 @@ func TestACloudThatIsNotSeenUntilTheCutoff(t *testing.T) {
 	n.sweeping()
 	n.cloud.broken[hook.Discover] = 1 << 30
 	ended := n.start(t.Context())
-	n.until("it was tried", func() bool { return n.last() != nil && n.last()[0].Reason != "" && n.cloud.called("discover") > 5 })
+	polltest.Until(n.t, "it was tried", func() bool { return n.last() != nil && n.last()[0].Reason != "" && n.cloud.called("discover") > 5 })
 	if err := n.clock.Jump(n.leg.Cutoff); err != nil {
 		t.Fatal(err)
 	}
@@ -232,7 +233,7 @@ func TestATeardownThatFailsUntilTheCutoff(t *testing.T) {
 	n := newNight(t, "main/training", "main/inference")
 	n.cloud.broken["teardown"] = 1 << 30
 	ended := n.start(t.Context())
-	n.until("the second cell waits", func() bool { return n.last() != nil && n.last()[1].Reason != "" })
+	polltest.Until(n.t, "the second cell waits", func() bool { return n.last() != nil && n.last()[1].Reason != "" })
 	if err := n.clock.Jump(n.leg.Cutoff); err != nil {
 		t.Fatal(err)
 	}
@@ -335,9 +336,9 @@ func TestNextLeaderWaitsForTheLeaseOfARunningCell(t *testing.T) {
 	delete(n.cloud.tests, "main/training")
 	n.leg.Cells = n.last()
 	next := n.start(t.Context())
-	n.until("the next leader queues", func() bool { return len(n.state().Queue) > 0 })
+	polltest.Until(n.t, "the next leader queues", func() bool { return len(n.state().Queue) > 0 })
 	renewed := n.state().Lease.Heartbeats
-	n.until("the lease is renewed", func() bool {
+	polltest.Until(n.t, "the lease is renewed", func() bool {
 		l := n.state().Lease
 		if l == nil || l.Token != n.leg.Cells[0].Token {
 			t.Fatalf("the lease of the running cell has ended: %+v", n.state())
@@ -371,7 +372,7 @@ func TestGoingOnWhenTheLeaseHasExpired(t *testing.T) {
 	n := newNight(t, "main/training", "main/inference")
 	n.leg.Cells = n.crash()
 	n.sweeping()
-	n.until("the lease expires, and its deployment is removed", func() bool { return n.state().CurrentState() == lease.Free })
+	polltest.Until(n.t, "the lease expires, and its deployment is removed", func() bool { return n.state().CurrentState() == lease.Free })
 	n.opts.RenewInterval = 0
 	n.want(n.run(), "passed 2", "passed 1")
 	n.free()
@@ -498,10 +499,10 @@ func TestAQueueWithPeople(t *testing.T) {
 			bob <- g
 		}
 	}()
-	n.until("bob waits", func() bool { return len(n.state().Queue) == 1 })
+	polltest.Until(n.t, "bob waits", func() bool { return len(n.state().Queue) == 1 })
 	ended := n.start(t.Context())
-	n.until("the batch waits first", func() bool { q := n.state().Queue; return len(q) == 2 && q[0].Holder == "team-x/nightly" })
-	n.until("it is written down", func() bool { return n.last() != nil && n.last()[0].Reason == "ada holds it for debugging" })
+	polltest.Until(n.t, "the batch waits first", func() bool { q := n.state().Queue; return len(q) == 2 && q[0].Holder == "team-x/nightly" })
+	polltest.Until(n.t, "it is written down", func() bool { return n.last() != nil && n.last()[0].Reason == "ada holds it for debugging" })
 	if err := n.b.Release(t.Context(), n.leg.Row.Name, ada.Token, "done"); err != nil {
 		t.Fatal(err)
 	}

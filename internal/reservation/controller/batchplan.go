@@ -18,16 +18,7 @@ type BatchPlan struct {
 	Compat   *config.Compat
 }
 
-// LoadBatchPlan reads batch.yaml and the files in it, and lists the releases.
-func LoadBatchPlan(ctx context.Context, path string) (*BatchPlan, error) {
-	c, err := matrix.Load(path)
-	if err != nil {
-		return nil, err
-	}
-	return NewBatchPlan(ctx, c, filepath.Dir(path))
-}
-
-// NewBatchPlan is LoadBatchPlan for a parsed file whose paths are relative to dir.
+// NewBatchPlan reads the files that batch.yaml names, relative to dir, and lists the releases.
 func NewBatchPlan(ctx context.Context, c *matrix.Config, dir string) (*BatchPlan, error) {
 	n := &BatchPlan{Config: c, Compat: &config.Compat{}}
 	var err error

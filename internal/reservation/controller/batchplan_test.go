@@ -12,9 +12,23 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/matrix"
 )
 
+// loadBatchPlan reads a batch file as the commands do.
+func loadBatchPlan(t *testing.T, path string) (*BatchPlan, error) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := matrix.Parse(path, data)
+	if err != nil {
+		return nil, err
+	}
+	return NewBatchPlan(t.Context(), c, filepath.Dir(path))
+}
+
 func TestPrepareTheExample(t *testing.T) {
 	t.Parallel()
-	n, err := LoadBatchPlan(t.Context(), "../../../examples/batch.yaml")
+	n, err := loadBatchPlan(t, "../../../examples/batch.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +116,7 @@ func TestPrepareFails(t *testing.T) {
 			if err := os.WriteFile(path, []byte(tt.text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if n, err := LoadBatchPlan(t.Context(), path); n != nil && n.Versions != nil || err == nil || !strings.Contains(err.Error(), tt.want) {
+			if n, err := loadBatchPlan(t, path); n != nil && n.Versions != nil || err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("%+v, %v, want %q", n, err, tt.want)
 			}
 		})

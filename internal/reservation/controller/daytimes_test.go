@@ -2,17 +2,29 @@ package controller
 
 import (
 	"errors"
+	"os"
 	"testing"
 	"time"
 
 	"github.com/firstlight/firstlight/internal/reservation/calendar"
 )
 
-func TestTimesOf(t *testing.T) {
-	example, err := calendar.Load("../../../examples/schedule.yaml")
+func exampleSchedule(t *testing.T) *calendar.Schedule {
+	t.Helper()
+	const path = "../../../examples/schedule.yaml"
+	data, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
+	s, err := calendar.Parse(path, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestTimesOf(t *testing.T) {
+	example := exampleSchedule(t)
 	at := func(text string) time.Time {
 		v, err := time.Parse(time.RFC3339, text)
 		if err != nil {

@@ -6,8 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"time"
 
+	"github.com/firstlight/firstlight/internal/poll"
 	"github.com/firstlight/firstlight/internal/reservation/broker"
 	"github.com/firstlight/firstlight/internal/reservation/lease"
 	"github.com/firstlight/firstlight/internal/reservation/store"
@@ -73,12 +73,8 @@ func (l *runRecord) write(ctx context.Context, change func(*store.HandOverStatus
 		default:
 			unsure = true
 		}
-		timer := time.NewTimer(retryPause)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return errors.Join(context.Cause(ctx), err)
+		if ended := poll.Sleep(ctx, retryPause); ended != nil {
+			return errors.Join(ended, err)
 		}
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/firstlight/firstlight/internal/reservation/calendar"
 	"github.com/firstlight/firstlight/internal/reservation/config"
 	"github.com/firstlight/firstlight/internal/reservation/store"
 )
@@ -43,10 +42,7 @@ func (f *flaky) PruneHistory(_ context.Context, oldest time.Time, most int) erro
 
 // A transient error of the store ends neither the start of a controller nor a hand-over.
 func TestTransientErrorsDoNotEndTheController(t *testing.T) {
-	times, err := calendar.Load("../../../examples/schedule.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	times := exampleSchedule(t)
 	synctest.Test(t, func(t *testing.T) {
 		f := &flaky{}
 		c := New(Options{Store: f, Schedule: times, Registry: &config.Registry{}})

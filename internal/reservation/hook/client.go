@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/firstlight/firstlight/internal/poll"
 	"github.com/firstlight/firstlight/internal/reservation/config"
 )
 
@@ -162,12 +163,5 @@ type machineClock struct{}
 func (machineClock) Now() time.Time { return time.Now() }
 
 func (machineClock) Sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+	return poll.Sleep(ctx, d)
 }

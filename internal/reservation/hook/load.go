@@ -9,9 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/reservation/config"
-	"github.com/firstlight/firstlight/internal/yamlstrict"
 )
 
 type fileConfig struct {
@@ -67,49 +65,34 @@ func Load(path string) (*Config, error) {
 // Parse parses and validates hooks.yaml; name is its path. The error is a diag.List with all
 // problems, each with position and remedy.
 func Parse(name string, data []byte) (*Config, error) {
-	var f fileConfig
-	doc, problems := config.DecodeYAML(name, data, &f)
-	if doc == nil {
-		return nil, problems.Sort().Err()
-	}
-	l := loader{doc: doc, dir: filepath.Dir(name)}
-	c := l.config(&f)
-	if err := config.MergeProblems(problems, l.problems).Err(); err != nil {
-		return nil, err
-	}
-	return c, nil
+	return config.Parse(name, data, func(c *config.Loader, f *fileConfig) *Config { return (&loader{c, filepath.Dir(name)}).config(f) })
 }
 
 // loader builds a Config and collects problems.
 type loader struct {
-	doc      *yamlstrict.Doc
-	dir      string
-	problems diag.List
-}
-
-func (l *loader) add(r diag.Rule, path []string, format string, args ...any) {
-	l.problems = append(l.problems, r.At(l.doc.ValueAt(path...), format, args...))
+	*config.Loader
+	dir string
 }
 
 func (l *loader) config(f *fileConfig) *Config {
 	if f.APIVersion != "" && f.APIVersion != APIVersion {
-		l.add(ruleVersion, []string{"apiVersion"}, "unsupported apiVersion %q", f.APIVersion)
+		l.Add(ruleVersion, []string{"apiVersion"}, "unsupported apiVersion %q", f.APIVersion)
 	}
 	if f.Owner != "" && !owners.MatchString(f.Owner) {
-		l.add(ruleOwner, []string{"owner"}, "invalid owner %q", f.Owner)
+		l.Add(ruleOwner, []string{"owner"}, "invalid owner %q", f.Owner)
 	}
-	if l.doc.Has("hooks") && len(f.Hooks) == 0 {
-		l.add(ruleNoHook, []string{"hooks"}, "no hooks")
+	if l.Doc.Has("hooks") && len(f.Hooks) == 0 {
+		l.Add(ruleNoHook, []string{"hooks"}, "no hooks")
 	}
 	c := &Config{Owner: f.Owner, Hooks: map[config.Cloud]Hook{}}
 	for i, h := range f.Hooks {
 		at := func(keys ...string) []string { return append([]string{"hooks", strconv.Itoa(i)}, keys...) }
 		cloud := config.Cloud(h.Cloud)
 		if _, twice := c.Hooks[cloud]; twice {
-			l.add(ruleTwice, at("cloud"), "duplicate hook of %s", cloud)
+			l.Add(ruleTwice, at("cloud"), "duplicate hook of %s", cloud)
 		}
 		if h.Cloud != "" && !slices.Contains(config.Clouds(), cloud) {
-			l.add(ruleCloud, at("cloud"), "unknown cloud %q", h.Cloud)
+			l.Add(ruleCloud, at("cloud"), "unknown cloud %q", h.Cloud)
 		}
 		c.Hooks[cloud] = l.hook(h, at)
 	}
@@ -119,7 +102,7 @@ func (l *loader) config(f *fileConfig) *Config {
 func (l *loader) hook(f fileHook, at func(...string) []string) Hook {
 	h := Hook{Cloud: config.Cloud(f.Cloud), Environment: f.Environment, Secrets: f.Secrets, Limits: DefaultLimits()}
 	if (len(f.Command) > 0) == (f.Job != nil) {
-		l.add(ruleOneOf, at("cloud"), "the hook of %s must have either command or job", f.Cloud)
+		l.Add(ruleOneOf, at("cloud"), "the hook of %s must have either command or job", f.Cloud)
 	}
 	if len(f.Command) > 0 {
 		h.Command = slices.Clone(f.Command)
@@ -127,13 +110,13 @@ func (l *loader) hook(f fileHook, at func(...string) []string) Hook {
 			h.Command[0] = filepath.Join(l.dir, p)
 		}
 		if f.Command[0] == "" {
-			l.add(ruleOneOf, at("command"), "invalid command: it has no program")
+			l.Add(ruleOneOf, at("command"), "invalid command: it has no program")
 		}
 	}
 	if f.Job != nil {
 		h.Job = l.job(f.Job, at)
 		if len(f.Environment)+len(f.Secrets) > 0 {
-			l.add(ruleVariable, at("job"), "a Job gets no variables of this machine")
+			l.Add(ruleVariable, at("job"), "a Job gets no variables of this machine")
 		}
 	}
 	for _, list := range []struct {
@@ -142,7 +125,7 @@ func (l *loader) hook(f fileHook, at func(...string) []string) Hook {
 	}{{"environment", f.Environment}, {"secrets", f.Secrets}} {
 		for j, name := range list.names {
 			if !variable.MatchString(name) {
-				l.add(ruleVariable, at(list.key, strconv.Itoa(j)), "invalid name of a variable %q", name)
+				l.Add(ruleVariable, at(list.key, strconv.Itoa(j)), "invalid name of a variable %q", name)
 			}
 		}
 	}
@@ -167,13 +150,13 @@ func (l *loader) limit(f *fileLimit, out Limit, at func(string) []string) Limit 
 		}
 		v, err := time.ParseDuration(d.text)
 		if err != nil || v < d.least || v > maxTime {
-			l.add(ruleLimit, at(d.key), "invalid duration %q: must be from %s to %s", d.text, d.least, maxTime)
+			l.Add(ruleLimit, at(d.key), "invalid duration %q: must be from %s to %s", d.text, d.least, maxTime)
 		}
 		*d.to = v
 	}
 	if f.Attempts != nil {
 		if out.Attempts = *f.Attempts; out.Attempts < 1 || out.Attempts > maxAttempts {
-			l.add(ruleLimit, at("attempts"), "invalid attempts %d: must be from 1 to %d", out.Attempts, maxAttempts)
+			l.Add(ruleLimit, at("attempts"), "invalid attempts %d: must be from 1 to %d", out.Attempts, maxAttempts)
 		}
 	}
 	return out
@@ -194,7 +177,7 @@ func (l *loader) job(f *fileJob, at func(...string) []string) *Job {
 		err = fmt.Errorf("%s: %w", path, err)
 	}
 	if f.Template != "" {
-		l.add(ruleTemplate, at("job", "template"), "%v", err)
+		l.Add(ruleTemplate, at("job", "template"), "%v", err)
 	}
 	return nil
 }

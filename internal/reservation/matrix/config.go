@@ -6,9 +6,7 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/reservation/config"
-	"github.com/firstlight/firstlight/internal/yamlstrict"
 )
 
 // Config is the content of batch.yaml.
@@ -58,40 +56,14 @@ const (
 	mostText     = 4096
 )
 
-// Load reads and parses a file.
-func Load(path string) (*Config, error) {
-	data, err := config.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	return Parse(path, data)
-}
-
 // Parse parses and validates batch.yaml; name is used in messages. The error is a diag.List with
 // all problems, each with position and remedy.
 func Parse(name string, data []byte) (*Config, error) {
-	var f file
-	doc, problems := config.DecodeYAML(name, data, &f)
-	if doc == nil {
-		return nil, problems.Sort().Err()
-	}
-	l := loader{doc: doc}
-	c := l.config(&f)
-	if err := config.MergeProblems(problems, l.problems).Err(); err != nil {
-		return nil, err
-	}
-	return c, nil
+	return config.Parse(name, data, func(c *config.Loader, f *file) *Config { return (&loader{c}).config(f) })
 }
 
 // loader builds a Config and collects problems.
-type loader struct {
-	doc      *yamlstrict.Doc
-	problems diag.List
-}
-
-func (l *loader) add(r diag.Rule, path []string, format string, args ...any) {
-	l.problems = append(l.problems, r.At(l.doc.ValueAt(path...), format, args...))
-}
+type loader struct{ *config.Loader }
 
 func (l *loader) config(f *file) *Config {
 	c := &Config{}
@@ -102,7 +74,7 @@ func (l *loader) config(f *file) *Config {
 	c.CellLimit = l.duration("cell-limit", f.CellLimit)
 	c.Teardown = l.duration("teardown-limit", f.Teardown)
 	if c.CellLimit > 0 && c.Teardown >= c.CellLimit {
-		l.add(ruleLimit, []string{"teardown-limit"}, "teardown-limit %s leaves no time of cell-limit %s for the cell", f.Teardown, f.CellLimit)
+		l.Add(ruleLimit, []string{"teardown-limit"}, "teardown-limit %s leaves no time of cell-limit %s for the cell", f.Teardown, f.CellLimit)
 	}
 	if f.Compat != nil {
 		c.Compat = *f.Compat
@@ -121,25 +93,25 @@ func (l *loader) previous(f *file, c *Config) {
 	c.Previous = *f.Previous
 	switch {
 	case c.Previous < 0 || c.Previous > mostPrevious:
-		l.add(rulePrevious, []string{"previous"}, "invalid previous %d: must be from 0 to %d", c.Previous, mostPrevious)
+		l.Add(rulePrevious, []string{"previous"}, "invalid previous %d: must be from 0 to %d", c.Previous, mostPrevious)
 	case c.Previous == 0 && f.Main != nil && !c.Main:
-		l.add(ruleNothing, []string{"main"}, "neither the main branch nor a release is selected")
+		l.Add(ruleNothing, []string{"main"}, "neither the main branch nor a release is selected")
 	case c.Previous > 0 && f.Releases == nil:
-		l.add(ruleReleases, []string{"releases"}, "previous is %d, but releases is not set", c.Previous)
+		l.Add(ruleReleases, []string{"releases"}, "previous is %d, but releases is not set", c.Previous)
 	}
 }
 
 func (l *loader) releases(f *fileReleases, c *Config) {
 	switch command, isFile := len(f.Command) > 0, f.File != nil; {
 	case command && isFile:
-		l.add(ruleReleases, []string{"releases"}, "releases has both a command and a file")
+		l.Add(ruleReleases, []string{"releases"}, "releases has both a command and a file")
 	case !command && !isFile:
-		l.add(ruleReleases, []string{"releases"}, "releases has neither a command nor a file")
+		l.Add(ruleReleases, []string{"releases"}, "releases has neither a command nor a file")
 	}
 	c.Releases.Command = slices.Clone(f.Command)
 	for i, word := range f.Command {
 		if word == "" && i == 0 || !plain(word) {
-			l.add(ruleText, []string{"releases", "command", strconv.Itoa(i)}, "invalid word of a command %.80q", word)
+			l.Add(ruleText, []string{"releases", "command", strconv.Itoa(i)}, "invalid word of a command %.80q", word)
 		}
 	}
 	if f.File != nil {
@@ -150,7 +122,7 @@ func (l *loader) releases(f *fileReleases, c *Config) {
 
 func (l *loader) path(at []string, path string) {
 	if path == "" || !plain(path) {
-		l.add(ruleText, at, "invalid path %.80q", path)
+		l.Add(ruleText, at, "invalid path %.80q", path)
 	}
 }
 
@@ -166,9 +138,9 @@ func (l *loader) duration(key, text string) time.Duration {
 	d, err := time.ParseDuration(text)
 	switch {
 	case err != nil:
-		l.add(ruleLimit, []string{key}, "invalid %s %q: must be a duration", key, text)
+		l.Add(ruleLimit, []string{key}, "invalid %s %q: must be a duration", key, text)
 	case d < leastLimit || d > mostLimit:
-		l.add(ruleLimit, []string{key}, "invalid %s %s: must be from %s to %s", key, text, "1s", "24h")
+		l.Add(ruleLimit, []string{key}, "invalid %s %s: must be from %s to %s", key, text, "1s", "24h")
 	}
 	return d
 }

@@ -9,8 +9,3 @@ var (
 	ruleReleases = diag.Rule{Name: "bad-releases", Severity: diag.Error, Summary: "no source of releases, or two", Remedy: "use releases: {command: [...]} or releases: {file: tags.txt}, with one tag per line"}
 	ruleText     = diag.Rule{Name: "bad-text", Severity: diag.Error, Summary: "an invalid path or word of a command", Remedy: "use a non-empty value without line breaks and control characters"}
 )
-
-// Rules lists the rules of Parse.
-func Rules() []diag.Rule {
-	return []diag.Rule{rulePrevious, ruleNothing, ruleLimit, ruleReleases, ruleText}
-}

@@ -64,6 +64,3 @@ func FirstLine(reason string) string {
 	}
 	return line
 }
-
-// Outcomes returns the known outcomes.
-func Outcomes() []Outcome { return slices.Clone(order) }

@@ -22,6 +22,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/firstlight/firstlight/internal/poll"
+	"github.com/firstlight/firstlight/internal/poll/polltest"
 	"github.com/firstlight/firstlight/internal/reservation/lease"
 	"github.com/firstlight/firstlight/internal/reservation/matrix"
 	"github.com/firstlight/firstlight/internal/reservation/store"
@@ -105,9 +107,9 @@ func TestRulesInPrometheus(t *testing.T) {
 			p := startPrometheus(t, web.URL)
 			var got []string
 			last := ""
-			for poll := time.NewTicker(200 * time.Millisecond); ; <-poll.C {
+			for tick := time.NewTicker(200 * time.Millisecond); ; <-tick.C {
 				if got = p.alerts(t); len(got) == len(tt.want) && scrapes.Load() > 4 && p.evaluated(t) {
-					poll.Stop()
+					tick.Stop()
 					break
 				}
 				if s := strings.Join(got, " "); s != last {
@@ -209,17 +211,16 @@ func startPrometheus(t *testing.T, target string) *prom {
 	ended := make(chan struct{})
 	go func() { defer close(ended); _ = cmd.Wait() }() // ended by the test
 	t.Cleanup(func() { <-ended })                      // t.Context has ended
-	for poll := time.NewTicker(100 * time.Millisecond); ; {
+	polltest.UntilNil(t, "Prometheus to be ready", func() error {
 		select {
 		case <-ended:
-			t.Fatalf("Prometheus has ended:\n%s", p.log)
-		case <-poll.C:
+			return poll.Stop(fmt.Errorf("Prometheus has ended:\n%s", p.log))
+		default:
 		}
-		if resp, err := get(t, p.url+"/-/ready"); err == nil && resp != "" {
-			poll.Stop()
-			return p
-		}
-	}
+		_, err := get(t, p.url+"/-/ready")
+		return err
+	})
+	return p
 }
 
 func freeAddress(t *testing.T) string {

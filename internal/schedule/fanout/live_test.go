@@ -25,7 +25,7 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/e2e/binary"
 	"github.com/firstlight/firstlight/internal/lab"
-	"github.com/firstlight/firstlight/internal/lab/labtest"
+	"github.com/firstlight/firstlight/internal/poll/polltest"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/recipe"
 	"github.com/firstlight/firstlight/internal/recipe/recipetest"
@@ -92,7 +92,7 @@ func startBench(t *testing.T) *bench {
 	if b.admin, err = kube.New(l.RestConfig()); err != nil {
 		t.Fatal(err)
 	}
-	b.caller = b.callerWith(t, RBAC())
+	b.caller = b.callerWith(t, rbac(t))
 	b.buildFirstlight(t)
 	self, err := os.Executable()
 	if err != nil {
@@ -115,6 +115,16 @@ func (b *bench) env(pod *corev1.Pod) []string {
 		what = "good"
 	}
 	return []string{shardEnv + "=" + what, triedEnv + "=" + b.tried, cacheEnv()}
+}
+
+// rbac is the ClusterRole that docs/distribute.md gives to callers.
+func rbac(t *testing.T) []byte {
+	t.Helper()
+	data, err := os.ReadFile("rbac.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
 }
 
 // callerWith returns a client of a user with this role.
@@ -274,7 +284,7 @@ func (b *bench) testRefusals(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			labtest.Until(t, "the quota to be known", func() error {
+			polltest.UntilNil(t, "the quota to be known", func() error {
 				q, err := b.admin.Client.CoreV1().ResourceQuotas(namespace).Get(t.Context(), "small", metav1.GetOptions{})
 				if err == nil && len(q.Status.Hard) == 0 {
 					err = errors.New("it has no status")
@@ -300,7 +310,7 @@ func (b *bench) testRefusals(t *testing.T) {
 			o.Spec.Keep = true
 		}, want: []string{"create priority class firstlight-no-priority", "forbidden", "--priority-class NAME"}},
 		"no-watch": {change: func(o *Options) {
-			o.Cluster = b.callerWith(t, []byte(strings.NewReplacer("name: firstlight-recipes", "name: blind", "resources: [pods, events]", "resources: [events]").Replace(string(RBAC()))))
+			o.Cluster = b.callerWith(t, []byte(strings.NewReplacer("name: firstlight-recipes", "name: blind", "resources: [pods, events]", "resources: [events]").Replace(string(rbac(t)))))
 			o.Spec.Keep = true
 		}, want: []string{"watch the run", "pods is forbidden", "needs get, list and watch"}},
 		"no-jobs": {prepare: quota(corev1.ResourceList{"count/jobs.batch": resource.MustParse("0")}),
@@ -480,7 +490,7 @@ func (b *bench) testTree(t *testing.T) {
 // requireNoneLeft fails if a watch of a run is still open.
 func requireNoneLeft(t *testing.T) {
 	t.Helper()
-	labtest.Until(t, "goroutines to end", func() error {
+	polltest.UntilNil(t, "goroutines to end", func() error {
 		stacks := make([]byte, 8<<20)
 		stacks = stacks[:runtime.Stack(stacks, true)]
 		for one := range strings.SplitSeq(string(stacks), "\n\n") {

@@ -3,7 +3,6 @@ package judge
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/firstlight/firstlight/internal/check"
 )
@@ -61,11 +60,4 @@ func (f *findings) list() []check.Finding {
 	return out
 }
 
-// firstFew joins the first names and counts the others.
-func firstFew(names []string) string {
-	const most = 4
-	if len(names) <= most {
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
-}
+func firstFew(names []string) string { return check.JoinNames(names, 4) }

@@ -56,12 +56,12 @@ func (l *layout) discoveredLabels(p *objectSet, m *ownNode) map[string]string {
 				w := workloads[0]
 				workloads = workloads[1:]
 				if i == 0 && w.spec.Discovers && len(m.node.Discovered[c.Name]) > 0 && p.runsOn(w.key, m.nodeVersion.Name) {
-					grew = addMissing(labels, m.node.Discovered[c.Name]) || grew
+					grew = scenario.AddMissing(labels, m.node.Discovered[c.Name]) || grew
 				}
 			}
 			for _, pub := range c.Publishes {
 				if scenario.Has(labels, pub.OnNodesWith) {
-					grew = addMissing(labels, pub.Labels) || grew
+					grew = scenario.AddMissing(labels, pub.Labels) || grew
 				}
 			}
 		}
@@ -86,14 +86,4 @@ func (l *layout) isServed(p *objectSet, m *ownNode, g scenario.Grant, labels map
 		}
 	}
 	return brought
-}
-
-func addMissing(labels, more map[string]string) bool {
-	grew := false
-	for k, v := range more {
-		if _, ok := labels[k]; !ok {
-			labels[k], grew = v, true
-		}
-	}
-	return grew
 }

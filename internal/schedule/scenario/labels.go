@@ -25,12 +25,12 @@ func addDiscoveredLabels(n Node, components []footprint.Component, finds func(fo
 		for _, c := range components {
 			for _, w := range c.Workloads {
 				if w.Discovers && finds(w, labels) {
-					grew = addMissing(labels, n.Discovered[c.Name]) || grew
+					grew = AddMissing(labels, n.Discovered[c.Name]) || grew
 				}
 			}
 			for _, p := range c.Publishes {
 				if Has(labels, p.OnNodesWith) {
-					grew = addMissing(labels, p.Labels) || grew
+					grew = AddMissing(labels, p.Labels) || grew
 				}
 			}
 		}
@@ -48,7 +48,9 @@ func Has(labels, wanted map[string]string) bool {
 	return true
 }
 
-func addMissing(labels, more map[string]string) bool {
+// AddMissing adds the labels of more whose keys labels does not have, and reports whether it
+// added any.
+func AddMissing(labels, more map[string]string) bool {
 	grew := false
 	for k, v := range more {
 		if _, ok := labels[k]; !ok {

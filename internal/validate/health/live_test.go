@@ -16,6 +16,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/lab"
+	"github.com/firstlight/firstlight/internal/poll/polltest"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/suite"
 	"github.com/firstlight/firstlight/internal/validate/health"
@@ -105,7 +106,7 @@ func (b bench) fill() {
 
 // ready makes the pods with a label ready, or not, once there are that many.
 func (b bench) ready(app string, want int, status corev1.ConditionStatus) {
-	b.eventually("pods of "+app, func() bool {
+	polltest.Until(b, "pods of "+app, func() bool {
 		list, err := b.Client.CoreV1().Pods("").List(b.Context(), metav1.ListOptions{LabelSelector: "app=" + app})
 		b.must(err)
 		if len(list.Items) != want {
@@ -124,17 +125,6 @@ func (b bench) ready(app string, want int, status corev1.ConditionStatus) {
 		}
 		return true
 	})
-}
-
-func (b bench) eventually(what string, holds func() bool) {
-	b.Helper()
-	ticker := time.NewTicker(50 * time.Millisecond)
-	defer ticker.Stop()
-	for end := time.Now().Add(readyTimeout); !holds(); <-ticker.C {
-		if time.Now().After(end) {
-			b.Fatalf("%s: not in %s", what, readyTimeout)
-		}
-	}
 }
 
 const liveOne = `apiVersion: chainsaw.kyverno.io/v1alpha1
@@ -204,7 +194,7 @@ func TestOnAnAPIServer(t *testing.T) {
 	b.verdict(health.New(components, given(b.Cluster), health.Options{Timeout: 2 * time.Second}), check.Failed, "Deployment one/operator: component one, step operator (one.yaml:21:7): not found")
 
 	b.ready("store", 2, corev1.ConditionFalse)
-	b.eventually("the StatefulSet is not ready", func() bool {
+	polltest.Until(b, "the StatefulSet not to be ready", func() bool {
 		s, err := b.Client.AppsV1().StatefulSets("two").Get(b.Context(), "store", metav1.GetOptions{})
 		b.must(err)
 		return s.Status.ReadyReplicas == 0
@@ -242,7 +232,7 @@ func (b bench) late() {
 	_, err := b.Dynamic.Resource(group).Create(b.Context(), crd, metav1.CreateOptions{})
 	b.must(err)
 	widget := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "example.com/v1", "kind": "Widget", "metadata": map[string]any{"name": "w"}, "spec": map[string]any{"size": int64(3)}}}
-	b.eventually("the kind is served", func() bool {
+	polltest.Until(b, "the kind to be served", func() bool {
 		_, err := b.Dynamic.Resource(schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "widgets"}).Create(b.Context(), widget, metav1.CreateOptions{})
 		return err == nil
 	})

@@ -23,8 +23,8 @@ import (
 	"k8s.io/client-go/tools/portforward"
 	"k8s.io/client-go/transport/spdy"
 
-	"github.com/firstlight/firstlight/internal/lab/labtest"
 	"github.com/firstlight/firstlight/internal/lab/pki"
+	"github.com/firstlight/firstlight/internal/poll/polltest"
 	"github.com/firstlight/firstlight/internal/world"
 )
 
@@ -86,7 +86,7 @@ func nodesAreThere(t *testing.T, b *bench) {
 }
 
 func telemetryIsThere(t *testing.T, b *bench) {
-	labtest.Until(t, "a series per GPU", func() error {
+	polltest.UntilNil(t, "a series per GPU", func() error {
 		series := b.query(t, `DCGM_FI_DEV_GPU_UTIL`)
 		hosts := map[string]int{}
 		for _, s := range series {
@@ -131,7 +131,7 @@ func collectiveRuns(t *testing.T, b *bench) {
 		}
 	}
 	b.remove(t, "nccl")
-	labtest.Until(t, "log objects and files to go", func() error {
+	polltest.UntilNil(t, "log objects and files to go", func() error {
 		list, err := b.dyn.Resource(schema.GroupVersionResource{Group: "kwok.x-k8s.io", Version: "v1alpha1", Resource: "logs"}).Namespace("default").List(t.Context(), metav1.ListOptions{})
 		if err != nil {
 			return err
@@ -168,7 +168,7 @@ func trainingRuns(t *testing.T, b *bench) {
 
 func loadIsSeen(t *testing.T, b *bench) {
 	b.run(t, job{name: "load", container: "load", script: "dcgmproftester13 --no-dcgm-validation -t 1004 -d $DURATION", pods: 4, gpus: 8, env: map[string]string{"DURATION": "600"}})
-	labtest.Until(t, "utilisation to rise on every GPU, with the pod's name", func() error {
+	polltest.UntilNil(t, "utilisation to rise on every GPU, with the pod's name", func() error {
 		n := len(b.query(t, `DCGM_FI_DEV_GPU_UTIL{pod=~"load-.*",namespace="default",container="load"} > 90`))
 		power := len(b.query(t, `DCGM_FI_DEV_POWER_USAGE > 600`))
 		if n != 32 || power != 32 {
@@ -177,7 +177,7 @@ func loadIsSeen(t *testing.T, b *bench) {
 		return nil
 	})
 	b.remove(t, "load")
-	labtest.Until(t, "utilisation to fall", func() error {
+	polltest.UntilNil(t, "utilisation to fall", func() error {
 		if n := len(b.query(t, `DCGM_FI_DEV_GPU_UTIL == 0`)); n != 32 {
 			return fmt.Errorf("%d GPUs idle", n)
 		}
@@ -195,7 +195,7 @@ func inferenceJob(name string) job {
 func inferenceServes(t *testing.T, b *bench) {
 	b.run(t, inferenceJob("serve"))
 	var base string
-	labtest.Until(t, "the server behind a forwarded port to be healthy", func() error {
+	polltest.UntilNil(t, "the server behind a forwarded port to be healthy", func() error {
 		if base == "" {
 			pods := b.pods(t, "serve")
 			if len(pods) == 0 || pods[0].Status.Phase != corev1.PodRunning {
@@ -262,7 +262,7 @@ func crashLoops(t *testing.T, b *bench) {
 	j.policy = corev1.RestartPolicyOnFailure
 	b.run(t, j)
 	var pod corev1.Pod
-	labtest.Until(t, "the pod to crash-loop", func() error {
+	polltest.UntilNil(t, "the pod to crash-loop", func() error {
 		pods := b.pods(t, "crash")
 		if len(pods) != 1 || len(pods[0].Status.ContainerStatuses) != 1 {
 			return errors.New("no status")
@@ -289,7 +289,7 @@ func crashLoops(t *testing.T, b *bench) {
 
 func followEnds(t *testing.T, b *bench) {
 	b.run(t, collectiveJob("follow", 1))
-	labtest.Until(t, "the pod to run", func() error {
+	polltest.UntilNil(t, "the pod to run", func() error {
 		if pods := b.pods(t, "follow"); len(pods) != 1 || pods[0].Status.Phase == corev1.PodPending {
 			return errors.New("not yet")
 		}
@@ -413,7 +413,7 @@ func stackFaults(t *testing.T, b *bench) {
 			return fmt.Errorf("conditions %v", list)
 		}
 	}
-	labtest.Until(t, "the healthy policy", condition("Ready", "Reconciled"))
+	polltest.UntilNil(t, "the healthy policy", condition("Ready", "Reconciled"))
 	tests := []struct {
 		fault     world.Fault
 		seen, not func() error
@@ -450,10 +450,10 @@ func stackFaults(t *testing.T, b *bench) {
 	for _, tt := range tests {
 		t.Run(tt.fault.Kind, func(t *testing.T) {
 			repair := b.fault(t, tt.fault)
-			labtest.Until(t, "the fault to be seen", tt.seen)
+			polltest.UntilNil(t, "the fault to be seen", tt.seen)
 			b.await(t)
 			repair()
-			labtest.Until(t, "the repair to be seen", tt.not)
+			polltest.UntilNil(t, "the repair to be seen", tt.not)
 			b.await(t)
 		})
 	}
@@ -461,14 +461,14 @@ func stackFaults(t *testing.T, b *bench) {
 
 func deletedPodGivesBack(t *testing.T, b *bench) {
 	b.run(t, job{name: "gone", container: "gang-probe", script: "sleep infinity", pods: 2, gpus: 8})
-	labtest.Until(t, "GPUs to be held", func() error {
+	polltest.UntilNil(t, "GPUs to be held", func() error {
 		if n := b.occupied(); n != 16 {
 			return fmt.Errorf("%d GPUs", n)
 		}
 		return nil
 	})
 	b.remove(t, "gone")
-	labtest.Until(t, "GPUs to be free", func() error {
+	polltest.UntilNil(t, "GPUs to be free", func() error {
 		if n := b.occupied(); n != 0 {
 			return fmt.Errorf("%d GPUs", n)
 		}

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/firstlight/firstlight/internal/lab/labtest"
+	"github.com/firstlight/firstlight/internal/poll/polltest"
 	"github.com/firstlight/firstlight/internal/world"
 )
 
@@ -30,7 +30,7 @@ func claimsAreHonoured(t *testing.T, b *bench) {
 		t.Fatal(err)
 	}
 	host, _ := b.world.State().Node("gpu-02")
-	labtest.Until(t, "the container to say what it sees", func() error {
+	polltest.UntilNil(t, "the container to say what it sees", func() error {
 		if got, want := b.logOf(t, "claimant", "first"), fmt.Sprintf("begins\ndevice /dev/nvidia%d\nGPU 0: NVIDIA H100 80GB HBM3 (UUID: %s)\nends\n", index, host.GPUs[index].UUID); got != want {
 			return fmt.Errorf("%q, want %q", got, want)
 		}
@@ -50,7 +50,7 @@ func claimsAreHonoured(t *testing.T, b *bench) {
 	// The device plugin has allocated all eight GPUs, including the claim's.
 	b.pod(t, "plugged", "gpu-02", "", "sleep infinity", 8)
 	b.inPhase(t, "plugged", corev1.PodRunning)
-	labtest.Until(t, "GPUs to be held", func() error {
+	polltest.UntilNil(t, "GPUs to be held", func() error {
 		if n := b.occupied(); n != 8 {
 			return fmt.Errorf("%d GPUs", n)
 		}
@@ -106,11 +106,11 @@ func slicesFollowTheHardware(t *testing.T, b *bench) {
 	if err := b.client.ResourceV1().DeviceClasses().Delete(t.Context(), "gpu.nvidia.com", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	labtest.Until(t, "the deleted class to be recreated", func() error {
+	polltest.UntilNil(t, "the deleted class to be recreated", func() error {
 		_, err := b.client.ResourceV1().DeviceClasses().Get(t.Context(), "gpu.nvidia.com", metav1.GetOptions{})
 		return err
 	})
-	labtest.Until(t, "the deleted slices to be recreated", func() error {
+	polltest.UntilNil(t, "the deleted slices to be recreated", func() error {
 		if got := count(); fmt.Sprint(got) != fmt.Sprint(healthy) {
 			return fmt.Errorf("%v", got)
 		}
@@ -167,7 +167,7 @@ func (b *bench) pod(t *testing.T, name, node, claim, script string, gpus int) {
 
 func (b *bench) inPhase(t *testing.T, name string, want corev1.PodPhase) {
 	t.Helper()
-	labtest.Until(t, "pod "+name+" to be "+string(want), func() error {
+	polltest.UntilNil(t, "pod "+name+" to be "+string(want), func() error {
 		p, err := b.client.CoreV1().Pods("default").Get(t.Context(), name, metav1.GetOptions{})
 		if err != nil {
 			return err
@@ -192,14 +192,14 @@ func (b *bench) gone(t *testing.T, name string) {
 	if err := b.client.CoreV1().Pods("default").Delete(t.Context(), name, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	labtest.Until(t, "pod "+name+" to be gone", func() error {
+	polltest.UntilNil(t, "pod "+name+" to be gone", func() error {
 		list, err := b.client.CoreV1().Pods("default").List(t.Context(), metav1.ListOptions{FieldSelector: "metadata.name=" + name})
 		if err == nil && len(list.Items) > 0 {
 			err = errors.New("still there")
 		}
 		return err
 	})
-	labtest.Until(t, "the GPUs of "+name+" to be free", func() error {
+	polltest.UntilNil(t, "the GPUs of "+name+" to be free", func() error {
 		for _, n := range b.world.State().GPUNodes() {
 			for _, g := range n.GPUs {
 				if strings.HasSuffix(g.Occupant.Name, name) {

@@ -24,7 +24,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/firstlight/firstlight/internal/lab"
-	"github.com/firstlight/firstlight/internal/lab/labtest"
+	"github.com/firstlight/firstlight/internal/poll/polltest"
 	"github.com/firstlight/firstlight/internal/suite"
 	"github.com/firstlight/firstlight/internal/world"
 	"github.com/firstlight/firstlight/internal/world/cluster"
@@ -164,7 +164,7 @@ func (b *bench) run(t *testing.T, j job) {
 			}},
 		},
 	}
-	labtest.Until(t, "job "+j.name+" to be accepted", func() error {
+	polltest.UntilNil(t, "job "+j.name+" to be accepted", func() error {
 		_, err := b.client.BatchV1().Jobs("default").Create(t.Context(), obj, metav1.CreateOptions{})
 		if apierrors.IsAlreadyExists(err) {
 			return nil
@@ -185,7 +185,7 @@ func (b *bench) pods(t *testing.T, name string) []corev1.Pod {
 // finish waits for a job's end and returns the logs of its pods by index.
 func (b *bench) finish(t *testing.T, name string, want batchv1.JobConditionType) map[string]string {
 	t.Helper()
-	labtest.Until(t, "job "+name+" to be "+string(want), func() error {
+	polltest.UntilNil(t, "job "+name+" to be "+string(want), func() error {
 		j, err := b.client.BatchV1().Jobs("default").Get(t.Context(), name, metav1.GetOptions{})
 		if err != nil {
 			return err
@@ -208,7 +208,7 @@ func (b *bench) logs(t *testing.T, pod string, opts *corev1.PodLogOptions) strin
 	t.Helper()
 	var raw []byte
 	// kwok observes new logs late after an interruption of the API server.
-	labtest.Until(t, "logs of "+pod, func() (err error) {
+	polltest.UntilNil(t, "logs of "+pod, func() (err error) {
 		raw, err = b.client.CoreV1().Pods("default").GetLogs(pod, opts).DoRaw(t.Context())
 		return err
 	})
@@ -221,7 +221,7 @@ func (b *bench) remove(t *testing.T, name string) {
 	if err := b.client.BatchV1().Jobs("default").Delete(t.Context(), name, metav1.DeleteOptions{PropagationPolicy: &background}); err != nil {
 		t.Fatal(err)
 	}
-	labtest.Until(t, "pods of "+name+" to be gone", func() error {
+	polltest.UntilNil(t, "pods of "+name+" to be gone", func() error {
 		if n := len(b.pods(t, name)); n > 0 {
 			return fmt.Errorf("%d remain", n)
 		}

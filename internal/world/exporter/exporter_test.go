@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
+	"github.com/firstlight/firstlight/internal/poll/polltest"
 	"github.com/firstlight/firstlight/internal/world"
 )
 
@@ -211,14 +212,14 @@ func TestServers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	until(t, "node 2 to refuse", func() bool { _, err := get(2, "/metrics"); return err != nil })
+	polltest.Until(t, "node 2 to refuse", func() bool { _, err := get(2, "/metrics"); return err != nil })
 	if _, err := get(1, "/metrics"); err != nil {
 		t.Errorf("node 1 went down with node 2: %v", err)
 	}
 	if err := w.ClearFault(f.ID); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "node 2 to come back", func() bool { _, err := get(2, "/metrics"); return err == nil })
+	polltest.Until(t, "node 2 to come back", func() bool { _, err := get(2, "/metrics"); return err == nil })
 
 	if _, err := w.AddFault(world.Fault{Kind: "stale-series", Target: "gpu-01"}); err != nil {
 		t.Fatal(err)
@@ -265,18 +266,4 @@ func freePort(t *testing.T, ip string) int {
 	}
 	defer func() { _ = l.Close() }()
 	return l.Addr().(*net.TCPAddr).Port
-}
-
-func until(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	deadline := time.After(2 * time.Minute)
-	for !ok() {
-		select {
-		case <-deadline:
-			t.Fatalf("timed out waiting for %s", what)
-		case <-tick.C:
-		}
-	}
 }

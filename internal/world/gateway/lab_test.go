@@ -14,6 +14,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/lab/component"
 	"github.com/firstlight/firstlight/internal/lab/labtest"
+	"github.com/firstlight/firstlight/internal/poll/polltest"
 	"github.com/firstlight/firstlight/internal/suite"
 	"github.com/firstlight/firstlight/internal/world"
 )
@@ -56,7 +57,7 @@ func (b bench) get(t *testing.T, plural, name string) *unstructured.Unstructured
 // address waits for a Gateway's address.
 func (b bench) address(t *testing.T, name string) (host string) {
 	t.Helper()
-	labtest.Until(t, "the address of gateway "+name, func() error {
+	polltest.UntilNil(t, "the address of gateway "+name, func() error {
 		list, _, err := unstructured.NestedSlice(b.get(t, "gateways", name).Object, "status", "addresses")
 		if err != nil || len(list) != 1 {
 			return fmt.Errorf("%v %w", list, err)
@@ -115,7 +116,7 @@ func TestOnALab(t *testing.T) {
 		}
 	}
 	resolved := func() string { return b.resolved(t) }
-	labtest.Until(t, "the route to be judged", func() error {
+	polltest.UntilNil(t, "the route to be judged", func() error {
 		if b.routes(t, "one") != 1 || resolved() != "False" {
 			return fmt.Errorf("%d routes, %s", b.routes(t, "one"), resolved())
 		}
@@ -127,7 +128,7 @@ func TestOnALab(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := b.get(t, "gateways", "one").GetResourceVersion()
-	labtest.Until(t, "the route to be resolved", func() error {
+	polltest.UntilNil(t, "the route to be resolved", func() error {
 		if resolved() != "True" {
 			return fmt.Errorf("it is %s", resolved())
 		}
@@ -142,7 +143,7 @@ func TestOnALab(t *testing.T) {
 	if err := b.lab.Cluster.Dynamic.Resource(b.api("gateways")).Namespace("default").Delete(t.Context(), "two", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	labtest.Until(t, "the listener to close", func() error {
+	polltest.UntilNil(t, "the listener to close", func() error {
 		if err := listens(t, two); err == nil {
 			return fmt.Errorf("%s listens", two)
 		}

@@ -16,6 +16,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/firstlight/firstlight/internal/poll/polltest"
 	"github.com/firstlight/firstlight/internal/world"
 )
 
@@ -412,20 +413,9 @@ func TestDisconnectFreesSequence(t *testing.T) {
 	_, _ = bufio.NewReader(resp.Body).ReadString('\n')
 	cancel()
 	_ = resp.Body.Close()
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	deadline := time.After(2 * time.Minute)
-	for {
+	polltest.Until(t, "the sequence of the closed connection to end", func() bool {
 		s.engine.mu.Lock()
-		left := len(s.engine.running)
-		s.engine.mu.Unlock()
-		if left == 0 {
-			return
-		}
-		select {
-		case <-tick.C:
-		case <-deadline:
-			t.Fatal("the sequence of a client that is gone still runs")
-		}
-	}
+		defer s.engine.mu.Unlock()
+		return len(s.engine.running) == 0
+	})
 }

@@ -37,7 +37,7 @@ func (r *recorder) Progress(string, ...any) {}
 var quick = []string{"clocks-locked", "pcie-gen-degraded", "nvlink-errors", "ssh-hosts-swapped"}
 
 // The gate finds every fault of gate node, with each of its options, in the simulated tools'
-// output over SSH: verdict and suspect. A healthy cluster passes. This part of a walk needs no
+// output over SSH: verdict and suspect. A healthy cluster passes. This part of a run needs no
 // cluster.
 func TestGateNodeFindsItsFaults(t *testing.T) {
 	t.Parallel()
@@ -70,7 +70,7 @@ func TestGateNodeFindsItsFaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = pool.Close() })
-	walk := func() check.Judgement {
+	run := func() check.Judgement {
 		g := node.New(s, p, node.Deps{Hosts: pool})
 		rec := &recorder{}
 		if err := g.Observe(t.Context(), rec); err != nil {
@@ -78,7 +78,7 @@ func TestGateNodeFindsItsFaults(t *testing.T) {
 		}
 		return plan.Judge(g, rec.obs)
 	}
-	if j := walk(); j.Verdict != check.Passed || len(j.Findings) > 0 {
+	if j := run(); j.Verdict != check.Passed || len(j.Findings) > 0 {
 		t.Fatalf("healthy: %s: %s %+v", j.Verdict, j.Reason, j.Findings)
 	}
 	for _, k := range world.Catalogue() {
@@ -99,7 +99,7 @@ func TestGateNodeFindsItsFaults(t *testing.T) {
 			if k.Expect != "" {
 				want = check.Verdict(k.Expect)
 			}
-			j := walk()
+			j := run()
 			named := slices.ContainsFunc(j.Findings, func(f check.Finding) bool { return suspect.MatchString(f.Suspect) })
 			if j.Verdict != want || !named {
 				t.Errorf("%s %v: %s, want %s and %s: %+v", k.Kind, options, j.Verdict, want, suspect, j.Findings)

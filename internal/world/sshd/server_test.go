@@ -15,6 +15,7 @@ import (
 	gossh "golang.org/x/crypto/ssh"
 	"golang.org/x/crypto/ssh/knownhosts"
 
+	"github.com/firstlight/firstlight/internal/poll/polltest"
 	"github.com/firstlight/firstlight/internal/world"
 )
 
@@ -205,7 +206,7 @@ func TestDiagnosticLoadsTheGPUs(t *testing.T) {
 		diag = output("dcgmi diag -r 3 -j")
 	}()
 	want := "100 %, 1755 MHz\n100 %, 1500 MHz\n" + strings.Repeat("100 %, 1755 MHz\n", 6)
-	eventually(t, "GPUs under load", func() bool {
+	polltest.Until(t, "GPUs under load", func() bool {
 		select {
 		case <-ended:
 			t.Fatal("the diagnostic ended without load")
@@ -252,7 +253,7 @@ func TestUnreachableHostRecovers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "gpu-02 refuses connections", func() bool {
+	polltest.Until(t, "gpu-02 to refuse connections", func() bool {
 		c, err := dial(t, s, "gpu-02", User)
 		if err == nil {
 			_ = c.Close()
@@ -267,21 +268,11 @@ func TestUnreachableHostRecovers(t *testing.T) {
 	if err := w.ClearFault(f.ID); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "gpu-02 is back", func() bool {
+	polltest.Until(t, "gpu-02 to be back", func() bool {
 		c, err := dial(t, s, "gpu-02", User)
 		if err == nil {
 			_ = c.Close()
 		}
 		return err == nil
 	})
-}
-
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	deadline := time.Now().Add(2 * time.Minute)
-	for !ok() {
-		if time.Now().After(deadline) {
-			t.Fatalf("timed out waiting for: %s", what)
-		}
-	}
 }

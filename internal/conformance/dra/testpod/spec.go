@@ -101,7 +101,7 @@ func (s Spec) Pod(runID, namespace string) *corev1.Pod {
 			Tolerations: []corev1.Toleration{{
 				Key: kube.GPUResource, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoSchedule,
 			}},
-			Affinity: onNodes(s.Nodes),
+			Affinity: kube.OnNodes(s.Nodes),
 		},
 	}
 	switch {
@@ -138,17 +138,4 @@ func (s Spec) container(c Container) corev1.Container {
 		out.Resources.Claims = []corev1.ResourceClaim{{Name: claimEntry}}
 	}
 	return out
-}
-
-func onNodes(nodes []string) *corev1.Affinity {
-	if len(nodes) == 0 {
-		return nil
-	}
-	selector := &corev1.NodeSelector{}
-	for _, n := range nodes {
-		selector.NodeSelectorTerms = append(selector.NodeSelectorTerms, corev1.NodeSelectorTerm{MatchFields: []corev1.NodeSelectorRequirement{{
-			Key: metav1.ObjectNameField, Operator: corev1.NodeSelectorOpIn, Values: []string{n},
-		}}})
-	}
-	return &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: selector}}
 }

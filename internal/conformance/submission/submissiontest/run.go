@@ -63,8 +63,8 @@ func Write(ctx context.Context, dir, version string, o Options) (string, error) 
 	if err != nil {
 		return "", fmt.Errorf("write a run: %w", err)
 	}
-	walker := plan.Executor{Plan: steps, Store: run, Clock: clock(), Parallel: 1}
-	outcome, err := walker.Run(ctx)
+	executor := plan.Executor{Plan: steps, Store: run, Clock: clock(), Parallel: 1}
+	outcome, err := executor.Run(ctx)
 	if err != nil {
 		return "", fmt.Errorf("write a run: %w", err)
 	}

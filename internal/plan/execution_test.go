@@ -17,10 +17,10 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func TestWalkInOrder(t *testing.T) {
+func TestRunInOrder(t *testing.T) {
 	t.Parallel()
 	w := &Executor{Plan: linear(fakeCheck{name: "a"}, fakeCheck{name: "b"})}
-	out, store := walkPlan(t, w)
+	out, store := runPlan(t, w)
 	if out.Verdict != check.Passed {
 		t.Errorf("verdict %s", out.Verdict)
 	}
@@ -50,7 +50,7 @@ func TestAFailureBlocksWhatNeedsIt(t *testing.T) {
 			t.Parallel()
 			p := linear(fakeCheck{name: "a"}, bad.check, fakeCheck{name: "c"}, fakeCheck{name: "d"})
 			p.Steps = append(p.Steps, Step{Check: fakeCheck{name: "e"}, Needs: []string{"a"}})
-			out, _ := walkPlan(t, &Executor{Plan: p})
+			out, _ := runPlan(t, &Executor{Plan: p})
 			want := map[string]check.Verdict{"a": check.Passed, "b": bad.own, "c": check.Blocked, "d": check.Blocked, "e": check.Passed}
 			if diff := cmp.Diff(want, verdicts(out)); diff != "" {
 				t.Errorf("verdicts (-want +got):\n%s", diff)
@@ -69,7 +69,7 @@ func TestNotApplicableClearsTheWayUnseen(t *testing.T) {
 	t.Parallel()
 	p := linear(fakeCheck{name: "a"}, fakeCheck{name: "b"})
 	p.Steps[0].NotApplicable = "no such thing here"
-	out, store := walkPlan(t, &Executor{Plan: p})
+	out, store := runPlan(t, &Executor{Plan: p})
 	want := map[string]check.Verdict{"a": check.NotApplicable, "b": check.Passed}
 	if diff := cmp.Diff(want, verdicts(out)); diff != "" {
 		t.Errorf("verdicts (-want +got):\n%s", diff)
@@ -94,7 +94,7 @@ func TestNotApplicableNeedStillBlocks(t *testing.T) {
 			t.Parallel()
 			p := linear(tt.a, fakeCheck{name: "b"}, fakeCheck{name: "n"}, fakeCheck{name: "c"})
 			p.Steps[1].NotApplicable, p.Steps[2].NotApplicable = "one GPU a node", "one GPU a node"
-			out, _ := walkPlan(t, &Executor{Plan: p})
+			out, _ := runPlan(t, &Executor{Plan: p})
 			c := out.Results[3]
 			if c.Verdict != tt.want || tt.want == check.Blocked && c.Reason != "a is "+string(out.Results[0].Verdict) {
 				t.Errorf("c is %s: %s, want %s", c.Verdict, c.Reason, tt.want)
@@ -114,7 +114,7 @@ func TestANotApplicableStepKeepsTheOrderOfItsNeighbours(t *testing.T) {
 			p := Plan{Name: "test", Steps: []Step{{Check: fakeCheck{name: "a"}}, {Check: fakeCheck{name: "b"}, NotApplicable: "none"}, {Check: fakeCheck{name: "c"}}}}
 			link(&p.Steps[1], "a")
 			link(&p.Steps[2], "b")
-			_, store := walkPlan(t, &Executor{Plan: p})
+			_, store := runPlan(t, &Executor{Plan: p})
 			if a, c := slices.Index(store.log, "conclude passed a"), slices.Index(store.log, "begin c"); a < 0 || c < a {
 				t.Errorf("c began before a ended: %v", store.log)
 			}
@@ -126,7 +126,7 @@ func TestAllNotApplicableIsNoPass(t *testing.T) {
 	t.Parallel()
 	p := linear(fakeCheck{name: "a"})
 	p.Steps[0].NotApplicable = "because"
-	if out, _ := walkPlan(t, &Executor{Plan: p}); out.Verdict != check.Unobserved {
+	if out, _ := runPlan(t, &Executor{Plan: p}); out.Verdict != check.Unobserved {
 		t.Errorf("verdict %s", out.Verdict)
 	}
 }
@@ -139,7 +139,7 @@ func TestWhatPreparingPrintsIsKeptAndDecidesNothing(t *testing.T) {
 		fakePrepare{"second", func(io.Writer) (int, error) { return -1, errors.New("not found") }},
 		fakePrepare{"third", func(io.Writer) (int, error) { panic("boom") }},
 	}
-	out, store := walkPlan(t, &Executor{Plan: p})
+	out, store := runPlan(t, &Executor{Plan: p})
 	obs := store.obs["a1"]
 	if len(obs) != 4 || obs[0].Kind != KindPrepare || *obs[0].Exit != 3 || string(obs[0].Raw) != "hello" {
 		t.Fatalf("observations %+v", obs)
@@ -175,7 +175,7 @@ func TestObserveErrorsAndPanicsAreEvidence(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			tt.check.name = "a"
-			out, store := walkPlan(t, &Executor{Plan: linear(tt.check)})
+			out, store := runPlan(t, &Executor{Plan: linear(tt.check)})
 			if got := out.Results[0]; got.Verdict != tt.want || !strings.Contains(got.Reason, tt.says) {
 				t.Errorf("%s %q, want %s %q", got.Verdict, got.Reason, tt.want, tt.says)
 			}
@@ -200,7 +200,7 @@ func TestTheRecorderRefuses(t *testing.T) {
 				_, err := rec.Record(o)
 				return err
 			}}
-			if out, _ := walkPlan(t, &Executor{Plan: linear(c)}); out.Verdict != check.Unobserved {
+			if out, _ := runPlan(t, &Executor{Plan: linear(c)}); out.Verdict != check.Unobserved {
 				t.Errorf("verdict %s", out.Verdict)
 			}
 		})
@@ -209,13 +209,13 @@ func TestTheRecorderRefuses(t *testing.T) {
 		late = rec
 		return see(rec, "thing")
 	}}
-	_, store := walkPlan(t, &Executor{Plan: linear(c)})
+	_, store := runPlan(t, &Executor{Plan: linear(c)})
 	if err := see(late, "thing"); !errors.Is(err, errClosed) || len(store.obs["a1"]) != 1 {
 		t.Errorf("recording after the verdict: %v", err)
 	}
 }
 
-func TestAStoreThatFailsEndsTheWalk(t *testing.T) {
+func TestAStoreThatFailsEndsTheRun(t *testing.T) {
 	t.Parallel()
 	for _, what := range []string{"begin", "record thing", "read", "conclude passed"} {
 		t.Run(what, func(t *testing.T) {
@@ -270,7 +270,7 @@ func TestEventsFollowTheJournal(t *testing.T) {
 	w := &Executor{Plan: linear(c, failing("b"), fakeCheck{name: "c"}), Events: func(e Event) {
 		got = append(got, strings.TrimSpace(string(e.Kind)+" "+e.Step+" "+e.Text))
 	}}
-	walkPlan(t, w)
+	runPlan(t, w)
 	want := []string{
 		"started a", "progress a at 50 %", "observed a a-1-1", "verdict a",
 		"started b", "observed b b-1-1", "verdict b", "verdict c",
@@ -295,7 +295,7 @@ func TestAfterAFailure(t *testing.T) {
 	if diff := cmp.Diff([]string{"a", "b", "c"}, names(order)); diff != "" {
 		t.Errorf("order (-want +got):\n%s", diff)
 	}
-	out, store := walkPlan(t, &Executor{Plan: p})
+	out, store := runPlan(t, &Executor{Plan: p})
 	want := map[string]check.Verdict{"a": check.Passed, "b": check.Failed, "c": check.Passed}
 	if diff := cmp.Diff(want, verdicts(out)); diff != "" {
 		t.Errorf("verdicts (-want +got):\n%s", diff)
