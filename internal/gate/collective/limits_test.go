@@ -254,7 +254,7 @@ func TestALoweredSizeIsNamed(t *testing.T) {
 func TestAnErrorOfTheProgramIsLocalised(t *testing.T) {
 	t.Parallel()
 	g := testGate(t, testSite())
-	_, obs := walk(t, g, cluster{})
+	_, obs := observeAndJudge(t, g, cluster{})
 	f, err := check.Decode[Figures](obs[0])
 	if err != nil {
 		t.Fatal(err)
@@ -272,7 +272,7 @@ func TestAnErrorOfTheProgramIsLocalised(t *testing.T) {
 func TestANodeOnSocketsIsNotBlamedForGPUDirect(t *testing.T) {
 	t.Parallel()
 	g := testGate(t, testSite())
-	j, _ := walk(t, g, cluster{tcp: set("gpu-02")})
+	j, _ := observeAndJudge(t, g, cluster{tcp: set("gpu-02")})
 	for _, f := range j.Findings {
 		if f.Suspect == "gpu-02" && strings.Contains(f.Message, "GDR 0") {
 			t.Errorf("%s: %+v", j.Verdict, j.Findings)
@@ -285,7 +285,7 @@ func TestANodeOnSocketsIsNotBlamedForGPUDirect(t *testing.T) {
 
 func TestAnOutlierHasOneFinding(t *testing.T) {
 	t.Parallel()
-	j, _ := walk(t, testGate(t, testSite()), cluster{factor: 0.9, slow: map[string]float64{"gpu-02": 0.6}})
+	j, _ := observeAndJudge(t, testGate(t, testSite()), cluster{factor: 0.9, slow: map[string]float64{"gpu-02": 0.6}})
 	n := 0
 	for _, f := range j.Findings {
 		if f.Suspect == "gpu-02" {

@@ -19,7 +19,7 @@ import (
 // A wait for the end of objects lists them at an interval, also while they change all the time.
 func TestWaitsListAtAnInterval(t *testing.T) {
 	t.Parallel()
-	const most = 25
+	const most = 60
 	for name, tt := range map[string]struct {
 		resource string
 		wait     func(ctx context.Context, g Guest) error
