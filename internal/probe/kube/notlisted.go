@@ -20,13 +20,13 @@ func (e *NotListedError) Error() string {
 
 // NotListed separates the NotListedError of Cleanup from its other errors.
 func NotListed(err error) (notListed *NotListedError, rest error) {
-	joined, ok := err.(interface{ Unwrap() []error }) //nolint:errorlint // as Cleanup returns it
+	joined, ok := err.(interface{ Unwrap() []error })
 	if !ok {
 		return nil, err
 	}
 	var others []error
 	for _, e := range joined.Unwrap() {
-		if found, ok := e.(*NotListedError); ok { //nolint:errorlint // as above
+		if found, ok := e.(*NotListedError); ok { //nolint:errorlint // as Cleanup returns it
 			notListed = found
 			continue
 		}

@@ -188,7 +188,7 @@ func TestProgramWithChildrenLeftIsNotRetried(t *testing.T) {
 
 // The end of a hook is known although child processes are left.
 func TestEndOfProgramWithChildrenLeft(t *testing.T) {
-	status := func(script string) error { return exec.Command("sh", "-c", script).Run() } //nolint:noctx // ends at once
+	status := func(script string) error { return exec.Command("sh", "-c", script).Run() }
 	for _, tt := range []struct {
 		name   string
 		cause  error

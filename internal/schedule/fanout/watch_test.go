@@ -41,13 +41,13 @@ func TestObjectsOfAnotherJobDoNotCount(t *testing.T) {
 	for uid, counts := range map[types.UID]int{"new": 1, "old": 0} {
 		cluster := jobCluster(&s, uid)
 		w := watch(t.Context(), cluster, &s, "new")
-		err := w.until(t.Context(), func(p *status) (bool, error) {
+		err := w.until(t.Context(), func(*status) (bool, error) {
 			for _, informer := range []cache.SharedIndexInformer{w.jobs, w.pods, w.maps, w.events} {
 				if len(informer.GetStore().List()) == 0 {
 					return false, nil // its first object follows, with a signal
 				}
 			}
-			p = w.status()
+			p := w.status()
 			if (p.job != nil) != (counts > 0) || len(p.pods) != counts || len(p.reports) != counts || len(p.refusals) != counts {
 				t.Errorf("of Job %s: Job %v, %d pods, %d reports, %d refusals", uid, p.job, len(p.pods), len(p.reports), len(p.refusals))
 			}
