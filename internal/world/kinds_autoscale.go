@@ -103,7 +103,7 @@ func nodeMakingFaults() []FaultKind {
 			apply: func(d *draft, _ target, _ Fault) {
 				d.Autoscale.SpareNodes = true
 				// Longer than the delay of spare nodes and the scheduler's backoff of 10 s for pods that failed often.
-				d.Autoscale.Boot = 30 * time.Second
+				d.Autoscale.Boot = 40 * time.Second
 			},
 		},
 	}

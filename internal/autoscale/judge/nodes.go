@@ -76,11 +76,14 @@ func triggered(l lookup) Result {
 	return l.pass(events(last).First, last.Ref, "%s for %s: %s", l.autoscaler(), count(len(added), "pod"), events(last).Message)
 }
 
-// newNodes returns the nodes of the new pods, and whether all of them exist.
+// newNodes returns the nodes of the new pods, and whether all of them exist. The node of a misplaced
+// pod may be gone: the autoscaler removes nodes without pods. Hop bound fails for that pod.
 func (l lookup) newNodes() (nodes []snapshot.Node, all bool) {
 	added := active(l.added())
+	of := l.nodesOf(added)
+	misplaced := l.nodesOf(only(added, func(p snapshot.Pod) bool { return p.Node != "" && !contains(of, p.Node) }))
 	want := max(len(l.activeClaims(added)), len(added))
-	nodes = only(l.nodesOf(added), func(n snapshot.Node) bool { return !n.Gone() })
+	nodes = only(of, func(n snapshot.Node) bool { return !n.Gone() || contains(misplaced, n.Name) })
 	return nodes, want > 0 && len(nodes) >= want
 }
 

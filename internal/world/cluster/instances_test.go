@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -188,6 +189,19 @@ func TestAbandonedInstances(t *testing.T) {
 func TestSpareNodes(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t, class("default", nil), claim("a", "mine", "node-a"), claim("other", "others", ""))
+	hpa := &autoscalingv2.HorizontalPodAutoscaler{
+		ObjectMeta: metav1.ObjectMeta{Name: "worker", Namespace: "chain", Labels: map[string]string{labelRun: "r"}},
+		Spec:       autoscalingv2.HorizontalPodAutoscalerSpec{MaxReplicas: 3},
+	}
+	desire := func(replicas int32) {
+		hpa.Status = autoscalingv2.HorizontalPodAutoscalerStatus{DesiredReplicas: replicas, LastScaleTime: new(metav1.NewTime(*p.now))}
+		if err := p.client.Tracker().Update(autoscalingv2.SchemeGroupVersion.WithResource("horizontalpodautoscalers"), hpa, hpa.Namespace); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := p.client.Tracker().Add(hpa); err != nil {
+		t.Fatal(err)
+	}
 	repair := p.fault(t, "bound-elsewhere")
 	names := func() []string {
 		list, err := p.client.CoreV1().Nodes().List(t.Context(), metav1.ListOptions{LabelSelector: labelSpareNode})
@@ -208,7 +222,8 @@ func TestSpareNodes(t *testing.T) {
 	}
 	// A spare node for b before c exists took the pod of b, so Karpenter nominated the pod of c for
 	// the node of b: the chain failed at an earlier hop.
-	for _, name := range []string{"b", "c"} {
+	for i, name := range []string{"b", "c"} {
+		desire(int32(2 + i)) //nolint:gosec // small
 		c := claim(name, "mine", "")
 		c.SetCreationTimestamp(metav1.NewTime(*p.now))
 		if _, err := p.dyn.Resource(nodeClaims()).Create(t.Context(), c, metav1.CreateOptions{}); err != nil {
@@ -219,6 +234,13 @@ func TestSpareNodes(t *testing.T) {
 		p.look(t)
 		if got := names(); len(got) != 0 {
 			t.Errorf("nodes %v before the HPA's last step", got)
+		}
+		if i == 0 { // the steps may be far apart
+			*p.now = p.now.Add(time.Minute)
+			p.look(t)
+			if got := names(); len(got) != 0 {
+				t.Errorf("nodes %v with the HPA below its maximum", got)
+			}
 		}
 	}
 	*p.now = p.now.Add(time.Second)

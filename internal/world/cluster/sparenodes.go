@@ -21,14 +21,14 @@ func nodeClaims() schema.GroupVersionResource {
 // labelSpareNode is on spare nodes; its value is the claim that the node was created for.
 const labelSpareNode = "firstlight.dev/spare-node-for"
 
-// spareDelay is how long the newest claim of a pool exists before the pool gets spare nodes. A spare
-// node between two steps of the HPA leaves the node of the first step without a pod, and Karpenter
-// nominates the pods of the second step for that node.
+// spareDelay is how long the newest claim of a pool exists before the pool gets spare nodes, after
+// its HPA has reached its maximum. A spare node between two steps of the HPA leaves the node of the
+// first step without a pod, and Karpenter nominates the pods of the second step for that node.
 const spareDelay = 5 * time.Second
 
 // syncSpareNodes creates a free node of the same pool for each claim of a run without a node, once
-// the pool has a node and no new claims. Pods that wait for the claim's node are bound to the spare
-// node first. The node is deleted with the claim or the fault.
+// the pool has a node, its HPA is at its maximum and there are no new claims. Pods that wait for the
+// claim's node are bound to the spare node first. The node is deleted with the claim or the fault.
 func (i *instances) syncSpareNodes(ctx context.Context, wanted bool, now time.Time) error {
 	list, err := i.dyn.Resource(nodeClaims()).List(ctx, metav1.ListOptions{LabelSelector: labelRun + "," + labelPool})
 	if err != nil {
@@ -38,11 +38,16 @@ func (i *instances) syncSpareNodes(ctx context.Context, wanted bool, now time.Ti
 	if err != nil {
 		return wrap(err, "list nodes")
 	}
+	scaling, err := i.scaling(ctx, now)
+	if err != nil {
+		return err
+	}
 	i.spareNodes = true
 	var errs []error
 	if wanted {
 		for _, c := range list.Items {
-			if awaited(c, list.Items) && now.Sub(newestClaim(poolOf(c), list.Items)) >= spareDelay && !hasNode(have.Items, c.GetName()) {
+			settled := !scaling[c.GetLabels()[labelRun]] && now.Sub(newestClaim(poolOf(c), list.Items)) >= spareDelay
+			if settled && awaited(c, list.Items) && !hasNode(have.Items, c.GetName()) {
 				_, err := i.client.CoreV1().Nodes().Create(ctx, spareNode(c, now), metav1.CreateOptions{})
 				if err != nil && !apierrors.IsAlreadyExists(err) {
 					errs = append(errs, wrap(err, "create spare node for %s", c.GetName()))
@@ -60,6 +65,22 @@ func (i *instances) syncSpareNodes(ctx context.Context, wanted bool, now time.Ti
 	}
 	i.spareNodes = wanted || len(errs) > 0
 	return errors.Join(errs...)
+}
+
+// scaling returns the runs with an HPA that is below its maximum or reached it less than spareDelay ago.
+func (i *instances) scaling(ctx context.Context, now time.Time) (map[string]bool, error) {
+	list, err := i.client.AutoscalingV2().HorizontalPodAutoscalers(metav1.NamespaceAll).List(ctx, metav1.ListOptions{LabelSelector: labelRun})
+	if err != nil {
+		return nil, wrap(err, "list HPAs")
+	}
+	runs := map[string]bool{}
+	for _, h := range list.Items {
+		last := h.Status.LastScaleTime
+		if h.Status.DesiredReplicas < h.Spec.MaxReplicas || last != nil && now.Sub(last.Time) < spareDelay {
+			runs[h.Labels[labelRun]] = true
+		}
+	}
+	return runs, nil
 }
 
 // awaited reports whether a claim has no node while another claim of its pool has one.
