@@ -1,7 +1,7 @@
 // Package upstream builds the pinned upstream programs of a lab.
 //
 // The pins are Go modules in components/ with tool directives and checksums only. They are
-// embedded as copies (go generate; a test compares them), so that the firstlight binary can build
+// embedded in pins.zip (go generate; a test compares them), so that the firstlight binary can build
 // its programs on its own.
 //
 // Invariants:
@@ -17,4 +17,4 @@
 // GOMODCACHE, GOCACHE, ...).
 package upstream
 
-//go:generate go run ./internal/copypins -from ../../components -to pins
+//go:generate go run ../lab/manifest/internal/pack -in ../../components -to pins.zip adapter batch mpi shared

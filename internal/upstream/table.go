@@ -1,19 +1,24 @@
 package upstream
 
 import (
+	"archive/zip"
 	"bytes"
-	"embed"
+	_ "embed" // the table and the pins
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
 
-// embedded has the program table and the pins.
+//go:embed programs.yaml
+var programs []byte
+
+// packed has components/GROUP/go.mod and go.sum: a Go module cannot embed files of another module.
 //
-//go:embed programs.yaml pins/*.mod pins/*.sum
-var embedded embed.FS
+//go:embed pins.zip
+var packed []byte
 
 // table is programs.yaml.
 type table struct {
@@ -39,12 +44,12 @@ type program struct {
 
 // loadTable reads the embedded table with its pins.
 func loadTable() (table, error) {
-	raw, err := embedded.ReadFile("programs.yaml")
+	pins, err := zip.NewReader(bytes.NewReader(packed), int64(len(packed)))
 	if err != nil {
-		return table{}, fmt.Errorf("read table of programs: %w", err)
+		return table{}, fmt.Errorf("read pins of programs: %w", err)
 	}
 	var t table
-	dec := yaml.NewDecoder(bytes.NewReader(raw))
+	dec := yaml.NewDecoder(bytes.NewReader(programs))
 	dec.KnownFields(true)
 	if err := dec.Decode(&t); err != nil {
 		return table{}, fmt.Errorf("read table of programs: %w", err)
@@ -53,8 +58,8 @@ func loadTable() (table, error) {
 		g := &t.Groups[i]
 		g.all = g.Programs
 		var modErr, sumErr error
-		g.mod, modErr = embedded.ReadFile("pins/" + g.Name + ".mod")
-		g.sum, sumErr = embedded.ReadFile("pins/" + g.Name + ".sum")
+		g.mod, modErr = fs.ReadFile(pins, g.Name+"/go.mod")
+		g.sum, sumErr = fs.ReadFile(pins, g.Name+"/go.sum")
 		if err := errors.Join(modErr, sumErr); err != nil {
 			return table{}, fmt.Errorf("read pins of %s: %w", g.Name, err)
 		}

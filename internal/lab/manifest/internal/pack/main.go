@@ -1,9 +1,8 @@
-// Command pack writes manifests to the archive that the binary embeds. Equal files give an equal
-// archive.
+// Command pack writes files to an archive that the binary embeds. Equal files give an equal archive.
 //
-//	pack -to FILE NAME...
+//	pack [-in DIR] -to FILE NAME...
 //
-// NAME is a file or a directory.
+// NAME is a file or a directory, in DIR.
 package main
 
 import (
@@ -16,19 +15,19 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 )
 
 func main() {
+	in := flag.String("in", ".", "directory of the files")
 	to := flag.String("to", "", "archive to write")
 	flag.Parse()
-	if err := run(*to, flag.Args()); err != nil {
+	if err := run(os.DirFS(*in), *to, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "pack:", err)
 		os.Exit(1)
 	}
 }
 
-func run(to string, names []string) error {
+func run(in fs.FS, to string, names []string) error {
 	var archive bytes.Buffer
 	w := zip.NewWriter(&archive)
 	w.RegisterCompressor(zip.Deflate, func(out io.Writer) (io.WriteCloser, error) {
@@ -36,11 +35,11 @@ func run(to string, names []string) error {
 	})
 	var errs []error
 	for _, name := range names {
-		errs = append(errs, filepath.WalkDir(name, func(path string, d fs.DirEntry, err error) error {
+		errs = append(errs, fs.WalkDir(in, name, func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
 				return err
 			}
-			return add(w, path)
+			return add(w, in, path)
 		}))
 	}
 	if err := errors.Join(append(errs, w.Close())...); err != nil {
@@ -50,12 +49,12 @@ func run(to string, names []string) error {
 }
 
 // add writes a file without its modification time.
-func add(w *zip.Writer, path string) error {
-	text, err := os.ReadFile(path)
+func add(w *zip.Writer, in fs.FS, path string) error {
+	text, err := fs.ReadFile(in, path)
 	if err != nil {
 		return err
 	}
-	f, err := w.CreateHeader(&zip.FileHeader{Name: filepath.ToSlash(path), Method: zip.Deflate})
+	f, err := w.CreateHeader(&zip.FileHeader{Name: path, Method: zip.Deflate})
 	if err != nil {
 		return fmt.Errorf("pack %s: %w", path, err)
 	}
