@@ -223,7 +223,7 @@ func TestSpareNodes(t *testing.T) {
 	// A spare node for b before c exists took the pod of b, so Karpenter nominated the pod of c for
 	// the node of b: the chain failed at an earlier hop.
 	for i, name := range []string{"b", "c"} {
-		desire(int32(2 + i)) //nolint:gosec // small
+		desire(int32(2 + i))
 		c := claim(name, "mine", "")
 		c.SetCreationTimestamp(metav1.NewTime(*p.now))
 		if _, err := p.dyn.Resource(nodeClaims()).Create(t.Context(), c, metav1.CreateOptions{}); err != nil {
