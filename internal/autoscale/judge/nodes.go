@@ -76,8 +76,9 @@ func triggered(l lookup) Result {
 	return l.pass(events(last).First, last.Ref, "%s for %s: %s", l.autoscaler(), count(len(added), "pod"), events(last).Message)
 }
 
-// newNodes returns the nodes of the new pods, and whether all of them exist. The node of a misplaced
-// pod may be gone: the autoscaler removes nodes without pods. Hop bound fails for that pod.
+// newNodes returns the nodes of the new pods, and whether all of them exist. The node made for a pod
+// that is bound elsewhere may be gone: the autoscaler removes nodes without pods. Hop bound fails for
+// that pod.
 func (l lookup) newNodes() (nodes []snapshot.Node, all bool) {
 	added := active(l.added())
 	of := l.nodesOf(added)

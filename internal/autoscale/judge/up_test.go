@@ -237,22 +237,22 @@ func nodeNegatives() []negative {
 			again.Name, again.UID, again.Created, again.First = "worker-d", "worker-d", at(27), at(27)
 			st.Pods = append(st.Pods, again)
 		}},
-		{name: "the node of a pod that waits was deleted", hop: snapshot.HopRegistered, suspect: "NodeClaim claim-node-c", says: "deleted before its node was in use", change: func(s *snapshot.Setup, st *snapshot.State) {
+		{name: "the node of a pending pod was deleted", hop: snapshot.HopRegistered, suspect: "NodeClaim claim-node-c", says: "deleted before its node was in use", change: func(s *snapshot.Setup, st *snapshot.State) {
 			emptied(s, st)
 			podNamed(st, "worker-c").Node = ""
 		}},
 		{name: "a node that was deleted", hop: snapshot.HopRegistered, suspect: "node", says: `2 pods .*worker-b, worker-c, 2 claims active .*, 2 nodes .*node-c \(gone\)`, change: func(_ *snapshot.Setup, st *snapshot.State) {
 			nodeNamed(st, "node-c").Deleted = at(26)
 		}},
-		// Two steps of the HPA: the pod of the first was bound elsewhere, and Karpenter removed its
-		// empty node before the node of the second registered. The chain failed here, not at bound.
-		{name: "the empty node of a pod elsewhere was deleted", hop: snapshot.HopRegistered, verdict: check.Passed, change: emptied},
+		// The HPA made two steps. The first pod was bound elsewhere, and Karpenter removed its empty node
+		// before the second node registered: registered failed in place of bound.
+		{name: "the empty node of a pod bound elsewhere was deleted", hop: snapshot.HopRegistered, verdict: check.Passed, change: emptied},
 		{name: "noise", hop: snapshot.HopRegistered, verdict: check.Passed, change: noise},
 
 		{name: "not Ready", hop: snapshot.HopReady, suspect: "node node-c", says: `registered but not Ready: Ready False \(KubeletNotReady\): cni`, change: func(_ *snapshot.Setup, st *snapshot.State) {
 			nodeNamed(st, "node-c").Conditions = []snapshot.Condition{not("Ready", "False", "KubeletNotReady", "cni")}
 		}},
-		{name: "the empty node of a pod elsewhere was deleted", hop: snapshot.HopReady, verdict: check.Passed, change: emptied},
+		{name: "the empty node of a pod bound elsewhere was deleted", hop: snapshot.HopReady, verdict: check.Passed, change: emptied},
 		{name: "noise", hop: snapshot.HopReady, verdict: check.Passed, change: noise},
 
 		{name: "elsewhere", hop: snapshot.HopBound, suspect: "pod .*worker-c", says: "bound to stray, which was not created by a claim for it", change: func(_ *snapshot.Setup, st *snapshot.State) {

@@ -224,6 +224,10 @@ func TestSpareNodes(t *testing.T) {
 	// the node of b: the chain failed at an earlier hop.
 	for i, name := range []string{"b", "c"} {
 		desire(int32(2 + i))
+		p.look(t)
+		if got := names(); len(got) != 0 {
+			t.Errorf("nodes %v at a step of the HPA, before its claim", got)
+		}
 		c := claim(name, "mine", "")
 		c.SetCreationTimestamp(metav1.NewTime(*p.now))
 		if _, err := p.dyn.Resource(nodeClaims()).Create(t.Context(), c, metav1.CreateOptions{}); err != nil {

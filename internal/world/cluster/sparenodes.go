@@ -21,14 +21,15 @@ func nodeClaims() schema.GroupVersionResource {
 // labelSpareNode is on spare nodes; its value is the claim that the node was created for.
 const labelSpareNode = "firstlight.dev/spare-node-for"
 
-// spareDelay is how long the newest claim of a pool exists before the pool gets spare nodes, after
-// its HPA has reached its maximum. A spare node between two steps of the HPA leaves the node of the
-// first step without a pod, and Karpenter nominates the pods of the second step for that node.
+// spareDelay is the time between the last step of the HPA or the newest claim of a pool and the
+// spare nodes. A spare node between two steps of the HPA leaves the node of the first step without a
+// pod, and Karpenter nominates the pods of the second step for that node.
 const spareDelay = 5 * time.Second
 
-// syncSpareNodes creates a free node of the same pool for each claim of a run without a node, once
-// the pool has a node, its HPA is at its maximum and there are no new claims. Pods that wait for the
-// claim's node are bound to the spare node first. The node is deleted with the claim or the fault.
+// syncSpareNodes creates a free node of the same pool for each claim of a run that has no node, if
+// another claim of the pool has one. It starts spareDelay after the HPA reached maxReplicas and after
+// the newest claim of the pool. The scheduler binds the pending pods to the spare nodes, because the
+// nodes of their claims boot longer. A spare node is deleted with the claims of its pool or the fault.
 func (i *instances) syncSpareNodes(ctx context.Context, wanted bool, now time.Time) error {
 	list, err := i.dyn.Resource(nodeClaims()).List(ctx, metav1.ListOptions{LabelSelector: labelRun + "," + labelPool})
 	if err != nil {
@@ -38,13 +39,13 @@ func (i *instances) syncSpareNodes(ctx context.Context, wanted bool, now time.Ti
 	if err != nil {
 		return wrap(err, "list nodes")
 	}
-	scaling, err := i.scaling(ctx, now)
-	if err != nil {
-		return err
-	}
 	i.spareNodes = true
 	var errs []error
 	if wanted {
+		scaling, err := i.scaling(ctx, now)
+		if err != nil {
+			return err
+		}
 		for _, c := range list.Items {
 			settled := !scaling[c.GetLabels()[labelRun]] && now.Sub(newestClaim(poolOf(c), list.Items)) >= spareDelay
 			if settled && awaited(c, list.Items) && !hasNode(have.Items, c.GetName()) {
@@ -67,7 +68,7 @@ func (i *instances) syncSpareNodes(ctx context.Context, wanted bool, now time.Ti
 	return errors.Join(errs...)
 }
 
-// scaling returns the runs with an HPA that is below its maximum or reached it less than spareDelay ago.
+// scaling returns the IDs of runs with an HPA below maxReplicas, or with a step less than spareDelay ago.
 func (i *instances) scaling(ctx context.Context, now time.Time) (map[string]bool, error) {
 	list, err := i.client.AutoscalingV2().HorizontalPodAutoscalers(metav1.NamespaceAll).List(ctx, metav1.ListOptions{LabelSelector: labelRun})
 	if err != nil {
