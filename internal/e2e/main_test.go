@@ -42,6 +42,7 @@ var startLab = sync.OnceValue(func() error {
 // sharedLab starts the lab of this package on first use.
 func sharedLab(t *testing.T) {
 	t.Helper()
+	suite.Admit(t)
 	if err := startLab(); err != nil {
 		t.Fatal(err)
 	}

@@ -62,12 +62,14 @@ func Require(tb testing.TB, l Level) {
 // LiveMark is in the line with which Live skips: the run finds live tests by it.
 const LiveMark = "runs upstream programs"
 
-// Live skips a test that runs upstream programs in a run of unit tests alone (-short).
+// Live skips a test that runs upstream programs in a run of unit tests alone (-short), and
+// otherwise admits it.
 func Live(tb testing.TB) {
 	tb.Helper()
 	if testing.Short() {
 		tb.Skip(LiveMark + ": not with -short")
 	}
+	Admit(tb)
 }
 
 // Pick is the value for the level of this run.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/firstlight/firstlight/internal/lab/labtest"
+	"github.com/firstlight/firstlight/internal/suite"
 )
 
 // Firstlight is a built binary with a home of its own.
@@ -25,7 +26,7 @@ type Firstlight struct {
 // Build builds the binary into dir, or takes that of the run's pool of labs.
 func Build(ctx context.Context, dir string) (Firstlight, error) {
 	f := Firstlight{Path: filepath.Join(dir, "firstlight"), Home: filepath.Join(dir, "home")}
-	if pool := os.Getenv(labtest.PoolEnv); pool != "" {
+	if pool := os.Getenv(suite.PoolEnv); pool != "" {
 		// The run ends labs that are left below this directory.
 		f.Path, f.Home = filepath.Join(pool, labtest.PoolBinary), filepath.Join(pool, labtest.PoolEndToEnd, strings.TrimPrefix(filepath.Base(dir), "firstlight-"))
 		return f, nil

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/firstlight/firstlight/internal/suite"
 )
 
 // chainLabs are the names of the labs that chains run on, those that are free:
@@ -24,6 +26,7 @@ var chainLabs = func() chan string {
 // faults.
 func chainLab(t *testing.T) string {
 	t.Helper()
+	suite.Admit(t)
 	var lab string
 	select {
 	case lab = <-chainLabs:

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/firstlight/firstlight/internal/e2e/binary"
+	"github.com/firstlight/firstlight/internal/suite"
 )
 
 var program binary.Firstlight
@@ -18,6 +19,7 @@ func TestMain(m *testing.M) { binary.Main(m, &program, nil, nil) }
 // lab starts a lab that ends with the test; upstream programs may have to be built.
 func lab(t *testing.T, name string, args ...string) {
 	t.Helper()
+	suite.Admit(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 75*time.Minute)
 	defer cancel()
 	t.Cleanup(func() {

@@ -1,6 +1,6 @@
 // Package labtest provides labs for tests: a control plane of the upstream programs with a
 // simulated cluster, its kubeconfig and its site file. It borrows a lab of the run's pool
-// (PoolEnv) or starts one in the test's process. Only tests import it.
+// (suite.PoolEnv) or starts one in the test's process. Only tests import it.
 package labtest
 
 import (

@@ -19,15 +19,13 @@ import (
 	"github.com/firstlight/firstlight/internal/lab"
 	"github.com/firstlight/firstlight/internal/poll"
 	"github.com/firstlight/firstlight/internal/probe/kube"
+	"github.com/firstlight/firstlight/internal/suite"
 	"github.com/firstlight/firstlight/internal/world"
 )
 
-// PoolEnv has the directory of the lab pool of a test run (created by internal/suite/run). The
-// directory has the binary firstlight; owner, a FIFO that is open for writing while the run lives;
-// and home, the labs' home. Without a pool each test starts its own lab.
-const PoolEnv = "FIRSTLIGHT_TEST_POOL"
-
-// Files of a pool.
+// Files of a pool, the directory in suite.PoolEnv that internal/suite/run creates. PoolOwner is a
+// FIFO that is open for writing while the run lives, PoolHome the labs' home. Without a pool each
+// test starts its own lab.
 const (
 	PoolBinary = "firstlight"
 	PoolOwner  = "owner"
@@ -52,7 +50,7 @@ type pooled struct {
 // shape.
 func borrow(t *testing.T, spec world.Spec, extras []string) *pooled {
 	t.Helper()
-	pool := os.Getenv(PoolEnv)
+	pool := os.Getenv(suite.PoolEnv)
 	if pool == "" {
 		return nil
 	}

@@ -13,9 +13,10 @@ import (
 	"github.com/firstlight/firstlight/internal/lab"
 	"github.com/firstlight/firstlight/internal/lab/labtest"
 	"github.com/firstlight/firstlight/internal/lab/localstore"
+	"github.com/firstlight/firstlight/internal/suite"
 )
 
-// pool is the pool of labs of this run (labtest.PoolEnv).
+// pool is the pool of labs of this run (suite.PoolEnv).
 type pool struct {
 	dir   string
 	owner *os.File // the only writer of the FIFO: the labs end when it is closed
@@ -63,7 +64,7 @@ func (p *pool) timer() string { return filepath.Join(p.dir, "timer") }
 func (p *pool) env(ph phase) []string {
 	env := []string{timesEnv + "=" + p.dir, phaseEnv + "=" + ph.name}
 	if ph.labs {
-		env = append(env, labtest.PoolEnv+"="+p.dir)
+		env = append(env, suite.PoolEnv+"="+p.dir)
 	}
 	return env
 }
