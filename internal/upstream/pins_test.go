@@ -70,8 +70,8 @@ func TestPinsNameEveryProgram(t *testing.T) {
 func TestFlags(t *testing.T) {
 	t.Parallel()
 	g := group{
-		Name: "k", Tags: []string{"a", "b"},
-		mod: []byte("module m\nrequire example.com/k v0.1.0\nrequire (\n\texample.com/k/cmd v1.36.3 // indirect\n)\n"),
+		Name: "k",
+		mod:  []byte("module m\nrequire example.com/k v0.1.0\nrequire (\n\texample.com/k/cmd v1.36.3 // indirect\n)\n"),
 	}
 	p := program{Name: "p", Package: "example.com/k/cmd/p", LDFlags: []string{"-X v.Version=${VERSION}", "-X v.Major=${MAJOR} -X v.Minor=${MINOR}"}}
 	got, err := g.flags([]program{p, {Name: "q", Package: "example.com/k/q"}})
@@ -79,7 +79,7 @@ func TestFlags(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		"-trimpath", "-buildvcs=false", "-gcflags=all=-dwarf=false", "-tags=a,b",
+		"-trimpath", "-buildvcs=false", "-gcflags=all=-dwarf=false",
 		"-ldflags=example.com/k/cmd/p=-s -w -X v.Version=v1.36.3 -X v.Major=1 -X v.Minor=36", "-ldflags=example.com/k/q=-s -w",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -109,7 +109,6 @@ func TestCacheKey(t *testing.T) {
 	for name, other := range map[string]group{
 		"pins":      {mod: []byte(mod + "\n"), sum: []byte("sum"), all: all},
 		"checksums": {mod: []byte(mod), sum: []byte("sum2"), all: all},
-		"tags":      {mod: []byte(mod), sum: []byte("sum"), all: all, Tags: []string{"a"}},
 		"programs":  {mod: []byte(mod), sum: []byte("sum"), all: all[:1]},
 	} {
 		if keyOf(other) == want {

@@ -28,7 +28,6 @@ type table struct {
 // group is a module of pins and its programs.
 type group struct {
 	Name     string    `yaml:"name"`
-	Tags     []string  `yaml:"tags"`
 	Programs []program `yaml:"programs"`
 
 	// all has the whole group's programs if Programs is a subset.
@@ -155,9 +154,6 @@ func (g group) pin(p program) (Pin, error) {
 func (g group) flags(programs []program) ([]string, error) {
 	// Without debug information: a tenth of the compile time.
 	flags := []string{"-trimpath", "-buildvcs=false", "-gcflags=all=-dwarf=false"}
-	if len(g.Tags) > 0 {
-		flags = append(flags, "-tags="+strings.Join(g.Tags, ","))
-	}
 	for _, p := range programs {
 		fill, err := g.versions(p)
 		if err != nil {
