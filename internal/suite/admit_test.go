@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,13 +16,22 @@ import (
 
 // busy is a machine on which a computation takes so many times its CPU time.
 type busy struct {
+	mu       sync.Mutex
 	times    float64
 	measured int
 }
 
 func (b *busy) slowdown(context.Context) (float64, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	b.measured++
 	return b.times, nil
+}
+
+func (b *busy) set(times float64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.times = times
 }
 
 func fill(t *testing.T, dir string, n int, b *busy) (taken []*flock.Flock) {
@@ -57,7 +67,7 @@ func TestAdmitted(t *testing.T) {
 func TestAdmittedLater(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(b *busy, first *flock.Flock){
-		"less busy":  func(b *busy, _ *flock.Flock) { b.times = maxSlowdown / 2 },
+		"less busy":  func(b *busy, _ *flock.Flock) { b.set(maxSlowdown / 2) },
 		"a test end": func(_ *busy, first *flock.Flock) { _ = first.Close() },
 	} {
 		t.Run(name, func(t *testing.T) {
