@@ -2,7 +2,6 @@ package controller
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -112,11 +111,7 @@ func (r *Rotation) withLease(ctx context.Context, g broker.Grant, work func(ctx 
 
 // WithLease runs work while it renews a lease, and cancels it when the lease is lost.
 func WithLease(ctx context.Context, b *broker.Broker, g broker.Grant, work func(ctx context.Context, l hook.Lease) error) error {
-	lost, err := b.Hold(ctx, []broker.Grant{g}, nil, func(ctx context.Context) error {
+	return broker.IgnoreLostIfDone(b.Hold(ctx, []broker.Grant{g}, nil, func(ctx context.Context) error {
 		return work(ctx, hook.Lease{Token: g.Token, Holder: g.Holder})
-	})
-	if err != nil {
-		return errors.Join(err, lost)
-	}
-	return nil // work may have ended the lease itself, which looks like a lost lease
+	}))
 }

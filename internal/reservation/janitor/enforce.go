@@ -63,13 +63,10 @@ func (j *Janitor) clean(ctx context.Context, name string, all []*Decision) error
 		return err
 	}
 	var remaining []string
-	lost, err := j.opts.Broker.Hold(ctx, []broker.Grant{g}, nil, func(ctx context.Context) (err error) {
+	err = broker.IgnoreLostIfDone(j.opts.Broker.Hold(ctx, []broker.Grant{g}, nil, func(ctx context.Context) (err error) {
 		remaining, err = j.remove(ctx, row, hook.Lease{Token: g.Token, Holder: g.Holder}, all)
 		return err
-	})
-	if err != nil && lost != nil {
-		err = fmt.Errorf("the cleaning lease was lost: %w: %w", lost, err)
-	}
+	}))
 	setVerdict(all, Failed, "it was not removed: %v", err)
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTimeout)
 	defer cancel()
