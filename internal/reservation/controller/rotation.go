@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -73,6 +74,8 @@ type Outcome struct {
 	Deployment string `json:"deployment,omitempty"`
 	Token      int64  `json:"token,omitempty"`
 	Reason     string `json:"reason,omitempty"`
+	// Hook is the failure of a hook that is the reason; nil: none failed.
+	Hook *hook.FailedError `json:"hook,omitempty"`
 }
 
 // fail returns the outcome of an operation that ended with an error. The reason why it failed or
@@ -83,7 +86,7 @@ func (o Outcome) fail(err error) Outcome {
 	} else {
 		o.Reason += "; " + err.Error()
 	}
-	o.Result = ResultFailed
+	o.Result, o.Hook = ResultFailed, cmp.Or(o.Hook, hook.FailureOf(err))
 	return o
 }
 
