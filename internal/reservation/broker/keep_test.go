@@ -357,6 +357,7 @@ func TestErrorOfALostLeaseHasTheErrorOfTheWork(t *testing.T) {
 			if got := IgnoreLostIfDone(err); (got == nil) != (failed == nil) {
 				t.Errorf("got %v for work that ended with %v", got, failed)
 			}
+			_, b, grants = holding(t, who("ada"))
 			err = b.Hold(t.Context(), grants, nil, func(context.Context) error { return failed })
 			if err != failed || IgnoreLostIfDone(err) != failed {
 				t.Errorf("got %v from work that ended with %v in time", err, failed)
