@@ -269,7 +269,7 @@ func observe(t *testing.T, g *Gate, v *fakeVLLM) (check.Judgement, []check.Obser
 	listener := make(pipes)
 	srv := &http.Server{Handler: v.handler(), ReadHeaderTimeout: time.Hour}
 	go func() { _ = srv.Serve(listener) }() // its error is that it is closed
-	defer srv.Close()
+	defer func() { _ = srv.Close() }()
 	g.dial, v.url = listener.dial, "http://server"
 	g.start = func(context.Context) (server, error) {
 		if v.notPlaced {

@@ -351,7 +351,7 @@ func TestErrorOfALostLeaseHasTheErrorOfTheWork(t *testing.T) {
 			_, b, grants := holding(t, who("ada"))
 			err := b.Hold(t.Context(), grants, nil, func(ctx context.Context) error { <-ctx.Done(); return failed })
 			var lost *LostError
-			if !errors.As(err, &lost) || !errors.Is(lost.Cause, ErrRenewFailed) || lost.Work != failed || failed != nil && !errors.Is(err, failed) {
+			if !errors.As(err, &lost) || !errors.Is(lost.Cause, ErrRenewFailed) || !errors.Is(lost.Work, failed) || failed != nil && !errors.Is(err, failed) {
 				t.Errorf("got %v, want the loss of the lease and %v", err, failed)
 			}
 			if got := IgnoreLostIfDone(err); (got == nil) != (failed == nil) {
@@ -359,7 +359,7 @@ func TestErrorOfALostLeaseHasTheErrorOfTheWork(t *testing.T) {
 			}
 			_, b, grants = holding(t, who("ada"))
 			err = b.Hold(t.Context(), grants, nil, func(context.Context) error { return failed })
-			if err != failed || IgnoreLostIfDone(err) != failed {
+			if !errors.Is(err, failed) || !errors.Is(IgnoreLostIfDone(err), failed) {
 				t.Errorf("got %v from work that ended with %v in time", err, failed)
 			}
 		})
