@@ -2,9 +2,12 @@ package autoscale
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/firstlight/firstlight/internal/autoscale/judge"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/site"
 )
 
@@ -36,5 +39,17 @@ func TestThePageHasEveryHopAndSetting(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// The judge of nodes-gone compares its time with the settings that its budget consists of.
+func TestBudgetOfARemovalIsOfItsSettings(t *testing.T) {
+	t.Parallel()
+	var budget []string
+	for _, c := range costs[snapshot.HopNodesGone] {
+		budget = append(budget, c.Setting)
+	}
+	if !slices.Equal(budget, judge.RemovalSettings()) {
+		t.Errorf("the budget is of %v, the judge reads %v", budget, judge.RemovalSettings())
 	}
 }

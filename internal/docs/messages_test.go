@@ -1,9 +1,13 @@
 package docs_test
 
 import (
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -36,15 +40,18 @@ func messages(text string) []string {
 	return out
 }
 
-// sources are all programs of this repository that print messages.
+// sources are the texts of all programs of this repository that print messages, without comments.
 func sources(t *testing.T) string {
 	t.Helper()
 	var all strings.Builder
 	for _, dir := range []string{"internal", "examples/hooks"} {
 		err := filepath.WalkDir(filepath.Join(root, dir), func(name string, d os.DirEntry, err error) error {
-			program := strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go") || dir != "internal" && filepath.Ext(name) == ""
-			if err == nil && !d.IsDir() && program {
-				all.WriteString(read(t, name))
+			switch {
+			case err != nil || d.IsDir() || strings.HasSuffix(name, "_test.go"):
+			case filepath.Ext(name) == ".go":
+				all.WriteString(literals(t, read(t, name)))
+			case dir != "internal" && filepath.Ext(name) == "":
+				all.WriteString(scriptComment.ReplaceAllString(read(t, name), ""))
 			}
 			return err
 		})
@@ -53,6 +60,53 @@ func sources(t *testing.T) string {
 		}
 	}
 	return all.String()
+}
+
+// scriptComment is a line of a shell script that is a comment.
+var scriptComment = regexp.MustCompile(`(?m)^\s*#.*$`)
+
+// literals are the string literals of a Go file, each on its own line. Those that + joins are one.
+func literals(t *testing.T, code string) string {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), "", code, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	var joined func(e ast.Expr) string
+	joined = func(e ast.Expr) string {
+		switch e := e.(type) {
+		case *ast.BasicLit:
+			if s, err := strconv.Unquote(e.Value); e.Kind == token.STRING && err == nil {
+				return s
+			}
+		case *ast.BinaryExpr:
+			if e.Op == token.ADD {
+				return joined(e.X) + joined(e.Y)
+			}
+		}
+		return "\n"
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch e := n.(type) {
+		case *ast.BasicLit:
+			out.WriteString(joined(e) + "\n")
+		case *ast.BinaryExpr:
+			out.WriteString(joined(e) + "\n")
+		}
+		return true
+	})
+	return out.String()
+}
+
+func TestCommentIsNoMessage(t *testing.T) {
+	t.Parallel()
+	got := literals(t, "package p\n// the disk is full\nvar a = f(\"node is \" + \"lost\", `no \"route\"`, x + \"from\" + y + \"to\")")
+	for text, want := range map[string]bool{"the disk is full": false, "node is lost": true, `no "route"`: true, "fromto": false, "from": true} {
+		if strings.Contains(got, text) != want {
+			t.Errorf("%q is in the texts: %t, want %t: %q", text, !want, want, got)
+		}
+	}
 }
 
 func TestMessagesOfThePagesExist(t *testing.T) {

@@ -18,13 +18,13 @@ import (
 // process group.
 func TestChildrenEndWithThePreparation(t *testing.T) {
 	for name, left := range map[string]string{
-		"in its group":            `sh -c "$0" "$1" &`,
+		"in its group":            `sh -c "$0" "$1" > /dev/null 2>&1 &`,
 		"in a session of its own": `env -i setsid sh -c "$0" "$1" > /dev/null 2>&1 < /dev/null &`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "pid")
 			const stays = `trap "" TERM; echo $$ > "$0.tmp"; mv "$0.tmp" "$0"; while :; do sleep 600; done`
-			c := &command{argv: []string{"sh", "-c", left + ` trap "exit 3" TERM; sleep 600 & wait`, stays, file}, timeout: 5 * time.Minute, grace: 50 * time.Millisecond}
+			c := &command{argv: []string{"sh", "-c", `trap "exit 3" TERM; ` + left + ` sleep 600 & wait`, stays, file}, timeout: 5 * time.Minute, grace: 5 * time.Minute}
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			started := make(chan int, 1)

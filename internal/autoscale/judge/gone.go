@@ -30,7 +30,12 @@ func nodesGone(l lookup) Result {
 		return l.wait(stay[0].Ref, why, check.Finding{})
 	}
 	last := lastOf(nodes, func(n snapshot.Node) time.Time { return n.Deleted })
-	return l.pass(last.Deleted, last.Ref, "%s drained and deleted", count(len(nodes), "node"))
+	text := count(len(nodes), "node") + " drained and deleted"
+	emptied := lastOf(l.added(), func(p snapshot.Pod) time.Time { return p.Deleted }).Deleted
+	if why := l.recheck(emptied, last.Deleted); why != "" {
+		text += ", " + why
+	}
+	return l.pass(last.Deleted, last.Ref, "%s", text)
 }
 
 // claimsGone requires that the claims of the new pods are gone.
@@ -129,10 +134,14 @@ func (l lookup) blockedRemoval(n snapshot.Node) []check.Finding {
 	}
 	remedy := fmt.Sprintf("see %s's log; %s; %s", l.autoscaler(), l.interval(snapshot.SettingDisruption), l.interval(snapshot.SettingValidation))
 	if l.karpenter() {
-		remedy += fmt.Sprintf("; %s; it considers a cluster without changes again only after 5 minutes", l.interval(snapshot.SettingNomination))
+		remedy += "; " + l.interval(snapshot.SettingNomination)
 	}
-	return []check.Finding{finding(name, remedy,
-		"%s remains for no known reason", name)}
+	on := only(l.added(), func(p snapshot.Pod) bool { return p.Node == n.Name })
+	emptied := lastOf(on, func(p snapshot.Pod) time.Time { return p.Deleted }).Deleted
+	if why := l.recheck(emptied, l.st.At); why != "" {
+		return []check.Finding{finding(name, remedy, "%s remains, %s", name, why)}
+	}
+	return []check.Finding{finding(name, remedy, "%s remains for no known reason", name)}
 }
 
 func (l lookup) claimOf(n snapshot.Node) snapshot.Claim {

@@ -16,22 +16,20 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/lease"
 )
 
-const releaseTimeout = 30 * time.Second
-
 // runUnderLease renews the leases while a command runs, and releases them when it has ended.
 // It renews them until the end of the command, also after its SIGTERM.
 func runUnderLease(ctx context.Context, s cmdutil.Streams, r *reservations, grants []broker.Grant, argv []string) error {
 	notified := map[string]bool{}
-	lost, err := r.Hold(ctx, grants, func(g broker.Grant) {
+	err := r.Hold(ctx, grants, func(g broker.Grant) {
 		if n := g.Notice; n != nil && !notified[g.Reservation] {
 			notified[g.Reservation] = true
 			fmt.Fprintf(s.Err, "%s asks for the release of %s by %s: %s\n", n.By, g.Reservation, n.At.UTC().Format(time.RFC3339), n.Reason)
 		}
 	}, func(ctx context.Context) error { return runCommand(ctx, s, grants, argv) })
-	if lost != nil {
-		return cmdutil.Unobserved(fmt.Errorf("the command was stopped: %w", errors.Join(lost, withoutExitCode(err))))
+	if lost, ok := errors.AsType[*broker.LostError](err); ok {
+		return cmdutil.Unobserved(fmt.Errorf("the command was stopped: %w", errors.Join(lost.Cause, withoutExitCode(lost.Work))))
 	}
-	return errors.Join(err, releaseAll(ctx, r, grants, "the command has ended"))
+	return errors.Join(err, cmdutil.Unobserved(r.ReleaseAll(ctx, grants, "the command has ended")))
 }
 
 // withoutExitCode drops how a stopped command ended, but not that its processes may still run.
@@ -78,14 +76,4 @@ func leaseEnv(grants []broker.Grant) []string {
 		"FIRSTLIGHT_LEASE_TOKEN=" + strings.Join(tokens, ","),
 		"FIRSTLIGHT_LEASE_HOLDER=" + grants[0].Holder,
 	}
-}
-
-func releaseAll(ctx context.Context, r *reservations, grants []broker.Grant, why string) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
-	defer cancel()
-	var errs []error
-	for _, g := range grants {
-		errs = append(errs, r.Release(ctx, g.Reservation, g.Token, why))
-	}
-	return cmdutil.Unobserved(errors.Join(errs...))
 }

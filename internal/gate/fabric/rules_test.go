@@ -21,7 +21,10 @@ func TestRules(t *testing.T) {
 		checktest.When("one type with unknown boards", checktest.Set("ibv_devinfo", `.devices[*].board`, ""), checktest.Set("ibstat@gpu-01", `[0].firmware`, "28.38.1002")).Fails("gpu-01/mlx5_0", "firmware 28.38.1002"),
 		checktest.When("a type is known", checktest.Set("ibstat@gpu-01", `[0].type`, "")).Unobserved("gpu-01/mlx5_0", "no firmware or type"),
 		checktest.When("an adapter shows its GUID", checktest.Set("ibstat@gpu-01", `[0].nodeGUID`, "0x0000000000000000")).Unobserved("gpu-01/mlx5_0", "shows no GUID"),
+		checktest.When("adapters without a GUID are not the same adapter", checktest.Set("ibstat", `[0].nodeGUID`, "0x0000000000000000")).Unobserved("gpu-01/mlx5_0", "shows no GUID"),
 		checktest.When("a port shows its GUID", checktest.Set("ibstat@gpu-01", `[0].ports[0].portGUID`, "")).Unobserved("gpu-01/mlx5_0", "shows no GUID"),
+		checktest.When("another port's GUID is not that of the fabric's port", checktest.Set("ibstat@gpu-01", `[0].ports[0]`, checktest.Twice),
+			checktest.Set("ibstat@gpu-01", `[0].ports[0].portGUID`, ""), checktest.Set("ibstat@gpu-01", `[0].ports[1].number`, 2)).Unobserved("gpu-01/mlx5_0", "shows no GUID"),
 		// MTU and keys of an adapter without port 1 were not judged
 		checktest.When("the fabric's port has another number", checktest.Set("ibstat@gpu-01", `[0].ports[0].number`, 2)).Unobserved("gpu-01/mlx5_0", "has no port 1"),
 	})

@@ -1,17 +1,18 @@
 package inference
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/firstlight/firstlight/internal/check"
@@ -20,7 +21,7 @@ import (
 	"github.com/firstlight/firstlight/internal/site"
 )
 
-// fakeVLLM is a server as vLLM's API is, with defects.
+// fakeVLLM is a server as vLLM's API is, with defects. Its steps take a millisecond unless set.
 type fakeVLLM struct {
 	prefill, decode time.Duration
 	failEvery       int
@@ -58,7 +59,6 @@ func testSite() *site.Site {
 		Image: "registry.example/vllm:0.12", Model: testModel, GPUs: 1, MaxModelLen: 8192,
 		Prompt: "The capital of France is", GoldenPrefix: " Paris",
 		Rate: 200, Concurrency: 8, Requests: 20, Warmup: 4, InputTokens: 16, OutputTokens: 4, Timeout: site.Duration(2 * time.Minute),
-		// far above what two loaded cores add to answers that take a millisecond
 		TTFTp99: site.Duration(5 * time.Second), TPOTp99: site.Duration(3 * time.Second), ITLp99: site.Duration(5 * time.Second),
 	}
 	return s
@@ -148,10 +148,10 @@ func (v *fakeVLLM) complete(w http.ResponseWriter, r *http.Request) {
 		tokens = 0
 	}
 	flusher, _ := w.(http.Flusher)
-	pause(r.Context(), v.prefill)
+	pause(r.Context(), cmp.Or(v.prefill, time.Millisecond))
 	for i := range tokens {
 		if i > 0 {
-			pause(r.Context(), v.decode)
+			pause(r.Context(), cmp.Or(v.decode, time.Millisecond))
 		}
 		fmt.Fprintf(w, "data: {\"choices\":[{\"text\":%q}]}\n\n", text)
 		flusher.Flush()
@@ -233,12 +233,44 @@ func (r *recorder) Record(o check.Observation) (check.Observation, error) {
 
 func (r *recorder) Progress(string, ...any) {}
 
-// observeAndJudge runs the gate once.
-func observeAndJudge(t *testing.T, g *Gate, v *fakeVLLM) (check.Judgement, []check.Observation) {
+// pipes is a listener in memory.
+type pipes chan net.Conn
+
+func (p pipes) dial(ctx context.Context, _, _ string) (net.Conn, error) {
+	near, far := net.Pipe()
+	select {
+	case p <- far:
+		return near, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func (p pipes) Accept() (net.Conn, error) {
+	conn, ok := <-p
+	if !ok {
+		return nil, net.ErrClosed
+	}
+	return conn, nil
+}
+
+func (p pipes) Close() error   { close(p); return nil }
+func (p pipes) Addr() net.Addr { return &net.TCPAddr{} }
+
+// observeAndJudge runs the gate once, in simulated time: a busy machine changes no figure.
+func observeAndJudge(t *testing.T, g *Gate, v *fakeVLLM) (j check.Judgement, obs []check.Observation) {
 	t.Helper()
-	srv := httptest.NewServer(v.handler())
-	defer srv.Close()
-	v.url = srv.URL
+	synctest.Test(t, func(t *testing.T) { j, obs = observe(t, g, v) })
+	return j, obs
+}
+
+func observe(t *testing.T, g *Gate, v *fakeVLLM) (check.Judgement, []check.Observation) {
+	t.Helper()
+	listener := make(pipes)
+	srv := &http.Server{Handler: v.handler(), ReadHeaderTimeout: time.Hour}
+	go func() { _ = srv.Serve(listener) }() // its error is that it is closed
+	defer func() { _ = srv.Close() }()
+	g.dial, v.url = listener.dial, "http://server"
 	g.start = func(context.Context) (server, error) {
 		if v.notPlaced {
 			return nil, errors.New(" 0 of 1 pods")

@@ -3,7 +3,7 @@ package inference
 import (
 	"context"
 	"fmt"
-	"time"
+	"net"
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/gate/gangjob"
@@ -27,15 +27,15 @@ type Gate struct {
 	deps    Deps
 	// start starts the server's pod.
 	start func(context.Context) (server, error)
-	// healthWithin limits the requests to /health after the load.
-	healthWithin time.Duration
+	// dial connects to a forwarded port; nil: over TCP.
+	dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
 var _ check.Check = (*Gate)(nil)
 
 // New returns the gate; deps may be zero for a gate that only judges.
 func New(s *site.Site, p *profile.Profile, deps Deps) *Gate {
-	g := &Gate{site: s, profile: p, deps: deps, healthWithin: healthWithin}
+	g := &Gate{site: s, profile: p, deps: deps}
 	g.start = g.startPod
 	return g
 }

@@ -89,6 +89,7 @@ func (g *Gate) try(ctx context.Context, s server) (*connection, error) {
 		return nil, fmt.Errorf("%w: %w", errUnreached, err)
 	}
 	transport := &http.Transport{
+		DialContext:         g.dial,
 		MaxIdleConnsPerHost: g.site.Workloads.Inference.Concurrency + 1,
 		DisableCompression:  true,
 	}
@@ -106,7 +107,7 @@ func (g *Gate) try(ctx context.Context, s server) (*connection, error) {
 // healthAfter observes the server's health after the load. A request without an answer is
 // repeated, since a port forward may fail.
 func (g *Gate) healthAfter(ctx context.Context, s server, f *ServerFigures) {
-	ctx, cancel := context.WithTimeout(ctx, g.healthWithin)
+	ctx, cancel := context.WithTimeout(ctx, healthWithin)
 	defer cancel()
 	for {
 		c, err := g.try(ctx, s)

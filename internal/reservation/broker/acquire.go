@@ -160,16 +160,10 @@ func busyError(name string, r *lease.Record) *BusyError {
 	return e
 }
 
-// cleanupTimeout bounds the cancellation of tickets after ctx has ended.
-const cleanupTimeout = 10 * time.Second
-
 // cancelTickets removes tickets and offers; a claimed lease is released as clean.
 func (b *Broker) cancelTickets(ctx context.Context, names []string, id, reason string) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
-	defer cancel()
-	var errs []error
-	for _, name := range names {
-		err := b.change(ctx, name, func(r *lease.Record, now time.Time) error {
+	return atEnd(ctx, cancelTimeout, names, func(ctx context.Context, name string) error {
+		return b.do(ctx, "cancel the ticket for", name, func(r *lease.Record, now time.Time) error {
 			if l := r.Lease; l != nil && l.ID == id && !l.Offered() {
 				return r.Release(l.Token, true, reason, now)
 			}
@@ -178,11 +172,7 @@ func (b *Broker) cancelTickets(ctx context.Context, names []string, id, reason s
 			}
 			return nil
 		})
-		if err != nil {
-			errs = append(errs, fmt.Errorf("cancel the ticket for %s: %w", name, err))
-		}
-	}
-	return errors.Join(errs...)
+	})
 }
 
 // JoinNames joins the names of the reservations for messages.

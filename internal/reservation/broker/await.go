@@ -236,15 +236,9 @@ func (w *waiter) claim(ctx context.Context) ([]Grant, error) {
 }
 
 func (b *Broker) returnAll(ctx context.Context, grants []Grant) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
-	defer cancel()
-	var errs []error
-	for _, g := range grants {
-		if err := b.change(ctx, g.Reservation, func(r *lease.Record, now time.Time) error { return r.Return(g.Token, now) }); err != nil {
-			errs = append(errs, fmt.Errorf("return %s: %w", g.Reservation, err))
-		}
-	}
-	return errors.Join(errs...)
+	return atEnd(ctx, cancelTimeout, grants, func(ctx context.Context, g Grant) error {
+		return b.do(ctx, "return", g.Reservation, func(r *lease.Record, now time.Time) error { return r.Return(g.Token, now) })
+	})
 }
 
 func (w *waiter) heartbeat(ctx context.Context) error {

@@ -26,26 +26,59 @@ const (
 	retryInterval = time.Second
 )
 
-// Hold renews leases, of holders and cleaners, while work runs, also after ctx has ended. If one is
-// lost, cannot be renewed in time or its term ends, lost says why and ends the context of work; the
-// programs that work started have ended before the lease can be given to another. err is the error
-// of work. renewed, if set, is called with each renewed lease: its notice and end may have changed.
-func (b *Broker) Hold(ctx context.Context, grants []Grant, renewed func(Grant), work func(ctx context.Context) error) (lost, err error) {
+// LostError means that a lease was lost, could not be renewed in time or its term ended while the
+// work ran.
+type LostError struct {
+	Cause error
+	// Work is the error of the work; nil: it succeeded, and may have ended the lease itself.
+	Work error
+}
+
+func (e *LostError) Error() string {
+	text := "the lease was lost: " + e.Cause.Error()
+	if e.Work != nil {
+		text += ": " + e.Work.Error()
+	}
+	return text
+}
+
+// Unwrap returns the cause and the error of the work.
+func (e *LostError) Unwrap() []error {
+	if e.Work == nil {
+		return []error{e.Cause}
+	}
+	return []error{e.Cause, e.Work}
+}
+
+// IgnoreLostIfDone returns nil for a LostError whose work succeeded.
+func IgnoreLostIfDone(err error) error {
+	if lost, ok := errors.AsType[*LostError](err); ok && lost.Work == nil {
+		return nil
+	}
+	return err
+}
+
+// Hold renews leases, of holders and cleaners, while work runs, also after ctx has ended. A LostError
+// ends the context of work; the programs that work started have ended before the lease can be given
+// to another. Any other error is that of work. renewed, if set, is called with each renewed lease:
+// its notice and end may have changed.
+func (b *Broker) Hold(ctx context.Context, grants []Grant, renewed func(Grant), work func(ctx context.Context) error) error {
 	k := b.newKeeper(grants, renewed)
 	working, stop := context.WithCancelCause(proctree.WithDeadline(ctx, k.deadline))
 	defer stop(nil)
 	keeping, end := context.WithCancel(context.WithoutCancel(ctx))
-	ended := make(chan struct{})
+	lost := make(chan error, 1)
 	go func() {
-		defer close(ended)
-		if lost = k.keep(keeping); lost != nil {
-			stop(lost)
-		}
+		err := k.keep(keeping)
+		stop(err)
+		lost <- err
 	}()
-	err = work(working)
+	err := work(working)
 	end()
-	<-ended
-	return lost, err
+	if cause := <-lost; cause != nil {
+		return &LostError{Cause: cause, Work: err}
+	}
+	return err
 }
 
 // keeper renews leases.

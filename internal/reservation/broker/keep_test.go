@@ -195,7 +195,7 @@ func TestWorkEndsBeforeTheLeaseCanBeGivenAway(t *testing.T) {
 							t.Fatal(err)
 						}
 						o.from, o.to = ends.Add(-left), ends.Add(lasts-left)
-						lost, _ := b.Hold(t.Context(), grants, nil, func(ctx context.Context) error { <-ctx.Done(); return nil })
+						lost := b.Hold(t.Context(), grants, nil, func(ctx context.Context) error { <-ctx.Done(); return nil })
 						ended := time.Now().Add(lease.StopTime(interval))
 						free := o.written.Add(grace)
 						if free.Before(ends) {
@@ -222,7 +222,7 @@ func TestDeadlineOfProgramsMovesWithEachRenewal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u, b, grants := holding(t, who("ada"))
 		u.answers = 3
-		lost, _ := b.Hold(t.Context(), grants, nil, func(ctx context.Context) error {
+		lost := b.Hold(t.Context(), grants, nil, func(ctx context.Context) error {
 			d := proctree.DeadlineOf(ctx)
 			for range 3 {
 				at, moved := d.At()
@@ -263,7 +263,7 @@ func TestRefusedClaimDoesNotCountForALaterOne(t *testing.T) {
 		}
 		ctx, end := context.WithTimeout(t.Context(), minute)
 		defer end()
-		if lost, _ := b.Hold(ctx, grants, nil, func(ctx context.Context) error { <-ctx.Done(); return nil }); lost != nil {
+		if lost := b.Hold(ctx, grants, nil, func(ctx context.Context) error { <-ctx.Done(); return nil }); lost != nil {
 			t.Errorf("the lease was lost: %v", lost)
 		}
 	})
@@ -295,7 +295,7 @@ func TestTimeoutOfARenewalClosesTheConnection(t *testing.T) {
 		d.from, d.to = time.Now(), time.Now().Add(time.Hour)
 		ctx, cancel := context.WithTimeout(t.Context(), 10*minute)
 		defer cancel()
-		lost, _ := b.Hold(ctx, grants, nil, func(ctx context.Context) error { <-ctx.Done(); return nil })
+		lost := b.Hold(ctx, grants, nil, func(ctx context.Context) error { <-ctx.Done(); return nil })
 		if lost != nil || !d.reconnected {
 			t.Errorf("reconnected: %t; the lease was lost: %v", d.reconnected, lost)
 		}
@@ -341,4 +341,27 @@ func TestSlowRenewalDoesNotDelayTheOthers(t *testing.T) {
 			t.Errorf("renewed %v, want two", renewed)
 		}
 	})
+}
+
+// The error of a lost lease has its cause and the error of the work. Work that succeeded may have
+// ended the lease itself.
+func TestErrorOfALostLeaseHasTheErrorOfTheWork(t *testing.T) {
+	for _, failed := range []error{nil, errors.New("rank 3 exited")} {
+		synctest.Test(t, func(t *testing.T) {
+			_, b, grants := holding(t, who("ada"))
+			err := b.Hold(t.Context(), grants, nil, func(ctx context.Context) error { <-ctx.Done(); return failed })
+			var lost *LostError
+			if !errors.As(err, &lost) || !errors.Is(lost.Cause, ErrRenewFailed) || !errors.Is(lost.Work, failed) || failed != nil && !errors.Is(err, failed) {
+				t.Errorf("got %v, want the loss of the lease and %v", err, failed)
+			}
+			if got := IgnoreLostIfDone(err); (got == nil) != (failed == nil) {
+				t.Errorf("got %v for work that ended with %v", got, failed)
+			}
+			_, b, grants = holding(t, who("ada"))
+			err = b.Hold(t.Context(), grants, nil, func(context.Context) error { return failed })
+			if !errors.Is(err, failed) || !errors.Is(IgnoreLostIfDone(err), failed) {
+				t.Errorf("got %v from work that ended with %v in time", err, failed)
+			}
+		})
+	}
 }

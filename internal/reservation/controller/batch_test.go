@@ -85,7 +85,7 @@ func TestWhatFailsBeforeTheTest(t *testing.T) {
 		}
 		return nil
 	}
-	n.want(n.run(), "failed 1 provision: no permission", "failed 1 deployment fl-night-r1-")
+	n.want(n.run(), "failed 1 provision fl-night-r1-", "failed 1 deployment fl-night-r1-")
 	n.free()
 }
 

@@ -60,7 +60,7 @@ func (r *Rotation) Clean(ctx context.Context, row config.Reservation, by string,
 		out.Result = ResultCleaned
 		return out, nil
 	}
-	out.Result, out.Reason = ResultFailed, err.Error()
+	out = out.fail(err)
 	if failed := r.opts.Broker.FailClean(ctx, row.Name, g.Token, err.Error()); failed != nil && !broker.IsLost(failed) {
 		return out, failed
 	}

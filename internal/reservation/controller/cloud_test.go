@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -50,7 +51,7 @@ func (c *cloud) call(ctx context.Context, v hook.Verb, name string, l hook.Lease
 	effect(failed)
 	if failed {
 		c.broken[v]--
-		return fmt.Errorf("%s: no permission", v)
+		return &hook.FailedError{Verb: v, Of: name, Attempts: 1, Err: errors.New("no permission")}
 	}
 	return nil
 }

@@ -1,8 +1,8 @@
 package controller
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -74,6 +74,8 @@ type Outcome struct {
 	Deployment string `json:"deployment,omitempty"`
 	Token      int64  `json:"token,omitempty"`
 	Reason     string `json:"reason,omitempty"`
+	// Hook is the failure of a hook that is the reason; nil: none failed.
+	Hook *hook.FailedError `json:"hook,omitempty"`
 }
 
 // fail returns the outcome of an operation that ended with an error. The reason why it failed or
@@ -84,7 +86,7 @@ func (o Outcome) fail(err error) Outcome {
 	} else {
 		o.Reason += "; " + err.Error()
 	}
-	o.Result = ResultFailed
+	o.Result, o.Hook = ResultFailed, cmp.Or(o.Hook, hook.FailureOf(err))
 	return o
 }
 
@@ -112,11 +114,7 @@ func (r *Rotation) withLease(ctx context.Context, g broker.Grant, work func(ctx 
 
 // WithLease runs work while it renews a lease, and cancels it when the lease is lost.
 func WithLease(ctx context.Context, b *broker.Broker, g broker.Grant, work func(ctx context.Context, l hook.Lease) error) error {
-	lost, err := b.Hold(ctx, []broker.Grant{g}, nil, func(ctx context.Context) error {
+	return broker.IgnoreLostIfDone(b.Hold(ctx, []broker.Grant{g}, nil, func(ctx context.Context) error {
 		return work(ctx, hook.Lease{Token: g.Token, Holder: g.Holder})
-	})
-	if err != nil {
-		return errors.Join(err, lost)
-	}
-	return nil // work may have ended the lease itself, which looks like a lost lease
+	}))
 }

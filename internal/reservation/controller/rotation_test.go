@@ -166,7 +166,11 @@ func TestUpThatFails(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := newRotationDay(t)
 			breakIt(d.cloud)
-			wantOutcome(t, d.up(t), ResultFailed, "")
+			out := d.up(t)
+			wantOutcome(t, out, ResultFailed, "")
+			if f := out.Hook; (f == nil) != (name == "readiness") || f != nil && string(f.Verb) != name {
+				t.Errorf("the failure of the hook is %+v", f)
+			}
 			if s := d.state(t); s.CurrentState() != lease.Dirty {
 				t.Fatalf("after a failure it is %s", s.CurrentState())
 			}
@@ -176,6 +180,9 @@ func TestUpThatFails(t *testing.T) {
 				t.Fatal(err)
 			}
 			wantOutcome(t, out, ResultCleaned, "")
+			if out.Hook != nil {
+				t.Errorf("a hook failed: %+v", out.Hook)
+			}
 			if len(d.cloud.stands) > 0 || d.state(t).CurrentState() != lease.Free {
 				t.Errorf("deployments %v, and it is %s", d.cloud.stands, d.state(t).CurrentState())
 			}
@@ -213,8 +220,8 @@ func TestCleaningThatFails(t *testing.T) {
 		change func(*cloud)
 		why    string
 	}{
-		"teardown":     {func(c *cloud) { c.broken[hook.Teardown] = 1 << 30 }, "teardown: no permission"},
-		"discover":     {func(c *cloud) { c.broken[hook.Discover] = 1 << 30 }, "discover: no permission"},
+		"teardown":     {func(c *cloud) { c.broken[hook.Teardown] = 1 << 30 }, ": attempt 1: no permission"},
+		"discover":     {func(c *cloud) { c.broken[hook.Discover] = 1 << 30 }, ": attempt 1: no permission"},
 		"a lie":        {func(c *cloud) { c.lies = true }, "still exists"},
 		"not our own":  {func(c *cloud) { c.stands[0].Owner = "team-y" }, `belongs to "team-y", not to "team-x"`},
 		"left by none": {func(c *cloud) { c.stands[0].Owner = "" }, `belongs to "", not`},
@@ -231,6 +238,9 @@ func TestCleaningThatFails(t *testing.T) {
 				t.Fatal(err)
 			}
 			wantOutcome(t, got, ResultFailed, c.why)
+			if f := got.Hook; (f != nil) != (d.cloud.broken[hook.Verb(name)] > 0) || f != nil && string(f.Verb) != name {
+				t.Errorf("the failure of the hook is %+v", f)
+			}
 			if s := d.state(t); s.CurrentState() != lease.Dirty || s.DirtyInfo.Attempts != 1 || !strings.Contains(s.DirtyInfo.Failure, c.why) {
 				t.Errorf("%s, %+v", s.CurrentState(), s.DirtyInfo)
 			}

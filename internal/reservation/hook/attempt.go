@@ -12,19 +12,35 @@ import (
 
 // FailedError means that all attempts of a hook failed.
 type FailedError struct {
-	Verb Verb
+	Verb Verb `json:"verb"`
 	// Of is the deployment, the reservation or the cloud.
-	Of       string
-	Attempts int
-	// Log has the last lines of the last attempt.
-	Log []string
-	Err error
+	Of       string `json:"of"`
+	Attempts int    `json:"attempts"`
+	// Last is the end of the last attempt.
+	Last End   `json:"last"`
+	Err  error `json:"-"`
+}
+
+// End of an attempt.
+type End struct {
+	// ExitStatus is nil if the hook did not run to its end.
+	ExitStatus *int `json:"exitStatus,omitempty"`
+	// Response is nil if the hook gave no valid one.
+	Response *Response `json:"response,omitempty"`
+	// Log has the last lines.
+	Log []string `json:"log,omitempty"`
+}
+
+// FailureOf returns the first failure of a hook in an error; nil: none.
+func FailureOf(err error) *FailedError {
+	failed, _ := errors.AsType[*FailedError](err)
+	return failed
 }
 
 func (e *FailedError) Error() string {
 	text := fmt.Sprintf("%s %s: attempt %d: %v", e.Verb, e.Of, e.Attempts, e.Err)
-	if len(e.Log) > 0 {
-		text += "\n  | " + strings.Join(e.Log, "\n  | ")
+	if len(e.Last.Log) > 0 {
+		text += "\n  | " + strings.Join(e.Last.Log, "\n  | ")
 	}
 	return text
 }
@@ -33,65 +49,69 @@ func (e *FailedError) Error() string {
 func (e *FailedError) Unwrap() error { return e.Err }
 
 // call runs a hook until an attempt succeeds, one fails permanently, or no attempt is left. after,
-// if set, is part of an attempt; its error is temporary. With an error, the response is the one of the
-// last attempt, if it has one.
+// if set, is part of an attempt; its error is temporary. Its own error is a FailedError.
 func (c *Client) call(ctx context.Context, r Request, after func(context.Context) error) (Response, error) {
 	r.APIVersion, r.Owner = APIVersion, c.opts.Config.Owner
 	of := r.Deployment
 	if of == "" {
 		of = nameOf(r)
 	}
-	fail := func(resp Response, attempts int, log []string, err error) (Response, error) {
-		return resp, &FailedError{Verb: r.Verb, Of: of, Attempts: attempts, Log: log, Err: err}
+	fail := func(attempts int, last End, err error) (Response, error) {
+		return Response{}, &FailedError{Verb: r.Verb, Of: of, Attempts: attempts, Last: last, Err: err}
 	}
 	h, runner, err := c.hook(r.Cloud)
 	if err != nil {
-		return fail(Response{}, 0, nil, err)
+		return fail(0, End{}, err)
 	}
 	limit := h.Limits[r.Verb]
 	log := c.opts.Log.With("verb", string(r.Verb), "of", of, "token", r.Lease.Token)
 	for r.Attempt = 1; ; r.Attempt++ {
-		resp, lines, err := c.attempt(ctx, runner, limit, r, after)
+		end, err := c.attempt(ctx, runner, limit, r, after)
 		switch {
 		case err == nil:
 			log.InfoContext(ctx, "hook succeeded", "attempt", r.Attempt)
-			return resp, nil
+			return *end.Response, nil
 		case ctx.Err() != nil:
-			return fail(resp, r.Attempt, lines, errors.Join(context.Cause(ctx), err))
+			return fail(r.Attempt, end, errors.Join(context.Cause(ctx), err))
 		case !errors.Is(err, ErrTemporary) || r.Attempt >= limit.Attempts:
 			log.WarnContext(ctx, "hook failed", "attempt", r.Attempt, "err", err)
-			return fail(resp, r.Attempt, lines, err)
+			return fail(r.Attempt, end, err)
 		}
 		pause := c.opts.Jitter(limit.backoff(r.Attempt))
 		log.InfoContext(ctx, "retrying hook", "attempt", r.Attempt, "err", err, "after", pause.String())
 		if ended := c.opts.Clock.Sleep(ctx, pause); ended != nil {
-			return fail(resp, r.Attempt, lines, errors.Join(ended, err))
+			return fail(r.Attempt, end, errors.Join(ended, err))
 		}
 	}
 }
 
 // attempt runs the hook once. ErrTemporary in the error means that a retry may succeed.
-func (c *Client) attempt(ctx context.Context, runner Runner, limit Limit, r Request, after func(context.Context) error) (Response, []string, error) {
+func (c *Client) attempt(ctx context.Context, runner Runner, limit Limit, r Request, after func(context.Context) error) (End, error) {
 	if err := c.fenced(ctx, r); err != nil {
-		return Response{}, nil, err
+		return End{}, err
 	}
 	r.Deadline = c.opts.Clock.Now().Add(limit.Time).UTC()
 	if err := r.validate(); err != nil {
-		return Response{}, nil, fmt.Errorf("make the request: %w", err)
+		return End{}, fmt.Errorf("make the request: %w", err)
 	}
 	body, err := json.Marshal(r)
 	if err != nil {
-		return Response{}, nil, fmt.Errorf("make the request: %w", err)
+		return End{}, fmt.Errorf("make the request: %w", err)
 	}
 	bounded, cancel := context.WithTimeoutCause(ctx, limit.Time, fmt.Errorf("timeout after %s: %w", limit.Time, ErrTemporary))
 	defer cancel()
 	out, err := runner.Run(bounded, r, body)
+	end := End{Log: out.Log}
 	if err != nil && !out.Ended {
-		return Response{}, out.Log, err
+		return end, err
 	}
+	end.ExitStatus = &out.Status
 	resp, wrong := outcome(out, r)
+	if resp.APIVersion != "" {
+		end.Response = &resp
+	}
 	if err != nil {
-		return resp, out.Log, withOutcome(err, wrong)
+		return end, withOutcome(err, wrong)
 	}
 	err = wrong
 	if err == nil && after != nil {
@@ -99,7 +119,7 @@ func (c *Client) attempt(ctx context.Context, runner Runner, limit Limit, r Requ
 			err = fmt.Errorf("%w: %w", ErrTemporary, err)
 		}
 	}
-	return resp, out.Log, err
+	return end, err
 }
 
 // withOutcome adds to the error of an attempt how the hook itself ended. It is not temporary.
@@ -136,23 +156,29 @@ func outcome(out Output, r Request) (Response, error) {
 	case ExitDone:
 		resp, err := ParseResponse(out.Response, r)
 		if err == nil && resp.Error != "" {
-			err = fmt.Errorf("exit status 0, but the response has an error: %s", resp.Error)
+			resp, err = resp.onlyError(), fmt.Errorf("exit status 0, but the response has an error: %s", resp.Error)
 		}
 		return resp, err
 	case ExitTemporary:
-		return Response{}, fmt.Errorf("%w: exit status %d%s", ErrTemporary, out.Status, failureReason(out, r))
+		resp, reason := failure(out, r)
+		return resp, fmt.Errorf("%w: exit status %d%s", ErrTemporary, out.Status, reason)
 	default:
-		return Response{}, fmt.Errorf("exit status %d%s", out.Status, failureReason(out, r))
+		resp, reason := failure(out, r)
+		return resp, fmt.Errorf("exit status %d%s", out.Status, reason)
 	}
 }
 
-// failureReason returns the error of the response, or the last line of the log.
-func failureReason(out Output, r Request) string {
+// onlyError drops the other fields of a response with an error, which are not validated.
+func (r Response) onlyError() Response { return Response{APIVersion: r.APIVersion, Error: r.Error} }
+
+// failure returns the error of the response, if it has one, and the reason: this error, or the last
+// line of the log.
+func failure(out Output, r Request) (resp Response, reason string) {
 	if resp, err := ParseResponse(out.Response, r); err == nil && resp.Error != "" {
-		return ": " + resp.Error
+		return resp.onlyError(), ": " + resp.Error
 	}
 	if n := len(out.Log); n > 0 {
-		return ": " + out.Log[n-1]
+		return Response{}, ": " + out.Log[n-1]
 	}
-	return ", without output"
+	return Response{}, ", without output"
 }

@@ -137,6 +137,9 @@ func (c *Client) Test(ctx context.Context, row config.Reservation, version strin
 	resp, err := c.call(ctx, Request{
 		Verb: Test, Cloud: row.Cloud, Reservation: &row, Version: version, Intent: intent, Deployment: deployment, Lease: l,
 	}, nil)
+	if failed := FailureOf(err); failed != nil && failed.Last.Response != nil {
+		resp = *failed.Last.Response
+	}
 	if resp.Result == nil {
 		return Result{}, err
 	}

@@ -168,6 +168,50 @@ func TestResultIsKeptIfChildrenAreLeft(t *testing.T) {
 	}
 }
 
+// A failure has the exit status and the response of the last attempt, so that callers do not read
+// its text.
+func TestFailureHasTheEndOfTheLastAttempt(t *testing.T) {
+	t.Parallel()
+	exit := func(n int) *int { return &n }
+	answer := func(verb Verb) *Response { r := answered(verb); return &r }
+	refusal := &Response{APIVersion: APIVersion, Error: "no capacity"}
+	ended := func(out Output) Output { out.Ended = true; return out }
+	for _, tt := range []struct {
+		name string
+		verb Verb
+		out  Output
+		err  error
+		want End
+	}{
+		{"provisioned, children left", Provision, ended(done(t, Provision)), errors.New("left"), End{ExitStatus: exit(0), Response: answer(Provision)}},
+		{"deleted, children left", Teardown, ended(done(t, Teardown)), errors.New("left"), End{ExitStatus: exit(0), Response: answer(Teardown)}},
+		{"refused", Provision, Output{Status: 3, Response: []byte(text(t, refusal)), Log: []string{"error"}}, nil, End{ExitStatus: exit(3), Response: refusal, Log: []string{"error"}}},
+		{"temporary", Provision, Output{Status: ExitTemporary, Response: []byte(text(t, refusal))}, nil, End{ExitStatus: exit(ExitTemporary), Response: refusal}},
+		{"an error, but exit status 0", Provision, Output{Response: []byte(text(t, Response{APIVersion: APIVersion, Error: "no capacity", Deleted: true}))}, nil, End{ExitStatus: exit(0), Response: refusal}},
+		{"no response", Teardown, Output{Status: 1, Log: []string{"no rights"}}, nil, End{ExitStatus: exit(1), Log: []string{"no rights"}}},
+		{"did not run", Teardown, Output{Log: []string{"begun"}}, errors.New("timeout"), End{Log: []string{"begun"}}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			c := (&script{t: t, play: func(Request) (Output, error) { return tt.out, tt.err }}).client(&fakeClock{})
+			_, err := c.Provision(t.Context(), row(), config.Training, "fl-day-ah1-x", Lease{Token: token})
+			if tt.verb == Teardown {
+				err = c.Teardown(t.Context(), row(), "fl-day-ah1-x", Lease{Token: token})
+			}
+			f := FailureOf(fmt.Errorf("take it down: %w", err))
+			if f == nil || f.Verb != tt.verb {
+				t.Fatalf("%v", err)
+			}
+			if diff := cmp.Diff(tt.want, f.Last); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+	if f := FailureOf(errors.New("no hook")); f != nil {
+		t.Errorf("%+v", f)
+	}
+}
+
 func TestPausesDouble(t *testing.T) {
 	t.Parallel()
 	s := &script{t: t, play: func(Request) (Output, error) { return Output{Status: ExitTemporary}, nil }}

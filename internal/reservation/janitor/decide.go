@@ -29,6 +29,8 @@ type Decision struct {
 	Deployment *hook.Deployment `json:"deployment,omitempty"`
 	Verdict    Verdict          `json:"verdict"`
 	Reason     string           `json:"reason"`
+	// Hook is the failure of the hook that should have removed the deployment; nil: it did not fail.
+	Hook *hook.FailedError `json:"hook,omitempty"`
 }
 
 // View is the complete input of a decision.

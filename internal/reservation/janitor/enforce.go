@@ -63,12 +63,14 @@ func (j *Janitor) clean(ctx context.Context, name string, all []*Decision) error
 		return err
 	}
 	var remaining []string
-	lost, err := j.opts.Broker.Hold(ctx, []broker.Grant{g}, nil, func(ctx context.Context) (err error) {
+	err = broker.IgnoreLostIfDone(j.opts.Broker.Hold(ctx, []broker.Grant{g}, nil, func(ctx context.Context) (err error) {
 		remaining, err = j.remove(ctx, row, hook.Lease{Token: g.Token, Holder: g.Holder}, all)
 		return err
-	})
-	if err != nil && lost != nil {
-		err = fmt.Errorf("the cleaning lease was lost: %w: %w", lost, err)
+	}))
+	for _, d := range all {
+		if d.Verdict == Remove {
+			d.Hook = hook.FailureOf(err)
+		}
 	}
 	setVerdict(all, Failed, "it was not removed: %v", err)
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTimeout)
@@ -132,7 +134,7 @@ func (j *Janitor) removeOne(ctx context.Context, row config.Reservation, l hook.
 		return nil
 	}
 	if err := j.opts.Hooks.Teardown(ctx, row, was.Name, l); err != nil {
-		d.Verdict, d.Reason = Failed, err.Error()
+		d.Verdict, d.Reason, d.Hook = Failed, err.Error(), hook.FailureOf(err)
 		return err
 	}
 	d.Verdict, d.Reason = Removed, again.Reason

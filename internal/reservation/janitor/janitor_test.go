@@ -194,8 +194,8 @@ func TestEnforcing(t *testing.T) {
 		{"gone-already", true, nil, func(b *bench) error { b.stands = nil; return nil }, nil, Removed, "it was removed already", lease.Free, 0, false},
 		{"another-of-the-name", true, nil, func(b *bench) error { b.stands[0].Token++; return nil }, nil, Blocked, "its labels have changed", lease.Dirty, 0, false},
 		{"younger-than-it-seemed", true, nil, func(b *bench) error { b.tooYoung(); return nil }, nil, Kept, "it is younger", lease.Dirty, 0, false},
-		{"unseen", true, nil, func(*bench) error { return errors.New("no rights") }, nil, Failed, "no rights", lease.Dirty, 0, true},
-		{"not-removed", true, nil, nil, errors.New("it depends on a network"), Failed, "it depends on a network", lease.Dirty, 0, true},
+		{"unseen", true, nil, func(*bench) error { return &hook.FailedError{Verb: hook.Discover, Err: errors.New("no rights")} }, nil, Failed, "no rights", lease.Dirty, 0, true},
+		{"not-removed", true, nil, nil, &hook.FailedError{Verb: hook.Teardown, Err: errors.New("it depends on a network")}, Failed, "it depends on a network", lease.Dirty, 0, true},
 		{"another-stands", true, nil, func(b *bench) error {
 			if len(b.stands) == 1 && b.stands[0].Name != "fl-other" {
 				b.stands = append(b.stands, hook.Deployment{Name: "fl-other", Owner: "team-b", Reservation: b.name})
@@ -229,6 +229,8 @@ func TestEnforcing(t *testing.T) {
 			}
 			if d := after.Decisions[0]; d.Verdict != tt.want || !strings.Contains(d.Reason, tt.why) {
 				t.Errorf("%s: %s\nwant %s: %s", d.Verdict, d.Reason, tt.want, tt.why)
+			} else if (d.Hook != nil) != (tt.want == Failed) {
+				t.Errorf("%s: the failure of the hook is %+v", d.Verdict, d.Hook)
 			}
 			if got := b.state(t); got != tt.state || len(b.gone) != tt.gone {
 				t.Errorf("the reservation is %s, removed %v; want %s, %d", got, b.gone, tt.state, tt.gone)

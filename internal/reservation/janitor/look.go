@@ -31,7 +31,7 @@ type Store interface {
 // Broker is implemented by broker.Broker.
 type Broker interface {
 	CleanLeftover(ctx context.Context, name, reason string, cleaner lease.Ticket) (broker.Grant, error)
-	Hold(ctx context.Context, grants []broker.Grant, renewed func(broker.Grant), work func(ctx context.Context) error) (lost, err error)
+	Hold(ctx context.Context, grants []broker.Grant, renewed func(broker.Grant), work func(ctx context.Context) error) error
 	FinishClean(ctx context.Context, name string, token int64, reason string) error
 	FailClean(ctx context.Context, name string, token int64, reason string) error
 }

@@ -1,0 +1,43 @@
+package broker
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+const (
+	// releaseTimeout and cancelTimeout bound the requests for one reservation.
+	releaseTimeout = 30 * time.Second
+	cancelTimeout  = 10 * time.Second
+	// maxAtEnd is the number of items at the same time.
+	maxAtEnd = 16
+)
+
+// ReleaseAll releases each lease, also after ctx has ended, and returns every error.
+func (b *Broker) ReleaseAll(ctx context.Context, grants []Grant, reason string) error {
+	return atEnd(ctx, releaseTimeout, grants, func(ctx context.Context, g Grant) error {
+		return b.Release(ctx, g.Reservation, g.Token, reason)
+	})
+}
+
+// atEnd calls do for each item, also after ctx has ended, and joins the errors in the order of the
+// items. Each has its own time, so that one without an answer does not delay the others.
+func atEnd[T any](ctx context.Context, within time.Duration, items []T, do func(context.Context, T) error) error {
+	ctx = context.WithoutCancel(ctx)
+	errs := make([]error, len(items))
+	var requests errgroup.Group
+	requests.SetLimit(maxAtEnd)
+	for i, item := range items {
+		requests.Go(func() error {
+			ctx, cancel := context.WithTimeout(ctx, within)
+			defer cancel()
+			errs[i] = do(ctx, item)
+			return nil
+		})
+	}
+	_ = requests.Wait() // the errors are in errs
+	return errors.Join(errs...)
+}
