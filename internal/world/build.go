@@ -68,7 +68,7 @@ func buildGPU(hw Hardware, rng *rand.Rand, index int) GPU {
 		BusID:   hw.GPU.BusIDs[index%len(hw.GPU.BusIDs)],
 		Present: true, VBIOS: hw.Software.VBIOS, ECCMode: true,
 		MaxSMClock: hw.GPU.MaxSMClock, AppSMClock: hw.GPU.MaxSMClock, MemClock: hw.GPU.MemClock,
-		PowerLimit: hw.GPU.TDPWatts, Speed: 1, PCIeGen: hw.GPU.PCIeGen, Socket: index * hw.Node.Sockets / hw.Node.GPUs,
+		PowerLimit: hw.GPU.TDPWatts, Speed: 1, PCIeGen: hw.GPU.PCIeGen, PCIeWidth: hw.GPU.PCIeWidth, Socket: index * hw.Node.Sockets / hw.Node.GPUs,
 	}
 	g.NVLinkUp = make([]bool, hw.GPU.NVLinks)
 	for i := range g.NVLinkUp {

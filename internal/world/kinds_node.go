@@ -53,6 +53,23 @@ func nodeFaults() []FaultKind {
 			},
 		},
 		{
+			Kind: "rows-remapped", Gate: "node", TargetForm: FormGPU, DefaultTarget: "gpu-02/gpu1",
+			Summary: "a GPU's memory has remapped many rows; no remapping is pending and none failed",
+			Options: []FaultOption{
+				{Name: "after", Default: "correctable", Values: []string{"correctable", "uncorrectable"}, Summary: "errors that caused the remappings"},
+				{Name: "rows", Default: "600", Min: 513, Max: 2560, Summary: "number of rows"},
+			},
+			Suspect: onGPU,
+			apply: func(d *draft, t target, f Fault) {
+				r, rows := &d.gpu(t).Remap, int(f.number("rows"))
+				if f.Options["after"] == "uncorrectable" {
+					r.Uncorrectable += rows
+					return
+				}
+				r.Correctable += rows
+			},
+		},
+		{
 			Kind: "thermal-throttle", Gate: "node", TargetForm: FormGPU, DefaultTarget: "gpu-04/gpu2",
 			Summary: "a GPU throttles because of its temperature", Suspect: onGPU,
 			apply: func(d *draft, t target, f Fault) { d.hot[[2]int{t.node, t.gpu}] = f.Since },
@@ -117,10 +134,19 @@ func nodeFaults() []FaultKind {
 		},
 		{
 			Kind: "pcie-gen-degraded", Gate: "node", TargetForm: FormGPU, DefaultTarget: "gpu-03/gpu4",
-			Summary: "a GPU's PCIe link trained at a lower generation than card and slot support",
-			Options: []FaultOption{{Name: "generation", Default: "3", Min: 1, Max: 4, Summary: "PCIe generation"}},
+			Summary: "a GPU's PCIe link trained at a lower generation or width than card and slot support",
+			Options: []FaultOption{
+				{Name: "how", Default: "generation", Values: []string{"generation", "width"}, Summary: "a lower PCIe generation, or half of the lanes"},
+				{Name: "generation", Default: "3", Min: 1, Max: 4, Summary: "PCIe generation"},
+			},
 			Suspect: onGPU,
-			apply:   func(d *draft, t target, f Fault) { d.gpu(t).PCIeGen = int(f.number("generation")) },
+			apply: func(d *draft, t target, f Fault) {
+				if f.Options["how"] == "width" {
+					d.gpu(t).PCIeWidth /= 2
+					return
+				}
+				d.gpu(t).PCIeGen = int(f.number("generation"))
+			},
 		},
 		{
 			Kind: "throttled-under-load", Gate: "node", TargetForm: FormGPU, DefaultTarget: "gpu-04/gpu2",
@@ -132,6 +158,11 @@ func nodeFaults() []FaultKind {
 				// fault.
 				g.HWPowerBrake += max(0, d.Now.Sub(f.Since)) / 2
 			},
+		},
+		{
+			Kind: "throttle-counters-missing", Gate: "node", Expect: "unobserved", TargetForm: FormGPU, DefaultTarget: "gpu-04/gpu2",
+			Summary: "nvidia-smi does not report how long a GPU was throttled: throttling under load cannot be observed", Suspect: onGPU,
+			apply: func(d *draft, t target, _ Fault) { d.gpu(t).NoThrottleCounters = true },
 		},
 		{
 			Kind: "nvlink-errors", Gate: "node", TargetForm: FormGPU, DefaultTarget: "gpu-04/gpu0",

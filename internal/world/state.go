@@ -252,6 +252,8 @@ type GPU struct {
 	Reasons     ClockReasons
 	// Time spent throttled since boot.
 	HWThermal, SWThermal, SWPower, HWPowerBrake time.Duration
+	// NoThrottleCounters: nvidia-smi prints N/A instead of those times.
+	NoThrottleCounters bool
 
 	// Speed is the throughput relative to a healthy GPU at the same clock; 1: healthy.
 	Speed float64
@@ -270,8 +272,9 @@ type GPU struct {
 	LinkErrors uint64
 	Energy     float64 // J since boot
 
-	PCIeGen int // of its link under load
-	Socket  int // NUMA node
+	PCIeGen   int // of its link under load
+	PCIeWidth int // lanes of its link
+	Socket    int // NUMA node
 	// BrakesUnderLoad: the power brake slows it down under load.
 	BrakesUnderLoad bool
 

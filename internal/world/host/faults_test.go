@@ -129,6 +129,12 @@ func TestFaultSymptoms(t *testing.T) {
 			{"gpu-02", "nvidia-smi -q -x", "<remapped_row_failure>Yes</remapped_row_failure>", 0},
 			{"gpu-02", "dmesg", "Xid (PCI:0000:43:00): 64,", 0},
 		}},
+		"rows-remapped": {world.Fault{Kind: "rows-remapped"}, []sight{
+			{"gpu-02", "nvidia-smi -q -x", "<remapped_row_corr>600</remapped_row_corr>\n\t\t\t<remapped_row_unc>0</remapped_row_unc>\n\t\t\t<remapped_row_pending>No<", 0},
+		}},
+		"rows-remapped after uncorrectable errors": {world.Fault{Kind: "rows-remapped", Options: map[string]string{"after": "uncorrectable"}}, []sight{
+			{"gpu-02", "nvidia-smi --query-remapped-rows=remapped_rows.uncorrectable,remapped_rows.pending --format=csv,noheader", "600, 0\n", 0},
+		}},
 		"thermal-throttle": {world.Fault{Kind: "thermal-throttle"}, []sight{
 			{"gpu-04", "nvidia-smi -q -x", "<clocks_event_reason_hw_thermal_slowdown>Active<", 0},
 			{"gpu-04", "nvidia-smi -q -x", "<clocks_event_reasons_counters_hw_therm_slowdown>3800000 us<", 0},
@@ -161,6 +167,13 @@ func TestFaultSymptoms(t *testing.T) {
 		}},
 		"pcie-gen-degraded below DCGM's own limit": {world.Fault{Kind: "pcie-gen-degraded", Options: map[string]string{"generation": "2"}}, []sight{
 			{"gpu-03", "dcgmi diag -r 3 -j", "minimum allowed link generation of 3", 226},
+		}},
+		"pcie-gen-degraded width": {world.Fault{Kind: "pcie-gen-degraded", Options: map[string]string{"how": "width"}}, []sight{
+			{"gpu-03", "nvidia-smi -q -x", "<max_link_width>16x</max_link_width>\n\t\t\t\t\t<current_link_width>8x</current_link_width>", 0},
+			{"gpu-03", "nvidia-smi --query-gpu=pcie.link.width.current,pcie.link.width.max --format=csv,noheader", "8, 16\n", 0},
+		}},
+		"throttle-counters-missing": {world.Fault{Kind: "throttle-counters-missing"}, []sight{
+			{"gpu-04", "nvidia-smi -q -x", "<clocks_event_reasons_counters_hw_therm_slowdown>N/A<", 0},
 		}},
 		"throttled-under-load": {world.Fault{Kind: "throttled-under-load"}, []sight{
 			{"gpu-04", "nvidia-smi -q -x", "<clocks_event_reasons_counters_hw_power_brake>1000000 us<", 0},

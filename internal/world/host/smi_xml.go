@@ -155,7 +155,7 @@ func (c *call) pciXML(x *xmlDoc, g world.GPU) {
 			})
 			x.in("link_widths", func() {
 				x.el("max_link_width", "%dx", hw.PCIeWidth)
-				x.el("current_link_width", "%dx", hw.PCIeWidth)
+				x.el("current_link_width", "%dx", g.PCIeWidth)
 			})
 		})
 		x.in("pci_bridge_chip", func() { x.na("bridge_chip_type", "bridge_chip_fw") })
@@ -189,7 +189,11 @@ func (c *call) reasonsXML(x *xmlDoc, g world.GPU) {
 			{"sw_power_cap", g.SWPower}, {"sync_boost", 0}, {"sw_therm_slowdown", g.SWThermal},
 			{"hw_therm_slowdown", g.HWThermal}, {"hw_power_brake", g.HWPowerBrake},
 		} {
-			x.el("clocks_event_reasons_counters_"+v.name, "%d us", v.held.Microseconds())
+			if name := "clocks_event_reasons_counters_" + v.name; g.NoThrottleCounters {
+				x.na(name)
+			} else {
+				x.el(name, "%d us", v.held.Microseconds())
+			}
 		}
 	})
 }
