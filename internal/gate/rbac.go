@@ -194,6 +194,9 @@ func printNamespace(out *bytes.Buffer, s *site.Site, a Allowed) {
 	if locking := slices.DeleteFunc(lockers(), func(g string) bool { return !slices.Contains(a.Gates, g) }); len(locking) > 0 && s.Fabric.NetworkResourceCount > 0 {
 		level, why = "privileged", fmt.Sprintf("# privileged: pods of %s lock memory for RDMA (IPC_LOCK), which the level baseline refuses.\n", strings.Join(locking, " and "))
 	}
+	if c := s.Workloads.Training.Checkpoint; c != nil && slices.Contains(a.Gates, training.Name) {
+		level, why = "privileged", why+fmt.Sprintf("# privileged: pods of %s mount %s of the host (hostPath), which the level baseline refuses.\n", training.Name, c.Directory)
+	}
 	fmt.Fprintf(out, "---\n%sapiVersion: v1\nkind: Namespace\nmetadata:\n  name: %s\n  labels:\n    pod-security.kubernetes.io/enforce: %s\n", why, a.Namespace, level)
 }
 

@@ -203,17 +203,23 @@ func nothingWide(t *testing.T, p printed, name, namespace string) {
 	}
 }
 
-// The level privileged is for the gates alone whose pods lock memory.
+// The level privileged is for the gates alone whose pods lock memory or mount a directory of the host.
 func TestLevelOfPodSecurity(t *testing.T) {
 	t.Parallel()
 	s := served(t)
 	without := *s
 	without.Fabric.NetworkResource, without.Fabric.NetworkResourceCount = "", 0
+	without.Workloads.Training.Checkpoint = nil
+	mounts := without
+	mounts.Workloads.Training.Checkpoint = &site.Checkpoint{Directory: "/mnt/checkpoints", SizeGiB: 16}
 	for name, tt := range map[string]struct {
 		site  *site.Site
 		gates []string
 		want  string
 	}{
+		"training, no RDMA":     {&without, []string{"training"}, "baseline"},
+		"training, checkpoints": {&mounts, []string{"training"}, "privileged"},
+		"collective alone":      {&mounts, []string{"collective"}, "baseline"},
 		"all":                   {s, site.Gates(), "privileged"},
 		"collective":            {s, []string{"collective"}, "privileged"},
 		"inference":             {s, []string{"inference"}, "baseline"},

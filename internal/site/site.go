@@ -221,6 +221,16 @@ type TrainingWorkload struct {
 	Steps     int      `yaml:"steps" json:"steps"`
 	Timeout   Duration `yaml:"timeout" json:"timeout"`
 	MinMFU    float64  `yaml:"minMFU,omitempty" json:"minMFU,omitempty"` // profile's when 0
+	// Checkpoint is where jobs of this site write checkpoints; nil: that they can is not proven.
+	Checkpoint *Checkpoint `yaml:"checkpoint,omitempty" json:"checkpoint,omitempty"`
+}
+
+// Checkpoint is the file system for checkpoints.
+type Checkpoint struct {
+	// Directory of every GPU node's host. It must exist there.
+	Directory string `yaml:"directory" json:"directory"`
+	// SizeGiB is what each pod of the training job writes, reads back and deletes.
+	SizeGiB int `yaml:"sizeGiB" json:"sizeGiB"`
 }
 
 // InferenceWorkload serves a model and loads it.

@@ -3,6 +3,7 @@ package site
 import (
 	"fmt"
 	"math"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -106,6 +107,16 @@ func (v *validator) telemetry(t *Telemetry) {
 	v.require("telemetry.loadImage", t.LoadImage, "an image with dcgmproftester13")
 }
 
+func (v *validator) checkpoint(c *Checkpoint) {
+	if c == nil {
+		return
+	}
+	if clean := filepath.Clean(c.Directory); !filepath.IsAbs(clean) || clean == "/" || clean != c.Directory {
+		v.add("workloads.training.checkpoint.directory", "invalid directory %q: must be an absolute path on the nodes, such as /mnt/checkpoints", c.Directory)
+	}
+	v.positive("workloads.training.checkpoint.sizeGiB", float64(c.SizeGiB), "16")
+}
+
 func (v *validator) workloads(s *Site, p *profile.Profile) {
 	c, t, i := &s.Workloads.Collective, &s.Workloads.Training, &s.Workloads.Inference
 	v.require("workloads.collective.image", c.Image, "an image with nccl-tests, mpirun and sshd")
@@ -125,6 +136,7 @@ func (v *validator) workloads(s *Site, p *profile.Profile) {
 		v.add("workloads.training.steps", "%d is too few: %d are warm-up, at least %d are needed", t.Steps, int(p.Training.WarmupSteps.Value), 3*int(p.Training.WarmupSteps.Value))
 	}
 	v.positive("workloads.training.timeout", t.Timeout.D().Seconds(), "30m")
+	v.checkpoint(t.Checkpoint)
 	v.require("workloads.inference.image", i.Image, "an image with vLLM")
 	v.require("workloads.inference.model", i.Model, "meta-llama/Llama-3.1-8B-Instruct")
 	v.require("workloads.inference.prompt", i.Prompt, "\"The capital of France is\"")

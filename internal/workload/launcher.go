@@ -76,11 +76,11 @@ func (l *Launcher) Start(ctx context.Context, spec Spec) (*Gang, error) {
 // namespace creates the namespace with the Pod Security level that the gang's pods require.
 func (l *Launcher) namespace(ctx context.Context, spec Spec) (string, error) {
 	guest := kube.Guest{Cluster: l.Cluster}
-	if !spec.LocksMemory() {
+	why := spec.Privileged()
+	if why == "" {
 		return guest.EnsureNamespace(ctx, l.RunID)
 	}
-	reason := "pods of gate " + spec.Gate + " lock memory for RDMA (IPC_LOCK), which the level baseline refuses"
-	return guest.EnsurePrivileged(ctx, l.RunID, spec.Gate, reason)
+	return guest.EnsurePrivileged(ctx, l.RunID, spec.Gate, "pods of gate "+spec.Gate+" "+why+", which the level baseline refuses")
 }
 
 func (g *Gang) create(ctx context.Context, m Manifests) error {

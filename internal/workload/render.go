@@ -18,6 +18,9 @@ import (
 // gpuClaim is the name of the pods' resource claim.
 const gpuClaim = "gpus"
 
+// hostVolume is the name of the volume of a HostDirectory.
+const hostVolume = "host"
+
 // graceSeconds is the time between SIGTERM and SIGKILL: the programs save no state.
 const graceSeconds = 5
 
@@ -102,6 +105,14 @@ func podSpec(runID string, spec Spec) corev1.PodSpec {
 			VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{Medium: corev1.StorageMediumMemory}},
 		}},
 	}
+	if spec.HostDirectory != "" {
+		pod.Volumes = append(pod.Volumes, corev1.Volume{
+			Name: hostVolume,
+			VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{
+				Path: spec.HostDirectory, Type: new(corev1.HostPathDirectory), // must exist: the kubelet creates none
+			}},
+		})
+	}
 	if spec.claims() {
 		pod.ResourceClaims = []corev1.PodResourceClaim{{Name: gpuClaim, ResourceClaimTemplateName: new(spec.Name)}}
 	}
@@ -115,6 +126,9 @@ func container(spec Spec) corev1.Container {
 		Command:      []string{"/bin/bash", "-ec", spec.Script},
 		Env:          environment(spec.Env),
 		VolumeMounts: []corev1.VolumeMount{{Name: "shm", MountPath: "/dev/shm"}},
+	}
+	if spec.HostDirectory != "" {
+		c.VolumeMounts = append(c.VolumeMounts, corev1.VolumeMount{Name: hostVolume, MountPath: HostMount})
 	}
 	for _, p := range spec.Ports {
 		c.Ports = append(c.Ports, corev1.ContainerPort{ContainerPort: p})

@@ -25,11 +25,14 @@ func TestRenderGoldens(t *testing.T) {
 	served.Name, served.Gate, served.Pods, served.Restarts, served.OnePerNode = "serve", "inference", 1, 3, false
 	claimed := served
 	claimed.DeviceClass = "gpu.nvidia.com"
+	mounted := served
+	mounted.HostDirectory = "/mnt/checkpoints"
 	for name, tt := range map[string]struct {
 		gang Scheduler
 		spec Spec
 	}{
 		"claimed": {Native{}, claimed},
+		"mounted": {nil, mounted},
 		"none":    {nil, served},
 		"native":  {Native{}, collectiveSpec()},
 		"kai":     {KAI{Queue: "research"}, collectiveSpec()},
@@ -85,5 +88,22 @@ func TestSpecRefusesNonsense(t *testing.T) {
 	}
 	if err := collectiveSpec().validate(); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestPrivileged(t *testing.T) {
+	t.Parallel()
+	locks, mounts := Spec{NetworkResource: "rdma/ib", NetworkCount: 8}, Spec{HostDirectory: "/mnt/checkpoints"}
+	both := locks
+	both.HostDirectory = mounts.HostDirectory
+	for want, spec := range map[string]Spec{
+		"":                                {GPUs: 8},
+		"lock memory for RDMA (IPC_LOCK)": locks,
+		"mount a directory of the host (hostPath)":                                     mounts,
+		"lock memory for RDMA (IPC_LOCK) and mount a directory of the host (hostPath)": both,
+	} {
+		if got := spec.Privileged(); got != want {
+			t.Errorf("%+v: %q, want %q", spec, got, want)
+		}
 	}
 }

@@ -3,6 +3,7 @@ package workload
 import (
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // Spec is one gang of identical pods.
@@ -35,6 +36,8 @@ type Spec struct {
 	Nodes []string
 	// OnePerNode keeps pods of the gang on different nodes.
 	OnePerNode bool
+	// HostDirectory is a directory of the nodes, mounted at HostMount; empty for none.
+	HostDirectory string
 	// Restarts is the number of container restarts before the Job fails; 0 disables restarts.
 	Restarts int32
 }
@@ -52,6 +55,21 @@ func (s Spec) claims() bool { return s.DeviceClass != "" && s.GPUs > 0 }
 // LocksMemory reports whether its pods need the capability IPC_LOCK: RDMA requires locked
 // memory.
 func (s Spec) LocksMemory() bool { return s.NetworkResource != "" && s.NetworkCount > 0 }
+
+// HostMount is where a pod has its HostDirectory.
+const HostMount = "/mnt/firstlight"
+
+// Privileged is why its pods violate the baseline Pod Security Standard; empty if they do not.
+func (s Spec) Privileged() string {
+	var why []string
+	if s.LocksMemory() {
+		why = append(why, "lock memory for RDMA (IPC_LOCK)")
+	}
+	if s.HostDirectory != "" {
+		why = append(why, "mount a directory of the host (hostPath)")
+	}
+	return strings.Join(why, " and ")
+}
 
 func (s Spec) validate() error {
 	var problems []error

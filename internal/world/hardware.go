@@ -21,6 +21,7 @@ type Hardware struct {
 	Software  HardwareSoftware  `yaml:"software"`
 	Fabric    HardwareFabric    `yaml:"fabric"`
 	Training  HardwareTraining  `yaml:"training"`
+	Storage   HardwareStorage   `yaml:"storage"`
 	Inference HardwareInference `yaml:"inference"`
 }
 
@@ -126,6 +127,17 @@ type HardwareTraining struct {
 	WarmupFactor          float64 `yaml:"warmupFactor"`
 	WarmupSteps           int     `yaml:"warmupSteps"`
 	WallSecondsPerStep    float64 `yaml:"wallSecondsPerStep"`
+}
+
+// HardwareStorage is the shared file system for checkpoints, and the file system of a node's disk.
+type HardwareStorage struct {
+	FileSystem string  `yaml:"fileSystem"`
+	Source     string  `yaml:"source"`
+	FreeGiB    float64 `yaml:"freeGiB"`
+	WriteMBps  float64 `yaml:"writeMBps"` // of one node
+	ReadMBps   float64 `yaml:"readMBps"`
+	Disk       string  `yaml:"disk"`
+	DiskSource string  `yaml:"diskSource"`
 }
 
 // HardwareInference is the serving model.

@@ -6,7 +6,7 @@ import (
 )
 
 func workloadFaults() []FaultKind {
-	return slices.Concat(collectiveFaults(), trainingFaults(), inferenceFaults())
+	return slices.Concat(collectiveFaults(), trainingFaults(), storageFaults(), inferenceFaults())
 }
 
 func trainingFaults() []FaultKind {

@@ -30,7 +30,7 @@ func (w *World) stateAt(now time.Time, faults []Fault, claims []claim, exercised
 		Name: w.spec.Name, Seed: w.spec.Seed, Now: now, Booted: w.made.Add(-26 * time.Hour), Hardware: w.hw,
 		Nodes: cloneNodes(w.nodes), Switches: slices.Clone(w.topology.Switches),
 		Links: slices.Clone(w.topology.Links), SMs: slices.Clone(w.topology.SMs),
-		Training:  Training{MFUFactor: 1},
+		Training:  Training{MFUFactor: 1, CheckpointGiB: w.hw.Storage.FreeGiB},
 		Inference: Inference{TTFTFactor: 1, TPOTFactor: 1},
 		Facility:  w.facility(),
 	}}

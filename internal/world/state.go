@@ -61,6 +61,8 @@ type Training struct {
 	MFUFactor  float64 // 1 is healthy
 	StepJitter float64 // relative amplitude added to step times; 0 is healthy
 	NaNFrom    int     // first step with a NaN loss; 0: never
+	// CheckpointGiB is the free space of the file system for checkpoints.
+	CheckpointGiB float64
 }
 
 // Inference modifies every inference server.
@@ -200,6 +202,10 @@ type Node struct {
 	LogWrapped bool
 	// HCALinks has the PCIe links of HCAs, in HCA order.
 	HCALinks []PCIeLink
+
+	// CheckpointsReadOnly: the file system for checkpoints is mounted read-only.
+	// CheckpointsUnmounted: it is not mounted, and its directory is on the node's own disk.
+	CheckpointsReadOnly, CheckpointsUnmounted bool
 
 	// StepFactor multiplies the time of steps that include this node; 1: healthy.
 	StepFactor float64

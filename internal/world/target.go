@@ -154,7 +154,7 @@ func (s State) lacks(k FaultKind) string {
 	case len(s.GPUNodes()) < 2 && k.Kind == "ssh-hosts-swapped":
 		return "second GPU node"
 	}
-	if len(s.GPUNodes()) < 2 && (k.Kind == "exporter-hosts-swapped" || k.Kind == "image-digest-mixed") {
+	if len(s.GPUNodes()) < 2 && slices.Contains([]string{"exporter-hosts-swapped", "image-digest-mixed", "checkpoint-not-mounted"}, k.Kind) {
 		return "second GPU node"
 	}
 	if s.Hardware.Node.GPUs < 2 && k.Kind == "exporter-pod-mapping-wrong" {

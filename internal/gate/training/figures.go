@@ -35,9 +35,11 @@ type RankFigures struct {
 	PodStarted time.Time `json:"podStarted,omitzero"`
 	Ranks      []Rank    `json:"ranks"`
 	// GPUs are the rates of the pod's GPUs alone, measured before the training.
-	GPUs       []trainer.MatmulGPU         `json:"gpus,omitempty"`
-	Stragglers []trainer.MegatronStraggler `json:"stragglers,omitempty"`
-	Failures   []trainer.Failure           `json:"failures,omitempty"`
+	GPUs []trainer.MatmulGPU `json:"gpus,omitempty"`
+	// Checkpoints is the test of the directory for checkpoints: one a pod, if the site has one.
+	Checkpoints []trainer.CheckpointTest    `json:"checkpoints,omitempty"`
+	Stragglers  []trainer.MegatronStraggler `json:"stragglers,omitempty"`
+	Failures    []trainer.Failure           `json:"failures,omitempty"`
 	// Problems are unreadable lines; LogProblem is why the log could not be read.
 	Problems   []string `json:"problems,omitempty"`
 	Clipped    bool     `json:"clipped,omitempty"`

@@ -53,7 +53,11 @@ func (g *Gate) Claims() int { return g.pods() * g.gpus() }
 // Describe lists the actions of Observe.
 func (g *Gate) Describe() []string {
 	t := g.site.Workloads.Training
-	return []string{fmt.Sprintf("start a gang of %d pods with %d GPUs each; measure each GPU alone for 15 s, then train %s with %s for %d steps; read every rank's log", g.pods(), g.gpus(), t.Model, t.Framework, t.Steps)}
+	test := ""
+	if c := t.Checkpoint; c != nil {
+		test = fmt.Sprintf("write a file of %d GiB a pod in %s, read it back and delete it; ", c.SizeGiB, c.Directory)
+	}
+	return []string{fmt.Sprintf("start a gang of %d pods with %d GPUs each; measure each GPU alone for 15 s; %sthen train %s with %s for %d steps; read every rank's log", g.pods(), g.gpus(), test, t.Model, t.Framework, t.Steps)}
 }
 
 func (g *Gate) gpus() int { return int(g.profile.Node.GPUs.Value) }

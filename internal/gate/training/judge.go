@@ -33,8 +33,9 @@ func (g *Gate) Judge(obs []check.Observation) check.Judgement {
 	r.steps()
 	r.gpus()
 	r.speed()
+	checkpoints := r.checkpoints()
 	r.OmitUnobservedIfFailed()
-	return r.Judgement(fmt.Sprintf("%d ranks trained %d steps%s%s", g.ranks(), r.job.Steps, r.slowestText, r.remark))
+	return r.Judgement(fmt.Sprintf("%d ranks trained %d steps%s%s; %s", g.ranks(), r.job.Steps, r.slowestText, r.remark, checkpoints))
 }
 
 // review judges one job.

@@ -44,6 +44,8 @@ type fakeTrainer struct {
 	gpus map[int]float64
 	// unmeasured pods print nothing of their GPUs.
 	unmeasured map[int]bool
+	// checkpoint is a pod's line of the test of the directory for checkpoints; missing: a healthy one.
+	checkpoint map[int]string
 }
 
 func testSite(framework string) *site.Site {
@@ -54,6 +56,7 @@ func testSite(framework string) *site.Site {
 	s.Fabric.HCAs = []string{"mlx5_0"}
 	s.Workloads.Training = site.TrainingWorkload{
 		Image: "registry.example/torchtitan:1", Framework: framework, Model: "llama3_8b", Nodes: 4, Steps: 60, Timeout: site.Duration(time.Minute),
+		Checkpoint: &site.Checkpoint{Directory: "/mnt/checkpoints", SizeGiB: 16},
 	}
 	return s
 }
@@ -204,7 +207,15 @@ func (w fakeTrainer) fake(framework string, steps int) func(context.Context, *wo
 			}
 			p := workload.Outcome{Pod: fmt.Sprintf("training-%d-abcde", i), Index: i, Node: spec.Nodes[i], Phase: "Succeeded", ExitCode: &code, Started: time.Date(2026, 11, 21, 1, 0, i, 0, time.UTC)}
 			out.Pods = append(out.Pods, p)
-			logs = append(logs, gangjob.Log{Pod: p, Data: []byte(w.log(framework, i, steps))})
+			log := w.log(framework, i, steps)
+			if spec.HostDirectory != "" {
+				line, ok := w.checkpoint[i]
+				if !ok {
+					line = checkpointLine(i, "lustre", `"bytes": 17179869184, "writeSeconds": 5.5, "readSeconds": 3.25`)
+				}
+				log = line + log
+			}
+			logs = append(logs, gangjob.Log{Pod: p, Data: []byte(log)})
 		}
 		return out, logs, nil
 	}

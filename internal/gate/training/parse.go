@@ -23,6 +23,10 @@ func (f *RankFigures) read(framework string, log []byte) error {
 	if problem != nil {
 		f.Problems = append(f.Problems, problem.Error())
 	}
+	f.Checkpoints, problem = trainer.ParseCheckpointTests(bytes.NewReader(log))
+	if problem != nil {
+		f.Problems = append(f.Problems, problem.Error())
+	}
 	return err
 }
 

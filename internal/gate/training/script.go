@@ -17,12 +17,24 @@ var megatronScript string
 //go:embed gpus.py
 var gpusProgram string
 
-// measureGPUs runs gpusProgram before the trainer. If it fails, the trainer still runs, and the
-// missing rates are unobserved.
-func measureGPUs() string {
+//go:embed checkpoint.py
+var checkpointProgram string
+
+// program runs a Python program before the trainer. If it fails, the trainer still runs, and what
+// the program measures is unobserved.
+func program(text, failure string) string {
 	const end = "END_OF_PROGRAM"
-	return "python3 - <<'" + end + "' || echo 'the GPUs could not be measured' >&2\n" + gpusProgram + end + "\n"
+	return "python3 - <<'" + end + "' || echo '" + failure + "' >&2\n" + text + end + "\n"
 }
+
+func measureGPUs() string { return program(gpusProgram, "the GPUs could not be measured") }
+
+func testCheckpoint() string {
+	return program(checkpointProgram, "the directory for checkpoints could not be tested")
+}
+
+// mebibytes of a GiB.
+const mebibytes = 1024
 
 // spec is the job.
 func (g *Gate) spec() workload.Spec {
@@ -42,12 +54,17 @@ func (g *Gate) spec() workload.Spec {
 	if hcas := g.site.Fabric.HCAs; len(hcas) > 0 {
 		env["NCCL_IB_HCA"] = "=" + strings.Join(hcas, ",")
 	}
+	before, directory := measureGPUs(), ""
+	if c := t.Checkpoint; c != nil {
+		before, directory = before+testCheckpoint(), c.Directory
+		env["CHECKPOINT_DIRECTORY"], env["CHECKPOINT_MIB"] = workload.HostMount, strconv.Itoa(c.SizeGiB*mebibytes)
+	}
 	return workload.Spec{
 		Name: jobName, Gate: Name, Pods: g.pods(), MinCount: g.pods(), GPUs: g.gpus(),
 		NetworkResource: g.site.Fabric.NetworkResource, NetworkCount: g.site.Fabric.NetworkResourceCount,
-		Image: t.Image, Container: "trainer", Script: measureGPUs() + script,
+		Image: t.Image, Container: "trainer", Script: before + script,
 		Env:   env,
-		Nodes: nodes, OnePerNode: true,
+		Nodes: nodes, OnePerNode: true, HostDirectory: directory,
 	}
 }
 

@@ -26,6 +26,9 @@ func TestEveryField(t *testing.T) {
 		"the output of nvidia-smi explains a slow GPU, and the rate shows it":                 {`rank-log.* .gpus.(powerDefaultWatts|powerLimitWatts|smClockMHz): .*`},
 		"PyTorch does not know it in older releases; the rank tells GPUs apart":               {`rank-log.* .gpus.uuid: .*`},
 		"a rate is by the second, of products of any size":                                    {`rank-log.* .gpus.(seconds|size): (1|1 less|1 more|x1000|x0.5)`},
+		"free space and source explain an error":                                              {`rank-log.* .checkpoints.(freeBytes|source): .*`},
+		"pod 0 is omitted in JSON":                                                            {`rank-log.* .checkpoints.index: left out`},
+		"the rate of the storage is a figure without a limit":                                 {`rank-log.* .checkpoints.(readSeconds|writeSeconds): (1|1 less|1 more|x1000|x0.5)`},
 		"a rate near the median is as healthy":                                                {`rank-log.* .gpus.tflops: 1 (less|more)`},
 	}
 	for framework, own := range map[string]checktest.Harmless{

@@ -128,6 +128,7 @@ func workloads(nodes int, model string) site.Workloads {
 		Training: site.TrainingWorkload{
 			Image: "ghcr.io/pytorch/torchtitan:0.2.0", Framework: "torchtitan", Model: model,
 			Nodes: nodes, Steps: 60, Timeout: site.Duration(5 * time.Minute),
+			Checkpoint: &site.Checkpoint{Directory: "/mnt/scratch/checkpoints", SizeGiB: 16},
 		},
 		Inference: site.InferenceWorkload{
 			Image: "vllm/vllm-openai:v0.13.0", Model: "meta-llama/Llama-3.1-8B-Instruct", GPUs: 1, MaxModelLen: 8192,

@@ -1,20 +1,14 @@
 package trainer
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/firstlight/firstlight/internal/probe/guard"
-	"github.com/firstlight/firstlight/internal/probe/logline"
 )
 
 // maxGPUs is the most GPUs of one log.
 const maxGPUs = 64
-
-// prefix starts a line of the measurement.
-const prefix = "gpu matmul: "
 
 // MatmulGPU is one measured GPU.
 type MatmulGPU struct {
@@ -38,29 +32,11 @@ type MatmulGPU struct {
 // ParseMatmul parses the lines of the single-GPU measurement, in order. A line that cannot be
 // parsed, or more than maxGPUs lines, is an error.
 func ParseMatmul(r io.Reader) ([]MatmulGPU, error) {
-	return guard.Parse("GPU measurement", func() ([]MatmulGPU, error) { return parseMatmul(r) })
-}
-
-func parseMatmul(r io.Reader) ([]MatmulGPU, error) {
-	var out []MatmulGPU
-	err := logline.Scan(r, func(l logline.Line) error {
-		text, ok := strings.CutPrefix(l.Text, prefix)
-		if !ok {
-			return nil
+	return guard.Parse("GPU measurement", func() ([]MatmulGPU, error) {
+		out, err := jsonLines[MatmulGPU](r, "gpu matmul: ", maxGPUs)
+		if err != nil {
+			return out, fmt.Errorf("read GPU measurement: %w", err)
 		}
-		var g MatmulGPU
-		if err := json.Unmarshal([]byte(text), &g); err != nil {
-			return fmt.Errorf("%.160q: %w", text, err)
-		}
-		if len(out) == maxGPUs {
-			return fmt.Errorf("more than %d GPUs", maxGPUs)
-		}
-		g.UUID = strings.Clone(g.UUID)
-		out = append(out, g)
-		return nil
+		return out, nil
 	})
-	if err != nil {
-		return out, fmt.Errorf("read GPU measurement: %w", err)
-	}
-	return out, nil
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/firstlight/firstlight/internal/world"
 	"github.com/firstlight/firstlight/internal/world/training"
 )
@@ -26,6 +28,9 @@ func (w *worker) training(out io.Writer, gpus []int) (int, error) {
 		return 1, err
 	}
 	if err := w.matmul(out, mine); err != nil {
+		return 1, err
+	}
+	if err := w.checkpoint(out); err != nil {
 		return 1, err
 	}
 	members, err := g.complete(w.ctx, nodes)
@@ -58,7 +63,7 @@ func (w *worker) training(out io.Writer, gpus []int) (int, error) {
 
 // matmul measures each GPU of the pod, if the script does.
 func (w *worker) matmul(out io.Writer, gpus []int) error {
-	if !strings.Contains(strings.Join(append(append([]string{}, w.container.Command...), w.container.Args...), "\n"), "gpu matmul") {
+	if !w.scripted("gpu matmul") {
 		return nil
 	}
 	state := w.runtime.world.State()
@@ -78,6 +83,28 @@ func (w *worker) matmul(out io.Writer, gpus []int) error {
 		}
 	}
 	return training.WriteMatmul(out, rankOf(w.pod)*len(gpus), measured, w.seed(state))
+}
+
+// scripted reports whether the container's command contains a text.
+func (w *worker) scripted(text string) bool {
+	return strings.Contains(strings.Join(slices.Concat(w.container.Command, w.container.Args), "\n"), text)
+}
+
+// checkpoint tests the directory for checkpoints, if the script does and a directory of the host is
+// mounted there.
+func (w *worker) checkpoint(out io.Writer) error {
+	directory := w.env["CHECKPOINT_DIRECTORY"]
+	mebibytes, ok := w.env.number("CHECKPOINT_MIB", 0)
+	mounted := slices.ContainsFunc(w.container.VolumeMounts, func(m corev1.VolumeMount) bool { return m.MountPath == directory })
+	if !w.scripted("checkpoint test") || !ok || !mounted {
+		return nil
+	}
+	state := w.runtime.world.State()
+	host, _ := state.Node(w.pod.Spec.NodeName)
+	return training.WriteCheckpoint(out, training.Checkpoint{
+		Storage: state.Hardware.Storage, Index: rankOf(w.pod), Directory: directory, MiB: mebibytes,
+		FreeGiB: state.Training.CheckpointGiB, ReadOnly: host.CheckpointsReadOnly, Unmounted: host.CheckpointsUnmounted, Seed: w.seed(state),
+	})
 }
 
 // speed is that of the pod's slowest GPU.
