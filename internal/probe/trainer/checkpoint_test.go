@@ -19,14 +19,14 @@ func TestParseCheckpointTests(t *testing.T) {
 		want    []trainer.CheckpointTest
 		problem string
 	}{
-		"written":                {written, []trainer.CheckpointTest{want}, ""},
-		"behind a timestamp":     {"2026-11-21T01:02:03.456Z " + written, []trainer.CheckpointTest{want}, ""},
-		"an error":               {`checkpoint test: {"index": 0, "bytes": 0, "error": "[Errno 28] No space left on device"}` + "\n", []trainer.CheckpointTest{{Error: "[Errno 28] No space left on device"}}, ""},
-		"a rank prints the same": {"[rank0]:" + written, nil, ""},
-		"nothing":                {"", nil, ""},
-		"twice":                  {written + written, nil, "more than 1"},
-		"cut":                    {written[:60], nil, "checkpoint test"},
-		"Python's NaN":           {strings.Replace(written, "0.008", "NaN", 1), nil, "checkpoint test"},
+		"written":            {written, []trainer.CheckpointTest{want}, ""},
+		"behind a timestamp": {"2026-11-21T01:02:03.456Z " + written, []trainer.CheckpointTest{want}, ""},
+		"an error":           {`checkpoint test: {"index": 0, "bytes": 0, "error": "[Errno 28] No space left on device"}` + "\n", []trainer.CheckpointTest{{Error: "[Errno 28] No space left on device"}}, ""},
+		"in another line":    {"[rank0]:[titan] " + written, nil, ""},
+		"nothing":            {"", nil, ""},
+		"twice":              {written + written, nil, "more than 1"},
+		"cut":                {written[:60], nil, "checkpoint test"},
+		"Python's NaN":       {strings.Replace(written, "0.008", "NaN", 1), nil, "checkpoint test"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
