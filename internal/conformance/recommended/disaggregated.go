@@ -4,6 +4,7 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -231,10 +232,5 @@ func selectsPhase(selector map[string]string, namespace string, pods []phasePod)
 		return false
 	}
 	matches := labels.SelectorFromSet(selector)
-	for _, p := range pods {
-		if p.Namespace == namespace && matches.Matches(labels.Set(p.labels)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(pods, func(p phasePod) bool { return p.Namespace == namespace && matches.Matches(labels.Set(p.labels)) })
 }

@@ -3,6 +3,7 @@ package chart
 import (
 	"fmt"
 	"math"
+	"slices"
 	"sort"
 )
 
@@ -86,12 +87,7 @@ type Chart struct {
 
 // Empty says that there is nothing to draw.
 func (c Chart) Empty() bool {
-	for _, s := range c.Series {
-		if len(finitePoints(s.Points)) > 0 {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(c.Series, func(s Series) bool { return len(finitePoints(s.Points)) > 0 })
 }
 
 // Distribution is the cumulative distribution of values, in percent.
