@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"cmp"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -39,9 +40,7 @@ func (o Options) withDefaults() Options {
 	if o.Clock == nil {
 		o.Clock = time.Now
 	}
-	if o.Random == nil {
-		o.Random = rand.Reader
-	}
+	o.Random = cmp.Or(o.Random, rand.Reader)
 	return o
 }
 

@@ -1,6 +1,7 @@
 package fabric
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -54,9 +55,7 @@ var _ check.Check = (*Gate)(nil)
 
 // New returns the gate.
 func New(s *site.Site, p *profile.Profile, deps Deps) *Gate {
-	if deps.Clock == nil {
-		deps.Clock = clock.RealClock{}
-	}
+	deps.Clock = cmp.Or[clock.PassiveClock](deps.Clock, clock.RealClock{})
 	if deps.Wait == nil {
 		deps.Wait = wait
 	}

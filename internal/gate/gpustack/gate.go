@@ -1,6 +1,7 @@
 package gpustack
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -57,9 +58,7 @@ func New(s *site.Site, p *profile.Profile, deps Deps) *Gate {
 	for _, n := range s.Inventory.Nodes {
 		g.nodes = append(g.nodes, n.Name)
 	}
-	if g.deps.Clock == nil {
-		g.deps.Clock = clock.RealClock{}
-	}
+	g.deps.Clock = cmp.Or[clock.PassiveClock](g.deps.Clock, clock.RealClock{})
 	return g
 }
 

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -39,9 +40,7 @@ var _ check.Check = (*Gate)(nil)
 
 // New returns the gate.
 func New(s *site.Site, p *profile.Profile, deps Deps) *Gate {
-	if deps.Clock == nil {
-		deps.Clock = clock.RealClock{}
-	}
+	deps.Clock = cmp.Or[clock.PassiveClock](deps.Clock, clock.RealClock{})
 	return &Gate{site: s, profile: p, deps: deps}
 }
 

@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -46,9 +47,7 @@ type Rotation struct{ opts RotationOptions }
 
 // NewRotation returns a rotation.
 func NewRotation(opts RotationOptions) *Rotation {
-	if opts.RenewInterval == 0 {
-		opts.RenewInterval = time.Minute
-	}
+	opts.RenewInterval = cmp.Or(opts.RenewInterval, time.Minute)
 	return &Rotation{opts: opts}
 }
 

@@ -1,6 +1,7 @@
 package health
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -49,12 +50,8 @@ var _ check.Check = (*Check)(nil)
 // New returns the check of components. Problems of their files are findings of the
 // judgement; the other components are still checked.
 func New(components []Component, deps Deps, o Options) *Check {
-	if deps.Clock == nil {
-		deps.Clock = clock.RealClock{}
-	}
-	if o.Parallel == 0 {
-		o.Parallel = defaultParallel
-	}
+	deps.Clock = cmp.Or[clock.WithTicker](deps.Clock, clock.RealClock{})
+	o.Parallel = cmp.Or(o.Parallel, defaultParallel)
 	c := &Check{deps: deps, opts: o}
 	for _, component := range components {
 		l := load(component)
