@@ -64,8 +64,6 @@ type attemptOf struct {
 	attempt int
 }
 
-var _ plan.Store = (*Run)(nil)
-
 // Create creates a run under dir atomically.
 func Create(dir string, s Start, o Options) (*Run, error) {
 	o = o.withDefaults()

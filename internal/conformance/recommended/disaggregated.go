@@ -90,8 +90,6 @@ type phasePod struct {
 // neither is one phase.
 type Disaggregated struct{ deps conformance.Deps }
 
-var _ check.Check = (*Disaggregated)(nil)
-
 // NewDisaggregated returns the check.
 func NewDisaggregated(_ *site.Site, _ *profile.Profile, deps conformance.Deps) *Disaggregated {
 	return &Disaggregated{deps: deps.WithDefaults(timeout)}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/conformance"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
@@ -41,8 +40,6 @@ type Check struct {
 	timeout  time.Duration
 	interval time.Duration
 }
-
-var _ check.Check = (*Check)(nil)
 
 // New returns the check for a site and the profile of its hardware.
 func New(s *site.Site, p *profile.Profile, deps conformance.Deps) *Check {

@@ -35,8 +35,6 @@ const (
 // KeyPair is an ed25519 key pair.
 type KeyPair struct{ private ed25519.PrivateKey }
 
-var _ Signer = KeyPair{}
-
 // Generate generates a key.
 func Generate(random io.Reader) (KeyPair, error) {
 	seed := make([]byte, ed25519.SeedSize)

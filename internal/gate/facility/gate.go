@@ -37,8 +37,6 @@ type Gate struct {
 	deps    Deps
 }
 
-var _ check.Check = (*Gate)(nil)
-
 // New returns the gate.
 func New(s *site.Site, p *profile.Profile, deps Deps) *Gate {
 	if deps.Read == nil {

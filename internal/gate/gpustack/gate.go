@@ -8,7 +8,6 @@ import (
 
 	"k8s.io/utils/clock"
 
-	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
@@ -41,8 +40,6 @@ type Gate struct {
 	// start limits the image pull and start of the probe's pods.
 	start time.Duration
 }
-
-var _ check.Check = (*Gate)(nil)
 
 // New returns the gate for a site and the profile of its hardware.
 func New(s *site.Site, p *profile.Profile, deps Deps) *Gate {

@@ -7,7 +7,6 @@ import (
 
 	"k8s.io/utils/clock"
 
-	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/probe/nvidia"
 	"github.com/firstlight/firstlight/internal/probe/ssh"
 	"github.com/firstlight/firstlight/internal/profile"
@@ -35,8 +34,6 @@ type Gate struct {
 	profile *profile.Profile
 	deps    Deps
 }
-
-var _ check.Check = (*Gate)(nil)
 
 // New returns the gate.
 func New(s *site.Site, p *profile.Profile, deps Deps) *Gate {

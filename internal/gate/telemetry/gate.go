@@ -8,7 +8,6 @@ import (
 
 	"k8s.io/utils/clock"
 
-	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
@@ -44,8 +43,6 @@ type Gate struct {
 	// lowered are the demands that the site lowers.
 	lowered []string
 }
-
-var _ check.Check = (*Gate)(nil)
 
 // New returns the gate for a site and the profile of its hardware.
 func New(s *site.Site, p *profile.Profile, deps Deps) *Gate {

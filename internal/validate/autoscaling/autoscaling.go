@@ -61,8 +61,6 @@ type Check struct {
 	deps Deps
 }
 
-var _ check.Check = (*Check)(nil)
-
 // New returns the check of a site.
 func New(s *site.Site, deps Deps) *Check {
 	deps.Clock = cmp.Or[clock.PassiveClock](deps.Clock, clock.RealClock{})

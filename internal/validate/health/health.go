@@ -8,7 +8,6 @@ import (
 
 	"k8s.io/utils/clock"
 
-	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 )
 
@@ -44,8 +43,6 @@ type Check struct {
 	opts       Options
 	components []loaded
 }
-
-var _ check.Check = (*Check)(nil)
 
 // New returns the check of components. Problems of their files are findings of the
 // judgement; the other components are still checked.

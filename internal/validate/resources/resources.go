@@ -11,7 +11,6 @@ import (
 
 	"k8s.io/utils/clock"
 
-	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 )
 
@@ -48,8 +47,6 @@ type Check struct {
 	opts     Options
 	expected []Object
 }
-
-var _ check.Check = (*Check)(nil)
 
 // New returns the check of the expected objects.
 func New(expected []Object, deps Deps, o Options) *Check {

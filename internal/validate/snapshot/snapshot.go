@@ -60,8 +60,6 @@ type Check struct {
 	deps   Deps
 }
 
-var _ check.Check = (*Check)(nil)
-
 // New returns the check.
 func New(d Demand, deps Deps) *Check {
 	deps.Clock = cmp.Or[clock.PassiveClock](deps.Clock, clock.RealClock{})
