@@ -31,9 +31,8 @@ const (
 
 // Check is the check.
 type Check struct {
-	deps    conformance.Deps
-	site    *site.Site
-	profile *profile.Profile
+	deps conformance.Deps
+	site *site.Site
 	// window without the mark: how long new targets may take to appear.
 	window time.Duration
 	// timeout of every wait.
@@ -43,7 +42,7 @@ type Check struct {
 
 // New returns the check for a site and the profile of its hardware.
 func New(s *site.Site, p *profile.Profile, deps conformance.Deps) *Check {
-	c := &Check{deps: deps.WithDefaults(0), site: s, profile: p, interval: s.Telemetry.ScrapeInterval.D()}
+	c := &Check{deps: deps.WithDefaults(0), site: s, interval: s.Telemetry.ScrapeInterval.D()}
 	c.window = time.Duration(float64(c.interval) * p.Telemetry.Settle.Value)
 	c.timeout = max(c.window, time.Duration(p.Telemetry.RiseWithin.Value*float64(time.Second)))
 	return c
