@@ -1,6 +1,7 @@
 package assertion
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -60,10 +61,7 @@ func timeSince(at time.Time) functions.JpFunction {
 			}
 			text[i] = s
 		}
-		layout := text[0]
-		if layout == "" {
-			layout = time.RFC3339
-		}
+		layout := cmp.Or(text[0], time.RFC3339)
 		from, err := time.Parse(layout, text[1])
 		if err != nil {
 			return nil, fmt.Errorf("time_since: %w", err)

@@ -1,6 +1,7 @@
 package assertion
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"time"
@@ -35,9 +36,7 @@ type Live struct {
 
 // NewLive returns a Live of a cluster's clients; a nil clock is the real one.
 func NewLive(objects dynamic.Interface, server discovery.DiscoveryInterface, c clock.PassiveClock) *Live {
-	if c == nil {
-		c = clock.RealClock{}
-	}
+	c = cmp.Or[clock.PassiveClock](c, clock.RealClock{})
 	return &Live{objects: objects, server: server, clock: c, mapper: restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(server))}
 }
 

@@ -1,6 +1,7 @@
 package assertion
 
 import (
+	"cmp"
 	"io/fs"
 	"time"
 
@@ -86,9 +87,7 @@ func (l *loader) test(d *document, raw *v1alpha1.Test, number, scenario int, bin
 		Name: raw.Name, File: d.At(), Number: number, Scenario: scenario, Namespace: raw.Spec.Namespace,
 		meta: raw.ObjectMeta, values: l.opts.Values, scenario: bindings, bindings: raw.Spec.Bindings, compiler: raw.Spec.Compiler,
 	}
-	if t.Namespace == "" {
-		t.Namespace = l.opts.Namespace
-	}
+	t.Namespace = cmp.Or(t.Namespace, l.opts.Namespace)
 	inherited := settings{template: true, assert: DefaultAssert, failed: DefaultError}
 	if l.opts.Assert > 0 {
 		inherited.assert = l.opts.Assert

@@ -1,6 +1,7 @@
 package assertion
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -81,12 +82,8 @@ func (r Runner) Test(ctx context.Context, t *Test, each func(Outcome) error) err
 }
 
 func (r Runner) defaults() Runner {
-	if r.Clock == nil {
-		r.Clock = clock.RealClock{}
-	}
-	if r.Interval == 0 {
-		r.Interval = Interval
-	}
+	r.Clock = cmp.Or[clock.WithTicker](r.Clock, clock.RealClock{})
+	r.Interval = cmp.Or(r.Interval, Interval)
 	return r
 }
 

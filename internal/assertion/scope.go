@@ -1,6 +1,7 @@
 package assertion
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -118,10 +119,7 @@ func (s *scope) compilers() compilers.Compilers { return s.with(nil) }
 // with returns the level's compilers with the default of c or of the scope.
 func (s *scope) with(c *v1alpha1.Compiler) compilers.Compilers {
 	out := s.at[s.level].compile
-	if c == nil {
-		c = s.compiler
-	}
-	if c != nil {
+	if c = cmp.Or(c, s.compiler); c != nil {
 		out = out.WithDefaultCompiler(string(*c))
 	}
 	return out

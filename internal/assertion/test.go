@@ -1,6 +1,7 @@
 package assertion
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/kyverno/chainsaw/pkg/apis/v1alpha1"
@@ -92,10 +93,7 @@ func subject(obj unstructured.Unstructured) string {
 	if obj.GetKind() == "" {
 		return "expressions"
 	}
-	name := obj.GetName()
-	if name == "" {
-		name = "*"
-	}
+	name := cmp.Or(obj.GetName(), "*")
 	if ns := obj.GetNamespace(); ns != "" {
 		name = ns + "/" + name
 	}

@@ -23,6 +23,20 @@ func Write(path string, data []byte, perm os.FileMode) error {
 	return SyncDir(filepath.Dir(path))
 }
 
+// WriteSynced writes and syncs the file at path in place. flag is os.O_EXCL where the file must
+// be new, else os.O_TRUNC. The caller syncs the directory.
+func WriteSynced(path string, data []byte, flag int, perm os.FileMode) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|flag, perm)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
+}
+
 // SyncDir makes created, renamed and removed entries of a directory durable.
 func SyncDir(dir string) error {
 	d, err := os.Open(dir)

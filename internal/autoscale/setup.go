@@ -51,10 +51,7 @@ const kaiScheduler = "kai"
 // deadlines are generous: a hop that never happens is still reported at its deadline.
 func (d *drive) deadlines() {
 	const factor = 3
-	margin := d.chain.opts.HopTimeout
-	if margin == 0 {
-		margin = 2 * time.Minute
-	}
+	margin := cmp.Or(d.chain.opts.HopTimeout, 2*time.Minute)
 	d.setup.Deadlines = map[string]metav1.Duration{}
 	for _, p := range snapshot.Chain() {
 		for _, hop := range p.Hops {

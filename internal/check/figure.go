@@ -1,6 +1,9 @@
 package check
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 // Meets reports whether the value meets the limit; a figure without a threshold does. An
 // unknown relation is an error.
@@ -17,4 +20,15 @@ func (f Figure) Meets() (bool, error) {
 	default:
 		return false, fmt.Errorf("figure %q has the unknown relation %q", f.Name, f.Relation)
 	}
+}
+
+// Percentile of sorted values, by linear interpolation; NaN without values.
+func Percentile(sorted []float64, p float64) float64 {
+	if len(sorted) == 0 {
+		return math.NaN()
+	}
+	at := p / 100 * float64(len(sorted)-1)
+	low := int(math.Floor(at))
+	high := min(low+1, len(sorted)-1)
+	return sorted[low] + (at-float64(low))*(sorted[high]-sorted[low])
 }

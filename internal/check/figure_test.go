@@ -25,3 +25,16 @@ func TestAFigureMeetsItsLimit(t *testing.T) {
 		t.Error("an unknown relation is met")
 	}
 }
+
+func TestPercentile(t *testing.T) {
+	t.Parallel()
+	values := []float64{10, 20, 30, 40, 50}
+	for p, want := range map[float64]float64{0: 10, 25: 20, 50: 30, 90: 46, 95: 48, 100: 50} {
+		if got := Percentile(values, p); math.Abs(got-want) > 1e-9 {
+			t.Errorf("p%g is %g, want %g", p, got, want)
+		}
+	}
+	if got := Percentile(nil, 50); !math.IsNaN(got) {
+		t.Errorf("the percentile of no values is %g, want NaN", got)
+	}
+}

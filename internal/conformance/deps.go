@@ -36,9 +36,7 @@ type Deps struct {
 // WithDefaults sets Timeout and Clock where they are unset.
 func (d Deps) WithDefaults(timeout time.Duration) Deps {
 	d.Timeout = cmp.Or(d.Timeout, timeout)
-	if d.Clock == nil {
-		d.Clock = clock.RealClock{}
-	}
+	d.Clock = cmp.Or[clock.Clock](d.Clock, clock.RealClock{})
 	return d
 }
 

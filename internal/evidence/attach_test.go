@@ -2,14 +2,17 @@ package evidence
 
 import (
 	"errors"
+	"os"
 	"testing"
+
+	"github.com/firstlight/firstlight/internal/atomicfile"
 )
 
 // A signer that was killed leaves a temporary file: the run still verifies, and can be signed.
 func TestAHalfWrittenAttestationDoesNotBelongToTheRun(t *testing.T) {
 	t.Parallel()
 	dir := finished(t, passingPlan())
-	if err := writeTemp(tempOf(dir, attestationFile), []byte(`{"payload`)); err != nil {
+	if err := atomicfile.WriteSynced(tempOf(dir, attestationFile), []byte(`{"payload`), os.O_TRUNC, fileMode); err != nil {
 		t.Fatal(err)
 	}
 	if problems, err := Verify(dir); err != nil || len(problems) != 0 {

@@ -60,7 +60,7 @@ func writeDurable(path string, data []byte) error {
 // them in order, and syncs the directory once.
 func writeFiles(dir string, files ...file) error {
 	for i, f := range files {
-		if err := writeTemp(tempOf(dir, f.name), f.data); err != nil {
+		if err := atomicfile.WriteSynced(tempOf(dir, f.name), f.data, os.O_TRUNC, fileMode); err != nil {
 			return errors.Join(fmt.Errorf("write %s: %w", f.name, err), removeAll(dir, files[:i+1]))
 		}
 	}
@@ -73,18 +73,6 @@ func writeFiles(dir string, files ...file) error {
 }
 
 func tempOf(dir, name string) string { return filepath.Join(dir, "."+name+tempMark) }
-
-func writeTemp(path string, data []byte) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, fileMode)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	if err == nil {
-		err = f.Sync()
-	}
-	return errors.Join(err, f.Close())
-}
 
 // removeAll removes the temporary files.
 func removeAll(dir string, files []file) error {

@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"cmp"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -39,9 +40,7 @@ func (o Options) withDefaults() Options {
 	if o.Clock == nil {
 		o.Clock = time.Now
 	}
-	if o.Random == nil {
-		o.Random = rand.Reader
-	}
+	o.Random = cmp.Or(o.Random, rand.Reader)
 	return o
 }
 
@@ -64,8 +63,6 @@ type attemptOf struct {
 	step    string
 	attempt int
 }
-
-var _ plan.Store = (*Run)(nil)
 
 // Create creates a run under dir atomically.
 func Create(dir string, s Start, o Options) (*Run, error) {

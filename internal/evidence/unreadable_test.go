@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/firstlight/firstlight/internal/atomicfile"
 	"github.com/firstlight/firstlight/internal/plan"
 )
 
@@ -72,13 +73,13 @@ func TestARunWithoutAPlanIsNotLocked(t *testing.T) {
 // A file that is not on the disk is not written.
 func TestAFileThatIsNotStoredIsAnError(t *testing.T) {
 	t.Parallel()
-	if err := writeTemp(filepath.Join(t.TempDir(), "missing", "new"), []byte("x")); !errors.Is(err, fs.ErrNotExist) {
+	if err := atomicfile.WriteSynced(filepath.Join(t.TempDir(), "missing", "new"), []byte("x"), os.O_TRUNC, fileMode); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("in a missing directory: %v", err)
 	}
-	if err := writeTemp("/dev/full", []byte("x")); !errors.Is(err, syscall.ENOSPC) {
+	if err := atomicfile.WriteSynced("/dev/full", []byte("x"), os.O_TRUNC, fileMode); !errors.Is(err, syscall.ENOSPC) {
 		t.Errorf("on a full device: %v", err)
 	}
-	if err := writeTemp(os.DevNull, []byte("x")); !errors.Is(err, syscall.EINVAL) {
+	if err := atomicfile.WriteSynced(os.DevNull, []byte("x"), os.O_TRUNC, fileMode); !errors.Is(err, syscall.EINVAL) {
 		t.Errorf("on a device that cannot be synced: %v", err)
 	}
 }

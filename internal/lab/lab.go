@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -87,9 +88,7 @@ type Lab struct {
 
 // New returns a lab; Start starts it.
 func New(opts Options) (*Lab, error) {
-	if opts.Name == "" {
-		opts.Name = DefaultName
-	}
+	opts.Name = cmp.Or(opts.Name, DefaultName)
 	if err := CheckName(opts.Name); err != nil {
 		return nil, err
 	}
@@ -117,18 +116,12 @@ func New(opts Options) (*Lab, error) {
 		return nil, fmt.Errorf("make lab: %w", err)
 	}
 	opts.Dir = dir
-	if opts.Log == nil {
-		opts.Log = slog.New(slog.DiscardHandler)
-	}
+	opts.Log = cmp.Or(opts.Log, slog.New(slog.DiscardHandler))
 	if opts.Events == nil {
 		opts.Events = func(Event) {}
 	}
-	if opts.StartTimeout == 0 {
-		opts.StartTimeout = 5 * time.Minute
-	}
-	if opts.Clock == nil {
-		opts.Clock = clock.RealClock{}
-	}
+	opts.StartTimeout = cmp.Or(opts.StartTimeout, 5*time.Minute)
+	opts.Clock = cmp.Or[clock.Clock](opts.Clock, clock.RealClock{})
 	id := make([]byte, 8)
 	if _, err := rand.Read(id); err != nil {
 		return nil, fmt.Errorf("make lab: %w", err)

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -50,9 +51,7 @@ func (o *Owner) Close() error {
 // this process do not reach it. It returns when the lab responds; use WaitReady to wait for
 // readiness. The Owner is nil unless Owned.
 func Spawn(ctx context.Context, opts SpawnOptions) (*Handle, *Owner, error) {
-	if opts.Name == "" {
-		opts.Name = DefaultName
-	}
+	opts.Name = cmp.Or(opts.Name, DefaultName)
 	if err := CheckName(opts.Name); err != nil {
 		return nil, nil, err
 	}

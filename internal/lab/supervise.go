@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,9 +34,7 @@ var errAskedToStop = errors.New("asked to stop")
 // Supervise runs a lab until it is asked to stop, its owner ends or ctx ends, and then stops it. A
 // failed start is the lab's last event and the returned error.
 func Supervise(ctx context.Context, opts SuperviseOptions) (err error) {
-	if opts.StopTimeout == 0 {
-		opts.StopTimeout = 30 * time.Second
-	}
+	opts.StopTimeout = cmp.Or(opts.StopTimeout, 30*time.Second)
 	events := newJournal()
 	tell := opts.Events
 	s := &supervisor{opts: opts, events: events, changed: make(chan struct{}, 1)}

@@ -1,6 +1,7 @@
 package mutants
 
 import (
+	"cmp"
 	"go/ast"
 	"go/token"
 	"go/types"
@@ -220,10 +221,7 @@ func (t *texts) body(list []ast.Stmt) bool {
 func (t *texts) target(e ast.Expr) bool {
 	switch e := e.(type) {
 	case *ast.Ident:
-		o := t.p.info.Defs[e]
-		if o == nil {
-			o = t.p.info.Uses[e]
-		}
+		o := cmp.Or(t.p.info.Defs[e], t.p.info.Uses[e])
 		return o != nil && t.objects[o]
 	case *ast.SelectorExpr:
 		return slices.Contains(textFields, e.Sel.Name)

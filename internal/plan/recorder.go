@@ -21,8 +21,6 @@ type recorder struct {
 	err   error
 }
 
-var _ check.Recorder = (*recorder)(nil)
-
 // Record implements check.Recorder for the check.
 func (r *recorder) Record(o check.Observation) (check.Observation, error) {
 	if o.Kind == KindPrepare || o.Kind == KindError {

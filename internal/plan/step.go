@@ -2,6 +2,7 @@ package plan
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -101,10 +102,7 @@ func (x *execution) cleanUp(ctx context.Context, step string) {
 	if x.executor.Cleanup == nil {
 		return
 	}
-	limit := x.executor.CleanupTimeout
-	if limit == 0 {
-		limit = defaultCleanupTimeout
-	}
+	limit := cmp.Or(x.executor.CleanupTimeout, defaultCleanupTimeout)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	defer cancel()
 	if err := x.executor.Cleanup(ctx, step); err != nil {

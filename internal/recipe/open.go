@@ -23,9 +23,7 @@ const Embedded = "recipes"
 // of a tree are in the list.
 func Open(dir string, o tree.Options) (*tree.Tree, diag.List, error) {
 	if dir == "" {
-		if o.Label == "" {
-			o.Label = Embedded
-		}
+		o.Label = cmp.Or(o.Label, Embedded)
 		t, problems := tree.Load(recipes.FS, o)
 		return t, problems, nil
 	}

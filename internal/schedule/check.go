@@ -25,8 +25,6 @@ type Check struct {
 	runner func(ctx context.Context, progress func(string)) (Runner, error)
 }
 
-var _ check.Check = (*Check)(nil)
-
 // Judges returns a check that only judges, for replay.
 func Judges(of Member) *Check { return &Check{of: of} }
 

@@ -28,26 +28,16 @@ const (
 )
 
 func (s *Site) setDefaults() {
-	if s.Reach.SSH.Concurrency == 0 {
-		s.Reach.SSH.Concurrency = DefaultSSHConcurrency
-	}
-	if s.Reach.SSH.Timeout == 0 {
-		s.Reach.SSH.Timeout = Duration(DefaultSSHTimeout)
-	}
+	s.Reach.SSH.Concurrency = cmp.Or(s.Reach.SSH.Concurrency, DefaultSSHConcurrency)
+	s.Reach.SSH.Timeout = cmp.Or(s.Reach.SSH.Timeout, Duration(DefaultSSHTimeout))
 	if s.Reach.SSH.FabricHost == "" && len(s.Inventory.Nodes) > 0 {
 		s.Reach.SSH.FabricHost = s.Inventory.Nodes[0].Name
 	}
-	if s.GPUStack.GangScheduler == "" {
-		s.GPUStack.GangScheduler = "auto"
-	}
-	if s.Workloads.Training.Nodes == 0 {
-		s.Workloads.Training.Nodes = len(s.Inventory.Nodes)
-	}
+	s.GPUStack.GangScheduler = cmp.Or(s.GPUStack.GangScheduler, "auto")
+	s.Workloads.Training.Nodes = cmp.Or(s.Workloads.Training.Nodes, len(s.Inventory.Nodes))
 	s.Autoscale.setDefaults()
 	for i := range s.Prepare {
-		if s.Prepare[i].Timeout == 0 {
-			s.Prepare[i].Timeout = Duration(DefaultPrepareTimeout)
-		}
+		s.Prepare[i].Timeout = cmp.Or(s.Prepare[i].Timeout, Duration(DefaultPrepareTimeout))
 	}
 }
 

@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -16,12 +17,7 @@ var stallReasons = []string{
 // Stalled says whether the reason of an unobserved verdict is that the machine stalled,
 // by the observation's own measure.
 func Stalled(reason string) bool {
-	for _, r := range stallReasons {
-		if strings.Contains(reason, r) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(stallReasons, func(r string) bool { return strings.Contains(reason, r) })
 }
 
 // maxRepeats is how often an observation of a stalled machine is made again.

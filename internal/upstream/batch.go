@@ -8,6 +8,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -42,12 +43,7 @@ func batches(g group) []batch {
 }
 
 func (b batch) writes(binary string) bool {
-	for _, p := range b.programs {
-		if p.binary() == binary {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(b.programs, func(p program) bool { return p.binary() == binary })
 }
 
 var majorVersion = regexp.MustCompile(`^v[2-9][0-9]*$`)

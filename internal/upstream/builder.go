@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -131,9 +132,7 @@ func (p Programs) verify(programs []builtProgram, events func(Event)) {
 }
 
 func (b Builder) withDefaults(ctx context.Context) (Builder, error) {
-	if b.Clock == nil {
-		b.Clock = clock.RealClock{}
-	}
+	b.Clock = cmp.Or[clock.WithTicker](b.Clock, clock.RealClock{})
 	if b.Go == "" {
 		path, err := exec.LookPath("go")
 		if err != nil && !errors.Is(err, exec.ErrNotFound) {
@@ -147,9 +146,7 @@ func (b Builder) withDefaults(ctx context.Context) (Builder, error) {
 			return b, err
 		}
 	}
-	if b.CacheDir == "" {
-		b.CacheDir = os.Getenv("FIRSTLIGHT_CACHE")
-	}
+	b.CacheDir = cmp.Or(b.CacheDir, os.Getenv("FIRSTLIGHT_CACHE"))
 	if b.CacheDir == "" {
 		dir, err := os.UserCacheDir()
 		if err != nil {

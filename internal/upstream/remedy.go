@@ -1,16 +1,14 @@
 package upstream
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // remedy suggests an action for common build errors.
 func remedy(output string) string {
 	has := func(signs ...string) bool {
-		for _, s := range signs {
-			if strings.Contains(output, s) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(signs, func(s string) bool { return strings.Contains(output, s) })
 	}
 	switch {
 	case has("dial tcp", "i/o timeout", "no such host", "connection refused", "TLS handshake", "403 Forbidden", "502 Bad Gateway"):

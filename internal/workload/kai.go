@@ -14,8 +14,6 @@ type KAI struct {
 	Queue string
 }
 
-var _ Scheduler = KAI{}
-
 // Name implements Scheduler.
 func (KAI) Name() string { return "kai" }
 

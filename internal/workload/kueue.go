@@ -14,8 +14,6 @@ type Kueue struct {
 	Version string
 }
 
-var _ Scheduler = Kueue{}
-
 // Name implements Scheduler.
 func (Kueue) Name() string { return "kueue" }
 

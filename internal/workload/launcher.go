@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -53,9 +54,7 @@ type groupRef struct {
 // Start creates the namespace if it does not exist, the gang's group objects, Service and
 // Job. On error it deletes the objects that it created.
 func (l *Launcher) Start(ctx context.Context, spec Spec) (*Gang, error) {
-	if spec.DeviceClass == "" {
-		spec.DeviceClass = l.DeviceClass
-	}
+	spec.DeviceClass = cmp.Or(spec.DeviceClass, l.DeviceClass)
 	if err := spec.validate(); err != nil {
 		return nil, err
 	}
@@ -64,9 +63,7 @@ func (l *Launcher) Start(ctx context.Context, spec Spec) (*Gang, error) {
 		return nil, fmt.Errorf("start %s: %w", spec.Name, err)
 	}
 	gang := &Gang{Spec: spec, Namespace: namespace, cluster: l.Cluster, scheduler: l.Gang, clock: l.Clock}
-	if gang.clock == nil {
-		gang.clock = clock.RealClock{}
-	}
+	gang.clock = cmp.Or[clock.Clock](gang.clock, clock.RealClock{})
 	if err := gang.create(ctx, Render(namespace, l.RunID, l.Gang, spec)); err != nil {
 		return nil, gang.undo(ctx, fmt.Errorf("start %s: %w", spec.Name, err))
 	}

@@ -13,8 +13,6 @@ import (
 // spec.
 type Native struct{}
 
-var _ Scheduler = Native{}
-
 // Name implements Scheduler.
 func (Native) Name() string { return "native" }
 

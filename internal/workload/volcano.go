@@ -15,8 +15,6 @@ type Volcano struct {
 	Queue string
 }
 
-var _ Scheduler = Volcano{}
-
 // Name implements Scheduler.
 func (Volcano) Name() string { return "volcano" }
 

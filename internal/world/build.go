@@ -1,6 +1,7 @@
 package world
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 
@@ -27,10 +28,7 @@ func buildFabric(spec Spec, hw Hardware) (fabric.Topology, error) {
 // buildNodes returns idle, healthy hosts.
 func buildNodes(spec Spec, hw Hardware, topo fabric.Topology) []Node {
 	rng := rand.New(rand.NewPCG(spec.Seed, 0x6b)) //nolint:gosec // simulation, not secrets
-	major := spec.DCGMMajor
-	if major == 0 {
-		major = 4
-	}
+	major := cmp.Or(spec.DCGMMajor, 4)
 	var nodes []Node
 	for i, n := range spec.GPUNodes {
 		node := Node{

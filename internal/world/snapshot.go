@@ -1,6 +1,7 @@
 package world
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -154,15 +155,9 @@ func (w *World) facility() Facility {
 		f.Expires = w.made.AddDate(0, 6, 0)
 	}
 	demand := count * w.hw.Node.MaxPowerWatts / 1000
-	if f.PowerKW == 0 {
-		f.PowerKW = demand * 1.25
-	}
-	if f.CoolingKW == 0 {
-		f.CoolingKW = demand * 1.25
-	}
-	if f.WeightKg == 0 {
-		f.WeightKg = count * w.hw.Node.WeightKg * 1.25
-	}
+	f.PowerKW = cmp.Or(f.PowerKW, demand*1.25)
+	f.CoolingKW = cmp.Or(f.CoolingKW, demand*1.25)
+	f.WeightKg = cmp.Or(f.WeightKg, count*w.hw.Node.WeightKg*1.25)
 	var racks []string
 	for _, n := range w.spec.GPUNodes {
 		if !slices.Contains(racks, n.Rack) {

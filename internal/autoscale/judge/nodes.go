@@ -50,12 +50,7 @@ func (l lookup) noClaim(waiting []snapshot.Pod) Result {
 
 // claimed reports whether a claim was nominated for a pod of the run.
 func (l lookup) claimed(c snapshot.Claim) bool {
-	for _, p := range l.st.Pods {
-		if slices.Contains(l.nominations(p), c.Name) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(l.st.Pods, func(p snapshot.Pod) bool { return slices.Contains(l.nominations(p), c.Name) })
 }
 
 // triggered requires, with node groups, a TriggeredScaleUp event for each new pod.
@@ -218,12 +213,7 @@ func bound(l lookup) Result {
 }
 
 func contains(nodes []snapshot.Node, name string) bool {
-	for _, n := range nodes {
-		if n.Name == name {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(nodes, func(n snapshot.Node) bool { return n.Name == name })
 }
 
 // misplaced reports a pod on a wrong node.

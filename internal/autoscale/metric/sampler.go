@@ -1,6 +1,7 @@
 package metric
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -69,9 +70,7 @@ type Sampler struct {
 
 // New returns a sampler; Start starts it.
 func New(c Config) *Sampler {
-	if c.Clock == nil {
-		c.Clock = clock.RealClock{}
-	}
+	c.Clock = cmp.Or[clock.WithTicker](c.Clock, clock.RealClock{})
 	return &Sampler{
 		c: c, api: newAPI(c.Cluster, c.Metric, c.Namespace), forwards: newForwards(c.Cluster), changed: make(chan struct{}, 1),
 		hosts: hosts{nodes: slices.Sorted(maps.Keys(c.GPUs))}, problems: map[string]string{}, answered: map[string]bool{},

@@ -1,6 +1,7 @@
 package track
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -78,9 +79,7 @@ type Tracker struct {
 
 // New returns a tracker; Start starts it.
 func New(o Options) *Tracker {
-	if o.Clock == nil {
-		o.Clock = clock.RealClock{}
-	}
+	o.Clock = cmp.Or[clock.PassiveClock](o.Clock, clock.RealClock{})
 	t := &Tracker{
 		o: o, changed: make(chan struct{}, 1), problems: map[string]string{}, unlisted: map[string]bool{},
 		pods:   newBook(func(p *snapshot.Pod) *snapshot.Life { return &p.Life }, func(p *snapshot.Pod) snapshot.Ref { return p.Ref }),

@@ -7,6 +7,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -29,10 +30,7 @@ const reachTimeout = 30 * time.Second
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	database := os.Getenv("VULNDB")
-	if database == "" {
-		database = defaultDatabase
-	}
+	database := cmp.Or(os.Getenv("VULNDB"), defaultDatabase)
 	err := gate(ctx, database, os.Stdout)
 	stop()
 	if err != nil {

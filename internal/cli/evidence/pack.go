@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,10 +49,7 @@ reproducible, byte for byte. An interrupted run can be packed; an unsigned run n
 		if err != nil {
 			return cmdutil.UsageErrorf("%w", err)
 		}
-		path := *to
-		if path == "" {
-			path = b.Header.Run + ".tar.gz"
-		}
+		path := cmp.Or(*to, b.Header.Run+".tar.gz")
 		p, err := packTo(c.Context(), s, dir, path)
 		if err != nil {
 			return err

@@ -1,6 +1,7 @@
 package recipe
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -136,9 +137,7 @@ func (d *distributeFlags) specOf(f *scheduleFlags, chosen schedule.Selection) (f
 		spec.Shards = fanout.ShardsOf(len(spec.Names))
 	}
 	spec.Shards = min(spec.Shards, len(spec.Names))
-	if spec.Parallel == 0 {
-		spec.Parallel = spec.Shards
-	}
+	spec.Parallel = cmp.Or(spec.Parallel, spec.Shards)
 	var err error
 	if spec.RunID, err = fanout.NewRunID(time.Now(), rand.Reader); err != nil {
 		return spec, cmdutil.Unobserved(err)

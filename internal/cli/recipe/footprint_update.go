@@ -134,10 +134,7 @@ func printUpdates(w io.Writer, results []chart.Result) {
 		counts[r.Outcome]++
 		name, version := r.Name, cmp.Or(r.Version, "-")
 		for _, a := range r.Attempts {
-			result := a.Error
-			if result == "" {
-				result = "found: " + a.From
-			}
+			result := cmp.Or(a.Error, "found: "+a.From)
 			table.Line(name, version, a.Source, result)
 			name, version = "", ""
 		}

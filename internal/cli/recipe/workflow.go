@@ -1,6 +1,7 @@
 package recipe
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -42,10 +43,7 @@ record for firstlight recipe promote; it is never cancelled for another commit.
 		if err != nil {
 			return err
 		}
-		o := ciworkflow.RecipeOptions{Source: ciworkflow.Source{Own: own, Version: *use}, Recipes: filepath.ToSlash(*recipes), Main: *main}
-		if o.Version == "" {
-			o.Version = cmdutil.Version
-		}
+		o := ciworkflow.RecipeOptions{Source: ciworkflow.Source{Own: own, Version: cmp.Or(*use, cmdutil.Version)}, Recipes: filepath.ToSlash(*recipes), Main: *main}
 		for _, g := range *harness {
 			o.Harness = append(o.Harness, impact.Glob(g))
 		}

@@ -45,6 +45,7 @@ type rotationFlags struct {
 	file, schedule, only string
 	hooks                *string
 	dry                  bool
+	notice               time.Duration
 	ready                readyFlags
 	out                  *cmdutil.Output
 }
@@ -54,6 +55,7 @@ func addRotationFlags(cmd *cobra.Command) *rotationFlags {
 	cmd.Flags().StringVar(&f.file, "file", "reservations.yaml", "registry")
 	cmd.Flags().StringVar(&f.schedule, "schedule", "schedule.yaml", "schedule with the end of the day and the start of the night")
 	cmd.Flags().StringVar(&f.only, "reservation", "", "rotate this reservation alone")
+	cmd.Flags().DurationVar(&f.notice, "notice", eveningNotice, "time between the notice to the holder and the removal")
 	cmd.Flags().BoolVar(&f.dry, "dry-run", false, "print the actions without executing them")
 	return f
 }
@@ -66,6 +68,9 @@ type rotating struct {
 }
 
 func (f *rotationFlags) open(ctx context.Context, s cmdutil.Streams) (*rotating, error) {
+	if f.notice < 0 {
+		return nil, cmdutil.UsageErrorf("invalid --notice %s: must not be negative", f.notice)
+	}
 	reg, err := cmdutil.ParseFile(s, f.file, config.ParseRegistry)
 	if err != nil {
 		return nil, err
@@ -113,17 +118,13 @@ the store is unavailable.`,
 		Example: "  firstlight reservation rotation up --dry-run",
 	}
 	f := addRotationFlags(cmd)
-	notice := cmd.Flags().Duration("notice", eveningNotice, "time between the notice to the holder and the removal")
 	f.ready.add(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if *notice < 0 {
-			return cmdutil.UsageErrorf("invalid --notice %s: must not be negative", *notice)
-		}
 		r, err := f.open(cmd.Context(), s)
 		if err != nil {
 			return err
 		}
-		times, err := controller.DayTimesOf(r.schedule, r.leases.clock.Now(), *notice)
+		times, err := controller.DayTimesOf(r.schedule, r.leases.clock.Now(), f.notice)
 		if err != nil {
 			return cmdutil.UsageErrorf("%s: %w", f.schedule, err)
 		}
@@ -151,11 +152,7 @@ failed); 3 the store is unavailable.`,
 		Example: "  firstlight reservation rotation down --reservation aws-h100",
 	}
 	f := addRotationFlags(cmd)
-	notice := cmd.Flags().Duration("notice", eveningNotice, "time between the notice to the holder and the removal")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if *notice < 0 {
-			return cmdutil.UsageErrorf("invalid --notice %s: must not be negative", *notice)
-		}
 		r, err := f.open(cmd.Context(), s)
 		if err != nil {
 			return err
@@ -164,7 +161,7 @@ failed); 3 the store is unavailable.`,
 			if f.dry {
 				return controller.Outcome{Reservation: row.Name, Result: "would remove", Reason: "after a notice to the holder"}, nil
 			}
-			return r.Down(ctx, row, defaultHolder(), noticeUntil(ctx, r, row.Name, *notice), f.only != "")
+			return r.Down(ctx, row, defaultHolder(), noticeUntil(ctx, r, row.Name, f.notice), f.only != "")
 		})
 	}
 	return cmd

@@ -1,6 +1,7 @@
 package validate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -189,10 +190,7 @@ func (f *validateFlags) report(c validate.Case, accepted accept.Report, runErr e
 	case f.until != "":
 		return r.Through(f.until)
 	}
-	dir := f.artifacts
-	if dir == "" {
-		dir = filepath.Join("artifacts", accepted.Run)
-	}
+	dir := cmp.Or(f.artifacts, filepath.Join("artifacts", accepted.Run))
 	return validate.Collect(r, c, dir)
 }
 

@@ -77,8 +77,6 @@ type Check struct {
 	image string
 }
 
-var _ check.Check = (*Check)(nil)
-
 // New returns the check for a site.
 func New(s *site.Site, _ *profile.Profile, deps conformance.Deps) *Check {
 	// Any image with a shell will do: nvidia-smi is injected with the device.

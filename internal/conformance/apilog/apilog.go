@@ -6,6 +6,7 @@
 package apilog
 
 import (
+	"cmp"
 	"net/http"
 	"sync"
 	"time"
@@ -44,9 +45,7 @@ type Log struct {
 
 // New returns an empty log; a nil clock is the real one.
 func New(c clock.PassiveClock) *Log {
-	if c == nil {
-		c = clock.RealClock{}
-	}
+	c = cmp.Or[clock.PassiveClock](c, clock.RealClock{})
 	return &Log{clock: c}
 }
 

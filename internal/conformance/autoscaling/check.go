@@ -31,8 +31,6 @@ type Check struct {
 	existing bool
 }
 
-var _ check.Check = (*Check)(nil)
-
 // NewPods returns the check of pod_autoscaling. Deps.Timeout is what a hop may take beyond
 // three times its budget; 0 is the chain's default.
 func NewPods(s *site.Site, p *profile.Profile, deps conformance.Deps) *Check {

@@ -24,8 +24,6 @@ type Check struct {
 	invalid error
 }
 
-var _ check.Check = (*Check)(nil)
-
 // New returns the check for a site. Deps.Timeout limits the time of one resource, from its
 // creation to its end; 0 is the operator's deadline.
 func New(s *site.Site, _ *profile.Profile, deps conformance.Deps) *Check {

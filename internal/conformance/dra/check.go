@@ -76,8 +76,6 @@ type Check struct {
 	image    string
 }
 
-var _ check.Check = (*Check)(nil)
-
 // New returns the check for a site and the profile of its hardware.
 func New(s *site.Site, p *profile.Profile, deps conformance.Deps) *Check {
 	return &Check{

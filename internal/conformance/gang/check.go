@@ -62,8 +62,6 @@ type Check struct {
 	settle    time.Duration
 }
 
-var _ check.Check = (*Check)(nil)
-
 // New returns the check for a site and the profile of its hardware.
 func New(s *site.Site, p *profile.Profile, deps conformance.Deps) *Check {
 	return &Check{

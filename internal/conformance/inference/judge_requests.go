@@ -1,6 +1,7 @@
 package inference
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -47,10 +48,7 @@ func count(all []answer, match func(answer) bool) int {
 func tally(all []answer) string {
 	counts := map[string]int{}
 	for _, a := range all {
-		model := a.Model
-		if model == "" {
-			model = "an unidentified server"
-		}
+		model := cmp.Or(a.Model, "an unidentified server")
 		counts[fmt.Sprintf("%d from %s", a.Status, model)]++
 	}
 	var out []string

@@ -28,8 +28,6 @@ type Check struct {
 	maxAge time.Duration
 }
 
-var _ check.Check = (*Check)(nil)
-
 // New returns the check for a site and the profile of its hardware.
 func New(s *site.Site, p *profile.Profile, deps conformance.Deps) *Check {
 	c := &Check{

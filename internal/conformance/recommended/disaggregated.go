@@ -4,6 +4,7 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -88,8 +89,6 @@ type phasePod struct {
 // namespace, and a Service in front of them answers. An operator alone is not a solution, and
 // neither is one phase.
 type Disaggregated struct{ deps conformance.Deps }
-
-var _ check.Check = (*Disaggregated)(nil)
 
 // NewDisaggregated returns the check.
 func NewDisaggregated(_ *site.Site, _ *profile.Profile, deps conformance.Deps) *Disaggregated {
@@ -231,10 +230,5 @@ func selectsPhase(selector map[string]string, namespace string, pods []phasePod)
 		return false
 	}
 	matches := labels.SelectorFromSet(selector)
-	for _, p := range pods {
-		if p.Namespace == namespace && matches.Matches(labels.Set(p.labels)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(pods, func(p phasePod) bool { return p.Namespace == namespace && matches.Matches(labels.Set(p.labels)) })
 }

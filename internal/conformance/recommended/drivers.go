@@ -82,8 +82,6 @@ type Drivers struct {
 	nodes []string
 }
 
-var _ check.Check = (*Drivers)(nil)
-
 // NewDrivers returns the check for a site.
 func NewDrivers(s *site.Site, _ *profile.Profile, deps conformance.Deps) *Drivers {
 	return &Drivers{deps: deps.WithDefaults(timeout), nodes: conformance.NodeNames(s)}

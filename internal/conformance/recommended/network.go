@@ -149,8 +149,6 @@ type Network struct {
 	exempt   string
 }
 
-var _ check.Check = (*Network)(nil)
-
 // NewNetwork returns the check for a site and the profile of its hardware.
 func NewNetwork(s *site.Site, p *profile.Profile, deps conformance.Deps) *Network {
 	c := &Network{

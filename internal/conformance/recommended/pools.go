@@ -98,8 +98,6 @@ func (p pool) gateway() (parent poolParent, problem string) {
 // and a model answers through that Gateway. It does not judge how the picker decides.
 type Pools struct{ deps conformance.Deps }
 
-var _ check.Check = (*Pools)(nil)
-
 // NewPools returns the check.
 func NewPools(_ *site.Site, _ *profile.Profile, deps conformance.Deps) *Pools {
 	return &Pools{deps: deps.WithDefaults(timeout)}

@@ -127,8 +127,6 @@ type Sandbox struct {
 	image string
 }
 
-var _ check.Check = (*Sandbox)(nil)
-
 // NewSandbox returns the check for a site.
 func NewSandbox(s *site.Site, _ *profile.Profile, deps conformance.Deps) *Sandbox {
 	return &Sandbox{deps: deps.WithDefaults(timeout), image: s.Telemetry.LoadImage} // any image with a shell

@@ -90,8 +90,6 @@ type Sharing struct {
 	image string
 }
 
-var _ check.Check = (*Sharing)(nil)
-
 // NewSharing returns the check for a site.
 func NewSharing(s *site.Site, _ *profile.Profile, deps conformance.Deps) *Sharing {
 	return &Sharing{deps: deps.WithDefaults(timeout), nodes: conformance.NodeNames(s), image: s.Telemetry.LoadImage} // the pods only sleep

@@ -114,8 +114,6 @@ type VGPU struct {
 	image string
 }
 
-var _ check.Check = (*VGPU)(nil)
-
 // NewVGPU returns the check for a site.
 func NewVGPU(s *site.Site, _ *profile.Profile, deps conformance.Deps) *VGPU {
 	return &VGPU{deps: deps.WithDefaults(timeout), nodes: conformance.NodeNames(s), image: s.Telemetry.LoadImage} // the pods only sleep

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/conformance"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
@@ -32,9 +31,8 @@ const (
 
 // Check is the check.
 type Check struct {
-	deps    conformance.Deps
-	site    *site.Site
-	profile *profile.Profile
+	deps conformance.Deps
+	site *site.Site
 	// window without the mark: how long new targets may take to appear.
 	window time.Duration
 	// timeout of every wait.
@@ -42,11 +40,9 @@ type Check struct {
 	interval time.Duration
 }
 
-var _ check.Check = (*Check)(nil)
-
 // New returns the check for a site and the profile of its hardware.
 func New(s *site.Site, p *profile.Profile, deps conformance.Deps) *Check {
-	c := &Check{deps: deps.WithDefaults(0), site: s, profile: p, interval: s.Telemetry.ScrapeInterval.D()}
+	c := &Check{deps: deps.WithDefaults(0), site: s, interval: s.Telemetry.ScrapeInterval.D()}
 	c.window = time.Duration(float64(c.interval) * p.Telemetry.Settle.Value)
 	c.timeout = max(c.window, time.Duration(p.Telemetry.RiseWithin.Value*float64(time.Second)))
 	return c

@@ -1,6 +1,7 @@
 package submission
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -25,10 +26,7 @@ func (v *validation) member(ctx context.Context, o Options) error {
 	if v.vendor == "" {
 		return nil
 	}
-	from := o.Landscape
-	if from == "" {
-		from = landscape
-	}
+	from := cmp.Or(o.Landscape, landscape)
 	members, err := membersAt(ctx, o.Client, from)
 	if ctx.Err() != nil {
 		return fmt.Errorf("read the members of the CNCF: %w", ctx.Err())

@@ -1,6 +1,7 @@
 package submission
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 
@@ -52,9 +53,7 @@ func ReadProduct(name string, data []byte, p catalog.Programme) (Product, error)
 	m := readMetadata(doc, out.Metadata, p.Version, catalog.KubernetesVersion)
 	problems = append(problems, m.problems...)
 	out.Metadata = m.values
-	if out.Metadata[catalog.KubernetesVersion] == "" {
-		out.Metadata[catalog.KubernetesVersion] = "v" + p.Version
-	}
+	out.Metadata[catalog.KubernetesVersion] = cmp.Or(out.Metadata[catalog.KubernetesVersion], "v"+p.Version)
 	problems = append(problems, out.additions(doc, p)...)
 	if err := problems.Sort().Err(); err != nil {
 		return Product{}, err

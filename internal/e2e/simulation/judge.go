@@ -20,7 +20,7 @@ func newFinding(subject, reason string) Finding { return Finding{Subject: subjec
 
 // dayRecord is everything known about a day, from its morning to the next.
 type dayRecord struct {
-	begins, ends    time.Time
+	begins          time.Time
 	up, down, batch *store.HandOver
 	// history has the day's events by reservation.
 	history map[string][]lease.Event

@@ -139,7 +139,7 @@ func (p *runner) day(ctx context.Context, begins time.Time, s scene) (Day, error
 	if err := p.runUntil(ctx, end, s.events(begins)); err != nil {
 		return Day{}, err
 	}
-	m, err := p.morning(ctx, begins, end)
+	m, err := p.morning(ctx, begins)
 	if err != nil {
 		return Day{}, err
 	}
@@ -151,8 +151,8 @@ func (p *runner) day(ctx context.Context, begins time.Time, s scene) (Day, error
 }
 
 // record reads the record of a day.
-func (p *runner) morning(ctx context.Context, begins, ends time.Time) (dayRecord, error) {
-	m := dayRecord{begins: begins, ends: ends, history: map[string][]lease.Event{}}
+func (p *runner) morning(ctx context.Context, begins time.Time) (dayRecord, error) {
+	m := dayRecord{begins: begins, history: map[string][]lease.Event{}}
 	all, err := p.store.ListHandOvers(ctx, begins.Add(-time.Minute))
 	if err != nil {
 		return m, err

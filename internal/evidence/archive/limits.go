@@ -1,5 +1,7 @@
 package archive
 
+import "cmp"
+
 const (
 	// maxProblems is the number of problems after which reading stops.
 	maxProblems = 100
@@ -17,14 +19,8 @@ type Limits struct {
 }
 
 func (l Limits) withDefaults() Limits {
-	if l.Files == 0 {
-		l.Files = 100_000
-	}
-	if l.File == 0 {
-		l.File = 256 << 20
-	}
-	if l.Total == 0 {
-		l.Total = 4 << 30
-	}
+	l.Files = cmp.Or(l.Files, 100_000)
+	l.File = cmp.Or(l.File, 256<<20)
+	l.Total = cmp.Or(l.Total, 4<<30)
 	return l
 }

@@ -13,6 +13,8 @@ import (
 	"os"
 
 	"github.com/secure-systems-lab/go-securesystemslib/dsse"
+
+	"github.com/firstlight/firstlight/internal/atomicfile"
 )
 
 // Signer signs payloads. KeyPair is the built-in implementation; a key management service can be
@@ -34,8 +36,6 @@ const (
 
 // KeyPair is an ed25519 key pair.
 type KeyPair struct{ private ed25519.PrivateKey }
-
-var _ Signer = KeyPair{}
 
 // Generate generates a key.
 func Generate(random io.Reader) (KeyPair, error) {
@@ -74,25 +74,13 @@ func (k KeyPair) Write(privatePath, publicPath string) error {
 	if err != nil {
 		return err
 	}
-	if err := writeNew(privatePath, pem.EncodeToMemory(&pem.Block{Type: privateType, Bytes: der}), 0o600); err != nil {
+	if err := atomicfile.WriteSynced(privatePath, pem.EncodeToMemory(&pem.Block{Type: privateType, Bytes: der}), os.O_EXCL, 0o600); err != nil {
 		return fmt.Errorf("write the private key: %w", err)
 	}
-	if err := writeNew(publicPath, public, 0o644); err != nil {
+	if err := atomicfile.WriteSynced(publicPath, public, os.O_EXCL, 0o644); err != nil {
 		return errors.Join(fmt.Errorf("write the public key: %w", err), os.Remove(privatePath))
 	}
 	return nil
-}
-
-func writeNew(path string, data []byte, mode fs.FileMode) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	if err == nil {
-		err = f.Sync()
-	}
-	return errors.Join(err, f.Close())
 }
 
 // LoadPrivate reads a private key. A key that other users can read is an error.

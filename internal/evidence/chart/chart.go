@@ -3,7 +3,9 @@ package chart
 import (
 	"fmt"
 	"math"
-	"sort"
+	"slices"
+
+	"github.com/firstlight/firstlight/internal/check"
 )
 
 // Scale says how an axis maps values.
@@ -86,12 +88,7 @@ type Chart struct {
 
 // Empty says that there is nothing to draw.
 func (c Chart) Empty() bool {
-	for _, s := range c.Series {
-		if len(finitePoints(s.Points)) > 0 {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(c.Series, func(s Series) bool { return len(finitePoints(s.Points)) > 0 })
 }
 
 // Distribution is the cumulative distribution of values, in percent.
@@ -102,7 +99,7 @@ func Distribution(name string, values []float64) Series {
 			sorted = append(sorted, v)
 		}
 	}
-	sort.Float64s(sorted)
+	slices.Sort(sorted)
 	s := Series{Name: name, Kind: Steps}
 	for i, v := range sorted {
 		s.Points = append(s.Points, Point{X: v, Y: 100 * float64(i+1) / float64(len(sorted))})
@@ -112,20 +109,8 @@ func Distribution(name string, values []float64) Series {
 
 // Spread is the median of values with their 5th and 95th percentile, at x.
 func Spread(x float64, values []float64) Point {
-	sorted := append([]float64(nil), values...)
-	sort.Float64s(sorted)
-	return Point{X: x, Y: quantile(sorted, 0.5), Low: quantile(sorted, 0.05), High: quantile(sorted, 0.95)}
-}
-
-// quantile of sorted values, by linear interpolation.
-func quantile(sorted []float64, q float64) float64 {
-	if len(sorted) == 0 {
-		return math.NaN()
-	}
-	at := q * float64(len(sorted)-1)
-	low := int(math.Floor(at))
-	high := min(low+1, len(sorted)-1)
-	return sorted[low] + (at-float64(low))*(sorted[high]-sorted[low])
+	sorted := slices.Sorted(slices.Values(values))
+	return Point{X: x, Y: check.Percentile(sorted, 50), Low: check.Percentile(sorted, 5), High: check.Percentile(sorted, 95)}
 }
 
 func isFinite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

@@ -3,6 +3,7 @@ package chart
 import (
 	"fmt"
 	"math"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -15,12 +16,7 @@ const (
 // inRows reports whether the chart has rows: its series are spans of X, each in
 // the row that Y numbers from the top, and Y.Labels names the rows.
 func (c Chart) inRows() bool {
-	for _, s := range c.Series {
-		if s.Kind == Spans || s.Kind == Frames {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.Series, func(s Series) bool { return s.Kind == Spans || s.Kind == Frames })
 }
 
 // rows draws a chart of rows; it is as high as it has rows.

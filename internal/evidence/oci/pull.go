@@ -1,6 +1,7 @@
 package oci
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -62,10 +63,7 @@ func find(ctx context.Context, repo *remote.Repository, reference string, o Opti
 		return manifest, layer, fmt.Errorf("%w: it is a %q with %d layers", ErrNoEvidence, m.ArtifactType, len(m.Layers))
 	}
 	layer = m.Layers[0]
-	limit := o.MaxBytes
-	if limit == 0 {
-		limit = defaultMaxBytes
-	}
+	limit := cmp.Or(o.MaxBytes, defaultMaxBytes)
 	if layer.Size < 0 || layer.Size > limit {
 		return manifest, layer, fmt.Errorf("%w: its archive is of %d bytes, at most %d are taken", ErrNoEvidence, layer.Size, limit)
 	}

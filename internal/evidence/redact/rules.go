@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -21,12 +22,7 @@ type rule struct {
 }
 
 func (r rule) may(lower string) bool {
-	for _, n := range r.needles {
-		if strings.Contains(lower, n) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.needles, func(n string) bool { return strings.Contains(lower, n) })
 }
 
 func (r rule) apply(in []byte) []byte {
@@ -236,12 +232,7 @@ var rules = []rule{
 var portAndPath = regexp.MustCompile(`^[0-9]{1,5}/`)
 
 func ascii(data []byte) bool {
-	for _, c := range data {
-		if c < ' ' || c > '~' {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(data, func(c byte) bool { return c < ' ' || c > '~' })
 }
 
 // base64PEM is "-----BEGIN " in base64, and what follows.
@@ -321,12 +312,7 @@ func bootstrapTokens(in []byte) []byte {
 }
 
 func bootstrap(part []byte) bool {
-	for _, c := range part {
-		if (c < 'a' || c > 'z') && (c < '0' || c > '9') {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(part, func(c byte) bool { return (c < 'a' || c > 'z') && (c < '0' || c > '9') })
 }
 
 func partOfName(c byte) bool {

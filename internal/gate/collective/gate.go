@@ -3,7 +3,6 @@ package collective
 import (
 	"context"
 
-	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/gate/gangjob"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
@@ -26,8 +25,6 @@ type Gate struct {
 	// launcher returns the launcher of jobs.
 	launcher func(context.Context) (*workload.Launcher, error)
 }
-
-var _ check.Check = (*Gate)(nil)
 
 // New returns the gate; deps may be zero for a gate that only judges.
 func New(s *site.Site, p *profile.Profile, deps Deps) *Gate {

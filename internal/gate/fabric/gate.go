@@ -1,6 +1,7 @@
 package fabric
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -9,7 +10,6 @@ import (
 
 	"k8s.io/utils/clock"
 
-	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/poll"
 	"github.com/firstlight/firstlight/internal/probe/ssh"
 	"github.com/firstlight/firstlight/internal/profile"
@@ -50,13 +50,9 @@ type Gate struct {
 	deps    Deps
 }
 
-var _ check.Check = (*Gate)(nil)
-
 // New returns the gate.
 func New(s *site.Site, p *profile.Profile, deps Deps) *Gate {
-	if deps.Clock == nil {
-		deps.Clock = clock.RealClock{}
-	}
+	deps.Clock = cmp.Or[clock.PassiveClock](deps.Clock, clock.RealClock{})
 	if deps.Wait == nil {
 		deps.Wait = wait
 	}

@@ -1,6 +1,7 @@
 package facility
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -36,16 +37,12 @@ type Gate struct {
 	deps    Deps
 }
 
-var _ check.Check = (*Gate)(nil)
-
 // New returns the gate.
 func New(s *site.Site, p *profile.Profile, deps Deps) *Gate {
 	if deps.Read == nil {
 		deps.Read = redfish.Read
 	}
-	if deps.Clock == nil {
-		deps.Clock = clock.RealClock{}
-	}
+	deps.Clock = cmp.Or[clock.PassiveClock](deps.Clock, clock.RealClock{})
 	return &Gate{site: s, profile: p, deps: deps}
 }
 

@@ -1,6 +1,7 @@
 package gangjob
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,11 +31,7 @@ type Deps struct {
 
 // Observer records observations with the time of d's clock.
 func (d Deps) Observer(rec check.Recorder) check.Observer {
-	o := check.Observer{Recorder: rec, Clock: d.Clock}
-	if o.Clock == nil {
-		o.Clock = clock.RealClock{}
-	}
-	return o
+	return check.Observer{Recorder: rec, Clock: cmp.Or[clock.PassiveClock](d.Clock, clock.RealClock{})}
 }
 
 // Open connects to the cluster.

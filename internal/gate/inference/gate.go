@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net"
 
-	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/gate/gangjob"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
@@ -30,8 +29,6 @@ type Gate struct {
 	// dial connects to a forwarded port; nil: over TCP.
 	dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
-
-var _ check.Check = (*Gate)(nil)
 
 // New returns the gate; deps may be zero for a gate that only judges.
 func New(s *site.Site, p *profile.Profile, deps Deps) *Gate {

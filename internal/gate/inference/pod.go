@@ -94,8 +94,6 @@ type pod struct {
 	name, node string
 }
 
-var _ server = (*pod)(nil)
-
 func (p *pod) bind(ctx context.Context) error {
 	if err := p.gang.WaitBound(ctx); err != nil {
 		return err

@@ -1,12 +1,12 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
 	"k8s.io/utils/clock"
 
-	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/probe/nvidia"
 	"github.com/firstlight/firstlight/internal/probe/ssh"
 	"github.com/firstlight/firstlight/internal/profile"
@@ -35,13 +35,9 @@ type Gate struct {
 	deps    Deps
 }
 
-var _ check.Check = (*Gate)(nil)
-
 // New returns the gate.
 func New(s *site.Site, p *profile.Profile, deps Deps) *Gate {
-	if deps.Clock == nil {
-		deps.Clock = clock.RealClock{}
-	}
+	deps.Clock = cmp.Or[clock.PassiveClock](deps.Clock, clock.RealClock{})
 	return &Gate{site: s, profile: p, deps: deps}
 }
 

@@ -1,13 +1,13 @@
 package telemetry
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
 
 	"k8s.io/utils/clock"
 
-	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
@@ -44,8 +44,6 @@ type Gate struct {
 	lowered []string
 }
 
-var _ check.Check = (*Gate)(nil)
-
 // New returns the gate for a site and the profile of its hardware.
 func New(s *site.Site, p *profile.Profile, deps Deps) *Gate {
 	g := &Gate{
@@ -57,9 +55,7 @@ func New(s *site.Site, p *profile.Profile, deps Deps) *Gate {
 	for _, n := range s.Inventory.Nodes {
 		g.nodes = append(g.nodes, n.Name)
 	}
-	if g.deps.Clock == nil {
-		g.deps.Clock = clock.RealClock{}
-	}
+	g.deps.Clock = cmp.Or[clock.Clock](g.deps.Clock, clock.RealClock{})
 	return g
 }
 

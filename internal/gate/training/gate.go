@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/gate/gangjob"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
@@ -30,8 +29,6 @@ type Gate struct {
 	// launcher makes what starts jobs.
 	launcher func(context.Context) (*workload.Launcher, error)
 }
-
-var _ check.Check = (*Gate)(nil)
 
 // New makes the gate; deps may be zero when it only judges.
 func New(s *site.Site, p *profile.Profile, deps Deps) *Gate {

@@ -119,7 +119,7 @@ func (r *review) printed(mfu, percent float64) {
 // steadiness judges the slowest rank's time of every step.
 func (r *review) steadiness(steady []float64) {
 	sorted := slices.Sorted(slices.Values(steady))
-	p50, p95 := percentile(sorted, 50), percentile(sorted, 95)
+	p50, p95 := check.Percentile(sorted, 50), check.Percentile(sorted, 95)
 	mean, deviation := spread(steady)
 	first, last := ends(steady)
 	t := r.gate.profile.Training

@@ -121,13 +121,3 @@ func TestSpread(t *testing.T) {
 		}
 	}
 }
-
-func TestPercentile(t *testing.T) {
-	t.Parallel()
-	values := []float64{10, 20, 30, 40, 50}
-	for p, want := range map[float64]float64{0: 10, 25: 20, 50: 30, 90: 46, 95: 48, 100: 50} {
-		if got := percentile(values, p); math.Abs(got-want) > 1e-9 {
-			t.Errorf("p%g is %g, want %g", p, got, want)
-		}
-	}
-}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/firstlight/firstlight/internal/impact/git"
@@ -67,10 +68,5 @@ func (c *comparison) has(dir string) bool {
 		info, err := os.Stat(filepath.Join(c.Repo.Top(), filepath.FromSlash(dir)))
 		return err == nil && info.IsDir()
 	}
-	for _, e := range c.entries {
-		if strings.HasPrefix(e.Path, dir+"/") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.entries, func(e git.Entry) bool { return strings.HasPrefix(e.Path, dir+"/") })
 }

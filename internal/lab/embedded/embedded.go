@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -192,10 +193,7 @@ func (e *embedded) startHelpers(ctx context.Context, info lab.Info) error {
 	if err != nil {
 		return fmt.Errorf("make client: %w", err)
 	}
-	log := e.opts.Log
-	if log == nil {
-		log = slog.New(slog.DiscardHandler)
-	}
+	log := cmp.Or(e.opts.Log, slog.New(slog.DiscardHandler))
 	if e.policies, err = policy.New(info.RestConfig, log); err != nil {
 		return fmt.Errorf("start the policies: %w", err)
 	}

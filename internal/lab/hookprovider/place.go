@@ -109,8 +109,6 @@ const hold = "firstlight.dev/world-hold"
 // delayedStart delays the start of pods, like a slow image pull.
 type delayedStart struct{ gang workload.Scheduler }
 
-var _ workload.Scheduler = delayedStart{}
-
 // Name implements workload.Scheduler.
 func (s delayedStart) Name() string { return "slowly" }
 

@@ -30,8 +30,6 @@ type Options struct {
 // Provider runs deployments as labs.
 type Provider struct{ opts Options }
 
-var _ hook.Provider = (*Provider)(nil)
-
 // New returns a provider.
 func New(opts Options) (*Provider, error) {
 	if opts.Dir == "" {

@@ -15,7 +15,6 @@ import (
 
 // instance is one process of a Spec.
 type instance struct {
-	spec    Spec
 	id      Identity
 	started time.Time
 	// ended is closed after exit is set.
@@ -46,7 +45,7 @@ func launch(sp *spawner, spec Spec, now func() time.Time) (*instance, error) {
 	if err := sp.start(cmd); err != nil {
 		return nil, fmt.Errorf("start %s: %w", spec.Name, err)
 	}
-	inst := &instance{spec: spec, started: now(), ended: make(chan struct{})}
+	inst := &instance{started: now(), ended: make(chan struct{})}
 	// The child is not reaped before the goroutine below waits for it, so the PID is not reused. A
 	// child that has already exited has no start time.
 	inst.id = Identity{PID: cmd.Process.Pid}

@@ -1,6 +1,7 @@
 package process
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,24 +30,15 @@ type Options struct {
 }
 
 func (o Options) withDefaults() Options {
-	if o.Clock == nil {
-		o.Clock = clock.RealClock{}
-	}
+	o.Clock = cmp.Or[clock.Clock](o.Clock, clock.RealClock{})
 	if o.Notify == nil {
 		o.Notify = func(Event) {}
 	}
-	set := func(d *time.Duration, v time.Duration) {
-		if *d == 0 {
-			*d = v
-		}
-	}
-	set(&o.FirstBackoff, 250*time.Millisecond)
-	set(&o.MaxBackoff, 10*time.Second)
-	set(&o.ProbeEvery, 50*time.Millisecond)
-	set(&o.ProbeTimeout, 5*time.Second)
-	if o.StartAttempts == 0 {
-		o.StartAttempts = 3
-	}
+	o.FirstBackoff = cmp.Or(o.FirstBackoff, 250*time.Millisecond)
+	o.MaxBackoff = cmp.Or(o.MaxBackoff, 10*time.Second)
+	o.ProbeEvery = cmp.Or(o.ProbeEvery, 50*time.Millisecond)
+	o.ProbeTimeout = cmp.Or(o.ProbeTimeout, 5*time.Second)
+	o.StartAttempts = cmp.Or(o.StartAttempts, 3)
 	return o
 }
 

@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -133,9 +134,7 @@ func (g Guest) Release(ctx context.Context) error {
 // set another level.
 func (g Guest) createNamespace(ctx context.Context, namespace string, labels, annotations map[string]string) error {
 	g.creating()
-	if labels[podSecurity] == "" {
-		labels[podSecurity] = "baseline"
-	}
+	labels[podSecurity] = cmp.Or(labels[podSecurity], "baseline")
 	_, err := g.Cluster.Client.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{
 		ObjectMeta: metav1.ObjectMeta{Name: namespace, Labels: labels, Annotations: annotations},
 	}, metav1.CreateOptions{})

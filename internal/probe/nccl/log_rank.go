@@ -1,6 +1,7 @@
 package nccl
 
 import (
+	"cmp"
 	"regexp"
 	"strings"
 
@@ -49,12 +50,8 @@ func both(have *bool, now bool) *bool {
 func (r *Rank) fold(other Rank) {
 	r.Inits += other.Inits
 	r.Rings += other.Rings
-	if r.NRanks == 0 {
-		r.NRanks = other.NRanks
-	}
-	if r.BusID == "" {
-		r.BusID = other.BusID
-	}
+	r.NRanks = cmp.Or(r.NRanks, other.NRanks)
+	r.BusID = cmp.Or(r.BusID, other.BusID)
 	if other.RingGDR != nil {
 		r.RingGDR = both(r.RingGDR, *other.RingGDR)
 	}

@@ -1,6 +1,7 @@
 package nvidia
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -65,10 +66,7 @@ type rawResult struct {
 
 // ids are the GPU indices of a DCGM 3 result.
 func (r rawResult) ids() ([]int, error) {
-	text := string(r.GPUID)
-	if text == "" {
-		text = string(r.GPUIDs)
-	}
+	text := cmp.Or(string(r.GPUID), string(r.GPUIDs))
 	if text == "" {
 		return nil, nil
 	}

@@ -1,6 +1,7 @@
 package origin
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 )
@@ -10,10 +11,7 @@ import (
 // HTTP only to loopback addresses unless plainHTTP is set.
 func Registry(client *http.Client, plainHTTP bool) *http.Client {
 	out := *client
-	next := client.Transport
-	if next == nil {
-		next = http.DefaultTransport
-	}
+	next := cmp.Or(client.Transport, http.DefaultTransport)
 	out.Transport = &guard{next: next, plainHTTP: plainHTTP}
 	out.CheckRedirect = withoutCredentials
 	return &out

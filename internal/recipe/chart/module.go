@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -31,10 +32,7 @@ func (m Modules) Get(ctx context.Context, want *model.FootprintChart) (*Chart, e
 	if want.Module == "" {
 		return nil, errNotApplicable
 	}
-	version := want.ModuleVersion
-	if version == "" {
-		version = "v" + strings.TrimPrefix(want.Version, "v")
-	}
+	version := cmp.Or(want.ModuleVersion, "v"+strings.TrimPrefix(want.Version, "v"))
 	at := want.Module + "@" + version
 	dir, err := m.find(ctx, want.Module, version)
 	if err != nil {

@@ -17,9 +17,7 @@ import (
 type object struct {
 	// source is the template of the object, as reported by Helm.
 	source string
-	// hook is set for objects that Helm creates before or after an install or upgrade.
-	hook bool
-	json []byte
+	json   []byte
 }
 
 const sourceComment = "# Source: "
@@ -40,9 +38,6 @@ func releaseObjects(rel *release.Release) ([]object, error) {
 		hooks, err := split(h.Manifest, h.Path)
 		if err != nil {
 			return nil, err
-		}
-		for i := range hooks {
-			hooks[i].hook = true
 		}
 		objects = append(objects, hooks...)
 	}

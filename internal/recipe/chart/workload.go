@@ -14,7 +14,7 @@ import (
 )
 
 type workload struct {
-	kind, name, namespace, source string
+	kind, name, source string
 	// replicas is unused for a DaemonSet.
 	replicas int32
 	template corev1.PodTemplateSpec
@@ -107,19 +107,19 @@ func decode(kind string, data []byte) (workload, error) {
 	case daemonSet:
 		var o appsv1.DaemonSet
 		err := json.Unmarshal(data, &o)
-		return workload{kind: kind, name: o.Name, namespace: o.Namespace, template: o.Spec.Template}, err
+		return workload{kind: kind, name: o.Name, template: o.Spec.Template}, err
 	case "StatefulSet":
 		var o appsv1.StatefulSet
 		err := json.Unmarshal(data, &o)
-		return workload{kind: kind, name: o.Name, namespace: o.Namespace, template: o.Spec.Template, replicas: count(o.Spec.Replicas)}, err
+		return workload{kind: kind, name: o.Name, template: o.Spec.Template, replicas: count(o.Spec.Replicas)}, err
 	case job:
 		var o batchv1.Job
 		err := json.Unmarshal(data, &o)
-		return workload{kind: job, name: o.Name, namespace: o.Namespace, template: o.Spec.Template, replicas: parallel(&o.Spec)}, err
+		return workload{kind: job, name: o.Name, template: o.Spec.Template, replicas: parallel(&o.Spec)}, err
 	case "CronJob":
 		var o batchv1.CronJob
 		err := json.Unmarshal(data, &o)
-		w := workload{kind: job, name: o.Name, namespace: o.Namespace, template: o.Spec.JobTemplate.Spec.Template, replicas: parallel(&o.Spec.JobTemplate.Spec)}
+		w := workload{kind: job, name: o.Name, template: o.Spec.JobTemplate.Spec.Template, replicas: parallel(&o.Spec.JobTemplate.Spec)}
 		if o.Spec.Suspend != nil && *o.Spec.Suspend {
 			w.replicas = 0
 		}
@@ -127,11 +127,11 @@ func decode(kind string, data []byte) (workload, error) {
 	case "Pod":
 		var o corev1.Pod
 		err := json.Unmarshal(data, &o)
-		return workload{kind: job, name: o.Name, namespace: o.Namespace, replicas: 1, template: corev1.PodTemplateSpec{ObjectMeta: o.ObjectMeta, Spec: o.Spec}}, err
+		return workload{kind: job, name: o.Name, replicas: 1, template: corev1.PodTemplateSpec{ObjectMeta: o.ObjectMeta, Spec: o.Spec}}, err
 	default: // Deployment, ReplicaSet and ReplicationController have the same fields here
 		var o appsv1.ReplicaSet
 		err := json.Unmarshal(data, &o)
-		return workload{kind: deployment, name: o.Name, namespace: o.Namespace, template: o.Spec.Template, replicas: count(o.Spec.Replicas)}, err
+		return workload{kind: deployment, name: o.Name, template: o.Spec.Template, replicas: count(o.Spec.Replicas)}, err
 	}
 }
 

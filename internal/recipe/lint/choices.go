@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"cmp"
 	"github.com/firstlight/firstlight/internal/recipe/criteria"
 	"github.com/firstlight/firstlight/internal/recipe/nodeprofile"
 	"github.com/firstlight/firstlight/internal/recipe/rule"
@@ -29,10 +30,7 @@ func (l *profileLinter) choices() {
 	}
 	generic := map[string][]*nodeprofile.Profile{}
 	for _, at := range order {
-		what := at.accelerator
-		if what == "" {
-			what = "system"
-		}
+		what := cmp.Or(at.accelerator, "system")
 		l.choice(by[at], at.provider, what+" nodes", "default", func(p *nodeprofile.Profile) string { return p.Metadata.Labels.Default })
 		if at.nodeType == "accelerated" {
 			generic[at.provider] = append(generic[at.provider], by[at]...)
@@ -77,10 +75,7 @@ func (l *profileLinter) unused() {
 	type pair struct{ provider, accelerator string }
 	asked := map[pair]bool{}
 	for _, o := range l.t.Recipes() {
-		provider := o.Criteria.Service
-		if provider == "" {
-			provider = criteria.SelfManaged
-		}
+		provider := cmp.Or(o.Criteria.Service, criteria.SelfManaged)
 		asked[pair{provider, o.Criteria.Accelerator}] = true
 		asked[pair{provider, "system"}] = true
 	}

@@ -22,7 +22,6 @@ type Accelerator struct {
 var archs = []string{"amd64", "arm64"}
 
 func (s *Set) accelerators(f *tree.Asset) diag.List {
-	s.AcceleratorsFile = f
 	var file model.Accelerators
 	_, problems := f.Decode(model.KindAccelerators, &file)
 	for i := range file.Accelerators {

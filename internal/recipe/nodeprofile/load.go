@@ -23,8 +23,6 @@ type Set struct {
 	AcceleratorList []*Accelerator
 	// These are set if the tree has no such files and those embedded in firstlight are used.
 	ProfilesShipped, AcceleratorsShipped bool
-	// AcceleratorsFile is accelerators.yaml, for positions.
-	AcceleratorsFile *tree.Asset
 }
 
 // Profile is a parsed profile file.

@@ -1,6 +1,7 @@
 package nodeprofile
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -97,10 +98,7 @@ func (r *reader) checkLabels(p *model.NodeProfile) {
 func (r *reader) resources(spec *model.NodeSpec) (capacity, allocatable corev1.ResourceList) {
 	capacity, allocatable = corev1.ResourceList{}, corev1.ResourceList{}
 	for _, f := range resourceFields {
-		have := f.of(&spec.Resources)
-		if have == "" {
-			have = f.usual
-		}
+		have := cmp.Or(f.of(&spec.Resources), f.usual)
 		if have == "" {
 			r.add(diag.Missing, []string{"spec", "resources"}, "missing key %q: a node must have %s", f.key, f.key)
 			continue

@@ -1,6 +1,7 @@
 package nodeprofile
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -15,10 +16,7 @@ import (
 // an accelerator, the provider's profile labelled generic is used.
 func (s *Set) Select(c criteria.Criteria) (Nodes, error) {
 	c = c.Normal()
-	provider := c.Service
-	if provider == "" {
-		provider = criteria.SelfManaged
-	}
+	provider := cmp.Or(c.Service, criteria.SelfManaged)
 	if err := s.checkProvider(provider); err != nil {
 		return Nodes{}, err
 	}

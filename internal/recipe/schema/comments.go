@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -44,10 +45,7 @@ func (c comments) file(file *ast.File) {
 			if !ok {
 				continue
 			}
-			doc := t.Doc
-			if doc == nil {
-				doc = group.Doc
-			}
+			doc := cmp.Or(t.Doc, group.Doc)
 			c[t.Name.Name] = clean(doc)
 			if s, ok := t.Type.(*ast.StructType); ok {
 				for _, f := range s.Fields.List {

@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -78,12 +79,8 @@ func New(opts Options) *Broker {
 	if opts.Clock == nil {
 		opts.Clock = machineClock{started: time.Now()}
 	}
-	if opts.Grace == 0 {
-		opts.Grace = 30 * time.Second
-	}
-	if opts.Poll == 0 {
-		opts.Poll = time.Second
-	}
+	opts.Grace = cmp.Or(opts.Grace, 30*time.Second)
+	opts.Poll = cmp.Or(opts.Poll, time.Second)
 	if opts.ID == nil {
 		opts.ID = newID
 	}

@@ -3,6 +3,7 @@ package calendar
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 	_ "time/tzdata" // for machines and images without the time zone database
 
@@ -77,12 +78,7 @@ func instant(clock time.Time, zone *time.Location) (time.Time, ClockChange) {
 }
 
 func contains(all []time.Time, t time.Time) bool {
-	for _, a := range all {
-		if a.Equal(t) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(all, func(a time.Time) bool { return a.Equal(t) })
 }
 
 // jump returns the one of two changes of the clock that skips a time.

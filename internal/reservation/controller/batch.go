@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -62,17 +63,11 @@ type Batch struct{ opts BatchOptions }
 
 // NewBatch returns a batch.
 func NewBatch(opts BatchOptions) *Batch {
-	if opts.Clock == nil {
-		opts.Clock = clock.Machine()
-	}
-	if opts.Log == nil {
-		opts.Log = slog.New(slog.DiscardHandler)
-	}
-	for of, usual := range map[*time.Duration]time.Duration{&opts.RenewInterval: time.Minute, &opts.RetryInterval: time.Minute, &opts.PollInterval: time.Second} {
-		if *of == 0 {
-			*of = usual
-		}
-	}
+	opts.Clock = cmp.Or(opts.Clock, clock.Machine())
+	opts.Log = cmp.Or(opts.Log, slog.New(slog.DiscardHandler))
+	opts.RenewInterval = cmp.Or(opts.RenewInterval, time.Minute)
+	opts.RetryInterval = cmp.Or(opts.RetryInterval, time.Minute)
+	opts.PollInterval = cmp.Or(opts.PollInterval, time.Second)
 	return &Batch{opts: opts}
 }
 

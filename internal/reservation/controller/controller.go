@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"sync"
@@ -99,23 +100,15 @@ type Controller struct {
 
 // New returns a controller.
 func New(opts Options) *Controller {
-	if opts.Clock == nil {
-		opts.Clock = clock.Machine()
-	}
-	if opts.Log == nil {
-		opts.Log = slog.New(slog.DiscardHandler)
-	}
-	for of, usual := range map[*time.Duration]time.Duration{
-		&opts.Notice: 30 * time.Minute, &opts.WarnBefore: 30 * time.Minute, &opts.RetryInterval: time.Minute, &opts.MaxRetryInterval: 15 * time.Minute,
-		&opts.SweepInterval: time.Second, &opts.Retention: DefaultRetention,
-	} {
-		if *of == 0 {
-			*of = usual
-		}
-	}
-	if opts.HistoryLimit == 0 {
-		opts.HistoryLimit = DefaultHistoryLimit
-	}
+	opts.Clock = cmp.Or(opts.Clock, clock.Machine())
+	opts.Log = cmp.Or(opts.Log, slog.New(slog.DiscardHandler))
+	opts.Notice = cmp.Or(opts.Notice, 30*time.Minute)
+	opts.WarnBefore = cmp.Or(opts.WarnBefore, 30*time.Minute)
+	opts.RetryInterval = cmp.Or(opts.RetryInterval, time.Minute)
+	opts.MaxRetryInterval = cmp.Or(opts.MaxRetryInterval, 15*time.Minute)
+	opts.SweepInterval = cmp.Or(opts.SweepInterval, time.Second)
+	opts.Retention = cmp.Or(opts.Retention, DefaultRetention)
+	opts.HistoryLimit = cmp.Or(opts.HistoryLimit, DefaultHistoryLimit)
 	return &Controller{
 		opts: opts, idle: clock.NewIdleTracker(opts.Clock),
 		known: map[string]time.Time{}, started: map[string]*runRecord{}, newest: map[string]time.Time{}, clean: map[string]nextClean{},

@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -42,9 +43,7 @@ type LeaderOptions struct {
 // ErrLeadershipLost after the context of work was cancelled. When ctx ends, no other process leads
 // before work has ended.
 func RunAsLeader(ctx context.Context, config *rest.Config, o LeaderOptions, work func(ctx context.Context) error) error {
-	if o.LeaseDuration == 0 {
-		o.LeaseDuration = 15 * time.Second
-	}
+	o.LeaseDuration = cmp.Or(o.LeaseDuration, 15*time.Second)
 	renewDeadline := o.LeaseDuration * 2 / 3
 	client, err := coordination.NewForConfig(leaderConfig(config, renewDeadline))
 	if err != nil {

@@ -46,9 +46,7 @@ type Rotation struct{ opts RotationOptions }
 
 // NewRotation returns a rotation.
 func NewRotation(opts RotationOptions) *Rotation {
-	if opts.RenewInterval == 0 {
-		opts.RenewInterval = time.Minute
-	}
+	opts.RenewInterval = cmp.Or(opts.RenewInterval, time.Minute)
 	return &Rotation{opts: opts}
 }
 

@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -62,15 +63,11 @@ type Client struct{ opts Options }
 
 // New returns a client.
 func New(opts Options) *Client {
-	if opts.Clock == nil {
-		opts.Clock = machineClock{}
-	}
+	opts.Clock = cmp.Or[Clock](opts.Clock, machineClock{})
 	if opts.Jitter == nil {
 		opts.Jitter = addJitter
 	}
-	if opts.Log == nil {
-		opts.Log = slog.New(slog.DiscardHandler)
-	}
+	opts.Log = cmp.Or(opts.Log, slog.New(slog.DiscardHandler))
 	return &Client{opts: opts}
 }
 

@@ -29,8 +29,6 @@ type Program struct {
 	Log *slog.Logger
 }
 
-var _ Runner = (*Program)(nil)
-
 // defaultVariables are passed to every hook.
 var defaultVariables = []string{"PATH", "HOME", "LANG", "TMPDIR"}
 

@@ -33,8 +33,6 @@ type Jobs struct {
 	Poll time.Duration
 }
 
-var _ Runner = (*Jobs)(nil)
-
 const deleteTimeout = 2 * time.Minute
 
 // Run creates a Job and deletes it, with its pod, when it or ctx has ended. Earlier Jobs of the

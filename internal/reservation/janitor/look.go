@@ -1,6 +1,7 @@
 package janitor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -55,9 +56,7 @@ type Janitor struct{ opts Options }
 
 // New returns a janitor.
 func New(opts Options) *Janitor {
-	if opts.RenewInterval == 0 {
-		opts.RenewInterval = time.Minute
-	}
+	opts.RenewInterval = cmp.Or(opts.RenewInterval, time.Minute)
 	return &Janitor{opts: opts}
 }
 

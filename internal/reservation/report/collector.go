@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -41,9 +42,7 @@ func NewCollector(opts CollectorOptions) prometheus.Collector {
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
-	if opts.Timeout == 0 {
-		opts.Timeout = 10 * time.Second
-	}
+	opts.Timeout = cmp.Or(opts.Timeout, 10*time.Second)
 	return &collector{opts: opts, history: historyCounts{}}
 }
 

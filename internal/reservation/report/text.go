@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -232,10 +233,7 @@ func (g *Results) found(b *strings.Builder) {
 	tw := tabwriter.NewWriter(b, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(tw, "\nFINDING\tRESERVATION\tCELL\tREASON")
 	for _, f := range list {
-		name := f.Name
-		if name == "" {
-			name = "-"
-		}
+		name := cmp.Or(f.Name, "-")
 		reason := f.Reason
 		if f.Evidence != "" {
 			reason += " (" + f.Evidence + ")"

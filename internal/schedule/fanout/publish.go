@@ -113,10 +113,5 @@ func owned(o metav1.Object, jobUID string) bool {
 // ShouldRetry reports whether a shard observed none of its recipes. Any other result would
 // only repeat.
 func ShouldRetry(r schedule.Report) bool {
-	for _, res := range r.Recipes {
-		if res.Verdict != check.Unobserved && res.Verdict != check.Blocked {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(r.Recipes, func(res schedule.Result) bool { return res.Verdict != check.Unobserved && res.Verdict != check.Blocked })
 }

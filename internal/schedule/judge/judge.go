@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/firstlight/firstlight/internal/check"
@@ -93,10 +94,7 @@ func judgeInputs(c scenario.Scenario, s snapshot.State) (check.Judgement, bool) 
 
 // notConverged is the unobserved judgement of a snapshot that did not converge.
 func (v *view) notConverged() check.Judgement {
-	why := v.state.NotConverged
-	if why == "" {
-		why = "reason unknown"
-	}
+	why := cmp.Or(v.state.NotConverged, "reason unknown")
 	return check.NotObserved("the controllers did not converge: "+why, check.Finding{
 		Suspect: "control plane", Message: "did not converge: " + why,
 		Remedy: "run the test again; if it persists, look for two writers that undo each other: two workloads on one port, a label that is set and removed",

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
@@ -47,9 +48,7 @@ func bestMessage(pods []*snapshot.Pod) string {
 		if _, ok := ParseRefusal(p.Message); ok {
 			return p.Message
 		}
-		if message == "" {
-			message = p.Message
-		}
+		message = cmp.Or(message, p.Message)
 	}
 	return message
 }

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -50,12 +51,8 @@ func Start(ctx context.Context, config *rest.Config, o Options) (*Runner, error)
 		return nil, fmt.Errorf("reach the control plane: %w", err)
 	}
 	a := &Runner{client: client, clock: o.Clock, idleTimer: o.IdleTimeout}
-	if a.clock == nil {
-		a.clock = clock.RealClock{}
-	}
-	if a.idleTimer == 0 {
-		a.idleTimer = defaultIdleTimeout
-	}
+	a.clock = cmp.Or[clock.Clock](a.clock, clock.RealClock{})
+	a.idleTimer = cmp.Or(a.idleTimer, defaultIdleTimeout)
 	a.cleanupCtx, a.stopCleanup = context.WithCancel(context.WithoutCancel(ctx))
 	if a.watch, err = watch(ctx, client); err != nil {
 		a.stopCleanup()

@@ -4,6 +4,7 @@
 package autoscaling
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -60,16 +61,10 @@ type Check struct {
 	deps Deps
 }
 
-var _ check.Check = (*Check)(nil)
-
 // New returns the check of a site.
 func New(s *site.Site, deps Deps) *Check {
-	if deps.Clock == nil {
-		deps.Clock = clock.RealClock{}
-	}
-	if deps.SampleTimeout == 0 {
-		deps.SampleTimeout = sampleTimeout
-	}
+	deps.Clock = cmp.Or[clock.PassiveClock](deps.Clock, clock.RealClock{})
+	deps.SampleTimeout = cmp.Or(deps.SampleTimeout, sampleTimeout)
 	return &Check{conf: s.Autoscale, deps: deps}
 }
 

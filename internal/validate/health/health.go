@@ -1,13 +1,13 @@
 package health
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
 
 	"k8s.io/utils/clock"
 
-	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 )
 
@@ -44,17 +44,11 @@ type Check struct {
 	components []loaded
 }
 
-var _ check.Check = (*Check)(nil)
-
 // New returns the check of components. Problems of their files are findings of the
 // judgement; the other components are still checked.
 func New(components []Component, deps Deps, o Options) *Check {
-	if deps.Clock == nil {
-		deps.Clock = clock.RealClock{}
-	}
-	if o.Parallel == 0 {
-		o.Parallel = defaultParallel
-	}
+	deps.Clock = cmp.Or[clock.WithTicker](deps.Clock, clock.RealClock{})
+	o.Parallel = cmp.Or(o.Parallel, defaultParallel)
 	c := &Check{deps: deps, opts: o}
 	for _, component := range components {
 		l := load(component)

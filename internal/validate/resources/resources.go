@@ -1,6 +1,7 @@
 package resources
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -10,7 +11,6 @@ import (
 
 	"k8s.io/utils/clock"
 
-	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 )
 
@@ -48,19 +48,11 @@ type Check struct {
 	expected []Object
 }
 
-var _ check.Check = (*Check)(nil)
-
 // New returns the check of the expected objects.
 func New(expected []Object, deps Deps, o Options) *Check {
-	if deps.Clock == nil {
-		deps.Clock = clock.RealClock{}
-	}
-	if o.Timeout == 0 {
-		o.Timeout = DefaultTimeout
-	}
-	if o.Interval == 0 {
-		o.Interval = DefaultInterval
-	}
+	deps.Clock = cmp.Or[clock.WithTicker](deps.Clock, clock.RealClock{})
+	o.Timeout = cmp.Or(o.Timeout, DefaultTimeout)
+	o.Interval = cmp.Or(o.Interval, DefaultInterval)
 	return &Check{deps: deps, opts: o, expected: slices.Clone(expected)}
 }
 

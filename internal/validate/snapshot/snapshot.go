@@ -3,6 +3,7 @@
 package snapshot
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -59,13 +60,9 @@ type Check struct {
 	deps   Deps
 }
 
-var _ check.Check = (*Check)(nil)
-
 // New returns the check.
 func New(d Demand, deps Deps) *Check {
-	if deps.Clock == nil {
-		deps.Clock = clock.RealClock{}
-	}
+	deps.Clock = cmp.Or[clock.PassiveClock](deps.Clock, clock.RealClock{})
 	return &Check{demand: d, deps: deps}
 }
 

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -71,9 +72,7 @@ func Start(ctx context.Context, cfg Config) (*Cluster, error) {
 	if cfg.RestConfig == nil || cfg.World == nil || cfg.Dir == "" {
 		return nil, errors.New("start the world's cluster: RestConfig, World and Dir are required")
 	}
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
-	}
+	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
 	cfg.Dir = filepath.Join(cfg.Dir, podsDir)
 	if err := os.MkdirAll(cfg.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("start the world's cluster: %w", err)

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"sync"
@@ -137,10 +138,7 @@ func hostname(pod *corev1.Pod) string {
 
 // rankOf is a pod's completion index; 0 for a pod without an indexed job.
 func rankOf(pod *corev1.Pod) int {
-	text := pod.Annotations[batchv1.JobCompletionIndexAnnotation]
-	if text == "" {
-		text = pod.Labels[batchv1.JobCompletionIndexAnnotation]
-	}
+	text := cmp.Or(pod.Annotations[batchv1.JobCompletionIndexAnnotation], pod.Labels[batchv1.JobCompletionIndexAnnotation])
 	n := 0
 	for _, c := range strings.TrimSpace(text) {
 		if c < '0' || c > '9' {

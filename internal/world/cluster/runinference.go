@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,10 +35,7 @@ func (w *worker) inference(out io.Writer, attempt int, gpus []int) (int, error) 
 		return 1, sleepOr(w, crashTime)
 	}
 	state := w.runtime.world.State()
-	served := w.env["SERVED_MODEL_NAME"] // --served-model-name
-	if served == "" {
-		served = model
-	}
+	served := cmp.Or(w.env["SERVED_MODEL_NAME"], model) // --served-model-name
 	server, err := inference.New(inference.Config{
 		Model: served, Root: model, MaxModelLen: maxLen, GPUs: tp, Figures: state.Hardware.Inference,
 		Modifiers: func() world.Inference { return w.runtime.world.State().Inference },

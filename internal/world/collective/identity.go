@@ -1,6 +1,7 @@
 package collective
 
 import (
+	"cmp"
 	"hash/fnv"
 	"strings"
 )
@@ -31,8 +32,6 @@ func longBusID(id string) string {
 // driverVersion converts "13.0" to 13000.
 func driverVersion(cuda string) string {
 	major, minor, _ := strings.Cut(cuda, ".")
-	if minor == "" {
-		minor = "0"
-	}
+	minor = cmp.Or(minor, "0")
 	return major + "0" + minor + "0"
 }

@@ -46,10 +46,7 @@ func labels(state world.State, node world.Node, g world.GPU) string {
 	// The remaining labels still distinguish the series.
 	fmt.Fprintf(&b, `pci_bus_id="%s",device="nvidia%d",modelName="%s"`, longBus(g.BusID), g.Index, state.Hardware.GPU.Product)
 	if !node.Exporter.HostLabelDropped {
-		name := node.Exporter.HostLabel
-		if name == "" {
-			name = "Hostname"
-		}
+		name := cmp.Or(node.Exporter.HostLabel, "Hostname")
 		fmt.Fprintf(&b, `,%s="%s"`, name, cmp.Or(node.Exporter.HostName, node.Name))
 	}
 	fmt.Fprintf(&b, `,DCGM_FI_DRIVER_VERSION="%s"`, node.Driver)

@@ -1,6 +1,7 @@
 package exporter
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,12 +45,8 @@ type Exporters struct {
 
 // Start listens on every GPU node's address and follows the world until Stop.
 func Start(ctx context.Context, w *world.World, opts Options) (*Exporters, error) {
-	if opts.Port == 0 {
-		opts.Port = Port
-	}
-	if opts.Log == nil {
-		opts.Log = slog.New(slog.DiscardHandler)
-	}
+	opts.Port = cmp.Or(opts.Port, Port)
+	opts.Log = cmp.Or(opts.Log, slog.New(slog.DiscardHandler))
 	ctx, cancel := context.WithCancel(ctx)
 	e := &Exporters{world: w, port: opts.Port, log: opts.Log, cancel: cancel, done: make(chan struct{}), servers: map[string]*server{}}
 	notices, unsubscribe := w.Subscribe()

@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -68,9 +69,7 @@ type Operator struct {
 // Start creates the definition, the policy and the operands. ctx bounds the start; the Operator
 // runs until Stop.
 func Start(ctx context.Context, cfg Config, log *slog.Logger) (*Operator, error) {
-	if cfg.ExporterPort == 0 {
-		cfg.ExporterPort = exporter.Port
-	}
+	cfg.ExporterPort = cmp.Or(cfg.ExporterPort, exporter.Port)
 	operands, err := loadOperands()
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package redfish
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/tls"
@@ -38,9 +39,7 @@ type Server struct {
 // Start serves the world's racks until Stop.
 func Start(ctx context.Context, w *world.World, o Options) (*Server, error) {
 	s := &Server{User: User, PasswordFile: filepath.Join(o.Dir, "redfish-password"), CAFile: filepath.Join(o.Dir, "redfish-ca.crt")}
-	if o.Address == "" {
-		o.Address = "127.0.0.1:0"
-	}
+	o.Address = cmp.Or(o.Address, "127.0.0.1:0")
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("start Redfish: %w", err)
 	}

@@ -1,6 +1,7 @@
 package sshd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -106,10 +107,7 @@ func (s *Server) prepare(ctx context.Context, n world.Node, o Options) ([]byte, 
 		return nil, err
 	}
 	s.keys[n.Name] = key
-	address := n.Address
-	if address == "" {
-		address = "127.0.0.1"
-	}
+	address := cmp.Or(n.Address, "127.0.0.1")
 	if _, _, err := net.SplitHostPort(address); err != nil {
 		address = net.JoinHostPort(address, strconv.Itoa(o.Port))
 	}
