@@ -62,7 +62,7 @@ func admit(ctx context.Context, dir string, slowdown func(context.Context) (floa
 	if _, err := door.TryLockContext(ctx, interval/10); err != nil {
 		return nil, fmt.Errorf("wait for other tests to be admitted: %w", err)
 	}
-	defer door.Close()
+	defer func() { _ = door.Close() }()
 	var slot *flock.Flock
 	err := poll.Until(ctx, interval, "the machine to be less busy", func(ctx context.Context) error {
 		free, used, err := take(dir)
@@ -113,7 +113,7 @@ func slowdown(ctx context.Context) (float64, error) {
 	defer runtime.UnlockOSThread()
 	var wall, cpu time.Duration
 	for range 4 {
-		began, used, err := time.Now(), time.Duration(0), error(nil)
+		began, used := time.Now(), time.Duration(0)
 		before, err := threadTime()
 		for err == nil && used < 20*time.Millisecond {
 			var now time.Duration

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"github.com/firstlight/firstlight/internal/poll"
 )
 
 // busy is a machine on which a computation takes so many times its CPU time.
@@ -84,7 +86,9 @@ func TestAdmittedLater(t *testing.T) {
 					}
 					done <- err
 				}()
-				time.Sleep(time.Minute)
+				if err := poll.Sleep(t.Context(), time.Minute); err != nil {
+					t.Fatal(err)
+				}
 				synctest.Wait()
 				select {
 				case err := <-done:

@@ -55,13 +55,14 @@ func TestCheckpoints(t *testing.T) {
 			t.Parallel()
 			j, _ := observeAndJudge(t, testGate(t, testSite(frameworkTorchtitan)), fakeTrainer{checkpoint: tt.lines})
 			var suspects []string
-			text := j.Reason
+			lines := []string{j.Reason}
 			for _, f := range j.Findings {
 				if !slices.Contains(suspects, f.Suspect) {
 					suspects = append(suspects, f.Suspect)
 				}
-				text += "\n" + f.Message
+				lines = append(lines, f.Message)
 			}
+			text := strings.Join(lines, "\n")
 			if j.Verdict != tt.verdict || strings.Join(suspects, " ") != tt.suspects || !strings.Contains(strings.ReplaceAll(text, `"`, `\"`), tt.message) {
 				t.Errorf("%s of %v: %s", j.Verdict, suspects, text)
 			}

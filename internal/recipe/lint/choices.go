@@ -2,6 +2,7 @@ package lint
 
 import (
 	"cmp"
+
 	"github.com/firstlight/firstlight/internal/recipe/criteria"
 	"github.com/firstlight/firstlight/internal/recipe/nodeprofile"
 	"github.com/firstlight/firstlight/internal/recipe/rule"

@@ -32,7 +32,7 @@ func WriteCheckpoint(w io.Writer, c Checkpoint) error {
 	if c.Unmounted {
 		kind, source, free = c.Storage.Disk, c.Storage.DiskSource, diskGiB
 	}
-	result := ""
+	var result string
 	switch rng := rand.New(rand.NewPCG(c.Seed, uint64(c.Index))); { //nolint:gosec // noise of a model, no secret
 	case c.ReadOnly:
 		result = fmt.Sprintf(`"bytes": 0, "error": "[Errno 30] Read-only file system: '%s/.firstlight-%08x'"`, c.Directory, rng.Uint32())
