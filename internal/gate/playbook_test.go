@@ -4,6 +4,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -151,6 +152,26 @@ func TestNothingObservedIsNeverAPass(t *testing.T) {
 			if j := c.Judge(obs); j.Verdict != check.Failed && j.Verdict != check.Unobserved {
 				t.Errorf("%s on %s is %q: %s", c.Name(), name, j.Verdict, j.Reason)
 			}
+		}
+	}
+}
+
+// A patch that takes GPUs from a gate's pods is found before the run, whichever gate it is.
+func TestAPatchOfWhatAGateNeedsIsRefused(t *testing.T) {
+	t.Parallel()
+	fewer := map[string]any{"spec": map[string]any{"priorityClassName": "system-node-critical"}}
+	for name, set := range map[string]func(*site.Site){
+		"gpustack":   func(s *site.Site) { s.Workloads.Pod = fewer },
+		"telemetry":  func(s *site.Site) { s.Telemetry.Pod = fewer },
+		"collective": func(s *site.Site) { s.Workloads.Collective.Pod = fewer },
+		"training":   func(s *site.Site) { s.Workloads.Training.Pod = fewer },
+		"inference":  func(s *site.Site) { s.Workloads.Inference.Pod = fewer },
+	} {
+		s, p := example(t)
+		set(s)
+		_, err := gate.Playbook(s, p, gate.Access{})
+		if err == nil || !strings.Contains(err.Error(), "patch the pods of "+name) || !strings.Contains(err.Error(), "spec.priorityClassName") {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

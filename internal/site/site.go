@@ -194,10 +194,15 @@ type Telemetry struct {
 	Receiver string `yaml:"receiver" json:"receiver"`
 	// LoadImage runs a GPU load (DCGM's proftester).
 	LoadImage string `yaml:"loadImage" json:"loadImage"`
+	// Pod is a strategic merge patch of the pod template; see package podpatch.
+	Pod map[string]any `yaml:"pod,omitempty" json:"pod,omitempty"`
 }
 
 // Workloads are the jobs of gates 6 to 8.
 type Workloads struct {
+	// Pod is a strategic merge patch of the pods of gates 4 to 8, applied before that of the
+	// gate; it has no containers.
+	Pod        map[string]any     `yaml:"pod,omitempty" json:"pod,omitempty"`
 	Collective CollectiveWorkload `yaml:"collective" json:"collective"`
 	Training   TrainingWorkload   `yaml:"training" json:"training"`
 	Inference  InferenceWorkload  `yaml:"inference" json:"inference"`
@@ -209,6 +214,8 @@ type CollectiveWorkload struct {
 	Timeout  Duration `yaml:"timeout" json:"timeout"`
 	MinBytes string   `yaml:"minBytes,omitempty" json:"minBytes,omitempty"` // profile's when empty
 	MaxBytes string   `yaml:"maxBytes,omitempty" json:"maxBytes,omitempty"`
+	// Pod is a strategic merge patch of the pod template; see package podpatch.
+	Pod map[string]any `yaml:"pod,omitempty" json:"pod,omitempty"`
 }
 
 // TrainingWorkload runs a training job over every GPU of Nodes nodes.
@@ -223,6 +230,8 @@ type TrainingWorkload struct {
 	MinMFU    float64  `yaml:"minMFU,omitempty" json:"minMFU,omitempty"` // profile's when 0
 	// Checkpoint is where jobs of this site write checkpoints; nil: that they can is not proven.
 	Checkpoint *Checkpoint `yaml:"checkpoint,omitempty" json:"checkpoint,omitempty"`
+	// Pod is a strategic merge patch of the pod template; see package podpatch.
+	Pod map[string]any `yaml:"pod,omitempty" json:"pod,omitempty"`
 }
 
 // Checkpoint is the file system for checkpoints.
@@ -251,6 +260,8 @@ type InferenceWorkload struct {
 	TPOTp99      Duration `yaml:"tpotP99,omitempty" json:"tpotP99,omitempty"`
 	ITLp99       Duration `yaml:"itlP99,omitempty" json:"itlP99,omitempty"`
 	Timeout      Duration `yaml:"timeout" json:"timeout"`
+	// Pod is a strategic merge patch of the pod template; see package podpatch.
+	Pod map[string]any `yaml:"pod,omitempty" json:"pod,omitempty"`
 }
 
 // Prepare is one preparation; exactly one of Command, Playbook and Helm is set.

@@ -98,6 +98,7 @@ func (v *validator) site(s *Site) {
 	v.gpustack(&s.GPUStack)
 	v.telemetry(&s.Telemetry)
 	v.workloads(s, p)
+	v.pods(s)
 	v.autoscale(s, p)
 	v.prepare(s)
 	for gate, reason := range s.NotApplicable {

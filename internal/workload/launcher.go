@@ -62,9 +62,13 @@ func (l *Launcher) Start(ctx context.Context, spec Spec) (*Gang, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", spec.Name, err)
 	}
+	manifests, err := Render(namespace, l.RunID, l.Gang, spec)
+	if err != nil {
+		return nil, err
+	}
 	gang := &Gang{Spec: spec, Namespace: namespace, cluster: l.Cluster, scheduler: l.Gang, clock: l.Clock}
 	gang.clock = cmp.Or[clock.Clock](gang.clock, clock.RealClock{})
-	if err := gang.create(ctx, Render(namespace, l.RunID, l.Gang, spec)); err != nil {
+	if err := gang.create(ctx, manifests); err != nil {
 		return nil, gang.undo(ctx, fmt.Errorf("start %s: %w", spec.Name, err))
 	}
 	return gang, nil
@@ -73,11 +77,18 @@ func (l *Launcher) Start(ctx context.Context, spec Spec) (*Gang, error) {
 // namespace creates the namespace with the Pod Security level that the gang's pods require.
 func (l *Launcher) namespace(ctx context.Context, spec Spec) (string, error) {
 	guest := kube.Guest{Cluster: l.Cluster}
-	why := spec.Privileged()
+	manifests, err := Render("", l.RunID, l.Gang, spec)
+	if err != nil {
+		return "", err
+	}
+	why, err := violations(&manifests.Job.Spec.Template)
+	if err != nil {
+		return "", err
+	}
 	if why == "" {
 		return guest.EnsureNamespace(ctx, l.RunID)
 	}
-	return guest.EnsurePrivileged(ctx, l.RunID, spec.Gate, "pods of gate "+spec.Gate+" "+why+", which the level baseline refuses")
+	return guest.EnsurePrivileged(ctx, l.RunID, spec.Gate, "pods of gate "+spec.Gate+" violate the level baseline: "+why)
 }
 
 func (g *Gang) create(ctx context.Context, m Manifests) error {

@@ -2,6 +2,7 @@ package workload
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -12,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/firstlight/firstlight/internal/podpatch"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 )
 
@@ -34,8 +36,9 @@ type Manifests struct {
 	Job     *batchv1.Job
 }
 
-// Render returns the objects of a gang. It does no I/O.
-func Render(namespace, runID string, gang Scheduler, spec Spec) Manifests {
+// Render returns the objects of a gang. It does no I/O. The error is that of a patch which changes
+// or removes what the gang needs.
+func Render(namespace, runID string, gang Scheduler, spec Spec) (Manifests, error) {
 	labels := kube.Labels(runID, spec.Gate)
 	meta := metav1.ObjectMeta{Name: spec.Name, Namespace: namespace, Labels: labels}
 	m := Manifests{
@@ -80,7 +83,12 @@ func Render(namespace, runID string, gang Scheduler, spec Spec) Manifests {
 	if gang != nil {
 		m.Groups = gang.Decorate(Group{Namespace: namespace, Labels: labels, MinCount: spec.minCount(), Priority: kube.PriorityClassOf(runID), Spec: spec}, m.Job)
 	}
-	return m
+	template, err := podpatch.Apply(m.Job.Spec.Template, spec.Patches...)
+	if err != nil {
+		return Manifests{}, fmt.Errorf("patch the pods of %s: %w", spec.Gate, err)
+	}
+	m.Job.Spec.Template = template
+	return m, nil
 }
 
 func podSpec(runID string, spec Spec) corev1.PodSpec {
@@ -139,7 +147,7 @@ func container(spec Spec) corev1.Container {
 	} else if spec.GPUs > 0 {
 		limits[kube.GPUResource] = *resource.NewQuantity(int64(spec.GPUs), resource.DecimalSI)
 	}
-	if spec.LocksMemory() {
+	if spec.locksMemory() {
 		limits[corev1.ResourceName(spec.NetworkResource)] = *resource.NewQuantity(int64(spec.NetworkCount), resource.DecimalSI)
 		// RDMA requires locked memory.
 		c.SecurityContext = &corev1.SecurityContext{Capabilities: &corev1.Capabilities{Add: []corev1.Capability{"IPC_LOCK"}}}

@@ -2,6 +2,7 @@ package workload
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 
 	"sigs.k8s.io/yaml"
@@ -41,7 +42,10 @@ func TestRenderGoldens(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m := Render(kube.NamespaceOf("20261121-014233-7f3a"), "20261121-014233-7f3a", tt.gang, tt.spec)
+			m, err := Render(kube.NamespaceOf("20261121-014233-7f3a"), "20261121-014233-7f3a", tt.gang, tt.spec)
+			if err != nil {
+				t.Fatal(err)
+			}
 			var docs [][]byte
 			for _, g := range m.Groups {
 				docs = append(docs, marshal(t, g.Object))
@@ -96,14 +100,32 @@ func TestPrivileged(t *testing.T) {
 	locks, mounts := Spec{NetworkResource: "rdma/ib", NetworkCount: 8}, Spec{HostDirectory: "/mnt/checkpoints"}
 	both := locks
 	both.HostDirectory = mounts.HostDirectory
-	for want, spec := range map[string]Spec{
-		"":                                {GPUs: 8},
-		"lock memory for RDMA (IPC_LOCK)": locks,
-		"mount a directory of the host (hostPath)":                                     mounts,
-		"lock memory for RDMA (IPC_LOCK) and mount a directory of the host (hostPath)": both,
+	network := Spec{Patches: []map[string]any{{"spec": map[string]any{"hostNetwork": true}}}}
+	for _, tt := range []struct {
+		spec Spec
+		want []string
+	}{
+		{Spec{GPUs: 8}, nil},
+		{locks, []string{"IPC_LOCK"}},
+		{mounts, []string{"hostPath"}},
+		{both, []string{"IPC_LOCK", "hostPath"}},
+		{network, []string{"host namespaces"}},
 	} {
-		if got := spec.Privileged(); got != want {
-			t.Errorf("%+v: %q, want %q", spec, got, want)
+		manifests, err := Render("ns", "run", nil, tt.spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		why, err := violations(&manifests.Job.Spec.Template)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if (why == "") != (tt.want == nil) {
+			t.Errorf("%+v: %q, want %v", tt.spec, why, tt.want)
+		}
+		for _, want := range tt.want {
+			if !strings.Contains(why, want) {
+				t.Errorf("%+v: %q does not name %s", tt.spec, why, want)
+			}
 		}
 	}
 }

@@ -3,7 +3,6 @@ package workload
 import (
 	"errors"
 	"fmt"
-	"strings"
 )
 
 // Spec is one gang of identical pods.
@@ -40,6 +39,8 @@ type Spec struct {
 	HostDirectory string
 	// Restarts is the number of container restarts before the Job fails; 0 disables restarts.
 	Restarts int32
+	// Patches are strategic merge patches of the pod template, in order.
+	Patches []map[string]any
 }
 
 func (s Spec) minCount() int {
@@ -52,24 +53,12 @@ func (s Spec) minCount() int {
 // claims reports whether its GPUs are requested through dynamic resource allocation.
 func (s Spec) claims() bool { return s.DeviceClass != "" && s.GPUs > 0 }
 
-// LocksMemory reports whether its pods need the capability IPC_LOCK: RDMA requires locked
+// locksMemory reports whether its pods need the capability IPC_LOCK: RDMA requires locked
 // memory.
-func (s Spec) LocksMemory() bool { return s.NetworkResource != "" && s.NetworkCount > 0 }
+func (s Spec) locksMemory() bool { return s.NetworkResource != "" && s.NetworkCount > 0 }
 
 // HostMount is where a pod has its HostDirectory.
 const HostMount = "/mnt/firstlight"
-
-// Privileged is why its pods violate the baseline Pod Security Standard; empty if they do not.
-func (s Spec) Privileged() string {
-	var why []string
-	if s.LocksMemory() {
-		why = append(why, "lock memory for RDMA (IPC_LOCK)")
-	}
-	if s.HostDirectory != "" {
-		why = append(why, "mount a directory of the host (hostPath)")
-	}
-	return strings.Join(why, " and ")
-}
 
 func (s Spec) validate() error {
 	var problems []error

@@ -118,6 +118,9 @@ func (f *acceptFlags) run(ctx context.Context, s cmdutil.Streams) (err error) {
 	}
 	defer func() { err = errors.Join(err, cmdutil.Unobserved(t.Close(ctx))) }()
 
+	if err := f.podReferences(t.Site); err != nil {
+		return err
+	}
 	o := t.RunOptions(board)
 	o.Cluster = t.ControlPlane
 	o.Playbook = func(run accept.PlanContext) (plan.Plan, error) {
@@ -130,6 +133,20 @@ func (f *acceptFlags) run(ctx context.Context, s cmdutil.Streams) (err error) {
 	return cmdutil.Run(ctx, o, closeBoard, func(r accept.Report, _ error) (check.Verdict, error) {
 		return r.Verdict, f.out.Write(s.Out, r, func(w io.Writer) { report.Acceptance(w, r, report.OptionsFor(s.Out, f.verbose)) })
 	})
+}
+
+// podReferences refuses a run whose pods refer to objects of a namespace that the run would create.
+func (f *acceptFlags) podReferences(s *site.Site) error {
+	gates := site.Gates()
+	if f.only != "" {
+		gates = []string{f.only}
+	}
+	refs := s.PodReferences(gates)
+	if len(refs) == 0 || f.namespace != "" || f.resume != "" {
+		return nil
+	}
+	return cmdutil.UsageErrorf("the pods of the site refer to %s, and the run would create its own namespace: give the namespace that has them with --namespace",
+		strings.Join(refs, ", "))
 }
 
 // command is the command line in the evidence: the flags that select checks, without paths.

@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/firstlight/firstlight/internal/cli/cmdutil"
+	"github.com/firstlight/firstlight/internal/gate"
+	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
 )
 
@@ -65,6 +67,16 @@ type checkReport struct {
 	Problems []site.Problem `json:"problems,omitempty"`
 }
 
+// planned returns the error of the site's plan: of patches that a gate's pods do not allow.
+func planned(s *site.Site) error {
+	p, err := profile.Load(s.Profile)
+	if err != nil {
+		return fmt.Errorf("load the profile: %w", err)
+	}
+	_, err = gate.Playbook(s, p, gate.Access{})
+	return err
+}
+
 func newCheck(s cmdutil.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "check FILE",
@@ -81,7 +93,11 @@ func newCheck(s cmdutil.Streams) *cobra.Command {
 		} else if err != nil {
 			return cmdutil.UsageErrorf("%w", err)
 		} else {
-			report.Valid, report.Nodes, report.Profile = true, len(loaded.Inventory.Nodes), loaded.Profile
+			report.Nodes, report.Profile = len(loaded.Inventory.Nodes), loaded.Profile
+			err = planned(loaded)
+			if report.Valid = err == nil; !report.Valid {
+				report.Problems = []site.Problem{{Message: err.Error()}}
+			}
 		}
 		writeErr := out.Write(s.Out, report, func(w io.Writer) {
 			if report.Valid {

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/crypto/ssh"
 
+	"github.com/firstlight/firstlight/internal/site"
 	"github.com/firstlight/firstlight/internal/workload"
 )
 
@@ -57,10 +58,17 @@ func (g *Gate) spec(name string, nodes []string, repetitions int) (workload.Spec
 		Name: name, Gate: Name, Pods: len(nodes), MinCount: len(nodes),
 		GPUs:            g.gpus(),
 		NetworkResource: g.site.Fabric.NetworkResource, NetworkCount: g.site.Fabric.NetworkResourceCount,
-		Image: g.site.Workloads.Collective.Image, Container: "nccl-tests", Script: script,
+		Image: g.site.Workloads.Collective.Image, Container: site.CollectiveContainer, Script: script,
 		Env:   env,
 		Nodes: nodes, OnePerNode: true,
+		Patches: g.site.PodPatches(Name),
 	}, nil
+}
+
+// Specs are the gate's jobs: that over all nodes.
+func (g *Gate) Specs() ([]workload.Spec, error) {
+	spec, err := g.spec(jobName(ScopeAll, g.nodes()), g.nodes(), g.repetitions())
+	return []workload.Spec{spec}, err
 }
 
 // newIdentity creates the SSH key for mpirun in the job's pods. It is valid for one job only.

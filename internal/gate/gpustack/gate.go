@@ -35,6 +35,7 @@ type Gate struct {
 	wantPorts int
 	gpuSource string
 	image     string
+	patches   []map[string]any
 	deadline  time.Duration
 	settle    time.Duration
 	// start limits the image pull and start of the probe's pods.
@@ -48,7 +49,7 @@ func New(s *site.Site, p *profile.Profile, deps Deps) *Gate {
 		wantGPUs: int(p.Node.GPUs.Value), gpuSource: "profile " + p.Name + " node.gpus: " + p.Node.GPUs.Source,
 		// Any image with a shell works for the probe pods; the next gate needs this one on
 		// every node.
-		image:    s.Telemetry.LoadImage,
+		image: s.Telemetry.LoadImage, patches: s.PodPatches(Name),
 		deadline: p.GPUStack.GangDeadline.Duration(), settle: p.GPUStack.GangSettle.Duration(),
 		start: p.Telemetry.RiseWithin.Duration(), // the same image as in gate telemetry
 	}

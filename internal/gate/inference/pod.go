@@ -11,6 +11,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/gate/gangjob"
 	"github.com/firstlight/firstlight/internal/probe/kube"
+	"github.com/firstlight/firstlight/internal/site"
 	"github.com/firstlight/firstlight/internal/workload"
 )
 
@@ -19,7 +20,7 @@ var script string
 
 const (
 	port      = 8000
-	container = "vllm"
+	container = site.InferenceContainer
 	// restarts before the job fails, enough to detect a server that crashes at start.
 	restarts = 3
 	// logLimit limits the stored log of the server, in bytes.
@@ -56,9 +57,12 @@ func (g *Gate) spec() workload.Spec {
 		Env: map[string]string{
 			"MODEL": w.Model, "MAX_MODEL_LEN": strconv.Itoa(w.MaxModelLen), "TP": strconv.Itoa(w.GPUs),
 		},
-		Ports: []int32{port}, Nodes: nodes, Restarts: restarts,
+		Ports: []int32{port}, Nodes: nodes, Restarts: restarts, Patches: g.site.PodPatches(Name),
 	}
 }
+
+// Specs are the gate's workloads.
+func (g *Gate) Specs() ([]workload.Spec, error) { return []workload.Spec{g.spec()}, nil }
 
 // startPod starts the pod and waits until it runs.
 func (g *Gate) startPod(ctx context.Context) (server, error) {

@@ -40,6 +40,8 @@ type Gate struct {
 	profile   profile.Telemetry
 	// maxAge is the maximum age of a sample.
 	maxAge time.Duration
+	// patches are those of the load's pods.
+	patches []map[string]any
 	// lowered are the demands that the site lowers.
 	lowered []string
 }
@@ -50,7 +52,7 @@ func New(s *site.Site, p *profile.Profile, deps Deps) *Gate {
 		deps: deps, telemetry: s.Telemetry, reach: s.Reach, gang: s.GPUStack,
 		gpus: int(p.Node.GPUs.Value), gpuSource: "profile " + p.Name + " node.gpus: " + p.Node.GPUs.Source,
 		profile: p.Telemetry, maxAge: times(s.Telemetry.ScrapeInterval, p.Telemetry.Freshness),
-		lowered: s.LoweredTelemetry(),
+		patches: s.PodPatches(Name), lowered: s.LoweredTelemetry(),
 	}
 	for _, n := range s.Inventory.Nodes {
 		g.nodes = append(g.nodes, n.Name)

@@ -12,6 +12,7 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/probe/prom"
+	"github.com/firstlight/firstlight/internal/site"
 	"github.com/firstlight/firstlight/internal/workload"
 )
 
@@ -146,11 +147,17 @@ func (l *loads) start(ctx context.Context, target string, want map[string]int) (
 	return gangs, figures, nil
 }
 
-func (l *loads) spec(target string, gpus int, nodes []string) workload.Spec {
+// Specs are the gate's loads: that on all GPUs.
+func (g *Gate) Specs() ([]workload.Spec, error) {
+	return []workload.Spec{g.spec(targetCluster, g.gpus, g.nodes)}, nil
+}
+
+func (g *Gate) spec(target string, gpus int, nodes []string) workload.Spec {
 	return workload.Spec{
-		Name: fmt.Sprintf("gpu-load-%s-%d", target, gpus), Gate: Name, Pods: len(nodes), GPUs: gpus, Image: l.telemetry.LoadImage,
-		Container: "dcgmproftester", Script: loadScript, Nodes: nodes, OnePerNode: true,
-		Env: map[string]string{"DURATION": strconv.Itoa(int(l.profile.RiseWithin.Value))},
+		Name: fmt.Sprintf("gpu-load-%s-%d", target, gpus), Gate: Name, Pods: len(nodes), GPUs: gpus, Image: g.telemetry.LoadImage,
+		Container: site.LoadContainer, Script: loadScript, Nodes: nodes, OnePerNode: true,
+		Env:     map[string]string{"DURATION": strconv.Itoa(int(g.profile.RiseWithin.Value))},
+		Patches: g.patches,
 	}
 }
 

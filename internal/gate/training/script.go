@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/firstlight/firstlight/internal/site"
 	"github.com/firstlight/firstlight/internal/workload"
 )
 
@@ -62,11 +63,15 @@ func (g *Gate) spec() workload.Spec {
 	return workload.Spec{
 		Name: jobName, Gate: Name, Pods: g.pods(), MinCount: g.pods(), GPUs: g.gpus(),
 		NetworkResource: g.site.Fabric.NetworkResource, NetworkCount: g.site.Fabric.NetworkResourceCount,
-		Image: t.Image, Container: "trainer", Script: before + script,
+		Image: t.Image, Container: site.TrainingContainer, Script: before + script,
 		Env:   env,
 		Nodes: nodes, OnePerNode: true, HostDirectory: directory,
+		Patches: g.site.PodPatches(Name),
 	}
 }
+
+// Specs are the gate's jobs.
+func (g *Gate) Specs() ([]workload.Spec, error) { return []workload.Spec{g.spec()}, nil }
 
 // command describes the command.
 func (g *Gate) command() string {
