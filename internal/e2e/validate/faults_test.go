@@ -37,7 +37,7 @@ var set = map[string]string{"gateway-not-programmed": "reason=AddressNotUsable"}
 func TestEveryFaultFailsItsRequirement(t *testing.T) {
 	suite.Require(t, suite.All)
 	const name = "faults"
-	lab(t, name)
+	lab(t, name, withAll)
 	var catalogue struct {
 		Kinds []struct{ Kind, Requirement string }
 	}
