@@ -20,7 +20,7 @@ func TestLive(t *testing.T) {
 	l := labtest.Start(t, world.DefaultSpec(1), component.ExtraAdapter)
 	l.Profile.Telemetry.RiseWithin.Value = 30 // s: the lab follows at once
 	t.Run("Passes", func(t *testing.T) {
-		suite.Require(t, suite.All) // internal/e2e/validate shows it for every change
+		suite.Require(t, suite.All)                  // internal/e2e/validate shows it for every change
 		l.Hold(t, l.Site.Inventory.Nodes[0].Name, 7) // one GPU is enough
 		j, _ := observe(t, l, "live-passes", func() {})
 		if j.Verdict != check.Passed {

@@ -94,7 +94,6 @@ type Config struct {
 type Ports struct {
 	Etcd              int `json:"etcd"`
 	EtcdPeer          int `json:"etcdPeer"`
-	EtcdHTTP          int `json:"etcdHTTP"`
 	APIServer         int `json:"apiserver"`
 	ControllerManager int `json:"controllerManager"`
 	Scheduler         int `json:"scheduler"`
@@ -108,6 +107,9 @@ type Ports struct {
 	// Ports of PrometheusReplica and of the address shared by both Prometheus.
 	PrometheusReplica int `json:"prometheusReplica,omitempty"`
 	PrometheusShared  int `json:"prometheusShared,omitempty"`
+
+	// EtcdHTTP is used by labs for scheduling.
+	EtcdHTTP int `json:"etcdHTTP,omitempty"`
 
 	KarpenterHealth  int `json:"karpenterHealth,omitempty"`
 	KarpenterMetrics int `json:"karpenterMetrics,omitempty"`
@@ -172,9 +174,6 @@ func All(c Config) []Component {
 	}
 	for _, name := range c.With {
 		all = append(all, c.Extra(name)...)
-	}
-	for i := range all {
-		all[i].Env = all[i].thrifty()
 	}
 	return all
 }

@@ -17,7 +17,7 @@ func config() Config {
 	return Config{
 		Dir: "/lab", Address: "127.20.30.1", AlertWebhook: "http://127.20.30.1:9094/", PodNetwork: "http://127.20.30.1:9095",
 		Ports: Ports{
-			Etcd: 2379, EtcdPeer: 2380, EtcdHTTP: 2381, APIServer: 6443, ControllerManager: 10257, Scheduler: 10259,
+			Etcd: 2379, EtcdPeer: 2380, APIServer: 6443, ControllerManager: 10257, Scheduler: 10259,
 			Kwok: 10250, Prometheus: 9090, Alertmanager: 9093, Adapter: 6444, AlertWebhook: 9094, PodNetwork: 9095,
 			KarpenterHealth: 21001, KarpenterMetrics: 21002, KAIScheduler: 8080, KAIBinder: 8081, KAIPodGrouper: 8082,
 			JobSetHealth: 8083, JobSetWebhook: 9443, TrainerHealth: 8084, TrainerWebhook: 9444, MPIOperator: 8080,
@@ -88,7 +88,7 @@ func TestGoldensOfFaults(t *testing.T) {
 func TestListenAddresses(t *testing.T) {
 	t.Parallel()
 	listen := []string{
-		"--bind-address", "--listen-client-urls", "--listen-client-http-urls", "--listen-peer-urls", "--server-address", "--web.listen-address",
+		"--bind-address", "--listen-client-urls", "--listen-peer-urls", "--server-address", "--web.listen-address",
 		"--listen-address", "--metrics-bind-address", "--health-probe-bind-address",
 	}
 	extra := map[string]bool{Karpenter: true, KAIScheduler: true, KAIBinder: true, KAIPodGrouper: true, JobSet: true, KubeflowTrainer: true, MPIOperator: true}

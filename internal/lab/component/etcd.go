@@ -9,15 +9,13 @@ import (
 // Etcd builds etcd.
 func (c Config) Etcd() Component {
 	p := c.PKI()
-	client, peer, health := c.url(c.Ports.Etcd), c.url(c.Ports.EtcdPeer), c.url(c.Ports.EtcdHTTP)
+	client, peer := c.url(c.Ports.Etcd), c.url(c.Ports.EtcdPeer)
 	return Component{
 		Name: Etcd,
 		Argv: []string{
 			"--name=lab",
 			"--data-dir=" + c.Data(Etcd),
 			"--listen-client-urls=" + client,
-			// With HTTP on a separate port, etcd serves gRPC directly, which takes a third less CPU.
-			"--listen-client-http-urls=" + health,
 			"--advertise-client-urls=" + client,
 			"--listen-peer-urls=" + peer,
 			"--initial-advertise-peer-urls=" + peer,
@@ -35,7 +33,7 @@ func (c Config) Etcd() Component {
 			"--log-level=warn",
 		},
 		Probe: Probe{
-			URL: health + "/health", Contains: `"health":"true"`,
+			URL: client + "/health", Contains: `"health":"true"`,
 			CA: p.Cert(pki.EtcdCA), Cert: p.Cert(pki.EtcdClient), Key: p.Key(pki.EtcdClient),
 		},
 		StopGrace: 10 * time.Second,

@@ -64,7 +64,10 @@ const etcdSocket = "unix://etcd.sock"
 
 func (c Config) schedulingEtcd() Component {
 	s := c.Etcd()
-	s.Argv = with(s.Argv, "--listen-client-urls="+etcdSocket, "--advertise-client-urls="+etcdSocket)
+	// With HTTP on a separate port, etcd serves gRPC directly, which takes a third less CPU.
+	health := c.url(c.Ports.EtcdHTTP)
+	s.Argv = with(s.Argv, "--listen-client-http-urls="+health, "--listen-client-urls="+etcdSocket, "--advertise-client-urls="+etcdSocket)
+	s.Probe.URL = health + "/health"
 	if c.Profiling {
 		s.Argv = append(s.Argv, "--enable-pprof")
 	}
@@ -152,15 +155,6 @@ const throwAway = time.Second
 // collectLess sets GOGC for less garbage collection.
 func collectLess(env []string) []string {
 	return append(slices.Clone(env), "GOGC="+strconv.Itoa(gcPercent))
-}
-
-// thrifty is the environment of a component with less garbage collection. The API server alone has
-// work for several cores.
-func (c Component) thrifty() []string {
-	if c.Name == APIServer {
-		return collectLess(c.Env)
-	}
-	return alone(c.Env)
 }
 
 // alone limits a Go program to one core. Components with little work then do not search other
