@@ -1,8 +1,8 @@
 // Command run runs the test suite and says where its time goes.
 //
-// It runs in phases: unit tests with the race detector, in a mirror of the working tree; live tests, which run upstream
-// programs, in parallel on a shared pool of labs; and, in parallel with them, end-to-end
-// tests. The slowest tests are printed at the end.
+// It runs in phases: unit tests with the race detector, in a mirror of the working tree; live
+// tests, which run upstream programs, in parallel on a shared pool of labs; and, in parallel with
+// them, end-to-end tests. The slowest tests are printed at the end.
 package main
 
 import (
@@ -149,7 +149,7 @@ func (r *runner) all(ctx context.Context, endToEnd, others []string) error {
 	return group.Wait()
 }
 
-// unit runs the unit tests in the mirror of the working tree, or, if there is none, in the tree.
+// unit runs the unit tests in the mirror of the working tree, or in the tree itself without a mirror.
 func (r *runner) unit(ctx context.Context, p phase) error {
 	cache, err := os.UserCacheDir()
 	if err != nil {

@@ -75,7 +75,7 @@ func (p *pool) env(ph phase) []string {
 // corpusEnv is the directory of outputs of real tools (internal/probe/corpus).
 const corpusEnv = "FIRSTLIGHT_CORPUS"
 
-// corpusOf sets corpusEnv to the default of a checkout, unless it is set or there is none.
+// corpusOf sets corpusEnv to the default of a checkout, if that exists and corpusEnv is not set.
 func corpusOf(root string) []string {
 	dir, err := filepath.Abs(filepath.Join(root, "..", "shared", "corpus"))
 	if _, statErr := os.Stat(dir); err != nil || statErr != nil || os.Getenv(corpusEnv) != "" {
