@@ -37,7 +37,7 @@ var set = map[string]string{"gateway-not-programmed": "reason=AddressNotUsable"}
 func TestEveryFaultFailsItsRequirement(t *testing.T) {
 	suite.Require(t, suite.All)
 	const name = "faults"
-	lab(t, name, withAll)
+	lab(t, name)
 	var catalogue struct {
 		Kinds []struct{ Kind, Requirement string }
 	}

@@ -16,9 +16,6 @@ var program binary.Firstlight
 
 func TestMain(m *testing.M) { binary.Main(m, &program, nil, nil) }
 
-// withAll are the extras that a whole validation needs.
-const withAll = "--with=karpenter,trainer"
-
 // lab starts a lab that ends with the test; upstream programs may have to be built.
 func lab(t *testing.T, name string, args ...string) {
 	t.Helper()
@@ -30,7 +27,7 @@ func lab(t *testing.T, name string, args ...string) {
 			t.Errorf("lab down exited %d: %s", r.Code, r.Stderr)
 		}
 	})
-	r := program.Run(ctx, append([]string{"lab", "up", "--name", name}, args...)...)
+	r := program.Run(ctx, append([]string{"lab", "up", "--name", name, "--with", "karpenter,trainer"}, args...)...)
 	if r.Code != 0 {
 		t.Fatalf("lab up exited %d:\n%s", r.Code, r.Stderr)
 	}

@@ -83,11 +83,7 @@ func TestWrongOrder(t *testing.T) {
 // that it prints.
 func TestLeastPrivilege(t *testing.T) {
 	const name, recipe = "least", "h100-kind-training"
-	args := []string{"--nodes=2"}
-	if suite.Current() >= suite.All {
-		args = append(args, withAll)
-	}
-	lab(t, name, args...)
+	lab(t, name, "--nodes", "2")
 	if r := program.Run(t.Context(), "lab", "install", recipe, "--name", name); r.Code != 0 {
 		t.Fatalf("lab install exited %d: %s", r.Code, r.Stderr)
 	}
@@ -110,7 +106,7 @@ func TestLeastPrivilege(t *testing.T) {
 		t.Fatal(err)
 	}
 	site, config := as(t, name, "validator")
-	args = []string{"--site", site, "--kubeconfig", config, "--recipe", recipe}
+	args := []string{"--site", site, "--kubeconfig", config, "--recipe", recipe}
 
 	// Deleted, and named within seconds; a busy machine needs more of them.
 	if err := admin.Client.AppsV1().Deployments("cert-manager").Delete(t.Context(), "cert-manager-webhook", metav1.DeleteOptions{}); err != nil {
@@ -174,7 +170,7 @@ func TestIntents(t *testing.T) {
 		})
 	}
 	t.Run("OneGPU", func(t *testing.T) {
-		lab(t, "one", withAll, "--hardware", "a3-highgpu-1g", "--nodes", "1")
+		lab(t, "one", "--hardware", "a3-highgpu-1g", "--nodes", "1")
 		r, _ := validate(t, 0, "--intent", "inference", "--lab", "one")
 		whole(t, r, "inference")
 		_, refused := validate(t, 2, "--intent", "inference", "--lab", "one", "--order", "snapshot,resources,autoscaling,health,intent,conformance,artifacts")
