@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -22,78 +20,22 @@ import (
 	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/autoscale/track"
 	"github.com/firstlight/firstlight/internal/check"
-	"github.com/firstlight/firstlight/internal/lab"
 	"github.com/firstlight/firstlight/internal/lab/component"
-	"github.com/firstlight/firstlight/internal/lab/embedded"
+	"github.com/firstlight/firstlight/internal/lab/labtest"
 	"github.com/firstlight/firstlight/internal/poll/polltest"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/probe/prom"
-	"github.com/firstlight/firstlight/internal/profile"
-	"github.com/firstlight/firstlight/internal/site"
 	"github.com/firstlight/firstlight/internal/suite"
 	"github.com/firstlight/firstlight/internal/world"
 )
 
-// bench is a whole lab in this process, with Karpenter, as its kubeconfig and its
-// site file show it.
-type bench struct {
-	cluster *kube.Cluster
-	site    *site.Site
-	profile *profile.Profile
-}
-
-// TestLive is all that a lab is needed for: it is started once.
+// TestLive is all that a lab is needed for, with Karpenter.
 func TestLive(t *testing.T) {
 	suite.Live(t)
-	b := start(t)
+	b := labtest.Start(t, world.DefaultSpec(2), component.ExtraAdapter, component.ExtraKarpenter)
 	t.Run("Settings", func(t *testing.T) { testSettings(t, b) })
 	t.Run("Track", func(t *testing.T) { testTrack(t, b) })
 	t.Run("Interrupt", func(t *testing.T) { testInterrupt(t, b) })
-}
-
-func start(t *testing.T) *bench {
-	t.Helper()
-	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
-	ended := make(chan error, 1)
-	dir := t.TempDir()
-	go func() {
-		ended <- embedded.Supervise(ctx, embedded.Options{
-			Name: "autoscale-test", Dir: dir, Spec: world.DefaultSpec(2), With: []string{component.ExtraAdapter, component.ExtraKarpenter},
-			Log: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})),
-		})
-	}()
-	t.Cleanup(func() {
-		stop()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-	})
-	var handle *lab.Handle
-	polltest.UntilNil(t, "the lab to answer", func() (err error) {
-		select {
-		case err := <-ended:
-			ended <- err
-			t.Fatal(err)
-		default:
-		}
-		handle, err = lab.AttachDir(t.Context(), "autoscale-test", dir)
-		return err
-	})
-	if err := handle.WaitReady(t.Context(), nil); err != nil {
-		t.Fatal(err)
-	}
-	b := &bench{}
-	var err error
-	if b.site, err = site.Load(filepath.Join(dir, embedded.SiteFile)); err != nil {
-		t.Fatal(err)
-	}
-	if b.profile, err = profile.Load(b.site.Profile); err != nil {
-		t.Fatal(err)
-	}
-	if b.cluster, err = kube.Open(b.site.Reach.Kubernetes.Kubeconfig, ""); err != nil {
-		t.Fatal(err)
-	}
-	return b
 }
 
 // requireNoneLeft fails when anything of ours still runs in the background.
@@ -113,14 +55,14 @@ func requireNoneLeft(t *testing.T, packages ...string) {
 	})
 }
 
-func testSettings(t *testing.T, b *bench) {
-	client, err := prom.Connect(prom.Endpoint(b.site.Reach.Prometheus), b.cluster)
+func testSettings(t *testing.T, b *labtest.Lab) {
+	client, err := prom.Connect(prom.Endpoint(b.Site.Reach.Prometheus), b.Cluster)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer client.Close()
 	found := settings.Find(t.Context(), settings.Where{
-		Cluster: b.cluster, Prometheus: &prom.Prometheus{Client: client}, Site: b.site, External: true,
+		Cluster: b.Cluster, Prometheus: &prom.Prometheus{Client: client}, Site: b.Site, External: true,
 		Metric:        func(context.Context, *prom.Job) string { return "dcgm_gpu_power_usage" },
 		Stabilization: 5 * time.Second, Consolidate: 2 * time.Second, Pool: "p",
 	})
@@ -143,11 +85,11 @@ func testSettings(t *testing.T, b *bench) {
 	}
 }
 
-func testTrack(t *testing.T, b *bench) {
+func testTrack(t *testing.T, b *labtest.Lab) {
 	const run = "live-track"
-	guest := kube.Guest{Cluster: b.cluster}
+	guest := kube.Guest{Cluster: b.Cluster}
 	tr := track.New(track.Options{
-		Cluster: b.cluster, Run: run, Namespace: kube.NamespaceOf(run), Pools: []string{"none"}, Karpenter: true,
+		Cluster: b.Cluster, Run: run, Namespace: kube.NamespaceOf(run), Pools: []string{"none"}, Karpenter: true,
 		API: "external.metrics.k8s.io", Queues: true, // a kind that this lab does not have
 		Programs: []track.Program{{Role: "adapter", Namespace: "monitoring", Name: "prometheus-adapter"}, {Role: "autoscaler", Namespace: "kube-system", Name: "absent"}},
 	})
@@ -157,7 +99,7 @@ func testTrack(t *testing.T, b *bench) {
 	defer requireNoneLeft(t, "track")
 	defer tr.Stop()
 	before, _ := tr.Before()
-	if len(before) != 2+len(b.site.Inventory.SystemNodes) {
+	if len(before) != 2+len(b.Site.Inventory.SystemNodes) {
 		t.Errorf("nodes of before: %v", before)
 	}
 	st := tr.State()
@@ -200,7 +142,7 @@ func testTrack(t *testing.T, b *bench) {
 		return fmt.Errorf("%+v", tr.State().Events)
 	})
 	// Another takes its place; the first stays known, as gone.
-	if err := b.cluster.Client.CoreV1().Pods(ns).Delete(t.Context(), first.Name, metav1.DeleteOptions{}); err != nil {
+	if err := b.Cluster.Client.CoreV1().Pods(ns).Delete(t.Context(), first.Name, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	polltest.UntilNil(t, "its successor", func() error {
@@ -220,7 +162,7 @@ func testTrack(t *testing.T, b *bench) {
 }
 
 // create makes a Deployment of one pod without GPUs.
-func create(t *testing.T, b *bench, ns, run string) {
+func create(t *testing.T, b *labtest.Lab, ns, run string) {
 	t.Helper()
 	labels := kube.Labels(run, "autoscale")
 	labels[kube.LabelRole] = snapshot.RoleWorker
@@ -234,14 +176,14 @@ func create(t *testing.T, b *bench, ns, run string) {
 			}},
 		},
 	}
-	if _, err := b.cluster.Client.AppsV1().Deployments(ns).Create(t.Context(), d, metav1.CreateOptions{}); err != nil {
+	if _, err := b.Cluster.Client.AppsV1().Deployments(ns).Create(t.Context(), d, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func requireClean(t *testing.T, b *bench, run string) {
+func requireClean(t *testing.T, b *labtest.Lab, run string) {
 	t.Helper()
-	left, err := kube.Guest{Cluster: b.cluster}.LeftOf(t.Context(), run)
+	left, err := kube.Guest{Cluster: b.Cluster}.LeftOf(t.Context(), run)
 	if err != nil || len(left) > 0 {
 		t.Errorf("left of %s: %+v, %v", run, left, err)
 	}
@@ -268,7 +210,7 @@ func (n *notes) Progress(string, ...any) {}
 
 // An interrupt ends the chain at once, and what it has made can be removed by its
 // label while Karpenter is about to make more.
-func testInterrupt(t *testing.T, b *bench) {
+func testInterrupt(t *testing.T, b *labtest.Lab) {
 	const run = "live-interrupt"
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -277,15 +219,15 @@ func testInterrupt(t *testing.T, b *bench) {
 			cancel()
 		}
 	}}
-	c := autoscale.New(b.site, b.profile, o, autoscale.Deps{
-		Cluster: func(context.Context) (*kube.Cluster, error) { return b.cluster, nil }, RunID: run,
+	c := autoscale.New(b.Site, b.Profile, o, autoscale.Deps{
+		Cluster: b.Open, RunID: run,
 	})
 	rec := &notes{t: t}
 	if err := c.Observe(ctx, rec); !errors.Is(err, context.Canceled) {
 		t.Fatalf("got %v", err)
 	}
 	requireNoneLeft(t, "track", "metric")
-	guest := kube.Guest{Cluster: b.cluster}
+	guest := kube.Guest{Cluster: b.Cluster}
 	left, err := guest.LeftOf(t.Context(), run)
 	if err != nil || !slices.ContainsFunc(left, func(l kube.Leftover) bool { return l.Kind == "NodePool" }) {
 		t.Errorf("left by the interrupt: %v, %v", left, err)

@@ -90,8 +90,7 @@ func TestSecretsStayOut(t *testing.T) {
 	if len(secret) < 8 {
 		t.Fatalf("%q is too short for a search", secret)
 	}
-	dir := t.TempDir()
-	_, r := accept(t, "--only", "facility", "--evidence", dir)
+	_, r, dir := healthyRun(t)
 	if r.Code != 0 {
 		t.Fatalf("exit %d\n%s", r.Code, r.Stderr)
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/firstlight/firstlight/internal/lab/component"
 	"github.com/firstlight/firstlight/internal/lab/instances"
 	"github.com/firstlight/firstlight/internal/lab/process"
+	"github.com/firstlight/firstlight/internal/suite"
 )
 
 var (
@@ -68,7 +69,7 @@ func orderingPod(name, instanceType string) *corev1.Pod {
 }
 
 // testKarpenter adds Karpenter to a running lab. It creates a node of every instance type for
-// pending pods and deletes them after the pods.
+// pending pods (of two types for every change) and deletes them after the pods.
 func testKarpenter(t *testing.T, r *running) {
 	if err := r.Ensure(t.Context(), []string{"carpenter"}); err == nil || !strings.Contains(err.Error(), "karpenter, kai") {
 		t.Errorf("unknown extra: %v, want the valid names", err)
@@ -93,6 +94,7 @@ func testKarpenter(t *testing.T, r *running) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	types = types[:suite.Pick(2, len(types), len(types))]
 	if _, err := r.dyn.Resource(nodePools).Create(t.Context(), nodePool(), metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}

@@ -28,6 +28,7 @@ import (
 	"github.com/firstlight/firstlight/internal/lab/component"
 	"github.com/firstlight/firstlight/internal/lab/process"
 	"github.com/firstlight/firstlight/internal/poll"
+	"github.com/firstlight/firstlight/internal/suite"
 )
 
 // running is a lab in this process with one KWOK node.
@@ -176,6 +177,7 @@ func simplePod(name string) *corev1.Pod {
 // TestLab checks one lab in all respects, because a start takes seconds.
 func TestLab(t *testing.T) {
 	r := startLab(t)
+	components := 13
 	for _, step := range []struct {
 		name string
 		run  func(t *testing.T, r *running)
@@ -191,7 +193,11 @@ func TestLab(t *testing.T) {
 		{"the adapter serves metrics", testAdapter},
 		{"Karpenter creates and deletes nodes", testKarpenter},
 		{"KAI schedules by queues", testKAI},
-		{"Kubeflow Trainer trains", testTrainer},
+		{"Kubeflow Trainer trains", func(t *testing.T, r *running) {
+			suite.Require(t, suite.All) // internal/conformance/controller trains, kills it and is denied for every change
+			testTrainer(t, r)
+			components += 2
+		}},
 		{"the MPI Operator launches", testMPI},
 		{"a killed component comes back", testKilled},
 	} {
@@ -204,7 +210,7 @@ func TestLab(t *testing.T) {
 		t.Error(err)
 	}
 	requireGone(t, r.id)
-	requirePortsFree(t, st, 15)
+	requirePortsFree(t, st, components)
 	for _, part := range []string{"pki", "data", "kubeconfig.yaml"} {
 		if _, err := os.Stat(filepath.Join(r.info.Dir, part)); err == nil {
 			t.Errorf("%s exists", part)

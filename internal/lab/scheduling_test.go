@@ -3,7 +3,6 @@ package lab
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -20,26 +19,10 @@ import (
 	"github.com/firstlight/firstlight/internal/poll"
 )
 
-// A lab for scheduling has four components and creates and binds the pods of a workload in a new
-// namespace.
-func TestSchedulingLab(t *testing.T) {
-	needPrograms(t)
-	l, err := New(Options{
-		Name: "scheduling", Dir: t.TempDir(), Purpose: component.Scheduling,
-		Log: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := l.Stop(context.WithoutCancel(t.Context())); err != nil {
-			t.Error(err)
-		}
-		requireGone(t, l.id)
-	})
-	if err := l.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+// requireScheduling: the lab has four components, creates and binds the pods of a workload in a new
+// namespace, and has no extras.
+func requireScheduling(t *testing.T, l *Lab) {
+	t.Helper()
 	st := l.Status()
 	t.Logf("the lab took %s", st.Ready.Sub(st.Started))
 	if st.State != StateReady || len(st.Components) != 4 {

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/firstlight/firstlight/internal/poll"
+	"github.com/firstlight/firstlight/internal/suite"
 )
 
 func tryListen(addr string) error {
@@ -70,7 +71,10 @@ func awaitGone(t *testing.T, h *Handle, st Status) {
 	requirePortsFree(t, st, 7+len(st.Info.With)) // of extras, only Karpenter is used here
 }
 
+// For every change, the labs of the suite's pool run side by side, and internal/e2e kills the owner of
+// one.
 func TestTwoLabsSideBySide(t *testing.T) {
+	suite.Require(t, suite.All)
 	needPrograms(t)
 	var handles [2]*Handle
 	var owners [2]*Owner

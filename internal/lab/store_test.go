@@ -9,10 +9,13 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/firstlight/firstlight/internal/lab/component"
+	"github.com/firstlight/firstlight/internal/suite"
 )
 
-// A store keeps its objects over a stop.
+// A store keeps its objects over a stop. For every change, internal/reservation/safety stops and starts
+// one.
 func TestStore(t *testing.T) {
+	suite.Require(t, suite.All)
 	needPrograms(t)
 	dir := t.TempDir()
 	store := func() (*Lab, kubernetes.Interface) {

@@ -39,7 +39,7 @@ func create(t *testing.T, client *fake.Clientset, p *corev1.Pod) {
 
 func TestPodsOfAnEarlierJobDecideNothing(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	g, client := started(t)
 	create(t, client, podOf("earlier", "old", "0", ended(corev1.PodFailed, 1)))
@@ -81,7 +81,7 @@ func TestABoundPodThatVanishesIsStillPlaced(t *testing.T) {
 	g.Spec.Pods = 2
 	create(t, client, podOf("job", "waits", "0", refused))
 	create(t, client, podOf("job", "placed", "1", bound("gpu-01")))
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	w := g.watch(ctx)
 	if err := w.synced(ctx); err != nil {

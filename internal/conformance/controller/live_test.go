@@ -26,6 +26,7 @@ func TestLive(t *testing.T) {
 	suite.Live(t)
 	l := labtest.Start(t, world.DefaultSpec(1), component.ExtraTrainer)
 	t.Run("PartiallyShown", func(t *testing.T) {
+		suite.Require(t, suite.All)
 		j, _ := observe(t, l, conformance.Deps{RunID: "live-partial"})
 		if j.Verdict != check.Unobserved || !strings.HasPrefix(j.Reason, "partially shown: Kubeflow Trainer: ") || len(j.Findings) > 0 {
 			t.Fatalf("%s: %s %+v", j.Verdict, j.Reason, j.Findings)
@@ -39,6 +40,7 @@ func TestLive(t *testing.T) {
 		}
 	})
 	t.Run("Passes", func(t *testing.T) {
+		suite.Require(t, suite.All) // internal/e2e/validate shows it for every change
 		j, obs := observe(t, l, conformance.Deps{RunID: "live-passes", Disruptive: true, KillOutside: l.Kill})
 		if j.Verdict != check.Passed || !strings.Contains(j.Reason, "process") {
 			t.Fatalf("%s: %s %+v", j.Verdict, j.Reason, j.Findings)

@@ -89,14 +89,14 @@ func wholeChain(t *testing.T, c chain, r binary.Result) {
 	}
 }
 
+// TestAutoscale proves the chain with each kind of metric. For every change, the run that follows a
+// killed one (TestKilledAutoscale) is the healthy one.
 func TestAutoscale(t *testing.T) {
 	t.Parallel()
+	suite.Require(t, suite.All)
 	for _, metric := range []string{"external", "custom"} {
 		t.Run(metric, func(t *testing.T) {
 			t.Parallel()
-			if metric == "custom" {
-				suite.Require(t, suite.All)
-			}
 			lab := chainLab(t)
 			c, r := autoscale(t, lab, "--metric", metric)
 			wholeChain(t, c, r)
@@ -199,7 +199,7 @@ func hopFails(t *testing.T, c chain, r binary.Result, name, suspect string) {
 }
 
 // TestKilledAutoscale kills the chain in the middle: the next run removes
-// its leftovers by their label, and passes.
+// its leftovers by their label, and passes as one without a kill does.
 func TestKilledAutoscale(t *testing.T) {
 	t.Parallel()
 	lab, dir := chainLab(t), t.TempDir()

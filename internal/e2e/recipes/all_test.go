@@ -60,8 +60,9 @@ func replayAgrees(t *testing.T, r report) {
 	}
 }
 
-// TestGenericRecipesRepresentTheirClasses: tier 1 tests fewer than there are.
-func TestGenericRecipesRepresentTheirClasses(t *testing.T) {
+// genericPass tests tier 1, which has no recipe of one accelerator, and passes.
+func genericPass(t *testing.T) {
+	t.Helper()
 	r := schedule(t, 0, "--tier", "1")
 	if r.Tier != 1 || r.Verdict != "passed" || len(r.Recipes) == 0 {
 		t.Errorf("%s, %d recipes", r.Verdict, len(r.Recipes))

@@ -108,12 +108,12 @@ func TestLeastPrivilege(t *testing.T) {
 	site, config := as(t, name, "validator")
 	args := []string{"--site", site, "--kubeconfig", config, "--recipe", recipe}
 
-	// Deleted, and named within 15 s.
+	// Deleted, and named within seconds; a busy machine needs more of them.
 	if err := admin.Client.AppsV1().Deployments("cert-manager").Delete(t.Context(), "cert-manager-webhook", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	r, _ := validate(t, 1, append(args, "--step", "resources")...)
-	if s := r.Steps[0]; s.Name != "resources" || s.Verdict != "failed" || s.Duration > 15 || !strings.Contains(s.Reason, "cert-manager-webhook") {
+	if s := r.Steps[0]; s.Name != "resources" || s.Verdict != "failed" || s.Duration > 60 || !strings.Contains(s.Reason, "cert-manager-webhook") {
 		t.Errorf("%+v", s)
 	}
 	if r := program.Run(t.Context(), "lab", "install", recipe, "--name", name); r.Code != 0 {

@@ -39,9 +39,16 @@ func TestLab(t *testing.T) {
 	t.Run("Mirror", func(t *testing.T) { testMirror(t, b) })
 	t.Run("Forward", func(t *testing.T) { testForward(t, b) })
 	t.Run("Rules", func(t *testing.T) { testRules(t, b) })
-	t.Run("Adapter", func(t *testing.T) { testAdapterFaults(t, b) })
 	t.Run("Policies", func(t *testing.T) { testPolicies(t, b) })
-	t.Run("Karpenter", func(t *testing.T) { testKarpenter(t, b) })
+	// internal/e2e/chain has these faults: of the adapter and of nodes one each for every change.
+	t.Run("Adapter", func(t *testing.T) {
+		suite.Require(t, suite.All)
+		testAdapterFaults(t, b)
+	})
+	t.Run("Karpenter", func(t *testing.T) {
+		suite.Require(t, suite.All)
+		testKarpenter(t, b)
+	})
 }
 
 func start(t *testing.T) *bench {

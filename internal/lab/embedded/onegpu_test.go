@@ -17,6 +17,7 @@ import (
 // TestOneGPU: a lab of one node with one GPU starts, and checks with sizes from profile and site
 // work.
 func TestOneGPU(t *testing.T) {
+	suite.Require(t, suite.All)
 	suite.Live(t)
 	spec, err := world.SpecOf("a3-highgpu-1g", 1)
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/firstlight/firstlight/internal/adapterrules"
 	"github.com/firstlight/firstlight/internal/poll/polltest"
 	"github.com/firstlight/firstlight/internal/probe/prom"
+	"github.com/firstlight/firstlight/internal/suite"
 	"github.com/firstlight/firstlight/internal/world"
 )
 
@@ -149,6 +150,7 @@ func testRules(t *testing.T, b *bench) {
 	// the change of labels.
 	reads(t, "the power with the holder back", mixed, selected)
 	t.Run("Lower case hostname", func(t *testing.T) {
+		suite.Require(t, suite.All)
 		defer b.fault(t, world.Fault{Kind: "host-label-lowercase"})()
 		reads(t, "the power on gpu-01", (4*restWatts+4*loadWatts)/8, func() (float64, error) {
 			return b.external(t, "team", "dcgm_gpu_power_usage", "hostname=gpu-01")
@@ -158,6 +160,7 @@ func testRules(t *testing.T, b *bench) {
 	})
 	b.oneSeriesAGPU(t)
 	t.Run("Exported", func(t *testing.T) {
+		suite.Require(t, suite.All)
 		defer b.fault(t, world.Fault{Kind: "honor-labels-off"})()
 		reads(t, "the power of load and holder", mixed, func() (float64, error) {
 			return b.external(t, "default", "dcgm_gpu_power_usage", "exported_namespace=team,exported_container=load")

@@ -432,7 +432,7 @@ func TestDeletedJobEndsItsAttempt(t *testing.T) {
 	client.PrependReactor("get", "jobs", func(a k8stesting.Action) (bool, runtime.Object, error) {
 		return true, nil, apierrors.NewNotFound(batchv1.Resource("jobs"), a.(k8stesting.GetAction).GetName())
 	})
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	r := ofReservation("job-deleted", GetNodes)
 	if _, err := jobs(t, client).Run(ctx, r, []byte(text(t, r))); !errors.Is(err, ErrTemporary) || ctx.Err() != nil {

@@ -18,7 +18,7 @@ import (
 )
 
 // ofEveryChange are the defects that are driven for every change.
-var ofEveryChange = []defect{noFencing, expiryToFree, silentDrop, takeKeepsToken, backKeepsToken}
+var ofEveryChange = []defect{noFencing, expiryToFree, silentDrop}
 
 // Each broken broker is detected by the intended checks.
 func TestBrokenBrokersAreCaught(t *testing.T) {

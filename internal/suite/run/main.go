@@ -1,8 +1,8 @@
 // Command run runs the test suite and says where its time goes.
 //
-// It runs in phases: unit tests with the race detector; live tests, which run upstream
-// programs, in parallel on a shared pool of labs; and, in parallel with them, end-to-end
-// tests. The slowest tests are printed at the end.
+// It runs in phases: unit tests with the race detector, in a mirror of the working tree; live
+// tests, which run upstream programs, in parallel on a shared pool of labs; and, in parallel with
+// them, end-to-end tests. The slowest tests are printed at the end.
 package main
 
 import (
@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"slices"
 	"sync/atomic"
 	"syscall"
@@ -125,7 +126,7 @@ type runner struct {
 func (r *runner) all(ctx context.Context, endToEnd, others []string) error {
 	o := r.options
 	if o.has(phaseUnit, phaseLive) {
-		if err := r.do(ctx, unitPhase(others)); err != nil { // it also finds the live tests
+		if err := r.unit(ctx, unitPhase(others)); err != nil { // it also finds the live tests
 			return err
 		}
 	}
@@ -146,6 +147,24 @@ func (r *runner) all(ctx context.Context, endToEnd, others []string) error {
 		group.Go(func() error { return r.do(groupCtx, endToEndPhase(endToEnd, o.endToEnd)) })
 	}
 	return group.Wait()
+}
+
+// unit runs the unit tests in the mirror of the working tree, or in the tree itself without a mirror.
+func (r *runner) unit(ctx context.Context, p phase) error {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return fmt.Errorf("find the user's cache directory: %w", err)
+	}
+	m, err := openMirror(ctx, ".", filepath.Join(cache, "firstlight", "unit-tests"))
+	if err != nil {
+		return err
+	}
+	if m == nil {
+		r.recorder.printf("== unit: in the working tree: no git repository, or another run of unit tests is in progress\n")
+		return r.do(ctx, p)
+	}
+	p.dir = m.dir
+	return errors.Join(r.do(ctx, p), m.close())
 }
 
 func (r *runner) do(ctx context.Context, phases ...phase) error {

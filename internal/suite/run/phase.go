@@ -21,6 +21,8 @@ type phase struct {
 	packages []string
 	// labs: its tests borrow from the pool.
 	labs bool
+	// dir is the directory of the module; empty: the current one.
+	dir string
 }
 
 // The names of the phases.
@@ -55,9 +57,13 @@ func livePhases(live map[string][]string, sideBySide int) []phase {
 		normal.packages = append(normal.packages, pkg)
 		names = append(names, live[pkg]...)
 	}
-	longestFirst(normal.packages, []string{
-		"/internal/lab", "/lab/embedded", "/reservation/safety", "/schedule/fanout", "/lab/hookprovider",
-		"/conformance/autoscaling", "/reservation/controller", "/conformance/servicemetrics", "/world/cluster",
+	// Packages that borrow the same lab of the pool (one node: controller, servicemetrics, autoscaling,
+	// inference, gateway; two: autoscale and the others of conformance) are apart from each other.
+	inOrder(normal.packages, []string{
+		"/internal/lab", "/lab/embedded", "/conformance/controller", "/reservation/safety", "/internal/autoscale", "/schedule/fanout",
+		"/conformance/servicemetrics", "/lab/hookprovider", "/conformance/metrics", "/world/cluster", "/conformance/autoscaling",
+		"/reservation/controller", "/conformance/recommended", "/reservation/store", "/conformance/inference", "/conformance/dra",
+		"/schedule/defects", "/world/gateway", "/conformance/access",
 	})
 	normal.args = append(normal.args, runOnly(names))
 	return []phase{normal, race}
@@ -65,18 +71,18 @@ func livePhases(live map[string][]string, sideBySide int) []phase {
 
 // endToEndPhase runs the built binary, as its users do, in parallel with the live tests.
 func endToEndPhase(packages []string, sideBySide int) phase {
-	longestFirst(packages, []string{"/e2e/validate", "/e2e/chain", "/internal/e2e"})
+	inOrder(packages, []string{"/e2e/validate", "/e2e/chain", "/internal/e2e"})
 	return phase{name: phaseEndToEnd, labs: true, args: []string{"-count=1", "-p=" + strconv.Itoa(sideBySide), "-parallel=4"}, packages: packages}
 }
 
-// longestFirst moves the packages that take longest, by their suffixes, to the front: a long
-// package that starts last runs alone.
-func longestFirst(packages, longest []string) {
+// inOrder moves the packages with these suffixes to the front. Those that take longest are first: a
+// long package that starts last runs alone.
+func inOrder(packages, first []string) {
 	rank := func(p string) int {
-		if i := slices.IndexFunc(longest, func(suffix string) bool { return strings.HasSuffix(p, suffix) }); i >= 0 {
+		if i := slices.IndexFunc(first, func(suffix string) bool { return strings.HasSuffix(p, suffix) }); i >= 0 {
 			return i
 		}
-		return len(longest)
+		return len(first)
 	}
 	slices.SortStableFunc(packages, func(a, b string) int { return rank(a) - rank(b) })
 }
@@ -103,7 +109,7 @@ func (p phase) run(ctx context.Context, o options, pool *pool, r *recorder) erro
 		args = append(args, "-exec="+pool.timer())
 	}
 	cmd := exec.CommandContext(ctx, "go", append(args, p.packages...)...)
-	cmd.Env = append(os.Environ(), pool.env(p)...)
+	cmd.Dir, cmd.Env = p.dir, append(os.Environ(), pool.env(p)...)
 	if slices.Contains(p.args, "-race") { // which needs cgo
 		cmd.Env = append(cmd.Env, "CGO_ENABLED=1")
 	} else {

@@ -66,7 +66,22 @@ func (p *pool) env(ph phase) []string {
 	if ph.labs {
 		env = append(env, suite.PoolEnv+"="+p.dir)
 	}
+	if ph.dir != "" { // outside it, paths that are relative to the checkout lead elsewhere
+		env = append(env, corpusOf(".")...)
+	}
 	return env
+}
+
+// corpusEnv is the directory of outputs of real tools (internal/probe/corpus).
+const corpusEnv = "FIRSTLIGHT_CORPUS"
+
+// corpusOf sets corpusEnv to the default of a checkout, if that exists and corpusEnv is not set.
+func corpusOf(root string) []string {
+	dir, err := filepath.Abs(filepath.Join(root, "..", "shared", "corpus"))
+	if _, statErr := os.Stat(dir); err != nil || statErr != nil || os.Getenv(corpusEnv) != "" {
+		return nil
+	}
+	return []string{corpusEnv + "=" + dir}
 }
 
 // close ends the labs and deletes the pool.

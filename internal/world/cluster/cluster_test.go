@@ -25,6 +25,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/lab/pki"
 	"github.com/firstlight/firstlight/internal/poll/polltest"
+	"github.com/firstlight/firstlight/internal/suite"
 	"github.com/firstlight/firstlight/internal/world"
 )
 
@@ -380,6 +381,7 @@ func askKubelet(t *testing.T, certificates pki.Dir, url, identity string) (statu
 }
 
 func stackFaults(t *testing.T, b *bench) {
+	suite.Require(t, suite.All) // the gates fail of two of them for every change: internal/e2e
 	allocatable := func(node, res string) func() int64 {
 		return func() int64 {
 			n, err := b.client.CoreV1().Nodes().Get(t.Context(), node, metav1.GetOptions{})
