@@ -38,15 +38,28 @@ func Product(name string) string {
 	return strings.TrimPrefix(strings.ReplaceAll(name, " ", "-"), "NVIDIA-")
 }
 
-// Matching lists the shipped profiles of nodes with this many GPUs of a product, by the name that
-// nvidia-smi prints or a label has.
-func Matching(product string, gpus int) ([]*Profile, error) {
+// shipped are the profiles that ship, for reading only.
+var shipped = sync.OnceValues(func() ([]*Profile, error) {
 	var out []*Profile
 	for _, name := range names() {
 		p, err := Load(name)
 		if err != nil {
 			return nil, err
 		}
+		out = append(out, p)
+	}
+	return out, nil
+})
+
+// Matching lists the shipped profiles of nodes with this many GPUs of a product, by the name that
+// nvidia-smi prints or a label has. They are shared: callers must not change them.
+func Matching(product string, gpus int) ([]*Profile, error) {
+	all, err := shipped()
+	if err != nil {
+		return nil, err
+	}
+	var out []*Profile
+	for _, p := range all {
 		same := func(of string) bool { return Product(of) == Product(product) }
 		if slices.ContainsFunc(p.GPU.Products, same) && int(p.Node.GPUs.Value) == gpus {
 			out = append(out, p)
