@@ -66,9 +66,9 @@ func (v *validator) withoutHardware(s *Site, p *profile.Profile) {
 		what   string
 	}{
 		{"switches", len(f.Switches) > 0, p.Subnet(), "no InfiniBand subnet"},
+		{"hcas", len(f.HCAs) > 0, p.Verbs(), "no InfiniBand or RoCE devices"},
 		{"links", f.Links != 0, p.Subnet(), "no InfiniBand subnet"},
 		{"topology", f.Topology != "", p.Subnet(), "no InfiniBand subnet"},
-		{"hcas", len(f.HCAs) > 0, p.Verbs(), "no InfiniBand or RoCE devices"},
 		{"networkResource", f.NetworkResource != "", p.Rails(), "no compute fabric"},
 		{"networkResourceCount", f.NetworkResourceCount != 0, p.Rails(), "no compute fabric"},
 	} {
