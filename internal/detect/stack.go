@@ -127,7 +127,7 @@ func (s *Snapshot) gpustack(k names, p *page, machines []machine) {
 	s.scheduler(p)
 }
 
-// without says what stands in for the GPU Operator.
+// without says what offers GPUs instead of the GPU Operator.
 func (s *Snapshot) without(plugins []string) string {
 	switch {
 	case s.Unread[unreadPolicies] != "":

@@ -165,9 +165,8 @@ type Collective struct {
 type Ceiling struct {
 	Nodes int    `yaml:"nodes" json:"nodes"`
 	Busbw Figure `yaml:"busbw" json:"busbw"` // GB/s
-	// ClassFloor marks a figure that nobody measured on this hardware: the least that a
-	// healthy fabric of its class gives. It is the limit itself, not a part of it, and hardware
-	// may exceed it.
+	// ClassFloor marks a figure without a published measurement: the least that a healthy fabric
+	// of its class gives. It is the limit itself, not a part of it, and hardware may exceed it.
 	ClassFloor bool `yaml:"classFloor,omitempty" json:"classFloor,omitempty"`
 }
 

@@ -90,7 +90,7 @@ func TestCeilingFor(t *testing.T) {
 	}
 }
 
-// A class floor is the limit itself, and hardware may be faster: it was measured by nobody.
+// A class floor is the limit itself, and hardware may be faster: no measurement is published.
 func TestClassFloor(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

@@ -9,7 +9,7 @@ import (
 	"github.com/firstlight/firstlight/internal/site"
 )
 
-// TestTODOsAreRefused: a comment that begins with TODO marks a value that nobody has confirmed.
+// TestTODOsAreRefused: a comment that begins with TODO marks a value that is not confirmed.
 func TestTODOsAreRefused(t *testing.T) {
 	t.Parallel()
 	example := string(site.Example())

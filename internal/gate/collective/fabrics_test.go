@@ -8,8 +8,8 @@ import (
 	"github.com/firstlight/firstlight/internal/profile"
 )
 
-// A class floor is the limit itself, and bandwidth far above it passes: nobody has measured this
-// hardware.
+// A class floor is the limit itself, and bandwidth far above it passes: no measurement of this
+// hardware is published.
 func TestClassFloor(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
