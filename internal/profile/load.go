@@ -2,32 +2,12 @@ package profile
 
 import (
 	"bytes"
-	"embed"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"path"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
-
-//go:embed data/*.yaml
-var shipped embed.FS
-
-// Names lists the profiles that ship with firstlight.
-func Names() []string {
-	entries, err := fs.ReadDir(shipped, "data")
-	if err != nil {
-		return nil
-	}
-	names := make([]string, 0, len(entries))
-	for _, e := range entries {
-		names = append(names, strings.TrimSuffix(e.Name(), ".yaml"))
-	}
-	return names
-}
 
 // Load reads a shipped profile by name, or a profile file when ref has a slash
 // or ends in .yaml.
@@ -39,7 +19,7 @@ func Load(ref string) (*Profile, error) {
 	return Parse(ref, data)
 }
 
-// Raw is the file that Load reads.
+// Raw is the document that Load reads.
 func Raw(ref string) ([]byte, error) {
 	if strings.Contains(ref, "/") || strings.HasSuffix(ref, ".yaml") {
 		data, err := os.ReadFile(ref)
@@ -48,14 +28,11 @@ func Raw(ref string) ([]byte, error) {
 		}
 		return data, nil
 	}
-	data, err := shipped.ReadFile(path.Join("data", ref+".yaml"))
-	if errors.Is(err, fs.ErrNotExist) {
+	gpu, fabric, ok := split(ref)
+	if !ok {
 		return nil, fmt.Errorf("unknown profile %q: want one of %s, or the path of a profile file", ref, strings.Join(Names(), ", "))
 	}
-	if err != nil {
-		return nil, fmt.Errorf("read profile %s: %w", ref, err)
-	}
-	return data, nil
+	return compose(ref, gpu, fabric)
 }
 
 // Parse decodes strictly and validates. name is for messages.

@@ -32,6 +32,25 @@ type Profile struct {
 // gate fabric to look at, and the figures of Fabric are zero.
 func (p *Profile) Rails() bool { return p.Node.HCAs.Value > 0 }
 
+// Subnet tells that the fabric is an InfiniBand subnet, with a subnet manager, links and
+// counters for gate fabric to look at. Other fabrics have none of these.
+func (p *Profile) Subnet() bool { return p.Fabric.Kind == InfiniBand }
+
+// Verbs tells that NCCL names the fabric's devices: those of InfiniBand and RoCE.
+func (p *Profile) Verbs() bool { return p.Fabric.Kind == InfiniBand || p.Fabric.Kind == RoCE }
+
+// The kinds of a compute fabric.
+const (
+	InfiniBand = "infiniband"
+	RoCE       = "roce"
+	EFA        = "efa"   // Elastic Fabric Adapter of Amazon EC2
+	TCPXO      = "tcpxo" // GPUDirect-TCPXO of Google Cloud
+	NoFabric   = "none"
+)
+
+// kinds are the kinds of a fabric that a profile may have.
+var kinds = []string{InfiniBand, RoCE, EFA, TCPXO, NoFabric}
+
 // Collectives tells that there is something for GPUs to reach each other by: NVLinks
 // inside a node, or rails. Without it the profile has no ceilings.
 func (p *Profile) Collectives() bool {
@@ -101,9 +120,10 @@ type Node struct {
 
 // Fabric is the compute network.
 type Fabric struct {
-	// Kind is "infiniband", "roce", or "none" without a compute fabric.
-	Kind  string `yaml:"kind" json:"kind"`
-	Rate  Figure `yaml:"rate" json:"rate"`   // Gb/s a link
+	// Kind is one of kinds; NoFabric without a compute fabric.
+	Kind string `yaml:"kind" json:"kind"`
+	Rate Figure `yaml:"rate" json:"rate"` // Gb/s a link
+	// Width and the fields below are of an InfiniBand subnet; zero or empty for other fabrics.
 	Width Figure `yaml:"width" json:"width"` // lanes a link
 	// LaneSpeed is what iblinkinfo prints a lane.
 	LaneSpeed Figure `yaml:"laneSpeed" json:"laneSpeed"` // Gb/s
@@ -120,8 +140,11 @@ type Fabric struct {
 // Collective is what nccl-tests reach.
 type Collective struct {
 	// Ceilings are the expected all_reduce busbw figures by node count;
-	// see CeilingFor for counts between them.
+	// see CeilingFor for other counts.
 	Ceilings []Ceiling `yaml:"ceilings" json:"ceilings"`
+	// ScaleLoss is how much less is expected for each doubling of nodes beyond the largest
+	// row; nil: as much as there.
+	ScaleLoss *Figure `yaml:"scaleLoss,omitempty" json:"scaleLoss,omitempty"` // fraction
 	// MinFraction of the ceiling that is a pass.
 	MinFraction Figure `yaml:"minFraction" json:"minFraction"`
 	// LargestSizes is the number of largest sizes that are compared with the ceiling.
@@ -142,6 +165,9 @@ type Collective struct {
 type Ceiling struct {
 	Nodes int    `yaml:"nodes" json:"nodes"`
 	Busbw Figure `yaml:"busbw" json:"busbw"` // GB/s
+	// ClassFloor marks a figure without a published measurement: the least that a healthy fabric
+	// of its class gives. It is the limit itself, not a part of it, and hardware may exceed it.
+	ClassFloor bool `yaml:"classFloor,omitempty" json:"classFloor,omitempty"`
 }
 
 // Training is what a training job has to show.
@@ -186,23 +212,4 @@ type Telemetry struct {
 	RiseWithin Figure `yaml:"riseWithin" json:"riseWithin"` // s
 	// AlertWithin is how long an alert may take to its receiver.
 	AlertWithin Figure `yaml:"alertWithin" json:"alertWithin"` // s
-}
-
-// CeilingFor returns the row for a node count. Between two measured counts it
-// is the lower one of both, because the counts between them were not
-// measured. ok is false below the smallest node count of the profile.
-func (c Collective) CeilingFor(nodes int) (Ceiling, bool) {
-	var below, above Ceiling
-	for _, row := range c.Ceilings {
-		if row.Nodes <= nodes && row.Nodes > below.Nodes {
-			below = row
-		}
-		if row.Nodes >= nodes && (above.Nodes == 0 || row.Nodes < above.Nodes) {
-			above = row
-		}
-	}
-	if below.Nodes > 0 && above.Nodes > 0 && above.Busbw.Value < below.Busbw.Value {
-		return above, true
-	}
-	return below, below.Nodes > 0
 }

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 )
 
 // bound is what a figure's value may be; limits are part of it.
@@ -33,7 +34,7 @@ func (b bound) problem() error {
 func (p *Profile) bounds() []bound {
 	const most = 1e6
 	t, c := p.Training, p.Collective
-	return []bound{
+	bounds := []bound{
 		{p.Node.GPUs, "node.gpus", 1, most, true},
 		{p.Node.HCAs, "node.hcas", 0, most, true},
 		{p.Node.DiagnosticLevel, "node.diagnosticLevel", 1, 4, true},
@@ -51,7 +52,44 @@ func (p *Profile) bounds() []bound {
 		{t.MaxGPULag, "training.maxGPULag", 0, 1, false},
 		{p.Telemetry.MinUtilUnderLoad, "telemetry.minUtilUnderLoad", 0, 100, false},
 	}
+	bounds = append(bounds, p.hardware()...)
+	if c.ScaleLoss != nil {
+		bounds = append(bounds, bound{*c.ScaleLoss, "collective.scaleLoss", 0, 0.5, false})
+	}
+	return bounds
 }
+
+// hardware are the bounds of figures of machines: far wider than any machine is, and narrow
+// enough that a figure in another unit is outside of them. Hardware that a profile says is
+// not there may have zero.
+func (p *Profile) hardware() []bound {
+	g, n, f := p.GPU, p.Node, p.Fabric
+	bounds := []bound{
+		{g.Memory, "gpu.memory", 1024, 4 << 20, true},
+		{g.TDP, "gpu.tdp", 20, 5000, false},
+		{g.MaxSMClock, "gpu.maxSMClock", 300, 5000, false},
+		{g.MinLoadSMClock, "gpu.minLoadSMClock", 300, 5000, false},
+		{g.PeakBF16, "gpu.peakBF16", 10, 1e5, false},
+		{g.NVLinkRate, "gpu.nvlinkRate", 0, 500, false},
+		{g.PCIeGen, "gpu.pcieGen", 1, 10, true},
+		{g.PCIeWidth, "gpu.pcieWidth", 1, 32, true},
+		{g.SlowdownTmp, "gpu.slowdownTemp", 40, 130, false},
+		{n.Power, "node.power", 0.1, 500, false},
+		{n.Heat, "node.heat", 0.1, 500, false},
+		{n.Weight, "node.weight", 1, 5000, false},
+		{n.Memory, "node.memory", 8, 1 << 17, false},
+		{f.Rate, "fabric.rate", 0, 1e4, false},
+		{f.Width, "fabric.width", 0, 16, true},
+		{f.LaneSpeed, "fabric.laneSpeed", 0, 1000, false},
+	}
+	for i, row := range p.Collective.Ceilings {
+		bounds = append(bounds, bound{row.Busbw, fmt.Sprintf("collective.ceilings[%d].busbw", i), 1, 2e4, false})
+	}
+	return bounds
+}
+
+// classFloor begins the source of a figure of a class floor.
+const classFloor = "class floor: "
 
 // zero are the figures that may be zero: where none is a demand, and where the profile says
 // that there is no such hardware.
@@ -61,7 +99,10 @@ func (p *Profile) zero() []string {
 		paths = append(paths, "gpu.nvlinks", "gpu.nvlinkRate")
 	}
 	if !p.Rails() {
-		paths = append(paths, "node.hcas", "fabric.rate", "fabric.width", "fabric.laneSpeed")
+		paths = append(paths, "node.hcas", "fabric.rate")
+	}
+	if !p.Subnet() {
+		paths = append(paths, "fabric.width", "fabric.laneSpeed")
 	}
 	for name := range p.Fabric.CounterLimits {
 		paths = append(paths, fmt.Sprintf("fabric.counterLimits[%s]", name))
@@ -75,14 +116,26 @@ func (p *Profile) zero() []string {
 // agreement reports figures that contradict each other.
 func (p *Profile) agreement() []error {
 	var out []error
-	if p.Rails() == (p.Fabric.Kind == "none") {
+	if !slices.Contains(kinds, p.Fabric.Kind) {
+		out = append(out, fmt.Errorf("unknown fabric.kind %q: want one of %s", p.Fabric.Kind, strings.Join(kinds, ", ")))
+	}
+	if p.Rails() == (p.Fabric.Kind == NoFabric) {
 		out = append(out, fmt.Errorf("node.hcas of %g and fabric.kind %q contradict each other: a fabric has rails, and rails have a fabric", p.Node.HCAs.Value, p.Fabric.Kind))
 	}
 	if (p.GPU.NVLinks.Value == 0) != (p.GPU.NVLinkRate.Value == 0) {
 		out = append(out, fmt.Errorf("gpu.nvlinks of %g and gpu.nvlinkRate of %g contradict each other", p.GPU.NVLinks.Value, p.GPU.NVLinkRate.Value))
 	}
+	if g := p.GPU; g.MinLoadSMClock.Value > g.MaxSMClock.Value {
+		out = append(out, fmt.Errorf("gpu.minLoadSMClock of %g and gpu.maxSMClock of %g contradict each other", g.MinLoadSMClock.Value, g.MaxSMClock.Value))
+	}
+	if g := p.GPU; g.IdlePower != nil && g.IdlePower.Value >= g.TDP.Value {
+		out = append(out, fmt.Errorf("gpu.idlePower of %g and gpu.tdp of %g contradict each other", g.IdlePower.Value, g.TDP.Value))
+	}
 	nodes := map[int]bool{}
 	for i, row := range p.Collective.Ceilings {
+		if row.ClassFloor != strings.HasPrefix(row.Busbw.Source, classFloor) {
+			out = append(out, fmt.Errorf("invalid collective.ceilings[%d]: classFloor is %t, and the source of busbw must begin with %q if and only if it is true", i, row.ClassFloor, classFloor))
+		}
 		if row.Nodes < 1 || nodes[row.Nodes] {
 			out = append(out, fmt.Errorf("invalid collective.ceilings[%d].nodes: %d: must be positive and in one row only", i, row.Nodes))
 		}
@@ -131,7 +184,7 @@ func (p *Profile) lists() []error {
 			out = append(out, fmt.Errorf("node.requiredDiagnostics[%q] is empty", version))
 		}
 	}
-	if p.Rails() && len(p.Fabric.CounterLimits) == 0 {
+	if p.Subnet() && len(p.Fabric.CounterLimits) == 0 {
 		out = append(out, errors.New("fabric.counterLimits is empty"))
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Fabric.NotErrors)) {

@@ -89,7 +89,7 @@ func (p *Profile) absent() []error {
 	if len(p.Node.RequiredDiagnostics) == 0 {
 		problems = append(problems, errors.New("node.requiredDiagnostics is empty"))
 	}
-	if p.Rails() && len(p.Fabric.RequiredStages) == 0 {
+	if p.Subnet() && len(p.Fabric.RequiredStages) == 0 {
 		problems = append(problems, errors.New("fabric.requiredStages is empty"))
 	}
 	return problems

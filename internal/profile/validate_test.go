@@ -3,8 +3,6 @@ package profile_test
 import (
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
@@ -65,14 +63,12 @@ func TestEveryFigureNeedsAValueThatJudges(t *testing.T) {
 				if spoilt == 0 && (f.Value == 0 || slices.Contains(mayBeZero, path)) {
 					continue
 				}
-				p, err := profile.Load(name)
-				if err != nil {
-					t.Fatal(err)
-				}
-				figures(p)[path].Value = spoilt
-				if err := p.Validate(); err == nil || !strings.Contains(err.Error(), path) {
+				kept := f.Value
+				f.Value = spoilt
+				if err := whole.Validate(); err == nil || !strings.Contains(err.Error(), path) {
 					t.Errorf("%s: %s of %g: %v", name, path, spoilt, err)
 				}
+				f.Value = kept
 			}
 		}
 	}
@@ -80,7 +76,7 @@ func TestEveryFigureNeedsAValueThatJudges(t *testing.T) {
 
 func TestAFigureWithoutItsValueIsRefused(t *testing.T) {
 	t.Parallel()
-	data, err := os.ReadFile(filepath.Join("data", "h100-sxm-ndr400.yaml"))
+	data, err := profile.Raw("h100-sxm-ndr400")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,6 +124,16 @@ func TestEmptyListsAreRefused(t *testing.T) {
 		"a tolerance that allows all":    {func(p *profile.Profile) { p.Collective.RatioTolerance.Value = 1 }, "collective.ratioTolerance"},
 		"a limit of a non-error counter": {func(p *profile.Profile) { p.Fabric.NotErrors["SymbolErrorCounter"] = "x" }, "fabric.notErrors.SymbolErrorCounter"},
 		"no error, and no source":        {func(p *profile.Profile) { p.Fabric.NotErrors["PortXmitWait"] = "" }, "fabric.notErrors.PortXmitWait"},
+		"a fabric of an unknown kind":    {func(p *profile.Profile) { p.Fabric.Kind = "token-ring" }, "fabric.kind"},
+		"a clock above the highest":      {func(p *profile.Profile) { p.GPU.MinLoadSMClock.Value = 1981 }, "gpu.minLoadSMClock"},
+		"more power idle than at work":   {func(p *profile.Profile) { p.GPU.IdlePower.Value = 700 }, "gpu.idlePower"},
+		"power in W":                     {func(p *profile.Profile) { p.Node.Power.Value = 10200 }, "node.power"},
+		"memory in GiB":                  {func(p *profile.Profile) { p.GPU.Memory.Value = 80 }, "gpu.memory"},
+		"a rate in GB/s that is Mb/s":    {func(p *profile.Profile) { p.Fabric.Rate.Value = 400000 }, "fabric.rate"},
+		"a ceiling in Mb/s":              {func(p *profile.Profile) { p.Collective.Ceilings[0].Busbw.Value = 480000 }, "collective.ceilings[0].busbw"},
+		"a loss that is a gain":          {func(p *profile.Profile) { p.Collective.ScaleLoss.Value = 0.6 }, "collective.scaleLoss"},
+		"a class floor that hides it":    {func(p *profile.Profile) { p.Collective.Ceilings[0].ClassFloor = true }, "collective.ceilings[0]"},
+		"a measurement that is none":     {func(p *profile.Profile) { p.Collective.Ceilings[0].Busbw.Source = "class floor: mine" }, "collective.ceilings[0]"},
 		"a diagnostic level of the past": {func(p *profile.Profile) { p.Node.DiagnosticLevel.Value = 9 }, "node.diagnosticLevel"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -152,15 +158,13 @@ func TestAFigureHasTheUnitThatGatesComputeIn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for path := range figures(whole) {
-			p, err := profile.Load(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			figures(p)[path].Unit = "MW"
-			if err := p.Validate(); err == nil || !strings.Contains(err.Error(), path) {
+		for path, f := range figures(whole) {
+			kept := f.Unit
+			f.Unit = "MW"
+			if err := whole.Validate(); err == nil || !strings.Contains(err.Error(), path) {
 				t.Errorf("%s: %s in MW: %v", name, path, err)
 			}
+			f.Unit = kept
 		}
 	}
 }

@@ -71,3 +71,49 @@ func TestWithoutAFabric(t *testing.T) {
 		})
 	}
 }
+
+// TestOtherFabrics: a site of a fabric that is no InfiniBand subnet has no keys of one, and says
+// that gate fabric does not apply.
+func TestOtherFabrics(t *testing.T) {
+	t.Parallel()
+	const ports = "fabric: {networkResource: vpc.amazonaws.com/efa, networkResourceCount: 32}\n"
+	const devices = "hcas: [mlx5_0, mlx5_1, mlx5_2, mlx5_3, mlx5_4, mlx5_5, mlx5_6, mlx5_7]"
+	const subnet = "fabric: {switches: [leaf-0], " + devices + ", links: 64, topology: fat-tree, soak: 10m, networkResource: rdma/ib, networkResourceCount: 8}\n"
+	const reason = "notApplicable:\n  fabric: no subnet\n"
+	for name, tt := range map[string]struct {
+		profile, fabric, notApplicable string
+		want                           []string
+	}{
+		"EFA":                         {"h100-sxm-efa-p5", ports, reason, nil},
+		"EFA without the reason":      {"h100-sxm-efa-p5", ports, "", []string{"nothing for gate fabric to look at (the fabric is of kind efa"}},
+		"EFA with a subnet":           {"h100-sxm-efa-p5", subnet, reason, []string{"fabric.switches: must not be set", "fabric.links: must not", "fabric.topology: must not", "fabric.hcas: must not be set: profile h100-sxm-efa-p5 has no InfiniBand or RoCE devices"}},
+		"EFA without its resource":    {"h100-sxm-efa-p5", "", reason, []string{"fabric.networkResource: invalid extended resource", "fabric.networkResourceCount: must be"}},
+		"TCPXO has no resource":       {"h100-sxm-tcpxo", "", reason, nil},
+		"RoCE":                        {"h100-sxm-roce400", "fabric: {" + devices + ", networkResource: rdma/roce, networkResourceCount: 8}\n", reason, nil},
+		"RoCE without its devices":    {"h100-sxm-roce400", "fabric: {networkResource: rdma/roce, networkResourceCount: 8}\n", reason, []string{"fabric.hcas: lists 0 devices"}},
+		"several nodes without one":   {"h100-sxm", "", "notApplicable:\n  fabric: none\n", []string{"gate collective to look at (no compute fabric connects 4 nodes)"}},
+		"a rack of one domain":        {"gb200-nvl72", "", "notApplicable:\n  fabric: none\n", nil},
+		"InfiniBand as it always was": {"h100-sxm-ndr400", subnet, "", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			text := strings.Replace(cut(t, string(site.Example()), "fabric"), "profile: h100-sxm-ndr400", "profile: "+tt.profile, 1)
+			_, err := site.Parse("s.yaml", []byte(text+"\n"+tt.fabric+tt.notApplicable))
+			if len(tt.want) == 0 {
+				if err != nil {
+					t.Error(err)
+				}
+				return
+			}
+			invalid, ok := errors.AsType[*site.InvalidError](err)
+			if !ok || len(invalid.Problems) != len(tt.want) {
+				t.Fatalf("got %v, want %d problems", err, len(tt.want))
+			}
+			for _, want := range tt.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("%v, want %q", err, want)
+				}
+			}
+		})
+	}
+}

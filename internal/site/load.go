@@ -81,6 +81,9 @@ func parse(name string, data []byte, p *profile.Profile) (*Site, error) {
 	if err := strict.Decode(&s); err != nil {
 		problems = problemsOf(err)
 	}
+	if p == nil { // evidence has files of before comments were read
+		problems = append(problems, todos(&root, data)...)
+	}
 	s.setDefaults()
 	v := validator{root: &root, profile: p}
 	v.site(&s)

@@ -13,26 +13,21 @@ import (
 
 func (v *validator) fabric(s *Site, p *profile.Profile) {
 	f := &s.Fabric
-	if p != nil && !p.Rails() {
-		v.noFabric(s, p)
-		return
+	if p != nil {
+		v.withoutHardware(s, p)
+		if !p.Rails() {
+			return
+		}
 	}
-	if len(f.Switches) == 0 {
-		v.add("fabric.switches", "is empty: list the switches that the subnet must hold")
+	if p == nil || p.Subnet() {
+		v.subnet(s)
 	}
-	v.unique("fabric.switches", f.Switches)
 	v.unique("fabric.hcas", f.HCAs)
-	if p != nil && len(f.HCAs) != int(p.Node.HCAs.Value) {
+	if p != nil && p.Verbs() && len(f.HCAs) != int(p.Node.HCAs.Value) {
 		v.add("fabric.hcas", "lists %d devices, profile %s has %d a node", len(f.HCAs), p.Name, int(p.Node.HCAs.Value))
 	}
-	if least := len(s.Inventory.Nodes) * len(f.HCAs); f.Links < least {
-		v.add("fabric.links", "%d is impossible: %d nodes x %d HCAs alone make %d", f.Links, len(s.Inventory.Nodes), len(f.HCAs), least)
-	}
-	if f.Topology != "" {
-		v.oneOf("fabric.topology", f.Topology, []string{RailOptimised, FatTree})
-	}
-	if f.Soak.D() <= 0 {
-		v.add("fabric.soak", "is missing: how long error counters are watched, for example 10m")
+	if f.NetworkResource == "" && p != nil && p.Fabric.Kind == profile.TCPXO {
+		return // pods take part by annotation
 	}
 	if !resourceName.MatchString(f.NetworkResource) {
 		v.add("fabric.networkResource", "invalid extended resource %q: must be such as rdma/ib", f.NetworkResource)
@@ -42,31 +37,72 @@ func (v *validator) fabric(s *Site, p *profile.Profile) {
 	}
 }
 
-// noFabric refuses a declared fabric if the hardware has none, and requires that the gates
-// that need it are declared not applicable.
-func (v *validator) noFabric(s *Site, p *profile.Profile) {
+// subnet requires what gate fabric compares an InfiniBand subnet with.
+func (v *validator) subnet(s *Site) {
+	f := &s.Fabric
+	if len(f.Switches) == 0 {
+		v.add("fabric.switches", "is empty: list the switches that the subnet must hold")
+	}
+	v.unique("fabric.switches", f.Switches)
+	if least := len(s.Inventory.Nodes) * len(f.HCAs); f.Links < least {
+		v.add("fabric.links", "%d is impossible: %d nodes x %d HCAs alone make %d", f.Links, len(s.Inventory.Nodes), len(f.HCAs), least)
+	}
+	if f.Topology != "" {
+		v.oneOf("fabric.topology", f.Topology, []string{RailOptimised, FatTree})
+	}
+	if f.Soak.D() <= 0 {
+		v.add("fabric.soak", "is missing: how long error counters are watched, for example 10m")
+	}
+}
+
+// withoutHardware refuses keys of hardware that the profile does not have, and requires that the
+// gates that need it are declared not applicable.
+func (v *validator) withoutHardware(s *Site, p *profile.Profile) {
 	f := &s.Fabric
 	for _, of := range []struct {
-		key   string
-		there bool
+		key    string
+		set    bool
+		needed bool
+		what   string
 	}{
-		{"switches", len(f.Switches) > 0},
-		{"hcas", len(f.HCAs) > 0},
-		{"links", f.Links != 0},
-		{"topology", f.Topology != ""},
-		{"networkResource", f.NetworkResource != ""},
-		{"networkResourceCount", f.NetworkResourceCount != 0},
+		{"switches", len(f.Switches) > 0, p.Subnet(), "no InfiniBand subnet"},
+		{"hcas", len(f.HCAs) > 0, p.Verbs(), "no InfiniBand or RoCE devices"},
+		{"links", f.Links != 0, p.Subnet(), "no InfiniBand subnet"},
+		{"topology", f.Topology != "", p.Subnet(), "no InfiniBand subnet"},
+		{"networkResource", f.NetworkResource != "", p.Rails(), "no compute fabric"},
+		{"networkResourceCount", f.NetworkResourceCount != 0, p.Rails(), "no compute fabric"},
 	} {
-		if of.there {
-			v.add("fabric."+of.key, "must not be set: profile %s has no compute fabric", p.Name)
+		if !p.Rails() {
+			of.what = "no compute fabric"
+		}
+		if of.set && !of.needed {
+			v.add("fabric."+of.key, "must not be set: profile %s has %s", p.Name, of.what)
 		}
 	}
-	needs := map[string]bool{"fabric": true, "collective": !p.Collectives()}
+	reasons := NotApplicableTo(p, len(s.Inventory.Nodes))
 	for _, gate := range Gates() {
-		if needs[gate] && s.NotApplicable[gate] == "" {
-			v.add("notApplicable", "profile %s has nothing for gate %s to look at: write %s with the reason", p.Name, gate, gate)
+		if why, ok := reasons[gate]; ok && s.NotApplicable[gate] == "" {
+			v.add("notApplicable", "profile %s has nothing for gate %s to look at (%s): write %s with the reason", p.Name, gate, why, gate)
 		}
 	}
+}
+
+// NotApplicableTo maps the gates that have nothing to look at on a number of nodes of a profile to
+// the reasons.
+func NotApplicableTo(p *profile.Profile, nodes int) map[string]string {
+	out := map[string]string{}
+	switch {
+	case !p.Rails():
+		out["fabric"] = "no compute fabric between nodes"
+	case !p.Subnet():
+		out["fabric"] = fmt.Sprintf("the fabric is of kind %s, and not an InfiniBand subnet", p.Fabric.Kind)
+	}
+	if !p.Collectives() {
+		out["collective"] = "neither NVLinks nor a compute fabric between GPUs"
+	} else if _, ok := p.CeilingFor(nodes); !ok && nodes > 0 && !p.Rails() {
+		out["collective"] = fmt.Sprintf("no compute fabric connects %d nodes", nodes)
+	}
+	return out
 }
 
 func (v *validator) unique(path string, values []string) {

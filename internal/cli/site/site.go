@@ -20,10 +20,11 @@ func New(s cmdutil.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "site",
 		Short: "Write and check site files",
-		Example: `  firstlight site init prod.yaml
+		Example: `  firstlight site detect prod.yaml --kubeconfig ~/.kube/prod
+  firstlight site init prod.yaml
   firstlight site check prod.yaml`,
 	}
-	cmd.AddCommand(newInit(s), newCheck(s))
+	cmd.AddCommand(newDetect(s), newInit(s), newCheck(s))
 	return cmd
 }
 
@@ -41,21 +42,29 @@ func newInit(s cmdutil.Streams) *cobra.Command {
 				}
 				return nil
 			}
-			f, err := os.OpenFile(args[0], os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644) //nolint:gosec // a site file is not secret
-			if errors.Is(err, os.ErrExist) {
-				return cmdutil.UsageErrorf("%s already exists: remove it first, or name another file", args[0])
-			}
-			if err != nil {
-				return cmdutil.UsageErrorf("create site: %w", err)
-			}
-			_, err = f.Write(site.Example())
-			if err = errors.Join(err, f.Close()); err != nil {
-				return fmt.Errorf("write %s: %w", args[0], err)
+			if err := create(args[0], site.Example()); err != nil {
+				return err
 			}
 			fmt.Fprintf(s.Err, "wrote %s: edit it, then run firstlight site check %s\n", args[0], args[0])
 			return nil
 		},
 	}
+}
+
+// create writes a new file; an existing one is kept.
+func create(path string, data []byte) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644) //nolint:gosec // a site file is not secret
+	if errors.Is(err, os.ErrExist) {
+		return cmdutil.UsageErrorf("%s already exists: remove it first, or name another file", path)
+	}
+	if err != nil {
+		return cmdutil.UsageErrorf("create site: %w", err)
+	}
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return nil
 }
 
 // checkReport is the -o json form of site check.

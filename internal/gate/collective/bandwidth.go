@@ -2,6 +2,7 @@ package collective
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/firstlight/firstlight/internal/check"
@@ -51,19 +52,24 @@ func (g *Gate) worst(f Figures) point {
 
 // limit is the minimum bus bandwidth for a number of nodes.
 func (g *Gate) limit(nodes int) (gbps float64, row profile.Ceiling, ok bool) {
-	row, ok = g.profile.Collective.CeilingFor(nodes)
-	return g.profile.Collective.MinFraction.Value * row.Busbw.Value, row, ok && row.Busbw.Value > 0 && g.profile.Collective.MinFraction.Value > 0
+	gbps, row, ok = g.profile.Limit(nodes)
+	return gbps, row, ok && gbps > 0
 }
 
-// plausible is the maximum plausible bandwidth: the highest ceiling of any node count plus the
-// tolerance of a pass.
-func (g *Gate) plausible() float64 {
-	c := g.profile.Collective
-	highest := 0.0
-	for _, row := range c.Ceilings {
-		highest = max(highest, row.Busbw.Value)
+// demand explains the limit of a row.
+func (g *Gate) demand(row profile.Ceiling) string {
+	if row.ClassFloor {
+		return fmt.Sprintf("the class floor of %d nodes, for which no measurement is published", row.Nodes)
 	}
-	return highest * (2 - c.MinFraction.Value)
+	return fmt.Sprintf("%.0f %% of the %.0f GB/s of %d nodes", 100*g.profile.Collective.MinFraction.Value, row.Busbw.Value, row.Nodes)
+}
+
+// source is the origin of a row's limit.
+func source(row profile.Ceiling) string {
+	if row.ClassFloor {
+		return "profile collective.ceilings: " + row.Busbw.Source
+	}
+	return "profile collective.minFraction x collective.ceilings: " + row.Busbw.Source
 }
 
 const remedySlow = "read the pairs in the evidence; compare link widths and PCIe generations of the nodes' HCAs, and clocks, power limits and throttle reasons of their GPUs; then run again with --from collective"
@@ -88,14 +94,14 @@ func (r *review) bandwidth() {
 		r.Unobserved(r.id, r.launcher(), remedyRerun, "no size was reached in every repetition")
 		return
 	}
-	if most := r.gate.plausible(); slices.ContainsFunc(points, func(p point) bool { return p.median > most }) {
+	if most := r.gate.profile.Plausible(); slices.ContainsFunc(points, func(p point) bool { return p.median > most }) {
 		r.Unobserved(r.id, r.launcher(), "find the origin of these figures; if the fabric is this fast, add the figure with its source to collective.ceilings", "busbw is %.2f GB/s, above the highest ceiling of profile %s plus its tolerance (%.2f GB/s): implausible for this hardware", points[0].median, r.gate.profile.Name, most)
 		return
 	}
 	for _, p := range points {
 		if p.median < limit {
 			r.searchable = true
-			r.Fail(r.id, "cluster", remedySlow, "busbw at %d bytes is %.2f GB/s (median of %d), expected at least %.2f: %.0f %% of the %.0f GB/s of %d nodes", p.bytes, p.median, len(r.f.Runs), limit, 100*r.gate.profile.Collective.MinFraction.Value, row.Busbw.Value, row.Nodes)
+			r.Fail(r.id, "cluster", remedySlow, "busbw at %d bytes is %.2f GB/s (median of %d), expected at least %.2f: %s", p.bytes, p.median, len(r.f.Runs), limit, r.gate.demand(row))
 			return
 		}
 	}
@@ -113,7 +119,7 @@ func (g *Gate) headline(f Figures) []check.Figure {
 	var figures []check.Figure
 	if points[0].bytes == f.MaxBytes { // not meaningful for a run that ended early
 		figures = []check.Figure{
-			{Name: "busbw", Value: worst.median, Unit: "GB/s", Limit: limit, Relation: ">=", Source: "profile collective.minFraction x collective.ceilings: " + row.Busbw.Source},
+			{Name: "busbw", Value: worst.median, Unit: "GB/s", Limit: limit, Relation: ">=", Source: source(row)},
 			{Name: "busbw at the largest size", Value: points[0].median, Unit: "GB/s"},
 			{Name: "busbw ceiling", Value: row.Busbw.Value, Unit: "GB/s"},
 		}

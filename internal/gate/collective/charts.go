@@ -49,9 +49,9 @@ func (g *Gate) curve(f Figures) chart.Chart {
 		Series: []chart.Series{median, lowest},
 	}
 	if limit, row, ok := g.limit(len(f.Nodes)); ok {
-		c.Limits = []chart.Limit{
-			{Name: fmt.Sprintf("ceiling %.0f GB/s", row.Busbw.Value), Value: row.Busbw.Value},
-			{Name: fmt.Sprintf("at least %.0f GB/s", limit), Value: limit},
+		c.Limits = []chart.Limit{{Name: fmt.Sprintf("at least %.0f GB/s", limit), Value: limit}}
+		if !row.ClassFloor {
+			c.Limits = append([]chart.Limit{{Name: fmt.Sprintf("ceiling %.0f GB/s", row.Busbw.Value), Value: row.Busbw.Value}}, c.Limits...)
 		}
 	}
 	return c

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/firstlight/firstlight/internal/probe/nccl"
+	"github.com/firstlight/firstlight/internal/profile"
 )
 
 const (
@@ -36,9 +37,13 @@ func (r *review) transports() {
 	r.inits()
 }
 
-// hcas requires the site's devices on every node; it returns the blamed nodes.
+// hcas requires the site's devices on every node, if NCCL names those of the fabric; it returns
+// the blamed nodes.
 func (r *review) hcas() map[string]bool {
 	blamed := map[string]bool{}
+	if !r.gate.profile.Verbs() {
+		return blamed
+	}
 	want := slices.Sorted(slices.Values(r.gate.site.Fabric.HCAs))
 	hosts := map[string]nccl.Host{}
 	for _, h := range r.f.NCCL.Hosts {
@@ -68,10 +73,14 @@ func (r *review) hcas() map[string]bool {
 // viaRDMA is the part of the reason of a pass about the channels between nodes, which a run of
 // one node does not have.
 func (r *review) viaRDMA() string {
-	if len(r.f.Nodes) < 2 {
+	switch p := r.gate.profile; {
+	case len(r.f.Nodes) < 2:
 		return ""
+	case p.Verbs() || p.Fabric.Kind == profile.EFA:
+		return ", channels between nodes on RDMA"
+	default:
+		return ", channels between nodes on " + strings.Join(p.Collective.Transports, ", ")
 	}
-	return ", channels between nodes on RDMA"
 }
 
 func over(sockets []string) string {
@@ -83,7 +92,7 @@ func over(sockets []string) string {
 
 // sameHCAs blames each unexpected or missing device of a node.
 func (r *review) sameHCAs(node string, want []string, used []nccl.HCA) bool {
-	layer := map[string]string{"infiniband": "IB", "roce": "RoCE"}[r.gate.profile.Fabric.Kind]
+	layer := map[string]string{profile.InfiniBand: "IB", profile.RoCE: "RoCE"}[r.gate.profile.Fabric.Kind]
 	same := true
 	var have []string
 	for _, h := range used {

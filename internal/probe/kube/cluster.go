@@ -102,6 +102,22 @@ func Open(kubeconfig, kubeContext string) (*Cluster, error) {
 	return New(cfg)
 }
 
+// Names are the names that a kubeconfig has for one of its contexts (empty: the current one) and
+// for the cluster of it; both are empty without a kubeconfig, as in a pod.
+func Names(kubeconfig, kubeContext string) (context, cluster string, err error) {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = kubeconfig
+	raw, err := rules.Load()
+	if err != nil {
+		return "", "", fmt.Errorf("read kubeconfig %s: %w", orDefault(kubeconfig), err)
+	}
+	context = cmp.Or(kubeContext, raw.CurrentContext)
+	if of, ok := raw.Contexts[context]; ok {
+		cluster = of.Cluster
+	}
+	return context, cluster, nil
+}
+
 // New creates clients for a configuration. It does not connect.
 func New(cfg *rest.Config) (*Cluster, error) {
 	cfg = rest.CopyConfig(cfg)

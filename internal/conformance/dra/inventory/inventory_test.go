@@ -93,7 +93,7 @@ func TestAttributesAreReadWithAndWithoutTheDriversName(t *testing.T) {
 		}}, {Name: "gpu-1", Attributes: map[resourcev1.QualifiedName]resourcev1.DeviceAttribute{"type": {IntValue: new(int64(3))}}}},
 	}}
 	want := Slice{Name: "s", Driver: Driver, Pool: "p", Node: "n", Generation: 4, PoolSlices: 1, Devices: []Device{{Name: "gpu-0", Type: "gpu", UUID: "GPU-1", Tainted: true}, {Name: "gpu-1"}}}
-	if diff := cmp.Diff(want, sliceOf(s)); diff != "" {
+	if diff := cmp.Diff(want, SliceOf(s)); diff != "" {
 		t.Error(diff)
 	}
 }

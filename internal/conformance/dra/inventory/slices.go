@@ -68,12 +68,13 @@ func ListSlices(ctx context.Context, cluster *kube.Cluster) ([]Slice, error) {
 	}
 	out := make([]Slice, 0, len(list))
 	for i := range list {
-		out = append(out, sliceOf(&list[i]))
+		out = append(out, SliceOf(&list[i]))
 	}
 	return out, nil
 }
 
-func sliceOf(s *resourcev1.ResourceSlice) Slice {
+// SliceOf is what counts of a ResourceSlice.
+func SliceOf(s *resourcev1.ResourceSlice) Slice {
 	out := Slice{
 		Name: s.Name, Driver: s.Spec.Driver, Pool: s.Spec.Pool.Name,
 		Generation: s.Spec.Pool.Generation, PoolSlices: s.Spec.Pool.ResourceSliceCount, Devices: []Device{},

@@ -1,0 +1,51 @@
+// Package detecttest completes the files of site detect in tests, as a person does.
+package detecttest
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var (
+	todoLine = regexp.MustCompile(`^\s*# TODO: `)
+	keyLine  = regexp.MustCompile(`^(\s*)([A-Za-z]+):(?: (.*?))?(?:  # (seen|default|TODO): (.*))?$`)
+)
+
+// Answered is a file as a person completes it: the values of answers at their paths
+// ("reach.ssh.user"), an empty one for a deleted key, and no TODO. Other proposals are confirmed.
+func Answered(tb testing.TB, file string, answers map[string]string) string {
+	tb.Helper()
+	var out []string
+	var path []string
+	used := map[string]bool{}
+	for line := range strings.SplitSeq(file, "\n") {
+		if todoLine.MatchString(line) {
+			continue
+		}
+		m := keyLine.FindStringSubmatch(line)
+		if m == nil {
+			out = append(out, line)
+			continue
+		}
+		path = append(path[:min(len(path), len(m[1])/2)], m[2])
+		at := strings.Join(path, ".")
+		if answer, ok := answers[at]; ok {
+			used[at] = true
+			if answer != "" { // an empty answer deletes the key
+				out = append(out, m[1]+m[2]+": "+answer)
+			}
+			continue
+		}
+		if m[4] == "TODO" {
+			line = m[1] + m[2] + ": " + m[3]
+		}
+		out = append(out, line)
+	}
+	for at := range answers {
+		if !used[at] {
+			tb.Errorf("the file has no %s to answer", at)
+		}
+	}
+	return strings.Join(out, "\n")
+}

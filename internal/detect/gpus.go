@@ -1,0 +1,211 @@
+package detect
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/firstlight/firstlight/internal/conformance/dra/inventory"
+	"github.com/firstlight/firstlight/internal/probe/kube"
+	"github.com/firstlight/firstlight/internal/profile"
+)
+
+// Labels that describe GPUs.
+const (
+	productLabel = "nvidia.com/gpu.product"
+	countLabel   = "nvidia.com/gpu.count"
+	driverLabel  = "nvidia.com/cuda.driver-version.full"
+	presentLabel = "nvidia.com/gpu.present"
+	gkeLabel     = "cloud.google.com/gke-accelerator"
+)
+
+// machine is a GPU node.
+type machine struct {
+	node *corev1.Node
+	// product is empty where nothing names it; label is where it was seen.
+	product, where string
+	gpus           int
+	// counted is where gpus was seen.
+	counted string
+	// shared tells that a resource is a part of a GPU: by time slicing, MPS or MIG.
+	shared string
+}
+
+// machines are the nodes with GPUs, by name, and the others.
+func (s *Snapshot) machines() (gpus []machine, others []*corev1.Node) {
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		if m, ok := s.machine(n); ok {
+			gpus = append(gpus, m)
+		} else {
+			others = append(others, n)
+		}
+	}
+	slices.SortFunc(gpus, func(a, b machine) int { return cmp.Compare(a.node.Name, b.node.Name) })
+	slices.SortFunc(others, func(a, b *corev1.Node) int { return cmp.Compare(a.Name, b.Name) })
+	return gpus, others
+}
+
+func (s *Snapshot) machine(n *corev1.Node) (machine, bool) {
+	m := machine{node: n}
+	dra, _, _ := inventory.GPUsOnNode(s.Slices, n.Name) // what is wrong with slices is for gates
+	switch {
+	case n.Labels[productLabel] != "":
+		m.product, m.where = n.Labels[productLabel], "label "+productLabel
+	case len(dra) > 0 && dra[0].Product != "":
+		m.product, m.where = dra[0].Product, "productName of ResourceSlices of "+inventory.Driver
+	}
+	labelled, _ := strconv.Atoi(n.Labels[countLabel]) // absent or no number: not known
+	switch capacity := kube.Count(n.Status.Capacity, kube.GPUResource); {
+	case capacity > 0:
+		m.gpus, m.counted = capacity, kube.GPUResource+" in status.capacity"
+	case len(dra) > 0:
+		m.gpus, m.counted = len(dra), "ResourceSlices of "+inventory.Driver
+	case labelled > 0:
+		m.gpus, m.counted = labelled, "label "+countLabel+"; the node offers none"
+	}
+	m.shared = shared(n, m.product)
+	base, _, _ := strings.Cut(m.product, "-SHARED")
+	m.product, _, _ = strings.Cut(base, "-MIG-")
+	return m, m.gpus > 0 || m.product != "" || n.Labels[presentLabel] == "true" || n.Labels[gkeLabel] != ""
+}
+
+// shared tells how a node's GPUs are divided; empty for whole GPUs.
+func shared(n *corev1.Node, product string) string {
+	if replicas := n.Labels["nvidia.com/gpu.replicas"]; replicas != "" && replicas != "1" && replicas != "0" {
+		return "label nvidia.com/gpu.replicas is " + replicas
+	}
+	if strings.Contains(product, "-MIG-") || strings.Contains(product, "-SHARED") {
+		return "label " + productLabel + " is " + product
+	}
+	for name := range n.Status.Capacity {
+		if strings.HasPrefix(string(name), "nvidia.com/mig-") && kube.Count(n.Status.Capacity, string(name)) > 0 {
+			return fmt.Sprintf("it offers %s", name)
+		}
+	}
+	return ""
+}
+
+// dra describes the devices that DRA drivers offer.
+func (s *Snapshot) dra() string {
+	if why := s.Unread[unreadSlices]; why != "" {
+		return "not known: " + why
+	}
+	drivers := map[string]int{}
+	for _, slice := range s.Slices {
+		drivers[slice.Driver] += len(slice.Devices)
+	}
+	if len(drivers) == 0 {
+		return "no ResourceSlices"
+	}
+	var parts []string
+	for driver, devices := range drivers {
+		parts = append(parts, fmt.Sprintf("%d devices of %s", devices, driver))
+	}
+	slices.Sort(parts)
+	return strings.Join(parts, ", ") + " in ResourceSlices"
+}
+
+// group are the machines of one product.
+type group struct {
+	product, instance string
+	// gpus is what most of them have.
+	gpus     int
+	machines []machine
+}
+
+// groups are the kinds of GPU nodes, the most common first.
+func groups(machines []machine) []group {
+	var out []group
+	for _, m := range machines {
+		i := slices.IndexFunc(out, func(g group) bool { return g.product == m.product })
+		if i < 0 {
+			out = append(out, group{product: m.product})
+			i = len(out) - 1
+		}
+		out[i].machines = append(out[i].machines, m)
+	}
+	for i := range out {
+		g := &out[i]
+		nodes := make([]corev1.Node, 0, len(g.machines))
+		byName := map[string]int{}
+		for _, m := range g.machines {
+			nodes = append(nodes, *m.node)
+			byName[m.node.Name] = m.gpus
+		}
+		common := counted(nodes, func(n *corev1.Node) string { return strconv.Itoa(byName[n.Name]) })[0].text
+		g.gpus, _ = strconv.Atoi(common) // it was a number
+		g.instance = counted(nodes, func(n *corev1.Node) string { return n.Labels[corev1.LabelInstanceTypeStable] })[0].text
+	}
+	slices.SortStableFunc(out, func(a, b group) int { return len(b.machines) - len(a.machines) })
+	return out
+}
+
+// String is the group as messages have it: "4 nodes with 8 x NVIDIA-H100-80GB-HBM3".
+func (g group) String() string {
+	nodes := "nodes"
+	if len(g.machines) == 1 {
+		nodes = "node"
+	}
+	return fmt.Sprintf("%d %s with %d x %s", len(g.machines), nodes, g.gpus, cmp.Or(g.product, "a GPU without a name"))
+}
+
+// choose is the profile of a group: one that is certain, or the ones that may be right.
+func (g group) choose(f fabric) (chosen *profile.Profile, v value, err error) {
+	instances, err := profile.Instances()
+	if err != nil {
+		return nil, value{}, err
+	}
+	if instance, ok := instances[g.instance]; ok {
+		p, err := profile.Load(instance.Profile)
+		if err != nil {
+			return nil, value{}, err
+		}
+		if problem := g.differs(p); problem != "" {
+			return nil, todo("", "machine type %s has profile %s, and %s", g.instance, p.Name, problem), nil
+		}
+		return p, seen(p.Name, "label %s is %s (%s)", corev1.LabelInstanceTypeStable, g.instance, instance.Source), nil
+	}
+	if g.product == "" || g.gpus == 0 {
+		return nil, todo("", "a profile that ships, or the path of a profile file; what the GPUs are, or how many a node has, was not seen"), nil
+	}
+	all, err := profile.Matching(g.product, g.gpus)
+	if err != nil {
+		return nil, value{}, err
+	}
+	fits := slices.DeleteFunc(slices.Clone(all), func(p *profile.Profile) bool { return !f.allows(p) })
+	switch {
+	case len(fits) == 1 && len(all) == 1:
+		return fits[0], seen(fits[0].Name, "%s is %s, %d a node: the only profile that ships for it", g.machines[0].where, g.product, g.gpus), nil
+	case len(fits) > 0:
+		return nil, todo("", "one of %s: %d x %s a node was seen, %s, and the rate of the fabric is not shown by Kubernetes", list(fits), g.gpus, g.product, f), nil
+	case len(all) > 0:
+		return nil, todo("", "the path of a profile file: %d x %s a node was seen, %s, and the profiles that ship for these GPUs (%s) are of other fabrics", g.gpus, g.product, f, list(all)), nil
+	default:
+		return nil, todo("", "the path of a profile file: no profile ships for %d x %s a node", g.gpus, g.product), nil
+	}
+}
+
+// differs tells how what was seen contradicts a profile; empty where it does not.
+func (g group) differs(p *profile.Profile) string {
+	same := func(of string) bool { return profile.Product(of) == profile.Product(g.product) }
+	switch {
+	case g.product != "" && !slices.ContainsFunc(p.GPU.Products, same):
+		return fmt.Sprintf("the nodes have %s", g.product)
+	case g.gpus != 0 && g.gpus != int(p.Node.GPUs.Value):
+		return fmt.Sprintf("most nodes have %d GPUs", g.gpus)
+	}
+	return ""
+}
+
+func list(profiles []*profile.Profile) string {
+	var names []string
+	for _, p := range profiles {
+		names = append(names, p.Name)
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,159 @@
+package detect
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/firstlight/firstlight/internal/probe/kube"
+)
+
+// plugins describes the DaemonSets that offer GPUs without the GPU Operator.
+func (s *Snapshot) plugins(k names) []string {
+	var out []string
+	for i := range s.DaemonSets {
+		set := &s.DaemonSets[i]
+		if s.operand(k, set) {
+			continue
+		}
+		for _, p := range k.DevicePlugins {
+			if strings.HasPrefix(set.Name, p.Name) {
+				out = append(out, fmt.Sprintf("DaemonSet %s/%s (%s)", set.Namespace, set.Name, p.What))
+				break
+			}
+		}
+	}
+	return out
+}
+
+// operatorNamespace is the namespace of the GPU Operator, with where it was seen; empty if not seen.
+func (s *Snapshot) operatorNamespace(k names) (namespace, where string) {
+	for _, p := range s.Policies {
+		if p.Namespace != "" {
+			return p.Namespace, "status.namespace of ClusterPolicy " + p.Name
+		}
+	}
+	for i := range s.DaemonSets {
+		if set := &s.DaemonSets[i]; s.owned(set) {
+			return set.Namespace, "DaemonSet " + set.Name + " of the operator"
+		}
+	}
+	if len(s.Policies) == 0 {
+		return "", ""
+	}
+	for i := range s.DaemonSets {
+		if set := &s.DaemonSets[i]; slices.ContainsFunc(k.Operands, func(name string) bool { return strings.HasPrefix(set.Name, name) }) {
+			return set.Namespace, "DaemonSet " + set.Name + ", by its name"
+		}
+	}
+	return "", ""
+}
+
+// owned tells that a ClusterPolicy or an NVIDIADriver controls a DaemonSet.
+func (s *Snapshot) owned(set *appsv1.DaemonSet) bool {
+	owner := metav1.GetControllerOf(set)
+	return owner != nil && (owner.Kind == "ClusterPolicy" || owner.Kind == "NVIDIADriver")
+}
+
+// operand tells that a DaemonSet belongs to the GPU Operator: by its owner, or by its name in the
+// operator's namespace.
+func (s *Snapshot) operand(k names, set *appsv1.DaemonSet) bool {
+	if s.owned(set) {
+		return true
+	}
+	namespace, _ := s.operatorNamespace(k)
+	return namespace != "" && set.Namespace == namespace &&
+		slices.ContainsFunc(k.Operands, func(name string) bool { return strings.HasPrefix(set.Name, name) })
+}
+
+// operands are the operator's DaemonSets that have pods to run.
+func (s *Snapshot) operands(k names) []string {
+	var out []string
+	for i := range s.DaemonSets {
+		if set := &s.DaemonSets[i]; s.operand(k, set) && set.Status.DesiredNumberScheduled > 0 {
+			out = append(out, set.Name)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// gpustack writes the block gpustack.
+func (s *Snapshot) gpustack(k names, p *page, machines []machine) {
+	p.key(0, "gpustack")
+	if len(s.Drivers) > 0 {
+		p.note(2, "seen: NVIDIADriver %s", strings.Join(s.Drivers, ", "))
+	}
+	plugins := s.plugins(k)
+	if len(plugins) > 0 && len(s.Policies) > 0 {
+		p.todo(2, "two programs may offer nvidia.com/gpu: the GPU Operator, and %s; remove one of them", strings.Join(plugins, ", "))
+	}
+	offered := func(m machine) bool { return kube.Count(m.node.Status.Capacity, kube.GPUResource) > 0 }
+	if len(machines) > 0 && !slices.ContainsFunc(machines, offered) {
+		if slices.ContainsFunc(machines, func(m machine) bool { return m.gpus > 0 }) {
+			p.todo(2, "GPUs are offered by DRA only: gate gpustack and the jobs of later gates need the resource %s, of a device plugin", kube.GPUResource)
+		} else {
+			p.todo(2, "no node offers %s: install or repair the device plugin", kube.GPUResource)
+		}
+	}
+	namespace, where := s.operatorNamespace(k)
+	switch {
+	case namespace != "":
+		p.set(2, "namespace", seen(namespace, "%s", where))
+	default:
+		p.set(2, "namespace", todo("", "the namespace of the GPU Operator; %s", s.without(plugins)))
+	}
+	switch len(s.Policies) {
+	case 1:
+		p.set(2, "clusterPolicy", seen(s.Policies[0].Name, "the one ClusterPolicy"))
+	case 0:
+		p.set(2, "clusterPolicy", todo("", "the name of the ClusterPolicy: gate gpustack judges the GPU Operator; %s", s.without(plugins)))
+	default:
+		var names []string
+		for _, policy := range s.Policies {
+			names = append(names, policy.Name)
+		}
+		p.set(2, "clusterPolicy", todo("", "one of %s: the operator uses one ClusterPolicy", strings.Join(names, ", ")))
+	}
+	if operands := s.operands(k); len(operands) > 0 {
+		p.set(2, "operands", seen(operands, "DaemonSets of the operator with pods to run"))
+	} else {
+		p.set(2, "operands", todo([]string{}, "the operator's DaemonSets that must be complete; %s", cmp.Or(s.Unread[unreadDaemonSets], "none was seen")))
+	}
+	s.scheduler(p)
+}
+
+// without says what offers GPUs instead of the GPU Operator.
+func (s *Snapshot) without(plugins []string) string {
+	switch {
+	case s.Unread[unreadPolicies] != "":
+		return s.Unread[unreadPolicies]
+	case len(plugins) > 0:
+		return "seen instead: " + strings.Join(plugins, ", ")
+	default:
+		return "no ClusterPolicy and no device plugin was seen"
+	}
+}
+
+func (s *Snapshot) scheduler(p *page) {
+	var names []string
+	for _, d := range s.Schedulers {
+		names = append(names, fmt.Sprintf("%s (%s)", d.Name, d.API))
+	}
+	switch len(s.Schedulers) {
+	case 0:
+		p.set(2, "gangScheduler", todo("auto", "install a gang scheduler: %s", cmp.Or(s.Unread[unreadSchedulers], "the cluster serves no API of KAI, Volcano, Kueue or native gangs")))
+		return
+	case 1:
+		p.set(2, "gangScheduler", seen(s.Schedulers[0].Name, "the cluster serves %s", names[0]))
+	default:
+		p.set(2, "gangScheduler", byDefault("auto", "the first of %s, which the cluster serves", strings.Join(names, ", ")))
+	}
+	if first := s.Schedulers[0].Name; first == "kai" || first == "kueue" {
+		p.set(2, "queue", todo("", "the queue of %s that runs may use", first))
+	}
+}
