@@ -38,6 +38,12 @@ func (g *Gate) sizes() (least, most string) {
 	return least, most
 }
 
+// Workloads are the pods of the run over all nodes.
+func (g *Gate) Workloads() ([]workload.Spec, error) {
+	spec, err := g.spec(jobName(ScopeAll, g.nodes()), g.nodes(), g.repetitions())
+	return []workload.Spec{spec}, err
+}
+
 // spec is the job for some nodes.
 func (g *Gate) spec(name string, nodes []string, repetitions int) (workload.Spec, error) {
 	identity, err := newIdentity()

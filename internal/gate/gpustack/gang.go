@@ -66,14 +66,25 @@ func (g *Gate) observeUsage(ctx context.Context, cluster *kube.Cluster, rec chec
 // observeFunc observes a gang while all of it is placed.
 type observeFunc func(ctx context.Context, cluster *kube.Cluster, gang *workload.Gang, nodes map[string]string, rec check.Recorder) error
 
+// spec is a probe gang.
+func (g *Gate) spec(name string, pods, gpus int, nodes []string) workload.Spec {
+	return workload.Spec{
+		Name: name, Gate: Name, Pods: pods, GPUs: gpus, Image: g.image,
+		Container: probeContainer, Script: probeScript, Nodes: nodes,
+	}
+}
+
+// Workloads are the smallest gangs that the gate can do with: one pod on a node whose GPUs are all
+// free.
+func (g *Gate) Workloads() ([]workload.Spec, error) {
+	return []workload.Spec{g.spec(targetFits, 1, g.wantGPUs, g.nodes)}, nil
+}
+
 // prove starts a gang, waits for the scheduler's decision, calls whenPlaced (may be nil) if all
 // its pods are placed, and deletes it. held is false if a further gang would prove nothing.
 func (g *Gate) prove(ctx context.Context, launcher *workload.Launcher, rec check.Recorder, target string, r gangproof.Room, pods, gpus int, whenPlaced observeFunc) (held bool, err error) {
 	attempt := g.begin(rec, kindProof, target, fmt.Sprintf("create a gang of %d pods with %d GPUs each on %d nodes; watch their placement", pods, gpus, len(r.Nodes)))
-	gang, err := launcher.Start(ctx, workload.Spec{
-		Name: target, Gate: Name, Pods: pods, GPUs: gpus, Image: g.image,
-		Container: probeContainer, Script: probeScript, Nodes: r.Nodes,
-	})
+	gang, err := launcher.Start(ctx, g.spec(target, pods, gpus, r.Nodes))
 	if err != nil {
 		return false, attempt.Record(nil, err)
 	}

@@ -146,11 +146,16 @@ func (l *loads) start(ctx context.Context, target string, want map[string]int) (
 	return gangs, figures, nil
 }
 
-func (l *loads) spec(target string, gpus int, nodes []string) workload.Spec {
+// Workloads are the pods of the load on every GPU.
+func (g *Gate) Workloads() ([]workload.Spec, error) {
+	return []workload.Spec{g.spec(targetCluster, g.gpus, g.nodes)}, nil
+}
+
+func (g *Gate) spec(target string, gpus int, nodes []string) workload.Spec {
 	return workload.Spec{
-		Name: fmt.Sprintf("gpu-load-%s-%d", target, gpus), Gate: Name, Pods: len(nodes), GPUs: gpus, Image: l.telemetry.LoadImage,
+		Name: fmt.Sprintf("gpu-load-%s-%d", target, gpus), Gate: Name, Pods: len(nodes), GPUs: gpus, Image: g.telemetry.LoadImage,
 		Container: "dcgmproftester", Script: loadScript, Nodes: nodes, OnePerNode: true,
-		Env: map[string]string{"DURATION": strconv.Itoa(int(l.profile.RiseWithin.Value))},
+		Env: map[string]string{"DURATION": strconv.Itoa(int(g.profile.RiseWithin.Value))},
 	}
 }
 

@@ -36,6 +36,9 @@ func testCheckpoint() string {
 // mebibytes of a GiB.
 const mebibytes = 1024
 
+// Workloads are the pods of the job.
+func (g *Gate) Workloads() ([]workload.Spec, error) { return []workload.Spec{g.spec()}, nil }
+
 // spec is the job.
 func (g *Gate) spec() workload.Spec {
 	t := g.site.Workloads.Training

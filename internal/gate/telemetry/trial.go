@@ -1,0 +1,32 @@
+package telemetry
+
+import (
+	"context"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/probe/prom"
+)
+
+// Metric is the metric that every GPU must have a series of.
+const Metric = metric
+
+// SeriesDefects reads the series of the GPUs, without a load, until they have no defect or the time
+// in which series settle is over. It returns the defects of the last reading.
+func (g *Gate) SeriesDefects(ctx context.Context, p prom.Prometheus) ([]check.Finding, error) {
+	var found []check.Finding
+	err := g.poll(ctx, g.telemetry.ScrapeInterval.D(), times(g.telemetry.ScrapeInterval, g.profile.Settle), func(bool) (bool, error) {
+		found = nil
+		state, _, err := readSeries(ctx, p)
+		if err != nil {
+			return false, err
+		}
+		for _, d := range g.defects(state, hints{}) {
+			found = append(found, check.Finding{Suspect: d.suspect, Message: d.message, Remedy: d.remedy})
+		}
+		return len(found) == 0, nil
+	})
+	return found, err
+}
+
+// AlertLabels are the labels of the synthetic alert.
+func (g *Gate) AlertLabels() map[string]string { return g.alert(g.deps.Clock.Now()).Labels }
