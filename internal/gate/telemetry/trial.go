@@ -10,11 +10,16 @@ import (
 // Metric is the metric that every GPU must have a series of.
 const Metric = metric
 
-// SeriesDefects reads the series of the GPUs, without a load, until they have no defect or the time
-// in which series settle is over. It returns the defects of the last reading.
+// retriedScrapes is for how many scrape intervals SeriesDefects reads series with defects again: a
+// scrape may have failed.
+const retriedScrapes = 2
+
+// SeriesDefects reads the series of the GPUs, without a load, until they have no defect or two
+// scrape intervals have passed. It returns the defects of the last reading.
 func (g *Gate) SeriesDefects(ctx context.Context, p prom.Prometheus) ([]check.Finding, error) {
 	var found []check.Finding
-	err := g.poll(ctx, g.telemetry.ScrapeInterval.D(), times(g.telemetry.ScrapeInterval, g.profile.Settle), func(bool) (bool, error) {
+	interval := g.telemetry.ScrapeInterval.D()
+	err := g.poll(ctx, interval, retriedScrapes*interval, func(bool) (bool, error) {
 		found = nil
 		state, _, err := readSeries(ctx, p)
 		if err != nil {
