@@ -136,8 +136,8 @@ func observeAdmission(ctx context.Context, c *kube.Cluster, namespace string, po
 // judgeAdmission leaves refusals for the pod security standard or a quota to their lines.
 func judgeAdmission(namespace string, all []admitted) []Line {
 	const what = "admission"
-	var out []Line
-	object := ""
+	var refused, unknown []string
+	object, reason := "", ""
 	for _, a := range all {
 		switch {
 		case a.object == "" && a.err != nil:
@@ -148,15 +148,22 @@ func judgeAdmission(namespace string, all []admitted) []Line {
 			object = a.object
 		case judgedElsewhere(a.err):
 		case apierrors.IsForbidden(a.err), apierrors.IsInvalid(a.err), apierrors.IsBadRequest(a.err):
-			out = append(out, stop(what, namespace, remedyAdmission, "a dry run cannot create a %s of gate %s: %v", a.object, a.gate, a.err))
+			refused, object, reason = append(refused, a.gate), a.object, a.err.Error()
 		default:
-			out = append(out, notSeen(what, namespace, "run it again; look at the webhook that is named, if any", "a dry run of a %s of gate %s: %v", a.object, a.gate, a.err))
+			unknown, object = append(unknown, a.gate), a.object
+			reason = cmp.Or(reason, a.err.Error())
 		}
 	}
-	if len(out) == 0 && object != "" {
-		out = append(out, ok(what, namespace, "the API server admits a %s of each gate (dry run)", object))
+	switch {
+	case len(refused) > 0:
+		return []Line{stop(what, namespace, remedyAdmission, "a dry run cannot create a %s of %s: %s", object, strings.Join(refused, ", "), reason)}
+	case len(unknown) > 0:
+		return []Line{notSeen(what, namespace, "run it again; look at the webhook that is named, if any", "a dry run of a %s of %s: %s", object, strings.Join(unknown, ", "), reason)}
+	case object != "":
+		return []Line{ok(what, namespace, "the API server admits a %s of each gate (dry run)", object)}
+	default:
+		return nil // each was refused for another line's reason
 	}
-	return out
 }
 
 func judgedElsewhere(err error) bool {

@@ -2,6 +2,7 @@ package telemetry
 
 import (
 	"context"
+	"time"
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/probe/prom"
@@ -10,16 +11,16 @@ import (
 // Metric is the metric that every GPU must have a series of.
 const Metric = metric
 
-// retriedScrapes is for how many scrape intervals SeriesDefects reads series with defects again: a
-// scrape may have failed.
-const retriedScrapes = 2
+// mostSettle limits how long SeriesDefects reads series with defects again.
+const mostSettle = 45 * time.Second
 
-// SeriesDefects reads the series of the GPUs, without a load, until they have no defect or two
-// scrape intervals have passed. It returns the defects of the last reading.
+// SeriesDefects reads the series of the GPUs, without a load, until they have no defect or the time
+// in which series settle is over: a scrape may have failed. It returns the defects of the last
+// reading.
 func (g *Gate) SeriesDefects(ctx context.Context, p prom.Prometheus) ([]check.Finding, error) {
 	var found []check.Finding
-	interval := g.telemetry.ScrapeInterval.D()
-	err := g.poll(ctx, interval, retriedScrapes*interval, func(bool) (bool, error) {
+	interval := g.telemetry.ScrapeInterval
+	err := g.poll(ctx, interval.D(), min(times(interval, g.profile.Settle), mostSettle), func(bool) (bool, error) {
 		found = nil
 		state, _, err := readSeries(ctx, p)
 		if err != nil {
