@@ -85,9 +85,10 @@ func (f hostFacts) judgePrograms(missing []string) []Line {
 	}
 	var out []Line
 	for _, name := range names {
-		version := ""
+		version, ran := "", false
 		var failed *trial
 		for i, t := range byName[name] {
+			ran = ran || t.command.Trial == nil
 			if t.version != "" {
 				version = t.version
 			}
@@ -98,8 +99,10 @@ func (f hostFacts) judgePrograms(missing []string) []Line {
 		switch {
 		case failed == nil && version != "":
 			out = append(out, ok(name, f.name, "runs, version %s", version))
+		case failed == nil && ran:
+			out = append(out, ok(name, f.name, "runs, and its output can be read"))
 		case failed == nil:
-			out = append(out, ok(name, f.name, "found, and its output can be read"))
+			out = append(out, ok(name, f.name, "found"))
 		case slices.ContainsFunc(failed.command.Modules, func(m string) bool { return slices.Contains(missing, m) }):
 		default:
 			out = append(out, failed.line(name, f.name))

@@ -78,7 +78,7 @@ func judgePodSecurity(space spaceFacts, pods []rendered) []Line {
 		return []Line{stop(whatSecurity, target, fmt.Sprintf("an administrator lowers the level: kubectl label namespace %s --overwrite pod-security.kubernetes.io/enforce=%s", target, wanted),
 			"the level %s refuses the pods of %s: %s", named, strings.Join(refused, ", "), detail)}
 	case len(pods) > 0:
-		return []Line{ok(whatSecurity, target, "the pods of the gates fit the level %s", named)}
+		return []Line{ok(whatSecurity, target, "the pods of the gates fit what it enforces: %s", named)}
 	default:
 		return nil
 	}

@@ -97,8 +97,11 @@ var (
 	headline = map[preflight.Result]string{preflight.OK: "no obstacle", preflight.WouldStop: "the run would stop", preflight.NotSeen: "no obstacle seen, but not everything could be seen"}
 )
 
-// mostTargets is the number of targets that one row names.
-const mostTargets = 4
+// The longest name of a target that a row shares with others, and the number of names of a row.
+const (
+	longestShared = 24
+	mostTargets   = 4
+)
 
 // fold joins the lines of a result that differ in their target only.
 func fold(lines []preflight.Line, result preflight.Result) []preflight.Line {
@@ -108,7 +111,9 @@ func fold(lines []preflight.Line, result preflight.Result) []preflight.Line {
 		if l.Result != result {
 			continue
 		}
-		i := slices.IndexFunc(out, func(o preflight.Line) bool { return o.What == l.What && o.Seen == l.Seen && o.Remedy == l.Remedy })
+		i := slices.IndexFunc(out, func(o preflight.Line) bool {
+			return o.What == l.What && o.Seen == l.Seen && o.Remedy == l.Remedy && max(len(o.Target), len(l.Target)) <= longestShared
+		})
 		if i < 0 {
 			out, targets = append(out, l), append(targets, []string{l.Target})
 			continue

@@ -2,6 +2,7 @@ package telemetry
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/firstlight/firstlight/internal/check"
@@ -15,23 +16,24 @@ const Metric = metric
 const mostSettle = 45 * time.Second
 
 // SeriesDefects reads the series of the GPUs, without a load, until they have no defect or the time
-// in which series settle is over: a scrape may have failed. It returns the defects of the last
-// reading.
+// in which series settle is over: a scrape may have failed, or have been between two queries. It
+// returns the defects, or the error, of the last reading.
 func (g *Gate) SeriesDefects(ctx context.Context, p prom.Prometheus) ([]check.Finding, error) {
 	var found []check.Finding
+	var readErr error
 	interval := g.telemetry.ScrapeInterval
 	err := g.poll(ctx, interval.D(), min(times(interval, g.profile.Settle), mostSettle), func(bool) (bool, error) {
 		found = nil
-		state, _, err := readSeries(ctx, p)
-		if err != nil {
-			return false, err
+		var state seriesFigures
+		if state, _, readErr = readSeries(ctx, p); readErr != nil {
+			return false, nil
 		}
 		for _, d := range g.defects(state, hints{}) {
 			found = append(found, check.Finding{Suspect: d.suspect, Message: d.message, Remedy: d.remedy})
 		}
 		return len(found) == 0, nil
 	})
-	return found, err
+	return found, errors.Join(err, readErr)
 }
 
 // AlertLabels are the labels of the synthetic alert.
