@@ -87,3 +87,8 @@ func (c *Chain) Lowered() []string {
 	}
 	return s.LoweredAutoscale()
 }
+
+// Images are the images of the chain's pods.
+func (c *Chain) Images() []string {
+	return []string{c.site.Telemetry.LoadImage, c.site.Autoscale.WorkerImage}
+}

@@ -103,11 +103,10 @@ var ErrNoExtra = errors.New("unknown check to include")
 // Playbook is the Plan of a site's gates and the included extras.
 func Playbook(s *site.Site, p *profile.Profile, a Access, include ...string) (plan.Plan, error) {
 	out := plan.Plan{Name: fmt.Sprintf("bring-up of %s (%d GPU nodes, %s)", s.Name, len(s.Inventory.Nodes), p.Name)}
-	all := gates(s, p, a)
-	if err := checkPods(all); err != nil {
+	if err := checkPods(s, p); err != nil {
 		return plan.Plan{}, fmt.Errorf("plan the bring-up of %s: %w", s.Name, err)
 	}
-	for _, g := range all {
+	for _, g := range gates(s, p, a) {
 		step := stepOf(g)
 		step.Needs, step.NotApplicable = needs[g.Name()], s.NotApplicable[g.Name()]
 		step.Prepare = pregate.For(s, g.Name(), a.Kubeconfig)

@@ -162,6 +162,32 @@ func (b block) placed(s *site.Site, namespace string) []role {
 	}
 }
 
+// Permission is one rule of the roles that RBAC prints.
+type Permission struct {
+	// Namespace is empty for a rule of the ClusterRole.
+	Namespace string
+	// Why is the reason for the rule.
+	Why  string
+	Rule rbacv1.PolicyRule
+}
+
+// Permissions are the rules of the roles that RBAC prints.
+func Permissions(s *site.Site, a Allowed) ([]Permission, error) {
+	all, err := roles(s, a)
+	if err != nil {
+		return nil, err
+	}
+	var out []Permission
+	for _, r := range all {
+		for _, b := range r.blocks {
+			for _, rule := range b.Rules {
+				out = append(out, Permission{Namespace: r.namespace, Why: b.Why, Rule: rule})
+			}
+		}
+	}
+	return out, nil
+}
+
 // lockers are the gates whose pods take ports for RDMA, where the site has them.
 func lockers() []string { return []string{collective.Name, training.Name} }
 

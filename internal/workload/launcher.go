@@ -81,7 +81,7 @@ func (l *Launcher) namespace(ctx context.Context, spec Spec) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	why, err := violations(&manifests.Job.Spec.Template)
+	why, err := Privileged(&manifests.Job.Spec.Template)
 	if err != nil {
 		return "", err
 	}

@@ -9,9 +9,9 @@ import (
 	"k8s.io/pod-security-admission/policy"
 )
 
-// violations describes how a pod violates the baseline Pod Security Standard; empty if it does
-// not. The API server's admission plugin evaluates pods with the same library.
-func violations(template *corev1.PodTemplateSpec) (string, error) {
+// Privileged describes how pods violate the baseline Pod Security Standard; empty if they do not.
+// The API server's admission plugin evaluates pods with the same library.
+func Privileged(template *corev1.PodTemplateSpec) (string, error) {
 	evaluator, err := policy.NewEvaluator(policy.DefaultChecks(), nil)
 	if err != nil {
 		return "", fmt.Errorf("evaluate the Pod Security Standard: %w", err)

@@ -115,7 +115,7 @@ func TestPrivileged(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		why, err := violations(&manifests.Job.Spec.Template)
+		why, err := Privileged(&manifests.Job.Spec.Template)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -107,6 +107,11 @@ func fabricFaults() []FaultKind {
 			Suspect: `(?i)subnet manager|\bSM\b`,
 			apply:   twoMasters,
 		},
+		{
+			Kind: "umad-module-missing", Gate: "fabric", Expect: "unobserved", TargetForm: FormNode, DefaultTarget: "gpu-01",
+			Summary: "the kernel module ib_umad is not loaded on the host that runs the fabric's tools", Suspect: `(?i)subnet|{node}`,
+			apply: func(d *draft, t target, _ Fault) { d.Nodes[t.node].NoUMAD = true },
+		},
 	}
 }
 

@@ -26,6 +26,23 @@ func hostFaults() []FaultKind {
 			apply: func(d *draft, t target, _ Fault) { d.Nodes[t.node].LogWrapped = true },
 		},
 		{
+			Kind: "kernel-log-restricted", Gate: "node", Expect: "unobserved", TargetForm: FormNode, DefaultTarget: "gpu-03",
+			Summary: "the site's user may not read a node's kernel log", Suspect: `{node}`,
+			apply: func(d *draft, t target, _ Fault) { d.Nodes[t.node].LogRestricted = true },
+		},
+		{
+			Kind: "tool-missing", Gate: "node", Expect: "unobserved", TargetForm: FormNode, DefaultTarget: "gpu-02",
+			Summary: "a program that the gate runs is not installed on a node",
+			Options: []FaultOption{{Name: "tool", Default: "dcgmi", Values: []string{"dcgmi", "nvidia-smi"}, Summary: "the program"}},
+			Suspect: `{node}`,
+			apply:   func(d *draft, t target, f Fault) { d.Nodes[t.node].ToolMissing = f.Options["tool"] },
+		},
+		{
+			Kind: "hostengine-down", Gate: "node", Expect: "unobserved", TargetForm: FormNode, DefaultTarget: "gpu-04",
+			Summary: "DCGM's host engine does not run on a node", Suspect: `{node}`,
+			apply: func(d *draft, t target, _ Fault) { d.Nodes[t.node].NoHostEngine = true },
+		},
+		{
 			Kind: "ssh-hosts-swapped", Gate: "node", TargetForm: FormNode, DefaultTarget: "gpu-02",
 			Summary: "the SSH addresses of a node and of the next one are swapped", Suspect: `{node}`,
 			apply: func(d *draft, t target, _ Fault) {

@@ -200,6 +200,14 @@ type Node struct {
 	ClockOffset time.Duration
 	// LogWrapped: the beginning of its kernel log is overwritten.
 	LogWrapped bool
+	// LogRestricted: only root may read its kernel log (kernel.dmesg_restrict).
+	LogRestricted bool
+	// ToolMissing is a program that is not installed; empty: healthy.
+	ToolMissing string
+	// NoHostEngine: DCGM's host engine does not run.
+	NoHostEngine bool
+	// NoUMAD: the kernel module ib_umad is not loaded, which the fabric's tools need.
+	NoUMAD bool
 	// HCALinks has the PCIe links of HCAs, in HCA order.
 	HCALinks []PCIeLink
 

@@ -39,6 +39,12 @@ func (g *Gate) sizes() (least, most string) {
 	return least, most
 }
 
+// Workloads are the pods of the run over all nodes.
+func (g *Gate) Workloads() ([]workload.Spec, error) {
+	spec, err := g.spec(jobName(ScopeAll, g.nodes()), g.nodes(), g.repetitions())
+	return []workload.Spec{spec}, err
+}
+
 // spec is the job for some nodes.
 func (g *Gate) spec(name string, nodes []string, repetitions int) (workload.Spec, error) {
 	identity, err := newIdentity()
@@ -63,12 +69,6 @@ func (g *Gate) spec(name string, nodes []string, repetitions int) (workload.Spec
 		Nodes: nodes, OnePerNode: true,
 		Patches: g.site.PodPatches(Name),
 	}, nil
-}
-
-// Specs are the gate's jobs: that over all nodes.
-func (g *Gate) Specs() ([]workload.Spec, error) {
-	spec, err := g.spec(jobName(ScopeAll, g.nodes()), g.nodes(), g.repetitions())
-	return []workload.Spec{spec}, err
 }
 
 // newIdentity creates the SSH key for mpirun in the job's pods. It is valid for one job only.

@@ -4,14 +4,71 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/firstlight/firstlight/internal/gate/hostcommand"
 	"github.com/firstlight/firstlight/internal/probe/infiniband"
-
 	"github.com/firstlight/firstlight/internal/probe/ssh"
 )
+
+// command is one command on a host.
+type command struct {
+	argv  []string
+	parse parser
+	// trial, if set, replaces argv in a preflight.
+	trial []string
+	// modules are the kernel modules that the program needs.
+	modules []string
+}
+
+// commands of the gate, by the kind of their observations. ibqueryerrors and iblinkinfo scan the
+// whole subnet and ibdiagnet queries every port of it: a preflight does not run them.
+func (g *Gate) commands() map[string]command {
+	return map[string]command{
+		kindSM: {argv: []string{"sminfo"}, parse: subnetManager, modules: []string{"ib_umad"}},
+		// Every nonzero counter: a host's threshold file would hide growth below its thresholds.
+		kindCounters: {argv: []string{"ibqueryerrors", "--threshold-file", "/dev/null"}, parse: counters, trial: hostcommand.Installed("ibqueryerrors"), modules: []string{"ib_umad"}},
+		kindLinks:    {argv: []string{"iblinkinfo", "-l"}, parse: links, trial: hostcommand.Installed("iblinkinfo"), modules: []string{"ib_umad"}},
+		kindDiag:     {argv: []string{"ibdiagnet"}, parse: diag, trial: hostcommand.Installed("ibdiagnet"), modules: []string{"ib_umad"}},
+		kindPorts:    {argv: []string{"ibstat"}, parse: ports, modules: []string{"mlx5_ib"}},
+		kindVerbs:    {argv: verbsCommand(g.site.Fabric.HCAs), parse: details, modules: []string{"mlx5_ib", "ib_uverbs"}},
+	}
+}
+
+// HostCommands are the commands of Observe, for a preflight.
+func (g *Gate) HostCommands() []hostcommand.Command {
+	var nodes []string
+	for _, n := range g.site.Inventory.Nodes {
+		nodes = append(nodes, n.Name)
+	}
+	fabricHost := []string{g.site.Reach.SSH.FabricHost}
+	on := map[string][]string{
+		kindSM: g.smHosts(), kindCounters: fabricHost, kindLinks: fabricHost, kindDiag: fabricHost, kindPorts: nodes, kindVerbs: nodes,
+	}
+	commands := g.commands()
+	var out []hostcommand.Command
+	for _, kind := range slices.Sorted(maps.Keys(commands)) {
+		c := commands[kind]
+		out = append(out, hostcommand.Command{Gate: Name, Hosts: on[kind], Argv: c.argv, Trial: c.trial, Modules: c.modules, Read: c.readTrial})
+	}
+	return out
+}
+
+// readTrial refuses an output that the gate could not read, or that shows that a program was not
+// found.
+func (c command) readTrial(out ssh.Output) (version string, err error) {
+	if c.trial == nil {
+		_, err = c.parse(out)
+		return "", err
+	}
+	if out.Exit != 0 {
+		return "", errors.New("the program was not found")
+	}
+	return "", nil
+}
 
 // parser returns the figures of a command's output. Exit code 0 proves nothing, but an
 // unexplained exit code means that output may be missing.

@@ -19,7 +19,7 @@ func (g *Gate) Observe(ctx context.Context, rec check.Recorder) error {
 	if err := g.askSM(ctx, rec); err != nil {
 		return err
 	}
-	if err := g.run(ctx, rec, kindCounters, host, counters, allCounters()...); err != nil {
+	if err := g.run(ctx, rec, kindCounters, host); err != nil {
 		return err
 	}
 	soakCtx, stop := context.WithCancel(ctx)
@@ -29,13 +29,11 @@ func (g *Gate) Observe(ctx context.Context, rec check.Recorder) error {
 
 	work, workCtx := errgroup.WithContext(ctx)
 	work.SetLimit(max(1, g.site.Reach.SSH.Concurrency))
-	work.Go(func() error { return g.run(workCtx, rec, kindLinks, host, links, "iblinkinfo", "-l") })
-	work.Go(func() error { return g.run(workCtx, rec, kindDiag, host, diag, "ibdiagnet") })
+	work.Go(func() error { return g.run(workCtx, rec, kindLinks, host) })
+	work.Go(func() error { return g.run(workCtx, rec, kindDiag, host) })
 	for _, n := range g.site.Inventory.Nodes {
-		work.Go(func() error { return g.run(workCtx, rec, kindPorts, n.Name, ports, "ibstat") })
-		work.Go(func() error {
-			return g.run(workCtx, rec, kindVerbs, n.Name, details, verbsCommand(g.site.Fabric.HCAs)...)
-		})
+		work.Go(func() error { return g.run(workCtx, rec, kindPorts, n.Name) })
+		work.Go(func() error { return g.run(workCtx, rec, kindVerbs, n.Name) })
 	}
 	if err := work.Wait(); err != nil {
 		stop()
@@ -46,7 +44,7 @@ func (g *Gate) Observe(ctx context.Context, rec check.Recorder) error {
 	if err := <-soaked; err != nil {
 		return fmt.Errorf("soak: %w", err)
 	}
-	if err := g.run(ctx, rec, kindCounters, host, counters, allCounters()...); err != nil {
+	if err := g.run(ctx, rec, kindCounters, host); err != nil {
 		return err
 	}
 	return g.askSM(ctx, rec)
@@ -54,22 +52,19 @@ func (g *Gate) Observe(ctx context.Context, rec check.Recorder) error {
 
 func (g *Gate) askSM(ctx context.Context, rec check.Recorder) error {
 	for _, host := range g.smHosts() {
-		if err := g.run(ctx, rec, kindSM, host, subnetManager, "sminfo"); err != nil {
+		if err := g.run(ctx, rec, kindSM, host); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// allCounters lists every nonzero counter: a host's threshold file would hide growth below
-// its thresholds.
-func allCounters() []string { return []string{"ibqueryerrors", "--threshold-file", "/dev/null"} }
-
 // run records one command's output with its figures or error. Its error is the recorder's.
-func (g *Gate) run(ctx context.Context, rec check.Recorder, kind, host string, parse parser, argv ...string) error {
-	line := strings.Join(argv, " ")
+func (g *Gate) run(ctx context.Context, rec check.Recorder, kind, host string) error {
+	c := g.commands()[kind]
+	line := strings.Join(c.argv, " ")
 	attempt := check.Observer{Recorder: rec, Clock: g.deps.Clock}.Begin(kind, host, line)
-	out, err := g.deps.Hosts.Run(ctx, host, argv...)
+	out, err := g.deps.Hosts.Run(ctx, host, c.argv...)
 	if err != nil {
 		return attempt.Record(nil, err)
 	}
@@ -77,7 +72,7 @@ func (g *Gate) run(ctx context.Context, rec check.Recorder, kind, host string, p
 	if len(out.Stderr) > 0 {
 		raw = slices.Concat(out.Stdout, []byte("\n[stderr]\n"), out.Stderr)
 	}
-	figures, err := parse(out)
+	figures, err := c.parse(out)
 	if err != nil {
 		err = fmt.Errorf("cannot read the output of %s on %s (exit code %d): %w", line, host, out.Exit, err)
 	}

@@ -17,11 +17,11 @@ func Free(ctx context.Context, cluster *kube.Cluster, spec workload.Spec) (strin
 	if err != nil {
 		return "", fmt.Errorf("list free GPUs: %w", err)
 	}
-	return missing(spec, usage), nil
+	return Missing(spec, usage), nil
 }
 
-// missing explains why the pods do not fit on nodes with this usage; "" if they do.
-func missing(spec workload.Spec, usage map[string]kube.Usage) string {
+// Missing explains why the pods do not fit on nodes with this usage; "" if they do.
+func Missing(spec workload.Spec, usage map[string]kube.Usage) string {
 	fit := 0
 	var short []string
 	for _, node := range slices.Sorted(slices.Values(spec.Nodes)) {

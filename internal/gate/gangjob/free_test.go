@@ -28,7 +28,7 @@ func TestMissing(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := missing(tt.spec, tt.usage)
+			got := Missing(tt.spec, tt.usage)
 			if (got == "") != (tt.want == "") || !strings.Contains(got, tt.want) {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}

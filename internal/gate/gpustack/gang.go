@@ -66,16 +66,18 @@ func (g *Gate) observeUsage(ctx context.Context, cluster *kube.Cluster, rec chec
 // observeFunc observes a gang while all of it is placed.
 type observeFunc func(ctx context.Context, cluster *kube.Cluster, gang *workload.Gang, nodes map[string]string, rec check.Recorder) error
 
-// Specs are the gate's gangs: that on all GPUs.
-func (g *Gate) Specs() ([]workload.Spec, error) {
-	return []workload.Spec{g.spec(targetFits, len(g.nodes), g.wantGPUs, g.nodes)}, nil
-}
-
-func (g *Gate) spec(target string, pods, gpus int, nodes []string) workload.Spec {
+// spec is a probe gang.
+func (g *Gate) spec(name string, pods, gpus int, nodes []string) workload.Spec {
 	return workload.Spec{
-		Name: target, Gate: Name, Pods: pods, GPUs: gpus, Image: g.image,
+		Name: name, Gate: Name, Pods: pods, GPUs: gpus, Image: g.image,
 		Container: probeContainer, Script: probeScript, Nodes: nodes, Patches: g.patches,
 	}
+}
+
+// Workloads are the smallest gangs that the gate can do with: one pod on a node whose GPUs are all
+// free.
+func (g *Gate) Workloads() ([]workload.Spec, error) {
+	return []workload.Spec{g.spec(targetFits, 1, g.wantGPUs, g.nodes)}, nil
 }
 
 // prove starts a gang, waits for the scheduler's decision, calls whenPlaced (may be nil) if all

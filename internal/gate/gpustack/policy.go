@@ -15,13 +15,14 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/kube"
 )
 
-func clusterPolicies() schema.GroupVersionResource {
+// ClusterPolicies is the resource of the GPU Operator's policies.
+func ClusterPolicies() schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: "nvidia.com", Version: "v1", Resource: "clusterpolicies"}
 }
 
 func (g *Gate) observePolicy(ctx context.Context, cluster *kube.Cluster, rec check.Recorder) error {
 	attempt := g.begin(rec, kindPolicy, g.stack.ClusterPolicy, "GET clusterpolicies.nvidia.com/"+g.stack.ClusterPolicy)
-	obj, err := cluster.Dynamic.Resource(clusterPolicies()).Get(ctx, g.stack.ClusterPolicy, metav1.GetOptions{})
+	obj, err := cluster.Dynamic.Resource(ClusterPolicies()).Get(ctx, g.stack.ClusterPolicy, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		return attempt.Record(policyFigures{}, nil)
 	}

@@ -61,9 +61,6 @@ func (g *Gate) spec() workload.Spec {
 	}
 }
 
-// Specs are the gate's workloads.
-func (g *Gate) Specs() ([]workload.Spec, error) { return []workload.Spec{g.spec()}, nil }
-
 // startPod starts the pod and waits until it runs.
 func (g *Gate) startPod(ctx context.Context) (server, error) {
 	l, err := g.deps.Launcher(ctx, g.site)

@@ -19,30 +19,43 @@ type command struct {
 	argv []string
 	// parse returns the figures of the output.
 	parse func(ssh.Output) (any, error)
+	// trial, if set, replaces argv in a preflight, and read parses its output.
+	trial []string
+	read  func(ssh.Output) (version string, err error)
+	// modules are the kernel modules that the program needs.
+	modules []string
+	// remedy is the next action if a preflight cannot run it; empty: install the program.
+	remedy string
 }
 
 // commands run on every host in this order: the kernel log last, so that it includes errors
 // during the diagnostic.
 func (g *Gate) commands() []command {
 	level := strconv.Itoa(int(g.profile.Node.DiagnosticLevel.Value))
+	driver := []string{"nvidia"}
+	query := command{kind: kindBefore, argv: []string{"nvidia-smi", "-q", "-x"}, parse: smi, read: driverVersion, modules: driver}
+	linkErrors := command{kind: kindErrorsBefore, argv: []string{"nvidia-smi", "nvlink", "-e"}, parse: nvlinkErrors, modules: driver}
 	commands := []command{
-		{kindBefore, []string{"nvidia-smi", "-q", "-x"}, smi},
-		{kindNVLinks, []string{"nvidia-smi", "nvlink", "-s"}, nvlinks},
+		query,
+		{kind: kindNVLinks, argv: []string{"nvidia-smi", "nvlink", "-s"}, parse: nvlinks, modules: driver},
 	}
 	if g.rails() {
-		commands = append(commands, command{kindHCAs, []string{"ibstat"}, hcas})
+		commands = append(commands, command{kind: kindHCAs, argv: []string{"ibstat"}, parse: hcas, modules: []string{"mlx5_ib"}})
 	}
-	commands = append(commands, command{kindHost, linuxhost.Command(), hostFacts})
+	commands = append(commands, command{kind: kindHost, argv: linuxhost.Command(), parse: hostFacts})
 	if g.nvlinks() {
-		commands = append(commands, command{kindErrorsBefore, []string{"nvidia-smi", "nvlink", "-e"}, nvlinkErrors})
+		commands = append(commands, linkErrors)
 	}
-	commands = append(commands,
-		command{kindDiag, []string{"dcgmi", "diag", "-r", level, "-p", g.generation(), "-j"}, diagnostic},
-		command{kindAfter, []string{"nvidia-smi", "-q", "-x"}, smi})
+	commands = append(commands, command{
+		kind: kindDiag, argv: []string{"dcgmi", "diag", "-r", level, "-p", g.generation(), "-j"}, parse: diagnostic,
+		trial: nvidia.DiscoveryCommand(), read: discovery, modules: driver, remedy: remedyDCGM,
+	})
+	query.kind, linkErrors.kind = kindAfter, kindErrorsAfter
+	commands = append(commands, query)
 	if g.nvlinks() {
-		commands = append(commands, command{kindErrorsAfter, []string{"nvidia-smi", "nvlink", "-e"}, nvlinkErrors})
+		commands = append(commands, linkErrors)
 	}
-	return append(commands, command{kindKernel, []string{"dmesg"}, kernelLog})
+	return append(commands, command{kind: kindKernel, argv: []string{"dmesg"}, parse: kernelLog, remedy: remedyKernelLog})
 }
 
 // generation is the parameter of DCGM's pcie test for the profile's PCIe generation, checked

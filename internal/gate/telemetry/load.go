@@ -147,8 +147,8 @@ func (l *loads) start(ctx context.Context, target string, want map[string]int) (
 	return gangs, figures, nil
 }
 
-// Specs are the gate's loads: that on all GPUs.
-func (g *Gate) Specs() ([]workload.Spec, error) {
+// Workloads are the pods of the load on every GPU.
+func (g *Gate) Workloads() ([]workload.Spec, error) {
 	return []workload.Spec{g.spec(targetCluster, g.gpus, g.nodes)}, nil
 }
 

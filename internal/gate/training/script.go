@@ -37,6 +37,9 @@ func testCheckpoint() string {
 // mebibytes of a GiB.
 const mebibytes = 1024
 
+// Workloads are the pods of the job.
+func (g *Gate) Workloads() ([]workload.Spec, error) { return []workload.Spec{g.spec()}, nil }
+
 // spec is the job.
 func (g *Gate) spec() workload.Spec {
 	t := g.site.Workloads.Training
@@ -69,9 +72,6 @@ func (g *Gate) spec() workload.Spec {
 		Patches: g.site.PodPatches(Name),
 	}
 }
-
-// Specs are the gate's jobs.
-func (g *Gate) Specs() ([]workload.Spec, error) { return []workload.Spec{g.spec()}, nil }
 
 // command describes the command.
 func (g *Gate) command() string {

@@ -171,7 +171,7 @@ func (e *embedded) startCluster(ctx context.Context, info lab.Info) error {
 	e.info = info
 	e.receiver = serveReceiver(info.AlertListener)
 	c, err := cluster.Start(ctx, cluster.Config{
-		RestConfig: info.RestConfig, World: e.world, Dir: filepath.Join(e.dir, "world"), Log: e.opts.Log, Pods: info.PodListener,
+		RestConfig: info.RestConfig, World: e.world, Dir: filepath.Join(e.dir, "world"), Log: e.opts.Log, Pods: info.PodListener, Images: images(),
 		Kubelet: &cluster.Kubelet{Address: info.Kubelet, Cert: info.KubeletCert, Key: info.KubeletKey, CA: info.CA},
 	})
 	if err != nil {

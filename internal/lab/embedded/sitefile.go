@@ -17,6 +17,9 @@ import (
 // SiteFile is the file name of the site in the lab's directory.
 const SiteFile = "site.yaml"
 
+// loadImage has dcgmproftester.
+const loadImage = "nvcr.io/nvidia/cloud-native/dcgm:4.4.1-1-ubuntu22.04"
+
 // hosts has the access settings of the World's hosts and controllers.
 type hosts struct {
 	user, identityFile, knownHostsFile string
@@ -50,7 +53,7 @@ func siteOf(spec world.Spec, ordered, now world.State, info lab.Info, h hosts) *
 		},
 		Telemetry: site.Telemetry{
 			ScrapeInterval: site.Duration(time.Second), Receiver: "on-call",
-			LoadImage: "nvcr.io/nvidia/cloud-native/dcgm:4.4.1-1-ubuntu22.04",
+			LoadImage: loadImage,
 		},
 		Workloads:     workloads(len(spec.GPUNodes), ordered.Hardware.Training.Model),
 		Autoscale:     autoscale(),
@@ -137,6 +140,12 @@ func workloads(nodes int, model string) site.Workloads {
 			Timeout: site.Duration(5 * time.Minute),
 		},
 	}
+}
+
+// images are those of the site's workloads. The hosts of a lab have them: no container is pulled.
+func images() []string {
+	w := workloads(0, "")
+	return []string{loadImage, w.Collective.Image, w.Training.Image, w.Inference.Image, site.DefaultWorkerImage}
 }
 
 func writeSite(dir string, s *site.Site) error {

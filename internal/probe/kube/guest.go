@@ -56,12 +56,19 @@ func (g Guest) EnsurePrivileged(ctx context.Context, runID, gate, reason string)
 		return namespace, err
 	}
 	namespace = privilegedOf(runID, gate)
-	labels := Labels(runID, gate)
-	labels[podSecurity] = "privileged"
+	labels := PrivilegedLabels(runID, gate)
 	if err := g.own(ctx, namespace, runID, labels, map[string]string{podSecurityReason: reason}); err != nil {
 		return "", err
 	}
 	return namespace, g.waitServiceAccount(ctx, namespace)
+}
+
+// PrivilegedLabels are the labels of the namespace of a gate whose pods violate the baseline Pod
+// Security Standard.
+func PrivilegedLabels(runID, gate string) map[string]string {
+	labels := Labels(runID, gate)
+	labels[podSecurity] = "privileged"
+	return labels
 }
 
 func privilegedOf(runID, gate string) string { return NamespaceOf(runID) + "-" + gate }
@@ -134,25 +141,33 @@ func (g Guest) Release(ctx context.Context) error {
 // set another level.
 func (g Guest) createNamespace(ctx context.Context, namespace string, labels, annotations map[string]string) error {
 	g.creating()
-	labels[podSecurity] = cmp.Or(labels[podSecurity], "baseline")
-	_, err := g.Cluster.Client.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{
-		ObjectMeta: metav1.ObjectMeta{Name: namespace, Labels: labels, Annotations: annotations},
-	}, metav1.CreateOptions{})
+	_, err := g.Cluster.Client.CoreV1().Namespaces().Create(ctx, RunNamespace(namespace, labels, annotations), metav1.CreateOptions{})
 	return err
 }
 
+// RunNamespace is a namespace with the baseline Pod Security Standard unless labels set another
+// level.
+func RunNamespace(name string, labels, annotations map[string]string) *corev1.Namespace {
+	labels[podSecurity] = cmp.Or(labels[podSecurity], "baseline")
+	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels, Annotations: annotations}}
+}
+
 func (g Guest) ensurePriorityClass(ctx context.Context, runID string) error {
-	never := corev1.PreemptNever
-	_, err := g.Cluster.Client.SchedulingV1().PriorityClasses().Create(ctx, &schedulingv1.PriorityClass{
-		ObjectMeta:       metav1.ObjectMeta{Name: PriorityClassOf(runID), Labels: Labels(runID, "")},
-		Value:            priorityValue,
-		PreemptionPolicy: &never,
-		Description:      "Pods of firstlight run " + runID + ": lowest priority, no preemption.",
-	}, metav1.CreateOptions{})
+	_, err := g.Cluster.Client.SchedulingV1().PriorityClasses().Create(ctx, RunPriorityClass(runID), metav1.CreateOptions{})
 	if err != nil && !apierrors.IsAlreadyExists(err) {
 		return fmt.Errorf("create priority class %s: %w", PriorityClassOf(runID), err)
 	}
 	return nil
+}
+
+// RunPriorityClass is the PriorityClass of a run.
+func RunPriorityClass(runID string) *schedulingv1.PriorityClass {
+	return &schedulingv1.PriorityClass{
+		ObjectMeta:       metav1.ObjectMeta{Name: PriorityClassOf(runID), Labels: Labels(runID, "")},
+		Value:            priorityValue,
+		PreemptionPolicy: new(corev1.PreemptNever),
+		Description:      "Pods of firstlight run " + runID + ": lowest priority, no preemption.",
+	}
 }
 
 // ErrNotOurs is returned for an object with the name of an object of the run but without

@@ -22,6 +22,26 @@ func (c *Client) get(ctx context.Context, path string, query url.Values) ([]byte
 }
 
 func (c *Client) do(ctx context.Context, method, path string, query url.Values, body []byte) ([]byte, error) {
+	resp, err := c.send(ctx, method, path, query, body)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	data, err := io.ReadAll(io.LimitReader(resp.Body, maxResponse+1))
+	if err != nil {
+		return nil, fmt.Errorf("read response to %s of %s: %w", path, c.name, err)
+	}
+	if len(data) > maxResponse {
+		return nil, fmt.Errorf("read response to %s of %s: more than %d MiB", path, c.name, maxResponse>>20)
+	}
+	if resp.StatusCode/100 != 2 {
+		return data, fmt.Errorf("request %s of %s: %s: %s", path, c.name, resp.Status, errorText(data))
+	}
+	return data, nil
+}
+
+// send sends a request. The caller closes the body of the response.
+func (c *Client) send(ctx context.Context, method, path string, query url.Values, body []byte) (*http.Response, error) {
 	address := c.base + path
 	if len(query) > 0 {
 		address += "?" + query.Encode()
@@ -40,18 +60,7 @@ func (c *Client) do(ctx context.Context, method, path string, query url.Values, 
 	if err != nil {
 		return nil, fmt.Errorf("request %s of %s: %w", path, c.name, withoutURL(err))
 	}
-	defer resp.Body.Close()
-	data, err := io.ReadAll(io.LimitReader(resp.Body, maxResponse+1))
-	if err != nil {
-		return nil, fmt.Errorf("read response to %s of %s: %w", path, c.name, err)
-	}
-	if len(data) > maxResponse {
-		return nil, fmt.Errorf("read response to %s of %s: more than %d MiB", path, c.name, maxResponse>>20)
-	}
-	if resp.StatusCode/100 != 2 {
-		return data, fmt.Errorf("request %s of %s: %s: %s", path, c.name, resp.Status, errorText(data))
-	}
-	return data, nil
+	return resp, nil
 }
 
 // withoutURL removes the URL from errors of net/http: it can contain credentials, and the error

@@ -36,6 +36,8 @@ type Config struct {
 	ExporterPort int
 	// Kubelet is kwok's server; without it, following a log does not end.
 	Kubelet *Kubelet
+	// Images are on every host: its kubelet reports them.
+	Images []string
 	// Pods serves the HTTP proxy to pod addresses; nil: none. Stop closes it.
 	Pods net.Listener
 	// Log is for debugging; nil discards it.
@@ -106,6 +108,7 @@ func (c *Cluster) start(ctx context.Context) error {
 	nodeInformer := factory.Core().V1().Nodes().Informer()
 	podInformer := factory.Core().V1().Pods().Informer()
 	c.nodes = newNodes(c.client, c.config.World, nodeInformer, c.log)
+	c.nodes.images = imagesOf(c.config.Images)
 	c.driver = newDriver(c.client, c.config.World, nodeInformer, c.log)
 	c.instances = newInstances(c.client, c.dyn, c.config.World, nodeInformer, c.log)
 	c.runtime = newRuntime(life, c.client, c.dyn, c.config.World, c.config.Dir, podInformer, c.log)

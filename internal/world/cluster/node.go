@@ -187,6 +187,7 @@ func setStatus(node, want *corev1.Node) {
 			}
 		}
 	}
+	node.Status.Images = want.Status.Images
 	info := &node.Status.NodeInfo
 	info.KernelVersion, info.OSImage = want.Status.NodeInfo.KernelVersion, want.Status.NodeInfo.OSImage
 	info.OperatingSystem, info.Architecture = want.Status.NodeInfo.OperatingSystem, want.Status.NodeInfo.Architecture

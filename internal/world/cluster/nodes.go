@@ -33,6 +33,18 @@ type nodes struct {
 	log      *slog.Logger
 	// kubeletPort is the port of the nodes' kubelet API; 0: kwok's.
 	kubeletPort int32
+	// images are those that the kubelets report.
+	images []corev1.ContainerImage
+}
+
+// imagesOf are images as a kubelet reports them.
+func imagesOf(names []string) []corev1.ContainerImage {
+	var out []corev1.ContainerImage
+	for _, name := range names {
+		const size = 8 << 30 // of a CUDA image
+		out = append(out, corev1.ContainerImage{Names: []string{name}, SizeBytes: size})
+	}
+	return out
 }
 
 func newNodes(client kubernetes.Interface, w *world.World, informer cache.SharedIndexInformer, log *slog.Logger) *nodes {
@@ -114,6 +126,7 @@ func (n *nodes) syncAll(ctx context.Context) error {
 func (n *nodes) desired(state world.State, host world.Node) *corev1.Node {
 	node := desiredNode(state, host)
 	node.Status.DaemonEndpoints.KubeletEndpoint.Port = n.kubeletPort
+	node.Status.Images = n.images
 	return node
 }
 

@@ -2,6 +2,7 @@ package host
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -30,6 +31,51 @@ func hostname(c *call) int {
 
 func echo(c *call) int {
 	c.printf("%s\n", strings.Join(c.args, " "))
+	return 0
+}
+
+// ls supports ls -d of directories in /sys/module.
+func ls(c *call) int {
+	exit := 0
+	for _, name := range c.args {
+		if name == "-d" {
+			continue
+		}
+		if module, ok := strings.CutPrefix(name, "/sys/module/"); ok && slices.Contains(c.modules(), module) {
+			c.printf("%s\n", name)
+			continue
+		}
+		c.errorf("ls: cannot access '%s': No such file or directory\n", name)
+		exit = 2
+	}
+	return exit
+}
+
+// modules are the kernel modules of the drivers.
+func (c *call) modules() []string {
+	var out []string
+	if len(c.node.GPUs) > 0 {
+		out = append(out, "nvidia", "nvidia_uvm", "nvidia_modeset", "nvidia_peermem")
+	}
+	if len(c.node.HCAs) > 0 {
+		out = append(out, "mlx5_core", "mlx5_ib", "ib_core", "ib_uverbs")
+		if !c.node.NoUMAD {
+			out = append(out, "ib_umad")
+		}
+	}
+	return out
+}
+
+// command supports command -v of one program.
+func command(c *call) int {
+	if len(c.args) != 2 || c.args[0] != "-v" {
+		return 2
+	}
+	name := c.args[1]
+	if _, ok := tools()[name]; !ok || c.node.ToolMissing == name {
+		return 1
+	}
+	c.printf("/usr/bin/%s\n", name)
 	return 0
 }
 

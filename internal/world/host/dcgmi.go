@@ -13,6 +13,8 @@ const (
 	exitTestFailed  = 226 // DCGM_ST_NVVS_ERROR
 	exitIsolate     = 205 // DCGM_ST_NVVS_ISOLATE_ERROR
 	exitDCGMBadArgs = 255 // DCGM_ST_BADPARAM
+
+	exitNoConnection = 235 // DCGM_ST_CONNECTION_NOT_VALID
 )
 
 // dcgmi supports diag, discovery and nvlink.
@@ -28,6 +30,10 @@ func dcgmi(c *call) int {
 	if c.has("--version", "-v") {
 		c.printf("\ndcgmi  version: %s\n", version)
 		return 0
+	}
+	if c.node.NoHostEngine {
+		c.printf("Error: unable to establish a connection to the specified host: localhost\nError: Unable to connect to host engine. Host engine connection invalid/disconnected.\n")
+		return exitNoConnection
 	}
 	if c.node.NVMLError != "" {
 		c.printf("Error: unable to establish a connection to the specified host: localhost\n")

@@ -13,6 +13,10 @@ type logLine struct {
 
 // dmesg prints the kernel log: a healthy boot, then errors. -T prints wall-clock times.
 func dmesg(c *call) int {
+	if c.node.LogRestricted {
+		c.errorf("dmesg: read kernel buffer failed: Operation not permitted\n")
+		return 1
+	}
 	lines := bootLog(c)
 	for _, x := range c.node.XIDs {
 		lines = append(lines, logLine{x.At, fmt.Sprintf("NVRM: Xid (PCI:%s): %d, %s", x.BusID, x.Code, x.Text)})

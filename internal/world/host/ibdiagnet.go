@@ -23,7 +23,7 @@ func (s *stage) fail(format string, a ...any) {
 
 // ibdiagnet scans the fabric stage by stage. It always exits 0.
 func ibdiagnet(c *call) int {
-	if _, ok := firstActive(c.node.HCAs); !ok {
+	if _, ok := c.firstActive(); !ok {
 		c.printf("-E- Failed to open port: no active port was found\n")
 		return 1
 	}

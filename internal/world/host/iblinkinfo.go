@@ -11,7 +11,7 @@ import (
 // down. -l prints one link per line, --switches-only omits HCAs, -d prints only ports that are
 // down.
 func iblinkinfo(c *call) int {
-	if _, ok := firstActive(c.node.HCAs); !ok {
+	if _, ok := c.firstActive(); !ok {
 		c.errorf("ibwarn: [1] mad_rpc_open_port: can't open UMAD port ((null):0)\n")
 		c.printf("iblinkinfo: iberror: failed: Failed to open port '(null)' (0)\n")
 		return 255

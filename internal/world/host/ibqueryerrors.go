@@ -32,7 +32,7 @@ func counters(c fabric.Counters) []counter {
 // ibqueryerrors lists every port with a counter above its threshold (zero without a threshold
 // file) and a switch's sum before its ports. It exits 1 if it lists any.
 func ibqueryerrors(c *call) int {
-	if _, ok := firstActive(c.node.HCAs); !ok {
+	if _, ok := c.firstActive(); !ok {
 		c.errorf("ibwarn: [1] mad_rpc_open_port: can't open UMAD port ((null):0)\n")
 		c.printf("ibqueryerrors: iberror: failed: Failed to open port; (null):0\n")
 		return 255

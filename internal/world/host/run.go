@@ -45,6 +45,8 @@ func tools() map[string]tool {
 		"cat":           cat,
 		"grep":          grep,
 		"date":          date,
+		"ls":            ls,
+		"command":       command,
 		"echo":          echo,
 		"true":          func(*call) int { return 0 },
 		"false":         func(*call) int { return 1 },
@@ -65,7 +67,7 @@ func Run(ctx context.Context, state world.State, node string, argv []string) (st
 		return nil, fmt.Appendf(nil, "unknown host: %s\n", node), 255
 	}
 	run, ok := tools()[path.Base(argv[0])]
-	if !ok {
+	if !ok || n.ToolMissing == path.Base(argv[0]) {
 		return nil, fmt.Appendf(nil, "bash: %s: command not found\n", argv[0]), 127
 	}
 	c := &call{state: state, node: n, args: argv[1:]}

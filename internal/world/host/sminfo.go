@@ -9,7 +9,7 @@ import (
 // sminfo queries the subnet manager of the host's first active port, or the one at a LID. It
 // prints "iberror" to standard output as the real tool does.
 func sminfo(c *call) int {
-	port, ok := firstActive(c.node.HCAs)
+	port, ok := c.firstActive()
 	if !ok {
 		c.errorf("ibwarn: [1] mad_rpc_open_port: can't open UMAD port ((null):0)\n")
 		c.printf("sminfo: iberror: failed: Failed to open '(null)' port '0'\n")
@@ -34,10 +34,14 @@ func sminfo(c *call) int {
 	return 255
 }
 
-// firstActive is the default port of the tools: the first with its link up.
-func firstActive(hcas []fabric.HCA) (fabric.HCA, bool) {
+// firstActive is the default port of the tools: the first with its link up. Without the module
+// ib_umad, they find none.
+func (c *call) firstActive() (fabric.HCA, bool) {
+	if c.node.NoUMAD {
+		return fabric.HCA{}, false
+	}
 	for _, want := range []string{fabric.StateActive, fabric.StateInit} {
-		for _, h := range hcas {
+		for _, h := range c.node.HCAs {
 			if h.State == want {
 				return h, true
 			}

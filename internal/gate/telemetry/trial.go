@@ -1,0 +1,40 @@
+package telemetry
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/probe/prom"
+)
+
+// Metric is the metric that every GPU must have a series of.
+const Metric = metric
+
+// mostSettle limits how long SeriesDefects reads series with defects again.
+const mostSettle = 45 * time.Second
+
+// SeriesDefects reads the series of the GPUs, without a load, until they have no defect or the time
+// in which series settle is over: a scrape may have failed, or have been between two queries. It
+// returns the defects, or the error, of the last reading.
+func (g *Gate) SeriesDefects(ctx context.Context, p prom.Prometheus) ([]check.Finding, error) {
+	var found []check.Finding
+	var readErr error
+	interval := g.telemetry.ScrapeInterval
+	err := g.poll(ctx, interval.D(), min(times(interval, g.profile.Settle), mostSettle), func(bool) (bool, error) {
+		found = nil
+		var state seriesFigures
+		if state, _, readErr = readSeries(ctx, p); readErr != nil {
+			return false, nil
+		}
+		for _, d := range g.defects(state, hints{}) {
+			found = append(found, check.Finding{Suspect: d.suspect, Message: d.message, Remedy: d.remedy})
+		}
+		return len(found) == 0, nil
+	})
+	return found, errors.Join(err, readErr)
+}
+
+// AlertLabels are the labels of the synthetic alert.
+func (g *Gate) AlertLabels() map[string]string { return g.alert(g.deps.Clock.Now()).Labels }

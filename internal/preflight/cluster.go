@@ -1,0 +1,151 @@
+package preflight
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/version"
+
+	"github.com/firstlight/firstlight/internal/gate"
+	"github.com/firstlight/firstlight/internal/gate/gpustack"
+	"github.com/firstlight/firstlight/internal/probe/guard"
+	"github.com/firstlight/firstlight/internal/probe/kube"
+)
+
+const whatAPI = "Kubernetes API"
+
+// reachAPI asks the API server for its version.
+func reachAPI(ctx context.Context, c *kube.Cluster) (string, error) {
+	raw, err := c.Client.Discovery().RESTClient().Get().AbsPath("/version").Do(ctx).Raw()
+	if err != nil {
+		return "", err
+	}
+	var v version.Info
+	if err := guard.JSON(raw, &v); err != nil {
+		return "", fmt.Errorf("read the version of the API server: %w", err)
+	}
+	return v.GitVersion, nil
+}
+
+// judgeAPI has the line of the API server; reached: the other lines of the cluster can be observed.
+func judgeAPI(host, version string, err error) (lines []Line, reached bool) {
+	switch {
+	case err == nil:
+		return []Line{ok(whatAPI, host, "%s", version)}, true
+	case apierrors.IsUnauthorized(err):
+		lines = []Line{stop(whatAPI, host, "renew the credentials of the kubeconfig", "refuses the credentials: %v", err)}
+	default:
+		lines = []Line{stop(whatAPI, host, "make the API server of the kubeconfig reachable from this machine", "%v", err)}
+	}
+	return append(lines, notSeen("cluster", host, "first make the API server answer", "permissions, namespace, nodes, pods and images were not looked at")), false
+}
+
+// cluster observes and judges what the gates need of the cluster.
+func (o Options) cluster(ctx context.Context, c *kube.Cluster, required gate.Required) ([]Line, error) {
+	version, err := reachAPI(ctx, c)
+	lines, reached := judgeAPI(c.Config.Host, version, err)
+	if !reached {
+		return lines, nil
+	}
+	permissions, err := gate.Permissions(o.Site, gate.Allowed{Gates: o.Gates, Namespace: o.Namespace})
+	if err != nil {
+		return nil, err
+	}
+	names := o.nodes()
+	space := observeSpace(ctx, c, o.Namespace)
+	gang := observeGang(ctx, c, o.Site.GPUStack)
+	gangLine, scheduler := judgeGang(gang, o.Site.GPUStack)
+	pods, err := render(space.name, scheduler, required.Workloads)
+	if err != nil {
+		return nil, err
+	}
+
+	var (
+		granted     []access
+		asked       bool
+		priorityErr error
+		quotas      quotaFacts
+		quotasErr   error
+		admission   []admitted
+		nodes       nodeFacts
+		images      []imageFacts
+		stack       stackFacts
+		work        errgroup.Group
+	)
+	observe := func(f func()) { work.Go(func() error { f(); return nil }) }
+	observe(func() { granted = observeAccess(ctx, c, permissions) })
+	observe(func() { asked, priorityErr = observePriority(ctx, c) })
+	observe(func() { stack = observeStack(ctx, c, o.Site.GPUStack) })
+	observe(func() {
+		nodes = observeNodes(ctx, c, names)
+		images = observeImages(ctx, c, o.Namespace, imagesOf(required), within(nodes.nodes, names))
+	})
+	if space.found != nil {
+		observe(func() { quotas, quotasErr = observeQuotas(ctx, c, space.name) })
+		observe(func() { admission = observeAdmission(ctx, c, space.name, pods) })
+	}
+	_ = work.Wait() // no function returns an error
+
+	missing := ""
+	if space.missing() {
+		missing = space.name
+	}
+	lines = append(lines, judgeAccess(granted, missing, o.remedyAccess())...)
+	lines = append(lines, judgeSpace(space)...)
+	lines = append(lines, judgePriority(asked, priorityErr)...)
+	lines = append(lines, judgePodSecurity(space, pods)...)
+	if space.found != nil {
+		lines = append(lines, judgeQuotas(space.name, quotas, quotasErr, pods)...)
+		lines = append(lines, judgeAdmission(space.name, admission)...)
+	}
+	lines = append(lines, gangLine)
+	lines = append(lines, judgeNodes(nodes, nodeDemand{
+		names: names, gpus: int(o.Profile.Node.GPUs.Value), ports: o.Site.Fabric.NetworkResourceCount, networkResource: o.Site.Fabric.NetworkResource,
+		every: slices.Contains(o.Gates, gpustack.Name), workloads: required.Workloads, tolerations: tolerations(pods),
+	})...)
+	if slices.Contains(o.Gates, gpustack.Name) {
+		lines = append(lines, judgeStack(stack, o.Site.GPUStack)...)
+	}
+	for _, f := range images {
+		lines = append(lines, judgeImage(f))
+	}
+	return lines, nil
+}
+
+func (o Options) nodes() []string {
+	var names []string
+	for _, n := range o.Site.Inventory.Nodes {
+		names = append(names, n.Name)
+	}
+	return names
+}
+
+// within are the nodes with one of these names.
+func within(nodes []corev1.Node, names []string) []corev1.Node {
+	return slices.DeleteFunc(slices.Clone(nodes), func(n corev1.Node) bool { return !slices.Contains(names, n.Name) })
+}
+
+// imagesOf are the images of the gates' pods, each once.
+func imagesOf(required gate.Required) []string {
+	var out []string
+	for _, w := range required.Workloads {
+		out = append(out, w.Image)
+	}
+	out = append(out, required.Images...)
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// remedyAccess is the command that prints the missing permissions.
+func (o Options) remedyAccess() string {
+	args := []string{"firstlight accept rbac"}
+	if o.Namespace != "" {
+		args = append(args, "--namespace "+o.Namespace)
+	}
+	return "an administrator applies the output of " + strings.Join(args, " ") + " with --site and --user"
+}

@@ -1,0 +1,214 @@
+package preflight
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"github.com/google/go-containerregistry/pkg/authn"
+	"github.com/google/go-containerregistry/pkg/authn/kubernetes"
+	"github.com/google/go-containerregistry/pkg/name"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
+	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/firstlight/firstlight/internal/probe/kube"
+)
+
+// imageFacts is what was seen of one image.
+type imageFacts struct {
+	image string
+	// invalid: the reference cannot be parsed.
+	invalid error
+	// present are the nodes that report the image, of the nodes that are looked at.
+	present, nodes []string
+	// always: the kubelet asks the registry at each start, also if the node has the image.
+	always bool
+	// asked: the registry was asked. credentials: a pull secret is for this registry.
+	asked, credentials bool
+	// secretsErr is why pull secrets could not be read; nil if they were, or there are none.
+	secretsErr error
+	err        error
+	digest     string
+	// platforms are those of the manifest, "linux/amd64"; empty if it is for one platform.
+	platforms []string
+	// wanted are the platforms of the nodes.
+	wanted []string
+}
+
+// imagesAtOnce is the number of registries that are asked at a time.
+const imagesAtOnce = 4
+
+// observeImages looks for images on the nodes, and asks the registries for the manifests of those
+// that are not on all of them, with the pull secrets of the namespace's default service account.
+func observeImages(ctx context.Context, c *kube.Cluster, namespace string, images []string, nodes []corev1.Node) []imageFacts {
+	out := make([]imageFacts, len(images))
+	var keys authn.Keychain
+	var secretsErr error
+	for i, image := range images {
+		f := &out[i]
+		f.image = image
+		ref, err := name.ParseReference(image)
+		if f.invalid = err; err != nil {
+			continue
+		}
+		f.onNodes(ref, nodes)
+		if tag, ok := ref.(name.Tag); ok {
+			f.always = tag.TagStr() == name.DefaultTag // the default of imagePullPolicy for this tag
+		}
+		f.asked = f.always || len(f.present) < len(f.nodes) || len(f.nodes) == 0
+		if f.asked && keys == nil {
+			keys, secretsErr = pullSecrets(ctx, c, namespace)
+		}
+	}
+	var work errgroup.Group
+	work.SetLimit(imagesAtOnce)
+	for i := range out {
+		if f := &out[i]; f.asked {
+			f.secretsErr = secretsErr
+			work.Go(func() error {
+				f.ask(ctx, keys)
+				return nil
+			})
+		}
+	}
+	_ = work.Wait() // no function returns an error
+	return out
+}
+
+// onNodes lists the nodes that report the image. A kubelet reports its 50 largest images by
+// default: an image that is not reported may be there.
+func (f *imageFacts) onNodes(ref name.Reference, nodes []corev1.Node) {
+	for _, n := range nodes {
+		f.nodes = append(f.nodes, n.Name)
+		if platform := n.Status.NodeInfo.OperatingSystem + "/" + n.Status.NodeInfo.Architecture; platform != "/" && !slices.Contains(f.wanted, platform) {
+			f.wanted = append(f.wanted, platform)
+		}
+		for _, image := range n.Status.Images {
+			if slices.ContainsFunc(image.Names, func(text string) bool {
+				have, err := name.ParseReference(text)
+				return err == nil && have.Name() == ref.Name()
+			}) {
+				f.present = append(f.present, n.Name)
+				break
+			}
+		}
+	}
+}
+
+// pullSecrets are the credentials of the default service account of a namespace. The keychain is
+// valid, and anonymous, also with an error.
+func pullSecrets(ctx context.Context, c *kube.Cluster, namespace string) (authn.Keychain, error) {
+	none := authn.NewMultiKeychain()
+	if namespace == "" {
+		return none, nil // the run's own namespace has none
+	}
+	accounts, err := c.Client.CoreV1().ServiceAccounts(namespace).List(ctx, metav1.ListOptions{FieldSelector: "metadata.name=default"})
+	if err != nil {
+		return none, fmt.Errorf("read the default service account of %s: %w", namespace, err)
+	}
+	var secrets []corev1.Secret
+	for _, account := range accounts.Items {
+		for _, ref := range account.ImagePullSecrets {
+			secret, err := c.Client.CoreV1().Secrets(namespace).Get(ctx, ref.Name, metav1.GetOptions{})
+			if apierrors.IsNotFound(err) {
+				continue // the kubelet goes on without it, too
+			}
+			if err != nil {
+				return none, fmt.Errorf("read pull secret %s/%s: %w", namespace, ref.Name, withoutObject(err))
+			}
+			secrets = append(secrets, *secret)
+		}
+	}
+	keys, err := kubernetes.NewFromPullSecrets(ctx, secrets)
+	if err != nil {
+		// The parser's error may quote the secret.
+		return none, fmt.Errorf("parse the pull secrets of the default service account of %s: not a Docker configuration", namespace)
+	}
+	return keys, nil
+}
+
+// withoutObject is an API error without details of the object.
+func withoutObject(err error) error {
+	if reason := apierrors.ReasonForError(err); reason != metav1.StatusReasonUnknown {
+		return errors.New(string(reason))
+	}
+	return err
+}
+
+// ask reads the manifest from the registry.
+func (f *imageFacts) ask(ctx context.Context, keys authn.Keychain) {
+	ref, err := name.ParseReference(f.image)
+	if err != nil {
+		f.invalid = err
+		return
+	}
+	if a, err := keys.Resolve(ref.Context()); err == nil {
+		f.credentials = a != authn.Anonymous
+	}
+	manifest, err := remote.Get(ref, remote.WithContext(ctx), remote.WithAuthFromKeychain(keys), remote.WithUserAgent("firstlight"), remote.WithRetryBackoff(remote.Backoff{Steps: 1}))
+	if f.err = err; err != nil {
+		return
+	}
+	f.digest = manifest.Digest.String()
+	if !manifest.MediaType.IsIndex() {
+		return
+	}
+	index, err := manifest.ImageIndex()
+	if err != nil {
+		f.err = err
+		return
+	}
+	list, err := index.IndexManifest()
+	if err != nil {
+		f.err = err
+		return
+	}
+	for _, m := range list.Manifests {
+		if p := m.Platform; p != nil && p.OS != "unknown" { // an attestation
+			f.platforms = append(f.platforms, p.OS+"/"+p.Architecture)
+		}
+	}
+}
+
+const whatImage = "image"
+
+// judgeImage judges one image.
+func judgeImage(f imageFacts) Line {
+	const (
+		remedyName        = "correct the image in the site file, or push it"
+		remedyCredentials = "correct the pull secret (imagePullSecrets of the service account default in the run's namespace), or grant its user access"
+		remedyNode        = "pull the image on each node, or give the namespace (--namespace) a pull secret for the registry: nodes may have credentials of their own, which cannot be seen from here"
+		remedyReach       = "pull the image on a node: the registry does not answer this machine, and may answer the nodes"
+	)
+	status := 0
+	if e, ok := errors.AsType[*transport.Error](f.err); ok {
+		status = e.StatusCode
+	}
+	lacking := slices.DeleteFunc(slices.Clone(f.wanted), func(p string) bool { return len(f.platforms) == 0 || slices.Contains(f.platforms, p) })
+	switch {
+	case f.invalid != nil:
+		return stop(whatImage, f.image, remedyName, "%v", f.invalid)
+	case !f.asked:
+		return ok(whatImage, f.image, "on all %d nodes", len(f.nodes))
+	case f.err == nil && len(lacking) > 0:
+		return stop(whatImage, f.image, "use an image for the nodes' architecture", "the registry has no manifest for %v, only for %v", lacking, f.platforms)
+	case f.err == nil:
+		return ok(whatImage, f.image, "the registry has it: %s", f.digest)
+	case status == http.StatusNotFound:
+		return stop(whatImage, f.image, remedyName, "the registry does not have it")
+	case (status == http.StatusUnauthorized || status == http.StatusForbidden) && f.credentials:
+		return stop(whatImage, f.image, remedyCredentials, "the registry refuses the pull secret: %s", http.StatusText(status))
+	case (status == http.StatusUnauthorized || status == http.StatusForbidden) && f.secretsErr != nil:
+		return notSeen(whatImage, f.image, "let the account read the pull secret, or pull the image on each node", "the registry requires credentials: %v", f.secretsErr)
+	case status == http.StatusUnauthorized || status == http.StatusForbidden:
+		return notSeen(whatImage, f.image, remedyNode, "the registry requires credentials, and the namespace of the run has none for it; %d of %d nodes report the image", len(f.present), len(f.nodes))
+	default:
+		return notSeen(whatImage, f.image, remedyReach, "%v", f.err)
+	}
+}

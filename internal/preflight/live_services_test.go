@@ -1,0 +1,49 @@
+package preflight_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/firstlight/firstlight/internal/preflight"
+	"github.com/firstlight/firstlight/internal/site"
+)
+
+// closed is an address that refuses connections: no program of a user can bind the port.
+const closed = "https://127.0.0.1:1"
+
+var serviceObstacles = []obstacle{
+	{name: "Prometheus down", plant: func(_ *testing.T, p *planted) { p.site.Reach.Prometheus.URL = closed }, what: "Prometheus", target: closed, seen: "connection refused"},
+	{name: "Prometheus refuses", plant: func(_ *testing.T, p *planted) {
+		p.site.Reach.Prometheus.CertFile, p.site.Reach.Prometheus.KeyFile = "", ""
+	}, what: "Prometheus", target: "https://", seen: "certificate required"},
+	{name: "host label missing", plant: func(t *testing.T, p *planted) {
+		p.undo = append(p.undo, func() { // the last one: after the repair
+			p.until(t, "the series to have their label", func(found []preflight.Line) bool { return len(found) == 0 })
+		})
+		fault("host-label-dropped", "gpu-02")(t, p)
+		p.until(t, "the series to lose their label", func(found []preflight.Line) bool { return len(found) == 1 })
+	}, what: "GPU series", target: "Hostname", seen: "without a Hostname label"},
+	{name: "Alertmanager down", plant: func(_ *testing.T, p *planted) { p.site.Reach.Alertmanager.URL = closed }, what: "Alertmanager", target: closed, seen: "connection refused"},
+	{name: "receiver missing", plant: func(_ *testing.T, p *planted) { p.site.Telemetry.Receiver = "nobody" }, what: "alert receiver", target: "nobody", seen: "is not in Alertmanager's configuration"},
+	{name: "receiver without integration", plant: func(t *testing.T, p *planted) {
+		fault("alert-route-missing", "")(t, p)
+		p.site.Telemetry.Receiver = "none"
+	}, what: "alert receiver", target: "none", seen: "has no integration"},
+	{name: "receiver not routed", plant: func(t *testing.T, p *planted) {
+		fault("oncall-silent", "")(t, p)
+		p.site.Telemetry.Receiver = "watchdog"
+	}, what: "alert receiver", target: "watchdog", seen: "no route leads to it: an alert with severity=critical goes to on-call"},
+	{name: "Redfish refuses", plant: func(t *testing.T, p *planted) {
+		path := filepath.Join(t.TempDir(), "password")
+		if err := os.WriteFile(path, []byte("wrong\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		p.site.Facility.Redfish[0].PasswordFile = path
+	}, what: "Redfish", target: "row-a", seen: "401"},
+	{name: "Redfish down", plant: func(_ *testing.T, p *planted) { p.site.Facility.Redfish[0].URL = closed }, what: "Redfish", target: "row-a", seen: "connection refused"},
+	{name: "sign-off expired", plant: func(_ *testing.T, p *planted) { p.site.Facility.SignOff.Expires = "2020-01-01" }, what: "sign-off", target: "facility.signOff", seen: "expired"},
+	{name: "playbook missing", plant: func(_ *testing.T, p *planted) {
+		p.site.Prepare = []site.Prepare{{Gate: "node", Command: []string{"/no/such/program"}}}
+	}, what: "file", target: "prepare[0].command", seen: "no such file"},
+}

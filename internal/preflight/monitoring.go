@@ -1,0 +1,138 @@
+package preflight
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/prometheus/common/model"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/gate/telemetry"
+	"github.com/firstlight/firstlight/internal/probe/kube"
+	"github.com/firstlight/firstlight/internal/probe/prom"
+	"github.com/firstlight/firstlight/internal/site"
+)
+
+const (
+	remedyPrometheus   = "make Prometheus reachable as reach.prometheus of the site file says (url with certificates, or service)"
+	remedyAlertmanager = "make Alertmanager reachable as reach.alertmanager of the site file says (url with certificates, or service)"
+)
+
+// seriesFacts is what was seen of Prometheus.
+type seriesFacts struct {
+	address string
+	// connectErr: the endpoint of the site file cannot be used; readyErr: it does not answer, or is
+	// not ready; readErr: the series could not be read.
+	connectErr, readyErr, readErr error
+	defects                       []check.Finding
+	// intervals are the scrape intervals of DCGM's targets, sorted; empty if not known.
+	intervals []time.Duration
+	// alertmanagers are the addresses that Prometheus sends alerts to; alertErr: not known.
+	alertmanagers []string
+	alertErr      error
+}
+
+func observeSeries(ctx context.Context, c *kube.Cluster, e site.Endpoint, g *telemetry.Gate) seriesFacts {
+	f := seriesFacts{address: prom.Endpoint(e).Name()}
+	client, err := prom.Connect(prom.Endpoint(e), c)
+	if f.connectErr = err; err != nil {
+		return f
+	}
+	defer client.Close()
+	if _, f.readyErr = client.Ready(ctx); f.readyErr != nil {
+		return f
+	}
+	p := prom.Prometheus{Client: client}
+	if f.defects, f.readErr = g.SeriesDefects(ctx, p); f.readErr != nil {
+		return f
+	}
+	if targets, _, err := p.Targets(ctx); err == nil { // an endpoint in front of Mimir or Thanos has none
+		for _, t := range targets {
+			if d, err := model.ParseDuration(t.ScrapeInterval); err == nil && t.IsDCGM() {
+				f.intervals = append(f.intervals, time.Duration(d))
+			}
+		}
+		slices.Sort(f.intervals)
+	}
+	f.alertmanagers, _, f.alertErr = p.Alertmanagers(ctx)
+	return f
+}
+
+func judgeSeries(f seriesFacts, want site.Telemetry) []Line {
+	const what = "Prometheus"
+	for _, err := range []error{f.connectErr, f.readyErr} {
+		if err != nil {
+			return []Line{stop(what, f.address, remedyPrometheus, "%v", err)}
+		}
+	}
+	if f.readErr != nil {
+		return []Line{notSeen(what, f.address, remedyPrometheus, "cannot read %s: %v", telemetry.Metric, f.readErr)}
+	}
+	out := []Line{ok(what, f.address, "ready")}
+	for _, d := range f.defects {
+		out = append(out, stop("GPU series", d.Suspect, d.Remedy, "%s", d.Message))
+	}
+	if len(f.defects) == 0 {
+		out = append(out, ok("GPU series", f.address, "%s of every GPU, with its labels, fresh", telemetry.Metric))
+	}
+	if n := len(f.intervals); n > 0 {
+		if longest := f.intervals[n-1]; longest > want.ScrapeInterval.D() {
+			out = append(out, stop("scrape interval", f.address, "correct telemetry.scrapeInterval of the site file, or scrape dcgm-exporter as often as it says", "dcgm-exporter is scraped every %s, the site says %s", longest, want.ScrapeInterval.D()))
+		} else {
+			out = append(out, ok("scrape interval", f.address, "dcgm-exporter is scraped every %s", longest))
+		}
+	}
+	switch {
+	case f.alertErr != nil:
+		out = append(out, notSeen("alerting", f.address, remedyPrometheus, "%v", f.alertErr))
+	case len(f.alertmanagers) == 0:
+		out = append(out, stop("alerting", f.address, "set alerting.alertmanagers in Prometheus' configuration", "Prometheus has no active Alertmanager"))
+	default:
+		out = append(out, ok("alerting", f.address, "Prometheus sends alerts to %s", strings.Join(f.alertmanagers, ", ")))
+	}
+	return out
+}
+
+// alertFacts is what was seen of Alertmanager.
+type alertFacts struct {
+	address   string
+	err       error
+	receivers []prom.Receiver
+	// reached are the receivers that the synthetic alert of gate telemetry would reach.
+	reached []string
+}
+
+func observeAlerts(ctx context.Context, c *kube.Cluster, e site.Endpoint, alert map[string]string) alertFacts {
+	f := alertFacts{address: prom.Endpoint(e).Name()}
+	client, err := prom.Connect(prom.Endpoint(e), c)
+	if f.err = err; err != nil {
+		return f
+	}
+	defer client.Close()
+	var route prom.Route
+	if f.receivers, route, f.err = (prom.Alertmanager{Client: client}).Routing(ctx); f.err == nil {
+		f.reached = route.Receivers(alert)
+	}
+	return f
+}
+
+func judgeAlerts(f alertFacts, receiver string) []Line {
+	const what, remedyRoute = "alert receiver", "add a route for severity=critical to the receiver, or correct telemetry.receiver"
+	if f.err != nil {
+		return []Line{stop("Alertmanager", f.address, remedyAlertmanager, "%v", f.err)}
+	}
+	out := []Line{ok("Alertmanager", f.address, "answers")}
+	i := slices.IndexFunc(f.receivers, func(r prom.Receiver) bool { return r.Name == receiver })
+	switch {
+	case i < 0:
+		return append(out, stop(what, receiver, remedyRoute, "is not in Alertmanager's configuration"))
+	case len(f.receivers[i].Integrations) == 0:
+		return append(out, stop(what, receiver, "give the receiver an integration (webhook, e-mail, pager)", "has no integration: it notifies nothing"))
+	case !slices.Contains(f.reached, receiver):
+		return append(out, stop(what, receiver, remedyRoute, "no route leads to it: an alert with severity=critical goes to %s", strings.Join(f.reached, ", ")))
+	default:
+		return append(out, ok(what, receiver, "an alert with severity=critical is routed to it: %s", strings.Join(f.receivers[i].Integrations, ", ")))
+	}
+}

@@ -1,0 +1,160 @@
+package preflight
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	corev1helpers "k8s.io/component-helpers/scheduling/corev1"
+	"k8s.io/klog/v2"
+
+	"github.com/firstlight/firstlight/internal/gate/gangjob"
+	"github.com/firstlight/firstlight/internal/probe/kube"
+	"github.com/firstlight/firstlight/internal/workload"
+)
+
+// nodeFacts is what was seen of the nodes.
+type nodeFacts struct {
+	nodes []corev1.Node
+	// usage is that of the GPUs, by node.
+	usage map[string]kube.Usage
+	err   error
+}
+
+func observeNodes(ctx context.Context, c *kube.Cluster, names []string) nodeFacts {
+	list, err := c.Client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nodeFacts{err: fmt.Errorf("list nodes: %w", err)}
+	}
+	f := nodeFacts{nodes: list.Items}
+	f.usage, f.err = c.Usage(ctx, names, kube.GPUResource)
+	return f
+}
+
+// nodeDemand is what the gates need of the nodes.
+type nodeDemand struct {
+	names []string
+	// gpus and ports are those of each node, networkResource the resource of the ports.
+	gpus, ports     int
+	networkResource string
+	// every: each node must be usable, not only as many as the pods need.
+	every     bool
+	workloads []workload.Spec
+	// tolerations of the pods.
+	tolerations []corev1.Toleration
+}
+
+const (
+	whatNode = "node"
+	whatGPUs = "GPUs"
+)
+
+// judgeNodes has a line for each node that the gates cannot use, and one for each workload that
+// does not fit the free GPUs of the other nodes.
+func judgeNodes(f nodeFacts, d nodeDemand) []Line {
+	const remedyNodes = "make the API server reachable, and let the account list nodes and pods"
+	if f.err != nil {
+		return []Line{notSeen(whatNode, "inventory", remedyNodes, "%v", f.err)}
+	}
+	var out []Line
+	unusable := map[string]bool{}
+	for _, name := range d.names {
+		i := slices.IndexFunc(f.nodes, func(n corev1.Node) bool { return n.Name == name })
+		if i < 0 {
+			unusable[name] = true
+			out = append(out, stop(whatNode, name, "join the node to the cluster, or correct the inventory", "is in the inventory and not in the cluster"))
+			continue
+		}
+		if line := d.judgeNode(&f.nodes[i]); line.Result != OK {
+			unusable[name] = true
+			out = append(out, line)
+		}
+	}
+	held, fit := d.judgeFit(f.usage, unusable)
+	if !d.every && fit { // on the other nodes
+		for i := range out {
+			out[i].Result, out[i].Remedy = OK, ""
+			out[i].Seen += "; the gates can do without it"
+		}
+	}
+	if usable := len(d.names) - len(unusable); usable > 0 {
+		out = append(out, ok(whatNode, fmt.Sprintf("%d of %d nodes", usable, len(d.names)), "Ready, schedulable, %d GPUs allocatable each, taints tolerated", d.gpus))
+	}
+	return append(out, held...)
+}
+
+// judgeNode finds why a node cannot be used.
+func (d nodeDemand) judgeNode(n *corev1.Node) Line {
+	taint, tainted := corev1helpers.FindMatchingUntoleratedTaint(klog.Background(), n.Spec.Taints, d.tolerations, scheduling, false)
+	gpus, ports := kube.Count(n.Status.Allocatable, kube.GPUResource), kube.Count(n.Status.Allocatable, d.networkResource)
+	switch {
+	case !kube.Ready(n):
+		return stop(whatNode, n.Name, "look at the node's kubelet: journalctl -u kubelet", "is not Ready: %s", notReady(n))
+	case n.Spec.Unschedulable:
+		return stop(whatNode, n.Name, "kubectl uncordon "+n.Name+" once the reason for the cordon is resolved", "is cordoned")
+	case tainted:
+		return stop(whatNode, n.Name, fmt.Sprintf("remove the taint: kubectl taint node %s %s-", n.Name, taint.ToString()), "has the taint %s, which the pods of the gates do not tolerate", taint.ToString())
+	case gpus != d.gpus:
+		return stop(whatNode, n.Name, "look at the nvidia-device-plugin pod of the node and at nvidia-smi on it", "has %d of %s allocatable, want %d", gpus, kube.GPUResource, d.gpus)
+	case d.networkResource != "" && ports != d.ports:
+		return stop(whatNode, n.Name, "look at the RDMA device plugin's pod of the node and at ibstat on it", "has %d of %s allocatable, want %d", ports, d.networkResource, d.ports)
+	default:
+		return ok(whatNode, n.Name, "can be used")
+	}
+}
+
+// scheduling selects the taints that keep pods off a node. The taints of the node controller for a
+// node that is cordoned or not Ready are other lines.
+func scheduling(t *corev1.Taint) bool {
+	return t.Effect != corev1.TaintEffectPreferNoSchedule
+}
+
+func notReady(n *corev1.Node) string {
+	for _, c := range n.Status.Conditions {
+		if c.Type == corev1.NodeReady {
+			return c.Reason + ": " + c.Message
+		}
+	}
+	return "its kubelet has never reported"
+}
+
+// judgeFit has a line for each node whose GPUs other pods hold, if a workload does not fit for that
+// reason. A workload that does not fit because of unusable nodes is left to their lines. fit: every
+// workload fits.
+func (d nodeDemand) judgeFit(usage map[string]kube.Usage, unusable map[string]bool) (out []Line, fit bool) {
+	var waiting []string
+	short := map[string]bool{}
+	for _, w := range d.workloads {
+		if len(w.Nodes) == 0 || gangjob.Missing(w, usage) == "" {
+			continue
+		}
+		waiting = append(waiting, w.Gate)
+		for _, name := range w.Nodes {
+			if u := usage[name]; !unusable[name] && u.Free() < u.Allocatable {
+				short[name] = true
+			}
+		}
+	}
+	for _, name := range d.names {
+		if !short[name] {
+			continue
+		}
+		u := usage[name]
+		var holders []string
+		for _, h := range u.Holders {
+			holders = append(holders, fmt.Sprintf("pod %s/%s holds %d", h.Namespace, h.Pod, h.Count))
+		}
+		out = append(out, stop(whatGPUs, name, "wait until these pods have ended, or remove them: gates use free GPUs only",
+			"%d of %d are free: %s; needed by %s", u.Free(), u.Allocatable, strings.Join(holders, ", "), strings.Join(slices.Compact(waiting), ", ")))
+	}
+	if len(waiting) > 0 && len(out) == 0 && len(unusable) == 0 {
+		out = append(out, stop(whatGPUs, "inventory", "give the gates fewer GPUs in the site file, or add nodes", "too few for %s", strings.Join(slices.Compact(waiting), ", ")))
+	}
+	if len(waiting) == 0 && len(d.workloads) > 0 {
+		out = append(out, ok(whatGPUs, "inventory", "free for every gate"))
+	}
+	return out, len(waiting) == 0
+}
