@@ -130,6 +130,15 @@ func (b *Board) Log(format string, args ...any) {
 	b.draw()
 }
 
+// Suspend erases the board while f writes to its output and reads an answer.
+func (b *Board) Suspend(f func(out io.Writer)) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.erase()
+	f(b.out)
+	b.draw()
+}
+
 // Close draws the board a last time and stops it.
 func (b *Board) Close() {
 	close(b.done)

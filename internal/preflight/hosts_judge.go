@@ -155,7 +155,7 @@ func (f hostFacts) judgeModules(missing []string) []Line {
 func (f hostFacts) consequence(missing []string) string {
 	for _, t := range f.trials {
 		if t.err != nil && slices.ContainsFunc(t.command.Modules, func(m string) bool { return slices.Contains(missing, m) }) {
-			return fmt.Sprintf("; %s: %v", t.command.Argv[0], t.err)
+			return fmt.Sprintf("; %s: %v", t.command.Programs()[0], t.err)
 		}
 	}
 	return ""

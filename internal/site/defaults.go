@@ -7,9 +7,10 @@ import (
 
 // Defaults of what a site may leave out.
 const (
-	DefaultSSHConcurrency = 16
-	DefaultSSHTimeout     = 30 * time.Minute // dcgmi diag -r 3 takes 15-30 minutes on real GPUs
-	DefaultPrepareTimeout = 30 * time.Minute
+	DefaultSSHConcurrency    = 16
+	DefaultSSHConnectTimeout = 20 * time.Second
+	DefaultSSHTimeout        = 30 * time.Minute // dcgmi diag -r 3 takes 15-30 minutes on real GPUs
+	DefaultPrepareTimeout    = 30 * time.Minute
 )
 
 // DefaultHealthWithin applies to components that were observed with desired =
@@ -29,6 +30,7 @@ const (
 
 func (s *Site) setDefaults() {
 	s.Reach.SSH.Concurrency = cmp.Or(s.Reach.SSH.Concurrency, DefaultSSHConcurrency)
+	s.Reach.SSH.ConnectTimeout = cmp.Or(s.Reach.SSH.ConnectTimeout, Duration(DefaultSSHConnectTimeout))
 	s.Reach.SSH.Timeout = cmp.Or(s.Reach.SSH.Timeout, Duration(DefaultSSHTimeout))
 	if s.Reach.SSH.FabricHost == "" && len(s.Inventory.Nodes) > 0 {
 		s.Reach.SSH.FabricHost = s.Inventory.Nodes[0].Name

@@ -141,13 +141,10 @@ func humanise(m string) string {
 }
 
 func (s *Site) resolvePaths(dir string) {
-	abs := func(p *string) {
-		if *p != "" && !filepath.IsAbs(*p) {
-			*p = filepath.Join(dir, *p)
-		}
+	abs := func(p *string) { *p = absolute(dir, *p) }
+	for _, p := range s.Reach.SSH.files() {
+		abs(p)
 	}
-	abs(&s.Reach.SSH.IdentityFile)
-	abs(&s.Reach.SSH.KnownHostsFile)
 	abs(&s.Reach.Kubernetes.Kubeconfig)
 	for _, e := range []*Endpoint{&s.Reach.Prometheus, &s.Reach.Alertmanager} {
 		abs(&e.CAFile)
@@ -168,4 +165,17 @@ func (s *Site) resolvePaths(dir string) {
 	if strings.Contains(s.Profile, "/") || strings.HasSuffix(s.Profile, ".yaml") {
 		abs(&s.Profile)
 	}
+}
+
+// absolute resolves a path of a file in dir. ~ is the home directory of the user.
+func absolute(dir, path string) string {
+	if path == "" || filepath.IsAbs(path) {
+		return path
+	}
+	if path == "~" || strings.HasPrefix(path, "~/") {
+		if home, err := os.UserHomeDir(); err == nil {
+			return filepath.Join(home, path[1:])
+		}
+	}
+	return filepath.Join(dir, path)
 }

@@ -113,18 +113,6 @@ type Reach struct {
 	Alertmanager Endpoint   `yaml:"alertmanager" json:"alertmanager"`
 }
 
-// SSH is how to log in to hosts.
-type SSH struct {
-	User           string   `yaml:"user" json:"user"`
-	IdentityFile   string   `yaml:"identityFile" json:"identityFile"`
-	KnownHostsFile string   `yaml:"knownHostsFile" json:"knownHostsFile"`
-	Concurrency    int      `yaml:"concurrency,omitempty" json:"concurrency,omitempty"`
-	Timeout        Duration `yaml:"timeout,omitempty" json:"timeout,omitempty"`
-	// FabricHost is the node that sminfo, iblinkinfo, ibqueryerrors and
-	// ibdiagnet run on; empty means the first GPU node.
-	FabricHost string `yaml:"fabricHost,omitempty" json:"fabricHost,omitempty"`
-}
-
 // Kubernetes names the cluster; flags override it.
 type Kubernetes struct {
 	Kubeconfig string `yaml:"kubeconfig,omitempty" json:"kubeconfig,omitempty"`

@@ -243,15 +243,7 @@ func (v *validator) inventory(inv *Inventory) {
 }
 
 func (v *validator) reach(s *Site) {
-	v.require("reach.ssh.user", s.Reach.SSH.User, "root")
-	v.require("reach.ssh.identityFile", s.Reach.SSH.IdentityFile, "~/.ssh/id_ed25519")
-	v.require("reach.ssh.knownHostsFile", s.Reach.SSH.KnownHostsFile, "known_hosts, made with ssh-keyscan and checked by a person")
-	if s.Reach.SSH.Concurrency < 2 {
-		v.add("reach.ssh.concurrency", "%d must be at least 2: gate 3 samples GPUs in one login while a diagnostic runs in another", s.Reach.SSH.Concurrency)
-	}
-	if h := s.Reach.SSH.FabricHost; h != "" && !slices.ContainsFunc(s.Inventory.Nodes, func(n Node) bool { return n.Name == h }) {
-		v.add("reach.ssh.fabricHost", "%q is not among inventory.nodes", h)
-	}
+	v.ssh(s)
 	v.endpoint("reach.prometheus", s.Reach.Prometheus)
 	v.endpoint("reach.alertmanager", s.Reach.Alertmanager)
 }

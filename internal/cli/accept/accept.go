@@ -108,7 +108,7 @@ Exit codes: 0 passed; 1 failed; 2 invalid input; 3 not observed; 130 interrupted
 	cmdutil.CompleteFlag(cmd, "only", site.Gates())
 	f.verbose, f.out = report.AddVerboseFlag(cmd), cmdutil.AddOutputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), s) }
-	cmd.AddCommand(newRBAC(s))
+	cmd.AddCommand(newRBAC(s), newSudoers(s))
 	return cmd
 }
 

@@ -84,7 +84,7 @@ func (f *TargetFlags) Open(ctx context.Context, board *display.Board, extras ...
 		err = t.openLab(ctx, labName(f.lab), board, extras)
 	}
 	if err == nil {
-		t.Hosts, err = ssh.NewPool(t.Site)
+		t.Hosts, err = ssh.NewPool(ctx, t.Site, ssh.Options{AgentSocket: os.Getenv("SSH_AUTH_SOCK"), Passphrase: passphrasePrompt(os.Stdin, board)})
 		err = Unobserved(err)
 	}
 	if err != nil {

@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 	"github.com/firstlight/firstlight/internal/gate"
+	"github.com/firstlight/firstlight/internal/probe/ssh"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
 )
@@ -103,9 +105,11 @@ func newCheck(s cmdutil.Streams) *cobra.Command {
 			return cmdutil.UsageErrorf("%w", err)
 		} else {
 			report.Nodes, report.Profile = len(loaded.Inventory.Nodes), loaded.Profile
-			err = planned(loaded)
+			err = errors.Join(ssh.CheckConfig(loaded), planned(loaded))
 			if report.Valid = err == nil; !report.Valid {
-				report.Problems = []site.Problem{{Message: err.Error()}}
+				for text := range strings.SplitSeq(err.Error(), "\n") {
+					report.Problems = append(report.Problems, site.Problem{Message: text})
+				}
 			}
 		}
 		writeErr := out.Write(s.Out, report, func(w io.Writer) {

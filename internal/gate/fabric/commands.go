@@ -12,12 +12,15 @@ import (
 	"github.com/firstlight/firstlight/internal/gate/hostcommand"
 	"github.com/firstlight/firstlight/internal/probe/infiniband"
 	"github.com/firstlight/firstlight/internal/probe/ssh"
+	"github.com/firstlight/firstlight/internal/probe/sudo"
 )
 
 // command is one command on a host.
 type command struct {
 	argv  []string
 	parse parser
+	// root: the command needs root, to open /dev/infiniband/umad*.
+	root bool
 	// trial, if set, replaces argv in a preflight.
 	trial []string
 	// modules are the kernel modules that the program needs.
@@ -28,14 +31,34 @@ type command struct {
 // whole subnet and ibdiagnet queries every port of it: a preflight does not run them.
 func (g *Gate) commands() map[string]command {
 	return map[string]command{
-		kindSM: {argv: []string{"sminfo"}, parse: subnetManager, modules: []string{"ib_umad"}},
+		kindSM: {argv: []string{"sminfo"}, root: true, parse: subnetManager, modules: []string{"ib_umad"}},
 		// Every nonzero counter: a host's threshold file would hide growth below its thresholds.
-		kindCounters: {argv: []string{"ibqueryerrors", "--threshold-file", "/dev/null"}, parse: counters, trial: hostcommand.Installed("ibqueryerrors"), modules: []string{"ib_umad"}},
-		kindLinks:    {argv: []string{"iblinkinfo", "-l"}, parse: links, trial: hostcommand.Installed("iblinkinfo"), modules: []string{"ib_umad"}},
-		kindDiag:     {argv: []string{"ibdiagnet"}, parse: diag, trial: hostcommand.Installed("ibdiagnet"), modules: []string{"ib_umad"}},
+		kindCounters: {argv: []string{"ibqueryerrors", "--threshold-file", "/dev/null"}, root: true, parse: counters, trial: hostcommand.Installed("ibqueryerrors"), modules: []string{"ib_umad"}},
+		kindLinks:    {argv: []string{"iblinkinfo", "-l"}, root: true, parse: links, trial: hostcommand.Installed("iblinkinfo"), modules: []string{"ib_umad"}},
+		kindDiag:     {argv: []string{"ibdiagnet"}, root: true, parse: diag, trial: hostcommand.Installed("ibdiagnet"), modules: []string{"ib_umad"}},
 		kindPorts:    {argv: []string{"ibstat"}, parse: ports, modules: []string{"mlx5_ib"}},
 		kindVerbs:    {argv: verbsCommand(g.site.Fabric.HCAs), parse: details, modules: []string{"mlx5_ib", "ib_uverbs"}},
 	}
+}
+
+// argv is the command line of a command on the site's hosts.
+func (g *Gate) argv(c command) []string {
+	if c.root {
+		return sudo.Argv(g.site.Reach.SSH, c.argv)
+	}
+	return c.argv
+}
+
+// RootCommands are the commands that need root.
+func (g *Gate) RootCommands() [][]string {
+	commands := g.commands()
+	var out [][]string
+	for _, kind := range slices.Sorted(maps.Keys(commands)) {
+		if c := commands[kind]; c.root {
+			out = append(out, c.argv)
+		}
+	}
+	return out
 }
 
 // HostCommands are the commands of Observe, for a preflight.
@@ -52,7 +75,12 @@ func (g *Gate) HostCommands() []hostcommand.Command {
 	var out []hostcommand.Command
 	for _, kind := range slices.Sorted(maps.Keys(commands)) {
 		c := commands[kind]
-		out = append(out, hostcommand.Command{Gate: Name, Hosts: on[kind], Argv: c.argv, Trial: c.trial, Modules: c.modules, Read: c.readTrial})
+		h := hostcommand.Command{Gate: Name, Hosts: on[kind], Argv: c.argv, Trial: c.trial, Modules: c.modules, Read: c.readTrial}
+		if c.root {
+			out = append(out, h.AsRoot(g.site.Reach.SSH)...)
+		} else {
+			out = append(out, h)
+		}
 	}
 	return out
 }

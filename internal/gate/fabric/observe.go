@@ -62,9 +62,10 @@ func (g *Gate) askSM(ctx context.Context, rec check.Recorder) error {
 // run records one command's output with its figures or error. Its error is the recorder's.
 func (g *Gate) run(ctx context.Context, rec check.Recorder, kind, host string) error {
 	c := g.commands()[kind]
-	line := strings.Join(c.argv, " ")
+	argv := g.argv(c)
+	line := strings.Join(argv, " ")
 	attempt := check.Observer{Recorder: rec, Clock: g.deps.Clock}.Begin(kind, host, line)
-	out, err := g.deps.Hosts.Run(ctx, host, c.argv...)
+	out, err := g.deps.Hosts.Run(ctx, host, argv...)
 	if err != nil {
 		return attempt.Record(nil, err)
 	}

@@ -325,7 +325,7 @@ func look(t *testing.T, s *subnet) []check.Observation {
 }
 
 // lookAt observes the subnet of a site.
-func lookAt(t *testing.T, s *subnet, of *site.Site, p *profile.Profile) []check.Observation {
+func lookAt(t *testing.T, hosts fabric.Hosts, of *site.Site, p *profile.Profile) []check.Observation {
 	t.Helper()
 	clock := testingclock.NewFakePassiveClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
 	wait := func(ctx context.Context, d time.Duration) error {
@@ -333,7 +333,7 @@ func lookAt(t *testing.T, s *subnet, of *site.Site, p *profile.Profile) []check.
 		return ctx.Err()
 	}
 	var b book
-	if err := fabric.New(of, p, fabric.Deps{Hosts: s, Clock: clock, Wait: wait}).Observe(t.Context(), &b); err != nil {
+	if err := fabric.New(of, p, fabric.Deps{Hosts: hosts, Clock: clock, Wait: wait}).Observe(t.Context(), &b); err != nil {
 		t.Fatal(err)
 	}
 	return b.obs

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/firstlight/firstlight/internal/probe/ssh"
+	"github.com/firstlight/firstlight/internal/probe/sudo"
 )
 
 // Command is a command that a gate runs on hosts.
@@ -45,17 +46,21 @@ func Installed(program string) []string {
 // separator is between the commands of a shell script of this repository.
 var separator = regexp.MustCompile(`;|&&|\|\|`)
 
-// Programs are the programs that Argv runs, without echo: its first word, or the first word of each
+// Programs are the programs that Argv runs, without sudo and echo: its first word, or the first word of each
 // command of sh -c.
 func (c Command) Programs() []string {
-	if len(c.Argv) == 0 {
+	argv := c.Argv
+	if command, ok := sudo.Command(argv); ok {
+		argv = command
+	}
+	if len(argv) == 0 {
 		return nil
 	}
-	if len(c.Argv) != 3 || c.Argv[0] != "sh" || c.Argv[1] != "-c" {
-		return []string{c.Argv[0]}
+	if len(argv) != 3 || argv[0] != "sh" || argv[1] != "-c" {
+		return []string{argv[0]}
 	}
 	var out []string
-	for _, command := range separator.Split(c.Argv[2], -1) {
+	for _, command := range separator.Split(argv[2], -1) {
 		words := strings.Fields(command)
 		if len(words) > 0 && words[0] != "echo" && !slices.Contains(out, words[0]) {
 			out = append(out, words[0])

@@ -11,12 +11,15 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/nvidia"
 
 	"github.com/firstlight/firstlight/internal/probe/ssh"
+	"github.com/firstlight/firstlight/internal/probe/sudo"
 )
 
 // command is one command on a host.
 type command struct {
 	kind string
 	argv []string
+	// root: the command needs root.
+	root bool
 	// parse returns the figures of the output.
 	parse func(ssh.Output) (any, error)
 	// trial, if set, replaces argv in a preflight, and read parses its output.
@@ -47,7 +50,7 @@ func (g *Gate) commands() []command {
 		commands = append(commands, linkErrors)
 	}
 	commands = append(commands, command{
-		kind: kindDiag, argv: []string{"dcgmi", "diag", "-r", level, "-p", g.generation(), "-j"}, parse: diagnostic,
+		kind: kindDiag, argv: []string{"dcgmi", "diag", "-r", level, "-p", g.generation(), "-j"}, root: true, parse: diagnostic,
 		trial: nvidia.DiscoveryCommand(), read: discovery, modules: driver, remedy: remedyDCGM,
 	})
 	query.kind, linkErrors.kind = kindAfter, kindErrorsAfter
@@ -55,7 +58,26 @@ func (g *Gate) commands() []command {
 	if g.nvlinks() {
 		commands = append(commands, linkErrors)
 	}
-	return append(commands, command{kind: kindKernel, argv: []string{"dmesg"}, parse: kernelLog, remedy: remedyKernelLog})
+	return append(commands, command{kind: kindKernel, argv: []string{"dmesg"}, root: true, parse: kernelLog, remedy: remedyKernelLog})
+}
+
+// argv is the command line of a command on the site's hosts.
+func (g *Gate) argv(c command) []string {
+	if c.root {
+		return sudo.Argv(g.site.Reach.SSH, c.argv)
+	}
+	return c.argv
+}
+
+// RootCommands are the commands that need root.
+func (g *Gate) RootCommands() [][]string {
+	var out [][]string
+	for _, c := range g.commands() {
+		if c.root {
+			out = append(out, c.argv)
+		}
+	}
+	return out
 }
 
 // generation is the parameter of DCGM's pcie test for the profile's PCIe generation, checked

@@ -48,7 +48,7 @@ func (g *Gate) Name() string { return Name }
 func (g *Gate) Describe() []string {
 	out := []string{fmt.Sprintf("on %d hosts, %d at a time:", len(g.site.Inventory.Nodes), g.concurrency())}
 	for _, c := range g.commands() {
-		out = append(out, ssh.Quote(c.argv))
+		out = append(out, ssh.Quote(g.argv(c)))
 		if c.kind == kindDiag {
 			out = append(out, "repeatedly during the diagnostic: "+ssh.Quote(nvidia.ClockQuery()))
 		}

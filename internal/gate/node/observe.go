@@ -34,7 +34,7 @@ func (g *Gate) observeHost(ctx context.Context, rec check.Recorder, host string)
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("observe %s: %w", host, err)
 		}
-		rec.Progress("%s: %s", host, ssh.Quote(c.argv))
+		rec.Progress("%s: %s", host, ssh.Quote(g.argv(c)))
 		run := g.run
 		if c.kind == kindDiag {
 			run = g.underLoad
@@ -52,9 +52,10 @@ func (g *Gate) observeHost(ctx context.Context, rec check.Recorder, host string)
 
 // run records one command's output with its figures or error.
 func (g *Gate) run(ctx context.Context, rec check.Recorder, host string, c command) (unreachable bool, err error) {
-	line := ssh.Quote(c.argv)
+	argv := g.argv(c)
+	line := ssh.Quote(argv)
 	attempt := g.observer(rec).Begin(c.kind, host, line)
-	out, err := g.deps.Hosts.Run(ctx, host, c.argv...)
+	out, err := g.deps.Hosts.Run(ctx, host, argv...)
 	attempt = attempt.Raw(raw(out))
 	if err != nil {
 		return errors.Is(err, ssh.ErrUnreachable), attempt.Record(nil, err)

@@ -19,6 +19,8 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/linuxhost"
 	"github.com/firstlight/firstlight/internal/probe/nvidia"
 	"github.com/firstlight/firstlight/internal/probe/ssh"
+	"github.com/firstlight/firstlight/internal/probe/sudo"
+	"github.com/firstlight/firstlight/internal/site"
 )
 
 // fakeHosts answers commands from a function.
@@ -251,5 +253,66 @@ func TestWithoutAdapters(t *testing.T) {
 	}
 	if j := node.New(testSite(3), testProfile(t), node.Deps{}).Judge(without); j.Verdict != check.Unobserved {
 		t.Errorf("with adapters that were not observed: %s: %s", j.Verdict, j.Reason)
+	}
+}
+
+// With become, the commands that need root run with sudo and no others. One that sudo does
+// not run is unobserved, with sudo's reason and the line to add: neither failed nor passed.
+func TestBecome(t *testing.T) {
+	t.Parallel()
+	p := testProfile(t)
+	p.Node.GPUs.Value = 2
+	answers := outputs(t)
+	s := testSite(1)
+	s.Fabric.HCAs = nil
+	s.Reach.SSH.Become = site.Sudo
+	refuse := false
+	var mu sync.Mutex
+	var asRoot []string
+	hosts := fakeHosts{run: func(_ context.Context, host, line string) (ssh.Output, error) {
+		command, root := strings.CutPrefix(line, "sudo -n -- ")
+		out := answers[command]
+		if root {
+			mu.Lock()
+			defer mu.Unlock()
+			asRoot = append(asRoot, strings.Fields(command)[0])
+			if refuse {
+				return out, sudo.Refusal(host, "ops", strings.Fields(command), 1, []byte("sudo: a password is required\n"), 1)
+			}
+		}
+		return out, nil
+	}}
+	observe := func() check.Judgement {
+		rec := &recorder{}
+		g := node.New(s, p, node.Deps{Hosts: hosts})
+		if err := g.Observe(t.Context(), rec); err != nil {
+			t.Fatal(err)
+		}
+		for _, o := range rec.obs {
+			if root := o.Kind == "dmesg" || o.Kind == "dcgmi-diag"; root != strings.HasPrefix(o.Command, "sudo -n -- ") {
+				t.Errorf("%s: command %q", o.Kind, o.Command)
+			}
+		}
+		// The host of the outputs has defects of its own: only the commands that need root are judged.
+		rec.obs = slices.DeleteFunc(rec.obs, func(o check.Observation) bool { return refuse && o.Kind != "dmesg" && o.Kind != "dcgmi-diag" })
+		return g.Judge(rec.obs)
+	}
+	observe()
+	if diff := cmp.Diff([]string{"dcgmi", "dmesg"}, asRoot); diff != "" {
+		t.Error(diff)
+	}
+	refuse = true
+	j := observe()
+	if j.Verdict != check.Unobserved {
+		t.Errorf("%s: %s", j.Verdict, j.Reason)
+	}
+	text := fmt.Sprint(j.Findings)
+	for _, want := range []string{"password is required", `ops ALL=(root) NOPASSWD: /usr/bin/dmesg ""`, `NOPASSWD: /usr/bin/dcgmi diag -r 3`, "firstlight accept sudoers"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in %s", want, text)
+		}
+	}
+	if lines := strings.Join(node.New(s, p, node.Deps{}).Describe(), "\n"); !strings.Contains(lines, "sudo -n -- dmesg") || strings.Contains(lines, "sudo -n -- nvidia-smi") {
+		t.Errorf("described as %s", lines)
 	}
 }

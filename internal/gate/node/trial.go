@@ -25,9 +25,14 @@ func (g *Gate) HostCommands() []hostcommand.Command {
 	}
 	var out []hostcommand.Command
 	for _, c := range g.commands() {
-		out = append(out, hostcommand.Command{
+		h := hostcommand.Command{
 			Gate: Name, Hosts: hosts, Argv: c.argv, Trial: c.trial, Read: c.readTrial(), Modules: c.modules, Remedy: c.remedy,
-		})
+		}
+		if c.root {
+			out = append(out, h.AsRoot(g.site.Reach.SSH)...)
+		} else {
+			out = append(out, h)
+		}
 	}
 	return out
 }

@@ -4,53 +4,102 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
+	"slices"
 	"sync"
-	"time"
 
 	"golang.org/x/crypto/ssh"
 )
 
 // connection is the connection to one host. Concurrent callers wait for the same dial.
 type connection struct {
+	to *hop
 	// slots limits the concurrent sessions.
 	slots chan struct{}
-
-	dialling sync.Mutex // held during a dial and the opening of a session
+	// dialling has a value during a dial and the opening of a session.
+	dialling chan struct{}
+	// users is the number of commands that use it, guarded by the pool.
+	users int
 
 	mu     sync.Mutex // never held during I/O
 	client *ssh.Client
 	closed bool
 }
 
-// connection returns the connection of a host.
-func (p *Pool) connection(host string) (*connection, string, error) {
-	address, ok := p.addresses[host]
-	if !ok {
-		return nil, "", fmt.Errorf("host %q is not in the site's inventory", host)
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.closed {
-		return nil, "", errClosed
-	}
-	c := p.clients[host]
-	if c == nil {
-		c = &connection{slots: make(chan struct{}, sessionsPerHost)}
-		p.clients[host] = c
-	}
-	return c, address, nil
+func newConnection(to *hop) *connection {
+	return &connection{to: to, slots: make(chan struct{}, sessionsPerHost), dialling: make(chan struct{}, 1)}
 }
 
 var errClosed = errors.New("the pool of SSH connections is closed")
 
+// connection returns the connection of a host.
+func (p *Pool) connection(host string) (*connection, error) {
+	to, ok := p.hosts[host]
+	if !ok {
+		return nil, fmt.Errorf("host %q is not in the site's inventory", host)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return nil, errClosed
+	}
+	c := p.clients[host]
+	if c == nil {
+		c = newConnection(to)
+		p.clients[host] = c
+	}
+	return c, nil
+}
+
+// use counts a command on a connection until the returned function is called. If the
+// pool has as many open connections as slots, it closes the one that was idle longest: there is
+// one, since every command has a slot.
+func (p *Pool) use(c *connection) (release func()) {
+	p.mu.Lock()
+	c.users++
+	at := slices.Index(p.open, c)
+	if at >= 0 {
+		p.open = slices.Delete(p.open, at, at+1)
+	}
+	var idle *ssh.Client
+	if len(p.open) >= cap(p.slots) {
+		if i := slices.IndexFunc(p.open, func(c *connection) bool { return c.users == 0 }); i >= 0 {
+			idle = p.open[i].take()
+			p.open = slices.Delete(p.open, i, i+1)
+		}
+	}
+	p.open = append(p.open, c)
+	p.mu.Unlock()
+	if idle != nil {
+		_ = idle.Close() // nothing uses it
+	}
+	return func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		c.users--
+	}
+}
+
+// lock waits until no other caller dials.
+func (c *connection) lock(ctx context.Context) error {
+	select {
+	case c.dialling <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("wait for the connection to %s: %w", c.to.address, ctx.Err())
+	}
+}
+
+func (c *connection) unlock() { <-c.dialling }
+
 // session opens a session. It dials if there is no connection or if the connection is broken.
 // Pass the client to drop if it stops responding.
-func (p *Pool) session(ctx context.Context, c *connection, host, address string) (*ssh.Session, *ssh.Client, error) {
-	c.dialling.Lock()
-	defer c.dialling.Unlock()
+func (p *Pool) session(ctx context.Context, c *connection, host string) (*ssh.Session, *ssh.Client, error) {
+	if err := c.lock(ctx); err != nil {
+		return nil, nil, err
+	}
+	defer c.unlock()
 	if client := c.current(); client != nil {
-		session, err := open(ctx, client)
+		session, err := p.newSession(ctx, client)
 		if err == nil {
 			return session, client, nil
 		}
@@ -60,17 +109,20 @@ func (p *Pool) session(ctx context.Context, c *connection, host, address string)
 		}
 		c.drop(client)
 	}
-	client, err := p.dial(ctx, address)
-	if err != nil {
-		return nil, nil, &UnreachableError{Host: host, Address: address, Err: err}
+	unreachable := func(err error) error {
+		return &UnreachableError{Host: host, Address: c.to.address, Err: err}
 	}
-	if !c.take(client) {
+	client, err := p.dial(ctx, c.to)
+	if err != nil {
+		return nil, nil, unreachable(err)
+	}
+	if !c.store(client) {
 		return nil, nil, errors.Join(errClosed, client.Close())
 	}
-	session, err := open(ctx, client)
+	session, err := p.newSession(ctx, client)
 	if err != nil {
 		c.drop(client)
-		return nil, nil, &UnreachableError{Host: host, Address: address, Err: fmt.Errorf("open a session: %w", err)}
+		return nil, nil, unreachable(fmt.Errorf("open a session: %w", err))
 	}
 	return session, client, nil
 }
@@ -81,8 +133,8 @@ func (c *connection) current() *ssh.Client {
 	return c.client
 }
 
-// take stores the client; false if the pool was closed.
-func (c *connection) take(client *ssh.Client) bool {
+// store stores the client; false if the pool was closed.
+func (c *connection) store(client *ssh.Client) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {
@@ -90,6 +142,15 @@ func (c *connection) take(client *ssh.Client) bool {
 	}
 	c.client = client
 	return true
+}
+
+// take removes the client; nil without one.
+func (c *connection) take() *ssh.Client {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	client := c.client
+	c.client = nil
+	return client
 }
 
 // drop closes a client that no longer responds; the next session dials.
@@ -114,10 +175,10 @@ func (c *connection) close() error {
 	return err
 }
 
-// open opens a session. A host that no longer responds never completes it, so at the deadline
-// open closes the client, which ends the request.
-func open(ctx context.Context, client *ssh.Client) (*ssh.Session, error) {
-	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+// newSession opens a session. A host that no longer responds never completes it, so at the deadline
+// it closes the client, which ends the request.
+func (p *Pool) newSession(ctx context.Context, client *ssh.Client) (*ssh.Session, error) {
+	ctx, cancel := context.WithTimeout(ctx, p.connectTimeout)
 	defer cancel()
 	type result struct {
 		session *ssh.Session
@@ -138,38 +199,4 @@ func open(ctx context.Context, client *ssh.Client) (*ssh.Session, error) {
 		}
 		return nil, fmt.Errorf("no response: %w", ctx.Err())
 	}
-}
-
-func (p *Pool) dial(ctx context.Context, address string) (*ssh.Client, error) {
-	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
-	defer cancel()
-	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
-	if err != nil {
-		return nil, err
-	}
-	// The handshake has no context: a deadline on the connection ends it.
-	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
-	defer stop()
-	config := p.config
-	if !p.authority {
-		config.HostKeyAlgorithms = hostKeyAlgorithms(config.HostKeyCallback, address)
-	}
-	sc, channels, requests, err := ssh.NewClientConn(conn, address, &config)
-	if err != nil {
-		if ctx.Err() != nil {
-			err = fmt.Errorf("no SSH handshake within %s: %w", dialTimeout, ctx.Err())
-		}
-		return nil, errors.Join(err, ignoreClosed(conn.Close()))
-	}
-	if !stop() {
-		return nil, errors.Join(fmt.Errorf("handshake: %w", ctx.Err()), sc.Close())
-	}
-	return ssh.NewClient(sc, channels, requests), nil
-}
-
-func ignoreClosed(err error) error {
-	if errors.Is(err, net.ErrClosed) {
-		return nil
-	}
-	return err
 }

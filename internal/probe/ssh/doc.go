@@ -1,7 +1,8 @@
-// Package ssh runs commands on the hosts of a site. It verifies host keys with the known_hosts
-// file of the site and writes no files on a host.
+// Package ssh runs commands on the hosts of a site: with keys of files or of ssh-agent,
+// certificates, an ssh_config and jump hosts. It always verifies host keys, and writes no
+// files on a host.
 //
-// There is one reused connection per host. The number of concurrent commands over all hosts is
-// limited by the site. Every command has a timeout. Output is bounded; longer output is an
-// error.
+// There is one reused connection per host, and a limit of the site for all connections and
+// concurrent commands. Connecting and every command have a timeout. Output is bounded; longer
+// output is an error.
 package ssh

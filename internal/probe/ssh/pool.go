@@ -1,17 +1,15 @@
 package ssh
 
 import (
-	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
-	"os"
+	"slices"
 	"sync"
 	"time"
-
-	"golang.org/x/crypto/ssh"
-	"golang.org/x/crypto/ssh/knownhosts"
 
 	"github.com/firstlight/firstlight/internal/site"
 )
@@ -34,71 +32,71 @@ func (e *UnreachableError) Unwrap() []error { return []error{ErrUnreachable, e.E
 
 // Remedy is the next action.
 func (e *UnreachableError) Remedy() string {
-	if _, ok := errors.AsType[*knownhosts.KeyError](e.Err); ok {
+	if _, ok := errors.AsType[*HostKeyError](e.Err); ok {
 		return "compare the host key with knownHostsFile of the site: it is missing there or has changed"
 	}
 	return "check that the host is powered, on the network and runs sshd, and that address, user and identityFile of the site are correct"
 }
 
-// dialTimeout limits TCP connect plus handshake, and the opening of a session.
-const dialTimeout = 20 * time.Second
-
 // sessionsPerHost is below the default limit of sshd (MaxSessions 10).
 const sessionsPerHost = 8
 
-// Pool is a pool of connections, one per host.
+// Options are what a site file cannot have.
+type Options struct {
+	// AgentSocket is the socket of ssh-agent (SSH_AUTH_SOCK); empty: none.
+	AgentSocket string
+	// Passphrase asks for the passphrase of a private key on the terminal; nil without one.
+	Passphrase func(ctx context.Context, file string) ([]byte, error)
+}
+
+// Pool is a pool of connections: at most one per host, and at most Concurrency of the site to
+// all hosts. A jump host has one connection in addition.
 type Pool struct {
-	config ssh.ClientConfig
-	// authority: known_hosts has a certificate authority.
-	authority bool
-	addresses map[string]string
-	timeout   time.Duration
-	slots     chan struct{}
+	hosts                   map[string]*hop
+	timeout, connectTimeout time.Duration
+	slots                   chan struct{}
 
 	mu      sync.Mutex
 	clients map[string]*connection
-	closed  bool
+	jumps   map[*hop]*connection
+	// open are the connections of hosts that have a client or dial one, the least recently used first.
+	open   []*connection
+	closed bool
 }
 
-// NewPool reads the identity and the known hosts of the site. It does not connect.
-func NewPool(s *site.Site) (*Pool, error) {
-	reach := s.Reach.SSH
-	key, err := os.ReadFile(reach.IdentityFile)
+// NewPool reads the SSH configuration, identities and known hosts of the site. It connects to
+// ssh-agent at most, and may ask for passphrases.
+func NewPool(ctx context.Context, s *site.Site, o Options) (*Pool, error) {
+	r, err := newRouter(s.Reach.SSH, o)
 	if err != nil {
-		return nil, fmt.Errorf("read SSH identity of the site (reach.ssh.identityFile): %w", err)
+		return nil, err
 	}
-	signer, err := ssh.ParsePrivateKey(key)
+	hosts, err := r.hosts(s)
 	if err != nil {
-		return nil, fmt.Errorf("read SSH identity of the site %s: %w", reach.IdentityFile, err)
+		return nil, err
 	}
-	known, err := knownhosts.New(reach.KnownHostsFile)
+	if err := r.read(ctx); err != nil {
+		return nil, err
+	}
+	return &Pool{
+		hosts: hosts, timeout: s.Reach.SSH.Timeout.D(),
+		connectTimeout: s.Reach.SSH.ConnectTimeout.D(),
+		slots:          make(chan struct{}, max(1, s.Reach.SSH.Concurrency)),
+		clients:        map[string]*connection{}, jumps: map[*hop]*connection{},
+	}, nil
+}
+
+// CheckConfig resolves every host of the site with its SSH configuration, without reading keys.
+func CheckConfig(s *site.Site) error {
+	if s.Reach.SSH.ConfigFile == "" {
+		return nil
+	}
+	r, err := newRouter(s.Reach.SSH, Options{})
 	if err != nil {
-		return nil, fmt.Errorf("read known hosts of the site (reach.ssh.knownHostsFile): %w", err)
+		return err
 	}
-	lines, err := os.ReadFile(reach.KnownHostsFile)
-	if err != nil {
-		return nil, fmt.Errorf("read known hosts of the site (reach.ssh.knownHostsFile): %w", err)
-	}
-	p := &Pool{
-		config: ssh.ClientConfig{
-			User: reach.User, Auth: []ssh.AuthMethod{ssh.PublicKeys(signer)},
-			HostKeyCallback: known, Timeout: dialTimeout,
-		},
-		authority: bytes.Contains(lines, []byte("@cert-authority")),
-		addresses: map[string]string{},
-		timeout:   reach.Timeout.D(),
-		slots:     make(chan struct{}, max(1, reach.Concurrency)),
-		clients:   map[string]*connection{},
-	}
-	for _, nodes := range [][]site.Node{s.Inventory.Nodes, s.Inventory.SystemNodes} {
-		for _, n := range nodes {
-			p.addresses[n.Name] = n.Address
-			if n.Address == "" {
-				p.addresses[n.Name] = net.JoinHostPort(n.Name, "22")
-			}
-		}
-	}
-	return p, nil
+	_, err = r.hosts(s)
+	return err
 }
 
 // Close closes all connections.
@@ -107,11 +105,11 @@ func (p *Pool) Close() error {
 	defer p.mu.Unlock()
 	p.closed = true
 	var errs []error
-	for host, c := range p.clients {
+	for _, c := range slices.Concat(slices.Collect(maps.Values(p.clients)), slices.Collect(maps.Values(p.jumps))) {
 		if err := c.close(); err != nil && !errors.Is(err, net.ErrClosed) && !errors.Is(err, io.EOF) {
-			errs = append(errs, fmt.Errorf("close the connection to %s: %w", host, err))
+			errs = append(errs, fmt.Errorf("close the connection to %s: %w", c.to.address, err))
 		}
 	}
-	p.clients = map[string]*connection{}
+	p.clients, p.jumps, p.open = map[string]*connection{}, map[*hop]*connection{}, nil
 	return errors.Join(errs...)
 }

@@ -44,7 +44,7 @@ func echo(line string, ch cryptossh.Channel, closed <-chan struct{}) uint32 {
 
 func pool(t *testing.T, s *site.Site) *ssh.Pool {
 	t.Helper()
-	p, err := ssh.NewPool(s)
+	p, err := ssh.NewPool(t.Context(), s, ssh.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -254,8 +254,9 @@ func TestNewPoolRefuses(t *testing.T) {
 			t.Parallel()
 			_, key := ed25519Key(t)
 			s := newSite(t, key, nil)
+			s.Inventory.Nodes = []site.Node{{Name: "gpu-01"}}
 			tt.spoil(t, s)
-			_, err := ssh.NewPool(s)
+			_, err := ssh.NewPool(t.Context(), s, ssh.Options{})
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Fatalf("%v, want it to name %s", err, tt.want)
 			}

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/crypto/ssh"
+
+	"github.com/firstlight/firstlight/internal/probe/sudo"
 )
 
 // Output is the result of a command. A non-zero exit code is not an error.
@@ -30,12 +32,26 @@ var ErrTooMuchOutput = errors.New("the command printed more than 64 MiB")
 const endGrace = 5 * time.Second
 
 // Run runs a command on a host and waits for it. The timeout of the site applies to the
-// command, not to the wait for a slot.
+// command with the login, not to the wait for a slot. A command that sudo does not run is an
+// error of type sudo.RefusedError.
 func (p *Pool) Run(ctx context.Context, host string, argv ...string) (Output, error) {
+	out, err := p.run(ctx, host, argv)
+	command, becomes := sudo.Command(argv)
+	if err != nil || !becomes || !sudo.MayBeRefused(out.Exit) {
+		return out, err
+	}
+	listed, err := p.run(ctx, host, sudo.List(command))
+	if err != nil {
+		return out, err
+	}
+	return out, sudo.Refusal(host, p.hosts[host].user, command, out.Exit, out.Stderr, listed.Exit)
+}
+
+func (p *Pool) run(ctx context.Context, host string, argv []string) (Output, error) {
 	if len(argv) == 0 {
 		return Output{}, fmt.Errorf("run on %s: command is empty", host)
 	}
-	c, address, err := p.connection(host)
+	c, err := p.connection(host)
 	if err != nil {
 		return Output{}, err
 	}
@@ -47,10 +63,11 @@ func (p *Pool) Run(ctx context.Context, host string, argv ...string) (Output, er
 			return Output{}, fmt.Errorf("wait to run %s on %s: %w", argv[0], host, ctx.Err())
 		}
 	}
+	defer p.use(c)()
 	ctx, cancel := context.WithTimeout(ctx, p.timeout)
 	defer cancel()
 	out := Output{At: time.Now()}
-	session, client, err := p.session(ctx, c, host, address)
+	session, client, err := p.session(ctx, c, host)
 	if err != nil {
 		return out, err
 	}

@@ -177,7 +177,7 @@ func newSite(t *testing.T, key []byte, hosts map[string]*server) *site.Site {
 	dir := t.TempDir()
 	s := &site.Site{Reach: site.Reach{SSH: site.SSH{
 		User: "root", IdentityFile: filepath.Join(dir, "id"), KnownHostsFile: filepath.Join(dir, "known_hosts"),
-		Concurrency: 4, Timeout: site.Duration(time.Minute),
+		Concurrency: 4, ConnectTimeout: site.Duration(site.DefaultSSHConnectTimeout), Timeout: site.Duration(time.Minute),
 	}}}
 	var known strings.Builder
 	for name, h := range hosts {

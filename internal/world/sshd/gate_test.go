@@ -56,7 +56,7 @@ func TestGateNodeFindsItsFaults(t *testing.T) {
 	}
 	t.Cleanup(server.Stop)
 	s := &site.Site{Fabric: site.Fabric{HCAs: spec.HCAs}, Reach: site.Reach{SSH: site.SSH{
-		Concurrency: 5, User: server.User, IdentityFile: server.IdentityFile, KnownHostsFile: server.KnownHostsFile, Timeout: site.Duration(time.Minute),
+		Concurrency: 5, User: server.User, IdentityFile: server.IdentityFile, KnownHostsFile: server.KnownHostsFile, Timeout: site.Duration(time.Minute), ConnectTimeout: site.Duration(site.DefaultSSHConnectTimeout),
 	}}}
 	for _, n := range spec.GPUNodes {
 		s.Inventory.Nodes = append(s.Inventory.Nodes, site.Node{Name: n.Name, Address: server.Nodes[n.Name]})
@@ -65,7 +65,7 @@ func TestGateNodeFindsItsFaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pool, err := ssh.NewPool(s)
+	pool, err := ssh.NewPool(t.Context(), s, ssh.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,96 @@
+// Package sudo runs commands of probes as root on hosts where the login user is not root: the
+// command line, the reason of a refusal, and the sudoers file that allows exactly these commands.
+package sudo
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/firstlight/firstlight/internal/site"
+)
+
+// prefix never prompts (-n) and takes what follows as the command (--).
+var prefix = []string{"sudo", "-n", "--"}
+
+// Argv is argv as the login user runs it if it needs root: with sudo if the site has become.
+func Argv(reach site.SSH, argv []string) []string {
+	if reach.Become != site.Sudo {
+		return argv
+	}
+	return append(slices.Clone(prefix), argv...)
+}
+
+// Command is the command that argv runs with sudo; false if argv does not run sudo.
+func Command(argv []string) ([]string, bool) {
+	if len(argv) <= len(prefix) || !slices.Equal(argv[:len(prefix)], prefix) {
+		return nil, false
+	}
+	return argv[len(prefix):], true
+}
+
+// List asks sudo whether it allows a command, without running it: exit code 0 if it does.
+func List(command []string) []string { return append([]string{"sudo", "-n", "-l", "--"}, command...) }
+
+// Exit codes of a command that did not run.
+const (
+	refusedExit  = 1   // sudo refuses, or the command itself exits 1
+	notFoundExit = 127 // the shell does not find sudo
+)
+
+// MayBeRefused reports whether the exit code of a command with sudo can be that of sudo itself.
+func MayBeRefused(exit int) bool { return exit == refusedExit || exit == notFoundExit }
+
+// RefusedError is a command that sudo did not run.
+type RefusedError struct {
+	Host, User string
+	Command    []string
+	// Reason is sudo's message.
+	Reason string
+	remedy string
+}
+
+func (e *RefusedError) Error() string {
+	return fmt.Sprintf("sudo on %s did not run %q as user %s: %s: %s", e.Host, strings.Join(e.Command, " "), e.User, e.Reason, e.remedy)
+}
+
+// Messages of sudo that a listing does not show: a command that is allowed with a password
+// only, and a command that is missing on the host.
+var (
+	needsPassword = []byte("sudo: a password is required")
+	needsTerminal = []byte("you must have a tty to run sudo")
+	notFound      = []byte(": command not found")
+)
+
+// Refusal returns the refusal of a command with sudo that exited with a code of MayBeRefused;
+// nil if the command itself has exited so. listed is the exit code of List.
+func Refusal(host, user string, command []string, exit int, stderr []byte, listed int) error {
+	e := &RefusedError{Host: host, User: user, Command: command, Reason: reason(stderr)}
+	switch {
+	case exit == notFoundExit && bytes.Contains(stderr, []byte("not found")) && bytes.Contains(stderr, []byte("sudo")):
+		e.remedy = "install sudo on the host"
+	case exit != refusedExit:
+		return nil
+	case bytes.Contains(stderr, append([]byte("sudo: "+command[0]), notFound...)):
+		e.remedy = "install it on the host, in a directory of sudo's secure_path"
+	case listed != 0, bytes.Contains(stderr, needsPassword), bytes.Contains(stderr, needsTerminal):
+		line, err := Rule(user, command, nil)
+		if err != nil {
+			line = err.Error()
+		}
+		e.remedy = "add this line to the sudoers of the host: " + line + " (firstlight accept sudoers prints the lines of all commands)"
+	default:
+		return nil
+	}
+	return e
+}
+
+// reason is the last line of sudo: warnings about the host's name precede it.
+func reason(stderr []byte) string {
+	lines := bytes.Split(bytes.TrimSpace(stderr), []byte("\n"))
+	if last := bytes.TrimSpace(lines[len(lines)-1]); len(last) > 0 {
+		return fmt.Sprintf("%.200s", last)
+	}
+	return "it printed no reason"
+}
