@@ -1,8 +1,10 @@
 package preflight_test
 
 import (
+	"crypto/rand"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
@@ -154,7 +156,7 @@ var clusterObstacles = []obstacle{
 // inNamespace lets the run use a namespace with a level of pod security.
 func (p *planted) inNamespace(t *testing.T, level string) {
 	t.Helper()
-	p.namespace = "preflight-live"
+	p.namespace = "preflight-live-" + strings.ToLower(rand.Text()[:6]) // a deleted namespace ends seconds later
 	api := p.lab.Cluster.Client.CoreV1()
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: p.namespace, Labels: map[string]string{"pod-security.kubernetes.io/enforce": level}}}
 	polltest.UntilNil(t, "the namespace to be created", func() error {

@@ -1,16 +1,36 @@
 package preflight_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
-	"github.com/firstlight/firstlight/internal/preflight"
+	"github.com/firstlight/firstlight/internal/poll/polltest"
+	"github.com/firstlight/firstlight/internal/probe/prom"
 	"github.com/firstlight/firstlight/internal/site"
 )
 
 // closed is an address that refuses connections: no program of a user can bind the port.
 const closed = "https://127.0.0.1:1"
+
+// waitUnlabelled waits until Prometheus has this number of series without the label of their host.
+func (p *planted) waitUnlabelled(t *testing.T, want int) {
+	t.Helper()
+	client, err := prom.Connect(prom.Endpoint(p.lab.Site.Reach.Prometheus), p.lab.Cluster)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	polltest.UntilNil(t, "the labels of the series to change", func() error {
+		series, _, err := prom.Prometheus{Client: client}.Query(t.Context(), `DCGM_FI_DEV_GPU_UTIL{Hostname=""}`, time.Time{})
+		if err == nil && len(series) != want {
+			err = fmt.Errorf("%d series without the label, want %d", len(series), want)
+		}
+		return err
+	})
+}
 
 var serviceObstacles = []obstacle{
 	{name: "Prometheus down", plant: func(_ *testing.T, p *planted) { p.site.Reach.Prometheus.URL = closed }, what: "Prometheus", target: closed, seen: "connection refused"},
@@ -18,11 +38,9 @@ var serviceObstacles = []obstacle{
 		p.site.Reach.Prometheus.CertFile, p.site.Reach.Prometheus.KeyFile = "", ""
 	}, what: "Prometheus", target: "https://", seen: "certificate required"},
 	{name: "host label missing", plant: func(t *testing.T, p *planted) {
-		p.undo = append(p.undo, func() { // the last one: after the repair
-			p.until(t, "the series to have their label", func(found []preflight.Line) bool { return len(found) == 0 })
-		})
+		p.undo = append(p.undo, func() { p.waitUnlabelled(t, 0) }) // the last one: after the repair
 		fault("host-label-dropped", "gpu-02")(t, p)
-		p.until(t, "the series to lose their label", func(found []preflight.Line) bool { return len(found) == 1 })
+		p.waitUnlabelled(t, 8)
 	}, what: "GPU series", target: "Hostname", seen: "without a Hostname label"},
 	{name: "Alertmanager down", plant: func(_ *testing.T, p *planted) { p.site.Reach.Alertmanager.URL = closed }, what: "Alertmanager", target: closed, seen: "connection refused"},
 	{name: "receiver missing", plant: func(_ *testing.T, p *planted) { p.site.Telemetry.Receiver = "nobody" }, what: "alert receiver", target: "nobody", seen: "is not in Alertmanager's configuration"},
