@@ -119,7 +119,7 @@ func copyFile(from, to string) error {
 	if err := os.RemoveAll(to); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(to), 0o750); err != nil {
 		return err
 	}
 	if err := os.WriteFile(to, data, perm); err != nil {
@@ -136,7 +136,7 @@ func copyLink(from, to string) error {
 	if have, err := os.Readlink(to); err == nil && have == target {
 		return nil
 	}
-	if err := errors.Join(os.RemoveAll(to), os.MkdirAll(filepath.Dir(to), 0o755)); err != nil {
+	if err := errors.Join(os.RemoveAll(to), os.MkdirAll(filepath.Dir(to), 0o750)); err != nil {
 		return err
 	}
 	return os.Symlink(target, to)
