@@ -140,10 +140,10 @@ func members(obs []check.Observation) float64 {
 // judgeLate requires that the alert reached its receiver in time. An alert that was seen there
 // late by a process that did not look in time is unobserved.
 func (g *Gate) judgeLate(b *check.Builder, obs []check.Observation, suspect string) {
-	f, o, ok := check.RequireLast[alertFigures](b, obs, kindAlert, "", "the synthetic alert", alertmanagerRemedy)
+	f, o, _ := check.RequireLast[alertFigures](b, obs, kindAlert, "", "the synthetic alert", alertmanagerRemedy)
 	limit := g.profile.AlertWithin.Duration()
 	switch {
-	case !ok || f.waited() <= limit:
+	case f.waited() <= limit: // or not observed, which is reported
 	case f.notYet() <= limit:
 		b.Unobserved(o.ID, suspect, busyRemedy, "the synthetic alert reached its receiver between %s and %s after it was sent: whether within %s is unknown", f.notYet().Round(time.Millisecond), f.waited().Round(time.Millisecond), limit)
 	default:
