@@ -119,17 +119,17 @@ func (d *drive) hop(ctx context.Context, name string) (passed bool, err error) {
 func (d *drive) hopSince(ctx context.Context, name string, observed time.Time) (passed bool, err error) {
 	within := d.setup.Deadlines[name].Duration
 	d.told = time.Time{}
-	var looked, final patience // final: while waiting would not help
-	looked.look(d.now())
+	var hop, final polled // final: while waiting would not help
+	hop.poll(d.now())
 	for {
 		st := d.state()
 		r := judge.Hop(name, d.setup, st)
 		now := d.now()
-		waited, lost := looked.look(now), false
+		waited, lost := hop.poll(now), false
 		if r.Final {
-			lost = final.look(now) >= finalFor
+			lost = final.poll(now) >= finalFor
 		} else {
-			final = patience{}
+			final = polled{}
 		}
 		if settled(r.Verdict) || lost || waited >= within {
 			return settled(r.Verdict), d.record(name, observed, st, r)

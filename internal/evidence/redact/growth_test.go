@@ -59,7 +59,7 @@ func TestWorkOnTextThatBeginsLikeADocumentIsLimited(t *testing.T) {
 			}
 		})
 	}
-	// Documents themselves are no waste, however many there are.
+	// Documents themselves are not wasted, however many the text has.
 	if found, _ := documents([]byte(strings.Repeat(`{"secret":1} x `, 50_000))); len(found) != 50_000 {
 		t.Errorf("%d documents of 50000 are found", len(found))
 	}

@@ -120,7 +120,7 @@ type receiverFigures struct {
 type alertFigures struct {
 	Labels        map[string]string `json:"labels"`
 	WaitedSeconds float64           `json:"waitedSeconds"`
-	// NotYetSeconds is the wait when the last look began that did not see the alert at its
+	// NotYetSeconds is the wait when the last poll began that did not find the alert at its
 	// receiver; the alert arrived between the two.
 	NotYetSeconds float64 `json:"notYetSeconds"`
 	// Alerts are Alertmanager's alerts with the run's label.

@@ -51,7 +51,7 @@ func (g *Gate) judgeRoute(b *check.Builder, obs []check.Observation, suspect str
 		return false
 	}
 	if f.waited() > g.alertLasts() {
-		b.Unobserved(o.ID, suspect, busyRemedy, "the synthetic alert was looked at after %s, when it had ended", f.waited().Round(time.Second))
+		b.Unobserved(o.ID, suspect, busyRemedy, "the synthetic alert was read after %s, when it had ended", f.waited().Round(time.Second))
 		return false
 	}
 	if n := members(obs); n > 1 && len(f.Alerts) == 0 {
@@ -137,8 +137,8 @@ func members(obs []check.Observation) float64 {
 	return most
 }
 
-// judgeLate requires that the alert reached its receiver in time. An alert that was seen there
-// late by a process that did not look in time is unobserved.
+// judgeLate requires that the alert reached its receiver in time. An alert that was found
+// there late by a process that did not poll in time is unobserved.
 func (g *Gate) judgeLate(b *check.Builder, obs []check.Observation, suspect string) {
 	f, o, _ := check.RequireLast[alertFigures](b, obs, kindAlert, "", "the synthetic alert", alertmanagerRemedy)
 	limit := g.profile.AlertWithin.Duration()

@@ -308,9 +308,9 @@ func TestJudge(t *testing.T) {
 			each(f.idle, "gpu-02", func(s *series) { s.Util = -1 })
 		}, fail, "gpu-02/gpu0", "must be 0 to 100 %"},
 		"late to its receiver": {func(f *facts) { f.alert.WaitedSeconds, f.alert.NotYetSeconds = 362, 361 }, fail, "receiver on-call", "after 6m2s"},
-		// A process that is not scheduled looks late: when the alert arrived is unknown.
+		// A process that is not scheduled polls late: when the alert arrived is unknown.
 		"seen late at its receiver": {func(f *facts) { f.alert.WaitedSeconds, f.alert.NotYetSeconds = 400, 2 }, unseen, "receiver on-call", "between 2s and 6m40s"},
-		"looked at when it had ended": {func(f *facts) {
+		"read when it had ended": {func(f *facts) {
 			f.alert.WaitedSeconds, f.alert.NotYetSeconds, f.alert.Alerts = 3600, 2, nil
 		}, unseen, "receiver on-call", "when it had ended"},
 		"series read too early under load":       {func(f *facts) { f.loaded.Series[11].Util, f.load.Since = 3, now().Add(-20*time.Second) }, unseen, "the load", "20s after it ran, and may need 2m30s"},

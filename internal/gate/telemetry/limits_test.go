@@ -51,10 +51,10 @@ func TestLimits(t *testing.T) {
 			f.alert.WaitedSeconds = (g.profile.AlertWithin.Duration() + time.Second).Seconds()
 			f.alert.NotYetSeconds = g.profile.AlertWithin.Duration().Seconds()
 		}, check.Unobserved, "receiver on-call"},
-		"looked at when the alert ends": {func(g *Gate, f *facts) {
+		"read when the alert ends": {func(g *Gate, f *facts) {
 			f.alert.WaitedSeconds, f.alert.Alerts = g.alertLasts().Seconds(), nil
 		}, check.Failed, "Alertmanager"},
-		"looked at after the alert has ended": {func(g *Gate, f *facts) {
+		"read after the alert has ended": {func(g *Gate, f *facts) {
 			f.alert.WaitedSeconds, f.alert.Alerts = (g.alertLasts() + time.Second).Seconds(), nil
 		}, check.Unobserved, "receiver on-call"},
 		"series had the time to follow": {func(g *Gate, f *facts) {
