@@ -117,22 +117,20 @@ func (d *drive) hop(ctx context.Context, name string) (passed bool, err error) {
 
 // hopSince is hop for one whose observation began earlier.
 func (d *drive) hopSince(ctx context.Context, name string, observed time.Time) (passed bool, err error) {
-	began := d.now()
 	within := d.setup.Deadlines[name].Duration
 	d.told = time.Time{}
-	var final time.Time // since when waiting would not help
+	var hop, final polled // final: while waiting would not help
+	hop.poll(d.now())
 	for {
 		st := d.state()
 		r := judge.Hop(name, d.setup, st)
 		now := d.now()
-		waited := now.Sub(began)
-		switch {
-		case !r.Final:
-			final = time.Time{}
-		case final.IsZero():
-			final = now
+		waited, lost := hop.poll(now), false
+		if r.Final {
+			lost = final.poll(now) >= finalFor
+		} else {
+			final = polled{}
 		}
-		lost := !final.IsZero() && now.Sub(final) >= finalFor
 		if settled(r.Verdict) || lost || waited >= within {
 			return settled(r.Verdict), d.record(name, observed, st, r)
 		}

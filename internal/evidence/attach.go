@@ -29,7 +29,7 @@ func IsHalfWrittenAttestation(name string) bool { return name == tempOf("", atte
 
 // Attestation reads the attestation; fs.ErrNotExist if the run has no attestation.
 func Attestation(dir string) ([]byte, error) {
-	data, err := os.ReadFile(filepath.Join(dir, attestationFile))
+	data, err := ReadFile(filepath.Join(dir, attestationFile))
 	if err != nil {
 		return nil, fmt.Errorf("read the attestation: %w", err)
 	}

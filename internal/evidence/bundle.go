@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -53,13 +52,13 @@ func (b *Bundle) load() error {
 		name string
 		to   *[]byte
 	}{{siteFile, &b.Site}, {profileFile, &b.Profile}, {journalFile, &data}} {
-		content, err := os.ReadFile(filepath.Join(b.Dir, f.name))
+		content, err := ReadFile(filepath.Join(b.Dir, f.name))
 		if err != nil {
 			return fmt.Errorf("read %s: %w", f.name, err)
 		}
 		*f.to = content
 	}
-	recipe, err := os.ReadFile(filepath.Join(b.Dir, recipeFile))
+	recipe, err := ReadFile(filepath.Join(b.Dir, recipeFile))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("read %s: %w", recipeFile, err)
 	}

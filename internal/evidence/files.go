@@ -104,7 +104,7 @@ func encode(name string, v any) (file, error) {
 
 // readJSON reads a file of writeJSON.
 func readJSON(path string, v any) error {
-	data, err := os.ReadFile(path)
+	data, err := ReadFile(path)
 	if err != nil {
 		return fmt.Errorf("read %s: %w", filepath.Base(path), err)
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -20,7 +19,7 @@ const FormatVersion = 2
 // readHeader reads run.json of the run in dir. It checks the schema version before it decodes
 // the other fields, so that a run of another version is refused for that reason.
 func readHeader(dir string) (Header, error) {
-	data, err := os.ReadFile(filepath.Join(dir, headerFile))
+	data, err := ReadFile(filepath.Join(dir, headerFile))
 	if err != nil {
 		return Header{}, fmt.Errorf("read %s: %w", headerFile, err)
 	}

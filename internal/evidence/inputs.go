@@ -48,7 +48,7 @@ func readInputs(dir string) (map[string][]byte, error) {
 	}
 	inputs := map[string][]byte{}
 	for _, e := range entries {
-		data, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		data, err := ReadFile(filepath.Join(dir, e.Name()))
 		if err != nil {
 			return nil, fmt.Errorf("read the inputs: %w", err)
 		}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"syscall"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -101,6 +102,9 @@ func openJournal(path string, flags int) (*journal, []Entry, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("open the journal: %w", err)
 	}
+	if err := requireRegular(f); err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("open the journal: %w", err), f.Close())
+	}
 	lock := lockOf(path)
 	if err := tryLock(lock.TryLock); err != nil {
 		return nil, nil, errors.Join(err, f.Close())
@@ -131,8 +135,10 @@ func startJournal(f *os.File) (*journal, []Entry, error) {
 }
 
 // lockOf is the lock of an existing file or directory. Close releases it even while a child
-// process that is being started still has a copy of the descriptor.
-func lockOf(path string) *flock.Flock { return flock.New(path, flock.SetFlag(os.O_RDONLY)) }
+// process that is being started still has a copy of the descriptor. A FIFO does not block it.
+func lockOf(path string) *flock.Flock {
+	return flock.New(path, flock.SetFlag(os.O_RDONLY|syscall.O_NONBLOCK))
+}
 
 // tryLock returns ErrLocked if another process holds the lock.
 func tryLock(try func() (bool, error)) error {

@@ -15,6 +15,9 @@ import (
 // runName matches a run ID, which starts with its time in UTC.
 var runName = regexp.MustCompile(`^\d{8}-\d{6}-[0-9a-f]{4}$`)
 
+// IsRunID reports whether name has the form of a run ID.
+func IsRunID(name string) bool { return runName.MatchString(name) }
+
 // runTime is the layout of the time in a run ID.
 const runTime = "20060102-150405"
 
@@ -35,7 +38,7 @@ func List(dir string) ([]string, error) {
 	}
 	var ids []string
 	for _, e := range entries {
-		if e.IsDir() && runName.MatchString(e.Name()) {
+		if e.IsDir() && IsRunID(e.Name()) {
 			ids = append(ids, e.Name())
 		}
 	}

@@ -52,7 +52,7 @@ func (m Manifest) encode() ([]byte, error) {
 
 // readManifest reads a manifest; ErrCorrupt if it does not match its digest.
 func readManifest(dir string) (Manifest, error) {
-	data, err := os.ReadFile(filepath.Join(dir, manifestFile))
+	data, err := ReadFile(filepath.Join(dir, manifestFile))
 	if err != nil {
 		return Manifest{}, fmt.Errorf("read the manifest: %w", err)
 	}

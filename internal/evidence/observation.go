@@ -105,7 +105,7 @@ func readObservation(dir, id string) (stored, error) {
 	if s.RawFile.Name != id+".raw" {
 		return stored{}, fmt.Errorf("%w: observation %s has its output in %q", ErrCorrupt, id, s.RawFile.Name)
 	}
-	raw, err := os.ReadFile(filepath.Join(dir, s.RawFile.Name))
+	raw, err := ReadFile(filepath.Join(dir, s.RawFile.Name))
 	if err != nil {
 		return stored{}, fmt.Errorf("observation %s: read the output: %w", id, err)
 	}

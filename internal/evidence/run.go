@@ -117,7 +117,7 @@ func beginCreating(dir string) (done func(), err error) {
 
 // isRunTemp reports whether name is the temporary directory of a run; dir can have other files.
 func isRunTemp(name string) bool {
-	return isTemp(name) && runName.MatchString(strings.TrimSuffix(name[1:], tempMark))
+	return isTemp(name) && IsRunID(strings.TrimSuffix(name[1:], tempMark))
 }
 
 func newRun(dir string, o Options, j *journal, h Header) *Run {

@@ -51,6 +51,9 @@ const (
 	Survived Outcome = "survived"
 	// Unreached mutants are in code that no test runs; they count as survivors.
 	Unreached Outcome = "not reached"
+	// Ended mutants did not exit by themselves, for lack of memory or because someone ended
+	// them: whether tests notice them is unknown, and they do not count as killed.
+	Ended Outcome = "ended by a signal"
 )
 
 // Result is a mutant that was run.
@@ -184,13 +187,17 @@ func (o Options) measure(ctx context.Context, target Target, b built, sample []M
 					continue
 				}
 				var text []byte
-				if r.Outcome, text = s.run(ctx, s.limit, "FIRSTLIGHT_MUTANT="+strconv.Itoa(m.id)); r.Outcome != Survived {
+				var err error
+				if r.Outcome, text, err = s.run(ctx, s.limit, "FIRSTLIGHT_MUTANT="+strconv.Itoa(m.id)); err != nil {
+					return fmt.Errorf("%s: %w", m, err)
+				}
+				if r.Outcome != Survived {
 					r.By = failedTest(text)
 					break
 				}
 			}
 			results[i] = r
-			return ctx.Err()
+			return nil
 		})
 	}
 	if err := group.Wait(); err != nil {
@@ -212,12 +219,16 @@ const baselineLimit = 10 * time.Minute
 func (o Options) baseline(ctx context.Context, bin binary) (testSuite, error) {
 	s := testSuite{binary: bin, reached: map[int]bool{}}
 	file := bin.file + ".reached"
-	if outcome, text := s.run(ctx, baselineLimit, "FIRSTLIGHT_MUTANTS_REACHED="+file); outcome != Survived {
-		return s, fmt.Errorf("the tests fail without a mutant:\n%s", text)
-	}
-	begin := time.Now()
-	if outcome, text := s.run(ctx, baselineLimit); outcome != Survived {
-		return s, fmt.Errorf("the tests fail without a mutant:\n%s", text)
+	var begin time.Time
+	for _, env := range []string{"FIRSTLIGHT_MUTANTS_REACHED=" + file, "FIRSTLIGHT_MUTANT="} {
+		begin = time.Now()
+		outcome, text, err := s.run(ctx, baselineLimit, env)
+		if err != nil {
+			return s, fmt.Errorf("run the tests without a mutant: %w", err)
+		}
+		if outcome != Survived {
+			return s, fmt.Errorf("the tests fail without a mutant:\n%s", text)
+		}
 	}
 	s.limit = max(o.Targets.Limit.Least, time.Duration(o.Targets.Limit.Times*float64(time.Since(begin))))
 	data, err := os.ReadFile(file)
@@ -234,8 +245,9 @@ func (o Options) baseline(ctx context.Context, bin binary) (testSuite, error) {
 	return s, nil
 }
 
-// run runs the tests once, with everything that they started.
-func (s testSuite) run(ctx context.Context, limit time.Duration, env ...string) (Outcome, []byte) {
+// run runs the tests once, with everything that they started. It is an error when ctx ended
+// before the tests did: then they show nothing of the mutant.
+func (s testSuite) run(ctx context.Context, limit time.Duration, env ...string) (Outcome, []byte, error) {
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	cmd := exec.CommandContext(limited, s.file, "-test.short", "-test.failfast", "-test.count=1", "-test.timeout=0")
@@ -249,12 +261,21 @@ func (s testSuite) run(ctx context.Context, limit time.Duration, env ...string) 
 	cmd.Stdout, cmd.Stderr = &text, &text
 	err := cmd.Run()
 	switch {
-	case err == nil:
-		return Survived, text.Bytes()
+	case err == nil, errors.Is(err, exec.ErrWaitDelay): // tests that pass and leave a process
+		return Survived, text.Bytes(), nil
+	case ctx.Err() != nil:
+		return "", nil, fmt.Errorf("the tests were ended: %w", ctx.Err())
 	case limited.Err() != nil:
-		return TimedOut, text.Bytes()
+		return TimedOut, text.Bytes(), nil
+	}
+	exit, ok := errors.AsType[*exec.ExitError](err)
+	switch {
+	case !ok:
+		return "", nil, fmt.Errorf("run the tests: %w", err)
+	case !exit.Exited():
+		return Ended, text.Bytes(), nil
 	default:
-		return Killed, text.Bytes()
+		return Killed, text.Bytes(), nil
 	}
 }
 

@@ -2,10 +2,13 @@ package mutants_test
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -13,19 +16,25 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/firstlight/firstlight/internal/mutants"
+	"github.com/firstlight/firstlight/internal/poll/polltest"
 )
 
 // tiny measures testdata/tiny, a judge whose tests are known to be weak in one place.
 func tiny(t *testing.T, change func(*mutants.Options)) ([]mutants.Package, error) {
 	t.Helper()
+	o := options("testdata/tiny")
+	change(&o)
+	return mutants.Run(t.Context(), o)
+}
+
+func options(root string) mutants.Options {
 	o := mutants.Options{
-		Root:    "testdata/tiny",
+		Root:    root,
 		Targets: mutants.Targets{Targets: []mutants.Target{{Package: "./", Why: "the test's"}}},
 		Jobs:    2, Progress: io.Discard,
 	}
 	o.Targets.Limit.Times, o.Targets.Limit.Least = 10, 10*time.Second
-	change(&o)
-	return mutants.Run(t.Context(), o)
+	return o
 }
 
 // notKilled are the mutants of a package that tests did not kill, without their lines.
@@ -76,6 +85,61 @@ func TestTheScoreOfAKnownJudge(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// copyOfTiny is testdata/tiny with one more test, which is only run with a mutant.
+func copyOfTiny(t *testing.T, body string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS("testdata/tiny")); err != nil {
+		t.Fatal(err)
+	}
+	text := "package tiny\n\nimport (\n\t\"os\"\n\t\"syscall\"\n\t\"testing\"\n)\n\n" +
+		"func TestMain(m *testing.M) {\n\tif v := os.Getenv(\"FIRSTLIGHT_MUTANT\"); v != \"\" {\n" + body + "\n\t}\n\tos.Exit(m.Run())\n}\n\nvar _ = syscall.Kill\n"
+	if err := os.WriteFile(dir+"/main_test.go", []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// A run that was interrupted counted its mutants as killed: they were ended like those that
+// exceed their time.
+func TestAnInterruptedMutantIsNotKilled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	mark := filepath.Join(t.TempDir(), "begun")
+	dir := copyOfTiny(t, "os.WriteFile("+strconv.Quote(mark)+", nil, 0o600)\nfor {\nsyscall.Pause()\n}")
+	done := make(chan error, 1)
+	var packages []mutants.Package
+	go func() {
+		var err error
+		packages, err = mutants.Run(ctx, options(dir))
+		done <- err
+	}()
+	polltest.Until(t, "a mutant to be run", func() bool { _, err := os.Stat(mark); return err == nil })
+	cancel()
+	if err := <-done; !errors.Is(err, context.Canceled) || strings.Contains(err.Error(), "without a mutant") {
+		t.Errorf("%v", err)
+	}
+	if s := mutants.Total(packages); s != (mutants.Score{}) {
+		t.Errorf("score %+v", s)
+	}
+}
+
+// A test that the kernel ended for its memory counted as one that noticed the mutant.
+func TestAMutantEndedByASignalIsNotKilled(t *testing.T) {
+	packages, err := mutants.Run(t.Context(), options(copyOfTiny(t, "syscall.Kill(os.Getpid(), syscall.SIGKILL)")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := mutants.Total(packages); s.Run == 0 || s.Killed != 0 {
+		t.Errorf("score %+v", s)
+	}
+	var text bytes.Buffer
+	mutants.Report{Packages: packages}.Text(&text)
+	if !strings.Contains(text.String(), "(ended by a signal)") {
+		t.Errorf("%s", text.String())
 	}
 }
 

@@ -38,7 +38,7 @@ func (p Package) Score() Score {
 			s.Killed++
 		case Unreached:
 			s.Unreached++
-		case Survived:
+		case Survived, Ended:
 		}
 	}
 	return s
@@ -90,7 +90,7 @@ func (r Report) Text(w io.Writer) {
 	fmt.Fprintf(w, "\nnot killed:\n")
 	for _, p := range r.Packages {
 		for _, m := range p.Results {
-			if m.Equivalent == "" && (m.Outcome == Survived || m.Outcome == Unreached) {
+			if m.Equivalent == "" && m.Outcome != Killed && m.Outcome != TimedOut {
 				fmt.Fprintf(w, "  %s (%s)\n", m.Mutant, m.Outcome)
 			}
 		}

@@ -208,7 +208,8 @@ type Telemetry struct {
 	MinUtilUnderLoad Figure `yaml:"minUtilUnderLoad" json:"minUtilUnderLoad"` // %
 	// Settle is how many scrape intervals every series has to appear in.
 	Settle Figure `yaml:"settle" json:"settle"`
-	// RiseWithin is how long the series may take to follow a load, its start included.
+	// RiseWithin is how long the series may take to follow a load, its start included; after a
+	// late start they have Settle.
 	RiseWithin Figure `yaml:"riseWithin" json:"riseWithin"` // s
 	// AlertWithin is how long an alert may take to its receiver.
 	AlertWithin Figure `yaml:"alertWithin" json:"alertWithin"` // s

@@ -3,7 +3,6 @@ package evidence
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -65,7 +64,7 @@ regardless of --platform.`,
 
 // reportFile reads a report of a finished run.
 func reportFile(dir, name string) ([]byte, error) {
-	data, err := os.ReadFile(filepath.Join(dir, name))
+	data, err := evidence.ReadFile(filepath.Join(dir, name))
 	if err != nil {
 		return nil, cmdutil.UsageErrorf("the run has no %s, maybe because it was interrupted: %w", name, err)
 	}

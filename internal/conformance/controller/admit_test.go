@@ -136,6 +136,24 @@ func TestAnUnreachableAPIServerIsNoRefusal(t *testing.T) {
 	}
 }
 
+// An API server that admits the resource and then does not answer says nothing of its end.
+func TestAResourceThatCannotBeReadHasNotFailed(t *testing.T) {
+	t.Parallel()
+	w := holding(t, nil, false)
+	w.cluster = kubetest.Serve(t, func(rw http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodPost {
+			rw.WriteHeader(http.StatusGatewayTimeout)
+			return
+		}
+		_, _ = io.Copy(rw, r.Body)
+	})
+	w.deps.Timeout, w.rec = time.Second, check.Observer{Recorder: &recorded{}, Clock: w.deps.Clock}
+	seen, err := w.reconcile(t.Context(), targetPlain, 1, nil)
+	if err != nil || !strings.HasPrefix(seen.Unread, "read firstlight-") || seen.Trouble != "" {
+		t.Errorf("%+v, %v", seen, err)
+	}
+}
+
 func TestAnInterruptEndsTheCreation(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())

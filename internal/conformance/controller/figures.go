@@ -100,8 +100,10 @@ type reconcileFigures struct {
 	WorkEnded *time.Time `json:"workEnded,omitempty"`
 	// Ended is when its end was observed; nil when it was not.
 	Ended *time.Time `json:"ended,omitempty"`
-	// Trouble is why its end was not observed.
+	// Trouble is why it counts as not ended, Unread the error of the last read, if it could not
+	// be read in the end.
 	Trouble string `json:"trouble,omitempty"`
+	Unread  string `json:"unread,omitempty"`
 }
 
 type levelState struct {

@@ -49,10 +49,10 @@ func (w *observation) reconcile(ctx context.Context, target string, seconds int,
 		limited, cancel := context.WithTimeout(ctx, readTimeout)
 		defer cancel()
 		if err := f.read(limited); err != nil {
-			seen.Trouble = err.Error() // of the last read, unless a later one succeeds
+			seen.Unread = err.Error() // unless a later read succeeds
 			return false, nil
 		}
-		seen.Trouble = ""
+		seen.Unread = ""
 		if meanwhile != nil {
 			if err := meanwhile(ctx, seen); err != nil {
 				return false, err
@@ -64,7 +64,7 @@ func (w *observation) reconcile(ctx context.Context, target string, seconds int,
 		return seen, err
 	}
 	switch {
-	case seen.Ended != nil || seen.Trouble != "":
+	case seen.Ended != nil || seen.Unread != "":
 	case err != nil:
 		seen.Trouble = fmt.Sprintf("it has not ended %s after its creation", deadline)
 	default:

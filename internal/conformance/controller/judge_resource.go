@@ -27,6 +27,10 @@ func (j *judge) reconciled(target string) (reconcileFigures, bool) {
 		j.Fail(id, suspect, "read the log of its pods and the events of its namespace", "it is %s: %s %s", c.Type, c.Reason, c.Message)
 		return so, false
 	}
+	if so.Unread != "" {
+		j.Unobserved(id, suspect, "make the API server answer this kubeconfig, then run the check again", "how it ended was not observed: %s", so.Unread)
+		return so, false
+	}
 	if problem := j.lineage(so); problem != "" {
 		j.Fail(id, suspect, "see "+log+" and the events of the run's namespace", "%s", problem)
 		return so, false

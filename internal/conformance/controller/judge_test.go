@@ -209,6 +209,13 @@ func TestJudge(t *testing.T) {
 				r.plain.Ended, r.plain.Conditions, r.plain.Trouble = nil, nil, "it had not ended 2m0s after all its pods had"
 			}, failed, "2m0s after all its pods had",
 		},
+		// The API server of a starved cluster did not answer until the deadline.
+		"its end cannot be read": {
+			func(r *run) {
+				r.plain.Ended, r.plain.Conditions, r.plain.Unread = nil, nil, "read plain: context deadline exceeded"
+				r.plain.Levels = r.plain.Levels[:1]
+			}, unobserved, "how it ended was not observed: read plain",
+		},
 		"it says that it is complete, and no pod is": {
 			func(r *run) { r.plain.Levels[2].Objects[0].Phase = "Running" }, failed, "none of its pods succeeded",
 		},

@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -173,7 +174,7 @@ func (w *observation) disrupt(ctx context.Context, hook webhookFigures, before c
 		return err
 	}
 	if !done.Run {
-		done.NotRun = "the resource had no running pod to interrupt: " + end.Trouble
+		done.NotRun = "the resource had no running pod to interrupt: " + cmp.Or(end.Unread, end.Trouble)
 	}
 	if err := attempt.Record(done, nil); err != nil || !done.Run {
 		return err

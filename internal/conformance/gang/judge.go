@@ -67,6 +67,9 @@ func judgeTooLarge(b *check.Builder, p Proof, free Capacity, scheduler, id strin
 		b.Unobserved(id, scheduler, "run the check again", "the gang that does not fit was not observed again after the small pod")
 	case p.Small.Wanted != 1:
 		b.Unobserved(id, scheduler, "run the check again", "no smaller pod was created while the gang that does not fit was pending")
+	case p.Small.Bound != 1 && p.Undecided != "" && p.Small.Refused == 0 && !p.Small.GroupRefused:
+		b.Unobserved(id, scheduler, "read the log of the scheduler of the pod; run the check again when the control plane is less busy",
+			"no decision about a smaller pod was observed while the gang that does not fit was pending: %s", p.Undecided)
 	case p.Small.Bound != 1:
 		b.Fail(id, scheduler, "see the scheduler's events for the pod; for a queue, see that a pending gang reserves nothing",
 			"a pod that fits was not placed while a gang that does not fit was pending: either nothing is ever placed, which proves nothing, or the gang reserves GPUs that it does not use (%s)",

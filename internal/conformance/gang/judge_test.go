@@ -67,14 +67,32 @@ func TestJudge(t *testing.T) {
 		verdict check.Verdict
 		says    string
 	}{
-		"whole or nothing":                {func(*fixture) {}, check.Passed, "on free GPUs for 4 pods none of a gang of 5 was placed while a smaller pod was; all 4 pods of a gang that fits were placed"},
-		"no scheduler":                    {func(s *fixture) { s.found = []workload.Detected{} }, check.Failed, "no gang scheduler found"},
-		"no room":                         {func(s *fixture) { s.room.Fits = 0 }, check.Unobserved, "all its GPUs free"},
-		"part of it is bound":             {func(s *fixture) { s.large.Large.Bound = 4 }, check.Failed, "placed 4 of 5 pods of a gang"},
-		"part of it later":                {func(s *fixture) { s.large.LargeAfter.Bound = 3 }, check.Failed, "placed 3 of 5 pods of a gang"},
-		"all of it is bound":              {func(s *fixture) { s.large.Large.Bound = 5 }, check.Unobserved, "GPUs were released"},
-		"no decision on the gang":         {func(s *fixture) { s.large.Large.Refused, s.large.Large.GroupRefused = 0, false }, check.Unobserved, "no decision"},
-		"nothing is ever bound":           {func(s *fixture) { s.large.Small.Bound = 0 }, check.Failed, "proves nothing"},
+		"whole or nothing":        {func(*fixture) {}, check.Passed, "on free GPUs for 4 pods none of a gang of 5 was placed while a smaller pod was; all 4 pods of a gang that fits were placed"},
+		"no scheduler":            {func(s *fixture) { s.found = []workload.Detected{} }, check.Failed, "no gang scheduler found"},
+		"no room":                 {func(s *fixture) { s.room.Fits = 0 }, check.Unobserved, "all its GPUs free"},
+		"part of it is bound":     {func(s *fixture) { s.large.Large.Bound = 4 }, check.Failed, "placed 4 of 5 pods of a gang"},
+		"part of it later":        {func(s *fixture) { s.large.LargeAfter.Bound = 3 }, check.Failed, "placed 3 of 5 pods of a gang"},
+		"all of it is bound":      {func(s *fixture) { s.large.Large.Bound = 5 }, check.Unobserved, "GPUs were released"},
+		"no decision on the gang": {func(s *fixture) { s.large.Large.Refused, s.large.Large.GroupRefused = 0, false }, check.Unobserved, "no decision"},
+		"nothing is ever bound":   {func(s *fixture) { s.large.Small.Bound = 0 }, check.Failed, "proves nothing"},
+		"no decision on the small pod": {func(s *fixture) {
+			s.large.Small.Bound, s.large.Undecided = 0, "deadline exceeded"
+		}, check.Unobserved, "no decision about a smaller pod"},
+		"the small pod is refused": {func(s *fixture) {
+			s.large.Small.Bound, s.large.Small.Refused, s.large.Undecided = 0, 1, "deadline exceeded"
+		}, check.Failed, "reserves GPUs"},
+		"the small pod's group is refused": {func(s *fixture) {
+			s.large.Small.Bound, s.large.Small.GroupRefused, s.large.Undecided = 0, true, "deadline exceeded"
+		}, check.Failed, "reserves GPUs"},
+		"no decision on one that fits": {func(s *fixture) {
+			s.fits.Large.Bound, s.fits.Undecided = 3, "deadline exceeded"
+		}, check.Unobserved, "placed 3 of 4 pods of a gang that fits, and refused none"},
+		"one that fits is refused": {func(s *fixture) {
+			s.fits.Large.Bound, s.fits.Large.Refused, s.fits.Undecided = 3, 1, "deadline exceeded"
+		}, check.Failed, "3 of 4 pods of a gang that fits"},
+		"the group of one that fits is refused": {func(s *fixture) {
+			s.fits.Large.Bound, s.fits.Large.GroupRefused, s.fits.Undecided = 0, true, "deadline exceeded"
+		}, check.Failed, "0 of 4 pods of a gang that fits"},
 		"no small pod":                    {func(s *fixture) { s.large.Small = workload.Placement{} }, check.Unobserved, "no smaller pod was created"},
 		"it fits":                         {func(s *fixture) { s.large.Large.Wanted, s.large.LargeAfter.Wanted = 4, 4 }, check.Unobserved, "it proves nothing"},
 		"no second observation":           {func(s *fixture) { s.large.LargeAfter = workload.Placement{} }, check.Unobserved, "not observed again"},

@@ -38,6 +38,11 @@ func New(s *site.Site, p *profile.Profile, deps conformance.Deps) *Check {
 	return c
 }
 
+// settle is the time that metrics need to follow a load.
+func (c *Check) settle() time.Duration {
+	return time.Duration(float64(c.site.Telemetry.ScrapeInterval) * c.profile.Telemetry.Settle.Value)
+}
+
 // Name implements check.Check.
 func (*Check) Name() string { return Name }
 

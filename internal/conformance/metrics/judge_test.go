@@ -87,13 +87,15 @@ type facts struct {
 	firstLoad, secondLoad        *load
 	targets                      *targets
 	errs                         map[string]string // by kind/target
+	// ran is how long a load had run when the samples under it were read.
+	ran time.Duration
 }
 
 func healthy(c *Check) *facts {
 	f := &facts{
 		before: idle(c), first: loaded(c, "0"), second: loaded(c, "0", "1"), after: idle(c),
 		usage: &usage{Nodes: map[string]kube.Usage{}}, firstLoad: &load{Namespace: namespace}, secondLoad: &load{Namespace: namespace},
-		errs: map[string]string{},
+		errs: map[string]string{}, ran: c.settle(),
 	}
 	for _, n := range c.nodes {
 		f.usage.Nodes[n] = kube.Usage{Allocatable: c.gpus}
@@ -114,6 +116,14 @@ func (f *facts) observations(t *testing.T) []check.Observation {
 	out.Add(kindLoad, second, f.secondLoad != nil, f.secondLoad)
 	out.Add(kindSamples, second, f.second != nil, f.second)
 	out.Add(kindSamples, after, f.after != nil, f.after)
+	for i := range out.List {
+		switch o := &out.List[i]; o.Kind {
+		case kindLoad:
+			o.At, o.Took.Duration = now().Add(-f.ran-time.Minute), time.Minute
+		default:
+			o.At = now()
+		}
+	}
 	return out.List
 }
 
@@ -160,6 +170,13 @@ func TestNegatives(t *testing.T) {
 		"an unknown host":        {check.Failed, "gpu-02", "no GPU metrics of gpu-02", func(f *facts) { f.before.GPUs[2].Host, f.before.GPUs[3].Host = "x", "x" }},
 		"stale": {check.Failed, "gpu-02", "up to 1m31s old by Prometheus' clock, want at most 30s", func(f *facts) {
 			f.before.GPUs[3].Samples[power][0].At = now().Add(-91 * time.Second)
+		}},
+		// A process that was not scheduled, and a load that started late, left no time to follow.
+		"read too early under load": {check.Unobserved, "the first-load", "were read 2m30s after it ran", func(f *facts) {
+			f.first.GPUs[0].Samples[util][0].Value, f.ran = 3, f.ran-time.Millisecond
+		}},
+		"read in time under load": {check.Failed, "gpu-01/gpu0", "rose from 0 % to 3 %", func(f *facts) {
+			f.first.GPUs[0].Samples[util][0].Value = 3
 		}},
 		"power constant 0":          {check.Failed, "gpu-01/gpu0", "is 0 W, which is implausible", func(f *facts) { f.before.GPUs[0].Samples[power][0].Value = 0 }},
 		"temperature constant 0":    {check.Failed, "gpu-01/gpu0", "is 0 C", func(f *facts) { f.before.GPUs[0].Samples[temp][0].Value = 0 }},

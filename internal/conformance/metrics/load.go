@@ -100,7 +100,7 @@ func (r *running) half(ctx context.Context, name string, nodes map[int][]string)
 		return false, recordErr
 	}
 	r.loads = append(r.loads, started)
-	return r.samples(ctx, name, r.timeout-r.deps.Clock.Since(began), func(s samples) bool {
+	return r.samples(ctx, name, max(r.settle(), r.timeout-r.deps.Clock.Since(began)), func(s samples) bool {
 		return len(r.defects(s, nil)) == 0 && len(r.follow(r.base, s, r.loads, r.held).defects) == 0
 	})
 }

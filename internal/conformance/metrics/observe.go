@@ -37,9 +37,8 @@ type observer struct {
 // the scrape targets where samples are missing.
 func (o *observer) complete(ctx context.Context) (bool, error) {
 	o.rec.Progress("querying the metrics of %d GPUs", o.Claims())
-	settle := time.Duration(float64(o.site.Telemetry.ScrapeInterval) * o.profile.Telemetry.Settle.Value)
 	var began time.Time
-	complete, err := o.samples(ctx, before, settle, func(s samples) bool {
+	complete, err := o.samples(ctx, before, o.settle(), func(s samples) bool {
 		if began.IsZero() {
 			began = s.Now
 		}

@@ -225,6 +225,13 @@ func TestArchivesThatAreRefused(t *testing.T) {
 		"device":               {extra(&tar.Header{Name: run + "/null", Typeflag: tar.TypeChar}, ""), archive.Limits{}, "not a regular file"},
 		"directory":            {extra(&tar.Header{Name: run + "/more/", Typeflag: tar.TypeDir}, ""), archive.Limits{}, "not a regular file (a directory)"},
 		"file twice":           {extra(&tar.Header{Name: run + "/site.yaml", Mode: 0o644}, "name: prod\n"), archive.Limits{}, "duplicate " + run + "/site.yaml"},
+		"name in another case": {extra(&tar.Header{Name: run + "/Site.yaml", Mode: 0o644}, "name: prod\n"), archive.Limits{}, "differs from another name by case only"},
+		"directory of no run": {rewrite(t, data, func(h *tar.Header, body []byte, out *tar.Writer) {
+			if h != nil {
+				h.Name = ".ssh" + strings.TrimPrefix(h.Name, run)
+				put(t, out, h, body)
+			}
+		}), archive.Limits{}, `invalid run ID ".ssh"`},
 		"file of another run":  {extra(&tar.Header{Name: "another/site.yaml", Mode: 0o644}, "x"), archive.Limits{}, "belongs to another run"},
 		"file next to the run": {extra(&tar.Header{Name: "site.yaml", Mode: 0o644}, "x"), archive.Limits{}, "not in the directory of a run"},
 		"too large a file":     {extra(&tar.Header{Name: run + "/large", Mode: 0o644}, strings.Repeat("x", 100_000)), archive.Limits{File: 99_999}, "large has 100000 bytes"},
@@ -246,7 +253,7 @@ func TestArchivesThatAreRefused(t *testing.T) {
 			if err != nil || u.Err() == nil || !strings.Contains(u.Err().Error(), tt.want) {
 				t.Errorf("unpacked with %v: %v", err, u.Err())
 			}
-			if names := tree(t, into); names[run+"/site.yaml"] == "name: prod\n" || names["site.yaml"] != "" {
+			if names := tree(t, into); names[run+"/site.yaml"] == "name: prod\n" || names["site.yaml"] != "" || names[run+"/Site.yaml"] != "" || names[".ssh/site.yaml"] != "" {
 				t.Error("the file was written")
 			}
 			if _, err := os.Lstat(filepath.Join(filepath.Dir(into), "escaped")); err == nil {

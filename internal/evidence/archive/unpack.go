@@ -45,7 +45,7 @@ func Unpack(ctx context.Context, r io.Reader, into string, l Limits) (Unpacked, 
 		return Unpacked{}, fmt.Errorf("unpack: %w", err)
 	}
 	defer func() { _ = root.Close() }() // all files are closed
-	u := unpacker{root: root, limits: l.withDefaults(), seen: map[string]bool{}}
+	u := unpacker{root: root, limits: l.withDefaults(), seen: map[string]bool{}, folded: map[string]bool{}}
 	if err := u.read(ctx, r); err != nil {
 		return Unpacked{}, fmt.Errorf("unpack: %w", err)
 	}
@@ -64,6 +64,8 @@ type unpacker struct {
 	limits Limits
 	run    string
 	seen   map[string]bool
+	// folded are the names in lower case: a file system may not tell them apart.
+	folded map[string]bool
 	// entries is the number of entries, seen the names that can be written.
 	entries int
 	total   int64
@@ -191,13 +193,17 @@ func (u *unpacker) place(h *tar.Header) (name string, ok bool) {
 		u.problem("%s is not in the directory of a run", h.Name)
 	case u.seen[h.Name]:
 		u.problem("duplicate %s", h.Name)
+	case u.folded[strings.ToLower(h.Name)]:
+		u.problem("duplicate %s: differs from another name by case only", h.Name)
+	case u.run == "" && !evidence.IsRunID(run):
+		u.problem("invalid run ID %q: must be like 20261121-014234-7f3a", run)
 	case u.run != "" && run != u.run:
 		u.problem("%s belongs to another run than %s", h.Name, u.run)
 	}
 	if len(u.out.Problems) > problems {
 		return "", false
 	}
-	u.seen[h.Name] = true
+	u.seen[h.Name], u.folded[strings.ToLower(h.Name)] = true, true
 	u.run = run
 	return h.Name, true
 }

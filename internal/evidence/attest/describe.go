@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -17,7 +16,7 @@ const planFile = "plan.json"
 
 // describe derives the statement from the run, without the signing time; m is its manifest.
 func describe(b *evidence.Bundle, m evidence.Manifest) (Statement, error) {
-	planned, err := os.ReadFile(filepath.Join(b.Dir, planFile))
+	planned, err := evidence.ReadFile(filepath.Join(b.Dir, planFile))
 	if err != nil {
 		return Statement{}, fmt.Errorf("describe the run: read its plan: %w", err)
 	}

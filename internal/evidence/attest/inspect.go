@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -173,7 +172,7 @@ func (i *inspection) verdicts(b *evidence.Bundle) {
 		i.setOutcome(CheckVerdicts, None, "an interrupted run has no reports")
 		return
 	}
-	data, err := os.ReadFile(filepath.Join(i.dir, evidence.VerdictsFileName))
+	data, err := evidence.ReadFile(filepath.Join(i.dir, evidence.VerdictsFileName))
 	if err != nil {
 		i.problem(CheckVerdicts, evidence.VerdictsFileName, "%v", err)
 		return

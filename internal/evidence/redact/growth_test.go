@@ -41,3 +41,26 @@ func TestWorkGrowsWithTheSizeOfTheOutput(t *testing.T) {
 		})
 	}
 }
+
+// 256 KiB of {"secret": took a minute: each brace was read until the limit of nesting, as if
+// it were the first one.
+func TestWorkOnTextThatBeginsLikeADocumentIsLimited(t *testing.T) {
+	t.Parallel()
+	for name, again := range map[string]string{
+		"objects": `{"secret":`, "lists in objects": `{"secret":[`, "braces": "{", "numbers": `{"secret":1,`, "strings": `{"secret":"`, "lines": "{\"secret\":\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, n := range []int{1 << 10, 1 << 18, 1 << 20} {
+				in := []byte(strings.Repeat(again, n/len(again)))
+				if _, wasted := documents(in); wasted == 0 || wasted > 10*len(in)+1<<17 {
+					t.Errorf("%d bytes: %d were read", len(in), wasted)
+				}
+			}
+		})
+	}
+	// Documents themselves are not wasted, however many the text has.
+	if found, _ := documents([]byte(strings.Repeat(`{"secret":1} x `, 50_000))); len(found) != 50_000 {
+		t.Errorf("%d documents of 50000 are found", len(found))
+	}
+}

@@ -3,8 +3,6 @@ package redact
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
-	"io"
 	"slices"
 	"strings"
 )
@@ -73,29 +71,40 @@ func mayHold(in []byte) bool {
 // pretty-printed behind other words.
 func embedded(in []byte, depth int) []byte {
 	var edits []edit
-	patience := 8*len(in) + 1<<16 // limits the work on text that begins like a document and is not one
-	for at := 0; patience > 0; {
+	found, _ := documents(in)
+	for _, d := range found {
+		doc := in[d.start:d.end]
+		if out := document(doc, depth); !bytes.Equal(out, doc) {
+			edits = append(edits, edit{d.start, d.end, out})
+		}
+	}
+	return applied(in, edits)
+}
+
+// span is in[start:end].
+type span struct{ start, end int }
+
+// documents finds the JSON documents in a text. wasted is how many bytes were read of text that
+// begins like a document and is not one; it is limited by the size of the text.
+func documents(in []byte) (found []span, wasted int) {
+	patience := 8*len(in) + 1<<16
+	for at := 0; wasted < patience; {
 		i := bytes.IndexByte(in[at:], '{')
 		if i < 0 {
 			break
 		}
 		at += i
-		dec := json.NewDecoder(bytes.NewReader(in[at:]))
+		rest := bytes.NewReader(in[at:])
 		var doc json.RawMessage
-		if err := dec.Decode(&doc); err != nil {
-			patience -= int(dec.InputOffset()) + 512
-			if errors.Is(err, io.ErrUnexpectedEOF) {
-				patience -= len(in) - at
-			}
+		if err := json.NewDecoder(rest).Decode(&doc); err != nil {
+			wasted += len(in) - at - rest.Len()
 			at++
 			continue
 		}
-		if out := document(doc, depth); !bytes.Equal(out, doc) {
-			edits = append(edits, edit{at, at + len(doc), out})
-		}
+		found = append(found, span{at, at + len(doc)})
 		at += len(doc)
 	}
-	return applied(in, edits)
+	return found, wasted
 }
 
 // edit replaces in[start:end].

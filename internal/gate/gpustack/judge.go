@@ -24,7 +24,7 @@ func (g *Gate) Judge(obs []check.Observation) check.Judgement {
 	}
 	gang := g.judgeGang(b, obs)
 	resources := kube.GPUResource
-	if g.network != "" && g.wantPorts > 0 {
+	if g.judgesNetwork() {
 		resources += " and " + g.network
 	}
 	return b.Judgement(fmt.Sprintf("ClusterPolicy reconciled; %s of %d nodes allocatable; a gang of %d pods was placed, a larger one was not%s", resources, len(g.nodes), gang, remark))

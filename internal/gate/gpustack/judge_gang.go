@@ -49,15 +49,15 @@ func (g *Gate) judgeGang(b *check.Builder, obs []check.Observation) (placed int)
 }
 
 // proof reads the placement of a gang, which must be of this scheduler and room.
-func (g *Gate) proof(b *check.Builder, obs []check.Observation, target, scheduler string, r gangproof.Room, gpus int) (out gangproof.Proof, p proofFigures, ok bool) {
+func (g *Gate) proof(b *check.Builder, obs []check.Observation, target, scheduler string, r gangproof.Room, gpus int) (gangproof.Proof, proofFigures, bool) {
 	p, o, ok := check.Require[proofFigures](b, obs, kindProof, target, target, readRemedy(obs, kindProof))
 	if !ok {
-		return out, p, false
+		return gangproof.Proof{}, proofFigures{}, false
 	}
-	out = gangproof.Proof{ID: o.ID, Scheduler: "gang scheduler " + scheduler, Placement: p.Placement, Undecided: p.Undecided}
+	out := gangproof.Proof{ID: o.ID, Scheduler: "gang scheduler " + scheduler, Placement: p.Placement, Undecided: p.Undecided}
 	if p.Scheduler != scheduler || p.Fits != r.Fits || p.GPUsPerPod != gpus {
 		b.Unobserved(o.ID, out.Scheduler, "run the gate again", "the proof is of scheduler %q and pods with %d GPUs where %d fit, want %q, %d GPUs and %d pods", p.Scheduler, p.GPUsPerPod, p.Fits, scheduler, gpus, r.Fits)
-		return out, p, false
+		return gangproof.Proof{}, proofFigures{}, false
 	}
 	return out, p, true
 }

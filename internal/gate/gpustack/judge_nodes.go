@@ -42,11 +42,14 @@ func (g *Gate) judgeNode(b *check.Builder, o check.Observation, n nodeFigures) {
 	}
 	g.judgeResource(b, o, n, kube.GPUResource, g.wantGPUs,
 		"look at the nvidia-device-plugin pod of the node and at nvidia-smi on it")
-	if g.network != "" && g.wantPorts > 0 {
+	if g.judgesNetwork() {
 		g.judgeResource(b, o, n, g.network, g.wantPorts,
 			"look at the RDMA device plugin's pod of the node (network operator) and at ibstat on it")
 	}
 }
+
+// judgesNetwork reports whether nodes must offer the network resource.
+func (g *Gate) judgesNetwork() bool { return g.network != "" && g.wantPorts > 0 }
 
 // judgeResource requires the expected capacity and allocatable amount.
 func (g *Gate) judgeResource(b *check.Builder, o check.Observation, n nodeFigures, resource string, want int, remedy string) {

@@ -225,6 +225,10 @@ func TestJudge(t *testing.T) {
 		"a gang that fits is not placed": {func(f *facts) {
 			f.fits.Placement = workload.Placement{Wanted: 4, Exist: 4, Refused: 4, Messages: []string{"quota"}}
 		}, fail, "gang scheduler native", "quota"},
+		// On a starved machine the scheduler had not come to the gang when the wait ended.
+		"no scheduler has decided about a gang that fits": {func(f *facts) {
+			f.fits.Placement, f.fits.Undecided = workload.Placement{Wanted: 4, Exist: 4}, "deadline exceeded"
+		}, unseen, "gang scheduler native", "no decision"},
 		"others took the room": {func(f *facts) { f.fits.Placement.Bound, f.fits.FitsAfter = 0, 3 }, unseen, "gang scheduler native", "other pods took"},
 		"a node's pod resolves nothing": {func(f *facts) {
 			f.dns.Pods[2].Addresses, f.dns.Pods[2].Exit = nil, 2

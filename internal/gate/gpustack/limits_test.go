@@ -98,3 +98,23 @@ func oneGPU(f *facts) {
 	f.nodes[0].Resources[kube.GPUResource] = resourceFigures{1, 1}
 	f.usage.Nodes["gpu-01"] = kube.Usage{Allocatable: 1}
 }
+
+// The reason of a pass names the resources that were judged.
+func TestAPassNamesTheResourcesThatWereJudged(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		demand func(*Gate)
+		named  bool
+	}{
+		"both":       {func(*Gate) {}, true},
+		"no network": {func(g *Gate) { g.network = "" }, false},
+		"no ports":   {func(g *Gate) { g.wantPorts = 0 }, false},
+	} {
+		g := gate(t)
+		tt.demand(g)
+		j := plan.Judge(g, healthy(g).observations(t))
+		if j.Verdict != check.Passed || strings.Contains(j.Reason, "nvidia.com/gpu and rdma/ib of 4 nodes") != tt.named || strings.Contains(j.Reason, " and ") != tt.named {
+			t.Errorf("%s: %s: %s", name, j.Verdict, j.Reason)
+		}
+	}
+}

@@ -70,9 +70,12 @@ func (g *Gate) alert(now time.Time) prom.Alert {
 			"summary":     "Synthetic alert of firstlight: nothing is wrong",
 			"description": "firstlight proves that alerts reach this receiver. No action is required; the alert expires.",
 		},
-		StartsAt: now, EndsAt: now.Add(g.profile.AlertWithin.Duration() + endWithin),
+		StartsAt: now, EndsAt: now.Add(g.alertLasts()),
 	}
 }
+
+// alertLasts is how long the alert is active unless it is resolved.
+func (g *Gate) alertLasts() time.Duration { return g.profile.AlertWithin.Duration() + endWithin }
 
 // sendAlert posts the alert, watches it and resolves it.
 func (g *Gate) sendAlert(ctx context.Context, am prom.Alertmanager, receiver prom.Receiver, before prom.Notifications, rec check.Recorder) error {
@@ -98,16 +101,19 @@ func (g *Gate) sendAlert(ctx context.Context, am prom.Alertmanager, receiver pro
 // watchAlert waits until the alert is active at its receiver and the receiver's integrations
 // have been used, then records its state.
 func (g *Gate) watchAlert(ctx context.Context, am prom.Alertmanager, attempt check.Attempt, posted time.Time, alert prom.Alert, receiver prom.Receiver, before prom.Notifications, rec check.Recorder) error {
+	notYet := time.Duration(0) // when the previous poll began
 	return g.poll(ctx, alertEvery, g.profile.AlertWithin.Duration(), func(last bool) (bool, error) {
+		begun := g.deps.Clock.Since(posted)
 		alerts, raw, alertErr := am.Alerts(ctx, runLabel, g.deps.RunID)
 		counted := g.begin(rec, kindNotifications, targetAfter, "GET /metrics: alertmanager_notifications_total, _failed_total, alertmanager_notification_requests_total, _failed_total")
 		after, rawCounters, countErr := am.Notifications(ctx)
 		if ctx.Err() != nil {
 			return false, ctx.Err()
 		}
-		figures := alertFigures{Labels: alert.Labels, WaitedSeconds: g.deps.Clock.Since(posted).Seconds(), Alerts: alerts}
+		figures := alertFigures{Labels: alert.Labels, WaitedSeconds: g.deps.Clock.Since(posted).Seconds(), NotYetSeconds: notYet.Seconds(), Alerts: alerts}
 		done := alertErr == nil && countErr == nil && (g.reached(alerts) && settled(receiver, before, after) || g.astray(alerts))
 		if !done && !last {
+			notYet = begun
 			return false, nil
 		}
 		if err := attempt.Raw(raw).Record(figures, alertErr); err != nil {

@@ -120,10 +120,15 @@ type receiverFigures struct {
 type alertFigures struct {
 	Labels        map[string]string `json:"labels"`
 	WaitedSeconds float64           `json:"waitedSeconds"`
+	// NotYetSeconds is the wait when the last poll began that did not find the alert at its
+	// receiver; the alert arrived between the two.
+	NotYetSeconds float64 `json:"notYetSeconds"`
 	// Alerts are Alertmanager's alerts with the run's label.
 	Alerts []prom.AlertState `json:"alerts"`
 }
 
-func (f alertFigures) waited() time.Duration {
-	return time.Duration(f.WaitedSeconds * float64(time.Second))
-}
+func (f alertFigures) waited() time.Duration { return seconds(f.WaitedSeconds) }
+
+func (f alertFigures) notYet() time.Duration { return seconds(f.NotYetSeconds) }
+
+func seconds(n float64) time.Duration { return time.Duration(n * float64(time.Second)) }

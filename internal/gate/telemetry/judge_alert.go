@@ -3,12 +3,15 @@ package telemetry
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/probe/prom"
 )
 
 const oneReplicaRemedy = "set reach.alertmanager to one Alertmanager (the url of one, not of a Service or balancer): each replica has its own counters"
+
+const busyRemedy = "run the gate again when this machine is less busy"
 
 const alertmanagerRemedy = "make Alertmanager reachable as reach.alertmanager of the site file says (url with certificates, or service), then run the gate again"
 
@@ -45,6 +48,10 @@ func (g *Gate) judgeAlert(b *check.Builder, obs []check.Observation) {
 func (g *Gate) judgeRoute(b *check.Builder, obs []check.Observation, suspect string) bool {
 	f, o, ok := check.RequireLast[alertFigures](b, obs, kindAlert, "", "the synthetic alert", alertmanagerRemedy)
 	if !ok {
+		return false
+	}
+	if f.waited() > g.alertLasts() {
+		b.Unobserved(o.ID, suspect, busyRemedy, "the synthetic alert was read after %s, when it had ended", f.waited().Round(time.Second))
 		return false
 	}
 	if n := members(obs); n > 1 && len(f.Alerts) == 0 {
@@ -130,10 +137,16 @@ func members(obs []check.Observation) float64 {
 	return most
 }
 
-// judgeLate requires that the alert reached its receiver in time.
+// judgeLate requires that the alert reached its receiver in time. An alert that was found
+// there late by a process that did not poll in time is unobserved.
 func (g *Gate) judgeLate(b *check.Builder, obs []check.Observation, suspect string) {
-	f, o, ok := check.RequireLast[alertFigures](b, obs, kindAlert, "", "the synthetic alert", alertmanagerRemedy)
-	if limit := g.profile.AlertWithin.Duration(); ok && f.waited() > limit {
+	f, o, _ := check.RequireLast[alertFigures](b, obs, kindAlert, "", "the synthetic alert", alertmanagerRemedy)
+	limit := g.profile.AlertWithin.Duration()
+	switch {
+	case f.waited() <= limit: // or not observed, which is reported
+	case f.notYet() <= limit:
+		b.Unobserved(o.ID, suspect, busyRemedy, "the synthetic alert reached its receiver between %s and %s after it was sent: whether within %s is unknown", f.notYet().Round(time.Millisecond), f.waited().Round(time.Millisecond), limit)
+	default:
 		b.Fail(o.ID, suspect, "check group_wait and group_interval of the route, and Alertmanager's log", "the synthetic alert reached its receiver after %s, the maximum is %s", f.waited(), limit)
 	}
 }

@@ -68,6 +68,10 @@ func (g *Gate) judgeLoad(b *check.Builder, obs []check.Observation, target, of s
 	if !ok {
 		return check.Observation{}, state, false
 	}
+	if why := g.mistimed(load, l.At, o.At); why != "" && len(g.loadDefects(want, load, state)) > 0 {
+		b.Unobserved(o.ID, "the load", busyRemedy, "the series do not follow it, and %s", why)
+		return check.Observation{}, state, false
+	}
 	found := slices.Concat(g.defects(state, hints{}), g.userDefects(load, state))
 	if of != targetLoaded { // judgeRise judges each GPU under the full load
 		found = append(found, g.countDefects(want, state)...)

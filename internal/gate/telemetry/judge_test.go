@@ -44,7 +44,12 @@ type facts struct {
 	alert         *alertFigures
 	before, after *prom.Notifications
 	errs          map[string]string // by kind or kind/target
+	begun         time.Time         // of the loads' observations
 }
+
+// A load begins, runs a minute later, and its series are read now.
+func loadRuns() time.Time   { return now().Add(-3 * time.Minute) }
+func loadBegins() time.Time { return loadRuns().Add(-time.Minute) }
 
 func now() time.Time { return time.Date(2026, 11, 21, 1, 42, 33, 0, time.UTC) }
 
@@ -81,6 +86,7 @@ func healthy(g *Gate) facts {
 		before:        counters(3, 1, 2),
 		after:         counters(4, 1, 3),
 		errs:          map[string]string{},
+		begun:         loadBegins(),
 	}
 	for _, n := range g.nodes {
 		f.usage.Nodes[n] = kube.Usage{Allocatable: 8}
@@ -106,7 +112,7 @@ func aged(a answer, by time.Duration) answer {
 
 // loadOf is a load of so many GPUs a node, a pod each.
 func loadOf(want map[string]int) *loadFigures {
-	f := &loadFigures{Namespace: "firstlight-r1", Nodes: map[string]string{}, GPUs: map[string]int{}}
+	f := &loadFigures{Since: loadRuns(), Namespace: "firstlight-r1", Nodes: map[string]string{}, GPUs: map[string]int{}}
 	for node, n := range want {
 		f.Nodes["load-"+node], f.GPUs["load-"+node] = node, n
 	}
@@ -142,9 +148,12 @@ func (f facts) observations(t *testing.T) []check.Observation {
 		if !there {
 			return
 		}
-		o, err := check.Observation{ID: "id-" + kind, Kind: kind, Target: target}.WithFigures(figures)
+		o, err := check.Observation{ID: "id-" + kind, Kind: kind, Target: target, At: now()}.WithFigures(figures)
 		if err != nil {
 			t.Fatal(err)
+		}
+		if kind == kindLoad {
+			o.At = f.begun
 		}
 		for _, key := range []string{kind, kind + "/" + target} {
 			if why := f.errs[key]; why != "" {
@@ -298,7 +307,18 @@ func TestJudge(t *testing.T) {
 		"utilisation below zero": {func(f *facts) {
 			each(f.idle, "gpu-02", func(s *series) { s.Util = -1 })
 		}, fail, "gpu-02/gpu0", "must be 0 to 100 %"},
-		"late to its receiver": {func(f *facts) { f.alert.WaitedSeconds = 3600 }, fail, "receiver on-call", "after 1h0m0s"},
+		"late to its receiver": {func(f *facts) { f.alert.WaitedSeconds, f.alert.NotYetSeconds = 362, 361 }, fail, "receiver on-call", "after 6m2s"},
+		// A process that is not scheduled polls late: when the alert arrived is unknown.
+		"seen late at its receiver": {func(f *facts) { f.alert.WaitedSeconds, f.alert.NotYetSeconds = 400, 2 }, unseen, "receiver on-call", "between 2s and 6m40s"},
+		"read when it had ended": {func(f *facts) {
+			f.alert.WaitedSeconds, f.alert.NotYetSeconds, f.alert.Alerts = 3600, 2, nil
+		}, unseen, "receiver on-call", "when it had ended"},
+		"series read too early under load":       {func(f *facts) { f.loaded.Series[11].Util, f.load.Since = 3, now().Add(-20*time.Second) }, unseen, "the load", "20s after it ran, and may need 2m30s"},
+		"series read too early, and they follow": {func(f *facts) { f.load.Since = now().Add(-20 * time.Second) }, pass, "", ""},
+		"series read too early under a partial load": {func(f *facts) {
+			swapped(f.partial)
+			f.partialLoad.Since = now().Add(-20 * time.Second)
+		}, unseen, "the load", "may need 2m30s"},
 		"another receiver notifies in the same way": {func(f *facts) {
 			f.receivers.Receivers = append(f.receivers.Receivers, prom.Receiver{Name: "watchdog", Integrations: []string{"webhook"}})
 		}, unseen, "receiver on-call", "receiver watchdog has a webhook too"},

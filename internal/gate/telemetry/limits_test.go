@@ -44,8 +44,31 @@ func TestLimits(t *testing.T) {
 		"used a little less":      {func(_ *Gate, f *facts) { f.idle.Series[5].Util = 98.5 }, check.Passed, ""},
 		"as late as an alert may": {func(g *Gate, f *facts) { f.alert.WaitedSeconds = g.profile.AlertWithin.Duration().Seconds() }, check.Passed, ""},
 		"later than an alert may": {func(g *Gate, f *facts) {
-			f.alert.WaitedSeconds = (g.profile.AlertWithin.Duration() + time.Millisecond).Seconds()
+			f.alert.WaitedSeconds = (g.profile.AlertWithin.Duration() + time.Second).Seconds()
+			f.alert.NotYetSeconds = (g.profile.AlertWithin.Duration() + time.Millisecond).Seconds()
 		}, check.Failed, "receiver on-call"},
+		"not there when it had to be, and later": {func(g *Gate, f *facts) {
+			f.alert.WaitedSeconds = (g.profile.AlertWithin.Duration() + time.Second).Seconds()
+			f.alert.NotYetSeconds = g.profile.AlertWithin.Duration().Seconds()
+		}, check.Unobserved, "receiver on-call"},
+		"read when the alert ends": {func(g *Gate, f *facts) {
+			f.alert.WaitedSeconds, f.alert.Alerts = g.alertLasts().Seconds(), nil
+		}, check.Failed, "Alertmanager"},
+		"read after the alert has ended": {func(g *Gate, f *facts) {
+			f.alert.WaitedSeconds, f.alert.Alerts = (g.alertLasts() + time.Second).Seconds(), nil
+		}, check.Unobserved, "receiver on-call"},
+		"series had the time to follow": {func(g *Gate, f *facts) {
+			f.loaded.Series[5].Util, f.load.Since = 3, now().Add(-g.settle())
+		}, check.Failed, "gpu-01/gpu5"},
+		"series had a little less": {func(g *Gate, f *facts) {
+			f.loaded.Series[5].Util, f.load.Since = 3, now().Add(time.Millisecond-g.settle())
+		}, check.Unobserved, "the load"},
+		"series were read when the load ended": {func(g *Gate, f *facts) {
+			f.loaded.Series[5].Util, f.begun = 3, now().Add(-g.lasts())
+		}, check.Failed, "gpu-01/gpu5"},
+		"series were read after the load had ended": {func(g *Gate, f *facts) {
+			f.loaded.Series[5].Util, f.begun = 3, now().Add(-g.lasts()-time.Millisecond)
+		}, check.Unobserved, "the load"},
 		"one notification is sent": {func(_ *Gate, f *facts) { f.after.Total["webhook"] = 4 }, check.Passed, ""},
 		"none is sent":             {func(_ *Gate, f *facts) { f.after.Total["webhook"] = 3 }, check.Failed, "receiver on-call"},
 		"none is sent by the only member": {func(_ *Gate, f *facts) {
@@ -82,7 +105,7 @@ func TestAnAlertThatWasNotSentIsNotLate(t *testing.T) {
 	t.Parallel()
 	g := gate(t)
 	f := healthy(g)
-	f.after.Total["webhook"], f.alert.WaitedSeconds = 3, 1e6
+	f.after.Total["webhook"], f.alert.WaitedSeconds, f.alert.NotYetSeconds = 3, 400, 399
 	if j := plan.Judge(g, f.observations(t)); j.Verdict != check.Failed || len(j.Findings) != 1 {
 		t.Errorf("%s: %+v", j.Verdict, j.Findings)
 	}

@@ -156,7 +156,7 @@ func (g *Gate) spec(target string, gpus int, nodes []string) workload.Spec {
 	return workload.Spec{
 		Name: fmt.Sprintf("gpu-load-%s-%d", target, gpus), Gate: Name, Pods: len(nodes), GPUs: gpus, Image: g.telemetry.LoadImage,
 		Container: site.LoadContainer, Script: loadScript, Nodes: nodes, OnePerNode: true,
-		Env:     map[string]string{"DURATION": strconv.Itoa(int(g.profile.RiseWithin.Value))},
+		Env:     map[string]string{"DURATION": strconv.Itoa(int(g.lasts().Seconds()))},
 		Patches: g.patches,
 	}
 }
@@ -164,7 +164,7 @@ func (g *Gate) spec(target string, gpus int, nodes []string) workload.Spec {
 // follow reads the series until they follow the load, and records the first and the last state.
 func (l *loads) follow(ctx context.Context, begun time.Time, seriesTarget string, load loadFigures, follows followFunc) (followed bool, err error) {
 	first, final := true, time.Time{}
-	left := l.profile.RiseWithin.Duration() - l.deps.Clock.Since(begun)
+	left := max(l.settle(), l.profile.RiseWithin.Duration()-l.deps.Clock.Since(begun))
 	err = l.poll(ctx, l.telemetry.ScrapeInterval.D(), left, func(last bool) (bool, error) {
 		at := l.deps.Clock.Now()
 		attempt := l.begin(l.rec, kindSeries, seriesTarget, "query "+metric+"; query timestamp("+metric+")")
@@ -183,7 +183,7 @@ func (l *loads) follow(ctx context.Context, begun time.Time, seriesTarget string
 		case final.IsZero():
 			final = at
 		default: // a series may need this time to settle
-			last = last || at.Sub(final) >= times(l.telemetry.ScrapeInterval, l.profile.Settle)
+			last = last || at.Sub(final) >= l.settle()
 		}
 		if !first && !followed && !last {
 			return false, nil
@@ -192,6 +192,26 @@ func (l *loads) follow(ctx context.Context, begun time.Time, seriesTarget string
 		return followed || last, attempt.Raw(raw).Record(state, err)
 	})
 	return followed, err
+}
+
+// settle is the time that series need to follow a load.
+func (g *Gate) settle() time.Duration { return times(g.telemetry.ScrapeInterval, g.profile.Settle) }
+
+// lasts is how long each pod of a load runs: the load starts, and its series settle.
+func (g *Gate) lasts() time.Duration { return g.profile.RiseWithin.Duration() + g.settle() }
+
+// mistimed returns why series that do not follow a load prove nothing: they were read before
+// they had time to follow, or after the load had ended. A process that was not scheduled for
+// minutes reads them late; begun and read are the times of the observations of load and series.
+func (g *Gate) mistimed(load loadFigures, begun, read time.Time) string {
+	switch after := read.Sub(load.Since); {
+	case after < g.settle():
+		return fmt.Sprintf("were read %s after it ran, and may need %s to follow", after.Round(time.Second), g.settle())
+	case read.After(begun.Add(g.lasts())):
+		return fmt.Sprintf("were read %s after it began, and it ends after %s", read.Sub(begun).Round(time.Second), g.lasts())
+	default:
+		return ""
+	}
 }
 
 // busy are the nodes with fewer free GPUs than the profile has.

@@ -15,9 +15,8 @@ import (
 // observeIdle waits for the series of every GPU and records the first and the last state.
 func (g *Gate) observeIdle(ctx context.Context, p prom.Prometheus, rec check.Recorder) (idle seriesFigures, complete bool, err error) {
 	rec.Progress("querying %d GPU series", g.gpus*len(g.nodes))
-	settle := times(g.telemetry.ScrapeInterval, g.profile.Settle)
 	first := true
-	err = g.poll(ctx, g.telemetry.ScrapeInterval.D(), settle, func(last bool) (bool, error) {
+	err = g.poll(ctx, g.telemetry.ScrapeInterval.D(), g.settle(), func(last bool) (bool, error) {
 		attempt := g.begin(rec, kindSeries, targetIdle, "query "+metric+"; query timestamp("+metric+")")
 		figures, raw, err := readSeries(ctx, p)
 		if ctx.Err() != nil {

@@ -21,6 +21,10 @@ var (
 	ansi      = regexp.MustCompile(`\x1b\[[0-9;?]*[ -/]*[@-~]`)
 	criTag    = regexp.MustCompile(`^(?:stdout|stderr) [FP] `)
 	podPrefix = regexp.MustCompile(`^\[pod/[^\]\s]+\]\s?`)
+	// sternTag is what stern prints before a line: pod and container. A pod's name differs from
+	// a word by its end: five letters and digits of Kubernetes' alphabet for generated names, or a
+	// number after the role in a training job.
+	sternTag = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]*-(?:[bcdfghjklmnpqrstvwxz2456789]{5}|(?:launcher|master|worker)-\d+) [a-z0-9](?:[a-z0-9-]*[a-z0-9])? `)
 	// mpiTag is the prefix of mpirun --tag-output, with the job name since Open MPI 5 and the
 	// date of --timestamp-output; mpiTime is the date alone.
 	mpiTag    = regexp.MustCompile(`^\s*(?:` + mpiDate + `)?\[(?:[\w.-]+@)?\d+,(\d+)\]<std(?:out|err)>:\s?`)
@@ -42,6 +46,8 @@ func Parse(s string) Line {
 	}
 	if strings.HasPrefix(l.Text, "[pod/") {
 		l.Text = podPrefix.ReplaceAllString(l.Text, "")
+	} else if dash := strings.IndexByte(l.Text, '-'); dash > 0 && dash < strings.IndexByte(l.Text, ' ') {
+		l.Text = l.Text[len(sternTag.FindString(l.Text)):]
 	}
 	l.stripTime()
 	if strings.Contains(l.Text[:min(len(l.Text), maxTag)], "<std") {

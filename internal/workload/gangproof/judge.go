@@ -68,6 +68,9 @@ func (p Proof) Fits(b *check.Builder, r Room, fitsAfter int) bool {
 		b.Unobserved(p.ID, p.Scheduler, remedyAgain, "pods were placed on other nodes than the free ones: %s", places(pl.Nodes))
 	case pl.Bound == pods:
 		return true
+	case p.Undecided != "" && pl.Refused == 0 && !pl.GroupRefused:
+		b.Unobserved(p.ID, p.Scheduler, "read the log of the scheduler of the pods; run the check again when the control plane is less busy",
+			"placed %d of %d pods of a gang that fits, and refused none: no decision about the others was observed: %s", pl.Bound, pl.Wanted, p.Undecided)
 	case fitsAfter < r.Fits:
 		b.Unobserved(p.ID, p.Scheduler, remedyFree, "placed %d of %d pods, but other pods took the GPUs of %d of them meanwhile", pl.Bound, pl.Wanted, r.Fits-fitsAfter)
 	default:
