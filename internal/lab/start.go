@@ -13,6 +13,7 @@ import (
 	"github.com/firstlight/firstlight/internal/lab/component"
 	"github.com/firstlight/firstlight/internal/lab/instances"
 	"github.com/firstlight/firstlight/internal/lab/process"
+	"github.com/firstlight/firstlight/internal/poll"
 )
 
 // StepHosts is the step after which the world's hosts are reachable and the site file exists. The
@@ -78,7 +79,7 @@ func (l *Lab) start(ctx context.Context) error {
 		if slices.Contains(startLate, c.Name) {
 			continue
 		}
-		if _, err := programs.Path(ctx, c.Name); err != nil {
+		if err := programs.Built(ctx, c.Name); err != nil {
 			return err
 		}
 	}
@@ -154,6 +155,7 @@ func (l *Lab) steps() []step {
 	if l.conf.Purpose == component.Everything {
 		worldNeeds = component.Objects
 		steps = append(steps,
+			l.own(component.Roles, []string{component.APIServer}, l.awaitRoles),
 			l.own(component.Objects, []string{component.APIServer}, l.createObjects),
 		)
 	}
@@ -210,6 +212,15 @@ func (l *Lab) startComponent(ctx context.Context, c component.Component) error {
 	return l.sup.Start(ctx, spec)
 }
 
+// awaitRoles is the step component.Roles.
+func (l *Lab) awaitRoles(ctx context.Context) error {
+	ready, err := prober(l.conf.RolesProbe())
+	if err != nil {
+		return err
+	}
+	return poll.Until(ctx, pollInterval, "the default roles", ready)
+}
+
 // instanceTypesFile is the file of instance types that the lab's Karpenter can create.
 func instanceTypesFile() (string, error) {
 	types, err := instances.Load()
@@ -257,6 +268,7 @@ func (l *Lab) spec(ctx context.Context, c component.Component) (process.Spec, er
 		}, c.Env...),
 		Dir:     filepath.Join(l.opts.Dir, "tmp"),
 		LogPath: l.LogPath(c.Name),
+		Needs:   c.Needs,
 		Grace:   c.StopGrace,
 		Ready:   ready,
 	}, nil

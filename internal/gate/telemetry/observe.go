@@ -52,6 +52,10 @@ func connect(e site.Endpoint, cluster *kube.Cluster) (*prom.Client, error) {
 	return prom.Connect(prom.Endpoint(e), cluster)
 }
 
+// readInterval is the interval of reading series that are expected to change: a sample is read at most
+// a quarter of a scrape interval after its scrape.
+func (g *Gate) readInterval() time.Duration { return g.telemetry.ScrapeInterval.D() / 4 }
+
 // poll calls attempt every interval until it is done, returns an error or the timeout is
 // over. The attempt after the timeout gets last = true; a timeout is not an error.
 func (g *Gate) poll(ctx context.Context, interval, timeout time.Duration, attempt func(last bool) (done bool, err error)) error {

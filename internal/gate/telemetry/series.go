@@ -17,7 +17,7 @@ func (g *Gate) observeIdle(ctx context.Context, p prom.Prometheus, rec check.Rec
 	rec.Progress("querying %d GPU series", g.gpus*len(g.nodes))
 	settle := times(g.telemetry.ScrapeInterval, g.profile.Settle)
 	first := true
-	err = g.poll(ctx, g.telemetry.ScrapeInterval.D(), settle, func(last bool) (bool, error) {
+	err = g.poll(ctx, g.readInterval(), settle, func(last bool) (bool, error) {
 		attempt := g.begin(rec, kindSeries, targetIdle, "query "+metric+"; query timestamp("+metric+")")
 		figures, raw, err := readSeries(ctx, p)
 		if ctx.Err() != nil {

@@ -64,8 +64,12 @@ func (c Config) APIServer() Component {
 	}
 	return Component{
 		Name: APIServer, Argv: argv,
-		Probe:     c.probe(c.Ports.APIServer, "/readyz"),
-		Needs:     []string{Etcd},
-		StopGrace: 15 * time.Second,
+		Probe: c.probe(c.Ports.APIServer, "/readyz?exclude=poststarthook/rbac/bootstrap-roles"),
+		Needs: []string{Etcd},
+		// etcd has every write. An orderly stop would wait a second for HTTP/2 connections.
+		StopGrace: 200 * time.Millisecond,
 	}
 }
+
+// RolesProbe succeeds when Roles exist.
+func (c Config) RolesProbe() Probe { return c.probe(c.Ports.APIServer, "/readyz") }

@@ -38,6 +38,10 @@ const (
 // API server responds (definitions, roles, services).
 const Objects = "api-objects"
 
+// Roles is a dependency in Needs, not a component: the default roles, which an API server creates for
+// a second after it has begun to serve. The administrator, in group system:masters, needs none.
+const Roles = "default-roles"
+
 // Component describes how to run one program.
 type Component struct {
 	Name string

@@ -101,7 +101,7 @@ func (c Config) schedulingAPIServer() Component {
 		"--profiling="+strconv.FormatBool(c.Profiling),
 	)
 	s.Env = collectLess(s.Env)
-	s.StopGrace = throwAway
+	s.Probe = c.RolesProbe()
 	return s
 }
 
@@ -122,6 +122,7 @@ func (c Config) schedulingControllerManager() Component {
 		"--profiling="+strconv.FormatBool(c.Profiling),
 	)
 	s.Env = alone(s.Env)
+	s.Needs = []string{APIServer}
 	s.StopGrace = throwAway
 	return s
 }
@@ -144,12 +145,12 @@ podInitialBackoffSeconds: 1
 podMaxBackoffSeconds: 10
 `}
 	s.Env = alone(s.Env)
+	s.Needs = []string{APIServer}
 	s.StopGrace = throwAway
 	return s
 }
 
-// throwAway is shorter than a component's own grace period: no data is kept, and an API server
-// would drain its watches.
+// throwAway is shorter than a component's own grace period: no data is kept.
 const throwAway = time.Second
 
 // collectLess sets GOGC for less garbage collection.

@@ -26,6 +26,7 @@ func (c Config) storeAPIServer() Component {
 	s.Argv = without(s.Argv, "--feature-gates", "--runtime-config", "--kubelet-preferred-address-types",
 		"--kubelet-certificate-authority", "--kubelet-client-certificate", "--kubelet-client-key")
 	s.Env = append(s.Env, "GOGC="+strconv.Itoa(gcPercent))
+	s.Probe = c.RolesProbe()
 	return s
 }
 
