@@ -31,9 +31,10 @@ var startLate = []string{component.Prometheus, component.Alertmanager}
 
 // Start steps other than components.
 const (
-	stepMetrics = "metrics-apis"
-	stepWorld   = "world"
-	stepCanary  = "canary"
+	stepMetrics   = "metrics-apis"
+	stepDiscovery = "discovery"
+	stepWorld     = "world"
+	stepCanary    = "canary"
 
 	stepKwokRetrier = "kwok-retrier"
 )
@@ -157,6 +158,7 @@ func (l *Lab) steps() []step {
 		steps = append(steps,
 			l.own(component.Roles, []string{component.APIServer}, l.awaitRoles),
 			l.own(component.Objects, []string{component.APIServer}, l.createObjects),
+			l.own(stepDiscovery, []string{component.Objects}, l.forwardDiscovery),
 		)
 	}
 	clusterNeeds := []string{stepCanary}
@@ -219,6 +221,18 @@ func (l *Lab) awaitRoles(ctx context.Context) error {
 		return err
 	}
 	return poll.Until(ctx, pollInterval, "the default roles", ready)
+}
+
+// forwardDiscovery accepts the connections that wait at the port Discovery, and later ones.
+func (l *Lab) forwardDiscovery(context.Context) error {
+	listener := l.net.listener(l.conf.Ports.Discovery)
+	if listener == nil {
+		return errStopped
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.discovery = takeTurns(listener, hostPort(l.conf.Address, l.conf.Ports.APIServer))
+	return nil
 }
 
 // instanceTypesFile is the file of instance types that the lab's Karpenter can create.

@@ -26,10 +26,7 @@ func (c Config) APIServer() Component {
 		"--allow-privileged=true",
 		"--profiling=false",
 
-		"--etcd-servers=" + c.url(c.Ports.Etcd),
-		"--etcd-cafile=" + p.Cert(pki.EtcdCA),
-		"--etcd-certfile=" + p.Cert(pki.EtcdClient),
-		"--etcd-keyfile=" + p.Key(pki.EtcdClient),
+		"--etcd-servers=" + etcdSocket,
 
 		"--tls-cert-file=" + p.Cert(pki.APIServer),
 		"--tls-private-key-file=" + p.Key(pki.APIServer),
@@ -63,7 +60,7 @@ func (c Config) APIServer() Component {
 		)
 	}
 	return Component{
-		Name: APIServer, Argv: argv,
+		Name: APIServer, Argv: argv, Env: collectLess(nil),
 		Probe: c.probe(c.Ports.APIServer, "/readyz?exclude=poststarthook/rbac/bootstrap-roles"),
 		Needs: []string{Etcd},
 		// etcd has every write. An orderly stop would wait a second for HTTP/2 connections.

@@ -96,6 +96,7 @@ type Config struct {
 
 // Ports are the lab's ports on Address.
 type Ports struct {
+	// Etcd is the port of etcd's health; its clients use a socket.
 	Etcd              int `json:"etcd"`
 	EtcdPeer          int `json:"etcdPeer"`
 	APIServer         int `json:"apiserver"`
@@ -105,15 +106,14 @@ type Ports struct {
 	Prometheus        int `json:"prometheus"`
 	Alertmanager      int `json:"alertmanager"`
 	Adapter           int `json:"adapter"`
-	AlertWebhook      int `json:"alertWebhook"`
-	PodNetwork        int `json:"podNetwork"`
+	// Discovery forwards Prometheus' connections to the API server, once its roles exist.
+	Discovery    int `json:"discovery"`
+	AlertWebhook int `json:"alertWebhook"`
+	PodNetwork   int `json:"podNetwork"`
 
 	// Ports of PrometheusReplica and of the address shared by both Prometheus.
 	PrometheusReplica int `json:"prometheusReplica,omitempty"`
 	PrometheusShared  int `json:"prometheusShared,omitempty"`
-
-	// EtcdHTTP is used by labs for scheduling.
-	EtcdHTTP int `json:"etcdHTTP,omitempty"`
 
 	KarpenterHealth  int `json:"karpenterHealth,omitempty"`
 	KarpenterMetrics int `json:"karpenterMetrics,omitempty"`

@@ -31,8 +31,10 @@ func (c Config) Prometheus() Component {
 			config: c.fill(prometheusConfig),
 			web:    c.webConfig(pki.Prometheus),
 		},
-		Probe:     c.probe(c.Ports.Prometheus, "/-/ready"),
-		Needs:     []string{APIServer, Objects},
+		Probe: c.probe(c.Ports.Prometheus, "/-/ready"),
+		// It has new targets only every five seconds after its start, so it starts with the API
+		// server; its requests wait for the API server at the port Discovery.
+		Needs:     []string{Etcd},
 		StopGrace: 5 * time.Second,
 	}
 	if c.Faults.OnCallSilent {
@@ -70,7 +72,7 @@ const watchdogRule = `groups:
 func (c Config) fill(template string) string {
 	p := c.PKI()
 	return strings.NewReplacer(
-		"${APISERVER}", c.APIServerURL(),
+		"${DISCOVERY}", c.url(c.Ports.Discovery),
 		"${ALERTMANAGER}", c.hostPort(c.Ports.Alertmanager),
 		"${CA}", p.Cert(pki.CA),
 		"${CERT}", p.Cert(pki.Prometheus),
