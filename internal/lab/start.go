@@ -156,7 +156,8 @@ func (l *Lab) steps() []step {
 	if l.conf.Purpose == component.Everything {
 		worldNeeds = component.Objects
 		steps = append(steps,
-			l.own(component.Roles, []string{component.APIServer}, l.awaitRoles),
+			l.own(component.Serving, []string{component.Etcd}, awaiting(l.conf.ServingProbe(), "the API server to respond")),
+			l.own(component.Roles, []string{component.APIServer}, awaiting(l.conf.RolesProbe(), "the default roles")),
 			l.own(component.Objects, []string{component.APIServer}, l.createObjects),
 			l.own(stepDiscovery, []string{component.Objects}, l.forwardDiscovery),
 		)
@@ -214,13 +215,15 @@ func (l *Lab) startComponent(ctx context.Context, c component.Component) error {
 	return l.sup.Start(ctx, spec)
 }
 
-// awaitRoles is the step component.Roles.
-func (l *Lab) awaitRoles(ctx context.Context) error {
-	ready, err := prober(l.conf.RolesProbe())
-	if err != nil {
-		return err
+// awaiting waits until the probe succeeds.
+func awaiting(p component.Probe, what string) func(ctx context.Context) error {
+	return func(ctx context.Context) error {
+		ready, err := prober(p)
+		if err != nil {
+			return err
+		}
+		return poll.Until(ctx, pollInterval, what, ready)
 	}
-	return poll.Until(ctx, pollInterval, "the default roles", ready)
 }
 
 // forwardDiscovery accepts the connections that wait at the port Discovery, and later ones.

@@ -68,5 +68,8 @@ func (c Config) APIServer() Component {
 	}
 }
 
+// ServingProbe succeeds when the API server responds, also while it is not ready.
+func (c Config) ServingProbe() Probe { return c.probe(c.Ports.APIServer, "/version") }
+
 // RolesProbe succeeds when Roles exist.
 func (c Config) RolesProbe() Probe { return c.probe(c.Ports.APIServer, "/readyz") }

@@ -38,6 +38,9 @@ const (
 // API server responds (definitions, roles, services).
 const Objects = "api-objects"
 
+// Serving is a dependency in Needs, not a component: the API server responds. It is not ready yet.
+const Serving = "api-serving"
+
 // Roles is a dependency in Needs, not a component: the default roles, which an API server creates for
 // a second after it has begun to serve. The administrator, in group system:masters, needs none.
 const Roles = "default-roles"

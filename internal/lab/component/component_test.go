@@ -161,7 +161,7 @@ func TestExtras(t *testing.T) {
 
 func TestNeedsAreComponents(t *testing.T) {
 	t.Parallel()
-	known := map[string]bool{Roles: true, Objects: true}
+	known := map[string]bool{Serving: true, Roles: true, Objects: true}
 	for _, e := range Extras() {
 		known[ObjectsOf(e)] = true
 	}

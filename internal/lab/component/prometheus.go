@@ -32,9 +32,9 @@ func (c Config) Prometheus() Component {
 			web:    c.webConfig(pki.Prometheus),
 		},
 		Probe: c.probe(c.Ports.Prometheus, "/-/ready"),
-		// It has new targets only every five seconds after its start, so it starts with the API
-		// server; its requests wait for the API server at the port Discovery.
-		Needs:     []string{Etcd},
+		// It takes new targets over every five seconds from its start on: this start is early enough
+		// for a fast lab and late enough for a slow one. Its requests wait at the port Discovery.
+		Needs:     []string{Serving},
 		StopGrace: 5 * time.Second,
 	}
 	if c.Faults.OnCallSilent {
