@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/probe/prom"
@@ -32,16 +34,16 @@ func (g *Gate) Observe(ctx context.Context, rec check.Recorder) error {
 	if err != nil {
 		return err
 	}
-	// A load proves nothing about missing series.
-	if complete {
-		if err := g.observeAnswers(ctx, p, rec); err != nil {
-			return err
-		}
-		if err := g.observeLoads(ctx, cluster, p, idle, rec); err != nil {
-			return err
-		}
+	if !complete { // a load proves nothing about missing series
+		return g.observeAlert(ctx, cluster, p, rec)
 	}
-	return g.observeAlert(ctx, cluster, p, rec)
+	if err := g.observeAnswers(ctx, p, rec); err != nil {
+		return err
+	}
+	both, ctx := errgroup.WithContext(ctx)
+	both.Go(func() error { return g.observeLoads(ctx, cluster, p, idle, rec) })
+	both.Go(func() error { return g.observeAlert(ctx, cluster, p, rec) })
+	return both.Wait()
 }
 
 func (g *Gate) begin(rec check.Recorder, kind, target, command string) check.Attempt {
