@@ -64,7 +64,7 @@ func (c Config) APIServer() Component {
 		Probe: c.probe(c.Ports.APIServer, "/readyz?exclude=poststarthook/rbac/bootstrap-roles"),
 		Needs: []string{Etcd},
 		// etcd has every write. An orderly stop would wait a second for HTTP/2 connections.
-		StopGrace: 200 * time.Millisecond,
+		StopGrace: 50 * time.Millisecond,
 	}
 }
 

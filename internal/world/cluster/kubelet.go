@@ -98,7 +98,7 @@ func startLogProxy(ctx context.Context, k Kubelet, r *runtime, log *slog.Logger)
 
 // requestsEnd is the time for cancelled requests to end. A shutdown of HTTP/2 connections, which the
 // API server has to kubelets, would take a second.
-const requestsEnd = 100 * time.Millisecond
+const requestsEnd = 50 * time.Millisecond
 
 func (f *logProxy) stop() {
 	f.cancel()
