@@ -210,7 +210,8 @@ func TestCloseStopsWhatIsNeededLast(t *testing.T) {
 	}
 }
 
-// Each program ends when the other was told to end too: one after the other, both would be killed.
+// Each program ends when the other has received its signal too: one after the other, the first would be
+// killed.
 func TestCloseStopsInParallel(t *testing.T) {
 	t.Parallel()
 	s, r := start(t, Options{})
