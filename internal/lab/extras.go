@@ -91,7 +91,7 @@ func (l *Lab) addExtra(ctx context.Context, name string) error {
 	l.mu.Unlock()
 	conf.With = append(slices.Clone(conf.With), name)
 
-	steps := append([]step{completed(component.APIServer), completed(component.Prometheus)}, l.extraSteps(conf, name)...)
+	steps := append([]step{completed(component.APIServer), completed(component.Roles), completed(component.Prometheus)}, l.extraSteps(conf, name)...)
 	if err := runSteps(ctx, steps); err != nil {
 		for _, c := range slices.Backward(conf.Extra(name)) {
 			l.sup.Remove(c.Name)
@@ -113,7 +113,7 @@ func completed(name string) step {
 // extraSteps create the objects of an extra, start its components and create the objects that
 // these admit.
 func (l *Lab) extraSteps(conf component.Config, name string) []step {
-	steps := []step{l.own(component.ObjectsOf(name), []string{component.APIServer}, func(ctx context.Context) error {
+	steps := []step{l.own(component.ObjectsOf(name), []string{component.APIServer, component.Roles}, func(ctx context.Context) error {
 		return l.createExtra(ctx, conf, name)
 	})}
 	steps = append(steps, l.own(name+"-defaults", namesOf(conf.Extra(name)), func(ctx context.Context) error {

@@ -84,6 +84,8 @@ type Lab struct {
 	stopBackground context.CancelFunc
 	// shared is the address of both Prometheus replicas, if there are two.
 	shared *turns
+	// discovery forwards Prometheus' connections to the API server.
+	discovery *turns
 }
 
 // New returns a lab; Start starts it.
@@ -148,16 +150,17 @@ func (l *Lab) RestConfig() *rest.Config {
 // Marker is the environment variable that identifies a lab's processes.
 const Marker = "FIRSTLIGHT_LAB"
 
-// Stop stops every component in reverse order, each with its grace period, and releases the lab's
-// addresses. Call it after a failed Start too.
+// Stop stops every component, each with its grace period, and releases the lab's addresses. Call it
+// after a failed Start too.
 func (l *Lab) Stop(context.Context) error {
 	l.stopOnce.Do(func() { close(l.stopping) })
 	l.event(Event{Kind: KindStopping})
 	l.sup.Close()
 	l.share(nil)
 	l.mu.Lock()
-	net, programs, stopBuilding, stopBackground := l.net, l.programs, l.building, l.stopBackground
+	net, programs, stopBuilding, stopBackground, discovery := l.net, l.programs, l.building, l.stopBackground, l.discovery
 	l.mu.Unlock()
+	discovery.close()
 	stopBackground()
 	l.background.Wait()
 	stopBuilding()

@@ -76,8 +76,8 @@ func (n *network) claimPorts(ctx context.Context) error {
 		wanted{port: &p.Etcd, usual: 2379}, wanted{port: &p.EtcdPeer, usual: 2380}, wanted{port: &p.APIServer, usual: 6443},
 		wanted{port: &p.ControllerManager, usual: 10257}, wanted{port: &p.Scheduler, usual: 10259}, wanted{port: &p.Kwok, usual: 10250},
 		wanted{port: &p.Prometheus, usual: 9090}, wanted{port: &p.Alertmanager, usual: 9093},
-		wanted{port: &p.AlertWebhook, usual: 9094}, wanted{port: &p.EtcdHTTP, usual: 2381},
-		wanted{port: &p.PodNetwork, usual: 9095},
+		wanted{port: &p.AlertWebhook, usual: 9094},
+		wanted{port: &p.PodNetwork, usual: 9095}, wanted{port: &p.Discovery, usual: 9096},
 	)
 }
 
@@ -239,7 +239,7 @@ func (n *network) close() {
 func portsOf(p component.Ports, name string) []int {
 	switch name {
 	case component.Etcd:
-		return []int{p.Etcd, p.EtcdPeer, p.EtcdHTTP}
+		return []int{p.Etcd, p.EtcdPeer}
 	case component.APIServer:
 		return []int{p.APIServer}
 	case component.ControllerManager:

@@ -13,6 +13,7 @@ import (
 	"github.com/firstlight/firstlight/internal/lab/component"
 	"github.com/firstlight/firstlight/internal/lab/instances"
 	"github.com/firstlight/firstlight/internal/lab/process"
+	"github.com/firstlight/firstlight/internal/poll"
 )
 
 // StepHosts is the step after which the world's hosts are reachable and the site file exists. The
@@ -30,9 +31,10 @@ var startLate = []string{component.Prometheus, component.Alertmanager}
 
 // Start steps other than components.
 const (
-	stepMetrics = "metrics-apis"
-	stepWorld   = "world"
-	stepCanary  = "canary"
+	stepMetrics   = "metrics-apis"
+	stepDiscovery = "discovery"
+	stepWorld     = "world"
+	stepCanary    = "canary"
 
 	stepKwokRetrier = "kwok-retrier"
 )
@@ -78,7 +80,7 @@ func (l *Lab) start(ctx context.Context) error {
 		if slices.Contains(startLate, c.Name) {
 			continue
 		}
-		if _, err := programs.Path(ctx, c.Name); err != nil {
+		if err := programs.Built(ctx, c.Name); err != nil {
 			return err
 		}
 	}
@@ -154,7 +156,10 @@ func (l *Lab) steps() []step {
 	if l.conf.Purpose == component.Everything {
 		worldNeeds = component.Objects
 		steps = append(steps,
+			l.own(component.Serving, []string{component.Etcd}, awaiting(l.conf.ServingProbe(), "the API server to respond")),
+			l.own(component.Roles, []string{component.APIServer}, awaiting(l.conf.RolesProbe(), "the default roles")),
 			l.own(component.Objects, []string{component.APIServer}, l.createObjects),
+			l.own(stepDiscovery, []string{component.Objects}, l.forwardDiscovery),
 		)
 	}
 	clusterNeeds := []string{stepCanary}
@@ -210,6 +215,29 @@ func (l *Lab) startComponent(ctx context.Context, c component.Component) error {
 	return l.sup.Start(ctx, spec)
 }
 
+// awaiting waits until the probe succeeds.
+func awaiting(p component.Probe, what string) func(ctx context.Context) error {
+	return func(ctx context.Context) error {
+		ready, err := prober(p)
+		if err != nil {
+			return err
+		}
+		return poll.Until(ctx, pollInterval, what, ready)
+	}
+}
+
+// forwardDiscovery accepts the connections that wait at the port Discovery, and later ones.
+func (l *Lab) forwardDiscovery(context.Context) error {
+	listener := l.net.listener(l.conf.Ports.Discovery)
+	if listener == nil {
+		return errStopped
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.discovery = takeTurns(listener, hostPort(l.conf.Address, l.conf.Ports.APIServer))
+	return nil
+}
+
 // instanceTypesFile is the file of instance types that the lab's Karpenter can create.
 func instanceTypesFile() (string, error) {
 	types, err := instances.Load()
@@ -257,6 +285,7 @@ func (l *Lab) spec(ctx context.Context, c component.Component) (process.Spec, er
 		}, c.Env...),
 		Dir:     filepath.Join(l.opts.Dir, "tmp"),
 		LogPath: l.LogPath(c.Name),
+		Needs:   c.Needs,
 		Grace:   c.StopGrace,
 		Ready:   ready,
 	}, nil

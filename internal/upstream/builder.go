@@ -74,6 +74,7 @@ func (b Builder) Begin(ctx context.Context, names []string, events func(Event)) 
 		for _, p := range g.Programs {
 			programs.files[p.Name] = newFile()
 			if path := found[p.Name]; path != "" {
+				programs.files[p.Name].cached = true
 				cached = append(cached, builtProgram{p.Name, path})
 				continue
 			}

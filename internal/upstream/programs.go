@@ -16,7 +16,9 @@ type Programs struct {
 
 // file is a program's file; it is set when done is closed.
 type file struct {
-	done chan struct{}
+	// cached: the file existed, and is compared with its digest.
+	cached bool
+	done   chan struct{}
 	path string
 	err  error
 }
@@ -57,7 +59,16 @@ func (p Programs) With(others Programs) Programs {
 	return Programs{files: all}
 }
 
-// Path returns a program's file. It waits until the program is built.
+// Built waits until a program's file exists. It may still be compared with its digest.
+func (p Programs) Built(ctx context.Context, name string) error {
+	if f, ok := p.files[name]; ok && f.cached {
+		return nil
+	}
+	_, err := p.Path(ctx, name)
+	return err
+}
+
+// Path returns a program's file. It waits until the program is built and compared with its digest.
 func (p Programs) Path(ctx context.Context, name string) (string, error) {
 	f, ok := p.files[name]
 	if !ok {

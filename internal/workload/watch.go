@@ -105,7 +105,7 @@ func (w *watcher) note(err error) {
 
 // synced waits for the first lists of pods and Jobs. Group objects are optional.
 func (w *watcher) synced(ctx context.Context) error {
-	if !cache.WaitForCacheSync(ctx.Done(), w.pods.HasSynced, w.jobs.HasSynced) {
+	if !cache.WaitFor(ctx, "", w.pods.HasSyncedChecker(), w.jobs.HasSyncedChecker()) {
 		return w.ended(ctx)
 	}
 	return nil

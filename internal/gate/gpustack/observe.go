@@ -6,7 +6,10 @@ import (
 	"errors"
 	"fmt"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/probe/kube"
 )
 
 // Observe implements check.Check.
@@ -20,17 +23,13 @@ func (g *Gate) Observe(ctx context.Context, rec check.Recorder) error {
 		return fmt.Errorf("reach the cluster: %w", err)
 	}
 	rec.Progress("reading ClusterPolicy, nodes and operands")
-	for _, observe := range []func() error{
-		func() error { return g.observePolicy(ctx, cluster, rec) },
-		func() error { return g.observeNodes(ctx, cluster, rec) },
-		func() error { return g.observeOperands(ctx, cluster, rec) },
-		func() error { return g.observeGang(ctx, cluster, rec) },
+	all, ctx := errgroup.WithContext(ctx)
+	for _, observe := range []func(context.Context, *kube.Cluster, check.Recorder) error{
+		g.observePolicy, g.observeNodes, g.observeOperands, g.observeGang,
 	} {
-		if err := observe(); err != nil {
-			return err
-		}
+		all.Go(func() error { return observe(ctx, cluster, rec) })
 	}
-	return nil
+	return all.Wait()
 }
 
 func (g *Gate) begin(rec check.Recorder, kind, target, command string) check.Attempt {

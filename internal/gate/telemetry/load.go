@@ -7,7 +7,10 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/probe/kube"
@@ -106,40 +109,53 @@ func (l *loads) observe(ctx context.Context, target, seriesTarget string, want m
 	} else {
 		err = ctx.Err()
 	}
-	remove, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeWithin)
-	defer cancel()
-	for _, gang := range gangs {
-		if end := gang.Delete(remove); end != nil {
-			err = errors.Join(err, fmt.Errorf("remove the load: %w", end))
-		}
-	}
-	return followed, err
+	return followed, errors.Join(err, remove(ctx, gangs))
 }
 
-// start starts a gang for each number of GPUs and waits until all run.
+// remove deletes the gangs of a load, also after ctx has ended.
+func remove(ctx context.Context, gangs []*workload.Gang) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeWithin)
+	defer cancel()
+	problems := make([]error, len(gangs))
+	var removing sync.WaitGroup
+	for i, gang := range gangs {
+		removing.Go(func() {
+			if err := gang.Delete(ctx); err != nil {
+				problems[i] = fmt.Errorf("remove the load: %w", err)
+			}
+		})
+	}
+	removing.Wait()
+	return errors.Join(problems...)
+}
+
+// start starts a gang for each number of GPUs, all at once, and waits until all run.
 func (l *loads) start(ctx context.Context, target string, want map[string]int) ([]*workload.Gang, loadFigures, error) {
 	figures := loadFigures{Nodes: map[string]string{}, GPUs: map[string]int{}}
 	ctx, cancel := context.WithTimeout(ctx, l.profile.RiseWithin.Duration())
 	defer cancel()
-	var gangs []*workload.Gang
 	groups := byCount(want)
-	for _, gpus := range slices.Sorted(maps.Keys(groups)) {
-		gang, err := l.launcher.Start(ctx, l.spec(target, gpus, groups[gpus]))
-		if err != nil {
-			return gangs, figures, err
-		}
-		gangs = append(gangs, gang)
-		figures.Namespace = gang.Namespace
+	gangs := make([]*workload.Gang, len(groups))
+	placements := make([]workload.Placement, len(groups))
+	starting, within := errgroup.WithContext(ctx)
+	for i, gpus := range slices.Sorted(maps.Keys(groups)) {
+		starting.Go(func() (err error) {
+			if gangs[i], err = l.launcher.Start(within, l.spec(target, gpus, groups[gpus])); err != nil {
+				return err
+			}
+			if err := gangs[i].WaitRunning(within); err != nil {
+				return err
+			}
+			placements[i], err = gangs[i].PlacementNow(within)
+			return err
+		})
 	}
-	for _, gang := range gangs {
-		if err := gang.WaitRunning(ctx); err != nil {
-			return gangs, figures, err
-		}
-		placement, err := gang.PlacementNow(ctx)
-		if err != nil {
-			return gangs, figures, err
-		}
-		for pod, node := range placement.Nodes {
+	if err := starting.Wait(); err != nil {
+		return slices.DeleteFunc(gangs, func(g *workload.Gang) bool { return g == nil }), figures, err
+	}
+	for i, gang := range gangs {
+		figures.Namespace = gang.Namespace
+		for pod, node := range placements[i].Nodes {
 			figures.Nodes[pod], figures.GPUs[pod] = node, gang.Spec.GPUs
 		}
 	}
@@ -165,7 +181,7 @@ func (g *Gate) spec(target string, gpus int, nodes []string) workload.Spec {
 func (l *loads) follow(ctx context.Context, begun time.Time, seriesTarget string, load loadFigures, follows followFunc) (followed bool, err error) {
 	first, final := true, time.Time{}
 	left := max(l.settle(), l.profile.RiseWithin.Duration()-l.deps.Clock.Since(begun))
-	err = l.poll(ctx, l.telemetry.ScrapeInterval.D(), left, func(last bool) (bool, error) {
+	err = l.poll(ctx, l.readInterval(), left, func(last bool) (bool, error) {
 		at := l.deps.Clock.Now()
 		attempt := l.begin(l.rec, kindSeries, seriesTarget, "query "+metric+"; query timestamp("+metric+")")
 		state, raw, err := readSeries(ctx, l.prometheus)

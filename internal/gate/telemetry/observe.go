@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/probe/prom"
@@ -32,16 +34,16 @@ func (g *Gate) Observe(ctx context.Context, rec check.Recorder) error {
 	if err != nil {
 		return err
 	}
-	// A load proves nothing about missing series.
-	if complete {
-		if err := g.observeAnswers(ctx, p, rec); err != nil {
-			return err
-		}
-		if err := g.observeLoads(ctx, cluster, p, idle, rec); err != nil {
-			return err
-		}
+	if !complete { // a load proves nothing about missing series
+		return g.observeAlert(ctx, cluster, p, rec)
 	}
-	return g.observeAlert(ctx, cluster, p, rec)
+	if err := g.observeAnswers(ctx, p, rec); err != nil {
+		return err
+	}
+	both, ctx := errgroup.WithContext(ctx)
+	both.Go(func() error { return g.observeLoads(ctx, cluster, p, idle, rec) })
+	both.Go(func() error { return g.observeAlert(ctx, cluster, p, rec) })
+	return both.Wait()
 }
 
 func (g *Gate) begin(rec check.Recorder, kind, target, command string) check.Attempt {
@@ -51,6 +53,10 @@ func (g *Gate) begin(rec check.Recorder, kind, target, command string) check.Att
 func connect(e site.Endpoint, cluster *kube.Cluster) (*prom.Client, error) {
 	return prom.Connect(prom.Endpoint(e), cluster)
 }
+
+// readInterval is the interval of reading series that are expected to change: a sample is read at most
+// a quarter of a scrape interval after its scrape.
+func (g *Gate) readInterval() time.Duration { return g.telemetry.ScrapeInterval.D() / 4 }
 
 // poll calls attempt every interval until it is done, returns an error or the timeout is
 // over. The attempt after the timeout gets last = true; a timeout is not an error.

@@ -16,7 +16,7 @@ import (
 func (g *Gate) observeIdle(ctx context.Context, p prom.Prometheus, rec check.Recorder) (idle seriesFigures, complete bool, err error) {
 	rec.Progress("querying %d GPU series", g.gpus*len(g.nodes))
 	first := true
-	err = g.poll(ctx, g.telemetry.ScrapeInterval.D(), g.settle(), func(last bool) (bool, error) {
+	err = g.poll(ctx, g.readInterval(), g.settle(), func(last bool) (bool, error) {
 		attempt := g.begin(rec, kindSeries, targetIdle, "query "+metric+"; query timestamp("+metric+")")
 		figures, raw, err := readSeries(ctx, p)
 		if ctx.Err() != nil {

@@ -26,10 +26,7 @@ func (c Config) APIServer() Component {
 		"--allow-privileged=true",
 		"--profiling=false",
 
-		"--etcd-servers=" + c.url(c.Ports.Etcd),
-		"--etcd-cafile=" + p.Cert(pki.EtcdCA),
-		"--etcd-certfile=" + p.Cert(pki.EtcdClient),
-		"--etcd-keyfile=" + p.Key(pki.EtcdClient),
+		"--etcd-servers=" + etcdSocket,
 
 		"--tls-cert-file=" + p.Cert(pki.APIServer),
 		"--tls-private-key-file=" + p.Key(pki.APIServer),
@@ -63,9 +60,16 @@ func (c Config) APIServer() Component {
 		)
 	}
 	return Component{
-		Name: APIServer, Argv: argv,
-		Probe:     c.probe(c.Ports.APIServer, "/readyz"),
-		Needs:     []string{Etcd},
-		StopGrace: 15 * time.Second,
+		Name: APIServer, Argv: argv, Env: collectLess(nil),
+		Probe: c.probe(c.Ports.APIServer, "/readyz?exclude=poststarthook/rbac/bootstrap-roles"),
+		Needs: []string{Etcd},
+		// etcd has every write. An orderly stop would wait a second for HTTP/2 connections.
+		StopGrace: 50 * time.Millisecond,
 	}
 }
+
+// ServingProbe succeeds when the API server responds, also while it is not ready.
+func (c Config) ServingProbe() Probe { return c.probe(c.Ports.APIServer, "/version") }
+
+// RolesProbe succeeds when Roles exist.
+func (c Config) RolesProbe() Probe { return c.probe(c.Ports.APIServer, "/readyz") }

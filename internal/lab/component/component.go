@@ -38,6 +38,13 @@ const (
 // API server responds (definitions, roles, services).
 const Objects = "api-objects"
 
+// Serving is a dependency in Needs, not a component: the API server responds. It is not ready yet.
+const Serving = "api-serving"
+
+// Roles is a dependency in Needs, not a component: the default roles, which an API server creates for
+// a second after it has begun to serve. The administrator, in group system:masters, needs none.
+const Roles = "default-roles"
+
 // Component describes how to run one program.
 type Component struct {
 	Name string
@@ -92,6 +99,7 @@ type Config struct {
 
 // Ports are the lab's ports on Address.
 type Ports struct {
+	// Etcd is the port of etcd's health; its clients use a socket.
 	Etcd              int `json:"etcd"`
 	EtcdPeer          int `json:"etcdPeer"`
 	APIServer         int `json:"apiserver"`
@@ -101,15 +109,14 @@ type Ports struct {
 	Prometheus        int `json:"prometheus"`
 	Alertmanager      int `json:"alertmanager"`
 	Adapter           int `json:"adapter"`
-	AlertWebhook      int `json:"alertWebhook"`
-	PodNetwork        int `json:"podNetwork"`
+	// Discovery forwards Prometheus' connections to the API server, once its roles exist.
+	Discovery    int `json:"discovery"`
+	AlertWebhook int `json:"alertWebhook"`
+	PodNetwork   int `json:"podNetwork"`
 
 	// Ports of PrometheusReplica and of the address shared by both Prometheus.
 	PrometheusReplica int `json:"prometheusReplica,omitempty"`
 	PrometheusShared  int `json:"prometheusShared,omitempty"`
-
-	// EtcdHTTP is used by labs for scheduling.
-	EtcdHTTP int `json:"etcdHTTP,omitempty"`
 
 	KarpenterHealth  int `json:"karpenterHealth,omitempty"`
 	KarpenterMetrics int `json:"karpenterMetrics,omitempty"`

@@ -18,7 +18,7 @@ func config() Config {
 		Dir: "/lab", Address: "127.20.30.1", AlertWebhook: "http://127.20.30.1:9094/", PodNetwork: "http://127.20.30.1:9095",
 		Ports: Ports{
 			Etcd: 2379, EtcdPeer: 2380, APIServer: 6443, ControllerManager: 10257, Scheduler: 10259,
-			Kwok: 10250, Prometheus: 9090, Alertmanager: 9093, Adapter: 6444, AlertWebhook: 9094, PodNetwork: 9095,
+			Kwok: 10250, Prometheus: 9090, Alertmanager: 9093, Adapter: 6444, AlertWebhook: 9094, PodNetwork: 9095, Discovery: 9096,
 			KarpenterHealth: 21001, KarpenterMetrics: 21002, KAIScheduler: 8080, KAIBinder: 8081, KAIPodGrouper: 8082,
 			JobSetHealth: 8083, JobSetWebhook: 9443, TrainerHealth: 8084, TrainerWebhook: 9444, MPIOperator: 8080,
 		},
@@ -84,11 +84,12 @@ func TestGoldensOfFaults(t *testing.T) {
 	golden.Compare(t, "testdata/honor-labels-off.golden", text(c.Prometheus()))
 }
 
-// Components listen on the lab's address, and the base components require certificates.
+// Components listen on the lab's address or a socket of its directory, and the base components
+// require certificates.
 func TestListenAddresses(t *testing.T) {
 	t.Parallel()
 	listen := []string{
-		"--bind-address", "--listen-client-urls", "--listen-peer-urls", "--server-address", "--web.listen-address",
+		"--bind-address", "--listen-client-urls", "--listen-client-http-urls", "--listen-peer-urls", "--server-address", "--web.listen-address",
 		"--listen-address", "--metrics-bind-address", "--health-probe-bind-address",
 	}
 	extra := map[string]bool{Karpenter: true, KAIScheduler: true, KAIBinder: true, KAIPodGrouper: true, JobSet: true, KubeflowTrainer: true, MPIOperator: true}
@@ -98,7 +99,7 @@ func TestListenAddresses(t *testing.T) {
 			name, value, _ := strings.Cut(a, "=")
 			if slices.Contains(listen, name) && value != "0" {
 				found = true
-				if !strings.Contains(value, "127.20.30.1") {
+				if !strings.Contains(value, "127.20.30.1") && value != etcdSocket {
 					t.Errorf("%s: %s is not the lab's address", c.Name, a)
 				}
 			}
@@ -160,7 +161,7 @@ func TestExtras(t *testing.T) {
 
 func TestNeedsAreComponents(t *testing.T) {
 	t.Parallel()
-	known := map[string]bool{Objects: true}
+	known := map[string]bool{Serving: true, Roles: true, Objects: true}
 	for _, e := range Extras() {
 		known[ObjectsOf(e)] = true
 	}

@@ -36,7 +36,7 @@ func (c Config) ControllerManager() Component {
 			"--horizontal-pod-autoscaler-downscale-stabilization=10s",
 		},
 		Probe:     c.probe(c.Ports.ControllerManager, "/healthz"),
-		Needs:     []string{APIServer},
+		Needs:     []string{APIServer, Roles},
 		StopGrace: 5 * time.Second,
 	}
 }

@@ -67,7 +67,7 @@ options:
 ---
 ` + strings.ReplaceAll(stages, "KUBELET_ADDRESS", c.Address)},
 		Probe:     c.probe(c.Ports.Kwok, "/healthz"),
-		Needs:     []string{APIServer, Objects},
+		Needs:     []string{APIServer, Roles, Objects},
 		StopGrace: 5 * time.Second,
 	}
 }

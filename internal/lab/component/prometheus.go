@@ -31,8 +31,10 @@ func (c Config) Prometheus() Component {
 			config: c.fill(prometheusConfig),
 			web:    c.webConfig(pki.Prometheus),
 		},
-		Probe:     c.probe(c.Ports.Prometheus, "/-/ready"),
-		Needs:     []string{APIServer, Objects},
+		Probe: c.probe(c.Ports.Prometheus, "/-/ready"),
+		// It takes new targets over every five seconds from its start on: this start is early enough
+		// for a fast lab and late enough for a slow one. Its requests wait at the port Discovery.
+		Needs:     []string{Serving},
 		StopGrace: 5 * time.Second,
 	}
 	if c.Faults.OnCallSilent {
@@ -70,7 +72,7 @@ const watchdogRule = `groups:
 func (c Config) fill(template string) string {
 	p := c.PKI()
 	return strings.NewReplacer(
-		"${APISERVER}", c.APIServerURL(),
+		"${DISCOVERY}", c.url(c.Ports.Discovery),
 		"${ALERTMANAGER}", c.hostPort(c.Ports.Alertmanager),
 		"${CA}", p.Cert(pki.CA),
 		"${CERT}", p.Cert(pki.Prometheus),

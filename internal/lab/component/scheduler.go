@@ -38,7 +38,7 @@ podInitialBackoffSeconds: 1
 podMaxBackoffSeconds: 2
 `},
 		Probe:     c.probe(c.Ports.Scheduler, "/readyz"),
-		Needs:     []string{APIServer},
+		Needs:     []string{APIServer, Roles},
 		StopGrace: 5 * time.Second,
 	}
 }

@@ -58,20 +58,12 @@ var idleAdmission = []string{
 	"ValidatingAdmissionPolicy", "ValidatingAdmissionWebhook",
 }
 
-// etcdSocket is etcd's client socket. It is in the directory that all components run in, which
-// only this user can enter, so it needs no encryption.
-const etcdSocket = "unix://etcd.sock"
-
 func (c Config) schedulingEtcd() Component {
 	s := c.Etcd()
-	// With HTTP on a separate port, etcd serves gRPC directly, which takes a third less CPU.
-	health := c.url(c.Ports.EtcdHTTP)
-	s.Argv = with(s.Argv, "--listen-client-http-urls="+health, "--listen-client-urls="+etcdSocket, "--advertise-client-urls="+etcdSocket)
-	s.Probe.URL = health + "/health"
 	if c.Profiling {
 		s.Argv = append(s.Argv, "--enable-pprof")
 	}
-	s.Env = alone(s.Env)
+	s.Env = append(s.Env, oneCore)
 	s.StopGrace = throwAway
 	return s
 }
@@ -84,8 +76,7 @@ func (c Config) schedulingAPIServer() Component {
 		lines.WriteString(c.Tokens[identity] + "," + users[identity] + "," + identity + "\n")
 	}
 	s.Files = map[string]string{tokens: lines.String()}
-	s.Argv = with(without(s.Argv, "--etcd-cafile", "--etcd-certfile", "--etcd-keyfile"),
-		"--etcd-servers="+etcdSocket,
+	s.Argv = with(s.Argv,
 		"--token-auth-file="+tokens,
 		// Events would be a fifth of all writes and repeat what the pods' status has. Clients get
 		// NotFound.
@@ -100,8 +91,7 @@ func (c Config) schedulingAPIServer() Component {
 		"--etcd-compaction-interval=0",
 		"--profiling="+strconv.FormatBool(c.Profiling),
 	)
-	s.Env = collectLess(s.Env)
-	s.StopGrace = throwAway
+	s.Probe = c.RolesProbe()
 	return s
 }
 
@@ -122,6 +112,7 @@ func (c Config) schedulingControllerManager() Component {
 		"--profiling="+strconv.FormatBool(c.Profiling),
 	)
 	s.Env = alone(s.Env)
+	s.Needs = []string{APIServer}
 	s.StopGrace = throwAway
 	return s
 }
@@ -144,12 +135,12 @@ podInitialBackoffSeconds: 1
 podMaxBackoffSeconds: 10
 `}
 	s.Env = alone(s.Env)
+	s.Needs = []string{APIServer}
 	s.StopGrace = throwAway
 	return s
 }
 
-// throwAway is shorter than a component's own grace period: no data is kept, and an API server
-// would drain its watches.
+// throwAway is shorter than a component's own grace period: no data is kept.
 const throwAway = time.Second
 
 // collectLess sets GOGC for less garbage collection.
@@ -157,11 +148,12 @@ func collectLess(env []string) []string {
 	return append(slices.Clone(env), "GOGC="+strconv.Itoa(gcPercent))
 }
 
-// alone limits a Go program to one core. Components with little work then do not search other
+// oneCore limits a Go program to one core. Components with little work then do not search other
 // cores for work, which saves a tenth of the CPU of all components.
-func alone(env []string) []string {
-	return append(collectLess(env), "GOMAXPROCS=1")
-}
+const oneCore = "GOMAXPROCS=1"
+
+// alone is for a component with little work.
+func alone(env []string) []string { return append(collectLess(env), oneCore) }
 
 // with replaces or adds flags.
 func with(argv []string, flags ...string) []string {

@@ -13,7 +13,7 @@ import (
 
 func schedulingConfig() Config {
 	c := config()
-	c.Purpose, c.Ports.EtcdHTTP = Scheduling, 2381
+	c.Purpose = Scheduling
 	c.Tokens = map[string]string{}
 	for _, identity := range c.Purpose.TokenUsers() {
 		c.Tokens[identity] = "token-of-" + identity

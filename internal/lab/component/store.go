@@ -3,7 +3,6 @@ package component
 import (
 	"path/filepath"
 	"slices"
-	"strconv"
 )
 
 // KeptDir is the part of a store's directory that is kept when it stops.
@@ -25,7 +24,7 @@ func (c Config) storeAPIServer() Component {
 	s := c.APIServer()
 	s.Argv = without(s.Argv, "--feature-gates", "--runtime-config", "--kubelet-preferred-address-types",
 		"--kubelet-certificate-authority", "--kubelet-client-certificate", "--kubelet-client-key")
-	s.Env = append(s.Env, "GOGC="+strconv.Itoa(gcPercent))
+	s.Probe = c.RolesProbe()
 	return s
 }
 

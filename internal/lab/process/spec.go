@@ -20,6 +20,8 @@ type Spec struct {
 	Dir string
 	// LogPath receives standard output and error, appended.
 	LogPath string
+	// Needs are programs that Close stops after this one; other names are ignored.
+	Needs []string
 	// Grace is the time between SIGTERM and SIGKILL.
 	Grace time.Duration
 	// Ready returns nil when the program serves. It is called repeatedly until it returns nil,

@@ -201,8 +201,8 @@ func (s *Supervisor) Status() []Status {
 	return all
 }
 
-// Close stops every program in reverse order, each with its grace period, and returns when all are
-// reaped. A second call does nothing.
+// Close stops every program with its grace period, those that need a program before it and the
+// others in parallel, and returns when all are reaped. A second call does nothing.
 func (s *Supervisor) Close() {
 	s.mu.Lock()
 	if s.closed {
@@ -212,8 +212,17 @@ func (s *Supervisor) Close() {
 	s.closed = true
 	units := append([]*unit(nil), s.units...)
 	s.mu.Unlock()
-	for _, u := range slices.Backward(units) {
-		u.stop()
+	var stopping sync.WaitGroup
+	for _, u := range units {
+		stopping.Go(func() {
+			for _, other := range units {
+				if slices.Contains(other.spec.Needs, u.spec.Name) {
+					<-other.stopped
+				}
+			}
+			u.stop()
+		})
 	}
+	stopping.Wait()
 	s.sp.close()
 }

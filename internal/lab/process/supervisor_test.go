@@ -176,11 +176,13 @@ func TestExitIsReportedAndRestarted(t *testing.T) {
 	}
 }
 
-func TestCloseStopsInReverseOrder(t *testing.T) {
+func TestCloseStopsWhatIsNeededLast(t *testing.T) {
 	t.Parallel()
 	s, r := start(t, Options{})
 	for i := range 3 {
-		if err := s.Start(t.Context(), script(t, fmt.Sprint(i), "exec sleep 1000")); err != nil {
+		spec := script(t, fmt.Sprint(i), "exec sleep 1000")
+		spec.Needs = []string{fmt.Sprint(i - 1), "objects"}
+		if err := s.Start(t.Context(), spec); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -205,6 +207,30 @@ func TestCloseStopsInReverseOrder(t *testing.T) {
 	}
 	if err := s.Start(t.Context(), script(t, "x", "exit 0")); !errors.Is(err, ErrClosed) {
 		t.Errorf("start after close: %v, want ErrClosed", err)
+	}
+}
+
+// Each program ends when the other has received its signal too: one after the other, the first would be
+// killed.
+func TestCloseStopsInParallel(t *testing.T) {
+	t.Parallel()
+	s, r := start(t, Options{})
+	dir := t.TempDir()
+	for _, names := range [][2]string{{"a", "b"}, {"b", "a"}} {
+		ended := func(name string) string { return filepath.Join(dir, name) }
+		spec := script(t, names[0], fmt.Sprintf(`trap "touch %s; while ! test -e %s; do sleep 0.01; done; exit 0" TERM; touch serving; while :; do sleep 0.01; done`,
+			ended(names[0]), ended(names[1])))
+		spec.Ready = fileExists(filepath.Join(spec.Dir, "serving"))
+		if err := s.Start(t.Context(), spec); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.Close()
+	for _, name := range []string{"a", "b"} {
+		end := r.await(t, "its end", func(e Event) bool { return e.Name == name && e.State == Stopped })
+		if end.Exit == nil || end.Exit.Status != "exit status 0" {
+			t.Errorf("%s ended with %+v, want an orderly end", name, end.Exit)
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
@@ -188,12 +189,15 @@ func (g Guest) requireOwned(ctx context.Context, namespace, runID string) error 
 	return nil
 }
 
+// accountInterval is short: the account exists milliseconds after its namespace.
+const accountInterval = 50 * time.Millisecond
+
 // waitServiceAccount waits for the default ServiceAccount of the namespace: the API server
 // rejects a pod that is created before it exists.
 func (g Guest) waitServiceAccount(ctx context.Context, namespace string) error {
 	accounts := g.Cluster.Client.CoreV1().ServiceAccounts(namespace)
 	selector := "metadata.name=default"
-	return poll.Until(ctx, listInterval, "the default service account of "+namespace, func(ctx context.Context) error {
+	return poll.Until(ctx, accountInterval, "the default service account of "+namespace, func(ctx context.Context) error {
 		list, err := accounts.List(ctx, metav1.ListOptions{FieldSelector: selector})
 		switch {
 		case err != nil:

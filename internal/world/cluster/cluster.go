@@ -135,7 +135,7 @@ func (c *Cluster) start(ctx context.Context) error {
 		return err
 	})
 	group.Go(func() error {
-		if !cache.WaitForCacheSync(ctx.Done(), nodeInformer.HasSynced, podInformer.HasSynced) {
+		if !cache.WaitFor(ctx, "", nodeInformer.HasSyncedChecker(), podInformer.HasSyncedChecker()) {
 			return fmt.Errorf("list nodes and pods: %w", context.Cause(ctx))
 		}
 		if err := c.nodes.register(ctx); err != nil {

@@ -50,7 +50,7 @@ func newDriver(client kubernetes.Interface, w *world.World, nodes cache.SharedIn
 
 // run keeps class and slices up to date until ctx ends.
 func (d *driver) run(ctx context.Context) {
-	if !cache.WaitForCacheSync(ctx.Done(), d.nodes.HasSynced, d.slices.HasSynced) {
+	if !cache.WaitFor(ctx, "", d.nodes.HasSyncedChecker(), d.slices.HasSyncedChecker()) {
 		return
 	}
 	notices, cancel := d.world.Subscribe()

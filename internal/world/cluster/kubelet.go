@@ -96,12 +96,16 @@ func startLogProxy(ctx context.Context, k Kubelet, r *runtime, log *slog.Logger)
 	return f, nil
 }
 
+// requestsEnd is the time for cancelled requests to end. A shutdown of HTTP/2 connections, which the
+// API server has to kubelets, would take a second.
+const requestsEnd = 50 * time.Millisecond
+
 func (f *logProxy) stop() {
 	f.cancel()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(f.life), cleanupTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(f.life), requestsEnd)
 	defer cancel()
 	if err := f.http.Shutdown(ctx); err != nil {
-		_ = f.http.Close() // grace period over: close remaining connections
+		_ = f.http.Close() // close remaining connections
 	}
 	f.wg.Wait()
 	if t, ok := f.pass.Transport.(*http.Transport); ok {

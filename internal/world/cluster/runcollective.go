@@ -10,7 +10,7 @@ import (
 )
 
 // launchTime is the simulated time of mpirun's start and of one repetition of the benchmark.
-const launchTime = 200 * time.Millisecond
+const launchTime = 50 * time.Millisecond
 
 // collective simulates mpirun on rank 0 and the daemon of its ranks on the other nodes.
 func (w *worker) collective(out io.Writer, gpus []int) (int, error) {

@@ -167,7 +167,7 @@ func (g *Gateways) run(life context.Context) {
 		g.wg.Go(func() { i.RunWithContext(life) })
 	}
 	for _, i := range g.informers() {
-		if !cache.WaitForCacheSync(life.Done(), i.HasSynced) {
+		if !cache.WaitFor(life, "", i.HasSyncedChecker()) {
 			return
 		}
 	}

@@ -162,16 +162,16 @@ func (o *Operator) watch(ctx, life context.Context) error {
 		default:
 		}
 	}
-	var synced []cache.InformerSynced
+	var synced []cache.DoneChecker
 	for _, i := range []cache.SharedIndexInformer{nodes.Informer(), pods.Informer(), sets.Informer()} {
 		// AddEventHandler fails only on a stopped informer.
 		_, _ = i.AddEventHandler(cache.ResourceEventHandlerFuncs{
 			AddFunc: func(any) { signal() }, UpdateFunc: func(_, _ any) { signal() }, DeleteFunc: func(any) { signal() },
 		})
 		o.wg.Go(func() { i.RunWithContext(life) })
-		synced = append(synced, i.HasSynced)
+		synced = append(synced, i.HasSyncedChecker())
 	}
-	if !cache.WaitForCacheSync(ctx.Done(), synced...) {
+	if !cache.WaitFor(ctx, "", synced...) {
 		return fmt.Errorf("list nodes, pods and DaemonSets: %w", context.Cause(ctx))
 	}
 	return nil
