@@ -224,6 +224,7 @@ func TestNextRounds(t *testing.T) {
 		}, "[]"},
 		"two nodes were the pair":       {every()[:2], nil, "[[gpu-01] [gpu-02]]"},
 		"one of two nodes by itself":    {every()[:2], []Figures{tried([]string{"gpu-01"}, good)}, "[[gpu-02]]"},
+		"a round of one pair":           {every()[:3], nil, "[[gpu-02 gpu-03]]"},
 		"the second round of bad pairs": {every(), []Figures{pair("gpu-01", "gpu-04", bad), pair("gpu-02", "gpu-03", bad)}, "[[gpu-01 gpu-03] [gpu-02 gpu-04]]"},
 	} {
 		if got := fmt.Sprint(g.next(tt.nodes, tt.tried)); got != tt.want {

@@ -23,6 +23,8 @@ func TestRules(t *testing.T) {
 		checktest.When("each rank has a number of its own", checktest.Set(KindRun, `.runs[0].devices[0].rank`, 1)).Fails("pod firstlight-test/collective-0-abcde", "repetition 1 ran with 31 ranks, expected 32"),
 		checktest.When("each rank finishes initialising in each repetition", checktest.Set(KindRun, `.nccl.ranks[9].inits`, 2)).Unobserved("rank 9", "finished initialising 2 times in 3 repetitions"),
 		checktest.When("NCCL says on each node which devices it uses", checktest.Set(KindRun, `.nccl.hosts[2]`, checktest.LeftOut)).Unobserved("gpu-03", "does not report its devices"),
+		checktest.When("a node that names sockets and no devices fell back to TCP", checktest.Set(KindRun, `.nccl.hosts[2].hcas`, checktest.LeftOut), checktest.Set(KindRun, `.nccl.hosts[2].sockets`, []string{"eth0"})).Fails("gpu-03", "fell back to TCP sockets"),
+		checktest.When("a node that names its devices and sockets did not fall back", checktest.Set(KindRun, `.nccl.hosts[2].sockets`, []string{"eth0"})).Passes(),
 		checktest.When("NCCL shows its channels", checktest.Set(KindRun, `.nccl.channels`, nil)).Unobserved("gpu-01", "no channel in both directions between gpu-01 and other nodes"),
 		checktest.When("channels over sockets are found on nodes that list their devices, too", checktest.Set(KindRun, `.nccl.channels[*].transport`, "NET/Socket")).Fails("gpu-01", "run over NET/Socket"),
 		checktest.When("one channel over sockets is one too many", checktest.Set(KindRun, `.nccl.channels[1].transport`, "NET/Socket")).Fails("", "run over NET/Socket"),
