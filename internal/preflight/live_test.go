@@ -48,7 +48,7 @@ func (p *planted) clear() {
 // run is one preflight of the whole playbook.
 func (p *planted) run(t *testing.T) preflight.Report {
 	t.Helper()
-	hosts, err := ssh.NewPool(p.site)
+	hosts, err := ssh.NewPool(t.Context(), p.site, ssh.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

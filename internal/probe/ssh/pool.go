@@ -1,6 +1,7 @@
 package ssh
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -80,7 +81,7 @@ func NewPool(ctx context.Context, s *site.Site, o Options) (*Pool, error) {
 	}
 	return &Pool{
 		hosts: hosts, timeout: s.Reach.SSH.Timeout.D(),
-		connectTimeout: s.Reach.SSH.ConnectTimeout.D(),
+		connectTimeout: cmp.Or(s.Reach.SSH.ConnectTimeout.D(), site.DefaultSSHConnectTimeout),
 		slots:          make(chan struct{}, max(1, s.Reach.SSH.Concurrency)),
 		clients:        map[string]*connection{}, jumps: map[*hop]*connection{},
 	}, nil
