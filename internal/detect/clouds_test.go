@@ -95,7 +95,7 @@ func write(t *testing.T, s *Snapshot) string {
 	return string(result.File)
 }
 
-// TestClouds: what is read of each kind of cluster. The golden file has the whole site file.
+// TestClouds checks the values of each kind of cluster. The golden file has the whole site file.
 func TestClouds(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string][]string{
@@ -148,7 +148,7 @@ func TestClouds(t *testing.T) {
 			"  gangScheduler: auto  # default: the first of volcano (scheduling.volcano.sh/v1beta1), kueue",
 			"seen instead: DaemonSet gpu-resources/nvidia-device-plugin-daemonset (NVIDIA's device plugin on its own)",
 			"  taint: none  # seen: ",
-			"  # TODO: GPU nodes have the taint sku=gpu:NoSchedule",
+			"      tolerations: [{key: sku, operator: Equal, value: gpu, effect: NoSchedule}]  # seen: ",
 		},
 		"openshift-a100": {
 			"# distribution: Red Hat OpenShift (label node.openshift.io/os_id of nodes",

@@ -89,7 +89,7 @@ func (s *Snapshot) hcas(g group) (names []string, differ bool) {
 	return names, false
 }
 
-// String is what was seen, for messages.
+// String lists the observed ports and adapters, for messages.
 func (f fabric) String() string {
 	var parts []string
 	for _, r := range f.resources {
@@ -115,7 +115,7 @@ func (f fabric) empty() bool {
 	return f.kind == "" && len(f.resources) == 0 && len(f.hcas) == 0 && !f.hcasDiffer && !f.mellanox
 }
 
-// allows tells that a profile does not contradict what was seen. That nothing was seen
+// allows tells that a profile does not contradict the observed ports and adapters. No observation
 // excludes no profile: ports need not be offered by Kubernetes.
 func (f fabric) allows(p *profile.Profile) bool {
 	switch {

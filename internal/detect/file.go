@@ -60,7 +60,7 @@ func File(s *Snapshot) (Result, error) {
 	s.gpustack(k, p, machines)
 	p.gap()
 	s.telemetry(p)
-	workloads(p, example, len(machines))
+	workloads(p, example, machines)
 	autoscale(p, machines)
 	notApplicable(p, chosen, len(machines))
 	return Result{File: []byte(p.b.String()), GPUNodes: len(machines), TODOs: p.todos}, nil
@@ -123,7 +123,7 @@ func facility(p *page, chosen *profile.Profile, nodes int) {
 	p.note(0, "Nothing of the facility is in Kubernetes.")
 	p.key(0, "facility")
 	p.key(2, "signOff")
-	p.set(4, "by", todo("", "who attests that the facility is ready"))
+	p.set(4, "by", todo("", "the person who attests that the facility is ready"))
 	p.set(4, "role", todo("", "their role, such as facility manager"))
 	p.set(4, "reference", todo("", "the document of the sign-off"))
 	p.set(4, "at", todo("", "its date, such as 2026-11-01"))
@@ -311,14 +311,11 @@ func fabricBlock(p *page, chosen *profile.Profile, f fabric, main group) {
 }
 
 func autoscale(p *page, machines []machine) {
-	var other []string
 	own := map[string]bool{}
 	for _, m := range machines {
 		for _, t := range keepsAway(m.node) {
 			if t.Key == kube.GPUResource {
 				own[t.ToString()] = true
-			} else if !slices.Contains(other, t.ToString()) {
-				other = append(other, t.ToString())
 			}
 		}
 	}
@@ -334,10 +331,6 @@ func autoscale(p *page, machines []machine) {
 		}
 	default:
 		p.set(2, "taint", todo(site.DefaultTaint, "GPU nodes have different taints %s", kube.GPUResource))
-	}
-	if len(other) > 0 {
-		slices.Sort(other)
-		p.todo(2, "GPU nodes have the taint %s, which pods of gates do not tolerate: remove it for the run", strings.Join(other, ", "))
 	}
 }
 

@@ -59,8 +59,8 @@ func common(more map[string]string) map[string]string {
 	return out
 }
 
-// TestAnsweredFilesAreValid: with the answers to its TODOs a file passes site check, and has what
-// was seen; with one answer less it does not.
+// TestAnsweredFilesAreValid: with the answers to its TODOs a file passes site check; with one
+// answer less it does not.
 func TestAnsweredFilesAreValid(t *testing.T) {
 	t.Parallel()
 	for name, answers := range map[string]map[string]string{
@@ -132,7 +132,7 @@ func TestWhatACommentMayHold(t *testing.T) {
 	}
 }
 
-// TestOtherClusters: what a cluster does not show is a TODO with the reason, never a guess.
+// TestOtherClusters: each value that a cluster does not show is a TODO with the reason, never a guess.
 func TestOtherClusters(t *testing.T) {
 	t.Parallel()
 	quantity := resource.MustParse

@@ -52,7 +52,7 @@ func (s *Snapshot) machines() (gpus []machine, others []*corev1.Node) {
 
 func (s *Snapshot) machine(n *corev1.Node) (machine, bool) {
 	m := machine{node: n}
-	dra, _, _ := inventory.GPUsOnNode(s.Slices, n.Name) // what is wrong with slices is for gates
+	dra, _, _ := inventory.GPUsOnNode(s.Slices, n.Name) // gates report defects of slices
 	switch {
 	case n.Labels[productLabel] != "":
 		m.product, m.where = n.Labels[productLabel], "label "+productLabel
@@ -171,7 +171,7 @@ func (g group) choose(f fabric) (chosen *profile.Profile, v value, err error) {
 		return p, seen(p.Name, "label %s is %s (%s)", corev1.LabelInstanceTypeStable, g.instance, instance.Source), nil
 	}
 	if g.product == "" || g.gpus == 0 {
-		return nil, todo("", "a profile that ships, or the path of a profile file; what the GPUs are, or how many a node has, was not seen"), nil
+		return nil, todo("", "a profile that ships, or the path of a profile file; the cluster does not show the product of the GPUs or their number"), nil
 	}
 	all, err := profile.Matching(g.product, g.gpus)
 	if err != nil {
@@ -190,7 +190,7 @@ func (g group) choose(f fabric) (chosen *profile.Profile, v value, err error) {
 	}
 }
 
-// differs tells how what was seen contradicts a profile; empty where it does not.
+// differs tells how the group contradicts a profile; empty where it does not.
 func (g group) differs(p *profile.Profile) string {
 	same := func(of string) bool { return profile.Product(of) == profile.Product(g.product) }
 	switch {

@@ -27,7 +27,7 @@ var (
 // servingCert is the annotation by which OpenShift gives a Service a certificate.
 const servingCert = "service.beta.openshift.io/serving-cert-secret-name"
 
-// named tells that a Service's name is one of the program: "prometheus-k8s" and
+// named tells that a Service belongs to the program by its name: "prometheus-k8s" and
 // "kube-prometheus-stack-prometheus" are, "prometheus-stack-alertmanager" is another one's.
 func (m monitor) named(service string) bool {
 	for _, other := range []monitor{prometheus, alertmanager} {

@@ -8,8 +8,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// value is one value of the file with its comment: where it was seen, why it is the default, or
-// what is missing.
+// value is one value of the file with its comment: the place where it was seen, the reason of a
+// default, or a TODO.
 type value struct {
 	yaml string
 	note string

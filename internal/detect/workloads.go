@@ -1,14 +1,57 @@
 package detect
 
-import "github.com/firstlight/firstlight/internal/site"
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/firstlight/firstlight/internal/probe/kube"
+	"github.com/firstlight/firstlight/internal/site"
+)
+
+// toleration is a corev1.Toleration as the site file has it.
+type toleration struct {
+	Key      string `yaml:"key"`
+	Operator string `yaml:"operator"`
+	Value    string `yaml:"value,omitempty"`
+	Effect   string `yaml:"effect"`
+}
+
+// tolerations are those that pods need for GPU nodes beyond that of the GPU's own taint, which
+// gates have.
+func tolerations(machines []machine) []toleration {
+	var out []toleration
+	for _, m := range machines {
+		for _, t := range keepsAway(m.node) {
+			of := toleration{Key: t.Key, Operator: string(corev1.TolerationOpEqual), Value: t.Value, Effect: string(t.Effect)}
+			if t.Value == "" {
+				of.Operator = string(corev1.TolerationOpExists)
+			}
+			if t.Key != kube.GPUResource && !slices.Contains(out, of) {
+				out = append(out, of)
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b toleration) int {
+		return cmp.Or(strings.Compare(a.Key, b.Key), strings.Compare(a.Value, b.Value), strings.Compare(a.Effect, b.Effect))
+	})
+	return out
+}
 
 // workloads writes the jobs of gates 6 to 8: choices, with the values of the example. Images of
 // registries that every cluster reaches are defaults, others are missing.
-func workloads(p *page, example *site.Site, nodes int) {
+func workloads(p *page, example *site.Site, machines []machine) {
 	c, t, i := example.Workloads.Collective, example.Workloads.Training, example.Workloads.Inference
 	p.gap()
-	p.note(0, "What gates run is a choice. The defaults are those of firstlight site init.")
+	p.note(0, "The jobs of gates are a choice. The defaults are those of firstlight site init.")
 	p.key(0, "workloads")
+	if needed := tolerations(machines); len(needed) > 0 {
+		p.key(2, "pod")
+		p.key(4, "spec")
+		p.set(6, "tolerations", seen(needed, "taints of GPU nodes; added to the pods of every gate"))
+	}
 	p.key(2, "collective")
 	p.set(4, "image", todo("", "an image with nccl-tests, mpirun and sshd that the nodes can pull"))
 	p.set(4, "timeout", byDefault(c.Timeout.D().String(), "of a run"))
@@ -16,7 +59,7 @@ func workloads(p *page, example *site.Site, nodes int) {
 	p.set(4, "image", todo("", "an image with the framework that the nodes can pull"))
 	p.set(4, "framework", byDefault(t.Framework, "or megatron"))
 	p.set(4, "model", byDefault(t.Model, "as the framework names it"))
-	p.set(4, "nodes", byDefault(nodes, "all GPU nodes"))
+	p.set(4, "nodes", byDefault(len(machines), "all GPU nodes"))
 	p.set(4, "steps", byDefault(t.Steps, "the floor of firstlight"))
 	p.set(4, "timeout", byDefault(t.Timeout.D().String(), "of a run"))
 	p.note(4, "checkpoint: {directory: /mnt/checkpoints, sizeGiB: 16} proves that jobs can write checkpoints")

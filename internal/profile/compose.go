@@ -139,7 +139,7 @@ func merge(into, over *yaml.Node) {
 	}
 }
 
-// child is the value at a path of keys; the zero node where there is none.
+// child is the value at a path of keys; the zero node if it is missing.
 func child(node *yaml.Node, keys ...string) *yaml.Node {
 	for _, key := range keys {
 		next := &yaml.Node{}
@@ -153,7 +153,7 @@ func child(node *yaml.Node, keys ...string) *yaml.Node {
 	return node
 }
 
-// cut takes a key and its value out of a mapping; nil where there is none.
+// cut takes a key and its value out of a mapping; nil if it is missing.
 func cut(node *yaml.Node, key string) (rest, value *yaml.Node) {
 	copied := *node
 	copied.Content = nil

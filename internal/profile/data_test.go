@@ -181,7 +181,7 @@ func TestPeaksAreThoseOfTheCards(t *testing.T) {
 	}
 }
 
-// TestCeilingsAreThoseOfPublishedOutputs holds ceilings against the outputs that they were
+// TestCeilingsAreThoseOfPublishedOutputs compares ceilings with the outputs that they were
 // taken from, read by the parser of the gate.
 func TestCeilingsAreThoseOfPublishedOutputs(t *testing.T) {
 	t.Parallel()

@@ -120,7 +120,7 @@ type Node struct {
 
 // Fabric is the compute network.
 type Fabric struct {
-	// Kind is one of kinds; NoFabric without a compute fabric.
+	// Kind is InfiniBand, RoCE, EFA or TCPXO; NoFabric without a compute fabric.
 	Kind string `yaml:"kind" json:"kind"`
 	Rate Figure `yaml:"rate" json:"rate"` // Gb/s a link
 	// Width and the fields below are of an InfiniBand subnet; zero or empty for other fabrics.

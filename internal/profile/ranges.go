@@ -60,8 +60,8 @@ func (p *Profile) bounds() []bound {
 }
 
 // hardware are the bounds of figures of machines: far wider than any machine is, and narrow
-// enough that a figure in another unit is outside of them. Hardware that a profile says is
-// not there may have zero.
+// enough that a figure in another unit is outside of them. Hardware that a profile
+// does not have may have zero.
 func (p *Profile) hardware() []bound {
 	g, n, f := p.GPU, p.Node, p.Fabric
 	bounds := []bound{

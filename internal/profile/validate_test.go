@@ -133,7 +133,7 @@ func TestEmptyListsAreRefused(t *testing.T) {
 		"a ceiling in Mb/s":              {func(p *profile.Profile) { p.Collective.Ceilings[0].Busbw.Value = 480000 }, "collective.ceilings[0].busbw"},
 		"a loss that is a gain":          {func(p *profile.Profile) { p.Collective.ScaleLoss.Value = 0.6 }, "collective.scaleLoss"},
 		"a class floor that hides it":    {func(p *profile.Profile) { p.Collective.Ceilings[0].ClassFloor = true }, "collective.ceilings[0]"},
-		"a measurement that is none":     {func(p *profile.Profile) { p.Collective.Ceilings[0].Busbw.Source = "class floor: mine" }, "collective.ceilings[0]"},
+		"a class floor as a ceiling":     {func(p *profile.Profile) { p.Collective.Ceilings[0].Busbw.Source = "class floor: mine" }, "collective.ceilings[0]"},
 		"a diagnostic level of the past": {func(p *profile.Profile) { p.Node.DiagnosticLevel.Value = 9 }, "node.diagnosticLevel"},
 	} {
 		t.Run(name, func(t *testing.T) {

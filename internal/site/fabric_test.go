@@ -72,8 +72,8 @@ func TestWithoutAFabric(t *testing.T) {
 	}
 }
 
-// TestOtherFabrics: a site of a fabric that is no InfiniBand subnet has no keys of one, and says
-// that gate fabric does not apply.
+// TestOtherFabrics: a site of a fabric other than InfiniBand has no keys of a subnet, and declares
+// gate fabric as not applicable.
 func TestOtherFabrics(t *testing.T) {
 	t.Parallel()
 	const ports = "fabric: {networkResource: vpc.amazonaws.com/efa, networkResourceCount: 32}\n"

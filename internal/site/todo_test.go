@@ -29,8 +29,8 @@ func TestTODOsAreRefused(t *testing.T) {
 		line int // 0: valid
 	}{
 		"none":               {example, 0},
-		"beside a value":     {replaced("    user: root\n", "    user: root  # TODO: confirm\n"), at("    user: root\n")},
-		"beside an item":     {replaced("rack: r1}\n", "rack: r1} # TODO\n"), at("rack: r1}\n")},
+		"after a value":      {replaced("    user: root\n", "    user: root  # TODO: confirm\n"), at("    user: root\n")},
+		"after an item":      {replaced("rack: r1}\n", "rack: r1} # TODO\n"), at("rack: r1}\n")},
 		"above a key":        {replaced("facility:\n", "# TODO: the room\nfacility:\n"), at("facility:\n")},
 		"at the end":         {example + "\n# TODO: more\n", 1 + strings.Count(example, "\n") + 1},
 		"a text that has it": {replaced(`"The capital of France is"`, `"Finish: # TODO: the capital of France is"`), 0},

@@ -22,9 +22,9 @@ func newDetect(s cmdutil.Streams) *cobra.Command {
 
 It reads nodes, ResourceSlices, the GPU Operator's objects, DaemonSets, Services and the served APIs, and asks Prometheus
 and Alertmanager through the API server. It changes nothing.
-Each value has a comment that says where it was seen or that it is a default. What the cluster does not show is a
-comment TODO: firstlight site check refuses the file, with the line of each, until the value is entered or confirmed and
-the comment deleted.`,
+Each value has a comment: the place where it was seen, or default. For a value that the cluster does not show, the comment
+begins with TODO: firstlight site check refuses the file, with the line of each, until you have entered or confirmed the
+value and deleted the comment.`,
 		Example: `  firstlight site detect prod.yaml --kubeconfig ~/.kube/prod
   firstlight site detect --context prod > prod.yaml
   firstlight site check prod.yaml`,

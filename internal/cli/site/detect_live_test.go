@@ -40,7 +40,7 @@ func TestDetect(t *testing.T) {
 	}
 	for name, tt := range map[string]struct {
 		spec world.Spec
-		// profile is what the file says; empty for a TODO that proposes the lab's.
+		// profile is that of the file; empty for a TODO that proposes the lab's.
 		profile string
 	}{
 		"two nodes with a fabric": {world.DefaultSpec(2), ""},
@@ -139,7 +139,7 @@ func complete(t *testing.T, l *labtest.Lab, written string) *site.Site {
 	return s
 }
 
-// compare holds what was seen against the lab's own site, which knows nothing of site detect.
+// compare compares the detected values with the lab's own site, which is not made by site detect.
 func compare(t *testing.T, l *labtest.Lab, s *site.Site) {
 	t.Helper()
 	places := func(nodes []site.Node) (out []string) {
@@ -191,7 +191,7 @@ func (m *methods) RoundTrip(r *http.Request) (*http.Response, error) {
 	return m.next.RoundTrip(r)
 }
 
-// readsOnly holds every request of a reading against the one method that changes nothing.
+// readsOnly checks that every request of Read has the method GET.
 func readsOnly(t *testing.T, l *labtest.Lab) {
 	t.Helper()
 	seen := &methods{of: map[string]int{}}
@@ -209,7 +209,7 @@ func readsOnly(t *testing.T, l *labtest.Lab) {
 	}
 }
 
-// followsTheCluster: what is added to the cluster is in the next file.
+// followsTheCluster checks that Services and taints added to the cluster are in the next file.
 func followsTheCluster(t *testing.T, l *labtest.Lab) {
 	t.Helper()
 	api := l.Cluster.Client.CoreV1()
@@ -239,7 +239,7 @@ func followsTheCluster(t *testing.T, l *labtest.Lab) {
 		// no pod is behind the Services, so that they do not answer
 		"    service: observability/prometheus-k8s:9090  # TODO: check that this is the API of prometheus, found by its name and port: ",
 		"    service: observability/alertmanager-main:9093  # TODO: check that this is the API of alertmanager, found by its name and port: ",
-		"; cordoned", "# TODO: GPU nodes have the taint dedicated=train:NoSchedule",
+		"; cordoned", "      tolerations: [{key: dedicated, operator: Equal, value: train, effect: NoSchedule}]  # seen: ",
 	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the file lacks %q:\n%s", want, out)
