@@ -19,8 +19,9 @@ func (g *Gate) Observe(ctx context.Context, rec check.Recorder) error {
 	if err != nil {
 		return fmt.Errorf("reach the cluster: %w", err)
 	}
-	rec.Progress("reading ClusterPolicy, nodes and operands")
+	rec.Progress("reading operator, ClusterPolicy, nodes and operands")
 	for _, observe := range []func() error{
+		func() error { return g.observeOperator(ctx, cluster, rec) },
 		func() error { return g.observePolicy(ctx, cluster, rec) },
 		func() error { return g.observeNodes(ctx, cluster, rec) },
 		func() error { return g.observeOperands(ctx, cluster, rec) },
