@@ -48,6 +48,18 @@ func (l *Lab) SetNodeLabelOff(ctx context.Context, on bool) error {
 	return l.change(ctx, "node label off", func(f *component.Faults) { f.NodeLabelOff = on }, l.restarting(component.Prometheus))
 }
 
+// SetExportersUnscraped removes the exporters from Prometheus' targets, or restores them. It returns
+// when Prometheus scrapes without them; existing series end within three scrapes.
+func (l *Lab) SetExportersUnscraped(ctx context.Context, on bool) error {
+	return l.change(ctx, "exporters not scraped", func(f *component.Faults) { f.ExportersUnscraped = on }, l.restarting(component.Prometheus))
+}
+
+// SetGPUOperatorDown stops the GPU Operator of a lab with component.StackReal, or starts it. It
+// returns when the process has ended, or is ready.
+func (l *Lab) SetGPUOperatorDown(ctx context.Context, on bool) error {
+	return l.change(ctx, "GPU Operator down", func(f *component.Faults) { f.GPUOperatorDown = on }, l.restarting(component.GPUOperator))
+}
+
 // SetAdapterDown stops prometheus-adapter, or starts it. It returns when the APIServices have the
 // matching condition.
 func (l *Lab) SetAdapterDown(ctx context.Context, on bool) error {
@@ -156,7 +168,7 @@ func (l *Lab) restarting(names ...string) effect {
 
 // restart applies a component's configuration: it stops, reloads or replaces the process.
 func (l *Lab) restart(ctx context.Context, c component.Component, f component.Faults) error {
-	if c.Name == component.Adapter && f.AdapterDown {
+	if c.Name == component.Adapter && f.AdapterDown || c.Name == component.GPUOperator && f.GPUOperatorDown {
 		l.sup.Halt(c.Name, changeGrace)
 		return nil
 	}

@@ -18,6 +18,8 @@ type Info struct {
 	Name string `json:"name"`
 	ID   string `json:"id"`
 	Dir  string `json:"dir"`
+	// Stack manages the GPUs.
+	Stack component.Stack `json:"stack"`
 	// With lists the extras of the lab.
 	With []string `json:"with,omitempty"`
 	// Kubeconfig is the administrator's file. It embeds its certificates.
@@ -35,6 +37,9 @@ type Info struct {
 	// listener; the server that takes it closes it.
 	AlertWebhook  string       `json:"alertWebhook"`
 	AlertListener net.Listener `json:"-"`
+
+	// Metrics has the host:port of metrics servers of processes that pods represent, by component.
+	Metrics map[string]string `json:"metrics,omitempty"`
 
 	// PodListener is the listener of the proxy to pods; the server that takes it closes it.
 	PodListener net.Listener `json:"-"`
@@ -54,8 +59,14 @@ type Info struct {
 
 func (l *Lab) info() Info {
 	p := l.conf.PKI()
+	metrics := map[string]string{}
+	if l.conf.Stack == component.StackReal {
+		metrics[component.GPUOperator] = hostPort(l.conf.Address, l.conf.Ports.GPUOperatorMetrics)
+		metrics[component.NFDMaster] = hostPort(l.conf.Address, l.conf.Ports.NFDMaster)
+	}
 	return Info{
-		Name: l.opts.Name, ID: l.id, Dir: l.opts.Dir, With: slices.Clone(l.conf.With),
+		Metrics: metrics, Name: l.opts.Name, ID: l.id, Dir: l.opts.Dir,
+		Stack: l.stack(), With: slices.Clone(l.conf.With),
 		Kubeconfig: l.conf.AdminKubeconfig(),
 		Address:    l.conf.Address, Subnet: l.net.subnet,
 		PrometheusURL: l.conf.PrometheusURL(), AlertmanagerURL: l.conf.AlertmanagerURL(),

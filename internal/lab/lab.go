@@ -31,6 +31,8 @@ type Options struct {
 	Purpose component.Purpose
 	// Profiling enables the profiling endpoints of a lab for scheduling.
 	Profiling bool
+	// GPUStack manages the GPUs of a lab for everything.
+	GPUStack GPUStack
 	// With lists the initial extras; see component.Extras.
 	With []string
 	// Programs returns the named upstream programs. It may return while they are being built; each
@@ -40,8 +42,10 @@ type Options struct {
 	// built or started. Info has no RestConfig yet.
 	NetworkReady func(ctx context.Context, info Info) error
 	// WorldReady, if set, is called when the API server serves kwok's kinds, while other
-	// components start. The lab is ready after it has returned.
-	WorldReady func(ctx context.Context, info Info) error
+	// components start. WorldSettled, if set, is called after it, when the components of the GPU
+	// stack are ready. The lab is ready after both have returned.
+	WorldReady   func(ctx context.Context, info Info) error
+	WorldSettled func(ctx context.Context) error
 	// Log is for debugging; nil discards it.
 	Log *slog.Logger
 	// Events receives the progress of the lab. It is called concurrently and must not block.
@@ -99,7 +103,7 @@ func New(opts Options) (*Lab, error) {
 			return upstream.Builder{}.Ensure(ctx, names, nil)
 		}
 	}
-	if err := component.CheckExtras(opts.With); err != nil {
+	if err := errors.Join(component.CheckExtras(opts.With), component.CheckStack(opts.GPUStack.Stack)); err != nil {
 		return nil, fmt.Errorf("make lab: %w", err)
 	}
 	if !opts.Purpose.Extendable() && len(opts.With) > 0 {

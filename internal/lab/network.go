@@ -99,6 +99,15 @@ func (n *network) claimExtra(ctx context.Context, name string) error {
 	return nil
 }
 
+// claimStack claims the ports of the components of a stack.
+func (n *network) claimStack(ctx context.Context, stack component.Stack) error {
+	if stack != component.StackReal {
+		return nil
+	}
+	p := &n.ports
+	return n.claim(ctx, wanted{port: &p.GPUOperatorHealth}, wanted{port: &p.GPUOperatorMetrics}, wanted{port: &p.NFDMaster, everywhere: true})
+}
+
 // claimReplica claims the ports of a second Prometheus.
 func (n *network) claimReplica(ctx context.Context) error {
 	return n.claim(ctx, wanted{port: &n.ports.PrometheusReplica}, wanted{port: &n.ports.PrometheusShared})
@@ -270,6 +279,10 @@ func portsOf(p component.Ports, name string) []int {
 		return []int{p.TrainerHealth, p.TrainerWebhook}
 	case component.MPIOperator:
 		return []int{p.MPIOperator}
+	case component.GPUOperator:
+		return []int{p.GPUOperatorHealth, p.GPUOperatorMetrics}
+	case component.NFDMaster:
+		return []int{p.NFDMaster}
 	}
 	return nil
 }

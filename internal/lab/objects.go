@@ -36,6 +36,12 @@ var resources = map[string]string{
 	"MutatingWebhookConfiguration":   "mutatingwebhookconfigurations",
 	"ValidatingWebhookConfiguration": "validatingwebhookconfigurations",
 	"ClusterTrainingRuntime":         "clustertrainingruntimes",
+
+	"ServiceAccount": "serviceaccounts",
+	"ConfigMap":      "configmaps",
+	"Deployment":     "deployments",
+	"DaemonSet":      "daemonsets",
+	"ClusterPolicy":  "clusterpolicies",
 }
 
 func resourceOf(client dynamic.Interface, obj *unstructured.Unstructured) (dynamic.ResourceInterface, error) {
@@ -73,7 +79,7 @@ func create(ctx context.Context, client dynamic.Interface, objs []*unstructured.
 }
 
 // custom are the kinds that the lab's own CustomResourceDefinitions define.
-var custom = map[string]bool{"KWOKNodeClass": true, "GatewayClass": true, "Queue": true, "ClusterTrainingRuntime": true}
+var custom = map[string]bool{"KWOKNodeClass": true, "GatewayClass": true, "Queue": true, "ClusterTrainingRuntime": true, "ClusterPolicy": true}
 
 // createOne creates an object. The API server delays create requests of a new kind by two seconds
 // (other API servers may not serve it yet), but not apply requests.

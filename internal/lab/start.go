@@ -27,13 +27,14 @@ const StepCluster = "cluster"
 // startLate are components that may start after the others, while their programs are built. The
 // others start together: when kwok started a minute after the nodes existed, the world's
 // DaemonSets did not become ready.
-var startLate = []string{component.Prometheus, component.Alertmanager}
+var startLate = []string{component.Prometheus, component.Alertmanager, component.GPUOperator, component.NFDMaster}
 
 // Start steps other than components.
 const (
 	stepMetrics   = "metrics-apis"
 	stepDiscovery = "discovery"
 	stepWorld     = "world"
+	stepSettled   = "world-settled"
 	stepCanary    = "canary"
 
 	stepKwokRetrier = "kwok-retrier"
@@ -114,12 +115,17 @@ func (l *Lab) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := net.claimStack(ctx, l.opts.GPUStack.Stack); err != nil {
+		net.close()
+		return err
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.net = net
 	l.conf = component.Config{
 		Dir: l.opts.Dir, Address: net.address(), Ports: net.ports,
 		Purpose: l.opts.Purpose, Profiling: l.opts.Profiling, With: l.opts.With, InstanceTypes: types,
+		Stack: l.opts.GPUStack.Stack, ControlNode: l.opts.GPUStack.Cluster.ControlNode,
 	}
 	if l.conf.Tokens, err = tokensFor(l.opts.Purpose.TokenUsers()); err != nil {
 		return err
@@ -142,7 +148,11 @@ func (l *Lab) steps() []step {
 	everyLabs := l.conf
 	everyLabs.With = nil
 	for _, c := range component.All(everyLabs) {
-		steps = append(steps, step{name: c.Name, needs: c.Needs, run: func(ctx context.Context) error {
+		needs := c.Needs
+		if c.Name == component.NFDMaster && l.opts.WorldReady != nil {
+			needs = append(slices.Clone(needs), stepWorld) // the node that it updates
+		}
+		steps = append(steps, step{name: c.Name, needs: needs, run: func(ctx context.Context) error {
 			return l.startComponent(ctx, c)
 		}})
 	}
@@ -163,6 +173,11 @@ func (l *Lab) steps() []step {
 		)
 	}
 	clusterNeeds := []string{stepCanary}
+	settledNeeds := []string{stepWorld}
+	if l.conf.Stack == component.StackReal {
+		steps = append(steps, l.own(component.StackObjects, []string{component.APIServer}, l.createStack))
+		settledNeeds = append(settledNeeds, component.GPUOperator, component.NFDMaster)
+	}
 	if l.opts.WorldReady != nil {
 		clusterNeeds = append(clusterNeeds, stepWorld)
 		steps = append(steps, l.own(stepWorld, []string{worldNeeds}, func(ctx context.Context) error {
@@ -170,6 +185,10 @@ func (l *Lab) steps() []step {
 			info.RestConfig = l.rest
 			return l.opts.WorldReady(ctx, info)
 		}))
+	}
+	if l.opts.WorldReady != nil && l.opts.WorldSettled != nil {
+		clusterNeeds = append(clusterNeeds, stepSettled)
+		steps = append(steps, l.own(stepSettled, settledNeeds, l.opts.WorldSettled))
 	}
 	if l.conf.Purpose == component.Everything {
 		steps = append(steps,
@@ -258,7 +277,7 @@ func (l *Lab) spec(ctx context.Context, c component.Component) (process.Spec, er
 		return process.Spec{}, err
 	}
 	for path, content := range c.Files {
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		if err := writeFile(path, content); err != nil {
 			return process.Spec{}, fmt.Errorf("configure %s: %w", c.Name, err)
 		}
 	}
@@ -275,7 +294,7 @@ func (l *Lab) spec(ctx context.Context, c component.Component) (process.Spec, er
 		return process.Spec{}, err
 	}
 	return process.Spec{
-		Name: c.Name, Path: path, Args: slices.Clone(c.Argv),
+		Name: c.Name, Path: path, Root: c.Root, Args: slices.Clone(c.Argv),
 		// The user's environment is not inherited: proxies, KUBECONFIG, HOME.
 		Env: append([]string{
 			Marker + "=" + l.id,
@@ -296,10 +315,14 @@ func copyFile(from, to string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+	return writeFile(to, string(content))
+}
+
+func writeFile(path, content string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	return os.WriteFile(to, content, 0o600)
+	return os.WriteFile(path, []byte(content), 0o600)
 }
 
 // LogPath is the log file of a component.

@@ -43,7 +43,7 @@ func (l *Lab) Status() Status {
 	defer l.mu.Unlock()
 	st := Status{State: StateStarting, Started: l.started, Ready: l.ready, Faults: l.conf.Faults}
 	if l.net == nil {
-		st.Info = Info{Name: l.opts.Name, ID: l.id, Dir: l.opts.Dir}
+		st.Info = Info{Name: l.opts.Name, ID: l.id, Dir: l.opts.Dir, Stack: l.stack()}
 		return st
 	}
 	st.Info = l.info()

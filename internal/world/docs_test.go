@@ -112,6 +112,9 @@ func faultRow(k FaultKind, last string) string {
 		}
 		fmt.Fprintf(&defect, "<br>`--set %s=%s`: %s (%s)", o.Name, o.Default, o.Summary, values)
 	}
+	if k.Stack != "" {
+		fmt.Fprintf(&defect, " (needs a lab of the stack %s)", k.Stack)
+	}
 	return fmt.Sprintf("| `%s` | %s | `%s` | %s | %s |\n", k.Kind, k.TargetForm, k.DefaultTarget, defect.String(), last)
 }
 

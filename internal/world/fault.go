@@ -41,6 +41,8 @@ type FaultKind struct {
 	Suspect string `json:"suspect,omitempty"`
 	// Needs is the extra that the lab must have: adapter, gateway, karpenter, kai or trainer.
 	Needs string `json:"needs,omitempty"`
+	// Stack is the GPU stack that the lab must have; empty: any.
+	Stack string `json:"stack,omitempty"`
 	// Variation marks a kind that is not a defect.
 	Variation bool `json:"variation,omitempty"`
 	// Expect is the required verdict of a variation, or of a fault's gate if it is not failed: a

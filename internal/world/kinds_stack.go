@@ -2,6 +2,9 @@ package world
 
 import "time"
 
+// StackReal is the GPU stack whose operator is NVIDIA's own.
+const StackReal = "real"
+
 func stackFaults() []FaultKind {
 	return []FaultKind{
 		{
@@ -18,6 +21,31 @@ func stackFaults() []FaultKind {
 			}},
 			Suspect: `{node}|state-|daemonset|exporter|discovery|validator`,
 			apply:   func(d *draft, t target, f Fault) { d.Nodes[t.node].OperandNotReady = f.Options["operand"] },
+		},
+		{
+			Kind: "gpu-operator-down", Gate: "gpustack", TargetForm: FormCluster, DefaultTarget: FormCluster,
+			Summary: "the GPU Operator does not run; the status that it has written remains", Suspect: `gpu-operator`,
+			apply: func(d *draft, _ target, _ Fault) { d.GPUOperatorDown = true },
+		},
+		{
+			Kind: "nfd-labels-missing", Gate: "gpustack", TargetForm: FormNode, DefaultTarget: "gpu-03",
+			Summary: "node feature discovery does not find the GPUs of a node; the operator runs no operands there", Suspect: `{node}`,
+			apply: func(d *draft, t target, _ Fault) { d.Nodes[t.node].NFDLabelsMissing = true },
+		},
+		{
+			Kind: "mig-half-applied", Gate: "gpustack", TargetForm: FormNode, DefaultTarget: "gpu-02",
+			Summary: "a requested MIG configuration was applied to a part of a node's GPUs; the device plugin refuses the mixture", Suspect: `{node}`,
+			apply: func(d *draft, t target, _ Fault) { d.Nodes[t.node].MIGHalfApplied = true },
+		},
+		{
+			Kind: "cuda-validation-failed", Gate: "gpustack", Stack: StackReal, TargetForm: FormNode, DefaultTarget: "gpu-04",
+			Summary: "the CUDA workload of the operator's validator fails on a node", Suspect: `{node}`,
+			apply: func(d *draft, t target, _ Fault) { d.Nodes[t.node].CUDAValidationFails = true },
+		},
+		{
+			Kind: "driver-upgrade-pending", Gate: "gpustack", Stack: StackReal, TargetForm: FormCluster, DefaultTarget: FormCluster,
+			Summary: "the ClusterPolicy names another driver version, and the nodes still run the former one", Suspect: `nvidia-driver-daemonset|cluster-policy`,
+			apply: func(d *draft, _ target, _ Fault) { d.DriverUpgradePending = true },
 		},
 		{
 			Kind: "image-digest-mixed", Gate: "gpustack", TargetForm: FormNode, DefaultTarget: "gpu-02",
@@ -111,6 +139,11 @@ func telemetryFaults() []FaultKind {
 			Summary: "the webhook of the receiver on-call refuses connections, while another receiver is notified every second",
 			Suspect: `receiver on-call`,
 			apply:   func(d *draft, _ target, _ Fault) { d.OnCallSilent = true },
+		},
+		{
+			Kind: "exporters-not-scraped", Gate: "telemetry", TargetForm: FormCluster, DefaultTarget: FormCluster,
+			Summary: "Prometheus has no targets for the dcgm-exporters", Suspect: `(?i)prometheus`,
+			apply: func(d *draft, _ target, _ Fault) { d.ExportersUnscraped = true },
 		},
 		{
 			Kind: "alert-route-missing", Gate: "telemetry", TargetForm: FormCluster, DefaultTarget: FormCluster,

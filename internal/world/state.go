@@ -40,6 +40,13 @@ type State struct {
 	PrometheusReplicaStale bool
 	// NodeLabelOff: Prometheus does not label its targets with their node.
 	NodeLabelOff bool
+	// ExportersUnscraped: Prometheus has no targets for the exporters.
+	ExportersUnscraped bool
+	// GPUOperatorDown: the GPU Operator does not run.
+	GPUOperatorDown bool
+	// DriverUpgradePending: the ClusterPolicy has another driver version, and upgrades are not
+	// automatic.
+	DriverUpgradePending bool
 
 	Collective Collective
 	Training   Training
@@ -235,6 +242,13 @@ type Node struct {
 	// OperandRepushed is the operator's DaemonSet whose pod here runs an older image of the same
 	// tag; empty: healthy.
 	OperandRepushed string
+	// CUDAValidationFails: the CUDA workload of the operator's validator fails here.
+	CUDAValidationFails bool
+	// MIGHalfApplied: MIG manager has partitioned a part of the GPUs and failed; the device plugin
+	// refuses the mixture.
+	MIGHalfApplied bool
+	// NFDLabelsMissing: node feature discovery does not find its GPUs.
+	NFDLabelsMissing bool
 	// DiskPressure: its kubelet reports disk pressure.
 	DiskPressure bool
 	// NoDNS: its pods cannot resolve names.

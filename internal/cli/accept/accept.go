@@ -69,6 +69,9 @@ Exit codes: 0 passed; 1 failed; 2 invalid input; 3 not observed; 130 interrupted
   # Find what would stop a run, without load and without a change
   firstlight accept --preflight --site prod.yaml --kubeconfig ~/.kube/prod
 
+  # Run all gates on a lab with NVIDIA's own GPU Operator
+  firstlight accept --stack real
+
   # Run all gates on a cluster
   firstlight accept --site prod.yaml --kubeconfig ~/.kube/prod --context admin
 
@@ -90,6 +93,7 @@ Exit codes: 0 passed; 1 failed; 2 invalid input; 3 not observed; 130 interrupted
 	}
 	f := &acceptFlags{}
 	f.target.Add(cmd)
+	f.target.AddStack(cmd)
 	flags := cmd.Flags()
 	flags.StringVar(&f.evidence, "evidence", "evidence", "directory of the runs")
 	flags.StringVar(&f.resume, "resume", "", "resume this run (ID or latest)")

@@ -33,6 +33,7 @@ type TargetFlags struct {
 	kubeconfig string
 	context    string
 	lab        string
+	stack      string
 }
 
 // Add adds the flags to a command.
@@ -46,8 +47,19 @@ func (f *TargetFlags) Add(cmd *cobra.Command) {
 	cmd.MarkFlagsMutuallyExclusive("site", "lab")
 }
 
+// AddStack adds the flag that selects the GPU stack of a lab that the command starts.
+func (f *TargetFlags) AddStack(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.stack, "stack", "", "GPU stack of the lab: "+strings.Join(component.Stacks(), ", ")+" (default \"minimal\", or that of the running lab)")
+	cmd.MarkFlagsMutuallyExclusive("kubeconfig", "stack")
+	cmd.MarkFlagsMutuallyExclusive("site", "stack")
+	CompleteFlag(cmd, "stack", component.Stacks())
+}
+
 // Validate refuses invalid combinations of flags.
 func (f *TargetFlags) Validate() error {
+	if err := component.CheckStack(component.Stack(f.stack)); err != nil {
+		return UsageErrorf("--stack: %w", err)
+	}
 	if (f.kubeconfig != "" || f.context != "") && f.Site == "" {
 		return UsageErrorf("--kubeconfig needs --site: the site file declares what the cluster must have (firstlight site init writes an example)")
 	}
@@ -81,7 +93,7 @@ func (f *TargetFlags) Open(ctx context.Context, board *display.Board, extras ...
 	if f.Site != "" {
 		err = t.openCluster(f)
 	} else {
-		err = t.openLab(ctx, labName(f.lab), board, extras)
+		err = t.openLab(ctx, labName(f.lab), f.stack, board, extras)
 	}
 	if err == nil {
 		t.Hosts, err = ssh.NewPool(ctx, t.Site, ssh.Options{AgentSocket: os.Getenv("SSH_AUTH_SOCK"), Passphrase: passphrasePrompt(os.Stdin, board)})
@@ -137,13 +149,16 @@ func (t *Target) load(path string) error {
 	return err
 }
 
-func (t *Target) openLab(ctx context.Context, name string, board *display.Board, extras []string) error {
+func (t *Target) openLab(ctx context.Context, name, stack string, board *display.Board, extras []string) error {
 	h, err := attachLab(ctx, name, board)
 	if errors.Is(err, lab.ErrNotRunning) {
-		h, t.owner, err = lab.Spawn(ctx, lab.SpawnOptions{Name: name, Owned: true, Args: WithArgs(extras)})
+		h, t.owner, err = lab.Spawn(ctx, lab.SpawnOptions{Name: name, Owned: true, Args: append(StackArgs(stack), WithArgs(extras)...)})
 	}
 	if err != nil {
 		return Unobserved(err)
+	}
+	if err := RequireStack(ctx, h, stack); err != nil {
+		return err
 	}
 	t.Lab = h
 	start := followStart(ctx, h, extras, func(e lab.Event) {
@@ -171,6 +186,29 @@ func (t *Target) openLab(ctx context.Context, name string, board *display.Board,
 	t.Versions, err = labVersions()
 	t.Digests = func(ctx context.Context) (map[string]string, error) { return labDigests(ctx, h) }
 	return err
+}
+
+// RequireStack refuses another GPU stack than that of a running lab; empty: any.
+func RequireStack(ctx context.Context, h *lab.Handle, want string) error {
+	if want == "" {
+		return nil
+	}
+	st, err := h.Status(ctx)
+	if err != nil {
+		return Unobserved(err)
+	}
+	if have := string(st.Info.Stack); have != want {
+		return UsageErrorf("lab %[1]s is running with the GPU stack %[2]s: stop it (firstlight lab down --name %[1]s) or use another lab", h.Name, have)
+	}
+	return nil
+}
+
+// StackArgs pass the GPU stack to the lab's own process.
+func StackArgs(stack string) []string {
+	if stack == "" {
+		return nil
+	}
+	return []string{"--stack=" + stack}
 }
 
 // WithArgs pass extras to the lab's own process.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -53,11 +54,20 @@ without a restart. Their programs are built on first use, which takes minutes:
   karpenter  nodes for pending pods, by its KWOK provider with GPU instance types
   kai        the KAI scheduler, with queues
 
-The commands autoscale and validate add what they need by themselves.`,
+The commands autoscale and validate add what they need by themselves.
+
+--stack selects what manages the GPUs:
+
+  minimal  an imitation of NVIDIA's GPU Operator, in a second
+  real     NVIDIA's GPU Operator with its Helm chart, and Node Feature Discovery, unmodified;
+           only what happens below the kubelet is simulated. Their first build takes minutes`,
 		Example: `  firstlight lab up
 
   # With Karpenter and KAI
   firstlight lab up --with karpenter,kai
+
+  # With NVIDIA's own GPU Operator
+  firstlight lab up --stack real
 
   # A second lab with 64 nodes
   firstlight lab up --name big --nodes 64
@@ -67,8 +77,11 @@ The commands autoscale and validate add what they need by themselves.`,
 	}
 	name := addLabName(cmd)
 	spec := addSpecFlags(cmd)
-	with := addWithFlag(cmd)
+	with, stack := addWithFlag(cmd), addStackFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if err := component.CheckStack(component.Stack(*stack)); err != nil {
+			return cmdutil.UsageErrorf("--stack: %w", err)
+		}
 		if _, err := spec.spec(); err != nil {
 			return cmdutil.UsageErrorf("%w", err)
 		}
@@ -79,6 +92,11 @@ The commands autoscale and validate add what they need by themselves.`,
 		running, err := lab.Attach(ctx, *name)
 		switch {
 		case err == nil:
+			if cmd.Flags().Changed("stack") {
+				if err := cmdutil.RequireStack(ctx, running, *stack); err != nil {
+					return err
+				}
+			}
 			return addExtras(ctx, s, running, *with)
 		case errors.Is(err, lab.ErrDied):
 			fmt.Fprintf(s.Err, diedText, *name)
@@ -86,7 +104,7 @@ The commands autoscale and validate add what they need by themselves.`,
 			return cmdutil.Unobserved(err)
 		}
 		board := cmdutil.NewBoard(s.Err)
-		handle, _, err := lab.Spawn(ctx, lab.SpawnOptions{Name: *name, Args: append(spec.args(), cmdutil.WithArgs(*with)...)})
+		handle, _, err := lab.Spawn(ctx, lab.SpawnOptions{Name: *name, Args: slices.Concat(spec.args(), cmdutil.StackArgs(*stack), cmdutil.WithArgs(*with))})
 		if err == nil {
 			if err = handle.WaitReady(ctx, cmdutil.LabProgress(board)); err != nil {
 				err = errors.Join(err, handle.Down(context.WithoutCancel(ctx)))
@@ -165,7 +183,7 @@ func newStatus(s cmdutil.Streams) *cobra.Command {
 			return cmdutil.Unobserved(err)
 		}
 		err = out.Write(s.Out, st, func(w io.Writer) {
-			fmt.Fprintf(w, "lab %s: %s%s\n", st.Info.Name, st.State, withText(st.Info.With))
+			fmt.Fprintf(w, "lab %s: %s, GPU stack %s%s\n", st.Info.Name, st.State, st.Info.Stack, withText(st.Info.With))
 			table := cmdutil.NewTable(w, "COMPONENT", "STATE", "PID", "RESTARTS", "ADDRESS")
 			for _, c := range st.Components {
 				table.Row(c.Name, c.State, c.Identity.PID, c.Restarts, c.Address)

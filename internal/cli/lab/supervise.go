@@ -65,6 +65,12 @@ func (f *specFlags) spec() (world.Spec, error) {
 	return spec, nil
 }
 
+func addStackFlag(cmd *cobra.Command) *string {
+	stack := cmd.Flags().String("stack", string(component.StackMinimal), "GPU stack: "+strings.Join(component.Stacks(), ", "))
+	cmdutil.CompleteFlag(cmd, "stack", component.Stacks())
+	return stack
+}
+
 func addWithFlag(cmd *cobra.Command) *[]string {
 	with := cmd.Flags().StringSlice("with", nil, "additional components: "+strings.Join(component.Extras(), ", "))
 	cmdutil.CompleteFlag(cmd, "with", component.Extras())
@@ -78,7 +84,7 @@ func newSupervise(s cmdutil.Streams) *cobra.Command {
 	dir := cmd.Flags().String("dir", "", "directory of the lab")
 	ownerFD := cmd.Flags().Int("owner-fd", 0, "file descriptor that reaches EOF when the lab's owner ends")
 	flags := addSpecFlags(cmd)
-	with := addWithFlag(cmd)
+	with, stack := addWithFlag(cmd), addStackFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		spec, err := flags.spec()
 		if err != nil {
@@ -87,8 +93,11 @@ func newSupervise(s cmdutil.Streams) *cobra.Command {
 		if err := component.CheckExtras(*with); err != nil {
 			return cmdutil.UsageErrorf("--with: %w", err)
 		}
+		if err := component.CheckStack(component.Stack(*stack)); err != nil {
+			return cmdutil.UsageErrorf("--stack: %w", err)
+		}
 		log := slog.New(slog.NewTextHandler(s.Err, nil))
-		opts := embedded.Options{Name: *name, Dir: *dir, Spec: spec, Log: log, With: *with, Programs: cmdutil.BuildPrograms}
+		opts := embedded.Options{Name: *name, Dir: *dir, Spec: spec, Log: log, Stack: component.Stack(*stack), With: *with, Programs: cmdutil.BuildPrograms}
 		if *ownerFD > 0 {
 			opts.Owner = lab.OwnerPipe(*ownerFD)
 		}

@@ -8,6 +8,7 @@ import (
 // The kinds of the gate's observations.
 const (
 	kindPolicy   = "clusterpolicy"
+	kindOperator = "operator"
 	KindNodes    = "nodes"
 	kindOperands = "daemonsets"
 	kindGang     = "gang-scheduler"
@@ -38,6 +39,13 @@ type policyCondition struct {
 	ObservedGeneration int64  `json:"observedGeneration,omitempty"`
 }
 
+// operatorFigures is a Deployment of the operator.
+type operatorFigures struct {
+	Name    string `json:"name"`
+	Desired int    `json:"desired"`
+	Ready   int    `json:"ready"`
+}
+
 // nodeFigures are a node's conditions and resources.
 type nodeFigures struct {
 	Name        string `json:"name"`
@@ -46,6 +54,10 @@ type nodeFigures struct {
 	Schedulable bool   `json:"schedulable"`
 	// Pressures are the pressure conditions, by type: reason and message.
 	Pressures map[string]string `json:"pressures,omitempty"`
+	// MIGConfig is the requested MIG configuration, MIGState the state of its application; both are
+	// empty on nodes without MIG manager.
+	MIGConfig string `json:"migConfig,omitempty"`
+	MIGState  string `json:"migState,omitempty"`
 	// Resources by name.
 	Resources map[string]resourceFigures `json:"resources"`
 }

@@ -70,7 +70,7 @@ func (g *Gate) Claims() int { return g.wantGPUs * len(g.nodes) }
 // Describe lists the actions of Observe.
 func (g *Gate) Describe() []string {
 	return []string{
-		fmt.Sprintf("read ClusterPolicy %s, the nodes, %d operand DaemonSets in %s", g.stack.ClusterPolicy, len(g.stack.Operands), g.stack.Namespace),
+		fmt.Sprintf("read the GPU Operator's Deployment, ClusterPolicy %s, the nodes, %d operand DaemonSets in %s", g.stack.ClusterPolicy, len(g.stack.Operands), g.stack.Namespace),
 		fmt.Sprintf("detect the gang scheduler (%s)", g.stack.GangScheduler),
 		"start a gang one pod larger than the free GPUs, and check that 0 of its pods are placed",
 		"start a gang that fits, and check that all its pods are placed and that each resolves " + apiServer,

@@ -13,6 +13,9 @@ func (g *Gate) Judge(obs []check.Observation) check.Judgement {
 		return check.NotObserved("the site's inventory has no GPU nodes")
 	}
 	b, remark := &check.Builder{}, ""
+	if operator, o, ok := check.Require[[]operatorFigures](b, obs, kindOperator, "", "the operator's Deployment", readRemedy(obs, kindOperator)); ok {
+		g.judgeOperator(b, o, operator)
+	}
 	if policy, o, ok := check.Require[policyFigures](b, obs, kindPolicy, "", "ClusterPolicy "+g.stack.ClusterPolicy, readRemedy(obs, kindPolicy)); ok {
 		remark = g.judgePolicy(b, o, policy)
 	}

@@ -30,6 +30,9 @@ func (g *Gate) judgeNodes(b *check.Builder, o check.Observation, nodes []nodeFig
 	})
 }
 
+// migApplied is MIG manager's state of a configuration in effect.
+const migApplied = "success"
+
 func (g *Gate) judgeNode(b *check.Builder, o check.Observation, n nodeFigures) {
 	if !n.Ready {
 		b.Fail(o.ID, n.Name, "look at the node's kubelet: journalctl -u kubelet", "is not Ready: %s", n.NotReadyWhy)
@@ -39,6 +42,9 @@ func (g *Gate) judgeNode(b *check.Builder, o check.Observation, n nodeFigures) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(n.Pressures)) {
 		b.Fail(o.ID, n.Name, "kubectl describe node "+n.Name+"; free the exhausted resource (for DiskPressure: images, logs and emptyDirs below /var/lib), then wait until the condition clears", "has condition %s (%s): new pods are not scheduled on it, and running ones may be evicted", name, n.Pressures[name])
+	}
+	if n.MIGState != "" && n.MIGState != migApplied {
+		b.Fail(o.ID, n.Name, "wait for pending changes; else read the log of the node's nvidia-mig-manager pod, free the GPUs and request the configuration again (label nvidia.com/mig.config)", "the MIG configuration %s is %s", n.MIGConfig, n.MIGState)
 	}
 	g.judgeResource(b, o, n, kube.GPUResource, g.wantGPUs,
 		"look at the nvidia-device-plugin pod of the node and at nvidia-smi on it")

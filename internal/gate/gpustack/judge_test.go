@@ -43,6 +43,7 @@ func digest(letter rune) string { return "sha256:" + strings.Repeat(string(lette
 
 // facts are what a gate's observations say; nil parts were not observed.
 type facts struct {
+	operator []operatorFigures
 	policy   *policyFigures
 	nodes    []nodeFigures
 	operands []operandFigures
@@ -56,6 +57,7 @@ type facts struct {
 
 func healthy(g *Gate) facts {
 	f := facts{
+		operator: []operatorFigures{{Name: "gpu-operator", Desired: 1, Ready: 1}},
 		policy: &policyFigures{Found: true, State: "ready", Generation: 2, Conditions: []policyCondition{
 			{Type: "Ready", Status: "True", Reason: "Reconciled", Message: "ClusterPolicy is ready as all resources have been successfully reconciled"},
 			{Type: "Error", Status: "False", Reason: "Ready"},
@@ -104,6 +106,7 @@ func (f facts) observations(t *testing.T) []check.Observation {
 		}
 		out = append(out, o)
 	}
+	add(kindOperator, "gpu-operator", f.operator != nil, f.operator)
 	add(kindPolicy, "cluster-policy", f.policy != nil, f.policy)
 	add(KindNodes, "cluster", f.nodes != nil, f.nodes)
 	add(kindOperands, "gpu-operator", f.operands != nil, f.operands)
@@ -125,6 +128,12 @@ func TestJudge(t *testing.T) {
 		message string
 	}{
 		"healthy": {func(*facts) {}, pass, "", ""},
+		"the operator is down, its status remains": {func(f *facts) { f.operator[0].Ready = 0 }, fail, "Deployment gpu-operator/gpu-operator", "no ready pod of 1 desired"},
+		"no operator is installed":                 {func(f *facts) { f.operator = []operatorFigures{} }, fail, "gpu-operator in gpu-operator", "no Deployment"},
+		"the operator was not looked for":          {func(f *facts) { f.operator = nil }, unseen, "the operator's Deployment", ""},
+		"a MIG configuration in effect":            {func(f *facts) { f.nodes[1].MIGConfig, f.nodes[1].MIGState = "all-disabled", "success" }, pass, "", ""},
+		"a MIG configuration that failed":          {func(f *facts) { f.nodes[1].MIGConfig, f.nodes[1].MIGState = "all-1g.10gb", "failed" }, fail, "gpu-02", "all-1g.10gb is failed"},
+		"a MIG configuration that is pending":      {func(f *facts) { f.nodes[1].MIGConfig, f.nodes[1].MIGState = "all-1g.10gb", "pending" }, fail, "gpu-02", "is pending"},
 		"ready without GPU nodes": {func(f *facts) {
 			f.policy.Conditions[0].Reason, f.policy.Conditions[0].Message = "NoGPUNodes", "No GPU node found"
 		}, fail, "ClusterPolicy cluster-policy", "NoGPUNodes"},

@@ -33,7 +33,10 @@ func (g *Gate) observeNodes(ctx context.Context, cluster *kube.Cluster, rec chec
 var pressures = []corev1.NodeConditionType{corev1.NodeDiskPressure, corev1.NodeMemoryPressure, corev1.NodePIDPressure, corev1.NodeNetworkUnavailable}
 
 func (g *Gate) readNode(n *corev1.Node) nodeFigures {
-	f := nodeFigures{Name: n.Name, Ready: kube.Ready(n), Schedulable: !n.Spec.Unschedulable, Resources: map[string]resourceFigures{}}
+	f := nodeFigures{
+		Name: n.Name, Ready: kube.Ready(n), Schedulable: !n.Spec.Unschedulable, Resources: map[string]resourceFigures{},
+		MIGConfig: n.Labels["nvidia.com/mig.config"], MIGState: n.Labels["nvidia.com/mig.config.state"],
+	}
 	if !f.Ready {
 		f.NotReadyWhy = notReadyWhy(n)
 	}

@@ -22,10 +22,10 @@ func (g *Gate) Observe(ctx context.Context, rec check.Recorder) error {
 	if err != nil {
 		return fmt.Errorf("reach the cluster: %w", err)
 	}
-	rec.Progress("reading ClusterPolicy, nodes and operands")
+	rec.Progress("reading operator, ClusterPolicy, nodes and operands")
 	all, ctx := errgroup.WithContext(ctx)
 	for _, observe := range []func(context.Context, *kube.Cluster, check.Recorder) error{
-		g.observePolicy, g.observeNodes, g.observeOperands, g.observeGang,
+		g.observeOperator, g.observePolicy, g.observeNodes, g.observeOperands, g.observeGang,
 	} {
 		all.Go(func() error { return observe(ctx, cluster, rec) })
 	}

@@ -15,8 +15,9 @@ func TestEveryField(t *testing.T) {
 	checktest.EveryField(t, "spoilt", func(obs []check.Observation) check.Judgement { return plan.Judge(g, obs) }, healthy(g).observations(t), checktest.Harmless{
 		"the Error condition, which explains a failure":                                  {`clusterpolicy.* .conditions: (the first twice|without the last)`, `clusterpolicy.* .conditions.(message|reason|status|type): .*`},
 		"operators before observedGeneration do not say which generation they have seen": {`clusterpolicy.* .generation: .*`},
-		"said twice is not more":                                      {`(nodes|daemonsets).* : the first twice`, `daemonsets.* .pods(.images)?: the first twice`, `dns.* .(addresses|pods|pods.addresses): the first twice`, `gang-scheduler.* .detected: the first twice`},
-		"it names the observed object, for people":                    {`daemonsets.* .pods.pod: .*`, `daemonsets.* .pods.images.image: .*`, `gang-scheduler.* .(detected.api|detected.name): .*`},
+		"said twice is not more":                                      {`(nodes|daemonsets|operator).* : the first twice`, `daemonsets.* .pods(.images)?: the first twice`, `dns.* .(addresses|pods|pods.addresses): the first twice`, `gang-scheduler.* .detected: the first twice`},
+		"one ready pod keeps the status up to date":                   {`operator.* .(desired|ready): (1 more|x1000)`, `operator.* .desired: .*`},
+		"it names the observed object, for people":                    {`daemonsets.* .pods.pod: .*`, `operator.* .name: .*`, `daemonsets.* .pods.images.image: .*`, `gang-scheduler.* .(detected.api|detected.name): .*`},
 		"as many pods fit":                                            {`gpu-usage.* .nodes.gpu-0..allocatable: 1 more`},
 		"the free GPUs afterwards explain a gang that was not placed": {`gang-proof.* .fitsAfter: .*`},
 		"a pod that was bound exists":                                 {`gang-proof@gang-fits .placement.exist: .*`},

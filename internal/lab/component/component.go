@@ -30,6 +30,10 @@ const (
 	KubeflowTrainer = "kubeflow-trainer"
 	MPIOperator     = "mpi-operator"
 
+	// Components of the stack StackReal.
+	GPUOperator = "gpu-operator"
+	NFDMaster   = "nfd-master"
+
 	// PrometheusReplica is the second Prometheus of a fault.
 	PrometheusReplica = "prometheus-replica"
 )
@@ -50,6 +54,8 @@ type Component struct {
 	Name string
 	// Program is the upstream program; empty: Name.
 	Program string
+	// Root, if set, is the directory that the program has as its root directory.
+	Root string
 	// Argv excludes the program.
 	Argv []string
 	// Env has the component's own variables as NAME=value.
@@ -86,6 +92,10 @@ type Config struct {
 	Tokens map[string]string
 	// Profiling enables profiling endpoints.
 	Profiling bool
+	// Stack manages the GPUs.
+	Stack Stack
+	// ControlNode is the node on which the control plane's pods run; only StackReal needs it.
+	ControlNode string
 	// With lists the lab's extras; see Extras.
 	With []string
 	// AlertWebhook is the URL that Alertmanager notifies; empty: none.
@@ -130,6 +140,10 @@ type Ports struct {
 	TrainerWebhook int `json:"trainerWebhook,omitempty"`
 	// MPIOperator is MPIOperatorPort, or 0 without the extra.
 	MPIOperator int `json:"mpiOperator,omitempty"`
+
+	GPUOperatorHealth  int `json:"gpuOperatorHealth,omitempty"`
+	GPUOperatorMetrics int `json:"gpuOperatorMetrics,omitempty"`
+	NFDMaster          int `json:"nfdMaster,omitempty"`
 }
 
 // Faults are control plane settings that faults change.
@@ -148,6 +162,10 @@ type Faults struct {
 	// PrometheusReplicaStale adds a second Prometheus that scrapes nothing and an address that
 	// alternates between both.
 	PrometheusReplicaStale bool `json:"prometheusReplicaStale,omitempty"`
+	// ExportersUnscraped removes the dcgm-exporters from Prometheus' targets.
+	ExportersUnscraped bool `json:"exportersUnscraped,omitempty"`
+	// GPUOperatorDown stops the GPU Operator.
+	GPUOperatorDown bool `json:"gpuOperatorDown,omitempty"`
 	// AdapterDown stops prometheus-adapter.
 	AdapterDown bool `json:"adapterDown,omitempty"`
 	// AdapterRuleWrong makes the adapter's power rules query a series that does not exist.
@@ -166,7 +184,7 @@ type Faults struct {
 }
 
 // All returns every component of a lab in display order: the base components, then those of its
-// extras.
+// stack and its extras.
 func All(c Config) []Component {
 	switch c.Purpose {
 	case Scheduling:
@@ -178,6 +196,9 @@ func All(c Config) []Component {
 	all := []Component{
 		c.Etcd(), c.APIServer(), c.ControllerManager(), c.Scheduler(),
 		c.Kwok(), c.Prometheus(), c.Alertmanager(),
+	}
+	if c.Stack == StackReal {
+		all = append(all, c.GPUOperator(), c.NFDMaster())
 	}
 	for _, name := range c.With {
 		all = append(all, c.Extra(name)...)

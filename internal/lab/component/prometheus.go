@@ -13,6 +13,34 @@ import (
 //go:embed prometheus.yaml
 var prometheusConfig string
 
+// prometheusServices is the job for Services with the scrape annotation, as in the Prometheus
+// chart: the GPU Operator annotates the Service of its exporters.
+//
+//go:embed prometheus-services.yaml
+var prometheusServices string
+
+// unscraped drops the exporters from the targets of a job.
+const unscraped = `  - source_labels: [__meta_kubernetes_pod_label_app]
+    regex: nvidia-dcgm-exporter
+    action: drop
+`
+
+// scrapes is Prometheus' configuration.
+func (c Config) scrapes() string {
+	jobs := []string{prometheusConfig}
+	if c.Stack == StackReal {
+		jobs = append(jobs, prometheusServices)
+	}
+	var text strings.Builder
+	for _, job := range jobs {
+		text.WriteString(c.fill(job))
+		if c.Faults.ExportersUnscraped {
+			text.WriteString(unscraped) // relabel_configs are the last key
+		}
+	}
+	return text.String()
+}
+
 // Prometheus scrapes annotated pods and sends alerts to Alertmanager.
 func (c Config) Prometheus() Component {
 	config, web := c.Conf("prometheus.yaml"), c.Conf("prometheus-web.yaml")
@@ -28,7 +56,7 @@ func (c Config) Prometheus() Component {
 			"--log.level=warn",
 		},
 		Files: map[string]string{
-			config: c.fill(prometheusConfig),
+			config: c.scrapes(),
 			web:    c.webConfig(pki.Prometheus),
 		},
 		Probe: c.probe(c.Ports.Prometheus, "/-/ready"),

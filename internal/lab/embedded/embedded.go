@@ -16,6 +16,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/firstlight/firstlight/internal/lab"
+	"github.com/firstlight/firstlight/internal/lab/component"
+	"github.com/firstlight/firstlight/internal/lab/gpustack"
 	"github.com/firstlight/firstlight/internal/lab/policy"
 	"github.com/firstlight/firstlight/internal/site"
 	"github.com/firstlight/firstlight/internal/upstream"
@@ -32,6 +34,8 @@ type Options struct {
 	Spec world.Spec
 	// Owner stops the lab at its EOF; nil keeps the lab running.
 	Owner io.Reader
+	// Stack manages the GPUs.
+	Stack component.Stack
 	// With lists the initial extras; see component.Extras.
 	With []string
 	// Programs returns upstream programs; see lab.Options.
@@ -57,6 +61,7 @@ type embedded struct {
 	sshd     *sshd.Server
 	redfish  *redfish.Server
 	cluster  *cluster.Cluster
+	settled  bool // the start has ended
 	receiver *receiver
 	control  *lab.Lab
 	policies *policy.Engine
@@ -73,12 +78,17 @@ func Supervise(ctx context.Context, opts Options) error {
 	if n := len(opts.Spec.GPUNodes) + len(opts.Spec.SystemNodes); n > maxHosts {
 		return fmt.Errorf("too many hosts: a lab has at most %d, got %d", maxHosts, n)
 	}
+	stack, err := gpuStack(opts)
+	if err != nil {
+		return err
+	}
 	e := &embedded{opts: opts, mu: newLock()}
 	so := lab.SuperviseOptions{
 		Options: lab.Options{
-			Name: opts.Name, Dir: opts.Dir, Log: opts.Log, With: opts.With,
+			Name: opts.Name, Dir: opts.Dir, Log: opts.Log, With: opts.With, GPUStack: stack,
 			NetworkReady: e.startHosts,
 			WorldReady:   e.startCluster,
+			WorldSettled: e.settleCluster,
 			Events:       e.happened,
 		},
 		Owner:     opts.Owner,
@@ -172,19 +182,45 @@ func (e *embedded) startCluster(ctx context.Context, info lab.Info) error {
 	e.receiver = serveReceiver(info.AlertListener)
 	c, err := cluster.Start(ctx, cluster.Config{
 		RestConfig: info.RestConfig, World: e.world, Dir: filepath.Join(e.dir, "world"), Log: e.opts.Log, Pods: info.PodListener, Images: images(),
-		Kubelet: &cluster.Kubelet{Address: info.Kubelet, Cert: info.KubeletCert, Key: info.KubeletKey, CA: info.CA},
+		Kubelet:          &cluster.Kubelet{Address: info.Kubelet, Cert: info.KubeletCert, Key: info.KubeletKey, CA: info.CA},
+		ExternalOperator: e.opts.Stack == component.StackReal, Processes: info.Metrics,
 	})
 	if err != nil {
 		return fmt.Errorf("start the world's nodes: %w", err)
 	}
 	e.cluster = c
-	if err := e.startHelpers(ctx, info); err != nil {
+	return e.startHelpers(ctx, info)
+}
+
+// settleCluster waits until the API matches the World.
+func (e *embedded) settleCluster(ctx context.Context) error {
+	if err := e.mu.LockContext(ctx); err != nil {
 		return err
 	}
-	if err := c.Settle(ctx); err != nil {
+	defer e.mu.Unlock()
+	if err := e.cluster.Settle(ctx); err != nil {
 		return fmt.Errorf("start the world's nodes: %w", err)
 	}
+	e.settled = true
 	return nil
+}
+
+// gpuStack returns the GPU stack for a lab's hardware.
+func gpuStack(opts Options) (lab.GPUStack, error) {
+	stack := lab.GPUStack{Stack: opts.Stack}
+	if opts.Stack != component.StackReal {
+		return stack, nil
+	}
+	hardware, err := world.LoadHardware(opts.Spec.Hardware)
+	if err != nil {
+		return stack, fmt.Errorf("configure the GPU Operator: %w", err)
+	}
+	node := opts.Spec.GPUNodes[0].Name
+	if len(opts.Spec.SystemNodes) > 0 {
+		node = opts.Spec.SystemNodes[0].Name
+	}
+	stack.Cluster = gpustack.Cluster{Driver: hardware.Software.Driver, RDMA: len(opts.Spec.HCAs) > 0, ControlNode: node}
+	return stack, nil
 }
 
 // startHelpers starts the policy engine and the mirror of the lab's processes. It requires mu.

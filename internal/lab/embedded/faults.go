@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/firstlight/firstlight/internal/lab/component"
 	"github.com/firstlight/firstlight/internal/lab/policy"
 	"github.com/firstlight/firstlight/internal/poll"
 	"github.com/firstlight/firstlight/internal/world"
@@ -129,13 +130,19 @@ func (e *embedded) prepare(ctx context.Context, kind string) error {
 	if err := e.mu.LockContext(ctx); err != nil {
 		return err
 	}
-	control, started := e.control, e.cluster != nil
+	control, started := e.control, e.settled
 	e.mu.Unlock()
 	if !started {
 		return errStarting
 	}
 	for _, k := range world.Catalogue() {
-		if k.Kind == kind && k.Needs != "" {
+		if k.Kind != kind {
+			continue
+		}
+		if k.Stack == string(component.StackReal) && e.opts.Stack != component.StackReal {
+			return fmt.Errorf("fault %s needs NVIDIA's GPU Operator, and the lab imitates it: start another lab (firstlight lab up --name NAME --stack %s)", kind, k.Stack)
+		}
+		if k.Needs != "" {
 			return control.Ensure(ctx, []string{k.Needs})
 		}
 	}
@@ -152,7 +159,7 @@ func (e *embedded) change(ctx context.Context, alter func() error) error {
 		return err
 	}
 	defer e.mu.Unlock()
-	if e.cluster == nil {
+	if !e.settled {
 		return errStarting
 	}
 	return transact(ctx, e.world, alter, e.applyFaults)
@@ -194,6 +201,8 @@ func (e *embedded) applyFaults(ctx context.Context) error {
 		e.control.SetAlertRouteMissing(ctx, s.AlertRouteMissing),
 		e.control.SetOnCallSilent(ctx, s.OnCallSilent),
 		e.control.SetNodeLabelOff(ctx, s.NodeLabelOff),
+		e.control.SetExportersUnscraped(ctx, s.ExportersUnscraped),
+		e.setOperatorDown(ctx, s.GPUOperatorDown),
 		e.control.SetAdapterRuleWrong(ctx, s.Autoscale.AdapterRuleWrong),
 		e.control.SetServiceRuleWrong(ctx, s.Autoscale.ServiceRuleWrong),
 		e.control.SetAdapterDown(ctx, s.Autoscale.AdapterDown),
@@ -205,6 +214,15 @@ func (e *embedded) applyFaults(ctx context.Context) error {
 		e.cluster.Settle(ctx),
 		e.settleMirror(ctx),
 	)
+}
+
+// setOperatorDown stops the GPU Operator's process, or starts it. Without one, the World imitates
+// its end.
+func (e *embedded) setOperatorDown(ctx context.Context, on bool) error {
+	if e.opts.Stack != component.StackReal {
+		return nil
+	}
+	return e.control.SetGPUOperatorDown(ctx, on)
 }
 
 func wantedOf(policies []world.Policy) []policy.Wanted {

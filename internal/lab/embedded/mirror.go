@@ -19,6 +19,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/lab"
 	"github.com/firstlight/firstlight/internal/lab/component"
+	"github.com/firstlight/firstlight/internal/lab/gpustack"
 	"github.com/firstlight/firstlight/internal/lab/process"
 )
 
@@ -202,8 +203,12 @@ func (m *mirror) settled(ctx context.Context) error {
 	if m.node == "" {
 		return nil
 	}
+	all := deployments()
+	for name, process := range component.StackDeployments() { // of a chart, not created here
+		all = append(all, shown{component: process, namespace: gpustack.Namespace, name: name})
+	}
 	for _, r := range m.processes() {
-		for _, s := range deployments() {
+		for _, s := range all {
 			if s.component != r.Name {
 				continue
 			}

@@ -16,8 +16,7 @@ import (
 )
 
 const (
-	// labelProcess has the component as its value.
-	labelProcess = "firstlight.dev/lab-process"
+	labelProcess = component.LabelProcess
 	// hold keeps a running pod from being Ready; see kwok's stages.
 	hold = "firstlight.dev/world-hold"
 	// systemType is the instance type of nodes without GPUs.

@@ -47,6 +47,8 @@ const (
 	JobSet            = "jobset"
 	KubeflowTrainer   = "kubeflow-trainer"
 	MPIOperator       = "mpi-operator"
+	GPUOperator       = "gpu-operator"
+	NFDMaster         = "nfd-master"
 	Admin             = "admin"
 )
 

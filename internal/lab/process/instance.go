@@ -42,8 +42,13 @@ func launch(sp *spawner, spec Spec, now func() time.Time) (*instance, error) {
 	cmd.Env, cmd.Dir = spec.Env, spec.Dir
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	if spec.Root != "" {
+		if err := confine(cmd, spec.Root); err != nil {
+			return nil, fmt.Errorf("start %s: %w", spec.Name, err)
+		}
+	}
 	if err := sp.start(cmd); err != nil {
-		return nil, fmt.Errorf("start %s: %w", spec.Name, err)
+		return nil, fmt.Errorf("start %s: %w", spec.Name, confined(spec.Root, err))
 	}
 	inst := &instance{started: now(), ended: make(chan struct{})}
 	// The child is not reaped before the goroutine below waits for it, so the PID is not reused. A

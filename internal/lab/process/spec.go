@@ -14,6 +14,9 @@ type Spec struct {
 	// Args excludes the program.
 	Path string
 	Args []string
+	// Root, if set, is the directory that the program has as its root directory. It is prepared by
+	// the caller; the program is put into it.
+	Root string
 	// Env is the complete environment; nothing is inherited.
 	Env []string
 	// Dir is the working directory.

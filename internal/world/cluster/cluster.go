@@ -23,6 +23,8 @@ import (
 	"github.com/firstlight/firstlight/internal/world"
 	"github.com/firstlight/firstlight/internal/world/exporter"
 	"github.com/firstlight/firstlight/internal/world/gateway"
+	"github.com/firstlight/firstlight/internal/world/nfd"
+	"github.com/firstlight/firstlight/internal/world/operand"
 	"github.com/firstlight/firstlight/internal/world/operator"
 )
 
@@ -38,6 +40,12 @@ type Config struct {
 	Kubelet *Kubelet
 	// Images are on every host: its kubelet reports them.
 	Images []string
+	// ExternalOperator: NVIDIA's GPU Operator and Node Feature Discovery's master run outside the
+	// world, which imitates them otherwise.
+	ExternalOperator bool
+	// Processes has the host:port of metrics servers of processes outside the world that pods
+	// represent, by the pods' label.
+	Processes map[string]string
 	// Pods serves the HTTP proxy to pod addresses; nil: none. Stop closes it.
 	Pods net.Listener
 	// Log is for debugging; nil discards it.
@@ -60,7 +68,10 @@ type Cluster struct {
 	network   *podNetwork
 	instances *instances
 	driver    *driver
-	operator  *operator.Operator
+	operands  *operand.Operands
+	operator  *operator.Operator // nil with an external operator
+	workers   *nfd.Workers       // nil without one
+	policy    *operand.Policy    // nil without one
 	exporters *exporter.Exporters
 	gateways  *gateway.Gateways
 
@@ -109,11 +120,19 @@ func (c *Cluster) start(ctx context.Context) error {
 	podInformer := factory.Core().V1().Pods().Informer()
 	c.nodes = newNodes(c.client, c.config.World, nodeInformer, c.log)
 	c.nodes.images = imagesOf(c.config.Images)
+	c.operands = operand.New(c.client, c.config.World, podInformer, c.log)
+	if c.config.ExternalOperator {
+		c.nodes.follow(c.operands, podInformer)
+		c.workers = nfd.New(nfd.Config{Dynamic: c.dyn, World: c.config.World, Pods: podInformer, Nodes: nodeInformer, Operands: c.operands, Log: c.log})
+		c.policy = operand.NewPolicy(c.client, c.dyn, c.config.World, c.log)
+	}
 	c.driver = newDriver(c.client, c.config.World, nodeInformer, c.log)
 	c.instances = newInstances(c.client, c.dyn, c.config.World, nodeInformer, c.log)
 	c.runtime = newRuntime(life, c.client, c.dyn, c.config.World, c.config.Dir, podInformer, c.log)
 	if c.config.Pods != nil {
-		c.network = servePods(c.config.Pods, c.runtime, c.log)
+		c.network = servePods(c.config.Pods, func(address string) string {
+			return cmp.Or(c.runtime.listener(address), processOf(podInformer.GetStore(), c.config.Processes, address))
+		}, c.log)
 	}
 	if k := c.config.Kubelet; k != nil {
 		if c.logProxy, err = startLogProxy(life, *k, c.runtime, c.log); err != nil {
@@ -127,6 +146,9 @@ func (c *Cluster) start(ctx context.Context) error {
 	c.wg.Go(func() { c.driver.run(life) })
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
+		if c.config.ExternalOperator {
+			return nil
+		}
 		c.operator, err = operator.Start(ctx, operator.Config{Client: c.client, Dynamic: c.dyn, World: c.config.World, ExporterPort: c.config.ExporterPort}, c.log)
 		return err
 	})
@@ -143,6 +165,11 @@ func (c *Cluster) start(ctx context.Context) error {
 		}
 		c.wg.Go(func() { c.nodes.run(life) })
 		c.wg.Go(func() { c.instances.run(life) })
+		c.wg.Go(func() { c.operands.Run(life) })
+		if c.config.ExternalOperator {
+			c.wg.Go(func() { c.workers.Run(life) })
+			c.wg.Go(func() { c.policy.Run(life) })
+		}
 		return nil
 	})
 	return group.Wait()
@@ -155,10 +182,10 @@ func (c *Cluster) Settle(ctx context.Context) error {
 		name    string
 		settled func(ctx context.Context) error
 	}{
+		{"the exporters", c.exporters.Settle},
+		{"the GPU operator", c.operatorSettled},
 		{"the nodes", func(context.Context) error { return c.nodes.settled() }},
 		{"the DRA driver", func(context.Context) error { return c.driver.settled() }},
-		{"the exporters", c.exporters.Settle},
-		{"the GPU operator", c.operator.Settled},
 		{"the gateways", func(context.Context) error { return c.gateways.Settled() }},
 		{"the autoscaler's instances", func(ctx context.Context) error { _, err := c.instances.sync(ctx); return err }},
 	} {
@@ -167,6 +194,18 @@ func (c *Cluster) Settle(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// operatorSettled returns nil when the operands' pods, the nodes' labels and the ClusterPolicy match
+// the world.
+func (c *Cluster) operatorSettled(ctx context.Context) error {
+	if !c.config.ExternalOperator {
+		return errors.Join(c.operator.Settled(ctx), c.operands.Settled())
+	}
+	if err := errors.Join(c.workers.Settled(), c.operands.Settled()); err != nil {
+		return err
+	}
+	return c.policy.Settled(ctx)
 }
 
 const settleInterval = 50 * time.Millisecond

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/firstlight/firstlight/internal/world"
+	"github.com/firstlight/firstlight/internal/world/nfd"
 )
 
 const gpuResource corev1.ResourceName = "nvidia.com/gpu"
@@ -80,8 +81,8 @@ func resourcesOf(state world.State, host world.Node) (capacity, allocatable core
 		}
 	}
 	usable := host.UsableGPUs()
-	if state.ZeroGPUNodes {
-		usable = 0 // the device plugin runs on no node
+	if state.ZeroGPUNodes || host.NFDLabelsMissing || host.MIGHalfApplied {
+		usable = 0 // the device plugin does not run
 	}
 	capacity[gpuResource], allocatable[gpuResource] = quantity(present), quantity(usable)
 	if host.RDMACount > 0 {
@@ -116,20 +117,14 @@ func labelsOf(state world.State, host world.Node) map[string]string {
 	if len(host.HCAs) > 0 {
 		l["feature.node.kubernetes.io/pci-15b3.present"] = "true"
 	}
-	if state.ZeroGPUNodes {
+	if state.ZeroGPUNodes || host.NFDLabelsMissing {
 		return l
 	}
-	maps.Copy(l, map[string]string{
-		"feature.node.kubernetes.io/pci-10de.present": "true",
-		"nvidia.com/gpu.present":                      "true",
-		"nvidia.com/gpu.count":                        strconv.Itoa(host.UsableGPUs()),
-		"nvidia.com/gpu.product":                      strings.ReplaceAll(hw.Product, " ", "-"),
-		"nvidia.com/gpu.memory":                       strconv.Itoa(hw.MemoryMiB),
-		"nvidia.com/gpu.family":                       strings.ToLower(hw.Architecture),
-		"nvidia.com/mig.capable":                      "true",
-		"nvidia.com/cuda.driver-version.full":         host.Driver,
-		"nvidia.com/cuda.runtime-version.full":        host.CUDA,
-	})
+	l["feature.node.kubernetes.io/pci-10de.present"], l["nvidia.com/gpu.present"] = "true", "true"
+	maps.Copy(l, nfd.GPULabels(state, host))
+	if host.MIGHalfApplied {
+		l[migConfig], l[migState] = halfApplied, "failed"
+	}
 	for _, operand := range operands {
 		l["nvidia.com/gpu.deploy."+operand] = "true"
 	}
@@ -148,13 +143,13 @@ func ownedLabel(key string) bool {
 	return strings.HasPrefix(key, "nvidia.com/") || strings.HasPrefix(key, "feature.node.kubernetes.io/")
 }
 
-// setMeta sets want's labels, keeps other labels and removes the hold.
-func setMeta(node, want *corev1.Node) {
+// setMeta sets want's labels, deletes other owned labels and removes the hold.
+func setMeta(node, want *corev1.Node, owned func(label string) bool) {
 	if node.Labels == nil {
 		node.Labels = map[string]string{}
 	}
 	for key := range node.Labels {
-		if _, ok := want.Labels[key]; !ok && ownedLabel(key) {
+		if _, ok := want.Labels[key]; !ok && owned(key) {
 			delete(node.Labels, key)
 		}
 	}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/poll"
 	"github.com/firstlight/firstlight/internal/world"
+	"github.com/firstlight/firstlight/internal/world/operand"
 )
 
 // holdAnnotation makes the lab's kwok stages hold a node or pod.
@@ -35,6 +36,8 @@ type nodes struct {
 	kubeletPort int32
 	// images are those that the kubelets report.
 	images []corev1.ContainerImage
+	// operands are of an external GPU Operator; nil: the world imitates it.
+	operands *operand.Operands
 }
 
 // imagesOf are images as a kubelet reports them.
@@ -110,7 +113,7 @@ func (n *nodes) syncAll(ctx context.Context) error {
 	var errs []error
 	for _, host := range state.Nodes {
 		have, ok := n.get(host.Name)
-		if ok && upToDate(have, n.desired(state, host)) {
+		if ok && n.upToDate(have, n.desired(state, host)) {
 			continue
 		}
 		if !ok {
@@ -125,10 +128,16 @@ func (n *nodes) syncAll(ctx context.Context) error {
 // desired is a host's Node object with our kubelet port.
 func (n *nodes) desired(state world.State, host world.Node) *corev1.Node {
 	node := desiredNode(state, host)
+	if n.operands != nil {
+		n.asOperated(node, host)
+	}
 	node.Status.DaemonEndpoints.KubeletEndpoint.Port = n.kubeletPort
 	node.Status.Images = n.images
 	return node
 }
+
+// owned reports whether the world manages a label of nodes.
+func (n *nodes) owned(label string) bool { return n.operands == nil && ownedLabel(label) }
 
 func (n *nodes) get(name string) (*corev1.Node, bool) {
 	obj, ok, err := n.informer.GetStore().GetByKey(name)
@@ -154,10 +163,10 @@ func (n *nodes) sync(ctx context.Context, state world.State, host world.Node) er
 				return err
 			}
 		}
-		if metaUpToDate(node, want) {
+		if n.metaUpToDate(node, want) {
 			return nil
 		}
-		setMeta(node, want)
+		setMeta(node, want, n.owned)
 		_, err = api.Update(ctx, node, metav1.UpdateOptions{})
 		return err
 	})
@@ -173,7 +182,7 @@ func (n *nodes) settled() error {
 	state := n.world.State()
 	for _, host := range state.Nodes {
 		have, ok := n.get(host.Name)
-		if !ok || !upToDate(have, n.desired(state, host)) {
+		if !ok || !n.upToDate(have, n.desired(state, host)) {
 			return fmt.Errorf("node %s is not registered yet", host.Name)
 		}
 		ready := false
@@ -191,8 +200,8 @@ func (n *nodes) settled() error {
 	return nil
 }
 
-func upToDate(have, want *corev1.Node) bool {
-	return statusUpToDate(have, want) && metaUpToDate(have, want)
+func (n *nodes) upToDate(have, want *corev1.Node) bool {
+	return statusUpToDate(have, want) && n.metaUpToDate(have, want)
 }
 
 func statusUpToDate(have, want *corev1.Node) bool {
@@ -201,8 +210,8 @@ func statusUpToDate(have, want *corev1.Node) bool {
 	return apiequality.Semantic.DeepEqual(have.Status, next.Status)
 }
 
-func metaUpToDate(have, want *corev1.Node) bool {
+func (n *nodes) metaUpToDate(have, want *corev1.Node) bool {
 	next := have.DeepCopy()
-	setMeta(next, want)
+	setMeta(next, want, n.owned)
 	return apiequality.Semantic.DeepEqual(have.Labels, next.Labels) && apiequality.Semantic.DeepEqual(have.Annotations, next.Annotations)
 }

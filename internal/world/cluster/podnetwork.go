@@ -11,6 +11,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/tools/cache"
 )
 
 // podNetwork is an HTTP proxy to the unrouted addresses of pods, for clients outside the pod
@@ -20,9 +21,10 @@ type podNetwork struct {
 	done chan struct{}
 }
 
-func servePods(l net.Listener, r *runtime, log *slog.Logger) *podNetwork {
+// servePods serves the proxy; route returns the real address of host:port of a pod, empty if none.
+func servePods(l net.Listener, route func(address string) string, log *slog.Logger) *podNetwork {
 	n := &podNetwork{done: make(chan struct{})}
-	n.http = &http.Server{Handler: podHandler(r, log), ReadHeaderTimeout: 10 * time.Second}
+	n.http = &http.Server{Handler: podHandler(route, log), ReadHeaderTimeout: 10 * time.Second}
 	go func() {
 		defer close(n.done)
 		_ = n.http.Serve(l) // ends with Close
@@ -36,15 +38,15 @@ func (n *podNetwork) close() {
 }
 
 // podHandler forwards a request for http://POD:PORT/... to the pod's program.
-func podHandler(r *runtime, log *slog.Logger) http.Handler {
+func podHandler(route func(address string) string, log *slog.Logger) http.Handler {
 	pass := &httputil.ReverseProxy{
 		Rewrite: func(req *httputil.ProxyRequest) {
-			req.SetURL(&url.URL{Scheme: "http", Host: r.listener(req.In.URL.Host)})
+			req.SetURL(&url.URL{Scheme: "http", Host: route(req.In.URL.Host)})
 		},
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug), // disconnects of clients and programs
 	}
 	return http.HandlerFunc(func(rw http.ResponseWriter, req *http.Request) {
-		if r.listener(req.URL.Host) == "" {
+		if route(req.URL.Host) == "" {
 			http.Error(rw, "no route to "+req.URL.Host, http.StatusBadGateway)
 			return
 		}
@@ -67,6 +69,23 @@ func (r *runtime) listener(address string) string {
 	for _, w := range r.workers {
 		if at := w.listens(); at != "" && w.current().Status.PodIP == host && w.exposes(int32(port)) {
 			return at
+		}
+	}
+	return ""
+}
+
+// labelProcess is on pods that represent a process of the lab.
+const labelProcess = "firstlight.dev/lab-process"
+
+// processOf returns the address of the process that a pod represents; empty if none.
+func processOf(pods cache.Store, processes map[string]string, address string) string {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil || len(processes) == 0 {
+		return ""
+	}
+	for _, obj := range pods.List() {
+		if pod, ok := obj.(*corev1.Pod); ok && pod.Labels[labelProcess] != "" && pod.Status.PodIP == host {
+			return processes[pod.Labels[labelProcess]]
 		}
 	}
 	return ""

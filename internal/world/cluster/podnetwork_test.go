@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"io"
 	"log/slog"
 	"net/http"
@@ -10,7 +11,9 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
 )
 
 // A pod is reachable only at its own address and declared ports.
@@ -23,7 +26,16 @@ func TestPodNetwork(t *testing.T) {
 	silent := &worker{pod: pod, last: &corev1.Pod{Status: corev1.PodStatus{PodIP: "10.244.0.8"}}, container: w.container}
 	w.listensAt(strings.TrimPrefix(program.URL, "http://"))
 	r := &runtime{workers: map[types.UID]*worker{"a": w, "b": silent}}
-	proxy := httptest.NewServer(podHandler(r, slog.New(slog.DiscardHandler)))
+	pods := cache.NewStore(cache.MetaNamespaceKeyFunc)
+	if err := pods.Add(&corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: "operator", Labels: map[string]string{labelProcess: "gpu-operator"}}, Status: corev1.PodStatus{PodIP: "10.244.0.10"},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	processes := map[string]string{"gpu-operator": strings.TrimPrefix(program.URL, "http://")}
+	proxy := httptest.NewServer(podHandler(func(address string) string {
+		return cmp.Or(r.listener(address), processOf(pods, processes, address))
+	}, slog.New(slog.DiscardHandler)))
 	defer proxy.Close()
 	through, err := url.Parse(proxy.URL)
 	if err != nil {
@@ -36,6 +48,8 @@ func TestPodNetwork(t *testing.T) {
 		"10.244.0.7:9000": "no route",
 		"10.244.0.8:8000": "no route", // no listener
 		"10.244.0.9:8000": "no route",
+
+		"10.244.0.10:8080": "path /metrics", // a pod that represents a process
 	} {
 		resp, err := client.Get("http://" + address + "/metrics")
 		if err != nil {

@@ -154,23 +154,23 @@ func TestDiskPressure(t *testing.T) {
 		{Type: corev1.NodeReady, Status: corev1.ConditionTrue, Reason: "KubeletReady"},
 		{Type: corev1.NodeDiskPressure, Status: corev1.ConditionFalse, Reason: "KubeletHasNoDiskPressure"},
 	}
-	if !upToDate(have, desired()) {
+	if !(&nodes{}).upToDate(have, desired()) {
 		t.Error("a healthy node is out of date")
 	}
 	if _, err := w.AddFault(world.Fault{Kind: "disk-pressure"}); err != nil {
 		t.Fatal(err)
 	}
-	if upToDate(have, desired()) {
+	if (&nodes{}).upToDate(have, desired()) {
 		t.Fatal("a node short of disk is up to date without the condition")
 	}
 	setStatus(have, desired())
 	c := have.Status.Conditions
-	if !upToDate(have, desired()) || c[0].Status != corev1.ConditionTrue || c[1].Status != corev1.ConditionTrue || c[1].Reason != "KubeletHasDiskPressure" || c[1].LastTransitionTime.IsZero() {
+	if !(&nodes{}).upToDate(have, desired()) || c[0].Status != corev1.ConditionTrue || c[1].Status != corev1.ConditionTrue || c[1].Reason != "KubeletHasDiskPressure" || c[1].LastTransitionTime.IsZero() {
 		t.Errorf("%+v", c)
 	}
 	w.ClearAll()
 	setStatus(have, desired())
-	if c := have.Status.Conditions[1]; c.Status != corev1.ConditionFalse || !upToDate(have, desired()) {
+	if c := have.Status.Conditions[1]; c.Status != corev1.ConditionFalse || !(&nodes{}).upToDate(have, desired()) {
 		t.Errorf("after the repair: %+v", c)
 	}
 }
@@ -237,12 +237,12 @@ func TestNodeKeepsForeignFields(t *testing.T) {
 		Annotations: map[string]string{holdAnnotation: "not-ready", "other": "c"},
 	}}
 	have.Status.Addresses = []corev1.NodeAddress{{Type: corev1.NodeExternalDNS, Address: "127.9.9.1"}, {Type: corev1.NodeInternalIP, Address: "127.9.9.1"}}
-	if upToDate(have, want) {
+	if (&nodes{}).upToDate(have, want) {
 		t.Fatal("an unfinished node counts as up to date")
 	}
 	setStatus(have, want)
-	setMeta(have, want)
-	if !upToDate(have, want) {
+	setMeta(have, want, ownedLabel)
+	if !(&nodes{}).upToDate(have, want) {
 		t.Error("a finished node counts as out of date")
 	}
 	if have.Labels["team"] != "a" || have.Labels["nvidia.com/old"] != "" || have.Annotations["other"] != "c" || have.Annotations[holdAnnotation] != "" {

@@ -17,8 +17,8 @@ import (
 //go:embed operands.yaml
 var operandsYAML []byte
 
-// operand is one DaemonSet of the operator.
-type operand struct {
+// daemonSet is one DaemonSet of the operator.
+type daemonSet struct {
 	Name      string `yaml:"name"`
 	State     string `yaml:"state"`
 	Label     string `yaml:"label"`
@@ -27,8 +27,8 @@ type operand struct {
 	Scrape    bool   `yaml:"scrape"`
 }
 
-func loadOperands() ([]operand, error) {
-	var all []operand
+func loadOperands() ([]daemonSet, error) {
+	var all []daemonSet
 	dec := yaml.NewDecoder(bytes.NewReader(operandsYAML))
 	dec.KnownFields(true)
 	if err := dec.Decode(&all); err != nil {
@@ -37,9 +37,9 @@ func loadOperands() ([]operand, error) {
 	return all, nil
 }
 
-// daemonSet renders an operand. The exporter is in the host network, where the world's exporters
+// render returns the API object. The exporter is in the host network, where the world's exporters
 // listen.
-func (o operand) daemonSet(exporterPort int) *appsv1.DaemonSet {
+func (o daemonSet) render(exporterPort int) *appsv1.DaemonSet {
 	labels := map[string]string{"app": o.Name}
 	template := corev1.PodTemplateSpec{
 		ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": o.Name, "app.kubernetes.io/managed-by": "gpu-operator"}},

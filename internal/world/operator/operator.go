@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	_ "embed"
-	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -30,11 +29,12 @@ import (
 	"github.com/firstlight/firstlight/internal/poll"
 	"github.com/firstlight/firstlight/internal/world"
 	"github.com/firstlight/firstlight/internal/world/exporter"
+	"github.com/firstlight/firstlight/internal/world/operand"
 )
 
 // Names of the operator's objects.
 const (
-	Namespace  = "gpu-operator"
+	Namespace  = operand.Namespace
 	PolicyName = "cluster-policy"
 )
 
@@ -54,11 +54,10 @@ type Config struct {
 type Operator struct {
 	config   Config
 	log      *slog.Logger
-	operands []operand
+	operands []daemonSet
 	policies dynamic.ResourceInterface
 
 	nodes corelisters.NodeLister
-	pods  corelisters.PodLister
 	sets  appslisters.DaemonSetLister
 	poke  chan struct{}
 
@@ -103,6 +102,7 @@ func (o *Operator) install(ctx context.Context) error {
 		"CustomResourceDefinition": {Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"},
 		"Namespace":                {Version: "v1", Resource: "namespaces"},
 		"ClusterPolicy":            {Group: "nvidia.com", Version: "v1", Resource: "clusterpolicies"},
+		"Deployment":               {Group: "apps", Version: "v1", Resource: "deployments"},
 	}
 	for doc := range strings.SplitSeq(manifests, "\n---\n") {
 		obj := &unstructured.Unstructured{}
@@ -110,7 +110,10 @@ func (o *Operator) install(ctx context.Context) error {
 			return fmt.Errorf("decode manifest: %w", err)
 		}
 		if err := create(ctx, obj.GetKind()+" "+obj.GetName(), func(ctx context.Context) error {
-			r := o.config.Dynamic.Resource(resources[obj.GetKind()])
+			var r dynamic.ResourceInterface = o.config.Dynamic.Resource(resources[obj.GetKind()])
+			if ns := obj.GetNamespace(); ns != "" {
+				r = o.config.Dynamic.Resource(resources[obj.GetKind()]).Namespace(ns)
+			}
 			if obj.GetKind() == "ClusterPolicy" {
 				// The API server delays create requests of a new kind by two seconds (other API
 				// servers may not serve it yet), but not apply requests.
@@ -124,7 +127,7 @@ func (o *Operator) install(ctx context.Context) error {
 		}
 	}
 	for _, op := range o.operands {
-		ds := op.daemonSet(o.config.ExporterPort)
+		ds := op.render(o.config.ExporterPort)
 		if err := create(ctx, "DaemonSet "+ds.Name, func(ctx context.Context) error {
 			_, err := o.config.Client.AppsV1().DaemonSets(Namespace).Create(ctx, ds, metav1.CreateOptions{})
 			return err
@@ -154,8 +157,8 @@ func create(ctx context.Context, object string, attempt func(context.Context) er
 func (o *Operator) watch(ctx, life context.Context) error {
 	all := informers.NewSharedInformerFactory(o.config.Client, 0)
 	own := informers.NewSharedInformerFactoryWithOptions(o.config.Client, 0, informers.WithNamespace(Namespace))
-	nodes, pods, sets := all.Core().V1().Nodes(), own.Core().V1().Pods(), own.Apps().V1().DaemonSets()
-	o.nodes, o.pods, o.sets = nodes.Lister(), pods.Lister(), sets.Lister()
+	nodes, sets := all.Core().V1().Nodes(), own.Apps().V1().DaemonSets()
+	o.nodes, o.sets = nodes.Lister(), sets.Lister()
 	signal := func() {
 		select {
 		case o.poke <- struct{}{}:
@@ -163,7 +166,7 @@ func (o *Operator) watch(ctx, life context.Context) error {
 		}
 	}
 	var synced []cache.DoneChecker
-	for _, i := range []cache.SharedIndexInformer{nodes.Informer(), pods.Informer(), sets.Informer()} {
+	for _, i := range []cache.SharedIndexInformer{nodes.Informer(), sets.Informer()} {
 		// AddEventHandler fails only on a stopped informer.
 		_, _ = i.AddEventHandler(cache.ResourceEventHandlerFuncs{
 			AddFunc: func(any) { signal() }, UpdateFunc: func(_, _ any) { signal() }, DeleteFunc: func(any) { signal() },
@@ -172,7 +175,7 @@ func (o *Operator) watch(ctx, life context.Context) error {
 		synced = append(synced, i.HasSyncedChecker())
 	}
 	if !cache.WaitFor(ctx, "", synced...) {
-		return fmt.Errorf("list nodes, pods and DaemonSets: %w", context.Cause(ctx))
+		return fmt.Errorf("list nodes and DaemonSets: %w", context.Cause(ctx))
 	}
 	return nil
 }
@@ -183,7 +186,7 @@ func (o *Operator) run(ctx context.Context) {
 	tick := time.NewTicker(5 * time.Second) // the resync interval of the real operator while not ready
 	defer tick.Stop()
 	for {
-		if err := errors.Join(o.hold(ctx), o.images(ctx), o.updateStatus(ctx)); err != nil && ctx.Err() == nil {
+		if err := o.sync(ctx); err != nil && ctx.Err() == nil {
 			o.log.Warn("cannot sync GPU operator", "err", err)
 		}
 		select {
@@ -194,6 +197,15 @@ func (o *Operator) run(ctx context.Context) {
 		case <-tick.C:
 		}
 	}
+}
+
+// sync starts or stops the operator's pod, and updates the status while it runs.
+func (o *Operator) sync(ctx context.Context) error {
+	down := o.config.World.State().GPUOperatorDown
+	if err := o.scale(ctx, down); err != nil || down {
+		return err
+	}
+	return o.updateStatus(ctx)
 }
 
 // updateStatus writes a changed status.
@@ -231,11 +243,11 @@ func (o *Operator) computed(ctx context.Context) (policy *unstructured.Unstructu
 			return nil, current, next, fmt.Errorf("read status of the policy: %w", err)
 		}
 	}
-	nodes, err := o.nodes.List(everything())
+	nodes, err := o.nodes.List(labels.Everything())
 	if err != nil {
 		return nil, current, next, fmt.Errorf("list nodes: %w", err)
 	}
-	sets, err := o.sets.List(everything())
+	sets, err := o.sets.List(labels.Everything())
 	if err != nil {
 		return nil, current, next, fmt.Errorf("list DaemonSets: %w", err)
 	}
@@ -246,21 +258,17 @@ func (o *Operator) computed(ctx context.Context) (policy *unstructured.Unstructu
 // held, else ready.
 func (o *Operator) Settled(ctx context.Context) error {
 	state := o.config.World.State()
+	if err := o.scaled(ctx, state.GPUOperatorDown); err != nil || state.GPUOperatorDown {
+		return err
+	}
 	want := StateReady
 	for _, n := range state.GPUNodes() {
-		if n.OperandNotReady != "" && !state.ZeroGPUNodes {
+		if (n.OperandNotReady != "" || n.MIGHalfApplied) && !state.ZeroGPUNodes && !n.NFDLabelsMissing {
 			want = StateNotReady
 		}
 	}
 	if err := o.spread(); err != nil {
 		return err
-	}
-	outdated, err := o.otherImages()
-	if err != nil {
-		return err
-	}
-	if len(outdated) > 0 {
-		return fmt.Errorf("pod %s does not have its image ID yet", outdated[0].Name)
 	}
 	_, current, next, err := o.computed(ctx)
 	if err != nil {

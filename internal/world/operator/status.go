@@ -29,7 +29,7 @@ const (
 
 // nextStatus computes the policy's status. Conditions keep their transition times while their
 // status does not change.
-func nextStatus(before []metav1.Condition, operands []operand, nodes []*corev1.Node, sets []*appsv1.DaemonSet) Status {
+func nextStatus(before []metav1.Condition, operands []daemonSet, nodes []*corev1.Node, sets []*appsv1.DaemonSet) Status {
 	s := Status{Namespace: Namespace}
 	for _, c := range before {
 		s.Conditions = append(s.Conditions, *c.DeepCopy())
@@ -88,7 +88,7 @@ const nfdPrefix = "feature.node.kubernetes.io/"
 func hasGPU(n *corev1.Node) bool { return n.Labels[nfdPrefix+"pci-10de.present"] == "true" }
 
 // ready reports whether the DaemonSet has all its pods. A DaemonSet without status is not ready.
-func ready(o operand, sets []*appsv1.DaemonSet) bool {
+func ready(o daemonSet, sets []*appsv1.DaemonSet) bool {
 	for _, ds := range sets {
 		if ds.Name == o.Name {
 			st := ds.Status

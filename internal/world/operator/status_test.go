@@ -13,7 +13,7 @@ func node(labels map[string]string) *corev1.Node {
 	return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Labels: labels}}
 }
 
-func sets(t *testing.T, change func(*appsv1.DaemonSet)) ([]operand, []*appsv1.DaemonSet) {
+func sets(t *testing.T, change func(*appsv1.DaemonSet)) ([]daemonSet, []*appsv1.DaemonSet) {
 	t.Helper()
 	operands, err := loadOperands()
 	if err != nil {
@@ -21,7 +21,7 @@ func sets(t *testing.T, change func(*appsv1.DaemonSet)) ([]operand, []*appsv1.Da
 	}
 	var all []*appsv1.DaemonSet
 	for _, o := range operands {
-		ds := o.daemonSet(9400)
+		ds := o.render(9400)
 		ds.Generation = 1
 		ds.Status = appsv1.DaemonSetStatus{ObservedGeneration: 1, DesiredNumberScheduled: 4, NumberReady: 4, UpdatedNumberScheduled: 4}
 		if o.State == "state-mig-manager" {
@@ -107,7 +107,7 @@ func TestOperandPlacement(t *testing.T) {
 		t.Errorf("%d operands, want 7", len(operands))
 	}
 	for _, o := range operands {
-		pod := o.daemonSet(9400).Spec.Template
+		pod := o.render(9400).Spec.Template
 		if pod.Spec.Tolerations[0].Key != "nvidia.com/gpu" || pod.Labels["app"] != o.Name {
 			t.Errorf("%s: %+v", o.Name, pod)
 		}

@@ -1,4 +1,4 @@
-package operator
+package operand
 
 import (
 	"strings"
@@ -39,7 +39,7 @@ func TestRepushedImages(t *testing.T) {
 		t.Fatal(err)
 	}
 	const image = "nvcr.io/nvidia/k8s-device-plugin:v0.18.0"
-	store := cache.NewIndexer(cache.MetaNamespaceKeyFunc, nil)
+	store := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
 	for _, node := range []string{"gpu-01", "gpu-02"} {
 		for _, operand := range []string{"nvidia-device-plugin-daemonset", "gpu-feature-discovery"} {
 			if err := store.Add(&corev1.Pod{
@@ -51,7 +51,7 @@ func TestRepushedImages(t *testing.T) {
 			}
 		}
 	}
-	o := &Operator{config: Config{World: w}, pods: corelisters.NewPodLister(store)}
+	o := &Operands{world: w, pods: corelisters.NewPodLister(store).Pods(Namespace)}
 	wrong := func() []*corev1.Pod {
 		t.Helper()
 		pods, err := o.otherImages()

@@ -1,4 +1,4 @@
-package operator
+package operand
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -33,7 +34,7 @@ func imageID(image string, repushed bool) string {
 }
 
 // images corrects the image IDs of the operands' pods.
-func (o *Operator) images(ctx context.Context) error {
+func (o *Operands) images(ctx context.Context) error {
 	outdated, err := o.otherImages()
 	if err != nil {
 		return err
@@ -46,12 +47,12 @@ func (o *Operator) images(ctx context.Context) error {
 }
 
 // otherImages returns the operands' pods with a wrong image ID, corrected.
-func (o *Operator) otherImages() ([]*corev1.Pod, error) {
+func (o *Operands) otherImages() ([]*corev1.Pod, error) {
 	repushed := map[string]string{} // operand by node
-	for _, n := range o.config.World.State().GPUNodes() {
+	for _, n := range o.world.State().GPUNodes() {
 		repushed[n.Name] = n.OperandRepushed
 	}
-	pods, err := o.pods.List(everything())
+	pods, err := o.pods.List(labels.Everything())
 	if err != nil {
 		return nil, fmt.Errorf("list operand pods: %w", err)
 	}
@@ -73,7 +74,7 @@ func (o *Operator) otherImages() ([]*corev1.Pod, error) {
 	return out, nil
 }
 
-func (o *Operator) patchImages(ctx context.Context, p *corev1.Pod) error {
+func (o *Operands) patchImages(ctx context.Context, p *corev1.Pod) error {
 	patch, err := json.Marshal(map[string]any{
 		"metadata": map[string]any{"resourceVersion": p.ResourceVersion},
 		"status":   map[string]any{"containerStatuses": p.Status.ContainerStatuses},
@@ -81,7 +82,7 @@ func (o *Operator) patchImages(ctx context.Context, p *corev1.Pod) error {
 	if err != nil {
 		return fmt.Errorf("encode images of pod %s: %w", p.Name, err)
 	}
-	_, err = o.config.Client.CoreV1().Pods(p.Namespace).Patch(ctx, p.Name, types.MergePatchType, patch, metav1.PatchOptions{}, "status")
+	_, err = o.client.CoreV1().Pods(p.Namespace).Patch(ctx, p.Name, types.MergePatchType, patch, metav1.PatchOptions{}, "status")
 	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
 		return fmt.Errorf("patch images of pod %s: %w", p.Name, err)
 	}

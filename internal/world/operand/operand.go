@@ -1,0 +1,154 @@
+package operand
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	corelisters "k8s.io/client-go/listers/core/v1"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/firstlight/firstlight/internal/world"
+)
+
+// Namespace of the operator and its operands.
+const Namespace = "gpu-operator"
+
+// The operands' names: the app labels of their pods and the names of their DaemonSets.
+const (
+	Driver       = "nvidia-driver-daemonset"
+	Toolkit      = "nvidia-container-toolkit-daemonset"
+	DevicePlugin = "nvidia-device-plugin-daemonset"
+	Exporter     = "nvidia-dcgm-exporter"
+	Features     = "gpu-feature-discovery"
+	MIGManager   = "nvidia-mig-manager"
+	Validator    = "nvidia-operator-validator"
+)
+
+// Operands are the operands' pods.
+type Operands struct {
+	client kubernetes.Interface
+	world  *world.World
+	pods   corelisters.PodNamespaceLister
+	log    *slog.Logger
+	poke   chan struct{}
+
+	mu sync.Mutex
+	// installing has the time at which a driver's container was first seen running.
+	installing map[types.UID]time.Time
+}
+
+// New returns the operands' pods; Run follows them. The informer has the pods of the cluster.
+func New(client kubernetes.Interface, w *world.World, pods cache.SharedIndexInformer, log *slog.Logger) *Operands {
+	o := &Operands{
+		client: client, world: w, log: log, poke: make(chan struct{}, 1), installing: map[types.UID]time.Time{},
+		pods: corelisters.NewPodLister(pods.GetIndexer()).Pods(Namespace),
+	}
+	changed := func(obj any) {
+		if pod, ok := obj.(*corev1.Pod); ok && pod.Namespace != Namespace {
+			return
+		}
+		select {
+		case o.poke <- struct{}{}:
+		default: // already requested
+		}
+	}
+	// AddEventHandler fails only on a stopped informer.
+	_, _ = pods.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc: changed, UpdateFunc: func(_, obj any) { changed(obj) }, DeleteFunc: changed,
+	})
+	return o
+}
+
+// Run follows the pods and the world until ctx ends.
+func (o *Operands) Run(ctx context.Context) {
+	notices, cancel := o.world.Subscribe()
+	defer cancel()
+	tick := time.NewTicker(driverInstall / 4)
+	defer tick.Stop()
+	for {
+		if err := errors.Join(o.hold(ctx), o.images(ctx)); err != nil && ctx.Err() == nil {
+			o.log.Warn("cannot sync the operands' pods", "err", err)
+		}
+		for waiting := true; waiting; {
+			select {
+			case <-ctx.Done():
+				return
+			case <-notices:
+				waiting = false
+			case <-o.poke:
+				waiting = false
+			case <-tick.C:
+				waiting = !o.busy()
+			}
+		}
+	}
+}
+
+// busy reports whether a driver is being installed.
+func (o *Operands) busy() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return len(o.installing) > 0
+}
+
+// Ready reports whether a node has a ready pod of an operand.
+func (o *Operands) Ready(node, app string) bool {
+	return slices.ContainsFunc(o.on(node, app), isReady)
+}
+
+// Exists reports whether a node has a pod of an operand.
+func (o *Operands) Exists(node, app string) bool { return len(o.on(node, app)) > 0 }
+
+func (o *Operands) on(node, app string) []*corev1.Pod {
+	pods, err := o.pods.List(labels.SelectorFromSet(labels.Set{"app": app}))
+	if err != nil {
+		return nil // of a cache: never fails
+	}
+	return slices.DeleteFunc(pods, func(p *corev1.Pod) bool { return p.Spec.NodeName != node || p.DeletionTimestamp != nil })
+}
+
+// Settled returns nil when every pod matches the world's faults and has its image ID.
+func (o *Operands) Settled() error {
+	changes, err := o.holds(time.Now())
+	if err != nil {
+		return err
+	}
+	for _, c := range changes {
+		return fmt.Errorf("pod %s is not up to date yet", c.pod.Name)
+	}
+	if o.busy() {
+		return errors.New("a driver is being installed")
+	}
+	outdated, err := o.otherImages()
+	if err != nil {
+		return err
+	}
+	if len(outdated) > 0 {
+		return fmt.Errorf("pod %s does not have its image ID yet", outdated[0].Name)
+	}
+	pods, err := o.pods.List(labels.Everything())
+	if err != nil {
+		return fmt.Errorf("list operand pods: %w", err)
+	}
+	for _, p := range pods {
+		if h := p.Annotations[holdAnnotation]; p.Labels["app"] != "" && p.Spec.NodeName != "" && isReady(p) != (h == "") {
+			return fmt.Errorf("pod %s is held %q, and its readiness does not match yet", p.Name, h)
+		}
+	}
+	return nil
+}
+
+func isReady(p *corev1.Pod) bool {
+	return slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
+	})
+}
