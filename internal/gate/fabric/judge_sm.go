@@ -82,7 +82,7 @@ func master(b *check.Builder, a answer) bool {
 // advances requires a growing activity count: a frozen subnet manager still reports that it is
 // master.
 func advances(b *check.Builder, first, last answer) {
-	if !first.Answered || !last.Answered || first.GUID != last.GUID {
+	if !first.Answered || first.GUID != last.GUID { // no answer has no GUID
 		return
 	}
 	if last.Activity <= first.Activity {

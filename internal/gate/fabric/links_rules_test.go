@@ -120,3 +120,28 @@ func TestACounterWithoutAKnownMaximumIsJudgedByItsGrowth(t *testing.T) {
 		t.Errorf("%s: %+v", j.Verdict, j.Findings)
 	}
 }
+
+// A subnet manager that stopped answering is not also one whose activity does not grow.
+func TestASilentSubnetManagerHasNoActivity(t *testing.T) {
+	t.Parallel()
+	all := look(t, newSubnet())
+	for i := len(all) - 1; i >= 0; i-- {
+		if all[i].Kind != "sminfo" {
+			continue
+		}
+		var err error
+		if all[i], err = all[i].WithFigures(map[string]any{"answered": false}); err != nil {
+			t.Fatal(err)
+		}
+		break
+	}
+	j := judge(all)
+	if j.Verdict != check.Failed {
+		t.Errorf("%s: %s", j.Verdict, j.Reason)
+	}
+	for _, f := range j.Findings {
+		if strings.Contains(f.Message, "activity") {
+			t.Errorf("%s: %s", f.Suspect, f.Message)
+		}
+	}
+}
