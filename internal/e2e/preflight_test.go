@@ -11,7 +11,7 @@ import (
 // not need it is not concerned. The other obstacles are those of internal/preflight.
 func TestPreflight(t *testing.T) {
 	sharedLab(t)
-	type line struct{ What, Target, Result, Remedy string }
+	type line struct{ Check, Target, Result, Remedy string }
 	var r struct {
 		Result string
 		Lines  []line
@@ -32,7 +32,7 @@ func TestPreflight(t *testing.T) {
 	}
 	program.Must(t, "lab", "fault", "add", "tool-missing", "--name", labName)
 	defer program.Must(t, "lab", "fault", "clear", "--all", "--name", labName)
-	if code, found := run("--only", "node"), obstacles(); code != 1 || len(found) != 1 || found[0].What != "dcgmi" || found[0].Target != "gpu-02" || !strings.Contains(found[0].Remedy, "DCGM") {
+	if code, found := run("--only", "node"), obstacles(); code != 1 || len(found) != 1 || found[0].Check != "dcgmi" || found[0].Target != "gpu-02" || !strings.Contains(found[0].Remedy, "DCGM") {
 		t.Errorf("exit %d: %+v", code, found)
 	}
 	if code, found := run("--only", "fabric"), obstacles(); code != 0 || len(found) > 0 {

@@ -8,7 +8,7 @@ import (
 	"github.com/firstlight/firstlight/internal/site"
 )
 
-// Every gate that runs commands on hosts or pods in the cluster says so: facility alone does neither.
+// Every gate lists its commands on hosts and its pods: facility alone has neither.
 func TestRequiredBy(t *testing.T) {
 	t.Parallel()
 	s, p := example(t)
@@ -38,7 +38,7 @@ func TestRequiredBy(t *testing.T) {
 	}
 }
 
-// What RBAC prints and what Permissions lists are the same rules.
+// RBAC prints the rules that Permissions lists.
 func TestPermissionsAreThoseOfRBAC(t *testing.T) {
 	t.Parallel()
 	s := served(t)

@@ -42,7 +42,7 @@ func judgeAPI(host, version string, err error) (lines []Line, reached bool) {
 	default:
 		lines = []Line{stop(whatAPI, host, "make the API server of the kubeconfig reachable from this machine", "%v", err)}
 	}
-	return append(lines, notSeen("cluster", host, "first make the API server answer", "permissions, namespace, nodes, pods and images were not looked at")), false
+	return append(lines, unobserved("cluster", host, "first make the API server answer", "permissions, namespace, nodes, pods and images were not checked")), false
 }
 
 // cluster observes and judges what the gates need of the cluster.
@@ -83,7 +83,7 @@ func (o Options) cluster(ctx context.Context, c *kube.Cluster, required gate.Req
 	observe(func() { stack = observeStack(ctx, c, o.Site.GPUStack) })
 	observe(func() {
 		nodes = observeNodes(ctx, c, names)
-		images = observeImages(ctx, c, o.Namespace, imagesOf(required), within(nodes.nodes, names))
+		images = observeImages(ctx, c, o.Namespace, imagesOf(pods, required.Images), pullSecretsOf(pods), within(nodes.nodes, names))
 	})
 	if space.found != nil {
 		observe(func() { quotas, quotasErr = observeQuotas(ctx, c, space.name) })
@@ -130,13 +130,27 @@ func within(nodes []corev1.Node, names []string) []corev1.Node {
 	return slices.DeleteFunc(slices.Clone(nodes), func(n corev1.Node) bool { return !slices.Contains(names, n.Name) })
 }
 
-// imagesOf are the images of the gates' pods, each once.
-func imagesOf(required gate.Required) []string {
-	var out []string
-	for _, w := range required.Workloads {
-		out = append(out, w.Image)
+// imagesOf are the images of the gates' pods and further ones, each once.
+func imagesOf(pods []rendered, more []string) []string {
+	out := slices.Clone(more)
+	for _, p := range pods {
+		spec := p.template().Spec
+		for _, c := range slices.Concat(spec.InitContainers, spec.Containers) {
+			out = append(out, c.Image)
+		}
 	}
-	out = append(out, required.Images...)
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// pullSecretsOf are the names of the pull secrets of the gates' pods.
+func pullSecretsOf(pods []rendered) []string {
+	var out []string
+	for _, p := range pods {
+		for _, ref := range p.template().Spec.ImagePullSecrets {
+			out = append(out, ref.Name)
+		}
+	}
 	slices.Sort(out)
 	return slices.Compact(out)
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/firstlight/firstlight/internal/site"
 )
 
-// controllerFacts is what was seen of one Redfish controller.
+// controllerFacts are the observations of one Redfish controller.
 type controllerFacts struct {
 	controller site.Redfish
 	reading    redfish.Reading
@@ -24,7 +24,7 @@ func observeControllers(ctx context.Context, controllers []site.Redfish) []contr
 	return out
 }
 
-// judgeFacility judges what gate facility needs besides power: access to the controllers and the
+// judgeFacility judges what gate facility needs in addition to power: access to the controllers and the
 // sign-off.
 func judgeFacility(facts []controllerFacts, s site.SignOff, now time.Time) []Line {
 	var out []Line

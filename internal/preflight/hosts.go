@@ -20,7 +20,7 @@ type Hosts interface {
 	Run(ctx context.Context, host string, argv ...string) (ssh.Output, error)
 }
 
-// hostFacts is what was seen of one host.
+// hostFacts are the observations of one host.
 type hostFacts struct {
 	name string
 	// login is the error of the first command; nil if the host was reached.

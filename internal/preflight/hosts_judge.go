@@ -123,7 +123,7 @@ func (t trial) line(name, host string) Line {
 	}
 	switch {
 	case t.unanswered:
-		return notSeen(name, host, remedyHung, "%v", t.err)
+		return unobserved(name, host, remedyHung, "%v", t.err)
 	case t.out.Exit == commandNotFound:
 		return stop(name, host, remedy, "not found%s", said)
 	default:
@@ -143,7 +143,7 @@ func (f hostFacts) judgeModules(missing []string) []Line {
 	case len(needed) == 0:
 		return nil
 	case f.modulesErr != nil:
-		return []Line{notSeen(what, f.name, remedyModules, "%v", f.modulesErr)}
+		return []Line{unobserved(what, f.name, remedyModules, "%v", f.modulesErr)}
 	case len(missing) > 0:
 		return []Line{stop(what, f.name, remedyModule, "not loaded: %s%s", strings.Join(missing, ", "), f.consequence(missing))}
 	default:
@@ -175,7 +175,7 @@ func judgeClocks(clocks []node.HostClock, limit time.Duration) []Line {
 		case i < 0:
 			out = append(out, ok(what, c.Host, "agrees with the other hosts within %s", limit))
 		case defects[i].Unknown:
-			out = append(out, notSeen(what, c.Host, remedyClock, "%s", defects[i].Message))
+			out = append(out, unobserved(what, c.Host, remedyClock, "%s", defects[i].Message))
 		default:
 			out = append(out, stop(what, c.Host, remedyClock, "%s", defects[i].Message))
 		}

@@ -20,18 +20,18 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/kube"
 )
 
-// imageFacts is what was seen of one image.
+// imageFacts are the observations of one image.
 type imageFacts struct {
 	image string
 	// invalid: the reference cannot be parsed.
 	invalid error
-	// present are the nodes that report the image, of the nodes that are looked at.
+	// present are the nodes that report the image, of the nodes of the inventory.
 	present, nodes []string
 	// always: the kubelet asks the registry at each start, also if the node has the image.
 	always bool
 	// asked: the registry was asked. credentials: a pull secret is for this registry.
 	asked, credentials bool
-	// secretsErr is why pull secrets could not be read; nil if they were, or there are none.
+	// secretsErr is why pull secrets could not be read; nil if they were read.
 	secretsErr error
 	err        error
 	digest     string
@@ -44,9 +44,9 @@ type imageFacts struct {
 // imagesAtOnce is the number of registries that are asked at a time.
 const imagesAtOnce = 4
 
-// observeImages looks for images on the nodes, and asks the registries for the manifests of those
-// that are not on all of them, with the pull secrets of the namespace's default service account.
-func observeImages(ctx context.Context, c *kube.Cluster, namespace string, images []string, nodes []corev1.Node) []imageFacts {
+// observeImages looks for images on the nodes, and asks the registries for the manifests of
+// images that some nodes lack, with the pull secrets of the pods and of the namespace's default service account.
+func observeImages(ctx context.Context, c *kube.Cluster, namespace string, images, secrets []string, nodes []corev1.Node) []imageFacts {
 	out := make([]imageFacts, len(images))
 	var keys authn.Keychain
 	var secretsErr error
@@ -63,7 +63,7 @@ func observeImages(ctx context.Context, c *kube.Cluster, namespace string, image
 		}
 		f.asked = f.always || len(f.present) < len(f.nodes) || len(f.nodes) == 0
 		if f.asked && keys == nil {
-			keys, secretsErr = pullSecrets(ctx, c, namespace)
+			keys, secretsErr = pullSecrets(ctx, c, namespace, secrets)
 		}
 	}
 	var work errgroup.Group
@@ -82,7 +82,7 @@ func observeImages(ctx context.Context, c *kube.Cluster, namespace string, image
 }
 
 // onNodes lists the nodes that report the image. A kubelet reports its 50 largest images by
-// default: an image that is not reported may be there.
+// default: an image may be on a node that does not report it.
 func (f *imageFacts) onNodes(ref name.Reference, nodes []corev1.Node) {
 	for _, n := range nodes {
 		f.nodes = append(f.nodes, n.Name)
@@ -101,9 +101,9 @@ func (f *imageFacts) onNodes(ref name.Reference, nodes []corev1.Node) {
 	}
 }
 
-// pullSecrets are the credentials of the default service account of a namespace. The keychain is
-// valid, and anonymous, also with an error.
-func pullSecrets(ctx context.Context, c *kube.Cluster, namespace string) (authn.Keychain, error) {
+// pullSecrets are the credentials of the pods' own pull secrets and of the default service account
+// of a namespace. The keychain is valid, and anonymous, also with an error.
+func pullSecrets(ctx context.Context, c *kube.Cluster, namespace string, names []string) (authn.Keychain, error) {
 	none := authn.NewMultiKeychain()
 	if namespace == "" {
 		return none, nil // the run's own namespace has none
@@ -112,18 +112,21 @@ func pullSecrets(ctx context.Context, c *kube.Cluster, namespace string) (authn.
 	if err != nil {
 		return none, fmt.Errorf("read the default service account of %s: %w", namespace, err)
 	}
-	var secrets []corev1.Secret
 	for _, account := range accounts.Items {
 		for _, ref := range account.ImagePullSecrets {
-			secret, err := c.Client.CoreV1().Secrets(namespace).Get(ctx, ref.Name, metav1.GetOptions{})
-			if apierrors.IsNotFound(err) {
-				continue // the kubelet goes on without it, too
-			}
-			if err != nil {
-				return none, fmt.Errorf("read pull secret %s/%s: %w", namespace, ref.Name, withoutObject(err))
-			}
-			secrets = append(secrets, *secret)
+			names = append(names, ref.Name)
 		}
+	}
+	var secrets []corev1.Secret
+	for _, of := range names {
+		secret, err := c.Client.CoreV1().Secrets(namespace).Get(ctx, of, metav1.GetOptions{})
+		if apierrors.IsNotFound(err) {
+			continue // the kubelet continues without it, too
+		}
+		if err != nil {
+			return none, fmt.Errorf("read pull secret %s/%s: %w", namespace, of, withoutObject(err))
+		}
+		secrets = append(secrets, *secret)
 	}
 	keys, err := kubernetes.NewFromPullSecrets(ctx, secrets)
 	if err != nil {
@@ -205,10 +208,10 @@ func judgeImage(f imageFacts) Line {
 	case (status == http.StatusUnauthorized || status == http.StatusForbidden) && f.credentials:
 		return stop(whatImage, f.image, remedyCredentials, "the registry refuses the pull secret: %s", http.StatusText(status))
 	case (status == http.StatusUnauthorized || status == http.StatusForbidden) && f.secretsErr != nil:
-		return notSeen(whatImage, f.image, "let the account read the pull secret, or pull the image on each node", "the registry requires credentials: %v", f.secretsErr)
+		return unobserved(whatImage, f.image, "let the account read the pull secret, or pull the image on each node", "the registry requires credentials: %v", f.secretsErr)
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
-		return notSeen(whatImage, f.image, remedyNode, "the registry requires credentials, and the namespace of the run has none for it; %d of %d nodes report the image", len(f.present), len(f.nodes))
+		return unobserved(whatImage, f.image, remedyNode, "the registry requires credentials, and the namespace of the run has none for it; %d of %d nodes report the image", len(f.present), len(f.nodes))
 	default:
-		return notSeen(whatImage, f.image, remedyReach, "%v", f.err)
+		return unobserved(whatImage, f.image, remedyReach, "%v", f.err)
 	}
 }

@@ -25,19 +25,19 @@ import (
 	"github.com/firstlight/firstlight/internal/workload"
 )
 
-// require holds lines to one wanted line each, "RESULT WHAT TARGET: part of what was seen", in order.
+// require holds lines to one wanted line each, "RESULT WHAT TARGET: part of the observation", in order.
 // Lines that are ok are left out. Each of them must have a remedy.
 func require(t *testing.T, name string, lines []Line, want ...string) {
 	t.Helper()
 	var got []string
 	for _, l := range lines {
 		if l.Result == OK {
-			if l.Remedy != "" || l.Seen == "" || l.What == "" || l.Target == "" {
+			if l.Remedy != "" || l.Observed == "" || l.Check == "" || l.Target == "" {
 				t.Errorf("%s: incomplete: %+v", name, l)
 			}
 			continue
 		}
-		got = append(got, string(l.Result)+" "+l.What+" "+l.Target+": "+l.Seen)
+		got = append(got, string(l.Result)+" "+l.Check+" "+l.Target+": "+l.Observed)
 		if l.Remedy == "" {
 			t.Errorf("%s: no remedy: %+v", name, l)
 		}
@@ -60,11 +60,11 @@ func TestOverall(t *testing.T) {
 		lines []Line
 		want  Result
 	}{
-		"nothing":        {nil, NotSeen},
+		"nothing":        {nil, Unobserved},
 		"ok":             {[]Line{line(OK)}, OK},
-		"one not seen":   {[]Line{line(OK), line(NotSeen), line(OK)}, NotSeen},
-		"both":           {[]Line{line(NotSeen), line(WouldStop), line(OK)}, WouldStop},
-		"without result": {[]Line{line(OK), {}}, NotSeen},
+		"one not seen":   {[]Line{line(OK), line(Unobserved), line(OK)}, Unobserved},
+		"both":           {[]Line{line(Unobserved), line(WouldStop), line(OK)}, WouldStop},
+		"without result": {[]Line{line(OK), {}}, Unobserved},
 	} {
 		if got := overall(tt.lines); got != tt.want {
 			t.Errorf("%s: %s, want %s", name, got, tt.want)
@@ -102,13 +102,13 @@ func TestJudgeHosts(t *testing.T) {
 		"not found": {func(f *hostFacts) {
 			f.trials[3].err, f.trials[3].out = unusable, ssh.Output{Exit: 127, Stderr: []byte("bash: dmesg: command not found\n")}
 		}, []string{"would-stop dmesg b: not found; it printed: bash: dmesg: command not found"}},
-		"hangs":                         {func(f *hostFacts) { f.trials[0].err, f.trials[0].unanswered = unusable, true }, []string{"not-seen nvidia-smi b: cannot be read"}},
+		"hangs":                         {func(f *hostFacts) { f.trials[0].err, f.trials[0].unanswered = unusable, true }, []string{"unobserved nvidia-smi b: cannot be read"}},
 		"module missing":                {func(f *hostFacts) { f.modules = []string{"nvidia"} }, []string{"would-stop kernel modules b: not loaded: ib_umad"}},
 		"module missing, program fails": {func(f *hostFacts) { f.modules, f.trials[2].err = []string{"nvidia"}, unusable }, []string{"would-stop kernel modules b: not loaded: ib_umad; sminfo: cannot be read"}},
 		"modules unknown, program fails": {func(f *hostFacts) { f.modulesErr, f.trials[2].err = unusable, unusable },
-			[]string{"would-stop sminfo b: cannot be read", "not-seen kernel modules b: cannot be read"}},
+			[]string{"would-stop sminfo b: cannot be read", "unobserved kernel modules b: cannot be read"}},
 		"clock":         {func(f *hostFacts) { f.clock.Clock, f.clock.ClockAfter = now.Add(time.Hour), now.Add(time.Hour) }, []string{"would-stop clock b: differs"}},
-		"clock unknown": {func(f *hostFacts) { f.clock.Clock = time.Time{} }, []string{"not-seen clock b: does not report"}},
+		"clock unknown": {func(f *hostFacts) { f.clock.Clock = time.Time{} }, []string{"unobserved clock b: does not report"}},
 	} {
 		facts := []hostFacts{healthyHost("a", now), healthyHost("b", now), healthyHost("c", now)}
 		tt.spoil(&facts[1])
@@ -142,12 +142,12 @@ func TestJudgeAccess(t *testing.T) {
 			"would-stop permissions namespace run: create jobs.batch", "would-stop permissions cluster-wide: list nodes",
 		}},
 		"in a namespace that is missing": {func(all []access) { all[0].allowed = false }, "run", nil},
-		"unknown":                        {func(all []access) { all[2].err = errors.New("timeout") }, "", []string{"not-seen permissions cluster-wide: timeout"}},
+		"unknown":                        {func(all []access) { all[2].err = errors.New("timeout") }, "", []string{"unobserved permissions cluster-wide: timeout"}},
 		"none reviewed": {func(all []access) {
 			for i := range all {
 				all[i].unserved = true
 			}
-		}, "", []string{"not-seen permissions cluster: no permission was reviewed"}},
+		}, "", []string{"unobserved permissions cluster: no permission was reviewed"}},
 	} {
 		all := slices.Clone(granted)
 		tt.spoil(all)
@@ -188,9 +188,9 @@ func TestJudgeSpace(t *testing.T) {
 		"given":                      {spaceFacts{name: "x", found: &corev1.Namespace{}}, nil},
 		"given, missing":             {spaceFacts{name: "x", err: notFound()}, []string{"would-stop namespace x: does not exist"}},
 		"given, missing, may create": {spaceFacts{name: "x", err: notFound(), mayCreate: true}, nil},
-		"given, unread":              {spaceFacts{name: "x", err: down}, []string{"not-seen namespace x: down"}},
+		"given, unread":              {spaceFacts{name: "x", err: down}, []string{"unobserved namespace x: down"}},
 		"given, ends":                {spaceFacts{name: "x", found: &corev1.Namespace{Status: corev1.NamespaceStatus{Phase: corev1.NamespaceTerminating}}}, []string{"would-stop namespace x: is being deleted"}},
-		"unknown":                    {spaceFacts{reviewErr: down}, []string{"not-seen namespace firstlight-RUN: down"}},
+		"unknown":                    {spaceFacts{reviewErr: down}, []string{"unobserved namespace firstlight-RUN: down"}},
 	} {
 		require(t, name, judgeSpace(tt.f), tt.want...)
 	}
@@ -232,7 +232,7 @@ func TestJudgePodSecurity(t *testing.T) {
 		"baseline":         {labelled("baseline"), pods("telemetry"), nil},
 		"baseline, locks":  {labelled("baseline"), append(pods("telemetry"), locking...), []string{"would-stop pod security x: the level baseline refuses the pods of collective: "}},
 		"restricted":       {labelled("restricted"), pods("telemetry", "inference"), []string{"would-stop pod security x: the level restricted refuses the pods of telemetry, inference: "}},
-		"no such level":    {labelled("strict"), pods("telemetry"), []string{"not-seen pod security x: enforce"}},
+		"no such level":    {labelled("strict"), pods("telemetry"), []string{"unobserved pod security x: enforce"}},
 		"namespace unread": {spaceFacts{name: "x", err: errors.New("down")}, pods("telemetry"), nil},
 	} {
 		require(t, name, judgePodSecurity(tt.space, tt.pods), tt.want...)
@@ -263,7 +263,7 @@ func TestJudgeQuotas(t *testing.T) {
 		want []string
 	}{
 		"none":                {quotaFacts{}, nil, nil},
-		"unread":              {quotaFacts{}, errors.New("down"), []string{"not-seen quota x: down"}},
+		"unread":              {quotaFacts{}, errors.New("down"), []string{"unobserved quota x: down"}},
 		"enough GPUs":         {quota(nil, "requests.nvidia.com/gpu", "16", "0"), nil, nil},
 		"used GPUs":           {quota(nil, "requests.nvidia.com/gpu", "16", "1"), nil, []string{"would-stop quota x: ResourceQuota team: gate telemetry needs 16 of requests.nvidia.com/gpu, 15 of 16 are left"}},
 		"pods":                {quota(nil, "pods", "1", "0", "count/jobs.batch", "0", "0"), nil, []string{"would-stop quota x: needs 1 of count/jobs.batch, 0 of 0 are left; needs 2 of pods, 1 of 1 are left"}},
@@ -295,10 +295,10 @@ func TestJudgeAdmission(t *testing.T) {
 	}{
 		"admitted":                {[]admitted{{"a", "pod", nil}, {"b", "job", nil}}, nil},
 		"refused":                 {[]admitted{{"a", "pod", refused}, {"b", "pod", nil}, {"c", "pod", refused}}, []string{"would-stop admission x: cannot create a pod of a, c: "}},
-		"webhook down":            {[]admitted{{"a", "pod", apierrors.NewInternalError(errors.New("failed calling webhook"))}}, []string{"not-seen admission x: failed calling webhook"}},
+		"webhook down":            {[]admitted{{"a", "pod", apierrors.NewInternalError(errors.New("failed calling webhook"))}}, []string{"unobserved admission x: failed calling webhook"}},
 		"of another line":         {[]admitted{{"a", "pod", secured}, {"b", "pod", quota}}, nil},
 		"no permission":           {[]admitted{{"a", "", nil}}, nil},
-		"permission not reviewed": {[]admitted{{"a", "", errors.New("down")}}, []string{"not-seen admission x: down"}},
+		"permission not reviewed": {[]admitted{{"a", "", errors.New("down")}}, []string{"unobserved admission x: down"}},
 	} {
 		require(t, name, judgeAdmission("x", tt.all), tt.want...)
 	}
@@ -332,7 +332,7 @@ func TestJudgeNodes(t *testing.T) {
 		want  []string
 	}{
 		"healthy": {func(*nodeFacts, *nodeDemand) {}, nil},
-		"unread":  {func(f *nodeFacts, _ *nodeDemand) { f.err = errors.New("down") }, []string{"not-seen node inventory: down"}},
+		"unread":  {func(f *nodeFacts, _ *nodeDemand) { f.err = errors.New("down") }, []string{"unobserved node inventory: down"}},
 		"missing": {func(f *nodeFacts, _ *nodeDemand) { f.nodes = f.nodes[1:]; gone(f, "a") }, []string{"would-stop node a: not in the cluster"}},
 		"not Ready": {func(f *nodeFacts, _ *nodeDemand) {
 			f.nodes[1].Status.Conditions[0] = corev1.NodeCondition{Type: corev1.NodeReady, Status: corev1.ConditionUnknown, Reason: "NodeStatusUnknown"}
@@ -404,10 +404,10 @@ func TestJudgeImage(t *testing.T) {
 		"not there":        {func(f *imageFacts) { f.err = status(http.StatusNotFound) }, []string{"would-stop image i: does not have it"}},
 		"wrong secret":     {func(f *imageFacts) { f.err, f.credentials = status(http.StatusUnauthorized), true }, []string{"would-stop image i: refuses the pull secret: Unauthorized"}},
 		"not granted":      {func(f *imageFacts) { f.err, f.credentials = status(http.StatusForbidden), true }, []string{"would-stop image i: Forbidden"}},
-		"no secret":        {func(f *imageFacts) { f.err = status(http.StatusUnauthorized) }, []string{"not-seen image i: requires credentials, and the namespace"}},
-		"secret not read":  {func(f *imageFacts) { f.err, f.secretsErr = status(http.StatusForbidden), errors.New("Forbidden") }, []string{"not-seen image i: requires credentials: Forbidden"}},
-		"registry is ill":  {func(f *imageFacts) { f.err = status(http.StatusBadGateway) }, []string{"not-seen image i: 502"}},
-		"registry is down": {func(f *imageFacts) { f.err = errors.New("connection refused") }, []string{"not-seen image i: connection refused"}},
+		"no secret":        {func(f *imageFacts) { f.err = status(http.StatusUnauthorized) }, []string{"unobserved image i: requires credentials, and the namespace"}},
+		"secret not read":  {func(f *imageFacts) { f.err, f.secretsErr = status(http.StatusForbidden), errors.New("Forbidden") }, []string{"unobserved image i: requires credentials: Forbidden"}},
+		"registry is ill":  {func(f *imageFacts) { f.err = status(http.StatusBadGateway) }, []string{"unobserved image i: 502"}},
+		"registry is down": {func(f *imageFacts) { f.err = errors.New("connection refused") }, []string{"unobserved image i: connection refused"}},
 	} {
 		f := asked
 		tt.spoil(&f)
@@ -427,14 +427,14 @@ func TestJudgeServices(t *testing.T) {
 		"no targets":     {func(f *seriesFacts) { f.intervals = nil }, nil},
 		"no certificate": {func(f *seriesFacts) { f.connectErr = down }, []string{"would-stop Prometheus p: down"}},
 		"not ready":      {func(f *seriesFacts) { f.readyErr = down }, []string{"would-stop Prometheus p: down"}},
-		"unreadable":     {func(f *seriesFacts) { f.readErr = down }, []string{"not-seen Prometheus p: cannot read DCGM_FI_DEV_GPU_UTIL: down"}},
+		"unreadable":     {func(f *seriesFacts) { f.readErr = down }, []string{"unobserved Prometheus p: cannot read DCGM_FI_DEV_GPU_UTIL: down"}},
 		"a defect": {func(f *seriesFacts) {
 			f.defects = []check.Finding{{Suspect: "gpu-02", Message: "no series", Remedy: "look"}}
 		}, []string{"would-stop GPU series gpu-02: no series"}},
 		"rare scrapes":    {func(f *seriesFacts) { f.intervals = []time.Duration{15 * time.Second, time.Minute} }, []string{"would-stop scrape interval p: every 1m0s, the site says 15s"}},
 		"often":           {func(f *seriesFacts) { f.intervals = []time.Duration{time.Second} }, nil},
 		"no Alertmanager": {func(f *seriesFacts) { f.alertmanagers = nil }, []string{"would-stop alerting p: no active Alertmanager"}},
-		"alerts unknown":  {func(f *seriesFacts) { f.alertErr = down }, []string{"not-seen alerting p: down"}},
+		"alerts unknown":  {func(f *seriesFacts) { f.alertErr = down }, []string{"unobserved alerting p: down"}},
 	} {
 		f := seriesFacts{address: "p", intervals: []time.Duration{15 * time.Second}, alertmanagers: []string{"am"}}
 		tt.spoil(&f)
@@ -465,9 +465,9 @@ func TestJudgeStack(t *testing.T) {
 	}{
 		"healthy":     {stackFacts{operands: []string{"b", "a", "c"}}, nil},
 		"no policy":   {stackFacts{operands: []string{"a", "b"}, policyErr: notFound()}, []string{"would-stop GPU Operator ClusterPolicy policy: does not exist"}},
-		"unread":      {stackFacts{operands: []string{"a", "b"}, policyErr: errors.New("down")}, []string{"not-seen GPU Operator ClusterPolicy policy: down"}},
+		"unread":      {stackFacts{operands: []string{"a", "b"}, policyErr: errors.New("down")}, []string{"unobserved GPU Operator ClusterPolicy policy: down"}},
 		"no operand":  {stackFacts{operands: []string{"a"}}, []string{"would-stop GPU Operator namespace gpu-operator: has no DaemonSet b"}},
-		"sets unread": {stackFacts{err: errors.New("down")}, []string{"not-seen GPU Operator namespace gpu-operator: down"}},
+		"sets unread": {stackFacts{err: errors.New("down")}, []string{"unobserved GPU Operator namespace gpu-operator: down"}},
 	} {
 		require(t, name, judgeStack(tt.f, s), tt.want...)
 	}
@@ -477,7 +477,7 @@ func TestJudgeStack(t *testing.T) {
 	}{
 		"native":   {gangFacts{found: []workload.Detected{{Name: "native", API: "scheduling.k8s.io/v1alpha2"}}}, nil},
 		"none":     {gangFacts{}, []string{"would-stop gang scheduler auto: none"}},
-		"unread":   {gangFacts{err: errors.New("down")}, []string{"not-seen gang scheduler auto: down"}},
+		"unread":   {gangFacts{err: errors.New("down")}, []string{"unobserved gang scheduler auto: down"}},
 		"no queue": {gangFacts{found: []workload.Detected{{Name: "kai", API: "scheduling.run.ai/v2alpha2"}}}, []string{"would-stop gang scheduler auto: requires a queue"}},
 	} {
 		line, scheduler := judgeGang(tt.f, s)
@@ -495,8 +495,8 @@ func TestJudgeAPI(t *testing.T) {
 		want []string
 	}{
 		"answers": {nil, nil},
-		"down":    {errors.New("connection refused"), []string{"would-stop Kubernetes API h: connection refused", "not-seen cluster h: were not looked at"}},
-		"refuses": {apierrors.NewUnauthorized("expired"), []string{"would-stop Kubernetes API h: refuses the credentials", "not-seen cluster h: were not looked at"}},
+		"down":    {errors.New("connection refused"), []string{"would-stop Kubernetes API h: connection refused", "unobserved cluster h: were not checked"}},
+		"refuses": {apierrors.NewUnauthorized("expired"), []string{"would-stop Kubernetes API h: refuses the credentials", "unobserved cluster h: were not checked"}},
 	} {
 		lines, reached := judgeAPI("h", "v1", tt.err)
 		require(t, name, lines, tt.want...)

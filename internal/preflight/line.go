@@ -5,25 +5,25 @@ import "fmt"
 // Result is the result of one line, or of a preflight.
 type Result string
 
-// The results. The zero value is invalid and counts as NotSeen.
+// The results. The zero value is invalid and counts as Unobserved.
 const (
-	// OK: it was looked at, and stops nothing.
+	// OK: it was checked, and stops nothing.
 	OK Result = "ok"
 	// WouldStop: a gate would fail, or could not be observed.
 	WouldStop Result = "would-stop"
-	// NotSeen: it could not be looked at.
-	NotSeen Result = "not-seen"
+	// Unobserved: it could not be checked.
+	Unobserved Result = "unobserved"
 )
 
-// Line is one thing that was looked at.
+// Line is the result of one check of one target.
 type Line struct {
-	// What was looked at: "ssh", "permissions", "image".
-	What string `json:"what"`
+	// Check names the check: "ssh", "permissions", "image".
+	Check string `json:"check"`
 	// Target is a host, a node, a namespace, an image or an address.
 	Target string `json:"target"`
 	Result Result `json:"result"`
-	// Seen is what was seen, in one line.
-	Seen string `json:"seen"`
+	// Observed is the observation in one line.
+	Observed string `json:"observed"`
 	// Remedy is the next action; empty if OK.
 	Remedy string `json:"remedy,omitempty"`
 }
@@ -51,8 +51,8 @@ func (r Report) Count(of Result) int {
 	return n
 }
 
-// overall is WouldStop if any line is, else NotSeen if any line is neither that nor OK, or there is
-// none.
+// overall is WouldStop if any line is, else Unobserved if any line is not OK. Zero lines are
+// Unobserved.
 func overall(lines []Line) Result {
 	result := OK
 	for _, l := range lines {
@@ -60,26 +60,26 @@ func overall(lines []Line) Result {
 		case WouldStop:
 			return WouldStop
 		case OK:
-		case NotSeen:
-			result = NotSeen
+		case Unobserved:
+			result = Unobserved
 		default:
-			result = NotSeen
+			result = Unobserved
 		}
 	}
 	if len(lines) == 0 {
-		return NotSeen
+		return Unobserved
 	}
 	return result
 }
 
 func ok(what, target, format string, args ...any) Line {
-	return Line{What: what, Target: target, Result: OK, Seen: fmt.Sprintf(format, args...)}
+	return Line{Check: what, Target: target, Result: OK, Observed: fmt.Sprintf(format, args...)}
 }
 
 func stop(what, target, remedy, format string, args ...any) Line {
-	return Line{What: what, Target: target, Result: WouldStop, Seen: fmt.Sprintf(format, args...), Remedy: remedy}
+	return Line{Check: what, Target: target, Result: WouldStop, Observed: fmt.Sprintf(format, args...), Remedy: remedy}
 }
 
-func notSeen(what, target, remedy, format string, args ...any) Line {
-	return Line{What: what, Target: target, Result: NotSeen, Seen: fmt.Sprintf(format, args...), Remedy: remedy}
+func unobserved(what, target, remedy, format string, args ...any) Line {
+	return Line{Check: what, Target: target, Result: Unobserved, Observed: fmt.Sprintf(format, args...), Remedy: remedy}
 }

@@ -103,10 +103,10 @@ var imageObstacles = []obstacle{
 	}, what: "image", target: "vllm:1", seen: "refuses the pull secret"},
 	{name: "no pull secret", plant: func(t *testing.T, p *planted) {
 		p.site.Workloads.Inference.Image = private(t) + "/vllm:1"
-	}, what: "image", target: "vllm:1", seen: "requires credentials", result: preflight.NotSeen},
+	}, what: "image", target: "vllm:1", seen: "requires credentials", result: preflight.Unobserved},
 	{name: "registry down", plant: func(_ *testing.T, p *planted) {
 		p.site.Workloads.Collective.Image = "127.0.0.1:1/nccl-tests:1"
-	}, what: "image", target: "nccl-tests:1", seen: "connection refused", result: preflight.NotSeen},
+	}, what: "image", target: "nccl-tests:1", seen: "connection refused", result: preflight.Unobserved},
 	{name: "other architecture", plant: func(t *testing.T, p *planted) {
 		address := private(t)
 		push(t, address+"/vllm:1", "arm64")

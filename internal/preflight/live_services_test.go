@@ -36,7 +36,7 @@ var serviceObstacles = []obstacle{
 	{name: "Prometheus down", plant: func(_ *testing.T, p *planted) { p.site.Reach.Prometheus.URL = closed }, what: "Prometheus", target: closed, seen: "connection refused"},
 	{name: "Prometheus refuses", plant: func(_ *testing.T, p *planted) {
 		p.site.Reach.Prometheus.CertFile, p.site.Reach.Prometheus.KeyFile = "", ""
-	}, what: "Prometheus", target: "https://", seen: "certificate required"},
+	}, what: "Prometheus", target: "https://", seen: "request /-/ready"},
 	{name: "host label missing", plant: func(t *testing.T, p *planted) {
 		p.undo = append(p.undo, func() { p.waitUnlabelled(t, 0) }) // the last one: after the repair
 		fault("host-label-dropped", "gpu-02")(t, p)

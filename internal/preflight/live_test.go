@@ -131,7 +131,7 @@ func TestObstacles(t *testing.T) {
 			if o.result != "" {
 				want = o.result
 			}
-			if f := found[0]; f.What != o.what || !strings.Contains(f.Target, o.target) || !strings.Contains(f.Seen, o.seen) || f.Result != want || f.Remedy == "" || r.Result != want {
+			if f := found[0]; f.Check != o.what || !strings.Contains(f.Target, o.target) || !strings.Contains(f.Observed, o.seen) || f.Result != want || f.Remedy == "" || r.Result != want {
 				t.Errorf("%+v, result %s; want %s of %s: %s, %s", f, r.Result, o.what, o.target, o.seen, want)
 			}
 		})

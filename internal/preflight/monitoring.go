@@ -20,7 +20,7 @@ const (
 	remedyAlertmanager = "make Alertmanager reachable as reach.alertmanager of the site file says (url with certificates, or service)"
 )
 
-// seriesFacts is what was seen of Prometheus.
+// seriesFacts are the observations of Prometheus.
 type seriesFacts struct {
 	address string
 	// connectErr: the endpoint of the site file cannot be used; readyErr: it does not answer, or is
@@ -68,7 +68,7 @@ func judgeSeries(f seriesFacts, want site.Telemetry) []Line {
 		}
 	}
 	if f.readErr != nil {
-		return []Line{notSeen(what, f.address, remedyPrometheus, "cannot read %s: %v", telemetry.Metric, f.readErr)}
+		return []Line{unobserved(what, f.address, remedyPrometheus, "cannot read %s: %v", telemetry.Metric, f.readErr)}
 	}
 	out := []Line{ok(what, f.address, "ready")}
 	for _, d := range f.defects {
@@ -86,7 +86,7 @@ func judgeSeries(f seriesFacts, want site.Telemetry) []Line {
 	}
 	switch {
 	case f.alertErr != nil:
-		out = append(out, notSeen("alerting", f.address, remedyPrometheus, "%v", f.alertErr))
+		out = append(out, unobserved("alerting", f.address, remedyPrometheus, "%v", f.alertErr))
 	case len(f.alertmanagers) == 0:
 		out = append(out, stop("alerting", f.address, "set alerting.alertmanagers in Prometheus' configuration", "Prometheus has no active Alertmanager"))
 	default:
@@ -95,7 +95,7 @@ func judgeSeries(f seriesFacts, want site.Telemetry) []Line {
 	return out
 }
 
-// alertFacts is what was seen of Alertmanager.
+// alertFacts are the observations of Alertmanager.
 type alertFacts struct {
 	address   string
 	err       error

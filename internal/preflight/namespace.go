@@ -20,7 +20,7 @@ const (
 	remedyRead      = "let the account read it: firstlight accept rbac prints the permissions"
 )
 
-// spaceFacts is what was seen of the namespace of a run.
+// spaceFacts are the observations of the namespace of a run.
 type spaceFacts struct {
 	// name is the namespace that an administrator created; empty: the run creates its own.
 	name string
@@ -64,7 +64,7 @@ func judgeSpace(f spaceFacts) []Line {
 	}
 	switch {
 	case f.reviewErr != nil:
-		return []Line{notSeen(what, target, remedyRead, "%v", f.reviewErr)}
+		return []Line{unobserved(what, target, remedyRead, "%v", f.reviewErr)}
 	case f.name == "" && !f.mayCreate:
 		return nil // a line of the permissions
 	case f.name == "" && apierrors.IsAlreadyExists(f.err):
@@ -79,7 +79,7 @@ func judgeSpace(f spaceFacts) []Line {
 	case apierrors.IsNotFound(f.err):
 		return []Line{ok(what, target, "does not exist; the run creates it")}
 	case f.err != nil:
-		return []Line{notSeen(what, target, remedyRead, "%v", f.err)}
+		return []Line{unobserved(what, target, remedyRead, "%v", f.err)}
 	case f.found.Status.Phase == corev1.NamespaceTerminating:
 		return []Line{stop(what, target, "wait until it is deleted, then create it again", "is being deleted")}
 	default:
@@ -106,7 +106,7 @@ func judgePriority(asked bool, err error) []Line {
 	target := kube.PriorityClassOf("RUN")
 	switch {
 	case !asked && err != nil:
-		return []Line{notSeen(what, target, remedyRead, "%v", err)}
+		return []Line{unobserved(what, target, remedyRead, "%v", err)}
 	case !asked:
 		return nil
 	case err != nil:

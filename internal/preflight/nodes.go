@@ -16,7 +16,7 @@ import (
 	"github.com/firstlight/firstlight/internal/workload"
 )
 
-// nodeFacts is what was seen of the nodes.
+// nodeFacts are the observations of the nodes.
 type nodeFacts struct {
 	nodes []corev1.Node
 	// usage is that of the GPUs, by node.
@@ -43,8 +43,8 @@ type nodeDemand struct {
 	// every: each node must be usable, not only as many as the pods need.
 	every     bool
 	workloads []workload.Spec
-	// tolerations of the pods.
-	tolerations []corev1.Toleration
+	// tolerations of the pods of each workload.
+	tolerations [][]corev1.Toleration
 }
 
 const (
@@ -57,7 +57,7 @@ const (
 func judgeNodes(f nodeFacts, d nodeDemand) []Line {
 	const remedyNodes = "make the API server reachable, and let the account list nodes and pods"
 	if f.err != nil {
-		return []Line{notSeen(whatNode, "inventory", remedyNodes, "%v", f.err)}
+		return []Line{unobserved(whatNode, "inventory", remedyNodes, "%v", f.err)}
 	}
 	var out []Line
 	unusable := map[string]bool{}
@@ -77,7 +77,7 @@ func judgeNodes(f nodeFacts, d nodeDemand) []Line {
 	if !d.every && fit { // on the other nodes
 		for i := range out {
 			out[i].Result, out[i].Remedy = OK, ""
-			out[i].Seen += "; the gates can do without it"
+			out[i].Observed += "; the gates can do without it"
 		}
 	}
 	if usable := len(d.names) - len(unusable); usable > 0 {
@@ -88,7 +88,7 @@ func judgeNodes(f nodeFacts, d nodeDemand) []Line {
 
 // judgeNode finds why a node cannot be used.
 func (d nodeDemand) judgeNode(n *corev1.Node) Line {
-	taint, tainted := corev1helpers.FindMatchingUntoleratedTaint(klog.Background(), n.Spec.Taints, d.tolerations, scheduling, false)
+	taint, tainted := d.untolerated(n)
 	gpus, ports := kube.Count(n.Status.Allocatable, kube.GPUResource), kube.Count(n.Status.Allocatable, d.networkResource)
 	switch {
 	case !kube.Ready(n):
@@ -104,6 +104,16 @@ func (d nodeDemand) judgeNode(n *corev1.Node) Line {
 	default:
 		return ok(whatNode, n.Name, "can be used")
 	}
+}
+
+// untolerated is a taint that the pods of a workload do not tolerate.
+func (d nodeDemand) untolerated(n *corev1.Node) (corev1.Taint, bool) {
+	for _, of := range d.tolerations {
+		if taint, found := corev1helpers.FindMatchingUntoleratedTaint(klog.Background(), n.Spec.Taints, of, scheduling, false); found {
+			return taint, true
+		}
+	}
+	return corev1.Taint{}, false
 }
 
 // scheduling selects the taints that keep pods off a node. The taints of the node controller for a

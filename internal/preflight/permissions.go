@@ -186,7 +186,7 @@ func judgeAccess(all []access, missing, remedy string) []Line {
 		if len(denied[k]) > 0 {
 			out = append(out, stop(whatPermissions, target, remedy, "may not: %s (%s)", strings.Join(denied[k], ", "), k.why))
 		} else {
-			out = append(out, notSeen(whatPermissions, target, remedy, "%v", unknown[k]))
+			out = append(out, unobserved(whatPermissions, target, remedy, "%v", unknown[k]))
 		}
 	}
 	if len(out) > 0 {
@@ -197,7 +197,7 @@ func judgeAccess(all []access, missing, remedy string) []Line {
 		more = fmt.Sprintf("; %d more are for resources that the cluster does not serve", unserved)
 	}
 	if allowed == 0 {
-		return []Line{notSeen(whatPermissions, "cluster", remedy, "no permission was reviewed%s", more)}
+		return []Line{unobserved(whatPermissions, "cluster", remedy, "no permission was reviewed%s", more)}
 	}
 	return []Line{ok(whatPermissions, "cluster", "all %d requests of the gates are allowed%s", allowed, more)}
 }

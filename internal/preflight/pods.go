@@ -61,14 +61,14 @@ func judgePodSecurity(space spaceFacts, pods []rendered) []Line {
 	}
 	evaluator, err := policy.NewEvaluator(policy.DefaultChecks(), nil)
 	if err != nil {
-		return []Line{notSeen(whatSecurity, target, "report this", "%v", err)}
+		return []Line{unobserved(whatSecurity, target, "report this", "%v", err)}
 	}
 	var refused, levels []string
 	detail, wanted := "", podsecurity.LevelBaseline
 	for _, p := range pods {
 		enforced, problems := podsecurity.PolicyToEvaluate(space.labels(p), podsecurity.Policy{Enforce: podsecurity.LevelVersion{Level: podsecurity.LevelPrivileged, Version: podsecurity.LatestVersion()}})
 		if len(problems) > 0 {
-			return []Line{notSeen(whatSecurity, target, "correct the labels pod-security.kubernetes.io of the namespace", "%v", problems.ToAggregate())}
+			return []Line{unobserved(whatSecurity, target, "correct the labels pod-security.kubernetes.io of the namespace", "%v", problems.ToAggregate())}
 		}
 		levels = append(levels, string(enforced.Enforce.Level))
 		template := p.template()
@@ -151,7 +151,7 @@ func judgeAdmission(namespace string, all []admitted) []Line {
 	for _, a := range all {
 		switch {
 		case a.object == "" && a.err != nil:
-			return []Line{notSeen(what, namespace, remedyRead, "%v", a.err)}
+			return []Line{unobserved(what, namespace, remedyRead, "%v", a.err)}
 		case a.object == "":
 			return nil // a line of the permissions
 		case a.err == nil:
@@ -168,7 +168,7 @@ func judgeAdmission(namespace string, all []admitted) []Line {
 	case len(refused) > 0:
 		return []Line{stop(what, namespace, remedyAdmission, "a dry run cannot create a %s of %s: %s", object, strings.Join(refused, ", "), reason)}
 	case len(unknown) > 0:
-		return []Line{notSeen(what, namespace, "run it again; look at the webhook that is named, if any", "a dry run of a %s of %s: %s", object, strings.Join(unknown, ", "), reason)}
+		return []Line{unobserved(what, namespace, "run it again; look at the webhook that is named, if any", "a dry run of a %s of %s: %s", object, strings.Join(unknown, ", "), reason)}
 	case object != "":
 		return []Line{ok(what, namespace, "the API server admits a %s of each gate (dry run)", object)}
 	default:
@@ -182,12 +182,13 @@ func judgedElsewhere(err error) bool {
 		strings.Contains(text, "usage per ")
 }
 
-// tolerations are those of the pods, which are equal for all gates.
-func tolerations(pods []rendered) []corev1.Toleration {
-	if len(pods) == 0 {
-		return nil
+// tolerations are those of the pods of each workload.
+func tolerations(pods []rendered) [][]corev1.Toleration {
+	var out [][]corev1.Toleration
+	for _, p := range pods {
+		out = append(out, p.template().Spec.Tolerations)
 	}
-	return pods[0].template().Spec.Tolerations
+	return out
 }
 
 func observeQuotas(ctx context.Context, c *kube.Cluster, namespace string) (quotaFacts, error) {

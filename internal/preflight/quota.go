@@ -21,7 +21,7 @@ type quotaFacts struct {
 func judgeQuotas(namespace string, f quotaFacts, err error, pods []rendered) []Line {
 	const what = "quota"
 	if err != nil {
-		return []Line{notSeen(what, namespace, remedyRead, "%v", err)}
+		return []Line{unobserved(what, namespace, remedyRead, "%v", err)}
 	}
 	var out []Line
 	for _, q := range f.quotas {

@@ -8,7 +8,7 @@ import (
 )
 
 // Gates are the steps of a plan that a run with these selections walks: one alone, or those from a
-// step on; without those that are not applicable.
+// step on; without steps that are not applicable.
 func Gates(p plan.Plan, from, only string) ([]string, error) {
 	order, err := p.Order()
 	if err != nil {

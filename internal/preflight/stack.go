@@ -26,12 +26,12 @@ func observeGang(ctx context.Context, c *kube.Cluster, s site.GPUStack) gangFact
 	return gangFacts{found, err}
 }
 
-// judgeGang returns the scheduler to render pods for; nil if there is none.
+// judgeGang returns the scheduler to render pods for; nil without one.
 func judgeGang(f gangFacts, s site.GPUStack) (Line, workload.Scheduler) {
 	const what = "gang scheduler"
 	target := s.GangScheduler
 	if f.err != nil {
-		return notSeen(what, target, remedyRead, "%v", f.err), nil
+		return unobserved(what, target, remedyRead, "%v", f.err), nil
 	}
 	if len(f.found) == 0 {
 		return stop(what, target, "install a gang scheduler, or correct gpustack.gangScheduler in the site file", "the cluster serves the API of none"), nil
@@ -73,12 +73,12 @@ func judgeStack(f stackFacts, s site.GPUStack) []Line {
 	case apierrors.IsNotFound(f.policyErr):
 		out = append(out, stop(what, policy, remedy, "does not exist"))
 	case f.policyErr != nil:
-		out = append(out, notSeen(what, policy, remedyRead, "%v", f.policyErr))
+		out = append(out, unobserved(what, policy, remedyRead, "%v", f.policyErr))
 	}
 	missing := slices.DeleteFunc(slices.Clone(s.Operands), func(name string) bool { return slices.Contains(f.operands, name) })
 	switch {
 	case f.err != nil:
-		out = append(out, notSeen(what, "namespace "+s.Namespace, remedyRead, "%v", f.err))
+		out = append(out, unobserved(what, "namespace "+s.Namespace, remedyRead, "%v", f.err))
 	case len(missing) > 0:
 		out = append(out, stop(what, "namespace "+s.Namespace, remedy, "has no DaemonSet %s", strings.Join(missing, ", ")))
 	}

@@ -56,17 +56,17 @@ begins. A run that another process works on is left alone, with its objects in t
 cluster. The verdict covers the whole playbook on this cluster; verdicts kept from an
 earlier run, skipped steps, exemptions and lowered limits are printed with it.
 
-With --preflight it runs no gate. It prints, in about a minute and without load, what
-would stop this run: hosts and their tools, permissions, namespace, nodes, images,
+With --preflight it runs no gate. It prints, in about a minute and without load, the
+obstacles to this run: hosts and their tools, permissions, namespace, nodes, images,
 Prometheus, Alertmanager, Redfish. It changes nothing: it reads, and asks the API server
-for dry runs. Exit codes: 0 nothing would stop it; 1 something would; 3 something could
-not be seen.
+for dry runs. Exit codes: 0 no obstacle; 1 an obstacle; 3 no obstacle, but something could
+not be observed.
 
 Exit codes: 0 passed; 1 failed; 2 invalid input; 3 not observed; 130 interrupted.`,
 		Example: `  # Run all gates on the lab
   firstlight accept
 
-  # Find what would stop a run, without load and without a change
+  # Find obstacles to a run, without load and without a change
   firstlight accept --preflight --site prod.yaml --kubeconfig ~/.kube/prod
 
   # Run all gates on a lab with NVIDIA's own GPU Operator
@@ -102,7 +102,7 @@ Exit codes: 0 passed; 1 failed; 2 invalid input; 3 not observed; 130 interrupted
 	flags.StringVar(&f.only, "only", "", "run this gate alone (name or number)")
 	flags.StringSliceVar(&f.include, "include", nil, "run these checks in addition to the gates: "+strings.Join(gate.Extras(), ", "))
 	flags.StringVar(&f.namespace, "namespace", "", "existing namespace to create everything in; it is not deleted (accept rbac prints the roles)")
-	flags.BoolVar(&f.preflight, "preflight", false, "print what would stop this run, without running a gate")
+	flags.BoolVar(&f.preflight, "preflight", false, "print the obstacles to this run, without running a gate")
 	cmd.MarkFlagsMutuallyExclusive("resume", "fresh", "from", "only")
 	cmd.MarkFlagsMutuallyExclusive("preflight", "resume")
 	cmd.MarkFlagsMutuallyExclusive("preflight", "fresh")

@@ -19,7 +19,7 @@ import (
 // boardPreflight is the title of the board's group of areas.
 const boardPreflight = "preflight"
 
-// runPreflight prints what would stop the run, and runs no gate.
+// runPreflight prints the obstacles to the run, and runs no gate.
 func (f *acceptFlags) runPreflight(ctx context.Context, s cmdutil.Streams) (err error) {
 	board := cmdutil.NewBoard(s.Err)
 	closeBoard := sync.OnceFunc(board.Close)
@@ -68,7 +68,7 @@ func verdictOf(r preflight.Result) check.Verdict {
 		return check.Passed
 	case preflight.WouldStop:
 		return check.Failed
-	case preflight.NotSeen:
+	case preflight.Unobserved:
 		return check.Unobserved
 	default:
 		return check.Unobserved
@@ -78,23 +78,23 @@ func verdictOf(r preflight.Result) check.Verdict {
 // printPreflight prints one table: obstacles last, since a terminal shows the end.
 func printPreflight(w io.Writer, r preflight.Report, style display.Style) {
 	fmt.Fprintf(w, "\n%s  site %s, profile %s, gates %s\n\n", style.Bold("preflight"), display.Escape(r.Site), display.Escape(r.Profile), strings.Join(r.Gates, ", "))
-	table := cmdutil.NewTable(w, "  LOOKED AT", "TARGET", "RESULT", "SEEN")
-	for _, result := range []preflight.Result{preflight.OK, preflight.NotSeen, preflight.WouldStop} {
+	table := cmdutil.NewTable(w, "  CHECK", "TARGET", "RESULT", "OBSERVED")
+	for _, result := range []preflight.Result{preflight.OK, preflight.Unobserved, preflight.WouldStop} {
 		for _, l := range fold(r.Lines, result) {
-			table.Line("  "+display.Escape(l.What), display.Escape(l.Target), words[result], display.Escape(l.Seen))
+			table.Line("  "+display.Escape(l.Check), display.Escape(l.Target), words[result], display.Escape(l.Observed))
 			if l.Remedy != "" {
 				table.Line("", "", "", "remedy: "+display.Escape(l.Remedy))
 			}
 		}
 	}
 	table.Flush()
-	fmt.Fprintf(w, "\npreflight: %s (%d would stop the run, %d could not be seen, %d ok, %.1fs)\n",
-		headline[r.Result], r.Count(preflight.WouldStop), r.Count(preflight.NotSeen), r.Count(preflight.OK), r.Duration)
+	fmt.Fprintf(w, "\npreflight: %s (%d would stop the run, %d unobserved, %d ok, %.1fs)\n",
+		headline[r.Result], r.Count(preflight.WouldStop), r.Count(preflight.Unobserved), r.Count(preflight.OK), r.Duration)
 }
 
 var (
-	words    = map[preflight.Result]string{preflight.OK: "ok", preflight.WouldStop: "WOULD STOP", preflight.NotSeen: "could not be seen"}
-	headline = map[preflight.Result]string{preflight.OK: "no obstacle", preflight.WouldStop: "the run would stop", preflight.NotSeen: "no obstacle seen, but not everything could be seen"}
+	words    = map[preflight.Result]string{preflight.OK: "ok", preflight.WouldStop: "WOULD STOP", preflight.Unobserved: "unobserved"}
+	headline = map[preflight.Result]string{preflight.OK: "no obstacle", preflight.WouldStop: "the run would stop", preflight.Unobserved: "no obstacle, but not everything was observed"}
 )
 
 // The longest name of a target that a row shares with others, and the number of names of a row.
@@ -112,7 +112,7 @@ func fold(lines []preflight.Line, result preflight.Result) []preflight.Line {
 			continue
 		}
 		i := slices.IndexFunc(out, func(o preflight.Line) bool {
-			return o.What == l.What && o.Seen == l.Seen && o.Remedy == l.Remedy && max(len(o.Target), len(l.Target)) <= longestShared
+			return o.Check == l.Check && o.Observed == l.Observed && o.Remedy == l.Remedy && max(len(o.Target), len(l.Target)) <= longestShared
 		})
 		if i < 0 {
 			out, targets = append(out, l), append(targets, []string{l.Target})

@@ -17,15 +17,15 @@ func TestPrintPreflight(t *testing.T) {
 	t.Parallel()
 	r := preflight.Report{Site: "lab", Profile: "h100-sxm-ndr400", Gates: []string{"fabric", "node"}, Result: preflight.WouldStop, Duration: 1.25}
 	for _, host := range []string{"gpu-01", "gpu-02", "gpu-03", "gpu-04", "gpu-05", "gpu-06"} {
-		l := preflight.Line{What: "dcgmi", Target: host, Result: preflight.OK, Seen: "runs, version 4.4.1"}
+		l := preflight.Line{Check: "dcgmi", Target: host, Result: preflight.OK, Observed: "runs, version 4.4.1"}
 		if host == "gpu-03" {
-			l.Result, l.Seen, l.Remedy = preflight.WouldStop, "not found; it printed: bash: dcgmi: command not found", "install DCGM"
+			l.Result, l.Observed, l.Remedy = preflight.WouldStop, "not found; it printed: bash: dcgmi: command not found", "install DCGM"
 		}
 		r.Lines = append(r.Lines, l)
 	}
 	r.Lines = append(r.Lines,
-		preflight.Line{What: "image", Target: "vllm:1", Result: preflight.NotSeen, Seen: "the registry\x1b[31m requires credentials", Remedy: "give it a pull secret"},
-		preflight.Line{What: "image", Target: "nccl:1", Result: preflight.OK, Seen: "on all 4 nodes"})
+		preflight.Line{Check: "image", Target: "vllm:1", Result: preflight.Unobserved, Observed: "the registry\x1b[31m requires credentials", Remedy: "give it a pull secret"},
+		preflight.Line{Check: "image", Target: "nccl:1", Result: preflight.OK, Observed: "on all 4 nodes"})
 	var out bytes.Buffer
 	printPreflight(&out, r, display.Style{})
 	golden.Compare(t, "testdata/golden/preflight.txt", out.Bytes())
@@ -34,7 +34,7 @@ func TestPrintPreflight(t *testing.T) {
 // The exit codes are those of a run.
 func TestExitCodesOfAPreflight(t *testing.T) {
 	t.Parallel()
-	for r, want := range map[preflight.Result]int{preflight.OK: cmdutil.ExitPassed, preflight.WouldStop: cmdutil.ExitFailed, preflight.NotSeen: cmdutil.ExitUnobserved, "": cmdutil.ExitUnobserved} {
+	for r, want := range map[preflight.Result]int{preflight.OK: cmdutil.ExitPassed, preflight.WouldStop: cmdutil.ExitFailed, preflight.Unobserved: cmdutil.ExitUnobserved, "": cmdutil.ExitUnobserved} {
 		if got := cmdutil.ExitCode(cmdutil.VerdictError(verdictOf(r))); got != want {
 			t.Errorf("%q exits %d, want %d", r, got, want)
 		}
