@@ -8,12 +8,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"oras.land/oras-go/v2/registry/remote/errcode"
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/gate/hostcommand"
@@ -387,7 +387,7 @@ func TestJudgeNodes(t *testing.T) {
 
 func TestJudgeImage(t *testing.T) {
 	t.Parallel()
-	status := func(code int) error { return &transport.Error{StatusCode: code} }
+	status := func(code int) error { return &errcode.ErrorResponse{StatusCode: code} }
 	asked := imageFacts{image: "i", nodes: []string{"a", "b"}, asked: true, wanted: []string{"linux/amd64"}}
 	for name, tt := range map[string]struct {
 		spoil func(f *imageFacts)
