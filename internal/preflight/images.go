@@ -234,8 +234,11 @@ func judgeImage(f imageFacts) Line {
 	if e, ok := errors.AsType[*errcode.ErrorResponse](f.err); ok {
 		status = e.StatusCode
 	}
-	if errors.Is(f.err, errdef.ErrNotFound) {
+	switch {
+	case errors.Is(f.err, errdef.ErrNotFound):
 		status = http.StatusNotFound
+	case errors.Is(f.err, auth.ErrBasicCredentialNotFound):
+		status = http.StatusUnauthorized
 	}
 	lacking := slices.DeleteFunc(slices.Clone(f.wanted), func(p string) bool { return len(f.platforms) == 0 || slices.Contains(f.platforms, p) })
 	switch {

@@ -41,7 +41,7 @@ func swapHostKey(t *testing.T, p *planted) {
 
 var hostObstacles = []obstacle{
 	{name: "host down", plant: fault("host-unreachable", "gpu-02"), what: "ssh", target: "gpu-02", seen: "unreachable"},
-	{name: "host key changed", plant: swapHostKey, what: "ssh", target: "gpu-03", seen: "key mismatch"},
+	{name: "host key changed", plant: swapHostKey, what: "ssh", target: "gpu-03", seen: "host key of"},
 	{name: "dcgmi missing", plant: fault("tool-missing", "gpu-02"), what: "dcgmi", target: "gpu-02", seen: "not found"},
 	{name: "nvidia-smi missing", plant: fault("tool-missing", "gpu-03", "tool", "nvidia-smi"), what: "nvidia-smi", target: "gpu-03", seen: "not found"},
 	{name: "host engine down", plant: fault("hostengine-down", "gpu-04"), what: "dcgmi", target: "gpu-04", seen: "Unable to connect to host engine"},
