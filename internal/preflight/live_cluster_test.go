@@ -19,6 +19,7 @@ import (
 	"github.com/firstlight/firstlight/internal/poll/polltest"
 	"github.com/firstlight/firstlight/internal/preflight"
 	"github.com/firstlight/firstlight/internal/probe/kube"
+	"github.com/firstlight/firstlight/internal/suite"
 )
 
 // asGuest makes the account one with the permissions of accept rbac, without a verb of a resource.
@@ -133,7 +134,7 @@ var clusterObstacles = []obstacle{
 		p.asGuest(t, "create", "namespaces")
 		p.namespace = "absent"
 	}, what: "namespace", target: "absent", seen: "does not exist"},
-	{name: "namespaces refused", plant: refuse("", "namespaces"), what: "namespace", target: "firstlight-RUN", seen: "runs are not welcome"},
+	{name: "namespaces refused", level: suite.All, plant: refuse("", "namespaces"), what: "namespace", target: "firstlight-RUN", seen: "runs are not welcome"},
 	{name: "priority class refused", plant: refuse("scheduling.k8s.io", "priorityclasses"), what: "priority class", target: "firstlight-RUN", seen: "runs are not welcome"},
 	{name: "taint", plant: changeNode("gpu-01",
 		func(n *corev1.NodeSpec) {

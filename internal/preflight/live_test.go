@@ -26,6 +26,8 @@ type obstacle struct {
 	what, target, seen string
 	// result defaults to WouldStop.
 	result preflight.Result
+	// level is the smallest run that has it.
+	level suite.Level
 }
 
 // planted is a preflight that an obstacle changes.
@@ -119,6 +121,7 @@ func TestObstacles(t *testing.T) {
 	})
 	for _, o := range slices.Concat(hostObstacles, clusterObstacles, namespaceObstacles, imageObstacles, serviceObstacles) {
 		t.Run(o.name, func(t *testing.T) {
+			suite.Require(t, o.level)
 			p := fresh(t, l)
 			defer p.clear()
 			o.plant(t, p)

@@ -1,0 +1,52 @@
+package preflight
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/probe/prom"
+	"github.com/firstlight/firstlight/internal/site"
+)
+
+func TestJudgeServices(t *testing.T) {
+	t.Parallel()
+	down := errors.New("down")
+	want := site.Telemetry{ScrapeInterval: site.Duration(15 * time.Second), Receiver: "on-call"}
+	for name, tt := range map[string]struct {
+		spoil func(f *seriesFacts)
+		want  []string
+	}{
+		"healthy":        {func(*seriesFacts) {}, nil},
+		"no targets":     {func(f *seriesFacts) { f.intervals = nil }, nil},
+		"no certificate": {func(f *seriesFacts) { f.connectErr = down }, []string{"would-stop Prometheus p: down"}},
+		"not ready":      {func(f *seriesFacts) { f.readyErr = down }, []string{"would-stop Prometheus p: down"}},
+		"unreadable":     {func(f *seriesFacts) { f.readErr = down }, []string{"unobserved Prometheus p: cannot read DCGM_FI_DEV_GPU_UTIL: down"}},
+		"a defect": {func(f *seriesFacts) {
+			f.defects = []check.Finding{{Suspect: "gpu-02", Message: "no series", Remedy: "look"}}
+		}, []string{"would-stop GPU series gpu-02: no series"}},
+		"rare scrapes":    {func(f *seriesFacts) { f.intervals = []time.Duration{15 * time.Second, time.Minute} }, []string{"would-stop scrape interval p: every 1m0s, the site says 15s"}},
+		"often":           {func(f *seriesFacts) { f.intervals = []time.Duration{time.Second} }, nil},
+		"no Alertmanager": {func(f *seriesFacts) { f.alertmanagers = nil }, []string{"would-stop alerting p: no active Alertmanager"}},
+		"alerts unknown":  {func(f *seriesFacts) { f.alertErr = down }, []string{"unobserved alerting p: down"}},
+	} {
+		f := seriesFacts{address: "p", intervals: []time.Duration{15 * time.Second}, alertmanagers: []string{"am"}}
+		tt.spoil(&f)
+		require(t, name, judgeSeries(f, want), tt.want...)
+	}
+	for name, tt := range map[string]struct {
+		spoil func(f *alertFacts)
+		want  []string
+	}{
+		"healthy":        {func(*alertFacts) {}, nil},
+		"down":           {func(f *alertFacts) { f.err = down }, []string{"would-stop Alertmanager am: down"}},
+		"no receiver":    {func(f *alertFacts) { f.receivers[0].Name = "other" }, []string{"would-stop alert receiver on-call: is not in"}},
+		"no integration": {func(f *alertFacts) { f.receivers[0].Integrations = nil }, []string{"would-stop alert receiver on-call: has no integration"}},
+		"not routed":     {func(f *alertFacts) { f.reached = []string{"other"} }, []string{"would-stop alert receiver on-call: goes to other"}},
+	} {
+		f := alertFacts{address: "am", receivers: []prom.Receiver{{Name: "on-call", Integrations: []string{"webhook"}}}, reached: []string{"on-call"}}
+		tt.spoil(&f)
+		require(t, name, judgeAlerts(f, "on-call"), tt.want...)
+	}
+}

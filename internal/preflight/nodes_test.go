@@ -1,0 +1,91 @@
+package preflight
+
+import (
+	"errors"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/firstlight/firstlight/internal/probe/kube"
+	"github.com/firstlight/firstlight/internal/workload"
+)
+
+// machines are two usable nodes and the demand of one gate for both.
+func machines() (nodeFacts, nodeDemand) {
+	one := func(name string) corev1.Node {
+		list := corev1.ResourceList{kube.GPUResource: resource.MustParse("8"), "rdma/ib": resource.MustParse("8")}
+		return corev1.Node{
+			ObjectMeta: metav1.ObjectMeta{Name: name},
+			Spec:       corev1.NodeSpec{Taints: []corev1.Taint{{Key: kube.GPUResource, Value: "present", Effect: corev1.TaintEffectNoSchedule}}},
+			Status:     corev1.NodeStatus{Allocatable: list, Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}},
+		}
+	}
+	rendered := pods("telemetry")
+	free := kube.Usage{Allocatable: 8}
+	return nodeFacts{nodes: []corev1.Node{one("a"), one("b"), one("system")}, usage: map[string]kube.Usage{"a": free, "b": free}},
+		nodeDemand{names: []string{"a", "b"}, gpus: 8, ports: 8, networkResource: "rdma/ib", every: true, workloads: []workload.Spec{rendered[0].spec}, tolerations: tolerations(rendered)}
+}
+
+func TestJudgeNodes(t *testing.T) {
+	t.Parallel()
+	gone := func(f *nodeFacts, name string) { f.usage[name] = kube.Usage{} }
+	held := kube.Usage{Allocatable: 8, Requested: 3, Holders: []kube.Holder{{Namespace: "team", Pod: "train-0", Count: 3}}}
+	for name, tt := range map[string]struct {
+		spoil func(f *nodeFacts, d *nodeDemand)
+		want  []string
+	}{
+		"healthy": {func(*nodeFacts, *nodeDemand) {}, nil},
+		"unread":  {func(f *nodeFacts, _ *nodeDemand) { f.err = errors.New("down") }, []string{"unobserved node inventory: down"}},
+		"missing": {func(f *nodeFacts, _ *nodeDemand) { f.nodes = f.nodes[1:]; gone(f, "a") }, []string{"would-stop node a: not in the cluster"}},
+		"not Ready": {func(f *nodeFacts, _ *nodeDemand) {
+			f.nodes[1].Status.Conditions[0] = corev1.NodeCondition{Type: corev1.NodeReady, Status: corev1.ConditionUnknown, Reason: "NodeStatusUnknown"}
+			gone(f, "b")
+		}, []string{"would-stop node b: is not Ready: NodeStatusUnknown"}},
+		"never Ready": {func(f *nodeFacts, _ *nodeDemand) { f.nodes[1].Status.Conditions = nil; gone(f, "b") }, []string{"would-stop node b: never reported"}},
+		"cordoned":    {func(f *nodeFacts, _ *nodeDemand) { f.nodes[1].Spec.Unschedulable = true; gone(f, "b") }, []string{"would-stop node b: is cordoned"}},
+		"taint": {func(f *nodeFacts, _ *nodeDemand) {
+			f.nodes[0].Spec.Taints = append(f.nodes[0].Spec.Taints, corev1.Taint{Key: "team", Effect: corev1.TaintEffectNoExecute})
+		}, []string{"would-stop node a: has the taint team:NoExecute"}},
+		"a preference": {func(f *nodeFacts, _ *nodeDemand) {
+			f.nodes[0].Spec.Taints = append(f.nodes[0].Spec.Taints, corev1.Taint{Key: "team", Effect: corev1.TaintEffectPreferNoSchedule})
+		}, nil},
+		"fewer GPUs": {func(f *nodeFacts, _ *nodeDemand) {
+			f.nodes[0].Status.Allocatable[kube.GPUResource] = resource.MustParse("7")
+		}, []string{"would-stop node a: has 7 of nvidia.com/gpu allocatable, want 8"}},
+		"more GPUs": {func(f *nodeFacts, _ *nodeDemand) {
+			f.nodes[0].Status.Allocatable[kube.GPUResource] = resource.MustParse("9")
+		}, []string{"would-stop node a: has 9"}},
+		"no RDMA": {func(f *nodeFacts, _ *nodeDemand) { delete(f.nodes[0].Status.Allocatable, "rdma/ib") }, []string{"would-stop node a: has 0 of rdma/ib allocatable, want 8"}},
+		"RDMA not needed": {func(f *nodeFacts, d *nodeDemand) {
+			delete(f.nodes[0].Status.Allocatable, "rdma/ib")
+			d.networkResource, d.ports = "", 0
+		}, nil},
+		"held": {func(f *nodeFacts, _ *nodeDemand) { f.usage["b"] = held }, []string{"would-stop GPUs b: 5 of 8 are free: pod team/train-0 holds 3; needed by telemetry"}},
+		"held, few needed": {func(f *nodeFacts, d *nodeDemand) {
+			f.usage["b"] = held
+			d.workloads[0].Pods, d.workloads[0].GPUs = 1, 8
+		}, nil},
+		"cordoned, few needed": {func(f *nodeFacts, d *nodeDemand) {
+			f.nodes[1].Spec.Unschedulable = true
+			gone(f, "b")
+			d.workloads[0].Pods, d.every = 1, false
+		}, nil},
+		"cordoned, few needed, every": {func(f *nodeFacts, d *nodeDemand) {
+			f.nodes[1].Spec.Unschedulable = true
+			gone(f, "b")
+			d.workloads[0].Pods = 1
+		}, []string{"would-stop node b: is cordoned"}},
+		"cordoned, needed": {func(f *nodeFacts, d *nodeDemand) {
+			f.nodes[1].Spec.Unschedulable = true
+			gone(f, "b")
+			d.every = false
+		}, []string{"would-stop node b: is cordoned"}},
+		"too large for the site": {func(_ *nodeFacts, d *nodeDemand) { d.workloads[0].Pods = 3 }, []string{"would-stop GPUs inventory: too few for telemetry"}},
+	} {
+		f, d := machines()
+		tt.spoil(&f, &d)
+		require(t, name, judgeNodes(f, d), tt.want...)
+	}
+}
