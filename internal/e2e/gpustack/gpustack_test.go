@@ -72,6 +72,7 @@ var faults = []struct{ kind, says string }{
 // TestRealStack accepts a lab with NVIDIA's GPU Operator and Node Feature Discovery: healthy, with
 // each fault, and healthy again. Each fault fails its gate, no earlier one.
 func TestRealStack(t *testing.T) {
+	suite.Require(t, suite.All)
 	suite.Admit(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 75*time.Minute) // upstream programs may have to be built
 	defer cancel()
