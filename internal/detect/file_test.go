@@ -2,6 +2,7 @@ package detect
 
 import (
 	"errors"
+	"maps"
 	"strings"
 	"testing"
 
@@ -53,9 +54,7 @@ func common(more map[string]string) map[string]string {
 		"reach.ssh.user": "root", "reach.ssh.identityFile": "id", "reach.ssh.knownHostsFile": "known_hosts",
 		"workloads.collective.image": "example.com/nccl:1", "workloads.training.image": "example.com/titan:1",
 	}
-	for k, v := range more {
-		out[k] = v
-	}
+	maps.Copy(out, more)
 	return out
 }
 

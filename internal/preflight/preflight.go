@@ -64,9 +64,9 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	}
 	areas := map[string]func(context.Context) ([]Line, error){
 		areaFacility: o.facility,
-		areaHosts:    func(ctx context.Context) ([]Line, error) { return o.hosts(ctx, required), nil },
+		areaHosts:    func(ctx context.Context) ([]Line, error) { return o.hosts(ctx, required), nil }, //nolint:unparam // one type for all areas
 		areaCluster:  func(ctx context.Context) ([]Line, error) { return o.inCluster(ctx, required) },
-		areaMonitoring: func(ctx context.Context) ([]Line, error) {
+		areaMonitoring: func(ctx context.Context) ([]Line, error) { //nolint:unparam // one type for all areas
 			return o.monitoring(ctx), nil
 		},
 	}

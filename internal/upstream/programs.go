@@ -19,8 +19,8 @@ type file struct {
 	// cached: the file existed, and is compared with its digest.
 	cached bool
 	done   chan struct{}
-	path string
-	err  error
+	path   string
+	err    error
 }
 
 func newFile() *file { return &file{done: make(chan struct{})} }

@@ -1,6 +1,7 @@
 package fabric_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -125,12 +126,12 @@ func TestACounterWithoutAKnownMaximumIsJudgedByItsGrowth(t *testing.T) {
 func TestASilentSubnetManagerHasNoActivity(t *testing.T) {
 	t.Parallel()
 	all := look(t, newSubnet())
-	for i := len(all) - 1; i >= 0; i-- {
-		if all[i].Kind != "sminfo" {
+	for i, o := range slices.Backward(all) {
+		if o.Kind != "sminfo" {
 			continue
 		}
 		var err error
-		if all[i], err = all[i].WithFigures(map[string]any{"answered": false}); err != nil {
+		if all[i], err = o.WithFigures(map[string]any{"answered": false}); err != nil {
 			t.Fatal(err)
 		}
 		break

@@ -26,7 +26,7 @@ func (g *Gate) SeriesDefects(ctx context.Context, p prom.Prometheus) ([]check.Fi
 		found = nil
 		var state seriesFigures
 		if state, _, readErr = readSeries(ctx, p); readErr != nil {
-			return false, nil
+			return false, nil //nolint:nilerr // the next reading may succeed; the error of the last one is returned
 		}
 		for _, d := range g.defects(state, hints{}) {
 			found = append(found, check.Finding{Suspect: d.suspect, Message: d.message, Remedy: d.remedy})

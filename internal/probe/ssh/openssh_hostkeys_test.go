@@ -120,9 +120,9 @@ func TestOpenSSHRevokedHostKey(t *testing.T) {
 	t.Parallel()
 	h, s := opensshSite(t)
 	address, known := s.Inventory.Nodes[0].Address, s.Reach.SSH.KnownHostsFile
-	print := fingerprintOf(t, h.file("host_key"))
+	fingerprint := fingerprintOf(t, h.file("host_key"))
 	trust(t, s, h.known(address), "@revoked * "+text(t, h.file("host_key.pub")))
-	refused(t, s, ssh.Options{}, "is revoked", print, known+":2", "ssh-keygen -A")
+	refused(t, s, ssh.Options{}, "is revoked", fingerprint, known+":2", "ssh-keygen -A")
 	trust(t, s, "@revoked * "+text(t, h.file("host_key.pub")))
 	refused(t, s, ssh.Options{}, "is revoked", known+":1")
 

@@ -203,7 +203,7 @@ func (s *openssh) serve(conn *net.TCPConn) {
 		defer s.mu.Unlock()
 		delete(s.conns, conn)
 	}()
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	file, err := conn.File()
 	if err != nil {
 		return
@@ -310,7 +310,7 @@ func opensshSite(t *testing.T, extra ...string) (*openssh, *site.Site) {
 // agentWith starts ssh-agent with keys of files, and returns its socket.
 func agentWith(t *testing.T, files ...string) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "agent") // the name of a socket is short
+	dir, err := os.MkdirTemp("", "agent") //nolint:usetesting // the path of a socket is limited to 108 bytes
 	if err != nil {
 		t.Fatal(err)
 	}

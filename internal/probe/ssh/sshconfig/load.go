@@ -141,7 +141,7 @@ func includes(file string, node *parser.Include) []string {
 	_, list, _ := strings.Cut(strings.TrimSpace(strings.Replace(node.String(), "=", " ", 1)), " ")
 	list, _, _ = strings.Cut(list, "#")
 	var out []string
-	for _, name := range strings.Fields(list) {
+	for name := range strings.FieldsSeq(list) {
 		name = tilde(strings.Trim(name, `"`))
 		if !filepath.IsAbs(name) {
 			dir := tilde("~/.ssh")
