@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/firstlight/firstlight/internal/probe/guard"
 )
 
 // ClockCommand prints the clock of a host. ParseClock reads its output.
@@ -12,11 +14,13 @@ func ClockCommand() []string { return []string{"date", "+%s.%N"} }
 
 // ParseClock parses the output of ClockCommand.
 func ParseClock(data []byte) (time.Time, error) {
-	at, err := moment(string(data))
-	if err == nil && at.IsZero() {
-		err = fmt.Errorf("read host clock: %.80q: expected seconds and nanoseconds", data)
-	}
-	return at, err
+	return guard.Parse("host clock", func() (time.Time, error) {
+		at, err := moment(string(data))
+		if err == nil && at.IsZero() {
+			err = fmt.Errorf("read host clock: %.80q: expected seconds and nanoseconds", data)
+		}
+		return at, err
+	})
 }
 
 // moduleDir has a directory for each module of the kernel.
@@ -35,6 +39,10 @@ func ModulesCommand(names []string) []string {
 // ParseModules parses the output of ModulesCommand: the names of the modules that the kernel has.
 // An output without any line on either stream is an error.
 func ParseModules(stdout, stderr []byte) ([]string, error) {
+	return guard.Parse("kernel modules", func() ([]string, error) { return modules(stdout, stderr) })
+}
+
+func modules(stdout, stderr []byte) ([]string, error) {
 	names := []string{}
 	for line := range strings.Lines(string(stdout)) {
 		if name, ok := strings.CutPrefix(strings.TrimSpace(line), moduleDir); ok {

@@ -88,20 +88,21 @@ func TestLost(t *testing.T) {
 
 // A controller that stops has ended its work before another leads.
 func TestNoOtherLeadsBeforeTheWorkOfAStoppedOneHasEnded(t *testing.T) {
+	const lease = 5 * time.Second // on a busy machine a renewal can take seconds
 	s := newLeases(t)
 	ctx, stop := context.WithCancel(t.Context())
 	stopped, ended, leads := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	var all sync.WaitGroup
 	defer all.Wait()
 	all.Go(func() {
-		_ = RunAsLeader(ctx, s.config, LeaderOptions{Namespace: "default", Identity: "a", LeaseDuration: time.Second}, func(ctx context.Context) error {
+		_ = RunAsLeader(ctx, s.config, LeaderOptions{Namespace: "default", Identity: "a", LeaseDuration: lease}, func(ctx context.Context) error {
 			stop()
 			<-ctx.Done()
 			close(stopped)
 			select {
 			case <-leads:
 				t.Error("b leads while a works")
-			case <-time.After(3 * time.Second):
+			case <-time.After(3 * lease / 2):
 			}
 			close(ended)
 			return nil
@@ -110,7 +111,7 @@ func TestNoOtherLeadsBeforeTheWorkOfAStoppedOneHasEnded(t *testing.T) {
 	<-stopped
 	next, end := context.WithTimeout(t.Context(), time.Minute)
 	defer end()
-	err := RunAsLeader(next, s.config, LeaderOptions{Namespace: "default", Identity: "b", LeaseDuration: time.Second}, func(context.Context) error {
+	err := RunAsLeader(next, s.config, LeaderOptions{Namespace: "default", Identity: "b", LeaseDuration: lease}, func(context.Context) error {
 		close(leads)
 		return nil
 	})
