@@ -99,3 +99,18 @@ func TestUnknownStack(t *testing.T) {
 		}
 	}
 }
+
+// A job of Prometheus once kept a placeholder that another change had renamed: it discovered nothing,
+// and gate telemetry had no series.
+func TestNoPlaceholderIsLeft(t *testing.T) {
+	t.Parallel()
+	for _, c := range []Config{config(), realStack()} {
+		for _, component := range All(c) {
+			for path, content := range component.Files {
+				if strings.HasSuffix(path, ".yaml") && strings.Contains(content, "${") && component.Name == Prometheus {
+					t.Errorf("%s of %s has a placeholder:\n%s", path, component.Name, content)
+				}
+			}
+		}
+	}
+}
