@@ -119,3 +119,16 @@ func TestHealthyPasses(t *testing.T) {
 		t.Error("escape sequences without a terminal")
 	}
 }
+
+// TestFaultOfAnotherStack: a fault that needs NVIDIA's own operator is refused with the remedy, and
+// nothing is injected.
+func TestFaultOfAnotherStack(t *testing.T) {
+	sharedLab(t)
+	r := program.Run(t.Context(), "lab", "fault", "add", "cuda-validation-failed", "--name", labName)
+	if r.Code == 0 || !strings.Contains(r.Stderr, "--stack real") {
+		t.Errorf("exit %d: %s", r.Code, r.Stderr)
+	}
+	if r := program.Must(t, "lab", "fault", "list", "--name", labName, "-o", "json"); strings.Contains(r.Stdout, "cuda-validation-failed") {
+		t.Errorf("the fault is active: %s", r.Stdout)
+	}
+}

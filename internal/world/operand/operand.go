@@ -75,7 +75,8 @@ func (o *Operands) Run(ctx context.Context) {
 	tick := time.NewTicker(driverInstall / 4)
 	defer tick.Stop()
 	for {
-		if err := errors.Join(o.hold(ctx), o.images(ctx)); err != nil && ctx.Err() == nil {
+		err := errors.Join(o.hold(ctx), o.images(ctx))
+		if err != nil && ctx.Err() == nil {
 			o.log.Warn("cannot sync the operands' pods", "err", err)
 		}
 		for waiting := true; waiting; {
@@ -87,7 +88,7 @@ func (o *Operands) Run(ctx context.Context) {
 			case <-o.poke:
 				waiting = false
 			case <-tick.C:
-				waiting = !o.busy()
+				waiting = err == nil && !o.busy()
 			}
 		}
 	}
