@@ -136,7 +136,7 @@ func workloads(nodes int, model string) site.Workloads {
 		Inference: site.InferenceWorkload{
 			Image: "vllm/vllm-openai:v0.13.0", Model: "meta-llama/Llama-3.1-8B-Instruct", GPUs: 1, MaxModelLen: 8192,
 			Prompt: "The capital of France is", GoldenPrefix: " Paris. It is the largest city in France",
-			Rate: 32, Concurrency: 48, Requests: 48, Warmup: 4, InputTokens: 256, OutputTokens: 32,
+			Rate: 24, Concurrency: 48, Requests: 48, Warmup: 4, InputTokens: 256, OutputTokens: 32,
 			Timeout: site.Duration(5 * time.Minute),
 		},
 	}
