@@ -176,12 +176,13 @@ func TestExitIsReportedAndRestarted(t *testing.T) {
 	}
 }
 
+// The program that ends last needs the others.
 func TestCloseStopsWhatIsNeededLast(t *testing.T) {
 	t.Parallel()
 	s, r := start(t, Options{})
 	for i := range 3 {
-		spec := script(t, fmt.Sprint(i), "exec sleep 1000")
-		spec.Needs = []string{fmt.Sprint(i - 1), "objects"}
+		spec := script(t, fmt.Sprint(i), fmt.Sprintf(`trap "sleep 0.%d; exit 0" TERM; touch serving; while :; do sleep 0.01; done`, i))
+		spec.Ready, spec.Needs = fileExists(filepath.Join(spec.Dir, "serving")), []string{fmt.Sprint(i - 1), "objects"}
 		if err := s.Start(t.Context(), spec); err != nil {
 			t.Fatal(err)
 		}
@@ -192,7 +193,7 @@ func TestCloseStopsWhatIsNeededLast(t *testing.T) {
 	for _, e := range r.events {
 		if e.State == Stopped {
 			order = append(order, e.Name)
-			if e.Exit == nil || !e.Exit.Asked || e.Exit.Status != "signal: terminated" {
+			if e.Exit == nil || !e.Exit.Asked || e.Exit.Status != "exit status 0" {
 				t.Errorf("%s ended with %+v, want an orderly end", e.Name, e.Exit)
 			}
 		}
