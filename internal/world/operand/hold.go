@@ -121,7 +121,9 @@ func (o *Operands) next(p *corev1.Pod, app string, host world.Node, now time.Tim
 	case have == holdReady && app == Driver && now.Sub(o.installing[p.UID]) < driverInstall:
 		return change{}, false
 	}
-	delete(o.installing, p.UID)
+	if have == "" {
+		delete(o.installing, p.UID)
+	}
 	return change{pod: p}, have != ""
 }
 

@@ -74,6 +74,8 @@ func (o *Operands) Run(ctx context.Context) {
 	defer cancel()
 	tick := time.NewTicker(driverInstall / 4)
 	defer tick.Stop()
+	resync := time.NewTicker(5 * time.Second)
+	defer resync.Stop()
 	for {
 		err := errors.Join(o.hold(ctx), o.images(ctx))
 		if err != nil && ctx.Err() == nil {
@@ -86,6 +88,8 @@ func (o *Operands) Run(ctx context.Context) {
 			case <-notices:
 				waiting = false
 			case <-o.poke:
+				waiting = false
+			case <-resync.C:
 				waiting = false
 			case <-tick.C:
 				waiting = err == nil && !o.busy()

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -39,4 +40,27 @@ func TestRetryWithoutEvent(t *testing.T) {
 	}
 	go c.Run(t.Context())
 	polltest.Until(t, "a second attempt", func() bool { return patches.Load() > 1 })
+}
+
+// Regression: whether the pods are settled was asked at the moment when a driver's installation
+// ended. The question removed the installation, so that nothing released the pod any more.
+func TestQuestionChangesNothing(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	c.kwok()
+	c.expect(time.Now(), Driver)
+	c.kwok()
+	c.installing[Driver] = time.Now().Add(-2 * driverInstall)
+	if err := c.Settled(); err == nil {
+		t.Error("settled with a driver that is not released")
+	}
+	if !c.busy() {
+		t.Error("the driver is forgotten")
+	}
+	c.expect(time.Now(), Driver)
+	c.kwok()
+	c.expect(time.Now(), Toolkit)
+	if c.busy() {
+		t.Error("a driver that is ready is still being installed")
+	}
 }
