@@ -44,7 +44,7 @@ func (a acceptance) unobserved() string {
 func accept(t *testing.T) (a acceptance, r binary.Result) {
 	t.Helper()
 	suite.Repeat(t, func() string {
-		r = program.Run(t.Context(), "accept", "-o", "json", "--lab", lab, "--fresh", "--evidence", t.TempDir())
+		r = program.Run(t.Context(), "accept", "-o", "json", "--lab", lab, "--stack", "real", "--fresh", "--evidence", t.TempDir())
 		a = acceptance{}
 		if err := json.Unmarshal([]byte(r.Stdout), &a); err != nil {
 			t.Fatalf("accept exited %d, and its output is not JSON: %v\n%s%s", r.Code, err, r.Stdout, r.Stderr)
