@@ -7,7 +7,7 @@ export CGO_ENABLED := 0
 BIN     := bin/firstlight
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 
-.PHONY: accept build test test-all profile soak soak-tests lint vuln sbom licenses bench generate fuzz clean mutants
+.PHONY: capture accept build test test-all profile soak soak-tests lint vuln sbom licenses bench generate fuzz clean mutants
 
 ## accept: build firstlight and run the eight gates on the embedded lab
 accept: build
@@ -86,6 +86,13 @@ SEED   ?= 1
 SAMPLE ?= 300
 mutants:
 	$(GO) run ./internal/mutants/run -seed $(SEED) -sample $(SAMPLE)
+
+## capture: record what the GPU tools of this machine print, without identities, for the corpus
+## of the parsers (docs/tools.md); the program exits with 3 where there is no GPU
+CAPTURE ?= bin/capture
+capture:
+	$(GO) build -buildvcs=false -o bin/capture-run ./internal/capture/run
+	bin/capture-run -out "$(CAPTURE)"
 
 clean:
 	rm -rf bin

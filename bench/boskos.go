@@ -69,7 +69,7 @@ func (b *bench) openBoskos(ctx context.Context, s *storetest.Store) (do round, s
 		halt()
 		b.say("boskos: requests that had to be made again: %d", again.Load())
 	}
-	return func(worker int, acquire, release func(func() error) error) error {
+	return func(worker int, acquire, release lap) error {
 		owner := fmt.Sprintf("worker-%d", worker)
 		var got struct {
 			Name string `json:"name"`

@@ -12,6 +12,8 @@ const (
 	seconds   unit = "s"
 	perSecond unit = "/s"
 	bytesUnit unit = "B"
+	rounds    unit = " rounds"
+	minutes   unit = " GPU-min"
 )
 
 // figure declares what is measured. Only declared figures can have a threshold or a peer.
@@ -36,6 +38,7 @@ const (
 	partRecipe      = "recipe"
 	partPlan        = "plan"
 	partReservation = "reservation"
+	partLocalise    = "localise"
 )
 
 // The peer of reservations, and the fields that its measurements record in addition to durations.
@@ -58,15 +61,20 @@ var figures = []figure{
 	{part: partRecipe, name: recipeGenerated, unit: seconds},
 	{part: partPlan, name: recipePlan, unit: seconds},
 	{part: partPlan, name: recipePlanAll, unit: seconds},
-	{part: partReservation, name: leaseThroughput, unit: perSecond, higherIsBetter: true, peer: boskosPeer, peerSamples: boskosThroughput},
+	{part: partReservation, name: execThroughput, unit: perSecond, higherIsBetter: true, peer: boskosPeer, peerSamples: boskosThroughput},
+	{part: partReservation, name: twoThroughput, unit: perSecond, higherIsBetter: true, peer: boskosPeer, peerSamples: boskosThroughput},
 	{part: partReservation, name: copiedThroughput, unit: perSecond, higherIsBetter: true, peer: boskosPeer, peerSamples: boskosThroughput},
-	{part: partReservation, name: leaseAcquire, unit: seconds, peer: boskosPeer, peerSamples: boskosAcquire},
-	{part: partReservation, name: leaseRelease, unit: seconds, peer: boskosPeer, peerSamples: boskosRelease},
+	{part: partReservation, name: execAcquire, unit: seconds, peer: boskosPeer, peerSamples: boskosAcquire},
+	{part: partReservation, name: execRelease, unit: seconds, peer: boskosPeer, peerSamples: boskosRelease},
+	{part: partReservation, name: twoAcquire, unit: seconds, peer: boskosPeer, peerSamples: boskosAcquire},
+	{part: partReservation, name: twoRelease, unit: seconds, peer: boskosPeer, peerSamples: boskosRelease},
 	{part: partReservation, name: copiedAcquire, unit: seconds, peer: boskosPeer, peerSamples: boskosAcquire},
 	{part: partReservation, name: copiedRelease, unit: seconds, peer: boskosPeer, peerSamples: boskosRelease},
 	{part: partReservation, name: handOver, unit: seconds},
 	{part: partReservation, name: crowdedList, unit: seconds},
 	{part: partReservation, name: crowdedAcquire, unit: seconds},
+	{part: partLocalise, name: localiseRounds, unit: rounds, peer: allPairsPeer, peerSamples: allPairsRounds},
+	{part: partLocalise, name: localiseMinutes, unit: minutes, peer: allPairsPeer, peerSamples: allPairsMinutes},
 }
 
 // samples are the values that were recorded, by part and name.

@@ -125,6 +125,7 @@ var parts = []part{
 	{partRecipe, (*bench).measureRecipes},
 	{partPlan, (*bench).measurePlan},
 	{partReservation, (*bench).measureReservations},
+	{partLocalise, (*bench).measureLocalise},
 }
 
 func namesOf(parts []part) []string {

@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
+	"github.com/firstlight/firstlight/internal/lab/localstore"
 	"github.com/firstlight/firstlight/internal/reservation/broker"
 	"github.com/firstlight/firstlight/internal/reservation/clock"
 	"github.com/firstlight/firstlight/internal/reservation/lease"
@@ -20,22 +21,25 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/store/storetest"
 )
 
-// The measurements of reservations use the brokers of the commands: broker.Open opens the broker of
-// `reservation acquire` and `reservation release`, with or without --wait, and broker.OpenCached that
-// of `reservation run`. The start of a process and its TLS handshake are excluded: a worker has one
-// connection, as Boskos' clients have. Boskos runs as its own binary, with the requests of its clients.
+// The measurements of reservations use the brokers of the commands, with the credentials of the local
+// store: broker.Open opens the broker of `reservation acquire`, `release` and `exec`, and
+// broker.OpenCached that of `reservation run`. A command keeps nothing for the next: each has a new
+// broker. The start of a process and its TLS handshake are excluded: a worker has one connection, as
+// Boskos' clients have. Boskos runs as its own binary, with the requests of its clients.
 // Both store their state in the same API server and run in alternation, so that other load affects both.
 const (
 	leaseWorkers    = 16 // each has what it takes and gives back for itself
 	leaseRounds     = 50 // of one worker in a turn
-	leaseTurns      = 3
+	leaseTurns      = 5
 	manyRows        = 10_000
 	manyWaiters     = 1_000
 	crowded         = 50 // reservations that the waiters stand before
 	manyAsked       = 200
 	handOvers       = 50
-	leaseAcquire    = "reservation: acquire"
-	leaseRelease    = "reservation: release"
+	execAcquire     = "reservation: acquire, as reservation exec"
+	execRelease     = "reservation: release, as reservation exec"
+	twoAcquire      = "reservation: acquire, as two commands"
+	twoRelease      = "reservation: release, as two commands"
 	copiedAcquire   = "reservation: acquire, as reservation run"
 	copiedRelease   = "reservation: release, as reservation run"
 	boskosAcquire   = "boskos: acquire"
@@ -45,6 +49,8 @@ const (
 	crowdedHolders  = "reservation: holders, 10,000 and 1,000 waiting"
 	crowdedAcquire  = "reservation: acquire, 10,000 and 1,000 waiting"
 	leaseThroughput = "reservation: acquired and released a second"
+	execThroughput  = leaseThroughput + ", as reservation exec"
+	twoThroughput   = leaseThroughput + ", as two commands"
 )
 
 func (b *bench) measureReservations(ctx context.Context) error {
@@ -57,15 +63,15 @@ func (b *bench) measureReservations(ctx context.Context) error {
 			fmt.Fprintln(os.Stderr, "bench:", err)
 		}
 	}()
-	r := &leases{bench: b, config: s.Config}
-	if _, r.kube, err = broker.Open(s.Config, broker.Options{}); err != nil {
+	r := &leases{bench: b, config: localstore.AsUser(s.Config)}
+	if _, r.kube, err = broker.Open(r.config, broker.Options{}); err != nil {
 		return err
 	}
 	if err := r.apply(ctx); err != nil {
 		return err
 	}
 	ctx, stop := context.WithCancel(ctx)
-	controller, copied, ended, err := broker.OpenCached(ctx, s.Config, broker.Options{Clock: clock.Machine()})
+	controller, copied, ended, err := broker.OpenCached(ctx, r.config, broker.Options{Clock: clock.Machine()})
 	if err != nil {
 		stop()
 		return err
@@ -93,14 +99,25 @@ type leases struct {
 	kube   *store.Kube
 }
 
-// command opens the broker of a command, with a connection to the API server.
-func (r *leases) command(ctx context.Context, name string) (*broker.Broker, error) {
-	br, k, err := broker.Open(r.config, broker.Options{Clock: clock.Machine()})
+// connect connects to the API server as a command does.
+func (r *leases) connect(ctx context.Context, name string) (*store.Kube, error) {
+	_, k, err := broker.Open(r.config, broker.Options{})
 	if err != nil {
 		return nil, err
 	}
 	_, err = k.Get(ctx, name)
-	return br, err
+	return k, err
+}
+
+// newCommand returns the broker of a new command on a connection.
+func newCommand(k *store.Kube) *broker.Broker {
+	return broker.New(broker.Options{Store: k, Clock: clock.Machine()})
+}
+
+// command opens the broker of a command, with a connection of its own.
+func (r *leases) command(ctx context.Context, name string) (*broker.Broker, error) {
+	k, err := r.connect(ctx, name)
+	return newCommand(k), err
 }
 
 func ofWorker(worker int) string { return fmt.Sprintf("bench-%d", worker) }
@@ -125,61 +142,75 @@ func (r *leases) apply(ctx context.Context) error {
 	return err
 }
 
-// compare has commands, the controller and Boskos take turns at taking and giving back.
+// way is one way to acquire and release, and the figures of its measurements.
+type way struct {
+	acquire, release, throughput string
+	do                           round
+}
+
+// compare has commands, the controller and Boskos take turns.
 func (r *leases) compare(ctx context.Context, copied *broker.Broker, theirs round) error {
+	kubes := make([]*store.Kube, leaseWorkers)
+	for w := range kubes {
+		var err error
+		if kubes[w], err = r.connect(ctx, ofWorker(w)); err != nil {
+			return err
+		}
+	}
+	ways := []way{
+		{execAcquire, execRelease, execThroughput, func(worker int, acquire, release lap) error {
+			br := newCommand(kubes[worker])
+			return leaseRound(ctx, worker, br, br, acquire, release)
+		}},
+		{twoAcquire, twoRelease, twoThroughput, func(worker int, acquire, release lap) error {
+			return leaseRound(ctx, worker, newCommand(kubes[worker]), newCommand(kubes[worker]), acquire, release)
+		}},
+		{copiedAcquire, copiedRelease, copiedThroughput, func(worker int, acquire, release lap) error {
+			return leaseRound(ctx, worker, copied, copied, acquire, release)
+		}},
+		{boskosAcquire, boskosRelease, boskosThroughput, theirs},
+	}
 	for range leaseTurns {
-		brokers := make([]*broker.Broker, leaseWorkers)
-		for w := range brokers {
-			var err error
-			if brokers[w], err = r.command(ctx, ofWorker(w)); err != nil {
+		for _, w := range ways {
+			n, err := r.race(w)
+			if err != nil {
 				return err
 			}
+			r.add(w.throughput, n)
 		}
-		n, err := r.race(leaseAcquire, leaseRelease, r.leaseRound(ctx, func(worker int) *broker.Broker { return brokers[worker] }))
-		if err != nil {
-			return err
-		}
-		r.add(leaseThroughput, n)
-		if n, err = r.race(copiedAcquire, copiedRelease, r.leaseRound(ctx, func(int) *broker.Broker { return copied })); err != nil {
-			return err
-		}
-		r.add(copiedThroughput, n)
-		if n, err = r.race(boskosAcquire, boskosRelease, theirs); err != nil {
-			return err
-		}
-		r.add(boskosThroughput, n)
 	}
 	r.say("reservations: %d workers, %d turns", leaseWorkers, leaseTurns)
 	return nil
 }
 
-// leaseRound acquires and releases the reservation of a worker.
-func (r *leases) leaseRound(ctx context.Context, of func(worker int) *broker.Broker) round {
-	return func(worker int, acquire, release func(func() error) error) error {
-		name, br := ofWorker(worker), of(worker)
-		var got []broker.Grant
-		if err := acquire(func() (err error) {
-			got, err = br.Acquire(ctx, broker.Request{Reservations: []string{name}, Ticket: ticket(worker)})
-			return err
-		}); err != nil {
-			return err
-		}
-		return release(func() error { return br.Release(ctx, name, got[0].Token, "") })
+// leaseRound acquires the reservation of a worker with one broker and releases it with another.
+func leaseRound(ctx context.Context, worker int, first, second *broker.Broker, acquire, release lap) error {
+	var got []broker.Grant
+	err := acquire(func() (err error) {
+		got, err = first.Acquire(ctx, broker.Request{Reservations: []string{ofWorker(worker)}, Ticket: ticket(worker)})
+		return err
+	})
+	if err != nil {
+		return err
 	}
+	return release(func() error { return second.Release(ctx, ofWorker(worker), got[0].Token, "") })
 }
 
 func ticket(worker int) lease.Ticket {
 	return lease.Ticket{Holder: fmt.Sprintf("worker-%d", worker), Purpose: "bench", RenewInterval: lease.Duration(time.Minute)}
 }
 
+// lap times a function.
+type lap func(func() error) error
+
 // round takes and gives back once; it does either within the function that times it.
-type round func(worker int, first, second func(func() error) error) error
+type round func(worker int, acquire, release lap) error
 
 // race has all workers do their rounds at once, notes how long each half of a round took,
 // and tells how many rounds a second there were.
-func (b *bench) race(first, second string, do round) (float64, error) {
+func (b *bench) race(w way) (float64, error) {
 	var mu sync.Mutex
-	lap := func(name string) func(func() error) error {
+	timed := func(name string) lap {
 		return func(f func() error) error {
 			began := time.Now()
 			err := f()
@@ -193,10 +224,10 @@ func (b *bench) race(first, second string, do round) (float64, error) {
 	errs := make([]error, leaseWorkers)
 	var workers sync.WaitGroup
 	began := time.Now()
-	for w := range leaseWorkers {
+	for i := range leaseWorkers {
 		workers.Go(func() {
 			for range leaseRounds {
-				if errs[w] = do(w, lap(first), lap(second)); errs[w] != nil {
+				if errs[i] = w.do(i, timed(w.acquire), timed(w.release)); errs[i] != nil {
 					return
 				}
 			}
@@ -337,7 +368,9 @@ func (r *leases) timedList(ctx context.Context, name string, list func(context.C
 	return nil
 }
 
-// crowd has commands wait, each with a broker of its own, until leave is called.
+// crowd has commands wait, each with a broker of its own, until leave is called. They arrive a few at a
+// time: 1,000 new connections in one second are another measurement, in which tickets expire before
+// their first heartbeat.
 func (r *leases) crowd(ctx context.Context) (leave func(), err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	var waiters sync.WaitGroup
@@ -352,9 +385,13 @@ func (r *leases) crowd(ctx context.Context) (leave func(), err error) {
 		}
 	}
 	standing := make(chan error, manyWaiters)
+	arriving := make(chan struct{}, leaseWorkers)
 	for i := range manyWaiters {
-		told := sync.OnceFunc(func() { standing <- nil })
+		arrived := sync.OnceFunc(func() { <-arriving })
+		told := sync.OnceFunc(func() { arrived(); standing <- nil })
 		waiters.Go(func() {
+			arriving <- struct{}{}
+			defer arrived()
 			br, err := r.command(ctx, ofMany(i%crowded))
 			if err == nil {
 				_, err = br.Acquire(ctx, broker.Request{

@@ -50,6 +50,8 @@ type Options struct {
 	Fresh  bool
 	// From runs from a gate on; Only runs one gate alone.
 	From, Only string
+	// AllowFailed is the most failed nodes that the run leaves out; see plan.JudgePart.
+	AllowFailed int
 	// Until stops after this step and leaves the run to be resumed; empty: run all steps.
 	Until string
 	// Include are checks in addition to the gates. A resumed run keeps its own.

@@ -101,6 +101,8 @@ type documents struct {
 	profile *profile.Profile
 	recipe  []byte
 	inputs  map[string][]byte
+	// allowFailed is the most failed nodes that may be left out.
+	allowFailed int
 }
 
 // leaves are the values of the documents by document and path. Secrets are redacted, as in
@@ -114,6 +116,7 @@ func (d documents) leaves() (map[string]string, error) {
 		}
 		addLeaves(into, name, data)
 	}
+	into["accept --allow-failed"] = fmt.Sprint(d.allowFailed)
 	if len(d.recipe) > 0 {
 		addLeaves(into, "recipe", d.recipe)
 	}
@@ -170,7 +173,7 @@ func demandOf(b *evidence.Bundle, steps []string) (demand, error) {
 	if err != nil {
 		return demand{}, err
 	}
-	leaves, err := documents{site: s, profile: p, recipe: b.Recipe, inputs: b.Inputs}.leaves()
+	leaves, err := documents{site: s, profile: p, recipe: b.Recipe, inputs: b.Inputs, allowFailed: b.Header.AllowFailed}.leaves()
 	if err != nil {
 		return demand{}, err
 	}
@@ -196,7 +199,7 @@ func demandOf(b *evidence.Bundle, steps []string) (demand, error) {
 // demandNow is what verdicts of these steps would be valid for now.
 func (x *execution) demandNow(steps []string) (demand, error) {
 	o := x.opts
-	leaves, err := documents{site: o.Site, profile: o.Profile, recipe: o.RecipeFile, inputs: o.Inputs}.leaves()
+	leaves, err := documents{site: o.Site, profile: o.Profile, recipe: o.RecipeFile, inputs: o.Inputs, allowFailed: o.AllowFailed}.leaves()
 	return demand{leaves: leaves, steps: steps, hosts: o.Hosts, signOff: o.Site.Facility.SignOff, cluster: x.thisCluster, at: x.now()}, err
 }
 

@@ -87,6 +87,12 @@ func identityOf(ctx context.Context, c *kube.Cluster) identity {
 	return observed.identity()
 }
 
+// ClusterUID identifies a cluster: the UID of its namespace kube-system.
+func ClusterUID(ctx context.Context, c *kube.Cluster) (string, error) {
+	id := identityOf(ctx, c)
+	return id.uid, id.unknown
+}
+
 // Identity is the raw output of the observation that identifies a cluster.
 type Identity struct {
 	// Namespace is kube-system, whose UID is the cluster's.

@@ -175,9 +175,22 @@ func Used(b *evidence.Bundle) (*site.Site, *profile.Profile, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := site.ParseWith("site of run "+b.Header.Run, b.Site, p)
+	groups := map[string]*profile.Profile{}
+	for name, data := range b.Inputs {
+		if group, ok := site.GroupOfProfileFile(name); ok {
+			if groups[group], err = profile.Parse(name+" of run "+b.Header.Run, data); err != nil {
+				return nil, nil, err
+			}
+		}
+	}
+	s, err := site.ParseGroups("site of run "+b.Header.Run, b.Site, p, groups)
 	if err != nil {
 		return nil, nil, err
+	}
+	for _, g := range s.Groups {
+		if groups[g.Name] == nil {
+			return nil, nil, fmt.Errorf("run %s has no %s, the profile of group %s", b.Header.Run, g.ProfileFile(), g.Name)
+		}
 	}
 	return s, p, nil
 }
@@ -203,7 +216,7 @@ func (x *execution) create(ctx context.Context) error {
 	}
 	header := evidence.Header{
 		Hosts: o.Hosts, Tool: o.Tool, Command: o.Command, Site: o.Site.Name, Profile: o.Profile.Name, Recipe: o.Recipe,
-		From: o.From, Only: o.Only, Include: o.Include, Versions: o.Versions, Namespace: o.Namespace,
+		From: o.From, Only: o.Only, AllowFailed: o.AllowFailed, Include: o.Include, Versions: o.Versions, Namespace: o.Namespace,
 	}
 	var before *evidence.Bundle
 	var keep []string

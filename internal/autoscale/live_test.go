@@ -56,7 +56,7 @@ func requireNoneLeft(t *testing.T, packages ...string) {
 }
 
 func testSettings(t *testing.T, b *labtest.Lab) {
-	client, err := prom.Connect(prom.Endpoint(b.Site.Reach.Prometheus), b.Cluster)
+	client, err := prom.Connect(b.Site.Reach.Prometheus, b.Cluster)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,13 +17,13 @@ import (
 // connect creates the Prometheus client; an error is reported as a problem of each value
 // that it would read.
 func (d *drive) connect() {
-	client, err := prom.Connect(prom.Endpoint(d.chain.site.Reach.Prometheus), d.cluster)
+	p, err := prom.ConnectPrometheus(d.chain.site.Reach.Prometheus, d.chain.site.Telemetry.Matchers, d.cluster)
 	if err != nil {
 		d.unreachable = err
 		return
 	}
-	d.promClient = client
-	d.prometheus = &prom.Prometheus{Client: client}
+	d.promClient = p.Client
+	d.prometheus = &p
 }
 
 // watch begins to watch and to read.

@@ -37,6 +37,10 @@ type Judgement struct {
 	// Lowered are thresholds that the site sets below the profile's, each with both values.
 	// A pass with a lowered threshold does not meet the profile.
 	Lowered []string `json:"lowered,omitempty"`
+	// LeftOut are the nodes that a partial verdict leaves out, Nodes is the number of nodes on which
+	// it holds. Only the plan sets them.
+	LeftOut []string `json:"leftOut,omitempty"`
+	Nodes   int      `json:"nodes,omitempty"`
 }
 
 // Figure is one headline number of a judgement.

@@ -22,8 +22,14 @@ type Observation struct {
 	Kind string `json:"kind"`
 	// Target is a node's name, "cluster", or a URL without credentials.
 	Target string `json:"target"`
+	// Group is the group of nodes that it is of; empty for a site without groups, and for
+	// observations of the whole site.
+	Group string `json:"group,omitempty"`
 	// Command is the command line or API call as made, without secrets.
 	Command string `json:"command"`
+	// Origin is where the command ran: the target over SSH, or a pod with its container and
+	// image. Empty for an API call.
+	Origin string `json:"origin,omitempty"`
 	// At is the start time. Took is the duration; in JSON a Go duration string ("1.2s").
 	At   time.Time       `json:"at"`
 	Took metav1.Duration `json:"took"`

@@ -33,6 +33,12 @@ func (a Attempt) Raw(raw []byte) Attempt {
 	return a
 }
 
+// From adds where the command ran.
+func (a Attempt) From(origin string) Attempt {
+	a.o.Origin = origin
+	return a
+}
+
 // Ran replaces start and duration, for what another program or goroutine has timed.
 func (a Attempt) Ran(began time.Time, took time.Duration) Attempt {
 	a.o.At, a.took = began, &took

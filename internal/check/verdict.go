@@ -9,6 +9,9 @@ type Verdict string
 const (
 	// Passed: the criterion was observed to hold.
 	Passed Verdict = "passed"
+	// Partial: the criterion was observed to hold on all nodes but those that the plan allows to
+	// leave out and on which it was observed not to hold.
+	Partial Verdict = "partial"
 	// Failed: the criterion was observed not to hold.
 	Failed Verdict = "failed"
 	// Unobserved: the criterion could not be observed. Never a pass.
@@ -23,21 +26,27 @@ const (
 // ParseVerdict parses a verdict; any other word is an error.
 func ParseVerdict(s string) (Verdict, error) {
 	switch v := Verdict(s); v {
-	case Passed, Failed, Unobserved, Blocked, NotApplicable:
+	case Passed, Partial, Failed, Unobserved, Blocked, NotApplicable:
 		return v, nil
 	default:
 		return "", fmt.Errorf("unknown verdict %q", s)
 	}
 }
 
+// Holds reports whether checks that need this one may run: passed, or partial.
+func (v Verdict) Holds() bool { return v == Passed || v == Partial }
+
 // Overall combines the verdicts of a run: passed only if every verdict is passed or not
-// applicable and at least one is passed. Zero verdicts are unobserved.
+// applicable and at least one is passed; partial if some of those are partial. Zero verdicts
+// are unobserved.
 func Overall(verdicts []Verdict) Verdict {
-	passed, failed, other := 0, false, false
+	passed, partial, failed, other := 0, 0, false, false
 	for _, v := range verdicts {
 		switch v {
 		case Passed:
 			passed++
+		case Partial:
+			partial++
 		case Failed:
 			failed = true
 		case NotApplicable:
@@ -50,8 +59,10 @@ func Overall(verdicts []Verdict) Verdict {
 	switch {
 	case failed:
 		return Failed
-	case other, passed == 0:
+	case other, passed+partial == 0:
 		return Unobserved
+	case partial > 0:
+		return Partial
 	default:
 		return Passed
 	}

@@ -276,12 +276,21 @@ func fabricBlock(p *page, chosen *profile.Profile, f fabric, main group) {
 	p.key(0, "fabric")
 	subnet := chosen == nil || chosen.Subnet()
 	if chosen == nil {
-		p.todo(2, "the keys below are those of InfiniBand; with a profile of another fabric delete switches, links, topology and soak")
+		p.todo(2, "the keys below are those of InfiniBand; with a profile of RoCE replace switches, links and topology by roce: {priority: 3, dscp: 26}; of another fabric delete them and soak")
 	}
 	if subnet {
 		p.set(2, "switches", todo([]string{}, "the switches that the subnet must hold, by their node description"))
 		p.set(2, "links", todo(0, "the number of links that the subnet must show: HCA to switch, and switch to switch"))
 		p.set(2, "topology", todo(site.RailOptimised, "rail-optimised, or fat-tree"))
+		p.set(2, "soak", byDefault("10m", "the floor of firstlight"))
+	}
+	if chosen != nil && chosen.Fabric.Kind == profile.RoCE {
+		p.key(2, "roce")
+		p.set(4, "priority", todo(3, "the priority of RDMA traffic, on which PFC and ECN are enabled; hosts show it with mlnx_qos -i or dcb pfc show"))
+		p.set(4, "dscp", todo(26, "the DSCP of RDMA traffic; delete the key where priorities come from VLAN tags"))
+		p.set(2, "soak", byDefault("10m", "the floor of firstlight"))
+	}
+	if chosen != nil && chosen.Fabric.Kind == profile.EFA {
 		p.set(2, "soak", byDefault("10m", "the floor of firstlight"))
 	}
 	if chosen == nil || chosen.Verbs() {

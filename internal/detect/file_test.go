@@ -65,11 +65,10 @@ func TestAnsweredFilesAreValid(t *testing.T) {
 	for name, answers := range map[string]map[string]string{
 		"eks-p5": common(map[string]string{"gpustack.queue": "default-queue"}),
 		"gke-a3-mega": common(map[string]string{
-			"gpustack.namespace": "gpu-operator", "gpustack.clusterPolicy": "cluster-policy", "gpustack.operands": "[nvidia-dcgm-exporter]", "gpustack.queue": "q",
+			"gpustack.queue":           "q",
 			"reach.prometheus.service": "gmp-system/frontend:9090", "telemetry.receiver": "on-call",
 		}),
 		"aks-nd-h100": common(map[string]string{
-			"gpustack.namespace": "gpu-operator", "gpustack.clusterPolicy": "cluster-policy", "gpustack.operands": "[nvidia-dcgm-exporter]",
 			"reach.prometheus.service": "monitoring/p:9090", "reach.alertmanager.service": "monitoring/a:9093", "telemetry.receiver": "on-call",
 			"fabric.switches": "[leaf-1]", "fabric.links": "8", "fabric.hcas": "[mlx5_0, mlx5_1, mlx5_2, mlx5_3, mlx5_4, mlx5_5, mlx5_6, mlx5_7]",
 		}),
@@ -192,7 +191,7 @@ func TestOtherClusters(t *testing.T) {
 					s.Nodes[i].Status.Capacity[corev1.ResourceName("networking.gke.io.networks/"+name)] = quantity("1")
 				}
 			}
-		}, []string{"profile: h200-sxm-roce400", "networkResource: networking.gke.io.networks/rdma-0  # TODO: one resource", "of kind roce"}, []string{".IP", "switches"}},
+		}, []string{"profile: h200-sxm-roce400", "networkResource: networking.gke.io.networks/rdma-0  # TODO: one resource", "of kind roce", "  roce:\n    priority: 3  # TODO: the priority of RDMA traffic"}, []string{".IP", "switches", "fabric: the fabric is of kind"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -10,24 +10,52 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/firstlight/firstlight/internal/probe/kube"
+	"github.com/firstlight/firstlight/internal/site"
 )
 
 // plugins describes the DaemonSets that offer GPUs without the GPU Operator.
 func (s *Snapshot) plugins(k names) []string {
 	var out []string
 	for i := range s.DaemonSets {
-		set := &s.DaemonSets[i]
-		if s.operand(k, set) {
-			continue
-		}
-		for _, p := range k.DevicePlugins {
-			if strings.HasPrefix(set.Name, p.Name) {
-				out = append(out, fmt.Sprintf("DaemonSet %s/%s (%s)", set.Namespace, set.Name, p.What))
-				break
-			}
+		if what := s.plugin(k, &s.DaemonSets[i]); what != "" {
+			out = append(out, fmt.Sprintf("DaemonSet %s/%s (%s)", s.DaemonSets[i].Namespace, s.DaemonSets[i].Name, what))
 		}
 	}
 	return out
+}
+
+// plugin is what device plugin a DaemonSet is that is not the GPU Operator's; empty: none.
+func (s *Snapshot) plugin(k names, set *appsv1.DaemonSet) string {
+	if s.operand(k, set) {
+		return ""
+	}
+	for _, p := range k.DevicePlugins {
+		if strings.HasPrefix(set.Name, p.Name) {
+			return p.What
+		}
+	}
+	return ""
+}
+
+// provided writes the keys of a cluster whose driver and device plugin are the provider's.
+func (s *Snapshot) provided(k names, p *page, plugins []string) {
+	var sets, namespaces []string
+	for i := range s.DaemonSets {
+		if set := &s.DaemonSets[i]; s.plugin(k, set) != "" {
+			sets, namespaces = append(sets, set.Name), append(namespaces, set.Namespace)
+		}
+	}
+	slices.Sort(sets)
+	slices.Sort(namespaces)
+	seenThere := strings.Join(plugins, ", ")
+	p.set(2, "managedBy", seen(site.ManagedByProvider, "no ClusterPolicy, and %s", seenThere))
+	if namespaces = slices.Compact(namespaces); len(namespaces) == 1 {
+		p.set(2, "namespace", seen(namespaces[0], "%s", seenThere))
+	} else {
+		p.set(2, "namespace", todo("", "one of %s: two device plugins would register the same GPUs", strings.Join(namespaces, ", ")))
+	}
+	p.set(2, "operands", seen(slices.Compact(sets), "device plugins; * and ? match parts of names"))
+	s.scheduler(p)
 }
 
 // operatorNamespace is the namespace of the GPU Operator, with where it was seen; empty if not seen.
@@ -89,6 +117,10 @@ func (s *Snapshot) gpustack(k names, p *page, machines []machine) {
 		p.note(2, "seen: NVIDIADriver %s", strings.Join(s.Drivers, ", "))
 	}
 	plugins := s.plugins(k)
+	if len(plugins) > 0 && len(s.Policies) == 0 && s.Unread[unreadPolicies] == "" {
+		s.provided(k, p, plugins)
+		return
+	}
 	if len(plugins) > 0 && len(s.Policies) > 0 {
 		p.todo(2, "two programs may offer nvidia.com/gpu: the GPU Operator, and %s; remove one of them", strings.Join(plugins, ", "))
 	}
@@ -135,7 +167,7 @@ func (s *Snapshot) without(plugins []string) string {
 	case len(plugins) > 0:
 		return "seen instead: " + strings.Join(plugins, ", ")
 	default:
-		return "no ClusterPolicy and no device plugin was seen"
+		return "no ClusterPolicy and no device plugin was seen; where the nodes' image has it, write managedBy: provider instead"
 	}
 }
 

@@ -11,16 +11,22 @@ import (
 )
 
 // TestPrepare: commands and Helm releases run before their gate, their output
-// is kept, and their exit code is not the criterion.
+// is kept, and their exit code is not the criterion. A chart's hooks run, the site's values win, and a
+// release with an object that does not become ready, or with a value that a template refuses, is
+// rolled back and names it.
 func TestPrepare(t *testing.T) {
 	sharedLab(t)
 	dir := t.TempDir()
 	chart := filepath.Join(dir, "chart")
 	files := map[string]string{
 		"Chart.yaml":        "apiVersion: v2\nname: prepared\nversion: 1.2.3\n",
-		"values.yaml":       "said: nothing\n",
-		"templates/cm.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: prepared}\ndata: {said: \"{{ .Values.said }}\"}\n",
-		"../values.yaml":    "said: from the site\n",
+		"values.yaml":       "said: nothing\nport: 1\n",
+		"templates/cm.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: \"{{ .Release.Name }}\"}\ndata: {said: \"{{ .Values.said }}\", port: \"{{ int .Values.port }}\"}\n",
+		"templates/hook.yaml": "apiVersion: batch/v1\nkind: Job\nmetadata: {name: hook-{{ .Release.Name }}, annotations: {helm.sh/hook: pre-install}}\n" +
+			"spec: {template: {metadata: {annotations: {firstlight.dev/world-completes: \"true\"}}, spec: {restartPolicy: Never, containers: [{name: hook, image: example.com/hook:1}]}}}\n",
+		"templates/pod.yaml": "{{ if .Values.node }}\napiVersion: v1\nkind: Pod\nmetadata: {name: placed}\n" +
+			"spec: {nodeSelector: {kubernetes.io/hostname: {{ required \"node.name is missing\" .Values.node.name }}}, containers: [{name: main, image: example.com/main:1}]}\n{{ end }}\n",
+		"../values.yaml": "said: from the site\n",
 	}
 	for name, content := range files {
 		path := filepath.Join(chart, name)
@@ -38,9 +44,14 @@ prepare:
   - gate: facility
     command: [sh, -c, "echo to be kept; exit 7"]
   - gate: facility
-    helm: {release: prepared, chart: ` + chart + `, version: 1.2.3, namespace: ` + namespace + `, valuesFile: values.yaml}
+    helm: {release: prepared, chart: ` + chart + `, version: 1.2.3, namespace: ` + namespace + `, valuesFile: values.yaml, values: {port: 9400}}
   - gate: facility
     helm: {release: other, chart: ` + chart + `, version: 9.9.9, namespace: ` + namespace + `}
+  - gate: facility
+    helm: {release: refused, chart: ` + chart + `, version: 1.2.3, namespace: ` + namespace + `, values: {node: {noode: gpu-01}}}
+  - gate: facility
+    timeout: 30s
+    helm: {release: unplaced, chart: ` + chart + `, version: 1.2.3, namespace: ` + namespace + `, values: {node: {name: gpu-99}}}
 `
 	if err := os.WriteFile(path, []byte(prepared), 0o600); err != nil {
 		t.Fatal(err)
@@ -62,8 +73,17 @@ prepare:
 	if err != nil {
 		t.Fatal(err)
 	}
-	if cm.Data["said"] != "from the site" {
+	if cm.Data["said"] != "from the site" || cm.Data["port"] != "9400" {
 		t.Errorf("the release's values are not the site's: %v", cm.Data)
+	}
+	if hook, err := cluster.Client.BatchV1().Jobs(namespace).Get(t.Context(), "hook-prepared", metav1.GetOptions{}); err != nil || hook.Status.Succeeded != 1 {
+		t.Errorf("the chart's hook has not succeeded: %v", err)
+	}
+	for _, name := range []string{"refused", "unplaced"} {
+		left, err := cluster.Client.CoreV1().Secrets(namespace).List(t.Context(), metav1.ListOptions{LabelSelector: "owner=helm,name=" + name})
+		if err != nil || len(left.Items) > 0 {
+			t.Errorf("%d revisions of release %s remain, %v", len(left.Items), name, err)
+		}
 	}
 	var kept strings.Builder
 	for name, data := range readAll(t, filepath.Join(evidence, a.Run, "observations")) {
@@ -71,7 +91,9 @@ prepare:
 			kept.Write(data)
 		}
 	}
-	for _, want := range []string{"to be kept", `"exit": 7`, "is installed in " + namespace, "want 9.9.9 as pinned by the site"} {
+	for _, want := range []string{"to be kept", `"exit": 7`, "is installed in " + namespace, "want 9.9.9 as pinned by the site",
+		"prepared/templates/pod.yaml", "node.name is missing", "Pod/" + namespace + "/placed not ready", "pod placed: Unschedulable: ", "rolled back: uninstalled",
+	} {
 		if !strings.Contains(kept.String(), want) {
 			t.Errorf("the evidence lacks %q:\n%s", want, kept.String())
 		}

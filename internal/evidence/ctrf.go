@@ -147,6 +147,8 @@ func ctrfOf(planName string, r plan.Result) ctrfTest {
 	switch r.Verdict {
 	case check.Passed:
 		t.Status = "passed"
+	case check.Partial: // neither passed nor failed
+		t.Status, t.Trace = "other", findingLines(r)
 	case check.Failed, check.Unobserved:
 		t.Status, t.Trace = "failed", findingLines(r)
 	case check.Blocked:

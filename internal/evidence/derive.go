@@ -46,6 +46,9 @@ func (b *Bundle) ComparePlan(want Derived) []PlanProblem {
 	if b.Plan.Name != want.Plan.Name {
 		out = append(out, PlanProblem{Message: fmt.Sprintf("the plan is %q, the inputs require %q", b.Plan.Name, want.Plan.Name)})
 	}
+	if b.Plan.AllowFailed != want.Plan.AllowFailed {
+		out = append(out, PlanProblem{Message: fmt.Sprintf("allowFailed is %d in the plan, the inputs require %d", b.Plan.AllowFailed, want.Plan.AllowFailed)})
+	}
 	for _, s := range want.Plan.Steps {
 		i := slices.Index(planned, s.Name)
 		if i < 0 {

@@ -64,23 +64,11 @@ func writeReports(dir string, charts ChartsFor) error {
 	if err != nil {
 		return err
 	}
-	v := b.Summary()
-	if err := writeJSON(filepath.Join(dir, verdictsFile), v); err != nil {
-		return err
-	}
-	ctrf, err := ctrfReport(b, v)
+	files, err := b.reports(charts)
 	if err != nil {
 		return err
 	}
-	junit, err := junitReport(b, v)
-	if err != nil {
-		return err
-	}
-	html, err := htmlReport(b, v, charts)
-	if err != nil {
-		return err
-	}
-	for name, data := range map[string][]byte{ctrfFile: ctrf, junitFile: junit, reportFile: html} {
+	for name, data := range files {
 		if err := writeDurable(filepath.Join(dir, name), data); err != nil {
 			return err
 		}

@@ -55,6 +55,8 @@ type Header struct {
 	// From and Only are the selection of the run.
 	From string `json:"from,omitempty"`
 	Only string `json:"only,omitempty"`
+	// AllowFailed is the most failed nodes that the run leaves out.
+	AllowFailed int `json:"allowFailed,omitempty"`
 	// Include are the checks that the run includes in addition to its gates.
 	Include []string `json:"include,omitempty"`
 	// Namespace was created for the run by an administrator; empty: the run created its own.
@@ -75,6 +77,8 @@ type Header struct {
 type PlanFile struct {
 	Name  string     `json:"name"`
 	Steps []PlanStep `json:"steps"`
+	// AllowFailed is the most failed nodes that the plan leaves out.
+	AllowFailed int `json:"allowFailed,omitempty"`
 }
 
 // PlanStep is one step, in the order of execution.
@@ -103,7 +107,7 @@ func DescribePlan(p plan.Plan) (PlanFile, error) {
 	if err != nil {
 		return PlanFile{}, fmt.Errorf("describe the plan: %w", err)
 	}
-	out := PlanFile{Name: p.Name}
+	out := PlanFile{Name: p.Name, AllowFailed: p.AllowFailed}
 	for _, s := range order {
 		step := PlanStep{Name: s.Name(), Needs: s.Needs, After: s.After, GPUs: s.GPUs, Recommended: s.Recommended, NotApplicable: s.NotApplicable, Describe: s.Describe}
 		for _, prep := range s.Prepare {

@@ -93,7 +93,7 @@ func newPage(b *Bundle, v Verdicts, charts ChartsFor) (page, error) {
 		results[r.Step] = r
 		counts[r.Verdict]++
 	}
-	for _, c := range []check.Verdict{check.Passed, check.Failed, check.Unobserved, check.Blocked, check.NotApplicable} {
+	for _, c := range []check.Verdict{check.Passed, check.Partial, check.Failed, check.Unobserved, check.Blocked, check.NotApplicable} {
 		if counts[c] > 0 {
 			p.Counts = append(p.Counts, count{c, counts[c]})
 		}
@@ -138,6 +138,8 @@ func headline(v Verdicts) string {
 	switch v.Verdict {
 	case check.Passed:
 		return about + " was observed to hold."
+	case check.Partial:
+		return about + " was observed to hold on all nodes but those that are left out."
 	case check.Failed:
 		return "A criterion was observed not to hold. The findings name the suspect and the next action."
 	case check.Unobserved, check.Blocked, check.NotApplicable:

@@ -27,7 +27,10 @@ func junitReport(b *Bundle, v Verdicts) ([]byte, error) {
 			{Name: "simulated", Value: fmt.Sprint(v.Simulated)},
 		},
 	}
-	if len(v.NarrowedBy) > 0 {
+	switch {
+	case v.Verdict == check.Partial && len(v.NarrowedBy) > 0:
+		s.Name += " (" + v.NarrowedBy[0] + ")"
+	case len(v.NarrowedBy) > 0:
 		s.Name += " (narrowed)"
 	}
 	for _, reason := range v.NarrowedBy {
@@ -39,6 +42,12 @@ func junitReport(b *Bundle, v Verdicts) ([]byte, error) {
 			onlyRecommended(&c)
 		}
 		s.Cases = append(s.Cases, c)
+		for _, node := range r.LeftOut {
+			s.Cases = append(s.Cases, junit.Case{
+				Name: r.Step + " of " + node, Classname: className(b.Plan.Name), Time: junit.Seconds(0),
+				Skipped: &junit.Detail{Message: "left out: it failed", Type: string(check.Partial), Text: findingLines(r)},
+			})
+		}
 	}
 	if v.Only == "" {
 		for _, name := range v.Omitted {
@@ -65,7 +74,7 @@ func junitOf(planName string, r plan.Result) junit.Case {
 	}
 	d := &junit.Detail{Message: r.Reason, Type: string(r.Verdict), Text: findingLines(r)}
 	switch r.Verdict {
-	case check.Passed:
+	case check.Passed, check.Partial: // a case for each node that is left out follows
 	case check.NotApplicable:
 		c.Skipped = d
 	case check.Failed:

@@ -10,21 +10,22 @@ import (
 	"github.com/firstlight/firstlight/internal/plan"
 )
 
-// NarrowedBy are the reasons why the verdict does not cover the whole plan in one run: steps
-// that were omitted, kept from an earlier time, not applicable or not counted, and a cluster
-// that was not identified. Empty: none.
+// NarrowedBy are the reasons why the verdict does not cover the whole plan in one run: nodes that
+// were left out; steps that were omitted, kept from an earlier time, not applicable or not counted;
+// and a cluster that was not identified. Empty: none.
 func (b *Bundle) NarrowedBy() []string {
 	results := b.Results()
 	var out []string
 	if b.Header.Only != "" {
 		out = append(out, fmt.Sprintf("only %s was selected: 1 of %d checks", b.Header.Only, len(b.Plan.Steps)))
-	} else if left := b.leftOut(results); len(left) > 0 {
+	} else if left := b.withoutVerdict(results); len(left) > 0 {
 		word := "left out"
 		if !b.Finished {
 			word = "no verdict yet"
 		}
 		out = append(out, word+": "+strings.Join(left, ", "))
 	}
+	out = append(out, b.nodesLeftOut(results)...)
 	if reason := b.Header.unidentified(); reason != "" {
 		out = append(out, reason)
 	}
@@ -67,8 +68,8 @@ func (h Header) unidentified() string {
 	}
 }
 
-// leftOut are the steps without a verdict.
-func (b *Bundle) leftOut(results []plan.Result) []string {
+// withoutVerdict are the steps without a verdict.
+func (b *Bundle) withoutVerdict(results []plan.Result) []string {
 	var out []string
 	for _, s := range b.Plan.Steps {
 		if !slices.ContainsFunc(results, func(r plan.Result) bool { return r.Step == s.Name }) {

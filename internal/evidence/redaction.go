@@ -9,7 +9,7 @@ import (
 
 // withoutSecrets redacts an observation before it is stored and judged.
 func withoutSecrets(o check.Observation) check.Observation {
-	o.Target, o.Command, o.Err = redact.String(o.Target), redact.String(o.Command), redact.String(o.Err)
+	o.Target, o.Command, o.Origin, o.Err = redact.String(o.Target), redact.String(o.Command), redact.String(o.Origin), redact.String(o.Err)
 	o.Figures, o.Raw = redact.Bytes(o.Figures), redact.Bytes(o.Raw)
 	return o
 }
@@ -24,7 +24,7 @@ func headerWithoutSecrets(h Header) Header {
 // planWithoutSecrets redacts plan.json: preparations and descriptions contain command lines of
 // the site.
 func planWithoutSecrets(p PlanFile) PlanFile {
-	out := PlanFile{Name: p.Name}
+	out := PlanFile{Name: p.Name, AllowFailed: p.AllowFailed}
 	for _, s := range p.Steps {
 		s.Prepare, s.Describe = notesWithoutSecrets(s.Prepare), notesWithoutSecrets(s.Describe)
 		out.Steps = append(out.Steps, s)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/firstlight/firstlight/internal/autoscale"
 	"github.com/firstlight/firstlight/internal/check"
@@ -12,16 +13,20 @@ import (
 	"github.com/firstlight/firstlight/internal/evidence/chart"
 	"github.com/firstlight/firstlight/internal/gate/collective"
 	"github.com/firstlight/firstlight/internal/gate/fabric"
+	"github.com/firstlight/firstlight/internal/gate/fabric/efa"
+	"github.com/firstlight/firstlight/internal/gate/fabric/roce"
 	"github.com/firstlight/firstlight/internal/gate/facility"
 	"github.com/firstlight/firstlight/internal/gate/gpustack"
 	"github.com/firstlight/firstlight/internal/gate/inference"
 	"github.com/firstlight/firstlight/internal/gate/node"
+	"github.com/firstlight/firstlight/internal/gate/onhost"
 	"github.com/firstlight/firstlight/internal/gate/telemetry"
 	"github.com/firstlight/firstlight/internal/gate/training"
 	"github.com/firstlight/firstlight/internal/plan"
 	"github.com/firstlight/firstlight/internal/pregate"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/probe/ssh"
+	"github.com/firstlight/firstlight/internal/probe/toolpod"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
 )
@@ -42,8 +47,18 @@ type Access struct {
 	Monitored func(ctx context.Context) error
 	// Kubeconfig is for preparations that run programs.
 	Kubeconfig pregate.Kubeconfig
+	// Page permits notifications of a receiver that pages people.
+	Page bool
 	// RunID is the value of the run label of every created object.
 	RunID string
+}
+
+// tools are the hosts with the programs of the GPU driver and of DCGM where the site says.
+func (a Access) tools(s *site.Site) Hosts {
+	if a.Hosts == nil {
+		return nil
+	}
+	return toolpod.New(s, a.Hosts, a.Cluster)
 }
 
 // monitored is Cluster for gates that also need Prometheus and Alertmanager.
@@ -79,18 +94,37 @@ type gate interface {
 	Describe() []string
 }
 
-// gates returns all eight, in order.
+// gates returns all eight, in order. The facility and the fabric are of the whole site, the others of
+// each group of its nodes.
 func gates(s *site.Site, p *profile.Profile, a Access) []gate {
 	job := collective.Deps{Cluster: a.monitored(), RunID: a.RunID}
-	return []gate{
-		facility.New(s, p, facility.Deps{}),
-		fabric.New(s, p, fabric.Deps{Hosts: a.Hosts}),
-		node.New(s, p, node.Deps{Hosts: a.Hosts}),
-		gpustack.New(s, p, gpustack.Deps{Cluster: a.Cluster, RunID: a.RunID}),
-		telemetry.New(s, p, telemetry.Deps{Cluster: job.Cluster, RunID: a.RunID}),
-		collective.New(s, p, job),
-		training.New(s, p, job),
-		inference.New(s, p, job),
+	out := []gate{facility.New(s, p, facility.Deps{}), fabricGate(s, p, a)}
+	for _, make := range []newGate{
+		func(s *site.Site, p *profile.Profile) gate { return node.New(s, p, node.Deps{Hosts: a.tools(s)}) },
+		func(s *site.Site, p *profile.Profile) gate {
+			return gpustack.New(s, p, gpustack.Deps{Cluster: a.Cluster, RunID: a.RunID})
+		},
+		func(s *site.Site, p *profile.Profile) gate {
+			return telemetry.New(s, p, telemetry.Deps{Cluster: job.Cluster, RunID: a.RunID, Page: a.Page})
+		},
+		func(s *site.Site, p *profile.Profile) gate { return collective.New(s, p, job) },
+		func(s *site.Site, p *profile.Profile) gate { return training.New(s, p, job) },
+		func(s *site.Site, p *profile.Profile) gate { return inference.New(s, p, job) },
+	} {
+		out = append(out, inGroups(s, p, make))
+	}
+	return out
+}
+
+// fabricGate is gate 2 of the profile's kind of fabric.
+func fabricGate(s *site.Site, p *profile.Profile, a Access) gate {
+	switch p.Fabric.Kind {
+	case profile.RoCE:
+		return roce.New(s, p, onhost.Deps{Hosts: a.Hosts})
+	case profile.EFA:
+		return efa.New(s, p, onhost.Deps{Hosts: a.Hosts})
+	default:
+		return fabric.New(s, p, onhost.Deps{Hosts: a.Hosts})
 	}
 }
 
@@ -102,7 +136,11 @@ var ErrNoExtra = errors.New("unknown check to include")
 
 // Playbook is the Plan of a site's gates and the included extras.
 func Playbook(s *site.Site, p *profile.Profile, a Access, include ...string) (plan.Plan, error) {
-	out := plan.Plan{Name: fmt.Sprintf("bring-up of %s (%d GPU nodes, %s)", s.Name, len(s.Inventory.Nodes), p.Name)}
+	profiles := []string{p.Name}
+	for _, g := range s.Groups {
+		profiles = append(profiles, g.Figures.Name)
+	}
+	out := plan.Plan{Name: fmt.Sprintf("bring-up of %s (%d GPU nodes, %s)", s.Name, len(s.Inventory.Nodes), strings.Join(profiles, ", "))}
 	if err := checkPods(s, p); err != nil {
 		return plan.Plan{}, fmt.Errorf("plan the bring-up of %s: %w", s.Name, err)
 	}

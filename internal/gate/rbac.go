@@ -42,6 +42,7 @@ type Allowed struct {
 type block struct {
 	For   []string            `json:"for"`
 	In    string              `json:"in"`
+	When  string              `json:"when,omitempty"`
 	Why   string              `json:"why"`
 	Rules []rbacv1.PolicyRule `json:"rules"`
 }
@@ -51,8 +52,10 @@ const (
 	forRun, forPods         = "run", "pods"
 	inCluster, inOwn, inRun = "cluster", "own", "run"
 	inOperator, inEndpoint  = "operator", "endpoint"
+	inTools                 = "tools"
 	inAdapter, inController = "adapter", "controller"
 	inDefault               = metav1.NamespaceDefault
+	whenDRA, whenRule       = "dra", "rule"
 )
 
 var blocks = sync.OnceValues(func() ([]block, error) {
@@ -71,8 +74,8 @@ func (b block) needed(gates []string) bool {
 	})
 }
 
-// Rules are the rules for all gates and extras in a cluster where runs create their own
-// namespaces.
+// Rules are the cluster-wide rules for all gates and extras in a cluster where runs create their
+// own namespaces.
 func Rules() ([]rbacv1.PolicyRule, error) {
 	all, err := blocks()
 	if err != nil {
@@ -80,7 +83,9 @@ func Rules() ([]rbacv1.PolicyRule, error) {
 	}
 	var out []rbacv1.PolicyRule
 	for _, b := range all {
-		out = append(out, b.Rules...)
+		if b.In != inTools && (b.When == "" || b.When == whenRule) {
+			out = append(out, b.Rules...)
+		}
 	}
 	return out, nil
 }
@@ -99,10 +104,10 @@ func roles(s *site.Site, a Allowed) ([]role, error) {
 	}
 	out := []role{{}}
 	for _, b := range all {
-		if !b.needed(a.Gates) || b.In == inOwn && a.Namespace != "" {
+		if !b.needed(a.Gates) || b.When == whenDRA && s.GPUStack.DeviceClass == "" || b.When == whenRule && s.Telemetry.Alert.Through != site.ThroughRule || b.In == inOwn && a.Namespace != "" || b.In == inTools && s.Reach.GPUTools == site.ToolsOnHost {
 			continue
 		}
-		if a.Namespace == "" {
+		if a.Namespace == "" && b.In != inTools {
 			out[0].blocks = append(out[0].blocks, b)
 			continue
 		}
@@ -132,7 +137,7 @@ func (b block) placed(s *site.Site, namespace string) []role {
 		return []role{{namespace, []block{b}}}
 	case inDefault:
 		return []role{{metav1.NamespaceDefault, []block{b}}}
-	case inOperator:
+	case inOperator, inTools:
 		return []role{{s.GPUStack.Namespace, []block{b}}}
 	case inAdapter:
 		return of(s.Autoscale.Adapter)
@@ -140,7 +145,7 @@ func (b block) placed(s *site.Site, namespace string) []role {
 		return of(s.Autoscale.Controller)
 	case inEndpoint:
 		var out []role
-		for _, e := range []site.Endpoint{s.Reach.Prometheus, s.Reach.Alertmanager} {
+		for _, e := range append([]site.Endpoint{s.Reach.Prometheus, s.Reach.Alertmanager}, s.Reach.AlertmanagerReplicas...) {
 			scheme, service := "", e.Service
 			if rest, ok := strings.CutPrefix(service, "https:"); ok {
 				scheme, service = "https:", rest
@@ -164,6 +169,8 @@ func (b block) placed(s *site.Site, namespace string) []role {
 
 // Permission is one rule of the roles that RBAC prints.
 type Permission struct {
+	// Conditional: only a run that finds hosts without their tools needs it.
+	Conditional bool
 	// Namespace is empty for a rule of the ClusterRole.
 	Namespace string
 	// Why is the reason for the rule.
@@ -181,7 +188,7 @@ func Permissions(s *site.Site, a Allowed) ([]Permission, error) {
 	for _, r := range all {
 		for _, b := range r.blocks {
 			for _, rule := range b.Rules {
-				out = append(out, Permission{Namespace: r.namespace, Why: b.Why, Rule: rule})
+				out = append(out, Permission{Namespace: r.namespace, Why: b.Why, Rule: rule, Conditional: b.In == inTools && s.Reach.GPUTools != site.ToolsInPods})
 			}
 		}
 	}

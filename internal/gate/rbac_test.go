@@ -90,7 +90,7 @@ func (p printed) allows(namespace, request, name string) bool {
 var requests = map[string]map[string][]string{
 	"run": {
 		"":    {"list /nodes", "list scheduling.k8s.io/priorityclasses", "delete scheduling.k8s.io/priorityclasses"},
-		"run": {"get coordination.k8s.io/leases", "create coordination.k8s.io/leases", "update coordination.k8s.io/leases", "delete coordination.k8s.io/leases", "deletecollection batch/jobs", "list /pods", "delete /pods", "list /services", "delete /services", "list resource.k8s.io/resourceclaimtemplates", "list monitoring.coreos.com/podmonitors", "delete monitoring.coreos.com/podmonitors"},
+		"run": {"get coordination.k8s.io/leases", "create coordination.k8s.io/leases", "update coordination.k8s.io/leases", "delete coordination.k8s.io/leases", "deletecollection batch/jobs", "list /pods", "delete /pods", "list /services", "delete /services", "list resource.k8s.io/resourceclaimtemplates", "list monitoring.coreos.com/podmonitors", "delete monitoring.coreos.com/podmonitors", "list monitoring.coreos.com/prometheusrules", "delete monitoring.coreos.com/prometheusrules"},
 	},
 	"pods": {
 		"": {"list /pods", "list /nodes", "create scheduling.k8s.io/priorityclasses"},
@@ -101,7 +101,9 @@ var requests = map[string]map[string][]string{
 			"create scheduling.volcano.sh/podgroups", "watch scheduling.volcano.sh/podgroups", "create kueue.x-k8s.io/localqueues", "list kueue.x-k8s.io/workloads",
 		},
 	},
-	"gpustack":  {"": {"get nvidia.com/clusterpolicies"}, "operator": {"list apps/daemonsets", "list /pods"}},
+	"node":      {"operator": {"list /pods", "get /pods/exec", "create /pods/exec"}},
+	"gpustack":  {"": {"get nvidia.com/clusterpolicies", "list nvidia.com/clusterpolicies"}, "operator": {"list apps/daemonsets", "list /pods"}},
+	"telemetry": {"run": {"create monitoring.coreos.com/prometheusrules", "patch monitoring.coreos.com/prometheusrules", "list monitoring.coreos.com/prometheusrules", "delete monitoring.coreos.com/prometheusrules"}},
 	"inference": {"run": {"get /pods/portforward", "create /pods/portforward"}},
 	"autoscale": {
 		"":         {"list karpenter.sh/nodepools", "create karpenter.sh/nodepools", "watch /nodes", "watch /pods", "list events.k8s.io/events", "watch autoscaling/horizontalpodautoscalers"},
@@ -162,12 +164,52 @@ func TestRBACIsWhatTheGatesDo(t *testing.T) {
 	}
 }
 
+// A site whose hosts have their tools needs no permission in the cluster for them.
+func TestExecIsAllowedOnlyWhereItIsUsed(t *testing.T) {
+	t.Parallel()
+	s := served(t)
+	for tools, want := range map[string]bool{site.ToolsAuto: true, site.ToolsInPods: true, site.ToolsOnHost: false} {
+		s.Reach.GPUTools = tools
+		for _, namespace := range []string{"", "acceptance"} {
+			p := rbac(t, s, gate.Allowed{Gates: site.Gates(), Namespace: namespace})
+			if got := p.allows("gpu-operator", "create /pods/exec", "x"); got != want {
+				t.Errorf("gpuTools %s: exec is allowed %t, want %t", tools, got, want)
+			}
+			if p.allows("", "create /pods/exec", "x") || p.allows("default", "get /pods/exec", "x") {
+				t.Errorf("gpuTools %s: exec is allowed beyond the operator's namespace", tools)
+			}
+			if p := rbac(t, s, gate.Allowed{Gates: []string{"gpustack", "telemetry", "training"}, Namespace: namespace}); p.allows("gpu-operator", "create /pods/exec", "x") {
+				t.Errorf("gpuTools %s: exec is allowed without gate node", tools)
+			}
+		}
+	}
+}
+
+// A site whose alert is posted needs no rule, and one by a rule need not read those of others.
+func TestRulesAreAllowedOnlyWhereTheyAreUsed(t *testing.T) {
+	t.Parallel()
+	for through, want := range map[string]bool{site.ThroughRule: true, site.ThroughAlertmanager: false} {
+		s := served(t)
+		s.Telemetry.Alert.Through = through
+		p := rbac(t, s, gate.Allowed{Gates: site.Gates(), Namespace: "acceptance"})
+		if got := p.allows("acceptance", "create monitoring.coreos.com/prometheusrules", "x"); got != want {
+			t.Errorf("through %s: a rule may be created: %t", through, got)
+		}
+		if p.allows("acceptance", "get monitoring.coreos.com/prometheusrules", "x") {
+			t.Errorf("through %s: get is allowed", through)
+		}
+	}
+}
+
 // nothingWide refuses what would give away the cluster.
 func nothingWide(t *testing.T, p printed, name, namespace string) {
 	t.Helper()
-	for _, rules := range p.rules {
+	for where, rules := range p.rules {
 		for _, r := range rules {
 			for _, word := range slices.Concat(r.Verbs, r.Resources, r.APIGroups) {
+				if word == "pods/exec" && name == "node" && where == "gpu-operator" {
+					continue // nvidia-smi and dcgmi, where hosts do not have them
+				}
 				if slices.Contains([]string{"*", "secrets", "bind", "escalate", "impersonate", "serviceaccounts/token", "pods/exec", "pods/ephemeralcontainers"}, word) {
 					t.Errorf("%+v allows %q", r, word)
 				}

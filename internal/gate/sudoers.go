@@ -23,8 +23,11 @@ func Sudoers(s *site.Site, p *profile.Profile, user string, names []string, path
 		if !ok || !slices.Contains(names, g.Name()) {
 			continue
 		}
-		fmt.Fprintf(&rules, "\n# Gate %s.\n", g.Name())
-		for _, command := range r.RootCommands() {
+		commands := r.RootCommands()
+		if len(commands) > 0 {
+			fmt.Fprintf(&rules, "\n# Gate %s.\n", g.Name())
+		}
+		for _, command := range commands {
 			rule, err := sudo.Rule(user, command, paths)
 			if err != nil {
 				return nil, fmt.Errorf("gate %s: %w", g.Name(), err)

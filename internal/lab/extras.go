@@ -122,6 +122,11 @@ func (l *Lab) extraSteps(conf component.Config, name string) []step {
 	if name == component.ExtraAdapter {
 		steps = append(steps, l.own(stepMetrics, []string{component.Adapter}, l.registerMetrics))
 	}
+	if name == component.ExtraKueue {
+		steps = append(steps, l.own(stepKueueCertificates, []string{component.ObjectsOf(name)}, func(ctx context.Context) error {
+			return l.mountKueueCertificates(ctx, conf)
+		}))
+	}
 	for _, c := range conf.Extra(name) {
 		steps = append(steps, step{name: c.Name, needs: c.Needs, run: func(ctx context.Context) error {
 			return l.startComponent(ctx, c)

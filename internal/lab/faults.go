@@ -23,16 +23,22 @@ func (l *Lab) SetNoGangScheduler(ctx context.Context, on bool) error {
 		l.restarting(component.APIServer, component.Scheduler), l.awaitGangAPI)
 }
 
-// SetHalfGang makes the scheduler ignore gangs while the API server serves them, or restores it.
-// It returns when the scheduler is ready.
+// SetHalfGang makes the schedulers place parts of gangs, or restores them: the default scheduler
+// ignores the groups that the API server serves. It returns when the schedulers are ready.
 func (l *Lab) SetHalfGang(ctx context.Context, on bool) error {
-	return l.change(ctx, "half gang", func(f *component.Faults) { f.HalfGang = on }, l.restarting(component.Scheduler))
+	return l.change(ctx, "half gang", func(f *component.Faults) { f.HalfGang = on }, l.restarting(component.Scheduler), l.halfGangOthers)
 }
 
 // SetAlertRouteMissing gives Alertmanager a receiver without a notifier, or restores the webhook.
 // It returns when Alertmanager is ready.
 func (l *Lab) SetAlertRouteMissing(ctx context.Context, on bool) error {
 	return l.change(ctx, "alert route missing", func(f *component.Faults) { f.AlertRouteMissing = on }, l.restarting(component.Alertmanager))
+}
+
+// SetAlertLabelDropped removes the label severity from the alerts that Prometheus sends, or restores
+// it. It returns when Prometheus is ready.
+func (l *Lab) SetAlertLabelDropped(ctx context.Context, on bool) error {
+	return l.change(ctx, "alert label dropped", func(f *component.Faults) { f.AlertLabelDropped = on }, l.restarting(component.Prometheus))
 }
 
 // SetOnCallSilent points the webhook of the receiver on-call at a closed port and notifies another
@@ -46,6 +52,12 @@ func (l *Lab) SetOnCallSilent(ctx context.Context, on bool) error {
 // Prometheus scrapes without it; existing series end within three scrapes.
 func (l *Lab) SetNodeLabelOff(ctx context.Context, on bool) error {
 	return l.change(ctx, "node label off", func(f *component.Faults) { f.NodeLabelOff = on }, l.restarting(component.Prometheus))
+}
+
+// SetPrometheusShared gives Prometheus the series of another cluster too, or removes them. It
+// returns when Prometheus scrapes with the change; existing series end within three scrapes.
+func (l *Lab) SetPrometheusShared(ctx context.Context, on bool) error {
+	return l.change(ctx, "Prometheus shared", func(f *component.Faults) { f.PrometheusShared = on }, l.restarting(component.Prometheus))
 }
 
 // SetExportersUnscraped removes the exporters from Prometheus' targets, or restores them. It returns
@@ -168,7 +180,7 @@ func (l *Lab) restarting(names ...string) effect {
 
 // restart applies a component's configuration: it stops, reloads or replaces the process.
 func (l *Lab) restart(ctx context.Context, c component.Component, f component.Faults) error {
-	if c.Name == component.Adapter && f.AdapterDown || c.Name == component.GPUOperator && f.GPUOperatorDown {
+	if f.Stops(c.Name) {
 		l.sup.Halt(c.Name, changeGrace)
 		return nil
 	}

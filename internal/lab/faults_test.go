@@ -22,7 +22,7 @@ func (r *running) postAlert(t *testing.T, name string) {
 		t.Fatal(err)
 	}
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: cfg, DisableKeepAlives: true}}
-	body := fmt.Sprintf(`[{"labels":{"alertname":%q}}]`, name)
+	body := fmt.Sprintf(`[{"labels":{"alertname":%q,"severity":"critical"}}]`, name) // the route to on-call selects by severity
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, r.info.AlertmanagerURL+"/api/v2/alerts", strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)

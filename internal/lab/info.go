@@ -60,7 +60,7 @@ type Info struct {
 func (l *Lab) info() Info {
 	p := l.conf.PKI()
 	metrics := map[string]string{}
-	if l.conf.Stack == component.StackReal {
+	if l.conf.Stack.External() {
 		metrics[component.GPUOperator] = hostPort(l.conf.Address, l.conf.Ports.GPUOperatorMetrics)
 		metrics[component.NFDMaster] = hostPort(l.conf.Address, l.conf.Ports.NFDMaster)
 	}

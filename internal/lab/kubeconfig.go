@@ -19,6 +19,7 @@ func writeKubeconfigs(name string, c component.Config) error {
 	for _, identity := range []string{
 		pki.ControllerManager, pki.Scheduler, pki.Kwok, pki.Adapter,
 		pki.Karpenter, pki.KAIScheduler, pki.KAIBinder, pki.KAIPodGrouper,
+		pki.VolcanoScheduler, pki.VolcanoControllers, pki.Kueue,
 		pki.JobSet, pki.KubeflowTrainer, pki.MPIOperator, pki.GPUOperator, pki.NFDMaster,
 	} {
 		if err := writeKubeconfig(name, c, identity, c.Kubeconfig(identity)); err != nil {

@@ -67,6 +67,8 @@ type Lab struct {
 	// changing serializes changes of faults and the start of extras, which must not run with
 	// earlier faults; adding serializes additions of extras. Each has one token; see takeTurn.
 	changing, adding chan struct{}
+	// rulesUnread: Prometheus has not read the rules since they changed; guarded by changing.
+	rulesUnread bool
 	// unsettled has the changes of faults that failed, by name; guarded by changing.
 	unsettled map[string]bool
 	// up is closed when the lab is ready, stopping when it is asked to stop.

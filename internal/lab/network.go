@@ -91,6 +91,10 @@ func (n *network) claimExtra(ctx context.Context, name string) error {
 		return n.claim(ctx, wanted{port: &p.KarpenterHealth, everywhere: true}, wanted{port: &p.KarpenterMetrics, everywhere: true})
 	case component.ExtraKAI:
 		return n.claim(ctx, wanted{port: &p.KAIScheduler}, wanted{port: &p.KAIBinder}, wanted{port: &p.KAIPodGrouper})
+	case component.ExtraVolcano:
+		return n.claim(ctx, wanted{port: &p.VolcanoScheduler}, wanted{port: &p.VolcanoControllers})
+	case component.ExtraKueue:
+		return n.claim(ctx, wanted{port: &p.KueueHealth}, wanted{port: &p.KueueWebhook})
 	case component.ExtraTrainer:
 		return n.claim(ctx, wanted{port: &p.JobSetHealth}, wanted{port: &p.JobSetWebhook}, wanted{port: &p.TrainerHealth}, wanted{port: &p.TrainerWebhook})
 	case component.ExtraMPI:
@@ -101,7 +105,7 @@ func (n *network) claimExtra(ctx context.Context, name string) error {
 
 // claimStack claims the ports of the components of a stack.
 func (n *network) claimStack(ctx context.Context, stack component.Stack) error {
-	if stack != component.StackReal {
+	if !stack.External() {
 		return nil
 	}
 	p := &n.ports
@@ -273,6 +277,12 @@ func portsOf(p component.Ports, name string) []int {
 		return []int{p.KAIBinder}
 	case component.KAIPodGrouper:
 		return []int{p.KAIPodGrouper}
+	case component.VolcanoScheduler:
+		return []int{p.VolcanoScheduler}
+	case component.VolcanoControllers:
+		return []int{p.VolcanoControllers}
+	case component.Kueue:
+		return []int{p.KueueHealth, p.KueueWebhook}
 	case component.JobSet:
 		return []int{p.JobSetHealth, p.JobSetWebhook}
 	case component.KubeflowTrainer:

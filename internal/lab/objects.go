@@ -32,6 +32,9 @@ var resources = map[string]string{
 	"KWOKNodeClass":            "kwoknodeclasses",
 	"GatewayClass":             "gatewayclasses",
 	"Queue":                    "queues",
+	"ResourceFlavor":           "resourceflavors",
+	"ClusterQueue":             "clusterqueues",
+	"Secret":                   "secrets",
 
 	"MutatingWebhookConfiguration":   "mutatingwebhookconfigurations",
 	"ValidatingWebhookConfiguration": "validatingwebhookconfigurations",
@@ -79,7 +82,7 @@ func create(ctx context.Context, client dynamic.Interface, objs []*unstructured.
 }
 
 // custom are the kinds that the lab's own CustomResourceDefinitions define.
-var custom = map[string]bool{"KWOKNodeClass": true, "GatewayClass": true, "Queue": true, "ClusterTrainingRuntime": true, "ClusterPolicy": true}
+var custom = map[string]bool{"KWOKNodeClass": true, "GatewayClass": true, "Queue": true, "ClusterTrainingRuntime": true, "ClusterPolicy": true, "ResourceFlavor": true, "ClusterQueue": true}
 
 // createOne creates an object. The API server delays create requests of a new kind by two seconds
 // (other API servers may not serve it yet), but not apply requests.
@@ -157,6 +160,7 @@ func extraValues(conf component.Config) (manifest.Values, error) {
 	}
 	return manifest.Values{
 		Address: conf.Address, CA: ca, AdapterPort: conf.Ports.Adapter, JobSetWebhookPort: conf.Ports.JobSetWebhook, TrainerWebhookPort: conf.Ports.TrainerWebhook,
+		KueueWebhookPort: conf.Ports.KueueWebhook,
 	}, nil
 }
 

@@ -31,11 +31,12 @@ var startLate = []string{component.Prometheus, component.Alertmanager, component
 
 // Start steps other than components.
 const (
-	stepMetrics   = "metrics-apis"
-	stepDiscovery = "discovery"
-	stepWorld     = "world"
-	stepSettled   = "world-settled"
-	stepCanary    = "canary"
+	stepMetrics           = "metrics-apis"
+	stepKueueCertificates = "kueue-certificates"
+	stepDiscovery         = "discovery"
+	stepWorld             = "world"
+	stepSettled           = "world-settled"
+	stepCanary            = "canary"
 
 	stepKwokRetrier = "kwok-retrier"
 )
@@ -148,6 +149,9 @@ func (l *Lab) steps() []step {
 	everyLabs := l.conf
 	everyLabs.With = nil
 	for _, c := range component.All(everyLabs) {
+		if l.conf.Stack == component.StackNone && slices.Contains([]string{component.GPUOperator, component.NFDMaster}, c.Name) {
+			continue // it runs while its pod does
+		}
 		needs := c.Needs
 		if c.Name == component.NFDMaster && l.opts.WorldReady != nil {
 			needs = append(slices.Clone(needs), stepWorld) // the node that it updates

@@ -85,7 +85,8 @@ func (x *execution) decide(ctx context.Context) {
 		}
 		x.started[name] = true
 		x.running++
-		go func() { x.finished <- x.runStep(ctx, s) }()
+		leftOut := x.needs.LeftOut(name, x.results)
+		go func() { x.finished <- x.runStep(ctx, s, leftOut) }()
 	}
 }
 

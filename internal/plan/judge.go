@@ -19,6 +19,14 @@ const (
 // Judge is the judgement of a step from its stored observations: the Check's own, validated
 // by rules that apply to every Check. It is pure; a replay calls it too.
 func Judge(c check.Check, obs []check.Observation) check.Judgement {
+	j := judge(c, obs)
+	if j.Verdict != check.Passed {
+		j.Findings = append(unprepared(obs), j.Findings...)
+	}
+	return j
+}
+
+func judge(c check.Check, obs []check.Observation) check.Judgement {
 	recorded, observeErr := split(obs)
 	if len(recorded) == 0 {
 		if observeErr != "" {
@@ -44,12 +52,40 @@ func Judge(c check.Check, obs []check.Observation) check.Judgement {
 	return lowered(c, j)
 }
 
+// unprepared are findings for preparations that failed. Their exit status decides no verdict, and is
+// often the cause of one.
+func unprepared(obs []check.Observation) []check.Finding {
+	var out []check.Finding
+	for _, o := range obs {
+		if why := failure(o); why != "" {
+			out = append(out, check.Finding{
+				Suspect: "preparation " + o.Command, Message: why, Observations: []string{o.ID},
+				Remedy: "read its whole output in the evidence, correct it, and run the gate again",
+			})
+		}
+	}
+	return out
+}
+
+// failure is why a preparation failed: its error, or its exit status and the last line of its output.
+// Empty: it did not fail, or the observation is of another kind.
+func failure(o check.Observation) string {
+	if o.Kind != KindPrepare || o.Err == "" && (o.Exit == nil || *o.Exit == 0) {
+		return ""
+	}
+	if o.Err != "" {
+		return o.Err
+	}
+	lines := strings.Split(strings.TrimSpace(string(o.Raw)), "\n")
+	return fmt.Sprintf("exit status %d: %s", *o.Exit, lines[len(lines)-1])
+}
+
 // Needs are the needs of each step of a plan, by name.
 type Needs map[string][]string
 
 // Blocked is the judgement of a step with needs that are not passed, in their order. The
 // needs of a not applicable step are those of the steps that need it. blocked is false if
-// all are passed.
+// all are passed or partial.
 func Blocked(step string, needs Needs, results map[string]Result) (j check.Judgement, blocked bool) {
 	var reasons []string
 	for _, need := range needs.of(step, results) {
@@ -57,7 +93,7 @@ func Blocked(step string, needs Needs, results map[string]Result) (j check.Judge
 		switch {
 		case !ok:
 			reasons = append(reasons, need+" has no verdict")
-		case r.Verdict != check.Passed:
+		case !r.Verdict.Holds():
 			reasons = append(reasons, fmt.Sprintf("%s is %s", need, r.Verdict))
 		}
 	}
@@ -127,7 +163,7 @@ func judgeSafely(c check.Check, obs []check.Observation) (j check.Judgement) {
 func unsound(j check.Judgement) string {
 	switch j.Verdict {
 	case check.Passed, check.Failed, check.Unobserved:
-	case check.Blocked, check.NotApplicable:
+	case check.Blocked, check.NotApplicable, check.Partial:
 		return fmt.Sprintf("the check returned the verdict %q, which only the plan may set", j.Verdict)
 	default:
 		return fmt.Sprintf("the check returned the unknown verdict %q", j.Verdict)

@@ -62,6 +62,47 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+// The failed preparation of a gate that does not pass is its first finding: an operator that Helm had
+// rolled back was only reported as missing.
+func TestFailedPreparationIsAFinding(t *testing.T) {
+	t.Parallel()
+	thing := check.Observation{Kind: "thing", Figures: []byte(`{}`)}
+	prepared := func(exit int, raw, err string) check.Observation {
+		return check.Observation{ID: "0001", Kind: KindPrepare, Command: "helm upgrade", Exit: &exit, Raw: []byte(raw), Err: err}
+	}
+	for name, c := range map[string]struct {
+		prepared check.Observation
+		passes   bool
+		want     string
+	}{
+		"failed":                    {prepared(1, "one\ntwo\n", ""), false, "exit status 1: two"},
+		"could not run":             {prepared(-1, "", "no such file"), false, "no such file"},
+		"succeeded":                 {prepared(0, "done\n", ""), false, ""},
+		"failed, the gate does not": {prepared(1, "one\n", ""), true, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			j := Judge(fakeCheck{name: "c", judge: func([]check.Observation) check.Judgement {
+				if c.passes {
+					return check.Pass("ok")
+				}
+				return check.Fail("bad")
+			}}, []check.Observation{c.prepared, thing})
+			if c.want == "" {
+				for _, f := range j.Findings {
+					if strings.HasPrefix(f.Suspect, "preparation") {
+						t.Errorf("a finding: %+v", f)
+					}
+				}
+				return
+			}
+			if f := j.Findings[0]; f.Suspect != "preparation helm upgrade" || f.Message != c.want || len(f.Observations) != 1 || len(j.Findings) != 2 {
+				t.Errorf("the findings are %+v, want one more, first, that says %q", j.Findings, c.want)
+			}
+		})
+	}
+}
+
 func TestJudgeHandsOverOnlyTheChecksOwnObservations(t *testing.T) {
 	t.Parallel()
 	var kinds []string

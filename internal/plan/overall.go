@@ -27,7 +27,7 @@ func Overall(steps []Counted, only string, results map[string]Result, uncleaned 
 }
 
 func cleaned(v check.Verdict, uncleaned []string) check.Verdict {
-	if v == check.Passed && len(uncleaned) > 0 {
+	if v.Holds() && len(uncleaned) > 0 {
 		return check.Unobserved
 	}
 	return v

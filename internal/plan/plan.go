@@ -55,6 +55,8 @@ func (s Step) before() []string { return slices.Concat(s.Needs, s.After) }
 type Plan struct {
 	Name  string
 	Steps []Step
+	// AllowFailed is the most failed nodes that the plan leaves out; see JudgePart.
+	AllowFailed int
 }
 
 // ErrInvalid is the error of an invalid plan, or of a selection of unknown steps.
@@ -74,6 +76,9 @@ func (p Plan) Step(name string) (Step, bool) {
 func (p Plan) Validate() error {
 	var problems []error
 	seen := map[string]bool{}
+	if p.AllowFailed < 0 {
+		problems = append(problems, fmt.Errorf("%w: plan %q allows %d failed nodes: must not be negative", ErrInvalid, p.Name, p.AllowFailed))
+	}
 	if len(p.Steps) == 0 {
 		problems = append(problems, fmt.Errorf("%w: plan %q has no steps", ErrInvalid, p.Name))
 	}

@@ -12,8 +12,9 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 )
 
-// runStep runs one step from its start to its verdict.
-func (x *execution) runStep(ctx context.Context, s Step) finished {
+// runStep runs one step, without the nodes that earlier steps left out, from its start to its
+// verdict.
+func (x *execution) runStep(ctx context.Context, s Step, leftOut []string) finished {
 	name := s.Name()
 	begun := x.now()
 	attempt, err := x.executor.Store.Begin(name, begun)
@@ -24,7 +25,7 @@ func (x *execution) runStep(ctx context.Context, s Step) finished {
 	rec := &recorder{run: x, step: name, attempt: attempt}
 	x.prepare(ctx, s, rec)
 	if ctx.Err() == nil && rec.broken() == nil {
-		if err := observeSafely(ctx, s.Check, rec); err != nil && ctx.Err() == nil {
+		if err := observeSafely(ctx, without(s.Check, leftOut), rec); err != nil && ctx.Err() == nil {
 			x.recordError(rec, err)
 		}
 	}
@@ -41,7 +42,7 @@ func (x *execution) runStep(ctx context.Context, s Step) finished {
 		return finished{step: s, err: fmt.Errorf("read back the observations of %s: %w", name, err)}
 	}
 	done := x.now()
-	r := Result{Step: name, Judgement: Judge(s.Check, obs), Started: begun, Finished: done, At: done, Attempt: attempt}
+	r := Result{Step: name, Judgement: JudgePart(s.Check, obs, leftOut, x.executor.Plan.AllowFailed), Started: begun, Finished: done, At: done, Attempt: attempt}
 	for _, o := range obs {
 		r.Observations = append(r.Observations, o.ID)
 	}
@@ -85,6 +86,9 @@ func (x *execution) prepare(ctx context.Context, s Step, rec *recorder) {
 			o.Err = err.Error()
 		}
 		_, _ = rec.store(o)
+		if why := failure(o); why != "" {
+			x.note(s.Name(), "preparation %s of %s failed: %s", o.Command, s.Name(), why)
+		}
 	}
 }
 

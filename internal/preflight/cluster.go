@@ -56,6 +56,8 @@ func (o Options) cluster(ctx context.Context, c *kube.Cluster, required gate.Req
 	if err != nil {
 		return nil, err
 	}
+	// The trials of the commands show which conditional permissions a run needs.
+	permissions = slices.DeleteFunc(permissions, func(p gate.Permission) bool { return p.Conditional })
 	names := o.nodes()
 	space := observeSpace(ctx, c, o.Namespace)
 	gang := observeGang(ctx, c, o.Site.GPUStack)
@@ -105,7 +107,7 @@ func (o Options) cluster(ctx context.Context, c *kube.Cluster, required gate.Req
 	}
 	lines = append(lines, gangLine)
 	lines = append(lines, judgeNodes(nodes, nodeDemand{
-		names: names, gpus: int(o.Profile.Node.GPUs.Value), ports: o.Site.Fabric.NetworkResourceCount, networkResource: o.Site.Fabric.NetworkResource,
+		names: names, gpus: o.gpus(), ports: o.Site.Fabric.NetworkResourceCount, networkResource: o.Site.Fabric.NetworkResource,
 		every: slices.Contains(o.Gates, gpustack.Name), workloads: required.Workloads, tolerations: tolerations(pods),
 	})...)
 	if slices.Contains(o.Gates, gpustack.Name) {
@@ -115,6 +117,17 @@ func (o Options) cluster(ctx context.Context, c *kube.Cluster, required gate.Req
 		lines = append(lines, judgeImage(f))
 	}
 	return lines, nil
+}
+
+// gpus are the GPUs that each node of the inventory must have, by name.
+func (o Options) gpus() map[string]int {
+	out := map[string]int{}
+	for _, v := range o.Site.Views(o.Profile) {
+		for _, name := range v.Site.NodeNames() {
+			out[name] = int(v.Profile.Node.GPUs.Value)
+		}
+	}
+	return out
 }
 
 func (o Options) nodes() []string {

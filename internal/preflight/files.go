@@ -39,11 +39,14 @@ func observeFiles(s *site.Site, gates []string) []fileFacts {
 		}
 	}
 	if slices.Contains(gates, telemetry.Name) || slices.Contains(gates, autoscale.Name) {
-		for key, e := range map[string]site.Endpoint{"reach.prometheus": s.Reach.Prometheus, "reach.alertmanager": s.Reach.Alertmanager} {
-			file(key+".caFile", e.CAFile)
-			file(key+".certFile", e.CertFile)
-			file(key+".keyFile", e.KeyFile)
-			file(key+".bearerTokenFile", e.BearerTokenFile)
+		endpoints := map[string]site.Endpoint{"reach.prometheus": s.Reach.Prometheus, "reach.alertmanager": s.Reach.Alertmanager}
+		for i, e := range s.Reach.AlertmanagerReplicas {
+			endpoints[fmt.Sprintf("reach.alertmanagerReplicas[%d]", i)] = e
+		}
+		for key, e := range endpoints {
+			for name, path := range e.Files() {
+				file(key+"."+name, path)
+			}
 		}
 	}
 	for i, p := range s.Prepare {
@@ -58,7 +61,11 @@ func observeFiles(s *site.Site, gates []string) []fileFacts {
 			file(key+".playbook", p.Playbook)
 			program(key+".playbook", "ansible-playbook")
 		case p.Helm != nil:
-			file(key+".helm.valuesFile", p.Helm.ValuesFile)
+			for _, f := range p.Helm.Files() {
+				file(key+".helm.valuesFiles", f)
+			}
+			file(key+".helm.passwordFile", p.Helm.PasswordFile)
+			file(key+".helm.caFile", p.Helm.CAFile)
 		}
 	}
 	return out

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/firstlight/firstlight/internal/gate/node"
+	"github.com/firstlight/firstlight/internal/probe/ssh"
 )
 
 const (
@@ -85,10 +86,13 @@ func (f hostFacts) judgePrograms(missing []string) []Line {
 	}
 	var out []Line
 	for _, name := range names {
-		version, ran := "", false
+		version, ran, where := "", false, ""
 		var failed *trial
 		for i, t := range byName[name] {
 			ran = ran || t.command.Trial == nil
+			if t.out.Origin != "" && t.out.Origin != ssh.OnHost {
+				where = " in " + t.out.Origin
+			}
 			if t.version != "" {
 				version = t.version
 			}
@@ -98,9 +102,9 @@ func (f hostFacts) judgePrograms(missing []string) []Line {
 		}
 		switch {
 		case failed == nil && version != "":
-			out = append(out, ok(name, f.name, "runs, version %s", version))
+			out = append(out, ok(name, f.name, "runs%s, version %s", where, version))
 		case failed == nil && ran:
-			out = append(out, ok(name, f.name, "runs, and its output can be read"))
+			out = append(out, ok(name, f.name, "runs%s, and its output can be read", where))
 		case failed == nil:
 			out = append(out, ok(name, f.name, "found"))
 		case slices.ContainsFunc(failed.command.Modules, func(m string) bool { return slices.Contains(missing, m) }):

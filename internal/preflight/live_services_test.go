@@ -18,7 +18,7 @@ const closed = "https://127.0.0.1:1"
 // waitUnlabelled waits until Prometheus has this number of series without the label of their host.
 func (p *planted) waitUnlabelled(t *testing.T, want int) {
 	t.Helper()
-	client, err := prom.Connect(prom.Endpoint(p.lab.Site.Reach.Prometheus), p.lab.Cluster)
+	client, err := prom.Connect(p.lab.Site.Reach.Prometheus, p.lab.Cluster)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,10 +48,11 @@ var serviceObstacles = []obstacle{
 		fault("alert-route-missing", "")(t, p)
 		p.site.Telemetry.Receiver = "none"
 	}, what: "alert receiver", target: "none", seen: "has no integration"},
+	{name: "receiver pages people", plant: func(_ *testing.T, p *planted) { p.site.Telemetry.Alert.PagesNobody = false }, what: "alert receiver", target: "on-call", seen: "--page"},
 	{name: "receiver not routed", plant: func(t *testing.T, p *planted) {
 		fault("oncall-silent", "")(t, p)
 		p.site.Telemetry.Receiver = "watchdog"
-	}, what: "alert receiver", target: "watchdog", seen: "no route leads to it: an alert with severity=critical goes to on-call"},
+	}, what: "alert receiver", target: "watchdog", seen: "it is routed to on-call, and only watchdog may be notified"},
 	{name: "Redfish refuses", plant: func(t *testing.T, p *planted) {
 		path := filepath.Join(t.TempDir(), "password")
 		if err := os.WriteFile(path, []byte("wrong\n"), 0o600); err != nil {

@@ -34,17 +34,16 @@ type seriesFacts struct {
 	alertErr      error
 }
 
-func observeSeries(ctx context.Context, c *kube.Cluster, e site.Endpoint, g *telemetry.Gate) seriesFacts {
-	f := seriesFacts{address: prom.Endpoint(e).Name()}
-	client, err := prom.Connect(prom.Endpoint(e), c)
+func observeSeries(ctx context.Context, c *kube.Cluster, e site.Endpoint, matchers map[string]string, g *telemetry.Gate) seriesFacts {
+	f := seriesFacts{address: e.Name()}
+	p, err := prom.ConnectPrometheus(e, matchers, c)
 	if f.connectErr = err; err != nil {
 		return f
 	}
-	defer client.Close()
-	if _, f.readyErr = client.Ready(ctx); f.readyErr != nil {
+	defer p.Close()
+	if _, f.readyErr = p.Ready(ctx); f.readyErr != nil {
 		return f
 	}
-	p := prom.Prometheus{Client: client}
 	if f.defects, f.readErr = g.SeriesDefects(ctx, p); f.readErr != nil {
 		return f
 	}
@@ -100,26 +99,24 @@ type alertFacts struct {
 	address   string
 	err       error
 	receivers []prom.Receiver
-	// reached are the receivers that the synthetic alert of gate telemetry would reach.
-	reached []string
+	foreseen  telemetry.Foreseen
 }
 
-func observeAlerts(ctx context.Context, c *kube.Cluster, e site.Endpoint, alert map[string]string) alertFacts {
-	f := alertFacts{address: prom.Endpoint(e).Name()}
-	client, err := prom.Connect(prom.Endpoint(e), c)
+func observeAlerts(ctx context.Context, c *kube.Cluster, e site.Endpoint, g *telemetry.Gate) alertFacts {
+	f := alertFacts{address: e.Name()}
+	client, err := prom.Connect(e, c)
 	if f.err = err; err != nil {
 		return f
 	}
 	defer client.Close()
-	var route prom.Route
-	if f.receivers, route, f.err = (prom.Alertmanager{Client: client}).Routing(ctx); f.err == nil {
-		f.reached = route.Receivers(alert)
-	}
+	var routing prom.Routing
+	routing, f.err = prom.Alertmanager{Client: client}.Routing(ctx)
+	f.receivers, f.foreseen = routing.Receivers, g.Foresee(routing)
 	return f
 }
 
 func judgeAlerts(f alertFacts, receiver string) []Line {
-	const what, remedyRoute = "alert receiver", "add a route for severity=critical to the receiver, or correct telemetry.receiver"
+	const what, remedyRoute = "alert receiver", "add the receiver and a route to it, or correct telemetry.receiver"
 	if f.err != nil {
 		return []Line{stop("Alertmanager", f.address, remedyAlertmanager, "%v", f.err)}
 	}
@@ -130,9 +127,13 @@ func judgeAlerts(f alertFacts, receiver string) []Line {
 		return append(out, stop(what, receiver, remedyRoute, "is not in Alertmanager's configuration"))
 	case len(f.receivers[i].Integrations) == 0:
 		return append(out, stop(what, receiver, "give the receiver an integration (webhook, e-mail, pager)", "has no integration: it notifies nothing"))
-	case !slices.Contains(f.reached, receiver):
-		return append(out, stop(what, receiver, remedyRoute, "no route leads to it: an alert with severity=critical goes to %s", strings.Join(f.reached, ", ")))
-	default:
-		return append(out, ok(what, receiver, "an alert with severity=critical is routed to it: %s", strings.Join(f.receivers[i].Integrations, ", ")))
 	}
+	objections := f.foreseen.Objections(receiver)
+	for _, o := range objections {
+		out = append(out, stop(what, receiver, o.Remedy, "%s", o.Message))
+	}
+	if len(objections) == 0 {
+		out = append(out, ok(what, receiver, "the synthetic alert is routed to it alone: %s", strings.Join(f.receivers[i].Integrations, ", ")))
+	}
+	return out
 }

@@ -37,8 +37,10 @@ func observeNodes(ctx context.Context, c *kube.Cluster, names []string) nodeFact
 // nodeDemand is what the gates need of the nodes.
 type nodeDemand struct {
 	names []string
-	// gpus and ports are those of each node, networkResource the resource of the ports.
-	gpus, ports     int
+	// gpus are those of each node by name, ports those of every node, networkResource the resource of the
+	// ports.
+	gpus            map[string]int
+	ports           int
 	networkResource string
 	// every: each node must be usable, not only as many as the pods need.
 	every     bool
@@ -81,7 +83,7 @@ func judgeNodes(f nodeFacts, d nodeDemand) []Line {
 		}
 	}
 	if usable := len(d.names) - len(unusable); usable > 0 {
-		out = append(out, ok(whatNode, fmt.Sprintf("%d of %d nodes", usable, len(d.names)), "Ready, schedulable, %d GPUs allocatable each, taints tolerated", d.gpus))
+		out = append(out, ok(whatNode, fmt.Sprintf("%d of %d nodes", usable, len(d.names)), "Ready, schedulable, their GPUs allocatable, taints tolerated"))
 	}
 	return append(out, held...)
 }
@@ -97,8 +99,8 @@ func (d nodeDemand) judgeNode(n *corev1.Node) Line {
 		return stop(whatNode, n.Name, "kubectl uncordon "+n.Name+" once the reason for the cordon is resolved", "is cordoned")
 	case tainted:
 		return stop(whatNode, n.Name, fmt.Sprintf("remove the taint: kubectl taint node %s %s-", n.Name, taint.ToString()), "has the taint %s, which the pods of the gates do not tolerate", taint.ToString())
-	case gpus != d.gpus:
-		return stop(whatNode, n.Name, "look at the nvidia-device-plugin pod of the node and at nvidia-smi on it", "has %d of %s allocatable, want %d", gpus, kube.GPUResource, d.gpus)
+	case gpus != d.gpus[n.Name]:
+		return stop(whatNode, n.Name, "look at the nvidia-device-plugin pod of the node and at nvidia-smi on it", "has %d of %s allocatable, want %d", gpus, kube.GPUResource, d.gpus[n.Name])
 	case d.networkResource != "" && ports != d.ports:
 		return stop(whatNode, n.Name, "look at the RDMA device plugin's pod of the node and at ibstat on it", "has %d of %s allocatable, want %d", ports, d.networkResource, d.ports)
 	default:

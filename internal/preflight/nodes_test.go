@@ -25,7 +25,7 @@ func machines() (nodeFacts, nodeDemand) {
 	rendered := pods("telemetry")
 	free := kube.Usage{Allocatable: 8}
 	return nodeFacts{nodes: []corev1.Node{one("a"), one("b"), one("system")}, usage: map[string]kube.Usage{"a": free, "b": free}},
-		nodeDemand{names: []string{"a", "b"}, gpus: 8, ports: 8, networkResource: "rdma/ib", every: true, workloads: []workload.Spec{rendered[0].spec}, tolerations: tolerations(rendered)}
+		nodeDemand{names: []string{"a", "b"}, gpus: map[string]int{"a": 8, "b": 8}, ports: 8, networkResource: "rdma/ib", every: true, workloads: []workload.Spec{rendered[0].spec}, tolerations: tolerations(rendered)}
 }
 
 func TestJudgeNodes(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 	"github.com/firstlight/firstlight/internal/gate/node"
 	"github.com/firstlight/firstlight/internal/gate/telemetry"
 	"github.com/firstlight/firstlight/internal/probe/kube"
+	"github.com/firstlight/firstlight/internal/probe/toolpod"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
 )
@@ -28,7 +29,9 @@ type Options struct {
 	Gates []string
 	// Namespace is the existing namespace of the run; empty: the run creates its own.
 	Namespace string
-	Hosts     Hosts
+	// Page permits the run to notify a receiver that pages people.
+	Page  bool
+	Hosts Hosts
 	// Cluster returns the cluster once it is up; Monitored waits until Prometheus and Alertmanager
 	// are up, and may be nil.
 	Cluster   func(ctx context.Context) (*kube.Cluster, error)
@@ -119,7 +122,8 @@ func (o Options) hosts(ctx context.Context, required gate.Required) []Line {
 	if o.needs(node.Name) {
 		skew = node.New(o.Site, o.Profile, node.Deps{}).MaxClockSkew()
 	}
-	return judgeHosts(observeHosts(ctx, o.Hosts, required.Commands, o.Site.Reach.SSH.Concurrency), skew)
+	hosts := toolpod.New(o.Site, o.Hosts, o.Cluster)
+	return judgeHosts(observeHosts(ctx, hosts, required.Commands, o.Site.Reach.SSH.Concurrency), skew)
 }
 
 // inCluster looks at the cluster if a gate creates pods.
@@ -151,14 +155,14 @@ func (o Options) monitoring(ctx context.Context) []Line {
 			return []Line{stop("Prometheus", "cluster", remedyPrometheus, "%v", err)}
 		}
 	}
-	g := telemetry.New(o.Site, o.Profile, telemetry.Deps{})
+	g := telemetry.New(o.Site, o.Profile, telemetry.Deps{Page: o.Page})
 	var series seriesFacts
 	var work errgroup.Group
 	work.Go(func() error {
-		series = observeSeries(ctx, c, o.Site.Reach.Prometheus, g)
+		series = observeSeries(ctx, c, o.Site.Reach.Prometheus, o.Site.Telemetry.Matchers, g)
 		return nil
 	})
-	alerts := observeAlerts(ctx, c, o.Site.Reach.Alertmanager, g.AlertLabels())
+	alerts := observeAlerts(ctx, c, o.Site.Reach.Alertmanager, g)
 	_ = work.Wait() // no function returns an error
 	return append(judgeSeries(series, o.Site.Telemetry), judgeAlerts(alerts, o.Site.Telemetry.Receiver)...)
 }

@@ -53,7 +53,11 @@ type stackFacts struct {
 
 func observeStack(ctx context.Context, c *kube.Cluster, s site.GPUStack) stackFacts {
 	var f stackFacts
-	_, f.policyErr = c.Dynamic.Resource(gpustack.ClusterPolicies()).Get(ctx, s.ClusterPolicy, metav1.GetOptions{})
+	if !s.Provided() {
+		_, f.policyErr = c.Dynamic.Resource(gpustack.ClusterPolicies()).Get(ctx, s.ClusterPolicy, metav1.GetOptions{})
+	} else if len(s.Operands) == 0 {
+		return f
+	}
 	sets, err := c.Client.AppsV1().DaemonSets(s.Namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
 		f.err = fmt.Errorf("list DaemonSets of %s: %w", s.Namespace, err)
@@ -66,8 +70,10 @@ func observeStack(ctx context.Context, c *kube.Cluster, s site.GPUStack) stackFa
 }
 
 func judgeStack(f stackFacts, s site.GPUStack) []Line {
-	const what, remedy = "GPU Operator", "install the GPU Operator, or correct gpustack in the site file"
-	policy := "ClusterPolicy " + s.ClusterPolicy
+	what, remedy, policy := "GPU Operator", "install the GPU Operator, or correct gpustack in the site file", "ClusterPolicy "+s.ClusterPolicy
+	if s.Provided() {
+		what, remedy, policy = "device plugin", "turn the provider's GPU driver on, or correct gpustack in the site file", "the provider"
+	}
 	var out []Line
 	switch {
 	case apierrors.IsNotFound(f.policyErr):
@@ -75,14 +81,22 @@ func judgeStack(f stackFacts, s site.GPUStack) []Line {
 	case f.policyErr != nil:
 		out = append(out, unobserved(what, policy, remedyRead, "%v", f.policyErr))
 	}
-	missing := slices.DeleteFunc(slices.Clone(s.Operands), func(name string) bool { return slices.Contains(f.operands, name) })
+	missing := slices.DeleteFunc(slices.Clone(s.Operands), func(name string) bool {
+		return slices.ContainsFunc(f.operands, func(set string) bool { return s.Names(name, set) })
+	})
 	switch {
 	case f.err != nil:
 		out = append(out, unobserved(what, "namespace "+s.Namespace, remedyRead, "%v", f.err))
 	case len(missing) > 0:
 		out = append(out, stop(what, "namespace "+s.Namespace, remedy, "has no DaemonSet %s", strings.Join(missing, ", ")))
 	}
-	if len(out) == 0 {
+	switch {
+	case len(out) > 0:
+	case s.Provided() && len(s.Operands) == 0:
+		out = append(out, ok(what, policy, "has it in the nodes' image: not observed"))
+	case s.Provided():
+		out = append(out, ok(what, "namespace "+s.Namespace, "has DaemonSets %s", strings.Join(s.Operands, ", ")))
+	default:
 		out = append(out, ok(what, policy, "exists, with its %d operands", len(s.Operands)))
 	}
 	return out

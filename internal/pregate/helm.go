@@ -6,28 +6,25 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net/http"
+	"strings"
 	"time"
 
 	"helm.sh/helm/v4/pkg/action"
 	"helm.sh/helm/v4/pkg/chart"
 	"helm.sh/helm/v4/pkg/chart/loader"
 	"helm.sh/helm/v4/pkg/cli"
-	"helm.sh/helm/v4/pkg/cli/values"
-	"helm.sh/helm/v4/pkg/getter"
 	"helm.sh/helm/v4/pkg/kube"
-	"helm.sh/helm/v4/pkg/registry"
 	"helm.sh/helm/v4/pkg/storage/driver"
-	"oras.land/oras-go/v2/registry/remote/retry"
 
 	"github.com/firstlight/firstlight/internal/plan"
-	"github.com/firstlight/firstlight/internal/probe/origin"
 	"github.com/firstlight/firstlight/internal/site"
 )
 
 // release installs or upgrades a Helm release, by chart and pinned version.
 type release struct {
-	spec       site.Helm
+	spec site.Helm
+	// mirror replaces the chart and its repository; empty: none.
+	mirror     string
 	timeout    time.Duration
 	kubeconfig Kubeconfig
 }
@@ -36,13 +33,37 @@ var _ plan.Prepare = (*release)(nil)
 
 // Name is the equivalent helm command line.
 func (r *release) Name() string {
-	return fmt.Sprintf("helm upgrade --install %s %s --version %s --namespace %s", r.spec.Release, r.spec.Chart, r.spec.Version, r.spec.Namespace)
+	line := fmt.Sprintf("helm upgrade --install %s %s --version %s --namespace %s", r.spec.Release, r.chart(), r.spec.Version, r.spec.Namespace)
+	if repository := r.repository(); repository != "" {
+		line += " --repo " + repository
+	}
+	if !r.spec.NoWait {
+		line += " --wait"
+	}
+	if !r.spec.KeepFailed {
+		line += " --rollback-on-failure"
+	}
+	return line
 }
 
-// Run installs or upgrades the release. It does not wait until its pods are ready: the gate
-// observes that.
+func (r *release) chart() string {
+	if r.mirror != "" {
+		return r.mirror
+	}
+	return r.spec.Chart
+}
+
+func (r *release) repository() string {
+	if r.mirror != "" {
+		return ""
+	}
+	return r.spec.Repository
+}
+
+// Run installs or upgrades the release, waits until its objects are ready, and undoes a failure.
+// The timeout is for each of these steps.
 func (r *release) Run(ctx context.Context, out io.Writer) (int, error) {
-	ctx, cancel := context.WithTimeout(ctx, r.timeout)
+	ctx, cancel := context.WithTimeout(ctx, 3*r.timeout) // hooks, objects, undoing
 	defer cancel()
 	settings := cli.New()
 	if r.kubeconfig != nil {
@@ -57,75 +78,83 @@ func (r *release) Run(ctx context.Context, out io.Writer) (int, error) {
 	if err := cfg.Init(settings.RESTClientGetter(), r.spec.Namespace, "secret"); err != nil {
 		return 1, fmt.Errorf("prepare helm: %w", err)
 	}
-	client, err := registry.NewClient(registry.ClientOptWriter(out), registry.ClientOptHTTPClient(origin.Registry(&http.Client{Transport: retry.NewTransport(nil)}, false)))
+	access, err := r.access()
 	if err != nil {
-		return 1, fmt.Errorf("prepare helm's registry client: %w", err)
+		return 1, err
 	}
-	cfg.RegistryClient = client
+	if cfg.RegistryClient, err = r.registry(out, access); err != nil {
+		return 1, err
+	}
 	vals, err := r.values(settings)
 	if err != nil {
 		return 1, err
 	}
-	history := action.NewHistory(cfg)
-	history.Max = 1
-	_, err = history.Run(r.spec.Release)
-	switch {
-	case errors.Is(err, driver.ErrReleaseNotFound):
-		err = r.install(ctx, cfg, settings, vals)
-	case err == nil:
-		err = r.upgrade(ctx, cfg, settings, vals)
-	default:
-		err = fmt.Errorf("look up release %s: %w", r.spec.Release, err)
-	}
-	if err != nil {
-		fmt.Fprintln(out, err)
+	if err := r.apply(ctx, cfg, settings, access, vals); err != nil {
+		fmt.Fprintln(out, oneLine(err))
 		return 1, nil
 	}
-	fmt.Fprintf(out, "release %s of %s %s is installed in %s\n", r.spec.Release, r.spec.Chart, r.spec.Version, r.spec.Namespace)
+	fmt.Fprintf(out, "release %s of %s %s is installed in %s\n", r.spec.Release, r.chart(), r.spec.Version, r.spec.Namespace)
 	return 0, nil
 }
 
-func (r *release) values(settings *cli.EnvSettings) (map[string]any, error) {
-	var opts values.Options
-	if r.spec.ValuesFile != "" {
-		opts.ValueFiles = []string{r.spec.ValuesFile}
-	}
-	vals, err := opts.MergeValues(getter.All(settings))
-	if err != nil {
-		return nil, fmt.Errorf("read values of release %s: %w", r.spec.Release, err)
-	}
-	return vals, nil
+// oneLine joins the lines of an error: the last line of a preparation's output is its result.
+func oneLine(err error) string {
+	return strings.Join(strings.FieldsFunc(err.Error(), func(c rune) bool { return c == '\n' }), "; ")
 }
 
-func (r *release) load(opts *action.ChartPathOptions, settings *cli.EnvSettings) (chart.Charter, error) {
-	opts.Version = r.spec.Version
-	path, err := opts.LocateChart(r.spec.Chart, settings)
+// apply installs or upgrades. A failure that has changed the cluster is undone, unless the site keeps it.
+func (r *release) apply(ctx context.Context, cfg *action.Configuration, settings *cli.EnvSettings, access action.ChartPathOptions, vals map[string]any) error {
+	before, err := deployed(cfg, r.spec.Release)
 	if err != nil {
-		return nil, fmt.Errorf("find chart %s %s: %w", r.spec.Chart, r.spec.Version, err)
+		return fmt.Errorf("look up release %s: %w", r.spec.Release, err)
+	}
+	if before.exists {
+		err = r.upgrade(ctx, cfg, settings, access, vals)
+	} else {
+		err = r.install(ctx, cfg, settings, access, vals)
+	}
+	if err == nil && !r.spec.NoWait {
+		err = r.await(ctx, cfg)
+	}
+	if err == nil || r.spec.KeepFailed {
+		return err
+	}
+	err = errors.Join(err, unready(ctx, cfg, r.spec.Release))
+	done, undoErr := r.undo(cfg, before)
+	if undoErr != nil {
+		return errors.Join(err, fmt.Errorf("the release could not be rolled back: %w", undoErr))
+	}
+	if done == "" {
+		return err
+	}
+	return fmt.Errorf("%w (%s)", err, done)
+}
+
+// load finds the chart and refuses a version that is not the pinned one.
+func (r *release) load(opts *action.ChartPathOptions, settings *cli.EnvSettings) (chart.Charter, error) {
+	path, err := opts.LocateChart(r.chart(), settings)
+	if err != nil {
+		return nil, fmt.Errorf("find chart %s %s: %w", r.chart(), r.spec.Version, err)
 	}
 	c, err := loader.Load(path)
 	if err != nil {
-		return nil, fmt.Errorf("load chart %s: %w", r.spec.Chart, err)
+		return nil, fmt.Errorf("load chart %s: %w", r.chart(), err)
 	}
-	return c, r.pinned(c)
-}
-
-// pinned refuses a local chart whose version differs from that of the site.
-func (r *release) pinned(c chart.Charter) error {
 	accessor, err := chart.NewAccessor(c)
 	if err != nil {
-		return fmt.Errorf("read chart %s: %w", r.spec.Chart, err)
+		return nil, fmt.Errorf("read chart %s: %w", r.chart(), err)
 	}
 	if got, ok := accessor.MetadataAsMap()["Version"].(string); ok && got != r.spec.Version {
-		return fmt.Errorf("chart %s is version %s, want %s as pinned by the site", r.spec.Chart, got, r.spec.Version)
+		return nil, fmt.Errorf("chart %s is version %s, want %s as pinned by the site", r.chart(), got, r.spec.Version)
 	}
-	return nil
+	return c, nil
 }
 
-func (r *release) install(ctx context.Context, cfg *action.Configuration, settings *cli.EnvSettings, vals map[string]any) error {
+func (r *release) install(ctx context.Context, cfg *action.Configuration, settings *cli.EnvSettings, access action.ChartPathOptions, vals map[string]any) error {
 	install := action.NewInstall(cfg)
 	install.ReleaseName, install.Namespace, install.CreateNamespace = r.spec.Release, r.spec.Namespace, true
-	install.Timeout, install.WaitStrategy = r.timeout, kube.HookOnlyStrategy
+	install.Timeout, install.WaitStrategy = r.timeout, r.wait()
+	set(&install.ChartPathOptions, access)
 	c, err := r.load(&install.ChartPathOptions, settings)
 	if err != nil {
 		return err
@@ -136,10 +165,11 @@ func (r *release) install(ctx context.Context, cfg *action.Configuration, settin
 	return nil
 }
 
-func (r *release) upgrade(ctx context.Context, cfg *action.Configuration, settings *cli.EnvSettings, vals map[string]any) error {
+func (r *release) upgrade(ctx context.Context, cfg *action.Configuration, settings *cli.EnvSettings, access action.ChartPathOptions, vals map[string]any) error {
 	upgrade := action.NewUpgrade(cfg)
 	upgrade.Namespace = r.spec.Namespace
-	upgrade.Timeout, upgrade.WaitStrategy = r.timeout, kube.HookOnlyStrategy
+	upgrade.Timeout, upgrade.WaitStrategy = r.timeout, r.wait()
+	set(&upgrade.ChartPathOptions, access)
 	c, err := r.load(&upgrade.ChartPathOptions, settings)
 	if err != nil {
 		return err
@@ -148,4 +178,32 @@ func (r *release) upgrade(ctx context.Context, cfg *action.Configuration, settin
 		return fmt.Errorf("upgrade release %s: %w", r.spec.Release, err)
 	}
 	return nil
+}
+
+// wait is for the chart's hooks, and for the objects unless the site does not wait.
+func (r *release) wait() kube.WaitStrategy {
+	if r.spec.NoWait {
+		return kube.HookOnlyStrategy
+	}
+	return kube.StatusWatcherStrategy
+}
+
+// state is a release before a change.
+type state struct {
+	exists bool
+	// revision is the last deployed one; 0: none.
+	revision int
+}
+
+func deployed(cfg *action.Configuration, name string) (state, error) {
+	history := action.NewHistory(cfg)
+	_, err := history.Run(name)
+	if errors.Is(err, driver.ErrReleaseNotFound) {
+		return state{}, nil
+	}
+	if err != nil {
+		return state{}, err
+	}
+	revision, err := deployedRevision(cfg, name)
+	return state{exists: true, revision: revision}, err
 }

@@ -30,7 +30,7 @@ func For(s *site.Site, gate string, kubeconfig Kubeconfig) []plan.Prepare {
 		}
 		switch {
 		case p.Helm != nil:
-			out = append(out, &release{spec: *p.Helm, timeout: p.Timeout.D(), kubeconfig: kubeconfig})
+			out = append(out, &release{spec: *p.Helm, mirror: s.Reach.Charts[p.Helm.Reference()], timeout: p.Timeout.D(), kubeconfig: kubeconfig})
 		case p.Playbook != "":
 			out = append(out, &command{argv: []string{"ansible-playbook", p.Playbook}, timeout: p.Timeout.D(), kubeconfig: kubeconfig})
 		default:

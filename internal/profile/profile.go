@@ -127,14 +127,25 @@ type Fabric struct {
 	Width Figure `yaml:"width" json:"width"` // lanes a link
 	// LaneSpeed is what iblinkinfo prints a lane.
 	LaneSpeed Figure `yaml:"laneSpeed" json:"laneSpeed"` // Gb/s
-	// CounterLimits are the highest increases over a soak, by the counter's name
-	// as ibqueryerrors prints it. A counter not listed has no limit.
+	// CounterLimits are the highest increases over a soak, by the counter's name as
+	// ibqueryerrors prints it; for RoCE as ethtool -S or hw_counters. A counter not listed has
+	// no limit.
 	CounterLimits map[string]Figure `yaml:"counterLimits" json:"counterLimits"`
 	// NotErrors are counters of ibqueryerrors that do not count errors of a link, each
 	// with its source. Any other counter without a limit is reported when it grows.
 	NotErrors map[string]string `yaml:"notErrors,omitempty" json:"notErrors,omitempty"`
 	// RequiredStages are the ibdiagnet summary rows that must be present.
 	RequiredStages []string `yaml:"requiredStages" json:"requiredStages"`
+	// RoCE are the limits of a RoCE fabric; nil for other fabrics.
+	RoCE *RoCELimits `yaml:"roce,omitempty" json:"roce,omitempty"`
+}
+
+// RoCELimits are what the ports of a RoCE fabric must show.
+type RoCELimits struct {
+	MTU       Figure `yaml:"mtu" json:"mtu"`             // bytes, active MTU of RDMA
+	NetdevMTU Figure `yaml:"netdevMTU" json:"netdevMTU"` // bytes, at least, of the network device
+	// MaxPause is the highest part of the soak in which a port may be paused, or pause its peer.
+	MaxPause Figure `yaml:"maxPause" json:"maxPause"` // fraction
 }
 
 // Collective is what nccl-tests reach.

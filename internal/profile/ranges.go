@@ -82,6 +82,9 @@ func (p *Profile) hardware() []bound {
 		{f.Width, "fabric.width", 0, 16, true},
 		{f.LaneSpeed, "fabric.laneSpeed", 0, 1000, false},
 	}
+	if r := f.RoCE; r != nil {
+		bounds = append(bounds, bound{r.MTU, "fabric.roce.mtu", 256, 4096, true}, bound{r.NetdevMTU, "fabric.roce.netdevMTU", 256, 1 << 16, true}, bound{r.MaxPause, "fabric.roce.maxPause", 0, 1, false})
+	}
 	for i, row := range p.Collective.Ceilings {
 		bounds = append(bounds, bound{row.Busbw, fmt.Sprintf("collective.ceilings[%d].busbw", i), 1, 2e4, false})
 	}
@@ -118,6 +121,9 @@ func (p *Profile) agreement() []error {
 	var out []error
 	if !slices.Contains(kinds, p.Fabric.Kind) {
 		out = append(out, fmt.Errorf("unknown fabric.kind %q: want one of %s", p.Fabric.Kind, strings.Join(kinds, ", ")))
+	}
+	if p.Fabric.RoCE != nil && p.Fabric.Kind != RoCE {
+		out = append(out, fmt.Errorf("fabric.roce and fabric.kind %q contradict each other", p.Fabric.Kind))
 	}
 	if p.Rails() == (p.Fabric.Kind == NoFabric) {
 		out = append(out, fmt.Errorf("node.hcas of %g and fabric.kind %q contradict each other: a fabric has rails, and rails have a fabric", p.Node.HCAs.Value, p.Fabric.Kind))

@@ -11,6 +11,9 @@ const (
 	DefaultSSHConnectTimeout = 20 * time.Second
 	DefaultSSHTimeout        = 30 * time.Minute // dcgmi diag -r 3 takes 15-30 minutes on real GPUs
 	DefaultPrepareTimeout    = 30 * time.Minute
+	// DefaultRuleWithin: prometheus-operator writes a ConfigMap, the kubelet syncs it within a minute and
+	// a half, and rules are evaluated once a minute by default.
+	DefaultRuleWithin = 5 * time.Minute
 )
 
 // DefaultHealthWithin applies to components that were observed with desired =
@@ -35,11 +38,35 @@ func (s *Site) setDefaults() {
 	if s.Reach.SSH.FabricHost == "" && len(s.Inventory.Nodes) > 0 {
 		s.Reach.SSH.FabricHost = s.Inventory.Nodes[0].Name
 	}
+	s.GPUStack.ManagedBy = cmp.Or(s.GPUStack.ManagedBy, ManagedByOperator)
+	if s.Reach.GPUTools == "" && s.GPUStack.Provided() {
+		s.Reach.GPUTools = ToolsOnHost // there are no pods of the GPU Operator
+	}
+	s.Reach.GPUTools = cmp.Or(s.Reach.GPUTools, ToolsAuto)
 	s.GPUStack.GangScheduler = cmp.Or(s.GPUStack.GangScheduler, "auto")
 	s.Workloads.Training.Nodes = cmp.Or(s.Workloads.Training.Nodes, len(s.Inventory.Nodes))
+	s.Telemetry.Alert.setDefaults()
+	s.Workloads.Inference.setDefaults()
 	s.Autoscale.setDefaults()
 	for i := range s.Prepare {
 		s.Prepare[i].Timeout = cmp.Or(s.Prepare[i].Timeout, Duration(DefaultPrepareTimeout))
+	}
+}
+
+func (a *AlertProof) setDefaults() {
+	a.Through = cmp.Or(a.Through, ThroughRule)
+	a.RuleWithin = cmp.Or(a.RuleWithin, Duration(DefaultRuleWithin))
+	if len(a.Labels) == 0 {
+		a.Labels = map[string]string{"severity": "critical"}
+	}
+}
+
+func (i *InferenceWorkload) setDefaults() {
+	if i.Client == "" {
+		i.Client = ClientMachine
+		if i.LoadImage != "" {
+			i.Client = ClientCluster
+		}
 	}
 }
 

@@ -80,16 +80,26 @@ func TestOtherFabrics(t *testing.T) {
 	const devices = "hcas: [mlx5_0, mlx5_1, mlx5_2, mlx5_3, mlx5_4, mlx5_5, mlx5_6, mlx5_7]"
 	const subnet = "fabric: {switches: [leaf-0], " + devices + ", links: 64, topology: fat-tree, soak: 10m, networkResource: rdma/ib, networkResourceCount: 8}\n"
 	const reason = "notApplicable:\n  fabric: no subnet\n"
+	roce := func(keys string) string {
+		return "fabric: {" + devices + ", networkResource: rdma/roce, networkResourceCount: 8" + keys + "}\n"
+	}
 	for name, tt := range map[string]struct {
 		profile, fabric, notApplicable string
 		want                           []string
 	}{
-		"EFA":                         {"h100-sxm-efa-p5", ports, reason, nil},
-		"EFA without the reason":      {"h100-sxm-efa-p5", ports, "", []string{"nothing for gate fabric to look at (the fabric is of kind efa"}},
+		"EFA, not judged":             {"h100-sxm-efa-p5", ports, reason, nil},
+		"EFA":                         {"h100-sxm-efa-p5", strings.Replace(ports, "{", "{soak: 10m, ", 1), "", nil},
+		"EFA without a soak":          {"h100-sxm-efa-p5", ports, "", []string{"fabric.soak: is missing"}},
+		"TCPXO without the reason":    {"h100-sxm-tcpxo", "", "", []string{"nothing for gate fabric to look at (the fabric is of kind tcpxo"}},
 		"EFA with a subnet":           {"h100-sxm-efa-p5", subnet, reason, []string{"fabric.switches: must not be set", "fabric.links: must not", "fabric.topology: must not", "fabric.hcas: must not be set: profile h100-sxm-efa-p5 has no InfiniBand or RoCE devices"}},
 		"EFA without its resource":    {"h100-sxm-efa-p5", "", reason, []string{"fabric.networkResource: invalid extended resource", "fabric.networkResourceCount: must be"}},
 		"TCPXO has no resource":       {"h100-sxm-tcpxo", "", reason, nil},
-		"RoCE":                        {"h100-sxm-roce400", "fabric: {" + devices + ", networkResource: rdma/roce, networkResourceCount: 8}\n", reason, nil},
+		"RoCE, not judged":            {"h100-sxm-roce400", roce(""), reason, nil},
+		"RoCE":                        {"h100-sxm-roce400", roce(", roce: {priority: 0}, soak: 10m"), "", nil},
+		"RoCE with a DSCP":            {"h100-sxm-roce400", roce(", roce: {priority: 3, dscp: 26, without: [pfc, ecn]}, soak: 10m"), "", nil},
+		"RoCE without its priority":   {"h100-sxm-roce400", roce(", roce: {dscp: 26}"), "", []string{"fabric.soak: is missing", "fabric.roce: is missing"}},
+		"RoCE out of range":           {"h100-sxm-roce400", roce(", roce: {priority: 8, dscp: 64, without: [pause]}, soak: 10m"), "", []string{"invalid priority 8", "invalid DSCP 64", `fabric.roce.without.0: "pause" is not one of pfc, ecn`}},
+		"RoCE of an InfiniBand site":  {"h100-sxm-ndr400", strings.Replace(subnet, "soak:", "roce: {priority: 3}, soak:", 1), "", []string{"fabric.roce: must not be set"}},
 		"RoCE without its devices":    {"h100-sxm-roce400", "fabric: {networkResource: rdma/roce, networkResourceCount: 8}\n", reason, []string{"fabric.hcas: lists 0 devices"}},
 		"several nodes without one":   {"h100-sxm", "", "notApplicable:\n  fabric: none\n", []string{"gate collective to look at (no compute fabric connects 4 nodes)"}},
 		"a rack of one domain":        {"gb200-nvl72", "", "notApplicable:\n  fabric: none\n", nil},

@@ -19,7 +19,8 @@ type Floors struct {
 	Soak profile.Figure `yaml:"soak"` // s
 	// ScrapeInterval is the longest one, in s: the freshness of telemetry is a multiple of it.
 	ScrapeInterval profile.Figure `yaml:"scrapeInterval"`
-	Steps          profile.Figure `yaml:"steps"` // of the training job
+	RuleWithin     profile.Figure `yaml:"ruleWithin"` // s, the longest
+	Steps          profile.Figure `yaml:"steps"`      // of the training job
 	// Of the inference load; Rate in requests/s, tokens of a request.
 	Requests     profile.Figure `yaml:"requests"`
 	Rate         profile.Figure `yaml:"rate"`

@@ -24,6 +24,18 @@ const maxSize = 8 << 20
 // come back at once, as *InvalidError. Relative file paths are made absolute
 // against the file's own directory.
 func Load(path string) (*Site, error) {
+	data, err := readFile(path)
+	if err != nil {
+		return nil, err
+	}
+	s, err := Parse(path, data)
+	if err != nil {
+		return nil, err
+	}
+	return s, s.relativeTo(path)
+}
+
+func readFile(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("read site: %w", err)
@@ -33,28 +45,34 @@ func Load(path string) (*Site, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read site %s: %w", path, err)
 	}
-	s, err := Parse(path, data)
-	if err != nil {
-		return nil, err
-	}
+	return data, nil
+}
+
+// relativeTo makes relative paths absolute against the directory of the file at path.
+func (s *Site) relativeTo(path string) error {
 	dir, err := filepath.Abs(filepath.Dir(path))
 	if err != nil {
-		return nil, fmt.Errorf("find the directory of %s: %w", path, err)
+		return fmt.Errorf("find the directory of %s: %w", path, err)
 	}
 	s.resolvePaths(dir)
-	return s, nil
+	return nil
 }
 
 // Parse decodes and validates data; name is for messages. Paths stay as written.
-func Parse(name string, data []byte) (*Site, error) { return parse(name, data, nil) }
+func Parse(name string, data []byte) (*Site, error) { return parse(name, data, nil, nil) }
 
 // ParseWith is Parse with the profile already at hand, as in a run's evidence:
 // the profile that the site names is not looked for.
 func ParseWith(name string, data []byte, p *profile.Profile) (*Site, error) {
-	return parse(name, data, p)
+	return parse(name, data, p, nil)
 }
 
-func parse(name string, data []byte, p *profile.Profile) (*Site, error) {
+// ParseGroups is ParseWith with the profiles of the site's groups, by group.
+func ParseGroups(name string, data []byte, p *profile.Profile, groups map[string]*profile.Profile) (*Site, error) {
+	return parse(name, data, p, groups)
+}
+
+func parse(name string, data []byte, p *profile.Profile, groups map[string]*profile.Profile) (*Site, error) {
 	if len(data) > maxSize {
 		return nil, invalid(name, Problem{Message: fmt.Sprintf("not a site file: larger than %d MiB", maxSize>>20)})
 	}
@@ -85,12 +103,13 @@ func parse(name string, data []byte, p *profile.Profile) (*Site, error) {
 		problems = append(problems, todos(&root, data)...)
 	}
 	s.setDefaults()
-	v := validator{root: &root, profile: p}
+	v := validator{root: &root, profile: p, groupProfiles: groups}
 	v.site(&s)
 	problems = append(problems, v.withoutThoseAt(problems)...)
 	if len(problems) > 0 {
 		return nil, invalid(name, problems...)
 	}
+	s.useMirrors()
 	return &s, nil
 }
 
@@ -146,25 +165,50 @@ func (s *Site) resolvePaths(dir string) {
 		abs(p)
 	}
 	abs(&s.Reach.Kubernetes.Kubeconfig)
+	for i := range s.Reach.AlertmanagerReplicas {
+		s.Reach.AlertmanagerReplicas[i].eachFile(func(_ string, path *string) { abs(path) })
+	}
 	for _, e := range []*Endpoint{&s.Reach.Prometheus, &s.Reach.Alertmanager} {
-		abs(&e.CAFile)
-		abs(&e.CertFile)
-		abs(&e.KeyFile)
-		abs(&e.BearerTokenFile)
+		e.eachFile(func(_ string, path *string) { abs(path) })
 	}
 	for i := range s.Facility.Redfish {
 		abs(&s.Facility.Redfish[i].PasswordFile)
 		abs(&s.Facility.Redfish[i].CAFile)
 	}
+	abs(&s.Fabric.Design)
 	for i := range s.Prepare {
 		abs(&s.Prepare[i].Playbook)
-		if s.Prepare[i].Helm != nil {
-			abs(&s.Prepare[i].Helm.ValuesFile)
+		if h := s.Prepare[i].Helm; h != nil {
+			for _, p := range []*string{&h.ValuesFile, &h.PasswordFile, &h.CAFile} {
+				abs(p)
+			}
+			for j := range h.ValuesFiles {
+				abs(&h.ValuesFiles[j])
+			}
+			if isPath(h.Chart) {
+				abs(&h.Chart)
+			}
 		}
 	}
-	if strings.Contains(s.Profile, "/") || strings.HasSuffix(s.Profile, ".yaml") {
-		abs(&s.Profile)
+	for chart, mirror := range s.Reach.Charts {
+		if isPath(mirror) {
+			s.Reach.Charts[chart] = absolute(dir, mirror)
+		}
 	}
+	profiles := []*string{&s.Profile}
+	for i := range s.Groups {
+		profiles = append(profiles, &s.Groups[i].Profile)
+	}
+	for _, p := range profiles {
+		if strings.Contains(*p, "/") || strings.HasSuffix(*p, ".yaml") {
+			abs(p)
+		}
+	}
+}
+
+// isPath reports whether a chart is named by a path of the file system.
+func isPath(chart string) bool {
+	return strings.HasPrefix(chart, "./") || strings.HasPrefix(chart, "../") || strings.HasPrefix(chart, "~/")
 }
 
 // absolute resolves a path of a file in dir. ~ is the home directory of the user.

@@ -16,7 +16,11 @@ func (s *Site) LoweredFabric() []string {
 	if err != nil {
 		return []string{err.Error()}
 	}
-	return shorter("fabric.soak", s.Fabric.Soak, floors.Soak)
+	out := shorter("fabric.soak", s.Fabric.Soak, floors.Soak)
+	if r := s.Fabric.RoCE; r != nil && len(r.Without) > 0 {
+		out = append(out, "fabric.roce.without is "+strings.Join(r.Without, ", "))
+	}
+	return out
 }
 
 // LoweredTelemetry are those of gate telemetry.
@@ -25,7 +29,13 @@ func (s *Site) LoweredTelemetry() []string {
 	if err != nil {
 		return []string{err.Error()}
 	}
-	return longer("telemetry.scrapeInterval", s.Telemetry.ScrapeInterval, floors.ScrapeInterval)
+	out := longer("telemetry.scrapeInterval", s.Telemetry.ScrapeInterval, floors.ScrapeInterval)
+	a := s.Telemetry.Alert
+	out = append(out, longer("telemetry.alert.ruleWithin", a.RuleWithin, floors.RuleWithin)...)
+	if a.Through == ThroughAlertmanager {
+		out = append(out, "telemetry.alert.through is alertmanager: that alert rules fire is not proven")
+	}
+	return out
 }
 
 // LoweredTraining are those of gate training.

@@ -38,7 +38,7 @@ func (s *Site) podPatches() map[string]podPatch {
 func (s *Site) PodPatches(gate string) []map[string]any {
 	patches := s.podPatches()
 	var out []map[string]any
-	for _, name := range []string{"", gate} {
+	for _, name := range slices.Compact([]string{"", gate}) {
 		if p := patches[name].patch; len(p) > 0 {
 			out = append(out, p)
 		}

@@ -13,11 +13,16 @@ type Site struct {
 	Profile   string    `yaml:"profile" json:"profile"`
 	Facility  Facility  `yaml:"facility" json:"facility"`
 	Inventory Inventory `yaml:"inventory" json:"inventory"`
+	// Groups are GPU nodes of the inventory with a profile of their own; the other nodes have
+	// the site's.
+	Groups    []Group   `yaml:"groups,omitempty" json:"groups,omitempty"`
 	Reach     Reach     `yaml:"reach" json:"reach"`
 	Fabric    Fabric    `yaml:"fabric" json:"fabric"`
 	GPUStack  GPUStack  `yaml:"gpustack" json:"gpustack"`
 	Telemetry Telemetry `yaml:"telemetry" json:"telemetry"`
 	Workloads Workloads `yaml:"workloads" json:"workloads"`
+	// Images has the mirrors of registries. Load applies it to every image.
+	Images    Images    `yaml:"images,omitempty" json:"images,omitzero"`
 	Autoscale Autoscale `yaml:"autoscale,omitempty" json:"autoscale"`
 	// Validation is what firstlight validate heeds; nil: its defaults.
 	Validation *Validation `yaml:"validation,omitempty" json:"validation,omitempty"`
@@ -93,6 +98,8 @@ type Inventory struct {
 	Nodes []Node `yaml:"nodes" json:"nodes"`
 	// SystemNodes carry no GPUs.
 	SystemNodes []Node `yaml:"systemNodes,omitempty" json:"systemNodes,omitempty"`
+	// LeftOut are the names of GPU nodes of the site that are not judged; see Without.
+	LeftOut []string `yaml:"-" json:"-"`
 	// DriverVersion, when given, is the driver that every node must have.
 	DriverVersion string `yaml:"driverVersion,omitempty" json:"driverVersion,omitempty"`
 }
@@ -107,31 +114,30 @@ type Node struct {
 
 // Reach is how to get at the cluster.
 type Reach struct {
-	SSH          SSH        `yaml:"ssh" json:"ssh"`
+	SSH SSH `yaml:"ssh" json:"ssh"`
+	// GPUTools is where nvidia-smi and dcgmi are run: ToolsOnHost, ToolsInPods, or ToolsAuto.
+	GPUTools     string     `yaml:"gpuTools,omitempty" json:"gpuTools,omitempty"`
 	Kubernetes   Kubernetes `yaml:"kubernetes" json:"kubernetes"`
 	Prometheus   Endpoint   `yaml:"prometheus" json:"prometheus"`
 	Alertmanager Endpoint   `yaml:"alertmanager" json:"alertmanager"`
+	// Charts are mirrors of Helm charts: the chart as preparations name it (with a repository:
+	// REPOSITORY/CHART), and the directory, archive or oci reference that replaces it.
+	Charts map[string]string `yaml:"charts,omitempty" json:"charts,omitempty"`
+	// AlertmanagerReplicas are the other members of Alertmanager's cluster.
+	AlertmanagerReplicas []Endpoint `yaml:"alertmanagerReplicas,omitempty" json:"alertmanagerReplicas,omitempty"`
 }
+
+// The places of nvidia-smi and dcgmi.
+const (
+	ToolsOnHost = "host" // over SSH
+	ToolsInPods = "pod"  // in the GPU Operator's pods, through the API server
+	ToolsAuto   = "auto" // on hosts that have them, else in pods
+)
 
 // Kubernetes names the cluster; flags override it.
 type Kubernetes struct {
 	Kubeconfig string `yaml:"kubeconfig,omitempty" json:"kubeconfig,omitempty"`
 	Context    string `yaml:"context,omitempty" json:"context,omitempty"`
-}
-
-// Endpoint is an HTTP API: by URL, or by Service through the API server's proxy.
-type Endpoint struct {
-	URL string `yaml:"url,omitempty" json:"url,omitempty"`
-	// Service is "namespace/name:port" ("monitoring/prometheus-k8s:9090"; prefix
-	// "https:" for TLS behind the Service).
-	Service  string `yaml:"service,omitempty" json:"service,omitempty"`
-	CAFile   string `yaml:"caFile,omitempty" json:"caFile,omitempty"`
-	CertFile string `yaml:"certFile,omitempty" json:"certFile,omitempty"`
-	KeyFile  string `yaml:"keyFile,omitempty" json:"keyFile,omitempty"`
-	// BearerTokenFile holds a token.
-	BearerTokenFile string `yaml:"bearerTokenFile,omitempty" json:"bearerTokenFile,omitempty"`
-	// PlainHTTP sends the token to an http URL, in clear; without it that is refused.
-	PlainHTTP bool `yaml:"plainHTTP,omitempty" json:"plainHTTP,omitempty"`
 }
 
 // The topologies of a compute fabric.
@@ -147,12 +153,20 @@ type Fabric struct {
 	// Switches that the subnet must hold; their count enters the node total.
 	Switches []string `yaml:"switches" json:"switches"`
 	// HCAs are the compute-fabric device names a node ("mlx5_0"...). NCCL must
-	// use exactly these.
+	// use exactly these. A file may have patterns, which are replaced when it is read.
 	HCAs  []string `yaml:"hcas" json:"hcas"`
 	Links int      `yaml:"links" json:"links"` // links the subnet must show up: HCA to switch plus switch to switch
 	// Topology is RailOptimised, FatTree, or empty where the site does not say: then gate
 	// fabric goes by what most nodes have.
 	Topology string `yaml:"topology,omitempty" json:"topology,omitempty"`
+	// Others are nodes of others on the subnet (UFM, storage, login nodes): patterns of their node
+	// descriptions ("storage-*"; * matches no slash), or GUIDs ("0x..."). The gate does not judge them.
+	Others []string `yaml:"others,omitempty" json:"others,omitempty"`
+	// Design is a file in the format of ibnetdiscover with every cable of the fabric; empty:
+	// cables are not compared with a design.
+	Design string `yaml:"design,omitempty" json:"design,omitempty"`
+	// RoCE is what the hosts of a RoCE fabric must have; nil for other fabrics.
+	RoCE *RoCE `yaml:"roce,omitempty" json:"roce,omitempty"`
 	// Soak is how long error counters are watched.
 	Soak Duration `yaml:"soak" json:"soak"`
 	// NetworkResource is the extended resource of an RDMA port ("rdma/ib").
@@ -161,18 +175,46 @@ type Fabric struct {
 	NetworkResourceCount int `yaml:"networkResourceCount" json:"networkResourceCount"`
 }
 
+// RoCE is how the hosts of a RoCE fabric treat RDMA traffic.
+type RoCE struct {
+	// Priority of RDMA traffic, 0 to 7: PFC and ECN must be enabled on it.
+	Priority *int `yaml:"priority" json:"priority"`
+	// DSCP of RDMA traffic, 0 to 63, which must have Priority; nil where priorities come from
+	// VLAN tags.
+	DSCP *int `yaml:"dscp,omitempty" json:"dscp,omitempty"`
+	// Without are mechanisms that the fabric does not use: WithoutPFC, WithoutECN.
+	Without []string `yaml:"without,omitempty" json:"without,omitempty"`
+}
+
+// The mechanisms of RoCE.Without.
+const (
+	WithoutPFC = "pfc" // a lossy fabric
+	WithoutECN = "ecn"
+)
+
 // GPUStack is what gate 4 looks at.
 type GPUStack struct {
-	// Namespace of the GPU Operator.
+	// ManagedBy installs driver and device plugin: ManagedByOperator or ManagedByProvider.
+	ManagedBy string `yaml:"managedBy,omitempty" json:"managedBy,omitempty"`
+	// Namespace of the GPU Operator; of the provider's DaemonSets.
 	Namespace string `yaml:"namespace" json:"namespace"`
-	// ClusterPolicy's name.
+	// ClusterPolicy's name; empty with ManagedByProvider.
 	ClusterPolicy string `yaml:"clusterPolicy" json:"clusterPolicy"`
-	// Operands are the DaemonSets that must be complete on the GPU nodes.
+	// Operands are the DaemonSets that must be complete on the GPU nodes. With ManagedByProvider
+	// they are patterns (path.Match), as a provider has a DaemonSet for each kind of node; none
+	// if the device plugin is a part of the node's image.
 	Operands []string `yaml:"operands" json:"operands"`
 	// GangScheduler is native, kai, volcano, kueue, or "auto".
 	GangScheduler string `yaml:"gangScheduler" json:"gangScheduler"`
+	// JobKind is the kind of job of the gangs of gates 4, 6 and 7: job, jobset, trainjob, mpijob,
+	// vcjob (Volcano's Job), or "auto": the first that the cluster serves and the scheduler places.
+	JobKind string `yaml:"jobKind,omitempty" json:"jobKind,omitempty"`
 	// Queue for KAI, Volcano and Kueue.
 	Queue string `yaml:"queue,omitempty" json:"queue,omitempty"`
+	// DeviceClass offers the GPUs through dynamic resource allocation; empty: the device plugin does.
+	DeviceClass string `yaml:"deviceClass,omitempty" json:"deviceClass,omitempty"`
+	// MIG is how the GPUs of every GPU node are partitioned; nil: they are whole.
+	MIG *MIG `yaml:"mig,omitempty" json:"mig,omitempty"`
 }
 
 // Telemetry is what gate 5 looks at.
@@ -180,6 +222,11 @@ type Telemetry struct {
 	ScrapeInterval Duration `yaml:"scrapeInterval" json:"scrapeInterval"`
 	// Receiver that the synthetic alert has to reach, by Alertmanager's name.
 	Receiver string `yaml:"receiver" json:"receiver"`
+	// Alert is how that is proven.
+	Alert AlertProof `yaml:"alert,omitempty" json:"alert"`
+	// Matchers are labels that Prometheus' series of this cluster have ({cluster: prod}). They are
+	// added to every query: a Prometheus may have series of other clusters.
+	Matchers map[string]string `yaml:"matchers,omitempty" json:"matchers,omitempty"`
 	// LoadImage runs a GPU load (DCGM's proftester).
 	LoadImage string `yaml:"loadImage" json:"loadImage"`
 	// Pod is a strategic merge patch of the pod template; see package podpatch.
@@ -248,9 +295,21 @@ type InferenceWorkload struct {
 	TPOTp99      Duration `yaml:"tpotP99,omitempty" json:"tpotP99,omitempty"`
 	ITLp99       Duration `yaml:"itlP99,omitempty" json:"itlP99,omitempty"`
 	Timeout      Duration `yaml:"timeout" json:"timeout"`
+	// Client is where the load comes from: ClientCluster (default with a LoadImage) or ClientMachine.
+	Client string `yaml:"client,omitempty" json:"client,omitempty"`
+	// LoadImage is the image of the load generator (images/loadgen).
+	LoadImage string `yaml:"loadImage,omitempty" json:"loadImage,omitempty"`
 	// Pod is a strategic merge patch of the pod template; see package podpatch.
 	Pod map[string]any `yaml:"pod,omitempty" json:"pod,omitempty"`
 }
+
+// Where the load of gate inference comes from.
+const (
+	// ClientCluster: a Job in the cluster.
+	ClientCluster = "cluster"
+	// ClientMachine: the machine that runs firstlight, through the API server.
+	ClientMachine = "machine"
+)
 
 // Prepare is one preparation; exactly one of Command, Playbook and Helm is set.
 type Prepare struct {
@@ -259,13 +318,4 @@ type Prepare struct {
 	Playbook string   `yaml:"playbook,omitempty" json:"playbook,omitempty"`
 	Helm     *Helm    `yaml:"helm,omitempty" json:"helm,omitempty"`
 	Timeout  Duration `yaml:"timeout,omitempty" json:"timeout,omitempty"`
-}
-
-// Helm is a release to install or upgrade.
-type Helm struct {
-	Release    string `yaml:"release" json:"release"`
-	Chart      string `yaml:"chart" json:"chart"`
-	Version    string `yaml:"version" json:"version"`
-	Namespace  string `yaml:"namespace" json:"namespace"`
-	ValuesFile string `yaml:"valuesFile,omitempty" json:"valuesFile,omitempty"`
 }

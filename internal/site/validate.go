@@ -35,8 +35,10 @@ var (
 type validator struct {
 	root *yaml.Node
 	// profile, when set, is the site's; otherwise it is loaded by its name.
-	profile  *profile.Profile
-	problems []Problem
+	profile *profile.Profile
+	// groupProfiles are those of groups by name, if they are given; others are loaded.
+	groupProfiles map[string]*profile.Profile
+	problems      []Problem
 }
 
 func (v *validator) add(path, format string, args ...any) {
@@ -93,11 +95,18 @@ func (v *validator) site(s *Site) {
 	}
 	v.facility(&s.Facility)
 	v.inventory(&s.Inventory)
+	v.groups(s, p)
 	v.reach(s)
 	v.fabric(s, p)
 	v.gpustack(&s.GPUStack)
+	gpus := 0
+	if p != nil {
+		gpus = int(p.Node.GPUs.Value)
+	}
+	v.mig(s.GPUStack.MIG, gpus)
 	v.telemetry(&s.Telemetry)
 	v.workloads(s, p)
+	v.images(&s.Images)
 	v.pods(s)
 	v.autoscale(s, p)
 	v.prepare(s)
@@ -244,29 +253,16 @@ func (v *validator) inventory(inv *Inventory) {
 
 func (v *validator) reach(s *Site) {
 	v.ssh(s)
+	v.oneOf("reach.gpuTools", s.Reach.GPUTools, []string{ToolsAuto, ToolsOnHost, ToolsInPods})
+	if s.Reach.GPUTools != ToolsOnHost && s.GPUStack.Provided() {
+		v.add("reach.gpuTools", "%s means the GPU Operator's pods: use %s with gpustack.managedBy: %s", s.Reach.GPUTools, ToolsOnHost, ManagedByProvider)
+	}
 	v.endpoint("reach.prometheus", s.Reach.Prometheus)
 	v.endpoint("reach.alertmanager", s.Reach.Alertmanager)
-}
-
-func (v *validator) endpoint(path string, e Endpoint) {
-	switch {
-	case e.URL == "" && e.Service == "":
-		v.add(path, "needs a url or a service (\"namespace/name:port\")")
-	case e.URL != "" && e.Service != "":
-		v.add(path, "has both a url and a service: keep one")
-	case e.URL != "":
-		v.url(path+".url", e.URL)
-		v.inClear(path, e.URL, e.BearerTokenFile != "", e.PlainHTTP)
-		v.unusedTLS(path, e.URL, map[string]string{"caFile": e.CAFile, "certFile": e.CertFile, "keyFile": e.KeyFile})
-	default:
-		// A token of the API behind the service would go to the API server.
-		for _, f := range [][2]string{{"caFile", e.CAFile}, {"certFile", e.CertFile}, {"keyFile", e.KeyFile}, {"bearerTokenFile", e.BearerTokenFile}} {
-			if f[1] != "" {
-				v.add(path+"."+f[0], "is for a url: a service is reached with the credentials of the cluster")
-			}
-		}
-	}
-	if (e.CertFile == "") != (e.KeyFile == "") {
-		v.add(path, "certFile and keyFile go together")
+	names := map[string]string{s.Reach.Alertmanager.Name(): "reach.alertmanager"}
+	for i, e := range s.Reach.AlertmanagerReplicas {
+		path := fmt.Sprintf("reach.alertmanagerReplicas.%d", i)
+		v.endpoint(path, e)
+		v.once(names, path, e.Name())
 	}
 }

@@ -2,25 +2,37 @@ package site
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
+
+	"github.com/prometheus/common/model"
 
 	"github.com/firstlight/firstlight/internal/profile"
 )
 
 func (v *validator) fabric(s *Site, p *profile.Profile) {
 	f := &s.Fabric
+	v.hcas(f, p)
 	if p != nil {
 		v.withoutHardware(s, p)
 		if !p.Rails() {
 			return
 		}
 	}
-	if p == nil || p.Subnet() {
+	switch {
+	case p == nil || p.Subnet():
 		v.subnet(s)
+	case s.NotApplicable["fabric"] != "":
+	case p.Fabric.Kind == profile.RoCE:
+		v.roce(f)
+	case p.Fabric.Kind == profile.EFA:
+		v.soak(f)
 	}
 	v.unique("fabric.hcas", f.HCAs)
 	if p != nil && p.Verbs() && len(f.HCAs) != int(p.Node.HCAs.Value) {
@@ -50,8 +62,64 @@ func (v *validator) subnet(s *Site) {
 	if f.Topology != "" {
 		v.oneOf("fabric.topology", f.Topology, []string{RailOptimised, FatTree})
 	}
+	v.others(s)
+	v.soak(f)
+}
+
+func (v *validator) soak(f *Fabric) {
 	if f.Soak.D() <= 0 {
 		v.add("fabric.soak", "is missing: how long error counters are watched, for example 10m")
+	}
+}
+
+// roce requires what gate fabric compares hosts of a RoCE fabric with.
+func (v *validator) roce(f *Fabric) {
+	v.soak(f)
+	r := f.RoCE
+	if r == nil || r.Priority == nil {
+		v.add("fabric.roce", "is missing: the priority of RDMA traffic and its DSCP, for example {priority: 3, dscp: 26}")
+		return
+	}
+	if *r.Priority < 0 || *r.Priority > 7 {
+		v.add("fabric.roce.priority", "invalid priority %d: must be 0 to 7", *r.Priority)
+	}
+	if r.DSCP != nil && (*r.DSCP < 0 || *r.DSCP > 63) {
+		v.add("fabric.roce.dscp", "invalid DSCP %d: must be 0 to 63", *r.DSCP)
+	}
+	v.unique("fabric.roce.without", r.Without)
+	for i, name := range r.Without {
+		v.oneOf(fmt.Sprintf("fabric.roce.without.%d", i), name, []string{WithoutPFC, WithoutECN})
+	}
+}
+
+// others refuses patterns that would hide nodes of the site.
+func (v *validator) others(s *Site) {
+	f := &s.Fabric
+	v.unique("fabric.others", f.Others)
+	own := slices.Clone(f.Switches)
+	for _, n := range s.Inventory.Nodes {
+		for _, hca := range f.HCAs {
+			own = append(own, n.Name+" "+hca)
+		}
+	}
+	for i, pattern := range f.Others {
+		key := fmt.Sprintf("fabric.others.%d", i)
+		if strings.HasPrefix(pattern, "0x") {
+			if id, err := strconv.ParseUint(pattern, 0, 64); err != nil || id == 0 {
+				v.add(key, "invalid GUID %q: must be such as 0xb8599f030022626e", pattern)
+			}
+			continue
+		}
+		if _, err := path.Match(pattern, ""); err != nil || strings.TrimSpace(pattern) == "" {
+			v.add(key, "invalid pattern %q: must be a node description with * and ?, such as \"storage-*\"", pattern)
+			continue
+		}
+		for _, name := range own {
+			if hides, err := path.Match(pattern, name); hides && err == nil {
+				v.add(key, "%q matches %q, which is the site's own: it would not be judged", pattern, name)
+				break
+			}
+		}
 	}
 }
 
@@ -68,7 +136,10 @@ func (v *validator) withoutHardware(s *Site, p *profile.Profile) {
 		{"switches", len(f.Switches) > 0, p.Subnet(), "no InfiniBand subnet"},
 		{"hcas", len(f.HCAs) > 0, p.Verbs(), "no InfiniBand or RoCE devices"},
 		{"links", f.Links != 0, p.Subnet(), "no InfiniBand subnet"},
+		{"others", len(f.Others) > 0, p.Subnet(), "no InfiniBand subnet"},
 		{"topology", f.Topology != "", p.Subnet(), "no InfiniBand subnet"},
+		{"design", f.Design != "", p.Subnet(), "no InfiniBand subnet"},
+		{"roce", f.RoCE != nil, p.Fabric.Kind == profile.RoCE, "no RoCE fabric"},
 		{"networkResource", f.NetworkResource != "", p.Rails(), "no compute fabric"},
 		{"networkResourceCount", f.NetworkResourceCount != 0, p.Rails(), "no compute fabric"},
 	} {
@@ -94,7 +165,7 @@ func NotApplicableTo(p *profile.Profile, nodes int) map[string]string {
 	switch {
 	case !p.Rails():
 		out["fabric"] = "no compute fabric between nodes"
-	case !p.Subnet():
+	case p.Fabric.Kind == profile.TCPXO:
 		out["fabric"] = fmt.Sprintf("the fabric is of kind %s, and not an InfiniBand subnet", p.Fabric.Kind)
 	}
 	if !p.Collectives() {
@@ -125,14 +196,37 @@ func (v *validator) once(seen map[string]string, path, value string) {
 	seen[value] = path
 }
 
+// DRADeviceClass is the DeviceClass of whole GPUs of NVIDIA's DRA driver.
+const DRADeviceClass = "gpu.nvidia.com"
+
 func (v *validator) gpustack(g *GPUStack) {
-	v.require("gpustack.namespace", g.Namespace, "gpu-operator")
-	v.require("gpustack.clusterPolicy", g.ClusterPolicy, "cluster-policy")
-	if len(g.Operands) == 0 {
-		v.add("gpustack.operands", "is empty: list the operator's DaemonSets that must be complete")
-	}
+	v.oneOf("gpustack.managedBy", g.ManagedBy, []string{ManagedByOperator, ManagedByProvider})
 	v.unique("gpustack.operands", g.Operands)
+	if g.Provided() {
+		v.provided(g)
+	} else {
+		v.require("gpustack.namespace", g.Namespace, "gpu-operator")
+		v.require("gpustack.clusterPolicy", g.ClusterPolicy, "cluster-policy")
+		if len(g.Operands) == 0 {
+			v.add("gpustack.operands", "is empty: list the operator's DaemonSets that must be complete")
+		}
+	}
+	if g.DeviceClass != "" && g.DeviceClass != DRADeviceClass {
+		v.add("gpustack.deviceClass", "unknown DeviceClass %q: must be %s, or empty where the device plugin offers the GPUs", g.DeviceClass, DRADeviceClass)
+	}
+	if g.DeviceClass != "" && g.MIG != nil {
+		v.add("gpustack.mig", "is for the device plugin's resources: remove it, or deviceClass")
+	}
 	v.oneOf("gpustack.gangScheduler", g.GangScheduler, []string{"auto", "native", "kai", "volcano", "kueue"})
+	if g.JobKind != "" {
+		v.oneOf("gpustack.jobKind", g.JobKind, []string{"auto", "job", "jobset", "trainjob", "mpijob", "vcjob"})
+	}
+	if g.GangScheduler == "native" && slices.Contains([]string{"jobset", "trainjob", "mpijob"}, g.JobKind) {
+		v.add("gpustack.jobKind", "%s is not possible with gangScheduler native: the controllers of other kinds than job drop the field by which a pod names its PodGroup", g.JobKind)
+	}
+	if g.JobKind == "vcjob" && slices.Contains([]string{"native", "kai", "kueue"}, g.GangScheduler) {
+		v.add("gpustack.jobKind", "vcjob needs gangScheduler volcano: its controller creates the pods when Volcano has accepted their PodGroup")
+	}
 }
 
 func (v *validator) telemetry(t *Telemetry) {
@@ -140,7 +234,15 @@ func (v *validator) telemetry(t *Telemetry) {
 		v.add("telemetry.scrapeInterval", "is missing: the interval Prometheus scrapes dcgm-exporter at, for example 15s")
 	}
 	v.require("telemetry.receiver", t.Receiver, "the Alertmanager receiver that pages the on-call")
-	v.require("telemetry.loadImage", t.LoadImage, "an image with dcgmproftester13")
+	for _, name := range slices.Sorted(maps.Keys(t.Matchers)) {
+		path := "telemetry.matchers." + name
+		if !model.LegacyValidation.IsValidLabelName(name) || name == model.MetricNameLabel {
+			v.add(path, "invalid label name: must be letters, digits and underscores, such as cluster")
+		}
+		v.require(path, t.Matchers[name], "prod")
+	}
+	v.alert(&t.Alert)
+	v.require("telemetry.loadImage", t.LoadImage, "an image with bash and the dcgmproftester of the driver's CUDA major")
 }
 
 func (v *validator) checkpoint(c *Checkpoint) {
@@ -164,7 +266,7 @@ func (v *validator) workloads(s *Site, p *profile.Profile) {
 	v.positive("workloads.collective.timeout", c.Timeout.D().Seconds(), "10m")
 	v.require("workloads.training.image", t.Image, "an image with torchtitan")
 	v.oneOf("workloads.training.framework", t.Framework, []string{"torchtitan", "megatron"})
-	v.require("workloads.training.model", t.Model, "llama3-8b")
+	v.require("workloads.training.model", t.Model, "llama3_8b")
 	if t.Nodes < 1 || t.Nodes > len(s.Inventory.Nodes) {
 		v.add("workloads.training.nodes", "%d is impossible: the inventory has %d GPU nodes", t.Nodes, len(s.Inventory.Nodes))
 	}
@@ -190,6 +292,10 @@ func (v *validator) workloads(s *Site, p *profile.Profile) {
 	}
 	if i.InputTokens+i.OutputTokens > i.MaxModelLen {
 		v.add("workloads.inference.maxModelLen", "%d is less than inputTokens + outputTokens (%d)", i.MaxModelLen, i.InputTokens+i.OutputTokens)
+	}
+	v.oneOf("workloads.inference.client", i.Client, []string{ClientCluster, ClientMachine})
+	if i.Client == ClientCluster {
+		v.require("workloads.inference.loadImage", i.LoadImage, "an image with the firstlight program (images/loadgen)")
 	}
 	v.positive("workloads.inference.timeout", i.Timeout.D().Seconds(), "15m")
 	if least := i.inFlight(p); i.Concurrency > 0 && i.Concurrency < least {
@@ -243,6 +349,7 @@ func (v *validator) prepare(s *Site) {
 			v.require(path+".helm.chart", p.Helm.Chart, "oci://registry/charts/gpu-operator")
 			v.require(path+".helm.version", p.Helm.Version, "v25.3.0; a release without a pinned version cannot be reproduced")
 			v.require(path+".helm.namespace", p.Helm.Namespace, "gpu-operator")
+			v.chart(path+".helm", p.Helm)
 		}
 	}
 }

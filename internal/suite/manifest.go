@@ -49,6 +49,16 @@ var Faults = sync.OnceValues(func() ([]Fault, error) {
 	return m.Faults, nil
 })
 
+// HasFault reports whether the manifest gives a fault to a test.
+func HasFault(tb testing.TB, test, kind string) bool {
+	tb.Helper()
+	all, err := Faults()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return slices.ContainsFunc(all, func(f Fault) bool { return f.Kind == kind && f.Test == test })
+}
+
 // RequireFault skips a test of a fault where this run has less than the manifest says. A
 // fault that the manifest does not give to this test fails it.
 func RequireFault(tb testing.TB, test, kind string) {

@@ -30,6 +30,9 @@ const (
 // Plan converts the case's order to a Plan: a step of the pipeline is one Check, the step
 // conformance one Check per requirement. The step artifacts is not included: Collect writes it from the result.
 func (c Case) Plan(s *site.Site, p *profile.Profile, deps conformance.Deps) (plan.Plan, error) {
+	if len(s.Groups) > 0 {
+		return plan.Plan{}, fmt.Errorf("plan the validation of %s: a recipe has one kind of GPU node, and the site has groups of nodes with others: make a site file for each group", s.Name)
+	}
 	out := plan.Plan{Name: PlanName(c.Order.Intent, s.Name)}
 	recommended, err := Recommended(c.Version)
 	if err != nil {
@@ -126,7 +129,7 @@ func (c Case) checks(step string, s *site.Site, p *profile.Profile, deps conform
 	job := gangjob.Deps{Cluster: deps.Cluster, RunID: deps.RunID, DeviceClass: deviceClass, Hold: true}
 	switch step {
 	case snapshot.Name:
-		return []describedCheck{snapshot.New(c.Snapshot, snapshot.Deps{Cluster: deps.Cluster})}, nil
+		return []describedCheck{snapshot.New(c.Snapshot, snapshot.Deps{Cluster: deps.Cluster, RunID: deps.RunID, Image: s.Telemetry.LoadImage})}, nil
 	case resources.Name:
 		return []describedCheck{resources.New(c.Resources, resources.Deps{Cluster: deps.Cluster}, resources.Options{})}, nil
 	case autoscaling.Name:

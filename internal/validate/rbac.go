@@ -13,6 +13,7 @@ import (
 	"github.com/firstlight/firstlight/internal/gate"
 	"github.com/firstlight/firstlight/internal/validate/health"
 	"github.com/firstlight/firstlight/internal/validate/resources"
+	"github.com/firstlight/firstlight/internal/validate/snapshot"
 )
 
 //go:embed rbac.yaml
@@ -37,7 +38,7 @@ func Role(components []health.Component) (*rbacv1.ClusterRole, error) {
 		return nil, fmt.Errorf("read the rules of a validation: %w", err)
 	}
 	role.Rules = append(role.Rules, own...)
-	for _, more := range [][]rbacv1.PolicyRule{resources.Rules(), health.Rules(components), dra.Rules(), access.Rules()} {
+	for _, more := range [][]rbacv1.PolicyRule{snapshot.Rules(), resources.Rules(), health.Rules(components), dra.Rules(), access.Rules()} {
 		role.Rules = append(role.Rules, more...)
 	}
 	role.Rules = distinct(role.Rules)

@@ -109,7 +109,7 @@ func (d Detected) Scheduler(queue string) (Scheduler, error) {
 		return KAI{Queue: queue}, needsQueue(d.Name, queue)
 	case "volcano":
 		if queue == "" {
-			queue = "default" // Volcano creates this queue itself
+			queue = volcanoQueue
 		}
 		return Volcano{Queue: queue}, nil
 	case "kueue":

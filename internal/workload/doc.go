@@ -1,5 +1,5 @@
-// Package workload runs gangs of pods: an Indexed Job, its headless Service and the group
-// object of the cluster's gang scheduler, all labelled with the run. It watches them, explains
+// Package workload runs gangs of pods: an Indexed Job with its headless Service, or a job of another
+// kind, and the group object of the gang scheduler, all labelled with the run. It watches them, explains
 // why an expected state is not reached, and deletes them.
 //
 // Invariants: a gang preempts no pods and restarts containers only as its Spec allows; Delete

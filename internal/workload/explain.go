@@ -66,16 +66,13 @@ func scheduled(pod *corev1.Pod) *corev1.PodCondition {
 
 // refusals are the gang scheduler's messages on the group objects.
 func (g *Gang) refusals(ctx context.Context) []string {
-	if g.scheduler == nil {
-		return nil
-	}
-	list, err := g.cluster.Dynamic.Resource(g.scheduler.GroupResource()).Namespace(g.Namespace).List(ctx, metav1.ListOptions{})
+	groups, err := g.groups(ctx)
 	if err != nil {
 		return nil
 	}
 	var out []string
-	for i := range list.Items {
-		if reason, refused := g.scheduler.Refused(&list.Items[i]); refused && g.owns(&list.Items[i]) {
+	for _, group := range groups {
+		if reason, refused := g.scheduler.Refused(group); refused {
 			out = append(out, g.scheduler.Name()+": "+reason)
 		}
 	}

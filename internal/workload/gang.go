@@ -22,14 +22,22 @@ func (g *Gang) Pods(ctx context.Context) ([]corev1.Pod, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list pods of %s: %w", g.Spec.Name, err)
 	}
-	pods := slices.DeleteFunc(list.Items, func(p corev1.Pod) bool { return !g.created(&p) })
+	pods := slices.DeleteFunc(list.Items, func(p corev1.Pod) bool { return !g.isMember(&p) })
 	sortPods(pods)
 	return pods, nil
 }
 
 // Logs opens the current log of one of its pods.
 func (g *Gang) Logs(ctx context.Context, pod string) (io.ReadCloser, error) {
-	return g.cluster.PodLogs(ctx, g.Namespace, pod, g.Spec.Container, false)
+	return g.cluster.PodLogs(ctx, g.Namespace, pod, g.container(), false)
+}
+
+// container is the name of the gang's container in its pods.
+func (g *Gang) container() string {
+	if _, renamed := g.kind.(TrainJob); renamed {
+		return trainerContainer
+	}
+	return g.Spec.Container
 }
 
 // WaitBound waits until every pod is placed on a node.
@@ -87,15 +95,13 @@ func (g *Gang) wait(ctx context.Context, what string, done func(state) (bool, er
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("%s did not %s: %w: %s", g.Spec.Name, what, err, g.Explain(context.WithoutCancel(ctx)))
+	return fmt.Errorf("wait for %s to %s: %w: %s", g.Spec.Name, what, err, g.Explain(context.WithoutCancel(ctx)))
 }
 
 // terminalError explains why a gang can never run; nil if it can.
 func (g *Gang) terminalError(s state) error {
-	if s.job != nil {
-		if c := jobCondition(s.job, batchv1.JobFailed); c != nil {
-			return fmt.Errorf("%w: job: %s: %s", ErrFailed, c.Reason, c.Message)
-		}
+	if s.job != nil && s.job.failed != "" {
+		return fmt.Errorf("%w: job: %s", ErrFailed, s.job.failed)
 	}
 	for i := range s.pods {
 		pod := &s.pods[i]

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -22,6 +23,8 @@ type Launcher struct {
 	RunID   string
 	// Gang is the gang scheduler; nil is the default scheduler.
 	Gang Scheduler
+	// Kind is the kind of job of gangs with more than one pod; nil is Kubernetes' own.
+	Kind Kind
 	// DeviceClass requests the GPUs of every gang through dynamic resource allocation;
 	// empty: as in each gang's Spec.
 	DeviceClass string
@@ -36,17 +39,20 @@ type Gang struct {
 
 	cluster   *kube.Cluster
 	scheduler Scheduler
+	kind      Kind
 	clock     clock.Clock
-	groups    []groupRef
-	// job is the UID of its Job; empty until it is created.
-	job types.UID
+	// objects are the group objects and those of its kind.
+	objects []objectRef
+	// job is the UID of its job, created the time of its creation; empty until it is created.
+	job     types.UID
+	created metav1.Time
 	// everBound are the pods of its Job that were observed on a node.
 	mu        sync.Mutex
 	everBound map[types.UID]bool
 }
 
-// groupRef is a group object that Delete removes.
-type groupRef struct {
+// objectRef is an object that Delete removes.
+type objectRef struct {
 	resource schema.GroupVersionResource
 	name     string
 }
@@ -62,11 +68,15 @@ func (l *Launcher) Start(ctx context.Context, spec Spec) (*Gang, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", spec.Name, err)
 	}
-	manifests, err := Render(namespace, l.RunID, l.Gang, spec)
+	kind := l.Kind
+	if spec.Pods == 1 {
+		kind = nil // not a gang, and less than the smallest MPIJob
+	}
+	manifests, err := RenderKind(namespace, l.RunID, l.Gang, kind, spec)
 	if err != nil {
 		return nil, err
 	}
-	gang := &Gang{Spec: spec, Namespace: namespace, cluster: l.Cluster, scheduler: l.Gang, clock: l.Clock}
+	gang := &Gang{Spec: spec, Namespace: namespace, cluster: l.Cluster, scheduler: l.Gang, kind: kind, clock: l.Clock}
 	gang.clock = cmp.Or[clock.Clock](gang.clock, clock.RealClock{})
 	if err := gang.create(ctx, manifests); err != nil {
 		return nil, gang.undo(ctx, fmt.Errorf("start %s: %w", spec.Name, err))
@@ -93,27 +103,46 @@ func (l *Launcher) namespace(ctx context.Context, spec Spec) (string, error) {
 
 func (g *Gang) create(ctx context.Context, m Manifests) error {
 	for _, obj := range m.Groups {
-		resource := resourceOf(obj)
-		_, err := g.cluster.Dynamic.Resource(resource).Namespace(g.Namespace).Create(ctx, obj, metav1.CreateOptions{})
-		if err != nil {
-			return fmt.Errorf("create %s %s: %w", obj.GetKind(), obj.GetName(), err)
+		if _, err := g.createObject(ctx, obj); err != nil {
+			return err
 		}
-		g.groups = append(g.groups, groupRef{resource: resource, name: obj.GetName()})
 	}
 	if m.Claim != nil {
 		if _, err := g.cluster.Client.ResourceV1().ResourceClaimTemplates(g.Namespace).Create(ctx, m.Claim, metav1.CreateOptions{}); err != nil {
 			return fmt.Errorf("create resource claim template %s: %w", m.Claim.Name, err)
 		}
 	}
-	if _, err := g.cluster.Client.CoreV1().Services(g.Namespace).Create(ctx, m.Service, metav1.CreateOptions{}); err != nil {
-		return fmt.Errorf("create service %s: %w", m.Service.Name, err)
+	if m.Service != nil {
+		if _, err := g.cluster.Client.CoreV1().Services(g.Namespace).Create(ctx, m.Service, metav1.CreateOptions{}); err != nil {
+			return fmt.Errorf("create service %s: %w", m.Service.Name, err)
+		}
+	}
+	for _, obj := range m.Jobs {
+		job, err := g.createObject(ctx, obj)
+		if err != nil {
+			return err
+		}
+		g.job, g.created = job.GetUID(), job.GetCreationTimestamp()
+	}
+	if g.kind != nil {
+		return nil
 	}
 	job, err := g.cluster.Client.BatchV1().Jobs(g.Namespace).Create(ctx, m.Job, metav1.CreateOptions{})
 	if err != nil {
 		return fmt.Errorf("create job %s: %w", m.Job.Name, err)
 	}
-	g.job = job.UID
+	g.job, g.created = job.UID, job.CreationTimestamp
 	return nil
+}
+
+func (g *Gang) createObject(ctx context.Context, obj *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	resource := resourceOf(obj)
+	created, err := g.cluster.Dynamic.Resource(resource).Namespace(g.Namespace).Create(ctx, obj, metav1.CreateOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("create %s %s: %w", obj.GetKind(), obj.GetName(), err)
+	}
+	g.objects = append(g.objects, objectRef{resource: resource, name: obj.GetName()})
+	return created, nil
 }
 
 // undo deletes the objects of a failed start, unless another gang has the same name.
@@ -129,9 +158,8 @@ func (g *Gang) undo(ctx context.Context, cause error) error {
 	return cause
 }
 
-// resourceOf is the resource of a group object: the API's lower-case plural.
+// resourceOf is the resource of an object: the API's lower-case plural.
 func resourceOf(obj *unstructured.Unstructured) schema.GroupVersionResource {
 	gvk := obj.GroupVersionKind()
-	plural := map[string]string{"PodGroup": "podgroups", "LocalQueue": "localqueues"}[gvk.Kind]
-	return gvk.GroupVersion().WithResource(plural)
+	return gvk.GroupVersion().WithResource(strings.ToLower(gvk.Kind) + "s")
 }

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // Placement is a scheduler's decision about a gang.
@@ -23,6 +25,9 @@ type Placement struct {
 	Nodes map[string]string `json:"nodes,omitempty"`
 	// GroupRefused is set if the gang scheduler refused the group as a whole.
 	GroupRefused bool `json:"groupRefused"`
+	// Unstarted is set if the job has no pods although no scheduler holds it back: its
+	// controller does not act.
+	Unstarted bool `json:"unstarted,omitempty"`
 	// Messages are the scheduler's.
 	Messages []string `json:"messages,omitempty"`
 }
@@ -67,9 +72,34 @@ func (g *Gang) Placement(ctx context.Context, settle time.Duration) (Placement, 
 				return current, nil
 			}
 		case <-ctx.Done():
+			current.Unstarted = g.unstarted(w.state())
 			return current, fmt.Errorf("watch placement of %s: %w: %s", g.Spec.Name, w.ended(ctx), g.Explain(context.WithoutCancel(ctx)))
 		}
 	}
+}
+
+// holds reports whether the scheduler decides about the job before its controller creates pods.
+func (g *Gang) holds() bool {
+	_, kueue := g.scheduler.(Kueue)
+	_, volcano := g.kind.(VolcanoJob)
+	return kueue || volcano
+}
+
+// unstarted reports whether the controller of the gang's job has to create its pods and has not.
+func (g *Gang) unstarted(s state) bool {
+	if s.job == nil || len(s.pods) > 0 {
+		return false
+	}
+	if _, holds := g.scheduler.(Kueue); holds { // it resumes the job when it has admitted it
+		return slices.ContainsFunc(s.groups, func(group *unstructured.Unstructured) bool {
+			_, admitted := condition(group, "conditions", "Admitted", "True")
+			return admitted
+		})
+	}
+	if _, own := g.kind.(VolcanoJob); own { // its pods follow the scheduler's decision about its PodGroup
+		return len(s.groups) == 0
+	}
+	return true
 }
 
 // PlacementNow is the current placement.
@@ -78,7 +108,29 @@ func (g *Gang) PlacementNow(ctx context.Context) (Placement, error) {
 	if err != nil {
 		return Placement{Wanted: g.Spec.Pods}, err
 	}
-	return g.placementOf(state{pods: pods}), nil
+	groups, err := g.groups(ctx)
+	if err != nil {
+		return Placement{Wanted: g.Spec.Pods}, err
+	}
+	return g.placementOf(state{pods: pods, groups: groups}), nil
+}
+
+// groups lists the group objects of the gang.
+func (g *Gang) groups(ctx context.Context) ([]*unstructured.Unstructured, error) {
+	if g.scheduler == nil {
+		return nil, nil
+	}
+	list, err := g.cluster.Dynamic.Resource(g.scheduler.GroupResource()).Namespace(g.Namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("list %s of %s: %w", g.scheduler.GroupResource().Resource, g.Spec.Name, err)
+	}
+	var own []*unstructured.Unstructured
+	for i := range list.Items {
+		if g.owns(&list.Items[i]) {
+			own = append(own, &list.Items[i])
+		}
+	}
+	return own, nil
 }
 
 func (g *Gang) placementOf(s state) Placement {
@@ -105,7 +157,8 @@ func (g *Gang) placementOf(s state) Placement {
 		}
 	}
 	for _, group := range s.groups {
-		if reason, refused := g.scheduler.Refused(group); refused {
+		reason, refused := g.scheduler.Refused(group)
+		if refused && (p.Exist > 0 || g.holds()) { // Volcano refuses the group of pods that nothing has created
 			p.GroupRefused = true
 			p.Messages = append(p.Messages, reason)
 		}

@@ -31,14 +31,23 @@ type Manifests struct {
 	Groups []*unstructured.Unstructured
 	// Claim is the template of each pod's GPU claim; nil if the pods request the device
 	// plugin's resource.
-	Claim   *resourcev1.ResourceClaimTemplate
+	Claim *resourcev1.ResourceClaimTemplate
+	// Service is nil for a Kind whose controller creates it.
 	Service *corev1.Service
-	Job     *batchv1.Job
+	// Job has the pods of the gang. It is not created if Jobs are.
+	Job *batchv1.Job
+	// Jobs are the objects of a Kind; the last one is the job.
+	Jobs []*unstructured.Unstructured
 }
 
-// Render returns the objects of a gang. It does no I/O. The error is that of a patch which changes
-// or removes what the gang needs.
+// Render returns the objects of a gang as a Kubernetes Job. It does no I/O. The error is that of a
+// patch which changes or removes what the gang needs.
 func Render(namespace, runID string, gang Scheduler, spec Spec) (Manifests, error) {
+	return RenderKind(namespace, runID, gang, nil, spec)
+}
+
+// RenderKind is Render for another kind; nil is a Kubernetes Job.
+func RenderKind(namespace, runID string, gang Scheduler, kind Kind, spec Spec) (Manifests, error) {
 	labels := kube.Labels(runID, spec.Gate)
 	meta := metav1.ObjectMeta{Name: spec.Name, Namespace: namespace, Labels: labels}
 	m := Manifests{
@@ -61,7 +70,7 @@ func Render(namespace, runID string, gang Scheduler, spec Spec) (Manifests, erro
 				BackoffLimit:   new(spec.Restarts),
 				Template: corev1.PodTemplateSpec{
 					ObjectMeta: metav1.ObjectMeta{Labels: maps.Clone(labels)},
-					Spec:       podSpec(runID, spec),
+					Spec:       podSpec(runID, kind, spec),
 				},
 			},
 		},
@@ -88,10 +97,17 @@ func Render(namespace, runID string, gang Scheduler, spec Spec) (Manifests, erro
 		return Manifests{}, fmt.Errorf("patch the pods of %s: %w", spec.Gate, err)
 	}
 	m.Job.Spec.Template = template
+	if kind == nil {
+		return m, nil
+	}
+	prepare(kind, &m, spec)
+	if err := kind.Convert(&m, spec); err != nil {
+		return Manifests{}, fmt.Errorf("make a %s of %s: %w", kind.Name(), spec.Name, err)
+	}
 	return m, nil
 }
 
-func podSpec(runID string, spec Spec) corev1.PodSpec {
+func podSpec(runID string, kind Kind, spec Spec) corev1.PodSpec {
 	restart := corev1.RestartPolicyNever
 	if spec.Restarts > 0 {
 		restart = corev1.RestartPolicyOnFailure
@@ -106,7 +122,7 @@ func podSpec(runID string, spec Spec) corev1.PodSpec {
 		Tolerations: []corev1.Toleration{{
 			Key: kube.GPUResource, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoSchedule,
 		}},
-		Affinity:   affinity(spec),
+		Affinity:   affinity(kind, spec),
 		Containers: []corev1.Container{container(spec)},
 		Volumes: []corev1.Volume{{
 			Name:         "shm",
@@ -135,6 +151,12 @@ func container(spec Spec) corev1.Container {
 		Env:          environment(spec.Env),
 		VolumeMounts: []corev1.VolumeMount{{Name: "shm", MountPath: "/dev/shm"}},
 	}
+	if len(spec.Command) > 0 {
+		c.Command = spec.Command
+	}
+	if spec.CPU != "" {
+		c.Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(spec.CPU)} // validated
+	}
 	if spec.HostDirectory != "" {
 		c.VolumeMounts = append(c.VolumeMounts, corev1.VolumeMount{Name: hostVolume, MountPath: HostMount})
 	}
@@ -145,7 +167,7 @@ func container(spec Spec) corev1.Container {
 	if spec.claims() {
 		c.Resources.Claims = []corev1.ResourceClaim{{Name: gpuClaim}}
 	} else if spec.GPUs > 0 {
-		limits[kube.GPUResource] = *resource.NewQuantity(int64(spec.GPUs), resource.DecimalSI)
+		limits[corev1.ResourceName(spec.gpuResource())] = *resource.NewQuantity(int64(spec.GPUs), resource.DecimalSI)
 	}
 	if spec.locksMemory() {
 		limits[corev1.ResourceName(spec.NetworkResource)] = *resource.NewQuantity(int64(spec.NetworkCount), resource.DecimalSI)
@@ -167,7 +189,7 @@ func environment(env map[string]string) []corev1.EnvVar {
 	return out
 }
 
-func affinity(spec Spec) *corev1.Affinity {
+func affinity(kind Kind, spec Spec) *corev1.Affinity {
 	var a corev1.Affinity
 	if len(spec.Nodes) > 0 {
 		a.NodeAffinity = &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{
@@ -178,7 +200,7 @@ func affinity(spec Spec) *corev1.Affinity {
 	}
 	if spec.OnePerNode {
 		a.PodAntiAffinity = &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{
-			LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{batchv1.JobNameLabel: spec.Name}},
+			LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{podLabel(kind): spec.Name}},
 			TopologyKey:   corev1.LabelHostname,
 		}}}
 	}

@@ -28,21 +28,30 @@ func TestRenderGoldens(t *testing.T) {
 	claimed.DeviceClass = "gpu.nvidia.com"
 	mounted := served
 	mounted.HostDirectory = "/mnt/checkpoints"
+	program := served
+	program.Script, program.Command, program.CPU, program.GPUs, program.Restarts = "", []string{"/bin/program", "run"}, "500m", 0, 0
+	kueue := Kueue{Queue: "gpus", Version: "v1beta1"}
 	for name, tt := range map[string]struct {
 		gang Scheduler
+		kind Kind
 		spec Spec
 	}{
-		"claimed": {Native{}, claimed},
-		"mounted": {nil, mounted},
-		"none":    {nil, served},
-		"native":  {Native{}, collectiveSpec()},
-		"kai":     {KAI{Queue: "research"}, collectiveSpec()},
-		"volcano": {Volcano{Queue: "default"}, collectiveSpec()},
-		"kueue":   {Kueue{Queue: "gpus", Version: "v1beta1"}, collectiveSpec()},
+		"program":  {nil, nil, program},
+		"claimed":  {Native{}, nil, claimed},
+		"mounted":  {nil, nil, mounted},
+		"none":     {nil, nil, served},
+		"native":   {Native{}, nil, collectiveSpec()},
+		"kai":      {KAI{Queue: "research"}, nil, collectiveSpec()},
+		"volcano":  {Volcano{Queue: "default"}, nil, collectiveSpec()},
+		"kueue":    {kueue, nil, collectiveSpec()},
+		"jobset":   {kueue, JobSet{}, collectiveSpec()},
+		"trainjob": {kueue, TrainJob{}, collectiveSpec()},
+		"mpijob":   {KAI{Queue: "research"}, MPIJob{}, collectiveSpec()},
+		"vcjob":    {Volcano{Queue: "research"}, VolcanoJob{Queue: "research"}, collectiveSpec()},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m, err := Render(kube.NamespaceOf("20261121-014233-7f3a"), "20261121-014233-7f3a", tt.gang, tt.spec)
+			m, err := RenderKind(kube.NamespaceOf("20261121-014233-7f3a"), "20261121-014233-7f3a", tt.gang, tt.kind, tt.spec)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -54,7 +63,15 @@ func TestRenderGoldens(t *testing.T) {
 			if m.Claim != nil {
 				docs = append(docs, marshal(t, m.Claim))
 			}
-			docs = append(docs, marshal(t, m.Service), marshal(t, m.Job))
+			if m.Service != nil {
+				docs = append(docs, marshal(t, m.Service))
+			}
+			for _, job := range m.Jobs {
+				docs = append(docs, marshal(t, job.Object))
+			}
+			if tt.kind == nil {
+				docs = append(docs, marshal(t, m.Job))
+			}
 			golden.Compare(t, "testdata/"+name+".golden.yaml", bytes.Join(docs, []byte("---\n")))
 		})
 	}

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 )
 
@@ -20,9 +19,11 @@ type Result struct {
 
 // Outcome is the state of one pod.
 type Outcome struct {
-	Pod      string    `json:"pod"`
-	Index    int       `json:"index"`
-	Node     string    `json:"node"`
+	Pod   string `json:"pod"`
+	Index int    `json:"index"`
+	Node  string `json:"node"`
+	// Host is the pod's host name; empty if it is the pod's name.
+	Host     string    `json:"host,omitempty"`
 	Phase    string    `json:"phase"`
 	ExitCode *int32    `json:"exitCode,omitempty"`
 	Reason   string    `json:"reason,omitempty"`
@@ -65,17 +66,15 @@ func resultOf(spec Spec, s state) Result {
 		succeeded[o.Index] = true
 	}
 	r.Succeeded = r.Succeeded && len(succeeded) >= spec.Pods
-	if s.job != nil {
-		if c := jobCondition(s.job, batchv1.JobFailed); c != nil {
-			r.Reason, r.Succeeded = c.Reason+": "+c.Message, false
-		}
+	if s.job != nil && s.job.failed != "" {
+		r.Reason, r.Succeeded = s.job.failed, false
 	}
 	return r
 }
 
 func outcomeOf(pod *corev1.Pod) Outcome {
 	o := Outcome{
-		Pod: pod.Name, Index: Index(pod), Node: pod.Spec.NodeName,
+		Pod: pod.Name, Index: Index(pod), Node: pod.Spec.NodeName, Host: pod.Spec.Hostname,
 		Phase: string(pod.Status.Phase), Reason: pod.Status.Reason, Message: pod.Status.Message, Stuck: stuck(pod),
 	}
 	for _, c := range pod.Status.ContainerStatuses {

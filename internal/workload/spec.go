@@ -1,8 +1,13 @@
 package workload
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/firstlight/firstlight/internal/probe/kube"
 )
 
 // Spec is one gang of identical pods.
@@ -16,6 +21,8 @@ type Spec struct {
 	MinCount int
 	// GPUs per pod.
 	GPUs int
+	// GPUResource is the extended resource of the GPUs; empty: kube.GPUResource.
+	GPUResource string
 	// DeviceClass requests the GPUs through dynamic resource allocation; empty: through the
 	// device plugin's resource.
 	DeviceClass string
@@ -26,9 +33,12 @@ type Spec struct {
 	Image           string
 	// Container is the container's name.
 	Container string
-	// Script is run by bash -ec.
-	Script string
-	Env    map[string]string
+	// Script is run by bash -ec. Command is run without a shell instead, for images that have none.
+	Script  string
+	Command []string
+	Env     map[string]string
+	// CPU that is requested, as a Kubernetes quantity; empty for none.
+	CPU string
 	// Ports that the container listens on.
 	Ports []int32
 	// Nodes that pods may be placed on, by their hostname label; empty for any.
@@ -50,6 +60,9 @@ func (s Spec) minCount() int {
 	return s.Pods
 }
 
+// gpuResource is the extended resource of its GPUs.
+func (s Spec) gpuResource() string { return cmp.Or(s.GPUResource, kube.GPUResource) }
+
 // claims reports whether its GPUs are requested through dynamic resource allocation.
 func (s Spec) claims() bool { return s.DeviceClass != "" && s.GPUs > 0 }
 
@@ -62,8 +75,11 @@ const HostMount = "/mnt/firstlight"
 
 func (s Spec) validate() error {
 	var problems []error
-	if s.Name == "" || s.Gate == "" || s.Image == "" || s.Container == "" || s.Script == "" {
-		problems = append(problems, fmt.Errorf("invalid workload %q: name, gate, image, container and script must be set", s.Name))
+	if s.Name == "" || s.Gate == "" || s.Image == "" || s.Container == "" || (s.Script == "") == (len(s.Command) == 0) {
+		problems = append(problems, fmt.Errorf("invalid workload %q: name, gate, image, container and either script or command must be set", s.Name))
+	}
+	if _, err := resource.ParseQuantity(cmp.Or(s.CPU, "0")); err != nil {
+		problems = append(problems, fmt.Errorf("invalid workload %q: CPU %q: %w", s.Name, s.CPU, err))
 	}
 	if s.Pods < 1 || s.GPUs < 0 || s.NetworkCount < 0 || s.MinCount < 0 || s.MinCount > s.Pods || s.Restarts < 0 {
 		problems = append(problems, fmt.Errorf("invalid workload %q: %d pods, MinCount %d, %d GPUs and %d network ports per pod, %d restarts",

@@ -98,7 +98,7 @@ func TestAReplacedPodIsBoundOnce(t *testing.T) {
 
 func TestResult(t *testing.T) {
 	t.Parallel()
-	failedJob := &batchv1.Job{Status: batchv1.JobStatus{Conditions: []batchv1.JobCondition{{Type: batchv1.JobFailed, Status: corev1.ConditionTrue, Reason: "BackoffLimitExceeded"}}}}
+	failedJob := &jobState{failed: (&Gang{}).failed(&batchv1.Job{Status: batchv1.JobStatus{Conditions: []batchv1.JobCondition{{Type: batchv1.JobFailed, Status: corev1.ConditionTrue, Reason: "BackoffLimitExceeded"}}}})}
 	for name, tt := range map[string]struct {
 		s       state
 		succeed bool

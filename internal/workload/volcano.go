@@ -6,8 +6,13 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+)
 
-	"github.com/firstlight/firstlight/internal/probe/kube"
+const (
+	// volcanoGroup is the annotation of a pod with its PodGroup.
+	volcanoGroup = "scheduling.k8s.io/group-name"
+	// volcanoQueue is the queue that Volcano creates itself.
+	volcanoQueue = "default"
 )
 
 // Volcano schedules pods that name a Volcano PodGroup.
@@ -26,7 +31,7 @@ func (Volcano) GroupResource() schema.GroupVersionResource {
 // Decorate implements Scheduler.
 func (v Volcano) Decorate(g Group, job *batchv1.Job) []*unstructured.Unstructured {
 	pod := &job.Spec.Template
-	pod.Annotations = annotate(pod.Annotations, "scheduling.k8s.io/group-name", g.Spec.Name)
+	pod.Annotations = annotate(pod.Annotations, volcanoGroup, g.Spec.Name)
 	pod.Spec.SchedulerName = "volcano"
 	spec := map[string]any{
 		"minMember":         int64(g.MinCount),
@@ -35,7 +40,7 @@ func (v Volcano) Decorate(g Group, job *batchv1.Job) []*unstructured.Unstructure
 	}
 	if g.Spec.GPUs > 0 {
 		// Volcano admits a group to its queue by these, before it schedules pods.
-		spec["minResources"] = map[string]any{kube.GPUResource: strconv.Itoa(g.Spec.GPUs * g.MinCount)}
+		spec["minResources"] = map[string]any{g.Spec.gpuResource(): strconv.Itoa(g.Spec.GPUs * g.MinCount)}
 	}
 	return []*unstructured.Unstructured{g.object(v.GroupResource().GroupVersion().String(), "PodGroup", g.Spec.Name, spec)}
 }

@@ -15,20 +15,27 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic/dynamicinformer"
-	"k8s.io/client-go/informers"
+	batchinformers "k8s.io/client-go/informers/batch/v1"
+	coreinformers "k8s.io/client-go/informers/core/v1"
 	"k8s.io/client-go/tools/cache"
 )
 
-// state is a snapshot of a gang: its Job, the pods of that Job, its group objects. others is
-// how many pods an earlier Job of the same name has.
+// state is a snapshot of a gang: its job, the pods of that job, its group objects. others is
+// how many pods an earlier job of the same name has.
 type state struct {
-	job    *batchv1.Job
+	job    *jobState
 	pods   []corev1.Pod
 	groups []*unstructured.Unstructured
 	others int
 }
 
-func (g *Gang) selector() string { return batchv1.JobNameLabel + "=" + g.Spec.Name }
+// jobState is what a job object states.
+type jobState struct {
+	// failed is the reason and message of a failed job; empty: it has not failed.
+	failed string
+}
+
+func (g *Gang) selector() string { return podLabel(g.kind) + "=" + g.Spec.Name }
 
 // until watches the gang's Job, pods and group until done returns true or an error. done is
 // called after every change, never concurrently.
@@ -65,13 +72,15 @@ type watcher struct {
 func (g *Gang) watch(ctx context.Context) *watcher {
 	ctx, cancel := context.WithCancel(ctx)
 	w := &watcher{gang: g, changed: make(chan struct{}, 1), cancel: cancel}
-	typed := informers.NewSharedInformerFactoryWithOptions(g.cluster.Client, 0, informers.WithNamespace(g.Namespace),
-		informers.WithTweakListOptions(func(o *metav1.ListOptions) { o.LabelSelector = g.selector() }))
-	w.pods = w.run(ctx, typed.Core().V1().Pods().Informer())
-	// A Job has no label with its own name.
-	jobs := informers.NewSharedInformerFactoryWithOptions(g.cluster.Client, 0, informers.WithNamespace(g.Namespace),
-		informers.WithTweakListOptions(func(o *metav1.ListOptions) { o.FieldSelector = "metadata.name=" + g.Spec.Name }))
-	w.jobs = w.run(ctx, jobs.Batch().V1().Jobs().Informer())
+	w.pods = w.run(ctx, coreinformers.NewFilteredPodInformer(g.cluster.Client, g.Namespace, 0, nil,
+		func(o *metav1.ListOptions) { o.LabelSelector = g.selector() }))
+	// A job has no label with its own name.
+	byName := func(o *metav1.ListOptions) { o.FieldSelector = "metadata.name=" + g.Spec.Name }
+	if g.kind == nil {
+		w.jobs = w.run(ctx, batchinformers.NewFilteredJobInformer(g.cluster.Client, g.Namespace, 0, nil, byName))
+	} else {
+		w.jobs = w.run(ctx, dynamicinformer.NewFilteredDynamicInformer(g.cluster.Dynamic, g.kind.Resource(), g.Namespace, 0, nil, byName).Informer())
+	}
 	if g.scheduler != nil {
 		dyn := dynamicinformer.NewFilteredDynamicSharedInformerFactory(g.cluster.Dynamic, 0, g.Namespace, nil)
 		w.groups = w.run(ctx, dyn.ForResource(g.scheduler.GroupResource()).Informer())
@@ -130,7 +139,7 @@ func (w *watcher) state() state {
 	var s state
 	for _, obj := range w.pods.GetStore().List() {
 		switch pod, ok := obj.(*corev1.Pod); {
-		case ok && w.gang.created(pod):
+		case ok && w.gang.isMember(pod):
 			s.pods = append(s.pods, *pod)
 		case ok:
 			s.others++
@@ -138,8 +147,8 @@ func (w *watcher) state() state {
 	}
 	sortPods(s.pods)
 	for _, obj := range w.jobs.GetStore().List() {
-		if job, ok := obj.(*batchv1.Job); ok && (w.gang.job == "" || job.UID == w.gang.job) {
-			s.job = job
+		if job, ok := obj.(metav1.Object); ok && (w.gang.job == "" || job.GetUID() == w.gang.job) {
+			s.job = &jobState{failed: w.gang.failed(job)}
 		}
 	}
 	if w.groups != nil {
@@ -152,13 +161,28 @@ func (w *watcher) state() state {
 	return s
 }
 
-// owns reports whether a group object is the gang's: by its name, or owned by its Job.
+// failed is the reason and message of a failed job; empty if it has not failed.
+func (g *Gang) failed(job metav1.Object) string {
+	switch job := job.(type) {
+	case *batchv1.Job:
+		if c := jobCondition(job, batchv1.JobFailed); c != nil {
+			return c.Reason + ": " + c.Message
+		}
+	case *unstructured.Unstructured:
+		if reason, failed := g.kind.Failed(job); failed {
+			return reason
+		}
+	}
+	return ""
+}
+
+// owns reports whether a group object is the gang's: by its name, or owned by its job.
 func (g *Gang) owns(group *unstructured.Unstructured) bool {
 	if group.GetName() == g.Spec.Name {
 		return true
 	}
 	return slices.ContainsFunc(group.GetOwnerReferences(), func(o metav1.OwnerReference) bool {
-		return o.Kind == "Job" && o.Name == g.Spec.Name && (g.job == "" || o.UID == g.job)
+		return o.Name == g.Spec.Name && (g.job == "" || o.UID == g.job)
 	})
 }
 
@@ -181,8 +205,12 @@ func members(pods []corev1.Pod) []corev1.Pod {
 	return out
 }
 
-// created reports whether the gang's Job created a pod.
-func (g *Gang) created(pod *corev1.Pod) bool {
+// isMember reports whether a pod is of the gang's job, and not of an earlier one of its name. The
+// controller of a pod is the job only if the kind is Kubernetes' own.
+func (g *Gang) isMember(pod *corev1.Pod) bool {
+	if g.kind != nil {
+		return !pod.CreationTimestamp.Before(&g.created)
+	}
 	owner := metav1.GetControllerOf(pod)
 	return g.job == "" || owner != nil && owner.UID == g.job
 }
@@ -196,7 +224,7 @@ func (g *Gang) noteObject(obj any) {
 
 // note remembers a pod of the gang that is bound: it counts as placed after it is deleted too.
 func (g *Gang) note(pod *corev1.Pod) {
-	if pod.Spec.NodeName == "" || !g.created(pod) {
+	if pod.Spec.NodeName == "" || !g.isMember(pod) {
 		return
 	}
 	g.mu.Lock()
@@ -226,15 +254,18 @@ func sortPods(pods []corev1.Pod) {
 	})
 }
 
-// Index is a pod's completion index; -1 if it has none.
+// Index is the index of a pod in its job; -1 if it has none.
 func Index(pod *corev1.Pod) int {
-	text, ok := pod.Annotations[batchv1.JobCompletionIndexAnnotation]
-	if !ok {
-		return -1
+	for _, text := range []string{pod.Annotations[batchv1.JobCompletionIndexAnnotation], pod.Labels[volcanoIndexLabel]} {
+		if i, err := strconv.Atoi(text); err == nil {
+			return i
+		}
 	}
-	i, err := strconv.Atoi(text)
-	if err != nil {
-		return -1
+	if pod.Labels[mpiRoleLabel] == mpiLauncher {
+		return 0
 	}
-	return i
+	if i, err := strconv.Atoi(pod.Labels[mpiIndexLabel]); err == nil {
+		return i + 1
+	}
+	return -1
 }

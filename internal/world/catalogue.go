@@ -5,7 +5,7 @@ import "slices"
 // Catalogue returns every fault, ordered by the gate that must fail first. Faults of the
 // autoscaling chain and of conformance follow, by hop or requirement.
 func Catalogue() []FaultKind {
-	return slices.Concat(facilityFaults(), fabricFaults(), nodeFaults(), hostFaults(), stackFaults(), telemetryFaults(), workloadFaults(), autoscaleFaults(), conformanceFaults(), gatewayFaults())
+	return slices.Concat(facilityFaults(), fabricFaults(), roceFaults(), efaFaults(), nodeFaults(), hostFaults(), stackFaults(), telemetryFaults(), workloadFaults(), autoscaleFaults(), conformanceFaults(), gatewayFaults())
 }
 
 // Variations returns healthy clusters that look different, and clusters that cannot be observed.
@@ -29,6 +29,37 @@ func Variations() []FaultKind {
 			Summary: "dcgmi is version 3, whose diagnostic JSON differs",
 			apply: func(d *draft, t target, _ Fault) {
 				d.eachNode(t, func(n *Node) { n.DCGMMajor = 3 })
+			},
+		},
+		{
+			Kind: "driver-in-pods", Variation: true, Expect: "passed", TargetForm: FormNodeCluster, DefaultTarget: FormCluster,
+			Summary: "hosts have no nvidia-smi and dcgmi: they are in the GPU Operator's driver and DCGM pods",
+			apply: func(d *draft, t target, _ Fault) {
+				d.eachNode(t, func(n *Node) { n.ToolsInPods = true })
+			},
+		},
+		{
+			Kind: "inbox-drivers", Variation: true, Expect: "unobserved", Fabric: RoCE, TargetForm: FormNodeCluster, DefaultTarget: FormCluster,
+			Summary: "adapters have the kernel's own drivers: no mlnx_qos, and no file that tells whether ECN is enabled", Suspect: `{node}`,
+			apply: func(d *draft, t target, _ Fault) {
+				d.eachNode(t, func(n *Node) { n.InboxDrivers = true })
+			},
+		},
+		{
+			Kind: "operating-system", Variation: true, Expect: "passed", TargetForm: FormNodeCluster, DefaultTarget: FormCluster,
+			Summary: "hosts have another operating system",
+			Options: []FaultOption{{Name: "image", Default: "ubuntu-24.04", Values: osNames(), Summary: "operating system"}},
+			apply: func(d *draft, t target, f Fault) {
+				if os, err := loadOS(f.Options["image"]); err == nil { // AddFault has checked the name
+					d.eachNode(t, func(n *Node) { n.OS = os })
+				}
+			},
+		},
+		{
+			Kind: "os-labels-missing", Variation: true, Expect: "passed", TargetForm: FormNodeCluster, DefaultTarget: FormCluster,
+			Summary: "node feature discovery does not label the operating system",
+			apply: func(d *draft, t target, _ Fault) {
+				d.eachNode(t, func(n *Node) { n.NoOSLabels = true })
 			},
 		},
 		{

@@ -115,6 +115,9 @@ func faultRow(k FaultKind, last string) string {
 	if k.Stack != "" {
 		fmt.Fprintf(&defect, " (needs a lab of the stack %s)", k.Stack)
 	}
+	if k.Hardware() != DefaultHardware {
+		fmt.Fprintf(&defect, " (needs a lab of such hardware: `lab up --hardware %s`)", k.Hardware())
+	}
 	return fmt.Sprintf("| `%s` | %s | `%s` | %s | %s |\n", k.Kind, k.TargetForm, k.DefaultTarget, defect.String(), last)
 }
 

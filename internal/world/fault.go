@@ -43,6 +43,8 @@ type FaultKind struct {
 	Needs string `json:"needs,omitempty"`
 	// Stack is the GPU stack that the lab must have; empty: any.
 	Stack string `json:"stack,omitempty"`
+	// Fabric is the kind of fabric that the lab must have; empty: any, or none.
+	Fabric string `json:"fabric,omitempty"`
 	// Variation marks a kind that is not a defect.
 	Variation bool `json:"variation,omitempty"`
 	// Expect is the required verdict of a variation, or of a fault's gate if it is not failed: a
@@ -74,7 +76,7 @@ func (w *World) AddFault(f Fault) (Fault, error) {
 	}
 	state := w.State()
 	if missing := state.lacks(kind); missing != "" {
-		return Fault{}, fmt.Errorf("fault %s: hardware %s has no %s", f.Kind, w.spec.Hardware, missing)
+		return Fault{}, fmt.Errorf("fault %s: hardware %s has no %s; %s has one", f.Kind, w.spec.Hardware, missing, kind.Hardware())
 	}
 	if f.Target == "" {
 		f.Target = state.defaultTarget(kind)

@@ -149,14 +149,20 @@ func TestSuspectPatternNamesTheTarget(t *testing.T) {
 
 func TestDefaultTargetInAnotherWorld(t *testing.T) {
 	t.Parallel()
-	spec := DefaultSpec(0)
-	spec.GPUNodes = []NodeSpec{{Name: "dgx-a", Rack: "x"}, {Name: "dgx-b", Rack: "x"}}
-	w, err := New(spec, WithClock(fixed))
-	if err != nil {
-		t.Fatal(err)
-	}
+	worlds := map[string]*World{}
 	for _, k := range append(Catalogue(), Variations()...) {
-		if _, err := w.AddFault(Fault{Kind: k.Kind}); err != nil {
+		name := k.Hardware()
+		if worlds[name] == nil {
+			spec, err := SpecOf(name, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			spec.GPUNodes = []NodeSpec{{Name: "dgx-a", Rack: "x"}, {Name: "dgx-b", Rack: "x"}}
+			if worlds[name], err = New(spec, WithClock(fixed)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := worlds[name].AddFault(Fault{Kind: k.Kind}); err != nil {
 			t.Error(err)
 		}
 	}

@@ -81,7 +81,7 @@ type HardwareSoftware struct {
 	VBIOS       string `yaml:"vbios"`
 	DCGM4       string `yaml:"dcgm4"`
 	DCGM3       string `yaml:"dcgm3"`
-	Kernel      string `yaml:"kernel"`
+	OS          string `yaml:"os"` // in os.yaml
 	BoardID     string `yaml:"boardID"`
 }
 
@@ -111,6 +111,24 @@ type HardwareFabric struct {
 	NoGPUDirectFactor float64  `yaml:"noGPUDirectFactor"`
 	NodeLatencyUs     float64  `yaml:"nodeLatencyUs"`
 	RailLatencyUs     float64  `yaml:"railLatencyUs"`
+	// Ethernet is set if the ports are of RoCE; nil for InfiniBand.
+	Ethernet *HardwareEthernet `yaml:"ethernet"`
+	// EFA is set if the ports are Elastic Fabric Adapters.
+	EFA *HardwareEFA `yaml:"efa"`
+}
+
+// HardwareEFA has the software of Elastic Fabric Adapters.
+type HardwareEFA struct {
+	Driver      string `yaml:"driver"`
+	OtherDriver string `yaml:"otherDriver"`
+	Libfabric   string `yaml:"libfabric"` // version of its provider
+}
+
+// HardwareEthernet is how the ports of a RoCE fabric are configured.
+type HardwareEthernet struct {
+	MTU      int `yaml:"mtu"`      // bytes, of the network devices
+	Priority int `yaml:"priority"` // of RDMA traffic
+	DSCP     int `yaml:"dscp"`     // of RDMA traffic
 }
 
 // HardwareTraining is the step-time model.

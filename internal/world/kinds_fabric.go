@@ -44,7 +44,7 @@ func fabricFaults() []FaultKind {
 			},
 		},
 		{
-			Kind: "link-ber", Gate: "fabric", TargetForm: FormLink, DefaultTarget: "gpu-02/mlx5_3",
+			Kind: "link-ber", Gate: "fabric", Fabric: InfiniBand, TargetForm: FormLink, DefaultTarget: "gpu-02/mlx5_3",
 			Summary: "a transceiver or cable has a high bit error rate: the link stays up and an error counter grows",
 			Options: []FaultOption{
 				{Name: "counter", Default: "PortRcvRemotePhysicalErrors", Values: slices.Sorted(maps.Keys(berCounters)), Summary: "error counter that grows at both ends"},
@@ -60,29 +60,40 @@ func fabricFaults() []FaultKind {
 			},
 		},
 		{
-			Kind: "rails-swapped", Gate: "fabric", TargetForm: FormNode, DefaultTarget: "gpu-02",
+			Kind: "foreign-hosts", Gate: "fabric", Fabric: InfiniBand, TargetForm: FormCluster, DefaultTarget: FormCluster,
+			Summary: "a UFM host and a storage server, whose link is at half its rate and has errors, are on the subnet; the lab's site does not name them",
+			Suspect: `ufm-01/mlx5_0|storage-01/mlx5_0`,
+			apply: func(d *draft, _ target, f Fault) {
+				d.stranger("ufm-01", 0)
+				l := d.stranger("storage-01", 1)
+				l.LaneGbps /= 2
+				l.CountersA.SymbolErrorCounter += uint64(max(0, d.Now.Sub(f.Since).Seconds()) * 100)
+			},
+		},
+		{
+			Kind: "rails-swapped", Gate: "fabric", Fabric: InfiniBand, TargetForm: FormNode, DefaultTarget: "gpu-02",
 			Summary: "the first two adapters of a node are cabled to each other's leaf", Suspect: `^{node}/`,
 			apply: func(d *draft, t target, _ Fault) { d.swapCables(t.node, 0, t.node, 1) },
 		},
 		{
-			Kind: "cables-swapped", Gate: "fabric", TargetForm: FormNode, DefaultTarget: "gpu-02",
+			Kind: "cables-swapped", Gate: "fabric", Fabric: InfiniBand, TargetForm: FormNode, DefaultTarget: "gpu-02",
 			Summary: "the cables of a node's first adapter and the next node's second adapter are swapped: each switch keeps its number of links", Suspect: `^{node}/`,
 			apply: func(d *draft, t target, _ Fault) { d.swapCables(t.node, 0, (t.node+1)%len(d.GPUNodes()), 1) },
 		},
 		{
 			Kind: "nic-firmware-mixed", Gate: "fabric", TargetForm: FormHCA, DefaultTarget: "gpu-02/mlx5_3",
 			Summary: "an adapter has a different firmware from the others of its type", Suspect: `^{target}$`,
-			apply: func(d *draft, t target, _ Fault) { d.hca(t).Firmware = d.Hardware.Fabric.OtherFirmware },
+			apply: func(d *draft, t target, _ Fault) { d.hca(t).Firmware = d.Nodes[t.node].Hardware.Fabric.OtherFirmware },
 		},
 		{
-			Kind: "mtu-mismatch", Gate: "fabric", TargetForm: FormHCA, DefaultTarget: "gpu-02/mlx5_3",
+			Kind: "mtu-mismatch", Gate: "fabric", Fabric: InfiniBand, TargetForm: FormHCA, DefaultTarget: "gpu-02/mlx5_3",
 			Summary: "a port has a smaller active MTU than the others",
 			Options: []FaultOption{{Name: "mtu", Default: "2048", Values: []string{"256", "512", "1024", "2048"}, Summary: "bytes"}},
 			Suspect: `^{target}$`,
 			apply:   func(d *draft, t target, f Fault) { d.hca(t).MTU = int(f.number("mtu")) },
 		},
 		{
-			Kind: "pkey-missing", Gate: "fabric", TargetForm: FormHCA, DefaultTarget: "gpu-02/mlx5_3",
+			Kind: "pkey-missing", Gate: "fabric", Fabric: InfiniBand, TargetForm: FormHCA, DefaultTarget: "gpu-02/mlx5_3",
 			Summary: "the subnet manager did not give a port the compute fabric's partition key", Suspect: `^{target}$`,
 			apply: func(d *draft, t target, _ Fault) {
 				h := d.hca(t)
@@ -90,25 +101,25 @@ func fabricFaults() []FaultKind {
 			},
 		},
 		{
-			Kind: "guid-duplicate", Gate: "fabric", TargetForm: FormHCA, DefaultTarget: "gpu-02/mlx5_3",
+			Kind: "guid-duplicate", Gate: "fabric", Fabric: InfiniBand, TargetForm: FormHCA, DefaultTarget: "gpu-02/mlx5_3",
 			Summary: "an adapter has the GUID of another adapter, of the same name on another node or the next one of its node", Suspect: `^{target}$`,
 			apply: func(d *draft, t target, _ Fault) { d.hca(t).GUID = d.other(t).GUID },
 		},
 		{
-			Kind: "sm-dead", Gate: "fabric", TargetForm: FormCluster, DefaultTarget: FormCluster,
+			Kind: "sm-dead", Gate: "fabric", Fabric: InfiniBand, TargetForm: FormCluster, DefaultTarget: FormCluster,
 			Summary: "no subnet manager is working",
 			Options: []FaultOption{{Name: "how", Default: "silent", Values: []string{"silent", "frozen", "uninitialised"}, Summary: "silent: it does not respond; frozen: its activity count does not change; uninitialised: it does not respond, and the links came up after it died"}},
 			Suspect: `(?i)subnet manager|\bSM\b`,
 			apply:   deadSM,
 		},
 		{
-			Kind: "sm-two-masters", Gate: "fabric", TargetForm: FormCluster, DefaultTarget: FormCluster,
+			Kind: "sm-two-masters", Gate: "fabric", Fabric: InfiniBand, TargetForm: FormCluster, DefaultTarget: FormCluster,
 			Summary: "two subnet managers both act as master; half the rails follow the second",
 			Suspect: `(?i)subnet manager|\bSM\b`,
 			apply:   twoMasters,
 		},
 		{
-			Kind: "umad-module-missing", Gate: "fabric", Expect: "unobserved", TargetForm: FormNode, DefaultTarget: "gpu-01",
+			Kind: "umad-module-missing", Gate: "fabric", Fabric: InfiniBand, Expect: "unobserved", TargetForm: FormNode, DefaultTarget: "gpu-01",
 			Summary: "the kernel module ib_umad is not loaded on the host that runs the fabric's tools", Suspect: `(?i)subnet|{node}`,
 			apply: func(d *draft, t target, _ Fault) { d.Nodes[t.node].NoUMAD = true },
 		},
@@ -161,6 +172,11 @@ func deadSM(d *draft, _ target, f Fault) {
 				d.Links[i].State = fabric.StateInit
 			}
 		}
+		for n := range d.Nodes {
+			for h := range d.Nodes[n].HCAs {
+				d.Nodes[n].HCAs[h].LID, d.Nodes[n].HCAs[h].SMLID = 0, 0 // assigned by a subnet manager
+			}
+		}
 	}
 }
 
@@ -178,4 +194,17 @@ func twoMasters(d *draft, _ target, _ Fault) {
 			}
 		}
 	}
+}
+
+// stranger connects the adapter of a host that is not the cluster's to the last port of a leaf.
+func (d *draft) stranger(name string, n int) *fabric.Link {
+	like, leaf := d.Nodes[0].HCAs[0], d.Switches[len(d.Switches)-1-n]
+	h := like
+	h.Node, h.Name, h.GUID, h.LID = name, "mlx5_0", like.GUID|0xff<<40+uint64(n), like.LID+0x4000+n //nolint:gosec // a few hosts
+	d.Strangers = append(d.Strangers, h)
+	l := d.Links[0]
+	l.A, l.B = fabric.End{Node: name, Device: h.Name, Port: 1}, fabric.End{Node: leaf.Name, Port: leaf.Ports}
+	l.State, l.PhysState, l.LaneGbps, l.Width = fabric.StateActive, fabric.PhysLinkUp, l.MaxLane, l.MaxWidth
+	d.Links = append(d.Links, l)
+	return &d.Links[len(d.Links)-1]
 }

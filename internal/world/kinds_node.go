@@ -112,11 +112,11 @@ func nodeFaults() []FaultKind {
 			apply: func(d *draft, t target, f Fault) {
 				n := &d.Nodes[t.node]
 				if f.Options["how"] == "library" {
-					major, _, _ := strings.Cut(d.Hardware.Software.OtherDriver, ".")
+					major, _, _ := strings.Cut(d.Nodes[t.node].Hardware.Software.OtherDriver, ".")
 					n.NVMLError = "Failed to initialize NVML: Driver/library version mismatch\nNVML library version: " + major
 					return
 				}
-				n.Driver, n.CUDA = d.Hardware.Software.OtherDriver, "12.8"
+				n.Driver, n.CUDA = d.Nodes[t.node].Hardware.Software.OtherDriver, "12.8"
 			},
 		},
 		{

@@ -38,6 +38,23 @@ func stackFaults() []FaultKind {
 			apply: func(d *draft, t target, _ Fault) { d.Nodes[t.node].MIGHalfApplied = true },
 		},
 		{
+			Kind: "dra-only", Gate: "gpustack", TargetForm: FormNodeCluster, DefaultTarget: "gpu-03",
+			Summary: "the device plugin offers no GPUs: they are offered through dynamic resource allocation only, which the lab's site does not declare",
+			Suspect: `{node}/nvidia.com/gpu`,
+			apply: func(d *draft, t target, _ Fault) {
+				d.eachNode(t, func(n *Node) { n.DRAOnly = true })
+			},
+		},
+		{
+			Kind: "mig-undeclared", Gate: "gpustack", TargetForm: FormNodeCluster, DefaultTarget: "gpu-02",
+			Summary: "GPUs are partitioned into MIG devices, which the lab's site does not declare",
+			Options: []FaultOption{{Name: "strategy", Default: MIGMixed, Values: []string{MIGMixed, MIGSingle}, Summary: "strategy of the device plugin"}},
+			Suspect: `{node}/nvidia.com/(gpu|mig-1g.10gb)`,
+			apply: func(d *draft, t target, f Fault) {
+				d.eachNode(t, func(n *Node) { n.MIG = f.Options["strategy"] })
+			},
+		},
+		{
 			Kind: "cuda-validation-failed", Gate: "gpustack", Stack: StackReal, TargetForm: FormNode, DefaultTarget: "gpu-04",
 			Summary: "the CUDA workload of the operator's validator fails on a node", Suspect: `{node}`,
 			apply: func(d *draft, t target, _ Fault) { d.Nodes[t.node].CUDAValidationFails = true },
@@ -79,8 +96,26 @@ func stackFaults() []FaultKind {
 		},
 		{
 			Kind: "half-gang", Gate: "gpustack", TargetForm: FormCluster, DefaultTarget: FormCluster,
-			Summary: "the gang API exists, but the scheduler binds part of a gang", Suspect: `(?i)gang`,
+			Summary: "the gang API exists, but the scheduler binds part of a gang: Kubernetes' own ignores it, Volcano lacks its plugin gang and action enqueue, Kueue's quota is above the GPUs of the cluster", Suspect: `(?i)gang`,
 			apply: func(d *draft, _ target, _ Fault) { d.HalfGang = true },
+		},
+		{
+			Kind: "queue-closed", Gate: "gpustack", TargetForm: FormCluster, DefaultTarget: FormCluster,
+			Summary: "the queue default-queue admits no GPUs: KAI's and Volcano's by a limit of 0, Kueue's is stopped (needs a lab with one of them, and a site file that names it)",
+			Suspect: `gang scheduler (kai|volcano|kueue), queue default-queue`,
+			apply:   func(d *draft, _ target, _ Fault) { d.QueueClosed = true },
+		},
+		{
+			Kind: "kueue-down", Gate: "gpustack", Needs: "kueue", TargetForm: FormCluster, DefaultTarget: FormCluster,
+			Summary: "Kueue does not run: its webhook, which the API server calls for every job, does not answer",
+			Suspect: `webhook .* of service kueue-system/kueue-webhook-service`,
+			apply:   func(d *draft, _ target, _ Fault) { d.KueueDown = true },
+		},
+		{
+			Kind: "job-operators-down", Gate: "gpustack", TargetForm: FormCluster, DefaultTarget: FormCluster,
+			Summary: "the operators of job kinds do not run: JobSet, Kubeflow Trainer, MPI Operator, Volcano's controllers (needs a lab with one of them, and a site file that names its kind)",
+			Suspect: `controller of (mpijobs|jobs|jobsets|trainjobs)\.|webhook .* of service (jobset|kubeflow)-system/`,
+			apply:   func(d *draft, _ target, _ Fault) { d.JobOperatorsDown = true },
 		},
 	}
 }
@@ -139,6 +174,26 @@ func telemetryFaults() []FaultKind {
 			Summary: "the webhook of the receiver on-call refuses connections, while another receiver is notified every second",
 			Suspect: `receiver on-call`,
 			apply:   func(d *draft, _ target, _ Fault) { d.OnCallSilent = true },
+		},
+		{
+			Kind: "rules-not-selected", Gate: "telemetry", TargetForm: FormCluster, DefaultTarget: FormCluster,
+			Summary: "Prometheus' ruleSelector selects no PrometheusRule: no alert rule is evaluated", Suspect: `PrometheusRule`,
+			apply: func(d *draft, _ target, _ Fault) { d.RulesUnselected = true },
+		},
+		{
+			Kind: "rules-frozen", Gate: "telemetry", TargetForm: FormCluster, DefaultTarget: FormCluster,
+			Summary: "changes and removals of PrometheusRules do not reach Prometheus, new ones do: alerts do not resolve", Suspect: `PrometheusRule`,
+			apply: func(d *draft, _ target, _ Fault) { d.RulesFrozen = true },
+		},
+		{
+			Kind: "alert-label-dropped", Gate: "telemetry", TargetForm: FormCluster, DefaultTarget: FormCluster,
+			Summary: "Prometheus sends alerts without the label severity, by which Alertmanager routes them to on-call", Suspect: `Prometheus`,
+			apply: func(d *draft, _ target, _ Fault) { d.AlertLabelDropped = true },
+		},
+		{
+			Kind: "prometheus-shared", Gate: "telemetry", TargetForm: FormCluster, DefaultTarget: FormCluster,
+			Summary: "Prometheus also has the series of another cluster, with another value of the label cluster", Suspect: `other-gpu-\d+`,
+			apply: func(d *draft, _ target, _ Fault) { d.PrometheusShared = true },
 		},
 		{
 			Kind: "exporters-not-scraped", Gate: "telemetry", TargetForm: FormCluster, DefaultTarget: FormCluster,

@@ -102,6 +102,32 @@ func inferenceFaults() []FaultKind {
 			apply:   func(d *draft, _ target, f Fault) { d.Inference.MaxNumSeqs = int(f.number("seqs")) },
 		},
 		{
+			Kind: "load-image-missing", Gate: "inference", TargetForm: FormCluster, DefaultTarget: FormCluster,
+			Summary: "the image of the load generator cannot be pulled (client: cluster)", Suspect: `^load of job inference`,
+			apply: func(d *draft, _ target, _ Fault) { d.Inference.LoadImageMissing = true },
+		},
+		{
+			Kind: "load-evicted", Gate: "inference", TargetForm: FormCluster, DefaultTarget: FormCluster,
+			Summary: "the kubelet evicts the pod of the load generator while it runs (client: cluster)", Suspect: `^load of job inference`,
+			apply: func(d *draft, _ target, _ Fault) { d.Inference.LoadEvicted = true },
+		},
+		{
+			Kind: "load-starved", Gate: "inference", TargetForm: FormCluster, DefaultTarget: FormCluster,
+			Summary: "the node of the load generator is busy: it does not run for a while, several times a second (client: cluster)",
+			Options: []FaultOption{{Name: "ms", Default: "150", Min: 50, Max: 200, Summary: "how long it does not run, in ms"}},
+			Suspect: `^load generator on `,
+			apply: func(d *draft, _ target, f Fault) {
+				d.Inference.LoadStarved = time.Duration(f.number("ms") * float64(time.Millisecond))
+			},
+		},
+		{
+			Kind: "service-blocked", Gate: "inference", TargetForm: FormCluster, DefaultTarget: FormCluster,
+			Summary: "the server can be reached through the API server and not from pods (client: cluster)",
+			Options: []FaultOption{{Name: "by", Default: BlockedByDNS, Values: []string{BlockedByDNS, BlockedByPolicy}, Summary: "dns: the name of its Service does not resolve; policy: a NetworkPolicy drops packets"}},
+			Suspect: `^Service inference`,
+			apply:   func(d *draft, _ target, f Fault) { d.Inference.ServiceBlocked = f.Options["by"] },
+		},
+		{
 			Kind: "decoding-pauses", Gate: "inference", TargetForm: FormCluster, DefaultTarget: FormCluster,
 			Summary: "each answer pauses in the middle: the mean time per token hides the pause",
 			Options: []FaultOption{{Name: "ms", Default: "800", Min: 300, Max: 1000, Summary: "pause in ms"}},
@@ -146,7 +172,7 @@ func collectiveFaults() []FaultKind {
 		{
 			Kind: "straggler-node", Gate: "collective", TargetForm: FormNode, DefaultTarget: "gpu-03",
 			Summary: "a node is slow and delays all ranks",
-			Options: []FaultOption{{Name: "factor", Default: "1.5", Min: 1.05, Max: 100, Summary: "factor of its time"}},
+			Options: []FaultOption{{Name: "factor", Default: "1.5", Min: 1.01, Max: 100, Summary: "factor of its time"}},
 			Suspect: `{node}`,
 			apply:   func(d *draft, t target, f Fault) { d.Nodes[t.node].StepFactor = f.number("factor") },
 		},

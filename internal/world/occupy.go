@@ -112,15 +112,9 @@ func (w *World) Release(uid string) {
 	}
 }
 
-// Exercised reports whether a diagnostic loads the node's GPUs.
-func (w *World) Exercised(node string) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.exercised[node] > 0
-}
-
-// Exercise loads every GPU of a node, as a diagnostic does, until stop is called.
-func (w *World) Exercise(node string) (stop func()) {
+// Exercise loads every GPU of a node, as a diagnostic does, until stop is called. observed
+// receives when the GPUs were observed under this load.
+func (w *World) Exercise(node string) (observed <-chan struct{}, stop func()) {
 	change := func(by int) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -128,5 +122,26 @@ func (w *World) Exercise(node string) (stop func()) {
 		w.notify()
 	}
 	change(1)
-	return sync.OnceFunc(func() { change(-1) })
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	looked := make(chan struct{}, 1)
+	w.looks[node] = looked // a later diagnostic of the node replaces this one
+	return looked, sync.OnceFunc(func() { change(-1) })
+}
+
+// Look begins an observation of a node's GPUs; done ends it. One that began during a diagnostic
+// has observed them under load.
+func (w *World) Look(node string) (done func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.exercised[node] == 0 {
+		return func() {}
+	}
+	observed := w.looks[node]
+	return func() {
+		select {
+		case observed <- struct{}{}:
+		default: // already observed
+		}
+	}
 }

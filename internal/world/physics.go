@@ -13,8 +13,8 @@ const heavyLoad = 0.9
 // gpuFigures computes power, temperature, clocks and throttling of every GPU from its load, limits
 // and time.
 func (d *draft) gpuFigures() {
-	hw := d.Hardware.GPU
 	for n := range d.Nodes {
+		hw := d.Nodes[n].Hardware.GPU
 		for i := range d.Nodes[n].GPUs {
 			g := &d.Nodes[n].GPUs[i]
 			frac := g.Power
@@ -100,9 +100,9 @@ func (d *draft) pduFigures() {
 // NodeWatts returns a node's power.
 func (s State) NodeWatts(n Node) float64 {
 	if n.Standby {
-		return s.Hardware.Node.StandbyWatts
+		return n.Hardware.Node.StandbyWatts
 	}
-	watts := s.Hardware.Node.BasePowerWatts
+	watts := n.Hardware.Node.BasePowerWatts
 	if n.System {
 		watts = 420
 	}

@@ -83,9 +83,9 @@ func (n Node) NVLinkFraction() float64 {
 }
 
 // ClockFactor returns the speed of the node's slowest GPU under load; 1 is healthy.
-func (s State) ClockFactor(n Node) float64 {
+func (n Node) ClockFactor() float64 {
 	worst := 1.0
-	hw := s.Hardware.GPU
+	hw := n.Hardware.GPU
 	for _, g := range n.GPUs {
 		if !g.Usable() {
 			continue
@@ -96,17 +96,8 @@ func (s State) ClockFactor(n Node) float64 {
 	return worst
 }
 
-// MatmulTFLOPS returns a single GPU's throughput under full load.
-func (s State) MatmulTFLOPS(g GPU) float64 {
-	hw := s.Hardware.GPU
+// MatmulTFLOPS returns the throughput of one of the node's GPUs under full load.
+func (n Node) MatmulTFLOPS(g GPU) float64 {
+	hw := n.Hardware.GPU
 	return hw.MatmulTFLOPS * g.Speed * float64(loadClock(hw, g)) / float64(hw.LoadSMClock)
-}
-
-// RailGBps returns the bandwidth of the node's slowest rail in GB/s; 0 if a rail is down.
-func (s State) RailGBps(n Node) float64 {
-	worst := s.Hardware.Fabric.RailGBps
-	for _, h := range n.HCAs {
-		worst = min(worst, float64(h.Rate)/8)
-	}
-	return worst
 }

@@ -54,7 +54,8 @@ func TestFaultsOfMissingHardware(t *testing.T) {
 		"nic-pcie-degraded", "ssh-hosts-swapped", "cpu-governor", "hugepages-missing",
 		"nvls-lost", "tcp-fallback", "no-gpudirect", "data-corruption", "truncated-run",
 		"gpu-slow-in-lockstep", "power-capped-later",
-		"exporter-hosts-swapped", "exporter-pod-mapping-wrong", "image-digest-mixed", "checkpoint-not-mounted", // need a second node or GPU
+		"pfc-off", "netdev-mtu", "gid-missing", "pause-storm", "ecn-off", "dscp-not-trusted", "inbox-drivers", "efa-missing", "efa-driver-mixed",
+		"foreign-hosts", "exporter-hosts-swapped", "exporter-pod-mapping-wrong", "image-digest-mixed", "checkpoint-not-mounted", // need a second node or GPU
 	}
 	for _, k := range append(Catalogue(), Variations()...) {
 		t.Run(k.Kind, func(t *testing.T) {

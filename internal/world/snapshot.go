@@ -16,7 +16,8 @@ type draft struct {
 	hot map[[2]int]time.Time
 	// flaps has the links that flap, with start time and rate per second; by index in Links.
 	flaps map[int]flap
-	// frozenSM: the master's activity count does not change.
+	// frozenSM: the master does not sweep, so its activity count does not change. (A real one
+	// counts its answers, which a State cannot.)
 	frozenSM bool
 }
 
@@ -118,7 +119,8 @@ func (d *draft) fabricFigures(made time.Time) {
 	}
 	for i := range d.SMs {
 		if d.SMs[i].State == fabric.SMMaster && !d.SMs[i].Silent && !d.frozenSM {
-			d.SMs[i].Activity += uint64(elapsed * 100)
+			// Ten sweeps a second, each of which sends a datagram to every switch.
+			d.SMs[i].Activity += uint64(elapsed * 10 * float64(len(d.Switches)))
 		}
 	}
 	for n := range d.Nodes {
@@ -134,13 +136,26 @@ func settleHCA(h *fabric.HCA, l fabric.Link) {
 	h.State, h.PhysState, h.Width, h.LaneGbps = l.State, l.PhysState, l.Width, l.LaneGbps
 	h.LinkDowned = l.CountersA.LinkDownedCounter
 	h.Rate = fabric.DataRate(l.LaneGbps) * l.Width
+	if h.Ethernet.Netdev != "" {
+		h.MTU, h.Ethernet.Counters = h.Ethernet.ActiveMTU(), l.CountersA
+		if l.PhysState != fabric.PhysLinkUp {
+			h.PhysState, h.Rate = fabric.PhysDisabled, 40 // values of an Ethernet port without a link
+		}
+		return
+	}
 	if l.PhysState != fabric.PhysLinkUp {
 		h.Rate, h.LID, h.SMLID = 10, 65535, 0 // values of a port without a link
 	}
 }
 
 func (w *World) facility() Facility {
-	fs, count := w.spec.Facility, float64(len(w.spec.GPUNodes))
+	fs := w.spec.Facility
+	watts, weight := 0.0, 0.0
+	for _, n := range w.nodes {
+		if !n.System {
+			watts, weight = watts+n.Hardware.Node.MaxPowerWatts, weight+n.Hardware.Node.WeightKg
+		}
+	}
 	f := Facility{
 		SignedOff: true, SignedBy: fs.SignedBy, Role: fs.Role, Reference: fs.Reference, SignedAt: fs.SignedAt, Expires: fs.Expires,
 		PowerKW: fs.PowerKW, CoolingKW: fs.CoolingKW, WeightKg: fs.WeightKg,
@@ -154,10 +169,9 @@ func (w *World) facility() Facility {
 	if f.Expires.IsZero() {
 		f.Expires = w.made.AddDate(0, 6, 0)
 	}
-	demand := count * w.hw.Node.MaxPowerWatts / 1000
-	f.PowerKW = cmp.Or(f.PowerKW, demand*1.25)
-	f.CoolingKW = cmp.Or(f.CoolingKW, demand*1.25)
-	f.WeightKg = cmp.Or(f.WeightKg, count*w.hw.Node.WeightKg*1.25)
+	f.PowerKW = cmp.Or(f.PowerKW, watts/1000*1.25)
+	f.CoolingKW = cmp.Or(f.CoolingKW, watts/1000*1.25)
+	f.WeightKg = cmp.Or(f.WeightKg, weight*1.25)
 	var racks []string
 	for _, n := range w.spec.GPUNodes {
 		if !slices.Contains(racks, n.Rack) {

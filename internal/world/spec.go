@@ -29,6 +29,8 @@ type NodeSpec struct {
 	// Address is the ip:port of its SSH server.
 	Address string
 	Rack    string
+	// Hardware is the node's kind in hardware.yaml; empty: that of the Spec.
+	Hardware string
 }
 
 // FacilitySpec is the facility's budgets. A zero budget means a quarter more than the nodes'
@@ -60,7 +62,11 @@ func SpecOf(hardware string, nodes int) (Spec, error) {
 	if err != nil {
 		return Spec{}, err
 	}
-	return specOf(hardware, nodes, hw.Node.HCAs), nil
+	s := specOf(hardware, nodes, hw.Node.HCAs)
+	if hw.Fabric.EFA != nil {
+		s.HCAs = efaNames(hw)
+	}
+	return s, nil
 }
 
 func specOf(hardware string, nodes, hcas int) Spec {
@@ -105,4 +111,16 @@ func (s Spec) validate(hw Hardware) error {
 		names[n.Name] = true
 	}
 	return errors.Join(errs...)
+}
+
+// efaNames are the names that udev gives Elastic Fabric Adapters: of their PCI bus and slot.
+func efaNames(hw Hardware) []string {
+	var names []string
+	for _, id := range hw.Fabric.BusIDs[:hw.Node.HCAs] {
+		var bus, slot int
+		if _, err := fmt.Sscanf(id, "0000:%x:%x.0", &bus, &slot); err == nil {
+			names = append(names, fmt.Sprintf("rdmap%ds%d", bus, slot))
+		}
+	}
+	return names
 }

@@ -14,16 +14,19 @@ const (
 
 // State is the world at one time. The caller owns it.
 type State struct {
-	Name     string
-	Seed     uint64
-	Now      time.Time
-	Booted   time.Time
+	Name   string
+	Seed   uint64
+	Now    time.Time
+	Booted time.Time
+	// Hardware is that of the Spec; nodes have their own.
 	Hardware Hardware
 	// Nodes has the GPU nodes in order, then the system nodes.
 	Nodes    []Node
 	Switches []fabric.Switch
 	Links    []fabric.Link
-	SMs      []fabric.SM
+	// Strangers are the adapters of hosts that are not the cluster's, on its subnet.
+	Strangers []fabric.HCA
+	SMs       []fabric.SM
 
 	// ZeroGPUNodes: node feature discovery labels no node, so the operator has no GPU node.
 	ZeroGPUNodes bool
@@ -31,8 +34,15 @@ type State struct {
 	// ignores it.
 	NoGangScheduler bool
 	HalfGang        bool
+	// QueueClosed: the queues of gang schedulers admit no GPUs. KueueDown and JobOperatorsDown: Kueue,
+	// the operators of job kinds do not run.
+	QueueClosed      bool
+	KueueDown        bool
+	JobOperatorsDown bool
 	// AlertRouteMissing: alerts are routed to a receiver without a notifier.
 	AlertRouteMissing bool
+	// AlertLabelDropped: Prometheus sends alerts without the label severity.
+	AlertLabelDropped bool
 	// OnCallSilent: the webhook of receiver on-call refuses connections; another receiver is
 	// notified every second.
 	OnCallSilent bool
@@ -40,6 +50,12 @@ type State struct {
 	PrometheusReplicaStale bool
 	// NodeLabelOff: Prometheus does not label its targets with their node.
 	NodeLabelOff bool
+	// RulesUnselected: Prometheus' ruleSelector selects no PrometheusRule.
+	RulesUnselected bool
+	// RulesFrozen: rules that Prometheus has loaded neither change nor end.
+	RulesFrozen bool
+	// PrometheusShared: Prometheus has the series of another cluster's exporters too.
+	PrometheusShared bool
 	// ExportersUnscraped: Prometheus has no targets for the exporters.
 	ExportersUnscraped bool
 	// GPUOperatorDown: the GPU Operator does not run.
@@ -85,9 +101,23 @@ type Inference struct {
 	MaxTokens int
 	// MaxNumSeqs is the number of requests decoded concurrently; 0: the hardware's.
 	MaxNumSeqs int
+	// LoadImageMissing: the image of the load generator cannot be pulled.
+	LoadImageMissing bool
+	// LoadEvicted: the kubelet evicts the load generator while it runs.
+	LoadEvicted bool
+	// LoadStarved is for how long the load generator does not run, several times a second; 0: it runs.
+	LoadStarved time.Duration
+	// ServiceBlocked is why pods cannot reach the server: BlockedByDNS or BlockedByPolicy; empty: they can.
+	ServiceBlocked string
 	// Pause is an extra delay of one step in the middle of each answer; 0: none.
 	Pause time.Duration
 }
+
+// Why pods cannot reach a Service.
+const (
+	BlockedByDNS    = "dns"    // its name does not resolve
+	BlockedByPolicy = "policy" // a NetworkPolicy drops packets
+)
 
 // Autoscale has the faults between exporters and new nodes.
 type Autoscale struct {
@@ -180,6 +210,11 @@ type Node struct {
 	Rack    string
 	System  bool
 	Index   int // among nodes of its kind, from 0
+	// Hardware has the figures of this host; a system node has those of the Spec.
+	Hardware Hardware
+	OS       OS
+	// NoOSLabels: node feature discovery does not label the operating system.
+	NoOSLabels bool
 
 	Driver    string
 	CUDA      string
@@ -211,8 +246,17 @@ type Node struct {
 	LogRestricted bool
 	// ToolMissing is a program that is not installed; empty: healthy.
 	ToolMissing string
+	// ToolsInPods: nvidia-smi and dcgmi are in the GPU Operator's pods, not on the host.
+	ToolsInPods bool
 	// NoHostEngine: DCGM's host engine does not run.
 	NoHostEngine bool
+	// InboxDrivers: its adapters have the drivers of the distribution, without NVIDIA's programs
+	// and files of sysfs.
+	InboxDrivers bool
+	// EFADriver is the version of the driver of Elastic Fabric Adapters; empty without adapters.
+	EFADriver string
+	// EFAMissing is the adapter that the instance does not have; empty: healthy.
+	EFAMissing string
 	// NoUMAD: the kernel module ib_umad is not loaded, which the fabric's tools need.
 	NoUMAD bool
 	// HCALinks has the PCIe links of HCAs, in HCA order.
@@ -247,6 +291,11 @@ type Node struct {
 	// MIGHalfApplied: MIG manager has partitioned a part of the GPUs and failed; the device plugin
 	// refuses the mixture.
 	MIGHalfApplied bool
+	// DRAOnly: the device plugin does not run.
+	DRAOnly bool
+	// MIG is the strategy by which the device plugin offers MIGDevices of MIGProfile for each GPU;
+	// empty: whole GPUs.
+	MIG string
 	// NFDLabelsMissing: node feature discovery does not find its GPUs.
 	NFDLabelsMissing bool
 	// DiskPressure: its kubelet reports disk pressure.
@@ -254,6 +303,14 @@ type Node struct {
 	// NoDNS: its pods cannot resolve names.
 	NoDNS bool
 }
+
+// The MIG partitioning of the lab's GPUs, and the strategies of the device plugin.
+const (
+	MIGProfile = "1g.10gb"
+	MIGDevices = 7
+	MIGSingle  = "single"
+	MIGMixed   = "mixed"
+)
 
 // GPU is one GPU.
 type GPU struct {

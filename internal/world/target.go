@@ -136,11 +136,8 @@ func (s State) defaultTarget(k FaultKind) string {
 
 // lacks returns what the kind of fault needs and the hardware does not have; empty: nothing.
 func (s State) lacks(k FaultKind) string {
-	switch {
-	case len(s.Links) > 0:
-	case k.Kind == "straggler-node": // independent of the interconnect
-	case k.Gate == "fabric" || k.Gate == "collective" || k.Kind == "rdma-resource-missing" || k.TargetForm == FormHCA:
-		return "compute fabric"
+	if missing := s.lacksFabric(k); missing != "" {
+		return missing
 	}
 	switch {
 	case s.Hardware.GPU.NVLinks == 0 && (k.Kind == "nvlink-down" || k.Kind == "nvlink-errors"):
@@ -161,6 +158,22 @@ func (s State) lacks(k FaultKind) string {
 		return "second GPU per node"
 	}
 	return ""
+}
+
+// lacksFabric returns what the kind of fault needs of the compute fabric and the hardware does not have.
+func (s State) lacksFabric(k FaultKind) string {
+	switch {
+	case k.Kind == "straggler-node": // independent of the interconnect
+		return ""
+	case len(s.Links) == 0 && (k.Gate == "fabric" || k.Gate == "collective" || k.Kind == "rdma-resource-missing" || k.TargetForm == FormHCA):
+		return "compute fabric"
+	case k.Fabric != "" && k.Fabric != s.fabricKind():
+		return map[string]string{InfiniBand: "InfiniBand subnet", RoCE: "RoCE fabric", EFA: "EFA adapters"}[k.Fabric]
+	case k.TargetForm == FormLink && s.fabricKind() == EFA:
+		return "cable that a host shows: its fabric is the cloud's"
+	default:
+		return ""
+	}
 }
 
 // SuspectPattern returns the regular expression that a finding about an active fault must match,

@@ -26,8 +26,10 @@ type World struct {
 	claims map[string]claim // by pod UID
 	// exercised counts diagnostics that load a node's GPUs, by node.
 	exercised map[string]int
-	subs      map[int]chan struct{}
-	nextS     int
+	// looks signals an observation of a node's GPUs during its last diagnostic.
+	looks map[string]chan struct{}
+	subs  map[int]chan struct{}
+	nextS int
 }
 
 // claim has the GPUs of one pod.
@@ -63,7 +65,7 @@ func New(spec Spec, opts ...Option) (*World, error) {
 	if err := spec.validate(hw); err != nil {
 		return nil, fmt.Errorf("make world %s: %w", spec.Name, err)
 	}
-	w := &World{spec: spec, hw: hw, clock: time.Now, claims: map[string]claim{}, exercised: map[string]int{}, subs: map[int]chan struct{}{}}
+	w := &World{spec: spec, hw: hw, clock: time.Now, claims: map[string]claim{}, exercised: map[string]int{}, looks: map[string]chan struct{}{}, subs: map[int]chan struct{}{}}
 	for _, o := range opts {
 		o(w)
 	}
@@ -71,7 +73,9 @@ func New(spec Spec, opts ...Option) (*World, error) {
 	if w.topology, err = buildFabric(spec, hw); err != nil {
 		return nil, fmt.Errorf("make world %s: %w", spec.Name, err)
 	}
-	w.nodes = buildNodes(spec, hw, w.topology)
+	if w.nodes, err = buildNodes(spec, hw, w.topology); err != nil {
+		return nil, fmt.Errorf("make world %s: %w", spec.Name, err)
+	}
 	return w, nil
 }
 

@@ -40,7 +40,11 @@ func TestEveryFaultChangesTheState(t *testing.T) {
 		t.Run(k.Kind, func(t *testing.T) {
 			t.Parallel()
 			now := fixed()
-			w, err := New(DefaultSpec(4), WithClock(func() time.Time { return now }))
+			spec, err := SpecOf(k.Hardware(), 4)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w, err := New(spec, WithClock(func() time.Time { return now }))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -9,10 +9,8 @@ import (
 
 	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/probe/kube"
+	"github.com/firstlight/firstlight/internal/workload"
 )
-
-// loadScript puts DCGM's tensor load on every GPU that the container sees.
-const loadScript = `exec dcgmproftester13 --no-dcgm-validation -t 1004 -d "$DURATION"`
 
 // HolderJob holds one GPU of the inventory and leaves it idle: the metric is
 // defined and flat before and after the load.
@@ -24,7 +22,7 @@ func HolderJob(v Values) *batchv1.Job {
 func LoadJob(v Values) *batchv1.Job {
 	pod := v.pod(container, v.LoadImage, 1, v.siteTolerations())
 	c := &pod.Containers[0]
-	c.Command = []string{"/bin/bash", "-ec", loadScript}
+	c.Command = []string{"/bin/bash", "-ec", workload.GPULoadScript}
 	c.Env = []corev1.EnvVar{{Name: "DURATION", Value: strconv.Itoa(int(v.LoadFor.Seconds()))}}
 	return v.onSite(Load, snapshot.RoleLoad, v.LoadGPUs, pod)
 }

@@ -26,7 +26,7 @@ func values() Values {
 		GPUs: 1, NodeGPUs: 1, LoadGPUs: 4, Min: 1, Max: 3, Gang: 3, ShortGPUs: 2, Nodes: []string{"gpu-01", "gpu-02"},
 		Metric: snapshot.Metric{API: "external", Name: "dcgm_gpu_power_usage", Selector: map[string]string{"namespace": "firstlight-r1", "container": "load"}},
 		Target: 207.5, Stabilization: 5 * time.Second, ConsolidateAfter: 2 * time.Second,
-		WorkerImage: "registry.k8s.io/pause:3.10", LoadImage: "nvcr.io/nvidia/cloud-native/dcgm:4.4.1-1-ubuntu22.04", LoadFor: time.Hour,
+		WorkerImage: "registry.k8s.io/pause:3.10", LoadImage: "nvcr.io/nvidia/cloud-native/dcgm:4.4.2-1-ubuntu22.04", LoadFor: time.Hour,
 	}
 }
 

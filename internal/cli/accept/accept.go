@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -33,8 +34,10 @@ type acceptFlags struct {
 	from      string
 	only      string
 	include   []string
+	allowed   int
 	namespace string
 	preflight bool
+	page      bool
 	verbose   *bool
 	out       *cmdutil.Output
 }
@@ -56,13 +59,18 @@ begins. A run that another process works on is left alone, with its objects in t
 cluster. The verdict covers the whole playbook on this cluster; verdicts kept from an
 earlier run, skipped steps, exemptions and lowered limits are printed with it.
 
+With --allow-failed N at most N nodes that fail gates 1 to 3 are left out: the other gates
+run without them, if the rest passes. The verdict is then partial, for example "passed on 7
+of 8 nodes, 1 left out", with the findings. Failures that are not of single nodes, and
+nodes that could not be observed, are not left out. Nothing is cordoned.
+
 With --preflight it runs no gate. It prints, in about a minute and without load, the
 obstacles to this run: hosts and their tools, permissions, namespace, nodes, images,
 Prometheus, Alertmanager, Redfish. It changes nothing: it reads, and asks the API server
 for dry runs. Exit codes: 0 no obstacle; 1 an obstacle; 3 no obstacle, but something could
 not be observed.
 
-Exit codes: 0 passed; 1 failed; 2 invalid input; 3 not observed; 130 interrupted.`,
+Exit codes: 0 passed or partial; 1 failed; 2 invalid input; 3 not observed; 130 interrupted.`,
 		Example: `  # Run all gates on the lab
   firstlight accept
 
@@ -84,6 +92,9 @@ Exit codes: 0 passed; 1 failed; 2 invalid input; 3 not observed; 130 interrupted
   # Run one gate and print JSON
   firstlight accept --only fabric -o json
 
+  # Accept the cluster without at most one node that fails gates 1 to 3
+  firstlight accept --allow-failed 1
+
   # Also prove the autoscaling chain
   firstlight accept --include autoscale
 
@@ -101,7 +112,9 @@ Exit codes: 0 passed; 1 failed; 2 invalid input; 3 not observed; 130 interrupted
 	flags.StringVar(&f.from, "from", "", "run from this gate on (name or number); earlier verdicts are kept with their dates")
 	flags.StringVar(&f.only, "only", "", "run this gate alone (name or number)")
 	flags.StringSliceVar(&f.include, "include", nil, "run these checks in addition to the gates: "+strings.Join(gate.Extras(), ", "))
+	flags.IntVar(&f.allowed, "allow-failed", 0, "leave out at most this many nodes that fail gates 1 to 3; the verdict is then partial")
 	flags.StringVar(&f.namespace, "namespace", "", "existing namespace to create everything in; it is not deleted (accept rbac prints the roles)")
+	flags.BoolVar(&f.page, "page", false, "notify the alert receiver, also if it pages people: announce it to the people on call")
 	flags.BoolVar(&f.preflight, "preflight", false, "print the obstacles to this run, without running a gate")
 	cmd.MarkFlagsMutuallyExclusive("resume", "fresh", "from", "only")
 	cmd.MarkFlagsMutuallyExclusive("preflight", "resume")
@@ -144,9 +157,12 @@ func (f *acceptFlags) run(ctx context.Context, s cmdutil.Streams) (err error) {
 	o := t.RunOptions(board)
 	o.Cluster = t.ControlPlane
 	o.Playbook = func(run accept.PlanContext) (plan.Plan, error) {
-		reach := gate.Access{Hosts: t.Hosts, Cluster: run.Cluster, Monitored: t.WaitMonitored, Kubeconfig: t.Kubeconfig, RunID: run.RunID}
-		return gate.Playbook(t.Site, t.Profile, reach, run.Include...)
+		reach := gate.Access{Hosts: t.Hosts, Cluster: run.Cluster, Monitored: t.WaitMonitored, Kubeconfig: t.Kubeconfig, Page: f.page, RunID: run.RunID}
+		p, err := gate.Playbook(t.Site, t.Profile, reach, run.Include...)
+		p.AllowFailed = f.allowed
+		return p, err
 	}
+	o.AllowFailed = f.allowed
 	o.EvidenceDir, o.Resume, o.Fresh, o.From, o.Only, o.Include = f.evidence, f.resume, f.fresh, f.from, f.only, f.include
 	o.Namespace, o.Command = f.namespace, f.command()
 	o.Events = func(e plan.Event) { cmdutil.ShowPlanEvent(board, boardGates, e) }
@@ -171,14 +187,25 @@ func (f *acceptFlags) podReferences(s *site.Site) error {
 
 // command is the command line in the evidence: the flags that select checks, without paths.
 func (f *acceptFlags) command() []string {
-	return append([]string{"firstlight", "accept"}, cmdutil.FlagArgs(
+	allowed := ""
+	if f.allowed > 0 {
+		allowed = strconv.Itoa(f.allowed)
+	}
+	args := []string{"firstlight", "accept"}
+	if f.page {
+		args = append(args, "--page")
+	}
+	return append(args, cmdutil.FlagArgs(
 		[3]string{"--from", f.from}, [3]string{"--only", f.only}, [3]string{"--namespace", f.namespace},
-		[3]string{"--include", strings.Join(f.include, ",")},
+		[3]string{"--include", strings.Join(f.include, ",")}, [3]string{"--allow-failed", allowed},
 	)...)
 }
 
-// parse validates --include and replaces gate numbers by names.
+// parse validates --include and --allow-failed and replaces gate numbers by names.
 func (f *acceptFlags) parse() error {
+	if f.allowed < 0 {
+		return cmdutil.UsageErrorf("invalid --allow-failed %d: must not be negative", f.allowed)
+	}
 	for i, name := range f.include {
 		if !slices.Contains(gate.Extras(), name) {
 			return cmdutil.UsageErrorf("unknown check %q in --include: want %s", name, strings.Join(gate.Extras(), ", "))

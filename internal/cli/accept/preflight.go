@@ -41,7 +41,7 @@ func (f *acceptFlags) runPreflight(ctx context.Context, s cmdutil.Streams) (err 
 		return cmdutil.UsageErrorf("%w", err)
 	}
 	report, err := preflight.Run(ctx, preflight.Options{
-		Site: t.Site, Profile: t.Profile, Gates: gates, Namespace: f.namespace,
+		Site: t.Site, Profile: t.Profile, Gates: gates, Namespace: f.namespace, Page: f.page,
 		Hosts: t.Hosts, Cluster: t.ControlPlane, Monitored: t.WaitMonitored,
 		Progress: func(area string, done bool) {
 			state := display.Running

@@ -14,7 +14,7 @@ func TestChainFlags(t *testing.T) {
 		"autoscale --metric resource": "external, custom",
 		"autoscale --scheduler slurm": "default, kai",
 		"autoscale --kubeconfig k":    "--site",
-		"autoscale --site s --lab l":  "none of the others can be",
+		"autoscale --site s --lab l":  "--site: stat s: no such file",
 		"autoscale up":                "unknown command",
 		"autoscale rules --window 0s": "--window",
 		"autoscale --hop-timeout 0s":  "must be positive",

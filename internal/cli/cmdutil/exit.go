@@ -48,11 +48,11 @@ func Unobserved(err error) error {
 	return &ExitError{Code: ExitUnobserved, Err: err}
 }
 
-// VerdictError is the exit code of a verdict, without a message; nil for passed and
-// not applicable.
+// VerdictError is the exit code of a verdict, without a message; nil for passed, partial (the
+// user has allowed it) and not applicable.
 func VerdictError(v check.Verdict) error {
 	switch v {
-	case check.Passed, check.NotApplicable:
+	case check.Passed, check.Partial, check.NotApplicable:
 		return nil
 	case check.Failed:
 		return &ExitError{Code: ExitFailed}

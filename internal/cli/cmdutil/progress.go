@@ -123,7 +123,7 @@ func ShowPlanEvent(board *display.Board, group string, e plan.Event) {
 // StateOf is how the board shows a verdict.
 func StateOf(v check.Verdict) display.State {
 	switch v {
-	case check.Passed:
+	case check.Passed, check.Partial:
 		return display.Done
 	case check.Failed:
 		return display.Failed

@@ -42,9 +42,8 @@ func (f *TargetFlags) Add(cmd *cobra.Command) {
 	flags.StringVar(&f.Site, "site", "", "site file of the cluster (firstlight site init writes an example)")
 	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "kubeconfig of the cluster (default: the lab)")
 	flags.StringVar(&f.context, "context", "", "context of the kubeconfig")
-	flags.StringVar(&f.lab, "lab", "", "name of the lab to use if no cluster is given (default \"lab\")")
+	flags.StringVar(&f.lab, "lab", "", "name of the lab to use if no cluster is given (default \"lab\"); with --site, the file has only what differs from the lab's site")
 	cmd.MarkFlagsMutuallyExclusive("kubeconfig", "lab")
-	cmd.MarkFlagsMutuallyExclusive("site", "lab")
 }
 
 // AddStack adds the flag that selects the GPU stack of a lab that the command starts.
@@ -71,7 +70,9 @@ type Target struct {
 	Site                  *site.Site
 	SiteFile, ProfileFile []byte
 	Profile               *profile.Profile
-	Hosts                 *ssh.Pool
+	// Groups are the files of the profiles of the site's groups, by site.Group.ProfileFile.
+	Groups map[string][]byte
+	Hosts  *ssh.Pool
 	// ControlPlane waits for the control plane. Cluster also waits for monitoring and extras.
 	ControlPlane, Cluster accept.Reach
 	Kubeconfig            func(ctx context.Context) (path, context string, err error)
@@ -90,10 +91,10 @@ type Target struct {
 func (f *TargetFlags) Open(ctx context.Context, board *display.Board, extras ...string) (*Target, error) {
 	t := &Target{}
 	var err error
-	if f.Site != "" {
-		err = t.openCluster(f)
+	if f.OnLab() {
+		err = t.openLab(ctx, labName(f.lab), f.Site, f.stack, board, extras)
 	} else {
-		err = t.openLab(ctx, labName(f.lab), f.stack, board, extras)
+		err = t.openCluster(f)
 	}
 	if err == nil {
 		t.Hosts, err = ssh.NewPool(ctx, t.Site, ssh.Options{AgentSocket: os.Getenv("SSH_AUTH_SOCK"), Passphrase: passphrasePrompt(os.Stdin, board)})
@@ -104,6 +105,9 @@ func (f *TargetFlags) Open(ctx context.Context, board *display.Board, extras ...
 	}
 	return t, nil
 }
+
+// OnLab reports whether the target is a lab.
+func (f *TargetFlags) OnLab() bool { return f.Site == "" || f.lab != "" }
 
 func labName(name string) string {
 	if name == "" {
@@ -142,14 +146,42 @@ func (t *Target) load(path string) error {
 	if t.Site, err = site.Load(path); err != nil {
 		return err
 	}
+	return t.loadProfile()
+}
+
+func (t *Target) loadProfile() (err error) {
 	if t.ProfileFile, err = profile.Raw(t.Site.Profile); err != nil {
 		return err
+	}
+	t.Groups = map[string][]byte{}
+	for _, g := range t.Site.Groups {
+		if t.Groups[g.ProfileFile()], err = profile.Raw(g.Profile); err != nil {
+			return err
+		}
 	}
 	t.Profile, err = profile.Load(t.Site.Profile)
 	return err
 }
 
-func (t *Target) openLab(ctx context.Context, name, stack string, board *display.Board, extras []string) error {
+// loadOver loads the site file at path with the keys of another one, if there is one.
+func (t *Target) loadOver(path, over string) error {
+	if over == "" {
+		return t.load(path)
+	}
+	var err error
+	if t.Site, t.SiteFile, err = site.LoadOver(path, over); err != nil {
+		return err
+	}
+	return t.loadProfile()
+}
+
+// openLab uses the site of the lab, with the keys of the file over, if it is not empty.
+func (t *Target) openLab(ctx context.Context, name, over, stack string, board *display.Board, extras []string) error {
+	if over != "" { // before a lab starts for it
+		if _, err := os.Stat(over); err != nil {
+			return UsageErrorf("--site: %w", err)
+		}
+	}
 	h, err := attachLab(ctx, name, board)
 	if errors.Is(err, lab.ErrNotRunning) {
 		h, t.owner, err = lab.Spawn(ctx, lab.SpawnOptions{Name: name, Owned: true, Args: append(StackArgs(stack), WithArgs(extras)...)})
@@ -169,7 +201,10 @@ func (t *Target) openLab(ctx context.Context, name, stack string, board *display
 	if err := start.wait(ctx, lab.StepHosts); err != nil {
 		return Unobserved(err)
 	}
-	if err := t.load(filepath.Join(h.Dir, embedded.SiteFile)); err != nil {
+	if err := t.loadOver(filepath.Join(h.Dir, embedded.SiteFile), over); err != nil {
+		if over != "" {
+			return UsageErrorf("%w", err)
+		}
 		return Unobserved(fmt.Errorf("cannot read the site of lab %s: %w", name, err))
 	}
 	path := t.Site.Reach.Kubernetes.Kubeconfig
@@ -298,7 +333,7 @@ func (t *Target) Close(ctx context.Context) error {
 // RunOptions are the options of a run on the target that every command sets alike.
 func (t *Target) RunOptions(board *display.Board) accept.Options {
 	return accept.Options{
-		Site: t.Site, Profile: t.Profile, SiteFile: t.SiteFile, ProfileFile: t.ProfileFile, Cluster: t.Cluster,
+		Site: t.Site, Profile: t.Profile, SiteFile: t.SiteFile, ProfileFile: t.ProfileFile, Inputs: t.Groups, Cluster: t.Cluster,
 		Charts: gate.Charts(t.Site, t.Profile), Hosts: t.Hosts.Keys(), ClusterEnds: t.owner != nil,
 		Tool: Version, Versions: t.Versions, Digests: t.Digests,
 		Note: func(text string) { board.Log("%s", text) },

@@ -258,6 +258,58 @@ func TestForgedClaims(t *testing.T) {
 	}
 }
 
+// A holder of the key signed any page as report.html: its bytes were in the manifest, and nothing compared
+// them with the observations.
+func TestForgedReports(t *testing.T) {
+	t.Setenv("FIRSTLIGHT_HOME", t.TempDir())
+	private, _ := keys(t, "a")
+	version := cmdutil.Version
+	t.Cleanup(func() { cmdutil.Version = version })
+	sameVersion := func(dir string) {
+		b, err := evidence.Load(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmdutil.Version = b.Header.Tool
+	}
+	for _, name := range []string{"report.html", "junit.xml", "ctrf.json"} {
+		t.Run(name, func(t *testing.T) {
+			dir := simulatedRun(t)
+			sameVersion(dir)
+			path := filepath.Join(dir, name)
+			data, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, []byte(strings.Replace(string(data), "unobserved", "passed", 1)), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if again, err := os.ReadFile(path); err != nil || string(again) == string(data) {
+				t.Fatal("the report is unchanged", err)
+			}
+			reseal(t, dir)
+			const want = ": is not the report of this run"
+			forgeryRefused(t, dir, private, "claims: "+name+want, "the run contradicts its observations: "+name+want)
+		})
+	}
+	t.Run("unchanged", func(t *testing.T) {
+		dir := simulatedRun(t)
+		sameVersion(dir)
+		out, _ := ours(t, cmdutil.ExitPassed, "evidence", "verify", dir)
+		if want := "4 observed; claimed by the creator of the run: tool, command"; !strings.Contains(out, want) {
+			t.Errorf("verify does not say %q:\n%s", want, out)
+		}
+	})
+	t.Run("of another version", func(t *testing.T) {
+		dir := simulatedRun(t)
+		cmdutil.Version = "v0.0.0-other"
+		out, _ := ours(t, cmdutil.ExitPassed, "evidence", "verify", dir)
+		if want := "3 observed; claimed by the creator of the run: tool, command, reports"; !strings.Contains(out, want) {
+			t.Errorf("verify does not say %q:\n%s", want, out)
+		}
+	})
+}
+
 // A statement that the observations of the run do not support is marked as a claim.
 func TestVerifyMarksClaims(t *testing.T) {
 	t.Setenv("FIRSTLIGHT_HOME", t.TempDir())

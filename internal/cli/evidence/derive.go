@@ -1,15 +1,18 @@
 package evidence
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/firstlight/firstlight/internal/accept"
 	"github.com/firstlight/firstlight/internal/autoscale"
 	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 	"github.com/firstlight/firstlight/internal/conformance"
+	"github.com/firstlight/firstlight/internal/drift"
 	"github.com/firstlight/firstlight/internal/evidence"
 	"github.com/firstlight/firstlight/internal/gate"
 	"github.com/firstlight/firstlight/internal/pipeline"
@@ -20,16 +23,29 @@ import (
 	"github.com/firstlight/firstlight/internal/validate"
 )
 
-// checksOf derives from a run's inputs alone what the run is compared with: the checks that
+// ChecksOf derives from a run's inputs alone what the run is compared with: the checks that
 // judge it again, the plan of its site, profile and command, and its claims.
-func checksOf(b *evidence.Bundle) (evidence.Derived, error) {
+func ChecksOf(b *evidence.Bundle) (evidence.Derived, error) {
 	d, err := planOf(b)
 	if err != nil {
 		return evidence.Derived{}, err
 	}
 	claims, found, err := accept.Claims(b)
-	d.Claims, d.Contradictions = claims, append(d.Contradictions, found...)
+	if err != nil {
+		return d, err
+	}
+	reports, differing, err := b.CompareReports(cmdutil.Version, chartsOf(b))
+	d.Claims, d.Contradictions = slices.Concat(claims, reports), slices.Concat(d.Contradictions, found, differing)
 	return d, err
+}
+
+// chartsOf returns the charts of the run's gates; nil for a run without a site.
+func chartsOf(b *evidence.Bundle) evidence.ChartsFor {
+	s, p, err := accept.Used(b)
+	if err != nil {
+		return nil // planOf returns the error if the run needs a site
+	}
+	return gate.Charts(s, p)
 }
 
 func planOf(b *evidence.Bundle) (evidence.Derived, error) {
@@ -61,6 +77,7 @@ func planOf(b *evidence.Bundle) (evidence.Derived, error) {
 type commandLine struct {
 	name, intent, version         string
 	from, only, namespace         string
+	allowFailed                   string
 	include, order, notApplicable []string
 }
 
@@ -80,6 +97,8 @@ func parseCommand(command []string) commandLine {
 			t.namespace = value
 		case "--include":
 			t.include = strings.Split(value, ",")
+		case "--allow-failed":
+			t.allowFailed = value
 		case "--intent":
 			t.intent = value
 		case "--conformance":
@@ -104,16 +123,46 @@ func (t commandLine) derive(b *evidence.Bundle, s *site.Site, p *profile.Profile
 	switch t.name {
 	case "accept":
 		derived, err = gate.Playbook(s, p, gate.Access{}, t.include...)
+		derived.AllowFailed, _ = strconv.Atoi(t.allowFailed) // 0 if it is invalid
 	case "autoscale":
 		derived, err = gate.Chain(s, p, autoscale.Options{}, gate.Access{})
 	case "validate":
 		return t.deriveCase(b, s, p)
+	case "drift":
+		return deriveDrift(b, s, p)
 	default:
-		d.Problems = append(d.Problems, evidence.PlanProblem{Message: fmt.Sprintf("unknown command %q: want one of accept, autoscale, validate, recipe", t.name)})
+		d.Problems = append(d.Problems, evidence.PlanProblem{Message: fmt.Sprintf("unknown command %q: want one of accept, drift, autoscale, validate, recipe", t.name)})
 		return d, nil
 	}
 	if err != nil {
 		return d, fmt.Errorf("derive the plan of run %s: %w", b.Header.Run, err)
+	}
+	d.Plan, err = evidence.DescribePlan(derived)
+	return d, err
+}
+
+// deriveDrift makes the plan of a comparison with the baseline in the run.
+func deriveDrift(b *evidence.Bundle, s *site.Site, p *profile.Profile) (evidence.Derived, error) {
+	data, ok := b.Inputs[drift.InputFile]
+	if !ok {
+		return evidence.Derived{Checks: gate.Checks(s, p), Problems: []evidence.PlanProblem{
+			{Message: "the command is drift, but the run has no " + drift.InputFile},
+		}}, nil
+	}
+	baseline, err := drift.Parse(data)
+	if err != nil {
+		return evidence.Derived{}, fmt.Errorf("derive the plan of run %s: %w", b.Header.Run, err)
+	}
+	derived, err := drift.Plan(s, p, baseline, gate.Access{})
+	if err != nil {
+		return evidence.Derived{}, err
+	}
+	var d evidence.Derived
+	if b.Header.Cluster != "" && b.Header.Cluster != baseline.Cluster {
+		d.Problems = append(d.Problems, evidence.PlanProblem{Message: fmt.Sprintf("the run is of cluster %s, its baseline %s of cluster %s", b.Header.Cluster, drift.InputFile, baseline.Cluster)})
+	}
+	for _, step := range derived.Steps {
+		d.Checks = append(d.Checks, step.Check)
 	}
 	d.Plan, err = evidence.DescribePlan(derived)
 	return d, err
@@ -180,6 +229,7 @@ func (t commandLine) compare(h evidence.Header, s *site.Site, p *profile.Profile
 		{"only", h.Only, "the command", t.only},
 		{"from", h.From, "the command", t.from},
 		{"include", strings.Join(h.Include, ","), "the command", strings.Join(t.include, ",")},
+		{"allow-failed", strconv.Itoa(h.AllowFailed), "the command", cmp.Or(t.allowFailed, "0")},
 		{"namespace", h.Namespace, "the command", t.namespace},
 		{"site", h.Site, "site.yaml", s.Name},
 		{"profile", h.Profile, "profile.yaml", p.Name},

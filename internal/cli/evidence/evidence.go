@@ -85,7 +85,7 @@ func newReplay(s cmdutil.Streams) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		replayed, err := evidence.Replay(dir, checksOf)
+		replayed, err := evidence.Replay(dir, ChecksOf)
 		if _, tampered := errors.AsType[*evidence.TamperedError](err); tampered {
 			return &cmdutil.ExitError{Code: cmdutil.ExitFailed, Err: err}
 		}

@@ -108,6 +108,15 @@ var planForgeries = map[string]struct {
 			}
 		})
 	}, `plan: fabric: recommended is true`},
+	"a failed node may be left out": {func(t *testing.T, dir string) {
+		t.Helper()
+		planned(t, dir, func(p *evidence.PlanFile) { p.AllowFailed = 1 })
+	}, `plan: allowFailed is 1 in the plan, the inputs require 0`},
+	"a failed node may be left out, by run.json too": {func(t *testing.T, dir string) {
+		t.Helper()
+		planned(t, dir, func(p *evidence.PlanFile) { p.AllowFailed = 1 })
+		command(t, dir, func(h *evidence.Header) { h.AllowFailed = 1 })
+	}, `run.json says allow-failed "1", the command says allow-failed "0"`},
 	"one gate only recommended": {func(t *testing.T, dir string) {
 		t.Helper()
 		planned(t, dir, func(p *evidence.PlanFile) { stepNamed(p, "collective").Recommended = true })

@@ -58,7 +58,7 @@ the identity and the digest of the statement.`,
 			return err
 		}
 		show := newTransfer(s.Err, "sign")
-		o := attest.SignOptions{ChecksFor: checksOf, Replace: *replace, Tell: show.progress}
+		o := attest.SignOptions{ChecksFor: ChecksOf, Replace: *replace, Tell: show.progress}
 		var done signed
 		switch {
 		case keyless.token != "":

@@ -77,7 +77,7 @@ Exit codes: 0 nothing is wrong (the run itself may have failed); 1 something is 
 	var keyless keylessVerify
 	keyless.add(cmd)
 	cmd.RunE = func(c *cobra.Command, args []string) error {
-		o := attest.Options{Unsigned: *unsigned, ChecksFor: checksOf}
+		o := attest.Options{Unsigned: *unsigned, ChecksFor: ChecksOf}
 		var err error
 		if o.Expected, err = expectedOf(*siteFile, *profileFile, *cluster); err != nil {
 			return err

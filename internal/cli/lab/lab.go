@@ -53,6 +53,10 @@ without a restart. Their programs are built on first use, which takes minutes:
   gateway    the Gateway API
   karpenter  nodes for pending pods, by its KWOK provider with GPU instance types
   kai        the KAI scheduler, with queues
+  volcano    the Volcano scheduler with its controllers, and a queue
+  kueue      Kueue, with a queue for the GPUs of the default lab
+  trainer    Kubeflow Trainer with JobSet
+  mpi        the MPI Operator; one lab of a machine can have it
 
 The commands autoscale and validate add what they need by themselves.
 
@@ -60,7 +64,8 @@ The commands autoscale and validate add what they need by themselves.
 
   minimal  an imitation of NVIDIA's GPU Operator, in a second
   real     NVIDIA's GPU Operator with its Helm chart, and Node Feature Discovery, unmodified;
-           only what happens below the kubelet is simulated. Their first build takes minutes`,
+           only what happens below the kubelet is simulated. Their first build takes minutes
+  none     nothing: the programs of real run while the pods of an installed chart do`,
 		Example: `  firstlight lab up
 
   # With Karpenter and KAI

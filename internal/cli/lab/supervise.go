@@ -1,8 +1,10 @@
 package lab
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
+	"os"
 	"strconv"
 	"strings"
 
@@ -97,7 +99,8 @@ func newSupervise(s cmdutil.Streams) *cobra.Command {
 			return cmdutil.UsageErrorf("--stack: %w", err)
 		}
 		log := slog.New(slog.NewTextHandler(s.Err, nil))
-		opts := embedded.Options{Name: *name, Dir: *dir, Spec: spec, Log: log, Stack: component.Stack(*stack), With: *with, Programs: cmdutil.BuildPrograms}
+		opts := embedded.Options{Name: *name, Dir: *dir, Spec: spec, Log: log, Stack: component.Stack(*stack), With: *with, Programs: cmdutil.BuildPrograms,
+			Firstlight: func(context.Context) (string, error) { return os.Executable() }}
 		if *ownerFD > 0 {
 			opts.Owner = lab.OwnerPipe(*ownerFD)
 		}

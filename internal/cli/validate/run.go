@@ -98,7 +98,7 @@ func (f *validateFlags) parseNotApplicable() (map[string]string, error) {
 	return out, nil
 }
 
-func (f *validateFlags) onLab() bool { return f.target.Site == "" }
+func (f *validateFlags) onLab() bool { return f.target.OnLab() }
 
 // labExtras are the extras that the checks need of a lab.
 func labExtras() []string {

@@ -48,6 +48,7 @@ func (w *observation) reconcile(ctx context.Context, target string, seconds int,
 		// The deadline does not cut off a read that has begun.
 		limited, cancel := context.WithTimeout(ctx, readTimeout)
 		defer cancel()
+		begun := w.deps.Clock.Now()
 		if err := f.read(limited); err != nil {
 			seen.Unread = err.Error() // unless a later read succeeds
 			return false, nil
@@ -58,7 +59,7 @@ func (w *observation) reconcile(ctx context.Context, target string, seconds int,
 				return false, err
 			}
 		}
-		return seen.Ended != nil || seen.overdue(w.deps.Clock.Now(), w.operator.AfterWork), nil
+		return seen.Ended != nil || seen.overdue(begun, w.operator.AfterWork), nil
 	})
 	if err != nil && !errors.Is(err, errTimeout) {
 		return seen, err
@@ -189,9 +190,10 @@ func (so reconcileFigures) podsEnded() bool {
 	})
 }
 
-// overdue reports whether its pods ended longer ago than its own end may take.
-func (so reconcileFigures) overdue(now time.Time, after time.Duration) bool {
-	return so.WorkEnded != nil && now.Sub(*so.WorkEnded) > after
+// overdue reports whether its pods ended longer before the last read than its own end may take. The read
+// began at begun: a stall of firstlight after it does not count.
+func (so reconcileFigures) overdue(begun time.Time, after time.Duration) bool {
+	return so.WorkEnded != nil && begun.Sub(*so.WorkEnded) > after
 }
 
 // add adds a child, or its new state.

@@ -17,6 +17,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	kubejson "k8s.io/apimachinery/pkg/util/json"
 	kubeyaml "sigs.k8s.io/yaml"
+
+	"github.com/firstlight/firstlight/internal/workload"
 )
 
 //go:embed operators/*.yaml
@@ -182,7 +184,7 @@ func (o Operator) render(template string, v values, vary variant) (*unstructured
 		value any
 	}{
 		{"NAME", v.Name}, {"NAMESPACE", v.Namespace}, {"IMAGE", v.Image}, {"PRIORITY_CLASS", v.PriorityClass},
-		{"LABELS", v.Labels}, {"NODES", v.Nodes}, {"SECONDS", strconv.Itoa(v.Seconds)},
+		{"LABELS", v.Labels}, {"NODES", v.Nodes}, {"SECONDS", strconv.Itoa(v.Seconds)}, {"LOAD", workload.GPULoadScript},
 	} {
 		text, err := json.Marshal(p.value)
 		if err != nil {

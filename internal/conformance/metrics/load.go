@@ -16,9 +16,6 @@ import (
 // removeTimeout limits the removal of the load, also after the check was interrupted.
 const removeTimeout = 2 * time.Minute
 
-// loadScript runs DCGM's tensor load on every GPU of the container.
-const loadScript = `exec dcgmproftester13 --no-dcgm-validation -t 1004 -d "$DURATION"`
-
 // free counts the GPUs of each node that are not in use.
 func (c *Check) free(u usage) map[string]int {
 	free := map[string]int{}
@@ -91,7 +88,7 @@ func (r *running) both(ctx context.Context, one, two map[int][]string) (bool, er
 func (r *running) half(ctx context.Context, name string, nodes map[int][]string) (ok bool, err error) {
 	r.rec.Progress("loading GPUs (%s)", name)
 	began := r.deps.Clock.Now()
-	attempt := r.rec.Begin(kindLoad, name, "create Jobs of "+loadScript)
+	attempt := r.rec.Begin(kindLoad, name, "create Jobs of dcgmproftester -t 1004")
 	started, err := r.start(ctx, name, nodes)
 	if ctx.Err() != nil {
 		return false, ctx.Err()
@@ -118,7 +115,7 @@ func (r *running) start(ctx context.Context, name string, nodes map[int][]string
 	for _, gpus := range slices.Sorted(maps.Keys(nodes)) {
 		gang, err := launcher.Start(limited, workload.Spec{
 			Name: fmt.Sprintf("%s-%d", name, gpus), Gate: Name, Pods: len(nodes[gpus]), GPUs: gpus, Image: r.site.Telemetry.LoadImage,
-			Container: "dcgmproftester", Script: loadScript, Nodes: nodes[gpus], OnePerNode: true,
+			Container: "dcgmproftester", Script: workload.GPULoadScript, Nodes: nodes[gpus], OnePerNode: true,
 			Env: map[string]string{"DURATION": strconv.Itoa(int((4 * r.timeout).Seconds()))},
 		})
 		if err != nil {

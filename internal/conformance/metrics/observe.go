@@ -10,12 +10,12 @@ import (
 )
 
 func (c *Check) observe(ctx context.Context, cluster *kube.Cluster, rec check.Observer) error {
-	client, err := prom.Connect(prom.Endpoint(c.site.Reach.Prometheus), cluster)
+	p, err := prom.ConnectPrometheus(c.site.Reach.Prometheus, c.site.Telemetry.Matchers, cluster)
 	if err != nil {
 		return rec.Begin(kindSamples, before, "connect to Prometheus").Record(nil, err)
 	}
-	defer client.Close()
-	o := &observer{Check: c, cluster: cluster, prom: prom.Prometheus{Client: client}, rec: rec}
+	defer p.Close()
+	o := &observer{Check: c, cluster: cluster, prom: p, rec: rec}
 	complete, err := o.complete(ctx)
 	if err != nil || !complete {
 		return err // a load proves nothing about missing samples

@@ -21,12 +21,12 @@ type observer struct {
 // Observe implements check.Check.
 func (c *Check) Observe(ctx context.Context, rec check.Recorder) error {
 	return c.deps.Observe(ctx, rec, Name, func(ctx context.Context, cluster *kube.Cluster, rec check.Observer) error {
-		client, err := prom.Connect(prom.Endpoint(c.site.Reach.Prometheus), cluster)
+		p, err := prom.ConnectPrometheus(c.site.Reach.Prometheus, c.site.Telemetry.Matchers, cluster)
 		if err != nil {
 			return rec.Begin(kindMark, "Prometheus", "connect to Prometheus").Record(nil, err)
 		}
-		defer client.Close()
-		return (&observer{Check: c, cluster: cluster, prom: prom.Prometheus{Client: client}, rec: rec}).observe(ctx)
+		defer p.Close()
+		return (&observer{Check: c, cluster: cluster, prom: p, rec: rec}).observe(ctx)
 	})
 }
 

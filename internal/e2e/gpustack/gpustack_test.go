@@ -67,6 +67,8 @@ var faults = []struct{ kind, says string }{
 	{"image-digest-mixed", "the nodes run 2 different images"},
 	{"exporter-down", "is down"},
 	{"exporters-not-scraped", "has no series"},
+	{"host-label-dropped", "without a Hostname label"},
+	{"samples-from-the-future", "has utilisation series of 0 GPUs"},
 }
 
 // TestRealStack accepts a lab with NVIDIA's GPU Operator and Node Feature Discovery: healthy, with

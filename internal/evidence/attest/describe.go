@@ -60,7 +60,7 @@ func predicateOf(b *evidence.Bundle, m evidence.Manifest) Predicate {
 		p.Steps = append(p.Steps, Step{
 			Step: r.Step, Verdict: r.Verdict, Recommended: slices.Contains(recommended, r.Step), Reason: r.Reason, Figures: r.Figures,
 			Findings: len(r.Findings), Observations: len(r.Observations),
-			Started: r.Started, Finished: r.Finished, KeptFrom: r.KeptFrom,
+			Started: r.Started, Finished: r.Finished, KeptFrom: r.KeptFrom, LeftOut: r.LeftOut,
 		})
 	}
 	p.Counts = countsOf(p, len(v.Omitted))
@@ -79,7 +79,7 @@ func inputsOf(b *evidence.Bundle) Inputs {
 	in := Inputs{
 		Tool: h.Tool, Command: []string{}, Cluster: h.Cluster, Simulated: h.Simulated, SimulatedWhy: h.SimulatedWhy,
 		Site: Input{Name: h.Site, SHA256: digest(b.Site)}, Profile: Input{Name: h.Profile, SHA256: digest(b.Profile)},
-		From: h.From, Only: h.Only, Include: h.Include, Seed: h.Seed, Versions: h.Versions, Digests: h.Digests,
+		From: h.From, Only: h.Only, AllowFailed: h.AllowFailed, Include: h.Include, Seed: h.Seed, Versions: h.Versions, Digests: h.Digests,
 	}
 	in.Command = append(in.Command, h.Command...)
 	if b.Recipe != nil {
@@ -94,6 +94,8 @@ func countsOf(p Predicate, without int) Counts {
 		switch s.Verdict {
 		case check.Passed:
 			c.Passed++
+		case check.Partial:
+			c.Partial++
 		case check.Failed:
 			c.Failed++
 		case check.Unobserved:

@@ -80,6 +80,7 @@ type Inputs struct {
 	SimulatedWhy string            `json:"simulatedWhy,omitempty"`
 	From         string            `json:"from,omitempty"`
 	Only         string            `json:"only,omitempty"`
+	AllowFailed  int               `json:"allowFailed,omitempty"`
 	Include      []string          `json:"include,omitempty"`
 	Seed         *uint64           `json:"seed,omitempty"`
 	Versions     map[string]string `json:"versions,omitempty"`
@@ -114,12 +115,15 @@ type Step struct {
 	Started      time.Time `json:"started,omitzero"`
 	Finished     time.Time `json:"finished,omitzero"`
 	KeptFrom     string    `json:"keptFrom,omitempty"`
+	// LeftOut are the nodes that a partial verdict leaves out.
+	LeftOut []string `json:"leftOut,omitempty"`
 }
 
 // Counts of steps.
 type Counts struct {
 	Planned       int `json:"planned"`
 	Passed        int `json:"passed"`
+	Partial       int `json:"partial,omitempty"`
 	Failed        int `json:"failed"`
 	Unobserved    int `json:"unobserved"`
 	Blocked       int `json:"blocked"`

@@ -89,9 +89,9 @@ func categoryOf(res plan.Result, obs []check.Observation, nodes []Node) Category
 	return c
 }
 
-// blamed are the nodes that the findings of a failed step suspect.
+// blamed are the nodes that the findings of a failed or partial step suspect.
 func blamed(res plan.Result, nodes []Node) []string {
-	if res.Verdict != check.Failed {
+	if res.Verdict != check.Failed && res.Verdict != check.Partial {
 		return nil
 	}
 	var names []string

@@ -66,7 +66,7 @@ func TestAPassedRun(t *testing.T) {
 	b := run(t, evidence.HardwareReal,
 		plan.Step{Check: seen{"facility", "pdu", `{"x":1}`, check.Pass("on")}},
 		plan.Step{Check: seen{"collective", "nccl-tests", collective, check.Pass("fast")}},
-		plan.Step{Check: seen{"training", "training-job", `{"model":"llama3-8b","nodes":["gpu-01","gpu-02"]}`, check.Pass("trained")}},
+		plan.Step{Check: seen{"training", "training-job", `{"model":"llama3_8b","nodes":["gpu-01","gpu-02"]}`, check.Pass("trained")}},
 		plan.Step{Check: seen{"inference", "x", `{}`, check.Pass("never")}, NotApplicable: "training only"})
 	got, err := nvcre.Build(b, fleet())
 	if err != nil {
@@ -114,7 +114,7 @@ func TestAPassedRun(t *testing.T) {
   },
   {
    "domain": "training",
-   "variant": "llama3-8b",
+   "variant": "llama3_8b",
    "status": "Succeeded",
    "nodesPerJob": 2,
    "jobs": 1

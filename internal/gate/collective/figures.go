@@ -10,14 +10,15 @@ const KindRun = "nccl-tests"
 
 // Scopes of a job.
 const (
-	ScopeAll  = "all"
-	ScopePair = "pair"
-	ScopeNode = "node"
+	ScopeAll   = "all"
+	ScopePair  = "pair"
+	ScopeGroup = "group"
+	ScopeNode  = "node"
 )
 
 // Figures are the figures of one job; the raw output is the log of index 0.
 type Figures struct {
-	// Scope is "all", "pair" or "node"; Nodes are the requested nodes.
+	// Scope is "all", "pair", "group" or "node"; Nodes are the requested nodes.
 	Scope string   `json:"scope"`
 	Nodes []string `json:"nodes"`
 	// Job is the name of the workload.

@@ -3,6 +3,7 @@ package collective
 import (
 	"context"
 
+	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/gate/gangjob"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
@@ -39,6 +40,11 @@ func New(s *site.Site, p *profile.Profile, deps Deps) *Gate {
 // Name implements check.Check.
 func (g *Gate) Name() string { return Name }
 
+// Excluding implements plan.Excluding.
+func (g *Gate) Excluding(nodes []string) check.Check {
+	return New(g.site.Without(nodes), g.profile, g.deps)
+}
+
 // Claims is the number of GPUs that the gate claims while it observes: all of them.
 func (g *Gate) Claims() int { return len(g.site.Inventory.Nodes) * g.gpus() }
 
@@ -47,7 +53,7 @@ func (g *Gate) Describe() []string {
 	return []string{
 		"start a gang of one pod per GPU node and run: " + g.command(g.repetitions()),
 		"read the transports in NCCL's log (NCCL_DEBUG=INFO)",
-		"if it fails without naming a node: repeat it on pairs of nodes, then on single nodes",
+		"if it fails without naming a node: repeat it on pairs and groups of nodes, or on single nodes",
 	}
 }
 

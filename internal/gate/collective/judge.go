@@ -14,7 +14,7 @@ func (g *Gate) Judge(obs []check.Observation) check.Judgement {
 		f, err := check.Decode[Figures](o)
 		switch {
 		case err != nil && o.Target == target(ScopeAll, nil):
-			return check.NotObserved("the collective over all nodes did not run", check.NewFinding(o.ID, "job "+jobName(ScopeAll, nil),
+			return check.NotObserved("the collective over all nodes did not run", check.NewFinding(o.ID, "job "+jobName(ScopeAll, nil, 0),
 				"check that the GPUs of every node are free, that the image can be pulled and that the gang is placed; then run it again with --from collective", "%v", err))
 		case err != nil: // a pair that did not run gives no information
 		case f.Scope == ScopeAll:
@@ -39,9 +39,9 @@ func (g *Gate) Judge(obs []check.Observation) check.Judgement {
 	if j.Verdict != check.Failed || all.named {
 		return j
 	}
-	culprits := g.culprits(all.f.Nodes, trials)
+	culprits := g.culprits(all.f, trials)
 	if len(culprits) == 0 {
-		j.Findings[0].Message += g.summariseTrials(trials)
+		j.Findings[0].Message += g.summariseTrials(trials) + doubts(all.f, trials)
 		return j
 	}
 	j.Reason = culprits[0].Suspect + ": " + j.Findings[0].Message

@@ -227,7 +227,7 @@ func TestNextRounds(t *testing.T) {
 		"a round of one pair":           {every()[:3], nil, "[[gpu-02 gpu-03]]"},
 		"the second round of bad pairs": {every(), []Figures{pair("gpu-01", "gpu-04", bad), pair("gpu-02", "gpu-03", bad)}, "[[gpu-01 gpu-03] [gpu-02 gpu-04]]"},
 	} {
-		if got := fmt.Sprint(g.next(tt.nodes, tt.tried)); got != tt.want {
+		if got := fmt.Sprint(g.next(Figures{Nodes: tt.nodes}, tt.tried)); got != tt.want {
 			t.Errorf("%s: %s, want %s", name, got, tt.want)
 		}
 	}

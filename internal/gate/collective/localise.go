@@ -9,8 +9,11 @@ import (
 )
 
 // culprits are findings from the small jobs, if they name a culprit.
-func (g *Gate) culprits(nodes []string, trials []trial) []check.Finding {
-	c := classify(nodes, trials)
+func (g *Gate) culprits(all Figures, trials []trial) []check.Finding {
+	c := classify(all.Nodes, trials)
+	if len(all.Nodes) > allPairsAtMost {
+		c = found(search(all, trials))
+	}
 	var out []check.Finding
 	for _, n := range c.guilty {
 		out = append(out, g.nodeFinding(n, trials))
@@ -30,13 +33,17 @@ func (g *Gate) culprits(nodes []string, trials []trial) []check.Finding {
 // nodeFinding is about a node that is in every bad pair.
 func (g *Gate) nodeFinding(node string, trials []trial) check.Finding {
 	with, ids := evidence(trials, func(t trial) bool { return t.bad && slices.Contains(t.nodes, node) })
-	without, more := evidence(trials, func(t trial) bool { return !t.bad && !slices.Contains(t.nodes, node) })
+	without, more := evidence(trials, func(t trial) bool { return !t.bad && len(t.nodes) <= 2 && !slices.Contains(t.nodes, node) })
+	rest, most := evidence(trials, func(t trial) bool { return !t.bad && len(t.nodes) > 2 && !slices.Contains(t.nodes, node) })
 	message := fmt.Sprintf("every pair with %s is bad: %s", node, with)
 	if without != "" {
 		message += "; pairs without it are good: " + without
 	}
+	if rest != "" {
+		message += "; groups without it are good: " + rest
+	}
 	return check.Finding{
-		Suspect: node, Message: message, Observations: slices.Concat(ids, more),
+		Suspect: node, Message: message, Observations: slices.Concat(ids, more, most),
 		Remedy: "take " + node + " out of service; " + remedyOf(trials, node),
 	}
 }
@@ -142,9 +149,9 @@ func evidence(trials []trial, wanted func(trial) bool) (text string, ids []strin
 		if !t.ran || !wanted(t) {
 			continue
 		}
-		part := fmt.Sprintf("%s %.1f GB/s", strings.Join(t.nodes, "+"), t.busbw)
+		part := fmt.Sprintf("%s %.1f GB/s", target(scopeOf(t.nodes), t.nodes), t.busbw)
 		if t.reason != "" {
-			part = strings.Join(t.nodes, "+") + " " + t.reason
+			part = target(scopeOf(t.nodes), t.nodes) + " " + t.reason
 		}
 		parts = append(parts, part)
 		if t.id != "" {

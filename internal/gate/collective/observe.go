@@ -18,35 +18,38 @@ import (
 // Observe implements check.Check: the run over all nodes, and smaller runs to localise a
 // failure that names no node.
 func (g *Gate) Observe(ctx context.Context, rec check.Recorder) error {
+	l, all, err := g.observeAll(ctx, rec)
+	if err != nil || !g.needsLocalising(all) {
+		return err
+	}
+	return g.localise(ctx, rec, l, all)
+}
+
+// observeAll is the run over all nodes.
+func (g *Gate) observeAll(ctx context.Context, rec check.Recorder) (*workload.Launcher, Figures, error) {
 	l, err := g.launcher(ctx)
 	if err != nil {
-		return err
+		return nil, Figures{}, err
 	}
 	nodes := g.nodes()
 	rec.Progress("all_reduce over %d nodes, %d repetitions", len(nodes), g.repetitions())
-	all, err := g.observe(ctx, rec, l, ScopeAll, nodes, g.repetitions())
-	if err != nil {
-		return err
-	}
-	if !g.needsLocalising(all) {
-		return nil
-	}
-	return g.localise(ctx, rec, l, nodes)
+	all, err := g.observe(ctx, rec, l, jobName(ScopeAll, nodes, 0), ScopeAll, nodes, g.repetitions())
+	return l, all, err
 }
 
-// localise runs further pairs until a culprit is named, all are run, or the timeout of the run
+// localise runs pairs and groups until a culprit is named, all are run, or the timeout of the run
 // over all nodes has passed once more.
-func (g *Gate) localise(ctx context.Context, rec check.Recorder, l *workload.Launcher, nodes []string) error {
+func (g *Gate) localise(ctx context.Context, rec check.Recorder, l *workload.Launcher, all Figures) error {
 	var tried []Figures
 	now := g.deps.Observer(rec).Clock.Now
 	until := now().Add(g.site.Workloads.Collective.Timeout.D())
 	for round := 1; ; round++ {
-		groups := g.next(nodes, tried)
+		groups := g.next(all, tried)
 		if len(groups) == 0 || now().After(until) {
 			return nil
 		}
-		rec.Progress("localising, round %d: %s", round, names(groups))
-		more, err := g.round(ctx, rec, l, groups)
+		rec.Progress("localising, round %d: %s", round, list(names(groups)))
+		more, err := g.round(ctx, rec, l, round, groups, 1)
 		if err != nil {
 			return err
 		}
@@ -54,17 +57,13 @@ func (g *Gate) localise(ctx context.Context, rec check.Recorder, l *workload.Lau
 	}
 }
 
-// round runs disjoint groups of nodes concurrently, once each.
-func (g *Gate) round(ctx context.Context, rec check.Recorder, l *workload.Launcher, groups [][]string) ([]Figures, error) {
+// round runs disjoint groups of nodes concurrently.
+func (g *Gate) round(ctx context.Context, rec check.Recorder, l *workload.Launcher, number int, groups [][]string, repetitions int) ([]Figures, error) {
 	out := make([]Figures, len(groups))
 	jobs, ctx := errgroup.WithContext(ctx)
 	for i, nodes := range groups {
 		jobs.Go(func() error {
-			scope := ScopePair
-			if len(nodes) == 1 {
-				scope = ScopeNode
-			}
-			f, err := g.observe(ctx, rec, l, scope, nodes, 1)
+			f, err := g.observe(ctx, rec, l, jobName(scopeOf(nodes), nodes, number), scopeOf(nodes), nodes, repetitions)
 			out[i] = f
 			return err
 		})
@@ -75,9 +74,19 @@ func (g *Gate) round(ctx context.Context, rec check.Recorder, l *workload.Launch
 	return out, nil
 }
 
+func scopeOf(nodes []string) string {
+	switch len(nodes) {
+	case 1:
+		return ScopeNode
+	case 2:
+		return ScopePair
+	default:
+		return ScopeGroup
+	}
+}
+
 // observe runs one job and records it.
-func (g *Gate) observe(ctx context.Context, rec check.Recorder, l *workload.Launcher, scope string, nodes []string, repetitions int) (Figures, error) {
-	name := jobName(scope, nodes)
+func (g *Gate) observe(ctx context.Context, rec check.Recorder, l *workload.Launcher, name, scope string, nodes []string, repetitions int) (Figures, error) {
 	attempt := g.deps.Observer(rec).Begin(KindRun, target(scope, nodes), g.command(repetitions))
 	spec, err := g.spec(name, nodes, repetitions)
 	if err != nil {

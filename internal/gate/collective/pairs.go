@@ -62,11 +62,18 @@ func (g *Gate) needsLocalising(all Figures) bool {
 	return r.searchable && !r.named
 }
 
-// next returns the groups to run after the tried ones: pairs until each node is cleared by a
-// good pair or guilty by bad ones, and single nodes if no pair is good. It is empty at the end,
-// and pure.
-func (g *Gate) next(nodes []string, tried []Figures) [][]string {
+// next returns the groups to run after the tried ones; it is empty at the end, and pure.
+func (g *Gate) next(all Figures, tried []Figures) [][]string {
 	trials := g.trials(tried)
+	if len(all.Nodes) > allPairsAtMost {
+		return search(all, trials).Round
+	}
+	return nextPairs(all.Nodes, trials)
+}
+
+// nextPairs are pairs until each node is cleared by a good pair or guilty by bad ones, and single
+// nodes if no pair is good.
+func nextPairs(nodes []string, trials []trial) [][]string {
 	if len(nodes) == 2 { // the run over all nodes was the pair
 		return singles(nodes, trials)
 	}

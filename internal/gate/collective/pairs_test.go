@@ -70,7 +70,7 @@ func TestNextEnds(t *testing.T) {
 	g := testGate(t, testSite())
 	var tried []Figures
 	for rounds := 0; ; rounds++ {
-		groups := g.next(every(), tried)
+		groups := g.next(Figures{Nodes: every()}, tried)
 		if len(groups) == 0 {
 			return
 		}

@@ -23,6 +23,9 @@ func (f Figures) where() place {
 	}
 	for _, pod := range f.Outcome.Pods {
 		p.nodes[pod.Pod] = pod.Node
+		if pod.Host != "" {
+			p.nodes[pod.Host] = pod.Node
+		}
 		p.nodes[fmt.Sprintf("%s-%d", f.Job, pod.Index)] = pod.Node
 	}
 	for _, run := range f.Runs {

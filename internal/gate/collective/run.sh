@@ -11,7 +11,8 @@ ssh-keygen -A >/dev/null
 export -p | grep -E ' (PATH|LD_LIBRARY_PATH)=' | sed 's/^declare -x //' >~/.ssh/environment
 /usr/sbin/sshd -p "$port" -o StrictModes=no -o PermitUserEnvironment=yes -o PasswordAuthentication=no
 
-host() { echo "$JOB_NAME-$1.$JOB_NAME"; }
+read -ra hosts <<<"${HOSTS:-}" # kinds other than Job have other names
+host() { echo "${hosts[$1]:-$JOB_NAME-$1.$JOB_NAME}"; }
 reach=(-p "$port" -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR -o ConnectTimeout=5)
 
 if [ "$JOB_COMPLETION_INDEX" != 0 ]; then

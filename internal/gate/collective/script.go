@@ -41,7 +41,7 @@ func (g *Gate) sizes() (least, most string) {
 
 // Workloads are the pods of the run over all nodes.
 func (g *Gate) Workloads() ([]workload.Spec, error) {
-	spec, err := g.spec(jobName(ScopeAll, g.nodes()), g.nodes(), g.repetitions())
+	spec, err := g.spec(jobName(ScopeAll, g.nodes(), 0), g.nodes(), g.repetitions())
 	return []workload.Spec{spec}, err
 }
 

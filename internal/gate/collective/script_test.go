@@ -53,7 +53,7 @@ func TestSpec(t *testing.T) {
 	if g.Claims() != 32 || len(g.Describe()) == 0 {
 		t.Error(g.Claims(), g.Describe())
 	}
-	if pair := jobName(ScopePair, every()[:2]); pair == jobName(ScopePair, every()[1:3]) || len(pair) > 40 {
+	if pair := jobName(ScopePair, every()[:2], 1); pair == jobName(ScopePair, every()[1:3], 1) || pair == jobName(ScopePair, every()[:2], 2) || len(pair) > 40 {
 		t.Error(pair)
 	}
 }
@@ -72,5 +72,23 @@ func TestWithoutHCAsNoneIsSelected(t *testing.T) {
 	}
 	if !strings.Contains(spec.Script, "${NCCL_IB_HCA+-x NCCL_IB_HCA}") {
 		t.Error("the script passes a variable to mpirun that is not set")
+	}
+}
+
+// Pods of a Job have names by its own, those of other kinds the names in HOSTS.
+func TestNamesOfPods(t *testing.T) {
+	t.Parallel()
+	var names []string
+	for line := range strings.Lines(script) {
+		if strings.HasPrefix(line, "read -ra hosts") || strings.HasPrefix(line, "host()") {
+			names = append(names, line)
+		}
+	}
+	for hosts, want := range map[string]string{"": "reduce-1.reduce", "reduce-launcher.reduce reduce-worker-0.reduce": "reduce-worker-0.reduce"} {
+		cmd := exec.CommandContext(t.Context(), "/bin/bash", "-ec", strings.Join(names, "")+"host 1")
+		cmd.Env = []string{"JOB_NAME=reduce", "HOSTS=" + hosts}
+		if out, err := cmd.CombinedOutput(); err != nil || strings.TrimSpace(string(out)) != want {
+			t.Errorf("HOSTS=%q: %s, %v; want %s", hosts, out, err, want)
+		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/gate/fabric"
+	"github.com/firstlight/firstlight/internal/gate/onhost"
 	"github.com/firstlight/firstlight/internal/probe/ssh"
 	"github.com/firstlight/firstlight/internal/probe/sudo"
 	"github.com/firstlight/firstlight/internal/site"
@@ -50,7 +51,7 @@ func TestBecome(t *testing.T) {
 			s, p := declared()
 			s.Reach.SSH.Become = site.Sudo
 			hosts := &becoming{subnet: newSubnet(), refuse: refuse, root: map[string]bool{}, user: map[string]bool{}}
-			j := fabric.New(s, p, fabric.Deps{}).Judge(lookAt(t, hosts, s, p))
+			j := fabric.New(s, p, onhost.Deps{}).Judge(lookAt(t, hosts, s, p))
 			want := check.Passed
 			if refuse != "" {
 				want = check.Unobserved

@@ -30,7 +30,7 @@ type command struct {
 // commands of the gate, by the kind of their observations. ibqueryerrors and iblinkinfo scan the
 // whole subnet and ibdiagnet queries every port of it: a preflight does not run them.
 func (g *Gate) commands() map[string]command {
-	return map[string]command{
+	commands := map[string]command{
 		kindSM: {argv: []string{"sminfo"}, root: true, parse: subnetManager, modules: []string{"ib_umad"}},
 		// Every nonzero counter: a host's threshold file would hide growth below its thresholds.
 		kindCounters: {argv: []string{"ibqueryerrors", "--threshold-file", "/dev/null"}, root: true, parse: counters, trial: hostcommand.Installed("ibqueryerrors"), modules: []string{"ib_umad"}},
@@ -39,6 +39,10 @@ func (g *Gate) commands() map[string]command {
 		kindPorts:    {argv: []string{"ibstat"}, parse: ports, modules: []string{"mlx5_ib"}},
 		kindVerbs:    {argv: verbsCommand(g.site.Fabric.HCAs), parse: details, modules: []string{"mlx5_ib", "ib_uverbs"}},
 	}
+	if g.site.Fabric.Design != "" {
+		commands[kindNet] = command{argv: []string{"ibnetdiscover"}, root: true, parse: wiring, trial: hostcommand.Installed("ibnetdiscover"), modules: []string{"ib_umad"}}
+	}
+	return commands
 }
 
 // argv is the command line of a command on the site's hosts.
@@ -69,7 +73,7 @@ func (g *Gate) HostCommands() []hostcommand.Command {
 	}
 	fabricHost := []string{g.site.Reach.SSH.FabricHost}
 	on := map[string][]string{
-		kindSM: g.smHosts(), kindCounters: fabricHost, kindLinks: fabricHost, kindDiag: fabricHost, kindPorts: nodes, kindVerbs: nodes,
+		kindSM: g.smHosts(), kindCounters: fabricHost, kindLinks: fabricHost, kindDiag: fabricHost, kindNet: fabricHost, kindPorts: nodes, kindVerbs: nodes,
 	}
 	commands := g.commands()
 	var out []hostcommand.Command
@@ -113,6 +117,9 @@ func subnetManager(out ssh.Output) (any, error) {
 // counters: ibqueryerrors exits 1 if a port has errors. Failed queries are judged.
 func counters(out ssh.Output) (any, error) {
 	r, err := infiniband.ParseQueryErrors(out.Stdout)
+	if err != nil && len(out.Stderr) > 0 { // without a subnet manager it exits 0 with its reason there
+		return nil, fmt.Errorf("%w (%.200s)", err, bytes.TrimSpace(out.Stderr))
+	}
 	if err == nil && r.QueryFailures == 0 {
 		if len(r.Warnings) > 0 {
 			return nil, fmt.Errorf("nodes may be missing: %.200s", r.Warnings[0])

@@ -1,17 +1,12 @@
 package fabric
 
 import (
-	"cmp"
-	"context"
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
-	"k8s.io/utils/clock"
-
-	"github.com/firstlight/firstlight/internal/poll"
-	"github.com/firstlight/firstlight/internal/probe/ssh"
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/gate/onhost"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
 )
@@ -27,48 +22,50 @@ const (
 	kindDiag     = "ibdiagnet"
 	kindPorts    = "ibstat"
 	kindVerbs    = "ibv_devinfo"
+	kindNet      = "ibnetdiscover"
+	kindDesign   = "design"
 )
-
-// Hosts runs commands on the site's hosts.
-type Hosts interface {
-	Run(ctx context.Context, host string, argv ...string) (ssh.Output, error)
-}
-
-// Deps are the dependencies of Observe. They are zero for a gate that only judges.
-type Deps struct {
-	Hosts Hosts
-	// Clock defaults to the real clock.
-	Clock clock.PassiveClock
-	// Wait waits for d or the end of ctx; defaults to a timer.
-	Wait func(ctx context.Context, d time.Duration) error
-}
 
 // Gate is gate 2.
 type Gate struct {
 	site    *site.Site
 	profile *profile.Profile
-	deps    Deps
+	deps    onhost.Deps
+	// asked are the hosts that run sminfo.
+	asked []string
 }
 
 // New returns the gate.
-func New(s *site.Site, p *profile.Profile, deps Deps) *Gate {
-	deps.Clock = cmp.Or[clock.PassiveClock](deps.Clock, clock.RealClock{})
-	if deps.Wait == nil {
-		deps.Wait = wait
-	}
-	return &Gate{site: s, profile: p, deps: deps}
+func New(s *site.Site, p *profile.Profile, deps onhost.Deps) *Gate {
+	g := &Gate{site: s, profile: p, deps: deps.WithDefaults()}
+	g.asked = g.smHosts()
+	return g
 }
 
 // Name implements check.Check.
 func (g *Gate) Name() string { return Name }
 
+// Excluding implements plan.Excluding. The subnet manager is that of the whole site.
+func (g *Gate) Excluding(nodes []string) check.Check {
+	out := New(g.site.Without(nodes), g.profile, g.deps)
+	out.asked = g.asked
+	return out
+}
+
+// Nodes implements plan.Localising.
+func (g *Gate) Nodes() []string { return g.site.NodeNames() }
+
 // Describe lists the commands of Observe.
 func (g *Gate) Describe() []string {
-	return []string{
-		fmt.Sprintf("sminfo on %s, twice", strings.Join(g.smHosts(), " and ")),
+	lines := []string{
+		fmt.Sprintf("sminfo on %s, twice", strings.Join(g.asked, " and ")),
 		fmt.Sprintf("ibqueryerrors, iblinkinfo -l, ibdiagnet on %s; ibqueryerrors again after a soak of %s", g.site.Reach.SSH.FabricHost, g.site.Fabric.Soak.D()),
 		fmt.Sprintf("ibstat, and ibv_devinfo with the partition keys in sysfs, on %d hosts, %d at a time", len(g.site.Inventory.Nodes), g.site.Reach.SSH.Concurrency),
 	}
+	if g.site.Fabric.Design != "" {
+		lines = append(lines, fmt.Sprintf("ibnetdiscover on %s, compared with %s", g.site.Reach.SSH.FabricHost, g.site.Fabric.Design))
+	}
+	return lines
 }
 
 // smHosts are the hosts that run sminfo: two if the site has two, since they may follow
@@ -82,11 +79,4 @@ func (g *Gate) smHosts() []string {
 		}
 	}
 	return []string{first}
-}
-
-func wait(ctx context.Context, d time.Duration) error {
-	if poll.Sleep(ctx, d) != nil {
-		return ctx.Err()
-	}
-	return nil
 }

@@ -14,6 +14,8 @@ import (
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/gate/fabric"
+	"github.com/firstlight/firstlight/internal/gate/onhost"
+	"github.com/firstlight/firstlight/internal/plan"
 	"github.com/firstlight/firstlight/internal/probe/ssh"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
@@ -112,7 +114,10 @@ func TestEachDefect(t *testing.T) {
 		"a node left during the soak": {func(s *subnet) { s.nodes[1] = 6 }, "fabric", "1 nodes left"},
 		"subnet manager dead":         {func(s *subnet) { s.sms = map[string]string{"gpu-01": nobody, "gpu-02": nobody} }, "subnet manager", "no subnet manager answers"},
 		"subnet manager frozen":       {func(s *subnet) { s.tick = 0 }, "subnet manager", "stays at"},
-		"subnet manager runs back":    {func(s *subnet) { s.tick = -1 }, "subnet manager", "stays at"},
+		// OpenSM counts its answers: it was active, by the gate's own queries.
+		"subnet manager that only answers":  {func(s *subnet) { s.tick = 2 }, "subnet manager", "does not sweep.*2 are answers to this gate"},
+		"subnet manager that sweeps a part": {func(s *subnet) { s.tick = 4 }, "subnet manager", "a sweep of 3 switches"},
+		"subnet manager runs back":          {func(s *subnet) { s.tick = -1 }, "subnet manager", "stays at"},
 		"subnet manager standby": {func(s *subnet) {
 			for h, text := range s.sms {
 				s.sms[h] = strings.Replace(text, "3 SMINFO_MASTER", "2 SMINFO_STANDBY", 1)
@@ -207,6 +212,9 @@ func TestNotSeenIsUnobserved(t *testing.T) {
 		"no ibstat":        func(s *subnet) { s.instead["gpu-01 ibstat"] = missing },
 		"stage skipped": func(s *subnet) {
 			s.stages = slices.DeleteFunc(s.stages, func(n string) bool { return n == "Subnet Manager" })
+		},
+		"ibqueryerrors without a subnet manager": func(s *subnet) {
+			s.instead["gpu-01 ibqueryerrors"] = says("", "Query SA failed: Connection timed out; sa call path_query failed\n", 0)
 		},
 		"stage named and skipped": func(s *subnet) { s.comment = map[string]string{"Subnet Manager": "skipped by the user"} },
 		"no fabric summary":       func(s *subnet) { s.summary = "" },
@@ -341,6 +349,23 @@ func TestAShortSoakIsUnobserved(t *testing.T) {
 	}
 }
 
+// OpenSM sweeps every 10 s: a shorter time between two answers may have no sweep.
+func TestASoakWithoutASweepIsUnobserved(t *testing.T) {
+	t.Parallel()
+	of, p := declared()
+	of.Fabric.Soak = site.Duration(19 * time.Second)
+	s := newSubnet()
+	s.tick = 2
+	obs := lookAt(t, s, of, p)
+	if j := plan.Judge(fabric.New(of, p, onhost.Deps{}), obs); j.Verdict != check.Unobserved || !strings.Contains(j.Reason, "no sweep") {
+		t.Errorf("%s: %s", j.Verdict, j.Reason)
+	}
+	s.tick, of.Fabric.Soak = 5, site.Duration(2*time.Second) // 2 answers and a sweep of 3 switches
+	if j := plan.Judge(fabric.New(of, p, onhost.Deps{}), lookAt(t, s, of, p)); j.Verdict != check.Passed {
+		t.Errorf("%s: %s", j.Verdict, j.Reason)
+	}
+}
+
 func TestNothingExpectedIsUnobserved(t *testing.T) {
 	t.Parallel()
 	all := look(t, newSubnet())
@@ -351,7 +376,7 @@ func TestNothingExpectedIsUnobserved(t *testing.T) {
 	} {
 		s, p := declared()
 		empty(s)
-		if j := fabric.New(s, p, fabric.Deps{}).Judge(all); j.Verdict == check.Passed || !slices.ContainsFunc(j.Findings, func(f check.Finding) bool { return f.Suspect == "site fabric" }) {
+		if j := fabric.New(s, p, onhost.Deps{}).Judge(all); j.Verdict == check.Passed || !slices.ContainsFunc(j.Findings, func(f check.Finding) bool { return f.Suspect == "site fabric" }) {
 			t.Errorf("%s: %s: %+v", name, j.Verdict, j.Findings)
 		}
 	}
@@ -361,7 +386,7 @@ func TestObserveEnds(t *testing.T) {
 	t.Parallel()
 	s, p := declared()
 	full := errors.New("disk full")
-	g := fabric.New(s, p, fabric.Deps{Hosts: newSubnet()})
+	g := fabric.New(s, p, onhost.Deps{Hosts: newSubnet()})
 	if err := g.Observe(t.Context(), &book{fail: full}); !errors.Is(err, full) {
 		t.Errorf("a store that is full: %v", err)
 	}
@@ -382,7 +407,7 @@ func TestWithTheShippedProfile(t *testing.T) {
 	}
 	healthy := newSubnet()
 	healthy.stages = append(healthy.stages, "Nodes Information")
-	if j := fabric.New(s, p, fabric.Deps{}).Judge(look(t, healthy)); j.Verdict != check.Passed {
+	if j := fabric.New(s, p, onhost.Deps{}).Judge(look(t, healthy)); j.Verdict != check.Passed {
 		t.Errorf("%s: %+v", j.Reason, j.Findings)
 	}
 }

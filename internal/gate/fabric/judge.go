@@ -16,6 +16,7 @@ func (g *Gate) Judge(obs []check.Observation) check.Judgement {
 	adapters := g.adapters(b, obs)
 	judgeGUIDs(b, adapters) // first: an adapter with a duplicate GUID is missing in the subnet
 	cabled := g.judgeLinks(b, obs, names)
+	g.judgeDesign(b, obs, names)
 	lid := g.judgeSM(b, obs)
 	g.judgePorts(b, obs, lid)
 	judgeFirmware(b, adapters)

@@ -39,8 +39,14 @@ func (g *Gate) judgeCounters(b *check.Builder, obs []check.Observation, cabled t
 	was, now := index(before, names), index(after, names)
 	worst, unlimited := 0.0, growths{}
 	for _, port := range slices.Sorted(maps.Keys(union(was, now))) {
+		if cabled[port].other() {
+			continue
+		}
 		if !complete && (was[port] == nil || now[port] == nil) {
 			continue // the port may be one that did not answer
+		}
+		if suspect, _ := cabled.suspect(port); g.leftOut(suspect) {
+			continue
 		}
 		worst = max(worst, g.growth(b, last, port, was[port], now[port], cabled))
 		g.withoutLimit(unlimited, port, was[port], now[port])
@@ -64,8 +70,8 @@ type counts map[string]uint64
 func index(r infiniband.ErrorReport, names names) map[string]counts {
 	out := map[string]counts{}
 	for _, p := range r.Ports {
-		if !aggregation(p.Node) {
-			out[names.end(p.GUID, p.Node, p.Port).name] = p.Counters
+		if end := names.end(p.GUID, p.Node, p.Port); !aggregation(p.Node) && !end.other {
+			out[end.name] = p.Counters
 		}
 	}
 	return out

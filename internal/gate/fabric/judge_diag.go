@@ -1,11 +1,11 @@
 package fabric
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/gate/fabric/uniform"
 	"github.com/firstlight/firstlight/internal/probe/infiniband"
 )
 
@@ -27,18 +27,45 @@ func (g *Gate) judgeDiag(b *check.Builder, obs []check.Observation, cabled topol
 	}
 	faulty := 0
 	for _, stage := range r.Stages {
+		stage.Errors -= g.errorsLeftOut(r, stage.Name, cabled, names) + errorsOfOthers(b, o, r, stage, cabled, names)
 		if stage.Errors > 0 {
 			faulty += stage.Errors
-			diagErrors(b, o, r, stage, cabled, names)
+			g.diagErrors(b, o, r, stage, cabled, names)
 		}
 	}
 	b.Figure(check.Figure{Name: "ibdiagnet errors", Value: float64(faulty), Unit: "errors", Limit: 0, Relation: "<=", Source: "ibdiagnet's summary of stages"})
-	g.totals(b, o, r)
+	g.totals(b, o, r, names)
+}
+
+// closing is the last error line of a stage, about the stage as a whole.
+const closing = "finished with errors"
+
+// errorsOfOthers counts the error lines of a stage about links of others, and notes them.
+func errorsOfOthers(b *check.Builder, o check.Observation, r infiniband.DiagnetReport, stage infiniband.DiagnetStage, cabled topology, names names) int {
+	others, ended, ours := 0, 0, 0
+	for _, e := range r.Errors {
+		if e.Section != stage.Name {
+			continue
+		}
+		switch link, _, other := linkOf(e, cabled, names); {
+		case other:
+			others++
+			b.Note(o.ID, link, "tell those who operate it; the gate does not judge nodes of fabric.others", "ibdiagnet: %s", e.Text)
+		case strings.Contains(e.Text, closing):
+			ended++
+		default:
+			ours++
+		}
+	}
+	if ours == 0 && others > 0 {
+		return min(stage.Errors, others+ended)
+	}
+	return others
 }
 
 // diagErrors adds a finding for each link that a stage's error lines name, or one for the
 // stage if they name no link.
-func diagErrors(b *check.Builder, o check.Observation, r infiniband.DiagnetReport, stage infiniband.DiagnetStage, cabled topology, names names) {
+func (g *Gate) diagErrors(b *check.Builder, o check.Observation, r infiniband.DiagnetReport, stage infiniband.DiagnetStage, cabled topology, names names) {
 	suspect, remedy := "fabric", remedyDiag
 	if slices.Contains(ofSubnetManager, stage.Name) {
 		suspect, remedy = suspectSM, remedySM
@@ -49,7 +76,10 @@ func diagErrors(b *check.Builder, o check.Observation, r infiniband.DiagnetRepor
 		if e.Section != stage.Name {
 			continue
 		}
-		link, ok := linkOf(e, cabled, names)
+		link, ok, other := linkOf(e, cabled, names)
+		if other || ok && g.leftOut(link) {
+			continue
+		}
 		if suspect == suspectSM || !ok {
 			rest = append(rest, e.Text)
 			continue
@@ -58,12 +88,12 @@ func diagErrors(b *check.Builder, o check.Observation, r infiniband.DiagnetRepor
 		b.Fail(o.ID, link, remedyLink, "ibdiagnet: %s", e.Text)
 	}
 	if !named {
-		b.Fail(o.ID, suspect, remedy, "ibdiagnet: stage %q has %d errors: %s", stage.Name, stage.Errors, strings.Join(head(rest), "; "))
+		b.Fail(o.ID, suspect, remedy, "ibdiagnet: stage %q has %d errors: %s", stage.Name, stage.Errors, strings.Join(uniform.Head(rest), "; "))
 	}
 }
 
-// linkOf is the link or port of an error line.
-func linkOf(e infiniband.DiagnetError, cabled topology, names names) (string, bool) {
+// linkOf is the link or port of an error line; other: it belongs to others.
+func linkOf(e infiniband.DiagnetError, cabled topology, names names) (link string, ok, other bool) {
 	var ends []endpoint
 	for _, p := range e.Ports {
 		if end, ok := names.port(p.NodeGUID, p.Port, p.Label); ok {
@@ -72,36 +102,41 @@ func linkOf(e infiniband.DiagnetError, cabled topology, names names) (string, bo
 	}
 	switch len(ends) {
 	case 0:
-		return "", false
+		return "", false, false
 	case 1:
 		suspect, _ := cabled.suspect(ends[0].name)
-		return suspect, true
+		return suspect, true, ends[0].other || cabled[ends[0].name].other()
 	default:
-		return cableOf(ends[0], ends[1]).near.name, true
+		c := cableOf(ends[0], ends[1])
+		return c.near.name, true, c.other()
 	}
 }
 
-// head limits the lines in a message; all of them are in the evidence.
-func head(lines []string) []string {
-	const most = 5
-	if len(lines) <= most {
-		return lines
-	}
-	return append(slices.Clone(lines[:most]), fmt.Sprintf("and %d more", len(lines)-most))
-}
-
-func (g *Gate) totals(b *check.Builder, o check.Observation, r infiniband.DiagnetReport) {
+func (g *Gate) totals(b *check.Builder, o check.Observation, r infiniband.DiagnetReport, names names) {
 	adapters := len(g.site.Inventory.Nodes) * len(g.site.Fabric.HCAs)
 	switches := len(g.site.Fabric.Switches)
 	if r.TotalNodes == nil || r.Switches == nil || r.CAs == nil {
 		b.Unobserved(o.ID, "ibdiagnet", "run ibdiagnet without --skip on "+o.Target, "ibdiagnet printed no fabric summary, so the number of nodes is unknown")
 		return
 	}
+	total, expected := *r.CAs+*r.Switches, adapters+switches
+	others := names.otherNodes(total, expected)
+	relation := "=="
+	extra := len(g.site.Inventory.LeftOut) * len(g.site.Fabric.HCAs)
+	if extra > 0 {
+		relation = ">=" // adapters of these nodes may be missing
+	}
 	b.Figure(check.Figure{
-		Name: "subnet nodes", Value: float64(*r.CAs + *r.Switches), Unit: "nodes", Limit: float64(adapters + switches), Relation: "==",
-		Source: "site: inventory x fabric.hcas + fabric.switches (aggregation nodes and routers not counted)",
+		Name: "subnet nodes", Value: float64(total - others), Unit: "nodes", Limit: float64(expected), Relation: relation,
+		Source: "site: inventory x fabric.hcas + fabric.switches (nodes of fabric.others, aggregation nodes and routers not counted)",
 	})
-	if *r.CAs != adapters || *r.Switches != switches {
+	if others > 0 {
+		b.Figure(check.Figure{Name: "subnet nodes of others", Value: float64(others), Unit: "nodes"})
+	}
+	switch {
+	case others == 0 && (*r.CAs < adapters || *r.CAs > adapters+extra || *r.Switches != switches):
 		b.Fail(o.ID, "fabric", "find the missing or additional nodes, or correct the site", "the subnet has %d switches and %d adapters, the site expects %d and %d", *r.Switches, *r.CAs, switches, adapters)
+	case total-others < expected || total-others > expected+extra:
+		b.Fail(o.ID, "fabric", "find the missing or additional nodes, or correct the site", "the subnet has %d switches and %d adapters, %d of them of others; the site expects %d and %d", *r.Switches, *r.CAs, others, switches, adapters)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/gate/fabric/uniform"
 )
 
 const (
@@ -15,7 +16,7 @@ const (
 // judgeFirmware requires the same firmware on all adapters of a type. Each board has its own
 // releases, so a known board is part of the type.
 func judgeFirmware(b *check.Builder, adapters []adapter) {
-	types, boarded := map[string][]sample{}, map[string]bool{} // boarded: types with a known board
+	types, boarded := map[string][]uniform.Sample{}, map[string]bool{} // boarded: types with a known board
 	for _, a := range adapters {
 		boarded[a.hca.Type] = boarded[a.hca.Type] || a.board() != ""
 	}
@@ -37,9 +38,9 @@ func judgeFirmware(b *check.Builder, adapters []adapter) {
 			b.Unobserved(a.verbsObs.ID, a.name, remedyUnnamed, "ibv_devinfo shows no board of %s, but shows those of other adapters of its type", a.name)
 			continue
 		}
-		types[kind] = append(types[kind], sample{a.name, a.hca.Firmware, a.ibstatObs})
+		types[kind] = append(types[kind], uniform.Sample{Adapter: a.name, Value: a.hca.Firmware, Observation: a.ibstatObs})
 	}
 	for _, kind := range slices.Sorted(maps.Keys(types)) {
-		uniform(b, types[kind], "firmware", "adapters of type "+kind, remedyFirmware)
+		uniform.Require(b, types[kind], "firmware", "adapters of type "+kind, remedyFirmware)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/gate/fabric/uniform"
 	"github.com/firstlight/firstlight/internal/probe/infiniband"
 )
 
@@ -25,7 +26,7 @@ func judgeGUIDs(b *check.Builder, adapters []adapter) {
 		for _, id := range a.guids() {
 			others := slices.DeleteFunc(slices.Clone(holders[id]), func(name string) bool { return name == a.name })
 			if len(others) > 0 {
-				b.Fail(a.ibstatObs.ID, a.name, remedyGUID, "%s has the GUID 0x%016x, which %s has too: the subnet treats them as one adapter", a.name, id, strings.Join(head(others), ", "))
+				b.Fail(a.ibstatObs.ID, a.name, remedyGUID, "%s has the GUID 0x%016x, which %s has too: the subnet treats them as one adapter", a.name, id, strings.Join(uniform.Head(others), ", "))
 			}
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/gate/fabric/uniform"
 )
 
 const (
@@ -18,14 +19,14 @@ const (
 // judgeKeys requires that every port has the partition keys of most ports and is a full member
 // of at least one partition: limited members cannot communicate with each other.
 func judgeKeys(b *check.Builder, adapters []adapter) {
-	var samples, limited []sample
+	var samples, limited []uniform.Sample
 	members := 0 // full members of a partition, except the subnet manager's port
-	rails, managers := map[string][]sample{}, map[string]string{}
+	rails, managers := map[string][]uniform.Sample{}, map[string]string{}
 	for _, a := range adapters {
 		if a.unobserved || !a.active() {
 			continue // reported for the host or the port
 		}
-		s := sample{a.name, keyList(a.keys), a.verbsObs}
+		s := uniform.Sample{Adapter: a.name, Value: keyList(a.keys), Observation: a.verbsObs}
 		samples, rails[a.rail] = append(samples, s), append(rails[a.rail], s)
 		if a.runsSM() {
 			managers[a.name] = keyList(asLimited(a.keys))
@@ -38,16 +39,16 @@ func judgeKeys(b *check.Builder, adapters []adapter) {
 		}
 	}
 	if len(limited) > 0 && members == 0 {
-		b.Fail(limited[0].o.ID, suspectSM, remedyKeys, "no port but the subnet manager's is a full member of any partition: partition keys %s", spread(samples))
+		b.Fail(limited[0].Observation.ID, suspectSM, remedyKeys, "no port but the subnet manager's is a full member of any partition: partition keys %s", uniform.Spread(samples))
 		limited = nil // one cause, one finding
 	}
 	for _, s := range limited {
-		b.Fail(s.o.ID, s.adapter, remedyKeys, "%s is a full member of no partition (partition keys: %s)", s.adapter, s.value)
+		b.Fail(s.Observation.ID, s.Adapter, remedyKeys, "%s is a full member of no partition (partition keys: %s)", s.Adapter, s.Value)
 	}
 	for _, group := range keyGroups(samples, rails) {
-		usual, _ := usualValue(group)
-		uniform(b, slices.DeleteFunc(group, func(s sample) bool {
-			keys, ok := managers[s.adapter]
+		usual, _ := uniform.Usual(group)
+		uniform.Require(b, slices.DeleteFunc(group, func(s uniform.Sample) bool {
+			keys, ok := managers[s.Adapter]
 			return ok && keys == usual
 		}), "partition keys", "ports", remedyKeys)
 	}
@@ -55,14 +56,14 @@ func judgeKeys(b *check.Builder, adapters []adapter) {
 
 // keyGroups are the ports that must have the same keys: all ports, or those of each rail if
 // only the rails have a majority.
-func keyGroups(samples []sample, rails map[string][]sample) [][]sample {
-	if _, n := usualValue(samples); n > 0 {
-		return [][]sample{samples}
+func keyGroups(samples []uniform.Sample, rails map[string][]uniform.Sample) [][]uniform.Sample {
+	if _, n := uniform.Usual(samples); n > 0 {
+		return [][]uniform.Sample{samples}
 	}
-	var out [][]sample
+	var out [][]uniform.Sample
 	for _, name := range slices.Sorted(maps.Keys(rails)) {
-		if _, n := usualValue(rails[name]); n < 2 {
-			return [][]sample{samples}
+		if _, n := uniform.Usual(rails[name]); n < 2 {
+			return [][]uniform.Sample{samples}
 		}
 		out = append(out, rails[name])
 	}

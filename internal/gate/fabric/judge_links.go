@@ -25,7 +25,11 @@ func (g *Gate) judgeLinks(b *check.Builder, obs []check.Observation, names names
 		here, there := names.end(p.GUID, p.Node, p.Port), names.end(p.PeerGUID, p.Peer, p.PeerPort)
 		c := cableOf(here, there)
 		cabled[here.name] = c
+		if g.leftOut(c.near.name) {
+			continue
+		}
 		switch {
+		case c.other(): // the rates and errors of others are theirs
 		case p.Up():
 			g.speed(b, o, p, c)
 			up[c.String()] = true
@@ -45,6 +49,7 @@ func (g *Gate) judgeLinks(b *check.Builder, obs []check.Observation, names names
 	}
 	g.switches(b, o, ports, names)
 	g.judgeRails(b, o, ports, names)
+	g.judgeStrangers(b, o, ports, names)
 	want := g.site.Fabric.Links
 	b.Figure(check.Figure{Name: "links up", Value: float64(len(up)), Unit: "links", Limit: float64(want), Relation: "==", Source: "site fabric.links"})
 	if len(up) != want && b.Failures() == before {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/gate/fabric/uniform"
 	"github.com/firstlight/firstlight/internal/probe/infiniband"
 	"github.com/firstlight/firstlight/internal/site"
 )
@@ -44,7 +45,7 @@ func (l *leaf) describeMix() string {
 	for _, hca := range slices.Sorted(maps.Keys(l.here)) {
 		of = append(of, fmt.Sprintf("%s of %d", hca, l.here[hca]))
 	}
-	return fmt.Sprintf("%s has different HCAs of its %d nodes: %s", l.name, len(l.nodes), strings.Join(head(of), ", "))
+	return fmt.Sprintf("%s has different HCAs of its %d nodes: %s", l.name, len(l.nodes), strings.Join(uniform.Head(of), ", "))
 }
 
 // plug is an adapter and its leaf.

@@ -8,6 +8,7 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/checktest"
 	"github.com/firstlight/firstlight/internal/gate/fabric"
+	"github.com/firstlight/firstlight/internal/gate/onhost"
 	"github.com/firstlight/firstlight/internal/plan"
 	"github.com/firstlight/firstlight/internal/site"
 )
@@ -52,7 +53,7 @@ func TestCountersOfAggregationNodesAreNotJudged(t *testing.T) {
 			of.Fabric.Links++
 		}
 		s.of(node).after[0] = map[string]int{"SymbolErrorCounter": 9, "PortRcvErrors": 14}
-		if j := plan.Judge(fabric.New(of, p, fabric.Deps{}), lookAt(t, s, of, p)); j.Verdict != want {
+		if j := plan.Judge(fabric.New(of, p, onhost.Deps{}), lookAt(t, s, of, p)); j.Verdict != want {
 			t.Errorf("%s: %s: %+v", node, j.Verdict, j.Findings)
 		}
 	}
@@ -62,7 +63,7 @@ func TestTheOnlyPortIsAMemberOfAPartition(t *testing.T) {
 	t.Parallel()
 	s, of, p := railed(1, 1)
 	s.keys["gpu-1/mlx5_0"] = []string{"0x7fff"}
-	j := plan.Judge(fabric.New(of, p, fabric.Deps{}), lookAt(t, s, of, p))
+	j := plan.Judge(fabric.New(of, p, onhost.Deps{}), lookAt(t, s, of, p))
 	if j.Verdict != check.Failed || j.Findings[0].Suspect != "subnet manager" {
 		t.Errorf("%s: %+v", j.Verdict, j.Findings)
 	}
@@ -74,7 +75,7 @@ func TestAMixedLeafHasOneFinding(t *testing.T) {
 	for topology, verdict := range map[string]check.Verdict{site.RailOptimised: check.Failed, "": check.Passed} {
 		s, of, p := cabled(6, 2, func(n, k int) int { return (k + n/3) % 2 })
 		of.Fabric.Topology = topology
-		j := plan.Judge(fabric.New(of, p, fabric.Deps{}), lookAt(t, s, of, p))
+		j := plan.Judge(fabric.New(of, p, onhost.Deps{}), lookAt(t, s, of, p))
 		if j.Verdict != verdict || len(j.Findings) != 2 {
 			t.Errorf("topology %q: %s: %+v", topology, j.Verdict, j.Findings)
 		}
@@ -87,7 +88,7 @@ func TestAMixedLeafHasOneFinding(t *testing.T) {
 func TestNodesAreAlikeFromHalfOn(t *testing.T) {
 	t.Parallel()
 	s, of, p := cabled(6, 3, func(n, k int) int { return (k + n/2) % 3 })
-	j := plan.Judge(fabric.New(of, p, fabric.Deps{}), lookAt(t, s, of, p))
+	j := plan.Judge(fabric.New(of, p, onhost.Deps{}), lookAt(t, s, of, p))
 	if j.Verdict != check.Passed {
 		t.Errorf("%s: %s", j.Verdict, j.Reason)
 	}
@@ -99,7 +100,7 @@ func TestAnAdditionalLinkOfOnePairIsNotTheUsualNumber(t *testing.T) {
 	t.Parallel()
 	s, of, p := railed(3, 3)
 	s.link("leaf-0", 1001, "spine", 1001)
-	j := plan.Judge(fabric.New(of, p, fabric.Deps{}), lookAt(t, s, of, p))
+	j := plan.Judge(fabric.New(of, p, onhost.Deps{}), lookAt(t, s, of, p))
 	if j.Verdict != check.Failed {
 		t.Errorf("%s: %s", j.Verdict, j.Reason)
 	}
@@ -112,12 +113,12 @@ func TestACounterWithoutAKnownMaximumIsJudgedByItsGrowth(t *testing.T) {
 	of, p := declared()
 	p.Fabric.CounterLimits["QP1Dropped"] = p.Fabric.CounterLimits["SymbolErrorCounter"]
 	s := newSubnet()
-	if j := plan.Judge(fabric.New(of, p, fabric.Deps{}), lookAt(t, s, of, p)); j.Verdict != check.Passed {
+	if j := plan.Judge(fabric.New(of, p, onhost.Deps{}), lookAt(t, s, of, p)); j.Verdict != check.Passed {
 		t.Errorf("%s: %+v", j.Verdict, j.Findings)
 	}
 	s = newSubnet()
 	s.of("leaf-0").after[0] = map[string]int{"QP1Dropped": 1, "PortRcvErrors": 14}
-	if j := plan.Judge(fabric.New(of, p, fabric.Deps{}), lookAt(t, s, of, p)); j.Verdict != check.Failed || j.Findings[0].Suspect != "leaf-0/port33" {
+	if j := plan.Judge(fabric.New(of, p, onhost.Deps{}), lookAt(t, s, of, p)); j.Verdict != check.Failed || j.Findings[0].Suspect != "leaf-0/port33" {
 		t.Errorf("%s: %+v", j.Verdict, j.Findings)
 	}
 }

@@ -2,6 +2,8 @@ package fabric
 
 import (
 	"fmt"
+	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,6 +18,10 @@ type names struct {
 	switches map[uint64]string
 	nodes    map[string]string // inventory name by short lower-case name
 	declared map[string]bool   // switches of the site
+	// others are the site's patterns and GUIDs of other nodes of the subnet, foreign those found, by
+	// GUID.
+	others  []string
+	foreign map[uint64]string
 }
 
 // endpoint is one end of a link.
@@ -24,13 +30,15 @@ type endpoint struct {
 	adapter bool
 	// expected is set for adapters of the inventory's nodes.
 	expected bool
+	// other is set for nodes that the site allows on the subnet in addition to its own.
+	other bool
 }
 
 // names collects the names from the observations.
 func (g *Gate) names(obs []check.Observation) names {
-	n := names{adapters: map[uint64]string{}, switches: map[uint64]string{}, nodes: map[string]string{}, declared: map[string]bool{}}
-	for _, node := range g.site.Inventory.Nodes {
-		n.nodes[short(node.Name)] = node.Name
+	n := names{adapters: map[uint64]string{}, switches: map[uint64]string{}, nodes: map[string]string{}, declared: map[string]bool{}, others: g.site.Fabric.Others, foreign: map[uint64]string{}}
+	for _, node := range slices.Concat(g.site.NodeNames(), g.site.Inventory.LeftOut) {
+		n.nodes[short(node)] = node
 	}
 	for _, name := range g.site.Fabric.Switches {
 		n.declared[name] = true
@@ -56,6 +64,8 @@ func (g *Gate) names(obs []check.Observation) names {
 			if id, ok := guid(p.GUID); ok && n.declared[p.Node] {
 				n.switches[id] = p.Node
 			}
+			n.addForeign(p.GUID, p.Node)
+			n.addForeign(p.PeerGUID, p.Peer)
 		}
 	}
 	return n
@@ -67,11 +77,32 @@ func (n names) adapter(text, name string) {
 	}
 }
 
+func (n names) addForeign(text, description string) {
+	if id, ok := guid(text); ok && id != 0 && n.allows(description, id) {
+		n.foreign[id] = description
+	}
+}
+
+// allows reports whether the site allows a node on the subnet in addition to its own.
+func (n names) allows(description string, id uint64) bool {
+	return slices.ContainsFunc(n.others, func(pattern string) bool {
+		if strings.HasPrefix(pattern, "0x") {
+			allowed, ok := guid(pattern)
+			return ok && allowed == id && id != 0
+		}
+		ok, err := path.Match(pattern, description)
+		return ok && err == nil
+	})
+}
+
 // end names one end of a link: "gpu-02/mlx5_3", "leaf-3/port5".
 func (n names) end(guidText, description string, port int) endpoint {
 	id, _ := guid(guidText)
+	if n.allows(description, id) {
+		return endpoint{name: strings.Replace(description, " ", "/", 1), adapter: true, other: true}
+	}
 	if name, ok := n.adapters[id]; ok {
-		return endpoint{name, true, true}
+		return endpoint{name: name, adapter: true, expected: true}
 	}
 	if n.declared[description] {
 		return endpoint{name: fmt.Sprintf("%s/port%d", description, port)}
@@ -81,7 +112,7 @@ func (n names) end(guidText, description string, port int) endpoint {
 		return endpoint{name: fmt.Sprintf("%s/port%d", description, port)}
 	}
 	if known, ok := n.nodes[short(host)]; ok {
-		return endpoint{known + "/" + device, true, true}
+		return endpoint{name: known + "/" + device, adapter: true, expected: true}
 	}
 	return endpoint{name: host + "/" + device, adapter: true}
 }
@@ -92,8 +123,11 @@ func (n names) port(guidText string, number int, label string) (endpoint, bool) 
 	if !ok {
 		return endpoint{}, false
 	}
+	if description, ok := n.foreign[id]; ok {
+		return endpoint{name: strings.Replace(description, " ", "/", 1), adapter: true, other: true}, true
+	}
 	if name, ok := n.adapters[id]; ok {
-		return endpoint{name, true, true}, true
+		return endpoint{name: name, adapter: true, expected: true}, true
 	}
 	name, ok := n.switches[id]
 	if ok && number > 0 {
@@ -127,6 +161,9 @@ func cableOf(a, b endpoint) cable {
 }
 
 func (c cable) String() string { return c.near.name + " to " + c.far.name }
+
+// other reports whether an end belongs to a node of others.
+func (c cable) other() bool { return c.near.other || c.far.other }
 
 // topology is the cable of each end, by the end's name.
 type topology map[string]cable

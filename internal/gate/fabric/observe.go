@@ -3,12 +3,12 @@ package fabric
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/gate/onhost"
 )
 
 // Observe implements check.Check.
@@ -31,6 +31,7 @@ func (g *Gate) Observe(ctx context.Context, rec check.Recorder) error {
 	work.SetLimit(max(1, g.site.Reach.SSH.Concurrency))
 	work.Go(func() error { return g.run(workCtx, rec, kindLinks, host) })
 	work.Go(func() error { return g.run(workCtx, rec, kindDiag, host) })
+	work.Go(func() error { return g.observeDesign(workCtx, rec) })
 	for _, n := range g.site.Inventory.Nodes {
 		work.Go(func() error { return g.run(workCtx, rec, kindPorts, n.Name) })
 		work.Go(func() error { return g.run(workCtx, rec, kindVerbs, n.Name) })
@@ -51,7 +52,7 @@ func (g *Gate) Observe(ctx context.Context, rec check.Recorder) error {
 }
 
 func (g *Gate) askSM(ctx context.Context, rec check.Recorder) error {
-	for _, host := range g.smHosts() {
+	for _, host := range g.asked {
 		if err := g.run(ctx, rec, kindSM, host); err != nil {
 			return err
 		}
@@ -69,13 +70,9 @@ func (g *Gate) run(ctx context.Context, rec check.Recorder, kind, host string) e
 	if err != nil {
 		return attempt.Record(nil, err)
 	}
-	raw := out.Stdout
-	if len(out.Stderr) > 0 {
-		raw = slices.Concat(out.Stdout, []byte("\n[stderr]\n"), out.Stderr)
-	}
 	figures, err := c.parse(out)
 	if err != nil {
 		err = fmt.Errorf("cannot read the output of %s on %s (exit code %d): %w", line, host, out.Exit, err)
 	}
-	return attempt.Raw(raw).Exit(out.Exit).Record(figures, err)
+	return attempt.Raw(onhost.Raw(out)).Exit(out.Exit).Record(figures, err)
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/gate/fabric"
+	"github.com/firstlight/firstlight/internal/gate/onhost"
 	"github.com/firstlight/firstlight/internal/plan"
 	"github.com/firstlight/firstlight/internal/probe/ssh"
 	"github.com/firstlight/firstlight/internal/profile"
@@ -68,7 +69,7 @@ const soak = 5 * time.Minute
 
 func newSubnet() *subnet {
 	s := &subnet{
-		nodes: [2]int{7, 7}, tick: 3, smLID: map[string]int{}, baseLID: map[string]int{}, errors: map[string][]string{}, calls: map[string]int{},
+		nodes: [2]int{7, 7}, tick: 300, smLID: map[string]int{}, baseLID: map[string]int{}, errors: map[string][]string{}, calls: map[string]int{},
 		instead: map[string]func() (ssh.Output, error){}, guids: map[string]uint64{},
 		firmware: map[string]string{}, board: map[string]string{}, mtu: map[string]int{}, keys: map[string][]string{},
 		stages: []string{"Discovery", "Lids Check", "Links Check", "Subnet Manager", "Port Counters", "Speed / Width checks", "Virtualization"},
@@ -128,6 +129,8 @@ func (s *subnet) Run(_ context.Context, host string, argv ...string) (ssh.Output
 		return ssh.Output{Stdout: []byte(s.iblinkinfo())}, nil
 	case "ibqueryerrors":
 		return ssh.Output{Stdout: []byte(s.ibqueryerrors(n - 1)), Exit: 1}, nil
+	case "ibnetdiscover":
+		return ssh.Output{Stdout: []byte(s.ibnetdiscover())}, nil
 	case "ibdiagnet":
 		return ssh.Output{Stdout: []byte(s.ibdiagnet())}, nil
 	case "ibstat":
@@ -325,7 +328,7 @@ func look(t *testing.T, s *subnet) []check.Observation {
 }
 
 // lookAt observes the subnet of a site.
-func lookAt(t *testing.T, hosts fabric.Hosts, of *site.Site, p *profile.Profile) []check.Observation {
+func lookAt(t *testing.T, hosts onhost.Hosts, of *site.Site, p *profile.Profile) []check.Observation {
 	t.Helper()
 	clock := testingclock.NewFakePassiveClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
 	wait := func(ctx context.Context, d time.Duration) error {
@@ -333,7 +336,7 @@ func lookAt(t *testing.T, hosts fabric.Hosts, of *site.Site, p *profile.Profile)
 		return ctx.Err()
 	}
 	var b book
-	if err := fabric.New(of, p, fabric.Deps{Hosts: hosts, Clock: clock, Wait: wait}).Observe(t.Context(), &b); err != nil {
+	if err := fabric.New(of, p, onhost.Deps{Hosts: hosts, Clock: clock, Wait: wait}).Observe(t.Context(), &b); err != nil {
 		t.Fatal(err)
 	}
 	return b.obs
@@ -342,7 +345,7 @@ func lookAt(t *testing.T, hosts fabric.Hosts, of *site.Site, p *profile.Profile)
 // judge judges as replay does: with nothing to observe with.
 func judge(obs []check.Observation) check.Judgement {
 	s, p := declared()
-	return plan.Judge(fabric.New(s, p, fabric.Deps{}), obs)
+	return plan.Judge(fabric.New(s, p, onhost.Deps{}), obs)
 }
 
 var errGone = errors.New("host gpu-02 (gpu-02:22) is unreachable over SSH: no route to host")

@@ -9,6 +9,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/gate/fabric"
+	"github.com/firstlight/firstlight/internal/gate/onhost"
 	"github.com/firstlight/firstlight/internal/plan"
 	"github.com/firstlight/firstlight/internal/probe/ssh"
 	"github.com/firstlight/firstlight/internal/profile"
@@ -152,7 +153,7 @@ func TestRails(t *testing.T) {
 			of.Fabric.Topology = tt.topology
 			tt.spoil(s)
 			obs := lookAt(t, s, of, p)
-			j := plan.Judge(fabric.New(of, p, fabric.Deps{}), obs)
+			j := plan.Judge(fabric.New(of, p, onhost.Deps{}), obs)
 			if j.Verdict != tt.verdict {
 				t.Fatalf("%s: %s: %+v", j.Verdict, j.Reason, j.Findings)
 			}
@@ -169,7 +170,7 @@ func TestAFatTreeFilledInOrderPasses(t *testing.T) {
 		for down := 1; down <= 22; down++ { // more ports a leaf repeat these with more whole nodes
 			for _, nodes := range []int{4, 9} {
 				s, of, p := cabled(nodes, rails, func(n, k int) int { return (n*rails + k) / down })
-				j := plan.Judge(fabric.New(of, p, fabric.Deps{}), lookAt(t, s, of, p))
+				j := plan.Judge(fabric.New(of, p, onhost.Deps{}), lookAt(t, s, of, p))
 				if j.Verdict != check.Passed {
 					t.Errorf("%d nodes of %d adapters at leaves of %d ports: %s: %+v", nodes, rails, down, j.Verdict, j.Findings)
 				}
@@ -292,7 +293,7 @@ func TestAdaptersAreAlike(t *testing.T) {
 			s, of, p := railed(4, 2)
 			tt.spoil(s)
 			obs := lookAt(t, s, of, p)
-			j := plan.Judge(fabric.New(of, p, fabric.Deps{}), obs)
+			j := plan.Judge(fabric.New(of, p, onhost.Deps{}), obs)
 			if j.Verdict != tt.verdict {
 				t.Fatalf("%s: %s: %+v", j.Verdict, j.Reason, j.Findings)
 			}
@@ -327,7 +328,7 @@ func TestEachCounterIsJudgedOrReported(t *testing.T) {
 			s.stages = append(s.stages, "Nodes Information")
 			by := map[string]int{"PortRcvErrors": 14, counter: 60000}
 			s.of("gpu-2 mlx5_1").after[0], s.of("gpu-3 mlx5_1").after[1] = by, map[string]int{"PortRcvErrors": 14, counter: 5}
-			j := plan.Judge(fabric.New(of, p, fabric.Deps{}), lookAt(t, s, of, p))
+			j := plan.Judge(fabric.New(of, p, onhost.Deps{}), lookAt(t, s, of, p))
 			if j.Verdict != verdict {
 				t.Fatalf("%s: %s: %+v", j.Verdict, j.Reason, j.Findings)
 			}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"k8s.io/utils/clock"
 
@@ -49,6 +51,14 @@ func New(s *site.Site, p *profile.Profile, deps Deps) *Gate {
 // Name implements check.Check.
 func (g *Gate) Name() string { return Name }
 
+// Excluding implements plan.Excluding.
+func (g *Gate) Excluding(nodes []string) check.Check {
+	return New(g.site.Without(nodes), g.profile, g.deps)
+}
+
+// Nodes implements plan.Localising.
+func (g *Gate) Nodes() []string { return g.site.NodeNames() }
+
 // Describe lists the actions of Observe.
 func (g *Gate) Describe() []string {
 	out := []string{"read the sign-off and the budgets of the site file; demand is the profile's figure x the inventory"}
@@ -77,15 +87,36 @@ type budget struct {
 
 func (b budget) usable() float64 { return b.Provided * (1 - b.Reserve) }
 
-// facts are the sign-off and the budgets of the site, with the demand of its nodes.
+// facts are the sign-off and the budgets of the site, with the demand of its nodes by their profiles,
+// in the order of the first node of each.
 func (g *Gate) facts() facts {
-	f, nodes := g.site.Facility, len(g.site.Inventory.Nodes)
-	of := func(b site.Budget, each profile.Figure) budget {
-		return budget{Provided: b.Provided.Value, Reserve: b.Reserve, Demand: each.Value * float64(nodes), Source: each.Source}
+	f, nodes := g.site.Facility, len(g.site.Inventory.Nodes)+len(g.site.Inventory.LeftOut) // they draw power and cool air, too
+	counts := map[*profile.Profile]int{}
+	var profiles []*profile.Profile
+	for _, name := range slices.Concat(g.site.NodeNames(), g.site.Inventory.LeftOut) {
+		p := g.site.ProfileOf(name, g.profile)
+		if counts[p]++; counts[p] == 1 {
+			profiles = append(profiles, p)
+		}
+	}
+	of := func(b site.Budget, each func(profile.Node) profile.Figure) budget {
+		out := budget{Provided: b.Provided.Value, Reserve: b.Reserve}
+		var sources []string
+		for _, p := range profiles {
+			figure := each(p.Node)
+			out.Demand += figure.Value * float64(counts[p])
+			if !slices.Contains(sources, figure.Source) {
+				sources = append(sources, figure.Source)
+			}
+		}
+		out.Source = strings.Join(sources, "; ")
+		return out
 	}
 	return facts{
 		SignOff: f.SignOff, Nodes: nodes,
-		Power: of(f.Power, g.profile.Node.Power), Cooling: of(f.Cooling, g.profile.Node.Heat), Weight: of(f.Weight, g.profile.Node.Weight),
+		Power:   of(f.Power, func(n profile.Node) profile.Figure { return n.Power }),
+		Cooling: of(f.Cooling, func(n profile.Node) profile.Figure { return n.Heat }),
+		Weight:  of(f.Weight, func(n profile.Node) profile.Figure { return n.Weight }),
 	}
 }
 

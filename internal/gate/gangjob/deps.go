@@ -52,5 +52,9 @@ func (d Deps) Launcher(ctx context.Context, s *site.Site) (*workload.Launcher, e
 	if err != nil {
 		return nil, fmt.Errorf("choose the gang scheduler: %w", err)
 	}
-	return &workload.Launcher{Cluster: cluster, RunID: d.RunID, Gang: gang, DeviceClass: d.DeviceClass}, nil
+	kind, err := workload.SelectKind(ctx, cluster, gang, s.GPUStack.JobKind, s.GPUStack.Queue)
+	if err != nil {
+		return nil, fmt.Errorf("choose the kind of the gang's job: %w", err)
+	}
+	return &workload.Launcher{Cluster: cluster, RunID: d.RunID, Gang: gang, Kind: kind, DeviceClass: d.DeviceClass}, nil
 }

@@ -69,9 +69,12 @@ type Log struct {
 // logs of the pods that wanted selects (nil: all), and deletes the gang. The error is only
 // for an ended context.
 func Run(ctx context.Context, l *workload.Launcher, spec workload.Spec, timeout time.Duration, wanted func(index int) bool) (Outcome, []Log, error) {
-	reason, err := Free(ctx, l.Cluster, spec)
-	if err == nil && reason != "" {
-		err = errors.New(reason)
+	var err error
+	if spec.GPUs > 0 {
+		var reason string
+		if reason, err = Free(ctx, l.Cluster, spec); err == nil && reason != "" {
+			err = errors.New(reason)
+		}
 	}
 	if err != nil {
 		return Outcome{Ended: EndedNotRun, Problem: err.Error()}, nil, ctx.Err()

@@ -13,6 +13,7 @@ const (
 	kindOperands = "daemonsets"
 	kindGang     = "gang-scheduler"
 	kindUsage    = "gpu-usage"
+	kindSlices   = "resourceslices"
 	kindProof    = "gang-proof"
 	kindDNS      = "dns"
 )
@@ -58,6 +59,8 @@ type nodeFigures struct {
 	// empty on nodes without MIG manager.
 	MIGConfig string `json:"migConfig,omitempty"`
 	MIGState  string `json:"migState,omitempty"`
+	// MIGStrategy is the device plugin's, by GPU feature discovery.
+	MIGStrategy string `json:"migStrategy,omitempty"`
 	// Resources by name.
 	Resources map[string]resourceFigures `json:"resources"`
 }
@@ -101,8 +104,12 @@ type operandImage struct {
 type gangFigures struct {
 	Detected []workload.Detected `json:"detected"`
 	Used     string              `json:"used"`
+	// Kind is the kind of job of the gangs.
+	Kind string `json:"kind,omitempty"`
 	// NoQueue is why the scheduler cannot be used: the site names no queue.
 	NoQueue string `json:"noQueue,omitempty"`
+	// NoKind is why there is no kind of job.
+	NoKind string `json:"noKind,omitempty"`
 }
 
 // usageFigures are the GPUs in use and the pods that hold them, by node.
@@ -110,9 +117,20 @@ type usageFigures struct {
 	Nodes map[string]kube.Usage `json:"nodes"`
 }
 
+// sliceFigures are the GPUs that a node offers through dynamic resource allocation.
+type sliceFigures struct {
+	Node string `json:"node"`
+	GPUs int    `json:"gpus"`
+	// Slices is the number of published slices.
+	Slices int `json:"slices"`
+	// Problems are devices and pools that cannot be allocated.
+	Problems []string `json:"problems,omitempty"`
+}
+
 // proofFigures is one gang and its placement.
 type proofFigures struct {
 	Scheduler  string `json:"scheduler"`
+	Kind       string `json:"kind,omitempty"`
 	GPUsPerPod int    `json:"gpusPerPod"`
 	// Fits and FitsAfter are how many pods of the room's size fit on the free GPUs, before and
 	// after.
@@ -121,6 +139,8 @@ type proofFigures struct {
 	Placement workload.Placement `json:"placement"`
 	// Undecided is why no decision was observed.
 	Undecided string `json:"undecided,omitempty"`
+	// Webhook is the admission webhook that did not answer, so that no gang was created.
+	Webhook string `json:"webhook,omitempty"`
 }
 
 // dnsFigures are the addresses to which the pods of the gang that fits resolved the name of

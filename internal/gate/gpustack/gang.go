@@ -26,15 +26,23 @@ func (g *Gate) observeGang(ctx context.Context, cluster *kube.Cluster, rec check
 	if err != nil { // the site file must name a queue
 		return attempt.Record(gangFigures{Detected: found, Used: found[0].Name, NoQueue: err.Error()}, nil)
 	}
-	if err := attempt.Record(gangFigures{Detected: found, Used: found[0].Name}, nil); err != nil {
+	kind, err := workload.SelectKind(ctx, cluster, scheduler, g.stack.JobKind, g.stack.Queue)
+	if err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return attempt.Record(gangFigures{Detected: found, Used: found[0].Name, NoKind: err.Error()}, nil)
+	}
+	used := gangFigures{Detected: found, Used: found[0].Name, Kind: workload.KindName(kind)}
+	if err := attempt.Record(used, nil); err != nil {
 		return err
 	}
 	room, err := g.observeUsage(ctx, cluster, rec)
 	if err != nil || room.Fits == 0 {
 		return err
 	}
-	launcher := &workload.Launcher{Cluster: cluster, RunID: g.deps.RunID, Gang: scheduler}
-	rec.Progress("gang of %d pods on free GPUs for %d: none may be placed", room.TooLarge(), room.Fits)
+	launcher := &workload.Launcher{Cluster: cluster, RunID: g.deps.RunID, Gang: scheduler, Kind: kind}
+	rec.Progress("gang of %d pods (%s, %s) on free GPUs for %d: none may be placed", room.TooLarge(), used.Used, used.Kind, room.Fits)
 	held, err := g.prove(ctx, launcher, rec, targetTooLarge, room, room.TooLarge(), room.GPUsPerPod, nil)
 	if err != nil || !held {
 		return err
@@ -47,13 +55,13 @@ func (g *Gate) observeGang(ctx context.Context, cluster *kube.Cluster, rec check
 
 // roomIn is the room for the proof.
 func (g *Gate) roomIn(usage map[string]kube.Usage) gangproof.Room {
-	return gangproof.RoomIn(g.nodes, g.wantGPUs, usage)
+	return gangproof.RoomIn(g.nodes, g.perPod(), usage)
 }
 
 // observeUsage records the free GPUs.
 func (g *Gate) observeUsage(ctx context.Context, cluster *kube.Cluster, rec check.Recorder) (gangproof.Room, error) {
-	attempt := g.begin(rec, kindUsage, "cluster", "GET nodes, pods: "+kube.GPUResource+" allocatable less requested by live pods")
-	usage, err := cluster.Usage(ctx, g.nodes, kube.GPUResource)
+	attempt := g.begin(rec, kindUsage, "cluster", "GET nodes, pods: "+g.gang+" allocatable less requested by live pods")
+	usage, err := g.usage(ctx, cluster)
 	if err != nil { // the proof needs known room; the error is recorded
 		return gangproof.Room{}, attempt.Record(nil, err)
 	}
@@ -68,27 +76,35 @@ type observeFunc func(ctx context.Context, cluster *kube.Cluster, gang *workload
 
 // spec is a probe gang.
 func (g *Gate) spec(name string, pods, gpus int, nodes []string) workload.Spec {
-	return workload.Spec{
-		Name: name, Gate: Name, Pods: pods, GPUs: gpus, Image: g.image,
+	spec := workload.Spec{
+		Name: name, Gate: Name, Pods: pods, GPUs: gpus, DeviceClass: g.stack.DeviceClass, Image: g.image,
 		Container: probeContainer, Script: probeScript, Nodes: nodes, Patches: g.patches,
 	}
+	if !g.dra() {
+		spec.GPUResource = g.gang
+	}
+	return spec
 }
 
 // Workloads are the smallest gangs that the gate can do with: one pod on a node whose GPUs are all
 // free.
 func (g *Gate) Workloads() ([]workload.Spec, error) {
-	return []workload.Spec{g.spec(targetFits, 1, g.wantGPUs, g.nodes)}, nil
+	return []workload.Spec{g.spec(targetFits, 1, g.perPod(), g.nodes)}, nil
 }
 
 // prove starts a gang, waits for the scheduler's decision, calls whenPlaced (may be nil) if all
 // its pods are placed, and deletes it. held is false if a further gang would prove nothing.
 func (g *Gate) prove(ctx context.Context, launcher *workload.Launcher, rec check.Recorder, target string, r gangproof.Room, pods, gpus int, whenPlaced observeFunc) (held bool, err error) {
 	attempt := g.begin(rec, kindProof, target, fmt.Sprintf("create a gang of %d pods with %d GPUs each on %d nodes; watch their placement", pods, gpus, len(r.Nodes)))
+	figures := proofFigures{Scheduler: launcher.Gang.Name(), Kind: workload.KindName(launcher.Kind), GPUsPerPod: gpus, Fits: r.Fits}
 	gang, err := launcher.Start(ctx, g.spec(target, pods, gpus, r.Nodes))
+	if figures.Webhook = workload.Webhook(err); figures.Webhook != "" {
+		figures.Undecided = err.Error()
+		return false, attempt.Record(figures, nil)
+	}
 	if err != nil {
 		return false, attempt.Record(nil, err)
 	}
-	figures := proofFigures{Scheduler: launcher.Gang.Name(), GPUsPerPod: gpus, Fits: r.Fits}
 	watch, cancel := context.WithTimeout(ctx, g.deadline)
 	defer cancel()
 	placement, undecided := g.place(watch, gang, target == targetFits)
@@ -111,7 +127,7 @@ func (g *Gate) prove(ctx context.Context, launcher *workload.Launcher, rec check
 	if err := ctx.Err(); err != nil {
 		return false, err
 	}
-	after, err := launcher.Cluster.Usage(ctx, g.nodes, kube.GPUResource)
+	after, err := g.usage(ctx, launcher.Cluster)
 	if err == nil {
 		figures.FitsAfter = r.FitsOn(after)
 	}

@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"k8s.io/utils/clock"
 
+	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
@@ -27,10 +29,16 @@ type Deps struct {
 
 // Gate is gate 4.
 type Gate struct {
-	deps      Deps
-	nodes     []string
-	stack     site.GPUStack
-	network   string
+	site     *site.Site
+	hardware *profile.Profile
+	deps     Deps
+	nodes    []string
+	stack    site.GPUStack
+	network  string
+	// resources is what the device plugin must offer on a node, gang the one of them that the proof
+	// of the gang scheduler uses.
+	resources map[string]int
+	gang      string
 	wantGPUs  int
 	wantPorts int
 	gpuSource string
@@ -45,13 +53,20 @@ type Gate struct {
 // New returns the gate for a site and the profile of its hardware.
 func New(s *site.Site, p *profile.Profile, deps Deps) *Gate {
 	g := &Gate{
-		deps: deps, stack: s.GPUStack, network: s.Fabric.NetworkResource, wantPorts: s.Fabric.NetworkResourceCount,
+		site: s, hardware: p, deps: deps, stack: s.GPUStack, network: s.Fabric.NetworkResource, wantPorts: s.Fabric.NetworkResourceCount,
 		wantGPUs: int(p.Node.GPUs.Value), gpuSource: "profile " + p.Name + " node.gpus: " + p.Node.GPUs.Source,
 		// Any image with a shell works for the probe pods; the next gate needs this one on
 		// every node.
 		image: s.Telemetry.LoadImage, patches: s.PodPatches(Name),
 		deadline: p.GPUStack.GangDeadline.Duration(), settle: p.GPUStack.GangSettle.Duration(),
 		start: p.Telemetry.RiseWithin.Duration(), // the same image as in gate telemetry
+	}
+	g.resources, g.gang = map[string]int{kube.GPUResource: g.wantGPUs}, kube.GPUResource
+	if s.GPUStack.DeviceClass != "" {
+		g.resources, g.gang = map[string]int{kube.GPUResource: 0}, s.GPUStack.DeviceClass
+	} else if m := s.GPUStack.MIG; m != nil {
+		g.resources, g.gang = m.Resources(), m.Largest()
+		g.gpuSource = "site gpustack.mig"
 	}
 	for _, n := range s.Inventory.Nodes {
 		g.nodes = append(g.nodes, n.Name)
@@ -63,14 +78,26 @@ func New(s *site.Site, p *profile.Profile, deps Deps) *Gate {
 // Name implements check.Check.
 func (g *Gate) Name() string { return Name }
 
+// Excluding implements plan.Excluding.
+func (g *Gate) Excluding(nodes []string) check.Check {
+	return New(g.site.Without(nodes), g.hardware, g.deps)
+}
+
 // Claims is the number of GPUs that the gate claims while it observes: the gang that fits uses
 // all free GPUs.
 func (g *Gate) Claims() int { return g.wantGPUs * len(g.nodes) }
 
 // Describe lists the actions of Observe.
 func (g *Gate) Describe() []string {
+	stack := fmt.Sprintf("read the GPU Operator's Deployment, ClusterPolicy %s, the nodes, %d operand DaemonSets in %s", g.stack.ClusterPolicy, len(g.stack.Operands), g.stack.Namespace)
+	switch {
+	case g.builtIn():
+		stack = "read the nodes, and check that no ClusterPolicy installs a device plugin"
+	case g.stack.Provided():
+		stack = fmt.Sprintf("read the nodes and the DaemonSets %s in %s, and check that no ClusterPolicy installs a device plugin", strings.Join(g.stack.Operands, ", "), g.stack.Namespace)
+	}
 	return []string{
-		fmt.Sprintf("read the GPU Operator's Deployment, ClusterPolicy %s, the nodes, %d operand DaemonSets in %s", g.stack.ClusterPolicy, len(g.stack.Operands), g.stack.Namespace),
+		stack,
 		fmt.Sprintf("detect the gang scheduler (%s)", g.stack.GangScheduler),
 		"start a gang one pod larger than the free GPUs, and check that 0 of its pods are placed",
 		"start a gang that fits, and check that all its pods are placed and that each resolves " + apiServer,

@@ -2,9 +2,11 @@ package gpustack
 
 import (
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/firstlight/firstlight/internal/check"
-	"github.com/firstlight/firstlight/internal/probe/kube"
 )
 
 // Judge implements check.Check.
@@ -12,25 +14,52 @@ func (g *Gate) Judge(obs []check.Observation) check.Judgement {
 	if len(g.nodes) == 0 {
 		return check.NotObserved("the site's inventory has no GPU nodes")
 	}
-	b, remark := &check.Builder{}, ""
+	b, remark, stack, sets := &check.Builder{}, "", "ClusterPolicy reconciled", "the operator's DaemonSets"
+	if g.stack.Provided() {
+		g.judgePolicies(b, obs)
+	} else {
+		remark = g.judgeOperated(b, obs)
+	}
+	if nodes, o, ok := check.Require[[]nodeFigures](b, obs, KindNodes, "", "the nodes", readRemedy(obs, KindNodes)); ok {
+		g.judgeNodes(b, o, nodes)
+	}
+	if g.dra() {
+		if found, o, ok := check.Require[[]sliceFigures](b, obs, kindSlices, "", "the ResourceSlices", readRemedy(obs, kindSlices)); ok {
+			g.judgeSlices(b, o, found)
+		}
+	}
+	switch {
+	case g.builtIn():
+		stack = "the provider's device plugin is a part of the nodes: its pods were not observed"
+	case g.stack.Provided():
+		sets = "the provider's DaemonSets"
+		stack = sets + " are complete"
+		fallthrough
+	default:
+		if operands, o, ok := check.Require[[]operandFigures](b, obs, kindOperands, "", sets, readRemedy(obs, kindOperands)); ok {
+			g.judgeOperands(b, o, operands)
+		}
+	}
+	gang := g.judgeGang(b, obs)
+	resources := strings.Join(slices.DeleteFunc(slices.Sorted(maps.Keys(g.resources)), func(name string) bool { return g.resources[name] == 0 }), ", ")
+	if g.dra() {
+		resources = g.stack.DeviceClass
+	}
+	if g.judgesNetwork() {
+		resources += " and " + g.network
+	}
+	return b.Judgement(fmt.Sprintf("%s; %s of %d nodes allocatable; a gang of %d pods was placed, a larger one was not%s", stack, resources, len(g.nodes), gang, remark))
+}
+
+// judgeOperated requires the GPU Operator and its policy.
+func (g *Gate) judgeOperated(b *check.Builder, obs []check.Observation) (remark string) {
 	if operator, o, ok := check.Require[[]operatorFigures](b, obs, kindOperator, "", "the operator's Deployment", readRemedy(obs, kindOperator)); ok {
 		g.judgeOperator(b, o, operator)
 	}
 	if policy, o, ok := check.Require[policyFigures](b, obs, kindPolicy, "", "ClusterPolicy "+g.stack.ClusterPolicy, readRemedy(obs, kindPolicy)); ok {
 		remark = g.judgePolicy(b, o, policy)
 	}
-	if nodes, o, ok := check.Require[[]nodeFigures](b, obs, KindNodes, "", "the nodes", readRemedy(obs, KindNodes)); ok {
-		g.judgeNodes(b, o, nodes)
-	}
-	if operands, o, ok := check.Require[[]operandFigures](b, obs, kindOperands, "", "the operator's DaemonSets", readRemedy(obs, kindOperands)); ok {
-		g.judgeOperands(b, o, operands)
-	}
-	gang := g.judgeGang(b, obs)
-	resources := kube.GPUResource
-	if g.judgesNetwork() {
-		resources += " and " + g.network
-	}
-	return b.Judgement(fmt.Sprintf("ClusterPolicy reconciled; %s of %d nodes allocatable; a gang of %d pods was placed, a larger one was not%s", resources, len(g.nodes), gang, remark))
+	return remark
 }
 
 // readRemedy is the remedy for a kind of observation that is missing or failed.

@@ -3,9 +3,11 @@ package gpustack
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/probe/kube"
+	"github.com/firstlight/firstlight/internal/site"
 )
 
 func (g *Gate) judgeNodes(b *check.Builder, o check.Observation, nodes []nodeFigures) {
@@ -16,17 +18,19 @@ func (g *Gate) judgeNodes(b *check.Builder, o check.Observation, nodes []nodeFig
 			b.Fail(o.ID, name, "join the node to the cluster, or correct the inventory", "is in the inventory and not in the cluster")
 			continue
 		}
-		allocatable += nodes[i].Resources[kube.GPUResource].Allocatable
+		for name := range g.resources {
+			allocatable += nodes[i].Resources[name].Allocatable
+		}
 		g.judgeNode(b, o, nodes[i])
 	}
 	for _, n := range nodes {
-		if !slices.Contains(g.nodes, n.Name) {
-			b.Fail(o.ID, n.Name, "add the node to the inventory, or remove it from the cluster", "has %d GPUs and is not in the inventory", n.Resources[kube.GPUResource].Capacity)
+		if !slices.Contains(g.nodes, n.Name) && !slices.Contains(g.site.Inventory.LeftOut, n.Name) {
+			b.Fail(o.ID, n.Name, "add the node to the inventory, or remove it from the cluster", "has %d GPUs and is not in the inventory", n.capacity())
 		}
 	}
 	b.Figure(check.Figure{
 		Name: "allocatable GPUs", Value: float64(allocatable), Unit: "GPUs",
-		Limit: float64(g.wantGPUs * len(g.nodes)), Relation: "==", Source: "inventory x " + g.gpuSource,
+		Limit: float64(g.perNode() * len(g.nodes)), Relation: "==", Source: "inventory x " + g.gpuSource,
 	})
 }
 
@@ -46,12 +50,54 @@ func (g *Gate) judgeNode(b *check.Builder, o check.Observation, n nodeFigures) {
 	if n.MIGState != "" && n.MIGState != migApplied {
 		b.Fail(o.ID, n.Name, "wait for pending changes; else read the log of the node's nvidia-mig-manager pod, free the GPUs and request the configuration again (label nvidia.com/mig.config)", "the MIG configuration %s is %s", n.MIGConfig, n.MIGState)
 	}
-	g.judgeResource(b, o, n, kube.GPUResource, g.wantGPUs,
-		"look at the nvidia-device-plugin pod of the node and at nvidia-smi on it")
+	g.judgeMIG(b, o, n)
+	for _, name := range slices.Sorted(maps.Keys(g.resources)) {
+		g.judgeResource(b, o, n, name, g.resources[name], remedyPlugin)
+	}
 	if g.judgesNetwork() {
 		g.judgeResource(b, o, n, g.network, g.wantPorts,
 			"look at the RDMA device plugin's pod of the node (network operator) and at ibstat on it")
 	}
+}
+
+const remedyPlugin = "look at the nvidia-device-plugin pod of the node and at nvidia-smi on it"
+
+// judgeMIG requires the declared strategy, and no MIG devices that the site does not declare.
+func (g *Gate) judgeMIG(b *check.Builder, o check.Observation, n nodeFigures) {
+	if m := g.stack.MIG; m != nil {
+		switch n.MIGStrategy {
+		case m.Strategy:
+		case "":
+			b.Unobserved(o.ID, n.Name, "look at the gpu-feature-discovery pod of the node", "has no label nvidia.com/mig.strategy: how its MIG devices are offered was not observed")
+		default:
+			b.Fail(o.ID, n.Name, "set mig.strategy of the ClusterPolicy, or correct gpustack.mig.strategy", "offers MIG devices with strategy %s, want %s", n.MIGStrategy, m.Strategy)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(n.Resources)) {
+		if _, declared := g.resources[name]; !declared && strings.HasPrefix(name, site.MIGResource) && n.Resources[name].Capacity > 0 {
+			b.Fail(o.ID, n.Name+"/"+name, "declare the partitioning of the GPUs in gpustack.mig, or remove it (label nvidia.com/mig.config: all-disabled)", "%s offers %d of %s, which the site does not declare", n.Name, n.Resources[name].Capacity, name)
+		}
+	}
+}
+
+// perNode is the number of devices that a node must offer.
+func (g *Gate) perNode() int {
+	total := 0
+	for _, n := range g.resources {
+		total += n
+	}
+	return total
+}
+
+// capacity is the number of GPUs and MIG devices of a node.
+func (n nodeFigures) capacity() int {
+	total := 0
+	for name, r := range n.Resources {
+		if name == kube.GPUResource || strings.HasPrefix(name, site.MIGResource) {
+			total += r.Capacity
+		}
+	}
+	return total
 }
 
 // judgesNetwork reports whether nodes must offer the network resource.

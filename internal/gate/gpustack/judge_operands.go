@@ -12,6 +12,12 @@ func (g *Gate) judgeOperands(b *check.Builder, o check.Observation, operands []o
 		b.Unobserved(o.ID, "site gpustack.operands", "name the operator's DaemonSets in gpustack.operands", "has no DaemonSet, so none was observed")
 		return
 	}
+	if g.stack.Provided() {
+		for _, pattern := range g.stack.Operands {
+			g.judgeProvided(b, o, pattern, operands)
+		}
+		return
+	}
 	complete := 0
 	for _, name := range g.stack.Operands {
 		i := slices.IndexFunc(operands, func(f operandFigures) bool { return f.Name == name })
@@ -54,6 +60,12 @@ func (g *Gate) judgeOperand(b *check.Builder, o check.Observation, f operandFigu
 	g.judgeImages(b, o, f)
 	if b.Failures() > before {
 		return // findings about pods are more precise than counts
+	}
+	if left := len(g.site.Inventory.LeftOut); left > 0 {
+		if f.Desired > len(g.nodes)+left { // the pods of the other nodes are judged one by one
+			b.Fail(o.ID, "DaemonSet "+suspect, "correct the inventory, or the DaemonSet's nodeSelector", "has %d desired pods, on an inventory of %d nodes and %d that are left out", f.Desired, len(g.nodes), left)
+		}
+		return
 	}
 	if !f.Current || f.Desired != len(g.nodes) || f.Ready != f.Desired || f.Updated != f.Desired {
 		b.Fail(o.ID, "DaemonSet "+suspect, "wait for its rollout (kubectl -n "+g.stack.Namespace+" rollout status ds/"+f.Name+"), then run the gate again", "%d ready and %d up to date of %d desired, on an inventory of %d nodes; status current: %t", f.Ready, f.Updated, f.Desired, len(g.nodes), f.Current)

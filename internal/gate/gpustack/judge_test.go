@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -62,10 +63,10 @@ func healthy(g *Gate) facts {
 			{Type: "Ready", Status: "True", Reason: "Reconciled", Message: "ClusterPolicy is ready as all resources have been successfully reconciled"},
 			{Type: "Error", Status: "False", Reason: "Ready"},
 		}},
-		gang:     &gangFigures{Detected: []workload.Detected{{Name: "native", API: "scheduling.k8s.io/v1alpha2"}}, Used: "native"},
+		gang:     &gangFigures{Detected: []workload.Detected{{Name: "native", API: "scheduling.k8s.io/v1alpha2"}}, Used: "native", Kind: "job"},
 		usage:    &usageFigures{Nodes: map[string]kube.Usage{}},
-		tooLarge: &proofFigures{Scheduler: "native", GPUsPerPod: 8, Fits: 4, FitsAfter: 4, Placement: workload.Placement{Wanted: 5, Exist: 5, Refused: 5}},
-		fits:     &proofFigures{Scheduler: "native", GPUsPerPod: 8, Fits: 4, FitsAfter: 4, Placement: workload.Placement{Wanted: 4, Exist: 4, Bound: 4}},
+		tooLarge: &proofFigures{Scheduler: "native", Kind: "job", GPUsPerPod: 8, Fits: 4, FitsAfter: 4, Placement: workload.Placement{Wanted: 5, Exist: 5, Refused: 5}},
+		fits:     &proofFigures{Scheduler: "native", Kind: "job", GPUsPerPod: 8, Fits: 4, FitsAfter: 4, Placement: workload.Placement{Wanted: 4, Exist: 4, Bound: 4}},
 		errs:     map[string]string{},
 	}
 	f.dns = &dnsFigures{Addresses: []string{"10.96.0.1"}}
@@ -151,6 +152,10 @@ func TestJudge(t *testing.T) {
 		"policy not observed":            {func(f *facts) { f.policy = nil }, unseen, "", "was not observed"},
 		"policy unreadable":              {func(f *facts) { f.errs[kindPolicy] = "clusterpolicies is forbidden" }, unseen, "", "forbidden"},
 
+		"MIG devices that are not declared": {func(f *facts) {
+			f.nodes[1].Resources["nvidia.com/mig-1g.10gb"] = resourceFigures{56, 56}
+			f.nodes[1].Resources[kube.GPUResource] = resourceFigures{}
+		}, fail, "gpu-02/nvidia.com/mig-1g.10gb", "56 of nvidia.com/mig-1g.10gb, which the site does not declare"},
 		"a node is missing":   {func(f *facts) { f.nodes = f.nodes[1:] }, fail, "gpu-01", "not in the cluster"},
 		"no node at all":      {func(f *facts) { f.nodes = []nodeFigures{} }, fail, "gpu-01", "not in the cluster"},
 		"nodes not observed":  {func(f *facts) { f.nodes = nil }, unseen, "", "was not observed"},
@@ -251,7 +256,16 @@ func TestJudge(t *testing.T) {
 		"answers without a Service":  {func(f *facts) { f.dns.Addresses = nil }, unseen, "Service default/kubernetes", "no address"},
 		"names not observed":         {func(f *facts) { f.dns = nil }, unseen, "the cluster's DNS", "was not observed"},
 		"an empty gang":              {func(f *facts) { f.fits.Placement = workload.Placement{} }, unseen, "gang scheduler native", "want a gang of 4"},
-		"no queue for the gang":      {func(f *facts) { f.gang.NoQueue = "set gpustack.queue in the site file" }, unseen, "gang scheduler native", "gpustack.queue"},
+		"no kind of job":             {func(f *facts) { f.gang.NoKind = "the cluster does not serve kind mpijob" }, unseen, "gang scheduler native", "mpijob"},
+		"another kind of job":        {func(f *facts) { f.gang.Kind = "mpijob" }, unseen, "gang scheduler native", `kind "job"`},
+		"the operator does not run": {func(f *facts) {
+			f.gang.Kind, f.tooLarge.Kind = "mpijob", "mpijob"
+			f.tooLarge.Placement, f.tooLarge.Undecided = workload.Placement{Wanted: 5, Unstarted: true}, "deadline exceeded"
+		}, fail, "controller of mpijobs.kubeflow.org", "created none of the 5 pods"},
+		"a webhook does not answer": {func(f *facts) {
+			f.tooLarge.Placement, f.tooLarge.Webhook, f.tooLarge.Undecided = workload.Placement{}, "webhook mjob.kb.io of service kueue-system/kueue-webhook-service", "connection refused"
+		}, fail, "webhook mjob.kb.io of service kueue-system/kueue-webhook-service", "connection refused"},
+		"no queue for the gang": {func(f *facts) { f.gang.NoQueue = "set gpustack.queue in the site file" }, unseen, "gang scheduler native", "gpustack.queue"},
 		"the GPUs are held": {func(f *facts) {
 			for n := range f.usage.Nodes {
 				f.usage.Nodes[n] = kube.Usage{Allocatable: 8, Requested: 1, Holders: []kube.Holder{{Namespace: "team", Pod: "job-" + n, Count: 1}}}
@@ -279,6 +293,22 @@ func TestNothingObservedIsNoPass(t *testing.T) {
 	g.nodes = nil
 	if j := g.Judge(healthy(gate(t)).observations(t)); j.Verdict == check.Passed {
 		t.Errorf("an empty inventory passed: %+v", j)
+	}
+}
+
+// A gang scheduler that has queues is named with the gang's queue: its quota is the usual cause.
+func TestQueueOfTheGangIsNamed(t *testing.T) {
+	t.Parallel()
+	g := gate(t)
+	g.stack.Queue = "research"
+	for scheduler, want := range map[string]string{"kai": "gang scheduler kai, queue research", "native": "gang scheduler native"} {
+		f := healthy(g)
+		f.gang.Used, f.tooLarge.Scheduler, f.fits.Scheduler = scheduler, scheduler, scheduler
+		f.fits.Placement = workload.Placement{Wanted: 4, Exist: 4, Refused: 4, Messages: []string{"quota"}}
+		j := g.Judge(f.observations(t))
+		if j.Verdict != check.Failed || !slices.ContainsFunc(j.Findings, func(f check.Finding) bool { return f.Suspect == want }) {
+			t.Errorf("%s: %s, %+v, want the suspect %q", scheduler, j.Verdict, j.Findings, want)
+		}
 	}
 }
 

@@ -27,11 +27,11 @@ func TestWhatTheSiteDemands(t *testing.T) {
 		"a gang of one pod proves no scheduler": {func(g *Gate) { g.nodes = g.nodes[:1] }, func(f *facts) {
 			oneNode(f, 2, 1, 4)
 		}, check.Unobserved, "want a gang of 2"},
-		"one node with one GPU": {func(g *Gate) { g.nodes, g.wantGPUs = g.nodes[:1], 1 }, func(f *facts) {
+		"one node with one GPU": {func(g *Gate) { g.nodes, g.resources = g.nodes[:1], map[string]int{kube.GPUResource: 1} }, func(f *facts) {
 			oneGPU(f)
 			oneNode(f, 1, 2, 0)
 		}, check.Passed, ""},
-		"one node with one GPU and a gang of one pod": {func(g *Gate) { g.nodes, g.wantGPUs = g.nodes[:1], 1 }, func(f *facts) {
+		"one node with one GPU and a gang of one pod": {func(g *Gate) { g.nodes, g.resources = g.nodes[:1], map[string]int{kube.GPUResource: 1} }, func(f *facts) {
 			oneGPU(f)
 			oneNode(f, 1, 1, 0)
 		}, check.Unobserved, "want a gang of 2"},

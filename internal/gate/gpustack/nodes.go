@@ -3,13 +3,16 @@ package gpustack
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/probe/kube"
+	"github.com/firstlight/firstlight/internal/site"
 )
 
 func (g *Gate) observeNodes(ctx context.Context, cluster *kube.Cluster, rec check.Recorder) error {
@@ -22,7 +25,7 @@ func (g *Gate) observeNodes(ctx context.Context, cluster *kube.Cluster, rec chec
 	for i := range list.Items {
 		n := &list.Items[i]
 		n.ManagedFields = nil
-		if slices.Contains(g.nodes, n.Name) || kube.Count(n.Status.Capacity, kube.GPUResource) > 0 {
+		if slices.Contains(g.nodes, n.Name) || offersGPUs(n) {
 			figures = append(figures, g.readNode(n))
 		}
 	}
@@ -36,6 +39,7 @@ func (g *Gate) readNode(n *corev1.Node) nodeFigures {
 	f := nodeFigures{
 		Name: n.Name, Ready: kube.Ready(n), Schedulable: !n.Spec.Unschedulable, Resources: map[string]resourceFigures{},
 		MIGConfig: n.Labels["nvidia.com/mig.config"], MIGState: n.Labels["nvidia.com/mig.config.state"],
+		MIGStrategy: n.Labels["nvidia.com/mig.strategy"],
 	}
 	if !f.Ready {
 		f.NotReadyWhy = notReadyWhy(n)
@@ -48,7 +52,13 @@ func (g *Gate) readNode(n *corev1.Node) nodeFigures {
 			f.Pressures[string(c.Type)] = fmt.Sprintf("%s, %s: %s", c.Status, c.Reason, c.Message)
 		}
 	}
-	for _, name := range []string{kube.GPUResource, g.network} {
+	names := append(slices.Collect(maps.Keys(g.resources)), kube.GPUResource, g.network)
+	for name := range n.Status.Capacity {
+		if strings.HasPrefix(string(name), site.MIGResource) {
+			names = append(names, string(name))
+		}
+	}
+	for _, name := range names {
 		if name != "" {
 			f.Resources[name] = resourceFigures{
 				Capacity:    kube.Count(n.Status.Capacity, name),
@@ -57,6 +67,16 @@ func (g *Gate) readNode(n *corev1.Node) nodeFigures {
 		}
 	}
 	return f
+}
+
+// offersGPUs reports whether a node has whole GPUs or MIG devices.
+func offersGPUs(n *corev1.Node) bool {
+	for name := range n.Status.Capacity {
+		if (name == kube.GPUResource || strings.HasPrefix(string(name), site.MIGResource)) && kube.Count(n.Status.Capacity, string(name)) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 func notReadyWhy(n *corev1.Node) string {

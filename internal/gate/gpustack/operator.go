@@ -14,6 +14,9 @@ import (
 const operatorLabel = "app.kubernetes.io/component=gpu-operator"
 
 func (g *Gate) observeOperator(ctx context.Context, cluster *kube.Cluster, rec check.Recorder) error {
+	if g.stack.Provided() {
+		return nil
+	}
 	attempt := g.begin(rec, kindOperator, g.stack.Namespace, "GET deployments -n "+g.stack.Namespace+" -l "+operatorLabel)
 	list, err := cluster.Client.AppsV1().Deployments(g.stack.Namespace).List(ctx, metav1.ListOptions{LabelSelector: operatorLabel})
 	if err != nil {

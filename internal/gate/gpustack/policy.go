@@ -21,6 +21,9 @@ func ClusterPolicies() schema.GroupVersionResource {
 }
 
 func (g *Gate) observePolicy(ctx context.Context, cluster *kube.Cluster, rec check.Recorder) error {
+	if g.stack.Provided() {
+		return g.observePolicies(ctx, cluster, rec)
+	}
 	attempt := g.begin(rec, kindPolicy, g.stack.ClusterPolicy, "GET clusterpolicies.nvidia.com/"+g.stack.ClusterPolicy)
 	obj, err := cluster.Dynamic.Resource(ClusterPolicies()).Get(ctx, g.stack.ClusterPolicy, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {

@@ -3,10 +3,6 @@
 package hostcommand
 
 import (
-	"regexp"
-	"slices"
-	"strings"
-
 	"github.com/firstlight/firstlight/internal/probe/ssh"
 	"github.com/firstlight/firstlight/internal/probe/sudo"
 )
@@ -43,9 +39,6 @@ func Installed(program string) []string {
 	return []string{"sh", "-c", "command -v " + ssh.Quote([]string{program})}
 }
 
-// separator is between the commands of a shell script of this repository.
-var separator = regexp.MustCompile(`;|&&|\|\|`)
-
 // Programs are the programs that Argv runs, without sudo and echo: its first word, or the first word of each
 // command of sh -c.
 func (c Command) Programs() []string {
@@ -53,18 +46,5 @@ func (c Command) Programs() []string {
 	if command, ok := sudo.Command(argv); ok {
 		argv = command
 	}
-	if len(argv) == 0 {
-		return nil
-	}
-	if len(argv) != 3 || argv[0] != "sh" || argv[1] != "-c" {
-		return []string{argv[0]}
-	}
-	var out []string
-	for _, command := range separator.Split(argv[2], -1) {
-		words := strings.Fields(command)
-		if len(words) > 0 && words[0] != "echo" && !slices.Contains(out, words[0]) {
-			out = append(out, words[0])
-		}
-	}
-	return out
+	return ssh.Programs(argv)
 }

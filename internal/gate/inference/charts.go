@@ -15,11 +15,14 @@ func (g *Gate) Charts(obs []check.Observation) []chart.Chart {
 		if err != nil {
 			continue
 		}
-		m := measure(f.Requests)
+		m := measure(counted(f))
 		w, p := g.site.Workloads.Inference, g.profile.Inference
 		ttft, _ := objective(w.TTFTp99.D(), "ttftP99", p.TTFTp99.Value, "")
 		tpot, _ := objective(w.TPOTp99.D(), "tpotP99", p.TPOTp99.Value, "")
-		note := fmt.Sprintf("%d requests at %g a second, at most %d at a time", len(f.Requests), f.RatePerSecond, f.Concurrency)
+		note := fmt.Sprintf("%d requests at %g a second", len(f.Requests), f.RatePerSecond)
+		if f.Concurrency > 0 {
+			note += fmt.Sprintf(", at most %d at a time", f.Concurrency)
+		}
 		out = append(out,
 			distribution("Time to first token", note, m.ttft, ttft),
 			distribution("Time per output token", note, m.tpot, tpot))

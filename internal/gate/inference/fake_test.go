@@ -182,6 +182,8 @@ func pause(ctx context.Context, d time.Duration) {
 
 func (v *fakeVLLM) where() (name, node string) { return "inference-0-abcde", "gpu-02" }
 
+func (v *fakeVLLM) service() string { return v.url }
+
 func (v *fakeVLLM) forward(context.Context) (addr string, stop func(), err error) {
 	if v.cannotForward {
 		return "", nil, errors.New("the API server is gone")

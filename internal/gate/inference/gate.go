@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"net"
 
+	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/gate/gangjob"
+	"github.com/firstlight/firstlight/internal/gate/inference/load"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
 )
@@ -26,6 +28,8 @@ type Gate struct {
 	deps    Deps
 	// start starts the server's pod.
 	start func(context.Context) (server, error)
+	// load runs the load generator in the cluster and returns its log and node.
+	load func(context.Context, load.Plan) (log []byte, node string, err error)
 	// dial connects to a forwarded port; nil: over TCP.
 	dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
@@ -33,15 +37,31 @@ type Gate struct {
 // New returns the gate; deps may be zero for a gate that only judges.
 func New(s *site.Site, p *profile.Profile, deps Deps) *Gate {
 	g := &Gate{site: s, profile: p, deps: deps}
-	g.start = g.startPod
+	g.start, g.load = g.startPod, g.runInside
 	return g
 }
 
 // Name implements check.Check.
 func (g *Gate) Name() string { return Name }
 
+// Excluding implements plan.Excluding.
+func (g *Gate) Excluding(nodes []string) check.Check {
+	return New(g.site.Without(nodes), g.profile, g.deps)
+}
+
 // Claims is the number of GPUs that the gate claims while it observes.
 func (g *Gate) Claims() int { return g.site.Workloads.Inference.GPUs }
+
+// describeLoad describes the load and where it comes from.
+func (g *Gate) describeLoad() string {
+	w := g.site.Workloads.Inference
+	from := fmt.Sprintf("at most %d at a time", w.Concurrency)
+	if g.inside() {
+		from = "without a limit at a time, from job " + loadJob + " in the cluster"
+	}
+	return fmt.Sprintf("stream %d requests after %d to warm up, %g a second, %s, %d tokens in and %d out",
+		w.Requests, w.Warmup, w.Rate, from, w.InputTokens, w.OutputTokens)
+}
 
 // Describe lists the actions of Observe.
 func (g *Gate) Describe() []string {
@@ -49,8 +69,7 @@ func (g *Gate) Describe() []string {
 	return []string{
 		fmt.Sprintf("start one pod with %d GPUs: vllm serve %s --max-model-len %d --tensor-parallel-size %d", w.GPUs, w.Model, w.MaxModelLen, w.GPUs),
 		"GET /health and /v1/models; complete the site's prompt greedily and compare it with its golden prefix",
-		fmt.Sprintf("stream %d requests after %d to warm up, %g a second, at most %d at a time, %d tokens in and %d out",
-			w.Requests, w.Warmup, w.Rate, w.Concurrency, w.InputTokens, w.OutputTokens),
+		g.describeLoad(),
 		"GET /health again; read the server's log and restarts",
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/firstlight/firstlight/internal/gate/inference/load"
 	"github.com/firstlight/firstlight/internal/poll"
 	"github.com/firstlight/firstlight/internal/probe/origin"
 	"github.com/firstlight/firstlight/internal/probe/vllm"
@@ -129,16 +130,10 @@ func (g *Gate) healthAfter(ctx context.Context, s server, f *ServerFigures) {
 	}
 }
 
-// timedOut reports whether a request ended because firstlight's own time was over.
-func timedOut(ctx context.Context, err error) bool {
-	var limit interface{ Timeout() bool }
-	return err != nil && (ctx.Err() != nil || errors.Is(err, context.DeadlineExceeded) || errors.As(err, &limit) && limit.Timeout())
-}
-
 // answered separates the failure of a request from a time-out of our own, which shows nothing
 // of the server.
 func answered(ctx context.Context, err error) (failure string, unobserved error) {
-	if err == nil || timedOut(ctx, err) {
+	if err == nil || load.TimedOut(ctx, err) {
 		return "", err
 	}
 	return err.Error(), nil

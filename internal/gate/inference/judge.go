@@ -26,6 +26,7 @@ func (r *review) server(obs []check.Observation) {
 	if !ok {
 		return // without a server there are no other observations
 	}
+	r.node = server.Node
 	if !server.Healthy {
 		r.down(o.ID, server)
 		return
@@ -37,7 +38,7 @@ func (r *review) server(obs []check.Observation) {
 	if completion, o, ok := answer[CompletionFigures](r, obs, KindCompletion, "the greedy completion"); ok {
 		r.completion(o.ID, completion)
 	}
-	if load, o, ok := check.RequireLast[LoadFigures](&r.Builder, obs, KindLoad, "", "load of job "+jobName, remedyRun); ok {
+	if load, o, ok := check.RequireLast[LoadFigures](&r.Builder, obs, KindLoad, "", "load of job "+jobName, r.gate.remedyLoad()); ok {
 		r.load(o.ID, load)
 	}
 	if end, o, ok := check.RequireLast[ServerFigures](&r.Builder, obs, KindEnd, "", "server of job "+jobName+" after the load", remedyRun); ok {
@@ -45,12 +46,20 @@ func (r *review) server(obs []check.Observation) {
 	}
 }
 
+// remedyLoad is for a load that was not observed.
+func (g *Gate) remedyLoad() string {
+	if !g.inside() {
+		return remedyRun
+	}
+	return "check that the nodes can pull workloads.inference.loadImage and that nothing evicts the pods of job " + loadJob + "; then run it again with --from inference"
+}
+
 // review judges one server.
 type review struct {
 	check.Builder
 	gate *Gate
-	// passed is the reason of a pass.
-	passed string
+	// passed is the reason of a pass, node that of the server.
+	passed, node string
 }
 
 // answer decodes the last observation of a request. A request that failed at the server fails

@@ -1,35 +1,49 @@
 package inference
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/gate/inference/load"
+	"github.com/firstlight/firstlight/internal/site"
 )
 
 const (
 	remedyRequests = "read the errors in the evidence and the server's log; failures under load are often a full queue, a crashed engine or a timeout of a proxy"
+	remedyDrain    = "read the server's log in the evidence: the load generator waits for twice the time of an answer that just meets the objectives, and a minute; then run it again with --from inference"
 	remedyTTFT     = "check queueing and prefill: vllm:num_requests_waiting, chunked prefill and --max-num-batched-tokens, prompt lengths; add replicas if the queue grows"
 	remedyTPOT     = "check decoding: batch size (--max-num-seqs), vllm:kv_cache_usage_perc and preemptions, GPU clocks, and NVLink and NCCL of the tensor-parallel group"
 	remedyQueue    = "the server schedules fewer requests than arrive: check --max-num-seqs, --max-num-batched-tokens and the KV cache (vllm:kv_cache_usage_perc, vllm:num_preemptions_total); add replicas or GPUs, or lower workloads.inference.rate of the site"
 	remedyITL      = "check what pauses decoding: vllm:num_preemptions_total, long prompts without chunked prefill, garbage collection, a proxy that buffers the stream"
 	remedyLength   = "check max_new_tokens in the model's generation_config.json (--generation-config, --override-generation-config), --max-model-len, and proxies that truncate streams"
 	remedyRate     = "compare vllm:num_requests_running and num_requests_waiting with the concurrency: add replicas or GPUs, or lower workloads.inference.rate or concurrency of the site"
+	remedyInside   = "check NetworkPolicies that select the pods of the run's namespace, cluster DNS on the node of the load generator (getent ahosts), and the pod network between the nodes"
+	remedyTardy    = "run it again with --from inference; leave CPU free on the nodes that run the load generator, or choose others with workloads.pod of the site"
 	remedyBoth     = "both prefill and decoding are slow: check GPU clocks, power limits and throttling, other processes on the GPUs, and the tensor-parallel links"
 )
 
 // load requires every request, and the objective at the 99th percentile.
 func (r *review) load(id string, f LoadFigures) {
 	w := r.gate.site.Workloads.Inference
+	if f.Unreached != "" {
+		r.Fail(id, "Service "+jobName+" inside the cluster", remedyInside, "the server is healthy, and the load generator on %s cannot reach it: %s", f.Node, f.Unreached)
+		return
+	}
 	r.sent(id, f)
-	m := measure(f.Requests)
+	m := measure(counted(f))
 	r.Figure(
 		check.Figure{Name: "requests", Value: float64(len(f.Requests)), Unit: "requests", Limit: float64(w.Requests), Relation: "==", Source: "site workloads.inference.requests"},
 		check.Figure{Name: "failed requests", Value: float64(m.failed), Unit: "requests", Limit: 0, Relation: "==", Source: "gate: no request may fail"})
 	if m.failed > 0 {
 		r.Fail(id, "requests to job "+jobName, remedyRequests, "%d of %d requests failed, the first with: %s", m.failed, len(f.Requests), m.firstError)
 	}
-	if n := m.timedOut + measure(f.WarmupRequests).timedOut; n > 0 {
+	n := m.timedOut + measure(f.WarmupRequests).timedOut
+	switch {
+	case n > 0 && f.Client == site.ClientCluster:
+		r.Unobserved(id, "requests to job "+jobName, remedyDrain, "%d of %d requests had no answer %s after the last one was due", n, len(f.WarmupRequests)+len(f.Requests), r.gate.drains())
+	case n > 0:
 		r.Unobserved(id, "requests to job "+jobName, remedyTime, "%d of %d requests had no answer when firstlight's own time was over (site workloads.inference.timeout)", n, len(f.WarmupRequests)+len(f.Requests))
 	}
 	if m.empty > 0 {
@@ -40,7 +54,7 @@ func (r *review) load(id string, f LoadFigures) {
 	}
 	r.length(id, f.Requests)
 	if m.impossible > 0 {
-		r.Unobserved(id, "firstlight's own machine", "check its clock, then run again: firstlight accept --from inference", "%d requests have negative times: they were not measured", m.impossible)
+		r.Unobserved(id, generator(f), "check its clock, then run again: firstlight accept --from inference", "%d requests have negative times: they were not measured", m.impossible)
 	}
 	if f.Seconds <= 0 {
 		r.Unobserved(id, "job "+jobName, remedyRun, "the duration of the load is unknown")
@@ -51,7 +65,10 @@ func (r *review) load(id string, f LoadFigures) {
 // sent requires that the load is the site's.
 func (r *review) sent(id string, f LoadFigures) {
 	w := r.gate.site.Workloads.Inference
-	if f.RatePerSecond != w.Rate || f.Concurrency != w.Concurrency || f.InputTokens != w.InputTokens || f.OutputTokens != w.OutputTokens || f.Asked != w.Requests {
+	if from := cmp.Or(f.Client, site.ClientMachine); from != r.gate.client() {
+		r.Unobserved(id, "job "+jobName, remedyRun, "the load was sent from %s, the site requires %s (workloads.inference.client)", from, r.gate.client())
+	}
+	if f.RatePerSecond != w.Rate || f.Concurrency != r.gate.concurrency() || f.InputTokens != w.InputTokens || f.OutputTokens != w.OutputTokens || f.Asked != w.Requests {
 		r.Unobserved(id, "job "+jobName, remedyRun, "the load differs from the site's: %d requests at %g/s, %d at a time", f.Asked, f.RatePerSecond, f.Concurrency)
 	}
 	if warm := measure(f.WarmupRequests); warm.failed > 0 && len(f.Requests) < w.Requests {
@@ -145,7 +162,7 @@ func belowZero(ms *float64) bool { return ms != nil && *ms < 0 }
 // objective is the site's objective, or else the profile's, in ms.
 func objective(own time.Duration, key string, def float64, source string) (limit float64, from string) {
 	if own > 0 {
-		return ms(own), "site workloads.inference." + key
+		return load.Milliseconds(own), "site workloads.inference." + key
 	}
 	return def, "profile inference." + key + ": " + source
 }
@@ -171,7 +188,7 @@ func (r *review) latency(id string, f LoadFigures, m measured) {
 		r.Unobserved(id, "job "+jobName, remedyRun, "no latency was measured")
 		return
 	}
-	ttft, tpot, e2e := percentilesOf(m.ttft), percentilesOf(m.tpot), percentilesOf(m.e2e)
+	ttft, tpot, e2e := load.PercentilesOf(m.ttft), load.PercentilesOf(m.tpot), load.PercentilesOf(m.e2e)
 	ttftLimit, ttftFrom := r.gate.ttftLimit()
 	tpotLimit, tpotFrom := r.gate.tpotLimit()
 	itlLimit, itlFrom := r.gate.itlLimit()
@@ -190,19 +207,51 @@ func (r *review) latency(id string, f LoadFigures, m measured) {
 		check.Figure{Name: "output tokens", Value: float64(m.tokens), Unit: "tokens"},
 		check.Figure{Name: "latest request behind its time", Value: max(0, m.lag), Unit: "ms", Limit: ttftLimit, Relation: "<=", Source: "TTFT objective: a request that waits to be sent has no first token"},
 		check.Figure{Name: "longest stall of firstlight itself", Value: f.ClientStall, Unit: "ms"})
+	if f.Client == site.ClientCluster {
+		r.Figure(check.Figure{Name: "requests sent after they were due, p99", Value: lateness(f), Unit: "ms", Limit: maxLateness * ttftLimit, Relation: "<=", Source: "gate: 1 % of the TTFT objective, from whose due time latencies count"})
+	}
 	if f.Seconds > 0 {
 		r.Figure(
+			check.Figure{Name: "goodput", Value: float64(good(f, ttftLimit, tpotLimit)) / f.Seconds, Unit: "requests/s"},
 			check.Figure{Name: "output throughput", Value: float64(m.tokens) / f.Seconds, Unit: "tokens/s"},
 			check.Figure{Name: "request throughput", Value: float64(len(m.ttft)) / f.Seconds, Unit: "requests/s"})
 	}
+	if late := r.gate.tardy(f); late != "" {
+		r.Unobserved(id, generator(f), remedyTardy, "%s: the latencies are not the server's alone", late)
+		return
+	}
 	if r.gate.spoiled(f) {
-		r.Unobserved(id, "firstlight's own machine", "run again from an idle machine near the cluster: firstlight accept --from inference", "TTFT p99 is %.0f ms, TPOT p99 %.1f ms and the latest request %.0f ms behind its time, but %s: the cause of the latency is unknown", ttft.P99, tpot.P99, m.lag, r.gate.stall(f))
+		r.Unobserved(id, generator(f), "run again from an idle machine near the cluster: firstlight accept --from inference", "TTFT p99 is %.0f ms, TPOT p99 %.1f ms and the latest request %.0f ms behind its time, but %s: the cause of the latency is unknown", ttft.P99, tpot.P99, m.lag, r.gate.stall(f))
 		return
 	}
 	r.rate(id, f, m, ttft.P99 > ttftLimit || tpot.P99 > tpotLimit)
 	r.slow(id, ttft.P99, ttftLimit, tpot.P99, tpotLimit)
 	r.pauses(id, f.ITL.P99, itlLimit)
 	r.passed = fmt.Sprintf("%d requests, none failed: TTFT p99 %.0f ms, TPOT p99 %.1f ms", len(m.ttft), ttft.P99, tpot.P99)
+	if f.Client == site.ClientCluster {
+		r.passed += ", from inside the cluster (" + f.Node + ")"
+		if f.Node == r.node && len(r.gate.site.Inventory.Nodes) > 1 {
+			r.passed += ", the server's own node: the network between nodes was not used"
+		}
+	}
+}
+
+// generator is the load generator as a suspect.
+func generator(f LoadFigures) string {
+	if f.Client == site.ClientCluster {
+		return "load generator on " + f.Node
+	}
+	return "firstlight's own machine"
+}
+
+// good is the number of requests that met the objectives of TTFT and TPOT.
+func good(f LoadFigures, ttft, tpot float64) (n int) {
+	for _, q := range counted(f) {
+		if q.Error == "" && q.TTFT != nil && q.TPOT != nil && *q.TTFT <= ttft && *q.TPOT <= tpot {
+			n++
+		}
+	}
+	return n
 }
 
 func (r *review) slow(id string, ttft, ttftLimit, tpot, tpotLimit float64) {

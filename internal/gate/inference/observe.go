@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/gate/inference/load"
 	"github.com/firstlight/firstlight/internal/probe/vllm"
+	"github.com/firstlight/firstlight/internal/site"
 )
 
 // Observe implements check.Check.
@@ -67,7 +69,7 @@ func (g *Gate) watch(ctx, limited context.Context, s server, rec check.Recorder,
 	if err := started.Record(f, nil); err != nil {
 		return err
 	}
-	if err := g.measure(limited, c.client, rec); err != nil {
+	if err := g.measure(limited, s, c.client, rec); err != nil {
 		return err
 	}
 	if ctx.Err() != nil {
@@ -81,7 +83,7 @@ func (g *Gate) watch(ctx, limited context.Context, s server, rec check.Recorder,
 }
 
 // measure requests the models and the known completion, then loads the server.
-func (g *Gate) measure(ctx context.Context, client *vllm.Client, rec check.Recorder) error {
+func (g *Gate) measure(ctx context.Context, s server, client *vllm.Client, rec check.Recorder) error {
 	w := g.site.Workloads.Inference
 	observer := g.deps.Observer(rec)
 	attempt := observer.Begin(KindModels, "/v1/models", "GET /v1/models")
@@ -99,22 +101,34 @@ func (g *Gate) measure(ctx context.Context, client *vllm.Client, rec check.Recor
 		return err
 	}
 	for attempt := 1; ; attempt++ {
-		rec.Progress("%d requests, %g a second, at most %d at a time", w.Requests, w.Rate, w.Concurrency)
-		f, err := g.measureLoad(ctx, client, rec)
+		rec.Progress("%s", g.describeLoad())
+		f, err := g.measureLoad(ctx, s, client, rec)
 		if err != nil || attempt == measureAttempts || ctx.Err() != nil || !g.spoiled(f) {
 			return err
 		}
-		rec.Progress("this machine is too busy to measure on: measuring again")
+		rec.Progress("the machine of the load generator is too busy to measure on: measuring again")
 	}
 }
 
 // measureLoad records one load.
-func (g *Gate) measureLoad(ctx context.Context, client *vllm.Client, rec check.Recorder) (LoadFigures, error) {
-	w := g.site.Workloads.Inference
-	attempt := g.deps.Observer(rec).Begin(KindLoad, "/v1/completions", fmt.Sprintf(
-		"POST /v1/completions, streaming, %d requests after %d to warm up, %g a second, at most %d at a time, %d tokens in, %d out",
-		w.Requests, w.Warmup, w.Rate, w.Concurrency, w.InputTokens, w.OutputTokens))
-	f := g.loadAndMetrics(ctx, client)
+func (g *Gate) measureLoad(ctx context.Context, s server, client *vllm.Client, rec check.Recorder) (LoadFigures, error) {
+	attempt := g.deps.Observer(rec).Begin(KindLoad, "/v1/completions", "POST /v1/completions: "+g.describeLoad())
+	if !g.inside() {
+		f, err := load.Run(ctx, g.plan(client.Base), client)
+		f.Client = site.ClientMachine
+		return f, attempt.Record(f, err)
+	}
+	p := g.plan(s.service())
+	log, node, err := g.load(ctx, p)
+	attempt = attempt.Raw(log)
+	var f LoadFigures
+	if err == nil {
+		f, err = load.Read(log, p)
+	}
+	if err != nil {
+		return LoadFigures{}, attempt.Record(nil, err)
+	}
+	f.Client, f.Node = site.ClientCluster, node
 	return f, attempt.Record(f, nil)
 }
 

@@ -33,6 +33,8 @@ const (
 type server interface {
 	// where returns the names of its pod and node.
 	where() (pod, node string)
+	// service is its URL in the cluster.
+	service() string
 	// forward opens a port forward.
 	forward(ctx context.Context) (addr string, stop func(), err error)
 	// ended waits until its container has terminated or cannot start (crashed), or its state
@@ -111,6 +113,10 @@ func (p *pod) bind(ctx context.Context) error {
 }
 
 func (p *pod) where() (name, node string) { return p.name, p.node }
+
+func (p *pod) service() string {
+	return fmt.Sprintf("http://%s.%s.svc:%d", p.gang.Spec.Name, p.gang.Namespace, port)
+}
 
 func (p *pod) forward(ctx context.Context) (addr string, stop func(), err error) {
 	return p.cluster.Forward(ctx, p.gang.Namespace, p.name, port)

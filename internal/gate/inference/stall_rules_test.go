@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/plan"
 )
@@ -185,27 +183,6 @@ func TestTheServersQueueIsAFigure(t *testing.T) {
 	j := plan.Judge(g, loads(t, served(t, g), func(f *LoadFigures) { f.Queue = new(12.) }))
 	if !slices.ContainsFunc(j.Figures, func(f check.Figure) bool { return f.Name == "mean wait in the server's queue" && f.Value == 12 }) {
 		t.Errorf("%+v", j.Figures)
-	}
-}
-
-func TestServerLateFromMetrics(t *testing.T) {
-	t.Parallel()
-	const sum, latest = lateSum + " 0.25\n", lateMax + " 0.125\n"
-	for name, tt := range map[string]struct {
-		raw  string
-		want *ServerLate
-	}{
-		"both":             {sum + latest, &ServerLate{Sum: 250, Max: 125}},
-		"no maximum":       {sum, nil},
-		"no sum":           {latest, nil},
-		"a real server":    {"vllm:num_requests_running 3\n", nil},
-		"two of one":       {lateSum + "{a=\"1\"} 1\n" + lateSum + "{a=\"2\"} 1\n" + latest, nil},
-		"no metrics":       {"", nil},
-		"no valid metrics": {"<html>", nil},
-	} {
-		if diff := cmp.Diff(tt.want, lateOf([]byte(tt.raw))); diff != "" {
-			t.Errorf("%s: %s", name, diff)
-		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/utils/clock"
 
+	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/probe/nvidia"
 	"github.com/firstlight/firstlight/internal/probe/ssh"
 	"github.com/firstlight/firstlight/internal/profile"
@@ -43,6 +44,14 @@ func New(s *site.Site, p *profile.Profile, deps Deps) *Gate {
 
 // Name implements check.Check.
 func (g *Gate) Name() string { return Name }
+
+// Excluding implements plan.Excluding.
+func (g *Gate) Excluding(nodes []string) check.Check {
+	return New(g.site.Without(nodes), g.profile, g.deps)
+}
+
+// Nodes implements plan.Localising.
+func (g *Gate) Nodes() []string { return g.site.NodeNames() }
 
 // Describe lists the commands of Observe.
 func (g *Gate) Describe() []string {

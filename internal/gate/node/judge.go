@@ -7,7 +7,7 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 )
 
-const remedyUnobserved = "make the host reachable over SSH and its tools runnable by the site's user, then run the gate again"
+const remedyUnobserved = "make the host reachable over SSH and its tools runnable by the site's user, or the GPU Operator's pods by reach.gpuTools, then run the gate again"
 
 // Judge implements check.Check.
 func (g *Gate) Judge(obs []check.Observation) check.Judgement {

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 
@@ -40,6 +41,11 @@ func (g *Gate) judgeDiag(b *check.Builder, h *host, at slots) {
 			b.Unobserved(o.ID, h.name, again, "required diagnostic %s was not run", name)
 		default:
 			g.judgeCoverage(b, h, f.Diag.Tests[i])
+		}
+	}
+	for _, t := range f.Diag.Tests {
+		if !t.Known() {
+			b.Note(o.ID, h.name, "read about the test in the notes of this DCGM release", "dcgmi diag of DCGM %s ran %s, a test unknown to firstlight: %s", cmp.Or(f.Diag.Version, strconv.Itoa(f.Diag.Major)), t.Name, t.Status)
 		}
 	}
 	g.judgeTests(b, h, at, required)

@@ -195,6 +195,23 @@ func TestDCGM3Passes(t *testing.T) {
 	}
 }
 
+// A test that DCGM added is in the report, and fails nothing while it passes.
+func TestUnknownDiagnostic(t *testing.T) {
+	t.Parallel()
+	hosts := healthy(t, 3)
+	id := 2
+	hosts[1].Diag.Diag.Tests = append(hosts[1].Diag.Diag.Tests, nvidia.DiagTest{
+		Name: "quantum", Status: nvidia.DiagPass, Results: []nvidia.DiagResult{{Group: nvidia.DiagGroupGPU, ID: &id, Status: nvidia.DiagPass}},
+	})
+	j := judge(t, hosts)
+	i := slices.IndexFunc(j.Findings, func(f check.Finding) bool {
+		return strings.Contains(f.Message, "ran quantum, a test unknown to firstlight: Pass")
+	})
+	if j.Verdict != check.Passed || i < 0 {
+		t.Errorf("%s: %+v", j.Verdict, j.Findings)
+	}
+}
+
 // A missing observation is never a pass, and the host is named.
 func TestUnobserved(t *testing.T) {
 	t.Parallel()

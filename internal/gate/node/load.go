@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/gate/onhost"
 	"github.com/firstlight/firstlight/internal/probe/nvidia"
 	"github.com/firstlight/firstlight/internal/probe/ssh"
 )
@@ -46,8 +47,9 @@ func (g *Gate) sampleClocks(ctx context.Context, rec check.Recorder, host string
 	for pause, more := firstPause, true; more; pause = min(2*pause, longestPause) {
 		out, err := g.deps.Hosts.Run(ctx, host, query...)
 		var clocks []nvidia.Clock
+		attempt = attempt.From(out.Origin)
 		if err == nil {
-			output = append(output, raw(out)...)
+			output = append(output, onhost.Raw(out)...)
 			clocks, err = nvidia.ParseClocks(out.Stdout)
 		}
 		if err == nil {

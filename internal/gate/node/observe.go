@@ -9,7 +9,10 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/gate/onhost"
+	"github.com/firstlight/firstlight/internal/probe/nvidia"
 	"github.com/firstlight/firstlight/internal/probe/ssh"
+	"github.com/firstlight/firstlight/internal/site"
 )
 
 // Observe implements check.Check: all hosts concurrently, one fewer than the site allows
@@ -56,11 +59,14 @@ func (g *Gate) run(ctx context.Context, rec check.Recorder, host string, c comma
 	line := ssh.Quote(argv)
 	attempt := g.observer(rec).Begin(c.kind, host, line)
 	out, err := g.deps.Hosts.Run(ctx, host, argv...)
-	attempt = attempt.Raw(raw(out))
+	attempt = attempt.Raw(onhost.Raw(out)).From(out.Origin)
 	if err != nil {
 		return errors.Is(err, ssh.ErrUnreachable), attempt.Record(nil, err)
 	}
 	figures, err := c.parse(out)
+	if facts, ok := figures.(hostFigures); ok && len(facts.Host.GPUs) == 0 && g.site.Reach.GPUTools != site.ToolsOnHost {
+		figures, attempt = g.topology(ctx, host, facts, out, attempt)
+	}
 	if err != nil {
 		err = fmt.Errorf("%s exited %d: %w", line, out.Exit, err)
 		if stderr, _, _ := bytes.Cut(bytes.TrimSpace(out.Stderr), []byte("\n")); len(stderr) > 0 {
@@ -70,14 +76,20 @@ func (g *Gate) run(ctx context.Context, rec check.Recorder, host string, c comma
 	return false, attempt.Exit(out.Exit).Record(figures, err)
 }
 
-func (g *Gate) observer(rec check.Recorder) check.Observer {
-	return check.Observer{Recorder: rec, Clock: g.deps.Clock}
+// topology completes the facts of a host that has no nvidia-smi. Without a matrix the judge reports
+// the missing GPUs.
+func (g *Gate) topology(ctx context.Context, host string, facts hostFigures, of ssh.Output, attempt check.Attempt) (hostFigures, check.Attempt) {
+	argv := nvidia.TopologyCommand()
+	out, err := g.deps.Hosts.Run(ctx, host, argv...)
+	if err != nil {
+		return facts, attempt
+	}
+	if gpus, err := nvidia.ParseTopology(out.Stdout); err == nil {
+		facts.Host.GPUs = gpus
+	}
+	return facts, attempt.Raw(append(onhost.Raw(of), onhost.Raw(out)...)).From(of.Origin + "; " + ssh.Quote(argv) + ": " + out.Origin)
 }
 
-// raw is stdout and stderr.
-func raw(out ssh.Output) []byte {
-	if len(out.Stderr) == 0 {
-		return out.Stdout
-	}
-	return append(append(append([]byte(nil), out.Stdout...), "\n[stderr]\n"...), out.Stderr...)
+func (g *Gate) observer(rec check.Recorder) check.Observer {
+	return check.Observer{Recorder: rec, Clock: g.deps.Clock}
 }

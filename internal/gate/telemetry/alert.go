@@ -4,22 +4,27 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/probe/prom"
+	"github.com/firstlight/firstlight/internal/site"
 )
 
-// runLabel identifies the run's alert.
-const runLabel = "firstlight_run"
-
-// alertEvery is the interval of polling Alertmanager.
-const alertEvery = 500 * time.Millisecond
-
-// endWithin limits the resolution of the alert after the gate's context has ended.
-const endWithin = time.Minute
+const (
+	alertName = "FirstlightSynthetic"
+	// runLabel identifies the run's alert, attemptLabel one attempt of the run to raise it: an alert of
+	// an attempt that was killed may still be active.
+	runLabel, attemptLabel = site.RunAlertLabel, "firstlight_attempt"
+	// alertEvery is the interval of polling Alertmanager.
+	alertEvery = 500 * time.Millisecond
+	// endWithin limits each request that ends the alert, and the resolution of a posted one.
+	endWithin = time.Minute
+)
 
 // observeAlert follows a synthetic alert to its receiver.
 func (g *Gate) observeAlert(ctx context.Context, cluster *kube.Cluster, p prom.Prometheus, rec check.Recorder) error {
@@ -29,28 +34,26 @@ func (g *Gate) observeAlert(ctx context.Context, cluster *kube.Cluster, p prom.P
 	if err := attempt.Raw(raw).Record(alertmanagerFigures{Active: active}, err); err != nil {
 		return err
 	}
-	client, unreachable := connect(g.reach.Alertmanager, cluster)
-	if unreachable != nil {
-		return g.begin(rec, kindReceivers, "alertmanager", "connect to Alertmanager").Record(nil, unreachable)
-	}
-	defer client.Close()
-	am := prom.Alertmanager{Client: client}
-	attempt = g.begin(rec, kindReceivers, am.Name(), "GET /api/v2/status: receivers and their integrations")
-	receivers, err := am.Receivers(ctx)
-	// The raw answer is not stored: Alertmanager's configuration may contain secrets.
-	if err := attempt.Record(receiverFigures{Receivers: receivers}, err); err != nil {
+	way, ready, err := g.observeReceivers(ctx, cluster, rec)
+	defer closeAll(way.ams)
+	if err != nil || !ready {
 		return err
 	}
-	receiver, ok := g.receiver(receivers)
-	if err != nil || !ok || len(receiver.Integrations) == 0 {
-		return nil // recorded: an alert could not arrive
+	proof := &proof{Gate: g, way: way, prometheus: p, rec: rec, attempt: g.deps.Clock.Now().UTC().Format("20060102T150405.000"), others: map[string]bool{}}
+	alert := g.alert()
+	alert.Labels[attemptLabel] = proof.attempt
+	proof.labels, proof.raiser = alert.Labels, g.newRaiser(cluster, way.ams, alert)
+	if err := proof.clear(ctx); err != nil {
+		return proof.failed(ctx, g.begin(rec, kindAlert, proof.amNames(), "GET /api/v2/alerts?filter="+runLabel), err)
 	}
-	attempt = g.begin(rec, kindNotifications, targetBefore, "GET /metrics: alertmanager_notifications_total, _failed_total, alertmanager_notification_requests_total, _failed_total")
-	before, raw, err := am.Notifications(ctx)
-	if err := attempt.Raw(raw).Record(before, err); err != nil || len(before.Total) == 0 {
+	proof.before = tallyOf(ctx, way.ams)
+	if err := proof.before.record(g, rec, targetBefore); err != nil || !proof.before.ok() {
 		return err
 	}
-	return g.sendAlert(ctx, am, receiver, before, rec)
+	if slices.ContainsFunc(proof.before.each, func(n prom.Notifications) bool { return len(n.Total) == 0 }) {
+		return nil
+	}
+	return proof.run(ctx)
 }
 
 func (g *Gate) receiver(receivers []prom.Receiver) (prom.Receiver, bool) {
@@ -61,126 +64,189 @@ func (g *Gate) receiver(receivers []prom.Receiver) (prom.Receiver, bool) {
 	return receivers[i], true
 }
 
-// alert is the synthetic alert. It has severity critical, so that it takes the route of
-// critical alerts, and expires if the process is killed.
-func (g *Gate) alert(now time.Time) prom.Alert {
+// alert is the synthetic alert. Its labels select the route that is proven.
+func (g *Gate) alert() prom.Alert {
+	labels := map[string]string{"alertname": alertName, runLabel: g.deps.RunID}
+	maps.Copy(labels, g.telemetry.Alert.Labels)
 	return prom.Alert{
-		Labels: map[string]string{"alertname": "FirstlightSynthetic", runLabel: g.deps.RunID, "severity": "critical"},
+		Labels: labels,
 		Annotations: map[string]string{
 			"summary":     "Synthetic alert of firstlight: nothing is wrong",
 			"description": "firstlight proves that alerts reach this receiver. No action is required; the alert expires.",
 		},
-		StartsAt: now, EndsAt: now.Add(g.alertLasts()),
 	}
 }
 
-// alertLasts is how long the alert is active unless it is resolved.
-func (g *Gate) alertLasts() time.Duration { return g.profile.AlertWithin.Duration() + endWithin }
+// byRule reports whether the alert is that of a rule.
+func (g *Gate) byRule() bool { return g.telemetry.Alert.Through != site.ThroughAlertmanager }
 
-// sendAlert posts the alert, watches it and resolves it.
-func (g *Gate) sendAlert(ctx context.Context, am prom.Alertmanager, receiver prom.Receiver, before prom.Notifications, rec check.Recorder) error {
-	attempt := g.begin(rec, kindAlert, am.Name(), "POST /api/v2/alerts FirstlightSynthetic; GET /api/v2/alerts?filter="+runLabel)
-	posted := g.deps.Clock.Now()
-	alert := g.alert(posted)
-	if err := am.Post(ctx, alert); err != nil {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		return attempt.Record(nil, err)
+// watches is how long the alert is watched.
+func (g *Gate) watches() time.Duration {
+	if g.byRule() {
+		return g.telemetry.Alert.RuleWithin.D() + g.profile.AlertWithin.Duration()
 	}
-	watched := g.watchAlert(ctx, am, attempt, posted, alert, receiver, before, rec)
-	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), endWithin)
-	defer cancel()
-	alert.EndsAt = g.deps.Clock.Now()
-	if err := am.Post(end, alert); err != nil {
-		return errors.Join(watched, fmt.Errorf("end the synthetic alert: %w", err))
-	}
-	return watched
+	return g.profile.AlertWithin.Duration()
 }
 
-// watchAlert waits until the alert is active at its receiver and the receiver's integrations
-// have been used, then records its state.
-func (g *Gate) watchAlert(ctx context.Context, am prom.Alertmanager, attempt check.Attempt, posted time.Time, alert prom.Alert, receiver prom.Receiver, before prom.Notifications, rec check.Recorder) error {
+// alertLasts is how long the alert is active unless it is resolved: longer than it is watched, and
+// than its resolution is.
+func (g *Gate) alertLasts() time.Duration { return g.watches() + g.resolvesWithin() + endWithin }
+
+// proof raises the alert, watches it and ends it.
+type proof struct {
+	*Gate
+	way
+	prometheus prom.Prometheus
+	raiser     raiser
+	before     tally
+	attempt    string // the value of attemptLabel
+	labels     map[string]string
+	rec        check.Recorder
+	raised     time.Time
+	// fired is how many seconds after raised the rule was found firing; nil if it was not. notFired is
+	// that of the last query before which found it not firing, firingErr the error of the last query.
+	fired     *float64
+	notFired  float64
+	firingErr string
+	// endsAt is the last one that an Alertmanager had for the alert.
+	endsAt time.Time
+	// others are the names of other alerts of the receiver.
+	others map[string]bool
+}
+
+// amNames are the names of all Alertmanagers, as a target.
+func (w way) amNames() string {
+	var names []string
+	for _, am := range w.ams {
+		names = append(names, am.Name())
+	}
+	return strings.Join(names, ", ")
+}
+
+func (p *proof) run(ctx context.Context) error {
+	attempt := p.begin(p.rec, kindAlert, p.amNames(), p.raiser.command()+"; GET /api/v2/alerts?filter="+attemptLabel)
+	p.raised = p.deps.Clock.Now()
+	if err := p.raiser.raise(ctx, p.raised.Add(p.alertLasts())); err != nil {
+		// Part of it may have been raised: the alert at one Alertmanager, or a rule whose response was lost.
+		return errors.Join(p.failed(ctx, attempt, err), p.always(ctx, p.raiser.end), p.always(ctx, p.raiser.remove))
+	}
+	watched := p.watch(ctx, attempt)
+	return errors.Join(watched, p.finish(ctx))
+}
+
+// failed records that the alert could not be raised.
+func (*proof) failed(ctx context.Context, attempt check.Attempt, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return attempt.Record(nil, err)
+}
+
+// watch waits until the alert is at its receiver and the receiver's integrations have been used,
+// then records its state.
+func (p *proof) watch(ctx context.Context, attempt check.Attempt) error {
 	notYet := time.Duration(0) // when the previous poll began
-	return g.poll(ctx, alertEvery, g.profile.AlertWithin.Duration(), func(last bool) (bool, error) {
-		begun := g.deps.Clock.Since(posted)
-		alerts, raw, alertErr := am.Alerts(ctx, runLabel, g.deps.RunID)
-		counted := g.begin(rec, kindNotifications, targetAfter, "GET /metrics: alertmanager_notifications_total, _failed_total, alertmanager_notification_requests_total, _failed_total")
-		after, rawCounters, countErr := am.Notifications(ctx)
+	return p.poll(ctx, alertEvery, p.watches(), func(last bool) (bool, error) {
+		begun := p.deps.Clock.Since(p.raised)
+		figures, raw, alertErr := p.read(ctx)
+		after := tallyOf(ctx, p.ams)
 		if ctx.Err() != nil {
 			return false, ctx.Err()
 		}
-		figures := alertFigures{Labels: alert.Labels, WaitedSeconds: g.deps.Clock.Since(posted).Seconds(), NotYetSeconds: notYet.Seconds(), Alerts: alerts}
-		done := alertErr == nil && countErr == nil && (g.reached(alerts) && settled(receiver, before, after) || g.astray(alerts))
-		if !done && !last {
+		figures.NotYetSeconds = notYet.Seconds()
+		done := alertErr == nil && after.ok() && (p.reached(figures) && settled(p.to, p.before.each, after.each) || p.astray(figures))
+		unfired := p.byRule() && p.fired == nil && begun > p.telemetry.Alert.RuleWithin.D()
+		if !done && !last && !unfired {
 			notYet = begun
 			return false, nil
 		}
 		if err := attempt.Raw(raw).Record(figures, alertErr); err != nil {
 			return false, err
 		}
-		return true, counted.Raw(rawCounters).Record(after, countErr)
+		return true, after.record(p.Gate, p.rec, targetAfter)
 	})
 }
 
-// reached reports whether the alert is active and routed to the receiver.
-func (g *Gate) reached(alerts []prom.AlertState) bool {
-	return slices.ContainsFunc(alerts, func(a prom.AlertState) bool {
-		return a.State == "active" && slices.Contains(a.Receivers, g.telemetry.Receiver)
+// read reads the state of the alert at every Alertmanager.
+func (p *proof) read(ctx context.Context) (alertFigures, []byte, error) {
+	f := alertFigures{Through: p.telemetry.Alert.Through, Labels: p.labels}
+	var all []byte
+	for _, am := range p.ams {
+		alerts, raw, err := am.Alerts(ctx, attemptLabel, p.attempt)
+		all = append(append(all, raw...), '\n')
+		if err != nil {
+			return f, all, err
+		}
+		if len(alerts) == 0 {
+			f.NotListedBy = append(f.NotListedBy, am.Name())
+		}
+		f.Alerts = append(f.Alerts, alerts...)
+		p.saw(alerts)
+		others, err := am.Notifying(ctx, p.telemetry.Receiver)
+		if err != nil {
+			return f, all, err
+		}
+		for _, a := range others {
+			if a.Labels[attemptLabel] != p.attempt { // also of another attempt of this run
+				p.others[a.Labels["alertname"]] = true
+			}
+		}
+	}
+	f.Others = slices.Sorted(maps.Keys(p.others))
+	if p.byRule() && p.fired == nil {
+		asked := p.deps.Clock.Since(p.raised).Seconds()
+		firing, err := p.firing(ctx)
+		switch {
+		case firing || len(f.Alerts) > 0:
+			waited := p.deps.Clock.Since(p.raised).Seconds()
+			p.fired, p.firingErr = &waited, ""
+		case err != nil:
+			p.firingErr = err.Error()
+		default:
+			p.notFired, p.firingErr = asked, ""
+		}
+	}
+	f.FiredSeconds, f.NotFiredSeconds, f.FiringErr = p.fired, p.notFired, p.firingErr
+	f.WaitedSeconds = p.deps.Clock.Since(p.raised).Seconds()
+	return f, all, nil
+}
+
+// firing reports whether Prometheus fires the alert. A rule's own series has no label of this
+// cluster.
+func (p *proof) firing(ctx context.Context) (bool, error) {
+	samples, _, err := p.prometheus.All().Query(ctx, fmt.Sprintf("ALERTS{alertname=%q,alertstate=\"firing\",%s=%q}", alertName, attemptLabel, p.attempt), time.Time{})
+	return len(samples) > 0, err
+}
+
+// finish ends the alert and removes what raised it, also after ctx has ended. The resolved alert
+// needs the rule: unless ctx has ended, finish observes first that it is resolved.
+func (p *proof) finish(ctx context.Context) error {
+	var problems []error
+	if err := p.always(ctx, p.raiser.end); err != nil {
+		problems = append(problems, fmt.Errorf("end the synthetic alert: %w", err))
+	} else if ctx.Err() == nil && (!p.byRule() || p.fired != nil) {
+		problems = append(problems, p.observeEnd(ctx))
+	}
+	return errors.Join(append(problems, p.always(ctx, p.raiser.remove))...)
+}
+
+// always does something that is due also after ctx has ended.
+func (*proof) always(ctx context.Context, do func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endWithin)
+	defer cancel()
+	return do(ctx)
+}
+
+// reached reports whether the alert is routed to the receiver, at every Alertmanager.
+func (g *Gate) reached(f alertFigures) bool {
+	return len(f.Alerts) > 0 && len(f.NotListedBy) == 0 && !slices.ContainsFunc(f.Alerts, func(a prom.AlertState) bool {
+		return a.State != "active" || !slices.Contains(a.Receivers, g.telemetry.Receiver)
 	})
 }
 
-// astray reports whether the alert is active and routed elsewhere, so that waiting is
-// useless.
-func (g *Gate) astray(alerts []prom.AlertState) bool {
-	return slices.ContainsFunc(alerts, func(a prom.AlertState) bool {
+// astray reports whether the alert is routed elsewhere, so that waiting is useless.
+func (g *Gate) astray(f alertFigures) bool {
+	return slices.ContainsFunc(f.Alerts, func(a prom.AlertState) bool {
 		return a.State == "active" && len(a.Receivers) > 0 && !slices.Contains(a.Receivers, g.telemetry.Receiver)
 	})
-}
-
-// settled reports whether every integration of the receiver has delivered or failed. A started
-// notification is neither: Alertmanager retries for more than ten seconds. Counters of another
-// Alertmanager are ignored.
-func settled(r prom.Receiver, before, after prom.Notifications) bool {
-	if before.Started != after.Started {
-		return false
-	}
-	was, is := notified(r, before), notified(r, after)
-	for kind, want := range kinds(r) {
-		if is.Delivered[kind]-was.Delivered[kind] < want && is.Failed[kind] <= was.Failed[kind] {
-			return false
-		}
-	}
-	return len(r.Integrations) > 0
-}
-
-// kinds is the number of a receiver's integrations of each kind.
-func kinds(r prom.Receiver) map[string]float64 {
-	n := map[string]float64{}
-	for _, kind := range r.Integrations {
-		n[kind]++
-	}
-	return n
-}
-
-// notified are the receiver's notifications if Alertmanager counts by receiver, else all.
-func notified(r prom.Receiver, n prom.Notifications) prom.Notifications {
-	if n.ByReceiver == nil {
-		return n
-	}
-	return n.ByReceiver[r.Name]
-}
-
-// sharing is another receiver with the same kind of integration if Alertmanager does not count
-// by receiver: the counted notification may then be of either.
-func sharing(r prom.Receiver, kind string, all []prom.Receiver, n prom.Notifications) string {
-	if n.ByReceiver != nil {
-		return ""
-	}
-	for _, other := range all {
-		if other.Name != r.Name && slices.Contains(other.Integrations, kind) {
-			return other.Name
-		}
-	}
-	return ""
 }

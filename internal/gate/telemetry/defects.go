@@ -18,6 +18,7 @@ const exporterRemedy = "check the dcgm-exporter pod of the node and its target i
 // defects are the differences from exactly one fresh series for each GPU of each inventory
 // host. h explains missing series.
 func (g *Gate) defects(f seriesFigures, h hints) []defect {
+	f = g.judged(f)
 	if len(f.Series) == 0 {
 		return []defect{{
 			"Prometheus", "has no series " + metric + h.target(""),
@@ -45,13 +46,21 @@ func (g *Gate) defects(f seriesFigures, h hints) []defect {
 	for _, name := range sortedKeys(byHost) {
 		if !slices.Contains(g.nodes, name) {
 			out = append(out, defect{name, fmt.Sprintf("%d series are of host %s, which is not in the inventory", len(byHost[name]), name),
-				"add the host to the inventory, or stop scraping it"})
+				"add the host to the inventory or stop scraping it; if Prometheus has other clusters too, set telemetry.matchers to labels of this one"})
 		}
 	}
 	for _, node := range g.nodes {
 		out = append(out, g.nodeDefects(node, f, byHost[node], h)...)
 	}
 	return append(out, duplicates(f.Series)...)
+}
+
+// judged are the series without those of nodes that are not judged.
+func (g *Gate) judged(f seriesFigures) seriesFigures {
+	if left := g.site.Inventory.LeftOut; len(left) > 0 {
+		f.Series = slices.DeleteFunc(slices.Clone(f.Series), func(s series) bool { return HostOf(left, s.Host) != "" })
+	}
+	return f
 }
 
 // nodeDefects are the defects of one inventory host.

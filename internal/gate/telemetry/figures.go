@@ -11,6 +11,7 @@ import (
 const (
 	kindSeries        = "gpu-series"
 	kindAnswers       = "prometheus-answers"
+	kindOthers        = "other-series"
 	kindTargets       = "scrape-targets"
 	kindLastSamples   = "last-samples"
 	kindUsage         = "gpu-usage"
@@ -18,6 +19,7 @@ const (
 	kindAlertmanagers = "alertmanagers"
 	kindReceivers     = "receivers"
 	kindAlert         = "alert"
+	kindAlertEnd      = "alert-end"
 	kindNotifications = "notifications"
 )
 
@@ -29,6 +31,8 @@ const (
 	targetLoaded  = "under-load"
 	targetBefore  = "before"
 	targetAfter   = "after"
+
+	targetAlertmanager = "alertmanager"
 )
 
 // seriesFigures are the series of the metric at one time of Prometheus' clock.
@@ -66,6 +70,8 @@ type answersFigures struct {
 type answer struct {
 	Now   time.Time             `json:"now"`
 	Hosts map[string]hostAnswer `json:"hosts"`
+	// Process identifies the Prometheus that answered before and after the series; "" if unknown.
+	Process string `json:"process,omitempty"`
 	// Err is the error of the query.
 	Err string `json:"err,omitempty"`
 }
@@ -114,20 +120,44 @@ type alertmanagerFigures struct {
 // receiverFigures are the receivers of Alertmanager's configuration.
 type receiverFigures struct {
 	Receivers []prom.Receiver `json:"receivers"`
+	Foreseen
 }
 
 // alertFigures is the state of the synthetic alert.
 type alertFigures struct {
-	Labels        map[string]string `json:"labels"`
-	WaitedSeconds float64           `json:"waitedSeconds"`
+	// Through is how it was raised, as in the site file.
+	Through string            `json:"through"`
+	Labels  map[string]string `json:"labels"`
+	// FiredSeconds is the wait until its rule fired; nil if it did not, or if there is no rule.
+	FiredSeconds *float64 `json:"firedSeconds,omitempty"`
+	// NotFiredSeconds is the wait when Prometheus was last asked and did not fire it; it fired between
+	// the two. FiringErr is the error of the last query without an answer.
+	NotFiredSeconds float64 `json:"notFiredSeconds,omitempty"`
+	FiringErr       string  `json:"firingErr,omitempty"`
+	// WaitedSeconds is the wait until this state was read.
+	WaitedSeconds float64 `json:"waitedSeconds"`
 	// NotYetSeconds is the wait when the last poll began that did not find the alert at its
 	// receiver; the alert arrived between the two.
 	NotYetSeconds float64 `json:"notYetSeconds"`
-	// Alerts are Alertmanager's alerts with the run's label.
+	// Alerts are the Alertmanagers' alerts with the attempt's label.
 	Alerts []prom.AlertState `json:"alerts"`
+	// NotListedBy are the Alertmanagers that do not list it.
+	NotListedBy []string `json:"notListedBy,omitempty"`
+	// Others are the names of other alerts that notify the receiver meanwhile.
+	Others []string `json:"others,omitempty"`
+}
+
+// fired is when the rule fired; 0 without one.
+func (f alertFigures) fired() time.Duration {
+	if f.FiredSeconds == nil {
+		return 0
+	}
+	return seconds(*f.FiredSeconds)
 }
 
 func (f alertFigures) waited() time.Duration { return seconds(f.WaitedSeconds) }
+
+func (f alertFigures) notFired() time.Duration { return seconds(f.NotFiredSeconds) }
 
 func (f alertFigures) notYet() time.Duration { return seconds(f.NotYetSeconds) }
 

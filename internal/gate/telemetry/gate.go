@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/utils/clock"
 
+	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
@@ -24,12 +25,16 @@ type Deps struct {
 	// Cluster connects to the cluster; it may wait until the cluster is up.
 	Cluster func(ctx context.Context) (*kube.Cluster, error)
 	RunID   string
+	// Page permits a notification of a receiver that pages people.
+	Page bool
 	// Clock defaults to the real clock.
 	Clock clock.Clock
 }
 
 // Gate is gate 5.
 type Gate struct {
+	site      *site.Site
+	hardware  *profile.Profile
 	deps      Deps
 	nodes     []string
 	telemetry site.Telemetry
@@ -49,7 +54,7 @@ type Gate struct {
 // New returns the gate for a site and the profile of its hardware.
 func New(s *site.Site, p *profile.Profile, deps Deps) *Gate {
 	g := &Gate{
-		deps: deps, telemetry: s.Telemetry, reach: s.Reach, gang: s.GPUStack,
+		site: s, hardware: p, deps: deps, telemetry: s.Telemetry, reach: s.Reach, gang: s.GPUStack,
 		gpus: int(p.Node.GPUs.Value), gpuSource: "profile " + p.Name + " node.gpus: " + p.Node.GPUs.Source,
 		profile: p.Telemetry, maxAge: times(s.Telemetry.ScrapeInterval, p.Telemetry.Freshness),
 		patches: s.PodPatches(Name), lowered: s.LoweredTelemetry(),
@@ -68,8 +73,24 @@ func times(interval site.Duration, f profile.Figure) time.Duration {
 // Name implements check.Check.
 func (g *Gate) Name() string { return Name }
 
+// Excluding implements plan.Excluding.
+func (g *Gate) Excluding(nodes []string) check.Check {
+	return New(g.site.Without(nodes), g.hardware, g.deps)
+}
+
 // Claims is the number of GPUs that the gate claims while it observes: all of them.
 func (g *Gate) Claims() int { return g.gpus * len(g.nodes) }
+
+func (g *Gate) describeAlert() string {
+	raise, notified := "create a PrometheusRule whose alert fires at once", "is notified"
+	if !g.byRule() {
+		raise = "post a synthetic alert to Alertmanager"
+	}
+	if !g.telemetry.Alert.PagesNobody {
+		notified = "is notified (only with --page: it may page people)"
+	}
+	return fmt.Sprintf("%s and check that receiver %s %s; resolve the alert", raise, g.telemetry.Receiver, notified)
+}
 
 // Describe lists the actions of Observe.
 func (g *Gate) Describe() []string {
@@ -77,6 +98,6 @@ func (g *Gate) Describe() []string {
 		fmt.Sprintf("query %s and its timestamps, and %d times on new connections; list targets", metric, answersWanted),
 		fmt.Sprintf("load a different number of GPUs on each node with dcgmproftester (rounds: %d) and check that as many series of each host follow", len(g.rounds())),
 		fmt.Sprintf("load %d GPUs on each of %d nodes with dcgmproftester and check that every series follows", g.gpus, len(g.nodes)),
-		fmt.Sprintf("post a synthetic alert to Alertmanager and check that receiver %s is notified", g.telemetry.Receiver),
+		g.describeAlert(),
 	}
 }

@@ -17,5 +17,5 @@ func (g *Gate) Judge(obs []check.Observation) check.Judgement {
 		g.judgeLoaded(b, obs, idle)
 	}
 	g.judgeAlert(b, obs)
-	return b.Judgement(fmt.Sprintf("%d GPU series are fresh and follow the load; an alert reached %s", g.Claims(), g.telemetry.Receiver))
+	return b.Judgement(fmt.Sprintf("%d GPU series are fresh and follow the load; %s", g.Claims(), g.alertReason()))
 }

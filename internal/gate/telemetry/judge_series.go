@@ -15,6 +15,10 @@ func (g *Gate) judgeIdle(b *check.Builder, obs []check.Observation) (state serie
 	if !ok {
 		return state, false
 	}
+	if len(state.Series) == 0 && len(g.telemetry.Matchers) > 0 && g.judgeMatchers(b, obs) {
+		return state, false
+	}
+	state = g.judged(state)
 	found := g.defects(state, hintsIn(obs))
 	for _, d := range found {
 		b.Fail(o.ID, d.suspect, d.remedy, "%s", d.message)
@@ -68,6 +72,7 @@ func (g *Gate) judgeLoad(b *check.Builder, obs []check.Observation, target, of s
 	if !ok {
 		return check.Observation{}, state, false
 	}
+	state = g.judged(state)
 	if why := g.mistimed(load, l.At, o.At); why != "" && len(g.loadDefects(want, load, state)) > 0 {
 		b.Unobserved(o.ID, "the load", busyRemedy, "the series do not follow it, and %s", why)
 		return check.Observation{}, state, false

@@ -22,7 +22,9 @@ func gate(t *testing.T) *Gate {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &site.Site{Telemetry: site.Telemetry{ScrapeInterval: site.Duration(15 * time.Second), Receiver: "on-call", LoadImage: "dcgm"}}
+	s := &site.Site{Telemetry: site.Telemetry{ScrapeInterval: site.Duration(15 * time.Second), Receiver: "on-call", LoadImage: "dcgm", Alert: site.AlertProof{
+		Through: site.ThroughAlertmanager, PagesNobody: true, RuleWithin: site.Duration(5 * time.Minute), Labels: map[string]string{"severity": "critical"},
+	}}}
 	for i := range 2 {
 		s.Inventory.Nodes = append(s.Inventory.Nodes, site.Node{Name: fmt.Sprintf("gpu-%02d", i+1)})
 	}
@@ -34,6 +36,7 @@ type facts struct {
 	idle, loaded  *seriesFigures
 	partial       *seriesFigures // under the partial load
 	answers       *answersFigures
+	others        *otherFigures
 	targets       *targetFigures
 	last          *lastFigures
 	usage         *usageFigures
@@ -42,6 +45,7 @@ type facts struct {
 	alertmanagers *alertmanagerFigures
 	receivers     *receiverFigures
 	alert         *alertFigures
+	end           *endFigures
 	before, after *prom.Notifications
 	errs          map[string]string // by kind or kind/target
 	begun         time.Time         // of the loads' observations
@@ -70,7 +74,7 @@ func readings(g *Gate, util float64) *seriesFigures {
 // requests answered well.
 func counters(total, failed, delivered float64) *prom.Notifications {
 	return &prom.Notifications{
-		Total: map[string]float64{"webhook": total}, Failed: map[string]float64{"webhook": failed}, Delivered: map[string]float64{"webhook": delivered},
+		Started: 1000, Total: map[string]float64{"webhook": total}, Failed: map[string]float64{"webhook": failed}, Delivered: map[string]float64{"webhook": delivered},
 	}
 }
 
@@ -81,12 +85,16 @@ func healthy(g *Gate) facts {
 		load:          loadOf(g.whole()),
 		partialLoad:   loadOf(g.rounds()[0]),
 		alertmanagers: &alertmanagerFigures{Active: []string{"https://10.0.0.9:9093/api/v2/alerts"}},
-		receivers:     &receiverFigures{Receivers: []prom.Receiver{{Name: "on-call", Integrations: []string{"webhook"}}}},
-		alert:         &alertFigures{WaitedSeconds: 1, Alerts: []prom.AlertState{{State: "active", Receivers: []string{"on-call"}}}},
-		before:        counters(3, 1, 2),
-		after:         counters(4, 1, 3),
-		errs:          map[string]string{},
-		begun:         loadBegins(),
+		receivers:     &receiverFigures{Foreseen: Foreseen{Consent: true, Reached: []string{"on-call"}}, Receivers: []prom.Receiver{{Name: "on-call", Integrations: []string{"webhook"}}}},
+		alert: &alertFigures{
+			Through: site.ThroughAlertmanager, WaitedSeconds: 1, Labels: map[string]string{"severity": "critical"},
+			Alerts: []prom.AlertState{{Labels: map[string]string{"severity": "critical"}, State: "active", Receivers: []string{"on-call"}}},
+		},
+		end:    &endFigures{WaitedSeconds: 1},
+		before: counters(3, 1, 2),
+		after:  counters(4, 1, 3),
+		errs:   map[string]string{},
+		begun:  loadBegins(),
 	}
 	for _, n := range g.nodes {
 		f.usage.Nodes[n] = kube.Usage{Allocatable: 8}
@@ -164,6 +172,7 @@ func (f facts) observations(t *testing.T) []check.Observation {
 	}
 	add(kindSeries, targetIdle, f.idle != nil, f.idle)
 	add(kindAnswers, "https://prometheus", f.answers != nil, f.answers)
+	add(kindOthers, "prometheus", f.others != nil, f.others)
 	add(kindTargets, "prometheus", f.targets != nil, f.targets)
 	add(kindLastSamples, "prometheus", f.last != nil, f.last)
 	add(kindUsage, "cluster", f.usage != nil, f.usage)
@@ -176,6 +185,7 @@ func (f facts) observations(t *testing.T) []check.Observation {
 	add(kindNotifications, targetBefore, f.before != nil, f.before)
 	add(kindAlert, "alertmanager", f.alert != nil, f.alert)
 	add(kindNotifications, targetAfter, f.after != nil, f.after)
+	add(kindAlertEnd, "alertmanager", f.end != nil, f.end)
 	return out
 }
 
@@ -402,6 +412,19 @@ func TestJudge(t *testing.T) {
 		"one replica does not answer": {func(f *facts) {
 			f.answers.Answers[3] = answer{Err: "503 Service Unavailable"}
 		}, fail, "Prometheus", "503 Service Unavailable"},
+		// A scrape that fails for a moment looked like another replica.
+		"one process misses a scrape": {func(f *facts) {
+			for i := range f.answers.Answers {
+				f.answers.Answers[i].Process = "prometheus-0 2026-11-21T00:00:00Z"
+			}
+			f.answers.Answers[3].Hosts = nil
+		}, unseen, "Prometheus", "all are of one process"},
+		"two processes, and one misses a scrape": {func(f *facts) {
+			for i := range f.answers.Answers {
+				f.answers.Answers[i].Process = fmt.Sprintf("prometheus-%d 2026-11-21T00:00:00Z", i%2)
+			}
+			f.answers.Answers[3].Hosts = nil
+		}, fail, "Prometheus", "several Prometheus replicas answer"},
 		"no answer was read": {func(f *facts) {
 			for i := range f.answers.Answers {
 				f.answers.Answers[i] = answer{Err: "connection refused"}

@@ -18,7 +18,7 @@ const lookBack = time.Hour
 func (g *Gate) observeLast(ctx context.Context, p prom.Prometheus, rec check.Recorder) error {
 	expr := fmt.Sprintf("max by (Hostname, hostname, node) (max_over_time(timestamp(%s)[%ds:%dms]))",
 		metric, int(lookBack.Seconds()), g.telemetry.ScrapeInterval.D().Milliseconds())
-	attempt := g.begin(rec, kindLastSamples, p.Name(), "query "+expr)
+	attempt := g.begin(rec, kindLastSamples, p.Name(), "query "+p.Expr(expr))
 	samples, raw, err := p.Query(ctx, expr, time.Time{})
 	figures := lastFigures{}
 	for _, s := range samples {

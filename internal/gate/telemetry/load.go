@@ -22,9 +22,6 @@ import (
 // removeWithin limits the deletion of the load after the gate's context has ended.
 const removeWithin = 2 * time.Minute
 
-// loadScript runs DCGM's tensor load on every GPU of the container.
-const loadScript = `exec dcgmproftester13 --no-dcgm-validation -t 1004 -d "$DURATION"`
-
 // observeLoads starts loads on GPUs and records whether the series follow: first on a different
 // number of GPUs of each node, then on all. It stops at the first load that they do not follow.
 func (g *Gate) observeLoads(ctx context.Context, cluster *kube.Cluster, p prom.Prometheus, idle seriesFigures, rec check.Recorder) error {
@@ -98,7 +95,7 @@ type followFunc func(load loadFigures, state seriesFigures) (followed, final boo
 // of the series'.
 func (l *loads) observe(ctx context.Context, target, seriesTarget string, want map[string]int, follows followFunc) (followed bool, err error) {
 	begun := l.deps.Clock.Now()
-	attempt := l.begin(l.rec, kindLoad, target, fmt.Sprintf("run %s on GPUs of nodes: %v", loadScript, want))
+	attempt := l.begin(l.rec, kindLoad, target, fmt.Sprintf("run dcgmproftester -t 1004 on GPUs of nodes: %v", want))
 	l.rec.Progress("loading GPUs (%s)", target)
 	gangs, figures, failed := l.start(ctx, target, want)
 	if ctx.Err() == nil {
@@ -171,7 +168,7 @@ func (g *Gate) Workloads() ([]workload.Spec, error) {
 func (g *Gate) spec(target string, gpus int, nodes []string) workload.Spec {
 	return workload.Spec{
 		Name: fmt.Sprintf("gpu-load-%s-%d", target, gpus), Gate: Name, Pods: len(nodes), GPUs: gpus, Image: g.telemetry.LoadImage,
-		Container: site.LoadContainer, Script: loadScript, Nodes: nodes, OnePerNode: true,
+		Container: site.LoadContainer, Script: workload.GPULoadScript, Nodes: nodes, OnePerNode: true,
 		Env:     map[string]string{"DURATION": strconv.Itoa(int(g.lasts().Seconds()))},
 		Patches: g.patches,
 	}
@@ -183,7 +180,7 @@ func (l *loads) follow(ctx context.Context, begun time.Time, seriesTarget string
 	left := max(l.settle(), l.profile.RiseWithin.Duration()-l.deps.Clock.Since(begun))
 	err = l.poll(ctx, l.readInterval(), left, func(last bool) (bool, error) {
 		at := l.deps.Clock.Now()
-		attempt := l.begin(l.rec, kindSeries, seriesTarget, "query "+metric+"; query timestamp("+metric+")")
+		attempt := l.begin(l.rec, kindSeries, seriesTarget, seriesCommand(l.prometheus))
 		state, raw, err := readSeries(ctx, l.prometheus)
 		if ctx.Err() != nil {
 			return false, ctx.Err()

@@ -3,6 +3,7 @@ package telemetry
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -104,11 +105,10 @@ func exporters(t *testing.T, g *Gate, cluster *kube.Cluster, hostOf func(node st
 						value, s.Metric["namespace"], s.Metric["pod"] = "97", p.Namespace, p.Name
 					}
 				}
-				if strings.HasPrefix(r.URL.Query().Get("query"), "timestamp(") {
-					value = fmt.Sprint(int64(at))
-				}
 				s.Value = [2]any{at, value}
-				result = append(result, s)
+				stamp := sample{Metric: maps.Clone(s.Metric), Value: [2]any{at, fmt.Sprint(int64(at))}}
+				stamp.Metric[timeLabel] = "true"
+				result = append(result, s, stamp)
 			}
 		}
 		json.NewEncoder(w).Encode(map[string]any{"status": "success", "data": map[string]any{"resultType": "vector", "result": result}}) //nolint:errcheck // a test server

@@ -9,9 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/firstlight/firstlight/internal/check"
-	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/probe/prom"
-	"github.com/firstlight/firstlight/internal/site"
 )
 
 // Observe implements check.Check.
@@ -24,12 +22,11 @@ func (g *Gate) Observe(ctx context.Context, rec check.Recorder) error {
 	if err != nil {
 		return fmt.Errorf("reach the cluster: %w", err)
 	}
-	prometheus, unreachable := connect(g.reach.Prometheus, cluster)
+	p, unreachable := prom.ConnectPrometheus(g.reach.Prometheus, g.telemetry.Matchers, cluster)
 	if unreachable != nil {
 		return g.begin(rec, kindSeries, targetIdle, "connect to Prometheus").Record(nil, unreachable)
 	}
-	defer prometheus.Close()
-	p := prom.Prometheus{Client: prometheus}
+	defer p.Close()
 	idle, complete, err := g.observeIdle(ctx, p, rec)
 	if err != nil {
 		return err
@@ -48,10 +45,6 @@ func (g *Gate) Observe(ctx context.Context, rec check.Recorder) error {
 
 func (g *Gate) begin(rec check.Recorder, kind, target, command string) check.Attempt {
 	return check.Observer{Recorder: rec, Clock: g.deps.Clock}.Begin(kind, target, command)
-}
-
-func connect(e site.Endpoint, cluster *kube.Cluster) (*prom.Client, error) {
-	return prom.Connect(prom.Endpoint(e), cluster)
 }
 
 // readInterval is the interval of reading series that are expected to change: a sample is read at most

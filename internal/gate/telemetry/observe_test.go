@@ -1,6 +1,7 @@
 package telemetry
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -9,8 +10,11 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
+
+	"k8s.io/utils/clock"
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/probe/prom"
@@ -36,6 +40,18 @@ type api struct {
 	alerts []prom.Alert // as posted
 	// interrupt, when set, is called instead of listing alerts.
 	interrupt func()
+	// config is added to Alertmanager's configuration.
+	config string
+	// earlier is how often an alert of an earlier attempt is listed; -1: always.
+	earlier int
+	// now is Alertmanager's clock.
+	now func() time.Time
+	// refuses: alerts are not accepted.
+	refuses bool
+	// unresolved: alerts do not end.
+	unresolved bool
+	// notifying are the alerts of the receiver; empty: not JSON.
+	notifying string
 	// retries is how often the counters are read before the webhook answers.
 	retries int
 	// others is how often another replica's counters are read instead, once the alert is posted.
@@ -48,26 +64,28 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.URL.Path == "/api/v1/query":
 		labels := `"UUID":"GPU-a","gpu":"0","hostname":"gpu-01","instance":"10.0.0.1:9400","node":"gpu-01","pod":"exporter-x"`
-		value := "42"
-		if strings.HasPrefix(r.URL.Query().Get("query"), "timestamp(") {
-			value = "1773114088.5"
-		} else {
-			labels = `"__name__":"DCGM_FI_DEV_GPU_UTIL",` + labels
-		}
-		fmt.Fprintf(w, `{"status":"success","data":{"resultType":"vector","result":[{"metric":{%s},"value":[1773114090,%q]}]}}`, labels, value)
+		fmt.Fprintf(w, `{"status":"success","data":{"resultType":"vector","result":[{"metric":{"__name__":"DCGM_FI_DEV_GPU_UTIL",%[1]s},"value":[1773114090,"42"]},{"metric":{"firstlight_timestamp":"true",%[1]s},"value":[1773114090,"1773114088.5"]}]}}`, labels)
 	case r.URL.Path == "/api/v1/alertmanagers":
 		io.WriteString(w, `{"status":"success","data":{"activeAlertmanagers":[{"url":"http://am"}]}}`) //nolint:errcheck // a test server
 	case r.URL.Path == "/api/v2/status":
-		io.WriteString(w, `{"config":{"original":"receivers:\n- name: on-call\n  webhook_configs: [{url: x}]\n"}}`) //nolint:errcheck // a test server
+		config, _ := json.Marshal("route: {receiver: on-call}\nreceivers:\n- name: on-call\n  webhook_configs: [{url: x}]\n" + a.config) // a string
+		fmt.Fprintf(w, `{"config":{"original":%s}}`, config)
+	case a.refuses && r.Method == http.MethodPost:
+		w.WriteHeader(http.StatusServiceUnavailable)
 	case r.URL.Path == "/api/v2/alerts" && r.Method == http.MethodPost:
 		var posted []prom.Alert
 		if json.NewDecoder(r.Body).Decode(&posted) == nil {
 			a.alerts = append(a.alerts, posted...)
 		}
-	case r.URL.Path == "/api/v2/alerts" && a.interrupt != nil:
+	case r.URL.Path == "/api/v2/alerts" && a.interrupt != nil && len(a.alerts) > 0:
 		a.interrupt()
 		io.WriteString(w, `[]`) //nolint:errcheck // a test server
-	case r.URL.Path == "/api/v2/alerts" && len(a.alerts) > 0:
+	case r.URL.Path == "/api/v2/alerts" && a.earlier != 0 && len(a.alerts) == 0 && strings.HasPrefix(r.URL.Query().Get("filter"), runLabel):
+		a.earlier = max(-1, a.earlier-1)
+		io.WriteString(w, `[{"labels":{},"receivers":[{"name":"on-call"}],"status":{"state":"active"}}]`) //nolint:errcheck // a test server
+	case r.URL.Path == "/api/v2/alerts" && r.URL.Query().Has("receiver"):
+		io.WriteString(w, a.notifying) //nolint:errcheck // a test server
+	case r.URL.Path == "/api/v2/alerts" && len(a.alerts) > 0 && (a.unresolved || a.alerts[len(a.alerts)-1].EndsAt.After(a.now())):
 		io.WriteString(w, `[{"labels":{},"receivers":[{"name":"on-call"}],"status":{"state":"active"}}]`) //nolint:errcheck // a test server
 	case r.URL.Path == "/api/v2/alerts":
 		io.WriteString(w, `[]`) //nolint:errcheck // a test server
@@ -94,6 +112,10 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func serve(t *testing.T, a *api) (*Gate, prom.Prometheus) {
 	t.Helper()
+	a.notifying = cmp.Or(a.notifying, "[]")
+	if a.now == nil {
+		a.now = time.Now
+	}
 	server := httptest.NewServer(a)
 	t.Cleanup(server.Close)
 	g := gate(t)
@@ -130,7 +152,7 @@ func TestEveryReplicaIsAsked(t *testing.T) {
 	}{"both have samples": {false, 0}, "one has none": {true, answersWanted / 2}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			whole := &api{}
+			whole := &api{now: time.Now}
 			var mu sync.Mutex
 			connections := map[string]int{}
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -238,6 +260,155 @@ func TestAnInterruptedAlertIsEnded(t *testing.T) {
 	defer a.mu.Unlock()
 	if n := len(a.alerts); n != 2 {
 		t.Errorf("%d posts, want the alert and its end", n)
+	}
+}
+
+// Without consent the alert was silenced, and a silence may not hold: nothing is raised.
+func TestNothingIsRaisedWithoutConsent(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		page, pagesNobody bool
+		posts             int
+	}{
+		"neither":         {false, false, 0},
+		"--page":          {true, false, 2},
+		"pages no person": {false, true, 2},
+		"both":            {true, true, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := &api{}
+			g, p := serve(t, a)
+			g.deps.Page, g.telemetry.Alert.PagesNobody = tt.page, tt.pagesNobody
+			var rec recorder
+			if err := g.observeAlert(t.Context(), nil, p, &rec); err != nil {
+				t.Fatal(err)
+			}
+			var b check.Builder
+			g.judgeAlert(&b, rec.obs)
+			if b.Clean() != (tt.posts > 0) || len(a.alerts) != tt.posts {
+				t.Errorf("%d posts; %+v", len(a.alerts), b.Judgement(""))
+			}
+		})
+	}
+}
+
+// An alert of a killed attempt of the same run was not one of the others, and its notification counted.
+func TestAnEarlierAttemptIsAwaited(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct{ lists, posts int }{"it ends": {2, 2}, "it does not": {-1, 0}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := &api{earlier: tt.lists, now: fast{}.Now}
+			g, p := serve(t, a)
+			g.deps.Clock = fast{clock.RealClock{}}
+			var rec recorder
+			if err := g.observeAlert(t.Context(), nil, p, &rec); err != nil {
+				t.Fatal(err)
+			}
+			var b check.Builder
+			g.judgeAlert(&b, rec.obs)
+			if len(a.alerts) != tt.posts || b.Clean() != (tt.posts > 0) {
+				t.Errorf("%d posts; %+v", len(a.alerts), b.Judgement(""))
+			}
+		})
+	}
+}
+
+func TestAnotherAttemptsAlertIsAnother(t *testing.T) {
+	t.Parallel()
+	a := &api{notifying: `[{"labels":{"alertname":"FirstlightSynthetic","firstlight_run":"r1","firstlight_attempt":"earlier"},"receivers":[{"name":"on-call"}],"status":{"state":"active"}}]`}
+	g, p := serve(t, a)
+	var rec recorder
+	if err := g.observeAlert(t.Context(), nil, p, &rec); err != nil {
+		t.Fatal(err)
+	}
+	var b check.Builder
+	g.judgeAlert(&b, rec.obs)
+	if b.Clean() {
+		t.Error("the notification may be of the earlier attempt")
+	}
+}
+
+// fast is a clock that does not wait, and whose time is 30 times as fast.
+type fast struct{ clock.RealClock }
+
+func (fast) Now() time.Time { return begun.Add(30 * time.Since(begun)) }
+
+func (f fast) Since(t time.Time) time.Duration { return f.Now().Sub(t) }
+
+func (f fast) NewTimer(d time.Duration) clock.Timer { return f.RealClock.NewTimer(d / 30) }
+
+var begun = time.Now()
+
+// A balancer of each request in turn led every query of the series to the same replica.
+func TestEveryReplicaIsAskedByRequest(t *testing.T) {
+	t.Parallel()
+	for _, replicas := range []int{2, 3} {
+		whole := &api{now: time.Now}
+		var requests atomic.Int64
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			turn := int(requests.Add(1)) % replicas
+			switch {
+			case r.URL.Path == "/api/v1/status/runtimeinfo":
+				fmt.Fprintf(w, `{"status":"success","data":{"startTime":"2026-11-21T00:00:0%dZ","hostname":"p"}}`, turn)
+			case turn == 0:
+				io.WriteString(w, `{"status":"success","data":{"resultType":"vector","result":[]}}`) //nolint:errcheck // a test server
+			default:
+				whole.ServeHTTP(w, r)
+			}
+		}))
+		t.Cleanup(server.Close)
+		client, err := prom.Connect(prom.Endpoint{URL: server.URL}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(client.Close)
+		g := gate(t)
+		g.nodes, g.gpus, g.profile.Settle.Value = []string{"gpu-01"}, 1, 0
+		var rec recorder
+		if err := g.observeAnswers(t.Context(), prom.Prometheus{Client: client}, &rec); err != nil {
+			t.Fatal(err)
+		}
+		f, err := check.Decode[answersFigures](rec.obs[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := len(g.partialAnswers(f)); n != answersWanted/replicas || oneProcess(f) {
+			t.Errorf("%d replicas: %d answers are incomplete, of one process: %t", replicas, n, oneProcess(f))
+		}
+	}
+}
+
+// Consent is for one receiver, and muted alerts of others are a danger: nothing is raised.
+func TestNothingIsRaisedThatInhibits(t *testing.T) {
+	t.Parallel()
+	first, second := &api{}, &api{config: "inhibit_rules: [{source_matchers: ['severity=\"critical\"'], equal: [namespace]}]"}
+	g, p := serve(t, first)
+	other, _ := serve(t, second)
+	g.reach.AlertmanagerReplicas = []site.Endpoint{other.reach.Alertmanager}
+	var rec recorder
+	if err := g.observeAlert(t.Context(), nil, p, &rec); err != nil {
+		t.Fatal(err)
+	}
+	if len(first.alerts)+len(second.alerts) > 0 {
+		t.Errorf("%+v %+v", first.alerts, second.alerts)
+	}
+}
+
+// The alert was left at the first Alertmanager if the second did not accept it.
+func TestAnAlertThatWasRaisedInPartIsEnded(t *testing.T) {
+	t.Parallel()
+	first, second := &api{}, &api{refuses: true}
+	g, p := serve(t, first)
+	other, _ := serve(t, second)
+	g.reach.AlertmanagerReplicas = []site.Endpoint{other.reach.Alertmanager}
+	var rec recorder
+	if err := g.observeAlert(t.Context(), nil, p, &rec); err == nil {
+		t.Error("the alert could not be ended at the second Alertmanager, without an error")
+	}
+	if len(first.alerts) != 2 || first.alerts[1].EndsAt.After(time.Now()) {
+		t.Errorf("%+v", first.alerts)
 	}
 }
 

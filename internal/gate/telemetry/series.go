@@ -1,7 +1,6 @@
 package telemetry
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -17,7 +16,7 @@ func (g *Gate) observeIdle(ctx context.Context, p prom.Prometheus, rec check.Rec
 	rec.Progress("querying %d GPU series", g.gpus*len(g.nodes))
 	first := true
 	err = g.poll(ctx, g.readInterval(), g.settle(), func(last bool) (bool, error) {
-		attempt := g.begin(rec, kindSeries, targetIdle, "query "+metric+"; query timestamp("+metric+")")
+		attempt := g.begin(rec, kindSeries, targetIdle, seriesCommand(p))
 		figures, raw, err := readSeries(ctx, p)
 		if ctx.Err() != nil {
 			return false, ctx.Err()
@@ -31,6 +30,11 @@ func (g *Gate) observeIdle(ctx context.Context, p prom.Prometheus, rec check.Rec
 	})
 	if err != nil || complete {
 		return idle, complete, err
+	}
+	if len(idle.Series) == 0 {
+		if err := g.observeOthers(ctx, p, rec); err != nil {
+			return idle, false, err
+		}
 	}
 	if err := g.observeTargets(ctx, p, rec); err != nil {
 		return idle, false, err
@@ -51,23 +55,32 @@ func (g *Gate) observeTargets(ctx context.Context, p prom.Prometheus, rec check.
 	return attempt.Raw(raw).Record(figures, err)
 }
 
-// readSeries reads the metric and the timestamps of its samples, both at one time of
-// Prometheus' clock.
+// seriesCommand is the command of an observation of the series.
+func seriesCommand(p prom.Prometheus) string { return "query " + p.Expr(seriesExpr) }
+
+// timeLabel marks the timestamps in the result of seriesExpr.
+const timeLabel = "firstlight_timestamp"
+
+// seriesExpr selects the metric and the timestamps of its samples. Two queries, even for one time, would
+// differ if a scrape ended between them.
+const seriesExpr = metric + ` or label_replace(timestamp(` + metric + `), "` + timeLabel + `", "true", "", "")`
+
+// readSeries reads the metric and the timestamps of its samples.
 func readSeries(ctx context.Context, p prom.Prometheus) (seriesFigures, []byte, error) {
 	figures := seriesFigures{Series: []series{}}
-	values, raw, err := p.Query(ctx, metric, time.Time{})
-	if err != nil || len(values) == 0 {
+	samples, raw, err := p.Query(ctx, seriesExpr, time.Time{})
+	if err != nil || len(samples) == 0 {
 		return figures, raw, err
 	}
-	figures.Now = values[0].At
-	stamps, rawStamps, err := p.Query(ctx, "timestamp("+metric+")", figures.Now)
-	raw = bytes.Join([][]byte{raw, rawStamps}, []byte("\n"))
-	if err != nil {
-		return figures, raw, err
-	}
-	sampled := make(map[string]float64, len(stamps))
-	for _, s := range stamps {
-		sampled[s.Series()] = s.Value
+	figures.Now = samples[0].At
+	sampled, values := map[string]float64{}, samples[:0]
+	for _, s := range samples {
+		if _, stamp := s.Labels[timeLabel]; stamp {
+			delete(s.Labels, timeLabel)
+			sampled[s.Series()] = s.Value
+		} else {
+			values = append(values, s)
+		}
 	}
 	for _, v := range values {
 		at, ok := sampled[v.Series()]
@@ -76,7 +89,7 @@ func readSeries(ctx context.Context, p prom.Prometheus) (seriesFigures, []byte, 
 		}
 		figures.Series = append(figures.Series, readOne(v, at))
 	}
-	if len(figures.Series) != len(stamps) {
+	if len(figures.Series) != len(sampled) {
 		return figures, raw, errors.New("the metric and its timestamps have different series")
 	}
 	return figures, raw, nil

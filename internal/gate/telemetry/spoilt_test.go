@@ -26,7 +26,7 @@ func TestEveryField(t *testing.T) {
 		"more failures before, or fewer afterwards, do not concern the alert":                     {`notifications@before .failed.webhook: (x1000|1 more)`, `notifications@after .failed.webhook: (left out|0|-1|1|1 less|x0.5)`},
 		"fewer notifications before, or more afterwards, are more for the alert":                  {`notifications@before .total.webhook: .*`, `notifications@before .delivered.webhook: (0|1|1 less|x0.5)`, `notifications@after .delivered.webhook: (1 more|x1000)`, `notifications@after .total.webhook: (x1000|1 more)`},
 		"Alertmanager makes the counters of some integrations with their first count":             {`notifications@before .total: left out`, `notifications@after .failed: left out`},
-		"labels name the alert": {`alert@.* .(labels|alerts.labels): left out`},
-		"sooner than it must":   {`alert@.* .(waited|notYet)Seconds: .*`},
+		"labels explain an alert that is routed elsewhere":                                        {`alert@.* .(labels|alerts.labels)(.severity)?: .*`},
+		"sooner than it must": {`alert@.* .(waited|notYet)Seconds: .*`, `alert-end@.* .waitedSeconds: .*`},
 	})
 }

@@ -35,6 +35,3 @@ func (g *Gate) SeriesDefects(ctx context.Context, p prom.Prometheus) ([]check.Fi
 	})
 	return found, errors.Join(err, readErr)
 }
-
-// AlertLabels are the labels of the synthetic alert.
-func (g *Gate) AlertLabels() map[string]string { return g.alert(g.deps.Clock.Now()).Labels }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/gate/gangjob"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
@@ -43,6 +44,11 @@ func New(s *site.Site, p *profile.Profile, deps Deps) *Gate {
 
 // Name implements check.Check.
 func (g *Gate) Name() string { return Name }
+
+// Excluding implements plan.Excluding.
+func (g *Gate) Excluding(nodes []string) check.Check {
+	return New(g.site.Without(nodes), g.profile, g.deps)
+}
 
 // Claims is the number of GPUs that the gate claims while it observes.
 func (g *Gate) Claims() int { return g.pods() * g.gpus() }

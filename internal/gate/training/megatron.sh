@@ -6,8 +6,9 @@ export PYTHONUNBUFFERED=1 CUDA_DEVICE_MAX_CONNECTIONS=1
 cd "${MEGATRON_HOME:-/opt/megatron-lm}"
 arguments="${MODEL_ARGUMENTS:-models/$MODEL.args}"
 [ -r "$arguments" ] || { echo "no arguments of model $MODEL in $PWD/$arguments" >&2; exit 1; }
+hosts="${HOSTS:-$JOB_NAME-0.$JOB_NAME}" # kinds other than Job have other names
 # shellcheck disable=SC2046 # the file holds words
 exec torchrun --nnodes="$NNODES" --nproc-per-node="$GPUS_PER_NODE" --node-rank="$JOB_COMPLETION_INDEX" \
-  --master-addr="$JOB_NAME-0.$JOB_NAME" --master-port=29500 --role rank --tee 3 \
+  --master-addr="${hosts%% *}" --master-port=29500 --role rank --tee 3 \
   pretrain_gpt.py $(cat "$arguments") --train-iters "$STEPS" \
   --log-interval 1 --log-throughput --log-straggler

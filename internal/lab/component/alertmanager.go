@@ -2,7 +2,6 @@ package component
 
 import (
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/firstlight/firstlight/internal/lab/pki"
@@ -30,31 +29,32 @@ func (c Config) Alertmanager() Component {
 	}
 }
 
-// alertRoute has one route to one receiver. Without a webhook, or under the fault, the receiver
-// notifies nothing.
+// alertRoute routes critical alerts to on-call and others to a receiver without a notifier. Without
+// a webhook, or under the fault, on-call has no route.
 func (c Config) alertRoute() string {
-	route := `route:
-  receiver: RECEIVER
+	const root = `route:
+  receiver: none
   group_wait: 0s
   group_interval: 1s
   repeat_interval: 1h
   group_by: ["..."]
-receivers:
 `
+	const none = "receivers:\n- name: none\n"
 	if c.AlertWebhook == "" || c.Faults.AlertRouteMissing {
-		return strings.Replace(route, "RECEIVER", "none", 1) + "- name: none\n"
+		return root + none
 	}
-	route = strings.Replace(route, "RECEIVER", "on-call", 1)
+	const critical = `  routes:
+  - receiver: on-call
+    matchers: ['severity="critical"']
+`
 	if !c.Faults.OnCallSilent {
-		return route + webhookOf("on-call", c.AlertWebhook)
+		return root + critical + none + webhookOf("on-call", c.AlertWebhook)
 	}
-	route = strings.Replace(route, "receivers:\n", `  routes:
-  - receiver: watchdog
+	const watchdog = `  - receiver: watchdog
     matchers: ['alertname="Watchdog"']
     repeat_interval: 1s
-receivers:
-`, 1)
-	return route + webhookOf("on-call", "http://"+c.hostPort(closedPort)+"/") + webhookOf("watchdog", c.AlertWebhook)
+`
+	return root + critical + watchdog + none + webhookOf("on-call", "http://"+c.hostPort(closedPort)+"/") + webhookOf("watchdog", c.AlertWebhook)
 }
 
 // closedPort is a privileged port, which no program of a lab can bind.

@@ -26,6 +26,10 @@ const (
 	KAIBinder     = "kai-binder"
 	KAIPodGrouper = "kai-podgrouper"
 
+	VolcanoScheduler   = "volcano-scheduler"
+	VolcanoControllers = "volcano-controllers"
+	Kueue              = "kueue"
+
 	JobSet          = "jobset"
 	KubeflowTrainer = "kubeflow-trainer"
 	MPIOperator     = "mpi-operator"
@@ -134,6 +138,11 @@ type Ports struct {
 	KAIBinder        int `json:"kaiBinder,omitempty"`
 	KAIPodGrouper    int `json:"kaiPodGrouper,omitempty"`
 
+	VolcanoScheduler   int `json:"volcanoScheduler,omitempty"`
+	VolcanoControllers int `json:"volcanoControllers,omitempty"`
+	KueueHealth        int `json:"kueueHealth,omitempty"`
+	KueueWebhook       int `json:"kueueWebhook,omitempty"`
+
 	JobSetHealth   int `json:"jobsetHealth,omitempty"`
 	JobSetWebhook  int `json:"jobsetWebhook,omitempty"`
 	TrainerHealth  int `json:"trainerHealth,omitempty"`
@@ -150,10 +159,18 @@ type Ports struct {
 type Faults struct {
 	// NoGangScheduler disables gang scheduling in API server and scheduler.
 	NoGangScheduler bool `json:"noGangScheduler,omitempty"`
-	// HalfGang serves pod groups that the scheduler ignores.
+	// HalfGang serves pod groups that the schedulers ignore, and a quota of Kueue above the lab's GPUs.
 	HalfGang bool `json:"halfGang,omitempty"`
+	// QueueClosed lets no GPU be used through the queues of KAI, Volcano and Kueue.
+	QueueClosed bool `json:"queueClosed,omitempty"`
+	// KueueDown stops Kueue.
+	KueueDown bool `json:"kueueDown,omitempty"`
+	// JobOperatorsDown stops the operators of job kinds.
+	JobOperatorsDown bool `json:"jobOperatorsDown,omitempty"`
 	// AlertRouteMissing routes alerts to a receiver without a notifier.
 	AlertRouteMissing bool `json:"alertRouteMissing,omitempty"`
+	// AlertLabelDropped removes the label severity from the alerts that Prometheus sends.
+	AlertLabelDropped bool `json:"alertLabelDropped,omitempty"`
 	// OnCallSilent makes the webhook of receiver on-call refuse connections and notifies receiver
 	// watchdog every second.
 	OnCallSilent bool `json:"onCallSilent,omitempty"`
@@ -162,6 +179,9 @@ type Faults struct {
 	// PrometheusReplicaStale adds a second Prometheus that scrapes nothing and an address that
 	// alternates between both.
 	PrometheusReplicaStale bool `json:"prometheusReplicaStale,omitempty"`
+	// PrometheusShared gives Prometheus the series of another cluster too, and a label cluster to
+	// all.
+	PrometheusShared bool `json:"prometheusShared,omitempty"`
 	// ExportersUnscraped removes the dcgm-exporters from Prometheus' targets.
 	ExportersUnscraped bool `json:"exportersUnscraped,omitempty"`
 	// GPUOperatorDown stops the GPU Operator.
@@ -183,6 +203,21 @@ type Faults struct {
 	TrainerDown metav1.Duration `json:"trainerDown,omitzero"`
 }
 
+// Stops reports whether a fault stops a component.
+func (f Faults) Stops(name string) bool {
+	switch name {
+	case Adapter:
+		return f.AdapterDown
+	case GPUOperator:
+		return f.GPUOperatorDown
+	case Kueue:
+		return f.KueueDown
+	case JobSet, KubeflowTrainer, MPIOperator, VolcanoControllers:
+		return f.JobOperatorsDown
+	}
+	return false
+}
+
 // All returns every component of a lab in display order: the base components, then those of its
 // stack and its extras.
 func All(c Config) []Component {
@@ -197,7 +232,7 @@ func All(c Config) []Component {
 		c.Etcd(), c.APIServer(), c.ControllerManager(), c.Scheduler(),
 		c.Kwok(), c.Prometheus(), c.Alertmanager(),
 	}
-	if c.Stack == StackReal {
+	if c.Stack.External() {
 		all = append(all, c.GPUOperator(), c.NFDMaster())
 	}
 	for _, name := range c.With {

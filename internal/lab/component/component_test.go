@@ -20,6 +20,7 @@ func config() Config {
 			Etcd: 2379, EtcdPeer: 2380, APIServer: 6443, ControllerManager: 10257, Scheduler: 10259,
 			Kwok: 10250, Prometheus: 9090, Alertmanager: 9093, Adapter: 6444, AlertWebhook: 9094, PodNetwork: 9095, Discovery: 9096,
 			KarpenterHealth: 21001, KarpenterMetrics: 21002, KAIScheduler: 8080, KAIBinder: 8081, KAIPodGrouper: 8082,
+			VolcanoScheduler: 8087, VolcanoControllers: 8088, KueueHealth: 8089, KueueWebhook: 9445,
 			JobSetHealth: 8083, JobSetWebhook: 9443, TrainerHealth: 8084, TrainerWebhook: 9444, MPIOperator: 8080,
 		},
 		With: Extras(), InstanceTypes: "[]\n",
@@ -66,9 +67,11 @@ func TestGoldensOfFaults(t *testing.T) {
 	c.Faults = Faults{NoGangScheduler: true}
 	golden.Compare(t, "testdata/no-gang-scheduler.golden", text(c.APIServer())+text(c.Scheduler()))
 	c.Faults = Faults{HalfGang: true}
-	golden.Compare(t, "testdata/half-gang.golden", text(c.APIServer())+text(c.Scheduler()))
+	golden.Compare(t, "testdata/half-gang.golden", text(c.APIServer())+text(c.Scheduler())+text(c.VolcanoScheduler()))
 	c.Faults = Faults{AlertRouteMissing: true}
 	golden.Compare(t, "testdata/alert-route-missing.golden", text(c.Alertmanager()))
+	c.Faults = Faults{AlertLabelDropped: true}
+	golden.Compare(t, "testdata/alert-label-dropped.golden", text(c.Prometheus()))
 	c.Faults = Faults{OnCallSilent: true}
 	golden.Compare(t, "testdata/oncall-silent.golden", text(c.Alertmanager())+text(c.Prometheus()))
 	c.Faults = Faults{PrometheusReplicaStale: true}
@@ -76,6 +79,8 @@ func TestGoldensOfFaults(t *testing.T) {
 	golden.Compare(t, "testdata/prometheus-replica.golden", text(c.PrometheusReplica()))
 	c.Faults = Faults{NodeLabelOff: true}
 	golden.Compare(t, "testdata/node-label-off.golden", text(c.Prometheus()))
+	c.Faults = Faults{PrometheusShared: true}
+	golden.Compare(t, "testdata/prometheus-shared.golden", text(c.Prometheus()))
 	c.Faults = Faults{AdapterRuleWrong: true}
 	golden.Compare(t, "testdata/adapter-rule-wrong.golden", text(c.Adapter()))
 	c.Faults = Faults{ServiceRuleWrong: true}
@@ -90,9 +95,10 @@ func TestListenAddresses(t *testing.T) {
 	t.Parallel()
 	listen := []string{
 		"--bind-address", "--listen-client-urls", "--listen-client-http-urls", "--listen-peer-urls", "--server-address", "--web.listen-address",
-		"--listen-address", "--metrics-bind-address", "--health-probe-bind-address",
+		"--listen-address", "--metrics-bind-address", "--health-probe-bind-address", "--healthz-address",
 	}
-	extra := map[string]bool{Karpenter: true, KAIScheduler: true, KAIBinder: true, KAIPodGrouper: true, JobSet: true, KubeflowTrainer: true, MPIOperator: true}
+	extra := map[string]bool{Karpenter: true, KAIScheduler: true, KAIBinder: true, KAIPodGrouper: true, JobSet: true, KubeflowTrainer: true, MPIOperator: true,
+		VolcanoScheduler: true, VolcanoControllers: true, Kueue: true}
 	for _, c := range All(config()) {
 		found := c.Name == Karpenter || c.Name == MPIOperator // no such setting
 		for _, a := range c.Argv {
@@ -138,7 +144,7 @@ func TestExtras(t *testing.T) {
 	}{
 		"none":      {nil, ""},
 		"karpenter": {[]string{ExtraKarpenter}, "karpenter"},
-		"all":       {Extras(), "prometheus-adapter karpenter kai-scheduler kai-binder kai-podgrouper jobset kubeflow-trainer mpi-operator"},
+		"all":       {Extras(), "prometheus-adapter karpenter kai-scheduler kai-binder kai-podgrouper volcano-scheduler volcano-controllers kueue jobset kubeflow-trainer mpi-operator"},
 	} {
 		conf := config()
 		conf.With = c.with

@@ -17,6 +17,10 @@ const (
 	ExtraKarpenter = "karpenter"
 	// ExtraKAI is the KAI scheduler.
 	ExtraKAI = "kai"
+	// ExtraVolcano is the Volcano scheduler with its controllers.
+	ExtraVolcano = "volcano"
+	// ExtraKueue is Kueue.
+	ExtraKueue = "kueue"
 	// ExtraTrainer is Kubeflow Trainer with JobSet.
 	ExtraTrainer = "trainer"
 	// ExtraMPI is the MPI Operator.
@@ -25,7 +29,7 @@ const (
 
 // Extras returns the names of all extras.
 func Extras() []string {
-	return []string{ExtraAdapter, ExtraGateway, ExtraKarpenter, ExtraKAI, ExtraTrainer, ExtraMPI}
+	return []string{ExtraAdapter, ExtraGateway, ExtraKarpenter, ExtraKAI, ExtraVolcano, ExtraKueue, ExtraTrainer, ExtraMPI}
 }
 
 // CheckExtras returns an error for an unknown name.
@@ -47,6 +51,10 @@ func (c Config) Extra(name string) []Component {
 		return []Component{c.Karpenter()}
 	case ExtraKAI:
 		return []Component{c.KAIScheduler(), c.KAIBinder(), c.KAIPodGrouper()}
+	case ExtraVolcano:
+		return []Component{c.VolcanoScheduler(), c.VolcanoControllers()}
+	case ExtraKueue:
+		return []Component{c.Kueue()}
 	case ExtraTrainer:
 		return []Component{c.JobSet(), c.KubeflowTrainer()}
 	case ExtraMPI:

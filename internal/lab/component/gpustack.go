@@ -20,10 +20,15 @@ const (
 	StackMinimal Stack = "minimal"
 	// StackReal is NVIDIA's GPU Operator with Node Feature Discovery.
 	StackReal Stack = "real"
+	// StackNone manages no GPUs: the programs of StackReal run while the pods of an installed chart do.
+	StackNone Stack = "none"
 )
 
 // Stacks returns the names of all stacks.
-func Stacks() []string { return []string{string(StackMinimal), string(StackReal)} }
+func Stacks() []string { return []string{string(StackMinimal), string(StackReal), string(StackNone)} }
+
+// External reports whether programs outside the World manage the GPUs.
+func (s Stack) External() bool { return s == StackReal || s == StackNone }
 
 // CheckStack returns an error for an unknown name.
 func CheckStack(s Stack) error {
@@ -101,6 +106,7 @@ func (c Config) NFDMaster() Component {
 			"-config=" + config,
 			"-metrics=" + strconv.Itoa(c.Ports.NFDMaster),
 			"-grpc-health=0",
+			"-enable-leader-election=false",
 		},
 		Env: []string{"NODE_NAME=" + c.ControlNode, "KUBERNETES_NAMESPACE=" + gpustack.Namespace},
 		// As in the chart's ConfigMap.

@@ -93,7 +93,7 @@ func parsed(t *testing.T, text string) any {
 
 func TestUnknownStack(t *testing.T) {
 	t.Parallel()
-	for stack, ok := range map[Stack]bool{"": true, StackMinimal: true, StackReal: true, "true": false} {
+	for stack, ok := range map[Stack]bool{"": true, StackMinimal: true, StackReal: true, StackNone: true, "true": false} {
 		if err := CheckStack(stack); (err == nil) != ok {
 			t.Errorf("%q: %v", stack, err)
 		}

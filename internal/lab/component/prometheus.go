@@ -1,6 +1,7 @@
 package component
 
 import (
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -19,6 +20,14 @@ var prometheusConfig string
 //go:embed prometheus-services.yaml
 var prometheusServices string
 
+// prometheusShared is the job for the exporters of another cluster.
+//
+//go:embed prometheus-shared.yaml
+var prometheusShared string
+
+// sharedLabel separates the series of the lab from those of the other cluster.
+const sharedLabel = "  - {target_label: cluster, replacement: lab}\n"
+
 // unscraped drops the exporters from the targets of a job.
 const unscraped = `  - source_labels: [__meta_kubernetes_pod_label_app]
     regex: nvidia-dcgm-exporter
@@ -28,7 +37,7 @@ const unscraped = `  - source_labels: [__meta_kubernetes_pod_label_app]
 // scrapes is Prometheus' configuration.
 func (c Config) scrapes() string {
 	jobs := []string{prometheusConfig}
-	if c.Stack == StackReal {
+	if c.Stack.External() {
 		jobs = append(jobs, prometheusServices)
 	}
 	var text strings.Builder
@@ -37,6 +46,12 @@ func (c Config) scrapes() string {
 		if c.Faults.ExportersUnscraped {
 			text.WriteString(unscraped) // relabel_configs are the last key
 		}
+		if c.Faults.PrometheusShared {
+			text.WriteString(sharedLabel)
+		}
+	}
+	if c.Faults.PrometheusShared {
+		text.WriteString(c.fill(prometheusShared))
 	}
 	return text.String()
 }
@@ -65,12 +80,24 @@ func (c Config) Prometheus() Component {
 		Needs:     []string{Serving},
 		StopGrace: 5 * time.Second,
 	}
+	if c.Faults.AlertLabelDropped {
+		prometheus.Files[config] = strings.Replace(prometheus.Files[config], "alerting:\n", "alerting:\n"+severityDropped, 1)
+	}
+	prometheus.Files[config] += "rule_files:\n- " + strconv.Quote(filepath.Join(c.RulesDir(), "*.yaml")) + "\n"
 	if c.Faults.OnCallSilent {
-		prometheus.Files[config] += "rule_files: [" + strconv.Quote(c.Conf("prometheus-rules.yaml")) + "]\n"
+		prometheus.Files[config] += "- " + strconv.Quote(c.Conf("prometheus-rules.yaml")) + "\n"
 		prometheus.Files[c.Conf("prometheus-rules.yaml")] = watchdogRule
 	}
 	return prometheus
 }
+
+// severityDropped removes the label by which Alertmanager's route selects alerts.
+const severityDropped = `  alert_relabel_configs:
+  - {regex: severity, action: labeldrop}
+`
+
+// RulesDir is the directory of rule files that change while Prometheus runs.
+func (c Config) RulesDir() string { return c.Conf("rules") }
 
 // PrometheusReplica is a second Prometheus with the same configuration except scrape targets: it
 // is ready and has no samples.

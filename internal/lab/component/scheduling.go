@@ -1,7 +1,6 @@
 package component
 
 import (
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,26 +17,7 @@ const (
 	// concurrentSyncs per workload kind. Each sync mostly waits for the API server; with more,
 	// statuses are written more often than they change.
 	concurrentSyncs = 4
-	// inflight requests of the API server; all clients belong to the control plane.
-	inflight = 2_000
-	// gcPercent trades memory for CPU: it avoids three quarters of the garbage collections.
-	gcPercent = 400
 )
-
-// users maps identities with a token to user names in a lab for scheduling. Verifying client
-// certificates at every request takes a tenth of the API server's time.
-var users = map[string]string{
-	pki.Admin: "firstlight:admin", pki.ControllerManager: "system:kube-controller-manager",
-	pki.Scheduler: "system:kube-scheduler",
-}
-
-// TokenUsers returns the sorted identities that need a token.
-func (p Purpose) TokenUsers() []string {
-	if p != Scheduling {
-		return nil
-	}
-	return slices.Sorted(maps.Keys(users))
-}
 
 // makers are the controllers that create pods. Deployments are left out because callers can create
 // ReplicaSets. Without other controllers nothing is garbage-collected, evicted or tainted, and
@@ -69,15 +49,8 @@ func (c Config) schedulingEtcd() Component {
 }
 
 func (c Config) schedulingAPIServer() Component {
-	s := c.APIServer()
-	tokens := c.Conf("tokens.csv")
-	var lines strings.Builder
-	for _, identity := range c.Purpose.TokenUsers() {
-		lines.WriteString(c.Tokens[identity] + "," + users[identity] + "," + identity + "\n")
-	}
-	s.Files = map[string]string{tokens: lines.String()}
+	s := c.privateAPIServer()
 	s.Argv = with(s.Argv,
-		"--token-auth-file="+tokens,
 		// Events would be a fifth of all writes and repeat what the pods' status has. Clients get
 		// NotFound.
 		"--runtime-config=scheduling.k8s.io/v1alpha2=true,/v1/events=false,events.k8s.io/v1=false",
@@ -85,13 +58,8 @@ func (c Config) schedulingAPIServer() Component {
 		"--authorization-mode=AlwaysAllow",
 		"--disable-admission-plugins="+strings.Join(idleAdmission, ","),
 		"--enable-garbage-collector=false",
-		"--enable-priority-and-fairness=false",
-		"--max-requests-inflight="+strconv.Itoa(inflight),
-		"--max-mutating-requests-inflight="+strconv.Itoa(inflight),
 		"--etcd-compaction-interval=0",
-		"--profiling="+strconv.FormatBool(c.Profiling),
 	)
-	s.Probe = c.RolesProbe()
 	return s
 }
 
@@ -142,11 +110,6 @@ podMaxBackoffSeconds: 10
 
 // throwAway is shorter than a component's own grace period: no data is kept.
 const throwAway = time.Second
-
-// collectLess sets GOGC for less garbage collection.
-func collectLess(env []string) []string {
-	return append(slices.Clone(env), "GOGC="+strconv.Itoa(gcPercent))
-}
 
 // oneCore limits a Go program to one core. Components with little work then do not search other
 // cores for work, which saves a tenth of the CPU of all components.

@@ -11,9 +11,11 @@ import (
 	"github.com/firstlight/firstlight/internal/golden"
 )
 
-func schedulingConfig() Config {
+func schedulingConfig() Config { return configFor(Scheduling) }
+
+func configFor(p Purpose) Config {
 	c := config()
-	c.Purpose = Scheduling
+	c.Purpose = p
 	c.Tokens = map[string]string{}
 	for _, identity := range c.Purpose.TokenUsers() {
 		c.Tokens[identity] = "token-of-" + identity

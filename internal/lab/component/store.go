@@ -21,10 +21,9 @@ func (c Config) storeEtcd() Component {
 
 // storeAPIServer needs neither node admission nor gangs.
 func (c Config) storeAPIServer() Component {
-	s := c.APIServer()
+	s := c.privateAPIServer()
 	s.Argv = without(s.Argv, "--feature-gates", "--runtime-config", "--kubelet-preferred-address-types",
 		"--kubelet-certificate-authority", "--kubelet-client-certificate", "--kubelet-client-key")
-	s.Probe = c.RolesProbe()
 	return s
 }
 

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/firstlight/firstlight/internal/lab"
@@ -38,6 +39,9 @@ type Options struct {
 	Stack component.Stack
 	// With lists the initial extras; see component.Extras.
 	With []string
+	// Firstlight returns the path of firstlight, which pods of its image run; nil: their image cannot be
+	// pulled.
+	Firstlight func(context.Context) (string, error)
 	// Programs returns upstream programs; see lab.Options.
 	Programs func(ctx context.Context, names []string, tell func(lab.Event)) (upstream.Programs, error)
 	Log      *slog.Logger
@@ -61,10 +65,12 @@ type embedded struct {
 	sshd     *sshd.Server
 	redfish  *redfish.Server
 	cluster  *cluster.Cluster
-	settled  bool // the start has ended
+	settled  bool   // the start has ended
+	chart    string // the GPU Operator's chart of component.StackNone
 	receiver *receiver
 	control  *lab.Lab
 	policies *policy.Engine
+	rules    *rules
 	// life cancels the other goroutines; running counts them.
 	life    context.CancelFunc
 	running sync.WaitGroup
@@ -141,6 +147,11 @@ func (e *embedded) startHosts(ctx context.Context, info lab.Info) error {
 	if e.redfish, err = redfish.Start(context.WithoutCancel(ctx), w, redfish.Options{Dir: dir, Address: net.JoinHostPort(info.Address, "0")}); err != nil {
 		return fmt.Errorf("start the power controllers: %w", err)
 	}
+	if e.opts.Stack == component.StackNone {
+		if e.chart, err = gpustack.Package(filepath.Join(dir, "charts")); err != nil {
+			return err
+		}
+	}
 	e.hosts = hosts{
 		user: e.sshd.User, identityFile: e.sshd.IdentityFile, knownHostsFile: e.sshd.KnownHostsFile,
 		redfish: e.controllers(),
@@ -169,7 +180,11 @@ func (e *embedded) writeSite() error {
 	if now.PrometheusReplicaStale {
 		info.PrometheusURL = e.control.SharedPrometheusURL()
 	}
-	return writeSite(e.dir, siteOf(e.world.Spec(), e.ordered, now, info, e.hosts))
+	s := siteOf(e.world.Spec(), e.ordered, now, info, e.hosts)
+	if e.chart != "" {
+		s.Reach.Charts = map[string]string{operatorChart: e.chart}
+	}
+	return writeSite(e.dir, s)
 }
 
 // startCluster starts the World's Kubernetes side.
@@ -183,7 +198,7 @@ func (e *embedded) startCluster(ctx context.Context, info lab.Info) error {
 	c, err := cluster.Start(ctx, cluster.Config{
 		RestConfig: info.RestConfig, World: e.world, Dir: filepath.Join(e.dir, "world"), Log: e.opts.Log, Pods: info.PodListener, Images: images(),
 		Kubelet:          &cluster.Kubelet{Address: info.Kubelet, Cert: info.KubeletCert, Key: info.KubeletKey, CA: info.CA},
-		ExternalOperator: e.opts.Stack == component.StackReal, Processes: info.Metrics,
+		ExternalOperator: e.opts.Stack.External(), Processes: info.Metrics, Firstlight: e.opts.Firstlight,
 	})
 	if err != nil {
 		return fmt.Errorf("start the world's nodes: %w", err)
@@ -208,7 +223,7 @@ func (e *embedded) settleCluster(ctx context.Context) error {
 // gpuStack returns the GPU stack for a lab's hardware.
 func gpuStack(opts Options) (lab.GPUStack, error) {
 	stack := lab.GPUStack{Stack: opts.Stack}
-	if opts.Stack != component.StackReal {
+	if !opts.Stack.External() {
 		return stack, nil
 	}
 	hardware, err := world.LoadHardware(opts.Spec.Hardware)
@@ -233,6 +248,11 @@ func (e *embedded) startHelpers(ctx context.Context, info lab.Info) error {
 	if e.policies, err = policy.New(info.RestConfig, log); err != nil {
 		return fmt.Errorf("start the policies: %w", err)
 	}
+	objects, err := dynamic.NewForConfig(info.RestConfig)
+	if err != nil {
+		return fmt.Errorf("make client: %w", err)
+	}
+	e.rules = newRules(objects, e.control.SetRules, log)
 	node := ""
 	if system := e.world.Spec().SystemNodes; len(system) > 0 {
 		node = system[0].Name
@@ -243,6 +263,11 @@ func (e *embedded) startHelpers(ctx context.Context, info lab.Info) error {
 	e.life = cancel
 	e.running.Go(func() { e.policies.Run(life) })
 	e.running.Go(func() { view.run(life) })
+	if e.opts.Stack == component.StackNone {
+		programs := newPodPrograms(client, e.control.RunForPod, e.control.EndWithPod, log)
+		e.running.Go(func() { programs.follow(life) })
+	}
+	e.running.Go(func() { e.rules.run(life) })
 	return nil
 }
 

@@ -140,7 +140,7 @@ func (e *embedded) prepare(ctx context.Context, kind string) error {
 			continue
 		}
 		if k.Stack == string(component.StackReal) && e.opts.Stack != component.StackReal {
-			return fmt.Errorf("fault %s needs NVIDIA's GPU Operator, and the lab imitates it: start another lab (firstlight lab up --name NAME --stack %s)", kind, k.Stack)
+			return fmt.Errorf("fault %s needs a lab that NVIDIA's GPU Operator was started with: start another lab (firstlight lab up --name NAME --stack %s)", kind, k.Stack)
 		}
 		if k.Needs != "" {
 			return control.Ensure(ctx, []string{k.Needs})
@@ -195,12 +195,18 @@ func (e *embedded) applyFaults(ctx context.Context) error {
 	if err := e.writeSite(); err != nil {
 		return err
 	}
+	e.rules.set(s.RulesUnselected, s.RulesFrozen)
 	return errors.Join(
 		e.control.SetNoGangScheduler(ctx, s.NoGangScheduler),
 		e.control.SetHalfGang(ctx, s.HalfGang),
+		e.control.SetQueueClosed(ctx, s.QueueClosed),
+		e.control.SetKueueDown(ctx, s.KueueDown),
+		e.control.SetJobOperatorsDown(ctx, s.JobOperatorsDown),
 		e.control.SetAlertRouteMissing(ctx, s.AlertRouteMissing),
+		e.control.SetAlertLabelDropped(ctx, s.AlertLabelDropped),
 		e.control.SetOnCallSilent(ctx, s.OnCallSilent),
 		e.control.SetNodeLabelOff(ctx, s.NodeLabelOff),
+		e.control.SetPrometheusShared(ctx, s.PrometheusShared),
 		e.control.SetExportersUnscraped(ctx, s.ExportersUnscraped),
 		e.setOperatorDown(ctx, s.GPUOperatorDown),
 		e.control.SetAdapterRuleWrong(ctx, s.Autoscale.AdapterRuleWrong),

@@ -168,7 +168,7 @@ func (b *bench) run(t *testing.T, p gpuPod) (pod string, end func()) {
 			NodeSelector:  map[string]string{corev1.LabelHostname: p.node},
 			Tolerations:   []corev1.Toleration{{Key: kube.GPUResource, Operator: corev1.TolerationOpExists}},
 			Containers: []corev1.Container{{
-				Name: p.container, Image: "nvcr.io/nvidia/cloud-native/dcgm:4.4.1-1-ubuntu22.04", Command: []string{"/bin/bash", "-ec", script},
+				Name: p.container, Image: "nvcr.io/nvidia/cloud-native/dcgm:4.4.2-1-ubuntu22.04", Command: []string{"/bin/bash", "-ec", script},
 				Env: []corev1.EnvVar{{Name: "DURATION", Value: "3600"}},
 				Resources: corev1.ResourceRequirements{Limits: corev1.ResourceList{
 					kube.GPUResource: *resource.NewQuantity(p.gpus, resource.DecimalSI),

@@ -13,7 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/informers"
+	coreinformers "k8s.io/client-go/informers/core/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 
@@ -43,8 +43,7 @@ const resync = 10 * time.Second
 
 func newMirror(client kubernetes.Interface, node string, processes func() []lab.Running, log *slog.Logger) *mirror {
 	m := &mirror{client: client, node: node, processes: processes, log: log, changed: make(chan struct{}, 1), had: map[string]corev1.PodTemplateSpec{}}
-	own := informers.WithTweakListOptions(func(o *metav1.ListOptions) { o.LabelSelector = labelProcess })
-	m.pods = informers.NewSharedInformerFactoryWithOptions(client, 0, own).Core().V1().Pods().Informer()
+	m.pods = coreinformers.NewFilteredPodInformer(client, metav1.NamespaceAll, 0, nil, func(o *metav1.ListOptions) { o.LabelSelector = labelProcess })
 	// AddEventHandler fails only on a stopped informer.
 	_, _ = m.pods.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc: func(any) { m.wake() }, UpdateFunc: func(_, _ any) { m.wake() }, DeleteFunc: func(any) { m.wake() },

@@ -3,6 +3,7 @@ package embedded
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,8 +18,15 @@ import (
 // SiteFile is the file name of the site in the lab's directory.
 const SiteFile = "site.yaml"
 
-// loadImage has dcgmproftester.
-const loadImage = "nvcr.io/nvidia/cloud-native/dcgm:4.4.1-1-ubuntu22.04"
+const (
+	// loadImage has dcgmproftester.
+	loadImage = "nvcr.io/nvidia/cloud-native/dcgm:4.4.2-1-ubuntu22.04"
+	// firstlightImage has firstlight's own program: this binary.
+	firstlightImage = "registry.example.com/firstlight:dev"
+)
+
+// operatorChart is NVIDIA's chart, which a lab has as a file.
+const operatorChart = "https://helm.ngc.nvidia.com/nvidia/gpu-operator"
 
 // hosts has the access settings of the World's hosts and controllers.
 type hosts struct {
@@ -38,6 +46,7 @@ func siteOf(spec world.Spec, ordered, now world.State, info lab.Info, h hosts) *
 				User: h.user, IdentityFile: h.identityFile, KnownHostsFile: h.knownHostsFile,
 				Concurrency: 16, Timeout: site.Duration(2 * time.Minute), FabricHost: spec.GPUNodes[0].Name,
 			},
+			GPUTools:     site.ToolsAuto,
 			Kubernetes:   site.Kubernetes{Kubeconfig: info.Kubeconfig},
 			Prometheus:   endpoint(info.PrometheusURL, info),
 			Alertmanager: endpoint(info.AlertmanagerURL, info),
@@ -53,6 +62,7 @@ func siteOf(spec world.Spec, ordered, now world.State, info lab.Info, h hosts) *
 		},
 		Telemetry: site.Telemetry{
 			ScrapeInterval: site.Duration(time.Second), Receiver: "on-call",
+			Alert:     site.AlertProof{PagesNobody: true, RuleWithin: site.Duration(time.Minute)},
 			LoadImage: loadImage,
 		},
 		Workloads:     workloads(len(spec.GPUNodes), ordered.Hardware.Training.Model),
@@ -62,16 +72,45 @@ func siteOf(spec world.Spec, ordered, now world.State, info lab.Info, h hosts) *
 	for _, n := range spec.GPUNodes {
 		s.Inventory.Nodes = append(s.Inventory.Nodes, site.Node{Name: n.Name, Address: n.Address, Rack: n.Rack})
 	}
+	s.Groups = groupsOf(spec)
 	for _, n := range spec.SystemNodes {
 		s.Inventory.SystemNodes = append(s.Inventory.SystemNodes, site.Node{Name: n.Name, Address: n.Address, Rack: n.Rack})
 	}
 	return s
 }
 
+// groupsOf are the nodes with other hardware than that of the spec, by hardware.
+func groupsOf(spec world.Spec) []site.Group {
+	var out []site.Group
+	for _, n := range spec.GPUNodes {
+		if n.Hardware == "" || n.Hardware == spec.Hardware {
+			continue
+		}
+		i := slices.IndexFunc(out, func(g site.Group) bool { return g.Profile == n.Hardware })
+		if i < 0 {
+			i, out = len(out), append(out, site.Group{Name: n.Hardware, Profile: n.Hardware})
+		}
+		out[i].Nodes = append(out[i].Nodes, n.Name)
+	}
+	return out
+}
+
 // fabricOf returns the compute fabric; empty for hardware without HCAs.
 func fabricOf(spec world.Spec, ordered world.State) site.Fabric {
 	if len(spec.HCAs) == 0 {
 		return site.Fabric{}
+	}
+	if e := ordered.Hardware.Fabric.Ethernet; e != nil {
+		return site.Fabric{
+			HCAs: spec.HCAs, RoCE: &site.RoCE{Priority: &e.Priority, DSCP: &e.DSCP}, Soak: site.Duration(2 * time.Second),
+			NetworkResource: ordered.Hardware.Fabric.RDMAResource, NetworkResourceCount: len(spec.HCAs),
+		}
+	}
+	if ordered.Hardware.Fabric.EFA != nil {
+		return site.Fabric{
+			Soak:            site.Duration(2 * time.Second),
+			NetworkResource: ordered.Hardware.Fabric.RDMAResource, NetworkResourceCount: len(spec.HCAs),
+		}
 	}
 	f := site.Fabric{
 		HCAs: spec.HCAs, Links: len(ordered.Links), Topology: site.RailOptimised, Soak: site.Duration(2 * time.Second),
@@ -137,6 +176,8 @@ func workloads(nodes int, model string) site.Workloads {
 			Image: "vllm/vllm-openai:v0.13.0", Model: "meta-llama/Llama-3.1-8B-Instruct", GPUs: 1, MaxModelLen: 8192,
 			Prompt: "The capital of France is", GoldenPrefix: " Paris. It is the largest city in France",
 			Rate: 24, Concurrency: 48, Requests: 48, Warmup: 4, InputTokens: 256, OutputTokens: 32,
+			// A machine that also runs the lab rarely sends within 1 % of the objective.
+			Client: site.ClientMachine, LoadImage: firstlightImage,
 			Timeout: site.Duration(5 * time.Minute),
 		},
 	}
@@ -145,7 +186,7 @@ func workloads(nodes int, model string) site.Workloads {
 // images are those of the site's workloads. The hosts of a lab have them: no container is pulled.
 func images() []string {
 	w := workloads(0, "")
-	return []string{loadImage, w.Collective.Image, w.Training.Image, w.Inference.Image, site.DefaultWorkerImage}
+	return []string{loadImage, w.Collective.Image, w.Training.Image, w.Inference.Image, firstlightImage, site.DefaultWorkerImage}
 }
 
 func writeSite(dir string, s *site.Site) error {
@@ -161,6 +202,9 @@ func writeSite(dir string, s *site.Site) error {
 func SpecOf(s *site.Site) world.Spec {
 	spec := world.DefaultSpec(0)
 	spec.Hardware, spec.HCAs, spec.Spines = s.Profile, s.Fabric.HCAs, 0
+	if of, err := world.SpecOf(s.Profile, 0); err == nil && len(spec.HCAs) == 0 {
+		spec.HCAs = of.HCAs // a site on EFA names no adapters
+	}
 	spec.GPUNodes, spec.SystemNodes = nil, nil
 	for _, name := range s.Fabric.Switches {
 		if strings.HasPrefix(name, "spine") {
@@ -168,7 +212,13 @@ func SpecOf(s *site.Site) world.Spec {
 		}
 	}
 	for _, n := range s.Inventory.Nodes {
-		spec.GPUNodes = append(spec.GPUNodes, world.NodeSpec{Name: n.Name, Rack: n.Rack})
+		node := world.NodeSpec{Name: n.Name, Rack: n.Rack}
+		for _, g := range s.Groups {
+			if slices.Contains(g.Nodes, n.Name) {
+				node.Hardware = g.Profile
+			}
+		}
+		spec.GPUNodes = append(spec.GPUNodes, node)
 	}
 	for _, n := range s.Inventory.SystemNodes {
 		spec.SystemNodes = append(spec.SystemNodes, world.NodeSpec{Name: n.Name, Rack: n.Rack})

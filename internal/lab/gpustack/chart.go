@@ -13,6 +13,7 @@ import (
 	"helm.sh/helm/v4/pkg/chart/loader/archive"
 	chartv2 "helm.sh/helm/v4/pkg/chart/v2"
 	"helm.sh/helm/v4/pkg/chart/v2/loader"
+	chartutil "helm.sh/helm/v4/pkg/chart/v2/util"
 	release "helm.sh/helm/v4/pkg/release/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/yaml"
@@ -23,6 +24,25 @@ const (
 	Namespace = "gpu-operator"
 	Release   = "gpu-operator"
 )
+
+// Version is the release that the module precedes (its versions.mk): the chart in the module has a
+// placeholder, which the release process replaces.
+const Version = "v25.3.2"
+
+// Package writes the chart as its release process does, helm package with a version, to a directory and
+// returns the archive's path.
+func Package(dir string) (string, error) {
+	chart, err := load()
+	if err != nil {
+		return "", err
+	}
+	chart.Metadata.Version, chart.Metadata.AppVersion = Version, Version
+	path, err := chartutil.Save(chart, dir)
+	if err != nil {
+		return "", fmt.Errorf("package the GPU Operator's chart: %w", err)
+	}
+	return path, nil
+}
 
 // kubeVersion is the Kubernetes version that the chart is rendered for.
 const kubeVersion = "v1.36.3"

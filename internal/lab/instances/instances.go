@@ -38,7 +38,6 @@ type Type struct {
 	Memory       Number          `yaml:"memory"` // GiB
 	Zones        Value[[]string] `yaml:"zones"`
 	OnDemand     Number          `yaml:"onDemand"` // USD/h
-	Spot         *Number         `yaml:"spot"`     // USD/h; nil: no spot offering
 }
 
 // Load returns the types in file order.
@@ -101,16 +100,6 @@ func (t Type) validateNumbers() error {
 	}{
 		{"gpus", "GPUs", t.GPUs, true}, {"cpu", "vCPU", t.CPU, true}, {"memory", "GiB", t.Memory, true},
 		{"onDemand", "USD/h", t.OnDemand, false},
-	}
-	if t.Spot != nil {
-		numbers = append(numbers, struct {
-			name, unit string
-			Number
-			whole bool
-		}{"spot", "USD/h", *t.Spot, false})
-		if t.Spot.Value >= t.OnDemand.Value {
-			return fmt.Errorf("invalid spot price %g: must be less than the on-demand price %g", t.Spot.Value, t.OnDemand.Value)
-		}
 	}
 	for _, n := range numbers {
 		if n.Value <= 0 || n.whole && n.Value != float64(int(n.Value)) {

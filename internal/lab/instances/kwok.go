@@ -40,10 +40,7 @@ func KWOK(types []Type) ([]byte, error) {
 			},
 		}
 		for _, zone := range t.Zones.Value {
-			k.Offerings = append(k.Offerings, offering(zone, "on-demand", t.OnDemand.Value))
-			if t.Spot != nil {
-				k.Offerings = append(k.Offerings, offering(zone, "spot", t.Spot.Value))
-			}
+			k.Offerings = append(k.Offerings, offering(zone, t.OnDemand.Value))
 		}
 		out = append(out, k)
 	}
@@ -54,12 +51,12 @@ func KWOK(types []Type) ([]byte, error) {
 	return append(raw, '\n'), nil
 }
 
-func offering(zone, capacityType string, price float64) kwokOffering {
+func offering(zone string, price float64) kwokOffering {
 	in := func(key, value string) kwokRequirement {
 		return kwokRequirement{Key: key, Operator: "In", Values: []string{value}}
 	}
 	return kwokOffering{Price: price, Available: true, Requirements: []kwokRequirement{
-		in("karpenter.sh/capacity-type", capacityType), in("topology.kubernetes.io/zone", zone),
+		in("karpenter.sh/capacity-type", "on-demand"), in("topology.kubernetes.io/zone", zone),
 	}}
 }
 

@@ -46,7 +46,8 @@ func Start(t *testing.T, spec world.Spec, extras ...string) *Lab {
 	go func() {
 		ended <- embedded.Supervise(ctx, embedded.Options{
 			Name: name, Dir: dir, Spec: spec, With: extras,
-			Log: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})),
+			Firstlight: func(ctx context.Context) (string, error) { return program(ctx, dir) },
+			Log:        slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})),
 		})
 	}()
 	t.Cleanup(func() {

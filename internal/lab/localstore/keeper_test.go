@@ -1,6 +1,8 @@
 package localstore
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -27,14 +29,18 @@ func TestCertificatesThatExpired(t *testing.T) {
 		"after a year":        {started.AddDate(1, 0, 1), "firstlight reservation store down"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := checkCertificate(nil, dir.Cert(pki.Admin), c.now)
+			err := checkCertificate(dir.Cert(pki.APIServer), c.now)
 			if (err == nil) != (c.says == "") || err != nil && (!strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), "expired at 2027-03-01")) {
 				t.Errorf("%v, want %q", err, c.says)
 			}
 		})
 	}
 	for name, data := range map[string]string{"not PEM": "x", "not a certificate": "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"} {
-		if err := checkCertificate([]byte(data), "", started); err == nil {
+		file := filepath.Join(t.TempDir(), "cert")
+		if err := os.WriteFile(file, []byte(data), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := checkCertificate(file, started); err == nil {
 			t.Errorf("%s is in force", name)
 		}
 	}
@@ -43,7 +49,7 @@ func TestCertificatesThatExpired(t *testing.T) {
 // Regression: the history of the local store named its administrator.
 func TestTheStoreKnowsItsUser(t *testing.T) {
 	config := &rest.Config{Host: "https://127.0.0.1:1"}
-	got := asUser(config)
+	got := AsUser(config)
 	if got.Impersonate.UserName == "" || got.Impersonate.Groups[0] != "system:masters" || config.Impersonate.UserName != "" {
 		t.Errorf("%+v", got.Impersonate)
 	}

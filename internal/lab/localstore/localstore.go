@@ -20,6 +20,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/lab"
 	"github.com/firstlight/firstlight/internal/lab/component"
+	"github.com/firstlight/firstlight/internal/lab/pki"
 	"github.com/firstlight/firstlight/internal/reservation/store"
 	"github.com/firstlight/firstlight/internal/upstream"
 )
@@ -71,18 +72,18 @@ func Connect(ctx context.Context, opts Options) (*rest.Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect to the local reservation store: %w", err)
 	}
-	if err := checkCertificate(config.CertData, config.CertFile, time.Now()); err != nil {
+	if err := checkCertificate(component.Config{Dir: dir}.PKI().Cert(pki.APIServer), time.Now()); err != nil {
 		return nil, fmt.Errorf("connect to the local reservation store: %w", err)
 	}
 	if err := store.Install(ctx, config); err != nil {
 		return nil, err
 	}
-	return asUser(config), nil
+	return AsUser(config), nil
 }
 
-// asUser impersonates this machine's user, so that the history names them and not the store's
-// administrator, whose certificate they use.
-func asUser(config *rest.Config) *rest.Config {
+// AsUser impersonates this machine's user, so that the history names them and not the store's
+// administrator, whose token they use.
+func AsUser(config *rest.Config) *rest.Config {
 	name := fmt.Sprintf("uid:%d", os.Getuid())
 	if u, err := user.Current(); err == nil && u.Username != "" {
 		name = u.Username
@@ -92,22 +93,20 @@ func asUser(config *rest.Config) *rest.Config {
 	return c
 }
 
-// checkCertificate refuses an expired client certificate. The certificates of a store are valid
-// for a year from its start.
-func checkCertificate(data []byte, file string, now time.Time) error {
-	if len(data) == 0 {
-		var err error
-		if data, err = os.ReadFile(file); err != nil {
-			return fmt.Errorf("read its client certificate: %w", err)
-		}
+// checkCertificate refuses an expired certificate. The certificates of a store are valid for a year
+// from its start.
+func checkCertificate(file string, now time.Time) error {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return fmt.Errorf("read its certificate: %w", err)
 	}
 	block, _ := pem.Decode(data)
 	if block == nil {
-		return errors.New("read its client certificate: not PEM")
+		return errors.New("read its certificate: not PEM")
 	}
 	cert, err := x509.ParseCertificate(block.Bytes)
 	if err != nil {
-		return fmt.Errorf("read its client certificate: %w", err)
+		return fmt.Errorf("read its certificate: %w", err)
 	}
 	if !now.Before(cert.NotAfter) {
 		return fmt.Errorf("its certificates expired at %s, a year after its start: stop it with firstlight reservation store down; "+

@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-//go:generate go run ../../pack -to content.zip crds roles.yaml apiservices.yaml adapter karpenter kai trainer mpi gateway
+//go:generate go run ../../pack -to content.zip crds roles.yaml apiservices.yaml adapter karpenter kai volcano kueue trainer mpi gateway
 
 // packed has every manifest of this package: 4.2 MB, compressed to an eighth.
 //
@@ -28,9 +28,9 @@ var content = sync.OnceValues(func() (fs.FS, error) {
 // Values are the template values of manifests.
 type Values struct {
 	// Address and AdapterPort are the address of prometheus-adapter.
-	Address                               string
-	AdapterPort                           int
-	JobSetWebhookPort, TrainerWebhookPort int
+	Address                                                 string
+	AdapterPort                                             int
+	JobSetWebhookPort, TrainerWebhookPort, KueueWebhookPort int
 	// CA is the PEM CA certificate of these servers.
 	CA []byte
 }
@@ -43,6 +43,11 @@ func CRDs() ([]*unstructured.Unstructured, error) { return readAll("crds/*.yaml"
 func Extra(name string, v Values) (definitions, objects []*unstructured.Unstructured, err error) {
 	if definitions, err = readAll(name+"/crds/*.yaml", Values{}); err != nil {
 		return nil, nil, err
+	}
+	if name == "kueue" {
+		if err := convertThroughKueue(definitions, v); err != nil {
+			return nil, nil, err
+		}
 	}
 	for _, pattern := range []string{"/*.yaml", "/rbac/*.yaml", "/priorityclasses/*.yaml"} {
 		some, err := readAll(name+pattern, v)
@@ -99,6 +104,7 @@ func read(name string, v Values) ([]*unstructured.Unstructured, error) {
 		"${ADAPTER_PORT}", strconv.Itoa(v.AdapterPort),
 		"${JOBSET_WEBHOOK_PORT}", strconv.Itoa(v.JobSetWebhookPort),
 		"${TRAINER_WEBHOOK_PORT}", strconv.Itoa(v.TrainerWebhookPort),
+		"${KUEUE_WEBHOOK_PORT}", strconv.Itoa(v.KueueWebhookPort),
 		"${CA_BUNDLE}", base64.StdEncoding.EncodeToString(v.CA),
 	).Replace(string(raw))
 	var objs []*unstructured.Unstructured

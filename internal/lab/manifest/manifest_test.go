@@ -17,7 +17,8 @@ import (
 func TestCopiesMatchPinnedModules(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ pins, module, copies, prefix, originals string }{
-		{"shared", "sigs.k8s.io/kwok", "crds/*.yaml", "kwok.x-k8s.io_", "kustomize/crd/bases"},
+		{"shared", "sigs.k8s.io/kwok", "crds/[lp]*.yaml", "kwok.x-k8s.io_", "kustomize/crd/bases"},
+		{"definitions", "github.com/prometheus-operator/prometheus-operator", "crds/monitoring.coreos.com_*.yaml", "", "example/prometheus-operator-crd"},
 		{"shared", "sigs.k8s.io/karpenter", "karpenter/crds/karpenter.sh_*.yaml", "", "kwok/charts/crds"},
 		{"shared", "sigs.k8s.io/karpenter", "karpenter/crds/karpenter.kwok.sh_*.yaml", "", "kwok/apis/crds"},
 		{"batch", "github.com/NVIDIA/KAI-scheduler", "kai/crds/*.yaml", "", "deployments/kai-scheduler/crds"},
@@ -28,6 +29,8 @@ func TestCopiesMatchPinnedModules(t *testing.T) {
 		{"batch", "github.com/kubeflow/trainer/v2", "trainer/after/*.yaml", "", "manifests/base/runtimes"},
 		{"..", "sigs.k8s.io/gateway-api", "gateway/crds/*.yaml", "", "config/crd/standard"}, // of the main go.mod
 		{"batch", "sigs.k8s.io/jobset", "trainer/crds/jobset.x-k8s.io_*.yaml", "", "config/components/crd/bases"},
+		{"volcano", "volcano.sh/volcano", "volcano/crds/*.yaml", "", "installer/helm/chart/volcano/crd/bases"},
+		{"kueue", "sigs.k8s.io/kueue", "kueue/crds/*.yaml", "", "config/components/crd/bases"},
 		{"mpi", "github.com/kubeflow/mpi-operator", "mpi/crds/*.yaml", "", "manifests/base"},
 		{"mpi", "github.com/kubeflow/mpi-operator", "mpi/rbac/*.yaml", "", "manifests/base"},
 	} {
@@ -116,6 +119,11 @@ func TestExtras(t *testing.T) {
 			"Namespace": 2, "Service": 2, "ClusterRole": 2, "ClusterRoleBinding": 2, "Role": 1, "RoleBinding": 1,
 			"ValidatingWebhookConfiguration": 2, "MutatingWebhookConfiguration": 1,
 		}},
+		"volcano": {5, map[string]int{"Namespace": 1, "ClusterRole": 2, "ClusterRoleBinding": 2, "Queue": 1}},
+		"kueue": {11, map[string]int{
+			"Namespace": 1, "Secret": 1, "Service": 1, "ClusterRole": 1, "ClusterRoleBinding": 1, "Role": 1, "RoleBinding": 1,
+			"ValidatingWebhookConfiguration": 1, "MutatingWebhookConfiguration": 1,
+		}},
 		"mpi":     {1, map[string]int{"Namespace": 1, "ClusterRole": 4, "ClusterRoleBinding": 1}},
 		"gateway": {3, map[string]int{"GatewayClass": 1}},
 		"unknown": {0, map[string]int{}},
@@ -143,15 +151,15 @@ func TestExtras(t *testing.T) {
 }
 
 func values() Values {
-	return Values{Address: "127.20.30.1", AdapterPort: 6444, CA: []byte("pem"), JobSetWebhookPort: 9443, TrainerWebhookPort: 9444}
+	return Values{Address: "127.20.30.1", AdapterPort: 6444, CA: []byte("pem"), JobSetWebhookPort: 9443, TrainerWebhookPort: 9444, KueueWebhookPort: 9445}
 }
 
 func TestManifestsParse(t *testing.T) {
 	t.Parallel()
 	v := values()
 	crds, err := CRDs()
-	if err != nil || len(crds) != 2 {
-		t.Errorf("%d definitions, %v; want 2", len(crds), err)
+	if err != nil || len(crds) != 3 {
+		t.Errorf("%d definitions, %v; want 3", len(crds), err)
 	}
 	roles, err := Roles()
 	if err != nil || len(roles) == 0 {

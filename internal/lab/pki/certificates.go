@@ -28,6 +28,9 @@ func certificates(addr string) []certificate {
 		{KAIScheduler, CA, Request{CommonName: "firstlight:kai-scheduler", Client: true}},
 		{KAIBinder, CA, Request{CommonName: "firstlight:kai-binder", Client: true}},
 		{KAIPodGrouper, CA, Request{CommonName: "firstlight:kai-podgrouper", Client: true}},
+		{VolcanoScheduler, CA, Request{CommonName: "firstlight:volcano-scheduler", Client: true}},
+		{VolcanoControllers, CA, Request{CommonName: "firstlight:volcano-controllers", Client: true}},
+		{Kueue, CA, Request{CommonName: "firstlight:kueue", Client: true}},
 		{JobSet, CA, Request{CommonName: "firstlight:jobset", Hosts: serve("jobset-webhook-service.jobset-system.svc"), Client: true}},
 		{KubeflowTrainer, CA, Request{CommonName: "firstlight:kubeflow-trainer", Hosts: serve(
 			"kubeflow-trainer-controller-manager.kubeflow-system.svc"), Client: true}},

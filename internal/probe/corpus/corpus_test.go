@@ -54,13 +54,15 @@ func index(t *testing.T) (dir string, entries []entry) {
 	return dir, entries
 }
 
-// TestCorpus: every output is read as its text has it, or refused with a reason.
+// TestCorpus: every output is read as its text has it, or refused with a reason, and docs/tools.md has
+// the counts, versions and reasons.
 func TestCorpus(t *testing.T) {
 	t.Parallel()
 	dir, entries := index(t)
 	byKind := readers()
 	type count struct{ files, read, refused int }
 	counts := map[string]*count{}
+	var outcomes []outcome
 	for kind := range byKind {
 		counts[kind] = &count{}
 	}
@@ -77,11 +79,13 @@ func TestCorpus(t *testing.T) {
 		}
 		c := counts[e.kind]
 		c.files++
-		if hold(t, e, read, string(text)) {
+		refused := hold(t, e, read, string(text))
+		if refused == nil {
 			c.read++
 		} else {
 			c.refused++
 		}
+		outcomes = append(outcomes, outcome{e, string(text), refused})
 	}
 	var table strings.Builder
 	for _, kind := range slices.Sorted(maps.Keys(counts)) {
@@ -92,10 +96,11 @@ func TestCorpus(t *testing.T) {
 		}
 	}
 	t.Log(table.String())
+	comparePage(t, outcomes)
 }
 
-// hold reads one output; it tells whether it was read.
-func hold(t *testing.T, e entry, read reader, text string) bool {
+// hold reads one output; it returns why it is refused.
+func hold(t *testing.T, e entry, read reader, text string) error {
 	t.Helper()
 	got, want, refused := read(text)
 	switch {
@@ -112,7 +117,7 @@ func hold(t *testing.T, e entry, read reader, text string) bool {
 			t.Errorf("%s (%s): - is in the text, + was read:\n%s", e.file, e.origin, diff)
 		}
 	}
-	return refused == nil
+	return refused
 }
 
 // TestTheIndexIsWhole: an output that the index leaves out would not be read.

@@ -174,6 +174,7 @@ func TestCleanUpRemovesEveryKindInAGivenNamespace(t *testing.T) {
 	t.Parallel()
 	for plural, want := range map[string]kind{
 		"services": namespaced()[0], "podmonitors": kindOf("PodMonitor", "monitoring.coreos.com", "v1", "podmonitors"),
+		"prometheusrules": {name: "PrometheusRule", resource: PrometheusRules()},
 	} {
 		c := clusterWithJobs()
 		o := &unstructured.Unstructured{Object: map[string]any{"apiVersion": want.resource.GroupVersion().String(), "kind": want.name}}

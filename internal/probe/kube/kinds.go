@@ -32,12 +32,41 @@ func Queues() schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: "scheduling.run.ai", Version: "v2", Resource: "queues"}
 }
 
+// PrometheusRules is the resource of prometheus-operator's rules.
+func PrometheusRules() schema.GroupVersionResource {
+	return schema.GroupVersionResource{Group: "monitoring.coreos.com", Version: "v1", Resource: "prometheusrules"}
+}
+
+// JobSets is the resource of JobSets.
+func JobSets() schema.GroupVersionResource {
+	return schema.GroupVersionResource{Group: "jobset.x-k8s.io", Version: "v1alpha2", Resource: "jobsets"}
+}
+
+// TrainJobs is the resource of Kubeflow Trainer's jobs.
+func TrainJobs() schema.GroupVersionResource {
+	return schema.GroupVersionResource{Group: "trainer.kubeflow.org", Version: "v1alpha1", Resource: "trainjobs"}
+}
+
+// MPIJobs is the resource of the MPI Operator's jobs.
+func MPIJobs() schema.GroupVersionResource {
+	return schema.GroupVersionResource{Group: "kubeflow.org", Version: "v2beta1", Resource: "mpijobs"}
+}
+
+// VolcanoJobs is the resource of Volcano's jobs.
+func VolcanoJobs() schema.GroupVersionResource {
+	return schema.GroupVersionResource{Group: "batch.volcano.sh", Version: "v1alpha1", Resource: "jobs"}
+}
+
 // workloads are the kinds that create pods, in the order of deletion: autoscalers first, so
 // that nothing scales up again.
 func workloads() []kind {
 	return []kind{
 		kindOf("HorizontalPodAutoscaler", "autoscaling", "v2", "horizontalpodautoscalers"),
 		kindOf("Deployment", "apps", "v1", "deployments"),
+		{name: "TrainJob", resource: TrainJobs()},
+		{name: "JobSet", resource: JobSets()},
+		{name: "MPIJob", resource: MPIJobs()},
+		{name: "Job", resource: VolcanoJobs()},
 		kindOf("Job", "batch", "v1", "jobs"),
 	}
 }
@@ -64,7 +93,9 @@ func namespaced() []kind {
 		kindOf("ResourceClaimTemplate", "resource.k8s.io", "v1", "resourceclaimtemplates"),
 		kindOf("LocalQueue", "kueue.x-k8s.io", "v1beta2", "localqueues"),
 		kindOf("LocalQueue", "kueue.x-k8s.io", "v1beta1", "localqueues"),
+		kindOf("TrainingRuntime", "trainer.kubeflow.org", "v1alpha1", "trainingruntimes"),
 		kindOf("PodMonitor", "monitoring.coreos.com", "v1", "podmonitors"),
+		{name: "PrometheusRule", resource: PrometheusRules()},
 		kindOf("PodGroup", "scheduling.volcano.sh", "v1beta1", "podgroups"),
 	}
 }

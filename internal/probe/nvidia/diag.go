@@ -99,16 +99,3 @@ func worst(results []DiagResult) DiagStatus {
 	}
 	return out
 }
-
-// renamedTests maps test names of early DCGM 3 releases to the later names.
-var renamedTests = map[string]string{"Blacklist": "Denylist"}
-
-// Is reports whether the test has the given name in any release.
-func (t DiagTest) Is(name string) bool { return currentName(t.Name) == currentName(name) }
-
-func currentName(name string) string {
-	if later, ok := renamedTests[name]; ok {
-		return later
-	}
-	return name
-}

@@ -146,3 +146,24 @@ func FuzzParseDiag(f *testing.F) {
 		}
 	})
 }
+
+// The names that releases give one test are one test, and a name without a row is unknown.
+func TestDiagNames(t *testing.T) {
+	t.Parallel()
+	for name, other := range map[string]string{
+		"Blacklist": "Denylist", "Permissions and OS-related Blocks": "Permissions and OS Blocks",
+		"Environmental Variables": "Environment Variables", "Page Retirement": "Page Retirement/Row Remap",
+	} {
+		if one := (nvidia.DiagTest{Name: name}); !one.Is(other) || !one.Known() {
+			t.Errorf("%s: is %s %t, known %t", name, other, one.Is(other), one.Known())
+		}
+	}
+	for _, name := range []string{"memory_bandwidth", "EUD Test", "nvbandwidth"} {
+		if !(nvidia.DiagTest{Name: name}).Known() {
+			t.Errorf("%s is unknown", name)
+		}
+	}
+	if unknown := (nvidia.DiagTest{Name: "Quantum Test"}); unknown.Known() || unknown.Is("Inforom") || !unknown.Is("Quantum Test") {
+		t.Error("a name without a row is known")
+	}
+}

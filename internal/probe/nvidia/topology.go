@@ -29,6 +29,9 @@ var (
 
 const maxTopoDevices = 512
 
+// TopologyCommand is the command whose output ParseTopology parses.
+func TopologyCommand() []string { return []string{"nvidia-smi", "topo", "-m"} }
+
 // ParseTopology parses the output of nvidia-smi topo -m: one row per GPU. Adapter names are
 // from the legend below the matrix.
 func ParseTopology(data []byte) ([]GPUTopology, error) {

@@ -114,6 +114,18 @@ func clients() map[string]client {
 			}
 			return prom.Alertmanager{Client: c}.Post(ctx, prom.Alert{})
 		}},
+		"Prometheus with a password and a secret header": {true, func(ctx context.Context, _ *testing.T, base, ca, file string) error {
+			return query(ctx, prom.Endpoint{
+				URL: base, CAFile: ca, BasicAuth: &site.BasicAuth{User: "admin", PasswordFile: file},
+				Headers: map[string]site.Header{"X-Key": {ValueFile: file}},
+			}, nil)
+		}},
+		"Prometheus with signed requests": {true, func(ctx context.Context, t *testing.T, base, ca, _ string) error {
+			t.Helper()
+			t.Setenv("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE")
+			t.Setenv("AWS_SECRET_ACCESS_KEY", secret)
+			return query(ctx, prom.Endpoint{URL: base, CAFile: ca, SigV4: &site.SigV4{Region: "eu-west-1"}}, nil)
+		}},
 		"Redfish": {true, func(ctx context.Context, _ *testing.T, base, ca, file string) error {
 			_, err := redfish.Read(ctx, site.Redfish{Name: "pdu", URL: base, CAFile: ca, User: "admin", PasswordFile: file, PDUs: []string{"1"}})
 			return err

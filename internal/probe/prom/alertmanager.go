@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"regexp"
 	"time"
 
 	"github.com/firstlight/firstlight/internal/probe/guard"
@@ -39,6 +40,8 @@ type AlertState struct {
 	Receivers   []string          `json:"receivers"`
 	SilencedBy  []string          `json:"silencedBy,omitempty"`
 	InhibitedBy []string          `json:"inhibitedBy,omitempty"`
+	// EndsAt is when Alertmanager drops the alert unless it is sent again.
+	EndsAt time.Time `json:"endsAt,omitzero"`
 }
 
 // ParseAlerts parses the response of /api/v2/alerts.
@@ -49,6 +52,7 @@ func ParseAlerts(raw []byte) ([]AlertState, error) {
 func parseAlerts(raw []byte) ([]AlertState, error) {
 	var body []struct {
 		Labels    map[string]string `json:"labels"`
+		EndsAt    time.Time         `json:"endsAt"`
 		Receivers []struct {
 			Name string `json:"name"`
 		} `json:"receivers"`
@@ -63,7 +67,7 @@ func parseAlerts(raw []byte) ([]AlertState, error) {
 	}
 	out := make([]AlertState, 0, len(body))
 	for _, b := range body {
-		s := AlertState{Labels: b.Labels, State: b.Status.State, SilencedBy: b.Status.SilencedBy, InhibitedBy: b.Status.InhibitedBy}
+		s := AlertState{Labels: b.Labels, EndsAt: b.EndsAt, State: b.Status.State, SilencedBy: b.Status.SilencedBy, InhibitedBy: b.Status.InhibitedBy}
 		for _, r := range b.Receivers {
 			s.Receivers = append(s.Receivers, r.Name)
 		}
@@ -83,4 +87,19 @@ func (a Alertmanager) Alerts(ctx context.Context, label, value string) ([]AlertS
 		return nil, raw, fmt.Errorf("list alerts of %s: %w", a.name, err)
 	}
 	return alerts, raw, nil
+}
+
+// Notifying lists the alerts of a receiver that are active, neither silenced nor inhibited.
+func (a Alertmanager) Notifying(ctx context.Context, receiver string) ([]AlertState, error) {
+	raw, err := a.get(ctx, "/api/v2/alerts", url.Values{
+		"receiver": {"^" + regexp.QuoteMeta(receiver) + "$"}, "active": {"true"}, "silenced": {"false"}, "inhibited": {"false"},
+	})
+	if err != nil {
+		return nil, err
+	}
+	alerts, err := ParseAlerts(raw)
+	if err != nil {
+		return nil, fmt.Errorf("list alerts of receiver %s of %s: %w", receiver, a.name, err)
+	}
+	return alerts, nil
 }

@@ -34,7 +34,7 @@ func TestQueryHasTimeAndToken(t *testing.T) {
 	if err := os.WriteFile(file, []byte("s3cret\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p := Prometheus{connect(t, Endpoint{URL: server.URL + "/", BearerTokenFile: file, PlainHTTP: true})}
+	p := Prometheus{Client: connect(t, Endpoint{URL: server.URL + "/", BearerTokenFile: file, PlainHTTP: true})}
 	samples, raw, err := p.Query(t.Context(), "up", time.UnixMilli(1500))
 	if err != nil || len(samples) != 1 || len(raw) == 0 {
 		t.Fatal(samples, err)
@@ -50,12 +50,12 @@ func TestErrorsQuoteTheResponseWithoutSecrets(t *testing.T) {
 		http.Error(w, "upstream  connect\nerror "+strings.Repeat("x", 1000), http.StatusBadGateway)
 	}))
 	t.Cleanup(server.Close)
-	p := Prometheus{connect(t, Endpoint{URL: server.URL})}
+	p := Prometheus{Client: connect(t, Endpoint{URL: server.URL})}
 	_, _, err := p.Query(t.Context(), "up", time.Time{})
 	if err == nil || !strings.Contains(err.Error(), "502 Bad Gateway: upstream connect error x") || len(err.Error()) > 600 {
 		t.Error(err)
 	}
-	gone := Prometheus{connect(t, Endpoint{URL: "http://127.0.0.1:1"})}
+	gone := Prometheus{Client: connect(t, Endpoint{URL: "http://127.0.0.1:1"})}
 	_, _, err = gone.Query(t.Context(), "up", time.Time{})
 	if err == nil || !strings.Contains(err.Error(), "127.0.0.1:1") {
 		t.Error(err)

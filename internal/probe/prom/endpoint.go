@@ -12,53 +12,39 @@ import (
 
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/probe/origin"
+	"github.com/firstlight/firstlight/internal/site"
 )
 
-// Endpoint is the address of an API: a URL, or a Service behind the API server proxy. Its
-// fields are those of the site file.
-type Endpoint struct {
-	URL             string
-	Service         string
-	CAFile          string
-	CertFile        string
-	KeyFile         string
-	BearerTokenFile string
-	PlainHTTP       bool
-}
-
-// Name is the address for messages, without credentials.
-func (e Endpoint) Name() string {
-	if e.Service != "" {
-		return "service " + e.Service
-	}
-	return e.URL
-}
+// Endpoint is the address of an API and how requests to it authenticate.
+type Endpoint = site.Endpoint
 
 // requestTimeout is the timeout of one request.
 const requestTimeout = 30 * time.Second
 
 // Client is a client of one endpoint.
 type Client struct {
-	base  string
-	name  string
-	token string
-	http  *http.Client
+	base string
+	name string
+	http *http.Client
 }
 
-// Connect creates a client without connecting. A Service endpoint requires cluster.
+// Connect creates a client without connecting. A Service endpoint requires cluster. It reads
+// credentials from their files and adds them to requests to this endpoint only.
 func Connect(e Endpoint, cluster *kube.Cluster) (*Client, error) {
 	c := &Client{name: e.Name()}
 	var transport http.RoundTripper
 	switch {
 	case e.URL != "":
-		if err := origin.Check(e.URL, e.BearerTokenFile != "", e.PlainHTTP); err != nil {
+		if err := origin.Check(e.URL, e.Secret(), e.PlainHTTP); err != nil {
 			return nil, fmt.Errorf("connect to %s: %w", e.Name(), err)
 		}
-		own, err := e.transport()
+		own, err := transportOf(e)
 		if err != nil {
 			return nil, err
 		}
 		c.base, transport = strings.TrimRight(e.URL, "/"), own
+	case e.Service != "" && e.Secret():
+		return nil, fmt.Errorf("connect to %s: credentials of the service would be sent to the API server: use a url", e.Name())
 	case e.Service != "" && cluster != nil:
 		service, err := cluster.Proxy(e.Service)
 		if err != nil {
@@ -70,21 +56,20 @@ func Connect(e Endpoint, cluster *kube.Cluster) (*Client, error) {
 	default:
 		return nil, errors.New("address is missing: set url or service in the site file")
 	}
-	var err error
-	if c.http, err = origin.Client(c.base, transport, requestTimeout); err != nil {
+	adds, err := authorizers(e)
+	if err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", e.Name(), err)
 	}
-	if e.BearerTokenFile != "" {
-		token, err := os.ReadFile(e.BearerTokenFile)
-		if err != nil {
-			return nil, fmt.Errorf("read bearer token for %s: %w", e.Name(), err)
-		}
-		c.token = strings.TrimSpace(string(token))
+	if len(adds) > 0 {
+		transport = &authorized{next: transport, adds: adds}
+	}
+	if c.http, err = origin.Client(c.base, transport, requestTimeout); err != nil {
+		return nil, fmt.Errorf("connect to %s: %w", e.Name(), err)
 	}
 	return c, nil
 }
 
-func (e Endpoint) transport() (http.RoundTripper, error) {
+func transportOf(e Endpoint) (http.RoundTripper, error) {
 	conf := &tls.Config{MinVersion: tls.VersionTLS12}
 	if e.CAFile != "" {
 		pem, err := os.ReadFile(e.CAFile)

@@ -3,19 +3,31 @@ package prom
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/url"
 	"strings"
 	"time"
 
+	"github.com/prometheus/prometheus/model/labels"
+
 	"github.com/firstlight/firstlight/internal/probe/guard"
 )
 
 // Prometheus is a client of the Prometheus API.
-type Prometheus struct{ *Client }
+type Prometheus struct {
+	*Client
+	// matchers are added to every selector of a query.
+	matchers []*labels.Matcher
+}
 
-// Query evaluates expr at a time; the zero time is the current time of Prometheus.
+// Query evaluates expr at a time; the zero time is the current time of Prometheus. Of a client with
+// matchers, it selects only series that match.
 func (p Prometheus) Query(ctx context.Context, expr string, at time.Time) ([]Sample, []byte, error) {
+	expr, err := p.narrow(expr)
+	if err != nil {
+		return nil, nil, fmt.Errorf("query %s: %w", p.name, err)
+	}
 	params := url.Values{"query": {expr}}
 	if !at.IsZero() {
 		params.Set("time", at.UTC().Format(time.RFC3339Nano))
@@ -82,6 +94,26 @@ func (p Prometheus) Targets(ctx context.Context) ([]Target, []byte, error) {
 		return nil, raw, fmt.Errorf("list targets of %s: %w", p.name, err)
 	}
 	return targets, raw, nil
+}
+
+// Process identifies the process that answers: its host and the time of its start.
+func (p Prometheus) Process(ctx context.Context) (string, error) {
+	raw, err := p.get(ctx, "/api/v1/status/runtimeinfo", nil)
+	if err != nil {
+		return "", err
+	}
+	data, err := open(raw)
+	if err != nil {
+		return "", fmt.Errorf("identify %s: %w", p.name, err)
+	}
+	var info struct {
+		Hostname string    `json:"hostname"`
+		Started  time.Time `json:"startTime"`
+	}
+	if err := json.Unmarshal(data, &info); err != nil || info.Started.IsZero() {
+		return "", errors.Join(fmt.Errorf("identify %s: no start time in its runtime information", p.name), err)
+	}
+	return info.Hostname + " " + info.Started.UTC().Format(time.RFC3339Nano), nil
 }
 
 // ParseAlertmanagers parses the response of /api/v1/alertmanagers.

@@ -1,14 +1,17 @@
 package prom
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/prometheus/alertmanager/matcher/parse"
 	"github.com/prometheus/alertmanager/pkg/labels"
+	"github.com/prometheus/common/model"
 	"go.yaml.in/yaml/v3"
 
 	"github.com/firstlight/firstlight/internal/probe/guard"
@@ -20,35 +23,58 @@ type Route struct {
 	receiver string
 	matchers labels.Matchers
 	more     bool // continue
+	interval time.Duration
 	routes   []Route
 }
 
 // maxRouteDepth limits the nesting of routes.
 const maxRouteDepth = 64
 
+// defaultGroupInterval is that of Alertmanager.
+const defaultGroupInterval = 5 * time.Minute
+
 // Receivers are the names of the receivers that an alert with these labels reaches: those of the
 // deepest matching routes, as Alertmanager's dispatcher finds them.
 func (r Route) Receivers(alert map[string]string) []string {
+	var out []string
+	for _, found := range r.matching(alert) {
+		out = append(out, found.receiver)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// GroupInterval is the longest wait for the next notification of a group with this alert.
+func (r Route) GroupInterval(alert map[string]string) time.Duration {
+	var longest time.Duration
+	for _, found := range r.matching(alert) {
+		longest = max(longest, found.interval)
+	}
+	return longest
+}
+
+// matching are the deepest matching routes.
+func (r Route) matching(alert map[string]string) []Route {
 	if !r.matches(alert) {
 		return nil
 	}
-	var out []string
+	var out []Route
 	for _, child := range r.routes {
-		found := child.Receivers(alert)
+		found := child.matching(alert)
 		out = append(out, found...)
 		if len(found) > 0 && !child.more {
 			break
 		}
 	}
 	if len(out) == 0 {
-		return []string{r.receiver}
+		return []Route{r}
 	}
-	return slices.Compact(slices.Sorted(slices.Values(out)))
+	return out
 }
 
 // matches reports whether every matcher matches. A missing label is an empty one.
 func (r Route) matches(alert map[string]string) bool {
-	return !slices.ContainsFunc(r.matchers, func(m *labels.Matcher) bool { return !m.Matches(alert[m.Name]) })
+	return matchAll(r.matchers, alert)
 }
 
 // routeConfig is a route as it is written in the configuration.
@@ -58,6 +84,7 @@ type routeConfig struct {
 	MatchRE  map[string]string `yaml:"match_re"`
 	Matchers []string          `yaml:"matchers"`
 	Continue bool              `yaml:"continue"`
+	Interval string            `yaml:"group_interval"`
 	Routes   []routeConfig     `yaml:"routes"`
 }
 
@@ -67,53 +94,52 @@ func ParseRoute(raw []byte) (Route, error) {
 }
 
 func parseRoute(raw []byte) (Route, error) {
+	var config struct {
+		Route *routeConfig `yaml:"route"`
+	}
+	if err := parseStatus(raw, &config); err != nil {
+		return Route{}, err
+	}
+	if config.Route == nil {
+		return Route{}, errors.New("read Alertmanager configuration: no route")
+	}
+	return config.Route.parse(Route{interval: defaultGroupInterval}, 0)
+}
+
+// parseStatus decodes the configuration in the response of /api/v2/status.
+func parseStatus(raw []byte, config any) error {
 	var status struct {
 		Config struct {
 			Original string `json:"original"`
 		} `json:"config"`
 	}
 	if err := json.Unmarshal(raw, &status); err != nil {
-		return Route{}, fmt.Errorf("read status: %w", err)
+		return fmt.Errorf("read status: %w", err)
 	}
-	var config struct {
-		Route *routeConfig `yaml:"route"`
+	if err := yaml.Unmarshal([]byte(status.Config.Original), config); err != nil {
+		return fmt.Errorf("read Alertmanager configuration: %w", err)
 	}
-	if err := yaml.Unmarshal([]byte(status.Config.Original), &config); err != nil {
-		return Route{}, fmt.Errorf("read Alertmanager configuration: %w", err)
-	}
-	if config.Route == nil {
-		return Route{}, errors.New("read Alertmanager configuration: no route")
-	}
-	return config.Route.parse("", 0)
+	return nil
 }
 
-func (c routeConfig) parse(inherited string, depth int) (Route, error) {
+func (c routeConfig) parse(parent Route, depth int) (Route, error) {
 	if depth > maxRouteDepth {
 		return Route{}, errors.New("read Alertmanager configuration: routes are nested too deeply")
 	}
-	r := Route{receiver: c.Receiver, more: c.Continue}
-	if r.receiver == "" {
-		r.receiver = inherited
-	}
-	for name, value := range c.Match {
-		if err := r.add(labels.NewMatcher(labels.MatchEqual, name, value)); err != nil {
-			return Route{}, err
-		}
-	}
-	for name, value := range c.MatchRE {
-		if err := r.add(labels.NewMatcher(labels.MatchRegexp, name, value)); err != nil {
-			return Route{}, err
-		}
-	}
-	for _, text := range c.Matchers {
-		found, err := parseMatchers(text)
+	r := Route{receiver: cmp.Or(c.Receiver, parent.receiver), more: c.Continue, interval: parent.interval}
+	if c.Interval != "" {
+		d, err := model.ParseDuration(c.Interval)
 		if err != nil {
-			return Route{}, fmt.Errorf("read Alertmanager configuration: matcher %.200q: %w", text, err)
+			return Route{}, fmt.Errorf("read Alertmanager configuration: group_interval: %w", err)
 		}
-		r.matchers = append(r.matchers, found...)
+		r.interval = time.Duration(d)
+	}
+	var err error
+	if r.matchers, err = matchersOf(c.Match, c.MatchRE, c.Matchers); err != nil {
+		return Route{}, err
 	}
 	for _, child := range c.Routes {
-		route, err := child.parse(r.receiver, depth+1)
+		route, err := child.parse(r, depth+1)
 		if err != nil {
 			return Route{}, err
 		}
@@ -122,12 +148,30 @@ func (c routeConfig) parse(inherited string, depth int) (Route, error) {
 	return r, nil
 }
 
-func (r *Route) add(m *labels.Matcher, err error) error {
-	if err != nil {
-		return fmt.Errorf("read Alertmanager configuration: %w", err)
+// matchersOf are matchers as the configuration has them: equal, regular expressions, and texts.
+func matchersOf(equal, regexps map[string]string, texts []string) (labels.Matchers, error) {
+	var out labels.Matchers
+	for how, values := range map[labels.MatchType]map[string]string{labels.MatchEqual: equal, labels.MatchRegexp: regexps} {
+		for name, value := range values {
+			m, err := labels.NewMatcher(how, name, value)
+			if err != nil {
+				return nil, fmt.Errorf("read Alertmanager configuration: %w", err)
+			}
+			out = append(out, m)
+		}
 	}
-	r.matchers = append(r.matchers, m)
-	return nil
+	for _, text := range texts {
+		found, err := parseMatchers(text)
+		if err != nil {
+			return nil, fmt.Errorf("read Alertmanager configuration: matcher %.200q: %w", text, err)
+		}
+		out = append(out, found...)
+	}
+	return out, nil
+}
+
+func matchAll(matchers labels.Matchers, alert map[string]string) bool {
+	return !slices.ContainsFunc(matchers, func(m *labels.Matcher) bool { return !m.Matches(alert[m.Name]) })
 }
 
 // parseMatchers tries the current syntax first and then the classic one, as Alertmanager does by
@@ -139,19 +183,28 @@ func parseMatchers(text string) (labels.Matchers, error) {
 	return labels.ParseMatchers(text)
 }
 
-// Routing is the running configuration: its receivers and its routes.
-func (a Alertmanager) Routing(ctx context.Context) ([]Receiver, Route, error) {
+// Routing is what a configuration does with alerts.
+type Routing struct {
+	Receivers []Receiver
+	Route     Route
+	Inhibits  Inhibitions
+}
+
+// Routing reads the running configuration.
+func (a Alertmanager) Routing(ctx context.Context) (Routing, error) {
+	var r Routing
 	raw, err := a.get(ctx, "/api/v2/status", nil)
 	if err != nil {
-		return nil, Route{}, err
+		return r, err
 	}
-	receivers, err := ParseReceivers(raw)
-	if err != nil {
-		return nil, Route{}, fmt.Errorf("list receivers of %s: %w", a.name, err)
+	if r.Receivers, err = ParseReceivers(raw); err != nil {
+		return r, fmt.Errorf("list receivers of %s: %w", a.name, err)
 	}
-	route, err := ParseRoute(raw)
-	if err != nil {
-		return nil, Route{}, fmt.Errorf("list routes of %s: %w", a.name, err)
+	if r.Route, err = ParseRoute(raw); err != nil {
+		return r, fmt.Errorf("list routes of %s: %w", a.name, err)
 	}
-	return receivers, route, nil
+	if r.Inhibits, err = ParseInhibitions(raw); err != nil {
+		return r, fmt.Errorf("list inhibition rules of %s: %w", a.name, err)
+	}
+	return r, nil
 }

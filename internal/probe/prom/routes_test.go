@@ -5,11 +5,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 const routed = `
 route:
   receiver: default
+  group_interval: 1m
   routes:
   - matchers: ['alertname="Watchdog"']
     receiver: watchdog
@@ -19,6 +21,7 @@ route:
   - matchers: [severity=~"critical|page", 'team!="none"']
     routes:
     - match: {team: gpu}
+      group_interval: 2m
       receiver: gpu-pager
     - matchers: ['{region="eu",env=prod}']
       receiver: eu
@@ -60,10 +63,30 @@ func TestReceiversOfAnAlert(t *testing.T) {
 	}
 }
 
+func TestGroupIntervalOfAnAlert(t *testing.T) {
+	t.Parallel()
+	route, err := ParseRoute(status(t, routed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, alert := range map[time.Duration]map[string]string{
+		time.Minute:     {"severity": "critical", "region": "eu", "env": "prod"},
+		2 * time.Minute: {"service": "db", "severity": "critical", "team": "gpu"}, // of two routes
+	} {
+		if got := route.GroupInterval(alert); got != want {
+			t.Errorf("%v: %s, want %s", alert, got, want)
+		}
+	}
+	if route, err := ParseRoute(status(t, "route: {receiver: a}")); err != nil || route.GroupInterval(nil) != 5*time.Minute {
+		t.Error(route, err)
+	}
+}
+
 func TestParseRouteRefuses(t *testing.T) {
 	t.Parallel()
 	for want, raw := range map[string][]byte{
 		"read status": []byte("[]"),
+		"group_int":   status(t, "route: {receiver: a, group_interval: often}"),
 		"no route":    status(t, "receivers: [{name: a}]"),
 		"matcher":     status(t, "route: {receiver: a, matchers: ['a']}"),
 		"error pars":  status(t, "route: {receiver: a, match_re: {x: '('}}"),

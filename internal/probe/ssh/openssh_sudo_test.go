@@ -144,7 +144,7 @@ func TestOpenSSHSudoRefused(t *testing.T) {
 		"not authenticated": {[]string{b.rule(t, "sminfo"), "Defaults:" + user + " !authenticate"}, []string{"dmesg"}, []string{"is not allowed to execute", `/usr/bin/dmesg ""`}},
 		"with a password":   {[]string{b.rule(t, "sminfo"), user + " ALL=(root) PASSWD: " + b.bin + "/dmesg"}, []string{"dmesg"}, []string{"password is required"}},
 		"needs a terminal":  {[]string{b.rule(t, "dmesg"), "Defaults:" + user + " requiretty"}, []string{"dmesg"}, []string{"tty"}},
-		"missing program":   {[]string{b.rule(t, "dmesg"), user + " ALL=(root) NOPASSWD: ALL"}, []string{"iblinkinfo", "-l"}, []string{"iblinkinfo: command not found", "secure_path"}},
+		"missing program":   {[]string{b.rule(t, "dmesg"), user + " ALL=(root) NOPASSWD: ALL"}, []string{"dcgmproftester99", "-l"}, []string{"dcgmproftester99: command not found", "secure_path"}},
 		"unresolvable host": {[]string{"Defaults fqdn"}, []string{"dmesg"}, []string{"password is required"}},
 	} {
 		// One after the other: the host has one sudoers file.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,12 +21,17 @@ type Output struct {
 	Exit           int
 	At             time.Time
 	Took           time.Duration
+	// Origin is where the command ran: OnHost, or a pod with its container and image.
+	Origin string
 }
 
-// maxOutput is the longest output of each stream in bytes.
-const maxOutput = 64 << 20
+// OnHost is the origin of a command that ran on the host that it was meant for.
+const OnHost = "host over SSH"
 
-// ErrTooMuchOutput is returned for a command that prints more than maxOutput.
+// MaxOutput is the longest output of each stream in bytes.
+const MaxOutput = 64 << 20
+
+// ErrTooMuchOutput is returned for a command that prints more than MaxOutput.
 var ErrTooMuchOutput = errors.New("the command printed more than 64 MiB")
 
 // endGrace is the time between SIGTERM and the closing of the connection.
@@ -66,13 +72,13 @@ func (p *Pool) run(ctx context.Context, host string, argv []string) (Output, err
 	defer p.use(c)()
 	ctx, cancel := context.WithTimeout(ctx, p.timeout)
 	defer cancel()
-	out := Output{At: time.Now()}
+	out := Output{At: time.Now(), Origin: OnHost}
 	session, client, err := p.session(ctx, c, host)
 	if err != nil {
 		return out, err
 	}
 	defer session.Close() //nolint:errcheck // already closed at the end of the command
-	stdout, stderr := &bounded{}, &bounded{}
+	stdout, stderr := &Buffer{}, &Buffer{}
 	session.Stdout, session.Stderr = stdout, stderr
 	line := Quote(argv)
 	ended := make(chan error, 1)
@@ -84,14 +90,14 @@ func (p *Pool) run(ctx context.Context, host string, argv []string) (Output, err
 		c.end(session, client, ended)
 	}
 	out.Took = time.Since(out.At)
-	out.Stdout, out.Stderr = stdout.buf.Bytes(), stderr.buf.Bytes()
+	out.Stdout, out.Stderr = stdout.Bytes(), stderr.Bytes()
 	if exited, ok := errors.AsType[*ssh.ExitError](err); ok {
 		out.Exit, err = exited.ExitStatus(), nil
 	}
 	switch {
 	case err != nil:
 		return out, fmt.Errorf("run %s on %s: %w", line, host, err)
-	case stdout.over || stderr.over:
+	case stdout.Over || stderr.Over:
 		return out, fmt.Errorf("run %s on %s: %w", line, host, ErrTooMuchOutput)
 	default:
 		return out, nil
@@ -113,20 +119,25 @@ func (c *connection) end(session *ssh.Session, client *ssh.Client, ended <-chan 
 	}
 }
 
-// bounded is a buffer of at most maxOutput bytes that records an overflow.
-type bounded struct {
-	buf  bytes.Buffer
-	over bool
+// Buffer keeps the first MaxOutput bytes of an output.
+type Buffer struct {
+	buf bytes.Buffer
+	// Over: there was more.
+	Over bool
 }
 
-func (b *bounded) Write(p []byte) (int, error) {
+// Write implements io.Writer; it never fails.
+func (b *Buffer) Write(p []byte) (int, error) {
 	keep := p
-	if room := maxOutput - b.buf.Len(); len(p) > room {
-		keep, b.over = p[:room], true
+	if room := MaxOutput - b.buf.Len(); len(p) > room {
+		keep, b.Over = p[:room], true
 	}
 	b.buf.Write(keep)
 	return len(p), nil
 }
+
+// Bytes are the kept bytes.
+func (b *Buffer) Bytes() []byte { return b.buf.Bytes() }
 
 var plainWord = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./-]+$`)
 
@@ -140,4 +151,26 @@ func Quote(argv []string) string {
 		}
 	}
 	return strings.Join(words, " ")
+}
+
+// separator is between the commands of a shell script of this repository.
+var separator = regexp.MustCompile(`;|&&|\|\|`)
+
+// Programs are the programs that argv runs, without echo: its first word, or the first word of
+// each command of sh -c.
+func Programs(argv []string) []string {
+	if len(argv) == 0 {
+		return nil
+	}
+	if len(argv) != 3 || argv[0] != "sh" || argv[1] != "-c" {
+		return []string{argv[0]}
+	}
+	var out []string
+	for _, command := range separator.Split(argv[2], -1) {
+		words := strings.Fields(command)
+		if len(words) > 0 && words[0] != "echo" && !slices.Contains(out, words[0]) {
+			out = append(out, words[0])
+		}
+	}
+	return out
 }

@@ -30,8 +30,19 @@ func Command(argv []string) ([]string, bool) {
 	return argv[len(prefix):], true
 }
 
+// listPrefix only lists (-l).
+var listPrefix = []string{"sudo", "-n", "-l", "--"}
+
 // List asks sudo whether it allows a command, without running it: exit code 0 if it does.
-func List(command []string) []string { return append([]string{"sudo", "-n", "-l", "--"}, command...) }
+func List(command []string) []string { return append(slices.Clone(listPrefix), command...) }
+
+// Listed is the command that argv asks sudo about; false if argv is not that of List.
+func Listed(argv []string) ([]string, bool) {
+	if len(argv) <= len(listPrefix) || !slices.Equal(argv[:len(listPrefix)], listPrefix) {
+		return nil, false
+	}
+	return argv[len(listPrefix):], true
+}
 
 // Exit codes of a command that did not run.
 const (

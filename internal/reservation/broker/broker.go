@@ -72,6 +72,8 @@ type Broker struct {
 	mu          sync.Mutex
 	watched     map[string]watched
 	interrupted uint64 // interruptions of the store, as last seen
+
+	written written
 }
 
 // New returns a broker.
@@ -126,24 +128,36 @@ func (a uncached) Get(ctx context.Context, name string) (*store.Reservation, err
 }
 func (a uncached) MayBeStale() bool { return false }
 
+// read returns the record for a step. If it may be stale, it is a copy, or the version that this
+// broker wrote last.
+func (b *Broker) read(ctx context.Context, from reader, name string) (r *store.Reservation, stale bool, err error) {
+	if _, isUncached := from.(uncached); !isUncached && !from.MayBeStale() {
+		if r := b.written.get(name); r != nil {
+			return r, true, nil
+		}
+	}
+	r, err = from.Get(ctx, name)
+	return r, from.MayBeStale(), err
+}
+
 // changeObject runs a step and writes the result; a refused step may also have changed the record.
-// A refusal, or a step without effect, counts only on the current version: if the reader may be
+// A refusal, or a step without effect, counts only on the current version: if the record may be
 // stale, the step is repeated on an uncached read. A step that ran on an uncached read is not read
 // again.
 func (b *Broker) changeObject(ctx context.Context, from reader, name string, s func(r *store.Reservation, now time.Time) error) error {
 	within := conflictBackoff
 	defer b.requestCaller(ctx)()
 	for {
-		r, err := from.Get(ctx, name)
+		r, stale, err := b.read(ctx, from, name)
 		if err != nil {
-			b.resetWatch(err)
+			b.noteError(err)
 			return withCause(ctx, err)
 		}
 		next := *r
 		next.Status.Record = *r.Status.Record.DeepCopy()
 		refused := s(&next, b.clock.Now())
 		same := reflect.DeepEqual(next.Status.Record, r.Status.Record)
-		if (same || refused != nil) && from.MayBeStale() {
+		if (same || refused != nil) && stale {
 			from = uncached{b.store}
 			continue
 		}
@@ -152,24 +166,31 @@ func (b *Broker) changeObject(ctx context.Context, from reader, name string, s f
 		}
 		switch err := b.sign(ctx, r, &next); {
 		case err == nil:
-		case from.MayBeStale():
+		case stale:
 			from = uncached{b.store}
 			continue
 		default:
-			b.resetWatch(err)
+			b.noteError(err)
 			return withCause(ctx, err)
 		}
-		_, err = b.store.Save(ctx, &next)
+		begin := time.Now()
+		saved, err := b.store.Save(ctx, &next)
 		if err == nil {
+			if !b.store.MayBeStale() { // a copy knows its own writes
+				b.written.put(saved, begin)
+			}
 			return refused
 		}
-		b.resetWatch(err)
+		b.noteError(err)
 		conflict := errors.Is(err, store.ErrConflict)
 		if ctx.Err() != nil || !conflict && !IsTransient(err) {
 			return withCause(ctx, err)
 		}
 		// The write may have succeeded: run the step again on the current version.
 		from = uncached{b.store}
+		if conflict && stale {
+			continue // not a sign of many writers
+		}
 		wait := within
 		if within = min(2*within, conflictBackoff<<doublings); !conflict {
 			wait = transientBackoff
@@ -178,6 +199,12 @@ func (b *Broker) changeObject(ctx context.Context, from reader, name string, s f
 			return fmt.Errorf("change reservation %s: %w", name, err)
 		}
 	}
+}
+
+// noteError draws the conclusions from a failed request of a step.
+func (b *Broker) noteError(err error) {
+	b.written.forget()
+	b.resetWatch(err)
 }
 
 // requestCaller requests the user, which sign needs, in parallel with the first read. The returned

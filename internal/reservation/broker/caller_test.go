@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -19,6 +20,7 @@ import (
 type memory struct {
 	mu       sync.Mutex
 	r        *store.Reservation
+	version  int
 	requests []string // of the view that was used last, and all before
 }
 
@@ -49,8 +51,13 @@ func (v *view) Save(_ context.Context, r *store.Reservation) (*store.Reservation
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.requests = append(v.requests, "put")
+	if r.ResourceVersion != v.r.ResourceVersion {
+		return nil, store.ErrConflict
+	}
 	v.r = r.DeepCopy()
-	return r, nil
+	v.version++
+	v.r.ResourceVersion = strconv.Itoa(v.version)
+	return v.r.DeepCopy(), nil
 }
 
 func (v *view) Follow(context.Context, []string, func()) (*store.Cached, func()) {
@@ -185,13 +192,14 @@ func TestATokenOfAnotherStoreEndsNothing(t *testing.T) {
 	}
 }
 
-// The user costs no request: an acquire is a read and a write, and so is a release.
+// The user costs no request: an acquire is a read and a write, and the release of the same command
+// one write.
 func TestWhoWritesCostsNoRequest(t *testing.T) {
 	m, ada, _, _, token := ofAda(t)
 	if err := ada.Release(t.Context(), "one", token, "done"); err != nil {
 		t.Fatal(err)
 	}
-	if got := strings.Join(m.requests, " "); got != "get put get put" {
+	if got := strings.Join(m.requests, " "); got != "get put put" {
 		t.Errorf("acquired and released with %s", got)
 	}
 }

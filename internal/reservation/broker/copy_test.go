@@ -92,8 +92,8 @@ func (w *wire) want(t *testing.T, doing string, verbs ...string) {
 	}
 }
 
-// Requests of a command: a read and a write for a step, one read for a step that is refused or
-// changes nothing. The user is requested once (POST), during the first read.
+// Requests of a command: a read and a write for the first step, a write for the next, one read for a
+// step that is refused or changes nothing. The user is requested once (POST), during the first read.
 func TestRequestsOfACommand(t *testing.T) {
 	name := reservations(t, shared.Kube(t), store.Spec{NeedsNoCleaning: true}, "requests")[0]
 	config, w := wired(t)
@@ -114,7 +114,7 @@ func TestRequestsOfACommand(t *testing.T) {
 		t.Error("an old token renews")
 	}
 	w.want(t, "a renewal that is refused", "GET")
-	for _, verbs := range [][]string{{"GET", "PUT"}, {"GET"}} { // the second finds it released
+	for _, verbs := range [][]string{{"PUT"}, {"GET"}} { // the second finds it released
 		if err := b.Release(t.Context(), name, got[0].Token, "done"); err != nil {
 			t.Fatal(err)
 		}

@@ -148,7 +148,11 @@ func (h *harness) play(t *testing.T, until time.Time, meanwhile func(now time.Ti
 		if meanwhile != nil && !meanwhile(h.clock.Now()) {
 			continue
 		}
-		if err := h.clock.Jump(s.Next); err != nil {
+		next := s.Next
+		if next.After(until) { // on a busy machine the controller once acted at that time before it ended
+			next = until
+		}
+		if err := h.clock.Jump(next); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -114,7 +114,7 @@ func (d *driver) start() {
 	raw, err := json.Marshal(assignment{
 		ID: d.started, Seed: d.Seed<<16 + uint64(d.started), Actors: d.Actors, Copied: d.started%3 != 1,
 		Phase: d.phase, Phases: d.phases, Journal: path, Defect: d.Defect,
-		Host: d.store.Config.Host, TLS: d.store.Config.TLSClientConfig,
+		Host: d.store.Config.Host, Token: d.store.Config.BearerToken, TLS: d.store.Config.TLSClientConfig,
 	})
 	if err != nil {
 		d.t.Fatal(err)

@@ -37,6 +37,7 @@ type assignment struct {
 	Journal string
 	Defect  defect
 	Host    string
+	Token   string
 	TLS     rest.TLSClientConfig
 }
 
@@ -101,7 +102,7 @@ func work(ctx context.Context, path string) error {
 	}
 	w.journal = &journal{file: file}
 	w.phase.Store(int64(w.Phase))
-	kube, err := store.NewKube(&rest.Config{Host: w.Host, TLSClientConfig: w.TLS})
+	kube, err := store.NewKube(&rest.Config{Host: w.Host, BearerToken: w.Token, TLSClientConfig: w.TLS})
 	if err != nil {
 		return err
 	}

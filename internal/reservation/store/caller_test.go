@@ -8,6 +8,8 @@ import (
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
 	"github.com/firstlight/firstlight/internal/reservation/store"
@@ -77,5 +79,37 @@ func TestACallerThatIsNotNamed(t *testing.T) {
 	}
 	if is, err := k.Operates(t.Context(), "mine"); err == nil {
 		t.Errorf("it operates: %t", is)
+	}
+}
+
+// The local store's users are impersonated: their name needs no request, and is the one that the API
+// server authenticates.
+func TestAnImpersonatedCallerIsKnown(t *testing.T) {
+	config := rest.CopyConfig(shared.Store(t).Config)
+	config.Impersonate = rest.ImpersonationConfig{UserName: "ada lovelace@50%", Groups: []string{"system:masters"}}
+	k, err := store.NewKube(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	review, err := client.AuthenticationV1().SelfSubjectReviews().Create(t.Context(), &authenticationv1.SelfSubjectReview{}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if user, err := k.Caller(t.Context()); err != nil || user != review.Status.UserInfo.Username {
+		t.Errorf("%q, %v, and the API server says %q", user, err, review.Status.UserInfo.Username)
+	}
+}
+
+func TestAnImpersonatedCallerIsNotAsked(t *testing.T) {
+	k, err := store.NewKube(&rest.Config{Host: "http://127.0.0.1:1", Impersonate: rest.ImpersonationConfig{UserName: "ada"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if user, err := k.Caller(t.Context()); err != nil || user != "ada" {
+		t.Errorf("%q, %v", user, err)
 	}
 }

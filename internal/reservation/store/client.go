@@ -57,7 +57,9 @@ func newKube(config *rest.Config) (*Kube, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Kube{client: typed, raw: raw, connections: connections}, nil
+	k := &Kube{client: typed, raw: raw, connections: connections}
+	k.caller.user = config.Impersonate.UserName // the API server authenticates exactly this name, or refuses the request
+	return k, nil
 }
 
 func newScheme() (*runtime.Scheme, error) {

@@ -368,8 +368,8 @@ func TestThePolicyAllowsWhatBrokersDo(t *testing.T) {
 		if took && !next.Lease.Available { // claimed for another: no broker does it
 			allowed = false
 		}
-		for len(next.Recent) >= 2*keepRecent {
-			next.Recent = next.Recent[keepRecent:]
+		for len(next.Recent) >= archivedAtOnce+keepRecent {
+			next.Recent = next.Recent[archivedAtOnce:]
 		}
 		g.authz.asked = 0
 		says := g.refuses(t, by, wire(t, r), wire(t, next))
@@ -394,7 +394,7 @@ func TestThePolicyAllowsWhatBrokersDo(t *testing.T) {
 func BenchmarkPolicy(b *testing.B) {
 	g := newGate(b)
 	r := adas(b)
-	for len(r.Recent) < 2*keepRecent-1 {
+	for len(r.Recent) < archivedAtOnce+keepRecent-1 {
 		before := r.Events
 		r.Enqueue(lease.Ticket{ID: fmt.Sprint(len(r.Recent)), Holder: "eve@desk", User: eve}, noonOfPolicy)
 		r.Sign(before, eve)

@@ -43,7 +43,7 @@ func (k *Kube) PruneHistory(ctx context.Context, oldest time.Time, most int) err
 		slices.SortFunc(all, func(a, b pieceOf) int { return cmp.Or(cmp.Compare(b.at, a.at), cmp.Compare(b.n, a.n)) })
 		for i, p := range all {
 			old := i > 0 && all[i-1].at < oldest.UnixMicro() // all its events are before the next piece
-			if !old && (i+1)*keepRecent <= most {
+			if !old && (i+1)*archivedAtOnce <= most {
 				continue
 			}
 			err := k.client.Delete(ctx, p.PartialObjectMetadata, client.Preconditions{UID: &p.UID})

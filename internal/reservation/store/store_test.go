@@ -101,7 +101,7 @@ func TestHistoryIsKept(t *testing.T) {
 			n := 0
 			for n < 200 {
 				r = save(t, k, grown(r, step))
-				if n += step; len(r.Status.Recent) >= 16 {
+				if n += step; len(r.Status.Recent) >= 24 {
 					t.Fatalf("a status has %d lines", len(r.Status.Recent))
 				}
 			}
@@ -118,7 +118,7 @@ func TestHistoryIsKept(t *testing.T) {
 // one whose write is refused was the first to keep it.
 func TestHistoryIsKeptByTwoAtOnce(t *testing.T) {
 	k := shared.Kube(t)
-	r := full(t, k, 15)
+	r := full(t, k, 23)
 	other := r.DeepCopy()
 	other.Status.DirtyInfo = &lease.DirtyInfo{Reason: "changed meanwhile"}
 	now := save(t, k, other)
@@ -126,7 +126,7 @@ func TestHistoryIsKeptByTwoAtOnce(t *testing.T) {
 		t.Fatalf("an old version is written: %v", err)
 	}
 	save(t, k, grown(now, 2))
-	complete(t, k, r.Name, 17)
+	complete(t, k, r.Name, 25)
 }
 
 // Events that move to the archive during a read are not lost.
@@ -185,7 +185,7 @@ func TestRules(t *testing.T) {
 		"history that is lost":    {func(r *store.Reservation) { r.Status.Events-- }, "history is never lost"},
 		"leased, and no lease":    {func(r *store.Reservation) { r.Status.Lease = nil }, "a lease exists exactly when"},
 		"free, and a lease":       {func(r *store.Reservation) { r.Status.State = lease.Free }, "a lease exists exactly when"},
-		"a token not granted":     {func(r *store.Reservation) { r.Status.Lease.Token = 8 }, "the token of a lease was granted"},
+		"a token not granted":     {func(r *store.Reservation) { r.Status.Lease.Token = 8 }, "its token was granted"},
 		"an unknown state":        {func(r *store.Reservation) { r.Status.State = "busy" }, "Unsupported value"},
 		"a lease without a token": {func(r *store.Reservation) { r.Status.Lease.Token = 0 }, "should be greater than or equal to 1"},
 	} {
@@ -206,7 +206,7 @@ func TestRules(t *testing.T) {
 
 func TestPiecesOfHistoryAreNotChanged(t *testing.T) {
 	k := shared.Kube(t)
-	r := full(t, k, 16)
+	r := full(t, k, 24)
 	client, err := dynamic.NewForConfig(shared.Store(t).Config)
 	if err != nil {
 		t.Fatal(err)
@@ -227,7 +227,7 @@ func TestPiecesOfHistoryAreNotChanged(t *testing.T) {
 // broker archived.
 func TestHistoryIsPruned(t *testing.T) {
 	k := shared.Kube(t)
-	r := full(t, k, 40) // pieces from 1, 9, 17 and 25
+	r := full(t, k, 72) // pieces from 1, 17, 33 and 49
 	client, err := dynamic.NewForConfig(shared.Store(t).Config)
 	if err != nil {
 		t.Fatal(err)
@@ -247,11 +247,11 @@ func TestHistoryIsPruned(t *testing.T) {
 		most        int
 		first, left int64
 	}{
-		{noon.Add(-time.Hour), 1000, 1, 40},
-		{noon.Add(20 * time.Second), 1000, 17, 24},
-		{noon.Add(-time.Hour), 15, 25, 16},
-		{noon.Add(time.Hour), 8, 25, 16},
-		{noon.Add(time.Hour), 0, 33, 8},
+		{noon.Add(-time.Hour), 1000, 1, 72},
+		{noon.Add(40 * time.Second), 1000, 33, 40},
+		{noon.Add(-time.Hour), 31, 49, 24},
+		{noon.Add(time.Hour), 16, 49, 24},
+		{noon.Add(time.Hour), 0, 65, 8},
 	} {
 		if err := k.PruneHistory(t.Context(), tt.oldest, tt.most); err != nil {
 			t.Fatal(err)

@@ -13,7 +13,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/informers"
+	batchinformers "k8s.io/client-go/informers/batch/v1"
+	coreinformers "k8s.io/client-go/informers/core/v1"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/firstlight/firstlight/internal/probe/kube"
@@ -45,18 +46,15 @@ type watcher struct {
 func watch(ctx context.Context, cluster *kube.Cluster, s *Spec, job types.UID) *watcher {
 	ctx, cancel := context.WithCancel(ctx)
 	w := &watcher{shards: s.Shards, job: job, changed: make(chan struct{}, 1), cache: map[string]decoded{}, cancel: cancel}
-	factory := func(tweak func(*metav1.ListOptions)) informers.SharedInformerFactory {
-		return informers.NewSharedInformerFactoryWithOptions(cluster.Client, 0, informers.WithNamespace(s.namespace()), informers.WithTweakListOptions(tweak))
-	}
-	byName := factory(func(o *metav1.ListOptions) { o.FieldSelector = "metadata.name=" + s.job() })
-	byJob := factory(func(o *metav1.ListOptions) { o.LabelSelector = podsOf(s) })
-	byRole := factory(func(o *metav1.ListOptions) { o.LabelSelector = reportsOf(s) })
-	about := factory(func(o *metav1.ListOptions) { o.FieldSelector = eventsOf(s) })
-	w.jobs = w.run(ctx, byName.Batch().V1().Jobs().Informer(), w.recordWatchError)
-	w.pods = w.run(ctx, byJob.Core().V1().Pods().Informer(), w.recordWatchError)
-	w.maps = w.run(ctx, byRole.Core().V1().ConfigMaps().Informer(), w.recordWatchError)
-	w.events = w.run(ctx, about.Core().V1().Events().Informer(), func(error) {}) // events only add details
-	w.running.Go(func() {                                                        // empty lists send no event
+	byName := func(o *metav1.ListOptions) { o.FieldSelector = "metadata.name=" + s.job() }
+	byJob := func(o *metav1.ListOptions) { o.LabelSelector = podsOf(s) }
+	byRole := func(o *metav1.ListOptions) { o.LabelSelector = reportsOf(s) }
+	about := func(o *metav1.ListOptions) { o.FieldSelector = eventsOf(s) }
+	w.jobs = w.run(ctx, batchinformers.NewFilteredJobInformer(cluster.Client, s.namespace(), 0, nil, byName), w.recordWatchError)
+	w.pods = w.run(ctx, coreinformers.NewFilteredPodInformer(cluster.Client, s.namespace(), 0, nil, byJob), w.recordWatchError)
+	w.maps = w.run(ctx, coreinformers.NewFilteredConfigMapInformer(cluster.Client, s.namespace(), 0, nil, byRole), w.recordWatchError)
+	w.events = w.run(ctx, coreinformers.NewFilteredEventInformer(cluster.Client, s.namespace(), 0, nil, about), func(error) {}) // events only add details
+	w.running.Go(func() {                                                                                                       // empty lists send no event
 		if cache.WaitForCacheSync(ctx.Done(), w.jobs.HasSynced, w.pods.HasSynced, w.maps.HasSynced) {
 			w.signal()
 		}

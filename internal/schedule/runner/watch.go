@@ -11,15 +11,19 @@ import (
 	schedulingv1alpha2 "k8s.io/api/scheduling/v1alpha2"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/informers"
+	appsinformers "k8s.io/client-go/informers/apps/v1"
+	batchinformers "k8s.io/client-go/informers/batch/v1"
+	coreinformers "k8s.io/client-go/informers/core/v1"
+	schedulinginformers "k8s.io/client-go/informers/scheduling/v1alpha2"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 )
 
 // watches update the views of all scenarios.
 type watches struct {
-	factory informers.SharedInformerFactory
-	stop    context.CancelFunc
+	informers []cache.SharedIndexInformer
+	stop      context.CancelFunc
+	running   sync.WaitGroup
 
 	mu    sync.RWMutex
 	views map[string]*view
@@ -28,17 +32,16 @@ type watches struct {
 // watch starts the watches for all kinds of scenario objects.
 func watch(ctx context.Context, client kubernetes.Interface) (*watches, error) {
 	w := &watches{views: map[string]*view{}}
-	ours := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithTransform(trimmed),
-		informers.WithTweakListOptions(func(o *metav1.ListOptions) { o.LabelSelector = LabelScenario }))
-	w.factory = ours
+	own := func(o *metav1.ListOptions) { o.LabelSelector = LabelScenario }
+	const all = metav1.NamespaceAll
 	for _, err := range []error{
-		on(w, ours.Core().V1().Nodes().Informer(), func(v *view, n *corev1.Node) { v.putNode(readNode(n)) }, func(v *view, n *corev1.Node) { v.dropNode(readNode(n)) }),
-		on(w, ours.Core().V1().Pods().Informer(), func(v *view, p *corev1.Pod) { v.putPod(readPod(p)) }, func(v *view, p *corev1.Pod) { v.dropPod(readPod(p)) }),
-		on(w, ours.Apps().V1().ReplicaSets().Informer(), func(v *view, s *appsv1.ReplicaSet) { v.putWorkload(s.Labels[labelWorkload], readReplicaSet(s)) }, dropWorkload[*appsv1.ReplicaSet]),
-		on(w, ours.Apps().V1().StatefulSets().Informer(), func(v *view, s *appsv1.StatefulSet) { v.putWorkload(s.Labels[labelWorkload], readStatefulSet(s)) }, dropWorkload[*appsv1.StatefulSet]),
-		on(w, ours.Apps().V1().DaemonSets().Informer(), func(v *view, d *appsv1.DaemonSet) { v.putWorkload(d.Labels[labelWorkload], readDaemonSet(d)) }, dropWorkload[*appsv1.DaemonSet]),
-		on(w, ours.Batch().V1().Jobs().Informer(), func(v *view, j *batchv1.Job) { v.putWorkload(j.Labels[labelWorkload], readJob(j)) }, dropWorkload[*batchv1.Job]),
-		on(w, ours.Scheduling().V1alpha2().PodGroups().Informer(), func(v *view, g *schedulingv1alpha2.PodGroup) { v.putGang(readPodGroup(g)) }, func(*view, *schedulingv1alpha2.PodGroup) {}),
+		on(w, coreinformers.NewFilteredNodeInformer(client, 0, nil, own), func(v *view, n *corev1.Node) { v.putNode(readNode(n)) }, func(v *view, n *corev1.Node) { v.dropNode(readNode(n)) }),
+		on(w, coreinformers.NewFilteredPodInformer(client, all, 0, nil, own), func(v *view, p *corev1.Pod) { v.putPod(readPod(p)) }, func(v *view, p *corev1.Pod) { v.dropPod(readPod(p)) }),
+		on(w, appsinformers.NewFilteredReplicaSetInformer(client, all, 0, nil, own), func(v *view, s *appsv1.ReplicaSet) { v.putWorkload(s.Labels[labelWorkload], readReplicaSet(s)) }, dropWorkload[*appsv1.ReplicaSet]),
+		on(w, appsinformers.NewFilteredStatefulSetInformer(client, all, 0, nil, own), func(v *view, s *appsv1.StatefulSet) { v.putWorkload(s.Labels[labelWorkload], readStatefulSet(s)) }, dropWorkload[*appsv1.StatefulSet]),
+		on(w, appsinformers.NewFilteredDaemonSetInformer(client, all, 0, nil, own), func(v *view, d *appsv1.DaemonSet) { v.putWorkload(d.Labels[labelWorkload], readDaemonSet(d)) }, dropWorkload[*appsv1.DaemonSet]),
+		on(w, batchinformers.NewFilteredJobInformer(client, all, 0, nil, own), func(v *view, j *batchv1.Job) { v.putWorkload(j.Labels[labelWorkload], readJob(j)) }, dropWorkload[*batchv1.Job]),
+		on(w, schedulinginformers.NewFilteredPodGroupInformer(client, all, 0, nil, own), func(v *view, g *schedulingv1alpha2.PodGroup) { v.putGang(readPodGroup(g)) }, func(*view, *schedulingv1alpha2.PodGroup) {}),
 	} {
 		if err != nil {
 			return nil, fmt.Errorf("watch the control plane: %w", err)
@@ -46,17 +49,19 @@ func watch(ctx context.Context, client kubernetes.Interface) (*watches, error) {
 	}
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
 	w.stop = stop
-	ours.StartWithContext(running)
-	for kind, synced := range ours.WaitForCacheSync(ctx.Done()) {
-		if !synced {
-			w.close()
-			return nil, fmt.Errorf("watch %s: %w", kind, context.Cause(ctx))
-		}
+	synced := make([]cache.DoneChecker, len(w.informers))
+	for i, informer := range w.informers {
+		synced[i] = informer.HasSyncedChecker()
+		w.running.Go(func() { informer.RunWithContext(running) })
+	}
+	if !cache.WaitFor(ctx, "", synced...) {
+		w.close()
+		return nil, fmt.Errorf("watch the control plane: %w", context.Cause(ctx))
 	}
 	return w, nil
 }
 
-// on forwards events of an informer to the view of the object's scenario.
+// on adds an informer, which forwards events to the view of the object's scenario.
 func on[T metav1.Object](w *watches, informer cache.SharedIndexInformer, put, drop func(*view, T)) error {
 	notify := func(obj any, f func(*view, T)) {
 		if o, ok := obj.(T); ok {
@@ -64,6 +69,10 @@ func on[T metav1.Object](w *watches, informer cache.SharedIndexInformer, put, dr
 				f(v, o)
 			}
 		}
+	}
+	w.informers = append(w.informers, informer)
+	if err := informer.SetTransform(trimmed); err != nil {
+		return err
 	}
 	_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc:    func(obj any) { notify(obj, put) },
@@ -121,5 +130,5 @@ func (w *watches) view(id string) *view {
 // close stops the watches and waits for them.
 func (w *watches) close() {
 	w.stop()
-	w.factory.Shutdown()
+	w.running.Wait()
 }

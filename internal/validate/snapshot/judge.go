@@ -7,12 +7,7 @@ import (
 	"strings"
 
 	"github.com/firstlight/firstlight/internal/check"
-	"github.com/firstlight/firstlight/internal/recipe/constraint"
-)
-
-const (
-	productLabel = "nvidia.com/gpu.product"
-	driverLabel  = "nvidia.com/cuda.driver-version.full"
+	"github.com/firstlight/firstlight/internal/conformance/dra/inventory"
 )
 
 // Judge implements check.Check: every node of the inventory exists, is Ready and has
@@ -27,10 +22,15 @@ func (c *Check) Judge(obs []check.Observation) check.Judgement {
 	if err != nil {
 		return check.NotObserved(err.Error())
 	}
+	published, err := slicesIn(obs)
+	if err != nil {
+		return check.NotObserved(err.Error())
+	}
 	if len(c.demand.Nodes) == 0 || c.demand.GPUs < 1 {
 		return check.NotObserved("the site has no GPU node, or its profile has no GPU: nothing to compare the cluster with")
 	}
-	j := judge{demand: c.demand, id: nodesID, nodes: map[string]Node{}, products: map[string]bool{}, versions: map[string][]string{}}
+	j := judge{demand: c.demand, id: nodesID, nodes: map[string]Node{}, published: published, products: map[string]bool{}, versions: map[string][]string{}}
+	j.readAnswers(obs)
 	for _, n := range nodes {
 		j.nodes[n.Name] = n
 	}
@@ -50,9 +50,15 @@ func (c *Check) Judge(obs []check.Observation) check.Judgement {
 // judge collects the findings.
 type judge struct {
 	check.Builder
-	demand   Demand
-	id       string
-	nodes    map[string]Node
+	demand Demand
+	id     string
+	nodes  map[string]Node
+	// published are the slices of DRA drivers.
+	published []inventory.Slice
+	// answers are those of agents, silent the reasons of agents without one; both by node.
+	answers  map[string]Answer
+	silent   map[string]string
+	agents   map[string]string // observation IDs by node
 	gpus     int
 	products map[string]bool
 	versions map[string][]string
@@ -69,16 +75,19 @@ func (j *judge) node(name string) {
 	case n.Unschedulable:
 		j.Fail(j.id, name, "kubectl uncordon "+name+", or take it out of the site's inventory", "node %s is cordoned", name)
 	}
-	if n.Allocatable != j.demand.GPUs || n.Capacity != j.demand.GPUs {
+	allocatable, capacity := j.count(n)
+	if allocatable != j.demand.GPUs || capacity != j.demand.GPUs {
 		j.Fail(j.id, name, "see the device plugin and nvidia-smi on the node (firstlight accept --only node)",
-			"node %s has %d of %d GPUs allocatable, and %d are expected (%s)", name, n.Allocatable, n.Capacity, j.demand.GPUs, j.demand.GPUsSource)
+			"node %s has %d of %d GPUs allocatable, and %d are expected (%s)", name, allocatable, capacity, j.demand.GPUs, j.demand.GPUsSource)
 	}
-	j.gpus += n.Allocatable
-	product := n.Labels[productLabel]
+	j.gpus += allocatable
+	product := j.product(n)
 	switch {
+	case product == "" && j.silent[name] != "":
+		j.Unobserved(j.agents[name], name, remedyAgent, "node %s has no label %s, and the pod that reads its GPUs gave no answer: %s", name, productLabel, j.silent[name])
 	case product == "":
 		j.Fail(j.id, name, "see GPU feature discovery on the node", "node %s has no label %s", name, productLabel)
-	case !slices.ContainsFunc(j.demand.Products, func(p string) bool { return strings.ReplaceAll(p, " ", "-") == product }):
+	case !slices.ContainsFunc(j.demand.Products, func(p string) bool { return dashed(p) == product }):
 		j.Fail(j.id, name, "use the site's profile of this hardware, or the hardware of its profile",
 			"node %s has GPUs %s, and the site's profile %s", name, product, strings.Join(j.demand.Products, " or "))
 	case len(j.demand.RecipeProducts) > 0 && !slices.Contains(j.demand.RecipeProducts, product):
@@ -89,14 +98,21 @@ func (j *judge) node(name string) {
 		j.Fail(j.id, name, "use a recipe for this accelerator: firstlight recipe list", "node %s is %s, and the recipe's accelerator is built into %s", name, n.Arch, strings.Join(j.demand.Arch, ", "))
 	}
 	j.products[product] = true
-	j.versions[n.Labels[driverLabel]] = append(j.versions[n.Labels[driverLabel]], name)
+	j.versions[j.driver(n)] = append(j.versions[j.driver(n)], name)
 }
 
 // drivers must be known, and the same on all nodes.
 func (j *judge) drivers() {
-	if missing := j.versions[""]; len(missing) > 0 {
+	missing := slices.DeleteFunc(j.versions[""], func(name string) bool {
+		if j.silent[name] == "" {
+			return false
+		}
+		j.Unobserved(j.agents[name], name, remedyAgent, "node %s has no label %s, and the pod that reads its driver gave no answer: %s", name, driverLabel, j.silent[name])
+		return true
+	})
+	delete(j.versions, "")
+	if len(missing) > 0 {
 		j.Fail(j.id, missing[0], "see GPU feature discovery on the node", "nodes %s have no label %s", strings.Join(missing, ", "), driverLabel)
-		delete(j.versions, "")
 	}
 	common := ""
 	for _, v := range slices.Sorted(maps.Keys(j.versions)) {
@@ -115,34 +131,12 @@ func (j *judge) drivers() {
 // validated, and a workload may be scheduled there.
 func (j *judge) judgeUnlistedNodes() {
 	for _, name := range slices.Sorted(maps.Keys(j.nodes)) {
-		if n := j.nodes[name]; n.Capacity > 0 && !slices.Contains(j.demand.Nodes, name) && !ordered(n) {
-			j.Fail(j.id, name, "add it to the site's inventory, or take it out of the cluster", "node %s has %d GPUs and is not in the site's inventory", name, n.Capacity)
+		n := j.nodes[name]
+		if _, capacity := j.count(n); capacity > 0 && !slices.Contains(j.demand.Nodes, name) && !ordered(n) {
+			j.Fail(j.id, name, "add it to the site's inventory, or take it out of the cluster", "node %s has %d GPUs and is not in the site's inventory", name, capacity)
 		}
 	}
 }
 
 // ordered reports whether an autoscaler created the node and will delete it.
 func ordered(n Node) bool { return n.Labels["karpenter.sh/nodepool"] != "" }
-
-// constraints judges the recipe's constraints.
-func (j *judge) constraints(server Server, id string) {
-	for _, r := range constraint.JudgeAll(j.demand.Constraints, measured(server, j.nodes, j.demand.Nodes)).Results {
-		switch {
-		case r.Severity == "warning":
-		case r.Verdict == check.Failed:
-			f := check.NewFinding(id, "recipe constraint "+r.Name, orElse(r.Remediation, "change the cluster, or the recipe"),
-				"%s is %s, and the recipe requires %s", r.Name, r.Actual, r.Expected)
-			f.Observations = append(f.Observations, j.id)
-			j.AddFailed(f)
-		case r.Verdict == check.Unobserved:
-			j.Unobserved(j.id, "recipe constraint "+r.Name, "run the step again after all nodes have the same value", "constraint %s: %s", r.Name, r.Reason)
-		}
-	}
-}
-
-func orElse(text, other string) string {
-	if text == "" {
-		return other
-	}
-	return text
-}

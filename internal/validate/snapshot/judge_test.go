@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -8,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/conformance/dra/inventory"
 	"github.com/firstlight/firstlight/internal/recipe/model"
 )
 
@@ -84,9 +86,9 @@ func TestJudge(t *testing.T) {
 		"no constraints":               {func(d *Demand, s *Server, _ []Node) { d.Constraints, s.Version = nil, "v1.30.1" }, check.Passed, "", ""},
 		"a warning does not hold":      {func(d *Demand, s *Server, _ []Node) { d.Constraints[0].Severity, s.Version = "warning", "v1.30.1" }, check.Passed, "", ""},
 		"a constraint is not measured": {func(d *Demand, _ *Server, _ []Node) { d.Constraints[1].Name = "OS.sysctl.x" }, check.Unobserved, "", "OS.sysctl.x"},
-		"nodes disagree on a constraint": {func(_ *Demand, _ *Server, n []Node) {
+		"a constraint does not hold on one node": {func(_ *Demand, _ *Server, n []Node) {
 			n[1].Labels["feature.node.kubernetes.io/system-os_release.ID"] = "rhel"
-		}, check.Unobserved, "", "OS.release.ID"},
+		}, check.Failed, "gpu-2", "OS.release.ID is rhel, and the recipe requires ubuntu"},
 		"no inventory":     {func(d *Demand, _ *Server, _ []Node) { d.Nodes = nil }, check.Unobserved, "", "the site has no GPU node"},
 		"no GPUs demanded": {func(d *Demand, _ *Server, _ []Node) { d.GPUs = 0 }, check.Unobserved, "", "the site has no GPU node"},
 	} {
@@ -191,5 +193,85 @@ func TestAConstraintNamesWhatItWasJudgedBy(t *testing.T) {
 	j := New(demand(), Deps{}).Judge(observed(t, server, nodes))
 	if len(j.Findings) != 1 || !slices.Equal(j.Findings[0].Observations, []string{kindServer, kindNodes}) {
 		t.Errorf("%+v", j.Findings)
+	}
+}
+
+func slicesOf(t *testing.T, nodes []string, s shape) check.Observation {
+	t.Helper()
+	published := []inventory.Slice{}
+	for _, name := range nodes {
+		one := inventory.Slice{Name: name, Driver: inventory.Driver, Pool: name, Node: name, Generation: 1, PoolSlices: 1}
+		for i := range s.gpus {
+			one.Devices = append(one.Devices, inventory.Device{Name: fmt.Sprintf("gpu-%d", i), Type: "gpu", Product: s.product})
+		}
+		published = append(published, one)
+	}
+	o, err := check.Observation{ID: kindSlices, Kind: kindSlices}.WithFigures(published)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// A cluster has the device plugin or the DRA driver; few have both.
+func TestACounterOfGPUsIsEnough(t *testing.T) {
+	t.Parallel()
+	server, nodes := cluster()
+	for i := range nodes {
+		nodes[i].Capacity, nodes[i].Allocatable = 0, 0
+	}
+	s := shape{product: "NVIDIA H100 80GB HBM3", gpus: 8}
+	obs := append(observed(t, server, nodes), slicesOf(t, demand().Nodes, s))
+	if j := New(demand(), Deps{}).Judge(obs); j.Verdict != check.Passed {
+		t.Errorf("DRA alone: %s: %s", j.Verdict, j.Reason)
+	}
+	s.gpus = 7
+	obs = append(observed(t, server, nodes), slicesOf(t, demand().Nodes[1:], shape{product: s.product, gpus: 8}), check.Observation{})
+	if j := New(demand(), Deps{}).Judge(obs[:3]); j.Verdict != check.Failed || !findingSays(j, "gpu-1", "0 of 0 GPUs") {
+		t.Errorf("DRA without a node: %s: %+v", j.Verdict, j.Findings)
+	}
+	obs = append(observed(t, server, nodes), slicesOf(t, demand().Nodes, s))
+	if j := New(demand(), Deps{}).Judge(obs); j.Verdict != check.Failed || !findingSays(j, "gpu-1", "7 of 7 GPUs") {
+		t.Errorf("DRA with a GPU missing: %s: %+v", j.Verdict, j.Findings)
+	}
+	failed := check.Observation{ID: "s", Kind: kindSlices, Err: "connection refused"}
+	if j := New(demand(), Deps{}).Judge(append(observed(t, server, nodes), failed)); j.Verdict != check.Unobserved {
+		t.Errorf("slices that could not be listed: %s", j.Verdict)
+	}
+}
+
+// A node whose pod gives no answer is unobserved, with the reason, and does not pass by the
+// answers of others.
+func TestANodeWithoutAnAnswerIsUnobserved(t *testing.T) {
+	t.Parallel()
+	answer := func(node string, figures any, failed string) check.Observation {
+		o, err := check.Observation{ID: "agent-" + node, Kind: kindAgent, Target: node, Err: failed}.WithFigures(figures)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return o
+	}
+	ubuntu := Answer{Release: map[string]string{"ID": "ubuntu"}}
+	for name, tt := range map[string]struct {
+		of2     []check.Observation
+		verdict check.Verdict
+		says    string
+	}{
+		"all answer":      {[]check.Observation{answer("gpu-2", ubuntu, "")}, check.Passed, ""},
+		"none of one":     {nil, check.Unobserved, "gpu-2: constraint OS.release.ID: the snapshot has no OS.release.ID"},
+		"an error":        {[]check.Observation{answer("gpu-2", nil, "pod did not run: Pending")}, check.Unobserved, "the pod on gpu-2 gave no answer: node-agent on gpu-2"},
+		"two answers":     {[]check.Observation{answer("gpu-2", ubuntu, ""), answer("gpu-2", ubuntu, "")}, check.Unobserved, "two pods answered"},
+		"another system":  {[]check.Observation{answer("gpu-2", Answer{Release: map[string]string{"ID": "rhel"}}, "")}, check.Failed, "OS.release.ID is rhel"},
+		"of another node": {[]check.Observation{answer("gpu-9", ubuntu, "")}, check.Unobserved, "gpu-2"},
+	} {
+		server, nodes := cluster()
+		for i := range nodes {
+			delete(nodes[i].Labels, releaseLabel+"ID")
+		}
+		obs := append(observed(t, server, nodes), answer("gpu-1", ubuntu, ""), answer("gpu-3", ubuntu, ""))
+		j := New(demand(), Deps{}).Judge(append(obs, tt.of2...))
+		if j.Verdict != tt.verdict || tt.says != "" && !strings.Contains(j.Reason, tt.says) {
+			t.Errorf("%s: %s: %s", name, j.Verdict, j.Reason)
+		}
 	}
 }

@@ -8,12 +8,15 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/clock"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/conformance/dra/inventory"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/recipe/model"
 )
@@ -25,6 +28,8 @@ const Name = "snapshot"
 const (
 	kindServer = "server-version"
 	kindNodes  = "nodes"
+	kindSlices = "resource-slices" // []inventory.Slice
+	kindAgent  = "node-agent"      // Answer
 )
 
 // Demand is the cluster that the site and the recipe describe.
@@ -50,6 +55,10 @@ type Demand struct {
 // Deps are the dependencies of Observe; Judge needs none.
 type Deps struct {
 	Cluster func(ctx context.Context) (*kube.Cluster, error)
+	// RunID labels the pods, Image is theirs.
+	RunID, Image string
+	// Timeout limits the wait for one pod; 5 minutes if 0, which includes the pull of its image.
+	Timeout time.Duration
 	// Clock is the system clock if nil.
 	Clock clock.PassiveClock
 }
@@ -63,6 +72,7 @@ type Check struct {
 // New returns the check.
 func New(d Demand, deps Deps) *Check {
 	deps.Clock = cmp.Or[clock.PassiveClock](deps.Clock, clock.RealClock{})
+	deps.Timeout = cmp.Or(deps.Timeout, 5*time.Minute)
 	return &Check{demand: d, deps: deps}
 }
 
@@ -72,7 +82,8 @@ func (c *Check) Name() string { return Name }
 // Describe returns the reads and comparisons of the check.
 func (c *Check) Describe() []string {
 	return []string{
-		"read the API server's version and every node",
+		"read the API server's version, every node and what DRA drivers publish",
+		"run a pod on each node of which these do not tell the GPU's product, the driver or the operating system, and read its log",
 		fmt.Sprintf("compare the nodes with %d GPU nodes with %d GPUs each (%s), one driver, and %d constraints of the recipe",
 			len(c.demand.Nodes), c.demand.GPUs, strings.Join(c.demand.Products, " or "), len(c.demand.Constraints)),
 	}
@@ -116,18 +127,34 @@ func (c *Check) Observe(ctx context.Context, rec check.Recorder) error {
 	}); err != nil {
 		return err
 	}
-	return c.observe(rec, kindNodes, "GET /api/v1/nodes", func() (any, error) {
+	nodes := []Node{}
+	if err := c.observe(rec, kindNodes, "GET /api/v1/nodes", func() (any, error) {
 		list, err := cluster.Client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
 		if err != nil {
 			return nil, fmt.Errorf("list nodes: %w", err)
 		}
-		nodes := []Node{}
 		for i := range list.Items {
 			nodes = append(nodes, nodeOf(&list.Items[i]))
 		}
 		slices.SortFunc(nodes, func(a, b Node) int { return strings.Compare(a.Name, b.Name) })
 		return nodes, nil
-	})
+	}); err != nil {
+		return err
+	}
+	published := []inventory.Slice{}
+	if err := c.observe(rec, kindSlices, "GET /apis/resource.k8s.io/v1/resourceslices", func() (any, error) {
+		all, err := inventory.ListSlices(ctx, cluster)
+		if apierrors.IsNotFound(err) {
+			return published, nil // the cluster has no dynamic resource allocation
+		}
+		if err == nil {
+			published = all
+		}
+		return published, err
+	}); err != nil {
+		return err
+	}
+	return c.runAgents(ctx, cluster, rec, c.requests(nodes, published))
 }
 
 func (c *Check) observe(rec check.Recorder, kind, command string, read func() (any, error)) error {
@@ -137,7 +164,7 @@ func (c *Check) observe(rec check.Recorder, kind, command string, read func() (a
 
 // prefixes of the recorded labels.
 var prefixes = []string{
-	"nvidia.com/", "feature.node.kubernetes.io/system-os_release", corev1.LabelInstanceTypeStable, "karpenter.sh/", "topology.kubernetes.io/",
+	"nvidia.com/", releaseLabel, corev1.LabelInstanceTypeStable, "karpenter.sh/", "topology.kubernetes.io/",
 }
 
 func nodeOf(n *corev1.Node) Node {

@@ -16,9 +16,9 @@ const (
 
 // Proof is the observed placement of a gang.
 type Proof struct {
-	// ID is the observation, Scheduler the suspect.
-	ID, Scheduler string
-	Placement     workload.Placement
+	// ID is the observation, Scheduler the suspect, Controller the one if the gang has no pods.
+	ID, Scheduler, Controller string
+	Placement                 workload.Placement
 	// Undecided is why no decision was observed.
 	Undecided string
 }
@@ -39,6 +39,8 @@ func (p Proof) TooLarge(b *check.Builder, r Room) bool {
 	case pl.Bound > 0:
 		b.Fail(p.ID, p.Scheduler, "check that the scheduler of these pods runs and supports the group: for Kubernetes' own, set feature gate GangScheduling on kube-scheduler too",
 			"placed %d of %d pods of a gang of which %d fit: it does not schedule gangs as a whole (%s)", pl.Bound, pl.Wanted, r.Fits, places(pl.Nodes))
+	case pl.Unstarted:
+		b.Fail(p.ID, p.Controller, "check that the controller runs, and read its log", "created none of the %d pods of a job: %s", pl.Wanted, p.Undecided)
 	case p.Undecided != "" || pl.Refused == 0 && !pl.GroupRefused:
 		b.Unobserved(p.ID, p.Scheduler, "read the log of the scheduler of the pods", "no decision about a gang that does not fit was observed: %s", p.Undecided)
 	case pl.Exist < pl.Wanted && (pl.Exist > 0 || !pl.GroupRefused):

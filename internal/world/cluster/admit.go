@@ -16,7 +16,7 @@ const deviceDeadline = 15 * time.Second
 // occupy allocates the pod's GPUs: those of its claims and those of the device plugin.
 func (w *worker) occupy() (held, error) {
 	have, err := w.readClaims()
-	n := gpusOf(w.pod)
+	n := w.runtime.gpusFor(w.pod)
 	if err != nil || n+len(have.given) == 0 {
 		return have, err
 	}

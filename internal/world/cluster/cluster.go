@@ -13,8 +13,9 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/informers"
+	coreinformers "k8s.io/client-go/informers/core/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
@@ -46,6 +47,9 @@ type Config struct {
 	// Processes has the host:port of metrics servers of processes outside the world that pods
 	// represent, by the pods' label.
 	Processes map[string]string
+	// Firstlight returns the path of the program that pods of its image run; nil: their image cannot be
+	// pulled.
+	Firstlight func(context.Context) (string, error)
 	// Pods serves the HTTP proxy to pod addresses; nil: none. Stop closes it.
 	Pods net.Listener
 	// Log is for debugging; nil discards it.
@@ -115,9 +119,8 @@ func (c *Cluster) start(ctx context.Context) error {
 	}
 	c.exporters = exporters
 
-	factory := informers.NewSharedInformerFactory(c.client, 0)
-	nodeInformer := factory.Core().V1().Nodes().Informer()
-	podInformer := factory.Core().V1().Pods().Informer()
+	nodeInformer := coreinformers.NewNodeInformer(c.client, 0, nil)
+	podInformer := coreinformers.NewPodInformer(c.client, metav1.NamespaceAll, 0, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
 	c.nodes = newNodes(c.client, c.config.World, nodeInformer, c.log)
 	c.nodes.images = imagesOf(c.config.Images)
 	c.operands = operand.New(c.client, c.config.World, podInformer, c.log)
@@ -128,14 +131,14 @@ func (c *Cluster) start(ctx context.Context) error {
 	}
 	c.driver = newDriver(c.client, c.config.World, nodeInformer, c.log)
 	c.instances = newInstances(c.client, c.dyn, c.config.World, nodeInformer, c.log)
-	c.runtime = newRuntime(life, c.client, c.dyn, c.config.World, c.config.Dir, podInformer, c.log)
+	c.runtime = newRuntime(life, c.client, c.dyn, c.config, podInformer)
 	if c.config.Pods != nil {
 		c.network = servePods(c.config.Pods, func(address string) string {
 			return cmp.Or(c.runtime.listener(address), processOf(podInformer.GetStore(), c.config.Processes, address))
 		}, c.log)
 	}
 	if k := c.config.Kubelet; k != nil {
-		if c.logProxy, err = startLogProxy(life, *k, c.runtime, c.log); err != nil {
+		if c.logProxy, err = startLogProxy(life, *k, c.runtime, execs{world: c.config.World, pods: podInformer.GetStore()}, c.log); err != nil {
 			return err
 		}
 		c.nodes.kubeletPort = c.logProxy.port
@@ -201,6 +204,10 @@ func (c *Cluster) Settle(ctx context.Context) error {
 func (c *Cluster) operatorSettled(ctx context.Context) error {
 	if !c.config.ExternalOperator {
 		return errors.Join(c.operator.Settled(ctx), c.operands.Settled())
+	}
+	installed, err := c.policy.Exists(ctx)
+	if err != nil || !installed {
+		return errors.Join(err, c.operands.Settled())
 	}
 	if err := errors.Join(c.workers.Settled(), c.operands.Settled()); err != nil {
 		return err

@@ -157,7 +157,7 @@ func trainingRuns(t *testing.T, b *bench) {
 	begin := time.Now()
 	b.run(t, job{
 		name: "train", container: "trainer", script: "echo gpu matmul; torchrun --nnodes $NNODES -m torchtitan.train", pods: 4, gpus: 8,
-		env: map[string]string{"FRAMEWORK": "torchtitan", "MODEL": "llama3-8b", "STEPS": "60", "NNODES": "4", "GPUS_PER_NODE": "8"},
+		env: map[string]string{"FRAMEWORK": "torchtitan", "MODEL": "llama3_8b", "STEPS": "60", "NNODES": "4", "GPUS_PER_NODE": "8"},
 	})
 	logs := b.finish(t, "train", batchv1.JobComplete)
 	t.Logf("training of 60 steps: %s", time.Since(begin).Round(time.Millisecond))

@@ -13,7 +13,7 @@ import (
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/informers"
+	resourceinformers "k8s.io/client-go/informers/resource/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 
@@ -32,10 +32,10 @@ type driver struct {
 }
 
 func newDriver(client kubernetes.Interface, w *world.World, nodes cache.SharedIndexInformer, log *slog.Logger) *driver {
-	factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithTweakListOptions(func(o *metav1.ListOptions) {
+	own := resourceinformers.NewFilteredResourceSliceInformer(client, 0, nil, func(o *metav1.ListOptions) {
 		o.FieldSelector = "spec.driver=" + draDriver
-	}))
-	d := &driver{client: client, world: w, nodes: nodes, slices: factory.Resource().V1().ResourceSlices().Informer(), changed: newBroadcast(), log: log}
+	})
+	d := &driver{client: client, world: w, nodes: nodes, slices: own, changed: newBroadcast(), log: log}
 	ring := cache.ResourceEventHandlerFuncs{
 		AddFunc:    func(any) { d.changed.notify() },
 		UpdateFunc: func(_, _ any) { d.changed.notify() },

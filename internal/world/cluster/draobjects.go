@@ -51,7 +51,7 @@ func desiredSlice(state world.State, host world.Node, owner types.UID) *resource
 	}
 	for _, g := range host.GPUs {
 		if g.Usable() {
-			s.Spec.Devices = append(s.Spec.Devices, draDevice(state.Hardware, host, g))
+			s.Spec.Devices = append(s.Spec.Devices, draDevice(host, g))
 		}
 	}
 	return s
@@ -65,8 +65,9 @@ func sliceName(node string) string {
 }
 
 // draDevice is a GPU in the format of the driver's version 25.
-func draDevice(hw world.Hardware, host world.Node, g world.GPU) resourcev1.Device {
+func draDevice(host world.Node, g world.GPU) resourcev1.Device {
 	text := func(s string) resourcev1.DeviceAttribute { return resourcev1.DeviceAttribute{StringValue: &s} }
+	hw := host.Hardware
 	version := func(s string) resourcev1.DeviceAttribute {
 		s = semantic(s)
 		return resourcev1.DeviceAttribute{VersionValue: &s}

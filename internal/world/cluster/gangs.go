@@ -116,8 +116,18 @@ func (g *gang) ended(ctx context.Context) error {
 	}
 }
 
+// Labels of the pods of an MPIJob: launcher and workers have different controllers.
+const (
+	mpiJobName = "training.kubeflow.org/job-name"
+	mpiJobRole = "training.kubeflow.org/job-role"
+	mpiReplica = "training.kubeflow.org/replica-index"
+)
+
 // gangKey identifies a pod's job by its controller's UID, because job names are reused.
 func gangKey(pod *corev1.Pod) string {
+	if name := pod.Labels[mpiJobName]; name != "" {
+		return "mpijob " + pod.Namespace + "/" + name
+	}
 	if owner := metav1.GetControllerOf(pod); owner != nil {
 		return string(owner.UID)
 	}
@@ -136,9 +146,18 @@ func hostname(pod *corev1.Pod) string {
 	}
 }
 
-// rankOf is a pod's completion index; 0 for a pod without an indexed job.
+// rankOf is a pod's completion index; 0 for a pod without an indexed job. The launcher of an MPIJob
+// comes before its workers.
 func rankOf(pod *corev1.Pod) int {
-	text := cmp.Or(pod.Annotations[batchv1.JobCompletionIndexAnnotation], pod.Labels[batchv1.JobCompletionIndexAnnotation])
+	if index, worker := pod.Labels[mpiReplica]; worker && pod.Labels[mpiJobRole] == "worker" {
+		return number(index) + 1
+	}
+	return number(cmp.Or(pod.Annotations[batchv1.JobCompletionIndexAnnotation], pod.Labels[batchv1.JobCompletionIndexAnnotation],
+		pod.Labels["volcano.sh/task-index"]))
+}
+
+// number is a decimal number; 0 for another text.
+func number(text string) int {
 	n := 0
 	for _, c := range strings.TrimSpace(text) {
 		if c < '0' || c > '9' {

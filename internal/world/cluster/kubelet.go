@@ -26,7 +26,8 @@ import (
 // ended, so following a log would not end, and it authenticates no client. The world therefore
 // runs a proxy in front of it that requires a certificate of the cluster's administrators, which
 // the API server has. The proxy serves followed logs of the world's pods itself and forwards other
-// requests under the names that the pods have for kwok (secretNames).
+// requests under the names that the pods have for kwok (secretNames). It also runs the programs in the
+// GPU Operator's containers (execs).
 type Kubelet struct {
 	Address string
 	// Cert and Key are the files of the server and client pair for Address's host. CA is the file
@@ -37,6 +38,7 @@ type Kubelet struct {
 // logProxy is the server in front of kwok's.
 type logProxy struct {
 	runtime *runtime
+	execs   execs
 	log     *slog.Logger
 	pass    *httputil.ReverseProxy
 	http    *http.Server
@@ -46,7 +48,7 @@ type logProxy struct {
 	cancel  context.CancelFunc
 }
 
-func startLogProxy(ctx context.Context, k Kubelet, r *runtime, log *slog.Logger) (*logProxy, error) {
+func startLogProxy(ctx context.Context, k Kubelet, r *runtime, e execs, log *slog.Logger) (*logProxy, error) {
 	pair, err := tls.LoadX509KeyPair(k.Cert, k.Key)
 	if err != nil {
 		return nil, fmt.Errorf("serve logs: %w", err)
@@ -68,7 +70,7 @@ func startLogProxy(ctx context.Context, k Kubelet, r *runtime, log *slog.Logger)
 	if err != nil {
 		return nil, fmt.Errorf("serve logs: %w", err)
 	}
-	f := &logProxy{runtime: r, log: log}
+	f := &logProxy{runtime: r, execs: e, log: log}
 	f.life, f.cancel = context.WithCancel(ctx)
 	if a, ok := l.Addr().(*net.TCPAddr); ok {
 		f.port = int32(a.Port) //nolint:gosec // a port
@@ -134,7 +136,14 @@ func (f *logProxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var namespace, pod, container string
-	if parts := splitPath(r.URL.Path); len(parts) == 4 && parts[0] == "containerLogs" {
+	parts := splitPath(r.URL.Path)
+	if len(parts) >= 4 && parts[0] == "exec" { // exec/NAMESPACE/POD/CONTAINER, or with the UID before the container
+		if node := f.execs.container(parts[1], parts[2], parts[len(parts)-1]); node != "" {
+			f.execs.serve(w, r, node, parts[2], parts[len(parts)-1])
+			return
+		}
+	}
+	if len(parts) == 4 && parts[0] == "containerLogs" {
 		namespace, pod, container = parts[1], parts[2], parts[3]
 	}
 	opts, err := logOptions(r.URL.Query(), time.Now())

@@ -16,6 +16,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
 
 	"github.com/firstlight/firstlight/internal/lab/pki"
 )
@@ -60,7 +61,7 @@ func startKubelets(t *testing.T) kubelets {
 	r := &runtime{names: k.names, workers: map[types.UID]*worker{pod.UID: {pod: pod}}}
 	k.logProxy, err = startLogProxy(t.Context(), Kubelet{
 		Address: k.kwok.Listener.Addr().String(), Cert: k.pki.Cert(pki.Kwok), Key: k.pki.Key(pki.Kwok), CA: k.pki.Cert(pki.CA),
-	}, r, slog.New(slog.DiscardHandler))
+	}, r, execs{pods: cache.NewStore(cache.MetaNamespaceKeyFunc)}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

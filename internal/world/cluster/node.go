@@ -40,8 +40,8 @@ func desiredNode(state world.State, host world.Node) *corev1.Node {
 		{Type: corev1.NodeHostName, Address: host.Name},
 	}
 	n.Status.Conditions = []corev1.NodeCondition{diskPressure(host)}
-	n.Status.NodeInfo.KernelVersion = state.Hardware.Software.Kernel
-	n.Status.NodeInfo.OSImage = "Ubuntu 22.04.5 LTS"
+	n.Status.NodeInfo.KernelVersion = host.OS.Kernel
+	n.Status.NodeInfo.OSImage = host.OS.PrettyName
 	n.Status.NodeInfo.OperatingSystem, n.Status.NodeInfo.Architecture = "linux", "amd64"
 	return n
 }
@@ -61,7 +61,7 @@ func resourcesOf(state world.State, host world.Node) (capacity, allocatable core
 	gib := func(n int) resource.Quantity { return *resource.NewQuantity(int64(n)<<30, resource.BinarySI) }
 	cpus, memory := systemCPUs, systemMemory
 	if !host.System {
-		cpus, memory = state.Hardware.Node.CPUs, state.Hardware.Node.MemoryGiB
+		cpus, memory = host.Hardware.Node.CPUs, host.Hardware.Node.MemoryGiB
 	}
 	capacity = corev1.ResourceList{
 		corev1.ResourceCPU: quantity(cpus), corev1.ResourceMemory: gib(memory),
@@ -85,8 +85,20 @@ func resourcesOf(state world.State, host world.Node) (capacity, allocatable core
 		usable = 0 // the device plugin does not run
 	}
 	capacity[gpuResource], allocatable[gpuResource] = quantity(present), quantity(usable)
+	if host.DRAOnly {
+		delete(capacity, gpuResource)
+		delete(allocatable, gpuResource)
+	}
+	switch host.MIG {
+	case world.MIGSingle:
+		capacity[gpuResource], allocatable[gpuResource] = quantity(world.MIGDevices*present), quantity(world.MIGDevices*usable)
+	case world.MIGMixed:
+		const devices = corev1.ResourceName("nvidia.com/mig-" + world.MIGProfile)
+		capacity[gpuResource], allocatable[gpuResource] = quantity(0), quantity(0)
+		capacity[devices], allocatable[devices] = quantity(world.MIGDevices*present), quantity(world.MIGDevices*usable)
+	}
 	if host.RDMACount > 0 {
-		name := corev1.ResourceName(state.Hardware.Fabric.RDMAResource)
+		name := corev1.ResourceName(host.Hardware.Fabric.RDMAResource)
 		capacity[name], allocatable[name] = quantity(host.RDMACount), quantity(host.RDMACount)
 	}
 	return capacity, allocatable
@@ -96,15 +108,17 @@ func resourcesOf(state world.State, host world.Node) (capacity, allocatable core
 // The last depend on those of node feature discovery.
 func labelsOf(state world.State, host world.Node) map[string]string {
 	l := map[string]string{
-		corev1.LabelHostname:                                   host.Name,
-		corev1.LabelOSStable:                                   "linux",
-		corev1.LabelArchStable:                                 "amd64",
-		corev1.LabelTopologyZone:                               zone,
-		corev1.LabelInstanceTypeStable:                         "system",
-		"feature.node.kubernetes.io/cpu-model.vendor_id":       "Intel",
-		"feature.node.kubernetes.io/kernel-version.full":       state.Hardware.Software.Kernel,
-		"feature.node.kubernetes.io/system-os_release.ID":      "ubuntu",
-		"feature.node.kubernetes.io/system-os_release.VERSION": "22.04",
+		corev1.LabelHostname:                             host.Name,
+		corev1.LabelOSStable:                             "linux",
+		corev1.LabelArchStable:                           "amd64",
+		corev1.LabelTopologyZone:                         zone,
+		corev1.LabelInstanceTypeStable:                   "system",
+		"feature.node.kubernetes.io/cpu-model.vendor_id": "Intel",
+		"feature.node.kubernetes.io/kernel-version.full": host.OS.KernelLabel(),
+	}
+	if !host.NoOSLabels {
+		l["feature.node.kubernetes.io/system-os_release.ID"] = host.OS.ID
+		l["feature.node.kubernetes.io/system-os_release.VERSION_ID"] = host.OS.VersionID
 	}
 	if host.Rack != "" {
 		l["topology.kubernetes.io/rack"] = host.Rack
@@ -112,7 +126,7 @@ func labelsOf(state world.State, host world.Node) map[string]string {
 	if host.System {
 		return l
 	}
-	hw := state.Hardware.GPU
+	hw := host.Hardware.GPU
 	l[corev1.LabelInstanceTypeStable] = strconv.Itoa(len(host.GPUs)) + "x-" + strings.ToLower(hw.Architecture) + "-sxm"
 	if len(host.HCAs) > 0 {
 		l["feature.node.kubernetes.io/pci-15b3.present"] = "true"
@@ -124,6 +138,9 @@ func labelsOf(state world.State, host world.Node) map[string]string {
 	maps.Copy(l, nfd.GPULabels(state, host))
 	if host.MIGHalfApplied {
 		l[migConfig], l[migState] = halfApplied, "failed"
+	}
+	if host.MIG != "" {
+		l[migConfig], l[migState] = halfApplied, "success"
 	}
 	for _, operand := range operands {
 		l["nvidia.com/gpu.deploy."+operand] = "true"

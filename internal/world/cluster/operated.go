@@ -17,7 +17,7 @@ const (
 	migState  = "nvidia.com/mig.config.state"
 
 	wholeGPUs   = "all-disabled"
-	halfApplied = "all-1g.10gb"
+	halfApplied = "all-" + world.MIGProfile
 )
 
 // follow makes the nodes those of a cluster with an external GPU Operator, whose pods decide what
@@ -25,7 +25,7 @@ const (
 func (n *nodes) follow(operands *operand.Operands, pods cache.SharedIndexInformer) {
 	n.operands = operands
 	changed := func(obj any) {
-		if pod, ok := obj.(*corev1.Pod); ok && pod.Namespace == operand.Namespace {
+		if pod, ok := obj.(*corev1.Pod); ok && operand.Concerns(pod) {
 			n.changed.notify()
 		}
 	}
@@ -48,10 +48,12 @@ func (n *nodes) asOperated(node *corev1.Node, host world.Node) {
 	switch {
 	case host.MIGHalfApplied:
 		node.Labels[migConfig], node.Labels[migState] = halfApplied, "failed"
+	case host.MIG != "":
+		node.Labels[migConfig], node.Labels[migState] = halfApplied, "success"
 	case known || n.operands.Ready(host.Name, operand.MIGManager):
 		node.Labels[migConfig], node.Labels[migState] = wholeGPUs, "success"
 	}
-	if n.operands.Ready(host.Name, operand.DevicePlugin) {
+	if n.operands.OffersGPUs(host.Name) {
 		return
 	}
 	delete(node.Status.Capacity, gpuResource)

@@ -40,6 +40,19 @@ func ended(pod *corev1.Pod, exit, restarts int, started, finished time.Time) sta
 	return p
 }
 
+// unpulled is the status of a pod whose image cannot be pulled.
+func unpulled(pod *corev1.Pod) statusPatch {
+	p := statusPatch{Phase: corev1.PodPending, Conditions: notReady("ContainersNotReady", time.Now())}
+	for _, c := range pod.Spec.Containers {
+		p.ContainerStatuses = append(p.ContainerStatuses, corev1.ContainerStatus{
+			Name: c.Name, Image: c.Image, Started: new(false), State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{
+				Reason: "ImagePullBackOff", Message: fmt.Sprintf("Back-off pulling image %q: ErrImagePull: rpc error: code = NotFound desc = failed to pull and unpack image: not found", c.Image),
+			}},
+		})
+	}
+	return p
+}
+
 // backingOff is the status of a pod whose container has exited and will restart.
 func backingOff(pod *corev1.Pod, exit, restarts int, wait time.Duration, started, finished time.Time) statusPatch {
 	p := statusPatch{Phase: corev1.PodRunning, Conditions: notReady("ContainersNotReady", finished)}

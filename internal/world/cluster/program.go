@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"fmt"
 	"hash/fnv"
 	"io"
@@ -38,6 +39,8 @@ func (w *worker) program(out io.Writer, attempt int, h held) (int, error) {
 		return w.responder(out)
 	case kindResolver:
 		return w.resolver(out)
+	case kindFirstlight:
+		return w.firstlight(out)
 	case kindOther:
 	}
 	<-w.ctx.Done()
@@ -70,6 +73,6 @@ func (w *worker) join(gpus []int) (*gang, func()) {
 // figures.
 func (w *worker) seed(state world.State) uint64 {
 	h := fnv.New64a()
-	_, _ = h.Write([]byte(w.pod.Labels[batchv1.JobNameLabel])) // never fails
+	_, _ = h.Write([]byte(cmp.Or(w.env["JOB_NAME"], w.pod.Labels[batchv1.JobNameLabel]))) // never fails
 	return state.Seed ^ h.Sum64()
 }

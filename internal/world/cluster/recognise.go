@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"path"
 	"strconv"
 	"strings"
 
@@ -22,6 +23,7 @@ const (
 	kindDevices    kind = "devices"
 	kindResponder  kind = "responder"
 	kindResolver   kind = "resolver"
+	kindFirstlight kind = "firstlight"
 )
 
 // recognise determines a container's program from its command or image.
@@ -37,12 +39,18 @@ func recognise(c corev1.Container) kind {
 		{"dcgmproftester", kindLoad},
 		{"vllm serve", kindInference},
 		{"nvidia-smi -L", kindDevices},
+		{"nvidia-smi -q -x", kindDevices},
+		{"cat /host/etc/os-release", kindDevices},
 		{"ThreadingHTTPServer", kindResponder},
 		{"getent ahosts ", kindResolver},
 	} {
 		if strings.Contains(text, known.word) {
 			return known.kind
 		}
+	}
+	// It runs on this machine: only the command that a gate's pod needs.
+	if len(c.Command) > 1 && path.Base(c.Command[0]) == firstlightProgram && c.Command[1] == "load" {
+		return kindFirstlight
 	}
 	if strings.Contains(c.Image, "/dcgm-exporter:") {
 		return kindExporter // the image's entrypoint

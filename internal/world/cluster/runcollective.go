@@ -40,8 +40,9 @@ func (w *worker) collective(out io.Writer, gpus []int) (int, error) {
 		return 0, nil
 	}
 	state := w.runtime.world.State()
+	first, _ := state.Node(w.pod.Spec.NodeName)
 	run := collective.Run{
-		Fabric: state.Hardware.Fabric, CUDA: state.Hardware.Software.CUDA, MinBytes: from, MaxBytes: to, Repetitions: reps,
+		Fabric: first.Hardware.Fabric, CUDA: first.Hardware.Software.CUDA, MinBytes: from, MaxBytes: to, Repetitions: reps,
 		HCASelection: w.env["NCCL_IB_HCA"], Debug: w.env["NCCL_DEBUG"] == "INFO",
 		Seed: w.seed(state), Corrupt: state.Collective.DataCorruption, Truncated: state.Collective.Truncated,
 	}
@@ -72,7 +73,7 @@ func collectiveNode(state world.State, host world.Node, m member) collective.Nod
 	for _, i := range m.gpus {
 		for _, g := range host.GPUs {
 			if g.Index == i {
-				n.Devices = append(n.Devices, collective.Device{Index: g.Index, BusID: g.BusID, Product: state.Hardware.GPU.Product})
+				n.Devices = append(n.Devices, collective.Device{Index: g.Index, BusID: g.BusID, Product: host.Hardware.GPU.Product})
 			}
 		}
 	}

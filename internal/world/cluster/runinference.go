@@ -35,9 +35,10 @@ func (w *worker) inference(out io.Writer, attempt int, gpus []int) (int, error) 
 		return 1, sleepOr(w, crashTime)
 	}
 	state := w.runtime.world.State()
+	host, _ := state.Node(w.pod.Spec.NodeName)
 	served := cmp.Or(w.env["SERVED_MODEL_NAME"], model) // --served-model-name
 	server, err := inference.New(inference.Config{
-		Model: served, Root: model, MaxModelLen: maxLen, GPUs: tp, Figures: state.Hardware.Inference,
+		Model: served, Root: model, MaxModelLen: maxLen, GPUs: tp, Figures: host.Hardware.Inference,
 		Modifiers: func() world.Inference { return w.runtime.world.State().Inference },
 	})
 	var short *inference.ContextError

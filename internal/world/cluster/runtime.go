@@ -26,7 +26,11 @@ type runtime struct {
 	log    *slog.Logger
 	gangs  *gangs
 	nodes  map[string]bool // the world's GPU nodes
-	names  secretNames     // of kwok's objects for pods
+	hosts  map[string]bool // all its nodes
+	// program returns the path of firstlight; nil: the lab has none.
+	program func(context.Context) (string, error)
+	names   secretNames // of kwok's objects for pods
+	pods    cache.Store
 
 	wg      sync.WaitGroup
 	mu      sync.Mutex
@@ -34,14 +38,17 @@ type runtime struct {
 	workers map[types.UID]*worker
 }
 
-func newRuntime(ctx context.Context, client kubernetes.Interface, dyn dynamic.Interface, w *world.World, dir string, pods cache.SharedIndexInformer, log *slog.Logger) *runtime {
+func newRuntime(ctx context.Context, client kubernetes.Interface, dyn dynamic.Interface, cfg Config, pods cache.SharedIndexInformer) *runtime {
 	life, cancel := context.WithCancel(ctx)
 	r := &runtime{
-		life: life, cancel: cancel, client: client, dyn: dyn, world: w, dir: dir, log: log,
-		gangs: newGangs(), nodes: map[string]bool{}, names: newSecretNames(), workers: map[types.UID]*worker{},
+		life: life, cancel: cancel, client: client, dyn: dyn, world: cfg.World, dir: cfg.Dir, log: cfg.Log, program: cfg.Firstlight, pods: pods.GetStore(),
+		gangs: newGangs(), nodes: map[string]bool{}, hosts: map[string]bool{}, names: newSecretNames(), workers: map[types.UID]*worker{},
 	}
-	for _, n := range w.State().GPUNodes() {
+	for _, n := range cfg.World.State().GPUNodes() {
 		r.nodes[n.Name] = true
+	}
+	for _, n := range cfg.World.State().Nodes {
+		r.hosts[n.Name] = true
 	}
 	// AddEventHandler fails only on a stopped informer.
 	_, _ = pods.AddEventHandler(cache.ResourceEventHandlerFuncs{
@@ -64,7 +71,7 @@ func (r *runtime) stop() {
 // observe starts a worker for a pod that needs one, or updates it.
 func (r *runtime) observe(obj any) {
 	pod, ok := obj.(*corev1.Pod)
-	if !ok || !r.nodes[pod.Spec.NodeName] {
+	if !ok || !r.nodes[pod.Spec.NodeName] && (!r.hosts[pod.Spec.NodeName] || !runsFirstlight(pod)) {
 		return
 	}
 	r.mu.Lock()
@@ -148,8 +155,22 @@ func needsWorker(pod *corev1.Pod) bool {
 	return false
 }
 
+// runsFirstlight reports whether the pod runs firstlight itself, which any node does.
+func runsFirstlight(pod *corev1.Pod) bool {
+	return len(pod.Spec.Containers) > 0 && recognise(pod.Spec.Containers[0]) == kindFirstlight
+}
+
 func isEnded(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+}
+
+// gpusFor returns the GPUs that a pod's devices are on: of MIG devices, several are on one.
+func (r *runtime) gpusFor(pod *corev1.Pod) int {
+	n := gpusOf(pod)
+	if host, ok := r.world.State().Node(pod.Spec.NodeName); ok && host.MIG != "" {
+		return (n + world.MIGDevices - 1) / world.MIGDevices
+	}
+	return n
 }
 
 // gpusOf returns the GPU limit of a pod's containers.

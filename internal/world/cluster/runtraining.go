@@ -38,8 +38,9 @@ func (w *worker) training(out io.Writer, gpus []int) (int, error) {
 		return 0, ignoreDone(w, err)
 	}
 	state := w.runtime.world.State()
+	host, _ := state.Node(w.pod.Spec.NodeName)
 	job := training.Job{
-		Figures: state.Hardware.Training, MemoryGiB: float64(state.Hardware.GPU.MemoryMiB) / 1024,
+		Figures: host.Hardware.Training, MemoryGiB: float64(host.Hardware.GPU.MemoryMiB) / 1024,
 		Framework: framework(w.container, w.env), Model: w.env["MODEL"], Steps: steps, Index: rankOf(w.pod), Seed: w.seed(state),
 		MFUFactor: state.Training.MFUFactor, StepJitter: state.Training.StepJitter, NaNFrom: state.Training.NaNFrom, Start: time.Now(),
 	}
@@ -76,8 +77,8 @@ func (w *worker) matmul(out io.Writer, gpus []int) error {
 		for _, g := range host.GPUs {
 			if g.Index == i {
 				measured = append(measured, training.GPU{
-					UUID: g.UUID, TFLOPS: state.MatmulTFLOPS(g),
-					PowerLimit: g.PowerLimit, PowerDefault: state.Hardware.GPU.TDPWatts, SMClock: float64(g.SMClock),
+					UUID: g.UUID, TFLOPS: host.MatmulTFLOPS(g),
+					PowerLimit: g.PowerLimit, PowerDefault: host.Hardware.GPU.TDPWatts, SMClock: float64(g.SMClock),
 				})
 			}
 		}
@@ -102,7 +103,7 @@ func (w *worker) checkpoint(out io.Writer) error {
 	state := w.runtime.world.State()
 	host, _ := state.Node(w.pod.Spec.NodeName)
 	return training.WriteCheckpoint(out, training.Checkpoint{
-		Storage: state.Hardware.Storage, Index: rankOf(w.pod), Directory: directory, MiB: mebibytes,
+		Storage: host.Hardware.Storage, Index: rankOf(w.pod), Directory: directory, MiB: mebibytes,
 		FreeGiB: state.Training.CheckpointGiB, ReadOnly: host.CheckpointsReadOnly, Unmounted: host.CheckpointsUnmounted, Seed: w.seed(state),
 	})
 }
@@ -126,7 +127,7 @@ func slowness(state world.State, name string) float64 {
 		return 1
 	}
 	slow := max(host.StepFactor, 1)
-	if f := state.ClockFactor(host); f > 0 {
+	if f := host.ClockFactor(); f > 0 {
 		slow /= f
 	}
 	return slow

@@ -76,9 +76,19 @@ func (r Run) writeNetwork(p *printer, k rank) {
 		p.line("%s Using network Socket", k.prefix)
 		return
 	}
+	if r.Fabric.EFA != nil {
+		p.line("%s NET/OFI Initializing aws-ofi-nccl 1.16.3", k.prefix)
+		p.line("%s NET/OFI Selected provider is efa, fabric is efa-direct (found %d nics)", k.prefix, len(ports))
+		p.line("%s Using network AWS Libfabric", k.prefix)
+		return
+	}
+	layer := "IB"
+	if r.Fabric.Ethernet != nil {
+		layer = "RoCE"
+	}
 	var using strings.Builder
 	for i, h := range ports {
-		fmt.Fprintf(&using, " [%d]%s:1/IB", i, h.Name)
+		fmt.Fprintf(&using, " [%d]%s:1/%s", i, h.Name, layer)
 	}
 	p.line("%s NET/IB : Using%s [RO]; OOB eth0:%s<0>", k.prefix, using.String(), n.Address)
 	p.line("%s Using network IB", k.prefix)
@@ -143,7 +153,11 @@ func (r Run) via(k, peer rank) string {
 	if len(ports) == 0 || len(r.hcas(there)) == 0 {
 		return "NET/Socket/0"
 	}
-	via := fmt.Sprintf("NET/IB/%d", k.local%len(ports))
+	network := "IB"
+	if r.Fabric.EFA != nil {
+		network = "AWS Libfabric"
+	}
+	via := fmt.Sprintf("NET/%s/%d", network, k.local%len(ports))
 	if r.gdr(here) == 1 {
 		via += "/GDRDMA"
 	}

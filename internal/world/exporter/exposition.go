@@ -24,7 +24,7 @@ func Expose(state world.State, node world.Node, at time.Time) []byte {
 			if !g.Usable() {
 				continue
 			}
-			value, ok := f.value(reading{hw: state.Hardware, node: node, gpu: g})
+			value, ok := f.value(reading{hw: node.Hardware, node: node, gpu: g})
 			if !ok {
 				continue
 			}
@@ -32,19 +32,19 @@ func Expose(state world.State, node world.Node, at time.Time) []byte {
 				fmt.Fprintf(&out, "# HELP %s %s\n# TYPE %s %s\n", f.name, f.help, f.name, f.kind)
 				header = true
 			}
-			fmt.Fprintf(&out, "%s{%s} %s%s\n", f.name, labels(state, node, g), value, stamp)
+			fmt.Fprintf(&out, "%s{%s} %s%s\n", f.name, labels(node, g), value, stamp)
 		}
 	}
 	return out.Bytes()
 }
 
-func labels(state world.State, node world.Node, g world.GPU) string {
+func labels(node world.Node, g world.GPU) string {
 	var b strings.Builder
 	if !node.Exporter.GPULabelDropped {
 		fmt.Fprintf(&b, `gpu="%d",UUID="%s",`, g.Index, g.UUID)
 	}
 	// The remaining labels still distinguish the series.
-	fmt.Fprintf(&b, `pci_bus_id="%s",device="nvidia%d",modelName="%s"`, longBus(g.BusID), g.Index, state.Hardware.GPU.Product)
+	fmt.Fprintf(&b, `pci_bus_id="%s",device="nvidia%d",modelName="%s"`, longBus(g.BusID), g.Index, node.Hardware.GPU.Product)
 	if !node.Exporter.HostLabelDropped {
 		name := cmp.Or(node.Exporter.HostLabel, "Hostname")
 		fmt.Fprintf(&b, `,%s="%s"`, name, cmp.Or(node.Exporter.HostName, node.Name))

@@ -1,5 +1,7 @@
 package fabric
 
+import "time"
+
 // Port states as the tools print them.
 const (
 	StateActive = "Active"
@@ -54,6 +56,43 @@ type HCA struct {
 	BusID      string
 	Attached   End // switch port at the other end
 	LinkDowned uint64
+	// Ethernet is the state of a RoCE port; zero for InfiniBand.
+	Ethernet Ethernet
+}
+
+// Priorities is the number of priorities of an Ethernet port.
+const Priorities = 8
+
+// Ethernet is the state of a RoCE port and its network device.
+type Ethernet struct {
+	Netdev  string // enp24s0np0; empty for InfiniBand
+	MTU     int    // bytes, of the network device
+	Address string // IPv4
+	PFC     [Priorities]bool
+	// TrustDSCP: the port takes the priority of a packet from its DSCP, by eights; else from its
+	// VLAN tag.
+	TrustDSCP bool
+	// ECN tells by priority whether the port answers marked packets and slows down.
+	ECN [Priorities]bool
+	// NoGID: the GID table lacks the entries of Address.
+	NoGID bool
+	// Paused is how long the switch has paused the port on the priority of RDMA traffic.
+	Paused time.Duration
+	// Counters of the port at the time of the snapshot.
+	Counters Counters
+}
+
+// ActiveMTU is the RDMA MTU of a network device's MTU: the largest of InfiniBand's that fits it with
+// 96 bytes of headers.
+func (e Ethernet) ActiveMTU() int {
+	const headers = 96
+	active := 256
+	for _, mtu := range []int{512, 1024, 2048, 4096} {
+		if e.MTU-headers >= mtu {
+			active = mtu
+		}
+	}
+	return active
 }
 
 // End is one end of a link. A switch has no Device.

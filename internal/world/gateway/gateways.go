@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/dynamic/dynamicinformer"
-	"k8s.io/client-go/informers"
+	coreinformers "k8s.io/client-go/informers/core/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 	gwv1 "sigs.k8s.io/gateway-api/apis/v1"
@@ -141,7 +141,7 @@ func (g *Gateways) follow() {
 	dyn := dynamicinformer.NewDynamicSharedInformerFactory(g.config.Dynamic, 0)
 	g.classes, g.gateways, g.routes = dyn.ForResource(classResource()).Informer(), dyn.ForResource(gatewayResource()).Informer(), dyn.ForResource(routeResource()).Informer()
 	g.forwards = dyn.ForResource(resource("v1alpha1", "kwok.x-k8s.io", "portforwards")).Informer()
-	g.services = informers.NewSharedInformerFactory(g.config.Client, 0).Core().V1().Services().Informer()
+	g.services = coreinformers.NewServiceInformer(g.config.Client, metav1.NamespaceAll, 0, nil)
 	g.backends = &backends{services: g.services.GetStore(), pods: g.config.Pods.GetStore(), forwards: g.forwards.GetStore()}
 	for _, i := range []cache.SharedIndexInformer{g.classes, g.gateways, g.routes, g.services} {
 		// AddEventHandler fails only on a stopped informer.

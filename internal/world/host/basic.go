@@ -10,7 +10,7 @@ import (
 )
 
 func uname(c *call) int {
-	kernel := c.state.Hardware.Software.Kernel
+	kernel := c.node.OS.Kernel
 	switch {
 	case c.has("-n"):
 		c.printf("%s\n", c.node.Name)
@@ -57,6 +57,9 @@ func (c *call) modules() []string {
 	if len(c.node.GPUs) > 0 {
 		out = append(out, "nvidia", "nvidia_uvm", "nvidia_modeset", "nvidia_peermem")
 	}
+	if c.node.EFADriver != "" {
+		return append(out, "efa", "ib_core", "ib_uverbs")
+	}
 	if len(c.node.HCAs) > 0 {
 		out = append(out, "mlx5_core", "mlx5_ib", "ib_core", "ib_uverbs")
 		if !c.node.NoUMAD {
@@ -72,7 +75,7 @@ func command(c *call) int {
 		return 2
 	}
 	name := c.args[1]
-	if _, ok := tools()[name]; !ok || c.node.ToolMissing == name {
+	if !installed(c.node, name) {
 		return 1
 	}
 	c.printf("/usr/bin/%s\n", name)
@@ -122,8 +125,11 @@ func grepOther(c *call) int {
 	}
 }
 
-// directory returns the files of a directory that grep supports: P_Key tables.
+// directory returns the files of a directory that grep supports: P_Key and GID tables.
 func (c *call) directory(name string) ([]string, bool) {
+	if dir, ok := strings.CutSuffix(name, "/ports/1/gids"); ok {
+		return c.gidFiles(dir)
+	}
 	if _, ok := c.file(name + "/0"); !ok || !strings.HasSuffix(name, "/pkeys") {
 		return nil, false
 	}
@@ -152,6 +158,10 @@ func (c *call) file(name string) (string, bool) {
 	switch name {
 	case "/proc/meminfo":
 		return c.meminfo(), true
+	case "/etc/os-release":
+		return c.node.OS.Release(), true
+	case "/proc/sys/kernel/osrelease":
+		return c.node.OS.Kernel + "\n", true
 	case "/etc/hostname", "/proc/sys/kernel/hostname":
 		return c.node.Name + "\n", true
 	case "/proc/driver/nvidia/version":
@@ -179,15 +189,17 @@ func (c *call) file(name string) (string, bool) {
 func hcaFile(c *call, h fabric.HCA, name string) (string, bool) {
 	switch name {
 	case "hca_type":
-		return c.state.Hardware.Fabric.CAType + "\n", true
+		return c.node.Hardware.Fabric.CAType + "\n", true
 	case "fw_ver":
 		return h.Firmware + "\n", true
+	case "board_id":
+		return c.node.Hardware.Fabric.Board + "\n", true
 	case "ports/1/state":
 		return map[string]string{fabric.StateActive: "4: ACTIVE\n", fabric.StateInit: "2: INIT\n", fabric.StateDown: "1: DOWN\n"}[h.State], true
 	case "ports/1/phys_state":
 		return map[string]string{fabric.PhysLinkUp: "5: LinkUp\n", fabric.PhysPolling: "2: Polling\n", fabric.PhysDisabled: "3: Disabled\n"}[h.PhysState], true
 	case "ports/1/link_layer":
-		return "InfiniBand\n", true
+		return linkLayer(h) + "\n", true
 	case "ports/1/rate":
 		speed := fabric.SpeedName(h.LaneGbps)
 		if speed == "" {
@@ -196,6 +208,9 @@ func hcaFile(c *call, h fabric.HCA, name string) (string, bool) {
 		return strconv.Itoa(h.Rate) + " Gb/sec (" + strconv.Itoa(h.Width) + "X " + speed + ")\n", true
 	case "ports/1/counters/link_downed":
 		return strconv.FormatUint(h.LinkDowned, 10) + "\n", true
+	}
+	if text, ok := roceFile(h, name); ok {
+		return text, true
 	}
 	if entry, ok := strings.CutPrefix(name, "ports/1/pkeys/"); ok {
 		return pkeyFile(h, entry)

@@ -23,9 +23,9 @@ func dcgmi(c *call) int {
 		c.errorf("bash: dcgmi: command not found\n")
 		return 127
 	}
-	version := c.state.Hardware.Software.DCGM4
+	version := c.node.Hardware.Software.DCGM4
 	if c.node.DCGMMajor == 3 {
-		version = c.state.Hardware.Software.DCGM3
+		version = c.node.Hardware.Software.DCGM3
 	}
 	if c.has("--version", "-v") {
 		c.printf("\ndcgmi  version: %s\n", version)
@@ -68,7 +68,7 @@ func (c *call) discovery() int {
 	gpus := c.entities()
 	c.printf("%d GPUs found.\n%s| GPU ID | Device Information                                                   |\n%s", len(gpus), rule, rule)
 	for i, g := range gpus {
-		c.printf("| %-6d | %-68s |\n", i, "Name: "+c.state.Hardware.GPU.Product)
+		c.printf("| %-6d | %-68s |\n", i, "Name: "+c.node.Hardware.GPU.Product)
 		c.printf("| %-6s | %-68s |\n", "", "PCI Bus ID: "+longBus(g.BusID))
 		c.printf("| %-6s | %-68s |\n%s", "", "Device UUID: "+g.UUID, rule)
 	}
@@ -78,7 +78,7 @@ func (c *call) discovery() int {
 
 // switches returns the number of NVSwitches: four connect a host's NVLinks.
 func (c *call) switches() int {
-	if c.state.Hardware.GPU.NVLinks == 0 {
+	if c.node.Hardware.GPU.NVLinks == 0 {
 		return 0
 	}
 	return 4

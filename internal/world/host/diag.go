@@ -41,7 +41,7 @@ func (c *call) diag(version string) int {
 func (c *call) runTests(level int) []ran {
 	var done []ran
 	for _, t := range diagTests() {
-		if t.level > level || (t.name == "sm_stress" && c.node.DCGMMajor != 3) {
+		if t.level > level {
 			continue
 		}
 		r := ran{test: t}
@@ -114,7 +114,7 @@ func (c *call) diagJSON4(version string, done []ran) object {
 	})
 	var entities []object
 	for id, g := range c.entities() {
-		entities = append(entities, object{"device_id": c.state.Hardware.GPU.DeviceID, "entity_id": id, "serial_num": g.Serial})
+		entities = append(entities, object{"device_id": c.node.Hardware.GPU.DeviceID, "entity_id": id, "serial_num": g.Serial})
 	}
 	return object{
 		"DCGM Diagnostic": object{"test_categories": cats},
@@ -141,7 +141,7 @@ func (c *call) diagJSON3(version string, done []ran) object {
 	var ids []string
 	serials := object{}
 	for id, g := range c.entities() {
-		ids = append(ids, c.state.Hardware.GPU.DeviceID)
+		ids = append(ids, c.node.Hardware.GPU.DeviceID)
 		serials[strconv.Itoa(id)] = g.Serial
 	}
 	return object{"DCGM GPU Diagnostic": object{

@@ -40,13 +40,12 @@ type diagTest struct {
 func diagTests() []diagTest {
 	return []diagTest{
 		{"software", []string{
-			"Blacklist", "NVML Library", "CUDA Main Library", "Permissions and OS Blocks", "Persistence Mode",
+			"Denylist", "NVML Library", "CUDA Main Library", "Permissions and OS Blocks", "Persistence Mode",
 			"Environment Variables", "Page Retirement/Row Remap", "Graphics Processes", "Inforom",
 		}, "Deployment", 1},
 		{"pcie", []string{"PCIe"}, "Integration", 2},
 		{"memory", []string{"GPU Memory"}, "Hardware", 2},
 		{"diagnostic", []string{"Diagnostic"}, "Hardware", 3},
-		{"sm_stress", []string{"SM Stress"}, "Stress", 3}, // DCGM 3 only
 		{"targeted_stress", []string{"Targeted Stress"}, "Stress", 3},
 		{"targeted_power", []string{"Targeted Power"}, "Stress", 3},
 		{"memory_bandwidth", []string{"Memory Bandwidth"}, "Stress", 3},
@@ -95,7 +94,7 @@ func (c *call) judgeGPU(test string, id int, g world.GPU) (status string, errs [
 
 // targetedPower does not run if a GPU's power limit is below the target.
 func (c *call) targetedPower(id int, g world.GPU) (string, []diagError) {
-	target := c.state.Hardware.GPU.TDPWatts
+	target := c.node.Hardware.GPU.TDPWatts
 	if g.PowerLimit < target {
 		return skip, []diagError{{72, 14, severityConfig, fmt.Sprintf("Enforced power limit on GPU %d set to %.1f, which is too low to attempt to achieve target power %.1f", id, g.PowerLimit, target)}}
 	}

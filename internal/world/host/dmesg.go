@@ -56,9 +56,8 @@ func bootLog(c *call) []logLine {
 	after := func(seconds float64, format string, a ...any) {
 		lines = append(lines, logLine{c.state.Booted.Add(time.Duration(seconds * float64(time.Second))), fmt.Sprintf(format, a...)})
 	}
-	sw := c.state.Hardware.Software
-	after(0, "Linux version %s (buildd@lcy02) (gcc 11.4.0) #1-Ubuntu SMP", sw.Kernel)
-	after(0, "Command line: BOOT_IMAGE=/boot/vmlinuz-%s root=/dev/md0 ro console=ttyS0,115200n8 iommu=pt", sw.Kernel)
+	after(0, "Linux version %s (buildd@lcy02) (gcc 11.4.0) #1-Ubuntu SMP", c.node.OS.Kernel)
+	after(0, "Command line: BOOT_IMAGE=/boot/vmlinuz-%s root=/dev/md0 ro console=ttyS0,115200n8 iommu=pt", c.node.OS.Kernel)
 	for i, h := range c.node.HCAs {
 		t := 9 + 0.4*float64(i)
 		after(t, "mlx5_core %s: firmware version: %s", h.BusID, h.Firmware)

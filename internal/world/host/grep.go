@@ -67,20 +67,31 @@ func (c *call) glob(pattern string) []string {
 	return out
 }
 
-// sysfs has the files below /sys/devices/system/cpu and the PCIe links of adapters.
+// sysfs has the files below /sys/devices/system/cpu, the PCIe links of adapters, and the attributes of
+// Ethernet ports.
 func (c *call) sysfs() map[string]string {
-	files := map[string]string{}
+	if c.files == nil {
+		c.files = c.readSysfs()
+	}
+	return c.files
+}
+
+func (c *call) readSysfs() map[string]string {
+	files := c.efaFiles()
 	if c.node.Governor != "" {
-		for i := range c.state.Hardware.Node.CPUs {
+		for i := range c.node.Hardware.Node.CPUs {
 			files[fmt.Sprintf("/sys/devices/system/cpu/cpufreq/policy%d/scaling_governor", i)] = c.node.Governor + "\n"
 		}
 	}
-	most := c.state.Hardware.Fabric
+	most := c.node.Hardware.Fabric
 	for i, h := range c.node.HCAs {
 		link := c.node.HCALinks[i]
 		dir := "/sys/class/infiniband/" + h.Name + "/device/"
 		files[dir+"current_link_speed"], files[dir+"max_link_speed"] = gts(link.GTs), gts(most.PCIeGTs)
 		files[dir+"current_link_width"], files[dir+"max_link_width"] = strconv.Itoa(link.Width)+"\n", strconv.Itoa(most.PCIeWidth)+"\n"
+		for name, text := range roceFiles(c.node, h) {
+			files["/sys/class/infiniband/"+h.Name+"/"+name] = text
+		}
 	}
 	return files
 }

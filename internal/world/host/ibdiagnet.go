@@ -164,7 +164,7 @@ func speedStage(c *call, net subnet) stage {
 // firmwareStage warns of each adapter without the latest firmware of its kind.
 func firmwareStage(c *call, net subnet) stage {
 	s := stage{name: "Nodes Information"}
-	hw := c.state.Hardware.Fabric
+	hw := c.node.Hardware.Fabric
 	latest := ""
 	for _, ca := range net.cas {
 		latest = max(latest, ca.hca.Firmware)

@@ -32,10 +32,19 @@ func counters(c fabric.Counters) []counter {
 // ibqueryerrors lists every port with a counter above its threshold (zero without a threshold
 // file) and a switch's sum before its ports. It exits 1 if it lists any.
 func ibqueryerrors(c *call) int {
-	if _, ok := c.firstActive(); !ok {
+	port, ok := c.firstActive()
+	if !ok {
 		c.errorf("ibwarn: [1] mad_rpc_open_port: can't open UMAD port ((null):0)\n")
 		c.printf("ibqueryerrors: iberror: failed: Failed to open port; (null):0\n")
 		return 255
+	}
+	if port.SMLID == 0 { // the port has not seen a subnet manager
+		c.errorf("ibwarn: [1] sa_get_handle: No SM/SA found on port (null):0\n")
+		return 0
+	}
+	if !slices.ContainsFunc(c.state.SMs, func(sm fabric.SM) bool { return sm.LID == port.SMLID && !sm.Silent }) {
+		c.errorf("Query SA failed: Connection timed out; sa call path_query failed\n")
+		return 0
 	}
 	net := scan(c.state)
 	suppressed := suppressions(c)

@@ -37,7 +37,7 @@ func ibstat(c *call) int {
 
 func printCA(c *call, h fabric.HCA) {
 	c.printf("CA '%s'\n", h.Name)
-	c.printf("\tCA type: %s\n", c.state.Hardware.Fabric.CAType)
+	c.printf("\tCA type: %s\n", c.node.Hardware.Fabric.CAType)
 	c.printf("\tNumber of ports: 1\n")
 	c.printf("\tFirmware version: %s\n", h.Firmware)
 	c.printf("\tHardware version: 0\n")
@@ -52,5 +52,5 @@ func printCA(c *call, h fabric.HCA) {
 	c.printf("\t\tSM lid: %d\n", h.SMLID)
 	c.printf("\t\tCapability mask: 0xa651e848\n")
 	c.printf("\t\tPort GUID: 0x%016x\n", h.GUID)
-	c.printf("\t\tLink layer: InfiniBand\n")
+	c.printf("\t\tLink layer: %s\n", linkLayer(h))
 }

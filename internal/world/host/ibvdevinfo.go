@@ -41,7 +41,7 @@ func ibvDevinfo(c *call) int {
 }
 
 func printDevice(c *call, h fabric.HCA) {
-	hw := c.state.Hardware.Fabric
+	hw := c.node.Hardware.Fabric
 	c.printf("hca_id:\t%s\n", h.Name)
 	c.printf("\ttransport:\t\t\tInfiniBand (0)\n")
 	c.printf("\tfw_ver:\t\t\t\t%s\n", h.Firmware)
@@ -61,7 +61,7 @@ func printDevice(c *call, h fabric.HCA) {
 	c.printf("\t\t\tsm_lid:\t\t\t%d\n", h.SMLID)
 	c.printf("\t\t\tport_lid:\t\t%d\n", h.LID)
 	c.printf("\t\t\tport_lmc:\t\t0x00\n")
-	c.printf("\t\t\tlink_layer:\t\tInfiniBand\n\n")
+	c.printf("\t\t\tlink_layer:\t\t%s\n\n", linkLayer(h))
 }
 
 // colonGUID is a GUID in the verbs tools' notation: a088:c203:00d7:0030.

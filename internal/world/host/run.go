@@ -17,6 +17,7 @@ type call struct {
 	node     world.Node
 	args     []string // without the command
 	out, err bytes.Buffer
+	files    map[string]string // of sysfs, once it is needed
 }
 
 func (c *call) printf(format string, a ...any) { fmt.Fprintf(&c.out, format, a...) }
@@ -29,17 +30,35 @@ func (c *call) has(flags ...string) bool {
 
 type tool func(*call) int
 
+// The programs of the GPU driver and of DCGM.
+const (
+	smiProgram  = "nvidia-smi"
+	dcgmProgram = "dcgmi"
+)
+
+// installed reports whether a host has a program.
+func installed(n world.Node, program string) bool {
+	_, ok := tools()[program]
+	return ok && n.ToolMissing != program && (!n.InboxDrivers || program != "mlnx_qos") && (!n.ToolsInPods || program != smiProgram && program != dcgmProgram)
+}
+
 func tools() map[string]tool {
 	return map[string]tool{
-		"nvidia-smi":    nvidiaSMI,
-		"dcgmi":         dcgmi,
+		smiProgram:      nvidiaSMI,
+		dcgmProgram:     dcgmi,
 		"ibstat":        ibstat,
 		"ibv_devinfo":   ibvDevinfo,
 		"sminfo":        sminfo,
 		"iblinkinfo":    iblinkinfo,
 		"ibqueryerrors": ibqueryerrors,
 		"ibdiagnet":     ibdiagnet,
+		"ibnetdiscover": ibnetdiscover,
 		"dmesg":         dmesg,
+		"ethtool":       ethtool,
+		"fi_info":       fiInfo,
+		"mlnx_qos":      mlnxQoS,
+		"dcb":           dcb,
+		"ip":            ipAddr,
 		"uname":         uname,
 		"hostname":      hostname,
 		"cat":           cat,
@@ -66,19 +85,22 @@ func Run(ctx context.Context, state world.State, node string, argv []string) (st
 	if !ok {
 		return nil, fmt.Appendf(nil, "unknown host: %s\n", node), 255
 	}
-	run, ok := tools()[path.Base(argv[0])]
-	if !ok || n.ToolMissing == path.Base(argv[0]) {
+	if !installed(n, path.Base(argv[0])) {
 		return nil, fmt.Appendf(nil, "bash: %s: command not found\n", argv[0]), 127
 	}
+	return start(state, n, argv)
+}
+
+func start(state world.State, n world.Node, argv []string) (stdout, stderr []byte, exit int) {
 	c := &call{state: state, node: n, args: argv[1:]}
-	exit = run(c)
+	exit = tools()[path.Base(argv[0])](c)
 	return c.out.Bytes(), c.err.Bytes(), exit
 }
 
 // Loads reports whether a command is a diagnostic that loads the host's GPUs: level 2 and above.
 func Loads(argv []string) bool {
 	argv = strip(argv)
-	if len(argv) == 0 || path.Base(argv[0]) != "dcgmi" {
+	if len(argv) == 0 || path.Base(argv[0]) != dcgmProgram {
 		return false
 	}
 	c := &call{args: argv[1:]}

@@ -47,7 +47,7 @@ func (c *call) smiReport(gpus []world.GPU) {
 	switch {
 	case c.has("-L", "--list-gpus"):
 		for i, g := range gpus {
-			c.printf("GPU %d: %s (UUID: %s)\n", i, c.state.Hardware.GPU.Product, g.UUID)
+			c.printf("GPU %d: %s (UUID: %s)\n", i, c.node.Hardware.GPU.Product, g.UUID)
 		}
 	case c.has("topo"):
 		c.smiTopology(gpus)
@@ -88,14 +88,14 @@ func (c *call) option(name string) (string, bool) {
 
 func (c *call) smiNVLink(gpus []world.GPU) {
 	for i, g := range gpus {
-		c.printf("GPU %d: %s (UUID: %s)\n", i, c.state.Hardware.GPU.Product, g.UUID)
+		c.printf("GPU %d: %s (UUID: %s)\n", i, c.node.Hardware.GPU.Product, g.UUID)
 		if !slices.Contains(g.NVLinkUp, true) {
 			c.printf("NVML: Unable to retrieve NVLink information as all links are inActive\n")
 			continue
 		}
 		for l, up := range g.NVLinkUp {
 			if up {
-				c.printf("\t Link %d: %g GB/s\n", l, c.state.Hardware.GPU.NVLinkGBps)
+				c.printf("\t Link %d: %g GB/s\n", l, c.node.Hardware.GPU.NVLinkGBps)
 			} else {
 				c.printf("\t Link %d: <inactive>\n", l)
 			}
@@ -108,7 +108,7 @@ const faultyLink = 4
 
 func (c *call) smiNVLinkErrors(gpus []world.GPU) {
 	for i, g := range gpus {
-		c.printf("GPU %d: %s (UUID: %s)\n", i, c.state.Hardware.GPU.Product, g.UUID)
+		c.printf("GPU %d: %s (UUID: %s)\n", i, c.node.Hardware.GPU.Product, g.UUID)
 		for l, up := range g.NVLinkUp {
 			if !up {
 				continue
@@ -131,8 +131,8 @@ func (c *call) smiTable(gpus []world.GPU) {
 	c.printf("%s", strings.ReplaceAll(rule, "-", "="))
 	for i, g := range gpus {
 		c.printf("| %3d  %-28s %-18s %3.0fC  %4.0fW / %3.0fW  %5d%%    |\n",
-			i, c.state.Hardware.GPU.Product, longBus(g.BusID), g.Temp, g.Power, g.PowerLimit, g.Util)
-		c.printf("| %40s %8dMiB / %6dMiB %26s |\n", "", g.MemUsedMiB, c.state.Hardware.GPU.MemoryMiB, "")
+			i, c.node.Hardware.GPU.Product, longBus(g.BusID), g.Temp, g.Power, g.PowerLimit, g.Util)
+		c.printf("| %40s %8dMiB / %6dMiB %26s |\n", "", g.MemUsedMiB, c.node.Hardware.GPU.MemoryMiB, "")
 	}
 	c.printf("%s", rule)
 }

@@ -103,10 +103,10 @@ func (c *call) toAdapter(g world.GPU, n int) string {
 }
 
 func (c *call) adapterSocket(n int) int {
-	return n * c.state.Hardware.Node.Sockets / len(c.node.HCAs)
+	return n * c.node.Hardware.Node.Sockets / len(c.node.HCAs)
 }
 
 func (c *call) cpus(socket int) string {
-	each := c.state.Hardware.Node.CPUs / c.state.Hardware.Node.Sockets
+	each := c.node.Hardware.Node.CPUs / c.node.Hardware.Node.Sockets
 	return fmt.Sprintf("%d-%d", socket*each, (socket+1)*each-1)
 }

@@ -74,7 +74,7 @@ func (c *call) gpuXML(x *xmlDoc, index int, g world.GPU) {
 }
 
 func (c *call) identityXML(x *xmlDoc, index int, g world.GPU) {
-	hw := c.state.Hardware.GPU
+	hw := c.node.Hardware.GPU
 	x.el("product_name", "%s", hw.Product)
 	x.el("product_brand", "NVIDIA")
 	x.el("product_architecture", "%s", hw.Architecture)
@@ -84,10 +84,10 @@ func (c *call) identityXML(x *xmlDoc, index int, g world.GPU) {
 	x.el("persistence_mode", "Enabled")
 	x.el("addressing_mode", "HMM")
 	x.in("mig_mode", func() {
-		x.el("current_mig", "Disabled")
-		x.el("pending_mig", "Disabled")
+		x.el("current_mig", "%s", c.migMode())
+		x.el("pending_mig", "%s", c.migMode())
 	})
-	x.in("mig_devices", func() { x.line("None") })
+	c.migXML(x)
 	x.el("accounting_mode", "Disabled")
 	x.el("accounting_mode_buffer_size", "4000")
 	x.in("driver_model", func() { x.na("current_dm", "pending_dm") })
@@ -134,8 +134,32 @@ func recovery(g world.GPU) string {
 	return "None"
 }
 
+func (c *call) migMode() string {
+	if c.node.MIG != "" {
+		return "Enabled"
+	}
+	return "Disabled"
+}
+
+// migXML lists the MIG devices of a GPU. GPU instances of one slice have the numbers 7 to 13.
+func (c *call) migXML(x *xmlDoc) {
+	x.in("mig_devices", func() {
+		if c.node.MIG == "" {
+			x.line("None")
+			return
+		}
+		for i := range world.MIGDevices {
+			x.in("mig_device", func() {
+				x.el("index", "%d", i)
+				x.el("gpu_instance_id", "%d", world.MIGDevices+i)
+				x.el("compute_instance_id", "0")
+			})
+		}
+	})
+}
+
 func (c *call) pciXML(x *xmlDoc, g world.GPU) {
-	hw := c.state.Hardware.GPU
+	hw := c.node.Hardware.GPU
 	x.in("pci", func() {
 		x.el("pci_bus", "%s", g.BusID[5:7])
 		x.el("pci_device", "%s", g.BusID[8:10])
@@ -199,7 +223,7 @@ func (c *call) reasonsXML(x *xmlDoc, g world.GPU) {
 }
 
 func (c *call) memoryXML(x *xmlDoc, g world.GPU) {
-	hw := c.state.Hardware.GPU
+	hw := c.node.Hardware.GPU
 	usage := func(name string, total, reserved, used int) {
 		x.in(name, func() {
 			x.el("total", "%d MiB", total)
@@ -255,7 +279,7 @@ func (c *call) eccXML(x *xmlDoc, g world.GPU) {
 		x.el("remapped_row_pending", "%s", yesNo(g.Remap.Pending))
 		x.el("remapped_row_failure", "%s", yesNo(g.Remap.Failure))
 		x.in("row_remapper_histogram", func() {
-			x.el("row_remapper_histogram_max", "%d bank(s)", c.state.Hardware.GPU.RemapBanks-used)
+			x.el("row_remapper_histogram_max", "%d bank(s)", c.node.Hardware.GPU.RemapBanks-used)
 			x.el("row_remapper_histogram_high", "%d bank(s)", used)
 			for _, n := range []string{"partial", "low", "none"} {
 				x.el("row_remapper_histogram_"+n, "0 bank(s)")

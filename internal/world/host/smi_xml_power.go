@@ -3,7 +3,7 @@ package host
 import "github.com/firstlight/firstlight/internal/world"
 
 func (c *call) thermalXML(x *xmlDoc, g world.GPU) {
-	hw := c.state.Hardware.GPU
+	hw := c.node.Hardware.GPU
 	x.in("temperature", func() {
 		x.el("gpu_temp", "%.0f C", g.Temp)
 		x.el("gpu_temp_tlimit", "%.0f C", float64(hw.SlowdownTemp)-g.Temp)
@@ -18,7 +18,7 @@ func (c *call) thermalXML(x *xmlDoc, g world.GPU) {
 }
 
 func (c *call) powerXML(x *xmlDoc, g world.GPU) {
-	hw := c.state.Hardware.GPU
+	hw := c.node.Hardware.GPU
 	x.in("gpu_power_readings", func() {
 		x.el("power_state", "P0")
 		x.el("average_power_draw", "%.2f W", g.Power)
@@ -43,7 +43,7 @@ func (c *call) powerXML(x *xmlDoc, g world.GPU) {
 }
 
 func (c *call) clocksXML(x *xmlDoc, g world.GPU) {
-	hw := c.state.Hardware.GPU
+	hw := c.node.Hardware.GPU
 	clocks := func(name string, sm, mem, video int) {
 		x.in(name, func() {
 			x.el("graphics_clock", "%d MHz", sm)
@@ -69,7 +69,7 @@ func (c *call) clocksXML(x *xmlDoc, g world.GPU) {
 
 func (c *call) fabricXML(x *xmlDoc) {
 	x.in("fabric", func() {
-		if c.state.Hardware.GPU.NVLinks == 0 {
+		if c.node.Hardware.GPU.NVLinks == 0 {
 			x.na("state", "status", "cliqueId", "clusterUuid")
 			x.in("health", func() { x.na("bandwidth") })
 			return
@@ -88,7 +88,7 @@ func (c *call) supportedClocksXML(x *xmlDoc, g world.GPU) {
 	x.in("supported_clocks", func() {
 		x.in("supported_mem_clock", func() {
 			x.el("value", "%d MHz", g.MemClock)
-			for mhz := g.MaxSMClock; mhz >= c.state.Hardware.GPU.IdleSMClock; mhz -= 15 {
+			for mhz := g.MaxSMClock; mhz >= c.node.Hardware.GPU.IdleSMClock; mhz -= 15 {
 				x.el("supported_graphics_clock", "%d MHz", mhz)
 			}
 		})

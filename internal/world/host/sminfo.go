@@ -37,7 +37,7 @@ func sminfo(c *call) int {
 // firstActive is the default port of the tools: the first with its link up. Without the module
 // ib_umad, they find none.
 func (c *call) firstActive() (fabric.HCA, bool) {
-	if c.node.NoUMAD {
+	if c.node.NoUMAD || c.node.Hardware.Fabric.Ethernet != nil || c.node.Hardware.Fabric.EFA != nil {
 		return fabric.HCA{}, false
 	}
 	for _, want := range []string{fabric.StateActive, fabric.StateInit} {

@@ -48,10 +48,10 @@ func scan(s world.State) subnet {
 		place(l.B, l)
 	}
 	known := map[uint64]bool{}
-	for _, node := range s.GPUNodes() {
-		for _, h := range node.HCAs {
-			n.guids[fabric.End{Node: node.Name, Device: h.Name, Port: 1}] = h.GUID
-			l, ok := s.HCALink(node.Name, h.Name)
+	for _, hcas := range append(hcasOf(s.GPUNodes()), s.Strangers) {
+		for _, h := range hcas {
+			n.guids[fabric.End{Node: h.Node, Device: h.Name, Port: 1}] = h.GUID
+			l, ok := s.HCALink(h.Node, h.Name)
 			switch {
 			case !ok || l.PhysState != fabric.PhysLinkUp:
 			case known[h.GUID]:
@@ -63,6 +63,14 @@ func scan(s world.State) subnet {
 		}
 	}
 	return n
+}
+
+func hcasOf(nodes []world.Node) [][]fabric.HCA {
+	var out [][]fabric.HCA
+	for _, n := range nodes {
+		out = append(out, n.HCAs)
+	}
+	return out
 }
 
 // port is one end of a link in a scan.

@@ -19,12 +19,16 @@ const (
 // label fields of PCI devices, and of GPU feature discovery if it has run.
 func labelsOf(state world.State, host world.Node, discovered bool) map[string]any {
 	l := map[string]any{
-		prefix + "cpu-model.vendor_id":                "Intel",
-		prefix + "kernel-version.full":                state.Hardware.Software.Kernel,
-		prefix + "system-os_release.ID":               "ubuntu",
-		prefix + "system-os_release.VERSION_ID":       "22.04",
-		prefix + "system-os_release.VERSION_ID.major": "22",
-		prefix + "system-os_release.VERSION_ID.minor": "04",
+		prefix + "cpu-model.vendor_id": "Intel",
+		prefix + "kernel-version.full": host.OS.KernelLabel(),
+	}
+	if !host.NoOSLabels {
+		l[prefix+"system-os_release.ID"], l[prefix+"system-os_release.VERSION_ID"] = host.OS.ID, host.OS.VersionID
+		major, minor, two := strings.Cut(host.OS.VersionID, ".")
+		l[prefix+"system-os_release.VERSION_ID.major"] = major
+		if two {
+			l[prefix+"system-os_release.VERSION_ID.minor"] = minor
+		}
 	}
 	if len(host.HCAs) > 0 {
 		l[prefix+"pci-"+mellanox+".present"] = "true"
@@ -48,13 +52,22 @@ func hasGPUs(state world.State, host world.Node) bool {
 
 // GPULabels are the labels of GPU feature discovery.
 func GPULabels(state world.State, host world.Node) map[string]string {
-	hw := state.Hardware.GPU
+	hw := host.Hardware.GPU
 	product := strings.ReplaceAll(hw.Product, " ", "-")
 	if host.MIGHalfApplied {
 		product += "-MIG-INVALID"
 	}
+	count, strategy := host.UsableGPUs(), world.MIGSingle // the chart's default
+	switch host.MIG {
+	case world.MIGSingle:
+		product += "-MIG-" + world.MIGProfile
+		count *= world.MIGDevices
+	case world.MIGMixed:
+		strategy = world.MIGMixed
+	}
 	return map[string]string{
-		"nvidia.com/gpu.count":                 strconv.Itoa(host.UsableGPUs()),
+		"nvidia.com/mig.strategy":              strategy,
+		"nvidia.com/gpu.count":                 strconv.Itoa(count),
 		"nvidia.com/gpu.product":               product,
 		"nvidia.com/gpu.memory":                strconv.Itoa(hw.MemoryMiB),
 		"nvidia.com/gpu.family":                strings.ToLower(hw.Architecture),
@@ -81,8 +94,8 @@ func features(state world.State, host world.Node) map[string]any {
 	return map[string]any{
 		"flags": map[string]any{},
 		"attributes": map[string]any{
-			"kernel.version":   map[string]any{"elements": map[string]any{"full": state.Hardware.Software.Kernel}},
-			"system.osrelease": map[string]any{"elements": map[string]any{"ID": "ubuntu", "VERSION_ID": "22.04"}},
+			"kernel.version":   map[string]any{"elements": map[string]any{"full": host.OS.Kernel}},
+			"system.osrelease": map[string]any{"elements": map[string]any{"ID": host.OS.ID, "VERSION_ID": host.OS.VersionID}},
 			"system.name":      map[string]any{"elements": map[string]any{"nodename": host.Name}},
 		},
 		"instances": map[string]any{"pci.device": map[string]any{"elements": devices}},

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 	corelisters "k8s.io/client-go/listers/core/v1"
 	"k8s.io/client-go/tools/cache"
@@ -43,13 +44,15 @@ type Workers struct {
 	mu sync.Mutex
 	// written has the last specification of each host.
 	written map[string]map[string]any
+	// writers are the pods that wrote them: a NodeFeature ends with its pod.
+	writers map[string]types.UID
 	failed  error
 }
 
 // New returns the workers; Run follows the world.
 func New(cfg Config) *Workers {
 	w := &Workers{
-		config: cfg, poke: make(chan struct{}, 1), written: map[string]map[string]any{},
+		config: cfg, poke: make(chan struct{}, 1), written: map[string]map[string]any{}, writers: map[string]types.UID{},
 		pods:  corelisters.NewPodLister(cfg.Pods.GetIndexer()).Pods(operand.Namespace),
 		nodes: corelisters.NewNodeLister(cfg.Nodes.GetIndexer()),
 	}
@@ -101,14 +104,14 @@ func (w *Workers) sync(ctx context.Context) error {
 			continue
 		}
 		spec := w.spec(state, host)
-		if apiequality.Semantic.DeepEqual(w.written[host.Name], spec) {
+		if w.writers[host.Name] == pod.UID && apiequality.Semantic.DeepEqual(w.written[host.Name], spec) {
 			continue
 		}
 		if err := w.write(ctx, pod, host, spec); err != nil {
 			errs = append(errs, err)
 			continue
 		}
-		w.written[host.Name] = spec
+		w.written[host.Name], w.writers[host.Name] = spec, pod.UID
 	}
 	w.failed = errors.Join(errs...)
 	return w.failed

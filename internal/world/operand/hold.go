@@ -32,6 +32,7 @@ const driverInstall = time.Second
 var waitsFor = map[string][]string{
 	Toolkit:      {Driver},
 	DevicePlugin: {Toolkit},
+	DCGM:         {Toolkit},
 	Exporter:     {Toolkit},
 	Features:     {Toolkit},
 	MIGManager:   {Toolkit},

@@ -22,11 +22,23 @@ import (
 // Namespace of the operator and its operands.
 const Namespace = "gpu-operator"
 
+// GKE's own device plugin: its namespace, and the label of its pods
+// (github.com/GoogleCloudPlatform/container-engine-accelerators, cmd/nvidia_gpu/device-plugin.yaml).
+const providerNamespace = "kube-system"
+
+var providerPlugin = labels.Set{"k8s-app": "nvidia-gpu-device-plugin"}
+
+// Concerns reports whether a pod may change what a node offers.
+func Concerns(pod *corev1.Pod) bool {
+	return pod.Namespace == Namespace || pod.Namespace == providerNamespace && labels.SelectorFromSet(providerPlugin).Matches(labels.Set(pod.Labels))
+}
+
 // The operands' names: the app labels of their pods and the names of their DaemonSets.
 const (
 	Driver       = "nvidia-driver-daemonset"
 	Toolkit      = "nvidia-container-toolkit-daemonset"
 	DevicePlugin = "nvidia-device-plugin-daemonset"
+	DCGM         = "nvidia-dcgm"
 	Exporter     = "nvidia-dcgm-exporter"
 	Features     = "gpu-feature-discovery"
 	MIGManager   = "nvidia-mig-manager"
@@ -38,8 +50,10 @@ type Operands struct {
 	client kubernetes.Interface
 	world  *world.World
 	pods   corelisters.PodNamespaceLister
-	log    *slog.Logger
-	poke   chan struct{}
+	// provided are the pods of a provider's own device plugin.
+	provided corelisters.PodNamespaceLister
+	log      *slog.Logger
+	poke     chan struct{}
 
 	mu sync.Mutex
 	// installing has the time at which a driver's container was first seen running.
@@ -50,7 +64,8 @@ type Operands struct {
 func New(client kubernetes.Interface, w *world.World, pods cache.SharedIndexInformer, log *slog.Logger) *Operands {
 	o := &Operands{
 		client: client, world: w, log: log, poke: make(chan struct{}, 1), installing: map[types.UID]time.Time{},
-		pods: corelisters.NewPodLister(pods.GetIndexer()).Pods(Namespace),
+		pods:     corelisters.NewPodLister(pods.GetIndexer()).Pods(Namespace),
+		provided: corelisters.NewPodLister(pods.GetIndexer()).Pods(providerNamespace),
 	}
 	changed := func(obj any) {
 		if pod, ok := obj.(*corev1.Pod); ok && pod.Namespace != Namespace {
@@ -110,11 +125,20 @@ func (o *Operands) Ready(node, app string) bool {
 	return slices.ContainsFunc(o.on(node, app), isReady)
 }
 
+// OffersGPUs reports whether a node has a ready device plugin: the operator's, or the provider's own.
+func (o *Operands) OffersGPUs(node string) bool {
+	return o.Ready(node, DevicePlugin) || slices.ContainsFunc(on(o.provided, node, providerPlugin), isReady)
+}
+
 // Exists reports whether a node has a pod of an operand.
 func (o *Operands) Exists(node, app string) bool { return len(o.on(node, app)) > 0 }
 
 func (o *Operands) on(node, app string) []*corev1.Pod {
-	pods, err := o.pods.List(labels.SelectorFromSet(labels.Set{"app": app}))
+	return on(o.pods, node, labels.Set{"app": app})
+}
+
+func on(lister corelisters.PodNamespaceLister, node string, of labels.Set) []*corev1.Pod {
+	pods, err := lister.List(labels.SelectorFromSet(of))
 	if err != nil {
 		return nil // of a cache: never fails
 	}

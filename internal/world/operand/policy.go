@@ -9,6 +9,7 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -110,6 +111,18 @@ func (p *Policy) upgrade(ctx context.Context, pending bool) (done bool, err erro
 // current reports whether all pods of a DaemonSet are of its current template.
 func current(d *appsv1.DaemonSet) bool {
 	return d.Status.ObservedGeneration >= d.Generation && d.Status.UpdatedNumberScheduled == d.Status.DesiredNumberScheduled
+}
+
+// Exists reports whether the cluster has the policy: a chart is installed.
+func (p *Policy) Exists(ctx context.Context) (bool, error) {
+	_, err := p.policies.Get(ctx, policyName, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("get the policy: %w", err)
+	}
+	return true, nil
 }
 
 // steadyFor is how long the policy must match the world: a reconciliation that began before the

@@ -25,6 +25,7 @@ type daemonSet struct {
 	Container string `yaml:"container"`
 	Image     string `yaml:"image"`
 	Scrape    bool   `yaml:"scrape"`
+	Tools     bool   `yaml:"tools"`
 }
 
 func loadOperands() ([]daemonSet, error) {

@@ -6,6 +6,7 @@ import (
 	_ "embed"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -19,7 +20,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/informers"
+	appsinformers "k8s.io/client-go/informers/apps/v1"
+	coreinformers "k8s.io/client-go/informers/core/v1"
 	"k8s.io/client-go/kubernetes"
 	appslisters "k8s.io/client-go/listers/apps/v1"
 	corelisters "k8s.io/client-go/listers/core/v1"
@@ -126,16 +128,26 @@ func (o *Operator) install(ctx context.Context) error {
 			return err
 		}
 	}
-	for _, op := range o.operands {
-		ds := op.render(o.config.ExporterPort)
-		if err := create(ctx, "DaemonSet "+ds.Name, func(ctx context.Context) error {
-			_, err := o.config.Client.AppsV1().DaemonSets(Namespace).Create(ctx, ds, metav1.CreateOptions{})
-			return err
-		}); err != nil {
+	for _, op := range o.enabled() {
+		if err := o.createOperand(ctx, op); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// enabled returns the operands that the nodes need.
+func (o *Operator) enabled() []daemonSet {
+	tools := slices.ContainsFunc(o.config.World.State().Nodes, func(n world.Node) bool { return n.ToolsInPods })
+	return slices.DeleteFunc(slices.Clone(o.operands), func(op daemonSet) bool { return op.Tools && !tools })
+}
+
+func (o *Operator) createOperand(ctx context.Context, op daemonSet) error {
+	ds := op.render(o.config.ExporterPort)
+	return create(ctx, "DaemonSet "+ds.Name, func(ctx context.Context) error {
+		_, err := o.config.Client.AppsV1().DaemonSets(Namespace).Create(ctx, ds, metav1.CreateOptions{})
+		return err
+	})
 }
 
 // create retries attempt until the object exists, the API server rejects it as invalid or ctx
@@ -155,10 +167,9 @@ func create(ctx context.Context, object string, attempt func(context.Context) er
 
 // watch starts the informers and waits until they are synced.
 func (o *Operator) watch(ctx, life context.Context) error {
-	all := informers.NewSharedInformerFactory(o.config.Client, 0)
-	own := informers.NewSharedInformerFactoryWithOptions(o.config.Client, 0, informers.WithNamespace(Namespace))
-	nodes, sets := all.Core().V1().Nodes(), own.Apps().V1().DaemonSets()
-	o.nodes, o.sets = nodes.Lister(), sets.Lister()
+	nodes := coreinformers.NewNodeInformer(o.config.Client, 0, nil)
+	sets := appsinformers.NewDaemonSetInformer(o.config.Client, Namespace, 0, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+	o.nodes, o.sets = corelisters.NewNodeLister(nodes.GetIndexer()), appslisters.NewDaemonSetLister(sets.GetIndexer())
 	signal := func() {
 		select {
 		case o.poke <- struct{}{}:
@@ -166,7 +177,7 @@ func (o *Operator) watch(ctx, life context.Context) error {
 		}
 	}
 	var synced []cache.DoneChecker
-	for _, i := range []cache.SharedIndexInformer{nodes.Informer(), sets.Informer()} {
+	for _, i := range []cache.SharedIndexInformer{nodes, sets} {
 		// AddEventHandler fails only on a stopped informer.
 		_, _ = i.AddEventHandler(cache.ResourceEventHandlerFuncs{
 			AddFunc: func(any) { signal() }, UpdateFunc: func(_, _ any) { signal() }, DeleteFunc: func(any) { signal() },
@@ -199,11 +210,19 @@ func (o *Operator) run(ctx context.Context) {
 	}
 }
 
-// sync starts or stops the operator's pod, and updates the status while it runs.
+// sync starts or stops the operator's pod; while it runs, it creates an enabled operand and updates
+// the status.
 func (o *Operator) sync(ctx context.Context) error {
 	down := o.config.World.State().GPUOperatorDown
 	if err := o.scale(ctx, down); err != nil || down {
 		return err
+	}
+	for _, op := range o.enabled() {
+		if _, err := o.sets.DaemonSets(Namespace).Get(op.Name); apierrors.IsNotFound(err) {
+			if err := o.createOperand(ctx, op); err != nil {
+				return err
+			}
+		}
 	}
 	return o.updateStatus(ctx)
 }
@@ -251,7 +270,7 @@ func (o *Operator) computed(ctx context.Context) (policy *unstructured.Unstructu
 	if err != nil {
 		return nil, current, next, fmt.Errorf("list DaemonSets: %w", err)
 	}
-	return policy, current, nextStatus(current.Conditions, o.operands, nodes, sets), nil
+	return policy, current, nextStatus(current.Conditions, o.enabled(), nodes, sets), nil
 }
 
 // Settled returns nil when the policy's status matches the world: not ready while an operand is
@@ -286,7 +305,7 @@ func (o *Operator) Settled(ctx context.Context) error {
 
 // spread returns nil when every operand's DaemonSet covers the nodes with its label.
 func (o *Operator) spread() error {
-	for _, op := range o.operands {
+	for _, op := range o.enabled() {
 		nodes, err := o.nodes.List(labels.SelectorFromSet(labels.Set{op.Label: "true"}))
 		if err != nil {
 			return fmt.Errorf("list nodes: %w", err)

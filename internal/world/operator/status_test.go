@@ -103,8 +103,8 @@ func TestOperandPlacement(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(operands) != 7 {
-		t.Errorf("%d operands, want 7", len(operands))
+	if len(operands) != 8 {
+		t.Errorf("%d operands, want 8", len(operands))
 	}
 	for _, o := range operands {
 		pod := o.render(9400).Spec.Template

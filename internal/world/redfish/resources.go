@@ -83,12 +83,12 @@ func chassisResource(s world.State, rest string) (object, bool) {
 			"@odata.type": "#Power.v1_7_1.Power", "Id": "Power", "Name": "Power",
 			"PowerControl": []object{{
 				"@odata.id": self + "/Power#/PowerControl/0", "MemberId": "0", "Name": "System Power Control",
-				"PowerConsumedWatts": round(watts), "PowerCapacityWatts": s.Hardware.Node.MaxPowerWatts, "Status": status("Enabled", "OK"),
+				"PowerConsumedWatts": round(watts), "PowerCapacityWatts": n.Hardware.Node.MaxPowerWatts, "Status": status("Enabled", "OK"),
 			}},
 			"PowerControl@odata.count": 1,
 		}, true
 	case "Thermal":
-		inlet := s.Hardware.Node.InletTemp
+		inlet := n.Hardware.Node.InletTemp
 		return object{
 			"@odata.type": "#Thermal.v1_7_1.Thermal", "Id": "Thermal", "Name": "Thermal",
 			"Temperatures": []object{

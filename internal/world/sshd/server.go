@@ -47,8 +47,6 @@ type Server struct {
 
 	mu   sync.Mutex
 	live map[string]running
-	// looks signals an nvidia-smi during a diagnostic, by host.
-	looks map[string]chan struct{}
 }
 
 // running is one host's server with its listener: a server that is closed before Serve does not
@@ -68,7 +66,7 @@ func (r running) close() {
 // ctx.
 func Start(ctx context.Context, w *world.World, o Options) (*Server, error) {
 	s := &Server{
-		Nodes: map[string]string{}, User: User, world: w, keys: map[string]gossh.Signer{}, live: map[string]running{}, looks: map[string]chan struct{}{},
+		Nodes: map[string]string{}, User: User, world: w, keys: map[string]gossh.Signer{}, live: map[string]running{},
 		IdentityFile: filepath.Join(o.Dir, "id_ed25519"), KnownHostsFile: filepath.Join(o.Dir, "known_hosts"),
 	}
 	signer, err := loadOrMakeKey(s.IdentityFile, User)

@@ -40,42 +40,9 @@ func (s *Server) session(sess ssh.Session, node string) {
 	_ = sess.Exit(last)
 }
 
-// run runs a command line, or that of sh -c, and copies its output.
+// run runs a command line on the host that responds at a node's address.
 func (s *Server) run(ctx context.Context, node, line string, stdout, stderr io.Writer) int {
-	steps, err := parse(line)
-	if err != nil {
-		fmt.Fprintf(stderr, "bash: %v\n", err)
-		return 2
-	}
-	exit := 0
-	for _, step := range steps {
-		if (step.after == "&&" && exit != 0) || (step.after == "||" && exit == 0) {
-			continue
-		}
-		if len(step.argv) == 3 && step.argv[0] == "sh" && step.argv[1] == "-c" {
-			exit = s.run(ctx, node, step.argv[2], stdout, stderr)
-			continue
-		}
-		name := login(s.world.State(), node)
-		s.diagnose(ctx, s.world.State(), name, step.argv)
-		done := s.observe(name, step.argv)
-		out, errOut, code := host.Run(ctx, s.world.State(), name, step.argv)
-		done()
-		if step.mergeErr {
-			out, errOut = append(out, errOut...), nil
-		}
-		if step.dropErr {
-			errOut = nil
-		}
-		if _, err := stdout.Write(out); err != nil {
-			return 255
-		}
-		if _, err := stderr.Write(errOut); err != nil {
-			return 255
-		}
-		exit = code
-	}
-	return exit
+	return host.Shell(ctx, s.world, func() string { return login(s.world.State(), node) }, line, stdout, stderr, host.Run)
 }
 
 // login returns the host that responds at a node's address.

@@ -21,7 +21,7 @@ func healthy(t *testing.T) Job {
 		t.Fatal(err)
 	}
 	j := Job{
-		Figures: hw.Training, MemoryGiB: float64(hw.GPU.MemoryMiB) / 1024, Framework: Torchtitan, Model: "llama3-8b",
+		Figures: hw.Training, MemoryGiB: float64(hw.GPU.MemoryMiB) / 1024, Framework: Torchtitan, Model: "llama3_8b",
 		Steps: 60, Seed: 3, MFUFactor: 1, Start: time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC),
 	}
 	for range 4 {

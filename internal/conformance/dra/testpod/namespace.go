@@ -18,14 +18,22 @@ import (
 // removeTimeout limits the removal of the namespace, also after the check was interrupted.
 const removeTimeout = 3 * time.Minute
 
-// podSecurity is the level of the namespace: it refuses access to devices without a claim
-// (host paths, privileged containers).
-const podSecurity = "baseline"
+// Levels of the Pod Security Standard of a namespace. Baseline refuses access to devices without
+// a claim (host paths, privileged containers); Privileged admits pods with HostFiles.
+const (
+	Baseline   = "baseline"
+	Privileged = "privileged"
+)
 
 // Open creates a namespace of the run for one check's pods; it first removes what an earlier
 // attempt left there. Close removes it. The run's PriorityClass is shared with other checks
 // and stays until the run is cleaned up.
 func Open(ctx context.Context, cluster *kube.Cluster, runID, suffix string, now clock.PassiveClock) (Runner, error) {
+	return OpenAt(ctx, cluster, runID, suffix, Baseline, now)
+}
+
+// OpenAt is Open with another level of the Pod Security Standard.
+func OpenAt(ctx context.Context, cluster *kube.Cluster, runID, suffix, level string, now clock.PassiveClock) (Runner, error) {
 	r := Runner{Cluster: cluster, RunID: runID, Namespace: kube.NamespaceOf(runID) + "-" + suffix, Clock: now}
 	guest := kube.Guest{Cluster: cluster}
 	if err := guest.Hold(ctx, runID); err != nil {
@@ -35,7 +43,7 @@ func Open(ctx context.Context, cluster *kube.Cluster, runID, suffix string, now 
 		return r, err
 	}
 	labels := kube.Labels(runID, "")
-	labels["pod-security.kubernetes.io/enforce"] = podSecurity
+	labels["pod-security.kubernetes.io/enforce"] = level
 	if _, err := cluster.Client.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: r.Namespace, Labels: labels}}, metav1.CreateOptions{}); err != nil {
 		return r, errors.Join(fmt.Errorf("create namespace %s: %w", r.Namespace, err), r.Close(ctx))
 	}

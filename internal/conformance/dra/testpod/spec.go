@@ -2,6 +2,7 @@ package testpod
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -45,7 +46,13 @@ type Spec struct {
 	Limits map[string]int64
 	// RuntimeClass of the pod; empty: the nodes' default.
 	RuntimeClass string
+	// HostFiles are files of the node, by their absolute paths. The first container has each of
+	// them read-only at HostFile(path); the namespace must be at the level Privileged.
+	HostFiles []string
 }
+
+// HostFile is the path in the container of a file of the node.
+func HostFile(path string) string { return "/host" + path }
 
 // Container describes a container of a pod.
 type Container struct {
@@ -122,6 +129,14 @@ func (s Spec) Pod(runID, namespace string) *corev1.Pod {
 			limits[corev1.ResourceName(name)] = *resource.NewQuantity(n, resource.DecimalSI)
 		}
 		pod.Spec.Containers[0].Resources.Limits = limits
+	}
+	for i, path := range s.HostFiles {
+		name := fmt.Sprintf("host-%d", i)
+		pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{
+			HostPath: &corev1.HostPathVolumeSource{Path: path, Type: new(corev1.HostPathFile)},
+		}})
+		first := &pod.Spec.Containers[0]
+		first.VolumeMounts = append(first.VolumeMounts, corev1.VolumeMount{Name: name, MountPath: HostFile(path), ReadOnly: true})
 	}
 	return pod
 }

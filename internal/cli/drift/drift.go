@@ -1,0 +1,158 @@
+package drift
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"github.com/firstlight/firstlight/internal/accept"
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/cli/cmdutil"
+	"github.com/firstlight/firstlight/internal/cli/report"
+	"github.com/firstlight/firstlight/internal/drift"
+	"github.com/firstlight/firstlight/internal/evidence"
+	"github.com/firstlight/firstlight/internal/gate"
+	"github.com/firstlight/firstlight/internal/plan"
+)
+
+// boardSteps is the title of the board's group of steps.
+const boardSteps = "steps"
+
+type driftFlags struct {
+	target    cmdutil.TargetFlags
+	evidence  string
+	against   string
+	keys      *[]string
+	fresh     bool
+	namespace string
+	verbose   *bool
+	out       *cmdutil.Output
+}
+
+// New is the command drift.
+func New(s cmdutil.Streams) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "drift",
+		Short: "Observe an accepted cluster again and compare it with its baseline",
+		Long: `Compare drivers, firmware, images and profile with those of an accepted run, run the gates
+collective, training and inference again, and compare their figures with the run's:
+busbw, step time, TFLOPS, TTFT, TPOT. Pairs of nodes find a node that is a few per cent
+slower than the others. A figure is as expected, or worse: warn or replace.
+
+A changed driver, firmware, NCCL, image or profile is not drift: the figures are not
+comparable, the verdict is unobserved, and firstlight accept --from node makes the new
+baseline.
+
+The baseline is the newest accepted run of the evidence directory with the same site, or
+that of --against. The run uses free GPUs only, and a killed one is resumed, as accept.
+
+Exit codes: 0 as expected; 1 worse, or a gate failed; 2 invalid input; 3 not observed;
+130 interrupted.`,
+		Example: `  # Compare the cluster with its newest accepted run
+  firstlight drift --site prod.yaml --kubeconfig ~/.kube/prod
+
+  # Compare with a certain run
+  firstlight drift --against evidence/20261121-014233-7f3a
+
+  # Compare with a recorded baseline
+  firstlight drift --against prod.baseline.json`,
+		Args: cobra.NoArgs,
+	}
+	f := &driftFlags{}
+	f.target.Add(cmd)
+	flags := cmd.Flags()
+	flags.StringVar(&f.evidence, "evidence", "evidence", "directory of the runs")
+	flags.StringVar(&f.against, "against", "", "directory of an accepted run, or file of a recorded baseline (default: the newest accepted run of the site)")
+	flags.BoolVar(&f.fresh, "fresh", false, "begin a new run even if an unfinished one exists")
+	flags.StringVar(&f.namespace, "namespace", "", "existing namespace to create everything in; it is not deleted (accept rbac prints the roles)")
+	f.keys = addKeys(cmd)
+	f.verbose, f.out = report.AddVerboseFlag(cmd), cmdutil.AddOutputFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), s) }
+	return cmd
+}
+
+func (f *driftFlags) run(ctx context.Context, s cmdutil.Streams) (err error) {
+	if err := f.target.Validate(); err != nil {
+		return err
+	}
+	board := cmdutil.NewBoard(s.Err)
+	closeBoard := sync.OnceFunc(board.Close)
+	defer closeBoard()
+	t, err := f.target.Open(ctx, board)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, cmdutil.Unobserved(t.Close(ctx))) }()
+	if f.against == "" {
+		if f.against, err = newest(f.evidence, t.Site.Name); err != nil {
+			return err
+		}
+	}
+	b, err := against(ctx, f.against, *f.keys)
+	if err != nil {
+		return err
+	}
+	if err := sameCluster(ctx, t, b); err != nil {
+		return err
+	}
+	data, err := b.Encode()
+	if err != nil {
+		return cmdutil.Unobserved(err)
+	}
+	o := t.RunOptions(board)
+	o.Cluster = t.ControlPlane
+	o.Inputs = map[string][]byte{drift.InputFile: data}
+	o.Playbook = func(run accept.PlanContext) (plan.Plan, error) {
+		reach := gate.Access{Hosts: t.Hosts, Cluster: run.Cluster, Monitored: t.WaitMonitored, Kubeconfig: t.Kubeconfig, RunID: run.RunID}
+		return drift.Plan(t.Site, t.Profile, b, reach)
+	}
+	o.EvidenceDir, o.Fresh, o.Namespace = f.evidence, f.fresh, f.namespace
+	o.Command = append([]string{"firstlight", "drift"}, cmdutil.FlagArgs([3]string{"--namespace", f.namespace})...)
+	o.Events = func(e plan.Event) { cmdutil.ShowPlanEvent(board, boardSteps, e) }
+	return cmdutil.Run(ctx, o, closeBoard, func(r accept.Report, _ error) (check.Verdict, error) {
+		return r.Verdict, f.out.Write(s.Out, r, func(w io.Writer) { report.Acceptance(w, r, report.OptionsFor(s.Out, f.verbose)) })
+	})
+}
+
+// sameCluster refuses the baseline of another cluster: sites may have the same name, and equal
+// hardware has comparable figures.
+func sameCluster(ctx context.Context, t *cmdutil.Target, b drift.Baseline) error {
+	c, err := t.ControlPlane(ctx)
+	if err != nil {
+		return cmdutil.Unobserved(err)
+	}
+	uid, err := accept.ClusterUID(ctx, c)
+	if err != nil {
+		return cmdutil.Unobserved(fmt.Errorf("identify the cluster: %w", err))
+	}
+	if uid != b.Cluster {
+		return cmdutil.UsageErrorf("run %s is of cluster %s, this is cluster %s (UID of namespace kube-system): run firstlight accept on this cluster first, or name a run of it with --against", b.Run, cmp.Or(b.Cluster, "unknown"), uid)
+	}
+	return nil
+}
+
+// newest is the directory of the newest accepted run of a site.
+func newest(dir, site string) (string, error) {
+	ids, err := evidence.List(dir)
+	if err != nil {
+		return "", cmdutil.UsageErrorf("%w", err)
+	}
+	for _, id := range slices.Backward(ids) {
+		path := filepath.Join(dir, id)
+		b, err := evidence.Load(path)
+		if err != nil || b.Header.Site != site {
+			continue
+		}
+		if _, err := drift.Of(b); err == nil {
+			return path, nil
+		}
+	}
+	return "", cmdutil.UsageErrorf("%s has no accepted run of site %s: run firstlight accept first, or name a baseline with --against", dir, site)
+}

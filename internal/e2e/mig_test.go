@@ -1,0 +1,51 @@
+package e2e_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/firstlight/firstlight/internal/suite"
+)
+
+// TestDRAOnly: gate gpustack passes on a cluster that offers GPUs through DRA alone, where the site
+// declares it, and proves the gang scheduler with claims.
+func TestDRAOnly(t *testing.T) {
+	suite.Require(t, suite.All)
+	acceptStack(t, "    deviceClass: gpu.nvidia.com\n", "dra-only", "cluster")
+}
+
+// TestMIG: gate gpustack passes on partitioned GPUs where the site declares them, by both
+// strategies of the device plugin, and proves the gang scheduler with MIG devices. Without the
+// declaration the fault fails the gate (TestEveryFaultFailsItsGate).
+func TestMIG(t *testing.T) {
+	suite.Require(t, suite.All)
+	for _, strategy := range []string{"single", "mixed"} {
+		t.Run(strategy, func(t *testing.T) {
+			acceptStack(t, "    mig: {strategy: "+strategy+", devices: {1g.10gb: 56}}\n", "mig-undeclared", "cluster", "--set", "strategy="+strategy)
+		})
+	}
+}
+
+// acceptStack accepts gate gpustack of the lab with a fault that the site's keys declare.
+func acceptStack(t *testing.T, keys string, fault ...string) {
+	t.Helper()
+	sharedLab(t)
+	labSite := program.Must(t, "lab", "site", "--name", labName).Stdout
+	kubeconfig := strings.TrimSpace(program.Must(t, "lab", "kubeconfig", "--path", "--name", labName).Stdout)
+	const block = "\ngpustack:\n"
+	if strings.Count(labSite, block) != 1 {
+		t.Fatalf("the lab's site has no block %s", block)
+	}
+	path := filepath.Join(t.TempDir(), "site.yaml")
+	if err := os.WriteFile(path, []byte(strings.Replace(labSite, block, block+keys, 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	program.Must(t, append(append([]string{"lab", "fault", "add"}, fault...), "--name", labName)...)
+	defer program.Must(t, "lab", "fault", "clear", "--all", "--name", labName)
+	r := program.Run(t.Context(), "accept", "-o", "json", "--only", "gpustack", "--site", path, "--kubeconfig", kubeconfig, "--evidence", t.TempDir())
+	if a := decode(t, r); r.Code != 0 || a.verdicts() != "gpustack=passed" {
+		t.Errorf("exit %d: %s\n%s%s", r.Code, a.verdicts(), r.Stdout, r.Stderr)
+	}
+}

@@ -1,0 +1,89 @@
+package fabric_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/gate/fabric"
+	"github.com/firstlight/firstlight/internal/gate/onhost"
+	"github.com/firstlight/firstlight/internal/plan"
+)
+
+// withOthers adds a UFM host, and a storage server with a port of a lower rate.
+func withOthers(s *subnet) {
+	s.guids["ufm-01 mlx5_0"], s.guids["storage-01 HCA-1"] = 0xb8599f0300110010, 0xb8599f0300110020
+	s.link("ufm-01 mlx5_0", 1, "leaf-0", 60)
+	s.link("storage-01 HCA-1", 1, "leaf-1", 60)
+	s.of("storage-01 HCA-1").lane = 53.125
+	s.nodes = [2]int{9, 9}
+	s.summary = strings.NewReplacer("Nodes             : 7", "Nodes             : 9", "Adapters     : 4", "Adapters     : 6").Replace(s.summary)
+}
+
+// A UFM host or a storage server on the subnet failed the gate by the number of nodes, and a site
+// could not allow it. Now it is named, and a site lists the nodes of others, which are not judged.
+func TestNodesOfOthers(t *testing.T) {
+	t.Parallel()
+	all := []string{"ufm-* *", "0xb8599f0300110020"}
+	for name, tt := range map[string]struct {
+		others  []string
+		vary    func(*subnet)
+		verdict check.Verdict
+		suspect string
+		message string
+	}{
+		"allowed":                {all, func(*subnet) {}, check.Passed, "", ""},
+		"allowed by one pattern": {[]string{"[us]*-01 *"}, func(*subnet) {}, check.Passed, "", ""},
+		"their errors grow": {all, func(s *subnet) {
+			s.of("storage-01 HCA-1").after = [2]map[string]int{{"SymbolErrorCounter": 900}, {"LinkDownedCounter": 9}}
+		}, check.Passed, "", ""},
+		"ibdiagnet names their link": {all, func(s *subnet) {
+			s.errors["Speed / Width checks"] = []string{"Link: " + s.diagPort("leaf-1", 60) + "<-->" + s.diagPort("storage-01 HCA-1", 1) + " - Unexpected actual link speed 53.125", "Link Speed Check finished with errors"}
+		}, check.Passed, "storage-01/HCA-1", "ibdiagnet: "},
+		"none is allowed":    {nil, func(*subnet) {}, check.Failed, "storage-01/HCA-1", "is in the subnet, at leaf-1/port60, and neither the site's nor in its fabric.others"},
+		"one is not allowed": {all[:1], func(*subnet) {}, check.Failed, "storage-01/HCA-1", "fabric.others"},
+		"another GUID":       {[]string{"ufm-* *", "0xb8599f0300110021"}, func(*subnet) {}, check.Failed, "storage-01/HCA-1", "fabric.others"},
+		"one more that iblinkinfo does not list": {all, func(s *subnet) {
+			s.summary = strings.Replace(s.summary, "Adapters     : 6", "Adapters     : 7", 1)
+		}, check.Failed, "fabric", "3 switches and 7 adapters, 2 of them of others"},
+		"an own adapter is missing": {all, func(s *subnet) {
+			s.summary = strings.Replace(s.summary, "Adapters     : 6", "Adapters     : 5", 1)
+		}, check.Failed, "fabric", "the site expects 3 and 4"},
+		"an own link is slow": {all, func(s *subnet) { s.of("gpu-02 mlx5_1").lane = 53.125 }, check.Failed, "gpu-02/mlx5_1", "53.125"},
+		"an own counter grows": {all, func(s *subnet) {
+			s.of("gpu-02 mlx5_1").after[0] = map[string]int{"PortRcvErrors": 14, "SymbolErrorCounter": 900}
+		}, check.Failed, "gpu-02/mlx5_1", "SymbolErrorCounter"},
+		"ibdiagnet names an own link, too": {all, func(s *subnet) {
+			s.errors["Speed / Width checks"] = []string{
+				"Link: " + s.diagPort("leaf-1", 60) + "<-->" + s.diagPort("storage-01 HCA-1", 1) + " - Unexpected actual link speed 53.125",
+				"Link: " + s.diagPort("leaf-1", 2) + "<-->" + s.diagPort("gpu-02 mlx5_1", 1) + " - Unexpected actual link speed 53.125",
+			}
+		}, check.Failed, "gpu-02/mlx5_1", "ibdiagnet: "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSubnet()
+			withOthers(s)
+			tt.vary(s)
+			obs := look(t, s)
+			of, p := declared()
+			of.Fabric.Others = tt.others
+			j := plan.Judge(fabric.New(of, p, onhost.Deps{}), obs)
+			if j.Verdict != tt.verdict {
+				t.Fatalf("%s: %s %+v", j.Verdict, j.Reason, j.Findings)
+			}
+			if tt.suspect != "" && !slices.ContainsFunc(j.Findings, func(f check.Finding) bool {
+				return f.Suspect == tt.suspect && strings.Contains(f.Message, tt.message) && f.Remedy != ""
+			}) {
+				t.Errorf("no finding %s %q in %+v", tt.suspect, tt.message, j.Findings)
+			}
+		})
+	}
+}
+
+// diagPort is a port as ibdiagnet's error lines have it.
+func (s *subnet) diagPort(node string, port int) string {
+	return fmt.Sprintf("S%016x/N%016x/P%d", s.guids[node], s.guids[node], port)
+}

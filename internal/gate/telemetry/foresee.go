@@ -1,0 +1,50 @@
+package telemetry
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/probe/prom"
+)
+
+// Foreseen is what the synthetic alert would cause at one Alertmanager. The gate raises it only if
+// there is no objection: consent is for one receiver.
+type Foreseen struct {
+	// Consent: the receiver may be notified, by --page or since it pages no person.
+	Consent bool `json:"consent"`
+	// Reached are the receivers that the alert is routed to by the configuration.
+	Reached []string `json:"reached"`
+	// Inhibits are the source matchers of the inhibition rules by which it could mute other alerts.
+	Inhibits []string `json:"inhibits,omitempty"`
+}
+
+// Foresee is what the synthetic alert would cause.
+func (g *Gate) Foresee(r prom.Routing) Foreseen {
+	labels := g.alert().Labels
+	return Foreseen{
+		Consent: g.deps.Page || g.telemetry.Alert.PagesNobody, Reached: r.Route.Receivers(labels),
+		Inhibits: r.Inhibits.By(labels, "alertname", runLabel, attemptLabel),
+	}
+}
+
+// Objections are the reasons not to raise the alert for a receiver.
+func (f Foreseen) Objections(receiver string) []check.Finding {
+	var out []check.Finding
+	object := func(message, remedy string) {
+		out = append(out, check.Finding{Suspect: "receiver " + receiver, Message: "no alert is raised: " + message, Remedy: remedy})
+	}
+	if !f.Consent {
+		object("it may page people, and neither --page nor telemetry.alert.pagesNobody permits that",
+			"announce the alert "+alertName+" to the people on call and run the gate with --page; or name a receiver that pages no person in telemetry.receiver and set telemetry.alert.pagesNobody")
+	}
+	if !slices.Equal(f.Reached, []string{receiver}) {
+		object("it is routed to "+strings.Join(f.Reached, ", ")+", and only "+receiver+" may be notified",
+			"add a route that leads an alert with the labels of telemetry.alert.labels to "+receiver+" alone (without continue), or correct telemetry.receiver")
+	}
+	if len(f.Inhibits) > 0 {
+		object("it could mute alerts of others by the inhibition rules with source "+strings.Join(f.Inhibits, ", "),
+			"set telemetry.alert.labels to labels that are routed to the receiver and are not the source of an inhibition rule, or add alertname to equal of the rule")
+	}
+	return out
+}

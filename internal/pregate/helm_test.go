@@ -1,0 +1,118 @@
+package pregate
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"helm.sh/helm/v4/pkg/cli"
+
+	"github.com/firstlight/firstlight/internal/site"
+)
+
+// The evidence names the release by the command line that does the same.
+func TestReleaseName(t *testing.T) {
+	t.Parallel()
+	spec := site.Helm{Release: "r", Chart: "c", Repository: "https://charts.example.com", Version: "v1", Namespace: "n"}
+	for name, c := range map[string]struct {
+		r    release
+		want string
+	}{
+		"repository": {release{spec: spec}, "helm upgrade --install r c --version v1 --namespace n --repo https://charts.example.com --wait --rollback-on-failure"},
+		"mirror":     {release{spec: spec, mirror: "/srv/c.tgz"}, "helm upgrade --install r /srv/c.tgz --version v1 --namespace n --wait --rollback-on-failure"},
+		"as it is":   {release{spec: site.Helm{Release: "r", Chart: "oci://a/c", Version: "v1", Namespace: "n", NoWait: true, KeepFailed: true}}, "helm upgrade --install r oci://a/c --version v1 --namespace n"},
+	} {
+		if got := c.r.Name(); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+}
+
+// The site's own values win over those of its files, table by table, and are not changed by it.
+func TestValues(t *testing.T) {
+	t.Parallel()
+	own := map[string]any{"driver": map[string]any{"version": "2"}}
+	r := release{spec: site.Helm{ValuesFiles: []string{"testdata/values.yaml"}, Values: own}}
+	for range 2 {
+		vals, err := r.values(cli.New())
+		if err != nil {
+			t.Fatal(err)
+		}
+		driver, ok := vals["driver"].(map[string]any)
+		if !ok || driver["version"] != "2" || driver["enabled"] != true || vals["other"] != "kept" {
+			t.Errorf("the values are %v", vals)
+		}
+	}
+	if len(own) != 1 || len(own["driver"].(map[string]any)) != 1 { //nolint:forcetypeassert // made above
+		t.Errorf("the site's values were changed: %v", own)
+	}
+	r.spec.ValuesFiles = []string{"testdata/missing.yaml"}
+	if _, err := r.values(cli.New()); err == nil || !strings.Contains(err.Error(), "missing.yaml") {
+		t.Errorf("a missing file: %v", err)
+	}
+}
+
+// A custom resource without conditions is not ready: an operator's own was taken for ready before the
+// operator had read it, and the gate failed on it.
+func TestReady(t *testing.T) {
+	t.Parallel()
+	condition := func(kind, status string) any {
+		return map[string]any{"type": kind, "status": status, "reason": "R", "message": "M"}
+	}
+	for name, c := range map[string]struct {
+		conditions []any
+		want       string
+	}{
+		"no status":    {nil, "no condition"},
+		"not ready":    {[]any{condition("Error", "False"), condition("Ready", "False")}, "Ready is False: R: M"},
+		"unknown":      {[]any{condition("Ready", "Unknown")}, "Ready is Unknown"},
+		"ready":        {[]any{condition("Error", "False"), condition("Ready", "True")}, ""},
+		"another word": {[]any{condition("Reconciled", "True")}, ""},
+	} {
+		o := &unstructured.Unstructured{Object: map[string]any{}}
+		if c.conditions != nil {
+			o.Object["status"] = map[string]any{"conditions": c.conditions}
+		}
+		err := ready(o)
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+}
+
+func TestNotReady(t *testing.T) {
+	t.Parallel()
+	conditions := func(c ...corev1.PodCondition) corev1.PodStatus { return corev1.PodStatus{Conditions: c} }
+	unplaced := corev1.PodCondition{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable", Message: "0/6 nodes"}
+	unready := corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionFalse, Reason: "ContainersNotReady", Message: "[main]"}
+	waiting := func(reason string) corev1.PodStatus {
+		return corev1.PodStatus{Conditions: []corev1.PodCondition{unready}, ContainerStatuses: []corev1.ContainerStatus{{
+			Name: "main", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: "why"}},
+		}}}
+	}
+	for name, c := range map[string]struct {
+		status corev1.PodStatus
+		want   string
+	}{
+		"not placed":    {conditions(unready, unplaced), "Unschedulable: 0/6 nodes"},
+		"not ready":     {conditions(unready), "ContainersNotReady: [main]"},
+		"no image":      {waiting("ImagePullBackOff"), "container main: ImagePullBackOff: why"},
+		"being created": {waiting("ContainerCreating"), "ContainersNotReady: [main]"},
+		"ended":         {corev1.PodStatus{Phase: corev1.PodSucceeded, Conditions: []corev1.PodCondition{unready}}, ""},
+		"ready":         {conditions(corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionTrue}), ""},
+	} {
+		if got := notReady(&corev1.Pod{Status: c.status}); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+func TestOneLine(t *testing.T) {
+	t.Parallel()
+	if got := oneLine(errors.Join(errors.New("a\nb"), errors.New("c"))); got != "a; b; c" {
+		t.Error(got)
+	}
+}

@@ -1,0 +1,121 @@
+package pregate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"helm.sh/helm/v4/pkg/action"
+	"helm.sh/helm/v4/pkg/kube"
+	releasev1 "helm.sh/helm/v4/pkg/release/v1"
+	"helm.sh/helm/v4/pkg/storage/driver"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+)
+
+// deployedRevision is the revision that an upgrade is rolled back to; 0 without one.
+func deployedRevision(cfg *action.Configuration, name string) (int, error) {
+	found, err := cfg.Releases.Deployed(name)
+	if errors.Is(err, driver.ErrNoDeployedReleases) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	r, ok := found.(*releasev1.Release)
+	if !ok {
+		return 0, fmt.Errorf("unexpected Helm release %T", found)
+	}
+	return r.Version, nil
+}
+
+// undo returns the cluster to the state before a failed change, and says how; empty: nothing had
+// changed.
+func (r *release) undo(cfg *action.Configuration, before state) (string, error) {
+	last, err := cfg.Releases.Last(r.spec.Release)
+	if errors.Is(err, driver.ErrReleaseNotFound) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	if now, ok := last.(*releasev1.Release); ok && before.revision > 0 && now.Version == before.revision {
+		return "", nil
+	}
+	if before.revision > 0 {
+		rollback := action.NewRollback(cfg)
+		rollback.Version, rollback.Timeout, rollback.WaitStrategy = before.revision, r.timeout, r.wait()
+		if err := rollback.Run(r.spec.Release); err != nil {
+			return "", fmt.Errorf("roll back to revision %d: %w", before.revision, err)
+		}
+		return fmt.Sprintf("rolled back to revision %d", before.revision), nil
+	}
+	uninstall := action.NewUninstall(cfg)
+	uninstall.Timeout, uninstall.WaitStrategy = r.timeout, kube.StatusWatcherStrategy
+	if _, err := uninstall.Run(r.spec.Release); err != nil {
+		return "", fmt.Errorf("uninstall: %w", err)
+	}
+	return "rolled back: uninstalled, there was no release before", nil
+}
+
+// unready explains what Helm reports only by kind and name: why the release's pods are not ready.
+func unready(ctx context.Context, cfg *action.Configuration, name string) error {
+	config, err := cfg.RESTClientGetter.ToRESTConfig()
+	if err != nil {
+		return err
+	}
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return err
+	}
+	last, err := cfg.Releases.Last(name)
+	if err != nil {
+		return nil //nolint:nilerr // nothing was created
+	}
+	r, ok := last.(*releasev1.Release)
+	if !ok {
+		return nil
+	}
+	pods, err := client.CoreV1().Pods(r.Namespace).List(context.WithoutCancel(ctx), metav1.ListOptions{})
+	if err != nil {
+		return fmt.Errorf("list the pods of release %s: %w", name, err)
+	}
+	var lines []string
+	for i := range pods.Items {
+		if why := notReady(&pods.Items[i]); why != "" {
+			lines = append(lines, fmt.Sprintf("pod %s: %s", pods.Items[i].Name, why))
+		}
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	slices.Sort(lines)
+	const most = 8 // one message; a broken image fails on every node
+	if n := len(lines); n > most {
+		lines = append(lines[:most], fmt.Sprintf("and %d more pods", n-most))
+	}
+	return errors.New(strings.Join(lines, "; "))
+}
+
+// notReady is the reason why a pod is not ready; empty: it is, or has ended.
+func notReady(p *corev1.Pod) string {
+	if p.Status.Phase == corev1.PodSucceeded {
+		return ""
+	}
+	for _, s := range slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses) {
+		if w := s.State.Waiting; w != nil && w.Reason != "ContainerCreating" && w.Reason != "PodInitializing" {
+			return fmt.Sprintf("container %s: %s: %s", s.Name, w.Reason, w.Message)
+		}
+	}
+	for _, kind := range []corev1.PodConditionType{corev1.PodScheduled, corev1.PodReady} {
+		for _, c := range p.Status.Conditions {
+			if c.Type == kind && c.Status == corev1.ConditionFalse {
+				return fmt.Sprintf("%s: %s", c.Reason, c.Message)
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,145 @@
+package pregate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"helm.sh/helm/v4/pkg/action"
+	releasev1 "helm.sh/helm/v4/pkg/release/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/client-go/dynamic"
+
+	"github.com/firstlight/firstlight/internal/poll"
+)
+
+// statusInterval is the time between two reads of a custom resource.
+const statusInterval = time.Second
+
+// await waits until the custom resources of the release whose definitions have conditions are ready.
+// Helm takes one without a status for ready, and an operator that was just started has written none.
+func (r *release) await(ctx context.Context, cfg *action.Configuration) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, r.timeout, fmt.Errorf("not ready after %s", r.timeout))
+	defer cancel()
+	last, err := cfg.Releases.Last(r.spec.Release)
+	if err != nil {
+		return fmt.Errorf("read release %s: %w", r.spec.Release, err)
+	}
+	rel, ok := last.(*releasev1.Release)
+	if !ok {
+		return fmt.Errorf("read release %s: unexpected Helm release %T", r.spec.Release, last)
+	}
+	config, err := cfg.RESTClientGetter.ToRESTConfig()
+	if err != nil {
+		return err
+	}
+	client, err := dynamic.NewForConfig(config)
+	if err != nil {
+		return err
+	}
+	mapper, err := cfg.RESTClientGetter.ToRESTMapper()
+	if err != nil {
+		return err
+	}
+	decoder := yaml.NewYAMLOrJSONDecoder(strings.NewReader(rel.Manifest), len(rel.Manifest)+1)
+	for {
+		o := &unstructured.Unstructured{}
+		err := decoder.Decode(&o.Object)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("read the objects of release %s: %w", r.spec.Release, err)
+		}
+		if len(o.Object) == 0 {
+			continue
+		}
+		if err := awaitOne(ctx, client, mapper, o, rel.Namespace); err != nil {
+			return err
+		}
+	}
+}
+
+func awaitOne(ctx context.Context, client dynamic.Interface, mapper meta.RESTMapper, o *unstructured.Unstructured, namespace string) error {
+	kind := o.GroupVersionKind()
+	mapping, err := mapper.RESTMapping(kind.GroupKind(), kind.Version)
+	if err != nil {
+		return fmt.Errorf("find the resource of %s %s: %w", kind.Kind, o.GetName(), err)
+	}
+	has, err := hasConditions(ctx, client, mapping.Resource)
+	if err != nil || !has {
+		return err
+	}
+	var resource dynamic.ResourceInterface = client.Resource(mapping.Resource)
+	if mapping.Scope.Name() == meta.RESTScopeNameNamespace {
+		if own := o.GetNamespace(); own != "" {
+			namespace = own
+		}
+		resource = client.Resource(mapping.Resource).Namespace(namespace)
+	}
+	return poll.Until(ctx, statusInterval, fmt.Sprintf("%s %s to be ready", kind.Kind, o.GetName()), func(ctx context.Context) error {
+		now, err := resource.Get(ctx, o.GetName(), metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		return ready(now)
+	})
+}
+
+var definitions = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
+
+// hasConditions reports whether a resource is a custom one whose definition has conditions in its
+// status.
+func hasConditions(ctx context.Context, client dynamic.Interface, r schema.GroupVersionResource) (bool, error) {
+	if r.Group == "" {
+		return false, nil
+	}
+	definition, err := client.Resource(definitions).Get(ctx, r.GroupResource().String(), metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return false, nil // Kubernetes' own, or of an aggregated API
+	}
+	if err != nil {
+		return false, fmt.Errorf("read the definition of %s: %w", r.GroupResource(), err)
+	}
+	versions, _, err := unstructured.NestedSlice(definition.Object, "spec", "versions")
+	if err != nil {
+		return false, fmt.Errorf("read the definition of %s: %w", r.GroupResource(), err)
+	}
+	for _, v := range versions {
+		version, ok := v.(map[string]any)
+		if !ok || version["name"] != r.Version {
+			continue
+		}
+		_, written, _ := unstructured.NestedMap(version, "subresources", "status")
+		_, conditions, _ := unstructured.NestedMap(version, "schema", "openAPIV3Schema", "properties", "status", "properties", "conditions")
+		return written && conditions, nil
+	}
+	return false, nil
+}
+
+var errNoCondition = errors.New("no condition is reported yet")
+
+// ready returns nil if an object has conditions and is not unready by them.
+func ready(o *unstructured.Unstructured) error {
+	conditions, _, err := unstructured.NestedSlice(o.Object, "status", "conditions")
+	if err != nil {
+		return err
+	}
+	if len(conditions) == 0 {
+		return errNoCondition
+	}
+	for _, c := range conditions {
+		if m, ok := c.(map[string]any); ok && m["type"] == "Ready" && m["status"] != "True" {
+			return fmt.Errorf("its condition Ready is %v: %v: %v", m["status"], m["reason"], m["message"])
+		}
+	}
+	return nil
+}

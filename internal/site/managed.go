@@ -1,0 +1,46 @@
+package site
+
+import (
+	"fmt"
+	"path"
+	"strings"
+)
+
+// Values of GPUStack.ManagedBy.
+const (
+	ManagedByOperator = "gpu-operator" // NVIDIA's GPU Operator
+	ManagedByProvider = "provider"     // the cloud: its DaemonSets, or the node's image
+)
+
+// Provided reports whether the provider installs driver and device plugin.
+func (g GPUStack) Provided() bool { return g.ManagedBy == ManagedByProvider }
+
+// Names reports whether an entry of Operands names a DaemonSet.
+func (g GPUStack) Names(operand, set string) bool {
+	if !g.Provided() {
+		return operand == set
+	}
+	ok, err := path.Match(operand, set)
+	return ok && err == nil
+}
+
+// provided validates a GPU stack of the provider.
+func (v *validator) provided(g *GPUStack) {
+	if g.ClusterPolicy != "" {
+		v.add("gpustack.clusterPolicy", "is the GPU Operator's: remove it, or managedBy: %s", ManagedByProvider)
+	}
+	if len(g.Operands) > 0 {
+		v.require("gpustack.namespace", g.Namespace, "kube-system")
+	}
+	if g.Operands == nil {
+		v.add("gpustack.operands", "is missing: patterns of the provider's DaemonSets, or [] if the device plugin is a part of the nodes' image")
+	}
+	for i, pattern := range g.Operands {
+		if strings.HasPrefix(pattern, "*") || strings.HasPrefix(pattern, "?") {
+			v.add(fmt.Sprintf("gpustack.operands.%d", i), "%q also matches DaemonSets that offer no GPUs: begin with the device plugin's name", pattern)
+		}
+		if _, err := path.Match(pattern, ""); err != nil {
+			v.add(fmt.Sprintf("gpustack.operands.%d", i), "invalid pattern %q: %v", pattern, err)
+		}
+	}
+}

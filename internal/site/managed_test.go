@@ -1,0 +1,51 @@
+package site_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/firstlight/firstlight/internal/site"
+)
+
+// A GPU stack of the provider has no ClusterPolicy, and patterns of DaemonSets or none.
+func TestManagedByProvider(t *testing.T) {
+	t.Parallel()
+	example := string(site.Example())
+	before, rest, ok := strings.Cut(example, "\ngpustack:\n")
+	if !ok {
+		t.Fatal("the example has no gpustack")
+	}
+	_, after, ok := strings.Cut(rest, "\n\n")
+	if !ok {
+		t.Fatal("the block gpustack does not end")
+	}
+	for keys, says := range map[string]string{
+		"managedBy: provider, namespace: kube-system, operands: [nvidia-gpu-device-plugin-*]":       "",
+		"managedBy: provider, operands: []":                                                         "",
+		"managedBy: provider":                                                                       "gpustack.operands: is missing",
+		"managedBy: provider, namespace: kube-system, operands: ['*']":                              "begin with",
+		"managedBy: provider, operands: [nvidia-gpu-device-plugin]":                                 "gpustack.namespace",
+		"managedBy: provider, namespace: kube-system, operands: [a], clusterPolicy: cluster-policy": "gpustack.clusterPolicy",
+		"managedBy: provider, namespace: kube-system, operands: ['[a']":                             "invalid pattern",
+		"managedBy: provider, namespace: kube-system, operands: [a, a]":                             "duplicate",
+		"managedBy: gke":                        "gpustack.managedBy",
+		"managedBy: gpu-operator":               "gpustack.clusterPolicy",
+		"namespace: kube-system, operands: [a]": "gpustack.clusterPolicy",
+	} {
+		s, err := site.Parse("s.yaml", []byte(strings.Replace(before, "  gpuTools: auto", "  # gpuTools", 1)+"\ngpustack: {"+keys+"}\n\n"+after))
+		switch {
+		case says == "" && err != nil:
+			t.Errorf("%s: %v", keys, err)
+		case says == "" && !s.GPUStack.Provided():
+			t.Errorf("%s: managed by %s", keys, s.GPUStack.ManagedBy)
+		case says != "" && (err == nil || !strings.Contains(err.Error(), says)):
+			t.Errorf("%s: %v, want %q", keys, err, says)
+		}
+	}
+	for _, tools := range []string{"pod", "auto"} {
+		_, err := site.Parse("s.yaml", []byte(strings.Replace(before, "  gpuTools: auto", "  gpuTools: "+tools, 1)+"\ngpustack: {managedBy: provider, operands: []}\n\n"+after))
+		if err == nil || !strings.Contains(err.Error(), "reach.gpuTools") {
+			t.Errorf("tools in pods of no operator: %v", err)
+		}
+	}
+}

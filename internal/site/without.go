@@ -1,0 +1,35 @@
+package site
+
+import "slices"
+
+// Without is the site without some of its GPU nodes: they are part of the facility and the fabric,
+// and nothing else is demanded of them. A node of another name is ignored.
+func (s *Site) Without(nodes []string) *Site {
+	out := *s
+	out.Inventory.Nodes = nil
+	out.Inventory.LeftOut = slices.Clone(s.Inventory.LeftOut)
+	for _, n := range s.Inventory.Nodes {
+		if slices.Contains(nodes, n.Name) {
+			out.Inventory.LeftOut = append(out.Inventory.LeftOut, n.Name)
+			out.Fabric.Links = max(0, s.Fabric.Links-len(s.Fabric.HCAs))
+			continue
+		}
+		out.Inventory.Nodes = append(out.Inventory.Nodes, n)
+	}
+	out.Facility.Redfish = nil
+	for _, r := range s.Facility.Redfish {
+		r.Chassis = slices.DeleteFunc(slices.Clone(r.Chassis), func(name string) bool { return slices.Contains(nodes, name) })
+		out.Facility.Redfish = append(out.Facility.Redfish, r)
+	}
+	out.Workloads.Training.Nodes = min(s.Workloads.Training.Nodes, len(out.Inventory.Nodes))
+	return &out
+}
+
+// NodeNames are the names of the GPU nodes.
+func (s *Site) NodeNames() []string {
+	names := make([]string, 0, len(s.Inventory.Nodes))
+	for _, n := range s.Inventory.Nodes {
+		names = append(names, n.Name)
+	}
+	return names
+}
