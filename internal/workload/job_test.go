@@ -9,7 +9,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/utils/clock"
 
 	"github.com/firstlight/firstlight/internal/probe/kube"
@@ -28,6 +30,17 @@ func started(t *testing.T) (*Gang, *fake.Clientset) {
 	t.Helper()
 	client := fake.NewClientset(&batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "g", UID: "job"}})
 	return &Gang{Spec: Spec{Name: "g", Pods: 1}, Namespace: "ns", cluster: &kube.Cluster{Client: client}, clock: clock.RealClock{}, job: "job"}, client
+}
+
+// watchesOf gets a value for each watch of a resource that has begun.
+func watchesOf(client *fake.Clientset, resource string) <-chan struct{} {
+	begun := make(chan struct{}, 16)
+	client.PrependWatchReactor(resource, func(action clienttesting.Action) (bool, watch.Interface, error) {
+		w, err := client.Tracker().Watch(action.GetResource(), action.GetNamespace())
+		begun <- struct{}{}
+		return true, w, err
+	})
+	return begun
 }
 
 func create(t *testing.T, client *fake.Clientset, p *corev1.Pod) {
@@ -83,9 +96,16 @@ func TestABoundPodThatVanishesIsStillPlaced(t *testing.T) {
 	create(t, client, podOf("job", "placed", "1", bound("gpu-01")))
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
+	watching := watchesOf(client, "pods")
 	w := g.watch(ctx)
 	if err := w.synced(ctx); err != nil {
 		t.Fatal(err)
+	}
+	// The fake API server forgets what happens between a list and its watch.
+	select {
+	case <-watching:
+	case <-ctx.Done():
+		t.Fatal("the pods are not watched")
 	}
 	if err := client.CoreV1().Pods("ns").Delete(ctx, "placed", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)

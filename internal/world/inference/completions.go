@@ -50,7 +50,8 @@ func (s *Server) start(ctx context.Context, q request, number int64, m world.Inf
 	f := s.config.Figures
 	prefill := float64(q.Prompt.tokens) / f.PrefillTokensPerSecond
 	before := f.TTFTBaseMs/1000*m.TTFTFactor + prefill*(m.TTFTFactor-1)
-	timer := time.NewTimer(time.Duration(before * float64(time.Second)))
+	delay := time.Duration(before * float64(time.Second))
+	timer := time.NewTimer(delay)
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
@@ -75,7 +76,7 @@ func (s *Server) start(ctx context.Context, q request, number int64, m world.Inf
 	if m.MaxTokens > 0 {
 		limit = min(limit, m.MaxTokens)
 	}
-	seq := &sequence{ctx: ctx, arrived: arrived, prompt: q.Prompt.tokens, limit: limit, text: text, tokens: make(chan string, limit)}
+	seq := &sequence{ctx: ctx, arrived: arrived, queued: arrived.Add(delay), prompt: q.Prompt.tokens, limit: limit, text: text, tokens: make(chan string, limit)}
 	s.engine.submit(seq)
 	return seq, nil
 }

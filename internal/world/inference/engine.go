@@ -21,13 +21,17 @@ type sequence struct {
 	blocks   int
 	prefill  bool      // the prompt is not in the cache
 	arrived  time.Time // at the server
-	queued   time.Time // in the engine
+	queued   time.Time // in the engine, by the model's delay and not by when a busy machine got there
 	started  time.Time
 	lastSeen time.Time
 }
 
 // engine implements continuous batching: each step prefills admitted sequences and generates a
 // token for every running one.
+//
+// A step begins when the one before was due: GPUs do not wait for a machine that is busy. A
+// simulation that was not scheduled is late for a moment and then in time again, and the server's
+// metrics are those of the GPUs.
 type engine struct {
 	figures   world.HardwareInference
 	modifiers func() world.Inference
@@ -51,7 +55,7 @@ func newEngine(c Config, cacheTokens int, m *metrics) *engine {
 
 // submit queues a sequence.
 func (e *engine) submit(s *sequence) {
-	s.prefill, s.queued = true, e.now()
+	s.prefill = true
 	e.mu.Lock()
 	e.waiting = append(e.waiting, s)
 	e.mu.Unlock()
@@ -66,8 +70,8 @@ func (e *engine) run(ctx context.Context) {
 	defer e.abandon()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
-	for {
-		d, busy := e.plan()
+	for at := e.now(); ; {
+		begin, d, busy := e.plan(at)
 		if !busy {
 			select {
 			case <-ctx.Done():
@@ -76,60 +80,69 @@ func (e *engine) run(ctx context.Context) {
 			}
 			continue
 		}
-		due := e.now().Add(d)
-		timer.Reset(d)
+		at = begin.Add(d)
+		timer.Reset(at.Sub(e.now()))
 		select {
 		case <-ctx.Done():
 			return
 		case <-timer.C:
 		}
-		e.metrics.late(e.now().Sub(due))
-		e.deliver()
+		e.metrics.late(e.now().Sub(at))
+		e.deliver(at)
 	}
 }
 
-// plan admits sequences that fit and returns the duration of the next step.
-func (e *engine) plan() (time.Duration, bool) {
+// plan admits the sequences that fit at the time at, or, if the engine was idle, when the first was
+// queued. It returns when the next step begins and how long it takes.
+func (e *engine) plan(at time.Time) (begin time.Time, step time.Duration, busy bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	disconnected := func(s *sequence) bool { return s.ctx.Err() != nil }
-	e.running = slices.DeleteFunc(e.running, func(s *sequence) bool {
-		if disconnected(s) {
-			e.free(s)
-			e.metrics.finished("abort")
-			close(s.tokens)
-			return true
-		}
-		return false
-	})
 	m := e.modifiers()
+	e.dropDisconnected()
+	if len(e.running) == 0 && len(e.waiting) > 0 && e.waiting[0].queued.After(at) {
+		at = e.waiting[0].queued
+	}
+	e.admit(at, m)
+	e.report()
+	if len(e.running) == 0 {
+		return at, 0, false
+	}
+	return at, e.stepTime(m), true
+}
+
+// dropDisconnected drops the sequences of clients that have disconnected.
+func (e *engine) dropDisconnected() {
+	gone := func(s *sequence) bool {
+		if s.ctx.Err() == nil {
+			return false
+		}
+		e.free(s)
+		e.metrics.finished("abort")
+		close(s.tokens)
+		return true
+	}
+	e.running = slices.DeleteFunc(e.running, gone)
+	e.waiting = slices.DeleteFunc(e.waiting, gone)
+}
+
+// admit moves the sequences that are queued at a time, and that fit, to the running batch.
+func (e *engine) admit(at time.Time, m world.Inference) {
 	most := e.figures.MaxNumSeqs
 	if m.MaxNumSeqs > 0 {
 		most = m.MaxNumSeqs
 	}
 	for len(e.waiting) > 0 && len(e.running) < most {
 		s := e.waiting[0]
-		if disconnected(s) {
-			e.waiting = e.waiting[1:]
-			e.metrics.finished("abort")
-			close(s.tokens)
-			continue
-		}
-		if !e.grow(s, s.prompt+s.made+1) {
+		if s.queued.After(at) || !e.grow(s, s.prompt+s.made+1) {
 			break
 		}
 		e.waiting = e.waiting[1:]
 		if s.started.IsZero() {
-			s.started = e.now()
-			e.metrics.queued(s.started.Sub(s.queued))
+			s.started = at
+			e.metrics.queued(at.Sub(s.queued))
 		}
 		e.running = append(e.running, s)
 	}
-	e.report()
-	if len(e.running) == 0 {
-		return 0, false
-	}
-	return e.stepTime(m), true
 }
 
 // stepTime of the running batch: prefills plus one decode step.
@@ -146,11 +159,10 @@ func (e *engine) stepTime(m world.Inference) time.Duration {
 	return time.Duration(seconds * float64(time.Second))
 }
 
-// deliver ends a step: one token for every running sequence.
-func (e *engine) deliver() {
+// deliver ends a step at the time it was due: one token for every running sequence.
+func (e *engine) deliver(now time.Time) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	now := e.now()
 	for _, s := range slices.Clone(e.running) {
 		if !slices.Contains(e.running, s) {
 			continue // just preempted

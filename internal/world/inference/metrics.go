@@ -19,7 +19,7 @@ type metrics struct {
 	ttft, itl, e2e, queue        prometheus.Histogram
 	// Not in vLLM: how late the simulation is.
 	lateTotal, latest prometheus.Gauge
-	worst             time.Duration
+	worst, before     time.Duration
 }
 
 func newMetrics(model string, blocks int) *metrics {
@@ -74,9 +74,11 @@ func (m *metrics) handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
 }
 
-// late records the delay of a step. It must be called from one goroutine.
+// late records the delay of a step. The total has what a step adds to the delay of the one before:
+// a delay that the next steps make up for counts once. It must be called from one goroutine.
 func (m *metrics) late(by time.Duration) {
-	m.lateTotal.Add(max(0, by.Seconds()))
+	m.lateTotal.Add(max(0, (by - max(0, m.before)).Seconds()))
+	m.before = by
 	m.worst = max(m.worst, by)
 	m.latest.Set(m.worst.Seconds())
 }
