@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -22,6 +23,9 @@ type Outcome struct {
 	Pod   string `json:"pod"`
 	Index int    `json:"index"`
 	Node  string `json:"node"`
+	// Image is the imageID of the first container, with its digest, as the kubelet reports it; empty
+	// before it runs.
+	Image string `json:"image,omitempty"`
 	// Host is the pod's host name; empty if it is the pod's name.
 	Host     string    `json:"host,omitempty"`
 	Phase    string    `json:"phase"`
@@ -78,6 +82,7 @@ func outcomeOf(pod *corev1.Pod) Outcome {
 		Phase: string(pod.Status.Phase), Reason: pod.Status.Reason, Message: pod.Status.Message, Stuck: stuck(pod),
 	}
 	for _, c := range pod.Status.ContainerStatuses {
+		o.Image = cmp.Or(o.Image, c.ImageID)
 		o.Restarts += c.RestartCount
 		if run := c.State.Running; run != nil {
 			o.Started = run.StartedAt.Time

@@ -47,6 +47,7 @@ It exits 0 when it has printed the result, also if requests failed. It does not 
 		if err := errors.Join(err, cmd.Context().Err()); err != nil {
 			return cmdutil.Unobserved(err) // told to stop
 		}
+		f.Tool = cmdutil.Version
 		return cmdutil.Unobserved(load.Write(s.Out, p, f, began, time.Now()))
 	}
 	return cmd

@@ -10,6 +10,7 @@ import (
 	"github.com/firstlight/firstlight/internal/gate/inference/load"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
+	"github.com/firstlight/firstlight/internal/workload"
 )
 
 // Name of the gate.
@@ -29,7 +30,7 @@ type Gate struct {
 	// start starts the server's pod.
 	start func(context.Context) (server, error)
 	// load runs the load generator in the cluster and returns its log and node.
-	load func(context.Context, load.Plan) (log []byte, node string, err error)
+	load func(context.Context, load.Plan) (log []byte, pod workload.Outcome, err error)
 	// dial connects to a forwarded port; nil: over TCP.
 	dial func(ctx context.Context, network, address string) (net.Conn, error)
 }

@@ -91,38 +91,38 @@ func apart(run string) map[string]any {
 	}}}}
 }
 
-// runInside runs the load generator in the cluster and returns its log and node.
-func (g *Gate) runInside(ctx context.Context, p load.Plan) (log []byte, node string, err error) {
+// runInside runs the load generator in the cluster and returns its log and the state of its pod.
+func (g *Gate) runInside(ctx context.Context, p load.Plan) (log []byte, pod workload.Outcome, err error) {
 	cluster, err := g.deps.Open(ctx)
 	if err != nil {
-		return nil, "", fmt.Errorf("open the cluster: %w", err)
+		return nil, pod, fmt.Errorf("open the cluster: %w", err)
 	}
 	spec, err := g.loadSpec(p)
 	if err != nil {
-		return nil, "", err
+		return nil, pod, err
 	}
 	launcher := &workload.Launcher{Cluster: cluster, RunID: g.deps.RunID} // one pod needs no gang
 	out, logs, err := gangjob.Run(ctx, launcher, spec, g.site.Workloads.Inference.Timeout.D(), nil)
 	if err != nil {
-		return nil, "", err
+		return nil, pod, err
 	}
 	if len(logs) > 0 {
 		log = logs[0].Data
 	}
 	if len(out.Pods) > 0 {
-		node = out.Pods[0].Node
+		pod = out.Pods[0]
 	}
 	switch {
 	case out.Ended != gangjob.EndedDone:
-		return log, node, fmt.Errorf("job %s: %s", loadJob, out.Problem)
+		return log, pod, fmt.Errorf("job %s: %s", loadJob, out.Problem)
 	case !out.Succeeded && len(out.Pods) > 0:
-		return log, node, fmt.Errorf("job %s: %s", loadJob, out.Pods[0].String())
+		return log, pod, fmt.Errorf("job %s: %s", loadJob, out.Pods[0].String())
 	case !out.Succeeded:
-		return log, node, fmt.Errorf("job %s: %s", loadJob, out.Problem)
+		return log, pod, fmt.Errorf("job %s: %s", loadJob, out.Problem)
 	case len(logs) == 0:
-		return log, node, fmt.Errorf("job %s has no log", loadJob)
+		return log, pod, fmt.Errorf("job %s has no log", loadJob)
 	case logs[0].Err != "":
-		return log, node, fmt.Errorf("read the log of job %s: %w", loadJob, errors.New(logs[0].Err))
+		return log, pod, fmt.Errorf("read the log of job %s: %w", loadJob, errors.New(logs[0].Err))
 	}
-	return log, node, nil
+	return log, pod, nil
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/firstlight/firstlight/internal/plan"
 	"github.com/firstlight/firstlight/internal/probe/vllm"
 	"github.com/firstlight/firstlight/internal/site"
+	"github.com/firstlight/firstlight/internal/workload"
 )
 
 // insideSite has the load generator in the cluster.
@@ -53,20 +54,20 @@ func TestLoadFromInside(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				g := testGate(t, insideSite())
-				g.load = func(ctx context.Context, p load.Plan) ([]byte, string, error) {
+				g.load = func(ctx context.Context, p load.Plan) ([]byte, workload.Outcome, error) {
 					transport := &http.Transport{DialContext: g.dial}
 					defer transport.CloseIdleConnections()
 					began := time.Now()
 					f, err := load.Run(ctx, p, &vllm.Client{Base: p.URL, HTTP: &http.Client{Transport: transport}, Now: time.Now})
 					if err != nil {
-						return nil, "", err
+						return nil, workload.Outcome{}, err
 					}
 					var out bytes.Buffer
 					if err := load.Write(&out, p, f, began, time.Now()); err != nil {
 						t.Error(err)
 					}
 					log, err := tt.change(out.Bytes())
-					return log, "gpu-01", err
+					return log, workload.Outcome{Node: "gpu-01", Image: "loadgen@sha256:1"}, err
 				}
 				j, obs := observe(t, g, &fakeVLLM{})
 				checktest.Judged(t, j, tt.verdict, tt.suspect, tt.message)
@@ -75,6 +76,13 @@ func TestLoadFromInside(t *testing.T) {
 				}
 				if i := slices.IndexFunc(obs, func(o check.Observation) bool { return o.Kind == KindLoad }); name != "not started" && (i < 0 || len(obs[i].Raw) == 0) {
 					t.Error("the log is not kept")
+				}
+				if tt.verdict != check.Passed {
+					return
+				}
+				i := slices.IndexFunc(obs, func(o check.Observation) bool { return o.Kind == KindLoad })
+				if f, err := check.Decode[LoadFigures](obs[i]); err != nil || f.Image != "loadgen@sha256:1" {
+					t.Errorf("the image of the load generator is %q, %v", f.Image, err)
 				}
 			})
 		})

@@ -119,7 +119,7 @@ func (g *Gate) measureLoad(ctx context.Context, s server, client *vllm.Client, r
 		return f, attempt.Record(f, err)
 	}
 	p := g.plan(s.service())
-	log, node, err := g.load(ctx, p)
+	log, pod, err := g.load(ctx, p)
 	attempt = attempt.Raw(log)
 	var f LoadFigures
 	if err == nil {
@@ -128,7 +128,7 @@ func (g *Gate) measureLoad(ctx context.Context, s server, client *vllm.Client, r
 	if err != nil {
 		return LoadFigures{}, attempt.Record(nil, err)
 	}
-	f.Client, f.Node = site.ClientCluster, node
+	f.Client, f.Node, f.Image = site.ClientCluster, pod.Node, pod.Image
 	return f, attempt.Record(f, nil)
 }
 

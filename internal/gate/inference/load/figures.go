@@ -6,6 +6,9 @@ type Figures struct {
 	// on the machine of the run.
 	Client string `json:"client,omitempty"`
 	Node   string `json:"node,omitempty"`
+	// Tool is the version of the load generator in the cluster, Image the imageID of its container.
+	Tool  string `json:"tool,omitempty"`
+	Image string `json:"image,omitempty"`
 	// Unreached is why the load generator could not reach the server; it then sent no request.
 	Unreached     string  `json:"unreached,omitempty"`
 	RatePerSecond float64 `json:"ratePerSecond"`
