@@ -139,7 +139,6 @@ require (
 	github.com/fsnotify/fsnotify v1.9.0 // indirect
 	github.com/fxamacker/cbor/v2 v2.9.0 // indirect
 	github.com/go-errors/errors v1.5.1 // indirect
-	github.com/go-gorp/gorp/v3 v3.1.0 // indirect
 	github.com/go-logr/logr v1.4.4 // indirect
 	github.com/go-logr/stdr v1.2.2 // indirect
 	github.com/go-openapi/jsonpointer v1.0.1 // indirect
@@ -248,3 +247,9 @@ replace github.com/tetratelabs/wazero => ./replacements/wazero
 replace github.com/extism/go-sdk => ./replacements/extism
 
 replace github.com/lib/pq => ./replacements/pq
+
+replace github.com/jmoiron/sqlx => ./replacements/sqlx
+
+replace github.com/rubenv/sql-migrate => ./replacements/sqlmigrate
+
+replace sigs.k8s.io/kustomize/api => ./replacements/kustomize

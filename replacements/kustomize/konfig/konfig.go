@@ -1,0 +1,2 @@
+// Package konfig is imported by tests of k8s.io/cli-runtime only.
+package konfig
