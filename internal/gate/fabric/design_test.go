@@ -187,7 +187,7 @@ func TestFigureOfTheDesign(t *testing.T) {
 	}
 }
 
-// A design that cannot be recorded is no evidence.
+// A missing design is unobserved, and a design that cannot be recorded ends the gate.
 func TestADesignThatIsNotRecorded(t *testing.T) {
 	t.Parallel()
 	of, p := declared()
