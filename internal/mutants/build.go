@@ -59,7 +59,13 @@ func build(ctx context.Context, root, dir string, target Target) (built, error) 
 				text = err.Error()
 				break
 			}
-			b.binaries = append(b.binaries, binary{file: file, dir: filepath.Join(root, pkg)})
+			// Without test files there is no binary: tests of other packages cover the target.
+			if _, err := os.Stat(file); err == nil {
+				b.binaries = append(b.binaries, binary{file: file, dir: filepath.Join(root, pkg)})
+			}
+		}
+		if text == "" && len(b.binaries) == 0 {
+			return built{}, fmt.Errorf("no test files in %s", strings.Join(append([]string{target.Package}, target.Tests...), ", "))
 		}
 		if text == "" {
 			return b, nil

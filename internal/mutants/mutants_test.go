@@ -158,6 +158,34 @@ func TestAFailingTestIsNotMeasured(t *testing.T) {
 	}
 }
 
+// A judge whose tests are in another package was not measured at all: there is no test binary to run.
+func TestATargetWithoutTestFilesOfItsOwn(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS("testdata/tiny")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(dir + "/tiny_test.go"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := mutants.Run(t.Context(), options(dir)); err == nil || !strings.Contains(err.Error(), "no test files in ./") {
+		t.Errorf("nothing tests it: %v", err)
+	}
+	const text = "package rules\n\nimport (\n\t\"testing\"\n\n\t\"example.com/tiny\"\n)\n\n" +
+		"func TestRule(t *testing.T) {\n\tif _, ok := tiny.Judge(10, 11); ok {\n\t\tt.Error(\"passed\")\n\t}\n}\n"
+	if err := os.Mkdir(dir+"/rules", 0o750); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(dir+"/rules/rules_test.go", []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := options(dir)
+	o.Targets.Targets[0].Tests = []string{"./rules"}
+	packages, err := mutants.Run(t.Context(), o)
+	if s := mutants.Total(packages); err != nil || s.Killed == 0 {
+		t.Errorf("score %+v, %v", s, err)
+	}
+}
+
 func TestEquivalents(t *testing.T) {
 	limit := mutants.Equivalent{File: "tiny.go", Func: "Judge", Operator: mutants.Compare, Snippet: "f > limit", Why: "the test's"}
 	killed, gone := limit, limit

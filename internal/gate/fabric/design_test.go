@@ -1,6 +1,8 @@
 package fabric_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -8,6 +10,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	testingclock "k8s.io/utils/clock/testing"
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/gate/fabric"
@@ -82,6 +87,15 @@ func TestCablesAgainstTheDesign(t *testing.T) {
 		"two adapters with one description": {spoil: func(s *subnet) {
 			s.instead["gpu-01 ibnetdiscover"] = text(strings.ReplaceAll(strings.ReplaceAll(s.ibnetdiscover(), "N-", "M-"), "gpu-02 mlx5_1", "gpu-02 mlx5_0"))
 		}, verdict: check.Unobserved, suspect: "fabric", message: "are both gpu-02/mlx5_0"},
+		"a design with two adapters of one description": {design: func(s *subnet) string {
+			return strings.ReplaceAll(s.ibnetdiscover(), "gpu-02 mlx5_1", "gpu-02 mlx5_0")
+		}, verdict: check.Unobserved, suspect: "fabric.design", message: "the design is ambiguous: .* are both gpu-02/mlx5_0"},
+		"an adapter with two ports": {design: twoPorts, spoil: func(s *subnet) {
+			s.instead["gpu-01 ibnetdiscover"] = text(twoPorts(s))
+		}, verdict: check.Passed},
+		"output of another program": {spoil: func(s *subnet) {
+			s.instead["gpu-01 ibnetdiscover"] = text("ibnetdiscover: usage: ...\n")
+		}, verdict: check.Unobserved, suspect: "gpu-01", message: "ibnetdiscover"},
 		"no ibnetdiscover": {spoil: func(s *subnet) { s.instead["gpu-01 ibnetdiscover"] = says("", "bash: command not found\n", 127) }, verdict: check.Unobserved, suspect: "gpu-01", message: "ibnetdiscover"},
 		"a switch is silent": {spoil: func(s *subnet) {
 			s.instead["gpu-01 ibnetdiscover"] = says(s.ibnetdiscover(), "ibwarn: [1] mad_rpc: _do_madrpc failed\n", 0)
@@ -130,6 +144,78 @@ func TestCablesAgainstTheDesign(t *testing.T) {
 			}
 		})
 	}
+}
+
+// twoPorts is ibnetdiscover's output with a second port of an adapter, which the gate does not judge.
+func twoPorts(s *subnet) string {
+	s.link("gpu-02 mlx5_1", 2, "leaf-0", 41)
+	out := s.ibnetdiscover()
+	s.links = s.links[:len(s.links)-1]
+	id := fmt.Sprintf("Ca\t1 \"N-%016x\"", s.guids["gpu-02 mlx5_1"])
+	return strings.ReplaceAll(out, id, strings.Replace(id, "\t1", "\t2", 1))
+}
+
+// The figure has the cables that are as designed, and its limit is the number of designed cables.
+func TestFigureOfTheDesign(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		spoil func(*subnet)
+		want  float64
+	}{
+		"as designed":          {func(*subnet) {}, 6},
+		"a cable is missing":   {func(s *subnet) { s.links = s.links[:5] }, 5},
+		"cables are swapped":   {func(s *subnet) { a, b := s.of("leaf-0"), s.of("leaf-1"); a.bPort, b.bPort = b.bPort, a.bPort }, 4},
+		"a cable is extra":     {func(s *subnet) { s.link("leaf-0", 40, "leaf-1", 40) }, 6},
+		"no cable as designed": {func(s *subnet) { s.links = nil; s.link("leaf-0", 40, "leaf-1", 40) }, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			of, p := declared()
+			of.Fabric.Design = filepath.Join(t.TempDir(), "design.txt")
+			if err := os.WriteFile(of.Fabric.Design, []byte(newSubnet().ibnetdiscover()), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			s := newSubnet()
+			tt.spoil(s)
+			j := plan.Judge(fabric.New(of, p, onhost.Deps{}), lookAt(t, s, of, p))
+			if !slices.ContainsFunc(j.Figures, func(f check.Figure) bool {
+				return f.Name == "cables as designed" && f.Value == tt.want && f.Limit == 6 && f.Relation == "=="
+			}) {
+				t.Errorf("%g of 6 cables are as designed: %+v", tt.want, j.Figures)
+			}
+		})
+	}
+}
+
+// A missing design is unobserved, and a design that cannot be recorded ends the gate.
+func TestADesignThatIsNotRecorded(t *testing.T) {
+	t.Parallel()
+	of, p := declared()
+	of.Fabric.Design = filepath.Join(t.TempDir(), "missing.txt")
+	j := plan.Judge(fabric.New(of, p, onhost.Deps{}), lookAt(t, newSubnet(), of, p))
+	if j.Verdict != check.Unobserved || !slices.ContainsFunc(j.Findings, func(f check.Finding) bool {
+		return f.Suspect == "fabric.design" && strings.Contains(f.Message, "no such file")
+	}) {
+		t.Errorf("%s: %+v", j.Verdict, j.Findings)
+	}
+	book := &designless{}
+	clock := testingclock.NewFakePassiveClock(time.Unix(0, 0))
+	wait := func(context.Context, time.Duration) error { return nil }
+	if err := fabric.New(of, p, onhost.Deps{Hosts: newSubnet(), Clock: clock, Wait: wait}).Observe(t.Context(), book); !errors.Is(err, errFull) {
+		t.Errorf("%v, want %v", err, errFull)
+	}
+}
+
+var errFull = errors.New("no space left on device")
+
+// designless records all but a design.
+type designless struct{ book }
+
+func (d *designless) Record(o check.Observation) (check.Observation, error) {
+	if o.Kind == "design" {
+		return o, errFull
+	}
+	return d.book.Record(o)
 }
 
 // rename changes the description of a node in ibnetdiscover.

@@ -10,6 +10,7 @@ import (
 	"github.com/firstlight/firstlight/internal/gate/fabric"
 	"github.com/firstlight/firstlight/internal/gate/onhost"
 	"github.com/firstlight/firstlight/internal/plan"
+	"github.com/firstlight/firstlight/internal/probe/infiniband"
 )
 
 // withOthers adds a UFM host, and a storage server with a port of a lower rate.
@@ -41,6 +42,12 @@ func TestNodesOfOthers(t *testing.T) {
 		}, check.Passed, "", ""},
 		"ibdiagnet names their link": {all, func(s *subnet) {
 			s.errors["Speed / Width checks"] = []string{"Link: " + s.diagPort("leaf-1", 60) + "<-->" + s.diagPort("storage-01 HCA-1", 1) + " - Unexpected actual link speed 53.125", "Link Speed Check finished with errors"}
+		}, check.Passed, "storage-01/HCA-1", "ibdiagnet: "},
+		"ibdiagnet names their port": {all, func(s *subnet) {
+			s.errors["Speed / Width checks"] = []string{s.diagPort("storage-01 HCA-1", 1) + " - something is wrong"}
+		}, check.Passed, "storage-01/HCA-1", "ibdiagnet: "},
+		"ibdiagnet names the switch port of their link": {all, func(s *subnet) {
+			s.errors["Speed / Width checks"] = []string{s.diagPort("leaf-1", 60) + " - something is wrong"}
 		}, check.Passed, "storage-01/HCA-1", "ibdiagnet: "},
 		"none is allowed":    {nil, func(*subnet) {}, check.Failed, "storage-01/HCA-1", "is in the subnet, at leaf-1/port60, and neither the site's nor in its fabric.others"},
 		"one is not allowed": {all[:1], func(*subnet) {}, check.Failed, "storage-01/HCA-1", "fabric.others"},
@@ -78,6 +85,59 @@ func TestNodesOfOthers(t *testing.T) {
 				return f.Suspect == tt.suspect && strings.Contains(f.Message, tt.message) && f.Remedy != ""
 			}) {
 				t.Errorf("no finding %s %q in %+v", tt.suspect, tt.message, j.Findings)
+			}
+		})
+	}
+}
+
+// Errors of others are subtracted from those of a stage; no own error is, whatever the stage counts.
+func TestErrorsBesideThoseOfOthers(t *testing.T) {
+	t.Parallel()
+	const stage, closing = "Speed / Width checks", "Link Speed Check finished with errors"
+	s := newSubnet()
+	withOthers(s)
+	theirs := "Link: " + s.diagPort("leaf-1", 60) + "<-->" + s.diagPort("storage-01 HCA-1", 1) + " - Unexpected actual link speed 53.125"
+	own := "Link: " + s.diagPort("leaf-1", 2) + "<-->" + s.diagPort("gpu-02 mlx5_1", 1) + " - Unexpected actual link speed 53.125"
+	for name, tt := range map[string]struct {
+		lines   []string
+		counted int
+		errors  float64
+		suspect string
+	}{
+		"theirs alone":                  {[]string{theirs, closing}, 2, 0, ""},
+		"theirs, without the last line": {[]string{theirs, closing}, 1, 0, ""},
+		"own and theirs":                {[]string{theirs, own, closing}, 3, 2, "gpu-02/mlx5_1"},
+		"the last line is not counted":  {[]string{theirs, own, closing}, 2, 1, "gpu-02/mlx5_1"},
+		"the last line alone":           {[]string{closing}, 1, 1, "fabric"},
+		"more errors than lines":        {[]string{theirs, closing}, 3, 1, "fabric"},
+		"an error that names no link":   {[]string{theirs, "the check was aborted", closing}, 2, 1, "fabric"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSubnet()
+			withOthers(s)
+			s.errors[stage] = tt.lines
+			of, p := declared()
+			of.Fabric.Others = []string{"ufm-* *", "storage-*"}
+			obs := look(t, s)
+			i := slices.IndexFunc(obs, func(o check.Observation) bool { return o.Kind == "ibdiagnet" })
+			report, err := check.Decode[infiniband.DiagnetReport](obs[i])
+			if err != nil {
+				t.Fatal(err)
+			}
+			at := slices.IndexFunc(report.Stages, func(s infiniband.DiagnetStage) bool { return s.Name == stage })
+			report.Stages[at].Errors = tt.counted
+			if obs[i], err = obs[i].WithFigures(report); err != nil {
+				t.Fatal(err)
+			}
+			j := plan.Judge(fabric.New(of, p, onhost.Deps{}), obs)
+			if (j.Verdict == check.Passed) != (tt.suspect == "") || tt.suspect != "" && j.Findings[0].Suspect != tt.suspect {
+				t.Errorf("%s: %s %+v", j.Verdict, j.Reason, j.Findings)
+			}
+			for _, want := range []check.Figure{{Name: "ibdiagnet errors", Value: tt.errors}, {Name: "subnet nodes of others", Value: 2}} {
+				if !slices.ContainsFunc(j.Figures, func(f check.Figure) bool { return f.Name == want.Name && f.Value == want.Value }) {
+					t.Errorf("no figure %s %g: %+v", want.Name, want.Value, j.Figures)
+				}
 			}
 		})
 	}

@@ -98,30 +98,3 @@ func (c tally) record(g *Gate, rec check.Recorder, target string) error {
 	}
 	return nil
 }
-
-// added is the sum of the notifications of one receiver over all Alertmanagers.
-func added(r prom.Receiver, each []prom.Notifications) prom.Notifications {
-	sum := prom.Notifications{Total: map[string]float64{}, Failed: map[string]float64{}, Delivered: map[string]float64{}}
-	for _, n := range each {
-		of := notified(r, n)
-		for _, m := range [][2]map[string]float64{{sum.Total, of.Total}, {sum.Failed, of.Failed}, {sum.Delivered, of.Delivered}} {
-			for kind, v := range m[1] {
-				m[0][kind] += v
-			}
-		}
-	}
-	return sum
-}
-
-// sameProcesses reports whether both are of the same processes, which are known and different: two
-// addresses of one process would count its notifications twice.
-func sameProcesses(before, after []prom.Notifications) bool {
-	seen := map[float64]bool{0: true} // not known
-	for _, n := range before {
-		if seen[n.Started] {
-			return false
-		}
-		seen[n.Started] = true
-	}
-	return slices.EqualFunc(before, after, func(b, a prom.Notifications) bool { return b.Started == a.Started })
-}

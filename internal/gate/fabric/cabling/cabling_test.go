@@ -108,6 +108,30 @@ func TestSeededErrors(t *testing.T) {
 	}
 }
 
+// Differences of two cables and more: each is named with all its cables, and only two cables that
+// exchanged an end are swapped.
+func TestKindOfTwoCablesAndMore(t *testing.T) {
+	t.Parallel()
+	a, b, c, d, e := End{"gpu-1/mlx5_0", 0}, End{"leaf-0", 1}, End{"gpu-1/mlx5_1", 0}, End{"leaf-1", 1}, End{"leaf-1", 2}
+	for name, tt := range map[string]struct {
+		designed, wired []Link
+		want            string
+	}{
+		"two cables exchanged an end":                {[]Link{NewLink(a, b), NewLink(c, d)}, []Link{NewLink(a, d), NewLink(c, b)}, Swapped},
+		"one cable in the ports of two":              {[]Link{NewLink(a, b), NewLink(c, d)}, []Link{NewLink(a, d)}, Rewired},
+		"two cables in the ports of one":             {[]Link{NewLink(a, d)}, []Link{NewLink(a, b), NewLink(c, d)}, Rewired},
+		"two cables, one of which is in a free port": {[]Link{NewLink(a, b), NewLink(c, d)}, []Link{NewLink(a, d), NewLink(c, e)}, Rewired},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := Compare(tt.designed, tt.wired)
+			if len(got) != 1 || got[0].Kind != tt.want || len(got[0].Designed) != len(tt.designed) || len(got[0].Wired) != len(tt.wired) {
+				t.Errorf("%+v, want one %s with all cables", got, tt.want)
+			}
+		})
+	}
+}
+
 func difference(kind string, designed, wired []Link) Difference {
 	slices.SortFunc(designed, compareLinks)
 	slices.SortFunc(wired, compareLinks)
