@@ -175,7 +175,7 @@ func TestClaimsOfOtherGroups(t *testing.T) {
 	t.Parallel()
 	claims := func(c check.Check) int { return c.(interface{ Claims() int }).Claims() }
 	g, s := twoGroups(t, nil)
-	if n := claims(g.Excluding([]string{"gpu-03", "gpu-04"})); n != 8 {
+	if n := claims(g.(plan.Excluding).Excluding([]string{"gpu-03", "gpu-04"})); n != 8 {
 		t.Errorf("a group without nodes: %d GPUs, want 8 of 16", n)
 	}
 	p := s.Groups[0].Figures

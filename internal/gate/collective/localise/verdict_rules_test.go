@@ -25,6 +25,7 @@ func TestTheRestLacksOneEndOfEachBadLink(t *testing.T) {
 		"none":                          {nil, "[]", "[a b c d e f]"},
 		"a link":                        {[][2]string{{"a", "c"}}, "[[a c]]", "[b c d e f]"},
 		"two links of the second end":   {[][2]string{{"a", "c"}, {"c", "e"}}, "[[a c] [c e]]", "[a b d e f]"},
+		"two links of the last end":     {[][2]string{{"a", "e"}, {"c", "e"}}, "[[a e] [c e]]", "[a b c d f]"},
 		"two links of the first end":    {[][2]string{{"c", "e"}, {"c", "f"}}, "[[c e] [c f]]", "[a b d e f]"},
 		"two links without common ends": {[][2]string{{"a", "c"}, {"d", "e"}}, "[[a c] [d e]]", "[b c e f]"},
 	} {
@@ -98,5 +99,32 @@ func TestNodesRunAloneWhereEveryPairIsBad(t *testing.T) {
 	}
 	if fmt.Sprint(alone) != "map[a:1 b:1 c:1 d:1]" {
 		t.Errorf("each node runs alone once: %v", alone)
+	}
+}
+
+// Pairs accuse a node, larger groups do not; a good run alone takes back no good run with others.
+func TestWhatAccusesANode(t *testing.T) {
+	t.Parallel()
+	group := func(bad bool, nodes ...string) localise.Result {
+		return localise.Result{Nodes: nodes, Ran: true, Bad: bad}
+	}
+	good := []localise.Result{pair("b", "c", false), pair("c", "d", false), pair("d", "e", false)}
+	accused := []localise.Result{pair("a", "b", true), pair("a", "c", true), pair("a", "d", true)}
+	for name, tt := range map[string]struct {
+		results       []localise.Result
+		nodes, doubts string
+	}{
+		"bad pairs":                      {slices.Concat(good, accused), "[a]", "[]"},
+		"bad groups":                     {slices.Concat(good, []localise.Result{group(true, "a", "b", "c"), group(true, "a", "c", "d"), group(true, "a", "d", "e")}), "[]", "[]"},
+		"bad pairs and a good run alone": {slices.Concat(good, accused, []localise.Result{group(false, "a")}), "[a]", "[]"},
+		"bad pairs, a good one and a good run alone": {slices.Concat(good, accused, []localise.Result{group(false, "a", "e"), group(false, "a")}), "[]", "[a]"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			step := localise.Search{Nodes: []string{"a", "b", "c", "d", "e"}, Paths: [][2]string{{"b", "c"}}}.Next(tt.results)
+			if fmt.Sprint(step.Nodes) != tt.nodes || fmt.Sprint(step.Contradictory) != tt.doubts || step.Complete {
+				t.Errorf("%+v, want nodes %s, contradictory %s", step, tt.nodes, tt.doubts)
+			}
+		})
 	}
 }
