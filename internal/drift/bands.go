@@ -4,11 +4,8 @@ import (
 	"bytes"
 	_ "embed" // bands.yaml
 	"fmt"
-	"math"
 
 	"go.yaml.in/yaml/v3"
-
-	"github.com/firstlight/firstlight/internal/gate/collective/sequential"
 )
 
 //go:embed bands.yaml
@@ -41,47 +38,4 @@ func loadBands() (bands, error) {
 		}
 	}
 	return b, nil
-}
-
-// The bands of a figure.
-const (
-	bandExpected = "expected"
-	bandWarn     = "warn"
-	bandReplace  = "replace"
-)
-
-// change is a figure with its baseline.
-type change struct {
-	// was and is are medians. worse is the loss as a fraction of was, negative for a gain.
-	was, is, worse float64
-	// tolerance is the loss up to which the figure is as expected: that of the band, or more if
-	// noise explains more.
-	tolerance float64
-	band      string
-}
-
-// medianError is the standard deviation of a median, relative to that of a mean, of normal values.
-const medianError = 1.2533
-
-// compareFigure compares two sets of values of one figure.
-func compareFigure(was, is Figure, b band, deviations float64) change {
-	var c change
-	var before, after float64
-	c.was, before = sequential.Spread(was.Values)
-	c.is, after = sequential.Spread(is.Values)
-	c.worse = c.is/c.was - 1
-	if was.HigherIsBetter {
-		c.worse = -c.worse
-	}
-	noise := max(b.Noise, before, after) * medianError * math.Sqrt(1/float64(len(was.Values))+1/float64(len(is.Values)))
-	c.tolerance = max(b.Warn, deviations*noise)
-	switch {
-	case c.worse <= c.tolerance:
-		c.band = bandExpected
-	case c.worse >= b.Replace:
-		c.band = bandReplace
-	default:
-		c.band = bandWarn
-	}
-	return c
 }

@@ -66,7 +66,8 @@ const nccl = "NCCL"
 // differ adds a finding for each component that differs from the baseline: NCCL alone, or all
 // others. A changed stack is not drift: the baseline is not valid for it.
 func (b Baseline) differ(to *check.Builder, now Stack, onlyNCCL bool, ids []string) {
-	all := maps.Clone(b.Stack)
+	all := Stack{}
+	maps.Copy(all, b.Stack) // nil in a baseline without a stack
 	maps.Copy(all, now)
 	for _, component := range slices.Sorted(maps.Keys(all)) {
 		was, is := b.Stack[component], now[component]

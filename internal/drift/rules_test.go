@@ -1,6 +1,7 @@
 package drift
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"github.com/firstlight/firstlight/internal/gate/inference"
 	"github.com/firstlight/firstlight/internal/gate/training"
 	"github.com/firstlight/firstlight/internal/probe/infiniband"
+	probenccl "github.com/firstlight/firstlight/internal/probe/nccl"
 	"github.com/firstlight/firstlight/internal/probe/nvidia"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
@@ -70,6 +72,19 @@ func TestStackRules(t *testing.T) {
 		broken[i].Figures, broken[i].Err = nil, "no section"
 		checktest.Judged(t, s.Judge(broken), check.Unobserved, o.Target, "no section")
 	}
+	// a baseline without a component, or without a stack, is not valid for it: the latter panicked
+	for name, was := range map[string]Stack{"without the driver": {}, "without a stack": nil} {
+		old := s
+		if old.baseline.Stack = was; was != nil {
+			maps.Copy(was, s.baseline.Stack)
+			delete(was, "driver")
+		}
+		j := old.Judge(obs)
+		checktest.Judged(t, j, check.Unobserved, "driver", "unknown then, 580.1 now")
+		if len(j.Findings[0].Observations) != len(obs) {
+			t.Errorf("%s: the finding names %d observations, want %d", name, len(j.Findings[0].Observations), len(obs))
+		}
+	}
 	if f := s.Judge(nil).Findings; len(f) < 4 {
 		t.Errorf("nothing observed: %+v", f)
 	}
@@ -122,6 +137,12 @@ func TestComparedRules(t *testing.T) {
 	if checktest.Judged(t, j, check.Failed, "cluster", "warn: TTFT is 140 ms"); len(j.Findings[0].Observations) != 1 || j.Findings[0].Observations[0] != "1" {
 		t.Errorf("the observations of a finding: %+v", j.Findings)
 	}
+	// the gate's own figures are kept
+	c.Check = figured{passes{inference.Name}}
+	if j := c.Judge(loadOf(t, slices.Repeat([]float64{101}, 64)...)); len(j.Figures) != 2 || j.Figures[0].Name != "own" {
+		t.Errorf("figures %+v", j.Figures)
+	}
+	c.Check = passes{inference.Name}
 	// a stall explains what it is as long as
 	checktest.Judged(t, c.Judge(stalledFor(40, loadOf(t, 140, 140, 140, 140, 140))), check.Unobserved, "firstlight's own machine", "40.0 ms longer")
 	checktest.Judged(t, c.Judge(stalledFor(39, loadOf(t, 140, 140, 140, 140, 140))), check.Failed, "cluster", "warn: ")
@@ -139,6 +160,47 @@ func TestComparedRules(t *testing.T) {
 	}) {
 		t.Errorf("no figure of the gate: %+v", f)
 	}
+}
+
+// TestNCCLRules: a run over all nodes is compared by its version of NCCL and its bandwidth.
+func TestNCCLRules(t *testing.T) {
+	t.Parallel()
+	p, err := profile.Load("h100-sxm-ndr400")
+	if err != nil {
+		t.Fatal(err)
+	}
+	runs := func(scope, version string, busBW ...float64) []check.Observation {
+		f := collective.Figures{Scope: scope, Nodes: []string{"gpu-01", "gpu-02"}, MaxBytes: 1 << 30, NCCL: probenccl.Log{Versions: []string{version}}}
+		for _, bw := range busBW {
+			side := &probenccl.Side{BusBW: bw}
+			f.Runs = append(f.Runs, probenccl.Run{Rows: []probenccl.Row{{Bytes: 1 << 30, OutOfPlace: side, InPlace: side}}})
+		}
+		seen := &checktest.Observed{T: t}
+		seen.Add(collective.KindRun, "all", true, f)
+		return seen.List
+	}
+	const name = "all_reduce busbw of 2 nodes up to 1073741824 bytes"
+	c := compared{Check: passes{collective.Name}, profile: p, bands: testBands(t), baseline: Baseline{Run: "r", Stack: Stack{nccl: {"2.28.7"}}, Figures: []Figure{
+		{Gate: collective.Name, Name: name, Unit: "GB/s", HigherIsBetter: true, Values: slices.Repeat([]float64{400}, 8)},
+	}}}
+	same := slices.Repeat([]float64{400}, 8)
+	checktest.Judged(t, c.Judge(runs(collective.ScopeAll, "2.28.7", same...)), check.Passed, "", "")
+	checktest.Judged(t, c.Judge(runs(collective.ScopeAll, "2.29.0", same...)), check.Unobserved, nccl, "2.28.7 then, 2.29.0 now")
+	checktest.Judged(t, c.Judge(runs(collective.ScopeAll, "2.28.7", slices.Repeat([]float64{300}, 8)...)), check.Failed, "cluster", "replace: "+name+" is 300 GB/s, 25.0 % worse")
+	checktest.Judged(t, c.Judge(runs("pair", "2.28.7", same...)), check.Unobserved, name, "was not observed again")
+	checktest.Judged(t, c.Judge(runs(collective.ScopeAll, "2.28.7")), check.Unobserved, name, "was not observed again")
+	// gates without NCCL are not compared by it
+	c.Check = passes{inference.Name}
+	if j := c.Judge(loadOf(t, 100)); slices.ContainsFunc(j.Findings, func(f check.Finding) bool { return f.Suspect == nccl }) {
+		t.Errorf("NCCL of gate inference: %+v", j.Findings)
+	}
+}
+
+// figured is a gate that passes with a figure.
+type figured struct{ passes }
+
+func (figured) Judge([]check.Observation) check.Judgement {
+	return check.Judgement{Verdict: check.Passed, Reason: "fine", Figures: []check.Figure{{Name: "own", Value: 1}}}
 }
 
 // fails is a gate that fails.

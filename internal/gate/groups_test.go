@@ -166,3 +166,26 @@ func TestClaimsOfGroups(t *testing.T) {
 		t.Errorf("%d GPUs, and the group of one node is full", n)
 	}
 }
+
+// unclaiming is a gate that takes no GPUs.
+type unclaiming struct{ gate }
+
+// A gate without claims, and a group without nodes, do not count; a group of one GPU does.
+func TestClaimsOfOtherGroups(t *testing.T) {
+	t.Parallel()
+	claims := func(c check.Check) int { return c.(interface{ Claims() int }).Claims() }
+	g, s := twoGroups(t, nil)
+	if n := claims(g.(plan.Excluding).Excluding([]string{"gpu-03", "gpu-04"})); n != 8 {
+		t.Errorf("a group without nodes: %d GPUs, want 8 of 16", n)
+	}
+	p := s.Groups[0].Figures
+	if n := claims(inGroups(s, p, func(s *site.Site, _ *profile.Profile) gate { return unclaiming{nodesGate{site: s}} })); n != 0 {
+		t.Errorf("a gate without claims: %d GPUs", n)
+	}
+	single := *p
+	single.Node.GPUs.Value = 1
+	s.Groups[0].Nodes, s.Groups[0].Figures = []string{"gpu-04"}, &single
+	if n := claims(inGroups(s, p, func(s *site.Site, _ *profile.Profile) gate { return nodesGate{site: s} })); n != 25 {
+		t.Errorf("a group of one GPU, which is claimed: %d GPUs, want all 25", n)
+	}
+}

@@ -42,6 +42,12 @@ func TestRules(t *testing.T) {
 		checktest.When("a port shows its state", checktest.Set(devices, `[0].state`, "")).Unobserved(port, "shows no state"),
 		checktest.When("a port shows its rate", checktest.Set(devices, `[0].rateGbps`, checktest.LeftOut)).Unobserved(port, "shows no state"),
 		checktest.When("a port is on Ethernet", checktest.Set(devices, `[0].linkLayer`, "InfiniBand")).Fails(port, "link layer InfiniBand"),
+		checktest.When("a port shows its link layer", checktest.Set(devices, `[0].linkLayer`, "")).Unobserved(port, "shows no state, physical state, rate or link layer"),
+		checktest.When("a port is active", checktest.Set(devices, `[0].state`, "INIT")).Fails(port, "INIT / LinkUp"),
+		checktest.When("an adapter shows its board", checktest.Set(devices, `[0].board`, "")).Unobserved(port, "shows no firmware, type or board"),
+		checktest.When("an adapter shows its type", checktest.Set(devices, `[0].type`, "")).Unobserved(port, "shows no firmware, type or board"),
+		checktest.When("the order of network devices does not matter", checktest.Set(links, `[0]`, checktest.LeftOut)).Passes(),
+		checktest.When("ibv_devinfo shows an MTU", checktest.Set(verbs, `[0].ports[0].activeMTU`, 0)).Unobserved(port, "no active port 1 with an MTU"),
 		checktest.When("a port is trained", checktest.Set(devices, `[0].physical`, "Polling")).Fails(port, "ACTIVE / Polling"),
 		checktest.When("a port runs at its rate", checktest.Set(devices, `[0].rateGbps`, 200)).Fails(port, "200 Gb/s, want 400"),
 		checktest.When("an adapter shows its firmware", checktest.Set(devices, `[0].firmware`, "")).Unobserved(port, "no firmware"),
@@ -143,6 +149,10 @@ func TestCountersUnobserved(t *testing.T) {
 			obs[first].Figures, obs[first].Err = nil, "no section"
 			return obs
 		}, "gpu-02", "no section"},
+		"unreadable at the end": {func(obs []check.Observation) []check.Observation {
+			obs[first+1].Figures, obs[first+1].Err = nil, "no section"
+			return obs
+		}, "gpu-02", "no section"},
 		"a device without counters": {func(obs []check.Observation) []check.Observation {
 			obs[first+1].Figures = []byte(`{"mlx5_0":{}}`)
 			return obs
@@ -156,9 +166,46 @@ func TestCountersUnobserved(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			checktest.Judged(t, b.judge(tt.change(slices.Clone(obs))), check.Unobserved, tt.suspect, tt.says)
+			j := b.judge(tt.change(slices.Clone(obs)))
+			checktest.Judged(t, j, check.Unobserved, tt.suspect, tt.says)
+			if host := !strings.Contains(tt.suspect, "/"); host && len(j.Findings) != 1 {
+				t.Errorf("a reading of a host has one finding: %+v", j.Findings)
+			}
 		})
 	}
+}
+
+// Figures are the worst of all ports: also of a port that is not the last.
+func TestCounterFigures(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, 2)
+	obs := healthy(t, b)
+	limit := b.profile.Fabric.RoCE.MaxPause.Value
+	j := b.judge(obs)
+	figure(t, j, "ports watched", 16, 16, "==")
+	figure(t, j, "ports active at rate", 16, 16, "==")
+	figure(t, j, "largest increase beyond a limit", 0, 0, "<=")
+	last := slices.IndexFunc(obs, func(o check.Observation) bool { return o.Kind == "counters" && o.Target == "gpu-01" }) + 1
+	counters := decoded[map[string]map[string]uint64](t, obs[last])
+	counters["mlx5_0"]["out_of_sequence"] += 150
+	counters["mlx5_0"]["rx_prio3_pause_duration"] += 300_000_000 // microseconds, half of the soak
+	obs[last] = figuresOf(t, obs[last], counters)
+	j = b.judge(obs)
+	figure(t, j, "largest increase beyond a limit", 150, 0, "<=")
+	figure(t, j, "longest pause", 0.5, limit, "<=")
+}
+
+// Without ECN, marked packets need no answer, and the counters of ECN need not exist.
+func TestCountersWithoutECN(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, 2)
+	obs := healthy(t, b)
+	for i := range obs {
+		obs[i].Figures = []byte(strings.ReplaceAll(string(obs[i].Figures), `"np_ecn_marked_roce_packets"`, `"x"`))
+	}
+	checktest.Judged(t, b.judge(obs), check.Unobserved, "gpu-01/mlx5_0", "does not count np_ecn_marked_roce_packets")
+	b.site.Fabric.RoCE.Without = []string{site.WithoutECN}
+	checktest.Judged(t, b.judge(obs), check.Passed, "", "")
 }
 
 // The gate does not demand a mechanism that the fabric does not use, and marks the result as lowered.
@@ -206,6 +253,16 @@ func TestNothingDemanded(t *testing.T) {
 	b.profile.Fabric.RoCE = nil
 	checktest.Judged(t, b.judge(obs), check.Unobserved, "profile h100-sxm-roce400", "no limits")
 	b.profile.Fabric.RoCE = limits
+	counters := b.profile.Fabric.CounterLimits
+	b.profile.Fabric.CounterLimits = nil
+	checktest.Judged(t, b.judge(obs), check.Unobserved, "profile h100-sxm-roce400", "no limits")
+	b.profile.Fabric.CounterLimits = counters
+	hcas, nodes := b.site.Fabric.HCAs, b.site.Inventory.Nodes
+	b.site.Fabric.HCAs = nil
+	checktest.Judged(t, b.judge(obs), check.Unobserved, "site fabric", "no adapters")
+	b.site.Fabric.HCAs, b.site.Inventory.Nodes = hcas, nil
+	checktest.Judged(t, b.judge(obs), check.Unobserved, "site fabric", "no adapters")
+	b.site.Inventory.Nodes = nodes
 	b.site.Fabric.RoCE = nil
 	checktest.Judged(t, b.judge(obs), check.Unobserved, "site fabric", "no priority")
 }
