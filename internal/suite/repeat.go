@@ -11,6 +11,7 @@ import (
 var stallReasons = []string{
 	"firstlight was not scheduled for", // gate inference
 	"since its machine was busy",       // the same, of the lab's simulated server
+	"the rest is network delay",        // the same, of the API server on the path to it
 	"of the metric in a window of",     // the chain's control run
 }
 

@@ -47,18 +47,35 @@ type report struct {
 	}
 }
 
-// validate runs a validation in a directory of its own; its exit code has to be as wanted.
+// stalled is why a step is unobserved since the machine stalled.
+func (r report) stalled() string {
+	for _, s := range r.Steps {
+		for _, c := range s.Checks {
+			if c.Verdict == "unobserved" && suite.Stalled(c.Reason) {
+				return c.Reason
+			}
+		}
+	}
+	return ""
+}
+
+// validate runs a validation in a directory of its own; its exit code has to be as wanted. A run on
+// which the machine stalled is repeated.
 func validate(t *testing.T, code int, args ...string) (report, binary.Result) {
 	t.Helper()
-	dir := t.TempDir()
-	args = append([]string{"validate", "-o", "json", "--evidence", filepath.Join(dir, "evidence"), "--artifacts", filepath.Join(dir, "artifacts")}, args...)
-	r := program.Run(t.Context(), args...)
 	var out report
-	if err := json.Unmarshal([]byte(r.Stdout), &out); err != nil && code != 2 {
-		t.Fatalf("firstlight %s exited %d, and its output is not JSON: %v\n%s%s", strings.Join(args, " "), r.Code, err, r.Stdout, r.Stderr)
-	}
+	var r binary.Result
+	suite.Repeat(t, func() string {
+		dir := t.TempDir()
+		r = program.Run(t.Context(), append([]string{"validate", "-o", "json", "--evidence", filepath.Join(dir, "evidence"), "--artifacts", filepath.Join(dir, "artifacts")}, args...)...)
+		out = report{}
+		if err := json.Unmarshal([]byte(r.Stdout), &out); err != nil && code != 2 {
+			t.Fatalf("firstlight validate %s exited %d, and its output is not JSON: %v\n%s%s", strings.Join(args, " "), r.Code, err, r.Stdout, r.Stderr)
+		}
+		return out.stalled()
+	})
 	if r.Code != code {
-		t.Fatalf("firstlight %s exited %d, want %d\n%s", strings.Join(args, " "), r.Code, code, r.Stderr)
+		t.Fatalf("firstlight validate %s exited %d, want %d\n%s", strings.Join(args, " "), r.Code, code, r.Stderr)
 	}
 	return out, r
 }
