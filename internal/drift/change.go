@@ -11,14 +11,18 @@ const (
 	bandExpected = "expected"
 	bandWarn     = "warn"
 	bandReplace  = "replace"
+	// bandUnclear: a loss of replace or more that noise alone may explain.
+	bandUnclear = "unclear"
 )
 
 // change is a figure with its baseline.
 type change struct {
 	// was and is are medians. worse is the loss as a fraction of was, negative for a gain.
 	was, is, worse float64
-	// tolerance is the loss up to which the figure is as expected: that of the band, or more if
-	// noise explains more.
+	// noise is the loss that noise alone may explain.
+	noise float64
+	// tolerance is the loss up to which the figure is as expected: that of the band, or noise if it
+	// is more, but never more than replace.
 	tolerance float64
 	band      string
 }
@@ -36,13 +40,16 @@ func compareFigure(was, is Figure, b band, deviations float64) change {
 	if was.HigherIsBetter {
 		c.worse = -c.worse
 	}
-	noise := max(b.Noise, before, after) * medianError * math.Sqrt(1/float64(len(was.Values))+1/float64(len(is.Values)))
-	c.tolerance = max(b.Warn, deviations*noise)
+	deviation := max(b.Noise, before, after) * medianError * math.Sqrt(1/float64(len(was.Values))+1/float64(len(is.Values)))
+	c.noise = deviations * deviation
+	c.tolerance = min(max(b.Warn, c.noise), b.Replace)
 	switch {
-	case c.worse <= c.tolerance:
-		c.band = bandExpected
+	case c.worse >= b.Replace && c.worse <= c.noise:
+		c.band = bandUnclear
 	case c.worse >= b.Replace:
 		c.band = bandReplace
+	case c.worse <= c.tolerance:
+		c.band = bandExpected
 	default:
 		c.band = bandWarn
 	}

@@ -55,6 +55,11 @@ func (c compared) Judge(obs []check.Observation) check.Judgement {
 				"%s is %.1f ms longer than in run %s, but firstlight was not scheduled for up to %.1f ms while it measured", was.Name, diff.is-diff.was, c.baseline.Run, late)
 			continue
 		}
+		if diff.band == bandUnclear {
+			b.Unobserved("", was.Name, "stop other load, or raise collective.repetitions of the profile, workloads.training.steps or workloads.inference.requests of the site, and run firstlight accept and firstlight drift again",
+				"%s is %.4g %s, %.1f %% worse than the %.4g %s of run %s: replace begins at %.0f %%, but the values vary so much that up to %.1f %% may be noise", was.Name, diff.is, was.Unit, 100*diff.worse, diff.was, was.Unit, c.baseline.Run, 100*limits.Replace, 100*diff.noise)
+			continue
+		}
 		f := check.NewFinding("", "cluster", "if a node is named, repair it first; else look for a change of all nodes since the baseline: fabric errors, clocks and power limits, temperature, other load; then run firstlight drift again",
 			"%s: %s is %.4g %s, %.1f %% worse than the %.4g %s of run %s; tolerated are %.1f %%", diff.band, was.Name, diff.is, was.Unit, 100*diff.worse, diff.was, was.Unit, c.baseline.Run, 100*diff.tolerance)
 		f.Observations = ids

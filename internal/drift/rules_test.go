@@ -108,8 +108,11 @@ func TestTheTolerance(t *testing.T) {
 		}
 	}
 	few := Figure{HigherIsBetter: true, Values: []float64{100, 100, 100}}
-	if c := compareFigure(few, few, limits, b.Deviations); math.Abs(c.tolerance-b.Deviations*limits.Noise*medianError*math.Sqrt(2.0/3)) > 1e-9 {
+	if c := compareFigure(few, few, limits, b.Deviations); math.Abs(c.noise-b.Deviations*limits.Noise*medianError*math.Sqrt(2.0/3)) > 1e-9 || c.tolerance != c.noise {
 		t.Errorf("three values: %+v", c)
+	}
+	if c := compareFigure(few, few, b.Gates[collective.Name], b.Deviations); c.tolerance != b.Gates[collective.Name].Replace || c.noise <= c.tolerance {
+		t.Errorf("the tolerance of three noisy values is more than replace: %+v", c)
 	}
 	at := band{Warn: 0.25, Replace: 0.5, Noise: 0.001, Source: "test"}
 	whole := func(v float64) Figure { return Figure{Values: slices.Repeat([]float64{v}, 64)} }
@@ -137,6 +140,10 @@ func TestComparedRules(t *testing.T) {
 	if checktest.Judged(t, j, check.Failed, "cluster", "warn: TTFT is 140 ms"); len(j.Findings[0].Observations) != 1 || j.Findings[0].Observations[0] != "1" {
 		t.Errorf("the observations of a finding: %+v", j.Findings)
 	}
+	// The noise of a run widened its own tolerance without a limit: a loss of 60 % was as expected.
+	noisy := loadOf(t, 20, 30, 40, 160, 160, 280, 290, 300)
+	checktest.Judged(t, c.Judge(noisy), check.Unobserved, "TTFT", "TTFT is 160 ms, 60.0 % worse than the 100 ms of run r: replace begins at 50 %, but the values vary so much that up to ")
+	checktest.Judged(t, c.Judge(loadOf(t, slices.Repeat([]float64{160}, 8)...)), check.Failed, "cluster", "replace: TTFT is 160 ms")
 	// the gate's own figures are kept
 	c.Check = figured{passes{inference.Name}}
 	if j := c.Judge(loadOf(t, slices.Repeat([]float64{101}, 64)...)); len(j.Figures) != 2 || j.Figures[0].Name != "own" {

@@ -99,7 +99,7 @@ type alertFacts struct {
 	address   string
 	err       error
 	receivers []prom.Receiver
-	foreseen  telemetry.Foreseen
+	effect    telemetry.AlertEffect
 }
 
 func observeAlerts(ctx context.Context, c *kube.Cluster, e site.Endpoint, g *telemetry.Gate) alertFacts {
@@ -111,7 +111,7 @@ func observeAlerts(ctx context.Context, c *kube.Cluster, e site.Endpoint, g *tel
 	defer client.Close()
 	var routing prom.Routing
 	routing, f.err = prom.Alertmanager{Client: client}.Routing(ctx)
-	f.receivers, f.foreseen = routing.Receivers, g.Foresee(routing)
+	f.receivers, f.effect = routing.Receivers, g.EffectOfAlert(routing)
 	return f
 }
 
@@ -128,7 +128,7 @@ func judgeAlerts(f alertFacts, receiver string) []Line {
 	case len(f.receivers[i].Integrations) == 0:
 		return append(out, stop(what, receiver, "give the receiver an integration (webhook, e-mail, pager)", "has no integration: it notifies nothing"))
 	}
-	objections := f.foreseen.Objections(receiver)
+	objections := f.effect.Objections(receiver)
 	for _, o := range objections {
 		out = append(out, stop(what, receiver, o.Remedy, "%s", o.Message))
 	}

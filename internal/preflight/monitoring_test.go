@@ -44,10 +44,10 @@ func TestJudgeServices(t *testing.T) {
 		"down":           {func(f *alertFacts) { f.err = down }, []string{"would-stop Alertmanager am: down"}},
 		"no receiver":    {func(f *alertFacts) { f.receivers[0].Name = "other" }, []string{"would-stop alert receiver on-call: is not in"}},
 		"no integration": {func(f *alertFacts) { f.receivers[0].Integrations = nil }, []string{"would-stop alert receiver on-call: has no integration"}},
-		"not permitted":  {func(f *alertFacts) { f.foreseen.Consent = false }, []string{"would-stop alert receiver on-call: neither --page"}},
-		"not routed":     {func(f *alertFacts) { f.foreseen.Reached = []string{"other"} }, []string{"would-stop alert receiver on-call: routed to other"}},
+		"not permitted":  {func(f *alertFacts) { f.effect.Consent = false }, []string{"would-stop alert receiver on-call: neither --page"}},
+		"not routed":     {func(f *alertFacts) { f.effect.Reached = []string{"other"} }, []string{"would-stop alert receiver on-call: routed to other"}},
 	} {
-		f := alertFacts{address: "am", receivers: []prom.Receiver{{Name: "on-call", Integrations: []string{"webhook"}}}, foreseen: telemetry.Foreseen{Consent: true, Reached: []string{"on-call"}}}
+		f := alertFacts{address: "am", receivers: []prom.Receiver{{Name: "on-call", Integrations: []string{"webhook"}}}, effect: telemetry.AlertEffect{Consent: true, Reached: []string{"on-call"}}}
 		tt.spoil(&f)
 		require(t, name, judgeAlerts(f, "on-call"), tt.want...)
 	}

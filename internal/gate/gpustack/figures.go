@@ -108,7 +108,7 @@ type gangFigures struct {
 	Kind string `json:"kind,omitempty"`
 	// NoQueue is why the scheduler cannot be used: the site names no queue.
 	NoQueue string `json:"noQueue,omitempty"`
-	// NoKind is why there is no kind of job.
+	// NoKind is why the pods cannot be run by the kind of job.
 	NoKind string `json:"noKind,omitempty"`
 }
 

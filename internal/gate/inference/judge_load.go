@@ -20,7 +20,7 @@ const (
 	remedyLength   = "check max_new_tokens in the model's generation_config.json (--generation-config, --override-generation-config), --max-model-len, and proxies that truncate streams"
 	remedyRate     = "compare vllm:num_requests_running and num_requests_waiting with the concurrency: add replicas or GPUs, or lower workloads.inference.rate or concurrency of the site"
 	remedyInside   = "check NetworkPolicies that select the pods of the run's namespace, cluster DNS on the node of the load generator (getent ahosts), and the pod network between the nodes"
-	remedyTardy    = "run it again with --from inference; leave CPU free on the nodes that run the load generator, or choose others with workloads.pod of the site"
+	remedySentLate = "run it again with --from inference; leave CPU free on the nodes that run the load generator, or choose others with workloads.pod of the site"
 	remedyBoth     = "both prefill and decoding are slow: check GPU clocks, power limits and throttling, other processes on the GPUs, and the tensor-parallel links"
 )
 
@@ -216,8 +216,8 @@ func (r *review) latency(id string, f LoadFigures, m measured) {
 			check.Figure{Name: "output throughput", Value: float64(m.tokens) / f.Seconds, Unit: "tokens/s"},
 			check.Figure{Name: "request throughput", Value: float64(len(m.ttft)) / f.Seconds, Unit: "requests/s"})
 	}
-	if late := r.gate.tardy(f); late != "" {
-		r.Unobserved(id, generator(f), remedyTardy, "%s: the latencies are not the server's alone", late)
+	if late := r.gate.sentLate(f); late != "" {
+		r.Unobserved(id, generator(f), remedySentLate, "%s: the latencies are not the server's alone", late)
 		return
 	}
 	if r.gate.spoiled(f) {

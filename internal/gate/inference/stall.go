@@ -16,8 +16,8 @@ const measureAttempts = 6
 // percentile: latencies count from the due time, and the rest would be the load generator's.
 const maxLateness = 0.01
 
-// tardy explains that the load generator of an open loop did not send in time; "" if it did.
-func (g *Gate) tardy(f LoadFigures) string {
+// sentLate is by how much the load generator of an open loop sent requests too late; "" if it did not.
+func (g *Gate) sentLate(f LoadFigures) string {
 	ttft, _ := g.ttftLimit()
 	if p99, most := lateness(f), maxLateness*ttft; f.Client == site.ClientCluster && p99 > most {
 		return fmt.Sprintf("requests were sent %.1f ms after they were due at p99, the maximum is %.1f ms (%g %% of the TTFT objective)", p99, most, maxLateness*100)
@@ -117,5 +117,5 @@ func (g *Gate) meets(f LoadFigures, off float64) bool {
 // spoiled reports whether an open loop was late, or the figures miss the objective and the machine of
 // the load generator was too busy to measure them.
 func (g *Gate) spoiled(f LoadFigures) bool {
-	return len(measure(f.Requests).ttft) > 0 && (g.tardy(f) != "" || !g.meets(f, 0) && g.stall(f) != "")
+	return len(measure(f.Requests).ttft) > 0 && (g.sentLate(f) != "" || !g.meets(f, 0) && g.stall(f) != "")
 }

@@ -37,7 +37,7 @@ func (g *Gate) observeAnswers(ctx context.Context, p prom.Prometheus, rec check.
 				process = "" // the series may be of either
 			}
 			if i%2 == 1 { // a balancer of each request in turn must not lead all series to one replica
-				_, _ = p.Process(ctx)
+				_, _ = p.Process(ctx) // only to take a turn
 			}
 			if ctx.Err() != nil {
 				return false, ctx.Err()

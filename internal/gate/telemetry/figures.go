@@ -120,7 +120,7 @@ type alertmanagerFigures struct {
 // receiverFigures are the receivers of Alertmanager's configuration.
 type receiverFigures struct {
 	Receivers []prom.Receiver `json:"receivers"`
-	Foreseen
+	AlertEffect
 }
 
 // alertFigures is the state of the synthetic alert.

@@ -85,7 +85,7 @@ func healthy(g *Gate) facts {
 		load:          loadOf(g.whole()),
 		partialLoad:   loadOf(g.rounds()[0]),
 		alertmanagers: &alertmanagerFigures{Active: []string{"https://10.0.0.9:9093/api/v2/alerts"}},
-		receivers:     &receiverFigures{Foreseen: Foreseen{Consent: true, Reached: []string{"on-call"}}, Receivers: []prom.Receiver{{Name: "on-call", Integrations: []string{"webhook"}}}},
+		receivers:     &receiverFigures{AlertEffect: AlertEffect{Consent: true, Reached: []string{"on-call"}}, Receivers: []prom.Receiver{{Name: "on-call", Integrations: []string{"webhook"}}}},
 		alert: &alertFigures{
 			Through: site.ThroughAlertmanager, WaitedSeconds: 1, Labels: map[string]string{"severity": "critical"},
 			Alerts: []prom.AlertState{{Labels: map[string]string{"severity": "critical"}, State: "active", Receivers: []string{"on-call"}}},

@@ -45,7 +45,7 @@ func (g *Gate) observeReceivers(ctx context.Context, cluster *kube.Cluster, rec 
 		w.ams = append(w.ams, am)
 		attempt := g.begin(rec, kindReceivers, replicaTarget(targetAlertmanager, i), "GET /api/v2/status of "+am.Name()+": receivers with their integrations, routes, inhibition rules")
 		routing, readErr := am.Routing(ctx)
-		figures := receiverFigures{Receivers: routing.Receivers, Foreseen: g.Foresee(routing)}
+		figures := receiverFigures{Receivers: routing.Receivers, AlertEffect: g.EffectOfAlert(routing)}
 		// The raw answer is not stored: Alertmanager's configuration may contain secrets.
 		if err := attempt.Record(figures, readErr); err != nil {
 			return w, false, err

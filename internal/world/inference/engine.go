@@ -21,7 +21,7 @@ type sequence struct {
 	blocks   int
 	prefill  bool      // the prompt is not in the cache
 	arrived  time.Time // at the server
-	queued   time.Time // in the engine, by the model's delay and not by when a busy machine got there
+	queued   time.Time // due time of the entry into the engine
 	started  time.Time
 	lastSeen time.Time
 }
@@ -29,9 +29,8 @@ type sequence struct {
 // engine implements continuous batching: each step prefills admitted sequences and generates a
 // token for every running one.
 //
-// A step begins when the one before was due: GPUs do not wait for a machine that is busy. A
-// simulation that was not scheduled is late for a moment and then in time again, and the server's
-// metrics are those of the GPUs.
+// A step begins at the due time of the previous one, not when a busy machine got to run it: later
+// steps make up for a delay, and the server's metrics have the times of the simulated GPUs.
 type engine struct {
 	figures   world.HardwareInference
 	modifiers func() world.Inference

@@ -59,9 +59,9 @@ func TestLatenessMetrics(t *testing.T) {
 	}
 }
 
-// The story: on a loaded machine each step began when the one before had ended, so that delays added
-// up to a queue, a TTFT of 1.2 s by the server's own metrics and a failed gate. The metrics are those
-// of the GPUs, whatever the machine does.
+// Each step began when the previous one was delivered: on a loaded machine the delays became a queue,
+// the server's own metrics showed a TTFT of 1.2 s, and gate inference failed. The metrics have the
+// times of the simulated GPUs.
 func TestMetricsOfALateServerAreThoseOfItsGPUs(t *testing.T) {
 	t.Parallel()
 	const tokens = 20

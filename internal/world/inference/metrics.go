@@ -74,8 +74,9 @@ func (m *metrics) handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
 }
 
-// late records the delay of a step. The total has what a step adds to the delay of the one before:
-// a delay that the next steps make up for counts once. It must be called from one goroutine.
+// late records by how much a step was delivered after its due time. The total adds only the growth
+// of the delay since the previous step: one delay of several steps counts once. It must be called
+// from one goroutine.
 func (m *metrics) late(by time.Duration) {
 	m.lateTotal.Add(max(0, (by - max(0, m.before)).Seconds()))
 	m.before = by

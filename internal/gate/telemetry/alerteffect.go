@@ -8,9 +8,9 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/prom"
 )
 
-// Foreseen is what the synthetic alert would cause at one Alertmanager. The gate raises it only if
-// there is no objection: consent is for one receiver.
-type Foreseen struct {
+// AlertEffect is the effect of the synthetic alert on one Alertmanager. The gate raises the alert only
+// without objections: consent is for one receiver.
+type AlertEffect struct {
 	// Consent: the receiver may be notified, by --page or since it pages no person.
 	Consent bool `json:"consent"`
 	// Reached are the receivers that the alert is routed to by the configuration.
@@ -19,17 +19,17 @@ type Foreseen struct {
 	Inhibits []string `json:"inhibits,omitempty"`
 }
 
-// Foresee is what the synthetic alert would cause.
-func (g *Gate) Foresee(r prom.Routing) Foreseen {
+// EffectOfAlert is the effect of the synthetic alert by the routes and inhibition rules of an Alertmanager.
+func (g *Gate) EffectOfAlert(r prom.Routing) AlertEffect {
 	labels := g.alert().Labels
-	return Foreseen{
+	return AlertEffect{
 		Consent: g.deps.Page || g.telemetry.Alert.PagesNobody, Reached: r.Route.Receivers(labels),
 		Inhibits: r.Inhibits.By(labels, "alertname", runLabel, attemptLabel),
 	}
 }
 
 // Objections are the reasons not to raise the alert for a receiver.
-func (f Foreseen) Objections(receiver string) []check.Finding {
+func (f AlertEffect) Objections(receiver string) []check.Finding {
 	var out []check.Finding
 	object := func(message, remedy string) {
 		out = append(out, check.Finding{Suspect: "receiver " + receiver, Message: "no alert is raised: " + message, Remedy: remedy})
