@@ -2,6 +2,7 @@ package autoscale
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -149,10 +150,37 @@ func (d *drive) gang(ctx context.Context) (bool, error) {
 	if err := d.create(ctx, render.ShortPool(d.values)); err != nil {
 		return d.refused(ctx, snapshot.HopGangNone, err)
 	}
+	if err := d.awaitShortPool(ctx); err != nil {
+		return d.refused(ctx, snapshot.HopGangNone, err)
+	}
 	if err := d.createGang(ctx, render.ShortGang(d.values, d.scheduler)); err != nil {
 		return d.refused(ctx, snapshot.HopGangNone, err)
 	}
 	return d.hop(ctx, snapshot.HopGangNone)
+}
+
+// awaitShortPool waits until Karpenter reports the pool as ready, for as long as hop nodepool
+// does. Karpenter reports why it refuses a pod once in five minutes: a gang that it evaluates before
+// the pool gets another reason than the limit.
+func (d *drive) awaitShortPool(ctx context.Context) error {
+	within := d.setup.Deadlines[snapshot.HopPool].Duration
+	d.told = time.Time{}
+	var waiting polled
+	waiting.poll(d.now())
+	for {
+		unready := judge.UnreadyPool(d.state(), d.values.Short)
+		if unready == nil {
+			return nil
+		}
+		waited := waiting.poll(d.now())
+		if waited >= within {
+			return errors.New(check.Summary(unready))
+		}
+		d.waiting(snapshot.HopGangNone, judge.Result{Judgement: check.Judgement{Reason: check.Summary(unready)}}, waited, within)
+		if err := d.wait(ctx, lookEvery); err != nil {
+			return err
+		}
+	}
 }
 
 // gangNodeGPUs is how many GPUs a node that came for the gang has, at least what

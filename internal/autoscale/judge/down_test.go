@@ -199,7 +199,7 @@ func gangNegatives() []negative {
 		{name: "too soon", hop: snapshot.HopGangNone, verdict: check.Unobserved, suspect: "gang", says: "no pod of the gang was bound for 4.1 s, want 10.0 s", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			st.At = at(85)
 		}},
-		{name: "not for the limit", hop: snapshot.HopGangNone, verdict: check.Unobserved, suspect: "Karpenter", says: "does not name the limit", change: func(_ *snapshot.Setup, st *snapshot.State) {
+		{name: "no reason", hop: snapshot.HopGangNone, verdict: check.Unobserved, suspect: "Karpenter", says: "Karpenter reports no reason", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			st.Events = nil
 		}},
 		{name: "a pod is missing", hop: snapshot.HopGangNone, suspect: "gang", says: "2 of 3", change: func(_ *snapshot.Setup, st *snapshot.State) {

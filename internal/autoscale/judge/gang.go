@@ -92,12 +92,13 @@ func gangNone(l lookup) Result {
 	if len(gang) != l.setup.Gang || len(gang) == 0 {
 		return l.waitForGang(gang)
 	}
-	var limit []snapshot.Event
+	var refusals, limit []snapshot.Event
 	for _, p := range gang {
-		limit = append(limit, only(l.refusals(p), func(e snapshot.Event) bool {
-			return limitOf(e.Message, p.Selector[poolLabel]) || !l.karpenter()
-		})...)
+		refusals = append(refusals, l.refusals(p)...)
 	}
+	limit = only(refusals, func(e snapshot.Event) bool {
+		return limitOf(e.Message, gang[0].Selector[poolLabel]) || !l.karpenter()
+	})
 	began := latest(gang, func(p snapshot.Pod) time.Time { return p.First }) // since then all of it is pending
 	usable := l.usableIn(gang[0].Selector[poolLabel])
 	need := l.setup.Gang - 1
@@ -105,10 +106,14 @@ func gangNone(l lookup) Result {
 		began = usable[need-1]
 	}
 	switch {
-	case len(limit) == 0:
+	case len(refusals) == 0:
 		return l.unobserved(gang[0].Ref, finding(l.autoscaler(),
 			"see its log; run again",
-			"no pod of the gang is bound, but %s does not name the limit", l.autoscaler()))
+			"no pod of the gang is bound, but %s reports no reason", l.autoscaler()))
+	case len(limit) == 0:
+		return l.unobserved(gang[0].Ref, finding(l.autoscaler(),
+			"correct the cause that it reports, then run again",
+			"no pod of the gang is bound, but %s does not name the limit: %s", l.autoscaler(), refusals[len(refusals)-1].Message))
 	case l.karpenter() && len(usable) < need:
 		return l.unobserved(gang[0].Ref, finding("gang",
 			"see the NodeClaims of NodePool "+gang[0].Selector[poolLabel]+" and their instances; run again",

@@ -86,6 +86,16 @@ func (l lookup) poolFindings(p snapshot.Pool) []check.Finding {
 	return nil
 }
 
+// UnreadyPool reports why a NodePool of the run provisions no nodes yet; nil if it is ready.
+func UnreadyPool(st snapshot.State, name string) []check.Finding {
+	for _, p := range st.Pools {
+		if p.Name == name && !p.Gone() && !p.Absent {
+			return notReady(p)
+		}
+	}
+	return []check.Finding{finding("NodePool "+name, "run again", "NodePool %s was not observed", name)}
+}
+
 // notReady reports why a NodePool is not ready, from its conditions.
 func notReady(p snapshot.Pool) []check.Finding {
 	ready, ok := snapshot.Is(p.Conditions, "Ready")

@@ -24,6 +24,10 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const model = "meta-llama/Llama-3.1-8B-Instruct"
 
+// client shares no connection with other tests: the Close of any httptest.Server closes those of
+// http.DefaultTransport. Regression: in November 2026 a test that ended broke a request of another.
+var client = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+
 func config(t *testing.T) Config {
 	t.Helper()
 	hw, err := world.LoadHardware("h100-sxm-ndr400")
@@ -59,7 +63,7 @@ func serve(t *testing.T, c Config) (*Server, string) {
 
 func get(t *testing.T, url string) (status int, body []byte) {
 	t.Helper()
-	resp, err := http.Get(url)
+	resp, err := client.Get(url)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +83,7 @@ func healthy(t *testing.T, url string) bool {
 
 func post(t *testing.T, url, body string) (int, map[string]any) {
 	t.Helper()
-	resp, err := http.Post(url, "application/json", strings.NewReader(body))
+	resp, err := client.Post(url, "application/json", strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +170,7 @@ type stream struct {
 func open(t *testing.T, url, body string) stream {
 	t.Helper()
 	start := time.Now()
-	resp, err := http.Post(url, "application/json", strings.NewReader(body))
+	resp, err := client.Post(url, "application/json", strings.NewReader(body))
 	if err != nil {
 		t.Error(err)
 		return stream{}
@@ -406,7 +410,7 @@ func TestDisconnectFreesSequence(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := client.Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}
