@@ -108,6 +108,7 @@ require (
 
 require (
 	cel.dev/expr v0.25.2 // indirect
+	codeberg.org/go-pdf/fpdf v0.12.0
 	dario.cat/mergo v1.0.1 // indirect
 	github.com/Azure/go-ansiterm v0.0.0-20250102033503-faa5f7b0171c // indirect
 	github.com/BurntSushi/toml v1.6.0 // indirect
@@ -127,7 +128,6 @@ require (
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
 	github.com/chai2010/gettext-go v1.0.2 // indirect
 	github.com/clipperhouse/uax29/v2 v2.7.0 // indirect
-	github.com/cloudflare/circl v1.6.3 // indirect
 	github.com/cyphar/filepath-securejoin v0.6.1 // indirect
 	github.com/davecgh/go-spew v1.1.2-0.20180830191138-d8f796af33cc // indirect
 	github.com/emicklei/go-restful/v3 v3.13.0 // indirect
@@ -253,3 +253,5 @@ replace github.com/jmoiron/sqlx => ./replacements/sqlx
 replace github.com/rubenv/sql-migrate => ./replacements/sqlmigrate
 
 replace sigs.k8s.io/kustomize/api => ./replacements/kustomize
+
+replace github.com/ProtonMail/go-crypto => ./replacements/gocrypto

@@ -7,6 +7,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/cli/accept"
 	"github.com/firstlight/firstlight/internal/cli/autoscale"
+	"github.com/firstlight/firstlight/internal/cli/certificate"
 	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 	"github.com/firstlight/firstlight/internal/cli/drift"
 	"github.com/firstlight/firstlight/internal/cli/evidence"
@@ -54,7 +55,7 @@ hardware, on this machine, without Docker, root or a GPU.`,
   firstlight evidence show evidence/RUN`,
 	}
 	root.AddCommand(
-		accept.New(s), drift.New(s), drift.NewBaseline(s), autoscale.New(s), recipe.New(s), validate.New(s), reservation.New(s), accept.NewPlan(s), site.New(s), evidence.New(s), lab.New(s), load.New(s), newVersion(s),
+		accept.New(s), drift.New(s), drift.NewBaseline(s), autoscale.New(s), recipe.New(s), validate.New(s), reservation.New(s), accept.NewPlan(s), site.New(s), evidence.New(s), certificate.New(s), lab.New(s), load.New(s), newVersion(s),
 	)
 	return root
 }

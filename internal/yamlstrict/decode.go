@@ -136,6 +136,15 @@ func (d *decoder) simple(v reflect.Value, n *yaml.Node) {
 			d.add(diag.WrongType, n, "must be an integer, not %s", describe(n))
 		}
 		v.SetInt(i)
+	case reflect.Float64:
+		switch f := d.scalar(n).(type) {
+		case float64:
+			v.SetFloat(f)
+		case int64:
+			v.SetFloat(float64(f))
+		default:
+			d.add(diag.WrongType, n, "must be a number, not %s", describe(n))
+		}
 	case reflect.Bool:
 		b, ok := d.scalar(n).(bool)
 		if !ok {

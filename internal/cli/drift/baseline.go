@@ -19,7 +19,6 @@ import (
 	"github.com/firstlight/firstlight/internal/display"
 	"github.com/firstlight/firstlight/internal/drift"
 	"github.com/firstlight/firstlight/internal/evidence"
-	"github.com/firstlight/firstlight/internal/evidence/attest"
 )
 
 // NewBaseline is the command baseline.
@@ -99,32 +98,9 @@ func addKeys(cmd *cobra.Command) *[]string {
 
 // fromRun is the baseline of verified evidence.
 func fromRun(ctx context.Context, path string, keyFiles []string) (drift.Baseline, error) {
-	dir, err := cmdutil.RunDir(path)
+	b, _, err := clievidence.Verified(ctx, path, keyFiles, "a baseline")
 	if err != nil {
 		return drift.Baseline{}, err
-	}
-	o := attest.Options{Unsigned: len(keyFiles) == 0, ChecksFor: clievidence.ChecksOf}
-	for _, file := range keyFiles {
-		key, err := attest.LoadPublic(file)
-		if err != nil {
-			return drift.Baseline{}, cmdutil.UsageErrorf("%w", err)
-		}
-		o.Keys = append(o.Keys, key)
-	}
-	r, err := attest.Verify(ctx, dir, o)
-	if err != nil {
-		return drift.Baseline{}, cmdutil.UsageErrorf("%w", err)
-	}
-	switch r.Outcome() {
-	case attest.OK:
-	case attest.Wrong:
-		return drift.Baseline{}, &cmdutil.ExitError{Code: cmdutil.ExitFailed, Err: fmt.Errorf("%s is not a baseline: its evidence does not verify:\n%s", path, r.String())}
-	default:
-		return drift.Baseline{}, &cmdutil.ExitError{Code: cmdutil.ExitUnobserved, Err: fmt.Errorf("%s is not a baseline: not checked: %s", path, strings.Join(r.Unchecked(), ", "))}
-	}
-	b, err := evidence.Load(dir)
-	if err != nil {
-		return drift.Baseline{}, cmdutil.UsageErrorf("%w", err)
 	}
 	out, err := drift.Of(b)
 	if err != nil {

@@ -85,12 +85,8 @@ Exit codes: 0 nothing is wrong (the run itself may have failed); 1 something is 
 		if err := keyless.options(&o); err != nil {
 			return err
 		}
-		for _, file := range *keyFiles {
-			key, err := attest.LoadPublic(file)
-			if err != nil {
-				return cmdutil.UsageErrorf("%w", err)
-			}
-			o.Keys = append(o.Keys, key)
+		if o.Keys, err = PublicKeys(*keyFiles); err != nil {
+			return err
 		}
 		temp, err := os.MkdirTemp("", "firstlight-verify-")
 		if err != nil {

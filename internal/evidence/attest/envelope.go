@@ -12,8 +12,8 @@ import (
 	"github.com/secure-systems-lab/go-securesystemslib/dsse"
 )
 
-// seal signs an encoded statement and returns its envelope on one line.
-func seal(ctx context.Context, payload []byte, signer Signer) ([]byte, error) {
+// Seal signs an encoded in-toto statement and returns its DSSE envelope on one line.
+func Seal(ctx context.Context, payload []byte, signer Signer) ([]byte, error) {
 	signers, err := dsse.NewEnvelopeSigner(signer)
 	if err != nil {
 		return nil, fmt.Errorf("sign the statement: %w", err)
@@ -27,6 +27,16 @@ func seal(ctx context.Context, payload []byte, signer Signer) ([]byte, error) {
 		return nil, fmt.Errorf("encode the envelope: %w", err)
 	}
 	return append(line, '\n'), nil
+}
+
+// Open returns the statement of an envelope that one of the keys signed, and that key's ID.
+func Open(ctx context.Context, data []byte, keys []PublicKey) (payload []byte, keyID string, err error) {
+	env, payload, err := openEnvelope(data)
+	if err != nil {
+		return nil, "", err
+	}
+	keyID, err = signedBy(ctx, env, keys)
+	return payload, keyID, err
 }
 
 // openEnvelope reads an attestation with one envelope of the expected type. It does not verify.

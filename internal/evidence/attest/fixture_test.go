@@ -104,7 +104,7 @@ func state(t *testing.T, dir string, k KeyPair, change func(*Statement)) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	line, err := seal(t.Context(), said, k)
+	line, err := Seal(t.Context(), said, k)
 	if err != nil {
 		t.Fatal(err)
 	}

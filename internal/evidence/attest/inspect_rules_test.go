@@ -313,7 +313,7 @@ func TestEnvelopesThatAreRefused(t *testing.T) {
 			t.Errorf("%s: %v, want %q", name, err, tt.says)
 		}
 	}
-	if line, err := seal(t.Context(), []byte("{}"), nil); err == nil {
+	if line, err := Seal(t.Context(), []byte("{}"), nil); err == nil {
 		t.Errorf("signed without a key: %s", line)
 	}
 	if by, err := signedBy(t.Context(), &dsse.Envelope{Signatures: []dsse.Signature{{KeyID: "a", Sig: "eA=="}}}, nil); err == nil {

@@ -43,7 +43,7 @@ type SignOptions struct {
 // evidence.ErrLocked: another process writes the run.
 func Sign(ctx context.Context, dir string, signer Signer, o SignOptions) (Statement, error) {
 	return signChecked(dir, o, func(payload []byte) error {
-		line, err := seal(ctx, payload, signer)
+		line, err := Seal(ctx, payload, signer)
 		if err != nil {
 			return err
 		}

@@ -1,0 +1,204 @@
+package certificate
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/firstlight/firstlight/internal/atomicfile"
+	"github.com/firstlight/firstlight/internal/evidence/attest"
+	"github.com/firstlight/firstlight/internal/evidence/strictjson"
+)
+
+// PredicateType is the type of a certificate in an in-toto statement.
+const PredicateType = "https://firstlight.dev/certificate/v1"
+
+// The files of a certificate.
+const (
+	PageFile      = "certificate.html"
+	PrintFile     = "certificate.pdf"
+	StatementFile = "certificate.intoto.jsonl"
+)
+
+// statement is an in-toto Statement v1. Its subjects are the run, by the digest of its manifest,
+// and the printable files.
+type statement struct {
+	Type          string           `json:"_type"`
+	Subject       []attest.Subject `json:"subject"`
+	PredicateType string           `json:"predicateType"`
+	Predicate     Certificate      `json:"predicate"`
+}
+
+// Files renders a certificate: the content of its printable files by name. signedBy is the ID of
+// the key that signs it.
+func (c Certificate) Files(signedBy string) (map[string][]byte, error) {
+	page, err := c.html(signedBy)
+	if err != nil {
+		return nil, err
+	}
+	printed, err := c.pdf(signedBy)
+	if err != nil {
+		return nil, err
+	}
+	return map[string][]byte{PageFile: page, PrintFile: printed}, nil
+}
+
+// ErrUnsigned is returned for a certificate without a signer. Only a specimen needs none.
+var ErrUnsigned = errors.New("a certificate must be signed")
+
+// Write renders a certificate into dir and signs it. A specimen may have no signer (nil).
+func (c Certificate) Write(ctx context.Context, dir string, signer attest.Signer) error {
+	if signer == nil && !c.Specimen {
+		return ErrUnsigned
+	}
+	signedBy := ""
+	if signer != nil {
+		var err error
+		if signedBy, err = signer.KeyID(); err != nil {
+			return fmt.Errorf("name the key: %w", err)
+		}
+	}
+	files, err := c.Files(signedBy)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o750); err != nil {
+		return fmt.Errorf("write the certificate: %w", err)
+	}
+	for name, data := range files {
+		if err := atomicfile.Write(filepath.Join(dir, name), data, 0o644); err != nil {
+			return fmt.Errorf("write the certificate: %w", err)
+		}
+	}
+	if signer == nil {
+		return nil
+	}
+	payload, err := json.Marshal(c.statement(files))
+	if err != nil {
+		return fmt.Errorf("encode the certificate: %w", err)
+	}
+	line, err := attest.Seal(ctx, payload, signer)
+	if err != nil {
+		return err
+	}
+	if err := atomicfile.Write(filepath.Join(dir, StatementFile), line, 0o644); err != nil {
+		return fmt.Errorf("write the certificate: %w", err)
+	}
+	return nil
+}
+
+func (c Certificate) statement(files map[string][]byte) statement {
+	s := statement{Type: attest.StatementType, PredicateType: PredicateType, Predicate: c}
+	s.Subject = append(s.Subject, attest.Subject{Name: "run:" + c.Run.ID, Digest: map[string]string{"sha256": c.Run.Manifest}})
+	for _, name := range []string{PageFile, PrintFile} {
+		sum := sha256.Sum256(files[name])
+		s.Subject = append(s.Subject, attest.Subject{Name: name, Digest: map[string]string{"sha256": hex.EncodeToString(sum[:])}})
+	}
+	return s
+}
+
+// Read reads the certificate in dir and verifies it: a given key signed the statement, and its
+// subjects are the run of its content and the printable files. The error has every problem.
+func Read(ctx context.Context, dir string, keys []attest.PublicKey) (c Certificate, signedBy string, err error) {
+	data, err := os.ReadFile(filepath.Join(dir, StatementFile))
+	if err != nil {
+		return c, "", fmt.Errorf("read the certificate: %w", err)
+	}
+	payload, signedBy, err := attest.Open(ctx, data, keys)
+	if err != nil {
+		return c, "", fmt.Errorf("%s: %w", StatementFile, err)
+	}
+	var s statement
+	if err := strictjson.Unmarshal(payload, &s); err != nil {
+		return c, signedBy, fmt.Errorf("%s: not a certificate: %w", StatementFile, err)
+	}
+	c = s.Predicate
+	switch {
+	case s.Type != attest.StatementType || s.PredicateType != PredicateType:
+		return c, signedBy, fmt.Errorf("%s: a statement of another type: %q", StatementFile, s.PredicateType)
+	case c.Format != FormatVersion:
+		return c, signedBy, fmt.Errorf("%s: unsupported schema version %d: want %d", StatementFile, c.Format, FormatVersion)
+	}
+	return c, signedBy, s.holds(dir)
+}
+
+// holds compares the subjects with the run of the content and with the printable files.
+func (s statement) holds(dir string) error {
+	files := map[string][]byte{}
+	var problems []error
+	for _, name := range []string{PageFile, PrintFile} {
+		data, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			problems = append(problems, fmt.Errorf("read the certificate: %w", err))
+			continue
+		}
+		files[name] = data
+	}
+	want := s.Predicate.statement(files).Subject
+	if len(s.Subject) != len(want) {
+		return errors.Join(append(problems, fmt.Errorf("%s: %d subjects, want %d", StatementFile, len(s.Subject), len(want)))...)
+	}
+	for i, subject := range want {
+		if !reflect.DeepEqual(s.Subject[i], subject) && (i == 0 || files[subject.Name] != nil) {
+			problems = append(problems, fmt.Errorf("%s does not match the signed statement", subject.Name))
+		}
+	}
+	return errors.Join(problems...)
+}
+
+// Expired are the waivers that are no longer in force at a time.
+func (c Certificate) Expired(at time.Time) []Deviation {
+	var out []Deviation
+	for _, d := range c.Deviations {
+		if d.Waiver == nil {
+			continue
+		}
+		if end, err := d.Waiver.end(); err != nil || !at.Before(end) {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// Differences compares a certificate with the one that its run gives: the JSON fields that differ.
+func (c Certificate) Differences(derived Certificate) ([]string, error) {
+	have, err := fields(c)
+	if err != nil {
+		return nil, err
+	}
+	want, err := fields(derived)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for i := range have {
+		if have[i] != want[i] {
+			name, _, _ := strings.Cut(have[i], " ")
+			out = append(out, name)
+		}
+	}
+	return out, nil
+}
+
+// fields are the JSON of each field, with its name.
+func fields(c Certificate) ([]string, error) {
+	v, t := reflect.ValueOf(c), reflect.TypeFor[Certificate]()
+	var out []string
+	for i := range t.NumField() {
+		data, err := json.Marshal(v.Field(i).Interface())
+		if err != nil {
+			return nil, fmt.Errorf("encode the certificate: %w", err)
+		}
+		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		out = append(out, name+" "+string(data))
+	}
+	return out, nil
+}

@@ -1,0 +1,53 @@
+package evidence
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/firstlight/firstlight/internal/cli/cmdutil"
+	"github.com/firstlight/firstlight/internal/evidence"
+	"github.com/firstlight/firstlight/internal/evidence/attest"
+)
+
+// Verified loads the run in a directory after it verifies its evidence: files, verdicts and, with
+// key files, the signature. The error has the purpose: "a baseline". Exit codes: 1
+// for evidence that is wrong, 3 for evidence that could not be checked.
+func Verified(ctx context.Context, path string, keyFiles []string, purpose string) (b *evidence.Bundle, signedBy string, err error) {
+	dir, err := cmdutil.RunDir(path)
+	if err != nil {
+		return nil, "", err
+	}
+	o := attest.Options{Unsigned: len(keyFiles) == 0, ChecksFor: ChecksOf}
+	if o.Keys, err = PublicKeys(keyFiles); err != nil {
+		return nil, "", err
+	}
+	r, err := attest.Verify(ctx, dir, o)
+	if err != nil {
+		return nil, "", cmdutil.UsageErrorf("%w", err)
+	}
+	switch r.Outcome() {
+	case attest.OK:
+	case attest.Wrong:
+		return nil, "", &cmdutil.ExitError{Code: cmdutil.ExitFailed, Err: fmt.Errorf("%s is not %s: its evidence does not verify:\n%s", path, purpose, r.String())}
+	default:
+		return nil, "", &cmdutil.ExitError{Code: cmdutil.ExitUnobserved, Err: fmt.Errorf("%s is not %s: not checked: %s", path, purpose, strings.Join(r.Unchecked(), ", "))}
+	}
+	if b, err = evidence.Load(dir); err != nil {
+		return nil, "", cmdutil.UsageErrorf("%w", err)
+	}
+	return b, r.SignedBy, nil
+}
+
+// PublicKeys reads the public keys of accepted signers.
+func PublicKeys(files []string) ([]attest.PublicKey, error) {
+	var keys []attest.PublicKey
+	for _, file := range files {
+		key, err := attest.LoadPublic(file)
+		if err != nil {
+			return nil, cmdutil.UsageErrorf("%w", err)
+		}
+		keys = append(keys, key)
+	}
+	return keys, nil
+}

@@ -1,0 +1,3 @@
+module github.com/ProtonMail/go-crypto
+
+go 1.26.0
