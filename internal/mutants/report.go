@@ -97,4 +97,8 @@ func (r Report) Text(w io.Writer) {
 	}
 	fmt.Fprintf(w, "\nseed %d, sample %d: %d of %d mutants killed, %.1f %%, at least %.0f %% demanded\n",
 		r.Seed, r.Sample, r.Score.Killed, r.Score.Run, 100*r.Score.Share(), 100*r.Threshold)
+	for _, p := range r.Weak() {
+		s := p.Score()
+		fmt.Fprintf(w, "weak: %s: %d of %d killed, %.1f %%\n", p.Package, s.Killed, s.Run, 100*s.Share())
+	}
 }

@@ -66,7 +66,7 @@ func run(ctx context.Context) error {
 	} else {
 		report.Text(os.Stdout)
 	}
-	if report.Score.Share() < targets.Threshold {
+	if report.Score.Share() < targets.Threshold || len(report.Weak()) > 0 {
 		err = errors.Join(err, errTooFew)
 	}
 	return err
