@@ -26,6 +26,8 @@ type fixture struct {
 	Schedulers  []workload.Detected `json:"schedulers"`
 	Policies    []Policy            `json:"policies"`
 	Drivers     []string            `json:"drivers"`
+	Rules       []Rules             `json:"rules"`
+	RulesServed bool                `json:"rulesServed"`
 	Targets     []prom.Target       `json:"targets"`
 	Receivers   []prom.Receiver     `json:"receivers"`
 	Objects     []json.RawMessage   `json:"objects"`
@@ -47,7 +49,7 @@ func load(t *testing.T, name string) *Snapshot {
 		t.Fatal(err)
 	}
 	s := &Snapshot{
-		Version: f.Version, Context: f.Context, ClusterName: f.ClusterName, Schedulers: f.Schedulers, Policies: f.Policies, Drivers: f.Drivers,
+		Version: f.Version, Context: f.Context, ClusterName: f.ClusterName, Schedulers: f.Schedulers, Policies: f.Policies, Drivers: f.Drivers, Rules: f.Rules, RulesServed: f.RulesServed,
 		Targets: f.Targets, Receivers: f.Receivers, Slices: f.Slices, RDMA: f.RDMA, Unread: f.Unread,
 	}
 	for _, object := range f.Objects {

@@ -114,6 +114,7 @@ func (s *Snapshot) telemetry(p *page) {
 	p.key(0, "telemetry")
 	p.set(2, "scrapeInterval", s.scrapeInterval())
 	p.set(2, "receiver", s.receiver())
+	s.alert(p)
 	p.set(2, "loadImage", byDefault("nvcr.io/nvidia/cloud-native/dcgm:4.4.2-1-ubuntu22.04", "NVIDIA's image with dcgmproftester; your nodes must be able to pull it"))
 }
 

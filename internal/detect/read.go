@@ -36,6 +36,7 @@ func Read(ctx context.Context, cluster *kube.Cluster, progress func(what string)
 		{unreadDaemonSets, s.readDaemonSets},
 		{unreadServices, s.readServices},
 		{unreadSchedulers, s.readSchedulers},
+		{unreadRules, s.readRules},
 		{unreadTargets, s.readTargets},
 		{unreadReceivers, s.readReceivers},
 	} {

@@ -24,6 +24,9 @@ type Snapshot struct {
 	DaemonSets []appsv1.DaemonSet
 	Services   []corev1.Service
 	Schedulers []workload.Detected
+	// Rules are the selectors of Prometheus objects; RulesServed: the cluster serves PrometheusRules.
+	Rules       []Rules
+	RulesServed bool
 	// Targets are the scrape targets of the one Prometheus, and Receivers those of the one Alertmanager.
 	Targets   []prom.Target
 	Receivers []prom.Receiver
@@ -41,6 +44,7 @@ const (
 	unreadDaemonSets = "daemonsets"
 	unreadServices   = "services"
 	unreadSchedulers = "gang schedulers"
+	unreadRules      = "prometheuses"
 	unreadTargets    = "scrape targets"
 	unreadReceivers  = "receivers"
 )
