@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -37,6 +38,8 @@ type acceptFlags struct {
 	allowed   int
 	namespace string
 	preflight bool
+	soak      time.Duration
+	soakEvery time.Duration
 	page      bool
 	verbose   *bool
 	out       *cmdutil.Output
@@ -70,6 +73,11 @@ Prometheus, Alertmanager, Redfish. It changes nothing: it reads, and asks the AP
 for dry runs. Exit codes: 0 no obstacle; 1 an obstacle; 3 no obstacle, but something could
 not be observed.
 
+With --soak 72h it repeats until the duration is over, each repetition a run with evidence
+of its own, and prints which verdicts, findings and figures changed. A soak that was killed
+or interrupted is continued by the same command. It passes if every repetition passed and
+none was missing for longer than 15 minutes.
+
 Exit codes: 0 passed or partial; 1 failed; 2 invalid input; 3 not observed; 130 interrupted.`,
 		Example: `  # Run all gates on the lab
   firstlight accept
@@ -98,6 +106,9 @@ Exit codes: 0 passed or partial; 1 failed; 2 invalid input; 3 not observed; 130 
   # Also prove the autoscaling chain
   firstlight accept --include autoscale
 
+  # Burn in for three days, a repetition every two hours
+  firstlight accept --site prod.yaml --soak 72h --soak-every 2h
+
   # Resume the latest unfinished run
   firstlight accept --resume latest`,
 		Args: cobra.NoArgs,
@@ -116,7 +127,12 @@ Exit codes: 0 passed or partial; 1 failed; 2 invalid input; 3 not observed; 130 
 	flags.StringVar(&f.namespace, "namespace", "", "existing namespace to create everything in; it is not deleted (accept rbac prints the roles)")
 	flags.BoolVar(&f.page, "page", false, "notify the alert receiver, also if it pages people: announce it to the people on call")
 	flags.BoolVar(&f.preflight, "preflight", false, "print the obstacles to this run, without running a gate")
+	flags.DurationVar(&f.soak, "soak", 0, "repeat the acceptance for this long, such as 72h, and print what changed")
+	flags.DurationVar(&f.soakEvery, "soak-every", 0, "time from the start of a repetition to the next; 0: one after the other")
 	cmd.MarkFlagsMutuallyExclusive("resume", "fresh", "from", "only")
+	for _, other := range []string{"resume", "from", "only", "preflight", "page"} {
+		cmd.MarkFlagsMutuallyExclusive("soak", other)
+	}
 	cmd.MarkFlagsMutuallyExclusive("preflight", "resume")
 	cmd.MarkFlagsMutuallyExclusive("preflight", "fresh")
 	cmd.MarkFlagsMutuallyExclusive("resume", "include")
@@ -134,6 +150,9 @@ func (f *acceptFlags) run(ctx context.Context, s cmdutil.Streams) (err error) {
 		return err
 	}
 	if err := f.target.Validate(); err != nil {
+		return err
+	}
+	if err := f.validateSoak(); err != nil {
 		return err
 	}
 	if f.preflight {
@@ -166,6 +185,9 @@ func (f *acceptFlags) run(ctx context.Context, s cmdutil.Streams) (err error) {
 	o.EvidenceDir, o.Resume, o.Fresh, o.From, o.Only, o.Include = f.evidence, f.resume, f.fresh, f.from, f.only, f.include
 	o.Namespace, o.Command = f.namespace, f.command()
 	o.Events = func(e plan.Event) { cmdutil.ShowPlanEvent(board, boardGates, e) }
+	if f.soak > 0 {
+		return f.runSoak(ctx, s, o, board, closeBoard)
+	}
 	return cmdutil.Run(ctx, o, closeBoard, func(r accept.Report, _ error) (check.Verdict, error) {
 		return r.Verdict, f.out.Write(s.Out, r, func(w io.Writer) { report.Acceptance(w, r, report.OptionsFor(s.Out, f.verbose)) })
 	})
