@@ -1,13 +1,13 @@
 package certificate_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -20,6 +20,7 @@ import (
 	"github.com/firstlight/firstlight/internal/gate/node"
 	"github.com/firstlight/firstlight/internal/plan"
 	"github.com/firstlight/firstlight/internal/probe/nvidia"
+	"github.com/firstlight/firstlight/internal/profile"
 )
 
 // fixed is a gate with a judgement. One of name node observes hosts.
@@ -27,11 +28,22 @@ type fixed struct {
 	name string
 	check.Judgement
 	hosts []string
+	uuid  string // of every host's GPU; empty: one of its own
+	// silent: nothing is recorded.
+	silent bool
 }
+
+// lenient is a gate with a lowered threshold.
+type lenient struct{ fixed }
+
+func (lenient) Lowered() []string { return []string{"requests are 48, the floor is 100"} }
 
 func (f fixed) Name() string { return f.name }
 
 func (f fixed) Observe(_ context.Context, rec check.Recorder) error {
+	if f.silent {
+		return nil
+	}
 	o, err := check.Observation{Kind: "probe", Target: "cluster", Command: "probe"}.WithFigures(map[string]any{"seen": true})
 	if err != nil {
 		return err
@@ -41,7 +53,7 @@ func (f fixed) Observe(_ context.Context, rec check.Recorder) error {
 	}
 	for _, host := range f.hosts {
 		log := nvidia.SMILog{Driver: "580.105.08", GPUs: []nvidia.GPU{
-			{BusID: "0000:1b:00.0", UUID: "GPU-" + host, Serial: "16505" + host, Product: "NVIDIA H100 80GB HBM3", VBIOS: "96.00"},
+			{BusID: "0000:1b:00.0", UUID: cmp.Or(f.uuid, "GPU-"+host), Serial: "16505" + host, Product: "NVIDIA H100 80GB HBM3", VBIOS: "96.00"},
 		}}
 		o, err := check.Observation{Kind: "nvidia-smi", Target: host, Command: "nvidia-smi -q -x"}.WithFigures(map[string]any{"log": log})
 		if err != nil {
@@ -60,9 +72,11 @@ func (f fixed) Judge([]check.Observation) check.Judgement { return f.Judgement }
 type run struct {
 	header func(*evidence.Header)
 	steps  func([]plan.Step) []plan.Step
+	// profile is the content of the profile file; nil: the profile of that name.
+	profile []byte
 }
 
-func (r run) bundle(t *testing.T) *evidence.Bundle {
+func (r run) evidence(t *testing.T) certificate.Evidence {
 	t.Helper()
 	p := plan.Plan{Name: "playbook", Steps: []plan.Step{
 		{Check: fixed{name: node.Name, Judgement: check.Pass("2 GPUs"), hosts: []string{"gpu-02", "gpu-01"}}},
@@ -73,9 +87,17 @@ func (r run) bundle(t *testing.T) *evidence.Bundle {
 		p.Steps = r.steps(p.Steps)
 	}
 	start := evidencetest.Start(p)
+	profileFile, err := profile.Raw(start.Header.Profile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	start.Profile = profileFile
 	start.Header.Simulated, start.Header.SimulatedWhy, start.Header.Command, start.Recipe = evidence.HardwareReal, "", []string{"firstlight", "accept"}, nil
 	if r.header != nil {
 		r.header(&start.Header)
+	}
+	if r.profile != nil {
+		start.Profile = r.profile
 	}
 	clock := evidencetest.Clock()
 	stored, err := evidence.Create(t.TempDir(), start, evidence.Options{Clock: clock})
@@ -94,8 +116,19 @@ func (r run) bundle(t *testing.T) *evidence.Bundle {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return b
+	m, err := evidence.Stored(stored.Dir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := certificate.Evidence{Bundle: b, Manifest: m.Digest, SignedBy: "a key"}
+	for _, s := range p.Steps {
+		e.Checks = append(e.Checks, s.Check)
+	}
+	return e
 }
+
+// tool is the version of firstlight.
+const tool = "v0.1.0"
 
 var issued = time.Date(2026, 11, 27, 12, 0, 0, 0, time.UTC)
 
@@ -145,7 +178,7 @@ func TestDecision(t *testing.T) {
 			run: run{header: func(h *evidence.Header) { h.Simulated = evidence.HardwareUnknown }}, want: certificate.NotAccepted, open: "whether the hardware is simulated is unknown",
 		},
 		"another command": {
-			run: run{header: func(h *evidence.Header) { h.Command = []string{"firstlight", "validate"} }}, want: certificate.NotAccepted, open: "not a finished firstlight accept",
+			run: run{header: func(h *evidence.Header) { h.Command = []string{"firstlight", "validate"} }}, want: certificate.NotAccepted, open: "not a firstlight accept",
 		},
 		"one gate alone": {
 			run: run{header: func(h *evidence.Header) { h.Only = "node" }}, terms: func(t *certificate.Terms) { t.Figures = nil },
@@ -153,13 +186,13 @@ func TestDecision(t *testing.T) {
 		},
 		"failed": {run: run{steps: step("inference", slow)}, want: certificate.NotAccepted, open: "failed: TTFT p99 is 900 ms", state: "failed"},
 		"waived": {
-			run: run{steps: step("inference", slow)}, terms: func(t *certificate.Terms) { t.Waivers = []certificate.Waiver{waiver("inference", "server", "")} },
+			run: run{steps: step("inference", slow)}, terms: func(t *certificate.Terms) { t.Waivers = []certificate.Waiver{waiver("inference", "server", "900 ms")} },
 			want: certificate.WithWaivers, state: certificate.Waived,
 		},
 		"waiver expired": {
 			run: run{steps: step("inference", slow)},
 			terms: func(t *certificate.Terms) {
-				w := waiver("inference", "server", "")
+				w := waiver("inference", "server", "900 ms")
 				w.Expires = "2026-11-26"
 				t.Waivers = []certificate.Waiver{w}
 			},
@@ -168,7 +201,7 @@ func TestDecision(t *testing.T) {
 		"waiver of today": {
 			run: run{steps: step("inference", slow)},
 			terms: func(t *certificate.Terms) {
-				w := waiver("inference", "server", "")
+				w := waiver("inference", "server", "900 ms")
 				w.Expires = "2026-11-27"
 				t.Waivers = []certificate.Waiver{w}
 			},
@@ -189,7 +222,7 @@ func TestDecision(t *testing.T) {
 				return s
 			}},
 			terms: func(t *certificate.Terms) {
-				t.Figures, t.Waivers = nil, []certificate.Waiver{waiver("collective", "cluster", "")}
+				t.Figures, t.Waivers = nil, []certificate.Waiver{waiver("collective", "cluster", "slow")}
 			},
 			want: certificate.NotAccepted, open: "blocked", state: "blocked",
 		},
@@ -204,13 +237,13 @@ func TestDecision(t *testing.T) {
 			want: certificate.WithWaivers, state: "not-applicable",
 		},
 		"figure below the contract": {
-			terms: func(t *certificate.Terms) { t.Figures[0].AtLeast = value(366) }, want: certificate.NotAccepted, open: `measured \[365.9\] GB/s; the contract requires at least 366 GB/s`,
+			terms: func(t *certificate.Terms) { t.Figures[0].AtLeast = value(366) }, want: certificate.NotAccepted, open: `measured 365.9 GB/s; the contract requires at least 366 GB/s`,
 		},
 		"figure above the contract": {
 			terms: func(t *certificate.Terms) {
 				t.Figures[0] = certificate.Term{Gate: "inference", Figure: "TTFT p99", Unit: "ms", AtMost: value(67)}
 			},
-			want: certificate.NotAccepted, open: `measured \[68\] ms; the contract requires at most 67 ms`,
+			want: certificate.NotAccepted, open: `measured 68 ms; the contract requires at most 67 ms`,
 		},
 		"figure of a gate that measured none": {
 			run: run{steps: step("collective", check.NotObserved("no nodes"))}, want: certificate.NotAccepted, open: "unobserved: no nodes.*not measured; the contract requires at least 350 GB/s",
@@ -229,6 +262,48 @@ func TestDecision(t *testing.T) {
 				return s
 			}}, want: certificate.NotAccepted, open: "no inventory was observed",
 		},
+		"not tried": {
+			run: run{steps: func(s []plan.Step) []plan.Step {
+				s[2].Check = fixed{name: "inference", silent: true, Judgement: check.Pass("served")}
+				return s
+			}}, want: certificate.NotAccepted, open: "unobserved", state: "unobserved",
+		},
+		"failed with a lowered threshold": {
+			run: run{steps: func(s []plan.Step) []plan.Step {
+				s = step("inference", slow)(s)
+				f, _ := s[2].Check.(fixed)
+				s[2].Check = lenient{f}
+				return s
+			}},
+			terms: func(t *certificate.Terms) { t.Waivers = []certificate.Waiver{waiver("inference", "server", "900 ms")} },
+			want:  certificate.NotAccepted, open: "^lowered by the site: inference: requests are 48, the floor is 100$", state: certificate.Waived,
+		},
+		"another profile of that name": {
+			run: run{profile: []byte("name: h100-sxm-ndr400\n")}, want: certificate.NotAccepted, open: "profile h100-sxm-ndr400 .* is not one of firstlight",
+		},
+		"a profile file": {
+			run: run{header: func(h *evidence.Header) { h.Profile = "/etc/passwd" }}, want: certificate.NotAccepted, open: "profile /etc/passwd .* is not one of firstlight",
+		},
+		"one GPU under two names": {
+			run: run{steps: func(s []plan.Step) []plan.Step {
+				f, _ := s[0].Check.(fixed)
+				f.uuid = "GPU-1"
+				s[0].Check = f
+				return s
+			}}, want: certificate.NotAccepted, open: "gpu-02 and gpu-01 have the same GPU: GPU-1",
+		},
+		"figure of a gate that failed before it was measured": {
+			run: run{steps: step("inference", check.Judgement{Verdict: check.Failed, Reason: "slow", Figures: []check.Figure{{Name: "time until healthy", Value: 1, Unit: "s"}}, Findings: []check.Finding{{Suspect: "server", Message: "slow"}}})},
+			terms: func(t *certificate.Terms) {
+				t.Figures[0] = certificate.Term{Gate: "inference", Figure: "TTFT p99", Unit: "ms", AtMost: value(67)}
+			},
+			want: certificate.NotAccepted, open: "failed: slow.*not measured; the contract requires at most 67 ms", state: "failed",
+		},
+		"missed figure, waived": {
+			terms: func(t *certificate.Terms) {
+				t.Figures[0].AtLeast, t.Waivers = value(366), []certificate.Waiver{waiver("collective", "busbw", "365.9")}
+			}, want: certificate.WithWaivers, state: "passed",
+		},
 		"a recommended gate that failed": {
 			run: run{steps: func(s []plan.Step) []plan.Step {
 				s = step("inference", slow)(s)
@@ -244,7 +319,7 @@ func TestDecision(t *testing.T) {
 			if tt.terms != nil {
 				tt.terms(&wanted)
 			}
-			c, err := certificate.Of(tt.run.bundle(t), "a key", wanted, issued)
+			c, err := certificate.Derive(tt.run.evidence(t), wanted, tool, issued)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -278,16 +353,16 @@ func TestTermsThatDoNotFit(t *testing.T) {
 		"no such gate":      {terms: func(t *certificate.Terms) { t.Figures[0].Gate = "colective" }, says: `no gate "colective"`},
 		"no such figure":    {terms: func(t *certificate.Terms) { t.Figures[0].Figure = "bandwidth" }, says: `no figure "bandwidth"; it has \["busbw"\]`},
 		"another unit":      {terms: func(t *certificate.Terms) { t.Figures[0].Unit = "Gb/s" }, says: `is in "GB/s", the terms have "Gb/s"`},
-		"waiver of nothing": {terms: func(t *certificate.Terms) { t.Waivers = []certificate.Waiver{waiver("node", "gpu-01", "")} }, says: `waiver of gpu-01 \(gate node\) fits no deviation`},
+		"waiver of nothing": {terms: func(t *certificate.Terms) { t.Waivers = []certificate.Waiver{waiver("node", "gpu-01", "x")} }, says: `waiver of gpu-01 \(gate node\): "x" fits no deviation`},
 		"waiver of two":     {run: failed, terms: func(t *certificate.Terms) { t.Waivers = []certificate.Waiver{waiver("inference", "server", "slow")} }, says: "fits 2 deviations"},
 		"waived twice": {run: failed, terms: func(t *certificate.Terms) {
 			w := waiver("inference", "server", "slower")
 			t.Waivers = []certificate.Waiver{w, w}
 		}, says: "is the second"},
-		"waiver of simulation": {run: run{header: func(h *evidence.Header) { h.Simulated = evidence.HardwareSimulated }}, terms: func(t *certificate.Terms) { t.Waivers = []certificate.Waiver{waiver("", "hardware", "")} }, says: "cannot be waived"},
+		"waiver of simulation": {run: run{header: func(h *evidence.Header) { h.Simulated = evidence.HardwareSimulated }}, terms: func(t *certificate.Terms) { t.Waivers = []certificate.Waiver{waiver("", "hardware", "simulated")} }, says: "cannot be waived"},
 		"all problems at once": {terms: func(t *certificate.Terms) {
 			t.Figures[0].Unit = "Gb/s"
-			t.Waivers = []certificate.Waiver{waiver("node", "gpu-01", "")}
+			t.Waivers = []certificate.Waiver{waiver("node", "gpu-01", "x")}
 		}, says: `(?s)Gb/s.*fits no deviation`},
 		"an expiry of no sense": {run: failed, terms: func(t *certificate.Terms) {
 			w := waiver("inference", "server", "slower")
@@ -299,7 +374,7 @@ func TestTermsThatDoNotFit(t *testing.T) {
 			t.Parallel()
 			wanted := terms()
 			tt.terms(&wanted)
-			_, err := certificate.Of(tt.run.bundle(t), "a key", wanted, issued)
+			_, err := certificate.Derive(tt.run.evidence(t), wanted, tool, issued)
 			if !errors.Is(err, certificate.ErrTerms) || !regexp.MustCompile(tt.says).MatchString(err.Error()) {
 				t.Errorf("%v, want %s", err, tt.says)
 			}
@@ -309,7 +384,7 @@ func TestTermsThatDoNotFit(t *testing.T) {
 
 func TestInventoryAndSerialsAreThoseOfTheGate(t *testing.T) {
 	t.Parallel()
-	c, err := certificate.Of(run{}.bundle(t), "a key", terms(), issued)
+	c, err := certificate.Derive(run{}.evidence(t), terms(), tool, issued)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -328,9 +403,9 @@ func signer(t *testing.T, letter byte) attest.KeyPair {
 }
 
 // written is a signed certificate.
-func written(t *testing.T, key attest.KeyPair, b *evidence.Bundle) (certificate.Certificate, string) {
+func written(t *testing.T, key attest.KeyPair, e certificate.Evidence) (certificate.Certificate, string) {
 	t.Helper()
-	c, err := certificate.Of(b, "a key", terms(), issued)
+	c, err := certificate.Derive(e, terms(), tool, issued)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -370,7 +445,7 @@ func TestForgedCertificates(t *testing.T) {
 		"no statement":      {func(t *testing.T, dir string) { _ = os.Remove(filepath.Join(dir, certificate.StatementFile)) }, "no such file"},
 		"another signature": {func(t *testing.T, dir string) { edit(t, dir, certificate.StatementFile, `"sig":"`, `"sig":"AAAA`) }, "no signature of a given key"},
 		"signed by a stranger": {func(t *testing.T, dir string) {
-			c, err := certificate.Of(run{}.bundle(t), "a key", terms(), issued)
+			c, err := certificate.Derive(run{}.evidence(t), terms(), tool, issued)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -390,9 +465,9 @@ func TestForgedCertificates(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, dir := written(t, key, run{}.bundle(t))
+			_, dir := written(t, key, run{}.evidence(t))
 			tt.forge(t, dir)
-			_, _, err := certificate.Read(t.Context(), dir, []attest.PublicKey{key.Public()})
+			_, _, err := certificate.Read(t.Context(), dir, []attest.PublicKey{key.Public()}, tool)
 			if (tt.says == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), tt.says) {
 				t.Errorf("%v, want %q", err, tt.says)
 			}
@@ -403,8 +478,8 @@ func TestForgedCertificates(t *testing.T) {
 // The holder of a key can sign any content; the comparison with the run names what was changed.
 func TestContentThatTheRunDoesNotGive(t *testing.T) {
 	t.Parallel()
-	b := run{}.bundle(t)
-	derived, err := certificate.Of(b, "a key", terms(), issued)
+	b := run{}.evidence(t)
+	derived, err := certificate.Derive(b, terms(), tool, issued)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -416,7 +491,7 @@ func TestContentThatTheRunDoesNotGive(t *testing.T) {
 		"gates":     func(c *certificate.Certificate) { c.Gates[1].Reason = "better" },
 		"run":       func(c *certificate.Certificate) { c.Run.Manifest = "00" },
 	} {
-		c, err := certificate.Of(b, "a key", terms(), issued)
+		c, err := certificate.Derive(b, terms(), tool, issued)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -430,8 +505,8 @@ func TestContentThatTheRunDoesNotGive(t *testing.T) {
 func TestAWaiverExpiresAfterTheIssue(t *testing.T) {
 	t.Parallel()
 	wanted := terms()
-	wanted.Waivers = []certificate.Waiver{waiver("inference", "server", "")}
-	c, err := certificate.Of(run{steps: step("inference", check.Fail("slow", check.Finding{Suspect: "server", Message: "slow"}))}.bundle(t), "a key", wanted, issued)
+	wanted.Waivers = []certificate.Waiver{waiver("inference", "server", "slow")}
+	c, err := certificate.Derive(run{steps: step("inference", check.Fail("slow", check.Finding{Suspect: "server", Message: "slow"}))}.evidence(t), wanted, tool, issued)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -447,16 +522,12 @@ func TestPrintableFiles(t *testing.T) {
 	t.Parallel()
 	wanted := terms()
 	wanted.Contract.Supplier = "<b>Żółć & Co</b>\x1b[2J"
-	c, err := certificate.Of(run{}.bundle(t), "a key", wanted, issued)
+	c, err := certificate.Derive(run{}.evidence(t), wanted, tool, issued)
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := c.Files("another key")
-	if err != nil {
-		t.Fatal(err)
-	}
-	page := string(files[certificate.PageFile])
-	for _, want := range []string{"Certificate of acceptance", "&lt;b&gt;Żółć &amp; Co&lt;/b&gt;", "16505gpu-02", c.Run.Manifest, "another key", "busbw", "at least 350 GB/s", "Example Labs"} {
+	page := render(t, c, certificate.PageFile)
+	for _, want := range []string{"Certificate of acceptance", "&lt;b&gt;Żółć &amp; Co&lt;/b&gt;", "16505gpu-02", c.Run.Manifest, "busbw", "at least 350 GB/s", "Example Labs"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
 		}
@@ -464,13 +535,76 @@ func TestPrintableFiles(t *testing.T) {
 	if strings.ContainsAny(page, "\x1b") || strings.Contains(page, "SPECIMEN") {
 		t.Error("the page has a control character, or is a specimen")
 	}
-	again, err := c.Files("another key")
-	if err != nil || !slices.Equal(again[certificate.PrintFile], files[certificate.PrintFile]) {
-		t.Errorf("the same certificate is printed otherwise (%v)", err)
+	if render(t, c, certificate.PrintFile) != render(t, c, certificate.PrintFile) {
+		t.Error("the same certificate is printed otherwise")
+	}
+	specimen := c
+	specimen.Specimen = true
+	if page := render(t, specimen, certificate.PageFile); strings.Count(page, "SPECIMEN") != 2 || strings.Contains(page, "Certificate of acceptance") {
+		t.Error("the page of a specimen is not marked")
 	}
 	c.Terms.Contract.Supplier = "Ελλάς"
-	if _, err := c.Files(""); !errors.Is(err, certificate.ErrCharacters) {
+	if err := c.Write(t.Context(), t.TempDir(), signer(t, 'a')); !errors.Is(err, certificate.ErrCharacters) {
 		t.Errorf("Greek is printed: %v", err)
+	}
+	if err := c.Write(t.Context(), t.TempDir(), nil); !errors.Is(err, certificate.ErrUnsigned) {
+		t.Errorf("an unsigned certificate: %v", err)
+	}
+	id, err := signer(t, 'a').KeyID()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Run.SignedBy = id
+	if err := c.Write(t.Context(), t.TempDir(), signer(t, 'a')); !errors.Is(err, certificate.ErrSameKey) {
+		t.Errorf("signed by the key of the evidence: %v", err)
+	}
+}
+
+// render is the content of a file of a certificate.
+func render(t *testing.T, c certificate.Certificate, name string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := c.Write(t.Context(), dir, signer(t, 'a')); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(filepath.Join(dir, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// A signer can state any content; content that contradicts itself is refused also without the run.
+func TestInconsistentContent(t *testing.T) {
+	t.Parallel()
+	key := signer(t, 'a')
+	for name, tt := range map[string]struct {
+		change func(*certificate.Certificate)
+		says   string
+	}{
+		"as derived":      {func(*certificate.Certificate) {}, ""},
+		"accepted anyway": {func(c *certificate.Certificate) { c.Deviations = []certificate.Deviation{{Suspect: "run", Text: "x"}} }, `the decision "accepted" does not follow`},
+		"not accepted": {func(c *certificate.Certificate) {
+			c.Deviations, c.Decision = []certificate.Deviation{{Suspect: "run", Text: "x"}}, certificate.NotAccepted
+		}, "the run is not accepted"},
+		"simulated":        {func(c *certificate.Certificate) { c.Run.Simulated = evidence.HardwareSimulated }, "not known to be real"},
+		"issued too early": {func(c *certificate.Certificate) { c.Issued = c.Run.Began.Add(-time.Hour) }, "before the end of the run"},
+		"a state":          {func(c *certificate.Certificate) { c.Gates[0].State = "excellent" }, "does not follow"},
+		"no schema":        {func(c *certificate.Certificate) { c.Format = 7 }, "unsupported schema version 7"},
+	} {
+		c, err := certificate.Derive(run{}.evidence(t), terms(), tool, issued)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tt.change(&c)
+		dir := t.TempDir()
+		if err := c.Write(t.Context(), dir, key); err != nil {
+			t.Fatal(err)
+		}
+		_, _, err = certificate.Read(t.Context(), dir, []attest.PublicKey{key.Public()}, tool)
+		if (tt.says == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), tt.says) {
+			t.Errorf("%s: %v, want %q", name, err, tt.says)
+		}
 	}
 }
 

@@ -1,64 +1,74 @@
 package certificate
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 	"time"
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/evidence"
 	"github.com/firstlight/firstlight/internal/gate/node"
+	"github.com/firstlight/firstlight/internal/plan"
 )
 
-// ErrTerms is returned for terms that do not fit the run: a figure that it does not have, a waiver
-// of nothing.
-var ErrTerms = errors.New("the terms do not fit the run")
+// Evidence is a run whose evidence was verified.
+type Evidence struct {
+	*evidence.Bundle
+	// Manifest is the verified digest, SignedBy the verified signer; empty if none was required.
+	Manifest, SignedBy string
+	// Checks judged the run.
+	Checks []check.Check
+}
 
-// Of derives the certificate of a run. The caller has verified its evidence; signedBy is the
-// verified signer. ErrTerms: all problems of the terms.
-func Of(b *evidence.Bundle, signedBy string, t Terms, issued time.Time) (Certificate, error) {
-	m, err := evidence.Stored(b.Dir)
-	if err != nil {
-		return Certificate{}, fmt.Errorf("read the manifest of run %s: %w", b.Header.Run, err)
+// The errors of Derive.
+var (
+	// ErrTerms: the terms have a figure that the run does not have, or a waiver of nothing.
+	ErrTerms = errors.New("the terms do not fit the run")
+	// ErrUnfinished: the run has not come to its end.
+	ErrUnfinished = errors.New("the run is unfinished: finish it with firstlight accept --resume")
+)
+
+// Derive derives the certificate of a run, for a version of firstlight. ErrTerms has all problems of
+// the terms.
+func Derive(e Evidence, t Terms, tool string, issued time.Time) (Certificate, error) {
+	h := e.Header
+	if !e.Finished {
+		return Certificate{}, fmt.Errorf("run %s: %w", h.Run, ErrUnfinished)
 	}
-	h := b.Header
 	c := Certificate{
-		Format: FormatVersion, Issued: issued.UTC(), Terms: t, Inventory: []node.Machine{},
+		Format: FormatVersion, Tool: tool, Issued: issued.UTC(), Terms: t, Inventory: []Machine{},
 		Run: Run{
-			ID: h.Run, Manifest: m.Digest, SignedBy: signedBy, Verdict: b.Verdict(), Began: h.Created.UTC(), Tool: h.Tool,
-			Site: h.Site, Profile: h.Profile, Cluster: h.Cluster, Simulated: h.Simulated,
+			ID: h.Run, Manifest: e.Manifest, SignedBy: e.SignedBy, Verdict: e.Verdict(), Began: h.Created.UTC(), Tool: h.Tool,
+			Site: input(h.Site, e.Site), Profile: input(h.Profile, e.Profile), Cluster: h.Cluster, Simulated: h.Simulated,
 		},
 	}
-	leftOut := map[string]bool{}
-	for _, s := range b.Plan.Steps {
-		g := Gate{Name: s.Name, Recommended: s.Recommended}
-		for _, r := range b.Results() {
-			if r.Step != s.Name {
-				continue
-			}
-			g.Verdict, g.Reason, g.Figures = r.Verdict, r.Reason, r.Figures
-			if r.At.After(c.Run.Ended) {
-				c.Run.Ended = r.At.UTC()
-			}
-			for _, host := range r.LeftOut {
-				leftOut[host] = true
-			}
-			c.Deviations = append(c.Deviations, ofResult(r, s.Recommended)...)
-			if r.Step == node.Name {
-				obs, err := b.Observations(r.Observations)
-				if err != nil {
-					return Certificate{}, fmt.Errorf("read the inventory of run %s: %w", h.Run, err)
-				}
-				c.Inventory = node.Inventory(obs)
+	results := e.Results()
+	for _, s := range e.Plan.Steps {
+		i := slices.IndexFunc(results, func(r plan.Result) bool { return r.Step == s.Name })
+		if i < 0 {
+			c.Deviations = append(c.Deviations, Deviation{Gate: s.Name, Suspect: suspectGate, Text: "no verdict", Final: true})
+			c.Gates = append(c.Gates, Gate{Name: s.Name})
+			continue
+		}
+		r := results[i]
+		c.Gates = append(c.Gates, Gate{Name: r.Step, Verdict: r.Verdict, Reason: r.Reason, Figures: r.Figures})
+		if at := r.At.UTC(); at.After(c.Run.Ended) {
+			c.Run.Ended = at
+		}
+		c.Deviations = append(c.Deviations, ofResult(r)...)
+		c.Deviations = append(c.Deviations, unlisted(r, e.Checks)...)
+		if r.Step == node.Name {
+			if err := c.inventory(e, r); err != nil {
+				return Certificate{}, err
 			}
 		}
-		if g.Verdict == "" {
-			c.Deviations = append(c.Deviations, Deviation{Gate: s.Name, Suspect: "gate", Text: "no verdict", Final: true})
-		}
-		c.Gates = append(c.Gates, g)
 	}
-	c.Deviations = append(c.Deviations, ofRun(b)...)
-	c.Deviations = append(c.Deviations, ordered(t.Inventory, c.Inventory, leftOut)...)
+	c.Deviations = append(c.Deviations, ofRun(e)...)
+	c.Deviations = append(c.Deviations, c.ordered()...)
 	problems := c.compare()
 	problems = append(problems, c.waive()...)
 	if err := errors.Join(problems...); err != nil {
@@ -68,34 +78,52 @@ func Of(b *evidence.Bundle, signedBy string, t Terms, issued time.Time) (Certifi
 	return c, nil
 }
 
+func input(name string, data []byte) Input {
+	sum := sha256.Sum256(data)
+	return Input{Name: name, SHA256: hex.EncodeToString(sum[:])}
+}
+
+// inventory reads the hosts of gate node.
+func (c *Certificate) inventory(e Evidence, r plan.Result) error {
+	obs, err := e.Observations(r.Observations)
+	if err != nil {
+		return fmt.Errorf("read the inventory of run %s: %w", e.Header.Run, err)
+	}
+	leftOut := map[string]bool{}
+	for _, other := range e.Results() {
+		for _, host := range other.LeftOut {
+			leftOut[host] = true
+		}
+	}
+	for _, m := range node.Inventory(obs) {
+		c.Inventory = append(c.Inventory, Machine{Machine: m, LeftOut: leftOut[m.Host]})
+	}
+	return nil
+}
+
 // compare fills in the contract's figures. A figure that its gate does not have is a problem of the
-// terms, unless the gate has none.
+// terms where the gate passed; elsewhere it was not measured.
 func (c *Certificate) compare() []error {
 	var problems []error
 	for _, term := range c.Terms.Figures {
 		f := Figure{Term: term}
+		i := slices.IndexFunc(c.Gates, func(g Gate) bool { return g.Name == term.Gate })
+		if i < 0 {
+			problems = append(problems, fmt.Errorf("figure %q: the run has no gate %q", term.Figure, term.Gate))
+			continue
+		}
 		var names []string
-		found := false
-		for _, g := range c.Gates {
-			if g.Name != term.Gate {
+		for _, have := range c.Gates[i].Figures {
+			names = append(names, have.Name)
+			if have.Name != term.Figure {
 				continue
 			}
-			found = true
-			for _, have := range g.Figures {
-				names = append(names, have.Name)
-				if have.Name != term.Figure {
-					continue
-				}
-				if have.Unit != term.Unit {
-					problems = append(problems, fmt.Errorf("figure %q of gate %s is in %q, the terms have %q", term.Figure, term.Gate, have.Unit, term.Unit))
-				}
-				f.Measured = append(f.Measured, have.Value)
+			if have.Unit != term.Unit {
+				problems = append(problems, fmt.Errorf("figure %q of gate %s is in %q, the terms have %q", term.Figure, term.Gate, have.Unit, term.Unit))
 			}
+			f.Measured = append(f.Measured, have.Value)
 		}
-		switch {
-		case !found:
-			problems = append(problems, fmt.Errorf("figure %q: the run has no gate %q", term.Figure, term.Gate))
-		case len(f.Measured) == 0 && len(names) > 0:
+		if len(f.Measured) == 0 && c.Gates[i].Verdict.Holds() {
 			problems = append(problems, fmt.Errorf("gate %s has no figure %q; it has %q", term.Gate, term.Figure, names))
 		}
 		f.Met = term.met(f.Measured)
@@ -119,20 +147,26 @@ func (t Term) met(values []float64) bool {
 
 // limit is the limit as text: "at least 350 GB/s".
 func (t Term) limit() string {
-	if t.AtMost != nil {
-		return fmt.Sprintf("at most %v %s", *t.AtMost, t.Unit)
+	switch {
+	case t.AtMost != nil:
+		return "at most " + t.exact(*t.AtMost)
+	case t.AtLeast != nil:
+		return "at least " + t.exact(*t.AtLeast)
+	default:
+		return "no limit"
 	}
-	if t.AtLeast != nil {
-		return fmt.Sprintf("at least %v %s", *t.AtLeast, t.Unit)
-	}
-	return "no limit"
+}
+
+// exact is a value with all its digits: a rounded one may meet a limit that the value does not.
+func (t Term) exact(v float64) string {
+	return strconv.FormatFloat(v, 'f', -1, 64) + " " + t.Unit
 }
 
 func (f Figure) missed() string {
 	if len(f.Measured) == 0 {
 		return "not measured; the contract requires " + f.limit()
 	}
-	return fmt.Sprintf("measured %v %s; the contract requires %s", f.Measured, f.Unit, f.limit())
+	return fmt.Sprintf("measured %s; the contract requires %s", f.values(), f.limit())
 }
 
 // decide sets the states of the gates and the decision.
@@ -140,6 +174,9 @@ func (c *Certificate) decide() {
 	for i := range c.Gates {
 		g := &c.Gates[i]
 		g.State = string(g.Verdict)
+		if g.Verdict != check.Failed && g.Verdict != check.Unobserved {
+			continue
+		}
 		deviates, open := false, false
 		for _, d := range c.Deviations {
 			if d.Gate == g.Name {

@@ -2,7 +2,7 @@ package certificate
 
 import (
 	"fmt"
-	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -48,6 +48,7 @@ func (c Certificate) document(signedBy string) document {
 	}
 	if c.Specimen {
 		d.Banner = "SPECIMEN: certifies nothing"
+		d.Title, d.Footer = "Specimen of a certificate", "SPECIMEN, "+d.Footer
 	}
 	d.Sections = []section{c.parties(signedBy), c.gates(), c.contractFigures(), c.deviations(), c.machines(), c.adapters()}
 	return d.escaped()
@@ -77,7 +78,8 @@ func (c Certificate) parties(signedBy string) section {
 			{"Contract", c.Terms.Contract.Reference},
 			{"Supplier", c.Terms.Contract.Supplier},
 			{"Customer", c.Terms.Contract.Customer},
-			{"Site and profile", c.Run.Site + ", " + c.Run.Profile},
+			{"Site", c.Run.Site.Name + ", sha256 " + c.Run.Site.SHA256},
+			{"Profile", c.Run.Profile.Name + ", sha256 " + c.Run.Profile.SHA256},
 			{"Cluster", or(c.Run.Cluster) + " (UID of namespace kube-system)"},
 			{"Hardware", hardware(c.Run.Simulated)},
 			{"Run", fmt.Sprintf("%s, %s to %s, firstlight %s", c.Run.ID, when(c.Run.Began), when(c.Run.Ended), c.Run.Tool)},
@@ -109,32 +111,33 @@ func (c Certificate) gates() section {
 				figures = append(figures, figure(f))
 			}
 		}
-		name := g.Name
-		if g.Recommended {
-			name += " (not counted)"
-		}
-		s.Rows = append(s.Rows, []string{name, or(g.State), or(g.Reason), or(strings.Join(figures, "; "))})
+		s.Rows = append(s.Rows, []string{g.Name, or(g.State), or(g.Reason), or(strings.Join(figures, "; "))})
 	}
 	return s
 }
 
 func figure(f check.Figure) string {
-	value := strings.TrimSpace(number(f.Value) + " " + unit(f.Unit))
-	return fmt.Sprintf("%s %s (%s %s)", f.Name, value, f.Relation, number(f.Limit))
+	value := strings.TrimSpace(evidence.Quantity(f.Value, f.Unit) + " " + evidence.ShownUnit(f.Unit))
+	return fmt.Sprintf("%s %s (%s %s)", f.Name, value, f.Relation, evidence.Quantity(f.Limit, f.Unit))
+}
+
+// values are the measured values.
+func (f Figure) values() string {
+	var out []string
+	for _, v := range f.Measured {
+		out = append(out, f.exact(v))
+	}
+	return strings.Join(out, ", ")
 }
 
 func (c Certificate) contractFigures() section {
 	s := section{Title: "Figures of the contract", Columns: []column{{"Clause", 10}, {"Gate", 14}, {"Figure", 30}, {"Contract", 18}, {"Measured", 18}, {"", 10}}}
 	for _, f := range c.Figures {
-		var measured []string
-		for _, v := range f.Measured {
-			measured = append(measured, number(v)+" "+unit(f.Unit))
-		}
 		met := "met"
 		if !f.Met {
 			met = "not met"
 		}
-		s.Rows = append(s.Rows, []string{or(f.Clause), f.Gate, f.Figure, f.limit(), or(strings.Join(measured, ", ")), met})
+		s.Rows = append(s.Rows, []string{or(f.Clause), f.Gate, f.Figure, f.limit(), or(f.values()), met})
 	}
 	if len(s.Rows) == 0 {
 		return section{Title: s.Title, Text: "The terms have none: the figures of the gates are compared with the profile only."}
@@ -155,11 +158,7 @@ func (c Certificate) deviations() section {
 				expires += " (expired)"
 			}
 		}
-		gate := d.Gate
-		if gate == "" {
-			gate = "run"
-		}
-		s.Rows = append(s.Rows, []string{gate, d.Suspect, d.Text, waiver, expires})
+		s.Rows = append(s.Rows, []string{d.Where(), d.Suspect, d.Text, waiver, expires})
 	}
 	if len(s.Rows) == 0 {
 		return section{Title: s.Title, Text: "None."}
@@ -172,14 +171,13 @@ func (c Certificate) machines() section {
 		Title:   "Inventory: GPUs",
 		Columns: []column{{"Host", 10}, {"Bus", 12}, {"Product", 18}, {"Serial", 13}, {"UUID", 33}, {"VBIOS, driver", 14}},
 	}
-	gpus := 0
 	for _, m := range c.Inventory {
-		gpus += len(m.GPUs)
 		for _, g := range m.GPUs {
-			s.Rows = append(s.Rows, []string{m.Host, g.BusID, g.Product, or(g.Serial), g.UUID, or(g.VBIOS) + ", " + or(m.Driver)})
+			s.Rows = append(s.Rows, []string{m.name(), g.BusID, g.Product, or(g.Serial), g.UUID, or(g.VBIOS) + ", " + or(m.Driver)})
 		}
 	}
-	s.Text = fmt.Sprintf("%s with %s. Ordered: %s with %s %s.", count(len(c.Inventory), "node"), count(gpus, "GPU"),
+	nodes, gpus := c.Count()
+	s.Text = fmt.Sprintf("%s with %s. Ordered: %s with %s %s.", count(nodes, "node"), count(gpus, "GPU"),
 		count(c.Terms.Inventory.Nodes, "node"), count(c.Terms.Inventory.GPUs, "GPU"), c.Terms.Inventory.Product)
 	return s
 }
@@ -188,7 +186,7 @@ func (c Certificate) adapters() section {
 	s := section{Title: "Inventory: network adapters", Columns: []column{{"Host", 20}, {"Adapter", 20}, {"Type", 20}, {"GUID", 24}, {"Firmware", 16}}}
 	for _, m := range c.Inventory {
 		for _, a := range m.HCAs {
-			s.Rows = append(s.Rows, []string{m.Host, a.Name, a.Type, a.GUID, a.Firmware})
+			s.Rows = append(s.Rows, []string{m.name(), a.Name, a.Type, a.GUID, a.Firmware})
 		}
 	}
 	if len(s.Rows) == 0 {
@@ -197,13 +195,32 @@ func (c Certificate) adapters() section {
 	return s
 }
 
-// escaped escapes control characters in texts of others.
+// name is the host, marked if the run leaves it out.
+func (m Machine) name() string {
+	if m.LeftOut {
+		return m.Host + " (left out)"
+	}
+	return m.Host
+}
+
+// escaped escapes control characters in every text, and puts each on one line.
 func (d document) escaped() document {
-	for _, s := range d.Sections {
-		for _, row := range s.Rows {
-			for i := range row {
-				row[i] = strings.Join(strings.Fields(display.Escape(row[i])), " ")
+	line := func(s *string) { *s = strings.Join(strings.Fields(display.Escape(*s)), " ") }
+	for _, s := range []*string{&d.Title, &d.Decision, &d.Summary, &d.Banner, &d.Footer} {
+		line(s)
+	}
+	for i := range d.Sections {
+		line(&d.Sections[i].Text)
+		for _, row := range d.Sections[i].Rows {
+			for j := range row {
+				line(&row[j])
 			}
+		}
+	}
+	d.Sign = slices.Clone(d.Sign)
+	for i := range d.Sign {
+		for _, s := range []*string{&d.Sign[i].Name, &d.Sign[i].Role, &d.Sign[i].Organization} {
+			line(s)
 		}
 	}
 	return d
@@ -228,23 +245,4 @@ func when(t time.Time) string {
 		return none
 	}
 	return t.UTC().Format("2006-01-02 15:04 UTC")
-}
-
-// number has five significant digits; an integer has all.
-func number(v float64) string {
-	if v == math.Trunc(v) && math.Abs(v) < 1e15 {
-		return strconv.FormatFloat(v, 'f', -1, 64)
-	}
-	rounded, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 5, 64), 64)
-	if err != nil {
-		return fmt.Sprint(v)
-	}
-	return strconv.FormatFloat(rounded, 'f', -1, 64)
-}
-
-func unit(u string) string {
-	if u == "1" || u == "fraction" {
-		return ""
-	}
-	return u
 }

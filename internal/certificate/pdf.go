@@ -142,7 +142,11 @@ func (p *printer) section(s section) {
 	}
 }
 
-// row prints the cells side by side, each wrapped in its column, and does not part them.
+// mostLines is how many lines of a row fit on a page.
+const mostLines = 60
+
+// row prints the cells next to each other, each wrapped in its column. It is on one page, unless it is
+// higher than that.
 func (p *printer) row(columns []column, cells []string, bold string) {
 	p.style(bold, textSize, 0x14181f)
 	lines, most := make([][]string, len(cells)), 1
@@ -150,19 +154,27 @@ func (p *printer) row(columns []column, cells []string, bold string) {
 		lines[i] = p.wrap(p.text(cell), columns[i].Width/100*textWidth-1.5)
 		most = max(most, len(lines[i]))
 	}
-	p.keep(float64(most)*lineHeight + 1.2)
+	for from := 0; from < most; from += mostLines {
+		to := min(from+mostLines, most)
+		p.keep(float64(to-from)*lineHeight + 1.2)
+		p.lines(columns, lines, from, to)
+	}
+}
+
+// lines prints a range of the lines of each cell.
+func (p *printer) lines(columns []column, lines [][]string, from, to int) {
 	y := p.GetY()
 	p.SetDrawColor(0xdf, 0xe3, 0xea)
 	p.Line(pageMargin, y, pageMargin+textWidth, y)
 	x := pageMargin
 	for i, cell := range lines {
-		for n, line := range cell {
-			p.SetXY(x, y+0.6+float64(n)*lineHeight)
-			p.CellFormat(columns[i].Width/100*textWidth, lineHeight, line, "", 0, "L", false, 0, "")
+		for n := from; n < min(to, len(cell)); n++ {
+			p.SetXY(x, y+0.6+float64(n-from)*lineHeight)
+			p.CellFormat(columns[i].Width/100*textWidth, lineHeight, cell[n], "", 0, "L", false, 0, "")
 		}
 		x += columns[i].Width / 100 * textWidth
 	}
-	p.SetXY(pageMargin, y+1.2+float64(most)*lineHeight)
+	p.SetXY(pageMargin, y+1.2+float64(to-from)*lineHeight)
 }
 
 // wrap breaks encoded text into lines, also inside words that are wider than a line.

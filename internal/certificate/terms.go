@@ -50,8 +50,8 @@ type Waiver struct {
 	// Gate is empty for a deviation of the whole run.
 	Gate    string `json:"gate,omitempty" yaml:"gate"`
 	Suspect string `json:"suspect" yaml:"suspect" need:"true"`
-	// Says is a part of the deviation's text. It is needed where several have the same suspect.
-	Says   string `json:"says,omitempty" yaml:"says"`
+	// Says is the deviation's text, or a part of it that no other one of the suspect has.
+	Says   string `json:"says" yaml:"says" need:"true"`
 	Reason string `json:"reason" yaml:"reason" need:"true"`
 	Owner  string `json:"owner" yaml:"owner" need:"true"`
 	// Expires is a date or a time; a date ends with its day in UTC.

@@ -49,16 +49,16 @@ func number(v float64) string {
 	}
 }
 
-// quantity formats a figure; bytes with a binary unit.
-func quantity(v float64, unit string) string {
+// Quantity formats a figure; bytes with a binary unit.
+func Quantity(v float64, unit string) string {
 	if unit == "B" {
 		return chart.FormatBytes(v)
 	}
 	return number(v)
 }
 
-// shownUnit omits units that quantity prints or that have no symbol.
-func shownUnit(unit string) string {
+// ShownUnit omits units that Quantity prints or that have no symbol.
+func ShownUnit(unit string) string {
 	switch unit {
 	case "B", "1", "fraction":
 		return ""

@@ -62,8 +62,8 @@ type legendEntry struct {
 func htmlReport(b *Bundle, v Verdicts, charts ChartsFor) ([]byte, error) {
 	t, err := template.New("report").Funcs(template.FuncMap{
 		"when":     func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") },
-		"quantity": quantity,
-		"unit":     shownUnit,
+		"quantity": Quantity,
+		"unit":     ShownUnit,
 		"sign":     sign,
 		"took":     shortDuration,
 		"first":    firstLine,

@@ -1,6 +1,7 @@
 package certificate
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -57,7 +58,6 @@ not verify; 2 invalid input; 3 something could not be checked.`,
 	specimen := cmd.Flags().Bool("specimen", false, "write the files whatever the decision, marked as certifying nothing")
 	dir := cmd.Flags().String("dir", "certificate", "directory to write to")
 	replace := cmd.Flags().Bool("replace", false, "replace the certificate in --dir")
-	cmd.MarkFlagsOneRequired("key", "specimen")
 	if err := cmd.MarkFlagRequired("terms"); err != nil {
 		panic(err) // the flag is defined above
 	}
@@ -75,14 +75,19 @@ not verify; 2 invalid input; 3 something could not be checked.`,
 				return cmdutil.UsageErrorf("%w", err)
 			}
 		}
-		b, signedBy, err := clievidence.Verified(cmd.Context(), args[0], *runKeys, "evidence for a certificate")
+		if !*specimen && signer == nil {
+			return cmdutil.UsageErrorf("a certificate must be signed: give --key NAME.key (firstlight evidence keygen writes one), or --specimen")
+		}
+		e, err := verifiedEvidence(cmd.Context(), args[0], *runKeys, "evidence for a certificate")
 		if err != nil {
 			return err
 		}
-		c, err := certificate.Of(b, signedBy, terms, time.Now().Truncate(time.Second))
+		c, err := certificate.Derive(e, terms, cmdutil.Version, time.Now().Truncate(time.Second))
 		switch {
 		case errors.Is(err, certificate.ErrTerms):
 			return cmdutil.UsageErrorf("%s: %w", *termsFile, err)
+		case errors.Is(err, certificate.ErrUnfinished):
+			return cmdutil.UsageErrorf("%w", err)
 		case err != nil:
 			return cmdutil.Unobserved(err)
 		}
@@ -120,28 +125,36 @@ func readTerms(file string) (certificate.Terms, error) {
 	return terms, nil
 }
 
-// vacant refuses a directory with a certificate, unless replace is set. The statement goes
-// first: printable files without it are never taken for signed ones.
+// verifiedEvidence verifies a run and derives the checks that judged it.
+func verifiedEvidence(ctx context.Context, run string, keys []string, purpose string) (certificate.Evidence, error) {
+	b, r, err := clievidence.Verified(ctx, run, keys, purpose)
+	if err != nil {
+		return certificate.Evidence{}, err
+	}
+	derived, err := clievidence.ChecksOf(b)
+	if err != nil {
+		return certificate.Evidence{}, cmdutil.Unobserved(err)
+	}
+	return certificate.Evidence{Bundle: b, Manifest: r.Manifest, SignedBy: r.SignedBy, Checks: derived.Checks}, nil
+}
+
+// vacant refuses a directory with a certificate, unless replace is set.
 func vacant(dir string, replace bool) error {
 	statement := filepath.Join(dir, certificate.StatementFile)
 	_, err := os.Lstat(statement)
 	switch {
-	case errors.Is(err, os.ErrNotExist):
+	case errors.Is(err, os.ErrNotExist), err == nil && replace:
 		return nil
 	case err != nil:
 		return cmdutil.UsageErrorf("cannot write to --dir: %w", err)
-	case !replace:
+	default:
 		return cmdutil.UsageErrorf("%s exists: choose another --dir, or --replace", statement)
 	}
-	if err := os.Remove(statement); err != nil {
-		return cmdutil.UsageErrorf("cannot replace the certificate: %w", err)
-	}
-	return nil
 }
 
 func writeError(err error) error {
-	if errors.Is(err, certificate.ErrCharacters) {
-		return cmdutil.UsageErrorf("%w: write the names of the terms in Latin letters", err)
+	if errors.Is(err, certificate.ErrCharacters) || errors.Is(err, certificate.ErrSameKey) {
+		return cmdutil.UsageErrorf("%w", err)
 	}
 	return cmdutil.Unobserved(err)
 }
@@ -150,7 +163,17 @@ func printIssued(w io.Writer, done issued, style display.Style) {
 	c := done.Certificate
 	printCertificate(w, c, style)
 	if done.Dir == "" {
-		fmt.Fprintln(w, "\nnothing was written: waive the deviations in the terms, or accept again; --specimen shows how it looks")
+		final := 0
+		for _, d := range c.Open() {
+			if d.Final {
+				final++
+			}
+		}
+		remedy := "waive the deviations in the terms, or accept again"
+		if final > 0 {
+			remedy = fmt.Sprintf("%s cannot be waived: accept again", cmdutil.Count(final, "deviation"))
+		}
+		fmt.Fprintf(w, "\nnothing was written: %s; --specimen shows how it looks\n", remedy)
 		return
 	}
 	files := []string{filepath.Join(done.Dir, certificate.PageFile), filepath.Join(done.Dir, certificate.PrintFile)}
@@ -173,18 +196,11 @@ func printCertificate(w io.Writer, c certificate.Certificate, style display.Styl
 			met++
 		}
 	}
-	gpus := 0
-	for _, m := range c.Inventory {
-		gpus += len(m.GPUs)
-	}
+	nodes, gpus := c.Count()
 	fmt.Fprintf(w, "  %s, %s to %s\n", display.Escape(c.Terms.Contract.Reference), display.Escape(c.Terms.Contract.Supplier), display.Escape(c.Terms.Contract.Customer))
-	fmt.Fprintf(w, "  inventory: %d nodes, %d GPUs; figures of the contract met: %d of %d\n", len(c.Inventory), gpus, met, len(c.Figures))
+	fmt.Fprintf(w, "  inventory: %s, %s; figures of the contract met: %d of %d\n", cmdutil.Count(nodes, "node"), cmdutil.Count(gpus, "GPU"), met, len(c.Figures))
 	fmt.Fprintf(w, "  evidence sha256 %s\n", display.Escape(c.Run.Manifest))
 	for _, d := range c.Deviations {
-		gate := d.Gate
-		if gate == "" {
-			gate = "run"
-		}
 		state := "open"
 		switch {
 		case d.Final:
@@ -194,6 +210,6 @@ func printCertificate(w io.Writer, c certificate.Certificate, style display.Styl
 		case d.Waiver != nil:
 			state = fmt.Sprintf("waived by %s until %s", d.Waiver.Owner, d.Waiver.Expires)
 		}
-		fmt.Fprintf(w, "  deviation: %s, %s: %s (%s)\n", display.Escape(gate), display.Escape(d.Suspect), display.Escape(d.Text), display.Escape(state))
+		fmt.Fprintf(w, "  deviation: %s, %s: %s (%s)\n", display.Escape(d.Where()), display.Escape(d.Suspect), display.Escape(d.Text), display.Escape(state))
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"reflect"
 	"strings"
 	"time"
 
@@ -23,17 +24,20 @@ type verification struct {
 	Problems []string `json:"problems"`
 	SignedBy string   `json:"signedBy,omitempty"`
 	// ComparedWithRun: the certificate was derived again from the run.
-	ComparedWithRun bool                    `json:"comparedWithRun"`
-	Certificate     certificate.Certificate `json:"certificate"`
+	ComparedWithRun bool `json:"comparedWithRun"`
+	// ComparedWithTerms: the terms are those of --terms, or a problem says otherwise.
+	ComparedWithTerms bool                    `json:"comparedWithTerms"`
+	Certificate       certificate.Certificate `json:"certificate"`
 }
 
 func newVerify(s cmdutil.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify DIR --key NAME.pub",
 		Short: "Verify a certificate, and compare it with its run",
-		Long: `Verify the signature of a certificate, that its printable files are those that were
-signed, and that each waiver is still in force. With --run the evidence is verified and
-the certificate derived from it again: a difference is named.
+		Long: `Verify the signature of a certificate, its printable files, that the decision follows from
+the deviations, and that each waiver is still in force. With --run the evidence is verified
+and the certificate derived from it again: a difference is named. With --terms the terms must
+be those of the file: they are stated by the signer.
 
 Exit codes: 0 nothing is wrong; 1 something is wrong; 2 invalid input; 3 something could
 not be checked.`,
@@ -41,12 +45,13 @@ not be checked.`,
   firstlight certificate verify certificate --key acceptance.pub
 
   # Compare it with its run
-  firstlight certificate verify certificate --key acceptance.pub --run evidence/20261121-014233-7f3a --run-key firstlight.pub`,
+  firstlight certificate verify certificate --key acceptance.pub --run evidence/20261121-014233-7f3a --run-key firstlight.pub --terms terms.yaml`,
 		Args: cobra.ExactArgs(1),
 	}
 	out := cmdutil.AddOutputFlag(cmd)
 	keyFiles := cmd.Flags().StringArray("key", nil, "public key of an accepted signer of the certificate (repeatable; one must match)")
 	run := cmd.Flags().String("run", "", "directory of the run")
+	termsFile := cmd.Flags().String("terms", "", "file with the terms that the certificate must have")
 	runKeys := cmd.Flags().StringArray("run-key", nil, "public key of an accepted signer of the evidence (repeatable; one must match)")
 	cmd.MarkFlagsRequiredTogether("run", "run-key")
 	if err := cmd.MarkFlagRequired("key"); err != nil {
@@ -58,12 +63,23 @@ not be checked.`,
 			return err
 		}
 		v := verification{Problems: []string{}}
-		v.Certificate, v.SignedBy, err = certificate.Read(cmd.Context(), args[0], keys)
+		v.Certificate, v.SignedBy, err = certificate.Read(cmd.Context(), args[0], keys, cmdutil.Version)
 		switch {
 		case errors.Is(err, os.ErrNotExist) && v.SignedBy == "":
 			return cmdutil.UsageErrorf("%w", err)
 		case err != nil:
 			v.Problems = strings.Split(err.Error(), "\n")
+		}
+		signed := v.SignedBy != ""
+		if *termsFile != "" && signed {
+			terms, err := readTerms(*termsFile)
+			if err != nil {
+				return err
+			}
+			v.ComparedWithTerms = true
+			if !reflect.DeepEqual(terms, v.Certificate.Terms) {
+				v.Problems = append(v.Problems, "the terms are not those of "+*termsFile)
+			}
 		}
 		if v.Certificate.Specimen {
 			v.Problems = append(v.Problems, "a specimen certifies nothing")
@@ -71,8 +87,8 @@ not be checked.`,
 		for _, d := range v.Certificate.Expired(time.Now()) {
 			v.Problems = append(v.Problems, fmt.Sprintf("the waiver of %s expired %s: the acceptance is no longer in force", d.Suspect, d.Waiver.Expires))
 		}
-		if *run != "" && err == nil {
-			differences, err := against(cmd.Context(), v.Certificate, *run, *runKeys)
+		if *run != "" && signed {
+			differences, err := compareWithRun(cmd.Context(), v.Certificate, *run, *runKeys)
 			if err != nil {
 				return err
 			}
@@ -91,14 +107,14 @@ not be checked.`,
 	return cmd
 }
 
-// against derives the certificate again and returns what differs.
-func against(ctx context.Context, c certificate.Certificate, run string, keys []string) ([]string, error) {
-	b, signedBy, err := clievidence.Verified(ctx, run, keys, "the run of the certificate")
+// compareWithRun derives the certificate again and returns what differs.
+func compareWithRun(ctx context.Context, c certificate.Certificate, run string, keys []string) ([]string, error) {
+	e, err := verifiedEvidence(ctx, run, keys, "the run of the certificate")
 	if err != nil {
 		return nil, err
 	}
-	derived, err := certificate.Of(b, signedBy, c.Terms, c.Issued)
-	if errors.Is(err, certificate.ErrTerms) {
+	derived, err := certificate.Derive(e, c.Terms, c.Tool, c.Issued)
+	if errors.Is(err, certificate.ErrTerms) || errors.Is(err, certificate.ErrUnfinished) {
 		return []string{err.Error()}, nil
 	}
 	if err != nil {
@@ -109,9 +125,13 @@ func against(ctx context.Context, c certificate.Certificate, run string, keys []
 	if err != nil {
 		return nil, cmdutil.Unobserved(err)
 	}
+	version := ""
+	if c.Tool != cmdutil.Version {
+		version = fmt.Sprintf(" (derived by firstlight %s, compared by %s: use the same version)", c.Tool, cmdutil.Version)
+	}
 	var out []string
 	for _, name := range fields {
-		out = append(out, fmt.Sprintf("%s does not follow from the run", name))
+		out = append(out, fmt.Sprintf("%s does not follow from the run%s", name, version))
 	}
 	return out, nil
 }
@@ -127,12 +147,15 @@ func printVerification(w io.Writer, v verification, style display.Style) {
 	if v.SignedBy != "" {
 		fmt.Fprintf(w, "signed by key %s\n", v.SignedBy)
 	}
-	switch {
-	case !v.Intact:
+	if !v.ComparedWithRun {
+		fmt.Fprintln(w, "not compared with its run (--run)")
+	}
+	if !v.ComparedWithTerms {
+		fmt.Fprintln(w, "not compared with its terms (--terms): they are stated by the signer")
+	}
+	if v.Intact {
+		fmt.Fprintln(w, "valid")
+	} else {
 		fmt.Fprintln(w, "not valid")
-	case v.ComparedWithRun:
-		fmt.Fprintln(w, "valid, and follows from its run")
-	default:
-		fmt.Fprintln(w, "valid; not compared with its run (--run)")
 	}
 }

@@ -12,31 +12,32 @@ import (
 
 // Verified loads the run in a directory after it verifies its evidence: files, verdicts and, with
 // key files, the signature. The error has the purpose: "a baseline". Exit codes: 1
-// for evidence that is wrong, 3 for evidence that could not be checked.
-func Verified(ctx context.Context, path string, keyFiles []string, purpose string) (b *evidence.Bundle, signedBy string, err error) {
+// for evidence that is wrong, 3 for evidence that could not be checked. The report has the digest and
+// the signer.
+func Verified(ctx context.Context, path string, keyFiles []string, purpose string) (b *evidence.Bundle, r attest.Report, err error) {
 	dir, err := cmdutil.RunDir(path)
 	if err != nil {
-		return nil, "", err
+		return nil, r, err
 	}
 	o := attest.Options{Unsigned: len(keyFiles) == 0, ChecksFor: ChecksOf}
 	if o.Keys, err = PublicKeys(keyFiles); err != nil {
-		return nil, "", err
+		return nil, r, err
 	}
-	r, err := attest.Verify(ctx, dir, o)
+	r, err = attest.Verify(ctx, dir, o)
 	if err != nil {
-		return nil, "", cmdutil.UsageErrorf("%w", err)
+		return nil, r, cmdutil.UsageErrorf("%w", err)
 	}
 	switch r.Outcome() {
 	case attest.OK:
 	case attest.Wrong:
-		return nil, "", &cmdutil.ExitError{Code: cmdutil.ExitFailed, Err: fmt.Errorf("%s is not %s: its evidence does not verify:\n%s", path, purpose, r.String())}
+		return nil, r, &cmdutil.ExitError{Code: cmdutil.ExitFailed, Err: fmt.Errorf("%s is not %s: its evidence does not verify:\n%s", path, purpose, r.String())}
 	default:
-		return nil, "", &cmdutil.ExitError{Code: cmdutil.ExitUnobserved, Err: fmt.Errorf("%s is not %s: not checked: %s", path, purpose, strings.Join(r.Unchecked(), ", "))}
+		return nil, r, &cmdutil.ExitError{Code: cmdutil.ExitUnobserved, Err: fmt.Errorf("%s is not %s: not checked: %s", path, purpose, strings.Join(r.Unchecked(), ", "))}
 	}
 	if b, err = evidence.Load(dir); err != nil {
-		return nil, "", cmdutil.UsageErrorf("%w", err)
+		return nil, r, cmdutil.UsageErrorf("%w", err)
 	}
-	return b, r.SignedBy, nil
+	return b, r, nil
 }
 
 // PublicKeys reads the public keys of accepted signers.
