@@ -169,7 +169,7 @@ func (c Certificate) deviations() section {
 func (c Certificate) machines() section {
 	s := section{
 		Title:   "Inventory: GPUs",
-		Columns: []column{{"Host", 10}, {"Bus", 12}, {"Product", 18}, {"Serial", 13}, {"UUID", 33}, {"VBIOS, driver", 14}},
+		Columns: []column{{"Host", 9}, {"Bus", 11}, {"Product", 17}, {"Serial", 12}, {"UUID", 36}, {"VBIOS, driver", 15}},
 	}
 	for _, m := range c.Inventory {
 		for _, g := range m.GPUs {
