@@ -132,13 +132,11 @@ const tool = "v0.1.0"
 
 var issued = time.Date(2026, 11, 27, 12, 0, 0, 0, time.UTC)
 
-func value(v float64) *float64 { return &v }
-
 func terms() certificate.Terms {
 	return certificate.Terms{
 		Contract:    certificate.Contract{Reference: "Order 4711", Supplier: "Example Cloud", Customer: "Example Labs"},
 		Inventory:   certificate.Ordered{Nodes: 2, GPUs: 2, Product: "NVIDIA H100 80GB HBM3"},
-		Figures:     []certificate.Term{{Gate: "collective", Figure: "busbw", Unit: "GB/s", AtLeast: value(350), Clause: "B.3"}},
+		Figures:     []certificate.Term{{Gate: "collective", Figure: "busbw", Unit: "GB/s", AtLeast: new(350.0), Clause: "B.3"}},
 		Signatories: []certificate.Signatory{{Name: "Name", Organization: "Example Labs", Role: "Owner"}},
 	}
 }
@@ -237,11 +235,11 @@ func TestDecision(t *testing.T) {
 			want: certificate.WithWaivers, state: "not-applicable",
 		},
 		"figure below the contract": {
-			terms: func(t *certificate.Terms) { t.Figures[0].AtLeast = value(366) }, want: certificate.NotAccepted, open: `measured 365.9 GB/s; the contract requires at least 366 GB/s`,
+			terms: func(t *certificate.Terms) { t.Figures[0].AtLeast = new(366.0) }, want: certificate.NotAccepted, open: `measured 365.9 GB/s; the contract requires at least 366 GB/s`,
 		},
 		"figure above the contract": {
 			terms: func(t *certificate.Terms) {
-				t.Figures[0] = certificate.Term{Gate: "inference", Figure: "TTFT p99", Unit: "ms", AtMost: value(67)}
+				t.Figures[0] = certificate.Term{Gate: "inference", Figure: "TTFT p99", Unit: "ms", AtMost: new(67.0)}
 			},
 			want: certificate.NotAccepted, open: `measured 68 ms; the contract requires at most 67 ms`,
 		},
@@ -295,13 +293,13 @@ func TestDecision(t *testing.T) {
 		"figure of a gate that failed before it was measured": {
 			run: run{steps: step("inference", check.Judgement{Verdict: check.Failed, Reason: "slow", Figures: []check.Figure{{Name: "time until healthy", Value: 1, Unit: "s"}}, Findings: []check.Finding{{Suspect: "server", Message: "slow"}}})},
 			terms: func(t *certificate.Terms) {
-				t.Figures[0] = certificate.Term{Gate: "inference", Figure: "TTFT p99", Unit: "ms", AtMost: value(67)}
+				t.Figures[0] = certificate.Term{Gate: "inference", Figure: "TTFT p99", Unit: "ms", AtMost: new(67.0)}
 			},
 			want: certificate.NotAccepted, open: "failed: slow.*not measured; the contract requires at most 67 ms", state: "failed",
 		},
 		"missed figure, waived": {
 			terms: func(t *certificate.Terms) {
-				t.Figures[0].AtLeast, t.Waivers = value(366), []certificate.Waiver{waiver("collective", "busbw", "365.9")}
+				t.Figures[0].AtLeast, t.Waivers = new(366.0), []certificate.Waiver{waiver("collective", "busbw", "365.9")}
 			}, want: certificate.WithWaivers, state: "passed",
 		},
 		"a recommended gate that failed": {
@@ -535,7 +533,7 @@ func TestPrintableFiles(t *testing.T) {
 	if strings.ContainsAny(page, "\x1b") || strings.Contains(page, "SPECIMEN") {
 		t.Error("the page has a control character, or is a specimen")
 	}
-	if render(t, c, certificate.PrintFile) != render(t, c, certificate.PrintFile) {
+	if first := render(t, c, certificate.PrintFile); first != render(t, c, certificate.PrintFile) {
 		t.Error("the same certificate is printed otherwise")
 	}
 	specimen := c

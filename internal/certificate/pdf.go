@@ -64,16 +64,17 @@ type printer struct {
 // encode chooses the code page that has every character of the document: 1252 for the languages of
 // Western Europe, 1250 for those of Central Europe.
 func (p *printer) encode(d document) error {
-	all := d.Title + d.Decision + d.Summary + d.Banner + d.Footer
+	texts := []string{d.Title, d.Decision, d.Summary, d.Banner, d.Footer}
 	for _, s := range d.Sections {
-		all += s.Title + s.Text
+		texts = append(texts, s.Title, s.Text)
 		for _, row := range s.Rows {
-			all += strings.Join(row, "")
+			texts = append(texts, row...)
 		}
 	}
 	for _, s := range d.Sign {
-		all += s.Name + s.Role + s.Organization
+		texts = append(texts, s.Name, s.Role, s.Organization)
 	}
+	all := strings.Join(texts, "")
 	var missing rune
 	for _, page := range []string{"cp1252", "cp1250"} {
 		p.text = p.UnicodeTranslatorFromDescriptor(page)
@@ -181,7 +182,7 @@ func (p *printer) lines(columns []column, lines [][]string, from, to int) {
 func (p *printer) wrap(s string, width float64) []string {
 	var lines []string
 	line := ""
-	for _, word := range strings.Fields(s) {
+	for _, word := range strings.FieldsSeq(s) {
 		if next := strings.TrimSpace(line + " " + word); p.GetStringWidth(next) <= width {
 			line = next
 			continue
