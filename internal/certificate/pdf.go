@@ -182,7 +182,7 @@ func (p *printer) lines(columns []column, lines [][]string, from, to int) {
 func (p *printer) wrap(s string, width float64) []string {
 	var lines []string
 	line := ""
-	for _, word := range strings.FieldsSeq(s) {
+	for word := range strings.FieldsSeq(s) {
 		if next := strings.TrimSpace(line + " " + word); p.GetStringWidth(next) <= width {
 			line = next
 			continue
