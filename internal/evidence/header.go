@@ -57,6 +57,8 @@ type Header struct {
 	Only string `json:"only,omitempty"`
 	// AllowFailed is the most failed nodes that the run leaves out.
 	AllowFailed int `json:"allowFailed,omitempty"`
+	// Soak is the ID of the soak that the run is a repetition of.
+	Soak string `json:"soak,omitempty"`
 	// Include are the checks that the run includes in addition to its gates.
 	Include []string `json:"include,omitempty"`
 	// Namespace was created for the run by an administrator; empty: the run created its own.

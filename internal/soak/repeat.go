@@ -6,57 +6,60 @@ import (
 	"time"
 
 	"k8s.io/utils/clock"
+
+	"github.com/firstlight/firstlight/internal/check"
 )
 
-// Repeat accepts once. resume: an unfinished run is continued. It returns the ID of a run that
-// came to its end; an error ends the soak, which can be continued.
-type Repeat func(ctx context.Context, resume bool) (run string, err error)
+// pause is the least time from the start of a repetition that did not pass to that of the next: a
+// fault that is seen at once would fill the disk.
+const pause = time.Minute
+
+// Repeat accepts once and returns the verdict. An error ends the soak, which can be continued.
+type Repeat func(ctx context.Context) (check.Verdict, error)
 
 // Run repeats until the duration is over. The last repetition begins before that and is not cut
-// short. begun is the start of the last repetition; zero before the first.
-func (s *Soak) Run(ctx context.Context, c clock.WithTicker, begun time.Time, repeat Repeat) error {
-	resume := s.Resumed
-	for c.Now().Before(s.End()) {
-		if !begun.IsZero() && !resume {
-			if err := until(ctx, c, begun.Add(s.Every.Duration), s.End()); err != nil {
-				return err
-			}
-			if !c.Now().Before(s.End()) {
-				break
-			}
+// short. last is the start of the last repetition of an earlier process; zero without one.
+func (s *Soak) Run(ctx context.Context, c clock.WithTicker, last time.Time, repeat Repeat) error {
+	due := c.Now()
+	if !last.IsZero() {
+		due = last.Add(s.Every.Duration)
+	}
+	for {
+		if err := waitUntil(ctx, c, due, s.End()); err != nil {
+			return err
 		}
-		begun = c.Now()
-		run, err := repeat(ctx, resume)
-		resume = false
-		if run != "" {
-			s.Runs = append(s.Runs, run)
-			if err := s.save(); err != nil {
-				return err
-			}
+		start := c.Now()
+		if !start.Before(s.End()) {
+			break
 		}
+		verdict, err := repeat(ctx)
 		if err != nil {
 			return err
 		}
+		due = start.Add(s.Every.Duration)
+		if !verdict.Holds() && s.Every.Duration < pause {
+			due = start.Add(pause)
+		}
 	}
-	s.Ended = true
+	s.Complete = true
 	return s.save()
 }
 
-// until waits until a time, at most until the end.
-func until(ctx context.Context, c clock.WithTicker, at, end time.Time) error {
+// waitUntil waits until a time, at most until the end.
+func waitUntil(ctx context.Context, c clock.WithTicker, at, end time.Time) error {
 	if at.After(end) {
 		at = end
 	}
-	wait := at.Sub(c.Now())
-	if wait <= 0 {
-		return nil
+	if wait := at.Sub(c.Now()); wait > 0 {
+		timer := c.NewTimer(wait)
+		defer timer.Stop()
+		select {
+		case <-timer.C():
+		case <-ctx.Done():
+		}
 	}
-	timer := c.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-timer.C():
-		return nil
-	case <-ctx.Done():
-		return fmt.Errorf("wait for the next repetition: %w", ctx.Err())
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("wait for the next repetition: %w", err)
 	}
+	return nil
 }

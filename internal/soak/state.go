@@ -24,75 +24,98 @@ const formatVersion = 1
 
 // State is the file of a soak, in the directory of the runs.
 type State struct {
-	Format int       `json:"format"`
-	ID     string    `json:"id"`
-	Began  time.Time `json:"began"`
+	Format  int       `json:"format"`
+	ID      string    `json:"id"`
+	Started time.Time `json:"started"`
 	// Duration of the soak, Every is the time from the start of a repetition to that of the next.
 	Duration metav1.Duration `json:"duration"`
 	Every    metav1.Duration `json:"every"`
-	// Inputs is the SHA-256 of the site, the profile and the selection of checks.
+	// Inputs is the SHA-256 of what the repetitions are judged by.
 	Inputs string `json:"inputs"`
-	// Runs are the repetitions that came to their end, in order.
-	Runs []string `json:"runs"`
-	// Ended: the duration is over.
-	Ended bool `json:"ended"`
+	// Complete: the duration is over.
+	Complete bool `json:"complete"`
 }
 
 // End is when the duration is over.
-func (s State) End() time.Time { return s.Began.Add(s.Duration.Duration) }
+func (s State) End() time.Time { return s.Started.Add(s.Duration.Duration) }
 
-// ErrLocked is returned for a soak that another process works on.
-var ErrLocked = errors.New("another process works on the soak")
+// maxGap is the longest time without an observation in which the soak counts as continuous: a
+// restart of the machine that runs it, and the gate that was lost with it.
+func (s State) maxGap() time.Duration {
+	return max(time.Minute, min(time.Hour, s.Duration.Duration/10))
+}
+
+// ErrLocked is returned while another process works on a soak of the directory.
+var ErrLocked = errors.New("another process works on a soak in this directory")
 
 // Soak is a soak of this process.
 type Soak struct {
 	State
-	// Resumed: an earlier process began it.
-	Resumed bool
+	// Continued: an earlier process began it.
+	Continued bool
 
 	path string
 	lock *flock.Flock
 }
 
-// Open continues the unfinished soak in dir that has the same duration, interval and inputs, or
-// begins a new one, always if fresh. ErrLocked: another process works on it.
+// Open continues the soak in dir that is not complete, or begins a new one if fresh, or if the last
+// one is complete, over or of another duration, interval or inputs. ErrLocked: another process works
+// on one.
 func Open(dir string, want State, now time.Time, fresh bool) (*Soak, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("open the soak: %w", err)
 	}
-	files, err := filepath.Glob(filepath.Join(dir, "soak-*.json"))
+	lock := flock.New(filepath.Join(dir, ".soak.lock"))
+	held, err := lock.TryLock()
 	if err != nil {
-		return nil, fmt.Errorf("find a soak: %w", err)
+		return nil, fmt.Errorf("lock the soaks in %s: %w", dir, err)
 	}
-	slices.Sort(files)
-	for _, path := range slices.Backward(files) {
-		s, err := Read(path)
+	if !held {
+		return nil, fmt.Errorf("%w: %s", ErrLocked, dir)
+	}
+	s, err := choose(dir, want, now, fresh)
+	if err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
+	s.lock = lock
+	return s, nil
+}
+
+func choose(dir string, want State, now time.Time, fresh bool) (*Soak, error) {
+	if !fresh {
+		last, path, err := newest(dir)
 		if err != nil {
 			return nil, err
 		}
-		if fresh || s.Ended || s.Duration != want.Duration || s.Every != want.Every || s.Inputs != want.Inputs {
-			continue
+		same := last.Duration == want.Duration && last.Every == want.Every && last.Inputs == want.Inputs
+		if path != "" && same && !last.Complete && now.Before(last.End().Add(last.maxGap())) {
+			return &Soak{State: last, Continued: true, path: path}, nil
 		}
-		return locked(&Soak{State: s, Resumed: true, path: path})
 	}
-	want.Format, want.ID, want.Began, want.Runs = formatVersion, now.UTC().Format("20060102-150405"), now.UTC(), []string{}
-	out, err := locked(&Soak{State: want, path: filepath.Join(dir, "soak-"+want.ID+".json")})
-	if err != nil {
-		return nil, err
-	}
-	return out, errors.Join(out.save())
+	want.Format, want.Started = formatVersion, now.UTC().Round(0) // without the monotonic clock: a later process has another
+	want.ID = want.Started.Format("20060102-150405")
+	s := &Soak{State: want, path: filepath.Join(dir, "soak-"+want.ID+".json")}
+	return s, s.save()
 }
 
-func locked(s *Soak) (*Soak, error) {
-	s.lock = flock.New(s.path + ".lock")
-	held, err := s.lock.TryLock()
+// newest reads the newest soak in dir; path is empty without one.
+func newest(dir string) (s State, path string, err error) {
+	files, err := filepath.Glob(filepath.Join(dir, "soak-*.json"))
+	if err != nil || len(files) == 0 {
+		return s, "", err
+	}
+	path = slices.Max(files)
+	data, err := os.ReadFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("lock the soak: %w", err)
+		return s, "", fmt.Errorf("read the soak: %w", err)
 	}
-	if !held {
-		return nil, fmt.Errorf("%w: %s", ErrLocked, s.path)
+	if err := strictjson.Unmarshal(bytes.TrimSpace(data), &s); err != nil {
+		return s, "", fmt.Errorf("read the soak in %s: %w", path, err)
 	}
-	return s, nil
+	if s.Format != formatVersion {
+		return s, "", fmt.Errorf("read the soak in %s: unsupported schema version %d: want %d", path, s.Format, formatVersion)
+	}
+	return s, path, nil
 }
 
 // Close lets other processes continue the soak.
@@ -101,22 +124,6 @@ func (s *Soak) Close() error {
 		return fmt.Errorf("unlock the soak: %w", err)
 	}
 	return nil
-}
-
-// Read reads the file of a soak.
-func Read(path string) (State, error) {
-	var s State
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return s, fmt.Errorf("read the soak: %w", err)
-	}
-	if err := strictjson.Unmarshal(bytes.TrimSpace(data), &s); err != nil {
-		return s, fmt.Errorf("read the soak in %s: %w", path, err)
-	}
-	if s.Format != formatVersion {
-		return s, fmt.Errorf("read the soak in %s: unsupported schema version %d: want %d", path, s.Format, formatVersion)
-	}
-	return s, nil
 }
 
 func (s *Soak) save() error {

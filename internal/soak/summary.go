@@ -1,220 +1,121 @@
 package soak
 
 import (
-	"cmp"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/firstlight/firstlight/internal/check"
-	"github.com/firstlight/firstlight/internal/evidence"
-	"github.com/firstlight/firstlight/internal/plan"
 )
-
-// gap is the longest time between two repetitions, beyond the interval, in which a soak counts as
-// continuous: a restart of the machine that runs it.
-const gap = 15 * time.Minute
-
-// Repetition is one acceptance of a soak.
-type Repetition struct {
-	Run     string        `json:"run"`
-	Began   time.Time     `json:"began"`
-	Ended   time.Time     `json:"ended"`
-	Verdict check.Verdict `json:"verdict"`
-	Cluster string        `json:"cluster,omitempty"`
-	// Decided is the first gate that did not pass, with its reason.
-	Decided string `json:"decided,omitempty"`
-
-	results []plan.Result
-}
-
-// RepetitionOf reads a repetition from its evidence.
-func RepetitionOf(b *evidence.Bundle) Repetition {
-	r := Repetition{Run: b.Header.Run, Began: b.Header.Created, Ended: b.Header.Created, Verdict: b.Verdict(), Cluster: b.Header.Cluster, results: b.Results()}
-	for _, res := range r.results {
-		if res.At.After(r.Ended) {
-			r.Ended = res.At
-		}
-		if r.Decided == "" && !res.Verdict.Holds() && res.Verdict != check.NotApplicable {
-			r.Decided = fmt.Sprintf("%s: %s", res.Step, res.Reason)
-		}
-	}
-	return r
-}
-
-// Change is a difference between two repetitions: of a gate's verdict, or of a suspect.
-type Change struct {
-	At   time.Time `json:"at"`
-	Run  string    `json:"run"`
-	Gate string    `json:"gate"`
-	// Text is "passed -> failed", or the suspect with its finding, or "gone".
-	Suspect string `json:"suspect,omitempty"`
-	Text    string `json:"text"`
-}
-
-// Spread has the values of one figure over the repetitions.
-type Spread struct {
-	Gate   string  `json:"gate"`
-	Name   string  `json:"name"`
-	Unit   string  `json:"unit"`
-	Count  int     `json:"count"`
-	First  float64 `json:"first"`
-	Last   float64 `json:"last"`
-	Least  float64 `json:"least"`
-	Median float64 `json:"median"`
-	Most   float64 `json:"most"`
-}
 
 // Summary is the result of a soak.
 type Summary struct {
 	ID       string          `json:"id"`
-	Began    time.Time       `json:"began"`
+	Started  time.Time       `json:"started"`
 	Duration metav1.Duration `json:"duration"`
-	// Soaked is the time from the start of the first repetition to the end of the last.
-	Soaked      metav1.Duration `json:"soaked"`
+	Every    metav1.Duration `json:"every"`
+	// Covered is the time in which a repetition ran.
+	Covered     metav1.Duration `json:"covered"`
 	Verdict     check.Verdict   `json:"verdict"`
 	Reason      string          `json:"reason"`
 	Repetitions []Repetition    `json:"repetitions"`
-	// Gaps are the times without a repetition.
-	Gaps    []string `json:"gaps,omitempty"`
-	Changes []Change `json:"changes,omitempty"`
-	Figures []Spread `json:"figures,omitempty"`
+	// Gaps are the times without a repetition that are longer than allowed.
+	Gaps    []Gap    `json:"gaps"`
+	Changes []Change `json:"changes"`
+	Figures []Spread `json:"figures"`
 }
 
-// Summarise judges a soak: passed if its duration is over without a gap and every repetition passed.
-func Summarise(s State, all []Repetition) Summary {
-	out := Summary{ID: s.ID, Began: s.Began, Duration: s.Duration, Repetitions: all, Gaps: gaps(s, all), Changes: changes(all), Figures: spreads(all)}
+// Gap is a time in which a repetition was due and none ran.
+type Gap struct {
+	From time.Time `json:"from"`
+	To   time.Time `json:"to"`
+}
+
+func (g Gap) String() string {
+	return fmt.Sprintf("from %s to %s", g.From.UTC().Format(time.RFC3339), g.To.UTC().Format(time.RFC3339))
+}
+
+// Summarise judges a soak. It passed if its duration is over, no time without a repetition was
+// longer than allowed, and every repetition passed that was not interrupted. allowed is the most
+// nodes that may be left out, over all repetitions.
+func Summarise(s State, all []Repetition, allowed int) Summary {
+	out := Summary{
+		ID: s.ID, Started: s.Started, Duration: s.Duration, Every: s.Every, Repetitions: all,
+		Gaps: gaps(s, all), Changes: changes(all), Figures: spreads(all),
+	}
 	if out.Repetitions == nil {
 		out.Repetitions = []Repetition{}
 	}
-	if len(all) > 0 {
-		out.Soaked.Duration = all[len(all)-1].Ended.Sub(all[0].Began)
-	}
-	count := map[check.Verdict]int{}
+	failed, partial, passed, interrupted, unobserved := 0, 0, 0, 0, 0
+	clusters, leftOut := map[string]bool{}, map[string]bool{}
 	for _, r := range all {
-		count[r.Verdict]++
+		out.Covered.Duration += r.Finished.Sub(r.Started)
+		for _, host := range r.LeftOut {
+			leftOut[host] = true
+		}
+		switch {
+		case r.Verdict == check.Failed:
+			failed++
+		case r.Interrupted:
+			interrupted++
+			continue // its cluster may not have been identified yet
+		case r.Verdict == check.Passed:
+			passed++
+		case r.Verdict == check.Partial:
+			partial++
+		default:
+			unobserved++
+		}
+		clusters[r.Cluster] = true
 	}
-	held := count[check.Passed] + count[check.Partial]
+	whole := len(all) - interrupted
 	switch {
-	case count[check.Failed] > 0:
-		out.Verdict, out.Reason = check.Failed, fmt.Sprintf("%d of %d repetitions failed", count[check.Failed], len(all))
-	case len(all) == 0:
-		out.Verdict, out.Reason = check.Unobserved, "no repetition came to its end"
-	case held < len(all):
-		out.Verdict, out.Reason = check.Unobserved, fmt.Sprintf("%d of %d repetitions were not observed", len(all)-held, len(all))
-	case len(clusters(all)) > 1:
-		out.Verdict, out.Reason = check.Unobserved, fmt.Sprintf("the repetitions are of %d clusters", len(clusters(all)))
+	case failed > 0:
+		out.Verdict, out.Reason = check.Failed, fmt.Sprintf("%d of %d repetitions failed", failed, len(all))
+	case len(leftOut) > allowed:
+		out.Verdict, out.Reason = check.Failed, fmt.Sprintf("over all repetitions %d nodes failed, at most %d are allowed: %s", len(leftOut), allowed, strings.Join(slices.Sorted(maps.Keys(leftOut)), ", "))
+	case passed+partial == 0:
+		out.Verdict, out.Reason = check.Unobserved, "no repetition passed"
+	case unobserved > 0:
+		out.Verdict, out.Reason = check.Unobserved, fmt.Sprintf("%d of %d repetitions were not observed", unobserved, len(all))
+	case clusters[""]:
+		out.Verdict, out.Reason = check.Unobserved, "the cluster of a repetition was not identified"
+	case len(clusters) > 1:
+		out.Verdict, out.Reason = check.Unobserved, fmt.Sprintf("the repetitions are of %d clusters", len(clusters))
 	case len(out.Gaps) > 0:
-		out.Verdict, out.Reason = check.Unobserved, "not observed "+out.Gaps[0]
-	case !s.Ended:
+		out.Verdict, out.Reason = check.Unobserved, "no repetition ran "+out.Gaps[0].String()
+	case !s.Complete:
 		out.Verdict, out.Reason = check.Unobserved, fmt.Sprintf("the duration of %s is not over", s.Duration.Duration)
-	case count[check.Partial] > 0:
-		out.Verdict, out.Reason = check.Partial, fmt.Sprintf("all of %d repetitions passed, %d of them without nodes that are left out", len(all), count[check.Partial])
+	case partial > 0:
+		out.Verdict, out.Reason = check.Partial, fmt.Sprintf("all of %d repetitions passed, %d of them without nodes that are left out", whole, partial)
 	default:
-		out.Verdict, out.Reason = check.Passed, fmt.Sprintf("all of %d repetitions passed", len(all))
+		out.Verdict, out.Reason = check.Passed, fmt.Sprintf("all of %d repetitions passed", whole)
 	}
 	return out
 }
 
-// clusters are those of the repetitions.
-func clusters(all []Repetition) map[string]bool {
-	out := map[string]bool{}
-	for _, r := range all {
-		out[r.Cluster] = true
-	}
-	return out
-}
-
-// gaps are the times in which a repetition was due and none ran.
-func gaps(s State, all []Repetition) []string {
-	var out []string
-	due := s.Began
+// gaps are the times in which a repetition was due and none ran, if they are longer than allowed.
+func gaps(s State, all []Repetition) []Gap {
+	out := []Gap{}
+	due := s.Started
 	note := func(until time.Time) {
-		if until.Sub(due) > gap {
-			out = append(out, fmt.Sprintf("from %s to %s", due.UTC().Format(time.RFC3339), until.UTC().Format(time.RFC3339)))
+		if until.Sub(due) > s.maxGap() {
+			out = append(out, Gap{From: due, To: until})
 		}
 	}
 	for _, r := range all {
-		note(r.Began)
-		due = r.Ended
-		if next := r.Began.Add(s.Every.Duration); next.After(due) {
+		note(r.Started)
+		due = r.Finished
+		if next := r.Started.Add(s.Every.Duration); next.After(due) && !r.Interrupted {
 			due = next
 		}
 	}
-	if s.Ended {
+	if s.Complete {
 		note(s.End())
-	}
-	return out
-}
-
-// changes compares each repetition with the one before.
-func changes(all []Repetition) []Change {
-	var out []Change
-	for i := 1; i < len(all); i++ {
-		was, is := byStep(all[i-1].results), byStep(all[i].results)
-		for _, r := range all[i].results {
-			before, ok := was[r.Step]
-			if !ok {
-				continue
-			}
-			add := func(suspect, format string, args ...any) {
-				out = append(out, Change{At: r.At, Run: all[i].Run, Gate: r.Step, Suspect: suspect, Text: fmt.Sprintf(format, args...)})
-			}
-			if before.Verdict != r.Verdict {
-				add("", "%s -> %s", before.Verdict, r.Verdict)
-			}
-			for _, f := range r.Findings {
-				if !suspects(before, f.Suspect) {
-					add(f.Suspect, "%s", f.Message)
-				}
-			}
-			for _, f := range before.Findings {
-				if !suspects(is[r.Step], f.Suspect) {
-					add(f.Suspect, "gone: %s", f.Message)
-				}
-			}
-		}
-	}
-	return out
-}
-
-func byStep(results []plan.Result) map[string]plan.Result {
-	out := map[string]plan.Result{}
-	for _, r := range results {
-		out[r.Step] = r
-	}
-	return out
-}
-
-func suspects(r plan.Result, suspect string) bool {
-	return slices.ContainsFunc(r.Findings, func(f check.Finding) bool { return f.Suspect == suspect })
-}
-
-// spreads are the figures that more than one repetition has, in the order of the first.
-func spreads(all []Repetition) []Spread {
-	var out []Spread
-	values := map[[3]string][]float64{}
-	for _, rep := range all {
-		for _, r := range rep.results {
-			for _, f := range r.Figures {
-				key := [3]string{r.Step, f.Name, f.Unit}
-				if len(values[key]) == 0 {
-					out = append(out, Spread{Gate: r.Step, Name: f.Name, Unit: f.Unit})
-				}
-				values[key] = append(values[key], f.Value)
-			}
-		}
-	}
-	out = slices.DeleteFunc(out, func(s Spread) bool { return len(values[[3]string{s.Gate, s.Name, s.Unit}]) < 2 })
-	for i := range out {
-		s := &out[i]
-		of := values[[3]string{s.Gate, s.Name, s.Unit}]
-		s.Count, s.First, s.Last = len(of), of[0], of[len(of)-1]
-		sorted := slices.Clone(of)
-		slices.SortFunc(sorted, cmp.Compare[float64])
-		s.Least, s.Median, s.Most = sorted[0], check.Percentile(sorted, 50), sorted[len(sorted)-1]
 	}
 	return out
 }

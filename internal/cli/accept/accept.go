@@ -75,8 +75,8 @@ not be observed.
 
 With --soak 72h it repeats until the duration is over, each repetition a run with evidence
 of its own, and prints which verdicts, findings and figures changed. A soak that was killed
-or interrupted is continued by the same command. It passes if every repetition passed and
-none was missing for longer than 15 minutes.
+or interrupted is continued by the same command. It passes if every repetition passed that
+was not interrupted, and no time without one was longer than an hour or a tenth of it.
 
 Exit codes: 0 passed or partial; 1 failed; 2 invalid input; 3 not observed; 130 interrupted.`,
 		Example: `  # Run all gates on the lab

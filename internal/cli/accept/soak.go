@@ -1,11 +1,13 @@
 package accept
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,91 +15,105 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/firstlight/firstlight/internal/accept"
+	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 	"github.com/firstlight/firstlight/internal/cli/report"
 	"github.com/firstlight/firstlight/internal/display"
-	"github.com/firstlight/firstlight/internal/evidence"
+	"github.com/firstlight/firstlight/internal/gate/telemetry"
 	"github.com/firstlight/firstlight/internal/site"
 	"github.com/firstlight/firstlight/internal/soak"
 )
 
 // runSoak repeats the acceptance of o until --soak is over, and prints the summary.
 func (f *acceptFlags) runSoak(ctx context.Context, s cmdutil.Streams, o accept.Options, board *display.Board, closeBoard func()) (err error) {
-	want := soak.State{
-		Duration: metav1.Duration{Duration: f.soak}, Every: metav1.Duration{Duration: f.soakEvery},
-		Inputs: soak.Digest(o.SiteFile, o.ProfileFile, []byte(strings.Join(o.Command, "\n"))),
+	if _, excused := o.Site.NotApplicable[telemetry.Name]; !excused && !o.Site.Telemetry.Alert.PagesNobody {
+		return cmdutil.UsageErrorf("--soak raises an alert in each repetition: name a telemetry.receiver that pages no person, and set telemetry.alert.pagesNobody in the site file")
 	}
+	want := soak.State{Duration: metav1.Duration{Duration: f.soak}, Every: metav1.Duration{Duration: f.soakEvery}, Inputs: soakInputs(o)}
 	sk, err := soak.Open(f.evidence, want, time.Now(), f.fresh)
 	if errors.Is(err, soak.ErrLocked) {
-		return cmdutil.UsageErrorf("%w: wait until it ends, or begin another with --fresh", err)
+		return cmdutil.UsageErrorf("%w: wait until it ends", err)
 	}
 	if err != nil {
-		return cmdutil.UsageErrorf("%w", err)
+		return cmdutil.UsageErrorf("%w: --fresh begins another soak", err)
 	}
 	defer func() { err = errors.Join(err, cmdutil.Unobserved(sk.Close())) }()
-	all, err := repetitions(f.evidence, sk.Runs)
+	all, err := soak.Repetitions(f.evidence, sk.ID)
 	if err != nil {
-		return cmdutil.UsageErrorf("%w: begin another soak with --fresh", err)
+		return cmdutil.Unobserved(err)
 	}
-	var begun time.Time
+	var last time.Time
 	if len(all) > 0 {
-		begun = all[len(all)-1].Began
+		last = all[len(all)-1].Started
 	}
-	if sk.Resumed {
-		board.Log("soak %s is continued: %d repetitions came to their end, it lasts until %s", sk.ID, len(all), sk.End().UTC().Format(time.RFC3339))
+	begins := "begins"
+	if sk.Continued {
+		begins = "continues after " + cmdutil.Count(len(all), "repetition")
 	}
-	o.ClusterEnds = false // the next repetition uses it
-	runErr := sk.Run(ctx, clock.RealClock{}, begun, func(ctx context.Context, resume bool) (string, error) {
+	board.Log("soak %s %s; it ends at %s", sk.ID, begins, sk.End().UTC().Format(time.RFC3339))
+	o.ClusterEnds, o.Fresh, o.Soak = false, true, sk.ID // the next repetition uses the cluster
+	n := len(all)
+	runErr := sk.Run(ctx, clock.RealClock{}, last, func(ctx context.Context) (check.Verdict, error) {
 		for _, name := range append(site.Gates(), f.include...) {
 			board.Set(boardGates, name, display.Waiting, "")
 		}
-		o.Fresh = !resume
 		r, err := accept.Run(ctx, o)
-		if err != nil || r.Interrupted {
-			return "", errors.Join(err, ctx.Err())
+		if input, ok := errors.AsType[*accept.InputError](err); ok {
+			return "", input
 		}
-		rep, err := repetitions(f.evidence, []string{r.Run})
-		if err != nil {
-			return "", err
+		if ctx.Err() != nil {
+			return "", ctx.Err()
 		}
-		all = append(all, rep...)
-		board.Log("soak %s: repetition %d: %s (run %s)", sk.ID, len(all), r.Verdict, r.Run)
-		return r.Run, nil
+		if err != nil { // such as an API server that did not answer for a minute: the next repetition shows more
+			board.Log("soak %s: repetition %d ended: %v", sk.ID, n+1, err)
+			r.Verdict = check.Unobserved
+		} else {
+			board.Log("soak %s: repetition %d: %s (run %s)", sk.ID, n+1, r.Verdict, r.Run)
+		}
+		n++
+		return r.Verdict, nil
 	})
 	closeBoard()
-	if input, ok := errors.AsType[*accept.InputError](runErr); ok {
+	if all, err = soak.Repetitions(f.evidence, sk.ID); err != nil {
+		return errors.Join(cmdutil.Unobserved(err), runErr)
+	}
+	if input, ok := errors.AsType[*accept.InputError](runErr); ok && len(all) == 0 {
 		return cmdutil.UsageErrorf("%w", input)
 	}
-	sum := soak.Summarise(sk.State, all)
+	sum := soak.Summarise(sk.State, all, f.allowed)
 	err = f.out.Write(s.Out, sum, func(w io.Writer) { report.Soak(w, sum, report.OptionsFor(s.Out, f.verbose)) })
-	if err := errors.Join(runErr, err); err != nil {
-		return cmdutil.Unobserved(err)
+	switch {
+	case err != nil || runErr != nil && sum.Verdict != check.Failed:
+		return cmdutil.Unobserved(errors.Join(runErr, err))
+	case runErr != nil:
+		return &cmdutil.ExitError{Code: cmdutil.ExitFailed, Err: runErr}
+	default:
+		return cmdutil.VerdictError(sum.Verdict)
 	}
-	return cmdutil.VerdictError(sum.Verdict)
 }
 
-// repetitions reads runs of a soak from their evidence.
-func repetitions(dir string, runs []string) ([]soak.Repetition, error) {
-	var out []soak.Repetition
-	for _, id := range runs {
-		b, err := evidence.Load(filepath.Join(dir, id))
-		if err != nil {
-			return nil, fmt.Errorf("read a repetition of the soak: %w", err)
-		}
-		out = append(out, soak.RepetitionOf(b))
+// soakInputs is the digest of everything that repetitions are judged by, and of the tool.
+func soakInputs(o accept.Options) string {
+	inputs := [][]byte{o.SiteFile, o.ProfileFile, o.RecipeFile, []byte(o.Tool), []byte(strings.Join(o.Command, "\n"))}
+	for _, name := range slices.Sorted(maps.Keys(o.Inputs)) {
+		inputs = append(inputs, []byte(name), o.Inputs[name])
 	}
-	return out, nil
+	var hosts bytes.Buffer
+	for _, name := range slices.Sorted(maps.Keys(o.Hosts)) {
+		fmt.Fprintln(&hosts, name, o.Hosts[name])
+	}
+	return soak.Digest(append(inputs, hosts.Bytes())...)
 }
 
-// validateSoak refuses a soak that is too short to mean anything, or that would page people.
+// validateSoak refuses a schedule of fewer than two repetitions.
 func (f *acceptFlags) validateSoak() error {
 	switch {
 	case f.soak < 0 || f.soakEvery < 0:
 		return cmdutil.UsageErrorf("invalid --soak %s --soak-every %s: must not be negative", f.soak, f.soakEvery)
 	case f.soakEvery > 0 && f.soak == 0:
 		return cmdutil.UsageErrorf("--soak-every needs --soak")
-	case f.soakEvery > f.soak:
-		return cmdutil.UsageErrorf("invalid --soak-every %s: must not be longer than --soak %s", f.soakEvery, f.soak)
+	case f.soakEvery > f.soak/2:
+		return cmdutil.UsageErrorf("invalid --soak-every %s: must be at most half of --soak %s", f.soakEvery, f.soak)
 	default:
 		return nil
 	}

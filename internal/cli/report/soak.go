@@ -13,14 +13,18 @@ import (
 // Soak prints the summary of repeated acceptances.
 func Soak(w io.Writer, s soak.Summary, o Options) {
 	out := summary{Options: o}
-	out.printf("\n%s  %s of %s\n\n", o.Style.Bold("soak "+s.ID), s.Soaked.Round(time.Second), s.Duration.Duration)
+	hardware := ""
+	if n := len(s.Repetitions); n > 0 {
+		hardware = Hardware(s.Repetitions[n-1].Simulated)
+	}
+	out.printf("\n%s  %s, repetitions ran for %s%s\n\n", o.Style.Bold("soak "+s.ID), s.Duration.Duration, s.Covered.Round(time.Second), hardware)
 	shown := s.Repetitions
 	if most := 10; !o.Verbose && len(shown) > most {
 		out.printf("  %d repetitions, the last %d:\n", len(shown), most)
 		shown = shown[len(shown)-most:]
 	}
 	for _, r := range shown {
-		out.printf("  %s  %s %8s  %s\n", display.Escape(r.Run), verdict(o.Style, r.Verdict), Took(r.Ended.Sub(r.Began).Seconds()), out.Brief(r.Decided))
+		out.printf("  %s  %s %8s  %s\n", display.Escape(r.Run), verdict(o.Style, r.Verdict), Took(r.Finished.Sub(r.Started).Seconds()), out.Brief(decided(r)))
 	}
 	if len(s.Changes) > 0 {
 		out.printf("\nchanges:\n")
@@ -32,20 +36,40 @@ func Soak(w io.Writer, s soak.Summary, o Options) {
 	}
 	for _, c := range changed {
 		text := c.Text
-		if c.Suspect != "" {
+		switch {
+		case c.Gone:
+			text = c.Suspect + ": gone: " + text
+		case c.Suspect != "":
 			text = c.Suspect + ": " + text
 		}
 		out.printf("  %s  %s  %s\n", c.At.UTC().Format("2006-01-02 15:04:05"), display.Escape(c.Gate), out.Brief(text))
 	}
-	if o.Verbose {
-		out.printf("\nfigures (least, median, most):\n")
+	if o.Verbose && len(s.Figures) > 0 {
+		out.printf("\nfigures (min, median, max):\n")
 		for _, f := range s.Figures {
-			out.printf("  %s %s: %s, %s, %s %s\n", display.Escape(f.Gate), display.Escape(f.Name), number(f.Least), number(f.Median), number(f.Most), display.Escape(f.Unit))
+			out.printf("  %s %s: %s, %s, %s %s\n", display.Escape(f.Gate), display.Escape(f.Name), number(f.Min), number(f.Median), number(f.Max), display.Escape(f.Unit))
 		}
 	}
+	if len(s.Gaps) > 0 {
+		out.printf("\n")
+	}
 	for _, g := range s.Gaps {
-		out.printf("\nno repetition ran %s\n", g)
+		out.printf("no repetition ran %s\n", g)
 	}
 	out.printf("\nverdict: %s, %s\n", o.Style.State(cmdutil.StateOf(s.Verdict), string(s.Verdict)), display.Escape(s.Reason))
 	fmt.Fprint(w, out.text.String())
+}
+
+// decided is what decided a repetition.
+func decided(r soak.Repetition) string {
+	switch {
+	case r.Interrupted && r.Decided == "":
+		return "interrupted"
+	case r.Interrupted:
+		return "interrupted; " + r.Decided
+	case r.Decided == "" && len(r.NarrowedBy) > 0:
+		return "narrowed: " + r.NarrowedBy[0]
+	default:
+		return r.Decided
+	}
 }

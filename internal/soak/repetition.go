@@ -1,0 +1,89 @@
+package soak
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/evidence"
+	"github.com/firstlight/firstlight/internal/plan"
+)
+
+// Repetition is one acceptance of a soak.
+type Repetition struct {
+	Run     string    `json:"run"`
+	Started time.Time `json:"started"`
+	// Finished is the time of the last verdict.
+	Finished time.Time     `json:"finished"`
+	Verdict  check.Verdict `json:"verdict"`
+	// Interrupted: the run did not come to its end in one piece. It counts if a gate failed, and
+	// otherwise covers the time until its last verdict.
+	Interrupted bool   `json:"interrupted,omitempty"`
+	Cluster     string `json:"cluster,omitempty"`
+	// Decided is the first gate that did not pass, with its reason.
+	Decided   string            `json:"decided,omitempty"`
+	LeftOut   []string          `json:"leftOut,omitempty"`
+	Simulated evidence.Hardware `json:"simulated"`
+	// NarrowedBy are the reasons why the verdict does not cover the whole playbook.
+	NarrowedBy []string `json:"narrowedBy,omitempty"`
+
+	results []plan.Result
+}
+
+// Repetitions reads the runs of a soak in dir, oldest first. A run whose files were changed is
+// unobserved.
+func Repetitions(dir, id string) ([]Repetition, error) {
+	runs, err := evidence.List(dir)
+	if err != nil {
+		return nil, fmt.Errorf("list the repetitions: %w", err)
+	}
+	out := []Repetition{}
+	for _, run := range runs {
+		b, err := evidence.Load(filepath.Join(dir, run))
+		if err != nil || b.Header.Soak != id || b.Header.Run != run {
+			continue // another run, or one without a header yet
+		}
+		r := repetitionOf(b)
+		if b.Finished {
+			problems, err := evidence.Verify(b.Dir)
+			if err != nil {
+				return nil, fmt.Errorf("read a repetition: %w", err)
+			}
+			if len(problems) > 0 {
+				r.Verdict, r.Decided = check.Unobserved, "the evidence was changed: "+problems[0].String()
+			}
+		}
+		out = append(out, r)
+	}
+	return out, nil
+}
+
+func repetitionOf(b *evidence.Bundle) Repetition {
+	s := b.Summary()
+	r := Repetition{
+		Run: s.Run, Started: s.Started, Finished: s.Started, Verdict: s.Verdict, Cluster: b.Header.Cluster, Simulated: s.Simulated, NarrowedBy: s.NarrowedBy, results: s.Results,
+		Interrupted: !b.Finished || slices.ContainsFunc(b.Entries, func(e evidence.Entry) bool {
+			return e.Type == evidence.EntryResumed || e.Type == evidence.EntryInterrupted
+		}),
+	}
+	failed := false
+	for _, res := range s.Results {
+		if res.At.After(r.Finished) {
+			r.Finished = res.At
+		}
+		failed = failed || res.Verdict == check.Failed
+		r.LeftOut = append(r.LeftOut, res.LeftOut...)
+		if r.Decided == "" && !res.Verdict.Holds() && res.Verdict != check.NotApplicable {
+			r.Decided = fmt.Sprintf("%s: %s", res.Step, res.Reason)
+		}
+	}
+	if r.Interrupted {
+		r.Verdict = check.Unobserved
+		if failed {
+			r.Verdict = check.Failed
+		}
+	}
+	return r
+}

@@ -1,0 +1,102 @@
+package soak
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/evidence"
+	"github.com/firstlight/firstlight/internal/evidence/evidencetest"
+	"github.com/firstlight/firstlight/internal/plan"
+)
+
+// stored runs a plan into dir as a repetition of a soak. With stop it is killed while b is observed.
+func stored(t *testing.T, dir, soak string, wanted int, stop bool) string {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	b := evidencetest.Sum{Step: "b", Readings: []int{1}, Wanted: 1}
+	if stop {
+		b.Stop = cancel
+	}
+	p := plan.Plan{Name: "playbook", Steps: []plan.Step{{Check: evidencetest.Sum{Step: "a", Readings: []int{1}, Wanted: wanted}}, {Check: b}}}
+	start := evidencetest.Start(p)
+	start.Header.Soak = soak
+	clock := evidencetest.Clock()
+	r, err := evidence.Create(dir, start, evidence.Options{Clock: clock})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := plan.Executor{Plan: p, Store: r, Clock: clock, Capacity: func(context.Context) (int, error) { return 8, nil }}
+	out, err := x.Run(ctx)
+	if stop {
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return r.ID()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Finish(out, nil); err != nil {
+		t.Fatal(err)
+	}
+	return r.ID()
+}
+
+func TestRepetitionsAreTheRunsOfTheSoak(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		make func(t *testing.T, dir string)
+		want string
+	}{
+		"passed": {func(t *testing.T, dir string) { stored(t, dir, "s", 1, false) }, "passed"},
+		"failed": {func(t *testing.T, dir string) { stored(t, dir, "s", 2, false) }, "failed"},
+		"others": {func(t *testing.T, dir string) {
+			stored(t, dir, "", 1, false)
+			stored(t, dir, "another", 1, false)
+		}, ""},
+		"killed": {func(t *testing.T, dir string) { stored(t, dir, "s", 1, true) }, "unobserved interrupted"},
+		"killed after a failed gate": {func(t *testing.T, dir string) {
+			stored(t, dir, "s", 2, true)
+		}, "failed interrupted"},
+		"changed": {func(t *testing.T, dir string) {
+			id := stored(t, dir, "s", 1, false)
+			if err := os.WriteFile(filepath.Join(dir, id, "site.yaml"), []byte("name: other\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}, "unobserved"},
+		"a copy under another name": {func(t *testing.T, dir string) {
+			id := stored(t, dir, "s", 1, false)
+			if err := os.Rename(filepath.Join(dir, id), filepath.Join(dir, "20260101-000000-abcd")); err != nil {
+				t.Fatal(err)
+			}
+		}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			tt.make(t, dir)
+			all, err := Repetitions(dir, "s")
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, r := range all {
+				got = append(got, string(r.Verdict))
+				if r.Interrupted {
+					got = append(got, "interrupted")
+				}
+				if r.Verdict != check.Passed && !r.Interrupted && r.Decided == "" || r.Finished.Before(r.Started) {
+					t.Errorf("%+v", r)
+				}
+			}
+			if strings.Join(got, " ") != tt.want {
+				t.Errorf("%q, want %q", strings.Join(got, " "), tt.want)
+			}
+		})
+	}
+}
