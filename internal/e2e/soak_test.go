@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,6 +15,7 @@ import (
 // changed after a fault.
 func TestSoak(t *testing.T) {
 	suite.Require(t, suite.All)
+	sharedLab(t)
 	dir := t.TempDir()
 	args := []string{"accept", "--soak", "2m", "--lab", labName, "--evidence", dir, "-o", "json"}
 	cmd := program.Command(t.Context(), args...)
@@ -48,7 +50,7 @@ func TestSoak(t *testing.T) {
 	if err := json.Unmarshal([]byte(r.Stdout), &got); err != nil || r.Code != 1 || got.Verdict != "failed" {
 		t.Fatalf("exit %d: %v\n%s%s", r.Code, err, r.Stdout, r.Stderr)
 	}
-	if n := len(got.Repetitions); n < 3 || got.Repetitions[0].Run != first[0] || !got.Repetitions[1].Interrupted || got.Repetitions[n-1].Verdict != "failed" || !strings.Contains(r.Stderr, "continues after 2 repetitions") {
+	if n := len(got.Repetitions); n < 3 || !slices.Contains(first, got.Repetitions[0].Run) || !got.Repetitions[1].Interrupted || got.Repetitions[n-1].Verdict != "failed" || !strings.Contains(r.Stderr, "continues after 2 repetitions") {
 		t.Errorf("repetitions %+v\n%s", got.Repetitions, r.Stderr)
 	}
 	named := false

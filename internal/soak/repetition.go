@@ -57,6 +57,8 @@ func Repetitions(dir, id string) ([]Repetition, error) {
 		}
 		out = append(out, r)
 	}
+	// The IDs of two runs of one second have no order.
+	slices.SortFunc(out, func(a, b Repetition) int { return a.Started.Compare(b.Started) })
 	return out, nil
 }
 

@@ -1,11 +1,14 @@
 package soak
 
 import (
+	"bytes"
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/evidence"
@@ -22,7 +25,7 @@ func stored(t *testing.T, dir, soak string, wanted int, stop bool) string {
 	if stop {
 		b.Stop = cancel
 	}
-	p := plan.Plan{Name: "playbook", Steps: []plan.Step{{Check: evidencetest.Sum{Step: "a", Readings: []int{1}, Wanted: wanted}}, {Check: b}}}
+	p := plan.Plan{Name: "playbook", Steps: []plan.Step{{Check: evidencetest.Sum{Step: "a", Readings: []int{1}, Wanted: wanted}}, {Check: b, After: []string{"a"}}}}
 	start := evidencetest.Start(p)
 	start.Header.Soak = soak
 	clock := evidencetest.Clock()
@@ -98,5 +101,37 @@ func TestRepetitionsAreTheRunsOfTheSoak(t *testing.T) {
 				t.Errorf("%q, want %q", strings.Join(got, " "), tt.want)
 			}
 		})
+	}
+}
+
+// The runs of one second are in the order of their starts. Regression: in November 2026 a killed
+// repetition came after the one that followed it.
+func TestRepetitionsOfOneSecondAreInOrder(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	at := time.Date(2026, 11, 27, 0, 0, 0, 0, time.UTC)
+	var want []string
+	for i, suffix := range []byte{0xff, 0x7f, 0x01} {
+		start := evidencetest.Start(plan.Plan{Name: "playbook", Steps: []plan.Step{{Check: evidencetest.Sum{Step: "a"}}}})
+		start.Header.Soak = "s"
+		r, err := evidence.Create(dir, start, evidence.Options{Clock: func() time.Time { return at.Add(time.Duration(i) * time.Millisecond) }, Random: bytes.NewReader([]byte{suffix, 0})})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, r.ID())
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all, err := Repetitions(dir, "s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, r := range all {
+		got = append(got, r.Run)
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }
