@@ -632,3 +632,22 @@ func TestParseTerms(t *testing.T) {
 		}
 	}
 }
+
+// The evidence is read after its verification: a change in between gives no certificate.
+func TestEvidenceThatChangedSinceItsVerification(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*testing.T, *certificate.Evidence){
+		"another manifest": func(_ *testing.T, e *certificate.Evidence) { e.Manifest = strings.Repeat("0", 64) },
+		"another file": func(t *testing.T, e *certificate.Evidence) {
+			if err := os.WriteFile(filepath.Join(e.Dir, "site.yaml"), []byte("name: other\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		e := run{}.evidence(t)
+		change(t, &e)
+		if _, err := certificate.Derive(e, terms(), tool, issued); !errors.Is(err, certificate.ErrChanged) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

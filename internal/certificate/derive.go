@@ -28,6 +28,8 @@ type Evidence struct {
 var (
 	// ErrTerms: the terms have a figure that the run does not have, or a waiver of nothing.
 	ErrTerms = errors.New("the terms do not fit the run")
+	// ErrChanged: the evidence is not that which was verified.
+	ErrChanged = errors.New("the evidence changed since it was verified: derive the certificate again")
 	// ErrUnfinished: the run has not come to its end.
 	ErrUnfinished = errors.New("the run is unfinished: finish it with firstlight accept --resume")
 )
@@ -75,7 +77,23 @@ func Derive(e Evidence, t Terms, tool string, issued time.Time) (Certificate, er
 		return Certificate{}, fmt.Errorf("%w:\n%w", ErrTerms, err)
 	}
 	c.decide()
-	return c, nil
+	return c, e.unchanged()
+}
+
+// unchanged verifies the files that were read again: they are those of the verified manifest.
+func (e Evidence) unchanged() error {
+	m, err := evidence.Stored(e.Dir)
+	if err != nil {
+		return fmt.Errorf("read the manifest of run %s: %w", e.Header.Run, err)
+	}
+	problems, err := evidence.Verify(e.Dir)
+	if err != nil {
+		return fmt.Errorf("verify run %s again: %w", e.Header.Run, err)
+	}
+	if m.Digest != e.Manifest || len(problems) > 0 {
+		return fmt.Errorf("run %s: %w", e.Header.Run, ErrChanged)
+	}
+	return nil
 }
 
 func input(name string, data []byte) Input {
