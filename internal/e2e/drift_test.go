@@ -87,6 +87,15 @@ func TestChangedEvidenceIsNoBaseline(t *testing.T) {
 	if err := os.WriteFile(other, []byte(moved), 0o600); err != nil || moved == recorded {
 		t.Fatal("the cluster of the baseline is unchanged", err)
 	}
+	if r := program.Must(t, "drift", "metrics", labName, "--evidence", dir); !strings.Contains(r.Stdout, `firstlight_figure{figure="MFU",gate="training",site="`+labName+`",unit="fraction"} 0.4`) {
+		t.Errorf("the metrics have no MFU:\n%s", r.Stdout)
+	}
+	rules := program.Must(t, "drift", "rules", run).Stdout
+	for _, slo := range []string{"busbw", "mfu", "ttft", "tpot"} { // the gates have every figure of slo.yaml
+		if !strings.Contains(rules, "slo: "+slo+"\n") {
+			t.Errorf("no rule for %s:\n%s", slo, rules)
+		}
+	}
 	if r := program.Run(t.Context(), "drift", "--lab", labName, "--evidence", dir, "--against", other); r.Code != 2 || !strings.Contains(r.Stderr, "is of cluster 00000000-") {
 		t.Errorf("the baseline of another cluster: exit %d: %s", r.Code, r.Stderr)
 	}
@@ -101,7 +110,10 @@ func TestChangedEvidenceIsNoBaseline(t *testing.T) {
 	if err := os.WriteFile(found[0], append(data, ' '), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, args := range [][]string{{"baseline", "show", run}, {"baseline", "record", run, "--file", filepath.Join(dir, "b.json")}} {
+	if r := program.Run(t.Context(), "drift", "metrics", labName, "--evidence", dir); r.Code != 1 || !strings.Contains(r.Stdout, `firstlight_run_verified{site="`+labName+`"} 0`) || strings.Contains(r.Stdout, "firstlight_figure{") {
+		t.Errorf("the metrics of changed evidence: exit %d: %s%s", r.Code, r.Stdout, r.Stderr)
+	}
+	for _, args := range [][]string{{"baseline", "show", run}, {"baseline", "record", run, "--file", filepath.Join(dir, "b.json")}, {"drift", "rules", run}} {
 		if r := program.Run(t.Context(), args...); r.Code != 1 || !strings.Contains(r.Stderr, "does not verify") {
 			t.Errorf("%v exits %d: %s", args, r.Code, r.Stderr)
 		}

@@ -75,6 +75,7 @@ Exit codes: 0 as expected; 1 worse, or a gate failed; 2 invalid input; 3 not obs
 	f.keys = addKeys(cmd)
 	f.verbose, f.out = report.AddVerboseFlag(cmd), cmdutil.AddOutputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), s) }
+	cmd.AddCommand(newMetrics(s), newRules(s))
 	return cmd
 }
 

@@ -1,19 +1,13 @@
 package reservation
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	dto "github.com/prometheus/client_model/go"
-	"github.com/prometheus/common/expfmt"
 	"github.com/spf13/cobra"
 
-	"github.com/firstlight/firstlight/internal/atomicfile"
 	"github.com/firstlight/firstlight/internal/reservation/lease"
 	rsvmetrics "github.com/firstlight/firstlight/internal/reservation/report"
 	"github.com/firstlight/firstlight/internal/reservation/store"
@@ -51,29 +45,9 @@ Exit codes: 0 printed; 3 the store cannot be read.`,
 		if problem == nil {
 			problem = cmdutil.Unobserved(err)
 		}
-		return errors.Join(problem, writeMetrics(s.Out, *path, families))
+		return errors.Join(problem, cmdutil.WriteMetrics(s.Out, *path, families))
 	}
 	return cmd
-}
-
-func writeMetrics(out io.Writer, path string, families []*dto.MetricFamily) error {
-	build := func(w io.Writer) error {
-		enc := expfmt.NewEncoder(w, expfmt.NewFormat(expfmt.TypeTextPlain))
-		for _, family := range families {
-			if err := enc.Encode(family); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	if path == "" {
-		return cmdutil.WriteWhole(out, build)
-	}
-	var b bytes.Buffer
-	if err := build(&b); err != nil {
-		return cmdutil.Unobserved(fmt.Errorf("build metrics: %w", err))
-	}
-	return cmdutil.Unobserved(atomicfile.Write(path, b.Bytes(), 0o644))
 }
 
 // unread is a store that cannot be read.

@@ -1,17 +1,9 @@
 package report
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"fmt"
-	"net"
-	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -22,13 +14,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/firstlight/firstlight/internal/poll"
-	"github.com/firstlight/firstlight/internal/poll/polltest"
 	"github.com/firstlight/firstlight/internal/reservation/lease"
 	"github.com/firstlight/firstlight/internal/reservation/matrix"
 	"github.com/firstlight/firstlight/internal/reservation/store"
 	"github.com/firstlight/firstlight/internal/suite"
-	"github.com/firstlight/firstlight/internal/upstream"
+	"github.com/firstlight/firstlight/internal/upstream/promtest"
 )
 
 const rules = "../../../examples/prometheus/reservations.rules.yaml"
@@ -104,11 +94,11 @@ func TestRulesInPrometheus(t *testing.T) {
 			r.MustRegister(c, leads(name != "ill"))
 			web := httptest.NewServer(promhttp.HandlerFor(r, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError}))
 			t.Cleanup(web.Close)
-			p := startPrometheus(t, web.URL)
+			p := promtest.Start(t, rules, web.URL)
 			var got []string
 			last := ""
 			for tick := time.NewTicker(200 * time.Millisecond); ; <-tick.C {
-				if got = p.alerts(t); len(got) == len(tt.want) && scrapes.Load() > 4 && p.evaluated(t) {
+				if got = p.Alerts(t); len(got) == len(tt.want) && scrapes.Load() > 4 && p.Evaluated(t) {
 					tick.Stop()
 					break
 				}
@@ -117,7 +107,7 @@ func TestRulesInPrometheus(t *testing.T) {
 					t.Logf("%d scrapes: %s", scrapes.Load(), s)
 				}
 				if scrapes.Load() > 60 {
-					t.Fatalf("after a minute there are %v\n%s", got, p.log)
+					t.Fatalf("after a minute there are %v\n%s", got, p.Log())
 				}
 			}
 			slices.Sort(tt.want)
@@ -169,137 +159,4 @@ func alertsOf(text string) []string {
 	}
 	slices.Sort(out)
 	return out
-}
-
-type prom struct {
-	url string
-	log *bytes.Buffer
-}
-
-func startPrometheus(t *testing.T, target string) *prom {
-	t.Helper()
-	programs, err := upstream.Builder{}.Ensure(t.Context(), []string{"prometheus"}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	path, err := programs.Path(t.Context(), "prometheus")
-	if err != nil {
-		t.Fatal(err)
-	}
-	abs, err := filepath.Abs(rules)
-	if err != nil {
-		t.Fatal(err)
-	}
-	u, err := url.Parse(target)
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	config := fmt.Sprintf("global: {scrape_interval: 1s, evaluation_interval: 1s}\nrule_files: [%q]\nscrape_configs:\n  - job_name: firstlight\n    static_configs: [{targets: [%q]}]\n", abs, u.Host)
-	if err := os.WriteFile(filepath.Join(dir, "prometheus.yaml"), []byte(config), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	p := &prom{url: "http://" + freeAddress(t), log: &bytes.Buffer{}}
-	cmd := exec.CommandContext(t.Context(), path, "--config.file="+filepath.Join(dir, "prometheus.yaml"),
-		"--storage.tsdb.path="+filepath.Join(dir, "data"), "--web.listen-address="+strings.TrimPrefix(p.url, "http://"), "--log.level=warn")
-	cmd.Stdout, cmd.Stderr = p.log, p.log
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-	cmd.WaitDelay = 10 * time.Second
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan struct{})
-	go func() { defer close(ended); _ = cmd.Wait() }() // ended by the test
-	t.Cleanup(func() { <-ended })                      // t.Context has ended
-	polltest.UntilNil(t, "Prometheus to be ready", func() error {
-		select {
-		case <-ended:
-			return poll.Stop(fmt.Errorf("Prometheus has ended:\n%s", p.log))
-		default:
-		}
-		_, err := get(t, p.url+"/-/ready")
-		return err
-	})
-	return p
-}
-
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
-}
-
-func get(t *testing.T, url string) (string, error) {
-	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
-	if err != nil {
-		return "", err
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return "", err
-	}
-	defer resp.Body.Close()
-	var b bytes.Buffer
-	if _, err := b.ReadFrom(resp.Body); err != nil || resp.StatusCode != http.StatusOK {
-		return "", fmt.Errorf("%s: %s: %w", url, resp.Status, err)
-	}
-	return b.String(), nil
-}
-
-// alerts are those that are pending or firing, in order.
-func (p *prom) alerts(t *testing.T) []string {
-	t.Helper()
-	var out struct {
-		Data struct {
-			Alerts []struct{ Labels map[string]string }
-		}
-	}
-	p.read(t, "/api/v1/alerts", &out)
-	names := []string{}
-	for _, a := range out.Data.Alerts {
-		names = append(names, a.Labels["alertname"])
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
-}
-
-// evaluated tells that every rule was, and none failed, after something was scraped.
-func (p *prom) evaluated(t *testing.T) bool {
-	t.Helper()
-	var out struct {
-		Data struct {
-			Groups []struct {
-				Rules []struct {
-					Name, Health, LastError string
-				}
-			}
-		}
-	}
-	p.read(t, "/api/v1/rules", &out)
-	done := len(out.Data.Groups) == 1
-	for _, g := range out.Data.Groups {
-		for _, r := range g.Rules {
-			if r.Health == "err" {
-				t.Errorf("rule %s: %s", r.Name, r.LastError)
-			}
-			done = done && r.Health == "ok"
-		}
-	}
-	return done
-}
-
-func (p *prom) read(t *testing.T, path string, into any) {
-	t.Helper()
-	text, err := get(t, p.url+path)
-	if err != nil {
-		t.Fatalf("%v\n%s", err, p.log)
-	}
-	if err := json.Unmarshal([]byte(text), into); err != nil {
-		t.Fatal(err)
-	}
 }

@@ -1,0 +1,174 @@
+package slo
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/firstlight/firstlight/internal/poll/polltest"
+	"github.com/firstlight/firstlight/internal/suite"
+	"github.com/firstlight/firstlight/internal/upstream/promtest"
+)
+
+// cluster is what Prometheus scrapes of one cluster, and the alerts that it must have.
+type cluster struct {
+	busbw, mfu float64
+	age        time.Duration // of the newest run
+	ttft, tpot float64       // seconds of each request; 0: no server
+	change     func(map[string][]prometheus.Metric)
+	alerts     []string
+}
+
+// metrics are those of the newest run, by kind.
+func (c cluster) metrics(site string) []prometheus.Metric {
+	gauge := func(d *prometheus.Desc, v float64, labels ...string) prometheus.Metric {
+		return prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, append([]string{site}, labels...)...)
+	}
+	byKind := map[string][]prometheus.Metric{
+		"verified": {gauge(verifiedDesc, 1)},
+		"time":     {gauge(timeDesc, float64(time.Now().Add(-c.age).Unix()), "drift")},
+		"figures": {
+			gauge(figureDesc, c.busbw, "collective", "busbw", "GB/s"), gauge(limitDesc, 355, "collective", "busbw", ">="),
+			gauge(figureDesc, c.mfu, "training", "MFU", "fraction"), gauge(limitDesc, 0.36, "training", "MFU", ">="),
+		},
+		"passed": {gauge(passedDesc, 1, "collective")},
+		"failed": {gauge(passedDesc, 0, "training")},
+		"forged": {gauge(verifiedDesc, 0)},
+	}
+	c.change(byKind)
+	var out []prometheus.Metric
+	for _, of := range byKind {
+		out = append(out, of...)
+	}
+	return out
+}
+
+// drop removes kinds of metrics.
+func drop(kinds ...string) func(map[string][]prometheus.Metric) {
+	return func(m map[string][]prometheus.Metric) {
+		for _, kind := range kinds {
+			delete(m, kind)
+		}
+	}
+}
+
+// clusters are one healthy cluster and one for each alert.
+func clusters() map[string]cluster {
+	usual := drop("failed", "forged")
+	healthy := cluster{busbw: 366, mfu: 0.4, ttft: 0.2, tpot: 0.02, change: usual}
+	with := func(change func(*cluster), alerts ...string) cluster {
+		c := healthy
+		change(&c)
+		c.alerts = alerts
+		return c
+	}
+	return map[string]cluster{
+		"healthy":         healthy,
+		"slow fabric":     with(func(c *cluster) { c.busbw = 300 }, "FirstlightBudgetBurns busbw"),
+		"slow training":   with(func(c *cluster) { c.mfu = 0.3 }, "FirstlightBudgetBurns mfu"),
+		"slow answers":    with(func(c *cluster) { c.ttft = 0.7 }, "FirstlightBudgetBurns ttft"),
+		"slow tokens":     with(func(c *cluster) { c.tpot = 0.2 }, "FirstlightBudgetBurns tpot"),
+		"failed gate":     with(func(c *cluster) { c.change = drop("forged") }, "FirstlightGateNotPassed "),
+		"old run":         with(func(c *cluster) { c.age = 2 * time.Hour }, "FirstlightFiguresOld "),
+		"no server":       with(func(c *cluster) { c.ttft, c.tpot = 0, 0 }, "FirstlightObjectiveUnobserved tpot", "FirstlightObjectiveUnobserved ttft"),
+		"no run":          with(func(c *cluster) { c.change = drop("verified", "time", "figures", "passed", "failed", "forged") }, "FirstlightFiguresUnobserved "),
+		"does not verify": with(func(c *cluster) { c.change = drop("verified", "time", "figures", "passed", "failed") }, "FirstlightFiguresUnobserved "),
+	}
+}
+
+type collected []prometheus.Metric
+
+func (c collected) Describe(chan<- *prometheus.Desc) {}
+
+func (c collected) Collect(ch chan<- prometheus.Metric) {
+	for _, m := range c {
+		ch <- m
+	}
+}
+
+// export serves all clusters; each scrape finds more requests.
+func export(catalogue catalogue, all map[string]cluster, scrapes *atomic.Int64) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		n := int(scrapes.Add(1))
+		r := prometheus.NewRegistry()
+		for site, c := range all {
+			r.MustRegister(collected(c.metrics(site)))
+			for i, seconds := range []float64{c.ttft, c.tpot} {
+				if seconds == 0 {
+					continue
+				}
+				l := catalogue.Latencies[i]
+				h := prometheus.NewHistogram(prometheus.HistogramOpts{Name: l.Histograms[0], Buckets: l.Bounds, ConstLabels: prometheus.Labels{"namespace": site}})
+				r.MustRegister(h)
+				for range 20 * n {
+					h.Observe(seconds)
+				}
+			}
+		}
+		promhttp.HandlerFor(r, promhttp.HandlerOpts{}).ServeHTTP(w, req)
+	})
+}
+
+// A real Prometheus evaluates the rules, with windows of seconds instead of minutes: no alert for a
+// healthy cluster, and for each limit that is missed the alert of this limit alone.
+func TestRulesInPrometheus(t *testing.T) {
+	t.Parallel()
+	suite.Live(t)
+	catalogue, err := loadCatalogue()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file File
+	for site := range clusters() {
+		one, err := Rules(Options{Site: site, Figures: accepted(), MaxAge: time.Hour, Selector: fmt.Sprintf("namespace=%q", site), shorten: 60})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range one.Groups[0].Rules {
+			one.Groups[0].Rules[i].For = ""
+		}
+		file.Groups = append(file.Groups, one.Groups...)
+	}
+	data, err := yaml.Marshal(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "rules.yaml")
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	for site, c := range clusters() {
+		for _, alert := range c.alerts {
+			want = append(want, site+": "+alert)
+		}
+	}
+	slices.Sort(want)
+	var scrapes atomic.Int64
+	web := httptest.NewServer(export(catalogue, clusters(), &scrapes))
+	t.Cleanup(web.Close)
+	p := promtest.Start(t, path, web.URL)
+	// The shortest windows are five seconds: after 20 scrapes every alert of a healthy cluster would fire.
+	polltest.UntilNil(t, "the alerts", func() error {
+		var got []string
+		for _, a := range p.AlertLabels(t) {
+			got = append(got, a["site"]+": "+a["alertname"]+" "+a["slo"])
+		}
+		slices.Sort(got)
+		if got = slices.Compact(got); scrapes.Load() < 20 || !p.Evaluated(t) || !slices.Equal(got, want) {
+			return fmt.Errorf("%d scrapes:\n%s\nwant:\n%s", scrapes.Load(), strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+		return nil
+	})
+}
