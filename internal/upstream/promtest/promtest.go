@@ -67,7 +67,7 @@ func Start(t *testing.T, rules, target string) *Server {
 	polltest.UntilNil(t, "Prometheus to be ready", func() error {
 		select {
 		case <-ended:
-			return poll.Stop(fmt.Errorf("Prometheus has ended:\n%s", p.log))
+			return poll.Stop(fmt.Errorf("prometheus has ended:\n%s", p.log))
 		default:
 		}
 		_, err := get(t, p.url+"/-/ready")
