@@ -7,6 +7,7 @@ import (
 	"github.com/firstlight/firstlight/internal/checktest"
 	"github.com/firstlight/firstlight/internal/gate/node"
 	"github.com/firstlight/firstlight/internal/plan"
+	"github.com/firstlight/firstlight/internal/probe/nvidia"
 	"github.com/firstlight/firstlight/internal/profile"
 )
 
@@ -55,7 +56,12 @@ func TestNoFabricManagerOnTheHost(t *testing.T) {
 		p := testProfile(t)
 		p.Node.NVLinkDomain = domain
 		hosts := healthy(t, 2)
-		hosts[0].Gone["nvidia-fabricmanager"], hosts[1].Gone["nvidia-fabricmanager"] = true, true
+		for _, h := range hosts {
+			h.Gone["nvidia-fabricmanager"] = true
+			for i := range gpusPerNode {
+				h.gpu(i, func(g *nvidia.GPU) { g.FabricCluster, g.FabricClique = "00000001-0000-0000-0000-000000000001", "32766" })
+			}
+		}
 		if j := plan.Judge(node.New(testSite(2), p, node.Deps{}), observations(t, hosts)); j.Verdict != check.Passed {
 			t.Errorf("%s: %s: %+v", name, j.Verdict, j.Findings)
 		}

@@ -35,6 +35,7 @@ func (g *Gate) Judge(obs []check.Observation) check.Judgement {
 		g.judgeKernel(b, h, at)
 	}
 	g.judgeVersions(b, hosts, at)
+	g.judgeNVLinkDomains(b, hosts, at)
 	g.judgeHosts(b, hosts, at)
 	g.summarise(b, hosts)
 	b.MergeSuspects()
