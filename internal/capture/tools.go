@@ -17,6 +17,7 @@ func commands() []command {
 		{"topology", "topology/matrix.txt", []string{"nvidia-smi", "topo", "-m"}},
 		{"nvlink", "nvlink/status.txt", []string{"nvidia-smi", "nvlink", "-s"}},
 		{"nvlink-errors", "nvlink-errors/errors.txt", []string{"nvidia-smi", "nvlink", "-e"}},
+		{"fabricmanager", "fabricmanager/version.txt", []string{"nv-fabricmanager", "--version"}},
 		{"dcgm-discovery", "dcgm-discovery/list.txt", []string{"dcgmi", "discovery", "-l"}},
 		{"dcgm", "dcgm/diag-1.json", []string{"dcgmi", "diag", "-r", "1", "-j"}},
 		{"ibstat", "ibstat/ibstat.txt", []string{"ibstat"}},

@@ -85,11 +85,15 @@ type GPU struct {
 
 // Node is one server.
 type Node struct {
-	GPUs   Figure `yaml:"gpus" json:"gpus"`
-	HCAs   Figure `yaml:"hcas" json:"hcas"`     // compute-fabric ports (rails) a node
-	Power  Figure `yaml:"power" json:"power"`   // kW, maximum a node
-	Heat   Figure `yaml:"heat" json:"heat"`     // kW to be removed a node
-	Weight Figure `yaml:"weight" json:"weight"` // kg a node
+	GPUs Figure `yaml:"gpus" json:"gpus"`
+	HCAs Figure `yaml:"hcas" json:"hcas"` // compute-fabric ports (rails) a node
+	// NVLinkDomain is the number of nodes that one set of NVSwitches connects. 1: the switches are
+	// in the node, which runs their fabric manager; more: they are outside of it. Nil without
+	// NVSwitches.
+	NVLinkDomain *Figure `yaml:"nvlinkDomain,omitempty" json:"nvlinkDomain,omitempty"`
+	Power        Figure  `yaml:"power" json:"power"`   // kW, maximum a node
+	Heat         Figure  `yaml:"heat" json:"heat"`     // kW to be removed a node
+	Weight       Figure  `yaml:"weight" json:"weight"` // kg a node
 	// RequiredDiagnostics are the dcgmi diag tests that must say Pass, by DCGM
 	// major version ("3", "4"), in the names that version prints.
 	RequiredDiagnostics map[string][]string `yaml:"requiredDiagnostics" json:"requiredDiagnostics"`

@@ -53,6 +53,9 @@ func (p *Profile) bounds() []bound {
 		{p.Telemetry.MinUtilUnderLoad, "telemetry.minUtilUnderLoad", 0, 100, false},
 	}
 	bounds = append(bounds, p.hardware()...)
+	if d := p.Node.NVLinkDomain; d != nil {
+		bounds = append(bounds, bound{*d, "node.nvlinkDomain", 1, most, true})
+	}
 	if c.ScaleLoss != nil {
 		bounds = append(bounds, bound{*c.ScaleLoss, "collective.scaleLoss", 0, 0.5, false})
 	}

@@ -89,6 +89,9 @@ func (p *Profile) absent() []error {
 	if len(p.Node.RequiredDiagnostics) == 0 {
 		problems = append(problems, errors.New("node.requiredDiagnostics is empty"))
 	}
+	if p.Collective.NVLS && p.Node.NVLinkDomain == nil {
+		problems = append(problems, errors.New("node.nvlinkDomain is missing: collective.nvls declares NVSwitches"))
+	}
 	if p.Subnet() && len(p.Fabric.RequiredStages) == 0 {
 		problems = append(problems, errors.New("fabric.requiredStages is empty"))
 	}

@@ -131,6 +131,8 @@ func TestEmptyListsAreRefused(t *testing.T) {
 		"memory in GiB":                  {func(p *profile.Profile) { p.GPU.Memory.Value = 80 }, "gpu.memory"},
 		"a rate in GB/s that is Mb/s":    {func(p *profile.Profile) { p.Fabric.Rate.Value = 400000 }, "fabric.rate"},
 		"a ceiling in Mb/s":              {func(p *profile.Profile) { p.Collective.Ceilings[0].Busbw.Value = 480000 }, "collective.ceilings[0].busbw"},
+		"NVSwitches without a domain":    {func(p *profile.Profile) { p.Node.NVLinkDomain = nil }, "node.nvlinkDomain is missing"},
+		"half of a node":                 {func(p *profile.Profile) { p.Node.NVLinkDomain.Value = 1.5 }, "node.nvlinkDomain"},
 		"a loss that is a gain":          {func(p *profile.Profile) { p.Collective.ScaleLoss.Value = 0.6 }, "collective.scaleLoss"},
 		"a class floor that hides it":    {func(p *profile.Profile) { p.Collective.Ceilings[0].ClassFloor = true }, "collective.ceilings[0]"},
 		"a class floor as a ceiling":     {func(p *profile.Profile) { p.Collective.Ceilings[0].Busbw.Source = "class floor: mine" }, "collective.ceilings[0]"},

@@ -117,6 +117,9 @@ func nodeFaults() []FaultKind {
 					return
 				}
 				n.Driver, n.CUDA = d.Nodes[t.node].Hardware.Software.OtherDriver, "12.8"
+				if n.FabricManager.Version != "" {
+					n.FabricManager.Version = n.Driver // both are of one release
+				}
 			},
 		},
 		{

@@ -50,7 +50,7 @@ func TestFaultsOfMissingHardware(t *testing.T) {
 	t.Parallel()
 	refused := []string{
 		"link-down", "link-degraded", "link-flapping", "sm-dead", "sm-two-masters", "link-ber", "rails-swapped", "cables-swapped",
-		"nic-firmware-mixed", "mtu-mismatch", "pkey-missing", "guid-duplicate", "umad-module-missing", "nvlink-down", "nvlink-errors", "rdma-resource-missing",
+		"nic-firmware-mixed", "mtu-mismatch", "pkey-missing", "guid-duplicate", "umad-module-missing", "nvlink-down", "nvlink-errors", "fabric-manager-down", "fabric-manager-version", "nvlink-fabric-degraded", "rdma-resource-missing",
 		"nic-pcie-degraded", "ssh-hosts-swapped", "cpu-governor", "hugepages-missing",
 		"nvls-lost", "tcp-fallback", "no-gpudirect", "data-corruption", "truncated-run",
 		"gpu-slow-in-lockstep", "power-capped-later",

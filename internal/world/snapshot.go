@@ -3,6 +3,7 @@ package world
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -61,6 +62,7 @@ func cloneNodes(base []Node) []Node {
 		nodes[i].GPUs = slices.Clone(nodes[i].GPUs)
 		for g := range nodes[i].GPUs {
 			nodes[i].GPUs[g].NVLinkUp = slices.Clone(nodes[i].GPUs[g].NVLinkUp)
+			nodes[i].GPUs[g].FabricHealth = maps.Clone(nodes[i].GPUs[g].FabricHealth)
 		}
 		nodes[i].HCAs = slices.Clone(nodes[i].HCAs)
 		nodes[i].HCALinks = slices.Clone(nodes[i].HCALinks)

@@ -216,10 +216,11 @@ type Node struct {
 	// NoOSLabels: node feature discovery does not label the operating system.
 	NoOSLabels bool
 
-	Driver    string
-	CUDA      string
-	VBIOS     string
-	DCGMMajor int
+	Driver        string
+	CUDA          string
+	VBIOS         string
+	DCGMMajor     int
+	FabricManager FabricManager
 	// NVMLError replaces all output of nvidia-smi; empty: healthy.
 	NVMLError string
 
@@ -353,6 +354,8 @@ type GPU struct {
 	MemUsedMiB   int
 
 	NVLinkUp []bool
+	// FabricHealth has the degraded parts of its NVLink fabric by element of nvidia-smi -q -x.
+	FabricHealth map[string]string
 	// LinkErrors is the replay count of NVLink 4.
 	LinkErrors uint64
 	Energy     float64 // J since boot

@@ -140,7 +140,7 @@ func (s State) lacks(k FaultKind) string {
 		return missing
 	}
 	switch {
-	case s.Hardware.GPU.NVLinks == 0 && (k.Kind == "nvlink-down" || k.Kind == "nvlink-errors"):
+	case s.Hardware.GPU.NVLinks == 0 && slices.Contains([]string{"nvlink-down", "nvlink-errors", "fabric-manager-down", "fabric-manager-version", "nvlink-fabric-degraded"}, k.Kind):
 		return "NVLinks"
 	case (k.Kind == "gpu-slow-in-lockstep" || k.Kind == "power-capped-later") && len(s.GPUNodes())*s.Hardware.Node.GPUs < 2:
 		return "second GPU to compare with"

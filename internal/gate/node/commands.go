@@ -46,6 +46,9 @@ func (g *Gate) commands() []command {
 		commands = append(commands, command{kind: kindHCAs, argv: []string{"ibstat"}, parse: hcas, modules: []string{"mlx5_ib"}})
 	}
 	commands = append(commands, command{kind: kindHost, argv: linuxhost.Command(), parse: hostFacts})
+	if g.switches() {
+		commands = append(commands, command{kind: kindManager, argv: nvidia.FabricManagerCommand(), parse: fabricManager, read: managerVersion, remedy: remedyManagerSeen})
+	}
 	if g.nvlinks() {
 		commands = append(commands, linkErrors)
 	}

@@ -18,6 +18,7 @@ const (
 	kindKernel  = "dmesg"
 	kindLoad    = "nvidia-smi-load" // GPU clocks during the diagnostic
 	kindHost    = "host"            // facts of the host
+	kindManager = "nvidia-fabricmanager"
 	// NVLink error counters before and after the diagnostic.
 	kindErrorsBefore = "nvidia-smi-nvlink-errors"
 	kindErrorsAfter  = "nvidia-smi-nvlink-errors-after"

@@ -25,6 +25,7 @@ type hostSeen struct {
 	Kernel        nvidia.XidLog
 	Facts         factsSeen
 	Load          loadSeen
+	Manager       nvidia.FabricManager
 	// CountedBefore and CountedAfter are NVLink error counters around the diagnostic.
 	CountedBefore, CountedAfter countedSeen
 	// Gone are kinds that were not observed, Broken those that could not be read.
@@ -65,7 +66,7 @@ type diagSeen struct {
 }
 
 var kinds = []string{
-	"nvidia-smi", "nvidia-smi-nvlink", "ibstat", "host", "nvidia-smi-nvlink-errors",
+	"nvidia-smi", "nvidia-smi-nvlink", "ibstat", "host", "nvidia-fabricmanager", "nvidia-smi-nvlink-errors",
 	"dcgmi-diag", "nvidia-smi-load", "nvidia-smi-after", "nvidia-smi-nvlink-errors-after", "dmesg",
 }
 
@@ -103,6 +104,7 @@ func healthy(tb testing.TB, nodes int) []*hostSeen {
 			Kernel: nvidia.XidLog{Lines: 100, FromBoot: true}, Gone: map[string]bool{}, Broken: map[string]bool{},
 		}
 		h.Load = healthyLoad(h.Before.Log)
+		h.Manager = nvidia.FabricManager{Unit: &nvidia.Unit{Load: "loaded", Active: "active", Sub: "running"}, Processes: new(1), Version: h.Before.Log.Driver}
 		h.Facts = healthyFacts(fmt.Sprintf("gpu-%02d", n+1))
 		for _, name := range testSite(nodes).Fabric.HCAs {
 			h.HCAs.HCAs = append(h.HCAs.HCAs, infiniband.HCA{Name: name, Ports: []infiniband.HCAPort{{Number: 1, State: "Active", PhysicalState: "LinkUp", RateGbps: 400}}})
@@ -242,7 +244,7 @@ func observations(tb testing.TB, hosts []*hostSeen) []check.Observation {
 		figures := map[string]any{
 			"nvidia-smi": h.Before, "nvidia-smi-nvlink": h.Links, "ibstat": h.HCAs,
 			"dcgmi-diag": h.Diag, "nvidia-smi-after": h.After, "dmesg": h.Kernel,
-			"host": h.Facts, "nvidia-smi-load": h.Load, "nvidia-smi-nvlink-errors": h.CountedBefore, "nvidia-smi-nvlink-errors-after": h.CountedAfter,
+			"host": h.Facts, "nvidia-smi-load": h.Load, "nvidia-fabricmanager": h.Manager, "nvidia-smi-nvlink-errors": h.CountedBefore, "nvidia-smi-nvlink-errors-after": h.CountedAfter,
 		}
 		for _, kind := range kinds {
 			if h.Gone[kind] {

@@ -87,12 +87,13 @@ func outputs(t *testing.T) map[string]ssh.Output {
 		}
 	}
 	return map[string]ssh.Output{
-		"nvidia-smi -q -x":                     {Stdout: document},
-		"nvidia-smi nvlink -s":                 {Stdout: []byte(links.String())},
-		"ibstat":                               {Stderr: []byte("ibpanic: [1] main: stat of IB device failed: No such file or directory\n"), Exit: 255},
-		strings.Join(linuxhost.Command(), " "): {Stdout: []byte("=clock=\n1763686800.000000000\n=name=\ngpu\n=files=\n=topology=\n=after=\n1763686800.100000000\n")},
-		strings.Join(nvidia.ClockQuery(), " "): {Stdout: []byte("GPU-1b1b1b1b-0000-0000-0000-000000000000, 100 %, 1755 MHz, 512.30 W, 700.00 W\n")},
-		"nvidia-smi nvlink -e":                 {Stdout: []byte(counters.String())},
+		"nvidia-smi -q -x":                               {Stdout: document},
+		"nvidia-smi nvlink -s":                           {Stdout: []byte(links.String())},
+		"ibstat":                                         {Stderr: []byte("ibpanic: [1] main: stat of IB device failed: No such file or directory\n"), Exit: 255},
+		strings.Join(linuxhost.Command(), " "):           {Stdout: []byte("=clock=\n1763686800.000000000\n=name=\ngpu\n=files=\n=topology=\n=after=\n1763686800.100000000\n")},
+		strings.Join(nvidia.ClockQuery(), " "):           {Stdout: []byte("GPU-1b1b1b1b-0000-0000-0000-000000000000, 100 %, 1755 MHz, 512.30 W, 700.00 W\n")},
+		"nvidia-smi nvlink -e":                           {Stdout: []byte(counters.String())},
+		strings.Join(nvidia.FabricManagerCommand(), " "): {Stdout: []byte("=unit=\nLoadState=loaded\nActiveState=active\nSubState=running\n=processes=\n/proc/1/comm:systemd\n/proc/9/comm:nv-fabricmanage\n=version=\n")},
 		"dcgmi diag -r 3 -p pcie.h2d_d2h_single_pinned.min_pci_generation=5 -j": {Exit: 226, Stdout: []byte(`{"DCGM Diagnostic":{"test_categories":[{"category":"Deployment","tests":[{"name":"software","results":[
 			{"entity_group":"GPU","entity_group_id":1,"entity_id":0,"status":"Pass"},
 			{"entity_group":"GPU","entity_group_id":1,"entity_id":1,"status":"Fail","warnings":[{"error_category":10,"error_id":85,"error_severity":6,"warning":"GPU 1 had memory errors and row remappings are pending"}]}],
@@ -140,7 +141,7 @@ func TestObserve(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		"nvidia-smi", "nvidia-smi-nvlink", "ibstat!", "host", "nvidia-smi-nvlink-errors",
+		"nvidia-smi", "nvidia-smi-nvlink", "ibstat!", "host", "nvidia-fabricmanager", "nvidia-smi-nvlink-errors",
 		"dcgmi-diag", "nvidia-smi-load", "nvidia-smi-after", "nvidia-smi-nvlink-errors-after", "dmesg",
 	}
 	if diff := cmp.Diff(want, rec.kindsOf("gpu-02")); diff != "" {

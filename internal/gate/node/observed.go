@@ -31,6 +31,8 @@ type host struct {
 	kernel observed[nvidia.XidLog]
 	facts  observed[hostFigures]
 	load   observed[loadFigures]
+	// manager is the fabric manager of the node's NVSwitches.
+	manager observed[nvidia.FabricManager]
 	// linkErrors are the NVLink error counters before and after the diagnostic.
 	linkErrors [2]observed[errorFigures]
 }
@@ -45,15 +47,16 @@ func (g *Gate) hosts(obs []check.Observation) []*host {
 	for _, n := range g.site.Inventory.Nodes {
 		of := byHost[n.Name]
 		out = append(out, &host{
-			name:   n.Name,
-			before: last[smiFigures](of, kindBefore),
-			after:  last[smiFigures](of, kindAfter),
-			links:  last[linkFigures](of, kindNVLinks),
-			hcas:   last[hcaFigures](of, kindHCAs),
-			diag:   last[diagFigures](of, kindDiag),
-			kernel: last[nvidia.XidLog](of, kindKernel),
-			facts:  last[hostFigures](of, kindHost),
-			load:   last[loadFigures](of, kindLoad),
+			name:    n.Name,
+			before:  last[smiFigures](of, kindBefore),
+			after:   last[smiFigures](of, kindAfter),
+			links:   last[linkFigures](of, kindNVLinks),
+			hcas:    last[hcaFigures](of, kindHCAs),
+			diag:    last[diagFigures](of, kindDiag),
+			kernel:  last[nvidia.XidLog](of, kindKernel),
+			facts:   last[hostFigures](of, kindHost),
+			load:    last[loadFigures](of, kindLoad),
+			manager: last[nvidia.FabricManager](of, kindManager),
 			linkErrors: [2]observed[errorFigures]{
 				last[errorFigures](of, kindErrorsBefore), last[errorFigures](of, kindErrorsAfter),
 			},

@@ -54,7 +54,7 @@ func readSMI(text string) (got, want []string, err error) {
 		if g.MemoryTotalMiB != nil {
 			memory = fmt.Sprintf("%d MiB", *g.MemoryTotalMiB)
 		}
-		got = append(got, word("gpu", g.UUID, g.Product, g.Serial, memory, temperature, pending, g.FabricState,
+		got = append(got, word("gpu", g.UUID, g.Product, g.Serial, memory, temperature, pending, g.FabricState, g.FabricClique, g.FabricCluster,
 			g.FabricHealth["summary"], g.FabricHealth["bandwidth"], g.FabricHealth["route_unhealthy"]))
 	}
 	want = append(want, word("driver", all(`<driver_version>(.*?)<`, text)[0]), word("attached", all(`<attached_gpus>(.*?)<`, text)[0]))
@@ -63,7 +63,7 @@ func readSMI(text string) (got, want []string, err error) {
 	var columns [][]string
 	for _, pattern := range []string{
 		`<uuid>(.*?)<`, `<product_name>(.*?)<`, `<serial>(.*?)<`, `(?s)<fb_memory_usage>\s*<total>(.*?)<`, `<gpu_temp>(.*?)<`,
-		`<remapped_row_pending>(.*?)<`, `(?s)<fabric>\s*<state>(.*?)<`, `(?s)<health>.*?<summary>(.*?)<`, `(?s)<health>.*?<bandwidth>(.*?)<`, `<route_unhealthy>(.*?)<`,
+		`<remapped_row_pending>(.*?)<`, `(?s)<fabric>\s*<state>(.*?)<`, `<cliqueId>(.*?)<`, `<clusterUuid>(.*?)<`, `(?s)<health>.*?<summary>(.*?)<`, `(?s)<health>.*?<bandwidth>(.*?)<`, `<route_unhealthy>(.*?)<`,
 	} {
 		columns = append(columns, perGPU(cards, pattern))
 	}

@@ -59,6 +59,10 @@ type GPU struct {
 	// FabricState and FabricStatus are the registration with the NVLink fabric.
 	FabricState  string `json:"fabricState,omitempty"`
 	FabricStatus string `json:"fabricStatus,omitempty"`
+	// FabricCluster and FabricClique are the NVLink domain and the partition of it: "32766". Boards
+	// with NVSwitches of their own have a cluster of zeros.
+	FabricCluster string `json:"fabricCluster,omitempty"`
+	FabricClique  string `json:"fabricClique,omitempty"`
 	// FabricHealth is the health of the fabric by XML element: "summary" to "Healthy",
 	// "bandwidth" to "Full", "route_unhealthy" to "False".
 	FabricHealth map[string]string `json:"fabricHealth,omitempty"`

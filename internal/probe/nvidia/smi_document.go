@@ -52,9 +52,11 @@ type rawGPU struct {
 	AppClock    string   `xml:"applications_clocks>graphics_clock"`
 	DefaultApp  string   `xml:"default_applications_clocks>graphics_clock"`
 	Fabric      struct {
-		State  string `xml:"state"`
-		Status string `xml:"status"`
-		Health named  `xml:"health"`
+		State   string `xml:"state"`
+		Status  string `xml:"status"`
+		Clique  string `xml:"cliqueId"`
+		Cluster string `xml:"clusterUuid"`
+		Health  named  `xml:"health"`
 	} `xml:"fabric"`
 }
 

@@ -35,6 +35,8 @@ func (raw *rawGPU) gpu(index int) (GPU, error) {
 	}
 	g.FabricState = r.text("fabric state", raw.Fabric.State)
 	g.FabricStatus = r.text("fabric status", raw.Fabric.Status)
+	g.FabricClique = r.text("fabric cliqueId", raw.Fabric.Clique)
+	g.FabricCluster = r.text("fabric clusterUuid", raw.Fabric.Cluster)
 	for _, item := range raw.Fabric.Health.Items {
 		if value := r.text("fabric health "+item.XMLName.Local, item.Text); value != "" {
 			if g.FabricHealth == nil {

@@ -178,6 +178,21 @@ func TestFaultSymptoms(t *testing.T) {
 		"throttled-under-load": {world.Fault{Kind: "throttled-under-load"}, []sight{
 			{"gpu-04", "nvidia-smi -q -x", "<clocks_event_reasons_counters_hw_power_brake>1000000 us<", 0},
 		}},
+		"fabric-manager-down": {world.Fault{Kind: "fabric-manager-down"}, []sight{
+			{"gpu-03", "systemctl show nvidia-fabricmanager.service -p LoadState -p ActiveState -p SubState", "LoadState=loaded\nActiveState=inactive\nSubState=dead\n", 0},
+		}},
+		"fabric-manager-down never": {world.Fault{Kind: "fabric-manager-down", Options: map[string]string{"how": "never-started"}}, []sight{
+			{"gpu-03", "nvidia-smi -q -x", "<state>In Progress</state>", 0},
+		}},
+		"fabric-manager-version": {world.Fault{Kind: "fabric-manager-version"}, []sight{
+			{"gpu-03", "nv-fabricmanager --version", "Fabric Manager version is : 570.124.06", 0},
+		}},
+		"nvlink-fabric-degraded": {world.Fault{Kind: "nvlink-fabric-degraded"}, []sight{
+			{"gpu-04", "nvidia-smi -q -x", "<bandwidth>Degraded</bandwidth>", 0},
+		}},
+		"driver-in-pods": {world.Fault{Kind: "driver-in-pods"}, []sight{
+			{"gpu-03", "systemctl show nvidia-fabricmanager.service -p LoadState", "LoadState=not-found", 0},
+		}},
 		"nvlink-errors": {world.Fault{Kind: "nvlink-errors"}, []sight{
 			{"gpu-04", "nvidia-smi nvlink -e", "\t Link 4: Replay Errors: 10001\n\t Link 4: Recovery Errors: 0\n", 0},
 		}},

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// grep supports two forms: grep -Hs . FILE... prints every non-empty line of files, where FILE may
-// be a glob; grep -rHvx TEXT DIR... is grepOther.
+// grep supports three forms: grep -Hs . FILE... prints every non-empty line of files, where FILE may
+// be a glob; grep -Hsx TEXT FILE... those that are TEXT; grep -rHvx TEXT DIR... is grepOther.
 func grep(c *call) int {
 	if len(c.args) > 2 && c.args[0] == "-rHvx" {
 		return grepOther(c)
@@ -26,7 +26,11 @@ func grep(c *call) int {
 			files = append(files, c.glob(a)...)
 		}
 	}
-	if pattern != "." {
+	wanted := func(line string) bool { return line == pattern }
+	if !c.has("-Hsx") {
+		wanted = func(line string) bool { return strings.TrimSpace(line) != "" }
+	}
+	if pattern != "." && !c.has("-Hsx") {
 		c.errorf("grep: this host's grep knows the pattern . only\n")
 		return 2
 	}
@@ -34,14 +38,14 @@ func grep(c *call) int {
 	for _, name := range files {
 		text, ok := c.file(name)
 		if !ok {
-			if !c.has("-s", "-Hs") {
+			if !c.has("-s", "-Hs", "-Hsx") {
 				c.errorf("grep: %s: No such file or directory\n", name)
 			}
 			continue
 		}
 		for line := range strings.Lines(text) {
-			if strings.TrimSpace(line) != "" {
-				c.printf("%s:%s\n", name, strings.TrimSuffix(line, "\n"))
+			if line = strings.TrimSuffix(line, "\n"); wanted(line) {
+				c.printf("%s:%s\n", name, line)
 				exit = 0
 			}
 		}
@@ -49,7 +53,7 @@ func grep(c *call) int {
 	return exit
 }
 
-// glob returns the /sys files that match a pattern, or the pattern itself if none does, as in a
+// glob returns the files of /sys and /proc that match a pattern, or the pattern itself if none does, as in a
 // shell.
 func (c *call) glob(pattern string) []string {
 	if !strings.Contains(pattern, "*") {
@@ -67,8 +71,8 @@ func (c *call) glob(pattern string) []string {
 	return out
 }
 
-// sysfs has the files below /sys/devices/system/cpu, the PCIe links of adapters, and the attributes of
-// Ethernet ports.
+// sysfs has the files below /sys/devices/system/cpu, the PCIe links of adapters, the attributes of
+// Ethernet ports, and the names of processes.
 func (c *call) sysfs() map[string]string {
 	if c.files == nil {
 		c.files = c.readSysfs()
@@ -78,6 +82,7 @@ func (c *call) sysfs() map[string]string {
 
 func (c *call) readSysfs() map[string]string {
 	files := c.efaFiles()
+	maps.Copy(files, c.processNames())
 	if c.node.Governor != "" {
 		for i := range c.node.Hardware.Node.CPUs {
 			files[fmt.Sprintf("/sys/devices/system/cpu/cpufreq/policy%d/scaling_governor", i)] = c.node.Governor + "\n"

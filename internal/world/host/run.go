@@ -34,18 +34,23 @@ type tool func(*call) int
 const (
 	smiProgram  = "nvidia-smi"
 	dcgmProgram = "dcgmi"
+	// managerProgram is the fabric manager, which is in the driver's container with the driver.
+	managerProgram = "nv-fabricmanager"
 )
 
 // installed reports whether a host has a program.
 func installed(n world.Node, program string) bool {
 	_, ok := tools()[program]
-	return ok && n.ToolMissing != program && (!n.InboxDrivers || program != "mlnx_qos") && (!n.ToolsInPods || program != smiProgram && program != dcgmProgram)
+	return ok && n.ToolMissing != program && (!n.InboxDrivers || program != "mlnx_qos") && (!n.ToolsInPods || program != smiProgram && program != dcgmProgram && program != managerProgram) &&
+		(n.FabricManager.Version != "" || program != managerProgram)
 }
 
 func tools() map[string]tool {
 	return map[string]tool{
 		smiProgram:      nvidiaSMI,
 		dcgmProgram:     dcgmi,
+		managerProgram:  nvFabricManager,
+		"systemctl":     systemctl,
 		"ibstat":        ibstat,
 		"ibv_devinfo":   ibvDevinfo,
 		"sminfo":        sminfo,

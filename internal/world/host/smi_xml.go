@@ -55,7 +55,7 @@ func (c *call) gpuXML(x *xmlDoc, index int, g world.GPU) {
 	c.thermalXML(x, g)
 	c.powerXML(x, g)
 	c.clocksXML(x, g)
-	c.fabricXML(x)
+	c.fabricXML(x, g)
 	c.supportedClocksXML(x, g)
 	x.in("processes", func() {
 		if g.Occupant.UID == "" || g.MemUsedMiB == 0 {

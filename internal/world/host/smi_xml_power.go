@@ -1,6 +1,10 @@
 package host
 
-import "github.com/firstlight/firstlight/internal/world"
+import (
+	"cmp"
+
+	"github.com/firstlight/firstlight/internal/world"
+)
 
 func (c *call) thermalXML(x *xmlDoc, g world.GPU) {
 	hw := c.node.Hardware.GPU
@@ -67,19 +71,26 @@ func (c *call) clocksXML(x *xmlDoc, g world.GPU) {
 	x.in("clock_policy", func() { x.na("auto_boost", "auto_boost_default") })
 }
 
-func (c *call) fabricXML(x *xmlDoc) {
+func (c *call) fabricXML(x *xmlDoc, g world.GPU) {
 	x.in("fabric", func() {
 		if c.node.Hardware.GPU.NVLinks == 0 {
 			x.na("state", "status", "cliqueId", "clusterUuid")
 			x.in("health", func() { x.na("bandwidth") })
 			return
 		}
-		x.el("state", "Completed")
-		x.el("status", "Success")
+		if c.node.FabricManager.NeverStarted {
+			x.el("state", "In Progress")
+			x.na("status")
+		} else {
+			x.el("state", "Completed")
+			x.el("status", "Success")
+		}
 		x.el("cliqueId", "0")
 		x.el("clusterUuid", "00000000-0000-0000-0000-000000000000")
 		x.in("health", func() {
-			x.na("summary", "bandwidth", "route_recovery_in_progress", "route_unhealthy", "access_timeout_recovery", "incorrect_configuration")
+			for _, name := range []string{"summary", "bandwidth", "route_recovery_in_progress", "route_unhealthy", "access_timeout_recovery", "incorrect_configuration"} {
+				x.el(name, "%s", cmp.Or(g.FabricHealth[name], "N/A"))
+			}
 		})
 	})
 }

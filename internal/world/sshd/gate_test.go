@@ -11,6 +11,7 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/gate/node"
 	"github.com/firstlight/firstlight/internal/plan"
+	"github.com/firstlight/firstlight/internal/probe/nvidia"
 	"github.com/firstlight/firstlight/internal/probe/ssh"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
@@ -34,7 +35,7 @@ func (r *recorder) Record(o check.Observation) (check.Observation, error) {
 func (r *recorder) Progress(string, ...any) {}
 
 // quick are the faults of every change, one per kind of symptom; make test-all runs the others.
-var quick = []string{"clocks-locked", "pcie-gen-degraded", "nvlink-errors", "ssh-hosts-swapped"}
+var quick = []string{"clocks-locked", "pcie-gen-degraded", "nvlink-errors", "ssh-hosts-swapped", "fabric-manager-down", "fabric-manager-version", "nvlink-fabric-degraded"}
 
 // The gate finds every fault of gate node, with each of its options, in the simulated tools'
 // output over SSH: verdict and suspect. A healthy cluster passes. This part of a run needs no
@@ -108,6 +109,24 @@ func TestGateNodeFindsItsFaults(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+	}
+	fabricManagerInAContainer(t, w, pool)
+}
+
+// With a containerised driver, a host has the process of the fabric manager without its unit and
+// program.
+func fabricManagerInAContainer(t *testing.T, w *world.World, pool *ssh.Pool) {
+	t.Helper()
+	if _, err := w.AddFault(world.Fault{Kind: "driver-in-pods"}); err != nil {
+		t.Fatal(err)
+	}
+	out, err := pool.Run(t.Context(), "gpu-02", nvidia.FabricManagerCommand()...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := nvidia.ParseFabricManager(out.Stdout)
+	if err != nil || m.Unit == nil || m.Unit.Load != "not-found" || m.Processes == nil || *m.Processes != 1 || m.Version != "" {
+		t.Errorf("%+v: %v: %s", m, err, out.Stdout)
 	}
 }
 

@@ -1,0 +1,121 @@
+package node
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/firstlight/firstlight/internal/check"
+)
+
+const remedyDomain = "compare nvidia-smi -q (Fabric: ClusterUUID, CliqueId) of the nodes with the partitions of the rack's NVLink switches (nv show sdn partition); correct the partition, or the rack of the node in the site's inventory"
+
+// judgeNVLinkDomains judges NVLink domains of several nodes: the GPUs of a node are in one, and so are
+// the nodes of a rack. Where the inventory has no racks, the nodes are in no more domains than they fill.
+func (g *Gate) judgeNVLinkDomains(b *check.Builder, hosts []*host, at slots) {
+	size := g.profile.Node.NVLinkDomain
+	if size == nil || size.Value <= 1 {
+		return
+	}
+	domains := map[*host]string{}
+	members := map[string]int{}
+	for _, h := range hosts {
+		if domain := g.domain(b, h, at); domain != "" {
+			domains[h] = domain
+			members[domain]++
+		}
+	}
+	for _, h := range hosts {
+		if n := members[domains[h]]; float64(n) > size.Value {
+			b.Fail(h.latestID(), h.name, remedyDomain, "NVLink domain %s has %d nodes, expected at most %g", domains[h], n, size.Value)
+		}
+	}
+	racks := g.racks()
+	if racks == nil {
+		g.judgeSurplusDomains(b, hosts, domains, members)
+		return
+	}
+	byRack := map[string]map[*host]string{}
+	for h, domain := range domains {
+		rack := racks[h.name]
+		if byRack[rack] == nil {
+			byRack[rack] = map[*host]string{}
+		}
+		byRack[rack][h] = domain
+	}
+	for _, h := range hosts {
+		if d := differing(byRack[racks[h.name]])[h]; d != "" {
+			b.Fail(h.latestID(), h.name, remedyDomain, "is in NVLink domain %s; of rack %s: %s", domains[h], racks[h.name], d)
+		}
+	}
+}
+
+// domain is the NVLink domain of a host's GPUs: cluster and clique; "" if they have none in common,
+// which is reported.
+func (g *Gate) domain(b *check.Builder, h *host, at slots) string {
+	doc, ok := h.latest()
+	if !ok {
+		return "" // reported by judgeUnobserved
+	}
+	var found []string
+	for _, gpu := range doc.log.GPUs {
+		switch suspect := at.gpu(h, gpu.BusID); {
+		case len(gpu.Errors) > 0: // reported by judgeGPU
+		case gpu.FabricCluster == "" || gpu.FabricClique == "":
+			b.Unobserved(doc.obs.ID, suspect, remedyUnobserved, "does not report its NVLink domain (clusterUuid %q, cliqueId %q)", gpu.FabricCluster, gpu.FabricClique)
+		case strings.Trim(gpu.FabricCluster, "0-") == "":
+			b.Fail(doc.obs.ID, suspect, remedyDomain, "is in no NVLink domain: its clusterUuid is zero")
+		default:
+			found = append(found, gpu.FabricCluster+"."+gpu.FabricClique)
+		}
+	}
+	slices.Sort(found)
+	found = slices.Compact(found)
+	if len(found) > 1 {
+		b.Fail(doc.obs.ID, h.name, remedyDomain, "its GPUs are in %d NVLink domains: %s", len(found), strings.Join(found, ", "))
+	}
+	if len(found) != 1 {
+		return ""
+	}
+	return found[0]
+}
+
+// racks are the racks of the inventory's nodes by name; nil unless every node has one.
+func (g *Gate) racks() map[string]string {
+	racks := map[string]string{}
+	for _, n := range g.site.Inventory.Nodes {
+		if n.Rack == "" {
+			return nil
+		}
+		racks[n.Name] = n.Rack
+	}
+	return racks
+}
+
+// judgeSurplusDomains fails the nodes of the smallest domains beyond the number that all nodes of the
+// site fill. Nodes that are left out fill them too.
+func (g *Gate) judgeSurplusDomains(b *check.Builder, hosts []*host, domains map[*host]string, members map[string]int) {
+	inventory := g.site.Inventory
+	most := int(math.Ceil(float64(len(inventory.Nodes)+len(inventory.LeftOut)) / g.profile.Node.NVLinkDomain.Value))
+	var sizes []int
+	for _, n := range members {
+		sizes = append(sizes, n)
+	}
+	if len(sizes) <= most {
+		return
+	}
+	slices.Sort(sizes)
+	least := sizes[len(sizes)-most]
+	tied := sizes[len(sizes)-most-1] == least // of domains of one size, any is the surplus: all are named
+	for _, h := range hosts {
+		if n := members[domains[h]]; n > 0 && (n < least || tied && n == least) {
+			b.Fail(h.latestID(), h.name, remedyDomain, "is in NVLink domain %s with %d nodes; the nodes are in %d domains, expected at most %d", domains[h], n, len(sizes), most)
+		}
+	}
+}
+
+// latestID is the observation of the newest document; "" without one.
+func (h *host) latestID() string {
+	doc, _ := h.latest()
+	return doc.obs.ID
+}
