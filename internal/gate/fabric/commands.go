@@ -174,7 +174,7 @@ func verbsCommand(hcas []string) []string {
 	return []string{"sh", "-c", strings.Join(append(steps, ssh.Quote(grep)), " && ")}
 }
 
-// firstPort is the adapter's port on the fabric: mlx5 devices have one port.
+// firstPort is the adapter's port on the fabric. mlx5 devices have one port, older ones may have two.
 const firstPort = 1
 
 func details(out ssh.Output) (any, error) {

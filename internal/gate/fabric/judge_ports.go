@@ -46,28 +46,26 @@ func (g *Gate) judgePorts(b *check.Builder, obs []check.Observation, smLID int) 
 	})
 }
 
+// port judges the adapter's port on the fabric. A second port may be idle or on another network.
 func (g *Gate) port(b *check.Builder, o check.Observation, suspect string, a infiniband.HCA, followed map[int][]string) bool {
-	good := slices.ContainsFunc(a.Ports, func(p infiniband.HCAPort) bool { return p.Number == firstPort })
-	if !good {
+	i := slices.IndexFunc(a.Ports, func(p infiniband.HCAPort) bool { return p.Number == firstPort })
+	if i < 0 {
 		b.Unobserved(o.ID, suspect, remedySSH, "%s has no port %d in ibstat's output", suspect, firstPort)
+		return false
 	}
-	for _, p := range a.Ports {
-		rate := int(g.profile.Fabric.Rate.Value)
-		switch {
-		case p.State == "Initializing" && p.PhysicalState == "LinkUp":
-			b.Fail(o.ID, suspectSM, remedySM, "%s is up but only Initializing: no subnet manager has configured it", suspect)
-			good = false
-		case p.State != "Active" || p.PhysicalState != "LinkUp":
-			b.Fail(o.ID, suspect, remedyLink, "port %d of %s is %s / %s, want Active / LinkUp", p.Number, suspect, p.State, p.PhysicalState)
-			good = false
-		case p.RateGbps != rate:
-			b.Fail(o.ID, suspect, remedyLink, "port %d of %s runs at %d Gb/s, want %d", p.Number, suspect, p.RateGbps, rate)
-			good = false
-		default:
-			followed[p.SMLID] = append(followed[p.SMLID], suspect)
-		}
+	p, rate := a.Ports[i], int(g.profile.Fabric.Rate.Value)
+	switch {
+	case p.State == "Initializing" && p.PhysicalState == "LinkUp":
+		b.Fail(o.ID, suspectSM, remedySM, "%s is up but only Initializing: no subnet manager has configured it", suspect)
+	case p.State != "Active" || p.PhysicalState != "LinkUp":
+		b.Fail(o.ID, suspect, remedyLink, "port %d of %s is %s / %s, want Active / LinkUp", p.Number, suspect, p.State, p.PhysicalState)
+	case p.RateGbps != rate:
+		b.Fail(o.ID, suspect, remedyLink, "port %d of %s runs at %d Gb/s, want %d", p.Number, suspect, p.RateGbps, rate)
+	default:
+		followed[p.SMLID] = append(followed[p.SMLID], suspect)
+		return true
 	}
-	return good
+	return false
 }
 
 // follow requires that every active adapter follows the master subnet manager.

@@ -25,7 +25,23 @@ func TestRules(t *testing.T) {
 		checktest.When("a port shows its GUID", checktest.Set("ibstat@gpu-01", `[0].ports[0].portGUID`, "")).Unobserved("gpu-01/mlx5_0", "shows no GUID"),
 		checktest.When("another port's GUID is not that of the fabric's port", checktest.Set("ibstat@gpu-01", `[0].ports[0]`, checktest.Twice),
 			checktest.Set("ibstat@gpu-01", `[0].ports[0].portGUID`, ""), checktest.Set("ibstat@gpu-01", `[0].ports[1].number`, 2)).Unobserved("gpu-01/mlx5_0", "shows no GUID"),
+		// port 2 of an adapter was judged, too, though fabric.hcas are their port 1
+		checktest.When("an idle second port", secondPort(`.state`, "Down", checktest.Set("ibstat@gpu-01", `[0].ports[1].physicalState`, "Polling"))...).Passes(),
+		checktest.When("a second port that no subnet manager has configured", secondPort(`.state`, "Initializing")...).Passes(),
+		checktest.When("a second port at another rate", secondPort(`.rateGbps`, 10)...).Passes(),
+		checktest.When("a second port on another subnet", secondPort(`.smLID`, 9)...).Passes(),
+		checktest.When("a second port does not stand in for the first", secondPort(`.number`, 2, checktest.Set("ibstat@gpu-01", `[0].ports[0].state`, "Down"))...).Fails("gpu-01/mlx5_0", "port 1 of gpu-01/mlx5_0 is Down"),
 		// MTU and keys of an adapter without port 1 were not judged
 		checktest.When("the fabric's port has another number", checktest.Set("ibstat@gpu-01", `[0].ports[0].number`, 2)).Unobserved("gpu-01/mlx5_0", "has no port 1"),
 	})
+}
+
+// secondPort adds a port to an adapter that differs from the first in one field.
+func secondPort(field string, value any, more ...checktest.Change) []checktest.Change {
+	return append([]checktest.Change{
+		checktest.Set("ibstat@gpu-01", `[0].ports[0]`, checktest.Twice),
+		checktest.Set("ibstat@gpu-01", `[0].ports[1].number`, 2),
+		checktest.Set("ibstat@gpu-01", `[0].ports[1].portGUID`, "0x00000000000000cc"),
+		checktest.Set("ibstat@gpu-01", `[0].ports[1]`+field, value),
+	}, more...)
 }

@@ -2,6 +2,7 @@ package node
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/firstlight/firstlight/internal/check"
@@ -68,7 +69,18 @@ func (h *host) bus(uuid string) string {
 	return ""
 }
 
-// judgeHCAs requires that every adapter of the compute fabric is Active at its rate.
+// fabricPort is an adapter's port on the compute fabric. Another port may be idle.
+const fabricPort = 1
+
+func portOnFabric(hca infiniband.HCA) (infiniband.HCAPort, bool) {
+	i := slices.IndexFunc(hca.Ports, func(p infiniband.HCAPort) bool { return p.Number == fabricPort })
+	if i < 0 {
+		return infiniband.HCAPort{}, false
+	}
+	return hca.Ports[i], true
+}
+
+// judgeHCAs requires that the port of every adapter of the compute fabric is Active at its rate.
 func (g *Gate) judgeHCAs(b *check.Builder, h *host) {
 	if !h.hcas.ok() {
 		return
@@ -84,7 +96,12 @@ func (g *Gate) judgeHCAs(b *check.Builder, h *host) {
 			b.Fail(h.hcas.obs.ID, suspect, "check lspci and the kernel log for the adapter, reseat or replace it; or correct fabric.hcas of the site", "is missing")
 			continue
 		}
-		g.judgePort(b, h.hcas.obs, suspect, hca.Ports[0])
+		p, ok := portOnFabric(hca)
+		if !ok {
+			b.Unobserved(h.hcas.obs.ID, suspect, remedyUnobserved, "has no port %d in ibstat's output", fabricPort)
+			continue
+		}
+		g.judgePort(b, h.hcas.obs, suspect, p)
 	}
 }
 

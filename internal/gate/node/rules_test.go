@@ -33,6 +33,10 @@ func TestRules(t *testing.T) {
 		checktest.When("without a document after the diagnostic throttling is unknown", checktest.Set("nvidia-smi-after@gpu-01", `.log`, checktest.LeftOut)).Unobserved("gpu-01", "nvidia-smi-after has no document"),
 		checktest.When("corrected errors are a count", checktest.Set("nvidia-smi@gpu-01", `.log.gpus[0].volatileErrors.sramCorrectable`, -1)).Unobserved("gpu-01/gpu0", "no volatile SRAM correctable error count"),
 		checktest.When("remapped rows are a count", checktest.Set("nvidia-smi@gpu-01", `.log.gpus[0].remappedRows.uncorrectableRows`, -1)).Unobserved("gpu-01/gpu0", "no row remapping"),
+		// the first port that ibstat lists was judged, whatever its number
+		checktest.When("the adapter's port on the fabric is port 1", checktest.Set("ibstat@gpu-01", `.hcas[0].ports[0].number`, 2)).Unobserved("gpu-01/mlx5_0", "has no port 1"),
+		checktest.When("another port of the adapter may be idle", checktest.Set("ibstat@gpu-01", `.hcas[0].ports[0]`, checktest.Twice), checktest.Set("ibstat@gpu-01", `.hcas[0].ports[0].number`, 2),
+			checktest.Set("ibstat@gpu-01", `.hcas[0].ports[0].state`, "Down")).Passes(),
 		checktest.When("an adapter can do something", checktest.Set("host@gpu-01", `.host.adapters.mlx5_1.maxWidth`, 0)).Unobserved("gpu-01/mlx5_1", "PCIe link"),
 		checktest.When("a governor is that of a CPU", checktest.Set("host@gpu-01", `.host.governors.performance`, 0)).Unobserved("gpu-01", "0 CPU policies"),
 		checktest.When("the time of the answer is known", checktest.Set("host@gpu-01", `.answeredAt`, checktest.LeftOut)).Unobserved("gpu-01", "does not report its clock"),

@@ -50,7 +50,8 @@ func (g *Gate) summariseLinks(b *check.Builder, hosts []*host) {
 			}
 		}
 		for _, hca := range h.hcas.fig.HCAs {
-			if slices.Contains(g.site.Fabric.HCAs, hca.Name) && len(hca.Ports) > 0 && hca.Ports[0].Up() && float64(hca.Ports[0].RateGbps) >= p.Fabric.Rate.Value {
+			port, ok := portOnFabric(hca)
+			if ok && slices.Contains(g.site.Fabric.HCAs, hca.Name) && port.Up() && float64(port.RateGbps) >= p.Fabric.Rate.Value {
 				ports++
 			}
 		}

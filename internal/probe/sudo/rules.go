@@ -14,6 +14,7 @@ var paths = map[string]string{
 	"dcgmi":         "/usr/bin/dcgmi",
 	"ibdiagnet":     "/usr/bin/ibdiagnet",
 	"iblinkinfo":    "/usr/sbin/iblinkinfo",
+	"ibnetdiscover": "/usr/sbin/ibnetdiscover",
 	"ibqueryerrors": "/usr/sbin/ibqueryerrors",
 	"sminfo":        "/usr/sbin/sminfo",
 }
