@@ -11,6 +11,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/conformance"
+	"github.com/firstlight/firstlight/internal/conformance/dra/inventory"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
@@ -52,8 +53,10 @@ type Proof struct {
 
 // Check is the check.
 type Check struct {
-	deps      conformance.Deps
-	nodes     []string
+	deps  conformance.Deps
+	nodes []string
+	// class of devices offers the GPUs; empty: the device plugin does.
+	class     string
 	gpus      int
 	scheduler string
 	queue     string
@@ -65,7 +68,7 @@ type Check struct {
 // New returns the check for a site and the profile of its hardware.
 func New(s *site.Site, p *profile.Profile, deps conformance.Deps) *Check {
 	return &Check{
-		deps: deps.WithDefaults(0), nodes: conformance.NodeNames(s), gpus: int(p.Node.GPUs.Value),
+		deps: deps.WithDefaults(0), nodes: conformance.NodeNames(s), class: s.GPUStack.DeviceClass, gpus: int(p.Node.GPUs.Value),
 		scheduler: s.GPUStack.GangScheduler, queue: s.GPUStack.Queue, image: s.Telemetry.LoadImage,
 		deadline: p.GPUStack.GangDeadline.Duration(), settle: p.GPUStack.GangSettle.Duration(),
 	}
@@ -102,8 +105,8 @@ func (c *Check) observe(ctx context.Context, cluster *kube.Cluster, rec check.Ob
 	if err := attempt.Record(found, failed); err != nil || scheduler == nil {
 		return err
 	}
-	attempt = rec.Begin(kindCapacity, "cluster", "GET nodes, pods")
-	usage, failed := cluster.Usage(ctx, c.nodes, kube.GPUResource)
+	attempt = rec.Begin(kindCapacity, "cluster", "GET nodes, pods"+c.reads())
+	usage, failed := c.usage(ctx, cluster)
 	free := Capacity{gangproof.RoomIn(c.nodes, c.gpus, usage), usage}
 	if err := attempt.Record(free, failed); err != nil || free.Fits == 0 {
 		return err
@@ -118,9 +121,25 @@ func (c *Check) observe(ctx context.Context, cluster *kube.Cluster, rec check.Ob
 	return c.fits(ctx, launcher, rec, free)
 }
 
+// reads are the objects that are read for GPUs of ResourceSlices, in addition.
+func (c *Check) reads() string {
+	if c.class == "" {
+		return ""
+	}
+	return ", resourceslices, resourceclaims"
+}
+
+// usage of the GPUs of ResourceSlices if the site declares a DeviceClass, else of the device plugin.
+func (c *Check) usage(ctx context.Context, cluster *kube.Cluster) (map[string]kube.Usage, error) {
+	if c.class == "" {
+		return cluster.Usage(ctx, c.nodes, kube.GPUResource)
+	}
+	return inventory.ClaimUsage(ctx, cluster, c.nodes)
+}
+
 func (c *Check) spec(name string, pods, gpus int, free Capacity) workload.Spec {
 	return workload.Spec{
-		Name: name, Gate: Name, Pods: pods, GPUs: gpus, Image: c.image, Container: "gang-probe", Script: "sleep infinity", Nodes: free.Nodes,
+		Name: name, Gate: Name, Pods: pods, GPUs: gpus, DeviceClass: c.class, Image: c.image, Container: "gang-probe", Script: "sleep infinity", Nodes: free.Nodes,
 	}
 }
 

@@ -38,29 +38,10 @@ func (g *Gate) observeSlices(ctx context.Context, cluster *kube.Cluster, rec che
 
 // usage is the usage of the GPUs that the proof of the gang scheduler uses, by node.
 func (g *Gate) usage(ctx context.Context, cluster *kube.Cluster) (map[string]kube.Usage, error) {
-	if !g.dra() {
-		return cluster.Usage(ctx, g.nodes, g.gang)
+	if g.dra() {
+		return inventory.ClaimUsage(ctx, cluster, g.nodes)
 	}
-	all, err := inventory.ListSlices(ctx, cluster)
-	if err != nil {
-		return nil, err
-	}
-	nodes, err := inventory.Usage(ctx, cluster, g.nodes, all)
-	if err != nil {
-		return nil, err
-	}
-	out := map[string]kube.Usage{}
-	for _, n := range nodes {
-		u := kube.Usage{Requested: n.Allocated + n.Plugged}
-		if n.Open {
-			u.Allocatable = n.Offered
-		}
-		for _, holder := range n.Holders {
-			u.Holders = append(u.Holders, kube.Holder{Pod: holder})
-		}
-		out[n.Node] = u
-	}
-	return out, nil
+	return cluster.Usage(ctx, g.nodes, g.gang)
 }
 
 // perPod is the number of GPUs of a pod of the proof: all of a node.
