@@ -14,7 +14,11 @@ import (
 
 func sample(t *testing.T, nodes int) (*world.World, lab.Info, hosts) {
 	t.Helper()
-	spec := world.DefaultSpec(nodes)
+	return sampleOf(t, world.DefaultSpec(nodes))
+}
+
+func sampleOf(t *testing.T, spec world.Spec) (*world.World, lab.Info, hosts) {
+	t.Helper()
 	for i := range spec.GPUNodes {
 		spec.GPUNodes[i].Address = "127.1.2." + string(rune('1'+i)) + ":2222"
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/world"
 	"github.com/firstlight/firstlight/internal/world/collective"
+	"github.com/firstlight/firstlight/internal/world/inference"
 	"github.com/firstlight/firstlight/internal/world/training"
 )
 
@@ -52,6 +53,8 @@ func printers() map[string]printer {
 		"sminfo":             {printed("host/testdata/sminfo.txt"), "sminfo/oscar.txt", lines()},
 		"ibdiagnet":          {printed("host/testdata/ibdiagnet.txt"), "ibdiagnet/*", lines(`\s+\d+\s+\d+$`, `  9  9`)},
 		"ibqueryerrors":      {printed("host/testdata/ibqueryerrors.txt"), "ibqueryerrors/listarchive-srp.txt", counters},
+		"iblinkinfo -l":      {printed("host/testdata/iblinkinfo-line.txt"), "iblinkinfo/*", lines(`"[^"]*"`, `"N"`, ` {2,}(0x|\d)`, ` $1`, `\([^=()]*\)$`, `(HINTS)`)},
+		"vLLM":               {contextError, "vllm/*", only(`model's max seq len`, lines())},
 		"dcgm-exporter":      {printed("exporter/testdata/gpu-01.txt"), "prom/*", only(`^# (?:HELP|TYPE) `, lines())},
 		"nccl-tests": {collectiveOutput(false), "nccltests/*", only(`(?:^|>: ?|^\d+: )(?:# |#$|\s+\d+\s+\d+\s+float)`, lines(`^>: ?`, ``, `on +\S+ device`, `on h device`, `\[[0-9a-f:.x]+\] NVIDIA.*`, `[P] NVIDIA`,
 			`^(\s+)(\d.*float.*)$`, `row $2`, `  +`, ` `))},
@@ -59,6 +62,11 @@ func printers() map[string]printer {
 		"torchtitan":      {trainingOutput(training.Torchtitan), "torchtitan/*", only(`step: +\d+  loss`, lines(`: +`, `: `, `\x1b\[\d+m`, ``))},
 		"Megatron-LM":     {trainingOutput(training.Megatron), "megatron/*", only(`iteration +\d+/ *\d+ \|`, fields)},
 	}
+}
+
+// contextError is how vLLM ends if a request of the maximum length does not fit.
+func contextError(*testing.T) string {
+	return (&inference.ContextError{MaxModelLen: 4096, CacheTokens: 3664}).Error()
 }
 
 func collectiveOutput(debug bool) func(t *testing.T) string {

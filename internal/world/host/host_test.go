@@ -59,6 +59,7 @@ func TestHealthyOutput(t *testing.T) {
 		"pkeys.txt":             {pkeysOf("mlx5_0"), 0},
 		"sminfo.txt":            {"sminfo", 0},
 		"iblinkinfo.txt":        {"iblinkinfo", 0},
+		"iblinkinfo-line.txt":   {"iblinkinfo -l", 0},
 		"ibqueryerrors.txt":     {"ibqueryerrors", 1},
 		"ibdiagnet.txt":         {"ibdiagnet", 0},
 		"dmesg.txt":             {"dmesg", 0},
