@@ -37,7 +37,7 @@ func (o *observer) start(ctx context.Context) (*workload.Gang, pod, error) {
 		return nil, pod{}, err
 	}
 	spec := inference.Workload(o.site, jobName, Name)
-	reason, err := gangjob.Free(ctx, o.cluster, spec)
+	reason, err := gangjob.Free(ctx, launcher, spec)
 	if err == nil && reason != "" {
 		err = errors.New(reason)
 	}

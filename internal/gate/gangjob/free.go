@@ -6,18 +6,28 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/firstlight/firstlight/internal/conformance/dra/inventory"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/workload"
 )
 
 // Free explains why a gang does not fit: the nodes without enough free GPUs and the pods that
 // hold them. It is empty if the gang fits. A run uses free GPUs only and never queues.
-func Free(ctx context.Context, cluster *kube.Cluster, spec workload.Spec) (string, error) {
-	usage, err := cluster.Usage(ctx, spec.Nodes, kube.GPUResource)
+// Where the launcher claims GPUs, those of ResourceSlices are counted: a cluster without the
+// device plugin has no others.
+func Free(ctx context.Context, l *workload.Launcher, spec workload.Spec) (string, error) {
+	usage, err := usageFor(ctx, l, spec)
 	if err != nil {
 		return "", fmt.Errorf("list free GPUs: %w", err)
 	}
 	return Missing(spec, usage), nil
+}
+
+func usageFor(ctx context.Context, l *workload.Launcher, spec workload.Spec) (map[string]kube.Usage, error) {
+	if l.DeviceClass != "" {
+		return inventory.ClaimUsage(ctx, l.Cluster, spec.Nodes)
+	}
+	return l.Cluster.Usage(ctx, spec.Nodes, kube.GPUResource)
 }
 
 // Missing explains why the pods do not fit on nodes with this usage; "" if they do.
@@ -46,10 +56,14 @@ func Missing(spec workload.Spec, usage map[string]kube.Usage) string {
 
 func describe(node string, u kube.Usage) string {
 	if u.Allocatable == 0 {
-		return node + " has no allocatable GPU (not found, not ready, cordoned, or without the device plugin)"
+		return node + " has no allocatable GPU (not found, not ready, cordoned, or without the device plugin or DRA driver)"
 	}
 	parts := []string{fmt.Sprintf("%s has %d of %d GPUs free", node, u.Free(), u.Allocatable)}
 	for _, h := range u.Holders {
+		if h.Namespace == "" { // of ClaimUsage: "claim team/train"
+			parts = append(parts, h.Pod+" holds some")
+			continue
+		}
 		parts = append(parts, fmt.Sprintf("pod %s/%s holds %d", h.Namespace, h.Pod, h.Count))
 	}
 	return strings.Join(parts, ", ")

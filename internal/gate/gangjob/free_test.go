@@ -17,8 +17,11 @@ func TestMissing(t *testing.T) {
 		usage map[string]kube.Usage
 		want  string // empty: the pods fit
 	}{
-		"all free":               {workload.Spec{Pods: 2, GPUs: 8, OnePerNode: true, Nodes: []string{"a", "b"}}, map[string]kube.Usage{"a": free, "b": free}, ""},
-		"held by another":        {workload.Spec{Pods: 2, GPUs: 8, OnePerNode: true, Nodes: []string{"a", "b"}}, map[string]kube.Usage{"a": free, "b": half}, "pod team/train-0 holds 4"},
+		"all free":        {workload.Spec{Pods: 2, GPUs: 8, OnePerNode: true, Nodes: []string{"a", "b"}}, map[string]kube.Usage{"a": free, "b": free}, ""},
+		"held by another": {workload.Spec{Pods: 2, GPUs: 8, OnePerNode: true, Nodes: []string{"a", "b"}}, map[string]kube.Usage{"a": free, "b": half}, "pod team/train-0 holds 4"},
+		"held by a claim": {workload.Spec{Pods: 1, GPUs: 8, Nodes: []string{"a"}}, map[string]kube.Usage{
+			"a": {Allocatable: 8, Requested: 1, Holders: []kube.Holder{{Pod: "claim team/train"}}},
+		}, "a has 7 of 8 GPUs free, claim team/train holds some"},
 		"one pod finds a node":   {workload.Spec{Pods: 1, GPUs: 8, Nodes: []string{"a", "b"}}, map[string]kube.Usage{"a": half, "b": free}, ""},
 		"several pods on a node": {workload.Spec{Pods: 4, GPUs: 2, Nodes: []string{"a"}}, map[string]kube.Usage{"a": free}, ""},
 		"one a node only":        {workload.Spec{Pods: 2, GPUs: 2, OnePerNode: true, Nodes: []string{"a"}}, map[string]kube.Usage{"a": free}, "1 of 2 pods"},

@@ -72,7 +72,7 @@ func Run(ctx context.Context, l *workload.Launcher, spec workload.Spec, timeout 
 	var err error
 	if spec.GPUs > 0 {
 		var reason string
-		if reason, err = Free(ctx, l.Cluster, spec); err == nil && reason != "" {
+		if reason, err = Free(ctx, l, spec); err == nil && reason != "" {
 			err = errors.New(reason)
 		}
 	}

@@ -70,7 +70,7 @@ func (g *Gate) startPod(ctx context.Context) (server, error) {
 		return nil, fmt.Errorf("start the server: %w", err)
 	}
 	spec := g.spec()
-	reason, err := gangjob.Free(ctx, l.Cluster, spec)
+	reason, err := gangjob.Free(ctx, l, spec)
 	if err != nil {
 		return nil, fmt.Errorf("start the server: %w", err)
 	}

@@ -78,6 +78,7 @@ func (g *Gate) judgeGPU(b *check.Builder, o check.Observation, suspect string, g
 	g.judgePower(b, o, suspect, gpu)
 	g.judgePCIe(b, o, suspect, gpu)
 	g.judgeTemperature(b, o, suspect, gpu)
+	g.judgeMIG(b, o, suspect, gpu.MIG)
 	if a := gpu.RecoveryAction; a == "" {
 		b.Unobserved(o.ID, suspect, remedyUnobserved, "does not report whether it needs recovery")
 	} else if a != "None" {

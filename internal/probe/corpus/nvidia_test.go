@@ -55,11 +55,11 @@ func readSMI(text string) (got, want []string, err error) {
 			memory = fmt.Sprintf("%d MiB", *g.MemoryTotalMiB)
 		}
 		got = append(got, word("gpu", g.UUID, g.Product, g.Serial, memory, temperature, pending, g.FabricState, g.FabricClique, g.FabricCluster,
-			g.FabricHealth["summary"], g.FabricHealth["bandwidth"], g.FabricHealth["route_unhealthy"]))
+			g.FabricHealth["summary"], g.FabricHealth["bandwidth"], g.FabricHealth["route_unhealthy"]), migOf(g.MIG))
 	}
 	want = append(want, word("driver", all(`<driver_version>(.*?)<`, text)[0]), word("attached", all(`<attached_gpus>(.*?)<`, text)[0]))
 	whole := regexp.MustCompile(`(?s)<mig_devices>.*?</mig_devices>`).ReplaceAllString(text, "") // parts of a card have figures of their own
-	cards := strings.Split(whole, "<gpu id=")[1:]
+	cards, uncut := strings.Split(whole, "<gpu id=")[1:], strings.Split(text, "<gpu id=")[1:]
 	var columns [][]string
 	for _, pattern := range []string{
 		`<uuid>(.*?)<`, `<product_name>(.*?)<`, `<serial>(.*?)<`, `(?s)<fb_memory_usage>\s*<total>(.*?)<`, `<gpu_temp>(.*?)<`,
@@ -72,7 +72,7 @@ func readSMI(text string) (got, want []string, err error) {
 		for _, column := range columns {
 			values = append(values, column[i])
 		}
-		want = append(want, word("gpu", values...))
+		want = append(want, word("gpu", values...), migIn(uncut[i]))
 	}
 	return got, want, nil
 }

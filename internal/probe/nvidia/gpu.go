@@ -67,6 +67,8 @@ type GPU struct {
 	// "bandwidth" to "Full", "route_unhealthy" to "False".
 	FabricHealth map[string]string `json:"fabricHealth,omitempty"`
 
+	MIG *MIG `json:"mig,omitempty"`
+
 	// ECCErrors are figures that the GPU could not give: "ecc_mode: GPU is lost".
 	Errors []string `json:"errors,omitempty"`
 }

@@ -11,6 +11,7 @@ type smiDocument struct {
 }
 
 type rawGPU struct {
+	rawMIG
 	ID       string `xml:"id,attr"`
 	Product  string `xml:"product_name"`
 	Serial   string `xml:"serial"`

@@ -45,6 +45,7 @@ func (raw *rawGPU) gpu(index int) (GPU, error) {
 			g.FabricHealth[item.XMLName.Local] = value
 		}
 	}
+	g.MIG = raw.mig(&r)
 	g.Errors = r.failures
 	if r.err == nil && g.UUID == "" && len(g.Errors) == 0 {
 		r.err = errors.New("uuid is missing: not a document of nvidia-smi -q -x")

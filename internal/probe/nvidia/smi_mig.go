@@ -1,0 +1,44 @@
+package nvidia
+
+// MIG is the partitioning of a GPU. It is nil for a GPU that cannot be partitioned.
+type MIG struct {
+	// Enabled is the current mode, Pending that after the next reset; nil if not reported.
+	Enabled *bool `json:"enabled"`
+	Pending *bool `json:"pending"`
+	// Devices of the GPU, in the order of the document.
+	Devices []MIGDevice `json:"devices,omitempty"`
+}
+
+// MIGDevice is a compute instance of a GPU instance.
+type MIGDevice struct {
+	GPUInstance     *int64 `json:"gpuInstance"`
+	ComputeInstance *int64 `json:"computeInstance"`
+	MemoryMiB       *int64 `json:"memoryMiB,omitempty"`
+}
+
+type rawMIG struct {
+	Current string `xml:"mig_mode>current_mig"`
+	Pending string `xml:"mig_mode>pending_mig"`
+	Devices []struct {
+		GPUInstance     string `xml:"gpu_instance_id"`
+		ComputeInstance string `xml:"compute_instance_id"`
+		Memory          string `xml:"fb_memory_usage>total"`
+	} `xml:"mig_devices>mig_device"`
+}
+
+func (raw rawMIG) mig(r *smiReader) *MIG {
+	m := MIG{
+		Enabled: r.either("current_mig", raw.Current, "Enabled", "Disabled"),
+		Pending: r.either("pending_mig", raw.Pending, "Enabled", "Disabled"),
+	}
+	for _, d := range raw.Devices {
+		m.Devices = append(m.Devices, MIGDevice{
+			GPUInstance: r.integer("gpu_instance_id", d.GPUInstance, ""), ComputeInstance: r.integer("compute_instance_id", d.ComputeInstance, ""),
+			MemoryMiB: r.integer("mig_device fb_memory_usage total", d.Memory, "MiB"),
+		})
+	}
+	if m.Enabled == nil && m.Pending == nil && len(m.Devices) == 0 {
+		return nil
+	}
+	return &m
+}
