@@ -213,6 +213,9 @@ type GPUStack struct {
 	Queue string `yaml:"queue,omitempty" json:"queue,omitempty"`
 	// DeviceClass offers the GPUs through dynamic resource allocation; empty: the device plugin does.
 	DeviceClass string `yaml:"deviceClass,omitempty" json:"deviceClass,omitempty"`
+	// OtherDevicePlugins are images of device plugins that do not offer nvidia.com/gpu, and that
+	// firstlight does not know: patterns (path.Match) of the end of the repository's path.
+	OtherDevicePlugins []string `yaml:"otherDevicePlugins,omitempty" json:"otherDevicePlugins,omitempty"`
 	// MIG is how the GPUs of every GPU node are partitioned; nil: they are whole.
 	MIG *MIG `yaml:"mig,omitempty" json:"mig,omitempty"`
 }

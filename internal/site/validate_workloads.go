@@ -217,6 +217,11 @@ func (v *validator) gpustack(g *GPUStack) {
 	if g.DeviceClass != "" && g.MIG != nil {
 		v.add("gpustack.mig", "is for the device plugin's resources: remove it, or deviceClass")
 	}
+	for i, pattern := range g.OtherDevicePlugins {
+		if _, err := path.Match(pattern, ""); err != nil || strings.Trim(pattern, "*?/") == "" {
+			v.add(fmt.Sprintf("gpustack.otherDevicePlugins.%d", i), "invalid pattern %q: must be the end of an image's repository, such as smarter-device-manager", pattern)
+		}
+	}
 	v.oneOf("gpustack.gangScheduler", g.GangScheduler, []string{"auto", "native", "kai", "volcano", "kueue"})
 	if g.JobKind != "" {
 		v.oneOf("gpustack.jobKind", g.JobKind, []string{"auto", "job", "jobset", "trainjob", "mpijob", "vcjob"})

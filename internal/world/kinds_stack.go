@@ -38,6 +38,12 @@ func stackFaults() []FaultKind {
 			apply: func(d *draft, t target, _ Fault) { d.Nodes[t.node].MIGHalfApplied = true },
 		},
 		{
+			Kind: "device-plugin-twice", Gate: "gpustack", TargetForm: FormCluster, DefaultTarget: FormCluster,
+			Summary: "a second device plugin of NVIDIA, installed by hand in kube-system, runs on every node: both register nvidia.com/gpu",
+			Suspect: `gpu-\d+/device plugins`,
+			apply:   func(d *draft, _ target, _ Fault) { d.DevicePluginTwice = true },
+		},
+		{
 			Kind: "dra-only", Gate: "gpustack", TargetForm: FormNodeCluster, DefaultTarget: "gpu-03",
 			Summary: "the device plugin offers no GPUs: they are offered through dynamic resource allocation only, which the lab's site does not declare",
 			Suspect: `{node}/nvidia.com/gpu`,

@@ -30,6 +30,8 @@ type State struct {
 
 	// ZeroGPUNodes: node feature discovery labels no node, so the operator has no GPU node.
 	ZeroGPUNodes bool
+	// DevicePluginTwice: NVIDIA's device plugin also runs in kube-system, installed by hand.
+	DevicePluginTwice bool
 	// NoGangScheduler: no scheduler supports gangs. HalfGang: the gang API exists, the scheduler
 	// ignores it.
 	NoGangScheduler bool

@@ -33,7 +33,11 @@ func providerPlugin() *appsv1.DaemonSet {
 						MatchExpressions: []corev1.NodeSelectorRequirement{{Key: corev1.LabelHostname, Operator: corev1.NodeSelectorOpIn, Values: []string{"gpu-01", "gpu-02", "gpu-03", "gpu-04"}}},
 					}}}}},
 					Tolerations: []corev1.Toleration{{Operator: corev1.TolerationOpExists}},
-					Containers:  []corev1.Container{{Name: "nvidia-gpu-device-plugin", Image: "gke.gcr.io/nvidia-gpu-device-plugin@sha256:" + strings.Repeat("a", 64)}},
+					Containers: []corev1.Container{{
+						Name: "nvidia-gpu-device-plugin", Image: "gke.gcr.io/nvidia-gpu-device-plugin@sha256:" + strings.Repeat("a", 64),
+						VolumeMounts: []corev1.VolumeMount{{Name: "device-plugin", MountPath: "/device-plugin"}},
+					}},
+					Volumes: []corev1.Volume{{Name: "device-plugin", VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/var/lib/kubelet/device-plugins"}}}},
 				},
 			},
 		},

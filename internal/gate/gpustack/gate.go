@@ -98,6 +98,7 @@ func (g *Gate) Describe() []string {
 	}
 	return []string{
 		stack,
+		"list the pods of all namespaces that run a device plugin on the nodes",
 		fmt.Sprintf("detect the gang scheduler (%s)", g.stack.GangScheduler),
 		"start a gang one pod larger than the free GPUs, and check that 0 of its pods are placed",
 		"start a gang that fits, and check that all its pods are placed and that each resolves " + apiServer,

@@ -48,6 +48,7 @@ type facts struct {
 	policy   *policyFigures
 	nodes    []nodeFigures
 	operands []operandFigures
+	plugins  []pluginPod
 	gang     *gangFigures
 	usage    *usageFigures
 	tooLarge *proofFigures
@@ -78,6 +79,7 @@ func healthy(g *Gate) facts {
 			kube.GPUResource: {8, 8}, "rdma/ib": {8, 8},
 		}})
 		f.usage.Nodes[n] = kube.Usage{Allocatable: 8}
+		f.plugins = append(f.plugins, pluginPod{Node: n, Namespace: "gpu-operator", Pod: "nvidia-device-plugin-" + n, DaemonSet: "nvidia-device-plugin-daemonset", Images: []string{"nvcr.io/nvidia/k8s-device-plugin:v0.18.0"}})
 	}
 	for _, name := range g.stack.Operands {
 		o := operandFigures{Name: name, Found: true, Current: true, Desired: 4, Ready: 4, Updated: 4}
@@ -111,6 +113,7 @@ func (f facts) observations(t *testing.T) []check.Observation {
 	add(kindPolicy, "cluster-policy", f.policy != nil, f.policy)
 	add(KindNodes, "cluster", f.nodes != nil, f.nodes)
 	add(kindOperands, "gpu-operator", f.operands != nil, f.operands)
+	add(kindPlugins, "cluster", f.plugins != nil, f.plugins)
 	add(kindGang, "cluster", f.gang != nil, f.gang)
 	add(kindUsage, "cluster", f.usage != nil, f.usage)
 	add(kindProof, targetTooLarge, f.tooLarge != nil, f.tooLarge)

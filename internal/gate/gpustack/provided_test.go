@@ -95,7 +95,7 @@ func TestProvided(t *testing.T) {
 			f := healthy(g)
 			f.operator, f.policy, f.operands = nil, nil, sets
 			if g.builtIn() {
-				f.operands = nil
+				f.operands, f.plugins = nil, []pluginPod{}
 			}
 			obs := f.observations(t)
 			o, err := check.Observation{ID: "policies", Kind: kindPolicies}.WithFigures(append([]policyRole{}, tt.policies...))

@@ -15,9 +15,10 @@ func TestEveryField(t *testing.T) {
 	checktest.EveryField(t, "spoilt", func(obs []check.Observation) check.Judgement { return plan.Judge(g, obs) }, healthy(g).observations(t), checktest.Harmless{
 		"the Error condition, which explains a failure":                                  {`clusterpolicy.* .conditions: (the first twice|without the last)`, `clusterpolicy.* .conditions.(message|reason|status|type): .*`},
 		"operators before observedGeneration do not say which generation they have seen": {`clusterpolicy.* .generation: .*`},
-		"said twice is not more":                                      {`(nodes|daemonsets|operator).* : the first twice`, `daemonsets.* .pods(.images)?: the first twice`, `dns.* .(addresses|pods|pods.addresses): the first twice`, `gang-scheduler.* .detected: the first twice`},
+		"said twice is not more":                                      {`(nodes|daemonsets|operator|device-plugins).* : the first twice`, `device-plugins.* .images: the first twice`, `daemonsets.* .pods(.images)?: the first twice`, `dns.* .(addresses|pods|pods.addresses): the first twice`, `gang-scheduler.* .detected: the first twice`},
 		"one ready pod keeps the status up to date":                   {`operator.* .(desired|ready): (1 more|x1000)`, `operator.* .desired: .*`},
-		"it names the observed object, for people":                    {`daemonsets.* .pods.pod: .*`, `operator.* .name: .*`, `daemonsets.* .pods.images.image: .*`, `gang-scheduler.* .(detected.api|detected.name): .*`},
+		"it names the observed object, for people":                    {`daemonsets.* .pods.pod: .*`, `operator.* .name: .*`, `device-plugins.* .pod: .*`, `daemonsets.* .pods.images.image: .*`, `gang-scheduler.* .(detected.api|detected.name): .*`},
+		"a known image, or a DaemonSet of the operands, is enough":    {`device-plugins.* .(daemonSet|images|namespace): .*`},
 		"as many pods fit":                                            {`gpu-usage.* .nodes.gpu-0..allocatable: 1 more`},
 		"the free GPUs afterwards explain a gang that was not placed": {`gang-proof.* .fitsAfter: .*`},
 		"a pod that was bound exists":                                 {`gang-proof@gang-fits .placement.exist: .*`},

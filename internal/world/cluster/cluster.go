@@ -72,6 +72,7 @@ type Cluster struct {
 	network   *podNetwork
 	instances *instances
 	driver    *driver
+	second    *secondPlugin
 	operands  *operand.Operands
 	operator  *operator.Operator // nil with an external operator
 	workers   *nfd.Workers       // nil without one
@@ -129,6 +130,7 @@ func (c *Cluster) start(ctx context.Context) error {
 		c.workers = nfd.New(nfd.Config{Dynamic: c.dyn, World: c.config.World, Pods: podInformer, Nodes: nodeInformer, Operands: c.operands, Log: c.log})
 		c.policy = operand.NewPolicy(c.client, c.dyn, c.config.World, c.log)
 	}
+	c.second = &secondPlugin{client: c.client, world: c.config.World}
 	c.driver = newDriver(c.client, c.config.World, nodeInformer, c.log)
 	c.instances = newInstances(c.client, c.dyn, c.config.World, nodeInformer, c.log)
 	c.runtime = newRuntime(life, c.client, c.dyn, c.config, podInformer)
@@ -190,6 +192,7 @@ func (c *Cluster) Settle(ctx context.Context) error {
 		{"the nodes", func(context.Context) error { return c.nodes.settled() }},
 		{"the DRA driver", func(context.Context) error { return c.driver.settled() }},
 		{"the gateways", func(context.Context) error { return c.gateways.Settled() }},
+		{"the second device plugin", c.second.sync},
 		{"the autoscaler's instances", func(ctx context.Context) error { _, err := c.instances.sync(ctx); return err }},
 	} {
 		if err := poll.Until(ctx, settleInterval, part.name, part.settled); err != nil {

@@ -26,6 +26,8 @@ type daemonSet struct {
 	Image     string `yaml:"image"`
 	Scrape    bool   `yaml:"scrape"`
 	Tools     bool   `yaml:"tools"`
+	// Mounts is a directory of the host; empty: none.
+	Mounts string `yaml:"mounts"`
 }
 
 func loadOperands() ([]daemonSet, error) {
@@ -52,6 +54,10 @@ func (o daemonSet) render(exporterPort int) *appsv1.DaemonSet {
 			},
 			Containers: []corev1.Container{{Name: o.Container, Image: o.Image}},
 		},
+	}
+	if o.Mounts != "" {
+		template.Spec.Volumes = []corev1.Volume{{Name: "device-plugin", VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: o.Mounts}}}}
+		template.Spec.Containers[0].VolumeMounts = []corev1.VolumeMount{{Name: "device-plugin", MountPath: o.Mounts}}
 	}
 	if o.Scrape {
 		template.Annotations = map[string]string{"prometheus.io/scrape": "true", "prometheus.io/port": strconv.Itoa(exporterPort)}
