@@ -18,15 +18,18 @@ var identities = []*regexp.Regexp{
 	regexp.MustCompile(`(?i)<(?:serial|board_serial|chassis_serial_number|module_serial|gpu_part_number|board_part_number|board_id)>([^<]+)<`),
 	regexp.MustCompile(`(?im)^\s*(?:serial number|board id|gpu part number|chassis serial number|module id serial)\s*:\s*(\S+)`),
 	regexp.MustCompile(`(?i)"(?:serial_num|serial)"\s*:\s*"([^"]+)"`),
-	regexp.MustCompile(`\b(0x[0-9a-fA-F]{14,16})\b`),                                        // GUIDs
-	regexp.MustCompile(`\b([0-9a-fA-F]{4}:[0-9a-fA-F]{4}:[0-9a-fA-F]{4}:[0-9a-fA-F]{4})\b`), // GUIDs of ibv_devinfo
-	regexp.MustCompile(`\b((?:[0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2})\b`),                        // MAC addresses
-	regexp.MustCompile(`\b((?:10|172|192)(?:\.\d{1,3}){3})\b`),                              // private addresses
+	regexp.MustCompile(`\b0x([0-9a-fA-F]{14,16})\b`),                                                    // GUIDs, replaced without 0x, too
+	regexp.MustCompile(`(?:\b[SHRN]-?|\()([0-9a-f]{16})\b`),                                             // GUIDs of ibnetdiscover and ibdiagnet
+	regexp.MustCompile(`"([^"\s]+) (?:mlx\d_\d+|HCA-\d+)"`),                                             // hosts in node descriptions
+	regexp.MustCompile(`(?i)\b((?:fe80|f[cd][0-9a-f]{2}|2[0-9a-f]{3}):[0-9a-f]*:[0-9a-f:]*[0-9a-f])\b`), // addresses of IPv6, GIDs
+	regexp.MustCompile(`\b([0-9a-fA-F]{4}:[0-9a-fA-F]{4}:[0-9a-fA-F]{4}:[0-9a-fA-F]{4})\b`),             // GUIDs of ibv_devinfo
+	regexp.MustCompile(`\b((?:[0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2})\b`),                                    // MAC addresses
+	regexp.MustCompile(`\b((?:10|172|192)(?:\.\d{1,3}){3})\b`),                                          // private addresses
 	regexp.MustCompile(`(?i)(?:user|login|path|sudo)[=:]\s*(/home/[^/\s]+)`),
 }
 
 // absent are values that name nothing.
-var absent = map[string]bool{"N/A": true, "[N/A]": true, "": true, "Unknown Error": true, "ERR!": true, "0x0000000000000000": true}
+var absent = map[string]bool{"N/A": true, "[N/A]": true, "": true, "Unknown Error": true, "ERR!": true, "0000000000000000": true}
 
 // Redactor replaces identities: a value becomes the same other value everywhere, with its length,
 // its letters for letters and its digits for digits. The seed must be unknown to readers.
@@ -76,8 +79,7 @@ func replacer(to map[string]string) *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }
 
-// replacement keeps the shape of a value: "0x" stays, and so does every character that is neither a
-// letter nor a digit.
+// replacement keeps the shape of a value: every character that is neither a letter nor a digit stays.
 func (r *Redactor) replacement(value string) string {
 	if out, ok := r.done[value]; ok {
 		return out
@@ -85,11 +87,7 @@ func (r *Redactor) replacement(value string) string {
 	sum := sha256.Sum256(append(append([]byte{}, r.seed...), strings.ToLower(value)...))
 	rng := rand.New(rand.NewPCG(binary.LittleEndian.Uint64(sum[:8]), binary.LittleEndian.Uint64(sum[8:16]))) //nolint:gosec // names, keyed by a secret seed
 	out := []byte(value)
-	start := 0
-	if strings.HasPrefix(value, "0x") {
-		start = 2
-	}
-	for i := start; i < len(out); i++ {
+	for i := range out {
 		switch c := out[i]; {
 		case c >= '0' && c <= '9':
 			out[i] = byte('0' + rng.IntN(10))
