@@ -45,6 +45,10 @@ func TestDrift(t *testing.T) {
 	if r.Code != 0 || same.verdicts() != noDrift {
 		t.Fatalf("without a fault: exit %d: %s\n%s%s", r.Code, same.verdicts(), r.Stdout, r.Stderr)
 	}
+	// A comparison repeats a figure of gate training: two metrics of one name are an error.
+	if m := program.Must(t, "drift", "metrics", labName, "--evidence", dir).Stdout; !strings.Contains(m, `command="drift"`) || !strings.Contains(m, `figure="busbw"`) {
+		t.Errorf("the metrics of a comparison:\n%s", m)
+	}
 	program.Must(t, "evidence", "replay", filepath.Join(dir, same.Run))
 	program.Must(t, "evidence", "verify", filepath.Join(dir, same.Run))
 	if r := program.Run(t.Context(), "baseline", "show", filepath.Join(dir, same.Run)); r.Code != 2 || !strings.Contains(r.Stderr, "not an accepted run") {
@@ -87,7 +91,7 @@ func TestChangedEvidenceIsNoBaseline(t *testing.T) {
 	if err := os.WriteFile(other, []byte(moved), 0o600); err != nil || moved == recorded {
 		t.Fatal("the cluster of the baseline is unchanged", err)
 	}
-	if r := program.Must(t, "drift", "metrics", labName, "--evidence", dir); !strings.Contains(r.Stdout, `firstlight_figure{figure="MFU",gate="training",site="`+labName+`",unit="fraction"} 0.4`) {
+	if r := program.Must(t, "drift", "metrics", labName, "--evidence", dir); !strings.Contains(r.Stdout, `figure="MFU",gate="training",site="`+labName+`",unit="fraction"} 0.4`) {
 		t.Errorf("the metrics have no MFU:\n%s", r.Stdout)
 	}
 	rules := program.Must(t, "drift", "rules", run).Stdout
@@ -110,7 +114,7 @@ func TestChangedEvidenceIsNoBaseline(t *testing.T) {
 	if err := os.WriteFile(found[0], append(data, ' '), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if r := program.Run(t.Context(), "drift", "metrics", labName, "--evidence", dir); r.Code != 1 || !strings.Contains(r.Stdout, `firstlight_run_verified{site="`+labName+`"} 0`) || strings.Contains(r.Stdout, "firstlight_figure{") {
+	if r := program.Run(t.Context(), "drift", "metrics", labName, "--evidence", dir); r.Code != 1 || !strings.Contains(r.Stdout, `firstlight_run_verified{cluster="",site="`+labName+`"} 0`) || strings.Contains(r.Stdout, "firstlight_figure{") {
 		t.Errorf("the metrics of changed evidence: exit %d: %s%s", r.Code, r.Stdout, r.Stderr)
 	}
 	for _, args := range [][]string{{"baseline", "show", run}, {"baseline", "record", run, "--file", filepath.Join(dir, "b.json")}, {"drift", "rules", run}} {

@@ -2,6 +2,7 @@ package drift
 
 import (
 	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
 
@@ -20,7 +21,8 @@ func newMetrics(s cmdutil.Streams) *cobra.Command {
 		Short: "Print the figures of the newest run of a site in Prometheus text format and exit",
 		Long: `Print the figures, limits and results of the newest finished firstlight accept or drift of a
 site, for the textfile collector of a node exporter; firstlight drift rules prints alert rules
-for them. SITE is the name in the site file. Runs with --only do not count.
+for them. SITE is the name in the site file. Runs with --only or --from do not
+count: they kept figures of earlier ones, or have none.
 
 The evidence is verified first. If it does not verify, the only metric is
 firstlight_run_verified 0, also in the file of --write.
@@ -43,7 +45,7 @@ Exit codes: 0 printed; 1 the evidence does not verify; 2 no run; 3 it could not 
 		registry.MustRegister(slo.Runs{Site: args[0], Newest: b})
 		families, err := registry.Gather()
 		if err != nil {
-			return cmdutil.Unobserved(err)
+			return cmdutil.Unobserved(fmt.Errorf("build metrics: %w", err))
 		}
 		return errors.Join(problem, cmdutil.WriteMetrics(s.Out, *path, families))
 	}
@@ -59,10 +61,11 @@ func newestRun(dir, site string) (string, error) {
 	for _, id := range slices.Backward(ids) {
 		path := filepath.Join(dir, id)
 		b, err := evidence.Load(path)
-		if err != nil || b.Header.Site != site || !b.Finished || b.Header.Only != "" || len(b.Header.Command) < 2 {
-			continue
+		if err != nil {
+			return path, nil //nolint:nilerr // it may be of the site: its verification reports the error
 		}
-		if slices.Contains([]string{"accept", "drift"}, b.Header.Command[1]) {
+		h := b.Header
+		if h.Site == site && b.Finished && h.Only == "" && h.From == "" && len(h.Command) > 1 && slices.Contains([]string{"accept", "drift"}, h.Command[1]) {
 			return path, nil
 		}
 	}

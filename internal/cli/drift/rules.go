@@ -29,8 +29,8 @@ The rules also fire if figures are missing or older than --max-age.`,
 		Args: cobra.ExactArgs(1),
 	}
 	flags := cmd.Flags()
-	selector := flags.String("selector", "", "label matchers of the inference servers' series, as in PromQL")
-	maxAge := flags.Duration("max-age", 26*time.Hour, "age of the newest run from which its figures are too old: more than the interval of firstlight drift")
+	selector := flags.String("selector", "", "label matchers of the inference servers' series, as in PromQL (default: all servers)")
+	maxAge := flags.Duration("max-age", 36*time.Hour, "age of the newest run from which its figures are too old: more than the interval of firstlight drift and its duration")
 	object := flags.String("prometheus-rule", "", "NAMESPACE/NAME: print a PrometheusRule instead of a rule file")
 	labels := flags.StringToString("label", nil, "labels of the PrometheusRule, NAME=VALUE")
 	keys := addKeys(cmd)
@@ -48,7 +48,7 @@ The rules also fire if figures are missing or older than --max-age.`,
 		if err != nil {
 			return err
 		}
-		file, err := slo.Rules(slo.Options{Site: b.Site, Figures: b.Headlines, Selector: *selector, MaxAge: *maxAge})
+		file, err := slo.Rules(slo.Options{Site: b.Site, Cluster: b.Cluster, Figures: b.Headlines, Selector: *selector, MaxAge: *maxAge})
 		if err != nil {
 			return cmdutil.UsageErrorf("%w", err)
 		}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -26,6 +27,7 @@ type cluster struct {
 	busbw, mfu float64
 	age        time.Duration // of the newest run
 	ttft, tpot float64       // seconds of each request; 0: no server
+	hung       bool          // the servers count no more requests
 	change     func(map[string][]prometheus.Metric)
 	alerts     []string
 }
@@ -33,18 +35,17 @@ type cluster struct {
 // metrics are those of the newest run, by kind.
 func (c cluster) metrics(site string) []prometheus.Metric {
 	gauge := func(d *prometheus.Desc, v float64, labels ...string) prometheus.Metric {
-		return prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, append([]string{site}, labels...)...)
+		return prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, append([]string{site, uid}, labels...)...)
 	}
 	byKind := map[string][]prometheus.Metric{
 		"verified": {gauge(verifiedDesc, 1)},
 		"time":     {gauge(timeDesc, float64(time.Now().Add(-c.age).Unix()), "drift")},
-		"figures": {
-			gauge(figureDesc, c.busbw, "collective", "busbw", "GB/s"), gauge(limitDesc, 355, "collective", "busbw", ">="),
-			gauge(figureDesc, c.mfu, "training", "MFU", "fraction"), gauge(limitDesc, 0.36, "training", "MFU", ">="),
-		},
-		"passed": {gauge(passedDesc, 1, "collective")},
-		"failed": {gauge(passedDesc, 0, "training")},
-		"forged": {gauge(verifiedDesc, 0)},
+		"busbw":    {gauge(figureDesc, c.busbw, "collective", "busbw", "GB/s")},
+		"mfu":      {gauge(figureDesc, c.mfu, "training", "MFU", "fraction")},
+		"passed":   {gauge(runPassedDesc, 1)},
+		"failed":   {gauge(runPassedDesc, 0)},
+		"invalid":  {prometheus.MustNewConstMetric(verifiedDesc, prometheus.GaugeValue, 0, site, "")},
+		"other":    {prometheus.MustNewConstMetric(verifiedDesc, prometheus.GaugeValue, 1, site, "another")},
 	}
 	c.change(byKind)
 	var out []prometheus.Metric
@@ -53,6 +54,9 @@ func (c cluster) metrics(site string) []prometheus.Metric {
 	}
 	return out
 }
+
+// uid of the clusters.
+const uid = "00000000-0000-4000-8000-000000000001"
 
 // drop removes kinds of metrics.
 func drop(kinds ...string) func(map[string][]prometheus.Metric) {
@@ -65,25 +69,33 @@ func drop(kinds ...string) func(map[string][]prometheus.Metric) {
 
 // clusters are one healthy cluster and one for each alert.
 func clusters() map[string]cluster {
-	usual := drop("failed", "forged")
-	healthy := cluster{busbw: 366, mfu: 0.4, ttft: 0.2, tpot: 0.02, change: usual}
+	run := []string{"verified", "time", "busbw", "mfu", "passed"}
+	others := []string{"failed", "invalid", "other"}
+	without := func(kind string) []string {
+		return append(slices.DeleteFunc(slices.Clone(others), func(k string) bool { return k == kind }), run...)
+	}
+	healthy := cluster{busbw: 366, mfu: 0.4, ttft: 0.2, tpot: 0.02, change: drop(others...)}
 	with := func(change func(*cluster), alerts ...string) cluster {
 		c := healthy
 		change(&c)
 		c.alerts = alerts
 		return c
 	}
+	none := []string{"FirstlightFiguresUnobserved ", "FirstlightObjectiveUnobserved busbw", "FirstlightObjectiveUnobserved mfu"}
 	return map[string]cluster{
 		"healthy":         healthy,
 		"slow fabric":     with(func(c *cluster) { c.busbw = 300 }, "FirstlightBudgetBurns busbw"),
 		"slow training":   with(func(c *cluster) { c.mfu = 0.3 }, "FirstlightBudgetBurns mfu"),
 		"slow answers":    with(func(c *cluster) { c.ttft = 0.7 }, "FirstlightBudgetBurns ttft"),
 		"slow tokens":     with(func(c *cluster) { c.tpot = 0.2 }, "FirstlightBudgetBurns tpot"),
-		"failed gate":     with(func(c *cluster) { c.change = drop("forged") }, "FirstlightGateNotPassed "),
+		"failed run":      with(func(c *cluster) { c.change = drop("passed", "invalid", "other") }, "FirstlightRunNotPassed "),
 		"old run":         with(func(c *cluster) { c.age = 2 * time.Hour }, "FirstlightFiguresOld "),
+		"no training":     with(func(c *cluster) { c.change = drop("mfu", "failed", "invalid", "other") }, "FirstlightObjectiveUnobserved mfu"),
+		"hung":            with(func(c *cluster) { c.hung = true }, "FirstlightRequestsStuck tpot", "FirstlightRequestsStuck ttft"),
 		"no server":       with(func(c *cluster) { c.ttft, c.tpot = 0, 0 }, "FirstlightObjectiveUnobserved tpot", "FirstlightObjectiveUnobserved ttft"),
-		"no run":          with(func(c *cluster) { c.change = drop("verified", "time", "figures", "passed", "failed", "forged") }, "FirstlightFiguresUnobserved "),
-		"does not verify": with(func(c *cluster) { c.change = drop("verified", "time", "figures", "passed", "failed") }, "FirstlightFiguresUnobserved "),
+		"no run":          with(func(c *cluster) { c.change = drop(append(others, run...)...) }, none...),
+		"does not verify": with(func(c *cluster) { c.change = drop(without("invalid")...) }, none...),
+		"another cluster": with(func(c *cluster) { c.change = drop(without("other")...) }, none...),
 	}
 }
 
@@ -110,8 +122,14 @@ func export(catalogue catalogue, all map[string]cluster, scrapes *atomic.Int64) 
 				}
 				l := catalogue.Latencies[i]
 				h := prometheus.NewHistogram(prometheus.HistogramOpts{Name: l.Histograms[0], Buckets: l.Bounds, ConstLabels: prometheus.Labels{"namespace": site}})
-				r.MustRegister(h)
-				for range 20 * n {
+				running := prometheus.NewGauge(prometheus.GaugeOpts{Name: "vllm:num_requests_running", ConstLabels: prometheus.Labels{"namespace": site, "engine": strconv.Itoa(i)}})
+				running.Set(3)
+				r.MustRegister(h, running)
+				requests := 20 * n
+				if c.hung {
+					requests = 20
+				}
+				for range requests {
 					h.Observe(seconds)
 				}
 			}
@@ -131,7 +149,7 @@ func TestRulesInPrometheus(t *testing.T) {
 	}
 	var file File
 	for site := range clusters() {
-		one, err := Rules(Options{Site: site, Figures: accepted(), MaxAge: time.Hour, Selector: fmt.Sprintf("namespace=%q", site), shorten: 60})
+		one, err := Rules(Options{Site: site, Cluster: uid, Figures: accepted(), MaxAge: time.Hour, Selector: fmt.Sprintf("namespace=%q", site), shorten: 60})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -18,8 +19,8 @@ import (
 
 // Options of the rules.
 type Options struct {
-	// Site is the label site of the metrics.
-	Site string
+	// Site and Cluster are labels of the metrics: the site's name and the UID of the cluster.
+	Site, Cluster string
 	// Figures are those of the verdicts of the accepted run, by gate.
 	Figures map[string][]check.Figure
 	// Selector has label matchers of the inference servers' series, as in PromQL: `namespace="chat"`.
@@ -62,11 +63,11 @@ func Rules(o Options) (File, error) {
 		return File{}, err
 	}
 	if o.Selector != "" {
-		if _, err := parser.ParseMetricSelector("{" + o.Selector + "}"); err != nil {
+		if err := checkSelector(o.Selector); err != nil {
 			return File{}, fmt.Errorf("invalid selector %q: must be label matchers, such as namespace=\"chat\": %w", o.Selector, err)
 		}
 	}
-	group := Group{Name: "firstlight-slo-" + o.Site}
+	group := Group{Name: join("firstlight-slo-"+o.Site, o.Selector)}
 	for _, f := range c.Figures {
 		limit, ok := limitOf(o.Figures[f.Gate], f.Figure)
 		if !ok {
@@ -74,8 +75,9 @@ func Rules(o Options) (File, error) {
 		}
 		group.Rules = append(group.Rules, o.missed(f, limit))
 		group.Rules = append(group.Rules, o.burning(c, f.Name, describe(f, limit), func(window string) string {
-			return fmt.Sprintf("avg_over_time(%s%s[%s])", missed, o.labels(f.Name), window)
+			return fmt.Sprintf("avg_over_time(%s{%s}[%s])", missed, matchers(o.labels(f.Name)), window)
 		})...)
+		group.Rules = append(group.Rules, o.unobserved(f.Name, o.series("firstlight_figure", f)))
 	}
 	for _, l := range c.Latencies {
 		limit, ok := limitOf(o.Figures[l.Gate], l.Figure)
@@ -88,12 +90,21 @@ func Rules(o Options) (File, error) {
 		}
 		text := fmt.Sprintf("%s; requests beyond the bucket of %g s count, the largest within the limit", describe(l.figure, limit), bound)
 		group.Rules = append(group.Rules, o.burning(c, l.Name, text, func(window string) string { return l.slow(o.Selector, bound, window) })...)
-		group.Rules = append(group.Rules, o.uncounted(l, bound))
+		var buckets []string
+		for _, h := range l.Histograms {
+			buckets = append(buckets, fmt.Sprintf("%s_bucket{%s}", h, join(le(bound), o.Selector)))
+		}
+		group.Rules = append(group.Rules, o.unobserved(l.Name, strings.Join(buckets, " or ")), o.stuck(l))
 	}
 	if len(group.Rules) == 0 {
 		return File{}, errNoObjective
 	}
-	group.Rules = append(group.Rules, o.old()...)
+	group.Rules = append(group.Rules, o.ofRun()...)
+	for _, r := range group.Rules {
+		if _, err := parser.ParseExpr(r.Expr); err != nil {
+			return File{}, fmt.Errorf("build the rule %s%s: %w: %s", r.Record, r.Alert, err, r.Expr)
+		}
+	}
 	return File{Groups: []Group{group}}, nil
 }
 
@@ -116,19 +127,41 @@ const (
 	ratio  = "firstlight:slo_errors:ratio_"
 )
 
-// labels selects the series of an objective.
-func (o Options) labels(name string) string { return fmt.Sprintf("{site=%q,slo=%q}", o.Site, name) }
-
-// missed records whether the newest run missed the limit of a figure. The metrics may have more
-// labels, such as the instance that exports them.
-func (o Options) missed(f figure, limit check.Figure) Rule {
-	series := func(name string) string {
-		return fmt.Sprintf("max by (site) (%s{site=%q,gate=%q,figure=%q})", name, o.Site, f.Gate, f.Figure)
+// labels of the rules of an objective. Rules with different selectors are different series.
+func (o Options) labels(name string) map[string]string {
+	labels := map[string]string{"site": o.Site, "cluster": o.Cluster}
+	if name != "" {
+		labels["slo"] = name
 	}
-	wrong := map[string]string{">=": "<", "<=": ">"}[limit.Relation]
+	if o.Selector != "" {
+		labels["servers"] = o.Selector
+	}
+	return labels
+}
+
+func matchers(labels map[string]string) string {
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(labels)) {
+		out = append(out, fmt.Sprintf("%s=%q", name, labels[name]))
+	}
+	return strings.Join(out, ",")
+}
+
+// series selects a metric of a figure.
+func (o Options) series(metric string, f figure) string {
+	return fmt.Sprintf("%s{site=%q,cluster=%q,gate=%q,figure=%q}", metric, o.Site, o.Cluster, f.Gate, f.Figure)
+}
+
+// missed records whether the newest run missed the accepted run's limit of a figure. Of several
+// exporters the worst counts: one may have a file that is no longer written.
+func (o Options) missed(f figure, limit check.Figure) Rule {
+	worst, wrong := "min", "<"
+	if limit.Relation == "<=" {
+		worst, wrong = "max", ">"
+	}
 	return Rule{
-		Record: missed, Labels: map[string]string{"slo": f.Name},
-		Expr: fmt.Sprintf("%s %s bool %s", series("firstlight_figure"), wrong, series("firstlight_figure_limit")),
+		Record: missed, Labels: o.labels(f.Name),
+		Expr: fmt.Sprintf("%s(%s) %s bool %s", worst, o.series("firstlight_figure", f), wrong, strconv.FormatFloat(limit.Limit, 'g', -1, 64)),
 	}
 }
 
@@ -139,20 +172,19 @@ func (o Options) burning(c catalogue, name, text string, ratioOver func(window s
 	record := func(window string) string {
 		if !seen[window] {
 			seen[window] = true
-			records = append(records, Rule{Record: ratio + window, Expr: ratioOver(window), Labels: map[string]string{"site": o.Site, "slo": name}})
+			records = append(records, Rule{Record: ratio + window, Expr: ratioOver(window), Labels: o.labels(name)})
 		}
-		return ratio + window + o.labels(name)
+		return fmt.Sprintf("%s%s{%s}", ratio, window, matchers(o.labels(name)))
 	}
 	for _, b := range c.Burn {
 		limit := strconv.FormatFloat(b.Factor*(1-c.Objective), 'g', 6, 64)
 		long, short := o.window(b.Long), o.window(b.Short)
 		alerts = append(alerts, Rule{
-			Alert: "FirstlightBudgetBurns", Labels: map[string]string{"severity": b.Severity, "site": o.Site, "slo": name, "window": long},
+			Alert: "FirstlightBudgetBurns", Labels: o.alert(b.Severity, name, "window", long),
 			Expr: fmt.Sprintf("%s > %s and %s > %s", record(long), limit, record(short), limit),
 			Annotations: map[string]string{
 				"summary":     fmt.Sprintf("%s of %s misses its limit: over %s the error budget burns %g times as fast as it lasts", name, o.Site, long, b.Factor),
 				"description": text,
-				"runbook":     "docs/drift.md",
 			},
 		})
 	}
@@ -179,14 +211,14 @@ func (l latency) bound(limit check.Figure) (seconds float64, err error) {
 	return seconds, nil
 }
 
-// slow is the fraction of requests beyond a bound.
+// slow is the fraction of requests beyond a bound, of all servers: one has one of the histograms.
 func (l latency) slow(selector string, bound float64, window string) string {
 	var within, all []string
 	for _, h := range l.Histograms {
-		within = append(within, fmt.Sprintf("sum(rate(%s_bucket{%s}[%s]))", h, join(le(bound), selector), window))
-		all = append(all, fmt.Sprintf("sum(rate(%s_count{%s}[%s]))", h, selector, window))
+		within = append(within, fmt.Sprintf("(sum(rate(%s_bucket{%s}[%s])) or vector(0))", h, join(le(bound), selector), window))
+		all = append(all, fmt.Sprintf("(sum(rate(%s_count{%s}[%s])) or vector(0))", h, selector, window))
 	}
-	return fmt.Sprintf("1 - (%s) / (%s)", strings.Join(within, " or "), strings.Join(all, " or "))
+	return fmt.Sprintf("1 - (%s) / (%s)", strings.Join(within, " + "), strings.Join(all, " + "))
 }
 
 // le matches a bound as clients print it and as Prometheus 3 does: 1 and 1.0.
@@ -202,37 +234,79 @@ func join(matchers ...string) string {
 	return strings.Join(slices.DeleteFunc(matchers, func(m string) bool { return m == "" }), ",")
 }
 
-// uncounted alerts if no server counts the bucket: nothing else would fire.
-func (o Options) uncounted(l latency, bound float64) Rule {
-	var series []string
-	for _, h := range l.Histograms {
-		series = append(series, fmt.Sprintf("%s_bucket{%s}", h, join(le(bound), o.Selector)))
+// checkSelector refuses what is not label matchers, and labels that the rules use themselves.
+func checkSelector(selector string) error {
+	matchers, err := parser.ParseMetricSelector("{" + selector + "}")
+	if err != nil {
+		return err
 	}
+	for _, m := range matchers {
+		if m.Name == "__name__" || m.Name == "le" {
+			return fmt.Errorf("the rules match %s themselves", m.Name)
+		}
+	}
+	if strings.Contains(selector, "{{") {
+		return errors.New("{{ begins a template")
+	}
+	return nil
+}
+
+// alert has the labels of an alert, with one more.
+func (o Options) alert(severity, slo string, more ...string) map[string]string {
+	labels := o.labels(slo)
+	labels["severity"] = severity
+	for i := 0; i+1 < len(more); i += 2 {
+		labels[more[i]] = more[i+1]
+	}
+	return labels
+}
+
+// unobserved alerts if an objective has no series: no other rule fires then.
+func (o Options) unobserved(name, series string) Rule {
 	return Rule{
-		Alert: "FirstlightObjectiveUnobserved", For: "15m", Labels: map[string]string{"severity": "warning", "site": o.Site, "slo": l.Name},
-		Expr: fmt.Sprintf("absent(%s)", strings.Join(series, " or ")),
+		Alert: "FirstlightObjectiveUnobserved", For: "15m", Labels: o.alert("warning", name), Expr: fmt.Sprintf("absent(%s)", series),
 		Annotations: map[string]string{
-			"summary":     fmt.Sprintf("%s of %s is not observed", l.Name, o.Site),
-			"description": fmt.Sprintf("No series %s: no server runs, Prometheus does not scrape it, or its buckets differ.", strings.Join(series, " or ")),
+			"summary":     fmt.Sprintf("%s of %s is not observed", name, o.Site),
+			"description": "No series " + series,
 		},
 	}
 }
 
-// old alerts if the metrics of runs are missing, do not verify, or are too old to count.
-func (o Options) old() []Rule {
-	of := fmt.Sprintf("{site=%q}", o.Site)
+// stuck alerts if servers have requests and none of them gets on: its latency is not counted then.
+func (o Options) stuck(l latency) Rule {
+	window := o.window(model.Duration(15 * time.Minute))
+	var counts, queues []string
+	for _, h := range l.Histograms {
+		counts = append(counts, fmt.Sprintf("(sum(increase(%s_count{%s}[%s])) or vector(0))", h, o.Selector, window))
+	}
+	for _, q := range []string{"vllm:num_requests_running", "vllm:num_requests_waiting"} {
+		queues = append(queues, fmt.Sprintf("min_over_time(%s{%s}[%s])", q, o.Selector, window))
+	}
+	return Rule{
+		Alert: "FirstlightRequestsStuck", Labels: o.alert("critical", l.Name),
+		Expr: fmt.Sprintf("(max(%s) > 0) and on () (%s == 0)", strings.Join(queues, " or "), strings.Join(counts, " + ")),
+		Annotations: map[string]string{
+			"summary": fmt.Sprintf("requests of %s get no further: %s counted none for %s", o.Site, l.Name, window),
+		},
+	}
+}
+
+// ofRun alerts if the newest run did not pass, and if its metrics are missing, do not verify, or are
+// too old to count.
+func (o Options) ofRun() []Rule {
+	of := fmt.Sprintf("{site=%q,cluster=%q}", o.Site, o.Cluster)
 	alert := func(name, expr, wait, summary, description string) Rule {
 		return Rule{
-			Alert: name, Expr: expr, For: wait, Labels: map[string]string{"severity": "warning", "site": o.Site},
+			Alert: name, Expr: expr, For: wait, Labels: o.alert("warning", ""),
 			Annotations: map[string]string{"summary": summary, "description": description},
 		}
 	}
 	return []Rule{
-		alert("FirstlightGateNotPassed", fmt.Sprintf("firstlight_gate_passed%s == 0", of), "",
-			"{{ $labels.gate }} of "+o.Site+" did not pass in the newest run", "firstlight drift, or accept, names the cause."),
+		alert("FirstlightRunNotPassed", fmt.Sprintf("min(firstlight_run_passed%s) == 0", of), "",
+			"the newest run of "+o.Site+" did not pass", "firstlight_gate_passed shows the gate; firstlight evidence show names the cause."),
 		alert("FirstlightFiguresUnobserved", fmt.Sprintf("absent(firstlight_run_verified%s == 1)", of), "15m",
-			"no verified figures of "+o.Site, "firstlight drift metrics does not run, or the newest run does not verify: busbw and MFU are not observed."),
-		alert("FirstlightFiguresOld", fmt.Sprintf("time() - firstlight_run_timestamp_seconds%s > %g", of, o.MaxAge.Seconds()), "",
+			"no verified figures of "+o.Site, "firstlight drift metrics does not run, or the newest run does not verify or is of another cluster: busbw and MFU are not observed."),
+		alert("FirstlightFiguresOld", fmt.Sprintf("time() - max(firstlight_run_timestamp_seconds%s) > %g", of, o.MaxAge.Seconds()), "",
 			"the newest figures of "+o.Site+" are older than "+model.Duration(o.MaxAge).String(), "firstlight drift has not finished since: busbw and MFU are not observed."),
 	}
 }

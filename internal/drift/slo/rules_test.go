@@ -63,8 +63,10 @@ func TestRulesAreThoseOfTheRun(t *testing.T) {
 	if _, err := Rules(Options{Site: "a", Figures: map[string][]check.Figure{"node": {{Name: "GPUs"}}}}); !errors.Is(err, errNoObjective) {
 		t.Errorf("without a figure: %v", err)
 	}
-	if _, err := Rules(Options{Site: "a", Figures: accepted(), Selector: `namespace=`}); err == nil || !strings.Contains(err.Error(), "invalid selector") {
-		t.Errorf("a selector that is not PromQL: %v", err)
+	for _, selector := range []string{"namespace=", `__name__="up"`, `le="1"`, `a="{{ .Value }}"`} {
+		if _, err := Rules(Options{Site: "a", Figures: accepted(), Selector: selector}); err == nil || !strings.Contains(err.Error(), "invalid selector") {
+			t.Errorf("selector %s: %v", selector, err)
+		}
 	}
 	fast := accepted()
 	fast["inference"][0].Limit = 0.5

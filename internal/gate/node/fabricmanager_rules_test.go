@@ -32,6 +32,7 @@ func TestFabricManager(t *testing.T) {
 		checktest.When("a stopped unit and hidden processes", stopped, hidden).Unobserved("gpu-02", "are hidden"),
 		checktest.When("neither systemd nor processes", noSystemd, hidden).Unobserved("gpu-02", "are hidden"),
 		checktest.When("a unit that runs without a process", none).Unobserved("gpu-02", "no process nv-fabricmanager is found"),
+		checktest.When("no manager on the machine, whose GPUs have joined", absent, none, checktest.Set(of, `.version`, checktest.LeftOut)).Passes(),
 		checktest.When("another version than the driver's", other).Fails("gpu-02", "will not start at the next boot"),
 		checktest.When("another version, without systemd", other, noSystemd).Fails("gpu-02", "will not start at the next boot"),
 		checktest.When("a unit that runs, with hidden processes", hidden).Passes(),
@@ -39,6 +40,17 @@ func TestFabricManager(t *testing.T) {
 		checktest.When("a manager in a container, and an unused program on the host", stopped, other).Passes(),
 		checktest.When("no systemd, and a process", noSystemd).Passes(),
 	})
+}
+
+// A machine without a manager whose GPUs have not joined the fabric fails: nothing manages its switches.
+func TestNoFabricManagerAnywhere(t *testing.T) {
+	t.Parallel()
+	hosts := healthy(t, 2)
+	hosts[1].Manager = nvidia.FabricManager{Unit: &nvidia.Unit{Load: "not-found", Active: "inactive", Sub: "dead"}, Processes: new(0)}
+	for i := range gpusPerNode {
+		hosts[1].gpu(i, func(g *nvidia.GPU) { g.FabricState, g.FabricStatus = "", "" })
+	}
+	checktest.Judged(t, judge(t, hosts), check.Failed, "gpu-02", "the fabric manager does not run")
 }
 
 func TestTheFabricManagerIsNotObserved(t *testing.T) {

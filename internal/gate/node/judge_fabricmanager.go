@@ -3,6 +3,7 @@ package node
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/firstlight/firstlight/internal/check"
@@ -50,11 +51,21 @@ func (g *Gate) judgeFabricManager(b *check.Builder, h *host) {
 		b.Unobserved(id, h.name, remedyManagerSeen, "whether the fabric manager runs is unknown: systemd reports it running, and no process nv-fabricmanager is found")
 	case running:
 	case m.Processes == nil:
-		b.Unobserved(id, h.name, remedyManagerSeen, "whether the fabric manager runs is unknown: %s, and the processes of other users are hidden", unitState(m.Unit))
+		b.Unobserved(id, h.name, remedyManagerSeen, "whether the fabric manager runs is unknown: %s, and the host's processes are hidden", unitState(m.Unit))
+	case m.Version == "" && (m.Unit == nil || m.Unit.Load != "loaded") && h.joinedFabric():
+		b.Note(id, h.name, "check with the provider that a service VM manages the NVSwitches", "has no fabric manager, and its GPUs have joined the NVLink fabric: the manager runs elsewhere, and is not judged")
+		return
 	default:
 		b.Fail(id, h.name, remedyManager, "the fabric manager does not run: %s, and no process nv-fabricmanager is found", unitState(m.Unit))
 	}
 	g.judgeManagerVersion(b, h, m)
+}
+
+// joinedFabric reports whether every GPU has joined the NVLink fabric, which a fabric manager has let
+// it do since the machine started.
+func (h *host) joinedFabric() bool {
+	doc, ok := h.latest()
+	return ok && len(doc.log.GPUs) > 0 && !slices.ContainsFunc(doc.log.GPUs, func(g nvidia.GPU) bool { return g.FabricState != "Completed" || g.FabricStatus != "Success" })
 }
 
 // judgeManagerVersion compares the version of the host's own fabric manager with the driver's. A

@@ -11,7 +11,8 @@ import (
 const remedyDomain = "compare nvidia-smi -q (Fabric: ClusterUUID, CliqueId) of the nodes with the partitions of the rack's NVLink switches (nv show sdn partition); correct the partition, or the rack of the node in the site's inventory"
 
 // judgeNVLinkDomains judges NVLink domains of several nodes: the GPUs of a node are in one, and so are
-// the nodes of a rack. Where the inventory has no racks, the nodes are in no more domains than they fill.
+// the nodes of a rack. Where the inventory has no racks, the nodes are in
+// no more domains than they fill, or it is unobserved.
 func (g *Gate) judgeNVLinkDomains(b *check.Builder, hosts []*host, at slots) {
 	size := g.profile.Node.NVLinkDomain
 	if size == nil || size.Value <= 1 {
@@ -92,24 +93,18 @@ func (g *Gate) racks() map[string]string {
 	return racks
 }
 
-// judgeSurplusDomains fails the nodes of the smallest domains beyond the number that all nodes of the
-// site fill. Nodes that are left out fill them too.
+// judgeSurplusDomains asks for the racks of nodes that are in more domains than they fill. Nodes that
+// are left out fill them too. Racks may have spare trays, so that more domains are not a defect.
 func (g *Gate) judgeSurplusDomains(b *check.Builder, hosts []*host, domains map[*host]string, members map[string]int) {
 	inventory := g.site.Inventory
 	most := int(math.Ceil(float64(len(inventory.Nodes)+len(inventory.LeftOut)) / g.profile.Node.NVLinkDomain.Value))
-	var sizes []int
-	for _, n := range members {
-		sizes = append(sizes, n)
-	}
-	if len(sizes) <= most {
+	if len(members) <= most {
 		return
 	}
-	slices.Sort(sizes)
-	least := sizes[len(sizes)-most]
-	tied := sizes[len(sizes)-most-1] == least // of domains of one size, any is the surplus: all are named
 	for _, h := range hosts {
-		if n := members[domains[h]]; n > 0 && (n < least || tied && n == least) {
-			b.Fail(h.latestID(), h.name, remedyDomain, "is in NVLink domain %s with %d nodes; the nodes are in %d domains, expected at most %d", domains[h], n, len(sizes), most)
+		if n := members[domains[h]]; n > 0 {
+			b.Unobserved(h.latestID(), h.name, "name the rack of each node in the site's inventory (rack), then run the gate again; "+remedyDomain,
+				"is in NVLink domain %s with %d nodes; the nodes are in %d domains and fill %d: whether they are in the right ones is unknown without their racks", domains[h], n, len(members), most)
 		}
 	}
 }

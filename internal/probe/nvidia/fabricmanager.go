@@ -15,7 +15,7 @@ type FabricManager struct {
 	// Unit is the state of the unit nvidia-fabricmanager.service; nil without systemd.
 	Unit *Unit `json:"unit,omitempty"`
 	// Processes is the number of its processes, those of containers included; nil where the user
-	// does not see the processes of others.
+	// does not see the processes of others, or all those of the host.
 	Processes *int `json:"processes,omitempty"`
 	// Version is that of the program on the host; empty without the program.
 	Version string `json:"version,omitempty"`
@@ -39,9 +39,10 @@ const (
 const managerProcess = "nv-fabricmanage"
 
 // managerScript reads only. The version is last: nv-fabricmanager 610 prints no newline at its end.
-// Process 1 belongs to root: where its name cannot be read, /proc hides the processes of others.
+// Process 1 belongs to root: where its name cannot be read, /proc hides the processes of others. A login
+// that ends in a container sees those of its PID namespace.
 const managerScript = "echo " + sectionUnit + "; systemctl show nvidia-fabricmanager.service -p LoadState -p ActiveState -p SubState" +
-	"; echo " + sectionProcesses + "; grep -Hs . /proc/1/comm; grep -Hsx " + managerProcess + " /proc/[0-9]*/comm" +
+	"; echo " + sectionProcesses + "; readlink /proc/self/ns/pid; grep -Hs . /proc/1/comm; grep -Hsx " + managerProcess + " /proc/[0-9]*/comm" +
 	"; echo " + sectionVersion + "; nv-fabricmanager --version"
 
 // FabricManagerCommand is the command whose output ParseFabricManager parses. It needs no root.
@@ -97,11 +98,17 @@ func parseUnit(text string) (*Unit, error) {
 	return &u, nil
 }
 
-// countManagers counts the processes of the manager; nil without process 1.
+// hostPIDs is the PID namespace of a host: PROC_PID_INIT_INO in the kernel's proc_ns.h.
+const hostPIDs = "pid:[4026531836]"
+
+// countManagers counts the processes of the manager; nil where a part of the host's are not seen.
 func countManagers(text string) (*int, error) {
-	count, all := 0, false
+	count, all, onHost := 0, false, false
 	for line := range strings.Lines(text) {
-		switch file, name, ok := strings.Cut(strings.TrimSpace(line), ":"); {
+		line = strings.TrimSpace(line)
+		switch file, name, ok := strings.Cut(line, ":"); {
+		case file == "pid":
+			onHost = line == hostPIDs
 		case !ok || !strings.HasPrefix(file, "/proc/"):
 			return nil, fmt.Errorf("read process names: %.80q: expected \"/proc/1/comm:NAME\"", line)
 		case name == managerProcess:
@@ -110,7 +117,7 @@ func countManagers(text string) (*int, error) {
 			all = true
 		}
 	}
-	if !all && count == 0 {
+	if count == 0 && !(all && onHost) {
 		return nil, nil //nolint:nilnil // hidden is a state, not an error
 	}
 	return &count, nil

@@ -20,17 +20,19 @@ func TestParseFabricManager(t *testing.T) {
 		err                      string
 	}{
 		"on the host": {
-			active, "/proc/1/comm:systemd\n/proc/2117/comm:nv-fabricmanage\n", "\n\n\n\tFabric Manager version is : 535.161.08\n\n",
+			active, "pid:[4026531836]\n/proc/1/comm:systemd\n/proc/2117/comm:nv-fabricmanage\n", "\n\n\n\tFabric Manager version is : 535.161.08\n\n",
 			nvidia.FabricManager{Unit: &nvidia.Unit{Load: "loaded", Active: "active", Sub: "running"}, Processes: new(1), Version: "535.161.08"}, "",
 		},
 		"more than the version, without a newline": {
-			active, "/proc/1/comm:systemd\n", "Fabric Manager version is : 610.57.04\nBuild Info - Branch: rel/gpu_drv/r610/r610_85-4, Changelist: 0",
+			active, "pid:[4026531836]\n/proc/1/comm:systemd\n", "Fabric Manager version is : 610.57.04\nBuild Info - Branch: rel/gpu_drv/r610/r610_85-4, Changelist: 0",
 			nvidia.FabricManager{Unit: &nvidia.Unit{Load: "loaded", Active: "active", Sub: "running"}, Processes: new(0), Version: "610.57.04"}, "",
 		},
 		"in a container": {
-			absent, "/proc/1/comm:systemd\n/proc/9/comm:nv-fabricmanage\n", "",
+			absent, "pid:[4026531836]\n/proc/1/comm:systemd\n/proc/9/comm:nv-fabricmanage\n", "",
 			nvidia.FabricManager{Unit: &nvidia.Unit{Load: "not-found", Active: "inactive", Sub: "dead"}, Processes: new(1)}, "",
 		},
+		"a login in a container":       {"", "pid:[4026532841]\n/proc/1/comm:sshd\n", "", nvidia.FabricManager{}, ""},
+		"no namespace":                 {"", "/proc/1/comm:systemd\n", "", nvidia.FabricManager{}, ""},
 		"no systemd, hidden processes": {"", "", "", nvidia.FabricManager{}, ""},
 		"another property":             {"Id=nvidia\n", "", "", nvidia.FabricManager{}, "expected LoadState"},
 		"a property is missing":        {"LoadState=loaded\n", "", "", nvidia.FabricManager{}, "is missing"},

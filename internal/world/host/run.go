@@ -51,6 +51,7 @@ func tools() map[string]tool {
 		dcgmProgram:     dcgmi,
 		managerProgram:  nvFabricManager,
 		"systemctl":     systemctl,
+		"readlink":      readlink,
 		"ibstat":        ibstat,
 		"ibv_devinfo":   ibvDevinfo,
 		"sminfo":        sminfo,

@@ -24,10 +24,10 @@ func ClaimUsage(ctx context.Context, cluster *kube.Cluster, nodes []string) (map
 	return out, nil
 }
 
-// usage of a node that is not open offers nothing.
+// usage of a node that is not open, or has pods of the device plugin, offers nothing, as in Free.
 func (n NodeGPUs) usage() kube.Usage {
 	u := kube.Usage{Requested: n.Allocated + n.Plugged}
-	if n.Open {
+	if n.Open && n.Plugged == 0 {
 		u.Allocatable = n.Offered
 	}
 	for _, holder := range n.Holders {

@@ -20,7 +20,8 @@ func TestClaimUsage(t *testing.T) {
 		free int
 	}{
 		"free":     {NodeGPUs{Open: true, Offered: 8}, kube.Usage{Allocatable: 8}, 8},
-		"held":     {NodeGPUs{Open: true, Offered: 8, Allocated: 2, Plugged: 1, Holders: holders}, kube.Usage{Allocatable: 8, Requested: 3, Holders: held}, 5},
+		"held":     {NodeGPUs{Open: true, Offered: 8, Allocated: 2, Holders: holders[:1]}, kube.Usage{Allocatable: 8, Requested: 2, Holders: held[:1]}, 6},
+		"plugged":  {NodeGPUs{Open: true, Offered: 8, Allocated: 2, Plugged: 1, Holders: holders}, kube.Usage{Requested: 3, Holders: held}, 0},
 		"cordoned": {NodeGPUs{Offered: 8}, kube.Usage{}, 0},
 		"nothing":  {NodeGPUs{Open: true}, kube.Usage{}, 0},
 	} {

@@ -63,6 +63,9 @@ func Usage(ctx context.Context, cluster *kube.Cluster, nodes []string, all []Sli
 			}
 			n := 0
 			for _, d := range c.Status.Allocation.Devices.Results {
+				if d.AdminAccess != nil && *d.AdminAccess {
+					continue // for monitoring: it holds no GPU
+				}
 				if d.Driver == Driver && slices.ContainsFunc(gpus, func(g GPU) bool { return g.Pool == d.Pool && g.Device == d.Device }) {
 					n++
 				}
