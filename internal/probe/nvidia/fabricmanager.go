@@ -117,7 +117,7 @@ func countManagers(text string) (*int, error) {
 			all = true
 		}
 	}
-	if count == 0 && !(all && onHost) {
+	if count == 0 && (!all || !onHost) {
 		return nil, nil //nolint:nilnil // hidden is a state, not an error
 	}
 	return &count, nil
