@@ -66,6 +66,12 @@ func NodeNameOf(host string) string {
 	return name
 }
 
+// OnMachine reports whether the host with this name is the only node of the site, with or without its domain.
+func (s *Site) OnMachine(host string) bool {
+	short := func(name string) string { name, _, _ = strings.Cut(name, "."); return name }
+	return len(s.Inventory.Nodes) == 1 && short(NodeNameOf(host)) == short(s.Inventory.Nodes[0].Name)
+}
+
 // SingleNodeFile is the site file of a machine with this host name and hardware.
 func SingleNodeFile(host string, p *profile.Profile) []byte {
 	node := NodeNameOf(host)
