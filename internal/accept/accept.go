@@ -14,6 +14,7 @@ import (
 	"github.com/firstlight/firstlight/internal/plan"
 	"github.com/firstlight/firstlight/internal/poll"
 	"github.com/firstlight/firstlight/internal/probe/kube"
+	"github.com/firstlight/firstlight/internal/probe/localhost"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
 )
@@ -32,8 +33,10 @@ type Options struct {
 	Inputs map[string][]byte
 	// Playbook makes the plan of a run.
 	Playbook func(c PlanContext) (plan.Plan, error)
-	// Cluster may wait until the cluster is ready.
+	// Cluster may wait until the cluster is ready; nil: the site has no cluster.
 	Cluster Reach
+	// Machine identifies the machine of a run without a cluster.
+	Machine func() (localhost.Machine, error)
 	// Charts draws the charts of the report.
 	Charts evidence.ChartsFor
 
@@ -103,7 +106,8 @@ type execution struct {
 	from, only string
 	include    []string
 	namespace  string
-	// killed are killed runs. Their objects are removed before the first use of the cluster.
+	// killed are killed runs. Their objects are removed before the first use of the cluster; none
+	// without a cluster.
 	killed []leftRun
 
 	limits  limits
@@ -151,12 +155,15 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	executor := plan.Executor{
 		Plan: p, Store: x.run, Clock: o.Clock, Events: o.Events,
 		From: x.fromHere(), Only: x.only, Until: o.Until, Earlier: x.earlier,
-		Capacity: x.freeGPUs, Parallel: o.Parallel,
-		Cleanup: x.cleanGate,
+		Parallel: o.Parallel, Cleanup: x.cleanGate,
+	}
+	identify := x.identifyMachine
+	if o.Cluster != nil {
+		executor.Capacity, identify = x.freeGPUs, x.identify
 	}
 	identified := make(chan struct{})
 	identifying, stop := context.WithCancel(ctx)
-	go func() { defer close(identified); x.identify(identifying) }()
+	go func() { defer close(identified); identify(identifying) }()
 	outcome, runErr := executor.Run(ctx)
 	if err := x.cleanRun(ctx); err != nil {
 		outcome.AddUncleaned(err)
@@ -302,6 +309,9 @@ func (x *execution) reach(ctx context.Context) (*kube.Cluster, error) {
 	defer x.opening.Unlock()
 	if c := x.reached(); c != nil {
 		return c, nil
+	}
+	if x.opts.Cluster == nil {
+		return nil, errNoCluster
 	}
 	c, err := x.opts.Cluster(ctx)
 	if err != nil {

@@ -36,8 +36,8 @@ func Claims(b *evidence.Bundle) ([]evidence.Claim, []evidence.Contradiction, err
 
 type verifier struct {
 	b *evidence.Bundle
-	// observed are the identities of the cluster, ids their observations.
-	observed []Identity
+	// observed are the identities of the cluster or machine, ids their observations.
+	observed []identity
 	ids      []string
 	// lists are other observations of all nodes, by ID.
 	lists          map[string][]corev1.Node
@@ -63,13 +63,13 @@ func (v *verifier) read() error {
 			return err
 		}
 		switch o := obs[0]; {
-		case o.Check == IdentityCheck && o.Kind == identityKind:
+		case o.Check == IdentityCheck && (o.Kind == identityKind || o.Kind == machineKind):
 			i, err := identityIn(o)
 			if err != nil {
 				return err
 			}
-			if o.Target != string(i.Namespace.UID) {
-				v.contradict("cluster", "observation %s is of cluster %s, its output of %s", id, o.Target, i.Namespace.UID)
+			if o.Target != i.uid {
+				v.contradict("cluster", "observation %s is of cluster %s, its output of %s", id, o.Target, i.uid)
 			}
 			v.observed, v.ids = append(v.observed, i), append(v.ids, id)
 		case o.Check == gpustack.Name && o.Kind == gpustack.KindNodes && o.Err == "" && !kept[id]:
@@ -104,7 +104,7 @@ func (v *verifier) keptObservations() map[string]bool {
 func (v *verifier) cluster() {
 	claimed := v.b.Header.Cluster
 	for n, i := range v.observed {
-		if uid := string(i.Namespace.UID); uid != claimed && (claimed != "" || v.b.Finished) {
+		if uid := i.uid; uid != claimed && (claimed != "" || v.b.Finished) {
 			v.contradict("cluster", "run.json says %q, observation %s is of cluster %s", claimed, v.ids[n], uid)
 		}
 	}
@@ -118,7 +118,7 @@ func (v *verifier) simulated() {
 	h := v.b.Header
 	if n := len(v.observed); n > 0 && (h.Cluster != "" || v.b.Finished) {
 		// The newest: nodes may come and go before a run is resumed.
-		id := v.observed[n-1].identity()
+		id := v.observed[n-1]
 		if id.simulated != h.Simulated {
 			v.contradict("simulated", "run.json says %s, observation %s shows %s: %s", h.Simulated, v.ids[n-1], id.simulated, id.why)
 		} else if id.why != h.SimulatedWhy {

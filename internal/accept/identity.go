@@ -17,7 +17,7 @@ import (
 )
 
 // identity is the UID of a cluster's namespace kube-system, and whether the cluster's hardware
-// is simulated.
+// is simulated. Without a cluster it is that of the machine.
 type identity struct {
 	uid       string
 	simulated evidence.Hardware
@@ -32,6 +32,8 @@ func (before identity) differences(after identity) []string {
 		return []string{"unknown cluster: the run ended before the cluster answered"}
 	case after.unknown != nil:
 		return []string{fmt.Sprintf("cannot identify the cluster: %v", after.unknown)}
+	case before.uid != after.uid && evidence.IsMachine(before.uid) && evidence.IsMachine(after.uid):
+		return []string{fmt.Sprintf("machine: %s then, %s now (hash of /etc/machine-id)", before.uid, after.uid)}
 	case before.uid != after.uid:
 		return []string{fmt.Sprintf("cluster: %s then, %s now (UID of namespace %s)", before.uid, after.uid, metav1.NamespaceSystem)}
 	case before.simulated != after.simulated:
@@ -72,6 +74,9 @@ func differentHosts(then, now map[string]string) []string {
 // thisCluster identifies the cluster without removing the objects of killed runs: the
 // identity decides whether a run is resumed.
 func (x *execution) thisCluster(ctx context.Context) identity {
+	if x.opts.Cluster == nil {
+		return x.thisMachine()
+	}
 	c, err := x.opts.Cluster(ctx)
 	if err != nil {
 		return identity{unknown: err}
@@ -130,12 +135,15 @@ func (i Identity) Observation(at time.Time) (check.Observation, error) {
 	}, nil
 }
 
-func identityIn(o check.Observation) (Identity, error) {
+func identityIn(o check.Observation) (identity, error) {
+	if o.Kind == machineKind {
+		return machineIn(o)
+	}
 	var i Identity
 	if err := json.Unmarshal(o.Raw, &i); err != nil {
-		return i, fmt.Errorf("cannot read observation %s: %w", o.ID, err)
+		return identity{}, fmt.Errorf("cannot read observation %s: %w", o.ID, err)
 	}
-	return i, nil
+	return i.identity(), nil
 }
 
 func observeIdentity(ctx context.Context, c *kube.Cluster) (Identity, error) {

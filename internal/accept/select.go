@@ -71,7 +71,7 @@ func (x *execution) toResume(ctx context.Context) (string, error) {
 		}
 		x.note("run %s is unfinished, but not resumed: %v", filepath.Base(path), err)
 	}
-	x.killed = append(x.killed, x.leftBy(path))
+	x.left(x.leftBy(path))
 	return "", ctx.Err()
 }
 
@@ -91,6 +91,13 @@ func (x *execution) leftBy(path string) leftRun {
 		k.namespace = b.Header.Namespace
 	}
 	return k
+}
+
+// left adds a killed run whose objects are removed. Without a cluster it has none.
+func (x *execution) left(k leftRun) {
+	if x.opts.Cluster != nil {
+		x.killed = append(x.killed, k)
+	}
 }
 
 // whole refuses a run of one check alone, which is not resumed without its name.
@@ -202,7 +209,7 @@ func (x *execution) reopen(path string) error {
 	}
 	x.from, x.only, x.include, x.namespace = run.Header().From, run.Header().Only, run.Header().Include, run.Header().Namespace
 	x.run, x.earlier, x.resumed = run, run.Results(), true
-	x.killed = append(x.killed, leftRun{run.ID(), x.namespace})
+	x.left(leftRun{run.ID(), x.namespace})
 	x.created.Store(true)
 	x.note("resuming run %s: %d gates have a verdict (a new run: --fresh)", run.ID(), len(x.earlier))
 	return nil

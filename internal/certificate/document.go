@@ -80,7 +80,7 @@ func (c Certificate) parties(signedBy string) section {
 			{"Customer", c.Terms.Contract.Customer},
 			{"Site", c.Run.Site.Name + ", sha256 " + c.Run.Site.SHA256},
 			{"Profile", c.Run.Profile.Name + ", sha256 " + c.Run.Profile.SHA256},
-			{"Cluster", or(c.Run.Cluster) + " (UID of namespace kube-system)"},
+			{"Cluster", cluster(c.Run.Cluster)},
 			{"Hardware", hardware(c.Run.Simulated)},
 			{"Run", fmt.Sprintf("%s, %s to %s, firstlight %s", c.Run.ID, when(c.Run.Began), when(c.Run.Ended), c.Run.Tool)},
 			{"Evidence", "manifest sha256 " + c.Run.Manifest},
@@ -89,6 +89,14 @@ func (c Certificate) parties(signedBy string) section {
 			{"Certificate signed by", signedBy},
 		},
 	}
+}
+
+// cluster is the identity of the cluster or machine, with where it comes from.
+func cluster(id string) string {
+	if evidence.IsMachine(id) {
+		return id + " (hash of /etc/machine-id)"
+	}
+	return or(id) + " (UID of namespace kube-system)"
 }
 
 func hardware(h evidence.Hardware) string {

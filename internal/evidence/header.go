@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/firstlight/firstlight/internal/evidence/strictjson"
@@ -47,7 +48,8 @@ type Header struct {
 	Command []string `json:"command"`
 	Site    string   `json:"site"`
 	Profile string   `json:"profile"`
-	// Cluster identifies the cluster (the UID of its kube-system namespace) once known.
+	// Cluster identifies the cluster (the UID of its kube-system namespace) once known; without a
+	// cluster the machine (MachinePrefix and a hash of its machine ID).
 	Cluster string `json:"cluster,omitempty"`
 	// Simulated says whether the hardware is simulated, with the reason in SimulatedWhy.
 	Simulated    Hardware `json:"simulated"`
@@ -74,6 +76,12 @@ type Header struct {
 	// Digests are the SHA-256 of the programs of a lab, in hex.
 	Digests map[string]string `json:"digests,omitempty"`
 }
+
+// MachinePrefix begins the Header.Cluster of a run without a cluster.
+const MachinePrefix = "machine-"
+
+// IsMachine reports whether a Header.Cluster is a machine.
+func IsMachine(cluster string) bool { return strings.HasPrefix(cluster, MachinePrefix) }
 
 // PlanFile is plan.json: the steps of the Plan.
 type PlanFile struct {

@@ -63,6 +63,8 @@ func (h Header) unidentified() string {
 		return ""
 	case h.Cluster == "":
 		return "the cluster was not identified: whether its hardware is simulated is unknown"
+	case IsMachine(h.Cluster):
+		return "the run is of one machine: nothing shows whether its hardware is simulated"
 	default:
 		return "the cluster has no nodes: whether its hardware is simulated is unknown"
 	}

@@ -97,6 +97,9 @@ type gate interface {
 // gates returns all eight, in order. The facility and the fabric are of the whole site, the others of
 // each group of its nodes.
 func gates(s *site.Site, p *profile.Profile, a Access) []gate {
+	if s.SingleNode() {
+		return singleNode(s, p, a)
+	}
 	job := collective.Deps{Cluster: a.monitored(), RunID: a.RunID}
 	out := []gate{facility.New(s, p, facility.Deps{}), fabricGate(s, p, a)}
 	for _, make := range []newGate{
@@ -144,11 +147,15 @@ func Playbook(s *site.Site, p *profile.Profile, a Access, include ...string) (pl
 	if err := checkPods(s, p); err != nil {
 		return plan.Plan{}, fmt.Errorf("plan the bring-up of %s: %w", s.Name, err)
 	}
+	reasons := s.WhyNotApplicable(p)
 	for _, g := range gates(s, p, a) {
 		step := stepOf(g)
-		step.Needs, step.NotApplicable = needs[g.Name()], s.NotApplicable[g.Name()]
+		step.Needs, step.NotApplicable = needs[g.Name()], reasons[g.Name()]
 		step.Prepare = pregate.For(s, g.Name(), a.Kubeconfig)
 		out.Steps = append(out.Steps, step)
+	}
+	if s.SingleNode() && len(include) > 0 {
+		return plan.Plan{}, fmt.Errorf("include %s: spine single-node has no cluster", strings.Join(include, ", "))
 	}
 	for _, name := range include {
 		if !slices.Contains(Extras(), name) {

@@ -39,7 +39,7 @@ func (s *Site) setDefaults() {
 		s.Reach.SSH.FabricHost = s.Inventory.Nodes[0].Name
 	}
 	s.GPUStack.ManagedBy = cmp.Or(s.GPUStack.ManagedBy, ManagedByOperator)
-	if s.Reach.GPUTools == "" && s.GPUStack.Provided() {
+	if s.Reach.GPUTools == "" && (s.GPUStack.Provided() || s.SingleNode()) {
 		s.Reach.GPUTools = ToolsOnHost // there are no pods of the GPU Operator
 	}
 	s.Reach.GPUTools = cmp.Or(s.Reach.GPUTools, ToolsAuto)

@@ -2,6 +2,9 @@ package site
 
 import _ "embed"
 
+//go:embed data/single-node.yaml
+var singleNode []byte
+
 //go:embed data/example.yaml
 var example []byte
 

@@ -7,7 +7,7 @@ type Site struct {
 	APIVersion string `yaml:"apiVersion" json:"apiVersion"`
 	Kind       string `yaml:"kind" json:"kind"`
 	Name       string `yaml:"name" json:"name"`
-	// Spine is what orchestrates the cluster: kubernetes, k3s, slurm, ray, single-node.
+	// Spine is what orchestrates the cluster: one of the constants, or single-node without a cluster.
 	Spine string `yaml:"spine" json:"spine"`
 	// Profile names a shipped hardware profile or a profile file.
 	Profile   string    `yaml:"profile" json:"profile"`

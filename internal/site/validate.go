@@ -21,11 +21,11 @@ func Gates() []string {
 	return []string{"facility", "fabric", "node", "gpustack", "telemetry", "collective", "training", "inference"}
 }
 
-// spines that this version supports. The others of the vocabulary (slurm, ray,
-// single-node) are refused by name, not ignored.
+// spines that this version supports. The others of the vocabulary (slurm, ray) are refused by
+// name, not ignored.
 var (
-	spines       = []string{"kubernetes", "k3s"}
-	plannedSpine = []string{"slurm", "ray", "single-node"}
+	spines       = []string{SpineKubernetes, SpineK3s, SpineSingleNode}
+	plannedSpine = []string{"slurm", "ray"}
 	dnsLabel     = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 	nodeName     = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$`)
 	byteSize     = regexp.MustCompile(`^[1-9][0-9]*[KMG]?$`)
@@ -93,6 +93,20 @@ func (v *validator) site(s *Site) {
 			v.add("profile", "%s", err)
 		}
 	}
+	if s.SingleNode() {
+		v.singleNode(s, p)
+	} else {
+		v.cluster(s, p)
+	}
+	for gate, reason := range s.NotApplicable {
+		path := "notApplicable." + gate
+		v.oneOf(path, gate, Gates())
+		v.require(path, reason, "a reason that a reader of the report understands")
+	}
+}
+
+// cluster validates what the site of a cluster has.
+func (v *validator) cluster(s *Site, p *profile.Profile) {
 	v.facility(&s.Facility)
 	v.inventory(&s.Inventory)
 	v.groups(s, p)
@@ -110,11 +124,6 @@ func (v *validator) site(s *Site) {
 	v.pods(s)
 	v.autoscale(s, p)
 	v.prepare(s)
-	for gate, reason := range s.NotApplicable {
-		path := "notApplicable." + gate
-		v.oneOf(path, gate, Gates())
-		v.require(path, reason, "a reason that a reader of the report understands")
-	}
 }
 
 // ParseTime reads a date or an RFC 3339 time; a date means its midnight, UTC.

@@ -102,7 +102,7 @@ func TestSpecOf(t *testing.T) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	_, err := SpecOf("a3-ultragpu-9g", 1)
-	if err == nil || !strings.Contains(err.Error(), "a3-highgpu-1g, h100-sxm-ndr400") {
+	if err == nil || !strings.Contains(err.Error(), "a3-highgpu-1g, h100-sxm, h100-sxm-ndr400") {
 		t.Errorf("unknown hardware: %v", err)
 	}
 	for name, spoil := range map[string]func(*Spec){

@@ -165,6 +165,8 @@ func (s State) lacksFabric(k FaultKind) string {
 	switch {
 	case k.Kind == "straggler-node": // independent of the interconnect
 		return ""
+	case s.Hardware.GPU.NVLinks > 0 && slices.Contains([]string{"nvls-lost", "data-corruption", "truncated-run"}, k.Kind): // collectives of one node, too
+		return ""
 	case len(s.Links) == 0 && (k.Gate == "fabric" || k.Gate == "collective" || k.Kind == "rdma-resource-missing" || k.TargetForm == FormHCA):
 		return "compute fabric"
 	case k.Fabric != "" && k.Fabric != s.fabricKind():

@@ -55,6 +55,9 @@ training, inference. A gate passes when its criterion was observed. A gate that 
 pass blocks the gates that need it; its findings name the suspect and the remedy.
 
 Without --kubeconfig it uses the running lab, or starts a lab and stops it at the end.
+With --spine single-node it is this machine, without Kubernetes and without a site file:
+gate fabric looks at its NVLinks, collective runs all_reduce_perf over its GPUs, gates that
+need a cluster do not apply. Without a GPU, or a profile for it, it exits 3.
 
 An unfinished run is resumed if cluster, hosts, site, profile and checks are the same and
 no verdict is older than a week. Otherwise the differences are printed and a new run
@@ -84,6 +87,9 @@ Exit codes: 0 passed or partial; 1 failed; 2 invalid input; 3 not observed; 130 
 
   # Find obstacles to a run, without load and without a change
   firstlight accept --preflight --site prod.yaml --kubeconfig ~/.kube/prod
+
+  # Run the gates of one machine on the machine itself
+  firstlight accept --spine single-node
 
   # Run all gates on a lab with NVIDIA's own GPU Operator
   firstlight accept --stack real
@@ -116,6 +122,7 @@ Exit codes: 0 passed or partial; 1 failed; 2 invalid input; 3 not observed; 130 
 	f := &acceptFlags{}
 	f.target.Add(cmd)
 	f.target.AddStack(cmd)
+	f.target.AddSpine(cmd)
 	flags := cmd.Flags()
 	flags.StringVar(&f.evidence, "evidence", "evidence", "directory of the runs")
 	flags.StringVar(&f.resume, "resume", "", "resume this run (ID or latest)")
@@ -132,6 +139,9 @@ Exit codes: 0 passed or partial; 1 failed; 2 invalid input; 3 not observed; 130 
 	cmd.MarkFlagsMutuallyExclusive("resume", "fresh", "from", "only")
 	for _, other := range []string{"resume", "from", "only", "preflight", "page"} {
 		cmd.MarkFlagsMutuallyExclusive("soak", other)
+	}
+	for _, other := range []string{"namespace", "include", "preflight", "page"} {
+		cmd.MarkFlagsMutuallyExclusive("spine", other)
 	}
 	cmd.MarkFlagsMutuallyExclusive("preflight", "resume")
 	cmd.MarkFlagsMutuallyExclusive("preflight", "fresh")
@@ -170,6 +180,9 @@ func (f *acceptFlags) run(ctx context.Context, s cmdutil.Streams) (err error) {
 	}
 	defer func() { err = errors.Join(err, cmdutil.Unobserved(t.Close(ctx))) }()
 
+	if err := f.clusterFlags(t.Site); err != nil {
+		return err
+	}
 	if err := f.podReferences(t.Site); err != nil {
 		return err
 	}
@@ -191,6 +204,16 @@ func (f *acceptFlags) run(ctx context.Context, s cmdutil.Streams) (err error) {
 	return cmdutil.Run(ctx, o, closeBoard, func(r accept.Report, _ error) (check.Verdict, error) {
 		return r.Verdict, f.out.Write(s.Out, r, func(w io.Writer) { report.Acceptance(w, r, report.OptionsFor(s.Out, f.verbose)) })
 	})
+}
+
+// clusterFlags refuses flags without an effect on a site of one machine.
+func (f *acceptFlags) clusterFlags(s *site.Site) error {
+	for flag, set := range map[string]bool{"--namespace": f.namespace != "", "--include": len(f.include) > 0, "--preflight": f.preflight, "--page": f.page} {
+		if set && s.SingleNode() {
+			return cmdutil.UsageErrorf("%s needs a cluster: spine single-node has none", flag)
+		}
+	}
+	return nil
 }
 
 // podReferences refuses a run whose pods refer to objects of a namespace that the run would create.

@@ -1,6 +1,7 @@
 package accept
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -10,6 +11,8 @@ import (
 	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 	"github.com/firstlight/firstlight/internal/evidence"
 	"github.com/firstlight/firstlight/internal/gate"
+	"github.com/firstlight/firstlight/internal/profile"
+	"github.com/firstlight/firstlight/internal/site"
 )
 
 // NewPlan is the command plan.
@@ -20,20 +23,26 @@ func NewPlan(s cmdutil.Streams) *cobra.Command {
 		Example: `  # Print what accept would run
   firstlight plan --site prod.yaml
 
+  # Print what accept would run on this machine, without Kubernetes
+  firstlight plan --spine single-node
+
   # Create the roles that accept needs
   firstlight plan --rbac | kubectl apply -f -`,
 	}
 	path := cmd.Flags().String("site", "", "site file (default: that of the lab)")
+	var spine string
+	cmdutil.AddSpineFlag(cmd, &spine)
 	include := cmd.Flags().StringSlice("include", nil, "checks to run in addition to the gates: "+strings.Join(gate.Extras(), ", "))
 	rbac := cmd.Flags().Bool("rbac", false, "print the RBAC of a run that creates its own namespace, as YAML (accept rbac --namespace needs less)")
+	cmd.MarkFlagsMutuallyExclusive("spine", "site", "rbac")
 	out := cmdutil.AddOutputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		site, profile, err := cmdutil.OpenSite(cmd.Context(), *path)
+		site, profile, err := openPlanned(cmd.Context(), s, *path, spine)
 		if err != nil {
 			return err
 		}
 		if *rbac {
-			gates, err := selectedGates(site, "", *include)
+			gates, err := selectedGates(site, profile, "", *include)
 			if err != nil {
 				return err
 			}
@@ -51,6 +60,30 @@ func NewPlan(s cmdutil.Streams) *cobra.Command {
 	}
 	return cmd
 }
+
+// openPlanned is the site at path, or with --spine that of this machine. A plan needs no GPU: a machine
+// without one shows that of an example.
+func openPlanned(ctx context.Context, s cmdutil.Streams, path, spine string) (*site.Site, *profile.Profile, error) {
+	if spine == "" {
+		return cmdutil.OpenSite(ctx, path)
+	}
+	if err := cmdutil.CheckSpine(spine); err != nil {
+		return nil, nil, err
+	}
+	file, p, err := cmdutil.ThisMachine(ctx)
+	if err != nil {
+		fmt.Fprintf(s.Err, "firstlight: %v; this is the plan of an example, profile %s\n", err, exampleProfile)
+		if p, err = profile.Load(exampleProfile); err != nil {
+			return nil, nil, err
+		}
+		file = site.SingleNodeFile("example", p)
+	}
+	loaded, err := site.Parse(spine, file)
+	return loaded, p, err
+}
+
+// exampleProfile is that of a plan on a machine without GPUs.
+const exampleProfile = "h100-sxm"
 
 func printPlan(w io.Writer, p evidence.PlanFile) {
 	fmt.Fprintf(w, "%s\n", p.Name)

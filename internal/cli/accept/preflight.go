@@ -32,6 +32,9 @@ func (f *acceptFlags) runPreflight(ctx context.Context, s cmdutil.Streams) (err 
 		return err
 	}
 	defer func() { err = errors.Join(err, cmdutil.Unobserved(t.Close(ctx))) }()
+	if err := f.clusterFlags(t.Site); err != nil {
+		return err
+	}
 	p, err := gate.Playbook(t.Site, t.Profile, gate.Access{}, f.include...)
 	if err != nil {
 		return cmdutil.UsageErrorf("%w", err)

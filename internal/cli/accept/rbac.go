@@ -9,6 +9,7 @@ import (
 	"github.com/firstlight/firstlight/internal/autoscale"
 	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 	"github.com/firstlight/firstlight/internal/gate"
+	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
 )
 
@@ -40,11 +41,11 @@ allow in every namespace what a run does in its own.`,
 	only := flags.String("only", "", "print the roles for this gate alone (name or number)")
 	include := flags.StringSlice("include", nil, "checks to run in addition to the gates: "+strings.Join(gate.Extras(), ", "))
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		site, _, err := cmdutil.OpenSite(cmd.Context(), *path)
+		site, profile, err := cmdutil.OpenSite(cmd.Context(), *path)
 		if err != nil {
 			return err
 		}
-		if a.Gates, err = selectedGates(site, *only, *include); err != nil {
+		if a.Gates, err = selectedGates(site, profile, *only, *include); err != nil {
 			return err
 		}
 		return printRBAC(s, site, a)
@@ -54,7 +55,7 @@ allow in every namespace what a run does in its own.`,
 
 // selectedGates are the gates that apply to a site with the included checks, or the gate
 // only.
-func selectedGates(s *site.Site, only string, include []string) ([]string, error) {
+func selectedGates(s *site.Site, p *profile.Profile, only string, include []string) ([]string, error) {
 	if only == autoscale.Name {
 		return []string{only}, nil
 	}
@@ -62,11 +63,15 @@ func selectedGates(s *site.Site, only string, include []string) ([]string, error
 		name, err := gateName(only)
 		return []string{name}, err
 	}
-	gates := slices.DeleteFunc(site.Gates(), func(name string) bool { return s.NotApplicable[name] != "" })
+	reasons := s.WhyNotApplicable(p)
+	gates := slices.DeleteFunc(site.Gates(), func(name string) bool { return reasons[name] != "" })
 	return append(gates, include...), nil
 }
 
 func printRBAC(s cmdutil.Streams, site *site.Site, a gate.Allowed) error {
+	if site.SingleNode() {
+		return cmdutil.UsageErrorf("spine single-node has no cluster, and needs no roles")
+	}
 	data, err := gate.RBAC(site, a)
 	if err != nil {
 		return cmdutil.UsageErrorf("%w", err)

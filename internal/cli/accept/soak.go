@@ -26,7 +26,7 @@ import (
 
 // runSoak repeats the acceptance of o until --soak is over, and prints the summary.
 func (f *acceptFlags) runSoak(ctx context.Context, s cmdutil.Streams, o accept.Options, board *display.Board, closeBoard func()) (err error) {
-	if _, excused := o.Site.NotApplicable[telemetry.Name]; !excused && !o.Site.Telemetry.Alert.PagesNobody {
+	if _, excused := o.Site.WhyNotApplicable(o.Profile)[telemetry.Name]; !excused && !o.Site.Telemetry.Alert.PagesNobody {
 		return cmdutil.UsageErrorf("--soak raises an alert in each repetition: name a telemetry.receiver that pages no person, and set telemetry.alert.pagesNobody in the site file")
 	}
 	want := soak.State{Duration: metav1.Duration{Duration: f.soak}, Every: metav1.Duration{Duration: f.soakEvery}, Inputs: soakInputs(o)}

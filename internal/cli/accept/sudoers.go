@@ -44,7 +44,7 @@ password. An administrator installs it on every host. All other commands run as 
 		if login == "" {
 			return cmdutil.UsageErrorf("reach.ssh.user of the site is not set: name the user that the SSH configuration has for the hosts with --user")
 		}
-		names, err := selectedGates(loaded, *only, nil)
+		names, err := selectedGates(loaded, profile, *only, nil)
 		if err != nil {
 			return err
 		}

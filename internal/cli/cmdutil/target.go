@@ -34,6 +34,9 @@ type TargetFlags struct {
 	context    string
 	lab        string
 	stack      string
+	spine      string
+	// machines: the command can use a site of one machine, without a cluster.
+	machines bool
 }
 
 // Add adds the flags to a command.
@@ -59,6 +62,9 @@ func (f *TargetFlags) Validate() error {
 	if err := component.CheckStack(component.Stack(f.stack)); err != nil {
 		return UsageErrorf("--stack: %w", err)
 	}
+	if err := CheckSpine(f.spine); err != nil {
+		return err
+	}
 	if (f.kubeconfig != "" || f.context != "") && f.Site == "" {
 		return UsageErrorf("--kubeconfig needs --site: the site file declares what the cluster must have (firstlight site init writes an example)")
 	}
@@ -72,8 +78,9 @@ type Target struct {
 	Profile               *profile.Profile
 	// Groups are the files of the profiles of the site's groups, by site.Group.ProfileFile.
 	Groups map[string][]byte
-	Hosts  *ssh.Pool
-	// ControlPlane waits for the control plane. Cluster also waits for monitoring and extras.
+	Hosts  Hosts
+	// ControlPlane waits for the control plane. Cluster also waits for monitoring and extras. Both
+	// are nil for a single node.
 	ControlPlane, Cluster accept.Reach
 	Kubeconfig            func(ctx context.Context) (path, context string, err error)
 	// Versions and Digests are of a lab's programs; nil for a cluster.
@@ -91,14 +98,20 @@ type Target struct {
 func (f *TargetFlags) Open(ctx context.Context, board *display.Board, extras ...string) (*Target, error) {
 	t := &Target{}
 	var err error
-	if f.OnLab() {
+	switch {
+	case f.spine != "":
+		err = t.openThisMachine(ctx)
+	case f.OnLab():
 		err = t.openLab(ctx, labName(f.lab), f.Site, f.stack, board, extras)
-	} else {
-		err = t.openCluster(f)
+	default:
+		err = t.openSite(f)
 	}
-	if err == nil {
-		t.Hosts, err = ssh.NewPool(ctx, t.Site, ssh.Options{AgentSocket: os.Getenv("SSH_AUTH_SOCK"), Passphrase: passphrasePrompt(os.Stdin, board)})
-		err = Unobserved(err)
+	switch {
+	case err != nil:
+	case t.Site.SingleNode():
+		err = t.openMachine()
+	default:
+		err = t.openHosts(ctx, board)
 	}
 	if err != nil {
 		return nil, errors.Join(err, Unobserved(t.Close(ctx)))
@@ -106,8 +119,18 @@ func (f *TargetFlags) Open(ctx context.Context, board *display.Board, extras ...
 	return t, nil
 }
 
+// openHosts connects to the hosts over SSH.
+func (t *Target) openHosts(ctx context.Context, board *display.Board) error {
+	pool, err := ssh.NewPool(ctx, t.Site, ssh.Options{AgentSocket: os.Getenv("SSH_AUTH_SOCK"), Passphrase: passphrasePrompt(os.Stdin, board)})
+	if err != nil {
+		return Unobserved(err)
+	}
+	t.Hosts = pool
+	return nil
+}
+
 // OnLab reports whether the target is a lab.
-func (f *TargetFlags) OnLab() bool { return f.Site == "" || f.lab != "" }
+func (f *TargetFlags) OnLab() bool { return (f.Site == "" || f.lab != "") && f.spine == "" }
 
 func labName(name string) string {
 	if name == "" {
@@ -116,11 +139,25 @@ func labName(name string) string {
 	return name
 }
 
-// openCluster prefers the flags to the kubeconfig of the site file.
-func (t *Target) openCluster(f *TargetFlags) error {
+// openSite uses the cluster or the machine of a site file.
+func (t *Target) openSite(f *TargetFlags) error {
 	if err := t.load(f.Site); err != nil {
 		return UsageErrorf("%w", err)
 	}
+	switch {
+	case !t.Site.SingleNode():
+		return t.openCluster(f)
+	case !f.machines:
+		return UsageErrorf("%s: spine single-node has no cluster, which this command needs", f.Site)
+	case f.kubeconfig != "" || f.context != "":
+		return UsageErrorf("%s: spine single-node has no cluster: remove --kubeconfig and --context", f.Site)
+	default:
+		return nil
+	}
+}
+
+// openCluster prefers the flags to the kubeconfig of the site file.
+func (t *Target) openCluster(f *TargetFlags) error {
 	path, name := t.Site.Reach.Kubernetes.Kubeconfig, t.Site.Reach.Kubernetes.Context
 	if f.kubeconfig != "" {
 		path, name = f.kubeconfig, ""
@@ -332,12 +369,16 @@ func (t *Target) Close(ctx context.Context) error {
 
 // RunOptions are the options of a run on the target that every command sets alike.
 func (t *Target) RunOptions(board *display.Board) accept.Options {
-	return accept.Options{
+	o := accept.Options{
 		Site: t.Site, Profile: t.Profile, SiteFile: t.SiteFile, ProfileFile: t.ProfileFile, Inputs: t.Groups, Cluster: t.Cluster,
 		Charts: gate.Charts(t.Site, t.Profile), Hosts: t.Hosts.Keys(), ClusterEnds: t.owner != nil,
 		Tool: Version, Versions: t.Versions, Digests: t.Digests,
 		Note: func(text string) { board.Log("%s", text) },
 	}
+	if t.Site.SingleNode() {
+		o.Machine = identifyMachine
+	}
+	return o
 }
 
 // Run runs a plan, closes the board and writes the report. Its error has the exit code of

@@ -101,7 +101,7 @@ func (r *review) bandwidth() {
 	for _, p := range points {
 		if p.median < limit {
 			r.searchable = true
-			r.Fail(r.id, "cluster", remedySlow, "busbw at %d bytes is %.2f GB/s (median of %d), expected at least %.2f: %s", p.bytes, p.median, len(r.f.Runs), limit, r.gate.demand(row))
+			r.Fail(r.id, r.everything(), remedySlow, "busbw at %d bytes is %.2f GB/s (median of %d), expected at least %.2f: %s", p.bytes, p.median, len(r.f.Runs), limit, r.gate.demand(row))
 			return
 		}
 	}

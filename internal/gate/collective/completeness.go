@@ -116,7 +116,7 @@ func (r *review) hang() {
 		return
 	}
 	r.searchable = true
-	r.Fail(r.id, "cluster", remedyHang, "the collective hangs: it did not end before its timeout%s", r.warnings())
+	r.Fail(r.id, r.everything(), remedyHang, "the collective hangs: it did not end before its timeout%s", r.warnings())
 }
 
 // warnings is NCCL's first warning.

@@ -32,7 +32,7 @@ func (r *review) corrupt() bool {
 func (r *review) data() {
 	if r.corrupt() {
 		r.searchable = true
-		r.Fail(r.id, "cluster", "run dcgmi diag -r 4 with memtest on the GPUs of the nodes common to the failed runs, and check their NVLink and HCA error counters", "the data is corrupt: %s", r.firstWrong())
+		r.Fail(r.id, r.everything(), "run dcgmi diag -r 4 with memtest on the GPUs of the nodes common to the failed runs, and check their NVLink and HCA error counters", "the data is corrupt: %s", r.firstWrong())
 	}
 	for i, run := range r.f.Runs {
 		if run.Validation != nil && *run.Validation == 0 {

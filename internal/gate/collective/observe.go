@@ -96,14 +96,11 @@ func (g *Gate) observe(ctx context.Context, rec check.Recorder, l *workload.Laun
 	if err != nil {
 		return Figures{}, err
 	}
-	f := Figures{Scope: scope, Nodes: nodes, Job: name, GPUsPerNode: g.gpus(), Repetitions: repetitions, Outcome: outcome}
-	least, most := g.sizes()
-	if f.MinBytes, err = nccl.ParseSize(least); err != nil {
-		return f, fmt.Errorf("minBytes: %w", err)
+	f, err := g.figures(scope, nodes, repetitions, outcome)
+	if err != nil {
+		return f, err
 	}
-	if f.MaxBytes, err = nccl.ParseSize(most); err != nil {
-		return f, fmt.Errorf("maxBytes: %w", err)
-	}
+	f.Job = name
 	f.read(logs)
 	if len(logs) > 0 {
 		attempt = attempt.Raw(logs[0].Data)
@@ -112,6 +109,20 @@ func (g *Gate) observe(ctx context.Context, rec check.Recorder, l *workload.Laun
 		}
 	}
 	return f, attempt.RecordPartial(f, outcome.NotRun())
+}
+
+// figures are those of a run whose log is not read yet.
+func (g *Gate) figures(scope string, nodes []string, repetitions int, outcome gangjob.Outcome) (Figures, error) {
+	f := Figures{Scope: scope, Nodes: nodes, Job: Name, GPUsPerNode: g.gpus(), Repetitions: repetitions, Outcome: outcome}
+	least, most := g.sizes()
+	var err error
+	if f.MinBytes, err = nccl.ParseSize(least); err != nil {
+		return f, fmt.Errorf("minBytes: %w", err)
+	}
+	if f.MaxBytes, err = nccl.ParseSize(most); err != nil {
+		return f, fmt.Errorf("maxBytes: %w", err)
+	}
+	return f, nil
 }
 
 // read parses the log of index 0.

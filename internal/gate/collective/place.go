@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/firstlight/firstlight/internal/site"
 )
 
 // place maps ranks to nodes.
@@ -47,6 +49,9 @@ func (p place) node(host string) string {
 		return n
 	}
 	if n, ok := p.nodes[short(host)]; ok {
+		return n
+	}
+	if n, ok := p.nodes[short(site.NodeNameOf(host))]; ok {
 		return n
 	}
 	return host

@@ -26,7 +26,11 @@ func (g *Gate) reviewRun(id string, f Figures) *review {
 	r.data()
 	r.ratio()
 	r.devices()
-	r.transports()
+	if g.site.SingleNode() {
+		r.peers()
+	} else {
+		r.transports()
+	}
 	r.nvls()
 	r.bandwidth()
 	return r

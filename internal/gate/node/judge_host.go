@@ -11,6 +11,7 @@ import (
 
 const (
 	remedySwapped  = "correct the addresses of the site's inventory, so that each node's name resolves to its own host, then run the gate again"
+	remedyMachine  = "run firstlight on the machine of the site, or correct inventory.nodes of the site"
 	remedyAdapter  = "reseat the adapter or its riser, check the slot and the BIOS settings of the link (lspci -vv: LnkSta against LnkCap); if it trains no better, replace it"
 	remedyGovernor = "set the governor on every CPU (cpupower frequency-set -g performance) and in the boot configuration"
 	remedyMemory   = "compare dmidecode -t memory and the BMC's log with another node; reseat or replace the DIMMs that are missing"
@@ -58,6 +59,10 @@ func (g *Gate) judgeNames(b *check.Builder, hosts []*host) {
 		case is == "":
 			b.Unobserved(h.facts.obs.ID, h.name, remedyUnobserved, "does not report its name (uname -n)")
 		case short(is) == short(h.name):
+		case g.site.SingleNode():
+			if !g.site.OnMachine(is) {
+				b.Fail(h.facts.obs.ID, h.name, remedyMachine, "the machine reports the name %s", is)
+			}
 		case nodes[short(is)] || 2*own > len(hosts):
 			b.Fail(h.facts.obs.ID, h.name, remedySwapped, "the host at its address reports the name %s", is)
 		}

@@ -9,15 +9,15 @@ import (
 )
 
 var (
-	initLine = regexp.MustCompile(`^(?:ncclCommInitRank\w* )?comm \S+ rank (\d+) nranks (\d+) .*?(?:busId (\w+) .*)?- Init (START|COMPLETE)`)
+	initLine = regexp.MustCompile(`^(?:ncclCommInit(?:Rank\w*|All) )?comm \S+ rank (\d+) nranks (\d+) .*?(?:busId (\w+) .*)?- Init (START|COMPLETE)`)
 	ringLine = regexp.MustCompile(`^Connected all rings(?:, use ring PXN \d+ GDR (\d+))?`)
 	nvlsLine = regexp.MustCompile(`^NVLS multicast support is (not )?available on dev \d+`)
 )
 
-// line parses one line of the process of a GPU.
+// line parses one line of the process of a GPU, or of a thread of a process with several.
 func (r *Rank) line(text string) {
 	switch {
-	case strings.HasPrefix(text, "ncclCommInitRank"), strings.HasPrefix(text, "comm 0x"): // the latter up to 2.16
+	case strings.HasPrefix(text, "ncclCommInit"), strings.HasPrefix(text, "comm 0x"): // the latter up to 2.16
 		if m := initLine.FindStringSubmatch(text); m != nil && number(m[1]) <= logline.MaxRank {
 			r.Rank, r.NRanks, r.BusID = number(m[1]), number(m[2]), strings.Clone(m[3])
 			if m[4] == "COMPLETE" {

@@ -144,6 +144,28 @@ func TestOlderInitLines(t *testing.T) {
 	}
 }
 
+// One process with all GPUs creates its communicators with another call, and its threads share a PID (as in
+// issues of NVIDIA/nccl with 2.25 and 2.27).
+func TestOneProcessInitLines(t *testing.T) {
+	t.Parallel()
+	got, err := nccl.ParseLog(strings.NewReader(`box:68:39 [1] NCCL INFO ncclCommInitAll comm 0x55b9 rank 1 nranks 2 cudaDev 1 nvmlDev 1 busId d6000 commId 0x2253 - Init START
+box:68:38 [0] NCCL INFO ncclCommInitAll comm 0x55b8 rank 0 nranks 2 cudaDev 0 nvmlDev 0 busId 52000 commId 0x2253 - Init COMPLETE
+box:68:39 [1] NCCL INFO ncclCommInitAll comm 0x55b9 rank 1 nranks 2 cudaDev 1 nvmlDev 1 busId d6000 commId 0x2253 - Init COMPLETE
+box:68:39 [1] NCCL INFO Init timings - ncclCommInitAll: rank 1 nranks 2 total 0.85 (kernels 0.75, alloc 0.05)
+box:68:66 [1] NCCL INFO Channel 00/0 : 1[1] -> 0[0] via P2P/direct pointer
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []nccl.Rank{{Rank: 0, Host: "box", NRanks: 2, BusID: "52000", Inits: 1}, {Rank: 1, Host: "box", Device: 1, NRanks: 2, BusID: "d6000", Inits: 1}}
+	if diff := cmp.Diff(want, got.Ranks); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]nccl.Channel{{Host: "box", From: 1, To: 0, Transport: "P2P/direct pointer", Device: -1, Count: 1}}, got.Channels); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // TestTheSameLogIsReadTheSame: two processes of one rank that disagree are
 // folded in the order of their numbers, not in that of a map.
 func TestTheSameLogIsReadTheSame(t *testing.T) {

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"time"
@@ -63,27 +64,8 @@ func (w *worker) collective(out io.Writer, gpus []int) (int, error) {
 
 // collectiveNode returns a host's properties for NCCL.
 func collectiveNode(state world.State, host world.Node, m member) collective.Node {
-	n := collective.Node{
-		Host: m.host, Address: m.ip, GPUDirect: host.GPUDirect, Slow: host.StepFactor,
-		NVLS: host.NVLS && host.NVLinkFraction() == 1, Socket: host.Transport == world.TransportSocket,
-	}
-	if n.Address == "" {
-		n.Address = hostIP(host)
-	}
-	for _, i := range m.gpus {
-		for _, g := range host.GPUs {
-			if g.Index == i {
-				n.Devices = append(n.Devices, collective.Device{Index: g.Index, BusID: g.BusID, Product: host.Hardware.GPU.Product})
-			}
-		}
-	}
-	for _, h := range host.HCAs {
-		rate := h.Rate
-		if link, ok := state.HCALink(host.Name, h.Name); ok {
-			rate = min(rate, link.Rate())
-		}
-		n.HCAs = append(n.HCAs, collective.HCA{Name: h.Name, Gbps: rate})
-	}
+	n := collective.NodeOf(state, host, m.gpus)
+	n.Host, n.Address = m.host, cmp.Or(m.ip, hostIP(host))
 	return n
 }
 

@@ -24,7 +24,7 @@ func (r Run) ranks() []rank {
 			pid := r.pid(i, d.Index)
 			out = append(out, rank{
 				n: len(out), node: i, local: l, device: d,
-				prefix: fmt.Sprintf("%s:%d:%d [%d] NCCL INFO", n.Host, pid, pid+9, l),
+				prefix: fmt.Sprintf("%s:%d:%d [%d] NCCL INFO", n.Host, pid, r.thread(pid, l), l),
 			})
 		}
 	}
@@ -57,10 +57,30 @@ func (r Run) writeDebug(p *printer, rep int) {
 			p.line("%s Connected NVLS tree", k.prefix)
 		}
 	}
-	for _, k := range all {
-		p.line("%s ncclCommInitRank comm %#x rank %d nranks %d cudaDev %d nvmlDev %d busId %s commId %#x - Init COMPLETE",
-			k.prefix, handle(k), k.n, len(all), k.local, k.device.Index, longBusID(k.device.BusID), commID)
+	init := "ncclCommInitRank"
+	if r.OneProcess { // the threads of one process: as in NVIDIA/nccl's issues with 2.25 and 2.27
+		init = "ncclCommInitAll"
 	}
+	for _, k := range all {
+		p.line("%s %s comm %#x rank %d nranks %d cudaDev %d nvmlDev %d busId %s commId %#x - Init COMPLETE",
+			k.prefix, init, handle(k), k.n, len(all), k.local, k.device.Index, longBusID(k.device.BusID), commID)
+	}
+}
+
+// thread is the thread that prints for a rank.
+func (r Run) thread(pid, local int) int {
+	if r.OneProcess {
+		return pid + 9 + local
+	}
+	return pid + 9
+}
+
+// peer is the transport between GPUs of a node: within a process, pointers need no handles.
+func (r Run) peer() string {
+	if r.OneProcess {
+		return "P2P/direct pointer/read"
+	}
+	return "P2P/CUMEM/read"
 }
 
 // writeNetwork prints the rank's network and whether the HCAs reach its GPU.
@@ -124,7 +144,7 @@ func (r Run) writeChannels(p *printer, k rank, all []rank) {
 		}
 		if local > 1 {
 			peer := all[first+(k.local+1)%local]
-			p.line("%s Channel %02d/0 : %d[%d] -> %d[%d] via P2P/CUMEM/read", k.prefix, c, k.n, k.local, peer.n, peer.local)
+			p.line("%s Channel %02d/0 : %d[%d] -> %d[%d] via %s", k.prefix, c, k.n, k.local, peer.n, peer.local, r.peer())
 		}
 		if len(r.Nodes) > 1 && c%local == k.local {
 			before, after := r.across(all, k, -1), r.across(all, k, +1)

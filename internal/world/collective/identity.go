@@ -10,6 +10,9 @@ import (
 func (r Run) pid(node, device int) int {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(r.Nodes[node].Host))
+	if r.OneProcess {
+		device = 0
+	}
 	return 1000 + int(h.Sum32()%60000) + device
 }
 

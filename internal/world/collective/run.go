@@ -41,7 +41,7 @@ type Node struct {
 	Slow float64
 }
 
-// Run is one repeated mpirun of all_reduce_perf.
+// Run is all_reduce_perf, repeated: with mpirun, or one process.
 type Run struct {
 	Fabric      world.HardwareFabric
 	CUDA        string // "13.0"
@@ -49,6 +49,8 @@ type Run struct {
 	MinBytes    int64
 	MaxBytes    int64
 	Repetitions int
+	// OneProcess: one process without mpirun has all GPUs (-g).
+	OneProcess bool
 	// HCASelection is NCCL_IB_HCA; empty: all.
 	HCASelection string
 	// Debug is NCCL_DEBUG=INFO.
@@ -93,6 +95,9 @@ func (r Run) Write(w io.Writer) (int, error) {
 		}
 		if failed > 0 {
 			exit = 1
+			if r.OneProcess {
+				break
+			}
 			p.line("--------------------------------------------------------------------------")
 			p.line("Primary job  terminated normally, but 1 process returned")
 			p.line("a non-zero exit code. Per user-direction, the job has been aborted.")

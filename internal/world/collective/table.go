@@ -15,8 +15,12 @@ const (
 func (r Run) writeHeader(p *printer) {
 	p.line("# nccl-tests version %s nccl-headers=%d nccl-library=%d", testsVersion, ncclCode, ncclCode)
 	p.line("# Collective test starting: all_reduce_perf")
-	p.line("# nThread 1 nGpus 1 minBytes %d maxBytes %d step: 2(factor) warmup iters: 1 iters: 20 agg iters: 1 validation: 1 graph: 0 unalign: 0",
-		r.MinBytes, r.MaxBytes)
+	perProcess := 1
+	if r.OneProcess {
+		perProcess = r.Ranks()
+	}
+	p.line("# nThread 1 nGpus %d minBytes %d maxBytes %d step: 2(factor) warmup iters: 1 iters: 20 agg iters: 1 validation: 1 graph: 0 unalign: 0",
+		perProcess, r.MinBytes, r.MaxBytes)
 	p.line("#")
 	p.line("# Using devices")
 	rank := 0

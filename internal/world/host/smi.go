@@ -14,7 +14,7 @@ const (
 	exitNoNVML  = 18
 )
 
-// nvidiaSMI supports -q -x, --query-gpu, --query-remapped-rows, -L, nvlink -s and -e, topo -m.
+// nvidiaSMI supports -q -x, --query-gpu, --query-remapped-rows, --query-compute-apps, -L, nvlink -s and -e, topo -m.
 func nvidiaSMI(c *call) int {
 	if len(c.node.GPUs) == 0 {
 		c.errorf("bash: nvidia-smi: command not found\n")
@@ -37,6 +37,9 @@ func nvidiaSMI(c *call) int {
 	}
 	if query, ok := c.option("--query-remapped-rows"); ok {
 		return max(exit, c.smiQuery(query, gpus, remapFields()))
+	}
+	if query, ok := c.option("--query-compute-apps"); ok {
+		return max(exit, c.smiQuery(query, occupied(gpus), processFields()))
 	}
 	c.smiReport(gpus)
 	return exit

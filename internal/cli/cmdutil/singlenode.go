@@ -1,0 +1,101 @@
+package cmdutil
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/firstlight/firstlight/internal/detect"
+	"github.com/firstlight/firstlight/internal/gate"
+	"github.com/firstlight/firstlight/internal/probe/localhost"
+	"github.com/firstlight/firstlight/internal/probe/ssh"
+	"github.com/firstlight/firstlight/internal/profile"
+	"github.com/firstlight/firstlight/internal/site"
+)
+
+// Hosts runs commands on the hosts of a target.
+type Hosts interface {
+	gate.Hosts
+	// Keys are the fingerprints of the hosts' SSH keys, by host.
+	Keys() map[string]string
+	Close() error
+}
+
+// thisMachine are the Hosts of a site of one machine: no connections, and so no keys.
+type thisMachine struct{ localhost.Hosts }
+
+func (thisMachine) Keys() map[string]string { return nil }
+func (thisMachine) Close() error            { return nil }
+
+// AddSpine adds the flag for this machine without a site file, and permits sites of one machine.
+func (f *TargetFlags) AddSpine(cmd *cobra.Command) {
+	f.machines = true
+	AddSpineFlag(cmd, &f.spine)
+	for _, other := range []string{"site", "kubeconfig", "context", "lab", "stack"} {
+		cmd.MarkFlagsMutuallyExclusive("spine", other)
+	}
+}
+
+// AddSpineFlag adds the flag --spine.
+func AddSpineFlag(cmd *cobra.Command, spine *string) {
+	cmd.Flags().StringVar(spine, "spine", "", "single-node: this machine, without Kubernetes and without a site file")
+	CompleteFlag(cmd, "spine", []string{site.SpineSingleNode})
+}
+
+// CheckSpine refuses other spines than that of one machine: clusters need a site file.
+func CheckSpine(spine string) error {
+	if spine != "" && spine != site.SpineSingleNode {
+		return UsageErrorf("unknown --spine %q: want %s; a site file (--site) has the other spines", spine, site.SpineSingleNode)
+	}
+	return nil
+}
+
+// detectTimeout limits nvidia-smi, which takes seconds on a machine with a broken GPU.
+const detectTimeout = 2 * time.Minute
+
+// ThisMachine is the site file of this machine with its profile. A machine that it cannot be written for
+// is an error.
+func ThisMachine(ctx context.Context) ([]byte, *profile.Profile, error) {
+	name, err := os.Hostname()
+	if err != nil {
+		return nil, nil, Unobserved(fmt.Errorf("find the name of this machine: %w", err))
+	}
+	hosts := localhost.Hosts{Name: name, Timeout: detectTimeout}
+	p, err := detect.Machine(ctx, func(ctx context.Context, argv ...string) (ssh.Output, error) { return hosts.Run(ctx, name, argv...) })
+	if err != nil {
+		return nil, nil, Unobserved(err)
+	}
+	return site.SingleNodeFile(name, p), p, nil
+}
+
+// openThisMachine uses this machine, without a site file.
+func (t *Target) openThisMachine(ctx context.Context) error {
+	file, _, err := ThisMachine(ctx)
+	if err != nil {
+		return err
+	}
+	t.SiteFile = file
+	if t.Site, err = site.Parse(site.SpineSingleNode, file); err != nil {
+		return Unobserved(err)
+	}
+	return Unobserved(t.loadProfile())
+}
+
+// openMachine makes the machine of the site, which must be this one, the target's only host.
+func (t *Target) openMachine() error {
+	name, err := os.Hostname()
+	if err != nil {
+		return Unobserved(fmt.Errorf("find the name of this machine: %w", err))
+	}
+	if !t.Site.OnMachine(name) {
+		return UsageErrorf("inventory.nodes of the site is %s, this machine is %s: spine single-node observes the machine that firstlight runs on", t.Site.Inventory.Nodes[0].Name, name)
+	}
+	t.Hosts = thisMachine{localhost.Hosts{Name: t.Site.Inventory.Nodes[0].Name, Timeout: t.Site.Reach.SSH.Timeout.D()}}
+	return nil
+}
+
+// identifyMachine identifies this machine, for a target without a cluster.
+func identifyMachine() (localhost.Machine, error) { return localhost.Identify("/") }
