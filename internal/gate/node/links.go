@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/firstlight/firstlight/internal/check"
@@ -114,12 +115,15 @@ const (
 	remedyPaths = "check nvidia-fabricmanager, the NVLinks of both GPUs (nvidia-smi nvlink -s) and the bridges; a virtual machine must have all GPUs of an NVLink partition"
 )
 
+// nvlinkPath is "NV18": a connection over so many NVLinks, by the legend of nvidia-smi topo -m.
+var nvlinkPath = regexp.MustCompile(`^NV[1-9][0-9]*$`)
+
 // switched reports whether NVSwitches join every GPU with every other; bridges join some.
 func (l *Links) switched() bool { return l.node.profile.Node.NVLinkDomain != nil }
 
 func (l *Links) demand() string {
 	if l.switched() {
-		return "NVLink between every two GPUs"
+		return "NVLink between any two GPUs"
 	}
 	return "NVLink from each GPU to another"
 }
@@ -141,7 +145,7 @@ func (l *Links) judgePaths(b *check.Builder, h *host, paths observed[topologyFig
 			case other == i:
 			case path == "":
 				unknown++
-			case !strings.HasPrefix(path, "NV"):
+			case !nvlinkPath.MatchString(path):
 				without = append(without, name+" ("+path+")")
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -30,6 +31,8 @@ type machine struct {
 	evidence string
 	// before, if set, is called before each command.
 	before func(line string)
+	// missing is a program that it does not have.
+	missing string
 }
 
 // newMachine is a machine with this hardware, whose profile has the same name.
@@ -57,7 +60,10 @@ func (m *machine) Run(ctx context.Context, name string, argv ...string) (ssh.Out
 	}
 	out := ssh.Output{At: time.Now(), Origin: localhost.Origin}
 	var stdout, stderr bytes.Buffer
-	if collective.IsCommand(argv) {
+	if m.missing != "" && slices.Contains(argv, m.missing) {
+		fmt.Fprintf(&stderr, "env: '%s': No such file or directory\n", m.missing)
+		out.Exit = host.NotFound
+	} else if collective.IsCommand(argv) {
 		state := m.world.State()
 		node, _ := state.Node(m.name)
 		exit, err := collective.Command(&stdout, &stderr, state, node, argv)
@@ -75,21 +81,13 @@ func (m *machine) Run(ctx context.Context, name string, argv ...string) (ssh.Out
 // run accepts the machine with a site file that firstlight writes for it.
 func (m *machine) run(ctx context.Context, change func(*accept.Options)) (accept.Report, error) {
 	m.t.Helper()
-	p, err := profile.Load(m.world.Spec().Hardware)
-	if err != nil {
-		m.t.Fatal(err)
-	}
+	s, p := m.of()
 	raw, err := profile.Raw(p.Name)
 	if err != nil {
 		m.t.Fatal(err)
 	}
-	file := site.SingleNodeFile(m.name, p)
-	s, err := site.Parse("single-node.yaml", file)
-	if err != nil {
-		m.t.Fatal(err)
-	}
 	o := accept.Options{
-		Site: s, Profile: p, SiteFile: file, ProfileFile: raw, EvidenceDir: m.evidence, Charts: gate.Charts(s, p),
+		Site: s, Profile: p, SiteFile: site.SingleNodeFile(m.name, p), ProfileFile: raw, EvidenceDir: m.evidence, Charts: gate.Charts(s, p),
 		Command: []string{"firstlight", "accept"}, Tool: "test",
 		Machine: func() (localhost.Machine, error) { return localhost.Machine{ID: m.id, Name: m.name}, nil },
 		Playbook: func(c accept.PlanContext) (plan.Plan, error) {
