@@ -46,7 +46,7 @@ func withGPU(t *testing.T) {
 	}
 }
 
-// A machine without a GPU says so: no run begins, and it is not observed.
+// On a machine without a GPU no run begins, and the exit code is that of not observed.
 func TestAcceptWithoutGPU(t *testing.T) {
 	withoutGPU(t)
 	runs := filepath.Join(t.TempDir(), "evidence")
@@ -59,7 +59,7 @@ func TestAcceptWithoutGPU(t *testing.T) {
 	}
 }
 
-// A machine with a GPU is observed without a site file; what it cannot run is not observed.
+// A machine with a GPU is observed without a site file. Gate node lacks DCGM.
 func TestAcceptThisMachine(t *testing.T) {
 	withGPU(t)
 	runs := filepath.Join(t.TempDir(), "evidence")
@@ -93,7 +93,7 @@ func TestAcceptThisMachine(t *testing.T) {
 	}
 }
 
-// A plan needs no GPU: it says that it is an example.
+// A plan needs no GPU: that of an example is printed.
 func TestPlanOfThisMachine(t *testing.T) {
 	withoutGPU(t)
 	out, stderr, code := clitest.Run(t, NewPlan, "plan", "--spine", "single-node")

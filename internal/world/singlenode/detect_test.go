@@ -30,8 +30,8 @@ func TestDetect(t *testing.T) {
 		"a missing GPU": {hardware: "h100-sxm", fault: world.Fault{Kind: "gpu-count-short", Target: "gpu-01"}, want: "no profile ships for 7 x " + h100},
 		"no program":    {hardware: "h100-sxm", change: func(o *ssh.Output) { *o = ssh.Output{Exit: host.NotFound} }, want: "nvidia-smi not found", noGPU: true},
 		"no driver": {hardware: "h100-sxm", change: func(o *ssh.Output) {
-			*o = ssh.Output{Stdout: []byte("NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver.\n"), Exit: 9}
-		}, want: "couldn't communicate", noGPU: true},
+			*o = ssh.Output{Stdout: []byte("Failed to initialize NVML: Driver/library version mismatch\n"), Exit: 18}
+		}, want: "version mismatch", noGPU: true},
 		"no devices":     {hardware: "h100-sxm", change: func(o *ssh.Output) { *o = ssh.Output{Stdout: []byte("No devices were found\n"), Exit: 6} }, want: "No devices were found", noGPU: true},
 		"an empty list":  {hardware: "h100-sxm", change: func(o *ssh.Output) { cut(o, "<gpu id", "</nvidia_smi_log>") }, want: "no GPU on this machine", noGPU: true},
 		"not a document": {hardware: "h100-sxm", change: func(o *ssh.Output) { o.Stdout = []byte("hello\n") }, want: "nvidia-smi exited 0"},
