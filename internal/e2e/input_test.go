@@ -43,6 +43,7 @@ func TestBadInput(t *testing.T) {
 		{"an unknown fault", []string{"lab", "fault", "add", "gremlins", "--name", labName}, 2, []string{"gremlins", "link-down"}},
 		{"an unknown target", []string{"lab", "fault", "add", "link-down", "gpu-77/mlx5_0", "--name", labName}, 2, []string{"gpu-77"}},
 		{"an unknown format", []string{"version", "-o", "xml"}, 2, []string{"xml"}},
+		{"a machine without a GPU", []string{"accept", "--spine", "single-node", "--evidence", filepath.Join(dir, "machine")}, 3, []string{"no GPU on this machine"}},
 		{"a lab that is not up", []string{"lab", "status", "--name", "nowhere"}, 3, []string{"lab up"}},
 	}
 	sharedLab(t)

@@ -99,3 +99,15 @@ func TestWhyNotApplicable(t *testing.T) {
 		}
 	}
 }
+
+// The example is a site of one machine.
+func TestSingleNodeExample(t *testing.T) {
+	t.Parallel()
+	s, err := Load("../../examples/sites/single-node.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !s.SingleNode() || s.Reach.SSH.Become != Sudo || s.Inventory.DriverVersion == "" || !s.OnMachine("GPU-01.example.com") || s.OnMachine("gpu-02") {
+		t.Errorf("%+v", s)
+	}
+}
