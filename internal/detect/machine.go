@@ -13,7 +13,7 @@ import (
 	"github.com/firstlight/firstlight/internal/profile"
 )
 
-// ErrNoGPU: a machine has no GPU that its driver shows.
+// ErrNoGPU is the error of a machine without a GPU that its driver shows.
 var ErrNoGPU = errors.New("no GPU on this machine")
 
 // exitNotFound is the exit code for a program that does not exist.

@@ -63,7 +63,7 @@ func (h Hosts) run(ctx context.Context, argv []string) (ssh.Output, error) {
 	ctx, cancel := context.WithTimeout(ctx, h.Timeout)
 	defer cancel()
 	stdout, stderr := &ssh.Buffer{}, &ssh.Buffer{}
-	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd := exec.Command(argv[0], argv[1:]...) //nolint:noctx // proctree.Run has the context
 	cmd.Env = append(os.Environ(), "LC_ALL=C")
 	cmd.Stdout, cmd.Stderr = stdout, stderr
 	out := ssh.Output{At: time.Now(), Origin: Origin}
