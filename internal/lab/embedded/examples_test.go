@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -21,6 +22,10 @@ func loadExample(t *testing.T, path string) (*site.Site, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if bytes.Contains(text, []byte("\nspine: "+site.SpineSingleNode+"\n")) { // a site of its own, not a lab
+		s, err := site.Load(path)
+		return s, err
 	}
 	hardware := world.DefaultHardware
 	if m := labHardware.FindSubmatch(text); m != nil {
