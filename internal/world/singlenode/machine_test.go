@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -29,8 +30,9 @@ type machine struct {
 	id string
 	// evidence is the directory of its runs.
 	evidence string
-	// before, if set, is called before each command.
+	// before, if set, is called before each command, one at a time: a gate runs two at once.
 	before func(line string)
+	mu     sync.Mutex
 	// missing is a program that it does not have.
 	missing string
 }
@@ -56,7 +58,9 @@ func (m *machine) Run(ctx context.Context, name string, argv ...string) (ssh.Out
 	}
 	line := ssh.Quote(argv)
 	if m.before != nil {
+		m.mu.Lock()
 		m.before(line)
+		m.mu.Unlock()
 	}
 	out := ssh.Output{At: time.Now(), Origin: localhost.Origin}
 	var stdout, stderr bytes.Buffer
