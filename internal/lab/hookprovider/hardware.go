@@ -17,10 +17,10 @@ func (h hardware) args() []string {
 	return []string{"--hardware=" + h.kind, "--nodes=" + strconv.Itoa(h.nodes)}
 }
 
-// hardwareOf returns simulated machines with the GPUs of a row; one if the row states no node
-// count.
+// hardwareOf returns simulated machines with the GPUs of a row, the default ones if they have as many; one
+// if the row states no node count.
 func hardwareOf(row config.Reservation) (hardware, error) {
-	for _, kind := range world.HardwareKinds() {
+	for _, kind := range append([]string{world.DefaultHardware}, world.HardwareKinds()...) {
 		hw, err := world.LoadHardware(kind)
 		if err != nil {
 			return hardware{}, fmt.Errorf("find hardware for %s: %w", row.Name, err)
