@@ -153,7 +153,7 @@ func (o Options) series(metric string, f figure) string {
 }
 
 // missed records whether the newest run missed the accepted run's limit of a figure. Of several
-// exporters the worst counts: one may have a file that is no longer written.
+// exporters the worst value counts: the file of one may be outdated.
 func (o Options) missed(f figure, limit check.Figure) Rule {
 	worst, wrong := "min", "<"
 	if limit.Relation == "<=" {
