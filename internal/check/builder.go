@@ -141,29 +141,32 @@ func mergeSuspects(findings []Finding) []Finding {
 // records the same kind again, reads with RequireLast. If ok is false, b has an unobserved
 // finding about subject.
 func Require[T any](b *Builder, obs []Observation, kind, target, subject, remedy string) (v T, o Observation, ok bool) {
-	return require[T](b, ofTarget(obs, kind, target), subject, remedy, true)
+	o, ok = b.require(ofTarget(obs, kind, target), subject, remedy, true, &v)
+	return v, o, ok
 }
 
 // RequireLast is Require for repeated observations: the last one decides.
 func RequireLast[T any](b *Builder, obs []Observation, kind, target, subject, remedy string) (v T, o Observation, ok bool) {
-	return require[T](b, ofTarget(obs, kind, target), subject, remedy, false)
+	o, ok = b.require(ofTarget(obs, kind, target), subject, remedy, false, &v)
+	return v, o, ok
 }
 
-func require[T any](b *Builder, found []Observation, subject, remedy string, single bool) (v T, o Observation, ok bool) {
+// require is not generic: its code is in the binary once, not once a type of figures.
+func (b *Builder) require(found []Observation, subject, remedy string, single bool, figures any) (o Observation, ok bool) {
 	switch {
 	case len(found) == 0:
 		b.Unobserved("", subject, remedy, "was not observed")
-		return v, o, false
+		return o, false
 	case single && len(found) > 1:
 		b.Unobserved(found[0].ID, subject, remedy, "was observed %d times, want exactly one observation", len(found))
-		return v, o, false
+		return o, false
 	}
 	o = found[len(found)-1]
-	v, err := Decode[T](o)
+	err := decode(o, figures)
 	if err != nil {
 		b.Unobserved(o.ID, subject, remedy, "could not be observed: %v", err)
 	}
-	return v, o, err == nil
+	return o, err == nil
 }
 
 func ofTarget(obs []Observation, kind, target string) []Observation {

@@ -73,18 +73,23 @@ func (o Observation) empty() bool {
 func (o Observation) Forbidden() bool { return o.APIReason == metav1.StatusReasonForbidden }
 
 // Decode decodes the figures of o. An observation without figures is an error.
-func Decode[T any](o Observation) (T, error) {
-	var v T
+func Decode[T any](o Observation) (v T, err error) {
+	err = decode(o, &v)
+	return v, err
+}
+
+// decode decodes the figures into the struct that figures points to.
+func decode(o Observation, figures any) error {
 	if o.Err != "" {
-		return v, fmt.Errorf("%s on %s: %s", o.Kind, o.Target, o.Err)
+		return fmt.Errorf("%s on %s: %s", o.Kind, o.Target, o.Err)
 	}
 	if o.empty() {
-		return v, fmt.Errorf("%s on %s: no figures", o.Kind, o.Target)
+		return fmt.Errorf("%s on %s: no figures", o.Kind, o.Target)
 	}
-	if err := json.Unmarshal(o.Figures, &v); err != nil {
-		return v, fmt.Errorf("decode figures of %s on %s: %w", o.Kind, o.Target, err)
+	if err := json.Unmarshal(o.Figures, figures); err != nil {
+		return fmt.Errorf("decode figures of %s on %s: %w", o.Kind, o.Target, err)
 	}
-	return v, nil
+	return nil
 }
 
 // OfKind returns the observations of one kind, in order.
