@@ -38,6 +38,22 @@ type Target struct {
 	Tests []string `yaml:"tests"`
 	// Why says what the files decide.
 	Why string `yaml:"why"`
+
+	// only is the file that is measured; empty for all.
+	only string
+}
+
+// of is the target for its name, or for one of its files: "./internal/check/verdict.go".
+func (t Target) of(name string) (Target, bool) {
+	if t.Package == name {
+		return t, true
+	}
+	file := path.Base(name)
+	if path.Ext(file) != ".go" || path.Dir(name) != path.Clean(t.Package) || !t.has(file) {
+		return t, false
+	}
+	t.Files, t.Except, t.only = []string{file}, nil, file
+	return t, true
 }
 
 func (t Target) has(file string) bool {

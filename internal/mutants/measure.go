@@ -29,7 +29,7 @@ type Options struct {
 	// Targets and Equivalent are the data files.
 	Targets    Targets
 	Equivalent []Equivalent
-	// Packages are those of the targets to measure; empty: all targets.
+	// Packages are those of the targets to measure, or files of them; empty: all targets.
 	Packages []string
 	Seed     uint64
 	// Sample is how many mutants to run, divided between packages by their size; 0 runs all.
@@ -123,12 +123,12 @@ func (o Options) chosen() ([]Target, error) {
 	for _, name := range o.Packages {
 		found := false
 		for _, t := range o.Targets.Targets {
-			if t.Package == name {
-				out, found = append(out, t), true
+			if of, ok := t.of(name); ok {
+				out, found = append(out, of), true
 			}
 		}
 		if !found {
-			return nil, fmt.Errorf("unknown package %q: not in targets.yaml", name)
+			return nil, fmt.Errorf("unknown package or file %q: not in targets.yaml", name)
 		}
 	}
 	return out, nil
@@ -138,7 +138,7 @@ func (o Options) chosen() ([]Target, error) {
 func stale(rows []Equivalent, target Target, found []Mutant) []error {
 	var wrong []error
 	for _, row := range rows {
-		if path.Dir(row.File) == path.Clean(target.Package) && !slices.ContainsFunc(found, func(m Mutant) bool { return row.matches(m, target) }) {
+		if path.Dir(row.File) == path.Clean(target.Package) && (target.only == "" || target.only == path.Base(row.File)) && !slices.ContainsFunc(found, func(m Mutant) bool { return row.matches(m, target) }) {
 			wrong = append(wrong, fmt.Errorf("equivalent.yaml: no such mutant: %s %s %s: %s", row.File, row.Func, row.Operator, row.Snippet))
 		}
 	}

@@ -218,6 +218,36 @@ func TestAPatternOfATargetMatchesAFile(t *testing.T) {
 	}
 }
 
+// One file of a package is measured alone; rows of equivalent.yaml of its other files are not missed.
+func TestOneFileOfATarget(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS("testdata/tiny")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(dir+"/other.go", []byte("package tiny\n\nfunc Other(a int) bool { return a > 1 }\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := options(dir)
+	o.Equivalent = []mutants.Equivalent{{File: "other.go", Func: "Other", Operator: mutants.Constant, Snippet: "gone", Why: "the test's"}}
+	o.Packages = []string{"./tiny.go"}
+	packages, err := mutants.Run(t.Context(), o)
+	if err != nil || len(packages) != 1 || packages[0].Score().Run == 0 {
+		t.Fatalf("%+v, %v", packages, err)
+	}
+	for _, r := range packages[0].Results {
+		if r.File != "tiny.go" {
+			t.Errorf("a mutant of %s", r.File)
+		}
+	}
+	for _, name := range []string{"./gone.txt", "./tiny_test.go", "other/tiny.go"} {
+		o.Packages = []string{name}
+		o.Targets.Targets[0].Files = []string{"tiny.go"}
+		if _, err := mutants.Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), "unknown package or file") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 func TestASampleIsThatOfItsSeed(t *testing.T) {
 	sample := func(seed uint64) []string {
 		packages, err := tiny(t, func(o *mutants.Options) { o.Seed, o.Sample = seed, 6 })

@@ -1,6 +1,6 @@
 // Command run measures how many mutants of the judges their tests kill (package mutants).
 //
-//	go run ./internal/mutants/run [-seed N] [-sample N] [-jobs N] [-o text|json] [package ...]
+//	go run ./internal/mutants/run [-seed N] [-sample N] [-jobs N] [-o text|json] [package or file ...]
 //
 // It runs in the root of the module, and ends with 1 when fewer are killed than
 // internal/mutants/targets.yaml demands.
