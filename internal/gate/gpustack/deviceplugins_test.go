@@ -9,6 +9,7 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/checktest"
 	"github.com/firstlight/firstlight/internal/plan"
+	"github.com/firstlight/firstlight/internal/site"
 )
 
 // TestPluginRules covers the device plugins of a node.
@@ -41,6 +42,12 @@ func TestPluginRules(t *testing.T) {
 		checktest.When("a DaemonSet of the site's operands offers GPUs under any image", checktest.Set(kindPlugins, `[1].images`, []any{"registry.example.com/dp:v1"})).Passes(),
 		checktest.When("it and another one are two", checktest.Set(kindPlugins, `[1].images`, []any{"registry.example.com/dp:v1"}), second("nvidia/k8s-device-plugin")).Fails(suspect, "2 device plugins"),
 		checktest.When("the same name in another namespace is not an operand", second("registry.example.com/dp:v1")).Unobserved(suspect, "may offer"),
+		checktest.When("a first container decides too", checktest.Set(kindPlugins, `[4].images`, []any{"nvidia/k8s-device-plugin", "rdma/k8s-rdma-shared-dev-plugin"})).Fails(suspect, "2 device plugins"),
+		checktest.When("an unknown container beside a known one", checktest.Set(kindPlugins, `[4].images`, []any{"registry.example.com/fpga-plugin:v1", "rdma/k8s-rdma-shared-dev-plugin"})).Unobserved(suspect, "may offer"),
+		checktest.When("a plugin without an image", checktest.Set(kindPlugins, `[4].images`, []any{})).Unobserved(suspect, "may offer nvidia.com/gpu too: kube-system/second ()"),
+		checktest.When("a DaemonSet beside the operands is not an operand", second("registry.example.com/dp:v1"), checktest.Set(kindPlugins, `[4].namespace`, "gpu-operator"), checktest.Set(kindPlugins, `[4].daemonSet`, "fpga")).
+			Unobserved(suspect, "may offer nvidia.com/gpu too: gpu-operator/second"),
+		checktest.When("a known plugin for other devices offers no GPUs, although it is an operand", checktest.Set(kindPlugins, `[1].images`, []any{"rdma/k8s-rdma-shared-dev-plugin"})).Unobserved(suspect, "no known device plugin"),
 		checktest.When("a plugin that was not seen hides no second one", checktest.Set(kindPlugins, `[0].node`, "pool-2")).Unobserved("gpu-01/device plugins", "no known device plugin"),
 	})
 }
@@ -58,6 +65,29 @@ func TestPluginsOfTheNodesImage(t *testing.T) {
 	checktest.Judged(t, plan.Judge(g, append(f.observations(t), o)), check.Failed, "gpu-01/device plugins", "2 device plugins for GPUs")
 	f.plugins = []pluginPod{}
 	checktest.Judged(t, plan.Judge(g, append(f.observations(t), o)), check.Passed, "", "")
+}
+
+// TestPluginsOfDRA: where claims offer the GPUs, a node needs no device plugin, but two of them are two.
+func TestPluginsOfDRA(t *testing.T) {
+	t.Parallel()
+	g := gate(t)
+	g.stack.DeviceClass = site.DRADeviceClass
+	f := healthy(g)
+	judged := func() check.Judgement {
+		var b check.Builder
+		g.judgePlugins(&b, f.observations(t))
+		return b.Judgement("fine")
+	}
+	plugin := f.plugins[0]
+	f.plugins = []pluginPod{}
+	checktest.Judged(t, judged(), check.Passed, "", "")
+	second := plugin
+	second.Namespace, second.Pod = "kube-system", "second"
+	f.plugins = []pluginPod{plugin, second}
+	checktest.Judged(t, judged(), check.Failed, "gpu-01/device plugins", "2 device plugins for GPUs")
+	g.stack.DeviceClass = ""
+	f.plugins = []pluginPod{}
+	checktest.Judged(t, judged(), check.Unobserved, "gpu-01/device plugins", "no known device plugin")
 }
 
 // TestPluginsUnlisted: pods that cannot be listed never pass.

@@ -16,12 +16,12 @@ func (g *Gate) judgePlugins(b *check.Builder, obs []check.Observation) {
 	if !ok {
 		return
 	}
-	images, err := pluginImages()
+	listed, err := pluginImages()
 	if err != nil {
 		b.Unobserved(o.ID, "the device plugins' pods", "report it as a bug", "%v", err)
 		return
 	}
-	images = slices.Clone(images)
+	images := slices.Clone(listed) // other gates share the list
 	for _, p := range g.stack.OtherDevicePlugins {
 		images = append(images, pluginImage{Image: p})
 	}
@@ -62,7 +62,7 @@ func (g *Gate) pluginsOn(pods []pluginPod, images []pluginImage, node string) (g
 		offers, listed := false, len(p.Images) > 0
 		for _, image := range p.Images {
 			is, known := gpuPlugin(images, image)
-			offers, listed = offers || is || !known && operand, listed && (known || operand)
+			offers, listed = offers || is || !known && operand, listed && known
 		}
 		text := fmt.Sprintf("%s/%s (%s)", p.Namespace, p.Pod, strings.Join(p.Images, ", "))
 		switch {
