@@ -74,11 +74,13 @@ type run struct {
 	steps  func([]plan.Step) []plan.Step
 	// profile is the content of the profile file; nil: the profile of that name.
 	profile []byte
+	// allowFailed is the most failed nodes that the plan leaves out.
+	allowFailed int
 }
 
 func (r run) evidence(t *testing.T) certificate.Evidence {
 	t.Helper()
-	p := plan.Plan{Name: "playbook", Steps: []plan.Step{
+	p := plan.Plan{Name: "playbook", AllowFailed: r.allowFailed, Steps: []plan.Step{
 		{Check: fixed{name: node.Name, Judgement: check.Pass("2 GPUs"), hosts: []string{"gpu-02", "gpu-01"}}},
 		{Check: fixed{name: "collective", Judgement: check.Pass("as the profile wants", check.Figure{Name: "busbw", Value: 365.9, Unit: "GB/s", Limit: 355.1, Relation: ">="})}},
 		{Check: fixed{name: "inference", Judgement: check.Pass("served", check.Figure{Name: "TTFT p99", Value: 68, Unit: "ms", Limit: 500, Relation: "<="})}},

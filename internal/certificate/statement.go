@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/firstlight/firstlight/internal/atomicfile"
+	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/evidence"
 	"github.com/firstlight/firstlight/internal/evidence/attest"
 	"github.com/firstlight/firstlight/internal/evidence/strictjson"
@@ -215,6 +216,7 @@ func (c Certificate) consistent() error {
 	if again.Decision != c.Decision || !slices.EqualFunc(again.Gates, c.Gates, func(a, b Gate) bool { return a.State == b.State }) {
 		problems = append(problems, fmt.Errorf("the decision %q does not follow from the deviations: %q", c.Decision, again.Decision))
 	}
+	problems = append(problems, c.unlisted()...)
 	if again.Decision == NotAccepted && !c.Specimen {
 		problems = append(problems, errors.New("the run is not accepted"))
 	}
@@ -225,6 +227,25 @@ func (c Certificate) consistent() error {
 		problems = append(problems, fmt.Errorf("issued %s, before the end of the run %s", when(c.Issued), when(c.Run.Ended)))
 	}
 	return errors.Join(problems...)
+}
+
+// unlisted are the gates and figures of the content without a deviation that Derive gives them.
+func (c Certificate) unlisted() []error {
+	listed := func(gate, suspect string) bool {
+		return slices.ContainsFunc(c.Deviations, func(d Deviation) bool { return d.Gate == gate && (suspect == "" || d.Suspect == suspect) })
+	}
+	var problems []error
+	for _, g := range c.Gates {
+		if !g.Verdict.Holds() && g.Verdict != check.NotApplicable && !listed(g.Name, "") {
+			problems = append(problems, fmt.Errorf("gate %s is %q and has no deviation", g.Name, g.Verdict))
+		}
+	}
+	for _, f := range c.Figures {
+		if !f.met(f.Measured) && !listed(f.Gate, f.Figure) {
+			problems = append(problems, fmt.Errorf("figure %q of gate %s does not meet its limit and has no deviation", f.Figure, f.Gate))
+		}
+	}
+	return problems
 }
 
 // Expired are the waivers that are no longer in force at a time.
