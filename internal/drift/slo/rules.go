@@ -179,8 +179,10 @@ func (o Options) burning(c catalogue, name, text string, ratioOver func(window s
 	for _, b := range c.Burn {
 		limit := strconv.FormatFloat(b.Factor*(1-c.Objective), 'g', 6, 64)
 		long, short := o.window(b.Long), o.window(b.Short)
+		labels := o.alert(b.Severity, name)
+		labels["window"] = long
 		alerts = append(alerts, Rule{
-			Alert: "FirstlightBudgetBurns", Labels: o.alert(b.Severity, name, "window", long),
+			Alert: "FirstlightBudgetBurns", Labels: labels,
 			Expr: fmt.Sprintf("%s > %s and %s > %s", record(long), limit, record(short), limit),
 			Annotations: map[string]string{
 				"summary":     fmt.Sprintf("%s of %s misses its limit: over %s the error budget burns %g times as fast as it lasts", name, o.Site, long, b.Factor),
@@ -251,13 +253,10 @@ func checkSelector(selector string) error {
 	return nil
 }
 
-// alert has the labels of an alert, with one more.
-func (o Options) alert(severity, slo string, more ...string) map[string]string {
+// alert has the labels of an alert.
+func (o Options) alert(severity, slo string) map[string]string {
 	labels := o.labels(slo)
 	labels["severity"] = severity
-	for i := 0; i+1 < len(more); i += 2 {
-		labels[more[i]] = more[i+1]
-	}
 	return labels
 }
 
