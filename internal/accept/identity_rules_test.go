@@ -22,8 +22,8 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/localhost"
 )
 
-// Verdicts are kept only on the same cluster or machine, with hardware of the same kind; what is
-// unknown is another one.
+// Verdicts are kept only on the same cluster or machine, with hardware of the same kind. An
+// unknown cluster is another one.
 func TestDifferencesOfIdentities(t *testing.T) {
 	t.Parallel()
 	one := identity{uid: "one", simulated: evidence.HardwareReal}
@@ -230,7 +230,7 @@ func TestARunIsResumedOnItsMachineOnly(t *testing.T) {
 	}
 }
 
-// What identifies a cluster or a machine and cannot be read identifies none.
+// An observation of an identity that cannot be read is an error.
 func TestAnIdentityThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []string{identityKind, machineKind} {

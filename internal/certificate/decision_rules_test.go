@@ -176,7 +176,7 @@ func TestAFigureMeetsItsLimit(t *testing.T) {
 	}
 }
 
-// Each gate of the playbook has a verdict: one that was not run is a deviation that cannot be waived.
+// Each gate of the playbook has a verdict: a gate that was not run is a deviation that cannot be waived.
 func TestAGateWithoutAVerdict(t *testing.T) {
 	t.Parallel()
 	wanted := terms()
@@ -295,7 +295,7 @@ func TestTheRunOfACertificate(t *testing.T) {
 	}
 }
 
-// Evidence that cannot be read gives no certificate, and the error names what is missing.
+// Evidence that cannot be read gives no certificate, and the error names the missing part.
 func TestEvidenceThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	for name, says := range map[string]string{"observations": "read the inventory", evidence.ManifestFileName: "read the manifest"} {
@@ -322,8 +322,8 @@ func TestTheCommandOfACertifiedRun(t *testing.T) {
 	}
 }
 
-// The profiles of a certified run are those of this firstlight: a file that has the figures of the
-// run beside it is not, nor is the profile of a group.
+// The profiles of a certified run are those of this firstlight: a file with
+// the same figures is not, and a profile of a group is compared, too.
 func TestTheProfilesAreThoseOfFirstlight(t *testing.T) {
 	t.Parallel()
 	own, err := profile.Raw("h100-sxm-ndr400")

@@ -38,10 +38,10 @@ func TestALimitIsMissedOnTheForbiddenSide(t *testing.T) {
 		figures []check.Figure
 		want    string
 	}{
-		"at least":                    {[]check.Figure{{Name: "busbw", Value: 366, Limit: 355.5, Relation: ">="}}, `min(%s) < bool 355.5`},
-		"at most":                     {[]check.Figure{{Name: "busbw", Value: 366, Limit: 400, Relation: "<="}}, `max(%s) > bool 400`},
-		"beside another figure":       {[]check.Figure{other, {Name: "busbw", Limit: 355, Relation: ">="}}, `min(%s) < bool 355`},
-		"beside itself without limit": {[]check.Figure{{Name: "busbw", Value: 366}, {Name: "busbw", Limit: 355, Relation: ">="}}, `min(%s) < bool 355`},
+		"at least":             {[]check.Figure{{Name: "busbw", Value: 366, Limit: 355.5, Relation: ">="}}, `min(%s) < bool 355.5`},
+		"at most":              {[]check.Figure{{Name: "busbw", Value: 366, Limit: 400, Relation: "<="}}, `max(%s) > bool 400`},
+		"with another figure":  {[]check.Figure{other, {Name: "busbw", Limit: 355, Relation: ">="}}, `min(%s) < bool 355`},
+		"also without a limit": {[]check.Figure{{Name: "busbw", Value: 366}, {Name: "busbw", Limit: 355, Relation: ">="}}, `min(%s) < bool 355`},
 	} {
 		want := fmt.Sprintf(tt.want, `firstlight_figure{site="a",cluster="1",gate="collective",figure="busbw"}`)
 		if got := one(t, rulesOf(t, limited(tt.figures...)), missed, "busbw").Expr; got != want {
@@ -49,7 +49,7 @@ func TestALimitIsMissedOnTheForbiddenSide(t *testing.T) {
 		}
 	}
 	if _, err := Rules(limited(check.Figure{Name: "busbw", Value: 366})); err == nil {
-		t.Error("a figure without a limit is no objective")
+		t.Error("a figure without a limit is not an objective")
 	}
 }
 

@@ -18,7 +18,7 @@ import (
 	"github.com/firstlight/firstlight/internal/site"
 )
 
-// box is a machine: what nvidia-smi answers, and what each repetition of the collective does.
+// box is a machine with the answer of nvidia-smi and the repetitions of the collective.
 type box struct {
 	apps    ssh.Output
 	appsErr error

@@ -43,9 +43,9 @@ func TestPluginRules(t *testing.T) {
 		checktest.When("it and another one are two", checktest.Set(kindPlugins, `[1].images`, []any{"registry.example.com/dp:v1"}), second("nvidia/k8s-device-plugin")).Fails(suspect, "2 device plugins"),
 		checktest.When("the same name in another namespace is not an operand", second("registry.example.com/dp:v1")).Unobserved(suspect, "may offer"),
 		checktest.When("a first container decides too", checktest.Set(kindPlugins, `[4].images`, []any{"nvidia/k8s-device-plugin", "rdma/k8s-rdma-shared-dev-plugin"})).Fails(suspect, "2 device plugins"),
-		checktest.When("an unknown container beside a known one", checktest.Set(kindPlugins, `[4].images`, []any{"registry.example.com/fpga-plugin:v1", "rdma/k8s-rdma-shared-dev-plugin"})).Unobserved(suspect, "may offer"),
+		checktest.When("an unknown container and a known one", checktest.Set(kindPlugins, `[4].images`, []any{"registry.example.com/fpga-plugin:v1", "rdma/k8s-rdma-shared-dev-plugin"})).Unobserved(suspect, "may offer"),
 		checktest.When("a plugin without an image", checktest.Set(kindPlugins, `[4].images`, []any{})).Unobserved(suspect, "may offer nvidia.com/gpu too: kube-system/second ()"),
-		checktest.When("a DaemonSet beside the operands is not an operand", second("registry.example.com/dp:v1"), checktest.Set(kindPlugins, `[4].namespace`, "gpu-operator"), checktest.Set(kindPlugins, `[4].daemonSet`, "fpga")).
+		checktest.When("another DaemonSet of the namespace is not an operand", second("registry.example.com/dp:v1"), checktest.Set(kindPlugins, `[4].namespace`, "gpu-operator"), checktest.Set(kindPlugins, `[4].daemonSet`, "fpga")).
 			Unobserved(suspect, "may offer nvidia.com/gpu too: gpu-operator/second"),
 		checktest.When("a known plugin for other devices offers no GPUs, although it is an operand", checktest.Set(kindPlugins, `[1].images`, []any{"rdma/k8s-rdma-shared-dev-plugin"})).Unobserved(suspect, "no known device plugin"),
 		checktest.When("a plugin that was not seen hides no second one", checktest.Set(kindPlugins, `[0].node`, "pool-2")).Unobserved("gpu-01/device plugins", "no known device plugin"),

@@ -99,8 +99,8 @@ func TestTheVersionOfAManager(t *testing.T) {
 	}
 }
 
-// Without NVSwitches of its own a host's manager is not judged, and one that was not observed is
-// reported once.
+// Without NVSwitches of its own a host's manager is not judged, and a manager that was not
+// observed is reported once.
 func TestAManagerThatIsNotJudged(t *testing.T) {
 	t.Parallel()
 	p, hosts := testProfile(t), healthy(t, 2)

@@ -76,8 +76,7 @@ func TestClaimUsageIsThatOfTheSlices(t *testing.T) {
 	}
 }
 
-// What cannot be listed is an error, not a cluster without GPUs: also where the first list of nodes
-// was answered and the second is not.
+// A list that is refused is an error, not a cluster without GPUs: also the second list of nodes.
 func TestUsageThatCannotBeReadIsAnError(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
