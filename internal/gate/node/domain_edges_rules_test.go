@@ -10,6 +10,7 @@ import (
 	"github.com/firstlight/firstlight/internal/gate/node"
 	"github.com/firstlight/firstlight/internal/plan"
 	"github.com/firstlight/firstlight/internal/probe/nvidia"
+	"github.com/firstlight/firstlight/internal/probe/ssh"
 )
 
 // says reports whether a finding of a suspect has a text.
@@ -154,6 +155,36 @@ func TestHostsWithoutAnNVLinkDomain(t *testing.T) {
 	for _, f := range j.Findings {
 		if strings.Contains(f.Message, "expected at most 2") && (len(f.Observations) == 0 || f.Observations[0] == "") {
 			t.Errorf("a finding names its document: %+v", f)
+		}
+	}
+}
+
+// The trial of the command refuses a host on which neither systemd nor /proc shows the manager: the
+// gate would be unobserved there after its diagnostics.
+func TestTheTrialOfTheManager(t *testing.T) {
+	t.Parallel()
+	var read func(ssh.Output) (string, error)
+	for _, c := range node.New(testSite(2), testProfile(t), node.Deps{}).HostCommands() {
+		if slices.Equal(c.Argv, nvidia.FabricManagerCommand()) {
+			read = c.Read
+		}
+	}
+	if read == nil {
+		t.Fatal("the command of the manager has no trial")
+	}
+	const unit, process = "LoadState=loaded\nActiveState=active\nSubState=running\n", "pid:[4026531836]\n/proc/1/comm:systemd\n/proc/9/comm:nv-fabricmanage\n"
+	const version = "Fabric Manager version is : 580.105.08\n"
+	for name, tt := range map[string]struct{ unit, processes, version, want, says string }{
+		"both":           {unit, process, version, "580.105.08", ""},
+		"systemd alone":  {unit, "", version, "580.105.08", ""},
+		"/proc alone":    {"", process, version, "580.105.08", ""},
+		"neither":        {"", "", version, "580.105.08", "neither systemd nor /proc shows"},
+		"no version":     {unit, process, "", "", ""},
+		"another output": {"Id=nvidia\n", process, version, "", "expected LoadState"},
+	} {
+		got, err := read(ssh.Output{Stdout: []byte("=unit=\n" + tt.unit + "=processes=\n" + tt.processes + "=version=\n" + tt.version)})
+		if got != tt.want || (err == nil) != (tt.says == "") || err != nil && !strings.Contains(err.Error(), tt.says) {
+			t.Errorf("%s: %q, %v", name, got, err)
 		}
 	}
 }
