@@ -29,7 +29,9 @@ func TestFirstHour(t *testing.T) {
 		}
 		for _, line := range blockAfter(t, string(page), section) {
 			want := plainLine(line)
-			if !slices.ContainsFunc(got, func(l string) bool { return want == l || strings.HasPrefix(l, want) || strings.HasPrefix(want, l) && len(l) > 40 }) {
+			if !slices.ContainsFunc(got, func(l string) bool {
+				return want == l || strings.HasPrefix(l, want) || strings.HasPrefix(want, l) && len(l) > 40
+			}) {
 				t.Errorf("%s: %q is not printed:\n%s", section, want, strings.Join(got, "\n"))
 			}
 		}
