@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	goregistry "github.com/google/go-containerregistry/pkg/registry"
 	"helm.sh/helm/v4/pkg/chart/common"
@@ -93,7 +94,7 @@ func TestLiveSources(t *testing.T) {
 // install runs the preparation, and requires that its output and error have no secret.
 func install(t *testing.T, l *labtest.Lab, spec site.Helm) (code int, text string) {
 	t.Helper()
-	s := &site.Site{Prepare: []site.Prepare{{Gate: "gpustack", Helm: &spec, Timeout: site.Duration(2 * 60e9)}}}
+	s := &site.Site{Prepare: []site.Prepare{{Gate: "gpustack", Helm: &spec, Timeout: site.Duration(2 * time.Minute)}}}
 	hooks := pregate.For(s, "gpustack", func(context.Context) (string, string, error) { return l.Site.Reach.Kubernetes.Kubeconfig, "", nil })
 	var out strings.Builder
 	code, err := hooks[0].Run(t.Context(), &out)

@@ -6,7 +6,6 @@ import (
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/conformance/dra/inventory"
-	"github.com/firstlight/firstlight/internal/conformance/dra/testpod"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/site"
 )
@@ -72,7 +71,7 @@ func TestMediator(t *testing.T) {
 		t.Error("the site declares a DeviceClass")
 	}
 	for _, plugin := range []bool{true, false} {
-		var first testpod.Spec = c.pods(freeNode{Node: "gpu-01", Plugin: plugin})[0]
+		first := c.pods(freeNode{Node: "gpu-01", Plugin: plugin})[0]
 		if got := first.Limits[kube.GPUResource]; (got == 1) != plugin || (first.Claim == nil) != plugin || first.Containers[0].Claims == plugin {
 			t.Errorf("device plugin %v: limits %v, claim %v", plugin, first.Limits, first.Claim)
 		}
