@@ -91,11 +91,11 @@ func judgePods(p *conformance.Parts, obs []check.Observation) freeNode {
 func describeUsage(usage map[string]kube.Usage) string {
 	var out []string
 	for _, node := range slices.Sorted(maps.Keys(usage)) {
-		text := fmt.Sprintf(" %s has %d of %d free", node, usage[node].Free(), usage[node].Allocatable)
+		parts := []string{fmt.Sprintf(" %s has %d of %d free", node, usage[node].Free(), usage[node].Allocatable)}
 		for _, h := range usage[node].Holders {
-			text += fmt.Sprintf(", pod %s/%s holds %d", h.Namespace, h.Pod, h.Count)
+			parts = append(parts, fmt.Sprintf("pod %s/%s holds %d", h.Namespace, h.Pod, h.Count))
 		}
-		out = append(out, text)
+		out = append(out, strings.Join(parts, ", "))
 	}
 	return strings.Join(out, ";")
 }

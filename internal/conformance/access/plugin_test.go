@@ -47,10 +47,11 @@ func TestJudgeDevicePlugin(t *testing.T) {
 			s := plugged()
 			tt.alter(s)
 			j := (&Check{nodes: []string{"gpu-01"}}).Judge(s.observations(t))
-			text := j.Reason
+			lines := []string{j.Reason}
 			for _, f := range j.Findings {
-				text += "\n" + f.Suspect + ": " + f.Message
+				lines = append(lines, f.Suspect+": "+f.Message)
 			}
+			text := strings.Join(lines, "\n")
 			if j.Verdict != tt.want || !strings.Contains(text, tt.suspect) || !strings.Contains(text, tt.says) {
 				t.Errorf("%s, want %s with %q and %q: %s", j.Verdict, tt.want, tt.suspect, tt.says, text)
 			}

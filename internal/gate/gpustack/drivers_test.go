@@ -73,10 +73,11 @@ func TestNVIDIADrivers(t *testing.T) {
 			f, d := withDrivers(g)
 			tt.alter(&f, d)
 			j := g.Judge(f.observations(t))
-			text := j.Reason
+			lines := []string{j.Reason}
 			for _, finding := range j.Findings {
-				text += "\n" + finding.Suspect + ": " + finding.Message
+				lines = append(lines, finding.Suspect+": "+finding.Message)
 			}
+			text := strings.Join(lines, "\n")
 			if j.Verdict != tt.want || !strings.Contains(text, tt.suspect) || !strings.Contains(text, tt.says) {
 				t.Errorf("%s, want %s with %q and %q: %s", j.Verdict, tt.want, tt.suspect, tt.says, text)
 			}

@@ -44,10 +44,11 @@ func TestLiveNVIDIADrivers(t *testing.T) {
 			t.Fatal(err)
 		}
 		j := g.Judge(rec.Observations())
-		text := j.Reason
+		lines := []string{j.Reason}
 		for _, f := range j.Findings {
-			text += "\n" + f.Suspect + ": " + f.Message
+			lines = append(lines, f.Suspect+": "+f.Message)
 		}
+		text := strings.Join(lines, "\n")
 		if j.Verdict != want || !strings.Contains(text, says) {
 			t.Errorf("%s: %s, want %s with %q: %s", name, j.Verdict, want, says, text)
 		}

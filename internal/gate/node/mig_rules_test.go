@@ -110,10 +110,11 @@ func TestMIGLayout(t *testing.T) {
 			tt.alter(hosts)
 			s.GPUStack.MIG = tt.mig
 			j := plan.Judge(node.New(s, testProfile(t), node.Deps{}), observations(t, hosts))
-			text := j.Reason
+			lines := []string{j.Reason}
 			for _, f := range j.Findings {
-				text += "\n" + f.Suspect + ": " + f.Message
+				lines = append(lines, f.Suspect+": "+f.Message)
 			}
+			text := strings.Join(lines, "\n")
 			if j.Verdict != tt.want || !strings.Contains(text, tt.suspect+": ") && tt.suspect != "" || !strings.Contains(text, tt.says) {
 				t.Errorf("%s, want %s of %s with %q: %s", j.Verdict, tt.want, tt.suspect, tt.says, text)
 			}
