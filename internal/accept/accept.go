@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/firstlight/firstlight/internal/conformance/dra/inventory"
 	"github.com/firstlight/firstlight/internal/evidence"
 	"github.com/firstlight/firstlight/internal/plan"
 	"github.com/firstlight/firstlight/internal/poll"
@@ -346,13 +347,13 @@ func (x *execution) freeGPUs(ctx context.Context) (int, error) {
 	for _, n := range x.opts.Site.Inventory.Nodes {
 		nodes = append(nodes, n.Name)
 	}
-	free, err := c.FreeGPUs(ctx, nodes)
+	usage, err := inventory.UsageBy(ctx, c, x.opts.Site.GPUStack.DeviceClass, nodes)
 	if err != nil {
 		return 0, fmt.Errorf("count free GPUs: %w", err)
 	}
 	total := 0
-	for _, n := range free {
-		total += n
+	for _, u := range usage {
+		total += u.Free()
 	}
 	return total, nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/firstlight/firstlight/internal/autoscale/metric"
 	"github.com/firstlight/firstlight/internal/autoscale/settings"
 	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
+	"github.com/firstlight/firstlight/internal/conformance/dra/inventory"
 	"github.com/firstlight/firstlight/internal/probe/prom"
 )
 
@@ -49,14 +50,16 @@ func metricName(api, form string) string {
 func (d *drive) planLoad(ctx context.Context) error {
 	a := d.chain.site.Autoscale
 	nodes := slices.Sorted(maps.Keys(d.setup.GPUs))
-	free, err := d.cluster.FreeGPUs(ctx, nodes)
+	d.values.DeviceClass = d.chain.site.GPUStack.DeviceClass
+	usage, err := inventory.UsageBy(ctx, d.cluster, d.values.DeviceClass, nodes)
 	if err != nil {
 		return fmt.Errorf("look for free GPUs: %w", err)
 	}
 	total := 0
 	for _, n := range nodes {
-		total += free[n]
-		if free[n] > 0 {
+		free := usage[n].Free()
+		total += free
+		if free > 0 {
 			d.values.Nodes = append(d.values.Nodes, n)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/firstlight/firstlight/internal/conformance/dra/inventory"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/site"
 )
@@ -38,7 +39,7 @@ func (s *Snapshot) plugin(k names, set *appsv1.DaemonSet) string {
 }
 
 // provided writes the keys of a cluster whose driver and device plugin are the provider's.
-func (s *Snapshot) provided(k names, p *page, plugins []string) {
+func (s *Snapshot) provided(k names, p *page, plugins []string, machines []machine) {
 	var sets, namespaces []string
 	for i := range s.DaemonSets {
 		if set := &s.DaemonSets[i]; s.plugin(k, set) != "" {
@@ -55,6 +56,7 @@ func (s *Snapshot) provided(k names, p *page, plugins []string) {
 		p.set(2, "namespace", todo("", "one of %s: two device plugins would register the same GPUs", strings.Join(namespaces, ", ")))
 	}
 	p.set(2, "operands", seen(slices.Compact(sets), "device plugins; * and ? match parts of names"))
+	s.offer(p, machines)
 	s.scheduler(p)
 }
 
@@ -118,19 +120,11 @@ func (s *Snapshot) gpustack(k names, p *page, machines []machine) {
 	}
 	plugins := s.plugins(k)
 	if len(plugins) > 0 && len(s.Policies) == 0 && s.Unread[unreadPolicies] == "" {
-		s.provided(k, p, plugins)
+		s.provided(k, p, plugins, machines)
 		return
 	}
 	if len(plugins) > 0 && len(s.Policies) > 0 {
 		p.todo(2, "two programs may offer nvidia.com/gpu: the GPU Operator, and %s; remove one of them", strings.Join(plugins, ", "))
-	}
-	offered := func(m machine) bool { return kube.Count(m.node.Status.Capacity, kube.GPUResource) > 0 }
-	if len(machines) > 0 && !slices.ContainsFunc(machines, offered) {
-		if slices.ContainsFunc(machines, func(m machine) bool { return m.gpus > 0 }) {
-			p.todo(2, "GPUs are offered by DRA only: gate gpustack and the jobs of later gates need the resource %s, of a device plugin", kube.GPUResource)
-		} else {
-			p.todo(2, "no node offers %s: install or repair the device plugin", kube.GPUResource)
-		}
 	}
 	namespace, where := s.operatorNamespace(k)
 	switch {
@@ -156,7 +150,26 @@ func (s *Snapshot) gpustack(k names, p *page, machines []machine) {
 	} else {
 		p.set(2, "operands", todo([]string{}, "the operator's DaemonSets that must be complete; %s", cmp.Or(s.Unread[unreadDaemonSets], "none was seen")))
 	}
+	s.offer(p, machines)
 	s.scheduler(p)
+}
+
+// offer writes how GPUs are offered, where it is one way: by DRA alone, or by the device plugin alone.
+func (s *Snapshot) offer(p *page, machines []machine) {
+	plugged := slices.ContainsFunc(machines, func(m machine) bool { return kube.Count(m.node.Status.Capacity, kube.GPUResource) > 0 })
+	claimed := slices.ContainsFunc(machines, func(m machine) bool {
+		gpus, _, _ := inventory.GPUsOnNode(s.Slices, m.node.Name)
+		return len(gpus) > 0
+	})
+	switch {
+	case plugged && !claimed && s.Unread[unreadSlices] == "":
+		p.set(2, "draDriver", seen(site.DRANone, "no GPU is in a ResourceSlice"))
+	case claimed && !plugged:
+		p.set(2, "deviceClass", seen(site.DRADeviceClass, "no node offers %s, and ResourceSlices have GPUs", kube.GPUResource))
+		p.todo(2, "gates telemetry, collective, training and inference request %s: declare them under notApplicable, or install a device plugin", kube.GPUResource)
+	case len(machines) > 0 && !plugged && !claimed:
+		p.todo(2, "no node offers %s: install or repair the device plugin", kube.GPUResource)
+	}
 }
 
 // without says what offers GPUs instead of the GPU Operator.

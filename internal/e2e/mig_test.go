@@ -13,23 +13,25 @@ import (
 // declares it, and proves the gang scheduler with claims.
 func TestDRAOnly(t *testing.T) {
 	suite.Require(t, suite.All)
-	acceptStack(t, "    deviceClass: gpu.nvidia.com\n", "dra-only", "cluster")
+	acceptStack(t, "gpustack", "    deviceClass: gpu.nvidia.com\n", "dra-only", "cluster")
 }
 
-// TestMIG: gate gpustack passes on partitioned GPUs where the site declares them, by both
-// strategies of the device plugin, and proves the gang scheduler with MIG devices. Without the
-// declaration the fault fails the gate (TestEveryFaultFailsItsGate).
+// TestMIG: gates node and gpustack pass on partitioned GPUs where the site declares them, by both
+// strategies of the device plugin; the second proves the gang scheduler with MIG devices. Without the
+// declaration the fault fails gate node (TestEveryFaultFailsItsGate).
 func TestMIG(t *testing.T) {
 	suite.Require(t, suite.All)
 	for _, strategy := range []string{"single", "mixed"} {
 		t.Run(strategy, func(t *testing.T) {
-			acceptStack(t, "    mig: {strategy: "+strategy+", devices: {1g.10gb: 56}}\n", "mig-undeclared", "cluster", "--set", "strategy="+strategy)
+			for _, gate := range []string{"node", "gpustack"} {
+				acceptStack(t, gate, "    mig: {strategy: "+strategy+", devices: {1g.10gb: 56}}\n", "mig-undeclared", "cluster", "--set", "strategy="+strategy)
+			}
 		})
 	}
 }
 
-// acceptStack accepts gate gpustack of the lab with a fault that the site's keys declare.
-func acceptStack(t *testing.T, keys string, fault ...string) {
+// acceptStack accepts one gate of the lab with a fault that the site's keys declare.
+func acceptStack(t *testing.T, gate, keys string, fault ...string) {
 	t.Helper()
 	sharedLab(t)
 	labSite := program.Must(t, "lab", "site", "--name", labName).Stdout
@@ -44,8 +46,8 @@ func acceptStack(t *testing.T, keys string, fault ...string) {
 	}
 	program.Must(t, append(append([]string{"lab", "fault", "add"}, fault...), "--name", labName)...)
 	defer program.Must(t, "lab", "fault", "clear", "--all", "--name", labName)
-	r := program.Run(t.Context(), "accept", "-o", "json", "--only", "gpustack", "--site", path, "--kubeconfig", kubeconfig, "--evidence", t.TempDir())
-	if a := decode(t, r); r.Code != 0 || a.verdicts() != "gpustack=passed" {
+	r := program.Run(t.Context(), "accept", "-o", "json", "--only", gate, "--site", path, "--kubeconfig", kubeconfig, "--evidence", t.TempDir())
+	if a := decode(t, r); r.Code != 0 || a.verdicts() != gate+"=passed" {
 		t.Errorf("exit %d: %s\n%s%s", r.Code, a.verdicts(), r.Stdout, r.Stderr)
 	}
 }

@@ -102,7 +102,7 @@ var requests = map[string]map[string][]string{
 		},
 	},
 	"node":      {"operator": {"list /pods", "get /pods/exec", "create /pods/exec"}},
-	"gpustack":  {"": {"list /pods", "get nvidia.com/clusterpolicies", "list nvidia.com/clusterpolicies"}, "operator": {"list apps/daemonsets", "list /pods"}},
+	"gpustack":  {"": {"list /pods", "get nvidia.com/clusterpolicies", "list nvidia.com/clusterpolicies", "list nvidia.com/nvidiadrivers"}, "operator": {"list apps/daemonsets", "list /pods"}},
 	"telemetry": {"run": {"create monitoring.coreos.com/prometheusrules", "patch monitoring.coreos.com/prometheusrules", "list monitoring.coreos.com/prometheusrules", "delete monitoring.coreos.com/prometheusrules"}},
 	"inference": {"run": {"get /pods/portforward", "create /pods/portforward"}},
 	"autoscale": {

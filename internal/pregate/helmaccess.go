@@ -72,14 +72,23 @@ func trusting(caFile string) (http.RoundTripper, error) {
 	if err != nil {
 		return nil, err
 	}
-	pool, err := x509.SystemCertPool()
+	pool, err := poolOf(pem)
 	if err != nil {
-		return nil, err
-	}
-	if !pool.AppendCertsFromPEM(pem) {
-		return nil, fmt.Errorf("%s: %w", caFile, errNoCertificate)
+		return nil, fmt.Errorf("%s: %w", caFile, err)
 	}
 	return &http.Transport{Proxy: http.ProxyFromEnvironment, TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}}, nil
+}
+
+// poolOf is the system's certificates with those of a PEM file.
+func poolOf(pem []byte) (*x509.CertPool, error) {
+	pool, err := x509.SystemCertPool()
+	if err != nil {
+		return nil, fmt.Errorf("read the system's certificates: %w", err)
+	}
+	if !pool.AppendCertsFromPEM(pem) {
+		return nil, errNoCertificate
+	}
+	return pool, nil
 }
 
 // values are those of the files and, over them, the site's own.

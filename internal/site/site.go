@@ -213,6 +213,8 @@ type GPUStack struct {
 	Queue string `yaml:"queue,omitempty" json:"queue,omitempty"`
 	// DeviceClass offers the GPUs through dynamic resource allocation; empty: the device plugin does.
 	DeviceClass string `yaml:"deviceClass,omitempty" json:"deviceClass,omitempty"`
+	// DRADriver is DRANone where no DRA driver for GPUs is installed; empty: there may be one.
+	DRADriver string `yaml:"draDriver,omitempty" json:"draDriver,omitempty"`
 	// OtherDevicePlugins are images of device plugins that do not offer nvidia.com/gpu, and that
 	// firstlight does not know: patterns (path.Match) of the end of the repository's path.
 	OtherDevicePlugins []string `yaml:"otherDevicePlugins,omitempty" json:"otherDevicePlugins,omitempty"`

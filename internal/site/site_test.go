@@ -49,6 +49,8 @@ func TestMistakes(t *testing.T) {
 		{"unknown kind of job", "gangScheduler: auto", "jobKind: podgroup\n  gangScheduler: auto", "not one of"},
 		{"a kind that native gangs lack", "gangScheduler: auto", "jobKind: mpijob\n  gangScheduler: native", "drop the field"},
 		{"Volcano's kind with another scheduler", "gangScheduler: auto", "jobKind: vcjob\n  gangScheduler: kueue", "needs gangScheduler volcano"},
+		{"an unknown DRA driver", "gangScheduler: auto", "draDriver: absent\n  gangScheduler: auto", "unknown value"},
+		{"a class without a driver", "gangScheduler: auto", "draDriver: none\n  deviceClass: gpu.nvidia.com\n  gangScheduler: auto", "contradicts deviceClass"},
 		{"an image of every device plugin", "gangScheduler: auto", "otherDevicePlugins: ['*']\n  gangScheduler: auto", "end of an image's repository"},
 		{"a relative directory for checkpoints", "directory: /mnt/checkpoints", "directory: checkpoints", "absolute path"},
 		{"the root of the hosts for checkpoints", "directory: /mnt/checkpoints", "directory: /", "absolute path"},

@@ -199,6 +199,9 @@ func (v *validator) once(seen map[string]string, path, value string) {
 // DRADeviceClass is the DeviceClass of whole GPUs of NVIDIA's DRA driver.
 const DRADeviceClass = "gpu.nvidia.com"
 
+// DRANone is GPUStack.DRADriver of a cluster whose GPUs the device plugin alone offers.
+const DRANone = "none"
+
 func (v *validator) gpustack(g *GPUStack) {
 	v.oneOf("gpustack.managedBy", g.ManagedBy, []string{ManagedByOperator, ManagedByProvider})
 	v.unique("gpustack.operands", g.Operands)
@@ -213,6 +216,12 @@ func (v *validator) gpustack(g *GPUStack) {
 	}
 	if g.DeviceClass != "" && g.DeviceClass != DRADeviceClass {
 		v.add("gpustack.deviceClass", "unknown DeviceClass %q: must be %s, or empty where the device plugin offers the GPUs", g.DeviceClass, DRADeviceClass)
+	}
+	if g.DRADriver != "" && g.DRADriver != DRANone {
+		v.add("gpustack.draDriver", "unknown value %q: must be %s, or be left out where a DRA driver may be installed", g.DRADriver, DRANone)
+	}
+	if g.DRADriver != "" && g.DeviceClass != "" {
+		v.add("gpustack.draDriver", "contradicts deviceClass, which the DRA driver offers: remove one of them")
 	}
 	if g.DeviceClass != "" && g.MIG != nil {
 		v.add("gpustack.mig", "is for the device plugin's resources: remove it, or deviceClass")

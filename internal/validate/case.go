@@ -53,6 +53,7 @@ func Of(name string, r *resolve.Result, s *site.Site, p *profile.Profile, o pipe
 			Products: p.GPU.Products, Accelerator: r.Criteria.Accelerator, Constraints: r.Constraints,
 		},
 	}
+	c.Snapshot.WithoutDRA = s.GPUStack.DRADriver == site.DRANone
 	for _, n := range s.Inventory.Nodes {
 		c.Snapshot.Nodes = append(c.Snapshot.Nodes, n.Name)
 	}

@@ -7,6 +7,8 @@ import (
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/conformance"
+	"github.com/firstlight/firstlight/internal/conformance/catalog"
+	"github.com/firstlight/firstlight/internal/conformance/dra"
 	"github.com/firstlight/firstlight/internal/gate/gangjob"
 	"github.com/firstlight/firstlight/internal/gate/inference"
 	"github.com/firstlight/firstlight/internal/gate/training"
@@ -68,6 +70,11 @@ func (c Case) Plan(s *site.Site, p *profile.Profile, deps conformance.Deps) (pla
 			if exempt, ok := one.(interface{ Exempt() string }); ok && planned.NotApplicable == "" {
 				planned.NotApplicable = exempt.Exempt()
 			}
+			if planned.NotApplicable == "" {
+				if planned.NotApplicable, err = withoutDRA(one.Name(), c.Version, s); err != nil {
+					return plan.Plan{}, err
+				}
+			}
 			if claiming, ok := one.(interface{ Claims() int }); ok {
 				planned.GPUs = claiming.Claims()
 			}
@@ -92,8 +99,18 @@ func requiredOf(checks []describedCheck, recommended []string) []string {
 	return out
 }
 
-// deviceClass of whole GPUs, of NVIDIA's DRA driver.
-const deviceClass = "gpu.nvidia.com"
+// withoutDRA is why a check of a version does not apply to a site without a DRA driver; empty if it
+// does. A version that requires dra_support requires the driver.
+func withoutDRA(name, version string, s *site.Site) (string, error) {
+	if name != dra.Name || s.GPUStack.DRADriver != site.DRANone {
+		return "", nil
+	}
+	must, err := ofLevel(version, catalog.Must)
+	if err != nil || slices.Contains(must, dra.Name) {
+		return "", err
+	}
+	return fmt.Sprintf("the site declares that no DRA driver is installed (gpustack.draDriver: %s): the device plugin alone offers GPUs; version %s of the conformance program does not require %s", site.DRANone, version, dra.Name), nil
+}
 
 // Holding lists the checks that hold their GPUs until the run ends, by the pipeline's data.
 func (c Case) Holding() []string {
@@ -126,7 +143,10 @@ func (c Case) known(p plan.Plan) error {
 
 // checks constructs the checks of a step of the pipeline.
 func (c Case) checks(step string, s *site.Site, p *profile.Profile, deps conformance.Deps) ([]describedCheck, error) {
-	job := gangjob.Deps{Cluster: deps.Cluster, RunID: deps.RunID, DeviceClass: deviceClass, Hold: true}
+	stack := s.GPUStack
+	job := gangjob.Deps{
+		Cluster: deps.Cluster, RunID: deps.RunID, DeviceClass: stack.DeviceClass, PreferClaims: stack.DRADriver != site.DRANone, Hold: true,
+	}
 	switch step {
 	case snapshot.Name:
 		return []describedCheck{snapshot.New(c.Snapshot, snapshot.Deps{Cluster: deps.Cluster, RunID: deps.RunID, Image: s.Telemetry.LoadImage})}, nil

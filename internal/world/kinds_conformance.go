@@ -14,6 +14,12 @@ func conformanceFaults() []FaultKind {
 			apply: func(d *draft, t target, _ Fault) { d.Nodes[t.node].NoSlice = true },
 		},
 		{
+			Kind: "plugin-only", Gate: conformance, Requirement: "dra_support", TargetForm: FormCluster, DefaultTarget: FormCluster,
+			Summary: "no DRA driver is installed: the device plugin alone offers GPUs, which the lab's site does not declare",
+			Suspect: `DeviceClass gpu.nvidia.com`,
+			apply:   func(d *draft, _ target, _ Fault) { d.NoDRADriver = true },
+		},
+		{
 			Kind: "device-leak", Gate: conformance, Requirement: "secure_accelerator_access", TargetForm: FormNodeCluster, DefaultTarget: FormCluster,
 			Summary: "a container without a claim that sets NVIDIA_VISIBLE_DEVICES=all sees every GPU of its node: the container toolkit accepts the variable from unprivileged pods",
 			Suspect: `{node}/container toolkit`,

@@ -80,5 +80,14 @@ func hostFaults() []FaultKind {
 			Suspect: `{node}.*{gpu}`,
 			apply:   func(d *draft, t target, _ Fault) { d.gpu(t).Socket = 1 - d.gpu(t).Socket },
 		},
+		{
+			Kind: "mig-undeclared", Gate: "node", TargetForm: FormNodeCluster, DefaultTarget: "gpu-02",
+			Summary: "GPUs are partitioned into MIG devices, which the lab's site does not declare",
+			Options: []FaultOption{{Name: "strategy", Default: MIGMixed, Values: []string{MIGMixed, MIGSingle}, Summary: "strategy of the device plugin"}},
+			Suspect: `{node}/gpu0`,
+			apply: func(d *draft, t target, f Fault) {
+				d.eachNode(t, func(n *Node) { n.MIG = f.Options["strategy"] })
+			},
+		},
 	}
 }

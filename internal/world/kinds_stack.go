@@ -52,15 +52,6 @@ func stackFaults() []FaultKind {
 			},
 		},
 		{
-			Kind: "mig-undeclared", Gate: "gpustack", TargetForm: FormNodeCluster, DefaultTarget: "gpu-02",
-			Summary: "GPUs are partitioned into MIG devices, which the lab's site does not declare",
-			Options: []FaultOption{{Name: "strategy", Default: MIGMixed, Values: []string{MIGMixed, MIGSingle}, Summary: "strategy of the device plugin"}},
-			Suspect: `{node}/nvidia.com/(gpu|mig-1g.10gb)`,
-			apply: func(d *draft, t target, f Fault) {
-				d.eachNode(t, func(n *Node) { n.MIG = f.Options["strategy"] })
-			},
-		},
-		{
 			Kind: "cuda-validation-failed", Gate: "gpustack", Stack: StackReal, TargetForm: FormNode, DefaultTarget: "gpu-04",
 			Summary: "the CUDA workload of the operator's validator fails on a node", Suspect: `{node}`,
 			apply: func(d *draft, t target, _ Fault) { d.Nodes[t.node].CUDAValidationFails = true },

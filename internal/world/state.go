@@ -30,6 +30,8 @@ type State struct {
 
 	// ZeroGPUNodes: node feature discovery labels no node, so the operator has no GPU node.
 	ZeroGPUNodes bool
+	// NoDRADriver: the DRA driver is not installed, neither its DeviceClass nor its plugin.
+	NoDRADriver bool
 	// DevicePluginTwice: NVIDIA's device plugin also runs in kube-system, installed by hand.
 	DevicePluginTwice bool
 	// NoGangScheduler: no scheduler supports gangs. HalfGang: the gang API exists, the scheduler
@@ -311,8 +313,12 @@ type Node struct {
 const (
 	MIGProfile = "1g.10gb"
 	MIGDevices = 7
-	MIGSingle  = "single"
-	MIGMixed   = "mixed"
+	// MIGMemoryMiB and MIGProcessors are the memory and the multiprocessors of such a device on an
+	// H100 with 80 GB. Source: NVIDIA MIG User Guide, nvidia-smi mig -lgip.
+	MIGMemoryMiB  = 9856
+	MIGProcessors = 16
+	MIGSingle     = "single"
+	MIGMixed      = "mixed"
 )
 
 // GPU is one GPU.

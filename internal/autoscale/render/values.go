@@ -40,8 +40,10 @@ type Values struct {
 	// GPUs a replica, and what a node of the pool may have at most.
 	GPUs, NodeGPUs int
 	LoadGPUs       int
-	Min, Max       int
-	Gang           int
+	// DeviceClass of the GPUs that pods claim; empty: they request the device plugin's resource.
+	DeviceClass string
+	Min, Max    int
+	Gang        int
 	// ShortGPUs is the GPU limit of the pool that is a node short.
 	ShortGPUs int
 	// Nodes are those of the inventory that the holder and the load may use.
@@ -108,11 +110,7 @@ func (v Values) tolerations() []corev1.Toleration {
 
 // pod is what all pods of the run have in common.
 func (v Values) pod(name, image string, gpus int, tolerations []corev1.Toleration) corev1.PodSpec {
-	var limits corev1.ResourceList
-	if gpus > 0 {
-		limits = corev1.ResourceList{kube.GPUResource: *resource.NewQuantity(int64(gpus), resource.DecimalSI)}
-	}
-	return corev1.PodSpec{
+	pod := corev1.PodSpec{
 		PriorityClassName:             kube.PriorityClassOf(v.Run),
 		AutomountServiceAccountToken:  new(false),
 		EnableServiceLinks:            new(false),
@@ -122,7 +120,6 @@ func (v Values) pod(name, image string, gpus int, tolerations []corev1.Toleratio
 			Name: name, Image: image,
 			Resources: corev1.ResourceRequirements{
 				Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("10m"), corev1.ResourceMemory: resource.MustParse("32Mi")},
-				Limits:   limits,
 			},
 			SecurityContext: &corev1.SecurityContext{
 				AllowPrivilegeEscalation: new(false),
@@ -131,6 +128,8 @@ func (v Values) pod(name, image string, gpus int, tolerations []corev1.Toleratio
 			},
 		}},
 	}
+	v.request(&pod, gpus)
+	return pod
 }
 
 // scheduled hands a pod to KAI where the run has a queue.

@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/firstlight/firstlight/internal/autoscale/render"
 	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 )
@@ -33,7 +34,7 @@ func readPod(row *snapshot.Pod, p *corev1.Pod, now time.Time) {
 	lives(&row.Life, p, now)
 	row.Role, row.Queue = p.Labels[kube.LabelRole], p.Labels[queueLabel]
 	row.Phase, row.Node, row.Scheduler = string(p.Status.Phase), p.Spec.NodeName, p.Spec.SchedulerName
-	row.GPUs = kube.PodRequest(&p.Spec, kube.GPUResource)
+	row.GPUs = kube.PodRequest(&p.Spec, kube.GPUResource) + render.ClaimedGPUs(&p.Spec)
 	row.Selector = p.Spec.NodeSelector
 	row.Tolerates = nil
 	for _, tol := range p.Spec.Tolerations {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 	"github.com/firstlight/firstlight/internal/gate"
+	"github.com/firstlight/firstlight/internal/pregate"
 	"github.com/firstlight/firstlight/internal/probe/ssh"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
@@ -105,7 +106,7 @@ func newCheck(s cmdutil.Streams) *cobra.Command {
 			return cmdutil.UsageErrorf("%w", err)
 		} else {
 			report.Nodes, report.Profile = len(loaded.Inventory.Nodes), loaded.Profile
-			err = errors.Join(ssh.CheckConfig(loaded), planned(loaded))
+			err = errors.Join(ssh.CheckConfig(loaded), pregate.CheckFiles(loaded), planned(loaded))
 			if report.Valid = err == nil; !report.Valid {
 				for text := range strings.SplitSeq(err.Error(), "\n") {
 					report.Problems = append(report.Problems, site.Problem{Message: text})

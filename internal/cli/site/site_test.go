@@ -67,3 +67,23 @@ func TestCheckOfTheSSHConfiguration(t *testing.T) {
 		t.Errorf("a missing file: exit %d: %s", code, out)
 	}
 }
+
+// A file that a Helm release names and that is missing is found before the run.
+func TestCheckHelmFiles(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path, secret := filepath.Join(dir, "site.yaml"), filepath.Join(dir, "password")
+	text := string(site.Example()) + "\nprepare: [{gate: gpustack, helm: {release: a, chart: oci://r.example.com/a, version: v1, namespace: a, user: u, passwordFile: password}}]\n"
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, _, code := clitest.Run(t, New, "site", "check", path); code != cmdutil.ExitUsage || !strings.Contains(out, "prepare.0.helm.passwordFile: cannot read the file: open "+secret) {
+		t.Errorf("without the file: exit %d: %s", code, out)
+	}
+	if err := os.WriteFile(secret, []byte("s3cret"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, _, code := clitest.Run(t, New, "site", "check", path); code != cmdutil.ExitPassed {
+		t.Errorf("with the file: exit %d: %s", code, out)
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"github.com/firstlight/firstlight/internal/conformance"
 	"github.com/firstlight/firstlight/internal/conformance/dra/inventory"
 	"github.com/firstlight/firstlight/internal/conformance/dra/testpod"
+	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
 )
@@ -53,6 +54,9 @@ const (
 type freeNode struct {
 	GPUs []inventory.NodeGPUs `json:"rooms"`
 	Node string               `json:"node,omitempty"`
+	// Plugin: the device plugin mediates the access, and Usage is that of its resource by node.
+	Plugin bool                  `json:"plugin,omitempty"`
+	Usage  map[string]kube.Usage `json:"usage,omitempty"`
 }
 
 // podDevices are the devices that a container of the pod with the UID sees.
@@ -74,13 +78,15 @@ type admission struct {
 type Check struct {
 	deps  conformance.Deps
 	nodes []string
+	// class of devices that the site declares; empty: it does not tell how GPUs are offered.
+	class string
 	image string
 }
 
 // New returns the check for a site.
 func New(s *site.Site, _ *profile.Profile, deps conformance.Deps) *Check {
 	// Any image with a shell will do: nvidia-smi is injected with the device.
-	return &Check{deps: deps.WithDefaults(timeout), nodes: conformance.NodeNames(s), image: s.Telemetry.LoadImage}
+	return &Check{deps: deps.WithDefaults(timeout), nodes: conformance.NodeNames(s), class: s.GPUStack.DeviceClass, image: s.Telemetry.LoadImage}
 }
 
 // Name implements check.Check.
@@ -92,8 +98,8 @@ func (*Check) Claims() int { return 1 }
 // Describe lists what the check does.
 func (*Check) Describe() []string {
 	return []string{
-		"find a node with a GPU that a claim can get through " + inventory.Driver,
-		"run a pod there with a claim: the container that names it must see that GPU and no other, the other container none",
+		"find a node with a GPU that a claim can get through " + inventory.Driver + "; where it offers none, through the device plugin's " + kube.GPUResource,
+		"run a pod there with a claim, or with one " + kube.GPUResource + ": the container that has it must see that GPU and no other, the other container none",
 		"run a pod without a claim on the same node, and one that sets NVIDIA_VISIBLE_DEVICES=all: both must see none while the first runs",
 		"send the API server (dry run) a pod with the host path /dev, and a privileged one, where pod security is enforced: both must be refused, a plain one admitted",
 	}

@@ -2,6 +2,7 @@ package access
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/firstlight/firstlight/internal/conformance"
 	"github.com/firstlight/firstlight/internal/conformance/dra/inventory"
 	"github.com/firstlight/firstlight/internal/conformance/dra/testpod"
+	"github.com/firstlight/firstlight/internal/probe/kube"
 )
 
 // parts: the devices in four containers, the proof that they ran at the same time, and two refused pods.
@@ -21,37 +23,59 @@ func (c *Check) Judge(obs []check.Observation) check.Judgement {
 		return check.NotObserved("the site's inventory has no GPU nodes")
 	}
 	var p conformance.Parts
-	node := judgePods(&p, obs)
+	free := judgePods(&p, obs)
 	judgeAdmission(&p, obs)
-	return p.Judgement(parts, fmt.Sprintf("on %s a container with a claim saw its GPU and no other; another container of its pod, a pod without a claim and a pod that requests all GPUs saw none; "+
-		"a host path and a privileged container were refused", node))
+	return p.Judgement(parts, fmt.Sprintf("on %s a container with %s saw its GPU and no other; another container of its pod, a pod without %[2]s and a pod that requests all GPUs saw none; "+
+		"a host path and a privileged container were refused", free.Node, free.request()))
+}
+
+// request is what a container has that may see a GPU.
+func (f freeNode) request() string {
+	if f.Plugin {
+		return "one " + kube.GPUResource
+	}
+	return "a claim"
+}
+
+// mediator is the program that gives containers their devices, on the node.
+func (f freeNode) mediator() string {
+	if f.Plugin {
+		return f.Node + "/device plugin"
+	}
+	return f.Node + "/DRA driver"
 }
 
 // judgePods judges what containers see, and returns their node if it could judge them.
-func judgePods(p *conformance.Parts, obs []check.Observation) (node string) {
+func judgePods(p *conformance.Parts, obs []check.Observation) freeNode {
 	all, _, ok := conformance.Require[[]inventory.Slice](&p.Builder, obs, kindSlices, "")
 	if !ok {
-		return ""
+		return freeNode{}
 	}
 	free, id, ok := conformance.Require[freeNode](&p.Builder, obs, kindFree, "")
 	if !ok {
-		return ""
+		return freeNode{}
 	}
 	if free.Node == "" {
-		p.Unobserved(id, "free GPUs", "run the check when a GPU is free; the holders are in the message", "no node of the inventory has a GPU that a claim could get%s", inventory.DescribeHolders(free.GPUs))
-		return ""
+		why := "a claim could get" + inventory.DescribeHolders(free.GPUs)
+		if free.Plugin {
+			why = "a pod could get: none is in a ResourceSlice of " + inventory.Driver + ", and of " + kube.GPUResource + describeUsage(free.Usage)
+		}
+		p.Unobserved(id, "free GPUs", "run the check when a GPU is free; the holders are in the message", "no node of the inventory has a GPU that %s", why)
+		return freeNode{}
 	}
-	j := podJudge{Parts: p, obs: obs, node: free.Node, ran: map[string]testpod.Status{}}
+	j := podJudge{Parts: p, obs: obs, node: free.Node, free: free, ran: map[string]testpod.Status{}}
 	if !j.pod(claimant) {
-		return ""
+		return freeNode{}
 	}
-	gpu, ok := j.claim(all)
-	if !ok {
-		return ""
+	var gpu inventory.GPU
+	if !free.Plugin {
+		if gpu, ok = j.claim(all); !ok {
+			return freeNode{}
+		}
 	}
-	j.seesOne(gpu)
-	j.seesNone(claimant+"/"+sibling, "a container that names no claim, in a pod with one,", gpu,
-		free.Node+"/DRA driver", "see which containers get the DRA driver's CDI devices: the container runtime must inject them only into containers that name the claim")
+	gpu = j.seesOne(gpu)
+	j.seesNone(claimant+"/"+sibling, "a container that has no GPU, in a pod with one,", gpu,
+		free.mediator(), "see which containers get the devices of the device plugin or DRA driver: the container runtime must inject them only into the container that requests them")
 	one, other := j.pod(bystander), j.pod(asking)
 	j.seesNone(bystander+"/"+looker, "a container without a claim", gpu,
 		free.Node+"/container runtime", "see that the container runtime injects devices only by claim or device plugin: the default runtime must not add all GPUs to every container")
@@ -60,7 +84,20 @@ func judgePods(p *conformance.Parts, obs []check.Observation) (node string) {
 	if one && other {
 		j.together()
 	}
-	return free.Node
+	return free
+}
+
+// describeUsage lists how many GPUs of each node the device plugin offers, and who holds them.
+func describeUsage(usage map[string]kube.Usage) string {
+	var out []string
+	for _, node := range slices.Sorted(maps.Keys(usage)) {
+		parts := []string{fmt.Sprintf(" %s has %d of %d free", node, usage[node].Free(), usage[node].Allocatable)}
+		for _, h := range usage[node].Holders {
+			parts = append(parts, fmt.Sprintf("pod %s/%s holds %d", h.Namespace, h.Pod, h.Count))
+		}
+		out = append(out, strings.Join(parts, ", "))
+	}
+	return strings.Join(out, ";")
 }
 
 // podJudge judges the pods of one node.
@@ -68,6 +105,7 @@ type podJudge struct {
 	*conformance.Parts
 	obs  []check.Observation
 	node string
+	free freeNode
 	// ran are the pods that ran on the node.
 	ran map[string]testpod.Status
 }
@@ -133,25 +171,34 @@ func (j *podJudge) devices(target string) (Devices, string, bool) {
 	return d.Devices, id, ok
 }
 
-// seesOne requires that the container with the claim sees exactly the allocated GPU.
-func (j *podJudge) seesOne(gpu inventory.GPU) {
+// seesOne requires that the container with the GPU sees exactly the allocated one, and returns it. The
+// API does not tell which one the device plugin allocated: then it is the one that was seen.
+func (j *podJudge) seesOne(gpu inventory.GPU) inventory.GPU {
 	const target = claimant + "/" + claimed
 	d, id, ok := j.devices(target)
 	if !ok {
-		return
+		return gpu
 	}
-	suspect := j.node + "/DRA driver"
-	const remedy = "see the log of the DRA driver's kubelet plugin on the node, and the CDI specification that it wrote for the claim"
+	if j.free.Plugin && len(d.UUIDs) > 0 {
+		gpu.UUID = d.UUIDs[0]
+	}
+	suspect, request := j.free.mediator(), j.free.request()
+	remedy := "see the log of the DRA driver's kubelet plugin on the node, and the CDI specification that it wrote for the claim"
+	want := gpu.UUID
+	if j.free.Plugin {
+		remedy, want = "see the log of the device plugin's pod on the node, and the configuration of the container toolkit", "one GPU"
+	}
 	switch {
 	case d.Tool == toolFailed:
 		j.Unobserved(id, "container "+target, "run nvidia-smi on "+j.node, "nvidia-smi failed in it: %s", d.ToolOutput)
 	case !d.Any():
-		j.Fail(id, suspect, remedy, "a container with a claim sees no GPU, want %s", gpu.UUID)
+		j.Fail(id, suspect, remedy, "a container with %s sees no GPU, want %s", request, want)
 	case !slices.Equal(d.UUIDs, []string{gpu.UUID}) || len(d.Files) != 1:
-		j.Fail(id, suspect, remedy, "a container with a claim sees %s, want only %s", d, gpu.UUID)
+		j.Fail(id, suspect, remedy, "a container with %s sees %s, want only %s", request, d, want)
 	default:
-		j.Shown(check.Figure{Name: "GPUs seen with a claim", Value: float64(len(d.UUIDs)), Unit: "GPUs", Limit: 1, Relation: "==", Source: "one GPU was allocated"})
+		j.Shown(check.Figure{Name: "GPUs seen with " + request, Value: float64(len(d.UUIDs)), Unit: "GPUs", Limit: 1, Relation: "==", Source: "one GPU was allocated"})
 	}
+	return gpu
 }
 
 // seesNone requires that a container sees no GPU.
@@ -168,7 +215,7 @@ func (j *podJudge) seesNone(target, container string, gpu inventory.GPU, suspect
 		}
 		j.Fail(id, suspect, remedy, "%s", message)
 	case d.None():
-		j.Shown(check.Figure{Name: "GPUs seen by " + target, Value: 0, Unit: "GPUs", Limit: 0, Relation: "==", Source: "no claim"})
+		j.Shown(check.Figure{Name: "GPUs seen by " + target, Value: 0, Unit: "GPUs", Limit: 0, Relation: "==", Source: "it has no GPU"})
 	default:
 		j.Unobserved(id, "container "+target, "run nvidia-smi on "+j.node, "nvidia-smi failed in it: %s", d.ToolOutput)
 	}
@@ -197,7 +244,7 @@ func (j *podJudge) together() {
 		case !after.Running():
 			j.Unobserved(id, "pod "+before.Pod, "run the check again", "it stopped before all pods had printed their devices: %s", after.Summary())
 			return
-		case name == claimant && (after.Claim == nil || !after.Claim.Allocated || after.Claim.UID != before.Claim.UID):
+		case name == claimant && !j.free.Plugin && (after.Claim == nil || !after.Claim.Allocated || after.Claim.UID != before.Claim.UID):
 			j.Unobserved(id, "ResourceClaim of "+before.Pod, "run the check again", "it was deallocated before all pods had printed their devices")
 			return
 		case name != claimant && startedAt(after).Before(startedAt(first)):

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -35,7 +36,16 @@ func (c *Check) observe(ctx context.Context, cluster *kube.Cluster, rec check.Ob
 	if free.Node == "" {
 		return nil
 	}
-	return c.observePods(ctx, r, rec, free.Node)
+	return c.observePods(ctx, r, rec, c.pods(free))
+}
+
+// plugin reports whether the device plugin mediates the access: the site declares no DeviceClass,
+// and no GPU of its nodes is in a ResourceSlice.
+func (c *Check) plugin(all []inventory.Slice) bool {
+	return c.class == "" && !slices.ContainsFunc(c.nodes, func(node string) bool {
+		gpus, _, _ := inventory.GPUsOnNode(all, node)
+		return len(gpus) > 0
+	})
 }
 
 // findNode returns the name of a node with a free GPU; empty if no node has one or the usage
@@ -43,8 +53,20 @@ func (c *Check) observe(ctx context.Context, cluster *kube.Cluster, rec check.Ob
 func (c *Check) findNode(ctx context.Context, cluster *kube.Cluster, rec check.Observer) (freeNode, error) {
 	attempt := rec.Begin(kindSlices, "cluster", "GET resourceslices")
 	all, failed := inventory.ListSlices(ctx, cluster)
+	if apierrors.IsNotFound(failed) { // the cluster has no dynamic resource allocation
+		all, failed = []inventory.Slice{}, nil
+	}
 	if err := attempt.Record(all, failed); err != nil || failed != nil {
 		return freeNode{}, err
+	}
+	if c.plugin(all) {
+		attempt = rec.Begin(kindFree, "cluster", inventory.UsageCommand(""))
+		usage, failed := inventory.UsageBy(ctx, cluster, "", c.nodes)
+		free := freeNode{GPUs: []inventory.NodeGPUs{}, Plugin: true, Usage: usage}
+		if i := slices.IndexFunc(c.nodes, func(n string) bool { return usage[n].Free() > 0 }); i >= 0 {
+			free.Node = c.nodes[i]
+		}
+		return free, attempt.Record(free, failed)
 	}
 	attempt = rec.Begin(kindFree, "cluster", "GET nodes, pods, resourceclaims: devices of the inventory's nodes that neither claims nor pods of the device plugin hold")
 	gpus, failed := inventory.Usage(ctx, cluster, c.nodes, all)
@@ -86,14 +108,19 @@ func admissionOf(err error) (admission, error) {
 	return admission{Code: int(s.Code), Reason: string(s.Reason), Message: s.Message}, nil
 }
 
-// pods are the pods that print their devices, the one with the claim first.
-func (c *Check) pods(node string) []testpod.Spec {
+// pods are the pods that print their devices, the one with the GPU first.
+func (c *Check) pods(free freeNode) []testpod.Spec {
 	all := []corev1.EnvVar{{Name: "NVIDIA_VISIBLE_DEVICES", Value: "all"}}
 	spec := func(name string, claim *testpod.Claim, containers ...testpod.Container) testpod.Spec {
-		return testpod.Spec{Name: name, Check: Name, Image: c.image, Nodes: []string{node}, Claim: claim, Containers: containers}
+		return testpod.Spec{Name: name, Check: Name, Image: c.image, Nodes: []string{free.Node}, Claim: claim, Containers: containers}
+	}
+	first := spec(claimant, &testpod.Claim{}, testpod.Container{Name: claimed, Script: script, Claims: true}, testpod.Container{Name: sibling, Script: script})
+	if free.Plugin {
+		first.Claim, first.Containers[0].Claims = nil, false
+		first.Limits = map[string]int64{kube.GPUResource: 1}
 	}
 	return []testpod.Spec{
-		spec(claimant, &testpod.Claim{}, testpod.Container{Name: claimed, Script: script, Claims: true}, testpod.Container{Name: sibling, Script: script}),
+		first,
 		spec(bystander, nil, testpod.Container{Name: looker, Script: script}),
 		spec(asking, nil, testpod.Container{Name: looker, Script: script, Env: all}),
 	}
@@ -101,8 +128,7 @@ func (c *Check) pods(node string) []testpod.Spec {
 
 // observePods runs the pods on a node. Those without a claim start once the pod with the
 // claim runs, so that there is a GPU that they must not see.
-func (c *Check) observePods(ctx context.Context, r testpod.Runner, rec check.Observer, node string) error {
-	specs := c.pods(node)
+func (c *Check) observePods(ctx context.Context, r testpod.Runner, rec check.Observer, specs []testpod.Spec) error {
 	if runs, err := c.observePod(ctx, r, rec, specs[0]); err != nil || !runs {
 		return err
 	}
@@ -111,7 +137,7 @@ func (c *Check) observePods(ctx context.Context, r testpod.Runner, rec check.Obs
 			return err
 		}
 	}
-	attempt := rec.Begin(kindTogether, node, "read the pods again, and the claim")
+	attempt := rec.Begin(kindTogether, specs[0].Nodes[0], "read the pods again, and the claim")
 	var all []testpod.Status
 	var failed []error
 	for _, s := range specs {

@@ -16,9 +16,11 @@ const Name = "robust_controller"
 
 // Check is the check.
 type Check struct {
-	deps      conformance.Deps
-	nodes     []string
-	image     string
+	deps  conformance.Deps
+	nodes []string
+	image string
+	// class of devices offers the GPUs; empty: the device plugin does.
+	class     string
 	operators []Operator
 	// invalid is why operators could not be read.
 	invalid error
@@ -27,7 +29,7 @@ type Check struct {
 // New returns the check for a site. Deps.Timeout limits the time of one resource, from its
 // creation to its end; 0 is the operator's deadline.
 func New(s *site.Site, _ *profile.Profile, deps conformance.Deps) *Check {
-	c := &Check{deps: deps.WithDefaults(0), nodes: conformance.NodeNames(s), image: s.Telemetry.LoadImage}
+	c := &Check{deps: deps.WithDefaults(0), nodes: conformance.NodeNames(s), image: s.Telemetry.LoadImage, class: s.GPUStack.DeviceClass}
 	c.operators, c.invalid = Operators()
 	return c
 }

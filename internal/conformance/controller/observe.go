@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/conformance/dra/inventory"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 )
 
@@ -96,8 +97,8 @@ func (w *observation) observe(ctx context.Context) (err error) {
 
 // observeUsage reports whether a GPU is free for the pods of resources.
 func (w *observation) observeUsage(ctx context.Context) (free bool, err error) {
-	attempt := w.begin(kindUsage, "cluster", "GET nodes, pods: %s allocatable less requested by live pods", kube.GPUResource)
-	usage, err := w.cluster.Usage(ctx, w.nodes, kube.GPUResource)
+	attempt := w.begin(kindUsage, "cluster", "%s", inventory.UsageCommand(w.class))
+	usage, err := inventory.UsageBy(ctx, w.cluster, w.class, w.nodes)
 	return freeGPUs(usage) > 0, attempt.Record(usage, err)
 }
 
@@ -112,7 +113,7 @@ func freeGPUs(usage map[string]kube.Usage) (n int) {
 func (w *observation) values(name string, seconds int) values {
 	return values{
 		Name: name, Namespace: w.namespace, Image: w.image, PriorityClass: kube.PriorityClassOf(w.deps.RunID),
-		Labels: kube.Labels(w.deps.RunID, Name), Nodes: w.nodes, Seconds: seconds,
+		Labels: kube.Labels(w.deps.RunID, Name), Nodes: w.nodes, Seconds: seconds, DeviceClass: w.class,
 	}
 }
 
@@ -129,6 +130,9 @@ func (w *observation) setUp(ctx context.Context) (ready bool, err error) {
 	attempt := w.begin(kindReconcile, targetPlain, "create %s %s", obj.GetKind(), obj.GetName())
 	client, err := w.clientOf(obj)
 	var refused error
+	if err == nil {
+		err = w.createClaimTemplate(ctx)
+	}
 	if err == nil {
 		_, refused, err = w.admit(ctx, client, obj, admitTimeout)
 	}
@@ -221,7 +225,7 @@ func (w *observation) remove(ctx context.Context) error {
 			}
 		}
 	}
-	var problems []error
+	problems := []error{w.deleteClaimTemplate(ctx)}
 	for _, k := range kinds {
 		problems = append(problems, w.deleteAll(ctx, k, selector))
 	}

@@ -171,6 +171,8 @@ type values struct {
 	Labels                                map[string]string
 	Nodes                                 []string
 	Seconds                               int
+	// DeviceClass of the GPU of a pod; empty: the device plugin's resource.
+	DeviceClass string
 }
 
 // variant overrides values of a template's object.
@@ -179,12 +181,14 @@ type variant struct{ over map[string]any }
 // render creates an object from a template.
 func (o Operator) render(template string, v values, vary variant) (*unstructured.Unstructured, error) {
 	var pairs []string
+	gpu, claims := gpuValues(v.DeviceClass)
 	for _, p := range []struct {
 		name  string
 		value any
 	}{
 		{"NAME", v.Name}, {"NAMESPACE", v.Namespace}, {"IMAGE", v.Image}, {"PRIORITY_CLASS", v.PriorityClass},
 		{"LABELS", v.Labels}, {"NODES", v.Nodes}, {"SECONDS", strconv.Itoa(v.Seconds)}, {"LOAD", workload.GPULoadScript},
+		{"GPU", gpu}, {"GPU_CLAIMS", claims},
 	} {
 		text, err := json.Marshal(p.value)
 		if err != nil {

@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"encoding/json"
 	"os"
 	"strings"
 	"testing"
@@ -55,6 +56,39 @@ func TestRender(t *testing.T) {
 	setup, err := o.render(o.Setup, v, variant{})
 	if err != nil || setup.GetLabels()["firstlight.dev/run"] == "" {
 		t.Errorf("setup objects %v, %v; want labels", setup, err)
+	}
+}
+
+// The pod of the shipped operator has one GPU: of the device plugin, or by a claim.
+func TestThePodOfAnOperatorHasAGPU(t *testing.T) {
+	t.Parallel()
+	o, err := ParseOperator([]byte(trainerFile(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for class, want := range map[string]string{
+		"":               `{"containers":{"limits":{"nvidia.com/gpu":1}},"claims":[]}`,
+		"gpu.nvidia.com": `{"containers":{"claims":[{"name":"firstlight-gpu"}]},"claims":[{"name":"firstlight-gpu","resourceClaimTemplateName":"firstlight-gpu"}]}`,
+	} {
+		setup, err := o.render(o.Setup, values{Name: "x", Namespace: "y", DeviceClass: class}, variant{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		jobs, _, err := unstructured.NestedSlice(setup.Object, "spec", "template", "spec", "replicatedJobs")
+		if err != nil || len(jobs) != 1 {
+			t.Fatal(jobs, err)
+		}
+		pod, _, err := unstructured.NestedMap(jobs[0].(map[string]any), "template", "spec", "template", "spec") //nolint:forcetypeassert // the file of the test
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := json.Marshal(struct {
+			Containers any `json:"containers"`
+			Claims     any `json:"claims"`
+		}{pod["containers"].([]any)[0].(map[string]any)["resources"], pod["resourceClaims"]}) //nolint:forcetypeassert // the file of the test
+		if err != nil || string(got) != want {
+			t.Errorf("class %q: %s, want %s (%v)", class, got, want, err)
+		}
 	}
 }
 

@@ -105,8 +105,8 @@ func (c *Check) observe(ctx context.Context, cluster *kube.Cluster, rec check.Ob
 	if err := attempt.Record(found, failed); err != nil || scheduler == nil {
 		return err
 	}
-	attempt = rec.Begin(kindCapacity, "cluster", "GET nodes, pods"+c.reads())
-	usage, failed := c.usage(ctx, cluster)
+	attempt = rec.Begin(kindCapacity, "cluster", inventory.UsageCommand(c.class))
+	usage, failed := inventory.UsageBy(ctx, cluster, c.class, c.nodes)
 	free := Capacity{gangproof.RoomIn(c.nodes, c.gpus, usage), usage}
 	if err := attempt.Record(free, failed); err != nil || free.Fits == 0 {
 		return err
@@ -119,22 +119,6 @@ func (c *Check) observe(ctx context.Context, cluster *kube.Cluster, rec check.Ob
 	pods, gpus := free.Fitting()
 	rec.Progress("gang of %d pods with %d GPUs each: all must be bound", pods, gpus)
 	return c.fits(ctx, launcher, rec, free)
-}
-
-// reads are the objects that are read for GPUs of ResourceSlices, in addition.
-func (c *Check) reads() string {
-	if c.class == "" {
-		return ""
-	}
-	return ", resourceslices, resourceclaims"
-}
-
-// usage of the GPUs of ResourceSlices if the site declares a DeviceClass, else of the device plugin.
-func (c *Check) usage(ctx context.Context, cluster *kube.Cluster) (map[string]kube.Usage, error) {
-	if c.class == "" {
-		return cluster.Usage(ctx, c.nodes, kube.GPUResource)
-	}
-	return inventory.ClaimUsage(ctx, cluster, c.nodes)
 }
 
 func (c *Check) spec(name string, pods, gpus int, free Capacity) workload.Spec {

@@ -29,12 +29,14 @@ type Check struct {
 	invalid error
 	nodes   []string
 	gpus    int
-	image   string
+	// class of devices offers the GPUs; empty: the device plugin does.
+	class string
+	image string
 }
 
 // New returns the check for a site and the profile of its hardware.
 func New(s *site.Site, p *profile.Profile, deps conformance.Deps) *Check {
-	c := &Check{deps: deps.WithDefaults(timeout), nodes: conformance.NodeNames(s), gpus: int(p.Node.GPUs.Value), image: s.Workloads.Inference.Image}
+	c := &Check{deps: deps.WithDefaults(timeout), nodes: conformance.NodeNames(s), gpus: int(p.Node.GPUs.Value), class: s.GPUStack.DeviceClass, image: s.Workloads.Inference.Image}
 	c.figures, c.invalid = readFigures(figuresFile)
 	return c
 }

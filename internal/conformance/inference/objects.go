@@ -5,12 +5,14 @@ import (
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
+	"github.com/firstlight/firstlight/internal/conformance/dra/testpod"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 )
 
@@ -28,6 +30,8 @@ const (
 	listenerName = "http"
 	// missingService is never created.
 	missingService = "nobody"
+	// gpuClaim is the name of a server's claim in its pod, and of its template.
+	gpuClaim = "gpu"
 	// serverPort is the port of a model server and of its Service.
 	serverPort = 8000
 	// lifetime limits a server that is not removed, in seconds.
@@ -75,9 +79,8 @@ func (t *trial) pod(name string, r placement) *corev1.Pod {
 		c.Command = []string{"/bin/sh", "-c", serveScript}
 		c.Env = append(c.Env, corev1.EnvVar{Name: "MODEL", Value: t.figures.Model},
 			corev1.EnvVar{Name: "MAX_MODEL_LEN", Value: strconv.Itoa(t.figures.MaxModelLen)}, corev1.EnvVar{Name: "TP", Value: "1"})
-		c.Resources.Limits = corev1.ResourceList{kube.GPUResource: *resource.NewQuantity(1, resource.DecimalSI)}
 	}
-	return &corev1.Pod{
+	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: t.namespace, Labels: t.labels(name)},
 		Spec: corev1.PodSpec{
 			RestartPolicy:                 corev1.RestartPolicyNever,
@@ -91,6 +94,30 @@ func (t *trial) pod(name string, r placement) *corev1.Pod {
 			Containers:                    []corev1.Container{c},
 		},
 	}
+	if !r.Scripts {
+		t.requestGPU(&pod.Spec)
+	}
+	return pod
+}
+
+// requestGPU requests one GPU for the pod's container: by a claim of the class, or as the device
+// plugin's resource.
+func (t *trial) requestGPU(pod *corev1.PodSpec) {
+	resources := &pod.Containers[0].Resources
+	if t.Check.class == "" {
+		resources.Limits = corev1.ResourceList{kube.GPUResource: *resource.NewQuantity(1, resource.DecimalSI)}
+		return
+	}
+	pod.ResourceClaims = []corev1.PodResourceClaim{{Name: gpuClaim, ResourceClaimTemplateName: new(gpuClaim)}}
+	resources.Claims = []corev1.ResourceClaim{{Name: gpuClaim}}
+}
+
+// claimTemplate is that of the servers' claims; nil if they claim no GPU.
+func (t *trial) claimTemplate(r placement) *resourcev1.ResourceClaimTemplate {
+	if r.Scripts || t.Check.class == "" {
+		return nil
+	}
+	return testpod.Spec{Name: gpuClaim, Check: Name, Claim: &testpod.Claim{Class: t.Check.class}}.Template(t.deps.RunID, t.namespace)
 }
 
 func (t *trial) service(name string) *corev1.Service {

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/conformance/dra/inventory"
 	"github.com/firstlight/firstlight/internal/conformance/dra/testpod"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 )
@@ -43,8 +44,8 @@ func (c *Check) observe(ctx context.Context, cluster *kube.Cluster, rec check.Ob
 	t := &trial{Check: c, cluster: cluster, rec: rec}
 	i := slices.IndexFunc(found.Classes, func(k class) bool { return k.Name == found.Used })
 	t.class = found.Classes[i]
-	attempt = rec.Begin(kindFree, "cluster", "GET nodes, pods: free GPUs of the inventory")
-	usage, failed := cluster.Usage(ctx, c.nodes, kube.GPUResource)
+	attempt = rec.Begin(kindFree, "cluster", inventory.UsageCommand(c.class))
+	usage, failed := inventory.UsageBy(ctx, cluster, c.class, c.nodes)
 	where := placementOn(c.nodes, usage)
 	if err := attempt.Record(where, failed); err != nil || failed != nil {
 		return errors.Join(err, ctx.Err())

@@ -21,6 +21,8 @@ type Check struct {
 	profile *profile.Profile
 	nodes   []string
 	gpus    int
+	// class of devices offers the GPUs; empty: the device plugin does.
+	class   string
 	metrics []metric
 	// invalid is why metrics could not be read.
 	invalid error
@@ -31,7 +33,7 @@ type Check struct {
 // New returns the check for a site and the profile of its hardware.
 func New(s *site.Site, p *profile.Profile, deps conformance.Deps) *Check {
 	c := &Check{
-		deps: deps.WithDefaults(0), site: s, profile: p, nodes: conformance.NodeNames(s), gpus: int(p.Node.GPUs.Value),
+		deps: deps.WithDefaults(0), site: s, profile: p, nodes: conformance.NodeNames(s), gpus: int(p.Node.GPUs.Value), class: s.GPUStack.DeviceClass,
 		maxAge: time.Duration(float64(s.Telemetry.ScrapeInterval) * p.Telemetry.Freshness.Value),
 	}
 	c.metrics, c.invalid = figures(p)

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/firstlight/firstlight/internal/probe/kube"
+	"github.com/firstlight/firstlight/internal/conformance/dra/inventory"
 	"github.com/firstlight/firstlight/internal/workload"
 )
 
@@ -44,8 +44,8 @@ func halves(free map[string]int) (one, two map[int][]string) {
 // underLoad loads one half of the free GPUs, then both halves, then none, and reads the
 // samples each time.
 func (o *observer) underLoad(ctx context.Context) error {
-	attempt := o.rec.Begin(kindUsage, "cluster", "GET nodes, pods: "+kube.GPUResource+" allocatable less requested by live pods")
-	held, err := o.cluster.Usage(ctx, o.nodes, kube.GPUResource)
+	attempt := o.rec.Begin(kindUsage, "cluster", inventory.UsageCommand(o.class))
+	held, err := inventory.UsageBy(ctx, o.cluster, o.class, o.nodes)
 	o.held = usage{Nodes: held}
 	if recordErr := attempt.Record(o.held, err); recordErr != nil || err != nil {
 		return recordErr
@@ -114,7 +114,7 @@ func (r *running) start(ctx context.Context, name string, nodes map[int][]string
 	defer cancel()
 	for _, gpus := range slices.Sorted(maps.Keys(nodes)) {
 		gang, err := launcher.Start(limited, workload.Spec{
-			Name: fmt.Sprintf("%s-%d", name, gpus), Gate: Name, Pods: len(nodes[gpus]), GPUs: gpus, Image: r.site.Telemetry.LoadImage,
+			Name: fmt.Sprintf("%s-%d", name, gpus), Gate: Name, Pods: len(nodes[gpus]), GPUs: gpus, DeviceClass: r.class, Image: r.site.Telemetry.LoadImage,
 			Container: "dcgmproftester", Script: workload.GPULoadScript, Nodes: nodes[gpus], OnePerNode: true,
 			Env: map[string]string{"DURATION": strconv.Itoa(int((4 * r.timeout).Seconds()))},
 		})

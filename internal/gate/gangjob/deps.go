@@ -9,6 +9,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/conformance/dra/inventory"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/site"
 	"github.com/firstlight/firstlight/internal/workload"
@@ -23,6 +24,9 @@ type Deps struct {
 	// DeviceClass requests GPUs through dynamic resource allocation; empty: through the
 	// device plugin's resource.
 	DeviceClass string
+	// PreferClaims requests GPUs by claims where the DRA driver offers those of the inventory, and
+	// through the device plugin elsewhere. It is for an empty DeviceClass.
+	PreferClaims bool
 	// Hold leaves the server running, with its GPUs claimed, until the cleanup of the run.
 	Hold bool
 	// Clock defaults to the real clock.
@@ -56,5 +60,19 @@ func (d Deps) Launcher(ctx context.Context, s *site.Site) (*workload.Launcher, e
 	if err != nil {
 		return nil, fmt.Errorf("choose the kind of the gang's job: %w", err)
 	}
-	return &workload.Launcher{Cluster: cluster, RunID: d.RunID, Gang: gang, Kind: kind, DeviceClass: d.DeviceClass}, nil
+	class := d.DeviceClass
+	if class == "" && d.PreferClaims {
+		if class, err = inventory.Offered(ctx, cluster, nodeNames(s)); err != nil {
+			return nil, fmt.Errorf("find out how GPUs are offered: %w", err)
+		}
+	}
+	return &workload.Launcher{Cluster: cluster, RunID: d.RunID, Gang: gang, Kind: kind, DeviceClass: class}, nil
+}
+
+func nodeNames(s *site.Site) []string {
+	out := make([]string, 0, len(s.Inventory.Nodes))
+	for _, n := range s.Inventory.Nodes {
+		out = append(out, n.Name)
+	}
+	return out
 }

@@ -16,18 +16,11 @@ import (
 // Where the launcher claims GPUs, those of ResourceSlices are counted: a cluster without the
 // device plugin has no others.
 func Free(ctx context.Context, l *workload.Launcher, spec workload.Spec) (string, error) {
-	usage, err := usageFor(ctx, l, spec)
+	usage, err := inventory.UsageBy(ctx, l.Cluster, l.DeviceClass, spec.Nodes)
 	if err != nil {
 		return "", fmt.Errorf("list free GPUs: %w", err)
 	}
 	return Missing(spec, usage), nil
-}
-
-func usageFor(ctx context.Context, l *workload.Launcher, spec workload.Spec) (map[string]kube.Usage, error) {
-	if l.DeviceClass != "" {
-		return inventory.ClaimUsage(ctx, l.Cluster, spec.Nodes)
-	}
-	return l.Cluster.Usage(ctx, spec.Nodes, kube.GPUResource)
 }
 
 // Missing explains why the pods do not fit on nodes with this usage; "" if they do.

@@ -8,6 +8,7 @@ import (
 // The kinds of the gate's observations.
 const (
 	kindPolicy   = "clusterpolicy"
+	kindDrivers  = "nvidiadrivers" // driverFigures
 	kindOperator = "operator"
 	KindNodes    = "nodes"
 	kindOperands = "daemonsets"
@@ -30,6 +31,39 @@ type policyFigures struct {
 	State      string            `json:"state"`
 	Generation int64             `json:"generation"`
 	Conditions []policyCondition `json:"conditions"`
+	// DriverCRD: NVIDIADrivers install the driver, not the policy (spec.driver.useNvidiaDriverCRD).
+	DriverCRD bool `json:"driverCRD,omitempty"`
+}
+
+// driverFigures are the NVIDIADrivers of a cluster, and what they do on the inventory's nodes.
+type driverFigures struct {
+	// Served: the API server has the resource.
+	Served  bool           `json:"served"`
+	Drivers []nvidiaDriver `json:"drivers"`
+	// Selected are the NVIDIADrivers that select a node, by the node's name.
+	Selected map[string][]string `json:"selected"`
+	Pods     []driverPod         `json:"pods"`
+}
+
+// nvidiaDriver is the status of an NVIDIADriver.
+type nvidiaDriver struct {
+	Name string `json:"name"`
+	// Selector of its nodes; without one it is that of every GPU node.
+	Selector   map[string]string `json:"selector"`
+	State      string            `json:"state"`
+	Deleting   bool              `json:"deleting,omitempty"`
+	Conditions []policyCondition `json:"conditions"`
+}
+
+// driverPod is a pod of a driver's DaemonSet. Owner is the kind and name of the DaemonSet's owner:
+// NVIDIADriver/NAME or ClusterPolicy/NAME.
+type driverPod struct {
+	Pod       string `json:"pod"`
+	Node      string `json:"node"`
+	DaemonSet string `json:"daemonSet"`
+	Owner     string `json:"owner"`
+	Ready     bool   `json:"ready"`
+	Why       string `json:"why,omitempty"`
 }
 
 type policyCondition struct {

@@ -59,6 +59,11 @@ func (g *Gate) judgeOperated(b *check.Builder, obs []check.Observation) (remark 
 	}
 	if policy, o, ok := check.Require[policyFigures](b, obs, kindPolicy, "", "ClusterPolicy "+g.stack.ClusterPolicy, readRemedy(obs, kindPolicy)); ok {
 		remark = g.judgePolicy(b, o, policy)
+		if policy.DriverCRD {
+			if drivers, o, ok := check.Require[driverFigures](b, obs, kindDrivers, "", "the NVIDIADrivers", readRemedy(obs, kindDrivers)); ok {
+				g.judgeDrivers(b, o, drivers)
+			}
+		}
 	}
 	return remark
 }

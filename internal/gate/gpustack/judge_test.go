@@ -48,6 +48,7 @@ type facts struct {
 	policy   *policyFigures
 	nodes    []nodeFigures
 	operands []operandFigures
+	drivers  *driverFigures
 	plugins  []pluginPod
 	gang     *gangFigures
 	usage    *usageFigures
@@ -113,6 +114,7 @@ func (f facts) observations(t *testing.T) []check.Observation {
 	add(kindPolicy, "cluster-policy", f.policy != nil, f.policy)
 	add(KindNodes, "cluster", f.nodes != nil, f.nodes)
 	add(kindOperands, "gpu-operator", f.operands != nil, f.operands)
+	add(kindDrivers, "cluster", f.drivers != nil, f.drivers)
 	add(kindPlugins, "cluster", f.plugins != nil, f.plugins)
 	add(kindGang, "cluster", f.gang != nil, f.gang)
 	add(kindUsage, "cluster", f.usage != nil, f.usage)

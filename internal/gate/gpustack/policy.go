@@ -34,11 +34,21 @@ func (g *Gate) observePolicy(ctx context.Context, cluster *kube.Cluster, rec che
 	}
 	obj.SetManagedFields(nil)
 	figures, err := readPolicy(obj)
-	return attempt.Raw(rawJSON(obj.Object)).Record(figures, err)
+	if recordErr := attempt.Raw(rawJSON(obj.Object)).Record(figures, err); recordErr != nil || !figures.DriverCRD {
+		return recordErr
+	}
+	return g.observeDrivers(ctx, cluster, rec)
 }
 
 func readPolicy(obj *unstructured.Unstructured) (policyFigures, error) {
 	var doc struct {
+		Spec struct {
+			Driver struct {
+				// Enabled is true if it is left out.
+				Enabled            *bool `json:"enabled"`
+				UseNvidiaDriverCRD bool  `json:"useNvidiaDriverCRD"`
+			} `json:"driver"`
+		} `json:"spec"`
 		Status policyFigures `json:"status"`
 	}
 	data, err := json.Marshal(obj.Object)
@@ -50,5 +60,7 @@ func readPolicy(obj *unstructured.Unstructured) (policyFigures, error) {
 	}
 	doc.Status.Found = true
 	doc.Status.Generation = obj.GetGeneration()
+	driver := doc.Spec.Driver
+	doc.Status.DriverCRD = driver.UseNvidiaDriverCRD && (driver.Enabled == nil || *driver.Enabled)
 	return doc.Status, nil
 }

@@ -24,6 +24,7 @@ func (g *Gate) Judge(obs []check.Observation) check.Judgement {
 			for _, gpu := range doc.log.GPUs {
 				g.judgeGPU(b, doc.obs, at.gpu(h, gpu.BusID), gpu)
 			}
+			g.judgeMIGLayout(b, h, at, doc)
 		}
 		g.judgeThrottling(b, h, at)
 		g.judgeLoad(b, h, at)

@@ -28,20 +28,6 @@ type Holder struct {
 	Count     int    `json:"count"`
 }
 
-// FreeGPUs returns the number of unrequested GPUs of each node in nodes: 0 for a node that
-// does not exist, is cordoned or is not ready.
-func (c *Cluster) FreeGPUs(ctx context.Context, nodes []string) (map[string]int, error) {
-	usage, err := c.Usage(ctx, nodes, GPUResource)
-	if err != nil {
-		return nil, err
-	}
-	free := make(map[string]int, len(nodes))
-	for node, u := range usage {
-		free[node] = u.Free()
-	}
-	return free, nil
-}
-
 // Usage returns the usage of a resource on each node in nodes. The result has an entry for
 // every name in nodes.
 func (c *Cluster) Usage(ctx context.Context, nodes []string, name string) (map[string]Usage, error) {

@@ -7,6 +7,23 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+// The sizes are those that nvidia-smi prints for instances of these profiles: A100 of the corpus
+// (netdata-a100-sxm4-mig.xml), others of NVIDIA's MIG User Guide (nvidia-smi mig -lgip).
+func TestMIGMemoryGB(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		instance, gpu int64
+		want          int
+	}{
+		{19968, 40960, 20}, {4864, 40960, 5}, {9856, 40960, 10}, {40320, 40960, 40},
+		{9856, 81559, 10}, {20096, 81559, 20}, {40448, 81559, 40}, {80896, 81559, 80},
+	} {
+		if got := MIGMemoryGB(tt.instance, tt.gpu); got != tt.want {
+			t.Errorf("%d of %d MiB: %d GB, want %d", tt.instance, tt.gpu, got, tt.want)
+		}
+	}
+}
+
 func TestMIG(t *testing.T) {
 	t.Parallel()
 	mode := func(current, pending string) string {

@@ -1,5 +1,7 @@
 package nvidia
 
+import "math"
+
 // MIG is the partitioning of a GPU. It is nil for a GPU that cannot be partitioned.
 type MIG struct {
 	// Enabled is the current mode, Pending that after the next reset; nil if not reported.
@@ -41,4 +43,14 @@ func (raw rawMIG) mig(r *smiReader) *MIG {
 		return nil
 	}
 	return &m
+}
+
+// MIGMemoryGB is the memory in the name of a GPU instance's profile, 10 for 1g.10gb: its share of the
+// GPU's memory in eighths, rounded up, of the GPU's whole GiB. Both sizes are in MiB, the GPU's more
+// than 0. Source: NVIDIA/go-nvlib, pkg/nvlib/device/mig_profile.go, getMigMemorySizeGB, by which the
+// device plugin names its resources.
+func MIGMemoryGB(instanceMiB, gpuMiB int64) int {
+	const eighths, miBPerGiB = 8, 1024
+	share := math.Ceil(float64(instanceMiB)/float64(gpuMiB)*eighths) / eighths
+	return int(math.Round(share * float64((gpuMiB+miBPerGiB-1)/miBPerGiB)))
 }

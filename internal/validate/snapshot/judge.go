@@ -75,6 +75,10 @@ func (j *judge) node(name string) {
 	case n.Unschedulable:
 		j.Fail(j.id, name, "kubectl uncordon "+name+", or take it out of the site's inventory", "node %s is cordoned", name)
 	}
+	if gpus, _, _ := inventory.GPUsOnNode(j.published, name); j.demand.WithoutDRA && len(gpus) > 0 {
+		j.Fail(j.id, name, "take gpustack.draDriver out of the site file, or uninstall the DRA driver: it and the device plugin do not know each other's allocations",
+			"driver %s offers %d GPUs of node %s in ResourceSlices, and the site declares that no DRA driver is installed", inventory.Driver, len(gpus), name)
+	}
 	allocatable, capacity := j.count(n)
 	if allocatable != j.demand.GPUs || capacity != j.demand.GPUs {
 		j.Fail(j.id, name, "see the device plugin and nvidia-smi on the node (firstlight accept --only node)",

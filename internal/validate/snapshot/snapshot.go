@@ -39,6 +39,8 @@ type Demand struct {
 	// GPUs per node in the profile, with the source of the figure.
 	GPUs       int    `json:"gpus"`
 	GPUsSource string `json:"gpusSource"`
+	// WithoutDRA: the site declares that no DRA driver is installed.
+	WithoutDRA bool `json:"withoutDRA,omitempty"`
 	// Products are the site's GPU names as nvidia-smi prints them. RecipeProducts are the
 	// products of the recipe's accelerator as GPU feature discovery prints them; empty if the
 	// recipe has no accelerator.

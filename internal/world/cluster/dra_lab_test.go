@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -100,6 +101,13 @@ func slicesFollowTheHardware(t *testing.T, b *bench) {
 	repair = b.fault(t, world.Fault{Kind: "dra-slice-missing", Target: "gpu-03"})
 	is("a slice missing", map[string]int{"gpu-01": 8, "gpu-02": 8, "gpu-04": 8})
 	repair()
+	repair = b.fault(t, world.Fault{Kind: "plugin-only"})
+	is("no DRA driver", map[string]int{})
+	if _, err := b.client.ResourceV1().DeviceClasses().Get(t.Context(), "gpu.nvidia.com", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+		t.Errorf("the DeviceClass without a DRA driver: %v", err)
+	}
+	repair()
+	is("the driver is back", healthy)
 	if err := b.client.ResourceV1().ResourceSlices().DeleteCollection(t.Context(), metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {
 		t.Fatal(err)
 	}

@@ -41,6 +41,7 @@ func TestSliceByFault(t *testing.T) {
 		"a GPU too few":          {fault: world.Fault{Kind: "gpu-count-short", Target: "gpu-02"}, want: "gpu-0 gpu-1 gpu-2 gpu-3 gpu-4 gpu-5 gpu-6"},
 		"a library that misfits": {fault: world.Fault{Kind: "driver-mismatch", Target: "gpu-02", Options: map[string]string{"how": "library"}}, want: ""},
 		"nothing is published":   {fault: world.Fault{Kind: "dra-slice-missing", Target: "gpu-02"}, none: true},
+		"no DRA driver":          {fault: world.Fault{Kind: "plugin-only"}, none: true},
 		"of another node":        {fault: world.Fault{Kind: "dra-slice-missing", Target: "gpu-01"}, want: all},
 		"no node is labelled":    {fault: world.Fault{Kind: "zero-gpu-nodes"}, none: true},
 	}

@@ -57,11 +57,15 @@ func (d *driver) run(ctx context.Context) {
 	defer cancel()
 	tick := time.NewTicker(5 * time.Second)
 	defer tick.Stop()
+	absent := false
 	for syncClass := true; ; {
 		changed := d.changed.wait()
 		var err error
+		if removed := d.world.State().NoDRADriver; removed != absent {
+			absent, syncClass = removed, true
+		}
 		if syncClass { // the class is not watched
-			err = d.syncClass(ctx)
+			err = d.syncClass(ctx, absent)
 		}
 		if err = errors.Join(err, d.syncSlices(ctx)); err != nil && ctx.Err() == nil {
 			d.log.Warn("cannot sync ResourceSlices", "err", err)
@@ -91,8 +95,15 @@ func (d *driver) syncSlices(ctx context.Context) error {
 	return group.Wait()
 }
 
-func (d *driver) syncClass(ctx context.Context) error {
+// syncClass creates the DeviceClass, or deletes it where the driver is absent.
+func (d *driver) syncClass(ctx context.Context, absent bool) error {
 	api := d.client.ResourceV1().DeviceClasses()
+	if absent {
+		if err := api.Delete(ctx, draDriver, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
+			return fmt.Errorf("remove DeviceClass %s: %w", draDriver, err)
+		}
+		return nil
+	}
 	_, err := api.Get(ctx, draDriver, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		_, err = api.Create(ctx, deviceClass(), metav1.CreateOptions{})

@@ -31,7 +31,7 @@ func deviceClass() *resourcev1.DeviceClass {
 // desiredSlice returns what the driver's plugin on a host publishes, or nil if it does not run.
 // Node feature discovery's labels place it, like all operands.
 func desiredSlice(state world.State, host world.Node, owner types.UID) *resourcev1.ResourceSlice {
-	if host.System || host.NoSlice || state.ZeroGPUNodes || host.NFDLabelsMissing {
+	if host.System || host.NoSlice || state.NoDRADriver || state.ZeroGPUNodes || host.NFDLabelsMissing {
 		return nil
 	}
 	s := &resourcev1.ResourceSlice{

@@ -277,9 +277,6 @@ func TestFaultsDoNotAffectEarlierGates(t *testing.T) {
 		t.Run(k.Kind, func(t *testing.T) {
 			t.Parallel()
 			for what, got := range look(state(t, 4, world.Fault{Kind: k.Kind}), commands) {
-				if k.Kind == "mig-undeclared" && strings.Contains(what, "nvidia-smi -q") {
-					continue // shows the partitions; the gate passes them
-				}
 				if got != healthy[what] {
 					t.Errorf("%s differs", what)
 				}

@@ -153,6 +153,22 @@ func (c *call) migXML(x *xmlDoc) {
 				x.el("index", "%d", i)
 				x.el("gpu_instance_id", "%d", world.MIGDevices+i)
 				x.el("compute_instance_id", "0")
+				x.in("device_attributes", func() {
+					x.in("shared", func() {
+						x.el("multiprocessor_count", "%d", world.MIGProcessors)
+						x.el("copy_engine_count", "1")
+						x.el("encoder_count", "0")
+						x.el("decoder_count", "1")
+						x.el("ofa_count", "0")
+						x.el("jpg_count", "1")
+					})
+				})
+				x.in("fb_memory_usage", func() {
+					x.el("total", "%d MiB", world.MIGMemoryMiB)
+					x.el("reserved", "0 MiB")
+					x.el("used", "0 MiB")
+					x.el("free", "%d MiB", world.MIGMemoryMiB)
+				})
 			})
 		}
 	})

@@ -79,7 +79,7 @@ func (o *Operands) holds(now time.Time) ([]change, error) {
 	alive := map[types.UID]bool{}
 	var changes []change
 	for _, p := range pods {
-		app := p.Labels["app"]
+		app := appOf(p)
 		if app == "" || p.Spec.NodeName == "" || p.DeletionTimestamp != nil || !ownedByDaemonSet(p) {
 			continue
 		}

@@ -45,6 +45,18 @@ const (
 	Validator    = "nvidia-operator-validator"
 )
 
+// driverComponent is the label of the driver's pods and DaemonSets, also of those of NVIDIADrivers, whose
+// app labels and names have a hash.
+var driverComponent = labels.Set{"app.kubernetes.io/component": "nvidia-driver"}
+
+// appOf is the operand of a pod; empty: none.
+func appOf(p *corev1.Pod) string {
+	if labels.SelectorFromSet(driverComponent).Matches(labels.Set(p.Labels)) {
+		return Driver
+	}
+	return p.Labels["app"]
+}
+
 // Operands are the operands' pods.
 type Operands struct {
 	client kubernetes.Interface
@@ -134,7 +146,11 @@ func (o *Operands) OffersGPUs(node string) bool {
 func (o *Operands) Exists(node, app string) bool { return len(o.on(node, app)) > 0 }
 
 func (o *Operands) on(node, app string) []*corev1.Pod {
-	return on(o.pods, node, labels.Set{"app": app})
+	pods := on(o.pods, node, labels.Set{"app": app})
+	if app == Driver && len(pods) == 0 {
+		pods = on(o.pods, node, driverComponent)
+	}
+	return pods
 }
 
 func on(lister corelisters.PodNamespaceLister, node string, of labels.Set) []*corev1.Pod {

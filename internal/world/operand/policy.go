@@ -12,6 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
@@ -194,6 +195,13 @@ func (p *Policy) covered(ctx context.Context, nodes int, outdated bool) error {
 	have := map[string]*appsv1.DaemonSet{}
 	for i := range sets.Items {
 		have[sets.Items[i].Name] = &sets.Items[i]
+	}
+	if have[Driver] == nil { // NVIDIADrivers install it
+		for i := range sets.Items {
+			if d := &sets.Items[i]; labels.SelectorFromSet(driverComponent).Matches(labels.Set(d.Labels)) && int(d.Status.DesiredNumberScheduled) == nodes {
+				have[Driver] = d
+			}
+		}
 	}
 	for _, name := range []string{Driver, Toolkit, DevicePlugin, Exporter, Features, Validator} {
 		d := have[name]

@@ -3,8 +3,43 @@ package inventory
 import (
 	"context"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
 	"github.com/firstlight/firstlight/internal/probe/kube"
 )
+
+// Offered is the DeviceClass by which the GPUs of nodes can be claimed: Driver if it publishes a GPU
+// of one of them, else "", which stands for the device plugin's resource. An API server without
+// ResourceSlices publishes none; any other failure is an error.
+func Offered(ctx context.Context, cluster *kube.Cluster, nodes []string) (string, error) {
+	all, err := ListSlices(ctx, cluster)
+	if err != nil && !apierrors.IsNotFound(err) {
+		return "", err
+	}
+	for _, node := range nodes {
+		if gpus, _, _ := GPUsOnNode(all, node); len(gpus) > 0 {
+			return Driver, nil
+		}
+	}
+	return "", nil
+}
+
+// UsageBy reads the usage of GPUs by node: those of ResourceSlices for a DeviceClass, those of the
+// device plugin for "".
+func UsageBy(ctx context.Context, cluster *kube.Cluster, class string, nodes []string) (map[string]kube.Usage, error) {
+	if class == "" {
+		return cluster.Usage(ctx, nodes, kube.GPUResource)
+	}
+	return ClaimUsage(ctx, cluster, nodes)
+}
+
+// UsageCommand is what UsageBy reads, as the command of an observation.
+func UsageCommand(class string) string {
+	if class == "" {
+		return "GET nodes, pods: " + kube.GPUResource + " allocatable less requested by live pods"
+	}
+	return "GET nodes, pods, resourceslices, resourceclaims: devices of " + class + " less those allocated to claims"
+}
 
 // ClaimUsage reads the usage of the GPUs of ResourceSlices, by node: that of a cluster without
 // the device plugin.
@@ -25,6 +60,7 @@ func ClaimUsage(ctx context.Context, cluster *kube.Cluster, nodes []string) (map
 }
 
 // usage of a node that is not open, or has pods of the device plugin, offers nothing, as in Free.
+// Holders are the texts of NodeGPUs, without a namespace, then the pods of claims.
 func (n NodeGPUs) usage() kube.Usage {
 	u := kube.Usage{Requested: n.Allocated + n.Plugged}
 	if n.Open && n.Plugged == 0 {
@@ -33,5 +69,6 @@ func (n NodeGPUs) usage() kube.Usage {
 	for _, holder := range n.Holders {
 		u.Holders = append(u.Holders, kube.Holder{Pod: holder})
 	}
+	u.Holders = append(u.Holders, n.Pods...)
 	return u
 }

@@ -25,6 +25,8 @@ type NodeGPUs struct {
 	Plugged int `json:"plugged"`
 	// Holders are the pods and claims that hold them.
 	Holders []string `json:"holders,omitempty"`
+	// Pods are those that claims are reserved for, with the GPUs of the claim.
+	Pods []kube.Holder `json:"pods,omitempty"`
 }
 
 // Free counts the GPUs that a claim can get without a conflict with the device plugin.
@@ -73,6 +75,11 @@ func Usage(ctx context.Context, cluster *kube.Cluster, nodes []string, all []Sli
 			if n > 0 {
 				u.Allocated += n
 				u.Holders = append(u.Holders, fmt.Sprintf("claim %s/%s", c.Namespace, c.Name))
+				for _, user := range c.Status.ReservedFor {
+					if user.APIGroup == "" && user.Resource == "pods" {
+						u.Pods = append(u.Pods, kube.Holder{Namespace: c.Namespace, Pod: user.Name, Count: n})
+					}
+				}
 			}
 		}
 		out = append(out, u)
