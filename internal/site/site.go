@@ -18,6 +18,7 @@ type Site struct {
 	Groups    []Group   `yaml:"groups,omitempty" json:"groups,omitempty"`
 	Reach     Reach     `yaml:"reach" json:"reach"`
 	Fabric    Fabric    `yaml:"fabric" json:"fabric"`
+	NVLink    NVLink    `yaml:"nvlink,omitempty" json:"nvlink,omitzero"`
 	GPUStack  GPUStack  `yaml:"gpustack" json:"gpustack"`
 	Telemetry Telemetry `yaml:"telemetry" json:"telemetry"`
 	Workloads Workloads `yaml:"workloads" json:"workloads"`
