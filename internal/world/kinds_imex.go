@@ -37,17 +37,17 @@ func nvlinkCluster(spec Spec, hw Hardware, rack string) string {
 func imexFaults() []FaultKind {
 	return []FaultKind{
 		{
-			Kind: "imex-daemon-down", Gate: "node", Between: true, TargetForm: FormNode, DefaultTarget: "gpu-03",
+			Kind: "imex-daemon-down", Gate: "node", MultiNode: true, TargetForm: FormNode, DefaultTarget: "gpu-03",
 			Summary: "a node's IMEX daemon does not run", Suspect: `{node}`,
 			apply: func(d *draft, t target, _ Fault) { d.Nodes[t.node].IMEX.Stopped = true },
 		},
 		{
-			Kind: "imex-domain-degraded", Gate: "node", Between: true, TargetForm: FormNode, DefaultTarget: "gpu-03",
+			Kind: "imex-domain-degraded", Gate: "node", MultiNode: true, TargetForm: FormNode, DefaultTarget: "gpu-03",
 			Summary: "the connections between a node's IMEX daemon and those of the other nodes are lost", Suspect: `{node}`,
 			apply: func(d *draft, t target, _ Fault) { d.Nodes[t.node].IMEX.Cut = true },
 		},
 		{
-			Kind: "imex-version-mismatch", Gate: "node", Between: true, TargetForm: FormNode, DefaultTarget: "gpu-03",
+			Kind: "imex-version-mismatch", Gate: "node", MultiNode: true, TargetForm: FormNode, DefaultTarget: "gpu-03",
 			Summary: "a node's IMEX daemon is of another version than the driver and the other daemons", Suspect: `{node}`,
 			apply: func(d *draft, t target, _ Fault) {
 				n := &d.Nodes[t.node]

@@ -140,7 +140,7 @@ func (s State) lacks(k FaultKind) string {
 		return missing
 	}
 	switch {
-	case k.Between && s.Hardware.Node.NVLinkDomain == 0:
+	case k.MultiNode && s.Hardware.Node.NVLinkDomain == 0:
 		return "NVLink between nodes"
 	case s.Hardware.Node.NVLinkDomain > 0 && strings.HasPrefix(k.Kind, "fabric-manager-"):
 		return "NVSwitches on a board"

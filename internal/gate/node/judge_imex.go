@@ -86,7 +86,8 @@ type imexDomain struct {
 	// own are the members whose daemon is ready, each with its own entry in its own report.
 	own    map[*host]nvidia.IMEXNode
 	failed map[*host]bool
-	// excused: a node that is left out of the run is not ready.
+	// unseen are entries that may be of nodes that are left out of the run; excused: one is not ready.
+	unseen  []string
 	excused bool
 }
 
@@ -94,10 +95,13 @@ func (d *imexDomain) judge(domains map[*host]string) {
 	for _, h := range d.members {
 		d.judgeDaemon(h)
 	}
-	d.judgePeers()
 	d.judgeNodes(domains)
+	d.judgePeers()
 	d.judgeVersions()
 	d.judgeConnections()
+	if i := slices.IndexFunc(d.members, func(h *host) bool { return h.imex.ok() }); len(d.unseen) > 0 && i >= 0 {
+		d.Note(d.members[i].imex.obs.ID, d.members[i].name, "", "its IMEX domain has %s: taken for nodes that are not observed, and not judged", check.JoinNames(d.unseen, 4))
+	}
 	for _, h := range d.members {
 		m := h.imex.fig.Domain
 		switch {
@@ -156,7 +160,7 @@ func (d *imexDomain) judgePeers() {
 			switch peer := d.names.host(n.Host); {
 			case n.State == imexReady:
 			case peer == nil:
-				d.excused = d.excused || d.names.leftOut(n.Host)
+				d.excused = d.excused || slices.Contains(d.unseen, n.Host)
 			case peer != h && !d.failed[peer]:
 				d.fail(peer, h, remedyIMEX, "its IMEX daemon is %s to %s, expected %s", n.State, h.name, imexReady)
 			}

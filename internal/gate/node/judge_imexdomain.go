@@ -62,39 +62,65 @@ func (n imexNames) leftOut(entry string) bool {
 	return slices.Contains(n.left, imexKey(entry)) || n.unknown[imexKey(entry)] && len(n.unknown) <= len(n.left)
 }
 
-// judgeNodes requires that each ready daemon's IMEX domain has the nodes of the NVLink domain. A node
-// that no other lists, or that all list although it is of another domain, is the suspect; otherwise the
-// host whose list differs.
+// judgeNodes requires that each ready daemon's IMEX domain has the nodes of the NVLink domain.
 func (d *imexDomain) judgeNodes(domains map[*host]string) {
-	lacking, surplus := map[string][]*host{}, map[string][]*host{}
+	lacking, surplus := map[*host][]*host{}, map[string][]*host{} // the reporters by what their lists lack, and have
 	var reporters []*host
 	for _, h := range d.members {
 		if _, ready := d.own[h]; !ready {
 			continue
 		}
 		reporters = append(reporters, h)
-		listed, numbers := map[*host]bool{}, map[int]bool{}
-		for _, n := range h.imex.fig.Domain.Nodes {
-			peer := d.names.host(n.Host)
-			if numbers[n.Number] || peer != nil && listed[peer] {
-				d.fail(h, h, remedyIMEXNodes, "its IMEX domain lists %s twice, or two nodes as number %d", n.Host, n.Number)
-			}
-			switch {
-			case peer == nil && !d.names.leftOut(n.Host):
-				surplus[n.Host] = append(surplus[n.Host], h)
-			case peer != nil && domains[peer] != d.nvlink && domains[peer] != "": // without one, reported already
-				surplus[peer.name] = append(surplus[peer.name], h)
-			}
-			listed[peer], numbers[n.Number] = true, true
-		}
+		listed := d.list(h, domains, surplus)
 		for _, peer := range d.members {
 			if !listed[peer] && peer.imex.ok() {
-				lacking[peer.name] = append(lacking[peer.name], h)
+				lacking[peer] = append(lacking[peer], h)
 			}
 		}
 	}
+	d.judgeLacking(lacking, reporters)
+	for _, entry := range slices.Sorted(maps.Keys(surplus)) {
+		by := surplus[entry]
+		if len(by) == len(reporters) && len(by) > 1 {
+			for _, h := range by {
+				d.failed[h] = true
+			}
+			d.Fail(by[0].imex.obs.ID, entry, remedyIMEXNodes, "is in the IMEX domain of %d nodes, and not in their NVLink domain %s", len(by), d.nvlink)
+			continue
+		}
+		for _, h := range by {
+			d.fail(h, h, remedyIMEXNodes, "its IMEX domain has %s, which is not in its NVLink domain %s", entry, d.nvlink)
+		}
+	}
+}
+
+// list is the hosts of the IMEX domain that h reports. It adds h to the surplus entries of its domain.
+func (d *imexDomain) list(h *host, domains map[*host]string, surplus map[string][]*host) map[*host]bool {
+	listed, numbers := map[*host]bool{}, map[int]bool{}
+	for _, n := range h.imex.fig.Domain.Nodes {
+		peer := d.names.host(n.Host)
+		if numbers[n.Number] || peer != nil && listed[peer] {
+			d.fail(h, h, remedyIMEXNodes, "its IMEX domain lists %s twice, or two nodes as number %d", n.Host, n.Number)
+		}
+		switch {
+		case peer == nil && d.names.leftOut(n.Host):
+			if !slices.Contains(d.unseen, n.Host) {
+				d.unseen = append(d.unseen, n.Host)
+			}
+		case peer == nil:
+			surplus[n.Host] = append(surplus[n.Host], h)
+		case domains[peer] != d.nvlink && domains[peer] != "": // without one, reported already
+			surplus[peer.name] = append(surplus[peer.name], h)
+		}
+		listed[peer], numbers[n.Number] = true, true
+	}
+	return listed
+}
+
+// judgeLacking names the node that no other lists, else the hosts whose lists lack it.
+func (d *imexDomain) judgeLacking(lacking map[*host][]*host, reporters []*host) {
 	for _, peer := range d.members {
-		by := lacking[peer.name]
+		by := lacking[peer]
 		others := len(reporters)
 		if slices.Contains(reporters, peer) {
 			others--
@@ -107,19 +133,6 @@ func (d *imexDomain) judgeNodes(domains map[*host]string) {
 			for _, h := range by {
 				d.fail(h, h, remedyIMEXNodes, "its IMEX domain lacks %s, which is in its NVLink domain", peer.name)
 			}
-		}
-	}
-	for _, entry := range slices.Sorted(maps.Keys(surplus)) {
-		by := surplus[entry]
-		if len(by) == len(reporters) && len(by) > 1 {
-			for _, h := range by {
-				d.failed[h] = true
-			}
-			d.Fail(by[0].imex.obs.ID, entry, remedyIMEXNodes, "is in the IMEX domain of %d nodes, and not in their NVLink domain %s", len(by), d.nvlink)
-			continue
-		}
-		for _, h := range by {
-			d.fail(h, h, remedyIMEXNodes, "its IMEX domain has %s, which is not in its NVLink domain %s", entry, d.nvlink)
 		}
 	}
 }

@@ -74,7 +74,7 @@ func parseIMEX(data []byte) (m IMEX, err error) {
 	if m.Unit, err = parseUnit(unit); err != nil {
 		return IMEX{}, err
 	}
-	for _, word := range strings.Fields(addresses) {
+	for word := range strings.FieldsSeq(addresses) {
 		if _, err := netip.ParseAddr(word); err != nil {
 			return IMEX{}, fmt.Errorf("read hostname -I: %w", err)
 		}

@@ -98,7 +98,7 @@ func findsItsFaults(t *testing.T, hardware string) (*world.World, *ssh.Pool) {
 	}
 	for _, k := range world.Catalogue() {
 		all := suite.Current() >= suite.All
-		if k.Gate != "node" || k.Hardware() != hardware || !all && !k.Between && !slices.Contains(quick, k.Kind) {
+		if k.Gate != "node" || k.Hardware() != hardware || !all && !k.MultiNode && !slices.Contains(quick, k.Kind) {
 			continue
 		}
 		for _, options := range variants(k, all) {
