@@ -21,6 +21,7 @@ func commands() []command {
 		{"nvlink", "nvlink/status.txt", []string{"nvidia-smi", "nvlink", "-s"}},
 		{"nvlink-errors", "nvlink-errors/errors.txt", []string{"nvidia-smi", "nvlink", "-e"}},
 		{"fabricmanager", "fabricmanager/version.txt", []string{"nv-fabricmanager", "--version"}},
+		{"imex", "imex/domain.json", []string{"nvidia-imex-ctl", "-N", "-j"}},
 		{"dcgm-discovery", "dcgm-discovery/list.txt", []string{"dcgmi", "discovery", "-l"}},
 		{"dcgm", "dcgm/diag-1.json", []string{"dcgmi", "diag", "-r", "1", "-j"}},
 		{"ibstat", "ibstat/ibstat.txt", []string{"ibstat"}},

@@ -181,7 +181,7 @@ func (g grouped) Charts(obs []check.Observation) []chart.Chart {
 		if d, ok := m.gate.(interface {
 			Charts(obs []check.Observation) []chart.Chart
 		}); ok {
-			for _, c := range d.Charts(ofGroup(obs, m.group)) {
+			for _, c := range d.Charts(check.OfGroup(obs, m.group)) {
 				c.Title = m.group + ": " + c.Title
 				out = append(out, c)
 			}

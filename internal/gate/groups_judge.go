@@ -1,10 +1,7 @@
 package gate
 
 import (
-	"fmt"
 	"math"
-	"slices"
-	"strings"
 
 	"github.com/firstlight/firstlight/internal/check"
 )
@@ -23,50 +20,11 @@ func (g grouped) Claims() int {
 	return int(math.Ceil(min(part, 1) * float64(total)))
 }
 
-// ofGroup are the observations of a group.
-func ofGroup(obs []check.Observation, group string) []check.Observation {
-	var out []check.Observation
-	for _, o := range obs {
-		if o.Group == group {
-			out = append(out, o)
-		}
-	}
-	return out
-}
-
 // Judge implements check.Check: it passes if every group passes.
 func (g grouped) Judge(obs []check.Observation) check.Judgement {
-	for _, o := range obs {
-		if !slices.ContainsFunc(g.members, func(m member) bool { return m.group == o.Group }) {
-			return check.NotObserved(fmt.Sprintf("observation %s is of group %q, which the site does not have", o.ID, o.Group))
-		}
-	}
-	by := map[check.Verdict][]check.Judgement{}
-	var figures []check.Figure
+	var groups []string
 	for _, m := range g.members {
-		j := check.NotObserved("nothing was observed")
-		if of := ofGroup(obs, m.group); len(of) > 0 {
-			j = m.gate.Judge(of)
-		}
-		if j.Verdict != check.Passed && j.Verdict != check.Failed {
-			j.Verdict = check.Unobserved
-		}
-		j.Reason = m.group + ": " + j.Reason
-		for _, f := range j.Figures {
-			f.Name = m.group + ": " + f.Name
-			figures = append(figures, f)
-		}
-		by[j.Verdict] = append(by[j.Verdict], j)
+		groups = append(groups, m.group)
 	}
-	out := check.Judgement{Figures: figures}
-	for _, v := range []check.Verdict{check.Failed, check.Unobserved, check.Passed} { // the first that a group has
-		var reasons []string
-		for _, j := range by[v] {
-			reasons, out.Findings = append(reasons, j.Reason), append(out.Findings, j.Findings...)
-		}
-		if out.Verdict == "" && len(reasons) > 0 {
-			out.Verdict, out.Reason = v, strings.Join(reasons, "; ")
-		}
-	}
-	return out
+	return check.Combine(groups, obs, func(i int, of []check.Observation) check.Judgement { return g.members[i].gate.Judge(of) })
 }

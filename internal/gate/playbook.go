@@ -127,6 +127,9 @@ func fabricGate(s *site.Site, p *profile.Profile, a Access) gate {
 	case profile.EFA:
 		return efa.New(s, p, onhost.Deps{Hosts: a.Hosts})
 	default:
+		if len(s.Fabric.Subnets) > 0 {
+			return fabric.NewSubnets(s, p, onhost.Deps{Hosts: a.Hosts})
+		}
 		return fabric.New(s, p, onhost.Deps{Hosts: a.Hosts})
 	}
 }

@@ -105,7 +105,7 @@ func TestEveryLoweredDemandOfASiteIsReported(t *testing.T) {
 		}
 		return out
 	}
-	if got, want := reported(), map[string]int{"fabric": 0, "gpustack": 0, "telemetry": 0, "collective": 0, "training": 0, "inference": 0, "autoscale": 0}; !maps.Equal(got, want) {
+	if got, want := reported(), map[string]int{"fabric": 0, "node": 0, "gpustack": 0, "telemetry": 0, "collective": 0, "training": 0, "inference": 0, "autoscale": 0}; !maps.Equal(got, want) {
 		t.Errorf("the example lowers %v, want %v", got, want)
 	}
 	s.Fabric.Soak, s.Telemetry.ScrapeInterval = site.Duration(time.Second), site.Duration(time.Hour)
@@ -115,8 +115,8 @@ func TestEveryLoweredDemandOfASiteIsReported(t *testing.T) {
 	i.Rate, i.Concurrency, i.Requests, i.InputTokens, i.OutputTokens, i.GoldenPrefix = 1, 1, 1, 1, 2, "Paris"
 	i.TTFTp99, i.TPOTp99, i.ITLp99 = site.Duration(time.Minute), site.Duration(time.Minute), site.Duration(time.Minute)
 	s.GPUStack.ManagedBy, s.GPUStack.Operands = site.ManagedByProvider, nil
-	s.Autoscale.Window, s.Autoscale.Gang = site.Duration(time.Second), 1
-	if got, want := reported(), map[string]int{"fabric": 1, "gpustack": 1, "telemetry": 1, "collective": 2, "training": 3, "inference": 9, "autoscale": 2}; !maps.Equal(got, want) {
+	s.Autoscale.Window, s.Autoscale.Gang, s.NVLink.IMEX = site.Duration(time.Second), 1, site.IMEXNone
+	if got, want := reported(), map[string]int{"fabric": 1, "node": 1, "gpustack": 1, "telemetry": 1, "collective": 2, "training": 3, "inference": 9, "autoscale": 2}; !maps.Equal(got, want) {
 		t.Errorf("lowered demands: %v, want %v", got, want)
 	}
 }

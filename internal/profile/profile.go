@@ -51,6 +51,11 @@ const (
 // kinds are the kinds of a fabric that a profile may have.
 var kinds = []string{InfiniBand, RoCE, EFA, TCPXO, NoFabric}
 
+// MultiNodeNVLink tells that NVLink connects nodes.
+func (p *Profile) MultiNodeNVLink() bool {
+	return p.Node.NVLinkDomain != nil && p.Node.NVLinkDomain.Value > 1
+}
+
 // Collectives tells that there is something for GPUs to reach each other by: NVLinks
 // inside a node, or rails. Without it the profile has no ceilings.
 func (p *Profile) Collectives() bool {

@@ -176,6 +176,9 @@ func (s *Site) resolvePaths(dir string) {
 		abs(&s.Facility.Redfish[i].CAFile)
 	}
 	abs(&s.Fabric.Design)
+	for i := range s.Fabric.Subnets {
+		abs(&s.Fabric.Subnets[i].Design)
+	}
 	for i := range s.Prepare {
 		abs(&s.Prepare[i].Playbook)
 		if h := s.Prepare[i].Helm; h != nil {

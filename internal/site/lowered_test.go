@@ -20,6 +20,7 @@ func TestLowered(t *testing.T) {
 	}
 	of := map[string]func(*site.Site) []string{
 		"fabric":    (*site.Site).LoweredFabric,
+		"node":      (*site.Site).LoweredNode,
 		"training":  func(s *site.Site) []string { return s.LoweredTraining(p) },
 		"telemetry": (*site.Site).LoweredTelemetry,
 		"autoscale": (*site.Site).LoweredAutoscale,
@@ -34,6 +35,9 @@ func TestLowered(t *testing.T) {
 		"a training as demanded": {"training", func(*site.Site) {}, nil},
 		"an inference demanded":  {"inference", func(*site.Site) {}, nil},
 		"more than is demanded":  {"training", func(s *site.Site) { s.Workloads.Training.MinMFU = 0.5 }, nil},
+		"IMEX on hosts":          {"node", func(s *site.Site) { s.NVLink.IMEX = site.IMEXOnHost }, nil},
+		"IMEX of jobs":           {"node", func(s *site.Site) { s.NVLink.IMEX = site.IMEXByDRA }, nil},
+		"no IMEX":                {"node", func(s *site.Site) { s.NVLink.IMEX = site.IMEXNone }, []string{"nvlink.imex says none: that jobs can use NVLink between nodes is not proven"}},
 		"a shorter soak":         {"fabric", func(s *site.Site) { s.Fabric.Soak = site.Duration(time.Millisecond) }, []string{"fabric.soak is 1ms, the floor is 10m0s"}},
 		"less MFU":               {"training", func(s *site.Site) { s.Workloads.Training.MinMFU = 0.0001 }, []string{"workloads.training.minMFU is 0.0001, the profile's is 0.36"}},
 		"a part of the nodes":    {"training", func(s *site.Site) { s.Workloads.Training.Nodes = 1 }, []string{"workloads.training.nodes is 1, the inventory has 4"}},

@@ -18,6 +18,7 @@ type Site struct {
 	Groups    []Group   `yaml:"groups,omitempty" json:"groups,omitempty"`
 	Reach     Reach     `yaml:"reach" json:"reach"`
 	Fabric    Fabric    `yaml:"fabric" json:"fabric"`
+	NVLink    NVLink    `yaml:"nvlink,omitempty" json:"nvlink,omitzero"`
 	GPUStack  GPUStack  `yaml:"gpustack" json:"gpustack"`
 	Telemetry Telemetry `yaml:"telemetry" json:"telemetry"`
 	Workloads Workloads `yaml:"workloads" json:"workloads"`
@@ -165,6 +166,11 @@ type Fabric struct {
 	// Design is a file in the format of ibnetdiscover with every cable of the fabric; empty:
 	// cables are not compared with a design.
 	Design string `yaml:"design,omitempty" json:"design,omitempty"`
+	// Subnets are the InfiniBand subnets of a fabric that has several. Each has the keys Switches, Links,
+	// Topology, Others and Design of its own.
+	Subnets []Subnet `yaml:"subnets,omitempty" json:"subnets,omitempty"`
+	// Via is the port by which the tools of the fabric see it; zero: the one that they choose.
+	Via Via `yaml:"-" json:"-"`
 	// RoCE is what the hosts of a RoCE fabric must have; nil for other fabrics.
 	RoCE *RoCE `yaml:"roce,omitempty" json:"roce,omitempty"`
 	// Soak is how long error counters are watched.

@@ -112,6 +112,7 @@ func (v *validator) cluster(s *Site, p *profile.Profile) {
 	v.groups(s, p)
 	v.reach(s)
 	v.fabric(s, p)
+	v.nvlink(s, p)
 	v.gpustack(&s.GPUStack)
 	gpus := 0
 	if p != nil {

@@ -27,7 +27,12 @@ func (v *validator) fabric(s *Site, p *profile.Profile) {
 	}
 	switch {
 	case p == nil || p.Subnet():
-		v.subnet(s)
+		v.soak(f)
+		if len(f.Subnets) > 0 {
+			v.subnets(s)
+		} else {
+			v.subnet("fabric", s)
+		}
 	case s.NotApplicable["fabric"] != "":
 	case p.Fabric.Kind == profile.RoCE:
 		v.roce(f)
@@ -49,21 +54,20 @@ func (v *validator) fabric(s *Site, p *profile.Profile) {
 	}
 }
 
-// subnet requires what gate fabric compares an InfiniBand subnet with.
-func (v *validator) subnet(s *Site) {
+// subnet requires what gate fabric compares an InfiniBand subnet with; at is the path of its keys.
+func (v *validator) subnet(at string, s *Site) {
 	f := &s.Fabric
 	if len(f.Switches) == 0 {
-		v.add("fabric.switches", "is empty: list the switches that the subnet must hold")
+		v.add(at+".switches", "is empty: list the switches that the subnet must hold")
 	}
-	v.unique("fabric.switches", f.Switches)
+	v.unique(at+".switches", f.Switches)
 	if least := len(s.Inventory.Nodes) * len(f.HCAs); f.Links < least {
-		v.add("fabric.links", "%d is impossible: %d nodes x %d HCAs alone make %d", f.Links, len(s.Inventory.Nodes), len(f.HCAs), least)
+		v.add(at+".links", "%d is impossible: %d nodes x %d HCAs alone make %d", f.Links, len(s.Inventory.Nodes), len(f.HCAs), least)
 	}
 	if f.Topology != "" {
-		v.oneOf("fabric.topology", f.Topology, []string{RailOptimised, FatTree})
+		v.oneOf(at+".topology", f.Topology, []string{RailOptimised, FatTree})
 	}
-	v.others(s)
-	v.soak(f)
+	v.others(at, s)
 }
 
 func (v *validator) soak(f *Fabric) {
@@ -92,10 +96,10 @@ func (v *validator) roce(f *Fabric) {
 	}
 }
 
-// others refuses patterns that would hide nodes of the site.
-func (v *validator) others(s *Site) {
+// others refuses patterns that would hide nodes of the site; at is the path of the subnet's keys.
+func (v *validator) others(at string, s *Site) {
 	f := &s.Fabric
-	v.unique("fabric.others", f.Others)
+	v.unique(at+".others", f.Others)
 	own := slices.Clone(f.Switches)
 	for _, n := range s.Inventory.Nodes {
 		for _, hca := range f.HCAs {
@@ -103,7 +107,7 @@ func (v *validator) others(s *Site) {
 		}
 	}
 	for i, pattern := range f.Others {
-		key := fmt.Sprintf("fabric.others.%d", i)
+		key := fmt.Sprintf("%s.others.%d", at, i)
 		if strings.HasPrefix(pattern, "0x") {
 			if id, err := strconv.ParseUint(pattern, 0, 64); err != nil || id == 0 {
 				v.add(key, "invalid GUID %q: must be such as 0xb8599f030022626e", pattern)
@@ -139,6 +143,7 @@ func (v *validator) withoutHardware(s *Site, p *profile.Profile) {
 		{"others", len(f.Others) > 0, p.Subnet(), "no InfiniBand subnet"},
 		{"topology", f.Topology != "", p.Subnet(), "no InfiniBand subnet"},
 		{"design", f.Design != "", p.Subnet(), "no InfiniBand subnet"},
+		{"subnets", len(f.Subnets) > 0, p.Subnet(), "no InfiniBand subnet"},
 		{"roce", f.RoCE != nil, p.Fabric.Kind == profile.RoCE, "no RoCE fabric"},
 		{"networkResource", f.NetworkResource != "", p.Rails(), "no compute fabric"},
 		{"networkResourceCount", f.NetworkResourceCount != 0, p.Rails(), "no compute fabric"},

@@ -8,10 +8,15 @@ func (s *Site) Without(nodes []string) *Site {
 	out := *s
 	out.Inventory.Nodes = nil
 	out.Inventory.LeftOut = slices.Clone(s.Inventory.LeftOut)
+	out.Fabric.Subnets = slices.Clone(s.Fabric.Subnets)
 	for _, n := range s.Inventory.Nodes {
 		if slices.Contains(nodes, n.Name) {
 			out.Inventory.LeftOut = append(out.Inventory.LeftOut, n.Name)
-			out.Fabric.Links = max(0, s.Fabric.Links-len(s.Fabric.HCAs))
+			out.Fabric.Links = max(0, out.Fabric.Links-len(s.Fabric.HCAs))
+			for i := range out.Fabric.Subnets {
+				n := &out.Fabric.Subnets[i]
+				n.Links = max(0, n.Links-len(n.HCAs))
+			}
 			continue
 		}
 		out.Inventory.Nodes = append(out.Inventory.Nodes, n)

@@ -78,7 +78,7 @@ func buildNodes(spec Spec, hw Hardware, topo fabric.Topology) ([]Node, error) {
 		node := Node{
 			Name: n.Name, Address: n.Address, Rack: n.Rack, Index: i, Hardware: hw, OS: usualOS,
 			Driver: hw.Software.Driver, CUDA: hw.Software.CUDA, VBIOS: hw.Software.VBIOS, DCGMMajor: major,
-			RDMACount: len(spec.HCAs), StepFactor: 1, Transport: TransportIB, GPUDirect: true, NVLS: hw.GPU.NVLinks > 0, FabricManager: fabricManagerOf(hw),
+			RDMACount: len(spec.HCAs), StepFactor: 1, Transport: TransportIB, GPUDirect: true, NVLS: hw.GPU.NVLinks > 0, FabricManager: fabricManagerOf(hw), IMEX: imexOf(hw), NVLinkCluster: nvlinkCluster(spec, hw, n.Rack),
 			Exporter: Exporter{HostLabel: "Hostname"}, EFADriver: efaDriver(hw),
 			LoginTo: n.Name, MemoryGiB: hw.Node.MemoryGiB, HugePages: hw.Node.HugePages, Governor: hw.Node.Governor,
 		}

@@ -45,6 +45,8 @@ type FaultKind struct {
 	Stack string `json:"stack,omitempty"`
 	// Fabric is the kind of fabric that the lab must have; empty: any, or none.
 	Fabric string `json:"fabric,omitempty"`
+	// MultiNode marks a fault of NVLink between nodes.
+	MultiNode bool `json:"multiNode,omitempty"`
 	// Variation marks a kind that is not a defect.
 	Variation bool `json:"variation,omitempty"`
 	// Expect is the required verdict of a variation, or of a fault's gate if it is not failed: a

@@ -61,6 +61,7 @@ type HardwareGPU struct {
 type HardwareNode struct {
 	GPUs           int     `yaml:"gpus"`
 	HCAs           int     `yaml:"hcas"`           // compute fabric ports; 0 without a compute fabric
+	NVLinkDomain   int     `yaml:"nvlinkDomain"`   // nodes that NVSwitches outside of them connect; 0: none
 	BasePowerWatts float64 `yaml:"basePowerWatts"` // without GPUs
 	MaxPowerWatts  float64 `yaml:"maxPowerWatts"`
 	StandbyWatts   float64 `yaml:"standbyWatts"` // host powered off

@@ -10,7 +10,7 @@ type FabricManager struct {
 
 // fabricManagerOf returns a running manager of the driver's version.
 func fabricManagerOf(hw Hardware) FabricManager {
-	if hw.GPU.NVLinks == 0 {
+	if hw.GPU.NVLinks == 0 || hw.Node.NVLinkDomain > 0 {
 		return FabricManager{}
 	}
 	return FabricManager{Version: hw.Software.Driver}

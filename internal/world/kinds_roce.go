@@ -24,8 +24,11 @@ func (s State) fabricKind() string {
 }
 
 // Hardware is a kind of hardware that has what the fault needs: the default one, unless the fault
-// needs another fabric.
+// needs another fabric, or NVLink between nodes.
 func (k FaultKind) Hardware() string {
+	if k.MultiNode {
+		return "gb200-nvl72-ndr400"
+	}
 	switch k.Fabric {
 	case RoCE:
 		return "h100-sxm-roce400"

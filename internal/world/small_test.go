@@ -50,7 +50,7 @@ func TestFaultsOfMissingHardware(t *testing.T) {
 	t.Parallel()
 	refused := []string{
 		"link-down", "link-degraded", "link-flapping", "sm-dead", "sm-two-masters", "link-ber", "rails-swapped", "cables-swapped",
-		"nic-firmware-mixed", "mtu-mismatch", "pkey-missing", "guid-duplicate", "umad-module-missing", "nvlink-down", "nvlink-errors", "fabric-manager-down", "fabric-manager-version", "nvlink-fabric-degraded", "rdma-resource-missing",
+		"nic-firmware-mixed", "mtu-mismatch", "pkey-missing", "guid-duplicate", "umad-module-missing", "nvlink-down", "nvlink-errors", "fabric-manager-down", "fabric-manager-version", "nvlink-fabric-degraded", "imex-daemon-down", "imex-domain-degraded", "imex-version-mismatch", "rdma-resource-missing",
 		"nic-pcie-degraded", "ssh-hosts-swapped", "cpu-governor", "hugepages-missing",
 		"nvls-lost", "tcp-fallback", "no-gpudirect", "data-corruption", "truncated-run",
 		"gpu-slow-in-lockstep", "power-capped-later",
@@ -102,7 +102,7 @@ func TestSpecOf(t *testing.T) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	_, err := SpecOf("a3-ultragpu-9g", 1)
-	if err == nil || !strings.Contains(err.Error(), "a3-highgpu-1g, h100-sxm, h100-sxm-ndr400") {
+	if err == nil || !strings.Contains(err.Error(), "a3-highgpu-1g, gb200-nvl72-ndr400, h100-sxm, h100-sxm-ndr400") {
 		t.Errorf("unknown hardware: %v", err)
 	}
 	for name, spoil := range map[string]func(*Spec){

@@ -52,7 +52,7 @@ const DefaultHardware = "h100-sxm-ndr400"
 // DefaultSpec is the default cluster: nodes GPU nodes with eight GPUs and eight rails each, two
 // system nodes, four spines. Addresses are empty.
 func DefaultSpec(nodes int) Spec {
-	return specOf(DefaultHardware, nodes, 8)
+	return specOf(DefaultHardware, nodes, 8, 4)
 }
 
 // SpecOf is a cluster of nodes GPU nodes of a kind of hardware with two system nodes and, if the
@@ -62,17 +62,21 @@ func SpecOf(hardware string, nodes int) (Spec, error) {
 	if err != nil {
 		return Spec{}, err
 	}
-	s := specOf(hardware, nodes, hw.Node.HCAs)
+	rack := 4
+	if hw.Node.NVLinkDomain > 0 {
+		rack = hw.Node.NVLinkDomain
+	}
+	s := specOf(hardware, nodes, hw.Node.HCAs, rack)
 	if hw.Fabric.EFA != nil {
 		s.HCAs = efaNames(hw)
 	}
 	return s, nil
 }
 
-func specOf(hardware string, nodes, hcas int) Spec {
+func specOf(hardware string, nodes, hcas, nodesPerRack int) Spec {
 	s := Spec{Name: "lab", Seed: 1, Hardware: hardware}
 	for i := range nodes {
-		s.GPUNodes = append(s.GPUNodes, NodeSpec{Name: fmt.Sprintf("gpu-%02d", i+1), Rack: fmt.Sprintf("r%d", i/4+1)})
+		s.GPUNodes = append(s.GPUNodes, NodeSpec{Name: fmt.Sprintf("gpu-%02d", i+1), Rack: fmt.Sprintf("r%d", i/nodesPerRack+1)})
 	}
 	for i := range 2 {
 		s.SystemNodes = append(s.SystemNodes, NodeSpec{Name: fmt.Sprintf("system-%02d", i+1), Rack: "r1"})

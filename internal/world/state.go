@@ -225,6 +225,9 @@ type Node struct {
 	VBIOS         string
 	DCGMMajor     int
 	FabricManager FabricManager
+	IMEX          IMEX
+	// NVLinkCluster is the UUID of the NVLink domain of several nodes; empty: NVLink is inside of nodes.
+	NVLinkCluster string
 	// NVMLError replaces all output of nvidia-smi; empty: healthy.
 	NVMLError string
 

@@ -140,6 +140,10 @@ func (s State) lacks(k FaultKind) string {
 		return missing
 	}
 	switch {
+	case k.MultiNode && s.Hardware.Node.NVLinkDomain == 0:
+		return "NVLink between nodes"
+	case s.Hardware.Node.NVLinkDomain > 0 && strings.HasPrefix(k.Kind, "fabric-manager-"):
+		return "NVSwitches on a board"
 	case s.Hardware.GPU.NVLinks == 0 && slices.Contains([]string{"nvlink-down", "nvlink-errors", "fabric-manager-down", "fabric-manager-version", "nvlink-fabric-degraded"}, k.Kind):
 		return "NVLinks"
 	case (k.Kind == "gpu-slow-in-lockstep" || k.Kind == "power-capped-later") && len(s.GPUNodes())*s.Hardware.Node.GPUs < 2:

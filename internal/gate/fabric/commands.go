@@ -7,6 +7,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/firstlight/firstlight/internal/gate/hostcommand"
@@ -30,19 +31,31 @@ type command struct {
 // commands of the gate, by the kind of their observations. ibqueryerrors and iblinkinfo scan the
 // whole subnet and ibdiagnet queries every port of it: a preflight does not run them.
 func (g *Gate) commands() map[string]command {
+	via, diagVia := g.via()
 	commands := map[string]command{
-		kindSM: {argv: []string{"sminfo"}, root: true, parse: subnetManager, modules: []string{"ib_umad"}},
+		kindSM: {argv: append([]string{"sminfo"}, via...), root: true, parse: subnetManager, modules: []string{"ib_umad"}},
 		// Every nonzero counter: a host's threshold file would hide growth below its thresholds.
-		kindCounters: {argv: []string{"ibqueryerrors", "--threshold-file", "/dev/null"}, root: true, parse: counters, trial: hostcommand.Installed("ibqueryerrors"), modules: []string{"ib_umad"}},
-		kindLinks:    {argv: []string{"iblinkinfo", "-l"}, root: true, parse: links, trial: hostcommand.Installed("iblinkinfo"), modules: []string{"ib_umad"}},
-		kindDiag:     {argv: []string{"ibdiagnet"}, root: true, parse: diag, trial: hostcommand.Installed("ibdiagnet"), modules: []string{"ib_umad"}},
+		kindCounters: {argv: append([]string{"ibqueryerrors", "--threshold-file", "/dev/null"}, via...), root: true, parse: counters, trial: hostcommand.Installed("ibqueryerrors"), modules: []string{"ib_umad"}},
+		kindLinks:    {argv: append([]string{"iblinkinfo", "-l"}, via...), root: true, parse: links, trial: hostcommand.Installed("iblinkinfo"), modules: []string{"ib_umad"}},
+		kindDiag:     {argv: append([]string{"ibdiagnet"}, diagVia...), root: true, parse: diag, trial: hostcommand.Installed("ibdiagnet"), modules: []string{"ib_umad"}},
 		kindPorts:    {argv: []string{"ibstat"}, parse: ports, modules: []string{"mlx5_ib"}},
 		kindVerbs:    {argv: verbsCommand(g.site.Fabric.HCAs), parse: details, modules: []string{"mlx5_ib", "ib_uverbs"}},
 	}
 	if g.site.Fabric.Design != "" {
-		commands[kindNet] = command{argv: []string{"ibnetdiscover"}, root: true, parse: wiring, trial: hostcommand.Installed("ibnetdiscover"), modules: []string{"ib_umad"}}
+		commands[kindNet] = command{argv: append([]string{"ibnetdiscover"}, via...), root: true, parse: wiring, trial: hostcommand.Installed("ibnetdiscover"), modules: []string{"ib_umad"}}
 	}
 	return commands
+}
+
+// via are the options of infiniband-diags and of ibdiagnet for the port by which the host sees the
+// subnet; none where it has one.
+func (g *Gate) via() (diags, ibdiagnet []string) {
+	v := g.site.Fabric.Via
+	if v.HCA == "" {
+		return nil, nil
+	}
+	port := strconv.Itoa(v.Port)
+	return []string{"-C", v.HCA, "-P", port}, []string{"-i", v.HCA, "-p", port}
 }
 
 // argv is the command line of a command on the site's hosts.

@@ -49,6 +49,9 @@ func (g *Gate) commands() []command {
 	if g.switches() {
 		commands = append(commands, command{kind: kindManager, argv: nvidia.FabricManagerCommand(), parse: fabricManager, read: managerVersion, remedy: remedyManagerSeen})
 	}
+	if g.imex() {
+		commands = append(commands, command{kind: kindIMEX, argv: nvidia.IMEXCommand(), parse: imexFigures, read: imexTrial, remedy: remedyIMEXSeen})
+	}
 	if g.nvlinks() {
 		commands = append(commands, linkErrors)
 	}

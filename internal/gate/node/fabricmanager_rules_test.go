@@ -9,6 +9,7 @@ import (
 	"github.com/firstlight/firstlight/internal/plan"
 	"github.com/firstlight/firstlight/internal/probe/nvidia"
 	"github.com/firstlight/firstlight/internal/profile"
+	"github.com/firstlight/firstlight/internal/site"
 )
 
 // TestFabricManager covers how the manager is seen: by its unit, by its process, or not at all.
@@ -67,14 +68,15 @@ func TestNoFabricManagerOnTheHost(t *testing.T) {
 	for name, domain := range map[string]*profile.Figure{"no switches": nil, "18 nodes": {Value: 18}} {
 		p := testProfile(t)
 		p.Node.NVLinkDomain = domain
-		hosts := healthy(t, 2)
+		s, hosts := testSite(2), healthy(t, 2)
+		s.NVLink.IMEX = site.IMEXByDRA
 		for _, h := range hosts {
 			h.Gone["nvidia-fabricmanager"] = true
 			for i := range gpusPerNode {
 				h.gpu(i, func(g *nvidia.GPU) { g.FabricCluster, g.FabricClique = "00000001-0000-0000-0000-000000000001", "32766" })
 			}
 		}
-		if j := plan.Judge(node.New(testSite(2), p, node.Deps{}), observations(t, hosts)); j.Verdict != check.Passed {
+		if j := plan.Judge(node.New(s, p, node.Deps{}), observations(t, hosts)); j.Verdict != check.Passed {
 			t.Errorf("%s: %s: %+v", name, j.Verdict, j.Findings)
 		}
 	}

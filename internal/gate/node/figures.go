@@ -19,6 +19,7 @@ const (
 	kindLoad    = "nvidia-smi-load" // GPU clocks during the diagnostic
 	kindHost    = "host"            // facts of the host
 	kindManager = "nvidia-fabricmanager"
+	kindIMEX    = "nvidia-imex"
 	// NVLink error counters before and after the diagnostic.
 	kindErrorsBefore = "nvidia-smi-nvlink-errors"
 	kindErrorsAfter  = "nvidia-smi-nvlink-errors-after"

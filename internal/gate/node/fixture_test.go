@@ -3,6 +3,7 @@ package node_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -26,6 +27,8 @@ type hostSeen struct {
 	Facts         factsSeen
 	Load          loadSeen
 	Manager       nvidia.FabricManager
+	// IMEX is of nodes in an NVLink domain of several nodes; others do not have the observation.
+	IMEX *nvidia.IMEX
 	// CountedBefore and CountedAfter are NVLink error counters around the diagnostic.
 	CountedBefore, CountedAfter countedSeen
 	// Gone are kinds that were not observed, Broken those that could not be read.
@@ -244,10 +247,10 @@ func observations(tb testing.TB, hosts []*hostSeen) []check.Observation {
 		figures := map[string]any{
 			"nvidia-smi": h.Before, "nvidia-smi-nvlink": h.Links, "ibstat": h.HCAs,
 			"dcgmi-diag": h.Diag, "nvidia-smi-after": h.After, "dmesg": h.Kernel,
-			"host": h.Facts, "nvidia-smi-load": h.Load, "nvidia-fabricmanager": h.Manager, "nvidia-smi-nvlink-errors": h.CountedBefore, "nvidia-smi-nvlink-errors-after": h.CountedAfter,
+			"host": h.Facts, "nvidia-smi-load": h.Load, "nvidia-fabricmanager": h.Manager, "nvidia-imex": h.IMEX, "nvidia-smi-nvlink-errors": h.CountedBefore, "nvidia-smi-nvlink-errors-after": h.CountedAfter,
 		}
-		for _, kind := range kinds {
-			if h.Gone[kind] {
+		for _, kind := range append(slices.Clone(kinds), "nvidia-imex") {
+			if h.Gone[kind] || kind == "nvidia-imex" && h.IMEX == nil {
 				continue
 			}
 			o := check.Observation{ID: kind + "-" + name, Kind: kind, Target: name}

@@ -45,6 +45,9 @@ func New(s *site.Site, p *profile.Profile, deps Deps) *Gate {
 // Name implements check.Check.
 func (g *Gate) Name() string { return Name }
 
+// Lowered implements plan.Lowers.
+func (g *Gate) Lowered() []string { return g.site.LoweredNode() }
+
 // Excluding implements plan.Excluding.
 func (g *Gate) Excluding(nodes []string) check.Check {
 	return New(g.site.Without(nodes), g.profile, g.deps)

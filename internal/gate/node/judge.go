@@ -36,7 +36,7 @@ func (g *Gate) Judge(obs []check.Observation) check.Judgement {
 		g.judgeKernel(b, h, at)
 	}
 	g.judgeVersions(b, hosts, at)
-	g.judgeNVLinkDomains(b, hosts, at)
+	g.judgeIMEX(b, hosts, g.judgeNVLinkDomains(b, hosts, at))
 	g.judgeHosts(b, hosts, at)
 	g.summarise(b, hosts)
 	b.MergeSuspects()
@@ -63,6 +63,7 @@ func (g *Gate) judgeUnobserved(b *check.Builder, h *host) {
 	require(h.kernel.ok(), h.kernel.reason, h.kernel.obs)
 	require(h.facts.ok(), h.facts.reason, h.facts.obs)
 	require(!g.switches() || h.manager.ok(), h.manager.reason, h.manager.obs)
+	require(!g.imex() || h.imex.ok(), h.imex.reason, h.imex.obs)
 	if text, _ := h.nvml(); text == "" { // with an NVML error, these fail for the same reason
 		require(h.after.ok(), h.after.reason, h.after.obs)
 		require(!h.after.ok() || h.after.fig.read(), kindAfter+noDocument, h.after.obs)

@@ -81,14 +81,16 @@ func (g *Gate) judgeManagerVersion(b *check.Builder, h *host, m nvidia.FabricMan
 	}
 }
 
-// unitState names the state of the unit.
-func unitState(u *nvidia.Unit) string {
+func unitState(u *nvidia.Unit) string { return unitText("nvidia-fabricmanager", u) }
+
+// unitText describes the state of a unit.
+func unitText(name string, u *nvidia.Unit) string {
 	switch {
 	case u == nil:
 		return "systemd does not answer"
 	case u.Load != "loaded":
-		return "the unit nvidia-fabricmanager is " + u.Load
+		return "the unit " + name + " is " + u.Load
 	default:
-		return fmt.Sprintf("the unit nvidia-fabricmanager is %s (%s)", u.Active, u.Sub)
+		return fmt.Sprintf("the unit %s is %s (%s)", name, u.Active, u.Sub)
 	}
 }

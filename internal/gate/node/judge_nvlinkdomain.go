@@ -12,12 +12,12 @@ const remedyDomain = "compare nvidia-smi -q (Fabric: ClusterUUID, CliqueId) of t
 
 // judgeNVLinkDomains judges NVLink domains of several nodes: the GPUs of a node are in one, and so are
 // the nodes of a rack. Where the inventory has no racks, the nodes are in
-// no more domains than they fill, or it is unobserved.
-func (g *Gate) judgeNVLinkDomains(b *check.Builder, hosts []*host, at slots) {
-	size := g.profile.Node.NVLinkDomain
-	if size == nil || size.Value <= 1 {
-		return
+// no more domains than they fill, or it is unobserved. It returns the domain of each host that has one.
+func (g *Gate) judgeNVLinkDomains(b *check.Builder, hosts []*host, at slots) map[*host]string {
+	if !g.profile.MultiNodeNVLink() {
+		return nil
 	}
+	size := g.profile.Node.NVLinkDomain
 	domains := map[*host]string{}
 	members := map[string]int{}
 	for _, h := range hosts {
@@ -34,7 +34,7 @@ func (g *Gate) judgeNVLinkDomains(b *check.Builder, hosts []*host, at slots) {
 	racks := g.racks()
 	if racks == nil {
 		g.judgeSurplusDomains(b, hosts, domains, members)
-		return
+		return domains
 	}
 	byRack := map[string]map[*host]string{}
 	for h, domain := range domains {
@@ -49,6 +49,7 @@ func (g *Gate) judgeNVLinkDomains(b *check.Builder, hosts []*host, at slots) {
 			b.Fail(h.latestID(), h.name, remedyDomain, "is in NVLink domain %s; of rack %s: %s", domains[h], racks[h.name], d)
 		}
 	}
+	return domains
 }
 
 // domain is the NVLink domain of a host's GPUs: cluster and clique; "" if they have none in common,

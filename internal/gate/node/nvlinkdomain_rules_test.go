@@ -8,6 +8,7 @@ import (
 	"github.com/firstlight/firstlight/internal/gate/node"
 	"github.com/firstlight/firstlight/internal/plan"
 	"github.com/firstlight/firstlight/internal/probe/nvidia"
+	"github.com/firstlight/firstlight/internal/site"
 )
 
 // The clusterUuid is that of a GB300 NVL72 in public.
@@ -46,7 +47,7 @@ func TestNVLinkDomains(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p, s, hosts := testProfile(t), testSite(3), healthy(t, 3)
-			p.Node.NVLinkDomain.Value = float64(tt.size)
+			p.Node.NVLinkDomain.Value, s.NVLink.IMEX = float64(tt.size), site.IMEXByDRA
 			s.Inventory.LeftOut = make([]string, tt.leftOut)
 			for i, rack := range tt.racks {
 				s.Inventory.Nodes[i].Rack = rack

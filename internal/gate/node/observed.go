@@ -33,6 +33,8 @@ type host struct {
 	load   observed[loadFigures]
 	// manager is the fabric manager of the node's NVSwitches.
 	manager observed[nvidia.FabricManager]
+	// imex is the IMEX daemon of an NVLink domain of several nodes.
+	imex observed[nvidia.IMEX]
 	// linkErrors are the NVLink error counters before and after the diagnostic.
 	linkErrors [2]observed[errorFigures]
 }
@@ -57,6 +59,7 @@ func (g *Gate) hosts(obs []check.Observation) []*host {
 			facts:   last[hostFigures](of, kindHost),
 			load:    last[loadFigures](of, kindLoad),
 			manager: last[nvidia.FabricManager](of, kindManager),
+			imex:    last[nvidia.IMEX](of, kindIMEX),
 			linkErrors: [2]observed[errorFigures]{
 				last[errorFigures](of, kindErrorsBefore), last[errorFigures](of, kindErrorsAfter),
 			},

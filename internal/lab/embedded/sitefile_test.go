@@ -114,3 +114,27 @@ func TestSiteOfOneGPU(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestSiteOfARack: a rack with NVLink between nodes has a valid site.
+func TestSiteOfARack(t *testing.T) {
+	t.Parallel()
+	spec, err := world.SpecOf("gb200-nvl72-ndr400", 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, info, h := sampleOf(t, spec)
+	dir := t.TempDir()
+	if err := writeSite(dir, siteOf(w.Spec(), w.State(), w.State(), info, h)); err != nil {
+		t.Fatal(err)
+	}
+	s, err := site.Load(filepath.Join(dir, SiteFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Profile != "gb200-nvl72-ndr400" || len(s.Fabric.HCAs) != 4 || !s.NVLink.OnHost() || len(s.NotApplicable) != 0 {
+		t.Errorf("%s: %+v, not applicable: %v", s.Profile, s.Fabric, s.NotApplicable)
+	}
+	if again, err := world.New(SpecOf(s)); err != nil || again.State().Nodes[1].NVLinkCluster != w.State().Nodes[1].NVLinkCluster {
+		t.Errorf("the site describes another rack: %v", err)
+	}
+}

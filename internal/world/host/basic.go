@@ -25,6 +25,10 @@ func uname(c *call) int {
 }
 
 func hostname(c *call) int {
+	if c.has("-I") {
+		c.printf("%s \n", address(c.node))
+		return 0
+	}
 	c.printf("%s\n", c.node.Name)
 	return 0
 }

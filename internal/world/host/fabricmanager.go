@@ -10,17 +10,23 @@ func nvFabricManager(c *call) int {
 	return 0
 }
 
-// systemctl supports systemctl show UNIT -p PROPERTY... of the fabric manager's unit; other units do
-// not exist.
+// systemctl supports systemctl show UNIT -p PROPERTY... of the units of fabric manager and
+// IMEX daemon; other units do not exist.
 func systemctl(c *call) int {
 	if len(c.args) < 2 || c.args[0] != "show" {
 		c.errorf("systemctl: this host's systemctl knows show UNIT -p PROPERTY only\n")
 		return 1
 	}
 	state := map[string]string{"LoadState": "not-found", "ActiveState": "inactive", "SubState": "dead"}
-	if c.args[1] == "nvidia-fabricmanager.service" && installed(c.node, managerProgram) {
+	unit, ok := map[string]struct {
+		program string
+		stopped bool
+	}{
+		"nvidia-fabricmanager.service": {managerProgram, c.node.FabricManager.Stopped}, "nvidia-imex.service": {imexProgram, c.node.IMEX.Stopped},
+	}[c.args[1]]
+	if ok && installed(c.node, unit.program) {
 		state["LoadState"] = "loaded"
-		if !c.node.FabricManager.Stopped {
+		if !unit.stopped {
 			state["ActiveState"], state["SubState"] = "active", "running"
 		}
 	}

@@ -265,8 +265,9 @@ func TestFaultsDoNotAffectEarlierGates(t *testing.T) {
 		}
 		return out
 	}
-	healthy := look(state(t, 4), all)
+	healthy := map[string]map[string]string{}
 	for _, k := range world.Catalogue() {
+		hardware := k.Hardware()
 		commands := all
 		switch k.Gate {
 		case "fabric":
@@ -274,10 +275,13 @@ func TestFaultsDoNotAffectEarlierGates(t *testing.T) {
 		case "node":
 			commands = fabric
 		}
+		if healthy[hardware] == nil {
+			healthy[hardware] = look(stateOf(t, hardware, 4), all)
+		}
 		t.Run(k.Kind, func(t *testing.T) {
 			t.Parallel()
-			for what, got := range look(state(t, 4, world.Fault{Kind: k.Kind}), commands) {
-				if got != healthy[what] {
+			for what, got := range look(stateOf(t, hardware, 4, world.Fault{Kind: k.Kind}), commands) {
+				if got != healthy[hardware][what] {
 					t.Errorf("%s differs", what)
 				}
 			}

@@ -14,8 +14,17 @@ func fixed() time.Time { return time.Date(2026, 11, 2, 9, 0, 0, 0, time.UTC) }
 // state is a world of n nodes two seconds after its faults began.
 func state(t *testing.T, nodes int, faults ...world.Fault) world.State {
 	t.Helper()
+	return stateOf(t, world.DefaultHardware, nodes, faults...)
+}
+
+func stateOf(t *testing.T, hardware string, nodes int, faults ...world.Fault) world.State {
+	t.Helper()
 	now := fixed()
-	w, err := world.New(world.DefaultSpec(nodes), world.WithClock(func() time.Time { return now }))
+	spec, err := world.SpecOf(hardware, nodes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := world.New(spec, world.WithClock(func() time.Time { return now }))
 	if err != nil {
 		t.Fatal(err)
 	}

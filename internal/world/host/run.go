@@ -36,13 +36,14 @@ const (
 	dcgmProgram = "dcgmi"
 	// managerProgram is the fabric manager, which is in the driver's container with the driver.
 	managerProgram = "nv-fabricmanager"
+	imexProgram    = "nvidia-imex-ctl"
 )
 
 // installed reports whether a host has a program.
 func installed(n world.Node, program string) bool {
 	_, ok := tools()[program]
 	return ok && n.ToolMissing != program && (!n.InboxDrivers || program != "mlnx_qos") && (!n.ToolsInPods || program != smiProgram && program != dcgmProgram && program != managerProgram) &&
-		(n.FabricManager.Version != "" || program != managerProgram)
+		(n.FabricManager.Version != "" || program != managerProgram) && (n.IMEX.Version != "" || program != imexProgram)
 }
 
 func tools() map[string]tool {
@@ -50,6 +51,7 @@ func tools() map[string]tool {
 		smiProgram:      nvidiaSMI,
 		dcgmProgram:     dcgmi,
 		managerProgram:  nvFabricManager,
+		imexProgram:     imexCtl,
 		"systemctl":     systemctl,
 		"readlink":      readlink,
 		"ibstat":        ibstat,

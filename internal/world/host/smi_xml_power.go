@@ -85,8 +85,13 @@ func (c *call) fabricXML(x *xmlDoc, g world.GPU) {
 			x.el("state", "Completed")
 			x.el("status", "Success")
 		}
-		x.el("cliqueId", "0")
-		x.el("clusterUuid", "00000000-0000-0000-0000-000000000000")
+		if c.node.NVLinkCluster == "" {
+			x.el("cliqueId", "0")
+			x.el("clusterUuid", "00000000-0000-0000-0000-000000000000")
+		} else {
+			x.el("cliqueId", "32766") // the default partition of a rack
+			x.el("clusterUuid", "%s", c.node.NVLinkCluster)
+		}
 		x.in("health", func() {
 			for _, name := range []string{"summary", "bandwidth", "route_recovery_in_progress", "route_unhealthy", "access_timeout_recovery", "incorrect_configuration"} {
 				x.el(name, "%s", cmp.Or(g.FabricHealth[name], "N/A"))

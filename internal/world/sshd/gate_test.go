@@ -42,8 +42,22 @@ var quick = []string{"clocks-locked", "pcie-gen-degraded", "nvlink-errors", "ssh
 // cluster.
 func TestGateNodeFindsItsFaults(t *testing.T) {
 	t.Parallel()
-	const hardware = "h100-sxm-ndr400"
-	spec := world.DefaultSpec(4)
+	w, pool := findsItsFaults(t, world.DefaultHardware)
+	fabricManagerInAContainer(t, w, pool)
+}
+
+// Faults of NVLink between nodes are those of hardware that has it.
+func TestGateNodeFindsIMEXFaults(t *testing.T) {
+	t.Parallel()
+	findsItsFaults(t, "gb200-nvl72-ndr400")
+}
+
+func findsItsFaults(t *testing.T, hardware string) (*world.World, *ssh.Pool) {
+	t.Helper()
+	spec, err := world.SpecOf(hardware, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for i := range spec.GPUNodes {
 		spec.GPUNodes[i].Address = fmt.Sprintf("127.83.%d.%d", len(t.Name()), i+1)
 	}
@@ -60,7 +74,7 @@ func TestGateNodeFindsItsFaults(t *testing.T) {
 		Concurrency: 5, User: server.User, IdentityFile: server.IdentityFile, KnownHostsFile: server.KnownHostsFile, Timeout: site.Duration(time.Minute), ConnectTimeout: site.Duration(site.DefaultSSHConnectTimeout),
 	}}}
 	for _, n := range spec.GPUNodes {
-		s.Inventory.Nodes = append(s.Inventory.Nodes, site.Node{Name: n.Name, Address: server.Nodes[n.Name]})
+		s.Inventory.Nodes = append(s.Inventory.Nodes, site.Node{Name: n.Name, Address: server.Nodes[n.Name], Rack: n.Rack})
 	}
 	p, err := profile.Load(hardware)
 	if err != nil {
@@ -84,7 +98,7 @@ func TestGateNodeFindsItsFaults(t *testing.T) {
 	}
 	for _, k := range world.Catalogue() {
 		all := suite.Current() >= suite.All
-		if k.Gate != "node" || !all && !slices.Contains(quick, k.Kind) {
+		if k.Gate != "node" || k.Hardware() != hardware || !all && !k.MultiNode && !slices.Contains(quick, k.Kind) {
 			continue
 		}
 		for _, options := range variants(k, all) {
@@ -110,7 +124,7 @@ func TestGateNodeFindsItsFaults(t *testing.T) {
 			}
 		}
 	}
-	fabricManagerInAContainer(t, w, pool)
+	return w, pool
 }
 
 // With a containerised driver, a host has the process of the fabric manager without its unit and

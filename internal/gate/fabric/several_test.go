@@ -1,0 +1,145 @@
+package fabric_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/gate/fabric"
+	"github.com/firstlight/firstlight/internal/gate/onhost"
+	"github.com/firstlight/firstlight/internal/plan"
+	"github.com/firstlight/firstlight/internal/probe/ssh"
+	"github.com/firstlight/firstlight/internal/profile"
+	"github.com/firstlight/firstlight/internal/site"
+)
+
+// several is a site with two subnets of the same shape.
+func several() (*site.Site, *profile.Profile) {
+	s, p := declared()
+	f := s.Fabric
+	for _, name := range []string{"a", "b"} {
+		s.Fabric.Subnets = append(s.Fabric.Subnets, site.Subnet{Name: name, HCAs: f.HCAs, Switches: f.Switches, Links: f.Links, Topology: f.Topology})
+	}
+	s.Fabric.Subnets[1].Port = "mlx5_8:2"
+	s.Fabric.Switches, s.Fabric.Links, s.Fabric.Topology = nil, 0, ""
+	return s, p
+}
+
+// in puts observations into the group of a subnet.
+func in(name string, obs []check.Observation) []check.Observation {
+	out := slices.Clone(obs)
+	for i := range out {
+		out[i].Group, out[i].ID = name, name+out[i].ID
+	}
+	return out
+}
+
+func TestSubnetsAreJudgedByThemselves(t *testing.T) {
+	t.Parallel()
+	s, p := several()
+	g := fabric.NewSubnets(s, p, onhost.Deps{})
+	down := newSubnet()
+	l := down.of("gpu-02 mlx5_1")
+	l.state, l.phys, l.rate = "Down", "Polling", 10
+	a, b, broken := in("a", look(t, newSubnet())), in("b", look(t, newSubnet())), in("b", look(t, down))
+	for name, tt := range map[string]struct {
+		obs  []check.Observation
+		want check.Verdict
+		says string // the reason contains it
+	}{
+		"both healthy":           {slices.Concat(a, b), check.Passed, "a: 6 links up"},
+		"one is not observed":    {a, check.Unobserved, "b: nothing was observed"},
+		"a link of one is down":  {slices.Concat(a, broken), check.Failed, "b: "},
+		"one fails, one missing": {broken, check.Failed, "b: "},
+		"a subnet of no name":    {slices.Concat(a, b, in("c", look(t, newSubnet()))), check.Unobserved, `group "c"`},
+		"observations of none":   {look(t, newSubnet()), check.Unobserved, `group ""`},
+	} {
+		j := plan.Judge(g, tt.obs)
+		if j.Verdict != tt.want || !strings.Contains(j.Reason, tt.says) {
+			t.Errorf("%s: %s: %s, want %s and %q", name, j.Verdict, j.Reason, tt.want, tt.says)
+		}
+		for _, f := range j.Findings {
+			if !strings.HasPrefix(f.Message, "subnet b: ") {
+				t.Errorf("%s: %s: %s", name, f.Suspect, f.Message)
+			}
+		}
+		if tt.want == check.Failed && !slices.ContainsFunc(j.Findings, func(f check.Finding) bool { return f.Suspect == "gpu-02/mlx5_1" }) {
+			t.Errorf("%s: gpu-02/mlx5_1 is not named: %+v", name, j.Findings)
+		}
+	}
+}
+
+// An adapter that is cabled to another subnet than its own is a node too many there.
+func TestAnAdapterOnAnotherSubnet(t *testing.T) {
+	t.Parallel()
+	s, p := several()
+	wrong := newSubnet()
+	wrong.guids["gpu-02 mlx5_5"] = 0xc5
+	wrong.link("gpu-02 mlx5_5", 1, "leaf-0", 5)
+	obs := slices.Concat(in("a", look(t, newSubnet())), in("b", look(t, wrong)))
+	j := plan.Judge(fabric.NewSubnets(s, p, onhost.Deps{}), obs)
+	if j.Verdict != check.Failed || !slices.ContainsFunc(j.Findings, func(f check.Finding) bool {
+		return strings.Contains(f.Suspect, "gpu-02/mlx5_5") && strings.HasPrefix(f.Message, "subnet b: ")
+	}) {
+		t.Errorf("%s: %+v", j.Verdict, j.Findings)
+	}
+}
+
+// asked are hosts that record their commands.
+type asked struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+func (a *asked) Run(_ context.Context, host string, argv ...string) (ssh.Output, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if argv[0] != "sh" && argv[0] != "ibstat" {
+		a.lines = append(a.lines, host+" "+strings.Join(argv, " "))
+	}
+	return ssh.Output{}, errors.New("no host")
+}
+
+// The tools of the fabric see each subnet through its own port.
+func TestSubnetsAreSeenThroughTheirPorts(t *testing.T) {
+	t.Parallel()
+	s, p := several()
+	s.Reach.SSH.FabricHost, s.Reach.SSH.Concurrency = "gpu-01", 2
+	hosts := &asked{}
+	g := fabric.NewSubnets(s, p, onhost.Deps{Hosts: hosts, Wait: func(context.Context, time.Duration) error { return nil }})
+	if err := g.Observe(t.Context(), &book{}); err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	for _, via := range [][2]string{{"-C mlx5_0 -P 1", "-i mlx5_0 -p 1"}, {"-C mlx5_8 -P 2", "-i mlx5_8 -p 2"}} {
+		for range 2 {
+			want = append(want, "gpu-01 sminfo "+via[0], "gpu-02 sminfo "+via[0], "gpu-01 ibqueryerrors --threshold-file /dev/null "+via[0])
+		}
+		want = append(want, "gpu-01 iblinkinfo -l "+via[0], "gpu-01 ibdiagnet "+via[1])
+	}
+	slices.Sort(want)
+	slices.Sort(hosts.lines)
+	if diff := cmp.Diff(want, hosts.lines); diff != "" {
+		t.Error(diff)
+	}
+	if n := len(g.RootCommands()); n != 8 || len(g.HostCommands()) == 0 || len(g.Nodes()) != 2 {
+		t.Errorf("%d commands as root: %v", n, g.RootCommands())
+	}
+	if text := strings.Join(g.Describe(), "\n"); !strings.Contains(text, "subnet b, through port 2 of mlx5_8:") {
+		t.Error(text)
+	}
+	s.Fabric.Soak = site.Duration(time.Second)
+	if lowered := fabric.NewSubnets(s, p, onhost.Deps{}).Lowered(); len(lowered) != 1 {
+		t.Errorf("lowered: %v", lowered)
+	}
+	if less, ok := g.Excluding([]string{"gpu-02"}).(*fabric.Subnets); !ok || len(less.Nodes()) != 1 || !strings.Contains(strings.Join(less.Describe(), "\n"), "gpu-01 and gpu-02, twice") {
+		t.Errorf("without gpu-02: %v", less.Describe())
+	}
+}

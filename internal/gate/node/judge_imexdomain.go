@@ -1,0 +1,192 @@
+package node
+
+import (
+	"maps"
+	"net/netip"
+	"slices"
+	"strings"
+)
+
+// imexNames finds the host of an entry in an IMEX domain: an address or a name.
+type imexNames struct {
+	hosts map[string]*host // nil for what several hosts have
+	// left are names of nodes that are not observed. Their addresses are unknown: as many unknown
+	// addresses may be theirs.
+	left    []string
+	unknown map[string]bool
+}
+
+func newIMEXNames(hosts []*host, left []string) imexNames {
+	n := imexNames{hosts: map[string]*host{}, left: slices.Clone(left), unknown: map[string]bool{}}
+	for _, h := range hosts {
+		if !h.imex.ok() {
+			n.left = append(n.left, h.name)
+			continue
+		}
+		for _, key := range append([]string{h.name, h.facts.fig.Host.Name}, h.imex.fig.Addresses...) {
+			key = imexKey(key)
+			if other, ok := n.hosts[key]; ok && other != h {
+				n.hosts[key] = nil
+				continue
+			}
+			n.hosts[key] = h
+		}
+	}
+	for _, h := range hosts {
+		if h.imex.fig.Domain == nil {
+			continue
+		}
+		for _, entry := range h.imex.fig.Domain.Nodes {
+			if n.host(entry.Host) == nil && !slices.Contains(n.left, imexKey(entry.Host)) {
+				n.unknown[imexKey(entry.Host)] = true
+			}
+		}
+	}
+	return n
+}
+
+// imexKey is an address in its canonical form, or a name without its domain.
+func imexKey(text string) string {
+	if a, err := netip.ParseAddr(text); err == nil {
+		return a.String()
+	}
+	name, _, _ := strings.Cut(text, ".")
+	return name
+}
+
+// host is the host of an entry; nil if the site has none.
+func (n imexNames) host(entry string) *host { return n.hosts[imexKey(entry)] }
+
+// leftOut reports whether an entry without a host may be a node that is left out.
+func (n imexNames) leftOut(entry string) bool {
+	return slices.Contains(n.left, imexKey(entry)) || n.unknown[imexKey(entry)] && len(n.unknown) <= len(n.left)
+}
+
+// judgeNodes requires that each ready daemon's IMEX domain has the nodes of the NVLink domain.
+func (d *imexDomain) judgeNodes(domains map[*host]string) {
+	lacking, surplus := map[*host][]*host{}, map[string][]*host{} // the reporters by what their lists lack, and have
+	var reporters []*host
+	for _, h := range d.members {
+		if _, ready := d.own[h]; !ready {
+			continue
+		}
+		reporters = append(reporters, h)
+		listed := d.list(h, domains, surplus)
+		for _, peer := range d.members {
+			if !listed[peer] && peer.imex.ok() {
+				lacking[peer] = append(lacking[peer], h)
+			}
+		}
+	}
+	d.judgeLacking(lacking, reporters)
+	for _, entry := range slices.Sorted(maps.Keys(surplus)) {
+		by := surplus[entry]
+		if len(by) == len(reporters) && len(by) > 1 {
+			for _, h := range by {
+				d.failed[h] = true
+			}
+			d.Fail(by[0].imex.obs.ID, entry, remedyIMEXNodes, "is in the IMEX domain of %d nodes, and not in their NVLink domain %s", len(by), d.nvlink)
+			continue
+		}
+		for _, h := range by {
+			d.fail(h, h, remedyIMEXNodes, "its IMEX domain has %s, which is not in its NVLink domain %s", entry, d.nvlink)
+		}
+	}
+}
+
+// list is the hosts of the IMEX domain that h reports. It adds h to the surplus entries of its domain.
+func (d *imexDomain) list(h *host, domains map[*host]string, surplus map[string][]*host) map[*host]bool {
+	listed, numbers := map[*host]bool{}, map[int]bool{}
+	for _, n := range h.imex.fig.Domain.Nodes {
+		peer := d.names.host(n.Host)
+		if numbers[n.Number] || peer != nil && listed[peer] {
+			d.fail(h, h, remedyIMEXNodes, "its IMEX domain lists %s twice, or two nodes as number %d", n.Host, n.Number)
+		}
+		switch {
+		case peer == nil && d.names.leftOut(n.Host):
+			if !slices.Contains(d.unseen, n.Host) {
+				d.unseen = append(d.unseen, n.Host)
+			}
+		case peer == nil:
+			surplus[n.Host] = append(surplus[n.Host], h)
+		case domains[peer] != d.nvlink && domains[peer] != "": // without one, reported already
+			surplus[peer.name] = append(surplus[peer.name], h)
+		}
+		listed[peer], numbers[n.Number] = true, true
+	}
+	return listed
+}
+
+// judgeLacking names the node that no other lists, else the hosts whose lists lack it.
+func (d *imexDomain) judgeLacking(lacking map[*host][]*host, reporters []*host) {
+	for _, peer := range d.members {
+		by := lacking[peer]
+		others := len(reporters)
+		if slices.Contains(reporters, peer) {
+			others--
+		}
+		switch {
+		case len(by) == 0:
+		case len(by) == others && others > 1:
+			d.fail(peer, by[0], remedyIMEXNodes, "is not in the IMEX domain of the %d other nodes of its NVLink domain", others)
+		default:
+			for _, h := range by {
+				d.fail(h, h, remedyIMEXNodes, "its IMEX domain lacks %s, which is in its NVLink domain", peer.name)
+			}
+		}
+	}
+}
+
+// imexPair is a connection that is not up, as one of its ends reports it.
+type imexPair struct {
+	from, to *host
+	state    string
+}
+
+// judgeConnections requires that each ready daemon is connected to every node of its domain. Each host's
+// own report counts. The node with most broken connections is the suspect, until all are explained.
+func (d *imexDomain) judgeConnections() {
+	var broken []imexPair
+	for _, h := range d.members {
+		own, ready := d.own[h]
+		if !ready {
+			continue
+		}
+		for _, n := range h.imex.fig.Domain.Nodes {
+			peer := d.names.host(n.Host)
+			switch state := own.Connections[n.Number]; {
+			case peer == nil || d.failed[peer] || d.failed[h] || state == imexConnected:
+			case state == "":
+				d.Unobserved(h.imex.obs.ID, h.name, remedyIMEXSeen, "does not report its IMEX connection to %s", peer.name)
+			default:
+				broken = append(broken, imexPair{h, peer, state})
+			}
+		}
+	}
+	for len(broken) > 0 {
+		peers := map[*host]map[*host]bool{}
+		for _, p := range broken {
+			for _, end := range [][2]*host{{p.from, p.to}, {p.to, p.from}} {
+				if peers[end[0]] == nil {
+					peers[end[0]] = map[*host]bool{}
+				}
+				peers[end[0]][end[1]] = true
+			}
+		}
+		worst := broken[0].from
+		for _, h := range d.members {
+			if len(peers[h]) > len(peers[worst]) {
+				worst = h
+			}
+		}
+		p := broken[slices.IndexFunc(broken, func(p imexPair) bool { return p.from == worst || p.to == worst })]
+		switch {
+		case len(peers[worst]) == 1 && p.from != p.to:
+			d.fail(p.from, p.from, remedyIMEXPath, "its IMEX connection to %s is %s, expected %s", p.to.name, p.state, imexConnected)
+			d.fail(p.to, p.from, remedyIMEXPath, "the IMEX connection of %s to it is %s, expected %s", p.from.name, p.state, imexConnected)
+		default:
+			d.fail(worst, p.from, remedyIMEXPath, "%d of its IMEX connections are broken: that of %s to %s is %s, expected %s", len(peers[worst]), p.from.name, p.to.name, p.state, imexConnected)
+		}
+		broken = slices.DeleteFunc(broken, func(p imexPair) bool { return d.failed[p.from] || d.failed[p.to] })
+	}
+}
