@@ -35,6 +35,8 @@ type host struct {
 	manager observed[nvidia.FabricManager]
 	// linkErrors are the NVLink error counters before and after the diagnostic.
 	linkErrors [2]observed[errorFigures]
+	// previous is the nvidia-smi of the round before, of a low-load watch.
+	previous observed[smiFigures]
 }
 
 // hosts groups the observations by host of the inventory.
@@ -46,6 +48,10 @@ func (g *Gate) hosts(obs []check.Observation) []*host {
 	var out []*host
 	for _, n := range g.site.Inventory.Nodes {
 		of := byHost[n.Name]
+		errors := [2]string{kindErrorsBefore, kindErrorsAfter}
+		if g.lowLoad {
+			errors = [2]string{kindErrorsPrevious, kindErrorsBefore}
+		}
 		out = append(out, &host{
 			name:    n.Name,
 			before:  last[smiFigures](of, kindBefore),
@@ -57,9 +63,8 @@ func (g *Gate) hosts(obs []check.Observation) []*host {
 			facts:   last[hostFigures](of, kindHost),
 			load:    last[loadFigures](of, kindLoad),
 			manager: last[nvidia.FabricManager](of, kindManager),
-			linkErrors: [2]observed[errorFigures]{
-				last[errorFigures](of, kindErrorsBefore), last[errorFigures](of, kindErrorsAfter),
-			},
+			linkErrors: [2]observed[errorFigures]{last[errorFigures](of, errors[0]), last[errorFigures](of, errors[1])},
+			previous:   last[smiFigures](of, kindPrevious),
 		})
 	}
 	return out
@@ -103,6 +108,19 @@ func (h *host) latest() (document, bool) {
 		return document{}, false
 	}
 	return docs[len(docs)-1], true
+}
+
+// span are the documents before and after the time over which counters are compared: that of the
+// diagnostic or, for a low-load watch, since the previous round.
+func (h *host) span() (was, is document, ok bool) {
+	docs := h.documents()
+	if h.previous.ok() && h.previous.fig.Log != nil {
+		docs = append([]document{{obs: h.previous.obs, log: h.previous.fig.Log}}, docs...)
+	}
+	if len(docs) < 2 {
+		return document{}, document{}, false
+	}
+	return docs[0], docs[len(docs)-1], true
 }
 
 // nvml is the error of NVML's initialisation and its observation; "" without an error.
