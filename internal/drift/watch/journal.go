@@ -27,7 +27,7 @@ const (
 	formatVersion   = 1
 )
 
-// Dir is the directory of the watch of a run, beside the runs: the files of a run are sealed.
+// Dir is the directory of the watch of a run, next to the runs: the files of a run are sealed.
 func Dir(evidenceDir, run string) string { return filepath.Join(evidenceDir, "watch", run) }
 
 // ErrLocked is returned if another process watches against the run.

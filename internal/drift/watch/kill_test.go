@@ -12,8 +12,8 @@ import (
 // killedDir is the variable with the directory of the process that TestKilled kills.
 const killedDir = "FIRSTLIGHT_TEST_WATCH_DIR"
 
-// A watch that is killed at any instant has lost no transition that it reported. The next one goes on
-// from the last states: no transition is repeated, and none is missing between two others.
+// A watch that is killed at any instant has lost no transition that it reported. The next one
+// continues from the last states: no transition is repeated, and none is missing between two others.
 func TestKilled(t *testing.T) {
 	if dir := os.Getenv(killedDir); dir != "" {
 		watchUntilKilled(t, dir)

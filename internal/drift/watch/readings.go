@@ -43,7 +43,7 @@ func readings(nodes, kinds []string, findings []node.HostFinding, missed map[str
 	return append(out, unnamed)
 }
 
-// worse adds a finding to a reading. Where something has failed, what is unknown is left out.
+// worse adds a finding to a reading. A failed reading has no findings about missing observations.
 func worse(r Reading, f node.HostFinding) Reading {
 	switch {
 	case f.Verdict == check.Failed && r.State != Failed:

@@ -130,11 +130,12 @@ func (o *observer) observeHost(ctx context.Context, rec check.Recorder, j job) (
 		return "a command of an earlier round has not ended"
 	}
 	ctx, cancel := context.WithTimeout(ctx, o.host)
+	defer cancel()
 	done := make(chan error, 1)
 	go func() {
-		defer cancel()
-		defer o.ended(j.host)
-		done <- j.gate.Observe(ctx, rec, j.host)
+		err := j.gate.Observe(ctx, rec, j.host)
+		o.ended(j.host) // before the round can end
+		done <- err
 	}()
 	select {
 	case err := <-done:

@@ -8,7 +8,7 @@ import (
 	"github.com/firstlight/firstlight/internal/site"
 )
 
-// State is what is known of one check of a node.
+// State is the state of one check of a node.
 type State string
 
 // The states.
@@ -24,7 +24,7 @@ const (
 // States are all states; the index is the value of the metric.
 func States() []State { return []State{OK, Failed, Unobserved, Changed} }
 
-// Reading is what one round shows of one check of a node.
+// Reading is the result of one check of a node in one round.
 type Reading struct {
 	// Node is a node's name, or Cluster. Check is a kind of observation of gate node, or Versions.
 	Node, Check string
@@ -32,7 +32,7 @@ type Reading struct {
 	// Lasting: the state needs no second observation.
 	Lasting  bool
 	Findings []check.Finding
-	// Accept are the gates from which to accept what has changed.
+	// Accept are the gates from which to accept the changes.
 	Accept []string
 }
 
@@ -60,7 +60,7 @@ type Transition struct {
 	from []string
 }
 
-// AcceptFrom is the earliest gate from which to accept what has changed; empty: nothing has.
+// AcceptFrom is the earliest gate from which to accept the changes; empty: nothing has changed.
 func (t Transition) AcceptFrom() string {
 	for _, gate := range site.Gates() {
 		if slices.Contains(t.from, gate) {

@@ -9,7 +9,7 @@ import (
 )
 
 // Tracker has the confirmed state of each check of each node. It does no I/O, and is not safe for
-// concurrent use. What was accepted is ok until observations confirm another state.
+// concurrent use. Each check is ok, as accepted, until observations confirm another state.
 type Tracker struct {
 	rules Rules
 	cells map[cellKey]*cell

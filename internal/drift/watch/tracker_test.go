@@ -50,7 +50,7 @@ func short(tr Transition) string {
 	return out
 }
 
-// TestTransitions: what a series of rounds confirms, by round (from 1).
+// TestTransitions has the transitions of series of rounds, with the number of the round.
 func TestTransitions(t *testing.T) {
 	t.Parallel()
 	for rounds, want := range map[string]string{
@@ -107,7 +107,7 @@ func TestTransitions(t *testing.T) {
 	}
 }
 
-// A tracker that is restored from transitions confirms none of them again, and goes on as the first.
+// A tracker that is restored from transitions confirms none of them again, and continues as the first.
 func TestRestored(t *testing.T) {
 	t.Parallel()
 	const rounds = "ffuuffggoocuufofofooooooooooooffFoo"
@@ -127,7 +127,7 @@ func TestRestored(t *testing.T) {
 		if was, is := whole.State("gpu-01", "nvidia-smi"), restored.State("gpu-01", "nvidia-smi"); was != is {
 			t.Fatalf("after round %d: %s, restored %s", i+1, was, is)
 		}
-		if len(tr) > 0 { // the same state again is no transition
+		if len(tr) > 0 { // the same state again is not a transition
 			for range 3 {
 				if again := restored.Observe(noon, []Reading{reading(t, symbol)}); len(again) > 0 {
 					t.Errorf("round %d is repeated: %+v", i+1, again)

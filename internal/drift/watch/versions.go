@@ -13,10 +13,10 @@ import (
 )
 
 const (
-	// Versions is the check that compares what the accepted run has seen with what is there now:
-	// driver, VBIOS, firmware and GPUs of a node; profile and images of the site.
+	// Versions is the check that compares versions with those of the accepted run: driver, VBIOS,
+	// firmware and GPUs of a node; profile and images of the site.
 	Versions = "versions"
-	// Cluster is the node of what is of no node.
+	// Cluster is the node of the readings about the whole cluster.
 	Cluster = "cluster"
 )
 
@@ -53,7 +53,7 @@ func replaced(was, is node.Machine) []string {
 }
 
 // compareMachine compares a node with its accepted state. A component that is not read now is
-// unobserved. A version is no measured value: one observation shows it.
+// unobserved. One observation is enough, since a version is not measured.
 func compareMachine(run string, was, is node.Machine, ids []string) Reading {
 	r := Reading{Node: was.Host, Check: Versions, State: OK}
 	add := func(s State, f check.Finding) {

@@ -17,7 +17,7 @@ func machine() node.Machine {
 	}
 }
 
-// What differs from the accepted run is changed, what is not read is unobserved: never ok.
+// A version that differs from the accepted run is changed; without a version the check is unobserved.
 func TestVersions(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

@@ -111,7 +111,7 @@ func TestFaults(t *testing.T) {
 				t.Errorf("one ok observation is a transition: %v", texts(early))
 			}
 			back := r.round(t)
-			back = append(back, r.round(t)...) // counters that began anew are comparable from the second round on
+			back = append(back, r.round(t)...) // counters that were reset are comparable from the second round on
 			if diff := cmp.Diff(tt.back, texts(back)); diff != "" {
 				t.Error("cleared", diff)
 			}
@@ -162,9 +162,9 @@ func TestChangedDriver(t *testing.T) {
 func TestHangingHost(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.observer.host, r.observer.round = 20*time.Second, time.Minute
+	r.observer.host, r.observer.round = time.Minute, 4*time.Minute
 	r.round(t)
-	r.observer.host = time.Second // of healthy hosts, each takes some milliseconds
+	r.observer.host = 10 * time.Second // a healthy host takes some milliseconds, and seconds on a machine in use
 	r.hangs("gpu-01", true)
 	var lines []Transition
 	for range 2 {
@@ -186,7 +186,7 @@ func TestHangingHost(t *testing.T) {
 	}
 	r.hangs("gpu-01", false)
 	close(r.release)
-	r.observer.host = 20 * time.Second
+	r.observer.host = time.Minute
 	for len(r.lines) == 0 || r.lines[0].To != OK {
 		if t.Context().Err() != nil {
 			t.Fatal("the host stays unobserved")

@@ -48,22 +48,22 @@ func (g *Gate) hosts(obs []check.Observation) []*host {
 	var out []*host
 	for _, n := range g.site.Inventory.Nodes {
 		of := byHost[n.Name]
-		errors := [2]string{kindErrorsBefore, kindErrorsAfter}
+		counters := [2]string{kindErrorsBefore, kindErrorsAfter}
 		if g.lowLoad {
-			errors = [2]string{kindErrorsPrevious, kindErrorsBefore}
+			counters = [2]string{kindErrorsPrevious, kindErrorsBefore}
 		}
 		out = append(out, &host{
-			name:    n.Name,
-			before:  last[smiFigures](of, kindBefore),
-			after:   last[smiFigures](of, kindAfter),
-			links:   last[linkFigures](of, kindNVLinks),
-			hcas:    last[hcaFigures](of, kindHCAs),
-			diag:    last[diagFigures](of, kindDiag),
-			kernel:  last[nvidia.XidLog](of, kindKernel),
-			facts:   last[hostFigures](of, kindHost),
-			load:    last[loadFigures](of, kindLoad),
-			manager: last[nvidia.FabricManager](of, kindManager),
-			linkErrors: [2]observed[errorFigures]{last[errorFigures](of, errors[0]), last[errorFigures](of, errors[1])},
+			name:       n.Name,
+			before:     last[smiFigures](of, kindBefore),
+			after:      last[smiFigures](of, kindAfter),
+			links:      last[linkFigures](of, kindNVLinks),
+			hcas:       last[hcaFigures](of, kindHCAs),
+			diag:       last[diagFigures](of, kindDiag),
+			kernel:     last[nvidia.XidLog](of, kindKernel),
+			facts:      last[hostFigures](of, kindHost),
+			load:       last[loadFigures](of, kindLoad),
+			manager:    last[nvidia.FabricManager](of, kindManager),
+			linkErrors: [2]observed[errorFigures]{last[errorFigures](of, counters[0]), last[errorFigures](of, counters[1])},
 			previous:   last[smiFigures](of, kindPrevious),
 		})
 	}
