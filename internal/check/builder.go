@@ -12,6 +12,7 @@ import (
 // The id of an observation is empty if no single observation shows the finding.
 type Builder struct {
 	failed     []Finding
+	lasting    []int // indices of failed
 	unobserved []Finding
 	notes      []Finding
 	figures    []Figure
@@ -20,6 +21,29 @@ type Builder struct {
 // Fail adds a finding that fails the check.
 func (b *Builder) Fail(id, suspect, remedy, format string, args ...any) {
 	b.failed = append(b.failed, NewFinding(id, suspect, remedy, format, args...))
+}
+
+// FailLasting adds a finding that fails the check, of a defect that does not pass by itself: a
+// judge of repeated observations needs no second one.
+func (b *Builder) FailLasting(id, suspect, remedy, format string, args ...any) {
+	b.lasting = append(b.lasting, len(b.failed))
+	b.Fail(id, suspect, remedy, format, args...)
+}
+
+// Findings are the findings of a Builder by their effect. Lasting ones are not in Failed.
+type Findings struct{ Failed, Lasting, Unobserved, Notes []Finding }
+
+// Findings lists what was added, each finding by itself: before MergeSuspects.
+func (b *Builder) Findings() Findings {
+	out := Findings{Unobserved: b.unobserved, Notes: b.notes}
+	for i, f := range b.failed {
+		if slices.Contains(b.lasting, i) {
+			out.Lasting = append(out.Lasting, f)
+		} else {
+			out.Failed = append(out.Failed, f)
+		}
+	}
+	return out
 }
 
 // Unobserved adds a finding about missing information that the criterion needs.
@@ -56,6 +80,7 @@ func (b *Builder) Clean() bool { return len(b.failed) == 0 && len(b.unobserved) 
 // their observations. The remedy is that of the first finding, since later findings are
 // often its consequence.
 func (b *Builder) MergeSuspects() {
+	b.lasting = nil
 	b.failed, b.unobserved, b.notes = mergeSuspects(b.failed), mergeSuspects(b.unobserved), mergeSuspects(b.notes)
 }
 

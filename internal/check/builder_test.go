@@ -2,6 +2,7 @@ package check_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -154,5 +155,30 @@ func TestObserver(t *testing.T) {
 	}
 	if err := seen.Record(make(chan int), nil); err == nil {
 		t.Error("figures without JSON are stored")
+	}
+}
+
+// Findings are listed by their effect, each by itself.
+func TestFindings(t *testing.T) {
+	t.Parallel()
+	var b check.Builder
+	b.Fail("1", "gpu-01", "r", "hot")
+	b.FailLasting("2", "gpu-01", "r", "lost")
+	b.Fail("3", "gpu-02", "r", "slow")
+	b.Unobserved("4", "gpu-03", "r", "silent")
+	b.Note("5", "gpu-04", "r", "noted")
+	messages := func(findings []check.Finding) string {
+		var out []string
+		for _, f := range findings {
+			out = append(out, f.Message)
+		}
+		return strings.Join(out, ", ")
+	}
+	all := b.Findings()
+	if messages(all.Failed) != "hot, slow" || messages(all.Lasting) != "lost" || messages(all.Unobserved) != "silent" || messages(all.Notes) != "noted" {
+		t.Errorf("%+v", all)
+	}
+	if j := b.Judgement(""); j.Verdict != check.Failed || b.Failures() != 3 {
+		t.Errorf("%+v", j)
 	}
 }

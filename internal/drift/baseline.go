@@ -51,11 +51,20 @@ type Baseline struct {
 // measured are the gates with figures to compare, in order.
 func measured() []string { return []string{collective.Name, training.Name, inference.Name} }
 
+// Accepted refuses a run that did not accept a cluster. The caller has verified its evidence.
+func Accepted(b *evidence.Bundle) error {
+	h := b.Header
+	if !b.Finished || h.Only != "" || len(h.Command) < 2 || h.Command[1] != "accept" || b.Verdict() != check.Passed {
+		return fmt.Errorf("run %s is not an accepted run: a baseline needs a finished firstlight accept of the whole playbook with verdict passed", h.Run)
+	}
+	return nil
+}
+
 // Of reads the baseline of an accepted run. The caller has verified its evidence.
 func Of(b *evidence.Bundle) (Baseline, error) {
 	h := b.Header
-	if !b.Finished || h.Only != "" || len(h.Command) < 2 || h.Command[1] != "accept" || b.Verdict() != check.Passed {
-		return Baseline{}, fmt.Errorf("run %s is not an accepted run: a baseline needs a finished firstlight accept of the whole playbook with verdict passed", h.Run)
+	if err := Accepted(b); err != nil {
+		return Baseline{}, err
 	}
 	s, p, err := accept.Used(b)
 	if err != nil {
@@ -72,7 +81,7 @@ func Of(b *evidence.Bundle) (Baseline, error) {
 		Format: formatVersion, Run: h.Run, Manifest: m.Digest, Accepted: h.Created, Site: h.Site, Profile: h.Profile, Cluster: h.Cluster,
 		Simulated: h.Simulated, NarrowedBy: b.NarrowedBy(), Headlines: map[string][]check.Figure{},
 	}
-	if out.Stack, err = declared(s, p); err != nil {
+	if out.Stack, err = Declared(s, p); err != nil {
 		return Baseline{}, err
 	}
 	for _, r := range b.Results() {

@@ -23,10 +23,10 @@ func ofHosts(obs []check.Observation) Stack {
 				continue
 			}
 			if f.Log != nil {
-				out.add("driver", f.Log.Driver)
+				out.Add("driver", f.Log.Driver)
 			}
 			for _, h := range f.HCAs {
-				out.add("firmware of "+h.Type, h.Firmware)
+				out.Add("firmware of "+h.Type, h.Firmware)
 			}
 		}
 	}
@@ -39,24 +39,27 @@ func ofNCCL(obs []check.Observation) Stack {
 	for _, o := range check.OfKind(obs, collective.KindRun) {
 		if f, err := check.Decode[collective.Figures](o); err == nil {
 			for _, v := range f.NCCL.Versions {
-				out.add(nccl, v)
+				out.Add(nccl, v)
 			}
 		}
 	}
 	return out
 }
 
-// declared are the profile's digest and the images of a site.
-func declared(s *site.Site, p *profile.Profile) (Stack, error) {
+// Profile is the component of the profile.
+const Profile = "profile"
+
+// Declared are the profile's digest and the images of a site.
+func Declared(s *site.Site, p *profile.Profile) (Stack, error) {
 	out := Stack{}
 	digest, err := digestOf(p)
 	if err != nil {
 		return nil, err
 	}
-	out.add("profile", p.Name+" sha256:"+digest)
-	out.add("image of collective", s.Workloads.Collective.Image)
-	out.add("image of training", s.Workloads.Training.Image)
-	out.add("image of inference", s.Workloads.Inference.Image)
+	out.Add(Profile, p.Name+" sha256:"+digest)
+	out.Add("image of collective", s.Workloads.Collective.Image)
+	out.Add("image of training", s.Workloads.Training.Image)
+	out.Add("image of inference", s.Workloads.Inference.Image)
 	return out, nil
 }
 
@@ -99,7 +102,7 @@ func (s stack) Judge(obs []check.Observation) check.Judgement {
 			}
 		}
 	}
-	now, err := declared(s.site, s.profile)
+	now, err := Declared(s.site, s.profile)
 	if err != nil {
 		return check.NotObserved(err.Error())
 	}

@@ -33,7 +33,7 @@ func rig(t *testing.T) (stack, []check.Observation) {
 		seen.Add(kindSMI, n, true, hostFigures{Log: &nvidia.SMILog{Driver: "580.1"}})
 		seen.Add(kindHCA, n, true, hostFigures{HCAs: []infiniband.HCA{{Name: "mlx5_0", Type: "MT4129", Firmware: "28.39"}}})
 	}
-	now, err := declared(s, p)
+	now, err := Declared(s, p)
 	if err != nil {
 		t.Fatal(err)
 	}

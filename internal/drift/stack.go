@@ -38,7 +38,8 @@ type hostFigures struct {
 // Stack is what figures are valid for: sorted values by component.
 type Stack map[string][]string
 
-func (s Stack) add(component, value string) {
+// Add adds a value, unless it is empty.
+func (s Stack) Add(component, value string) {
 	if value != "" && !slices.Contains(s[component], value) {
 		s[component] = append(s[component], value)
 		slices.Sort(s[component])

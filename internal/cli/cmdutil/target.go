@@ -129,6 +129,11 @@ func (t *Target) openHosts(ctx context.Context, board *display.Board) error {
 	return nil
 }
 
+// Args are the flags as given on the command line, for another command on the same target.
+func (f *TargetFlags) Args() []string {
+	return FlagArgs([3]string{"--site", f.Site}, [3]string{"--kubeconfig", f.kubeconfig}, [3]string{"--context", f.context}, [3]string{"--lab", f.lab})
+}
+
 // OnLab reports whether the target is a lab.
 func (f *TargetFlags) OnLab() bool { return (f.Site == "" || f.lab != "") && f.spine == "" }
 

@@ -32,6 +32,7 @@ type driftFlags struct {
 	keys      *[]string
 	fresh     bool
 	namespace string
+	watch     watchFlags
 	verbose   *bool
 	out       *cmdutil.Output
 }
@@ -53,8 +54,16 @@ baseline.
 The baseline is the newest accepted run of the evidence directory with the same site, or
 that of --against. The run uses free GPUs only, and a killed one is resumed, as accept.
 
+--watch runs no gate: it repeats the commands of gate node that put no load on a node, until
+SIGINT or SIGTERM, and prints only what changes: a node that fails, is not observed, or is ok
+again, and a driver, VBIOS, firmware, GPU, profile or image that is not that of the accepted
+run, with the command that accepts it. The lines are in a journal, EVIDENCE/watch/RUN, which the
+next watch continues. --listen exports the state of each node as metrics.
+
 Exit codes: 0 as expected; 1 worse, or a gate failed; 2 invalid input; 3 not observed;
-130 interrupted.`,
+130 interrupted. With --watch: 0 ended by SIGINT or SIGTERM; 1 the evidence of the run does
+not verify; 2 invalid input, or another cluster; 3 the cluster could not be identified, the
+address not listened on, or the journal not written.`,
 		Example: `  # Compare the cluster with its newest accepted run
   firstlight drift --site prod.yaml --kubeconfig ~/.kube/prod
 
@@ -62,7 +71,10 @@ Exit codes: 0 as expected; 1 worse, or a gate failed; 2 invalid input; 3 not obs
   firstlight drift --against evidence/20261121-014233-7f3a
 
   # Compare with a recorded baseline
-  firstlight drift --against prod.baseline.json`,
+  firstlight drift --against prod.baseline.json
+
+  # Watch the nodes between comparisons
+  firstlight drift --watch --site prod.yaml --kubeconfig ~/.kube/prod --listen :9479`,
 		Args: cobra.NoArgs,
 	}
 	f := &driftFlags{}
@@ -73,14 +85,20 @@ Exit codes: 0 as expected; 1 worse, or a gate failed; 2 invalid input; 3 not obs
 	flags.BoolVar(&f.fresh, "fresh", false, "begin a new run even if an unfinished one exists")
 	flags.StringVar(&f.namespace, "namespace", "", "existing namespace to create everything in; it is not deleted (accept rbac prints the roles)")
 	f.keys = addKeys(cmd)
+	f.watch.add(cmd)
 	f.verbose, f.out = report.AddVerboseFlag(cmd), cmdutil.AddOutputFlag(cmd)
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), s) }
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if f.watch.on {
+			return f.runWatch(cmd.Context(), s)
+		}
+		return f.run(cmd.Context(), s)
+	}
 	cmd.AddCommand(newMetrics(s), newRules(s))
 	return cmd
 }
 
 func (f *driftFlags) run(ctx context.Context, s cmdutil.Streams) (err error) {
-	if err := f.target.Validate(); err != nil {
+	if err := errors.Join(f.target.Validate(), f.watch.unused()); err != nil {
 		return err
 	}
 	board := cmdutil.NewBoard(s.Err)
@@ -92,7 +110,7 @@ func (f *driftFlags) run(ctx context.Context, s cmdutil.Streams) (err error) {
 	}
 	defer func() { err = errors.Join(err, cmdutil.Unobserved(t.Close(ctx))) }()
 	if f.against == "" {
-		if f.against, err = newest(f.evidence, t.Site.Name); err != nil {
+		if f.against, err = newest(f.evidence, t.Site.Name, hasBaseline); err != nil {
 			return err
 		}
 	}
@@ -100,7 +118,7 @@ func (f *driftFlags) run(ctx context.Context, s cmdutil.Streams) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := sameCluster(ctx, t, b); err != nil {
+	if err := sameCluster(ctx, t, b.Run, b.Cluster); err != nil {
 		return err
 	}
 	data, err := b.Encode()
@@ -124,7 +142,7 @@ func (f *driftFlags) run(ctx context.Context, s cmdutil.Streams) (err error) {
 
 // sameCluster refuses the baseline of another cluster: sites may have the same name, and equal
 // hardware has comparable figures.
-func sameCluster(ctx context.Context, t *cmdutil.Target, b drift.Baseline) error {
+func sameCluster(ctx context.Context, t *cmdutil.Target, run, cluster string) error {
 	c, err := t.ControlPlane(ctx)
 	if err != nil {
 		return cmdutil.Unobserved(err)
@@ -133,14 +151,19 @@ func sameCluster(ctx context.Context, t *cmdutil.Target, b drift.Baseline) error
 	if err != nil {
 		return cmdutil.Unobserved(fmt.Errorf("identify the cluster: %w", err))
 	}
-	if uid != b.Cluster {
-		return cmdutil.UsageErrorf("run %s is of cluster %s, this is cluster %s (UID of namespace kube-system): run firstlight accept on this cluster first, or name a run of it with --against", b.Run, cmp.Or(b.Cluster, "unknown"), uid)
+	if uid != cluster {
+		return cmdutil.UsageErrorf("run %s is of cluster %s, this is cluster %s (UID of namespace kube-system): run firstlight accept on this cluster first, or name a run of it with --against", run, cmp.Or(cluster, "unknown"), uid)
 	}
 	return nil
 }
 
-// newest is the directory of the newest accepted run of a site.
-func newest(dir, site string) (string, error) {
+func hasBaseline(b *evidence.Bundle) error {
+	_, err := drift.Of(b)
+	return err
+}
+
+// newest is the directory of the newest run of a site that usable does not refuse.
+func newest(dir, site string, usable func(*evidence.Bundle) error) (string, error) {
 	ids, err := evidence.List(dir)
 	if err != nil {
 		return "", cmdutil.UsageErrorf("%w", err)
@@ -151,9 +174,9 @@ func newest(dir, site string) (string, error) {
 		if err != nil || b.Header.Site != site {
 			continue
 		}
-		if _, err := drift.Of(b); err == nil {
+		if usable(b) == nil {
 			return path, nil
 		}
 	}
-	return "", cmdutil.UsageErrorf("%s has no accepted run of site %s: run firstlight accept first, or name a baseline with --against", dir, site)
+	return "", cmdutil.UsageErrorf("%s has no accepted run of site %s: run firstlight accept first, or name a run or baseline with --against", dir, site)
 }

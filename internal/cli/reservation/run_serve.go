@@ -15,6 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 	"github.com/firstlight/firstlight/internal/reservation/controller"
 	rsvmetrics "github.com/firstlight/firstlight/internal/reservation/report"
 )
@@ -74,7 +75,7 @@ func serveController(ctx context.Context, address string, r *running) (*controll
 	if err != nil {
 		return nil, fmt.Errorf("serve metrics: %w", err)
 	}
-	c.server = controllerHTTP(mux)
+	c.server = cmdutil.NewServer(mux)
 	go func() {
 		if err := c.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 			r.log.Error("metrics server failed", "err", err)
@@ -82,31 +83,6 @@ func serveController(ctx context.Context, address string, r *running) (*controll
 	}()
 	r.log.Info("listening", "address", listener.Addr().String())
 	return c, nil
-}
-
-// maxInFlight limits concurrent requests: /metrics and /readyz read the store.
-const maxInFlight = 16
-
-// controllerHTTP is a server with limits on its clients. /healthz has no limit.
-func controllerHTTP(mux http.Handler) *http.Server {
-	free := make(chan struct{}, maxInFlight)
-	limited := http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		if req.URL.Path != "/healthz" {
-			select {
-			case free <- struct{}{}:
-				defer func() { <-free }()
-			default:
-				w.Header().Set("Retry-After", "1")
-				http.Error(w, "too many requests in flight", http.StatusServiceUnavailable)
-				return
-			}
-		}
-		mux.ServeHTTP(w, req)
-	})
-	return &http.Server{
-		Handler: limited, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second,
-		WriteTimeout: time.Minute, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
-	}
 }
 
 func (c *controllerServer) leads(yes bool) { c.leading.Store(yes) }

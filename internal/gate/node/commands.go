@@ -55,6 +55,10 @@ func (g *Gate) commands() []command {
 	if g.nvlinks() {
 		commands = append(commands, linkErrors)
 	}
+	kernel := command{kind: kindKernel, argv: []string{"dmesg"}, root: true, parse: kernelLog, remedy: remedyKernelLog}
+	if g.lowLoad {
+		return append(commands, kernel)
+	}
 	commands = append(commands, command{
 		kind: kindDiag, argv: []string{"dcgmi", "diag", "-r", level, "-p", g.generation(), "-j"}, root: true, parse: diagnostic,
 		trial: nvidia.DiscoveryCommand(), read: discovery, modules: driver, remedy: remedyDCGM,
@@ -64,7 +68,7 @@ func (g *Gate) commands() []command {
 	if g.nvlinks() {
 		commands = append(commands, linkErrors)
 	}
-	return append(commands, command{kind: kindKernel, argv: []string{"dmesg"}, root: true, parse: kernelLog, remedy: remedyKernelLog})
+	return append(commands, kernel)
 }
 
 // argv is the command line of a command on the site's hosts.

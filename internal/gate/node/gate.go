@@ -34,6 +34,8 @@ type Gate struct {
 	site    *site.Site
 	profile *profile.Profile
 	deps    Deps
+	// lowLoad: without the diagnostic; see LowLoad.
+	lowLoad bool
 }
 
 // New returns the gate.

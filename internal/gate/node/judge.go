@@ -15,10 +15,20 @@ func (g *Gate) Judge(obs []check.Observation) check.Judgement {
 		return check.NotObserved("the site's inventory has no GPU nodes, or the profile no GPUs per node")
 	}
 	hosts := g.hosts(obs)
+	b := g.judgeAll(hosts)
+	b.MergeSuspects()
+	nodes := len(g.site.Inventory.Nodes)
+	return b.Judgement(fmt.Sprintf("%d GPUs on %d nodes within the limits of the profile and alike; the required diagnostics passed", nodes*g.gpus(), nodes))
+}
+
+// judgeAll applies every rule to what was observed on the hosts.
+func (g *Gate) judgeAll(hosts []*host) *check.Builder {
 	at := newSlots(hosts, g.gpus())
 	b := &check.Builder{}
 	for _, h := range hosts {
-		g.judgeUnobserved(b, h)
+		if !g.lowLoad { // LowLoad.Judge reports each kind by itself
+			g.judgeUnobserved(b, h)
+		}
 		g.judgePresent(b, h, at)
 		for _, doc := range h.documents() {
 			for _, gpu := range doc.log.GPUs {
@@ -39,9 +49,7 @@ func (g *Gate) Judge(obs []check.Observation) check.Judgement {
 	g.judgeIMEX(b, hosts, g.judgeNVLinkDomains(b, hosts, at))
 	g.judgeHosts(b, hosts, at)
 	g.summarise(b, hosts)
-	b.MergeSuspects()
-	nodes := len(g.site.Inventory.Nodes)
-	return b.Judgement(fmt.Sprintf("%d GPUs on %d nodes within the limits of the profile and alike; the required diagnostics passed", nodes*g.gpus(), nodes))
+	return b
 }
 
 // judgeUnobserved reports the missing observations of a host in one finding.

@@ -79,27 +79,27 @@ func (g *Gate) judgePCIe(b *check.Builder, o check.Observation, suspect string, 
 	}
 }
 
-// judgeThrottling compares the throttling time before and after the diagnostic, for faults
-// that show only under load.
+// judgeThrottling compares the throttling time before and after the diagnostic, or of two rounds of
+// a watch, for faults that show only under load.
 func (g *Gate) judgeThrottling(b *check.Builder, h *host, at slots) {
-	docs := h.documents()
-	if len(docs) < 2 {
+	start, end, ok := h.span()
+	if !ok {
 		return
 	}
 	before := map[string]nvidia.GPU{}
-	for _, gpu := range docs[0].log.GPUs {
+	for _, gpu := range start.log.GPUs {
 		before[gpu.UUID] = gpu
 	}
-	for _, gpu := range docs[1].log.GPUs {
+	for _, gpu := range end.log.GPUs {
 		suspect := at.gpu(h, gpu.BusID)
 		was, ok := before[gpu.UUID]
 		if !ok {
-			b.Unobserved(docs[1].obs.ID, suspect, remedyUnobserved, "is %s after the diagnostic and did not exist before: its behaviour under load is unknown", gpu.UUID)
+			b.Unobserved(end.obs.ID, suspect, remedyUnobserved, "is %s %s and did not exist before: its behaviour under load is unknown", gpu.UUID, g.span().after)
 			continue
 		}
 		for _, reason := range g.profile.Node.FaultClockReasons {
 			if reason != withoutCounter {
-				judgeThrottled(b, docs[1].obs, suspect, reason, was, gpu)
+				g.judgeThrottled(b, end.obs, suspect, reason, was, gpu)
 			}
 		}
 	}
@@ -109,17 +109,17 @@ func (g *Gate) judgeThrottling(b *check.Builder, h *host, at slots) {
 // brake.
 const withoutCounter = "hw_slowdown"
 
-// judgeThrottled compares one reason's counter before and after the diagnostic.
-func judgeThrottled(b *check.Builder, o check.Observation, suspect, reason string, was, is nvidia.GPU) {
+// judgeThrottled compares one reason's counter at the start and the end of the span.
+func (g *Gate) judgeThrottled(b *check.Builder, o check.Observation, suspect, reason string, was, is nvidia.GPU) {
 	before, counted := was.ClockCountersUS[counterOf(reason, was.ClockCountersUS)]
 	after, still := is.ClockCountersUS[counterOf(reason, is.ClockCountersUS)]
 	switch {
 	case !counted || !still:
 		b.Unobserved(o.ID, suspect, remedyCounters, "does not count the time of %s, so a fault under load cannot be observed", reason)
 	case after < before:
-		b.Unobserved(o.ID, suspect, remedyUnobserved, "its counter of %s decreased during the diagnostic, from %d to %d us: it was reset", reason, before, after)
+		b.Unobserved(o.ID, suspect, remedyUnobserved, "its counter of %s decreased %s, from %d to %d us: it was reset", reason, g.span().during, before, after)
 	case after > before:
-		b.Fail(o.ID, suspect, remedyHeat, "clocks were limited by %s for %.3f s during the diagnostic", reason, float64(after-before)/1e6)
+		b.Fail(o.ID, suspect, remedyHeat, "clocks were limited by %s for %.3f s %s", reason, float64(after-before)/1e6, g.span().during)
 	}
 }
 

@@ -40,7 +40,7 @@ func (g *Gate) judgeXID(b *check.Builder, h *host, at slots, e nvidia.XidEvent) 
 	suspect := at.gpu(h, e.PCI+".0")
 	message := fmt.Sprintf("Xid %d (%s)%s on %s: %s", e.Code, class, times(e), e.PCI, e.Text)
 	if e.Code == nvidia.XidRecoveryActionChanged && e.Action != nvidia.NoRecoveryAction {
-		b.Fail(h.kernel.obs.ID, suspect, "drain the node and follow the driver's recovery action: "+e.Action+clean, "%s", message)
+		b.FailLasting(h.kernel.obs.ID, suspect, "drain the node and follow the driver's recovery action: "+e.Action+clean, "%s", message)
 		return
 	}
 	switch class {
@@ -48,13 +48,13 @@ func (g *Gate) judgeXID(b *check.Builder, h *host, at slots, e nvidia.XidEvent) 
 	case classMonitor:
 		b.Note(h.kernel.obs.ID, suspect, "not a failure by itself: check whether it recurs under load", "%s", message)
 	case classReset:
-		b.Fail(h.kernel.obs.ID, suspect, "drain the node and reset the GPU (nvidia-smi --gpu-reset)"+clean, "%s", message)
+		b.FailLasting(h.kernel.obs.ID, suspect, "drain the node and reset the GPU (nvidia-smi --gpu-reset)"+clean, "%s", message)
 	case classReboot:
-		b.Fail(h.kernel.obs.ID, suspect, "drain the node and power-cycle it; if it recurs, replace the GPU (RMA)"+clean, "%s", message)
+		b.FailLasting(h.kernel.obs.ID, suspect, "drain the node and power-cycle it; if it recurs, replace the GPU (RMA)"+clean, "%s", message)
 	case classIsolate:
-		b.Fail(h.kernel.obs.ID, suspect, "drain the node and take the GPU out of service: replace it (RMA)"+clean, "%s", message)
+		b.FailLasting(h.kernel.obs.ID, suspect, "drain the node and take the GPU out of service: replace it (RMA)"+clean, "%s", message)
 	default: // an unknown class of the profile fails
-		b.Fail(h.kernel.obs.ID, suspect, "look up the error code in NVIDIA's Xid catalogue and follow its recommendation"+clean, "%s", message)
+		b.FailLasting(h.kernel.obs.ID, suspect, "look up the error code in NVIDIA's Xid catalogue and follow its recommendation"+clean, "%s", message)
 	}
 }
 
@@ -77,7 +77,7 @@ func (g *Gate) judgeSwitch(b *check.Builder, h *host, e nvidia.XidEvent) {
 	suspect := h.name + "/" + e.Device
 	message := fmt.Sprintf("SXid %d%s: %s", e.Code, times(e), e.Text)
 	if e.Fatal {
-		b.Fail(h.kernel.obs.ID, suspect, "drain the node, reset all GPUs and switches of it together or power-cycle it; if it recurs, replace the board", "%s (fatal)", message)
+		b.FailLasting(h.kernel.obs.ID, suspect, "drain the node, reset all GPUs and switches of it together or power-cycle it; if it recurs, replace the board", "%s (fatal)", message)
 		return
 	}
 	if e.Unclassified {

@@ -9,8 +9,8 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/nvidia"
 )
 
-// judgeLinkErrors compares the error counters of NVLinks before and after the diagnostic: a
-// link may be up at its rate and still retransmit packets.
+// judgeLinkErrors compares the error counters of NVLinks before and after the diagnostic, or of two
+// rounds of a watch: a link may be up at its rate and still retransmit packets.
 func (g *Gate) judgeLinkErrors(b *check.Builder, h *host, at slots) {
 	before, after := h.linkErrors[0], h.linkErrors[1]
 	if !g.nvlinks() || !before.ok() || !after.ok() {
@@ -32,7 +32,7 @@ func (g *Gate) judgeLinkErrors(b *check.Builder, h *host, at slots) {
 			g.judgeLinkCounters(b, h, suspect, was[gpu.UUID], link)
 		}
 		if n := h.notCounted(gpu); n > 0 {
-			b.Unobserved(o.ID, suspect, remedyNVLink, "the error counters of %d of its NVLinks are missing after the diagnostic, as for links that are down", n)
+			b.Unobserved(o.ID, suspect, remedyNVLink, "the error counters of %d of its NVLinks are missing %s, as for links that are down", n, g.span().after)
 		}
 	}
 	doc, ok := h.latest()
@@ -73,11 +73,11 @@ func (g *Gate) judgeLinkCounters(b *check.Builder, h *host, suspect string, befo
 		}
 		switch {
 		case !counted || !still:
-			b.Unobserved(o.ID, suspect, remedyUnobserved, "NVLink %d does not count %s before and after the diagnostic", link.Number, name)
+			b.Unobserved(o.ID, suspect, remedyUnobserved, "NVLink %d does not count %s %s", link.Number, name, g.span().both)
 		case now < was:
-			b.Unobserved(o.ID, suspect, remedyUnobserved, "NVLink %d: %s decreased during the diagnostic, from %d to %d: the counter was reset", link.Number, name, was, now)
+			b.Unobserved(o.ID, suspect, remedyUnobserved, "NVLink %d: %s decreased %s, from %d to %d: the counter was reset", link.Number, name, g.span().during, was, now)
 		case float64(now-was) > limit.Value:
-			b.Fail(o.ID, suspect, remedyNVLink, "NVLink %d: %s grew by %d during the diagnostic, expected at most %g", link.Number, name, now-was, limit.Value)
+			b.Fail(o.ID, suspect, remedyNVLink, "NVLink %d: %s grew by %d %s, expected at most %g", link.Number, name, now-was, g.span().during, limit.Value)
 		}
 	}
 }

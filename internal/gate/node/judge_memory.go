@@ -32,7 +32,7 @@ func (g *Gate) judgeMemory(b *check.Builder, o check.Observation, suspect string
 		case count.errors == nil:
 			b.Unobserved(o.ID, suspect, remedyUnobserved, "reports no %s uncorrectable error count", count.name)
 		case *count.errors != 0:
-			b.Fail(o.ID, suspect, remedyECC, "%d uncorrectable ECC errors (%s), expected 0", *count.errors, count.name)
+			b.FailLasting(o.ID, suspect, remedyECC, "%d uncorrectable ECC errors (%s), expected 0", *count.errors, count.name)
 		}
 	}
 	g.judgeCorrected(b, o, suspect, gpu)
@@ -45,7 +45,7 @@ func (g *Gate) judgeMemory(b *check.Builder, o check.Observation, suspect string
 		{gpu.TPCRepairPending, "a TPC repair is pending"},
 	} {
 		if bad.is != nil && *bad.is { // older drivers do not report these
-			b.Fail(o.ID, suspect, remedyECC, "%s", bad.what)
+			b.FailLasting(o.ID, suspect, remedyECC, "%s", bad.what)
 		}
 	}
 	g.judgeRemap(b, o, suspect, gpu.Remap)
@@ -77,17 +77,17 @@ func (g *Gate) judgeRemap(b *check.Builder, o check.Observation, suspect string,
 		return
 	}
 	if *r.Failure {
-		b.Fail(o.ID, suspect, remedyRMA, "a row remapping failed")
+		b.FailLasting(o.ID, suspect, remedyRMA, "a row remapping failed")
 	}
 	if *r.Pending {
-		b.Fail(o.ID, suspect, remedyRemap, "a row remapping is pending")
+		b.FailLasting(o.ID, suspect, remedyRemap, "a row remapping is pending")
 	}
 	limit := g.profile.Node.MaxRemappedRows.Value
 	if n := *r.UncorrectableRows; float64(n) > limit {
-		b.Fail(o.ID, suspect, remedyRMA, "%d rows remapped after uncorrectable errors, expected at most %g", n, limit)
+		b.FailLasting(o.ID, suspect, remedyRMA, "%d rows remapped after uncorrectable errors, expected at most %g", n, limit)
 	}
 	if n := *r.CorrectableRows; float64(n) > limit {
-		b.Fail(o.ID, suspect, remedyRMA, "%d rows remapped after corrected errors, expected at most %g", n, limit)
+		b.FailLasting(o.ID, suspect, remedyRMA, "%d rows remapped after corrected errors, expected at most %g", n, limit)
 	}
 }
 

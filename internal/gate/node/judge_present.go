@@ -29,7 +29,7 @@ func (g *Gate) judgePresent(b *check.Builder, h *host, at slots) {
 		}
 		for _, l := range s.fig.Trouble.Lost {
 			lost = append(lost, l.BusID)
-			b.Fail(s.obs.ID, at.gpu(h, l.BusID), remedyLost, "%s does not answer: %s", strings.TrimSpace("GPU "+l.BusID), l.Text)
+			b.FailLasting(s.obs.ID, at.gpu(h, l.BusID), remedyLost, "%s does not answer: %s", strings.TrimSpace("GPU "+l.BusID), l.Text)
 		}
 	}
 	for _, doc := range h.documents() {
@@ -50,10 +50,10 @@ func (g *Gate) judgeCount(b *check.Builder, h *host, at slots, doc document, los
 		if slices.Contains(lost, bus) {
 			continue // reported by judgePresent
 		}
-		b.Fail(doc.obs.ID, at.gpu(h, bus), remedyCount, "the GPU at %s is missing: %s", bus, message)
+		b.FailLasting(doc.obs.ID, at.gpu(h, bus), remedyCount, "the GPU at %s is missing: %s", bus, message)
 	}
 	if !named {
-		b.Fail(doc.obs.ID, h.name, remedyCount, "%s", message)
+		b.FailLasting(doc.obs.ID, h.name, remedyCount, "%s", message)
 	}
 }
 
@@ -82,7 +82,7 @@ func (g *Gate) judgeGPU(b *check.Builder, o check.Observation, suspect string, g
 	if a := gpu.RecoveryAction; a == "" {
 		b.Unobserved(o.ID, suspect, remedyUnobserved, "does not report whether it needs recovery")
 	} else if a != "None" {
-		b.Fail(o.ID, suspect, "drain the node and follow the driver's recovery action: "+a, "the driver requests recovery: %q", a)
+		b.FailLasting(o.ID, suspect, "drain the node and follow the driver's recovery action: "+a, "the driver requests recovery: %q", a)
 	}
 }
 

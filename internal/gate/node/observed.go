@@ -37,6 +37,8 @@ type host struct {
 	imex observed[nvidia.IMEX]
 	// linkErrors are the NVLink error counters before and after the diagnostic.
 	linkErrors [2]observed[errorFigures]
+	// previous is the nvidia-smi of the round before, of a low-load watch.
+	previous observed[smiFigures]
 }
 
 // hosts groups the observations by host of the inventory.
@@ -48,21 +50,24 @@ func (g *Gate) hosts(obs []check.Observation) []*host {
 	var out []*host
 	for _, n := range g.site.Inventory.Nodes {
 		of := byHost[n.Name]
+		counters := [2]string{kindErrorsBefore, kindErrorsAfter}
+		if g.lowLoad {
+			counters = [2]string{kindErrorsPrevious, kindErrorsBefore}
+		}
 		out = append(out, &host{
-			name:    n.Name,
-			before:  last[smiFigures](of, kindBefore),
-			after:   last[smiFigures](of, kindAfter),
-			links:   last[linkFigures](of, kindNVLinks),
-			hcas:    last[hcaFigures](of, kindHCAs),
-			diag:    last[diagFigures](of, kindDiag),
-			kernel:  last[nvidia.XidLog](of, kindKernel),
-			facts:   last[hostFigures](of, kindHost),
-			load:    last[loadFigures](of, kindLoad),
-			manager: last[nvidia.FabricManager](of, kindManager),
-			imex:    last[nvidia.IMEX](of, kindIMEX),
-			linkErrors: [2]observed[errorFigures]{
-				last[errorFigures](of, kindErrorsBefore), last[errorFigures](of, kindErrorsAfter),
-			},
+			name:       n.Name,
+			before:     last[smiFigures](of, kindBefore),
+			after:      last[smiFigures](of, kindAfter),
+			links:      last[linkFigures](of, kindNVLinks),
+			hcas:       last[hcaFigures](of, kindHCAs),
+			diag:       last[diagFigures](of, kindDiag),
+			kernel:     last[nvidia.XidLog](of, kindKernel),
+			facts:      last[hostFigures](of, kindHost),
+			load:       last[loadFigures](of, kindLoad),
+			manager:    last[nvidia.FabricManager](of, kindManager),
+			imex:       last[nvidia.IMEX](of, kindIMEX),
+			linkErrors: [2]observed[errorFigures]{last[errorFigures](of, counters[0]), last[errorFigures](of, counters[1])},
+			previous:   last[smiFigures](of, kindPrevious),
 		})
 	}
 	return out
@@ -106,6 +111,19 @@ func (h *host) latest() (document, bool) {
 		return document{}, false
 	}
 	return docs[len(docs)-1], true
+}
+
+// span are the documents before and after the time over which counters are compared: that of the
+// diagnostic or, for a low-load watch, since the previous round.
+func (h *host) span() (was, is document, ok bool) {
+	docs := h.documents()
+	if h.previous.ok() && h.previous.fig.Log != nil {
+		docs = append([]document{{obs: h.previous.obs, log: h.previous.fig.Log}}, docs...)
+	}
+	if len(docs) < 2 {
+		return document{}, document{}, false
+	}
+	return docs[0], docs[len(docs)-1], true
 }
 
 // nvml is the error of NVML's initialisation and its observation; "" without an error.

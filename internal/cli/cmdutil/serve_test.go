@@ -1,4 +1,4 @@
-package reservation
+package cmdutil
 
 import (
 	"net/http"
@@ -6,10 +6,10 @@ import (
 	"testing"
 )
 
-// Clients could hold connections and requests of the controller without bound.
-func TestControllerLimitsItsClients(t *testing.T) {
+// Clients could hold connections and requests of a server without bound.
+func TestServerLimitsItsClients(t *testing.T) {
 	asked, answer := make(chan struct{}), make(chan struct{})
-	server := controllerHTTP(http.HandlerFunc(func(_ http.ResponseWriter, req *http.Request) {
+	server := NewServer(http.HandlerFunc(func(_ http.ResponseWriter, req *http.Request) {
 		if req.URL.Path == "/metrics" {
 			asked <- struct{}{}
 			<-answer
