@@ -23,6 +23,8 @@ type Deps struct {
 	// DeviceClass requests GPUs through dynamic resource allocation; empty: through the
 	// device plugin's resource.
 	DeviceClass string
+	// Cordoned: pods also run on cordoned nodes.
+	Cordoned bool
 	// Hold leaves the server running, with its GPUs claimed, until the cleanup of the run.
 	Hold bool
 	// Clock defaults to the real clock.
@@ -56,5 +58,5 @@ func (d Deps) Launcher(ctx context.Context, s *site.Site) (*workload.Launcher, e
 	if err != nil {
 		return nil, fmt.Errorf("choose the kind of the gang's job: %w", err)
 	}
-	return &workload.Launcher{Cluster: cluster, RunID: d.RunID, Gang: gang, Kind: kind, DeviceClass: d.DeviceClass}, nil
+	return &workload.Launcher{Cluster: cluster, RunID: d.RunID, Gang: gang, Kind: kind, DeviceClass: d.DeviceClass, Cordoned: d.Cordoned}, nil
 }

@@ -27,6 +27,9 @@ func usageFor(ctx context.Context, l *workload.Launcher, spec workload.Spec) (ma
 	if l.DeviceClass != "" {
 		return inventory.ClaimUsage(ctx, l.Cluster, spec.Nodes)
 	}
+	if l.Cordoned {
+		return l.Cluster.UsageBehindCordon(ctx, spec.Nodes, kube.GPUResource)
+	}
 	return l.Cluster.Usage(ctx, spec.Nodes, kube.GPUResource)
 }
 
