@@ -54,7 +54,7 @@ func measured() []string { return []string{collective.Name, training.Name, infer
 // Of reads the baseline of an accepted run. The caller has verified its evidence.
 func Of(b *evidence.Bundle) (Baseline, error) {
 	h := b.Header
-	if !b.Finished || h.Only != "" || len(h.Command) < 2 || h.Command[1] != "accept" || b.Verdict() != check.Passed {
+	if !b.Finished || h.Only != "" || h.AddedTo != "" || len(h.Command) < 2 || h.Command[1] != "accept" || b.Verdict() != check.Passed {
 		return Baseline{}, fmt.Errorf("run %s is not an accepted run: a baseline needs a finished firstlight accept of the whole playbook with verdict passed", h.Run)
 	}
 	s, p, err := accept.Used(b)

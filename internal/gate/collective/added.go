@@ -67,6 +67,8 @@ type pair struct {
 	against []check.Finding
 	// named: they name the node, so that no second partner is needed.
 	named bool
+	// notRun: the pair did not run.
+	notRun bool
 	// why explains a pair that did not pass.
 	why   string
 	busbw float64
@@ -143,7 +145,7 @@ func (p *Pairs) result(id string, f Figures) (r pair, ok bool) {
 	}
 	r = pair{id: id, partner: f.Nodes[0], node: f.Nodes[1], busbw: p.gate.worst(f).median}
 	if err := f.Outcome.NotRun(); err != nil {
-		r.why = "did not run: " + err.Error()
+		r.notRun, r.why = true, "did not run: "+err.Error()
 		return r, true
 	}
 	if f.GPUsPerNode != p.gate.gpus() || f.Repetitions < p.gate.repetitions() {
@@ -190,9 +192,15 @@ func (p *Pairs) Judge(obs []check.Observation) check.Judgement {
 	for _, o := range check.OfKind(obs, KindRun) {
 		f, err := check.Decode[Figures](o)
 		if partner, node, two := strings.Cut(o.Target, "+"); err != nil && two {
-			results[node] = append(results[node], pair{id: o.ID, node: node, partner: partner, why: "did not run: " + err.Error()})
+			results[node] = append(results[node], pair{id: o.ID, node: node, partner: partner, notRun: true, why: "did not run: " + err.Error()})
 		} else if r, ok := p.result(o.ID, f); err == nil && ok {
 			results[r.node] = append(results[r.node], r)
+		}
+	}
+	works := map[string]bool{} // accepted nodes with a pair that passed
+	for _, of := range results {
+		for _, r := range of {
+			works[r.partner] = works[r.partner] || r.passed
 		}
 	}
 	var b check.Builder
@@ -210,7 +218,7 @@ func (p *Pairs) Judge(obs []check.Observation) check.Judgement {
 			}
 			continue
 		}
-		p.judgeNode(&b, node, results[node])
+		p.judgeNode(&b, node, results[node], works)
 	}
 	if limit, row, ok := p.gate.limit(2); ok && slowest > 0 {
 		b.Figure(check.Figure{Name: "busbw of pairs, slowest new node", Value: slowest, Unit: "GB/s", Limit: limit, Relation: ">=", Source: source(row)})
@@ -219,8 +227,9 @@ func (p *Pairs) Judge(obs []check.Observation) check.Judgement {
 }
 
 // judgeNode judges a node without a pair that passed. A failure that names no node needs as many
-// partners as there are, triesOfANode at most.
-func (p *Pairs) judgeNode(b *check.Builder, node string, results []pair) {
+// partners as there are, triesOfANode at most. Pairs that did not run fail the node if its partners
+// passed with other new nodes.
+func (p *Pairs) judgeNode(b *check.Builder, node string, results []pair, works map[string]bool) {
 	var why, ids []string
 	var against []check.Finding
 	failed, named := 0, false
@@ -235,6 +244,9 @@ func (p *Pairs) judgeNode(b *check.Builder, node string, results []pair) {
 		}
 	}
 	text := strings.Join(why, "; ")
+	if len(results) > 0 && !slices.ContainsFunc(results, func(r pair) bool { return !r.notRun || !works[r.partner] }) {
+		against, named = []check.Finding{{Suspect: node}}, true
+	}
 	if !named && failed < min(triesOfANode, len(p.accepted)) {
 		f := check.NewFinding("", node, remedyNoPair, "no pair shows whether it works: %s", cmp.Or(text, "none was run"))
 		f.Observations = ids

@@ -3,6 +3,7 @@ package collective
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -22,7 +23,7 @@ func addedTo(t *testing.T, accepted []string, c cluster, notRun ...string) (chec
 	p := NewPairs(g.site, g.profile, g.deps, accepted)
 	p.gate.run = func(ctx context.Context, l *workload.Launcher, spec workload.Spec) (gangjob.Outcome, []gangjob.Log, error) {
 		for _, n := range notRun {
-			if spec.Nodes[0] == n {
+			if slices.Contains(spec.Nodes, n) {
 				return gangjob.Outcome{Ended: gangjob.EndedNotRun, Problem: n + " has 4 of 8 GPUs free"}, nil, nil
 			}
 		}
@@ -67,6 +68,7 @@ func TestPairsOfNewNodes(t *testing.T) {
 		"a busy accepted node":          {4, cluster{}, []string{"gpu-01"}, check.Passed, nil, "4 new nodes", 5},
 		"all accepted nodes are busy":   {2, cluster{}, []string{"gpu-01", "gpu-02"}, check.Unobserved, nil, "GPUs free", 12},
 		"a slow node, and a busy one":   {2, cluster{slow: map[string]float64{"gpu-03": 0.6}}, []string{"gpu-02"}, check.Unobserved, nil, "no pair shows", 0},
+		"a new node without GPUs":       {2, cluster{}, []string{"gpu-05"}, check.Partial, []string{"gpu-05"}, "did not run", 7},
 		"no data checks":                {4, cluster{unchecked: true}, nil, check.Unobserved, nil, "did not check its data", 8},
 		"accepted nodes are on sockets": {2, cluster{tcp: set("gpu-01", "gpu-02")}, nil, check.Unobserved, nil, "no pair shows", 12},
 	} {
