@@ -11,6 +11,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/accept"
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/drift"
 	"github.com/firstlight/firstlight/internal/evidence"
 	"github.com/firstlight/firstlight/internal/evidence/evidencetest"
 	"github.com/firstlight/firstlight/internal/gate/node"
@@ -161,12 +162,19 @@ func TestBaseOfAnAddition(t *testing.T) {
 	if err := a.Into(&o); err != nil || o.AddedTo != a.To.Run {
 		t.Fatal(o.AddedTo, err)
 	}
-	b, err := BaseOf(accepted(t, "", func(s *evidence.Start) { s.Header.AddedTo, s.Inputs = o.AddedTo, o.Inputs }))
+	run := accepted(t, "", func(s *evidence.Start) { s.Header.AddedTo, s.Inputs = o.AddedTo, o.Inputs })
+	b, err := BaseOf(run)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(append(s.NodeNames()[1:], "new-01"), b.Nodes); diff != "" {
 		t.Error(diff)
+	}
+	if !slices.ContainsFunc(run.NarrowedBy(), func(reason string) bool { return strings.HasPrefix(reason, "adds nodes to the accepted run "+a.To.Run) }) {
+		t.Errorf("%v", run.NarrowedBy())
+	}
+	if _, err := drift.Of(run); err == nil || !strings.Contains(err.Error(), "is not an accepted run") {
+		t.Errorf("a baseline: %v", err)
 	}
 	if _, err := b.Add(s, p, file(t, newNode)); err == nil || !strings.Contains(err.Error(), "new-01 is an accepted node") {
 		t.Error(err)
@@ -236,7 +244,7 @@ func TestTheBaseIsOfThisClusterAndRecent(t *testing.T) {
 	}
 }
 
-// What a run stores is what its plan is derived from, and differs from a run that it is not of.
+// An addition is read back from the inputs of a run, and differs from the header of another run.
 func TestStoredAddition(t *testing.T) {
 	t.Parallel()
 	s, p := fixture(t)

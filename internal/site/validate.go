@@ -261,7 +261,7 @@ func (v *validator) inventory(inv *Inventory) {
 	}
 }
 
-// Problem is what is wrong with a node by itself, and its key; empty: nothing.
+// Problem is the first invalid key of a node, with the problem; empty for a valid node.
 func (n Node) Problem() (key, problem string) {
 	if !nodeName.MatchString(n.Name) {
 		return "name", fmt.Sprintf("invalid node name %q: must be the Kubernetes node name", n.Name)

@@ -42,7 +42,7 @@ func Verified(ctx context.Context, path string, keyFiles []string, purpose strin
 	return b, r, nil
 }
 
-// Newest is the directory of the newest run of a site that is acceptable; empty if there is none.
+// Newest is the directory of the newest run of a site that is acceptable; empty if no run is.
 func Newest(dir, site string, acceptable func(*evidence.Bundle) error) (string, error) {
 	ids, err := evidence.List(dir)
 	if err != nil {
