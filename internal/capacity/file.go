@@ -1,6 +1,8 @@
 package capacity
 
 import (
+	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/firstlight/firstlight/internal/diag"
@@ -68,3 +70,33 @@ func (f File) nodes() []site.Node {
 
 // Over is a site with the nodes of the file, instead of its own of the same names.
 func (f File) Over(s *site.Site) *site.Site { return s.Without(f.names()).With(f.nodes()) }
+
+// against are the problems of the file with a site and its accepted nodes.
+func (f File) against(s *site.Site, accepted []string) diag.List {
+	var out diag.List
+	for i, n := range f.Nodes {
+		has := func(nodes []site.Node, key string, same func(site.Node) bool, what string) {
+			for _, other := range nodes {
+				if same(other) {
+					out = append(out, diag.BadValue.At(f.position(i, key), "%s %s", n.Name, fmt.Sprintf(what, other.Name)).With("remove it from the file, or correct the site"))
+				}
+			}
+		}
+		if slices.Contains(accepted, n.Name) {
+			out = append(out, diag.BadValue.At(f.position(i, "name"), "%s is an accepted node", n.Name).With("remove it from the file: only new nodes are added"))
+		}
+		has(s.Inventory.SystemNodes, "name", func(o site.Node) bool { return o.Name == n.Name }, "is the system node %s of the site")
+		has(slices.Concat(s.Inventory.Nodes, s.Inventory.SystemNodes), "address", func(o site.Node) bool {
+			return n.Address != "" && o.Address == n.Address && o.Name != n.Name
+		}, "has the address of %s")
+	}
+	return out
+}
+
+func (f File) names() []string {
+	out := make([]string, 0, len(f.Nodes))
+	for _, n := range f.Nodes {
+		out = append(out, n.Name)
+	}
+	return out
+}
