@@ -56,6 +56,8 @@ type Options struct {
 	From, Only string
 	// AllowFailed is the most failed nodes that the run leaves out; see plan.JudgePart.
 	AllowFailed int
+	// AddedTo is the accepted run that the run adds nodes to.
+	AddedTo string
 	// Soak is the ID of the soak that the run is a repetition of.
 	Soak string
 	// Until stops after this step and leaves the run to be resumed; empty: run all steps.

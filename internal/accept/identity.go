@@ -92,10 +92,11 @@ func identityOf(ctx context.Context, c *kube.Cluster) identity {
 	return observed.identity()
 }
 
-// ClusterUID identifies a cluster: the UID of its namespace kube-system.
-func ClusterUID(ctx context.Context, c *kube.Cluster) (string, error) {
+// Identify identifies a cluster: the UID of its namespace kube-system, and whether its hardware is
+// simulated.
+func Identify(ctx context.Context, c *kube.Cluster) (uid string, simulated evidence.Hardware, err error) {
 	id := identityOf(ctx, c)
-	return id.uid, id.unknown
+	return id.uid, id.simulated, id.unknown
 }
 
 // Identity is the raw output of the observation that identifies a cluster.

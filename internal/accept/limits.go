@@ -19,6 +19,8 @@ var limitsFile []byte
 type limits struct {
 	// MaxAge of a kept verdict, in hours.
 	MaxAge profile.Figure `yaml:"maxAge"`
+	// MaxAgeOfBase of an accepted run that nodes are added to, in hours.
+	MaxAgeOfBase profile.Figure `yaml:"maxAgeOfBase"`
 	// Lease is the duration of a run's Lease, Renewal its renewal interval, in seconds.
 	Lease   profile.Figure `yaml:"lease"`
 	Renewal profile.Figure `yaml:"renewal"`
@@ -32,6 +34,12 @@ func (l limits) renewal() time.Duration {
 	return l.Renewal.Duration()
 }
 
+// MaxAgeOfBase is the age from which an accepted run is too old to add nodes to it.
+func MaxAgeOfBase() (time.Duration, error) {
+	l, err := loadLimits()
+	return time.Duration(l.MaxAgeOfBase.Value * float64(time.Hour)), err
+}
+
 // loadLimits reads the embedded file.
 var loadLimits = sync.OnceValues(func() (limits, error) {
 	var l limits
@@ -43,7 +51,7 @@ var loadLimits = sync.OnceValues(func() (limits, error) {
 	for _, f := range []struct {
 		name, unit string
 		profile.Figure
-	}{{"maxAge", "h", l.MaxAge}, {"lease", "s", l.Lease}, {"renewal", "s", l.Renewal}} {
+	}{{"maxAge", "h", l.MaxAge}, {"maxAgeOfBase", "h", l.MaxAgeOfBase}, {"lease", "s", l.Lease}, {"renewal", "s", l.Renewal}} {
 		if f.Value <= 0 || f.Unit != f.unit || f.Source == "" {
 			return limits{}, fmt.Errorf("invalid limits.yaml: %s must be positive, in %s, with a source: %+v", f.name, f.unit, f.Figure)
 		}

@@ -223,7 +223,7 @@ func (x *execution) create(ctx context.Context) error {
 	}
 	header := evidence.Header{
 		Hosts: o.Hosts, Tool: o.Tool, Command: o.Command, Site: o.Site.Name, Profile: o.Profile.Name, Recipe: o.Recipe,
-		From: o.From, Only: o.Only, AllowFailed: o.AllowFailed, Soak: o.Soak, Include: o.Include, Versions: o.Versions, Namespace: o.Namespace,
+		From: o.From, Only: o.Only, AllowFailed: o.AllowFailed, AddedTo: o.AddedTo, Soak: o.Soak, Include: o.Include, Versions: o.Versions, Namespace: o.Namespace,
 	}
 	var before *evidence.Bundle
 	var keep []string

@@ -184,6 +184,9 @@ func TestDecision(t *testing.T) {
 			run: run{header: func(h *evidence.Header) { h.Only = "node" }}, terms: func(t *certificate.Terms) { t.Figures = nil },
 			want: certificate.NotAccepted, open: "whole playbook.*only node was selected", state: "",
 		},
+		"added nodes": {
+			run: run{header: func(h *evidence.Header) { h.AddedTo = "20261101-014233-7f3a" }}, want: certificate.NotAccepted, open: "whole playbook.*adds nodes to the accepted run",
+		},
 		"failed": {run: run{steps: step("inference", slow)}, want: certificate.NotAccepted, open: "failed: TTFT p99 is 900 ms", state: "failed"},
 		"waived": {
 			run: run{steps: step("inference", slow)}, terms: func(t *certificate.Terms) { t.Waivers = []certificate.Waiver{waiver("inference", "server", "900 ms")} },

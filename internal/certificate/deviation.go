@@ -75,7 +75,7 @@ func ofRun(e Evidence) []Deviation {
 	default:
 		out = append(out, Deviation{Suspect: suspectHardware, Text: "whether the hardware is simulated is unknown", Final: true})
 	}
-	if h := e.Header; len(h.Command) < 2 || h.Command[1] != "accept" || h.Only != "" {
+	if h := e.Header; len(h.Command) < 2 || h.Command[1] != "accept" || h.Only != "" || h.AddedTo != "" {
 		out = append(out, Deviation{Suspect: suspectRun, Text: "not a firstlight accept of the whole playbook", Final: true})
 	}
 	for _, reason := range slices.Concat(e.NarrowedBy(), e.Notes()) {

@@ -54,7 +54,7 @@ func measured() []string { return []string{collective.Name, training.Name, infer
 // Accepted refuses a run that did not accept a cluster. The caller has verified its evidence.
 func Accepted(b *evidence.Bundle) error {
 	h := b.Header
-	if !b.Finished || h.Only != "" || len(h.Command) < 2 || h.Command[1] != "accept" || b.Verdict() != check.Passed {
+	if !b.Finished || h.Only != "" || h.AddedTo != "" || len(h.Command) < 2 || h.Command[1] != "accept" || b.Verdict() != check.Passed {
 		return fmt.Errorf("run %s is not an accepted run: a baseline needs a finished firstlight accept of the whole playbook with verdict passed", h.Run)
 	}
 	return nil

@@ -59,6 +59,8 @@ type Header struct {
 	Only string `json:"only,omitempty"`
 	// AllowFailed is the most failed nodes that the run leaves out.
 	AllowFailed int `json:"allowFailed,omitempty"`
+	// AddedTo is the accepted run that the run adds nodes to.
+	AddedTo string `json:"addedTo,omitempty"`
 	// Soak is the ID of the soak that the run is a repetition of.
 	Soak string `json:"soak,omitempty"`
 	// Include are the checks that the run includes in addition to its gates.

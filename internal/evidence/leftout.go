@@ -35,5 +35,8 @@ func (b *Bundle) nodesLeftOut(results []plan.Result) []string {
 	if b.Verdict() == check.Partial {
 		word = "passed on"
 	}
+	if b.Header.AddedTo != "" {
+		word = "of the new nodes, " + word
+	}
 	return slices.Insert(lines, 0, fmt.Sprintf("%s %d of %d nodes, %d left out (at most %d allowed)", word, nodes, nodes+left, left, b.Plan.AllowFailed))
 }

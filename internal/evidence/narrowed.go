@@ -25,6 +25,9 @@ func (b *Bundle) NarrowedBy() []string {
 		}
 		out = append(out, word+": "+strings.Join(left, ", "))
 	}
+	if b.Header.AddedTo != "" {
+		out = append(out, fmt.Sprintf("adds nodes to the accepted run %s: of the gates, only node and collective were run", b.Header.AddedTo))
+	}
 	out = append(out, b.nodesLeftOut(results)...)
 	if reason := b.Header.unidentified(); reason != "" {
 		out = append(out, reason)

@@ -237,8 +237,9 @@ func (v *validator) inventory(inv *Inventory) {
 	seen := map[string]string{}
 	addresses := map[string]string{}
 	check := func(path string, n Node) {
-		if !nodeName.MatchString(n.Name) {
-			v.add(path+".name", "invalid node name %q: must be the Kubernetes node name", n.Name)
+		key, problem := n.Problem()
+		if key == "name" {
+			v.add(path+".name", "%s", problem)
 		} else if other, dup := seen[n.Name]; dup {
 			v.add(path+".name", "duplicate node %q (also at %s)", n.Name, other)
 		}
@@ -246,8 +247,8 @@ func (v *validator) inventory(inv *Inventory) {
 		if n.Address == "" {
 			return
 		}
-		if _, _, err := net.SplitHostPort(n.Address); err != nil {
-			v.add(path+".address", "%q is not host:port", n.Address)
+		if key == "address" {
+			v.add(path+".address", "%s", problem)
 		} else if other, dup := addresses[n.Address]; dup {
 			v.add(path+".address", "%s is the address of %s too", n.Address, other)
 		}
@@ -259,6 +260,17 @@ func (v *validator) inventory(inv *Inventory) {
 	for i, n := range inv.SystemNodes {
 		check(fmt.Sprintf("inventory.systemNodes.%d", i), n)
 	}
+}
+
+// Problem is the first invalid key of a node, with the problem; empty for a valid node.
+func (n Node) Problem() (key, problem string) {
+	if !nodeName.MatchString(n.Name) {
+		return "name", fmt.Sprintf("invalid node name %q: must be the Kubernetes node name", n.Name)
+	}
+	if _, _, err := net.SplitHostPort(n.Address); n.Address != "" && err != nil {
+		return "address", fmt.Sprintf("%q is not host:port", n.Address)
+	}
+	return "", ""
 }
 
 func (v *validator) reach(s *Site) {

@@ -30,6 +30,16 @@ func (s *Site) Without(nodes []string) *Site {
 	return &out
 }
 
+// With is the site with more GPU nodes, of which nothing is demanded but what gates observe of a node.
+func (s *Site) With(nodes []Node) *Site {
+	out := *s
+	out.Inventory.Nodes = slices.Concat(s.Inventory.Nodes, nodes)
+	out.Inventory.LeftOut = slices.DeleteFunc(slices.Clone(s.Inventory.LeftOut), func(name string) bool {
+		return slices.ContainsFunc(nodes, func(n Node) bool { return n.Name == name })
+	})
+	return &out
+}
+
 // NodeNames are the names of the GPU nodes.
 func (s *Site) NodeNames() []string {
 	names := make([]string, 0, len(s.Inventory.Nodes))

@@ -28,6 +28,8 @@ type Launcher struct {
 	// DeviceClass requests the GPUs of every gang through dynamic resource allocation;
 	// empty: as in each gang's Spec.
 	DeviceClass string
+	// Cordoned: the pods of every gang also run on cordoned nodes.
+	Cordoned bool
 	// Clock defaults to the real clock.
 	Clock clock.Clock
 }
@@ -61,6 +63,7 @@ type objectRef struct {
 // Job. On error it deletes the objects that it created.
 func (l *Launcher) Start(ctx context.Context, spec Spec) (*Gang, error) {
 	spec.DeviceClass = cmp.Or(spec.DeviceClass, l.DeviceClass)
+	spec.Cordoned = spec.Cordoned || l.Cordoned
 	if err := spec.validate(); err != nil {
 		return nil, err
 	}

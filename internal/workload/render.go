@@ -137,6 +137,11 @@ func podSpec(runID string, kind Kind, spec Spec) corev1.PodSpec {
 			}},
 		})
 	}
+	if spec.Cordoned {
+		pod.Tolerations = append(pod.Tolerations, corev1.Toleration{
+			Key: corev1.TaintNodeUnschedulable, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoSchedule,
+		})
+	}
 	if spec.claims() {
 		pod.ResourceClaims = []corev1.PodResourceClaim{{Name: gpuClaim, ResourceClaimTemplateName: new(spec.Name)}}
 	}

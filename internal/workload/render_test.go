@@ -146,3 +146,36 @@ func TestPrivileged(t *testing.T) {
 		}
 	}
 }
+
+// Only the pods of a cordoned gang tolerate the cordon, on the nodes that it names.
+func TestCordoned(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []Kind{nil, JobSet{}, TrainJob{}, MPIJob{}} {
+		for _, cordoned := range []bool{false, true} {
+			spec := collectiveSpec()
+			spec.Cordoned = cordoned
+			m, err := RenderKind("ns", "20261121-014233-7f3a", nil, kind, spec)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if kind != nil {
+				m.Job = nil
+			}
+			text := marshal(t, m.Job)
+			for _, job := range m.Jobs { // of a kind: its last one is the job, another may have the pods
+				text = append(text, marshal(t, job.Object)...)
+			}
+			if got := bytes.Contains(text, []byte("node.kubernetes.io/unschedulable")); got != cordoned {
+				t.Errorf("kind %v, cordoned %v: tolerates the cordon: %v", kind, cordoned, got)
+			}
+			if !bytes.Contains(text, []byte("kubernetes.io/hostname")) {
+				t.Errorf("kind %v: any node", kind)
+			}
+		}
+	}
+	anywhere := collectiveSpec()
+	anywhere.Cordoned, anywhere.Nodes = true, nil
+	if err := anywhere.validate(); err == nil {
+		t.Error("pods tolerate the cordon of any node")
+	}
+}

@@ -45,6 +45,8 @@ type Spec struct {
 	Nodes []string
 	// OnePerNode keeps pods of the gang on different nodes.
 	OnePerNode bool
+	// Cordoned: its pods also run on cordoned nodes. Nodes must be set.
+	Cordoned bool
 	// HostDirectory is a directory of the nodes, mounted at HostMount; empty for none.
 	HostDirectory string
 	// Restarts is the number of container restarts before the Job fails; 0 disables restarts.
@@ -84,6 +86,9 @@ func (s Spec) validate() error {
 	if s.Pods < 1 || s.GPUs < 0 || s.NetworkCount < 0 || s.MinCount < 0 || s.MinCount > s.Pods || s.Restarts < 0 {
 		problems = append(problems, fmt.Errorf("invalid workload %q: %d pods, MinCount %d, %d GPUs and %d network ports per pod, %d restarts",
 			s.Name, s.Pods, s.MinCount, s.GPUs, s.NetworkCount, s.Restarts))
+	}
+	if s.Cordoned && len(s.Nodes) == 0 {
+		problems = append(problems, fmt.Errorf("invalid workload %q: pods that run on cordoned nodes need the names of their nodes", s.Name))
 	}
 	return errors.Join(problems...)
 }

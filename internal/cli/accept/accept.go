@@ -15,11 +15,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/firstlight/firstlight/internal/accept"
+	"github.com/firstlight/firstlight/internal/capacity"
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 	"github.com/firstlight/firstlight/internal/cli/report"
 	"github.com/firstlight/firstlight/internal/display"
 	"github.com/firstlight/firstlight/internal/gate"
+	"github.com/firstlight/firstlight/internal/gate/collective"
+	"github.com/firstlight/firstlight/internal/gate/node"
 	"github.com/firstlight/firstlight/internal/plan"
 	"github.com/firstlight/firstlight/internal/site"
 )
@@ -41,6 +44,7 @@ type acceptFlags struct {
 	soak      time.Duration
 	soakEvery time.Duration
 	page      bool
+	add       addFlags
 	verbose   *bool
 	out       *cmdutil.Output
 }
@@ -76,6 +80,12 @@ Prometheus, Alertmanager, Redfish. It changes nothing: it reads, and asks the AP
 for dry runs. Exit codes: 0 no obstacle; 1 an obstacle; 3 no obstacle, but something could
 not be observed.
 
+With --add nodes.yaml it adds new nodes, behind a cordon, to an accepted run of the cluster:
+gate node on each new node, then each in a pair with an accepted node, then gate collective
+on all accepted nodes and the new ones that passed. A new node that fails is named and left
+out, the others are accepted. The run of --to, or the newest accepted one of the site, must
+verify, and be of this cluster. Its nodes must be free. Nothing is cordoned or uncordoned.
+
 With --soak 72h it repeats until the duration is over, each repetition a run with evidence
 of its own, and prints which verdicts, findings and figures changed. A soak that was killed
 or interrupted is continued by the same command. It passes if every repetition passed that
@@ -109,6 +119,9 @@ Exit codes: 0 passed or partial; 1 failed; 2 invalid input; 3 not observed; 130 
   # Accept the cluster without at most one node that fails gates 1 to 3
   firstlight accept --allow-failed 1
 
+  # Add new nodes, which are cordoned, to the newest accepted run
+  firstlight accept --add nodes.yaml --site prod.yaml
+
   # Also prove the autoscaling chain
   firstlight accept --include autoscale
 
@@ -136,6 +149,7 @@ Exit codes: 0 passed or partial; 1 failed; 2 invalid input; 3 not observed; 130 
 	flags.BoolVar(&f.preflight, "preflight", false, "print the obstacles to this run, without running a gate")
 	flags.DurationVar(&f.soak, "soak", 0, "repeat the acceptance for this long, such as 72h, and print what changed")
 	flags.DurationVar(&f.soakEvery, "soak-every", 0, "time from the start of a repetition to the next; 0: one after the other")
+	f.add.register(cmd)
 	cmd.MarkFlagsMutuallyExclusive("resume", "fresh", "from", "only")
 	for _, other := range []string{"resume", "from", "only", "preflight", "page"} {
 		cmd.MarkFlagsMutuallyExclusive("soak", other)
@@ -165,13 +179,20 @@ func (f *acceptFlags) run(ctx context.Context, s cmdutil.Streams) (err error) {
 	if err := f.validateSoak(); err != nil {
 		return err
 	}
+	if err := f.add.read(&f.target); err != nil {
+		return err
+	}
 	if f.preflight {
 		return f.runPreflight(ctx, s)
 	}
 	board := cmdutil.NewBoard(s.Err)
 	closeBoard := sync.OnceFunc(board.Close)
 	defer closeBoard()
-	for _, name := range append(site.Gates(), f.include...) {
+	steps := append(site.Gates(), f.include...)
+	if f.add.file != "" {
+		steps = capacity.Steps()
+	}
+	for _, name := range steps {
 		board.Set(boardGates, name, display.Waiting, "")
 	}
 	t, err := f.target.Open(ctx, board, cmdutil.LabExtras(f.include)...)
@@ -188,8 +209,20 @@ func (f *acceptFlags) run(ctx context.Context, s cmdutil.Streams) (err error) {
 	}
 	o := t.RunOptions(board)
 	o.Cluster = t.ControlPlane
+	var addition *capacity.Addition
+	if f.add.file != "" {
+		if addition, err = f.add.toRun(ctx, t, f.evidence); err != nil {
+			return err
+		}
+		if err := addition.Into(&o); err != nil {
+			return cmdutil.Unobserved(err)
+		}
+	}
 	o.Playbook = func(run accept.PlanContext) (plan.Plan, error) {
 		reach := gate.Access{Hosts: t.Hosts, Cluster: run.Cluster, Monitored: t.WaitMonitored, Kubeconfig: t.Kubeconfig, Page: f.page, RunID: run.RunID}
+		if addition != nil {
+			return capacity.Plan(t.Site, t.Profile, *addition, reach)
+		}
 		p, err := gate.Playbook(t.Site, t.Profile, reach, run.Include...)
 		p.AllowFailed = f.allowed
 		return p, err
@@ -219,8 +252,11 @@ func (f *acceptFlags) clusterFlags(s *site.Site) error {
 // podReferences refuses a run whose pods refer to objects of a namespace that the run would create.
 func (f *acceptFlags) podReferences(s *site.Site) error {
 	gates := site.Gates()
-	if f.only != "" {
+	switch {
+	case f.only != "":
 		gates = []string{f.only}
+	case f.add.file != "":
+		gates = []string{node.Name, collective.Name}
 	}
 	refs := s.PodReferences(gates)
 	if len(refs) == 0 || f.namespace != "" || f.resume != "" {
@@ -239,6 +275,9 @@ func (f *acceptFlags) command() []string {
 	args := []string{"firstlight", "accept"}
 	if f.page {
 		args = append(args, "--page")
+	}
+	if f.add.file != "" {
+		args = append(args, "--add", capacity.InputFile)
 	}
 	return append(args, cmdutil.FlagArgs(
 		[3]string{"--from", f.from}, [3]string{"--only", f.only}, [3]string{"--namespace", f.namespace},

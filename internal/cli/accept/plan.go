@@ -8,9 +8,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/firstlight/firstlight/internal/capacity"
 	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 	"github.com/firstlight/firstlight/internal/evidence"
 	"github.com/firstlight/firstlight/internal/gate"
+	"github.com/firstlight/firstlight/internal/plan"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
 )
@@ -26,6 +28,9 @@ func NewPlan(s cmdutil.Streams) *cobra.Command {
   # Print what accept would run on this machine, without Kubernetes
   firstlight plan --spine single-node
 
+  # Print what accept --add would run, with all other nodes of the site accepted
+  firstlight plan --site prod.yaml --add nodes.yaml
+
   # Create the roles that accept needs
   firstlight plan --rbac | kubectl apply -f -`,
 	}
@@ -34,7 +39,11 @@ func NewPlan(s cmdutil.Streams) *cobra.Command {
 	cmdutil.AddSpineFlag(cmd, &spine)
 	include := cmd.Flags().StringSlice("include", nil, "checks to run in addition to the gates: "+strings.Join(gate.Extras(), ", "))
 	rbac := cmd.Flags().Bool("rbac", false, "print the RBAC of a run that creates its own namespace, as YAML (accept rbac --namespace needs less)")
+	add := cmd.Flags().String("add", "", "file of new nodes: print the plan of accept --add, with all other nodes of the site accepted")
 	cmd.MarkFlagsMutuallyExclusive("spine", "site", "rbac")
+	for _, other := range []string{"spine", "include", "rbac"} {
+		cmd.MarkFlagsMutuallyExclusive("add", other)
+	}
 	out := cmdutil.AddOutputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		site, profile, err := openPlanned(cmd.Context(), s, *path, spine)
@@ -48,7 +57,7 @@ func NewPlan(s cmdutil.Streams) *cobra.Command {
 			}
 			return printRBAC(s, site, gate.Allowed{Gates: gates})
 		}
-		p, err := gate.Playbook(site, profile, gate.Access{}, *include...)
+		p, err := planOf(site, profile, *add, *include)
 		if err != nil {
 			return cmdutil.UsageErrorf("%w", err)
 		}
@@ -59,6 +68,22 @@ func NewPlan(s cmdutil.Streams) *cobra.Command {
 		return out.Write(s.Out, described, func(w io.Writer) { printPlan(w, described) })
 	}
 	return cmd
+}
+
+// planOf is the playbook of a site, or with a file of new nodes the plan that adds them.
+func planOf(s *site.Site, p *profile.Profile, add string, include []string) (plan.Plan, error) {
+	if add == "" {
+		return gate.Playbook(s, p, gate.Access{}, include...)
+	}
+	file, err := readNodes(add)
+	if err != nil {
+		return plan.Plan{}, err
+	}
+	addition, err := capacity.Planned(s, file)
+	if err != nil {
+		return plan.Plan{}, err
+	}
+	return capacity.Plan(s, p, addition, gate.Access{})
 }
 
 // openPlanned is the site at path, or with --spine that of this machine. A plan needs no GPU: a machine

@@ -35,6 +35,8 @@ type TargetFlags struct {
 	lab        string
 	stack      string
 	spine      string
+	// HostsOf, if set, is the site whose hosts are connected to instead of the target's.
+	HostsOf func(*site.Site) *site.Site
 	// machines: the command can use a site of one machine, without a cluster.
 	machines bool
 }
@@ -111,7 +113,11 @@ func (f *TargetFlags) Open(ctx context.Context, board *display.Board, extras ...
 	case t.Site.SingleNode():
 		err = t.openMachine()
 	default:
-		err = t.openHosts(ctx, board)
+		hosts := t.Site
+		if f.HostsOf != nil {
+			hosts = f.HostsOf(t.Site)
+		}
+		err = t.openHosts(ctx, hosts, board)
 	}
 	if err != nil {
 		return nil, errors.Join(err, Unobserved(t.Close(ctx)))
@@ -119,9 +125,9 @@ func (f *TargetFlags) Open(ctx context.Context, board *display.Board, extras ...
 	return t, nil
 }
 
-// openHosts connects to the hosts over SSH.
-func (t *Target) openHosts(ctx context.Context, board *display.Board) error {
-	pool, err := ssh.NewPool(ctx, t.Site, ssh.Options{AgentSocket: os.Getenv("SSH_AUTH_SOCK"), Passphrase: passphrasePrompt(os.Stdin, board)})
+// openHosts connects to the hosts of a site over SSH.
+func (t *Target) openHosts(ctx context.Context, s *site.Site, board *display.Board) error {
+	pool, err := ssh.NewPool(ctx, s, ssh.Options{AgentSocket: os.Getenv("SSH_AUTH_SOCK"), Passphrase: passphrasePrompt(os.Stdin, board)})
 	if err != nil {
 		return Unobserved(err)
 	}

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
-	"slices"
 	"sync"
 
 	"github.com/spf13/cobra"
@@ -15,6 +13,7 @@ import (
 	"github.com/firstlight/firstlight/internal/accept"
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/cli/cmdutil"
+	clievidence "github.com/firstlight/firstlight/internal/cli/evidence"
 	"github.com/firstlight/firstlight/internal/cli/report"
 	"github.com/firstlight/firstlight/internal/drift"
 	"github.com/firstlight/firstlight/internal/evidence"
@@ -147,7 +146,7 @@ func sameCluster(ctx context.Context, t *cmdutil.Target, run, cluster string) er
 	if err != nil {
 		return cmdutil.Unobserved(err)
 	}
-	uid, err := accept.ClusterUID(ctx, c)
+	uid, _, err := accept.Identify(ctx, c)
 	if err != nil {
 		return cmdutil.Unobserved(fmt.Errorf("identify the cluster: %w", err))
 	}
@@ -162,21 +161,11 @@ func hasBaseline(b *evidence.Bundle) error {
 	return err
 }
 
-// newest is the directory of the newest run of a site that usable does not refuse.
+// newest is the directory of the newest accepted run of a site that usable does not refuse.
 func newest(dir, site string, usable func(*evidence.Bundle) error) (string, error) {
-	ids, err := evidence.List(dir)
-	if err != nil {
-		return "", cmdutil.UsageErrorf("%w", err)
+	path, err := clievidence.Newest(dir, site, usable)
+	if err == nil && path == "" {
+		err = cmdutil.UsageErrorf("%s has no accepted run of site %s: run firstlight accept first, or name a run or baseline with --against", dir, site)
 	}
-	for _, id := range slices.Backward(ids) {
-		path := filepath.Join(dir, id)
-		b, err := evidence.Load(path)
-		if err != nil || b.Header.Site != site {
-			continue
-		}
-		if usable(b) == nil {
-			return path, nil
-		}
-	}
-	return "", cmdutil.UsageErrorf("%s has no accepted run of site %s: run firstlight accept first, or name a run or baseline with --against", dir, site)
+	return path, err
 }

@@ -65,7 +65,7 @@ func newestRun(dir, site string) (string, error) {
 			return path, nil // it may be of the site: its verification reports the error
 		}
 		h := b.Header
-		if h.Site == site && b.Finished && h.Only == "" && h.From == "" && len(h.Command) > 1 && slices.Contains([]string{"accept", "drift"}, h.Command[1]) {
+		if h.Site == site && b.Finished && h.Only == "" && h.AddedTo == "" && h.From == "" && len(h.Command) > 1 && slices.Contains([]string{"accept", "drift"}, h.Command[1]) {
 			return path, nil
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/accept"
 	"github.com/firstlight/firstlight/internal/autoscale"
+	"github.com/firstlight/firstlight/internal/capacity"
 	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 	"github.com/firstlight/firstlight/internal/conformance"
 	"github.com/firstlight/firstlight/internal/drift"
@@ -77,7 +78,7 @@ func planOf(b *evidence.Bundle) (evidence.Derived, error) {
 type commandLine struct {
 	name, intent, version         string
 	from, only, namespace         string
-	allowFailed                   string
+	allowFailed, add              string
 	include, order, notApplicable []string
 }
 
@@ -99,6 +100,8 @@ func parseCommand(command []string) commandLine {
 			t.include = strings.Split(value, ",")
 		case "--allow-failed":
 			t.allowFailed = value
+		case "--add":
+			t.add = value
 		case "--intent":
 			t.intent = value
 		case "--conformance":
@@ -122,6 +125,9 @@ func (t commandLine) derive(b *evidence.Bundle, s *site.Site, p *profile.Profile
 	var err error
 	switch t.name {
 	case "accept":
+		if t.add != "" || b.Header.AddedTo != "" {
+			return t.deriveAddition(b, s, p)
+		}
 		derived, err = gate.Playbook(s, p, gate.Access{}, t.include...)
 		derived.AllowFailed, _ = strconv.Atoi(t.allowFailed) // 0 if it is invalid
 	case "autoscale":
@@ -160,6 +166,33 @@ func deriveDrift(b *evidence.Bundle, s *site.Site, p *profile.Profile) (evidence
 	var d evidence.Derived
 	if b.Header.Cluster != "" && b.Header.Cluster != baseline.Cluster {
 		d.Problems = append(d.Problems, evidence.PlanProblem{Message: fmt.Sprintf("the run is of cluster %s, its baseline %s of cluster %s", b.Header.Cluster, drift.InputFile, baseline.Cluster)})
+	}
+	for _, step := range derived.Steps {
+		d.Checks = append(d.Checks, step.Check)
+	}
+	d.Plan, err = evidence.DescribePlan(derived)
+	return d, err
+}
+
+// deriveAddition makes the plan of new nodes with the addition in the run.
+func (t commandLine) deriveAddition(b *evidence.Bundle, s *site.Site, p *profile.Profile) (evidence.Derived, error) {
+	data, ok := b.Inputs[capacity.InputFile]
+	if !ok || t.add == "" {
+		return evidence.Derived{Checks: gate.Checks(s, p), Problems: []evidence.PlanProblem{
+			{Message: "a run that adds nodes has --add in its command, addedTo in run.json and the input " + capacity.InputFile},
+		}}, nil
+	}
+	addition, err := capacity.Parse(data)
+	if err != nil {
+		return evidence.Derived{}, fmt.Errorf("derive the plan of run %s: %w", b.Header.Run, err)
+	}
+	derived, err := capacity.Plan(s, p, addition, gate.Access{})
+	if err != nil {
+		return evidence.Derived{}, err
+	}
+	var d evidence.Derived
+	for _, text := range addition.Differs(b.Header, s) {
+		d.Problems = append(d.Problems, evidence.PlanProblem{Message: text})
 	}
 	for _, step := range derived.Steps {
 		d.Checks = append(d.Checks, step.Check)

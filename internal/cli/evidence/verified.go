@@ -3,6 +3,8 @@ package evidence
 import (
 	"context"
 	"fmt"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/firstlight/firstlight/internal/cli/cmdutil"
@@ -38,6 +40,21 @@ func Verified(ctx context.Context, path string, keyFiles []string, purpose strin
 		return nil, r, cmdutil.UsageErrorf("%w", err)
 	}
 	return b, r, nil
+}
+
+// Newest is the directory of the newest run of a site that is acceptable; empty if no run is.
+func Newest(dir, site string, acceptable func(*evidence.Bundle) error) (string, error) {
+	ids, err := evidence.List(dir)
+	if err != nil {
+		return "", cmdutil.UsageErrorf("%w", err)
+	}
+	for _, id := range slices.Backward(ids) {
+		path := filepath.Join(dir, id)
+		if b, err := evidence.Load(path); err == nil && b.Header.Site == site && acceptable(b) == nil {
+			return path, nil
+		}
+	}
+	return "", nil
 }
 
 // PublicKeys reads the public keys of accepted signers.

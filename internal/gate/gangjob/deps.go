@@ -27,6 +27,8 @@ type Deps struct {
 	// PreferClaims requests GPUs by claims where the DRA driver offers those of the inventory, and
 	// through the device plugin elsewhere. It is for an empty DeviceClass.
 	PreferClaims bool
+	// Cordoned: pods also run on cordoned nodes.
+	Cordoned bool
 	// Hold leaves the server running, with its GPUs claimed, until the cleanup of the run.
 	Hold bool
 	// Clock defaults to the real clock.
@@ -66,7 +68,7 @@ func (d Deps) Launcher(ctx context.Context, s *site.Site) (*workload.Launcher, e
 			return nil, fmt.Errorf("find out how GPUs are offered: %w", err)
 		}
 	}
-	return &workload.Launcher{Cluster: cluster, RunID: d.RunID, Gang: gang, Kind: kind, DeviceClass: class}, nil
+	return &workload.Launcher{Cluster: cluster, RunID: d.RunID, Gang: gang, Kind: kind, DeviceClass: class, Cordoned: d.Cordoned}, nil
 }
 
 func nodeNames(s *site.Site) []string {

@@ -16,11 +16,18 @@ import (
 // Where the launcher claims GPUs, those of ResourceSlices are counted: a cluster without the
 // device plugin has no others.
 func Free(ctx context.Context, l *workload.Launcher, spec workload.Spec) (string, error) {
-	usage, err := inventory.UsageBy(ctx, l.Cluster, l.DeviceClass, spec.Nodes)
+	usage, err := usageFor(ctx, l, spec)
 	if err != nil {
 		return "", fmt.Errorf("list free GPUs: %w", err)
 	}
 	return Missing(spec, usage), nil
+}
+
+func usageFor(ctx context.Context, l *workload.Launcher, spec workload.Spec) (map[string]kube.Usage, error) {
+	if l.Cordoned && l.DeviceClass == "" {
+		return l.Cluster.UsageBehindCordon(ctx, spec.Nodes, kube.GPUResource)
+	}
+	return inventory.UsageBy(ctx, l.Cluster, l.DeviceClass, spec.Nodes)
 }
 
 // Missing explains why the pods do not fit on nodes with this usage; "" if they do.

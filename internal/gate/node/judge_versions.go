@@ -35,7 +35,7 @@ func (g *Gate) judgeVersions(b *check.Builder, hosts []*host, at slots) {
 		}
 		switch got, want := doc.log.Driver, g.site.Inventory.DriverVersion; {
 		case want != "" && got != want:
-			b.Fail(doc.obs.ID, h.name, remedy, "driver is %s, expected %s (the site's inventory.driverVersion)", got, want)
+			b.Fail(doc.obs.ID, h.name, remedy, "driver is %s, expected %s (inventory.driverVersion of the site, or the accepted nodes)", got, want)
 		case want == "" && differs[h] != "":
 			b.Fail(doc.obs.ID, h.name, remedy, "driver is %s; %s", got, differs[h])
 		}

@@ -65,6 +65,10 @@ func TestFreeGPUs(t *testing.T) {
 	if len(usage["half"].Holders) != 2 {
 		t.Error(usage)
 	}
+	behind, err := c.UsageBehindCordon(t.Context(), []string{"half", "cordoned", "down"}, GPUResource)
+	if err != nil || behind["half"].Free() != 4 || behind["cordoned"].Free() != 8 || behind["down"].Free() != 0 {
+		t.Error(behind, err)
+	}
 }
 
 func TestPodRequestCountsAsTheSchedulerDoes(t *testing.T) {

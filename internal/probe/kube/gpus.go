@@ -29,8 +29,17 @@ type Holder struct {
 }
 
 // Usage returns the usage of a resource on each node in nodes. The result has an entry for
-// every name in nodes.
+// every name in nodes. A cordoned node has nothing allocatable.
 func (c *Cluster) Usage(ctx context.Context, nodes []string, name string) (map[string]Usage, error) {
+	return c.usage(ctx, nodes, name, false)
+}
+
+// UsageBehindCordon is Usage, also of cordoned nodes.
+func (c *Cluster) UsageBehindCordon(ctx context.Context, nodes []string, name string) (map[string]Usage, error) {
+	return c.usage(ctx, nodes, name, true)
+}
+
+func (c *Cluster) usage(ctx context.Context, nodes []string, name string, cordoned bool) (map[string]Usage, error) {
 	usage := make(map[string]Usage, len(nodes))
 	for _, n := range nodes {
 		usage[n] = Usage{}
@@ -41,7 +50,7 @@ func (c *Cluster) Usage(ctx context.Context, nodes []string, name string) (map[s
 	}
 	for _, n := range list.Items {
 		u, listed := usage[n.Name]
-		if !listed || n.Spec.Unschedulable || !Ready(&n) {
+		if !listed || n.Spec.Unschedulable && !cordoned || !Ready(&n) {
 			continue
 		}
 		u.Allocatable = Count(n.Status.Allocatable, name)

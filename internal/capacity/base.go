@@ -1,0 +1,102 @@
+package capacity
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/firstlight/firstlight/internal/accept"
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/evidence"
+	"github.com/firstlight/firstlight/internal/gate/node"
+	"github.com/firstlight/firstlight/internal/profile"
+)
+
+// Base is the accepted run that nodes are added to.
+type Base struct {
+	// Run is its ID, Manifest the digest of its files.
+	Run      string    `json:"run"`
+	Manifest string    `json:"manifest"`
+	Accepted time.Time `json:"accepted"`
+	Site     string    `json:"site"`
+	Profile  string    `json:"profile"`
+	// Cluster is the UID of the cluster's namespace kube-system.
+	Cluster   string            `json:"cluster"`
+	Simulated evidence.Hardware `json:"simulated"`
+	// Nodes are the accepted nodes, LeftOut those that the run left out.
+	Nodes   []string `json:"nodes"`
+	LeftOut []string `json:"leftOut,omitempty"`
+	// Driver is the version that all accepted nodes had; empty if it is unknown.
+	Driver string `json:"driver,omitempty"`
+
+	figures *profile.Profile
+}
+
+// BaseOf reads what a run accepted. The caller has verified its evidence.
+func BaseOf(b *evidence.Bundle) (Base, error) {
+	h := b.Header
+	if v := b.Verdict(); !b.Finished || h.Only != "" || len(h.Command) < 2 || h.Command[1] != "accept" || v != check.Passed && v != check.Partial {
+		return Base{}, fmt.Errorf("run %s is not an accepted run: nodes are added to a finished firstlight accept of the whole playbook, or with --add, with verdict passed or partial", h.Run)
+	}
+	s, p, err := accept.Used(b)
+	if err != nil {
+		return Base{}, err
+	}
+	m, err := evidence.Stored(b.Dir)
+	if err != nil {
+		return Base{}, fmt.Errorf("read the manifest of run %s: %w", h.Run, err)
+	}
+	out := Base{Run: h.Run, Manifest: m.Digest, Accepted: h.Created, Site: h.Site, Profile: h.Profile, Cluster: h.Cluster, Simulated: h.Simulated, figures: p}
+	var drivers []string
+	if h.AddedTo != "" {
+		earlier, err := Parse(b.Inputs[InputFile])
+		if err != nil {
+			return Base{}, fmt.Errorf("read the nodes of run %s: %w", h.Run, err)
+		}
+		s, drivers = earlier.SiteOf(s), append(drivers, earlier.To.Driver)
+	}
+	for _, r := range b.Results() {
+		out.LeftOut = append(out.LeftOut, r.LeftOut...)
+	}
+	out.Nodes = slices.DeleteFunc(s.NodeNames(), func(n string) bool { return slices.Contains(out.LeftOut, n) })
+	for _, r := range b.Results() {
+		if r.Step != node.Name {
+			continue
+		}
+		obs, err := b.Observations(r.Observations)
+		if err != nil {
+			return Base{}, fmt.Errorf("read the drivers of run %s: %w", h.Run, err)
+		}
+		for _, m := range node.Inventory(obs) {
+			if slices.Contains(out.Nodes, m.Host) {
+				drivers = append(drivers, m.Driver)
+			}
+		}
+	}
+	if slices.Sort(drivers); len(slices.Compact(drivers)) == 1 {
+		out.Driver = drivers[0]
+	}
+	return out, nil
+}
+
+// Fresh refuses a base that is older than a duration, or of the future.
+func (b Base) Fresh(now time.Time, most time.Duration) error {
+	switch age := now.Sub(b.Accepted).Round(time.Minute); {
+	case age < 0:
+		return fmt.Errorf("run %s is of %s, which is in the future: correct the clock", b.Run, b.Accepted.UTC().Format(time.RFC3339))
+	case age > most:
+		return fmt.Errorf("run %s is of %s, %s ago, the limit is %s: accept the cluster again, or state the age with --max-age", b.Run, b.Accepted.UTC().Format(time.RFC3339), age, most)
+	}
+	return nil
+}
+
+// Of refuses another cluster than the base's, and another kind of hardware.
+func (b Base) Of(cluster string, simulated evidence.Hardware) error {
+	switch {
+	case b.Cluster == "" || b.Cluster != cluster:
+		return fmt.Errorf("run %s is of cluster %q, this is cluster %q (UID of namespace kube-system): name an accepted run of this cluster with --to", b.Run, b.Cluster, cluster)
+	case b.Simulated != simulated:
+		return fmt.Errorf("simulated is %s in run %s, and %s in this cluster: nodes are added to a run of the same hardware", b.Simulated, b.Run, simulated)
+	}
+	return nil
+}
