@@ -14,6 +14,7 @@ import (
 const (
 	SpineKubernetes = "kubernetes"
 	SpineK3s        = "k3s"
+	SpineSlurm      = "slurm"
 	// SpineSingleNode is one machine without a cluster, the one that firstlight runs on.
 	SpineSingleNode = "single-node"
 )
