@@ -1,6 +1,13 @@
 package site
 
-import "cmp"
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+)
 
 // Slurm is the cluster of spine slurm.
 type Slurm struct {
@@ -61,4 +68,24 @@ func (s *Site) Kubernetes() bool { return !s.SingleNode() && !s.OnSlurm() }
 func (s *Slurm) setDefaults() {
 	s.Containers = cmp.Or(s.Containers, ContainersNone)
 	s.JobTimeout = cmp.Or(s.JobTimeout, Duration(DefaultJobTimeout))
+}
+
+// SrunCommand begins the command line of a job of these nodes with all their GPUs, which no other job shares.
+// limit is its time limit, in Slurm's minutes.
+func (s *Site) SrunCommand(name string, nodes []string, gpus int, limit time.Duration) []string {
+	gres := "gpu:"
+	if s.Slurm.GPUType != "" {
+		gres += s.Slurm.GPUType + ":"
+	}
+	argv := []string{
+		"srun", "--job-name=" + name, "--partition=" + s.Slurm.Partition, fmt.Sprintf("--nodes=%d", len(nodes)), "--nodelist=" + strings.Join(nodes, ","),
+		fmt.Sprintf("--gres=%s%d", gres, gpus), "--exclusive", fmt.Sprintf("--time=%d", max(1, int(math.Ceil(limit.Minutes())))),
+	}
+	for option, value := range map[string]string{"--account=": s.Slurm.Account, "--qos=": s.Slurm.QOS, "--reservation=": s.Slurm.Reservation} {
+		if value != "" {
+			argv = append(argv, option+value)
+		}
+	}
+	slices.Sort(argv[1:])
+	return argv
 }

@@ -206,11 +206,11 @@ func (f *acceptFlags) run(ctx context.Context, s cmdutil.Streams) (err error) {
 	})
 }
 
-// clusterFlags refuses flags without an effect on a site of one machine.
+// clusterFlags refuses flags without an effect on a site without Kubernetes.
 func (f *acceptFlags) clusterFlags(s *site.Site) error {
 	for flag, set := range map[string]bool{"--namespace": f.namespace != "", "--include": len(f.include) > 0, "--preflight": f.preflight, "--page": f.page} {
-		if set && s.SingleNode() {
-			return cmdutil.UsageErrorf("%s needs a cluster: spine single-node has none", flag)
+		if set && !s.Kubernetes() {
+			return cmdutil.UsageErrorf("%s needs a Kubernetes cluster: spine %s has none", flag, s.Spine)
 		}
 	}
 	return nil
