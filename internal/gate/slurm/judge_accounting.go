@@ -30,6 +30,7 @@ func (g *Accounting) Judge(obs []check.Observation) check.Judgement {
 			have = "none"
 		}
 		b.Fail(o.ID, "slurm.conf AccountingStorageType", remedyStorage, "accounting storage is %s, want slurmdbd: no record of a job is kept", have)
+		return b.Judgement("")
 	}
 	job, o, ok := check.Require[jobFigures](&b, obs, kindJob, "", "job", remedyJob)
 	switch {

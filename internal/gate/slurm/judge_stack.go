@@ -87,6 +87,9 @@ func (g *Stack) ran(obs []check.Observation) float64 {
 // judgeControllers requires every slurmctld, and reports whether one answers.
 func (g *Stack) judgeControllers(b *check.Builder, obs []check.Observation) bool {
 	controllers, o, ok := check.Require[[]probe.Controller](b, obs, kindPing, "", "slurmctld", remedyClient)
+	if ok && len(controllers) == 0 {
+		b.Unobserved(o.ID, "slurmctld", remedyClient, "no slurmctld is listed")
+	}
 	up := false
 	for _, c := range controllers {
 		up = up || c.Up
