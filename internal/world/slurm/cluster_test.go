@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -141,7 +142,8 @@ func (c cluster) faults(t *testing.T, faults ...world.Fault) {
 	}
 }
 
-func slurmSite(t *testing.T) (*site.Site, *profile.Profile) {
+// siteText is the site of the example with three nodes, without containers and MPI.
+func siteText(t *testing.T) string {
 	t.Helper()
 	text := string(site.SlurmExample())
 	for old, with := range map[string]string{
@@ -153,7 +155,12 @@ func slurmSite(t *testing.T) (*site.Site, *profile.Profile) {
 		}
 		text = strings.Replace(text, old, with, 1)
 	}
-	s, err := site.Parse("slurm.yaml", []byte(text))
+	return text
+}
+
+func slurmSite(t *testing.T) (*site.Site, *profile.Profile) {
+	t.Helper()
+	s, err := site.Parse("slurm.yaml", []byte(siteText(t)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,3 +206,6 @@ func (b *book) Record(o check.Observation) (check.Observation, error) {
 }
 
 func (b *book) Progress(string, ...any) {}
+
+// links is the number of links of a world's fabric.
+func links(w *world.World) string { return strconv.Itoa(len(w.State().Links)) }
