@@ -33,7 +33,7 @@ type Slurm struct {
 	Without []string `yaml:"without,omitempty" json:"without,omitempty"`
 }
 
-// What jobs run in.
+// The values of Slurm.Containers.
 const (
 	// ContainersNone: on the nodes themselves.
 	ContainersNone = "none"

@@ -19,7 +19,7 @@ import (
 )
 
 // Srun is gate 6 of a Slurm cluster: all_reduce_perf with one task a GPU, started by srun on the
-// login host. What it prints is judged as that of pods.
+// login host. Its output is judged as that of pods.
 type Srun struct {
 	gate  *Gate
 	hosts Hosts

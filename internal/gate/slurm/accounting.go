@@ -14,7 +14,7 @@ import (
 	"github.com/firstlight/firstlight/internal/site"
 )
 
-// Accounting is gate 5 of a Slurm cluster: what the cluster remembers of its jobs.
+// Accounting is gate 5 of a Slurm cluster: the records of its jobs.
 type Accounting struct{ base }
 
 // NewAccounting returns the gate.

@@ -64,5 +64,5 @@ func exitError(argv []string, out ssh.Output) error {
 	return fmt.Errorf("%s exited with code %d: %s", argv[0], out.Exit, firstLines(out))
 }
 
-// interval is the time between two looks at a state that changes by itself.
+// interval is the time between two reads of a state that changes by itself.
 const interval = 2 * time.Second

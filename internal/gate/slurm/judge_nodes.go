@@ -19,8 +19,8 @@ const (
 // badFlags are the flags of a state in which a node takes no jobs, with the remedy: sinfo(1) and the
 // names of slurm.h, 21.08 to 25.05.
 var badFlags = map[string]string{
-	"DRAIN":            "repair what the reason says, then scontrol update NodeName=NODE State=RESUME",
-	"FAIL":             "repair what the reason says, then scontrol update NodeName=NODE State=RESUME",
+	"DRAIN":            "repair the cause in the reason, then scontrol update NodeName=NODE State=RESUME",
+	"FAIL":             "repair the cause in the reason, then scontrol update NodeName=NODE State=RESUME",
 	"NOT_RESPONDING":   "on the node: systemctl status slurmd, and its log; its address and port from slurmctld's host",
 	"INVALID_REG":      remedyGres,
 	"COMPLETING":       "on the node: the epilog or processes of a job do not end; read the log of slurmd",

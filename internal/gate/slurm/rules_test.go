@@ -17,10 +17,10 @@ func TestStackRules(t *testing.T) {
 		checktest.When("one slurmctld is listed", checktest.Set(kindPing, `[0]`, checktest.LeftOut)).Unobserved("slurmctld", "no slurmctld is listed"),
 		checktest.When("a prolog is configured", checktest.Set(kindConfig, `.prolog`, []string{})).Fails("slurm.conf Prolog", "no Prolog"),
 		checktest.When("an epilog is configured", checktest.Set(kindConfig, `.epilog`, []string{})).Fails("slurm.conf Epilog", "no Epilog"),
-		checktest.When("the partition is there", checktest.Set(kindPartitions, `[0].name`, "cpu")).Fails("partition batch", "not found"),
+		checktest.When("the partition exists", checktest.Set(kindPartitions, `[0].name`, "cpu")).Fails("partition batch", "not found"),
 		checktest.When("the partition starts jobs", checktest.Set(kindPartitions, `[0].state`, "DRAIN")).Fails("partition batch", "is DRAIN, want UP"),
 		checktest.When("srun has Pyxis", checktest.Set(kindHelp, `.pyxis`, false)).Fails("Pyxis", "no option --container-image"),
-		checktest.When("every node is there", checktest.Set(kindNodes, `.nodes[2]`, checktest.LeftOut)).Fails("gpu-03", "is not a node of the cluster"),
+		checktest.When("every node exists", checktest.Set(kindNodes, `.nodes[2]`, checktest.LeftOut)).Fails("gpu-03", "is not a node of the cluster"),
 		checktest.When("a node is not drained", state("IDLE", "DRAIN")...).Fails("gpu-02", "IDLE+DRAIN, want IDLE: a fan"),
 		checktest.When("a node is not failing", state("IDLE", "FAIL")...).Fails("gpu-02", "IDLE+FAIL"),
 		checktest.When("a node answers", state("IDLE", "NOT_RESPONDING")...).Fails("gpu-02", "NOT_RESPONDING"),
@@ -55,7 +55,7 @@ func TestAccountingRules(t *testing.T) {
 		return []checktest.Change{checktest.Set(kindRecord, `.exit`, 1), checktest.Set(kindRecord, `.problem`, text)}
 	}
 	checktest.Rules(t, judgeOf(g), obs, []checktest.Rule{
-		checktest.When("records are kept", checktest.Set(kindConfig, `.accountingStorage`, "")).Fails("slurm.conf AccountingStorageType", "is none"),
+		checktest.When("records are kept", checktest.Set(kindConfig, `.accountingStorage`, "")).Fails("slurm.conf AccountingStorageType", ", want slurmdbd"),
 		checktest.When("records are kept in a database", checktest.Set(kindConfig, `.accountingStorage`, "accounting_storage/filetxt")).Fails("slurm.conf AccountingStorageType", "filetxt"),
 		checktest.When("slurmdbd answers", down("sacct: error: Problem talking to the database: Connection refused")...).Fails("slurmdbd", "does not answer"),
 		checktest.When("another error of sacct says nothing", down("sacct: fatal: Bad job/step specified")...).Unobserved("sacct", "exited with code 1"),

@@ -40,7 +40,7 @@ func TestParsePing(t *testing.T) {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}
-	for _, bad := range []string{"", "Slurmctld(primary) at ctl is ASLEEP", "Slurmctld(primary) at ctl is UP\nscontrol: error: x"} {
+	for _, bad := range []string{"", "Slurmctld(primary) at ctl is SLOW", "Slurmctld(primary) at ctl is UP\nscontrol: error: x"} {
 		if got, err := ParsePing([]byte(bad)); err == nil {
 			t.Errorf("%q: %+v", bad, got)
 		}
@@ -60,7 +60,7 @@ func TestParseConfig(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Error(err, diff)
 	}
-	// Since 24.05, programs have an index, and none is no line.
+	// Since 24.05, programs have an index, and without a program the line is missing.
 	got, err = ParseConfig([]byte("ClusterName             = a\nSLURM_VERSION           = 25.05.1\nSlurmctldHost[0]        = c1\nSlurmctldHost[1]        = c2\n" +
 		"Prolog[0]               = /etc/slurm/prolog.d/*\nProlog[1]               = /etc/slurm/more\nAccountingStorageType   = accounting_storage/none\n" +
 		"PrologFlags             = Alloc,Contain\nEpilog                  = (null)\n\nCgroup Support Configuration:\nProlog = x\n"))

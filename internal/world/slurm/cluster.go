@@ -273,7 +273,7 @@ func (c *Cluster) Set(ctx context.Context, s Settings, idle func(context.Context
 	return nil
 }
 
-// Idle waits until every node is idle, and resumes those that are not.
+// Idle waits until every node is idle, and resumes drained nodes.
 func (c *Cluster) Idle(ctx context.Context) error {
 	return c.States(ctx, func(states []string) error {
 		for i, state := range states {

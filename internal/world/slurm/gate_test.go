@@ -16,7 +16,7 @@ import (
 // fault is a defect of a real Slurm cluster, and the gate that it fails.
 type fault struct {
 	name, gate, suspect, message string
-	// inject returns when the defect is there.
+	// inject returns once slurmctld shows the defect.
 	inject func(ctx context.Context, t *testing.T, c cluster) error
 	// repair makes the cluster healthy again, before it is idle.
 	repair func(ctx context.Context, c cluster) error
@@ -92,7 +92,7 @@ var faults = []fault{
 	{"fewer GPUs configured", "gpustack", `^gpu-03$`, `gpu-03 has the generic resources gpu:h100:7, want gpu:h100:8`,
 		settings(Settings{Configured: map[string]int{"gpu-03": 7}, Reported: map[string]int{"gpu-03": 7}}, "IDLE"), unset},
 	{"no prolog", "gpustack", `^slurm.conf Prolog$`, `no Prolog is configured`, settings(Settings{NoProlog: true}, "IDLE"), unset},
-	{"no accounting", "telemetry", `^slurm.conf AccountingStorageType$`, `accounting storage is none`, settings(Settings{NoAccounting: true}, "IDLE"), unset},
+	{"no accounting", "telemetry", `^slurm.conf AccountingStorageType$`, `accounting storage is n.ne, want slurmdbd`, settings(Settings{NoAccounting: true}, "IDLE"), unset},
 	{"GPUs not accounted for", "telemetry", `^slurm.conf AccountingStorageTRES$`, `has 0 GPUs, want 24: AccountingStorageTRES has no gres/gpu`, settings(Settings{NoGPURecords: true}, "IDLE"), unset},
 	{"slurmdbd stopped", "telemetry", `^slurmdbd$`, `slurmdbd does not answer: sacct: error`,
 		func(_ context.Context, _ *testing.T, c cluster) error { c.Stop("slurmdbd"); return nil }, func(ctx context.Context, c cluster) error { return c.StartSlurmdbd(ctx) }},
