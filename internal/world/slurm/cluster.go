@@ -311,6 +311,9 @@ func (c *Cluster) States(ctx context.Context, wanted func(states []string) error
 	})
 }
 
+// Env is the environment of a login host.
+func (c *Cluster) Env() []string { return slices.Clone(c.env) }
+
 // Run runs a client command as on a login host, and returns its output and exit code. Its error is
 // that of starting it.
 func (c *Cluster) Run(ctx context.Context, argv ...string) (stdout, stderr []byte, exit int, err error) {

@@ -2,10 +2,8 @@ package slurm
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"strconv"
 	"strings"
 	"sync"
@@ -21,52 +19,17 @@ import (
 	"github.com/firstlight/firstlight/internal/world"
 )
 
-// taskEnv makes the test binary all_reduce_perf of a job; it has the path of the faults of the world.
-const taskEnv = "FIRSTLIGHT_WORLD_FAULTS"
-
 func TestMain(m *testing.M) {
-	if path := os.Getenv(taskEnv); path != "" {
-		os.Exit(task(path))
+	if exit, is := Task(os.Stdout, os.Stderr); is {
+		os.Exit(exit)
 	}
 	os.Exit(m.Run())
-}
-
-// task prints what all_reduce_perf prints in the first task.
-func task(path string) int {
-	var faults []world.Fault
-	text, err := os.ReadFile(path)
-	if err == nil {
-		err = json.Unmarshal(text, &faults)
-	}
-	w, worldErr := newWorld(faults)
-	names, listErr := exec.Command("scontrol", "show", "hostnames", os.Getenv("SLURM_JOB_NODELIST")).Output() //nolint:noctx // ends with the job
-	if err != nil || worldErr != nil || listErr != nil {
-		fmt.Fprintln(os.Stderr, err, worldErr, listErr)
-		return 1
-	}
-	exit, err := AllReduce(os.Stdout, w.State(), strings.Fields(string(names)), os.Args[1:], os.Getenv)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return exit
 }
 
 // nodes of the cluster, which are those of a world.
 const nodes = 3
 
-func newWorld(faults []world.Fault) (*world.World, error) {
-	w, err := world.New(world.DefaultSpec(nodes))
-	if err != nil {
-		return nil, err
-	}
-	for _, f := range faults {
-		if _, err := w.AddFault(f); err != nil {
-			return nil, err
-		}
-	}
-	return w, nil
-}
+func newWorld(faults []world.Fault) (*world.World, error) { return NewWorld(nodes, faults) }
 
 // cluster is a running cluster and its site.
 type cluster struct {
@@ -125,19 +88,7 @@ func startCluster(t *testing.T) cluster {
 // faults puts faults of the world into the jobs of the collective.
 func (c cluster) faults(t *testing.T, faults ...world.Fault) {
 	t.Helper()
-	text, err := json.Marshal(faults)
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := c.path("faults.json")
-	if err := os.WriteFile(path, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Program("all_reduce_perf", fmt.Sprintf("[ \"$SLURM_PROCID\" = 0 ] || exit 0\n%s=%s exec %s \"$@\"\n", taskEnv, path, self)); err != nil {
+	if err := c.Collective(nodes, faults); err != nil {
 		t.Fatal(err)
 	}
 }
