@@ -16,6 +16,7 @@ import (
 	"github.com/firstlight/firstlight/internal/poll"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/probe/localhost"
+	"github.com/firstlight/firstlight/internal/probe/ssh"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
 )
@@ -38,6 +39,8 @@ type Options struct {
 	Cluster Reach
 	// Machine identifies the machine of a run without a cluster.
 	Machine func() (localhost.Machine, error)
+	// Slurm runs scontrol show config, which identifies the Slurm cluster of a run without a cluster.
+	Slurm func(ctx context.Context) (ssh.Output, error)
 	// Charts draws the charts of the report.
 	Charts evidence.ChartsFor
 
@@ -161,8 +164,11 @@ func Run(ctx context.Context, o Options) (Report, error) {
 		Parallel: o.Parallel, Cleanup: x.cleanGate,
 	}
 	identify := x.identifyMachine
-	if o.Cluster != nil {
+	switch {
+	case o.Cluster != nil:
 		executor.Capacity, identify = x.freeGPUs, x.identify
+	case o.Slurm != nil:
+		identify = x.identifySlurm
 	}
 	identified := make(chan struct{})
 	identifying, stop := context.WithCancel(ctx)

@@ -63,7 +63,7 @@ func (v *verifier) read() error {
 			return err
 		}
 		switch o := obs[0]; {
-		case o.Check == IdentityCheck && (o.Kind == identityKind || o.Kind == machineKind):
+		case o.Check == IdentityCheck && slices.Contains([]string{identityKind, machineKind, slurmKind}, o.Kind):
 			i, err := identityIn(o)
 			if err != nil {
 				return err

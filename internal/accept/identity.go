@@ -34,6 +34,8 @@ func (before identity) differences(after identity) []string {
 		return []string{fmt.Sprintf("cannot identify the cluster: %v", after.unknown)}
 	case before.uid != after.uid && evidence.IsMachine(before.uid) && evidence.IsMachine(after.uid):
 		return []string{fmt.Sprintf("machine: %s then, %s now (hash of /etc/machine-id)", before.uid, after.uid)}
+	case before.uid != after.uid && evidence.IsSlurm(before.uid) && evidence.IsSlurm(after.uid):
+		return []string{fmt.Sprintf("cluster: %s then, %s now (ClusterName and host of slurmctld)", before.uid, after.uid)}
 	case before.uid != after.uid:
 		return []string{fmt.Sprintf("cluster: %s then, %s now (UID of namespace %s)", before.uid, after.uid, metav1.NamespaceSystem)}
 	case before.simulated != after.simulated:
@@ -74,6 +76,11 @@ func differentHosts(then, now map[string]string) []string {
 // thisCluster identifies the cluster without removing the objects of killed runs: the
 // identity decides whether a run is resumed.
 func (x *execution) thisCluster(ctx context.Context) identity {
+	if x.opts.Cluster == nil && x.opts.Slurm != nil {
+		id, _, err := x.thisSlurm(ctx)
+		id.unknown = err
+		return id
+	}
 	if x.opts.Cluster == nil {
 		return x.thisMachine()
 	}
@@ -137,8 +144,11 @@ func (i Identity) Observation(at time.Time) (check.Observation, error) {
 }
 
 func identityIn(o check.Observation) (identity, error) {
-	if o.Kind == machineKind {
+	switch o.Kind {
+	case machineKind:
 		return machineIn(o)
+	case slurmKind:
+		return ofSlurm(o.Raw)
 	}
 	var i Identity
 	if err := json.Unmarshal(o.Raw, &i); err != nil {

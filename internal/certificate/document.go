@@ -96,6 +96,9 @@ func cluster(id string) string {
 	if evidence.IsMachine(id) {
 		return id + " (hash of /etc/machine-id)"
 	}
+	if evidence.IsSlurm(id) {
+		return id + " (ClusterName and host of slurmctld)"
+	}
 	return or(id) + " (UID of namespace kube-system)"
 }
 

@@ -82,6 +82,12 @@ type Header struct {
 // MachinePrefix begins the Header.Cluster of a run without a cluster.
 const MachinePrefix = "machine-"
 
+// SlurmPrefix begins the Header.Cluster of a Slurm cluster, SlurmPrefix NAME@HOST.
+const SlurmPrefix = "slurm-"
+
+// IsSlurm reports whether a Header.Cluster is a Slurm cluster.
+func IsSlurm(cluster string) bool { return strings.HasPrefix(cluster, SlurmPrefix) }
+
 // IsMachine reports whether a Header.Cluster is a machine.
 func IsMachine(cluster string) bool { return strings.HasPrefix(cluster, MachinePrefix) }
 

@@ -68,6 +68,8 @@ func (h Header) unidentified() string {
 		return "the cluster was not identified: whether its hardware is simulated is unknown"
 	case IsMachine(h.Cluster):
 		return "the run is of one machine: nothing shows whether its hardware is simulated"
+	case IsSlurm(h.Cluster):
+		return "the run is of a Slurm cluster: nothing shows whether its hardware is simulated"
 	default:
 		return "the cluster has no nodes: whether its hardware is simulated is unknown"
 	}

@@ -97,8 +97,11 @@ type gate interface {
 // gates returns all eight, in order. The facility and the fabric are of the whole site, the others of
 // each group of its nodes.
 func gates(s *site.Site, p *profile.Profile, a Access) []gate {
-	if s.SingleNode() {
+	switch {
+	case s.SingleNode():
 		return singleNode(s, p, a)
+	case s.OnSlurm():
+		return onSlurm(s, p, a)
 	}
 	job := collective.Deps{Cluster: a.monitored(), RunID: a.RunID}
 	out := []gate{facility.New(s, p, facility.Deps{}), fabricGate(s, p, a)}
@@ -157,8 +160,8 @@ func Playbook(s *site.Site, p *profile.Profile, a Access, include ...string) (pl
 		step.Prepare = pregate.For(s, g.Name(), a.Kubeconfig)
 		out.Steps = append(out.Steps, step)
 	}
-	if s.SingleNode() && len(include) > 0 {
-		return plan.Plan{}, fmt.Errorf("include %s: spine single-node has no cluster", strings.Join(include, ", "))
+	if !s.Kubernetes() && len(include) > 0 {
+		return plan.Plan{}, fmt.Errorf("include %s: spine %s has no Kubernetes cluster", strings.Join(include, ", "), s.Spine)
 	}
 	for _, name := range include {
 		if !slices.Contains(Extras(), name) {

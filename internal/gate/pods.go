@@ -9,9 +9,9 @@ import (
 )
 
 // checkPods returns an error if a patch of the site changes or removes what the pods of a gate
-// need. A single node has no pods.
+// need. Only Kubernetes has pods.
 func checkPods(s *site.Site, p *profile.Profile) error {
-	if s.SingleNode() {
+	if !s.Kubernetes() {
 		return nil
 	}
 	required, err := RequiredBy(s, p, site.Gates())

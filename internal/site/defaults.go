@@ -11,6 +11,7 @@ const (
 	DefaultSSHConnectTimeout = 20 * time.Second
 	DefaultSSHTimeout        = 30 * time.Minute // dcgmi diag -r 3 takes 15-30 minutes on real GPUs
 	DefaultPrepareTimeout    = 30 * time.Minute
+	DefaultJobTimeout        = 5 * time.Minute // of a small job of Slurm: slurmctld starts it within a minute on free nodes
 	// DefaultRuleWithin: prometheus-operator writes a ConfigMap, the kubelet syncs it within a minute and
 	// a half, and rules are evaluated once a minute by default.
 	DefaultRuleWithin = 5 * time.Minute
@@ -39,12 +40,15 @@ func (s *Site) setDefaults() {
 		s.Reach.SSH.FabricHost = s.Inventory.Nodes[0].Name
 	}
 	s.GPUStack.ManagedBy = cmp.Or(s.GPUStack.ManagedBy, ManagedByOperator)
-	if s.Reach.GPUTools == "" && (s.GPUStack.Provided() || s.SingleNode()) {
+	if s.Reach.GPUTools == "" && (s.GPUStack.Provided() || !s.Kubernetes()) {
 		s.Reach.GPUTools = ToolsOnHost // there are no pods of the GPU Operator
 	}
 	s.Reach.GPUTools = cmp.Or(s.Reach.GPUTools, ToolsAuto)
 	s.GPUStack.GangScheduler = cmp.Or(s.GPUStack.GangScheduler, "auto")
 	s.Workloads.Training.Nodes = cmp.Or(s.Workloads.Training.Nodes, len(s.Inventory.Nodes))
+	if s.Slurm != nil {
+		s.Slurm.setDefaults()
+	}
 	s.Telemetry.Alert.setDefaults()
 	s.Workloads.Inference.setDefaults()
 	s.Autoscale.setDefaults()

@@ -22,6 +22,8 @@ type Site struct {
 	GPUStack  GPUStack  `yaml:"gpustack" json:"gpustack"`
 	Telemetry Telemetry `yaml:"telemetry" json:"telemetry"`
 	Workloads Workloads `yaml:"workloads" json:"workloads"`
+	// Slurm is nil for other spines than slurm.
+	Slurm *Slurm `yaml:"slurm,omitempty" json:"slurm,omitempty"`
 	// Images has the mirrors of registries. Load applies it to every image.
 	Images    Images    `yaml:"images,omitempty" json:"images,omitzero"`
 	Autoscale Autoscale `yaml:"autoscale,omitempty" json:"autoscale"`

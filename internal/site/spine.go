@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/firstlight/firstlight/internal/profile"
@@ -14,6 +15,7 @@ import (
 const (
 	SpineKubernetes = "kubernetes"
 	SpineK3s        = "k3s"
+	SpineSlurm      = "slurm"
 	// SpineSingleNode is one machine without a cluster, the one that firstlight runs on.
 	SpineSingleNode = "single-node"
 )
@@ -27,6 +29,9 @@ func (s *Site) WhyNotApplicable(p *profile.Profile) map[string]string {
 	out := map[string]string{}
 	if s.SingleNode() {
 		out = notOnSingleNode(p)
+	}
+	if s.OnSlurm() && slices.Contains(s.Slurm.Without, WithoutAccounting) {
+		out["telemetry"] = "slurm.without has accounting: the cluster keeps no records of jobs"
 	}
 	maps.Copy(out, s.NotApplicable)
 	return out

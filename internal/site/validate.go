@@ -21,11 +21,11 @@ func Gates() []string {
 	return []string{"facility", "fabric", "node", "gpustack", "telemetry", "collective", "training", "inference"}
 }
 
-// spines that this version supports. The others of the vocabulary (slurm, ray) are refused by
+// spines that this version supports. The others of the vocabulary (ray) are refused by
 // name, not ignored.
 var (
-	spines       = []string{SpineKubernetes, SpineK3s, SpineSingleNode}
-	plannedSpine = []string{"slurm", "ray"}
+	spines       = []string{SpineKubernetes, SpineK3s, SpineSlurm, SpineSingleNode}
+	plannedSpine = []string{"ray"}
 	dnsLabel     = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 	nodeName     = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$`)
 	byteSize     = regexp.MustCompile(`^[1-9][0-9]*[KMG]?$`)
@@ -93,9 +93,12 @@ func (v *validator) site(s *Site) {
 			v.add("profile", "%s", err)
 		}
 	}
-	if s.SingleNode() {
+	switch {
+	case s.SingleNode():
 		v.singleNode(s, p)
-	} else {
+	case s.OnSlurm():
+		v.onSlurm(s, p)
+	default:
 		v.cluster(s, p)
 	}
 	for gate, reason := range s.NotApplicable {
@@ -107,6 +110,9 @@ func (v *validator) site(s *Site) {
 
 // cluster validates what the site of a cluster has.
 func (v *validator) cluster(s *Site, p *profile.Profile) {
+	if s.Slurm != nil {
+		v.add("slurm", "has no effect with spine %s: remove it", s.Spine)
+	}
 	v.facility(&s.Facility)
 	v.inventory(&s.Inventory)
 	v.groups(s, p)

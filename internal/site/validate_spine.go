@@ -19,7 +19,7 @@ var singleNodeKeys = []string{
 // singleNode validates the site of one machine. Keys of a cluster would have no effect.
 func (v *validator) singleNode(s *Site, p *profile.Profile) {
 	if len(v.root.Content) > 0 {
-		v.onlySingleNode("", v.root.Content[0])
+		v.only(SpineSingleNode, singleNodeKeys, "", v.root.Content[0])
 	}
 	v.inventory(&s.Inventory)
 	if len(s.Inventory.Nodes) > 1 {
@@ -42,19 +42,19 @@ func (v *validator) singleNode(s *Site, p *profile.Profile) {
 	v.collective(&s.Workloads.Collective)
 }
 
-// onlySingleNode refuses the keys of a mapping that have no effect on a single node.
-func (v *validator) onlySingleNode(prefix string, mapping *yaml.Node) {
+// only refuses the keys of a mapping that have no effect with a spine.
+func (v *validator) only(spine string, keys []string, prefix string, mapping *yaml.Node) {
 	if mapping.Kind != yaml.MappingNode {
 		return
 	}
 	for i := 0; i+1 < len(mapping.Content); i += 2 {
 		path := prefix + mapping.Content[i].Value
 		switch {
-		case slices.Contains(singleNodeKeys, path):
-		case slices.ContainsFunc(singleNodeKeys, func(key string) bool { return strings.HasPrefix(key, path+".") }):
-			v.onlySingleNode(path+".", mapping.Content[i+1])
+		case slices.Contains(keys, path):
+		case slices.ContainsFunc(keys, func(key string) bool { return strings.HasPrefix(key, path+".") }):
+			v.only(spine, keys, path+".", mapping.Content[i+1])
 		default:
-			v.add(path, "has no effect with spine single-node: remove it")
+			v.add(path, "has no effect with spine %s: remove it", spine)
 		}
 	}
 }

@@ -43,8 +43,8 @@ func (v *validator) fabric(s *Site, p *profile.Profile) {
 	if p != nil && p.Verbs() && len(f.HCAs) != int(p.Node.HCAs.Value) {
 		v.add("fabric.hcas", "lists %d devices, profile %s has %d a node", len(f.HCAs), p.Name, int(p.Node.HCAs.Value))
 	}
-	if f.NetworkResource == "" && p != nil && p.Fabric.Kind == profile.TCPXO {
-		return // pods take part by annotation
+	if f.NetworkResource == "" && p != nil && p.Fabric.Kind == profile.TCPXO || s.OnSlurm() {
+		return // pods take part by annotation, or the cluster has no pods
 	}
 	if !resourceName.MatchString(f.NetworkResource) {
 		v.add("fabric.networkResource", "invalid extended resource %q: must be such as rdma/ib", f.NetworkResource)

@@ -62,6 +62,8 @@ Without --kubeconfig it uses the running lab, or starts a lab and stops it at th
 With --spine single-node it is this machine, without Kubernetes and without a site file:
 gate fabric looks at its NVLinks, collective runs all_reduce_perf over its GPUs, gates that
 need a cluster do not apply. Without a GPU, or a profile for it, it exits 3.
+With --spine slurm it is the Slurm cluster of --site: gates gpustack and telemetry are
+Slurm's nodes, resources, prolog, epilog and accounting, collective runs through srun.
 
 An unfinished run is resumed if cluster, hosts, site, profile and checks are the same and
 no verdict is older than a week. Otherwise the differences are printed and a new run
@@ -100,6 +102,9 @@ Exit codes: 0 passed or partial; 1 failed; 2 invalid input; 3 not observed; 130 
 
   # Run the gates of one machine on the machine itself
   firstlight accept --spine single-node
+
+  # Run the gates of a Slurm cluster
+  firstlight accept --spine slurm --site prod.yaml
 
   # Run all gates on a lab with NVIDIA's own GPU Operator
   firstlight accept --stack real
@@ -239,11 +244,11 @@ func (f *acceptFlags) run(ctx context.Context, s cmdutil.Streams) (err error) {
 	})
 }
 
-// clusterFlags refuses flags without an effect on a site of one machine.
+// clusterFlags refuses flags without an effect on a site without Kubernetes.
 func (f *acceptFlags) clusterFlags(s *site.Site) error {
 	for flag, set := range map[string]bool{"--namespace": f.namespace != "", "--include": len(f.include) > 0, "--preflight": f.preflight, "--page": f.page} {
-		if set && s.SingleNode() {
-			return cmdutil.UsageErrorf("%s needs a cluster: spine single-node has none", flag)
+		if set && !s.Kubernetes() {
+			return cmdutil.UsageErrorf("%s needs a Kubernetes cluster: spine %s has none", flag, s.Spine)
 		}
 	}
 	return nil

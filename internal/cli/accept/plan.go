@@ -31,6 +31,9 @@ func NewPlan(s cmdutil.Streams) *cobra.Command {
   # Print what accept --add would run, with all other nodes of the site accepted
   firstlight plan --site prod.yaml --add nodes.yaml
 
+  # Print what accept would run on a Slurm cluster
+  firstlight plan --spine slurm --site prod.yaml
+
   # Create the roles that accept needs
   firstlight plan --rbac | kubectl apply -f -`,
 	}
@@ -40,7 +43,7 @@ func NewPlan(s cmdutil.Streams) *cobra.Command {
 	include := cmd.Flags().StringSlice("include", nil, "checks to run in addition to the gates: "+strings.Join(gate.Extras(), ", "))
 	rbac := cmd.Flags().Bool("rbac", false, "print the RBAC of a run that creates its own namespace, as YAML (accept rbac --namespace needs less)")
 	add := cmd.Flags().String("add", "", "file of new nodes: print the plan of accept --add, with all other nodes of the site accepted")
-	cmd.MarkFlagsMutuallyExclusive("spine", "site", "rbac")
+	cmd.MarkFlagsMutuallyExclusive("spine", "rbac")
 	for _, other := range []string{"spine", "include", "rbac"} {
 		cmd.MarkFlagsMutuallyExclusive("add", other)
 	}
@@ -86,14 +89,17 @@ func planOf(s *site.Site, p *profile.Profile, add string, include []string) (pla
 	return capacity.Plan(s, p, addition, gate.Access{})
 }
 
-// openPlanned is the site at path, or with --spine that of this machine. A plan needs no GPU: a machine
+// openPlanned is the site at path, or with --spine that of this machine or of an example. A plan needs no GPU: a machine
 // without one shows that of an example.
 func openPlanned(ctx context.Context, s cmdutil.Streams, path, spine string) (*site.Site, *profile.Profile, error) {
-	if spine == "" {
-		return cmdutil.OpenSite(ctx, path)
-	}
-	if err := cmdutil.CheckSpine(spine); err != nil {
+	if err := cmdutil.CheckSpine(spine, path); err != nil {
 		return nil, nil, err
+	}
+	switch {
+	case spine == site.SpineSlurm:
+		return openSlurm(ctx, s, path)
+	case spine == "":
+		return cmdutil.OpenSite(ctx, path)
 	}
 	file, p, err := cmdutil.ThisMachine(ctx)
 	if err != nil {
@@ -104,6 +110,20 @@ func openPlanned(ctx context.Context, s cmdutil.Streams, path, spine string) (*s
 		file = site.SingleNodeFile("example", p)
 	}
 	loaded, err := site.Parse(spine, file)
+	return loaded, p, err
+}
+
+// openSlurm is the Slurm site at path, or that of the example.
+func openSlurm(ctx context.Context, s cmdutil.Streams, path string) (*site.Site, *profile.Profile, error) {
+	if path != "" {
+		return cmdutil.OpenSpine(ctx, path, site.SpineSlurm)
+	}
+	fmt.Fprintln(s.Err, "firstlight: this is the plan of an example; --site names the site file of a cluster")
+	loaded, err := site.Parse("slurm.yaml", site.SlurmExample())
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := profile.Load(loaded.Profile)
 	return loaded, p, err
 }
 

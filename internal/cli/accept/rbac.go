@@ -69,8 +69,8 @@ func selectedGates(s *site.Site, p *profile.Profile, only string, include []stri
 }
 
 func printRBAC(s cmdutil.Streams, site *site.Site, a gate.Allowed) error {
-	if site.SingleNode() {
-		return cmdutil.UsageErrorf("spine single-node has no cluster, and needs no roles")
+	if !site.Kubernetes() {
+		return cmdutil.UsageErrorf("spine %s has no Kubernetes cluster, and needs no roles", site.Spine)
 	}
 	data, err := gate.RBAC(site, a)
 	if err != nil {

@@ -128,10 +128,10 @@ func TestSingleNodeUsage(t *testing.T) {
 	for line, want := range map[string]string{
 		"accept --spine k3s":                          `unknown --spine "k3s": want single-node`,
 		"accept --spine single-node --lab x":          "none of the others can be",
-		"accept --spine single-node --site " + own:    "none of the others can be",
+		"accept --spine single-node --site " + own:    "without a site file: remove --spine, or --site",
 		"accept --spine single-node --namespace x":    "none of the others can be",
-		"accept --site " + own + " --namespace x":     "--namespace needs a cluster",
-		"accept --site " + own + " --preflight":       "--preflight needs a cluster",
+		"accept --site " + own + " --namespace x":     "--namespace needs a Kubernetes cluster",
+		"accept --site " + own + " --preflight":       "--preflight needs a Kubernetes cluster",
 		"accept --site " + own + " --kubeconfig x":    "remove --kubeconfig",
 		"accept --site " + other:                      "this machine is " + name,
 		"accept rbac --site " + own:                   "needs no roles",
@@ -144,7 +144,7 @@ func TestSingleNodeUsage(t *testing.T) {
 	if _, stderr, code := clitest.Run(t, NewPlan, "plan", "--spine", "ray"); code != cmdutil.ExitUsage || !strings.Contains(stderr, `unknown --spine "ray"`) {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
-	if _, err := (&cmdutil.TargetFlags{Site: own}).Open(t.Context(), nil); cmdutil.ExitCode(err) != cmdutil.ExitUsage || !strings.Contains(err.Error(), "has no cluster, which this command needs") {
+	if _, err := (&cmdutil.TargetFlags{Site: own}).Open(t.Context(), nil); cmdutil.ExitCode(err) != cmdutil.ExitUsage || !strings.Contains(err.Error(), "has no Kubernetes cluster, which this command needs") {
 		t.Errorf("a command of clusters: %v", err)
 	}
 }

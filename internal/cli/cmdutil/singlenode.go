@@ -30,27 +30,55 @@ type thisMachine struct{ localhost.Hosts }
 func (thisMachine) Keys() map[string]string { return nil }
 func (thisMachine) Close() error            { return nil }
 
-// AddSpine adds the flag for this machine without a site file, and permits sites of one machine.
+// AddSpine adds the flag for this machine without a site file, and permits sites without Kubernetes.
 func (f *TargetFlags) AddSpine(cmd *cobra.Command) {
 	f.machines = true
 	AddSpineFlag(cmd, &f.spine)
-	for _, other := range []string{"site", "kubeconfig", "context", "lab", "stack"} {
+	for _, other := range []string{"kubeconfig", "context", "lab", "stack"} {
 		cmd.MarkFlagsMutuallyExclusive("spine", other)
 	}
 }
 
 // AddSpineFlag adds the flag --spine.
 func AddSpineFlag(cmd *cobra.Command, spine *string) {
-	cmd.Flags().StringVar(spine, "spine", "", "single-node: this machine, without Kubernetes and without a site file")
-	CompleteFlag(cmd, "spine", []string{site.SpineSingleNode})
+	cmd.Flags().StringVar(spine, "spine", "", "single-node: this machine, without Kubernetes and without a site file; slurm: the Slurm cluster of --site")
+	CompleteFlag(cmd, "spine", []string{site.SpineSingleNode, site.SpineSlurm})
 }
 
-// CheckSpine refuses other spines than that of one machine: clusters need a site file.
-func CheckSpine(spine string) error {
-	if spine != "" && spine != site.SpineSingleNode {
-		return UsageErrorf("unknown --spine %q: want %s; a site file (--site) has the other spines", spine, site.SpineSingleNode)
+// CheckSpine refuses spines that --spine cannot select, and a site file for this machine.
+func CheckSpine(spine, siteFile string) error {
+	switch {
+	case spine == "" || spine == site.SpineSlurm:
+		return nil
+	case spine != site.SpineSingleNode:
+		return UsageErrorf("unknown --spine %q: want %s or %s; a site file (--site) has the other spines", spine, site.SpineSingleNode, site.SpineSlurm)
+	case siteFile != "":
+		return UsageErrorf("--spine %s is this machine without a site file: remove --spine, or --site", spine)
+	default:
+		return nil
+	}
+}
+
+// requireSpine refuses a site of another spine than that of --spine.
+func requireSpine(s *site.Site, spine string) error {
+	if spine != "" && s.Spine != spine {
+		return UsageErrorf("the site has spine %s, --spine is %s", s.Spine, spine)
 	}
 	return nil
+}
+
+// withLogin runs the commands of Slurm's login host on this machine, and others over SSH.
+type withLogin struct {
+	Hosts
+	login localhost.Hosts
+}
+
+// Run implements Hosts.
+func (h withLogin) Run(ctx context.Context, host string, argv ...string) (ssh.Output, error) {
+	if host == h.login.Name {
+		return h.login.Run(ctx, host, argv...)
+	}
+	return h.Hosts.Run(ctx, host, argv...)
 }
 
 // detectTimeout limits nvidia-smi, which takes seconds on a machine with a broken GPU.
@@ -99,3 +127,12 @@ func (t *Target) openMachine() error {
 
 // identifyMachine identifies this machine, for a target without a cluster.
 func identifyMachine() (localhost.Machine, error) { return localhost.Identify("/") }
+
+// OpenSpine is OpenSite for a site of one spine.
+func OpenSpine(ctx context.Context, path, spine string) (*site.Site, *profile.Profile, error) {
+	s, p, err := OpenSite(ctx, path)
+	if err == nil {
+		err = requireSpine(s, spine)
+	}
+	return s, p, err
+}

@@ -21,6 +21,8 @@ import (
 	"github.com/firstlight/firstlight/internal/lab/component"
 	"github.com/firstlight/firstlight/internal/lab/embedded"
 	"github.com/firstlight/firstlight/internal/probe/kube"
+	"github.com/firstlight/firstlight/internal/probe/localhost"
+	"github.com/firstlight/firstlight/internal/probe/slurm"
 	"github.com/firstlight/firstlight/internal/probe/ssh"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
@@ -64,8 +66,11 @@ func (f *TargetFlags) Validate() error {
 	if err := component.CheckStack(component.Stack(f.stack)); err != nil {
 		return UsageErrorf("--stack: %w", err)
 	}
-	if err := CheckSpine(f.spine); err != nil {
+	if err := CheckSpine(f.spine, f.Site); err != nil {
 		return err
+	}
+	if f.spine == site.SpineSlurm && f.Site == "" {
+		return UsageErrorf("--spine %s needs --site: the site file declares the cluster (examples/sites/slurm.yaml is an example)", f.spine)
 	}
 	if (f.kubeconfig != "" || f.context != "") && f.Site == "" {
 		return UsageErrorf("--kubeconfig needs --site: the site file declares what the cluster must have (firstlight site init writes an example)")
@@ -82,7 +87,7 @@ type Target struct {
 	Groups map[string][]byte
 	Hosts  Hosts
 	// ControlPlane waits for the control plane. Cluster also waits for monitoring and extras. Both
-	// are nil for a single node.
+	// are nil without Kubernetes.
 	ControlPlane, Cluster accept.Reach
 	Kubeconfig            func(ctx context.Context) (path, context string, err error)
 	// Versions and Digests are of a lab's programs; nil for a cluster.
@@ -101,7 +106,7 @@ func (f *TargetFlags) Open(ctx context.Context, board *display.Board, extras ...
 	t := &Target{}
 	var err error
 	switch {
-	case f.spine != "":
+	case f.spine == site.SpineSingleNode:
 		err = t.openThisMachine(ctx)
 	case f.OnLab():
 		err = t.openLab(ctx, labName(f.lab), f.Site, f.stack, board, extras)
@@ -132,6 +137,9 @@ func (t *Target) openHosts(ctx context.Context, s *site.Site, board *display.Boa
 		return Unobserved(err)
 	}
 	t.Hosts = pool
+	if t.Site.OnSlurm() && t.Site.Slurm.Local {
+		t.Hosts = withLogin{Hosts: pool, login: localhost.Hosts{Name: site.LocalHost, Timeout: t.Site.Workloads.Collective.Timeout.D() + t.Site.Reach.SSH.Timeout.D()}}
+	}
 	return nil
 }
 
@@ -150,18 +158,21 @@ func labName(name string) string {
 	return name
 }
 
-// openSite uses the cluster or the machine of a site file.
+// openSite uses the cluster or the machine of a site file. Its spine is that of --spine, if that is given.
 func (t *Target) openSite(f *TargetFlags) error {
 	if err := t.load(f.Site); err != nil {
 		return UsageErrorf("%w", err)
 	}
+	if err := requireSpine(t.Site, f.spine); err != nil {
+		return err
+	}
 	switch {
-	case !t.Site.SingleNode():
+	case t.Site.Kubernetes():
 		return t.openCluster(f)
 	case !f.machines:
-		return UsageErrorf("%s: spine single-node has no cluster, which this command needs", f.Site)
+		return UsageErrorf("%s: spine %s has no Kubernetes cluster, which this command needs", f.Site, t.Site.Spine)
 	case f.kubeconfig != "" || f.context != "":
-		return UsageErrorf("%s: spine single-node has no cluster: remove --kubeconfig and --context", f.Site)
+		return UsageErrorf("%s: spine %s has no Kubernetes cluster: remove --kubeconfig and --context", f.Site, t.Site.Spine)
 	default:
 		return nil
 	}
@@ -386,8 +397,13 @@ func (t *Target) RunOptions(board *display.Board) accept.Options {
 		Tool: Version, Versions: t.Versions, Digests: t.Digests,
 		Note: func(text string) { board.Log("%s", text) },
 	}
-	if t.Site.SingleNode() {
+	switch {
+	case t.Site.SingleNode():
 		o.Machine = identifyMachine
+	case t.Site.OnSlurm():
+		o.Slurm = func(ctx context.Context) (ssh.Output, error) {
+			return t.Hosts.Run(ctx, t.Site.Slurm.Host(), slurm.ConfigCommand()...)
+		}
 	}
 	return o
 }

@@ -23,6 +23,8 @@ type Gate struct {
 	deps    Deps
 	// run runs a job; gangjob.Run in production.
 	run func(context.Context, *workload.Launcher, workload.Spec) (gangjob.Outcome, []gangjob.Log, error)
+	// srun runs jobs in place of run, without pods; nil on Kubernetes.
+	srun *Srun
 	// launcher returns the launcher of jobs.
 	launcher func(context.Context) (*workload.Launcher, error)
 }
@@ -51,7 +53,7 @@ func (g *Gate) Claims() int { return len(g.site.Inventory.Nodes) * g.gpus() }
 // Describe lists the actions of Observe.
 func (g *Gate) Describe() []string {
 	return []string{
-		"start a gang of one pod per GPU node and run: " + g.command(g.repetitions()),
+		"start a gang of one pod per GPU node and run: " + g.command("", nil, g.repetitions()),
 		"read the transports in NCCL's log (NCCL_DEBUG=INFO)",
 		"if it fails without naming a node: repeat it on pairs and groups of nodes, or on single nodes",
 	}

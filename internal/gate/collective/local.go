@@ -26,6 +26,9 @@ type Hosts interface {
 	Run(ctx context.Context, host string, argv ...string) (ssh.Output, error)
 }
 
+// errNoHosts is the error for a gate that only judges.
+var errNoHosts = errors.New("hosts must be set")
+
 // Local is gate 6 of a single node: all_reduce_perf over its GPUs, without pods. The GPUs of
 // other programs are left alone.
 type Local struct {
@@ -78,7 +81,7 @@ type processes struct {
 // Observe implements check.Check.
 func (l *Local) Observe(ctx context.Context, rec check.Recorder) error {
 	if l.hosts == nil {
-		return errors.New("observe the collective: hosts must be set")
+		return fmt.Errorf("observe the collective: %w", errNoHosts)
 	}
 	for _, node := range l.gate.nodes() {
 		free, err := l.observeProcesses(ctx, rec, node)

@@ -87,12 +87,8 @@ func scopeOf(nodes []string) string {
 
 // observe runs one job and records it.
 func (g *Gate) observe(ctx context.Context, rec check.Recorder, l *workload.Launcher, name, scope string, nodes []string, repetitions int) (Figures, error) {
-	attempt := g.deps.Observer(rec).Begin(KindRun, target(scope, nodes), g.command(repetitions))
-	spec, err := g.spec(name, nodes, repetitions)
-	if err != nil {
-		return Figures{}, err
-	}
-	outcome, logs, err := g.run(ctx, l, spec)
+	attempt := g.deps.Observer(rec).Begin(KindRun, target(scope, nodes), g.command(name, nodes, repetitions))
+	outcome, logs, err := g.start(ctx, l, name, nodes, repetitions)
 	if err != nil {
 		return Figures{}, err
 	}
@@ -109,6 +105,18 @@ func (g *Gate) observe(ctx context.Context, rec check.Recorder, l *workload.Laun
 		}
 	}
 	return f, attempt.RecordPartial(f, outcome.NotRun())
+}
+
+// start runs one job to its end.
+func (g *Gate) start(ctx context.Context, l *workload.Launcher, name string, nodes []string, repetitions int) (gangjob.Outcome, []gangjob.Log, error) {
+	if g.srun != nil {
+		return g.srun.run(ctx, name, nodes, repetitions)
+	}
+	spec, err := g.spec(name, nodes, repetitions)
+	if err != nil {
+		return gangjob.Outcome{}, nil, err
+	}
+	return g.run(ctx, l, spec)
 }
 
 // figures are those of a run whose log is not read yet.

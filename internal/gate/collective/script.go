@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/crypto/ssh"
 
+	probe "github.com/firstlight/firstlight/internal/probe/ssh"
 	"github.com/firstlight/firstlight/internal/site"
 	"github.com/firstlight/firstlight/internal/workload"
 )
@@ -21,8 +22,11 @@ import (
 //go:embed run.sh
 var script string
 
-// command describes the command.
-func (g *Gate) command(repetitions int) string {
+// command describes the command of a job.
+func (g *Gate) command(job string, nodes []string, repetitions int) string {
+	if g.srun != nil {
+		return fmt.Sprintf("%s, %d times", probe.Quote(g.srun.argv(job, nodes)), repetitions)
+	}
 	least, most := g.sizes()
 	return fmt.Sprintf("mpirun all_reduce_perf -b %s -e %s -f 2 -g 1, %d times", least, most, repetitions)
 }

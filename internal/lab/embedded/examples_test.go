@@ -23,7 +23,7 @@ func loadExample(t *testing.T, path string) (*site.Site, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if bytes.Contains(text, []byte("\nspine: "+site.SpineSingleNode+"\n")) { // a site of its own, not a lab
+	if bytes.Contains(text, []byte("\nspine: "+site.SpineSingleNode+"\n")) || bytes.Contains(text, []byte("\nspine: "+site.SpineSlurm+"\n")) { // a site of its own, not a lab
 		s, err := site.Load(path)
 		return s, err
 	}

@@ -1,0 +1,154 @@
+package collective
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/evidence/chart"
+	"github.com/firstlight/firstlight/internal/gate/gangjob"
+	"github.com/firstlight/firstlight/internal/probe/ssh"
+	"github.com/firstlight/firstlight/internal/profile"
+	"github.com/firstlight/firstlight/internal/site"
+	"github.com/firstlight/firstlight/internal/workload"
+)
+
+// Srun is gate 6 of a Slurm cluster: all_reduce_perf with one task a GPU, started by srun on the
+// login host. Its output is judged as that of pods.
+type Srun struct {
+	gate  *Gate
+	hosts Hosts
+	runID string
+}
+
+// NewSrun returns the gate; hosts may be nil for a gate that only judges.
+func NewSrun(s *site.Site, p *profile.Profile, hosts Hosts, runID string) *Srun {
+	g := &Srun{gate: New(s, p, Deps{}), hosts: hosts, runID: runID}
+	g.gate.srun = g
+	g.gate.launcher = func(context.Context) (*workload.Launcher, error) { return nil, nil } //nolint:nilnil // there are no pods
+	return g
+}
+
+// Name implements check.Check.
+func (g *Srun) Name() string { return Name }
+
+// Claims is the number of GPUs that the gate uses.
+func (g *Srun) Claims() int { return g.gate.Claims() }
+
+// Lowered implements plan.Lowers.
+func (g *Srun) Lowered() []string { return g.gate.Lowered() }
+
+// Charts draws the bandwidth.
+func (g *Srun) Charts(obs []check.Observation) []chart.Chart { return g.gate.Charts(obs) }
+
+// Excluding implements plan.Excluding.
+func (g *Srun) Excluding(nodes []string) check.Check {
+	return NewSrun(g.gate.site.Without(nodes), g.gate.profile, g.hosts, g.runID)
+}
+
+// Describe lists the commands of Observe.
+func (g *Srun) Describe() []string {
+	return []string{
+		"on " + g.gate.site.Slurm.Host() + ": " + g.gate.command(jobName(ScopeAll, g.gate.nodes(), 0), g.gate.nodes(), g.gate.repetitions()),
+		"read the transports in NCCL's log (NCCL_DEBUG=INFO)",
+		"if it fails without naming a node: repeat it on pairs and groups of nodes, or on single nodes",
+	}
+}
+
+// Observe implements check.Check.
+func (g *Srun) Observe(ctx context.Context, rec check.Recorder) error {
+	if g.hosts == nil {
+		return fmt.Errorf("observe the collective: %w", errNoHosts)
+	}
+	return g.gate.Observe(ctx, rec)
+}
+
+// Judge implements check.Check.
+func (g *Srun) Judge(obs []check.Observation) check.Judgement { return g.gate.Judge(obs) }
+
+func (g *Srun) slurmName(job string) string { return strings.TrimSuffix("firstlight-"+job+"-"+g.runID, "-") }
+
+// argv is one repetition on some nodes.
+func (g *Srun) argv(job string, nodes []string) []string {
+	s, gpus := g.gate.site, g.gate.gpus()
+	timeout := s.Workloads.Collective.Timeout.D()
+	argv := append(s.SrunCommand(g.slurmName(job), nodes, gpus, timeout), "--ntasks-per-node="+strconv.Itoa(gpus),
+		"--immediate="+strconv.Itoa(max(1, int(s.Slurm.JobTimeout.D().Seconds()))), "--kill-on-bad-exit=1")
+	if s.Slurm.MPI != "" {
+		argv = append(argv, "--mpi="+s.Slurm.MPI)
+	}
+	if s.Slurm.Containers == site.ContainersPyxis {
+		argv = append(argv, "--container-image="+s.Workloads.Collective.Image)
+	}
+	argv = append(argv, "env", "NCCL_DEBUG=INFO")
+	if hcas := s.Fabric.HCAs; len(hcas) > 0 { // "=" alone would select no device
+		argv = append(argv, "NCCL_IB_HCA=="+strings.Join(hcas, ","))
+	}
+	least, most := g.gate.sizes()
+	return append(argv, program, "-b", least, "-e", most, "-f", "2", "-g", "1")
+}
+
+// run runs the repetitions until one fails; its log is that of all of them. The error is only for an
+// ended context.
+func (g *Srun) run(ctx context.Context, job string, nodes []string, repetitions int) (gangjob.Outcome, []gangjob.Log, error) {
+	limited, cancel := context.WithTimeout(ctx, g.gate.site.Workloads.Collective.Timeout.D())
+	defer cancel()
+	var log bytes.Buffer
+	outcome := gangjob.Outcome{Ended: gangjob.EndedDone, Succeeded: true}
+	for range repetitions {
+		out, err := g.hosts.Run(limited, g.gate.site.Slurm.Host(), g.argv(job, nodes)...)
+		log.Write(out.Stdout)
+		log.Write(out.Stderr)
+		if limited.Err() != nil || err != nil {
+			g.cancel(ctx, job)
+		}
+		if ctx.Err() != nil {
+			return outcome, nil, fmt.Errorf("run %s: %w", job, ctx.Err())
+		}
+		if outcome = g.outcome(out, err, limited.Err()); !outcome.Succeeded {
+			break
+		}
+	}
+	return outcome, []gangjob.Log{{Data: log.Bytes()}}, nil
+}
+
+// notStarted are texts of srun about a job that did not start.
+var notStarted = []string{
+	"Unable to allocate resources", "Unable to create step", "Prolog failure", "allocation", "Something is wrong with the boot", "unrecognized option", "invalid option",
+}
+
+// outcome is the end of one srun.
+func (g *Srun) outcome(out ssh.Output, err, timeout error) gangjob.Outcome {
+	text := strings.ToValidUTF8(string(bytes.TrimSpace(out.Stderr)), "?")
+	text = text[max(0, len(text)-400):]
+	refused := slices.ContainsFunc(notStarted, func(part string) bool { return strings.Contains(text, "srun: ") && strings.Contains(text, part) })
+	switch {
+	case timeout != nil:
+		return gangjob.Outcome{Ended: gangjob.EndedTimeout, Problem: "it still ran after " + g.gate.site.Workloads.Collective.Timeout.D().String()}
+	case err != nil:
+		return gangjob.Outcome{Ended: gangjob.EndedNotRun, Problem: err.Error()}
+	case out.Exit == exitNotFound:
+		return gangjob.Outcome{Ended: gangjob.EndedNotRun, Problem: fmt.Sprintf("srun or %s not found: %s", program, text)}
+	case out.Exit != 0 && refused && len(bytes.TrimSpace(out.Stdout)) == 0:
+		return gangjob.Outcome{Ended: gangjob.EndedNotRun, Problem: "the job did not start: " + text}
+	case out.Exit != 0:
+		return gangjob.Outcome{Ended: gangjob.EndedDone, Problem: fmt.Sprintf("srun exited with code %d", out.Exit)}
+	default:
+		return gangjob.Outcome{Ended: gangjob.EndedDone, Succeeded: true}
+	}
+}
+
+// cancelTimeout limits the removal of a job whose srun did not end by itself.
+const cancelTimeout = 30 * time.Second
+
+// cancel removes the job: srun may have been cut off from it.
+func (g *Srun) cancel(ctx context.Context, job string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cancelTimeout)
+	defer cancel()
+	_, _ = g.hosts.Run(ctx, g.gate.site.Slurm.Host(), "scancel", "--name="+g.slurmName(job)) // the job ends with its time limit otherwise
+}

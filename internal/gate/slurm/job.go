@@ -1,0 +1,138 @@
+package slurm
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/gate/onhost"
+	"github.com/firstlight/firstlight/internal/probe/guard"
+	"github.com/firstlight/firstlight/internal/probe/ssh"
+)
+
+// jobFigures are those of a job with one task on each node.
+type jobFigures struct {
+	// Job is its ID; empty if no task has run.
+	Job   string    `json:"job,omitempty"`
+	Exit  int       `json:"exit"`
+	Tasks []jobTask `json:"tasks"`
+	// Problem are the last lines of srun about a failure; empty with exit code 0.
+	Problem string `json:"problem,omitempty"`
+	// TimedOut is set if srun was ended after its time.
+	TimedOut bool `json:"timedOut,omitempty"`
+}
+
+type jobTask struct {
+	Node string `json:"node"`
+	// GPUs are SLURM_GPUS_ON_NODE: those of the job on the node.
+	GPUs int `json:"gpus"`
+	// Enroot is its version; empty where it is not installed.
+	Enroot string `json:"enroot,omitempty"`
+}
+
+const taskMark = "firstlight-task"
+
+// script prints what a task sees: node, job, GPUs, version of enroot.
+const script = `echo "` + taskMark + ` $SLURMD_NODENAME $SLURM_JOB_ID ${SLURM_GPUS_ON_NODE:-0} $(enroot version 2>/dev/null || echo -)"`
+
+func (g *base) jobName(gate string) string {
+	return strings.TrimSuffix("firstlight-"+gate+"-"+g.deps.RunID, "-")
+}
+
+// jobCommand is a job of one task on each node of the inventory, with all GPUs.
+func (g *base) jobCommand(gate string) []string {
+	timeout := g.site.Slurm.JobTimeout.D()
+	argv := g.site.SrunCommand(g.jobName(gate), g.site.NodeNames(), g.gpus(), timeout)
+	return append(argv, "--ntasks-per-node=1", "--immediate="+strconv.Itoa(max(1, int(timeout.Seconds()))), "sh", "-c", script)
+}
+
+// runJob runs a job and records it.
+func (g *base) runJob(ctx context.Context, rec check.Recorder, gate string) (jobFigures, error) {
+	argv := g.jobCommand(gate)
+	rec.Progress("a job on %d nodes", len(g.site.Inventory.Nodes))
+	attempt := g.observer(rec).Begin(kindJob, g.host(), ssh.Quote(argv))
+	running, cancel := context.WithTimeout(ctx, 2*g.site.Slurm.JobTimeout.D()+time.Minute)
+	defer cancel()
+	out, err := g.deps.Hosts.Run(running, g.host(), argv...)
+	attempt = attempt.Raw(onhost.Raw(out)).From(out.Origin)
+	if err != nil || running.Err() != nil {
+		g.cancelJob(ctx, gate)
+	}
+	var f jobFigures
+	switch {
+	case ctx.Err() != nil:
+		return f, fmt.Errorf("run a job: %w", ctx.Err())
+	case running.Err() != nil:
+		f.TimedOut, f.Problem = true, "it still ran after its time"
+	case err != nil:
+		return f, attempt.Record(nil, err)
+	default:
+		if f, err = parseJob(out); err != nil {
+			return f, attempt.Record(nil, err)
+		}
+		attempt = attempt.Exit(out.Exit)
+	}
+	return f, attempt.Record(f, nil)
+}
+
+// cancelTimeout limits the removal of a job whose srun did not end by itself.
+const cancelTimeout = 30 * time.Second
+
+// cancelJob removes the job: srun may have been cut off from it.
+func (g *base) cancelJob(ctx context.Context, gate string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cancelTimeout)
+	defer cancel()
+	_, _ = g.deps.Hosts.Run(ctx, g.host(), "scancel", "--name="+g.jobName(gate)) // the job ends with its time limit otherwise
+}
+
+// exitNotFound is a shell's exit code for a program that it does not find.
+const exitNotFound = 127
+
+func parseJob(out ssh.Output) (jobFigures, error) {
+	return guard.Parse("srun", func() (jobFigures, error) {
+		f := jobFigures{Exit: out.Exit, Tasks: []jobTask{}}
+		for line := range bytes.Lines(out.Stdout) {
+			words := strings.Fields(string(line))
+			if len(words) == 0 || words[0] != taskMark {
+				continue
+			}
+			if len(words) < 5 {
+				return f, fmt.Errorf("unexpected line %.120q", line)
+			}
+			gpus, err := strconv.Atoi(words[3])
+			if err != nil || gpus < 0 || f.Job != "" && f.Job != words[2] {
+				return f, fmt.Errorf("unexpected line %.120q", line)
+			}
+			f.Job = words[2]
+			f.Tasks = append(f.Tasks, jobTask{Node: words[1], GPUs: gpus, Enroot: strings.TrimPrefix(words[len(words)-1], "-")})
+		}
+		if out.Exit == exitNotFound && f.Job == "" {
+			return f, fmt.Errorf("srun: %s", firstLines(out))
+		}
+		if out.Exit != 0 {
+			f.Problem = firstLines(out)
+		}
+		return f, nil
+	})
+}
+
+// firstLines are at most four lines of an error, without repetitions.
+func firstLines(out ssh.Output) string {
+	const lines, width = 4, 160
+	var found []string
+	for line := range strings.Lines(strings.ToValidUTF8(string(out.Stderr)+"\n"+string(out.Stdout), "?")) {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, taskMark) || slices.Contains(found, line) {
+			continue
+		}
+		if found = append(found, line[:min(len(line), width)]); len(found) == lines {
+			break
+		}
+	}
+	return strings.Join(found, " | ")
+}

@@ -1,0 +1,119 @@
+package slurm
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/firstlight/firstlight/internal/probe/guard"
+)
+
+// Node is a node of the cluster as slurmctld sees it.
+type Node struct {
+	Name string `json:"name"`
+	// Host is NodeHostName, the name of the machine.
+	Host string `json:"host,omitempty"`
+	// State is the base state in upper case: IDLE, MIXED, ALLOCATED, DOWN, ERROR, FUTURE, UNKNOWN.
+	State string `json:"state"`
+	// Flags are those of the state: DRAIN, NOT_RESPONDING, COMPLETING, INVALID_REG and others.
+	Flags []string `json:"flags,omitempty"`
+	Gres  []Gres   `json:"gres,omitempty"`
+	// Version is that of slurmd; empty if it never registered.
+	Version    string   `json:"version,omitempty"`
+	Partitions []string `json:"partitions,omitempty"`
+	// Reason is why it is drained or down, with who set it and when.
+	Reason string `json:"reason,omitempty"`
+}
+
+// NodesCommand prints every node, also those of hidden partitions, one in a line.
+func NodesCommand() []string { return []string{"scontrol", "show", "nodes", "-a", "-o"} }
+
+// Has reports whether the state has a flag.
+func (n Node) Has(flag string) bool { return slices.Contains(n.Flags, flag) }
+
+// GPUs are the number of GPUs of a type in the generic resources; type "" is any.
+func (n Node) GPUs(kind string) int {
+	total := 0
+	for _, g := range n.Gres {
+		if g.Name == "gpu" && (kind == "" || strings.EqualFold(g.Type, kind)) {
+			total += g.Count
+		}
+	}
+	return total
+}
+
+// ParseNodes reads scontrol show nodes -o.
+func ParseNodes(raw []byte) ([]Node, error) {
+	return guard.Parse("scontrol show nodes", func() ([]Node, error) {
+		var out []Node
+		for line := range strings.Lines(string(raw)) {
+			line = strings.TrimRight(line, "\r\n")
+			switch {
+			case strings.TrimSpace(line) == "":
+			case strings.HasPrefix(line, "NodeName="):
+				n, err := parseNode(line)
+				if err != nil {
+					return nil, err
+				}
+				out = append(out, n)
+			default:
+				return nil, fmt.Errorf("unexpected line %.120q", line)
+			}
+		}
+		if len(out) == 0 {
+			return nil, errors.New("no nodes are listed")
+		}
+		return out, nil
+	})
+}
+
+func parseNode(line string) (Node, error) {
+	f := fields(line)
+	n := Node{Name: f["NodeName"], Host: f["NodeHostName"], Version: f["Version"], Partitions: split(f["Partitions"]), Reason: null(f["Reason"])}
+	if n.Name == "" {
+		return Node{}, fmt.Errorf("a node without a name: %.120q", line)
+	}
+	gres, ok := f["Gres"]
+	if !ok {
+		return Node{}, fmt.Errorf("node %s has no field Gres: the line is truncated", n.Name)
+	}
+	var err error
+	if n.Gres, err = parseGres(gres); err != nil {
+		return Node{}, fmt.Errorf("node %s: %w", n.Name, err)
+	}
+	if n.State, n.Flags, err = parseState(f["State"]); err != nil {
+		return Node{}, fmt.Errorf("node %s: %w", n.Name, err)
+	}
+	return n, nil
+}
+
+var stateWord = regexp.MustCompile(`^[A-Z][A-Z_]*$`)
+
+// suffixes are the flags that a character after a state stands for, in sinfo and in scontrol
+// before 21.08: sinfo(1), "NODE STATE CODES".
+var suffixes = map[byte]string{
+	'*': "NOT_RESPONDING", '~': "POWERED_DOWN", '#': "POWERING_UP", '!': "POWER_DOWN", '%': "POWERING_DOWN",
+	'$': "MAINTENANCE", '@': "REBOOT_REQUESTED", '^': "REBOOT_ISSUED", '-': "PLANNED",
+}
+
+// parseState splits "IDLE+DRAIN" or "down*" into the base state and its flags.
+func parseState(text string) (state string, flags []string, err error) {
+	for i, word := range strings.Split(strings.ToUpper(text), "+") {
+		for word != "" && suffixes[word[len(word)-1]] != "" {
+			flags = append(flags, suffixes[word[len(word)-1]])
+			word = word[:len(word)-1]
+		}
+		if !stateWord.MatchString(word) {
+			return "", nil, fmt.Errorf("unexpected state %.80q", text)
+		}
+		if i == 0 {
+			state = word
+			continue
+		}
+		flags = append(flags, word)
+	}
+	slices.Sort(flags)
+	return state, slices.Compact(flags), nil
+}

@@ -1,0 +1,66 @@
+package slurm
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/firstlight/firstlight/internal/probe/guard"
+)
+
+// Record is a job in the accounting database.
+type Record struct {
+	Job string `json:"job"`
+	// State is the first word: COMPLETED, RUNNING, CANCELLED, NODE_FAIL and others.
+	State string `json:"state"`
+	// Exit is "code:signal".
+	Exit  string `json:"exit"`
+	Nodes int    `json:"nodes"`
+	// GPUs are those of AllocTRES, gres/gpu; 0 if it has none.
+	GPUs int `json:"gpus"`
+}
+
+// RecordCommand prints the record of a job and none of its steps.
+func RecordCommand(job string) []string {
+	return []string{"sacct", "-X", "-P", "-n", "-j", job, "-o", "JobIDRaw,State,ExitCode,NNodes,AllocTRES"}
+}
+
+const recordFields = 5
+
+// ParseRecords reads sacct -P -n with the fields of RecordCommand; none without a record.
+func ParseRecords(raw []byte) ([]Record, error) {
+	return guard.Parse("sacct", func() ([]Record, error) {
+		out := []Record{}
+		for line := range strings.Lines(string(raw)) {
+			line = strings.TrimRight(line, "\r\n")
+			if strings.TrimSpace(line) == "" {
+				continue
+			}
+			f := strings.Split(line, "|")
+			if len(f) != recordFields {
+				return nil, fmt.Errorf("unexpected line %.120q: want %d fields", line, recordFields)
+			}
+			state, _, _ := strings.Cut(f[1], " ") // "CANCELLED by 0"
+			nodes, err := strconv.Atoi(f[3])
+			if err != nil || f[0] == "" || state == "" || nodes < 0 {
+				return nil, fmt.Errorf("unexpected line %.120q", line)
+			}
+			r := Record{Job: f[0], State: state, Exit: f[2], Nodes: nodes}
+			if r.GPUs, err = trackedGPUs(f[4]); err != nil {
+				return nil, err
+			}
+			out = append(out, r)
+		}
+		return out, nil
+	})
+}
+
+// trackedGPUs are those of "cpu=3,gres/gpu=24,gres/gpu:h100=24,node=3".
+func trackedGPUs(tres string) (int, error) {
+	for _, part := range split(tres) {
+		if value, ok := strings.CutPrefix(part, "gres/gpu="); ok {
+			return count(value)
+		}
+	}
+	return 0, nil
+}

@@ -1,0 +1,91 @@
+package site
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Slurm is the cluster of spine slurm.
+type Slurm struct {
+	// LoginHost runs Slurm's client commands: a name of inventory.systemNodes or inventory.nodes.
+	LoginHost string `yaml:"loginHost,omitempty" json:"loginHost,omitempty"`
+	// Local runs them on the machine that firstlight runs on, in place of LoginHost.
+	Local bool `yaml:"local,omitempty" json:"local,omitempty"`
+	// Partition has every GPU node of the inventory.
+	Partition string `yaml:"partition" json:"partition"`
+	// Account, QOS and Reservation of the jobs; empty: those of the user.
+	Account     string `yaml:"account,omitempty" json:"account,omitempty"`
+	QOS         string `yaml:"qos,omitempty" json:"qos,omitempty"`
+	Reservation string `yaml:"reservation,omitempty" json:"reservation,omitempty"`
+	// GPUType is the type of the generic resource gpu, as gres.conf has it; empty: any.
+	GPUType string `yaml:"gpuType,omitempty" json:"gpuType,omitempty"`
+	// Containers is ContainersNone or ContainersPyxis.
+	Containers string `yaml:"containers,omitempty" json:"containers,omitempty"`
+	// MPI is the plugin of srun --mpi, such as pmix; empty: MpiDefault of the cluster.
+	MPI string `yaml:"mpi,omitempty" json:"mpi,omitempty"`
+	// JobTimeout limits the wait of a small job for its nodes, and then its run.
+	JobTimeout Duration `yaml:"jobTimeout,omitempty" json:"jobTimeout,omitempty"`
+	// Without are parts that the cluster does not have: WithoutProlog, WithoutEpilog, WithoutAccounting.
+	Without []string `yaml:"without,omitempty" json:"without,omitempty"`
+}
+
+// The values of Slurm.Containers.
+const (
+	// ContainersNone: on the nodes themselves.
+	ContainersNone = "none"
+	// ContainersPyxis: in containers of enroot, with the options that Pyxis adds to srun.
+	ContainersPyxis = "pyxis"
+)
+
+// The parts of Slurm.Without.
+const (
+	WithoutProlog     = "prolog"
+	WithoutEpilog     = "epilog"
+	WithoutAccounting = "accounting"
+)
+
+// LocalHost is the name of the machine that firstlight runs on, for Slurm.Local.
+const LocalHost = "localhost"
+
+// Host is the name of the host that runs the client commands.
+func (s *Slurm) Host() string {
+	if s.Local {
+		return LocalHost
+	}
+	return s.LoginHost
+}
+
+// OnSlurm reports whether Slurm orchestrates the cluster.
+func (s *Site) OnSlurm() bool { return s.Spine == SpineSlurm }
+
+// Kubernetes reports whether the site has a Kubernetes cluster.
+func (s *Site) Kubernetes() bool { return !s.SingleNode() && !s.OnSlurm() }
+
+func (s *Slurm) setDefaults() {
+	s.Containers = cmp.Or(s.Containers, ContainersNone)
+	s.JobTimeout = cmp.Or(s.JobTimeout, Duration(DefaultJobTimeout))
+}
+
+// SrunCommand begins the command line of a job of these nodes with all their GPUs, which no other job shares.
+// limit is its time limit, in Slurm's minutes.
+func (s *Site) SrunCommand(name string, nodes []string, gpus int, limit time.Duration) []string {
+	gres := "gpu:"
+	if s.Slurm.GPUType != "" {
+		gres += s.Slurm.GPUType + ":"
+	}
+	argv := []string{
+		"srun", "--job-name=" + name, "--partition=" + s.Slurm.Partition, fmt.Sprintf("--nodes=%d", len(nodes)), "--nodelist=" + strings.Join(nodes, ","),
+		fmt.Sprintf("--gres=%s%d", gres, gpus), "--exclusive", fmt.Sprintf("--time=%d", max(1, int(math.Ceil(limit.Minutes())))),
+	}
+	for option, value := range map[string]string{"--account=": s.Slurm.Account, "--qos=": s.Slurm.QOS, "--reservation=": s.Slurm.Reservation} {
+		if value != "" {
+			argv = append(argv, option+value)
+		}
+	}
+	slices.Sort(argv[1:])
+	return argv
+}

@@ -1,0 +1,75 @@
+package site
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+func slurmExample(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile("../../examples/sites/slurm.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func TestSlurmExample(t *testing.T) {
+	t.Parallel()
+	s, err := Load("../../examples/sites/slurm.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !s.OnSlurm() || s.Kubernetes() || s.SingleNode() || s.Slurm.Host() != "login-01" || s.Reach.GPUTools != ToolsOnHost {
+		t.Errorf("%+v", s)
+	}
+	if string(SlurmExample()) != slurmExample(t) {
+		t.Error("internal/site/data/slurm.yaml is not examples/sites/slurm.yaml: copy it")
+	}
+}
+
+// A key without an effect on a Slurm cluster is refused, and so is an incomplete or ambiguous one.
+func TestSlurmRefuses(t *testing.T) {
+	t.Parallel()
+	good := slurmExample(t)
+	for name, c := range map[string]struct{ old, with, want string }{
+		"no cluster":        {"\nslurm:\n", "\nslurms:\n", `unknown key "slurms"`},
+		"an unknown key":    {"  partition: batch", "  partition: batch\n  partitions: [a]", `unknown key "partitions"`},
+		"no login":          {"  loginHost: login-01", "  #", "slurm.loginHost: is missing"},
+		"an unknown login":  {"  loginHost: login-01", "  loginHost: login-02", `"login-02" is not among`},
+		"two logins":        {"  loginHost: login-01", "  local: true\n  loginHost: login-01", "has no effect with slurm.local"},
+		"no partition":      {"  partition: batch", "  #", "slurm.partition: is missing"},
+		"an option":         {"  partition: batch", "  partition: -w", `invalid name "-w"`},
+		"a list of types":   {"gpuType: h100", `gpuType: "h100,a100"`, "slurm.gpuType: invalid name"},
+		"containers":        {"containers: pyxis", "containers: docker", `"docker" is not one of none, pyxis`},
+		"an unused image":   {"containers: pyxis", "containers: none", "workloads.collective.image: has no effect"},
+		"no image":          {"    image:", "    #", "workloads.collective.image: is missing"},
+		"unknown part":      {"  jobTimeout", "  without: [munge]\n  jobTimeout", `"munge" is not one of prolog, epilog, accounting`},
+		"a part twice":      {"  jobTimeout", "  without: [prolog, prolog]\n  jobTimeout", "slurm.without"},
+		"a long collective": {"    timeout: 30m", "    timeout: 31m", "longer than reach.ssh.timeout"},
+		"training":          {"  training:", "  #", "notApplicable.training: is missing"},
+		"inference":         {"  inference:", "  #", "notApplicable.inference: is missing"},
+		"pods":              {"profile:", "gpustack: {namespace: a}\nprofile:", "gpustack: has no effect with spine slurm"},
+		"telemetry":         {"profile:", "telemetry: {receiver: x}\nprofile:", "telemetry: has no effect with spine slurm"},
+		"groups":            {"profile:", "groups: []\nprofile:", "groups: has no effect with spine slurm"},
+		"a pod resource":    {"  soak: 10m", "  soak: 10m\n  networkResource: rdma/ib", "fabric.networkResource: has no effect"},
+		"tools in pods":     {"  ssh:\n", "  gpuTools: pod\n  ssh:\n", "spine slurm has no pods"},
+		"helm":              {"slurm:\n", "prepare: [{gate: node, helm: {release: r, chart: a/b, version: v1, namespace: n}}]\nslurm:\n", "needs Kubernetes"},
+		"no switches":       {"[leaf-1, leaf-2, spine-1, spine-2]", "[]", "fabric.switches: is empty"},
+		"another spine":     {"spine: slurm", "spine: kubernetes", "slurm: has no effect with spine kubernetes"},
+		"a planned spine":   {"spine: slurm", "spine: ray", "ray is not supported by this version; supported: kubernetes, k3s, slurm, single-node"},
+	} {
+		if !strings.Contains(good, c.old) {
+			t.Errorf("%s: the example has no %q", name, c.old)
+		}
+		_, err := Parse("slurm.yaml", []byte(strings.Replace(good, c.old, c.with, 1)))
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+	local := strings.Replace(strings.Replace(good, "  loginHost: login-01", "  local: true", 1), "    timeout: 30m", "    timeout: 31m", 1)
+	if s, err := Parse("slurm.yaml", []byte(local)); err != nil || s.Slurm.Host() != LocalHost {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,107 @@
+package site
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+
+	"github.com/firstlight/firstlight/internal/profile"
+)
+
+// slurmKeys are the keys with an effect on a Slurm cluster, each with all keys below it.
+var slurmKeys = []string{
+	"apiVersion", "kind", "name", "spine", "profile", "facility", "inventory", "reach.ssh", "reach.gpuTools",
+	"fabric.switches", "fabric.hcas", "fabric.links", "fabric.topology", "fabric.others", "fabric.design", "fabric.roce", "fabric.soak",
+	"slurm", "workloads.collective.image", "workloads.collective.timeout", "workloads.collective.minBytes", "workloads.collective.maxBytes",
+	"prepare", "notApplicable",
+}
+
+// slurmName is a name that is an argument of srun as it is.
+var slurmName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.:-]{0,127}$`)
+
+// notInSlurm are the gates that need pods in this version. A site declares that they do not apply, so that
+// a run without them is its owner's decision.
+var notInSlurm = []string{"training", "inference"}
+
+// onSlurm validates the site of a Slurm cluster. Keys of Kubernetes would have no effect.
+func (v *validator) onSlurm(s *Site, p *profile.Profile) {
+	if len(v.root.Content) > 0 {
+		v.only(SpineSlurm, slurmKeys, "", v.root.Content[0])
+	}
+	v.facility(&s.Facility)
+	v.inventory(&s.Inventory)
+	v.ssh(s)
+	if s.Reach.GPUTools != ToolsOnHost {
+		v.add("reach.gpuTools", "%q is not %s: spine slurm has no pods", s.Reach.GPUTools, ToolsOnHost)
+	}
+	v.fabric(s, p)
+	v.slurm(s)
+	v.collective(&s.Workloads.Collective)
+	if limit := s.Reach.SSH.Timeout; !s.local() && s.Workloads.Collective.Timeout > limit {
+		v.add("workloads.collective.timeout", "%s is longer than reach.ssh.timeout, %s, which would end srun", s.Workloads.Collective.Timeout.D(), limit.D())
+	}
+	v.prepare(s)
+	for i, prepare := range s.Prepare {
+		if prepare.Helm != nil {
+			v.add(fmt.Sprintf("prepare.%d.helm", i), "needs Kubernetes: spine slurm has none")
+		}
+	}
+	for _, gate := range notInSlurm {
+		if s.NotApplicable[gate] == "" {
+			v.add("notApplicable."+gate, "is missing: spine slurm does not run gate %s in this version; declare it, with what takes its place", gate)
+		}
+	}
+}
+
+func (s *Site) local() bool { return s.Slurm != nil && s.Slurm.Local }
+
+func (v *validator) slurm(s *Site) {
+	c := s.Slurm
+	if c == nil {
+		v.add("slurm", "is missing; for example {loginHost: login-01, partition: batch, containers: pyxis}")
+		return
+	}
+	v.slurmHost(s)
+	v.require("slurm.partition", c.Partition, "batch")
+	for path, value := range map[string]string{"partition": c.Partition, "account": c.Account, "qos": c.QOS, "reservation": c.Reservation, "gpuType": c.GPUType, "mpi": c.MPI} {
+		if value != "" && !slurmName.MatchString(value) {
+			v.add("slurm."+path, "invalid name %q: use letters, digits, dot, colon, dash and underscore", value)
+		}
+	}
+	v.oneOf("slurm.containers", c.Containers, []string{ContainersNone, ContainersPyxis})
+	switch image := s.Workloads.Collective.Image; {
+	case c.Containers == ContainersPyxis:
+		v.require("workloads.collective.image", image, "nvcr.io#nvidia/pytorch:25.10-py3, which has nccl-tests")
+	case image != "":
+		v.add("workloads.collective.image", "has no effect with slurm.containers: %s: remove it, or use %s", c.Containers, ContainersPyxis)
+	}
+	v.unique("slurm.without", c.Without)
+	for i, part := range c.Without {
+		v.oneOf(fmt.Sprintf("slurm.without.%d", i), part, []string{WithoutProlog, WithoutEpilog, WithoutAccounting})
+	}
+}
+
+func (v *validator) slurmHost(s *Site) {
+	c := s.Slurm
+	known := slices.ContainsFunc(slices.Concat(s.Inventory.SystemNodes, s.Inventory.Nodes), func(n Node) bool { return n.Name == c.LoginHost })
+	switch {
+	case c.Local && c.LoginHost != "":
+		v.add("slurm.loginHost", "has no effect with slurm.local: keep one")
+	case c.Local:
+	case c.LoginHost == "":
+		v.add("slurm.loginHost", "is missing: the host that runs scontrol and srun, or set slurm.local on that host")
+	case !known:
+		v.add("slurm.loginHost", "%q is not among inventory.systemNodes and inventory.nodes", c.LoginHost)
+	}
+}
+
+// LoweredSlurm are the demands of the gates of Slurm that the site gives up.
+func (s *Site) LoweredSlurm(parts ...string) []string {
+	var out []string
+	for _, part := range s.Slurm.Without {
+		if slices.Contains(parts, part) {
+			out = append(out, "slurm.without has "+part+": the cluster is not asked for it")
+		}
+	}
+	return out
+}
