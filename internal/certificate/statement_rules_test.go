@@ -49,19 +49,27 @@ func TestStatementsOfTheKeyHolder(t *testing.T) {
 		forge func(*testing.T, string) string
 		says  string // empty: read without an error
 	}{
-		"as signed":                      {func(_ *testing.T, payload string) string { return payload }, ""},
-		"another statement type":         {replaced("https://in-toto.io/Statement/v1", "https://in-toto.io/Statement/v2"), "a statement of another type"},
-		"another predicate type":         {replaced(certificate.PredicateType, certificate.SpecimenType), "a statement of another type"},
-		"a key twice":                    {replaced(`"format":1`, `"format":1,"format":1`), "not a certificate"},
-		"an unknown key":                 {replaced(`"format":1`, `"format":1,"extra":1`), "not a certificate"},
-		"two documents":                  {func(_ *testing.T, payload string) string { return payload + payload }, "not a certificate"},
-		"another run":                    {replaced(`"name":"run:`, `"name":"run:x`), "does not match the signed statement"},
-		"another manifest":               {replaced(`"manifest":"`, `"manifest":"0`), "does not match the signed statement"},
-		"no subjects":                    {func(t *testing.T, p string) string { return withoutSubjects(t, p, 3) }, "0 subjects, want 3"},
-		"without the print":              {func(t *testing.T, p string) string { return withoutSubjects(t, p, 1) }, "2 subjects, want 3"},
-		"another supplier":               {replaced(`"supplier":"Example Cloud"`, `"supplier":"Another Cloud"`), "certificate.html does not show the signed content\ncertificate.pdf does not show the signed content"},
-		"a supplier that has no glyphs":  {replaced(`"supplier":"Example Cloud"`, `"supplier":"Ελλάς"`), certificate.ErrCharacters.Error()},
-		"by another version":             {replaced(`"tool":"`+tool+`","decision"`, `"tool":"v0.0.9","decision"`), ""},
+		"as signed":                     {func(_ *testing.T, payload string) string { return payload }, ""},
+		"another statement type":        {replaced("https://in-toto.io/Statement/v1", "https://in-toto.io/Statement/v2"), "a statement of another type"},
+		"another predicate type":        {replaced(certificate.PredicateType, certificate.SpecimenType), "a statement of another type"},
+		"a key twice":                   {replaced(`"format":1`, `"format":1,"format":1`), "not a certificate"},
+		"an unknown key":                {replaced(`"format":1`, `"format":1,"extra":1`), "not a certificate"},
+		"two documents":                 {func(_ *testing.T, payload string) string { return payload + payload }, "not a certificate"},
+		"another run":                   {replaced(`"name":"run:`, `"name":"run:x`), "does not match the signed statement"},
+		"another manifest":              {replaced(`"manifest":"`, `"manifest":"0`), "does not match the signed statement"},
+		"no subjects":                   {func(t *testing.T, p string) string { return withoutSubjects(t, p, 3) }, "0 subjects, want 3"},
+		"without the print":             {func(t *testing.T, p string) string { return withoutSubjects(t, p, 1) }, "2 subjects, want 3"},
+		"another supplier":              {replaced(`"supplier":"Example Cloud"`, `"supplier":"Another Cloud"`), "certificate.html does not show the signed content\ncertificate.pdf does not show the signed content"},
+		"a supplier that has no glyphs": {replaced(`"supplier":"Example Cloud"`, `"supplier":"Ελλάς"`), certificate.ErrCharacters.Error()},
+		"by another version":            {replaced(`"tool":"`+tool+`","decision"`, `"tool":"v0.0.9","decision"`), ""},
+		"another supplier, by another version": {func(t *testing.T, p string) string {
+			t.Helper()
+			return replaced(`"supplier":"Example Cloud"`, `"supplier":"Another Cloud"`)(t, replaced(`"tool":"`+tool+`","decision"`, `"tool":"v0.0.9","decision"`)(t, p))
+		}, ""},
+		"another manifest, by another version": {func(t *testing.T, p string) string {
+			t.Helper()
+			return replaced(`"manifest":"`, `"manifest":"0`)(t, replaced(`"tool":"`+tool+`","decision"`, `"tool":"v0.0.9","decision"`)(t, p))
+		}, "does not match the signed statement"},
 		"of a failed gate":               {replaced(`"state":"passed","verdict":"passed"`, `"state":"failed","verdict":"failed"`), `gate node is "failed" and has no deviation`},
 		"of a missed figure":             {replaced(`"measured":[365.9]`, `"measured":[349.9]`), `figure "busbw" of gate collective does not meet its limit and has no deviation`},
 		"of a run that failed":           {replaced(`"verdict":"passed"`, `"verdict":"failed"`), "does not follow from the deviations"},

@@ -94,7 +94,7 @@ func TestTheVersionOfAManager(t *testing.T) {
 	} {
 		hosts := healthy(t, 2)
 		tt.change(hosts[1])
-		if j := judge(t, hosts); j.Verdict != tt.want || says(j, "gpu-02", compared) != tt.compared || says(j, "gpu-02", noProgram) != tt.noted {
+		if j := judge(t, hosts); j.Verdict != tt.want || says(j, "gpu-02", "nvidia-smi was not run") != hosts[1].Gone["nvidia-smi"] || says(j, "gpu-02", compared) != tt.compared || says(j, "gpu-02", noProgram) != tt.noted {
 			t.Errorf("%s: %s: %+v", name, j.Verdict, j.Findings)
 		}
 	}
@@ -148,6 +148,11 @@ func TestHostsWithoutAnNVLinkDomain(t *testing.T) {
 	if j := judged(18, hosts); j.Verdict == check.Passed || says(j, "gpu-03/gpu5", "NVLink domain") {
 		t.Errorf("a GPU that cannot be read: %s: %+v", j.Verdict, j.Findings)
 	}
+	hosts[2].Gone["nvidia-smi"], hosts[2].Gone["nvidia-smi-after"] = true, true
+	if j := judged(18, hosts); !says(j, "gpu-03", "nvidia-smi was not run") {
+		t.Errorf("a host without a document: %+v", j.Findings)
+	}
+	hosts[2].Gone["nvidia-smi"], hosts[2].Gone["nvidia-smi-after"] = false, false
 	j := judged(2, hosts)
 	if !says(j, "gpu-01", "has 3 nodes, expected at most 2") {
 		t.Errorf("%+v", j.Findings)
