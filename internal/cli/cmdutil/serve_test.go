@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Clients could hold connections and requests of a server without bound.
-func TestServerLimitsItsClients(t *testing.T) {
+// Clients could hold connections and requests of the controller without bound.
+func TestControllerLimitsItsClients(t *testing.T) {
 	asked, answer := make(chan struct{}), make(chan struct{})
 	server := NewServer(http.HandlerFunc(func(_ http.ResponseWriter, req *http.Request) {
 		if req.URL.Path == "/metrics" {

@@ -152,11 +152,14 @@ func (j *journal) write(v any) error {
 	if j.broken != nil {
 		return j.broken
 	}
-	line, err := json.Marshal(v)
+	var line bytes.Buffer
+	enc := json.NewEncoder(&line)
+	enc.SetEscapeHTML(false) // as -o json prints it
+	err := enc.Encode(v)
 	if err != nil {
 		return fmt.Errorf("encode a line of the journal of the watch: %w", err)
 	}
-	if _, err = j.f.Write(append(line, '\n')); err == nil {
+	if _, err = j.f.Write(line.Bytes()); err == nil {
 		err = j.f.Sync()
 	}
 	if err != nil {

@@ -113,8 +113,10 @@ func (w *Watch) Run(ctx context.Context) error {
 // Round runs one round. A round that ctx interrupts shows nothing.
 func (w *Watch) Round(ctx context.Context) error {
 	obs, missed := w.observer.observe(ctx)
-	if interrupted := ctx.Err() != nil; interrupted {
+	select {
+	case <-ctx.Done():
 		return nil
+	default:
 	}
 	at := w.o.Clock.Now()
 	round := w.judge(obs, missed)
