@@ -38,7 +38,7 @@ func srunGate(t *testing.T, h Hosts) *Srun {
 	return NewSrun(s, p, h, "r1")
 }
 
-// The end of srun: what did not start is not observed, and what failed in its tasks is a failure.
+// A job of srun that did not start is not observed; a failed task is a failure.
 func TestSrunOutcome(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
