@@ -95,10 +95,10 @@ func openPlanned(ctx context.Context, s cmdutil.Streams, path, spine string) (*s
 	if err := cmdutil.CheckSpine(spine, path); err != nil {
 		return nil, nil, err
 	}
-	switch {
-	case spine == site.SpineSlurm:
+	switch spine {
+	case site.SpineSlurm:
 		return openSlurm(ctx, s, path)
-	case spine == "":
+	case "":
 		return cmdutil.OpenSite(ctx, path)
 	}
 	file, p, err := cmdutil.ThisMachine(ctx)

@@ -70,11 +70,11 @@ func TestSlurmUsage(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, line := range []string{"accept --spine slurm --site " + other, "plan --spine slurm --site " + other} {
-		make := New
+		command := New
 		if strings.HasPrefix(line, "plan") {
-			make = NewPlan
+			command = NewPlan
 		}
-		if _, stderr, code := clitest.Run(t, make, strings.Fields(line)...); code != cmdutil.ExitUsage || !strings.Contains(stderr, "the site has spine kubernetes, --spine is slurm") {
+		if _, stderr, code := clitest.Run(t, command, strings.Fields(line)...); code != cmdutil.ExitUsage || !strings.Contains(stderr, "the site has spine kubernetes, --spine is slurm") {
 			t.Errorf("%s exits %d: %s", line, code, stderr)
 		}
 	}

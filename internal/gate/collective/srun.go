@@ -71,7 +71,9 @@ func (g *Srun) Observe(ctx context.Context, rec check.Recorder) error {
 // Judge implements check.Check.
 func (g *Srun) Judge(obs []check.Observation) check.Judgement { return g.gate.Judge(obs) }
 
-func (g *Srun) slurmName(job string) string { return strings.TrimSuffix("firstlight-"+job+"-"+g.runID, "-") }
+func (g *Srun) slurmName(job string) string {
+	return strings.TrimSuffix("firstlight-"+job+"-"+g.runID, "-")
+}
 
 // argv is one repetition on some nodes.
 func (g *Srun) argv(job string, nodes []string) []string {

@@ -71,7 +71,8 @@ type Cluster struct {
 	controllerPort, databasePort int
 	nodePorts                    []int
 	running                      map[string]*process
-	life                         context.Context // of Start: programs that are started later end with it, too
+	// start starts a program, which ends with the context of Start, also if it is started later.
+	start func(*exec.Cmd) *process
 }
 
 // Start starts a cluster and waits until every node is idle. Its files are in a new directory below dir.
@@ -80,9 +81,9 @@ func Start(ctx context.Context, dir string, o Options) (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Cluster{options: o, dir: dir, running: map[string]*process{}, life: ctx}
+	c := &Cluster{options: o, dir: dir, running: map[string]*process{}, start: func(cmd *exec.Cmd) *process { return start(ctx, cmd) }}
 	for _, sub := range []string{"munge", "dev", "state", "bin"} {
-		if err := os.Mkdir(c.path(sub), 0o755); err != nil {
+		if err := os.Mkdir(c.path(sub), 0o700); err != nil {
 			return nil, err
 		}
 	}
@@ -155,7 +156,7 @@ func (c *Cluster) script(path, text string) error {
 	if err := os.WriteFile(path+".new", []byte("#!/bin/sh\n"+text), 0o600); err != nil {
 		return err
 	}
-	if err := os.Chmod(path+".new", 0o700); err != nil {
+	if err := os.Chmod(path+".new", 0o700); err != nil { //nolint:gosec // a program
 		return err
 	}
 	return os.Rename(path+".new", path) // a running script keeps its file
@@ -165,7 +166,7 @@ func (c *Cluster) script(path, text string) error {
 func (c *Cluster) launch(ctx context.Context, name string, env []string, up func(context.Context) error, argv ...string) error {
 	cmd := exec.Command(program(argv[0]), argv[1:]...) //nolint:noctx // process.start has the context
 	cmd.Dir, cmd.Env = c.dir, append(slices.Clone(c.env), env...)
-	p := start(c.life, cmd)
+	p := c.start(cmd)
 	c.running[name] = p
 	ctx, cancel := context.WithTimeout(ctx, ready)
 	defer cancel()

@@ -1,0 +1,103 @@
+package collective
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/gate/gangjob"
+	"github.com/firstlight/firstlight/internal/plan"
+	"github.com/firstlight/firstlight/internal/probe/ssh"
+	"github.com/firstlight/firstlight/internal/profile"
+	"github.com/firstlight/firstlight/internal/site"
+)
+
+type srunHost struct {
+	out ssh.Output
+	err error
+	ran []string
+}
+
+func (h *srunHost) Run(_ context.Context, _ string, argv ...string) (ssh.Output, error) {
+	h.ran = append(h.ran, ssh.Quote(argv))
+	return h.out, h.err
+}
+
+func srunGate(t *testing.T, h Hosts) *Srun {
+	t.Helper()
+	s, err := site.Parse("slurm.yaml", site.SlurmExample())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := profile.Load(s.Profile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return NewSrun(s, p, h, "r1")
+}
+
+// A job of srun that did not start is not observed; a failed task is a failure.
+func TestSrunOutcome(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		out     ssh.Output
+		err     error
+		ended   string
+		problem string
+	}{
+		"refused":        {ssh.Output{Exit: 1, Stderr: []byte("srun: error: Unable to allocate resources: Requested nodes are busy\n")}, nil, gangjob.EndedNotRun, "did not start: srun: error"},
+		"prolog":         {ssh.Output{Exit: 1, Stderr: []byte("srun: Prolog failure on node gpu-02\n")}, nil, gangjob.EndedNotRun, "Prolog failure on node gpu-02"},
+		"no such option": {ssh.Output{Exit: 1, Stderr: []byte("srun: unrecognized option '--container-image=x'\n")}, nil, gangjob.EndedNotRun, "unrecognized option"},
+		"not found":      {ssh.Output{Exit: 127, Stderr: []byte("env: 'all_reduce_perf': No such file or directory\n")}, nil, gangjob.EndedNotRun, "all_reduce_perf not found"},
+		"no answer":      {ssh.Output{}, errors.New("no route to host"), gangjob.EndedNotRun, "no route to host"},
+		"a task failed":  {ssh.Output{Exit: 1, Stdout: []byte("# nThread 1\n"), Stderr: []byte("srun: error: gpu-02: task 9: Exited with exit code 1\n")}, nil, gangjob.EndedDone, "exited with code 1"},
+	} {
+		h := &srunHost{out: tt.out, err: tt.err}
+		g := srunGate(t, h)
+		o, logs, err := g.run(t.Context(), "collective", []string{"gpu-01", "gpu-02"}, 3)
+		if err != nil || o.Ended != tt.ended || o.Succeeded || !strings.Contains(o.Problem, tt.problem) || len(logs) != 1 {
+			t.Errorf("%s: %+v, %v", name, o, err)
+		}
+		cancelled := len(h.ran) > 1 && h.ran[1] == "scancel --name=firstlight-collective-r1"
+		if cancelled != (tt.err != nil) {
+			t.Errorf("%s: ran %q", name, h.ran)
+		}
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	h := &srunHost{}
+	if _, _, err := srunGate(t, h).run(ended, "collective", []string{"gpu-01"}, 1); !errors.Is(err, context.Canceled) || len(h.ran) != 2 {
+		t.Errorf("%v: %q", err, h.ran)
+	}
+}
+
+// A collective that did not start is never a pass.
+func TestSrunDoesNotStart(t *testing.T) {
+	t.Parallel()
+	h := &srunHost{out: ssh.Output{Exit: 1, Stderr: []byte("srun: error: Unable to allocate resources: Requested nodes are busy\n")}}
+	g := srunGate(t, h)
+	var b srunBook
+	if err := g.Observe(t.Context(), &b); err != nil {
+		t.Fatal(err)
+	}
+	if j := plan.Judge(g, b.obs); j.Verdict != check.Unobserved || !strings.Contains(j.Reason+j.Findings[0].Message, "Requested nodes are busy") || len(h.ran) != 1 {
+		t.Errorf("%s: %s: %+v, ran %q", j.Verdict, j.Reason, j.Findings, h.ran)
+	}
+	if err := srunGate(t, nil).Observe(t.Context(), &b); err == nil {
+		t.Error("a gate that only judges observes")
+	}
+	if e, ok := g.Excluding([]string{"gpu-03"}).(*Srun); !ok || e.Claims() != 24 || !strings.Contains(e.Describe()[0], "--nodelist=gpu-01,gpu-02,gpu-04") {
+		t.Errorf("%+v", e)
+	}
+}
+
+type srunBook struct{ obs []check.Observation }
+
+func (b *srunBook) Record(o check.Observation) (check.Observation, error) {
+	b.obs = append(b.obs, o)
+	return o, nil
+}
+
+func (b *srunBook) Progress(string, ...any) {}
