@@ -193,6 +193,8 @@ func TestRefusedAdditions(t *testing.T) {
 	}
 	one := *s
 	one.Spine = site.SpineSingleNode
+	slurm := *s
+	slurm.Spine = site.SpineSlurm
 	grouped := *s
 	grouped.Groups = []site.Group{{Name: "g"}}
 	renamed := *s
@@ -208,6 +210,7 @@ func TestRefusedAdditions(t *testing.T) {
 		"accepted":              {s, p, "nodes:\n  - {name: " + nodes[1] + "}\n  - {name: x, address: \"" + address + "\"}\n", []string{"nodes.yaml:2:12: error: " + nodes[1] + " is an accepted node", "nodes.yaml:3:", "x has the address of " + nodes[0]}},
 		"a system node":         {s, p, "nodes: [{name: " + s.Inventory.SystemNodes[0].Name + "}]\n", []string{"is the system node"}},
 		"one machine":           {&one, p, newNode, []string{"has no cluster to add nodes to"}},
+		"slurm":                 {&slurm, p, newNode, []string{"with spine slurm"}},
 		"groups":                {&grouped, p, newNode, []string{"groups of nodes"}},
 		"another site":          {&renamed, p, newNode, []string{"this is site other"}},
 		"other figures":         {s, &other, newNode, []string{"other figures of profile"}},

@@ -50,7 +50,7 @@ func (p *Pairs) Claims() int { return 2 * min(len(p.Nodes()), len(p.accepted)) *
 // Describe lists the actions of Observe.
 func (p *Pairs) Describe() []string {
 	return []string{
-		fmt.Sprintf("on each new node with one of %d accepted nodes, disjoint pairs at once: %s", len(p.accepted), p.gate.command(p.gate.repetitions())),
+		fmt.Sprintf("on each new node with one of %d accepted nodes, disjoint pairs at once: %s", len(p.accepted), p.gate.command("", nil, p.gate.repetitions())),
 		"if a pair fails: once more with another accepted node",
 	}
 }

@@ -16,10 +16,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	criapi "k8s.io/cri-api/pkg/apis"
-	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
-	crilogs "k8s.io/cri-client/pkg/logs"
 )
 
 // Kubelet is kwok's server of the nodes' kubelet API. kwok does not know when a container has
@@ -146,7 +142,7 @@ func (f *logProxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if len(parts) == 4 && parts[0] == "containerLogs" {
 		namespace, pod, container = parts[1], parts[2], parts[3]
 	}
-	opts, err := logOptions(r.URL.Query(), time.Now())
+	opts, err := parseLogOptions(r.URL.Query(), time.Now())
 	if pod == "" || err != nil || opts == nil {
 		f.pass.ServeHTTP(w, r)
 		return
@@ -156,17 +152,17 @@ func (f *logProxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		f.pass.ServeHTTP(w, r)
 		return
 	}
-	f.follow(w, r, of, opts)
+	f.follow(w, r, of, *opts)
 }
 
 // follow sends a container's log until the current attempt ends.
-func (f *logProxy) follow(w http.ResponseWriter, r *http.Request, of logged, opts *crilogs.LogOptions) {
+func (f *logProxy) follow(w http.ResponseWriter, r *http.Request, of logged, opts logOptions) {
 	attempt := of.attempt()
 	out := flusher{w: w, rc: http.NewResponseController(w)}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.WriteHeader(http.StatusOK)
 	_ = out.rc.Flush()
-	err := crilogs.ReadLogs(r.Context(), of.logPath(attempt), "", opts, instance{of: of, attempt: attempt}, out, out)
+	err := followLog(r.Context(), of.logPath(attempt), opts, func() bool { return of.over(attempt) }, out)
 	if err != nil && r.Context().Err() == nil {
 		f.log.Warn("cannot follow log", "pod", of.podName(), "err", err)
 	}
@@ -180,21 +176,6 @@ type logged interface {
 	logPath(attempt int) string
 	// over reports that an attempt has ended and its log is complete.
 	over(attempt int) bool
-}
-
-// instance is one attempt of a container for the log reader.
-type instance struct {
-	criapi.RuntimeService
-	of      logged
-	attempt int
-}
-
-func (i instance) ContainerStatus(context.Context, string, bool) (*runtimeapi.ContainerStatusResponse, error) {
-	state := runtimeapi.ContainerState_CONTAINER_RUNNING
-	if i.of.over(i.attempt) {
-		state = runtimeapi.ContainerState_CONTAINER_EXITED
-	}
-	return &runtimeapi.ContainerStatusResponse{Status: &runtimeapi.ContainerStatus{State: state}}, nil
 }
 
 // flusher flushes after every write.

@@ -321,18 +321,18 @@ func TestLogOptions(t *testing.T) {
 	now := time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
 	for query, follows := range map[string]bool{"follow=true": true, "": false, "follow=true&previous=true": false} {
 		q, _ := url.ParseQuery(query)
-		if o, err := logOptions(q, now); err != nil || (o != nil) != follows {
+		if o, err := parseLogOptions(q, now); err != nil || (o != nil) != follows {
 			t.Errorf("%q: %+v, %v", query, o, err)
 		}
 	}
 	q, _ := url.ParseQuery("follow=true&tailLines=5&limitBytes=9&sinceSeconds=60&timestamps=true")
-	o, err := logOptions(q, now)
-	if err != nil || *o.TailLines != 5 || *o.LimitBytes != 9 || !o.Since.Equal(now.Add(-time.Minute)) || !o.Timestamp {
+	o, err := parseLogOptions(q, now)
+	if err != nil || *o.tail != 5 || *o.limit != 9 || !o.since.Equal(now.Add(-time.Minute)) || !o.timestamps {
 		t.Errorf("%+v, %v", o, err)
 	}
 	for _, query := range []string{"tailLines=x", "limitBytes=-1", "sinceSeconds=0", "sinceTime=yesterday"} {
 		q, _ := url.ParseQuery("follow=true&" + query)
-		if _, err := logOptions(q, now); err == nil {
+		if _, err := parseLogOptions(q, now); err == nil {
 			t.Errorf("%q was accepted", query)
 		}
 	}
