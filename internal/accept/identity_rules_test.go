@@ -107,9 +107,9 @@ func TestTheIdentityOfACluster(t *testing.T) {
 			if got.uid != tt.uid || got.simulated != tt.simulated || (got.unknown == nil) != (tt.says == "") || tt.says != "" && !strings.Contains(got.unknown.Error(), tt.says) {
 				t.Errorf("%+v", got)
 			}
-			uid, err := ClusterUID(t.Context(), &kube.Cluster{Client: client})
-			if uid != tt.uid || (err == nil) != (tt.says == "") {
-				t.Errorf("%q, %v", uid, err)
+			uid, simulated, err := Identify(t.Context(), &kube.Cluster{Client: client})
+			if uid != tt.uid || simulated != tt.simulated || (err == nil) != (tt.says == "") {
+				t.Errorf("%q, %q, %v", uid, simulated, err)
 			}
 			if tt.says != "" {
 				return
