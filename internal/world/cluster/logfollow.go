@@ -34,7 +34,7 @@ func followLog(ctx context.Context, path string, o logOptions, over func() bool,
 	if err != nil {
 		return fmt.Errorf("follow log: %w", err)
 	}
-	defer f.Close() //nolint:errcheck // only read
+	defer f.Close()
 	if err := seekTail(f, o.tail); err != nil {
 		return fmt.Errorf("follow log: %w", err)
 	}

@@ -61,16 +61,16 @@ func TestFollowLogWhileWritten(t *testing.T) {
 		var out bytes.Buffer
 		done := make(chan error, 1)
 		go func() { done <- followLog(t.Context(), path, logOptions{}, over.Load, &out) }()
-		want := ""
+		var want strings.Builder
 		for _, text := range []string{"one\n", strings.Repeat("x", maxLogLine+3) + "\n", "three\n"} {
 			if _, err := l.Write([]byte(text)); err != nil {
 				t.Fatal(err)
 			}
-			want += text
-			time.Sleep(2 * logInterval)
+			want.WriteString(text)
+			<-time.After(2 * logInterval)
 			synctest.Wait()
-			if out.String() != want {
-				t.Errorf("%d bytes, want %d", out.Len(), len(want))
+			if out.String() != want.String() {
+				t.Errorf("%d bytes, want %d", out.Len(), want.Len())
 			}
 		}
 		if _, err := l.Write([]byte("last")); err != nil {
@@ -84,7 +84,7 @@ func TestFollowLogWhileWritten(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !strings.HasSuffix(out.String(), "three\nlast\n") {
-			t.Errorf("the end is %q", out.String()[len(want):])
+			t.Errorf("the end is %q", out.String()[want.Len():])
 		}
 	})
 }
