@@ -59,7 +59,7 @@ Host *
 	b.site = &site.Site{
 		Reach: site.Reach{SSH: site.SSH{
 			ConfigFile: filepath.Join(b.dir, "config"), Concurrency: 4,
-			ConnectTimeout: site.Duration(site.DefaultSSHConnectTimeout * 3), Timeout: site.Duration(site.DefaultSSHTimeout),
+			ConnectTimeout: site.Duration(loaded), Timeout: site.Duration(2 * loaded),
 		}},
 		Inventory: site.Inventory{Nodes: []site.Node{{Name: "gpu-01"}, {Name: "gpu-02"}, {Name: "gpu-03"}}},
 	}

@@ -301,7 +301,7 @@ func opensshSite(t *testing.T, extra ...string) (*openssh, *site.Site) {
 	return s, &site.Site{
 		Reach: site.Reach{SSH: site.SSH{
 			User: s.user, IdentityFile: id, KnownHostsFile: known, Concurrency: 4,
-			ConnectTimeout: site.Duration(time.Minute), Timeout: site.Duration(2 * time.Minute),
+			ConnectTimeout: site.Duration(loaded), Timeout: site.Duration(2 * loaded),
 		}},
 		Inventory: site.Inventory{Nodes: []site.Node{{Name: "gpu-01", Address: address}}},
 	}
@@ -342,9 +342,13 @@ func agentWith(t *testing.T, files ...string) string {
 	return socket
 }
 
+// loaded is a deadline for three logins, one through another, each with a new sshd: with 45 processes
+// running on two cores they took 45 s, and failed at 60 s.
+const loaded = 4 * time.Minute
+
 func eventually(t *testing.T, what string, f func() error) {
 	t.Helper()
-	deadline := time.Now().Add(time.Minute)
+	deadline := time.Now().Add(2 * loaded)
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	err := f()
