@@ -21,6 +21,9 @@ import (
 	"github.com/firstlight/firstlight/internal/site"
 )
 
+// theCluster is the failed part of a step that leaves no node out.
+const theCluster = "the cluster"
+
 // step is a gate that observes hosts and has a verdict.
 type step struct {
 	name, failed string
@@ -49,6 +52,9 @@ func (s step) Observe(_ context.Context, rec check.Recorder) error {
 }
 
 func (s step) Judge([]check.Observation) check.Judgement {
+	if s.failed == theCluster {
+		return check.Fail("the cluster fails")
+	}
 	if slices.Contains(s.nodes, s.failed) {
 		return check.Fail(s.failed+" fails", check.NewFinding("", s.failed, "repair it", "it fails"))
 	}
@@ -72,6 +78,12 @@ func fixture(t *testing.T) (*site.Site, *profile.Profile) {
 // accepted is a finished run of gate node on the example's site.
 func accepted(t *testing.T, failed string, change func(*evidence.Start)) *evidence.Bundle {
 	t.Helper()
+	return runIn(t, t.TempDir(), evidencetest.Clock(), failed, change)
+}
+
+// runIn is that run in a directory of runs.
+func runIn(t *testing.T, dir string, clock func() time.Time, failed string, change func(*evidence.Start)) *evidence.Bundle {
+	t.Helper()
 	s, _ := fixture(t)
 	p := plan.Plan{Name: "playbook", AllowFailed: 1, Steps: []plan.Step{{Check: step{node.Name, failed, s.NodeNames(), "580.105.08"}}}}
 	start := evidencetest.Start(p)
@@ -84,8 +96,7 @@ func accepted(t *testing.T, failed string, change func(*evidence.Start)) *eviden
 	if change != nil {
 		change(&start)
 	}
-	clock := evidencetest.Clock()
-	run, err := evidence.Create(t.TempDir(), start, evidence.Options{Clock: clock})
+	run, err := evidence.Create(dir, start, evidence.Options{Clock: clock})
 	if err != nil {
 		t.Fatal(err)
 	}

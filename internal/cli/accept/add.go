@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -89,6 +90,9 @@ func (f *addFlags) toRun(ctx context.Context, t *cmdutil.Target, runs string) (*
 	}
 	base, err := capacity.BaseOf(b)
 	if err != nil {
+		return nil, cmdutil.UsageErrorf("%w", err)
+	}
+	if err := base.Newer(runs, filepath.Dir(filepath.Clean(path))); err != nil {
 		return nil, cmdutil.UsageErrorf("%w", err)
 	}
 	if err := base.Fresh(time.Now(), f.maxAge); err != nil {
