@@ -173,13 +173,20 @@ func TestBaseOfAnAddition(t *testing.T) {
 	if err := a.Into(&o); err != nil || o.AddedTo != a.To.Run {
 		t.Fatal(o.AddedTo, err)
 	}
-	run := accepted(t, "", func(s *evidence.Start) { s.Header.AddedTo, s.Inputs = o.AddedTo, o.Inputs })
+	later := evidencetest.Clock()
+	for range 100 {
+		later()
+	}
+	run := runIn(t, t.TempDir(), later, "", func(s *evidence.Start) { s.Header.AddedTo, s.Inputs = o.AddedTo, o.Inputs })
 	b, err := BaseOf(run)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(append(s.NodeNames()[1:], "new-01"), b.Nodes); diff != "" {
 		t.Error(diff)
+	}
+	if !b.Accepted.Equal(a.To.Accepted) {
+		t.Errorf("accepted at %s, the whole cluster at %s", b.Accepted, a.To.Accepted)
 	}
 	if !slices.ContainsFunc(run.NarrowedBy(), func(reason string) bool { return strings.HasPrefix(reason, "adds nodes to the accepted run "+a.To.Run) }) {
 		t.Errorf("%v", run.NarrowedBy())

@@ -15,8 +15,9 @@ import (
 // Base is the accepted run that nodes are added to.
 type Base struct {
 	// Run is its ID, Manifest the digest of its files.
-	Run      string    `json:"run"`
-	Manifest string    `json:"manifest"`
+	Run      string `json:"run"`
+	Manifest string `json:"manifest"`
+	// Accepted is when the whole cluster was accepted: that of the first run of a chain of additions.
 	Accepted time.Time `json:"accepted"`
 	Site     string    `json:"site"`
 	Profile  string    `json:"profile"`
@@ -53,6 +54,9 @@ func BaseOf(b *evidence.Bundle) (Base, error) {
 		if err != nil {
 			return Base{}, fmt.Errorf("read the nodes of run %s: %w", h.Run, err)
 		}
+		if earlier.To.Accepted.Before(out.Accepted) {
+			out.Accepted = earlier.To.Accepted
+		}
 		s, drivers = earlier.SiteOf(s), append(drivers, earlier.To.Driver)
 	}
 	for _, r := range b.Results() {
@@ -83,9 +87,9 @@ func BaseOf(b *evidence.Bundle) (Base, error) {
 func (b Base) Fresh(now time.Time, most time.Duration) error {
 	switch age := now.Sub(b.Accepted).Round(time.Minute); {
 	case age < 0:
-		return fmt.Errorf("run %s is of %s, which is in the future: correct the clock", b.Run, b.Accepted.UTC().Format(time.RFC3339))
+		return fmt.Errorf("the whole acceptance of run %s is of %s, which is in the future: correct the clock", b.Run, b.Accepted.UTC().Format(time.RFC3339))
 	case age > most:
-		return fmt.Errorf("run %s is of %s, %s ago, the limit is %s: accept the cluster again, or state the age with --max-age", b.Run, b.Accepted.UTC().Format(time.RFC3339), age, most)
+		return fmt.Errorf("the whole acceptance of run %s is of %s, %s ago, the limit is %s: accept the cluster again, or state the age with --max-age", b.Run, b.Accepted.UTC().Format(time.RFC3339), age, most)
 	}
 	return nil
 }
