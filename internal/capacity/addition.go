@@ -103,6 +103,11 @@ func (a Addition) SiteOf(s *site.Site) *site.Site {
 	return out
 }
 
+// adds reports whether a node is a new one.
+func (a Addition) adds(node string) bool {
+	return slices.ContainsFunc(a.Nodes, func(n site.Node) bool { return n.Name == node })
+}
+
 // Into adds the addition to the options of a run.
 func (a Addition) Into(o *accept.Options) error {
 	data, err := json.MarshalIndent(a, "", "  ")

@@ -1,6 +1,7 @@
 package capacity
 
 import (
+	"bytes"
 	"context"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/firstlight/firstlight/internal/accept"
 	"github.com/firstlight/firstlight/internal/check"
@@ -196,6 +198,39 @@ func TestBaseOfAnAddition(t *testing.T) {
 	}
 	if _, err := b.Add(s, p, file(t, newNode)); err == nil || !strings.Contains(err.Error(), "new-01 is an accepted node") {
 		t.Error(err)
+	}
+}
+
+// What an acceptance left out stays left out through additions, until it is added itself.
+func TestAdditionsToAPartOfTheSite(t *testing.T) {
+	t.Parallel()
+	s, p := fixture(t)
+	left, data := s.NodeNames()[0], site.Example()
+	b := base(t, left)
+	for _, tt := range []struct {
+		node string
+		left []string
+	}{{"new-01", []string{left}}, {"new-02", []string{left}}, {left, nil}} {
+		s, err := site.Parse("site.yaml", data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := b.Add(s, p, file(t, "nodes: [{name: "+tt.node+"}]\n"))
+		if err != nil {
+			t.Fatalf("%s: %v", tt.node, err)
+		}
+		var o accept.Options
+		if err := a.Into(&o); err != nil {
+			t.Fatal(err)
+		}
+		run := accepted(t, "", func(s *evidence.Start) { s.Header.AddedTo, s.Inputs, s.Site = o.AddedTo, o.Inputs, data })
+		if b, err = BaseOf(run); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(tt.left, b.LeftOut, cmpopts.EquateEmpty()); diff != "" || !slices.Contains(b.Nodes, tt.node) {
+			t.Errorf("%s: %v, %s", tt.node, b.Nodes, diff)
+		}
+		data = bytes.Replace(data, []byte("  nodes:\n"), []byte("  nodes:\n    - {name: "+tt.node+"}\n"), 1)
 	}
 }
 

@@ -58,6 +58,7 @@ func BaseOf(b *evidence.Bundle) (Base, error) {
 			out.Accepted = earlier.To.Accepted
 		}
 		s, drivers = earlier.SiteOf(s), append(drivers, earlier.To.Driver)
+		out.LeftOut = slices.DeleteFunc(earlier.To.LeftOut, earlier.adds)
 	}
 	for _, r := range b.Results() {
 		out.LeftOut = append(out.LeftOut, r.LeftOut...)
