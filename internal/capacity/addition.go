@@ -41,6 +41,9 @@ func (b Base) Add(s *site.Site, p *profile.Profile, f File) (Addition, error) {
 	if s.Name != b.Site {
 		errs = append(errs, fmt.Errorf("run %s is of site %s, this is site %s: name a run of this site with --to", b.Run, b.Site, s.Name))
 	}
+	if err := b.oneDriver(); err != nil {
+		errs = append(errs, err)
+	}
 	if !sameFigures(b.figures, p) {
 		errs = append(errs, fmt.Errorf("run %s was judged by other figures of profile %s: accept the cluster with these first", b.Run, b.Profile))
 	}
@@ -95,7 +98,7 @@ func sameFigures(a, b *profile.Profile) bool {
 }
 
 // SiteOf is the site with the accepted and the new nodes, without the nodes that the accepted run left
-// out. New nodes must have the driver of the accepted ones.
+// out. New nodes must have the driver of the accepted ones; Components are compared by gate node.
 func (a Addition) SiteOf(s *site.Site) *site.Site {
 	others := slices.DeleteFunc(s.NodeNames(), func(n string) bool { return slices.Contains(a.To.Nodes, n) })
 	out := s.Without(others).With(a.Nodes)
@@ -129,6 +132,8 @@ func Parse(data []byte) (Addition, error) {
 		return Addition{}, fmt.Errorf("invalid %s: unsupported schema version %d: want %d", InputFile, a.Format, formatVersion)
 	case a.To.Run == "" || a.To.Cluster == "" || len(a.To.Nodes) == 0 || len(a.Nodes) == 0:
 		return Addition{}, fmt.Errorf("invalid %s: accepted run, its cluster, its nodes and new nodes are required", InputFile)
+	case a.To.Driver == "" || len(a.To.Components) == 0:
+		return Addition{}, fmt.Errorf("invalid %s: driver and components of the accepted nodes are required", InputFile)
 	}
 	seen := slices.Clone(a.To.Nodes)
 	for _, n := range a.Nodes {

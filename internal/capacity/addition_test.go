@@ -3,6 +3,7 @@ package capacity
 import (
 	"bytes"
 	"context"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -18,6 +19,7 @@ import (
 	"github.com/firstlight/firstlight/internal/evidence/evidencetest"
 	"github.com/firstlight/firstlight/internal/gate/node"
 	"github.com/firstlight/firstlight/internal/plan"
+	"github.com/firstlight/firstlight/internal/probe/infiniband"
 	"github.com/firstlight/firstlight/internal/probe/nvidia"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
@@ -31,6 +33,9 @@ type step struct {
 	name, failed string
 	nodes        []string
 	driver       string
+	// drivers of some nodes; unseen is a node that is not observed.
+	drivers map[string]string
+	unseen  string
 }
 
 func (s step) Name() string    { return s.name }
@@ -42,12 +47,23 @@ func (s step) Excluding(nodes []string) check.Check {
 
 func (s step) Observe(_ context.Context, rec check.Recorder) error {
 	for _, n := range s.nodes {
-		o, err := check.Observation{Kind: "nvidia-smi", Target: n, Command: "nvidia-smi -q -x"}.WithFigures(map[string]any{"log": nvidia.SMILog{Driver: s.driver}})
-		if err != nil {
-			return err
+		driver, ok := s.drivers[n]
+		if !ok {
+			driver = s.driver
 		}
-		if _, err := rec.Record(o); err != nil {
-			return err
+		for kind, figures := range map[string]map[string]any{
+			"nvidia-smi": {"log": nvidia.SMILog{Driver: driver}}, "ibstat": {"hcas": []infiniband.HCA{{Name: "mlx5_0", Type: "MT4129", Firmware: "28.40"}}},
+		} {
+			o, err := check.Observation{Kind: kind, Target: n, Command: kind}.WithFigures(figures)
+			if err != nil {
+				return err
+			}
+			if n == s.unseen {
+				continue
+			}
+			if _, err := rec.Record(o); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -83,11 +99,23 @@ func accepted(t *testing.T, failed string, change func(*evidence.Start)) *eviden
 	return runIn(t, t.TempDir(), evidencetest.Clock(), failed, change)
 }
 
+// acceptedBy is that run with another step.
+func acceptedBy(t *testing.T, of step) *evidence.Bundle {
+	t.Helper()
+	return runOf(t, t.TempDir(), evidencetest.Clock(), of, nil)
+}
+
 // runIn is that run in a directory of runs.
 func runIn(t *testing.T, dir string, clock func() time.Time, failed string, change func(*evidence.Start)) *evidence.Bundle {
 	t.Helper()
 	s, _ := fixture(t)
-	p := plan.Plan{Name: "playbook", AllowFailed: 1, Steps: []plan.Step{{Check: step{node.Name, failed, s.NodeNames(), "580.105.08"}}}}
+	return runOf(t, dir, clock, step{name: node.Name, failed: failed, nodes: s.NodeNames(), driver: "580.105.08"}, change)
+}
+
+func runOf(t *testing.T, dir string, clock func() time.Time, of step, change func(*evidence.Start)) *evidence.Bundle {
+	t.Helper()
+	s, _ := fixture(t)
+	p := plan.Plan{Name: "playbook", AllowFailed: 1, Steps: []plan.Step{{Check: of}}}
 	start := evidencetest.Start(p)
 	start.Header.Command, start.Header.Site, start.Header.Profile = []string{"firstlight", "accept"}, s.Name, s.Profile
 	start.Site, start.Recipe = site.Example(), nil
@@ -201,7 +229,7 @@ func TestBaseOfAnAddition(t *testing.T) {
 	}
 }
 
-// What an acceptance left out stays left out through additions, until it is added itself.
+// Additions do not change which nodes an acceptance left out, until such a node is added itself.
 func TestAdditionsToAPartOfTheSite(t *testing.T) {
 	t.Parallel()
 	s, p := fixture(t)
@@ -223,7 +251,8 @@ func TestAdditionsToAPartOfTheSite(t *testing.T) {
 		if err := a.Into(&o); err != nil {
 			t.Fatal(err)
 		}
-		run := accepted(t, "", func(s *evidence.Start) { s.Header.AddedTo, s.Inputs, s.Site = o.AddedTo, o.Inputs, data })
+		gate := step{name: node.Name, nodes: []string{tt.node}, driver: "580.105.08"}
+		run := runOf(t, t.TempDir(), evidencetest.Clock(), gate, func(s *evidence.Start) { s.Header.AddedTo, s.Inputs, s.Site = o.AddedTo, o.Inputs, data })
 		if b, err = BaseOf(run); err != nil {
 			t.Fatal(err)
 		}
@@ -316,7 +345,7 @@ func TestStoredAddition(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(a, read, cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".figures" }, cmp.Ignore())); diff != "" {
+	if diff := cmp.Diff(a, read, cmpopts.IgnoreUnexported(Base{})); diff != "" {
 		t.Error(diff)
 	}
 	of := evidence.Header{AddedTo: a.To.Run, Site: a.To.Site, Profile: a.To.Profile, Cluster: a.To.Cluster, Simulated: a.To.Simulated}
@@ -340,7 +369,8 @@ func TestStoredAddition(t *testing.T) {
 	for name, edited := range map[string]string{
 		"empty": "", "version": strings.Replace(text, `"format": 1`, `"format": 2`, 1),
 		"an accepted node": strings.Replace(text, `"new-01"`, `"`+a.To.Nodes[0]+`"`, 1), "a name": strings.Replace(text, `"new-01"`, `"New"`, 1),
-		"no cluster": strings.Replace(text, a.To.Cluster, "", 1),
+		"no cluster": strings.Replace(text, a.To.Cluster, "", 1), "no driver": strings.Replace(text, `"driver": "580.105.08"`, `"driver": ""`, 1),
+		"no components": regexp.MustCompile(`(?s)"components": \{.*?\}`).ReplaceAllString(text, `"components": {}`),
 	} {
 		if _, err := Parse([]byte(edited)); err == nil {
 			t.Errorf("%s: no error", name)

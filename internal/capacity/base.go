@@ -1,8 +1,10 @@
 package capacity
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/firstlight/firstlight/internal/accept"
@@ -29,8 +31,12 @@ type Base struct {
 	LeftOut []string `json:"leftOut,omitempty"`
 	// Driver is the version that all accepted nodes had; empty if it is unknown.
 	Driver string `json:"driver,omitempty"`
+	// Components are the versions of the accepted nodes, that new ones must have.
+	Components node.Components `json:"components"`
 
 	figures *profile.Profile
+	// drivers are those of the accepted nodes, each once; an empty one is unknown.
+	drivers []string
 }
 
 // BaseOf reads what a run accepted. The caller has verified its evidence.
@@ -48,7 +54,8 @@ func BaseOf(b *evidence.Bundle) (Base, error) {
 		return Base{}, fmt.Errorf("read the manifest of run %s: %w", h.Run, err)
 	}
 	out := Base{Run: h.Run, Manifest: m.Digest, Accepted: h.Created, Site: h.Site, Profile: h.Profile, Cluster: h.Cluster, Simulated: h.Simulated, figures: p}
-	var drivers []string
+	out.Components = node.Components{}
+	known := map[string]bool{} // nodes with a driver in the evidence
 	if h.AddedTo != "" {
 		earlier, err := Parse(b.Inputs[InputFile])
 		if err != nil {
@@ -57,8 +64,9 @@ func BaseOf(b *evidence.Bundle) (Base, error) {
 		if earlier.To.Accepted.Before(out.Accepted) {
 			out.Accepted = earlier.To.Accepted
 		}
-		s, drivers = earlier.SiteOf(s), append(drivers, earlier.To.Driver)
+		s = earlier.SiteOf(s)
 		out.LeftOut = slices.DeleteFunc(earlier.To.LeftOut, earlier.adds)
+		out.inherit(earlier.To, known)
 	}
 	for _, r := range b.Results() {
 		out.LeftOut = append(out.LeftOut, r.LeftOut...)
@@ -70,18 +78,48 @@ func BaseOf(b *evidence.Bundle) (Base, error) {
 		}
 		obs, err := b.Observations(r.Observations)
 		if err != nil {
-			return Base{}, fmt.Errorf("read the drivers of run %s: %w", h.Run, err)
+			return Base{}, fmt.Errorf("read the versions of run %s: %w", h.Run, err)
 		}
 		for _, m := range node.Inventory(obs) {
 			if slices.Contains(out.Nodes, m.Host) {
-				drivers = append(drivers, m.Driver)
+				out.drivers, known[m.Host] = append(out.drivers, m.Driver), true
+				for component, versions := range m.Components() {
+					out.Components.Add(component, versions...)
+				}
 			}
 		}
 	}
-	if slices.Sort(drivers); len(slices.Compact(drivers)) == 1 {
-		out.Driver = drivers[0]
+	if slices.ContainsFunc(out.Nodes, func(n string) bool { return !known[n] }) {
+		out.drivers = append(out.drivers, "")
+	}
+	slices.Sort(out.drivers)
+	if out.drivers = slices.Compact(out.drivers); len(out.drivers) == 1 {
+		out.Driver = out.drivers[0]
 	}
 	return out, nil
+}
+
+// inherit takes over the versions of an earlier base, whose nodes are known by them.
+func (b *Base) inherit(earlier Base, known map[string]bool) {
+	b.drivers = append(b.drivers, earlier.Driver)
+	for component, versions := range earlier.Components {
+		b.Components.Add(component, versions...)
+	}
+	for _, n := range earlier.Nodes {
+		known[n] = true
+	}
+}
+
+// oneDriver refuses a base without one driver: new nodes would be compared with each other only.
+func (b Base) oneDriver() error {
+	if b.Driver != "" {
+		return nil
+	}
+	found := make([]string, 0, len(b.drivers))
+	for _, d := range b.drivers {
+		found = append(found, cmp.Or(d, "unknown"))
+	}
+	return fmt.Errorf("the accepted nodes of run %s have not one driver (%s): new nodes could not be compared with them; accept the cluster again", b.Run, strings.Join(found, ", "))
 }
 
 // Fresh refuses a base that is older than a duration, or of the future.
