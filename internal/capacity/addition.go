@@ -12,6 +12,7 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/evidence"
 	"github.com/firstlight/firstlight/internal/evidence/strictjson"
+	"github.com/firstlight/firstlight/internal/gate/collective"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
 )
@@ -68,14 +69,33 @@ func (b Base) Add(s *site.Site, p *profile.Profile, f File) (Addition, error) {
 	if err := problems.Err(); err != nil {
 		errs = append(errs, err)
 	}
-	return Addition{Format: formatVersion, To: b, Nodes: f.nodes(), NotCordoned: f.NotCordoned}, errors.Join(errs...)
+	a := Addition{Format: formatVersion, To: b, Nodes: f.nodes(), NotCordoned: f.NotCordoned}
+	if len(errs) == 0 {
+		errs = append(errs, a.paired(s, p))
+	}
+	return a, errors.Join(errs...)
+}
+
+// paired refuses new nodes without an accepted node to be paired with.
+func (a Addition) paired(s *site.Site, p *profile.Profile) error {
+	if !p.MultiNodeNVLink() {
+		return nil
+	}
+	alone := collective.NewPairs(a.SiteOf(s), p, collective.Deps{}, a.To.Nodes).Unpaired()
+	if len(alone) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s cannot be compared with an accepted node: NVLink connects the nodes of a rack (profile %s), and the rack of a new node in the file has no accepted node in inventory.nodes of the site; correct the racks, or accept the cluster with a new rack by firstlight accept", check.JoinNames(alone, 10), p.Name)
 }
 
 // Planned is the addition to a site whose other nodes count as accepted, to describe its plan.
-func Planned(s *site.Site, f File) (Addition, error) {
+func Planned(s *site.Site, p *profile.Profile, f File) (Addition, error) {
 	accepted := slices.DeleteFunc(s.NodeNames(), func(n string) bool { return slices.Contains(f.names(), n) })
-	to := Base{Site: s.Name, Nodes: accepted}
-	return Addition{Format: formatVersion, To: to, Nodes: f.nodes(), NotCordoned: f.NotCordoned}, errors.Join(supported(s), f.against(s, accepted).Err())
+	a := Addition{Format: formatVersion, To: Base{Site: s.Name, Nodes: accepted}, Nodes: f.nodes(), NotCordoned: f.NotCordoned}
+	if err := errors.Join(supported(s), f.against(s, accepted).Err()); err != nil {
+		return a, err
+	}
+	return a, a.paired(s, p)
 }
 
 // supported refuses sites that nodes cannot be added to.

@@ -12,6 +12,7 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/gate/gangjob"
 	"github.com/firstlight/firstlight/internal/plan"
+	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/workload"
 )
 
@@ -153,7 +154,7 @@ func TestPartners(t *testing.T) {
 			var tried []pair
 			seen := map[string]bool{}
 			for rounds := 1; ; rounds++ {
-				groups := nextPartners(nodes, first(accepted), tried)
+				groups := nextPartners(nodes, func(string) []string { return first(accepted) }, tried)
 				if len(groups) == 0 {
 					break
 				}
@@ -173,6 +174,44 @@ func TestPartners(t *testing.T) {
 				t.Errorf("%d accepted, %d new: %d pairs", accepted, added, len(seen))
 			}
 		}
+	}
+}
+
+// Where NVLink connects the nodes of a rack, pairs are of one rack.
+func TestPartnersOfARack(t *testing.T) {
+	t.Parallel()
+	p, err := profile.Load("gb200-nvl72-ndr400")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := manyNodes(8)
+	for i, rack := range []string{"a", "a", "b", "", "a", "b", "c", ""} {
+		s.Inventory.Nodes[i].Rack = rack
+	}
+	pairs := NewPairs(s, p, Deps{}, first(4))
+	var tried []pair
+	for {
+		groups := nextPartners(pairs.Nodes(), pairs.partners, tried)
+		if len(groups) == 0 {
+			break
+		}
+		for _, g := range groups {
+			tried = append(tried, pair{partner: g[0], node: g[1]})
+		}
+	}
+	var got []string
+	for _, r := range tried {
+		got = append(got, r.partner+"+"+r.node)
+	}
+	slices.Sort(got)
+	if diff := cmp.Diff([]string{"gpu-01+gpu-05", "gpu-02+gpu-05", "gpu-03+gpu-06"}, got); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"gpu-07", "gpu-08"}, pairs.Unpaired()); diff != "" {
+		t.Error(diff)
+	}
+	if in := NewPairs(s, testGate(t, s).profile, Deps{}, first(4)); len(in.Unpaired()) > 0 {
+		t.Errorf("NVLink inside of nodes: %v", in.Unpaired())
 	}
 }
 

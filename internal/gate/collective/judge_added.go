@@ -150,7 +150,7 @@ func (p *Pairs) judgeNode(b *check.Builder, node string, results []pair, works m
 	if len(results) > 0 && !slices.ContainsFunc(results, func(r pair) bool { return !r.lacks && (!r.refused || !works[r.partner]) }) {
 		against, named = []check.Finding{{Suspect: node}}, true
 	}
-	if !named && failed < min(triesOfANode, len(p.accepted)) {
+	if !named && failed < min(triesOfANode, max(1, len(p.partners(node)))) {
 		f := check.NewFinding("", node, remedyNoPair, "no pair shows whether it works: %s", cmp.Or(text, "none was run"))
 		f.Observations = ids
 		b.AddUnobserved(f)
