@@ -176,7 +176,7 @@ func (a Addition) Differs(h evidence.Header, s *site.Site) []string {
 		}
 	}
 	if h.Cluster != "" { // once the cluster is identified
-		if err := a.To.Of(h.Cluster, h.Simulated); err != nil {
+		if err := a.To.RequireCluster(h.Cluster, h.Simulated); err != nil {
 			out = append(out, err.Error())
 		}
 	}

@@ -312,12 +312,12 @@ func TestRefusedAdditions(t *testing.T) {
 func TestTheBaseIsOfThisClusterAndRecent(t *testing.T) {
 	t.Parallel()
 	b := base(t, "")
-	if err := b.Of(evidencetest.Cluster, evidence.HardwareSimulated); err != nil {
+	if err := b.RequireCluster(evidencetest.Cluster, evidence.HardwareSimulated); err != nil {
 		t.Error(err)
 	}
 	for name, err := range map[string]error{
-		"another cluster": b.Of("other", evidence.HardwareSimulated), "no cluster": Base{}.Of("", evidence.HardwareUnknown),
-		"real": b.Of(evidencetest.Cluster, evidence.HardwareReal), "unknown": b.Of(evidencetest.Cluster, evidence.HardwareUnknown),
+		"another cluster": b.RequireCluster("other", evidence.HardwareSimulated), "no cluster": Base{}.RequireCluster("", evidence.HardwareUnknown),
+		"real": b.RequireCluster(evidencetest.Cluster, evidence.HardwareReal), "unknown": b.RequireCluster(evidencetest.Cluster, evidence.HardwareUnknown),
 		"old": b.Fresh(b.Accepted.Add(25*time.Hour), 24*time.Hour), "of the future": b.Fresh(b.Accepted.Add(-time.Hour), 24*time.Hour),
 	} {
 		if err == nil {

@@ -133,8 +133,8 @@ func (b Base) Fresh(now time.Time, most time.Duration) error {
 	return nil
 }
 
-// Of refuses another cluster than the base's, and another kind of hardware.
-func (b Base) Of(cluster string, simulated evidence.Hardware) error {
+// RequireCluster refuses another cluster than the base's, and another kind of hardware.
+func (b Base) RequireCluster(cluster string, simulated evidence.Hardware) error {
 	switch {
 	case b.Cluster == "" || b.Cluster != cluster:
 		return fmt.Errorf("run %s is of cluster %q, this is cluster %q (UID of namespace kube-system): name an accepted run of this cluster with --to", b.Run, b.Cluster, cluster)

@@ -26,7 +26,7 @@ func Plan(s *site.Site, p *profile.Profile, a Addition, access gate.Access) (pla
 	steps[0].Needs = []string{CordonStep}
 	last := &steps[len(steps)-1]
 	if g, ok := last.Check.(*collective.Gate); ok {
-		last.Check = whole{g, all, a}
+		last.Check = finalCollective{g, all, a}
 	}
 	out := plan.Plan{
 		Name: a.title(), AllowFailed: len(a.Nodes),

@@ -56,7 +56,7 @@ func (f *addFlags) read(t *cmdutil.TargetFlags) (err error) {
 	if f.nodes, err = readNodes(f.file); err != nil {
 		return cmdutil.UsageErrorf("%w", err)
 	}
-	t.HostsOf = func(s *site.Site) *site.Site { return f.nodes.Over(s) }
+	t.HostsOf = func(s *site.Site) *site.Site { return f.nodes.MergeInto(s) }
 	return nil
 }
 
@@ -110,7 +110,7 @@ func (f *addFlags) toRun(ctx context.Context, t *cmdutil.Target, runs string) (*
 	if err != nil {
 		return nil, cmdutil.Unobserved(fmt.Errorf("identify the cluster: %w", err))
 	}
-	if err := base.Of(uid, simulated); err != nil {
+	if err := base.RequireCluster(uid, simulated); err != nil {
 		return nil, cmdutil.UsageErrorf("%w", err)
 	}
 	return &addition, nil
