@@ -12,6 +12,7 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/evidence"
 	"github.com/firstlight/firstlight/internal/evidence/strictjson"
+	"github.com/firstlight/firstlight/internal/gate/collective"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
 )
@@ -41,6 +42,9 @@ func (b Base) Add(s *site.Site, p *profile.Profile, f File) (Addition, error) {
 	if s.Name != b.Site {
 		errs = append(errs, fmt.Errorf("run %s is of site %s, this is site %s: name a run of this site with --to", b.Run, b.Site, s.Name))
 	}
+	if err := b.oneDriver(); err != nil {
+		errs = append(errs, err)
+	}
 	if !sameFigures(b.figures, p) {
 		errs = append(errs, fmt.Errorf("run %s was judged by other figures of profile %s: accept the cluster with these first", b.Run, b.Profile))
 	}
@@ -65,14 +69,33 @@ func (b Base) Add(s *site.Site, p *profile.Profile, f File) (Addition, error) {
 	if err := problems.Err(); err != nil {
 		errs = append(errs, err)
 	}
-	return Addition{Format: formatVersion, To: b, Nodes: f.nodes(), NotCordoned: f.NotCordoned}, errors.Join(errs...)
+	a := Addition{Format: formatVersion, To: b, Nodes: f.nodes(), NotCordoned: f.NotCordoned}
+	if len(errs) == 0 {
+		errs = append(errs, a.paired(s, p))
+	}
+	return a, errors.Join(errs...)
+}
+
+// paired refuses new nodes without an accepted node to be paired with.
+func (a Addition) paired(s *site.Site, p *profile.Profile) error {
+	if !p.MultiNodeNVLink() {
+		return nil
+	}
+	alone := collective.NewPairs(a.SiteOf(s), p, collective.Deps{}, a.To.Nodes).Unpaired()
+	if len(alone) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s cannot be compared with an accepted node: NVLink connects the nodes of a rack (profile %s), and the rack of a new node in the file has no accepted node in inventory.nodes of the site; correct the racks, or accept the cluster with a new rack by firstlight accept", check.JoinNames(alone, 10), p.Name)
 }
 
 // Planned is the addition to a site whose other nodes count as accepted, to describe its plan.
-func Planned(s *site.Site, f File) (Addition, error) {
+func Planned(s *site.Site, p *profile.Profile, f File) (Addition, error) {
 	accepted := slices.DeleteFunc(s.NodeNames(), func(n string) bool { return slices.Contains(f.names(), n) })
-	to := Base{Site: s.Name, Nodes: accepted}
-	return Addition{Format: formatVersion, To: to, Nodes: f.nodes(), NotCordoned: f.NotCordoned}, errors.Join(supported(s), f.against(s, accepted).Err())
+	a := Addition{Format: formatVersion, To: Base{Site: s.Name, Nodes: accepted}, Nodes: f.nodes(), NotCordoned: f.NotCordoned}
+	if err := errors.Join(supported(s), f.against(s, accepted).Err()); err != nil {
+		return a, err
+	}
+	return a, a.paired(s, p)
 }
 
 // supported refuses sites that nodes cannot be added to.
@@ -95,12 +118,17 @@ func sameFigures(a, b *profile.Profile) bool {
 }
 
 // SiteOf is the site with the accepted and the new nodes, without the nodes that the accepted run left
-// out. New nodes must have the driver of the accepted ones.
+// out. New nodes must have the driver of the accepted ones; Components are compared by gate node.
 func (a Addition) SiteOf(s *site.Site) *site.Site {
 	others := slices.DeleteFunc(s.NodeNames(), func(n string) bool { return slices.Contains(a.To.Nodes, n) })
 	out := s.Without(others).With(a.Nodes)
 	out.Inventory.DriverVersion = cmp.Or(s.Inventory.DriverVersion, a.To.Driver)
 	return out
+}
+
+// adds reports whether a node is a new one.
+func (a Addition) adds(node string) bool {
+	return slices.ContainsFunc(a.Nodes, func(n site.Node) bool { return n.Name == node })
 }
 
 // Into adds the addition to the options of a run.
@@ -124,6 +152,8 @@ func Parse(data []byte) (Addition, error) {
 		return Addition{}, fmt.Errorf("invalid %s: unsupported schema version %d: want %d", InputFile, a.Format, formatVersion)
 	case a.To.Run == "" || a.To.Cluster == "" || len(a.To.Nodes) == 0 || len(a.Nodes) == 0:
 		return Addition{}, fmt.Errorf("invalid %s: accepted run, its cluster, its nodes and new nodes are required", InputFile)
+	case a.To.Driver == "" || len(a.To.Components) == 0:
+		return Addition{}, fmt.Errorf("invalid %s: driver and components of the accepted nodes are required", InputFile)
 	}
 	seen := slices.Clone(a.To.Nodes)
 	for _, n := range a.Nodes {
@@ -146,7 +176,7 @@ func (a Addition) Differs(h evidence.Header, s *site.Site) []string {
 		}
 	}
 	if h.Cluster != "" { // once the cluster is identified
-		if err := a.To.Of(h.Cluster, h.Simulated); err != nil {
+		if err := a.To.RequireCluster(h.Cluster, h.Simulated); err != nil {
 			out = append(out, err.Error())
 		}
 	}

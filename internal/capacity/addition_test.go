@@ -1,13 +1,16 @@
 package capacity
 
 import (
+	"bytes"
 	"context"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/firstlight/firstlight/internal/accept"
 	"github.com/firstlight/firstlight/internal/check"
@@ -16,16 +19,23 @@ import (
 	"github.com/firstlight/firstlight/internal/evidence/evidencetest"
 	"github.com/firstlight/firstlight/internal/gate/node"
 	"github.com/firstlight/firstlight/internal/plan"
+	"github.com/firstlight/firstlight/internal/probe/infiniband"
 	"github.com/firstlight/firstlight/internal/probe/nvidia"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
 )
+
+// theCluster is the failed part of a step that leaves no node out.
+const theCluster = "the cluster"
 
 // step is a gate that observes hosts and has a verdict.
 type step struct {
 	name, failed string
 	nodes        []string
 	driver       string
+	// drivers of some nodes; unseen is a node that is not observed.
+	drivers map[string]string
+	unseen  string
 }
 
 func (s step) Name() string    { return s.name }
@@ -37,18 +47,32 @@ func (s step) Excluding(nodes []string) check.Check {
 
 func (s step) Observe(_ context.Context, rec check.Recorder) error {
 	for _, n := range s.nodes {
-		o, err := check.Observation{Kind: "nvidia-smi", Target: n, Command: "nvidia-smi -q -x"}.WithFigures(map[string]any{"log": nvidia.SMILog{Driver: s.driver}})
-		if err != nil {
-			return err
+		driver, ok := s.drivers[n]
+		if !ok {
+			driver = s.driver
 		}
-		if _, err := rec.Record(o); err != nil {
-			return err
+		for kind, figures := range map[string]map[string]any{
+			"nvidia-smi": {"log": nvidia.SMILog{Driver: driver}}, "ibstat": {"hcas": []infiniband.HCA{{Name: "mlx5_0", Type: "MT4129", Firmware: "28.40"}}},
+		} {
+			o, err := check.Observation{Kind: kind, Target: n, Command: kind}.WithFigures(figures)
+			if err != nil {
+				return err
+			}
+			if n == s.unseen {
+				continue
+			}
+			if _, err := rec.Record(o); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
 func (s step) Judge([]check.Observation) check.Judgement {
+	if s.failed == theCluster {
+		return check.Fail("the cluster fails")
+	}
 	if slices.Contains(s.nodes, s.failed) {
 		return check.Fail(s.failed+" fails", check.NewFinding("", s.failed, "repair it", "it fails"))
 	}
@@ -72,8 +96,26 @@ func fixture(t *testing.T) (*site.Site, *profile.Profile) {
 // accepted is a finished run of gate node on the example's site.
 func accepted(t *testing.T, failed string, change func(*evidence.Start)) *evidence.Bundle {
 	t.Helper()
+	return runIn(t, t.TempDir(), evidencetest.Clock(), failed, change)
+}
+
+// acceptedBy is that run with another step.
+func acceptedBy(t *testing.T, of step) *evidence.Bundle {
+	t.Helper()
+	return runOf(t, t.TempDir(), evidencetest.Clock(), of, nil)
+}
+
+// runIn is that run in a directory of runs.
+func runIn(t *testing.T, dir string, clock func() time.Time, failed string, change func(*evidence.Start)) *evidence.Bundle {
+	t.Helper()
 	s, _ := fixture(t)
-	p := plan.Plan{Name: "playbook", AllowFailed: 1, Steps: []plan.Step{{Check: step{node.Name, failed, s.NodeNames(), "580.105.08"}}}}
+	return runOf(t, dir, clock, step{name: node.Name, failed: failed, nodes: s.NodeNames(), driver: "580.105.08"}, change)
+}
+
+func runOf(t *testing.T, dir string, clock func() time.Time, of step, change func(*evidence.Start)) *evidence.Bundle {
+	t.Helper()
+	s, _ := fixture(t)
+	p := plan.Plan{Name: "playbook", AllowFailed: 1, Steps: []plan.Step{{Check: of}}}
 	start := evidencetest.Start(p)
 	start.Header.Command, start.Header.Site, start.Header.Profile = []string{"firstlight", "accept"}, s.Name, s.Profile
 	start.Site, start.Recipe = site.Example(), nil
@@ -84,8 +126,7 @@ func accepted(t *testing.T, failed string, change func(*evidence.Start)) *eviden
 	if change != nil {
 		change(&start)
 	}
-	clock := evidencetest.Clock()
-	run, err := evidence.Create(t.TempDir(), start, evidence.Options{Clock: clock})
+	run, err := evidence.Create(dir, start, evidence.Options{Clock: clock})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,13 +203,20 @@ func TestBaseOfAnAddition(t *testing.T) {
 	if err := a.Into(&o); err != nil || o.AddedTo != a.To.Run {
 		t.Fatal(o.AddedTo, err)
 	}
-	run := accepted(t, "", func(s *evidence.Start) { s.Header.AddedTo, s.Inputs = o.AddedTo, o.Inputs })
+	later := evidencetest.Clock()
+	for range 100 {
+		later()
+	}
+	run := runIn(t, t.TempDir(), later, "", func(s *evidence.Start) { s.Header.AddedTo, s.Inputs = o.AddedTo, o.Inputs })
 	b, err := BaseOf(run)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(append(s.NodeNames()[1:], "new-01"), b.Nodes); diff != "" {
 		t.Error(diff)
+	}
+	if !b.Accepted.Equal(a.To.Accepted) {
+		t.Errorf("accepted at %s, the whole cluster at %s", b.Accepted, a.To.Accepted)
 	}
 	if !slices.ContainsFunc(run.NarrowedBy(), func(reason string) bool { return strings.HasPrefix(reason, "adds nodes to the accepted run "+a.To.Run) }) {
 		t.Errorf("%v", run.NarrowedBy())
@@ -178,6 +226,40 @@ func TestBaseOfAnAddition(t *testing.T) {
 	}
 	if _, err := b.Add(s, p, file(t, newNode)); err == nil || !strings.Contains(err.Error(), "new-01 is an accepted node") {
 		t.Error(err)
+	}
+}
+
+// Additions do not change which nodes an acceptance left out, until such a node is added itself.
+func TestAdditionsToAPartOfTheSite(t *testing.T) {
+	t.Parallel()
+	s, p := fixture(t)
+	left, data := s.NodeNames()[0], site.Example()
+	b := base(t, left)
+	for _, tt := range []struct {
+		node string
+		left []string
+	}{{"new-01", []string{left}}, {"new-02", []string{left}}, {left, nil}} {
+		s, err := site.Parse("site.yaml", data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := b.Add(s, p, file(t, "nodes: [{name: "+tt.node+"}]\n"))
+		if err != nil {
+			t.Fatalf("%s: %v", tt.node, err)
+		}
+		var o accept.Options
+		if err := a.Into(&o); err != nil {
+			t.Fatal(err)
+		}
+		gate := step{name: node.Name, nodes: []string{tt.node}, driver: "580.105.08"}
+		run := runOf(t, t.TempDir(), evidencetest.Clock(), gate, func(s *evidence.Start) { s.Header.AddedTo, s.Inputs, s.Site = o.AddedTo, o.Inputs, data })
+		if b, err = BaseOf(run); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(tt.left, b.LeftOut, cmpopts.EquateEmpty()); diff != "" || !slices.Contains(b.Nodes, tt.node) {
+			t.Errorf("%s: %v, %s", tt.node, b.Nodes, diff)
+		}
+		data = bytes.Replace(data, []byte("  nodes:\n"), []byte("  nodes:\n    - {name: "+tt.node+"}\n"), 1)
 	}
 }
 
@@ -230,12 +312,12 @@ func TestRefusedAdditions(t *testing.T) {
 func TestTheBaseIsOfThisClusterAndRecent(t *testing.T) {
 	t.Parallel()
 	b := base(t, "")
-	if err := b.Of(evidencetest.Cluster, evidence.HardwareSimulated); err != nil {
+	if err := b.RequireCluster(evidencetest.Cluster, evidence.HardwareSimulated); err != nil {
 		t.Error(err)
 	}
 	for name, err := range map[string]error{
-		"another cluster": b.Of("other", evidence.HardwareSimulated), "no cluster": Base{}.Of("", evidence.HardwareUnknown),
-		"real": b.Of(evidencetest.Cluster, evidence.HardwareReal), "unknown": b.Of(evidencetest.Cluster, evidence.HardwareUnknown),
+		"another cluster": b.RequireCluster("other", evidence.HardwareSimulated), "no cluster": Base{}.RequireCluster("", evidence.HardwareUnknown),
+		"real": b.RequireCluster(evidencetest.Cluster, evidence.HardwareReal), "unknown": b.RequireCluster(evidencetest.Cluster, evidence.HardwareUnknown),
 		"old": b.Fresh(b.Accepted.Add(25*time.Hour), 24*time.Hour), "of the future": b.Fresh(b.Accepted.Add(-time.Hour), 24*time.Hour),
 	} {
 		if err == nil {
@@ -263,7 +345,7 @@ func TestStoredAddition(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(a, read, cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".figures" }, cmp.Ignore())); diff != "" {
+	if diff := cmp.Diff(a, read, cmpopts.IgnoreUnexported(Base{})); diff != "" {
 		t.Error(diff)
 	}
 	of := evidence.Header{AddedTo: a.To.Run, Site: a.To.Site, Profile: a.To.Profile, Cluster: a.To.Cluster, Simulated: a.To.Simulated}
@@ -287,7 +369,8 @@ func TestStoredAddition(t *testing.T) {
 	for name, edited := range map[string]string{
 		"empty": "", "version": strings.Replace(text, `"format": 1`, `"format": 2`, 1),
 		"an accepted node": strings.Replace(text, `"new-01"`, `"`+a.To.Nodes[0]+`"`, 1), "a name": strings.Replace(text, `"new-01"`, `"New"`, 1),
-		"no cluster": strings.Replace(text, a.To.Cluster, "", 1),
+		"no cluster": strings.Replace(text, a.To.Cluster, "", 1), "no driver": strings.Replace(text, `"driver": "580.105.08"`, `"driver": ""`, 1),
+		"no components": regexp.MustCompile(`(?s)"components": \{.*?\}`).ReplaceAllString(text, `"components": {}`),
 	} {
 		if _, err := Parse([]byte(edited)); err == nil {
 			t.Errorf("%s: no error", name)

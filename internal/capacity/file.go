@@ -68,8 +68,8 @@ func (f File) nodes() []site.Node {
 	return out
 }
 
-// Over is a site with the nodes of the file, instead of its own of the same names.
-func (f File) Over(s *site.Site) *site.Site { return s.Without(f.names()).With(f.nodes()) }
+// MergeInto is a site with the nodes of the file, instead of its own of the same names.
+func (f File) MergeInto(s *site.Site) *site.Site { return s.Without(f.names()).With(f.nodes()) }
 
 // against are the problems of the file with a site and its accepted nodes.
 func (f File) against(s *site.Site, accepted []string) diag.List {

@@ -18,7 +18,7 @@ func Steps() []string { return []string{CordonStep, node.Name, collective.PairsN
 // Plan is the plan of an addition. Every new node that fails by itself is left out.
 func Plan(s *site.Site, p *profile.Profile, a Addition, access gate.Access) (plan.Plan, error) {
 	all := a.SiteOf(s)
-	steps, err := gate.Adding(all, p, a.To.Nodes, access)
+	steps, err := gate.Adding(all, p, a.To.Nodes, a.To.Components, access)
 	if err != nil {
 		return plan.Plan{}, err
 	}
@@ -26,7 +26,7 @@ func Plan(s *site.Site, p *profile.Profile, a Addition, access gate.Access) (pla
 	steps[0].Needs = []string{CordonStep}
 	last := &steps[len(steps)-1]
 	if g, ok := last.Check.(*collective.Gate); ok {
-		last.Check = whole{g, all, a}
+		last.Check = finalCollective{g, all, a}
 	}
 	out := plan.Plan{
 		Name: a.title(), AllowFailed: len(a.Nodes),

@@ -66,14 +66,14 @@ func TestPlanOfAnAddition(t *testing.T) {
 
 func TestPlannedAddition(t *testing.T) {
 	t.Parallel()
-	s, _ := fixture(t)
-	a, err := Planned(s, file(t, "nodes: [{name: new-01}, {name: "+s.NodeNames()[0]+"}]\n"))
+	s, p := fixture(t)
+	a, err := Planned(s, p, file(t, "nodes: [{name: new-01}, {name: "+s.NodeNames()[0]+"}]\n"))
 	if err != nil || !slices.Equal(a.To.Nodes, s.NodeNames()[1:]) {
 		t.Error(a, err)
 	}
 	one := *s
 	one.Spine = site.SpineSingleNode
-	if _, err := Planned(&one, file(t, newNode)); err == nil {
+	if _, err := Planned(&one, p, file(t, newNode)); err == nil {
 		t.Error("a machine without a cluster")
 	}
 }

@@ -12,14 +12,15 @@ import (
 
 // Adding are the steps for new nodes of a site that has accepted and new ones, in order: gate node on
 // the new ones, pairs of a new and an accepted one, gate collective on all. Their pods also run on
-// cordoned nodes.
-func Adding(s *site.Site, p *profile.Profile, accepted []string, a Access) ([]plan.Step, error) {
+// cordoned nodes. The new nodes have the versions of the accepted ones; none: they are compared with each
+// other.
+func Adding(s *site.Site, p *profile.Profile, accepted []string, versions node.Components, a Access) ([]plan.Step, error) {
 	if err := checkPods(s, p); err != nil {
 		return nil, fmt.Errorf("plan the new nodes of %s: %w", s.Name, err)
 	}
 	job := collective.Deps{Cluster: a.Cluster, RunID: a.RunID, Cordoned: true}
 	steps := []plan.Step{
-		stepOf(node.New(s.Without(accepted), p, node.Deps{Hosts: a.tools(s)})),
+		stepOf(node.New(s.Without(accepted), p, node.Deps{Hosts: a.tools(s)}).Like(versions)),
 		stepOf(collective.NewPairs(s, p, job, accepted)),
 		stepOf(collective.New(s, p, job)),
 	}

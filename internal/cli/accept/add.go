@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -55,7 +56,7 @@ func (f *addFlags) read(t *cmdutil.TargetFlags) (err error) {
 	if f.nodes, err = readNodes(f.file); err != nil {
 		return cmdutil.UsageErrorf("%w", err)
 	}
-	t.HostsOf = func(s *site.Site) *site.Site { return f.nodes.Over(s) }
+	t.HostsOf = func(s *site.Site) *site.Site { return f.nodes.MergeInto(s) }
 	return nil
 }
 
@@ -91,6 +92,9 @@ func (f *addFlags) toRun(ctx context.Context, t *cmdutil.Target, runs string) (*
 	if err != nil {
 		return nil, cmdutil.UsageErrorf("%w", err)
 	}
+	if err := base.Newer(runs, filepath.Dir(filepath.Clean(path))); err != nil {
+		return nil, cmdutil.UsageErrorf("%w", err)
+	}
 	if err := base.Fresh(time.Now(), f.maxAge); err != nil {
 		return nil, cmdutil.UsageErrorf("%w", err)
 	}
@@ -106,7 +110,7 @@ func (f *addFlags) toRun(ctx context.Context, t *cmdutil.Target, runs string) (*
 	if err != nil {
 		return nil, cmdutil.Unobserved(fmt.Errorf("identify the cluster: %w", err))
 	}
-	if err := base.Of(uid, simulated); err != nil {
+	if err := base.RequireCluster(uid, simulated); err != nil {
 		return nil, cmdutil.UsageErrorf("%w", err)
 	}
 	return &addition, nil

@@ -82,7 +82,7 @@ func planOf(s *site.Site, p *profile.Profile, add string, include []string) (pla
 	if err != nil {
 		return plan.Plan{}, err
 	}
-	addition, err := capacity.Planned(s, file)
+	addition, err := capacity.Planned(s, p, file)
 	if err != nil {
 		return plan.Plan{}, err
 	}

@@ -23,7 +23,7 @@ func TestAnAdditionOfAnotherRunFailsVerify(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	input := fmt.Sprintf(`{"format": 1, "to": {"run": "r", "site": %q, "profile": %q, "cluster": %q, "simulated": true, "nodes": [%q]}, "nodes": [{"name": "new-01"}]}`,
+	input := fmt.Sprintf(`{"format": 1, "to": {"run": "r", "site": %q, "profile": %q, "cluster": %q, "simulated": true, "nodes": [%q], "driver": "580", "components": {"driver": ["580"]}}, "nodes": [{"name": "new-01"}]}`,
 		b.Header.Site, b.Header.Profile, b.Header.Cluster, s.NodeNames()[0])
 	added := []string{"firstlight", "accept", "--add", capacity.InputFile}
 	for name, tt := range map[string]struct {

@@ -22,21 +22,6 @@ const (
 
 const remedyVersions = "if the change is intended, accept it (the field accept has the command); else restore the version of the accepted run"
 
-// components are the versions of a machine: sorted values by component.
-func components(m node.Machine) map[string][]string {
-	out := drift.Stack{}
-	if m.Driver != "" {
-		out["driver"] = []string{m.Driver}
-	}
-	for _, g := range m.GPUs {
-		out.Add("VBIOS of "+g.Product, g.VBIOS)
-	}
-	for _, h := range m.HCAs {
-		out.Add("firmware of "+h.Type, h.Firmware)
-	}
-	return out
-}
-
 // replaced are the GPUs of a machine that are not the accepted ones, by bus ID.
 func replaced(was, is node.Machine) []string {
 	then := map[string]string{}
@@ -65,7 +50,7 @@ func compareMachine(run string, was, is node.Machine, ids []string) Reading {
 			r.State, r.Lasting, r.Findings = s, s == Changed, append(r.Findings, f)
 		}
 	}
-	then, now := components(was), components(is)
+	then, now := was.Components(), is.Components()
 	for _, name := range slices.Sorted(maps.Keys(then)) {
 		switch {
 		case len(now[name]) == 0 && observedOther(now, name):

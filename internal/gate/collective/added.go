@@ -39,6 +39,24 @@ func (p *Pairs) Nodes() []string {
 	return slices.DeleteFunc(p.gate.nodes(), func(n string) bool { return slices.Contains(p.accepted, n) })
 }
 
+// partners are the accepted nodes that a new node may be paired with. Where NVLink connects nodes, the
+// limit of a pair is that of NVLink, which only nodes of a rack reach.
+func (p *Pairs) partners(node string) []string {
+	if !p.gate.profile.MultiNodeNVLink() {
+		return p.accepted
+	}
+	racks := map[string]string{}
+	for _, n := range p.gate.site.Inventory.Nodes {
+		racks[n.Name] = n.Rack
+	}
+	return slices.DeleteFunc(slices.Clone(p.accepted), func(other string) bool { return racks[node] == "" || racks[other] != racks[node] })
+}
+
+// Unpaired are the new nodes without an accepted node to be paired with.
+func (p *Pairs) Unpaired() []string {
+	return slices.DeleteFunc(p.Nodes(), func(n string) bool { return len(p.partners(n)) > 0 })
+}
+
 // Excluding implements plan.Excluding.
 func (p *Pairs) Excluding(nodes []string) check.Check {
 	return NewPairs(p.gate.site.Without(nodes), p.gate.profile, p.gate.deps, p.accepted)
@@ -63,7 +81,7 @@ func (p *Pairs) Observe(ctx context.Context, rec check.Recorder) error {
 	}
 	var tried []pair
 	for number := 1; ; number++ {
-		groups := nextPartners(p.Nodes(), p.accepted, tried)
+		groups := nextPartners(p.Nodes(), p.partners, tried)
 		if len(groups) == 0 {
 			return nil
 		}
@@ -82,7 +100,7 @@ func (p *Pairs) Observe(ctx context.Context, rec check.Recorder) error {
 
 // nextPartners are the disjoint pairs, partner first, of the next round; none at the end. It prefers
 // partners with fewer failed pairs, then with fewer pairs.
-func nextPartners(nodes, accepted []string, tried []pair) [][]string {
+func nextPartners(nodes []string, partners func(node string) []string, tried []pair) [][]string {
 	var out [][]string
 	busy := map[string]bool{}
 	for _, node := range nodes {
@@ -97,7 +115,7 @@ func nextPartners(nodes, accepted []string, tried []pair) [][]string {
 			continue
 		}
 		best, least := "", 0
-		for _, partner := range accepted {
+		for _, partner := range partners(node) {
 			cost := 0
 			for _, t := range tried {
 				switch {

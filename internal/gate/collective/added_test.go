@@ -12,6 +12,7 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/gate/gangjob"
 	"github.com/firstlight/firstlight/internal/plan"
+	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/workload"
 )
 
@@ -24,7 +25,7 @@ func addedTo(t *testing.T, accepted []string, c cluster, notRun ...string) (chec
 	p.gate.run = func(ctx context.Context, l *workload.Launcher, spec workload.Spec) (gangjob.Outcome, []gangjob.Log, error) {
 		for _, n := range notRun {
 			if slices.Contains(spec.Nodes, n) {
-				return gangjob.Outcome{Ended: gangjob.EndedNotRun, Problem: n + " has 4 of 8 GPUs free"}, nil, nil
+				return gangjob.Outcome{Ended: gangjob.EndedNotRun, Problem: n + " has 4 of 8 GPUs free", Lacking: []string{n}}, nil, nil
 			}
 		}
 		return c.fake(ctx, l, spec)
@@ -35,6 +36,45 @@ func addedTo(t *testing.T, accepted []string, c cluster, notRun ...string) (chec
 		t.Fatal(err)
 	}
 	return plan.JudgePart(p, rec.obs, nil, 8), rec
+}
+
+// A new node is not blamed for a pair that others kept from running.
+func TestAPairThatDidNotRun(t *testing.T) {
+	t.Parallel()
+	lacking := func(nodes ...string) gangjob.Outcome {
+		return gangjob.Outcome{Ended: gangjob.EndedNotRun, Problem: "GPUs are held", Lacking: nodes}
+	}
+	refused := gangjob.Outcome{Ended: gangjob.EndedNotRun, Problem: "pod p on gpu-08: ErrImagePull", Refused: true}
+	for name, tt := range map[string]struct {
+		first, second gangjob.Outcome
+		verdict       check.Verdict
+	}{
+		"partners are taken between rounds": {lacking("gpu-01"), lacking("gpu-02"), check.Unobserved},
+		"the new node, and then a partner":  {lacking("gpu-08"), lacking("gpu-02"), check.Unobserved},
+		"the new node lacks GPUs":           {lacking("gpu-08"), lacking("gpu-01", "gpu-08"), check.Partial},
+		"its pods fail":                     {refused, refused, check.Partial},
+		"its pods fail, a partner is taken": {refused, lacking("gpu-02"), check.Unobserved},
+		"nothing is known":                  {lacking(), lacking(), check.Unobserved},
+	} {
+		tries := 0
+		run := func(ctx context.Context, l *workload.Launcher, spec workload.Spec) (gangjob.Outcome, []gangjob.Log, error) {
+			if !slices.Contains(spec.Nodes, "gpu-08") {
+				return cluster{}.fake(ctx, l, spec)
+			}
+			tries++
+			return []gangjob.Outcome{tt.first, tt.second}[min(tries, 2)-1], nil, nil
+		}
+		g := testGate(t, manyNodes(8))
+		p := NewPairs(g.site, g.profile, g.deps, first(2))
+		p.gate.run, p.gate.launcher = run, func(context.Context) (*workload.Launcher, error) { return nil, nil }
+		rec := &recorder{}
+		if err := p.Observe(t.Context(), rec); err != nil {
+			t.Fatal(err)
+		}
+		if j := plan.JudgePart(p, rec.obs, nil, 8); j.Verdict != tt.verdict || tries != 2 {
+			t.Errorf("%s: %s %+v, %d tries", name, j.Verdict, j.Findings, tries)
+		}
+	}
 }
 
 func first(n int) []string {
@@ -114,7 +154,7 @@ func TestPartners(t *testing.T) {
 			var tried []pair
 			seen := map[string]bool{}
 			for rounds := 1; ; rounds++ {
-				groups := nextPartners(nodes, first(accepted), tried)
+				groups := nextPartners(nodes, func(string) []string { return first(accepted) }, tried)
 				if len(groups) == 0 {
 					break
 				}
@@ -134,6 +174,44 @@ func TestPartners(t *testing.T) {
 				t.Errorf("%d accepted, %d new: %d pairs", accepted, added, len(seen))
 			}
 		}
+	}
+}
+
+// Where NVLink connects the nodes of a rack, pairs are of one rack.
+func TestPartnersOfARack(t *testing.T) {
+	t.Parallel()
+	p, err := profile.Load("gb200-nvl72-ndr400")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := manyNodes(8)
+	for i, rack := range []string{"a", "a", "b", "", "a", "b", "c", ""} {
+		s.Inventory.Nodes[i].Rack = rack
+	}
+	pairs := NewPairs(s, p, Deps{}, first(4))
+	var tried []pair
+	for {
+		groups := nextPartners(pairs.Nodes(), pairs.partners, tried)
+		if len(groups) == 0 {
+			break
+		}
+		for _, g := range groups {
+			tried = append(tried, pair{partner: g[0], node: g[1]})
+		}
+	}
+	var got []string
+	for _, r := range tried {
+		got = append(got, r.partner+"+"+r.node)
+	}
+	slices.Sort(got)
+	if diff := cmp.Diff([]string{"gpu-01+gpu-05", "gpu-02+gpu-05", "gpu-03+gpu-06"}, got); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"gpu-07", "gpu-08"}, pairs.Unpaired()); diff != "" {
+		t.Error(diff)
+	}
+	if in := NewPairs(s, testGate(t, s).profile, Deps{}, first(4)); len(in.Unpaired()) > 0 {
+		t.Errorf("NVLink inside of nodes: %v", in.Unpaired())
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/gate/gangjob"
 )
 
 // pair is the result of one pair.
@@ -19,8 +20,8 @@ type pair struct {
 	against []check.Finding
 	// named: they name the node, so that no second partner is needed.
 	named bool
-	// notRun: the pair did not run.
-	notRun bool
+	// lacks: it did not run since the node lacked GPUs; refused: since a pod or the job failed.
+	lacks, refused bool
 	// why explains a pair that did not pass.
 	why   string
 	busbw float64
@@ -33,7 +34,7 @@ func (p *Pairs) result(id string, f Figures) (r pair, ok bool) {
 	}
 	r = pair{id: id, partner: f.Nodes[0], node: f.Nodes[1], busbw: p.gate.worst(f).median}
 	if err := f.Outcome.NotRun(); err != nil {
-		r.notRun, r.why = true, "did not run: "+err.Error()
+		r.notRun(f.Outcome, err)
 		return r, true
 	}
 	if f.GPUsPerNode != p.gate.gpus() || f.Repetitions < p.gate.repetitions() {
@@ -63,6 +64,20 @@ func (p *Pairs) result(id string, f Figures) (r pair, ok bool) {
 	return r, true
 }
 
+// notRun makes the pair one that did not run.
+func (r *pair) notRun(o gangjob.Outcome, err error) {
+	r.lacks, r.refused, r.why = slices.Contains(o.Lacking, r.node), o.Refused, "did not run: "+err.Error()
+}
+
+// unrun is the pair of an observation with an error: its figures say only why it did not run.
+func unrun(o check.Observation, partner, node string, err error) pair {
+	r := pair{id: o.ID, partner: partner, node: node}
+	o.Err = ""
+	f, _ := check.Decode[Figures](o) // without figures the reason is unknown
+	r.notRun(f.Outcome, err)
+	return r
+}
+
 const (
 	remedyAdded   = "compare the node's adapters, cables and PCIe links with those of an accepted node; then add it again"
 	remedyPartner = "compare the accepted nodes with each other: firstlight drift"
@@ -80,7 +95,7 @@ func (p *Pairs) Judge(obs []check.Observation) check.Judgement {
 	for _, o := range check.OfKind(obs, KindRun) {
 		f, err := check.Decode[Figures](o)
 		if partner, node, two := strings.Cut(o.Target, "+"); err != nil && two {
-			results[node] = append(results[node], pair{id: o.ID, node: node, partner: partner, notRun: true, why: "did not run: " + err.Error()})
+			results[node] = append(results[node], unrun(o, partner, node, err))
 		} else if r, ok := p.result(o.ID, f); err == nil && ok {
 			results[r.node] = append(results[r.node], r)
 		}
@@ -115,8 +130,8 @@ func (p *Pairs) Judge(obs []check.Observation) check.Judgement {
 }
 
 // judgeNode judges a node without a pair that passed. A failure that names no node needs as many
-// partners as there are, triesOfANode at most. Pairs that did not run fail the node if its partners
-// passed with other new nodes.
+// partners as there are, triesOfANode at most. Pairs that did not run fail the node if it lacked the GPUs,
+// or if pods of the pair failed and the partner passed with another new node.
 func (p *Pairs) judgeNode(b *check.Builder, node string, results []pair, works map[string]bool) {
 	var why, ids []string
 	var against []check.Finding
@@ -132,10 +147,10 @@ func (p *Pairs) judgeNode(b *check.Builder, node string, results []pair, works m
 		}
 	}
 	text := strings.Join(why, "; ")
-	if len(results) > 0 && !slices.ContainsFunc(results, func(r pair) bool { return !r.notRun || !works[r.partner] }) {
+	if len(results) > 0 && !slices.ContainsFunc(results, func(r pair) bool { return !r.lacks && (!r.refused || !works[r.partner]) }) {
 		against, named = []check.Finding{{Suspect: node}}, true
 	}
-	if !named && failed < min(triesOfANode, len(p.accepted)) {
+	if !named && failed < min(triesOfANode, max(1, len(p.partners(node)))) {
 		f := check.NewFinding("", node, remedyNoPair, "no pair shows whether it works: %s", cmp.Or(text, "none was run"))
 		f.Observations = ids
 		b.AddUnobserved(f)

@@ -16,11 +16,18 @@ import (
 // Where the launcher claims GPUs, those of ResourceSlices are counted: a cluster without the
 // device plugin has no others.
 func Free(ctx context.Context, l *workload.Launcher, spec workload.Spec) (string, error) {
+	reason, _, err := free(ctx, l, spec)
+	return reason, err
+}
+
+// free is Free, with the nodes without enough free GPUs.
+func free(ctx context.Context, l *workload.Launcher, spec workload.Spec) (reason string, lacking []string, err error) {
 	usage, err := usageFor(ctx, l, spec)
 	if err != nil {
-		return "", fmt.Errorf("list free GPUs: %w", err)
+		return "", nil, fmt.Errorf("list free GPUs: %w", err)
 	}
-	return Missing(spec, usage), nil
+	reason, lacking = missing(spec, usage)
+	return reason, lacking, nil
 }
 
 func usageFor(ctx context.Context, l *workload.Launcher, spec workload.Spec) (map[string]kube.Usage, error) {
@@ -32,6 +39,11 @@ func usageFor(ctx context.Context, l *workload.Launcher, spec workload.Spec) (ma
 
 // Missing explains why the pods do not fit on nodes with this usage; "" if they do.
 func Missing(spec workload.Spec, usage map[string]kube.Usage) string {
+	reason, _ := missing(spec, usage)
+	return reason
+}
+
+func missing(spec workload.Spec, usage map[string]kube.Usage) (reason string, lacking []string) {
 	fit := 0
 	var short []string
 	for _, node := range slices.Sorted(slices.Values(spec.Nodes)) {
@@ -45,13 +57,13 @@ func Missing(spec workload.Spec, usage map[string]kube.Usage) string {
 		}
 		fit += pods
 		if pods == 0 {
-			short = append(short, describe(node, u))
+			short, lacking = append(short, describe(node, u)), append(lacking, node)
 		}
 	}
 	if fit >= spec.Pods {
-		return ""
+		return "", nil
 	}
-	return fmt.Sprintf("%d of %d pods with %d GPUs each fit: %s", fit, spec.Pods, spec.GPUs, strings.Join(short, "; "))
+	return fmt.Sprintf("%d of %d pods with %d GPUs each fit: %s", fit, spec.Pods, spec.GPUs, strings.Join(short, "; ")), lacking
 }
 
 func describe(node string, u kube.Usage) string {

@@ -1,6 +1,7 @@
 package gangjob
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -46,5 +47,18 @@ func TestDepsWithoutCluster(t *testing.T) {
 	}
 	if (Deps{}).Observer(nil).Clock.Now().IsZero() {
 		t.Error("no clock")
+	}
+}
+
+// The nodes that lack GPUs are those of a gang that does not fit.
+func TestLackingNodes(t *testing.T) {
+	t.Parallel()
+	usage := map[string]kube.Usage{"a": {Allocatable: 8}, "b": {Allocatable: 8, Requested: 4}, "c": {}}
+	for _, tt := range []struct{ nodes, want []string }{
+		{[]string{"a"}, nil}, {[]string{"a", "b"}, []string{"b"}}, {[]string{"b", "c"}, []string{"b", "c"}},
+	} {
+		if reason, got := missing(workload.Spec{Pods: len(tt.nodes), GPUs: 8, OnePerNode: true, Nodes: tt.nodes}, usage); !slices.Equal(got, tt.want) || (reason == "") != (tt.want == nil) {
+			t.Errorf("%v: %v, %q", tt.nodes, got, reason)
+		}
 	}
 }

@@ -44,6 +44,10 @@ type Outcome struct {
 	Problem   string             `json:"problem,omitempty"`
 	Succeeded bool               `json:"succeeded"`
 	Pods      []workload.Outcome `json:"pods"`
+	// Lacking are the nodes that had too few free GPUs for a pod, of a gang that was not created.
+	Lacking []string `json:"lacking,omitempty"`
+	// Refused: a pod or the Job failed before the gang ran.
+	Refused bool `json:"refused,omitempty"`
 	// Leftover is the error of the deletion.
 	Leftover string `json:"leftover,omitempty"`
 }
@@ -69,15 +73,14 @@ type Log struct {
 // logs of the pods that wanted selects (nil: all), and deletes the gang. The error is only
 // for an ended context.
 func Run(ctx context.Context, l *workload.Launcher, spec workload.Spec, timeout time.Duration, wanted func(index int) bool) (Outcome, []Log, error) {
-	var err error
 	if spec.GPUs > 0 {
-		var reason string
-		if reason, err = Free(ctx, l, spec); err == nil && reason != "" {
-			err = errors.New(reason)
+		reason, lacking, err := free(ctx, l, spec)
+		if err != nil {
+			reason = err.Error()
 		}
-	}
-	if err != nil {
-		return Outcome{Ended: EndedNotRun, Problem: err.Error()}, nil, ctx.Err()
+		if reason != "" {
+			return Outcome{Ended: EndedNotRun, Problem: reason, Lacking: lacking}, nil, ctx.Err()
+		}
 	}
 	gang, err := l.Start(ctx, spec)
 	if err != nil {
@@ -100,7 +103,7 @@ func await(ctx context.Context, gang *workload.Gang, timeout time.Duration, want
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	if err := gang.WaitBound(limited); err != nil {
-		out.Ended, out.Problem = EndedNotRun, err.Error()
+		out.Ended, out.Problem, out.Refused = EndedNotRun, err.Error(), errors.Is(err, workload.ErrFailed)
 		return nil
 	}
 	result, err := gang.WaitDone(limited)
@@ -112,7 +115,7 @@ func await(ctx context.Context, gang *workload.Gang, timeout time.Duration, want
 			out.Problem = result.Reason
 		}
 	case errors.Is(err, workload.ErrFailed):
-		out.Ended, out.Problem = EndedNotRun, err.Error()
+		out.Ended, out.Problem, out.Refused = EndedNotRun, err.Error(), true
 	default:
 		out.Ended, out.Problem = EndedTimeout, err.Error()
 		if unseen := stillRuns(ctx, gang); unseen != nil {

@@ -36,6 +36,8 @@ type Gate struct {
 	deps    Deps
 	// lowLoad: without the diagnostic; see LowLoad.
 	lowLoad bool
+	// accepted are the versions of accepted nodes; see Like.
+	accepted Components
 }
 
 // New returns the gate.
@@ -52,7 +54,14 @@ func (g *Gate) Lowered() []string { return g.site.LoweredNode() }
 
 // Excluding implements plan.Excluding.
 func (g *Gate) Excluding(nodes []string) check.Check {
-	return New(g.site.Without(nodes), g.profile, g.deps)
+	return New(g.site.Without(nodes), g.profile, g.deps).Like(g.accepted)
+}
+
+// Like makes the gate require the VBIOS and the firmware of accepted nodes, instead of comparing the
+// hosts with each other; empty: the hosts are compared. The driver is that of the inventory.
+func (g *Gate) Like(accepted Components) *Gate {
+	g.accepted = accepted
+	return g
 }
 
 // Nodes implements plan.Localising.

@@ -33,6 +33,38 @@ type Adapter struct {
 	Firmware string `json:"firmware"`
 }
 
+// Components are versions by component: sorted, each once.
+type Components map[string][]string
+
+// componentDriver is the component of that name.
+const componentDriver = "driver"
+
+func componentVBIOS(product string) string { return "VBIOS of " + product }
+func componentFirmware(kind string) string { return "firmware of " + kind }
+
+// Add adds versions, without empty ones.
+func (c Components) Add(component string, versions ...string) {
+	for _, v := range versions {
+		if v != "" && !slices.Contains(c[component], v) {
+			c[component] = append(c[component], v)
+			slices.Sort(c[component])
+		}
+	}
+}
+
+// Components are the versions of driver, VBIOS by product, and firmware by type of adapter.
+func (m Machine) Components() Components {
+	out := Components{}
+	out.Add(componentDriver, m.Driver)
+	for _, g := range m.GPUs {
+		out.Add(componentVBIOS(g.Product), g.VBIOS)
+	}
+	for _, h := range m.HCAs {
+		out.Add(componentFirmware(h.Type), h.Firmware)
+	}
+	return out
+}
+
 // Inventory lists the hosts of the gate's observations by name.
 func Inventory(obs []check.Observation) []Machine {
 	byHost := map[string]*Machine{}

@@ -41,7 +41,11 @@ func (g *Gate) judgeVersions(b *check.Builder, hosts []*host, at slots) {
 		}
 		for _, gpu := range doc.log.GPUs {
 			suspect := at.gpu(h, gpu.BusID)
-			judgeVBIOS(b, doc.obs, suspect, gpu.VBIOS, vbios[gpu.Product])
+			if len(g.accepted) > 0 {
+				judgeAccepted(b, doc.obs, suspect, "VBIOS", gpu.Product, gpu.VBIOS, g.accepted[componentVBIOS(gpu.Product)])
+			} else {
+				judgeVBIOS(b, doc.obs, suspect, gpu.VBIOS, vbios[gpu.Product])
+			}
 			if other := owner[gpu.UUID]; other != "" && gpu.UUID != "" {
 				b.Fail(doc.obs.ID, suspect, "correct the addresses of the site's inventory: two of them are of the same host", "is the same GPU as %s (%s)", other, gpu.UUID)
 			}

@@ -10,15 +10,15 @@ import (
 	"github.com/firstlight/firstlight/internal/site"
 )
 
-// whole is gate collective on the accepted nodes and the new ones that passed before.
-type whole struct {
+// finalCollective is gate collective on the accepted nodes and the new ones that passed before.
+type finalCollective struct {
 	*collective.Gate
 	site     *site.Site
 	addition Addition
 }
 
 // Excluding implements plan.Excluding.
-func (w whole) Excluding(nodes []string) check.Check {
+func (w finalCollective) Excluding(nodes []string) check.Check {
 	if g, ok := w.Gate.Excluding(nodes).(*collective.Gate); ok {
 		w.Gate, w.site = g, w.site.Without(nodes)
 	}
@@ -26,7 +26,7 @@ func (w whole) Excluding(nodes []string) check.Check {
 }
 
 // Judge implements check.Check: a pass names the nodes that are added.
-func (w whole) Judge(obs []check.Observation) check.Judgement {
+func (w finalCollective) Judge(obs []check.Observation) check.Judgement {
 	added := newOf(w.site, w.addition)
 	if len(added) == 0 {
 		return check.NotObserved("no new node is left to be added")
