@@ -1,6 +1,7 @@
 package slurm
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"strings"
@@ -108,8 +109,31 @@ func TestWaits(t *testing.T) {
 		t.Errorf("%s: %q", j.Verdict, l.ran)
 	}
 	a, records, _ := accounting(t, func(_ *site.Site, l *login) { l.outputs["sacct"] = ssh.Output{} })
-	if j := judgeOf(a)(records); j.Verdict != check.Failed || !strings.Contains(j.Findings[0].Message, "no record of job 1 after 5m") {
+	if j := judgeOf(a)(records); j.Verdict != check.Failed || !strings.Contains(j.Findings[0].Message, "no record of job 1 firstlight-telemetry-r1 after 5m") {
 		t.Errorf("%s: %+v", j.Verdict, j.Findings)
+	}
+}
+
+// The record of an old job with the same ID is neither the end of the wait nor the job's.
+func TestRecordOfAnOldJob(t *testing.T) {
+	t.Parallel()
+	s, p := gateSite(t)
+	l := healthy(t)
+	own := captured(t, "record-completed")
+	looks := 0
+	deps := depsOf(l)
+	deps.Hosts = runner(func(ctx context.Context, host string, argv ...string) (ssh.Output, error) {
+		if argv[0] != "sacct" {
+			return l.Run(ctx, host, argv...)
+		}
+		if looks++; looks < 3 {
+			return ssh.Output{Stdout: bytes.Replace(own.Stdout, []byte("-r1"), []byte("-r0"), 1)}, nil
+		}
+		return own, nil
+	})
+	g := NewAccounting(s, p, deps)
+	if j := judgeOf(g)(observed(t, g)); j.Verdict != check.Passed || looks != 3 {
+		t.Errorf("%s after %d reads: %+v", j.Verdict, looks, j.Findings)
 	}
 }
 

@@ -61,6 +61,8 @@ func TestAccountingRules(t *testing.T) {
 		checktest.When("another error of sacct says nothing", down("sacct: fatal: Bad job/step specified")...).Unobserved("sacct", "exited with code 1"),
 		checktest.When("a job has a record", checktest.Set(kindRecord, `.records`, []any{})).Fails("slurmdbd", "no record of job 1"),
 		checktest.When("it is the job's", checktest.Set(kindRecord, `.records[0].job`, "2")).Fails("slurmdbd", "no record of job 1"),
+		checktest.When("the job's name is recorded", checktest.Set(kindRecord, `.name`, "")).Unobserved("sacct", "is not recorded"),
+		checktest.When("it is not that of an old job with the same ID", checktest.Set(kindRecord, `.records[0].name`, "firstlight-telemetry-r0")).Fails("slurmdbd", "no record of job 1 firstlight-telemetry-r1 after 0s: job 1 there is firstlight-telemetry-r0"),
 		checktest.When("the record is complete", checktest.Set(kindRecord, `.records[0].state`, "RUNNING")).Fails("slurmdbd", "state RUNNING"),
 		checktest.When("the record has the exit code", checktest.Set(kindRecord, `.records[0].exit`, "1:0")).Fails("slurmdbd", "exit code 1:0"),
 		checktest.When("the record has the nodes", checktest.Set(kindRecord, `.records[0].nodes`, 2)).Fails("slurmdbd", "has 2 nodes, want 3"),

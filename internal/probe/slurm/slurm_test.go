@@ -186,17 +186,17 @@ func TestParsePartitions(t *testing.T) {
 func TestParseRecords(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string][]Record{
-		string(captured(t, "record-completed.txt")): {{Job: "1", State: "COMPLETED", Exit: "0:0", Nodes: 3, GPUs: 24}},
+		string(captured(t, "record-completed.txt")): {{Job: "1", Name: "firstlight-telemetry-r1", State: "COMPLETED", Exit: "0:0", Nodes: 3, GPUs: 24}},
 		string(captured(t, "record-none.txt")):      {},
-		"7|CANCELLED by 0|0:0|1|cpu=3,node=1\n":     {{Job: "7", State: "CANCELLED", Exit: "0:0", Nodes: 1}},
-		"7|RUNNING|0:0|0|\n":                        {{Job: "7", State: "RUNNING", Exit: "0:0"}},
+		"7|CANCELLED by 0|0:0|1|cpu=3,node=1|a|b\n": {{Job: "7", Name: "a|b", State: "CANCELLED", Exit: "0:0", Nodes: 1}},
+		"7|RUNNING|0:0|0||x\n":                      {{Job: "7", Name: "x", State: "RUNNING", Exit: "0:0"}},
 	} {
 		got, err := ParseRecords([]byte(text))
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {
 			t.Errorf("%q: %v %s", text, err, diff)
 		}
 	}
-	for _, bad := range []string{"7|COMPLETED|0:0|1\n", "|COMPLETED|0:0|1|\n", "7||0:0|1|\n", "7|COMPLETED|0:0|one|\n", "7|COMPLETED|0:0|-1|\n", "7|COMPLETED|0:0|1|gres/gpu=some\n", "sacct: error: x\n"} {
+	for _, bad := range []string{"7|COMPLETED|0:0|1|\n", "|COMPLETED|0:0|1||x\n", "7||0:0|1||x\n", "7|COMPLETED|0:0|one||x\n", "7|COMPLETED|0:0|-1||x\n", "7|COMPLETED|0:0|1|gres/gpu=some|x\n", "sacct: error: x\n"} {
 		if got, err := ParseRecords([]byte(bad)); err == nil {
 			t.Errorf("%q: %+v", bad, got)
 		}
