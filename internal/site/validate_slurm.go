@@ -11,7 +11,7 @@ import (
 // slurmKeys are the keys with an effect on a Slurm cluster, each with all keys below it.
 var slurmKeys = []string{
 	"apiVersion", "kind", "name", "spine", "profile", "facility", "inventory", "reach.ssh", "reach.gpuTools",
-	"fabric.switches", "fabric.hcas", "fabric.links", "fabric.topology", "fabric.others", "fabric.design", "fabric.roce", "fabric.soak",
+	"nvlink", "fabric.subnets", "fabric.switches", "fabric.hcas", "fabric.links", "fabric.topology", "fabric.others", "fabric.design", "fabric.roce", "fabric.soak",
 	"slurm", "workloads.collective.image", "workloads.collective.timeout", "workloads.collective.minBytes", "workloads.collective.maxBytes",
 	"prepare", "notApplicable",
 }
@@ -35,6 +35,10 @@ func (v *validator) onSlurm(s *Site, p *profile.Profile) {
 		v.add("reach.gpuTools", "%q is not %s: spine slurm has no pods", s.Reach.GPUTools, ToolsOnHost)
 	}
 	v.fabric(s, p)
+	v.nvlink(s, p)
+	if s.NVLink.IMEX == IMEXByDRA {
+		v.add("nvlink.imex", "%s needs Kubernetes: use %s or %s with spine slurm", IMEXByDRA, IMEXOnHost, IMEXNone)
+	}
 	v.slurm(s)
 	v.collective(&s.Workloads.Collective)
 	if limit := s.Reach.SSH.Timeout; !s.local() && s.Workloads.Collective.Timeout > limit {
