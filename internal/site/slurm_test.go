@@ -75,6 +75,8 @@ func TestSlurmRefuses(t *testing.T) {
 		"no image":          {"    image:", "    #", "workloads.collective.image: is missing"},
 		"unknown part":      {"  jobTimeout", "  without: [munge]\n  jobTimeout", `"munge" is not one of prolog, epilog, accounting`},
 		"a part twice":      {"  jobTimeout", "  without: [prolog, prolog]\n  jobTimeout", "slurm.without"},
+		"no job time":       {"  jobTimeout: 5m", "  jobTimeout: 0s", "slurm.yaml:53: slurm.jobTimeout: must be more than zero; for example 5m"},
+		"a negative time":   {"  jobTimeout: 5m", "  jobTimeout: -1m", "slurm.yaml:53: duration -1m is negative"},
 		"a long collective": {"    timeout: 30m", "    timeout: 31m", "longer than reach.ssh.timeout"},
 		"training":          {"  training:", "  #", "notApplicable.training: is missing"},
 		"inference":         {"  inference:", "  #", "notApplicable.inference: is missing"},

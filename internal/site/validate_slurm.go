@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"time"
 
 	"github.com/firstlight/firstlight/internal/profile"
 )
@@ -66,6 +67,13 @@ func (v *validator) slurm(s *Site) {
 		return
 	}
 	v.slurmHost(s)
+	given := c.JobTimeout.D()
+	if _, value := locate(v.root, "slurm.jobTimeout"); value != nil {
+		if d, err := time.ParseDuration(value.Value); err == nil { // 0s was replaced by the default
+			given = d
+		}
+	}
+	v.positive("slurm.jobTimeout", given.Seconds(), "5m")
 	v.require("slurm.partition", c.Partition, "batch")
 	for path, value := range map[string]string{"partition": c.Partition, "account": c.Account, "qos": c.QOS, "reservation": c.Reservation, "gpuType": c.GPUType, "mpi": c.MPI} {
 		if value != "" && !slurmName.MatchString(value) {
