@@ -23,7 +23,7 @@ func TestHealthy(t *testing.T) {
 	if j := judgeOf(a)(records); j.Verdict != check.Passed || len(j.Findings) > 0 || j.Reason != "slurmdbd has the record of a job of 3 nodes with its 24 GPUs" {
 		t.Errorf("%s: %s: %+v", j.Verdict, j.Reason, j.Findings)
 	}
-	want := "srun --exclusive --gres=gpu:h100:8 --job-name=firstlight-gpustack-r1 --nodelist=gpu-01,gpu-02,gpu-03 --nodes=3 --partition=batch --time=5 --ntasks-per-node=1 --immediate=300 sh -c "
+	want := "srun --cpu-bind=none --exclusive --gres=gpu:h100:8 --job-name=firstlight-gpustack-r1 --mem=0 --nodelist=gpu-01,gpu-02,gpu-03 --nodes=3 --partition=batch --time=5 --ntasks-per-node=1 --immediate=300 sh -c "
 	if line := l.ran[len(l.ran)-2]; !strings.HasPrefix(line, want) {
 		t.Errorf("%s, want %s", line, want)
 	}
@@ -63,7 +63,7 @@ func TestJobFails(t *testing.T) {
 	looks := 0
 	s, p := gateSite(t)
 	l := healthy(t)
-	l.outputs["srun --ex"] = failed
+	l.outputs["srun --cpu"] = failed
 	before, after := captured(t, "nodes-idle"), captured(t, "nodes-prolog-failed")
 	deps := depsOf(l)
 	deps.Hosts = runner(func(ctx context.Context, host string, argv ...string) (ssh.Output, error) {
@@ -80,12 +80,12 @@ func TestJobFails(t *testing.T) {
 	if j.Verdict != check.Failed || len(j.Findings) != 1 || j.Findings[0].Suspect != "gpu-02" || !strings.Contains(j.Findings[0].Message, "Prolog error") {
 		t.Errorf("%s: %+v", j.Verdict, j.Findings)
 	}
-	g, obs, _ := stack(t, func(_ *site.Site, l *login) { l.outputs["srun --ex"] = failed })
+	g, obs, _ := stack(t, func(_ *site.Site, l *login) { l.outputs["srun --cpu"] = failed })
 	j = judgeOf(g)(obs)
 	if j.Verdict != check.Failed || len(j.Findings) != 1 || j.Findings[0].Suspect != "job firstlight-gpustack-r1" || !strings.Contains(j.Findings[0].Message, "Prolog failure on node gpu-02") {
 		t.Errorf("%s: %+v", j.Verdict, j.Findings)
 	}
-	a, records, _ := accounting(t, func(_ *site.Site, l *login) { l.outputs["srun --ex"] = failed })
+	a, records, _ := accounting(t, func(_ *site.Site, l *login) { l.outputs["srun --cpu"] = failed })
 	if j := judgeOf(a)(records); j.Verdict != check.Unobserved || !strings.Contains(j.Findings[0].Message, "did not run") {
 		t.Errorf("%s: %+v", j.Verdict, j.Findings)
 	}
@@ -104,7 +104,7 @@ func TestWaits(t *testing.T) {
 	if j := judgeOf(g)(obs); j.Verdict != check.Failed || !strings.Contains(j.Findings[0].Message, "IDLE+COMPLETING") {
 		t.Errorf("%s: %+v", j.Verdict, j.Findings)
 	}
-	g, obs, l := stack(t, func(_ *site.Site, l *login) { delete(l.outputs, "srun --ex") })
+	g, obs, l := stack(t, func(_ *site.Site, l *login) { delete(l.outputs, "srun --cpu") })
 	if j := judgeOf(g)(obs); j.Verdict != check.Unobserved || l.ran[len(l.ran)-2] != "scancel --name=firstlight-gpustack-r1" {
 		t.Errorf("%s: %q", j.Verdict, l.ran)
 	}
@@ -173,7 +173,7 @@ func TestWithout(t *testing.T) {
 		s.Slurm.Without, s.Slurm.Containers, s.Slurm.GPUType = []string{site.WithoutProlog, site.WithoutEpilog}, site.ContainersNone, ""
 		delete(l.outputs, "srun --help")
 		l.outputs["scontrol show config"] = ssh.Output{Stdout: []byte("ClusterName=a\nSLURM_VERSION=25.05.1\nSlurmctldHost[0]=c\n")}
-		l.outputs["srun --ex"] = ssh.Output{Stdout: []byte("firstlight-task gpu-01 1 8 -\nfirstlight-task gpu-02 1 8 -\nfirstlight-task gpu-03 1 8 -\n")}
+		l.outputs["srun --cpu"] = ssh.Output{Stdout: []byte("firstlight-task gpu-01 1 8 -\nfirstlight-task gpu-02 1 8 -\nfirstlight-task gpu-03 1 8 -\n")}
 	})
 	j := judgeOf(g)(obs)
 	if j.Verdict != check.Passed || len(j.Lowered) != 2 || strings.Contains(j.Reason, "through") {
