@@ -44,6 +44,10 @@ func TestStackRules(t *testing.T) {
 		checktest.When("the job runs on every node", checktest.Set(kindJob, `.tasks[0]`, checktest.LeftOut)).Fails("gpu-02", "printed nothing"),
 		checktest.When("the job has all GPUs", checktest.Set(kindJob, `.tasks[0].gpus`, 7)).Fails("gpu-02", "has 7 GPUs on gpu-02, want 8"),
 		checktest.When("enroot is on every node", checktest.Set(kindJob, `.tasks[0].enroot`, "")).Fails("gpu-02", "enroot not found"),
+		checktest.When("the next job may run on a node", checktest.Set(kindAfter, `.nodes[2].state`, "ALLOCATED"), checktest.Set(kindAfter, `.nodes[1].state`, "MIXED")).Passes(),
+		checktest.When("the next job does not hide a drained node", checktest.Set(kindAfter, `.nodes[2].state`, "MIXED"), checktest.Set(kindAfter, `.nodes[2].flags`, []string{"DRAIN"})).Fails("gpu-03", "MIXED+DRAIN"),
+		checktest.When("the next job does not hide a node without an answer", checktest.Set(kindAfter, `.nodes[2].state`, "ALLOCATED"), checktest.Set(kindAfter, `.nodes[2].flags`, []string{"NOT_RESPONDING"})).Fails("gpu-03", "ALLOCATED+NOT_RESPONDING"),
+		checktest.When("a node is up after the job", checktest.Set(kindAfter, `.nodes[2].state`, "DOWN")).Fails("gpu-03", "DOWN"),
 		checktest.When("the job leaves nodes as they were", checktest.Set(kindAfter, `.nodes[2].flags`, []string{"DRAIN"})).Fails("gpu-03", "IDLE+DRAIN"),
 	})
 }
