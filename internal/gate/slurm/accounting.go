@@ -56,6 +56,7 @@ type recordFigures struct {
 
 // own is the index of the record of the job, -1 without one. An old job may have the same ID: IDs begin again
 // where slurmctld lost its state, and slurmdbd's database keeps its records.
+// A new record has the name "allocation" until slurmctld has sent its beginning (seen with 22.05).
 func (f recordFigures) own(job string) int {
 	return slices.IndexFunc(f.Records, func(r probe.Record) bool { return r.Job == job && r.Name == f.Name })
 }

@@ -137,6 +137,48 @@ func TestRecordOfAnOldJob(t *testing.T) {
 	}
 }
 
+// Only the nodes of the inventory are asked for: the reasons of others are no evidence of the run. One that
+// Slurm does not have is a failure.
+func TestNodesOfTheInventory(t *testing.T) {
+	t.Parallel()
+	_, obs, l := stack(t, nil)
+	want := "scontrol show nodes gpu-01,gpu-02,gpu-03 -a -o"
+	if n := strings.Count(strings.Join(l.ran, "\n"), want); n != 2 || strings.Count(strings.Join(l.ran, "\n"), "show nodes") != 2 {
+		t.Errorf("%q", l.ran)
+	}
+	for _, o := range obs {
+		if o.Kind == kindNodes && o.Command != want {
+			t.Error(o.Command)
+		}
+	}
+	for name, tt := range map[string]struct {
+		out  ssh.Output
+		want string
+	}{
+		"one":      {ssh.Output{Exit: 1, Stdout: append([]byte("Node gpu-01 not found\n"), bytes.SplitAfterN(captured(t, "nodes-idle").Stdout, []byte("\n"), 2)[1]...)}, "gpu-01"},
+		"on error": {ssh.Output{Exit: 1, Stderr: []byte("Node gpu-01 not found\n"), Stdout: bytes.SplitAfterN(captured(t, "nodes-idle").Stdout, []byte("\n"), 2)[1]}, "gpu-01"},
+		"all":      {ssh.Output{Exit: 1, Stdout: []byte("Node gpu-01 not found\nNode gpu-02 not found\nNode gpu-03 not found\n")}, "gpu-01 gpu-02 gpu-03"},
+	} {
+		g, obs, l := stack(t, func(_ *site.Site, l *login) { l.outputs["scontrol show nodes"] = tt.out })
+		j := judgeOf(g)(obs)
+		var got []string
+		for _, f := range j.Findings {
+			if strings.Contains(f.Message, "is not a node of the cluster") {
+				got = append(got, f.Suspect)
+			}
+		}
+		if j.Verdict != check.Failed || strings.Join(got, " ") != tt.want || l.started() {
+			t.Errorf("%s: %s: %+v", name, j.Verdict, j.Findings)
+		}
+	}
+	g, obs, _ := stack(t, func(_ *site.Site, l *login) {
+		l.outputs["scontrol show nodes"] = ssh.Output{Exit: 1, Stderr: []byte("slurm_load_node error: Unable to contact slurm controller (connect failure)\n")}
+	})
+	if j := judgeOf(g)(obs); j.Verdict != check.Unobserved || !strings.Contains(j.Findings[0].Message, "Unable to contact") {
+		t.Errorf("%s: %+v", j.Verdict, j.Findings)
+	}
+}
+
 // Without one of its observations a gate is unobserved.
 func TestMissing(t *testing.T) {
 	t.Parallel()

@@ -27,8 +27,13 @@ type Node struct {
 	Reason string `json:"reason,omitempty"`
 }
 
-// NodesCommand prints every node, also those of hidden partitions, one in a line.
-func NodesCommand() []string { return []string{"scontrol", "show", "nodes", "-a", "-o"} }
+// NodesCommand prints these nodes, also those of hidden partitions, one in a line.
+func NodesCommand(names []string) []string {
+	return []string{"scontrol", "show", "nodes", strings.Join(names, ","), "-a", "-o"}
+}
+
+// notFound is scontrol's line for a name that no node has.
+var notFound = regexp.MustCompile(`^Node \S+ not found$`)
 
 // Has reports whether the state has a flag.
 func (n Node) Has(flag string) bool { return slices.Contains(n.Flags, flag) }
@@ -44,14 +49,17 @@ func (n Node) GPUs(kind string) int {
 	return total
 }
 
-// ParseNodes reads scontrol show nodes -o.
+// ParseNodes reads scontrol show nodes -o; names that no node has are left out.
 func ParseNodes(raw []byte) ([]Node, error) {
 	return guard.Parse("scontrol show nodes", func() ([]Node, error) {
 		var out []Node
+		absent := false
 		for line := range strings.Lines(string(raw)) {
 			line = strings.TrimRight(line, "\r\n")
 			switch {
 			case strings.TrimSpace(line) == "":
+			case notFound.MatchString(line):
+				absent = true
 			case strings.HasPrefix(line, "NodeName="):
 				n, err := parseNode(line)
 				if err != nil {
@@ -62,7 +70,7 @@ func ParseNodes(raw []byte) ([]Node, error) {
 				return nil, fmt.Errorf("unexpected line %.120q", line)
 			}
 		}
-		if len(out) == 0 {
+		if len(out) == 0 && !absent {
 			return nil, errors.New("no nodes are listed")
 		}
 		return out, nil
