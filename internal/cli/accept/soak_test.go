@@ -19,7 +19,7 @@ func TestSoakConsent(t *testing.T) {
 	}{
 		"Slurm":                {site.SlurmExample(), func(*site.Site) {}, false},
 		"Kubernetes":           {site.Example(), func(s *site.Site) { s.Telemetry.Alert.PagesNobody = false }, true},
-		"a receiver of no one": {site.Example(), func(s *site.Site) { s.Telemetry.Alert.PagesNobody = true }, false},
+		"a receiver of a test": {site.Example(), func(s *site.Site) { s.Telemetry.Alert.PagesNobody = true }, false},
 	} {
 		s, err := site.Parse("s.yaml", c.file)
 		if err != nil {

@@ -137,7 +137,7 @@ func TestRecordOfAnOldJob(t *testing.T) {
 	}
 }
 
-// Only the nodes of the inventory are asked for: the reasons of others are no evidence of the run. One that
+// Only the nodes of the inventory are asked for: the evidence does not have the reasons of others. One that
 // Slurm does not have is a failure.
 func TestNodesOfTheInventory(t *testing.T) {
 	t.Parallel()

@@ -1,7 +1,6 @@
 package slurm
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -125,19 +124,6 @@ func (g *Stack) observeState(ctx context.Context, rec check.Recorder) error {
 	return g.observeNodes(ctx, rec, kindNodes)
 }
 
-// parseNodes reads the nodes. scontrol exits with code 1 if one of the names is that of no node.
-func parseNodes(argv []string, out ssh.Output) ([]probe.Node, error) {
-	if out.Exit == 0 {
-		return probe.ParseNodes(out.Stdout) //nolint:wrapcheck // the parser's
-	}
-	text := slices.Concat(out.Stdout, []byte("\n"), out.Stderr)
-	nodes, err := probe.ParseNodes(text)
-	if err != nil || out.Exit != 1 || !bytes.Contains(text, []byte(" not found")) {
-		return nil, exitError(argv, out)
-	}
-	return nodes, nil
-}
-
 // observeNodes records the nodes of the inventory once none of them is completing a job, or its time is over.
 func (g *Stack) observeNodes(ctx context.Context, rec check.Recorder, kind string) error {
 	argv := probe.NodesCommand(g.site.NodeNames())
@@ -150,7 +136,7 @@ func (g *Stack) observeNodes(ctx context.Context, rec check.Recorder, kind strin
 		}
 		var all []probe.Node
 		if err == nil {
-			all, err = parseNodes(argv, out)
+			all, err = probe.ReadNodes(out.Stdout, out.Stderr, out.Exit)
 		}
 		if err != nil {
 			return attempt.Record(nil, err)

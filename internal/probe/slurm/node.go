@@ -1,6 +1,7 @@
 package slurm
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"regexp"
@@ -37,6 +38,9 @@ var notFound = regexp.MustCompile(`^Node \S+ not found$`)
 
 // Has reports whether the state has a flag.
 func (n Node) Has(flag string) bool { return slices.Contains(n.Flags, flag) }
+
+// InUse reports whether jobs run on the node.
+func (n Node) InUse() bool { return n.State == "ALLOCATED" || n.State == "MIXED" }
 
 // GPUs are the number of GPUs of a type in the generic resources; type "" is any.
 func (n Node) GPUs(kind string) int {
@@ -75,6 +79,19 @@ func ParseNodes(raw []byte) ([]Node, error) {
 		}
 		return out, nil
 	})
+}
+
+// ReadNodes reads what scontrol show nodes printed. It exits with code 1 if one of the names is that of no node.
+func ReadNodes(stdout, stderr []byte, exit int) ([]Node, error) {
+	if exit == 0 {
+		return ParseNodes(stdout)
+	}
+	text := slices.Concat(stdout, []byte("\n"), stderr)
+	nodes, err := ParseNodes(text)
+	if err != nil || exit != 1 || !bytes.Contains(text, []byte(" not found")) {
+		return nil, fmt.Errorf("scontrol exited with code %d: %.300q", exit, bytes.TrimSpace(slices.Concat(stderr, stdout)))
+	}
+	return nodes, nil
 }
 
 func parseNode(line string) (Node, error) {
