@@ -210,6 +210,22 @@ func TestParseRecords(t *testing.T) {
 	}
 }
 
+func TestParseQueue(t *testing.T) {
+	t.Parallel()
+	got, err := ParseQueue([]byte("7|firstlight-collective-r1\n8_[1-3]|a|b\n\n"))
+	if diff := cmp.Diff([]Job{{"7", "firstlight-collective-r1"}, {"8_[1-3]", "a|b"}}, got); diff != "" || err != nil {
+		t.Error(err, diff)
+	}
+	if got, err := ParseQueue(nil); err != nil || len(got) != 0 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	for _, bad := range []string{"7\n", "|a\n", "squeue: error: x\n"} {
+		if got, err := ParseQueue([]byte(bad)); err == nil {
+			t.Errorf("%q: %+v", bad, got)
+		}
+	}
+}
+
 // No input panics, and what is read can be read by a judge: names and states are not empty.
 func FuzzParse(f *testing.F) {
 	entries, err := os.ReadDir("testdata")
@@ -242,6 +258,10 @@ func FuzzParse(f *testing.F) {
 		}
 		if c, err := ParseConfig(raw); err == nil && (c.Cluster == "" || len(c.Controllers) == 0) {
 			t.Errorf("%+v", c)
+		}
+		jobs, err := ParseQueue(raw)
+		if err != nil && jobs != nil {
+			t.Errorf("%+v, %v", jobs, err)
 		}
 		records, err := ParseRecords(raw)
 		if err != nil && records != nil {
