@@ -108,6 +108,13 @@ func TestWaits(t *testing.T) {
 	if j := judgeOf(g)(obs); j.Verdict != check.Unobserved || l.ran[len(l.ran)-2] != "scancel --name=firstlight-gpustack-r1" {
 		t.Errorf("%s: %q", j.Verdict, l.ran)
 	}
+	g, obs, _ = stack(t, func(_ *site.Site, l *login) {
+		delete(l.outputs, "srun --cpu")
+		l.outputs["scancel"] = ssh.Output{Exit: 1, Stderr: []byte("scancel: error: Access denied\n")}
+	})
+	if j := judgeOf(g)(obs); j.Verdict != check.Unobserved || !strings.Contains(j.Findings[0].Message, "its job may still run: scancel exited with code 1: scancel: error: Access denied") {
+		t.Errorf("%s: %+v", j.Verdict, j.Findings)
+	}
 	a, records, _ := accounting(t, func(_ *site.Site, l *login) { l.outputs["sacct"] = ssh.Output{} })
 	if j := judgeOf(a)(records); j.Verdict != check.Failed || !strings.Contains(j.Findings[0].Message, "no record of job 1 firstlight-telemetry-r1 after 5m") {
 		t.Errorf("%s: %+v", j.Verdict, j.Findings)
