@@ -39,8 +39,8 @@ type Options struct {
 	Cluster Reach
 	// Machine identifies the machine of a run without a cluster.
 	Machine func() (localhost.Machine, error)
-	// Slurm runs scontrol show config, which identifies the Slurm cluster of a run without a cluster.
-	Slurm func(ctx context.Context) (ssh.Output, error)
+	// Slurm runs a command on the login host of a Slurm cluster.
+	Slurm func(ctx context.Context, argv ...string) (ssh.Output, error)
 	// Charts draws the charts of the report.
 	Charts evidence.ChartsFor
 
@@ -115,6 +115,8 @@ type execution struct {
 	// killed are killed runs. Their objects are removed before the first use of the cluster; none
 	// without a cluster.
 	killed []leftRun
+	// leftJobs are the IDs of killed runs of a Slurm cluster.
+	leftJobs []string
 
 	limits  limits
 	process process
@@ -170,6 +172,7 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	case o.Slurm != nil:
 		identify = x.identifySlurm
 	}
+	x.cancelLeft(ctx)
 	identified := make(chan struct{})
 	identifying, stop := context.WithCancel(ctx)
 	go func() { defer close(identified); identify(identifying) }()

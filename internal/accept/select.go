@@ -98,6 +98,9 @@ func (x *execution) left(k leftRun) {
 	if x.opts.Cluster != nil {
 		x.killed = append(x.killed, k)
 	}
+	if x.opts.Slurm != nil {
+		x.leftJobs = append(x.leftJobs, k.id)
+	}
 }
 
 // whole refuses a run of one check alone, which is not resumed without its name.

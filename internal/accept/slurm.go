@@ -28,7 +28,7 @@ func ofSlurm(raw []byte) (identity, error) {
 
 // thisSlurm identifies the Slurm cluster of the site.
 func (x *execution) thisSlurm(ctx context.Context) (identity, ssh.Output, error) {
-	out, err := x.opts.Slurm(ctx)
+	out, err := x.opts.Slurm(ctx, slurm.ConfigCommand()...)
 	if err != nil {
 		return identity{}, out, fmt.Errorf("identify the Slurm cluster: %w", err)
 	}

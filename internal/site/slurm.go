@@ -71,6 +71,8 @@ func (s *Slurm) setDefaults() {
 }
 
 // SrunCommand begins the command line of a job of these nodes with all their GPUs, which no other job shares.
+// It has all their memory, as DefMemPerNode may be small, and its tasks are not bound: with TaskPlugin task/affinity
+// srun binds each task to one core, which a rank would share with its NCCL proxy threads (srun(1), --cpu-bind).
 // limit is its time limit, in Slurm's minutes.
 func (s *Site) SrunCommand(name string, nodes []string, gpus int, limit time.Duration) []string {
 	gres := "gpu:"
@@ -79,7 +81,7 @@ func (s *Site) SrunCommand(name string, nodes []string, gpus int, limit time.Dur
 	}
 	argv := []string{
 		"srun", "--job-name=" + name, "--partition=" + s.Slurm.Partition, fmt.Sprintf("--nodes=%d", len(nodes)), "--nodelist=" + strings.Join(nodes, ","),
-		fmt.Sprintf("--gres=%s%d", gres, gpus), "--exclusive", fmt.Sprintf("--time=%d", max(1, int(math.Ceil(limit.Minutes())))),
+		fmt.Sprintf("--gres=%s%d", gres, gpus), "--exclusive", "--mem=0", "--cpu-bind=none", fmt.Sprintf("--time=%d", max(1, int(math.Ceil(limit.Minutes())))),
 	}
 	for option, value := range map[string]string{"--account=": s.Slurm.Account, "--qos=": s.Slurm.QOS, "--reservation=": s.Slurm.Reservation} {
 		if value != "" {

@@ -29,6 +29,34 @@ func TestSlurmExample(t *testing.T) {
 	}
 }
 
+// Gates 2 and 3 need the subnets of a fabric and who runs IMEX on Slurm, too.
+func TestSlurmFabricAndNVLink(t *testing.T) {
+	t.Parallel()
+	subnets := strings.NewReplacer("  switches: [leaf-1, leaf-2, spine-1, spine-2]\n", `  subnets:
+    - {name: rails-a, hcas: [mlx5_0, mlx5_1, mlx5_2, mlx5_3], switches: [leaf-1, spine-1], links: 17}
+    - {name: rails-b, hcas: [mlx5_4, mlx5_5, mlx5_6, mlx5_7], switches: [leaf-2, spine-2], links: 17}
+`, "  links: 48\n", "").Replace(slurmExample(t))
+	s, err := Parse("slurm.yaml", []byte(subnets))
+	if err != nil || len(s.Fabric.Subnets) != 2 {
+		t.Errorf("%v", err)
+	}
+	if _, err := Parse("slurm.yaml", []byte(strings.ReplaceAll(subnets, "links: 17", "links: 15"))); err == nil || !strings.Contains(err.Error(), "fabric.subnets.0.links: 15 is impossible") {
+		t.Errorf("%v", err)
+	}
+	gb200 := strings.NewReplacer("profile: h100-sxm-ndr400", "profile: gb200-nvl72-ndr400", "mlx5_3, mlx5_4, mlx5_5, mlx5_6, mlx5_7]", "mlx5_3]").Replace(slurmExample(t))
+	for name, c := range map[string]struct{ file, imex, want string }{
+		"host": {gb200, "host", ""}, "none": {gb200, "none", ""},
+		"another":                {gb200, "driver", `nvlink.imex: "driver" is not one of`},
+		"dra":                    {gb200, "dra", "nvlink.imex: dra needs Kubernetes"},
+		"NVLink inside of nodes": {slurmExample(t), "host", "has no NVLink between nodes"},
+	} {
+		_, err := Parse("slurm.yaml", []byte(c.file+"\nnvlink: {imex: "+c.imex+"}\n"))
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+}
+
 // A key without an effect on a Slurm cluster is refused, and so is an incomplete or ambiguous one.
 func TestSlurmRefuses(t *testing.T) {
 	t.Parallel()
@@ -47,6 +75,8 @@ func TestSlurmRefuses(t *testing.T) {
 		"no image":          {"    image:", "    #", "workloads.collective.image: is missing"},
 		"unknown part":      {"  jobTimeout", "  without: [munge]\n  jobTimeout", `"munge" is not one of prolog, epilog, accounting`},
 		"a part twice":      {"  jobTimeout", "  without: [prolog, prolog]\n  jobTimeout", "slurm.without"},
+		"no job time":       {"  jobTimeout: 5m", "  jobTimeout: 0s", "slurm.yaml:53: slurm.jobTimeout: must be more than zero; for example 5m"},
+		"a negative time":   {"  jobTimeout: 5m", "  jobTimeout: -1m", "slurm.yaml:53: duration -1m is negative"},
 		"a long collective": {"    timeout: 30m", "    timeout: 31m", "longer than reach.ssh.timeout"},
 		"training":          {"  training:", "  #", "notApplicable.training: is missing"},
 		"inference":         {"  inference:", "  #", "notApplicable.inference: is missing"},

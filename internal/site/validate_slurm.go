@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"time"
 
 	"github.com/firstlight/firstlight/internal/profile"
 )
@@ -11,7 +12,7 @@ import (
 // slurmKeys are the keys with an effect on a Slurm cluster, each with all keys below it.
 var slurmKeys = []string{
 	"apiVersion", "kind", "name", "spine", "profile", "facility", "inventory", "reach.ssh", "reach.gpuTools",
-	"fabric.switches", "fabric.hcas", "fabric.links", "fabric.topology", "fabric.others", "fabric.design", "fabric.roce", "fabric.soak",
+	"nvlink", "fabric.subnets", "fabric.switches", "fabric.hcas", "fabric.links", "fabric.topology", "fabric.others", "fabric.design", "fabric.roce", "fabric.soak",
 	"slurm", "workloads.collective.image", "workloads.collective.timeout", "workloads.collective.minBytes", "workloads.collective.maxBytes",
 	"prepare", "notApplicable",
 }
@@ -35,6 +36,10 @@ func (v *validator) onSlurm(s *Site, p *profile.Profile) {
 		v.add("reach.gpuTools", "%q is not %s: spine slurm has no pods", s.Reach.GPUTools, ToolsOnHost)
 	}
 	v.fabric(s, p)
+	v.nvlink(s, p)
+	if s.NVLink.IMEX == IMEXByDRA {
+		v.add("nvlink.imex", "%s needs Kubernetes: use %s or %s with spine slurm", IMEXByDRA, IMEXOnHost, IMEXNone)
+	}
 	v.slurm(s)
 	v.collective(&s.Workloads.Collective)
 	if limit := s.Reach.SSH.Timeout; !s.local() && s.Workloads.Collective.Timeout > limit {
@@ -62,6 +67,13 @@ func (v *validator) slurm(s *Site) {
 		return
 	}
 	v.slurmHost(s)
+	given := c.JobTimeout.D()
+	if _, value := locate(v.root, "slurm.jobTimeout"); value != nil {
+		if d, err := time.ParseDuration(value.Value); err == nil { // 0s was replaced by the default
+			given = d
+		}
+	}
+	v.positive("slurm.jobTimeout", given.Seconds(), "5m")
 	v.require("slurm.partition", c.Partition, "batch")
 	for path, value := range map[string]string{"partition": c.Partition, "account": c.Account, "qos": c.QOS, "reservation": c.Reservation, "gpuType": c.GPUType, "mpi": c.MPI} {
 		if value != "" && !slurmName.MatchString(value) {

@@ -26,8 +26,8 @@ import (
 
 // runSoak repeats the acceptance of o until --soak is over, and prints the summary.
 func (f *acceptFlags) runSoak(ctx context.Context, s cmdutil.Streams, o accept.Options, board *display.Board, closeBoard func()) (err error) {
-	if _, excused := o.Site.WhyNotApplicable(o.Profile)[telemetry.Name]; !excused && !o.Site.Telemetry.Alert.PagesNobody {
-		return cmdutil.UsageErrorf("--soak raises an alert in each repetition: name a telemetry.receiver that pages no person, and set telemetry.alert.pagesNobody in the site file")
+	if err := soakConsent(o); err != nil {
+		return err
 	}
 	want := soak.State{Duration: metav1.Duration{Duration: f.soak}, Every: metav1.Duration{Duration: f.soakEvery}, Inputs: soakInputs(o)}
 	sk, err := soak.Open(f.evidence, want, time.Now(), f.fresh)
@@ -90,6 +90,14 @@ func (f *acceptFlags) runSoak(ctx context.Context, s cmdutil.Streams, o accept.O
 	default:
 		return cmdutil.VerdictError(sum.Verdict)
 	}
+}
+
+// soakConsent refuses repetitions whose alerts would page people: those of gate telemetry of a Kubernetes cluster.
+func soakConsent(o accept.Options) error {
+	if _, excused := o.Site.WhyNotApplicable(o.Profile)[telemetry.Name]; !excused && o.Site.Kubernetes() && !o.Site.Telemetry.Alert.PagesNobody {
+		return cmdutil.UsageErrorf("--soak raises an alert in each repetition: name a telemetry.receiver that pages no person, and set telemetry.alert.pagesNobody in the site file")
+	}
+	return nil
 }
 
 // soakInputs is the digest of everything that repetitions are judged by, and of the tool.

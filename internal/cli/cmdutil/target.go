@@ -22,7 +22,6 @@ import (
 	"github.com/firstlight/firstlight/internal/lab/embedded"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/probe/localhost"
-	"github.com/firstlight/firstlight/internal/probe/slurm"
 	"github.com/firstlight/firstlight/internal/probe/ssh"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
@@ -401,8 +400,8 @@ func (t *Target) RunOptions(board *display.Board) accept.Options {
 	case t.Site.SingleNode():
 		o.Machine = identifyMachine
 	case t.Site.OnSlurm():
-		o.Slurm = func(ctx context.Context) (ssh.Output, error) {
-			return t.Hosts.Run(ctx, t.Site.Slurm.Host(), slurm.ConfigCommand()...)
+		o.Slurm = func(ctx context.Context, argv ...string) (ssh.Output, error) {
+			return t.Hosts.Run(ctx, t.Site.Slurm.Host(), argv...)
 		}
 	}
 	return o

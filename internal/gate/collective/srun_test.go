@@ -60,6 +60,9 @@ func TestSrunOutcome(t *testing.T) {
 		if err != nil || o.Ended != tt.ended || o.Succeeded || !strings.Contains(o.Problem, tt.problem) || len(logs) != 1 {
 			t.Errorf("%s: %+v, %v", name, o, err)
 		}
+		if !strings.Contains(h.ran[0], " --cpu-bind=none ") || !strings.Contains(h.ran[0], " --mem=0 ") {
+			t.Errorf("%s: ran %q", name, h.ran)
+		}
 		cancelled := len(h.ran) > 1 && h.ran[1] == "scancel --name=firstlight-collective-r1"
 		if cancelled != (tt.err != nil) {
 			t.Errorf("%s: ran %q", name, h.ran)

@@ -20,6 +20,8 @@ const (
 	kindHost    = "host"            // facts of the host
 	kindManager = "nvidia-fabricmanager"
 	kindIMEX    = "nvidia-imex"
+	// kindJobs is of a Slurm cluster alone, before all others. Its target is the login host.
+	kindJobs = "scontrol-nodes"
 	// NVLink error counters before and after the diagnostic.
 	kindErrorsBefore = "nvidia-smi-nvlink-errors"
 	kindErrorsAfter  = "nvidia-smi-nvlink-errors-after"

@@ -69,7 +69,11 @@ func (g *Gate) Nodes() []string { return g.site.NodeNames() }
 
 // Describe lists the commands of Observe.
 func (g *Gate) Describe() []string {
-	out := []string{fmt.Sprintf("on %d hosts, %d at a time:", len(g.site.Inventory.Nodes), g.concurrency())}
+	var out []string
+	if g.site.OnSlurm() {
+		out = append(out, fmt.Sprintf("on %s: %s; nothing else if one of them runs jobs", g.site.Slurm.Host(), ssh.Quote(g.jobsCommand())))
+	}
+	out = append(out, fmt.Sprintf("on %d hosts, %d at a time:", len(g.site.Inventory.Nodes), g.concurrency()))
 	for _, c := range g.commands() {
 		out = append(out, ssh.Quote(g.argv(c)))
 		if c.kind == kindDiag {

@@ -14,6 +14,12 @@ func (g *Gate) Judge(obs []check.Observation) check.Judgement {
 	if len(g.site.Inventory.Nodes) == 0 || g.gpus() == 0 {
 		return check.NotObserved("the site's inventory has no GPU nodes, or the profile no GPUs per node")
 	}
+	if g.site.OnSlurm() {
+		var b check.Builder
+		if g.judgeJobs(&b, obs); !b.Clean() {
+			return b.Judgement("") // nothing was run on the nodes
+		}
+	}
 	hosts := g.hosts(obs)
 	b := g.judgeAll(hosts)
 	b.MergeSuspects()

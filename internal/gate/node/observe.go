@@ -16,10 +16,15 @@ import (
 )
 
 // Observe implements check.Check: all hosts concurrently, one fewer than the site allows
-// logins. The remaining login reads GPU clocks during the diagnostics.
+// logins. The remaining login reads GPU clocks during the diagnostics. On a Slurm cluster none of the nodes may run jobs.
 func (g *Gate) Observe(ctx context.Context, rec check.Recorder) error {
 	if g.deps.Hosts == nil {
 		return errors.New("observe nodes: Deps.Hosts must be set")
+	}
+	if g.site.OnSlurm() {
+		if free, err := g.observeJobs(ctx, rec); err != nil || !free {
+			return err
+		}
 	}
 	nodes := g.site.Inventory.Nodes
 	work, ctx := errgroup.WithContext(ctx)

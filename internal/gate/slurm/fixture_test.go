@@ -63,7 +63,7 @@ func healthy(t *testing.T) *login {
 		"scontrol ping": captured(t, "ping-up"), "scontrol show config": captured(t, "config"), "scontrol show partition": captured(t, "partition-up"),
 		"scontrol show nodes": captured(t, "nodes-idle"), "sacct": captured(t, "record-completed"),
 		"srun --help": {Stdout: []byte("      --container-image=[USER@][REGISTRY#]IMAGE[:TAG]|PATH\n")},
-		"srun --ex":   {Stdout: []byte("firstlight-task gpu-02 1 8 3.5.0\nfirstlight-task gpu-01 1 8 3.5.0\nfirstlight-task gpu-03 1 8 3.5.0\n")},
+		"srun --cpu":  {Stdout: []byte("firstlight-task gpu-02 1 8 3.5.0\nfirstlight-task gpu-01 1 8 3.5.0\nfirstlight-task gpu-03 1 8 3.5.0\n")},
 		"scancel":     {},
 	}}
 }
@@ -129,5 +129,5 @@ func accounting(t *testing.T, change func(*site.Site, *login)) (*Accounting, []c
 }
 
 func (l *login) started() bool {
-	return slices.ContainsFunc(l.ran, func(line string) bool { return strings.HasPrefix(line, "srun --ex") })
+	return slices.ContainsFunc(l.ran, func(line string) bool { return strings.HasPrefix(line, "srun --cpu") })
 }

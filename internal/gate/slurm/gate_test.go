@@ -1,6 +1,7 @@
 package slurm
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"strings"
@@ -22,7 +23,7 @@ func TestHealthy(t *testing.T) {
 	if j := judgeOf(a)(records); j.Verdict != check.Passed || len(j.Findings) > 0 || j.Reason != "slurmdbd has the record of a job of 3 nodes with its 24 GPUs" {
 		t.Errorf("%s: %s: %+v", j.Verdict, j.Reason, j.Findings)
 	}
-	want := "srun --exclusive --gres=gpu:h100:8 --job-name=firstlight-gpustack-r1 --nodelist=gpu-01,gpu-02,gpu-03 --nodes=3 --partition=batch --time=5 --ntasks-per-node=1 --immediate=300 sh -c "
+	want := "srun --cpu-bind=none --exclusive --gres=gpu:h100:8 --job-name=firstlight-gpustack-r1 --mem=0 --nodelist=gpu-01,gpu-02,gpu-03 --nodes=3 --partition=batch --time=5 --ntasks-per-node=1 --immediate=300 sh -c "
 	if line := l.ran[len(l.ran)-2]; !strings.HasPrefix(line, want) {
 		t.Errorf("%s, want %s", line, want)
 	}
@@ -62,7 +63,7 @@ func TestJobFails(t *testing.T) {
 	looks := 0
 	s, p := gateSite(t)
 	l := healthy(t)
-	l.outputs["srun --ex"] = failed
+	l.outputs["srun --cpu"] = failed
 	before, after := captured(t, "nodes-idle"), captured(t, "nodes-prolog-failed")
 	deps := depsOf(l)
 	deps.Hosts = runner(func(ctx context.Context, host string, argv ...string) (ssh.Output, error) {
@@ -79,12 +80,12 @@ func TestJobFails(t *testing.T) {
 	if j.Verdict != check.Failed || len(j.Findings) != 1 || j.Findings[0].Suspect != "gpu-02" || !strings.Contains(j.Findings[0].Message, "Prolog error") {
 		t.Errorf("%s: %+v", j.Verdict, j.Findings)
 	}
-	g, obs, _ := stack(t, func(_ *site.Site, l *login) { l.outputs["srun --ex"] = failed })
+	g, obs, _ := stack(t, func(_ *site.Site, l *login) { l.outputs["srun --cpu"] = failed })
 	j = judgeOf(g)(obs)
 	if j.Verdict != check.Failed || len(j.Findings) != 1 || j.Findings[0].Suspect != "job firstlight-gpustack-r1" || !strings.Contains(j.Findings[0].Message, "Prolog failure on node gpu-02") {
 		t.Errorf("%s: %+v", j.Verdict, j.Findings)
 	}
-	a, records, _ := accounting(t, func(_ *site.Site, l *login) { l.outputs["srun --ex"] = failed })
+	a, records, _ := accounting(t, func(_ *site.Site, l *login) { l.outputs["srun --cpu"] = failed })
 	if j := judgeOf(a)(records); j.Verdict != check.Unobserved || !strings.Contains(j.Findings[0].Message, "did not run") {
 		t.Errorf("%s: %+v", j.Verdict, j.Findings)
 	}
@@ -103,12 +104,84 @@ func TestWaits(t *testing.T) {
 	if j := judgeOf(g)(obs); j.Verdict != check.Failed || !strings.Contains(j.Findings[0].Message, "IDLE+COMPLETING") {
 		t.Errorf("%s: %+v", j.Verdict, j.Findings)
 	}
-	g, obs, l := stack(t, func(_ *site.Site, l *login) { delete(l.outputs, "srun --ex") })
+	g, obs, l := stack(t, func(_ *site.Site, l *login) { delete(l.outputs, "srun --cpu") })
 	if j := judgeOf(g)(obs); j.Verdict != check.Unobserved || l.ran[len(l.ran)-2] != "scancel --name=firstlight-gpustack-r1" {
 		t.Errorf("%s: %q", j.Verdict, l.ran)
 	}
+	g, obs, _ = stack(t, func(_ *site.Site, l *login) {
+		delete(l.outputs, "srun --cpu")
+		l.outputs["scancel"] = ssh.Output{Exit: 1, Stderr: []byte("scancel: error: Access denied\n")}
+	})
+	if j := judgeOf(g)(obs); j.Verdict != check.Unobserved || !strings.Contains(j.Findings[0].Message, "its job may still run: scancel exited with code 1: scancel: error: Access denied") {
+		t.Errorf("%s: %+v", j.Verdict, j.Findings)
+	}
 	a, records, _ := accounting(t, func(_ *site.Site, l *login) { l.outputs["sacct"] = ssh.Output{} })
-	if j := judgeOf(a)(records); j.Verdict != check.Failed || !strings.Contains(j.Findings[0].Message, "no record of job 1 after 5m") {
+	if j := judgeOf(a)(records); j.Verdict != check.Failed || !strings.Contains(j.Findings[0].Message, "no record of job 1 firstlight-telemetry-r1 after 5m") {
+		t.Errorf("%s: %+v", j.Verdict, j.Findings)
+	}
+}
+
+// The record of an old job with the same ID is neither the end of the wait nor the job's.
+func TestRecordOfAnOldJob(t *testing.T) {
+	t.Parallel()
+	s, p := gateSite(t)
+	l := healthy(t)
+	own := captured(t, "record-completed")
+	looks := 0
+	deps := depsOf(l)
+	deps.Hosts = runner(func(ctx context.Context, host string, argv ...string) (ssh.Output, error) {
+		if argv[0] != "sacct" {
+			return l.Run(ctx, host, argv...)
+		}
+		if looks++; looks < 3 {
+			return ssh.Output{Stdout: bytes.Replace(own.Stdout, []byte("-r1"), []byte("-r0"), 1)}, nil
+		}
+		return own, nil
+	})
+	g := NewAccounting(s, p, deps)
+	if j := judgeOf(g)(observed(t, g)); j.Verdict != check.Passed || looks != 3 {
+		t.Errorf("%s after %d reads: %+v", j.Verdict, looks, j.Findings)
+	}
+}
+
+// Only the nodes of the inventory are asked for: the evidence does not have the reasons of others. One that
+// Slurm does not have is a failure.
+func TestNodesOfTheInventory(t *testing.T) {
+	t.Parallel()
+	_, obs, l := stack(t, nil)
+	want := "scontrol show nodes gpu-01,gpu-02,gpu-03 -a -o"
+	if n := strings.Count(strings.Join(l.ran, "\n"), want); n != 2 || strings.Count(strings.Join(l.ran, "\n"), "show nodes") != 2 {
+		t.Errorf("%q", l.ran)
+	}
+	for _, o := range obs {
+		if o.Kind == kindNodes && o.Command != want {
+			t.Error(o.Command)
+		}
+	}
+	for name, tt := range map[string]struct {
+		out  ssh.Output
+		want string
+	}{
+		"one":      {ssh.Output{Exit: 1, Stdout: append([]byte("Node gpu-01 not found\n"), bytes.SplitAfterN(captured(t, "nodes-idle").Stdout, []byte("\n"), 2)[1]...)}, "gpu-01"},
+		"on error": {ssh.Output{Exit: 1, Stderr: []byte("Node gpu-01 not found\n"), Stdout: bytes.SplitAfterN(captured(t, "nodes-idle").Stdout, []byte("\n"), 2)[1]}, "gpu-01"},
+		"all":      {ssh.Output{Exit: 1, Stdout: []byte("Node gpu-01 not found\nNode gpu-02 not found\nNode gpu-03 not found\n")}, "gpu-01 gpu-02 gpu-03"},
+	} {
+		g, obs, l := stack(t, func(_ *site.Site, l *login) { l.outputs["scontrol show nodes"] = tt.out })
+		j := judgeOf(g)(obs)
+		var got []string
+		for _, f := range j.Findings {
+			if strings.Contains(f.Message, "is not a node of the cluster") {
+				got = append(got, f.Suspect)
+			}
+		}
+		if j.Verdict != check.Failed || strings.Join(got, " ") != tt.want || l.started() {
+			t.Errorf("%s: %s: %+v", name, j.Verdict, j.Findings)
+		}
+	}
+	g, obs, _ := stack(t, func(_ *site.Site, l *login) {
+		l.outputs["scontrol show nodes"] = ssh.Output{Exit: 1, Stderr: []byte("slurm_load_node error: Unable to contact slurm controller (connect failure)\n")}
+	})
+	if j := judgeOf(g)(obs); j.Verdict != check.Unobserved || !strings.Contains(j.Findings[0].Message, "Unable to contact") {
 		t.Errorf("%s: %+v", j.Verdict, j.Findings)
 	}
 }
@@ -149,7 +222,7 @@ func TestWithout(t *testing.T) {
 		s.Slurm.Without, s.Slurm.Containers, s.Slurm.GPUType = []string{site.WithoutProlog, site.WithoutEpilog}, site.ContainersNone, ""
 		delete(l.outputs, "srun --help")
 		l.outputs["scontrol show config"] = ssh.Output{Stdout: []byte("ClusterName=a\nSLURM_VERSION=25.05.1\nSlurmctldHost[0]=c\n")}
-		l.outputs["srun --ex"] = ssh.Output{Stdout: []byte("firstlight-task gpu-01 1 8 -\nfirstlight-task gpu-02 1 8 -\nfirstlight-task gpu-03 1 8 -\n")}
+		l.outputs["srun --cpu"] = ssh.Output{Stdout: []byte("firstlight-task gpu-01 1 8 -\nfirstlight-task gpu-02 1 8 -\nfirstlight-task gpu-03 1 8 -\n")}
 	})
 	j := judgeOf(g)(obs)
 	if j.Verdict != check.Passed || len(j.Lowered) != 2 || strings.Contains(j.Reason, "through") {

@@ -3,6 +3,7 @@ package slurm
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -60,17 +61,23 @@ func (g *base) runJob(ctx context.Context, rec check.Recorder, gate string) (job
 	defer cancel()
 	out, err := g.deps.Hosts.Run(running, g.host(), argv...)
 	attempt = attempt.Raw(onhost.Raw(out)).From(out.Origin)
+	var left error // why the job may still run
 	if err != nil || running.Err() != nil {
-		g.cancelJob(ctx, gate)
+		if left = g.cancelJob(ctx, gate); left != nil {
+			left = fmt.Errorf("its job may still run: %w", left)
+		}
 	}
 	var f jobFigures
 	switch {
 	case ctx.Err() != nil:
-		return f, fmt.Errorf("run a job: %w", ctx.Err())
+		return f, errors.Join(fmt.Errorf("run a job: %w", ctx.Err()), left)
 	case running.Err() != nil:
 		f.TimedOut, f.Problem = true, "it still ran after its time"
+		if left != nil {
+			f.Problem += "; " + left.Error()
+		}
 	case err != nil:
-		return f, attempt.Record(nil, err)
+		return f, attempt.Record(nil, errors.Join(err, left))
 	default:
 		if f, err = parseJob(out); err != nil {
 			return f, attempt.Record(nil, err)
@@ -83,11 +90,16 @@ func (g *base) runJob(ctx context.Context, rec check.Recorder, gate string) (job
 // cancelTimeout limits the removal of a job whose srun did not end by itself.
 const cancelTimeout = 30 * time.Second
 
-// cancelJob removes the job: srun may have been cut off from it.
-func (g *base) cancelJob(ctx context.Context, gate string) {
+// cancelJob removes the job: srun may have been cut off from it. Without it, the job ends with its time limit.
+func (g *base) cancelJob(ctx context.Context, gate string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cancelTimeout)
 	defer cancel()
-	_, _ = g.deps.Hosts.Run(ctx, g.host(), "scancel", "--name="+g.jobName(gate)) // the job ends with its time limit otherwise
+	argv := []string{"scancel", "--name=" + g.jobName(gate)}
+	out, err := g.deps.Hosts.Run(ctx, g.host(), argv...)
+	if err == nil && out.Exit != 0 {
+		err = exitError(argv, out)
+	}
+	return err //nolint:wrapcheck // the runner's
 }
 
 // exitNotFound is a shell's exit code for a program that it does not find.

@@ -50,7 +50,7 @@ func (g *Accounting) judgeRecord(b *check.Builder, obs []check.Observation, conf
 		return
 	}
 	waited := time.Duration(f.WaitedSeconds * float64(time.Second)).Round(time.Second)
-	at := slices.IndexFunc(f.Records, func(r probe.Record) bool { return r.Job == job })
+	at := f.own(job)
 	switch {
 	case f.Exit != 0 && slices.ContainsFunc(unreachable, func(text string) bool { return strings.Contains(f.Problem, text) }):
 		b.Fail(o.ID, "slurmdbd", remedyDbd, "slurmdbd does not answer: %s", f.Problem)
@@ -58,8 +58,15 @@ func (g *Accounting) judgeRecord(b *check.Builder, obs []check.Observation, conf
 	case f.Exit != 0:
 		b.Unobserved(o.ID, "sacct", remedyClient, "sacct exited with code %d: %s", f.Exit, f.Problem)
 		return
+	case f.Name == "":
+		b.Unobserved(o.ID, "sacct", remedyClient, "the name of job %s is not recorded: its ID alone may be that of an old job", job)
+		return
 	case at < 0:
-		b.Fail(o.ID, "slurmdbd", remedyAgent, "no record of job %s after %s", job, waited)
+		old := ""
+		if other := slices.IndexFunc(f.Records, func(r probe.Record) bool { return r.Job == job }); other >= 0 {
+			old = fmt.Sprintf(": job %s there is %s, another job with the same ID", job, f.Records[other].Name)
+		}
+		b.Fail(o.ID, "slurmdbd", remedyAgent, "no record of job %s %s after %s%s", job, f.Name, waited, old)
 		return
 	}
 	r := f.Records[at]

@@ -41,8 +41,8 @@ var reservedFlags = []string{"RESERVED", "MAINTENANCE", "MAINT"}
 // harmlessFlags say nothing about whether a node takes jobs.
 var harmlessFlags = []string{"CLOUD", "DYNAMIC_NORM", "DYNAMIC_FUTURE", "PLANNED", "EXTERNAL"}
 
-// judgeNodes requires every node of the inventory, idle, in the partition, with its GPUs.
-func (g *Stack) judgeNodes(b *check.Builder, id string, nodes []probe.Node) {
+// judgeNodes requires every node of the inventory, idle or, with mayRun, running jobs, in the partition, with its GPUs.
+func (g *Stack) judgeNodes(b *check.Builder, id string, nodes []probe.Node, mayRun bool) {
 	for _, name := range g.site.NodeNames() {
 		at := slices.IndexFunc(nodes, func(n probe.Node) bool { return n.Name == name })
 		if at < 0 {
@@ -50,7 +50,7 @@ func (g *Stack) judgeNodes(b *check.Builder, id string, nodes []probe.Node) {
 			continue
 		}
 		n := nodes[at]
-		g.judgeNode(b, id, n)
+		g.judgeNode(b, id, n, mayRun)
 		if have, want := n.GPUs(g.site.Slurm.GPUType), g.gpus(); have != want || n.GPUs("") != want {
 			b.Fail(id, name, remedyGres, "%s has the generic resources %s, want %s", name, gresOf(n), g.wantGres())
 		}
@@ -60,8 +60,8 @@ func (g *Stack) judgeNodes(b *check.Builder, id string, nodes []probe.Node) {
 	}
 }
 
-// judgeNode requires a node that takes a job now.
-func (g *Stack) judgeNode(b *check.Builder, id string, n probe.Node) {
+// judgeNode requires a node that takes a job now or, with mayRun, one that runs jobs.
+func (g *Stack) judgeNode(b *check.Builder, id string, n probe.Node, mayRun bool) {
 	state := strings.Join(append([]string{n.State}, n.Flags...), "+")
 	why := ""
 	if n.Reason != "" {
@@ -87,6 +87,9 @@ func (g *Stack) judgeNode(b *check.Builder, id string, n probe.Node) {
 	switch {
 	case bad || n.State == "IDLE":
 	case n.State == "ALLOCATED" || n.State == "MIXED":
+		if mayRun {
+			return
+		}
 		b.Unobserved(id, n.Name, remedyBusy, "%s is %s: it runs jobs", n.Name, state)
 	case n.State == "DOWN" || n.State == "ERROR" || n.State == "FUTURE" || n.State == "UNKNOWN":
 		b.Fail(id, n.Name, remedy(badFlags["DRAIN"]), "%s is %s, want IDLE%s", n.Name, state, why)

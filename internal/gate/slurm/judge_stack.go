@@ -47,7 +47,7 @@ func (g *Stack) judgeState(b *check.Builder, obs []check.Observation) probe.Conf
 		}
 	}
 	if nodes, o, ok := check.Require[nodeFigures](b, obs, kindNodes, "", "nodes of Slurm", remedyClient); ok {
-		g.judgeNodes(b, o.ID, nodes.Nodes)
+		g.judgeNodes(b, o.ID, nodes.Nodes, false)
 	}
 	return config
 }
@@ -133,12 +133,12 @@ func (g *Stack) judgePartition(b *check.Builder, obs []check.Observation) {
 	}
 }
 
-// judgeJob requires a task on every node, and that every node is as before.
+// judgeJob requires a task on every node, and that every node takes jobs after it. The next job may run already.
 func (g *Stack) judgeJob(b *check.Builder, obs []check.Observation) {
 	job, o, ran := check.Require[jobFigures](b, obs, kindJob, "", "job", remedyJob)
 	after, last, seen := check.Require[nodeFigures](b, obs, kindAfter, "", "nodes after the job", remedyClient)
 	if seen {
-		g.judgeNodes(b, last.ID, after.Nodes)
+		g.judgeNodes(b, last.ID, after.Nodes, true)
 	}
 	if !ran {
 		return

@@ -44,6 +44,10 @@ func TestStackRules(t *testing.T) {
 		checktest.When("the job runs on every node", checktest.Set(kindJob, `.tasks[0]`, checktest.LeftOut)).Fails("gpu-02", "printed nothing"),
 		checktest.When("the job has all GPUs", checktest.Set(kindJob, `.tasks[0].gpus`, 7)).Fails("gpu-02", "has 7 GPUs on gpu-02, want 8"),
 		checktest.When("enroot is on every node", checktest.Set(kindJob, `.tasks[0].enroot`, "")).Fails("gpu-02", "enroot not found"),
+		checktest.When("the next job may run on a node", checktest.Set(kindAfter, `.nodes[2].state`, "ALLOCATED"), checktest.Set(kindAfter, `.nodes[1].state`, "MIXED")).Passes(),
+		checktest.When("the next job does not hide a drained node", checktest.Set(kindAfter, `.nodes[2].state`, "MIXED"), checktest.Set(kindAfter, `.nodes[2].flags`, []string{"DRAIN"})).Fails("gpu-03", "MIXED+DRAIN"),
+		checktest.When("the next job does not hide a node without an answer", checktest.Set(kindAfter, `.nodes[2].state`, "ALLOCATED"), checktest.Set(kindAfter, `.nodes[2].flags`, []string{"NOT_RESPONDING"})).Fails("gpu-03", "ALLOCATED+NOT_RESPONDING"),
+		checktest.When("a node is up after the job", checktest.Set(kindAfter, `.nodes[2].state`, "DOWN")).Fails("gpu-03", "DOWN"),
 		checktest.When("the job leaves nodes as they were", checktest.Set(kindAfter, `.nodes[2].flags`, []string{"DRAIN"})).Fails("gpu-03", "IDLE+DRAIN"),
 	})
 }
@@ -61,6 +65,8 @@ func TestAccountingRules(t *testing.T) {
 		checktest.When("another error of sacct says nothing", down("sacct: fatal: Bad job/step specified")...).Unobserved("sacct", "exited with code 1"),
 		checktest.When("a job has a record", checktest.Set(kindRecord, `.records`, []any{})).Fails("slurmdbd", "no record of job 1"),
 		checktest.When("it is the job's", checktest.Set(kindRecord, `.records[0].job`, "2")).Fails("slurmdbd", "no record of job 1"),
+		checktest.When("the job's name is recorded", checktest.Set(kindRecord, `.name`, "")).Unobserved("sacct", "is not recorded"),
+		checktest.When("it is not that of an old job with the same ID", checktest.Set(kindRecord, `.records[0].name`, "firstlight-telemetry-r0")).Fails("slurmdbd", "no record of job 1 firstlight-telemetry-r1 after 0s: job 1 there is firstlight-telemetry-r0"),
 		checktest.When("the record is complete", checktest.Set(kindRecord, `.records[0].state`, "RUNNING")).Fails("slurmdbd", "state RUNNING"),
 		checktest.When("the record has the exit code", checktest.Set(kindRecord, `.records[0].exit`, "1:0")).Fails("slurmdbd", "exit code 1:0"),
 		checktest.When("the record has the nodes", checktest.Set(kindRecord, `.records[0].nodes`, 2)).Fails("slurmdbd", "has 2 nodes, want 3"),

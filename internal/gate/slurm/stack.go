@@ -42,7 +42,7 @@ func (g *Stack) Lowered() []string {
 // Describe lists the commands of Observe.
 func (g *Stack) Describe() []string {
 	out := []string{fmt.Sprintf("on %s, none as root:", g.host())}
-	for _, argv := range [][]string{probe.PingCommand(), probe.ConfigCommand(), probe.PartitionsCommand(), probe.NodesCommand()} {
+	for _, argv := range [][]string{probe.PingCommand(), probe.ConfigCommand(), probe.PartitionsCommand(), probe.NodesCommand(g.site.NodeNames())} {
 		out = append(out, strings.Join(argv, " "))
 	}
 	if g.pyxis() {
@@ -59,7 +59,7 @@ type helpFigures struct {
 	Pyxis bool `json:"pyxis"`
 }
 
-// nodeFigures are those of the inventory; others of the cluster are left out.
+// nodeFigures are those of the inventory; others of the cluster are not asked for.
 type nodeFigures struct {
 	Nodes []probe.Node `json:"nodes"`
 }
@@ -126,19 +126,17 @@ func (g *Stack) observeState(ctx context.Context, rec check.Recorder) error {
 
 // observeNodes records the nodes of the inventory once none of them is completing a job, or its time is over.
 func (g *Stack) observeNodes(ctx context.Context, rec check.Recorder, kind string) error {
-	attempt := g.observer(rec).Begin(kind, g.host(), strings.Join(probe.NodesCommand(), " "))
+	argv := probe.NodesCommand(g.site.NodeNames())
+	attempt := g.observer(rec).Begin(kind, g.host(), strings.Join(argv, " "))
 	for {
-		out, err := g.deps.Hosts.Run(ctx, g.host(), probe.NodesCommand()...)
+		out, err := g.deps.Hosts.Run(ctx, g.host(), argv...)
 		attempt = attempt.Raw(out.Stdout).From(out.Origin)
 		if ctx.Err() != nil {
 			return fmt.Errorf("observe the nodes: %w", ctx.Err())
 		}
-		if err == nil && out.Exit != 0 {
-			err = exitError(probe.NodesCommand(), out)
-		}
 		var all []probe.Node
 		if err == nil {
-			all, err = probe.ParseNodes(out.Stdout)
+			all, err = probe.ReadNodes(out.Stdout, out.Stderr, out.Exit)
 		}
 		if err != nil {
 			return attempt.Record(nil, err)

@@ -1,6 +1,7 @@
 package slurm
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"regexp"
@@ -27,11 +28,19 @@ type Node struct {
 	Reason string `json:"reason,omitempty"`
 }
 
-// NodesCommand prints every node, also those of hidden partitions, one in a line.
-func NodesCommand() []string { return []string{"scontrol", "show", "nodes", "-a", "-o"} }
+// NodesCommand prints these nodes, also those of hidden partitions, one in a line.
+func NodesCommand(names []string) []string {
+	return []string{"scontrol", "show", "nodes", strings.Join(names, ","), "-a", "-o"}
+}
+
+// notFound is scontrol's line for a name that no node has.
+var notFound = regexp.MustCompile(`^Node \S+ not found$`)
 
 // Has reports whether the state has a flag.
 func (n Node) Has(flag string) bool { return slices.Contains(n.Flags, flag) }
+
+// InUse reports whether jobs run on the node.
+func (n Node) InUse() bool { return n.State == "ALLOCATED" || n.State == "MIXED" }
 
 // GPUs are the number of GPUs of a type in the generic resources; type "" is any.
 func (n Node) GPUs(kind string) int {
@@ -44,14 +53,17 @@ func (n Node) GPUs(kind string) int {
 	return total
 }
 
-// ParseNodes reads scontrol show nodes -o.
+// ParseNodes reads scontrol show nodes -o; names that no node has are left out.
 func ParseNodes(raw []byte) ([]Node, error) {
 	return guard.Parse("scontrol show nodes", func() ([]Node, error) {
 		var out []Node
+		absent := false
 		for line := range strings.Lines(string(raw)) {
 			line = strings.TrimRight(line, "\r\n")
 			switch {
 			case strings.TrimSpace(line) == "":
+			case notFound.MatchString(line):
+				absent = true
 			case strings.HasPrefix(line, "NodeName="):
 				n, err := parseNode(line)
 				if err != nil {
@@ -62,11 +74,24 @@ func ParseNodes(raw []byte) ([]Node, error) {
 				return nil, fmt.Errorf("unexpected line %.120q", line)
 			}
 		}
-		if len(out) == 0 {
+		if len(out) == 0 && !absent {
 			return nil, errors.New("no nodes are listed")
 		}
 		return out, nil
 	})
+}
+
+// ReadNodes reads what scontrol show nodes printed. It exits with code 1 if one of the names is that of no node.
+func ReadNodes(stdout, stderr []byte, exit int) ([]Node, error) {
+	if exit == 0 {
+		return ParseNodes(stdout)
+	}
+	text := slices.Concat(stdout, []byte("\n"), stderr)
+	nodes, err := ParseNodes(text)
+	if err != nil || exit != 1 || !bytes.Contains(text, []byte(" not found")) {
+		return nil, fmt.Errorf("scontrol exited with code %d: %.300q", exit, bytes.TrimSpace(slices.Concat(stderr, stdout)))
+	}
+	return nodes, nil
 }
 
 func parseNode(line string) (Node, error) {

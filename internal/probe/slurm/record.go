@@ -10,7 +10,10 @@ import (
 
 // Record is a job in the accounting database.
 type Record struct {
+	// Job is its ID. IDs begin again where slurmctld lost its state, and the database keeps the old ones.
 	Job string `json:"job"`
+	// Name is that of the job.
+	Name string `json:"name"`
 	// State is the first word: COMPLETED, RUNNING, CANCELLED, NODE_FAIL and others.
 	State string `json:"state"`
 	// Exit is "code:signal".
@@ -22,10 +25,10 @@ type Record struct {
 
 // RecordCommand prints the record of a job and none of its steps.
 func RecordCommand(job string) []string {
-	return []string{"sacct", "-X", "-P", "-n", "-j", job, "-o", "JobIDRaw,State,ExitCode,NNodes,AllocTRES"}
+	return []string{"sacct", "-X", "-P", "-n", "-j", job, "-o", "JobIDRaw,State,ExitCode,NNodes,AllocTRES,JobName"}
 }
 
-const recordFields = 5
+const recordFields = 6 // the last is the name, which may have the separator
 
 // ParseRecords reads sacct -P -n with the fields of RecordCommand; none without a record.
 func ParseRecords(raw []byte) ([]Record, error) {
@@ -36,7 +39,7 @@ func ParseRecords(raw []byte) ([]Record, error) {
 			if strings.TrimSpace(line) == "" {
 				continue
 			}
-			f := strings.Split(line, "|")
+			f := strings.SplitN(line, "|", recordFields)
 			if len(f) != recordFields {
 				return nil, fmt.Errorf("unexpected line %.120q: want %d fields", line, recordFields)
 			}
@@ -45,7 +48,7 @@ func ParseRecords(raw []byte) ([]Record, error) {
 			if err != nil || f[0] == "" || state == "" || nodes < 0 {
 				return nil, fmt.Errorf("unexpected line %.120q", line)
 			}
-			r := Record{Job: f[0], State: state, Exit: f[2], Nodes: nodes}
+			r := Record{Job: f[0], Name: f[5], State: state, Exit: f[2], Nodes: nodes}
 			if r.GPUs, err = trackedGPUs(f[4]); err != nil {
 				return nil, err
 			}

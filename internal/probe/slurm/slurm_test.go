@@ -136,7 +136,14 @@ func TestParseNodesOfOtherVersions(t *testing.T) {
 			t.Errorf("%s: %v %s", name, err, diff)
 		}
 	}
-	for _, bad := range []string{"", "\n", "Node n1 not found\n", "NodeName=n1 State=IDLE\n", "NodeName=n1 Gres=(null)\n", "NodeName=n1 Gres=(null) State=\n", "NodeName=n1 Gres=(null) State=?\n", "NodeName= Gres=(null) State=IDLE\n", "NodeName=n1 Gres=gpu:h100:x:8 State=IDLE\n", "NodeName=n1 Gres=gpu:h100:many State=IDLE\n"} {
+	absent := "Node n8 not found\nNodeName=n1 Gres=(null) State=IDLE\nNode n9 not found\n"
+	if got, err := ParseNodes([]byte(absent)); err != nil || len(got) != 1 || got[0].Name != "n1" {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if got, err := ParseNodes([]byte("Node n9 not found\n")); err != nil || len(got) != 0 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	for _, bad := range []string{"", "\n", "Node n1 is not found\n", "Node  not found\n", "No nodes in the system\n", "NodeName=n1 State=IDLE\n", "NodeName=n1 Gres=(null)\n", "NodeName=n1 Gres=(null) State=\n", "NodeName=n1 Gres=(null) State=?\n", "NodeName= Gres=(null) State=IDLE\n", "NodeName=n1 Gres=gpu:h100:x:8 State=IDLE\n", "NodeName=n1 Gres=gpu:h100:many State=IDLE\n"} {
 		if got, err := ParseNodes([]byte(bad)); err == nil {
 			t.Errorf("%q: %+v", bad, got)
 		}
@@ -186,18 +193,34 @@ func TestParsePartitions(t *testing.T) {
 func TestParseRecords(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string][]Record{
-		string(captured(t, "record-completed.txt")): {{Job: "1", State: "COMPLETED", Exit: "0:0", Nodes: 3, GPUs: 24}},
+		string(captured(t, "record-completed.txt")): {{Job: "1", Name: "firstlight-telemetry-r1", State: "COMPLETED", Exit: "0:0", Nodes: 3, GPUs: 24}},
 		string(captured(t, "record-none.txt")):      {},
-		"7|CANCELLED by 0|0:0|1|cpu=3,node=1\n":     {{Job: "7", State: "CANCELLED", Exit: "0:0", Nodes: 1}},
-		"7|RUNNING|0:0|0|\n":                        {{Job: "7", State: "RUNNING", Exit: "0:0"}},
+		"7|CANCELLED by 0|0:0|1|cpu=3,node=1|a|b\n": {{Job: "7", Name: "a|b", State: "CANCELLED", Exit: "0:0", Nodes: 1}},
+		"7|RUNNING|0:0|0||x\n":                      {{Job: "7", Name: "x", State: "RUNNING", Exit: "0:0"}},
 	} {
 		got, err := ParseRecords([]byte(text))
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {
 			t.Errorf("%q: %v %s", text, err, diff)
 		}
 	}
-	for _, bad := range []string{"7|COMPLETED|0:0|1\n", "|COMPLETED|0:0|1|\n", "7||0:0|1|\n", "7|COMPLETED|0:0|one|\n", "7|COMPLETED|0:0|-1|\n", "7|COMPLETED|0:0|1|gres/gpu=some\n", "sacct: error: x\n"} {
+	for _, bad := range []string{"7|COMPLETED|0:0|1|\n", "|COMPLETED|0:0|1||x\n", "7||0:0|1||x\n", "7|COMPLETED|0:0|one||x\n", "7|COMPLETED|0:0|-1||x\n", "7|COMPLETED|0:0|1|gres/gpu=some|x\n", "sacct: error: x\n"} {
 		if got, err := ParseRecords([]byte(bad)); err == nil {
+			t.Errorf("%q: %+v", bad, got)
+		}
+	}
+}
+
+func TestParseQueue(t *testing.T) {
+	t.Parallel()
+	got, err := ParseQueue([]byte("7|firstlight-collective-r1\n8_[1-3]|a|b\n\n"))
+	if diff := cmp.Diff([]Job{{"7", "firstlight-collective-r1"}, {"8_[1-3]", "a|b"}}, got); diff != "" || err != nil {
+		t.Error(err, diff)
+	}
+	if got, err := ParseQueue(nil); err != nil || len(got) != 0 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	for _, bad := range []string{"7\n", "|a\n", "squeue: error: x\n"} {
+		if got, err := ParseQueue([]byte(bad)); err == nil {
 			t.Errorf("%q: %+v", bad, got)
 		}
 	}
@@ -217,7 +240,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte("NodeName=a Gres=gpu:x:1(S:0-1) State=idle*+DRAIN Reason=b\n"))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		nodes, err := ParseNodes(raw)
-		if (err == nil) != (len(nodes) > 0) {
+		if err != nil && nodes != nil || err == nil && len(nodes) == 0 && !strings.Contains(string(raw), " not found") {
 			t.Errorf("%d nodes, %v", len(nodes), err)
 		}
 		for _, n := range nodes {
@@ -235,6 +258,10 @@ func FuzzParse(f *testing.F) {
 		}
 		if c, err := ParseConfig(raw); err == nil && (c.Cluster == "" || len(c.Controllers) == 0) {
 			t.Errorf("%+v", c)
+		}
+		jobs, err := ParseQueue(raw)
+		if err != nil && jobs != nil {
+			t.Errorf("%+v, %v", jobs, err)
 		}
 		records, err := ParseRecords(raw)
 		if err != nil && records != nil {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/site"
 	"github.com/firstlight/firstlight/internal/suite"
 	"github.com/firstlight/firstlight/internal/world"
 )
@@ -111,7 +112,7 @@ var faults = []fault{
 }
 
 // quick are those of every change.
-var quick = []string{"node drained", "prolog fails", "partition inactive", "slurmdbd stopped", "node without InfiniBand"}
+var quick = []string{"node drained", "prolog fails", "epilog fails", "partition inactive", "slurmdbd stopped", "node without InfiniBand"}
 
 var gates = []string{"gpustack", "telemetry", "collective"}
 
@@ -130,6 +131,7 @@ func TestGatesOverRealPrograms(t *testing.T) { //nolint:tparallel // the faults 
 		}
 	}
 	healthy("healthy")
+	requireUnknownNode(t, c)
 	for _, f := range faults {
 		if suite.Current() < suite.All && !slices.Contains(quick, f.name) {
 			continue
@@ -137,6 +139,17 @@ func TestGatesOverRealPrograms(t *testing.T) { //nolint:tparallel // the faults 
 		t.Run(f.name, func(t *testing.T) { requireFault(t, c, f) })
 	}
 	healthy("after all faults")
+}
+
+// requireUnknownNode requires a failure for a node of the inventory that Slurm does not have.
+func requireUnknownNode(t *testing.T, c cluster) {
+	t.Helper()
+	s := *c.site
+	s.Inventory.Nodes = append(slices.Clone(s.Inventory.Nodes), site.Node{Name: "gpu-09"})
+	c.site = &s
+	if j := c.judge(t, "gpustack"); j.Verdict != check.Failed || len(j.Findings) != 1 || j.Findings[0].Message != "gpu-09 is not a node of the cluster" {
+		t.Errorf("%s: %+v", j.Verdict, j.Findings)
+	}
 }
 
 // requireFault injects a fault, requires that its gate names what has it, and repairs the cluster.

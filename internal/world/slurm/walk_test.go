@@ -13,7 +13,6 @@ import (
 	"github.com/firstlight/firstlight/internal/evidence"
 	"github.com/firstlight/firstlight/internal/gate"
 	"github.com/firstlight/firstlight/internal/plan"
-	probe "github.com/firstlight/firstlight/internal/probe/slurm"
 	"github.com/firstlight/firstlight/internal/probe/ssh"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
@@ -47,7 +46,7 @@ func (c cluster) walk(t *testing.T, w *world.World, dir string, file []byte) acc
 	report, err := accept.Run(t.Context(), accept.Options{
 		Site: c.site, Profile: c.profile, SiteFile: file, ProfileFile: raw, EvidenceDir: dir, Charts: gate.Charts(c.site, c.profile),
 		Command: []string{"firstlight", "accept"}, Tool: "test",
-		Slurm: func(ctx context.Context) (ssh.Output, error) { return h.Run(ctx, login, probe.ConfigCommand()...) },
+		Slurm: func(ctx context.Context, argv ...string) (ssh.Output, error) { return h.Run(ctx, login, argv...) },
 		Playbook: func(p accept.PlanContext) (plan.Plan, error) {
 			return gate.Playbook(c.site, c.profile, gate.Access{Hosts: h, RunID: p.RunID}, p.Include...)
 		},

@@ -1,0 +1,72 @@
+package node_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/gate/node"
+	"github.com/firstlight/firstlight/internal/plan"
+	"github.com/firstlight/firstlight/internal/probe/ssh"
+	"github.com/firstlight/firstlight/internal/site"
+)
+
+// On a Slurm cluster nothing is run on nodes with jobs of users, and they are not judged.
+func TestNodesWithJobs(t *testing.T) {
+	t.Parallel()
+	const show = "scontrol show nodes gpu-01,gpu-02,gpu-03 -a -o"
+	s := testSite(3)
+	s.Spine, s.Slurm = site.SpineSlurm, &site.Slurm{LoginHost: "login-01", Partition: "batch"}
+	line := func(name, state string) string { return "NodeName=" + name + " Gres=gpu:h100:8 State=" + state + "\n" }
+	for name, tt := range map[string]struct {
+		out  ssh.Output
+		err  error
+		busy string // the suspects
+		says string
+	}{
+		"idle":    {ssh.Output{Stdout: []byte(line("gpu-01", "IDLE") + line("gpu-02", "IDLE+DRAIN") + line("gpu-03", "DOWN*"))}, nil, "", ""},
+		"unknown": {ssh.Output{Exit: 1, Stdout: []byte(line("gpu-01", "IDLE") + line("gpu-02", "IDLE") + "Node gpu-03 not found\n")}, nil, "", ""},
+		"in use": {ssh.Output{Stdout: []byte(line("gpu-01", "IDLE") + line("gpu-02", "MIXED") + line("gpu-03", "ALLOCATED+DRAIN"))}, nil, "gpu-02 gpu-03",
+			"gpu-03 is ALLOCATED+DRAIN: it runs jobs, which the diagnostic would disturb"},
+		"no slurmctld": {ssh.Output{Exit: 1, Stderr: []byte("slurm_load_node error: Unable to contact slurm controller (connect failure)\n")}, nil, "jobs on the nodes", "Unable to contact"},
+		"no answer":    {ssh.Output{}, errors.New("no route to host"), "jobs on the nodes", "no route to host"},
+	} {
+		var ran []string
+		g := node.New(s, testProfile(t), node.Deps{Hosts: fakeHosts{run: func(_ context.Context, host, line string) (ssh.Output, error) {
+			if line == show && host == "login-01" {
+				return tt.out, tt.err
+			}
+			ran = append(ran, line)
+			return ssh.Output{}, ssh.ErrUnreachable
+		}}})
+		var rec recorder
+		if err := g.Observe(t.Context(), &rec); err != nil {
+			t.Fatal(err)
+		}
+		if (len(ran) == 0) != (tt.busy != "") {
+			t.Errorf("%s: ran %q", name, ran)
+		}
+		obs := append(observations(t, healthy(t, 3)), rec.obs[0]) // also with all that would pass
+		j := plan.Judge(g, obs)
+		var suspects, messages []string
+		for _, f := range j.Findings {
+			suspects, messages = append(suspects, f.Suspect), append(messages, f.Message)
+		}
+		want := check.Passed
+		if tt.busy != "" {
+			want = check.Unobserved
+		}
+		if j.Verdict != want || strings.Join(suspects, " ") != tt.busy || !strings.Contains(strings.Join(messages, "\n"), tt.says) {
+			t.Errorf("%s: %s: %+v", name, j.Verdict, j.Findings)
+		}
+	}
+	g := node.New(s, testProfile(t), node.Deps{})
+	if j := plan.Judge(g, observations(t, healthy(t, 3))); j.Verdict != check.Unobserved {
+		t.Errorf("without the states of Slurm: %s", j.Verdict)
+	}
+	if text := strings.Join(g.Describe(), "\n"); !strings.HasPrefix(text, "on login-01: "+show+"; nothing else if one of them runs jobs\n") {
+		t.Error(text)
+	}
+}
