@@ -163,7 +163,7 @@ func sameNodes(t *cmdutil.Target, a watch.Accepted) error {
 	if len(missing) > 0 {
 		return cmdutil.UsageErrorf("the site has no node %s, which run %s accepted: name it in the inventory, or accept the cluster without it (firstlight accept)", strings.Join(missing, ", "), a.Run)
 	}
-	t.Site = t.Site.Without(slices.DeleteFunc(slices.Clone(in), func(n string) bool { return slices.Contains(names, n) }))
+	t.Site = t.Site.Part(slices.DeleteFunc(slices.Clone(in), func(n string) bool { return slices.Contains(names, n) }))
 	return nil
 }
 
