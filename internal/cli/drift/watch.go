@@ -169,7 +169,7 @@ func sameNodes(t *cmdutil.Target, a watch.Accepted) error {
 	return nil
 }
 
-// notWatched is a line with the nodes of the site that the run did not accept; empty: there are none.
+// notWatched is a line with the nodes of the site that the run did not accept; empty where the site has no such node.
 func notWatched(s *site.Site, run string) string {
 	var names []string
 	for _, n := range s.Inventory.Others {

@@ -89,7 +89,7 @@ func imexKey(text string) string {
 // host is the host of an entry; nil if the site has none.
 func (n imexNames) host(entry string) *host { return n.hosts[imexKey(entry)] }
 
-// other is the node of an entry that another gate judges; "" if it is none.
+// other is the node of an entry that another gate judges; "" for another entry.
 func (n imexNames) other(entry string) string { return n.others[imexKey(entry)] }
 
 // mayBeOther reports whether an entry without a host may be a node that another gate judges, whose

@@ -96,7 +96,7 @@ func TestLowLoadOfAWrappedKernelLog(t *testing.T) {
 	l := node.NewLowLoad(testSite(1), testProfile(t), node.Deps{})
 	for name, tt := range map[string]struct {
 		rounds []nvidia.XidLog
-		want   string // what the rounds show, in order
+		want   string // the verdict of each round
 	}{
 		"the first round":      {[]nvidia.XidLog{wrapped("500.0", "900.0")}, "-"},
 		"overlapping":          {[]nvidia.XidLog{wrapped("500.0", "900.0"), wrapped("800.0", "1000.0"), wrapped("900.0", "1200.0")}, "- - -"},
