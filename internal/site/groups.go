@@ -48,7 +48,7 @@ func (s *Site) view(name string, p *profile.Profile, in func(group string) bool)
 			others = append(others, node)
 		}
 	}
-	return View{Name: name, Site: s.Without(others), Profile: p}
+	return View{Name: name, Site: s.Part(others), Profile: p}
 }
 
 // groupOf is the group of a node; the zero Group for a node of none.

@@ -70,6 +70,12 @@ func TestViews(t *testing.T) {
 		}
 	}
 	left := s.Without([]string{"gpu-04"}).Views(p)
+	if of := left[0].Site.Inventory; len(of.LeftOut) != 2 || len(of.Others) != 1 || of.Others[0].Name != "gpu-02" {
+		t.Errorf("the nodes of no group leave out %v, of which %v are of another view", of.LeftOut, of.Others)
+	}
+	if of := left[0].Site.With(left[0].Site.Inventory.Others).Inventory; len(of.LeftOut) != 1 || len(of.Others) != 0 {
+		t.Errorf("with the nodes of the other view: %v, %v", of.LeftOut, of.Others)
+	}
 	if got := left[1].Site.NodeNames(); !slices.Equal(got, []string{"gpu-02"}) {
 		t.Errorf("without gpu-04 the group has %v", got)
 	}

@@ -103,6 +103,9 @@ type Inventory struct {
 	SystemNodes []Node `yaml:"systemNodes,omitempty" json:"systemNodes,omitempty"`
 	// LeftOut are the names of GPU nodes of the site that are not judged; see Without.
 	LeftOut []string `yaml:"-" json:"-"`
+	// Others are those of LeftOut that have not failed: they are judged by another gate or were
+	// accepted before; see Part.
+	Others []Node `yaml:"-" json:"-"`
 	// DriverVersion, when given, is the driver that every node must have.
 	DriverVersion string `yaml:"driverVersion,omitempty" json:"driverVersion,omitempty"`
 }

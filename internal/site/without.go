@@ -30,13 +30,28 @@ func (s *Site) Without(nodes []string) *Site {
 	return &out
 }
 
+// Part is the site without nodes that have not failed, as those of another view: Without, and they are
+// among Others.
+func (s *Site) Part(others []string) *Site {
+	out := s.Without(others)
+	out.Inventory.Others = slices.Clone(s.Inventory.Others)
+	for _, n := range s.Inventory.Nodes {
+		if slices.Contains(others, n.Name) {
+			out.Inventory.Others = append(out.Inventory.Others, n)
+		}
+	}
+	return out
+}
+
 // With is the site with more GPU nodes, of which nothing is demanded but what gates observe of a node.
 func (s *Site) With(nodes []Node) *Site {
 	out := *s
 	out.Inventory.Nodes = slices.Concat(s.Inventory.Nodes, nodes)
-	out.Inventory.LeftOut = slices.DeleteFunc(slices.Clone(s.Inventory.LeftOut), func(name string) bool {
+	again := func(name string) bool {
 		return slices.ContainsFunc(nodes, func(n Node) bool { return n.Name == name })
-	})
+	}
+	out.Inventory.LeftOut = slices.DeleteFunc(slices.Clone(s.Inventory.LeftOut), again)
+	out.Inventory.Others = slices.DeleteFunc(slices.Clone(s.Inventory.Others), func(n Node) bool { return again(n.Name) })
 	return &out
 }
 

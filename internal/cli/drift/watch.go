@@ -24,6 +24,7 @@ import (
 	"github.com/firstlight/firstlight/internal/gate/node"
 	"github.com/firstlight/firstlight/internal/probe/ssh"
 	"github.com/firstlight/firstlight/internal/probe/toolpod"
+	"github.com/firstlight/firstlight/internal/site"
 )
 
 // shortestInterval is the shortest --every: a host has a fifth of it for all commands.
@@ -108,6 +109,7 @@ func (f *driftFlags) runWatch(ctx context.Context, s cmdutil.Streams) (err error
 	}
 	defer server.close()
 	closeBoard()
+	fmt.Fprint(s.Err, notWatched(t.Site, accepted.Run))
 	fmt.Fprintf(s.Err, "watching %s of run %s every %s%s; journal: %s (%s)\n", cmdutil.Count(len(accepted.Machines), "node"), accepted.Run, f.watch.every, server.text(), w.Journal(), cmdutil.Count(w.Transitions(), "transition"))
 	if err := server.whileServing(ctx, w.Run); err != nil {
 		return cmdutil.Unobserved(err)
@@ -163,8 +165,21 @@ func sameNodes(t *cmdutil.Target, a watch.Accepted) error {
 	if len(missing) > 0 {
 		return cmdutil.UsageErrorf("the site has no node %s, which run %s accepted: name it in the inventory, or accept the cluster without it (firstlight accept)", strings.Join(missing, ", "), a.Run)
 	}
-	t.Site = t.Site.Without(slices.DeleteFunc(slices.Clone(in), func(n string) bool { return slices.Contains(names, n) }))
+	t.Site = t.Site.Part(slices.DeleteFunc(slices.Clone(in), func(n string) bool { return slices.Contains(names, n) }))
 	return nil
+}
+
+// notWatched is a line with the nodes of the site that the run did not accept; empty where the site has no such node.
+func notWatched(s *site.Site, run string) string {
+	var names []string
+	for _, n := range s.Inventory.Others {
+		names = append(names, n.Name)
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("not watched: %s, as run %s did not accept %s: accept the whole site (firstlight accept) and watch against that run\n",
+		strings.Join(names, ", "), run, map[bool]string{true: "it", false: "them"}[len(names) == 1])
 }
 
 // addGates adds gate node of each group of nodes, and what the site declares.

@@ -118,6 +118,13 @@ func TestNodesOfWatch(t *testing.T) {
 	if err := sameNodes(more, accepted); err != nil || len(more.Site.NodeNames()) != 2 {
 		t.Errorf("%v, %v", more.Site.NodeNames(), err)
 	}
+	if got := notWatched(more.Site, "R"); !strings.HasPrefix(got, "not watched: gpu-03, as run R did not accept it: ") {
+		t.Errorf("%q", got)
+	}
+	same := target("gpu-01", "gpu-02")
+	if err := sameNodes(same, accepted); err != nil || notWatched(same.Site, "R") != "" {
+		t.Errorf("%v, %q", err, notWatched(same.Site, "R"))
+	}
 	if err := sameNodes(target("gpu-01"), accepted); cmdutil.ExitCode(err) != cmdutil.ExitUsage || !strings.Contains(err.Error(), "gpu-02") {
 		t.Error(err)
 	}

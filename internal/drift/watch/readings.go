@@ -45,6 +45,9 @@ func readings(nodes, kinds []string, findings []node.HostFinding, missed map[str
 
 // worse adds a finding to a reading. A failed reading has no findings about missing observations.
 func worse(r Reading, f node.HostFinding) Reading {
+	if f.Verdict == check.Failed && f.Lasting {
+		r.Defects = append(r.Defects, defect(f.Finding))
+	}
 	switch {
 	case f.Verdict == check.Failed && r.State != Failed:
 		r.State, r.Lasting, r.Findings = Failed, f.Lasting, []check.Finding{f.Finding}

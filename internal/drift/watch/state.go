@@ -1,10 +1,12 @@
 package watch
 
 import (
+	"regexp"
 	"slices"
 	"time"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/evidence/redact"
 	"github.com/firstlight/firstlight/internal/site"
 )
 
@@ -32,6 +34,8 @@ type Reading struct {
 	// Lasting: the state needs no second observation.
 	Lasting  bool
 	Findings []check.Finding
+	// Defects tell the lasting findings apart: see defect.
+	Defects []string
 	// Accept are the gates from which to accept the changes.
 	Accept []string
 }
@@ -52,6 +56,9 @@ type Transition struct {
 	// Flapping: the checks were not ok so often that they count as failed in between, too.
 	Flapping bool            `json:"flapping,omitempty"`
 	Findings []check.Finding `json:"findings,omitempty"`
+	// Defects are the identities of the lasting findings, so that another defect of the same suspect
+	// is news.
+	Defects []string `json:"defects,omitempty"`
 	// Accept is the command that accepts a changed version.
 	Accept string `json:"accept,omitempty"`
 	// Evidence is the file with the observations, relative to the journal.
@@ -86,7 +93,26 @@ func identity(s State, f check.Finding) string {
 	return f.Suspect
 }
 
+var (
+	xidCode = regexp.MustCompile(`^S?Xid \d+`)
+	number  = regexp.MustCompile(`\d+(\.\d+)*`)
+)
+
+// defect is the identity of a lasting finding: suspect, Xid code or message without its numbers, which
+// may grow, and remedy, which has the recovery action. Xid texts differ with each occurrence.
+func defect(f check.Finding) string {
+	what := xidCode.FindString(f.Message)
+	if what == "" {
+		what = number.ReplaceAllString(f.Message, "#")
+	}
+	return redact.String(f.Suspect + ": " + what + ": " + f.Remedy)
+}
+
 // news reports whether a finding of the reading is not known.
 func (r Reading) news(known []string) bool {
-	return r.State != OK && r.State != Unobserved && slices.ContainsFunc(r.Findings, func(f check.Finding) bool { return !slices.Contains(known, identity(r.State, f)) })
+	if r.State == OK || r.State == Unobserved {
+		return false
+	}
+	return slices.ContainsFunc(r.Findings, func(f check.Finding) bool { return !slices.Contains(known, identity(r.State, f)) }) ||
+		slices.ContainsFunc(r.Defects, func(d string) bool { return !slices.Contains(known, d) })
 }

@@ -28,8 +28,8 @@ type cell struct {
 	doubt   int
 	doubtOK bool
 	since   time.Time
-	// bad has for each of the last observations whether it was not ok.
-	bad []bool
+	// last are the last observations since the check was or became ok or unobserved.
+	last []State
 }
 
 // NewTracker returns a tracker of nodes that are all ok.
@@ -49,7 +49,7 @@ func (t *Tracker) State(node, name string) State { return t.cell(node, name).con
 // Restore applies a transition of the journal.
 func (t *Tracker) Restore(tr Transition) {
 	for _, name := range tr.Checks {
-		t.cell(tr.Node, name).become(tr.To, tr.Flapping, tr.Findings)
+		t.cell(tr.Node, name).become(tr)
 	}
 }
 
@@ -75,6 +75,7 @@ func (t *Tracker) Observe(at time.Time, round []Reading) []Transition {
 				out[i].Findings = append(out[i].Findings, f)
 			}
 		}
+		out[i].Defects = append(out[i].Defects, tr.Defects...)
 		out[i].from = append(out[i].from, tr.from...)
 	}
 	return out
@@ -82,8 +83,8 @@ func (t *Tracker) Observe(at time.Time, round []Reading) []Transition {
 
 // next applies a reading.
 func (c *cell) next(rules Rules, at time.Time, r Reading) (Transition, bool) {
-	c.bad = append(c.bad, r.State != OK)
-	c.bad = c.bad[max(0, len(c.bad)-rules.FlapWindow):]
+	c.last = append(c.last, r.State)
+	c.last = c.last[max(0, len(c.last)-rules.FlapWindow):]
 	if r.State == c.confirmed && !r.news(c.known) {
 		c.doubt = 0
 		return Transition{}, false
@@ -92,13 +93,7 @@ func (c *cell) next(rules Rules, at time.Time, r Reading) (Transition, bool) {
 		c.doubt, c.doubtOK, c.since = 0, r.State == OK, at
 	}
 	c.doubt++
-	failures := 0
-	for _, bad := range c.bad {
-		if bad {
-			failures++
-		}
-	}
-	flaps := c.confirmed == OK && failures >= rules.FlapFailures
+	flaps := c.flaps(rules, r.State)
 	needed := rules.Confirm
 	switch {
 	case r.Lasting || flaps:
@@ -111,23 +106,36 @@ func (c *cell) next(rules Rules, at time.Time, r Reading) (Transition, bool) {
 	}
 	tr := Transition{
 		At: at, Since: c.since, Node: r.Node, Checks: []string{r.Check}, From: c.confirmed, To: r.State, Observations: c.doubt,
-		Findings: r.Findings, from: r.Accept,
+		Findings: r.Findings, Defects: r.Defects, from: r.Accept,
 	}
 	tr.Flapping = r.State != OK && (c.flapping || flaps && !r.Lasting && c.doubt < rules.Confirm)
-	c.become(tr.To, tr.Flapping, tr.Findings)
+	c.become(tr)
 	return tr, true
 }
 
+// flaps reports whether a check that is confirmed as ok was so often not ok, or one that is confirmed
+// as unobserved was so often failed in between, that one observation confirms the state.
+func (c *cell) flaps(rules Rules, to State) bool {
+	times := 0
+	for _, s := range c.last {
+		if s == Failed || c.confirmed == OK && s != OK {
+			times++
+		}
+	}
+	return (c.confirmed == OK || c.confirmed == Unobserved && to == Failed) && times >= rules.FlapFailures
+}
+
 // become sets a confirmed state. Findings that are known stay known until the check is ok.
-func (c *cell) become(to State, flapping bool, findings []check.Finding) {
-	if to != c.confirmed {
+func (c *cell) become(tr Transition) {
+	if tr.To != c.confirmed {
 		c.known = nil
 	}
-	c.confirmed, c.flapping, c.doubt = to, flapping, 0
-	if to == OK {
-		c.bad = nil
+	c.confirmed, c.flapping, c.doubt = tr.To, tr.Flapping, 0
+	if tr.To == OK || tr.To == Unobserved {
+		c.last = nil
 	}
-	for _, f := range findings {
-		c.known = append(c.known, identity(to, f))
+	for _, f := range tr.Findings {
+		c.known = append(c.known, identity(tr.To, f))
 	}
+	c.known = append(c.known, tr.Defects...)
 }

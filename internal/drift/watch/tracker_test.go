@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/gate/node"
 )
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
@@ -76,6 +77,10 @@ func TestTransitions(t *testing.T) {
 		"ffggffgg":                               "2:ok>failed/2 4:failed>failed/2",    // and stay there
 		"ccddcc":                                 "1:ok>changed/1 3:changed>changed/1", // another version, then a known one
 		"cuucoo":                                 "1:ok>changed/1 3:changed>unobserved/2 4:unobserved>changed/1 6:changed>ok/2",
+		"fufufuf":                                "2:ok>unobserved/2 7:unobserved>failed/1~", // thrice failed since
+		"fufufuo":                                "2:ok>unobserved/2",
+		"ffuuf":                                  "2:ok>failed/2 4:failed>unobserved/2",
+		"uuoouo":                                 "2:ok>unobserved/2 4:unobserved>ok/2",
 		"fofof":                                  "5:ok>failed/1~",
 		"fofof" + "oofo":                         "5:ok>failed/1~",
 		"uofou":                                  "5:ok>unobserved/1~",
@@ -137,6 +142,60 @@ func TestRestored(t *testing.T) {
 	}
 	if len(journal) < 8 {
 		t.Errorf("only %d transitions", len(journal))
+	}
+}
+
+// A lasting defect is reported once, and a second one of the same suspect, too; a count that grows is
+// not another defect. A tracker that is restored knows both.
+func TestASecondDefectOfASuspect(t *testing.T) {
+	t.Parallel()
+	const reset, rma = "reset the GPU", "replace the GPU"
+	round := func(message, remedy string) node.HostFinding {
+		return node.HostFinding{Node: "gpu-01", Kind: "dmesg", Verdict: check.Failed, Lasting: true, Finding: check.Finding{Suspect: "gpu-01/gpu1", Message: message, Remedy: remedy}}
+	}
+	xid48 := round("Xid 48 (reset) on 0000:1b:00: pid=123, Ch 0000000a", reset)
+	more48 := round("Xid 48 (reset), 3 times, on 0000:1b:00: pid=456, Ch 0000000b", reset)
+	xid79 := round("Xid 79 (isolate) on 0000:1b:00: GPU has fallen off the bus.", rma)
+	ecc, more := round("3 uncorrectable ECC errors (volatile), expected 0", rma), round("14 uncorrectable ECC errors (volatile), expected 0", rma)
+	recovery := func(action string) node.HostFinding {
+		return round("Xid 154 (monitor) on 0000:1b:00: recovery action changed", "follow the driver's recovery action: "+action)
+	}
+	hot := round("is hot: 95 C", "cool it")
+	hot.Lasting = false
+	warm := hot
+	warm.Message = "its link is down"
+	tests := map[string]struct {
+		rounds [][]node.HostFinding
+		want   string
+	}{
+		"the same again":       {[][]node.HostFinding{{xid48}, {xid48}, {more48}}, "1"},
+		"a worse one":          {[][]node.HostFinding{{xid48}, {more48}, {more48, xid79}, {xid79}}, "1 3"},
+		"a count that grows":   {[][]node.HostFinding{{ecc}, {more}}, "1"},
+		"another action":       {[][]node.HostFinding{{recovery("GPU Reset")}, {recovery("Node Reboot")}}, "1 2"},
+		"a measured value":     {[][]node.HostFinding{{hot}, {hot}, {warm}, {warm}}, "2"},
+		"not lasting, lasting": {[][]node.HostFinding{{hot}, {hot}, {hot, xid79}}, "2 3"},
+	}
+	for name, tt := range tests {
+		whole := NewTracker(Rules{Confirm: 2, FlapFailures: 3, FlapWindow: 12})
+		var journal []Transition
+		var got []string
+		for i, findings := range tt.rounds {
+			of := readings([]string{"gpu-01"}, []string{"dmesg"}, findings, nil)
+			for _, tr := range whole.Observe(noon, of) {
+				got = append(got, fmt.Sprint(i+1))
+				journal = append(journal, tr)
+			}
+			restored := NewTracker(Rules{Confirm: 1, FlapFailures: 3, FlapWindow: 12})
+			for _, tr := range journal {
+				restored.Restore(tr)
+			}
+			if again := restored.Observe(noon, of); len(journal) > 0 && len(again) > 0 {
+				t.Errorf("%s: round %d is repeated: %+v", name, i+1, again)
+			}
+		}
+		if text := strings.Join(got, " "); text != tt.want {
+			t.Errorf("%s: transitions in rounds %s, want %s", name, text, tt.want)
+		}
 	}
 }
 

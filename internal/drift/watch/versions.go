@@ -14,7 +14,7 @@ import (
 
 const (
 	// Versions is the check that compares versions with those of the accepted run: driver, VBIOS,
-	// firmware and GPUs of a node; profile and images of the site.
+	// firmware, GPUs and adapters of a node; profile and images of the site.
 	Versions = "versions"
 	// Cluster is the node of the readings about the whole cluster.
 	Cluster = "cluster"
@@ -22,7 +22,7 @@ const (
 
 const remedyVersions = "if the change is intended, accept it (the field accept has the command); else restore the version of the accepted run"
 
-// replaced are the GPUs of a machine that are not the accepted ones, by bus ID.
+// replaced are the GPUs of a machine that are not the accepted ones, by bus ID, and its adapters, by name.
 func replaced(was, is node.Machine) []string {
 	then := map[string]string{}
 	for _, g := range was.GPUs {
@@ -32,6 +32,15 @@ func replaced(was, is node.Machine) []string {
 	for _, g := range is.GPUs {
 		if uuid := then[g.BusID]; uuid != "" && g.UUID != "" && uuid != g.UUID {
 			out = append(out, fmt.Sprintf("GPU at %s is %s, expected %s", g.BusID, g.UUID, uuid))
+		}
+	}
+	guids := map[string]string{}
+	for _, h := range was.HCAs {
+		guids[h.Name] = h.GUID
+	}
+	for _, h := range is.HCAs {
+		if guid := guids[h.Name]; guid != "" && h.GUID != "" && guid != h.GUID {
+			out = append(out, fmt.Sprintf("adapter %s is %s, expected %s", h.Name, h.GUID, guid))
 		}
 	}
 	return out

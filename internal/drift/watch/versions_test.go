@@ -13,7 +13,7 @@ func machine() node.Machine {
 	return node.Machine{
 		Host: "gpu-01", Driver: "580.105.08",
 		GPUs: []node.Card{{BusID: "1b", Product: "H100", UUID: "GPU-1", VBIOS: "96.00"}, {BusID: "1c", Product: "H100", UUID: "GPU-2", VBIOS: "96.00"}},
-		HCAs: []node.Adapter{{Name: "mlx5_0", Type: "MT4129", Firmware: "28.39.1002"}},
+		HCAs: []node.Adapter{{Name: "mlx5_0", Type: "MT4129", GUID: "0x1", Firmware: "28.39.1002"}},
 	}
 }
 
@@ -31,6 +31,8 @@ func TestVersions(t *testing.T) {
 		"firmware":             {func(m *node.Machine) { m.HCAs[0].Firmware = "28.43.2026" }, Changed, "firmware of MT4129 is 28.43.2026"},
 		"another adapter":      {func(m *node.Machine) { m.HCAs[0].Type = "MT4131" }, Changed, "has no firmware of MT4129"},
 		"a replaced GPU":       {func(m *node.Machine) { m.GPUs[1].UUID = "GPU-3" }, Changed, "GPU at 1c is GPU-3, expected GPU-2"},
+		"a replaced adapter":   {func(m *node.Machine) { m.HCAs[0].GUID = "0x2" }, Changed, "adapter mlx5_0 is 0x2, expected 0x1"},
+		"adapter, no GUID":     {func(m *node.Machine) { m.HCAs[0].GUID = "" }, OK, ""},
 		"a GPU is missing":     {func(m *node.Machine) { m.GPUs = m.GPUs[:1] }, OK, ""}, // the gate fails
 		"nothing was read":     {func(m *node.Machine) { *m = node.Machine{} }, Unobserved, "not observed"},
 		"ibstat was not read":  {func(m *node.Machine) { m.HCAs = nil }, Unobserved, "not observed"},

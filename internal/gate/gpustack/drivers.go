@@ -21,6 +21,13 @@ import (
 
 const kindNVIDIADriver = "NVIDIADriver"
 
+// The label of a node has this value if its host has a driver of its own: the GPU Operator starts no
+// driver pod there.
+const (
+	labelDriver        = "nvidia.com/gpu.deploy.driver"
+	driverPreInstalled = "pre-installed"
+)
+
 // nvidiaDrivers is the resource of the GPU Operator's drivers.
 func nvidiaDrivers() schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: "nvidia.com", Version: "v1alpha1", Resource: "nvidiadrivers"}
@@ -55,6 +62,9 @@ func (g *Gate) observeDrivers(ctx context.Context, cluster *kube.Cluster, rec ch
 	for _, n := range nodes.Items {
 		if slices.Contains(g.nodes, n.Name) {
 			out.Selected[n.Name] = out.selecting(n.Labels)
+			if n.Labels[labelDriver] == driverPreInstalled {
+				out.PreInstalled = append(out.PreInstalled, n.Name)
+			}
 		}
 	}
 	out.Pods, err = driverPods(ctx, cluster, g.stack.Namespace)

@@ -58,6 +58,16 @@ func TestNVIDIADrivers(t *testing.T) {
 		"two drivers on a node":   {func(_ *facts, d *driverFigures) { d.Selected["gpu-02"] = []string{"old", "new"} }, check.Failed, "gpu-02/nvidia driver", "NVIDIADrivers old and new select node gpu-02"},
 		"a node that is unknown":  {func(_ *facts, d *driverFigures) { delete(d.Selected, "gpu-02") }, check.Unobserved, "gpu-02/nvidia driver", "not in the cluster"},
 		"no pod":                  {func(_ *facts, d *driverFigures) { d.Pods = d.Pods[1:] }, check.Failed, "gpu-01/nvidia driver", "has no driver pod there"},
+		"no pod, and a driver of the host": {func(_ *facts, d *driverFigures) {
+			d.Pods, d.PreInstalled = d.Pods[1:], []string{"gpu-01"}
+		}, check.Passed, "", ""},
+		"not selected, and a driver of the host": {func(_ *facts, d *driverFigures) {
+			d.Selected["gpu-01"], d.Pods, d.PreInstalled = []string{}, d.Pods[1:], []string{"gpu-01"}
+		}, check.Passed, "", ""},
+		"a driver of another host": {func(_ *facts, d *driverFigures) { d.Pods, d.PreInstalled = d.Pods[1:], []string{"gpu-02"} }, check.Failed, "gpu-01/nvidia driver", "has no driver pod there"},
+		"two select a node with a driver of its host": {func(_ *facts, d *driverFigures) {
+			d.Selected["gpu-02"], d.PreInstalled = []string{"old", "new"}, []string{"gpu-02"}
+		}, check.Failed, "gpu-02/nvidia driver", "NVIDIADrivers old and new"},
 		"a pod that is not ready": {func(_ *facts, d *driverFigures) {
 			d.Pods[0].Ready, d.Pods[0].Why = false, "phase Running, ContainersNotReady"
 		}, check.Failed, "gpu-01/nvidia driver", "ContainersNotReady"},

@@ -42,7 +42,9 @@ type driverFigures struct {
 	Drivers []nvidiaDriver `json:"drivers"`
 	// Selected are the NVIDIADrivers that select a node, by the node's name.
 	Selected map[string][]string `json:"selected"`
-	Pods     []driverPod         `json:"pods"`
+	// PreInstalled are the nodes whose label says that the host has its own driver.
+	PreInstalled []string    `json:"preInstalled,omitempty"`
+	Pods         []driverPod `json:"pods"`
 }
 
 // nvidiaDriver is the status of an NVIDIADriver.

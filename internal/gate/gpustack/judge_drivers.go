@@ -11,7 +11,8 @@ import (
 const remedySelector = "set spec.nodeSelector of the NVIDIADrivers so that exactly one selects each GPU node: kubectl get nvidiadrivers -o yaml"
 
 // judgeDrivers requires that every NVIDIADriver is ready, that exactly one selects each node of the
-// inventory, and that its own pod, and no other driver's, is ready there.
+// inventory, and that its own pod, and no other driver's, is ready there. A node with a driver of its host needs
+// neither.
 func (g *Gate) judgeDrivers(b *check.Builder, o check.Observation, f driverFigures) {
 	if len(f.Drivers) == 0 {
 		message := "the cluster has no NVIDIADriver, and ClusterPolicy %s leaves the driver to them (driver.useNvidiaDriverCRD)"
@@ -64,10 +65,13 @@ func (g *Gate) judgeDriver(b *check.Builder, o check.Observation, d nvidiaDriver
 func (g *Gate) judgeDriverOn(b *check.Builder, o check.Observation, f driverFigures, node string) bool {
 	suspect := node + "/nvidia driver"
 	selected, seen := f.Selected[node]
+	preInstalled := slices.Contains(f.PreInstalled, node)
 	switch {
 	case !seen:
 		b.Unobserved(o.ID, suspect, "join the node to the cluster, or take it out of the inventory", "node %s is not in the cluster, so that no NVIDIADriver could be matched with it", node)
 		return false
+	case len(selected) == 0 && preInstalled:
+		return true
 	case len(selected) == 0:
 		b.Fail(o.ID, suspect, remedySelector, "no NVIDIADriver selects node %s: no driver is installed there; there are %s", node, f.describe())
 		return false
@@ -88,8 +92,8 @@ func (g *Gate) judgeDriverOn(b *check.Builder, o check.Observation, f driverFigu
 			good = true
 		}
 	}
-	if !good && b.Failures() == before {
-		b.Fail(o.ID, suspect, "check that the node tolerates the DaemonSet of the NVIDIADriver, and has its label nvidia.com/gpu.deploy.driver=true", "%s selects node %s and has no driver pod there", own, node)
+	if !good && !preInstalled && b.Failures() == before {
+		b.Fail(o.ID, suspect, "check that the node tolerates the DaemonSet of the NVIDIADriver, and has its label "+labelDriver+"=true ("+driverPreInstalled+" where the host has its own driver)", "%s selects node %s and has no driver pod there", own, node)
 	}
 	return b.Failures() == before
 }

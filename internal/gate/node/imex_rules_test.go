@@ -185,6 +185,53 @@ func TestIMEXOfLeftOutNodes(t *testing.T) {
 	checktest.Judged(t, plan.Judge(imexGate(s, testProfile(t)), observations(t, hosts)), check.Failed, "10.8.0.4", "not in their NVLink domain")
 }
 
+// A node of another view has not failed: it is matched by its name or address, and excuses neither an
+// entry of no node nor a domain that is not up.
+func TestIMEXOfOtherViews(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		address     string // of gpu-04 in the site
+		entry       string
+		state, of   string // of the entry, and of the domain
+		want        check.Verdict
+		named, says string
+	}{
+		"by its address":           {"10.8.0.4:22", "10.8.0.4", "READY", "UP", check.Passed, "", ""},
+		"by its name":              {"", "gpu-04.rack.example.com", "READY", "UP", check.Passed, "", ""},
+		"address without a port":   {"10.8.0.4", "10.8.0.4", "READY", "UP", check.Passed, "", ""},
+		"of an unknown address":    {"", "10.8.0.4", "READY", "UP", check.Unobserved, "gpu-01", "whether they are gpu-04 is unknown"},
+		"not ready":                {"10.8.0.4", "10.8.0.4", "UNAVAILABLE", "DEGRADED", check.Failed, "gpu-01", "reports its IMEX domain DEGRADED"},
+		"degraded, and none known": {"", "10.9.9.9", "UNAVAILABLE", "DEGRADED", check.Failed, "gpu-01", "reports its IMEX domain DEGRADED"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, hosts := testSite(4), rack(t, 3)
+			s.Inventory.Nodes[3].Address = tt.address
+			for _, h := range hosts {
+				h.IMEX.Domain.Nodes = append(h.IMEX.Domain.Nodes, nvidia.IMEXNode{Number: 3, Host: tt.entry, State: tt.state, Version: "580.105.08", Connections: map[int]string{}})
+				h.IMEX.Domain.State = tt.of
+				for i := range hosts {
+					h.IMEX.Domain.Nodes[i].Connections[3] = "CONNECTED"
+				}
+			}
+			s = s.Part([]string{"gpu-04"})
+			j := plan.Judge(imexGate(s, testProfile(t)), observations(t, hosts))
+			if tt.want != check.Passed {
+				checktest.Judged(t, j, tt.want, tt.named, tt.says)
+			} else if j.Verdict != check.Passed {
+				t.Errorf("%s: %+v", j.Verdict, j.Findings)
+			}
+			for _, h := range hosts {
+				h.IMEX.Domain.State = "UP"
+			}
+			foreign(hosts, "READY")
+			if tt.address != "" { // gpu-04 is matched: the other entry is of no node
+				checktest.Judged(t, plan.Judge(imexGate(s, testProfile(t)), observations(t, hosts)), check.Failed, "10.9.9.9", "not in their NVLink domain")
+			}
+		})
+	}
+}
+
 // Without the site's word a host without a daemon fails; with it, the gate tells that IMEX was not judged.
 func TestIMEXIsNotApplicable(t *testing.T) {
 	t.Parallel()

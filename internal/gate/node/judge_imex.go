@@ -18,6 +18,7 @@ const (
 	remedyIMEXSeen    = "enable the daemon's command service (IMEX_CMD_ENABLED=1, IMEX_CMD_PORT in /etc/nvidia-imex/config.cfg), restart nvidia-imex, and let the site's user run nvidia-imex-ctl -N -j"
 	remedyIMEXVersion = "install the IMEX package of the driver's version (nvidia-imex) and restart nvidia-imex on every node of the NVLink domain"
 	remedyIMEXNodes   = "list the nodes of the NVLink domain, and no others, in /etc/nvidia-imex/nodes_config.cfg of each of them, then restart nvidia-imex on all"
+	remedyIMEXOther   = "give each of these nodes its address in the IMEX domain in the site (address in inventory.nodes), then run the gate again"
 	remedyIMEXPath    = "open the daemon's TCP ports (SERVER_PORT, IMEX_CMD_PORT of /etc/nvidia-imex/config.cfg) between the nodes of the NVLink domain, then restart nvidia-imex on the suspect"
 )
 
@@ -59,7 +60,7 @@ func (g *Gate) judgeIMEX(b *check.Builder, hosts []*host, domains map[*host]stri
 		b.Note(hosts[0].latestID(), "nvlink.imex", "", "IMEX is not applicable: the site declares %s, %s", g.site.NVLink.IMEX, what)
 		return
 	}
-	names := newIMEXNames(hosts, g.site.Inventory.LeftOut)
+	names := newIMEXNames(hosts, g.site.Inventory)
 	ready := 0
 	for _, name := range slices.Compact(slices.Sorted(maps.Values(domains))) {
 		d := &imexDomain{Builder: b, names: names, nvlink: name, failed: map[*host]bool{}, own: map[*host]nvidia.IMEXNode{}}
@@ -86,9 +87,11 @@ type imexDomain struct {
 	// own are the members whose daemon is ready, each with its own entry in its own report.
 	own    map[*host]nvidia.IMEXNode
 	failed map[*host]bool
-	// unseen are entries that may be of nodes that are left out of the run; excused: one is not ready.
+	// unseen are entries that may be of nodes that the run left out as failed; excused: one is not ready.
 	unseen  []string
 	excused bool
+	// others are entries of nodes that another gate judges, unmatched those that may be.
+	others, unmatched []string
 }
 
 func (d *imexDomain) judge(domains map[*host]string) {
@@ -102,6 +105,7 @@ func (d *imexDomain) judge(domains map[*host]string) {
 	if i := slices.IndexFunc(d.members, func(h *host) bool { return h.imex.ok() }); len(d.unseen) > 0 && i >= 0 {
 		d.Note(d.members[i].imex.obs.ID, d.members[i].name, "", "its IMEX domain has %s: taken for nodes that are not observed, and not judged", check.JoinNames(d.unseen, 4))
 	}
+	d.judgeOthers()
 	for _, h := range d.members {
 		m := h.imex.fig.Domain
 		switch {

@@ -2,65 +2,10 @@ package node
 
 import (
 	"maps"
-	"net/netip"
 	"slices"
-	"strings"
+
+	"github.com/firstlight/firstlight/internal/check"
 )
-
-// imexNames finds the host of an entry in an IMEX domain: an address or a name.
-type imexNames struct {
-	hosts map[string]*host // nil for what several hosts have
-	// left are names of nodes that are not observed. Their addresses are unknown: as many unknown
-	// addresses may be theirs.
-	left    []string
-	unknown map[string]bool
-}
-
-func newIMEXNames(hosts []*host, left []string) imexNames {
-	n := imexNames{hosts: map[string]*host{}, left: slices.Clone(left), unknown: map[string]bool{}}
-	for _, h := range hosts {
-		if !h.imex.ok() {
-			n.left = append(n.left, h.name)
-			continue
-		}
-		for _, key := range append([]string{h.name, h.facts.fig.Host.Name}, h.imex.fig.Addresses...) {
-			key = imexKey(key)
-			if other, ok := n.hosts[key]; ok && other != h {
-				n.hosts[key] = nil
-				continue
-			}
-			n.hosts[key] = h
-		}
-	}
-	for _, h := range hosts {
-		if h.imex.fig.Domain == nil {
-			continue
-		}
-		for _, entry := range h.imex.fig.Domain.Nodes {
-			if n.host(entry.Host) == nil && !slices.Contains(n.left, imexKey(entry.Host)) {
-				n.unknown[imexKey(entry.Host)] = true
-			}
-		}
-	}
-	return n
-}
-
-// imexKey is an address in its canonical form, or a name without its domain.
-func imexKey(text string) string {
-	if a, err := netip.ParseAddr(text); err == nil {
-		return a.String()
-	}
-	name, _, _ := strings.Cut(text, ".")
-	return name
-}
-
-// host is the host of an entry; nil if the site has none.
-func (n imexNames) host(entry string) *host { return n.hosts[imexKey(entry)] }
-
-// leftOut reports whether an entry without a host may be a node that is left out.
-func (n imexNames) leftOut(entry string) bool {
-	return slices.Contains(n.left, imexKey(entry)) || n.unknown[imexKey(entry)] && len(n.unknown) <= len(n.left)
-}
 
 // judgeNodes requires that each ready daemon's IMEX domain has the nodes of the NVLink domain.
 func (d *imexDomain) judgeNodes(domains map[*host]string) {
@@ -103,10 +48,12 @@ func (d *imexDomain) list(h *host, domains map[*host]string, surplus map[string]
 			d.fail(h, h, remedyIMEXNodes, "its IMEX domain lists %s twice, or two nodes as number %d", n.Host, n.Number)
 		}
 		switch {
+		case peer == nil && d.names.other(n.Host) != "":
+			d.others = addOnce(d.others, n.Host)
 		case peer == nil && d.names.leftOut(n.Host):
-			if !slices.Contains(d.unseen, n.Host) {
-				d.unseen = append(d.unseen, n.Host)
-			}
+			d.unseen = addOnce(d.unseen, n.Host)
+		case peer == nil && d.names.mayBeOther(n.Host):
+			d.unmatched = addOnce(d.unmatched, n.Host)
 		case peer == nil:
 			surplus[n.Host] = append(surplus[n.Host], h)
 		case domains[peer] != d.nvlink && domains[peer] != "": // without one, reported already
@@ -115,6 +62,28 @@ func (d *imexDomain) list(h *host, domains map[*host]string, surplus map[string]
 		listed[peer], numbers[n.Number] = true, true
 	}
 	return listed
+}
+
+func addOnce(list []string, entry string) []string {
+	if slices.Contains(list, entry) {
+		return list
+	}
+	return append(list, entry)
+}
+
+// judgeOthers reports the entries of nodes that another gate judges.
+func (d *imexDomain) judgeOthers() {
+	i := slices.IndexFunc(d.members, func(h *host) bool { return h.imex.ok() })
+	if i < 0 {
+		return
+	}
+	seen := d.members[i]
+	if len(d.others) > 0 {
+		d.Note(seen.imex.obs.ID, seen.name, "", "its IMEX domain has %s: nodes that another gate judges", check.JoinNames(d.others, 4))
+	}
+	if len(d.unmatched) > 0 {
+		d.Unobserved(seen.imex.obs.ID, seen.name, remedyIMEXOther, "its IMEX domain has %s: whether they are %s is unknown", check.JoinNames(d.unmatched, 4), check.JoinNames(d.names.unmatched, 4))
+	}
 }
 
 // judgeLacking names the node that no other lists, else the hosts whose lists lack it.

@@ -17,21 +17,47 @@ const (
 	classIgnore  = "ignore"
 )
 
+const remedyKernelRing = "give the node a larger kernel log (log_buf_len), find out what fills it or who clears it, or watch more often (--every)"
+
 // judgeKernel classifies the driver's errors in the kernel log.
 func (g *Gate) judgeKernel(b *check.Builder, h *host, at slots) {
 	if !h.kernel.ok() {
 		return
 	}
-	if !h.kernel.fig.FromBoot {
+	log := h.kernel.fig
+	switch {
+	case g.lowLoad:
+		log = judgeKernelRound(b, h)
+	case !log.FromBoot:
 		b.Unobserved(h.kernel.obs.ID, h.name, "reboot the node, with a larger log_buf_len where the log wraps, then run again: firstlight accept --from node", "its kernel log does not begin with the boot: the ring buffer was cleared or wrapped, and earlier errors may be lost")
 	}
-	for _, e := range h.kernel.fig.Events {
+	for _, e := range log.Events {
 		if e.Kind == nvidia.KindSXid {
 			g.judgeSwitch(b, h, e)
 			continue
 		}
 		g.judgeXID(b, h, at, e)
 	}
+}
+
+// judgeKernelRound is the log with the errors of earlier rounds of a watch. The ring buffer of a node in
+// use wraps: it need not begin with the boot, and must overlap the log of the previous round.
+func judgeKernelRound(b *check.Builder, h *host) nvidia.XidLog {
+	log := h.kernel.fig
+	if !h.earlierKernel.ok() {
+		if !log.FromBoot {
+			b.Note(h.kernel.obs.ID, h.name, "", "its kernel log does not begin with the boot, and there is no earlier round: errors before it are unknown")
+		}
+		return log
+	}
+	switch log.Follows(h.earlierKernel.fig) {
+	case nvidia.FromNewBoot, nvidia.Overlapping:
+	case nvidia.Gap:
+		b.Unobserved(h.kernel.obs.ID, h.name, remedyKernelRing, "its kernel log begins at %s s, after the end of that of the previous round (%s s): errors in between may be lost", log.First, h.earlierKernel.fig.Last)
+	case nvidia.UnknownContinuity:
+		b.Unobserved(h.kernel.obs.ID, h.name, remedyKernelRing, "its kernel log (%q to %q) does not continue that of the previous round (to %q): the node may have booted since, and errors may be lost", log.First, log.Last, h.earlierKernel.fig.Last)
+	}
+	return log.Since(h.earlierKernel.fig)
 }
 
 func (g *Gate) judgeXID(b *check.Builder, h *host, at slots, e nvidia.XidEvent) {

@@ -3,11 +3,13 @@ package node
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/probe/nvidia"
 	"github.com/firstlight/firstlight/internal/probe/ssh"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
@@ -17,6 +19,7 @@ import (
 const (
 	kindPrevious       = "nvidia-smi-previous"
 	kindErrorsPrevious = "nvidia-smi-nvlink-errors-previous"
+	kindKernelPrevious = "dmesg-previous"
 )
 
 // LowLoad is gate 3 for a watch of nodes in use: the commands and rules of the gate without its
@@ -82,6 +85,8 @@ func (l *LowLoad) Judge(previous, now []check.Observation) []HostFinding {
 			o.Kind = kindPrevious
 		case kindErrorsBefore:
 			o.Kind = kindErrorsPrevious
+		case kindKernel:
+			o.Kind = kindKernelPrevious
 		default:
 			continue
 		}
@@ -150,25 +155,48 @@ func (f HostFinding) NotRun() bool {
 	return f.Verdict == check.Unobserved && strings.HasSuffix(f.Message, notRun)
 }
 
-// Keep are the observations that the next round is compared with: the newest counters of each host.
+// Keep are the observations that the next round is compared with: the newest counters of each host,
+// and its kernel log with the errors of earlier rounds.
 func (l *LowLoad) Keep(previous, now []check.Observation) []check.Observation {
 	type key struct{ host, kind string }
+	kept := []string{kindBefore, kindErrorsBefore, kindKernel}
 	newest := map[key]check.Observation{}
 	for _, o := range slices.Concat(previous, now) {
-		if (o.Kind == kindBefore || o.Kind == kindErrorsBefore) && !o.Failed() {
-			o.Raw = nil
-			newest[key{o.Target, o.Kind}] = o
+		if !slices.Contains(kept, o.Kind) || o.Failed() {
+			continue
 		}
+		o.Raw = nil
+		of := key{o.Target, o.Kind}
+		if earlier, ok := newest[of]; ok && o.Kind == kindKernel {
+			o = sinceLog(earlier, o)
+		}
+		newest[of] = o
 	}
 	var out []check.Observation
 	for _, node := range l.Nodes() {
-		for _, kind := range []string{kindBefore, kindErrorsBefore} {
+		for _, kind := range kept {
 			if o, ok := newest[key{node, kind}]; ok {
 				out = append(out, o)
 			}
 		}
 	}
 	return out
+}
+
+// sinceLog is a kernel log with the errors of an earlier one. One that cannot be read is kept as it is.
+func sinceLog(earlier, o check.Observation) check.Observation {
+	was, errWas := check.Decode[nvidia.XidLog](earlier)
+	is, errIs := check.Decode[nvidia.XidLog](o)
+	if errIs != nil {
+		return earlier
+	}
+	if errWas != nil {
+		return o
+	}
+	if data, err := json.Marshal(is.Since(was)); err == nil {
+		o.Figures = data
+	}
+	return o
 }
 
 // span names the time over which counters are compared.

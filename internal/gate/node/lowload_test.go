@@ -78,10 +78,52 @@ func TestLowLoad(t *testing.T) {
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Error(diff, l.Judge(previous, now))
 			}
-			if kept := l.Keep(previous, now); len(kept) != 6 {
-				t.Errorf("%d observations kept, want two of each host", len(kept))
+			if kept := l.Keep(previous, now); len(kept) != 9 {
+				t.Errorf("%d observations kept, want three of each host", len(kept))
 			}
 		})
+	}
+}
+
+// The kernel log of a node in use wraps: it must overlap that of the previous round, and errors that it
+// has dropped stay.
+func TestLowLoadOfAWrappedKernelLog(t *testing.T) {
+	t.Parallel()
+	lost := nvidia.XidEvent{Kind: nvidia.KindXid, Code: 79, PCI: strings.TrimSuffix(bus(1), ".0"), Count: 1, Text: "GPU has fallen off the bus."}
+	wrapped := func(first, last string, events ...nvidia.XidEvent) nvidia.XidLog {
+		return nvidia.XidLog{Lines: 100, First: first, Last: last, Events: events}
+	}
+	l := node.NewLowLoad(testSite(1), testProfile(t), node.Deps{})
+	for name, tt := range map[string]struct {
+		rounds []nvidia.XidLog
+		want   string // the verdict of each round
+	}{
+		"the first round":      {[]nvidia.XidLog{wrapped("500.0", "900.0")}, "-"},
+		"overlapping":          {[]nvidia.XidLog{wrapped("500.0", "900.0"), wrapped("800.0", "1000.0"), wrapped("900.0", "1200.0")}, "- - -"},
+		"a gap":                {[]nvidia.XidLog{wrapped("500.0", "900.0"), wrapped("901.0", "1000.0"), wrapped("950.0", "1200.0")}, "- unobserved -"},
+		"without seconds":      {[]nvidia.XidLog{wrapped("500.0", "900.0"), wrapped("", "")}, "- unobserved"},
+		"an error is dropped":  {[]nvidia.XidLog{wrapped("500.0", "900.0", lost), wrapped("800.0", "1000.0"), wrapped("900.0", "1200.0")}, "failed failed failed"},
+		"dropped, then a boot": {[]nvidia.XidLog{wrapped("500.0", "900.0", lost), wrapped("800.0", "1000.0"), {Lines: 100, FromBoot: true, First: "0.0", Last: "30.0"}}, "failed failed -"},
+	} {
+		var previous []check.Observation
+		var got []string
+		for _, log := range tt.rounds {
+			hosts := healthy(t, 1)
+			hosts[0].Kernel = log
+			now := lowLoadOnly(observations(t, hosts))
+			shows := "-"
+			for _, f := range l.Judge(previous, now) {
+				shows = string(f.Verdict)
+				if f.Kind != "dmesg" || f.Remedy == "" {
+					t.Errorf("%s: %+v", name, f)
+				}
+			}
+			got = append(got, shows)
+			previous = l.Keep(previous, now)
+		}
+		if text := strings.Join(got, " "); text != tt.want {
+			t.Errorf("%s: %s, want %s", name, text, tt.want)
+		}
 	}
 }
 

@@ -39,6 +39,8 @@ type host struct {
 	linkErrors [2]observed[errorFigures]
 	// previous is the nvidia-smi of the round before, of a low-load watch.
 	previous observed[smiFigures]
+	// earlierKernel is the kernel log of the rounds before, of a low-load watch.
+	earlierKernel observed[nvidia.XidLog]
 }
 
 // hosts groups the observations by host of the inventory.
@@ -68,6 +70,8 @@ func (g *Gate) hosts(obs []check.Observation) []*host {
 			imex:       last[nvidia.IMEX](of, kindIMEX),
 			linkErrors: [2]observed[errorFigures]{last[errorFigures](of, counters[0]), last[errorFigures](of, counters[1])},
 			previous:   last[smiFigures](of, kindPrevious),
+
+			earlierKernel: last[nvidia.XidLog](of, kindKernelPrevious),
 		})
 	}
 	return out

@@ -3,6 +3,7 @@ package nvidia
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -51,6 +52,9 @@ func parseXid(data []byte) (XidLog, error) {
 		known = known || stamped.MatchString(line) || mention.MatchString(line)
 		if r.log.Lines <= 5 && strings.Contains(line, "Linux version ") {
 			r.log.FromBoot = true
+		}
+		if at := stamp(line); at != "" {
+			r.log.First, r.log.Last = cmp.Or(r.log.First, at), at
 		}
 		if err := r.line(line); err != nil {
 			return XidLog{}, fmt.Errorf("read kernel log: line %d: %w", r.log.Lines, err)

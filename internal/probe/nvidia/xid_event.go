@@ -17,8 +17,11 @@ type XidLog struct {
 	Lines int `json:"lines"`
 	// FromBoot: the log starts at boot. If false, the ring buffer has wrapped and events can be
 	// lost.
-	FromBoot bool       `json:"fromBoot"`
-	Events   []XidEvent `json:"events"`
+	FromBoot bool `json:"fromBoot"`
+	// First and Last are the printed timestamps of the first and the last line that has one.
+	First  string     `json:"first,omitempty"`
+	Last   string     `json:"last,omitempty"`
+	Events []XidEvent `json:"events"`
 }
 
 // XidEvent is one error and its number of occurrences.

@@ -2,26 +2,46 @@ package inventory
 
 import (
 	"context"
+	"fmt"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/firstlight/firstlight/internal/probe/kube"
 )
 
 // Offered is the DeviceClass by which the GPUs of nodes can be claimed: Driver if it publishes a GPU
-// of one of them, else "", which stands for the device plugin's resource. An API server without
-// ResourceSlices publishes none; any other failure is an error.
+// of each of them, else "", which stands for the device plugin's resource. An API server without
+// ResourceSlices publishes none; any other failure is an error. So is a DeviceClass of the driver
+// without a GPU of one of the nodes: the driver should offer it, and the device plugin would hide that.
 func Offered(ctx context.Context, cluster *kube.Cluster, nodes []string) (string, error) {
 	all, err := ListSlices(ctx, cluster)
 	if err != nil && !apierrors.IsNotFound(err) {
 		return "", err
 	}
+	var without []string
 	for _, node := range nodes {
-		if gpus, _, _ := GPUsOnNode(all, node); len(gpus) > 0 {
-			return Driver, nil
+		if gpus, _, _ := GPUsOnNode(all, node); len(gpus) == 0 {
+			without = append(without, node)
 		}
 	}
-	return "", nil
+	const remedy = "check the pods of the DRA driver's kubelet plugin and their logs, or declare gpustack.draDriver: none in the site to request GPUs of the device plugin"
+	switch {
+	case len(nodes) > 0 && len(without) == 0:
+		return Driver, nil
+	case len(without) < len(nodes):
+		return "", fmt.Errorf("ResourceSlices of %s offer no GPU of %s, and they offer those of the other nodes: %s", Driver, strings.Join(without, ", "), remedy)
+	}
+	_, err = cluster.Client.ResourceV1().DeviceClasses().Get(ctx, Driver, metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+		return "", nil
+	case err != nil:
+		return "", fmt.Errorf("get DeviceClass %s: %w", Driver, err)
+	default:
+		return "", fmt.Errorf("the cluster has the DeviceClass %s, and no ResourceSlice offers a GPU of the nodes of the inventory: %s", Driver, remedy)
+	}
 }
 
 // UsageBy reads the usage of GPUs by node: those of ResourceSlices for a DeviceClass, those of the
