@@ -33,9 +33,12 @@ func (p *Parts) Judgement(want int, passed string) check.Judgement {
 // Require is check.Require for what is read from the API server: the subject is kind and
 // target, and the remedy follows from the error.
 func Require[T any](b *check.Builder, obs []check.Observation, kind, target string) (v T, id string, ok bool) {
-	subject := strings.TrimSpace(strings.ReplaceAll(kind, "-", " ") + " " + target)
-	v, o, ok := check.Require[T](b, obs, kind, target, subject, APIRemedy(obs, kind))
+	v, o, ok := check.Require[T](b, obs, kind, target, subjectOf(kind, target), APIRemedy(obs, kind))
 	return v, o.ID, ok
+}
+
+func subjectOf(kind, target string) string {
+	return strings.TrimSpace(strings.ReplaceAll(kind, "-", " ") + " " + target)
 }
 
 // APIRemedy is the remedy for an observation of a kind that failed to read from the API
