@@ -3,15 +3,16 @@ package collective
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/evidence/chart"
 	"github.com/firstlight/firstlight/internal/gate/gangjob"
+	"github.com/firstlight/firstlight/internal/probe/slurm"
 	"github.com/firstlight/firstlight/internal/probe/ssh"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
@@ -106,13 +107,20 @@ func (g *Srun) run(ctx context.Context, job string, nodes []string, repetitions 
 		out, err := g.hosts.Run(limited, g.gate.site.Slurm.Host(), g.argv(job, nodes)...)
 		log.Write(out.Stdout)
 		log.Write(out.Stderr)
+		var left error // why the job may still run
 		if limited.Err() != nil || err != nil {
-			g.cancel(ctx, job)
+			left = slurm.Cancel(ctx, func(ctx context.Context, argv ...string) (ssh.Output, error) {
+				return g.hosts.Run(ctx, g.gate.site.Slurm.Host(), argv...)
+			}, g.slurmName(job))
 		}
 		if ctx.Err() != nil {
-			return outcome, nil, fmt.Errorf("run %s: %w", job, ctx.Err())
+			return outcome, nil, errors.Join(fmt.Errorf("run %s: %w", job, ctx.Err()), left)
 		}
-		if outcome = g.outcome(out, err, limited.Err()); !outcome.Succeeded {
+		outcome = g.outcome(out, err, limited.Err())
+		if left != nil {
+			outcome.Problem += "; " + left.Error()
+		}
+		if !outcome.Succeeded {
 			break
 		}
 	}
@@ -143,14 +151,4 @@ func (g *Srun) outcome(out ssh.Output, err, timeout error) gangjob.Outcome {
 	default:
 		return gangjob.Outcome{Ended: gangjob.EndedDone, Succeeded: true}
 	}
-}
-
-// cancelTimeout limits the removal of a job whose srun did not end by itself.
-const cancelTimeout = 30 * time.Second
-
-// cancel removes the job: srun may have been cut off from it.
-func (g *Srun) cancel(ctx context.Context, job string) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cancelTimeout)
-	defer cancel()
-	_, _ = g.hosts.Run(ctx, g.gate.site.Slurm.Host(), "scancel", "--name="+g.slurmName(job)) // the job ends with its time limit otherwise
 }

@@ -51,7 +51,7 @@ func TestSrunOutcome(t *testing.T) {
 		"prolog":         {ssh.Output{Exit: 1, Stderr: []byte("srun: Prolog failure on node gpu-02\n")}, nil, gangjob.EndedNotRun, "Prolog failure on node gpu-02"},
 		"no such option": {ssh.Output{Exit: 1, Stderr: []byte("srun: unrecognized option '--container-image=x'\n")}, nil, gangjob.EndedNotRun, "unrecognized option"},
 		"not found":      {ssh.Output{Exit: 127, Stderr: []byte("env: 'all_reduce_perf': No such file or directory\n")}, nil, gangjob.EndedNotRun, "all_reduce_perf not found"},
-		"no answer":      {ssh.Output{}, errors.New("no route to host"), gangjob.EndedNotRun, "no route to host"},
+		"no answer":      {ssh.Output{}, errors.New("no route to host"), gangjob.EndedNotRun, "no route to host; its job may still run: no route to host"},
 		"a task failed":  {ssh.Output{Exit: 1, Stdout: []byte("# nThread 1\n"), Stderr: []byte("srun: error: gpu-02: task 9: Exited with exit code 1\n")}, nil, gangjob.EndedDone, "exited with code 1"},
 	} {
 		h := &srunHost{out: tt.out, err: tt.err}

@@ -13,6 +13,7 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/gate/onhost"
 	"github.com/firstlight/firstlight/internal/probe/guard"
+	"github.com/firstlight/firstlight/internal/probe/slurm"
 	"github.com/firstlight/firstlight/internal/probe/ssh"
 )
 
@@ -63,9 +64,9 @@ func (g *base) runJob(ctx context.Context, rec check.Recorder, gate string) (job
 	attempt = attempt.Raw(onhost.Raw(out)).From(out.Origin)
 	var left error // why the job may still run
 	if err != nil || running.Err() != nil {
-		if left = g.cancelJob(ctx, gate); left != nil {
-			left = fmt.Errorf("its job may still run: %w", left)
-		}
+		left = slurm.Cancel(ctx, func(ctx context.Context, argv ...string) (ssh.Output, error) {
+			return g.deps.Hosts.Run(ctx, g.host(), argv...)
+		}, g.jobName(gate))
 	}
 	var f jobFigures
 	switch {
@@ -85,21 +86,6 @@ func (g *base) runJob(ctx context.Context, rec check.Recorder, gate string) (job
 		attempt = attempt.Exit(out.Exit)
 	}
 	return f, attempt.Record(f, nil)
-}
-
-// cancelTimeout limits the removal of a job whose srun did not end by itself.
-const cancelTimeout = 30 * time.Second
-
-// cancelJob removes the job: srun may have been cut off from it. Without it, the job ends with its time limit.
-func (g *base) cancelJob(ctx context.Context, gate string) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cancelTimeout)
-	defer cancel()
-	argv := []string{"scancel", "--name=" + g.jobName(gate)}
-	out, err := g.deps.Hosts.Run(ctx, g.host(), argv...)
-	if err == nil && out.Exit != 0 {
-		err = exitError(argv, out)
-	}
-	return err //nolint:wrapcheck // the runner's
 }
 
 // exitNotFound is a shell's exit code for a program that it does not find.
