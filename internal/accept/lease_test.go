@@ -125,7 +125,7 @@ func runIn(t *testing.T, dir string) string {
 }
 
 // copyLive copies a directory in which a live run writes. CopyFS ends at a temporary file that
-// it listed and that the run then renamed: those are no part of a run, and are left out.
+// it listed and that the run then renamed. Temporary files are left out.
 func copyLive(to, from string) error {
 	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
 		name, _ := filepath.Rel(from, path)
