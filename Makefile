@@ -2,7 +2,7 @@
 GO      ?= go
 # The flags of the upstream programs (internal/upstream), for everything that is compiled here: a
 # package is compiled once for the binary, the tests, the linters and the programs.
-export GOFLAGS     := $(strip $(GOFLAGS) -trimpath -gcflags=all=-dwarf=false '-ldflags=-s -w')
+export GOFLAGS     := $(strip $(GOFLAGS) -trimpath '-gcflags=all=-dwarf=false -l' -gcflags=std=-dwarf=false '-ldflags=-s -w')
 export CGO_ENABLED := 0
 BIN     := bin/firstlight
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)

@@ -20,7 +20,7 @@ const peerPins = "components/peers"
 // peerPackages are the programs of peerPins: kwokctl, and the kubectl that it runs.
 var peerPackages = []string{"sigs.k8s.io/kwok/cmd/kwokctl", "k8s.io/kubernetes/cmd/kubectl"}
 
-// peerFlags are those of the upstream programs, so that the packages of both are compiled once.
+// peerFlags strip the peers, and leave them the optimizations that firstlight is built without.
 var peerFlags = []string{"-trimpath", "-buildvcs=false", "-gcflags=all=-dwarf=false", "-ldflags=-s -w"}
 
 // buildPeers returns the directory of the built peers. It builds them where they are not

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/firstlight/firstlight/internal/buildflags"
 )
 
 // The embedded pins equal those of components/, and every module there is used.
@@ -79,10 +81,8 @@ func TestFlags(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{
-		"-trimpath", "-buildvcs=false", "-gcflags=all=-dwarf=false",
-		"-ldflags=example.com/k/cmd/p=-s -w -X v.Version=v1.36.3 -X v.Major=1 -X v.Minor=36", "-ldflags=example.com/k/q=-s -w",
-	}
+	want := append(buildflags.Flags(), "-buildvcs=false",
+		"-ldflags=example.com/k/cmd/p=-s -w -X v.Version=v1.36.3 -X v.Major=1 -X v.Minor=36", "-ldflags=example.com/k/q=-s -w")
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

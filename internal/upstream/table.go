@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/firstlight/firstlight/internal/buildflags"
 )
 
 //go:embed programs.yaml
@@ -152,8 +154,7 @@ func (g group) pin(p program) (Pin, error) {
 
 // flags returns go build's flags for these programs of the group.
 func (g group) flags(programs []program) ([]string, error) {
-	// Without debug information: a tenth of the compile time.
-	flags := []string{"-trimpath", "-buildvcs=false", "-gcflags=all=-dwarf=false"}
+	flags := append(buildflags.Flags(), "-buildvcs=false")
 	for _, p := range programs {
 		fill, err := g.versions(p)
 		if err != nil {

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/firstlight/firstlight/internal/buildflags"
 	"github.com/firstlight/firstlight/internal/lab/labtest"
 	"github.com/firstlight/firstlight/internal/suite"
 )
@@ -31,8 +32,8 @@ func Build(ctx context.Context, dir string) (Firstlight, error) {
 		f.Path, f.Home = filepath.Join(pool, labtest.PoolBinary), filepath.Join(pool, labtest.PoolEndToEnd, strings.TrimPrefix(filepath.Base(dir), "firstlight-"))
 		return f, nil
 	}
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-gcflags=all=-dwarf=false", "-ldflags=-s -w", "-o", f.Path,
-		"github.com/firstlight/firstlight/cmd/firstlight") // as make build does: nothing is compiled twice
+	build := exec.CommandContext(ctx, "go", append(append([]string{"build"}, buildflags.Flags()...), buildflags.Strip, "-buildvcs=false",
+		"-o", f.Path, "github.com/firstlight/firstlight/cmd/firstlight")...)
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		return f, fmt.Errorf("build firstlight: %w\n%s", err, out)

@@ -6,6 +6,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+
+	"github.com/firstlight/firstlight/internal/buildflags"
 )
 
 // program builds firstlight into a directory, once. Labs of a pool are processes of it.
@@ -14,8 +16,8 @@ func program(ctx context.Context, dir string) (string, error) {
 	if _, err := os.Stat(path); err == nil {
 		return path, nil
 	}
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-gcflags=all=-dwarf=false", "-ldflags=-s -w", "-o", path,
-		"github.com/firstlight/firstlight/cmd/firstlight") // as make build does: nothing is compiled twice
+	build := exec.CommandContext(ctx, "go", append(append([]string{"build"}, buildflags.Flags()...), buildflags.Strip, "-buildvcs=false",
+		"-o", path, "github.com/firstlight/firstlight/cmd/firstlight")...)
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build firstlight: %w\n%s", err, out)

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/firstlight/firstlight/internal/buildflags"
 )
 
 // phase is one run of go test.
@@ -92,10 +94,6 @@ func runOnly(names []string) string {
 	return "-run=^(" + strings.Join(names, "|") + ")$"
 }
 
-// shared are the build flags of make build, so that packages of others are compiled once
-// for the binary and the tests, and of checkouts in several directories once.
-func shared() []string { return []string{"-trimpath", "-gcflags=all=-dwarf=false", "-ldflags=-s -w"} }
-
 // run runs the phase's tests and records each.
 func (p phase) run(ctx context.Context, o options, pool *pool, r *recorder) error {
 	if len(p.packages) == 0 {
@@ -103,8 +101,8 @@ func (p phase) run(ctx context.Context, o options, pool *pool, r *recorder) erro
 	}
 	begin := time.Now()
 	r.printf("== %s: %d packages\n", p.name, len(p.packages))
-	args := append([]string{"test", "-json", "-vet=off", "-timeout=" + o.timeout.String()}, shared()...) // go vet is part of make lint
-	args = append(args, p.args...)
+	args := append([]string{"test", "-json", "-vet=off", "-timeout=" + o.timeout.String()}, buildflags.Flags()...) // go vet is part of make lint
+	args = append(append(args, buildflags.Strip), p.args...)
 	if r.profiled { // go test keeps no result of tests that ran under -exec
 		args = append(args, "-exec="+pool.timer())
 	}
