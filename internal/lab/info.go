@@ -3,6 +3,7 @@ package lab
 import (
 	"fmt"
 	"net"
+	"net/netip"
 	"slices"
 	"strconv"
 
@@ -27,7 +28,7 @@ type Info struct {
 	// RestConfig has the same credentials; nil until the certificates exist.
 	RestConfig *rest.Config `json:"-"`
 	// Address is the address of the control plane. Subnet is the first three octets of the lab's
-	// loopback /24; .2 to .252 are for the world's hosts.
+	// first loopback /24; .2 to .252 are for the world.
 	Address string `json:"address"`
 	Subnet  string `json:"subnet"`
 
@@ -55,6 +56,13 @@ type Info struct {
 	Kubelet     string `json:"kubelet"`
 	KubeletCert string `json:"kubeletCert"`
 	KubeletKey  string `json:"kubeletKey"`
+}
+
+// HostAddress returns the address of the world's host i, below the lab's number of hosts.
+func (i Info) HostAddress(host int) string {
+	a := netip.MustParseAddr(i.Subnet + "." + strconv.Itoa(firstHost+host%hostsInSubnet)).As4()
+	a[2] += byte(host / hostsInSubnet)
+	return netip.AddrFrom4(a).String()
 }
 
 func (l *Lab) info() Info {

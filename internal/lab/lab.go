@@ -35,6 +35,8 @@ type Options struct {
 	GPUStack GPUStack
 	// With lists the initial extras; see component.Extras.
 	With []string
+	// Hosts is the number of addresses that the world's hosts need, at most MaxHosts.
+	Hosts int
 	// Programs returns the named upstream programs. It may return while they are being built; each
 	// is awaited before its start. nil builds missing programs first.
 	Programs func(ctx context.Context, names []string) (upstream.Programs, error)

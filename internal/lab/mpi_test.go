@@ -71,12 +71,12 @@ func testMPI(t *testing.T, r *running) {
 // port.
 func requireOneOnly(t *testing.T) {
 	t.Helper()
-	first, err := claimNetwork(t.Context(), component.ExtraMPI)
+	first, err := claimNetwork(t.Context(), 1, component.ExtraMPI)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer first.close()
-	if _, err := claimNetwork(t.Context(), component.ExtraMPI); err == nil || !strings.Contains(err.Error(), "8080") || !strings.Contains(err.Error(), "another lab") {
+	if _, err := claimNetwork(t.Context(), 1, component.ExtraMPI); err == nil || !strings.Contains(err.Error(), "8080") || !strings.Contains(err.Error(), "another lab") {
 		t.Errorf("second lab with the MPI Operator: %v, want an error about the port", err)
 	}
 }

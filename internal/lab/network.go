@@ -14,6 +14,15 @@ import (
 	"github.com/firstlight/firstlight/internal/lab/component"
 )
 
+// The addresses of hosts in each /24: .2 to .9 and .250 to .254 have other uses. Eight subnets are the
+// most that one lab claims.
+const (
+	firstHost     = 10
+	hostsInSubnet = 240
+	// MaxHosts of a lab.
+	MaxHosts = 8 * hostsInSubnet
+)
+
 // guardPort is bound on the last address of a lab's subnet while the lab runs. Binding it claims
 // the subnet: the kernel allows one lab and releases the port when its process ends.
 const guardPort = 20_000
@@ -21,11 +30,12 @@ const guardPort = 20_000
 // subnetAttempts bounds the search; 50,000 subnets make a collision rare.
 const subnetAttempts = 256
 
-// network is a lab's loopback /24 and its ports on the first address.
+// network is a lab's loopback /24, with others after it where its hosts need them, and its ports on
+// the first address.
 type network struct {
 	subnet string // "127.a.b"
 	ports  component.Ports
-	guard  net.Listener
+	guards []net.Listener // one for each /24
 
 	mu   sync.Mutex
 	held map[int]net.Listener
@@ -33,20 +43,32 @@ type network struct {
 
 func (n *network) address() string { return n.subnet + ".1" }
 
-// claimNetwork claims a free subnet and ports, including those of the extras. Each port stays
-// bound until release.
-func claimNetwork(ctx context.Context, extras ...string) (*network, error) {
+// claimNetwork claims free subnets for the hosts, and ports, including those of the extras. Each port
+// stays bound until release.
+func claimNetwork(ctx context.Context, hosts int, extras ...string) (*network, error) {
+	if hosts > MaxHosts {
+		return nil, fmt.Errorf("too many hosts: a lab has at most %d, got %d", MaxHosts, hosts)
+	}
+	blocks := max(1, (hosts+hostsInSubnet-1)/hostsInSubnet)
 	for range subnetAttempts {
 		// 127.0 is shared; tests and resolvers use little of the rest of 127/8.
-		subnet := fmt.Sprintf("127.%d.%d", 16+rand.IntN(224), rand.IntN(256)) //nolint:gosec // spreads labs; no secret
-		guard, err := listen(ctx, subnet+".254", guardPort)
+		second, third := 16+rand.IntN(224), rand.IntN(256-blocks+1) //nolint:gosec // spreads labs; no secret
+		n := &network{subnet: fmt.Sprintf("127.%d.%d", second, third), held: map[int]net.Listener{}}
+		var err error
+		for i := 0; i < blocks && err == nil; i++ {
+			var guard net.Listener
+			if guard, err = listen(ctx, fmt.Sprintf("127.%d.%d.254", second, third+i), guardPort); err == nil {
+				n.guards = append(n.guards, guard)
+			}
+		}
 		if errors.Is(err, syscall.EADDRINUSE) {
+			n.close()
 			continue
 		}
 		if err != nil {
+			n.close()
 			return nil, fmt.Errorf("claim a loopback subnet: %w", err)
 		}
-		n := &network{subnet: subnet, guard: guard, held: map[int]net.Listener{}}
 		err = n.claimPorts(ctx)
 		for _, name := range extras {
 			err = errors.Join(err, n.claimExtra(ctx, name))
@@ -245,7 +267,10 @@ func (n *network) close() {
 		_ = l.Close()
 		delete(n.held, p)
 	}
-	_ = n.guard.Close()
+	for _, guard := range n.guards {
+		_ = guard.Close()
+	}
+	n.guards = nil
 }
 
 // portsOf returns the ports that a component binds.

@@ -11,7 +11,7 @@ import (
 func TestPortsOnAllAddresses(t *testing.T) {
 	t.Parallel()
 	for range 2 { // two labs
-		n, err := claimNetwork(t.Context(), component.ExtraKarpenter)
+		n, err := claimNetwork(t.Context(), 1, component.ExtraKarpenter)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -34,7 +34,7 @@ func TestPortsOnAllAddresses(t *testing.T) {
 // A second claim, after a failed start, gives free ports.
 func TestReclaimedPorts(t *testing.T) {
 	t.Parallel()
-	n, err := claimNetwork(t.Context())
+	n, err := claimNetwork(t.Context(), 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -112,7 +112,7 @@ func (l *Lab) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	net, err := claimNetwork(ctx, l.opts.With...)
+	net, err := claimNetwork(ctx, l.opts.Hosts, l.opts.With...)
 	if err != nil {
 		return err
 	}

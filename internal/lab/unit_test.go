@@ -73,7 +73,7 @@ func TestNetworksDoNotOverlap(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
 	for range 20 {
-		n, err := claimNetwork(t.Context())
+		n, err := claimNetwork(t.Context(), 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -109,7 +109,7 @@ func TestReleasedPortIsFreeWhileProcessesStart(t *testing.T) {
 	defer starting.Wait()
 	defer cancel()
 	for range 200 {
-		n, err := claimNetwork(ctx)
+		n, err := claimNetwork(ctx, 1)
 		if err != nil {
 			t.Fatal(err)
 		}

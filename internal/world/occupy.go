@@ -30,7 +30,7 @@ func (w *World) Take(pod Pod, node string, given []Given, n int, load Load) ([]i
 	if pod.UID == "" || len(given)+n < 1 {
 		return nil, errors.New("occupy GPUs: a pod needs a UID and at least one GPU")
 	}
-	state := w.State()
+	state := w.Recent()
 	on, ok := state.Node(node)
 	if !ok {
 		return nil, fmt.Errorf("occupy GPUs: unknown node %q", node)

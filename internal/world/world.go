@@ -30,6 +30,12 @@ type World struct {
 	looks map[string]chan struct{}
 	subs  map[int]chan struct{}
 	nextS int
+	// changes counts changes of faults and occupancy.
+	changes int
+
+	recentMu sync.Mutex
+	recent   State
+	recentOf int // changes when it was computed, + 1; 0: none
 }
 
 // claim has the GPUs of one pod.
@@ -93,6 +99,25 @@ func (w *World) State() State {
 	return w.stateAt(now, faults, claims, exercised)
 }
 
+// recentAge is the age up to which Recent returns a state again. Sensors of real machines are read
+// less often.
+const recentAge = 100 * time.Millisecond
+
+// Recent returns the state after the last change, with counters and temperatures of at most 100 ms
+// ago. Callers share it and must not change it: a copy of the whole world for each command of each
+// host costs the square of the number of hosts.
+func (w *World) Recent() State {
+	w.recentMu.Lock()
+	defer w.recentMu.Unlock()
+	w.mu.Lock()
+	changes := w.changes + 1
+	w.mu.Unlock()
+	if age := w.clock().Sub(w.recent.Now); w.recentOf != changes || age < 0 || age > recentAge {
+		w.recent, w.recentOf = w.State(), changes
+	}
+	return w.recent
+}
+
 // Subscribe returns a channel that receives after changes of faults or occupancy (changes may be
 // coalesced) and a function that ends the subscription.
 func (w *World) Subscribe() (notices <-chan struct{}, cancel func()) {
@@ -111,6 +136,7 @@ func (w *World) Subscribe() (notices <-chan struct{}, cancel func()) {
 
 // notify requires w.mu.
 func (w *World) notify() {
+	w.changes++
 	for _, ch := range w.subs {
 		select {
 		case ch <- struct{}{}:

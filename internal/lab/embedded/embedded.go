@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"sync/atomic"
 
@@ -50,9 +51,6 @@ type Options struct {
 // sshPort of every host; each host has its own address.
 const sshPort = 2222
 
-// maxHosts is limited by the addresses of a loopback /24.
-const maxHosts = 240
-
 type embedded struct {
 	opts Options
 	dir  string
@@ -81,9 +79,6 @@ type embedded struct {
 
 // Supervise runs the lab until it is stopped, its owner ends or ctx ends.
 func Supervise(ctx context.Context, opts Options) error {
-	if n := len(opts.Spec.GPUNodes) + len(opts.Spec.SystemNodes); n > maxHosts {
-		return fmt.Errorf("too many hosts: a lab has at most %d, got %d", maxHosts, n)
-	}
 	stack, err := gpuStack(opts)
 	if err != nil {
 		return err
@@ -92,6 +87,7 @@ func Supervise(ctx context.Context, opts Options) error {
 	so := lab.SuperviseOptions{
 		Options: lab.Options{
 			Name: opts.Name, Dir: opts.Dir, Log: opts.Log, With: opts.With, GPUStack: stack,
+			Hosts:        len(opts.Spec.GPUNodes) + len(opts.Spec.SystemNodes),
 			NetworkReady: e.startHosts,
 			WorldReady:   e.startCluster,
 			WorldSettled: e.settleCluster,
@@ -128,10 +124,10 @@ func (e *embedded) startHosts(ctx context.Context, info lab.Info) error {
 	e.info, e.dir = info, info.Dir
 	spec := e.opts.Spec
 	spec.Name = e.opts.Name
-	next := 10
+	next := 0
 	for _, nodes := range [][]world.NodeSpec{spec.GPUNodes, spec.SystemNodes} {
 		for i := range nodes {
-			nodes[i].Address = fmt.Sprintf("%s.%d:%d", info.Subnet, next, sshPort)
+			nodes[i].Address = net.JoinHostPort(info.HostAddress(next), strconv.Itoa(sshPort))
 			next++
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/firstlight/firstlight/internal/lab"
 	"github.com/firstlight/firstlight/internal/site"
 	"github.com/firstlight/firstlight/internal/world"
+	"github.com/firstlight/firstlight/internal/world/fabric"
 )
 
 // SiteFile is the file name of the site in the lab's directory.
@@ -206,10 +207,17 @@ func SpecOf(s *site.Site) world.Spec {
 		spec.HCAs = of.HCAs // a site on EFA names no adapters
 	}
 	spec.GPUNodes, spec.SystemNodes = nil, nil
+	cores := 0
 	for _, name := range s.Fabric.Switches {
-		if strings.HasPrefix(name, "spine") {
+		switch {
+		case strings.HasPrefix(name, fabric.RoleSpine):
 			spec.Spines++
+		case strings.HasPrefix(name, fabric.RoleCore):
+			cores++
 		}
+	}
+	if cores > 0 { // one for each spine of a rail
+		spec.Spines = cores
 	}
 	for _, n := range s.Inventory.Nodes {
 		node := world.NodeSpec{Name: n.Name, Rack: n.Rack}

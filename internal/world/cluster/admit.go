@@ -45,7 +45,7 @@ func (w *worker) refuse(cause error) error {
 // free counts the free GPUs of the pod's node.
 func (w *worker) free() int {
 	free := 0
-	if n, ok := w.runtime.world.State().Node(w.pod.Spec.NodeName); ok {
+	if n, ok := w.runtime.world.Recent().Node(w.pod.Spec.NodeName); ok {
 		for _, g := range n.GPUs {
 			if g.Usable() && g.Occupant.UID == "" {
 				free++

@@ -61,7 +61,7 @@ func (d *driver) run(ctx context.Context) {
 	for syncClass := true; ; {
 		changed := d.changed.wait()
 		var err error
-		if removed := d.world.State().NoDRADriver; removed != absent {
+		if removed := d.world.Recent().NoDRADriver; removed != absent {
 			absent, syncClass = removed, true
 		}
 		if syncClass { // the class is not watched
@@ -84,7 +84,7 @@ func (d *driver) run(ctx context.Context) {
 }
 
 func (d *driver) syncSlices(ctx context.Context) error {
-	state := d.world.State()
+	state := d.world.Recent()
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(8)
 	for _, host := range state.GPUNodes() {
@@ -160,7 +160,7 @@ func (d *driver) settled() error {
 	if !d.slices.HasSynced() {
 		return errors.New("ResourceSlices are not listed yet")
 	}
-	state := d.world.State()
+	state := d.world.Recent()
 	for _, host := range state.GPUNodes() {
 		if _, _, ok := d.compare(state, host); !ok {
 			return fmt.Errorf("ResourceSlice of %s is not published yet", host.Name)

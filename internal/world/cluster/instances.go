@@ -81,7 +81,7 @@ func (i *instances) sync(ctx context.Context) (busy bool, err error) {
 	case <-ctx.Done():
 		return true, context.Cause(ctx)
 	}
-	state := i.world.State()
+	state := i.world.Recent()
 	a := state.Autoscale
 	sweeping, err := i.syncBoots(ctx, a.Boot, state.Now)
 	errs := []error{err}

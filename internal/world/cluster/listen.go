@@ -12,7 +12,7 @@ import (
 // listen serves a pod's ports on a free port of its node's address and publishes it (PortForward)
 // until closed is called.
 func (w *worker) listen(ctx context.Context, handler http.Handler) (closed func(), err error) {
-	host, ok := w.runtime.world.State().Node(w.pod.Spec.NodeName)
+	host, ok := w.runtime.world.Recent().Node(w.pod.Spec.NodeName)
 	if !ok {
 		return nil, fmt.Errorf("serve pod: unknown host %s", w.pod.Spec.NodeName)
 	}

@@ -64,7 +64,7 @@ func newNodes(client kubernetes.Interface, w *world.World, informer cache.Shared
 // register creates missing nodes. A node is held until its resources and addresses are set, so
 // that kwok never processes it without them.
 func (n *nodes) register(ctx context.Context) error {
-	state := n.world.State()
+	state := n.world.Recent()
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(16)
 	for i := range state.Nodes {
@@ -109,7 +109,7 @@ func (n *nodes) run(ctx context.Context) {
 }
 
 func (n *nodes) syncAll(ctx context.Context) error {
-	state := n.world.State()
+	state := n.world.Recent()
 	var errs []error
 	for _, host := range state.Nodes {
 		have, ok := n.get(host.Name)
@@ -179,7 +179,7 @@ func (n *nodes) sync(ctx context.Context, state world.State, host world.Node) er
 // settled returns nil when every node is Ready, up to date and has the taint for its disk
 // pressure.
 func (n *nodes) settled() error {
-	state := n.world.State()
+	state := n.world.Recent()
 	for _, host := range state.Nodes {
 		have, ok := n.get(host.Name)
 		if !ok || !n.upToDate(have, n.desired(state, host)) {

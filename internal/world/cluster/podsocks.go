@@ -42,7 +42,7 @@ type membership struct {
 
 // joinNetwork starts the proxy on the address of the pod's node; close ends it.
 func (w *worker) joinNetwork() (*membership, error) {
-	host, ok := w.runtime.world.State().Node(w.pod.Spec.NodeName)
+	host, ok := w.runtime.world.Recent().Node(w.pod.Spec.NodeName)
 	if !ok {
 		return nil, fmt.Errorf("join the pod network: unknown host %s", w.pod.Spec.NodeName)
 	}
@@ -85,7 +85,7 @@ func (m *membership) serve(ctx context.Context, conn net.Conn) {
 	if err != nil {
 		return // not a SOCKS client
 	}
-	if m.worker.runtime.world.State().Inference.ServiceBlocked == world.BlockedByPolicy {
+	if m.worker.runtime.world.Recent().Inference.ServiceBlocked == world.BlockedByPolicy {
 		_, _ = io.Copy(io.Discard, conn) // packets are dropped: the client waits for a reply
 		return
 	}
@@ -137,7 +137,7 @@ func (m *membership) route(ctx context.Context, address string) (to string, ok b
 // (NAME.NAMESPACE.svc, with or without the domain), as the cluster's DNS does.
 func (m *membership) resolve(ctx context.Context, name string) ([]string, error) {
 	parts := strings.Split(strings.TrimSuffix(strings.TrimSuffix(name, "."), ".cluster.local"), ".")
-	state := m.worker.runtime.world.State()
+	state := m.worker.runtime.world.Recent()
 	host, ok := state.Node(m.worker.pod.Spec.NodeName)
 	if len(parts) != 3 || parts[2] != "svc" || !ok || host.NoDNS || state.Inference.ServiceBlocked == world.BlockedByDNS {
 		return nil, errors.New("no such host")

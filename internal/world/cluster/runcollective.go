@@ -40,7 +40,7 @@ func (w *worker) collective(out io.Writer, gpus []int) (int, error) {
 	if err := sleep(w.ctx, launchTime); err != nil {
 		return 0, nil
 	}
-	state := w.runtime.world.State()
+	state := w.runtime.world.Recent()
 	first, _ := state.Node(w.pod.Spec.NodeName)
 	run := collective.Run{
 		Fabric: first.Hardware.Fabric, CUDA: first.Hardware.Software.CUDA, MinBytes: from, MaxBytes: to, Repetitions: reps,

@@ -20,7 +20,7 @@ import (
 // command per line: a loop over device files, nvidia-smi -L or -q -x, cat, echo and sleep. Other
 // lines have no effect.
 func (w *worker) devices(out io.Writer, c corev1.Container, h held) (int, error) {
-	state := w.runtime.world.State()
+	state := w.runtime.world.Recent()
 	node, ok := state.Node(w.pod.Spec.NodeName)
 	if !ok {
 		return 1, fmt.Errorf("run container %s: unknown host %s", c.Name, w.pod.Spec.NodeName)
@@ -122,6 +122,7 @@ func (w *worker) report(state world.State, node world.Node, sees []int, shell st
 	if len(sees) == 0 {
 		return listGPUs(node, sees, shell, line)
 	}
+	state.Nodes = slices.Clone(state.Nodes)
 	for i := range state.Nodes {
 		if state.Nodes[i].Name == node.Name {
 			state.Nodes[i].GPUs = slices.DeleteFunc(slices.Clone(node.GPUs), func(g world.GPU) bool { return !slices.Contains(sees, g.Index) })

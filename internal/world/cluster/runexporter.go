@@ -12,7 +12,7 @@ import (
 // address; the container publishes it for port forwarding and, outside of the host network, at the
 // pod's address.
 func (w *worker) exporter() (int, error) {
-	host, ok := w.runtime.world.State().Node(w.pod.Spec.NodeName)
+	host, ok := w.runtime.world.Recent().Node(w.pod.Spec.NodeName)
 	if !ok {
 		return 1, fmt.Errorf("run exporter: unknown host %s", w.pod.Spec.NodeName)
 	}

@@ -31,7 +31,7 @@ const (
 // firstlight runs the real program of the pod as a process of this machine, with the pod's arguments
 // and environment, in the pod network.
 func (w *worker) firstlight(out io.Writer) (int, error) {
-	faults := w.runtime.world.State().Inference
+	faults := w.runtime.world.Recent().Inference
 	if w.runtime.program == nil || faults.LoadImageMissing {
 		return 0, w.notPulled()
 	}

@@ -34,12 +34,12 @@ func (w *worker) inference(out io.Writer, attempt int, gpus []int) (int, error) 
 		log.failure(fmt.Sprintf("ValueError: World size (%d) is larger than the number of available GPUs (%d) in this node.", tp, len(gpus)))
 		return 1, sleepOr(w, crashTime)
 	}
-	state := w.runtime.world.State()
+	state := w.runtime.world.Recent()
 	host, _ := state.Node(w.pod.Spec.NodeName)
 	served := cmp.Or(w.env["SERVED_MODEL_NAME"], model) // --served-model-name
 	server, err := inference.New(inference.Config{
 		Model: served, Root: model, MaxModelLen: maxLen, GPUs: tp, Figures: host.Hardware.Inference,
-		Modifiers: func() world.Inference { return w.runtime.world.State().Inference },
+		Modifiers: func() world.Inference { return w.runtime.world.Recent().Inference },
 	})
 	var short *inference.ContextError
 	if errors.As(err, &short) {

@@ -22,7 +22,7 @@ const notFound = 2
 // resolver simulates a script that resolves a Service name (NAME.NAMESPACE) with the pod's
 // resolver and then sleeps.
 func (w *worker) resolver(out io.Writer) (int, error) {
-	host, ok := w.runtime.world.State().Node(w.pod.Spec.NodeName)
+	host, ok := w.runtime.world.Recent().Node(w.pod.Spec.NodeName)
 	if !ok {
 		return 1, fmt.Errorf("resolve: unknown host %s", w.pod.Spec.NodeName)
 	}

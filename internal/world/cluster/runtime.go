@@ -44,10 +44,10 @@ func newRuntime(ctx context.Context, client kubernetes.Interface, dyn dynamic.In
 		life: life, cancel: cancel, client: client, dyn: dyn, world: cfg.World, dir: cfg.Dir, log: cfg.Log, program: cfg.Firstlight, pods: pods.GetStore(),
 		gangs: newGangs(), nodes: map[string]bool{}, hosts: map[string]bool{}, names: newSecretNames(), workers: map[types.UID]*worker{},
 	}
-	for _, n := range cfg.World.State().GPUNodes() {
+	for _, n := range cfg.World.Recent().GPUNodes() {
 		r.nodes[n.Name] = true
 	}
-	for _, n := range cfg.World.State().Nodes {
+	for _, n := range cfg.World.Recent().Nodes {
 		r.hosts[n.Name] = true
 	}
 	// AddEventHandler fails only on a stopped informer.
@@ -167,7 +167,7 @@ func isEnded(pod *corev1.Pod) bool {
 // gpusFor returns the GPUs that a pod's devices are on: of MIG devices, several are on one.
 func (r *runtime) gpusFor(pod *corev1.Pod) int {
 	n := gpusOf(pod)
-	if host, ok := r.world.State().Node(pod.Spec.NodeName); ok && host.MIG != "" {
+	if host, ok := r.world.Recent().Node(pod.Spec.NodeName); ok && host.MIG != "" {
 		return (n + world.MIGDevices - 1) / world.MIGDevices
 	}
 	return n

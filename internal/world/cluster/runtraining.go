@@ -37,7 +37,7 @@ func (w *worker) training(out io.Writer, gpus []int) (int, error) {
 	if err != nil {
 		return 0, ignoreDone(w, err)
 	}
-	state := w.runtime.world.State()
+	state := w.runtime.world.Recent()
 	host, _ := state.Node(w.pod.Spec.NodeName)
 	job := training.Job{
 		Figures: host.Hardware.Training, MemoryGiB: float64(host.Hardware.GPU.MemoryMiB) / 1024,
@@ -67,7 +67,7 @@ func (w *worker) matmul(out io.Writer, gpus []int) error {
 	if !w.scripted("gpu matmul") {
 		return nil
 	}
-	state := w.runtime.world.State()
+	state := w.runtime.world.Recent()
 	host, ok := state.Node(w.pod.Spec.NodeName)
 	if !ok {
 		return nil
@@ -100,7 +100,7 @@ func (w *worker) checkpoint(out io.Writer) error {
 	if !w.scripted("checkpoint test") || !ok || !mounted {
 		return nil
 	}
-	state := w.runtime.world.State()
+	state := w.runtime.world.Recent()
 	host, _ := state.Node(w.pod.Spec.NodeName)
 	return training.WriteCheckpoint(out, training.Checkpoint{
 		Storage: host.Hardware.Storage, Index: rankOf(w.pod), Directory: directory, MiB: mebibytes,

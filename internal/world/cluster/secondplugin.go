@@ -53,7 +53,7 @@ func secondPluginSet() *appsv1.DaemonSet {
 
 // sync creates or deletes the DaemonSet, and returns nil when its pods are those of the world.
 func (s *secondPlugin) sync(ctx context.Context) error {
-	wanted := s.world.State().DevicePluginTwice
+	wanted := s.world.Recent().DevicePluginTwice
 	if !wanted && !s.exists {
 		return nil
 	}
@@ -84,7 +84,7 @@ func (s *secondPlugin) sync(ctx context.Context) error {
 		}
 		return nil
 	}
-	for _, n := range s.world.State().GPUNodes() {
+	for _, n := range s.world.Recent().GPUNodes() {
 		if !slices.ContainsFunc(list.Items, func(p corev1.Pod) bool { return p.Spec.NodeName == n.Name }) {
 			return fmt.Errorf("the second device plugin has no pod on %s", n.Name)
 		}

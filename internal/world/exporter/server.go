@@ -103,7 +103,7 @@ func (e *Exporters) reconcile(ctx context.Context) error {
 		return nil
 	}
 	var errs []error
-	for _, n := range e.world.State().GPUNodes() {
+	for _, n := range e.world.Recent().GPUNodes() {
 		up := !n.Exporter.Down && n.NVMLError == ""
 		have := e.servers[n.Name]
 		switch {
@@ -194,7 +194,7 @@ const ahead = 10 * time.Millisecond
 
 // body is the node's exposition. A stale exporter repeats one reading.
 func (s *server) body() ([]byte, bool) {
-	state := s.world.State()
+	state := s.world.Recent()
 	n, ok := state.Node(s.node)
 	if !ok {
 		return nil, false

@@ -30,7 +30,8 @@ type Topology struct {
 }
 
 // Build creates the topology: HCA k of a host on leaf k of its group, one uplink from each leaf to
-// each spine, a master SM on spine 0 and a standby on spine 1.
+// each spine, a master SM on spine 0 and a standby on spine 1. Where a spine has fewer ports than
+// there are leaves, each rail has spines of its own, and each of them an uplink to each core switch.
 func Build(s Shape) (Topology, error) {
 	if len(s.Nodes) == 0 || len(s.HCAs) == 0 || s.Spines < 1 || s.NodesSU < 1 {
 		return Topology{}, fmt.Errorf("invalid fabric of %d hosts, %d HCAs and %d spines: must have hosts, HCAs and spines", len(s.Nodes), len(s.HCAs), s.Spines)
@@ -40,20 +41,25 @@ func Build(s Shape) (Topology, error) {
 	}
 	rails := len(s.HCAs)
 	leaves := rails * ((len(s.Nodes) + s.NodesSU - 1) / s.NodesSU)
+	spines, cores := s.Spines, 0
 	if leaves > s.Ports {
-		return Topology{}, fmt.Errorf("%d leaves do not fit a spine of %d ports: use fewer hosts or more hosts per leaf", leaves, s.Ports)
+		spines, cores = rails*s.Spines, s.Spines
+		if leaves/rails+cores > s.Ports || spines > s.Ports {
+			return Topology{}, fmt.Errorf("%d leaves of %d rails do not fit spines and core switches of %d ports: use fewer hosts or more hosts per leaf", leaves, rails, s.Ports)
+		}
 	}
 	rng := rand.New(rand.NewPCG(s.Seed, 0x1b)) //nolint:gosec // simulation, not secrets
 	guids := guidSource{base: 0xa088c20300000000 | uint64(rng.Uint32()&0x00ff0000)}
 	var t Topology
 	lid := 1
-	for i := range s.Spines {
-		t.Switches = append(t.Switches, Switch{Name: fmt.Sprintf("spine-%d", i), Role: RoleSpine, GUID: guids.next(), LID: lid, Ports: s.Ports, SMLID: 1})
-		lid++
-	}
-	for i := range leaves {
-		t.Switches = append(t.Switches, Switch{Name: fmt.Sprintf("leaf-%d", i), Role: RoleLeaf, GUID: guids.next(), LID: lid, Ports: s.Ports, SMLID: 1})
-		lid++
+	for _, tier := range []struct {
+		role string
+		n    int
+	}{{RoleSpine, spines}, {RoleCore, cores}, {RoleLeaf, leaves}} {
+		for i := range tier.n {
+			t.Switches = append(t.Switches, Switch{Name: fmt.Sprintf("%s-%d", tier.role, i), Role: tier.role, GUID: guids.next(), LID: lid, Ports: s.Ports, SMLID: 1})
+			lid++
+		}
 	}
 	link := Link{State: StateActive, PhysState: PhysLinkUp, LaneGbps: s.Lane, Width: s.Width, MaxLane: s.Lane, MaxWidth: s.Width}
 	for n, node := range s.Nodes {
@@ -71,13 +77,24 @@ func Build(s Shape) (Topology, error) {
 			t.Links = append(t.Links, l)
 		}
 	}
+	uplink := func(a, b End) {
+		l := link
+		l.A, l.B = a, b
+		l.CountersA, l.CountersB = restCounters(rng), restCounters(rng)
+		t.Links = append(t.Links, l)
+	}
 	for i := range leaves {
 		for j := range s.Spines {
-			l := link
-			l.A = End{Node: fmt.Sprintf("leaf-%d", i), Port: s.NodesSU + 1 + j}
-			l.B = End{Node: fmt.Sprintf("spine-%d", j), Port: i + 1}
-			l.CountersA, l.CountersB = restCounters(rng), restCounters(rng)
-			t.Links = append(t.Links, l)
+			spine := End{Node: fmt.Sprintf("spine-%d", j), Port: i + 1}
+			if cores > 0 {
+				spine = End{Node: fmt.Sprintf("spine-%d", i%rails*s.Spines+j), Port: i/rails + 1}
+			}
+			uplink(End{Node: fmt.Sprintf("leaf-%d", i), Port: s.NodesSU + 1 + j}, spine)
+		}
+	}
+	for j := range cores {
+		for i := range spines {
+			uplink(End{Node: fmt.Sprintf("spine-%d", i), Port: leaves/rails + 1 + j}, End{Node: fmt.Sprintf("core-%d", j), Port: i + 1})
 		}
 	}
 	for i := range min(2, s.Spines) {

@@ -35,6 +35,38 @@ func TestBuildIsRailOptimised(t *testing.T) {
 	}
 }
 
+// 1,000 hosts with 8 HCAs need more leaves than a spine has ports.
+func TestBuildHasCoreSwitchesAboveASpine(t *testing.T) {
+	t.Parallel()
+	s := shape()
+	s.Nodes, s.NodesSU, s.Ports = []string{"a", "b", "c"}, 1, 5
+	topo, err := Build(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	used, up := map[string]string{}, map[string]int{}
+	for _, l := range topo.Links {
+		for _, e := range []End{l.A, l.B} {
+			if other := used[e.Name()]; other != "" {
+				t.Errorf("%s has two cables, to %s and in %s - %s", e.Name(), other, l.A.Name(), l.B.Name())
+			}
+			used[e.Name()] = l.A.Name() + l.B.Name()
+		}
+		up[l.A.Node+" "+l.B.Node]++
+	}
+	for _, want := range []string{"leaf-0 spine-0", "leaf-0 spine-1", "leaf-1 spine-2", "leaf-2 spine-1", "leaf-5 spine-3", "spine-0 core-0", "spine-3 core-1"} {
+		if up[want] != 1 {
+			t.Errorf("%d cables %s, want 1", up[want], want)
+		}
+	}
+	if n, want := len(topo.Links), 3*2+6*2+4*2; n != want {
+		t.Errorf("%d links, want %d", n, want)
+	}
+	if topo.SMs[0].Node != "spine-0" || topo.SMs[1].Node != "spine-1" {
+		t.Errorf("subnet managers %+v", topo.SMs)
+	}
+}
+
 func TestBuildRejectsTooLargeShapes(t *testing.T) {
 	t.Parallel()
 	for name, alter := range map[string]func(*Shape){
@@ -42,7 +74,7 @@ func TestBuildRejectsTooLargeShapes(t *testing.T) {
 		"no HCAs":         func(s *Shape) { s.HCAs = nil },
 		"no spines":       func(s *Shape) { s.Spines = 0 },
 		"leaf too small":  func(s *Shape) { s.Spines = 3 },
-		"spine too small": func(s *Shape) { s.Nodes = []string{"a", "b", "c", "d", "e"} },
+		"spine too small": func(s *Shape) { s.Nodes = []string{"a", "b", "c", "d", "e"} }, // nor the spine of a rail
 	} {
 		s := shape()
 		alter(&s)

@@ -17,6 +17,7 @@ const (
 const (
 	RoleLeaf  = "leaf"
 	RoleSpine = "spine"
+	RoleCore  = "core"
 )
 
 // SM states as sminfo numbers them.

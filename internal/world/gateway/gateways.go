@@ -80,7 +80,7 @@ func routeResource() schema.GroupVersionResource {
 // Start waits in the background until the API server serves the Gateway API, which may be never,
 // and then reconciles the world's classes until Stop.
 func Start(ctx context.Context, cfg Config) (*Gateways, error) {
-	hosts, err := hostsOf(cfg.World.State())
+	hosts, err := hostsOf(cfg.World.Recent())
 	if err != nil {
 		return nil, fmt.Errorf("start the gateways: %w", err)
 	}
@@ -199,7 +199,7 @@ func (g *Gateways) run(life context.Context) {
 
 // Settled returns nil when every Gateway has the faults of the world's current state.
 func (g *Gateways) Settled() error {
-	want := g.config.World.State().Gateway
+	want := g.config.World.Recent().Gateway
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.running && g.syncErr == nil && g.applied != want {

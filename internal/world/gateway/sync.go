@@ -26,7 +26,7 @@ import (
 func (g *Gateways) sync(ctx context.Context) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	faults := g.config.World.State().Gateway
+	faults := g.config.World.Recent().Gateway
 	g.syncErr = g.all(ctx, faults)
 	if g.syncErr == nil {
 		g.applied = faults

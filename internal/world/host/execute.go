@@ -18,7 +18,7 @@ func Execute(ctx context.Context, w *world.World, node string, argv []string, ru
 	if len(argv) > 0 && path.Base(argv[0]) == smiProgram {
 		defer w.Look(node)()
 	}
-	return run(ctx, w.State(), node, argv)
+	return run(ctx, w.Recent(), node, argv)
 }
 
 // longestDiagnostic bounds the load of a diagnostic without an nvidia-smi. A real one takes
@@ -27,7 +27,7 @@ const longestDiagnostic = 20 * time.Second
 
 // diagnose loads the host's GPUs, as a diagnostic does, until an nvidia-smi has run.
 func diagnose(ctx context.Context, w *world.World, node string, argv []string) {
-	n, ok := w.State().Node(node)
+	n, ok := w.Recent().Node(node)
 	if !ok || n.UsableGPUs() == 0 || !Loads(argv) {
 		return
 	}

@@ -94,7 +94,7 @@ func (w *Workers) Run(ctx context.Context) {
 }
 
 func (w *Workers) sync(ctx context.Context) error {
-	state := w.config.World.State()
+	state := w.config.World.Recent()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var errs []error
@@ -168,7 +168,7 @@ func (w *Workers) write(ctx context.Context, pod *corev1.Pod, host world.Node, s
 
 // Settled returns nil when every node has the labels that its worker reports.
 func (w *Workers) Settled() error {
-	state := w.config.World.State()
+	state := w.config.World.Recent()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.failed != nil {

@@ -73,7 +73,7 @@ func (o *Operands) holds(now time.Time) ([]change, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list operand pods: %w", err)
 	}
-	state := o.world.State()
+	state := o.world.Recent()
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	alive := map[types.UID]bool{}

@@ -49,7 +49,7 @@ func (o *Operands) images(ctx context.Context) error {
 // otherImages returns the operands' pods with a wrong image ID, corrected.
 func (o *Operands) otherImages() ([]*corev1.Pod, error) {
 	repushed := map[string]string{} // operand by node
-	for _, n := range o.world.State().GPUNodes() {
+	for _, n := range o.world.Recent().GPUNodes() {
 		repushed[n.Name] = n.OperandRepushed
 	}
 	pods, err := o.pods.List(labels.Everything())

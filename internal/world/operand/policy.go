@@ -52,7 +52,7 @@ func (p *Policy) Run(ctx context.Context) {
 	changed := false
 	for {
 		wait := 5 * time.Second
-		pending := p.world.State().DriverUpgradePending
+		pending := p.world.Recent().DriverUpgradePending
 		if pending || changed {
 			changed = true
 			done, err := p.upgrade(ctx, pending)
@@ -80,7 +80,7 @@ func (p *Policy) Run(ctx context.Context) {
 // drivers are outdated, or restores both. Automatic upgrades are restored last, because they would
 // act on the outdated drivers.
 func (p *Policy) upgrade(ctx context.Context, pending bool) (done bool, err error) {
-	software := p.world.State().Hardware.Software
+	software := p.world.Recent().Hardware.Software
 	version := software.Driver
 	if pending {
 		version = software.OtherDriver
@@ -133,7 +133,7 @@ const steadyFor = 3 * time.Second
 // Settled returns nil when the operator's DaemonSets and the policy's status have matched the world
 // for steadyFor.
 func (p *Policy) Settled(ctx context.Context) error {
-	if p.world.State().GPUOperatorDown {
+	if p.world.Recent().GPUOperatorDown {
 		return nil // nothing changes
 	}
 	err := p.matches(ctx)
@@ -154,7 +154,7 @@ func (p *Policy) Settled(ctx context.Context) error {
 }
 
 func (p *Policy) matches(ctx context.Context) error {
-	state := p.world.State()
+	state := p.world.Recent()
 	nodes, want := 0, "ready"
 	for _, n := range state.GPUNodes() {
 		if state.ZeroGPUNodes || n.NFDLabelsMissing {

@@ -138,7 +138,7 @@ func (o *Operator) install(ctx context.Context) error {
 
 // enabled returns the operands that the nodes need.
 func (o *Operator) enabled() []daemonSet {
-	tools := slices.ContainsFunc(o.config.World.State().Nodes, func(n world.Node) bool { return n.ToolsInPods })
+	tools := slices.ContainsFunc(o.config.World.Recent().Nodes, func(n world.Node) bool { return n.ToolsInPods })
 	return slices.DeleteFunc(slices.Clone(o.operands), func(op daemonSet) bool { return op.Tools && !tools })
 }
 
@@ -213,7 +213,7 @@ func (o *Operator) run(ctx context.Context) {
 // sync starts or stops the operator's pod; while it runs, it creates an enabled operand and updates
 // the status.
 func (o *Operator) sync(ctx context.Context) error {
-	down := o.config.World.State().GPUOperatorDown
+	down := o.config.World.Recent().GPUOperatorDown
 	if err := o.scale(ctx, down); err != nil || down {
 		return err
 	}
@@ -276,7 +276,7 @@ func (o *Operator) computed(ctx context.Context) (policy *unstructured.Unstructu
 // Settled returns nil when the policy's status matches the world: not ready while an operand is
 // held, else ready.
 func (o *Operator) Settled(ctx context.Context) error {
-	state := o.config.World.State()
+	state := o.config.World.Recent()
 	if err := o.scaled(ctx, state.GPUOperatorDown); err != nil || state.GPUOperatorDown {
 		return err
 	}

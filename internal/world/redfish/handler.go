@@ -50,7 +50,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fail(w, http.StatusMethodNotAllowed, "Base.1.18.OperationNotAllowed", "this controller is read-only")
 		return
 	}
-	resource, ok := resources(h.world.State(), path)
+	resource, ok := resources(h.world.Recent(), path)
 	if !ok {
 		fail(w, http.StatusNotFound, "Base.1.18.ResourceMissingAtURI", "no resource at "+path)
 		return

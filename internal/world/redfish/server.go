@@ -56,7 +56,7 @@ func Start(ctx context.Context, w *world.World, o Options) (*Server, error) {
 	if !ok {
 		return nil, errors.Join(errors.New("start Redfish: not a TCP address"), l.Close())
 	}
-	cert, err := certificates(s.CAFile, tcp.IP, w.State().Now)
+	cert, err := certificates(s.CAFile, tcp.IP, w.Recent().Now)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("start Redfish: %w", err), l.Close())
 	}

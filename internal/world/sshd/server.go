@@ -77,7 +77,7 @@ func Start(ctx context.Context, w *world.World, o Options) (*Server, error) {
 	ctx, s.cancel = context.WithCancel(ctx)
 	notices, unsubscribe := w.Subscribe()
 	var known []byte
-	for _, n := range w.State().Nodes {
+	for _, n := range w.Recent().Nodes {
 		line, err := s.prepare(ctx, n, o)
 		if err != nil {
 			unsubscribe()
@@ -150,7 +150,7 @@ func (s *Server) follow(ctx context.Context, notices <-chan struct{}) {
 		case <-retry:
 		}
 		retry = nil
-		for _, n := range s.world.State().Nodes {
+		for _, n := range s.world.Recent().Nodes {
 			s.mu.Lock()
 			open, isOpen := s.live[n.Name]
 			if n.Unreachable && isOpen {

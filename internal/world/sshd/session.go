@@ -42,7 +42,7 @@ func (s *Server) session(sess ssh.Session, node string) {
 
 // run runs a command line on the host that responds at a node's address.
 func (s *Server) run(ctx context.Context, node, line string, stdout, stderr io.Writer) int {
-	return host.Shell(ctx, s.world, func() string { return login(s.world.State(), node) }, line, stdout, stderr, host.Run)
+	return host.Shell(ctx, s.world, func() string { return login(s.world.Recent(), node) }, line, stdout, stderr, host.Run)
 }
 
 // login returns the host that responds at a node's address.
