@@ -65,7 +65,7 @@ func judgeRollout(b *check.Builder, o check.Observation, waves []check.Observati
 			continue
 		}
 		if rest := slices.Concat(r.Waves[i+1:]...); len(rest) > 0 {
-			b.Fail(waves[i].ID, "playbook "+r.Playbook, "correct what failed in the wave, then "+remedyGate, "wave %d of %d failed: the playbook was not applied to %s",
+			b.Note(waves[i].ID, "playbook "+r.Playbook, "correct what failed in the wave, then "+remedyGate, "wave %d of %d failed: the playbook was not applied to %s",
 				i+1, len(r.Waves), strings.Join(rest, ", "))
 		}
 		return
