@@ -16,7 +16,7 @@ import (
 )
 
 // nodesAfter is the check that follows each wave of a playbook: the commands and rules of gate node that
-// put no load on a node. Before an earlier gate the nodes may lack their software: there is none.
+// put no load on a node. nil before an earlier gate: the nodes may lack their software.
 func nodesAfter(gate string, s *site.Site, p *profile.Profile, a Access) pregate.CheckNodes {
 	order := site.Gates()
 	if slices.Index(order, gate) < slices.Index(order, node.Name) {

@@ -32,8 +32,8 @@ func Judge(c check.Check, obs []check.Observation) check.Judgement {
 	return j
 }
 
-// withPlaybooks is the judgement of a step whose playbooks did not pass: no observation of its check
-// makes up for them, and one that was not observed after them has no findings of its own.
+// withPlaybooks is the judgement of a step whose playbooks did not pass, whatever its check observed. A
+// check that was not observed adds no finding.
 func withPlaybooks(applied, j check.Judgement, obs []check.Observation) check.Judgement {
 	if recorded, observeErr := split(obs); len(recorded) == 0 && observeErr == "" {
 		return applied

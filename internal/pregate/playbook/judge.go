@@ -15,7 +15,7 @@ const (
 	remedyProgram   = "run the command of the observation by hand; ansible-playbook needs the collection ansible.posix (Debian: package ansible; else: ansible-galaxy collection install ansible.posix)"
 )
 
-// Judge judges the playbooks of a step from all its observations; applied is false if there is none.
+// Judge judges the playbooks of a step from all its observations; applied is false without a playbook.
 // A pass: every node of the site had the playbook applied without a failure, a second run changed
 // nothing, and the nodes are well after each wave.
 func Judge(obs []check.Observation) (j check.Judgement, applied bool) {

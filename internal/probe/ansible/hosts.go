@@ -17,8 +17,8 @@ func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps
 
 var hostCount = regexp.MustCompile(`^    hosts \((\d+)\):$`)
 
-// ParseHosts reads ansible-playbook --list-hosts: the hosts of all plays, sorted, each once. No host is
-// no error; output without a play is.
+// ParseHosts reads ansible-playbook --list-hosts: the hosts of all plays, sorted, each once. An
+// empty list is valid; output without a play is an error.
 func ParseHosts(raw []byte) ([]string, error) {
 	return guard.Parse("ansible-playbook --list-hosts", func() ([]string, error) {
 		const host = "      "

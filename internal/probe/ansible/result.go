@@ -39,7 +39,7 @@ type Host struct {
 }
 
 // Stats are counts of tasks. OK has those that changed something; a task that failed and was rescued
-// or ignored is no failure.
+// or ignored does not count as a failure.
 type Stats struct {
 	OK          int `json:"ok"`
 	Changed     int `json:"changed"`
@@ -130,7 +130,7 @@ func Parse(raw []byte) (Result, error) {
 	})
 }
 
-// begin is the index of the first line that begins a document; -1: there is none.
+// begin is the index of the first line that begins a document; -1: not found.
 func begin(raw []byte) int {
 	if bytes.HasPrefix(raw, []byte("{")) {
 		return 0
