@@ -134,11 +134,11 @@ func TestLiveRollout(t *testing.T) {
 			t.Setenv("ANSIBLE_LOCAL_TEMP", t.TempDir())
 			t.Setenv("ANSIBLE_HOME", t.TempDir())
 			if c.program != "" {
-				real, err := exec.LookPath("ansible-playbook")
+				path, err := exec.LookPath("ansible-playbook")
 				if err != nil {
 					t.Fatal(err)
 				}
-				write(t, filepath.Join(dir, "ansible-playbook"), "#!/bin/sh\n"+fmt.Sprintf(c.program, real)+"\n", 0o700)
+				write(t, filepath.Join(dir, "ansible-playbook"), "#!/bin/sh\n"+fmt.Sprintf(c.program, path)+"\n", 0o700)
 				t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
 			}
 			t.Chdir(dir)
