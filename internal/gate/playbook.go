@@ -157,7 +157,7 @@ func Playbook(s *site.Site, p *profile.Profile, a Access, include ...string) (pl
 	for _, g := range gates(s, p, a) {
 		step := stepOf(g)
 		step.Needs, step.NotApplicable = needs[g.Name()], reasons[g.Name()]
-		step.Prepare = pregate.For(s, g.Name(), a.Kubeconfig)
+		step.Prepare = pregate.For(s, g.Name(), a.Kubeconfig, nodesAfter(g.Name(), s, p, a))
 		out.Steps = append(out.Steps, step)
 	}
 	if !s.Kubernetes() && len(include) > 0 {

@@ -9,5 +9,5 @@
 // passes; a step whose context ended gets no verdict; concurrent claims fit the capacity, or
 // a single step exceeds it; the same Plan always runs in the same order.
 //
-// It does not interpret Observations and does not depend on gates, clusters or disks.
+// It interprets no Observations but those of preparations (package playbook), and does not depend on gates, clusters or disks.
 package plan

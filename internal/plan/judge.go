@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/pregate/playbook"
 )
 
 // The kinds of the Observations that the engine records. A Check's Judge does not get them.
@@ -14,16 +15,36 @@ const (
 	KindPrepare = "prepare"
 	// KindError is the error, or the panic, that Observe ended with.
 	KindError = "error"
+	// PreparedPrefix begins the kinds of an ObservingPrepare.
+	PreparedPrefix = KindPrepare + "-"
 )
 
 // Judge is the judgement of a step from its stored observations: the Check's own, validated
 // by rules that apply to every Check. It is pure; a replay calls it too.
 func Judge(c check.Check, obs []check.Observation) check.Judgement {
 	j := judge(c, obs)
+	if applied, ok := playbook.Judge(obs); ok && applied.Verdict != check.Passed {
+		j = withPlaybooks(applied, j, obs)
+	}
 	if j.Verdict != check.Passed {
 		j.Findings = append(unprepared(obs), j.Findings...)
 	}
 	return j
+}
+
+// withPlaybooks is the judgement of a step whose playbooks did not pass, whatever its check observed. A
+// check that was not observed adds no finding.
+func withPlaybooks(applied, j check.Judgement, obs []check.Observation) check.Judgement {
+	if recorded, observeErr := split(obs); len(recorded) == 0 && observeErr == "" {
+		return applied
+	}
+	if j.Verdict == check.Failed {
+		applied.Verdict = check.Failed
+	}
+	if j.Verdict != check.Passed {
+		applied.Findings = append(applied.Findings, j.Findings...)
+	}
+	return applied
 }
 
 func judge(c check.Check, obs []check.Observation) check.Judgement {
@@ -134,9 +155,9 @@ func NotApplicable(reason string) check.Judgement {
 // split returns the Check's own observations and the error of its Observe.
 func split(obs []check.Observation) (recorded []check.Observation, observeErr string) {
 	for _, o := range obs {
-		switch o.Kind {
-		case KindPrepare:
-		case KindError:
+		switch {
+		case o.Kind == KindPrepare || strings.HasPrefix(o.Kind, PreparedPrefix):
+		case o.Kind == KindError:
 			observeErr = cmp.Or(o.Err, "observing ended with an error without a message")
 		default:
 			recorded = append(recorded, o)

@@ -17,6 +17,15 @@ type Prepare interface {
 	Run(ctx context.Context, out io.Writer) (exit int, err error)
 }
 
+// ObservingPrepare is a Prepare whose result is judged with its step: it is observed instead of run.
+type ObservingPrepare interface {
+	Prepare
+	// Observe does the action without the nodes leftOut, and records observations of the kinds of
+	// package playbook, or of kinds that begin with PreparedPrefix. Later preparations and the step's
+	// check follow only if proceed is true.
+	Observe(ctx context.Context, rec check.Recorder, leftOut []string) (proceed bool, err error)
+}
+
 // Step is one Check of a Plan.
 type Step struct {
 	Check check.Check

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"strings"
 	"sync"
 
 	"github.com/firstlight/firstlight/internal/check"
@@ -23,8 +24,19 @@ type recorder struct {
 
 // Record implements check.Recorder for the check.
 func (r *recorder) Record(o check.Observation) (check.Observation, error) {
-	if o.Kind == KindPrepare || o.Kind == KindError {
+	if o.Kind == KindPrepare || o.Kind == KindError || strings.HasPrefix(o.Kind, PreparedPrefix) {
 		return o, fmt.Errorf("invalid kind %q: reserved for the engine", o.Kind)
+	}
+	return r.store(o)
+}
+
+// prepareRecorder records the observations of an ObservingPrepare.
+type prepareRecorder struct{ *recorder }
+
+// Record implements check.Recorder for a preparation.
+func (r prepareRecorder) Record(o check.Observation) (check.Observation, error) {
+	if !strings.HasPrefix(o.Kind, PreparedPrefix) {
+		return o, fmt.Errorf("invalid kind %q of a preparation: must begin with %s", o.Kind, PreparedPrefix)
 	}
 	return r.store(o)
 }

@@ -23,8 +23,8 @@ func (x *execution) runStep(ctx context.Context, s Step, leftOut []string) finis
 	}
 	x.tell(Event{Kind: EventStarted, Step: name})
 	rec := &recorder{run: x, step: name, attempt: attempt}
-	x.prepare(ctx, s, rec)
-	if ctx.Err() == nil && rec.broken() == nil {
+	proceed := x.prepare(ctx, s, rec, leftOut)
+	if proceed && ctx.Err() == nil && rec.broken() == nil {
 		if err := observeSafely(ctx, without(s.Check, leftOut), rec); err != nil && ctx.Err() == nil {
 			x.recordError(rec, err)
 		}
@@ -71,13 +71,24 @@ func (x *execution) recordError(rec *recorder, err error) {
 	})
 }
 
-// prepare runs the site's preparations and stores their output.
-func (x *execution) prepare(ctx context.Context, s Step, rec *recorder) {
+// prepare runs the site's preparations and stores their output. The step is not observed if it returns
+// false.
+func (x *execution) prepare(ctx context.Context, s Step, rec *recorder, leftOut []string) (proceed bool) {
 	for _, p := range s.Prepare {
 		if ctx.Err() != nil || rec.broken() != nil {
-			return
+			return false
 		}
 		x.tell(Event{Kind: EventPrepare, Step: s.Name(), Text: p.Name()})
+		if o, ok := p.(ObservingPrepare); ok {
+			proceed, err := observePrepareSafely(ctx, o, rec, leftOut)
+			if err != nil && ctx.Err() == nil {
+				x.recordError(rec, err)
+			}
+			if err != nil || !proceed {
+				return false
+			}
+			continue
+		}
 		o := check.Observation{Kind: KindPrepare, Target: p.Name(), Command: p.Name(), At: x.now()}
 		out := &bounded{limit: maxPrepareOutput}
 		exit, err := prepareSafely(ctx, p, out)
@@ -90,6 +101,16 @@ func (x *execution) prepare(ctx context.Context, s Step, rec *recorder) {
 			x.note(s.Name(), "preparation %s of %s failed: %s", o.Command, s.Name(), why)
 		}
 	}
+	return true
+}
+
+func observePrepareSafely(ctx context.Context, p ObservingPrepare, rec *recorder, leftOut []string) (proceed bool, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			proceed, err = false, fmt.Errorf("preparing %s panicked: %v", p.Name(), r)
+		}
+	}()
+	return p.Observe(ctx, prepareRecorder{rec}, leftOut)
 }
 
 func prepareSafely(ctx context.Context, p Prepare, out *bounded) (exit int, err error) {

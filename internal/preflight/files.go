@@ -57,8 +57,12 @@ func observeFiles(s *site.Site, gates []string) []fileFacts {
 		switch {
 		case len(p.Command) > 0:
 			program(key+".command", p.Command[0])
-		case p.Playbook != "":
-			file(key+".playbook", p.Playbook)
+		case p.Rollout() != nil:
+			a := p.Rollout()
+			file(key+".playbook", a.Playbook)
+			if info, err := os.Stat(a.Inventory); err != nil || !info.IsDir() {
+				file(key+".inventory", a.Inventory)
+			}
 			program(key+".playbook", "ansible-playbook")
 		case p.Helm != nil:
 			for _, f := range p.Helm.Files() {

@@ -95,7 +95,7 @@ func TestLiveSources(t *testing.T) {
 func install(t *testing.T, l *labtest.Lab, spec site.Helm) (code int, text string) {
 	t.Helper()
 	s := &site.Site{Prepare: []site.Prepare{{Gate: "gpustack", Helm: &spec, Timeout: site.Duration(2 * time.Minute)}}}
-	hooks := pregate.For(s, "gpustack", func(context.Context) (string, string, error) { return l.Site.Reach.Kubernetes.Kubeconfig, "", nil })
+	hooks := pregate.For(s, "gpustack", func(context.Context) (string, string, error) { return l.Site.Reach.Kubernetes.Kubeconfig, "", nil }, nil)
 	var out strings.Builder
 	code, err := hooks[0].Run(t.Context(), &out)
 	text = hooks[0].Name() + "\n" + out.String()

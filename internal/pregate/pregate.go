@@ -10,7 +10,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/plan"
+	"github.com/firstlight/firstlight/internal/pregate/playbook"
 	"github.com/firstlight/firstlight/internal/proctree"
 	"github.com/firstlight/firstlight/internal/site"
 )
@@ -21,8 +23,13 @@ const killGrace = 10 * time.Second
 // Kubeconfig is the cluster of the hooks. It may wait until the cluster is ready.
 type Kubeconfig func(ctx context.Context) (path, context string, err error)
 
-// For returns the hooks that s declares for a gate, in order.
-func For(s *site.Site, gate string, kubeconfig Kubeconfig) []plan.Prepare {
+// CheckNodes observes nodes without putting a load on them, and judges what it observed. Its error is the
+// recorder's or the context's.
+type CheckNodes func(ctx context.Context, rec check.Recorder, nodes []string) (playbook.NodeCheck, error)
+
+// For returns the hooks that s declares for a gate, in order. nodes follows each wave of a playbook; nil:
+// nothing does.
+func For(s *site.Site, gate string, kubeconfig Kubeconfig, nodes CheckNodes) []plan.Prepare {
 	var out []plan.Prepare
 	for _, p := range s.Prepare {
 		if p.Gate != gate {
@@ -31,8 +38,8 @@ func For(s *site.Site, gate string, kubeconfig Kubeconfig) []plan.Prepare {
 		switch {
 		case p.Helm != nil:
 			out = append(out, &release{spec: *p.Helm, mirror: s.Reach.Charts[p.Helm.Reference()], timeout: p.Timeout.D(), kubeconfig: kubeconfig})
-		case p.Playbook != "":
-			out = append(out, &command{argv: []string{"ansible-playbook", p.Playbook}, timeout: p.Timeout.D(), kubeconfig: kubeconfig})
+		case p.Rollout() != nil:
+			out = append(out, &rollout{spec: *p.Rollout(), hosts: s.NodeNames(), timeout: p.Timeout.D(), kubeconfig: kubeconfig, nodes: nodes})
 		default:
 			out = append(out, &command{argv: p.Command, timeout: p.Timeout.D(), kubeconfig: kubeconfig})
 		}

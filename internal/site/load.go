@@ -181,6 +181,10 @@ func (s *Site) resolvePaths(dir string) {
 	}
 	for i := range s.Prepare {
 		abs(&s.Prepare[i].Playbook)
+		if a := s.Prepare[i].Ansible; a != nil {
+			abs(&a.Playbook)
+			abs(&a.Inventory)
+		}
 		if h := s.Prepare[i].Helm; h != nil {
 			for _, p := range []*string{&h.ValuesFile, &h.PasswordFile, &h.CAFile} {
 				abs(p)

@@ -327,11 +327,32 @@ const (
 	ClientMachine = "machine"
 )
 
-// Prepare is one preparation; exactly one of Command, Playbook and Helm is set.
+// Prepare is one preparation; exactly one of Command, Playbook, Ansible and Helm is set.
 type Prepare struct {
-	Gate     string   `yaml:"gate" json:"gate"`
-	Command  []string `yaml:"command,omitempty" json:"command,omitempty"`
+	Gate    string   `yaml:"gate" json:"gate"`
+	Command []string `yaml:"command,omitempty" json:"command,omitempty"`
+	// Playbook is short for an Ansible block with nothing else.
 	Playbook string   `yaml:"playbook,omitempty" json:"playbook,omitempty"`
+	Ansible  *Ansible `yaml:"ansible,omitempty" json:"ansible,omitempty"`
 	Helm     *Helm    `yaml:"helm,omitempty" json:"helm,omitempty"`
 	Timeout  Duration `yaml:"timeout,omitempty" json:"timeout,omitempty"`
+}
+
+// Ansible is a playbook that is applied to the GPU nodes in waves, and whose result is judged.
+type Ansible struct {
+	Playbook string `yaml:"playbook" json:"playbook"`
+	// Inventory is a file or directory; empty: that of ansible.cfg.
+	Inventory string `yaml:"inventory,omitempty" json:"inventory,omitempty"`
+	// Waves is the number of nodes at a time, or their percentage ("25%"); empty: all at once.
+	Waves string `yaml:"waves,omitempty" json:"waves,omitempty"`
+	// Args are further arguments of ansible-playbook.
+	Args []string `yaml:"args,omitempty" json:"args,omitempty"`
+}
+
+// Rollout is the playbook of the preparation; nil if it has none.
+func (p Prepare) Rollout() *Ansible {
+	if p.Ansible == nil && p.Playbook != "" {
+		return &Ansible{Playbook: p.Playbook}
+	}
+	return p.Ansible
 }

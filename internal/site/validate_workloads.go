@@ -359,13 +359,16 @@ func (v *validator) prepare(s *Site) {
 			v.add(path+".gate", "%q is not one of %s", p.Gate, strings.Join(Gates(), ", "))
 		}
 		kinds := 0
-		for _, set := range []bool{len(p.Command) > 0, p.Playbook != "", p.Helm != nil} {
+		for _, set := range []bool{len(p.Command) > 0, p.Playbook != "", p.Ansible != nil, p.Helm != nil} {
 			if set {
 				kinds++
 			}
 		}
 		if kinds != 1 {
-			v.add(path, "needs exactly one of command, playbook and helm; it has %d", kinds)
+			v.add(path, "needs exactly one of command, playbook, ansible and helm; it has %d", kinds)
+		}
+		if p.Ansible != nil {
+			v.ansible(path+".ansible", p.Ansible)
 		}
 		if p.Helm != nil {
 			v.require(path+".helm.release", p.Helm.Release, "gpu-operator")

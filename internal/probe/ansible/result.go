@@ -1,0 +1,212 @@
+package ansible
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/firstlight/firstlight/internal/probe/guard"
+)
+
+// The states of an Event.
+const (
+	Changed     = "changed"
+	Failed      = "failed" // also a failure that the playbook ignores or rescues: the host's Stats say so
+	Unreachable = "unreachable"
+)
+
+// Result is one run of ansible-playbook.
+type Result struct {
+	// Plays and Tasks are the numbers of those that began.
+	Plays int `json:"plays"`
+	Tasks int `json:"tasks"`
+	// Hosts are the hosts of the recap, by name.
+	Hosts map[string]Host `json:"hosts"`
+	// Events are the results of tasks that changed or failed, in order.
+	Events []Event `json:"events,omitempty"`
+}
+
+// Host is the result of one host.
+type Host struct {
+	// Stats are the counts of the recap.
+	Stats
+	// Done is the number of tasks that were carried out, without those that gather facts and those
+	// that were skipped.
+	Done int `json:"done"`
+}
+
+// Stats are counts of tasks. OK has those that changed something; a task that failed and was rescued
+// or ignored does not count as a failure.
+type Stats struct {
+	OK          int `json:"ok"`
+	Changed     int `json:"changed"`
+	Failures    int `json:"failures"`
+	Unreachable int `json:"unreachable"`
+	Skipped     int `json:"skipped"`
+	Rescued     int `json:"rescued"`
+	Ignored     int `json:"ignored"`
+}
+
+// Event is the result of a task on a host.
+type Event struct {
+	Play  string `json:"play"`
+	Task  string `json:"task"`
+	Host  string `json:"host"`
+	State string `json:"state"`
+	// Message is the module's, for a task that failed; one line.
+	Message string `json:"message,omitempty"`
+}
+
+// document is what the callback prints.
+type document struct {
+	Plays []struct {
+		Play  struct{ Name string }
+		Tasks []struct {
+			Task  struct{ Name string }
+			Hosts map[string]outcome
+		}
+	}
+	Stats map[string]Stats
+}
+
+// outcome is the result of a module. Its other keys are the module's own.
+type outcome struct {
+	Action      string
+	Changed     flag
+	Failed      flag
+	Skipped     flag
+	Unreachable flag
+	Censored    string
+	Msg         json.RawMessage
+	Results     []struct {
+		Failed flag
+		Msg    json.RawMessage
+	}
+}
+
+// flag is true for JSON's true only: modules of third parties return other types.
+type flag bool
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (f *flag) UnmarshalJSON(data []byte) error {
+	*f = flag(string(data) == "true")
+	return nil
+}
+
+// ErrNoDocument is the error for output without the callback's document: ansible-playbook ended before
+// its recap, or has another callback.
+var ErrNoDocument = errors.New("no result of the callback ansible.posix.json in the output")
+
+// Parse reads the standard output of ansible-playbook. Other callbacks, and ansible-playbook -v, may
+// print lines before and after the document.
+func Parse(raw []byte) (Result, error) {
+	return guard.Parse("the result of ansible-playbook", func() (Result, error) {
+		at := begin(raw)
+		if at < 0 {
+			return Result{}, ErrNoDocument
+		}
+		decoder := json.NewDecoder(bytes.NewReader(raw[at:]))
+		var keys struct{ Plays, Stats json.RawMessage }
+		if err := decoder.Decode(&keys); err != nil {
+			if errors.Is(err, io.ErrUnexpectedEOF) {
+				return Result{}, errors.New("the result of ansible-playbook is cut short")
+			}
+			return Result{}, fmt.Errorf("decode the result of ansible-playbook: %w", err)
+		}
+		if keys.Plays == nil || keys.Stats == nil {
+			return Result{}, fmt.Errorf("%w: a document without plays and stats", ErrNoDocument)
+		}
+		if begin(raw[at+int(decoder.InputOffset()):]) >= 0 {
+			return Result{}, errors.New("the output of ansible-playbook has more than one document")
+		}
+		var d document
+		if err := errors.Join(json.Unmarshal(keys.Plays, &d.Plays), json.Unmarshal(keys.Stats, &d.Stats)); err != nil {
+			return Result{}, fmt.Errorf("decode the result of ansible-playbook: %w", err)
+		}
+		return d.result(), nil
+	})
+}
+
+// begin is the index of the first line that begins a document; -1: not found.
+func begin(raw []byte) int {
+	if bytes.HasPrefix(raw, []byte("{")) {
+		return 0
+	}
+	if i := bytes.Index(raw, []byte("\n{")); i >= 0 {
+		return i + 1
+	}
+	return -1
+}
+
+func (d document) result() Result {
+	r := Result{Plays: len(d.Plays), Hosts: map[string]Host{}}
+	done := map[string]int{}
+	for _, p := range d.Plays {
+		for _, t := range p.Tasks {
+			r.Tasks++
+			for _, host := range sortedKeys(t.Hosts) {
+				o := t.Hosts[host]
+				e := Event{Play: p.Play.Name, Task: t.Task.Name, Host: host}
+				switch {
+				case bool(o.Unreachable):
+					e.State, e.Message = Unreachable, o.message()
+				case bool(o.Failed):
+					e.State, e.Message = Failed, o.message()
+				case bool(o.Skipped):
+					continue
+				case bool(o.Changed):
+					e.State = Changed
+				}
+				if e.State == "" || e.State == Changed {
+					if !gathersFacts(o.Action) {
+						done[host]++
+					}
+				}
+				if e.State != "" {
+					r.Events = append(r.Events, e)
+				}
+			}
+		}
+	}
+	for name, s := range d.Stats {
+		r.Hosts[name] = Host{Stats: s, Done: done[name]}
+	}
+	return r
+}
+
+func gathersFacts(action string) bool {
+	name := action[strings.LastIndexByte(action, '.')+1:]
+	return name == "gather_facts" || name == "setup"
+}
+
+// maxMessage limits a message, in bytes.
+const maxMessage = 500
+
+// message is that of the module; of a loop, that of the first item that failed.
+func (o outcome) message() string {
+	if o.Censored != "" {
+		return "the task has no_log: its result is hidden"
+	}
+	for _, item := range o.Results {
+		if text := line(item.Msg); bool(item.Failed) && text != "" {
+			return text
+		}
+	}
+	return line(o.Msg)
+}
+
+// line is a text in one line; empty for a value of another type, which may be a variable.
+func line(msg json.RawMessage) string {
+	var text string
+	if len(msg) == 0 || json.Unmarshal(msg, &text) != nil {
+		return ""
+	}
+	text = strings.Join(strings.Fields(text), " ")
+	if len(text) > maxMessage {
+		text = strings.ToValidUTF8(text[:maxMessage], "") + " ..."
+	}
+	return text
+}
