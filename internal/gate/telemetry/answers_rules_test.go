@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -72,6 +73,7 @@ func TestAnswerRules(t *testing.T) {
 		all("a GPU too few", checktest.Set(kindAnswers, `.answers[last].hosts["gpu-02"].gpus`, 7)).Fails("Prometheus", "1 of "+replicas+" (gpu-02 has series of 7 of 8 GPUs)"),
 		all("a GPU too many", checktest.Set(kindAnswers, `.answers[last].hosts["gpu-02"].gpus`, 9)).Fails("Prometheus", "gpu-02 has series of 9 of 8 GPUs"),
 		all("an error lacks all nodes", checktest.Set(kindAnswers, ".answers[2].err", "503")).Fails("Prometheus", "1 of "+replicas+" (503)"),
+		all("an error has no samples", checktest.Set(kindAnswers, ".answers[0].err", "503"), answerAt(0, -time.Minute, -time.Minute)).Fails("Prometheus", "1 of "+replicas+" (503)"),
 		all("no answer could be read", checktest.Set(kindAnswers, ".answers[*].err", "503")).Unobserved("Prometheus", "no further answer could be read: 503"),
 		all("one process fails at times", process("*", "p 1"), answerAt(3, 0)).Unobserved("Prometheus", "all are of one process"),
 		all("two processes", process("*", "p 1"), process("last", "p 2"), answerAt(3, 0)).Fails("Prometheus", "several Prometheus replicas"),
@@ -94,17 +96,27 @@ func (h hurried) NewTimer(d time.Duration) clock.Timer {
 }
 
 // readingsOf is a Prometheus that answers the n-th query of the series with the n-th text, and then
-// always with the last; the text "whole" has every series, any other is an error.
-func readingsOf(t *testing.T, queries *int, texts ...string) prom.Prometheus {
+// always with the last; the text "whole" has every series, "none" has none, any other is an error. Its
+// process is the number of its starts.
+func readingsOf(t *testing.T, queries *atomic.Int64, texts ...string) prom.Prometheus {
+	t.Helper()
+	return restarting(t, queries, func() int64 { return 1 }, texts...)
+}
+
+func restarting(t *testing.T, queries *atomic.Int64, starts func() int64, texts ...string) prom.Prometheus {
 	t.Helper()
 	whole := &api{now: time.Now}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != "/api/v1/query" {
+		switch r.URL.Path {
+		case "/api/v1/query":
+		case "/api/v1/status/runtimeinfo":
+			fmt.Fprintf(w, `{"status":"success","data":{"startTime":"2026-11-21T00:00:00Z","hostname":"p-%d"}}`, starts())
+			return
+		default:
 			whole.ServeHTTP(w, r)
 			return
 		}
-		text := texts[min(*queries, len(texts)-1)]
-		*queries++
+		text := texts[min(int(queries.Add(1)), len(texts))-1]
 		switch text {
 		case "whole":
 			whole.ServeHTTP(w, r)
@@ -148,7 +160,7 @@ func TestSeriesDefects(t *testing.T) {
 			t.Parallel()
 			g := gate(t)
 			began := now()
-			queries := 0
+			var queries atomic.Int64
 			g.nodes, g.gpus, g.profile.Settle.Value, g.telemetry.ScrapeInterval = []string{"gpu-01"}, 1, 4, site.Duration(tt.interval)
 			at := began
 			g.deps.Clock = hurried{at: &at}
@@ -163,15 +175,68 @@ func TestSeriesDefects(t *testing.T) {
 			if slices.Sort(suspects); !slices.Equal(suspects, tt.suspects) || (err == nil) != (tt.says == "") || err != nil && !strings.Contains(err.Error(), tt.says) {
 				t.Errorf("%+v, %v", found, err)
 			}
-			if took := at.Sub(began); queries != tt.queries || took != tt.took {
-				t.Errorf("%d queries in %s, want %d in %s", queries, took, tt.queries, tt.took)
+			if took := at.Sub(began); int(queries.Load()) != tt.queries || took != tt.took {
+				t.Errorf("%d queries in %s, want %d in %s", queries.Load(), took, tt.queries, tt.took)
 			}
 		})
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	queries := 0
+	var queries atomic.Int64
 	if found, err := gate(t).SeriesDefects(ctx, readingsOf(t, &queries, "whole")); err == nil || len(found) > 0 {
 		t.Errorf("an interrupted reading: %+v, %v", found, err)
+	}
+}
+
+// A round of answers that is not complete is repeated until the time is over, and the last round is
+// recorded. An answer names the process that answered before and after it, if that is one.
+func TestRoundsOfAnswers(t *testing.T) {
+	t.Parallel()
+	var restarts atomic.Int64
+	same := func() int64 { return 1 }
+	part := append(slices.Repeat([]string{"whole"}, answersWanted-1), "none")
+	for name, tt := range map[string]struct {
+		texts      []string
+		starts     func() int64
+		queries    int
+		incomplete int
+		process    string
+	}{
+		"complete":                     {[]string{"whole"}, same, answersWanted, 0, "p-1 2026-11-21T00:00:00Z"},
+		"complete at the second round": {append(slices.Clone(part), "whole"), same, 2 * answersWanted, 0, "p-1 2026-11-21T00:00:00Z"},
+		"never complete":               {[]string{"none"}, same, 5 * answersWanted, answersWanted, "p-1 2026-11-21T00:00:00Z"},
+		"restarted during each answer": {[]string{"whole"}, func() int64 { return restarts.Add(1) }, answersWanted, 0, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g, at := gate(t), now()
+			var queries atomic.Int64
+			g.nodes, g.gpus, g.profile.Settle.Value = []string{"gpu-01"}, 1, 4
+			g.deps.Clock = hurried{at: &at}
+			var rec recorder
+			if err := g.observeAnswers(t.Context(), restarting(t, &queries, tt.starts, tt.texts...), &rec); err != nil || len(rec.obs) != 1 {
+				t.Fatalf("%+v, %v", rec.obs, err)
+			}
+			f, err := check.Decode[answersFigures](rec.obs[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := len(g.partialAnswers(f)); int(queries.Load()) != tt.queries || n != tt.incomplete || len(f.Answers) != answersWanted {
+				t.Errorf("%d of %d answers are incomplete after %d queries, want %d after %d", n, len(f.Answers), queries.Load(), tt.incomplete, tt.queries)
+			}
+			for i, a := range f.Answers {
+				if a.Process != tt.process {
+					t.Errorf("answer %d is of %q, want %q", i, a.Process, tt.process)
+				}
+			}
+		})
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	g := gate(t)
+	var queries atomic.Int64
+	var rec recorder
+	if err := g.observeAnswers(ctx, readingsOf(t, &queries, "whole"), &rec); !errors.Is(err, context.Canceled) || len(rec.obs) > 0 {
+		t.Errorf("an interrupted round: %+v, %v", rec.obs, err)
 	}
 }
