@@ -2,6 +2,8 @@ package accept
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -118,6 +120,11 @@ func TestClaimsOfTheCluster(t *testing.T) {
 		}, nil},
 		"no cluster claimed, finished": {[]check.Observation{one}, func(b *evidence.Bundle) { b.Header.Cluster = "" },
 			[]string{`cluster: run.json says "", observation 0001-identity-cluster-one is of cluster one`}},
+		"no cluster claimed, finished, simulated nodes": {[]check.Observation{identifies(t, "one", "kwok-1")}, func(b *evidence.Bundle) { b.Header.Cluster = "" }, []string{
+			`cluster: run.json says "", observation 0001-identity-cluster-one is of cluster one`,
+			"simulated: run.json says false, observation 0001-identity-cluster-one shows true: 1 of 1 nodes carry the annotation kwok.x-k8s.io/node (kwok-1)"}},
+		"another cluster after a list of nodes": {[]check.Observation{one, lists(t, "gpu-01"), identifies(t, "two", "gpu-01")}, nil,
+			[]string{`cluster: run.json says "one", observation 0003-identity-cluster-two is of cluster two`}},
 		"not yet claimed": {[]check.Observation{one}, func(b *evidence.Bundle) {
 			b.Header.Cluster, b.Header.Simulated, b.Finished = "", evidence.HardwareUnknown, false
 		}, nil},
@@ -139,7 +146,8 @@ func TestClaimsOfTheCluster(t *testing.T) {
 		"a list of nodes of a kept verdict": {[]check.Observation{one, lists(t, "kwok-1")}, func(b *evidence.Bundle) { keep(b, "one", list) }, nil},
 		"a list of nodes of a verdict of the run": {[]check.Observation{one, lists(t, "kwok-1")}, func(b *evidence.Bundle) {
 			keep(b, "one", list)
-			b.Entries[len(b.Entries)-1].Result.KeptFrom = ""
+			of := b.Entries[len(b.Entries)-1].Result
+			of.KeptFrom, of.KeptOf = "", ""
 		}, []string{"simulated: run.json says false, observation " + list + " shows true: 1 of 1 nodes carry the annotation kwok.x-k8s.io/node (kwok-1)"}},
 		"lists of nodes that were not read, and of others": {[]check.Observation{one, unread, foreign, otherKind}, nil, nil},
 		"observations that do not identify":                {[]check.Observation{one, notIdentity, notKind}, nil, nil},
@@ -203,6 +211,9 @@ func TestTheBasisOfClaims(t *testing.T) {
 		"observed": {[]check.Observation{one, one}, func(*evidence.Bundle) {}, []evidence.Claim{
 			{Field: "cluster", Value: "one", Basis: evidence.Observed, By: ids}, {Field: "simulated", Value: "false", Basis: evidence.Observed, By: ids}, dates,
 		}},
+		"observed once": {[]check.Observation{one}, func(b *evidence.Bundle) { b.Header.Simulated = evidence.HardwareUnknown }, []evidence.Claim{
+			{Field: "cluster", Value: "one", Basis: evidence.Observed, By: "0001-identity-cluster-one"}, {Field: "simulated", Value: "not identified", Basis: evidence.Observed, By: "0001-identity-cluster-one"}, dates,
+		}},
 		"not observed": {nil, func(*evidence.Bundle) {}, []evidence.Claim{claimed("cluster", "one"), claimed("simulated", "false"), dates}},
 		"everything claimed": {nil, func(b *evidence.Bundle) {
 			b.Header.Cluster, b.Header.Tool, b.Header.Command, b.Header.Recipe, b.Header.Seed = "", "v1", []string{"firstlight", "accept"}, "h100", &seed
@@ -244,5 +255,12 @@ func TestClaimsThatCannotBeChecked(t *testing.T) {
 	lost.Dir += "-moved"
 	if claims, _, err := Claims(lost); err == nil || len(claims) > 0 {
 		t.Errorf("a lost run: %v, %v", claims, err)
+	}
+	lost = observedRun(t, identifies(t, "one", "gpu-01"))
+	if err := os.Remove(filepath.Join(lost.Dir, "observations", "0001-identity-cluster-one.raw")); err != nil {
+		t.Fatal(err)
+	}
+	if claims, _, err := Claims(lost); err == nil || len(claims) > 0 {
+		t.Errorf("a lost output: %v, %v", claims, err)
 	}
 }
