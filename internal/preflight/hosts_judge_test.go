@@ -90,6 +90,7 @@ func TestLinesOfHosts(t *testing.T) {
 		"two modules":                     {func(f *hostFacts) { f.modules = nil }, replaced(4, "would-stop kernel modules a: not loaded: nvidia, ib_umad")},
 		"a program without its module":    {func(f *hostFacts) { f.modules, f.trials[0].err = []string{"ib_umad"}, unusable }, append(slices.Clone(fine[:1]), fine[2], fine[3], "would-stop kernel modules a: not loaded: nvidia; nvidia-smi: cannot be read", fine[5])},
 		"another program fails, too":      {func(f *hostFacts) { f.modules, f.trials[3].err = []string{"ib_umad"}, unusable }, slices.Concat(fine[:3], []string{"would-stop dmesg a: cannot be used: cannot be read", "would-stop kernel modules a: not loaded: nvidia"}, fine[5:])},
+		"modules unknown, program fails":  {func(f *hostFacts) { f.modules, f.modulesErr, f.trials[0].err = nil, unusable, unusable }, slices.Concat(fine[:1], []string{"would-stop nvidia-smi a: cannot be used: cannot be read"}, fine[2:4], []string{"unobserved kernel modules a: cannot be read"}, fine[5:])},
 		"modules unknown":                 {func(f *hostFacts) { f.modules, f.modulesErr = nil, unusable }, replaced(4, "unobserved kernel modules a: cannot be read")},
 		"no module needed":                {func(f *hostFacts) { f.trials, f.modulesErr = f.trials[3:], unusable }, []string{fine[0], fine[3], fine[5]}},
 		"one module needed":               {func(f *hostFacts) { f.trials = f.trials[2:3] }, []string{fine[0], fine[2], "ok kernel modules a: loaded: ib_umad", fine[5]}},
