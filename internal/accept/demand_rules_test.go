@@ -114,7 +114,15 @@ func TestLeavesOfDocuments(t *testing.T) {
 			t.Errorf("%q: %s", text, diff)
 		}
 	}
+	secret := map[string]string{}
+	addLeaves(secret, "d", []byte("password: hunter2hunter2"))
+	if text := fmt.Sprint(secret); len(secret) != 1 || strings.Contains(text, "hunter2") {
+		t.Errorf("a secret: %s", text)
+	}
 	o := options(t, t.TempDir(), planOf("a"))
+	if got, err := (documents{site: o.Site, profile: o.Profile, recipe: []byte("1")}).leaves(); err != nil || got["recipe "] != "1" {
+		t.Errorf("a short recipe: %q, %v", got["recipe "], err)
+	}
 	d := documents{site: o.Site, profile: o.Profile, allowFailed: 2}
 	plain, err := d.leaves()
 	if err != nil {
