@@ -49,9 +49,10 @@ func TestWhatARecipeIsJudgedBy(t *testing.T) {
 		}, []string{"unobserved", `pods of recipe a: the snapshot is of recipe "b"`}},
 		"problems":                      {broken, "", only(kindCase), []string{"failed", "x.yaml:7: no component x [unknown-component]", "x.yaml:9: no component y [unknown-component]"}},
 		"problems, and a snapshot":      {broken, "", nil, []string{"failed", "x.yaml:7: no component x [unknown-component]", "x.yaml:9: no component y [unknown-component]"}},
+		"one problem":                   {Case{Recipe: "a", Problems: problems[1:]}, "", only(kindCase), []string{"failed", "x.yaml:9: no component y [unknown-component]"}},
 		"problems of another selection": {broken, "f", only(kindCase), []string{"unobserved", "recipe a: the observed case has the fingerprint"}},
 		"a scenario's name is not compared": {a, a.Fingerprint, func(obs []check.Observation) []check.Observation {
-			return edited(t, obs, kindCase, func(c *Case) { c.Scenario.Recipe = "" })
+			return edited(t, obs, kindCase, func(c *Case) { c.Scenario.Recipe = "other" })
 		}, []string{"passed"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -80,8 +81,9 @@ func TestWhatARecipeIsJudgedBy(t *testing.T) {
 
 // records keeps observations; it fails at the n-th, if n is positive.
 type records struct {
-	obs  []check.Observation
-	fail int
+	obs      []check.Observation
+	fail     int
+	progress []string
 }
 
 func (r *records) Record(o check.Observation) (check.Observation, error) {
@@ -91,7 +93,9 @@ func (r *records) Record(o check.Observation) (check.Observation, error) {
 	return o, nil
 }
 
-func (*records) Progress(string, ...any) {}
+func (r *records) Progress(format string, args ...any) {
+	r.progress = append(r.progress, fmt.Sprintf(format, args...))
+}
 
 // The case is recorded before the control plane is used, and a recipe without a scenario uses none.
 func TestWhatIsObservedOfARecipe(t *testing.T) {
@@ -116,7 +120,8 @@ func TestWhatIsObservedOfARecipe(t *testing.T) {
 		c := &Check{
 			of:   a.member(),
 			make: func() (Case, error) { return tt.made, tt.build },
-			runner: func(context.Context, func(string)) (Runner, error) {
+			runner: func(_ context.Context, progress func(string)) (Runner, error) {
+				progress("100 % started")
 				return arenaFunc(func(_ context.Context, c scenario.Scenario) (snapshot.State, error) {
 					return scenariotest.Simulate(c), tt.run
 				}), tt.open
@@ -135,8 +140,8 @@ func TestWhatIsObservedOfARecipe(t *testing.T) {
 			t.Errorf("%s: %v %s", name, err, diff)
 		}
 		if name == "observed" {
-			if j := c.Judge(rec.obs); j.Verdict != check.Passed {
-				t.Errorf("%s: %s", j.Verdict, j.Reason)
+			if j := c.Judge(rec.obs); j.Verdict != check.Passed || !slices.Equal(rec.progress, []string{"100 % started"}) {
+				t.Errorf("%s: %s, progress %q", j.Verdict, j.Reason, rec.progress)
 			}
 		}
 	}
