@@ -175,9 +175,11 @@ func TestHopsAreObservedOnce(t *testing.T) {
 	whole := chainOf(t, snapshottest.Setup(), nil)
 	unread := whole[3]
 	unread.ID, unread.Figures, unread.Err = "", nil, "forbidden"
+	anonymous := whole[3]
+	anonymous.ID = ""
 	identified := whole[3]
 	identified.ID = "0004"
-	for name, tt := range map[string][]check.Observation{"unread first": {unread, whole[3]}, "unread later": {identified, unread}, "twice": {identified, identified}} {
+	for name, tt := range map[string][]check.Observation{"unread first": {unread, whole[3]}, "unread later": {identified, unread}, "twice": {identified, identified}, "without an ID": {anonymous, anonymous}} {
 		w := fold(slices.Concat(whole[:3], tt, whole[4:]))
 		if want := "hop " + unread.Target + " was observed twice"; w.problem != want || len(w.hops) > 0 {
 			t.Errorf("%s: %q, want %q", name, w.problem, want)
