@@ -87,8 +87,8 @@ func keep(b *evidence.Bundle, of string, ids ...string) {
 	b.Entries = append(b.Entries, evidence.Entry{Seq: len(b.Entries) + 1, At: day, Type: evidence.EntryKept, Step: r.Step, Result: &r})
 }
 
-// What run.json says of the cluster and its hardware is contradicted by each observation that shows
-// another, and by a run that shows none. Only observations of the run itself count.
+// Each observation of another cluster, or of other hardware, contradicts run.json, and so does a run
+// without such an observation. Only observations of the run itself count.
 func TestClaimsOfTheCluster(t *testing.T) {
 	t.Parallel()
 	const noneReal = "simulated: run.json says false, no observation shows it"
@@ -191,8 +191,8 @@ func TestClaimsOfTheCluster(t *testing.T) {
 	}
 }
 
-// Each statement of run.json has its basis: what no observation shows is claimed. An empty statement
-// is none.
+// Each statement of run.json has its basis: a statement without an observation is claimed. An empty
+// statement is left out.
 func TestTheBasisOfClaims(t *testing.T) {
 	t.Parallel()
 	seed := uint64(7)

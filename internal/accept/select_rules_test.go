@@ -144,7 +144,7 @@ func TestWhichRunIsResumed(t *testing.T) {
 		"by name, renamed":             {[]stored{with(open, func(r *stored) { r.as = "20261122T000000Z-aaaaaa" })}, func(o *Options) { o.Resume = id }, false, "has run.json of run ", "", false},
 		"by name, of other checks":     {[]stored{with(open, func(r *stored) { r.gates = gates[:1] })}, func(o *Options) { o.Resume = id }, false, "checks: a then, a, b now", "", false},
 		"by name, old":                 {[]stored{with(open, func(r *stored) { r.age = 169 * time.Hour })}, func(o *Options) { o.Resume = id }, false, "a is of 2026-11-15T02:04:05Z, 169h0m0s ago", "", false},
-		"a checks that are no plan":    {[]stored{open}, func(o *Options) { o.Playbook = planOf("a", "a") }, false, "", "run ID is unfinished, but not resumed", true},
+		"two checks of one name":       {[]stored{open}, func(o *Options) { o.Playbook = planOf("a", "a") }, false, "", "run ID is unfinished, but not resumed", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -261,7 +261,7 @@ func TestWhichRunsVerdictsAreKept(t *testing.T) {
 	}
 }
 
-// A new run records its options, and what it keeps; a resumed one goes on with its own selection.
+// A new run records its options, and what it keeps; a resumed one keeps its own selection.
 func TestRunsAreOpened(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -92,8 +92,8 @@ func TestHopReports(t *testing.T) {
 	}
 }
 
-// A hop is blocked by the first hop before it that did not pass, with its name and verdict; what does
-// not apply stays so, and what could not be read is unobserved.
+// The first hop that did not pass blocks the hops after it, with its name and verdict. A hop that does
+// not apply stays so, and an observation that cannot be read leaves its hop unobserved.
 func TestWhatStopsAHop(t *testing.T) {
 	t.Parallel()
 	fails := func(of string, change func(*snapshot.State)) func(string, *snapshot.State) {

@@ -61,8 +61,8 @@ func TestJudgeHosts(t *testing.T) {
 	}
 }
 
-// What is fine has a line, too: the login, each program with its version, the modules, the clock. Each
-// program and each module is named once.
+// A host without a defect has a line for the login, for each program with its version, for the modules
+// and for the clock. Each program and each module is named once.
 func TestLinesOfHosts(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)

@@ -53,7 +53,7 @@ func TestJudgeServices(t *testing.T) {
 	}
 }
 
-// What is fine has a line, too; what is not known has none, or is unobserved.
+// A service without a defect has a line for each property that was observed.
 func TestLinesOfServices(t *testing.T) {
 	t.Parallel()
 	want := site.Telemetry{ScrapeInterval: site.Duration(15 * time.Second)}

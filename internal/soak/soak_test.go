@@ -120,7 +120,7 @@ func TestChangesAndFigures(t *testing.T) {
 	}
 }
 
-// The first result of a gate is no change. Figures are in the order of their first values; one value
+// The first result of a gate does not count as a change. Figures are in the order of their first values; one value
 // alone has no spread.
 func TestFirstResultsAndFigures(t *testing.T) {
 	t.Parallel()

@@ -114,7 +114,7 @@ func TestTransitionsAtTheLimits(t *testing.T) {
 	for rounds, want := range map[string]string{
 		"foff":      "4:ok>failed/2",               // confirmed, not flapping
 		"fofoF":     "5:ok>failed/1",               // lasting, not flapping
-		"ffoof":     "2:ok>failed/2 4:failed>ok/2", // what was before does not count
+		"ffoof":     "2:ok>failed/2 4:failed>ok/2", // earlier failures do not count
 		"ffoofof":   "2:ok>failed/2 4:failed>ok/2", // twice since
 		"ffoofofof": "2:ok>failed/2 4:failed>ok/2 9:ok>failed/1~",
 		"ggooffgg":  "2:ok>failed/2 4:failed>ok/2 6:ok>failed/2 8:failed>failed/2", // known only until it is ok
