@@ -132,6 +132,9 @@ func TestWhatStopsAHop(t *testing.T) {
 			snapshot.HopServed: "unobserved hop served was not observed", snapshot.HopFlat: "blocked served is unobserved", snapshot.HopLoad: "blocked served is unobserved",
 			snapshot.HopGangBound: "blocked served is unobserved", snapshot.HopMetricFalls: "blocked served is unobserved",
 		}},
+		"a hop that does not apply stops none": {func(s *snapshot.Setup) { s.Pool.Zero = "" }, nil, nil, map[string]string{
+			snapshot.HopLimitZero: "not-applicable the run uses an existing NodePool (--pool) and creates none with limit 0", snapshot.HopMetricFalls: "passed", snapshot.HopGangBound: "passed",
+		}},
 		"a gang that the observer left out":     {nil, hpa, drop(snapshot.HopGangBound, snapshot.HopGangNone), map[string]string{snapshot.HopGangBound: "blocked hpa is failed", snapshot.HopGangNone: "blocked gang-bound is blocked"}},
 		"a gang that could not be read":         {nil, hpa, unread(snapshot.HopGangBound), map[string]string{snapshot.HopGangBound: "unobserved autoscale-hop on gang-bound: forbidden", snapshot.HopGangNone: "blocked gang-bound is unobserved"}},
 		"a clean-up that the observer left out": {nil, hpa, drop(snapshot.HopClean), map[string]string{snapshot.HopClean: "unobserved hop clean was not observed"}},
@@ -153,7 +156,10 @@ func TestWhatStopsAHop(t *testing.T) {
 					continue
 				}
 				verdict, reason := string(h.Verdict), h.Reason
-				got[h.Hop] = verdict + " " + reason
+				if got[h.Hop] = verdict + " " + reason; h.Verdict == check.Passed {
+					got[h.Hop] = verdict
+					continue
+				}
 				if h.Verdict == check.Unobserved && (len(h.Findings) != 1 || h.Findings[0].Suspect != "hop "+h.Hop || h.Findings[0].Remedy == "") {
 					t.Errorf("hop %s: %+v", h.Hop, h.Findings)
 				}
@@ -184,5 +190,16 @@ func TestHopsAreObservedOnce(t *testing.T) {
 		if want := "hop " + unread.Target + " was observed twice"; w.problem != want || len(w.hops) > 0 {
 			t.Errorf("%s: %q, want %q", name, w.problem, want)
 		}
+	}
+	obs := chainOf(t, snapshottest.Setup(), func(hop string, st *snapshot.State) {
+		if hop == snapshot.HopAdapter {
+			st.Programs[0].Ready = 0
+		}
+	})
+	for i := range obs {
+		obs[i].ID = ""
+	}
+	if h := fold(obs).hops[0]; h.Verdict != check.Failed || len(h.Findings) == 0 || h.Findings[0].Observations != nil {
+		t.Errorf("%+v", h)
 	}
 }
