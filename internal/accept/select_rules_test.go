@@ -306,3 +306,27 @@ func TestRunsAreOpened(t *testing.T) {
 		}
 	}
 }
+
+// An evidence directory that cannot be listed is an error: no run is resumed, and none begins.
+func TestAnEvidenceDirectoryThatCannotBeListed(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, resume := range []string{"", "latest"} {
+		x, _ := executionOn(t, file, []string{"a"}, func(o *Options) { o.Resume = resume })
+		path, err := x.toResume(t.Context())
+		if _, refused := errors.AsType[*InputError](err); err == nil || refused || path != "" {
+			t.Errorf("--resume %q: %q, %v", resume, path, err)
+		}
+		if err := x.open(t.Context()); err == nil || x.run != nil || strings.Contains(err.Error(), "start a run") {
+			t.Errorf("--resume %q: opened, %v", resume, err)
+		}
+	}
+	o := options(t, t.TempDir(), planOf("a"))
+	b := &evidence.Bundle{Site: o.SiteFile, Profile: o.ProfileFile, Inputs: map[string][]byte{"validation.json": []byte("{")}}
+	if s, p, err := Used(b); err != nil || s.Name != o.Site.Name || p.Name != o.Profile.Name {
+		t.Errorf("an input that is not a profile: %v", err)
+	}
+}
