@@ -181,7 +181,7 @@ func (w *decoded) decode(obs []check.Observation) (ids map[string][]string, unre
 			w.problem = fmt.Sprintf("unknown hop %q", o.Target)
 			return ids, unread
 		}
-		if len(ids[o.Target]) > 0 || unread[o.Target] != "" {
+		if _, read := w.states[o.Target]; read || unread[o.Target] != "" {
 			w.problem = fmt.Sprintf("hop %s was observed twice", o.Target)
 			return ids, unread
 		}

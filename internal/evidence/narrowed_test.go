@@ -24,6 +24,15 @@ func TestNarrowedBy(t *testing.T) {
 		}
 		return Entry{Type: EntryVerdict, Step: step, Result: &r}
 	}
+	// without are the results of a gate that left out nodes; another node has a note.
+	without := func(step string, v check.Verdict, nodes int, leftOut ...string) Entry {
+		return verdict(step, v, func(r *plan.Result) {
+			r.LeftOut, r.Nodes = leftOut, nodes
+			for _, n := range append([]string{"n22", "x"}, leftOut...) {
+				r.Findings = append(r.Findings, check.Finding{Suspect: n, Message: "7 of 8 GPUs"}, check.Finding{Suspect: n + "/gpu3", Message: "gone"})
+			}
+		})
+	}
 	whole := []Entry{verdict("a", check.Passed), verdict("b", check.Passed), verdict("c", check.Passed)}
 	for name, tt := range map[string]struct {
 		header  Header
@@ -59,6 +68,29 @@ func TestNarrowedBy(t *testing.T) {
 			entries: []Entry{whole[0], whole[1], verdict("c", check.Failed)},
 			want:    []string{"not counted: c is failed, and only recommended"},
 		},
+		"nodes left out": {
+			entries: []Entry{without("a", check.Partial, 3, "n2"), whole[1], whole[2]},
+			want:    []string{"passed on 3 of 4 nodes, 1 left out (at most 3 allowed)", "left out: n2, which failed gate a: n2: 7 of 8 GPUs (and 1 more)"},
+		},
+		"nodes left out by two gates": {
+			entries: []Entry{without("a", check.Partial, 3, "n2"), without("b", check.Partial, 1, "n1", "n4"), whole[2]},
+			want: []string{
+				"passed on 1 of 4 nodes, 3 left out (at most 3 allowed)", "left out: n2, which failed gate a: n2: 7 of 8 GPUs (and 1 more)",
+				"left out: n1, which failed gate b: n1: 7 of 8 GPUs (and 1 more)", "left out: n4, which failed gate b: n4: 7 of 8 GPUs (and 1 more)",
+			},
+		},
+		"nodes left out, a gate failed": {
+			entries: []Entry{without("a", check.Partial, 3, "n2"), verdict("b", check.Failed), whole[2]},
+			want:    []string{"judged on 3 of 4 nodes, 1 left out (at most 3 allowed)", "left out: n2, which failed gate a: n2: 7 of 8 GPUs (and 1 more)"},
+		},
+		"new nodes left out": {
+			header:  Header{AddedTo: "R1"},
+			entries: []Entry{without("a", check.Partial, 3, "n2"), whole[1], whole[2]},
+			want: []string{
+				"adds nodes to the accepted run R1: of the gates, only node and collective were run",
+				"of the new nodes, passed on 3 of 4 nodes, 1 left out (at most 3 allowed)", "left out: n2, which failed gate a: n2: 7 of 8 GPUs (and 1 more)",
+			},
+		},
 		"a cluster that was not identified": {header: Header{Simulated: HardwareUnknown}, entries: whole, want: []string{"the cluster was not identified: whether its hardware is simulated is unknown"}},
 		"a cluster without nodes":           {header: Header{Cluster: "uid"}, entries: whole, want: []string{"the cluster has no nodes: whether its hardware is simulated is unknown"}},
 		"notes": {
@@ -79,7 +111,7 @@ func TestNarrowedBy(t *testing.T) {
 			if !strings.HasPrefix(name, "a cluster") {
 				tt.header.Simulated = HardwareReal
 			}
-			b := &Bundle{Header: tt.header, Plan: PlanFile{Steps: steps}, Entries: tt.entries, Finished: !tt.open}
+			b := &Bundle{Header: tt.header, Plan: PlanFile{Steps: steps, AllowFailed: 3}, Entries: tt.entries, Finished: !tt.open}
 			if diff := cmp.Diff(tt.want, b.NarrowedBy()); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}

@@ -2,6 +2,7 @@ package preflight
 
 import (
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -58,4 +59,56 @@ func TestJudgeHosts(t *testing.T) {
 	if lines := judgeHosts(nil, time.Second); len(lines) != 0 {
 		t.Errorf("no hosts: %+v", lines)
 	}
+}
+
+// A host without a defect has a line for the login, for each program with its version, for the modules
+// and for the clock. Each program and each module is named once.
+func TestLinesOfHosts(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	unusable := errors.New("cannot be read")
+	trialOf := hostcommand.Installed("sminfo")
+	fine := []string{
+		"ok ssh a: logged in, host key known", "ok nvidia-smi a: runs, version 580.1", "ok sminfo a: runs, and its output can be read",
+		"ok dmesg a: runs, and its output can be read", "ok kernel modules a: loaded: ib_umad, nvidia", "ok clock a: agrees with the other hosts within 1s",
+	}
+	replaced := func(i int, line ...string) []string { return slices.Concat(fine[:i], line, fine[i+1:]) }
+	for name, tt := range map[string]struct {
+		spoil func(f *hostFacts)
+		want  []string
+	}{
+		"healthy":                         {func(*hostFacts) {}, fine},
+		"no login":                        {func(f *hostFacts) { f.login = unusable }, []string{"would-stop ssh a: cannot be read"}},
+		"the version of the last command": {func(f *hostFacts) { f.trials[1].version = "580.2" }, replaced(1, "ok nvidia-smi a: runs, version 580.2")},
+		"in a container":                  {func(f *hostFacts) { f.trials[0].out.Origin = "container x" }, replaced(1, "ok nvidia-smi a: runs in container x, version 580.1")},
+		"on the host":                     {func(f *hostFacts) { f.trials[0].out.Origin = ssh.OnHost }, fine},
+		"only found":                      {func(f *hostFacts) { f.trials[2].command.Trial = trialOf }, replaced(2, "ok sminfo a: found")},
+		"one command run, one found":      {func(f *hostFacts) { f.trials[0].version, f.trials[1].command.Trial = "", trialOf }, replaced(1, "ok nvidia-smi a: runs, and its output can be read")},
+		"one command found, one run":      {func(f *hostFacts) { f.trials[0].version, f.trials[0].command.Trial = "", trialOf }, replaced(1, "ok nvidia-smi a: runs, and its output can be read")},
+		"the first failure":               {func(f *hostFacts) { f.trials[0].err, f.trials[1].err = unusable, errors.New("later") }, replaced(1, "would-stop nvidia-smi a: cannot be used: cannot be read")},
+		"a module of two commands":        {func(f *hostFacts) { f.modules = []string{"ib_umad"} }, replaced(4, "would-stop kernel modules a: not loaded: nvidia")},
+		"two modules":                     {func(f *hostFacts) { f.modules = nil }, replaced(4, "would-stop kernel modules a: not loaded: nvidia, ib_umad")},
+		"a program without its module":    {func(f *hostFacts) { f.modules, f.trials[0].err = []string{"ib_umad"}, unusable }, append(slices.Clone(fine[:1]), fine[2], fine[3], "would-stop kernel modules a: not loaded: nvidia; nvidia-smi: cannot be read", fine[5])},
+		"another program fails, too":      {func(f *hostFacts) { f.modules, f.trials[3].err = []string{"ib_umad"}, unusable }, slices.Concat(fine[:3], []string{"would-stop dmesg a: cannot be used: cannot be read", "would-stop kernel modules a: not loaded: nvidia"}, fine[5:])},
+		"modules unknown, program fails":  {func(f *hostFacts) { f.modules, f.modulesErr, f.trials[0].err = nil, unusable, unusable }, slices.Concat(fine[:1], []string{"would-stop nvidia-smi a: cannot be used: cannot be read"}, fine[2:4], []string{"unobserved kernel modules a: cannot be read"}, fine[5:])},
+		"modules unknown":                 {func(f *hostFacts) { f.modules, f.modulesErr = nil, unusable }, replaced(4, "unobserved kernel modules a: cannot be read")},
+		"no module needed":                {func(f *hostFacts) { f.trials, f.modulesErr = f.trials[3:], unusable }, []string{fine[0], fine[3], fine[5]}},
+		"one module needed":               {func(f *hostFacts) { f.trials = f.trials[2:3] }, []string{fine[0], fine[2], "ok kernel modules a: loaded: ib_umad", fine[5]}},
+		"clock unknown":                   {func(f *hostFacts) { f.clock.Clock = time.Time{} }, replaced(5, "unobserved clock a: does not report its clock")},
+	} {
+		f := healthyHost("a", now)
+		tt.spoil(&f)
+		requireAll(t, name, judgeHosts([]hostFacts{f}, time.Second), tt.want...)
+	}
+	requireAll(t, "no gate compares clocks", judgeHosts([]hostFacts{healthyHost("a", now)}, 0), fine[:5]...)
+	var late []node.HostClock
+	for _, host := range []string{"a", "b", "c"} {
+		c := healthyHost(host, now).clock
+		c.Clock, c.ClockAfter = c.Clock.Add(time.Minute), c.ClockAfter.Add(time.Minute)
+		late = append(late, c)
+	}
+	const agrees = ": agrees with the other hosts within 1s"
+	requireAll(t, "the clock of this machine", judgeClocks(late, time.Second), "ok clock a"+agrees, "ok clock b"+agrees, "ok clock c"+agrees,
+		"ok clock this machine: its clock differs from that of most nodes by at least 59.999s: gates compare hosts with each other")
+	requireAll(t, "no clocks", judgeClocks(nil, time.Second))
 }

@@ -3,6 +3,8 @@ package preflight
 import (
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // require holds lines to one wanted line each, "RESULT WHAT TARGET: part of the observation", in order.
@@ -49,5 +51,17 @@ func TestOverall(t *testing.T) {
 		if got := overall(tt.lines); got != tt.want {
 			t.Errorf("%s: %s, want %s", name, got, tt.want)
 		}
+	}
+}
+
+// requireAll requires the lines, as "result check target: observed".
+func requireAll(t *testing.T, name string, lines []Line, want ...string) {
+	t.Helper()
+	var got []string
+	for _, l := range lines {
+		got = append(got, string(l.Result)+" "+l.Check+" "+l.Target+": "+l.Observed)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s: %s", name, diff)
 	}
 }

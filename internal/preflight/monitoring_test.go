@@ -52,3 +52,37 @@ func TestJudgeServices(t *testing.T) {
 		require(t, name, judgeAlerts(f, "on-call"), tt.want...)
 	}
 }
+
+// A service without a defect has a line for each property that was observed.
+func TestLinesOfServices(t *testing.T) {
+	t.Parallel()
+	want := site.Telemetry{ScrapeInterval: site.Duration(15 * time.Second)}
+	fine := []string{
+		"ok Prometheus p: ready", "ok GPU series p: DCGM_FI_DEV_GPU_UTIL of every GPU, with its labels, fresh",
+		"ok scrape interval p: dcgm-exporter is scraped every 15s", "ok alerting p: Prometheus sends alerts to am, am2",
+	}
+	defects := []check.Finding{{Suspect: "gpu-02", Message: "no series"}, {Suspect: "gpu-03", Message: "no series"}}
+	for name, tt := range map[string]struct {
+		spoil func(f *seriesFacts)
+		want  []string
+	}{
+		"healthy":          {func(*seriesFacts) {}, fine},
+		"one exporter":     {func(f *seriesFacts) { f.intervals = f.intervals[1:] }, fine},
+		"no target":        {func(f *seriesFacts) { f.intervals = nil }, []string{fine[0], fine[1], fine[3]}},
+		"defects":          {func(f *seriesFacts) { f.defects = defects }, []string{fine[0], "would-stop GPU series gpu-02: no series", "would-stop GPU series gpu-03: no series", fine[2], fine[3]}},
+		"one defect":       {func(f *seriesFacts) { f.defects = defects[:1] }, []string{fine[0], "would-stop GPU series gpu-02: no series", fine[2], fine[3]}},
+		"one Alertmanager": {func(f *seriesFacts) { f.alertmanagers = f.alertmanagers[:1] }, []string{fine[0], fine[1], fine[2], "ok alerting p: Prometheus sends alerts to am"}},
+	} {
+		f := seriesFacts{address: "p", intervals: []time.Duration{time.Second, 15 * time.Second}, alertmanagers: []string{"am", "am2"}}
+		tt.spoil(&f)
+		requireAll(t, name, judgeSeries(f, want), tt.want...)
+	}
+	receivers := []prom.Receiver{{Name: "other"}, {Name: "on-call", Integrations: []string{"webhook", "email"}}}
+	f := alertFacts{address: "am", receivers: receivers, effect: telemetry.AlertEffect{Consent: true, Reached: []string{"on-call"}}}
+	requireAll(t, "a receiver", judgeAlerts(f, "on-call"), "ok Alertmanager am: answers", "ok alert receiver on-call: the synthetic alert is routed to it alone: webhook, email")
+	f.effect.Consent = false
+	lines := judgeAlerts(f, "on-call")
+	if len(lines) != 2 || lines[0].Result != OK || lines[1].Result != WouldStop {
+		t.Errorf("an alert that is not permitted: %+v", lines)
+	}
+}

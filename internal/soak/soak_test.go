@@ -120,6 +120,30 @@ func TestChangesAndFigures(t *testing.T) {
 	}
 }
 
+// The first result of a gate does not count as a change. Figures are in the order of their first values; one value
+// alone has no spread.
+func TestFirstResultsAndFigures(t *testing.T) {
+	t.Parallel()
+	figures := func(v check.Verdict, names ...string) plan.Result {
+		r := plan.Result{Step: "collective", Judgement: check.Judgement{Verdict: v, Findings: []check.Finding{{Suspect: "gpu-03", Message: "slow"}}}}
+		for _, name := range names {
+			r.Figures = append(r.Figures, check.Figure{Name: name, Value: 1, Unit: "GB/s"})
+		}
+		return r
+	}
+	all := []Repetition{repetition(0, figures(check.Failed, "a", "b", "once")), repetition(1, figures(check.Failed, "b")), repetition(2, figures(check.Failed, "a"))}
+	if got := changes(all); len(got) != 0 {
+		t.Errorf("%+v", got)
+	}
+	var got []string
+	for _, s := range spreads(all) {
+		got = append(got, fmt.Sprint(s.Name, " ", s.Count))
+	}
+	if strings.Join(got, ", ") != "a 2, b 2" {
+		t.Errorf("%q", got)
+	}
+}
+
 func open(t *testing.T, dir string, want State, at time.Time, fresh bool) *Soak {
 	t.Helper()
 	s, err := Open(dir, want, at, fresh)

@@ -2,6 +2,7 @@ package hook
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -70,6 +71,47 @@ func TestNothingIsNoExpectation(t *testing.T) {
 		}
 		if s := JudgeReady(ReadyCount{Checks: 9}, NodeSample{Nodes: Nodes{}}, e); s.Ready || s.Checks > 0 || len(s.Reasons) == 0 {
 			t.Errorf("%+v is met by nothing: %+v", e, s)
+		}
+	}
+}
+
+// The least deployment that can be expected is one node with one GPU, seen once.
+func TestTheLeastExpectation(t *testing.T) {
+	t.Parallel()
+	least := ReadyExpectation{Nodes: 1, GPUs: 1, Checks: 1}
+	if err := least.Validate(); err != nil {
+		t.Error(err)
+	}
+	sample := NodeSample{Nodes: Nodes{{Name: "a", UID: "1", Ready: true, GPUs: 1}}}
+	if s := JudgeReady(ReadyCount{}, sample, least); !s.Ready || s.Checks != 1 || len(s.Reasons) > 0 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// The reasons are all defects of the sample, then the nodes that changed since the sample before,
+// by name; nodes that were not read have not changed.
+func TestReasonsOfASample(t *testing.T) {
+	t.Parallel()
+	before := ReadyCount{Checks: 1, Nodes: readySample().Nodes}
+	for name, tt := range map[string]struct {
+		before ReadyCount
+		sample NodeSample
+		want   []string
+	}{
+		"not read":                    {before, NodeSample{}, []string{"the nodes were not read"}},
+		"an error":                    {before, NodeSample{Error: "refused"}, []string{"refused"}},
+		"an error of the extra check": {before, readySampleWith(func(l *NodeSample) { l.Error = "3 of 4 pods" }), []string{"3 of 4 pods"}},
+		"no nodes":                    {before, NodeSample{Nodes: Nodes{}}, []string{"0 nodes, want 2: none", "a disappeared", "b disappeared"}},
+		"names in order":              {ReadyCount{}, NodeSample{Nodes: Nodes{readyNode("c", "3"), readyNode("a", "1"), readyNode("b", "2")}}, []string{"3 nodes, want 2: a, b, c"}},
+		"all defects of a node": {before, readySampleWith(func(l *NodeSample) { l.Nodes[1] = Node{Name: "b", UID: "2", Cordoned: true, GPUs: 9} }),
+			[]string{"b is not Ready", "b is cordoned", "b has 9 GPUs, want 8"}},
+		"the first sample":                   {ReadyCount{}, readySample(), nil},
+		"nodes of a sample that was not one": {ReadyCount{Nodes: Nodes{readyNode("c", "3")}}, readySample(), nil},
+		"other nodes":                        {before, NodeSample{Nodes: Nodes{readyNode("d", "4"), readyNode("c", "3")}}, []string{"a disappeared", "b disappeared", "c joined", "d joined"}},
+	} {
+		s := JudgeReady(tt.before, tt.sample, wantReady)
+		if !slices.Equal(s.Reasons, tt.want) || s.Ready {
+			t.Errorf("%s: %q, want %q", name, s.Reasons, tt.want)
 		}
 	}
 }
