@@ -12,7 +12,7 @@ import (
 )
 
 // Each collective and each rail is compared with its own figure: a slow all-to-all is not hidden by the
-// all-reduce, and one that is no longer run is not observed.
+// all-reduce, and without a run of it there is nothing to compare.
 func TestCollectivesAreComparedByThemselves(t *testing.T) {
 	t.Parallel()
 	p, err := profile.Load("h100-sxm-ndr400")

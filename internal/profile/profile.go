@@ -168,7 +168,7 @@ type Collective struct {
 	// Suite has the published figures of other collectives than all-reduce, by name.
 	Suite map[string]Published `yaml:"suite,omitempty" json:"suite,omitempty"`
 	// SuiteFloor is the part of the rate of the links that is the class floor of a collective without a
-	// published figure. Nil: there is none, as in profiles of earlier versions.
+	// published figure. Nil: it has no limit, as in profiles of earlier versions.
 	SuiteFloor *Figure `yaml:"suiteFloor,omitempty" json:"suiteFloor,omitempty"` // fraction
 	// MinFraction of the ceiling that is a pass.
 	MinFraction Figure `yaml:"minFraction" json:"minFraction"`

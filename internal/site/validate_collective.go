@@ -44,7 +44,7 @@ func (v *validator) suite(s *Site, p *profile.Profile) {
 	}
 }
 
-// byRail requires rails that NCCL can be told to use.
+// byRail requires rails that NCCL_IB_HCA can select.
 func (v *validator) byRail(s *Site, p *profile.Profile) {
 	const path = "workloads.collective.byRail"
 	switch {

@@ -60,7 +60,7 @@ func (g *Gate) Describe() []string {
 	}, g.describeRest()...)
 }
 
-// describeRest lists what the site demands beside the all-reduce.
+// describeRest lists the other collectives and the rails of the site.
 func (g *Gate) describeRest() []string {
 	var out []string
 	for _, t := range g.suite()[1:] {

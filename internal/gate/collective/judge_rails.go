@@ -16,8 +16,8 @@ func (g *Gate) judgeRails(obs []check.Observation) []check.Judgement {
 	return out
 }
 
-// withRails adds the rails that are slow alone to a failure of the all-reduce, which is first theirs if no part
-// is named; slow rails only name one if others are fast. Rails are not run after a failure that names a node.
+// withRails adds the rails that are slow alone to a failure of the all-reduce, before its own findings. If all
+// rails are slow, no rail is the cause. Rails are not run after a failure that names a node.
 func withRails(j check.Judgement, rails []check.Judgement) check.Judgement {
 	var slow []check.Finding
 	bad, good := 0, 0
@@ -44,7 +44,7 @@ func withRails(j check.Judgement, rails []check.Judgement) check.Judgement {
 
 const remedyRail = "check the leaf switch and the cables of this rail: its errors (ibqueryerrors), its congestion counters (PortXmitWait), and the PCIe links of its adapters; then run again with --from collective"
 
-// judgeRail judges the all-reduce over one rail: what is slow is the rail, unless a node is named.
+// judgeRail judges the all-reduce over one rail: the suspect is the rail, unless the log names a node.
 func (g *Gate) judgeRail(want job, obs []check.Observation) check.Judgement {
 	var runs runs
 	for _, o := range check.OfKind(obs, KindRun) {

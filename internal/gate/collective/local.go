@@ -91,7 +91,7 @@ func (l *Local) Observe(ctx context.Context, rec check.Recorder) error {
 			return err
 		}
 		for _, t := range l.gate.suite() {
-			if passed, err := l.observeRun(ctx, rec, node, t); err != nil || !passed {
+			if good, err := l.observeRun(ctx, rec, node, t); err != nil || !good {
 				return err
 			}
 		}
@@ -120,8 +120,8 @@ func (l *Local) observeProcesses(ctx context.Context, rec check.Recorder, node s
 }
 
 // observeRun runs the repetitions of a test until one fails, records them as one run, and reports whether
-// all succeeded.
-func (l *Local) observeRun(ctx context.Context, rec check.Recorder, node string, t test) (succeeded bool, err error) {
+// nothing failed: after a failure the other collectives are not run.
+func (l *Local) observeRun(ctx context.Context, rec check.Recorder, node string, t test) (good bool, err error) {
 	j := job{test: t, scope: ScopeAll, nodes: []string{node}, repetitions: l.gate.repetitions()}
 	rec.Progress("%s over %d GPUs, %d repetitions", t.name, l.gate.gpus(), j.repetitions)
 	attempt := l.observer(rec).Begin(KindRun, j.target(), ssh.Quote(l.argv(t)))
@@ -155,7 +155,8 @@ func (l *Local) observeRun(ctx context.Context, rec check.Recorder, node string,
 		return false, err
 	}
 	f.read([]gangjob.Log{{Data: log.Bytes()}})
-	return outcome.Succeeded && outcome.Ended == gangjob.EndedDone, attempt.Raw(log.Bytes()).RecordPartial(f, outcome.NotRun())
+	good = outcome.NotRun() == nil && !l.gate.reviewRun("", f).HasFailed()
+	return good, attempt.Raw(log.Bytes()).RecordPartial(f, outcome.NotRun())
 }
 
 // exitNotFound is env's exit code for a program that it does not find.

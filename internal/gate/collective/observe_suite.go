@@ -8,8 +8,8 @@ import (
 	"github.com/firstlight/firstlight/internal/workload"
 )
 
-// observeRest runs what the site demands beside the all-reduce: the other collectives if it passed, and
-// each rail if it does not name what is slow.
+// observeRest runs the other collectives of the site after an all-reduce that passed, and each rail unless the
+// all-reduce failed with the name of a node.
 func (g *Gate) observeRest(ctx context.Context, rec check.Recorder, l *workload.Launcher, all Figures, tried []Figures) error {
 	if all.Outcome.Ended == gangjob.EndedNotRun {
 		return nil

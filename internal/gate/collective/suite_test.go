@@ -74,7 +74,7 @@ func TestJudgeSuite(t *testing.T) {
 	}
 }
 
-// What the site demands and was not observed exactly once is not passed; what it does not demand is not judged.
+// A collective or rail of the site that was not observed exactly once is not passed; others are not judged.
 func TestSuiteIsExact(t *testing.T) {
 	t.Parallel()
 	g := testGate(t, suiteSite())

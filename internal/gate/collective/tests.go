@@ -44,7 +44,7 @@ func testOf(name string) (test, bool) {
 	return tests[i], true
 }
 
-// test is the test that a job was to run. A collective that is not known has no program.
+// test is the test of a job. A collective that is not known has no program.
 func (f Figures) test() test {
 	t, _ := testOf(f.Collective)
 	return t

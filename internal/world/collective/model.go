@@ -79,7 +79,7 @@ func (r Run) others(c curve) float64 {
 	switch r.program().pattern {
 	case exchanged:
 		busbw := c.Exchanged * rails / gpus * (n - 1) / (n - gpus)
-		if r.Uplinks > 0 && len(r.Nodes) > 2 { // the traffic of a pair fits into what is left
+		if r.Uplinks > 0 && len(r.Nodes) > 2 { // the traffic of a pair fits into this part
 			share *= r.Uplinks
 		}
 		return busbw * share

@@ -99,7 +99,7 @@ func runOf(t *testing.T, debug bool) collective.Run {
 	return r
 }
 
-// otherPrograms are the tables of the programs beside all_reduce_perf: each row of a real output has the same
+// otherPrograms are the tables of the programs other than all_reduce_perf: each row of a real output has the same
 // columns, whatever the program.
 func otherPrograms(t *testing.T) string {
 	t.Helper()
