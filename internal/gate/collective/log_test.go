@@ -284,8 +284,8 @@ func (c cluster) fake(_ context.Context, _ *workload.Launcher, spec workload.Spe
 	if c.only != "" && c.only != c.test {
 		c.slow, c.factor, c.wrong, c.noCheck, c.ratio, c.program, c.unnamed = nil, 0, nil, false, 0, "", false
 	}
-	if hcas := strings.TrimPrefix(spec.Env["NCCL_IB_HCA"], "="); !strings.Contains(hcas, ",") {
-		c.rail = hcas
+	if strings.HasPrefix(spec.Name, "collective-rail-") {
+		c.rail = strings.TrimPrefix(spec.Env["NCCL_IB_HCA"], "=")
 	}
 	reps := 1
 	_, _ = fmt.Sscan(spec.Env["REPETITIONS"], &reps)
