@@ -21,7 +21,7 @@ func (g *Gate) judgeOthers(obs []check.Observation) []check.Judgement {
 func combine(of []check.Judgement) check.Judgement {
 	worst := check.Passed
 	for _, j := range of {
-		if j.Verdict == check.Failed || j.Verdict == check.Unobserved && worst != check.Failed {
+		if j.Verdict == check.Failed || j.Verdict != check.Passed && worst != check.Failed {
 			worst = j.Verdict
 		}
 	}
