@@ -35,17 +35,25 @@ func measure(gate string, obs []check.Observation, p *profile.Profile) []Figure 
 	}
 }
 
-// bandwidths are the bus bandwidths of all nodes, by size, of the sizes that the gate judges.
+// bandwidths are the bus bandwidths of all nodes at the sizes that the gate judges, by collective and rail. The
+// name of the all-reduce is that of baselines of earlier versions.
 func bandwidths(obs []check.Observation, p *profile.Profile) []Figure {
 	var out []Figure
 	for _, o := range check.OfKind(obs, collective.KindRun) {
 		f, err := check.Decode[collective.Figures](o)
-		if err != nil || f.Scope != collective.ScopeAll {
+		if err != nil || f.Scope != collective.ScopeAll && f.Scope != collective.ScopeRail {
 			continue
+		}
+		of, rail := "all_reduce", ""
+		if f.Collective != "" {
+			of = f.Collective
+		}
+		if f.Rail != "" {
+			rail = " over rail " + f.Rail
 		}
 		out = append(out, Figure{
 			Gate: collective.Name, Unit: "GB/s", HigherIsBetter: true, Values: f.Repeated(int(p.Collective.LargestSizes.Value)),
-			Name: fmt.Sprintf("all_reduce busbw of %d nodes up to %d bytes", len(f.Nodes), f.MaxBytes),
+			Name: fmt.Sprintf("%s busbw of %d nodes%s up to %d bytes", of, len(f.Nodes), rail, f.MaxBytes),
 		})
 	}
 	return present(out)

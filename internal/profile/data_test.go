@@ -114,10 +114,10 @@ func TestInstances(t *testing.T) {
 
 // origin matches the source of a figure of hardware: a vendor's document, the output of a tool, a
 // published run, or the statement that it is a class's or a decision.
-var origin = regexp.MustCompile(`datasheet|user guide|User Guide|product brief|DGX|HGX|nvidia-smi|iblinkinfo|ibqueryerrors|infiniband-diags|DCGM|Azure|azure|AWS|Amazon|Google|InfiniBand|IEEE|Linux include|Linux mlx5|NVIDIA-certified|issue \d+|stas00|awsome|NVCRE|CoreWeave|aicr|GCM|class floor: |class figure: |own decision: |^no (NVLinks?|compute)|as much as the GPUs`)
+var origin = regexp.MustCompile(`datasheet|user guide|User Guide|product brief|DGX|HGX|nvidia-smi|iblinkinfo|ibqueryerrors|infiniband-diags|DCGM|Azure|azure|AWS|Amazon|Google|InfiniBand|IEEE|Linux include|Linux mlx5|NVIDIA-certified|issue \d+|stas00|awsome|NVCRE|CoreWeave|aicr|GCM|superbenchmark|class floor: |class figure: |own decision: |^no (NVLinks?|compute)|as much as the GPUs`)
 
 // hardware are the paths of figures that differ between machines; limits of tests have other sources.
-var hardware = []string{"gpu.", "node.gpus", "node.hcas", "node.power", "node.heat", "node.weight", "fabric.", "collective.ceilings"}
+var hardware = []string{"gpu.", "node.gpus", "node.hcas", "node.power", "node.heat", "node.weight", "fabric.", "collective.ceilings", "collective.suite"}
 
 // Validate demands a source; a source of a machine's figure names where it can be looked up.
 func TestFiguresOfHardwareNameTheirSource(t *testing.T) {

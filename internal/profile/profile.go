@@ -165,6 +165,11 @@ type Collective struct {
 	// ScaleLoss is how much less is expected for each doubling of nodes beyond the largest
 	// row; nil: as much as there.
 	ScaleLoss *Figure `yaml:"scaleLoss,omitempty" json:"scaleLoss,omitempty"` // fraction
+	// Suite has the published figures of other collectives than all-reduce, by name.
+	Suite map[string]Published `yaml:"suite,omitempty" json:"suite,omitempty"`
+	// SuiteFloor is the part of the rate of the links that is the class floor of a collective without a
+	// published figure. Nil: it has no limit, as in profiles of earlier versions.
+	SuiteFloor *Figure `yaml:"suiteFloor,omitempty" json:"suiteFloor,omitempty"` // fraction
 	// MinFraction of the ceiling that is a pass.
 	MinFraction Figure `yaml:"minFraction" json:"minFraction"`
 	// LargestSizes is the number of largest sizes that are compared with the ceiling.
@@ -172,7 +177,7 @@ type Collective struct {
 	MinBytes     string `yaml:"minBytes" json:"minBytes"`
 	MaxBytes     string `yaml:"maxBytes" json:"maxBytes"`
 	Repetitions  Figure `yaml:"repetitions" json:"repetitions"`
-	// RatioTolerance of busbw/algbw against 2(n-1)/n, relative.
+	// RatioTolerance of busbw/algbw against the collective's factor, relative.
 	RatioTolerance Figure `yaml:"ratioTolerance" json:"ratioTolerance"`
 	// Transports are the allowed inter-node transports, as NCCL names them ("NET/IB").
 	Transports []string `yaml:"transports" json:"transports"`

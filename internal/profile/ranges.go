@@ -59,6 +59,9 @@ func (p *Profile) bounds() []bound {
 	if c.ScaleLoss != nil {
 		bounds = append(bounds, bound{*c.ScaleLoss, "collective.scaleLoss", 0, 0.5, false})
 	}
+	if c.SuiteFloor != nil {
+		bounds = append(bounds, bound{*c.SuiteFloor, "collective.suiteFloor", 0, 1, false})
+	}
 	return bounds
 }
 
@@ -90,6 +93,11 @@ func (p *Profile) hardware() []bound {
 	}
 	for i, row := range p.Collective.Ceilings {
 		bounds = append(bounds, bound{row.Busbw, fmt.Sprintf("collective.ceilings[%d].busbw", i), 1, 2e4, false})
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Collective.Suite)) {
+		for i, row := range p.Collective.Suite[name].Ceilings {
+			bounds = append(bounds, bound{row.Busbw, fmt.Sprintf("collective.suite.%s.ceilings[%d].busbw", name, i), 1, 2e4, false})
+		}
 	}
 	return bounds
 }
@@ -140,13 +148,19 @@ func (p *Profile) agreement() []error {
 	if g := p.GPU; g.IdlePower != nil && g.IdlePower.Value >= g.TDP.Value {
 		out = append(out, fmt.Errorf("gpu.idlePower of %g and gpu.tdp of %g contradict each other", g.IdlePower.Value, g.TDP.Value))
 	}
+	return slices.Concat(out, rows("collective.ceilings", p.Collective.Ceilings), p.suiteProblems())
+}
+
+// rows reports rows of ceilings that contradict each other.
+func rows(path string, ceilings []Ceiling) []error {
+	var out []error
 	nodes := map[int]bool{}
-	for i, row := range p.Collective.Ceilings {
+	for i, row := range ceilings {
 		if row.ClassFloor != strings.HasPrefix(row.Busbw.Source, classFloor) {
-			out = append(out, fmt.Errorf("invalid collective.ceilings[%d]: classFloor is %t, and the source of busbw must begin with %q if and only if it is true", i, row.ClassFloor, classFloor))
+			out = append(out, fmt.Errorf("invalid %s[%d]: classFloor is %t, and the source of busbw must begin with %q if and only if it is true", path, i, row.ClassFloor, classFloor))
 		}
 		if row.Nodes < 1 || nodes[row.Nodes] {
-			out = append(out, fmt.Errorf("invalid collective.ceilings[%d].nodes: %d: must be positive and in one row only", i, row.Nodes))
+			out = append(out, fmt.Errorf("invalid %s[%d].nodes: %d: must be positive and in one row only", path, i, row.Nodes))
 		}
 		nodes[row.Nodes] = true
 	}

@@ -259,12 +259,16 @@ type Workloads struct {
 	Inference  InferenceWorkload  `yaml:"inference" json:"inference"`
 }
 
-// CollectiveWorkload runs all_reduce_perf.
+// CollectiveWorkload runs nccl-tests: all_reduce_perf, and what Suite and ByRail add.
 type CollectiveWorkload struct {
 	Image    string   `yaml:"image" json:"image"`
 	Timeout  Duration `yaml:"timeout" json:"timeout"`
 	MinBytes string   `yaml:"minBytes,omitempty" json:"minBytes,omitempty"` // profile's when empty
 	MaxBytes string   `yaml:"maxBytes,omitempty" json:"maxBytes,omitempty"`
+	// Suite are collectives of profile.CollectiveNames that run after the all-reduce, which always runs.
+	Suite []string `yaml:"suite,omitempty" json:"suite,omitempty"`
+	// ByRail runs the all-reduce over each of fabric.hcas alone, too.
+	ByRail bool `yaml:"byRail,omitempty" json:"byRail,omitempty"`
 	// Pod is a strategic merge patch of the pod template; see package podpatch.
 	Pod map[string]any `yaml:"pod,omitempty" json:"pod,omitempty"`
 }

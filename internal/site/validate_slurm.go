@@ -14,6 +14,7 @@ var slurmKeys = []string{
 	"apiVersion", "kind", "name", "spine", "profile", "facility", "inventory", "reach.ssh", "reach.gpuTools",
 	"nvlink", "fabric.subnets", "fabric.switches", "fabric.hcas", "fabric.links", "fabric.topology", "fabric.others", "fabric.design", "fabric.roce", "fabric.soak",
 	"slurm", "workloads.collective.image", "workloads.collective.timeout", "workloads.collective.minBytes", "workloads.collective.maxBytes",
+	"workloads.collective.suite", "workloads.collective.byRail",
 	"prepare", "notApplicable",
 }
 
@@ -41,7 +42,7 @@ func (v *validator) onSlurm(s *Site, p *profile.Profile) {
 		v.add("nvlink.imex", "%s needs Kubernetes: use %s or %s with spine slurm", IMEXByDRA, IMEXOnHost, IMEXNone)
 	}
 	v.slurm(s)
-	v.collective(&s.Workloads.Collective)
+	v.collective(s, p)
 	if limit := s.Reach.SSH.Timeout; !s.local() && s.Workloads.Collective.Timeout > limit {
 		v.add("workloads.collective.timeout", "%s is longer than reach.ssh.timeout, %s, which would end srun", s.Workloads.Collective.Timeout.D(), limit.D())
 	}

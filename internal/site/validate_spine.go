@@ -13,7 +13,8 @@ import (
 var singleNodeKeys = []string{
 	"apiVersion", "kind", "name", "spine", "profile", "inventory.nodes", "inventory.driverVersion",
 	"reach.gpuTools", "reach.ssh.become", "reach.ssh.timeout",
-	"workloads.collective.timeout", "workloads.collective.minBytes", "workloads.collective.maxBytes", "notApplicable",
+	"workloads.collective.timeout", "workloads.collective.minBytes", "workloads.collective.maxBytes",
+	"workloads.collective.suite", "notApplicable",
 }
 
 // singleNode validates the site of one machine. Keys of a cluster would have no effect.
@@ -39,7 +40,7 @@ func (v *validator) singleNode(s *Site, p *profile.Profile) {
 	if b := s.Reach.SSH.Become; b != "" && b != Sudo {
 		v.add("reach.ssh.become", "%q is not %s", b, Sudo)
 	}
-	v.collective(&s.Workloads.Collective)
+	v.collective(s, p)
 }
 
 // only refuses the keys of a mapping that have no effect with a spine.

@@ -277,7 +277,7 @@ func (v *validator) checkpoint(c *Checkpoint) {
 func (v *validator) workloads(s *Site, p *profile.Profile) {
 	c, t, i := &s.Workloads.Collective, &s.Workloads.Training, &s.Workloads.Inference
 	v.require("workloads.collective.image", c.Image, "an image with nccl-tests, mpirun and sshd")
-	v.collective(c)
+	v.collective(s, p)
 	v.require("workloads.training.image", t.Image, "an image with torchtitan")
 	v.oneOf("workloads.training.framework", t.Framework, []string{"torchtitan", "megatron"})
 	v.require("workloads.training.model", t.Model, "llama3_8b")
@@ -316,15 +316,6 @@ func (v *validator) workloads(s *Site, p *profile.Profile) {
 		v.add("workloads.inference.concurrency", "%d is too few: at %g requests a second a server that just meets the objectives holds %d at a time, "+
 			"so that requests would wait here and latencies be those of a lighter load; must be at least %d", i.Concurrency, i.Rate, least, least)
 	}
-}
-
-func (v *validator) collective(c *CollectiveWorkload) {
-	for path, size := range map[string]string{"minBytes": c.MinBytes, "maxBytes": c.MaxBytes} {
-		if size != "" && !byteSize.MatchString(size) {
-			v.add("workloads.collective."+path, "invalid size %q: must be a size of nccl-tests, such as 8M or 16G", size)
-		}
-	}
-	v.positive("workloads.collective.timeout", c.Timeout.D().Seconds(), "10m")
 }
 
 // inFlight is how many requests a server holds at a time that just meets the objectives:

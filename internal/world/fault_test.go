@@ -157,7 +157,7 @@ func TestDefaultTargetInAnotherWorld(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			spec.GPUNodes = []NodeSpec{{Name: "dgx-a", Rack: "x"}, {Name: "dgx-b", Rack: "x"}}
+			spec.GPUNodes = []NodeSpec{{Name: "dgx-a", Rack: "x"}, {Name: "dgx-b", Rack: "x"}, {Name: "dgx-c", Rack: "x"}}
 			if worlds[name], err = New(spec, WithClock(fixed)); err != nil {
 				t.Fatal(err)
 			}

@@ -176,5 +176,21 @@ func collectiveFaults() []FaultKind {
 			Suspect: `{node}`,
 			apply:   func(d *draft, t target, f Fault) { d.Nodes[t.node].StepFactor = f.number("factor") },
 		},
+		{
+			Kind: "rail-slow", Gate: "collective", TargetForm: FormHCA, DefaultTarget: "gpu-01/mlx5_3", Fabric: InfiniBand,
+			Summary: "the leaf switch of a rail forwards at a fraction of its rate under load, for all nodes, with each link at its full rate (a site with `workloads.collective.byRail`)",
+			Options: []FaultOption{{Name: "factor", Default: "0.7", Min: 0.05, Max: 0.85, Summary: "fraction of its rate"}},
+			Suspect: `^{hca}$`,
+			apply: func(d *draft, t target, f Fault) {
+				d.Collective.Rails = map[string]float64{d.Nodes[t.node].HCAs[t.hca].Name: f.number("factor")}
+			},
+		},
+		{
+			Kind: "uplinks-oversubscribed", Gate: "collective", TargetForm: FormCluster, DefaultTarget: FormCluster, Fabric: InfiniBand,
+			Summary: "routes use a part of the links between leaf and spine switches: an all-to-all is slow, and rings are not (a site with `all-to-all` in `workloads.collective.suite`)",
+			Options: []FaultOption{{Name: "factor", Default: "0.4", Min: 0.05, Max: 0.6, Summary: "part of the links in use"}},
+			Suspect: `^cluster \(all-to-all\)$`,
+			apply:   func(d *draft, _ target, f Fault) { d.Collective.Uplinks = f.number("factor") },
+		},
 	}
 }

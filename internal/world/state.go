@@ -81,6 +81,10 @@ type State struct {
 type Collective struct {
 	DataCorruption bool // in every run; see also Node.DataCorruption
 	Truncated      bool // the output ends in the middle of the table
+	// Rails is the part of its rate that a rail gives under load, by the name of its adapters; absent: all.
+	Rails map[string]float64
+	// Uplinks is the part of the links between switches that traffic uses; 0: all.
+	Uplinks float64
 }
 
 // Training modifies every training job.

@@ -140,6 +140,12 @@ func (s State) lacks(k FaultKind) string {
 		return missing
 	}
 	switch {
+	case s.Hardware.Node.NVLinkDomain > 0 && slices.Contains([]string{"rail-slow", "uplinks-oversubscribed"}, k.Kind):
+		return "collectives over the compute fabric: NVLink connects the nodes"
+	case len(s.GPUNodes()) < 3 && k.Kind == "uplinks-oversubscribed":
+		return "third GPU node"
+	case len(s.GPUNodes()) < 2 && k.Kind == "rail-slow":
+		return "second GPU node"
 	case k.MultiNode && s.Hardware.Node.NVLinkDomain == 0:
 		return "NVLink between nodes"
 	case s.Hardware.Node.NVLinkDomain > 0 && strings.HasPrefix(k.Kind, "fabric-manager-"):

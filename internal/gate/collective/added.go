@@ -68,7 +68,7 @@ func (p *Pairs) Claims() int { return 2 * min(len(p.Nodes()), len(p.accepted)) *
 // Describe lists the actions of Observe.
 func (p *Pairs) Describe() []string {
 	return []string{
-		fmt.Sprintf("on each new node with one of %d accepted nodes, disjoint pairs at once: %s", len(p.accepted), p.gate.command("", nil, p.gate.repetitions())),
+		fmt.Sprintf("on each new node with one of %d accepted nodes, disjoint pairs at once: %s", len(p.accepted), p.gate.command(job{test: tests[0], repetitions: p.gate.repetitions()})),
 		"if a pair fails: once more with another accepted node",
 	}
 }
@@ -86,7 +86,7 @@ func (p *Pairs) Observe(ctx context.Context, rec check.Recorder) error {
 			return nil
 		}
 		rec.Progress("round %d: %s", number, list(names(groups)))
-		figures, err := p.gate.round(ctx, rec, l, number, groups, p.gate.repetitions())
+		figures, err := p.gate.round(ctx, rec, l, job{test: tests[0], round: number, repetitions: p.gate.repetitions()}, groups)
 		if err != nil {
 			return err
 		}

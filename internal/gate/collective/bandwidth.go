@@ -50,18 +50,50 @@ func (g *Gate) worst(f Figures) point {
 	return slices.MinFunc(points, func(a, b point) int { return cmp.Compare(a.median, b.median) })
 }
 
-// limit is the minimum bus bandwidth for a number of nodes.
-func (g *Gate) limit(nodes int) (gbps float64, row profile.Ceiling, ok bool) {
-	gbps, row, ok = g.profile.Limit(nodes)
+// limit is the minimum bus bandwidth of a job's collective on its nodes. A rail carries its part of the data.
+func (g *Gate) limit(f Figures) (gbps float64, row profile.Ceiling, ok bool) {
+	gbps, row, ok = g.profile.LimitOf(f.test().name, len(f.Nodes))
+	if f.Rail != "" {
+		gbps /= max(1, g.profile.Node.HCAs.Value)
+	}
 	return gbps, row, ok && gbps > 0
 }
 
+// plausible is the highest bus bandwidth that the hardware can show.
+func (g *Gate) plausible(f Figures) float64 {
+	most, _ := g.profile.PlausibleOf(f.test().name, len(f.Nodes))
+	return most
+}
+
 // demand explains the limit of a row.
-func (g *Gate) demand(row profile.Ceiling) string {
-	if row.ClassFloor {
-		return fmt.Sprintf("the class floor of %d nodes, for which no measurement is published", row.Nodes)
+func (g *Gate) demand(f Figures, row profile.Ceiling) string {
+	rail := ""
+	if f.Rail != "" {
+		rail = fmt.Sprintf("one of %g rails: a part of ", g.profile.Node.HCAs.Value)
 	}
-	return fmt.Sprintf("%.0f %% of the %.0f GB/s of %d nodes", 100*g.profile.Collective.MinFraction.Value, row.Busbw.Value, row.Nodes)
+	if row.ClassFloor && !f.test().isAllReduce() {
+		return row.Busbw.Source
+	}
+	if row.ClassFloor {
+		return fmt.Sprintf("%sthe class floor of %d nodes, for which no measurement is published", rail, row.Nodes)
+	}
+	return rail + fmt.Sprintf("%.0f %% of the %.0f GB/s of %d nodes", 100*g.profile.Collective.MinFraction.Value, row.Busbw.Value, row.Nodes)
+}
+
+// otherFigures are the figures of another collective than the all-reduce, or of one rail.
+func (g *Gate) otherFigures(f Figures, worst point, limit float64, row profile.Ceiling) []check.Figure {
+	of, origin := f.test().name, "profile "+row.Busbw.Source
+	if !row.ClassFloor {
+		origin = "profile collective.minFraction x " + f.test().ceilings() + ": " + row.Busbw.Source
+	}
+	if f.Rail != "" {
+		of, origin = "rail "+f.Rail, "a rail's part of "+origin
+	}
+	r := review{f: f}
+	return []check.Figure{
+		{Name: "busbw of " + of, Value: worst.median, Unit: "GB/s", Limit: limit, Relation: ">=", Source: origin},
+		{Name: "wrong elements of " + of, Value: float64(r.wrongElements()), Unit: "elements", Limit: 0, Relation: "==", Source: "nccl-tests' own comparison"},
+	}
 }
 
 // source is the origin of a row's limit.
@@ -79,9 +111,9 @@ func (r *review) bandwidth() {
 	if len(r.f.Runs) == 0 {
 		return
 	}
-	limit, row, ok := r.gate.limit(len(r.f.Nodes))
+	limit, row, ok := r.gate.limit(r.f)
 	if !ok {
-		r.Unobserved(r.id, "profile "+r.gate.profile.Name, "add a row for this node count to collective.ceilings, with its source", "the profile has no ceiling for %d nodes", len(r.f.Nodes))
+		r.Unobserved(r.id, "profile "+r.gate.profile.Name, "add a row for this node count to "+r.f.test().ceilings()+", with its source", "the profile has no ceiling for %d nodes", len(r.f.Nodes))
 		return
 	}
 	for _, run := range r.f.Runs {
@@ -94,14 +126,14 @@ func (r *review) bandwidth() {
 		r.Unobserved(r.id, r.launcher(), remedyRerun, "no size was reached in every repetition")
 		return
 	}
-	if most := r.gate.profile.Plausible(); slices.ContainsFunc(points, func(p point) bool { return p.median > most }) {
-		r.Unobserved(r.id, r.launcher(), "find the origin of these figures; if the fabric is this fast, add the figure with its source to collective.ceilings", "busbw is %.2f GB/s, above the highest ceiling of profile %s plus its tolerance (%.2f GB/s): implausible for this hardware", points[0].median, r.gate.profile.Name, most)
+	if most := r.gate.plausible(r.f); slices.ContainsFunc(points, func(p point) bool { return p.median > most }) {
+		r.Unobserved(r.id, r.launcher(), "find the origin of these figures; if the fabric is this fast, add the figure with its source to "+r.f.test().ceilings(), "busbw is %.2f GB/s, above the highest ceiling of profile %s plus its tolerance (%.2f GB/s): implausible for this hardware", points[0].median, r.gate.profile.Name, most)
 		return
 	}
 	for _, p := range points {
 		if p.median < limit {
 			r.searchable = true
-			r.Fail(r.id, r.everything(), remedySlow, "busbw at %d bytes is %.2f GB/s (median of %d), expected at least %.2f: %s", p.bytes, p.median, len(r.f.Runs), limit, r.gate.demand(row))
+			r.Fail(r.id, r.everything(), remedySlow, "busbw at %d bytes is %.2f GB/s (median of %d), expected at least %.2f: %s", p.bytes, p.median, len(r.f.Runs), limit, r.gate.demand(r.f, row))
 			return
 		}
 	}
@@ -109,13 +141,16 @@ func (r *review) bandwidth() {
 
 // headline are the figures of the judgement.
 func (g *Gate) headline(f Figures) []check.Figure {
-	limit, row, ok := g.limit(len(f.Nodes))
+	limit, row, ok := g.limit(f)
 	worst := g.worst(f)
 	if !ok || worst.bytes == 0 {
 		return nil
 	}
 	points := f.points(int(g.profile.Collective.LargestSizes.Value))
 	r := review{f: f}
+	if !f.test().isAllReduce() || f.Rail != "" {
+		return g.otherFigures(f, worst, limit, row)
+	}
 	var figures []check.Figure
 	if points[0].bytes == f.MaxBytes { // not meaningful for a run that ended early
 		figures = []check.Figure{

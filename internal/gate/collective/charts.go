@@ -18,8 +18,8 @@ func (g *Gate) Charts(obs []check.Observation) []chart.Chart {
 	for _, o := range check.OfKind(obs, KindRun) {
 		f, err := check.Decode[Figures](o)
 		switch {
-		case err != nil:
-		case f.Scope == ScopeAll:
+		case err != nil || f.test().program == "":
+		case f.Scope == ScopeAll || f.Scope == ScopeRail:
 			out = append(out, g.curve(f))
 		default:
 			small = append(small, f)
@@ -41,14 +41,21 @@ func (g *Gate) curve(f Figures) chart.Chart {
 		median.Points = append(median.Points, chart.Point{X: float64(p.bytes), Y: p.median})
 		lowest.Points = append(lowest.Points, chart.Point{X: float64(p.bytes), Y: p.lowest})
 	}
+	title, of := "Bus bandwidth by message size", "all_reduce"
+	if t := f.test(); !t.isAllReduce() {
+		title, of = title+": "+t.name, t.name
+	}
+	if f.Rail != "" {
+		title += ": rail " + f.Rail
+	}
 	c := chart.Chart{
-		Title:  "Bus bandwidth by message size",
-		Note:   fmt.Sprintf("all_reduce over %d nodes with %d GPUs each; only the largest sizes are compared with the limit", len(f.Nodes), f.GPUsPerNode),
+		Title:  title,
+		Note:   fmt.Sprintf(of+" over %d nodes with %d GPUs each; only the largest sizes are compared with the limit", len(f.Nodes), f.GPUsPerNode),
 		X:      chart.Axis{Label: "message size", Scale: chart.Bytes},
 		Y:      chart.Axis{Label: "bus bandwidth, GB/s", Unit: "GB/s", Scale: chart.LinearZero},
 		Series: []chart.Series{median, lowest},
 	}
-	if limit, row, ok := g.limit(len(f.Nodes)); ok {
+	if limit, row, ok := g.limit(f); ok {
 		c.Limits = []chart.Limit{{Name: fmt.Sprintf("at least %.0f GB/s", limit), Value: limit}}
 		if !row.ClassFloor {
 			c.Limits = append([]chart.Limit{{Name: fmt.Sprintf("ceiling %.0f GB/s", row.Busbw.Value), Value: row.Busbw.Value}}, c.Limits...)
@@ -68,7 +75,7 @@ func (g *Gate) bars(tried []Figures) chart.Chart {
 	for i, f := range tried {
 		c.X.Labels = append(c.X.Labels, strings.Join(f.Nodes, " + "))
 		series.Points = append(series.Points, chart.Point{X: float64(i), Y: g.worst(f).median})
-		if limit, _, ok := g.limit(len(f.Nodes)); ok && !limits[limit] {
+		if limit, _, ok := g.limit(f); ok && !limits[limit] {
 			limits[limit] = true
 			c.Limits = append(c.Limits, chart.Limit{Name: fmt.Sprintf("at least %.0f GB/s on %d", limit, len(f.Nodes)), Value: limit})
 		}

@@ -15,9 +15,6 @@ const (
 	remedyRerun = "read the whole log in the evidence; run it again with --from collective; if it ends early again, find the cause (time limits, evictions, log rotation)"
 )
 
-// program is the requested test.
-const program = "all_reduce_perf"
-
 // completeness requires every size of every repetition, with its footer.
 func (r *review) completeness() {
 	f := r.f
@@ -43,9 +40,7 @@ func (r *review) wholeRun(n int, run nccl.Run) {
 		r.searchable = true
 		r.Fail(r.id, r.launcher(), remedyHang, "repetition %d: %s", n, text)
 	}
-	if run.Test != "" && run.Test != program {
-		r.Fail(r.id, r.launcher(), remedyRerun, "repetition %d is of %s, want %s", n, run.Test, program)
-	}
+	r.requested(n, run)
 	if run.MinBytes != r.f.MinBytes || run.MaxBytes != r.f.MaxBytes {
 		r.Fail(r.id, r.launcher(), remedyRerun, "repetition %d ran sizes %d to %d bytes, want %d to %d", n, run.MinBytes, run.MaxBytes, r.f.MinBytes, r.f.MaxBytes)
 	}
@@ -63,9 +58,27 @@ func (r *review) wholeRun(n int, run nccl.Run) {
 		r.Fail(r.id, "truncated output of "+r.launcher(), remedyRerun, "repetition %d is truncated: no footer, the table ends at %s of %d bytes (%d of %d sizes)", n, last, r.f.MaxBytes, len(have), len(want))
 	case len(run.Problems) > 0:
 		r.Unobserved(r.id, r.launcher(), "read the lines in the evidence", "repetition %d has unreadable lines: %s", n, strings.Join(run.Problems, "; "))
-	case !slices.Equal(have, want):
+	case !r.reached(have, want):
 		r.Fail(r.id, "incomplete output of "+r.launcher(), remedyRerun, "repetition %d is incomplete: sizes reached %v, want %v", n, have, want)
 	}
+}
+
+// requested requires that the output is of the requested test. Versions before 2.17 do not print it: the
+// ratio identifies an all-reduce, and no other collective.
+func (r *review) requested(n int, run nccl.Run) {
+	want := r.f.test()
+	switch {
+	case run.Test == want.program:
+	case run.Test != "":
+		r.refuse(remedyRerun, "repetition %d is of %s, want %s", n, run.Test, want.program)
+	case !want.isAllReduce():
+		r.Unobserved(r.id, r.launcher(), "use nccl-tests 2.17 or later, which prints its test", "repetition %d does not say of which test it is, want %s", n, want.program)
+	}
+}
+
+// reached reports whether the sizes are the demanded ones, rounded down as the test does.
+func (r *review) reached(have, want []int64) bool {
+	return slices.EqualFunc(have, want, func(size, step int64) bool { return r.f.test().printed(size, step, r.expectedRanks()) })
 }
 
 // noTable judges a job without output of nccl-tests.
@@ -75,11 +88,11 @@ func (r *review) noTable() {
 		text += "; its last lines: " + strings.Join(r.f.LogTail, " | ")
 	}
 	if r.f.Outcome.Succeeded || len(r.f.LogTail) == 0 {
-		r.Unobserved(r.id, r.launcher(), "check that the image has all_reduce_perf, mpirun and sshd, and that the log can be read", "the log has no table of results: %s", text)
+		r.Unobserved(r.id, r.launcher(), "check that the image has "+r.f.test().program+", mpirun and sshd, and that the log can be read", "the log has no table of results: %s", text)
 		return
 	}
 	r.searchable = true
-	r.Fail(r.id, r.launcher(), "check that the image has all_reduce_perf, mpirun and sshd; read the log in the evidence", "the collective ended without a table of results: %s", text)
+	r.Fail(r.id, r.launcher(), "check that the image has "+r.f.test().program+", mpirun and sshd; read the log in the evidence", "the collective ended without a table of results: %s", text)
 }
 
 // exits reports failed pods, unless the tables explain the failure.

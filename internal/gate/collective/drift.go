@@ -28,11 +28,12 @@ func (d Drift) Observe(ctx context.Context, rec check.Recorder) error {
 	if err != nil {
 		return err
 	}
-	if d.needsLocalising(all) {
-		return d.localise(ctx, rec, l, all)
+	tried, err := d.localise(ctx, rec, l, all)
+	if err != nil {
+		return err
 	}
-	if d.reviewRun("", all).HasFailed() {
-		return nil
+	if err := d.observeRest(ctx, rec, l, all, tried); err != nil || d.reviewRun("", all).HasFailed() {
+		return err
 	}
 	return d.compareNodes(ctx, rec, l, all.Nodes)
 }
@@ -48,7 +49,7 @@ func (d Drift) compareNodes(ctx context.Context, rec check.Recorder, l *workload
 			return nil
 		}
 		rec.Progress("comparing nodes, round %d: %s", number, list(names(groups)))
-		tried, err := d.round(ctx, rec, l, number, groups, d.repetitions())
+		tried, err := d.round(ctx, rec, l, job{test: tests[0], round: number, repetitions: d.repetitions()}, groups)
 		if err != nil {
 			return err
 		}
@@ -100,7 +101,7 @@ func (d Drift) Judge(obs []check.Observation) check.Judgement {
 	ids := map[string][]string{}
 	for _, o := range check.OfKind(obs, KindRun) {
 		f, err := check.Decode[Figures](o)
-		if err != nil || f.Scope != ScopePair || len(f.Nodes) != 2 {
+		if err != nil || f.Collective != "" || f.Scope != ScopePair || len(f.Nodes) != 2 {
 			continue // a pair that did not run gives no information
 		}
 		samples = append(samples, d.sample(f))

@@ -3,12 +3,14 @@ package collective
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/workload"
 )
 
@@ -46,6 +48,25 @@ func TestDriftComparesNodes(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// A comparison runs all collectives of the site; pairs of the all-reduce alone are compared.
+func TestDriftRunsTheSuite(t *testing.T) {
+	t.Parallel()
+	s := manyNodes(8)
+	s.Workloads.Collective.Suite, s.Workloads.Collective.ByRail = []string{profile.AllToAll}, true
+	d := Drift{Gate: testGate(t, s), ReplaceAt: 0.05}
+	j, obs := observeDrift(t, d, cluster{})
+	if j.Verdict != check.Passed || !strings.Contains(j.Reason, "; all-to-all ") || !strings.Contains(j.Reason, "; rail mlx5_7 ") {
+		t.Errorf("%s: %s", j.Verdict, j.Reason)
+	}
+	without := slices.DeleteFunc(obs, func(o check.Observation) bool { return o.Target == "all nodes, all-to-all" })
+	if j := d.Judge(without); j.Verdict != check.Unobserved {
+		t.Errorf("without the all-to-all: %s: %s", j.Verdict, j.Reason)
+	}
+	if j, _ := observeDrift(t, d, cluster{only: "alltoall_perf", factor: 0.5}); j.Verdict != check.Failed || j.Findings[0].Suspect != "cluster (all-to-all)" {
+		t.Errorf("%s: %+v", j.Verdict, j.Findings)
 	}
 }
 

@@ -14,13 +14,18 @@ const (
 	ScopePair  = "pair"
 	ScopeGroup = "group"
 	ScopeNode  = "node"
+	ScopeRail  = "rail" // all nodes, over one rail
 )
 
 // Figures are the figures of one job; the raw output is the log of index 0.
 type Figures struct {
-	// Scope is "all", "pair", "group" or "node"; Nodes are the requested nodes.
+	// Collective is a name of profile.CollectiveNames; empty: all-reduce.
+	Collective string `json:"collective,omitempty"`
+	// Scope is "all", "pair", "group", "node" or "rail"; Nodes are the requested nodes.
 	Scope string   `json:"scope"`
 	Nodes []string `json:"nodes"`
+	// Rail is the only device that NCCL may use; empty: all of the site's.
+	Rail string `json:"rail,omitempty"`
 	// Job is the name of the workload.
 	Job         string          `json:"job"`
 	GPUsPerNode int             `json:"gpusPerNode"`

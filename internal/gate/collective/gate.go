@@ -2,6 +2,7 @@ package collective
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/gate/gangjob"
@@ -52,11 +53,23 @@ func (g *Gate) Claims() int { return len(g.site.Inventory.Nodes) * g.gpus() }
 
 // Describe lists the actions of Observe.
 func (g *Gate) Describe() []string {
-	return []string{
-		"start a gang of one pod per GPU node and run: " + g.command("", nil, g.repetitions()),
+	return append([]string{
+		"start a gang of one pod per GPU node and run: " + g.command(g.all(tests[0])),
 		"read the transports in NCCL's log (NCCL_DEBUG=INFO)",
 		"if it fails without naming a node: repeat it on pairs and groups of nodes, or on single nodes",
+	}, g.describeRest()...)
+}
+
+// describeRest lists the other collectives and the rails of the site.
+func (g *Gate) describeRest() []string {
+	var out []string
+	for _, t := range g.suite()[1:] {
+		out = append(out, "if it passes, "+t.name+": "+g.command(g.all(t)))
 	}
+	if n := len(g.rails()); n > 0 {
+		out = append(out, fmt.Sprintf("repeat the all-reduce over each of %d rails alone (NCCL_IB_HCA)", n))
+	}
+	return out
 }
 
 func (g *Gate) gpus() int        { return int(g.profile.Node.GPUs.Value) }

@@ -40,11 +40,11 @@ func (r *review) data() {
 			return
 		}
 		for _, row := range run.Rows {
-			if len(row.Sides()) < 2 {
+			if row.OutOfPlace == nil || row.InPlace == nil {
 				r.Unobserved(r.id, r.launcher(), remedyRerun, "repetition %d has only one half at %d bytes, want out-of-place and in-place", i+1, row.Bytes)
 				return
 			}
-			if slices.ContainsFunc(row.Sides(), func(s nccl.Side) bool { return s.Wrong == nil }) {
+			if row.OutOfPlace.Wrong == nil || row.InPlace.Wrong == nil && !r.f.test().oneHalf {
 				r.Unobserved(r.id, r.launcher(), "run nccl-tests with -c 1", "repetition %d did not check its data: #wrong is N/A at %d bytes", i+1, row.Bytes)
 				return
 			}
@@ -69,14 +69,15 @@ func (r *review) firstWrong() string {
 	return ""
 }
 
-// ratio requires busbw/algbw = 2(n-1)/n for the participating ranks: forged figures or those of
-// another run do not match.
+// ratio requires the collective's busbw/algbw for the participating ranks, such as 2(n-1)/n: forged
+// figures or those of another run do not match.
 func (r *review) ratio() {
 	n := float64(r.expectedRanks())
 	if n < 2 {
 		return
 	}
-	want := 2 * (n - 1) / n
+	test := r.f.test()
+	want := test.factor(n)
 	tolerance := r.gate.profile.Collective.RatioTolerance.Value
 	for i, run := range r.f.Runs {
 		for _, row := range run.Rows {
@@ -85,17 +86,17 @@ func (r *review) ratio() {
 					continue
 				}
 				if s.AlgBW <= 0 || s.BusBW <= 0 {
-					r.Fail(r.id, r.launcher(), remedyRerun, "repetition %d has no bandwidth at %d bytes", i+1, row.Bytes)
+					r.refuse(remedyRerun, "repetition %d has no bandwidth at %d bytes", i+1, row.Bytes)
 					return
 				}
 				if !belongs(row.Bytes, s, tolerance) {
-					r.Fail(r.id, r.launcher(), "find the origin of these figures: they are inconsistent", "time and bandwidth are inconsistent: %d bytes in %g us are %.2f GB/s, the algbw is %.2f (repetition %d)", row.Bytes, s.TimeUS, float64(row.Bytes)/s.TimeUS/bytesPerMicrosecond, s.AlgBW, i+1)
+					r.refuse("find the origin of these figures: they are inconsistent", "time and bandwidth are inconsistent: %d bytes in %g us are %.2f GB/s, the algbw is %.2f (repetition %d)", row.Bytes, s.TimeUS, float64(row.Bytes)/s.TimeUS/bytesPerMicrosecond, s.AlgBW, i+1)
 					return
 				}
 				// printed figures are rounded to two decimals
 				rounding := printedStep / 2 * (1 + want) / s.AlgBW
 				if have := s.BusBW / s.AlgBW; math.Abs(have-want) > want*tolerance+rounding {
-					r.Fail(r.id, r.launcher(), "find the origin of these figures: they are not of a run on these GPUs", "busbw/algbw is %.3f at %d bytes, but 2(n-1)/n is %.3f for %d ranks: the figures fit %s ranks", have, row.Bytes, want, r.expectedRanks(), implied(have))
+					r.refuse("find the origin of these figures: they are not of a run on these GPUs", "busbw/algbw is %.3f at %d bytes, but %s is %.3f for %d ranks: the figures fit %s ranks", have, row.Bytes, test.formula, want, r.expectedRanks(), test.implied(have))
 					return
 				}
 			}
@@ -126,14 +127,6 @@ const printedStep = 0.01
 // tooSmallToPrint reports whether a bandwidth is correctly printed as 0.00.
 func tooSmallToPrint(bytes int64, s nccl.Side) bool {
 	return s.TimeUS > 0 && float64(bytes)/s.TimeUS/bytesPerMicrosecond < printedStep
-}
-
-// implied is the number of ranks that a ratio implies.
-func implied(ratio float64) string {
-	if ratio >= 2 || ratio <= 0 {
-		return "no number of"
-	}
-	return fmt.Sprintf("%.0f", 2/(2-ratio))
 }
 
 // devices requires each expected rank once, on the requested nodes.

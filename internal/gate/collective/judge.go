@@ -2,36 +2,73 @@ package collective
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/firstlight/firstlight/internal/check"
 )
 
-// Judge implements check.Check.
+// Judge implements check.Check: the all-reduce, then the other collectives and the rails that the site
+// demands.
 func (g *Gate) Judge(obs []check.Observation) check.Judgement {
-	var all *review
-	var trials []trial
+	j := g.judgeAllReduce(obs)
+	if j.Verdict == check.Failed {
+		return withRails(j, g.judgeRails(obs))
+	}
+	return combine(slices.Concat([]check.Judgement{j}, g.judgeOthers(obs), g.judgeRails(obs)))
+}
+
+// runs are the observations of a test: the last run over all nodes with their number, and the small ones.
+type runs struct {
+	all    *review
+	count  int
+	failed *check.Observation // it has an error
+	err    error
+	trials []trial
+}
+
+// runsOf reads the observations of a test.
+func (g *Gate) runsOf(t test, obs []check.Observation) runs {
+	var out runs
 	for _, o := range check.OfKind(obs, KindRun) {
 		f, err := check.Decode[Figures](o)
 		switch {
-		case err != nil && o.Target == target(ScopeAll, nil):
-			return check.NotObserved("the collective over all nodes did not run", check.NewFinding(o.ID, "job "+jobName(ScopeAll, nil, 0),
-				"check that the GPUs of every node are free, that the image can be pulled and that the gang is placed; then run it again with --from collective", "%v", err))
+		case err != nil && o.Target == g.all(t).target():
+			out.failed, out.err = &o, err
+			out.count++
 		case err != nil: // a pair that did not run gives no information
+		case f.test().program != t.program || f.Rail != "":
 		case f.Scope == ScopeAll:
-			all = g.reviewRun(o.ID, f)
-		default:
-			trials = append(trials, g.trial(o.ID, f))
+			out.all = g.reviewRun(o.ID, f)
+			out.count++
+		case f.Scope != ScopeRail:
+			out.trials = append(out.trials, g.trial(o.ID, f))
 		}
+	}
+	return out
+}
+
+const remedyNotRun = "check that the GPUs of every node are free, that the image can be pulled and that the gang is placed; then run it again with --from collective"
+
+func (g *Gate) judgeAllReduce(obs []check.Observation) check.Judgement {
+	runs := g.runsOf(tests[0], obs)
+	all := runs.all
+	if runs.failed != nil {
+		return check.NotObserved("the collective over all nodes did not run", check.NewFinding(runs.failed.ID, "job "+g.all(tests[0]).name(), remedyNotRun, "%v", runs.err))
 	}
 	if all == nil {
 		return check.NotObserved("no collective over all nodes was observed")
 	}
-	if missing := g.missing(all.f); missing != "" {
-		all.Unobserved(all.id, "inventory", "run the gate again on the whole inventory", "%s", missing)
-	}
 	passed := ""
 	if worst := g.worst(all.f); worst.bytes > 0 {
 		passed = fmt.Sprintf("busbw %.1f GB/s at the largest sizes over %d nodes, 0 wrong values in %d runs%s", worst.median, len(all.f.Nodes), len(all.f.Runs), all.viaRDMA())
+	}
+	return g.localised(all, runs.trials, passed)
+}
+
+// localised is the judgement of a run over all nodes, with the culprits that small runs name.
+func (g *Gate) localised(all *review, trials []trial, passed string) check.Judgement {
+	if missing := g.missing(all.f); missing != "" {
+		all.Unobserved(all.id, "inventory", "run the gate again on the whole inventory", "%s", missing)
 	}
 	all.Figure(g.headline(all.f)...)
 	all.OmitUnobservedIfFailed()

@@ -29,7 +29,7 @@ type pair struct {
 
 // result judges one pair; ok is false for other nodes than a new and an accepted one.
 func (p *Pairs) result(id string, f Figures) (r pair, ok bool) {
-	if f.Scope != ScopePair || len(f.Nodes) != 2 || !slices.Contains(p.accepted, f.Nodes[0]) || !slices.Contains(p.Nodes(), f.Nodes[1]) {
+	if f.Collective != "" || f.Scope != ScopePair || len(f.Nodes) != 2 || !slices.Contains(p.accepted, f.Nodes[0]) || !slices.Contains(p.Nodes(), f.Nodes[1]) {
 		return pair{}, false
 	}
 	r = pair{id: id, partner: f.Nodes[0], node: f.Nodes[1], busbw: p.gate.worst(f).median}
@@ -123,7 +123,7 @@ func (p *Pairs) Judge(obs []check.Observation) check.Judgement {
 		}
 		p.judgeNode(&b, node, results[node], works)
 	}
-	if limit, row, ok := p.gate.limit(2); ok && slowest > 0 {
+	if limit, row, ok := p.gate.limit(Figures{Nodes: make([]string, 2)}); ok && slowest > 0 {
 		b.Figure(check.Figure{Name: "busbw of pairs, slowest new node", Value: slowest, Unit: "GB/s", Limit: limit, Relation: ">=", Source: source(row)})
 	}
 	return b.Judgement(fmt.Sprintf("%d new nodes, each in a pair with an accepted one: busbw %.1f GB/s or more, 0 wrong values", len(nodes), slowest))

@@ -91,7 +91,7 @@ func TestTheLimitOfBandwidth(t *testing.T) {
 		t.Fatal(err)
 	}
 	worst := g.worst(f).median
-	limit, row, ok := g.limit(4)
+	limit, row, ok := g.limit(Figures{Nodes: every()})
 	if !ok || limit >= worst {
 		t.Fatalf("limit %g, worst %g", limit, worst)
 	}

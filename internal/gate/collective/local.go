@@ -29,7 +29,7 @@ type Hosts interface {
 // errNoHosts is the error for a gate that only judges.
 var errNoHosts = errors.New("hosts must be set")
 
-// Local is gate 6 of a single node: all_reduce_perf over its GPUs, without pods. The GPUs of
+// Local is gate 6 of a single node: nccl-tests over its GPUs, without pods. The GPUs of
 // other programs are left alone.
 type Local struct {
 	gate  *Gate
@@ -55,11 +55,13 @@ func (l *Local) Charts(obs []check.Observation) []chart.Chart { return l.gate.Ch
 
 // Describe lists the commands of Observe.
 func (l *Local) Describe() []string {
-	return []string{
+	out := []string{
 		ssh.Quote(processQuery()),
-		fmt.Sprintf("%s, %d times", ssh.Quote(l.argv()), l.gate.repetitions()),
-		"read the transports in NCCL's log (NCCL_DEBUG=INFO)",
 	}
+	for _, t := range l.gate.suite() {
+		out = append(out, fmt.Sprintf("%s, %d times", ssh.Quote(l.argv(t)), l.gate.repetitions()))
+	}
+	return append(out, "read the transports in NCCL's log (NCCL_DEBUG=INFO)")
 }
 
 // processQuery lists programs with a CUDA context: nvidia-smi --help-query-compute-apps.
@@ -68,9 +70,9 @@ func processQuery() []string {
 }
 
 // argv is one repetition: one process with all GPUs.
-func (l *Local) argv() []string {
+func (l *Local) argv(t test) []string {
 	least, most := l.gate.sizes()
-	return []string{"env", "NCCL_DEBUG=INFO", program, "-b", least, "-e", most, "-f", "2", "-g", strconv.Itoa(l.gate.gpus())}
+	return []string{"env", "NCCL_DEBUG=INFO", t.program, "-b", least, "-e", most, "-f", "2", "-g", strconv.Itoa(l.gate.gpus())}
 }
 
 // processes are the programs on the GPUs: a line of nvidia-smi each.
@@ -88,8 +90,10 @@ func (l *Local) Observe(ctx context.Context, rec check.Recorder) error {
 		if err != nil || !free {
 			return err
 		}
-		if err := l.observeRun(ctx, rec, node); err != nil {
-			return err
+		for _, t := range l.gate.suite() {
+			if good, err := l.observeRun(ctx, rec, node, t); err != nil || !good {
+				return err
+			}
 		}
 	}
 	return nil
@@ -115,41 +119,44 @@ func (l *Local) observeProcesses(ctx context.Context, rec check.Recorder, node s
 	return len(found.Running) == 0, attempt.Exit(out.Exit).Record(found, nil)
 }
 
-// observeRun runs the repetitions until one fails, and records them as one run.
-func (l *Local) observeRun(ctx context.Context, rec check.Recorder, node string) error {
-	rec.Progress("all_reduce over %d GPUs, %d repetitions", l.gate.gpus(), l.gate.repetitions())
-	attempt := l.observer(rec).Begin(KindRun, target(ScopeAll, nil), ssh.Quote(l.argv()))
+// observeRun runs the repetitions of a test until one fails, records them as one run, and reports whether
+// nothing failed: after a failure the other collectives are not run.
+func (l *Local) observeRun(ctx context.Context, rec check.Recorder, node string, t test) (good bool, err error) {
+	j := job{test: t, scope: ScopeAll, nodes: []string{node}, repetitions: l.gate.repetitions()}
+	rec.Progress("%s over %d GPUs, %d repetitions", t.name, l.gate.gpus(), j.repetitions)
+	attempt := l.observer(rec).Begin(KindRun, j.target(), ssh.Quote(l.argv(t)))
 	running, cancel := context.WithTimeout(ctx, l.gate.site.Workloads.Collective.Timeout.D())
 	defer cancel()
 	var log bytes.Buffer
 	outcome := gangjob.Outcome{Ended: gangjob.EndedDone, Succeeded: true}
-	for range l.gate.repetitions() {
-		out, err := l.hosts.Run(running, node, l.argv()...)
+	for range j.repetitions {
+		out, err := l.hosts.Run(running, node, l.argv(t)...)
 		log.Write(out.Stdout)
 		log.Write(out.Stderr)
 		attempt = attempt.From(out.Origin).Exit(out.Exit)
 		switch {
 		case ctx.Err() != nil:
-			return fmt.Errorf("observe the collective: %w", ctx.Err())
+			return false, fmt.Errorf("observe the collective: %w", ctx.Err())
 		case running.Err() != nil:
 			outcome = gangjob.Outcome{Ended: gangjob.EndedTimeout, Problem: "it still ran after " + l.gate.site.Workloads.Collective.Timeout.D().String()}
 		case err != nil:
 			outcome = gangjob.Outcome{Ended: gangjob.EndedNotRun, Problem: err.Error()}
 		case out.Exit == exitNotFound:
-			outcome = gangjob.Outcome{Ended: gangjob.EndedNotRun, Problem: fmt.Sprintf("%s not found: %.200q", program, bytes.TrimSpace(out.Stderr))}
+			outcome = gangjob.Outcome{Ended: gangjob.EndedNotRun, Problem: fmt.Sprintf("%s not found: %.200q", t.program, bytes.TrimSpace(out.Stderr))}
 		case out.Exit != 0:
-			outcome.Succeeded, outcome.Problem = false, fmt.Sprintf("%s exited with code %d", program, out.Exit)
+			outcome.Succeeded, outcome.Problem = false, fmt.Sprintf("%s exited with code %d", t.program, out.Exit)
 		}
 		if !outcome.Succeeded {
 			break
 		}
 	}
-	f, err := l.gate.figures(ScopeAll, []string{node}, l.gate.repetitions(), outcome)
+	f, err := l.gate.figures(j, outcome)
 	if err != nil {
-		return err
+		return false, err
 	}
 	f.read([]gangjob.Log{{Data: log.Bytes()}})
-	return attempt.Raw(log.Bytes()).RecordPartial(f, outcome.NotRun())
+	good = outcome.NotRun() == nil && !l.gate.reviewRun("", f).HasFailed()
+	return good, attempt.Raw(log.Bytes()).RecordPartial(f, outcome.NotRun())
 }
 
 // exitNotFound is env's exit code for a program that it does not find.
@@ -157,7 +164,7 @@ const exitNotFound = 127
 
 const (
 	remedyProcesses = "wait for these programs to end, or stop them, then run it again with --from collective"
-	remedyProgram   = "install nccl-tests and NCCL (https://github.com/NVIDIA/nccl-tests, make without MPI), with all_reduce_perf in the PATH"
+	remedyProgram   = "install nccl-tests and NCCL (https://github.com/NVIDIA/nccl-tests, make without MPI), with its programs in the PATH"
 )
 
 // Judge implements check.Check.
@@ -171,13 +178,23 @@ func (l *Local) Judge(obs []check.Observation) check.Judgement {
 	}
 	for _, o := range check.OfKind(obs, KindRun) {
 		if o.Failed() {
-			b.Unobserved(o.ID, program, remedyProgram, "did not run: %s", o.Err)
+			b.Unobserved(o.ID, programOf(o), remedyProgram, "did not run: %s", o.Err)
 		}
 	}
 	if !b.Clean() {
 		return b.Judgement("")
 	}
 	return l.gate.Judge(obs)
+}
+
+// programOf is the program of an observation's target.
+func programOf(o check.Observation) string {
+	for _, t := range tests[1:] {
+		if strings.HasSuffix(o.Target, ", "+t.name) {
+			return t.program
+		}
+	}
+	return tests[0].program
 }
 
 func (l *Local) observer(rec check.Recorder) check.Observer {

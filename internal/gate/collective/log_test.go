@@ -46,6 +46,11 @@ type cluster struct {
 	oneHalf   bool    // rows have lost their second half
 	joined    bool    // a line of NCCL on the same line as a row
 	plugin    string  // suffix of NCCL's transport between nodes
+	test      string  // the program that runs, set by fake
+	only      string  // the defects slow, factor, wrong, noCheck and ratio are of this program only; empty: of all
+	rail      string  // the only rail, set by fake
+	slowRail  string  // at half its rate
+	unnamed   bool    // versions that do not print the test
 }
 
 const testGPUs = 8
@@ -78,6 +83,21 @@ func (c cluster) reach(nodes []string) float64 {
 	bw := map[int]float64{1: 478, 2: 486, 3: 486}[len(nodes)]
 	if bw == 0 {
 		bw = 384
+	}
+	switch c.test {
+	case "all_gather_perf", "reduce_scatter_perf":
+		bw = 345
+	case "alltoall_perf": // of 8 ports of 50 GB/s
+		n := float64(len(nodes) * testGPUs)
+		bw = 42 * (n - 1) / max(testGPUs, n-testGPUs)
+	case "sendrecv_perf":
+		bw = 46
+	}
+	if c.rail != "" {
+		bw /= 8
+	}
+	if c.slowRail != "" && (c.rail == "" || c.rail == c.slowRail) {
+		bw *= 0.5
 	}
 	if c.factor > 0 {
 		bw *= c.factor
@@ -112,7 +132,10 @@ func (c cluster) run(b *strings.Builder, job string, nodes []string, rep int, la
 		}
 		return fmt.Sprintf("%s-%d", job, i)
 	}
-	fmt.Fprintf(b, "# nccl-tests version 2.19.6 nccl-headers=22807 nccl-library=22807\n# Collective test starting: %s\n", cmp.Or(c.program, "all_reduce_perf"))
+	fmt.Fprint(b, "# nccl-tests version 2.19.6 nccl-headers=22807 nccl-library=22807\n")
+	if !c.unnamed {
+		fmt.Fprintf(b, "# Collective test starting: %s\n", cmp.Or(c.program, c.test, "all_reduce_perf"))
+	}
 	fmt.Fprintf(b, "# nThread 1 nGpus 1 minBytes 8388608 maxBytes 17179869184 step: 2(factor) warmup iters: 1 iters: 20 agg iters: 1 validation: %d graph: 0 unalign: 0\n#\n# Using devices\n",
 		map[bool]int{false: 1}[c.unchecked])
 	hung := false
@@ -149,7 +172,7 @@ func (c cluster) nccl(b *strings.Builder, nodes []string, host func(int) string,
 		index := 0
 		for h := range 8 {
 			name := fmt.Sprintf("mlx5_%d", h)
-			if c.lostHCA[n] == name {
+			if c.lostHCA[n] == name || c.rail != "" && c.rail != name {
 				continue
 			}
 			fmt.Fprintf(&list, " [%d]%s:1/IB", index, name)
@@ -194,7 +217,13 @@ func (c cluster) table(b *strings.Builder, nodes []string, ranks int, last bool)
 	fmt.Fprint(b, "#\n#                                                              out-of-place                       in-place          \n"+
 		"#       size         count      type   redop    root     time   algbw   busbw  #wrong     time   algbw   busbw  #wrong \n"+
 		"#        (B)    (elements)                               (us)  (GB/s)  (GB/s)             (us)  (GB/s)  (GB/s)         \n")
-	ratio := 2 * float64(ranks-1) / float64(ranks)
+	ratio := float64(ranks-1) / float64(ranks)
+	switch c.test {
+	case "", "all_reduce_perf":
+		ratio *= 2
+	case "sendrecv_perf":
+		ratio = 1
+	}
 	printed := ratio
 	if c.ratio > 0 {
 		printed = c.ratio
@@ -220,7 +249,11 @@ func (c cluster) table(b *strings.Builder, nodes []string, ranks int, last bool)
 		alg := bus / printed
 		us := float64(size) / alg / 1e3
 		half := func(f float64) string {
-			return fmt.Sprintf("  %7.1f  %6.2f  %6.2f  %6s", us/f*cmp.Or(c.times, 1), alg*f, bus*f, wrong)
+			cell := wrong
+			if f > 1 && (c.test == "alltoall_perf" || c.test == "sendrecv_perf") {
+				cell = "N/A"
+			}
+			return fmt.Sprintf("  %7.1f  %6.2f  %6.2f  %6s", us/f*cmp.Or(c.times, 1), alg*f, bus*f, cell)
 		}
 		second := half(1.001)
 		if c.oneHalf {
@@ -235,11 +268,25 @@ func (c cluster) table(b *strings.Builder, nodes []string, ranks int, last bool)
 	if wrong == "12" {
 		bounds = "12 FAILED"
 	}
-	fmt.Fprintf(b, "# Out of bounds values : %s\n# Avg bus bandwidth    : 52.9753 \n#\n# Collective test concluded: %s\n", bounds, cmp.Or(c.program, "all_reduce_perf"))
+	fmt.Fprintf(b, "# Out of bounds values : %s\n# Avg bus bandwidth    : 52.9753 \n#\n", bounds)
+	if !c.unnamed {
+		fmt.Fprintf(b, "# Collective test concluded: %s\n", cmp.Or(c.program, c.test, "all_reduce_perf"))
+	}
 }
 
 // fake runs jobs on the cluster and returns the result of gangjob.Run.
 func (c cluster) fake(_ context.Context, _ *workload.Launcher, spec workload.Spec) (gangjob.Outcome, []gangjob.Log, error) {
+	for _, t := range tests {
+		if strings.Contains(spec.Script, t.program) {
+			c.test = t.program
+		}
+	}
+	if c.only != "" && c.only != c.test {
+		c.slow, c.factor, c.wrong, c.noCheck, c.ratio, c.program, c.unnamed = nil, 0, nil, false, 0, "", false
+	}
+	if strings.HasPrefix(spec.Name, "collective-rail-") {
+		c.rail = strings.TrimPrefix(spec.Env["NCCL_IB_HCA"], "=")
+	}
 	reps := 1
 	_, _ = fmt.Sscan(spec.Env["REPETITIONS"], &reps)
 	out := gangjob.Outcome{Namespace: "firstlight-test", Ended: gangjob.EndedDone, Succeeded: true}

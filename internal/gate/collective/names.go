@@ -2,29 +2,14 @@ package collective
 
 import (
 	"fmt"
-	"hash/fnv"
 	"strings"
 
 	"github.com/firstlight/firstlight/internal/check"
 )
 
-// jobName is unique within a run, and short enough for a pod's host name. A group may run again
-// in a later round.
-func jobName(scope string, nodes []string, round int) string {
-	if scope == ScopeAll {
-		return "collective"
-	}
-	h := fnv.New32a()
-	_, _ = fmt.Fprintln(h, round) // never fails
-	for _, n := range nodes {
-		_, _ = fmt.Fprintln(h, n) // never fails
-	}
-	return fmt.Sprintf("collective-%s-%08x", scope, h.Sum32())
-}
-
-// target is the target of an observation.
+// target is the nodes of an observation's target.
 func target(scope string, nodes []string) string {
-	if scope == ScopeAll {
+	if scope == ScopeAll || scope == ScopeRail {
 		return "all nodes"
 	}
 	if n := len(nodes); scope == ScopeGroup {

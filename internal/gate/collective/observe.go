@@ -19,10 +19,14 @@ import (
 // failure that names no node.
 func (g *Gate) Observe(ctx context.Context, rec check.Recorder) error {
 	l, all, err := g.observeAll(ctx, rec)
-	if err != nil || !g.needsLocalising(all) {
+	if err != nil {
 		return err
 	}
-	return g.localise(ctx, rec, l, all)
+	tried, err := g.localise(ctx, rec, l, all)
+	if err != nil {
+		return err
+	}
+	return g.observeRest(ctx, rec, l, all, tried)
 }
 
 // observeAll is the run over all nodes.
@@ -33,37 +37,39 @@ func (g *Gate) observeAll(ctx context.Context, rec check.Recorder) (*workload.La
 	}
 	nodes := g.nodes()
 	rec.Progress("all_reduce over %d nodes, %d repetitions", len(nodes), g.repetitions())
-	all, err := g.observe(ctx, rec, l, jobName(ScopeAll, nodes, 0), ScopeAll, nodes, g.repetitions())
+	all, err := g.observe(ctx, rec, l, g.all(tests[0]))
 	return l, all, err
 }
 
-// localise runs pairs and groups until a culprit is named, all are run, or the timeout of the run
-// over all nodes has passed once more.
-func (g *Gate) localise(ctx context.Context, rec check.Recorder, l *workload.Launcher, all Figures) error {
-	var tried []Figures
+// localise runs pairs and groups after a failure that names no node, until a culprit is named, all are run, or
+// the timeout of the run over all nodes has passed once more. It returns what was run.
+func (g *Gate) localise(ctx context.Context, rec check.Recorder, l *workload.Launcher, all Figures) (tried []Figures, err error) {
+	if !g.needsLocalising(all) {
+		return nil, nil
+	}
 	now := g.deps.Observer(rec).Clock.Now
 	until := now().Add(g.site.Workloads.Collective.Timeout.D())
 	for round := 1; ; round++ {
 		groups := g.next(all, tried)
 		if len(groups) == 0 || now().After(until) {
-			return nil
+			return tried, nil
 		}
-		rec.Progress("localising, round %d: %s", round, list(names(groups)))
-		more, err := g.round(ctx, rec, l, round, groups, 1)
+		rec.Progress("localising %s, round %d: %s", all.test().name, round, list(names(groups)))
+		more, err := g.round(ctx, rec, l, job{test: all.test(), round: round, repetitions: 1}, groups)
 		if err != nil {
-			return err
+			return tried, err
 		}
 		tried = append(tried, more...)
 	}
 }
 
-// round runs disjoint groups of nodes concurrently.
-func (g *Gate) round(ctx context.Context, rec check.Recorder, l *workload.Launcher, number int, groups [][]string, repetitions int) ([]Figures, error) {
+// round runs a job on disjoint groups of nodes concurrently.
+func (g *Gate) round(ctx context.Context, rec check.Recorder, l *workload.Launcher, of job, groups [][]string) ([]Figures, error) {
 	out := make([]Figures, len(groups))
 	jobs, ctx := errgroup.WithContext(ctx)
 	for i, nodes := range groups {
 		jobs.Go(func() error {
-			f, err := g.observe(ctx, rec, l, jobName(scopeOf(nodes), nodes, number), scopeOf(nodes), nodes, repetitions)
+			f, err := g.observe(ctx, rec, l, of.on(nodes))
 			out[i] = f
 			return err
 		})
@@ -86,17 +92,16 @@ func scopeOf(nodes []string) string {
 }
 
 // observe runs one job and records it.
-func (g *Gate) observe(ctx context.Context, rec check.Recorder, l *workload.Launcher, name, scope string, nodes []string, repetitions int) (Figures, error) {
-	attempt := g.deps.Observer(rec).Begin(KindRun, target(scope, nodes), g.command(name, nodes, repetitions))
-	outcome, logs, err := g.start(ctx, l, name, nodes, repetitions)
+func (g *Gate) observe(ctx context.Context, rec check.Recorder, l *workload.Launcher, j job) (Figures, error) {
+	attempt := g.deps.Observer(rec).Begin(KindRun, j.target(), g.command(j))
+	outcome, logs, err := g.start(ctx, l, j)
 	if err != nil {
 		return Figures{}, err
 	}
-	f, err := g.figures(scope, nodes, repetitions, outcome)
+	f, err := g.figures(j, outcome)
 	if err != nil {
 		return f, err
 	}
-	f.Job = name
 	f.read(logs)
 	if len(logs) > 0 {
 		attempt = attempt.Raw(logs[0].Data)
@@ -108,11 +113,11 @@ func (g *Gate) observe(ctx context.Context, rec check.Recorder, l *workload.Laun
 }
 
 // start runs one job to its end.
-func (g *Gate) start(ctx context.Context, l *workload.Launcher, name string, nodes []string, repetitions int) (gangjob.Outcome, []gangjob.Log, error) {
+func (g *Gate) start(ctx context.Context, l *workload.Launcher, j job) (gangjob.Outcome, []gangjob.Log, error) {
 	if g.srun != nil {
-		return g.srun.run(ctx, name, nodes, repetitions)
+		return g.srun.run(ctx, j)
 	}
-	spec, err := g.spec(name, nodes, repetitions)
+	spec, err := g.spec(j)
 	if err != nil {
 		return gangjob.Outcome{}, nil, err
 	}
@@ -120,8 +125,8 @@ func (g *Gate) start(ctx context.Context, l *workload.Launcher, name string, nod
 }
 
 // figures are those of a run whose log is not read yet.
-func (g *Gate) figures(scope string, nodes []string, repetitions int, outcome gangjob.Outcome) (Figures, error) {
-	f := Figures{Scope: scope, Nodes: nodes, Job: Name, GPUsPerNode: g.gpus(), Repetitions: repetitions, Outcome: outcome}
+func (g *Gate) figures(j job, outcome gangjob.Outcome) (Figures, error) {
+	f := Figures{Collective: j.test.key(), Scope: j.scope, Nodes: j.nodes, Rail: j.rail, Job: j.name(), GPUsPerNode: g.gpus(), Repetitions: j.repetitions, Outcome: outcome}
 	least, most := g.sizes()
 	var err error
 	if f.MinBytes, err = nccl.ParseSize(least); err != nil {

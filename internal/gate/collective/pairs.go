@@ -35,7 +35,7 @@ func (g *Gate) trial(id string, f Figures) trial {
 		t.reason, t.remedy = first.Message, first.Remedy
 		return t
 	}
-	limit, _, ok := g.limit(len(f.Nodes))
+	limit, _, ok := g.limit(f)
 	if !ok || t.busbw == 0 {
 		t.ran = false
 		return t

@@ -40,5 +40,12 @@ func (r *review) everything() string {
 	if r.gate.site.SingleNode() && len(r.f.Nodes) == 1 {
 		return r.f.Nodes[0]
 	}
-	return "cluster"
+	switch {
+	case r.f.Rail != "":
+		return r.f.Rail
+	case !r.f.test().isAllReduce():
+		return "cluster (" + r.f.test().name + ")"
+	default:
+		return "cluster"
+	}
 }

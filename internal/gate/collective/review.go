@@ -42,6 +42,16 @@ func (r *review) blame(suspect, remedy, format string, args ...any) {
 	r.Fail(r.id, suspect, remedy, format, args...)
 }
 
+// refuse adds a finding about an output that cannot be of the job: of an all-reduce it fails the gate, as
+// in earlier versions; of another collective nothing was observed.
+func (r *review) refuse(remedy, format string, args ...any) {
+	if r.f.test().isAllReduce() {
+		r.Fail(r.id, r.launcher(), remedy, format, args...)
+		return
+	}
+	r.Unobserved(r.id, r.launcher(), remedy, format, args...)
+}
+
 // expectedRanks is the number of participating GPUs.
 func (r *review) expectedRanks() int { return len(r.f.Nodes) * r.f.GPUsPerNode }
 

@@ -23,12 +23,16 @@ import (
 var script string
 
 // command describes the command of a job.
-func (g *Gate) command(job string, nodes []string, repetitions int) string {
+func (g *Gate) command(j job) string {
 	if g.srun != nil {
-		return fmt.Sprintf("%s, %d times", probe.Quote(g.srun.argv(job, nodes)), repetitions)
+		return fmt.Sprintf("%s, %d times", probe.Quote(g.srun.argv(j)), j.repetitions)
 	}
 	least, most := g.sizes()
-	return fmt.Sprintf("mpirun all_reduce_perf -b %s -e %s -f 2 -g 1, %d times", least, most, repetitions)
+	rail := ""
+	if j.rail != "" {
+		rail = "-x NCCL_IB_HCA==" + j.rail + " "
+	}
+	return fmt.Sprintf("mpirun %s%s -b %s -e %s -f 2 -g 1, %d times", rail, j.test.program, least, most, j.repetitions)
 }
 
 // sizes are the minimum and maximum size in nccl-tests' format.
@@ -45,30 +49,31 @@ func (g *Gate) sizes() (least, most string) {
 
 // Workloads are the pods of the run over all nodes.
 func (g *Gate) Workloads() ([]workload.Spec, error) {
-	spec, err := g.spec(jobName(ScopeAll, g.nodes(), 0), g.nodes(), g.repetitions())
+	spec, err := g.spec(g.all(tests[0]))
 	return []workload.Spec{spec}, err
 }
 
-// spec is the job for some nodes.
-func (g *Gate) spec(name string, nodes []string, repetitions int) (workload.Spec, error) {
+// spec is the workload of a job. The script differs in its program only.
+func (g *Gate) spec(j job) (workload.Spec, error) {
 	identity, err := newIdentity()
 	if err != nil {
 		return workload.Spec{}, err
 	}
 	least, most := g.sizes()
+	name, nodes := j.name(), j.nodes
 	env := map[string]string{
 		"JOB_NAME": name, "NNODES": strconv.Itoa(len(nodes)), "GPUS_PER_NODE": strconv.Itoa(g.gpus()),
-		"MIN_BYTES": least, "MAX_BYTES": most, "REPETITIONS": strconv.Itoa(repetitions),
+		"MIN_BYTES": least, "MAX_BYTES": most, "REPETITIONS": strconv.Itoa(j.repetitions),
 		"NCCL_DEBUG": "INFO", "SSH_IDENTITY": identity,
 	}
-	if hcas := g.site.Fabric.HCAs; len(hcas) > 0 { // "=" alone would select no device
+	if hcas := g.hcas(j.rail); len(hcas) > 0 { // "=" alone would select no device
 		env["NCCL_IB_HCA"] = "=" + strings.Join(hcas, ",")
 	}
 	return workload.Spec{
 		Name: name, Gate: Name, Pods: len(nodes), MinCount: len(nodes),
 		GPUs:            g.gpus(),
 		NetworkResource: g.site.Fabric.NetworkResource, NetworkCount: g.site.Fabric.NetworkResourceCount,
-		Image: g.site.Workloads.Collective.Image, Container: site.CollectiveContainer, Script: script,
+		Image: g.site.Workloads.Collective.Image, Container: site.CollectiveContainer, Script: strings.Replace(script, tests[0].program, j.test.program, 1),
 		Env:   env,
 		Nodes: nodes, OnePerNode: true,
 		Patches: g.site.PodPatches(Name),

@@ -3,6 +3,7 @@ package collective
 import (
 	"encoding/base64"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
@@ -24,7 +25,7 @@ func TestScriptIsBash(t *testing.T) {
 func TestSpec(t *testing.T) {
 	t.Parallel()
 	g := testGate(t, testSite())
-	spec, err := g.spec("collective", every(), 3)
+	spec, err := g.spec(g.all(tests[0]))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,8 +54,14 @@ func TestSpec(t *testing.T) {
 	if g.Claims() != 32 || len(g.Describe()) == 0 {
 		t.Error(g.Claims(), g.Describe())
 	}
-	if pair := jobName(ScopePair, every()[:2], 1); pair == jobName(ScopePair, every()[1:3], 1) || pair == jobName(ScopePair, every()[:2], 2) || len(pair) > 40 {
-		t.Error(pair)
+	pair := func(of test, from, round int) string {
+		return job{test: of, round: round}.on(every()[from : from+2]).name()
+	}
+	names := []string{pair(tests[0], 0, 1), pair(tests[0], 1, 1), pair(tests[0], 0, 2), pair(tests[1], 0, 1), g.all(tests[0]).name(), g.all(tests[2]).name(), job{rail: "mlx5_10"}.name(), job{rail: "mlx5_1"}.name()}
+	for i, name := range names {
+		if len(name) > 40 || slices.Contains(names[:i], name) || strings.Contains(name, "_") {
+			t.Error(name)
+		}
 	}
 }
 
@@ -63,7 +70,8 @@ func TestWithoutHCAsNoneIsSelected(t *testing.T) {
 	t.Parallel()
 	s := testSite()
 	s.Fabric.HCAs = nil
-	spec, err := testGate(t, s).spec("collective", every(), 1)
+	g := testGate(t, s)
+	spec, err := g.spec(g.all(tests[0]))
 	if err != nil {
 		t.Fatal(err)
 	}

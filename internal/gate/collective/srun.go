@@ -19,7 +19,7 @@ import (
 	"github.com/firstlight/firstlight/internal/workload"
 )
 
-// Srun is gate 6 of a Slurm cluster: all_reduce_perf with one task a GPU, started by srun on the
+// Srun is gate 6 of a Slurm cluster: nccl-tests with one task a GPU, started by srun on the
 // login host. Its output is judged as that of pods.
 type Srun struct {
 	gate  *Gate
@@ -54,11 +54,11 @@ func (g *Srun) Excluding(nodes []string) check.Check {
 
 // Describe lists the commands of Observe.
 func (g *Srun) Describe() []string {
-	return []string{
-		"on " + g.gate.site.Slurm.Host() + ": " + g.gate.command(jobName(ScopeAll, g.gate.nodes(), 0), g.gate.nodes(), g.gate.repetitions()),
+	return append([]string{
+		"on " + g.gate.site.Slurm.Host() + ": " + g.gate.command(g.gate.all(tests[0])),
 		"read the transports in NCCL's log (NCCL_DEBUG=INFO)",
 		"if it fails without naming a node: repeat it on pairs and groups of nodes, or on single nodes",
-	}
+	}, g.gate.describeRest()...)
 }
 
 // Observe implements check.Check.
@@ -77,10 +77,10 @@ func (g *Srun) slurmName(job string) string {
 }
 
 // argv is one repetition on some nodes.
-func (g *Srun) argv(job string, nodes []string) []string {
+func (g *Srun) argv(j job) []string {
 	s, gpus := g.gate.site, g.gate.gpus()
 	timeout := s.Workloads.Collective.Timeout.D()
-	argv := append(s.SrunCommand(g.slurmName(job), nodes, gpus, timeout), "--ntasks-per-node="+strconv.Itoa(gpus),
+	argv := append(s.SrunCommand(g.slurmName(j.name()), j.nodes, gpus, timeout), "--ntasks-per-node="+strconv.Itoa(gpus),
 		"--immediate="+strconv.Itoa(max(1, int(s.Slurm.JobTimeout.D().Seconds()))), "--kill-on-bad-exit=1")
 	if s.Slurm.MPI != "" {
 		argv = append(argv, "--mpi="+s.Slurm.MPI)
@@ -89,34 +89,34 @@ func (g *Srun) argv(job string, nodes []string) []string {
 		argv = append(argv, "--container-image="+s.Workloads.Collective.Image)
 	}
 	argv = append(argv, "env", "NCCL_DEBUG=INFO")
-	if hcas := s.Fabric.HCAs; len(hcas) > 0 { // "=" alone would select no device
+	if hcas := g.gate.hcas(j.rail); len(hcas) > 0 { // "=" alone would select no device
 		argv = append(argv, "NCCL_IB_HCA=="+strings.Join(hcas, ","))
 	}
 	least, most := g.gate.sizes()
-	return append(argv, program, "-b", least, "-e", most, "-f", "2", "-g", "1")
+	return append(argv, j.test.program, "-b", least, "-e", most, "-f", "2", "-g", "1")
 }
 
 // run runs the repetitions until one fails; its log is that of all of them. The error is only for an
 // ended context.
-func (g *Srun) run(ctx context.Context, job string, nodes []string, repetitions int) (gangjob.Outcome, []gangjob.Log, error) {
+func (g *Srun) run(ctx context.Context, j job) (gangjob.Outcome, []gangjob.Log, error) {
 	limited, cancel := context.WithTimeout(ctx, g.gate.site.Workloads.Collective.Timeout.D())
 	defer cancel()
 	var log bytes.Buffer
 	outcome := gangjob.Outcome{Ended: gangjob.EndedDone, Succeeded: true}
-	for range repetitions {
-		out, err := g.hosts.Run(limited, g.gate.site.Slurm.Host(), g.argv(job, nodes)...)
+	for range j.repetitions {
+		out, err := g.hosts.Run(limited, g.gate.site.Slurm.Host(), g.argv(j)...)
 		log.Write(out.Stdout)
 		log.Write(out.Stderr)
 		var left error // why the job may still run
 		if limited.Err() != nil || err != nil {
 			left = slurm.Cancel(ctx, func(ctx context.Context, argv ...string) (ssh.Output, error) {
 				return g.hosts.Run(ctx, g.gate.site.Slurm.Host(), argv...)
-			}, g.slurmName(job))
+			}, g.slurmName(j.name()))
 		}
 		if ctx.Err() != nil {
-			return outcome, nil, errors.Join(fmt.Errorf("run %s: %w", job, ctx.Err()), left)
+			return outcome, nil, errors.Join(fmt.Errorf("run %s: %w", j.name(), ctx.Err()), left)
 		}
-		outcome = g.outcome(out, err, limited.Err())
+		outcome = g.outcome(j.test.program, out, err, limited.Err())
 		if left != nil {
 			outcome.Problem += "; " + left.Error()
 		}
@@ -133,7 +133,7 @@ var notStarted = []string{
 }
 
 // outcome is the end of one srun.
-func (g *Srun) outcome(out ssh.Output, err, timeout error) gangjob.Outcome {
+func (g *Srun) outcome(program string, out ssh.Output, err, timeout error) gangjob.Outcome {
 	text := strings.ToValidUTF8(string(bytes.TrimSpace(out.Stderr)), "?")
 	text = text[max(0, len(text)-400):]
 	refused := slices.ContainsFunc(notStarted, func(part string) bool { return strings.Contains(text, "srun: ") && strings.Contains(text, part) })

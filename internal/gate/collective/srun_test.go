@@ -56,7 +56,7 @@ func TestSrunOutcome(t *testing.T) {
 	} {
 		h := &srunHost{out: tt.out, err: tt.err}
 		g := srunGate(t, h)
-		o, logs, err := g.run(t.Context(), "collective", []string{"gpu-01", "gpu-02"}, 3)
+		o, logs, err := g.run(t.Context(), job{test: tests[0], scope: ScopeAll, nodes: []string{"gpu-01", "gpu-02"}, repetitions: 3})
 		if err != nil || o.Ended != tt.ended || o.Succeeded || !strings.Contains(o.Problem, tt.problem) || len(logs) != 1 {
 			t.Errorf("%s: %+v, %v", name, o, err)
 		}
@@ -71,7 +71,7 @@ func TestSrunOutcome(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	h := &srunHost{}
-	if _, _, err := srunGate(t, h).run(ended, "collective", []string{"gpu-01"}, 1); !errors.Is(err, context.Canceled) || len(h.ran) != 2 {
+	if _, _, err := srunGate(t, h).run(ended, job{test: tests[0], scope: ScopeAll, nodes: []string{"gpu-01"}, repetitions: 1}); !errors.Is(err, context.Canceled) || len(h.ran) != 2 {
 		t.Errorf("%v: %q", err, h.ran)
 	}
 }

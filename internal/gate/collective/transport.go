@@ -44,7 +44,7 @@ func (r *review) hcas() map[string]bool {
 	if !r.gate.profile.Verbs() {
 		return blamed
 	}
-	want := slices.Sorted(slices.Values(r.gate.site.Fabric.HCAs))
+	want := slices.Sorted(slices.Values(r.gate.hcas(r.f.Rail)))
 	hosts := map[string]nccl.Host{}
 	for _, h := range r.f.NCCL.Hosts {
 		hosts[r.place.node(h.Name)] = h

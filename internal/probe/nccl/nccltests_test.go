@@ -218,6 +218,13 @@ func FuzzParseTests(f *testing.F) {
 		}
 		f.Add(data)
 	}
+	for _, row := range []string{ // rows of the other programs
+		"     8388096         43688     float    none      -1    95.20   88.11   86.27       0    94.10   89.14   87.28       0",
+		"     8388608        131072     float    none      -1   166.11   50.50   47.34       0   161.13   52.06   48.81     N/A",
+		"     8388608        131072     float             166.11   50.50   47.34    N/A   161.13   52.06   48.81     N/A",
+	} {
+		f.Add([]byte("# Collective test starting: alltoall_perf\n#       size         count      type   redop    root     time   algbw   busbw  #wrong     time   algbw   busbw  #wrong \n" + row + "\n# Collective test concluded: sendrecv_perf\n"))
+	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		runs, err := nccl.ParseTests(bytes.NewReader(data))
 		if err == nil && len(runs) == 0 {

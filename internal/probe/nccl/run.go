@@ -6,7 +6,7 @@ type Run struct {
 	Version string `json:"version,omitempty"`
 	// NCCLVersion is the version code of the library (22807 is 2.28.7).
 	NCCLVersion int `json:"ncclVersion,omitempty"`
-	// Test is the program ("all_reduce_perf"); empty if not printed.
+	// Test is the program ("all_reduce_perf") of the first line, or else of the last one; empty if not printed.
 	Test     string `json:"test,omitempty"`
 	MinBytes int64  `json:"minBytes"`
 	MaxBytes int64  `json:"maxBytes"`

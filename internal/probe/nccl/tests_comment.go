@@ -114,9 +114,20 @@ func (p *testsParser) footer(text string) {
 			}
 		}
 	case strings.HasPrefix(text, "Collective test concluded"):
-		run.Concluded = true
+		run.conclude(strings.TrimSpace(strings.TrimPrefix(strings.TrimPrefix(text, "Collective test concluded"), ":")))
 	case strings.HasPrefix(text, "error:") && len(run.Errors) < maxProblems:
 		run.Errors = append(run.Errors, text)
+	}
+}
+
+// conclude reads the last line: the name there is that of the first line.
+func (r *Run) conclude(test string) {
+	r.Concluded = true
+	switch {
+	case r.Test == "":
+		r.Test = strings.Clone(test)
+	case test != r.Test && len(r.Problems) < maxProblems:
+		r.Problems = append(r.Problems, fmt.Sprintf("the run of %.40q ends as one of %.40q", r.Test, test))
 	}
 }
 

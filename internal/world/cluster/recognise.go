@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/firstlight/firstlight/internal/world/collective"
 	"github.com/firstlight/firstlight/internal/world/training"
 )
 
@@ -26,14 +27,21 @@ const (
 	kindFirstlight kind = "firstlight"
 )
 
+// commandOf is the text of a container's command.
+func commandOf(c corev1.Container) string {
+	return strings.Join(append(append([]string{}, c.Command...), c.Args...), "\n")
+}
+
 // recognise determines a container's program from its command or image.
 func recognise(c corev1.Container) kind {
-	text := strings.Join(append(append([]string{}, c.Command...), c.Args...), "\n")
+	text := commandOf(c)
+	if _, ok := collective.ProgramIn(text); ok {
+		return kindCollective
+	}
 	for _, known := range []struct {
 		word string
 		kind kind
 	}{
-		{"all_reduce_perf", kindCollective},
 		{"pretrain_gpt.py", kindTraining},
 		{"torchtitan", kindTraining},
 		{"dcgmproftester", kindLoad},

@@ -21,7 +21,7 @@ func (w *worker) collective(out io.Writer, gpus []int) (int, error) {
 	from, errFrom := collective.ParseBytes(w.env["MIN_BYTES"])
 	to, errTo := collective.ParseBytes(w.env["MAX_BYTES"])
 	if !okNodes || !okReps || !okPer || errFrom != nil || errTo != nil {
-		return usage(out, "all_reduce_perf: bad environment: NNODES=%q REPETITIONS=%q GPUS_PER_NODE=%q MIN_BYTES=%q MAX_BYTES=%q",
+		return usage(out, "nccl-tests: bad environment: NNODES=%q REPETITIONS=%q GPUS_PER_NODE=%q MIN_BYTES=%q MAX_BYTES=%q",
 			w.env["NNODES"], w.env["REPETITIONS"], w.env["GPUS_PER_NODE"], w.env["MIN_BYTES"], w.env["MAX_BYTES"])
 	}
 	if err := w.setLoad(gpus, collectiveLoad()); err != nil {
@@ -42,7 +42,9 @@ func (w *worker) collective(out io.Writer, gpus []int) (int, error) {
 	}
 	state := w.runtime.world.Recent()
 	first, _ := state.Node(w.pod.Spec.NodeName)
+	program, _ := collective.ProgramIn(commandOf(w.container))
 	run := collective.Run{
+		Program: program, Uplinks: state.Collective.Uplinks,
 		Fabric: first.Hardware.Fabric, CUDA: first.Hardware.Software.CUDA, MinBytes: from, MaxBytes: to, Repetitions: reps,
 		HCASelection: w.env["NCCL_IB_HCA"], Debug: w.env["NCCL_DEBUG"] == "INFO",
 		Seed: w.seed(state), Corrupt: state.Collective.DataCorruption, Truncated: state.Collective.Truncated,

@@ -10,13 +10,12 @@ import (
 	"github.com/firstlight/firstlight/internal/world"
 )
 
-// program is the program of Command.
-const program = "all_reduce_perf"
-
 // IsCommand reports whether a command line is for Command.
-func IsCommand(argv []string) bool { return slices.Contains(argv, program) }
+func IsCommand(argv []string) bool {
+	return slices.ContainsFunc(argv, func(word string) bool { return slices.Contains(ProgramNames(), word) })
+}
 
-// Command runs "env NAME=VALUE... all_reduce_perf -b MIN -e MAX -g GPUS" in a login of a host and returns its
+// Command runs "env NAME=VALUE... PROGRAM -b MIN -e MAX -g GPUS" in a login of a host and returns its
 // exit code: one process with the first GPUs that CUDA lists.
 func Command(stdout, stderr io.Writer, state world.State, host world.Node, argv []string) (int, error) {
 	flag := func(name string) string {
@@ -42,8 +41,10 @@ func Command(stdout, stderr io.Writer, state world.State, host world.Node, argv 
 		_, err := fmt.Fprintf(stderr, "Invalid number of GPUs: %d requested but only %d were found.\nPlease check the number of processes and GPUs per process.\n", n, len(gpus))
 		return 1, err
 	}
+	program, _ := ProgramIn(strings.Join(argv, " "))
 	run := Run{
-		Fabric: host.Hardware.Fabric, CUDA: host.Hardware.Software.CUDA, MinBytes: from, MaxBytes: to, Repetitions: 1, OneProcess: true,
+		Program: program,
+		Fabric:  host.Hardware.Fabric, CUDA: host.Hardware.Software.CUDA, MinBytes: from, MaxBytes: to, Repetitions: 1, OneProcess: true,
 		Debug: slices.Contains(argv, "NCCL_DEBUG=INFO"), Nodes: []Node{NodeOf(state, host, gpus[:n])},
 		Corrupt: state.Collective.DataCorruption || host.DataCorruption, Truncated: state.Collective.Truncated,
 	}

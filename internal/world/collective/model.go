@@ -17,6 +17,10 @@ type curve struct {
 	ManyNodes   shape   `yaml:"manyNodes"`
 	Noise       float64 `yaml:"noise"`
 	WithoutNVLS float64 `yaml:"withoutNVLS"`
+	// Gathered, Exchanged and Shifted are the part of the rails' rate that such programs reach.
+	Gathered  float64 `yaml:"gathered"`
+	Exchanged float64 `yaml:"exchanged"`
+	Shifted   float64 `yaml:"shifted"`
 }
 
 type shape struct {
@@ -36,13 +40,13 @@ func loadCurve() (curve, error) {
 	return c, nil
 }
 
-// Plateau returns the bus bandwidth (GB/s) of a 16 GiB all_reduce without noise.
+// Plateau returns the bus bandwidth (GB/s) of 16 GiB without noise.
 func (r Run) Plateau() float64 {
 	c, err := loadCurve()
 	if err != nil {
 		return 0
 	}
-	nvls, slow := true, 1.0
+	nvls, slow := r.program().pattern == reduced, 1.0
 	for _, n := range r.Nodes {
 		nvls = nvls && n.NVLS
 		slow = max(slow, n.Slow)
@@ -54,7 +58,63 @@ func (r Run) Plateau() float64 {
 		}
 		return f.NVLinkGBps / slow
 	}
+	if r.program().pattern != reduced {
+		return r.others(c) / slow
+	}
 	return r.acrossNodes(nvls, c.WithoutNVLS) / slow
+}
+
+// others is the bandwidth of programs other than all_reduce_perf between nodes.
+func (r Run) others(c curve) float64 {
+	f, node := r.Fabric, r.Nodes[0]
+	rails, gpus := f.RailGBps*float64(len(node.HCAs)), float64(len(node.Devices))
+	share, connected := r.share()
+	if f.ManyNodesGBps > rails { // NVLink connects the nodes
+		return c.Gathered * f.NVLinkGBps
+	}
+	if !connected {
+		return f.SocketGBps
+	}
+	n := float64(r.Ranks())
+	switch r.program().pattern {
+	case exchanged:
+		busbw := c.Exchanged * rails / gpus * (n - 1) / (n - gpus)
+		if r.Uplinks > 0 && len(r.Nodes) > 2 { // the traffic of a pair fits into this part
+			share *= r.Uplinks
+		}
+		return busbw * share
+	case shifted:
+		return c.Shifted * rails / gpus * share
+	default:
+		return min(c.Gathered*rails, f.NVLinkGBps) * share
+	}
+}
+
+// share is the part of the rails' rate that the slowest node has; connected is false for sockets.
+func (r Run) share() (share float64, connected bool) {
+	f := r.Fabric
+	share = 1.0
+	for _, n := range r.Nodes {
+		ports := r.hcas(n)
+		if len(ports) == 0 {
+			return 0, false
+		}
+		slowest := f.RailGBps
+		for _, p := range ports {
+			rate := float64(p.Gbps) / 8
+			if p.Part > 0 {
+				rate *= p.Part
+			}
+			slowest = min(slowest, rate)
+		}
+		share = min(share, slowest*float64(len(ports))/(f.RailGBps*float64(len(n.HCAs))))
+	}
+	for _, n := range r.Nodes {
+		if !n.GPUDirect {
+			return min(share, f.NoGPUDirectFactor), true
+		}
+	}
+	return share, true
 }
 
 // acrossNodes is bounded by the slowest rail: every ring crosses every node, and data is split
@@ -70,22 +130,9 @@ func (r Run) acrossNodes(nvls bool, withoutNVLS float64) float64 {
 	case len(r.Nodes) == 3:
 		healthy = math.Sqrt(f.TwoNodeGBps * f.ManyNodesGBps)
 	}
-	share := 1.0
-	for _, n := range r.Nodes {
-		ports := r.hcas(n)
-		if len(ports) == 0 {
-			return f.SocketGBps
-		}
-		slowest := f.RailGBps
-		for _, p := range ports {
-			slowest = min(slowest, float64(p.Gbps)/8)
-		}
-		share = min(share, slowest*float64(len(ports))/(f.RailGBps*float64(len(n.HCAs))))
-	}
-	for _, n := range r.Nodes {
-		if !n.GPUDirect {
-			return healthy * min(share, f.NoGPUDirectFactor)
-		}
+	share, connected := r.share()
+	if !connected {
+		return f.SocketGBps
 	}
 	return healthy * share
 }
@@ -96,7 +143,7 @@ func (r Run) latency() float64 {
 	return us * 1e-6
 }
 
-// seconds of an all_reduce of size bytes, without noise.
+// seconds of a collective of size bytes, without noise.
 func (r Run) seconds(c curve, plateau float64, size int64) float64 {
 	s := c.ManyNodes
 	if len(r.Nodes) == 1 {
@@ -107,8 +154,15 @@ func (r Run) seconds(c curve, plateau float64, size int64) float64 {
 	return r.latency() + r.busFactor()*float64(size)/(busbw*1e9)
 }
 
-// busFactor is busbw/algbw of an all_reduce: 2(n-1)/n.
+// busFactor is busbw/algbw of the program: 2(n-1)/n for all_reduce_perf.
 func (r Run) busFactor() float64 {
 	n := float64(r.Ranks())
-	return 2 * (n - 1) / n
+	switch r.program().pattern {
+	case reduced:
+		return 2 * (n - 1) / n
+	case shifted:
+		return 1
+	default:
+		return (n - 1) / n
+	}
 }

@@ -22,7 +22,7 @@ func NodeOf(state world.State, host world.Node, gpus []int) Node {
 		if link, ok := state.HCALink(host.Name, h.Name); ok {
 			rate = min(rate, link.Rate())
 		}
-		n.HCAs = append(n.HCAs, HCA{Name: h.Name, Gbps: rate})
+		n.HCAs = append(n.HCAs, HCA{Name: h.Name, Gbps: rate, Part: state.Collective.Rails[h.Name]})
 	}
 	return n
 }

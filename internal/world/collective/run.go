@@ -22,6 +22,8 @@ type HCA struct {
 	Name string
 	// Gbps is the data rate; 0: the port is down.
 	Gbps int
+	// Part of the rate that its rail gives under load; 0: all of it.
+	Part float64
 }
 
 // Node is one host of the run with one rank per device.
@@ -41,8 +43,10 @@ type Node struct {
 	Slow float64
 }
 
-// Run is all_reduce_perf, repeated: with mpirun, or one process.
+// Run is a program of nccl-tests, repeated: with mpirun, or one process.
 type Run struct {
+	// Program is all_reduce_perf if it has no name.
+	Program     Program
 	Fabric      world.HardwareFabric
 	CUDA        string // "13.0"
 	Nodes       []Node
@@ -58,6 +62,8 @@ type Run struct {
 	Seed  uint64
 	// Corrupt makes some elements wrong.
 	Corrupt bool
+	// Uplinks is the part of the links between leaf and spine switches that traffic uses; 0: all of it.
+	Uplinks float64
 	// Truncated ends the output in the middle of the first table.
 	Truncated bool
 }
@@ -75,7 +81,7 @@ func (r Run) Ranks() int {
 // first failed repetition.
 func (r Run) Write(w io.Writer) (int, error) {
 	if r.Ranks() == 0 || r.MinBytes <= 0 || r.MaxBytes < r.MinBytes {
-		_, err := fmt.Fprintf(w, "all_reduce_perf: nothing to run: %d ranks, %d to %d bytes\n", r.Ranks(), r.MinBytes, r.MaxBytes)
+		_, err := fmt.Fprintf(w, "%s: nothing to run: %d ranks, %d to %d bytes\n", r.program().Name, r.Ranks(), r.MinBytes, r.MaxBytes)
 		return 1, err
 	}
 	bw := bufio.NewWriter(w)

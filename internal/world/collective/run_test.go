@@ -318,3 +318,73 @@ func TestParseBytes(t *testing.T) {
 		}
 	}
 }
+
+// The other programs print their factor, their sizes, and N/A for data that they do not compare.
+func TestOtherPrograms(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		factor   func(n float64) float64
+		redop    string
+		size     int64 // printed for 16 GiB on 48 GPUs
+		inPlace  string
+		from, to float64 // GB/s at 16 GiB on 6 nodes
+	}{
+		"all_gather_perf":     {func(n float64) float64 { return (n - 1) / n }, "none", 17179868928, "0", 335, 345},
+		"reduce_scatter_perf": {func(n float64) float64 { return (n - 1) / n }, "sum", 17179868928, "0", 335, 345},
+		"alltoall_perf":       {func(n float64) float64 { return (n - 1) / n }, "none", 17179868928, "N/A", 48, 50.5},
+		"sendrecv_perf":       {func(float64) float64 { return 1 }, "sum", 16 << 30, "N/A", 46, 47},
+	} {
+		r := healthy(t, 6)
+		r.Program, _ = ProgramIn("mpirun " + name + " -b 8M")
+		out, exit := write(t, r)
+		rows := 0
+		for line := range strings.SplitSeq(out, "\n") {
+			f := strings.Fields(line)
+			if len(f) != 13 || f[2] != "float" {
+				continue
+			}
+			rows++
+			alg, _ := strconv.ParseFloat(f[6], 64)
+			bus, _ := strconv.ParseFloat(f[7], 64)
+			if want := tt.factor(48); math.Abs(bus/alg-want) > 0.012/alg*want || f[3] != tt.redop || f[8] != "0" || f[12] != tt.inPlace {
+				t.Errorf("%s: busbw/algbw = %.4f, want %.4f: %s", name, bus/alg, want, line)
+			}
+		}
+		got := last(t, out, tt.size)
+		if exit != 0 || rows != 36 || len(got) != 3 || got[0] < tt.from || got[0] > tt.to || !strings.Contains(out, "# Collective test starting: "+name+"\n") {
+			t.Errorf("%s: exit %d, %d rows, busbw %v, want %g to %g", name, exit, rows, got, tt.from, tt.to)
+		}
+		r.Corrupt = true
+		if out, exit := write(t, r); exit == 0 || !strings.Contains(out, " FAILED") {
+			t.Errorf("%s: exit %d with wrong elements", name, exit)
+		}
+	}
+}
+
+// A slow rail slows what uses it; uplinks slow the all-to-all of more than two nodes alone.
+func TestRailAndUplinks(t *testing.T) {
+	t.Parallel()
+	at := func(change func(*Run)) float64 {
+		r := healthy(t, 4)
+		change(&r)
+		return r.Plateau()
+	}
+	program := func(name string) Program { p, _ := ProgramIn(name); return p }
+	slow := func(r *Run) {
+		for i := range r.Nodes {
+			r.Nodes[i].HCAs[3].Part = 0.5
+		}
+	}
+	for name, tt := range map[string]struct{ is, healthy, part float64 }{
+		"all rails":          {at(slow), at(func(*Run) {}), 0.5},
+		"the slow rail":      {at(func(r *Run) { slow(r); r.HCASelection = "=mlx5_3" }), at(func(r *Run) { r.HCASelection = "=mlx5_3" }), 0.5},
+		"another rail":       {at(func(r *Run) { slow(r); r.HCASelection = "=mlx5_2" }), at(func(r *Run) { r.HCASelection = "=mlx5_2" }), 1},
+		"uplinks, exchanged": {at(func(r *Run) { r.Program, r.Uplinks = program("alltoall_perf"), 0.4 }), at(func(r *Run) { r.Program = program("alltoall_perf") }), 0.4},
+		"uplinks, reduced":   {at(func(r *Run) { r.Uplinks = 0.4 }), at(func(*Run) {}), 1},
+		"uplinks of a pair":  {at(func(r *Run) { r.Program, r.Uplinks, r.Nodes = program("alltoall_perf"), 0.4, r.Nodes[:2] }), at(func(r *Run) { r.Program, r.Nodes = program("alltoall_perf"), r.Nodes[:2] }), 1},
+	} {
+		if tt.healthy <= 0 || math.Abs(tt.is/tt.healthy-tt.part) > 1e-9 {
+			t.Errorf("%s: %g of %g GB/s, want %g of it", name, tt.is, tt.healthy, tt.part)
+		}
+	}
+}

@@ -43,24 +43,26 @@ func printed(path string) func(t *testing.T) string {
 }
 
 func printers() map[string]printer {
+	tables := only(`(?:^|>: ?|^\d+: )(?:# |#$|\s+\d+\s+\d+\s+float)`, lines(`^>: ?`, ``, `on +\S+ device`, `on h device`, `\[[0-9a-f:.x]+\] NVIDIA.*`, `[P] NVIDIA`,
+		`^(\s+)(\d.*float.*)$`, `row $2`, `  +`, ` `))
 	counters := lines(`"[^"]*"`, `"N"`, `0x\w+ "N"`, `"N"`, `(?: \[\w+ == \d+\])+`, ` [COUNTERS]`)
 	return map[string]printer{
-		"nvidia-smi -q -x":   {printed("host/testdata/nvidia-smi-xml.xml"), "smi-xml/*.xml", elements},
-		"nvidia-smi nvlink":  {printed("host/testdata/nvidia-smi-nvlink.txt"), "nvlink/*", lines(`NVIDIA [^(]*`, `NVIDIA P `)},
-		"dcgmi diag, DCGM 3": {printed("host/testdata/dcgmi-diag-3.json"), "dcgm/*.json", members("DCGM GPU Diagnostic")},
-		"dcgmi diag, DCGM 4": {printed("host/testdata/dcgmi-diag-4.json"), "dcgm/*.json", members("DCGM Diagnostic")},
-		"ibstat":             {printed("host/testdata/ibstat.txt"), "ibstat/gpud-ibstat.4*", lines()},
-		"sminfo":             {printed("host/testdata/sminfo.txt"), "sminfo/oscar.txt", lines()},
-		"ibdiagnet":          {printed("host/testdata/ibdiagnet.txt"), "ibdiagnet/*", lines(`\s+\d+\s+\d+$`, `  9  9`)},
-		"ibqueryerrors":      {printed("host/testdata/ibqueryerrors.txt"), "ibqueryerrors/listarchive-srp.txt", counters},
-		"iblinkinfo -l":      {printed("host/testdata/iblinkinfo-line.txt"), "iblinkinfo/*", lines(`"[^"]*"`, `"N"`, ` {2,}(0x|\d)`, ` $1`, `\([^=()]*\)$`, `(HINTS)`)},
-		"vLLM":               {contextError, "vllm/*", only(`model's max seq len`, lines())},
-		"dcgm-exporter":      {printed("exporter/testdata/gpu-01.txt"), "prom/*", only(`^# (?:HELP|TYPE) `, lines())},
-		"nccl-tests": {collectiveOutput(false), "nccltests/*", only(`(?:^|>: ?|^\d+: )(?:# |#$|\s+\d+\s+\d+\s+float)`, lines(`^>: ?`, ``, `on +\S+ device`, `on h device`, `\[[0-9a-f:.x]+\] NVIDIA.*`, `[P] NVIDIA`,
-			`^(\s+)(\d.*float.*)$`, `row $2`, `  +`, ` `))},
-		"NCCL_DEBUG=INFO": {collectiveOutput(true), "nccllog/*", only(`NCCL INFO `, lines(`(?:\[\d+\]\w+:\d+/(\w+) ?)+`, `DEVICE/$1 `, `OOB \S+?:`, `OOB i:`, `busId \w+`, `busId B`, `(?: +\d+){2,}$`, ` RANKS`))},
-		"torchtitan":      {trainingOutput(training.Torchtitan), "torchtitan/*", only(`step: +\d+  loss`, lines(`: +`, `: `, `\x1b\[\d+m`, ``))},
-		"Megatron-LM":     {trainingOutput(training.Megatron), "megatron/*", only(`iteration +\d+/ *\d+ \|`, fields)},
+		"nvidia-smi -q -x":           {printed("host/testdata/nvidia-smi-xml.xml"), "smi-xml/*.xml", elements},
+		"nvidia-smi nvlink":          {printed("host/testdata/nvidia-smi-nvlink.txt"), "nvlink/*", lines(`NVIDIA [^(]*`, `NVIDIA P `)},
+		"dcgmi diag, DCGM 3":         {printed("host/testdata/dcgmi-diag-3.json"), "dcgm/*.json", members("DCGM GPU Diagnostic")},
+		"dcgmi diag, DCGM 4":         {printed("host/testdata/dcgmi-diag-4.json"), "dcgm/*.json", members("DCGM Diagnostic")},
+		"ibstat":                     {printed("host/testdata/ibstat.txt"), "ibstat/gpud-ibstat.4*", lines()},
+		"sminfo":                     {printed("host/testdata/sminfo.txt"), "sminfo/oscar.txt", lines()},
+		"ibdiagnet":                  {printed("host/testdata/ibdiagnet.txt"), "ibdiagnet/*", lines(`\s+\d+\s+\d+$`, `  9  9`)},
+		"ibqueryerrors":              {printed("host/testdata/ibqueryerrors.txt"), "ibqueryerrors/listarchive-srp.txt", counters},
+		"iblinkinfo -l":              {printed("host/testdata/iblinkinfo-line.txt"), "iblinkinfo/*", lines(`"[^"]*"`, `"N"`, ` {2,}(0x|\d)`, ` $1`, `\([^=()]*\)$`, `(HINTS)`)},
+		"vLLM":                       {contextError, "vllm/*", only(`model's max seq len`, lines())},
+		"dcgm-exporter":              {printed("exporter/testdata/gpu-01.txt"), "prom/*", only(`^# (?:HELP|TYPE) `, lines())},
+		"nccl-tests":                 {collectiveOutput(false), "nccltests/*", tables},
+		"nccl-tests, other programs": {otherPrograms, "nccltests/*", tables},
+		"NCCL_DEBUG=INFO":            {collectiveOutput(true), "nccllog/*", only(`NCCL INFO `, lines(`(?:\[\d+\]\w+:\d+/(\w+) ?)+`, `DEVICE/$1 `, `OOB \S+?:`, `OOB i:`, `busId \w+`, `busId B`, `(?: +\d+){2,}$`, ` RANKS`))},
+		"torchtitan":                 {trainingOutput(training.Torchtitan), "torchtitan/*", only(`step: +\d+  loss`, lines(`: +`, `: `, `\x1b\[\d+m`, ``))},
+		"Megatron-LM":                {trainingOutput(training.Megatron), "megatron/*", only(`iteration +\d+/ *\d+ \|`, fields)},
 	}
 }
 
@@ -72,22 +74,45 @@ func contextError(*testing.T) string {
 func collectiveOutput(debug bool) func(t *testing.T) string {
 	return func(t *testing.T) string {
 		t.Helper()
-		hw := hardware(t)
-		r := collective.Run{Fabric: hw.Fabric, CUDA: hw.Software.CUDA, MinBytes: 8 << 20, MaxBytes: 64 << 20, Repetitions: 1, Debug: debug, Seed: 7}
-		for i := range 2 {
-			n := collective.Node{Host: "nccl-" + string(rune('0'+i)), Address: "10.0.0.1", NVLS: true, GPUDirect: true, Slow: 1}
-			for d := range hw.Node.GPUs {
-				n.Devices = append(n.Devices, collective.Device{Index: d, BusID: hw.GPU.BusIDs[d], Product: hw.GPU.Product})
-				n.HCAs = append(n.HCAs, collective.HCA{Name: "mlx5_" + string(rune('0'+d)), Gbps: 400})
-			}
-			r.Nodes = append(r.Nodes, n)
-		}
+		r := runOf(t, debug)
 		var b strings.Builder
 		if _, err := r.Write(&b); err != nil {
 			t.Fatal(err)
 		}
 		return b.String()
 	}
+}
+
+// runOf is a run of two nodes.
+func runOf(t *testing.T, debug bool) collective.Run {
+	t.Helper()
+	hw := hardware(t)
+	r := collective.Run{Fabric: hw.Fabric, CUDA: hw.Software.CUDA, MinBytes: 8 << 20, MaxBytes: 64 << 20, Repetitions: 1, Debug: debug, Seed: 7}
+	for i := range 2 {
+		n := collective.Node{Host: "nccl-" + string(rune('0'+i)), Address: "10.0.0.1", NVLS: true, GPUDirect: true, Slow: 1}
+		for d := range hw.Node.GPUs {
+			n.Devices = append(n.Devices, collective.Device{Index: d, BusID: hw.GPU.BusIDs[d], Product: hw.GPU.Product})
+			n.HCAs = append(n.HCAs, collective.HCA{Name: "mlx5_" + string(rune('0'+d)), Gbps: 400})
+		}
+		r.Nodes = append(r.Nodes, n)
+	}
+	return r
+}
+
+// otherPrograms are the tables of the programs other than all_reduce_perf: each row of a real output has the same
+// columns, whatever the program.
+func otherPrograms(t *testing.T) string {
+	t.Helper()
+	var b strings.Builder
+	for _, name := range collective.ProgramNames()[1:] {
+		program, _ := collective.ProgramIn(name)
+		r := runOf(t, false)
+		r.Program = program
+		if _, err := r.Write(&b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return b.String()
 }
 
 func trainingOutput(framework string) func(t *testing.T) string {

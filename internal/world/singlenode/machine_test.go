@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -35,6 +36,8 @@ type machine struct {
 	mu     sync.Mutex
 	// missing is a program that it does not have.
 	missing string
+	// suite are the collectives that the site file demands.
+	suite string
 }
 
 // newMachine is a machine with this hardware, whose profile has the same name.
@@ -82,6 +85,15 @@ func (m *machine) Run(ctx context.Context, name string, argv ...string) (ssh.Out
 	return out, ctx.Err()
 }
 
+// file is the site file that firstlight writes for the machine, with its suite.
+func (m *machine) file(p *profile.Profile) []byte {
+	text := string(site.SingleNodeFile(m.name, p))
+	if m.suite != "" {
+		text = strings.Replace(text, "    timeout: 30m", "    timeout: 30m\n    suite: "+m.suite, 1)
+	}
+	return []byte(text)
+}
+
 // run accepts the machine with a site file that firstlight writes for it.
 func (m *machine) run(ctx context.Context, change func(*accept.Options)) (accept.Report, error) {
 	m.t.Helper()
@@ -91,7 +103,7 @@ func (m *machine) run(ctx context.Context, change func(*accept.Options)) (accept
 		m.t.Fatal(err)
 	}
 	o := accept.Options{
-		Site: s, Profile: p, SiteFile: site.SingleNodeFile(m.name, p), ProfileFile: raw, EvidenceDir: m.evidence, Charts: gate.Charts(s, p),
+		Site: s, Profile: p, SiteFile: m.file(p), ProfileFile: raw, EvidenceDir: m.evidence, Charts: gate.Charts(s, p),
 		Command: []string{"firstlight", "accept"}, Tool: "test",
 		Machine: func() (localhost.Machine, error) { return localhost.Machine{ID: m.id, Name: m.name}, nil },
 		Playbook: func(c accept.PlanContext) (plan.Plan, error) {

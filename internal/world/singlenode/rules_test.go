@@ -32,7 +32,7 @@ func (m *machine) of() (*site.Site, *profile.Profile) {
 	if err != nil {
 		m.t.Fatal(err)
 	}
-	s, err := site.Parse("single-node.yaml", site.SingleNodeFile(m.name, p))
+	s, err := site.Parse("single-node.yaml", m.file(p))
 	if err != nil {
 		m.t.Fatal(err)
 	}

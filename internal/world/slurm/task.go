@@ -13,7 +13,7 @@ import (
 	"github.com/firstlight/firstlight/internal/world/collective"
 )
 
-// taskEnv makes this program all_reduce_perf of a job; it has the path of the simulated hardware.
+// taskEnv makes this program one of nccl-tests in a job; it has the path of the simulated hardware.
 const taskEnv = "FIRSTLIGHT_SLURM_TASK"
 
 // hardware are the nodes of jobs, and their faults.
@@ -36,7 +36,7 @@ func NewWorld(nodes int, faults []world.Fault) (*world.World, error) {
 	return w, nil
 }
 
-// Collective puts all_reduce_perf into the PATH of jobs: this program, which must call Task.
+// Collective puts nccl-tests into the PATH of jobs: this program, which must call Task.
 func (c *Cluster) Collective(nodes int, faults []world.Fault) error {
 	text, err := json.Marshal(hardware{Nodes: nodes, Faults: faults})
 	if err != nil {
@@ -50,10 +50,15 @@ func (c *Cluster) Collective(nodes int, faults []world.Fault) error {
 	if err != nil {
 		return err
 	}
-	return c.Program("all_reduce_perf", fmt.Sprintf("[ \"$SLURM_PROCID\" = 0 ] || exit 0\n%s=%s exec %s \"$@\"\n", taskEnv, path, self))
+	for _, name := range collective.ProgramNames() {
+		if err := c.Program(name, fmt.Sprintf("[ \"$SLURM_PROCID\" = 0 ] || exit 0\n%s=%s exec %s %s \"$@\"\n", taskEnv, path, self, name)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// Task runs this program as all_reduce_perf if it is the first task of a job.
+// Task runs this program as one of nccl-tests if it is the first task of a job.
 func Task(stdout, stderr io.Writer) (exit int, is bool) {
 	path := os.Getenv(taskEnv)
 	if path == "" {
@@ -84,12 +89,12 @@ func task(stdout io.Writer, path string) (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("list the nodes of the job: %w", err)
 	}
-	return AllReduce(stdout, w.State(), strings.Fields(string(names)), os.Args[1:], os.Getenv)
+	return Tests(stdout, w.State(), strings.Fields(string(names)), os.Args[1:], os.Getenv)
 }
 
-// AllReduce is what all_reduce_perf prints in the first task of a job on these nodes, and its exit code:
+// Tests is what a program of nccl-tests prints in the first task of a job on these nodes, and its exit code:
 // "all_reduce_perf -b MIN -e MAX ...". env has NCCL's variables.
-func AllReduce(w io.Writer, state world.State, nodes, argv []string, env func(string) string) (int, error) {
+func Tests(w io.Writer, state world.State, nodes, argv []string, env func(string) string) (int, error) {
 	flag := func(name string) string {
 		if i := slices.Index(argv, name); i >= 0 && i+1 < len(argv) {
 			return argv[i+1]
@@ -102,7 +107,9 @@ func AllReduce(w io.Writer, state world.State, nodes, argv []string, env func(st
 		_, err := fmt.Fprintf(w, "invalid arguments: %s\n", strings.Join(argv, " "))
 		return 1, err
 	}
+	program, _ := collective.ProgramIn(strings.Join(argv, " "))
 	run := collective.Run{
+		Program: program, Uplinks: state.Collective.Uplinks,
 		MinBytes: from, MaxBytes: to, Repetitions: 1, HCASelection: env("NCCL_IB_HCA"), Debug: env("NCCL_DEBUG") == "INFO",
 		Corrupt: state.Collective.DataCorruption, Truncated: state.Collective.Truncated,
 	}

@@ -1,0 +1,76 @@
+package collective
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/firstlight/firstlight/internal/check"
+)
+
+// judgeRails judges the all-reduce over each rail, if the site demands it: exactly one run of each.
+func (g *Gate) judgeRails(obs []check.Observation) []check.Judgement {
+	var out []check.Judgement
+	for _, j := range g.rails() {
+		out = append(out, g.judgeRail(j, obs))
+	}
+	return out
+}
+
+// withRails adds the rails that are slow alone to a failure of the all-reduce, before its own findings. If all
+// rails are slow, no rail is the cause. Rails are not run after a failure that names a node.
+func withRails(j check.Judgement, rails []check.Judgement) check.Judgement {
+	var slow []check.Finding
+	bad, good := 0, 0
+	for _, r := range rails {
+		if r.Verdict == check.Failed {
+			slow = append(slow, r.Findings...)
+			bad++
+		}
+		if r.Verdict == check.Passed {
+			good++
+		}
+	}
+	switch {
+	case bad > 0 && good > 0:
+		j.Reason = slow[0].Message
+		j.Findings = slices.Concat(slow, j.Findings)
+	case bad > 0:
+		j.Findings[0].Message += fmt.Sprintf("; each of %d rails alone is slow, too: no rail explains it", bad)
+	case good > 0:
+		j.Findings[0].Message += fmt.Sprintf("; each of %d rails alone is fast: they are slow only together", good)
+	}
+	return j
+}
+
+const remedyRail = "check the leaf switch and the cables of this rail: its errors (ibqueryerrors), its congestion counters (PortXmitWait), and the PCIe links of its adapters; then run again with --from collective"
+
+// judgeRail judges the all-reduce over one rail: the suspect is the rail, unless the log names a node.
+func (g *Gate) judgeRail(want job, obs []check.Observation) check.Judgement {
+	var runs runs
+	for _, o := range check.OfKind(obs, KindRun) {
+		f, err := check.Decode[Figures](o)
+		switch {
+		case err != nil && o.Target == want.target():
+			runs.failed, runs.err = &o, err
+			runs.count++
+		case err == nil && f.Scope == ScopeRail && f.Rail == want.rail && f.test().isAllReduce():
+			runs.all = g.reviewRun(o.ID, f)
+			runs.count++
+		}
+	}
+	name := "rail " + want.rail
+	if j, ok := g.exactlyOne(runs, name, want.name()); !ok {
+		return j
+	}
+	j := g.localised(runs.all, nil, g.summary(name, runs.all.f))
+	for i := range j.Findings {
+		j.Findings[i].Message = name + ": " + j.Findings[i].Message
+		if j.Findings[i].Suspect == want.rail {
+			j.Findings[i].Remedy = remedyRail
+		}
+	}
+	if j.Verdict != check.Passed {
+		j.Reason = name + ": " + j.Reason
+	}
+	return j
+}
