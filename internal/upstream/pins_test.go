@@ -63,7 +63,7 @@ func TestPinsNameEveryProgram(t *testing.T) {
 	want := []string{
 		"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok", "prometheus", "alertmanager", "karpenter",
 		"prometheus-adapter", "kai-scheduler", "kai-binder", "kai-podgrouper", "jobset", "kubeflow-trainer", "kueue", "mpi-operator",
-		"gpu-operator", "nfd-master", "volcano-scheduler", "volcano-controllers",
+		"kuberay-operator", "gpu-operator", "nfd-master", "volcano-scheduler", "volcano-controllers",
 	}
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Error(diff)
