@@ -24,6 +24,7 @@ const (
 	kindResponder  kind = "responder"
 	kindResolver   kind = "resolver"
 	kindFirstlight kind = "firstlight"
+	kindRay        kind = "ray"
 )
 
 // recognise determines a container's program from its command or image.
@@ -43,6 +44,7 @@ func recognise(c corev1.Container) kind {
 		{"cat /host/etc/os-release", kindDevices},
 		{"ThreadingHTTPServer", kindResponder},
 		{"getent ahosts ", kindResolver},
+		{"ray start ", kindRay},
 	} {
 		if strings.Contains(text, known.word) {
 			return known.kind

@@ -41,6 +41,8 @@ type Cluster struct {
 	mu     sync.Mutex
 	jobs   []*job
 	groups []*group
+	// drivers have been started.
+	drivers int
 }
 
 // New is a cluster without jobs. nodes are the raylets that are alive.

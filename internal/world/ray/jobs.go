@@ -59,9 +59,9 @@ func (c *Cluster) end(j *job, status string, exit *int, at time.Time) {
 // advance brings jobs and groups up to now. It requires mu.
 func (c *Cluster) advance() {
 	now := c.now()
-	for i, j := range c.jobs {
+	for _, j := range c.jobs {
 		if j.status == jobPending && now.Sub(j.submitted) >= driverStart {
-			c.start(j, i+1)
+			c.start(j)
 		}
 		if j.status == jobRunning && now.Sub(j.submitted) >= driverStart+j.keeps {
 			c.end(j, jobSucceeded, new(int), now)
@@ -71,8 +71,9 @@ func (c *Cluster) advance() {
 }
 
 // start runs the entrypoint. It requires mu.
-func (c *Cluster) start(j *job, number int) {
-	j.status, j.driver = jobRunning, fmt.Sprintf("%02x000000", number+1)
+func (c *Cluster) start(j *job) {
+	c.drivers++
+	j.status, j.driver = jobRunning, fmt.Sprintf("%02x000000", c.drivers+1)
 	g, keeps, ok := groupOf(j.entrypoint)
 	if !ok {
 		exit := 127
