@@ -24,6 +24,8 @@ var job string
 const (
 	// maxLog is how much of a job's log is kept, in bytes.
 	maxLog = 4000
+	// reschedule is how long a group may be rescheduled, which Ray retries every few seconds.
+	reschedule = 30 * time.Second
 	// slack is what a job runs longer than the gate waits.
 	slack = time.Minute
 )
@@ -98,7 +100,7 @@ func (g *Gate) watch(ctx context.Context, client *probe.Client, target string, f
 		now := g.deps.Clock.Now()
 		state := ""
 		if f.Group != nil {
-			state = f.Group.State + "/" + f.Group.Scheduling
+			state = f.Group.State
 		}
 		if state != before {
 			since, before = now, state
@@ -119,7 +121,7 @@ func (g *Gate) decided(target string, f proofFigures) bool {
 	case f.Group.State == probe.Created:
 		return true
 	case target == targetFits:
-		return false
+		return f.Group.State == probe.Rescheduling && f.steady() >= reschedule
 	default:
 		return f.steady() >= max(g.settle, 2*interval) && f.Group.Scheduling != "QUEUED" && f.Group.Scheduling != "SCHEDULING_STARTED"
 	}
