@@ -277,5 +277,8 @@ func TestProve(t *testing.T) {
 
 type book []check.Observation
 
-func (b *book) Record(o check.Observation) (check.Observation, error) { *b = append(*b, o); return o, nil }
-func (*book) Progress(string, ...any)                                 {}
+func (b *book) Record(o check.Observation) (check.Observation, error) {
+	*b = append(*b, o)
+	return o, nil
+}
+func (*book) Progress(string, ...any) {}
