@@ -113,7 +113,9 @@ func (f *TargetFlags) Open(ctx context.Context, board *display.Board, extras ...
 	case f.spine == site.SpineSingleNode:
 		err = t.openThisMachine(ctx)
 	case f.OnLab() && f.spine == site.SpineRay:
-		over := func(path string) (*site.Site, []byte, error) { return site.LoadWith(path, "ray.yaml", site.RayExample()) }
+		over := func(path string) (*site.Site, []byte, error) {
+			return site.LoadWith(path, "ray.yaml", site.RayExample())
+		}
 		err = t.openLab(ctx, labName(f.lab), over, f.stack, board, append(slices.Clone(extras), component.ExtraRay))
 	case f.OnLab():
 		err = t.openLab(ctx, labName(f.lab), overFile(f.Site), f.stack, board, extras)

@@ -2,7 +2,7 @@
 // workers are ready, Ray's resources equal the inventory, and a placement group over all nodes is placed as a
 // whole, a larger one not at all.
 //
-// The status of a RayCluster is no proof: its state and its condition RayClusterProvisioned stay as they are when
+// The status of a RayCluster is not enough: its state and its condition RayClusterProvisioned stay as they are when
 // a pod becomes unready later, or when the operator does not run. The gate reads the pods, asks the head, and has the
 // operator reconcile a RayCluster that is suspended, and so has no pods.
 package ray

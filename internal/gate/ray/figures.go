@@ -14,7 +14,7 @@ const (
 	kindVersion  = "ray-version"      // versionFigures
 	kindNodes    = "ray-nodes"        // []probe.Node
 	kindUsage    = "ray-usage"        // probe.Usage
-	kindProof    = "placement-group"  // proofFigures; its target is one of the two below
+	kindProof    = "placement-group"  // proofFigures; its target is targetFits or targetTooLarge
 	kindAfter    = "ray-pods-after"   // []podFigures
 )
 
@@ -87,7 +87,7 @@ type proofFigures struct {
 	GPUs    float64 `json:"gpus"` // of each bundle
 	// Job is the job before the gate stopped it.
 	Job probe.Job `json:"job"`
-	// Group is the group before the gate stopped the job; nil: there was none.
+	// Group is the group before the gate stopped the job; nil: the job created no group.
 	Group *probe.Group `json:"group,omitempty"`
 	// Steady is for how long the group was seen in that state.
 	SteadySeconds float64 `json:"steadySeconds"`

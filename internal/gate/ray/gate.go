@@ -89,7 +89,7 @@ func (g *Gate) Describe() []string {
 		fmt.Sprintf("read RayCluster %s and its pods", g.ref()),
 		"read the version, nodes and usage of Ray from the head, through a forwarded port",
 		fmt.Sprintf("submit a Ray job that reserves a placement group of %d bundles with %d GPUs each (STRICT_SPREAD), check that it is placed as a whole, and stop the job", n, g.gpus),
-		fmt.Sprintf("the same with %d bundles, of which none may be placed", n+1),
+		fmt.Sprintf("the same with %d bundles, and check that no bundle is placed", n+1),
 		"read the pods again: none may have restarted",
 	}
 }

@@ -62,7 +62,7 @@ func group2(state, scheduling string, nodes ...string) *probe.Group {
 	return g
 }
 
-// healthy are the observations of a RayCluster with a worker on each of two nodes, and a head beside them.
+// healthy are the observations of a RayCluster with a worker on each of two nodes, and a head on another node.
 func healthy(t *testing.T) (*Gate, []check.Observation) {
 	t.Helper()
 	s, p := raySite(t)
@@ -119,7 +119,7 @@ func TestRules(t *testing.T) {
 		when("the raylet is alive", set(kindNodes, `[1].state`, "DEAD")).Fails(first, "is DEAD"),
 		when("a pod has one raylet", set(kindNodes, `[2].address`, "10.0.0.2")).Fails(first, "2 raylets"),
 		when("Ray has all GPUs", set(kindNodes, `[1].gpus`, 7)).Fails(first, "Ray has 7 GPUs"),
-		when("Ray has only pods", set(kindNodes, `[0].address`, "10.0.0.9"), set(kindNodes, `[0].gpus`, 8)).Fails("Ray node 10.0.0.9", "is no pod"),
+		when("Ray has only pods", set(kindNodes, `[0].address`, "10.0.0.9"), set(kindNodes, `[0].gpus`, 8)).Fails("Ray node 10.0.0.9", "is not a pod"),
 		when("the GPUs are free", set(kindUsage, `.used`, 1)).Unobserved("GPUs of Ray", "1 of 16 GPUs are in use"),
 		when("the job runs", set(fits, `.job.status`, "FAILED")).Fails(suspectJob, "ended before"),
 		when("the state of the job is known", set(fits, `.job.status`, "ODD")).Unobserved(suspectJob, "unknown state"),
@@ -135,8 +135,8 @@ func TestRules(t *testing.T) {
 		when("a larger group is not placed", set(large, `.group.state`, probe.Created)).Fails("placement groups of Ray", "a group of 3 bundles was placed on 2 nodes"),
 		when("no part of a larger group is placed", set(large, `.group.bundles[0].node`, "n1")).Fails("placement groups of Ray", "1 of 3 bundles"),
 		when("a larger group is not reserved", set(large, `.group.state`, probe.Prepared)).Fails("placement groups of Ray", "0 of 3 bundles"),
-		when("Ray has decided", set(large, `.steadySeconds`, 0)).Unobserved("placement groups of Ray", "no decision"),
-		when("the scheduler has looked", set(large, `.group.scheduling`, "QUEUED")).Unobserved("placement groups of Ray", "no decision"),
+		when("Ray has decided", set(large, `.steadySeconds`, 0)).Unobserved("placement groups of Ray", "not a decision"),
+		when("the scheduler has looked", set(large, `.group.scheduling`, "QUEUED")).Unobserved("placement groups of Ray", "not a decision"),
 		when("the head did not restart", set(kindAfter, `[0].restarts`, 1)).Fails(head, "restarted during the gate"),
 		when("a worker remained ready", set(kindAfter, `[1].ready`, false)).Fails(first, "ready false"),
 		when("a worker was not replaced", set(kindAfter, `[1].uid`, "other")).Fails(first, "was replaced"),
@@ -179,7 +179,7 @@ func TestPodOf(t *testing.T) {
 type head struct {
 	t        *testing.T
 	states   []string
-	job      string // its state; empty: there is none
+	job      string // its state; empty: the job does not exist
 	requests []string
 	keeps    bool // the group remains after its job
 }

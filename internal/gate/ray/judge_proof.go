@@ -30,7 +30,7 @@ func (g *Gate) judgeProofs(b *check.Builder, obs []check.Observation) {
 	case placed > 0 || large.Group.State == probe.Prepared || large.Group.State == probe.Rescheduling:
 		b.Fail(o, "placement groups of Ray", remedyPlace, "%d of %d bundles of a group that does not fit are reserved (state %s)", placed, large.Bundles, large.Group.State)
 	case large.Group.State != probe.Pending || !g.decided(targetTooLarge, large):
-		b.Unobserved(o, "placement groups of Ray", "run the gate again", "the group that does not fit was %s (%s) for %g s, which is no decision", large.Group.State, large.Group.Scheduling, large.SteadySeconds)
+		b.Unobserved(o, "placement groups of Ray", "run the gate again", "the group that does not fit was %s (%s) for %g s, which is not a decision", large.Group.State, large.Group.Scheduling, large.SteadySeconds)
 	}
 }
 

@@ -39,7 +39,7 @@ func (g *Gate) judgeNodes(b *check.Builder, id string, nodes []probe.Node, pods 
 	}
 	for address, have := range alive {
 		if !slices.Contains(known, address) && have[0].GPUs > 0 {
-			b.Fail(id, "Ray node "+address, "stop the raylet that joined the cluster from outside", "has %g GPUs and is no pod of RayCluster %s", have[0].GPUs, g.ref())
+			b.Fail(id, "Ray node "+address, "stop the raylet that joined the cluster from outside", "has %g GPUs and is not a pod of RayCluster %s", have[0].GPUs, g.ref())
 		}
 	}
 }

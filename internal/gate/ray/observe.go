@@ -62,7 +62,7 @@ func (g *Gate) Observe(ctx context.Context, rec check.Recorder) error {
 	return g.observeHead(ctx, cluster, &probe.Client{Address: address, HTTP: g.deps.HTTP}, head.Name, kept)
 }
 
-// observeHead reads what the head says, and has it place groups if that is as it must be.
+// observeHead reads the API of the head, and creates the placement groups if nothing has failed.
 func (g *Gate) observeHead(ctx context.Context, cluster *kube.Cluster, client *probe.Client, head string, rec *keeping) error {
 	rec.Progress("reading Ray's nodes")
 	if err := read(ctx, g, client, rec, kindVersion, head, probe.VersionPath, func(raw []byte) (versionFigures, error) {

@@ -135,7 +135,7 @@ func (g *Gate) status(ctx context.Context, client *probe.Client, id string) (pro
 	return probe.ParseJob(raw)
 }
 
-// group is the placement group of a name; nil: there is none. Groups that were removed remain in the list.
+// group is the placement group of a name; nil: not found. Groups that were removed remain in the list.
 func (g *Gate) group(ctx context.Context, client *probe.Client, name string) (*probe.Group, []byte, error) {
 	raw, err := client.Do(ctx, http.MethodGet, probe.GroupsPath, nil)
 	if err != nil {

@@ -24,7 +24,7 @@ type reply struct {
 	} `json:"data"`
 }
 
-// rows are those of a reply. One that is not complete is an error.
+// rows are those of a reply. A reply that is not complete is an error.
 func rows(what string, raw []byte) ([]json.RawMessage, error) {
 	var r reply
 	if err := guard.JSON(raw, &r); err != nil {

@@ -90,7 +90,7 @@ func TestParseUsage(t *testing.T) {
 	t.Parallel()
 	for raw, want := range map[string]Usage{
 		`{"result": true, "msg": "Got cluster status.", "data": {"autoscalingStatus": null, "autoscalingError": null, "clusterStatus": {"loadMetricsReport": {"usage": {"CPU": [1.0, 32.0], "GPU": [8.0, 32.0]}}}}}`: {Known: true, Used: 8, Total: 32},
-		`{"result": true, "data": {"clusterStatus": {"loadMetricsReport": {"usage": {"CPU": [0.0, 8.0]}}}}}`:                                                                                                           {},
+		`{"result": true, "data": {"clusterStatus": {"loadMetricsReport": {"usage": {"CPU": [0.0, 8.0]}}}}}`:                                                                                                         {},
 		`{"result": true, "data": {"clusterStatus": null}}`: {},
 	} {
 		if got, err := ParseUsage([]byte(raw)); err != nil || got != want {
@@ -137,7 +137,7 @@ func TestParseJobs(t *testing.T) {
 	}
 }
 
-// A reply other than 2xx is an error with the end of its text; a job that does not exist is told apart.
+// A reply other than 2xx is an error with the end of its text; a job that does not exist has an error of its own.
 func TestClient(t *testing.T) {
 	t.Parallel()
 	head := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

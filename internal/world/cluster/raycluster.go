@@ -49,7 +49,7 @@ func (r *rayCluster) resource() dynamic.ResourceInterface {
 	return r.dyn.Resource(schema.GroupVersionResource{Group: "ray.io", Version: "v1", Resource: "rayclusters"}).Namespace(rayNamespace)
 }
 
-// sync makes the RayCluster and its pods those of the world; nil when they are. Without the extra there is none.
+// sync makes the RayCluster and its pods those of the world; nil when they are. Without the extra it does nothing.
 func (r *rayCluster) sync(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
