@@ -22,7 +22,7 @@ const (
 	maxError = 400
 )
 
-// ErrNotFound: the head has no such job.
+// ErrNotFound is the error of a job that the head does not have.
 var ErrNotFound = errors.New("not found")
 
 // Client sends requests to a head.

@@ -52,7 +52,7 @@ func (c *Cluster) submit(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	c.jobs = append(c.jobs, &job{id: request.SubmissionID, entrypoint: request.Entrypoint, metadata: request.Metadata, status: jobPending, submitted: c.now()})
-	reply(w, http.StatusOK, map[string]any{"job_id": request.SubmissionID, "submission_id": request.SubmissionID})
+	reply(w, map[string]any{"job_id": request.SubmissionID, "submission_id": request.SubmissionID})
 }
 
 func (c *Cluster) getJob(w http.ResponseWriter, r *http.Request) {
@@ -68,12 +68,12 @@ func (c *Cluster) getJob(w http.ResponseWriter, r *http.Request) {
 		if j.over() {
 			details["end_time"] = j.ended.UnixMilli()
 		}
-		reply(w, http.StatusOK, details)
+		reply(w, details)
 	})
 }
 
 func (c *Cluster) jobLogs(w http.ResponseWriter, r *http.Request) {
-	c.withJob(w, r, func(j *job) { reply(w, http.StatusOK, map[string]any{"logs": j.log}) })
+	c.withJob(w, r, func(j *job) { reply(w, map[string]any{"logs": j.log}) })
 }
 
 func (c *Cluster) stopJob(w http.ResponseWriter, r *http.Request) {
@@ -82,7 +82,7 @@ func (c *Cluster) stopJob(w http.ResponseWriter, r *http.Request) {
 		if stopped {
 			c.end(j, jobStopped, nil, c.now())
 		}
-		reply(w, http.StatusOK, map[string]any{"stopped": stopped})
+		reply(w, map[string]any{"stopped": stopped})
 	})
 }
 
@@ -98,6 +98,6 @@ func (c *Cluster) deleteJob(w http.ResponseWriter, r *http.Request) {
 				break
 			}
 		}
-		reply(w, http.StatusOK, map[string]any{"deleted": true})
+		reply(w, map[string]any{"deleted": true})
 	})
 }

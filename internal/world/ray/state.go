@@ -5,22 +5,21 @@ import (
 	"net/http"
 )
 
-func reply(w http.ResponseWriter, code int, v any) {
+func reply(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(code)
 	_ = json.NewEncoder(w).Encode(v) // the client disconnected
 }
 
 // list is the reply of the state API: do_reply with a ListApiResponse.
 func list[T any](w http.ResponseWriter, rows []T) {
-	reply(w, http.StatusOK, map[string]any{"result": true, "msg": "", "data": map[string]any{"result": map[string]any{
+	reply(w, map[string]any{"result": true, "msg": "", "data": map[string]any{"result": map[string]any{
 		"total": len(rows), "num_after_truncation": len(rows), "num_filtered": len(rows),
 		"result": rows, "partial_failure_warning": "", "warnings": nil,
 	}}})
 }
 
 func (c *Cluster) version(w http.ResponseWriter, _ *http.Request) {
-	reply(w, http.StatusOK, map[string]any{
+	reply(w, map[string]any{
 		"version": "4", "ray_version": Version, "ray_commit": "", "session_name": "session_2026-11-27_12-00-00_000000_1",
 	})
 }
@@ -84,7 +83,7 @@ func (c *Cluster) status(w http.ResponseWriter, _ *http.Request) {
 	if gpus > 0 {
 		usage["GPU"] = []float64{float64(gpus - free), float64(gpus)}
 	}
-	reply(w, http.StatusOK, map[string]any{"result": true, "msg": "Got cluster status.", "data": map[string]any{
+	reply(w, map[string]any{"result": true, "msg": "Got cluster status.", "data": map[string]any{
 		"autoscalingStatus": nil, "autoscalingError": nil,
 		"clusterStatus": map[string]any{"loadMetricsReport": map[string]any{
 			"usage": usage, "resourceDemand": []any{}, "pgDemand": []any{}, "requestDemand": []any{},
