@@ -105,6 +105,8 @@ func supported(s *site.Site) error {
 		return errors.New("spine single-node has no cluster to add nodes to")
 	case s.OnSlurm():
 		return errors.New("nodes cannot be added behind a cordon with spine slurm: add them to the inventory, and run firstlight accept")
+	case s.OnRay():
+		return errors.New("nodes cannot be added behind a cordon with spine ray: add them to the inventory and to the worker group, and run firstlight accept")
 	case len(s.Groups) > 0:
 		return errors.New("the site has groups of nodes with a profile each, and new nodes are of one profile: add them to inventory and groups, and run firstlight accept")
 	}

@@ -102,6 +102,8 @@ func gates(s *site.Site, p *profile.Profile, a Access) []gate {
 		return singleNode(s, p, a)
 	case s.OnSlurm():
 		return onSlurm(s, p, a)
+	case s.OnRay():
+		return onRay(s, p, a)
 	}
 	job := collective.Deps{Cluster: a.monitored(), RunID: a.RunID}
 	out := []gate{facility.New(s, p, facility.Deps{}), fabricGate(s, p, a)}

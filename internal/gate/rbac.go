@@ -16,6 +16,7 @@ import (
 	"github.com/firstlight/firstlight/internal/gate/collective"
 	"github.com/firstlight/firstlight/internal/gate/fabric"
 	"github.com/firstlight/firstlight/internal/gate/facility"
+	"github.com/firstlight/firstlight/internal/gate/gpustack"
 	"github.com/firstlight/firstlight/internal/gate/node"
 	"github.com/firstlight/firstlight/internal/gate/training"
 	"github.com/firstlight/firstlight/internal/site"
@@ -49,10 +50,10 @@ type block struct {
 
 // Values of rbac.yaml.
 const (
-	forRun, forPods         = "run", "pods"
+	forRun, forPods, forRay = "run", "pods", "ray"
 	inCluster, inOwn, inRun = "cluster", "own", "run"
 	inOperator, inEndpoint  = "operator", "endpoint"
-	inTools                 = "tools"
+	inTools, inRay          = "tools", "ray"
 	inAdapter, inController = "adapter", "controller"
 	inDefault               = metav1.NamespaceDefault
 	whenDRA, whenRule       = "dra", "rule"
@@ -70,7 +71,7 @@ var blocks = sync.OnceValues(func() ([]block, error) {
 func (b block) needed(gates []string) bool {
 	return slices.ContainsFunc(gates, func(gate string) bool {
 		return slices.Contains(b.For, forRun) || slices.Contains(b.For, gate) ||
-			slices.Contains(b.For, forPods) && !slices.Contains([]string{facility.Name, fabric.Name, node.Name}, gate)
+			slices.Contains(b.For, forPods) && !slices.Contains([]string{facility.Name, fabric.Name, node.Name, forRay}, gate)
 	})
 }
 
@@ -102,9 +103,13 @@ func roles(s *site.Site, a Allowed) ([]role, error) {
 	if err != nil {
 		return nil, err
 	}
+	gates := slices.Clone(a.Gates)
+	if i := slices.Index(gates, gpustack.Name); i >= 0 && s.OnRay() {
+		gates[i] = forRay // the gate of this layer is another one
+	}
 	out := []role{{}}
 	for _, b := range all {
-		if !b.needed(a.Gates) || b.When == whenDRA && s.GPUStack.DeviceClass == "" || b.When == whenRule && s.Telemetry.Alert.Through != site.ThroughRule || b.In == inOwn && a.Namespace != "" || b.In == inTools && s.Reach.GPUTools == site.ToolsOnHost {
+		if !b.needed(gates) || b.When == whenDRA && s.GPUStack.DeviceClass == "" || b.When == whenRule && s.Telemetry.Alert.Through != site.ThroughRule || b.In == inOwn && a.Namespace != "" || b.In == inTools && s.Reach.GPUTools == site.ToolsOnHost {
 			continue
 		}
 		if a.Namespace == "" && b.In != inTools {
@@ -137,6 +142,8 @@ func (b block) placed(s *site.Site, namespace string) []role {
 		return []role{{namespace, []block{b}}}
 	case inDefault:
 		return []role{{metav1.NamespaceDefault, []block{b}}}
+	case inRay:
+		return []role{{s.Ray.Namespace, []block{b}}}
 	case inOperator, inTools:
 		return []role{{s.GPUStack.Namespace, []block{b}}}
 	case inAdapter:

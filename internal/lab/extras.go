@@ -91,7 +91,7 @@ func (l *Lab) addExtra(ctx context.Context, name string) error {
 	l.mu.Unlock()
 	conf.With = append(slices.Clone(conf.With), name)
 
-	steps := append([]step{completed(component.APIServer), completed(component.Roles), completed(component.Prometheus)}, l.extraSteps(conf, name)...)
+	steps := append([]step{completed(component.APIServer), completed(component.Roles), completed(component.Prometheus), completed(stepSettled)}, l.extraSteps(conf, name)...)
 	if err := runSteps(ctx, steps); err != nil {
 		for _, c := range slices.Backward(conf.Extra(name)) {
 			l.sup.Remove(c.Name)
@@ -126,6 +126,9 @@ func (l *Lab) extraSteps(conf component.Config, name string) []step {
 		steps = append(steps, l.own(stepKueueCertificates, []string{component.ObjectsOf(name)}, func(ctx context.Context) error {
 			return l.mountKueueCertificates(ctx, conf)
 		}))
+	}
+	if name == component.ExtraRay && l.opts.RayReady != nil {
+		steps = append(steps, l.own(stepRayCluster, []string{component.KubeRay, stepSettled}, l.opts.RayReady))
 	}
 	for _, c := range conf.Extra(name) {
 		steps = append(steps, step{name: c.Name, needs: c.Needs, run: func(ctx context.Context) error {

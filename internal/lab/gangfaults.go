@@ -31,6 +31,11 @@ func (l *Lab) SetKueueDown(ctx context.Context, on bool) error {
 	return l.change(ctx, "Kueue down", func(f *component.Faults) { f.KueueDown = on }, l.restarting(component.Kueue))
 }
 
+// SetKubeRayDown stops the KubeRay operator, or starts it. It returns when it has ended, or is ready.
+func (l *Lab) SetKubeRayDown(ctx context.Context, on bool) error {
+	return l.change(ctx, "KubeRay down", func(f *component.Faults) { f.KubeRayDown = on }, l.restarting(component.KubeRay))
+}
+
 // restartingOf is restarting for those of the components that the lab has, which must be one at
 // least.
 func (l *Lab) restartingOf(names ...string) effect {

@@ -20,7 +20,7 @@ func writeKubeconfigs(name string, c component.Config) error {
 		pki.ControllerManager, pki.Scheduler, pki.Kwok, pki.Adapter,
 		pki.Karpenter, pki.KAIScheduler, pki.KAIBinder, pki.KAIPodGrouper,
 		pki.VolcanoScheduler, pki.VolcanoControllers, pki.Kueue,
-		pki.JobSet, pki.KubeflowTrainer, pki.MPIOperator, pki.GPUOperator, pki.NFDMaster,
+		pki.JobSet, pki.KubeflowTrainer, pki.MPIOperator, pki.KubeRay, pki.GPUOperator, pki.NFDMaster,
 	} {
 		if err := writeKubeconfig(name, c, identity, c.Kubeconfig(identity)); err != nil {
 			return err

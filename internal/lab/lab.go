@@ -48,6 +48,8 @@ type Options struct {
 	// stack are ready. The lab is ready after both have returned.
 	WorldReady   func(ctx context.Context, info Info) error
 	WorldSettled func(ctx context.Context) error
+	// RayReady, if set, is called when the world is settled and the extra ray serves: it creates the RayCluster.
+	RayReady func(ctx context.Context) error
 	// Log is for debugging; nil discards it.
 	Log *slog.Logger
 	// Events receives the progress of the lab. It is called concurrently and must not block.

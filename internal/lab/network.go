@@ -121,6 +121,8 @@ func (n *network) claimExtra(ctx context.Context, name string) error {
 		return n.claim(ctx, wanted{port: &p.JobSetHealth}, wanted{port: &p.JobSetWebhook}, wanted{port: &p.TrainerHealth}, wanted{port: &p.TrainerWebhook})
 	case component.ExtraMPI:
 		return n.claimOnly(ctx, &p.MPIOperator, component.MPIOperatorPort, "the MPI Operator")
+	case component.ExtraRay:
+		return n.claim(ctx, wanted{port: &p.KubeRay})
 	}
 	return nil
 }
@@ -314,6 +316,8 @@ func portsOf(p component.Ports, name string) []int {
 		return []int{p.TrainerHealth, p.TrainerWebhook}
 	case component.MPIOperator:
 		return []int{p.MPIOperator}
+	case component.KubeRay:
+		return []int{p.KubeRay}
 	case component.GPUOperator:
 		return []int{p.GPUOperatorHealth, p.GPUOperatorMetrics}
 	case component.NFDMaster:

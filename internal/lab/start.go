@@ -36,6 +36,7 @@ const (
 	stepDiscovery         = "discovery"
 	stepWorld             = "world"
 	stepSettled           = "world-settled"
+	stepRayCluster        = "ray-cluster"
 	stepCanary            = "canary"
 
 	stepKwokRetrier = "kwok-retrier"

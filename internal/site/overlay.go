@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -75,6 +76,19 @@ func LoadOver(base, path string) (*Site, []byte, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	return parseOver(onto, path, over)
+}
+
+// LoadWith is LoadOver with the keys of a text that is in no file.
+func LoadWith(base, name string, over []byte) (*Site, []byte, error) {
+	onto, err := readFile(base)
+	if err != nil {
+		return nil, nil, err
+	}
+	return parseOver(onto, filepath.Join(filepath.Dir(base), name), over)
+}
+
+func parseOver(onto []byte, path string, over []byte) (*Site, []byte, error) {
 	merged, err := Over(onto, path, over)
 	if err != nil {
 		return nil, nil, err

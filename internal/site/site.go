@@ -24,6 +24,8 @@ type Site struct {
 	Workloads Workloads `yaml:"workloads" json:"workloads"`
 	// Slurm is nil for other spines than slurm.
 	Slurm *Slurm `yaml:"slurm,omitempty" json:"slurm,omitempty"`
+	// Ray is nil for other spines than ray.
+	Ray *Ray `yaml:"ray,omitempty" json:"ray,omitempty"`
 	// Images has the mirrors of registries. Load applies it to every image.
 	Images    Images    `yaml:"images,omitempty" json:"images,omitzero"`
 	Autoscale Autoscale `yaml:"autoscale,omitempty" json:"autoscale"`

@@ -28,7 +28,6 @@ func TestMistakes(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, old, new, want string }{
 		{"unknown key", "spine: kubernetes", "spine: kubernetes\nspline: x", `unknown key "spline"`},
-		{"planned spine", "spine: kubernetes", "spine: ray", "not supported by this version"},
 		{"unknown spine", "spine: kubernetes", "spine: nomad", "not one of kubernetes, k3s"},
 		{"unknown profile", "profile: h100-sxm-ndr400", "profile: h900", "unknown profile"},
 		{"wrong unit", "power: {provided: 60 kW", "power: {provided: 60 kg", "wrong unit"},

@@ -88,7 +88,6 @@ func TestSlurmRefuses(t *testing.T) {
 		"helm":              {"slurm:\n", "prepare: [{gate: node, helm: {release: r, chart: a/b, version: v1, namespace: n}}]\nslurm:\n", "needs Kubernetes"},
 		"no switches":       {"[leaf-1, leaf-2, spine-1, spine-2]", "[]", "fabric.switches: is empty"},
 		"another spine":     {"spine: slurm", "spine: kubernetes", "slurm: has no effect with spine kubernetes"},
-		"a planned spine":   {"spine: slurm", "spine: ray", "ray is not supported by this version; supported: kubernetes, k3s, slurm, single-node"},
 	} {
 		if !strings.Contains(good, c.old) {
 			t.Errorf("%s: the example has no %q", name, c.old)

@@ -21,11 +21,9 @@ func Gates() []string {
 	return []string{"facility", "fabric", "node", "gpustack", "telemetry", "collective", "training", "inference"}
 }
 
-// spines that this version supports. The others of the vocabulary (ray) are refused by
-// name, not ignored.
 var (
-	spines       = []string{SpineKubernetes, SpineK3s, SpineSlurm, SpineSingleNode}
-	plannedSpine = []string{"ray"}
+	// spines that this version supports.
+	spines       = []string{SpineKubernetes, SpineK3s, SpineSlurm, SpineRay, SpineSingleNode}
 	dnsLabel     = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 	nodeName     = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$`)
 	byteSize     = regexp.MustCompile(`^[1-9][0-9]*[KMG]?$`)
@@ -81,11 +79,7 @@ func (v *validator) site(s *Site) {
 	if !dnsLabel.MatchString(s.Name) {
 		v.add("name", "%q: use lower-case letters, digits and dashes, 63 at most", s.Name)
 	}
-	if slices.Contains(plannedSpine, s.Spine) {
-		v.add("spine", "%s is not supported by this version; supported: %s", s.Spine, strings.Join(spines, ", "))
-	} else {
-		v.oneOf("spine", s.Spine, spines)
-	}
+	v.oneOf("spine", s.Spine, spines)
 	p := v.profile
 	if p == nil {
 		var err error
@@ -113,6 +107,7 @@ func (v *validator) cluster(s *Site, p *profile.Profile) {
 	if s.Slurm != nil {
 		v.add("slurm", "has no effect with spine %s: remove it", s.Spine)
 	}
+	v.ray(s)
 	v.facility(&s.Facility)
 	v.inventory(&s.Inventory)
 	v.groups(s, p)

@@ -17,4 +17,4 @@
 // GOMODCACHE, GOCACHE, ...).
 package upstream
 
-//go:generate go run ../pack -in ../../components -to pins.zip adapter batch gpustack kueue mpi shared volcano
+//go:generate go run ../pack -in ../../components -to pins.zip adapter batch gpustack kueue mpi ray shared volcano

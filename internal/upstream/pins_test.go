@@ -63,7 +63,7 @@ func TestPinsNameEveryProgram(t *testing.T) {
 	want := []string{
 		"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok", "prometheus", "alertmanager", "karpenter",
 		"prometheus-adapter", "kai-scheduler", "kai-binder", "kai-podgrouper", "jobset", "kubeflow-trainer", "kueue", "mpi-operator",
-		"gpu-operator", "nfd-master", "volcano-scheduler", "volcano-controllers",
+		"kuberay-operator", "gpu-operator", "nfd-master", "volcano-scheduler", "volcano-controllers",
 	}
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Error(diff)
@@ -160,7 +160,7 @@ func TestOnlyRequestedPrograms(t *testing.T) {
 	if _, err := all.only([]string{"etcd", "carpenter"}); err == nil || !strings.Contains(err.Error(), `"carpenter"`) || !strings.Contains(err.Error(), "karpenter") {
 		t.Errorf("unknown name: %v, want the valid names", err)
 	}
-	if diff := cmp.Diff(7, len(all.Groups)); diff != "" { // it was not altered
+	if diff := cmp.Diff(8, len(all.Groups)); diff != "" { // it was not altered
 		t.Error(diff)
 	}
 }

@@ -39,7 +39,7 @@ type FaultKind struct {
 	// message. {node}, {gpu}, {hca}, {switch}, {port}, {link} and {pdu} are replaced by the
 	// target's.
 	Suspect string `json:"suspect,omitempty"`
-	// Needs is the extra that the lab must have: adapter, gateway, karpenter, kai or trainer.
+	// Needs is the extra that the lab must have: adapter, gateway, karpenter, kai, kueue, ray or trainer.
 	Needs string `json:"needs,omitempty"`
 	// Stack is the GPU stack that the lab must have; empty: any.
 	Stack string `json:"stack,omitempty"`

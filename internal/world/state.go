@@ -75,6 +75,7 @@ type State struct {
 	Autoscale  Autoscale
 	Gateway    Gateway
 	Operator   Operator
+	Ray        Ray
 }
 
 // Collective has cluster-wide faults of collectives; nodes have their own.
@@ -312,6 +313,9 @@ type Node struct {
 	NFDLabelsMissing bool
 	// DiskPressure: its kubelet reports disk pressure.
 	DiskPressure bool
+	// RayNotReady, RayGPUsShort, RayCommitFails: the raylet of its Ray worker does not start, offers one GPU
+	// less, does not commit bundles.
+	RayNotReady, RayGPUsShort, RayCommitFails bool
 	// NoDNS: its pods cannot resolve names.
 	NoDNS bool
 }

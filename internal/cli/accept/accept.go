@@ -64,6 +64,8 @@ gate fabric looks at its NVLinks, collective runs all_reduce_perf over its GPUs,
 need a cluster do not apply. Without a GPU, or a profile for it, it exits 3.
 With --spine slurm it is the Slurm cluster of --site: gates gpustack and telemetry are
 Slurm's nodes, resources, prolog, epilog and accounting, collective runs through srun.
+With --spine ray it is the RayCluster of --site, or one that KubeRay makes in the lab: gate
+gpustack is its operator, pods, resources and placement groups.
 
 An unfinished run is resumed if cluster, hosts, site, profile and checks are the same and
 no verdict is older than a week. Otherwise the differences are printed and a new run
@@ -105,6 +107,9 @@ Exit codes: 0 passed or partial; 1 failed; 2 invalid input; 3 not observed; 130 
 
   # Run the gates of a Slurm cluster
   firstlight accept --spine slurm --site prod.yaml
+
+  # Run the gates of a RayCluster in the lab
+  firstlight accept --spine ray
 
   # Run all gates on a lab with NVIDIA's own GPU Operator
   firstlight accept --stack real

@@ -34,6 +34,9 @@ func NewPlan(s cmdutil.Streams) *cobra.Command {
   # Print what accept would run on a Slurm cluster
   firstlight plan --spine slurm --site prod.yaml
 
+  # Print what accept would run on a RayCluster
+  firstlight plan --spine ray
+
   # Create the roles that accept needs
   firstlight plan --rbac | kubectl apply -f -`,
 	}
@@ -98,6 +101,8 @@ func openPlanned(ctx context.Context, s cmdutil.Streams, path, spine string) (*s
 	switch spine {
 	case site.SpineSlurm:
 		return openSlurm(ctx, s, path)
+	case site.SpineRay:
+		return openRay(ctx, s, path)
 	case "":
 		return cmdutil.OpenSite(ctx, path)
 	}
@@ -124,6 +129,19 @@ func openSlurm(ctx context.Context, s cmdutil.Streams, path string) (*site.Site,
 		return nil, nil, err
 	}
 	p, err := profile.Load(loaded.Profile)
+	return loaded, p, err
+}
+
+// openRay is the site with a RayCluster at path, or the lab's with that of the example.
+func openRay(ctx context.Context, s cmdutil.Streams, path string) (*site.Site, *profile.Profile, error) {
+	if path != "" {
+		return cmdutil.OpenSpine(ctx, path, site.SpineRay)
+	}
+	fmt.Fprintln(s.Err, "firstlight: this is the plan of the lab with a RayCluster; --site names the site file of a cluster")
+	loaded, p, err := cmdutil.OpenSite(ctx, "")
+	if err == nil {
+		err = loaded.WithRay()
+	}
 	return loaded, p, err
 }
 

@@ -141,7 +141,7 @@ func TestSingleNodeUsage(t *testing.T) {
 			t.Errorf("%s exits %d: %s, want %q", line, code, stderr, want)
 		}
 	}
-	if _, stderr, code := clitest.Run(t, NewPlan, "plan", "--spine", "ray"); code != cmdutil.ExitUsage || !strings.Contains(stderr, `unknown --spine "ray"`) {
+	if _, stderr, code := clitest.Run(t, NewPlan, "plan", "--spine", "k3s"); code != cmdutil.ExitUsage || !strings.Contains(stderr, `unknown --spine "k3s"`) {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 	if _, err := (&cmdutil.TargetFlags{Site: own}).Open(t.Context(), nil); cmdutil.ExitCode(err) != cmdutil.ExitUsage || !strings.Contains(err.Error(), "has no Kubernetes cluster, which this command needs") {

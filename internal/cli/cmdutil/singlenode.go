@@ -30,7 +30,7 @@ type thisMachine struct{ localhost.Hosts }
 func (thisMachine) Keys() map[string]string { return nil }
 func (thisMachine) Close() error            { return nil }
 
-// AddSpine adds the flag for this machine without a site file, and permits sites without Kubernetes.
+// AddSpine adds the flag for another spine than that of the lab's site, and permits sites without Kubernetes.
 func (f *TargetFlags) AddSpine(cmd *cobra.Command) {
 	f.machines = true
 	AddSpineFlag(cmd, &f.spine)
@@ -41,17 +41,17 @@ func (f *TargetFlags) AddSpine(cmd *cobra.Command) {
 
 // AddSpineFlag adds the flag --spine.
 func AddSpineFlag(cmd *cobra.Command, spine *string) {
-	cmd.Flags().StringVar(spine, "spine", "", "single-node: this machine, without Kubernetes and without a site file; slurm: the Slurm cluster of --site")
-	CompleteFlag(cmd, "spine", []string{site.SpineSingleNode, site.SpineSlurm})
+	cmd.Flags().StringVar(spine, "spine", "", "single-node: this machine, without Kubernetes and without a site file; slurm: the Slurm cluster of --site; ray: the RayCluster of --site, or of the lab")
+	CompleteFlag(cmd, "spine", []string{site.SpineSingleNode, site.SpineSlurm, site.SpineRay})
 }
 
 // CheckSpine refuses spines that --spine cannot select, and a site file for this machine.
 func CheckSpine(spine, siteFile string) error {
 	switch {
-	case spine == "" || spine == site.SpineSlurm:
+	case spine == "" || spine == site.SpineSlurm || spine == site.SpineRay:
 		return nil
 	case spine != site.SpineSingleNode:
-		return UsageErrorf("unknown --spine %q: want %s or %s; a site file (--site) has the other spines", spine, site.SpineSingleNode, site.SpineSlurm)
+		return UsageErrorf("unknown --spine %q: want %s, %s or %s; a site file (--site) has the other spines", spine, site.SpineSingleNode, site.SpineSlurm, site.SpineRay)
 	case siteFile != "":
 		return UsageErrorf("--spine %s is this machine without a site file: remove --spine, or --site", spine)
 	default:

@@ -68,6 +68,11 @@ func (f *TargetFlags) Validate() error {
 	if err := CheckSpine(f.spine, f.Site); err != nil {
 		return err
 	}
+	if f.Site != "" && f.OnLab() { // before a lab starts for it
+		if _, err := os.Stat(f.Site); err != nil {
+			return UsageErrorf("--site: %w", err)
+		}
+	}
 	if f.spine == site.SpineSlurm && f.Site == "" {
 		return UsageErrorf("--spine %s needs --site: the site file declares the cluster (examples/sites/slurm.yaml is an example)", f.spine)
 	}
@@ -107,8 +112,13 @@ func (f *TargetFlags) Open(ctx context.Context, board *display.Board, extras ...
 	switch {
 	case f.spine == site.SpineSingleNode:
 		err = t.openThisMachine(ctx)
+	case f.OnLab() && f.spine == site.SpineRay:
+		over := func(path string) (*site.Site, []byte, error) {
+			return site.LoadWith(path, "ray.yaml", site.RayExample())
+		}
+		err = t.openLab(ctx, labName(f.lab), over, f.stack, board, append(slices.Clone(extras), component.ExtraRay))
 	case f.OnLab():
-		err = t.openLab(ctx, labName(f.lab), f.Site, f.stack, board, extras)
+		err = t.openLab(ctx, labName(f.lab), overFile(f.Site), f.stack, board, extras)
 	default:
 		err = t.openSite(f)
 	}
@@ -148,7 +158,9 @@ func (f *TargetFlags) Args() []string {
 }
 
 // OnLab reports whether the target is a lab.
-func (f *TargetFlags) OnLab() bool { return (f.Site == "" || f.lab != "") && f.spine == "" }
+func (f *TargetFlags) OnLab() bool {
+	return (f.Site == "" || f.lab != "") && (f.spine == "" || f.spine == site.SpineRay)
+}
 
 func labName(name string) string {
 	if name == "" {
@@ -221,25 +233,31 @@ func (t *Target) loadProfile() (err error) {
 	return err
 }
 
-// loadOver loads the site file at path with the keys of another one, if there is one.
-func (t *Target) loadOver(path, over string) error {
+// overlay is the site of a lab, whose file is at path, with the keys of another text.
+type overlay func(path string) (*site.Site, []byte, error)
+
+// overFile is the overlay of a file; nil without one.
+func overFile(over string) overlay {
 	if over == "" {
+		return nil
+	}
+	return func(path string) (*site.Site, []byte, error) { return site.LoadOver(path, over) }
+}
+
+// loadOver loads the site file at path with an overlay, if there is one.
+func (t *Target) loadOver(path string, over overlay) error {
+	if over == nil {
 		return t.load(path)
 	}
 	var err error
-	if t.Site, t.SiteFile, err = site.LoadOver(path, over); err != nil {
+	if t.Site, t.SiteFile, err = over(path); err != nil {
 		return err
 	}
 	return t.loadProfile()
 }
 
-// openLab uses the site of the lab, with the keys of the file over, if it is not empty.
-func (t *Target) openLab(ctx context.Context, name, over, stack string, board *display.Board, extras []string) error {
-	if over != "" { // before a lab starts for it
-		if _, err := os.Stat(over); err != nil {
-			return UsageErrorf("--site: %w", err)
-		}
-	}
+// openLab uses the site of the lab, with an overlay if it is not nil.
+func (t *Target) openLab(ctx context.Context, name string, over overlay, stack string, board *display.Board, extras []string) error {
 	h, err := attachLab(ctx, name, board)
 	if errors.Is(err, lab.ErrNotRunning) {
 		h, t.owner, err = lab.Spawn(ctx, lab.SpawnOptions{Name: name, Owned: true, Args: append(StackArgs(stack), WithArgs(extras)...)})
@@ -260,7 +278,7 @@ func (t *Target) openLab(ctx context.Context, name, over, stack string, board *d
 		return Unobserved(err)
 	}
 	if err := t.loadOver(filepath.Join(h.Dir, embedded.SiteFile), over); err != nil {
-		if over != "" {
+		if over != nil {
 			return UsageErrorf("%w", err)
 		}
 		return Unobserved(fmt.Errorf("cannot read the site of lab %s: %w", name, err))

@@ -57,6 +57,7 @@ without a restart. Their programs are built on first use, which takes minutes:
   kueue      Kueue, with a queue for the GPUs of the default lab
   trainer    Kubeflow Trainer with JobSet
   mpi        the MPI Operator; one lab of a machine can have it
+  ray        KubeRay, with a RayCluster that has all GPUs of the lab
 
 The commands autoscale and validate add what they need by themselves.
 

@@ -33,6 +33,7 @@ const (
 	JobSet          = "jobset"
 	KubeflowTrainer = "kubeflow-trainer"
 	MPIOperator     = "mpi-operator"
+	KubeRay         = "kuberay-operator"
 
 	// Components of the stack StackReal.
 	GPUOperator = "gpu-operator"
@@ -149,6 +150,7 @@ type Ports struct {
 	TrainerWebhook int `json:"trainerWebhook,omitempty"`
 	// MPIOperator is MPIOperatorPort, or 0 without the extra.
 	MPIOperator int `json:"mpiOperator,omitempty"`
+	KubeRay     int `json:"kubeRay,omitempty"`
 
 	GPUOperatorHealth  int `json:"gpuOperatorHealth,omitempty"`
 	GPUOperatorMetrics int `json:"gpuOperatorMetrics,omitempty"`
@@ -165,6 +167,8 @@ type Faults struct {
 	QueueClosed bool `json:"queueClosed,omitempty"`
 	// KueueDown stops Kueue.
 	KueueDown bool `json:"kueueDown,omitempty"`
+	// KubeRayDown stops the KubeRay operator.
+	KubeRayDown bool `json:"kubeRayDown,omitempty"`
 	// JobOperatorsDown stops the operators of job kinds.
 	JobOperatorsDown bool `json:"jobOperatorsDown,omitempty"`
 	// AlertRouteMissing routes alerts to a receiver without a notifier.
@@ -212,6 +216,8 @@ func (f Faults) Stops(name string) bool {
 		return f.GPUOperatorDown
 	case Kueue:
 		return f.KueueDown
+	case KubeRay:
+		return f.KubeRayDown
 	case JobSet, KubeflowTrainer, MPIOperator, VolcanoControllers:
 		return f.JobOperatorsDown
 	}

@@ -21,7 +21,7 @@ func config() Config {
 			Kwok: 10250, Prometheus: 9090, Alertmanager: 9093, Adapter: 6444, AlertWebhook: 9094, PodNetwork: 9095, Discovery: 9096,
 			KarpenterHealth: 21001, KarpenterMetrics: 21002, KAIScheduler: 8080, KAIBinder: 8081, KAIPodGrouper: 8082,
 			VolcanoScheduler: 8087, VolcanoControllers: 8088, KueueHealth: 8089, KueueWebhook: 9445,
-			JobSetHealth: 8083, JobSetWebhook: 9443, TrainerHealth: 8084, TrainerWebhook: 9444, MPIOperator: 8080,
+			JobSetHealth: 8083, JobSetWebhook: 9443, TrainerHealth: 8084, TrainerWebhook: 9444, MPIOperator: 8080, KubeRay: 8090,
 		},
 		With: Extras(), InstanceTypes: "[]\n",
 	}
@@ -98,7 +98,7 @@ func TestListenAddresses(t *testing.T) {
 		"--listen-address", "--metrics-bind-address", "--health-probe-bind-address", "--healthz-address",
 	}
 	extra := map[string]bool{Karpenter: true, KAIScheduler: true, KAIBinder: true, KAIPodGrouper: true, JobSet: true, KubeflowTrainer: true, MPIOperator: true,
-		VolcanoScheduler: true, VolcanoControllers: true, Kueue: true}
+		VolcanoScheduler: true, VolcanoControllers: true, Kueue: true, KubeRay: true}
 	for _, c := range All(config()) {
 		found := c.Name == Karpenter || c.Name == MPIOperator // no such setting
 		for _, a := range c.Argv {
@@ -144,7 +144,7 @@ func TestExtras(t *testing.T) {
 	}{
 		"none":      {nil, ""},
 		"karpenter": {[]string{ExtraKarpenter}, "karpenter"},
-		"all":       {Extras(), "prometheus-adapter karpenter kai-scheduler kai-binder kai-podgrouper volcano-scheduler volcano-controllers kueue jobset kubeflow-trainer mpi-operator"},
+		"all":       {Extras(), "prometheus-adapter karpenter kai-scheduler kai-binder kai-podgrouper volcano-scheduler volcano-controllers kueue jobset kubeflow-trainer mpi-operator kuberay-operator"},
 	} {
 		conf := config()
 		conf.With = c.with

@@ -25,11 +25,13 @@ const (
 	ExtraTrainer = "trainer"
 	// ExtraMPI is the MPI Operator.
 	ExtraMPI = "mpi"
+	// ExtraRay is the KubeRay operator.
+	ExtraRay = "ray"
 )
 
 // Extras returns the names of all extras.
 func Extras() []string {
-	return []string{ExtraAdapter, ExtraGateway, ExtraKarpenter, ExtraKAI, ExtraVolcano, ExtraKueue, ExtraTrainer, ExtraMPI}
+	return []string{ExtraAdapter, ExtraGateway, ExtraKarpenter, ExtraKAI, ExtraVolcano, ExtraKueue, ExtraTrainer, ExtraMPI, ExtraRay}
 }
 
 // CheckExtras returns an error for an unknown name.
@@ -59,6 +61,8 @@ func (c Config) Extra(name string) []Component {
 		return []Component{c.JobSet(), c.KubeflowTrainer()}
 	case ExtraMPI:
 		return []Component{c.MPIOperator()}
+	case ExtraRay:
+		return []Component{c.KubeRay()}
 	}
 	return nil
 }

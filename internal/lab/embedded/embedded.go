@@ -72,9 +72,10 @@ type embedded struct {
 	// life cancels the other goroutines; running counts them.
 	life    context.CancelFunc
 	running sync.WaitGroup
-	// mirror and controlRef (the control plane) are read without mu.
+	// mirror, controlRef (the control plane) and clusterRef (cluster) are read without mu.
 	mirror     atomic.Pointer[mirror]
 	controlRef atomic.Pointer[lab.Lab]
+	clusterRef atomic.Pointer[cluster.Cluster]
 }
 
 // Supervise runs the lab until it is stopped, its owner ends or ctx ends.
@@ -91,6 +92,7 @@ func Supervise(ctx context.Context, opts Options) error {
 			NetworkReady: e.startHosts,
 			WorldReady:   e.startCluster,
 			WorldSettled: e.settleCluster,
+			RayReady:     e.startRay,
 			Events:       e.happened,
 		},
 		Owner:     opts.Owner,
@@ -200,6 +202,7 @@ func (e *embedded) startCluster(ctx context.Context, info lab.Info) error {
 		return fmt.Errorf("start the world's nodes: %w", err)
 	}
 	e.cluster = c
+	e.clusterRef.Store(c)
 	return e.startHelpers(ctx, info)
 }
 
@@ -215,6 +218,10 @@ func (e *embedded) settleCluster(ctx context.Context) error {
 	e.settled = true
 	return nil
 }
+
+// startRay creates the RayCluster and waits for it. It does not lock mu, whose holder may wait for the addition of
+// the extra.
+func (e *embedded) startRay(ctx context.Context) error { return e.clusterRef.Load().StartRay(ctx) }
 
 // gpuStack returns the GPU stack for a lab's hardware.
 func gpuStack(opts Options) (lab.GPUStack, error) {

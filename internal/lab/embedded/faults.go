@@ -201,6 +201,7 @@ func (e *embedded) applyFaults(ctx context.Context) error {
 		e.control.SetHalfGang(ctx, s.HalfGang),
 		e.control.SetQueueClosed(ctx, s.QueueClosed),
 		e.control.SetKueueDown(ctx, s.KueueDown),
+		e.control.SetKubeRayDown(ctx, s.Ray.OperatorDown),
 		e.control.SetJobOperatorsDown(ctx, s.JobOperatorsDown),
 		e.control.SetAlertRouteMissing(ctx, s.AlertRouteMissing),
 		e.control.SetAlertLabelDropped(ctx, s.AlertLabelDropped),

@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-//go:generate go run ../../pack -to content.zip crds roles.yaml apiservices.yaml adapter karpenter kai volcano kueue trainer mpi gateway
+//go:generate go run ../../pack -to content.zip crds roles.yaml apiservices.yaml adapter karpenter kai volcano kueue trainer mpi ray gateway
 
 // packed has every manifest of this package: 4.2 MB, compressed to an eighth.
 //

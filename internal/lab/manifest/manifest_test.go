@@ -33,6 +33,8 @@ func TestCopiesMatchPinnedModules(t *testing.T) {
 		{"kueue", "sigs.k8s.io/kueue", "kueue/crds/*.yaml", "", "config/components/crd/bases"},
 		{"mpi", "github.com/kubeflow/mpi-operator", "mpi/crds/*.yaml", "", "manifests/base"},
 		{"mpi", "github.com/kubeflow/mpi-operator", "mpi/rbac/*.yaml", "", "manifests/base"},
+		{"ray", "github.com/ray-project/kuberay/ray-operator", "ray/crds/*.yaml", "", "config/crd/bases"},
+		{"ray", "github.com/ray-project/kuberay/ray-operator", "ray/rbac/*.yaml", "", "config/rbac"},
 	} {
 		dir := moduleDir(t, c.pins, c.module)
 		files, err := filepath.Glob(c.copies)
@@ -125,6 +127,7 @@ func TestExtras(t *testing.T) {
 			"ValidatingWebhookConfiguration": 1, "MutatingWebhookConfiguration": 1,
 		}},
 		"mpi":     {1, map[string]int{"Namespace": 1, "ClusterRole": 4, "ClusterRoleBinding": 1}},
+		"ray":     {3, map[string]int{"Namespace": 2, "ClusterRole": 1, "ClusterRoleBinding": 1}},
 		"gateway": {3, map[string]int{"GatewayClass": 1}},
 		"unknown": {0, map[string]int{}},
 	} {

@@ -35,6 +35,7 @@ func certificates(addr string) []certificate {
 		{KubeflowTrainer, CA, Request{CommonName: "firstlight:kubeflow-trainer", Hosts: serve(
 			"kubeflow-trainer-controller-manager.kubeflow-system.svc"), Client: true}},
 		{MPIOperator, CA, Request{CommonName: "firstlight:mpi-operator", Client: true}},
+		{KubeRay, CA, Request{CommonName: "firstlight:kuberay-operator", Client: true}},
 		// The ServiceAccounts of the GPU Operator's chart, which has their roles.
 		{GPUOperator, CA, Request{CommonName: "system:serviceaccount:gpu-operator:gpu-operator", Client: true}},
 		{NFDMaster, CA, Request{CommonName: "system:serviceaccount:gpu-operator:node-feature-discovery", Client: true}},

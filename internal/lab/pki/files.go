@@ -50,6 +50,7 @@ const (
 	JobSet             = "jobset"
 	KubeflowTrainer    = "kubeflow-trainer"
 	MPIOperator        = "mpi-operator"
+	KubeRay            = "kuberay-operator"
 	GPUOperator        = "gpu-operator"
 	NFDMaster          = "nfd-master"
 	Admin              = "admin"

@@ -57,6 +57,11 @@ func VolcanoJobs() schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: "batch.volcano.sh", Version: "v1alpha1", Resource: "jobs"}
 }
 
+// RayClusters is the resource of KubeRay's clusters.
+func RayClusters() schema.GroupVersionResource {
+	return schema.GroupVersionResource{Group: "ray.io", Version: "v1", Resource: "rayclusters"}
+}
+
 // workloads are the kinds that create pods, in the order of deletion: autoscalers first, so
 // that nothing scales up again.
 func workloads() []kind {

@@ -73,6 +73,7 @@ type Cluster struct {
 	instances *instances
 	driver    *driver
 	second    *secondPlugin
+	rays      *rayCluster
 	operands  *operand.Operands
 	operator  *operator.Operator // nil with an external operator
 	workers   *nfd.Workers       // nil without one
@@ -131,6 +132,7 @@ func (c *Cluster) start(ctx context.Context) error {
 		c.policy = operand.NewPolicy(c.client, c.dyn, c.config.World, c.log)
 	}
 	c.second = &secondPlugin{client: c.client, world: c.config.World}
+	c.rays = &rayCluster{client: c.client, dyn: c.dyn, world: c.config.World}
 	c.driver = newDriver(c.client, c.config.World, nodeInformer, c.log)
 	c.instances = newInstances(c.client, c.dyn, c.config.World, nodeInformer, c.log)
 	c.runtime = newRuntime(life, c.client, c.dyn, c.config, podInformer)
@@ -193,6 +195,7 @@ func (c *Cluster) Settle(ctx context.Context) error {
 		{"the DRA driver", func(context.Context) error { return c.driver.settled() }},
 		{"the gateways", func(context.Context) error { return c.gateways.Settled() }},
 		{"the second device plugin", c.second.sync},
+		{"the RayCluster", c.rays.sync},
 		{"the autoscaler's instances", func(ctx context.Context) error { _, err := c.instances.sync(ctx); return err }},
 	} {
 		if err := poll.Until(ctx, settleInterval, part.name, part.settled); err != nil {

@@ -41,6 +41,8 @@ func (w *worker) program(out io.Writer, attempt int, h held) (int, error) {
 		return w.resolver(out)
 	case kindFirstlight:
 		return w.firstlight(out)
+	case kindRay:
+		return w.ray(out, attempt)
 	case kindOther:
 	}
 	<-w.ctx.Done()

@@ -25,6 +25,7 @@ const (
 	kindResponder  kind = "responder"
 	kindResolver   kind = "resolver"
 	kindFirstlight kind = "firstlight"
+	kindRay        kind = "ray"
 )
 
 // commandOf is the text of a container's command.
@@ -51,6 +52,7 @@ func recognise(c corev1.Container) kind {
 		{"cat /host/etc/os-release", kindDevices},
 		{"ThreadingHTTPServer", kindResponder},
 		{"getent ahosts ", kindResolver},
+		{"ray start ", kindRay},
 	} {
 		if strings.Contains(text, known.word) {
 			return known.kind

@@ -71,7 +71,7 @@ func (r *runtime) stop() {
 // observe starts a worker for a pod that needs one, or updates it.
 func (r *runtime) observe(obj any) {
 	pod, ok := obj.(*corev1.Pod)
-	if !ok || !r.nodes[pod.Spec.NodeName] && (!r.hosts[pod.Spec.NodeName] || !runsFirstlight(pod)) {
+	if !ok || !r.nodes[pod.Spec.NodeName] && (!r.hosts[pod.Spec.NodeName] || !runsAnywhere(pod)) {
 		return
 	}
 	r.mu.Lock()
@@ -155,9 +155,13 @@ func needsWorker(pod *corev1.Pod) bool {
 	return false
 }
 
-// runsFirstlight reports whether the pod runs firstlight itself, which any node does.
-func runsFirstlight(pod *corev1.Pod) bool {
-	return len(pod.Spec.Containers) > 0 && recognise(pod.Spec.Containers[0]) == kindFirstlight
+// runsAnywhere reports whether the pod runs firstlight itself or a part of Ray, which any node does.
+func runsAnywhere(pod *corev1.Pod) bool {
+	if len(pod.Spec.Containers) == 0 {
+		return false
+	}
+	k := recognise(pod.Spec.Containers[0])
+	return k == kindFirstlight || k == kindRay
 }
 
 func isEnded(pod *corev1.Pod) bool {

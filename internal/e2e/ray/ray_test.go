@@ -1,0 +1,129 @@
+// Package ray_test runs the gates of spine ray on a lab with KubeRay's operator, and puts in the faults of its
+// RayCluster.
+package ray_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/firstlight/firstlight/internal/e2e/binary"
+	"github.com/firstlight/firstlight/internal/probe/kube"
+	"github.com/firstlight/firstlight/internal/suite"
+)
+
+const (
+	lab    = "rays"
+	holder = "internal/e2e/ray TestRay"
+)
+
+var program binary.Firstlight
+
+func TestMain(m *testing.M) {
+	binary.Main(m, &program, nil, func(ctx context.Context, _ string) error {
+		if r := program.Run(ctx, "lab", "down", "--name", lab); r.Code != 0 {
+			return fmt.Errorf("lab down exited %d: %s%s", r.Code, r.Stdout, r.Stderr)
+		}
+		return nil
+	})
+}
+
+// report is the -o json object of accept.
+type report struct {
+	Verdict string
+	Gates   []gate
+}
+
+type gate struct {
+	Gate, Verdict, Reason string
+	Findings              []struct{ Suspect, Message, Remedy string }
+}
+
+// accept runs the gates with the site of the example. A run on which the machine stalled is repeated.
+func accept(t *testing.T, args ...string) (r report, code int) {
+	t.Helper()
+	example := filepath.Join("..", "..", "..", "examples", "sites", "ray.yaml")
+	args = append([]string{"accept", "-o", "json", "--lab", lab, "--site", example, "--evidence", t.TempDir()}, args...)
+	suite.Repeat(t, func() string {
+		out := program.Run(t.Context(), args...)
+		r, code = report{}, out.Code
+		if err := json.Unmarshal([]byte(out.Stdout), &r); err != nil || len(r.Gates) == 0 {
+			t.Fatalf("accept exited %d: %v\n%s%s", out.Code, err, out.Stdout, out.Stderr)
+		}
+		for _, g := range r.Gates {
+			if g.Verdict == "unobserved" {
+				return g.Reason
+			}
+		}
+		return ""
+	})
+	return r, code
+}
+
+// TestRay: a RayCluster that KubeRay has made passes the whole walk, and gate gpustack names the culprit of each
+// fault. Nothing remains of a run.
+func TestRay(t *testing.T) {
+	suite.Admit(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 75*time.Minute) // upstream programs may have to be built
+	defer cancel()
+	if r := program.Run(ctx, "lab", "up", "--name", lab, "--with", "ray"); r.Code != 0 {
+		t.Fatalf("lab up exited %d:\n%s%s", r.Code, r.Stdout, r.Stderr)
+	}
+	r, code := accept(t)
+	want := []string{"passed", "passed", "passed", "passed", "not-applicable", "not-applicable", "not-applicable", "not-applicable"}
+	if code != 0 || r.Verdict != "passed" || len(r.Gates) != len(want) {
+		t.Fatalf("exit %d, %+v", code, r)
+	}
+	for i, g := range r.Gates {
+		if g.Verdict != want[i] {
+			t.Errorf("gate %s: %s (%s), want %s", g.Gate, g.Verdict, g.Reason, want[i])
+		}
+	}
+	if !strings.Contains(r.Gates[3].Reason, "ray/ray is ready with 4 nodes and 8 GPUs each") {
+		t.Error(r.Gates[3].Reason)
+	}
+	requireClean(t)
+	for kind, suspect := range map[string]string{
+		"kuberay-operator-down": `^kuberay-operator$`, "ray-group-short": `^worker group gpu$`, "ray-worker-not-ready": `^gpu-02$`,
+		"ray-gpus-short": `^gpu-03$`, "ray-bundle-not-committed": `^gpu-04$`, "ray-head-restarting": `^head of RayCluster ray/ray$`,
+	} {
+		t.Run(kind, func(t *testing.T) {
+			suite.RequireFault(t, holder, kind)
+			program.Must(t, "lab", "fault", "add", kind, "--name", lab)
+			defer program.Must(t, "lab", "fault", "clear", "--all", "--name", lab)
+			r, code := accept(t, "--only", "gpustack")
+			if code != 1 || len(r.Gates) != 1 || r.Gates[0].Verdict != "failed" {
+				t.Fatalf("exit %d, %+v, want 1 and failed", code, r)
+			}
+			for _, f := range r.Gates[0].Findings {
+				if !regexp.MustCompile(suspect).MatchString(f.Suspect) || f.Remedy == "" {
+					t.Errorf("finding %+v, want the suspect %s", f, suspect)
+				}
+			}
+			requireClean(t)
+		})
+	}
+	if r, code := accept(t, "--only", "gpustack"); code != 0 {
+		t.Errorf("after the faults: exit %d, %+v", code, r)
+	}
+}
+
+// requireClean requires that the lab's RayCluster is the only one, and that nothing of a run remains.
+func requireClean(t *testing.T) {
+	t.Helper()
+	cluster := program.Cluster(t, lab)
+	list, err := cluster.Dynamic.Resource(kube.RayClusters()).Namespace(metav1.NamespaceAll).List(t.Context(), metav1.ListOptions{})
+	if err != nil || len(list.Items) != 1 {
+		t.Errorf("%d RayClusters, %v, want that of the lab", len(list.Items), err)
+	}
+	if left, err := (kube.Guest{Cluster: cluster}).Leftovers(t.Context()); err != nil || len(left) > 0 {
+		t.Errorf("left by runs: %v, %v", left, err)
+	}
+}

@@ -1,0 +1,155 @@
+package ray
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/probe/guard"
+	"github.com/firstlight/firstlight/internal/probe/kube"
+)
+
+// Labels of KubeRay on the pods of a RayCluster.
+const (
+	labelCluster = "ray.io/cluster"
+	labelType    = "ray.io/node-type"
+	typeHead     = "head"
+)
+
+// rayCluster are the fields that the gate reads (ray.io/v1, apis/ray/v1/raycluster_types.go).
+type rayCluster struct {
+	Spec struct {
+		Suspend bool          `json:"suspend"`
+		Scales  bool          `json:"enableInTreeAutoscaling"`
+		Workers []workerGroup `json:"workerGroupSpecs"`
+	} `json:"spec"`
+	Status struct {
+		State      string      `json:"state"`
+		Reason     string      `json:"reason"`
+		Observed   int64       `json:"observedGeneration"`
+		Conditions []condition `json:"conditions"`
+	} `json:"status"`
+}
+
+type workerGroup struct {
+	Name     string `json:"groupName"`
+	Replicas *int   `json:"replicas"`
+	Max      *int   `json:"maxReplicas"`
+	Hosts    int    `json:"numOfHosts"`
+	Suspend  bool   `json:"suspend"`
+}
+
+// observeCluster records the RayCluster.
+func (g *Gate) observeCluster(ctx context.Context, cluster *kube.Cluster, rec check.Recorder) error {
+	attempt := g.begin(rec, kindCluster, g.ref(), "GET raycluster.ray.io "+g.ref())
+	found, err := cluster.Dynamic.Resource(kube.RayClusters()).Namespace(g.site.Ray.Namespace).Get(ctx, g.site.Ray.Cluster, metav1.GetOptions{})
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		return attempt.Record(nil, err)
+	}
+	raw, err := json.MarshalIndent(found.Object, "", " ")
+	if err != nil {
+		return attempt.Record(nil, err)
+	}
+	figures, err := parseCluster(raw, found)
+	if err != nil {
+		return attempt.Raw(raw).Record(nil, err)
+	}
+	return attempt.Raw(raw).Record(figures, nil)
+}
+
+// parseCluster reads a RayCluster.
+func parseCluster(raw []byte, found *unstructured.Unstructured) (clusterFigures, error) {
+	var c rayCluster
+	if err := guard.JSON(raw, &c); err != nil {
+		return clusterFigures{}, fmt.Errorf("not a RayCluster: %w", err)
+	}
+	f := clusterFigures{
+		State: c.Status.State, Reason: c.Status.Reason, Suspended: c.Spec.Suspend, Generation: found.GetGeneration(), Observed: c.Status.Observed,
+		Conditions: c.Status.Conditions, Groups: []group{},
+	}
+	for _, w := range c.Spec.Workers {
+		one := group{Name: w.Name, Suspended: w.Suspend}
+		if w.Replicas != nil {
+			one.Pods = *w.Replicas * max(1, w.Hosts)
+		}
+		// KubeRay: without maxReplicas there is no limit.
+		f.Scales = f.Scales || c.Spec.Scales && (w.Max == nil || w.Replicas == nil || *w.Max > *w.Replicas)
+		f.Groups = append(f.Groups, one)
+	}
+	return f, nil
+}
+
+// observePods records the pods of the RayCluster.
+func (g *Gate) observePods(ctx context.Context, cluster *kube.Cluster, rec check.Recorder, kind string) ([]podFigures, error) {
+	selector := labelCluster + "=" + g.site.Ray.Cluster
+	attempt := g.begin(rec, kind, g.ref(), fmt.Sprintf("GET pods of %s with %s", g.site.Ray.Namespace, selector))
+	list, err := cluster.Client.CoreV1().Pods(g.site.Ray.Namespace).List(ctx, metav1.ListOptions{LabelSelector: selector})
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil {
+		return nil, attempt.Record(nil, err)
+	}
+	out := []podFigures{}
+	for i := range list.Items {
+		if list.Items[i].DeletionTimestamp == nil {
+			out = append(out, podOf(&list.Items[i]))
+		}
+	}
+	slices.SortFunc(out, func(a, b podFigures) int { return strings.Compare(a.Name, b.Name) })
+	return out, attempt.Record(out, nil)
+}
+
+func podOf(p *corev1.Pod) podFigures {
+	f := podFigures{
+		Name: p.Name, UID: string(p.UID), Head: p.Labels[labelType] == typeHead, Node: p.Spec.NodeName, Address: p.Status.PodIP,
+		GPUs: kube.PodRequest(&p.Spec, kube.GPUResource), Why: p.Status.Reason,
+	}
+	for _, c := range p.Status.Conditions {
+		switch {
+		case c.Type == corev1.PodReady:
+			f.Ready = c.Status == corev1.ConditionTrue && p.Status.Phase == corev1.PodRunning
+		case c.Type == corev1.PodScheduled && c.Status != corev1.ConditionTrue:
+			f.Why = c.Reason + ": " + c.Message
+		}
+	}
+	for i, c := range p.Status.ContainerStatuses {
+		if i == 0 { // KubeRay: the first container runs Ray
+			f.Restarts = int(c.RestartCount)
+		}
+		if c.State.Waiting != nil {
+			f.Why = c.State.Waiting.Reason
+		}
+	}
+	if f.Ready {
+		f.Why = ""
+	} else if f.Why == "" {
+		f.Why = string(p.Status.Phase)
+	}
+	return f
+}
+
+// headOf is the head's pod; nil unless there is exactly one.
+func headOf(pods []podFigures) *podFigures {
+	var out *podFigures
+	for i := range pods {
+		if !pods[i].Head {
+			continue
+		}
+		if out != nil {
+			return nil
+		}
+		out = &pods[i]
+	}
+	return out
+}

@@ -1,0 +1,102 @@
+package ray
+
+import (
+	"time"
+
+	probe "github.com/firstlight/firstlight/internal/probe/ray"
+)
+
+// The kinds of observations.
+const (
+	kindOperator = "kuberay-operator" // operatorFigures
+	kindCluster  = "raycluster"       // clusterFigures
+	kindPods     = "ray-pods"         // []podFigures
+	kindVersion  = "ray-version"      // versionFigures
+	kindNodes    = "ray-nodes"        // []probe.Node
+	kindUsage    = "ray-usage"        // probe.Usage
+	kindProof    = "placement-group"  // proofFigures; its target is targetFits or targetTooLarge
+	kindAfter    = "ray-pods-after"   // []podFigures
+)
+
+// The targets of the two proofs.
+const (
+	targetFits     = "group-fits"
+	targetTooLarge = "group-too-large"
+)
+
+// operatorFigures are what the operator did with a RayCluster that is suspended.
+type operatorFigures struct {
+	// State that it wrote within the time; "suspended" if it works.
+	State string `json:"state"`
+	// WithinSeconds is how long the gate waited for it at most.
+	WithinSeconds float64 `json:"withinSeconds"`
+}
+
+// clusterFigures are the spec and the status of the RayCluster.
+type clusterFigures struct {
+	State     string `json:"state"`
+	Reason    string `json:"reason,omitempty"`
+	Suspended bool   `json:"suspended,omitempty"`
+	// Generation is that of the spec, Observed the one that the operator has reconciled last.
+	Generation int64       `json:"generation"`
+	Observed   int64       `json:"observed"`
+	Conditions []condition `json:"conditions"`
+	Groups     []group     `json:"groups"`
+	// Scales: Ray's autoscaler may add workers.
+	Scales bool `json:"scales,omitempty"`
+}
+
+type condition struct {
+	Type    string `json:"type"`
+	Status  string `json:"status"`
+	Reason  string `json:"reason,omitempty"`
+	Message string `json:"message,omitempty"`
+}
+
+// group is a worker group.
+type group struct {
+	Name string `json:"name"`
+	// Pods that it must have: replicas times hosts of each.
+	Pods      int  `json:"pods"`
+	Suspended bool `json:"suspended,omitempty"`
+}
+
+// podFigures are a pod of the RayCluster.
+type podFigures struct {
+	Name string `json:"name"`
+	UID  string `json:"uid"`
+	Head bool   `json:"head,omitempty"`
+	// Node is empty until the pod is placed.
+	Node    string `json:"node,omitempty"`
+	Address string `json:"address,omitempty"`
+	GPUs    int    `json:"gpus,omitempty"`
+	Ready   bool   `json:"ready"`
+	// Restarts of its Ray container.
+	Restarts int `json:"restarts"`
+	// Why it is not ready.
+	Why string `json:"why,omitempty"`
+}
+
+type versionFigures struct {
+	Version string `json:"version"`
+}
+
+// proofFigures are a placement group that a job of the gate created.
+type proofFigures struct {
+	Bundles int     `json:"bundles"`
+	GPUs    float64 `json:"gpus"` // of each bundle
+	// Job is the job before the gate stopped it.
+	Job probe.Job `json:"job"`
+	// Group is the group before the gate stopped the job; nil: the job created no group.
+	Group *probe.Group `json:"group,omitempty"`
+	// Steady is for how long the group was seen in that state.
+	SteadySeconds float64 `json:"steadySeconds"`
+	// Removed: the group was gone after the job.
+	Removed bool `json:"removed"`
+	// Log is the end of the job's log.
+	Log string `json:"log,omitempty"`
+}
+
+func (f proofFigures) steady() time.Duration {
+	return time.Duration(f.SteadySeconds * float64(time.Second))
+}

@@ -1,0 +1,284 @@
+package ray
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	testingclock "k8s.io/utils/clock/testing"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/checktest"
+	"github.com/firstlight/firstlight/internal/plan"
+	probe "github.com/firstlight/firstlight/internal/probe/ray"
+	"github.com/firstlight/firstlight/internal/profile"
+	"github.com/firstlight/firstlight/internal/site"
+)
+
+// raySite is the example's site with a RayCluster, of two nodes.
+func raySite(t *testing.T) (*site.Site, *profile.Profile) {
+	t.Helper()
+	merged, err := site.Over(site.Example(), "ray.yaml", site.RayExample())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := site.Parse("site.yaml", merged)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Inventory.Nodes = s.Inventory.Nodes[:2]
+	p, err := profile.Load(s.Profile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, p
+}
+
+// simulatedTime is a clock that only Wait advances.
+func depsAt(clock *testingclock.FakePassiveClock) Deps {
+	return Deps{RunID: "r1", Clock: clock, Wait: func(ctx context.Context, by time.Duration) error {
+		clock.SetTime(clock.Now().Add(by))
+		return ctx.Err()
+	}}
+}
+
+func judgeOf(g *Gate) func([]check.Observation) check.Judgement {
+	return func(obs []check.Observation) check.Judgement { return plan.Judge(g, obs) }
+}
+
+func group2(state, scheduling string, nodes ...string) *probe.Group {
+	g := &probe.Group{ID: "ab", Name: "x", State: state, Scheduling: scheduling}
+	for _, n := range nodes {
+		g.Bundles = append(g.Bundles, probe.Bundle{Node: n, GPUs: 8})
+	}
+	return g
+}
+
+// healthy are the observations of a RayCluster with a worker on each of two nodes, and a head on another node.
+func healthy(t *testing.T) (*Gate, []check.Observation) {
+	t.Helper()
+	s, p := raySite(t)
+	g := New(s, p, Deps{RunID: "r1"})
+	a, b := g.nodes[0], g.nodes[1]
+	pods := []podFigures{
+		{Name: "head", UID: "u0", Head: true, Node: "system-01", Address: "10.0.0.1", Ready: true},
+		{Name: "one", UID: "u1", Node: a, Address: "10.0.0.2", GPUs: 8, Ready: true},
+		{Name: "two", UID: "u2", Node: b, Address: "10.0.0.3", GPUs: 8, Ready: true},
+	}
+	running := probe.Job{ID: "x", Status: probe.JobRunning}
+	o := checktest.Observed{T: t}
+	o.Add(kindCluster, g.ref(), true, clusterFigures{State: "ready", Generation: 1, Observed: 1, Conditions: []condition{{Type: "ReplicaFailure", Status: "False"}}, Groups: []group{{Name: "gpu", Pods: 2}}})
+	o.Add(kindPods, g.ref(), true, pods)
+	o.Add(kindOperator, "ray", true, operatorFigures{State: suspended, WithinSeconds: 120})
+	o.Add(kindVersion, "head", true, versionFigures{"2.52.0"})
+	o.Add(kindNodes, "head", true, []probe.Node{
+		{ID: "n0", Address: "10.0.0.1", Head: true, State: probe.Alive}, {ID: "n1", Address: "10.0.0.2", State: probe.Alive, GPUs: 8}, {ID: "n2", Address: "10.0.0.3", State: probe.Alive, GPUs: 8},
+	})
+	o.Add(kindUsage, "head", true, probe.Usage{Known: true, Total: 16})
+	o.Add(kindProof, targetFits, true, proofFigures{Bundles: 2, GPUs: 8, Job: running, Group: group2(probe.Created, "FINISHED", "n1", "n2"), Removed: true})
+	o.Add(kindProof, targetTooLarge, true, proofFigures{Bundles: 3, GPUs: 8, Job: running, Group: group2(probe.Pending, "INFEASIBLE", "", "", ""), SteadySeconds: 2, Removed: true})
+	o.Add(kindAfter, g.ref(), true, pods)
+	return g, o.List
+}
+
+func TestRules(t *testing.T) {
+	t.Parallel()
+	g, obs := healthy(t)
+	checktest.Judged(t, judgeOf(g)(obs), check.Passed, "", "")
+	head, first, second := "head of RayCluster ray/ray", g.nodes[0], g.nodes[1]
+	set := checktest.Set
+	when := checktest.When
+	fits, large := kindProof+"@"+targetFits, kindProof+"@"+targetTooLarge
+	checktest.Rules(t, judgeOf(g), obs, []checktest.Rule{
+		when("the operator reconciles", set(kindOperator, `.state`, "")).Fails("kuberay-operator", "did not reconcile"),
+		when("the operator has seen the spec", set(kindCluster, `.generation`, 2)).Fails("kuberay-operator", "generation 1"),
+		when("the RayCluster is ready", set(kindCluster, `.state`, "failed")).Fails("RayCluster ray/ray", `in state "failed"`),
+		when("it is not suspended", set(kindCluster, `.suspended`, true)).Fails("RayCluster ray/ray", "is suspended"),
+		when("KubeRay can create pods", set(kindCluster, `.conditions[0].status`, "True")).Fails("RayCluster ray/ray", "cannot create its pods"),
+		when("nothing scales", set(kindCluster, `.scales`, true)).Unobserved("RayCluster ray/ray", "autoscaler"),
+		when("there is a head", set(kindPods, `[0].head`, false)).Fails(head, "0 pods of the head"),
+		when("there is one head", set(kindPods, `[1].head`, true)).Fails(head, "2 pods of the head"),
+		when("the head is ready", set(kindPods, `[0].ready`, false)).Fails(head, "is not ready"),
+		when("a worker is ready", set(kindPods, `[1].ready`, false)).Fails(first, "is not ready"),
+		when("a worker has all GPUs", set(kindPods, `[1].gpus`, 7)).Fails(first, "has 7 GPUs, want 8"),
+		when("each node has a worker", set(kindPods, `[2]`, checktest.LeftOut)).Fails(second, "no pod of the RayCluster"),
+		when("the group is as large as the inventory", set(kindPods, `[2]`, checktest.LeftOut), set(kindCluster, `.groups[0].pods`, 1)).Fails("worker group gpu", "has 1 replicas, the inventory has 2 nodes"),
+		when("a node has one worker", set(kindPods, `[2].node`, first)).Fails(first, "2 pods of the RayCluster"),
+		when("a worker is on a node of the inventory", set(kindPods, `[2].node`, "gpu-99")).Fails("gpu-99", "not in the inventory"),
+		when("a worker is placed", set(kindPods, `[2].node`, "")).Fails("pod two", "is not placed"),
+		when("the head has a version", set(kindVersion, `.version`, "")).Unobserved("Ray head", "no version"),
+		when("the raylet has registered", set(kindNodes, `[1]`, checktest.LeftOut)).Fails(first, "not registered"),
+		when("the raylet is alive", set(kindNodes, `[1].state`, "DEAD")).Fails(first, "is DEAD"),
+		when("a pod has one raylet", set(kindNodes, `[2].address`, "10.0.0.2")).Fails(first, "2 raylets"),
+		when("Ray has all GPUs", set(kindNodes, `[1].gpus`, 7)).Fails(first, "Ray has 7 GPUs"),
+		when("Ray has only pods", set(kindNodes, `[0].address`, "10.0.0.9"), set(kindNodes, `[0].gpus`, 8)).Fails("Ray node 10.0.0.9", "is not a pod"),
+		when("the GPUs are free", set(kindUsage, `.used`, 1)).Unobserved("GPUs of Ray", "1 of 16 GPUs are in use"),
+		when("the job runs", set(fits, `.job.status`, "FAILED")).Fails(suspectJob, "ended before"),
+		when("the state of the job is known", set(fits, `.job.status`, "ODD")).Unobserved(suspectJob, "unknown state"),
+		when("the job creates a group", set(fits, `.group`, nil)).Fails(suspectJob, "created no placement group"),
+		when("the group has all bundles", set(fits, `.group.bundles[0]`, checktest.LeftOut)).Unobserved("placement group group-fits", "has 1 bundles"),
+		when("the bundles have all GPUs", set(fits, `.group.bundles[0].gpus`, 1)).Unobserved("placement group group-fits", "or others"),
+		when("the proof is of this site", set(fits, `.bundles`, 3)).Unobserved("placement group group-fits", "want 2"),
+		when("the group is removed", set(fits, `.removed`, false)).Fails("placement groups of Ray", "still exists"),
+		when("no half of the group is placed", set(fits, `.group.bundles[1].node`, ""), set(fits, `.group.state`, probe.Rescheduling)).Fails(second, "1 of 2 are placed"),
+		when("bundles are on two nodes", set(fits, `.group.bundles[1].node`, "n1")).Fails(second, "has no bundle"),
+		when("the group is placed", set(fits, `.group.bundles[0].node`, ""), set(fits, `.group.bundles[1].node`, ""), set(fits, `.group.state`, probe.Pending)).Fails("placement groups of Ray", "none of 2 bundles"),
+		when("the group is created", set(fits, `.group.state`, probe.Prepared)).Fails("placement groups of Ray", "want CREATED"),
+		when("a larger group is not placed", set(large, `.group.state`, probe.Created)).Fails("placement groups of Ray", "a group of 3 bundles was placed on 2 nodes"),
+		when("no part of a larger group is placed", set(large, `.group.bundles[0].node`, "n1")).Fails("placement groups of Ray", "1 of 3 bundles"),
+		when("a larger group is not reserved", set(large, `.group.state`, probe.Prepared)).Fails("placement groups of Ray", "0 of 3 bundles"),
+		when("Ray has decided", set(large, `.steadySeconds`, 0)).Unobserved("placement groups of Ray", "not a decision"),
+		when("the scheduler has looked", set(large, `.group.scheduling`, "QUEUED")).Unobserved("placement groups of Ray", "not a decision"),
+		when("the head did not restart", set(kindAfter, `[0].restarts`, 1)).Fails(head, "restarted during the gate"),
+		when("a worker remained ready", set(kindAfter, `[1].ready`, false)).Fails(first, "ready false"),
+		when("a worker was not replaced", set(kindAfter, `[1].uid`, "other")).Fails(first, "was replaced"),
+	})
+}
+
+// Without one of its observations the gate is unobserved.
+func TestMissing(t *testing.T) {
+	t.Parallel()
+	g, obs := healthy(t)
+	for i, o := range obs {
+		if j := judgeOf(g)(append(slices.Clone(obs[:i]), obs[i+1:]...)); j.Verdict != check.Unobserved {
+			t.Errorf("without %s %s: %s (%s)", o.Kind, o.Target, j.Verdict, j.Reason)
+		}
+	}
+}
+
+func TestPodOf(t *testing.T) {
+	t.Parallel()
+	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "a", UID: "u", Labels: map[string]string{labelType: typeHead}}, Status: corev1.PodStatus{
+		Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable", Message: "0/5 nodes"}},
+	}}
+	if f := podOf(p); f.Ready || !f.Head || f.Why != "Unschedulable: 0/5 nodes" {
+		t.Errorf("%+v", f)
+	}
+	p.Status = corev1.PodStatus{
+		Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse}},
+		ContainerStatuses: []corev1.ContainerStatus{{RestartCount: 3, State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}}}},
+	}
+	if f := podOf(p); f.Ready || f.Why != "CrashLoopBackOff" || f.Restarts != 3 {
+		t.Errorf("%+v", f)
+	}
+	p.Status.Conditions[0].Status, p.Status.ContainerStatuses[0].State = corev1.ConditionTrue, corev1.ContainerState{}
+	if f := podOf(p); !f.Ready || f.Why != "" {
+		t.Errorf("%+v", f)
+	}
+}
+
+// head is a Ray head with one job and the states of its group, one a request; the last one remains.
+type head struct {
+	t        *testing.T
+	states   []string
+	job      string // its state; empty: the job does not exist
+	requests []string
+	keeps    bool // the group remains after its job
+}
+
+func (h *head) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h.requests = append(h.requests, r.Method+" "+r.URL.Path)
+	reply := func(v any) {
+		if err := json.NewEncoder(w).Encode(v); err != nil {
+			h.t.Error(err)
+		}
+	}
+	const id = "firstlight-r1-" + targetFits
+	switch {
+	case r.Method == http.MethodPost && r.URL.Path == probe.JobsPath:
+		h.job = probe.JobRunning
+		reply(map[string]string{"submission_id": id})
+	case strings.HasSuffix(r.URL.Path, "/stop"):
+		h.job = probe.JobStopped
+		if !h.keeps {
+			h.states = []string{probe.Removed}
+		}
+	case strings.HasPrefix(r.URL.Path, probe.JobsPath) && h.job == "":
+		http.Error(w, "Job does not exist", http.StatusNotFound)
+	case strings.HasSuffix(r.URL.Path, "/logs"):
+		reply(map[string]string{"logs": "a log"})
+	case r.Method == http.MethodDelete:
+		h.job = ""
+	case strings.HasPrefix(r.URL.Path, probe.JobsPath):
+		reply(map[string]string{"submission_id": id, "status": h.job})
+	default:
+		state := h.states[0]
+		if len(h.states) > 1 {
+			h.states = h.states[1:]
+		}
+		fmt.Fprintf(w, `{"result": true, "data": {"result": {"total": 1, "result": [{"placement_group_id": "a", "name": %q, "state": %q, "bundles": [], "stats": {}}]}}}`, id, state)
+	}
+}
+
+// prove submits one job, waits for the decision, and leaves neither the job nor the group. A job that a killed run
+// left is ended first.
+func TestProve(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		head    head
+		held    bool
+		state   string
+		seconds float64 // simulated, at least
+		removed bool
+	}{
+		"placed at once":         {head{states: []string{probe.Created}}, true, probe.Created, 0, true},
+		"placed later":           {head{states: []string{probe.Pending, probe.Pending, probe.Created}}, true, probe.Created, 2, true},
+		"a job of a killed run":  {head{states: []string{probe.Created}, job: probe.JobRunning, keeps: true}, false, probe.Created, 0, false},
+		"never placed":           {head{states: []string{probe.Pending}}, false, probe.Pending, 120, true},
+		"rescheduled for a time": {head{states: []string{probe.Rescheduling}}, false, probe.Rescheduling, 30, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := tt.head
+			h.t = t
+			server := httptest.NewServer(&h)
+			t.Cleanup(server.Close)
+			s, p := raySite(t)
+			began := time.Date(2026, 11, 27, 12, 0, 0, 0, time.UTC)
+			clock := testingclock.NewFakePassiveClock(began)
+			g := New(s, p, depsAt(clock))
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			if h.keeps { // its removal is waited for on a real clock
+				removed := g.deps.Wait
+				g.deps.Wait = func(ctx context.Context, by time.Duration) error {
+					if h.job == "" {
+						return context.DeadlineExceeded
+					}
+					return removed(ctx, by)
+				}
+			}
+			var rec book
+			held, err := g.prove(ctx, &probe.Client{Address: strings.TrimPrefix(server.URL, "http://"), HTTP: server.Client()}, &rec, targetFits, 2)
+			if err != nil || held != tt.held || len(rec) != 1 {
+				t.Fatalf("held %t, %v, %+v", held, err, rec)
+			}
+			f, err := check.Decode[proofFigures](rec[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f.Group == nil || f.Group.State != tt.state || f.Removed != tt.removed || clock.Since(began).Seconds() < tt.seconds || h.job != "" {
+				t.Errorf("%+v after %s, job %q", f, clock.Since(began), h.job)
+			}
+			if tt.head.job != "" && !strings.HasSuffix(h.requests[1], "/stop") {
+				t.Errorf("the job of a killed run was not stopped first: %q", h.requests)
+			}
+		})
+	}
+}
+
+type book []check.Observation
+
+func (b *book) Record(o check.Observation) (check.Observation, error) {
+	*b = append(*b, o)
+	return o, nil
+}
+func (*book) Progress(string, ...any) {}
