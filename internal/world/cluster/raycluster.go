@@ -56,7 +56,7 @@ func (r *rayCluster) sync(ctx context.Context) error {
 	if !r.started {
 		return nil
 	}
-	state := r.world.State()
+	state := r.world.Recent()
 	replicas := len(state.GPUNodes())
 	if state.Ray.GroupShort {
 		replicas--

@@ -31,7 +31,7 @@ func (w *worker) ray(out io.Writer, attempt int) (int, error) {
 		<-w.ctx.Done()
 		return 0, err
 	}
-	restarting := func() bool { return w.runtime.world.State().Ray.HeadRestarting }
+	restarting := func() bool { return w.runtime.world.Recent().Ray.HeadRestarting }
 	if restarting() {
 		_, err := fmt.Fprintln(out, "gcs_server.out: Check failed: redis connection lost\nSome Ray subprocesses exited unexpectedly:\n  gcs_server [exit code=-6]")
 		return 1, orElse(err, sleepOr(w, crashTime))
@@ -67,7 +67,7 @@ func orElse(err, other error) error {
 // rayNodes are the raylets that are registered with the head of this pod, by name.
 func (w *worker) rayNodes() []ray.Node {
 	var out []ray.Node
-	state := w.runtime.world.State()
+	state := w.runtime.world.Recent()
 	for _, obj := range w.runtime.pods.List() {
 		pod, ok := obj.(*corev1.Pod)
 		if !ok || pod.Namespace != w.pod.Namespace || pod.Labels[labelRay] != w.pod.Labels[labelRay] || pod.Labels[labelRay] == "" ||
