@@ -33,7 +33,7 @@ func TestRayPlan(t *testing.T) {
 		if code != 0 || strings.Contains(stderr, "plan of the lab") != (len(args) == 3 && args[1] == "--spine") {
 			t.Errorf("%q exits %d: %s", args, code, stderr)
 		}
-		for _, want := range []string{"read RayCluster ray/ray and its pods", "bundles with 8 GPUs each (STRICT_SPREAD)", "dcgmi diag -r 3", "not applicable: accepted with spine kubernetes"} {
+		for _, want := range []string{"read RayCluster ray/ray and its pods", "bundles with 8 GPUs each (STRICT_SPREAD)", "dcgmi diag -r 3", "not applicable: Ray's workers hold the GPUs"} {
 			if !strings.Contains(stdout, want) {
 				t.Errorf("%q has no %q: %s", args, want, stdout)
 			}
