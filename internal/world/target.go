@@ -144,8 +144,6 @@ func (s State) lacks(k FaultKind) string {
 		return "collectives over the compute fabric: NVLink connects the nodes"
 	case len(s.GPUNodes()) < 3 && k.Kind == "uplinks-oversubscribed":
 		return "third GPU node"
-	case len(s.GPUNodes()) < 2 && k.Kind == "rail-slow":
-		return "second GPU node"
 	case k.MultiNode && s.Hardware.Node.NVLinkDomain == 0:
 		return "NVLink between nodes"
 	case s.Hardware.Node.NVLinkDomain > 0 && strings.HasPrefix(k.Kind, "fabric-manager-"):
@@ -158,13 +156,9 @@ func (s State) lacks(k FaultKind) string {
 		return "CPU frequency scaling"
 	case s.Hardware.Node.HugePages == 0 && k.Kind == "hugepages-missing":
 		return "huge pages"
-	case len(s.GPUNodes()) < 2 && k.Kind == "ssh-hosts-swapped":
+	case len(s.GPUNodes()) < 2 && slices.Contains([]string{"rail-slow", "ssh-hosts-swapped", "exporter-hosts-swapped", "image-digest-mixed", "checkpoint-not-mounted"}, k.Kind):
 		return "second GPU node"
-	}
-	if len(s.GPUNodes()) < 2 && slices.Contains([]string{"exporter-hosts-swapped", "image-digest-mixed", "checkpoint-not-mounted"}, k.Kind) {
-		return "second GPU node"
-	}
-	if s.Hardware.Node.GPUs < 2 && k.Kind == "exporter-pod-mapping-wrong" {
+	case s.Hardware.Node.GPUs < 2 && k.Kind == "exporter-pod-mapping-wrong":
 		return "second GPU per node"
 	}
 	return ""
