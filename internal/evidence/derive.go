@@ -6,12 +6,15 @@ import (
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/evidence/redact"
+	"github.com/firstlight/firstlight/internal/pregate/playbook"
 )
 
 // Derived is derived from the inputs of a run (site, profile, other inputs, command) without
 // its plan.json.
 type Derived struct {
 	Checks []check.Check
+	// Playbooks is what the site requires of the playbooks of a step; nil: no step has one.
+	Playbooks func(step string) playbook.Expected
 	// Plan is the plan that the inputs require; it has no steps if no input determines a plan.
 	Plan PlanFile
 	// Problems are contradictions between the inputs.

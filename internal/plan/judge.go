@@ -22,9 +22,21 @@ const (
 // Judge is the judgement of a step from its stored observations: the Check's own, validated
 // by rules that apply to every Check. It is pure; a replay calls it too.
 func Judge(c check.Check, obs []check.Observation) check.Judgement {
+	return judgeStep(c, playbook.Expected{}, obs)
+}
+
+// judgeStep is Judge for a step with playbooks.
+func judgeStep(c check.Check, playbooks playbook.Expected, obs []check.Observation) check.Judgement {
 	j := judge(c, obs)
-	if applied, ok := playbook.Judge(obs); ok && applied.Verdict != check.Passed {
+	applied, once, ok := playbook.Judge(obs, playbooks)
+	if ok && applied.Verdict != check.Passed {
 		j = withPlaybooks(applied, j, obs)
+	}
+	for _, p := range once {
+		note := playbook.NoSecondRun(p)
+		if j.Reason += " (" + note + ")"; j.Verdict == check.Passed {
+			j.Lowered = append(j.Lowered, note)
+		}
 	}
 	if j.Verdict != check.Passed {
 		j.Findings = append(unprepared(obs), j.Findings...)

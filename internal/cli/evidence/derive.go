@@ -18,6 +18,7 @@ import (
 	"github.com/firstlight/firstlight/internal/gate"
 	"github.com/firstlight/firstlight/internal/pipeline"
 	"github.com/firstlight/firstlight/internal/plan"
+	"github.com/firstlight/firstlight/internal/pregate/playbook"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/schedule"
 	"github.com/firstlight/firstlight/internal/site"
@@ -71,6 +72,7 @@ func planOf(b *evidence.Bundle) (evidence.Derived, error) {
 		return evidence.Derived{}, err
 	}
 	d.Problems = append(d.Problems, c.compare(b.Header, s, p)...)
+	d.Playbooks = func(step string) playbook.Expected { return gate.Playbooks(s, p, step) }
 	return d, nil
 }
 

@@ -17,6 +17,11 @@ const (
 	remedyAgain = "make the task idempotent (creates, changed_when, a module instead of a command), then run the gate again"
 )
 
+// NoSecondRun is the note for a playbook without a second run.
+func NoSecondRun(playbook string) string {
+	return "playbook " + playbook + ": idempotent is false: no second run was made, so that it changes nothing again is not proven"
+}
+
 // Done reports whether a run was applied to every host without a finding.
 func (r Run) Done(hosts []string) bool {
 	b := &check.Builder{}
