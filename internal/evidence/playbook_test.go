@@ -32,7 +32,7 @@ func (p playbookOnOne) Observe(_ context.Context, rec check.Recorder, _ []string
 		kind    string
 		figures any
 	}{
-		{playbook.KindRollout, playbook.Rollout{Playbook: "p.yaml", Hosts: host, Listed: host, Waves: [][]string{host}, Once: p.once}},
+		{playbook.KindRollout, playbook.Rollout{Playbook: "p.yaml", Hosts: host, Plays: []ansible.Play{{Name: "play #1", Hosts: host}}, Waves: [][]string{host}, Once: p.once}},
 		{playbook.NodePrefix + "reading", reading{8}},
 		{playbook.KindWave, wave},
 	} {

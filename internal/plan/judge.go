@@ -29,7 +29,10 @@ func Judge(c check.Check, obs []check.Observation) check.Judgement {
 func judgeStep(c check.Check, playbooks playbook.Expected, obs []check.Observation) check.Judgement {
 	j := judge(c, obs)
 	applied, once, ok := playbook.Judge(obs, playbooks)
-	if ok && applied.Verdict != check.Passed {
+	switch {
+	case ok && applied.Verdict == check.Passed:
+		j.Findings = append(j.Findings, applied.Findings...) // notes
+	case ok:
 		j = withPlaybooks(applied, j, obs)
 	}
 	for _, p := range once {

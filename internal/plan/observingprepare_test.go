@@ -37,7 +37,7 @@ func applied(t *testing.T, rec check.Recorder, changedAgain bool) error {
 	if changedAgain {
 		again = run(1)
 	}
-	begin, err := check.Observation{Kind: playbook.KindRollout}.WithFigures(playbook.Rollout{Playbook: "p.yaml", Hosts: host, Listed: host, Waves: [][]string{host}})
+	begin, err := check.Observation{Kind: playbook.KindRollout}.WithFigures(playbook.Rollout{Playbook: "p.yaml", Hosts: host, Plays: []ansible.Play{{Name: "play #1", Hosts: host}}, Waves: [][]string{host}})
 	if err != nil {
 		t.Fatal(err)
 	}

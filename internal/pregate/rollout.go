@@ -88,7 +88,7 @@ func (r *rollout) Observe(ctx context.Context, rec check.Recorder, leftOut []str
 		return false, fmt.Errorf("find the cluster for %s: %w", r.Name(), err)
 	}
 	observer := check.Observer{Recorder: rec, Clock: clock.RealClock{}}
-	begin := playbook.Rollout{Playbook: r.spec.Playbook, Hosts: hosts, Waves: waves, Once: r.spec.Once(), Listed: []string{}}
+	begin := playbook.Rollout{Playbook: r.spec.Playbook, Hosts: hosts, Waves: waves, Once: r.spec.Once(), Plays: []ansible.Play{}}
 	argv := r.argv("--list-hosts")
 	attempt := observer.Begin(playbook.KindRollout, "inventory", ssh.Quote(argv))
 	ran, err := r.run(ctx, env, argv)
@@ -96,7 +96,7 @@ func (r *rollout) Observe(ctx context.Context, rec check.Recorder, leftOut []str
 		return false, err
 	}
 	if begin.ListErr = ran.failure(); begin.ListErr == "" {
-		if begin.Listed, err = ansible.ParseHosts(ran.stdout); err != nil {
+		if begin.Plays, err = ansible.ParseHosts(ran.stdout); err != nil {
 			begin.ListErr = err.Error()
 		}
 	}

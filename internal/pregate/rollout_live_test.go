@@ -95,12 +95,35 @@ func TestLiveRollout(t *testing.T) {
 			more:    "    - name: Append\n      ansible.builtin.shell: echo again\n",
 			verdict: check.Failed, want: []string{`gpu-01: nodes.yaml is not idempotent: its second run changed the host again, 1 tasks: "Append"`, "was not applied to gpu-02"}, written: "gpu-01",
 		},
-		"not idempotent, and the site says so": {
+		"not idempotent, without a second run": {
 			more: "    - name: Reboot\n      ansible.builtin.shell: echo again\n", once: true, verdict: check.Passed, written: "gpu-01 gpu-02",
 		},
 		"every task is skipped": {
 			play:    "- hosts: nodes\n  gather_facts: false\n  tasks:\n    - name: Never\n      ansible.builtin.command: 'true'\n      when: false\n",
-			verdict: check.Failed, want: []string{"gpu-01: every task of nodes.yaml was skipped on it (1 skipped)"},
+			verdict: check.Failed, want: []string{"gpu-01: no task of nodes.yaml was carried out on it (1 skipped, 0 failed and ignored, 0 failed and rescued)"},
+		},
+		"only a message after a failure that is ignored": {
+			play: "- hosts: nodes\n  gather_facts: false\n  tasks:\n    - {name: Load the driver, ansible.builtin.command: 'false', ignore_errors: true}\n" +
+				"    - {name: Print, ansible.builtin.debug: {msg: done}}\n",
+			verdict: check.Failed, want: []string{"gpu-01: no task of nodes.yaml was carried out on it (0 skipped, 1 failed and ignored, 0 failed and rescued)"},
+		},
+		"a failure that is rescued": {
+			more:    "    - block:\n        - {name: Load the driver, ansible.builtin.command: 'false'}\n      rescue:\n        - {name: Print, ansible.builtin.debug: {msg: done}}\n",
+			verdict: check.Passed, want: []string{`playbook nodes.yaml: task "Load the driver" failed on gpu-01, and the playbook ignores or rescues that`}, written: "gpu-01 gpu-02",
+		},
+		"an unreachable host that is ignored": {
+			play:  "- hosts: nodes\n  gather_facts: false\n  ignore_unreachable: true\n  tasks:\n    - {name: Reach, ansible.builtin.ping: {}}\n    - {name: Print, ansible.builtin.debug: {msg: done}}\n",
+			hosts: []string{"gpu-09", "gpu-01"}, verdict: check.Failed, want: []string{"gpu-09: no task of nodes.yaml was carried out on it (0 skipped, "},
+		},
+		"a host ends before its tasks": {
+			play: "- hosts: nodes\n  gather_facts: false\n  tasks:\n    - {name: Print, ansible.builtin.debug: {msg: hello}}\n" +
+				"    - {name: End, ansible.builtin.meta: end_host, when: inventory_hostname == 'gpu-02'}\n    - {name: Load the driver, ansible.builtin.command: 'true', changed_when: false}\n",
+			verdict: check.Failed, want: []string{"gpu-02: no task of nodes.yaml was carried out on it (0 skipped, "},
+		},
+		"a play has a part of the nodes": {
+			play: "- hosts: nodes\n  gather_facts: false\n  tasks: [{name: Reach, ansible.builtin.ping: {}}]\n- name: Driver\n  hosts: gpu-01\n  gather_facts: false\n  tasks: [{name: Load, ansible.builtin.ping: {}}]\n" +
+				"- name: Certificates\n  hosts: localhost\n  gather_facts: false\n  tasks: [{name: Make, ansible.builtin.ping: {}}]\n",
+			verdict: check.Passed, want: []string{"play #2 (gpu-01): Driver does not have gpu-02", "play #3 (localhost): Certificates has no node of the site: it is not run"},
 		},
 		"the playbook has an error": {
 			play: "- hosts: nodes\n  vars: {token: " + hiddenValue + "}\n  tasks: [\n", verdict: check.Unobserved, want: []string{"playbook nodes.yaml: cannot list its hosts: exit status 4: ERROR! "},

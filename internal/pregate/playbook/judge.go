@@ -7,7 +7,11 @@ import (
 	"strings"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/probe/ansible"
 )
+
+// maxNames limits the hosts and tasks that a note names.
+const maxNames = 8
 
 const (
 	remedyGate      = "run the gate again"
@@ -26,7 +30,7 @@ func Judge(obs []check.Observation, want Expected) (j check.Judgement, once []st
 		switch {
 		case o.Kind == KindRollout:
 		case begins == 0 && (o.Kind == KindWave || strings.HasPrefix(o.Kind, NodePrefix)):
-			b.Unobserved(o.ID, "playbook "+o.Command, remedyGate, "has no observation of its beginning")
+			b.Unobserved(o.ID, "playbook "+o.Command, remedyGate, "its beginning was not observed")
 			continue
 		default:
 			continue
@@ -125,14 +129,23 @@ func JudgeBegin(b *check.Builder, id string, r Rollout) {
 	if len(r.Hosts) == 0 {
 		b.Unobserved(id, suspect, "list the nodes in the site's inventory", "the site has no node for it")
 	}
-	planned := slices.Concat(r.Waves...)
+	planned, listed := slices.Concat(r.Waves...), ansible.HostsOf(r.Plays)
 	for _, host := range r.Hosts {
-		if !slices.Contains(r.Listed, host) {
+		if !slices.Contains(listed, host) {
 			b.Fail(id, host, remedyInventory, "is a node of the site, and no play of %s has it: nothing was changed", r.Playbook)
 		}
 	}
 	if !slices.Equal(planned, r.Hosts) {
 		b.Unobserved(id, suspect, "report this defect with the run's evidence", "its waves have the hosts %s, want %s", strings.Join(planned, ", "), strings.Join(r.Hosts, ", "))
+	}
+	for _, p := range r.Plays {
+		without := slices.DeleteFunc(slices.Clone(r.Hosts), func(h string) bool { return slices.Contains(p.Hosts, h) })
+		switch {
+		case len(without) == len(r.Hosts):
+			b.Note(id, suspect, "move what the nodes need into a play that has them", "%s has no node of the site: it is not run", cmp.Or(p.Name, "a play"))
+		case len(without) > 0:
+			b.Note(id, suspect, "let the play have these nodes, unless they do not need it", "%s does not have %s", cmp.Or(p.Name, "a play"), check.JoinNames(without, maxNames))
+		}
 	}
 }
 

@@ -45,7 +45,8 @@ func judgeFake(nodes []string, obs []check.Observation) (failed, unobserved []ch
 // applied is the rollout of a playbook to gpu-01 and gpu-02 in two waves, without a finding.
 func applied() (Rollout, []Wave) {
 	all := []string{"gpu-01", "gpu-02"}
-	r := Rollout{Playbook: "p.yaml", Hosts: all, Listed: all, Waves: [][]string{{"gpu-01"}, {"gpu-02"}}}
+	plays := []ansible.Play{{Name: "play #1 (all): P", Hosts: all}}
+	r := Rollout{Playbook: "p.yaml", Hosts: all, Plays: plays, Waves: [][]string{{"gpu-01"}, {"gpu-02"}}}
 	var waves []Wave
 	for _, h := range all {
 		first, again := fine(h), fine(h)
@@ -86,7 +87,7 @@ func TestJudge(t *testing.T) {
 	}{
 		"applied": {spoil: same, verdict: check.Passed, want: nil},
 		"a host is not in the inventory": {spoil: func(r *Rollout, _ []Wave) []Wave {
-			r.Listed = []string{"gpu-01", "login"}
+			r.Plays[0].Hosts = []string{"gpu-01", "login"}
 			return nil
 		}, verdict: check.Failed, want: []string{"gpu-02: is a node of the site, and no play of p.yaml has it: nothing was changed"}},
 		"the inventory is not known": {spoil: func(r *Rollout, _ []Wave) []Wave {
@@ -119,7 +120,19 @@ func TestJudge(t *testing.T) {
 		"every task skipped": {spoil: func(_ *Rollout, w []Wave) []Wave {
 			host(&w[1], &w[1].Applied, ansible.Host{Stats: ansible.Stats{OK: 1, Skipped: 4}})
 			return w
-		}, verdict: check.Failed, want: []string{"gpu-02: every task of p.yaml was skipped on it (4 skipped)"}},
+		}, verdict: check.Failed, want: []string{"gpu-02: no task of p.yaml was carried out on it (4 skipped, 0 failed and ignored, 0 failed and rescued)"}},
+		"a task failed and was ignored": {spoil: func(_ *Rollout, w []Wave) []Wave {
+			host(&w[1], &w[1].Applied, ansible.Host{Stats: ansible.Stats{OK: 2, Ignored: 1}, Done: 1}, ansible.Event{Play: "P", Task: "T", Host: "gpu-02", State: ansible.Failed})
+			return w
+		}, verdict: check.Passed, want: []string{`playbook p.yaml: task "T" failed on gpu-02, and the playbook ignores or rescues that`}},
+		"nothing but a task that failed and was rescued": {spoil: func(_ *Rollout, w []Wave) []Wave {
+			host(&w[1], &w[1].Applied, ansible.Host{Stats: ansible.Stats{OK: 2, Rescued: 1}})
+			return w
+		}, verdict: check.Failed, want: []string{"gpu-02: no task of p.yaml was carried out on it (0 skipped, 0 failed and ignored, 1 failed and rescued)"}},
+		"a play has a part of the nodes, another none": {spoil: func(r *Rollout, w []Wave) []Wave {
+			r.Plays = append(r.Plays, ansible.Play{Name: "play #2 (gpu-01): Q", Hosts: []string{"gpu-01"}}, ansible.Play{Name: "play #3 (localhost): R", Hosts: []string{"localhost"}})
+			return w
+		}, verdict: check.Passed, want: []string{"playbook p.yaml: play #2 (gpu-01): Q does not have gpu-02", "playbook p.yaml: play #3 (localhost): R has no node of the site: it is not run"}},
 		"not in the play": {spoil: func(_ *Rollout, w []Wave) []Wave {
 			w[1].Applied.Result.Hosts = map[string]ansible.Host{}
 			return w

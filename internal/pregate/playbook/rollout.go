@@ -8,8 +8,8 @@ import (
 )
 
 // The kinds of the observations of a playbook: KindRollout before the first wave, then KindWave for
-// each wave, in order. What is observed on the nodes of a wave has a kind that begins with NodePrefix,
-// and is stored before the wave.
+// each wave, in order. Observations of the nodes of a wave have kinds that begin with NodePrefix,
+// and are stored before that of the wave.
 const (
 	KindRollout = "prepare-playbook"
 	KindWave    = "prepare-playbook-wave"
@@ -33,9 +33,9 @@ type Rollout struct {
 	Playbook string `json:"playbook"`
 	// Hosts are the nodes of the site that the playbook must be applied to.
 	Hosts []string `json:"hosts"`
-	// Listed are the hosts of the plays in the inventory; ListErr is why they are not known.
-	Listed  []string `json:"listed"`
-	ListErr string   `json:"listErr,omitempty"`
+	// Plays are those of the playbook with their hosts in the inventory; ListErr is why they are not known.
+	Plays   []ansible.Play `json:"plays"`
+	ListErr string         `json:"listErr,omitempty"`
 	// Once: the site switches the second run off.
 	Once bool `json:"once,omitempty"`
 	// Waves are the hosts of each wave, in order.
