@@ -13,8 +13,8 @@ import (
 // its plan.json.
 type Derived struct {
 	Checks []check.Check
-	// Playbooks is what the site requires of the playbooks of a step; nil: no step has one.
-	Playbooks func(step string) playbook.Expected
+	// Playbooks is what the plan requires of the playbooks of each step.
+	Playbooks map[string]playbook.Expected
 	// Plan is the plan that the inputs require; it has no steps if no input determines a plan.
 	Plan PlanFile
 	// Problems are contradictions between the inputs.

@@ -74,12 +74,13 @@ func TestAReplayJudgesTheNodesOfAWaveAgain(t *testing.T) {
 		"the target of a node":           {kind: playbook.NodePrefix + "reading", old: `"target": "gpu-01"`, new: `"target": "gpu-02"`, want: "was observed after the wave of gpu-01"},
 		"the kind of a node":             {kind: playbook.NodePrefix + "reading", old: `"kind": "` + playbook.NodePrefix, new: `"kind": "prepare-other-`, want: "were not observed after the wave"},
 		"the second run":                 {kind: playbook.KindWave, old: `"again"`, new: `"other"`, want: "was not run a second time"},
+		"that the playbook began":        {kind: playbook.KindRollout, old: `"kind": "` + playbook.KindRollout, new: `"kind": "prepare-other`, want: "its beginning was not observed"},
 		"that a second run was required": {kind: playbook.KindRollout, old: `"playbook": "p.yaml"`, new: `"playbook": "p.yaml", "once": true`, want: "the site requires one"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := passingPlan()
-			expected := playbook.Expected{Once: []bool{tt.once}, Nodes: eightGPUs}
+			expected := playbook.Expected{Once: []bool{tt.once}, Hosts: []string{"gpu-01"}, Nodes: eightGPUs}
 			p.Steps[0].Prepare, p.Steps[0].Playbooks = []plan.Prepare{playbookOnOne{tt.once}}, expected
 			dir := finished(t, p)
 			if tt.want != "" {
@@ -100,12 +101,7 @@ func TestAReplayJudgesTheNodesOfAWaveAgain(t *testing.T) {
 			}
 			checks := func(b *Bundle) (Derived, error) {
 				d, err := testChecks(b)
-				d.Playbooks = func(step string) playbook.Expected {
-					if step == "a" {
-						return expected
-					}
-					return playbook.Expected{}
-				}
+				d.Playbooks = map[string]playbook.Expected{"a": expected}
 				return d, err
 			}
 			again, err := Replay(dir, checks)

@@ -94,7 +94,7 @@ func Replay(dir string, checksFor ChecksFor) (Replayed, error) {
 }
 
 // replay judges every step in the order of execution.
-func (b *Bundle) replay(checks map[string]check.Check, playbooks func(step string) playbook.Expected, out *Replayed) error {
+func (b *Bundle) replay(checks map[string]check.Check, playbooks map[string]playbook.Expected, out *Replayed) error {
 	stored := b.state().results
 	replayed := map[string]plan.Result{}
 	index, err := b.index()
@@ -123,7 +123,7 @@ func (b *Bundle) replay(checks map[string]check.Check, playbooks func(step strin
 
 // judgeAgain judges one step by the rules of the engine, from the recorded observations of
 // its attempt.
-func (b *Bundle) judgeAgain(s PlanStep, recorded []string, checks map[string]check.Check, playbooks func(step string) playbook.Expected, before map[string]plan.Result) (check.Judgement, error) {
+func (b *Bundle) judgeAgain(s PlanStep, recorded []string, checks map[string]check.Check, playbooks map[string]playbook.Expected, before map[string]plan.Result) (check.Judgement, error) {
 	if s.NotApplicable != "" {
 		return plan.NotApplicable(s.NotApplicable), nil
 	}
@@ -140,11 +140,7 @@ func (b *Bundle) judgeAgain(s PlanStep, recorded []string, checks map[string]che
 	if err != nil {
 		return check.Judgement{}, err
 	}
-	var expected playbook.Expected
-	if playbooks != nil {
-		expected = playbooks(s.Name)
-	}
-	return plan.JudgePart(c, expected, obs, b.Plan.needs().LeftOut(s.Name, before), b.Plan.AllowFailed), nil
+	return plan.JudgePart(c, playbooks[s.Name], obs, b.Plan.needs().LeftOut(s.Name, before), b.Plan.AllowFailed), nil
 }
 
 // difference compares two judgements as they are stored.

@@ -72,7 +72,7 @@ func Playbooks(s *site.Site, p *profile.Profile, gate string) playbook.Expected 
 	var out playbook.Expected
 	for _, prepare := range s.Prepare {
 		if a := prepare.Rollout(); prepare.Gate == gate && a != nil {
-			out.Once = append(out.Once, a.Once())
+			out.Once, out.Hosts = append(out.Once, a.Once()), s.NodeNames()
 		}
 	}
 	if n := nodesAfter(gate, s, p, Access{}); n != nil {

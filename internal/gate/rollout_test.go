@@ -43,7 +43,7 @@ func TestNodesAfterAWaveAreJudged(t *testing.T) {
 		t.Errorf("%+v", before)
 	}
 	want := gate.Playbooks(s, p, "node")
-	if !slices.Equal(want.Once, []bool{true, false}) || want.Nodes == nil {
+	if !slices.Equal(want.Once, []bool{true, false}) || !slices.Equal(want.Hosts, s.NodeNames()) || want.Nodes == nil {
 		t.Fatalf("%+v", want)
 	}
 	wave := s.NodeNames()[:2]

@@ -28,7 +28,7 @@ func Judge(c check.Check, obs []check.Observation) check.Judgement {
 // judgeStep is Judge for a step with playbooks.
 func judgeStep(c check.Check, playbooks playbook.Expected, obs []check.Observation) check.Judgement {
 	j := judge(c, obs)
-	applied, once, ok := playbook.Judge(obs, playbooks)
+	applied, once, ok := playbooksSafely(obs, playbooks)
 	switch {
 	case ok && applied.Verdict == check.Passed:
 		j.Findings = append(j.Findings, applied.Findings...) // notes
@@ -45,6 +45,19 @@ func judgeStep(c check.Check, playbooks playbook.Expected, obs []check.Observati
 		j.Findings = append(unprepared(obs), j.Findings...)
 	}
 	return j
+}
+
+// playbooksSafely turns a panic into an unobserved judgement.
+func playbooksSafely(obs []check.Observation, want playbook.Expected) (j check.Judgement, once []string, ok bool) {
+	defer func() {
+		if p := recover(); p != nil {
+			reason := fmt.Sprintf("judging the playbooks panicked: %v", p)
+			j, ok = check.NotObserved(reason, check.Finding{
+				Suspect: "preparations", Message: reason, Remedy: "this is a defect of the judge itself: report it with the run's evidence",
+			}), true
+		}
+	}()
+	return playbook.Judge(obs, want)
 }
 
 // withPlaybooks is the judgement of a step whose playbooks did not pass, whatever its check observed. A

@@ -58,7 +58,7 @@ func (n Needs) LeftOut(step string, results map[string]Result) []string {
 // node that is left out has failed alone: a node that was not observed is not left out, and
 // neither is a failure that has another suspect than a node.
 func JudgePart(c check.Check, playbooks playbook.Expected, obs []check.Observation, leftOut []string, allowed int) check.Judgement {
-	c = without(c, leftOut)
+	c, playbooks = without(c, leftOut), playbooks.Without(leftOut)
 	whole := judgeStep(c, playbooks, obs)
 	l, ok := c.(Localising)
 	if !ok || allowed == 0 || whole.Verdict != check.Failed {

@@ -10,6 +10,12 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/ansible"
 )
 
+// The kinds of package plan that a step has without an observation of its check.
+const (
+	kindPrepare = "prepare"
+	kindError   = "error"
+)
+
 // maxNames limits the hosts and tasks that a note names.
 const maxNames = 8
 
@@ -41,14 +47,24 @@ func Judge(obs []check.Observation, want Expected) (j check.Judgement, once []st
 			end++
 		}
 		mayOnce := begins <= len(want.Once) && want.Once[begins-1]
-		if r, ok := judgeRollout(b, o, obs[i+1:end], want.Nodes, mayOnce); ok && r.Once {
+		if r, ok := judgeRollout(b, o, obs[i+1:end], want, mayOnce); ok && r.Once {
 			once = append(once, r.Playbook)
 		}
+	}
+	if ended(obs) && begins < len(want.Once) && b.Clean() {
+		b.Unobserved("", "preparations", remedyGate, "%d of %d playbooks were applied", begins, len(want.Once))
 	}
 	if begins == 0 && b.Clean() {
 		return check.Judgement{}, nil, false
 	}
 	return b.Judgement("every playbook was applied to every node"), once, true
+}
+
+// ended reports whether the preparations have ended: the check of the step has observations of its own.
+func ended(obs []check.Observation) bool {
+	return slices.ContainsFunc(obs, func(o check.Observation) bool {
+		return o.Kind != kindError && o.Kind != kindPrepare && !strings.HasPrefix(o.Kind, kindPrepare+"-")
+	})
 }
 
 // ofWave are the observation of a wave and those of its nodes.
@@ -73,7 +89,7 @@ func split(obs []check.Observation) (waves []ofWave, rest []check.Observation) {
 	return waves, rest
 }
 
-func judgeRollout(b *check.Builder, o check.Observation, obs []check.Observation, nodes JudgeNodes, mayOnce bool) (r Rollout, ok bool) {
+func judgeRollout(b *check.Builder, o check.Observation, obs []check.Observation, want Expected, mayOnce bool) (r Rollout, ok bool) {
 	r, err := check.Decode[Rollout](o)
 	if err != nil {
 		b.Unobserved(o.ID, "preparation "+o.Command, remedyGate, "%v", err)
@@ -81,6 +97,10 @@ func judgeRollout(b *check.Builder, o check.Observation, obs []check.Observation
 	}
 	suspect := "playbook " + r.Playbook
 	if JudgeBegin(b, o.ID, r); !b.Clean() {
+		return r, true
+	}
+	if want.Hosts != nil && !slices.Equal(r.Hosts, want.Hosts) {
+		b.Unobserved(o.ID, suspect, remedyGate, "is for the hosts %s, the site has %s", strings.Join(r.Hosts, ", "), strings.Join(want.Hosts, ", "))
 		return r, true
 	}
 	if r.Once && !mayOnce {
@@ -103,7 +123,7 @@ func judgeRollout(b *check.Builder, o check.Observation, obs []check.Observation
 			b.Unobserved(id, suspect, remedyGate, "wave %d of %d has the hosts %s, want %s", i+1, len(r.Waves), strings.Join(w.Hosts, ", "), strings.Join(hosts, ", "))
 			return r, true
 		}
-		if JudgeWave(b, id, r, w, nodes, waves[i].nodes); b.Clean() {
+		if JudgeWave(b, id, r, w, want.Nodes, waves[i].nodes); b.Clean() {
 			continue
 		}
 		if rest := slices.Concat(r.Waves[i+1:]...); len(rest) > 0 {

@@ -191,6 +191,10 @@ func TestJudge(t *testing.T) {
 			f.Lost = "gpu3"
 			return true
 		}, verdict: check.Failed, want: []string{"gpu-01/gpu3: is missing", "playbook p.yaml: " + rest}},
+		"the site has another node": {spoil: same, expected: &Expected{Hosts: []string{"gpu-01", "gpu-02", "gpu-03"}, Nodes: judgeFake}, verdict: check.Unobserved,
+			want: []string{"playbook p.yaml: is for the hosts gpu-01, gpu-02, the site has gpu-01, gpu-02, gpu-03"}},
+		"the site has another playbook": {spoil: same, expected: &Expected{Once: []bool{false, false}, Nodes: judgeFake}, verdict: check.Unobserved,
+			want: []string{"preparations: 1 of 2 playbooks were applied"}},
 		"the site requires a second run": {spoil: once, verdict: check.Unobserved, want: []string{"playbook p.yaml: has no second run, and the site requires one"}},
 	} {
 		t.Run(name, func(t *testing.T) {

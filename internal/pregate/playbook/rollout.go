@@ -3,6 +3,8 @@
 package playbook
 
 import (
+	"slices"
+
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/probe/ansible"
 )
@@ -20,8 +22,19 @@ const (
 type Expected struct {
 	// Once has one entry for each playbook, in order: no second run is required.
 	Once []bool
+	// Hosts are the nodes of the site that each playbook must be applied to; nil: those that its
+	// observations name.
+	Hosts []string
 	// Nodes judges the nodes after each wave; nil: they are not checked.
 	Nodes JudgeNodes
+}
+
+// Without is what remains without nodes that earlier steps left out.
+func (e Expected) Without(nodes []string) Expected {
+	if e.Hosts != nil {
+		e.Hosts = slices.DeleteFunc(slices.Clone(e.Hosts), func(h string) bool { return slices.Contains(nodes, h) })
+	}
+	return e
 }
 
 // JudgeNodes judges what was observed on the nodes of a wave: observations without NodePrefix. It is pure.
