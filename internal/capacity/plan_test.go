@@ -13,6 +13,7 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/gate"
 	"github.com/firstlight/firstlight/internal/plan"
+	"github.com/firstlight/firstlight/internal/pregate/playbook"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/site"
 )
@@ -123,7 +124,7 @@ func TestCordon(t *testing.T) {
 			if err := c.Observe(t.Context(), rec); err != nil {
 				t.Fatal(err)
 			}
-			j := plan.JudgePart(c, rec.obs, nil, 2)
+			j := plan.JudgePart(c, playbook.Expected{}, rec.obs, nil, 2)
 			if j.Verdict != tt.verdict || len(j.Lowered) > 0 != (tt.notCordoned != "") {
 				t.Errorf("%s: %s, lowered %v", j.Verdict, j.Reason, j.Lowered)
 			}

@@ -6,12 +6,15 @@ import (
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/evidence/redact"
+	"github.com/firstlight/firstlight/internal/pregate/playbook"
 )
 
 // Derived is derived from the inputs of a run (site, profile, other inputs, command) without
 // its plan.json.
 type Derived struct {
 	Checks []check.Check
+	// Playbooks is what the plan requires of the playbooks of each step.
+	Playbooks map[string]playbook.Expected
 	// Plan is the plan that the inputs require; it has no steps if no input determines a plan.
 	Plan PlanFile
 	// Problems are contradictions between the inputs.

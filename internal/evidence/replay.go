@@ -8,6 +8,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/plan"
+	"github.com/firstlight/firstlight/internal/pregate/playbook"
 )
 
 // ChecksFor derives the checks of a run from its inputs. The checks can judge but not observe.
@@ -86,14 +87,14 @@ func Replay(dir string, checksFor ChecksFor) (Replayed, error) {
 		Run: b.Header.Run, Unfinished: unfinished, Verdict: b.Verdict(), Plan: b.ComparePlan(derived), Planned: len(derived.Plan.Steps) > 0,
 		Claims: derived.Claims, Contradictions: derived.Contradictions,
 	}
-	if err := b.replay(byName, &out); err != nil {
+	if err := b.replay(byName, derived.Playbooks, &out); err != nil {
 		return Replayed{}, fmt.Errorf("replay run %s: %w", b.Header.Run, err)
 	}
 	return out, nil
 }
 
 // replay judges every step in the order of execution.
-func (b *Bundle) replay(checks map[string]check.Check, out *Replayed) error {
+func (b *Bundle) replay(checks map[string]check.Check, playbooks map[string]playbook.Expected, out *Replayed) error {
 	stored := b.state().results
 	replayed := map[string]plan.Result{}
 	index, err := b.index()
@@ -105,7 +106,7 @@ func (b *Bundle) replay(checks map[string]check.Check, out *Replayed) error {
 		if !ok {
 			continue
 		}
-		j, err := b.judgeAgain(s, index.of(was), checks, replayed)
+		j, err := b.judgeAgain(s, index.of(was), checks, playbooks, replayed)
 		if err != nil {
 			return err
 		}
@@ -122,7 +123,7 @@ func (b *Bundle) replay(checks map[string]check.Check, out *Replayed) error {
 
 // judgeAgain judges one step by the rules of the engine, from the recorded observations of
 // its attempt.
-func (b *Bundle) judgeAgain(s PlanStep, recorded []string, checks map[string]check.Check, before map[string]plan.Result) (check.Judgement, error) {
+func (b *Bundle) judgeAgain(s PlanStep, recorded []string, checks map[string]check.Check, playbooks map[string]playbook.Expected, before map[string]plan.Result) (check.Judgement, error) {
 	if s.NotApplicable != "" {
 		return plan.NotApplicable(s.NotApplicable), nil
 	}
@@ -139,7 +140,7 @@ func (b *Bundle) judgeAgain(s PlanStep, recorded []string, checks map[string]che
 	if err != nil {
 		return check.Judgement{}, err
 	}
-	return plan.JudgePart(c, obs, b.Plan.needs().LeftOut(s.Name, before), b.Plan.AllowFailed), nil
+	return plan.JudgePart(c, playbooks[s.Name], obs, b.Plan.needs().LeftOut(s.Name, before), b.Plan.AllowFailed), nil
 }
 
 // difference compares two judgements as they are stored.

@@ -57,8 +57,8 @@ func (s scripted) Judge(obs []check.Observation) check.Judgement {
 	return j
 }
 
-// playbook is a run with every verdict that there is.
-func playbook() plan.Plan {
+// bringUpPlan is a run with every verdict that there is.
+func bringUpPlan() plan.Plan {
 	return plan.Plan{Name: "playbook", Steps: []plan.Step{
 		{Check: scripted{name: "facility", kinds: []string{"site-facility"}, judge: check.Pass("signed by J. Doe until 2027-01-31, demand within budget",
 			check.Figure{Name: "power demand", Value: 40.8, Unit: "kW", Limit: 120, Relation: "<=", Source: "site facility.power"},
@@ -120,8 +120,8 @@ func testCharts(step string, obs []check.Observation) []chart.Chart {
 
 func reported(t *testing.T) (dir string, file func(name string) []byte) {
 	t.Helper()
-	r := create(t, t.TempDir(), playbook())
-	out := execute(t, r, plan.Executor{Plan: playbook()})
+	r := create(t, t.TempDir(), bringUpPlan())
+	out := execute(t, r, plan.Executor{Plan: bringUpPlan()})
 	out.Notes = append(out.Notes, "clean up after collective: pod x is still there")
 	if err := r.Finish(out, testCharts); err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/plan"
+	"github.com/firstlight/firstlight/internal/pregate/playbook"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
 )
@@ -132,11 +133,11 @@ func TestNodesOfGroupsAreLeftOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.obs[2].Err = string(check.Failed)
-	if j := plan.JudgePart(g, r.obs, nil, 2); j.Verdict != check.Partial || !slices.Equal(j.LeftOut, []string{"gpu-03"}) || j.Nodes != 3 {
+	if j := plan.JudgePart(g, playbook.Expected{}, r.obs, nil, 2); j.Verdict != check.Partial || !slices.Equal(j.LeftOut, []string{"gpu-03"}) || j.Nodes != 3 {
 		t.Errorf("%+v", j)
 	}
 	r.obs[3].Err = string(check.Failed)
-	if j := plan.JudgePart(g, r.obs, nil, 2); j.Verdict != check.Failed {
+	if j := plan.JudgePart(g, playbook.Expected{}, r.obs, nil, 2); j.Verdict != check.Failed {
 		t.Errorf("a group without nodes is %s: %+v", j.Verdict, j)
 	}
 }

@@ -160,6 +160,7 @@ func Playbook(s *site.Site, p *profile.Profile, a Access, include ...string) (pl
 		step := stepOf(g)
 		step.Needs, step.NotApplicable = needs[g.Name()], reasons[g.Name()]
 		step.Prepare = pregate.For(s, g.Name(), a.Kubeconfig, nodesAfter(g.Name(), s, p, a))
+		step.Playbooks = Playbooks(s, p, g.Name())
 		out.Steps = append(out.Steps, step)
 	}
 	if !s.Kubernetes() && len(include) > 0 {

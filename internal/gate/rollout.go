@@ -17,42 +17,66 @@ import (
 
 // nodesAfter is the check that follows each wave of a playbook: the commands and rules of gate node that
 // put no load on a node. nil before an earlier gate: the nodes may lack their software.
-func nodesAfter(gate string, s *site.Site, p *profile.Profile, a Access) pregate.CheckNodes {
+func nodesAfter(gate string, s *site.Site, p *profile.Profile, a Access) *pregate.NodeCheck {
 	order := site.Gates()
 	if slices.Index(order, gate) < slices.Index(order, node.Name) {
 		return nil
 	}
-	return func(ctx context.Context, rec check.Recorder, nodes []string) (out playbook.NodeCheck, err error) {
-		others := slices.DeleteFunc(s.NodeNames(), func(name string) bool { return slices.Contains(nodes, name) })
-		wave := s.Part(others)
-		hosts := a.tools(wave)
-		if hosts == nil {
-			return playbook.NodeCheck{Err: "there is no access to the hosts"}, nil
-		}
-		for _, v := range wave.Views(p) {
-			if len(v.Site.Inventory.Nodes) == 0 {
-				continue
+	return &pregate.NodeCheck{
+		Observe: func(ctx context.Context, rec check.Recorder, nodes []string) (why string, err error) {
+			hosts := a.tools(s)
+			if hosts == nil {
+				return "there is no access to the hosts", nil
 			}
-			light := node.NewLowLoad(v.Site, v.Profile, node.Deps{Hosts: hosts})
-			seen := &kept{Recorder: rec}
-			work, limited := errgroup.WithContext(ctx)
-			work.SetLimit(light.Concurrency())
-			for _, host := range light.Nodes() {
-				work.Go(func() error { return light.Observe(limited, seen, host) })
-			}
-			if err := work.Wait(); err != nil {
-				return out, fmt.Errorf("observe the nodes after a wave: %w", err)
-			}
-			obs := seen.all()
-			out.Observations += len(obs)
-			for _, f := range light.Judge(nil, obs) {
-				if f.Verdict == check.Failed {
-					out.Failed = append(out.Failed, f.Finding)
-				} else {
-					out.Unobserved = append(out.Unobserved, f.Finding)
+			for _, light := range lowLoad(s, p, nodes, node.Deps{Hosts: hosts}) {
+				work, limited := errgroup.WithContext(ctx)
+				work.SetLimit(light.Concurrency())
+				for _, host := range light.Nodes() {
+					work.Go(func() error { return light.Observe(limited, rec, host) })
+				}
+				if err := work.Wait(); err != nil {
+					return "", fmt.Errorf("observe the nodes after a wave: %w", err)
 				}
 			}
-		}
-		return out, nil
+			return "", nil
+		},
+		Judge: func(nodes []string, obs []check.Observation) (failed, unobserved []check.Finding) {
+			for _, light := range lowLoad(s, p, nodes, node.Deps{}) {
+				own := slices.DeleteFunc(slices.Clone(obs), func(o check.Observation) bool { return !slices.Contains(light.Nodes(), o.Target) })
+				for _, f := range light.Judge(nil, own) {
+					if f.Verdict == check.Failed {
+						failed = append(failed, f.Finding)
+					} else {
+						unobserved = append(unobserved, f.Finding)
+					}
+				}
+			}
+			return failed, unobserved
+		},
 	}
+}
+
+// lowLoad are the watches of some nodes of a site, one for each of its groups that has them.
+func lowLoad(s *site.Site, p *profile.Profile, nodes []string, deps node.Deps) []*node.LowLoad {
+	var out []*node.LowLoad
+	for _, v := range s.Part(slices.DeleteFunc(s.NodeNames(), func(name string) bool { return slices.Contains(nodes, name) })).Views(p) {
+		if len(v.Site.Inventory.Nodes) > 0 {
+			out = append(out, node.NewLowLoad(v.Site, v.Profile, deps))
+		}
+	}
+	return out
+}
+
+// Playbooks is what a site requires of the playbooks before a gate.
+func Playbooks(s *site.Site, p *profile.Profile, gate string) playbook.Expected {
+	var out playbook.Expected
+	for _, prepare := range s.Prepare {
+		if a := prepare.Rollout(); prepare.Gate == gate && a != nil {
+			out.Once, out.Hosts = append(out.Once, a.Once()), s.NodeNames()
+		}
+	}
+	if n := nodesAfter(gate, s, p, Access{}); n != nil {
+		out.Nodes = n.Judge
+	}
+	return out
 }

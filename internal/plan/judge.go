@@ -22,14 +22,42 @@ const (
 // Judge is the judgement of a step from its stored observations: the Check's own, validated
 // by rules that apply to every Check. It is pure; a replay calls it too.
 func Judge(c check.Check, obs []check.Observation) check.Judgement {
+	return judgeStep(c, playbook.Expected{}, obs)
+}
+
+// judgeStep is Judge for a step with playbooks.
+func judgeStep(c check.Check, playbooks playbook.Expected, obs []check.Observation) check.Judgement {
 	j := judge(c, obs)
-	if applied, ok := playbook.Judge(obs); ok && applied.Verdict != check.Passed {
+	applied, once, ok := playbooksSafely(obs, playbooks)
+	switch {
+	case ok && applied.Verdict == check.Passed:
+		j.Findings = append(j.Findings, applied.Findings...) // notes
+	case ok:
 		j = withPlaybooks(applied, j, obs)
+	}
+	for _, p := range once {
+		note := playbook.NoSecondRun(p)
+		if j.Reason += " (" + note + ")"; j.Verdict == check.Passed {
+			j.Lowered = append(j.Lowered, note)
+		}
 	}
 	if j.Verdict != check.Passed {
 		j.Findings = append(unprepared(obs), j.Findings...)
 	}
 	return j
+}
+
+// playbooksSafely turns a panic into an unobserved judgement.
+func playbooksSafely(obs []check.Observation, want playbook.Expected) (j check.Judgement, once []string, ok bool) {
+	defer func() {
+		if p := recover(); p != nil {
+			reason := fmt.Sprintf("judging the playbooks panicked: %v", p)
+			j, ok = check.NotObserved(reason, check.Finding{
+				Suspect: "preparations", Message: reason, Remedy: "this is a defect of the judge itself: report it with the run's evidence",
+			}), true
+		}
+	}()
+	return playbook.Judge(obs, want)
 }
 
 // withPlaybooks is the judgement of a step whose playbooks did not pass, whatever its check observed. A

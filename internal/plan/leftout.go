@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/pregate/playbook"
 )
 
 // Excluding is a Check of several nodes.
@@ -56,14 +57,14 @@ func (n Needs) LeftOut(step string, results map[string]Result) []string {
 // left out some. A failure of single nodes is partial if the check passes without them. Every
 // node that is left out has failed alone: a node that was not observed is not left out, and
 // neither is a failure that has another suspect than a node.
-func JudgePart(c check.Check, obs []check.Observation, leftOut []string, allowed int) check.Judgement {
-	c = without(c, leftOut)
-	whole := Judge(c, obs)
+func JudgePart(c check.Check, playbooks playbook.Expected, obs []check.Observation, leftOut []string, allowed int) check.Judgement {
+	c, playbooks = without(c, leftOut), playbooks.Without(leftOut)
+	whole := judgeStep(c, playbooks, obs)
 	l, ok := c.(Localising)
 	if !ok || allowed == 0 || whole.Verdict != check.Failed {
 		return whole
 	}
-	failed, part := separate(l, obs, whole)
+	failed, part := separate(l, playbooks, obs, whole)
 	if len(failed) == 0 {
 		return whole
 	}
@@ -85,7 +86,7 @@ func JudgePart(c check.Check, obs []check.Observation, leftOut []string, allowed
 
 // separate returns the nodes that failed, and the judgement without them, which passed. There are
 // no nodes if the failure is not of single nodes alone.
-func separate(l Localising, obs []check.Observation, whole check.Judgement) (failed []string, part check.Judgement) {
+func separate(l Localising, playbooks playbook.Expected, obs []check.Observation, whole check.Judgement) (failed []string, part check.Judgement) {
 	var suspects []string
 	for _, f := range whole.Findings {
 		if node := nodeOf(l.Nodes(), f.Suspect); node != "" && !slices.Contains(suspects, node) {
@@ -93,11 +94,11 @@ func separate(l Localising, obs []check.Observation, whole check.Judgement) (fai
 		}
 	}
 	slices.Sort(suspects)
-	if len(suspects) == 0 || Judge(l.Excluding(suspects), obs).Verdict != check.Passed {
+	if len(suspects) == 0 || judgeStep(l.Excluding(suspects), playbooks, obs).Verdict != check.Passed {
 		return nil, part
 	}
 	for i, node := range suspects {
-		alone := Judge(without(l, slices.Delete(slices.Clone(suspects), i, i+1)), obs)
+		alone := judgeStep(without(l, slices.Delete(slices.Clone(suspects), i, i+1)), playbooks, obs)
 		switch {
 		case alone.Verdict == check.Failed:
 			failed = append(failed, node)
@@ -108,7 +109,7 @@ func separate(l Localising, obs []check.Observation, whole check.Judgement) (fai
 	if len(failed) == 0 {
 		return nil, part
 	}
-	if part = Judge(l.Excluding(failed), obs); part.Verdict != check.Passed {
+	if part = judgeStep(l.Excluding(failed), playbooks, obs); part.Verdict != check.Passed {
 		return nil, part
 	}
 	return failed, part

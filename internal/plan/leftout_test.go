@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/pregate/playbook"
 )
 
 // nodesCheck observes the state of nodes: "bad", "unseen", "noted", "odd" (unlike most), or good.
@@ -120,7 +121,7 @@ func TestFailedNodesAreLeftOut(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := nodesCheck{name: "a", nodes: []string{"n1", "n2", "n3", "n10"}}
-			j := JudgePart(c, observedState(t, tt.state), tt.before, tt.allowed)
+			j := JudgePart(c, playbook.Expected{}, observedState(t, tt.state), tt.before, tt.allowed)
 			if j.Verdict != tt.verdict || !slices.Equal(j.LeftOut, tt.leftOut) || j.Nodes != tt.nodes || !strings.Contains(j.Reason, tt.reason) {
 				t.Errorf("%+v", j)
 			}
@@ -135,7 +136,7 @@ func TestFailedNodesAreLeftOut(t *testing.T) {
 		})
 	}
 	// A check that cannot leave out nodes fails as before.
-	if j := JudgePart(failing("b"), []check.Observation{{Kind: "x"}}, []string{"n1"}, 3); j.Verdict != check.Failed {
+	if j := JudgePart(failing("b"), playbook.Expected{}, []check.Observation{{Kind: "x"}}, []string{"n1"}, 3); j.Verdict != check.Failed {
 		t.Errorf("%+v", j)
 	}
 }
@@ -181,7 +182,7 @@ func TestACheckCannotReturnPartial(t *testing.T) {
 	c := fakeCheck{name: "a", judge: func([]check.Observation) check.Judgement {
 		return check.Judgement{Verdict: check.Partial, Reason: "most nodes"}
 	}}
-	if j := JudgePart(c, []check.Observation{{Kind: "x"}}, nil, 1); j.Verdict != check.Unobserved {
+	if j := JudgePart(c, playbook.Expected{}, []check.Observation{{Kind: "x"}}, nil, 1); j.Verdict != check.Unobserved {
 		t.Errorf("%+v", j)
 	}
 }

@@ -37,7 +37,7 @@ func applied(t *testing.T, rec check.Recorder, changedAgain bool) error {
 	if changedAgain {
 		again = run(1)
 	}
-	begin, err := check.Observation{Kind: playbook.KindRollout}.WithFigures(playbook.Rollout{Playbook: "p.yaml", Hosts: host, Listed: host, Waves: [][]string{host}})
+	begin, err := check.Observation{Kind: playbook.KindRollout}.WithFigures(playbook.Rollout{Playbook: "p.yaml", Hosts: host, Plays: []ansible.Play{{Name: "play #1", Hosts: host}}, Waves: [][]string{host}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,6 +92,43 @@ func TestPlaybookDecides(t *testing.T) {
 		})
 	}
 }
+
+// A panic of a judge of nodes is unobserved. Nodes that were left out are not required.
+func TestPlaybooksAreJudgedSafely(t *testing.T) {
+	t.Parallel()
+	store := &memory{}
+	if err := applied(t, store, false); err != nil {
+		t.Fatal(err)
+	}
+	obs := append(store.obs, check.Observation{Kind: playbook.NodePrefix + "x", Target: "gpu-01"}, check.Observation{Kind: "thing"})
+	obs[1], obs[2] = obs[2], obs[1]
+	c := fakeCheck{name: "a"}
+	for name, tt := range map[string]struct {
+		want    playbook.Expected
+		leftOut []string
+		verdict check.Verdict
+	}{
+		"no finding":       {playbook.Expected{Once: []bool{false}, Hosts: []string{"gpu-01"}, Nodes: func([]string, []check.Observation) (a, b []check.Finding) { return nil, nil }}, nil, check.Passed},
+		"left out":         {playbook.Expected{Hosts: []string{"gpu-01", "gpu-02"}, Nodes: func([]string, []check.Observation) (a, b []check.Finding) { return nil, nil }}, []string{"gpu-02"}, check.Passed},
+		"not left out":     {playbook.Expected{Hosts: []string{"gpu-01", "gpu-02"}, Nodes: func([]string, []check.Observation) (a, b []check.Finding) { return nil, nil }}, nil, check.Unobserved},
+		"a panic":          {playbook.Expected{Nodes: func([]string, []check.Observation) (a, b []check.Finding) { panic("boom") }}, nil, check.Unobserved},
+		"without a judge":  {playbook.Expected{}, nil, check.Unobserved},
+		"another playbook": {playbook.Expected{Once: []bool{false, false}, Nodes: func([]string, []check.Observation) (a, b []check.Finding) { return nil, nil }}, nil, check.Unobserved},
+	} {
+		if j := JudgePart(c, tt.want, obs, tt.leftOut, 0); j.Verdict != tt.verdict {
+			t.Errorf("%s: %+v", name, j)
+		}
+	}
+}
+
+type memory struct{ obs []check.Observation }
+
+func (m *memory) Record(o check.Observation) (check.Observation, error) {
+	m.obs = append(m.obs, o)
+	return o, nil
+}
+
+func (*memory) Progress(string, ...any) {}
 
 // The kinds of a preparation are not those of a check.
 func TestCheckCannotRecordAPreparation(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/pregate/playbook"
 )
 
 // Prepare is an action before a step is observed. Its output is stored as evidence; neither
@@ -45,6 +46,8 @@ type Step struct {
 	NotApplicable string
 	// Prepare runs in order before observing.
 	Prepare []Prepare
+	// Playbooks is what is required of the playbooks of Prepare.
+	Playbooks playbook.Expected
 	// Describe lists the commands and requests for a dry run, one per line.
 	Describe []string
 }

@@ -42,7 +42,7 @@ func (x *execution) runStep(ctx context.Context, s Step, leftOut []string) finis
 		return finished{step: s, err: fmt.Errorf("read back the observations of %s: %w", name, err)}
 	}
 	done := x.now()
-	r := Result{Step: name, Judgement: JudgePart(s.Check, obs, leftOut, x.executor.Plan.AllowFailed), Started: begun, Finished: done, At: done, Attempt: attempt}
+	r := Result{Step: name, Judgement: JudgePart(s.Check, s.Playbooks, obs, leftOut, x.executor.Plan.AllowFailed), Started: begun, Finished: done, At: done, Attempt: attempt}
 	for _, o := range obs {
 		r.Observations = append(r.Observations, o.ID)
 	}

@@ -23,13 +23,17 @@ const killGrace = 10 * time.Second
 // Kubeconfig is the cluster of the hooks. It may wait until the cluster is ready.
 type Kubeconfig func(ctx context.Context) (path, context string, err error)
 
-// CheckNodes observes nodes without putting a load on them, and judges what it observed. Its error is the
-// recorder's or the context's.
-type CheckNodes func(ctx context.Context, rec check.Recorder, nodes []string) (playbook.NodeCheck, error)
+// NodeCheck is the check of nodes after a wave of a playbook.
+type NodeCheck struct {
+	// Observe observes nodes without putting a load on them; why is why it could not. Its error is the
+	// recorder's or the context's.
+	Observe func(ctx context.Context, rec check.Recorder, nodes []string) (why string, err error)
+	Judge   playbook.JudgeNodes
+}
 
 // For returns the hooks that s declares for a gate, in order. nodes follows each wave of a playbook; nil:
 // nothing does.
-func For(s *site.Site, gate string, kubeconfig Kubeconfig, nodes CheckNodes) []plan.Prepare {
+func For(s *site.Site, gate string, kubeconfig Kubeconfig, nodes *NodeCheck) []plan.Prepare {
 	var out []plan.Prepare
 	for _, p := range s.Prepare {
 		if p.Gate != gate {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"k8s.io/utils/clock"
@@ -25,7 +26,7 @@ type rollout struct {
 	// timeout is for each run of ansible-playbook.
 	timeout    time.Duration
 	kubeconfig Kubeconfig
-	nodes      CheckNodes
+	nodes      *NodeCheck
 }
 
 var _ plan.ObservingPrepare = (*rollout)(nil)
@@ -51,11 +52,14 @@ func (r *rollout) Run(ctx context.Context, out io.Writer) (int, error) {
 	if _, err := alone.Observe(ctx, rec, nil); err != nil {
 		return -1, err
 	}
-	j, _ := playbook.Judge(rec.obs)
+	j, once, _ := playbook.Judge(rec.obs, playbook.Expected{Once: []bool{r.spec.Once()}})
 	for _, f := range j.Findings {
 		fmt.Fprintf(out, "%s: %s\n", f.Suspect, f.Message)
 	}
 	fmt.Fprintln(out, j.Reason)
+	for _, p := range once {
+		fmt.Fprintln(out, playbook.NoSecondRun(p))
+	}
 	if j.Verdict != check.Passed {
 		return 1, nil
 	}
@@ -84,7 +88,7 @@ func (r *rollout) Observe(ctx context.Context, rec check.Recorder, leftOut []str
 		return false, fmt.Errorf("find the cluster for %s: %w", r.Name(), err)
 	}
 	observer := check.Observer{Recorder: rec, Clock: clock.RealClock{}}
-	begin := playbook.Rollout{Playbook: r.spec.Playbook, Hosts: hosts, Waves: waves, Listed: []string{}}
+	begin := playbook.Rollout{Playbook: r.spec.Playbook, Hosts: hosts, Waves: waves, Once: r.spec.Once(), Plays: []ansible.Play{}}
 	argv := r.argv("--list-hosts")
 	attempt := observer.Begin(playbook.KindRollout, "inventory", ssh.Quote(argv))
 	ran, err := r.run(ctx, env, argv)
@@ -92,7 +96,7 @@ func (r *rollout) Observe(ctx context.Context, rec check.Recorder, leftOut []str
 		return false, err
 	}
 	if begin.ListErr = ran.failure(); begin.ListErr == "" {
-		if begin.Listed, err = ansible.ParseHosts(ran.stdout); err != nil {
+		if begin.Plays, err = ansible.ParseHosts(ran.stdout); err != nil {
 			begin.ListErr = err.Error()
 		}
 	}
@@ -107,15 +111,16 @@ func (r *rollout) Observe(ctx context.Context, rec check.Recorder, leftOut []str
 			return false, nil
 		}
 		rec.Progress("wave %d of %d: %s", i+1, len(waves), strings.Join(wave, ", "))
-		if err := r.wave(ctx, env, observer, b, fmt.Sprintf("wave %d of %d", i+1, len(waves)), wave); err != nil {
+		if err := r.wave(ctx, env, observer, b, begin, fmt.Sprintf("wave %d of %d", i+1, len(waves)), wave); err != nil {
 			return false, err
 		}
 	}
 	return b.Clean(), nil
 }
 
-// wave applies the playbook to hosts, runs it again, and has the hosts checked.
-func (r *rollout) wave(ctx context.Context, env []string, observer check.Observer, b *check.Builder, name string, hosts []string) error {
+// wave applies the playbook to hosts, runs it again unless the site switches that off, and has the hosts
+// observed.
+func (r *rollout) wave(ctx context.Context, env []string, observer check.Observer, b *check.Builder, begin playbook.Rollout, name string, hosts []string) error {
 	argv := r.argv("--limit", strings.Join(hosts, ","))
 	attempt := observer.Begin(playbook.KindWave, name, ssh.Quote(argv))
 	w := playbook.Wave{Hosts: hosts}
@@ -132,36 +137,49 @@ func (r *rollout) wave(ctx context.Context, env []string, observer check.Observe
 	if w.Applied, err = apply(); err != nil {
 		return err
 	}
-	if w.Applied.Done(hosts) {
+	done := w.Applied.Done(hosts)
+	if done && !begin.Once {
 		again, err := apply()
 		if err != nil {
 			return err
 		}
-		w.Again = &again
+		w.Again, done = &again, again.Done(hosts)
 	}
-	if w.Again != nil && w.Again.Done(hosts) && r.nodes != nil {
-		n, err := r.nodes(ctx, preparedRecorder{observer.Recorder}, hosts)
-		if err != nil {
-			return err
+	seen := &nodeRecorder{Recorder: observer.Recorder}
+	var judge playbook.JudgeNodes
+	if r.nodes != nil {
+		judge = r.nodes.Judge
+		if done {
+			if w.NodesErr, err = r.nodes.Observe(ctx, seen, hosts); err != nil {
+				return err
+			}
 		}
-		w.Nodes = &n
 	}
 	o, err := attempt.Exit(w.Applied.Exit).Raw(log).Store(w, nil)
 	if err != nil {
 		return err
 	}
-	playbook.JudgeWave(b, o.ID, r.spec.Playbook, w)
+	playbook.JudgeWave(b, o.ID, begin, w, judge, seen.obs)
 	return nil
 }
 
-// preparedRecorder stores observations of a gate as those of a preparation: they are not the gate's own.
-type preparedRecorder struct{ check.Recorder }
+// nodeRecorder stores observations of nodes as those of a preparation: they are not the gate's own.
+type nodeRecorder struct {
+	check.Recorder
+	mu  sync.Mutex
+	obs []check.Observation
+}
 
-// Record implements check.Recorder.
-func (r preparedRecorder) Record(o check.Observation) (check.Observation, error) {
+// Record implements check.Recorder; it also keeps what is stored.
+func (r *nodeRecorder) Record(o check.Observation) (check.Observation, error) {
 	kind := o.Kind
-	o.Kind = plan.PreparedPrefix + kind
+	o.Kind = playbook.NodePrefix + kind
 	stored, err := r.Recorder.Record(o)
 	stored.Kind = kind
+	if err == nil {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.obs = append(r.obs, stored)
+	}
 	return stored, err
 }

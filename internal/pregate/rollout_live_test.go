@@ -66,7 +66,8 @@ func TestLiveRollout(t *testing.T) {
 		play    string // instead of tasks
 		program string // a script instead of ansible-playbook; %s is the real one
 		timeout time.Duration
-		nodes   func(node string) playbook.NodeCheck
+		nodes   func(node string) []check.Finding
+		once    bool
 		verdict check.Verdict
 		want    []string
 		// written are the hosts to which the playbook was applied.
@@ -74,7 +75,7 @@ func TestLiveRollout(t *testing.T) {
 	}{
 		"applied": {
 			more:  "    - name: Log in\n      ansible.builtin.command: echo {{ token }}\n      no_log: true\n      changed_when: false\n",
-			nodes: func(string) playbook.NodeCheck { return playbook.NodeCheck{Observations: 1} }, verdict: check.Passed, written: "gpu-01 gpu-02",
+			nodes: func(string) []check.Finding { return nil }, verdict: check.Passed, written: "gpu-01 gpu-02",
 		},
 		"a task fails in the second wave": {
 			more:    "    - name: Load the driver\n      ansible.builtin.fail: {msg: no module for this kernel}\n      when: inventory_hostname == 'gpu-02'\n",
@@ -94,9 +95,35 @@ func TestLiveRollout(t *testing.T) {
 			more:    "    - name: Append\n      ansible.builtin.shell: echo again\n",
 			verdict: check.Failed, want: []string{`gpu-01: nodes.yaml is not idempotent: its second run changed the host again, 1 tasks: "Append"`, "was not applied to gpu-02"}, written: "gpu-01",
 		},
+		"not idempotent, without a second run": {
+			more: "    - name: Reboot\n      ansible.builtin.shell: echo again\n", once: true, verdict: check.Passed, written: "gpu-01 gpu-02",
+		},
 		"every task is skipped": {
 			play:    "- hosts: nodes\n  gather_facts: false\n  tasks:\n    - name: Never\n      ansible.builtin.command: 'true'\n      when: false\n",
-			verdict: check.Failed, want: []string{"gpu-01: every task of nodes.yaml was skipped on it (1 skipped)"},
+			verdict: check.Failed, want: []string{"gpu-01: no task of nodes.yaml was carried out on it (1 skipped, 0 failed and ignored, 0 failed and rescued)"},
+		},
+		"only a message after a failure that is ignored": {
+			play: "- hosts: nodes\n  gather_facts: false\n  tasks:\n    - {name: Load the driver, ansible.builtin.command: 'false', ignore_errors: true}\n" +
+				"    - {name: Print, ansible.builtin.debug: {msg: done}}\n",
+			verdict: check.Failed, want: []string{"gpu-01: no task of nodes.yaml was carried out on it (0 skipped, 1 failed and ignored, 0 failed and rescued)"},
+		},
+		"a failure that is rescued": {
+			more:    "    - block:\n        - {name: Load the driver, ansible.builtin.command: 'false'}\n      rescue:\n        - {name: Print, ansible.builtin.debug: {msg: done}}\n",
+			verdict: check.Passed, want: []string{`playbook nodes.yaml: task "Load the driver" failed on gpu-01, and the playbook ignores or rescues that`}, written: "gpu-01 gpu-02",
+		},
+		"an unreachable host that is ignored": {
+			play:  "- hosts: nodes\n  gather_facts: false\n  ignore_unreachable: true\n  tasks:\n    - {name: Reach, ansible.builtin.ping: {}}\n    - {name: Print, ansible.builtin.debug: {msg: done}}\n",
+			hosts: []string{"gpu-09", "gpu-01"}, verdict: check.Failed, want: []string{"gpu-09: no task of nodes.yaml was carried out on it (0 skipped, "},
+		},
+		"a host ends before its tasks": {
+			play: "- hosts: nodes\n  gather_facts: false\n  tasks:\n    - {name: Print, ansible.builtin.debug: {msg: hello}}\n" +
+				"    - {name: End, ansible.builtin.meta: end_host, when: inventory_hostname == 'gpu-02'}\n    - {name: Load the driver, ansible.builtin.command: 'true', changed_when: false}\n",
+			verdict: check.Failed, want: []string{"gpu-02: no task of nodes.yaml was carried out on it (0 skipped, "},
+		},
+		"a play has a part of the nodes": {
+			play: "- hosts: nodes\n  gather_facts: false\n  tasks: [{name: Reach, ansible.builtin.ping: {}}]\n- name: Driver\n  hosts: gpu-01\n  gather_facts: false\n  tasks: [{name: Load, ansible.builtin.ping: {}}]\n" +
+				"- name: Certificates\n  hosts: localhost\n  gather_facts: false\n  tasks: [{name: Make, ansible.builtin.ping: {}}]\n",
+			verdict: check.Passed, want: []string{"play #2 (gpu-01): Driver does not have gpu-02", "play #3 (localhost): Certificates has no node of the site: it is not run"},
 		},
 		"the playbook has an error": {
 			play: "- hosts: nodes\n  vars: {token: " + hiddenValue + "}\n  tasks: [\n", verdict: check.Unobserved, want: []string{"playbook nodes.yaml: cannot list its hosts: exit status 4: ERROR! "},
@@ -114,9 +141,7 @@ func TestLiveRollout(t *testing.T) {
 			verdict: check.Unobserved, want: []string{"no result on gpu-01: it did not end within 20s"},
 		},
 		"a node is not well after the first wave": {
-			nodes: func(n string) playbook.NodeCheck {
-				return playbook.NodeCheck{Observations: 1, Failed: []check.Finding{{Suspect: n + "/gpu3", Message: "is missing"}}}
-			},
+			nodes:   func(n string) []check.Finding { return []check.Finding{{Suspect: n + "/gpu3", Message: "is missing"}} },
 			verdict: check.Failed, want: []string{"gpu-01/gpu3: is missing", "was not applied to gpu-02"}, written: "gpu-01",
 		},
 	} {
@@ -150,17 +175,35 @@ func TestLiveRollout(t *testing.T) {
 				timeout = 10 * time.Minute
 			}
 			r := &rollout{spec: site.Ansible{Playbook: "nodes.yaml", Inventory: "inventory.ini", Waves: "50%"}, hosts: hosts, timeout: timeout}
+			var want playbook.Expected
 			if c.nodes != nil {
-				r.nodes = func(_ context.Context, _ check.Recorder, nodes []string) (playbook.NodeCheck, error) {
-					return c.nodes(nodes[0]), nil
+				r.nodes = &NodeCheck{
+					Observe: func(_ context.Context, rec check.Recorder, nodes []string) (string, error) {
+						_, err := rec.Record(check.Observation{Kind: "nvidia-smi", Target: nodes[0]})
+						return "", err
+					},
+					Judge: func(nodes []string, obs []check.Observation) (failed, unobserved []check.Finding) {
+						if len(obs) != 1 || obs[0].Kind != "nvidia-smi" {
+							unobserved = append(unobserved, check.Finding{Suspect: nodes[0], Message: fmt.Sprintf("%+v", obs)})
+						}
+						return c.nodes(nodes[0]), unobserved
+					},
 				}
+				want.Nodes = r.nodes.Judge
+			}
+			if c.once {
+				no := false
+				r.spec.Idempotent, want.Once = &no, []bool{true}
 			}
 			rec := &memory{}
 			proceed, err := r.Observe(t.Context(), rec, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			j, ok := playbook.Judge(rec.obs)
+			j, once, ok := playbook.Judge(rec.obs, want)
+			if c.once != (len(once) == 1) {
+				t.Errorf("without a second run: %q", once)
+			}
 			var found []string
 			for _, f := range j.Findings {
 				found = append(found, f.Suspect+": "+f.Message)

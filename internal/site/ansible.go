@@ -6,6 +6,9 @@ import (
 	"strings"
 )
 
+// Once reports whether the second run of the playbook is switched off.
+func (a *Ansible) Once() bool { return a.Idempotent != nil && !*a.Idempotent }
+
 // WavesOf splits hosts into waves, in order. A percentage is rounded down, to at least one host, as
 // Ansible does for serial.
 func (a *Ansible) WavesOf(hosts []string) ([][]string, error) {

@@ -34,7 +34,7 @@ func TestWavesOf(t *testing.T) {
 func TestAnsibleArguments(t *testing.T) {
 	t.Parallel()
 	for arg, refused := range map[string]bool{
-		"--limit": true, "--limit=a": true, "-lgpu-01": true, "-i": true, "--check": true, "-K": true, "--step": true,
+		"--limit": true, "--limit=a": true, "-lgpu-01": true, "-i": true, "--check": true, "-K": true, "--che": true, "--lim=a": true, "-vC": true, "-bvlgpu-01": true, "-vvi": true, "-eC": false, "-bvv": false, "--diff": false, "--step": true,
 		"--vault-password-file": false, "-e": false, "@vars.yaml": false, "--tags=drivers": false, "-vv": false,
 	} {
 		v := &validator{root: &yaml.Node{}}

@@ -351,6 +351,9 @@ type Ansible struct {
 	Inventory string `yaml:"inventory,omitempty" json:"inventory,omitempty"`
 	// Waves is the number of nodes at a time, or their percentage ("25%"); empty: all at once.
 	Waves string `yaml:"waves,omitempty" json:"waves,omitempty"`
+	// Idempotent false: the playbook does not run a second time on a wave. Default: it does, and must
+	// change nothing.
+	Idempotent *bool `yaml:"idempotent,omitempty" json:"idempotent,omitempty"`
 	// Args are further arguments of ansible-playbook.
 	Args []string `yaml:"args,omitempty" json:"args,omitempty"`
 }

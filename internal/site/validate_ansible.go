@@ -18,12 +18,33 @@ func (v *validator) ansible(path string, a *Ansible) {
 		v.add(path+".waves", "%v", err)
 	}
 	for _, arg := range a.Args {
-		name, _, _ := strings.Cut(arg, "=")
-		if short := len(name) > 2 && name[0] == '-' && name[1] != '-'; short {
-			name = name[:2] // -iFILE
-		}
-		if slices.Contains(refusedArgs, name) {
+		if name := refusedIn(arg); name != "" {
 			v.add(path+".args", "must not have %s: use the keys inventory and waves; the playbook is applied as a whole, without questions", name)
 		}
 	}
+}
+
+// refusedIn is the refused option that an argument is or contains; "": none. ansible-playbook accepts
+// beginnings of long options (--che), and several short ones in one argument (-vC, -vlgpu-01).
+func refusedIn(arg string) string {
+	name, _, _ := strings.Cut(arg, "=")
+	if strings.HasPrefix(name, "--") {
+		i := slices.IndexFunc(refusedArgs, func(r string) bool { return len(name) > 2 && strings.HasPrefix(r, name) })
+		if i < 0 {
+			return ""
+		}
+		return refusedArgs[i]
+	}
+	if !strings.HasPrefix(name, "-") {
+		return ""
+	}
+	for _, letter := range arg[1:] {
+		if short := "-" + string(letter); slices.Contains(refusedArgs, short) {
+			return short
+		}
+		if !strings.ContainsRune("vbD", letter) {
+			return "" // the option has a value
+		}
+	}
+	return ""
 }

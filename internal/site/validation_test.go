@@ -55,3 +55,32 @@ func TestHealthWithin(t *testing.T) {
 		t.Error("a negative time is taken")
 	}
 }
+
+// The second run is a key of a playbook's block; it is refused where it would have no effect.
+func TestIdempotent(t *testing.T) {
+	t.Parallel()
+	with := func(prepare string) (*site.Site, error) {
+		return site.Parse("s.yaml", append(site.Example(), []byte("\nprepare: [{gate: node, "+prepare+"}]\n")...))
+	}
+	for text, once := range map[string]bool{
+		"playbook: p.yaml": false, "ansible: {playbook: p.yaml}": false, "ansible: {playbook: p.yaml, idempotent: true}": false, "ansible: {playbook: p.yaml, idempotent: false}": true,
+	} {
+		s, err := with(text)
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		if got := s.Prepare[0].Rollout().Once(); got != once {
+			t.Errorf("%s: %v", text, got)
+		}
+	}
+	for _, text := range []string{
+		"playbook: p.yaml, idempotent: false", "command: [a], idempotent: false", "helm: {release: r, chart: oci://a/b, version: v1, namespace: n, idempotent: false}",
+	} {
+		if _, err := with(text); err == nil || !strings.Contains(err.Error(), `unknown key "idempotent"`) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	if _, err := with("ansible: {playbook: p.yaml, idempotent: never}"); err == nil {
+		t.Error("never is not a boolean")
+	}
+}

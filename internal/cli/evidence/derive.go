@@ -18,6 +18,7 @@ import (
 	"github.com/firstlight/firstlight/internal/gate"
 	"github.com/firstlight/firstlight/internal/pipeline"
 	"github.com/firstlight/firstlight/internal/plan"
+	"github.com/firstlight/firstlight/internal/pregate/playbook"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/schedule"
 	"github.com/firstlight/firstlight/internal/site"
@@ -143,8 +144,17 @@ func (t commandLine) derive(b *evidence.Bundle, s *site.Site, p *profile.Profile
 	if err != nil {
 		return d, fmt.Errorf("derive the plan of run %s: %w", b.Header.Run, err)
 	}
+	d.Playbooks = playbooksOf(derived)
 	d.Plan, err = evidence.DescribePlan(derived)
 	return d, err
+}
+
+func playbooksOf(p plan.Plan) map[string]playbook.Expected {
+	out := map[string]playbook.Expected{}
+	for _, s := range p.Steps {
+		out[s.Name()] = s.Playbooks
+	}
+	return out
 }
 
 // deriveDrift makes the plan of a comparison with the baseline in the run.
@@ -170,6 +180,7 @@ func deriveDrift(b *evidence.Bundle, s *site.Site, p *profile.Profile) (evidence
 	for _, step := range derived.Steps {
 		d.Checks = append(d.Checks, step.Check)
 	}
+	d.Playbooks = playbooksOf(derived)
 	d.Plan, err = evidence.DescribePlan(derived)
 	return d, err
 }
@@ -197,6 +208,7 @@ func (t commandLine) deriveAddition(b *evidence.Bundle, s *site.Site, p *profile
 	for _, step := range derived.Steps {
 		d.Checks = append(d.Checks, step.Check)
 	}
+	d.Playbooks = playbooksOf(derived)
 	d.Plan, err = evidence.DescribePlan(derived)
 	return d, err
 }
@@ -220,6 +232,7 @@ func (t commandLine) deriveCase(b *evidence.Bundle, s *site.Site, p *profile.Pro
 	if err != nil {
 		return evidence.Derived{}, err
 	}
+	d.Playbooks = playbooksOf(derived)
 	d.Plan, err = evidence.DescribePlan(derived)
 	return d, err
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/gate/gangjob"
 	"github.com/firstlight/firstlight/internal/plan"
+	"github.com/firstlight/firstlight/internal/pregate/playbook"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/workload"
 )
@@ -35,7 +36,7 @@ func addedTo(t *testing.T, accepted []string, c cluster, notRun ...string) (chec
 	if err := p.Observe(t.Context(), rec); err != nil {
 		t.Fatal(err)
 	}
-	return plan.JudgePart(p, rec.obs, nil, 8), rec
+	return plan.JudgePart(p, playbook.Expected{}, rec.obs, nil, 8), rec
 }
 
 // A new node is not blamed for a pair that others kept from running.
@@ -71,7 +72,7 @@ func TestAPairThatDidNotRun(t *testing.T) {
 		if err := p.Observe(t.Context(), rec); err != nil {
 			t.Fatal(err)
 		}
-		if j := plan.JudgePart(p, rec.obs, nil, 8); j.Verdict != tt.verdict || tries != 2 {
+		if j := plan.JudgePart(p, playbook.Expected{}, rec.obs, nil, 8); j.Verdict != tt.verdict || tries != 2 {
 			t.Errorf("%s: %s %+v, %d tries", name, j.Verdict, j.Findings, tries)
 		}
 	}
@@ -239,7 +240,7 @@ func TestPairsNotObserved(t *testing.T) {
 		"nothing": {first(4), nil}, "a pair is missing": {first(4), rec.obs[1:]}, "two new nodes": {first(3), rec.obs},
 		"other accepted nodes": {[]string{"gpu-08"}, rec.obs}, "no new node": {first(8), rec.obs}, "no accepted node": {nil, rec.obs}, "one repetition": {first(4), fewer},
 	} {
-		if j := plan.JudgePart(NewPairs(g.site, g.profile, g.deps, tt.accepted), tt.obs, nil, 8); j.Verdict != check.Unobserved {
+		if j := plan.JudgePart(NewPairs(g.site, g.profile, g.deps, tt.accepted), playbook.Expected{}, tt.obs, nil, 8); j.Verdict != check.Unobserved {
 			t.Errorf("%s: %s: %s", name, j.Verdict, j.Reason)
 		}
 	}

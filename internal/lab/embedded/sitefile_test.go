@@ -54,7 +54,7 @@ func TestSiteIsValid(t *testing.T) {
 // TestFaultsDoNotChangeExpectations: no fault reduces what the site expects.
 func TestFaultsDoNotChangeExpectations(t *testing.T) {
 	t.Parallel()
-	w, info, h := sample(t, 2)
+	w, info, h := sample(t, 3)
 	ordered := w.State()
 	// A fault may change the facility.
 	demanded := func() site.Site {

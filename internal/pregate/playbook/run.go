@@ -12,10 +12,16 @@ import (
 )
 
 const (
-	remedyTask  = "correct the task or the host, then run the gate again"
-	remedyReach = "make the host reachable for Ansible: ansible -i INVENTORY HOST -m ping"
-	remedyAgain = "make the task idempotent (creates, changed_when, a module instead of a command), then run the gate again"
+	remedyTask      = "correct the task or the host, then run the gate again"
+	remedyTolerated = "let the task fail its host if the host needs it: without ignore_errors, ignore_unreachable and rescue"
+	remedyReach     = "make the host reachable for Ansible: ansible -i INVENTORY HOST -m ping"
+	remedyAgain     = "make the task idempotent (creates, changed_when, a module instead of a command), then run the gate again"
 )
+
+// NoSecondRun is the note for a playbook without a second run.
+func NoSecondRun(playbook string) string {
+	return "playbook " + playbook + ": idempotent is false: no second run was made, so that it changes nothing again is not proven"
+}
 
 // Done reports whether a run was applied to every host without a finding.
 func (r Run) Done(hosts []string) bool {
@@ -41,7 +47,8 @@ func judgeRun(b *check.Builder, id, playbook string, hosts []string, r Run, when
 		case h.Failures > 0:
 			b.Fail(id, host, remedyTask, "%s%s failed, %s", when, playbook, last(r.Result, host, ansible.Failed))
 		case h.Done == 0:
-			b.Fail(id, host, "correct the conditions of the tasks, or the groups of the host", "%severy task of %s was skipped on it (%d skipped)", when, playbook, h.Skipped)
+			b.Fail(id, host, "correct the tasks and their conditions, or the groups of the host", "%sno task of %s was carried out on it (%d skipped, %d failed and ignored, %d failed and rescued)",
+				when, playbook, h.Skipped, h.Ignored, h.Rescued)
 		}
 	}
 	for _, host := range slices.Sorted(maps.Keys(r.Result.Hosts)) {
@@ -51,6 +58,33 @@ func judgeRun(b *check.Builder, id, playbook string, hosts []string, r Run, when
 	}
 	if b.Clean() && r.Exit != 0 {
 		b.Fail(id, suspect, remedyProgram, "%sexit status %d, and no host failed: %s", when, r.Exit, cmp.Or(strings.Join(r.Messages, "; "), "no message"))
+	}
+	if b.Clean() {
+		noteTolerated(b, id, suspect, *r.Result, when)
+	}
+}
+
+// noteTolerated names the tasks that failed and that the playbook ignores or rescues, each with its hosts.
+func noteTolerated(b *check.Builder, id, suspect string, r ansible.Result, when string) {
+	var tasks []string
+	hosts := map[string][]string{}
+	for _, e := range r.Events {
+		if e.State == ansible.Changed {
+			continue
+		}
+		if _, ok := hosts[e.Task]; !ok {
+			tasks = append(tasks, e.Task)
+		}
+		if !slices.Contains(hosts[e.Task], e.Host) {
+			hosts[e.Task] = append(hosts[e.Task], e.Host)
+		}
+	}
+	for i, task := range tasks {
+		if i == maxNames {
+			b.Note(id, suspect, remedyTolerated, "%s%d more tasks failed", when, len(tasks)-maxNames)
+			return
+		}
+		b.Note(id, suspect, remedyTolerated, "%stask %q failed on %s, and the playbook ignores or rescues that", when, task, check.JoinNames(hosts[task], maxNames))
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/firstlight/firstlight/internal/probe/guard"
@@ -33,8 +34,8 @@ type Result struct {
 type Host struct {
 	// Stats are the counts of the recap.
 	Stats
-	// Done is the number of tasks that were carried out, without those that gather facts and those
-	// that were skipped.
+	// Done is the number of tasks that were carried out, without those that were skipped or failed, that
+	// gather facts, or that Ansible itself carries out without the host (debug, set_fact).
 	Done int `json:"done"`
 }
 
@@ -161,7 +162,7 @@ func (d document) result() Result {
 					e.State = Changed
 				}
 				if e.State == "" || e.State == Changed {
-					if !gathersFacts(o.Action) {
+					if reachesHost(o.Action) {
 						done[host]++
 					}
 				}
@@ -177,9 +178,14 @@ func (d document) result() Result {
 	return r
 }
 
-func gathersFacts(action string) bool {
-	name := action[strings.LastIndexByte(action, '.')+1:]
-	return name == "gather_facts" || name == "setup"
+// withoutHost are the actions that change no host: they gather facts, or run in ansible-playbook itself.
+var withoutHost = []string{
+	"add_host", "assert", "debug", "fail", "gather_facts", "group_by", "import_playbook", "import_role", "import_tasks",
+	"include", "include_role", "include_tasks", "include_vars", "meta", "pause", "set_fact", "set_stats", "setup", "validate_argument_spec",
+}
+
+func reachesHost(action string) bool {
+	return !slices.Contains(withoutHost, action[strings.LastIndexByte(action, '.')+1:])
 }
 
 // maxMessage limits a message, in bytes.

@@ -31,7 +31,7 @@ func TestParse(t *testing.T) {
 		"second.json":        {Plays: 1, Tasks: 2, Hosts: map[string]Host{"gpu-01": {Stats{OK: 2}, 1}, "gpu-02": {Stats{OK: 2}, 1}}},
 		"profile-tasks.json": {Plays: 1, Tasks: 2, Hosts: map[string]Host{"gpu-01": {Stats{OK: 2}, 1}, "gpu-02": {Stats{OK: 2}, 1}}},
 		"mixed.json": {Plays: 1, Tasks: 8, Hosts: map[string]Host{
-			"gpu-01": {Stats{OK: 7, Changed: 3, Skipped: 1, Ignored: 1}, 6},
+			"gpu-01": {Stats{OK: 7, Changed: 3, Skipped: 1, Ignored: 1}, 5},
 			"gpu-02": {Stats{OK: 2, Failures: 1, Skipped: 1, Ignored: 1}, 1},
 			"gpu-03": {Stats{Unreachable: 1}, 0},
 		}, Events: []Event{
@@ -44,7 +44,7 @@ func TestParse(t *testing.T) {
 			{"Nodes", "Restart", "gpu-01", Changed, ""},
 		}},
 		"skipped.json": {Plays: 1, Tasks: 4, Hosts: map[string]Host{
-			"gpu-01": {Stats{OK: 3, Changed: 1, Rescued: 1}, 2}, "gpu-02": {Stats{OK: 1, Skipped: 2}, 0},
+			"gpu-01": {Stats{OK: 3, Changed: 1, Rescued: 1}, 1}, "gpu-02": {Stats{OK: 1, Skipped: 2}, 0},
 		}, Events: []Event{
 			{"Nodes", "Only on one", "gpu-01", Changed, ""},
 			{"Nodes", "Fails", "gpu-01", Failed, "no driver for this kernel"},
@@ -111,16 +111,24 @@ func TestParseHosts(t *testing.T) {
 	for name, want := range map[string][]string{
 		"list-hosts.txt": {"gpu-01", "gpu-02"}, "list-hosts-plays.txt": {"gpu-01", "gpu-02", "gpu-03"}, "list-hosts-none.txt": {},
 	} {
-		if got, err := ParseHosts(fixture(t, name)); err != nil || !reflect.DeepEqual(got, want) {
+		plays, err := ParseHosts(fixture(t, name))
+		if got := HostsOf(plays); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %q, %v; want %q", name, got, err, want)
 		}
+	}
+	plays, err := ParseHosts(fixture(t, "list-hosts-plays.txt"))
+	want := []Play{
+		{"play #1 (nodes): nodes", []string{"gpu-03", "gpu-01", "gpu-02"}}, {"play #2 (gpu-01,gpu-03): x): y", []string{"gpu-03", "gpu-01"}}, {"play #3 (none): none", []string{}},
+	}
+	if err != nil || !reflect.DeepEqual(plays, want) {
+		t.Errorf("%+v, %v; want %+v", plays, err, want)
 	}
 	whole := strings.TrimRight(string(fixture(t, "list-hosts.txt")), "\n")
 	for name, raw := range map[string]string{
 		"nothing": "", "cut short": whole[:len(whole)-len("      gpu-02")], "another line": strings.Replace(whole, "      gpu-01", "      a b", 1),
 	} {
 		if got, err := ParseHosts([]byte(raw)); err == nil {
-			t.Errorf("%s: %q", name, got)
+			t.Errorf("%s: %+v", name, got)
 		}
 	}
 }
@@ -147,8 +155,14 @@ func FuzzParseHosts(f *testing.F) {
 		f.Add(fixture(f, name))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		if hosts, err := ParseHosts(raw); err == nil && hosts == nil {
-			t.Error("no hosts and no error")
+		plays, err := ParseHosts(raw)
+		if err == nil && len(plays) == 0 {
+			t.Error("no play and no error")
+		}
+		for _, p := range plays {
+			if p.Hosts == nil {
+				t.Errorf("play %q has null hosts", p.Name)
+			}
 		}
 	})
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/firstlight/firstlight/internal/gate/node"
 	"github.com/firstlight/firstlight/internal/gate/onhost"
 	"github.com/firstlight/firstlight/internal/plan"
+	"github.com/firstlight/firstlight/internal/pregate/playbook"
 	"github.com/firstlight/firstlight/internal/probe/ssh"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
@@ -89,7 +90,7 @@ func TestFailedNodesAreLeftOut(t *testing.T) {
 		if err := gates[tt.gate].Observe(t.Context(), rec); err != nil {
 			t.Fatal(err)
 		}
-		j := plan.JudgePart(gates[tt.gate], rec.obs, nil, 1)
+		j := plan.JudgePart(gates[tt.gate], playbook.Expected{}, rec.obs, nil, 1)
 		want := check.Partial
 		if tt.leftOut == nil {
 			want = check.Failed
