@@ -40,6 +40,7 @@ func Plan(s *site.Site, p *profile.Profile, b Baseline, a gate.Access) (plan.Pla
 			c.Check, step.Describe = d, d.Describe()
 		}
 		step.Check = c
+		step.Prepare, step.Playbooks = nil, plan.Step{}.Playbooks // a comparison changes nothing
 		if step.Needs = []string{collective.Name}; step.Name() == collective.Name {
 			step.Needs = []string{StackStep}
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/pregate/playbook"
 )
 
 // byNodes is a check whose judgement depends on its nodes: their names, joined.
@@ -60,7 +61,7 @@ func TestWhichNodesAreLeftOut(t *testing.T) {
 			if tt.by["1 2 3 4"].Verdict != "" {
 				nodes = append(nodes, "4")
 			}
-			j := JudgePart(byNodes{nodes: nodes, by: tt.by}, []check.Observation{{Check: "a", Kind: "x"}}, nil, allowed)
+			j := JudgePart(byNodes{nodes: nodes, by: tt.by}, playbook.Expected{}, []check.Observation{{Check: "a", Kind: "x"}}, nil, allowed)
 			want, leftOut := tt.want, tt.leftOut
 			if allowed == 0 && want == check.Partial {
 				want, leftOut = failed, ""

@@ -18,15 +18,10 @@ import (
 // maxResult limits the output of ansible-playbook, in bytes: it has the facts of every host.
 const maxResult = 512 << 20
 
-// environment has the callback whose document is read, and the site's cluster. The user's other settings
-// of Ansible remain.
-func (r *rollout) environment(ctx context.Context) ([]string, error) {
-	env := append(os.Environ(), "ANSIBLE_STDOUT_CALLBACK=ansible.posix.json", "ANSIBLE_JSON_INDENT=0", "ANSIBLE_NOCOLOR=1", "ANSIBLE_FORCE_COLOR=0", "ANSIBLE_RETRY_FILES_ENABLED=0")
-	if r.kubeconfig == nil {
-		return env, nil
-	}
-	path, _, err := r.kubeconfig(ctx)
-	return append(env, "KUBECONFIG="+path), err
+// environment is that of ansible-playbook without the cluster: the callback whose document is read. The
+// user's other settings of Ansible remain.
+func environment() []string {
+	return append(os.Environ(), "ANSIBLE_STDOUT_CALLBACK=ansible.posix.json", "ANSIBLE_JSON_INDENT=0", "ANSIBLE_NOCOLOR=1", "ANSIBLE_FORCE_COLOR=0", "ANSIBLE_RETRY_FILES_ENABLED=0")
 }
 
 // ran is one run of ansible-playbook.

@@ -20,9 +20,6 @@ import (
 // killGrace is the time between SIGTERM and SIGKILL.
 const killGrace = 10 * time.Second
 
-// Kubeconfig is the cluster of the hooks. It may wait until the cluster is ready.
-type Kubeconfig func(ctx context.Context) (path, context string, err error)
-
 // NodeCheck is the check of nodes after a wave of a playbook.
 type NodeCheck struct {
 	// Observe observes nodes without putting a load on them; why is why it could not. Its error is the
@@ -70,14 +67,13 @@ func (c *command) Run(ctx context.Context, out io.Writer) (int, error) {
 	defer cancel()
 	cmd := exec.Command(c.argv[0], c.argv[1:]...) //nolint:noctx // proctree.Run has the context
 	cmd.Stdout, cmd.Stderr = out, out
-	if c.kubeconfig != nil {
-		path, _, err := c.kubeconfig(ctx)
-		if err != nil {
-			return -1, fmt.Errorf("find the cluster for %s: %w", c.Name(), err)
-		}
-		cmd.Env = append(cmd.Environ(), "KUBECONFIG="+path)
+	env, remove, err := c.kubeconfig.environment(ctx)
+	if err != nil {
+		return -1, fmt.Errorf("find the cluster for %s: %w", c.Name(), err)
 	}
-	err := proctree.Run(ctx, cmd, cmp.Or(c.grace, killGrace))
+	defer remove()
+	cmd.Env = append(cmd.Environ(), env...)
+	err = proctree.Run(ctx, cmd, cmp.Or(c.grace, killGrace))
 	if exited, ok := errors.AsType[*exec.ExitError](err); ok {
 		return exited.ExitCode(), nil
 	}

@@ -83,10 +83,12 @@ func (r *rollout) Observe(ctx context.Context, rec check.Recorder, leftOut []str
 	if err != nil {
 		return false, fmt.Errorf("prepare %s: %w", r.spec.Playbook, err)
 	}
-	env, err := r.environment(ctx)
+	cluster, remove, err := r.kubeconfig.environment(ctx)
 	if err != nil {
 		return false, fmt.Errorf("find the cluster for %s: %w", r.Name(), err)
 	}
+	defer remove()
+	env := append(environment(), cluster...)
 	observer := check.Observer{Recorder: rec, Clock: clock.RealClock{}}
 	begin := playbook.Rollout{Playbook: r.spec.Playbook, Hosts: hosts, Waves: waves, Once: r.spec.Once(), Plays: []ansible.Play{}}
 	argv := r.argv("--list-hosts")

@@ -20,6 +20,7 @@ import (
 	"github.com/firstlight/firstlight/internal/lab"
 	"github.com/firstlight/firstlight/internal/lab/component"
 	"github.com/firstlight/firstlight/internal/lab/embedded"
+	"github.com/firstlight/firstlight/internal/pregate"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/probe/localhost"
 	"github.com/firstlight/firstlight/internal/probe/ssh"
@@ -87,8 +88,9 @@ type Target struct {
 	Site                  *site.Site
 	SiteFile, ProfileFile []byte
 	Profile               *profile.Profile
-	// Groups are the files of the profiles of the site's groups, by site.Group.ProfileFile.
-	Groups map[string][]byte
+	// Inputs are the files of the profiles of the site's groups, by site.Group.ProfileFile, and
+	// pregate.DigestsFile.
+	Inputs map[string][]byte
 	Hosts  Hosts
 	// ControlPlane waits for the control plane. Cluster also waits for monitoring and extras. Both
 	// are nil without Kubernetes.
@@ -223,11 +225,18 @@ func (t *Target) loadProfile() (err error) {
 	if t.ProfileFile, err = profile.Raw(t.Site.Profile); err != nil {
 		return err
 	}
-	t.Groups = map[string][]byte{}
+	t.Inputs = map[string][]byte{}
 	for _, g := range t.Site.Groups {
-		if t.Groups[g.ProfileFile()], err = profile.Raw(g.Profile); err != nil {
+		if t.Inputs[g.ProfileFile()], err = profile.Raw(g.Profile); err != nil {
 			return err
 		}
+	}
+	digests, err := pregate.Digests(t.Site)
+	if err != nil {
+		return err
+	}
+	if digests != nil {
+		t.Inputs[pregate.DigestsFile] = digests
 	}
 	t.Profile, err = profile.Load(t.Site.Profile)
 	return err
@@ -409,7 +418,7 @@ func (t *Target) Close(ctx context.Context) error {
 // RunOptions are the options of a run on the target that every command sets alike.
 func (t *Target) RunOptions(board *display.Board) accept.Options {
 	o := accept.Options{
-		Site: t.Site, Profile: t.Profile, SiteFile: t.SiteFile, ProfileFile: t.ProfileFile, Inputs: t.Groups, Cluster: t.Cluster,
+		Site: t.Site, Profile: t.Profile, SiteFile: t.SiteFile, ProfileFile: t.ProfileFile, Inputs: t.Inputs, Cluster: t.Cluster,
 		Charts: gate.Charts(t.Site, t.Profile), Hosts: t.Hosts.Keys(), ClusterEnds: t.owner != nil,
 		Tool: Version, Versions: t.Versions, Digests: t.Digests,
 		Note: func(text string) { board.Log("%s", text) },

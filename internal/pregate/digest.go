@@ -1,0 +1,80 @@
+package pregate
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/firstlight/firstlight/internal/site"
+)
+
+// DigestsFile is the name of Digests among the inputs of a run.
+const DigestsFile = "playbooks.json"
+
+// besidePlaybook are the directories and files next to a playbook that Ansible reads by itself
+// (docs.ansible.com, "Sample Ansible setup" and "Storing and finding roles", "Adding modules and plugins locally").
+var besidePlaybook = []string{
+	"ansible.cfg", "requirements.yml", "roles", "collections", "group_vars", "host_vars", "vars", "tasks", "handlers", "files", "templates",
+	"library", "module_utils", "filter_plugins", "lookup_plugins", "action_plugins", "callback_plugins", "vars_plugins",
+}
+
+// Digests returns the SHA-256 of each file of the site's playbooks, as a JSON object by path: a verdict is
+// kept for the same playbooks only. A secret in a file is not in its digest. nil: the site has no playbooks.
+func Digests(s *site.Site) ([]byte, error) {
+	digests := map[string]string{}
+	for _, p := range s.Prepare {
+		r := p.Rollout()
+		if r == nil {
+			continue
+		}
+		paths := []string{r.Playbook}
+		if r.Inventory != "" {
+			paths = append(paths, r.Inventory)
+		}
+		for _, name := range besidePlaybook {
+			paths = append(paths, filepath.Join(filepath.Dir(r.Playbook), name))
+		}
+		for _, path := range paths {
+			if err := digestTree(digests, path); err != nil {
+				return nil, fmt.Errorf("read playbook %s: %w", r.Playbook, err)
+			}
+		}
+	}
+	if len(digests) == 0 {
+		return nil, nil
+	}
+	return json.MarshalIndent(digests, "", "  ")
+}
+
+// digestTree adds the regular files at and below a path. One that does not exist is left out: the run of
+// the playbook says so.
+func digestTree(into map[string]string, path string) error {
+	return filepath.WalkDir(path, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil
+		case err != nil:
+			return err
+		case d.IsDir():
+			return nil
+		}
+		info, err := os.Stat(path) // of the target of a link
+		if err != nil || !info.Mode().IsRegular() {
+			return nil //nolint:nilerr // a socket, or a link to nothing: Ansible reads neither
+		}
+		f, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		h := sha256.New()
+		_, err = io.Copy(h, f)
+		into[path] = "sha256:" + hex.EncodeToString(h.Sum(nil))
+		return errors.Join(err, f.Close())
+	})
+}

@@ -1,0 +1,57 @@
+package pregate
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/firstlight/firstlight/internal/site"
+)
+
+// A verdict was kept although the playbook before its gate had changed.
+func TestDigestsDependOnWhatAnsibleReads(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write := func(name, content string) {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("nodes.yaml", "- hosts: all")
+	write("hosts", "gpu-01")
+	s := &site.Site{Prepare: []site.Prepare{{Gate: "node", Ansible: &site.Ansible{Playbook: filepath.Join(dir, "nodes.yaml"), Inventory: filepath.Join(dir, "hosts")}}}}
+	digests := func() string {
+		raw, err := Digests(s)
+		if err != nil || len(raw) == 0 {
+			t.Fatal(string(raw), err)
+		}
+		return string(raw)
+	}
+	for _, tt := range []struct {
+		name, content string
+		same          bool
+	}{
+		{"nodes.yaml", "- hosts: gpus", false},
+		{"hosts", "gpu-01 password=hunter2", false},
+		{"roles/driver/tasks/main.yaml", "- command: reboot", false},
+		{"group_vars/all.yaml", "driver: 580", false},
+		{"evidence/run/journal.jsonl", "another run", true},
+	} {
+		before := digests()
+		write(tt.name, tt.content)
+		if after := digests(); (after == before) != tt.same {
+			t.Errorf("%s changed: same digests %t, want %t", tt.name, after == before, tt.same)
+		}
+	}
+	if strings.Contains(digests(), "hunter2") {
+		t.Error("a secret is in the digests")
+	}
+	if raw, err := Digests(&site.Site{}); raw != nil || err != nil {
+		t.Errorf("a site without playbooks: %s, %v", raw, err)
+	}
+}
