@@ -52,8 +52,8 @@ func Digests(s *site.Site) ([]byte, error) {
 	return json.MarshalIndent(digests, "", "  ")
 }
 
-// digestTree adds the regular files at and below a path. One that does not exist is left out: the run of
-// the playbook says so.
+// digestTree adds the regular files at and below a path. A missing one is left out: ansible-playbook
+// reports it.
 func digestTree(into map[string]string, path string) error {
 	return filepath.WalkDir(path, func(path string, d fs.DirEntry, err error) error {
 		switch {
