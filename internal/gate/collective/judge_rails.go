@@ -59,7 +59,7 @@ func (g *Gate) judgeRail(want job, obs []check.Observation) check.Judgement {
 		}
 	}
 	name := "rail " + want.rail
-	if j, ok := g.exactlyOne(runs, name, want.name()); !ok {
+	if j, ok := exactlyOne(runs, name, want.name(), remedySuite); !ok {
 		return j
 	}
 	j := g.localised(runs.all, nil, g.summary(name, runs.all.f))

@@ -38,12 +38,12 @@ func combine(of []check.Judgement) check.Judgement {
 	return out
 }
 
-const remedySuite = "run it again with --from collective; a collective that the site does not need is removed from workloads.collective.suite"
+const remedySuite = remedyOnce + "; a collective that the site does not need is removed from workloads.collective.suite"
 
 // judgeOther judges another collective than the all-reduce against its own limit.
 func (g *Gate) judgeOther(t test, obs []check.Observation) check.Judgement {
 	runs := g.runsOf(t, obs)
-	if j, ok := g.exactlyOne(runs, t.name, g.all(t).name()); !ok {
+	if j, ok := exactlyOne(runs, t.name, g.all(t).name(), remedySuite); !ok {
 		return j
 	}
 	j := g.localised(runs.all, runs.trials, g.summary(t.name, runs.all.f))
@@ -68,17 +68,17 @@ func (g *Gate) summary(of string, f Figures) string {
 	return fmt.Sprintf("%s %.1f GB/s", of, worst.median)
 }
 
-// exactlyOne requires one run over all nodes.
-func (g *Gate) exactlyOne(runs runs, of, job string) (check.Judgement, bool) {
+// exactlyOne requires one run over all nodes: of a failure and a pass, neither is the result.
+func exactlyOne(runs runs, of, job, remedy string) (check.Judgement, bool) {
 	switch {
 	case runs.count > 1:
 		reason := fmt.Sprintf("%s was observed %d times, want exactly one observation", of, runs.count)
-		return check.NotObserved(reason, check.NewFinding("", of, remedySuite, "%s", reason)), false
+		return check.NotObserved(reason, check.NewFinding("", of, remedy, "%s", reason)), false
 	case runs.failed != nil:
 		return check.NotObserved(of+" did not run", check.NewFinding(runs.failed.ID, "job "+job, remedyNotRun, "%v", runs.err)), false
 	case runs.all == nil:
-		reason := of + " is demanded by the site and was not observed"
-		return check.NotObserved(reason, check.NewFinding("", of, remedySuite, "%s", reason)), false
+		reason := of + " was not observed"
+		return check.NotObserved(reason, check.NewFinding("", of, remedy, "%s", reason)), false
 	default:
 		return check.Judgement{}, true
 	}
