@@ -14,7 +14,7 @@ func (g *Gate) Judge(obs []check.Observation) check.Judgement {
 	if j.Verdict == check.Failed {
 		return withRails(j, g.judgeRails(obs))
 	}
-	return combine(slices.Concat([]check.Judgement{j}, g.judgeOthers(obs), g.judgeRails(obs)))
+	return combine(slices.Concat([]check.Judgement{j}, g.judgeOthers(obs, j.Verdict), g.judgeRails(obs)))
 }
 
 // runs are the observations of a test: the last run over all nodes with their number (see exactlyOne), and the

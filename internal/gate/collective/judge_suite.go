@@ -7,11 +7,12 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 )
 
-// judgeOthers judges the other collectives that the site demands: exactly one run of each.
-func (g *Gate) judgeOthers(obs []check.Observation) []check.Judgement {
+// judgeOthers judges the other collectives that the site demands: exactly one run of each. allReduce is the verdict
+// of the all-reduce.
+func (g *Gate) judgeOthers(obs []check.Observation, allReduce check.Verdict) []check.Judgement {
 	var out []check.Judgement
 	for _, t := range g.suite()[1:] {
-		out = append(out, g.judgeOther(t, obs))
+		out = append(out, g.judgeOther(t, obs, allReduce))
 	}
 	return out
 }
@@ -41,14 +42,14 @@ func combine(of []check.Judgement) check.Judgement {
 const remedySuite = remedyOnce + "; a collective that the site does not need is removed from workloads.collective.suite"
 
 // judgeOther judges another collective than the all-reduce against its own limit.
-func (g *Gate) judgeOther(t test, obs []check.Observation) check.Judgement {
+func (g *Gate) judgeOther(t test, obs []check.Observation, allReduce check.Verdict) check.Judgement {
 	runs := g.runsOf(t, obs)
 	if j, ok := exactlyOne(runs, t.name, g.all(t).name(), remedySuite); !ok {
 		return j
 	}
 	j := g.localised(runs.all, runs.trials, g.summary(t.name, runs.all.f))
 	if j.Verdict == check.Failed && !runs.all.named && strings.HasPrefix(j.Findings[0].Suspect, "cluster (") {
-		j.Findings[0].Message += "; the all-reduce of the same nodes passed"
+		j.Findings[0].Message += "; the all-reduce of the same nodes " + resultOf(allReduce)
 	}
 	for i := range j.Findings {
 		j.Findings[i].Message = t.name + ": " + j.Findings[i].Message
@@ -57,6 +58,14 @@ func (g *Gate) judgeOther(t test, obs []check.Observation) check.Judgement {
 		j.Reason = t.name + ": " + j.Reason
 	}
 	return j
+}
+
+// resultOf says what a run showed.
+func resultOf(v check.Verdict) string {
+	if v == check.Passed || v == check.Failed {
+		return string(v)
+	}
+	return "has no result"
 }
 
 // summary is the reason of a pass.

@@ -129,6 +129,31 @@ func TestAllReduceIsExact(t *testing.T) {
 	}
 }
 
+// What the all-reduce shows is said of a slow collective only if it has that verdict.
+func TestSlowCollectiveWithoutAnAllReduce(t *testing.T) {
+	t.Parallel()
+	g := testGate(t, suiteSite())
+	_, whole := observeAndJudge(t, g, cluster{only: "alltoall_perf", factor: 0.5})
+	all := slices.IndexFunc(whole, func(o check.Observation) bool { return o.Target == "all nodes" })
+	failed := slices.Clone(whole)
+	failed[all].Err = "not placed"
+	const passed, none = "; the all-reduce of the same nodes passed", "; the all-reduce of the same nodes has no result"
+	for name, tt := range map[string]struct {
+		obs        []check.Observation
+		want, lack string
+	}{
+		"passed":   {whole, passed, none},
+		"missing":  {slices.Delete(slices.Clone(whole), all, all+1), none, passed},
+		"not run":  {failed, none, passed},
+		"repeated": {append(slices.Clone(whole), whole[all]), none, passed},
+	} {
+		j := plan.Judge(g, tt.obs)
+		if j.Verdict != check.Failed || len(j.Findings) == 0 || !strings.Contains(j.Findings[0].Message, tt.want) || strings.Contains(j.Findings[0].Message, tt.lack) {
+			t.Errorf("%s: %s: %+v, want %q", name, j.Verdict, j.Findings, tt.want)
+		}
+	}
+}
+
 // Every field of a collective of the suite is demanded, or this list states why not.
 func TestEveryFieldOfTheSuite(t *testing.T) {
 	t.Parallel()
