@@ -17,8 +17,8 @@ func (g *Gate) Judge(obs []check.Observation) check.Judgement {
 	return combine(slices.Concat([]check.Judgement{j}, g.judgeOthers(obs, j.Verdict), g.judgeRails(obs)))
 }
 
-// runs are the observations of a test: the last run over all nodes with their number (see exactlyOne), and the
-// small ones, of which there are any number.
+// runs are the observations of a test: the last run over all nodes with their number (see exactlyOne), and any
+// number of small ones.
 type runs struct {
 	all    *review
 	count  int

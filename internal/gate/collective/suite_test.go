@@ -129,7 +129,7 @@ func TestAllReduceIsExact(t *testing.T) {
 	}
 }
 
-// What the all-reduce shows is said of a slow collective only if it has that verdict.
+// The finding of a slow collective states the verdict of the all-reduce, or that it has none.
 func TestSlowCollectiveWithoutAnAllReduce(t *testing.T) {
 	t.Parallel()
 	g := testGate(t, suiteSite())
