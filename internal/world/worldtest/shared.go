@@ -57,8 +57,8 @@ func detach(v reflect.Value) {
 		if v.Type() == reflect.TypeFor[time.Time]() {
 			return // its location is shared, and cannot be changed
 		}
-		for i := range v.NumField() {
-			detach(v.Field(i))
+		for _, field := range v.Fields() {
+			detach(field)
 		}
 	case reflect.Array:
 		for i := range v.Len() {
