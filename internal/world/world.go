@@ -36,6 +36,7 @@ type World struct {
 	recentMu sync.Mutex
 	recent   State
 	recentOf int // changes when it was computed, + 1; 0: none
+	shared   func(State)
 }
 
 // claim has the GPUs of one pod.
@@ -61,6 +62,10 @@ type Option func(*World)
 
 // WithClock sets the world's clock; the default is time.Now.
 func WithClock(now func() time.Time) Option { return func(w *World) { w.clock = now } }
+
+// WithShared calls f, one call at a time, with each state that Recent shares, before its first caller has it.
+// Package worldtest finds callers that change it.
+func WithShared(f func(State)) Option { return func(w *World) { w.shared = f } }
 
 // New returns a healthy, idle world.
 func New(spec Spec, opts ...Option) (*World, error) {
@@ -104,8 +109,8 @@ func (w *World) State() State {
 const recentAge = 100 * time.Millisecond
 
 // Recent returns the state after the last change, with counters and temperatures of at most 100 ms
-// ago. Callers share it and must not change it: a copy of the whole world for each command of each
-// host costs the square of the number of hosts.
+// ago. Callers share it and must not change it (see WithShared): a copy of the whole world for each
+// command of each host costs the square of the number of hosts.
 func (w *World) Recent() State {
 	w.recentMu.Lock()
 	defer w.recentMu.Unlock()
@@ -114,6 +119,9 @@ func (w *World) Recent() State {
 	w.mu.Unlock()
 	if age := w.clock().Sub(w.recent.Now); w.recentOf != changes || age < 0 || age > recentAge {
 		w.recent, w.recentOf = w.State(), changes
+		if w.shared != nil {
+			w.shared(w.recent)
+		}
 	}
 	return w.recent
 }

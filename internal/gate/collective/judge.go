@@ -14,10 +14,11 @@ func (g *Gate) Judge(obs []check.Observation) check.Judgement {
 	if j.Verdict == check.Failed {
 		return withRails(j, g.judgeRails(obs))
 	}
-	return combine(slices.Concat([]check.Judgement{j}, g.judgeOthers(obs), g.judgeRails(obs)))
+	return combine(slices.Concat([]check.Judgement{j}, g.judgeOthers(obs, j.Verdict), g.judgeRails(obs)))
 }
 
-// runs are the observations of a test: the last run over all nodes with their number, and the small ones.
+// runs are the observations of a test: the last run over all nodes with their number (see exactlyOne), and any
+// number of small ones.
 type runs struct {
 	all    *review
 	count  int
@@ -47,17 +48,16 @@ func (g *Gate) runsOf(t test, obs []check.Observation) runs {
 	return out
 }
 
+const remedyOnce = "run it again with --from collective"
+
 const remedyNotRun = "check that the GPUs of every node are free, that the image can be pulled and that the gang is placed; then run it again with --from collective"
 
 func (g *Gate) judgeAllReduce(obs []check.Observation) check.Judgement {
 	runs := g.runsOf(tests[0], obs)
+	if j, ok := exactlyOne(runs, "the collective over all nodes", g.all(tests[0]).name(), remedyOnce); !ok {
+		return j
+	}
 	all := runs.all
-	if runs.failed != nil {
-		return check.NotObserved("the collective over all nodes did not run", check.NewFinding(runs.failed.ID, "job "+g.all(tests[0]).name(), remedyNotRun, "%v", runs.err))
-	}
-	if all == nil {
-		return check.NotObserved("no collective over all nodes was observed")
-	}
 	passed := ""
 	if worst := g.worst(all.f); worst.bytes > 0 {
 		passed = fmt.Sprintf("busbw %.1f GB/s at the largest sizes over %d nodes, 0 wrong values in %d runs%s", worst.median, len(all.f.Nodes), len(all.f.Runs), all.viaRDMA())

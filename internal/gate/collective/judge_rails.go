@@ -17,7 +17,8 @@ func (g *Gate) judgeRails(obs []check.Observation) []check.Judgement {
 }
 
 // withRails adds the rails that are slow alone to a failure of the all-reduce, before its own findings. If all
-// rails are slow, no rail is the cause. Rails are not run after a failure that names a node.
+// rails are slow, no rail is the cause; if all are fast, they are slow only together. Neither is concluded while
+// a rail has no result. Rails are not run after a failure that names a node.
 func withRails(j check.Judgement, rails []check.Judgement) check.Judgement {
 	var slow []check.Finding
 	bad, good := 0, 0
@@ -30,16 +31,32 @@ func withRails(j check.Judgement, rails []check.Judgement) check.Judgement {
 			good++
 		}
 	}
+	unknown := ""
+	if rest := len(rails) - bad - good; rest > 0 {
+		unknown = fmt.Sprintf("; %d of %d rails %s no result", rest, len(rails), plural(rest, "has", "have"))
+	}
 	switch {
-	case bad > 0 && good > 0:
+	case bad+good == 0:
+	case bad > 0 && bad < len(rails):
+		slow[0].Message += unknown
 		j.Reason = slow[0].Message
 		j.Findings = slices.Concat(slow, j.Findings)
 	case bad > 0:
 		j.Findings[0].Message += fmt.Sprintf("; each of %d rails alone is slow, too: no rail explains it", bad)
-	case good > 0:
+	case good < len(rails):
+		j.Findings[0].Message += fmt.Sprintf("; %d of %d rails alone %s fast%s", good, len(rails), plural(good, "is", "are"), unknown)
+	default:
 		j.Findings[0].Message += fmt.Sprintf("; each of %d rails alone is fast: they are slow only together", good)
 	}
 	return j
+}
+
+// plural is the verb of n rails.
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
 }
 
 const remedyRail = "check the leaf switch and the cables of this rail: its errors (ibqueryerrors), its congestion counters (PortXmitWait), and the PCIe links of its adapters; then run again with --from collective"
@@ -59,7 +76,7 @@ func (g *Gate) judgeRail(want job, obs []check.Observation) check.Judgement {
 		}
 	}
 	name := "rail " + want.rail
-	if j, ok := g.exactlyOne(runs, name, want.name()); !ok {
+	if j, ok := exactlyOne(runs, name, want.name(), remedySuite); !ok {
 		return j
 	}
 	j := g.localised(runs.all, nil, g.summary(name, runs.all.f))

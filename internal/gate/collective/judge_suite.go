@@ -7,11 +7,12 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 )
 
-// judgeOthers judges the other collectives that the site demands: exactly one run of each.
-func (g *Gate) judgeOthers(obs []check.Observation) []check.Judgement {
+// judgeOthers judges the other collectives that the site demands: exactly one run of each. allReduce is the verdict
+// of the all-reduce.
+func (g *Gate) judgeOthers(obs []check.Observation, allReduce check.Verdict) []check.Judgement {
 	var out []check.Judgement
 	for _, t := range g.suite()[1:] {
-		out = append(out, g.judgeOther(t, obs))
+		out = append(out, g.judgeOther(t, obs, allReduce))
 	}
 	return out
 }
@@ -38,17 +39,17 @@ func combine(of []check.Judgement) check.Judgement {
 	return out
 }
 
-const remedySuite = "run it again with --from collective; a collective that the site does not need is removed from workloads.collective.suite"
+const remedySuite = remedyOnce + "; a collective that the site does not need is removed from workloads.collective.suite"
 
 // judgeOther judges another collective than the all-reduce against its own limit.
-func (g *Gate) judgeOther(t test, obs []check.Observation) check.Judgement {
+func (g *Gate) judgeOther(t test, obs []check.Observation, allReduce check.Verdict) check.Judgement {
 	runs := g.runsOf(t, obs)
-	if j, ok := g.exactlyOne(runs, t.name, g.all(t).name()); !ok {
+	if j, ok := exactlyOne(runs, t.name, g.all(t).name(), remedySuite); !ok {
 		return j
 	}
 	j := g.localised(runs.all, runs.trials, g.summary(t.name, runs.all.f))
 	if j.Verdict == check.Failed && !runs.all.named && strings.HasPrefix(j.Findings[0].Suspect, "cluster (") {
-		j.Findings[0].Message += "; the all-reduce of the same nodes passed"
+		j.Findings[0].Message += "; the all-reduce of the same nodes " + resultOf(allReduce)
 	}
 	for i := range j.Findings {
 		j.Findings[i].Message = t.name + ": " + j.Findings[i].Message
@@ -57,6 +58,14 @@ func (g *Gate) judgeOther(t test, obs []check.Observation) check.Judgement {
 		j.Reason = t.name + ": " + j.Reason
 	}
 	return j
+}
+
+// resultOf says what a run showed.
+func resultOf(v check.Verdict) string {
+	if v == check.Passed || v == check.Failed {
+		return string(v)
+	}
+	return "has no result"
 }
 
 // summary is the reason of a pass.
@@ -68,17 +77,17 @@ func (g *Gate) summary(of string, f Figures) string {
 	return fmt.Sprintf("%s %.1f GB/s", of, worst.median)
 }
 
-// exactlyOne requires one run over all nodes.
-func (g *Gate) exactlyOne(runs runs, of, job string) (check.Judgement, bool) {
+// exactlyOne requires one run over all nodes: of a failure and a pass, neither is the result.
+func exactlyOne(runs runs, of, job, remedy string) (check.Judgement, bool) {
 	switch {
 	case runs.count > 1:
 		reason := fmt.Sprintf("%s was observed %d times, want exactly one observation", of, runs.count)
-		return check.NotObserved(reason, check.NewFinding("", of, remedySuite, "%s", reason)), false
+		return check.NotObserved(reason, check.NewFinding("", of, remedy, "%s", reason)), false
 	case runs.failed != nil:
 		return check.NotObserved(of+" did not run", check.NewFinding(runs.failed.ID, "job "+job, remedyNotRun, "%v", runs.err)), false
 	case runs.all == nil:
-		reason := of + " is demanded by the site and was not observed"
-		return check.NotObserved(reason, check.NewFinding("", of, remedySuite, "%s", reason)), false
+		reason := of + " was not observed"
+		return check.NotObserved(reason, check.NewFinding("", of, remedy, "%s", reason)), false
 	default:
 		return check.Judgement{}, true
 	}

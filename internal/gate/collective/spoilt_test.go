@@ -20,7 +20,6 @@ func TestEveryField(t *testing.T) {
 // harmless are the spoilt fields of a run that still pass, and more of them.
 func harmless(more checktest.Harmless) checktest.Harmless {
 	out := checktest.Harmless{
-		"the job is run once: a second observation of it says the same":                           {`.*: twice`},
 		"a channel within a node, or one of many: channels between nodes are counted by node":     {`.* .nccl.channels: (the first twice|without the last)`, `.* .nccl.channels.(from|to|gdr|transport): .*`},
 		"it is only shown, in a message or a chart":                                               {`.* .nccl.channels.(count|device|host): .*`, `.* .nccl.hosts.hcas.(index|port): .*`, `.* .nccl.ranks.(busID|device|nranks|rings): .*`, `.* .outcome.(namespace|pods.phase|pods.pod): .*`, `.* .runs.(avgBusbwGBps|ncclVersion|version|stepFactor): .*`, `.* .runs.devices.(group|name|pid): .*`, `.* .runs.rows.(count|redop|root|type): .*`},
 		"said twice is not more, and more than enough is enough":                                  {`.* .nccl.(hosts|hosts.hcas|ranks): the first twice`, `.* .outcome.pods: the first twice`, `.* .nccl.lines: .*`, `.* .nccl.ranks.inits: (x1000|1 more)`},

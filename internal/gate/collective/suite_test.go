@@ -1,6 +1,7 @@
 package collective
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"testing"
@@ -86,14 +87,17 @@ func TestSuiteIsExact(t *testing.T) {
 		if j.Verdict != check.Unobserved || of != "" && !strings.Contains(j.Reason, of) {
 			t.Errorf("without %s: %s: %s", o.Target, j.Verdict, j.Reason)
 		}
-		if of == "" {
-			continue
-		}
+		of = cmp.Or(of, "the collective over all nodes")
 		if j := plan.Judge(g, append(without, o, o)); j.Verdict != check.Unobserved || !strings.Contains(j.Reason, of+" was observed 2 times") {
 			t.Errorf("twice %s: %s: %s", o.Target, j.Verdict, j.Reason)
 		}
 		failed := o
 		failed.Err = "not placed"
+		for _, both := range [][]check.Observation{{failed, o}, {o, failed}} {
+			if j := plan.Judge(g, append(slices.Clone(without), both...)); j.Verdict != check.Unobserved || !strings.Contains(j.Reason, of+" was observed 2 times") {
+				t.Errorf("failed and passed %s: %s: %s", o.Target, j.Verdict, j.Reason)
+			}
+		}
 		if j := plan.Judge(g, append(without, failed)); j.Verdict != check.Unobserved || !strings.Contains(j.Reason, of+" did not run") {
 			t.Errorf("failed %s: %s: %s", o.Target, j.Verdict, j.Reason)
 		}
@@ -104,6 +108,49 @@ func TestSuiteIsExact(t *testing.T) {
 	g.profile.Collective.SuiteFloor = nil
 	if j := plan.Judge(g, whole); j.Verdict != check.Unobserved || !strings.Contains(j.Reason, "no ceiling for 4 nodes") {
 		t.Errorf("without a limit: %s: %s", j.Verdict, j.Reason)
+	}
+}
+
+// A slow all-reduce and a fast one are not a pass, in any order and without a suite; the pairs that localise the
+// slow one are not counted.
+func TestAllReduceIsExact(t *testing.T) {
+	t.Parallel()
+	g := testGate(t, testSite())
+	slow, bad := observeAndJudge(t, g, cluster{slow: map[string]float64{"gpu-03": 0.7}})
+	if slow.Verdict != check.Failed || len(bad) < 3 {
+		t.Fatalf("%s of %d observations", slow.Verdict, len(bad))
+	}
+	_, good := observeAndJudge(t, g, cluster{})
+	for _, obs := range [][]check.Observation{slices.Concat(bad, good), slices.Concat(good, bad)} {
+		j := plan.Judge(g, obs)
+		if j.Verdict != check.Unobserved || !strings.Contains(j.Reason, "the collective over all nodes was observed 2 times") || len(j.Findings) == 0 {
+			t.Errorf("%s: %s; %+v", j.Verdict, j.Reason, j.Findings)
+		}
+	}
+}
+
+// The finding of a slow collective states the verdict of the all-reduce, or that it has none.
+func TestSlowCollectiveWithoutAnAllReduce(t *testing.T) {
+	t.Parallel()
+	g := testGate(t, suiteSite())
+	_, whole := observeAndJudge(t, g, cluster{only: "alltoall_perf", factor: 0.5})
+	all := slices.IndexFunc(whole, func(o check.Observation) bool { return o.Target == "all nodes" })
+	failed := slices.Clone(whole)
+	failed[all].Err = "not placed"
+	const passed, none = "; the all-reduce of the same nodes passed", "; the all-reduce of the same nodes has no result"
+	for name, tt := range map[string]struct {
+		obs        []check.Observation
+		want, lack string
+	}{
+		"passed":   {whole, passed, none},
+		"missing":  {slices.Delete(slices.Clone(whole), all, all+1), none, passed},
+		"not run":  {failed, none, passed},
+		"repeated": {append(slices.Clone(whole), whole[all]), none, passed},
+	} {
+		j := plan.Judge(g, tt.obs)
+		if j.Verdict != check.Failed || len(j.Findings) == 0 || !strings.Contains(j.Findings[0].Message, tt.want) || strings.Contains(j.Findings[0].Message, tt.lack) {
+			t.Errorf("%s: %s: %+v, want %q", name, j.Verdict, j.Findings, tt.want)
+		}
 	}
 }
 
@@ -124,7 +171,6 @@ func TestEveryFieldOfTheSuite(t *testing.T) {
 		"the program does not compare the in-place data":        {`.* .runs.rows.inPlace.wrong: left out`},
 		"older versions of NCCL and nccl-tests do not print it": {`.* .nccl.ranks.ringGDR: left out`, `.* .runs.validation: .*`}, // the test must be named
 	})
-	delete(allowed, "the job is run once: a second observation of it says the same") // exactly one
 	checktest.EveryField(t, "spoilt-suite", judge, other, allowed, checktest.Sample(8))
 }
 

@@ -69,7 +69,8 @@ func TestParseOtherPrograms(t *testing.T) {
 	}
 }
 
-// The last line names the test where the first is missing, and must not contradict it.
+// The last line names the test where the first is missing, and must not contradict it; without a name it does
+// not.
 func TestParseConcludedTest(t *testing.T) {
 	t.Parallel()
 	whole := string(read(t, "v2.19.6-h100.log"))
@@ -80,6 +81,12 @@ func TestParseConcludedTest(t *testing.T) {
 	without := parse(t, strings.Replace(whole, "# Collective test starting: all_reduce_perf\n", "", 1))[0]
 	if without.Test != "all_reduce_perf" || len(without.Problems) > 0 {
 		t.Errorf("%q, %q", without.Test, without.Problems)
+	}
+	for _, last := range []string{"# Collective test concluded\n", "# Collective test concluded: \n"} {
+		nameless := parse(t, strings.Replace(whole, "# Collective test concluded: all_reduce_perf\n", last, 1))[0]
+		if nameless.Test != "all_reduce_perf" || !nameless.Complete() || len(nameless.Problems) > 0 {
+			t.Errorf("%q: %q, complete %v, %q", last, nameless.Test, nameless.Complete(), nameless.Problems)
+		}
 	}
 }
 

@@ -120,10 +120,11 @@ func (p *testsParser) footer(text string) {
 	}
 }
 
-// conclude reads the last line: the name there is that of the first line.
+// conclude reads the last line: the name there, if any, is that of the first line.
 func (r *Run) conclude(test string) {
 	r.Concluded = true
 	switch {
+	case test == "":
 	case r.Test == "":
 		r.Test = strings.Clone(test)
 	case test != r.Test && len(r.Problems) < maxProblems:

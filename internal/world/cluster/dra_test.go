@@ -12,11 +12,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/firstlight/firstlight/internal/world"
+	"github.com/firstlight/firstlight/internal/world/worldtest"
 )
 
 func newWorld(t *testing.T, faults ...world.Fault) *world.World {
 	t.Helper()
-	w, err := world.New(world.DefaultSpec(4))
+	w, err := world.New(world.DefaultSpec(4), worldtest.Shared(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,7 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 
 	"github.com/firstlight/firstlight/internal/world"
+	"github.com/firstlight/firstlight/internal/world/worldtest"
 )
 
 // provider is an API server with Karpenter's kinds, and the world.
@@ -32,7 +33,7 @@ type provider struct {
 func newProvider(t *testing.T, objects ...kruntime.Object) *provider {
 	t.Helper()
 	now := time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
-	w, err := world.New(world.DefaultSpec(2), world.WithClock(func() time.Time { return now }))
+	w, err := world.New(world.DefaultSpec(2), world.WithClock(func() time.Time { return now }), worldtest.Shared(t))
 	if err != nil {
 		t.Fatal(err)
 	}

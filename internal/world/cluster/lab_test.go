@@ -28,6 +28,7 @@ import (
 	"github.com/firstlight/firstlight/internal/suite"
 	"github.com/firstlight/firstlight/internal/world"
 	"github.com/firstlight/firstlight/internal/world/cluster"
+	"github.com/firstlight/firstlight/internal/world/worldtest"
 )
 
 // bench is a lab with a world.
@@ -45,10 +46,11 @@ func start(t *testing.T) *bench {
 	t.Helper()
 	suite.Live(t)
 	b := &bench{dir: t.TempDir()}
+	shared := worldtest.Shared(t)
 	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
 	l, err := lab.New(lab.Options{
 		Name: "world-test", Dir: t.TempDir(),
-		Log: log, NetworkReady: func(_ context.Context, info lab.Info) error { return b.makeWorld(info) },
+		Log: log, NetworkReady: func(_ context.Context, info lab.Info) error { return b.makeWorld(info, shared) },
 		WorldReady: func(ctx context.Context, info lab.Info) (err error) {
 			b.info = info
 			begin := time.Now()
@@ -85,7 +87,7 @@ func start(t *testing.T) *bench {
 	return b
 }
 
-func (b *bench) makeWorld(info lab.Info) (err error) {
+func (b *bench) makeWorld(info lab.Info, shared world.Option) (err error) {
 	spec := world.DefaultSpec(4)
 	host := 2
 	for _, list := range [][]world.NodeSpec{spec.GPUNodes, spec.SystemNodes} {
@@ -94,7 +96,7 @@ func (b *bench) makeWorld(info lab.Info) (err error) {
 			host++
 		}
 	}
-	b.world, err = world.New(spec)
+	b.world, err = world.New(spec, shared)
 	return err
 }
 

@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 
 	"github.com/firstlight/firstlight/internal/world"
+	"github.com/firstlight/firstlight/internal/world/worldtest"
 )
 
 func bash(script string, env ...corev1.EnvVar) corev1.Container {
@@ -113,7 +114,7 @@ func TestNodeByFault(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.kind, func(t *testing.T) {
 			t.Parallel()
-			w, err := world.New(spec)
+			w, err := world.New(spec, worldtest.Shared(t))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -144,7 +145,7 @@ func TestNodeByFault(t *testing.T) {
 // Disk pressure sets kwok's condition, and its end resets it.
 func TestDiskPressure(t *testing.T) {
 	t.Parallel()
-	w, err := world.New(world.DefaultSpec(1))
+	w, err := world.New(world.DefaultSpec(1), worldtest.Shared(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,7 +191,7 @@ func TestResolver(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w, err := world.New(world.DefaultSpec(1))
+			w, err := world.New(world.DefaultSpec(1), worldtest.Shared(t))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -226,7 +227,7 @@ func TestNodeKeepsForeignFields(t *testing.T) {
 	t.Parallel()
 	spec := world.DefaultSpec(1)
 	spec.GPUNodes[0].Address = "127.9.9.9:22"
-	w, err := world.New(spec)
+	w, err := world.New(spec, worldtest.Shared(t))
 	if err != nil {
 		t.Fatal(err)
 	}

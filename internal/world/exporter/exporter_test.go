@@ -16,6 +16,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/poll/polltest"
 	"github.com/firstlight/firstlight/internal/world"
+	"github.com/firstlight/firstlight/internal/world/worldtest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -27,7 +28,7 @@ func newWorld(t *testing.T, nodes int) *world.World {
 		spec.GPUNodes[i].Address = fmt.Sprintf("127.213.7.%d:22", i+1)
 	}
 	at := time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
-	w, err := world.New(spec, world.WithClock(func() time.Time { return at }))
+	w, err := world.New(spec, world.WithClock(func() time.Time { return at }), worldtest.Shared(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,11 +7,12 @@ import (
 
 	"github.com/firstlight/firstlight/internal/golden"
 	"github.com/firstlight/firstlight/internal/world"
+	"github.com/firstlight/firstlight/internal/world/worldtest"
 )
 
 func fixed() time.Time { return time.Date(2026, 11, 2, 9, 0, 0, 0, time.UTC) }
 
-// state is a world of n nodes two seconds after its faults began.
+// state is a world of n nodes two seconds after its faults began. The test fails if a command changes it.
 func state(t *testing.T, nodes int, faults ...world.Fault) world.State {
 	t.Helper()
 	return stateOf(t, world.DefaultHardware, nodes, faults...)
@@ -24,7 +25,7 @@ func stateOf(t *testing.T, hardware string, nodes int, faults ...world.Fault) wo
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := world.New(spec, world.WithClock(func() time.Time { return now }))
+	w, err := world.New(spec, world.WithClock(func() time.Time { return now }), worldtest.Shared(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +35,7 @@ func stateOf(t *testing.T, hardware string, nodes int, faults ...world.Fault) wo
 		}
 	}
 	now = now.Add(2 * time.Second)
-	return w.State()
+	return w.Recent()
 }
 
 func run(t *testing.T, s world.State, node, command string) (stdout, stderr string, exit int) {

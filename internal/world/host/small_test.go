@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/firstlight/firstlight/internal/world"
+	"github.com/firstlight/firstlight/internal/world/worldtest"
 )
 
 // TestOneGPU checks the tools on a host with one GPU and without NVLinks and HCAs.
@@ -16,7 +17,7 @@ func TestOneGPU(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := world.New(spec, world.WithClock(func() time.Time { return now }))
+	w, err := world.New(spec, world.WithClock(func() time.Time { return now }), worldtest.Shared(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +36,7 @@ func TestOneGPU(t *testing.T) {
 		"sminfo": {255, "", "MASTER"},
 		"dmesg":  {0, "NVRM: loading", "nvswitch"},
 	} {
-		out, errOut, exit := run(t, w.State(), "gpu-01", command)
+		out, errOut, exit := run(t, w.Recent(), "gpu-01", command)
 		if exit != tt.exit || !strings.Contains(out+errOut, tt.has) || strings.Contains(out, tt.lack) {
 			t.Errorf("%s: exit %d\n%s%s", command, exit, out, errOut)
 		}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/firstlight/firstlight/internal/world"
+	"github.com/firstlight/firstlight/internal/world/worldtest"
 )
 
 // The operator takes a node with this label for one with GPUs; the node has it exactly if the worker
@@ -28,7 +29,7 @@ func TestLabels(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w, err := world.New(world.DefaultSpec(4))
+			w, err := world.New(world.DefaultSpec(4), worldtest.Shared(t))
 			if err != nil {
 				t.Fatal(err)
 			}

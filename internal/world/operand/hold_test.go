@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/firstlight/firstlight/internal/world"
+	"github.com/firstlight/firstlight/internal/world/worldtest"
 )
 
 // cluster has the operands' pods of gpu-02, as created by their DaemonSets.
@@ -23,7 +24,7 @@ type cluster struct {
 
 func newCluster(t *testing.T) *cluster {
 	t.Helper()
-	w, err := world.New(world.DefaultSpec(4))
+	w, err := world.New(world.DefaultSpec(4), worldtest.Shared(t))
 	if err != nil {
 		t.Fatal(err)
 	}

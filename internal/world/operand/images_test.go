@@ -10,6 +10,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/firstlight/firstlight/internal/world"
+	"github.com/firstlight/firstlight/internal/world/worldtest"
 )
 
 func TestImageID(t *testing.T) {
@@ -34,7 +35,7 @@ func TestImageID(t *testing.T) {
 // cleared.
 func TestRepushedImages(t *testing.T) {
 	t.Parallel()
-	w, err := world.New(world.DefaultSpec(2))
+	w, err := world.New(world.DefaultSpec(2), worldtest.Shared(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,13 +13,14 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/firstlight/firstlight/internal/world"
+	"github.com/firstlight/firstlight/internal/world/worldtest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func start(t *testing.T) (*world.World, *Server, gofish.ClientConfig) {
 	t.Helper()
-	w, err := world.New(world.DefaultSpec(4))
+	w, err := world.New(world.DefaultSpec(4), worldtest.Shared(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/firstlight/firstlight/internal/site"
 	"github.com/firstlight/firstlight/internal/suite"
 	"github.com/firstlight/firstlight/internal/world"
+	"github.com/firstlight/firstlight/internal/world/worldtest"
 )
 
 type recorder struct {
@@ -61,7 +62,7 @@ func findsItsFaults(t *testing.T, hardware string) (*world.World, *ssh.Pool) {
 	for i := range spec.GPUNodes {
 		spec.GPUNodes[i].Address = fmt.Sprintf("127.83.%d.%d", len(t.Name()), i+1)
 	}
-	w, err := world.New(spec)
+	w, err := world.New(spec, worldtest.Shared(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
 	"github.com/firstlight/firstlight/internal/world"
+	"github.com/firstlight/firstlight/internal/world/worldtest"
 )
 
 // The gates of the fabric and the nodes pass without the nodes that failed, judged by the
@@ -28,7 +29,7 @@ func TestFailedNodesAreLeftOut(t *testing.T) {
 	for i := range spec.GPUNodes {
 		spec.GPUNodes[i].Address = fmt.Sprintf("127.84.%d.%d", len(t.Name()), i+1)
 	}
-	w, err := world.New(spec)
+	w, err := world.New(spec, worldtest.Shared(t))
 	if err != nil {
 		t.Fatal(err)
 	}

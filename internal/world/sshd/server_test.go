@@ -17,6 +17,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/poll/polltest"
 	"github.com/firstlight/firstlight/internal/world"
+	"github.com/firstlight/firstlight/internal/world/worldtest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -28,7 +29,7 @@ func start(t *testing.T) (*world.World, *Server) {
 		// A separate address: no other process takes its port while it is closed.
 		spec.GPUNodes[i].Address = fmt.Sprintf("127.83.%d.%d", len(t.Name()), i+1)
 	}
-	w, err := world.New(spec)
+	w, err := world.New(spec, worldtest.Shared(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,2 @@
+// Package worldtest tests the programs of the world: that they do not change the state that they share.
+package worldtest
