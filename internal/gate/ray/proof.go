@@ -115,15 +115,18 @@ func (g *Gate) watch(ctx context.Context, client *probe.Client, target string, f
 	}
 }
 
-// decided reports whether Ray has decided about a group. One that must fit may wait for resources.
+// decided reports whether Ray has decided about a group. One that must fit may wait for resources; that another one
+// waits is a decision only if the scheduler has tried to place it and says so.
 func (g *Gate) decided(target string, f proofFigures) bool {
 	switch {
 	case f.Group.State == probe.Created:
 		return true
 	case target == targetFits:
 		return f.Group.State == probe.Rescheduling && f.steady() >= reschedule
+	case f.Group.State == probe.Pending && f.Group.Scheduling != probe.Infeasible && f.Group.Scheduling != probe.NoResources:
+		return false
 	default:
-		return f.steady() >= max(g.settle, 2*interval) && f.Group.Scheduling != "QUEUED" && f.Group.Scheduling != "SCHEDULING_STARTED"
+		return f.steady() >= max(g.settle, 2*interval)
 	}
 }
 
