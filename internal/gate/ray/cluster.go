@@ -123,8 +123,9 @@ func podOf(p *corev1.Pod) podFigures {
 			f.Why = c.Reason + ": " + c.Message
 		}
 	}
-	for i, c := range p.Status.ContainerStatuses {
-		if i == 0 { // KubeRay: the first container runs Ray
+	for _, c := range p.Status.ContainerStatuses {
+		// KubeRay: the first container of the spec runs Ray. The kubelet sorts the statuses by name.
+		if len(p.Spec.Containers) > 0 && c.Name == p.Spec.Containers[0].Name {
 			f.Restarts = int(c.RestartCount)
 		}
 		if c.State.Waiting != nil {

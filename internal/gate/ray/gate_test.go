@@ -143,6 +143,7 @@ func TestRules(t *testing.T) {
 		when("the head did not restart", set(kindAfter, `[0].restarts`, 1)).Fails(head, "restarted during the gate"),
 		when("a worker remained ready", set(kindAfter, `[1].ready`, false)).Fails(first, "ready false"),
 		when("a worker was not replaced", set(kindAfter, `[1].uid`, "other")).Fails(first, "was replaced"),
+		when("no pod was added", set(kindAfter, `[2]`, checktest.Twice), set(kindAfter, `[2].uid`, "u3")).Fails(second, "pod two was created during the gate"),
 	})
 }
 
@@ -159,7 +160,9 @@ func TestMissing(t *testing.T) {
 
 func TestPodOf(t *testing.T) {
 	t.Parallel()
-	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "a", UID: "u", Labels: map[string]string{labelType: typeHead}}, Status: corev1.PodStatus{
+	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "a", UID: "u", Labels: map[string]string{labelType: typeHead}}, Spec: corev1.PodSpec{
+		Containers: []corev1.Container{{Name: "ray-head"}, {Name: "autoscaler"}},
+	}, Status: corev1.PodStatus{
 		Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable", Message: "0/5 nodes"}},
 	}}
 	if f := podOf(p); f.Ready || !f.Head || f.Why != "Unschedulable: 0/5 nodes" {
@@ -167,12 +170,15 @@ func TestPodOf(t *testing.T) {
 	}
 	p.Status = corev1.PodStatus{
 		Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse}},
-		ContainerStatuses: []corev1.ContainerStatus{{RestartCount: 3, State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}}}},
+		ContainerStatuses: []corev1.ContainerStatus{ // the kubelet sorts them by name
+			{Name: "autoscaler", RestartCount: 1},
+			{Name: "ray-head", RestartCount: 3, State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}}},
+		},
 	}
 	if f := podOf(p); f.Ready || f.Why != "CrashLoopBackOff" || f.Restarts != 3 {
 		t.Errorf("%+v", f)
 	}
-	p.Status.Conditions[0].Status, p.Status.ContainerStatuses[0].State = corev1.ConditionTrue, corev1.ContainerState{}
+	p.Status.Conditions[0].Status, p.Status.ContainerStatuses[1].State = corev1.ConditionTrue, corev1.ContainerState{}
 	if f := podOf(p); !f.Ready || f.Why != "" {
 		t.Errorf("%+v", f)
 	}

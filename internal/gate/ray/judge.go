@@ -1,6 +1,7 @@
 package ray
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -137,7 +138,7 @@ func (g *Gate) judgeWorkers(b *check.Builder, id string, pods []podFigures, c cl
 		switch {
 		case p.GPUs == 0:
 			if !p.Ready && !p.Head {
-				b.Fail(id, cmpOr(p.Node, "pod "+p.Name), remedyPod, "pod %s is not ready: %s", p.Name, p.Why)
+				b.Fail(id, cmp.Or(p.Node, "pod "+p.Name), remedyPod, "pod %s is not ready: %s", p.Name, p.Why)
 			}
 		case p.Node == "":
 			b.Fail(id, "pod "+p.Name, remedyPod, "is not placed: %s", p.Why)
@@ -191,11 +192,4 @@ func (g *Gate) judgeMissing(b *check.Builder, id string, missing []string, pods 
 	for _, node := range missing {
 		b.Fail(id, node, remedyPod, "no pod of the RayCluster with GPUs is on %s", node)
 	}
-}
-
-func cmpOr(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }

@@ -1,6 +1,7 @@
 package ray
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -60,7 +61,7 @@ func (g *Gate) nodesByID(obs []check.Observation) map[string]string {
 	return out
 }
 
-// judgeRestarts requires the same pods as before, with no restart in between.
+// judgeRestarts requires exactly the pods that were there before, with no restart in between.
 func (g *Gate) judgeRestarts(b *check.Builder, obs []check.Observation) {
 	if !b.Clean() { // the pods were not read again
 		return
@@ -71,10 +72,7 @@ func (g *Gate) judgeRestarts(b *check.Builder, obs []check.Observation) {
 		return
 	}
 	for _, was := range before {
-		suspect := cmpOr(was.Node, "pod "+was.Name)
-		if was.Head {
-			suspect = "head of RayCluster " + g.ref()
-		}
+		suspect := g.suspectOf(was)
 		i := slices.IndexFunc(after, func(p podFigures) bool { return p.UID == was.UID })
 		switch {
 		case i < 0:
@@ -83,4 +81,17 @@ func (g *Gate) judgeRestarts(b *check.Builder, obs []check.Observation) {
 			b.Fail(o.ID, suspect, remedyPod, "pod %s restarted during the gate (%d restarts, before %d), ready %t", was.Name, after[i].Restarts, was.Restarts, after[i].Ready)
 		}
 	}
+	for _, p := range after {
+		if !slices.ContainsFunc(before, func(was podFigures) bool { return was.UID == p.UID }) {
+			b.Fail(o.ID, g.suspectOf(p), remedyPod, "pod %s was created during the gate", p.Name)
+		}
+	}
+}
+
+// suspectOf is the suspect of a pod's fault: the head, or the node of a worker.
+func (g *Gate) suspectOf(p podFigures) string {
+	if p.Head {
+		return "head of RayCluster " + g.ref()
+	}
+	return cmp.Or(p.Node, "pod "+p.Name)
 }
