@@ -28,6 +28,10 @@ const (
 type operatorFigures struct {
 	// State that it wrote within the time; "suspended" if it works.
 	State string `json:"state"`
+	// Resumed: another controller has set spec.suspend to false.
+	Resumed bool `json:"resumed,omitempty"`
+	// Pods that it has.
+	Pods int `json:"pods,omitempty"`
 	// WithinSeconds is how long the gate waited for it at most.
 	WithinSeconds float64 `json:"withinSeconds"`
 }

@@ -99,6 +99,8 @@ func TestRules(t *testing.T) {
 	fits, large := kindProof+"@"+targetFits, kindProof+"@"+targetTooLarge
 	checktest.Rules(t, judgeOf(g), obs, []checktest.Rule{
 		when("the operator reconciles", set(kindOperator, `.state`, "")).Fails("kuberay-operator", "did not reconcile"),
+		when("the probe remains suspended", set(kindOperator, `.resumed`, true)).Fails("suspended RayCluster in namespace ray", "spec.suspend was set to false"),
+		when("the probe has no pods", set(kindOperator, `.pods`, 1)).Fails("suspended RayCluster in namespace ray", "has 1 pods"),
 		when("the operator has seen the spec", set(kindCluster, `.generation`, 2)).Fails("kuberay-operator", "generation 1"),
 		when("the RayCluster is ready", set(kindCluster, `.state`, "failed")).Fails("RayCluster ray/ray", `in state "failed"`),
 		when("it is not suspended", set(kindCluster, `.suspended`, true)).Fails("RayCluster ray/ray", "is suspended"),

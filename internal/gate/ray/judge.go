@@ -13,6 +13,7 @@ import (
 const (
 	remedyAPI      = "make the API server reachable with this kubeconfig, and give its user the permissions that firstlight's RBAC lists; RayClusters need KubeRay's definitions"
 	remedyOperator = "start the KubeRay operator, and read its log; it must watch the namespace of the RayCluster"
+	remedyResumed  = "exempt RayClusters without a queue in this namespace from the controller that resumes them: Kueue with manageJobsWithoutQueueName"
 	remedyCluster  = "kubectl describe raycluster, and the log of the KubeRay operator"
 	remedyHead     = "kubectl logs --previous of the head's pod; the logs of Ray in /tmp/ray/session_latest/logs"
 	remedyGroup    = "correct replicas (and minReplicas, maxReplicas) of the worker group"
@@ -55,9 +56,7 @@ func (g *Gate) offered(obs []check.Observation) float64 {
 
 // judgeState judges everything but the placement groups. It returns Ray's version.
 func (g *Gate) judgeState(b *check.Builder, obs []check.Observation) (version string) {
-	if f, o, ok := check.Require[operatorFigures](b, obs, kindOperator, "", "the KubeRay operator", remedyAPI); ok && f.State != suspended {
-		b.Fail(o.ID, "kuberay-operator", remedyOperator, "did not reconcile a suspended RayCluster in namespace %s within %g s: its state is %q", g.site.Ray.Namespace, f.WithinSeconds, f.State)
-	}
+	g.judgeOperator(b, obs)
 	cluster, o, seen := check.Require[clusterFigures](b, obs, kindCluster, "", "RayCluster "+g.ref(), remedyAPI)
 	if seen {
 		g.judgeCluster(b, o.ID, cluster)
@@ -85,6 +84,20 @@ func (g *Gate) judgeState(b *check.Builder, obs []check.Observation) (version st
 		b.Unobserved(o.ID, "GPUs of Ray", remedyBusy, "%g of %g GPUs are in use, so that no placement group over all nodes was created", usage.Used, usage.Total)
 	}
 	return v.Version
+}
+
+// judgeOperator requires that the operator has reconciled the probe.
+func (g *Gate) judgeOperator(b *check.Builder, obs []check.Observation) {
+	f, o, ok := check.Require[operatorFigures](b, obs, kindOperator, "", "the KubeRay operator", remedyAPI)
+	switch suspect := "suspended RayCluster in namespace " + g.site.Ray.Namespace; {
+	case !ok:
+	case f.Resumed:
+		b.Fail(o.ID, suspect, remedyResumed, "spec.suspend was set to false by another controller, and %d pods exist", f.Pods)
+	case f.Pods > 0:
+		b.Fail(o.ID, suspect, remedyOperator, "has %d pods, want none", f.Pods)
+	case f.State != suspended:
+		b.Fail(o.ID, "kuberay-operator", remedyOperator, "did not reconcile a suspended RayCluster in namespace %s within %g s: its state is %q", g.site.Ray.Namespace, f.WithinSeconds, f.State)
+	}
 }
 
 // judgeCluster judges the spec and the status of the RayCluster.
