@@ -102,9 +102,7 @@ func (g *Gate) observePods(ctx context.Context, cluster *kube.Cluster, rec check
 	}
 	out := []podFigures{}
 	for i := range list.Items {
-		if list.Items[i].DeletionTimestamp == nil {
-			out = append(out, podOf(&list.Items[i]))
-		}
+		out = append(out, podOf(&list.Items[i]))
 	}
 	slices.SortFunc(out, func(a, b podFigures) int { return strings.Compare(a.Name, b.Name) })
 	return out, attempt.Record(out, nil)
@@ -113,7 +111,7 @@ func (g *Gate) observePods(ctx context.Context, cluster *kube.Cluster, rec check
 func podOf(p *corev1.Pod) podFigures {
 	f := podFigures{
 		Name: p.Name, UID: string(p.UID), Head: p.Labels[labelType] == typeHead, Node: p.Spec.NodeName, Address: p.Status.PodIP,
-		GPUs: kube.PodRequest(&p.Spec, kube.GPUResource), Why: p.Status.Reason,
+		GPUs: kube.PodRequest(&p.Spec, kube.GPUResource), Why: p.Status.Reason, Terminating: p.DeletionTimestamp != nil,
 	}
 	for _, c := range p.Status.Conditions {
 		switch {
@@ -138,6 +136,11 @@ func podOf(p *corev1.Pod) podFigures {
 		f.Why = string(p.Status.Phase)
 	}
 	return f
+}
+
+// live are the pods that are not being deleted.
+func live(pods []podFigures) []podFigures {
+	return slices.DeleteFunc(slices.Clone(pods), func(p podFigures) bool { return p.Terminating })
 }
 
 // headOf is the head's pod; nil unless there is exactly one.

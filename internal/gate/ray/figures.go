@@ -75,6 +75,8 @@ type podFigures struct {
 	Address string `json:"address,omitempty"`
 	GPUs    int    `json:"gpus,omitempty"`
 	Ready   bool   `json:"ready"`
+	// Terminating: it is being deleted.
+	Terminating bool `json:"terminating,omitempty"`
 	// Restarts of its Ray container.
 	Restarts int `json:"restarts"`
 	// Why it is not ready.

@@ -122,6 +122,7 @@ func TestRules(t *testing.T) {
 		when("a pod has one raylet", set(kindNodes, `[2].address`, "10.0.0.2")).Fails(first, "2 raylets"),
 		when("Ray has all GPUs", set(kindNodes, `[1].gpus`, 7)).Fails(first, "Ray has 7 GPUs"),
 		when("Ray has only pods", set(kindNodes, `[0].address`, "10.0.0.9"), set(kindNodes, `[0].gpus`, 8)).Fails("Ray node 10.0.0.9", "is not a pod"),
+		when("the head offers only GPUs that it requests", set(kindNodes, `[0].gpus`, 8)).Fails("pod head", "Ray has 8 GPUs of pod head, which requests 0"),
 		when("the GPUs are free", set(kindUsage, `.used`, 1)).Unobserved("GPUs of Ray", "1 of 16 GPUs are in use"),
 		when("the job runs", set(fits, `.job.status`, "FAILED")).Fails(suspectJob, "ended before"),
 		when("the state of the job is known", set(fits, `.job.status`, "ODD")).Unobserved(suspectJob, "unknown state"),
@@ -144,6 +145,9 @@ func TestRules(t *testing.T) {
 		when("the group waits for no commit", set(large, `.group.scheduling`, "FAILED_TO_COMMIT_RESOURCES")).Unobserved("placement groups of Ray", "not a decision"),
 		when("the head did not restart", set(kindAfter, `[0].restarts`, 1)).Fails(head, "restarted during the gate"),
 		when("a worker remained ready", set(kindAfter, `[1].ready`, false)).Fails(first, "ready false"),
+		when("a worker does not terminate", set(kindAfter, `[1].terminating`, true)).Fails(first, "was replaced"),
+		when("the worker of a node remains", set(kindPods, `[1].terminating`, true)).Fails(first, "no pod of the RayCluster"),
+		when("the head remains", set(kindPods, `[0].terminating`, true)).Fails(head, "0 pods of the head"),
 		when("a worker was not replaced", set(kindAfter, `[1].uid`, "other")).Fails(first, "was replaced"),
 		when("no pod was added", set(kindAfter, `[2]`, checktest.Twice), set(kindAfter, `[2].uid`, "u3")).Fails(second, "pod two was created during the gate"),
 	})
@@ -181,7 +185,11 @@ func TestPodOf(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 	p.Status.Conditions[0].Status, p.Status.ContainerStatuses[1].State = corev1.ConditionTrue, corev1.ContainerState{}
-	if f := podOf(p); !f.Ready || f.Why != "" {
+	if f := podOf(p); !f.Ready || f.Why != "" || f.Terminating {
+		t.Errorf("%+v", f)
+	}
+	p.DeletionTimestamp = new(metav1.Now())
+	if f := podOf(p); !f.Terminating {
 		t.Errorf("%+v", f)
 	}
 }

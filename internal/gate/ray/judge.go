@@ -21,7 +21,9 @@ const (
 	remedyAPIHead  = "make port 8265 of the head's pod reachable: the dashboard of Ray must run, without TLS and without a token"
 	remedyRaylet   = "read raylet.out and gcs_server.out in /tmp/ray/session_latest/logs of the pod, and restart it"
 	remedyGPUs     = "compare num-gpus in rayStartParams and nvidia.com/gpu of the pod with nvidia-smi -L in it"
-	remedyBusy     = "run the gate when no job uses Ray's GPUs: ray status, ray list actors, ray list placement-groups"
+	// remedyUnrequested: Kubernetes may give the same GPUs to other pods.
+	remedyUnrequested = "remove num-gpus from rayStartParams, or have the container request as many of nvidia.com/gpu"
+	remedyBusy        = "run the gate when no job uses Ray's GPUs: ray status, ray list actors, ray list placement-groups"
 )
 
 // Judge implements check.Check.
@@ -37,21 +39,10 @@ func (g *Gate) Judge(obs []check.Observation) check.Judgement {
 	}
 	b.MergeSuspects()
 	want := float64(len(g.nodes) * g.gpus)
-	b.Figure(check.Figure{Name: "GPUs of Ray", Value: g.offered(obs), Unit: "GPUs", Limit: want, Relation: "==", Source: "site inventory.nodes and profile " + g.hardware.Name + " node.gpus"})
+	var unread check.Builder
+	nodes, _, _ := check.Require[[]probe.Node](&unread, obs, kindNodes, "", "", "")
+	b.Figure(check.Figure{Name: "GPUs of Ray", Value: offered(nodes), Unit: "GPUs", Limit: want, Relation: "==", Source: "site inventory.nodes and profile " + g.hardware.Name + " node.gpus"})
 	return b.Judgement(fmt.Sprintf("Ray %s: RayCluster %s is ready with %d nodes and %d GPUs each; a placement group over all nodes was placed, a larger one was not", version, g.ref(), len(g.nodes), g.gpus))
-}
-
-// offered is the number of GPUs of the nodes that are alive.
-func (g *Gate) offered(obs []check.Observation) float64 {
-	var b check.Builder
-	nodes, _, _ := check.Require[[]probe.Node](&b, obs, kindNodes, "", "", "")
-	sum := 0.0
-	for _, n := range nodes {
-		if n.State == probe.Alive {
-			sum += n.GPUs
-		}
-	}
-	return sum
 }
 
 // judgeState judges everything but the placement groups. It returns Ray's version.
@@ -65,8 +56,8 @@ func (g *Gate) judgeState(b *check.Builder, obs []check.Observation) (version st
 	if !ok || !seen {
 		return ""
 	}
-	headReady := g.judgeHead(b, podsObs.ID, pods)
-	g.judgeWorkers(b, podsObs.ID, pods, cluster)
+	headReady := g.judgeHead(b, podsObs.ID, live(pods))
+	g.judgeWorkers(b, podsObs.ID, live(pods), cluster)
 	if !headReady { // the head was not asked
 		return ""
 	}

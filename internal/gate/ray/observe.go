@@ -47,7 +47,7 @@ func (g *Gate) Observe(ctx context.Context, rec check.Recorder) error {
 	if err := g.observeOperator(ctx, cluster, kept); err != nil {
 		return err
 	}
-	head := headOf(pods)
+	head := headOf(live(pods))
 	if head == nil || !head.Ready {
 		return nil
 	}
