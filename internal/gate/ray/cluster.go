@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -44,6 +45,23 @@ type workerGroup struct {
 	Max      *int   `json:"maxReplicas"`
 	Hosts    int    `json:"numOfHosts"`
 	Suspend  bool   `json:"suspend"`
+	// Start are the parameters of ray start.
+	Start    map[string]string `json:"rayStartParams"`
+	Template struct {
+		Spec corev1.PodSpec `json:"spec"`
+	} `json:"template"`
+}
+
+// hasGPUs reports whether Ray may get GPUs with the group's pods: they request some, or ray start adds some.
+func (w *workerGroup) hasGPUs() bool {
+	given, ok := w.Start["num-gpus"]
+	count, err := strconv.ParseFloat(given, 64)
+	return kube.PodRequest(&w.Template.Spec, kube.GPUResource) > 0 || ok && (err != nil || count > 0)
+}
+
+// scales reports whether the autoscaler may change its number of pods. KubeRay: without maxReplicas there is no limit.
+func (w *workerGroup) scales() bool {
+	return !w.Suspend && (w.Max == nil || w.Replicas == nil || *w.Max > *w.Replicas)
 }
 
 // observeCluster records the RayCluster.
@@ -77,13 +95,13 @@ func parseCluster(raw []byte, found *unstructured.Unstructured) (clusterFigures,
 		State: c.Status.State, Reason: c.Status.Reason, Suspended: c.Spec.Suspend, Generation: found.GetGeneration(), Observed: c.Status.Observed,
 		Conditions: c.Status.Conditions, Groups: []group{},
 	}
-	for _, w := range c.Spec.Workers {
-		one := group{Name: w.Name, Suspended: w.Suspend}
+	for i := range c.Spec.Workers {
+		w := &c.Spec.Workers[i]
+		one := group{Name: w.Name, Suspended: w.Suspend, GPUs: w.hasGPUs(), Scales: c.Spec.Scales && w.scales()}
 		if w.Replicas != nil {
 			one.Pods = *w.Replicas * max(1, w.Hosts)
 		}
-		// KubeRay: without maxReplicas there is no limit.
-		f.Scales = f.Scales || c.Spec.Scales && (w.Max == nil || w.Replicas == nil || *w.Max > *w.Replicas)
+		f.Scales = f.Scales || one.Scales && one.GPUs
 		f.Groups = append(f.Groups, one)
 	}
 	return f, nil

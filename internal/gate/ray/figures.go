@@ -46,7 +46,7 @@ type clusterFigures struct {
 	Observed   int64       `json:"observed"`
 	Conditions []condition `json:"conditions"`
 	Groups     []group     `json:"groups"`
-	// Scales: Ray's autoscaler may add workers.
+	// Scales: Ray's autoscaler may add workers with GPUs.
 	Scales bool `json:"scales,omitempty"`
 }
 
@@ -63,6 +63,10 @@ type group struct {
 	// Pods that it must have: replicas times hosts of each.
 	Pods      int  `json:"pods"`
 	Suspended bool `json:"suspended,omitempty"`
+	// GPUs: Ray may get GPUs with its pods.
+	GPUs bool `json:"gpus,omitempty"`
+	// Scales: Ray's autoscaler may change the number of its pods.
+	Scales bool `json:"scales,omitempty"`
 }
 
 // podFigures are a pod of the RayCluster.

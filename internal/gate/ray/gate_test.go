@@ -75,7 +75,7 @@ func healthy(t *testing.T) (*Gate, []check.Observation) {
 	}
 	running := probe.Job{ID: "x", Status: probe.JobRunning}
 	o := checktest.Observed{T: t}
-	o.Add(kindCluster, g.ref(), true, clusterFigures{State: "ready", Generation: 1, Observed: 1, Conditions: []condition{{Type: "ReplicaFailure", Status: "False"}}, Groups: []group{{Name: "gpu", Pods: 2}}})
+	o.Add(kindCluster, g.ref(), true, clusterFigures{State: "ready", Generation: 1, Observed: 1, Conditions: []condition{{Type: "ReplicaFailure", Status: "False"}}, Groups: []group{{Name: "gpu", Pods: 2, GPUs: true}, {Name: "cpu", Pods: 3}}})
 	o.Add(kindPods, g.ref(), true, pods)
 	o.Add(kindOperator, "ray", true, operatorFigures{State: suspended, WithinSeconds: 120})
 	o.Add(kindVersion, "head", true, versionFigures{"2.52.0"})
@@ -151,6 +151,48 @@ func TestRules(t *testing.T) {
 		when("a worker was not replaced", set(kindAfter, `[1].uid`, "other")).Fails(first, "was replaced"),
 		when("no pod was added", set(kindAfter, `[2]`, checktest.Twice), set(kindAfter, `[2].uid`, "u3")).Fails(second, "pod two was created during the gate"),
 	})
+}
+
+// Workers without GPUs whose number the autoscaler changes may come and go; others may not.
+func TestScaledPods(t *testing.T) {
+	t.Parallel()
+	for _, scales := range []bool{false, true} {
+		g, obs := healthy(t)
+		cpu := podFigures{Name: "cpu", UID: "u9", Node: "system-01", Ready: true}
+		for i, o := range obs {
+			switch o.Kind {
+			case kindCluster:
+				f, err := check.Decode[clusterFigures](o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				f.Groups[1].Scales = scales
+				obs[i].Figures = encoded(t, f)
+			case kindAfter:
+				pods, err := check.Decode[[]podFigures](o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				obs[i].Figures = encoded(t, append(pods, cpu))
+			}
+		}
+		want := check.Failed
+		if scales {
+			want = check.Passed
+		}
+		if j := judgeOf(g)(obs); j.Verdict != want {
+			t.Errorf("scales %t: %s, %+v", scales, j.Verdict, j.Findings)
+		}
+	}
+}
+
+func encoded(t *testing.T, v any) json.RawMessage {
+	t.Helper()
+	raw, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
 }
 
 // Without one of its observations the gate is unobserved.

@@ -175,6 +175,9 @@ func (g *Gate) judgeMissing(b *check.Builder, id string, missing []string, pods 
 	}
 	wanted, names := 0, []string{}
 	for _, one := range c.Groups {
+		if !one.GPUs {
+			continue
+		}
 		if !one.Suspended {
 			wanted += one.Pods
 		}
@@ -188,7 +191,7 @@ func (g *Gate) judgeMissing(b *check.Builder, id string, missing []string, pods 
 	if wanted < len(g.nodes) {
 		what := "worker group " + strings.Join(names, ", ")
 		if len(names) == 0 {
-			what = "worker groups of RayCluster " + g.ref()
+			what = "worker groups with GPUs of RayCluster " + g.ref()
 		}
 		b.Fail(id, what, remedyGroup, "has %d replicas, the inventory has %d nodes: no worker is on %s", wanted, len(g.nodes), strings.Join(missing, ", "))
 		return

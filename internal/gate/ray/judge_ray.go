@@ -34,7 +34,8 @@ func (g *Gate) judgeRestarts(b *check.Builder, obs []check.Observation) {
 	if !ok {
 		return
 	}
-	before, after = live(before), live(after)
+	cluster, _, _ := check.Require[clusterFigures](b, obs, kindCluster, "", "RayCluster "+g.ref(), remedyAPI)
+	before, after = fixed(before, cluster), fixed(after, cluster)
 	for _, was := range before {
 		suspect := g.suspectOf(was)
 		i := slices.IndexFunc(after, func(p podFigures) bool { return p.UID == was.UID })
@@ -50,6 +51,12 @@ func (g *Gate) judgeRestarts(b *check.Builder, obs []check.Observation) {
 			b.Fail(o.ID, g.suspectOf(p), remedyPod, "pod %s was created during the gate", p.Name)
 		}
 	}
+}
+
+// fixed are the live pods that must remain: workers without GPUs come and go where the autoscaler changes their number.
+func fixed(pods []podFigures, c clusterFigures) []podFigures {
+	scales := slices.ContainsFunc(c.Groups, func(one group) bool { return one.Scales && !one.GPUs })
+	return slices.DeleteFunc(live(pods), func(p podFigures) bool { return scales && !p.Head && p.GPUs == 0 })
 }
 
 // suspectOf is the suspect of a pod's fault: the head, or the node of a worker.
