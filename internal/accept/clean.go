@@ -33,7 +33,7 @@ func (x *execution) cleanGate(ctx context.Context, gate string) error {
 // the site's.
 func (x *execution) removeObjects(ctx context.Context, g kube.Guest, run string) error {
 	err := x.withoutUnlisted(run, g.Cleanup(ctx, run))
-	if x.opts.Site.Ray == nil {
+	if x.opts.Site == nil || x.opts.Site.Ray == nil {
 		return err
 	}
 	return errors.Join(err, x.withoutUnlisted(run, g.RemoveRayClusters(ctx, x.opts.Site.Ray.Namespace, run)))

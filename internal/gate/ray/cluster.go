@@ -92,6 +92,7 @@ func parseCluster(raw []byte, found *unstructured.Unstructured) (clusterFigures,
 		return clusterFigures{}, fmt.Errorf("not a RayCluster: %w", err)
 	}
 	f := clusterFigures{
+		UID:   string(found.GetUID()),
 		State: c.Status.State, Reason: c.Status.Reason, Suspended: c.Spec.Suspend, Generation: found.GetGeneration(), Observed: c.Status.Observed,
 		Conditions: c.Status.Conditions, Groups: []group{},
 	}

@@ -38,6 +38,8 @@ type operatorFigures struct {
 
 // clusterFigures are the spec and the status of the RayCluster.
 type clusterFigures struct {
+	// UID changes when a RayCluster of the same name is created again.
+	UID       string `json:"uid"`
 	State     string `json:"state"`
 	Reason    string `json:"reason,omitempty"`
 	Suspended bool   `json:"suspended,omitempty"`

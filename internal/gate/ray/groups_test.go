@@ -1,7 +1,6 @@
 package ray
 
 import (
-	"encoding/json"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -30,13 +29,13 @@ func TestScales(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			raw := []byte(`{"kind": "RayCluster", "metadata": {"generation": 3}, "spec": {` + tt.spec + `}, "status": {"state": "ready"}}`)
+			raw := []byte(`{"kind": "RayCluster", "metadata": {"uid": "u", "generation": 3}, "spec": {` + tt.spec + `}, "status": {"state": "ready"}}`)
 			var u unstructured.Unstructured
-			if err := json.Unmarshal(raw, &u.Object); err != nil {
+			if err := u.UnmarshalJSON(raw); err != nil {
 				t.Fatal(err)
 			}
 			f, err := parseCluster(raw, &u)
-			if err != nil || f.Scales != tt.want {
+			if err != nil || f.Scales != tt.want || f.UID != "u" || f.Generation != 3 {
 				t.Errorf("scales %t, %v, want %t: %+v", f.Scales, err, tt.want, f.Groups)
 			}
 		})
