@@ -130,14 +130,14 @@ func (g *Gate) observePods(ctx context.Context, cluster *kube.Cluster, rec check
 func podOf(p *corev1.Pod) podFigures {
 	f := podFigures{
 		Name: p.Name, UID: string(p.UID), Head: p.Labels[labelType] == typeHead, Node: p.Spec.NodeName, Address: p.Status.PodIP,
-		GPUs: kube.PodRequest(&p.Spec, kube.GPUResource), Why: p.Status.Reason, Terminating: p.DeletionTimestamp != nil,
+		GPUs: kube.PodRequest(&p.Spec, kube.GPUResource), Reason: p.Status.Reason, Terminating: p.DeletionTimestamp != nil,
 	}
 	for _, c := range p.Status.Conditions {
 		switch {
 		case c.Type == corev1.PodReady:
 			f.Ready = c.Status == corev1.ConditionTrue && p.Status.Phase == corev1.PodRunning
 		case c.Type == corev1.PodScheduled && c.Status != corev1.ConditionTrue:
-			f.Why = c.Reason + ": " + c.Message
+			f.Reason = c.Reason + ": " + c.Message
 		}
 	}
 	for _, c := range p.Status.ContainerStatuses {
@@ -146,13 +146,13 @@ func podOf(p *corev1.Pod) podFigures {
 			f.Restarts = int(c.RestartCount)
 		}
 		if c.State.Waiting != nil {
-			f.Why = c.State.Waiting.Reason
+			f.Reason = c.State.Waiting.Reason
 		}
 	}
 	if f.Ready {
-		f.Why = ""
-	} else if f.Why == "" {
-		f.Why = string(p.Status.Phase)
+		f.Reason = ""
+	} else if f.Reason == "" {
+		f.Reason = string(p.Status.Phase)
 	}
 	return f
 }

@@ -85,8 +85,8 @@ type podFigures struct {
 	Terminating bool `json:"terminating,omitempty"`
 	// Restarts of its Ray container.
 	Restarts int `json:"restarts"`
-	// Why it is not ready.
-	Why string `json:"why,omitempty"`
+	// Reason that it is not ready.
+	Reason string `json:"reason,omitempty"`
 }
 
 type versionFigures struct {
@@ -101,7 +101,7 @@ type proofFigures struct {
 	Job probe.Job `json:"job"`
 	// Group is the group before the gate stopped the job; nil: the job created no group.
 	Group *probe.Group `json:"group,omitempty"`
-	// Steady is for how long the group was seen in that state.
+	// SteadySeconds is how long the group was seen in that state.
 	SteadySeconds float64 `json:"steadySeconds"`
 	// Removed: the group was gone after the job.
 	Removed bool `json:"removed"`

@@ -213,7 +213,7 @@ func TestPodOf(t *testing.T) {
 	}, Status: corev1.PodStatus{
 		Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable", Message: "0/5 nodes"}},
 	}}
-	if f := podOf(p); f.Ready || !f.Head || f.Why != "Unschedulable: 0/5 nodes" {
+	if f := podOf(p); f.Ready || !f.Head || f.Reason != "Unschedulable: 0/5 nodes" {
 		t.Errorf("%+v", f)
 	}
 	p.Status = corev1.PodStatus{
@@ -223,11 +223,11 @@ func TestPodOf(t *testing.T) {
 			{Name: "ray-head", RestartCount: 3, State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}}},
 		},
 	}
-	if f := podOf(p); f.Ready || f.Why != "CrashLoopBackOff" || f.Restarts != 3 {
+	if f := podOf(p); f.Ready || f.Reason != "CrashLoopBackOff" || f.Restarts != 3 {
 		t.Errorf("%+v", f)
 	}
 	p.Status.Conditions[0].Status, p.Status.ContainerStatuses[1].State = corev1.ConditionTrue, corev1.ContainerState{}
-	if f := podOf(p); !f.Ready || f.Why != "" || f.Terminating {
+	if f := podOf(p); !f.Ready || f.Reason != "" || f.Terminating {
 		t.Errorf("%+v", f)
 	}
 	p.DeletionTimestamp = new(metav1.Now())
@@ -279,9 +279,9 @@ func (h *head) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// prove submits one job, waits for the decision, and leaves neither the job nor the group. A job that a killed run
+// probeGroup submits one job, waits for the decision, and leaves neither the job nor the group. A job that a killed run
 // left is ended first.
-func TestProve(t *testing.T) {
+func TestProbeGroup(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		head    head
@@ -318,7 +318,7 @@ func TestProve(t *testing.T) {
 				}
 			}
 			var rec book
-			held, err := g.prove(ctx, &probe.Client{Address: strings.TrimPrefix(server.URL, "http://"), HTTP: server.Client()}, &rec, targetFits, 2)
+			held, err := g.probeGroup(ctx, &probe.Client{Address: strings.TrimPrefix(server.URL, "http://"), HTTP: server.Client()}, &rec, targetFits, 2)
 			if err != nil || held != tt.held || len(rec) != 1 {
 				t.Fatalf("held %t, %v, %+v", held, err, rec)
 			}
@@ -343,3 +343,18 @@ func (b *book) Record(o check.Observation) (check.Observation, error) {
 	return o, nil
 }
 func (*book) Progress(string, ...any) {}
+
+// Without a group the state is as old as the wait.
+func TestWatchWithoutAGroup(t *testing.T) {
+	t.Parallel()
+	h := head{t: t, states: []string{probe.Removed}, job: probe.JobRunning}
+	server := httptest.NewServer(&h)
+	t.Cleanup(server.Close)
+	s, p := raySite(t)
+	g := New(s, p, depsAt(testingclock.NewFakePassiveClock(time.Date(2026, 11, 27, 12, 0, 0, 0, time.UTC))))
+	var f proofFigures
+	_, err := g.watch(t.Context(), &probe.Client{Address: strings.TrimPrefix(server.URL, "http://"), HTTP: server.Client()}, targetFits, &f)
+	if err != nil || f.Group != nil || f.steady() > g.deadline+2*interval || f.steady() < g.deadline {
+		t.Errorf("%+v, %v, want none for %s", f, err, g.deadline)
+	}
+}

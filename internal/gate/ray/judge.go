@@ -129,7 +129,7 @@ func (g *Gate) judgeHead(b *check.Builder, id string, pods []podFigures) bool {
 		b.Fail(id, suspect, remedyCluster, "%d pods of the head, want 1", n)
 		return false
 	case !head.Ready:
-		b.Fail(id, suspect, remedyHead, "pod %s is not ready (%s), after %d restarts", head.Name, head.Why, head.Restarts)
+		b.Fail(id, suspect, remedyHead, "pod %s is not ready (%s), after %d restarts", head.Name, head.Reason, head.Restarts)
 		return false
 	}
 	return true
@@ -142,10 +142,10 @@ func (g *Gate) judgeWorkers(b *check.Builder, id string, pods []podFigures, c cl
 		switch {
 		case p.GPUs == 0:
 			if !p.Ready && !p.Head {
-				b.Fail(id, cmp.Or(p.Node, "pod "+p.Name), remedyPod, "pod %s is not ready: %s", p.Name, p.Why)
+				b.Fail(id, cmp.Or(p.Node, "pod "+p.Name), remedyPod, "pod %s is not ready: %s", p.Name, p.Reason)
 			}
 		case p.Node == "":
-			b.Fail(id, "pod "+p.Name, remedyPod, "is not placed: %s", p.Why)
+			b.Fail(id, "pod "+p.Name, remedyPod, "is not placed: %s", p.Reason)
 		case !slices.Contains(g.nodes, p.Node):
 			b.Fail(id, p.Node, "keep Ray's workers off it, or add it to inventory.nodes", "pod %s has %d GPUs of %s, which is not in the inventory or was left out", p.Name, p.GPUs, p.Node)
 		default:
@@ -162,7 +162,7 @@ func (g *Gate) judgeWorkers(b *check.Builder, id string, pods []podFigures, c cl
 		case have[0].GPUs != g.gpus:
 			b.Fail(id, node, remedyGroup, "pod %s has %d GPUs, want %d", have[0].Name, have[0].GPUs, g.gpus)
 		case !have[0].Ready:
-			b.Fail(id, node, remedyPod, "pod %s on %s is not ready: %s", have[0].Name, node, have[0].Why)
+			b.Fail(id, node, remedyPod, "pod %s on %s is not ready: %s", have[0].Name, node, have[0].Reason)
 		}
 	}
 	g.judgeMissing(b, id, missing, pods, c)
