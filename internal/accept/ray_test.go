@@ -121,7 +121,7 @@ func TestVerdictsAreOfOneRayCluster(t *testing.T) {
 			put := func(uid types.UID, generation int64) {
 				t.Helper()
 				api := c.Dynamic.Resource(kube.RayClusters()).Namespace("ray")
-				_ = api.Delete(t.Context(), "ray", metav1.DeleteOptions{}) // the first time there is none
+				_ = api.Delete(t.Context(), "ray", metav1.DeleteOptions{}) // not found the first time
 				if uid == "" {
 					return
 				}

@@ -24,7 +24,7 @@ func (g *Gate) nodesByID(obs []check.Observation) map[string]string {
 	return out
 }
 
-// judgeRestarts requires exactly the pods that were there before, with no restart in between.
+// judgeRestarts requires exactly the pods that existed before, with no restart in between.
 func (g *Gate) judgeRestarts(b *check.Builder, obs []check.Observation) {
 	if !b.Clean() { // the pods were not read again
 		return

@@ -117,7 +117,7 @@ func (g *Gate) watch(ctx context.Context, client *probe.Client, target string, f
 }
 
 // decided reports whether Ray has decided about a group. One that must fit may wait for resources; that another one
-// waits is a decision only if the scheduler has tried to place it and says so.
+// waits is a decision only if the scheduler reports that it has tried to place it.
 func (g *Gate) decided(target string, f proofFigures) bool {
 	switch {
 	case f.Group.State == probe.Created:
