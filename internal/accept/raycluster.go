@@ -32,11 +32,11 @@ func (x *execution) otherRayCluster(ctx context.Context, b *evidence.Bundle, ste
 		}
 		c, err := x.opts.Cluster(ctx)
 		if err != nil {
-			return []string{err.Error()}, nil
+			return []string{err.Error()}, nil //nolint:nilerr // a RayCluster that cannot be read is a difference
 		}
 		now, err := ray.Identify(ctx, c, x.opts.Site.Ray)
 		if err != nil {
-			return []string{err.Error()}, nil
+			return []string{err.Error()}, nil //nolint:nilerr // a RayCluster that cannot be read is a difference
 		}
 		if now != then {
 			return []string{fmt.Sprintf("RayCluster %s/%s: %s then, %s now", x.opts.Site.Ray.Namespace, x.opts.Site.Ray.Cluster, then, now)}, nil

@@ -34,18 +34,18 @@ func match(nodes []probe.Node, pods []podFigures) []*members {
 		return all[p]
 	}
 	for _, p := range pods {
-		switch m := at(p.Address, p.Head); {
-		case p.Terminating:
+		m := at(p.Address, p.Head)
+		if p.Terminating {
 			m.terminating = append(m.terminating, p)
-		default:
+		} else {
 			m.live = append(m.live, p)
 		}
 	}
 	for _, n := range nodes {
-		switch m := at(n.Address, n.Head); {
-		case n.State == probe.Alive:
+		m := at(n.Address, n.Head)
+		if n.State == probe.Alive {
 			m.alive = append(m.alive, n)
-		default:
+		} else {
 			m.dead = append(m.dead, n)
 		}
 	}
