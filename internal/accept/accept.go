@@ -395,7 +395,7 @@ func (x *execution) cleanRun(ctx context.Context) error {
 		return nil
 	}
 	x.note("removing the objects of the run")
-	err := x.withoutUnlisted(x.run.ID(), kube.Guest{Cluster: c, ClusterEnds: x.opts.ClusterEnds}.Cleanup(ctx, x.run.ID()))
+	err := x.removeObjects(ctx, kube.Guest{Cluster: c, ClusterEnds: x.opts.ClusterEnds}, x.run.ID())
 	switch {
 	case err != nil && kube.OnlyAPIUnavailable(err):
 		return fmt.Errorf("clean up after run %s: %w", x.run.ID(), err)

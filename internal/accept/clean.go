@@ -2,6 +2,7 @@ package accept
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -26,4 +27,14 @@ func (x *execution) cleanGate(ctx context.Context, gate string) error {
 		}
 	}
 	return nil
+}
+
+// removeObjects removes the objects of a run: those of Cleanup, and the RayClusters that it created in the namespace of
+// the site's.
+func (x *execution) removeObjects(ctx context.Context, g kube.Guest, run string) error {
+	err := x.withoutUnlisted(run, g.Cleanup(ctx, run))
+	if x.opts.Site == nil || x.opts.Site.Ray == nil {
+		return err
+	}
+	return errors.Join(err, x.withoutUnlisted(run, g.RemoveRayClusters(ctx, x.opts.Site.Ray.Namespace, run)))
 }

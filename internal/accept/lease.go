@@ -342,7 +342,7 @@ func (x *execution) removeLeft(ctx context.Context, c *kube.Cluster) error {
 		if err != nil {
 			return err
 		}
-		if err := x.withoutUnlisted(k.id, kube.Guest{Cluster: in}.Cleanup(ctx, k.id)); err != nil {
+		if err := x.removeObjects(ctx, kube.Guest{Cluster: in}, k.id); err != nil {
 			return fmt.Errorf("remove the objects of killed run %s: %w", k.id, err)
 		}
 		if h == nil {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -44,6 +45,23 @@ type workerGroup struct {
 	Max      *int   `json:"maxReplicas"`
 	Hosts    int    `json:"numOfHosts"`
 	Suspend  bool   `json:"suspend"`
+	// Start are the parameters of ray start.
+	Start    map[string]string `json:"rayStartParams"`
+	Template struct {
+		Spec corev1.PodSpec `json:"spec"`
+	} `json:"template"`
+}
+
+// hasGPUs reports whether Ray may get GPUs with the group's pods: they request some, or ray start adds some.
+func (w *workerGroup) hasGPUs() bool {
+	given, ok := w.Start["num-gpus"]
+	count, err := strconv.ParseFloat(given, 64)
+	return kube.PodRequest(&w.Template.Spec, kube.GPUResource) > 0 || ok && (err != nil || count > 0)
+}
+
+// scales reports whether the autoscaler may change its number of pods. KubeRay: without maxReplicas there is no limit.
+func (w *workerGroup) scales() bool {
+	return !w.Suspend && (w.Max == nil || w.Replicas == nil || *w.Max > *w.Replicas)
 }
 
 // observeCluster records the RayCluster.
@@ -74,16 +92,17 @@ func parseCluster(raw []byte, found *unstructured.Unstructured) (clusterFigures,
 		return clusterFigures{}, fmt.Errorf("not a RayCluster: %w", err)
 	}
 	f := clusterFigures{
+		UID:   string(found.GetUID()),
 		State: c.Status.State, Reason: c.Status.Reason, Suspended: c.Spec.Suspend, Generation: found.GetGeneration(), Observed: c.Status.Observed,
 		Conditions: c.Status.Conditions, Groups: []group{},
 	}
-	for _, w := range c.Spec.Workers {
-		one := group{Name: w.Name, Suspended: w.Suspend}
+	for i := range c.Spec.Workers {
+		w := &c.Spec.Workers[i]
+		one := group{Name: w.Name, Suspended: w.Suspend, GPUs: w.hasGPUs(), Scales: c.Spec.Scales && w.scales()}
 		if w.Replicas != nil {
 			one.Pods = *w.Replicas * max(1, w.Hosts)
 		}
-		// KubeRay: without maxReplicas there is no limit.
-		f.Scales = f.Scales || c.Spec.Scales && (w.Max == nil || w.Replicas == nil || *w.Max > *w.Replicas)
+		f.Scales = f.Scales || one.Scales && one.GPUs
 		f.Groups = append(f.Groups, one)
 	}
 	return f, nil
@@ -102,9 +121,7 @@ func (g *Gate) observePods(ctx context.Context, cluster *kube.Cluster, rec check
 	}
 	out := []podFigures{}
 	for i := range list.Items {
-		if list.Items[i].DeletionTimestamp == nil {
-			out = append(out, podOf(&list.Items[i]))
-		}
+		out = append(out, podOf(&list.Items[i]))
 	}
 	slices.SortFunc(out, func(a, b podFigures) int { return strings.Compare(a.Name, b.Name) })
 	return out, attempt.Record(out, nil)
@@ -113,30 +130,36 @@ func (g *Gate) observePods(ctx context.Context, cluster *kube.Cluster, rec check
 func podOf(p *corev1.Pod) podFigures {
 	f := podFigures{
 		Name: p.Name, UID: string(p.UID), Head: p.Labels[labelType] == typeHead, Node: p.Spec.NodeName, Address: p.Status.PodIP,
-		GPUs: kube.PodRequest(&p.Spec, kube.GPUResource), Why: p.Status.Reason,
+		GPUs: kube.PodRequest(&p.Spec, kube.GPUResource), Reason: p.Status.Reason, Terminating: p.DeletionTimestamp != nil,
 	}
 	for _, c := range p.Status.Conditions {
 		switch {
 		case c.Type == corev1.PodReady:
 			f.Ready = c.Status == corev1.ConditionTrue && p.Status.Phase == corev1.PodRunning
 		case c.Type == corev1.PodScheduled && c.Status != corev1.ConditionTrue:
-			f.Why = c.Reason + ": " + c.Message
+			f.Reason = c.Reason + ": " + c.Message
 		}
 	}
-	for i, c := range p.Status.ContainerStatuses {
-		if i == 0 { // KubeRay: the first container runs Ray
+	for _, c := range p.Status.ContainerStatuses {
+		// KubeRay: the first container of the spec runs Ray. The kubelet sorts the statuses by name.
+		if len(p.Spec.Containers) > 0 && c.Name == p.Spec.Containers[0].Name {
 			f.Restarts = int(c.RestartCount)
 		}
 		if c.State.Waiting != nil {
-			f.Why = c.State.Waiting.Reason
+			f.Reason = c.State.Waiting.Reason
 		}
 	}
 	if f.Ready {
-		f.Why = ""
-	} else if f.Why == "" {
-		f.Why = string(p.Status.Phase)
+		f.Reason = ""
+	} else if f.Reason == "" {
+		f.Reason = string(p.Status.Phase)
 	}
 	return f
+}
+
+// live are the pods that are not being deleted.
+func live(pods []podFigures) []podFigures {
+	return slices.DeleteFunc(slices.Clone(pods), func(p podFigures) bool { return p.Terminating })
 }
 
 // headOf is the head's pod; nil unless there is exactly one.

@@ -28,12 +28,18 @@ const (
 type operatorFigures struct {
 	// State that it wrote within the time; "suspended" if it works.
 	State string `json:"state"`
+	// Resumed: another controller has set spec.suspend to false.
+	Resumed bool `json:"resumed,omitempty"`
+	// Pods that it has.
+	Pods int `json:"pods,omitempty"`
 	// WithinSeconds is how long the gate waited for it at most.
 	WithinSeconds float64 `json:"withinSeconds"`
 }
 
 // clusterFigures are the spec and the status of the RayCluster.
 type clusterFigures struct {
+	// UID changes when a RayCluster of the same name is created again.
+	UID       string `json:"uid"`
 	State     string `json:"state"`
 	Reason    string `json:"reason,omitempty"`
 	Suspended bool   `json:"suspended,omitempty"`
@@ -42,7 +48,7 @@ type clusterFigures struct {
 	Observed   int64       `json:"observed"`
 	Conditions []condition `json:"conditions"`
 	Groups     []group     `json:"groups"`
-	// Scales: Ray's autoscaler may add workers.
+	// Scales: Ray's autoscaler may add workers with GPUs.
 	Scales bool `json:"scales,omitempty"`
 }
 
@@ -59,6 +65,10 @@ type group struct {
 	// Pods that it must have: replicas times hosts of each.
 	Pods      int  `json:"pods"`
 	Suspended bool `json:"suspended,omitempty"`
+	// GPUs: Ray may get GPUs with its pods.
+	GPUs bool `json:"gpus,omitempty"`
+	// Scales: Ray's autoscaler may change the number of its pods.
+	Scales bool `json:"scales,omitempty"`
 }
 
 // podFigures are a pod of the RayCluster.
@@ -71,10 +81,12 @@ type podFigures struct {
 	Address string `json:"address,omitempty"`
 	GPUs    int    `json:"gpus,omitempty"`
 	Ready   bool   `json:"ready"`
+	// Terminating: it is being deleted.
+	Terminating bool `json:"terminating,omitempty"`
 	// Restarts of its Ray container.
 	Restarts int `json:"restarts"`
-	// Why it is not ready.
-	Why string `json:"why,omitempty"`
+	// Reason that it is not ready.
+	Reason string `json:"reason,omitempty"`
 }
 
 type versionFigures struct {
@@ -89,7 +101,7 @@ type proofFigures struct {
 	Job probe.Job `json:"job"`
 	// Group is the group before the gate stopped the job; nil: the job created no group.
 	Group *probe.Group `json:"group,omitempty"`
-	// Steady is for how long the group was seen in that state.
+	// SteadySeconds is how long the group was seen in that state.
 	SteadySeconds float64 `json:"steadySeconds"`
 	// Removed: the group was gone after the job.
 	Removed bool `json:"removed"`

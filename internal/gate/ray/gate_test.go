@@ -75,7 +75,7 @@ func healthy(t *testing.T) (*Gate, []check.Observation) {
 	}
 	running := probe.Job{ID: "x", Status: probe.JobRunning}
 	o := checktest.Observed{T: t}
-	o.Add(kindCluster, g.ref(), true, clusterFigures{State: "ready", Generation: 1, Observed: 1, Conditions: []condition{{Type: "ReplicaFailure", Status: "False"}}, Groups: []group{{Name: "gpu", Pods: 2}}})
+	o.Add(kindCluster, g.ref(), true, clusterFigures{State: "ready", Generation: 1, Observed: 1, Conditions: []condition{{Type: "ReplicaFailure", Status: "False"}}, Groups: []group{{Name: "gpu", Pods: 2, GPUs: true}, {Name: "cpu", Pods: 3}}})
 	o.Add(kindPods, g.ref(), true, pods)
 	o.Add(kindOperator, "ray", true, operatorFigures{State: suspended, WithinSeconds: 120})
 	o.Add(kindVersion, "head", true, versionFigures{"2.52.0"})
@@ -99,6 +99,8 @@ func TestRules(t *testing.T) {
 	fits, large := kindProof+"@"+targetFits, kindProof+"@"+targetTooLarge
 	checktest.Rules(t, judgeOf(g), obs, []checktest.Rule{
 		when("the operator reconciles", set(kindOperator, `.state`, "")).Fails("kuberay-operator", "did not reconcile"),
+		when("the probe remains suspended", set(kindOperator, `.resumed`, true)).Fails("suspended RayCluster in namespace ray", "spec.suspend was set to false"),
+		when("the probe has no pods", set(kindOperator, `.pods`, 1)).Fails("suspended RayCluster in namespace ray", "has 1 pods"),
 		when("the operator has seen the spec", set(kindCluster, `.generation`, 2)).Fails("kuberay-operator", "generation 1"),
 		when("the RayCluster is ready", set(kindCluster, `.state`, "failed")).Fails("RayCluster ray/ray", `in state "failed"`),
 		when("it is not suspended", set(kindCluster, `.suspended`, true)).Fails("RayCluster ray/ray", "is suspended"),
@@ -120,6 +122,7 @@ func TestRules(t *testing.T) {
 		when("a pod has one raylet", set(kindNodes, `[2].address`, "10.0.0.2")).Fails(first, "2 raylets"),
 		when("Ray has all GPUs", set(kindNodes, `[1].gpus`, 7)).Fails(first, "Ray has 7 GPUs"),
 		when("Ray has only pods", set(kindNodes, `[0].address`, "10.0.0.9"), set(kindNodes, `[0].gpus`, 8)).Fails("Ray node 10.0.0.9", "is not a pod"),
+		when("the head offers only GPUs that it requests", set(kindNodes, `[0].gpus`, 8)).Fails("pod head", "Ray has 8 GPUs of pod head, which requests 0"),
 		when("the GPUs are free", set(kindUsage, `.used`, 1)).Unobserved("GPUs of Ray", "1 of 16 GPUs are in use"),
 		when("the job runs", set(fits, `.job.status`, "FAILED")).Fails(suspectJob, "ended before"),
 		when("the state of the job is known", set(fits, `.job.status`, "ODD")).Unobserved(suspectJob, "unknown state"),
@@ -137,10 +140,59 @@ func TestRules(t *testing.T) {
 		when("a larger group is not reserved", set(large, `.group.state`, probe.Prepared)).Fails("placement groups of Ray", "0 of 3 bundles"),
 		when("Ray has decided", set(large, `.steadySeconds`, 0)).Unobserved("placement groups of Ray", "not a decision"),
 		when("the scheduler has looked", set(large, `.group.scheduling`, "QUEUED")).Unobserved("placement groups of Ray", "not a decision"),
+		when("the scheduler states its decision", set(large, `.group.scheduling`, "")).Unobserved("placement groups of Ray", "not a decision"),
+		when("the decision is a known one", set(large, `.group.scheduling`, "ODD")).Unobserved("placement groups of Ray", "not a decision"),
+		when("the group waits for no commit", set(large, `.group.scheduling`, "FAILED_TO_COMMIT_RESOURCES")).Unobserved("placement groups of Ray", "not a decision"),
 		when("the head did not restart", set(kindAfter, `[0].restarts`, 1)).Fails(head, "restarted during the gate"),
 		when("a worker remained ready", set(kindAfter, `[1].ready`, false)).Fails(first, "ready false"),
+		when("a worker does not terminate", set(kindAfter, `[1].terminating`, true)).Fails(first, "was replaced"),
+		when("the worker of a node remains", set(kindPods, `[1].terminating`, true)).Fails(first, "no pod of the RayCluster"),
+		when("the head remains", set(kindPods, `[0].terminating`, true)).Fails(head, "0 pods of the head"),
 		when("a worker was not replaced", set(kindAfter, `[1].uid`, "other")).Fails(first, "was replaced"),
+		when("no pod was added", set(kindAfter, `[2]`, checktest.Twice), set(kindAfter, `[2].uid`, "u3")).Fails(second, "pod two was created during the gate"),
 	})
+}
+
+// Workers without GPUs whose number the autoscaler changes may come and go; others may not.
+func TestScaledPods(t *testing.T) {
+	t.Parallel()
+	for _, scales := range []bool{false, true} {
+		g, obs := healthy(t)
+		cpu := podFigures{Name: "cpu", UID: "u9", Node: "system-01", Ready: true}
+		for i, o := range obs {
+			switch o.Kind {
+			case kindCluster:
+				f, err := check.Decode[clusterFigures](o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				f.Groups[1].Scales = scales
+				obs[i].Figures = encoded(t, f)
+			case kindAfter:
+				pods, err := check.Decode[[]podFigures](o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				obs[i].Figures = encoded(t, append(pods, cpu))
+			}
+		}
+		want := check.Failed
+		if scales {
+			want = check.Passed
+		}
+		if j := judgeOf(g)(obs); j.Verdict != want {
+			t.Errorf("scales %t: %s, %+v", scales, j.Verdict, j.Findings)
+		}
+	}
+}
+
+func encoded(t *testing.T, v any) json.RawMessage {
+	t.Helper()
+	raw, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
 }
 
 // Without one of its observations the gate is unobserved.
@@ -156,21 +208,30 @@ func TestMissing(t *testing.T) {
 
 func TestPodOf(t *testing.T) {
 	t.Parallel()
-	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "a", UID: "u", Labels: map[string]string{labelType: typeHead}}, Status: corev1.PodStatus{
+	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "a", UID: "u", Labels: map[string]string{labelType: typeHead}}, Spec: corev1.PodSpec{
+		Containers: []corev1.Container{{Name: "ray-head"}, {Name: "autoscaler"}},
+	}, Status: corev1.PodStatus{
 		Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable", Message: "0/5 nodes"}},
 	}}
-	if f := podOf(p); f.Ready || !f.Head || f.Why != "Unschedulable: 0/5 nodes" {
+	if f := podOf(p); f.Ready || !f.Head || f.Reason != "Unschedulable: 0/5 nodes" {
 		t.Errorf("%+v", f)
 	}
 	p.Status = corev1.PodStatus{
 		Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse}},
-		ContainerStatuses: []corev1.ContainerStatus{{RestartCount: 3, State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}}}},
+		ContainerStatuses: []corev1.ContainerStatus{ // the kubelet sorts them by name
+			{Name: "autoscaler", RestartCount: 1},
+			{Name: "ray-head", RestartCount: 3, State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}}},
+		},
 	}
-	if f := podOf(p); f.Ready || f.Why != "CrashLoopBackOff" || f.Restarts != 3 {
+	if f := podOf(p); f.Ready || f.Reason != "CrashLoopBackOff" || f.Restarts != 3 {
 		t.Errorf("%+v", f)
 	}
-	p.Status.Conditions[0].Status, p.Status.ContainerStatuses[0].State = corev1.ConditionTrue, corev1.ContainerState{}
-	if f := podOf(p); !f.Ready || f.Why != "" {
+	p.Status.Conditions[0].Status, p.Status.ContainerStatuses[1].State = corev1.ConditionTrue, corev1.ContainerState{}
+	if f := podOf(p); !f.Ready || f.Reason != "" || f.Terminating {
+		t.Errorf("%+v", f)
+	}
+	p.DeletionTimestamp = new(metav1.Now())
+	if f := podOf(p); !f.Terminating {
 		t.Errorf("%+v", f)
 	}
 }
@@ -218,9 +279,9 @@ func (h *head) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// prove submits one job, waits for the decision, and leaves neither the job nor the group. A job that a killed run
+// probeGroup submits one job, waits for the decision, and leaves neither the job nor the group. A job that a killed run
 // left is ended first.
-func TestProve(t *testing.T) {
+func TestProbeGroup(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		head    head
@@ -257,7 +318,7 @@ func TestProve(t *testing.T) {
 				}
 			}
 			var rec book
-			held, err := g.prove(ctx, &probe.Client{Address: strings.TrimPrefix(server.URL, "http://"), HTTP: server.Client()}, &rec, targetFits, 2)
+			held, err := g.probeGroup(ctx, &probe.Client{Address: strings.TrimPrefix(server.URL, "http://"), HTTP: server.Client()}, &rec, targetFits, 2)
 			if err != nil || held != tt.held || len(rec) != 1 {
 				t.Fatalf("held %t, %v, %+v", held, err, rec)
 			}
@@ -282,3 +343,18 @@ func (b *book) Record(o check.Observation) (check.Observation, error) {
 	return o, nil
 }
 func (*book) Progress(string, ...any) {}
+
+// Without a group the state is as old as the wait.
+func TestWatchWithoutAGroup(t *testing.T) {
+	t.Parallel()
+	h := head{t: t, states: []string{probe.Removed}, job: probe.JobRunning}
+	server := httptest.NewServer(&h)
+	t.Cleanup(server.Close)
+	s, p := raySite(t)
+	g := New(s, p, depsAt(testingclock.NewFakePassiveClock(time.Date(2026, 11, 27, 12, 0, 0, 0, time.UTC))))
+	var f proofFigures
+	_, err := g.watch(t.Context(), &probe.Client{Address: strings.TrimPrefix(server.URL, "http://"), HTTP: server.Client()}, targetFits, &f)
+	if err != nil || f.Group != nil || f.steady() > g.deadline+2*interval || f.steady() < g.deadline {
+		t.Errorf("%+v, %v, want none for %s", f, err, g.deadline)
+	}
+}

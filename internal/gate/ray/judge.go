@@ -1,6 +1,7 @@
 package ray
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 const (
 	remedyAPI      = "make the API server reachable with this kubeconfig, and give its user the permissions that firstlight's RBAC lists; RayClusters need KubeRay's definitions"
 	remedyOperator = "start the KubeRay operator, and read its log; it must watch the namespace of the RayCluster"
+	remedyResumed  = "exempt RayClusters without a queue in this namespace from the controller that resumes them: Kueue with manageJobsWithoutQueueName"
 	remedyCluster  = "kubectl describe raycluster, and the log of the KubeRay operator"
 	remedyHead     = "kubectl logs --previous of the head's pod; the logs of Ray in /tmp/ray/session_latest/logs"
 	remedyGroup    = "correct replicas (and minReplicas, maxReplicas) of the worker group"
@@ -19,7 +21,9 @@ const (
 	remedyAPIHead  = "make port 8265 of the head's pod reachable: the dashboard of Ray must run, without TLS and without a token"
 	remedyRaylet   = "read raylet.out and gcs_server.out in /tmp/ray/session_latest/logs of the pod, and restart it"
 	remedyGPUs     = "compare num-gpus in rayStartParams and nvidia.com/gpu of the pod with nvidia-smi -L in it"
-	remedyBusy     = "run the gate when no job uses Ray's GPUs: ray status, ray list actors, ray list placement-groups"
+	// remedyUnrequested: Kubernetes may give the same GPUs to other pods.
+	remedyUnrequested = "remove num-gpus from rayStartParams, or have the container request as many of nvidia.com/gpu"
+	remedyBusy        = "run the gate when no job uses Ray's GPUs: ray status, ray list actors, ray list placement-groups"
 )
 
 // Judge implements check.Check.
@@ -35,28 +39,15 @@ func (g *Gate) Judge(obs []check.Observation) check.Judgement {
 	}
 	b.MergeSuspects()
 	want := float64(len(g.nodes) * g.gpus)
-	b.Figure(check.Figure{Name: "GPUs of Ray", Value: g.offered(obs), Unit: "GPUs", Limit: want, Relation: "==", Source: "site inventory.nodes and profile " + g.hardware.Name + " node.gpus"})
+	var unread check.Builder
+	nodes, _, _ := check.Require[[]probe.Node](&unread, obs, kindNodes, "", "", "")
+	b.Figure(check.Figure{Name: "GPUs of Ray", Value: offered(nodes), Unit: "GPUs", Limit: want, Relation: "==", Source: "site inventory.nodes and profile " + g.hardware.Name + " node.gpus"})
 	return b.Judgement(fmt.Sprintf("Ray %s: RayCluster %s is ready with %d nodes and %d GPUs each; a placement group over all nodes was placed, a larger one was not", version, g.ref(), len(g.nodes), g.gpus))
-}
-
-// offered is the number of GPUs of the nodes that are alive.
-func (g *Gate) offered(obs []check.Observation) float64 {
-	var b check.Builder
-	nodes, _, _ := check.Require[[]probe.Node](&b, obs, kindNodes, "", "", "")
-	sum := 0.0
-	for _, n := range nodes {
-		if n.State == probe.Alive {
-			sum += n.GPUs
-		}
-	}
-	return sum
 }
 
 // judgeState judges everything but the placement groups. It returns Ray's version.
 func (g *Gate) judgeState(b *check.Builder, obs []check.Observation) (version string) {
-	if f, o, ok := check.Require[operatorFigures](b, obs, kindOperator, "", "the KubeRay operator", remedyAPI); ok && f.State != suspended {
-		b.Fail(o.ID, "kuberay-operator", remedyOperator, "did not reconcile a suspended RayCluster in namespace %s within %g s: its state is %q", g.site.Ray.Namespace, f.WithinSeconds, f.State)
-	}
+	g.judgeOperator(b, obs)
 	cluster, o, seen := check.Require[clusterFigures](b, obs, kindCluster, "", "RayCluster "+g.ref(), remedyAPI)
 	if seen {
 		g.judgeCluster(b, o.ID, cluster)
@@ -65,8 +56,8 @@ func (g *Gate) judgeState(b *check.Builder, obs []check.Observation) (version st
 	if !ok || !seen {
 		return ""
 	}
-	headReady := g.judgeHead(b, podsObs.ID, pods)
-	g.judgeWorkers(b, podsObs.ID, pods, cluster)
+	headReady := g.judgeHead(b, podsObs.ID, live(pods))
+	g.judgeWorkers(b, podsObs.ID, live(pods), cluster)
 	if !headReady { // the head was not asked
 		return ""
 	}
@@ -84,6 +75,20 @@ func (g *Gate) judgeState(b *check.Builder, obs []check.Observation) (version st
 		b.Unobserved(o.ID, "GPUs of Ray", remedyBusy, "%g of %g GPUs are in use, so that no placement group over all nodes was created", usage.Used, usage.Total)
 	}
 	return v.Version
+}
+
+// judgeOperator requires that the operator has reconciled the probe.
+func (g *Gate) judgeOperator(b *check.Builder, obs []check.Observation) {
+	f, o, ok := check.Require[operatorFigures](b, obs, kindOperator, "", "the KubeRay operator", remedyAPI)
+	switch suspect := "suspended RayCluster in namespace " + g.site.Ray.Namespace; {
+	case !ok:
+	case f.Resumed:
+		b.Fail(o.ID, suspect, remedyResumed, "spec.suspend was set to false by another controller, and %d pods exist", f.Pods)
+	case f.Pods > 0:
+		b.Fail(o.ID, suspect, remedyOperator, "has %d pods, want none", f.Pods)
+	case f.State != suspended:
+		b.Fail(o.ID, "kuberay-operator", remedyOperator, "did not reconcile a suspended RayCluster in namespace %s within %g s: its state is %q", g.site.Ray.Namespace, f.WithinSeconds, f.State)
+	}
 }
 
 // judgeCluster judges the spec and the status of the RayCluster.
@@ -124,7 +129,7 @@ func (g *Gate) judgeHead(b *check.Builder, id string, pods []podFigures) bool {
 		b.Fail(id, suspect, remedyCluster, "%d pods of the head, want 1", n)
 		return false
 	case !head.Ready:
-		b.Fail(id, suspect, remedyHead, "pod %s is not ready (%s), after %d restarts", head.Name, head.Why, head.Restarts)
+		b.Fail(id, suspect, remedyHead, "pod %s is not ready (%s), after %d restarts", head.Name, head.Reason, head.Restarts)
 		return false
 	}
 	return true
@@ -137,10 +142,10 @@ func (g *Gate) judgeWorkers(b *check.Builder, id string, pods []podFigures, c cl
 		switch {
 		case p.GPUs == 0:
 			if !p.Ready && !p.Head {
-				b.Fail(id, cmpOr(p.Node, "pod "+p.Name), remedyPod, "pod %s is not ready: %s", p.Name, p.Why)
+				b.Fail(id, cmp.Or(p.Node, "pod "+p.Name), remedyPod, "pod %s is not ready: %s", p.Name, p.Reason)
 			}
 		case p.Node == "":
-			b.Fail(id, "pod "+p.Name, remedyPod, "is not placed: %s", p.Why)
+			b.Fail(id, "pod "+p.Name, remedyPod, "is not placed: %s", p.Reason)
 		case !slices.Contains(g.nodes, p.Node):
 			b.Fail(id, p.Node, "keep Ray's workers off it, or add it to inventory.nodes", "pod %s has %d GPUs of %s, which is not in the inventory or was left out", p.Name, p.GPUs, p.Node)
 		default:
@@ -157,7 +162,7 @@ func (g *Gate) judgeWorkers(b *check.Builder, id string, pods []podFigures, c cl
 		case have[0].GPUs != g.gpus:
 			b.Fail(id, node, remedyGroup, "pod %s has %d GPUs, want %d", have[0].Name, have[0].GPUs, g.gpus)
 		case !have[0].Ready:
-			b.Fail(id, node, remedyPod, "pod %s on %s is not ready: %s", have[0].Name, node, have[0].Why)
+			b.Fail(id, node, remedyPod, "pod %s on %s is not ready: %s", have[0].Name, node, have[0].Reason)
 		}
 	}
 	g.judgeMissing(b, id, missing, pods, c)
@@ -170,6 +175,9 @@ func (g *Gate) judgeMissing(b *check.Builder, id string, missing []string, pods 
 	}
 	wanted, names := 0, []string{}
 	for _, one := range c.Groups {
+		if !one.GPUs {
+			continue
+		}
 		if !one.Suspended {
 			wanted += one.Pods
 		}
@@ -183,7 +191,7 @@ func (g *Gate) judgeMissing(b *check.Builder, id string, missing []string, pods 
 	if wanted < len(g.nodes) {
 		what := "worker group " + strings.Join(names, ", ")
 		if len(names) == 0 {
-			what = "worker groups of RayCluster " + g.ref()
+			what = "worker groups with GPUs of RayCluster " + g.ref()
 		}
 		b.Fail(id, what, remedyGroup, "has %d replicas, the inventory has %d nodes: no worker is on %s", wanted, len(g.nodes), strings.Join(missing, ", "))
 		return
@@ -191,11 +199,4 @@ func (g *Gate) judgeMissing(b *check.Builder, id string, missing []string, pods 
 	for _, node := range missing {
 		b.Fail(id, node, remedyPod, "no pod of the RayCluster with GPUs is on %s", node)
 	}
-}
-
-func cmpOr(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }

@@ -44,7 +44,7 @@ func (g *Gate) proof(b *check.Builder, obs []check.Observation, target string, b
 	switch {
 	case f.Bundles != bundles || f.GPUs != float64(g.gpus):
 		b.Unobserved(o.ID, "placement group "+target, "run the gate again", "the proof is of %d bundles with %g GPUs, want %d with %d", f.Bundles, f.GPUs, bundles, g.gpus)
-	case f.Job.Over():
+	case f.Job.Terminated():
 		b.Fail(o.ID, suspectJob, remedyJob, "job %s ended before its placement group was judged: %s: %s", f.Job.ID, f.Job.Status, firstLines(f.Job.Message))
 	case f.Job.Status != probe.JobRunning && f.Job.Status != probe.JobPending:
 		b.Unobserved(o.ID, suspectJob, remedyJob, "job %s has the unknown state %q", f.Job.ID, f.Job.Status)

@@ -1,48 +1,12 @@
 package ray
 
 import (
+	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/firstlight/firstlight/internal/check"
 	probe "github.com/firstlight/firstlight/internal/probe/ray"
 )
-
-// judgeNodes requires that Ray has exactly the GPUs of the inventory: one raylet on each node, with all its GPUs.
-func (g *Gate) judgeNodes(b *check.Builder, id string, nodes []probe.Node, pods []podFigures) {
-	alive, dead := map[string][]probe.Node{}, map[string]probe.Node{}
-	for _, n := range nodes {
-		if n.State == probe.Alive {
-			alive[n.Address] = append(alive[n.Address], n)
-		} else {
-			dead[n.Address] = n
-		}
-	}
-	known := []string{}
-	for _, p := range pods {
-		known = append(known, p.Address)
-		if p.GPUs == 0 || !slices.Contains(g.nodes, p.Node) {
-			continue
-		}
-		switch have := alive[p.Address]; {
-		case len(have) == 0:
-			state := "not registered"
-			if n, ok := dead[p.Address]; ok {
-				state = n.State + " " + n.Message
-			}
-			b.Fail(id, p.Node, remedyRaylet, "the raylet of pod %s on %s is %s", p.Name, p.Node, strings.TrimSpace(state))
-		case len(have) > 1:
-			b.Fail(id, p.Node, remedyRaylet, "%d raylets of pod %s on %s are alive, want 1", len(have), p.Name, p.Node)
-		case have[0].GPUs != float64(g.gpus):
-			b.Fail(id, p.Node, remedyGPUs, "Ray has %g GPUs of %s, want %d", have[0].GPUs, p.Node, g.gpus)
-		}
-	}
-	for address, have := range alive {
-		if !slices.Contains(known, address) && have[0].GPUs > 0 {
-			b.Fail(id, "Ray node "+address, "stop the raylet that joined the cluster from outside", "has %g GPUs and is not a pod of RayCluster %s", have[0].GPUs, g.ref())
-		}
-	}
-}
 
 // nodesByID are the nodes of the inventory by the ID of their raylet.
 func (g *Gate) nodesByID(obs []check.Observation) map[string]string {
@@ -52,7 +16,7 @@ func (g *Gate) nodesByID(obs []check.Observation) map[string]string {
 	out := map[string]string{}
 	for _, n := range nodes {
 		for _, p := range pods {
-			if n.State == probe.Alive && p.Address == n.Address && p.GPUs > 0 {
+			if n.State == probe.Alive && p.Address == n.Address && p.Head == n.Head && p.GPUs > 0 && !p.Terminating {
 				out[n.ID] = p.Node
 			}
 		}
@@ -60,7 +24,7 @@ func (g *Gate) nodesByID(obs []check.Observation) map[string]string {
 	return out
 }
 
-// judgeRestarts requires the same pods as before, with no restart in between.
+// judgeRestarts requires exactly the pods that existed before, with no restart in between.
 func (g *Gate) judgeRestarts(b *check.Builder, obs []check.Observation) {
 	if !b.Clean() { // the pods were not read again
 		return
@@ -70,11 +34,10 @@ func (g *Gate) judgeRestarts(b *check.Builder, obs []check.Observation) {
 	if !ok {
 		return
 	}
+	cluster, _, _ := check.Require[clusterFigures](b, obs, kindCluster, "", "RayCluster "+g.ref(), remedyAPI)
+	before, after = fixed(before, cluster), fixed(after, cluster)
 	for _, was := range before {
-		suspect := cmpOr(was.Node, "pod "+was.Name)
-		if was.Head {
-			suspect = "head of RayCluster " + g.ref()
-		}
+		suspect := g.suspectOf(was)
 		i := slices.IndexFunc(after, func(p podFigures) bool { return p.UID == was.UID })
 		switch {
 		case i < 0:
@@ -83,4 +46,23 @@ func (g *Gate) judgeRestarts(b *check.Builder, obs []check.Observation) {
 			b.Fail(o.ID, suspect, remedyPod, "pod %s restarted during the gate (%d restarts, before %d), ready %t", was.Name, after[i].Restarts, was.Restarts, after[i].Ready)
 		}
 	}
+	for _, p := range after {
+		if !slices.ContainsFunc(before, func(was podFigures) bool { return was.UID == p.UID }) {
+			b.Fail(o.ID, g.suspectOf(p), remedyPod, "pod %s was created during the gate", p.Name)
+		}
+	}
+}
+
+// fixed are the live pods that must remain: workers without GPUs come and go where the autoscaler changes their number.
+func fixed(pods []podFigures, c clusterFigures) []podFigures {
+	scales := slices.ContainsFunc(c.Groups, func(one group) bool { return one.Scales && !one.GPUs })
+	return slices.DeleteFunc(live(pods), func(p podFigures) bool { return scales && !p.Head && p.GPUs == 0 })
+}
+
+// suspectOf is the suspect of a pod's fault: the head, or the node of a worker.
+func (g *Gate) suspectOf(p podFigures) string {
+	if p.Head {
+		return "head of RayCluster " + g.ref()
+	}
+	return cmp.Or(p.Node, "pod "+p.Name)
 }

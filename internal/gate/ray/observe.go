@@ -47,7 +47,7 @@ func (g *Gate) Observe(ctx context.Context, rec check.Recorder) error {
 	if err := g.observeOperator(ctx, cluster, kept); err != nil {
 		return err
 	}
-	head := headOf(pods)
+	head := headOf(live(pods))
 	if head == nil || !head.Ready {
 		return nil
 	}
@@ -82,12 +82,12 @@ func (g *Gate) observeHead(ctx context.Context, cluster *kube.Cluster, client *p
 		return nil
 	}
 	rec.Progress("placement group of %d bundles with %d GPUs each: all must be placed", len(g.nodes), g.gpus)
-	held, err := g.prove(ctx, client, rec, targetFits, len(g.nodes))
+	held, err := g.probeGroup(ctx, client, rec, targetFits, len(g.nodes))
 	if err != nil || !held {
 		return err
 	}
 	rec.Progress("placement group of %d bundles on %d nodes: none may be placed", len(g.nodes)+1, len(g.nodes))
-	if _, err := g.prove(ctx, client, rec, targetTooLarge, len(g.nodes)+1); err != nil {
+	if _, err := g.probeGroup(ctx, client, rec, targetTooLarge, len(g.nodes)+1); err != nil {
 		return err
 	}
 	_, err = g.observePods(ctx, cluster, rec, kindAfter)

@@ -21,6 +21,9 @@ const suspended = "suspended"
 // probeImage is not pulled: the probe has no pods.
 const probeImage = "rayproject/ray"
 
+// noNode is a label that no node has: pods of the probe, should another controller resume it, are not placed.
+const noNode = kube.LabelRun + "-no-node"
+
 func (g *Gate) probeName() string { return "firstlight-" + g.deps.RunID }
 
 // suspendedCluster is the RayCluster that shows that the operator works. It is in the namespace of the site's, as
@@ -37,13 +40,16 @@ func (g *Gate) suspendedCluster() *unstructured.Unstructured {
 			"suspend": true,
 			"headGroupSpec": map[string]any{
 				"rayStartParams": map[string]any{},
-				"template":       map[string]any{"spec": map[string]any{"containers": []any{map[string]any{"name": "ray-head", "image": probeImage}}}},
+				"template": map[string]any{"spec": map[string]any{
+					"nodeSelector": map[string]any{noNode: g.deps.RunID},
+					"containers":   []any{map[string]any{"name": "ray-head", "image": probeImage}},
+				}},
 			},
 		},
 	}}
 }
 
-// observeOperator has the operator reconcile a RayCluster without pods, and deletes it.
+// observeOperator has the operator reconcile a RayCluster without pods, and deletes it: at once if it is resumed.
 func (g *Gate) observeOperator(ctx context.Context, cluster *kube.Cluster, rec check.Recorder) (err error) {
 	api := cluster.Dynamic.Resource(kube.RayClusters()).Namespace(g.site.Ray.Namespace)
 	attempt := g.begin(rec, kindOperator, g.site.Ray.Namespace, fmt.Sprintf("create RayCluster %s with spec.suspend; wait until its state is %s; delete it", g.probeName(), suspended))
@@ -77,21 +83,35 @@ func (g *Gate) observeOperator(ctx context.Context, cluster *kube.Cluster, rec c
 		return attempt.Record(nil, err)
 	}
 	f := operatorFigures{WithinSeconds: g.deadline.Seconds()}
-	for f.State != suspended && attempt.Elapsed() < g.deadline {
-		found, err := api.Get(ctx, g.probeName(), metav1.GetOptions{})
+	for {
+		err := g.readProbe(ctx, cluster, &f)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		if err != nil {
 			return attempt.Record(nil, err)
 		}
-		f.State, _, _ = unstructured.NestedString(found.Object, "status", "state")
-		if f.State == suspended {
-			break
+		if f.State == suspended || f.Resumed || f.Pods > 0 || attempt.Elapsed() >= g.deadline {
+			return attempt.Record(f, nil)
 		}
 		if err := g.deps.Wait(ctx, min(interval, time.Second/4+attempt.Elapsed()/4)); err != nil {
 			return err
 		}
 	}
-	return attempt.Record(f, nil)
+}
+
+// readProbe reads the state of the probe, and counts its pods.
+func (g *Gate) readProbe(ctx context.Context, cluster *kube.Cluster, f *operatorFigures) error {
+	found, err := cluster.Dynamic.Resource(kube.RayClusters()).Namespace(g.site.Ray.Namespace).Get(ctx, g.probeName(), metav1.GetOptions{})
+	if err != nil {
+		return fmt.Errorf("get RayCluster %s/%s: %w", g.site.Ray.Namespace, g.probeName(), err)
+	}
+	pods, err := cluster.Client.CoreV1().Pods(g.site.Ray.Namespace).List(ctx, metav1.ListOptions{LabelSelector: labelCluster + "=" + g.probeName()})
+	if err != nil {
+		return fmt.Errorf("list the pods of RayCluster %s/%s: %w", g.site.Ray.Namespace, g.probeName(), err)
+	}
+	f.State, _, _ = unstructured.NestedString(found.Object, "status", "state")
+	still, _, _ := unstructured.NestedBool(found.Object, "spec", "suspend")
+	f.Resumed, f.Pods = !still, len(pods.Items)
+	return nil
 }

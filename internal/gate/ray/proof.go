@@ -40,15 +40,15 @@ func (g *Gate) entrypoint(target string, bundles int) string {
 	})
 }
 
-// prove submits a job with a placement group, waits for Ray's decision, stops the job and waits until the group
+// probeGroup submits a job with a placement group, waits for Ray's decision, stops the job and waits until the group
 // is removed. held is false if a further group would prove nothing.
-func (g *Gate) prove(ctx context.Context, client *probe.Client, rec check.Recorder, target string, bundles int) (held bool, err error) {
+func (g *Gate) probeGroup(ctx context.Context, client *probe.Client, rec check.Recorder, target string, bundles int) (held bool, err error) {
 	id := g.jobID(target)
 	attempt := g.begin(rec, kindProof, target, fmt.Sprintf("POST %s: a placement group of %d bundles with %d GPUs each, STRICT_SPREAD; GET %s", probe.JobsPath, bundles, g.gpus, probe.GroupsPath))
 	f := proofFigures{Bundles: bundles, GPUs: float64(g.gpus)}
 	remove, stop := context.WithTimeout(context.WithoutCancel(ctx), removeWithin)
 	defer stop()
-	if err := g.end(remove, client, id); err != nil { // of a run that was killed
+	if err := g.stopAndDelete(remove, client, id); err != nil { // of a run that was killed
 		return false, attempt.Record(nil, err)
 	}
 	raw, err := g.submit(ctx, client, target, bundles)
@@ -57,10 +57,10 @@ func (g *Gate) prove(ctx context.Context, client *probe.Client, rec check.Record
 	}
 	ending, stopEnding := context.WithTimeout(context.WithoutCancel(ctx), removeWithin)
 	defer stopEnding()
-	if f.Job.Over() || err != nil {
+	if f.Job.Terminated() || err != nil {
 		f.Log = g.log(ending, client, id)
 	}
-	ended := g.end(ending, client, id)
+	ended := g.stopAndDelete(ending, client, id)
 	if ended == nil {
 		f.Removed, ended = g.removed(ending, client, id)
 	}
@@ -89,7 +89,8 @@ func (g *Gate) submit(ctx context.Context, client *probe.Client, target string, 
 // watch waits until the group is placed, was not placed for some time after the scheduler's decision, or the job has
 // ended. It returns the last list of groups.
 func (g *Gate) watch(ctx context.Context, client *probe.Client, target string, f *proofFigures) (raw []byte, err error) {
-	began, since, before := g.deps.Clock.Now(), time.Time{}, ""
+	began, before := g.deps.Clock.Now(), ""
+	since := began
 	for {
 		if f.Job, err = g.status(ctx, client, g.jobID(target)); err != nil {
 			return raw, err
@@ -106,7 +107,7 @@ func (g *Gate) watch(ctx context.Context, client *probe.Client, target string, f
 			since, before = now, state
 		}
 		f.SteadySeconds = now.Sub(since).Seconds()
-		if f.Job.Over() || now.Sub(began) > g.deadline || f.Group != nil && g.decided(target, *f) {
+		if f.Job.Terminated() || now.Sub(began) > g.deadline || f.Group != nil && g.decided(target, *f) {
 			return raw, nil
 		}
 		if err := g.deps.Wait(ctx, interval); err != nil {
@@ -115,15 +116,18 @@ func (g *Gate) watch(ctx context.Context, client *probe.Client, target string, f
 	}
 }
 
-// decided reports whether Ray has decided about a group. One that must fit may wait for resources.
+// decided reports whether Ray has decided about a group. One that must fit may wait for resources; that another one
+// waits is a decision only if the scheduler reports that it has tried to place it.
 func (g *Gate) decided(target string, f proofFigures) bool {
 	switch {
 	case f.Group.State == probe.Created:
 		return true
 	case target == targetFits:
 		return f.Group.State == probe.Rescheduling && f.steady() >= reschedule
+	case f.Group.State == probe.Pending && f.Group.Scheduling != probe.Infeasible && f.Group.Scheduling != probe.NoResources:
+		return false
 	default:
-		return f.steady() >= max(g.settle, 2*interval) && f.Group.Scheduling != "QUEUED" && f.Group.Scheduling != "SCHEDULING_STARTED"
+		return f.steady() >= max(g.settle, 2*interval)
 	}
 }
 
@@ -166,8 +170,8 @@ func (g *Gate) log(ctx context.Context, client *probe.Client, id string) string 
 	return text[max(0, len(text)-maxLog):]
 }
 
-// end stops a job, waits until it has ended and deletes it. A job that does not exist has ended.
-func (g *Gate) end(ctx context.Context, client *probe.Client, id string) error {
+// stopAndDelete stops a job, waits until it has ended and deletes it. A job that does not exist has ended.
+func (g *Gate) stopAndDelete(ctx context.Context, client *probe.Client, id string) error {
 	stopped := false
 	for {
 		j, err := g.status(ctx, client, id)
@@ -177,7 +181,7 @@ func (g *Gate) end(ctx context.Context, client *probe.Client, id string) error {
 		if err != nil {
 			return fmt.Errorf("stop Ray job %s: %w", id, err)
 		}
-		if j.Over() {
+		if j.Terminated() {
 			if _, err := client.Do(ctx, http.MethodDelete, probe.JobPath(id), nil); err != nil && !errors.Is(err, probe.ErrNotFound) {
 				return fmt.Errorf("delete Ray job %s: %w", id, err)
 			}

@@ -32,8 +32,8 @@ type Job struct {
 	Message string `json:"message,omitempty"`
 }
 
-// Over reports whether the job has ended.
-func (j Job) Over() bool {
+// Terminated reports whether the job has ended.
+func (j Job) Terminated() bool {
 	return j.Status == JobStopped || j.Status == JobSucceeded || j.Status == JobFailed
 }
 

@@ -109,12 +109,12 @@ func TestParseJobs(t *testing.T) {
 	t.Parallel()
 	j, err := ParseJob([]byte(`{"type": "SUBMISSION", "job_id": "02000000", "submission_id": "a", "driver_info": null, "status": "FAILED", "entrypoint": "x",
 	  "message": "Job entrypoint command failed with exit code 1", "error_type": null, "start_time": 1, "end_time": 2, "metadata": {}, "runtime_env": {}, "driver_exit_code": 1}`))
-	if diff := cmp.Diff(Job{ID: "a", Status: JobFailed, Message: "Job entrypoint command failed with exit code 1"}, j); diff != "" || err != nil || !j.Over() {
+	if diff := cmp.Diff(Job{ID: "a", Status: JobFailed, Message: "Job entrypoint command failed with exit code 1"}, j); diff != "" || err != nil || !j.Terminated() {
 		t.Error(err, diff)
 	}
-	for status, over := range map[string]bool{JobPending: false, JobRunning: false, JobStopped: true, JobSucceeded: true} {
-		if (Job{Status: status}).Over() != over {
-			t.Errorf("%s: over is not %t", status, over)
+	for status, terminated := range map[string]bool{JobPending: false, JobRunning: false, JobStopped: true, JobSucceeded: true} {
+		if (Job{Status: status}).Terminated() != terminated {
+			t.Errorf("%s: terminated is not %t", status, terminated)
 		}
 	}
 	if id, err := ParseSubmitted([]byte(`{"job_id": "a", "submission_id": "a"}`)); err != nil || id != "a" {

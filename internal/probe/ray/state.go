@@ -76,12 +76,18 @@ const (
 	Rescheduling = "RESCHEDULING"
 )
 
+// Results of the scheduler for a group that it did not place (PlacementGroupStats.SchedulingState of gcs.proto).
+const (
+	NoResources = "NO_RESOURCES"
+	Infeasible  = "INFEASIBLE"
+)
+
 // Group is a placement group.
 type Group struct {
 	ID    string `json:"id"`
 	Name  string `json:"name"`
 	State string `json:"state"`
-	// Scheduling is the scheduler's last result: FINISHED, NO_RESOURCES, INFEASIBLE and others.
+	// Scheduling is the scheduler's last result: FINISHED, NoResources, Infeasible and others.
 	Scheduling string   `json:"scheduling,omitempty"`
 	Bundles    []Bundle `json:"bundles"`
 }

@@ -32,7 +32,7 @@ type job struct {
 	keeps      time.Duration // how long the driver runs
 }
 
-func (j *job) over() bool { return j.status != jobPending && j.status != jobRunning }
+func (j *job) terminated() bool { return j.status != jobPending && j.status != jobRunning }
 
 // message is that of JobInfo.
 func (j *job) message() string {

@@ -65,7 +65,7 @@ func (c *Cluster) getJob(w http.ResponseWriter, r *http.Request) {
 		if j.driver != "" {
 			details["job_id"] = j.driver
 		}
-		if j.over() {
+		if j.terminated() {
 			details["end_time"] = j.ended.UnixMilli()
 		}
 		reply(w, details)
@@ -78,7 +78,7 @@ func (c *Cluster) jobLogs(w http.ResponseWriter, r *http.Request) {
 
 func (c *Cluster) stopJob(w http.ResponseWriter, r *http.Request) {
 	c.withJob(w, r, func(j *job) {
-		stopped := !j.over()
+		stopped := !j.terminated()
 		if stopped {
 			c.end(j, jobStopped, nil, c.now())
 		}
@@ -88,7 +88,7 @@ func (c *Cluster) stopJob(w http.ResponseWriter, r *http.Request) {
 
 func (c *Cluster) deleteJob(w http.ResponseWriter, r *http.Request) {
 	c.withJob(w, r, func(j *job) {
-		if !j.over() {
+		if !j.terminated() {
 			http.Error(w, fmt.Sprintf("RuntimeError: Attempted to delete job '%s', but it is in a non-terminal state %s.", j.id, j.status), http.StatusInternalServerError)
 			return
 		}
