@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -24,7 +25,9 @@ import (
 // records what it ran.
 type srun struct {
 	world *world.World
-	ran   []string
+
+	mu  sync.Mutex // pairs of nodes run in parallel
+	ran []string
 }
 
 func (h *srun) Run(_ context.Context, _ string, argv ...string) (ssh.Output, error) {
@@ -33,7 +36,9 @@ func (h *srun) Run(_ context.Context, _ string, argv ...string) (ssh.Output, err
 	if i < 0 || argv[0] != "srun" {
 		return out, fmt.Errorf("unexpected command %q", argv)
 	}
+	h.mu.Lock()
 	h.ran = append(h.ran, strings.Join(argv[i:], " "))
+	h.mu.Unlock()
 	var nodes []string
 	for _, word := range argv[:i] {
 		if list, ok := strings.CutPrefix(word, "--nodelist="); ok {
