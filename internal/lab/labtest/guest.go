@@ -2,12 +2,18 @@ package labtest
 
 import (
 	"context"
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
+	"time"
 
+	authorizationv1 "k8s.io/api/authorization/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
+	"github.com/firstlight/firstlight/internal/poll"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 )
 
@@ -43,7 +49,34 @@ func (l *Lab) Guest(t *testing.T, rules []rbacv1.PolicyRule) *Lab {
 	if err != nil {
 		t.Fatal(err)
 	}
+	awaitRules(t, cluster, rules)
 	other := *l
 	other.Cluster = cluster
 	return &other
+}
+
+// awaitRules returns when the API server allows what the rules allow: on a busy machine its authorizer
+// had not seen them at the first request of a test, which was forbidden.
+func awaitRules(t *testing.T, cluster *kube.Cluster, rules []rbacv1.PolicyRule) {
+	t.Helper()
+	i := slices.IndexFunc(rules, func(r rbacv1.PolicyRule) bool { return len(r.Resources) > 0 && len(r.ResourceNames) == 0 })
+	if i < 0 {
+		return
+	}
+	attributes := &authorizationv1.ResourceAttributes{Verb: rules[i].Verbs[0], Group: rules[i].APIGroups[0], Resource: rules[i].Resources[0]}
+	if resource, sub, ok := strings.Cut(attributes.Resource, "/"); ok {
+		attributes.Resource, attributes.Subresource = resource, sub
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	if err := poll.Until(ctx, 50*time.Millisecond, "the rules of the guest", func(ctx context.Context) error {
+		review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: attributes}}
+		got, err := cluster.Client.AuthorizationV1().SelfSubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{})
+		if err == nil && !got.Status.Allowed {
+			err = fmt.Errorf("%s %s is not allowed yet: %s", attributes.Verb, attributes.Resource, got.Status.Reason)
+		}
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
 }
