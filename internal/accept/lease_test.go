@@ -84,11 +84,11 @@ func (u user) Observe(ctx context.Context, rec check.Recorder) error {
 		return err
 	}
 	if _, err := (kube.Guest{Cluster: cluster}).EnsureNamespace(ctx, u.context.RunID); err != nil {
-		return err //nolint:wrapcheck // a test's
+		return err
 	}
 	u.then()
 	if ctx.Err() != nil {
-		return ctx.Err() //nolint:wrapcheck // the run knows it
+		return ctx.Err()
 	}
 	return u.look.Observe(ctx, rec)
 }
@@ -271,7 +271,7 @@ func silence(context.Context, *kube.Cluster, string, kube.RunLease) error { retu
 func renewal(ctx context.Context, c *kube.Cluster, run string, _ kube.RunLease) error {
 	h, err := c.GetRunLease(ctx, run)
 	if err != nil {
-		return err //nolint:wrapcheck // a test's
+		return err
 	}
 	again := *h
 	again.Renewed = h.Renewed.Add(15 * time.Second)

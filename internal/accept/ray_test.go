@@ -88,14 +88,14 @@ func (r reads) Observe(ctx context.Context, rec check.Recorder) error {
 	}
 	found, err := c.Dynamic.Resource(kube.RayClusters()).Namespace("ray").Get(ctx, "ray", metav1.GetOptions{})
 	if err != nil {
-		return err //nolint:wrapcheck // a test's
+		return err
 	}
 	figures, err := json.Marshal(map[string]any{"uid": found.GetUID(), "generation": found.GetGeneration()})
 	if err != nil {
-		return err //nolint:wrapcheck // a test's
+		return err
 	}
 	_, err = rec.Record(check.Observation{Kind: "raycluster", Target: "ray/ray", Figures: figures})
-	return err //nolint:wrapcheck // a test's
+	return err
 }
 
 // Verdicts about a RayCluster are kept only for the same object with the same spec.

@@ -25,7 +25,7 @@ func (l look) Name() string { return string(l) }
 
 func (l look) Observe(_ context.Context, rec check.Recorder) error {
 	_, err := rec.Record(check.Observation{Kind: "look", Target: string(l)})
-	return err //nolint:wrapcheck // a test's
+	return err
 }
 
 func (l look) Judge([]check.Observation) check.Judgement { return check.Pass("seen") }

@@ -26,7 +26,7 @@ func (x *execution) cancelJobs(ctx context.Context, run string) error {
 	}
 	jobs, err := slurm.ParseQueue(out)
 	if err != nil {
-		return err //nolint:wrapcheck // the parser's
+		return err
 	}
 	cancel := []string{"scancel"}
 	for _, j := range jobs {

@@ -93,6 +93,35 @@ func TestNetworksDoNotOverlap(t *testing.T) {
 	}
 }
 
+// A lab of 1,000 hosts has five consecutive subnets, which no other lab can claim.
+func TestALabOfManyHostsHasSeveralSubnets(t *testing.T) {
+	t.Parallel()
+	n, err := claimNetwork(t.Context(), 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer n.close()
+	seen := map[string]bool{}
+	for i := range 1000 {
+		seen[Info{Subnet: n.subnet}.HostAddress(i)] = true
+	}
+	if len(seen) != 1000 || len(n.guards) != 5 {
+		t.Errorf("%d addresses of 1,000 hosts, %d subnets claimed, want 5", len(seen), len(n.guards))
+	}
+	first, last := Info{Subnet: "127.20.250"}.HostAddress(0), Info{Subnet: "127.20.250"}.HostAddress(999)
+	if first != "127.20.250.10" || last != "127.20.254.49" {
+		t.Errorf("the hosts are %s to %s", first, last)
+	}
+	for _, guard := range n.guards {
+		if tryListen(guard.Addr().String()) == nil {
+			t.Errorf("%s is claimed and can be bound", guard.Addr())
+		}
+	}
+	if _, err := claimNetwork(t.Context(), MaxHosts+1); err == nil || !strings.Contains(err.Error(), "at most 1920, got 1921") {
+		t.Errorf("too many hosts: %v", err)
+	}
+}
+
 // Regression: a released port was in use on a busy machine, because a process that was being
 // started had inherited the socket.
 func TestReleasedPortIsFreeWhileProcessesStart(t *testing.T) {

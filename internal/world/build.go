@@ -28,7 +28,7 @@ func buildFabric(spec Spec, hw Hardware) (fabric.Topology, error) {
 		Firmware: hw.Fabric.Firmware, MTU: hw.Fabric.MTU, PKeys: hw.Fabric.PKeys, BusIDs: hw.Fabric.BusIDs,
 	})
 	if err != nil || !ethernet && hw.Fabric.EFA == nil {
-		return topo, err //nolint:wrapcheck // New names the world
+		return topo, err
 	}
 	topo.SMs = nil
 	for i := range topo.HCAs {

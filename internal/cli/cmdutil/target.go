@@ -20,7 +20,6 @@ import (
 	"github.com/firstlight/firstlight/internal/lab"
 	"github.com/firstlight/firstlight/internal/lab/component"
 	"github.com/firstlight/firstlight/internal/lab/embedded"
-	"github.com/firstlight/firstlight/internal/pregate"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/probe/localhost"
 	"github.com/firstlight/firstlight/internal/probe/ssh"
@@ -219,27 +218,6 @@ func (t *Target) load(path string) error {
 		return err
 	}
 	return t.loadProfile()
-}
-
-func (t *Target) loadProfile() (err error) {
-	if t.ProfileFile, err = profile.Raw(t.Site.Profile); err != nil {
-		return err
-	}
-	t.Inputs = map[string][]byte{}
-	for _, g := range t.Site.Groups {
-		if t.Inputs[g.ProfileFile()], err = profile.Raw(g.Profile); err != nil {
-			return err
-		}
-	}
-	digests, err := pregate.Digests(t.Site)
-	if err != nil {
-		return err
-	}
-	if digests != nil {
-		t.Inputs[pregate.DigestsFile] = digests
-	}
-	t.Profile, err = profile.Load(t.Site.Profile)
-	return err
 }
 
 // overlay is the site of a lab, whose file is at path, with the keys of another text.

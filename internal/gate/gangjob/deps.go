@@ -25,7 +25,7 @@ type Deps struct {
 	// device plugin's resource.
 	DeviceClass string
 	// PreferClaims requests GPUs by claims where the DRA driver offers those of the inventory, and
-	// through the device plugin where there is no such driver. It is for an empty DeviceClass.
+	// through the device plugin without such a driver. It is for an empty DeviceClass.
 	PreferClaims bool
 	// Cordoned: pods also run on cordoned nodes.
 	Cordoned bool

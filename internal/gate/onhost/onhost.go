@@ -79,5 +79,5 @@ func Each(ctx context.Context, s *site.Site, f func(ctx context.Context, i int, 
 	for i, host := range s.NodeNames() {
 		work.Go(func() error { return f(workCtx, i, host) })
 	}
-	return work.Wait() //nolint:wrapcheck // errors of f
+	return work.Wait()
 }

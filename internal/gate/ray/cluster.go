@@ -59,7 +59,7 @@ func (w *workerGroup) hasGPUs() bool {
 	return kube.PodRequest(&w.Template.Spec, kube.GPUResource) > 0 || ok && (err != nil || count > 0)
 }
 
-// scales reports whether the autoscaler may change its number of pods. KubeRay: without maxReplicas there is no limit.
+// scales reports whether the autoscaler may change its number of pods. KubeRay: no maxReplicas means no limit.
 func (w *workerGroup) scales() bool {
 	return !w.Suspend && (w.Max == nil || w.Replicas == nil || *w.Max > *w.Replicas)
 }

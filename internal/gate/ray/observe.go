@@ -11,19 +11,6 @@ import (
 	probe "github.com/firstlight/firstlight/internal/probe/ray"
 )
 
-// keeping is a recorder that also keeps the observations.
-type keeping struct {
-	check.Recorder
-	obs []check.Observation
-}
-
-// Record implements check.Recorder.
-func (k *keeping) Record(o check.Observation) (check.Observation, error) {
-	o, err := k.Recorder.Record(o)
-	k.obs = append(k.obs, o)
-	return o, err //nolint:wrapcheck // the recorder's
-}
-
 // Observe implements check.Check. The placement groups are created if nothing that was observed before stops it.
 func (g *Gate) Observe(ctx context.Context, rec check.Recorder) error {
 	if g.deps.Cluster == nil {
@@ -34,7 +21,7 @@ func (g *Gate) Observe(ctx context.Context, rec check.Recorder) error {
 	if err != nil {
 		return fmt.Errorf("reach the cluster: %w", err)
 	}
-	kept := &keeping{Recorder: rec}
+	kept := &check.Kept{Recorder: rec}
 	rec.Progress("reading the RayCluster and its pods")
 	if err := g.observeCluster(ctx, cluster, kept); err != nil {
 		return err
@@ -63,7 +50,7 @@ func (g *Gate) Observe(ctx context.Context, rec check.Recorder) error {
 }
 
 // observeHead reads the API of the head, and creates the placement groups if nothing has failed.
-func (g *Gate) observeHead(ctx context.Context, cluster *kube.Cluster, client *probe.Client, head string, rec *keeping) error {
+func (g *Gate) observeHead(ctx context.Context, cluster *kube.Cluster, client *probe.Client, head string, rec *check.Kept) error {
 	rec.Progress("reading Ray's nodes")
 	if err := read(ctx, g, client, rec, kindVersion, head, probe.VersionPath, func(raw []byte) (versionFigures, error) {
 		v, err := probe.ParseVersion(raw)
@@ -78,7 +65,7 @@ func (g *Gate) observeHead(ctx context.Context, cluster *kube.Cluster, client *p
 		return err
 	}
 	var b check.Builder
-	if g.judgeState(&b, rec.obs); !b.Clean() {
+	if g.judgeState(&b, rec.Observations); !b.Clean() {
 		return nil
 	}
 	rec.Progress("placement group of %d bundles with %d GPUs each: all must be placed", len(g.nodes), g.gpus)

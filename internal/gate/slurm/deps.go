@@ -52,7 +52,7 @@ func (g *base) ready() error {
 
 // run runs a command on the login host and records its figures. An exit code other than 0 is an error.
 func (g *base) run(ctx context.Context, rec check.Recorder, kind string, argv []string, parse onhost.Parser) (any, error) {
-	return g.deps.Run(ctx, rec, kind, g.host(), argv, func(out ssh.Output) (any, error) { //nolint:wrapcheck // the recorder's
+	return g.deps.Run(ctx, rec, kind, g.host(), argv, func(out ssh.Output) (any, error) {
 		if out.Exit != 0 {
 			return nil, exitError(argv, out)
 		}

@@ -64,30 +64,17 @@ type nodeFigures struct {
 	Nodes []probe.Node `json:"nodes"`
 }
 
-// keeping is a recorder that also keeps the observations.
-type keeping struct {
-	check.Recorder
-	obs []check.Observation
-}
-
-// Record implements check.Recorder.
-func (k *keeping) Record(o check.Observation) (check.Observation, error) {
-	o, err := k.Recorder.Record(o)
-	k.obs = append(k.obs, o)
-	return o, err //nolint:wrapcheck // the recorder's
-}
-
 // Observe implements check.Check. The job runs if nothing that was observed before stops it.
 func (g *Stack) Observe(ctx context.Context, rec check.Recorder) error {
 	if err := g.ready(); err != nil {
 		return err
 	}
-	kept := &keeping{Recorder: rec}
+	kept := &check.Kept{Recorder: rec}
 	if err := g.observeState(ctx, kept); err != nil {
 		return err
 	}
 	var b check.Builder
-	if g.judgeState(&b, kept.obs); !b.Clean() {
+	if g.judgeState(&b, kept.Observations); !b.Clean() {
 		return nil
 	}
 	if _, err := g.runJob(ctx, rec, g.Name()); err != nil {
@@ -106,7 +93,7 @@ func (g *Stack) observeState(ctx context.Context, rec check.Recorder) error {
 		}
 		return controllers, nil
 	}); err != nil {
-		return err //nolint:wrapcheck // the recorder's
+		return err
 	}
 	if _, err := g.run(ctx, rec, kindConfig, probe.ConfigCommand(), func(out ssh.Output) (any, error) { return probe.ParseConfig(out.Stdout) }); err != nil {
 		return err

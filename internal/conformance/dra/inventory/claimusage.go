@@ -12,7 +12,7 @@ import (
 )
 
 // Offered is the DeviceClass by which the GPUs of nodes can be claimed: Driver if it publishes a GPU
-// of each of them, else "", which stands for the device plugin's resource. An API server without
+// of each of them, else "", the resource of the device plugin. An API server without
 // ResourceSlices publishes none; any other failure is an error. So is a DeviceClass of the driver
 // without a GPU of one of the nodes: the driver should offer it, and the device plugin would hide that.
 func Offered(ctx context.Context, cluster *kube.Cluster, nodes []string) (string, error) {

@@ -42,7 +42,7 @@ func TestClaimUsage(t *testing.T) {
 }
 
 // GPUs are claimed where the driver offers those of every node, and requested of the device plugin where
-// there is no driver. A driver that offers none, or not those of every node, is an error.
+// the cluster has no driver. A driver that offers none, or not those of every node, is an error.
 func TestOffered(t *testing.T) {
 	t.Parallel()
 	forNode := func(node string) runtime.Object {
