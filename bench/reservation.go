@@ -35,6 +35,8 @@ const (
 	manyWaiters     = 1_000
 	crowded         = 50 // reservations that the waiters stand before
 	manyAsked       = 200
+	crowdedLists    = 5  // by a command
+	copiedLists     = 40 // from the copy of `run`, for each of them
 	handOvers       = 50
 	execAcquire     = "reservation: acquire, as reservation exec"
 	execRelease     = "reservation: release, as reservation exec"
@@ -329,15 +331,19 @@ func (r *leases) measureCrowd(ctx context.Context, copied *store.Cached) error {
 	if err != nil {
 		return err
 	}
-	for i := range manyAsked {
-		if i%40 == 0 { // it is slow
-			if err := r.timedList(ctx, crowdedHolders, r.kube.List); err != nil {
+	// Apart from the acquisitions: they are other commands, and the garbage of a list of 10,000 would be
+	// collected while the next command acquires.
+	for range crowdedLists {
+		if err := r.timedList(ctx, crowdedHolders, r.kube.List); err != nil {
+			return err
+		}
+		for range copiedLists {
+			if err := r.timedList(ctx, crowdedList, copied.List); err != nil {
 				return err
 			}
 		}
-		if err := r.timedList(ctx, crowdedList, copied.List); err != nil {
-			return err
-		}
+	}
+	for i := range manyAsked {
 		br, err := r.command(ctx, inCrowd(i))
 		if err != nil {
 			return err

@@ -33,11 +33,11 @@ func TestDeepTicketsHaveLongerTimeouts(t *testing.T) {
 		}
 	}
 	queued(0, 99)
-	queued(minute, 67) // the offer and 32 tickets timed out, one of them after the next offer
-	if first := m.r.Status.Queue[0].ID; first != "33" {
-		t.Errorf("ticket %s is first, want 33", first)
+	queued(minute, 91) // the offer and 8 tickets timed out, one of them after the next offer
+	if first := m.r.Status.Queue[0].ID; first != "9" {
+		t.Errorf("ticket %s is first, want 9", first)
 	}
-	queued(minute/2, 67) // the tickets that moved up
-	queued(minute*3/4, 67)
-	queued(minute/4, 35)
+	queued(minute/2, 91) // the tickets that moved up
+	queued(minute*3/4, 91)
+	queued(minute/4, 83)
 }

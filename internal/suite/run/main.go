@@ -98,7 +98,7 @@ func readOptions() (options, error) {
 	flag.DurationVar(&o.timeout, "timeout", 30*time.Minute, "limit of one test package; its goroutines are printed when it is reached")
 	flag.DurationVar(&o.limit, "limit", 70*time.Minute, "limit of the run; the tests that were running are printed when it is reached")
 	flag.IntVar(&o.live, "live", 3, "live test packages that run in parallel: they mostly wait, and each lab takes about 10 of the 128 inotify instances that a user usually has")
-	flag.IntVar(&o.endToEnd, "e2e", 2, "end-to-end test packages that run in parallel, in addition to the live ones")
+	flag.IntVar(&o.endToEnd, "e2e", 3, "end-to-end test packages that run in parallel, in addition to the live ones")
 	flag.Parse()
 	if o.only != "" && !slices.Contains([]string{phaseUnit, phaseLive, phaseEndToEnd}, o.only) {
 		return o, fmt.Errorf("invalid -phase %q: want unit, live or e2e", o.only)
