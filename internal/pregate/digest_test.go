@@ -9,8 +9,8 @@ import (
 	"github.com/firstlight/firstlight/internal/site"
 )
 
-// A verdict was kept although the playbook before its gate had changed.
-func TestDigestsDependOnWhatAnsibleReads(t *testing.T) {
+// A verdict was kept although the playbook, the chart or the values before its gate had changed.
+func TestDigestsDependOnWhatPreparationsRead(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	write := func(name, content string) {
@@ -50,6 +50,28 @@ func TestDigestsDependOnWhatAnsibleReads(t *testing.T) {
 	}
 	if strings.Contains(digests(), "hunter2") {
 		t.Error("a secret is in the digests")
+	}
+	for what, p := range map[string]site.Helm{
+		"a local chart":  {Chart: filepath.Join(dir, "chart")},
+		"a mirror":       {Chart: "c", Repository: "https://charts.example.com"},
+		"a values file":  {Chart: "oci://charts.example.com/c", ValuesFiles: []string{filepath.Join(dir, "values.yaml")}},
+		"another source": {Chart: "c", Repository: "https://other.example.com"},
+	} {
+		s = &site.Site{Prepare: []site.Prepare{{Gate: "gpustack", Helm: &p}}}
+		s.Reach.Charts = map[string]string{"https://charts.example.com/c": filepath.Join(dir, "chart")}
+		var got [2]string
+		for i, content := range []string{"a: 1", "a: 2"} {
+			write("chart/values.yaml", content)
+			write("values.yaml", content)
+			raw, err := Digests(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got[i] = string(raw)
+		}
+		if changed := got[0] != got[1]; changed != (what != "another source") {
+			t.Errorf("%s: the digests are %s, then %s", what, got[0], got[1])
+		}
 	}
 	if raw, err := Digests(&site.Site{}); raw != nil || err != nil {
 		t.Errorf("a site without playbooks: %s, %v", raw, err)

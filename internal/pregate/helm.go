@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
 	"strings"
 	"time"
 
@@ -89,12 +90,21 @@ func (r *release) Run(ctx context.Context, out io.Writer) (int, error) {
 	if err != nil {
 		return 1, err
 	}
-	if err := r.apply(ctx, cfg, settings, access, vals); err != nil {
+	if err := r.apply(ctx, session{cfg, settings, access, vals, out}); err != nil {
 		fmt.Fprintln(out, oneLine(err))
 		return 1, nil
 	}
 	fmt.Fprintf(out, "release %s of %s %s is installed in %s\n", r.spec.Release, r.chart(), r.spec.Version, r.spec.Namespace)
 	return 0, nil
+}
+
+// session is what Helm's actions need for one release.
+type session struct {
+	*action.Configuration
+	settings *cli.EnvSettings
+	access   action.ChartPathOptions
+	values   map[string]any
+	out      io.Writer
 }
 
 // oneLine joins the lines of an error: the last line of a preparation's output is its result.
@@ -103,24 +113,24 @@ func oneLine(err error) string {
 }
 
 // apply installs or upgrades. A failure that has changed the cluster is undone, unless the site keeps it.
-func (r *release) apply(ctx context.Context, cfg *action.Configuration, settings *cli.EnvSettings, access action.ChartPathOptions, vals map[string]any) error {
-	before, err := deployed(cfg, r.spec.Release)
+func (r *release) apply(ctx context.Context, s session) error {
+	before, err := deployed(s.Configuration, r.spec.Release)
 	if err != nil {
 		return fmt.Errorf("look up release %s: %w", r.spec.Release, err)
 	}
 	if before.exists {
-		err = r.upgrade(ctx, cfg, settings, access, vals)
+		err = r.upgrade(ctx, s)
 	} else {
-		err = r.install(ctx, cfg, settings, access, vals)
+		err = r.install(ctx, s)
 	}
 	if err == nil && !r.spec.NoWait {
-		err = r.await(ctx, cfg)
+		err = r.await(ctx, s.Configuration)
 	}
 	if err == nil || r.spec.KeepFailed {
 		return err
 	}
-	err = errors.Join(err, unready(ctx, cfg, r.spec.Release))
-	done, undoErr := r.undo(cfg, before)
+	err = errors.Join(err, unready(ctx, s.Configuration, r.spec.Release))
+	done, undoErr := r.undo(s.Configuration, before)
 	if undoErr != nil {
 		return errors.Join(err, fmt.Errorf("the release could not be rolled back: %w", undoErr))
 	}
@@ -130,11 +140,15 @@ func (r *release) apply(ctx context.Context, cfg *action.Configuration, settings
 	return fmt.Errorf("%w (%s)", err, done)
 }
 
-// load finds the chart and refuses a version that is not the pinned one.
-func (r *release) load(opts *action.ChartPathOptions, settings *cli.EnvSettings) (chart.Charter, error) {
-	path, err := opts.LocateChart(r.chart(), settings)
+// load finds the chart, prints its digest, and refuses a version or digest that is not the pinned one.
+func (r *release) load(opts *action.ChartPathOptions, s session) (chart.Charter, error) {
+	set(opts, s.access)
+	path, err := opts.LocateChart(r.chart(), s.settings)
 	if err != nil {
 		return nil, fmt.Errorf("find chart %s %s: %w", r.chart(), r.spec.Version, err)
+	}
+	if err := r.checkDigest(path, s.out); err != nil {
+		return nil, err
 	}
 	c, err := loader.Load(path)
 	if err != nil {
@@ -150,31 +164,53 @@ func (r *release) load(opts *action.ChartPathOptions, settings *cli.EnvSettings)
 	return c, nil
 }
 
-func (r *release) install(ctx context.Context, cfg *action.Configuration, settings *cli.EnvSettings, access action.ChartPathOptions, vals map[string]any) error {
-	install := action.NewInstall(cfg)
+// checkDigest prints the SHA-256 of a chart's archive, which is also its digest in the index of a repository and
+// in a registry.
+func (r *release) checkDigest(path string, out io.Writer) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return fmt.Errorf("read chart %s: %w", r.chart(), err)
+	}
+	if info.IsDir() {
+		if r.spec.Digest == "" {
+			return nil
+		}
+		return fmt.Errorf("chart %s is a directory, and the site pins the digest of an archive: make it with helm package", r.chart())
+	}
+	got, err := digestFile(path)
+	if err != nil {
+		return fmt.Errorf("read chart %s: %w", r.chart(), err)
+	}
+	fmt.Fprintf(out, "chart %s %s has digest %s\n", r.chart(), r.spec.Version, got)
+	if r.spec.Digest != "" && got != r.spec.Digest {
+		return fmt.Errorf("chart %s %s has digest %s, want %s as pinned by the site", r.chart(), r.spec.Version, got, r.spec.Digest)
+	}
+	return nil
+}
+
+func (r *release) install(ctx context.Context, s session) error {
+	install := action.NewInstall(s.Configuration)
 	install.ReleaseName, install.Namespace, install.CreateNamespace = r.spec.Release, r.spec.Namespace, true
 	install.Timeout, install.WaitStrategy = r.timeout, r.wait()
-	set(&install.ChartPathOptions, access)
-	c, err := r.load(&install.ChartPathOptions, settings)
+	c, err := r.load(&install.ChartPathOptions, s)
 	if err != nil {
 		return err
 	}
-	if _, err := install.RunWithContext(ctx, c, vals); err != nil {
+	if _, err := install.RunWithContext(ctx, c, s.values); err != nil {
 		return fmt.Errorf("install release %s: %w", r.spec.Release, err)
 	}
 	return nil
 }
 
-func (r *release) upgrade(ctx context.Context, cfg *action.Configuration, settings *cli.EnvSettings, access action.ChartPathOptions, vals map[string]any) error {
-	upgrade := action.NewUpgrade(cfg)
+func (r *release) upgrade(ctx context.Context, s session) error {
+	upgrade := action.NewUpgrade(s.Configuration)
 	upgrade.Namespace = r.spec.Namespace
 	upgrade.Timeout, upgrade.WaitStrategy = r.timeout, r.wait()
-	set(&upgrade.ChartPathOptions, access)
-	c, err := r.load(&upgrade.ChartPathOptions, settings)
+	c, err := r.load(&upgrade.ChartPathOptions, s)
 	if err != nil {
 		return err
 	}
-	if _, err := upgrade.RunWithContext(ctx, r.spec.Release, c, vals); err != nil {
+	if _, err := upgrade.RunWithContext(ctx, r.spec.Release, c, s.values); err != nil {
 		return fmt.Errorf("upgrade release %s: %w", r.spec.Release, err)
 	}
 	return nil

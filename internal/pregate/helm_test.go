@@ -2,6 +2,8 @@ package pregate
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -52,6 +54,35 @@ func TestValues(t *testing.T) {
 	r.spec.ValuesFiles = []string{"testdata/missing.yaml"}
 	if _, err := r.values(cli.New()); err == nil || !strings.Contains(err.Error(), "missing.yaml") {
 		t.Errorf("a missing file: %v", err)
+	}
+}
+
+// A version is a name that can be given twice: the digest pins what is installed, and the evidence has it.
+func TestChartDigest(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	archive := filepath.Join(dir, "c.tgz")
+	if err := os.WriteFile(archive, []byte("chart"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const digest = "sha256:cc57fc1903e444cf6a726490b43b27ee9f87facc037f86872201847c565b45fb" // echo -n chart | sha256sum
+	for name, c := range map[string]struct{ path, pinned, want string }{
+		"not pinned":            {archive, "", ""},
+		"pinned":                {archive, digest, ""},
+		"another archive":       {archive, "sha256:" + strings.Repeat("0", 64), "has digest " + digest + ", want sha256:0"},
+		"directory":             {dir, "", ""},
+		"directory, but pinned": {dir, digest, "is a directory"},
+		"missing":               {dir + "/none", digest, "no such file"},
+	} {
+		var out strings.Builder
+		r := release{spec: site.Helm{Chart: "c", Version: "v1", Digest: c.pinned}}
+		err := r.checkDigest(c.path, &out)
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+		if printed := strings.Contains(out.String(), "chart c v1 has digest "+digest); printed != (c.path == archive) {
+			t.Errorf("%s: printed %q", name, out.String())
+		}
 	}
 }
 

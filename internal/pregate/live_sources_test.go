@@ -2,9 +2,11 @@ package pregate_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"crypto/tls"
 	"encoding/base64"
 	"encoding/pem"
+	"fmt"
 	"io"
 	"log"
 	"net/http"
@@ -49,12 +51,17 @@ func TestLiveSources(t *testing.T) {
 		t.Setenv(name, t.TempDir())
 	}
 	archive := packaged(t)
+	content, err := os.ReadFile(archive)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for name, source := range map[string]func(*testing.T, string) (site.Helm, string){"repository": repository, "registry": ociRegistry} {
 		t.Run(name, func(t *testing.T) {
 			spec, ca := source(t, archive)
 			spec.Release, spec.Version, spec.Namespace = name, chartVersion, namespace+"-"+name
 			right := spec
 			right.User, right.PasswordFile, right.CAFile = user, file(t, password+"\n"), ca
+			right.Digest = fmt.Sprintf("sha256:%x", sha256.Sum256(content))
 			for why, c := range map[string]struct {
 				spec func(*site.Helm)
 				says string
@@ -63,13 +70,14 @@ func TestLiveSources(t *testing.T) {
 				"no credentials":        {func(h *site.Helm) { h.User, h.PasswordFile = "", "" }, map[string]string{"repository": "401", "registry": "basic credential not found"}[name]},
 				"no authority":          {func(h *site.Helm) { h.CAFile = "" }, "certificate"},
 				"an unknown version":    {func(h *site.Helm) { h.Version = "9.9.9" }, "9.9.9"},
+				"another digest":        {func(h *site.Helm) { h.Digest = "sha256:" + strings.Repeat("0", 64) }, "as pinned by the site"},
 				"no file of the secret": {func(h *site.Helm) { h.PasswordFile = filepath.Join(t.TempDir(), "absent") }, "no such file"},
 			} {
 				wrong := right
 				c.spec(&wrong)
 				code, text := install(t, l, wrong)
 				host := strings.Split(strings.SplitN(spec.Reference(), "://", 2)[1], "/")[0]
-				if code == 0 || !strings.Contains(text, c.says) || why != "no file of the secret" && !strings.Contains(text, host) {
+				if code == 0 || !strings.Contains(text, c.says) || why != "no file of the secret" && why != "another digest" && !strings.Contains(text, host) {
 					t.Errorf("%s: exit %d, want a failure with %q and %s: %s", why, code, c.says, host, text)
 				}
 				if _, err := l.Cluster.Client.CoreV1().ConfigMaps(spec.Namespace).Get(t.Context(), chartName, metav1.GetOptions{}); err == nil {

@@ -1,6 +1,11 @@
 package site
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
+
+var chartDigest = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 
 // Helm is a release to install or upgrade.
 type Helm struct {
@@ -10,7 +15,9 @@ type Helm struct {
 	// Repository is the URL of a chart repository.
 	Repository string `yaml:"repository,omitempty" json:"repository,omitempty"`
 	Version    string `yaml:"version" json:"version"`
-	Namespace  string `yaml:"namespace" json:"namespace"`
+	// Digest is the SHA-256 of the chart's archive, as the index of a repository and a registry have it.
+	Digest    string `yaml:"digest,omitempty" json:"digest,omitempty"`
+	Namespace string `yaml:"namespace" json:"namespace"`
 	// User and PasswordFile are for the repository or registry, CAFile is its certificate authority.
 	User         string `yaml:"user,omitempty" json:"user,omitempty"`
 	PasswordFile string `yaml:"passwordFile,omitempty" json:"passwordFile,omitempty"`
@@ -52,6 +59,9 @@ func (v *validator) chart(path string, h *Helm) {
 		if !strings.HasPrefix(h.Repository, "https://") && !strings.HasPrefix(h.Repository, "http://") {
 			v.add(path+".repository", "%q is not an http or https URL; a chart in a registry is chart: oci://...", h.Repository)
 		}
+	}
+	if h.Digest != "" && !chartDigest.MatchString(h.Digest) {
+		v.add(path+".digest", "invalid digest %q: must be sha256: and 64 hexadecimal digits, as in the index of the repository, or by sha256sum of the archive", h.Digest)
 	}
 	switch {
 	case (h.User == "") != (h.PasswordFile == ""):

@@ -72,6 +72,8 @@ func TestHelmChart(t *testing.T) {
 		"password without user": {"chart: oci://r/a, passwordFile: p", "needs both user and passwordFile"},
 		"user of a file":        {"chart: ./a, user: u, passwordFile: p", "is for a repository or registry"},
 		"in clear":              {"chart: a, repository: http://r, user: u, passwordFile: p", "sends credentials over plain http"},
+		"digest":                {"chart: ./a, digest: 'sha256:" + strings.Repeat("0a", 32) + "'", ""},
+		"short digest":          {"chart: ./a, digest: 'sha256:0a'", `invalid digest "sha256:0a"`},
 		"misspelt":              {"chart: a, valeus: {}", `unknown key "valeus"`},
 	} {
 		_, err := Parse("s", append(Example(), []byte("\nprepare: [{gate: gpustack, helm: {release: r, version: v1, namespace: n, "+c.helm+"}}]\n")...))

@@ -5,7 +5,7 @@ import (
 	"github.com/firstlight/firstlight/internal/profile"
 )
 
-// loadProfile loads the files that the site's run is judged against: its profiles, and the digests of its playbooks.
+// loadProfile loads the files that the site's run is judged against: its profiles, and the digests of the files of its preparations.
 func (t *Target) loadProfile() (err error) {
 	if t.ProfileFile, err = profile.Raw(t.Site.Profile); err != nil {
 		return err
