@@ -119,7 +119,7 @@ func TestARunThatCannotBeRead(t *testing.T) {
 			x.opts.Profile = &p
 		}, "encode the profile to compare it"},
 	} {
-		now, run := &execution{opts: x.opts}, *b
+		now, run := &execution{opts: x.opts, limits: x.limits}, *b
 		tt.change(now, &run)
 		err := now.compare(t.Context(), &run, []string{"a"}, order)
 		if _, refused := errors.AsType[*InputError](err); err == nil || refused || !strings.Contains(err.Error(), tt.says) {
@@ -162,7 +162,10 @@ func TestARayClusterThatIsUnknownThen(t *testing.T) {
 	if err := run.Close(); err != nil {
 		t.Fatal(err)
 	}
-	x := &execution{opts: o}
+	x, err := newExecution(o)
+	if err != nil {
+		t.Fatal(err)
+	}
 	err = x.resumable(t.Context(), filepath.Join(dir, run.ID()))
 	if _, refused := errors.AsType[*InputError](err); err == nil || refused || !strings.Contains(err.Error(), "compare the RayCluster with that of run "+run.ID()) {
 		t.Errorf("%v", err)

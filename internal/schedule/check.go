@@ -89,7 +89,6 @@ func (c *Check) Judge(obs []check.Observation) check.Judgement {
 	if !b.Clean() {
 		return b.Judgement("")
 	}
-	made.Scenario.Recipe = name
 	return judge.Judge(made.Scenario, state)
 }
 

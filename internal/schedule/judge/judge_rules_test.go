@@ -110,3 +110,34 @@ func TestFiguresOfADefect(t *testing.T) {
 		}
 	}
 }
+
+// Where the probe fits no node, a control that is a copy of its pod fails for the same reason. One that was not run, or
+// that is a copy of another pod, has a cause of its own.
+func TestAControlWithACauseOfItsOwn(t *testing.T) {
+	t.Parallel()
+	n := scenariotest.Nodes()
+	n.Accelerated.Arch = "arm64"
+	c := scenariotest.Build(t, "training", scenariotest.Components(), n)
+	for control, state := range map[string]func(*snapshot.State){
+		scenario.HalfGPUs: func(s *snapshot.State) { account(s, scenario.HalfGPUs).Trouble = "exceeded quota" },
+		scenario.DropSelector: func(s *snapshot.State) {
+			pend(pods(s, scenario.DropSelector)[0], "0/1009 nodes are available: 1 Insufficient cpu.")
+		},
+	} {
+		s := scenariotest.Simulate(c)
+		following := func() bool {
+			for _, f := range judge.Judge(c, s).Findings {
+				if f.Suspect == "control/"+control && !strings.Contains(f.Message, ": caused by ") {
+					return false
+				}
+			}
+			return true
+		}
+		if !following() {
+			t.Errorf("%s has a cause of its own before it has a defect", control)
+		}
+		if state(&s); following() {
+			t.Errorf("%s has no cause of its own", control)
+		}
+	}
+}
