@@ -146,13 +146,15 @@ func TestWithoutOneMechanism(t *testing.T) {
 		change  func(t *testing.T, obs []check.Observation) []check.Observation
 		verdict check.Verdict
 		says    string
+		reason  string // of a pass
 	}{
-		"without ECN, drops count":            {site.RoCE{Priority: new(3), DSCP: new(26), Without: []string{site.WithoutECN}}, grow("out_of_sequence", 101), check.Failed, "out_of_sequence"},
-		"without ECN, ignored CNPs do not":    {site.RoCE{Priority: new(3), DSCP: new(26), Without: []string{site.WithoutECN}}, grow("rp_cnp_ignored", 5), check.Passed, ""},
-		"without PFC, the DSCP is demanded":   {site.RoCE{Priority: new(3), DSCP: new(26), Without: []string{site.WithoutPFC}}, qos(func(q map[string]any) { q["trust"] = "pcp" }), check.Failed, "from their pcp"},
-		"without PFC, PFC may be off":         {site.RoCE{Priority: new(3), DSCP: new(26), Without: []string{site.WithoutPFC}}, qos(func(q map[string]any) { delete(q, "pfc") }), check.Passed, ""},
-		"without a DSCP, PFC is demanded":     {site.RoCE{Priority: new(3)}, qos(func(q map[string]any) { delete(q, "pfc") }), check.Failed, "PFC is not enabled on priority 3"},
-		"without a DSCP, trust is not judged": {site.RoCE{Priority: new(3)}, qos(func(q map[string]any) { q["trust"] = "pcp" }), check.Passed, ""},
+		"without ECN, drops count":            {site.RoCE{Priority: new(3), DSCP: new(26), Without: []string{site.WithoutECN}}, grow("out_of_sequence", 101), check.Failed, "out_of_sequence", ""},
+		"without ECN, ignored CNPs do not":    {site.RoCE{Priority: new(3), DSCP: new(26), Without: []string{site.WithoutECN}}, grow("rp_cnp_ignored", 5), check.Passed, "", "PFC on priority 3, "},
+		"without PFC, the DSCP is demanded":   {site.RoCE{Priority: new(3), DSCP: new(26), Without: []string{site.WithoutPFC}}, qos(func(q map[string]any) { q["trust"] = "pcp" }), check.Failed, "from their pcp", ""},
+		"without PFC, PFC may be off":         {site.RoCE{Priority: new(3), DSCP: new(26), Without: []string{site.WithoutPFC}}, qos(func(q map[string]any) { delete(q, "pfc") }), check.Passed, "", "ECN on priority 3, "},
+		"without a DSCP, PFC is demanded":     {site.RoCE{Priority: new(3)}, qos(func(q map[string]any) { delete(q, "pfc") }), check.Failed, "PFC is not enabled on priority 3", ""},
+		"without a DSCP, trust is not judged": {site.RoCE{Priority: new(3)}, qos(func(q map[string]any) { q["trust"] = "pcp" }), check.Passed, "", "PFC and ECN on priority 3, "},
+		"without both, neither is named":      {site.RoCE{Priority: new(3), DSCP: new(26), Without: []string{site.WithoutPFC, site.WithoutECN}}, grow("rx_packets", 1), check.Passed, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -163,7 +165,11 @@ func TestWithoutOneMechanism(t *testing.T) {
 			if tt.says != "" {
 				suspect = "gpu-01/mlx5_0"
 			}
-			checktest.Judged(t, b.judge(tt.change(t, obs)), tt.verdict, suspect, tt.says)
+			j := b.judge(tt.change(t, obs))
+			checktest.Judged(t, j, tt.verdict, suspect, tt.says)
+			if tt.verdict == check.Passed && !strings.Contains(j.Reason, "4096, "+tt.reason+"counters") {
+				t.Errorf("%q, want %q", j.Reason, tt.reason)
+			}
 		})
 	}
 	b := newBench(t, 2)
