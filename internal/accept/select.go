@@ -169,11 +169,7 @@ func (x *execution) compare(ctx context.Context, b *evidence.Bundle, steps []str
 	if err != nil {
 		return err
 	}
-	l, err := loadLimits()
-	if err != nil {
-		return err
-	}
-	found := differences(ctx, then, now, l)
+	found := differences(ctx, then, now, x.limits)
 	if len(found) == 0 {
 		if found, err = x.otherRayCluster(ctx, b, steps); err != nil {
 			return err

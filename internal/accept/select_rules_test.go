@@ -90,7 +90,11 @@ func executionOn(t *testing.T, dir string, gates []string, change func(*Options)
 	if change != nil {
 		change(&o)
 	}
-	return &execution{opts: o}, notes
+	x, err := newExecution(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x, notes
 }
 
 // The newest run is resumed if it was killed and its verdicts are valid for the options: by itself, if

@@ -116,7 +116,7 @@ func supported(s *site.Site) error {
 func sameFigures(a, b *profile.Profile) bool {
 	one, errOne := json.Marshal(a)
 	other, errOther := json.Marshal(b)
-	return errOne == nil && errOther == nil && bytes.Equal(one, other)
+	return errors.Join(errOne, errOther) == nil && bytes.Equal(one, other)
 }
 
 // SiteOf is the site with the accepted and the new nodes, without the nodes that the accepted run left

@@ -38,7 +38,7 @@ func (c cordon) Judge(obs []check.Observation) check.Judgement {
 		}
 	}
 	for _, name := range c.addition.To.Nodes {
-		if n, in := found[name]; !in || !n.Ready || n.Cordoned {
+		if n, in := found[name]; !n.Ready || n.Cordoned { // a missing one is not Ready
 			b.Fail(o.ID, name, fmt.Sprintf(remedyAccepted, name), "accepted node %s is not in service: in the cluster %v, Ready %v, cordoned %v", name, in, n.Ready, n.Cordoned)
 		}
 	}

@@ -37,11 +37,7 @@ func (c *Check) Observe(ctx context.Context, rec check.Recorder) error {
 	if err != nil {
 		return err
 	}
-	o, err := check.Observation{Kind: kindCase, Target: c.of.Recipe, Command: "firstlight recipe resolve " + c.of.Recipe}.WithFigures(made)
-	if err != nil {
-		return fmt.Errorf("record the case of %s: %w", c.of.Recipe, err)
-	}
-	if _, err := rec.Record(o); err != nil {
+	if err := c.record(rec, kindCase, "firstlight recipe resolve "+c.of.Recipe, made); err != nil {
 		return err
 	}
 	if len(made.Problems) > 0 {
@@ -56,9 +52,13 @@ func (c *Check) Observe(ctx context.Context, rec check.Recorder) error {
 	if err != nil {
 		return fmt.Errorf("schedule %s: %w", c.of.Recipe, err)
 	}
-	o, err = check.Observation{Kind: kindState, Target: c.of.Recipe, Command: "list nodes, workloads and pods of the scenario"}.WithFigures(state)
+	return c.record(rec, kindState, "list nodes, workloads and pods of the scenario", state)
+}
+
+func (c *Check) record(rec check.Recorder, kind, command string, figures any) error {
+	o, err := check.Observation{Kind: kind, Target: c.of.Recipe, Command: command}.WithFigures(figures)
 	if err != nil {
-		return fmt.Errorf("record the snapshot of %s: %w", c.of.Recipe, err)
+		return fmt.Errorf("record the %s of %s: %w", kind, c.of.Recipe, err)
 	}
 	_, err = rec.Record(o)
 	return err
@@ -89,7 +89,6 @@ func (c *Check) Judge(obs []check.Observation) check.Judgement {
 	if !b.Clean() {
 		return b.Judgement("")
 	}
-	made.Scenario.Recipe = name
 	return judge.Judge(made.Scenario, state)
 }
 

@@ -39,6 +39,7 @@ func TestWhatARecipeIsJudgedBy(t *testing.T) {
 		want     []string
 	}{
 		"passed":      {a, a.Fingerprint, nil, []string{"passed"}},
+		"nothing":     {a, a.Fingerprint, only(""), []string{"unobserved", "recipe a: was not observed"}},
 		"no case":     {a, a.Fingerprint, only(kindState), []string{"unobserved", "recipe a: was not observed"}},
 		"no snapshot": {a, a.Fingerprint, only(kindCase), []string{"unobserved", "pods of recipe a: was not observed"}},
 		"another scenario with the fingerprint": {a, a.Fingerprint, func(obs []check.Observation) []check.Observation {
@@ -144,5 +145,15 @@ func TestWhatIsObservedOfARecipe(t *testing.T) {
 				t.Errorf("%s: %s, progress %q", j.Verdict, j.Reason, rec.progress)
 			}
 		}
+	}
+}
+
+// Figures that cannot be stored are an error, and no observation.
+func TestFiguresThatCannotBeStored(t *testing.T) {
+	t.Parallel()
+	rec := &records{}
+	err := Judges(Member{Recipe: "a"}).record(rec, kindCase, "x", func() {})
+	if err == nil || !strings.Contains(err.Error(), "record the recipe-case of a") || len(rec.obs) > 0 {
+		t.Errorf("%v, %+v", err, rec.obs)
 	}
 }

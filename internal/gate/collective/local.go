@@ -171,8 +171,8 @@ const (
 func (l *Local) Judge(obs []check.Observation) check.Judgement {
 	var b check.Builder
 	for _, node := range l.gate.nodes() {
-		found, o, ok := check.Require[processes](&b, obs, KindProcesses, node, node, "run nvidia-smi as the user of firstlight")
-		if ok && len(found.Running) > 0 {
+		found, o, _ := check.Require[processes](&b, obs, KindProcesses, node, node, "run nvidia-smi as the user of firstlight")
+		if len(found.Running) > 0 {
 			b.Unobserved(o.ID, node, remedyProcesses, "its GPUs are in use, so that the collective was not run: %s", list(found.Running))
 		}
 	}

@@ -83,9 +83,9 @@ func (v *view) checkControl(c scenario.Control) (why, remedy string) {
 func (v *view) checkRefusals(c scenario.Control, pods []*snapshot.Pod) (why, remedy string) {
 	refused := 0
 	for _, p := range pods {
-		r, ok := ParseRefusal(p.Message)
+		r, _ := ParseRefusal(p.Message)
 		switch {
-		case ok && r.NodesWith(c.Reason) == len(c.Nodes) && len(r.OwnReasons()) == 1:
+		case r.NodesWith(c.Reason) == len(c.Nodes) && len(r.OwnReasons()) == 1:
 			refused++
 		case c.Gang && strings.Contains(p.Message, gangWaits):
 		case p.Message == "":
@@ -115,8 +115,8 @@ func (v *view) checkRefusals(c scenario.Control, pods []*snapshot.Pod) (why, rem
 func (v *view) checkSpread(c scenario.Control, pods []*snapshot.Pod) (why, remedy string) {
 	var want, got, off []string
 	for _, name := range c.Nodes {
-		n, ok := v.node(name)
-		if _, tainted := scenario.Untolerated(c.Workload, n.Taints); ok && !tainted && scenario.Selects(c.Workload.Pod, name, v.has(name)) {
+		n, _ := v.node(name)
+		if _, tainted := scenario.Untolerated(c.Workload, n.Taints); !tainted && scenario.Selects(c.Workload.Pod, name, v.has(name)) {
 			want = append(want, name)
 		}
 	}
@@ -125,7 +125,7 @@ func (v *view) checkSpread(c scenario.Control, pods []*snapshot.Pod) (why, remed
 			return fmt.Sprintf(otherReason+"its pod %s is %s: %s", p.Name, p.Phase, schedulerText(p.Message)), rerunRemedy
 		}
 		got = append(got, p.Node)
-		if n, ok := v.node(p.Node); ok && !allowed(c.Workload.Class, n) {
+		if n, _ := v.node(p.Node); !allowed(c.Workload.Class, n) {
 			off = append(off, p.Node)
 		}
 	}

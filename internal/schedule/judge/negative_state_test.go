@@ -161,6 +161,14 @@ func controlDefects() []broken {
 		{name: "two reasons", state: refuse(scenario.HalfGPUs, "0/1009 nodes are available: 1 Insufficient cpu, 1 Insufficient nvidia.com/gpu, 1008 node(s) didn't satisfy plugin(s) [NodeAffinity]."), suspect: "control/half-gpus", says: "failed for another reason: 1 Insufficient cpu, 1 Insufficient nvidia.com/gpu", alone: true},
 		{name: "fewer nodes", state: refuse(scenario.DropToleration, "0/1009 nodes are available: 3 node(s) had untolerated taint(s), 1006 node(s) didn't satisfy plugin(s) [NodeAffinity]."), suspect: "control/drop-toleration", says: `3 node\(s\) had untolerated taint\(s\), want 4`, alone: true},
 		{name: "an older scheduler's words", state: refuse(scenario.DropToleration, "0/1009 nodes are available: 4 node(s) had untolerated taint {nvidia.com/gpu: present}, 1005 node(s) didn't satisfy plugin(s) [NodeAffinity]."), verdict: check.Passed, says: "5 controls failed as required"},
+		{name: "a gang's words", state: refuse(scenario.HalfGPUs, "waiting for minCount pods from a gang to be scheduled"), suspect: "control/half-gpus", says: "failed for another reason: waiting for minCount pods from a gang", alone: true},
+		{name: "another reason of one pod of a gang", state: func(s *snapshot.State) {
+			pods(s, scenario.HalfGang)[1].Message = "0/1009 nodes are available: 1 Insufficient cpu, 1008 node(s) didn't satisfy plugin(s) [NodeAffinity]."
+		}, suspect: "control/half-gang", says: "failed for another reason: 1 Insufficient cpu", alone: true},
+		{name: "drop-selector that selects", scenario: func(c *scenario.Scenario) {
+			i := slices.IndexFunc(c.Controls, func(c scenario.Control) bool { return c.Name == scenario.DropSelector })
+			c.Controls[i].Workload.Pod.NodeSelector = map[string]string{scenariotest.NodeType: "system"}
+		}, verdict: check.Passed, says: "5 controls failed as required"},
 		{name: "no words", state: refuse(scenario.WrongArch, ""), suspect: "control/wrong-arch", says: "the scheduler has reported nothing", alone: true},
 		{name: "half-gang refused for nothing", state: func(s *snapshot.State) {
 			for _, p := range pods(s, scenario.HalfGang) {

@@ -30,10 +30,10 @@ func (g *Gate) judgeMTU(b *check.Builder, views []view) {
 
 // netdevMTU judges the network device, and returns the sample of one whose MTU is large enough.
 func (g *Gate) netdevMTU(b *check.Builder, v view) []uniform.Sample {
-	l, ok := v.link()
+	l, _ := v.link()
 	least := g.profile.Fabric.RoCE.NetdevMTU.Value
 	switch {
-	case !ok || l.MTU == 0:
+	case l.MTU == 0:
 		b.Unobserved(v.id(kindLinks), v.name, remedyDevice, "ip addr shows no MTU of %s, the network device of %s", v.netdev, v.name)
 	case float64(l.MTU) < least:
 		b.Fail(v.id(kindLinks), v.name, remedyMTU, "%s, the network device of %s, has an MTU of %d, an RDMA MTU of %g needs %g", v.netdev, v.name, l.MTU, g.profile.Fabric.RoCE.MTU.Value, least)

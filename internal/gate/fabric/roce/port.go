@@ -45,7 +45,7 @@ func (g *Gate) hosts(b *check.Builder, obs []check.Observation) []*host {
 		decode(b, h, obs, kindDevices, &h.devices)
 		decode(b, h, obs, kindLinks, &h.links)
 		decode(b, h, obs, kindVerbs, &h.verbs)
-		if g.classified() && h.readable[kindDevices] && slices.ContainsFunc(h.devices, func(d roce.Device) bool { return netdevOf(d) != "" }) {
+		if g.classified() && slices.ContainsFunc(h.devices, func(d roce.Device) bool { return netdevOf(d) != "" }) {
 			decode(b, h, obs, kindQoS, &h.qos)
 		}
 		out = append(out, h)
