@@ -37,21 +37,22 @@ func text(in []byte, depth int) []byte {
 		return in
 	}
 	out, lower := in, strings.ToLower(string(in))
-	if bytes.IndexByte(in, '{') >= 0 && slices.ContainsFunc(secretWords, func(word string) bool { return strings.Contains(lower, word) }) {
+	named := slices.ContainsFunc(secretWords, func(word string) bool { return strings.Contains(lower, word) })
+	if named && bytes.IndexByte(in, '{') >= 0 {
 		out = embedded(in, depth)
 	}
 	out = privateKeys(out, lower)
 	out = encoded(out, depth)
 	out = bootstrapTokens(out)
 	for _, r := range rules {
-		if r.may(lower) {
+		if r.may(lower, named) {
 			out = r.apply(out)
 		}
 	}
 	if strings.Contains(lower, "secret") {
 		out = secretManifests(out)
 	}
-	if slices.ContainsFunc(secretWords, func(word string) bool { return strings.Contains(lower, word) }) {
+	if named {
 		out = blocks(out)
 	}
 	return out
@@ -64,7 +65,7 @@ func mayHold(in []byte) bool {
 		return true
 	}
 	lower := strings.ToLower(string(in))
-	return bytes.IndexByte(in, '.') >= 0 || strings.Contains(lower, "ls0tls1crudjti") || tokenRule.may(lower)
+	return bytes.IndexByte(in, '.') >= 0 || strings.Contains(lower, "ls0tls1crudjti") || tokenRule.may(lower, false)
 }
 
 // embedded redacts the JSON documents that stand in a text: one a line, or

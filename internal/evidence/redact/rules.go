@@ -13,6 +13,8 @@ import (
 type rule struct {
 	kind    string
 	needles []string
+	// named: it may match a text with one of secretWords, instead of needles.
+	named   bool
 	pattern *regexp.Regexp
 	// judge says what kind the match is, from its first group, which is a name
 	// where there is one, and its last; empty: leave it. Nil: the rule's kind.
@@ -21,8 +23,9 @@ type rule struct {
 	quote bool
 }
 
-func (r rule) may(lower string) bool {
-	return slices.ContainsFunc(r.needles, func(n string) bool { return strings.Contains(lower, n) })
+// may reports whether the rule may match a text in lower case; named: it has one of secretWords.
+func (r rule) may(lower string, named bool) bool {
+	return r.named && named || slices.ContainsFunc(r.needles, func(n string) bool { return strings.Contains(lower, n) })
 }
 
 func (r rule) apply(in []byte) []byte {
@@ -174,12 +177,12 @@ var rules = []rule{
 		pattern: regexp.MustCompile(`\bmachine\s+\S+\s+login\s+\S+\s+password\s+(\S+)`),
 	},
 	{ // "name": "value" outside a complete document
-		needles: secretWords,
+		named:   true,
 		pattern: regexp.MustCompile(`"([^"\\\s]{1,100})"\s*:\s*"((?:[^"\\]|\\.)+)"`),
 		judge:   keyKind,
 	},
 	{ // \"name\": \"value\" in a string of such
-		needles: secretWords,
+		named:   true,
 		pattern: regexp.MustCompile(`\\"([^"\\\s]{1,100})\\"\s*:\s*\\"([^"\\]+)`),
 		judge:   keyKind,
 	},
@@ -190,7 +193,7 @@ var rules = []rule{
 		quote:   true,
 	},
 	{ // key: value of YAML and of headers
-		needles: secretWords,
+		named:   true,
 		pattern: regexp.MustCompile(`(?m)^[ \t]*(?:- )?["']?([A-Za-z0-9_.-]{1,100})["']?[ \t]*:[ \t]+["']?([^"'\r\n]*[^"'\s])`),
 		judge: func(name, value string) string {
 			if strings.ContainsAny(value[:1], "{[|>&*!") {
@@ -201,7 +204,7 @@ var rules = []rule{
 		quote: true,
 	},
 	{ // "name": 123 outside a complete document
-		needles: secretWords,
+		named:   true,
 		pattern: regexp.MustCompile(`"([^"\\\s]{1,100})"\s*:\s*(-?[0-9]+)`),
 		judge: func(name, value string) string {
 			if kind := keyKind(name, value); kind == kindPassword {
@@ -212,17 +215,17 @@ var rules = []rule{
 		quote: true,
 	},
 	{ // key = value of INI files
-		needles: secretWords,
+		named:   true,
 		pattern: regexp.MustCompile(`(?m)^[ \t]*([A-Za-z0-9_.-]{1,100})[ \t]+=[ \t]*["']?([^\s"']+)`),
 		judge:   keyKind,
 	},
 	{ // NAME=value alone on its line, or before a command
-		needles: secretWords,
+		named:   true,
 		pattern: regexp.MustCompile(`(?m)^[ \t]*(?:export[ \t]+)?([A-Z_][A-Z0-9_]{0,100})=([^\s"'\[][^\s"']*)`),
 		judge:   envKind,
 	},
 	{ // NAME=value
-		needles: secretWords,
+		named:   true,
 		pattern: regexp.MustCompile("(?m)(?:^|[\\s\"'`;,{(\\[])([A-Za-z_][A-Za-z0-9_.-]{0,100})=(?:\"([^\"\\r\\n]*)\"|'([^'\\r\\n]*)'|([^\\s\"';,})\\]]+))"),
 		judge:   envKind,
 	},
