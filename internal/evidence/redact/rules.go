@@ -24,8 +24,8 @@ type rule struct {
 }
 
 // may reports whether the rule may match a text in lower case; named: it has one of secretWords.
-func (r rule) may(lower string, named bool) bool {
-	return r.named && named || slices.ContainsFunc(r.needles, func(n string) bool { return strings.Contains(lower, n) })
+func (r rule) may(lower *searched, named bool) bool {
+	return r.named && named || lower.hasOne(r.needles)
 }
 
 func (r rule) apply(in []byte) []byte {
@@ -187,7 +187,7 @@ var rules = []rule{
 		judge:   keyKind,
 	},
 	{ // environment as lists of name and value have it
-		needles: []string{"value"},
+		needles: []string{"value:"}, // nvidia-smi prints <value>
 		pattern: regexp.MustCompile(`(?m)^[ \t]*(?:- )?name:[ \t]*["']?([A-Za-z0-9_.-]+)["']?[ \t]*\r?\n[ \t]*value:[ \t]*["']?([^"'\r\n]+)`),
 		judge:   envKind,
 		quote:   true,
@@ -243,8 +243,8 @@ var base64PEM = regexp.MustCompile(`LS0tLS1CRUdJTi[A-Za-z0-9+/]+={0,2}(?:\r?\n[ 
 
 // privateKeys cuts keys out of PEM: up to its end, or as far as there is base64
 // when the end is missing.
-func privateKeys(in []byte, lower string) []byte {
-	if strings.Contains(lower, "private key") {
+func privateKeys(in []byte, lower *searched) []byte {
+	if lower.has("private key") {
 		in = pemKeys(in)
 	}
 	if !bytes.Contains(in, []byte("LS0tLS1CRUdJTi")) {
