@@ -22,7 +22,13 @@ func TestSearchedFindsWhatTheTextContains(t *testing.T) {
 		if rng.IntN(2) == 0 {
 			text = strings.Repeat(word(4), shortText) + text
 		}
+		text = "Z" + text + "Z" // the first and the last pair are in it once
 		s := lowerCase([]byte(text))
+		for _, end := range []string{text[:3], text[len(text)-3:]} {
+			if !s.has(strings.ToLower(end)) {
+				t.Fatalf("%q is not found at an end of %.100q", end, text)
+			}
+		}
 		for range 20 {
 			w := strings.ToLower(word(5))
 			want := strings.Contains(strings.ToLower(text), w)
