@@ -25,6 +25,7 @@ func Expose(state world.State, node world.Node, at time.Time) []byte {
 			readings, of = append(readings, reading{node: &node, gpu: g}), append(of, labels(node, g))
 		}
 	}
+	out.Grow(1<<10 + 256*len(families)*len(readings))
 	for _, f := range families {
 		header := false
 		for i := range readings {
