@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"syscall"
 	"time"
 )
 
@@ -23,9 +24,18 @@ func (b *bench) timed(ctx context.Context, stdout *bytes.Buffer, args ...string)
 
 // timedIn does so in a directory; empty: this one.
 func (b *bench) timedIn(ctx context.Context, dir string, stdout *bytes.Buffer, args ...string) (float64, error) {
+	began := time.Now()
+	if _, err := b.command(ctx, dir, stdout, args...); err != nil {
+		return 0, err
+	}
+	return time.Since(began).Seconds(), nil
+}
+
+// command runs the binary as timedIn does, and returns what it has used.
+func (b *bench) command(ctx context.Context, dir string, stdout *bytes.Buffer, args ...string) (usage, error) {
 	binary, err := filepath.Abs(b.binary)
 	if err != nil {
-		return 0, fmt.Errorf("find the binary: %w", err)
+		return usage{}, fmt.Errorf("find the binary: %w", err)
 	}
 	cmd := interruptible(exec.CommandContext(ctx, binary, args...))
 	cmd.Dir = dir
@@ -36,11 +46,14 @@ func (b *bench) timedIn(ctx context.Context, dir string, stdout *bytes.Buffer, a
 	if stdout != nil {
 		cmd.Stdout = stdout
 	}
-	began := time.Now()
 	if err := cmd.Run(); err != nil {
-		return 0, fmt.Errorf("firstlight %v: %w\n%s", args, err, stderr.Bytes())
+		return usage{}, fmt.Errorf("firstlight %v: %w\n%s", args, err, stderr.Bytes())
 	}
-	return time.Since(began).Seconds(), nil
+	u := usage{cpu: (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()}
+	if r, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
+		u.memory = 1024 * float64(r.Maxrss) // kB on Linux
+	}
+	return u, nil
 }
 
 // output runs the binary and returns what it printed.

@@ -14,6 +14,7 @@ const (
 	bytesUnit unit = "B"
 	rounds    unit = " rounds"
 	minutes   unit = " GPU-min"
+	times     unit = "x"
 )
 
 // figure declares what is measured. Only declared figures can have a threshold or a peer.
@@ -39,6 +40,7 @@ const (
 	partPlan        = "plan"
 	partReservation = "reservation"
 	partLocalise    = "localise"
+	partScale       = "scale"
 )
 
 // The peer of reservations, and the fields that its measurements record in addition to durations.
@@ -75,6 +77,9 @@ var figures = []figure{
 	{part: partReservation, name: crowdedAcquire, unit: seconds},
 	{part: partLocalise, name: localiseRounds, unit: rounds, peer: allPairsPeer, peerSamples: allPairsRounds},
 	{part: partLocalise, name: localiseMinutes, unit: minutes, peer: allPairsPeer, peerSamples: allPairsMinutes},
+	{part: partScale, name: scaleGrowth, unit: times},
+	{part: partScale, name: scaleWhole, unit: seconds},
+	{part: partScale, name: scaleMemory, unit: bytesUnit},
 }
 
 // samples are the values that were recorded, by part and name.

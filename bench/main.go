@@ -36,12 +36,17 @@ func run(ctx context.Context) error {
 	binary := flag.String("binary", "bin/firstlight", "the binary to measure, as make build makes it")
 	n := flag.Int("n", 5, "repetitions")
 	only := flag.String("only", "", "measure only these parts, separated by commas: "+strings.Join(namesOf(parts), ", "))
+	scale := flag.String("scale", "", "nodes of the labs of part scale (default 10,32,100)")
 	results := flag.String("results", "", "write the table as Markdown to this file (default "+resultsFile+" when all parts are measured)")
 	flag.Parse()
 	if *n < 1 || flag.NArg() > 0 {
 		return errors.New("invalid arguments: -n must be at least 1, and no arguments are accepted")
 	}
 	selected, err := selectParts(*only)
+	if err != nil {
+		return err
+	}
+	sizes, err := parseScale(*scale)
 	if err != nil {
 		return err
 	}
@@ -58,7 +63,7 @@ func run(ctx context.Context) error {
 		return fmt.Errorf("make a directory: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(dir) }() // of a run that is over
-	b := &bench{binary: *binary, dir: dir, n: *n}
+	b := &bench{binary: *binary, dir: dir, n: *n, scale: sizes}
 	env, err := b.environment(ctx)
 	if err != nil {
 		return err
@@ -126,6 +131,7 @@ var parts = []part{
 	{partPlan, (*bench).measurePlan},
 	{partReservation, (*bench).measureReservations},
 	{partLocalise, (*bench).measureLocalise},
+	{partScale, (*bench).measureScale},
 }
 
 func namesOf(parts []part) []string {
@@ -160,6 +166,7 @@ func selectParts(only string) ([]part, error) {
 type bench struct {
 	binary, dir string
 	n           int
+	scale       []int  // nodes of the labs of partScale
 	part        string // that is being measured
 	samples     samples
 	notes       []string

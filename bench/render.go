@@ -113,6 +113,8 @@ func format(value float64, u unit) string {
 		return fmt.Sprintf("%.1f ms", value*1000)
 	case u == seconds:
 		return fmt.Sprintf("%.2f s", value)
+	case u == times:
+		return fmt.Sprintf("%.2f%s", value, u)
 	case u == bytesUnit:
 		return fmt.Sprintf("%.1f MB", value/1e6)
 	default:

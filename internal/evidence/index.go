@@ -41,6 +41,9 @@ func (a attempts) of(r plan.Result) []string {
 // attempt recorded.
 func (a attempts) compare(r plan.Result) error {
 	recorded := a.of(r)
+	if slices.Equal(r.Observations, recorded) {
+		return nil
+	}
 	for _, id := range recorded {
 		if !slices.Contains(r.Observations, id) {
 			return fmt.Errorf("observation %s of attempt %d is not in the result", id, r.Attempt)
@@ -51,8 +54,5 @@ func (a attempts) compare(r plan.Result) error {
 			return fmt.Errorf("the result has observation %s, which attempt %d of %s did not record", id, r.Attempt, r.Step)
 		}
 	}
-	if !slices.Equal(r.Observations, recorded) {
-		return fmt.Errorf("the result has the observations %v, attempt %d recorded %v", r.Observations, r.Attempt, recorded)
-	}
-	return nil
+	return fmt.Errorf("the result has the observations %v, attempt %d recorded %v", r.Observations, r.Attempt, recorded)
 }

@@ -125,7 +125,7 @@ func (l *Lab) prepare(ctx context.Context) error {
 	defer l.mu.Unlock()
 	l.net = net
 	l.conf = component.Config{
-		Dir: l.opts.Dir, Address: net.address(), Ports: net.ports,
+		Dir: l.opts.Dir, Address: net.address(), Ports: net.ports, Hosts: l.opts.Hosts,
 		Purpose: l.opts.Purpose, Profiling: l.opts.Profiling, With: l.opts.With, InstanceTypes: types,
 		Stack: l.opts.GPUStack.Stack, ControlNode: l.opts.GPUStack.Cluster.ControlNode,
 	}

@@ -136,16 +136,18 @@ func (g *Gang) groups(ctx context.Context) ([]*unstructured.Unstructured, error)
 func (g *Gang) placementOf(s state) Placement {
 	members := members(s.pods)
 	p := Placement{Wanted: g.Spec.Pods, Exist: len(members), Replaced: g.vanished(s.pods), Nodes: map[string]string{}}
+	current := make(map[string]bool, len(members))
+	for _, pod := range members {
+		current[pod.Name] = true
+	}
 	for i := range s.pods {
 		pod := &s.pods[i]
 		g.note(pod)
-		member := slices.ContainsFunc(members, func(m corev1.Pod) bool { return m.Name == pod.Name })
-		if !member && pod.Spec.NodeName != "" {
+		if !current[pod.Name] && pod.Spec.NodeName != "" {
 			p.Replaced++
 		}
 	}
-	for i := range members {
-		pod := &members[i]
+	for _, pod := range members {
 		c := scheduled(pod)
 		switch {
 		case pod.Spec.NodeName != "":

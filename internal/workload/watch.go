@@ -188,18 +188,22 @@ func (g *Gang) owns(group *unstructured.Unstructured) bool {
 
 // members are the current pods of the gang's Job, one for each index, without pods that are
 // being deleted or were replaced.
-func members(pods []corev1.Pod) []corev1.Pod {
-	var out []corev1.Pod
-	for _, pod := range pods {
+func members(pods []corev1.Pod) []*corev1.Pod {
+	out := make([]*corev1.Pod, 0, len(pods))
+	at := map[int]int{} // in out, by index
+	for i := range pods {
+		pod := &pods[i]
 		if pod.DeletionTimestamp != nil {
 			continue
 		}
-		i := slices.IndexFunc(out, func(p corev1.Pod) bool { return Index(&p) >= 0 && Index(&p) == Index(&pod) })
+		index := Index(pod)
+		had, known := at[index]
 		switch {
-		case i < 0:
+		case index < 0 || !known:
+			at[index] = len(out)
 			out = append(out, pod)
-		case out[i].CreationTimestamp.Before(&pod.CreationTimestamp):
-			out[i] = pod
+		case out[had].CreationTimestamp.Before(&pod.CreationTimestamp):
+			out[had] = pod
 		}
 	}
 	return out
@@ -237,10 +241,14 @@ func (g *Gang) note(pod *corev1.Pod) {
 
 // vanished is how many pods were bound and do not exist any more.
 func (g *Gang) vanished(pods []corev1.Pod) (n int) {
+	exist := make(map[types.UID]bool, len(pods))
+	for i := range pods {
+		exist[pods[i].UID] = true
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for uid := range g.everBound {
-		if !slices.ContainsFunc(pods, func(p corev1.Pod) bool { return p.UID == uid }) {
+		if !exist[uid] {
 			n++
 		}
 	}
@@ -249,9 +257,20 @@ func (g *Gang) vanished(pods []corev1.Pod) (n int) {
 
 // sortPods sorts by index, then by name.
 func sortPods(pods []corev1.Pod) {
-	slices.SortFunc(pods, func(a, b corev1.Pod) int {
-		return cmp.Or(cmp.Compare(Index(&a), Index(&b)), cmp.Compare(a.Name, b.Name))
+	type place struct {
+		index int
+		pod   corev1.Pod
+	}
+	places := make([]*place, 0, len(pods)) // pods are large: comparisons and swaps do not copy them
+	for i := range pods {
+		places = append(places, &place{Index(&pods[i]), pods[i]})
+	}
+	slices.SortFunc(places, func(a, b *place) int {
+		return cmp.Or(cmp.Compare(a.index, b.index), cmp.Compare(a.pod.Name, b.pod.Name))
 	})
+	for i, p := range places {
+		pods[i] = p.pod
+	}
 }
 
 // Index is the index of a pod in its job; -1 if it has none.

@@ -68,6 +68,10 @@ func buildNodes(spec Spec, hw Hardware, topo fabric.Topology) ([]Node, error) {
 	if err != nil {
 		return nil, err
 	}
+	hcas := map[string][]fabric.HCA{}
+	for _, h := range topo.HCAs {
+		hcas[h.Node] = append(hcas[h.Node], h)
+	}
 	for i, n := range spec.GPUNodes {
 		hw := usual
 		if n.Hardware != "" {
@@ -88,11 +92,9 @@ func buildNodes(spec Spec, hw Hardware, topo fabric.Topology) ([]Node, error) {
 		for g := range hw.Node.GPUs {
 			node.GPUs = append(node.GPUs, buildGPU(hw, rng, g))
 		}
-		for _, h := range topo.HCAs {
-			if h.Node == n.Name {
-				node.HCAs = append(node.HCAs, h)
-				node.HCALinks = append(node.HCALinks, PCIeLink{GTs: hw.Fabric.PCIeGTs, Width: hw.Fabric.PCIeWidth})
-			}
+		for _, h := range hcas[n.Name] {
+			node.HCAs = append(node.HCAs, h)
+			node.HCALinks = append(node.HCALinks, PCIeLink{GTs: hw.Fabric.PCIeGTs, Width: hw.Fabric.PCIeWidth})
 		}
 		nodes = append(nodes, node)
 	}

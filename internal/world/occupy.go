@@ -44,14 +44,15 @@ func (w *World) Take(pod Pod, node string, given []Given, n int, load Load) ([]i
 		return nil, fmt.Errorf("occupy GPUs: pod %s/%s already holds %d GPUs of %s", pod.Namespace, pod.Name, len(have.gpus()), have.node)
 	}
 	c := claim{pod: pod, node: node, given: slices.Clone(given), load: load}
+	others := w.claimsOn(node)
 	for _, g := range given {
-		if err := w.allocatable(on, g); err != nil {
+		if err := allocatable(on, g, others); err != nil {
 			return nil, fmt.Errorf("occupy GPUs: pod %s/%s: %w", pod.Namespace, pod.Name, err)
 		}
 	}
 	for _, g := range on.GPUs {
 		mine := slices.ContainsFunc(given, func(have Given) bool { return have.Index == g.Index })
-		if g.Usable() && !mine && len(w.holders(node, g.Index)) == 0 && len(c.plugged) < n {
+		if g.Usable() && !mine && len(holders(others, g.Index)) == 0 && len(c.plugged) < n {
 			c.plugged = append(c.plugged, g.Index)
 		}
 	}
@@ -59,17 +60,17 @@ func (w *World) Take(pod Pod, node string, given []Given, n int, load Load) ([]i
 		return nil, fmt.Errorf("occupy GPUs: pod %s/%s requests %d GPUs of %s, %d are free", pod.Namespace, pod.Name, n, node, len(c.plugged))
 	}
 	w.claims[pod.UID] = c
-	w.notify()
+	w.loaded[node] = true
 	return slices.Clone(c.plugged), nil
 }
 
-// allocatable returns nil if a pod of the claim can have the GPU. It requires w.mu.
-func (w *World) allocatable(on Node, g Given) error {
+// allocatable returns nil if a pod of the claim can have the GPU besides the other claims of the node.
+func allocatable(on Node, g Given, others []claim) error {
 	i := slices.IndexFunc(on.GPUs, func(have GPU) bool { return have.Index == g.Index })
 	if i < 0 || !on.GPUs[i].Usable() {
 		return fmt.Errorf("GPU %d of %s not found", g.Index, on.Name)
 	}
-	for _, holder := range w.holders(on.Name, g.Index) {
+	for _, holder := range holders(others, g.Index) {
 		if !slices.ContainsFunc(holder.given, func(have Given) bool { return have == g }) {
 			return fmt.Errorf("GPU %d of %s is held by %s/%s", g.Index, on.Name, holder.pod.Namespace, holder.pod.Name)
 		}
@@ -77,11 +78,22 @@ func (w *World) allocatable(on Node, g Given) error {
 	return nil
 }
 
-// holders returns the claims on a GPU. It requires w.mu.
-func (w *World) holders(node string, gpu int) []claim {
+// claimsOn returns the claims on GPUs of a node. It requires w.mu.
+func (w *World) claimsOn(node string) []claim {
 	var out []claim
 	for _, c := range w.claims {
-		if c.node == node && slices.Contains(c.gpus(), gpu) {
+		if c.node == node {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// holders returns the claims on a GPU of their node.
+func holders(of []claim, gpu int) []claim {
+	var out []claim
+	for _, c := range of {
+		if slices.Contains(c.gpus(), gpu) {
 			out = append(out, c)
 		}
 	}
@@ -98,7 +110,7 @@ func (w *World) SetLoad(uid string, load Load) error {
 	}
 	c.load = load
 	w.claims[uid] = c
-	w.notify()
+	w.loaded[c.node] = true
 	return nil
 }
 
@@ -106,9 +118,9 @@ func (w *World) SetLoad(uid string, load Load) error {
 func (w *World) Release(uid string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if _, ok := w.claims[uid]; ok {
+	if c, ok := w.claims[uid]; ok {
 		delete(w.claims, uid)
-		w.notify()
+		w.loaded[c.node] = true
 	}
 }
 
@@ -119,7 +131,7 @@ func (w *World) Exercise(node string) (observed <-chan struct{}, stop func()) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.exercised[node] += by
-		w.notify()
+		w.loaded[node] = true
 	}
 	change(1)
 	w.mu.Lock()

@@ -10,56 +10,54 @@ import (
 // acts.
 const heavyLoad = 0.9
 
-// gpuFigures computes power, temperature, clocks and throttling of every GPU from its load, limits
-// and time.
-func (d *draft) gpuFigures() {
-	for n := range d.Nodes {
-		hw := d.Nodes[n].Hardware.GPU
-		for i := range d.Nodes[n].GPUs {
-			g := &d.Nodes[n].GPUs[i]
-			frac := g.Power
-			if !g.Usable() {
-				g.Util, g.Power, g.SMClock, g.MemUsedMiB = 0, 0, 0, 0
-				continue
-			}
-			since, hot := d.hot[[2]int{n, i}]
-			wobble := wave(d.Seed, g.UUID, d.Now)
-			busy := g.Util > 0 || frac > 0
-			if g.CapUnderLoad > 0 && frac >= heavyLoad && g.Occupant != (Pod{}) {
-				g.PowerLimit = min(g.PowerLimit, g.CapUnderLoad)
-			}
-			want := hw.IdleWatts + (hw.TDPWatts-hw.IdleWatts)*frac
-			if g.LockedClock > 0 { // a lower clock draws less power
-				f := float64(loadClock(hw, *g)) / float64(hw.LoadSMClock)
-				want = hw.IdleWatts + (want-hw.IdleWatts)*f*f
-			}
-			g.Power = min(want, g.PowerLimit) * (1 + 0.01*wobble)
-			g.Temp = hw.IdleTemp + (hw.LoadTemp-hw.IdleTemp)*frac + 1.5*wobble + float64(i%4)
-			g.SMClock = hw.IdleSMClock
-			g.Reasons.Idle = !busy
-			if busy {
-				g.SMClock = loadClock(hw, *g)
-				g.Reasons.SWPowerCap = want > g.PowerLimit+1 || g.Reasons.SWPowerCap
-				g.Reasons.ApplicationsClocks = g.AppSMClock < hw.MaxSMClock
-				g.Reasons.HWPowerBrake, g.Reasons.HWSlowdown = g.BrakesUnderLoad, g.BrakesUnderLoad
-			}
-			if hot {
-				held := max(0, d.Now.Sub(since))
-				g.HWThermal += 2*time.Second + held*9/10
-				g.SWThermal += held / 2
-				g.Temp = float64(hw.SlowdownTemp) + 1 + wobble
-				g.Reasons.Idle, g.Reasons.HWThermal, g.Reasons.HWSlowdown = false, true, true
-				g.SMClock = min(g.SMClock, loadClock(hw, *g))
-			}
-			g.MemTemp = g.Temp + 8
-			g.MemUsedMiB = min(g.MemUsedMiB, hw.MemoryMiB-hw.ReservedMiB)
-			g.Energy = hw.IdleWatts * d.Now.Sub(d.Booted).Seconds()
+// gpuFigures computes power, temperature, clocks and throttling of a node's GPUs from their load,
+// limits and time.
+func (d *draft) gpuFigures(n int) {
+	hw := &d.Nodes[n].Hardware.GPU
+	for i := range d.Nodes[n].GPUs {
+		g := &d.Nodes[n].GPUs[i]
+		frac := g.Power
+		if !g.Usable() {
+			g.Util, g.Power, g.SMClock, g.MemUsedMiB = 0, 0, 0, 0
+			continue
 		}
+		since, hot := d.hot[[2]int{n, i}]
+		wobble := wave(d.Seed, g.UUID, d.Now)
+		busy := g.Util > 0 || frac > 0
+		if g.CapUnderLoad > 0 && frac >= heavyLoad && g.Occupant != (Pod{}) {
+			g.PowerLimit = min(g.PowerLimit, g.CapUnderLoad)
+		}
+		want := hw.IdleWatts + (hw.TDPWatts-hw.IdleWatts)*frac
+		if g.LockedClock > 0 { // a lower clock draws less power
+			f := float64(loadClock(hw, g)) / float64(hw.LoadSMClock)
+			want = hw.IdleWatts + (want-hw.IdleWatts)*f*f
+		}
+		g.Power = min(want, g.PowerLimit) * (1 + 0.01*wobble)
+		g.Temp = hw.IdleTemp + (hw.LoadTemp-hw.IdleTemp)*frac + 1.5*wobble + float64(i%4)
+		g.SMClock = hw.IdleSMClock
+		g.Reasons.Idle = !busy
+		if busy {
+			g.SMClock = loadClock(hw, g)
+			g.Reasons.SWPowerCap = want > g.PowerLimit+1 || g.Reasons.SWPowerCap
+			g.Reasons.ApplicationsClocks = g.AppSMClock < hw.MaxSMClock
+			g.Reasons.HWPowerBrake, g.Reasons.HWSlowdown = g.BrakesUnderLoad, g.BrakesUnderLoad
+		}
+		if hot {
+			held := max(0, d.Now.Sub(since))
+			g.HWThermal += 2*time.Second + held*9/10
+			g.SWThermal += held / 2
+			g.Temp = float64(hw.SlowdownTemp) + 1 + wobble
+			g.Reasons.Idle, g.Reasons.HWThermal, g.Reasons.HWSlowdown = false, true, true
+			g.SMClock = min(g.SMClock, loadClock(hw, g))
+		}
+		g.MemTemp = g.Temp + 8
+		g.MemUsedMiB = min(g.MemUsedMiB, hw.MemoryMiB-hw.ReservedMiB)
+		g.Energy = hw.IdleWatts * d.Now.Sub(d.Booted).Seconds()
 	}
 }
 
 // loadClock returns the SM clock that a GPU sustains under full load.
-func loadClock(hw HardwareGPU, g GPU) int {
+func loadClock(hw *HardwareGPU, g *GPU) int {
 	clock := float64(min(hw.LoadSMClock, g.AppSMClock, g.MaxSMClock))
 	if g.LockedClock > 0 {
 		clock = min(clock, float64(g.LockedClock))
@@ -76,29 +74,27 @@ func loadClock(hw HardwareGPU, g GPU) int {
 
 // pduFigures distributes each rack's power over its live feeds.
 func (d *draft) pduFigures() {
+	watts, live := map[string]float64{}, map[string]int{}
+	for i := range d.Nodes {
+		n := &d.Nodes[i]
+		watts[n.Rack] += n.watts()
+	}
+	for _, p := range d.Facility.PDUs {
+		if p.Energised {
+			live[p.Rack]++
+		}
+	}
 	for i := range d.Facility.PDUs {
-		p := &d.Facility.PDUs[i]
-		if !p.Energised {
-			continue
+		if p := &d.Facility.PDUs[i]; p.Energised {
+			p.Watts = watts[p.Rack] / float64(live[p.Rack])
 		}
-		live := 0
-		for _, q := range d.Facility.PDUs {
-			if q.Rack == p.Rack && q.Energised {
-				live++
-			}
-		}
-		var watts float64
-		for _, n := range d.Nodes {
-			if n.Rack == p.Rack {
-				watts += d.NodeWatts(n)
-			}
-		}
-		p.Watts = watts / float64(live)
 	}
 }
 
 // NodeWatts returns a node's power.
-func (s State) NodeWatts(n Node) float64 {
+func (s State) NodeWatts(n Node) float64 { return n.watts() }
+
+func (n *Node) watts() float64 {
 	if n.Standby {
 		return n.Hardware.Node.StandbyWatts
 	}
@@ -106,8 +102,8 @@ func (s State) NodeWatts(n Node) float64 {
 	if n.System {
 		watts = 420
 	}
-	for _, g := range n.GPUs {
-		watts += g.Power
+	for i := range n.GPUs {
+		watts += n.GPUs[i].Power
 	}
 	return watts
 }

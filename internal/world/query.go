@@ -14,8 +14,8 @@ func (s State) Node(name string) (Node, bool) {
 
 // GPUNodes returns the nodes with GPUs.
 func (s State) GPUNodes() []Node {
-	for i, n := range s.Nodes {
-		if n.System {
+	for i := range s.Nodes {
+		if s.Nodes[i].System {
 			return s.Nodes[:i]
 		}
 	}
@@ -85,8 +85,9 @@ func (n Node) NVLinkFraction() float64 {
 // ClockFactor returns the speed of the node's slowest GPU under load; 1 is healthy.
 func (n Node) ClockFactor() float64 {
 	worst := 1.0
-	hw := n.Hardware.GPU
-	for _, g := range n.GPUs {
+	hw := &n.Hardware.GPU
+	for i := range n.GPUs {
+		g := &n.GPUs[i]
 		if !g.Usable() {
 			continue
 		}
@@ -98,6 +99,6 @@ func (n Node) ClockFactor() float64 {
 
 // MatmulTFLOPS returns the throughput of one of the node's GPUs under full load.
 func (n Node) MatmulTFLOPS(g GPU) float64 {
-	hw := n.Hardware.GPU
-	return hw.MatmulTFLOPS * g.Speed * float64(loadClock(hw, g)) / float64(hw.LoadSMClock)
+	hw := &n.Hardware.GPU
+	return hw.MatmulTFLOPS * g.Speed * float64(loadClock(hw, &g)) / float64(hw.LoadSMClock)
 }

@@ -13,6 +13,8 @@ import (
 // draft is a State under construction and intermediate data.
 type draft struct {
 	State
+	// idle has the GPUs of each node without load.
+	idle [][]GPU
 	// hot has the GPUs that throttle because of heat, with the start time; by node and GPU index.
 	hot map[[2]int]time.Time
 	// flaps has the links that flap, with start time and rate per second; by index in Links.
@@ -28,15 +30,16 @@ type flap struct {
 }
 
 // stateAt computes the State at a time. It reads no mutable data.
-func (w *World) stateAt(now time.Time, faults []Fault, claims []claim, exercised map[string]int) State {
-	d := &draft{hot: map[[2]int]time.Time{}, flaps: map[int]flap{}, State: State{
+func (w *World) stateAt(now time.Time, faults []Fault, loads map[string]nodeLoad) draft {
+	d := draft{hot: map[[2]int]time.Time{}, flaps: map[int]flap{}, State: State{
 		Name: w.spec.Name, Seed: w.spec.Seed, Now: now, Booted: w.made.Add(-26 * time.Hour), Hardware: w.hw,
 		Nodes: cloneNodes(w.nodes), Switches: slices.Clone(w.topology.Switches),
 		Links: slices.Clone(w.topology.Links), SMs: slices.Clone(w.topology.SMs),
 		Training:  Training{MFUFactor: 1, CheckpointGiB: w.hw.Storage.FreeGiB},
 		Inference: Inference{TTFTFactor: 1, TPOTFactor: 1},
-		Facility:  w.facility(),
+		Facility:  w.building,
 	}}
+	d.Facility.PDUs = slices.Clone(w.building.PDUs)
 	for _, f := range faults {
 		kind, ok := findKind(f.Kind)
 		if !ok {
@@ -46,14 +49,16 @@ func (w *World) stateAt(now time.Time, faults []Fault, claims []claim, exercised
 		if err != nil {
 			continue // unreachable: AddFault has resolved the target on the same hardware
 		}
-		kind.apply(d, t, f)
+		kind.apply(&d, t, f)
 	}
-	d.occupy(claims)
-	d.exercise(exercised)
 	d.fabricFigures(w.made)
-	d.gpuFigures()
+	d.idle = make([][]GPU, len(d.Nodes))
+	for n := range d.Nodes {
+		d.idle[n] = d.Nodes[n].GPUs
+		d.load(n, loads[d.Nodes[n].Name])
+	}
 	d.pduFigures()
-	return d.State
+	return d
 }
 
 func cloneNodes(base []Node) []Node {
@@ -68,34 +73,6 @@ func cloneNodes(base []Node) []Node {
 		nodes[i].HCALinks = slices.Clone(nodes[i].HCALinks)
 	}
 	return nodes
-}
-
-// occupy applies pods to their GPUs; a lost GPU keeps its occupant without load.
-func (d *draft) occupy(claims []claim) {
-	for _, c := range claims {
-		for n := range d.Nodes {
-			if d.Nodes[n].Name != c.node {
-				continue
-			}
-			for _, i := range c.gpus() {
-				g := &d.Nodes[n].GPUs[i]
-				g.Occupant, g.Util, g.MemUsedMiB = c.pod, c.load.Util, c.load.MemMiB
-				g.Power = c.load.PowerFrac // a fraction until gpuFigures converts it to watts
-			}
-		}
-	}
-}
-
-// exercise applies the load of diagnostics.
-func (d *draft) exercise(exercised map[string]int) {
-	for n := range d.Nodes {
-		if exercised[d.Nodes[n].Name] == 0 {
-			continue
-		}
-		for i := range d.Nodes[n].GPUs {
-			d.Nodes[n].GPUs[i].Util, d.Nodes[n].GPUs[i].Power = 100, 0.9 // a fraction, as above
-		}
-	}
 }
 
 // fabricFigures computes counters, HCAs and subnet managers from the links.
@@ -174,15 +151,14 @@ func (w *World) facility() Facility {
 	f.PowerKW = cmp.Or(f.PowerKW, watts/1000*1.25)
 	f.CoolingKW = cmp.Or(f.CoolingKW, watts/1000*1.25)
 	f.WeightKg = cmp.Or(f.WeightKg, weight*1.25)
-	var racks []string
+	racks := map[string]bool{}
 	for _, n := range w.spec.GPUNodes {
-		if !slices.Contains(racks, n.Rack) {
-			racks = append(racks, n.Rack)
+		if racks[n.Rack] {
+			continue
 		}
-	}
-	for _, r := range racks {
+		racks[n.Rack] = true
 		for _, feed := range []string{"A", "B"} {
-			f.PDUs = append(f.PDUs, PDU{ID: fmt.Sprintf("pdu-%s-%s", r, map[string]string{"A": "a", "B": "b"}[feed]), Rack: r, Feed: feed, Energised: true})
+			f.PDUs = append(f.PDUs, PDU{ID: fmt.Sprintf("pdu-%s-%s", n.Rack, map[string]string{"A": "a", "B": "b"}[feed]), Rack: n.Rack, Feed: feed, Energised: true})
 		}
 	}
 	return f

@@ -104,7 +104,12 @@ func (s State) resolveHCA(t target, text string) (target, error) {
 }
 
 func (s State) gpuNodeIndex(name string) int {
-	return slices.IndexFunc(s.Nodes, func(n Node) bool { return n.Name == name && !n.System })
+	for i := range s.Nodes {
+		if n := &s.Nodes[i]; n.Name == name && !n.System {
+			return i
+		}
+	}
+	return -1
 }
 
 // defaultTarget returns the kind's default target, or the first of its form if this world does not

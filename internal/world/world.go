@@ -1,9 +1,7 @@
 package world
 
 import (
-	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -19,6 +17,7 @@ type World struct {
 	made     time.Time
 	topology fabric.Topology
 	nodes    []Node // idle and healthy
+	building Facility
 
 	mu     sync.Mutex
 	faults []Fault
@@ -26,15 +25,17 @@ type World struct {
 	claims map[string]claim // by pod UID
 	// exercised counts diagnostics that load a node's GPUs, by node.
 	exercised map[string]int
+	// loaded are the nodes whose loads have changed since the state of Recent.
+	loaded map[string]bool
 	// looks signals an observation of a node's GPUs during its last diagnostic.
 	looks map[string]chan struct{}
 	subs  map[int]chan struct{}
 	nextS int
-	// changes counts changes of faults and occupancy.
+	// changes counts changes of faults.
 	changes int
 
 	recentMu sync.Mutex
-	recent   State
+	recent   draft
 	recentOf int // changes when it was computed, + 1; 0: none
 	shared   func(State)
 }
@@ -76,7 +77,7 @@ func New(spec Spec, opts ...Option) (*World, error) {
 	if err := spec.validate(hw); err != nil {
 		return nil, fmt.Errorf("make world %s: %w", spec.Name, err)
 	}
-	w := &World{spec: spec, hw: hw, clock: time.Now, claims: map[string]claim{}, exercised: map[string]int{}, looks: map[string]chan struct{}{}, subs: map[int]chan struct{}{}}
+	w := &World{spec: spec, hw: hw, clock: time.Now, claims: map[string]claim{}, exercised: map[string]int{}, loaded: map[string]bool{}, looks: map[string]chan struct{}{}, subs: map[int]chan struct{}{}}
 	for _, o := range opts {
 		o(w)
 	}
@@ -87,6 +88,7 @@ func New(spec Spec, opts ...Option) (*World, error) {
 	if w.nodes, err = buildNodes(spec, hw, w.topology); err != nil {
 		return nil, fmt.Errorf("make world %s: %w", spec.Name, err)
 	}
+	w.building = w.facility()
 	return w, nil
 }
 
@@ -95,13 +97,16 @@ func (w *World) Spec() Spec { return w.spec }
 
 // State returns the current state.
 func (w *World) State() State {
+	return w.compute().State
+}
+
+// compute returns the current state with what the loads of its nodes need.
+func (w *World) compute() draft {
 	now := w.clock()
 	w.mu.Lock()
-	faults := slices.Clone(w.faults)
-	claims := slices.SortedFunc(maps.Values(w.claims), func(a, b claim) int { return cmp.Compare(a.pod.UID, b.pod.UID) })
-	exercised := maps.Clone(w.exercised)
+	faults, loads := slices.Clone(w.faults), w.loads(nil)
 	w.mu.Unlock()
-	return w.stateAt(now, faults, claims, exercised)
+	return w.stateAt(now, faults, loads)
 }
 
 // recentAge is the age up to which Recent returns a state again. Sensors of real machines are read
@@ -110,24 +115,36 @@ const recentAge = 100 * time.Millisecond
 
 // Recent returns the state after the last change, with counters and temperatures of at most 100 ms
 // ago. Callers share it and must not change it (see WithShared): a copy of the whole world for each
-// command of each host costs the square of the number of hosts.
+// command of each host costs the square of the number of hosts. So does a computation of the whole
+// world for each change of a node's load, so that only this node is computed again.
 func (w *World) Recent() State {
 	w.recentMu.Lock()
 	defer w.recentMu.Unlock()
 	w.mu.Lock()
-	changes := w.changes + 1
-	w.mu.Unlock()
-	if age := w.clock().Sub(w.recent.Now); w.recentOf != changes || age < 0 || age > recentAge {
-		w.recent, w.recentOf = w.State(), changes
-		if w.shared != nil {
-			w.shared(w.recent)
-		}
+	changes, loads := w.changes+1, map[string]nodeLoad(nil)
+	if len(w.loaded) > 0 {
+		loads = w.loads(w.loaded)
+		w.loaded = map[string]bool{}
 	}
-	return w.recent
+	w.mu.Unlock()
+	age := w.clock().Sub(w.recent.Now)
+	switch {
+	case w.recentOf != changes || age < 0 || age > recentAge:
+		w.recent, w.recentOf = w.compute(), changes
+	case loads != nil:
+		w.recent = w.recent.reloaded(loads)
+	default:
+		return w.recent.State
+	}
+	if w.shared != nil {
+		w.shared(w.recent.State)
+	}
+	return w.recent.State
 }
 
-// Subscribe returns a channel that receives after changes of faults or occupancy (changes may be
-// coalesced) and a function that ends the subscription.
+// Subscribe returns a channel that receives after changes of faults (changes may be coalesced) and a
+// function that ends the subscription. Loads of GPUs change several times a second on each node of a
+// large cluster, and no subscriber shows them.
 func (w *World) Subscribe() (notices <-chan struct{}, cancel func()) {
 	ch := make(chan struct{}, 1)
 	w.mu.Lock()
@@ -142,7 +159,7 @@ func (w *World) Subscribe() (notices <-chan struct{}, cancel func()) {
 	}
 }
 
-// notify requires w.mu.
+// notify is called after a change of faults. It requires w.mu.
 func (w *World) notify() {
 	w.changes++
 	for _, ch := range w.subs {

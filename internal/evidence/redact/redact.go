@@ -3,8 +3,6 @@ package redact
 import (
 	"bytes"
 	"encoding/json"
-	"slices"
-	"strings"
 )
 
 // maxDepth is how deep documents are looked for in strings of documents.
@@ -36,22 +34,23 @@ func text(in []byte, depth int) []byte {
 	if !mayHold(in) {
 		return in
 	}
-	out, lower := in, strings.ToLower(string(in))
-	if bytes.IndexByte(in, '{') >= 0 && slices.ContainsFunc(secretWords, func(word string) bool { return strings.Contains(lower, word) }) {
+	out, lower := in, lowerCase(in)
+	named := lower.hasOne(secretWords)
+	if named && bytes.IndexByte(in, '{') >= 0 {
 		out = embedded(in, depth)
 	}
 	out = privateKeys(out, lower)
 	out = encoded(out, depth)
 	out = bootstrapTokens(out)
 	for _, r := range rules {
-		if r.may(lower) {
+		if r.may(lower, named) {
 			out = r.apply(out)
 		}
 	}
-	if strings.Contains(lower, "secret") {
+	if lower.has("secret") {
 		out = secretManifests(out)
 	}
-	if slices.ContainsFunc(secretWords, func(word string) bool { return strings.Contains(lower, word) }) {
+	if named {
 		out = blocks(out)
 	}
 	return out
@@ -63,8 +62,8 @@ func mayHold(in []byte) bool {
 	if bytes.ContainsAny(in, " =:\n\t\"'") || len(in) > 200 {
 		return true
 	}
-	lower := strings.ToLower(string(in))
-	return bytes.IndexByte(in, '.') >= 0 || strings.Contains(lower, "ls0tls1crudjti") || tokenRule.may(lower)
+	lower := lowerCase(in)
+	return bytes.IndexByte(in, '.') >= 0 || lower.has("ls0tls1crudjti") || tokenRule.may(lower, false)
 }
 
 // embedded redacts the JSON documents that stand in a text: one a line, or

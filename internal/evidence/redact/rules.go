@@ -13,6 +13,8 @@ import (
 type rule struct {
 	kind    string
 	needles []string
+	// named: it may match a text with one of secretWords, instead of needles.
+	named   bool
 	pattern *regexp.Regexp
 	// judge says what kind the match is, from its first group, which is a name
 	// where there is one, and its last; empty: leave it. Nil: the rule's kind.
@@ -21,8 +23,9 @@ type rule struct {
 	quote bool
 }
 
-func (r rule) may(lower string) bool {
-	return slices.ContainsFunc(r.needles, func(n string) bool { return strings.Contains(lower, n) })
+// may reports whether the rule may match a text in lower case; named: it has one of secretWords.
+func (r rule) may(lower *searched, named bool) bool {
+	return r.named && named || lower.hasOne(r.needles)
 }
 
 func (r rule) apply(in []byte) []byte {
@@ -174,23 +177,23 @@ var rules = []rule{
 		pattern: regexp.MustCompile(`\bmachine\s+\S+\s+login\s+\S+\s+password\s+(\S+)`),
 	},
 	{ // "name": "value" outside a complete document
-		needles: secretWords,
+		named:   true,
 		pattern: regexp.MustCompile(`"([^"\\\s]{1,100})"\s*:\s*"((?:[^"\\]|\\.)+)"`),
 		judge:   keyKind,
 	},
 	{ // \"name\": \"value\" in a string of such
-		needles: secretWords,
+		named:   true,
 		pattern: regexp.MustCompile(`\\"([^"\\\s]{1,100})\\"\s*:\s*\\"([^"\\]+)`),
 		judge:   keyKind,
 	},
 	{ // environment as lists of name and value have it
-		needles: []string{"value"},
+		needles: []string{"value:"}, // nvidia-smi prints <value>
 		pattern: regexp.MustCompile(`(?m)^[ \t]*(?:- )?name:[ \t]*["']?([A-Za-z0-9_.-]+)["']?[ \t]*\r?\n[ \t]*value:[ \t]*["']?([^"'\r\n]+)`),
 		judge:   envKind,
 		quote:   true,
 	},
 	{ // key: value of YAML and of headers
-		needles: secretWords,
+		named:   true,
 		pattern: regexp.MustCompile(`(?m)^[ \t]*(?:- )?["']?([A-Za-z0-9_.-]{1,100})["']?[ \t]*:[ \t]+["']?([^"'\r\n]*[^"'\s])`),
 		judge: func(name, value string) string {
 			if strings.ContainsAny(value[:1], "{[|>&*!") {
@@ -201,7 +204,7 @@ var rules = []rule{
 		quote: true,
 	},
 	{ // "name": 123 outside a complete document
-		needles: secretWords,
+		named:   true,
 		pattern: regexp.MustCompile(`"([^"\\\s]{1,100})"\s*:\s*(-?[0-9]+)`),
 		judge: func(name, value string) string {
 			if kind := keyKind(name, value); kind == kindPassword {
@@ -212,17 +215,17 @@ var rules = []rule{
 		quote: true,
 	},
 	{ // key = value of INI files
-		needles: secretWords,
+		named:   true,
 		pattern: regexp.MustCompile(`(?m)^[ \t]*([A-Za-z0-9_.-]{1,100})[ \t]+=[ \t]*["']?([^\s"']+)`),
 		judge:   keyKind,
 	},
 	{ // NAME=value alone on its line, or before a command
-		needles: secretWords,
+		named:   true,
 		pattern: regexp.MustCompile(`(?m)^[ \t]*(?:export[ \t]+)?([A-Z_][A-Z0-9_]{0,100})=([^\s"'\[][^\s"']*)`),
 		judge:   envKind,
 	},
 	{ // NAME=value
-		needles: secretWords,
+		named:   true,
 		pattern: regexp.MustCompile("(?m)(?:^|[\\s\"'`;,{(\\[])([A-Za-z_][A-Za-z0-9_.-]{0,100})=(?:\"([^\"\\r\\n]*)\"|'([^'\\r\\n]*)'|([^\\s\"';,})\\]]+))"),
 		judge:   envKind,
 	},
@@ -240,8 +243,8 @@ var base64PEM = regexp.MustCompile(`LS0tLS1CRUdJTi[A-Za-z0-9+/]+={0,2}(?:\r?\n[ 
 
 // privateKeys cuts keys out of PEM: up to its end, or as far as there is base64
 // when the end is missing.
-func privateKeys(in []byte, lower string) []byte {
-	if strings.Contains(lower, "private key") {
+func privateKeys(in []byte, lower *searched) []byte {
+	if lower.has("private key") {
 		in = pemKeys(in)
 	}
 	if !bytes.Contains(in, []byte("LS0tLS1CRUdJTi")) {

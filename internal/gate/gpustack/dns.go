@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/firstlight/firstlight/internal/check"
@@ -38,6 +39,9 @@ sleep infinity`
 
 // logInterval is the interval of reading the pods' logs.
 const logInterval = 500 * time.Millisecond
+
+// readsAtOnce is the number of logs that are read at a time.
+const readsAtOnce = 8
 
 // readWithin limits one read of a log: the kubelet of a node may not answer.
 const readWithin = 10 * time.Second
@@ -75,26 +79,18 @@ func readAnswers(ctx, within context.Context, pods []resolution, read func(ctx c
 	tick := time.NewTicker(logInterval)
 	defer tick.Stop()
 	for {
-		missing := false
+		var reads errgroup.Group
+		reads.SetLimit(readsAtOnce)
 		for i := range pods {
-			r := &pods[i]
-			if r.answered() {
-				continue
+			if r := &pods[i]; !r.answered() {
+				reads.Go(func() error {
+					r.readOnce(ctx, read)
+					return nil
+				})
 			}
-			once, cancel := context.WithTimeout(ctx, readWithin)
-			text, err := read(once, r.Pod)
-			cancel()
-			switch {
-			case err != nil:
-				r.Unread = err.Error()
-			case r.read(text):
-				r.Unread = ""
-			default:
-				r.Unread = fmt.Sprintf("log of pod %s has no answer: %q", r.Pod, text)
-			}
-			missing = missing || r.Unread != ""
 		}
-		if !missing {
+		_ = reads.Wait() // an error is in its resolution
+		if !slices.ContainsFunc(pods, func(r resolution) bool { return r.Unread != "" }) {
 			return
 		}
 		select {
@@ -102,6 +98,21 @@ func readAnswers(ctx, within context.Context, pods []resolution, read func(ctx c
 			return
 		case <-tick.C:
 		}
+	}
+}
+
+// readOnce reads the pod's log once.
+func (r *resolution) readOnce(ctx context.Context, read func(ctx context.Context, pod string) (string, error)) {
+	ctx, cancel := context.WithTimeout(ctx, readWithin)
+	defer cancel()
+	text, err := read(ctx, r.Pod)
+	switch {
+	case err != nil:
+		r.Unread = err.Error()
+	case r.read(text):
+		r.Unread = ""
+	default:
+		r.Unread = fmt.Sprintf("log of pod %s has no answer: %q", r.Pod, text)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -418,6 +419,29 @@ func TestAnUnreadableLogTakesNoOthersTime(t *testing.T) {
 	}
 	if !reflect.DeepEqual(pods, want) {
 		t.Errorf("%+v", pods)
+	}
+}
+
+// The logs of 1,000 pods are not read one after the other.
+func TestLogsAreReadAtTheSameTime(t *testing.T) {
+	t.Parallel()
+	const answer = "10.96.0.1       STREAM x\n"
+	both := make(chan struct{})
+	var reads atomic.Int32
+	pods := []resolution{{Pod: "a"}, {Pod: "b"}}
+	readAnswers(t.Context(), t.Context(), pods, func(ctx context.Context, _ string) (string, error) {
+		if reads.Add(1) == 2 {
+			close(both)
+		}
+		select {
+		case <-both:
+			return answer, nil
+		case <-ctx.Done():
+			return "", ctx.Err()
+		}
+	})
+	if n := reads.Load(); n != 2 {
+		t.Errorf("%d reads of 2 logs", n)
 	}
 }
 

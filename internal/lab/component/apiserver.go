@@ -60,7 +60,7 @@ func (c Config) APIServer() Component {
 		)
 	}
 	return Component{
-		Name: APIServer, Argv: argv, Env: collectLess(nil),
+		Name: APIServer, Argv: argv, Env: collectLess(c.hostMemory(768, 1280)),
 		Probe: c.probe(c.Ports.APIServer, "/readyz?exclude=poststarthook/rbac/bootstrap-roles"),
 		Needs: []string{Etcd},
 		// etcd has every write. An orderly stop would wait a second for HTTP/2 connections.

@@ -95,6 +95,8 @@ type Config struct {
 	Purpose Purpose
 	// Tokens are bearer tokens by identity of package pki; they replace certificates.
 	Tokens map[string]string
+	// Hosts is the number of the world's hosts; 0 without a world.
+	Hosts int
 	// Profiling enables profiling endpoints.
 	Profiling bool
 	// Stack manages the GPUs.

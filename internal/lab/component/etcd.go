@@ -42,7 +42,7 @@ func (c Config) Etcd() Component {
 			"--unsafe-no-fsync",
 			"--log-level=warn",
 		},
-		Env: collectLess(nil),
+		Env: collectLess(c.hostMemory(256, 384)),
 		Probe: Probe{
 			URL: health + "/health", Contains: `"health":"true"`,
 			CA: p.Cert(pki.EtcdCA), Cert: p.Cert(pki.EtcdClient), Key: p.Key(pki.EtcdClient),

@@ -52,7 +52,9 @@ func (c Config) Kwok() Component {
 			"--server-address=" + c.hostPort(c.Ports.Kwok),
 			"--tls-cert-file=" + p.Cert(pki.Kwok),
 			"--tls-private-key-file=" + p.Key(pki.Kwok),
-			"--node-lease-duration-seconds=40",
+			// A kubelet's is 40. A node renews its lease after a quarter of it, and each renewal of each node
+			// is a write; the controller manager waits for three minutes.
+			"--node-lease-duration-seconds=120",
 			"--enable-crds=" + strings.Join(kwokCRDs, ","),
 		},
 		Files: map[string]string{config: `apiVersion: config.kwok.x-k8s.io/v1alpha1

@@ -21,6 +21,16 @@ func collectLess(env []string) []string {
 	return append(slices.Clone(env), "GOGC="+strconv.Itoa(gcPercent))
 }
 
+// hostMemory returns the soft limit of memory, of a base in MiB and a part in KiB for each host, of a program
+// that keeps the objects of every host: with GOGC alone, it grows to five times of what it keeps. Near the
+// limit it collects more often.
+func (c Config) hostMemory(base, perHost int) []string {
+	if c.Hosts == 0 {
+		return nil
+	}
+	return []string{"GOMEMLIMIT=" + strconv.Itoa(base+perHost*c.Hosts/1024) + "MiB"}
+}
+
 // tokenUser is a user that authenticates with a token.
 type tokenUser struct{ name, group string }
 

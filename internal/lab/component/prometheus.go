@@ -56,6 +56,15 @@ func (c Config) scrapes() string {
 	return text.String()
 }
 
+// scrapesPerSecond is the most scrapes of exporters: each costs a millisecond of CPU of both sides, and 1,000
+// a second took more than half of two cores.
+const scrapesPerSecond = 256
+
+// ScrapeInterval is a second for up to 256 hosts, and longer for more. Its ceiling in a site file is a minute.
+func ScrapeInterval(hosts int) time.Duration {
+	return time.Duration(max(1, (hosts+scrapesPerSecond-1)/scrapesPerSecond)) * time.Second
+}
+
 // Prometheus scrapes annotated pods and sends alerts to Alertmanager.
 func (c Config) Prometheus() Component {
 	config, web := c.Conf("prometheus.yaml"), c.Conf("prometheus-web.yaml")
@@ -127,6 +136,7 @@ const watchdogRule = `groups:
 func (c Config) fill(template string) string {
 	p := c.PKI()
 	return strings.NewReplacer(
+		"${SCRAPE_INTERVAL}", ScrapeInterval(c.Hosts).String(),
 		"${DISCOVERY}", c.url(c.Ports.Discovery),
 		"${ALERTMANAGER}", c.hostPort(c.Ports.Alertmanager),
 		"${CA}", p.Cert(pki.CA),

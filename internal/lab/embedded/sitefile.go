@@ -11,6 +11,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/atomicfile"
 	"github.com/firstlight/firstlight/internal/lab"
+	"github.com/firstlight/firstlight/internal/lab/component"
 	"github.com/firstlight/firstlight/internal/site"
 	"github.com/firstlight/firstlight/internal/world"
 	"github.com/firstlight/firstlight/internal/world/fabric"
@@ -62,7 +63,7 @@ func siteOf(spec world.Spec, ordered, now world.State, info lab.Info, h hosts) *
 			},
 		},
 		Telemetry: site.Telemetry{
-			ScrapeInterval: site.Duration(time.Second), Receiver: "on-call",
+			ScrapeInterval: site.Duration(component.ScrapeInterval(len(spec.GPUNodes) + len(spec.SystemNodes))), Receiver: "on-call",
 			Alert:     site.AlertProof{PagesNobody: true, RuleWithin: site.Duration(time.Minute)},
 			LoadImage: loadImage,
 		},

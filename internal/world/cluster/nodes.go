@@ -30,7 +30,7 @@ type nodes struct {
 	client   kubernetes.Interface
 	world    *world.World
 	informer cache.SharedIndexInformer
-	changed  *broadcast
+	changed  *changes
 	log      *slog.Logger
 	// kubeletPort is the port of the nodes' kubelet API; 0: kwok's.
 	kubeletPort int32
@@ -51,12 +51,15 @@ func imagesOf(names []string) []corev1.ContainerImage {
 }
 
 func newNodes(client kubernetes.Interface, w *world.World, informer cache.SharedIndexInformer, log *slog.Logger) *nodes {
-	n := &nodes{client: client, world: w, informer: informer, changed: newBroadcast(), log: log}
+	n := &nodes{client: client, world: w, informer: informer, changed: newChanges(), log: log}
+	changed := func(obj any) {
+		if name, err := cache.DeletionHandlingMetaNamespaceKeyFunc(obj); err == nil { // nodes have no namespace
+			n.changed.add(name)
+		}
+	}
 	// AddEventHandler fails only on a stopped informer.
 	_, _ = informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc:    func(any) { n.changed.notify() },
-		UpdateFunc: func(_, _ any) { n.changed.notify() },
-		DeleteFunc: func(any) { n.changed.notify() },
+		AddFunc: changed, UpdateFunc: func(_, obj any) { changed(obj) }, DeleteFunc: changed,
 	})
 	return n
 }
@@ -87,31 +90,38 @@ func (n *nodes) registerOne(ctx context.Context, state world.State, host world.N
 	return n.sync(ctx, state, host)
 }
 
-// run syncs until ctx ends.
+// run syncs until ctx ends: a node when its object changes, all of them when the world does.
 func (n *nodes) run(ctx context.Context) {
 	notices, cancel := n.world.Subscribe()
 	defer cancel()
 	tick := time.NewTicker(5 * time.Second)
 	defer tick.Stop()
+	wanted := func(string) bool { return true }
 	for {
-		changed := n.changed.wait()
-		if err := n.syncAll(ctx); err != nil && ctx.Err() == nil {
+		if err := n.syncSome(ctx, wanted); err != nil && ctx.Err() == nil {
 			n.log.Warn("cannot sync nodes", "err", err)
 		}
 		select {
 		case <-ctx.Done():
 			return
+		case <-n.changed.some:
+			names := n.changed.take()
+			wanted = func(name string) bool { return names[name] }
+			continue
 		case <-notices:
-		case <-changed:
 		case <-tick.C:
 		}
+		wanted = func(string) bool { return true }
 	}
 }
 
-func (n *nodes) syncAll(ctx context.Context) error {
+func (n *nodes) syncSome(ctx context.Context, wanted func(name string) bool) error {
 	state := n.world.Recent()
 	var errs []error
 	for _, host := range state.Nodes {
+		if !wanted(host.Name) {
+			continue
+		}
 		have, ok := n.get(host.Name)
 		if ok && n.upToDate(have, n.desired(state, host)) {
 			continue

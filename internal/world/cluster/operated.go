@@ -26,7 +26,7 @@ func (n *nodes) follow(operands *operand.Operands, pods cache.SharedIndexInforme
 	n.operands = operands
 	changed := func(obj any) {
 		if pod, ok := obj.(*corev1.Pod); ok && operand.Concerns(pod) {
-			n.changed.notify()
+			n.changed.add(pod.Spec.NodeName)
 		}
 	}
 	// AddEventHandler fails only on a stopped informer.

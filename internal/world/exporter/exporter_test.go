@@ -74,7 +74,7 @@ func TestGolden(t *testing.T) {
 func TestEveryFamilyPerGPU(t *testing.T) {
 	t.Parallel()
 	text := expose(t, newWorld(t, 1), "gpu-01")
-	for _, f := range families() {
+	for _, f := range families {
 		want := 8
 		if f.name == "DCGM_FI_DEV_XID_ERRORS" {
 			want = 0 // blank values are not exported

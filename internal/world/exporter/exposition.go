@@ -18,13 +18,18 @@ func Expose(state world.State, node world.Node, at time.Time) []byte {
 	if !at.IsZero() {
 		stamp = fmt.Sprintf(" %d", at.UnixMilli())
 	}
-	for _, f := range families() {
+	var readings []reading
+	var of []string // the labels of each reading
+	for _, g := range node.GPUs {
+		if g.Usable() {
+			readings, of = append(readings, reading{node: &node, gpu: g}), append(of, labels(node, g))
+		}
+	}
+	out.Grow(1<<10 + 256*len(families)*len(readings))
+	for _, f := range families {
 		header := false
-		for _, g := range node.GPUs {
-			if !g.Usable() {
-				continue
-			}
-			value, ok := f.value(reading{hw: node.Hardware, node: node, gpu: g})
+		for i := range readings {
+			value, ok := f.value(&readings[i])
 			if !ok {
 				continue
 			}
@@ -32,7 +37,9 @@ func Expose(state world.State, node world.Node, at time.Time) []byte {
 				fmt.Fprintf(&out, "# HELP %s %s\n# TYPE %s %s\n", f.name, f.help, f.name, f.kind)
 				header = true
 			}
-			fmt.Fprintf(&out, "%s{%s} %s%s\n", f.name, labels(node, g), value, stamp)
+			for _, part := range []string{f.name, "{", of[i], "} ", value, stamp, "\n"} {
+				out.WriteString(part)
+			}
 		}
 	}
 	return out.Bytes()

@@ -15,6 +15,9 @@ type subnet struct {
 	// first of them.
 	duplicates []uint64
 	guids      map[fabric.End]uint64
+	// caOf and switchOf are the places in cas and switches by GUID and by name.
+	caOf     map[uint64]int
+	switchOf map[string]int
 }
 
 // ca is one discovered HCA.
@@ -23,7 +26,7 @@ type ca struct {
 	link fabric.Link
 }
 
-func (c ca) name() string { return c.hca.Node + " " + c.hca.Name }
+func (c *ca) name() string { return c.hca.Node + " " + c.hca.Name }
 
 // switchPorts is one switch with the links in its ports; an unused port has a zero Link.
 type switchPorts struct {
@@ -32,34 +35,39 @@ type switchPorts struct {
 }
 
 func scan(s world.State) subnet {
-	n := subnet{guids: map[fabric.End]uint64{}}
-	index := map[string]int{}
+	n := subnet{guids: map[fabric.End]uint64{}, caOf: map[uint64]int{}, switchOf: map[string]int{}}
 	for _, sw := range s.Switches {
-		index[sw.Name] = len(n.switches)
+		n.switchOf[sw.Name] = len(n.switches)
 		n.switches = append(n.switches, switchPorts{sw: sw, links: make([]fabric.Link, sw.Ports+1)})
 	}
-	place := func(e fabric.End, l fabric.Link) {
-		if i, ok := index[e.Node]; ok && e.Port < len(n.switches[i].links) {
-			n.switches[i].links[e.Port] = l
+	links := map[fabric.End]*fabric.Link{} // of HCAs
+	place := func(e fabric.End, l *fabric.Link) {
+		if i, ok := n.switchOf[e.Node]; ok && e.Port < len(n.switches[i].links) {
+			n.switches[i].links[e.Port] = *l
+		}
+		if e.Device != "" {
+			links[e] = l
 		}
 	}
-	for _, l := range s.Links {
+	for i := range s.Links {
+		l := &s.Links[i]
 		place(l.A, l)
 		place(l.B, l)
 	}
-	known := map[uint64]bool{}
 	for _, hcas := range append(hcasOf(s.GPUNodes()), s.Strangers) {
 		for _, h := range hcas {
-			n.guids[fabric.End{Node: h.Node, Device: h.Name, Port: 1}] = h.GUID
-			l, ok := s.HCALink(h.Node, h.Name)
-			switch {
-			case !ok || l.PhysState != fabric.PhysLinkUp:
-			case known[h.GUID]:
-				n.duplicates = append(n.duplicates, h.GUID)
-			default:
-				known[h.GUID] = true
-				n.cas = append(n.cas, ca{hca: h, link: l})
+			end := fabric.End{Node: h.Node, Device: h.Name, Port: 1}
+			n.guids[end] = h.GUID
+			l := links[end]
+			if l == nil || l.PhysState != fabric.PhysLinkUp {
+				continue
 			}
+			if _, known := n.caOf[h.GUID]; known {
+				n.duplicates = append(n.duplicates, h.GUID)
+				continue
+			}
+			n.caOf[h.GUID] = len(n.cas)
+			n.cas = append(n.cas, ca{hca: h, link: *l})
 		}
 	}
 	return n
@@ -84,19 +92,19 @@ type port struct {
 // port returns how the tools print an end.
 func (n subnet) port(e fabric.End) port {
 	if e.Device != "" {
-		for _, c := range n.cas {
-			if c.hca.GUID == n.guids[e] {
-				return port{guid: c.hca.GUID, lid: c.hca.LID, num: e.Port, name: c.name()}
-			}
+		i, ok := n.caOf[n.guids[e]]
+		if !ok {
+			return port{num: e.Port, name: e.Node + " " + e.Device}
 		}
-		return port{num: e.Port, name: e.Node + " " + e.Device}
+		c := &n.cas[i]
+		return port{guid: c.hca.GUID, lid: c.hca.LID, num: e.Port, name: c.name()}
 	}
-	for _, s := range n.switches {
-		if s.sw.Name == e.Node {
-			return port{guid: s.sw.GUID, lid: s.sw.LID, num: e.Port, name: s.sw.Name}
-		}
+	i, ok := n.switchOf[e.Node]
+	if !ok {
+		return port{num: e.Port, name: e.Node}
 	}
-	return port{num: e.Port, name: e.Node}
+	sw := &n.switches[i].sw
+	return port{guid: sw.GUID, lid: sw.LID, num: e.Port, name: sw.Name}
 }
 
 // other returns the far end of a link.

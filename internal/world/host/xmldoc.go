@@ -36,9 +36,9 @@ func (x *xmlDoc) line(format string, a ...any) {
 	x.c.printf("%s%s\n", strings.Repeat("\t", x.depth), fmt.Sprintf(format, a...))
 }
 
-func escape(s string) string {
-	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(s)
-}
+var escaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
+
+func escape(s string) string { return escaper.Replace(s) }
 
 func yesNo(on bool) string {
 	if on {

@@ -28,8 +28,8 @@ func newCluster(t *testing.T) *cluster {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
-	c := &cluster{t: t, store: store, Operands: &Operands{world: w, pods: corelisters.NewPodLister(store).Pods(Namespace), installing: map[types.UID]time.Time{}}}
+	store := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc, byNode: indexers[byNode]})
+	c := &cluster{t: t, store: store, Operands: &Operands{world: w, pods: corelisters.NewPodLister(store).Pods(Namespace), index: store, installing: map[types.UID]time.Time{}}}
 	for _, app := range []string{Driver, Toolkit, DevicePlugin, Exporter, Features, MIGManager, Validator} {
 		p := &corev1.Pod{
 			ObjectMeta: metav1.ObjectMeta{

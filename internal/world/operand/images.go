@@ -56,18 +56,32 @@ func (o *Operands) otherImages() ([]*corev1.Pod, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list operand pods: %w", err)
 	}
+	type content struct {
+		image    string
+		repushed bool
+	}
+	ids := map[content]string{}
 	var out []*corev1.Pod
 	for _, p := range pods {
-		operand, want := p.Labels["app"], p.DeepCopy()
-		differs := false
-		for i := range want.Status.ContainerStatuses {
-			c := &want.Status.ContainerStatuses[i]
-			id := imageID(c.Image, operand != "" && repushed[p.Spec.NodeName] == operand)
-			if c.ImageID != "" && c.ImageID != id {
-				c.ImageID, differs = id, true
-			}
+		if p.DeletionTimestamp != nil {
+			continue
 		}
-		if differs && p.DeletionTimestamp == nil {
+		operand := p.Labels["app"]
+		var want *corev1.Pod // a copy, once it differs
+		for i, c := range p.Status.ContainerStatuses {
+			has := content{c.Image, operand != "" && repushed[p.Spec.NodeName] == operand}
+			if ids[has] == "" {
+				ids[has] = imageID(has.image, has.repushed)
+			}
+			if c.ImageID == "" || c.ImageID == ids[has] {
+				continue
+			}
+			if want == nil {
+				want = p.DeepCopy()
+			}
+			want.Status.ContainerStatuses[i].ImageID = ids[has]
+		}
+		if want != nil {
 			out = append(out, want)
 		}
 	}

@@ -57,15 +57,27 @@ func appOf(p *corev1.Pod) string {
 	return p.Labels["app"]
 }
 
+// byNode is the index of pods by their nodes: a list of all pods for each operand of each node costs the
+// square of the number of nodes.
+const byNode = "node"
+
+var indexers = cache.Indexers{byNode: func(obj any) ([]string, error) {
+	pod, ok := obj.(*corev1.Pod)
+	if !ok {
+		return nil, fmt.Errorf("invalid object of type %T: must be a pod", obj)
+	}
+	return []string{pod.Spec.NodeName}, nil
+}}
+
 // Operands are the operands' pods.
 type Operands struct {
 	client kubernetes.Interface
 	world  *world.World
 	pods   corelisters.PodNamespaceLister
-	// provided are the pods of a provider's own device plugin.
-	provided corelisters.PodNamespaceLister
-	log      *slog.Logger
-	poke     chan struct{}
+	// index has the pods of the cluster by their nodes.
+	index cache.Indexer
+	log   *slog.Logger
+	poke  chan struct{}
 
 	mu sync.Mutex
 	// installing has the time at which a driver's container was first seen running.
@@ -76,8 +88,7 @@ type Operands struct {
 func New(client kubernetes.Interface, w *world.World, pods cache.SharedIndexInformer, log *slog.Logger) *Operands {
 	o := &Operands{
 		client: client, world: w, log: log, poke: make(chan struct{}, 1), installing: map[types.UID]time.Time{},
-		pods:     corelisters.NewPodLister(pods.GetIndexer()).Pods(Namespace),
-		provided: corelisters.NewPodLister(pods.GetIndexer()).Pods(providerNamespace),
+		pods: corelisters.NewPodLister(pods.GetIndexer()).Pods(Namespace), index: pods.GetIndexer(),
 	}
 	changed := func(obj any) {
 		if pod, ok := obj.(*corev1.Pod); ok && pod.Namespace != Namespace {
@@ -88,7 +99,8 @@ func New(client kubernetes.Interface, w *world.World, pods cache.SharedIndexInfo
 		default: // already requested
 		}
 	}
-	// AddEventHandler fails only on a stopped informer.
+	// They fail only on a stopped informer, or for an index that exists.
+	_ = pods.AddIndexers(indexers)
 	_, _ = pods.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc: changed, UpdateFunc: func(_, obj any) { changed(obj) }, DeleteFunc: changed,
 	})
@@ -139,26 +151,34 @@ func (o *Operands) Ready(node, app string) bool {
 
 // OffersGPUs reports whether a node has a ready device plugin: the operator's, or the provider's own.
 func (o *Operands) OffersGPUs(node string) bool {
-	return o.Ready(node, DevicePlugin) || slices.ContainsFunc(on(o.provided, node, providerPlugin), isReady)
+	return o.Ready(node, DevicePlugin) || slices.ContainsFunc(o.selected(node, providerNamespace, providerPlugin), isReady)
 }
 
 // Exists reports whether a node has a pod of an operand.
 func (o *Operands) Exists(node, app string) bool { return len(o.on(node, app)) > 0 }
 
 func (o *Operands) on(node, app string) []*corev1.Pod {
-	pods := on(o.pods, node, labels.Set{"app": app})
+	pods := o.selected(node, Namespace, labels.Set{"app": app})
 	if app == Driver && len(pods) == 0 {
-		pods = on(o.pods, node, driverComponent)
+		pods = o.selected(node, Namespace, driverComponent)
 	}
 	return pods
 }
 
-func on(lister corelisters.PodNamespaceLister, node string, of labels.Set) []*corev1.Pod {
-	pods, err := lister.List(labels.SelectorFromSet(of))
+// selected are the pods of a node with labels, without those that are being deleted.
+func (o *Operands) selected(node, namespace string, of labels.Set) []*corev1.Pod {
+	found, err := o.index.ByIndex(byNode, node)
 	if err != nil {
-		return nil // of a cache: never fails
+		return nil // of an index that New adds: never fails
 	}
-	return slices.DeleteFunc(pods, func(p *corev1.Pod) bool { return p.Spec.NodeName != node || p.DeletionTimestamp != nil })
+	selector := labels.SelectorFromSet(of)
+	var out []*corev1.Pod
+	for _, obj := range found {
+		if p, ok := obj.(*corev1.Pod); ok && p.Namespace == namespace && selector.Matches(labels.Set(p.Labels)) && p.DeletionTimestamp == nil {
+			out = append(out, p)
+		}
+	}
+	return out
 }
 
 // Settled returns nil when every pod matches the world's faults and has its image ID.
