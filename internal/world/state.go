@@ -32,6 +32,8 @@ type State struct {
 	ZeroGPUNodes bool
 	// NoDRADriver: the DRA driver is not installed, neither its DeviceClass nor its plugin.
 	NoDRADriver bool
+	// DRAClassMismatch: the DRA driver's DeviceClass selects GPUs of another product.
+	DRAClassMismatch bool
 	// DevicePluginTwice: NVIDIA's device plugin also runs in kube-system, installed by hand.
 	DevicePluginTwice bool
 	// NoGangScheduler: no scheduler supports gangs. HalfGang: the gang API exists, the scheduler

@@ -15,6 +15,7 @@ const (
 	kindGang     = "gang-scheduler"
 	kindUsage    = "gpu-usage"
 	kindSlices   = "resourceslices"
+	kindClass    = "deviceclass"
 	kindProof    = "gang-proof"
 	kindDNS      = "dns"
 )
@@ -170,6 +171,15 @@ type proofFigures struct {
 	GPUsPerPod int    `json:"gpusPerPod"`
 	// Fits and FitsAfter are how many pods of the room's size fit on the free GPUs, before and
 	// after.
+// classFigures is the DeviceClass by which pods claim GPUs.
+type classFigures struct {
+	Found bool `json:"found"`
+	// Selectors are its CEL expressions.
+	Selectors []string `json:"selectors,omitempty"`
+	// ExtendedResource is what pods may request instead of a claim (extendedResourceName).
+	ExtendedResource string `json:"extendedResource,omitempty"`
+}
+
 	Fits      int                `json:"fits"`
 	FitsAfter int                `json:"fitsAfter"`
 	Placement workload.Placement `json:"placement"`
