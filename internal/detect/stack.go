@@ -50,6 +50,9 @@ func (s *Snapshot) provided(k names, p *page, plugins []string, machines []machi
 	slices.Sort(namespaces)
 	seenThere := strings.Join(plugins, ", ")
 	p.set(2, "managedBy", seen(site.ManagedByProvider, "no ClusterPolicy, and %s", seenThere))
+	if cloud, ok := provider(machines, strings.Join(slices.Compact(slices.Clone(namespaces)), ","), sets); ok {
+		p.set(2, "provider", seen(cloud.Name, "spec.providerID %s... and labels of the GPU nodes, and the place of the device plugin: %s", cloud.ProviderID, cloud.What))
+	}
 	if namespaces = slices.Compact(namespaces); len(namespaces) == 1 {
 		p.set(2, "namespace", seen(namespaces[0], "%s", seenThere))
 	} else {
@@ -123,6 +126,13 @@ func (s *Snapshot) gpustack(k names, p *page, machines []machine) {
 		s.provided(k, p, plugins, machines)
 		return
 	}
+	if cloud, ok := provider(machines, "", nil); ok && len(plugins)+len(s.Policies) == 0 && s.Unread[unreadPolicies] == "" && s.Unread[unreadDaemonSets] == "" {
+		p.set(2, "managedBy", seen(site.ManagedByProvider, "no ClusterPolicy, and no DaemonSet of a device plugin"))
+		p.set(2, "provider", seen(cloud.Name, "spec.providerID %s... and labels of the GPU nodes: %s", cloud.ProviderID, cloud.What))
+		s.offer(p, machines)
+		s.scheduler(p)
+		return
+	}
 	if len(plugins) > 0 && len(s.Policies) > 0 {
 		p.todo(2, "two programs may offer nvidia.com/gpu: the GPU Operator, and %s; remove one of them", strings.Join(plugins, ", "))
 	}
@@ -166,7 +176,6 @@ func (s *Snapshot) offer(p *page, machines []machine) {
 		p.set(2, "draDriver", seen(site.DRANone, "no GPU is in a ResourceSlice"))
 	case claimed && !plugged:
 		p.set(2, "deviceClass", seen(site.DRADeviceClass, "no node offers %s, and ResourceSlices have GPUs", kube.GPUResource))
-		p.todo(2, "gates telemetry, collective, training and inference request %s: declare them under notApplicable, or install a device plugin", kube.GPUResource)
 	case len(machines) > 0 && !plugged && !claimed:
 		p.todo(2, "no node offers %s: install or repair the device plugin", kube.GPUResource)
 	}

@@ -36,6 +36,7 @@ func judgeHosts(facts []hostFacts, skew time.Duration) []Line {
 		out = append(out, ok("ssh", f.name, "logged in, host key known"))
 		clocks = append(clocks, f.clock)
 		missing := f.missingModules()
+		out = append(out, f.judgeSudo()...)
 		out = append(out, f.judgePrograms(missing)...)
 		out = append(out, f.judgeModules(missing)...)
 	}
@@ -107,6 +108,7 @@ func (f hostFacts) judgePrograms(missing []string) []Line {
 			out = append(out, ok(name, f.name, "runs%s, and its output can be read", where))
 		case failed == nil:
 			out = append(out, ok(name, f.name, "found"))
+		case failed.refusal() != nil: // the line of sudo
 		case slices.ContainsFunc(failed.command.Modules, func(m string) bool { return slices.Contains(missing, m) }):
 		default:
 			out = append(out, failed.line(name, f.name))

@@ -3,12 +3,15 @@ package preflight
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/firstlight/firstlight/internal/gate/hostcommand"
 	"github.com/firstlight/firstlight/internal/gate/node"
 	"github.com/firstlight/firstlight/internal/probe/ssh"
+	"github.com/firstlight/firstlight/internal/probe/sudo"
+	"github.com/firstlight/firstlight/internal/site"
 )
 
 // healthyHost is a host on which every command was tried.
@@ -26,6 +29,37 @@ func healthyHost(name string, now time.Time) hostFacts {
 	}
 }
 
+// refuse has sudo refuse commands of a host, with one message.
+func refuse(f *hostFacts, message string, programs ...string) {
+	for i := range f.trials {
+		t := &f.trials[i]
+		if program := t.command.Argv[0]; slices.Contains(programs, program) {
+			t.err = sudo.Refusal(f.name, "ops", []string{program}, 1, []byte(message), 1)
+			t.command.Argv = sudo.Argv(site.SSH{Become: site.Sudo}, t.command.Argv)
+		}
+	}
+}
+
+// The remedy of a refusal is what the host lacks: a rule, or the permission to run without a terminal.
+func TestRemediesOfSudo(t *testing.T) {
+	t.Parallel()
+	for message, want := range map[string]string{
+		"sudo: a password is required\n":                 "firstlight accept sudoers",
+		"sudo: sorry, you must have a tty to run sudo\n": "Defaults:ops !requiretty",
+	} {
+		f := healthyHost("a", time.Time{})
+		refuse(&f, message, "dmesg")
+		if lines := f.judgeSudo(); len(lines) != 1 || !strings.Contains(lines[0].Remedy, want) {
+			t.Errorf("%q: %+v, want %q", message, lines, want)
+		}
+	}
+	f := healthyHost("a", time.Time{})
+	f.trials[3].command.Argv = sudo.Argv(site.SSH{Become: site.Sudo}, f.trials[3].command.Argv)
+	if lines := f.judgeSudo(); len(lines) != 1 || lines[0].Result != OK {
+		t.Errorf("allowed: %+v", lines)
+	}
+}
+
 func TestJudgeHosts(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
@@ -34,10 +68,17 @@ func TestJudgeHosts(t *testing.T) {
 		spoil func(f *hostFacts)
 		want  []string
 	}{
-		"healthy":        {func(*hostFacts) {}, nil},
-		"unreachable":    {func(f *hostFacts) { f.login = &ssh.UnreachableError{Host: "b", Address: "b:22", Err: unusable} }, []string{"would-stop ssh b: unreachable over SSH"}},
-		"no shell":       {func(f *hostFacts) { f.login = unusable }, []string{"would-stop ssh b: cannot be read"}},
-		"second command": {func(f *hostFacts) { f.trials[1].err = unusable }, []string{"would-stop nvidia-smi b: cannot be used: cannot be read"}},
+		"healthy":               {func(*hostFacts) {}, nil},
+		"unreachable":           {func(f *hostFacts) { f.login = &ssh.UnreachableError{Host: "b", Address: "b:22", Err: unusable} }, []string{"would-stop ssh b: unreachable over SSH"}},
+		"no shell":              {func(f *hostFacts) { f.login = unusable }, []string{"would-stop ssh b: cannot be read"}},
+		"sudo needs a password": {func(f *hostFacts) { refuse(f, "sudo: a password is required\n", "dmesg", "sminfo") }, []string{"would-stop sudo b: does not run sminfo, dmesg as root for user ops: sudo: a password is required"}},
+		"sudo has no rule": {func(f *hostFacts) {
+			refuse(f, "Sorry, user ops is not allowed to execute '/usr/bin/dmesg' as root on b.\n", "dmesg")
+		},
+			[]string{"would-stop sudo b: does not run dmesg as root for user ops: Sorry, user ops is not allowed"}},
+		"sudo needs a terminal": {func(f *hostFacts) { refuse(f, "sudo: sorry, you must have a tty to run sudo\n", "dmesg", "sminfo") }, []string{"would-stop sudo b: does not run sminfo, dmesg as root for user ops: sudo: sorry, you must have a tty"}},
+		"sudo finds no program": {func(f *hostFacts) { refuse(f, "sudo: dmesg: command not found\n", "dmesg") }, []string{"would-stop dmesg b: cannot be used: sudo on b did not run"}},
+		"second command":        {func(f *hostFacts) { f.trials[1].err = unusable }, []string{"would-stop nvidia-smi b: cannot be used: cannot be read"}},
 		"not found": {func(f *hostFacts) {
 			f.trials[3].err, f.trials[3].out = unusable, ssh.Output{Exit: 127, Stderr: []byte("bash: dmesg: command not found\n")}
 		}, []string{"would-stop dmesg b: not found; it printed: bash: dmesg: command not found"}},

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/firstlight/firstlight/internal/site"
 	"github.com/firstlight/firstlight/internal/world"
 )
 
@@ -39,7 +40,19 @@ func swapHostKey(t *testing.T, p *planted) {
 	p.site.Reach.SSH.KnownHostsFile = path
 }
 
+// refusesSudo logs in without root, on a host whose sudo runs nothing.
+func refusesSudo(how string) func(*testing.T, *planted) {
+	return func(t *testing.T, p *planted) {
+		t.Helper()
+		p.site.Reach.SSH.Become = site.Sudo
+		fault("sudo-refused", "gpu-02", "how", how)(t, p)
+	}
+}
+
 var hostObstacles = []obstacle{
+	{name: "sudo with a password", plant: refusesSudo(world.SudoPassword), what: "sudo", target: "gpu-02", seen: "sudo: a password is required"},
+	{name: "sudo with a terminal", plant: refusesSudo(world.SudoTerminal), what: "sudo", target: "gpu-02", seen: "sorry, you must have a tty to run sudo"},
+	{name: "sudo without a rule", plant: refusesSudo(world.SudoRule), what: "sudo", target: "gpu-02", seen: "does not run dcgmi, dmesg as root for user"},
 	{name: "host down", plant: fault("host-unreachable", "gpu-02"), what: "ssh", target: "gpu-02", seen: "unreachable"},
 	{name: "host key changed", plant: swapHostKey, what: "ssh", target: "gpu-03", seen: "host key of"},
 	{name: "dcgmi missing", plant: fault("tool-missing", "gpu-02"), what: "dcgmi", target: "gpu-02", seen: "not found"},

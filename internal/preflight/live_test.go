@@ -113,6 +113,11 @@ func TestObstacles(t *testing.T) {
 		p.asGuest(t, "", "")
 		clean(t, p)
 	})
+	t.Run("healthy, with sudo", func(t *testing.T) {
+		p := fresh(t, l)
+		p.site.Reach.SSH.Become = site.Sudo
+		clean(t, p)
+	})
 	t.Run("healthy, in a namespace", func(t *testing.T) {
 		p := fresh(t, l)
 		defer p.clear()

@@ -47,6 +47,8 @@ type FaultKind struct {
 	Fabric string `json:"fabric,omitempty"`
 	// MultiNode marks a fault of NVLink between nodes.
 	MultiNode bool `json:"multiNode,omitempty"`
+	// Become marks a fault of sites with reach.ssh.become.
+	Become bool `json:"become,omitempty"`
 	// Variation marks a kind that is not a defect.
 	Variation bool `json:"variation,omitempty"`
 	// Expect is the required verdict of a variation, or of a fault's gate if it is not failed: a

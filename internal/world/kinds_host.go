@@ -2,6 +2,13 @@ package world
 
 import "time"
 
+// The values of Node.SudoRefuses.
+const (
+	SudoPassword = "password" // its rules ask for a password
+	SudoTerminal = "terminal" // requiretty
+	SudoRule     = "rule"     // no rule allows the command
+)
+
 // hostFaults returns the faults of gate node that are not defects of a GPU: its attachment and its
 // host.
 func hostFaults() []FaultKind {
@@ -29,6 +36,16 @@ func hostFaults() []FaultKind {
 			Kind: "kernel-log-restricted", Gate: "node", Expect: "unobserved", TargetForm: FormNode, DefaultTarget: "gpu-03",
 			Summary: "the site's user may not read a node's kernel log", Suspect: `{node}`,
 			apply: func(d *draft, t target, _ Fault) { d.Nodes[t.node].LogRestricted = true },
+		},
+		{
+			Kind: "sudo-refused", Gate: "node", Expect: "unobserved", Become: true, TargetForm: FormNode, DefaultTarget: "gpu-03",
+			Summary: "sudo runs no command for the site's user on a node (needs a site with reach.ssh.become: sudo)",
+			Options: []FaultOption{{
+				Name: "how", Default: SudoPassword, Values: []string{SudoPassword, SudoTerminal, SudoRule},
+				Summary: "it asks for a password, demands a terminal (requiretty), or has no rule for the command",
+			}},
+			Suspect: `{node}`,
+			apply:   func(d *draft, t target, f Fault) { d.Nodes[t.node].SudoRefuses = f.Options["how"] },
 		},
 		{
 			Kind: "tool-missing", Gate: "node", Expect: "unobserved", TargetForm: FormNode, DefaultTarget: "gpu-02",

@@ -11,6 +11,8 @@ type IMEX struct {
 	Stopped bool
 	// Cut: its connections to the daemons of other nodes are lost.
 	Cut bool
+	// TextOnly: nvidia-imex-ctl has no option -j.
+	TextOnly bool
 }
 
 func imexOf(hw Hardware) IMEX {
@@ -44,7 +46,15 @@ func imexFaults() []FaultKind {
 		{
 			Kind: "imex-domain-degraded", Gate: "node", MultiNode: true, TargetForm: FormNode, DefaultTarget: "gpu-03",
 			Summary: "the connections between a node's IMEX daemon and those of the other nodes are lost", Suspect: `{node}`,
-			apply: func(d *draft, t target, _ Fault) { d.Nodes[t.node].IMEX.Cut = true },
+			Options: []FaultOption{{
+				Name: "output", Default: "json", Values: []string{"json", "text"}, Summary: "the form of the output of nvidia-imex-ctl; with text it has no option -j",
+			}},
+			apply: func(d *draft, t target, f Fault) {
+				d.Nodes[t.node].IMEX.Cut = true
+				for i := range d.Nodes {
+					d.Nodes[i].IMEX.TextOnly = f.Options["output"] == "text"
+				}
+			},
 		},
 		{
 			Kind: "imex-version-mismatch", Gate: "node", MultiNode: true, TargetForm: FormNode, DefaultTarget: "gpu-03",

@@ -15,6 +15,7 @@ const (
 	kindGang     = "gang-scheduler"
 	kindUsage    = "gpu-usage"
 	kindSlices   = "resourceslices"
+	kindClass    = "deviceclass"
 	kindProof    = "gang-proof"
 	kindDNS      = "dns"
 )
@@ -91,6 +92,8 @@ type nodeFigures struct {
 	Schedulable bool   `json:"schedulable"`
 	// Pressures are the pressure conditions, by type: reason and message.
 	Pressures map[string]string `json:"pressures,omitempty"`
+	// Provider is what the criteria of the site's provider read; nil without one.
+	Provider *providerFigures `json:"provider,omitempty"`
 	// MIGConfig is the requested MIG configuration, MIGState the state of its application; both are
 	// empty on nodes without MIG manager.
 	MIGConfig string `json:"migConfig,omitempty"`
@@ -99,6 +102,21 @@ type nodeFigures struct {
 	MIGStrategy string `json:"migStrategy,omitempty"`
 	// Resources by name.
 	Resources map[string]resourceFigures `json:"resources"`
+}
+
+// providerFigures are a node's properties by which a provider's node is known.
+type providerFigures struct {
+	ID string `json:"id"`
+	// Labels are those that the provider's criteria name.
+	Labels map[string]string `json:"labels,omitempty"`
+	// Conditions are those that the criteria name, by type.
+	Conditions map[string]conditionFigures `json:"conditions,omitempty"`
+}
+
+type conditionFigures struct {
+	Status  string `json:"status"`
+	Reason  string `json:"reason,omitempty"`
+	Message string `json:"message,omitempty"`
 }
 
 type resourceFigures struct {
@@ -170,6 +188,15 @@ type proofFigures struct {
 	GPUsPerPod int    `json:"gpusPerPod"`
 	// Fits and FitsAfter are how many pods of the room's size fit on the free GPUs, before and
 	// after.
+// classFigures is the DeviceClass by which pods claim GPUs.
+type classFigures struct {
+	Found bool `json:"found"`
+	// Selectors are its CEL expressions.
+	Selectors []string `json:"selectors,omitempty"`
+	// ExtendedResource is what pods may request instead of a claim (extendedResourceName).
+	ExtendedResource string `json:"extendedResource,omitempty"`
+}
+
 	Fits      int                `json:"fits"`
 	FitsAfter int                `json:"fitsAfter"`
 	Placement workload.Placement `json:"placement"`

@@ -51,6 +51,7 @@ func (g *Gate) judgeNode(b *check.Builder, o check.Observation, n nodeFigures) {
 		b.Fail(o.ID, n.Name, "wait for pending changes; else read the log of the node's nvidia-mig-manager pod, free the GPUs and request the configuration again (label nvidia.com/mig.config)", "the MIG configuration %s is %s", n.MIGConfig, n.MIGState)
 	}
 	g.judgeMIG(b, o, n)
+	g.judgeProvider(b, o, n)
 	for _, name := range slices.Sorted(maps.Keys(g.resources)) {
 		g.judgeResource(b, o, n, name, g.resources[name], remedyPlugin)
 	}
@@ -60,7 +61,7 @@ func (g *Gate) judgeNode(b *check.Builder, o check.Observation, n nodeFigures) {
 	}
 }
 
-const remedyPlugin = "look at the nvidia-device-plugin pod of the node and at nvidia-smi on it"
+const remedyPlugin = "look at the nvidia-device-plugin pod of the node and at nvidia-smi on it; if the cluster offers its GPUs through dynamic resource allocation alone, declare gpustack.deviceClass"
 
 // judgeMIG requires the declared strategy, and no MIG devices that the site does not declare.
 func (g *Gate) judgeMIG(b *check.Builder, o check.Observation, n nodeFigures) {

@@ -30,11 +30,10 @@ func (c Command) AsRoot(reach site.SSH) []Command {
 		if out.Exit == 0 {
 			return "", nil
 		}
-		rule, err := sudo.Rule(cmp.Or(reach.User, "USER"), c.Argv, nil)
-		if err != nil {
+		if err := sudo.Refusal("", cmp.Or(reach.User, "USER"), c.Argv, out.Exit, out.Stderr, out.Exit); err != nil {
 			return "", err
 		}
-		return "", fmt.Errorf("sudo does not allow it: the rule is %s", rule)
+		return "", fmt.Errorf("sudo -l exited with code %d", out.Exit)
 	}
 	if slices.Equal(c.Trial, Installed(c.Argv[0])) {
 		return []Command{allowed}

@@ -133,6 +133,8 @@ func (d *imexDomain) judgeDaemon(h *host) {
 	}
 	if m.Domain == nil {
 		switch {
+		case m.Daemon != "" && m.Daemon != imexReady:
+			d.fail(h, h, remedyIMEX, "its IMEX daemon is %s, expected %s; %s; nvidia-imex-ctl -N shows no domain: %.120q", m.Daemon, imexReady, unitText("nvidia-imex", m.Unit), m.Trouble)
 		case m.Unit == nil || m.Unit.Active == "active":
 			d.Unobserved(h.imex.obs.ID, h.name, remedyIMEXSeen, "nvidia-imex-ctl shows no IMEX domain: %.120q", m.Trouble)
 		default:

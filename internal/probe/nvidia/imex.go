@@ -23,11 +23,16 @@ type IMEX struct {
 	Addresses []string `json:"addresses,omitempty"`
 	// Domain is the IMEX domain as the host sees it; nil where nvidia-imex-ctl prints none.
 	Domain *IMEXDomain `json:"domain,omitempty"`
+	// Text: nvidia-imex-ctl printed the domain as text only: it has no option -j.
+	Text bool `json:"text,omitempty"`
+	// Daemon is the state of the host's own daemon ("READY", "WAITING_FOR_PEERS"); empty where
+	// nvidia-imex-ctl -q prints none.
+	Daemon string `json:"daemon,omitempty"`
 	// Trouble is the first line that nvidia-imex-ctl prints instead of a domain.
 	Trouble string `json:"trouble,omitempty"`
 }
 
-// IMEXDomain is the output of nvidia-imex-ctl -N -j.
+// IMEXDomain is the output of nvidia-imex-ctl -N -j, or of -N.
 type IMEXDomain struct {
 	State string     `json:"state"` // "UP", "DEGRADED", "DOWN"
 	Nodes []IMEXNode `json:"nodes"` // each node of nodes_config.cfg, by number
@@ -37,7 +42,7 @@ type IMEXDomain struct {
 type IMEXNode struct {
 	Number  int    `json:"number"`
 	Host    string `json:"host"`              // address or name, as in nodes_config.cfg
-	State   string `json:"state"`             // "READY", "UNAVAILABLE", "WAITING_FOR_PEERS"
+	State   string `json:"state"`             // "READY", "UNAVAILABLE", "WAITING_FOR_PEERS", "INITIALIZING"
 	Version string `json:"version,omitempty"` // empty unless the daemon answers
 	// Connections has the state of the connection to each node by its number: "CONNECTED",
 	// "DISCONNECTED", "INVALID" where the node does not answer.
@@ -48,10 +53,14 @@ type IMEXNode struct {
 const (
 	sectionAddresses = "=addresses="
 	sectionDomain    = "=domain="
+	sectionText      = "=text="
+	sectionDaemon    = "=daemon="
 )
 
+// imexScript asks for the domain twice: versions without -j print an error or their usage for it.
 const imexScript = "echo " + sectionUnit + "; systemctl show nvidia-imex.service -p LoadState -p ActiveState -p SubState" +
-	"; echo " + sectionAddresses + "; hostname -I; echo " + sectionDomain + "; nvidia-imex-ctl -N -j 2>&1"
+	"; echo " + sectionAddresses + "; hostname -I; echo " + sectionDomain + "; nvidia-imex-ctl -N -j 2>&1" +
+	"; echo " + sectionText + "; nvidia-imex-ctl -N 2>&1; echo " + sectionDaemon + "; nvidia-imex-ctl -q 2>&1"
 
 // IMEXCommand is the command whose output ParseIMEX parses. It changes nothing.
 func IMEXCommand() []string { return []string{"sh", "-c", imexScript} }
@@ -67,10 +76,13 @@ func parseIMEX(data []byte) (m IMEX, err error) {
 	}
 	_, rest, ok := strings.Cut(string(data), sectionUnit+"\n")
 	unit, rest, ok2 := strings.Cut(rest, sectionAddresses+"\n")
-	addresses, domain, ok3 := strings.Cut(rest, sectionDomain+"\n")
-	if !ok || !ok2 || !ok3 {
-		return m, fmt.Errorf("read IMEX: want the sections %s, %s and %s", sectionUnit, sectionAddresses, sectionDomain)
+	addresses, rest, ok3 := strings.Cut(rest, sectionDomain+"\n")
+	domain, rest, ok4 := strings.Cut(rest, sectionText+"\n")
+	text, daemon, ok5 := strings.Cut(rest, sectionDaemon+"\n")
+	if !ok || !ok2 || !ok3 || !ok4 || !ok5 {
+		return m, fmt.Errorf("read IMEX: want the sections %s, %s, %s, %s and %s", sectionUnit, sectionAddresses, sectionDomain, sectionText, sectionDaemon)
 	}
+	m.Daemon = parseIMEXDaemon(daemon)
 	if m.Unit, err = parseUnit(unit); err != nil {
 		return IMEX{}, err
 	}
@@ -82,8 +94,11 @@ func parseIMEX(data []byte) (m IMEX, err error) {
 	}
 	start := strings.Index("\n"+domain, "\n{")
 	if start < 0 {
-		m.Trouble, _, _ = strings.Cut(strings.TrimSpace(domain), "\n")
-		return m, nil
+		m.Domain, err = parseIMEXText(text)
+		if m.Text = m.Domain != nil; !m.Text {
+			m.Trouble, _, _ = strings.Cut(strings.TrimSpace(text), "\n")
+		}
+		return m, err
 	}
 	m.Domain, err = parseIMEXDomain([]byte(domain[start:]))
 	return m, err

@@ -53,23 +53,44 @@ const (
 // MayBeRefused reports whether the exit code of a command with sudo can be that of sudo itself.
 func MayBeRefused(exit int) bool { return exit == refusedExit || exit == notFoundExit }
 
+// Cause is why sudo did not run a command.
+type Cause int
+
+// The causes of a refusal, by what has to be changed on the host.
+const (
+	NoRule         Cause = iota // the user may not run it, or only with a password
+	NeedsTerminal               // sudoers has requiretty
+	MissingProgram              // sudo does not find the program
+	MissingSudo
+)
+
 // RefusedError is a command that sudo did not run.
 type RefusedError struct {
+	// Host is empty where the command was only listed.
 	Host, User string
 	Command    []string
+	Cause      Cause
 	// Reason is sudo's message.
 	Reason string
 	remedy string
 }
 
 func (e *RefusedError) Error() string {
-	return fmt.Sprintf("sudo on %s did not run %q as user %s: %s: %s", e.Host, strings.Join(e.Command, " "), e.User, e.Reason, e.remedy)
+	on := ""
+	if e.Host != "" {
+		on = " on " + e.Host
+	}
+	return fmt.Sprintf("sudo%s did not run %q as user %s: %s: %s", on, strings.Join(e.Command, " "), e.User, e.Reason, e.remedy)
 }
 
+// Remedy is what to do on the host.
+func (e *RefusedError) Remedy() string { return e.remedy }
+
 // Messages of sudo that a listing does not show: a command that is allowed with a password
-// only, and a command that is missing on the host.
+// only, and a command that is missing on the host. The second message is that of sudo-rs, the third
+// that of sudo without -n.
 var (
-	needsPassword = []byte("sudo: a password is required")
+	needsPassword = [][]byte{[]byte("a password is required"), []byte("interactive authentication is required"), []byte("a terminal is required to read the password")}
 	needsTerminal = []byte("you must have a tty to run sudo")
 	notFound      = []byte(": command not found")
 )
@@ -80,12 +101,18 @@ func Refusal(host, user string, command []string, exit int, stderr []byte, liste
 	e := &RefusedError{Host: host, User: user, Command: command, Reason: reason(stderr)}
 	switch {
 	case exit == notFoundExit && bytes.Contains(stderr, []byte("not found")) && bytes.Contains(stderr, []byte("sudo")):
-		e.remedy = "install sudo on the host"
+		e.Cause, e.remedy = MissingSudo, "install sudo on the host"
 	case exit != refusedExit:
 		return nil
 	case bytes.Contains(stderr, append([]byte("sudo: "+command[0]), notFound...)):
-		e.remedy = "install it on the host, in a directory of sudo's secure_path"
-	case listed != 0, bytes.Contains(stderr, needsPassword), bytes.Contains(stderr, needsTerminal):
+		e.Cause, e.remedy = MissingProgram, "install it on the host, in a directory of sudo's secure_path"
+	case bytes.Contains(stderr, needsTerminal):
+		if err := CheckUser(user); err != nil {
+			e.Cause, e.remedy = NeedsTerminal, err.Error()
+			break
+		}
+		e.Cause, e.remedy = NeedsTerminal, "add this line to the sudoers of the host: Defaults:"+user+" !requiretty (firstlight runs commands without a terminal)"
+	case listed != 0, slices.ContainsFunc(needsPassword, func(text []byte) bool { return bytes.Contains(stderr, text) }):
 		line, err := Rule(user, command, nil)
 		if err != nil {
 			line = err.Error()

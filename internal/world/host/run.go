@@ -85,13 +85,16 @@ func Run(ctx context.Context, state world.State, node string, argv []string) (st
 	if err := ctx.Err(); err != nil {
 		return nil, []byte(err.Error() + "\n"), 130
 	}
-	argv = strip(argv)
-	if len(argv) == 0 {
-		return nil, nil, 0
-	}
 	n, ok := state.Node(node)
 	if !ok {
 		return nil, fmt.Appendf(nil, "unknown host: %s\n", node), 255
+	}
+	if stdout, stderr, exit, done := asRoot(n, argv); done {
+		return stdout, stderr, exit
+	}
+	argv = strip(argv)
+	if len(argv) == 0 {
+		return nil, nil, 0
 	}
 	if !installed(n, path.Base(argv[0])) {
 		return nil, fmt.Appendf(nil, "bash: %s: command not found\n", argv[0]), 127
@@ -107,6 +110,9 @@ func start(state world.State, n world.Node, argv []string) (stdout, stderr []byt
 
 // Loads reports whether a command is a diagnostic that loads the host's GPUs: level 2 and above.
 func Loads(argv []string) bool {
+	if len(argv) > 1 && argv[0] == "sudo" && slices.Contains(argv[:len(argv)-len(strip(argv))], "-l") {
+		return false // it is only listed
+	}
 	argv = strip(argv)
 	if len(argv) == 0 || path.Base(argv[0]) != dcgmProgram {
 		return false

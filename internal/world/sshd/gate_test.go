@@ -98,6 +98,9 @@ func findsItsFaults(t *testing.T, hardware string) (*world.World, *ssh.Pool) {
 		t.Fatalf("healthy: %s: %s %+v", j.Verdict, j.Reason, j.Findings)
 	}
 	for _, k := range world.Catalogue() {
+		if s.Reach.SSH.Become = ""; k.Become {
+			s.Reach.SSH.Become = site.Sudo
+		}
 		all := suite.Current() >= suite.All
 		if k.Gate != "node" || k.Hardware() != hardware || !all && !k.MultiNode && !slices.Contains(quick, k.Kind) {
 			continue
