@@ -11,6 +11,7 @@ import (
 	corev1helpers "k8s.io/component-helpers/scheduling/corev1"
 	"k8s.io/klog/v2"
 
+	"github.com/firstlight/firstlight/internal/distribution"
 	"github.com/firstlight/firstlight/internal/gate/gangjob"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/workload"
@@ -94,7 +95,7 @@ func (d nodeDemand) judgeNode(n *corev1.Node) Line {
 	gpus, ports := kube.Count(n.Status.Allocatable, kube.GPUResource), kube.Count(n.Status.Allocatable, d.networkResource)
 	switch {
 	case !kube.Ready(n):
-		return stop(whatNode, n.Name, "look at the node's kubelet: journalctl -u kubelet", "is not Ready: %s", notReady(n))
+		return stop(whatNode, n.Name, "look at the node's kubelet: "+distribution.KubeletLog(n), "is not Ready: %s", notReady(n))
 	case n.Spec.Unschedulable:
 		return stop(whatNode, n.Name, "kubectl uncordon "+n.Name+" once the reason for the cordon is resolved", "is cordoned")
 	case tainted:

@@ -35,7 +35,7 @@ func (w *World) stateAt(now time.Time, faults []Fault, claims []claim, exercised
 		Links: slices.Clone(w.topology.Links), SMs: slices.Clone(w.topology.SMs),
 		Training:  Training{MFUFactor: 1, CheckpointGiB: w.hw.Storage.FreeGiB},
 		Inference: Inference{TTFTFactor: 1, TPOTFactor: 1},
-		Facility:  w.facility(),
+		Facility:  w.facility(), Distribution: w.spec.Distribution,
 	}}
 	for _, f := range faults {
 		kind, ok := findKind(f.Kind)

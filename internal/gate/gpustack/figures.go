@@ -33,6 +33,8 @@ type policyFigures struct {
 	Conditions []policyCondition `json:"conditions"`
 	// DriverCRD: NVIDIADrivers install the driver, not the policy (spec.driver.useNvidiaDriverCRD).
 	DriverCRD bool `json:"driverCRD,omitempty"`
+	// Toolkit is of its spec.
+	Toolkit *toolkitFigures `json:"toolkit,omitempty"`
 }
 
 // driverFigures are the NVIDIADrivers of a cluster, and what they do on the inventory's nodes.
