@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// The spine is that of the nodes: mixed and unknown distributions are said, and never guessed.
+// The spine is that of the nodes: mixed and unknown distributions are stated, and never guessed.
 func TestSpineOfNodes(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -9,7 +9,7 @@ import (
 
 // Containerd is that of a distribution, where it is not at the default paths.
 type Containerd struct {
-	// Embedded matches the runtime version of the distribution's own build; empty: it cannot be told by it.
+	// Embedded matches the runtime version of the distribution's own build; empty: the version does not show it.
 	Embedded string `yaml:"embedded"`
 	Example  string `yaml:"example"`
 	// Sockets of all supported versions, the current one first.

@@ -28,7 +28,7 @@ func TestContainerd(t *testing.T) {
 		"that of k3s on RKE2":                   {"RKE2", func(c Containerd) bool { return c.Reads("/var/lib/rancher/k3s/agent/etc/containerd/config.toml") }, false},
 		"the default file":                      {"k3s", func(c Containerd) bool { return c.Reads("/etc/containerd/config.toml") }, false},
 		"no file":                               {"k3s", func(c Containerd) bool { return c.Reads("") }, false},
-		"a file beside the directory":           {"k3s", func(c Containerd) bool { return c.Reads("/var/lib/rancher/k3s/agent/etc/containerd.toml") }, false},
+		"a file next to the directory":          {"k3s", func(c Containerd) bool { return c.Reads("/var/lib/rancher/k3s/agent/etc/containerd.toml") }, false},
 		"k0s' drop-in":                          {"k0s", func(c Containerd) bool { return c.Reads("/etc/k0s/containerd.d/nvidia.toml") }, true},
 		"another data directory is k3s' alone":  {"k0s", func(c Containerd) bool { return c.Reads("/data/agent/etc/containerd/config.toml") }, false},
 		"a distribution at the default differs": {"Amazon EKS", Containerd.Differs, false},

@@ -74,7 +74,7 @@ func code(text string) string {
 	return "`" + strings.ReplaceAll(text, "|", `\|`) + "`"
 }
 
-// linked are sources, as text: some have a part that is no link.
+// linked are sources, as text.
 func linked(sources ...string) string {
 	var out []string
 	for _, s := range sources {

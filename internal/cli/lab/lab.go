@@ -106,6 +106,11 @@ The commands autoscale and validate add what they need by themselves.
 					return err
 				}
 			}
+			if cmd.Flags().Changed("spine") {
+				if err := cmdutil.RequireSpine(running, spec.spine); err != nil {
+					return err
+				}
+			}
 			return addExtras(ctx, s, running, *with)
 		case errors.Is(err, lab.ErrDied):
 			fmt.Fprintf(s.Err, diedText, *name)

@@ -128,6 +128,9 @@ func TestLabOfKubernetes(t *testing.T) {
 	if r := program.Run(t.Context(), "lab", "fault", "add", "k3s-foreign-node", "--name", other); r.Code == 0 || !strings.Contains(r.Stderr, "firstlight lab up --name NAME --spine k3s") {
 		t.Errorf("exit %d: %s", r.Code, r.Stderr)
 	}
+	if r := program.Run(t.Context(), "lab", "up", "--name", other, "--spine", "k3s"); r.Code != 2 || !strings.Contains(r.Stderr, "is running with spine kubernetes, not k3s") {
+		t.Errorf("exit %d: %s", r.Code, r.Stderr)
+	}
 	example := filepath.Join("..", "..", "..", "examples", "sites", "k3s.yaml")
 	r := program.Run(t.Context(), "accept", "-o", "json", "--lab", other, "--site", example, "--only", "gpustack", "--evidence", t.TempDir())
 	if r.Code != 1 || !strings.Contains(r.Stdout, "is not of k3s") {

@@ -65,7 +65,7 @@ func TestK3sRules(t *testing.T) {
 		checktest.When("servers two minor versions apart", kubelet("last", "v1.31.9+k3s1")).Fails("server-01", "server-01 is v1.31.9+k3s1 and API server is v1.33.4+k3s1"),
 		checktest.When("a server ahead", kubelet("last", "v1.34.1+k3s1")).Passes(),
 		checktest.When("agents count from the newest server", kubelet("last", "v1.34.1+k3s1"), kubelet("0", "v1.30.14+k3s2")).Fails("gpu-01", "is 4 minor versions older than server-01 (v1.34.1+k3s1)"),
-		checktest.When("a node that is no server", kubelet("last", "v1.30.14+k3s1"), checktest.Set(kindDistribution, `.nodes[last].controlPlane`, false)).Passes(),
+		checktest.When("a node that is not a server", kubelet("last", "v1.30.14+k3s1"), checktest.Set(kindDistribution, `.nodes[last].controlPlane`, false)).Passes(),
 		checktest.When("a server without version", kubelet("last", "")).Unobserved("server-01", "the version of this server is unknown"),
 		checktest.When("a kubelet without version", kubelet("0", "")).Fails("gpu-01", `kubelet "" of gpu-01 is not of k3s`),
 		checktest.When("an API server without version", checktest.Set(kindDistribution, `.server`, "")).Unobserved("API server", "cannot be compared"),

@@ -27,7 +27,7 @@ type component struct {
 	// Desired and Ready are pods; of a Job, completions and successful ones.
 	Desired int `json:"desired"`
 	Ready   int `json:"ready"`
-	// Why it is not ready, if it says so.
+	// Why it is not ready, if its conditions have the reason.
 	Why string `json:"why,omitempty"`
 }
 
@@ -100,7 +100,7 @@ func jobOf(j *batchv1.Job) component {
 }
 
 // judgePackaged requires that the components that k3s has installed are ready. Each of them can be disabled:
-// an absent one is no defect.
+// an absent one is not a defect.
 func (g *Gate) judgePackaged(b *check.Builder, obs []check.Observation) (remark string) {
 	of, err := g.packaged()
 	if err != nil {
