@@ -42,7 +42,7 @@ func (d distributions) describe(p *page) {
 	}
 	for _, g := range d.groups {
 		if c := g.Containerd; c.Differs() {
-			p.note(0, "%s has a containerd of its own: the container toolkit of the GPU Operator needs toolkit.env CONTAINERD_SOCKET=%s, and a configuration in %s; %s", g.Name, c.Sockets[0], c.Config[0], c.Source)
+			p.note(0, "%s has a containerd of its own: the container toolkit of the GPU Operator needs toolkit.env CONTAINERD_SOCKET=%s, and CONTAINERD_CONFIG, where it is set, a file in %s; %s", g.Name, c.Sockets[0], c.Config[0], c.Page())
 		}
 	}
 }

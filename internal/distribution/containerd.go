@@ -36,6 +36,13 @@ func (c Containerd) Runs(runtime string) bool {
 	return strings.HasPrefix(runtime, "containerd://")
 }
 
+// Page is the first page of its source, for messages.
+func (c Containerd) Page() string {
+	first, _, _ := strings.Cut(c.Source, ";")
+	first, _, _ = strings.Cut(first, ",")
+	return first
+}
+
 // HasSocket reports whether a path is its socket.
 func (c Containerd) HasSocket(socket string) bool { return slices.Contains(c.Sockets, clean(socket)) }
 

@@ -115,9 +115,6 @@ func faultRow(k FaultKind, last string) string {
 	if k.Stack != "" {
 		fmt.Fprintf(&defect, " (needs a lab of the stack %s)", k.Stack)
 	}
-	if k.Distribution != "" {
-		fmt.Fprintf(&defect, " (needs a lab of that spine: `lab up --spine %s`)", k.Distribution)
-	}
 	if k.Hardware() != DefaultHardware {
 		fmt.Fprintf(&defect, " (needs a lab of such hardware: `lab up --hardware %s`)", k.Hardware())
 	}

@@ -117,6 +117,7 @@ func TestK3s(t *testing.T) {
 
 // A lab without k3s refuses its faults, with the remedy, and its spine is not that of --spine.
 func TestLabOfKubernetes(t *testing.T) {
+	suite.Require(t, suite.All)
 	suite.Admit(t)
 	const other = "kubernetes"
 	ctx, cancel := context.WithTimeout(t.Context(), 75*time.Minute)

@@ -68,7 +68,7 @@ func (g *Gate) judgeToolkit(b *check.Builder, o check.Observation, t *toolkitFig
 // judge compares the toolkit's environment with the containerd of a distribution, which these nodes run.
 func (t *toolkitFigures) judge(b *check.Builder, o check.Observation, suspect string, d distribution.Distribution, nodes []string) {
 	c := d.Containerd
-	remedy := fmt.Sprintf("in the chart's values set toolkit.env: CONTAINERD_SOCKET=%s, %s; %s", c.Sockets[0], t.wanted(c), c.Source)
+	remedy := fmt.Sprintf("in the chart's values set toolkit.env: CONTAINERD_SOCKET=%s, %s; %s", c.Sockets[0], t.wanted(c), c.Page())
 	where := fmt.Sprintf("that of %s on %s", d.Name, listed(nodes))
 	if !c.HasSocket(cmp.Or(t.Socket, defaultSocket)) {
 		b.Fail(o.ID, suspect, remedy, "CONTAINERD_SOCKET is %s: the container toolkit restarts another containerd, %s is at %s", orDefault(t.Socket, defaultSocket), where, c.Sockets[0])
