@@ -29,7 +29,7 @@ func page(list []Distribution) string {
 			fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s |\n", d.Name, code(p.Kubelet), code(p.Data), code(p.Kubeconfig), code(p.CNIConfig), code(p.CNIBin), linked(p.Source))
 		}
 	}
-	b.WriteString("\n## containerd\n\nWhat the GPU Operator's container toolkit must be configured for, where it is not `/run/containerd/containerd.sock` and `/etc/containerd`.\n\n" +
+	b.WriteString("\n## containerd\n\nThe GPU Operator's container toolkit needs these paths, where the distribution does not have the defaults `/run/containerd/containerd.sock` and `/etc/containerd`.\n\n" +
 		"| distribution | `CONTAINERD_SOCKET` | `CONTAINERD_CONFIG` or `RUNTIME_DROP_IN_CONFIG` below | its own build | source |\n|---|---|---|---|---|\n")
 	for _, d := range list {
 		if c := d.Containerd; c.Differs() {
