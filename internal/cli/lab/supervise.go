@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -43,7 +44,7 @@ func addSpecFlags(cmd *cobra.Command) *specFlags {
 }
 
 func (f *specFlags) args() []string {
-	args := []string{"--nodes=" + strconv.Itoa(f.nodes), "--hardware=" + f.hardware, "--seed=" + strconv.FormatUint(f.seed, 10), "--spine=" + f.spine}
+	args := []string{"--nodes=" + strconv.Itoa(f.nodes), "--hardware=" + f.hardware, "--seed=" + strconv.FormatUint(f.seed, 10), "--spine=" + cmp.Or(f.spine, site.SpineKubernetes)}
 	if f.site != "" {
 		args = []string{"--site=" + f.site, "--seed=" + strconv.FormatUint(f.seed, 10)}
 	}
@@ -64,7 +65,7 @@ func (f *specFlags) spec() (world.Spec, error) {
 		}
 		spec.Seed = f.seed
 		switch f.spine {
-		case site.SpineKubernetes:
+		case "", site.SpineKubernetes:
 		case site.SpineK3s:
 			spec.Distribution = world.K3s
 		default:
