@@ -102,10 +102,10 @@ func TestClouds(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string][]string{
 		"eks-p5": {
-			"# distribution: Amazon EKS (version v1.33.5-eks-113cf36 of the API server)",
+			"# distribution: 3 nodes of Amazon EKS (kubelet v1.33.5-eks-113cf36); API server v1.33.5-eks-113cf36",
 			"# machines: 3 x Amazon EC2 (spec.providerID aws://...)",
 			"name: train-prod  # seen: ",
-			"spine: kubernetes  # seen: Amazon EKS",
+			"spine: kubernetes  # seen: the distribution of the nodes: 3 nodes of Amazon EKS",
 			"profile: h100-sxm-efa-p5  # seen: label node.kubernetes.io/instance-type is p5.48xlarge",
 			"    - {name: ip-10-0-114-53.us-east-2.compute.internal, address: 10.0.114.53:22}  # seen: 8 x NVIDIA-H100-80GB-HBM3",
 			"    - {name: ip-10-0-1-9.us-east-2.compute.internal, address: 10.0.1.9:22}  # seen: no GPU",
@@ -125,7 +125,7 @@ func TestClouds(t *testing.T) {
 			"  soak: 10m  # default: the floor of firstlight",
 		},
 		"gke-a3-mega": {
-			"# distribution: Google GKE (version v1.33.5-gke.1080000",
+			"# distribution: 1 node of Google GKE (kubelet v1.33.5-gke.1080000)",
 			"# machines: 1 x Google Compute Engine",
 			"# device plugins: DaemonSet kube-system/nvidia-gpu-device-plugin-large-cos (GKE's own device plugin)",
 			"a fabric of kind tcpxo (label cloud.google.com/gke-accelerator is nvidia-h100-mega-80gb)",
@@ -141,7 +141,7 @@ func TestClouds(t *testing.T) {
 			"  # driverVersion: not seen",
 		},
 		"aks-nd-h100": {
-			"# distribution: Azure AKS (label kubernetes.azure.com/cluster of nodes",
+			"# distribution: 1 node of Azure AKS (label kubernetes.azure.com/cluster, kubelet v1.33.3); API server v1.33.3",
 			"# machines: 1 x Azure (spec.providerID azure://...)",
 			"profile: h100-sxm-ndr400  # seen: label node.kubernetes.io/instance-type is Standard_ND96isr_H100_v5",
 			"address: 10.224.0.33:22}  # seen: 8 x a GPU without a name (nvidia.com/gpu in status.capacity); cordoned",
@@ -156,7 +156,7 @@ func TestClouds(t *testing.T) {
 			"      tolerations: [{key: sku, operator: Equal, value: gpu, effect: NoSchedule}]  # seen: ",
 		},
 		"openshift-a100": {
-			"# distribution: Red Hat OpenShift (label node.openshift.io/os_id of nodes",
+			"# distribution: 3 nodes of Red Hat OpenShift (label node.openshift.io/os_id, kubelet v1.33.5)",
 			"# machines: 3 x no cloud (spec.providerID is empty)",
 			"# GPUs: 3 nodes with 8 x NVIDIA-A100-SXM4-80GB",
 			`profile: ""  # TODO: one of a100-sxm-80gb-hdr200, a100-sxm-80gb-roce200: 8 x NVIDIA-A100-SXM4-80GB a node was seen, 8 of openshift.io/mlnxrdma a node`,
@@ -171,7 +171,8 @@ func TestClouds(t *testing.T) {
 			"  scrapeInterval: 15s  # TODO: ",
 		},
 		"k3s-l40s": {
-			"# distribution: k3s (version v1.33.4+k3s1",
+			"# distribution: 1 node of k3s (kubelet v1.33.4+k3s1); API server v1.33.4+k3s1",
+			"# k3s has a containerd of its own: the container toolkit of the GPU Operator needs toolkit.env CONTAINERD_SOCKET=/run/k3s/containerd/containerd.sock",
 			"spine: k3s  # seen: ",
 			`profile: ""  # TODO: the path of a profile file: no profile ships for 32 x NVIDIA-L40S a node`,
 			"  # TODO: GPUs of psduyqnrwtts are divided (label nvidia.com/gpu.replicas is 4)",
@@ -179,7 +180,8 @@ func TestClouds(t *testing.T) {
 			"  gangScheduler: auto  # TODO: install a gang scheduler",
 		},
 		"rke2-gb200": {
-			"# distribution: RKE2 (version v1.34.1+rke2r1",
+			"# distribution: 1 node of RKE2 (kubelet v1.34.1+rke2r1)",
+			"# RKE2 has a containerd of its own: the container toolkit of the GPU Operator needs toolkit.env CONTAINERD_SOCKET=/run/k3s/containerd/containerd.sock",
 			"spine: kubernetes  # seen: ",
 			"# DRA: 4 devices of gpu.nvidia.com in ResourceSlices",
 			"# GPUs: 1 node with 4 x NVIDIA GB200 (productName of ResourceSlices of gpu.nvidia.com",

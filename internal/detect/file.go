@@ -43,11 +43,14 @@ func File(s *Snapshot) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+	spines, err := s.distributions()
+	if err != nil {
+		return Result{}, err
+	}
 	p := &page{}
-	s.head(k, p, kinds, network)
-	distribution, where := s.distribution(k)
+	s.head(k, p, kinds, network, spines)
 	p.set(0, "name", s.name())
-	p.set(0, "spine", seen(cmp.Or(distribution.Spine, "kubernetes"), "%s: %s", distribution.Name, where))
+	p.set(0, "spine", spines.spine())
 	if len(kinds) > 1 {
 		p.todo(0, "a site has one profile: keep the nodes of one kind in inventory.nodes, and write a site for each other kind")
 	}
@@ -67,13 +70,12 @@ func File(s *Snapshot) (Result, error) {
 }
 
 // head explains the file and describes the cluster.
-func (s *Snapshot) head(k names, p *page, kinds []group, network fabric) {
-	distribution, where := s.distribution(k)
+func (s *Snapshot) head(k names, p *page, kinds []group, network fabric, of distributions) {
 	p.note(0, "A firstlight site, written by firstlight site detect from what the cluster shows.")
 	p.note(0, "Each value has a comment: seen (where), default (a choice of firstlight), or TODO. firstlight site check FILE")
 	p.note(0, "refuses the file while a comment begins with TODO: enter the value, or confirm it, then delete the comment.")
 	p.note(0, "")
-	p.note(0, "distribution: %s (%s)", distribution.Name, where)
+	of.describe(p)
 	p.note(0, "machines: %s", s.clouds(k))
 	for _, g := range kinds {
 		p.note(0, "GPUs: %s (%s, %s)", g, cmp.Or(g.machines[0].where, "no label names the product"), cmp.Or(g.machines[0].counted, "no count"))

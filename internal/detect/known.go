@@ -21,8 +21,7 @@ type names struct {
 		Name       string `yaml:"name"`
 		Source     string `yaml:"source"`
 	} `yaml:"clouds"`
-	Distributions []distribution `yaml:"distributions"`
-	Ports         []struct {
+	Ports []struct {
 		Resource string `yaml:"resource"`
 		Kind     string `yaml:"kind"` // empty where the name does not tell it
 		Source   string `yaml:"source"`
@@ -40,15 +39,6 @@ type names struct {
 		Source string `yaml:"source"`
 	} `yaml:"devicePlugins"`
 	Operands []string `yaml:"operands"`
-}
-
-// distribution is known by a part of the version or by a label of nodes.
-type distribution struct {
-	Version string `yaml:"version"`
-	Label   string `yaml:"label"`
-	Name    string `yaml:"name"`
-	Spine   string `yaml:"spine"` // of the site file; empty is kubernetes
-	Source  string `yaml:"source"`
 }
 
 var known = sync.OnceValues(func() (names, error) {

@@ -39,23 +39,6 @@ func describe(counts []count) string {
 	return strings.Join(parts, ", ")
 }
 
-// distribution is that of the cluster, with where it was seen.
-func (s *Snapshot) distribution(k names) (d distribution, where string) {
-	for _, d := range k.Distributions {
-		if d.Version != "" && strings.Contains(s.Version, d.Version) {
-			return d, "version " + s.Version + " of the API server"
-		}
-		has := func(n corev1.Node) bool { _, ok := n.Labels[d.Label]; return ok }
-		if d.Label != "" && slices.ContainsFunc(s.Nodes, has) {
-			return d, fmt.Sprintf("label %s of nodes; version %s of the API server", d.Label, s.Version)
-		}
-	}
-	if s.Version == "" {
-		return distribution{Name: "unknown"}, "nowhere: " + s.Unread[unreadVersion]
-	}
-	return distribution{Name: "Kubernetes"}, "version " + s.Version + " of the API server, and no mark of another distribution"
-}
-
 // clouds describes where the machines are, by spec.providerID.
 func (s *Snapshot) clouds(k names) string {
 	return describe(counted(s.Nodes, func(n *corev1.Node) string {

@@ -55,8 +55,9 @@ const (
 	inOperator, inEndpoint  = "operator", "endpoint"
 	inTools, inRay          = "tools", "ray"
 	inAdapter, inController = "adapter", "controller"
-	inDefault               = metav1.NamespaceDefault
+	inDefault, inSystem     = metav1.NamespaceDefault, "system"
 	whenDRA, whenRule       = "dra", "rule"
+	whenK3s                 = "k3s"
 )
 
 var blocks = sync.OnceValues(func() ([]block, error) {
@@ -73,6 +74,20 @@ func (b block) needed(gates []string) bool {
 		return slices.Contains(b.For, forRun) || slices.Contains(b.For, gate) ||
 			slices.Contains(b.For, forPods) && !slices.Contains([]string{facility.Name, fabric.Name, node.Name, forRay}, gate)
 	})
+}
+
+// holds reports whether the site meets the condition.
+func (b block) holds(s *site.Site) bool {
+	switch b.When {
+	case whenDRA:
+		return s.GPUStack.DeviceClass != ""
+	case whenRule:
+		return s.Telemetry.Alert.Through == site.ThroughRule
+	case whenK3s:
+		return s.Spine == site.SpineK3s
+	default:
+		return true
+	}
 }
 
 // Rules are the cluster-wide rules for all gates and extras in a cluster where runs create their
@@ -109,7 +124,7 @@ func roles(s *site.Site, a Allowed) ([]role, error) {
 	}
 	out := []role{{}}
 	for _, b := range all {
-		if !b.needed(gates) || b.When == whenDRA && s.GPUStack.DeviceClass == "" || b.When == whenRule && s.Telemetry.Alert.Through != site.ThroughRule || b.In == inOwn && a.Namespace != "" || b.In == inTools && s.Reach.GPUTools == site.ToolsOnHost {
+		if !b.needed(gates) || !b.holds(s) || b.In == inOwn && a.Namespace != "" || b.In == inTools && s.Reach.GPUTools == site.ToolsOnHost {
 			continue
 		}
 		if a.Namespace == "" && b.In != inTools {
@@ -142,6 +157,8 @@ func (b block) placed(s *site.Site, namespace string) []role {
 		return []role{{namespace, []block{b}}}
 	case inDefault:
 		return []role{{metav1.NamespaceDefault, []block{b}}}
+	case inSystem:
+		return []role{{metav1.NamespaceSystem, []block{b}}}
 	case inRay:
 		return []role{{s.Ray.Namespace, []block{b}}}
 	case inOperator, inTools:

@@ -12,6 +12,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/firstlight/firstlight/internal/conformance/dra/inventory"
+	"github.com/firstlight/firstlight/internal/distribution"
 	"github.com/firstlight/firstlight/internal/gate/gangjob"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/workload"
@@ -119,7 +120,7 @@ func (d nodeDemand) judgeNode(f nodeFacts, n *corev1.Node) Line {
 	ports := kube.Count(n.Status.Allocatable, d.networkResource)
 	switch {
 	case !kube.Ready(n):
-		return stop(whatNode, n.Name, "look at the node's kubelet: journalctl -u kubelet", "is not Ready: %s", notReady(n))
+		return stop(whatNode, n.Name, "look at the node's kubelet: "+distribution.KubeletLog(n), "is not Ready: %s", notReady(n))
 	case n.Spec.Unschedulable:
 		return stop(whatNode, n.Name, "kubectl uncordon "+n.Name+" once the reason for the cordon is resolved", "is cordoned")
 	case tainted:

@@ -14,8 +14,9 @@ import (
 // The spines of this version.
 const (
 	SpineKubernetes = "kubernetes"
-	SpineK3s        = "k3s"
-	SpineSlurm      = "slurm"
+	// SpineK3s is a cluster of k3s, which gate gpustack requires.
+	SpineK3s   = "k3s"
+	SpineSlurm = "slurm"
 	// SpineSingleNode is one machine without a cluster, the one that firstlight runs on.
 	SpineSingleNode = "single-node"
 )

@@ -43,6 +43,8 @@ type FaultKind struct {
 	Needs string `json:"needs,omitempty"`
 	// Stack is the GPU stack that the lab must have; empty: any.
 	Stack string `json:"stack,omitempty"`
+	// Distribution of Kubernetes that the lab must have; empty: any.
+	Distribution string `json:"distribution,omitempty"`
 	// Fabric is the kind of fabric that the lab must have; empty: any, or none.
 	Fabric string `json:"fabric,omitempty"`
 	// MultiNode marks a fault of NVLink between nodes.

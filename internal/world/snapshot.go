@@ -37,7 +37,7 @@ func (w *World) stateAt(now time.Time, faults []Fault, loads map[string]nodeLoad
 		Links: slices.Clone(w.topology.Links), SMs: slices.Clone(w.topology.SMs),
 		Training:  Training{MFUFactor: 1, CheckpointGiB: w.hw.Storage.FreeGiB},
 		Inference: Inference{TTFTFactor: 1, TPOTFactor: 1},
-		Facility:  w.building,
+		Facility:  w.building, Distribution: w.spec.Distribution,
 	}}
 	d.Facility.PDUs = slices.Clone(w.building.PDUs)
 	for _, f := range faults {

@@ -21,6 +21,8 @@ type Spec struct {
 	// DCGMMajor is 3 or 4; 0 means 4.
 	DCGMMajor int
 	Facility  FacilitySpec
+	// Distribution of Kubernetes: K3s, or empty for Kubernetes.
+	Distribution string
 }
 
 // NodeSpec is one host.
@@ -104,6 +106,9 @@ func (s Spec) validate(hw Hardware) error {
 	}
 	if s.DCGMMajor != 0 && s.DCGMMajor != 3 && s.DCGMMajor != 4 {
 		errs = append(errs, fmt.Errorf("invalid DCGM version %d: must be 3 or 4", s.DCGMMajor))
+	}
+	if s.Distribution != "" && s.Distribution != K3s {
+		errs = append(errs, fmt.Errorf("invalid distribution %q: must be %s, or empty", s.Distribution, K3s))
 	}
 	names := map[string]bool{}
 	for _, n := range append(append([]NodeSpec{}, s.GPUNodes...), s.SystemNodes...) {

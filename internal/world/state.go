@@ -78,6 +78,9 @@ type State struct {
 	Gateway    Gateway
 	Operator   Operator
 	Ray        Ray
+	// Distribution is that of the Spec.
+	Distribution string
+	K3s          K3sCluster
 }
 
 // Collective has cluster-wide faults of collectives; nodes have their own.
@@ -323,6 +326,10 @@ type Node struct {
 	RayNotReady, RayGPUsShort, RayCommitFails bool
 	// NoDNS: its pods cannot resolve names.
 	NoDNS bool
+	// NotK3s: it is a node of Kubernetes in a cluster of k3s. HostContainerd: its k3s uses the containerd of the host.
+	NotK3s, HostContainerd bool
+	// MinorsNewer is by how many minor versions its kubelet is newer than the API server.
+	MinorsNewer int
 }
 
 // The MIG partitioning of the lab's GPUs, and the strategies of the device plugin.

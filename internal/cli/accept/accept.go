@@ -66,6 +66,8 @@ With --spine slurm it is the Slurm cluster of --site: gates gpustack and telemet
 Slurm's nodes, resources, prolog, epilog and accounting, collective runs through srun.
 With --spine ray it is the RayCluster of --site, or one that KubeRay makes in the lab: gate
 gpustack is its operator, pods, resources and placement groups.
+With --spine k3s it is the cluster of k3s of --site, or a lab of k3s: gate gpustack also
+requires k3s on every node, its version skew, containerd and packaged components.
 
 An unfinished run is resumed if cluster, hosts, site, profile and checks are the same and
 no verdict is older than a week. Otherwise the differences are printed and a new run
@@ -110,6 +112,9 @@ Exit codes: 0 passed or partial; 1 failed; 2 invalid input; 3 not observed; 130 
 
   # Run the gates of a RayCluster in the lab
   firstlight accept --spine ray
+
+  # Run the gates of a lab of k3s
+  firstlight accept --spine k3s
 
   # Run all gates on a lab with NVIDIA's own GPU Operator
   firstlight accept --stack real

@@ -37,6 +37,9 @@ func NewPlan(s cmdutil.Streams) *cobra.Command {
   # Print what accept would run on a RayCluster
   firstlight plan --spine ray
 
+  # Print what accept would run on a cluster of k3s
+  firstlight plan --spine k3s
+
   # Create the roles that accept needs
   firstlight plan --rbac | kubectl apply -f -`,
 	}
@@ -103,6 +106,8 @@ func openPlanned(ctx context.Context, s cmdutil.Streams, path, spine string) (*s
 		return openSlurm(ctx, s, path)
 	case site.SpineRay:
 		return openRay(ctx, s, path)
+	case site.SpineK3s:
+		return openK3s(ctx, s, path)
 	case "":
 		return cmdutil.OpenSite(ctx, path)
 	}
@@ -141,6 +146,19 @@ func openRay(ctx context.Context, s cmdutil.Streams, path string) (*site.Site, *
 	loaded, p, err := cmdutil.OpenSite(ctx, "")
 	if err == nil {
 		err = loaded.WithRay()
+	}
+	return loaded, p, err
+}
+
+// openK3s is the site of a cluster of k3s at path, or the lab's with that spine.
+func openK3s(ctx context.Context, s cmdutil.Streams, path string) (*site.Site, *profile.Profile, error) {
+	if path != "" {
+		return cmdutil.OpenSpine(ctx, path, site.SpineK3s)
+	}
+	fmt.Fprintln(s.Err, "firstlight: this is the plan of a lab of k3s; --site names the site file of a cluster")
+	loaded, p, err := cmdutil.OpenSite(ctx, "")
+	if err == nil {
+		loaded.Spine = site.SpineK3s
 	}
 	return loaded, p, err
 }

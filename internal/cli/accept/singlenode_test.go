@@ -126,7 +126,7 @@ func TestSingleNodeUsage(t *testing.T) {
 		}
 	}
 	for line, want := range map[string]string{
-		"accept --spine k3s":                          `unknown --spine "k3s": want single-node`,
+		"accept --spine nomad":                        `unknown --spine "nomad": want single-node`,
 		"accept --spine single-node --lab x":          "none of the others can be",
 		"accept --spine single-node --site " + own:    "without a site file: remove --spine, or --site",
 		"accept --spine single-node --namespace x":    "none of the others can be",
@@ -141,7 +141,7 @@ func TestSingleNodeUsage(t *testing.T) {
 			t.Errorf("%s exits %d: %s, want %q", line, code, stderr, want)
 		}
 	}
-	if _, stderr, code := clitest.Run(t, NewPlan, "plan", "--spine", "k3s"); code != cmdutil.ExitUsage || !strings.Contains(stderr, `unknown --spine "k3s"`) {
+	if _, stderr, code := clitest.Run(t, NewPlan, "plan", "--spine", "nomad"); code != cmdutil.ExitUsage || !strings.Contains(stderr, `unknown --spine "nomad"`) {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 	if _, err := (&cmdutil.TargetFlags{Site: own}).Open(t.Context(), nil); cmdutil.ExitCode(err) != cmdutil.ExitUsage || !strings.Contains(err.Error(), "has no Kubernetes cluster, which this command needs") {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -41,17 +42,17 @@ func (f *TargetFlags) AddSpine(cmd *cobra.Command) {
 
 // AddSpineFlag adds the flag --spine.
 func AddSpineFlag(cmd *cobra.Command, spine *string) {
-	cmd.Flags().StringVar(spine, "spine", "", "single-node: this machine, without Kubernetes and without a site file; slurm: the Slurm cluster of --site; ray: the RayCluster of --site, or of the lab")
-	CompleteFlag(cmd, "spine", []string{site.SpineSingleNode, site.SpineSlurm, site.SpineRay})
+	cmd.Flags().StringVar(spine, "spine", "", "single-node: this machine, without Kubernetes and without a site file; slurm: the Slurm cluster of --site; ray: the RayCluster of --site, or of the lab; k3s: the cluster of k3s of --site, or a lab")
+	CompleteFlag(cmd, "spine", []string{site.SpineSingleNode, site.SpineSlurm, site.SpineRay, site.SpineK3s})
 }
 
 // CheckSpine refuses spines that --spine cannot select, and a site file for this machine.
 func CheckSpine(spine, siteFile string) error {
 	switch {
-	case spine == "" || spine == site.SpineSlurm || spine == site.SpineRay:
+	case spine == "" || slices.Contains([]string{site.SpineSlurm, site.SpineRay, site.SpineK3s}, spine):
 		return nil
 	case spine != site.SpineSingleNode:
-		return UsageErrorf("unknown --spine %q: want %s, %s or %s; a site file (--site) has the other spines", spine, site.SpineSingleNode, site.SpineSlurm, site.SpineRay)
+		return UsageErrorf("unknown --spine %q: want %s, %s, %s or %s; a site file (--site) has the other spines", spine, site.SpineSingleNode, site.SpineSlurm, site.SpineRay, site.SpineK3s)
 	case siteFile != "":
 		return UsageErrorf("--spine %s is this machine without a site file: remove --spine, or --site", spine)
 	default:

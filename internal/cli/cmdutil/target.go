@@ -117,9 +117,9 @@ func (f *TargetFlags) Open(ctx context.Context, board *display.Board, extras ...
 		over := func(path string) (*site.Site, []byte, error) {
 			return site.LoadWith(path, "ray.yaml", site.RayExample())
 		}
-		err = t.openLab(ctx, labName(f.lab), over, f.stack, board, append(slices.Clone(extras), component.ExtraRay))
+		err = t.openLab(ctx, f, over, board, append(slices.Clone(extras), component.ExtraRay))
 	case f.OnLab():
-		err = t.openLab(ctx, labName(f.lab), overFile(f.Site), f.stack, board, extras)
+		err = t.openLab(ctx, f, overFile(f.Site), board, extras)
 	default:
 		err = t.openSite(f)
 	}
@@ -160,7 +160,7 @@ func (f *TargetFlags) Args() []string {
 
 // OnLab reports whether the target is a lab.
 func (f *TargetFlags) OnLab() bool {
-	return (f.Site == "" || f.lab != "") && (f.spine == "" || f.spine == site.SpineRay)
+	return (f.Site == "" || f.lab != "") && (f.spine == "" || f.spine == site.SpineRay || f.spine == site.SpineK3s)
 }
 
 func labName(name string) string {
@@ -244,15 +244,16 @@ func (t *Target) loadOver(path string, over overlay) error {
 }
 
 // openLab uses the site of the lab, with an overlay if it is not nil.
-func (t *Target) openLab(ctx context.Context, name string, over overlay, stack string, board *display.Board, extras []string) error {
+func (t *Target) openLab(ctx context.Context, f *TargetFlags, over overlay, board *display.Board, extras []string) error {
+	name := labName(f.lab)
 	h, err := attachLab(ctx, name, board)
 	if errors.Is(err, lab.ErrNotRunning) {
-		h, t.owner, err = lab.Spawn(ctx, lab.SpawnOptions{Name: name, Owned: true, Args: append(StackArgs(stack), WithArgs(extras)...)})
+		h, t.owner, err = lab.Spawn(ctx, lab.SpawnOptions{Name: name, Owned: true, Args: slices.Concat(f.labSpine(), StackArgs(f.stack), WithArgs(extras))})
 	}
 	if err != nil {
 		return Unobserved(err)
 	}
-	if err := RequireStack(ctx, h, stack); err != nil {
+	if err := RequireStack(ctx, h, f.stack); err != nil {
 		return err
 	}
 	t.Lab = h
@@ -270,6 +271,9 @@ func (t *Target) openLab(ctx context.Context, name string, over overlay, stack s
 		}
 		return Unobserved(fmt.Errorf("cannot read the site of lab %s: %w", name, err))
 	}
+	if f.spine != "" && t.Site.Spine != f.spine {
+		return otherSpine(name, t.Site.Spine, f.spine)
+	}
 	path := t.Site.Reach.Kubernetes.Kubeconfig
 	after := func(step string) accept.Reach {
 		return func(ctx context.Context) (*kube.Cluster, error) {
@@ -284,6 +288,30 @@ func (t *Target) openLab(ctx context.Context, name string, over overlay, stack s
 	t.Versions, err = labVersions()
 	t.Digests = func(ctx context.Context) (map[string]string, error) { return labDigests(ctx, h) }
 	return err
+}
+
+// labSpine passes k3s to the lab's own process; a RayCluster is an extra.
+func (f *TargetFlags) labSpine() []string {
+	if f.spine != site.SpineK3s {
+		return nil
+	}
+	return []string{"--spine=" + f.spine}
+}
+
+// RequireSpine refuses another spine than that of a running lab.
+func RequireSpine(h *lab.Handle, want string) error {
+	s, err := site.Load(filepath.Join(h.Dir, embedded.SiteFile))
+	if err != nil {
+		return Unobserved(fmt.Errorf("cannot read the site of lab %s: %w", h.Name, err))
+	}
+	if s.Spine != want {
+		return otherSpine(h.Name, s.Spine, want)
+	}
+	return nil
+}
+
+func otherSpine(name, have, want string) error {
+	return UsageErrorf("lab %[1]s is running with spine %[2]s, not %[3]s: stop it (firstlight lab down --name %[1]s), or start another lab (firstlight lab up --name NAME --spine %[3]s) and use it (--lab NAME)", name, have, want)
 }
 
 // RequireStack refuses another GPU stack than that of a running lab; empty: any.

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -42,6 +43,13 @@ func TestHardwareIsPassedOn(t *testing.T) {
 	spec, err := given.spec()
 	if err != nil || spec.Hardware != "a3-highgpu-1g" || spec.Seed != 7 || len(spec.GPUNodes) != 1 || len(spec.HCAs) != 0 {
 		t.Errorf("%+v, %v", spec, err)
+	}
+	k3s := &specFlags{nodes: 2, hardware: world.DefaultHardware, seed: 1, spine: "k3s"}
+	if spec, err = k3s.spec(); err != nil || spec.Distribution != world.K3s || !slices.Contains(k3s.args(), "--spine=k3s") {
+		t.Errorf("%+v, %v, %q", spec, err, k3s.args())
+	}
+	if _, stderr, code := clitest.Run(t, New, "lab", "up", "--spine", "nomad"); code != cmdutil.ExitUsage || !strings.Contains(stderr, `unknown --spine "nomad": want one of kubernetes, k3s`) {
+		t.Errorf("an unknown spine: exit %d: %s", code, stderr)
 	}
 	spec, err = (&specFlags{nodes: 2, hardware: world.DefaultHardware, seed: 1}).spec()
 	if err != nil || !cmp.Equal(spec, world.DefaultSpec(2)) {

@@ -72,6 +72,9 @@ The commands autoscale and validate add what they need by themselves.
   # With Karpenter and KAI
   firstlight lab up --with karpenter,kai
 
+  # With nodes of k3s
+  firstlight lab up --name k3s --spine k3s
+
   # With NVIDIA's own GPU Operator
   firstlight lab up --stack real
 
@@ -100,6 +103,11 @@ The commands autoscale and validate add what they need by themselves.
 		case err == nil:
 			if cmd.Flags().Changed("stack") {
 				if err := cmdutil.RequireStack(ctx, running, *stack); err != nil {
+					return err
+				}
+			}
+			if cmd.Flags().Changed("spine") {
+				if err := cmdutil.RequireSpine(running, spec.spine); err != nil {
 					return err
 				}
 			}

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -24,6 +25,7 @@ type specFlags struct {
 	hardware string
 	seed     uint64
 	site     string
+	spine    string
 }
 
 func addSpecFlags(cmd *cobra.Command) *specFlags {
@@ -32,6 +34,9 @@ func addSpecFlags(cmd *cobra.Command) *specFlags {
 	cmd.Flags().StringVar(&f.hardware, "hardware", world.DefaultHardware, "hardware of the nodes: "+strings.Join(world.HardwareKinds(), ", "))
 	cmd.Flags().Uint64Var(&f.seed, "seed", 1, "seed of the simulated hardware: the same seed gives the same cluster")
 	cmd.Flags().StringVar(&f.site, "site", "", "site file with the node names and the fabric's topology")
+	cmd.Flags().StringVar(&f.spine, "spine", site.SpineKubernetes, "distribution that the nodes show: "+strings.Join(spines(), ", "))
+	cmdutil.CompleteFlag(cmd, "spine", spines())
+	cmd.MarkFlagsMutuallyExclusive("spine", "site")
 	cmd.MarkFlagsMutuallyExclusive("nodes", "site")
 	cmd.MarkFlagsMutuallyExclusive("hardware", "site")
 	cmdutil.CompleteFlag(cmd, "hardware", world.HardwareKinds())
@@ -39,12 +44,15 @@ func addSpecFlags(cmd *cobra.Command) *specFlags {
 }
 
 func (f *specFlags) args() []string {
-	args := []string{"--nodes=" + strconv.Itoa(f.nodes), "--hardware=" + f.hardware, "--seed=" + strconv.FormatUint(f.seed, 10)}
+	args := []string{"--nodes=" + strconv.Itoa(f.nodes), "--hardware=" + f.hardware, "--seed=" + strconv.FormatUint(f.seed, 10), "--spine=" + cmp.Or(f.spine, site.SpineKubernetes)}
 	if f.site != "" {
 		args = []string{"--site=" + f.site, "--seed=" + strconv.FormatUint(f.seed, 10)}
 	}
 	return args
 }
+
+// spines are those that a lab can have without a site file.
+func spines() []string { return []string{site.SpineKubernetes, site.SpineK3s} }
 
 func (f *specFlags) spec() (world.Spec, error) {
 	if f.site == "" {
@@ -56,6 +64,13 @@ func (f *specFlags) spec() (world.Spec, error) {
 			return world.Spec{}, fmt.Errorf("--hardware: %w", err)
 		}
 		spec.Seed = f.seed
+		switch f.spine {
+		case "", site.SpineKubernetes:
+		case site.SpineK3s:
+			spec.Distribution = world.K3s
+		default:
+			return world.Spec{}, fmt.Errorf("unknown --spine %q: want one of %s; --with ray adds a RayCluster", f.spine, strings.Join(spines(), ", "))
+		}
 		return spec, nil
 	}
 	s, err := site.Load(f.site)

@@ -34,6 +34,8 @@ type policyFigures struct {
 	Conditions []policyCondition `json:"conditions"`
 	// DriverCRD: NVIDIADrivers install the driver, not the policy (spec.driver.useNvidiaDriverCRD).
 	DriverCRD bool `json:"driverCRD,omitempty"`
+	// Toolkit is of its spec.
+	Toolkit *toolkitFigures `json:"toolkit,omitempty"`
 }
 
 // driverFigures are the NVIDIADrivers of a cluster, and what they do on the inventory's nodes.
@@ -181,13 +183,6 @@ type sliceFigures struct {
 	Problems []string `json:"problems,omitempty"`
 }
 
-// proofFigures is one gang and its placement.
-type proofFigures struct {
-	Scheduler  string `json:"scheduler"`
-	Kind       string `json:"kind,omitempty"`
-	GPUsPerPod int    `json:"gpusPerPod"`
-	// Fits and FitsAfter are how many pods of the room's size fit on the free GPUs, before and
-	// after.
 // classFigures is the DeviceClass by which pods claim GPUs.
 type classFigures struct {
 	Found bool `json:"found"`
@@ -197,6 +192,13 @@ type classFigures struct {
 	ExtendedResource string `json:"extendedResource,omitempty"`
 }
 
+// proofFigures is one gang and its placement.
+type proofFigures struct {
+	Scheduler  string `json:"scheduler"`
+	Kind       string `json:"kind,omitempty"`
+	GPUsPerPod int    `json:"gpusPerPod"`
+	// Fits and FitsAfter are how many pods of the room's size fit on the free GPUs, before and
+	// after.
 	Fits      int                `json:"fits"`
 	FitsAfter int                `json:"fitsAfter"`
 	Placement workload.Placement `json:"placement"`

@@ -96,8 +96,13 @@ func (g *Gate) Describe() []string {
 	case g.stack.Provided():
 		stack = fmt.Sprintf("read the nodes and the DaemonSets %s in %s, and check that no ClusterPolicy installs a device plugin", strings.Join(g.stack.Operands, ", "), g.stack.Namespace)
 	}
+	versions := "read the versions of API server and nodes: distribution and version skew"
+	if g.site.Spine == site.SpineK3s {
+		versions += "; the packaged components of k3s in kube-system"
+	}
 	return []string{
 		stack,
+		versions,
 		"list the pods of all namespaces that run a device plugin on the nodes",
 		fmt.Sprintf("detect the gang scheduler (%s)", g.stack.GangScheduler),
 		"start a gang one pod larger than the free GPUs, and check that 0 of its pods are placed",

@@ -15,13 +15,15 @@ func (g *Gate) Judge(obs []check.Observation) check.Judgement {
 		return check.NotObserved("the site's inventory has no GPU nodes")
 	}
 	b, remark, stack, sets := &check.Builder{}, "", "ClusterPolicy reconciled", "the operator's DaemonSets"
+	nodes, distributions := g.judgeDistribution(b, obs)
 	if g.stack.Provided() {
 		g.judgePolicies(b, obs)
 	} else {
-		remark = g.judgeOperated(b, obs)
+		remark = g.judgeOperated(b, obs, nodes)
 	}
-	if nodes, o, ok := check.Require[[]nodeFigures](b, obs, KindNodes, "", "the nodes", readRemedy(obs, KindNodes)); ok {
-		g.judgeNodes(b, o, nodes)
+	remark += distributions + g.judgePackaged(b, obs)
+	if figures, o, ok := check.Require[[]nodeFigures](b, obs, KindNodes, "", "the nodes", readRemedy(obs, KindNodes)); ok {
+		g.judgeNodes(b, o, figures, nodes)
 	}
 	if g.dra() {
 		if found, o, ok := check.Require[[]sliceFigures](b, obs, kindSlices, "", "the ResourceSlices", readRemedy(obs, kindSlices)); ok {
@@ -55,12 +57,12 @@ func (g *Gate) Judge(obs []check.Observation) check.Judgement {
 }
 
 // judgeOperated requires the GPU Operator and its policy.
-func (g *Gate) judgeOperated(b *check.Builder, obs []check.Observation) (remark string) {
+func (g *Gate) judgeOperated(b *check.Builder, obs []check.Observation, nodes map[string]installed) (remark string) {
 	if operator, o, ok := check.Require[[]operatorFigures](b, obs, kindOperator, "", "the operator's Deployment", readRemedy(obs, kindOperator)); ok {
 		g.judgeOperator(b, o, operator)
 	}
 	if policy, o, ok := check.Require[policyFigures](b, obs, kindPolicy, "", "ClusterPolicy "+g.stack.ClusterPolicy, readRemedy(obs, kindPolicy)); ok {
-		remark = g.judgePolicy(b, o, policy)
+		remark = g.judgePolicy(b, o, policy) + g.judgeToolkit(b, o, policy.Toolkit, nodes)
 		if policy.DriverCRD {
 			if drivers, o, ok := check.Require[driverFigures](b, obs, kindDrivers, "", "the NVIDIADrivers", readRemedy(obs, kindDrivers)); ok {
 				g.judgeDrivers(b, o, drivers)

@@ -10,7 +10,7 @@ import (
 	"github.com/firstlight/firstlight/internal/site"
 )
 
-func (g *Gate) judgeNodes(b *check.Builder, o check.Observation, nodes []nodeFigures) {
+func (g *Gate) judgeNodes(b *check.Builder, o check.Observation, nodes []nodeFigures, all map[string]installed) {
 	allocatable := 0
 	for _, name := range g.nodes {
 		i := slices.IndexFunc(nodes, func(n nodeFigures) bool { return n.Name == name })
@@ -21,7 +21,7 @@ func (g *Gate) judgeNodes(b *check.Builder, o check.Observation, nodes []nodeFig
 		for name := range g.resources {
 			allocatable += nodes[i].Resources[name].Allocatable
 		}
-		g.judgeNode(b, o, nodes[i])
+		g.judgeNode(b, o, nodes[i], all[nodes[i].Name])
 	}
 	for _, n := range nodes {
 		if !slices.Contains(g.nodes, n.Name) && !slices.Contains(g.site.Inventory.LeftOut, n.Name) {
@@ -37,9 +37,9 @@ func (g *Gate) judgeNodes(b *check.Builder, o check.Observation, nodes []nodeFig
 // migApplied is MIG manager's state of a configuration in effect.
 const migApplied = "success"
 
-func (g *Gate) judgeNode(b *check.Builder, o check.Observation, n nodeFigures) {
+func (g *Gate) judgeNode(b *check.Builder, o check.Observation, n nodeFigures, of installed) {
 	if !n.Ready {
-		b.Fail(o.ID, n.Name, "look at the node's kubelet: journalctl -u kubelet", "is not Ready: %s", n.NotReadyWhy)
+		b.Fail(o.ID, n.Name, "look at the node's kubelet: "+of.KubeletLog(of.ControlPlane), "is not Ready: %s", n.NotReadyWhy)
 	}
 	if !n.Schedulable {
 		b.Fail(o.ID, n.Name, "kubectl uncordon "+n.Name+" once the reason for the cordon is resolved", "is cordoned")

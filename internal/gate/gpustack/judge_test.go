@@ -17,6 +17,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/checktest"
+	"github.com/firstlight/firstlight/internal/distribution"
 	"github.com/firstlight/firstlight/internal/plan"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/profile"
@@ -51,6 +52,8 @@ type facts struct {
 	operands []operandFigures
 	drivers  *driverFigures
 	plugins  []pluginPod
+	versions *distributionFigures
+	packaged []component
 	gang     *gangFigures
 	usage    *usageFigures
 	tooLarge *proofFigures
@@ -66,7 +69,8 @@ func healthy(g *Gate) facts {
 		policy: &policyFigures{Found: true, State: "ready", Generation: 2, Conditions: []policyCondition{
 			{Type: "Ready", Status: "True", Reason: "Reconciled", Message: "ClusterPolicy is ready as all resources have been successfully reconciled"},
 			{Type: "Error", Status: "False", Reason: "Ready"},
-		}},
+		}, Toolkit: &toolkitFigures{Enabled: true}},
+		versions: &distributionFigures{Server: "v1.33.5"},
 		gang:     &gangFigures{Detected: []workload.Detected{{Name: "native", API: "scheduling.k8s.io/v1alpha2"}}, Used: "native", Kind: "job"},
 		usage:    &usageFigures{Nodes: map[string]kube.Usage{}},
 		tooLarge: &proofFigures{Scheduler: "native", Kind: "job", GPUsPerPod: 8, Fits: 4, FitsAfter: 4, Placement: workload.Placement{Wanted: 5, Exist: 5, Refused: 5}},
@@ -82,6 +86,7 @@ func healthy(g *Gate) facts {
 			kube.GPUResource: {8, 8}, "rdma/ib": {8, 8},
 		}})
 		f.usage.Nodes[n] = kube.Usage{Allocatable: 8}
+		f.versions.Nodes = append(f.versions.Nodes, distribution.Node{Name: n, Kubelet: "v1.33.5", Runtime: "containerd://1.7.27"})
 		f.plugins = append(f.plugins, pluginPod{Node: n, Namespace: "gpu-operator", Pod: "nvidia-device-plugin-" + n, DaemonSet: "nvidia-device-plugin-daemonset", Images: []string{"nvcr.io/nvidia/k8s-device-plugin:v0.18.0"}})
 	}
 	for _, name := range g.stack.Operands {
@@ -118,6 +123,8 @@ func (f facts) observations(t *testing.T) []check.Observation {
 	add(kindOperands, "gpu-operator", f.operands != nil, f.operands)
 	add(kindDrivers, "cluster", f.drivers != nil, f.drivers)
 	add(kindPlugins, "cluster", f.plugins != nil, f.plugins)
+	add(kindDistribution, "cluster", f.versions != nil, f.versions)
+	add(kindPackaged, "kube-system", f.packaged != nil, f.packaged)
 	add(kindGang, "cluster", f.gang != nil, f.gang)
 	add(kindUsage, "cluster", f.usage != nil, f.usage)
 	add(kindProof, targetTooLarge, f.tooLarge != nil, f.tooLarge)
@@ -164,12 +171,14 @@ func TestJudge(t *testing.T) {
 			f.nodes[1].Resources["nvidia.com/mig-1g.10gb"] = resourceFigures{56, 56}
 			f.nodes[1].Resources[kube.GPUResource] = resourceFigures{}
 		}, fail, "gpu-02/nvidia.com/mig-1g.10gb", "56 of nvidia.com/mig-1g.10gb, which the site does not declare"},
-		"a node is missing":   {func(f *facts) { f.nodes = f.nodes[1:] }, fail, "gpu-01", "not in the cluster"},
-		"no node at all":      {func(f *facts) { f.nodes = []nodeFigures{} }, fail, "gpu-01", "not in the cluster"},
-		"nodes not observed":  {func(f *facts) { f.nodes = nil }, unseen, "", "was not observed"},
-		"a node too many":     {func(f *facts) { f.nodes = append(f.nodes, nodeFigures{Name: "gpu-09"}) }, fail, "gpu-09", "not in the inventory"},
-		"a node is not ready": {func(f *facts) { f.nodes[1].Ready = false }, fail, "gpu-02", "not Ready"},
-		"a node is cordoned":  {func(f *facts) { f.nodes[2].Schedulable = false }, fail, "gpu-03", "cordoned"},
+		"a node is missing":     {func(f *facts) { f.nodes = f.nodes[1:] }, fail, "gpu-01", "not in the cluster"},
+		"no node at all":        {func(f *facts) { f.nodes = []nodeFigures{} }, fail, "gpu-01", "not in the cluster"},
+		"nodes not observed":    {func(f *facts) { f.nodes = nil }, unseen, "", "was not observed"},
+		"a node too many":       {func(f *facts) { f.nodes = append(f.nodes, nodeFigures{Name: "gpu-09"}) }, fail, "gpu-09", "not in the inventory"},
+		"a node is not ready":   {func(f *facts) { f.nodes[1].Ready = false }, fail, "gpu-02", "not Ready"},
+		"versions not observed": {func(f *facts) { f.versions = nil }, unseen, "the distribution of the nodes", "was not observed"},
+		"versions unreadable":   {func(f *facts) { f.errs[kindDistribution] = "nodes is forbidden" }, unseen, "the distribution of the nodes", "forbidden"},
+		"a node is cordoned":    {func(f *facts) { f.nodes[2].Schedulable = false }, fail, "gpu-03", "cordoned"},
 		"a node is short of disk": {func(f *facts) {
 			f.nodes[3].Pressures = map[string]string{"DiskPressure": "True, KubeletHasDiskPressure: kubelet has disk pressure"}
 		}, fail, "gpu-04", "DiskPressure (True, KubeletHasDiskPressure"},

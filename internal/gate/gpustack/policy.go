@@ -1,6 +1,7 @@
 package gpustack
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -48,6 +49,8 @@ func readPolicy(obj *unstructured.Unstructured) (policyFigures, error) {
 				Enabled            *bool `json:"enabled"`
 				UseNvidiaDriverCRD bool  `json:"useNvidiaDriverCRD"`
 			} `json:"driver"`
+			Toolkit toolkitSpec `json:"toolkit"`
+			CDI     cdiSpec     `json:"cdi"`
 		} `json:"spec"`
 		Status policyFigures `json:"status"`
 	}
@@ -62,5 +65,35 @@ func readPolicy(obj *unstructured.Unstructured) (policyFigures, error) {
 	doc.Status.Generation = obj.GetGeneration()
 	driver := doc.Spec.Driver
 	doc.Status.DriverCRD = driver.UseNvidiaDriverCRD && (driver.Enabled == nil || *driver.Enabled)
+	doc.Status.Toolkit = doc.Spec.Toolkit.figures(doc.Spec.CDI)
 	return doc.Status, nil
+}
+
+// toolkitSpec and cdiSpec are parts of a ClusterPolicy's spec.
+type toolkitSpec struct {
+	// Enabled is true if it is left out.
+	Enabled *bool `json:"enabled"`
+	Env     []struct {
+		Name  string `json:"name"`
+		Value string `json:"value"`
+	} `json:"env"`
+}
+
+type cdiSpec struct {
+	// Enabled is true if it is left out.
+	Enabled          *bool `json:"enabled"`
+	NRIPluginEnabled bool  `json:"nriPluginEnabled"`
+}
+
+// figures reads the environment as the operator does: the last variable of a name counts, an empty one is not set,
+// and CONTAINERD_CONFIG counts before RUNTIME_CONFIG (controllers/object_controls.go).
+func (t toolkitSpec) figures(cdi cdiSpec) *toolkitFigures {
+	env := map[string]string{}
+	for _, e := range t.Env {
+		env[e.Name] = e.Value
+	}
+	return &toolkitFigures{
+		Enabled: t.Enabled == nil || *t.Enabled, NRI: cdi.NRIPluginEnabled && (cdi.Enabled == nil || *cdi.Enabled),
+		Socket: env["CONTAINERD_SOCKET"], Config: cmp.Or(env["CONTAINERD_CONFIG"], env["RUNTIME_CONFIG"]), DropIn: env["RUNTIME_DROP_IN_CONFIG"],
+	}
 }

@@ -142,6 +142,9 @@ func (e *embedded) prepare(ctx context.Context, kind string) error {
 		if k.Stack == string(component.StackReal) && e.opts.Stack != component.StackReal {
 			return fmt.Errorf("fault %s needs a lab that NVIDIA's GPU Operator was started with: start another lab (firstlight lab up --name NAME --stack %s)", kind, k.Stack)
 		}
+		if k.Distribution != "" && k.Distribution != e.opts.Spec.Distribution {
+			return fmt.Errorf("fault %s needs a lab of spine %s: start another lab (firstlight lab up --name NAME --spine %s)", kind, k.Distribution, k.Distribution)
+		}
 		if k.Needs != "" {
 			return control.Ensure(ctx, []string{k.Needs})
 		}

@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -41,7 +42,7 @@ type hosts struct {
 func siteOf(spec world.Spec, ordered, now world.State, info lab.Info, h hosts) *site.Site {
 	s := &site.Site{
 		APIVersion: "firstlight/v1", Kind: "Site", Name: spec.Name,
-		Spine: "kubernetes", Profile: spec.Hardware,
+		Spine: cmp.Or(spec.Distribution, site.SpineKubernetes), Profile: spec.Hardware,
 		Facility: facilityOf(now.Facility, h.redfish),
 		Reach: site.Reach{
 			SSH: site.SSH{
@@ -208,6 +209,9 @@ func SpecOf(s *site.Site) world.Spec {
 		spec.HCAs = of.HCAs // a site on EFA names no adapters
 	}
 	spec.GPUNodes, spec.SystemNodes = nil, nil
+	if s.Spine == site.SpineK3s {
+		spec.Distribution = world.K3s
+	}
 	cores := 0
 	for _, name := range s.Fabric.Switches {
 		switch {

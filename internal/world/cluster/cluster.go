@@ -74,6 +74,7 @@ type Cluster struct {
 	driver    *driver
 	second    *secondPlugin
 	rays      *rayCluster
+	packaged  *packaged
 	operands  *operand.Operands
 	operator  *operator.Operator // nil with an external operator
 	workers   *nfd.Workers       // nil without one
@@ -125,6 +126,11 @@ func (c *Cluster) start(ctx context.Context) error {
 	podInformer := coreinformers.NewPodInformer(c.client, metav1.NamespaceAll, 0, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
 	c.nodes = newNodes(c.client, c.config.World, nodeInformer, c.log)
 	c.nodes.images = imagesOf(c.config.Images)
+	server, err := c.client.Discovery().ServerVersion()
+	if err != nil {
+		return fmt.Errorf("read the version of the API server: %w", err)
+	}
+	c.nodes.version = server.GitVersion
 	c.operands = operand.New(c.client, c.config.World, podInformer, c.log)
 	if c.config.ExternalOperator {
 		c.nodes.follow(c.operands, podInformer)
@@ -133,6 +139,7 @@ func (c *Cluster) start(ctx context.Context) error {
 	}
 	c.second = &secondPlugin{client: c.client, world: c.config.World}
 	c.rays = &rayCluster{client: c.client, dyn: c.dyn, world: c.config.World}
+	c.packaged = &packaged{client: c.client, world: c.config.World}
 	c.driver = newDriver(c.client, c.config.World, nodeInformer, c.log)
 	c.instances = newInstances(c.client, c.dyn, c.config.World, nodeInformer, c.log)
 	c.runtime = newRuntime(life, c.client, c.dyn, c.config, podInformer)
@@ -196,6 +203,7 @@ func (c *Cluster) Settle(ctx context.Context) error {
 		{"the gateways", func(context.Context) error { return c.gateways.Settled() }},
 		{"the second device plugin", c.second.sync},
 		{"the RayCluster", c.rays.sync},
+		{"the packaged components of k3s", c.packaged.sync},
 		{"the autoscaler's instances", func(ctx context.Context) error { _, err := c.instances.sync(ctx); return err }},
 	} {
 		if err := poll.Until(ctx, settleInterval, part.name, part.settled); err != nil {

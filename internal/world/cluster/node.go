@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"maps"
 	"net"
 	"slices"
@@ -203,6 +204,9 @@ func setStatus(node, want *corev1.Node) {
 	info := &node.Status.NodeInfo
 	info.KernelVersion, info.OSImage = want.Status.NodeInfo.KernelVersion, want.Status.NodeInfo.OSImage
 	info.OperatingSystem, info.Architecture = want.Status.NodeInfo.OperatingSystem, want.Status.NodeInfo.Architecture
+	// kwok reports its own versions for others.
+	info.KubeletVersion = cmp.Or(want.Status.NodeInfo.KubeletVersion, info.KubeletVersion)
+	info.ContainerRuntimeVersion = cmp.Or(want.Status.NodeInfo.ContainerRuntimeVersion, info.ContainerRuntimeVersion)
 }
 
 func splitPath(path string) []string { return strings.Split(strings.Trim(path, "/"), "/") }

@@ -38,6 +38,8 @@ type nodes struct {
 	images []corev1.ContainerImage
 	// operands are of an external GPU Operator; nil: the world imitates it.
 	operands *operand.Operands
+	// version is that of the API server, and of every healthy kubelet.
+	version string
 }
 
 // imagesOf are images as a kubelet reports them.
@@ -141,6 +143,7 @@ func (n *nodes) desired(state world.State, host world.Node) *corev1.Node {
 	if n.operands != nil {
 		n.asOperated(node, host)
 	}
+	asInstalled(node, state, host, n.version)
 	node.Status.DaemonEndpoints.KubeletEndpoint.Port = n.kubeletPort
 	node.Status.Images = n.images
 	return node

@@ -133,6 +133,9 @@ const steadyFor = 3 * time.Second
 // Settled returns nil when the operator's DaemonSets and the policy's status have matched the world
 // for steadyFor.
 func (p *Policy) Settled(ctx context.Context) error {
+	if err := SyncToolkit(ctx, p.policies, p.world.Recent()); err != nil {
+		return err
+	}
 	if p.world.Recent().GPUOperatorDown {
 		return nil // nothing changes
 	}

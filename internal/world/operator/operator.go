@@ -277,6 +277,9 @@ func (o *Operator) computed(ctx context.Context) (policy *unstructured.Unstructu
 // held, else ready.
 func (o *Operator) Settled(ctx context.Context) error {
 	state := o.config.World.Recent()
+	if err := operand.SyncToolkit(ctx, o.policies, state); err != nil {
+		return err
+	}
 	if err := o.scaled(ctx, state.GPUOperatorDown); err != nil || state.GPUOperatorDown {
 		return err
 	}

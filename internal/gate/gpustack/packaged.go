@@ -1,0 +1,135 @@
+package gpustack
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/distribution"
+	"github.com/firstlight/firstlight/internal/probe/kube"
+	"github.com/firstlight/firstlight/internal/site"
+)
+
+// kindPackaged are the components that k3s installs, on a site of spine k3s.
+const kindPackaged = "packaged-components"
+
+// component is a Deployment, DaemonSet or Job of kube-system.
+type component struct {
+	Kind string `json:"kind"`
+	Name string `json:"name"`
+	// Desired and Ready are pods; of a Job, completions and successful ones.
+	Desired int `json:"desired"`
+	Ready   int `json:"ready"`
+	// Why it is not ready, if its conditions have the reason.
+	Why string `json:"why,omitempty"`
+}
+
+// packaged is what the site's distribution installs; zero unless the site declares one.
+func (g *Gate) packaged() (distribution.Packaged, error) {
+	if g.site.Spine != site.SpineK3s {
+		return distribution.Packaged{}, nil
+	}
+	d, err := distribution.Named(site.SpineK3s)
+	return d.Packaged, err
+}
+
+func (g *Gate) observePackaged(ctx context.Context, cluster *kube.Cluster, rec check.Recorder) error {
+	of, err := g.packaged()
+	if err != nil || of.Source == "" {
+		return err
+	}
+	attempt := g.begin(rec, kindPackaged, metav1.NamespaceSystem, fmt.Sprintf("GET deployments %s, daemonsets -l %s, jobs -l %s -n %s", strings.Join(of.Deployments, ", "), of.DaemonSetLabel, of.JobLabel, metav1.NamespaceSystem))
+	deployments, err := cluster.Client.AppsV1().Deployments(metav1.NamespaceSystem).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return attempt.Record(nil, fmt.Errorf("list Deployments of %s: %w", metav1.NamespaceSystem, err))
+	}
+	sets, err := cluster.Client.AppsV1().DaemonSets(metav1.NamespaceSystem).List(ctx, metav1.ListOptions{LabelSelector: of.DaemonSetLabel})
+	if err != nil {
+		return attempt.Record(nil, fmt.Errorf("list DaemonSets of %s: %w", metav1.NamespaceSystem, err))
+	}
+	jobs, err := cluster.Client.BatchV1().Jobs(metav1.NamespaceSystem).List(ctx, metav1.ListOptions{LabelSelector: of.JobLabel})
+	if err != nil {
+		return attempt.Record(nil, fmt.Errorf("list Jobs of %s: %w", metav1.NamespaceSystem, err))
+	}
+	deployments.Items = slices.DeleteFunc(deployments.Items, func(d appsv1.Deployment) bool { return !slices.Contains(of.Deployments, d.Name) })
+	figures := []component{}
+	for i := range deployments.Items {
+		figures = append(figures, deploymentOf(&deployments.Items[i]))
+	}
+	for i := range sets.Items {
+		s := &sets.Items[i].Status
+		figures = append(figures, component{Kind: "DaemonSet", Name: sets.Items[i].Name, Desired: int(s.DesiredNumberScheduled), Ready: int(s.NumberReady)})
+	}
+	for i := range jobs.Items {
+		figures = append(figures, jobOf(&jobs.Items[i]))
+	}
+	return attempt.Raw(rawJSON([]any{deployments.Items, sets.Items, jobs.Items})).Record(figures, nil)
+}
+
+func deploymentOf(d *appsv1.Deployment) component {
+	c := component{Kind: "Deployment", Name: d.Name, Desired: 1, Ready: int(d.Status.ReadyReplicas)}
+	if d.Spec.Replicas != nil {
+		c.Desired = int(*d.Spec.Replicas)
+	}
+	for _, condition := range d.Status.Conditions {
+		if condition.Type == appsv1.DeploymentAvailable && condition.Status != corev1.ConditionTrue {
+			c.Why = condition.Message
+		}
+	}
+	return c
+}
+
+func jobOf(j *batchv1.Job) component {
+	c := component{Kind: "Job", Name: j.Name, Desired: 1, Ready: int(j.Status.Succeeded)}
+	if j.Spec.Completions != nil {
+		c.Desired = int(*j.Spec.Completions)
+	}
+	for _, condition := range j.Status.Conditions {
+		if condition.Type == batchv1.JobFailed && condition.Status == corev1.ConditionTrue {
+			c.Why = condition.Reason + ": " + condition.Message
+		}
+	}
+	return c
+}
+
+// judgePackaged requires that the components that k3s has installed are ready. Each of them can be disabled:
+// an absent one is not a defect.
+func (g *Gate) judgePackaged(b *check.Builder, obs []check.Observation) (remark string) {
+	of, err := g.packaged()
+	if err != nil {
+		b.Unobserved("", "the packaged components", "report it as a bug", "%v", err)
+	}
+	if of.Source == "" {
+		return ""
+	}
+	found, o, ok := check.Require[[]component](b, obs, kindPackaged, "", "the packaged components of k3s", readRemedy(obs, kindPackaged))
+	if !ok {
+		return ""
+	}
+	var names []string
+	for _, c := range found {
+		names = append(names, c.Name)
+		if c.Ready >= c.Desired {
+			continue
+		}
+		why := ""
+		if c.Why != "" {
+			why = ": " + c.Why
+		}
+		resource := strings.ToLower(c.Kind)
+		b.Fail(o.ID, c.Kind+" "+metav1.NamespaceSystem+"/"+c.Name,
+			fmt.Sprintf("kubectl -n %s describe %s %s, and the logs of its pods; k3s restores what its manifests say (/var/lib/rancher/k3s/server/manifests), --disable removes a component", metav1.NamespaceSystem, resource, c.Name),
+			"%d of %d pods are ready%s", c.Ready, c.Desired, why)
+	}
+	if len(names) == 0 {
+		return "; k3s has installed no packaged component"
+	}
+	return "; packaged components ready: " + strings.Join(slices.Compact(slices.Sorted(slices.Values(names))), ", ")
+}
