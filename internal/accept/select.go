@@ -230,12 +230,9 @@ func (x *execution) create(ctx context.Context) error {
 		Hosts: o.Hosts, Tool: o.Tool, Command: o.Command, Site: o.Site.Name, Profile: o.Profile.Name, Recipe: o.Recipe,
 		From: o.From, Only: o.Only, AllowFailed: o.AllowFailed, AddedTo: o.AddedTo, Soak: o.Soak, Include: o.Include, Versions: o.Versions, Namespace: o.Namespace,
 	}
-	var before *evidence.Bundle
-	var keep []string
-	if o.From != "" {
-		if before, keep, err = x.before(ctx, p); err != nil {
-			return err
-		}
+	before, keep, err := x.before(ctx, p)
+	if err != nil {
+		return err
 	}
 	x.run, err = evidence.Create(o.EvidenceDir, evidence.Start{
 		Header: header, Plan: p, Site: o.SiteFile, Profile: o.ProfileFile, Recipe: o.RecipeFile, Inputs: o.Inputs,
@@ -252,7 +249,7 @@ func (x *execution) create(ctx context.Context) error {
 }
 
 // before returns the run whose verdicts a run --from a gate keeps, and the gates to keep:
-// the newest finished run of this site with the whole playbook.
+// the newest finished run of this site with the whole playbook. None without --from.
 func (x *execution) before(ctx context.Context, p plan.Plan) (*evidence.Bundle, []string, error) {
 	o := x.opts
 	order, err := p.Order()

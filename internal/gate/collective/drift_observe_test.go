@@ -81,10 +81,17 @@ func TestWhenNodesAreCompared(t *testing.T) {
 	if err := d.Observe(t.Context(), &recorder{}); err == nil || !strings.Contains(err.Error(), "no gang scheduler") {
 		t.Errorf("without a launcher: %v", err)
 	}
-	rest := driftOn(t, cluster{}, 2)
+	rest := driftOn(t, cluster{}, 0)
 	rest.site.Workloads.Collective.Suite = []string{profile.AllGather}
+	run := rest.run
+	rest.run = func(ctx context.Context, l *workload.Launcher, spec workload.Spec) (gangjob.Outcome, []gangjob.Log, error) {
+		if strings.Contains(spec.Script, "all_gather_perf") {
+			return gangjob.Outcome{}, nil, errors.New("the API server was gone")
+		}
+		return run(ctx, l, spec)
+	}
 	rec := &recorder{}
-	if err := rest.Observe(t.Context(), rec); err == nil || len(rec.obs) != 1 {
+	if err := rest.Observe(t.Context(), rec); err == nil || !strings.Contains(err.Error(), "the API server was gone") || len(rec.obs) != 1 {
 		t.Errorf("a collective that was not started: %v, %d observations", err, len(rec.obs))
 	}
 }

@@ -169,6 +169,9 @@ func TestObserveNVLinks(t *testing.T) {
 	if got := rec.kindsOf("gpu-01"); !slices.Equal(got, []string{"nvidia-smi", "nvidia-smi-nvlink", "nvidia-smi-topo!"}) {
 		t.Errorf("%q", got)
 	}
+	if text := rec.obs[len(rec.obs)-1].Err; !strings.Contains(text, "nvidia-smi topo -m exited 0: ") {
+		t.Errorf("output that is no matrix: %q", text)
+	}
 	ran = nil
 	full := errors.New("disk full")
 	if err := l.Observe(t.Context(), &recorder{err: full}); !errors.Is(err, full) || len(ran) != 1 {

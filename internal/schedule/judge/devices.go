@@ -15,7 +15,7 @@ import (
 // extended reports whether a resource is an extended resource.
 func extended(name corev1.ResourceName) bool {
 	domain, _, ok := strings.Cut(string(name), "/")
-	return ok && domain != "kubernetes.io" && !strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix)
+	return ok && domain != "kubernetes.io"
 }
 
 // offers reports whether a node has any of a resource.

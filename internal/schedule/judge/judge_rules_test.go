@@ -1,6 +1,7 @@
 package judge_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -108,6 +109,22 @@ func TestFiguresOfADefect(t *testing.T) {
 		if f.Name == judge.FigureNodes && (f.Value != float64(len(c.Nodes)-1) || f.Limit != float64(len(c.Nodes))) {
 			t.Errorf("%g of %g nodes", f.Value, f.Limit)
 		}
+	}
+}
+
+// A DaemonSet without its selector is expected on the nodes of its class alone.
+func TestADaemonSetIsExpectedOnItsClass(t *testing.T) {
+	t.Parallel()
+	components := scenariotest.Components()
+	workload(components, "efa").Pod.Affinity = nil
+	e := judge.Expect(scenariotest.Build(t, "training", components, scenariotest.Nodes()))
+	for _, w := range e.Workloads {
+		if w.Name == "efa" && (w.Pods != 4 || !slices.Equal(w.Nodes, []string{"gpu-0", "gpu-1", "gpu-2", "gpu-3"})) {
+			t.Errorf("%d pods on %q", w.Pods, w.Nodes)
+		}
+	}
+	if len(e.Workloads) < 10 || len(e.Flaws) != 1 {
+		t.Errorf("%d workloads, flaws %+v", len(e.Workloads), e.Flaws)
 	}
 }
 
