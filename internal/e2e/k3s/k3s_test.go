@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/firstlight/firstlight/internal/e2e/binary"
 	"github.com/firstlight/firstlight/internal/suite"
 )
@@ -136,5 +138,51 @@ func TestLabOfKubernetes(t *testing.T) {
 	r := program.Run(t.Context(), "accept", "-o", "json", "--lab", other, "--site", example, "--only", "gpustack", "--evidence", t.TempDir())
 	if r.Code != 1 || !strings.Contains(r.Stdout, "is not of k3s") {
 		t.Errorf("a site of k3s on other nodes: exit %d: %s%s", r.Code, r.Stdout, r.Stderr)
+	}
+}
+
+// NVIDIA's own operator, unmodified, mounts the directories of the containerd that the gate judges, and without
+// CONTAINERD_SOCKET those of the hosts' one: the gate fails, and the operator reports ready.
+func TestRealOperator(t *testing.T) {
+	suite.Require(t, suite.All)
+	suite.Admit(t)
+	const real = "k3s-real"
+	ctx, cancel := context.WithTimeout(t.Context(), 75*time.Minute)
+	defer cancel()
+	if r := program.Run(ctx, "lab", "up", "--name", real, "--spine", "k3s", "--stack", "real"); r.Code != 0 {
+		t.Fatalf("lab up exited %d:\n%s%s", r.Code, r.Stdout, r.Stderr)
+	}
+	defer program.Must(t, "lab", "down", "--name", real)
+	mounted := func() (config, socket string) {
+		set, err := program.Cluster(t, real).Client.AppsV1().DaemonSets("gpu-operator").Get(t.Context(), "nvidia-container-toolkit-daemonset", metav1.GetOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range set.Spec.Template.Spec.Volumes {
+			switch v.Name {
+			case "containerd-config":
+				config = v.HostPath.Path
+			case "containerd-socket":
+				socket = v.HostPath.Path
+			}
+		}
+		return config, socket
+	}
+	gate4 := func() (string, int) {
+		r := program.Run(t.Context(), "accept", "--lab", real, "--only", "gpustack", "--evidence", t.TempDir())
+		return r.Stdout + r.Stderr, r.Code
+	}
+	if config, socket := mounted(); config != "/var/lib/rancher/k3s/agent/etc/containerd" || socket != "/run/k3s/containerd" {
+		t.Errorf("the operator mounts %s and %s", config, socket)
+	}
+	if out, code := gate4(); code != 0 {
+		t.Errorf("exit %d: %s", code, out)
+	}
+	program.Must(t, "lab", "fault", "add", "k3s-toolkit-socket", "--name", real)
+	if _, socket := mounted(); socket != "/run/containerd" {
+		t.Errorf("without CONTAINERD_SOCKET the operator mounts %s", socket)
+	}
+	if out, code := gate4(); code != 1 || !strings.Contains(out, "ClusterPolicy cluster-policy/toolkit at gate gpustack") || strings.Contains(out, "not ready") {
+		t.Errorf("exit %d: %s", code, out)
 	}
 }

@@ -59,7 +59,7 @@ func TestK3sRules(t *testing.T) {
 		checktest.When("an agent of the next minor version", kubelet("0", "v1.34.1+k3s1")).Fails("gpu-01", "is newer than API server (v1.33.4+k3s1)"),
 		checktest.When("an agent of the next patch", kubelet("0", "v1.33.9+k3s1")).Passes(),
 		checktest.When("an agent three minor versions behind", kubelet("0", "v1.30.14+k3s2")).Passes(),
-		checktest.When("an agent four minor versions behind", kubelet("0", "v1.29.15+k3s1")).Fails("gpu-01", "is 4 minor versions older than API server (v1.33.4+k3s1), 3 are supported"),
+		checktest.When("an agent four minor versions behind", kubelet("0", "v1.29.15+k3s1")).Fails("gpu-01", "is 4 minor versions older than API server (v1.33.4+k3s1), the limit is 3"),
 		checktest.When("an agent before 1.25", kubelet("0", "v1.24.17+k3s1"), kubelet("last", "v1.26.15+k3s1"), checktest.Set(kindDistribution, `.server`, "v1.26.15+k3s1")).Fails("gpu-02", "is newer than"),
 		checktest.When("a server behind: agents must not be newer than any server", kubelet("last", "v1.32.8+k3s1")).Fails("gpu-01", "is newer than server-01 (v1.32.8+k3s1)"),
 		checktest.When("servers two minor versions apart", kubelet("last", "v1.31.9+k3s1")).Fails("server-01", "server-01 is v1.31.9+k3s1 and API server is v1.33.4+k3s1"),
@@ -172,7 +172,7 @@ func TestSkewOfDistribution(t *testing.T) {
 	f.policy.Toolkit = &toolkitFigures{Enabled: true, Socket: "/run/k0s/containerd.sock", DropIn: "/etc/k0s/containerd.d/nvidia.toml"}
 	checktest.Judged(t, plan.Judge(g, f.observations(t)), check.Passed, "", "")
 	f.versions.Nodes[2].Kubelet = "v1.31.9+k0s"
-	checktest.Judged(t, plan.Judge(g, f.observations(t)), check.Failed, "gpu-03", "is 2 minor versions older than API server (v1.33.2+k0s), 1 are supported")
+	checktest.Judged(t, plan.Judge(g, f.observations(t)), check.Failed, "gpu-03", "is 2 minor versions older than API server (v1.33.2+k0s), the limit is 1")
 }
 
 // A pass states the distribution; where it has none of the marks, that.

@@ -95,7 +95,7 @@ func (g *Gate) judgeSkew(b *check.Builder, o check.Observation, f distributionFi
 		}
 	}
 	if newest.minor-oldest.minor > distribution.SkewServers {
-		b.Fail(o.ID, oldest.name, upgrade, "%s is %s and %s is %s: API servers may be %d minor version apart", oldest.name, oldest.version, newest.name, newest.version, distribution.SkewServers)
+		b.Fail(o.ID, oldest.name, upgrade, "%s is %s and %s is %s: the limit between API servers is %d minor version", oldest.name, oldest.version, newest.name, newest.version, distribution.SkewServers)
 	}
 	compared := 0
 	for _, name := range g.nodes {
@@ -110,7 +110,7 @@ func (g *Gate) judgeSkew(b *check.Builder, o check.Observation, f distributionFi
 		case minor > oldest.minor:
 			b.Fail(o.ID, name, upgrade, "kubelet %s of %s is newer than %s (%s): a kubelet must not be newer than any API server", n.Kubelet, name, oldest.name, oldest.version)
 		case newest.minor-minor > limit:
-			b.Fail(o.ID, name, upgrade, "kubelet %s of %s is %d minor versions older than %s (%s), %d are supported", n.Kubelet, name, newest.minor-minor, newest.name, newest.version, limit)
+			b.Fail(o.ID, name, upgrade, "kubelet %s of %s is %d minor versions older than %s (%s), the limit is %d", n.Kubelet, name, newest.minor-minor, newest.name, newest.version, limit)
 		default:
 			compared++
 		}
