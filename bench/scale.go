@@ -44,55 +44,56 @@ func parseScale(text string) ([]int, error) {
 // measureScale walks gates 2 to 5 on a lab of each size, as a user does: each gate alone, so that one
 // that fails does not hide the cost of the next.
 func (b *bench) measureScale(ctx context.Context) error {
-	var fewest, most float64
+	var fewest, most, memory float64
 	for i, nodes := range b.scale {
-		perNode, err := b.walk(ctx, nodes)
+		perNode, used, err := b.walk(ctx, nodes)
 		if err != nil {
 			return fmt.Errorf("%d nodes: %w", nodes, err)
 		}
 		if i == 0 {
 			fewest = perNode
 		}
-		most = perNode
+		most, memory = perNode, max(memory, used)
 	}
 	if len(b.scale) > 1 {
 		b.add(scaleGrowth, most/fewest)
 	}
 	b.add(scaleWhole, 1000*most)
+	b.add(scaleMemory, memory)
 	b.say("A gate's cost a node is its time divided by the nodes of the lab, and its CPU that of accept and of all processes of the lab. Labs had %v nodes; -scale 10,100,1000 walks others.", b.scale)
 	return nil
 }
 
-// walk runs the gates on a lab of its own, and returns the time a node.
-func (b *bench) walk(ctx context.Context, nodes int) (perNode float64, err error) {
+// walk runs the gates on a lab of its own, and returns the time a node and the most memory.
+func (b *bench) walk(ctx context.Context, nodes int) (perNode, memory float64, err error) {
 	name := fmt.Sprintf("bench-scale-%d", nodes)
 	fmt.Fprintf(os.Stderr, "bench: gates 2 to 5 on %d nodes\n", nodes)
 	defer func() { err = errors.Join(err, b.labDown(ctx, name)) }()
 	up, err := b.timed(ctx, nil, "lab", "up", "--name", name, "--nodes", strconv.Itoa(nodes))
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	figure := fmt.Sprintf("gates 2 to 5, %d nodes", nodes)
 	b.add(figure+": lab up", up)
 	lab := filepath.Join(b.dir, home, "labs", name)
-	var whole, cpu, memory float64
+	var whole, cpu float64
 	for _, gate := range scaleGates {
 		before, err := processesIn(lab)
 		if err != nil {
-			return 0, err
+			return 0, 0, err
 		}
 		var out bytes.Buffer
 		own, err := b.command(ctx, "", &out, "accept", "--only", gate, "-o", "json", "--lab", name, "--evidence", b.dir)
 		if err != nil {
-			return 0, err
+			return 0, 0, err
 		}
 		after, err := processesIn(lab)
 		if err != nil {
-			return 0, err
+			return 0, 0, err
 		}
 		took, err := gateTook(out.Bytes(), gate)
 		if err != nil {
-			return 0, err
+			return 0, 0, err
 		}
 		used := own.cpu + after.cpu - before.cpu
 		b.add(figure+": gate "+gate+", a node", took/float64(nodes))
@@ -101,8 +102,7 @@ func (b *bench) walk(ctx context.Context, nodes int) (perNode float64, err error
 	}
 	b.add(figure, whole)
 	b.add(figure+": CPU a node", cpu/float64(nodes))
-	b.add(scaleMemory, memory)
-	return whole / float64(nodes), nil
+	return whole / float64(nodes), memory, nil
 }
 
 // gateTook is the duration of a gate in a report of accept. A gate that is not passed proves no cost.

@@ -54,8 +54,8 @@ type Options struct {
 	Log *slog.Logger
 	// Events receives the progress of the lab. It is called concurrently and must not block.
 	Events func(Event)
-	// StartTimeout bounds Start without builds. Default 5 minutes: a busy machine can take twenty
-	// times as long as an idle one.
+	// StartTimeout bounds each step of Start, without builds. Default 5 minutes, and half a second for each
+	// host: a busy machine can take twenty times as long as an idle one.
 	StartTimeout time.Duration
 	// Clock defaults to the real clock.
 	Clock clock.Clock
@@ -132,7 +132,7 @@ func New(opts Options) (*Lab, error) {
 	if opts.Events == nil {
 		opts.Events = func(Event) {}
 	}
-	opts.StartTimeout = cmp.Or(opts.StartTimeout, 5*time.Minute)
+	opts.StartTimeout = cmp.Or(opts.StartTimeout, startTimeout(opts.Hosts))
 	opts.Clock = cmp.Or[clock.Clock](opts.Clock, clock.RealClock{})
 	id := make([]byte, 8)
 	if _, err := rand.Read(id); err != nil {
@@ -205,3 +205,9 @@ func discardIn(dir string) error {
 
 // Tell adds an event, such as build progress.
 func (l *Lab) Tell(e Event) { l.event(e) }
+
+// startTimeout is the default of StartTimeout: the world's step waits for seven pods of each host, of which
+// a busy machine runs some tens a second.
+func startTimeout(hosts int) time.Duration {
+	return 5*time.Minute + time.Duration(hosts)*time.Second/2
+}

@@ -93,6 +93,14 @@ func TestNetworksDoNotOverlap(t *testing.T) {
 	}
 }
 
+// A lab of 1,000 nodes on a busy machine had 7,000 pods to run in five minutes.
+func TestTimeoutOfTheStartOfManyHosts(t *testing.T) {
+	t.Parallel()
+	if small, large := startTimeout(0), startTimeout(1002); small != 5*time.Minute || large != 13*time.Minute+21*time.Second {
+		t.Errorf("%s and %s", small, large)
+	}
+}
+
 // A lab of 1,000 hosts has five consecutive subnets, which no other lab can claim.
 func TestALabOfManyHostsHasSeveralSubnets(t *testing.T) {
 	t.Parallel()

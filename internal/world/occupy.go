@@ -64,7 +64,7 @@ func (w *World) Take(pod Pod, node string, given []Given, n int, load Load) ([]i
 	return slices.Clone(c.plugged), nil
 }
 
-// allocatable returns nil if a pod of the claim can have the GPU besides the other claims of the node.
+// allocatable returns nil if a pod of the claim can have the GPU, which others of the node may claim.
 func allocatable(on Node, g Given, others []claim) error {
 	i := slices.IndexFunc(on.GPUs, func(have GPU) bool { return have.Index == g.Index })
 	if i < 0 || !on.GPUs[i].Usable() {
