@@ -358,7 +358,11 @@ func (x *execution) freeGPUs(ctx context.Context) (int, error) {
 	for _, n := range x.opts.Site.Inventory.Nodes {
 		nodes = append(nodes, n.Name)
 	}
-	usage, err := inventory.UsageBy(ctx, c, x.opts.Site.GPUStack.DeviceClass, nodes)
+	class, err := inventory.Class(ctx, c, x.opts.Site.GPUStack, nodes)
+	if err != nil {
+		return 0, fmt.Errorf("count free GPUs: %w", err)
+	}
+	usage, err := inventory.UsageBy(ctx, c, class, nodes)
 	if err != nil {
 		return 0, fmt.Errorf("count free GPUs: %w", err)
 	}

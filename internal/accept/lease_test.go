@@ -59,6 +59,7 @@ func sharedCluster() *kube.Cluster {
 		{Group: "autoscaling", Version: "v2", Resource: "horizontalpodautoscalers"}, {Group: "apps", Version: "v1", Resource: "deployments"},
 		{Group: "batch", Version: "v1", Resource: "jobs"}, {Version: "v1", Resource: "pods"}, {Version: "v1", Resource: "nodes"},
 		{Version: "v1", Resource: "services"}, {Group: "resource.k8s.io", Version: "v1", Resource: "resourceclaimtemplates"},
+		{Group: "resource.k8s.io", Version: "v1beta2", Resource: "resourceclaimtemplates"}, {Group: "resource.k8s.io", Version: "v1beta1", Resource: "resourceclaimtemplates"},
 		{Group: "kueue.x-k8s.io", Version: "v1beta2", Resource: "localqueues"}, {Group: "kueue.x-k8s.io", Version: "v1beta1", Resource: "localqueues"},
 		{Group: "monitoring.coreos.com", Version: "v1", Resource: "podmonitors"}, kube.PrometheusRules(),
 		kube.TrainJobs(), kube.JobSets(), kube.MPIJobs(), kube.VolcanoJobs(), {Group: "trainer.kubeflow.org", Version: "v1alpha1", Resource: "trainingruntimes"},

@@ -61,7 +61,7 @@ func (d *drive) place(ctx context.Context) error {
 	d.mark(snapshot.MarkPlaced)
 	client, ns := d.cluster.Client, d.setup.Namespace
 	for _, template := range render.ClaimTemplates(d.values) {
-		if _, err := client.ResourceV1().ResourceClaimTemplates(ns).Create(ctx, template, metav1.CreateOptions{}); err != nil {
+		if _, err := d.cluster.DRA().ResourceClaimTemplates(ns).Create(ctx, template, metav1.CreateOptions{}); err != nil {
 			return fmt.Errorf("create resource claim template %s: %w", template.Name, err)
 		}
 	}

@@ -68,14 +68,12 @@ func Rules(t *testing.T, judge func([]check.Observation) check.Judgement, health
 	for _, r := range rules {
 		t.Run(r.name, func(t *testing.T) {
 			t.Parallel()
-			obs := slices.Clone(healthy)
 			for _, c := range r.changes {
 				if !c.known(t, judge, healthy) {
 					t.Fatalf("unknown field %s of %s: the judge does not read it", c.path, c.of)
 				}
-				c.apply(t, obs)
 			}
-			j := judge(obs)
+			j := judge(With(t, healthy, r.changes...))
 			if j.Verdict != r.verdict {
 				t.Fatalf("%s, want %s: %s: %+v", j.Verdict, r.verdict, j.Reason, j.Findings)
 			}
@@ -86,6 +84,16 @@ func Rules(t *testing.T, judge func([]check.Observation) check.Judgement, health
 			}
 		})
 	}
+}
+
+// With is a copy of the observations with changed fields.
+func With(t *testing.T, obs []check.Observation, changes ...Change) []check.Observation {
+	t.Helper()
+	obs = slices.Clone(obs)
+	for _, c := range changes {
+		c.apply(t, obs)
+	}
+	return obs
 }
 
 // known reports whether the judge reads the field. A key that the figures do not have may be one

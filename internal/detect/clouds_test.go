@@ -184,7 +184,7 @@ func TestClouds(t *testing.T) {
 			"# DRA: 4 devices of gpu.nvidia.com in ResourceSlices",
 			"# GPUs: 1 node with 4 x NVIDIA GB200 (productName of ResourceSlices of gpu.nvidia.com",
 			`profile: ""  # TODO: one of gb200-nvl72-ndr400: 4 x NVIDIA GB200 a node was seen, RDMA devices mlx5_0, mlx5_1, mlx5_4, mlx5_5 by DRANET`,
-			"  # TODO: gates telemetry, collective, training and inference request nvidia.com/gpu",
+			"  deviceClass: gpu.nvidia.com  # seen: no node offers nvidia.com/gpu",
 			"  hcas: [mlx5_0, mlx5_1, mlx5_4, mlx5_5]  # seen: ",
 		},
 	} {

@@ -166,7 +166,6 @@ func (s *Snapshot) offer(p *page, machines []machine) {
 		p.set(2, "draDriver", seen(site.DRANone, "no GPU is in a ResourceSlice"))
 	case claimed && !plugged:
 		p.set(2, "deviceClass", seen(site.DRADeviceClass, "no node offers %s, and ResourceSlices have GPUs", kube.GPUResource))
-		p.todo(2, "gates telemetry, collective, training and inference request %s: declare them under notApplicable, or install a device plugin", kube.GPUResource)
 	case len(machines) > 0 && !plugged && !claimed:
 		p.todo(2, "no node offers %s: install or repair the device plugin", kube.GPUResource)
 	}

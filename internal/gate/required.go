@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -34,6 +35,9 @@ func RequiredBy(s *site.Site, p *profile.Profile, names []string) (Required, err
 			specs, err := w.Workloads()
 			if err != nil {
 				return Required{}, fmt.Errorf("list the pods of gate %s: %w", g.Name(), err)
+			}
+			for i := range specs {
+				specs[i].DeviceClass = cmp.Or(specs[i].DeviceClass, s.GPUStack.DeviceClass) // as gangjob's launcher
 			}
 			out.Workloads = append(out.Workloads, specs...)
 		}

@@ -1,6 +1,7 @@
 package preflight
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/version"
 
+	"github.com/firstlight/firstlight/internal/conformance/dra/inventory"
 	"github.com/firstlight/firstlight/internal/gate"
 	"github.com/firstlight/firstlight/internal/gate/gpustack"
 	"github.com/firstlight/firstlight/internal/probe/guard"
@@ -62,6 +64,10 @@ func (o Options) cluster(ctx context.Context, c *kube.Cluster, required gate.Req
 	space := observeSpace(ctx, c, o.Namespace)
 	gang := observeGang(ctx, c, o.Site.GPUStack)
 	gangLine, scheduler := judgeGang(gang, o.Site.GPUStack)
+	class, classErr := inventory.Class(ctx, c, o.Site.GPUStack, names)
+	for i := range required.Workloads {
+		required.Workloads[i].DeviceClass = cmp.Or(required.Workloads[i].DeviceClass, class)
+	}
 	pods, err := render(space.name, scheduler, required.Workloads)
 	if err != nil {
 		return nil, err
@@ -84,7 +90,9 @@ func (o Options) cluster(ctx context.Context, c *kube.Cluster, required gate.Req
 	observe(func() { asked, priorityErr = observePriority(ctx, c) })
 	observe(func() { stack = observeStack(ctx, c, o.Site.GPUStack) })
 	observe(func() {
-		nodes = observeNodes(ctx, c, names)
+		if nodes.err = classErr; classErr == nil {
+			nodes = observeNodes(ctx, c, class, names)
+		}
 		images = observeImages(ctx, c, o.Namespace, imagesOf(pods, required.Images), pullSecretsOf(pods), within(nodes.nodes, names))
 	})
 	if space.found != nil {

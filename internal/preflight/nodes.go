@@ -11,6 +11,7 @@ import (
 	corev1helpers "k8s.io/component-helpers/scheduling/corev1"
 	"k8s.io/klog/v2"
 
+	"github.com/firstlight/firstlight/internal/conformance/dra/inventory"
 	"github.com/firstlight/firstlight/internal/gate/gangjob"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/workload"
@@ -19,19 +20,42 @@ import (
 // nodeFacts are the observations of the nodes.
 type nodeFacts struct {
 	nodes []corev1.Node
+	// class is the DeviceClass of the pods' claims; empty: they request the device plugin's resource.
+	class string
+	// offered are the GPUs in ResourceSlices of the class, by node.
+	offered map[string]int
 	// usage is that of the GPUs, by node.
 	usage map[string]kube.Usage
 	err   error
 }
 
-func observeNodes(ctx context.Context, c *kube.Cluster, names []string) nodeFacts {
+func observeNodes(ctx context.Context, c *kube.Cluster, class string, names []string) nodeFacts {
 	list, err := c.Client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return nodeFacts{err: fmt.Errorf("list nodes: %w", err)}
 	}
-	f := nodeFacts{nodes: list.Items}
-	f.usage, f.err = c.Usage(ctx, names, kube.GPUResource)
+	f := nodeFacts{nodes: list.Items, class: class}
+	if class != "" {
+		all, err := inventory.ListSlices(ctx, c)
+		if err != nil {
+			return nodeFacts{err: err}
+		}
+		f.offered = map[string]int{}
+		for _, name := range names {
+			gpus, _, _ := inventory.GPUsOnNode(all, name)
+			f.offered[name] = len(gpus)
+		}
+	}
+	f.usage, f.err = inventory.UsageBy(ctx, c, class, names)
 	return f
+}
+
+// gpus are those that pods can get on a node, and what offers them.
+func (f nodeFacts) gpus(n *corev1.Node) (count int, by string) {
+	if f.class != "" {
+		return f.offered[n.Name], "GPUs in ResourceSlices of " + f.class
+	}
+	return kube.Count(n.Status.Allocatable, kube.GPUResource), "of " + kube.GPUResource + " allocatable"
 }
 
 // nodeDemand is what the gates need of the nodes.
@@ -70,7 +94,7 @@ func judgeNodes(f nodeFacts, d nodeDemand) []Line {
 			out = append(out, stop(whatNode, name, "join the node to the cluster, or correct the inventory", "is in the inventory and not in the cluster"))
 			continue
 		}
-		if line := d.judgeNode(&f.nodes[i]); line.Result != OK {
+		if line := d.judgeNode(f, &f.nodes[i]); line.Result != OK {
 			unusable[name] = true
 			out = append(out, line)
 		}
@@ -89,9 +113,10 @@ func judgeNodes(f nodeFacts, d nodeDemand) []Line {
 }
 
 // judgeNode finds why a node cannot be used.
-func (d nodeDemand) judgeNode(n *corev1.Node) Line {
+func (d nodeDemand) judgeNode(f nodeFacts, n *corev1.Node) Line {
 	taint, tainted := d.untolerated(n)
-	gpus, ports := kube.Count(n.Status.Allocatable, kube.GPUResource), kube.Count(n.Status.Allocatable, d.networkResource)
+	gpus, by := f.gpus(n)
+	ports := kube.Count(n.Status.Allocatable, d.networkResource)
 	switch {
 	case !kube.Ready(n):
 		return stop(whatNode, n.Name, "look at the node's kubelet: journalctl -u kubelet", "is not Ready: %s", notReady(n))
@@ -100,12 +125,19 @@ func (d nodeDemand) judgeNode(n *corev1.Node) Line {
 	case tainted:
 		return stop(whatNode, n.Name, fmt.Sprintf("remove the taint: kubectl taint node %s %s-", n.Name, taint.ToString()), "has the taint %s, which the pods of the gates do not tolerate", taint.ToString())
 	case gpus != d.gpus[n.Name]:
-		return stop(whatNode, n.Name, "look at the nvidia-device-plugin pod of the node and at nvidia-smi on it", "has %d of %s allocatable, want %d", gpus, kube.GPUResource, d.gpus[n.Name])
+		return stop(whatNode, n.Name, f.remedyGPUs(), "has %d %s, want %d", gpus, by, d.gpus[n.Name])
 	case d.networkResource != "" && ports != d.ports:
 		return stop(whatNode, n.Name, "look at the RDMA device plugin's pod of the node and at ibstat on it", "has %d of %s allocatable, want %d", ports, d.networkResource, d.ports)
 	default:
 		return ok(whatNode, n.Name, "can be used")
 	}
+}
+
+func (f nodeFacts) remedyGPUs() string {
+	if f.class != "" {
+		return "look at the DRA driver's kubelet plugin on the node and at nvidia-smi on it"
+	}
+	return "look at the nvidia-device-plugin pod of the node and at nvidia-smi on it"
 }
 
 // untolerated is a taint that the pods of a workload do not tolerate.
@@ -157,6 +189,10 @@ func (d nodeDemand) judgeFit(usage map[string]kube.Usage, unusable map[string]bo
 		u := usage[name]
 		var holders []string
 		for _, h := range u.Holders {
+			if h.Namespace == "" { // of a claim
+				holders = append(holders, h.Pod+" holds some")
+				continue
+			}
 			holders = append(holders, fmt.Sprintf("pod %s/%s holds %d", h.Namespace, h.Pod, h.Count))
 		}
 		out = append(out, stop(whatGPUs, name, "wait until these pods have ended, or remove them: gates use free GPUs only",

@@ -28,6 +28,14 @@ func machines() (nodeFacts, nodeDemand) {
 		nodeDemand{names: []string{"a", "b"}, gpus: map[string]int{"a": 8, "b": 8}, ports: 8, networkResource: "rdma/ib", every: true, workloads: []workload.Spec{rendered[0].spec}, tolerations: tolerations(rendered)}
 }
 
+// byClaims makes the GPUs those of ResourceSlices; the nodes have no resource of a device plugin.
+func byClaims(f *nodeFacts, a, b int) {
+	f.class, f.offered = "gpu.nvidia.com", map[string]int{"a": a, "b": b}
+	for i := range f.nodes {
+		delete(f.nodes[i].Status.Allocatable, kube.GPUResource)
+	}
+}
+
 func TestJudgeNodes(t *testing.T) {
 	t.Parallel()
 	gone := func(f *nodeFacts, name string) { f.usage[name] = kube.Usage{} }
@@ -82,6 +90,12 @@ func TestJudgeNodes(t *testing.T) {
 			gone(f, "b")
 			d.every = false
 		}, []string{"would-stop node b: is cordoned"}},
+		"claims":             {func(f *nodeFacts, _ *nodeDemand) { byClaims(f, 8, 8) }, nil},
+		"claims, fewer GPUs": {func(f *nodeFacts, _ *nodeDemand) { byClaims(f, 8, 7) }, []string{"would-stop node b: has 7 GPUs in ResourceSlices of gpu.nvidia.com, want 8"}},
+		"claims, held": {func(f *nodeFacts, _ *nodeDemand) {
+			byClaims(f, 8, 8)
+			f.usage["a"] = kube.Usage{Allocatable: 8, Requested: 1, Holders: []kube.Holder{{Pod: "claim team/train"}, {Namespace: "team", Pod: "train-0", Count: 1}}}
+		}, []string{"would-stop GPUs a: 7 of 8 are free: claim team/train holds some, pod team/train-0 holds 1; needed by telemetry"}},
 		"too large for the site": {func(_ *nodeFacts, d *nodeDemand) { d.workloads[0].Pods = 3 }, []string{"would-stop GPUs inventory: too few for telemetry"}},
 	} {
 		f, d := machines()

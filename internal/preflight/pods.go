@@ -10,6 +10,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	podsecurity "k8s.io/pod-security-admission/api"
@@ -23,6 +24,8 @@ import (
 type rendered struct {
 	spec workload.Spec
 	job  *batchv1.Job
+	// claim is the template of the pods' claims; nil if they claim no GPUs.
+	claim *resourcev1.ResourceClaimTemplate
 	// privileged is why its pods violate the level baseline; empty if they do not.
 	privileged string
 }
@@ -39,7 +42,7 @@ func render(namespace string, scheduler workload.Scheduler, specs []workload.Spe
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, rendered{spec, manifests.Job, why})
+		out = append(out, rendered{spec, manifests.Job, manifests.Claim, why})
 	}
 	return out, nil
 }

@@ -114,6 +114,10 @@ func needsOf(p rendered, spec corev1.PodSpec) corev1.ResourceList {
 		corev1.ResourcePods: count(p.spec.Pods), "count/pods": count(p.spec.Pods), "count/jobs.batch": count(1),
 		corev1.ResourceServices: count(1), "count/services": count(1),
 	}
+	if p.claim != nil {
+		out["count/resourceclaimtemplates.resource.k8s.io"], out["count/resourceclaims.resource.k8s.io"] = count(1), count(p.spec.Pods)
+		out[corev1.ResourceName(p.spec.DeviceClass)+corev1.ResourceName(corev1.ResourceClaimsPerClass)] = count(p.spec.Pods * p.spec.GPUs)
+	}
 	pod := &corev1.Pod{Spec: spec}
 	times := func(q resource.Quantity) resource.Quantity {
 		q.Mul(int64(p.spec.Pods))

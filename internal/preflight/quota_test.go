@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/firstlight/firstlight/internal/probe/kube"
+	"github.com/firstlight/firstlight/internal/workload"
 )
 
 func TestJudgeQuotas(t *testing.T) {
@@ -53,5 +54,20 @@ func TestJudgeQuotas(t *testing.T) {
 		"limit that fits":     {limit(corev1.LimitTypePod, "8"), nil, nil},
 	} {
 		require(t, name, judgeQuotas("x", tt.f, tt.err, pods("telemetry")), tt.want...)
+	}
+	claiming := pods("telemetry")
+	claiming[0].spec.DeviceClass = "gpu.nvidia.com"
+	claiming = mustRender([]workload.Spec{claiming[0].spec})
+	const devices = "gpu.nvidia.com.deviceclass.resource.k8s.io/devices"
+	for name, tt := range map[string]struct {
+		f    quotaFacts
+		want []string
+	}{
+		"enough devices":       {quota(nil, devices, "16", "0", "requests.nvidia.com/gpu", "0", "0"), nil},
+		"used devices":         {quota(nil, devices, "16", "8"), []string{"would-stop quota x: needs 16 of " + devices + ", 8 of 16 are left"}},
+		"claims":               {quota(nil, "count/resourceclaims.resource.k8s.io", "1", "0"), []string{"would-stop quota x: needs 2 of count/resourceclaims.resource.k8s.io"}},
+		"devices of the other": {quota(nil, "mig.nvidia.com.deviceclass.resource.k8s.io/devices", "0", "0"), nil},
+	} {
+		require(t, name, judgeQuotas("x", tt.f, nil, claiming), tt.want...)
 	}
 }

@@ -143,10 +143,7 @@ func (c Case) known(p plan.Plan) error {
 
 // checks constructs the checks of a step of the pipeline.
 func (c Case) checks(step string, s *site.Site, p *profile.Profile, deps conformance.Deps) ([]describedCheck, error) {
-	stack := s.GPUStack
-	job := gangjob.Deps{
-		Cluster: deps.Cluster, RunID: deps.RunID, DeviceClass: stack.DeviceClass, PreferClaims: stack.DRADriver != site.DRANone, Hold: true,
-	}
+	job := gangjob.Deps{Cluster: deps.Cluster, RunID: deps.RunID, PreferClaims: s.GPUStack.DRADriver != site.DRANone, Hold: true}
 	switch step {
 	case snapshot.Name:
 		return []describedCheck{snapshot.New(c.Snapshot, snapshot.Deps{Cluster: deps.Cluster, RunID: deps.RunID, Image: s.Telemetry.LoadImage})}, nil

@@ -43,7 +43,7 @@ func (g *Gang) Delete(ctx context.Context) error {
 		note("service", g.cluster.Client.CoreV1().Services(g.Namespace).Delete(ctx, g.Spec.Name, metav1.DeleteOptions{}))
 	}
 	if g.Spec.DeviceClass != "" {
-		note("resource claim template", g.cluster.Client.ResourceV1().ResourceClaimTemplates(g.Namespace).Delete(ctx, g.Spec.Name, metav1.DeleteOptions{}))
+		note("resource claim template", g.cluster.DRA().ResourceClaimTemplates(g.Namespace).Delete(ctx, g.Spec.Name, metav1.DeleteOptions{}))
 	}
 	for _, ref := range g.objects {
 		note(ref.resource.Resource, g.cluster.Dynamic.Resource(ref.resource).Namespace(g.Namespace).Delete(ctx, ref.name, metav1.DeleteOptions{}))

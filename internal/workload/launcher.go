@@ -53,6 +53,9 @@ type Gang struct {
 	everBound map[types.UID]bool
 }
 
+// Cluster is where the gang runs.
+func (g *Gang) Cluster() *kube.Cluster { return g.cluster }
+
 // objectRef is an object that Delete removes.
 type objectRef struct {
 	resource schema.GroupVersionResource
@@ -111,7 +114,7 @@ func (g *Gang) create(ctx context.Context, m Manifests) error {
 		}
 	}
 	if m.Claim != nil {
-		if _, err := g.cluster.Client.ResourceV1().ResourceClaimTemplates(g.Namespace).Create(ctx, m.Claim, metav1.CreateOptions{}); err != nil {
+		if _, err := g.cluster.DRA().ResourceClaimTemplates(g.Namespace).Create(ctx, m.Claim, metav1.CreateOptions{}); err != nil {
 			return fmt.Errorf("create resource claim template %s: %w", m.Claim.Name, err)
 		}
 	}

@@ -17,9 +17,6 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/kube"
 )
 
-// gpuClaim is the name of the pods' resource claim.
-const gpuClaim = "gpus"
-
 // hostVolume is the name of the volume of a HostDirectory.
 const hostVolume = "host"
 
@@ -75,20 +72,7 @@ func RenderKind(namespace, runID string, gang Scheduler, kind Kind, spec Spec) (
 			},
 		},
 	}
-	if spec.claims() {
-		m.Claim = &resourcev1.ResourceClaimTemplate{
-			TypeMeta:   metav1.TypeMeta{APIVersion: "resource.k8s.io/v1", Kind: "ResourceClaimTemplate"},
-			ObjectMeta: *meta.DeepCopy(),
-			Spec: resourcev1.ResourceClaimTemplateSpec{
-				ObjectMeta: metav1.ObjectMeta{Labels: maps.Clone(labels)},
-				Spec: resourcev1.ResourceClaimSpec{Devices: resourcev1.DeviceClaim{Requests: []resourcev1.DeviceRequest{{
-					Name: gpuClaim, Exactly: &resourcev1.ExactDeviceRequest{
-						DeviceClassName: spec.DeviceClass, AllocationMode: resourcev1.DeviceAllocationModeExactCount, Count: int64(spec.GPUs),
-					},
-				}}}},
-			},
-		}
-	}
+	m.Claim = spec.request().ClaimTemplate(namespace, maps.Clone(labels))
 	if gang != nil {
 		m.Groups = gang.Decorate(Group{Namespace: namespace, Labels: labels, MinCount: spec.minCount(), Priority: kube.PriorityClassOf(runID), Spec: spec}, m.Job)
 	}
@@ -142,9 +126,7 @@ func podSpec(runID string, kind Kind, spec Spec) corev1.PodSpec {
 			Key: corev1.TaintNodeUnschedulable, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoSchedule,
 		})
 	}
-	if spec.claims() {
-		pod.ResourceClaims = []corev1.PodResourceClaim{{Name: gpuClaim, ResourceClaimTemplateName: new(spec.Name)}}
-	}
+	spec.request().Set(&pod)
 	return pod
 }
 
@@ -168,19 +150,10 @@ func container(spec Spec) corev1.Container {
 	for _, p := range spec.Ports {
 		c.Ports = append(c.Ports, corev1.ContainerPort{ContainerPort: p})
 	}
-	limits := corev1.ResourceList{}
-	if spec.claims() {
-		c.Resources.Claims = []corev1.ResourceClaim{{Name: gpuClaim}}
-	} else if spec.GPUs > 0 {
-		limits[corev1.ResourceName(spec.gpuResource())] = *resource.NewQuantity(int64(spec.GPUs), resource.DecimalSI)
-	}
 	if spec.locksMemory() {
-		limits[corev1.ResourceName(spec.NetworkResource)] = *resource.NewQuantity(int64(spec.NetworkCount), resource.DecimalSI)
+		c.Resources.Limits = corev1.ResourceList{corev1.ResourceName(spec.NetworkResource): *resource.NewQuantity(int64(spec.NetworkCount), resource.DecimalSI)}
 		// RDMA requires locked memory.
 		c.SecurityContext = &corev1.SecurityContext{Capabilities: &corev1.Capabilities{Add: []corev1.Capability{"IPC_LOCK"}}}
-	}
-	if len(limits) > 0 {
-		c.Resources.Limits = limits
 	}
 	return c
 }

@@ -6,8 +6,6 @@ import (
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/api/resource"
-
-	"github.com/firstlight/firstlight/internal/probe/kube"
 )
 
 // Spec is one gang of identical pods.
@@ -62,11 +60,10 @@ func (s Spec) minCount() int {
 	return s.Pods
 }
 
-// gpuResource is the extended resource of its GPUs.
-func (s Spec) gpuResource() string { return cmp.Or(s.GPUResource, kube.GPUResource) }
-
-// claims reports whether its GPUs are requested through dynamic resource allocation.
-func (s Spec) claims() bool { return s.DeviceClass != "" && s.GPUs > 0 }
+// request is the request of each pod for its GPUs; the template of claims has the gang's name.
+func (s Spec) request() GPURequest {
+	return GPURequest{GPUs: s.GPUs, DeviceClass: s.DeviceClass, Resource: s.GPUResource, Template: s.Name}
+}
 
 // locksMemory reports whether its pods need the capability IPC_LOCK: RDMA requires locked
 // memory.

@@ -38,9 +38,10 @@ func (v Volcano) Decorate(g Group, job *batchv1.Job) []*unstructured.Unstructure
 		"queue":             v.Queue,
 		"priorityClassName": g.Priority,
 	}
-	if g.Spec.GPUs > 0 {
-		// Volcano admits a group to its queue by these, before it schedules pods.
-		spec["minResources"] = map[string]any{g.Spec.gpuResource(): strconv.Itoa(g.Spec.GPUs * g.MinCount)}
+	if resource := g.Spec.request().extended(); resource != "" {
+		// Volcano admits a group to its queue by these, before it schedules pods. It compares them with the
+		// resources of nodes, which have none of claims.
+		spec["minResources"] = map[string]any{resource: strconv.Itoa(g.Spec.GPUs * g.MinCount)}
 	}
 	return []*unstructured.Unstructured{g.object(v.GroupResource().GroupVersion().String(), "PodGroup", g.Spec.Name, spec)}
 }

@@ -52,6 +52,12 @@ func stackFaults() []FaultKind {
 			},
 		},
 		{
+			Kind: "dra-class-mismatch", Gate: "gpustack", TargetForm: FormCluster, DefaultTarget: FormCluster,
+			Summary: "the DeviceClass gpu.nvidia.com selects GPUs of another product: none of its claims can be allocated, though ResourceSlices offer every GPU (needs dra-only on the cluster, and a site file that declares the class)",
+			Suspect: `DeviceClass gpu.nvidia.com`,
+			apply:   func(d *draft, _ target, _ Fault) { d.DRAClassMismatch = true },
+		},
+		{
 			Kind: "cuda-validation-failed", Gate: "gpustack", Stack: StackReal, TargetForm: FormNode, DefaultTarget: "gpu-04",
 			Summary: "the CUDA workload of the operator's validator fails on a node", Suspect: `{node}`,
 			apply: func(d *draft, t target, _ Fault) { d.Nodes[t.node].CUDAValidationFails = true },

@@ -128,7 +128,7 @@ func (v Values) pod(name, image string, gpus int, tolerations []corev1.Toleratio
 			},
 		}},
 	}
-	v.request(&pod, gpus)
+	v.request(gpus).Set(&pod)
 	return pod
 }
 

@@ -4,24 +4,27 @@ import (
 	"context"
 	"fmt"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/firstlight/firstlight/internal/conformance/dra/testpod"
 	"github.com/firstlight/firstlight/internal/probe/kube"
+	"github.com/firstlight/firstlight/internal/workload"
 )
 
-// gpuClaim is the name of a pod's claim, and of its template.
-const gpuClaim = "firstlight-gpu"
+// gpuTemplate is the name of the template of the pods' claims.
+const gpuTemplate = "firstlight-gpu"
 
-// gpuValues are the values of a pod's resources and resourceClaims with one GPU: by a claim of the
-// class, or, where that is empty, as the device plugin's resource.
-func gpuValues(class string) (resources map[string]any, claims []map[string]string) {
-	if class == "" {
-		return map[string]any{"limits": map[string]int{kube.GPUResource: 1}}, []map[string]string{}
-	}
-	return map[string]any{"claims": []map[string]string{{"name": gpuClaim}}},
-		[]map[string]string{{"name": gpuClaim, "resourceClaimTemplateName": gpuClaim}}
+// gpuRequest is the request of a pod for its GPU.
+func gpuRequest(class string) workload.GPURequest {
+	return workload.GPURequest{GPUs: 1, DeviceClass: class, Template: gpuTemplate}
+}
+
+// gpuValues are the values of a pod's resources and resourceClaims with one GPU.
+func gpuValues(class string) (corev1.ResourceRequirements, []corev1.PodResourceClaim) {
+	pod := corev1.PodSpec{Containers: make([]corev1.Container, 1), ResourceClaims: []corev1.PodResourceClaim{}}
+	gpuRequest(class).Set(&pod)
+	return pod.Containers[0].Resources, pod.ResourceClaims
 }
 
 // createClaimTemplate creates the template of the pods' claims; one that exists is of an earlier
@@ -30,10 +33,10 @@ func (w *observation) createClaimTemplate(ctx context.Context) error {
 	if w.class == "" {
 		return nil
 	}
-	template := testpod.Spec{Name: gpuClaim, Check: Name, Claim: &testpod.Claim{Class: w.class}}.Template(w.deps.RunID, w.namespace)
-	_, err := w.cluster.Client.ResourceV1().ResourceClaimTemplates(w.namespace).Create(ctx, template, metav1.CreateOptions{})
+	template := gpuRequest(w.class).ClaimTemplate(w.namespace, kube.Labels(w.deps.RunID, Name))
+	_, err := w.cluster.DRA().ResourceClaimTemplates(w.namespace).Create(ctx, template, metav1.CreateOptions{})
 	if err != nil && !apierrors.IsAlreadyExists(err) {
-		return fmt.Errorf("create resource claim template %s: %w", gpuClaim, err)
+		return fmt.Errorf("create resource claim template %s: %w", gpuTemplate, err)
 	}
 	return nil
 }
@@ -42,9 +45,9 @@ func (w *observation) deleteClaimTemplate(ctx context.Context) error {
 	if w.class == "" {
 		return nil
 	}
-	err := w.cluster.Client.ResourceV1().ResourceClaimTemplates(w.namespace).Delete(ctx, gpuClaim, metav1.DeleteOptions{})
+	err := w.cluster.DRA().ResourceClaimTemplates(w.namespace).Delete(ctx, gpuTemplate, metav1.DeleteOptions{})
 	if err != nil && !apierrors.IsNotFound(err) {
-		return fmt.Errorf("delete resource claim template %s: %w", gpuClaim, err)
+		return fmt.Errorf("delete resource claim template %s: %w", gpuTemplate, err)
 	}
 	return nil
 }

@@ -67,8 +67,8 @@ func TestThePodOfAnOperatorHasAGPU(t *testing.T) {
 		t.Fatal(err)
 	}
 	for class, want := range map[string]string{
-		"":               `{"containers":{"limits":{"nvidia.com/gpu":1}},"claims":[]}`,
-		"gpu.nvidia.com": `{"containers":{"claims":[{"name":"firstlight-gpu"}]},"claims":[{"name":"firstlight-gpu","resourceClaimTemplateName":"firstlight-gpu"}]}`,
+		"":               `{"containers":{"limits":{"nvidia.com/gpu":"1"}},"claims":[]}`,
+		"gpu.nvidia.com": `{"containers":{"claims":[{"name":"gpus"}]},"claims":[{"name":"gpus","resourceClaimTemplateName":"firstlight-gpu"}]}`,
 	} {
 		setup, err := o.render(o.Setup, values{Name: "x", Namespace: "y", DeviceClass: class}, variant{})
 		if err != nil {

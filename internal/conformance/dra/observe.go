@@ -78,7 +78,7 @@ func readServed(ctx context.Context, cluster *kube.Cluster) (served, error) {
 
 func readClass(ctx context.Context, cluster *kube.Cluster) (class, error) {
 	out := class{Name: inventory.Driver}
-	got, err := cluster.Client.ResourceV1().DeviceClasses().Get(ctx, inventory.Driver, metav1.GetOptions{})
+	got, err := cluster.DRA().DeviceClasses().Get(ctx, inventory.Driver, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		return out, nil
 	}

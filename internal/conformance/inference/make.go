@@ -21,7 +21,7 @@ func (t *trial) startServers(ctx context.Context, where placement) (func(context
 	}
 	attempt := t.rec.Begin(kindServers, "cluster", fmt.Sprintf("create Pods and Services %v (%s); read the pods until they are ready and, through a port forward to each, GET %s", serverNames(), program, modelsPath))
 	if template := t.claimTemplate(where); template != nil {
-		if _, err := t.cluster.Client.ResourceV1().ResourceClaimTemplates(t.namespace).Create(ctx, template, metav1.CreateOptions{}); err != nil {
+		if _, err := t.cluster.DRA().ResourceClaimTemplates(t.namespace).Create(ctx, template, metav1.CreateOptions{}); err != nil {
 			return nil, errors.Join(attempt.Record(nil, fmt.Errorf("create resource claim template %s: %w", template.Name, err)), ctx.Err())
 		}
 	}

@@ -6,14 +6,13 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
-	"github.com/firstlight/firstlight/internal/conformance/dra/testpod"
 	"github.com/firstlight/firstlight/internal/probe/kube"
+	"github.com/firstlight/firstlight/internal/workload"
 )
 
 //go:embed serve.sh
@@ -30,8 +29,8 @@ const (
 	listenerName = "http"
 	// missingService is never created.
 	missingService = "nobody"
-	// gpuClaim is the name of a server's claim in its pod, and of its template.
-	gpuClaim = "gpu"
+	// gpuTemplate is the name of the template of the servers' claims.
+	gpuTemplate = "gpu"
 	// serverPort is the port of a model server and of its Service.
 	serverPort = 8000
 	// lifetime limits a server that is not removed, in seconds.
@@ -95,29 +94,22 @@ func (t *trial) pod(name string, r placement) *corev1.Pod {
 		},
 	}
 	if !r.Scripts {
-		t.requestGPU(&pod.Spec)
+		t.request().Set(&pod.Spec)
 	}
 	return pod
 }
 
-// requestGPU requests one GPU for the pod's container: by a claim of the class, or as the device
-// plugin's resource.
-func (t *trial) requestGPU(pod *corev1.PodSpec) {
-	resources := &pod.Containers[0].Resources
-	if t.Check.class == "" {
-		resources.Limits = corev1.ResourceList{kube.GPUResource: *resource.NewQuantity(1, resource.DecimalSI)}
-		return
-	}
-	pod.ResourceClaims = []corev1.PodResourceClaim{{Name: gpuClaim, ResourceClaimTemplateName: new(gpuClaim)}}
-	resources.Claims = []corev1.ResourceClaim{{Name: gpuClaim}}
+// request is the request of a server for its GPU.
+func (t *trial) request() workload.GPURequest {
+	return workload.GPURequest{GPUs: 1, DeviceClass: t.Check.class, Template: gpuTemplate}
 }
 
 // claimTemplate is that of the servers' claims; nil if they claim no GPU.
 func (t *trial) claimTemplate(r placement) *resourcev1.ResourceClaimTemplate {
-	if r.Scripts || t.Check.class == "" {
+	if r.Scripts {
 		return nil
 	}
-	return testpod.Spec{Name: gpuClaim, Check: Name, Claim: &testpod.Claim{Class: t.Check.class}}.Template(t.deps.RunID, t.namespace)
+	return t.request().ClaimTemplate(t.namespace, t.labels(""))
 }
 
 func (t *trial) service(name string) *corev1.Service {

@@ -32,7 +32,7 @@ const (
 // start starts the server and waits until its pod runs. The gang must be removed also when
 // there is an error.
 func (o *observer) start(ctx context.Context) (*workload.Gang, pod, error) {
-	launcher, err := gangjob.Deps{Cluster: o.open, RunID: o.deps.RunID, DeviceClass: o.site.GPUStack.DeviceClass}.Launcher(ctx, o.site)
+	launcher, err := gangjob.Deps{Cluster: o.open, RunID: o.deps.RunID}.Launcher(ctx, o.site)
 	if err != nil {
 		return nil, pod{}, err
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/gate/gangjob"
 )
 
 // review judges one job.
@@ -33,7 +34,17 @@ func (g *Gate) reviewRun(id string, f Figures) *review {
 	}
 	r.nvls()
 	r.bandwidth()
+	r.claims()
 	return r
+}
+
+// claims requires the GPUs of a run that claims them.
+func (r *review) claims() {
+	before := r.Failures()
+	if r.f.Outcome.Ended != gangjob.EndedNotRun {
+		gangjob.JudgeClaims(&r.Builder, r.id, r.gate.site, r.f.Outcome.Claims, r.f.GPUsPerNode)
+	}
+	r.named = r.named || r.Failures() > before
 }
 
 // blame adds a finding about a node or a part of one.

@@ -21,11 +21,8 @@ type Deps struct {
 	Cluster func(context.Context) (*kube.Cluster, error)
 	// RunID is the value of the run label of every created object.
 	RunID string
-	// DeviceClass requests GPUs through dynamic resource allocation; empty: through the
-	// device plugin's resource.
-	DeviceClass string
 	// PreferClaims requests GPUs by claims where the DRA driver offers those of the inventory, and
-	// through the device plugin without such a driver. It is for an empty DeviceClass.
+	// through the device plugin without such a driver. It is for sites that declare no DeviceClass.
 	PreferClaims bool
 	// Cordoned: pods also run on cordoned nodes.
 	Cordoned bool
@@ -62,13 +59,19 @@ func (d Deps) Launcher(ctx context.Context, s *site.Site) (*workload.Launcher, e
 	if err != nil {
 		return nil, fmt.Errorf("choose the kind of the gang's job: %w", err)
 	}
-	class := d.DeviceClass
-	if class == "" && d.PreferClaims {
-		if class, err = inventory.Offered(ctx, cluster, nodeNames(s)); err != nil {
-			return nil, fmt.Errorf("find out how GPUs are offered: %w", err)
-		}
+	class, err := d.class(ctx, cluster, s)
+	if err != nil {
+		return nil, fmt.Errorf("find out how GPUs are offered: %w", err)
 	}
 	return &workload.Launcher{Cluster: cluster, RunID: d.RunID, Gang: gang, Kind: kind, DeviceClass: class, Cordoned: d.Cordoned}, nil
+}
+
+// class is the DeviceClass of the pods' claims; empty: they request the device plugin's resource.
+func (d Deps) class(ctx context.Context, cluster *kube.Cluster, s *site.Site) (string, error) {
+	if d.PreferClaims && s.GPUStack.DeviceClass == "" {
+		return inventory.Offered(ctx, cluster, nodeNames(s))
+	}
+	return inventory.Class(ctx, cluster, s.GPUStack, nodeNames(s))
 }
 
 func nodeNames(s *site.Site) []string {

@@ -31,8 +31,8 @@ func free(ctx context.Context, l *workload.Launcher, spec workload.Spec) (reason
 }
 
 func usageFor(ctx context.Context, l *workload.Launcher, spec workload.Spec) (map[string]kube.Usage, error) {
-	if l.Cordoned && l.DeviceClass == "" {
-		return l.Cluster.UsageBehindCordon(ctx, spec.Nodes, kube.GPUResource)
+	if l.Cordoned {
+		return inventory.UsageBehindCordon(ctx, l.Cluster, l.DeviceClass, spec.Nodes)
 	}
 	return inventory.UsageBy(ctx, l.Cluster, l.DeviceClass, spec.Nodes)
 }

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/firstlight/firstlight/internal/conformance/dra/allocation"
 	"github.com/firstlight/firstlight/internal/probe/logline"
 	"github.com/firstlight/firstlight/internal/workload"
 )
@@ -48,6 +49,8 @@ type Outcome struct {
 	Lacking []string `json:"lacking,omitempty"`
 	// Refused: a pod or the Job failed before the gang ran.
 	Refused bool `json:"refused,omitempty"`
+	// Claims are the GPUs that claims allocate to the placed pods; nil if the pods claim none.
+	Claims *allocation.Figures `json:"claims,omitempty"`
 	// Leftover is the error of the deletion.
 	Leftover string `json:"leftover,omitempty"`
 }
@@ -106,6 +109,7 @@ func await(ctx context.Context, gang *workload.Gang, timeout time.Duration, want
 		out.Ended, out.Problem, out.Refused = EndedNotRun, err.Error(), errors.Is(err, workload.ErrFailed)
 		return nil
 	}
+	out.Claims = Claims(limited, gang)
 	result, err := gang.WaitDone(limited)
 	out.Succeeded, out.Pods = result.Succeeded, result.Pods
 	switch {

@@ -11,6 +11,13 @@ import (
 	"github.com/firstlight/firstlight/internal/site"
 )
 
+// refuse has the scheduler place a part of the gang that fits, and refuse its other claims.
+func refuse(f *facts, bound, fitsAfter int) {
+	p := &f.fits.Placement
+	p.Bound, p.Refused, p.Messages = bound, p.Wanted-bound, []string{"0/5 nodes are available: 4 cannot allocate all claims"}
+	f.fits.FitsAfter, f.fits.Undecided = fitsAfter, "deadline"
+}
+
 // A cluster that offers its GPUs through DRA alone failed the gate: its nodes have no nvidia.com/gpu.
 func TestDRA(t *testing.T) {
 	t.Parallel()
@@ -27,6 +34,14 @@ func TestDRA(t *testing.T) {
 		"a node not listed": {func(_ *facts, s *[]sliceFigures) { *s = (*s)[1:] }, check.Unobserved, "gpu-01", "were not observed"},
 		"no slices read":    {func(_ *facts, s *[]sliceFigures) { *s = nil }, check.Unobserved, "the ResourceSlices", ""},
 		"another node":      {func(_ *facts, s *[]sliceFigures) { *s = append(*s, sliceFigures{Node: "gpu-09", GPUs: 8, Slices: 1}) }, check.Failed, "gpu-09", "not in the inventory"},
+		"no class":          {func(f *facts, _ *[]sliceFigures) { f.class = &classFigures{} }, check.Failed, "DeviceClass gpu.nvidia.com", "does not exist"},
+		"class not read":    {func(f *facts, _ *[]sliceFigures) { f.class = nil }, check.Unobserved, "DeviceClass gpu.nvidia.com", ""},
+		"mapped":            {func(f *facts, _ *[]sliceFigures) { f.class.ExtendedResource = kube.GPUResource }, check.Passed, "DeviceClass gpu.nvidia.com", "pods that request it without a claim get GPUs, too"},
+		"not mapped":        {func(f *facts, _ *[]sliceFigures) { f.class.ExtendedResource = "example.com/gpu" }, check.Passed, "DeviceClass gpu.nvidia.com", "stay Pending"},
+		"the class selects other devices": {func(f *facts, _ *[]sliceFigures) { refuse(f, 0, 4) }, check.Failed, "DeviceClass gpu.nvidia.com",
+			"no claim of it was allocated, though ResourceSlices offer free GPUs for 4 pods: 0/5 nodes are available: 4 cannot allocate all claims; its selectors: device.driver == 'gpu.nvidia.com'"},
+		"a part of the gang is refused": {func(f *facts, _ *[]sliceFigures) { refuse(f, 2, 4) }, check.Failed, "gang scheduler native", "placed 2 of 4 pods"},
+		"others took the GPUs":          {func(f *facts, _ *[]sliceFigures) { refuse(f, 0, 3) }, check.Unobserved, "gang scheduler native", "other pods took the GPUs"},
 		"offered twice": {func(f *facts, _ *[]sliceFigures) { f.nodes[3].Resources[kube.GPUResource] = resourceFigures{8, 8} }, check.Failed,
 			"gpu-04/nvidia.com/gpu", "8 of nvidia.com/gpu"},
 	} {
@@ -44,6 +59,7 @@ func TestDRA(t *testing.T) {
 			}
 			g := New(s, p, Deps{})
 			f := healthy(g)
+			f.class = &classFigures{Found: true, Selectors: []string{"device.driver == 'gpu.nvidia.com'"}}
 			var found []sliceFigures
 			for i, n := range g.nodes {
 				f.nodes[i].Resources = map[string]resourceFigures{kube.GPUResource: {}}

@@ -15,6 +15,7 @@ const (
 	kindGang     = "gang-scheduler"
 	kindUsage    = "gpu-usage"
 	kindSlices   = "resourceslices"
+	kindClass    = "deviceclass"
 	kindProof    = "gang-proof"
 	kindDNS      = "dns"
 )
@@ -151,6 +152,15 @@ type gangFigures struct {
 // usageFigures are the GPUs in use and the pods that hold them, by node.
 type usageFigures struct {
 	Nodes map[string]kube.Usage `json:"nodes"`
+}
+
+// classFigures is the DeviceClass by which pods claim GPUs.
+type classFigures struct {
+	Found bool `json:"found"`
+	// Selectors are its CEL expressions.
+	Selectors []string `json:"selectors,omitempty"`
+	// ExtendedResource is what pods may request instead of a claim (extendedResourceName).
+	ExtendedResource string `json:"extendedResource,omitempty"`
 }
 
 // sliceFigures are the GPUs that a node offers through dynamic resource allocation.

@@ -60,7 +60,7 @@ func (g *Gate) roomIn(usage map[string]kube.Usage) gangproof.Room {
 
 // observeUsage records the free GPUs.
 func (g *Gate) observeUsage(ctx context.Context, cluster *kube.Cluster, rec check.Recorder) (gangproof.Room, error) {
-	attempt := g.begin(rec, kindUsage, "cluster", "GET nodes, pods: "+g.gang+" allocatable less requested by live pods")
+	attempt := g.begin(rec, kindUsage, "cluster", g.usageCommand())
 	usage, err := g.usage(ctx, cluster)
 	if err != nil { // the proof needs known room; the error is recorded
 		return gangproof.Room{}, attempt.Record(nil, err)

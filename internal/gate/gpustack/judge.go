@@ -27,6 +27,7 @@ func (g *Gate) Judge(obs []check.Observation) check.Judgement {
 		if found, o, ok := check.Require[[]sliceFigures](b, obs, kindSlices, "", "the ResourceSlices", readRemedy(obs, kindSlices)); ok {
 			g.judgeSlices(b, o, found)
 		}
+		g.judgeClass(b, obs)
 	}
 	switch {
 	case g.builtIn():

@@ -2,8 +2,11 @@ package gpustack
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/probe/kube"
+	"github.com/firstlight/firstlight/internal/workload/gangproof"
 )
 
 const remedySlices = "see the log of the DRA driver's kubelet plugin on the node, and nvidia-smi there"
@@ -36,4 +39,42 @@ func (g *Gate) judgeSlices(b *check.Builder, o check.Observation, found []sliceF
 		Name: "GPUs offered through DRA", Value: float64(offered), Unit: "GPUs",
 		Limit: float64(g.wantGPUs * len(g.nodes)), Relation: "==", Source: "inventory x " + g.gpuSource,
 	})
+}
+
+const remedyClass = "compare its selectors with the attributes of the devices (kubectl get resourceslices -o yaml); the class and the kubelet plugin must be of one version of the DRA driver's chart"
+
+// judgeClass requires the class, and notes whether pods get its GPUs by requests of nvidia.com/gpu, too.
+func (g *Gate) judgeClass(b *check.Builder, obs []check.Observation) {
+	suspect := "DeviceClass " + g.stack.DeviceClass
+	class, o, ok := check.Require[classFigures](b, obs, kindClass, "", suspect, readRemedy(obs, kindClass))
+	switch {
+	case !ok:
+	case !class.Found:
+		b.Fail(o.ID, suspect, "install NVIDIA's DRA driver with GPUs enabled (chart nvidia-dra-driver-gpu, resources.gpus.enabled)", "does not exist: no claim can request a GPU")
+	case class.ExtendedResource == kube.GPUResource:
+		b.Note(o.ID, suspect, "", "maps the extended resource %s (extendedResourceName, Kubernetes 1.34 or newer with DRAExtendedResource): pods that request it without a claim get GPUs, too", kube.GPUResource)
+	default:
+		b.Note(o.ID, suspect, "", "maps no extended resource: pods that request %s without a claim stay Pending", kube.GPUResource)
+	}
+}
+
+// claimsRefused is the scheduler's message about a node on which not all claims of a pod can be allocated
+// (k8s.io/kubernetes, pkg/scheduler/framework/plugins/dynamicresources).
+const claimsRefused = "cannot allocate all claims"
+
+// judgeRefused fails the class if none of its claims can be allocated on nodes whose slices offer free
+// GPUs. Else the gang scheduler is the suspect.
+func (g *Gate) judgeRefused(b *check.Builder, obs []check.Observation, fits gangproof.Proof, r gangproof.Room, fitsAfter int) bool {
+	i := slices.IndexFunc(fits.Placement.Messages, func(m string) bool { return strings.Contains(m, claimsRefused) })
+	if !g.dra() || fits.Placement.Bound > 0 || i < 0 || fitsAfter < r.Fits {
+		return false
+	}
+	selectors := "none"
+	if found := check.OfKind(obs, kindClass); len(found) == 1 {
+		if class, err := check.Decode[classFigures](found[0]); err == nil && len(class.Selectors) > 0 {
+			selectors = strings.Join(class.Selectors, "; ")
+		}
+	}
+	b.Fail(fits.ID, "DeviceClass "+g.stack.DeviceClass, remedyClass, "no claim of it was allocated, though ResourceSlices offer free GPUs for %d pods: %s; its selectors: %s", r.Fits, fits.Placement.Messages[i], selectors)
+	return true
 }

@@ -46,7 +46,7 @@ func (g *Gate) judgeGang(b *check.Builder, obs []check.Observation) (placed int)
 	}
 	_, gpus := r.Fitting()
 	fits, p, ok := g.proof(b, obs, targetFits, gang, r, gpus)
-	if !ok || !fits.Fits(b, r, p.FitsAfter) {
+	if !ok || g.judgeRefused(b, obs, fits, r, p.FitsAfter) || !fits.Fits(b, r, p.FitsAfter) {
 		return 0
 	}
 	g.judgeDNS(b, obs, fits.Placement.Nodes)

@@ -60,7 +60,7 @@ func (g *Gate) judgeNode(b *check.Builder, o check.Observation, n nodeFigures) {
 	}
 }
 
-const remedyPlugin = "look at the nvidia-device-plugin pod of the node and at nvidia-smi on it"
+const remedyPlugin = "look at the nvidia-device-plugin pod of the node and at nvidia-smi on it; if the cluster offers its GPUs through dynamic resource allocation alone, declare gpustack.deviceClass"
 
 // judgeMIG requires the declared strategy, and no MIG devices that the site does not declare.
 func (g *Gate) judgeMIG(b *check.Builder, o check.Observation, n nodeFigures) {

@@ -55,6 +55,7 @@ type facts struct {
 	tooLarge *proofFigures
 	fits     *proofFigures
 	dns      *dnsFigures
+	class    *classFigures
 	errs     map[string]string // by kind
 }
 
@@ -121,6 +122,7 @@ func (f facts) observations(t *testing.T) []check.Observation {
 	add(kindProof, targetTooLarge, f.tooLarge != nil, f.tooLarge)
 	add(kindProof, targetFits, f.fits != nil, f.fits)
 	add(kindDNS, apiServer, f.dns != nil, f.dns)
+	add(kindClass, site.DRADeviceClass, f.class != nil, f.class)
 	return out
 }
 

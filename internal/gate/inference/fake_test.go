@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/conformance/dra/allocation"
 	"github.com/firstlight/firstlight/internal/plan"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
@@ -183,6 +184,8 @@ func pause(ctx context.Context, d time.Duration) {
 func (v *fakeVLLM) where() (name, node string) { return "inference-0-abcde", "gpu-02" }
 
 func (v *fakeVLLM) service() string { return v.url }
+
+func (v *fakeVLLM) claims() *allocation.Figures { return nil }
 
 func (v *fakeVLLM) forward(context.Context) (addr string, stop func(), err error) {
 	if v.cannotForward {

@@ -1,6 +1,7 @@
 package inference
 
 import (
+	"github.com/firstlight/firstlight/internal/conformance/dra/allocation"
 	"github.com/firstlight/firstlight/internal/gate/inference/load"
 	"github.com/firstlight/firstlight/internal/probe/vllm"
 )
@@ -35,8 +36,10 @@ type ServerFigures struct {
 	// Crashed is set if its container terminated.
 	Crashed bool `json:"crashed,omitempty"`
 	// Unreached is set if the server did not answer the last request to /health.
-	Unreached bool           `json:"unreached,omitempty"`
-	Log       vllm.LogReport `json:"log"`
+	Unreached bool `json:"unreached,omitempty"`
+	// Claims are the GPUs that its claim allocates; nil if it claims none, and after the load.
+	Claims *allocation.Figures `json:"claims,omitempty"`
+	Log    vllm.LogReport      `json:"log"`
 }
 
 // ModelsFigures are the ids of /v1/models.

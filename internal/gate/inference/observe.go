@@ -48,7 +48,7 @@ func (g *Gate) remove(ctx context.Context, s server, rec check.Recorder) {
 func (g *Gate) watch(ctx, limited context.Context, s server, rec check.Recorder, started check.Attempt) error {
 	w := g.site.Workloads.Inference
 	name, node := s.where()
-	f := ServerFigures{Pod: name, Node: node, Model: w.Model, MaxLen: w.MaxModelLen, GPUs: w.GPUs}
+	f := ServerFigures{Pod: name, Node: node, Model: w.Model, MaxLen: w.MaxModelLen, GPUs: w.GPUs, Claims: s.claims()}
 	c, err := g.connect(limited, s)
 	f.WaitedSeconds, f.Healthy = started.Elapsed().Seconds(), err == nil
 	if ctx.Err() != nil {

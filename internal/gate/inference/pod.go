@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/firstlight/firstlight/internal/conformance/dra/allocation"
 	"github.com/firstlight/firstlight/internal/gate/gangjob"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/site"
@@ -33,6 +34,8 @@ const (
 type server interface {
 	// where returns the names of its pod and node.
 	where() (pod, node string)
+	// claims are the GPUs that its claim allocates; nil if it claims none.
+	claims() *allocation.Figures
 	// service is its URL in the cluster.
 	service() string
 	// forward opens a port forward.
@@ -95,7 +98,10 @@ type pod struct {
 	gang       *workload.Gang
 	cluster    *kube.Cluster
 	name, node string
+	claimed    *allocation.Figures
 }
+
+func (p *pod) claims() *allocation.Figures { return p.claimed }
 
 func (p *pod) bind(ctx context.Context) error {
 	if err := p.gang.WaitBound(ctx); err != nil {
@@ -108,7 +114,7 @@ func (p *pod) bind(ctx context.Context) error {
 	if len(pods) == 0 {
 		return errors.New("the server's pod was deleted")
 	}
-	p.name, p.node = pods[0].Name, pods[0].Spec.NodeName
+	p.name, p.node, p.claimed = pods[0].Name, pods[0].Spec.NodeName, gangjob.Claims(ctx, p.gang)
 	return nil
 }
 

@@ -3,6 +3,7 @@ package telemetry
 import (
 	"time"
 
+	"github.com/firstlight/firstlight/internal/conformance/dra/allocation"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/probe/prom"
 )
@@ -110,6 +111,8 @@ type loadFigures struct {
 	Namespace string            `json:"namespace,omitempty"`
 	Nodes     map[string]string `json:"nodes"`          // pod to node
 	GPUs      map[string]int    `json:"gpus,omitempty"` // pod to how many it has
+	// Claims are the GPUs that claims allocate to the pods; nil if the pods claim none.
+	Claims *allocation.Figures `json:"claims,omitempty"`
 }
 
 // alertmanagerFigures are the Alertmanagers that Prometheus sends to.

@@ -68,6 +68,9 @@ func (g *Gate) judgeLoad(b *check.Builder, obs []check.Observation, target, of s
 		b.Unobserved(l.ID, "the load", "run the gate again", "runs on unexpected GPUs: pods %v with %v GPUs", load.Nodes, load.GPUs)
 		return o, state, false
 	}
+	if !g.judgeClaims(b, l.ID, load) {
+		return o, state, false
+	}
 	state, o, ok = check.RequireLast[seriesFigures](b, obs, kindSeries, of, "Prometheus", prometheusRemedy)
 	if !ok {
 		return check.Observation{}, state, false
@@ -79,7 +82,7 @@ func (g *Gate) judgeLoad(b *check.Builder, obs []check.Observation, target, of s
 	}
 	found := slices.Concat(g.defects(state, hints{}), g.userDefects(load, state))
 	if of != targetLoaded { // judgeRise judges each GPU under the full load
-		found = append(found, g.countDefects(want, state)...)
+		found = append(found, slices.Concat(g.countDefects(want, state), g.claimDefects(load, state))...)
 	}
 	for _, d := range found {
 		b.Fail(o.ID, d.suspect, d.remedy, "under load: %s", d.message)

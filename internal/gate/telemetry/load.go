@@ -13,6 +13,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/conformance/dra/allocation"
+	"github.com/firstlight/firstlight/internal/conformance/dra/inventory"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/probe/prom"
 	"github.com/firstlight/firstlight/internal/site"
@@ -25,8 +27,12 @@ const removeWithin = 2 * time.Minute
 // observeLoads starts loads on GPUs and records whether the series follow: first on a different
 // number of GPUs of each node, then on all. It stops at the first load that they do not follow.
 func (g *Gate) observeLoads(ctx context.Context, cluster *kube.Cluster, p prom.Prometheus, idle seriesFigures, rec check.Recorder) error {
-	attempt := g.begin(rec, kindUsage, targetCluster, "GET nodes, pods: "+kube.GPUResource+" allocatable less requested by live pods")
-	usage, err := cluster.Usage(ctx, g.nodes, kube.GPUResource)
+	class, err := inventory.Class(ctx, cluster, g.gang, g.nodes)
+	if err != nil {
+		return g.begin(rec, kindUsage, targetCluster, "GET nodes, resourceslices").Record(nil, err)
+	}
+	attempt := g.begin(rec, kindUsage, targetCluster, inventory.UsageCommand(class))
+	usage, err := inventory.UsageBy(ctx, cluster, class, g.nodes)
 	if err := attempt.Record(usageFigures{Nodes: usage}, err); err != nil {
 		return err
 	}
@@ -37,7 +43,7 @@ func (g *Gate) observeLoads(ctx context.Context, cluster *kube.Cluster, p prom.P
 	if err != nil {
 		return g.begin(rec, kindLoad, targetCluster, "find the gang scheduler").Record(nil, err)
 	}
-	loads := &loads{Gate: g, prometheus: p, rec: rec, launcher: &workload.Launcher{Cluster: cluster, RunID: g.deps.RunID, Gang: scheduler}}
+	loads := &loads{Gate: g, prometheus: p, rec: rec, launcher: &workload.Launcher{Cluster: cluster, RunID: g.deps.RunID, Gang: scheduler, DeviceClass: class}}
 	for i, want := range g.rounds() {
 		// The first round begins with idle GPUs: once as many series have risen as GPUs are
 		// loaded, no more will.
@@ -155,6 +161,10 @@ func (l *loads) start(ctx context.Context, target string, want map[string]int) (
 		for pod, node := range placements[i].Nodes {
 			figures.Nodes[pod], figures.GPUs[pod] = node, gang.Spec.GPUs
 		}
+	}
+	if class := l.launcher.DeviceClass; class != "" {
+		claims := allocation.Read(ctx, l.launcher.Cluster, class, figures.Namespace, figures.Nodes)
+		figures.Claims = &claims
 	}
 	figures.Since = l.deps.Clock.Now()
 	return gangs, figures, nil

@@ -130,5 +130,5 @@ func (g *Gate) userDefects(load loadFigures, state seriesFigures) []defect {
 
 // loadDefects are the defects of the series under a load.
 func (g *Gate) loadDefects(want map[string]int, load loadFigures, state seriesFigures) []defect {
-	return slices.Concat(g.defects(state, hints{}), g.countDefects(want, state), g.userDefects(load, state))
+	return slices.Concat(g.defects(state, hints{}), g.countDefects(want, state), g.userDefects(load, state), g.claimDefects(load, state))
 }

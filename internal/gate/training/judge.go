@@ -32,6 +32,7 @@ func (g *Gate) Judge(obs []check.Observation) check.Judgement {
 	r.startWindow()
 	r.steps()
 	r.gpus()
+	r.claims()
 	r.speed()
 	checkpoints := r.checkpoints()
 	r.OmitUnobservedIfFailed()

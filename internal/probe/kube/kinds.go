@@ -96,6 +96,8 @@ func namespaced() []kind {
 	return []kind{
 		kindOf("Service", "", "v1", "services"),
 		kindOf("ResourceClaimTemplate", "resource.k8s.io", "v1", "resourceclaimtemplates"),
+		kindOf("ResourceClaimTemplate", "resource.k8s.io", "v1beta2", "resourceclaimtemplates"),
+		kindOf("ResourceClaimTemplate", "resource.k8s.io", "v1beta1", "resourceclaimtemplates"),
 		kindOf("LocalQueue", "kueue.x-k8s.io", "v1beta2", "localqueues"),
 		kindOf("LocalQueue", "kueue.x-k8s.io", "v1beta1", "localqueues"),
 		kindOf("TrainingRuntime", "trainer.kubeflow.org", "v1alpha1", "trainingruntimes"),

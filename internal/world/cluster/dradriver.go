@@ -57,15 +57,16 @@ func (d *driver) run(ctx context.Context) {
 	defer cancel()
 	tick := time.NewTicker(5 * time.Second)
 	defer tick.Stop()
-	absent := false
+	var last classState
 	for syncClass := true; ; {
 		changed := d.changed.wait()
 		var err error
-		if removed := d.world.Recent().NoDRADriver; removed != absent {
-			absent, syncClass = removed, true
+		state := d.world.Recent()
+		if now := (classState{state.NoDRADriver, state.DRAClassMismatch}); now != last {
+			last, syncClass = now, true
 		}
 		if syncClass { // the class is not watched
-			err = d.syncClass(ctx, absent)
+			err = d.syncClass(ctx, last)
 		}
 		if err = errors.Join(err, d.syncSlices(ctx)); err != nil && ctx.Err() == nil {
 			d.log.Warn("cannot sync ResourceSlices", "err", err)
@@ -95,18 +96,26 @@ func (d *driver) syncSlices(ctx context.Context) error {
 	return group.Wait()
 }
 
-// syncClass creates the DeviceClass, or deletes it where the driver is absent.
-func (d *driver) syncClass(ctx context.Context, absent bool) error {
+// classState is the state of the DeviceClass by the faults.
+type classState struct{ absent, mismatch bool }
+
+// syncClass creates the DeviceClass or corrects its selectors, or deletes it where the driver is absent.
+func (d *driver) syncClass(ctx context.Context, of classState) error {
 	api := d.client.ResourceV1().DeviceClasses()
-	if absent {
+	want := deviceClass(of.mismatch)
+	if of.absent {
 		if err := api.Delete(ctx, draDriver, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
 			return fmt.Errorf("remove DeviceClass %s: %w", draDriver, err)
 		}
 		return nil
 	}
-	_, err := api.Get(ctx, draDriver, metav1.GetOptions{})
-	if apierrors.IsNotFound(err) {
-		_, err = api.Create(ctx, deviceClass(), metav1.CreateOptions{})
+	have, err := api.Get(ctx, draDriver, metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+		_, err = api.Create(ctx, want, metav1.CreateOptions{})
+	case err == nil && !apiequality.Semantic.DeepEqual(have.Spec.Selectors, want.Spec.Selectors):
+		have.Spec.Selectors = want.Spec.Selectors
+		_, err = api.Update(ctx, have, metav1.UpdateOptions{})
 	}
 	if err != nil && !apierrors.IsAlreadyExists(err) {
 		return fmt.Errorf("sync DeviceClass %s: %w", draDriver, err)

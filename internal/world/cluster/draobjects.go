@@ -18,13 +18,16 @@ import (
 // draDriver is the name of NVIDIA's DRA driver for GPUs and of its DeviceClass.
 const draDriver = "gpu.nvidia.com"
 
-// deviceClass is the class for whole GPUs in the driver's chart.
-func deviceClass() *resourcev1.DeviceClass {
+// deviceClass is the class for whole GPUs in the driver's chart, or with a selector that an
+// administrator has added for another product.
+func deviceClass(mismatch bool) *resourcev1.DeviceClass {
+	selector := "device.driver == 'gpu.nvidia.com' && device.attributes['gpu.nvidia.com'].type == 'gpu'"
+	if mismatch {
+		selector += " && device.attributes['gpu.nvidia.com'].productName == 'NVIDIA A100-SXM4-80GB'"
+	}
 	return &resourcev1.DeviceClass{
 		ObjectMeta: metav1.ObjectMeta{Name: draDriver},
-		Spec: resourcev1.DeviceClassSpec{Selectors: []resourcev1.DeviceSelector{{
-			CEL: &resourcev1.CELDeviceSelector{Expression: "device.driver == 'gpu.nvidia.com' && device.attributes['gpu.nvidia.com'].type == 'gpu'"},
-		}}},
+		Spec:       resourcev1.DeviceClassSpec{Selectors: []resourcev1.DeviceSelector{{CEL: &resourcev1.CELDeviceSelector{Expression: selector}}}},
 	}
 }
 

@@ -33,7 +33,7 @@ func Offered(ctx context.Context, cluster *kube.Cluster, nodes []string) (string
 	case len(without) < len(nodes):
 		return "", fmt.Errorf("ResourceSlices of %s offer no GPU of %s, and they offer those of the other nodes: %s", Driver, strings.Join(without, ", "), remedy)
 	}
-	_, err = cluster.Client.ResourceV1().DeviceClasses().Get(ctx, Driver, metav1.GetOptions{})
+	_, err = cluster.DRA().DeviceClasses().Get(ctx, Driver, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
 		return "", nil
@@ -53,6 +53,14 @@ func UsageBy(ctx context.Context, cluster *kube.Cluster, class string, nodes []s
 	return ClaimUsage(ctx, cluster, nodes)
 }
 
+// UsageBehindCordon is UsageBy, also of cordoned nodes.
+func UsageBehindCordon(ctx context.Context, cluster *kube.Cluster, class string, nodes []string) (map[string]kube.Usage, error) {
+	if class == "" {
+		return cluster.UsageBehindCordon(ctx, nodes, kube.GPUResource)
+	}
+	return claimUsage(ctx, cluster, nodes, true)
+}
+
 // UsageCommand is what UsageBy reads, as the command of an observation.
 func UsageCommand(class string) string {
 	if class == "" {
@@ -64,11 +72,15 @@ func UsageCommand(class string) string {
 // ClaimUsage reads the usage of the GPUs of ResourceSlices, by node: that of a cluster without
 // the device plugin.
 func ClaimUsage(ctx context.Context, cluster *kube.Cluster, nodes []string) (map[string]kube.Usage, error) {
+	return claimUsage(ctx, cluster, nodes, false)
+}
+
+func claimUsage(ctx context.Context, cluster *kube.Cluster, nodes []string, cordoned bool) (map[string]kube.Usage, error) {
 	all, err := ListSlices(ctx, cluster)
 	if err != nil {
 		return nil, err
 	}
-	held, err := Usage(ctx, cluster, nodes, all)
+	held, err := usageOf(ctx, cluster, nodes, all, cordoned)
 	if err != nil {
 		return nil, err
 	}

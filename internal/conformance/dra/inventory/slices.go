@@ -48,8 +48,9 @@ func ResourceSlices(ctx context.Context, cluster *kube.Cluster, driver string) (
 	if driver != "" {
 		opts.FieldSelector = resourcev1.ResourceSliceSelectorDriver + "=" + driver
 	}
+	api := cluster.DRA().ResourceSlices()
 	for {
-		list, err := cluster.Client.ResourceV1().ResourceSlices().List(ctx, opts)
+		list, err := api.List(ctx, opts)
 		if err != nil {
 			return nil, fmt.Errorf("list resource slices: %w", err)
 		}

@@ -39,6 +39,11 @@ func (n NodeGPUs) Free() int {
 
 // Usage reads which GPUs of nodes are held, in the order of nodes.
 func Usage(ctx context.Context, cluster *kube.Cluster, nodes []string, all []Slice) ([]NodeGPUs, error) {
+	return usageOf(ctx, cluster, nodes, all, false)
+}
+
+// usageOf is Usage; with cordoned, also cordoned nodes are open.
+func usageOf(ctx context.Context, cluster *kube.Cluster, nodes []string, all []Slice, cordoned bool) ([]NodeGPUs, error) {
 	usage, err := cluster.Usage(ctx, nodes, kube.GPUResource)
 	if err != nil {
 		return nil, err
@@ -47,14 +52,16 @@ func Usage(ctx context.Context, cluster *kube.Cluster, nodes []string, all []Sli
 	if err != nil {
 		return nil, fmt.Errorf("list nodes: %w", err)
 	}
-	claims, err := cluster.Client.ResourceV1().ResourceClaims(metav1.NamespaceAll).List(ctx, metav1.ListOptions{})
+	claims, err := cluster.DRA().ResourceClaims(metav1.NamespaceAll).List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return nil, fmt.Errorf("list resource claims: %w", err)
 	}
 	out := make([]NodeGPUs, 0, len(nodes))
 	for _, node := range nodes {
 		gpus, _, _ := GPUsOnNode(all, node)
-		open := slices.ContainsFunc(list.Items, func(n corev1.Node) bool { return n.Name == node && !n.Spec.Unschedulable && kube.Ready(&n) })
+		open := slices.ContainsFunc(list.Items, func(n corev1.Node) bool {
+			return n.Name == node && (cordoned || !n.Spec.Unschedulable) && kube.Ready(&n)
+		})
 		u := NodeGPUs{Node: node, Open: open, Offered: len(gpus), Plugged: usage[node].Requested}
 		for _, h := range usage[node].Holders {
 			u.Holders = append(u.Holders, fmt.Sprintf("pod %s/%s", h.Namespace, h.Pod))

@@ -53,7 +53,7 @@ type Runner struct {
 // Start creates a pod, and before it the template of its claim.
 func (r Runner) Start(ctx context.Context, s Spec) error {
 	if t := s.Template(r.RunID, r.Namespace); t != nil {
-		if _, err := r.Cluster.Client.ResourceV1().ResourceClaimTemplates(r.Namespace).Create(ctx, t, metav1.CreateOptions{}); err != nil {
+		if _, err := r.Cluster.DRA().ResourceClaimTemplates(r.Namespace).Create(ctx, t, metav1.CreateOptions{}); err != nil {
 			return fmt.Errorf("create resource claim template %s/%s: %w", r.Namespace, s.Name, err)
 		}
 	}
@@ -68,7 +68,7 @@ func (r Runner) CreateClaim(ctx context.Context, check, name string, c Claim) er
 	claim := &resourcev1.ResourceClaim{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: r.Namespace, Labels: kube.Labels(r.RunID, check)}, Spec: c.spec(),
 	}
-	if _, err := r.Cluster.Client.ResourceV1().ResourceClaims(r.Namespace).Create(ctx, claim, metav1.CreateOptions{}); err != nil {
+	if _, err := r.Cluster.DRA().ResourceClaims(r.Namespace).Create(ctx, claim, metav1.CreateOptions{}); err != nil {
 		return fmt.Errorf("create resource claim %s/%s: %w", r.Namespace, name, err)
 	}
 	return nil
@@ -82,7 +82,7 @@ func (r Runner) Get(ctx context.Context, name string) (Status, error) {
 	}
 	var claim *resourcev1.ResourceClaim
 	if name := claimOf(pod); name != "" {
-		claim, err = r.Cluster.Client.ResourceV1().ResourceClaims(r.Namespace).Get(ctx, name, metav1.GetOptions{})
+		claim, err = r.Cluster.DRA().ResourceClaims(r.Namespace).Get(ctx, name, metav1.GetOptions{})
 		if err != nil && !apierrors.IsNotFound(err) {
 			return Status{}, fmt.Errorf("read resource claim %s/%s: %w", r.Namespace, name, err)
 		}
@@ -95,7 +95,7 @@ func (r Runner) Get(ctx context.Context, name string) (Status, error) {
 
 // GetClaim reads a claim by its name.
 func (r Runner) GetClaim(ctx context.Context, name string) (ClaimStatus, error) {
-	claim, err := r.Cluster.Client.ResourceV1().ResourceClaims(r.Namespace).Get(ctx, name, metav1.GetOptions{})
+	claim, err := r.Cluster.DRA().ResourceClaims(r.Namespace).Get(ctx, name, metav1.GetOptions{})
 	if err != nil {
 		return ClaimStatus{}, fmt.Errorf("read resource claim %s/%s: %w", r.Namespace, name, err)
 	}

@@ -1,0 +1,69 @@
+package allocation
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/conformance/dra/inventory"
+)
+
+const (
+	remedyRead  = "let the account list resourceclaims and resourceslices, then run it again"
+	remedyClass = "see that DeviceClass " + inventory.Driver + " selects only GPUs of that driver (kubectl get deviceclass " + inventory.Driver + " -o yaml)"
+	remedyTwice = "see that the scheduler has the API server's version and that one scheduler allocates claims"
+)
+
+// Judge is Review with a number of GPUs for each pod, and the figure of it.
+func (f Figures) Judge(b *check.Builder, id string, gpus int) {
+	each := map[string]int{}
+	for pod := range f.Pods {
+		each[pod] = gpus
+	}
+	b.Figure(check.Figure{
+		Name: "GPUs allocated by claims", Value: float64(f.Review(b, id, each)), Unit: "GPUs", Limit: float64(gpus * len(f.Pods)), Relation: "==",
+		Source: "GPUs of each pod x pods",
+	})
+}
+
+// Review requires that claims allocate each pod its number of GPUs: GPUs of its node, and each GPU to
+// one pod only. id is the observation. It returns the number of allocated GPUs.
+func (f Figures) Review(b *check.Builder, id string, gpus map[string]int) (total int) {
+	if f.Unread != "" {
+		b.Unobserved(id, "ResourceClaims", remedyRead, "which GPUs the claims allocate was not observed: %s", f.Unread)
+		return 0
+	}
+	owners := map[string]string{}
+	for _, pod := range slices.Sorted(maps.Keys(f.Pods)) {
+		node, have := f.Pods[pod], f.GPUs[pod]
+		switch {
+		case len(have) == 0:
+			b.Unobserved(id, "ResourceClaim of pod "+pod, "run it again; a claim is released when its pod ends", "the allocation of the claim of pod %s on %s was not observed", pod, node)
+		case len(have) != gpus[pod]:
+			b.Fail(id, "ResourceClaim of pod "+pod, remedyTwice, "allocates %d GPUs of %s, want %d", len(have), node, gpus[pod])
+		}
+		for _, gpu := range have {
+			key := gpu.Pool + "/" + gpu.Device
+			if gpu.UUID == "" {
+				b.Fail(id, "DeviceClass "+f.Class, remedyClass, "device %s is allocated to pod %s, and driver %s does not offer it as a GPU with a UUID on %s", key, pod, inventory.Driver, node)
+				continue
+			}
+			if other, taken := owners[gpu.UUID]; taken {
+				b.Fail(id, node, remedyTwice, "GPU %s (%s) is allocated to pod %s and to pod %s", gpu.UUID, key, other, pod)
+				continue
+			}
+			owners[gpu.UUID] = pod
+			total++
+		}
+	}
+	return total
+}
+
+// UUIDs are those of a pod's GPUs.
+func (f Figures) UUIDs(pod string) []string {
+	var out []string
+	for _, gpu := range f.GPUs[pod] {
+		out = append(out, gpu.UUID)
+	}
+	return out
+}
