@@ -50,6 +50,9 @@ func (s *Snapshot) provided(k names, p *page, plugins []string, machines []machi
 	slices.Sort(namespaces)
 	seenThere := strings.Join(plugins, ", ")
 	p.set(2, "managedBy", seen(site.ManagedByProvider, "no ClusterPolicy, and %s", seenThere))
+	if cloud, ok := provider(machines, strings.Join(slices.Compact(slices.Clone(namespaces)), ","), sets); ok {
+		p.set(2, "provider", seen(cloud.Name, "spec.providerID %s... and labels of the GPU nodes, and the place of the device plugin: %s", cloud.ProviderID, cloud.What))
+	}
 	if namespaces = slices.Compact(namespaces); len(namespaces) == 1 {
 		p.set(2, "namespace", seen(namespaces[0], "%s", seenThere))
 	} else {
@@ -121,6 +124,13 @@ func (s *Snapshot) gpustack(k names, p *page, machines []machine) {
 	plugins := s.plugins(k)
 	if len(plugins) > 0 && len(s.Policies) == 0 && s.Unread[unreadPolicies] == "" {
 		s.provided(k, p, plugins, machines)
+		return
+	}
+	if cloud, ok := provider(machines, "", nil); ok && len(plugins)+len(s.Policies) == 0 && s.Unread[unreadPolicies] == "" && s.Unread[unreadDaemonSets] == "" {
+		p.set(2, "managedBy", seen(site.ManagedByProvider, "no ClusterPolicy, and no DaemonSet of a device plugin"))
+		p.set(2, "provider", seen(cloud.Name, "spec.providerID %s... and labels of the GPU nodes: %s", cloud.ProviderID, cloud.What))
+		s.offer(p, machines)
+		s.scheduler(p)
 		return
 	}
 	if len(plugins) > 0 && len(s.Policies) > 0 {

@@ -39,6 +39,7 @@ func (s *Site) setDefaults() {
 	if s.Reach.SSH.FabricHost == "" && len(s.Inventory.Nodes) > 0 {
 		s.Reach.SSH.FabricHost = s.Inventory.Nodes[0].Name
 	}
+	s.GPUStack.setProvider()
 	s.GPUStack.ManagedBy = cmp.Or(s.GPUStack.ManagedBy, ManagedByOperator)
 	if s.Reach.GPUTools == "" && (s.GPUStack.Provided() || !s.Kubernetes()) {
 		s.Reach.GPUTools = ToolsOnHost // there are no pods of the GPU Operator

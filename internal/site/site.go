@@ -209,6 +209,8 @@ const (
 type GPUStack struct {
 	// ManagedBy installs driver and device plugin: ManagedByOperator or ManagedByProvider.
 	ManagedBy string `yaml:"managedBy,omitempty" json:"managedBy,omitempty"`
+	// Provider is the cloud, a name of Providers, with ManagedByProvider; empty: another one.
+	Provider string `yaml:"provider,omitempty" json:"provider,omitempty"`
 	// Namespace of the GPU Operator; of the provider's DaemonSets.
 	Namespace string `yaml:"namespace" json:"namespace"`
 	// ClusterPolicy's name; empty with ManagedByProvider.

@@ -21,14 +21,15 @@ const kindPlugins = "device-plugins"
 // /var/lib/kubelet/device-plugins, below another root on some distributions.
 const pluginDirectory = "/kubelet/device-plugins"
 
-// pluginPod is a pod with a container that mounts the kubelet's directory of device plugins.
+// pluginPod is a pod with a container that mounts the kubelet's directory of device plugins, or that
+// installs a driver.
 type pluginPod struct {
 	Node      string `json:"node"`
 	Namespace string `json:"namespace"`
 	Pod       string `json:"pod"`
 	// DaemonSet that controls the pod; empty: none.
 	DaemonSet string `json:"daemonSet,omitempty"`
-	// Images of the containers that mount the directory.
+	// Images of these containers.
 	Images      []string `json:"images"`
 	Terminating bool     `json:"terminating,omitempty"`
 }
@@ -45,18 +46,20 @@ func (g *Gate) observePlugins(ctx context.Context, cluster *kube.Cluster, rec ch
 	figures, raw := []pluginPod{}, []corev1.Pod{}
 	for i := range list.Items {
 		pod := &list.Items[i]
-		images := pluginImagesOf(&pod.Spec)
-		if len(images) == 0 || !slices.Contains(g.nodes, pod.Spec.NodeName) {
-			continue
+		if f := podOf(pod, pluginImagesOf(&pod.Spec)); len(f.Images) > 0 && slices.Contains(g.nodes, f.Node) {
+			pod.ManagedFields = nil
+			figures, raw = append(figures, f), append(raw, *pod)
 		}
-		f := pluginPod{Node: pod.Spec.NodeName, Namespace: pod.Namespace, Pod: pod.Name, Images: images, Terminating: pod.DeletionTimestamp != nil}
-		if owner := metav1.GetControllerOf(pod); owner != nil && owner.Kind == "DaemonSet" {
-			f.DaemonSet = owner.Name
-		}
-		pod.ManagedFields = nil
-		figures, raw = append(figures, f), append(raw, *pod)
 	}
 	return attempt.Raw(rawJSON(raw)).Record(figures, nil)
+}
+
+func podOf(pod *corev1.Pod, images []string) pluginPod {
+	f := pluginPod{Node: pod.Spec.NodeName, Namespace: pod.Namespace, Pod: pod.Name, Images: images, Terminating: pod.DeletionTimestamp != nil}
+	if owner := metav1.GetControllerOf(pod); owner != nil && owner.Kind == "DaemonSet" {
+		f.DaemonSet = owner.Name
+	}
+	return f
 }
 
 // pluginImagesOf returns the images of the containers that mount the directory of device plugins. Init

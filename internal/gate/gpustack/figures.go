@@ -92,6 +92,8 @@ type nodeFigures struct {
 	Schedulable bool   `json:"schedulable"`
 	// Pressures are the pressure conditions, by type: reason and message.
 	Pressures map[string]string `json:"pressures,omitempty"`
+	// Provider is what the criteria of the site's provider read; nil without one.
+	Provider *providerFigures `json:"provider,omitempty"`
 	// MIGConfig is the requested MIG configuration, MIGState the state of its application; both are
 	// empty on nodes without MIG manager.
 	MIGConfig string `json:"migConfig,omitempty"`
@@ -100,6 +102,21 @@ type nodeFigures struct {
 	MIGStrategy string `json:"migStrategy,omitempty"`
 	// Resources by name.
 	Resources map[string]resourceFigures `json:"resources"`
+}
+
+// providerFigures are a node's properties by which a provider's node is known.
+type providerFigures struct {
+	ID string `json:"id"`
+	// Labels are those that the provider's criteria name.
+	Labels map[string]string `json:"labels,omitempty"`
+	// Conditions are those that the criteria name, by type.
+	Conditions map[string]conditionFigures `json:"conditions,omitempty"`
+}
+
+type conditionFigures struct {
+	Status  string `json:"status"`
+	Reason  string `json:"reason,omitempty"`
+	Message string `json:"message,omitempty"`
 }
 
 type resourceFigures struct {

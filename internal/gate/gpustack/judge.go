@@ -42,6 +42,7 @@ func (g *Gate) Judge(obs []check.Observation) check.Judgement {
 		}
 	}
 	g.judgePlugins(b, obs)
+	g.judgeDriverPods(b, obs)
 	gang := g.judgeGang(b, obs)
 	resources := strings.Join(slices.DeleteFunc(slices.Sorted(maps.Keys(g.resources)), func(name string) bool { return g.resources[name] == 0 }), ", ")
 	if g.dra() {

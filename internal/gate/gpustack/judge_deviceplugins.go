@@ -33,7 +33,14 @@ func (g *Gate) judgePlugins(b *check.Builder, obs []check.Observation) {
 			gpu = append([]string{"that of the node's image"}, gpu...)
 			remedy = "remove its DaemonSet, or name it in gpustack.operands if the node's image has no device plugin"
 		}
+		away := []string(nil)
+		if g.stack.Provided() && !g.builtIn() {
+			away = g.elsewhere(pods, images, node)
+		}
 		switch {
+		case len(away) > 0 && len(gpu) == 1:
+			b.Fail(o.ID, suspect, "remove that plugin, or declare it: gpustack.namespace and gpustack.operands, or managedBy: gpu-operator",
+				"%s runs the device plugin %s, and the site declares that of DaemonSet %s in %s", node, strings.Join(away, ", "), strings.Join(g.stack.Operands, ", "), g.stack.Namespace)
 		case len(gpu) > 1:
 			b.Fail(o.ID, suspect, remedy, "%s runs %d device plugins for GPUs, which replace each other's devices: %s", node, len(gpu), strings.Join(gpu, ", "))
 		case len(unknown) > 0:
@@ -51,6 +58,11 @@ func (g *Gate) judgePlugins(b *check.Builder, obs []check.Observation) {
 	})
 }
 
+// operand reports whether a pod is of a DaemonSet of the site's operands.
+func (g *Gate) operand(p pluginPod) bool {
+	return p.Namespace == g.stack.Namespace && slices.ContainsFunc(g.stack.Operands, func(name string) bool { return g.stack.Names(name, p.DaemonSet) })
+}
+
 // pluginsOn returns the running plugins of a node that offer GPUs, and those that may, as text. A DaemonSet
 // of the site's operands does, whatever the name of its image.
 func (g *Gate) pluginsOn(pods []pluginPod, images []pluginImage, node string) (gpu, unknown []string) {
@@ -58,7 +70,7 @@ func (g *Gate) pluginsOn(pods []pluginPod, images []pluginImage, node string) (g
 		if p.Node != node || p.Terminating {
 			continue
 		}
-		operand := p.Namespace == g.stack.Namespace && slices.ContainsFunc(g.stack.Operands, func(name string) bool { return g.stack.Names(name, p.DaemonSet) })
+		operand := g.operand(p)
 		offers, listed := false, len(p.Images) > 0
 		for _, image := range p.Images {
 			is, known := gpuPlugin(images, image)

@@ -44,6 +44,7 @@ func (g *Gate) readNode(n *corev1.Node) nodeFigures {
 	if !f.Ready {
 		f.NotReadyWhy = notReadyWhy(n)
 	}
+	f.Provider = g.readProvider(n)
 	for _, c := range n.Status.Conditions {
 		if slices.Contains(pressures, c.Type) && c.Status != corev1.ConditionFalse {
 			if f.Pressures == nil {

@@ -25,7 +25,7 @@ func (g *Gate) Observe(ctx context.Context, rec check.Recorder) error {
 	rec.Progress("reading operator, ClusterPolicy, nodes and operands")
 	all, ctx := errgroup.WithContext(ctx)
 	for _, observe := range []func(context.Context, *kube.Cluster, check.Recorder) error{
-		g.observeOperator, g.observePolicy, g.observeNodes, g.observeSlices, g.observeClass, g.observeOperands, g.observePlugins, g.observeGang,
+		g.observeOperator, g.observePolicy, g.observeNodes, g.observeSlices, g.observeClass, g.observeOperands, g.observePlugins, g.observeDriverPods, g.observeGang,
 	} {
 		all.Go(func() error { return observe(ctx, cluster, rec) })
 	}

@@ -36,6 +36,17 @@ func provided(t *testing.T, operands ...string) (*Gate, []operandFigures) {
 	return g, []operandFigures{set("nvidia-gpu-device-plugin-large-cos", g.nodes[:3]...), set("nvidia-gpu-device-plugin-medium-cos", g.nodes[3]), set("nvidia-gpu-device-plugin-small-cos")}
 }
 
+// pluginsOf are the plugins' pods of DaemonSets.
+func pluginsOf(sets []operandFigures) []pluginPod {
+	out := []pluginPod{}
+	for _, set := range sets {
+		for _, p := range set.Pods {
+			out = append(out, pluginPod{Node: p.Node, Namespace: "kube-system", Pod: p.Pod, DaemonSet: set.Name, Images: []string{"gke.gcr.io/nvidia-gpu-device-plugin:v1"}})
+		}
+	}
+	return out
+}
+
 func TestProvided(t *testing.T) {
 	t.Parallel()
 	const pattern = "nvidia-gpu-device-plugin-*"
@@ -89,11 +100,12 @@ func TestProvided(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			g, sets := provided(t, tt.operands...)
+			plugins := pluginsOf(sets)
 			if tt.change != nil {
 				sets = tt.change(sets)
 			}
 			f := healthy(g)
-			f.operator, f.policy, f.operands = nil, nil, sets
+			f.operator, f.policy, f.operands, f.plugins = nil, nil, sets, plugins
 			if g.builtIn() {
 				f.operands, f.plugins = nil, []pluginPod{}
 			}

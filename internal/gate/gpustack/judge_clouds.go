@@ -1,0 +1,80 @@
+package gpustack
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/firstlight/firstlight/internal/check"
+)
+
+// judgeProvider requires that a node has the properties of the site's provider.
+func (g *Gate) judgeProvider(b *check.Builder, o check.Observation, n nodeFigures) {
+	p, ok := g.provider()
+	if !ok {
+		return
+	}
+	if n.Provider == nil {
+		b.Unobserved(o.ID, n.Name, "run the gate again with this site", "whether it is a node of %s was not observed", p.What)
+		return
+	}
+	if !strings.HasPrefix(n.Provider.ID, p.ProviderID) {
+		b.Fail(o.ID, n.Name, "correct gpustack.provider in the site file, or the inventory", "its providerID is %q: nodes of %s have one that begins with %s", n.Provider.ID, p.What, p.ProviderID)
+		return
+	}
+	for _, l := range p.Labels {
+		if !l.On(n.Provider.Labels) {
+			b.Fail(o.ID, n.Name, l.Remedy, "lacks the label %s of GPU nodes of %s", l, p.What)
+		}
+	}
+	for _, l := range p.Without {
+		if l.On(n.Provider.Labels) {
+			b.Fail(o.ID, n.Name, l.Remedy, "has the label %s, with which %s installs no device plugin", l, p.What)
+		}
+	}
+	for _, name := range p.Conditions {
+		switch c, there := n.Provider.Conditions[name]; {
+		case !there:
+			b.Unobserved(o.ID, n.Name, "look at the node problem detector of the node (kubectl describe node "+n.Name+")", "does not report the condition %s, which has the state of GPU components of %s", name, p.What)
+		case c.Status != "False":
+			b.Fail(o.ID, n.Name, "kubectl describe node "+n.Name+"; recreate the node if the component does not recover", "has condition %s (%s, %s: %s)", name, c.Status, c.Reason, c.Message)
+		}
+	}
+}
+
+// judgeDriverPods requires that nothing installs a driver on nodes whose image has one.
+func (g *Gate) judgeDriverPods(b *check.Builder, obs []check.Observation) {
+	p, ok := g.provider()
+	if !ok || !p.DriverInImage {
+		return
+	}
+	pods, o, ok := check.Require[[]pluginPod](b, obs, kindDriverPods, "", "the pods that install drivers", readRemedy(obs, kindDriverPods))
+	if !ok {
+		return
+	}
+	for _, pod := range pods {
+		if !pod.Terminating {
+			b.Fail(o.ID, pod.Node+"/driver", p.DriverRemedy, "pod %s/%s (%s) installs a driver on %s, whose image has one: %s", pod.Namespace, pod.Pod, strings.Join(pod.Images, ", "), pod.Node, p.What)
+		}
+	}
+}
+
+// elsewhere describes the plugins for GPUs on a node that are not DaemonSets of the site's operands. The kubelet
+// takes the devices of any plugin: the nodes offer GPUs, but by another program than the declared one.
+func (g *Gate) elsewhere(pods []pluginPod, images []pluginImage, node string) []string {
+	var out []string
+	for _, p := range pods {
+		offers := false
+		for _, image := range p.Images {
+			is, _ := gpuPlugin(images, image)
+			offers = offers || is
+		}
+		if offers && p.Node == node && !p.Terminating && !g.operand(p) {
+			set := "no DaemonSet"
+			if p.DaemonSet != "" {
+				set = "DaemonSet " + p.DaemonSet
+			}
+			out = append(out, fmt.Sprintf("%s/%s (%s)", p.Namespace, p.Pod, set))
+		}
+	}
+	return out
+}
