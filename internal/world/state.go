@@ -262,11 +262,11 @@ type Node struct {
 	LogWrapped bool
 	// LogRestricted: only root may read its kernel log (kernel.dmesg_restrict).
 	LogRestricted bool
-	// ToolMissing is a program that is not installed; empty: healthy.
-	ToolMissing string
 	// SudoRefuses is why sudo runs nothing for the site's user: SudoPassword, SudoTerminal, SudoRule; empty:
 	// it runs every command.
 	SudoRefuses string
+	// ToolMissing is a program that is not installed; empty: healthy.
+	ToolMissing string
 	// ToolsInPods: nvidia-smi and dcgmi are in the GPU Operator's pods, not on the host.
 	ToolsInPods bool
 	// NoHostEngine: DCGM's host engine does not run.

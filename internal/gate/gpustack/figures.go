@@ -173,6 +173,15 @@ type usageFigures struct {
 	Nodes map[string]kube.Usage `json:"nodes"`
 }
 
+// classFigures is the DeviceClass by which pods claim GPUs.
+type classFigures struct {
+	Found bool `json:"found"`
+	// Selectors are its CEL expressions.
+	Selectors []string `json:"selectors,omitempty"`
+	// ExtendedResource is what pods may request instead of a claim (extendedResourceName).
+	ExtendedResource string `json:"extendedResource,omitempty"`
+}
+
 // sliceFigures are the GPUs that a node offers through dynamic resource allocation.
 type sliceFigures struct {
 	Node string `json:"node"`
