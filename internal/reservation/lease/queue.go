@@ -131,14 +131,20 @@ func (t Ticket) Timeout() time.Duration {
 // TimeoutAt returns the timeout of a ticket at a position in the queue. Every heartbeat
 // writes the whole record, so a long queue of frequent heartbeats would delay them all until
 // tickets are lost. Tickets near the head keep their timeout; it doubles with each doubling
-// of the position, up to a factor of 16 at position 64. A ticket further back has as many terms of
-// others to wait for before its timeout matters.
+// of the position, up to a factor of 16 at position 64 and to longestTimeout. The queue counts a dead
+// ticket for that long, and its shorter timeout begins anew when it moves up.
 func (t Ticket) TimeoutAt(position int) time.Duration {
-	return t.Timeout() << min(bits.Len(uint(max(position, 0)/nearHead)), 4) //nolint:gosec // not negative
+	own := t.Timeout()
+	doubled := own << min(bits.Len(uint(max(position, 0)/nearHead)), 4) //nolint:gosec // not negative
+	return max(own, min(doubled, longestTimeout))
 }
 
-// nearHead is the number of tickets that keep their timeout.
-const nearHead = 8
+const (
+	// nearHead is the number of tickets that keep their timeout.
+	nearHead = 8
+	// longestTimeout bounds the timeout of tickets further back whose own is shorter.
+	longestTimeout = 10 * time.Minute
+)
 
 // DefaultWaitTimeout applies to tickets that state no timeout.
 const DefaultWaitTimeout = 2 * time.Minute
