@@ -239,6 +239,19 @@ func TestVerdictsOfADamagedRunAreNotKept(t *testing.T) {
 	}
 }
 
+// A plan that cannot be ordered has no gates before --from: that is an error, not a run without verdicts to keep.
+func TestAPlanThatCannotBeOrdered(t *testing.T) {
+	t.Parallel()
+	x, _ := executionOn(t, t.TempDir(), []string{"a", "b", "b"}, func(o *Options) { o.From = "b" })
+	p, err := x.opts.Playbook(PlanContext{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, keep, err := x.before(t.Context(), p); !errors.Is(err, plan.ErrInvalid) || b != nil || keep != nil {
+		t.Errorf("%+v, %q, %v", b, keep, err)
+	}
+}
+
 // A new run begins only after it is known that the process of the unfinished run has ended, and not after the user
 // ended the execution.
 func TestNoRunBeginsNextToALiveOne(t *testing.T) {

@@ -126,6 +126,21 @@ func TestADaemonSetIsExpectedOnItsClass(t *testing.T) {
 	if len(e.Workloads) < 10 || len(e.Flaws) != 1 {
 		t.Errorf("%d workloads, flaws %+v", len(e.Workloads), e.Flaws)
 	}
+	one := scenariotest.Build(t, "training", components, scenariotest.Nodes())
+	one.Nodes = slices.DeleteFunc(one.Nodes, func(n scenario.Node) bool { return n.Name == "system-1" })
+	if flaws := judge.Expect(one).Flaws; len(flaws) != 1 || !strings.Contains(flaws[0].Message, "selects system node system-0, but its pods are of class accelerated") {
+		t.Errorf("one node of another class: %+v", flaws)
+	}
+	workload(components, "efa").Pod.NodeSelector = map[string]string{scenariotest.NodeType: "system"}
+	other := judge.Expect(scenariotest.Build(t, "training", components, scenariotest.Nodes()))
+	if !slices.ContainsFunc(other.Flaws, func(f check.Finding) bool {
+		return strings.Contains(f.Message, "selects system nodes system-0, system-1")
+	}) ||
+		slices.ContainsFunc(other.Flaws, func(f check.Finding) bool {
+			return strings.HasSuffix(f.Suspect, "/efa") && strings.Contains(f.Message, "selects no node of the recipe")
+		}) {
+		t.Errorf("nodes of another class alone: %+v", other.Flaws)
+	}
 }
 
 // Where the probe fits no node, a control that is a copy of its pod fails for the same reason. One that was not run, or

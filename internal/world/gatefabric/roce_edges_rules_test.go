@@ -37,6 +37,7 @@ func TestRulesOfOnePort(t *testing.T) {
 		checktest.When("a rate of 1 Gb/s is a rate", checktest.Set(devices, `[0].rateGbps`, 1)).Fails("gpu-01/mlx5_0", "runs at 1 Gb/s"),
 		checktest.When("a network device with an MTU of one byte has one", checktest.Set("ip addr@gpu-01", `[1].mtu`, 1)).Fails("gpu-01/mlx5_0", "has an MTU of 1,"),
 		checktest.When("a VLAN in the GID table is not one of several network devices", checktest.Set(devices, `[0].netdevs`, []string{"enp24s0np0", "enp24s0np0r0"}), checktest.Set(devices, `[0].gids[3].netdev`, "vlan100")).Passes(),
+		checktest.When("one network device needs no GID table to name it", checktest.Set(devices, `[0].gids[*].netdev`, "")).Passes(),
 		checktest.When("the GID table names two of several", checktest.Set(devices, `[0].netdevs`, []string{"enp24s0np0", "enp24s0np0r0"}), checktest.Set(devices, `[0].gids[3].netdev`, "enp24s0np0r0")).Unobserved("gpu-01/mlx5_0", "names none or several"),
 		checktest.When("whether notifications are sent is known", checktest.Set(devices, `[0].notifies`, checktest.LeftOut)).Unobserved("gpu-01/mlx5_0", "does not show whether ECN is enabled"),
 		checktest.When("PFC is off", checktest.Set(qos, `.mlx5_0.pfc[*]`, false)).Fails("gpu-01/mlx5_0", "it is on no priority"),
