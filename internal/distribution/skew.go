@@ -8,9 +8,9 @@ import (
 
 // The version skew policy of Kubernetes: https://kubernetes.io/releases/version-skew-policy
 const (
-	// SkewOlder is how many minor versions a kubelet may be older than the API server; SkewOlderBefore those of
-	// kubelets before 1.25.
-	SkewOlder, SkewOlderBefore = 3, 2
+	// older is how many minor versions a kubelet may be older than the API server; olderBefore those of kubelets
+	// before 1.25.
+	older, olderBefore = 3, 2
 	// SkewServers is how many minor versions API servers may be apart.
 	SkewServers = 1
 	since       = 25
@@ -34,8 +34,8 @@ func (s Skew) MaxOlder(kubelet int) int {
 	case s.Older > 0:
 		return s.Older
 	case kubelet < since:
-		return SkewOlderBefore
+		return olderBefore
 	default:
-		return SkewOlder
+		return older
 	}
 }
