@@ -96,6 +96,12 @@ func TestIMEX(t *testing.T) {
 			stop(h, 2)
 			*h[2].IMEX = nvidia.IMEX{Unit: &nvidia.Unit{Load: "not-found", Active: "inactive", Sub: "dead"}, Addresses: h[2].IMEX.Addresses, Trouble: "sh: 1: nvidia-imex-ctl: not found"}
 		}, check.Failed, "gpu-03", "nvidia-imex is not-found; nvidia-imex-ctl: \"sh: 1: nvidia-imex-ctl: not found\""},
+		"a daemon that is not ready, and shows nothing": {func(h []*hostSeen) {
+			h[2].IMEX.Domain, h[2].IMEX.Daemon, h[2].IMEX.Trouble = nil, "INITIALIZING", "Connection refused"
+		}, check.Failed, "gpu-03", "its IMEX daemon is INITIALIZING, expected READY"},
+		"a daemon that is ready, and shows nothing": {func(h []*hostSeen) {
+			h[2].IMEX.Domain, h[2].IMEX.Daemon, h[2].IMEX.Trouble = nil, "READY", "Connection refused"
+		}, check.Unobserved, "gpu-03", "shows no IMEX domain"},
 		"a daemon that shows nothing": {func(h []*hostSeen) { h[2].IMEX.Domain, h[2].IMEX.Trouble = nil, "Connection refused" }, check.Unobserved, "gpu-03", "shows no IMEX domain: \"Connection refused\""},
 		"no systemd and no domain":    {func(h []*hostSeen) { h[2].IMEX.Domain, h[2].IMEX.Unit = nil, nil }, check.Unobserved, "gpu-03", "shows no IMEX domain"},
 		"a daemon that waits":         {func(h []*hostSeen) { eachEntry(h, 2, func(n *nvidia.IMEXNode) { n.State = "WAITING_FOR_PEERS" }) }, check.Failed, "gpu-03", "is WAITING_FOR_PEERS, expected READY"},
