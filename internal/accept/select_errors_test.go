@@ -91,11 +91,11 @@ func TestARunThatCannotBeRead(t *testing.T) {
 		}
 	}
 	if got := x.leftBy(missing); got != (leftRun{"20261122-010203-abcd", "n"}) {
-		t.Errorf("what it left is in the namespace of the options: %+v", got)
+		t.Errorf("the namespace is not that of the options: %+v", got)
 	}
 	path := store(t, dir, stored{age: time.Hour, gates: []string{"a"}, open: true, header: evidence.Header{Namespace: "m"}})
 	if got := x.leftBy(path); got != (leftRun{filepath.Base(path), "m"}) {
-		t.Errorf("what a run left is in its own namespace: %+v", got)
+		t.Errorf("the namespace is not that of the run: %+v", got)
 	}
 
 	b, err := evidence.Load(path)
@@ -215,7 +215,7 @@ func TestVerdictsOfADamagedRunAreNotKept(t *testing.T) {
 		says string
 	}{
 		"a file":                 {func(dir string) error { return os.WriteFile(dir, nil, 0o600) }, "list runs: "},
-		"a list that is no file": {func(dir string) error { return os.MkdirAll(filepath.Join(dir, ".begun"), 0o700) }, "list the runs created in "},
+		"a directory as list": {func(dir string) error { return os.MkdirAll(filepath.Join(dir, ".begun"), 0o700) }, "list the runs created in "},
 	} {
 		dir := filepath.Join(t.TempDir(), "evidence")
 		if err := tt.make(dir); err != nil {

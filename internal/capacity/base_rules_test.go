@@ -120,7 +120,7 @@ func TestABaseOfABase(t *testing.T) {
 	}
 	future := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
 	if late := added(func(a *Addition) { a.To.Accepted = future }, "580.105.08"); !late.Accepted.Before(future) {
-		t.Errorf("a base is no younger than its last addition: %s", late.Accepted)
+		t.Errorf("the base is as old as its last addition, not: %s", late.Accepted)
 	}
 	past := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
 	if old := added(func(a *Addition) { a.To.Accepted = past }, "580.105.08"); !old.Accepted.Equal(past) {

@@ -26,7 +26,7 @@ var besidePlaybook = []string{
 }
 
 // Digests returns the SHA-256 of each local file of the site's playbooks and Helm releases, as a JSON object by
-// path: a verdict is kept for the same files only. A secret in a file is not in its digest. nil: there are none.
+// path: a verdict is kept for the same files only. A secret in a file is not in its digest. nil: no such file.
 func Digests(s *site.Site) ([]byte, error) {
 	digests := map[string]string{}
 	for _, p := range s.Prepare {
@@ -42,8 +42,8 @@ func Digests(s *site.Site) ([]byte, error) {
 	return json.MarshalIndent(digests, "", "  ")
 }
 
-// filesOf returns the files and directories that a preparation reads. A chart of a repository or registry is
-// none of them; the preparation prints its digest.
+// filesOf returns the files and directories that a preparation reads. A chart of a repository or registry has
+// no local file; the preparation prints its digest.
 func filesOf(p site.Prepare, mirrors map[string]string) []string {
 	switch r := p.Rollout(); {
 	case p.Helm != nil:

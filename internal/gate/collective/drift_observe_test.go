@@ -165,7 +165,7 @@ func TestAPairWithADefectWasTried(t *testing.T) {
 	}
 }
 
-// One node that was not compared is enough to know nothing of the cluster's nodes; pairs of another collective compare none.
+// One node that was not compared makes the cluster's nodes unobserved; pairs of another collective compare none.
 func TestANodeThatWasNotCompared(t *testing.T) {
 	t.Parallel()
 	d := driftOn(t, cluster{}, 0)

@@ -118,7 +118,7 @@ func TestACollectiveOfAMachineRunsAfterOneThatSucceeded(t *testing.T) {
 	}
 }
 
-// What a machine printed, on both streams, is stored with its exit code and where it ran; progress names each collective.
+// The output of a machine, of both streams, is stored with its exit code and its place; progress names each collective.
 func TestTheEvidenceOfAMachine(t *testing.T) {
 	t.Parallel()
 	m, rec := whole(nil), &fails{}

@@ -31,7 +31,7 @@ func oneMachine(t *testing.T, change func(*hostSeen)) []check.Observation {
 	return obs
 }
 
-// What a machine does not show is one finding, which says why.
+// Data that a machine does not show is one finding with the reason.
 func TestWhatAMachineDoesNotShow(t *testing.T) {
 	t.Parallel()
 	const noAnswer = "no answer"
@@ -170,7 +170,7 @@ func TestObserveNVLinks(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	if text := rec.obs[len(rec.obs)-1].Err; !strings.Contains(text, "nvidia-smi topo -m exited 0: ") {
-		t.Errorf("output that is no matrix: %q", text)
+		t.Errorf("output without a matrix: %q", text)
 	}
 	ran = nil
 	full := errors.New("disk full")

@@ -132,7 +132,7 @@ func (t Ticket) Timeout() time.Duration {
 // writes the whole record, so a long queue of frequent heartbeats would delay them all until
 // tickets are lost. Tickets near the head keep their timeout; it doubles with each doubling
 // of the position, up to a factor of 16 at position 64 and to longestTimeout. The queue counts a dead
-// ticket for that long, and its shorter timeout begins anew when it moves up.
+// ticket for that long, and its shorter timeout begins when it moves up.
 func (t Ticket) TimeoutAt(position int) time.Duration {
 	own := t.Timeout()
 	doubled := own << min(bits.Len(uint(max(position, 0)/nearHead)), 4) //nolint:gosec // not negative

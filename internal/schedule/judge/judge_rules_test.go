@@ -143,7 +143,7 @@ func TestADaemonSetIsExpectedOnItsClass(t *testing.T) {
 	}
 }
 
-// Where the probe fits no node, a control that is a copy of its pod fails for the same reason. One that was not run, or
+// Where the probe fits no node, a control that is a copy of its pod fails for the same reason. A control that was not run, or
 // that is a copy of another pod, has a cause of its own.
 func TestAControlWithACauseOfItsOwn(t *testing.T) {
 	t.Parallel()
