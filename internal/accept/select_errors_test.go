@@ -214,7 +214,7 @@ func TestVerdictsOfADamagedRunAreNotKept(t *testing.T) {
 		make func(dir string) error
 		says string
 	}{
-		"a file":                 {func(dir string) error { return os.WriteFile(dir, nil, 0o600) }, "list runs: "},
+		"a file":              {func(dir string) error { return os.WriteFile(dir, nil, 0o600) }, "list runs: "},
 		"a directory as list": {func(dir string) error { return os.MkdirAll(filepath.Join(dir, ".begun"), 0o700) }, "list the runs created in "},
 	} {
 		dir := filepath.Join(t.TempDir(), "evidence")
