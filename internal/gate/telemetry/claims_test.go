@@ -36,6 +36,10 @@ func TestClaims(t *testing.T) {
 		"healthy":   {func(*loadFigures, *seriesFigures) {}, check.Passed, "", ""},
 		"no claims": {func(l *loadFigures, _ *seriesFigures) { l.Claims = nil }, check.Unobserved, "the load", "its pods claimed no GPUs"},
 		"unread":    {func(l *loadFigures, _ *seriesFigures) { l.Claims.Unread = "forbidden" }, check.Unobserved, "ResourceClaims", "forbidden"},
+		"a pod without claim": {func(l *loadFigures, _ *seriesFigures) {
+			l.Claims.Pods = map[string]string{}
+			l.Claims.GPUs = map[string][]inventory.GPU{}
+		}, check.Unobserved, "ResourceClaim of pod load-gpu-02", "was not read"},
 		"another GPU of the node": {func(_ *loadFigures, s *seriesFigures) {
 			for i := range s.Series { // as many follow as before
 				for k := range s.Series {

@@ -9,7 +9,7 @@ import (
 // claims requires the GPUs of a job that claims them, and that its pods compute on these GPUs.
 func (r *review) claims() {
 	claims := r.job.Outcome.Claims
-	gangjob.JudgeClaims(&r.Builder, r.jobID, r.gate.site, claims, r.gate.gpus())
+	gangjob.JudgeClaims(&r.Builder, r.jobID, r.gate.site, claims, r.gate.pods(), r.gate.gpus())
 	if claims == nil {
 		return
 	}

@@ -34,6 +34,8 @@ func TestClaimRules(t *testing.T) {
 	checktest.Rules(t, func(obs []check.Observation) check.Judgement { return plan.Judge(g, obs) }, claimed, []checktest.Rule{
 		checktest.When("a declared class needs claims", checktest.Set(KindJob, `.outcome.claims`, checktest.LeftOut)).Unobserved("gpustack.deviceClass", "the pods claimed no GPUs"),
 		checktest.When("the pods compute on the GPUs of their claims").Passes(),
+		checktest.When("claims of no pod", checktest.Set(KindJob, `.outcome.claims.pods`, map[string]string{}), checktest.Set(KindJob, `.outcome.claims.gpus`, map[string]string{})).Unobserved("ResourceClaims", "the claims of 0 pods were read"),
+		checktest.When("a pod is missing", checktest.Set(KindJob, `.outcome.claims.pods["training-1-abcde"]`, checktest.LeftOut), checktest.Set(KindJob, `.outcome.claims.gpus["training-1-abcde"]`, checktest.LeftOut)).Unobserved("ResourceClaims", "the job has 4"),
 		checktest.When("seven GPUs", checktest.Set(KindJob, of(2, `[7]`), checktest.LeftOut)).Fails("ResourceClaim of pod training-2-abcde", "allocates 7 GPUs of gpu-03, want 8"),
 		checktest.When("an unobserved claim", checktest.Set(KindJob, of(2, ""), checktest.LeftOut)).Unobserved("ResourceClaim of pod training-2-abcde", "was not observed"),
 		checktest.When("claims that cannot be read", checktest.Set(KindJob, `.outcome.claims.unread`, "forbidden")).Unobserved("ResourceClaims", "forbidden"),

@@ -80,7 +80,7 @@ func TestAllocation(t *testing.T) {
 			}
 			f := Read(t.Context(), &kube.Cluster{Client: client}, inventory.Driver, "run", pods)
 			var b check.Builder
-			f.Judge(&b, "id", 2)
+			f.Judge(&b, "id", 2, 2)
 			j := b.Judgement("fine")
 			if j.Verdict != tt.verdict || len(j.Figures) != 1 {
 				t.Fatalf("%s: %+v %+v", j.Verdict, j.Findings, j.Figures)
@@ -92,5 +92,30 @@ func TestAllocation(t *testing.T) {
 				t.Errorf("%v", f.UUIDs("p-1"))
 			}
 		})
+	}
+}
+
+// Claims of fewer pods than the job has are not its claims: 24 of 24 GPUs are no pass for four pods of 8.
+func TestEveryPodOfTheJobHasItsClaim(t *testing.T) {
+	t.Parallel()
+	one := Figures{Class: inventory.Driver, Pods: map[string]string{"p-0": "a"}, GPUs: map[string][]inventory.GPU{"p-0": {{Pool: "a", Device: "gpu-0", UUID: "GPU-a0"}}}}
+	for name, tt := range map[string]struct {
+		figures Figures
+		says    string
+	}{
+		"no pod":          {Figures{Class: inventory.Driver}, "the claims of 0 pods were read, the job has 2"},
+		"one pod missing": {one, "the claims of 1 pods were read, the job has 2"},
+	} {
+		var b check.Builder
+		tt.figures.Judge(&b, "id", 2, 1)
+		j := b.Judgement("fine")
+		if j.Verdict != check.Unobserved || len(j.Findings) != 1 || !strings.Contains(j.Findings[0].Message, tt.says) || j.Figures[0].Limit != 2 {
+			t.Errorf("%s: %s %+v %+v", name, j.Verdict, j.Findings, j.Figures)
+		}
+	}
+	var b check.Builder
+	one.Review(&b, "id", map[string]int{"p-0": 1, "p-1": 1})
+	if j := b.Judgement("fine"); j.Verdict != check.Unobserved || j.Findings[0].Suspect != "ResourceClaim of pod p-1" {
+		t.Errorf("of expected pods: %s %+v", j.Verdict, j.Findings)
 	}
 }
