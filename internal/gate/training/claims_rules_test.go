@@ -42,5 +42,7 @@ func TestClaimRules(t *testing.T) {
 		checktest.When("a device that is not a GPU of the node", checktest.Set(KindJob, of(1, `[3].uuid`), "")).Fails("DeviceClass gpu.nvidia.com", "device gpu-02/gpu-3 is allocated to pod training-1-abcde"),
 		checktest.When("a GPU of two pods", checktest.Set(KindJob, of(1, `[0].uuid`), "GPU-0")).Fails("gpu-02", "GPU GPU-0 (gpu-02/gpu-0) is allocated to pod training-0-abcde and to pod training-1-abcde"),
 		checktest.When("a pod computes on a GPU of another claim", checktest.Set("rank-log@gpu-04", `.gpus[5].uuid`, "GPU-0")).Fails("gpu-04/DRA driver", "computes on GPU GPU-0 (device 5), which its claim does not allocate"),
+		checktest.When("a measurement without a UUID", checktest.Set("rank-log@gpu-04", `.gpus[5].uuid`, "")).Unobserved("gpu-04", "1 of 8 GPUs of pod training-3-abcde were measured without a UUID"),
+		checktest.When("two measurements of one GPU", checktest.Set("rank-log@gpu-04", `.gpus[5].uuid`, "GPU-28")).Fails("gpu-04/DRA driver", "does not compute on GPU GPU-29, which its claim allocates"),
 	})
 }
