@@ -56,21 +56,31 @@ func TestAllocation(t *testing.T) {
 		verdict check.Verdict
 		suspect string
 		says    string
+		sliced  string // what is wrong with the slice of b
 	}{
-		"healthy":       {append(whole, claim("other", gpu("a", "gpu-0"))), "", check.Passed, "", ""},
-		"no claim":      {whole[:1], "", check.Unobserved, "ResourceClaim of pod p-1", "on b was not observed"},
-		"not allocated": {append(whole[:1:1], pending), "", check.Unobserved, "ResourceClaim of pod p-1", "was not observed"},
-		"one GPU":       {append(whole[:1:1], claim("p-1", gpu("b", "gpu-0"))), "", check.Failed, "ResourceClaim of pod p-1", "allocates 1 GPUs of b, want 2"},
+		"healthy":       {append(whole, claim("other", gpu("a", "gpu-0"))), "", check.Passed, "", "", ""},
+		"no claim":      {whole[:1], "", check.Unobserved, "ResourceClaim of pod p-1", "on b was not observed", ""},
+		"not allocated": {append(whole[:1:1], pending), "", check.Unobserved, "ResourceClaim of pod p-1", "was not observed", ""},
+		"one GPU":       {append(whole[:1:1], claim("p-1", gpu("b", "gpu-0"))), "", check.Failed, "ResourceClaim of pod p-1", "allocates 1 GPUs of b, want 2", ""},
 		"a GPU of another node": {append(whole[:1:1], claim("p-1", gpu("b", "gpu-0"), gpu("a", "gpu-1"))), "", check.Failed, "DeviceClass gpu.nvidia.com",
-			"device a/gpu-1 is allocated to pod p-1"},
-		"a device of another driver": {append(whole[:1:1], claim("p-1", gpu("b", "gpu-0"), "dra.net|b|gpu-1")), "", check.Failed, "DeviceClass gpu.nvidia.com", "device b/gpu-1"},
-		"a GPU twice":                {append(whole[:1:1], claim("p-1", gpu("b", "gpu-0"), gpu("b", "gpu-0"))), "", check.Failed, "b", "GPU GPU-b0 (b/gpu-0) is allocated to pod p-1 and to pod p-1"},
-		"claims cannot be listed":    {whole, "resourceclaims", check.Unobserved, "ResourceClaims", "forbidden"},
-		"slices cannot be listed":    {whole, "resourceslices", check.Unobserved, "ResourceClaims", "forbidden"},
+			"device a/gpu-1 is allocated to pod p-1", ""},
+		"a device of another driver": {append(whole[:1:1], claim("p-1", gpu("b", "gpu-0"), "dra.net|b|gpu-1")), "", check.Failed, "DeviceClass gpu.nvidia.com", "device b/gpu-1", ""},
+		"a GPU twice":                {append(whole[:1:1], claim("p-1", gpu("b", "gpu-0"), gpu("b", "gpu-0"))), "", check.Failed, "b", "GPU GPU-b0 (b/gpu-0) is allocated to pod p-1 and to pod p-1", ""},
+		"claims cannot be listed":    {whole, "resourceclaims", check.Unobserved, "ResourceClaims", "forbidden", ""},
+		"slices cannot be listed":    {whole, "resourceslices", check.Unobserved, "ResourceClaims", "forbidden", ""},
+		"a tainted GPU":              {whole, "", check.Failed, "b", "GPU GPU-b0 (b/gpu-0), which is allocated to pod p-1, is tainted", "tainted"},
+		"slices published again":     {whole, "", check.Unobserved, "b", "the ResourceSlices of pool b are not complete", "incomplete"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			objects := append(slices.Clone(tt.objects), slice("a", "GPU-a0", "GPU-a1"), slice("b", "GPU-b0", "GPU-b1"))
+			b := slice("b", "GPU-b0", "GPU-b1")
+			switch tt.sliced {
+			case "tainted":
+				b.Spec.Devices[0].Taints = []resourcev1.DeviceTaint{{Key: "gpu.nvidia.com/health", Effect: resourcev1.DeviceTaintEffectNoSchedule}}
+			case "incomplete":
+				b.Spec.Pool.ResourceSliceCount, b.Spec.Devices = 2, b.Spec.Devices[:1]
+			}
+			objects := append(slices.Clone(tt.objects), slice("a", "GPU-a0", "GPU-a1"), b)
 			for i := range objects {
 				objects[i] = objects[i].DeepCopyObject()
 			}
@@ -79,9 +89,9 @@ func TestAllocation(t *testing.T) {
 				client.PrependReactor("list", tt.refused, func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, errors.New("forbidden") })
 			}
 			f := Read(t.Context(), &kube.Cluster{Client: client}, inventory.Driver, "run", pods)
-			var b check.Builder
-			f.Judge(&b, "id", 2, 2)
-			j := b.Judgement("fine")
+			var builder check.Builder
+			f.Judge(&builder, "id", 2, 2)
+			j := builder.Judgement("fine")
 			if j.Verdict != tt.verdict || len(j.Figures) != 1 {
 				t.Fatalf("%s: %+v %+v", j.Verdict, j.Findings, j.Figures)
 			}

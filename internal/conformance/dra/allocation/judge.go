@@ -9,10 +9,12 @@ import (
 )
 
 const (
-	remedyPods  = "see what replaced or deleted pods of the job (kubectl get events), then run it again"
-	remedyRead  = "let the account list resourceclaims and resourceslices, then run it again"
-	remedyClass = "see that DeviceClass " + inventory.Driver + " selects only GPUs of that driver (kubectl get deviceclass " + inventory.Driver + " -o yaml)"
-	remedyTwice = "see that the scheduler has the API server's version and that one scheduler allocates claims"
+	remedyPods   = "see what replaced or deleted pods of the job (kubectl get events), then run it again"
+	remedyRead   = "let the account list resourceclaims and resourceslices, then run it again"
+	remedyClass  = "see that DeviceClass " + inventory.Driver + " selects only GPUs of that driver (kubectl get deviceclass " + inventory.Driver + " -o yaml)"
+	remedySlices = "see whether the DRA driver's kubelet plugin on the node restarts (its log), then run it again"
+	remedyTaint  = "read the device's taints (kubectl get resourceslices -o yaml) and nvidia-smi on the node"
+	remedyTwice  = "see that the scheduler has the API server's version and that one scheduler allocates claims"
 )
 
 // Judge is Review of a number of pods with a number of GPUs each, and the figure of it.
@@ -53,8 +55,15 @@ func (f Figures) Review(b *check.Builder, id string, gpus map[string]int) (total
 		}
 		for _, gpu := range have {
 			key := gpu.Pool + "/" + gpu.Device
-			if gpu.UUID == "" {
+			switch {
+			case gpu.State == inventory.StateUnpublished:
+				b.Unobserved(id, node, remedySlices, "the ResourceSlices of pool %s are not complete: whether device %s, which is allocated to pod %s, is a GPU of %s is unknown", gpu.Pool, key, pod, node)
+			case gpu.State == inventory.StateTainted:
+				b.Fail(id, node, remedyTaint, "GPU %s (%s), which is allocated to pod %s, is tainted", gpu.UUID, key, pod)
+			case gpu.UUID == "":
 				b.Fail(id, "DeviceClass "+f.Class, remedyClass, "device %s is allocated to pod %s, and driver %s does not offer it as a GPU with a UUID on %s", key, pod, inventory.Driver, node)
+			}
+			if gpu.UUID == "" {
 				continue
 			}
 			if other, taken := owners[gpu.UUID]; taken {

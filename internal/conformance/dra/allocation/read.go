@@ -14,8 +14,8 @@ import (
 type Figures struct {
 	// Class is the DeviceClass of the claims.
 	Class string `json:"deviceClass"`
-	// Pods are the nodes of the pods, GPUs what their claims allocate. A GPU without UUID is not one
-	// that the driver offers on the pod's node.
+	// Pods are the nodes of the pods, GPUs what their claims allocate. A GPU without UUID and
+	// state is not one that the driver offers on the pod's node.
 	Pods map[string]string          `json:"pods"`
 	GPUs map[string][]inventory.GPU `json:"gpus"`
 	// Unread is why the GPUs are unknown.
@@ -45,7 +45,7 @@ func Read(ctx context.Context, cluster *kube.Cluster, class, namespace string, p
 			for _, d := range c.Status.Allocation.Devices.Results {
 				gpu, offered := inventory.GPU{}, false
 				if d.Driver == inventory.Driver {
-					gpu, offered = inventory.FindGPU(all, node, d.Pool, d.Device)
+					gpu, offered = inventory.AllocatedGPU(all, node, d.Pool, d.Device)
 				}
 				if !offered {
 					gpu = inventory.GPU{Pool: d.Pool, Device: d.Device}
