@@ -19,7 +19,7 @@ func Claims(ctx context.Context, gang *workload.Gang) *allocation.Figures {
 	if err != nil {
 		return &allocation.Figures{Class: gang.Spec.DeviceClass, Unread: err.Error()}
 	}
-	f := allocation.Read(ctx, gang.Cluster(), gang.Spec.DeviceClass, gang.Namespace, placement.Nodes)
+	f := allocation.Read(ctx, gang.Cluster(), gang.Spec.DeviceClass, gang.Namespace, placement.Nodes, placement.UIDs)
 	return &f
 }
 

@@ -9,6 +9,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 
@@ -33,7 +34,7 @@ func slice(node string, uuids ...string) *resourcev1.ResourceSlice {
 // claim of a pod, with devices as driver/pool/device.
 func claim(pod string, devices ...string) *resourcev1.ResourceClaim {
 	c := &resourcev1.ResourceClaim{ObjectMeta: metav1.ObjectMeta{Namespace: "run", Name: "claim-" + pod}, Status: resourcev1.ResourceClaimStatus{
-		ReservedFor: []resourcev1.ResourceClaimConsumerReference{{Resource: "pods", Name: pod}}, Allocation: &resourcev1.AllocationResult{},
+		ReservedFor: []resourcev1.ResourceClaimConsumerReference{{Resource: "pods", Name: pod, UID: types.UID("uid-" + pod)}}, Allocation: &resourcev1.AllocationResult{},
 	}}
 	for _, d := range devices {
 		part := strings.Split(d, "|")
@@ -50,6 +51,8 @@ func TestAllocation(t *testing.T) {
 	whole := []runtime.Object{claim("p-0", gpu("a", "gpu-0"), gpu("a", "gpu-1")), claim("p-1", gpu("b", "gpu-0"), gpu("b", "gpu-1"))}
 	pending := claim("p-1", gpu("b", "gpu-0"), gpu("b", "gpu-1"))
 	pending.Status.Allocation = nil
+	earlier := claim("p-1", gpu("b", "gpu-0"), gpu("b", "gpu-1"))
+	earlier.Status.ReservedFor[0].UID = "uid-of-a-replaced-pod"
 	for name, tt := range map[string]struct {
 		objects []runtime.Object
 		refused string
@@ -58,8 +61,9 @@ func TestAllocation(t *testing.T) {
 		says    string
 		sliced  string // what is wrong with the slice of b
 	}{
-		"healthy":       {append(whole, claim("other", gpu("a", "gpu-0"))), "", check.Passed, "", "", ""},
-		"no claim":      {whole[:1], "", check.Unobserved, "ResourceClaim of pod p-1", "on b was not observed", ""},
+		"healthy":  {append(whole, claim("other", gpu("a", "gpu-0"))), "", check.Passed, "", "", ""},
+		"no claim": {whole[:1], "", check.Unobserved, "ResourceClaim of pod p-1", "on b was not observed", ""},
+		"the claim of an earlier pod of the name": {append(whole[:1:1], earlier), "", check.Unobserved, "ResourceClaim of pod p-1", "was not observed", ""},
 		"not allocated": {append(whole[:1:1], pending), "", check.Unobserved, "ResourceClaim of pod p-1", "was not observed", ""},
 		"one GPU":       {append(whole[:1:1], claim("p-1", gpu("b", "gpu-0"))), "", check.Failed, "ResourceClaim of pod p-1", "allocates 1 GPUs of b, want 2", ""},
 		"a GPU of another node": {append(whole[:1:1], claim("p-1", gpu("b", "gpu-0"), gpu("a", "gpu-1"))), "", check.Failed, "DeviceClass gpu.nvidia.com",
@@ -88,7 +92,7 @@ func TestAllocation(t *testing.T) {
 			if tt.refused != "" {
 				client.PrependReactor("list", tt.refused, func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, errors.New("forbidden") })
 			}
-			f := Read(t.Context(), &kube.Cluster{Client: client}, inventory.Driver, "run", pods)
+			f := Read(t.Context(), &kube.Cluster{Client: client}, inventory.Driver, "run", pods, map[string]types.UID{"p-0": "uid-p-0", "p-1": "uid-p-1"})
 			var builder check.Builder
 			f.Judge(&builder, "id", 2, 2)
 			j := builder.Judgement("fine")

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/firstlight/firstlight/internal/conformance/dra/inventory"
 	"github.com/firstlight/firstlight/internal/probe/kube"
@@ -22,9 +23,9 @@ type Figures struct {
 	Unread string `json:"unread,omitempty"`
 }
 
-// Read reads the status of the claims of placed pods of a namespace, given by name with their nodes. A
-// claim whose pod has ended is no longer allocated.
-func Read(ctx context.Context, cluster *kube.Cluster, class, namespace string, pods map[string]string) Figures {
+// Read reads the status of the claims of placed pods of a namespace, given by name with their nodes and
+// UIDs. A claim whose pod has ended is no longer allocated; one of an earlier pod of the name is not read.
+func Read(ctx context.Context, cluster *kube.Cluster, class, namespace string, pods map[string]string, uids map[string]types.UID) Figures {
 	f := Figures{Class: class, Pods: pods, GPUs: map[string][]inventory.GPU{}}
 	claims, err := cluster.DRA().ResourceClaims(namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -39,7 +40,7 @@ func Read(ctx context.Context, cluster *kube.Cluster, class, namespace string, p
 	for _, c := range claims.Items {
 		for _, user := range c.Status.ReservedFor {
 			node, ours := pods[user.Name]
-			if c.Status.Allocation == nil || user.Resource != "pods" || !ours {
+			if c.Status.Allocation == nil || user.APIGroup != "" || user.Resource != "pods" || !ours || user.UID != uids[user.Name] {
 				continue
 			}
 			for _, d := range c.Status.Allocation.Devices.Results {
