@@ -1,7 +1,6 @@
 package gate
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -37,7 +36,7 @@ func RequiredBy(s *site.Site, p *profile.Profile, names []string) (Required, err
 				return Required{}, fmt.Errorf("list the pods of gate %s: %w", g.Name(), err)
 			}
 			for i := range specs {
-				specs[i].DeviceClass = cmp.Or(specs[i].DeviceClass, s.GPUStack.DeviceClass) // as gangjob's launcher
+				specs[i].DefaultClass(s.GPUStack.DeviceClass) // a site without one is observed: inventory.Class
 			}
 			out.Workloads = append(out.Workloads, specs...)
 		}

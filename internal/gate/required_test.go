@@ -61,3 +61,19 @@ func TestPermissionsAreThoseOfRBAC(t *testing.T) {
 		}
 	}
 }
+
+// Where a site declares a DeviceClass, the pods of every gate that have GPUs claim them, as the launcher starts them.
+func TestRequiredPodsClaimTheGPUsOfADeclaredClass(t *testing.T) {
+	t.Parallel()
+	s, p := example(t)
+	s.GPUStack.DeviceClass = site.DRADeviceClass
+	r, err := gate.RequiredBy(s, p, site.Gates())
+	if err != nil || len(r.Workloads) == 0 {
+		t.Fatalf("%+v, %v", r.Workloads, err)
+	}
+	for _, w := range r.Workloads {
+		if w.DeviceClass != site.DRADeviceClass {
+			t.Errorf("%s of %s has the class %q", w.Name, w.Gate, w.DeviceClass)
+		}
+	}
+}

@@ -1,7 +1,6 @@
 package preflight
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -66,7 +65,7 @@ func (o Options) cluster(ctx context.Context, c *kube.Cluster, required gate.Req
 	gangLine, scheduler := judgeGang(gang, o.Site.GPUStack)
 	class, classErr := inventory.Class(ctx, c, o.Site.GPUStack, names)
 	for i := range required.Workloads {
-		required.Workloads[i].DeviceClass = cmp.Or(required.Workloads[i].DeviceClass, class)
+		required.Workloads[i].DefaultClass(class)
 	}
 	pods, err := render(space.name, scheduler, required.Workloads)
 	if err != nil {

@@ -65,7 +65,7 @@ type objectRef struct {
 // Start creates the namespace if it does not exist, the gang's group objects, Service and
 // Job. On error it deletes the objects that it created.
 func (l *Launcher) Start(ctx context.Context, spec Spec) (*Gang, error) {
-	spec.DeviceClass = cmp.Or(spec.DeviceClass, l.DeviceClass)
+	spec.DefaultClass(l.DeviceClass)
 	spec.Cordoned = spec.Cordoned || l.Cordoned
 	if err := spec.validate(); err != nil {
 		return nil, err

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // Placement is a scheduler's decision about a gang.
@@ -23,6 +24,8 @@ type Placement struct {
 	Replaced int `json:"replaced,omitempty"`
 	// Nodes are the nodes of the bound pods, by pod name.
 	Nodes map[string]string `json:"nodes,omitempty"`
+	// UIDs are those of the bound pods, by pod name.
+	UIDs map[string]types.UID `json:"uids,omitempty"`
 	// GroupRefused is set if the gang scheduler refused the group as a whole.
 	GroupRefused bool `json:"groupRefused"`
 	// Unstarted is set if the job has no pods although no scheduler holds it back: its
@@ -135,7 +138,7 @@ func (g *Gang) groups(ctx context.Context) ([]*unstructured.Unstructured, error)
 
 func (g *Gang) placementOf(s state) Placement {
 	members := members(s.pods)
-	p := Placement{Wanted: g.Spec.Pods, Exist: len(members), Replaced: g.vanished(s.pods), Nodes: map[string]string{}}
+	p := Placement{Wanted: g.Spec.Pods, Exist: len(members), Replaced: g.vanished(s.pods), Nodes: map[string]string{}, UIDs: map[string]types.UID{}}
 	current := make(map[string]bool, len(members))
 	for _, pod := range members {
 		current[pod.Name] = true
@@ -152,7 +155,7 @@ func (g *Gang) placementOf(s state) Placement {
 		switch {
 		case pod.Spec.NodeName != "":
 			p.Bound++
-			p.Nodes[pod.Name] = pod.Spec.NodeName
+			p.Nodes[pod.Name], p.UIDs[pod.Name] = pod.Spec.NodeName, pod.UID
 		case c != nil && c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable:
 			p.Refused++
 			p.Messages = append(p.Messages, c.Message)

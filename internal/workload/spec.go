@@ -60,6 +60,9 @@ func (s Spec) minCount() int {
 	return s.Pods
 }
 
+// DefaultClass sets the DeviceClass of a gang that does not name its own.
+func (s *Spec) DefaultClass(class string) { s.DeviceClass = cmp.Or(s.DeviceClass, class) }
+
 // request is the request of each pod for its GPUs; the template of claims has the gang's name.
 func (s Spec) request() GPURequest {
 	return GPURequest{GPUs: s.GPUs, DeviceClass: s.DeviceClass, Resource: s.GPUResource, Template: s.Name}

@@ -74,13 +74,13 @@ func TestAReplacedPodIsBoundOnce(t *testing.T) {
 			p.CreationTimestamp = metav1.Unix(created, 0)
 			p.OwnerReferences = []metav1.OwnerReference{{Kind: "Job", UID: types.UID(job), Controller: new(true)}}
 			p.Spec.NodeName, p.Status.Phase = node, corev1.PodRunning
+			p.UID = types.UID("uid-" + p.Name)
 		}
 	}
 	deleting := func(p *corev1.Pod) {
 		of("job", "gpu-01", 1)(p)
 		p.DeletionTimestamp = &metav1.Time{}
 	}
-	g := &Gang{Spec: Spec{Name: "g", Pods: 2}, scheduler: Native{}, job: "job"}
 	waits := pod("d", "1", func(p *corev1.Pod) { of("job", "", 2)(p); p.Status.Phase = corev1.PodPending })
 	for name, tt := range map[string]struct {
 		before   corev1.Pod
@@ -89,8 +89,9 @@ func TestAReplacedPodIsBoundOnce(t *testing.T) {
 		"a pod that was replaced":     {pod("a", "0", of("job", "gpu-01", 1)), 1},
 		"a pod that is being deleted": {pod("b", "1", deleting), 1},
 	} {
+		g := &Gang{Spec: Spec{Name: "g", Pods: 2}, scheduler: Native{}, job: "job"}
 		p := g.placementOf(state{pods: []corev1.Pod{tt.before, pod("e", "0", of("job", "gpu-02", 3)), waits}})
-		if p.Bound != 1 || p.Exist != 2 || p.Nodes["e"] != "gpu-02" || p.Replaced != tt.replaced {
+		if p.Bound != 1 || p.Exist != 2 || p.Nodes["e"] != "gpu-02" || len(p.UIDs) != 1 || p.UIDs["e"] != "uid-e" || p.Replaced != tt.replaced {
 			t.Errorf("with %s: %+v", name, p)
 		}
 	}

@@ -31,6 +31,8 @@ func TestClaimRules(t *testing.T) {
 	checktest.Rules(t, func(obs []check.Observation) check.Judgement { return plan.Judge(g, obs) }, claimed, []checktest.Rule{
 		checktest.When("a declared class needs claims", checktest.Set(KindRun, `.outcome.claims`, checktest.LeftOut)).Unobserved("gpustack.deviceClass", "the pods claimed no GPUs"),
 		checktest.When("claims allocate all GPUs").Passes(),
+		checktest.When("claims of no pod", checktest.Set(KindRun, `.outcome.claims.pods`, map[string]string{}), checktest.Set(KindRun, `.outcome.claims.gpus`, map[string]string{})).Unobserved("ResourceClaims", "the claims of 0 pods were read"),
+		checktest.When("a pod is missing", checktest.Set(KindRun, `.outcome.claims.pods["collective-1"]`, checktest.LeftOut), checktest.Set(KindRun, `.outcome.claims.gpus["collective-1"]`, checktest.LeftOut)).Unobserved("ResourceClaims", "the job has"),
 		checktest.When("seven GPUs", checktest.Set(KindRun, `.outcome.claims.gpus["collective-1"][0]`, checktest.LeftOut)).Fails("ResourceClaim of pod collective-1", "allocates 7 GPUs"),
 		checktest.When("a GPU of two pods", checktest.Set(KindRun, `.outcome.claims.gpus["collective-1"][0].uuid`, "GPU-0-0")).Fails("", "is allocated to pod collective-0 and to pod collective-1"),
 	})

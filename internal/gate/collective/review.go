@@ -42,7 +42,7 @@ func (g *Gate) reviewRun(id string, f Figures) *review {
 func (r *review) claims() {
 	before := r.Failures()
 	if r.f.Outcome.Ended != gangjob.EndedNotRun {
-		gangjob.JudgeClaims(&r.Builder, r.id, r.gate.site, r.f.Outcome.Claims, r.f.GPUsPerNode)
+		gangjob.JudgeClaims(&r.Builder, r.id, r.gate.site, r.f.Outcome.Claims, len(r.f.Nodes), r.f.GPUsPerNode)
 	}
 	r.named = r.named || r.Failures() > before
 }

@@ -19,16 +19,16 @@ func Claims(ctx context.Context, gang *workload.Gang) *allocation.Figures {
 	if err != nil {
 		return &allocation.Figures{Class: gang.Spec.DeviceClass, Unread: err.Error()}
 	}
-	f := allocation.Read(ctx, gang.Cluster(), gang.Spec.DeviceClass, gang.Namespace, placement.Nodes)
+	f := allocation.Read(ctx, gang.Cluster(), gang.Spec.DeviceClass, gang.Namespace, placement.Nodes, placement.UIDs)
 	return &f
 }
 
-// JudgeClaims judges what claims allocate to pods with a number of GPUs each. Where the site declares a
+// JudgeClaims judges what claims allocate to a job's number of pods with a number of GPUs each. Where the site declares a
 // DeviceClass, pods that claim nothing are not those of this site.
-func JudgeClaims(b *check.Builder, id string, s *site.Site, claims *allocation.Figures, gpus int) {
+func JudgeClaims(b *check.Builder, id string, s *site.Site, claims *allocation.Figures, pods, gpus int) {
 	switch {
 	case claims != nil:
-		claims.Judge(b, id, gpus)
+		claims.Judge(b, id, pods, gpus)
 	case Undeclared(s):
 	default:
 		b.Unobserved(id, "gpustack.deviceClass", "run the gate again with this site", "the pods claimed no GPUs, and the site declares that DeviceClass %s offers them", s.GPUStack.DeviceClass)

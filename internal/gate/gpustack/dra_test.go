@@ -37,9 +37,15 @@ func TestDRA(t *testing.T) {
 		"no class":          {func(f *facts, _ *[]sliceFigures) { f.class = &classFigures{} }, check.Failed, "DeviceClass gpu.nvidia.com", "does not exist"},
 		"class not read":    {func(f *facts, _ *[]sliceFigures) { f.class = nil }, check.Unobserved, "DeviceClass gpu.nvidia.com", ""},
 		"mapped":            {func(f *facts, _ *[]sliceFigures) { f.class.ExtendedResource = kube.GPUResource }, check.Passed, "DeviceClass gpu.nvidia.com", "pods that request it without a claim get GPUs, too"},
-		"not mapped":        {func(f *facts, _ *[]sliceFigures) { f.class.ExtendedResource = "example.com/gpu" }, check.Passed, "DeviceClass gpu.nvidia.com", "stay Pending"},
+		"not mapped":        {func(f *facts, _ *[]sliceFigures) { f.class.ExtendedResource = "" }, check.Passed, "DeviceClass gpu.nvidia.com", "maps no extended resource: pods that request nvidia.com/gpu without a claim stay Pending"},
+		"another is mapped": {func(f *facts, _ *[]sliceFigures) { f.class.ExtendedResource = "example.com/gpu" }, check.Passed, "DeviceClass gpu.nvidia.com",
+			"maps the extended resource example.com/gpu, and not nvidia.com/gpu"},
 		"the class selects other devices": {func(f *facts, _ *[]sliceFigures) { refuse(f, 0, 4) }, check.Failed, "DeviceClass gpu.nvidia.com",
 			"no claim of it was allocated, though ResourceSlices offer free GPUs for 4 pods: 0/5 nodes are available: 4 cannot allocate all claims; its selectors: device.driver == 'gpu.nvidia.com'"},
+		"a taint refuses, and the claims of one node": {func(f *facts, _ *[]sliceFigures) {
+			refuse(f, 0, 4)
+			f.fits.Placement.Messages = []string{"0/5 nodes are available: 1 cannot allocate all claims, 3 node(s) had untolerated taint(s), 1 node(s) were unschedulable."}
+		}, check.Failed, "gang scheduler native", "3 node(s) had untolerated taint(s)"},
 		"a part of the gang is refused": {func(f *facts, _ *[]sliceFigures) { refuse(f, 2, 4) }, check.Failed, "gang scheduler native", "placed 2 of 4 pods"},
 		"others took the GPUs":          {func(f *facts, _ *[]sliceFigures) { refuse(f, 0, 3) }, check.Unobserved, "gang scheduler native", "other pods took the GPUs"},
 		"offered twice": {func(f *facts, _ *[]sliceFigures) { f.nodes[3].Resources[kube.GPUResource] = resourceFigures{8, 8} }, check.Failed,

@@ -1,7 +1,9 @@
 package gpustack
 
 import (
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/firstlight/firstlight/internal/check"
@@ -53,19 +55,32 @@ func (g *Gate) judgeClass(b *check.Builder, obs []check.Observation) {
 		b.Fail(o.ID, suspect, "install NVIDIA's DRA driver with GPUs enabled (chart nvidia-dra-driver-gpu, resources.gpus.enabled)", "does not exist: no claim can request a GPU")
 	case class.ExtendedResource == kube.GPUResource:
 		b.Note(o.ID, suspect, "", "maps the extended resource %s (extendedResourceName, Kubernetes 1.34 or newer with DRAExtendedResource): pods that request it without a claim get GPUs, too", kube.GPUResource)
+	case class.ExtendedResource != "":
+		b.Note(o.ID, suspect, "", "maps the extended resource %s, and not %s: pods that request the latter without a claim stay Pending", class.ExtendedResource, kube.GPUResource)
 	default:
 		b.Note(o.ID, suspect, "", "maps no extended resource: pods that request %s without a claim stay Pending", kube.GPUResource)
 	}
 }
 
-// claimsRefused is the scheduler's message about a node on which not all claims of a pod can be allocated
-// (k8s.io/kubernetes, pkg/scheduler/framework/plugins/dynamicresources).
-const claimsRefused = "cannot allocate all claims"
+// claimsRefused is the scheduler's reason for nodes on which not all claims of a pod can be allocated, with
+// their number (k8s.io/kubernetes, pkg/scheduler/framework/plugins/dynamicresources).
+var claimsRefused = regexp.MustCompile(`\b(\d+) cannot allocate all claims`)
 
-// judgeRefused fails the class if none of its claims can be allocated on nodes whose slices offer free
-// GPUs. Else the gang scheduler is the suspect.
+// refusesClaims reports whether this is the reason of a message for a number of nodes. For fewer, the others
+// have another reason, and claims of one node also fail while other pods of the gang have its GPUs.
+func refusesClaims(message string, nodes int) bool {
+	m := claimsRefused.FindStringSubmatch(message)
+	if m == nil {
+		return false
+	}
+	n, err := strconv.Atoi(m[1])
+	return err == nil && n >= nodes
+}
+
+// judgeRefused fails the class if none of its claims can be allocated on any of the nodes whose slices
+// offer free GPUs. Else the gang scheduler is the suspect.
 func (g *Gate) judgeRefused(b *check.Builder, obs []check.Observation, fits gangproof.Proof, r gangproof.Room, fitsAfter int) bool {
-	i := slices.IndexFunc(fits.Placement.Messages, func(m string) bool { return strings.Contains(m, claimsRefused) })
+	i := slices.IndexFunc(fits.Placement.Messages, func(m string) bool { return refusesClaims(m, len(r.Nodes)) })
 	if !g.dra() || fits.Placement.Bound > 0 || i < 0 || fitsAfter < r.Fits {
 		return false
 	}

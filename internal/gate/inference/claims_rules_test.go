@@ -23,6 +23,7 @@ func TestClaimRules(t *testing.T) {
 	checktest.Rules(t, func(obs []check.Observation) check.Judgement { return plan.Judge(g, obs) }, claimed, []checktest.Rule{
 		checktest.When("a declared class needs claims", checktest.Set(KindServer, `.claims`, checktest.LeftOut)).Unobserved("gpustack.deviceClass", "the pods claimed no GPUs"),
 		checktest.When("the claim allocates the server's GPU").Passes(),
+		checktest.When("claims of no pod", checktest.Set(KindServer, `.claims.pods`, map[string]string{}), checktest.Set(KindServer, `.claims.gpus`, map[string]string{})).Unobserved("ResourceClaims", "the claims of 0 pods were read"),
 		checktest.When("a GPU more", checktest.Set(KindServer, `.claims.gpus["inference-0-abcde"][0]`, checktest.Twice)).Fails("ResourceClaim of pod "+pod, "allocates 2 GPUs of gpu-02, want 1"),
 		checktest.When("an unobserved claim", checktest.Set(KindServer, `.claims.gpus["inference-0-abcde"]`, checktest.LeftOut)).Unobserved("ResourceClaim of pod "+pod, "was not observed"),
 	})

@@ -32,7 +32,7 @@ func (r *review) server(obs []check.Observation) {
 		r.down(o.ID, server)
 		return
 	}
-	gangjob.JudgeClaims(&r.Builder, o.ID, r.gate.site, server.Claims, server.GPUs)
+	gangjob.JudgeClaims(&r.Builder, o.ID, r.gate.site, server.Claims, 1, server.GPUs)
 	r.Figure(check.Figure{Name: "time until healthy", Value: server.WaitedSeconds, Unit: "s"})
 	if models, o, ok := answer[ModelsFigures](r, obs, KindModels, "/v1/models"); ok {
 		r.models(o.ID, models)

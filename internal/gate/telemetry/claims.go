@@ -48,7 +48,8 @@ func (g *Gate) claimDefects(load loadFigures, state seriesFigures) []defect {
 			wrong[node] = fmt.Sprintf("GPU %s of %s follows the load, and no claim of its pods allocates it", s.UUID, node)
 		}
 	}
-	for uuid, pod := range owner {
+	for _, uuid := range sortedKeys(owner) { // a replay prints the same GPU
+		pod := owner[uuid]
 		if node := load.Nodes[pod]; !seen[uuid] && wrong[node] == "" {
 			wrong[node] = fmt.Sprintf("GPU %s of %s is allocated by the claim of pod %s, and has no series", uuid, node, pod)
 		}

@@ -36,6 +36,10 @@ func TestClaims(t *testing.T) {
 		"healthy":   {func(*loadFigures, *seriesFigures) {}, check.Passed, "", ""},
 		"no claims": {func(l *loadFigures, _ *seriesFigures) { l.Claims = nil }, check.Unobserved, "the load", "its pods claimed no GPUs"},
 		"unread":    {func(l *loadFigures, _ *seriesFigures) { l.Claims.Unread = "forbidden" }, check.Unobserved, "ResourceClaims", "forbidden"},
+		"a pod without claim": {func(l *loadFigures, _ *seriesFigures) {
+			l.Claims.Pods = map[string]string{}
+			l.Claims.GPUs = map[string][]inventory.GPU{}
+		}, check.Unobserved, "ResourceClaim of pod load-gpu-02", "was not read"},
 		"another GPU of the node": {func(_ *loadFigures, s *seriesFigures) {
 			for i := range s.Series { // as many follow as before
 				for k := range s.Series {
@@ -73,5 +77,22 @@ func TestClaims(t *testing.T) {
 				t.Errorf("no finding %q %q: %+v", tt.suspect, tt.says, j.Findings)
 			}
 		})
+	}
+}
+
+// A node has one message about its GPUs without series, and a replay gives the same: the one of the map's
+// first key was another one at each reading.
+func TestTheDefectOfANodeIsTheSameAtEachReading(t *testing.T) {
+	t.Parallel()
+	load := loadFigures{Nodes: map[string]string{"load": "gpu-01"}, Claims: &allocation.Figures{GPUs: map[string][]inventory.GPU{}}}
+	for _, uuid := range []string{"GPU-4", "GPU-2", "GPU-3", "GPU-1", "GPU-6", "GPU-5", "GPU-8", "GPU-7"} {
+		load.Claims.GPUs["load"] = append(load.Claims.GPUs["load"], inventory.GPU{UUID: uuid})
+	}
+	g := gate(t)
+	for range 100 {
+		found := g.claimDefects(load, seriesFigures{})
+		if len(found) != 1 || !strings.HasPrefix(found[0].message, "GPU GPU-1 of gpu-01") {
+			t.Fatalf("%+v", found)
+		}
 	}
 }

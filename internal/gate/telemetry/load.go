@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/conformance/dra/allocation"
@@ -156,14 +157,16 @@ func (l *loads) start(ctx context.Context, target string, want map[string]int) (
 	if err := starting.Wait(); err != nil {
 		return slices.DeleteFunc(gangs, func(g *workload.Gang) bool { return g == nil }), figures, err
 	}
+	uids := map[string]types.UID{}
 	for i, gang := range gangs {
 		figures.Namespace = gang.Namespace
+		maps.Copy(uids, placements[i].UIDs)
 		for pod, node := range placements[i].Nodes {
 			figures.Nodes[pod], figures.GPUs[pod] = node, gang.Spec.GPUs
 		}
 	}
 	if class := l.launcher.DeviceClass; class != "" {
-		claims := allocation.Read(ctx, l.launcher.Cluster, class, figures.Namespace, figures.Nodes)
+		claims := allocation.Read(ctx, l.launcher.Cluster, class, figures.Namespace, figures.Nodes, uids)
 		figures.Claims = &claims
 	}
 	figures.Since = l.deps.Clock.Now()

@@ -26,6 +26,9 @@ type Holder struct {
 	Namespace string `json:"namespace"`
 	Pod       string `json:"pod"`
 	Count     int    `json:"count"`
+	// Claimed: the scheduler has met the request with a claim, as the pod's DeviceClass maps the
+	// resource (extendedResourceName); no device plugin is asked for it.
+	Claimed bool `json:"claimed,omitempty"`
 }
 
 // Usage returns the usage of a resource on each node in nodes. The result has an entry for
@@ -69,10 +72,16 @@ func (c *Cluster) usage(ctx context.Context, nodes []string, name string, cordon
 			continue
 		}
 		u.Requested += n
-		u.Holders = append(u.Holders, Holder{Namespace: p.Namespace, Pod: p.Name, Count: n})
+		u.Holders = append(u.Holders, Holder{Namespace: p.Namespace, Pod: p.Name, Count: n, Claimed: claimed(&p, name)})
 		usage[p.Spec.NodeName] = u
 	}
 	return usage, nil
+}
+
+// claimed reports whether a claim meets a pod's requests of a resource.
+func claimed(p *corev1.Pod, name string) bool {
+	status := p.Status.ExtendedResourceClaimStatus
+	return status != nil && slices.ContainsFunc(status.RequestMappings, func(m corev1.ContainerExtendedResourceRequest) bool { return m.ResourceName == name })
 }
 
 // Ready reports whether the Ready condition of the node is true.

@@ -17,7 +17,8 @@ import (
 // Class is the DeviceClass by which pods claim the GPUs of nodes; "" if they request the device
 // plugin's resource. A site that declares neither a class nor the absence of a DRA driver claims them
 // where the nodes have no resource of the device plugin, and ResourceSlices offer their GPUs. A
-// device plugin that has ended leaves its resource on the node, with an amount of 0.
+// device plugin that has ended leaves its resource on the node, with an amount of 0. An account that may
+// not list ResourceSlices, as the roles of such a site do not, requests the resource: its absence is the defect.
 func Class(ctx context.Context, cluster *kube.Cluster, g site.GPUStack, nodes []string) (string, error) {
 	if g.DeviceClass != "" || g.DRADriver == site.DRANone {
 		return g.DeviceClass, nil
@@ -40,7 +41,7 @@ func Class(ctx context.Context, cluster *kube.Cluster, g site.GPUStack, nodes []
 	}
 	all, err := ListSlices(ctx, cluster)
 	switch {
-	case apierrors.IsNotFound(err):
+	case apierrors.IsNotFound(err), apierrors.IsForbidden(err):
 		return "", nil
 	case err != nil:
 		return "", fmt.Errorf("no node has %s, and whether a DRA driver offers the GPUs is unknown (declare gpustack.deviceClass or gpustack.draDriver in the site): %w", kube.GPUResource, err)

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 
@@ -31,6 +32,7 @@ func TestClass(t *testing.T) {
 			return corev1.ResourceList{kube.GPUResource: resource.MustParse(of)}
 		}
 	}
+	notAllowed := apierrors.NewForbidden(schema.GroupResource{Group: "resource.k8s.io", Resource: "resourceslices"}, "", errors.New("not in the roles of a site without a class"))
 	for name, tt := range map[string]struct {
 		stack    site.GPUStack
 		capacity [2]string // of the nodes a and b; empty: without the resource
@@ -50,6 +52,8 @@ func TestClass(t *testing.T) {
 		"neither":                          {site.GPUStack{}, [2]string{}, nil, nil, "", ""},
 		"slices of other nodes":            {site.GPUStack{}, [2]string{}, []string{"c"}, nil, "", ""},
 		"slices that cannot be listed":     {site.GPUStack{}, [2]string{}, []string{"a"}, errors.New("forbidden"), "", "gpustack.deviceClass"},
+		"slices that may not be listed":    {site.GPUStack{}, [2]string{}, []string{"a"}, notAllowed, "", ""},
+		"a class without the permission":   {site.GPUStack{DeviceClass: Driver}, [2]string{}, []string{"a"}, notAllowed, Driver, ""},
 		"MIG devices are of a plugin, too": {site.GPUStack{}, [2]string{"mig", ""}, []string{"a", "b"}, nil, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -13,7 +13,17 @@ type GPU struct {
 	UUID   string `json:"uuid,omitempty"`
 	// Product is its model as nvidia-smi prints it.
 	Product string `json:"product,omitempty"`
+	// State is StateTainted or StateUnpublished of an allocated GPU; empty: it is offered.
+	State string `json:"state,omitempty"`
 }
+
+// States of an allocated GPU that no further claim can get.
+const (
+	StateTainted = "tainted"
+	// StateUnpublished: its pool has no complete set of slices, as while the driver publishes
+	// them again. UUID is then that of the newest generation, or empty.
+	StateUnpublished = "unpublished"
+)
 
 // GPUsOnNode lists the GPUs that Driver offers on a node, counts its slices of that driver,
 // and lists why devices of them do not count.
@@ -54,6 +64,35 @@ func FindGPU(all []Slice, node, pool, device string) (GPU, bool) {
 		return GPU{}, false
 	}
 	return gpus[i], true
+}
+
+// AllocatedGPU finds the GPU of an allocation in all slices of its pool; false where they show that it is
+// not a GPU of the node. FindGPU finds only what is offered now, and a GPU remains allocated when it is no longer.
+func AllocatedGPU(all []Slice, node, pool, device string) (GPU, bool) {
+	gpu := GPU{Pool: pool, Device: device}
+	var published []Slice
+	for _, s := range all {
+		if s.Driver == Driver && s.Pool == pool {
+			published = append(published, s)
+		}
+	}
+	newest := newestGeneration(published)
+	if len(newest) == 0 || int64(len(newest)) != newest[0].PoolSlices {
+		gpu.State = StateUnpublished
+	}
+	for _, s := range newest {
+		i := slices.IndexFunc(s.Devices, func(d Device) bool { return d.Name == device })
+		if i < 0 {
+			continue
+		}
+		d := s.Devices[i]
+		if d.Tainted && gpu.State == "" {
+			gpu.State = StateTainted
+		}
+		gpu.UUID, gpu.Product = d.UUID, d.Product
+		return gpu, s.Node == node && d.Type == typeGPU
+	}
+	return gpu, gpu.State == StateUnpublished
 }
 
 func newestGeneration(pool []Slice) []Slice {

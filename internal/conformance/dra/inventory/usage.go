@@ -64,6 +64,10 @@ func usageOf(ctx context.Context, cluster *kube.Cluster, nodes []string, all []S
 		})
 		u := NodeGPUs{Node: node, Open: open, Offered: len(gpus), Plugged: usage[node].Requested}
 		for _, h := range usage[node].Holders {
+			if h.Claimed { // its claim is among those below
+				u.Plugged -= h.Count
+				continue
+			}
 			u.Holders = append(u.Holders, fmt.Sprintf("pod %s/%s", h.Namespace, h.Pod))
 		}
 		for _, c := range claims.Items {

@@ -99,3 +99,37 @@ func TestSlicesOfADriverAreListed(t *testing.T) {
 		t.Errorf("%v %s", err, diff)
 	}
 }
+
+// A pod that requests the resource that a DeviceClass maps holds a GPU by a claim, and that GPU is one: it
+// counted twice, and the node of such a pod offered none.
+func TestARequestThatAClaimMeetsIsNotOfTheDevicePlugin(t *testing.T) {
+	t.Parallel()
+	amount := corev1.ResourceList{kube.GPUResource: resource.MustParse("1")}
+	pod := func(name, mapped string) *corev1.Pod {
+		return &corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: name},
+			Spec:       corev1.PodSpec{NodeName: "a", Containers: []corev1.Container{{Name: "c", Resources: corev1.ResourceRequirements{Requests: amount, Limits: amount}}}},
+			Status: corev1.PodStatus{ExtendedResourceClaimStatus: &corev1.PodExtendedResourceClaimStatus{
+				ResourceClaimName: name, RequestMappings: []corev1.ContainerExtendedResourceRequest{{ContainerName: "c", ResourceName: mapped, RequestName: "container-0-request-0"}},
+			}},
+		}
+	}
+	held := claim("mapped", resourcev1.DeviceRequestAllocationResult{Driver: Driver, Pool: "a", Device: "gpu-0"})
+	all := []Slice{slice("a", "a", 1, 1, gpu("gpu-0"), gpu("gpu-1"))}
+	for name, tt := range map[string]struct {
+		pod  *corev1.Pod
+		want NodeGPUs
+		free int
+	}{
+		"of the GPU":        {pod("mapped", kube.GPUResource), NodeGPUs{Node: "a", Open: true, Offered: 2, Allocated: 1, Holders: []string{"claim team/mapped"}}, 1},
+		"of another device": {pod("other", "example.com/nic"), NodeGPUs{Node: "a", Open: true, Offered: 2, Allocated: 1, Plugged: 1, Holders: []string{"pod team/other", "claim team/mapped"}}, 0},
+	} {
+		got, err := Usage(t.Context(), &kube.Cluster{Client: fake.NewClientset(node("a", true, false), tt.pod, held)}, []string{"a"}, all)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff([]NodeGPUs{tt.want}, got); diff != "" || got[0].Free() != tt.free {
+			t.Errorf("%s: %d free: %s", name, got[0].Free(), diff)
+		}
+	}
+}
