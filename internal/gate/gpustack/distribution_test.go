@@ -181,6 +181,44 @@ func TestSkewOfDistribution(t *testing.T) {
 	checktest.Judged(t, plan.Judge(g, f.observations(t)), check.Failed, "gpu-03", "is 2 minor versions older than API server (v1.33.2+k0s), the limit is 1")
 }
 
+// A virtual cluster has an API server of its own, of any version, and the nodes of the cluster around it: the versions
+// of both were compared, and a healthy one failed.
+func TestSkewOfVirtualCluster(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		server  string
+		nodes   string
+		one     string // of the last node; empty: as the others
+		verdict check.Verdict
+		suspect string
+		says    string
+	}{
+		"vcluster over EKS":                {"v1.32.1+k3s1", "v1.33.5-eks-113cf36", "", check.Passed, "API server", "v1.32.1+k3s1 is that of k3s, and no node is"},
+		"vcluster over nodes without mark": {"v1.32.1+k3s1", "v1.33.5", "", check.Passed, "API server", "the version skew of the nodes is not judged"},
+		"one node is the server's":         {"v1.32.1+k0s", "v1.33.5", "v1.32.1+k0s", check.Failed, "gpu-01", "is newer than API server (v1.32.1+k0s)"},
+		"the nodes are the server's":       {"v1.32.1-eks-113cf36", "v1.33.5-eks-113cf36", "", check.Failed, "gpu-01", "is newer than API server"},
+		"an API server without mark":       {"v1.32.1", "v1.33.5-eks-113cf36", "", check.Failed, "gpu-01", "is newer than API server"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := gate(t)
+			f := healthy(g)
+			f.versions.Server = c.server
+			for i := range f.versions.Nodes {
+				f.versions.Nodes[i].Kubelet = c.nodes
+			}
+			if c.one != "" {
+				f.versions.Nodes[3].Kubelet = c.one
+				f.policy.Toolkit = &toolkitFigures{Enabled: true, Socket: "/run/k0s/containerd.sock", Config: "/etc/k0s/containerd.d/nvidia.toml"}
+			}
+			j := plan.Judge(g, f.observations(t))
+			if j.Verdict != c.verdict || !slices.ContainsFunc(j.Findings, func(f check.Finding) bool { return f.Suspect == c.suspect && strings.Contains(f.Message, c.says) }) {
+				t.Errorf("%s: %s %+v", j.Verdict, j.Reason, j.Findings)
+			}
+		})
+	}
+}
+
 // A pass states the distribution; where it has none of the marks, that.
 func TestPassStatesDistribution(t *testing.T) {
 	t.Parallel()
