@@ -5,6 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/firstlight/firstlight/internal/check"
@@ -50,6 +53,9 @@ func TestK3sRules(t *testing.T) {
 		return checktest.Set(kindDistribution, `.nodes[1].runtime`, version)
 	}
 	toolkit := func(key string, to any) checktest.Change { return checktest.Set(kindPolicy, `.toolkit.`+key, to) }
+	version := func(to any) checktest.Change { return checktest.Set(kindOperator, `[0].version`, to) }
+	dropIn := toolkit("dropIn", "/var/lib/rancher/k3s/agent/etc/containerd/config-v3.toml.d/99-nvidia.toml")
+	runtimeConfig := toolkit("runtimeConfig", k3sConfig)
 	const policy = "ClusterPolicy cluster-policy/toolkit"
 	checktest.Rules(t, func(obs []check.Observation) check.Judgement { return plan.Judge(g, obs) }, f.observations(t), []checktest.Rule{
 		checktest.When("a healthy cluster").Passes(),
@@ -78,6 +84,16 @@ func TestK3sRules(t *testing.T) {
 		checktest.When("no configuration: k3s finds the runtimes", toolkit("config", checktest.LeftOut)).Passes(),
 		checktest.When("a drop-in of k3s", toolkit("config", checktest.LeftOut), toolkit("dropIn", "/var/lib/rancher/k3s/agent/etc/containerd/config-v3.toml.d/99-nvidia.toml")).Passes(),
 		checktest.When("a drop-in elsewhere", toolkit("config", checktest.LeftOut), toolkit("dropIn", "/etc/containerd/conf.d/99-nvidia.toml")).Fails(policy, "RUNTIME_DROP_IN_CONFIG is /etc/containerd/conf.d/99-nvidia.toml"),
+		checktest.When("a drop-in of k3s, and an operator that does not read it", dropIn, version("v25.3.2"), toolkit("config", checktest.LeftOut)).Fails(policy, "GPU Operator v25.3.2 does not read RUNTIME_CONFIG and RUNTIME_DROP_IN_CONFIG (v25.10.0 and later do), and CONTAINERD_CONFIG is not set"),
+		checktest.When("a drop-in that is not read, and a configuration that is", dropIn, version("v25.3.2")).Passes(),
+		checktest.When("RUNTIME_CONFIG", runtimeConfig, toolkit("config", checktest.LeftOut)).Passes(),
+		checktest.When("RUNTIME_CONFIG, and an operator that does not read it", runtimeConfig, version("v25.3.4"), toolkit("config", checktest.LeftOut)).Fails(policy, "GPU Operator v25.3.4 does not read RUNTIME_CONFIG"),
+		checktest.When("CONTAINERD_CONFIG counts before RUNTIME_CONFIG", runtimeConfig, toolkit("config", "/etc/containerd/config.toml")).Fails(policy, "CONTAINERD_CONFIG is /etc/containerd/config.toml"),
+		checktest.When("a drop-in, and an operator of unknown version", dropIn, version("main"), toolkit("config", checktest.LeftOut)).Unobserved(policy, `the version "main" of Deployment gpu-operator is unknown`),
+		checktest.When("a drop-in, and no version of the operator", dropIn, version(checktest.LeftOut), toolkit("config", checktest.LeftOut)).Unobserved(policy, "is unknown"),
+		checktest.When("a drop-in, a configuration that is read, and an unknown version", dropIn, version("main")).Passes(),
+		checktest.When("an unknown version hides no wrong socket", dropIn, version("main"), toolkit("config", checktest.LeftOut), toolkit("socket", checktest.LeftOut)).Fails(policy, "CONTAINERD_SOCKET is not set"),
+		checktest.When("no such variable: every version reads the others", version(checktest.LeftOut)).Passes(),
 		checktest.When("another data directory", toolkit("config", "/data/k3s/agent/etc/containerd/config.toml")).Passes(),
 		checktest.When("the toolkit is the host's", toolkit("enabled", false), toolkit("socket", checktest.LeftOut)).Passes(),
 		checktest.When("an NRI plugin", toolkit("nri", true), toolkit("socket", checktest.LeftOut)).Passes(),
@@ -111,7 +127,7 @@ func TestEveryFieldOfK3s(t *testing.T) {
 	judge := func(obs []check.Observation) check.Judgement {
 		var b check.Builder
 		nodes, remark := g.judgeDistribution(&b, obs)
-		remark += g.judgeToolkit(&b, check.Observation{}, f.policy.Toolkit, nodes) + g.judgePackaged(&b, obs)
+		remark += g.judgeToolkit(&b, check.Observation{}, f.policy.Toolkit, f.operator, nodes) + g.judgePackaged(&b, obs)
 		return b.Judgement(remark)
 	}
 	checktest.EveryField(t, "k3s", judge, obs, checktest.Harmless{
@@ -138,7 +154,7 @@ func TestToolkitOfDistributions(t *testing.T) {
 		"RKE2 as its documents say":     {"v1.33.1+rke2r1", "containerd://2.0.5-k3s1", nil, toolkitFigures{Socket: k3sSocket}, pass, ""},
 		"RKE2 without it":               {"v1.33.1+rke2r1", "containerd://2.0.5-k3s1", nil, toolkitFigures{}, fail, "that of RKE2 on gpu-01"},
 		"RKE2 with the files of k3s":    {"v1.33.1+rke2r1", "containerd://2.0.5-k3s1", nil, toolkitFigures{Socket: k3sSocket, Config: k3sConfig}, fail, "reads files in /var/lib/rancher/rke2/agent/etc/containerd"},
-		"k0s as its documents say":      {"v1.33.2+k0s", "containerd://1.7.27", nil, toolkitFigures{Socket: "/run/k0s/containerd.sock", Config: "/tmp/nvidia-operator-dummy-import.toml", DropIn: "/etc/k0s/containerd.d/nvidia.toml"}, pass, ""},
+		"k0s as its documents say":      {"v1.33.2+k0s", "containerd://1.7.27", nil, toolkitFigures{Socket: "/run/k0s/containerd.sock", RuntimeConfig: "/tmp/nvidia-operator-dummy-import.toml", DropIn: "/etc/k0s/containerd.d/nvidia.toml"}, pass, ""},
 		"k0s before drop-ins":           {"v1.33.2+k0s", "containerd://1.7.27", nil, toolkitFigures{Socket: "/run/k0s/containerd.sock", Config: "/etc/k0s/containerd.d/nvidia.toml"}, pass, ""},
 		"k0s finds no runtimes":         {"v1.33.2+k0s", "containerd://1.7.27", nil, toolkitFigures{Socket: "/run/k0s/containerd.sock"}, fail, "CONTAINERD_CONFIG is not set (/etc/containerd/config.toml)"},
 		"MicroK8s as NVIDIA says":       {"v1.33.4", "containerd://1.7.27", []string{"microk8s.io/cluster"}, toolkitFigures{Socket: "/var/snap/microk8s/common/run/containerd.sock", Config: "/var/snap/microk8s/current/args/containerd-template.toml"}, pass, ""},
@@ -163,6 +179,31 @@ func TestToolkitOfDistributions(t *testing.T) {
 			t.Parallel()
 			checktest.Judged(t, plan.Judge(g, f.observations(t)), c.verdict, suspect, c.says)
 		})
+	}
+}
+
+// The version is that of the image, which the chart's values can set; the chart's label is for an image without a tag.
+// A tag that is no version, such as that of a build of one's own, leaves it unknown.
+func TestOperatorVersion(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ image, label, want string }{
+		"a release":              {"nvcr.io/nvidia/gpu-operator:v25.10.0", "v25.10.0", "v25.10.0"},
+		"another image":          {"registry.local:5000/gpu-operator:v25.3.2", "v25.10.0", "v25.3.2"},
+		"a tag and a digest":     {"nvcr.io/nvidia/gpu-operator:v25.3.2@" + digest('a'), "v25.10.0", "v25.3.2"},
+		"a digest":               {"nvcr.io/nvidia/gpu-operator@" + digest('a'), "v25.10.0", "v25.10.0"},
+		"a digest without label": {"nvcr.io/nvidia/gpu-operator@" + digest('a'), "", ""},
+		"a build":                {"nvcr.io/nvidia/gpu-operator:main", "v25.10.0", "main"},
+		"no tag":                 {"registry.local:5000/gpu-operator", "", ""},
+		"not an image":           {"::", "v25.10.0", ""},
+	} {
+		d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app.kubernetes.io/version": c.label}}}
+		d.Spec.Template.Spec.Containers = []corev1.Container{{Name: "proxy", Image: "proxy:v1.0.0"}, {Name: "gpu-operator", Image: c.image}}
+		if got := operatorVersion(d); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+	if got := operatorVersion(&appsv1.Deployment{}); got != "" {
+		t.Errorf("without containers: %q", got)
 	}
 }
 
@@ -259,9 +300,9 @@ func TestReadToolkit(t *testing.T) {
 		"nothing":              {map[string]any{}, toolkitFigures{Enabled: true}},
 		"disabled":             {map[string]any{"toolkit": map[string]any{"enabled": false}}, toolkitFigures{}},
 		"k3s":                  {map[string]any{"toolkit": map[string]any{"enabled": true, "env": env("CONTAINERD_CONFIG", k3sConfig, "CONTAINERD_SOCKET", k3sSocket, "CONTAINERD_SET_AS_DEFAULT", "true")}}, toolkitFigures{Enabled: true, Socket: k3sSocket, Config: k3sConfig}},
-		"k0s":                  {map[string]any{"toolkit": map[string]any{"env": env("RUNTIME_CONFIG", "/tmp/a", "RUNTIME_DROP_IN_CONFIG", "/etc/k0s/containerd.d/nvidia.toml")}}, toolkitFigures{Enabled: true, Config: "/tmp/a", DropIn: "/etc/k0s/containerd.d/nvidia.toml"}},
+		"k0s":                  {map[string]any{"toolkit": map[string]any{"env": env("RUNTIME_CONFIG", "/tmp/a", "RUNTIME_DROP_IN_CONFIG", "/etc/k0s/containerd.d/nvidia.toml")}}, toolkitFigures{Enabled: true, RuntimeConfig: "/tmp/a", DropIn: "/etc/k0s/containerd.d/nvidia.toml"}},
 		"the last one counts":  {map[string]any{"toolkit": map[string]any{"env": env("CONTAINERD_SOCKET", "/a", "CONTAINERD_SOCKET", k3sSocket)}}, toolkitFigures{Enabled: true, Socket: k3sSocket}},
-		"CONTAINERD_CONFIG":    {map[string]any{"toolkit": map[string]any{"env": env("RUNTIME_CONFIG", "/a", "CONTAINERD_CONFIG", "/b")}}, toolkitFigures{Enabled: true, Config: "/b"}},
+		"CONTAINERD_CONFIG":    {map[string]any{"toolkit": map[string]any{"env": env("RUNTIME_CONFIG", "/a", "CONTAINERD_CONFIG", "/b")}}, toolkitFigures{Enabled: true, Config: "/b", RuntimeConfig: "/a"}},
 		"an NRI plugin":        {map[string]any{"cdi": map[string]any{"nriPluginEnabled": true}}, toolkitFigures{Enabled: true, NRI: true}},
 		"a plugin without CDI": {map[string]any{"cdi": map[string]any{"enabled": false, "nriPluginEnabled": true}}, toolkitFigures{Enabled: true}},
 	} {

@@ -65,7 +65,7 @@ type facts struct {
 
 func healthy(g *Gate) facts {
 	f := facts{
-		operator: []operatorFigures{{Name: "gpu-operator", Desired: 1, Ready: 1}},
+		operator: []operatorFigures{{Name: "gpu-operator", Version: "v25.10.0", Desired: 1, Ready: 1}},
 		policy: &policyFigures{Found: true, State: "ready", Generation: 2, Conditions: []policyCondition{
 			{Type: "Ready", Status: "True", Reason: "Reconciled", Message: "ClusterPolicy is ready as all resources have been successfully reconciled"},
 			{Type: "Error", Status: "False", Reason: "Ready"},
