@@ -9,11 +9,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/kubernetes/fake"
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/checktest"
 	"github.com/firstlight/firstlight/internal/distribution"
 	"github.com/firstlight/firstlight/internal/plan"
+	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/site"
 )
 
@@ -179,6 +181,33 @@ func TestToolkitOfDistributions(t *testing.T) {
 			t.Parallel()
 			checktest.Judged(t, plan.Judge(g, f.observations(t)), c.verdict, suspect, c.says)
 		})
+	}
+}
+
+// Findings about nodes rested on parsed figures alone: the raw output had the version of the API server and no node.
+func TestRawDistribution(t *testing.T) {
+	t.Parallel()
+	const mark = "kubeadm.alpha.kubernetes.io/cri-socket"
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{
+		Name: "gpu-01", Labels: map[string]string{"node-role.kubernetes.io/control-plane": ""},
+		Annotations: map[string]string{mark: "unix:///run/containerd/containerd.sock", "of.a.user/notes": "left out"},
+	}}
+	node.Status.NodeInfo = corev1.NodeSystemInfo{KubeletVersion: "v1.33.5", ContainerRuntimeVersion: "containerd://1.7.27", OSImage: "Ubuntu 24.04.3 LTS"}
+	m := &memory{}
+	if err := gate(t).observeDistribution(t.Context(), &kube.Cluster{Client: fake.NewClientset(node)}, m); err != nil {
+		t.Fatal(err)
+	}
+	if len(m.obs) != 1 {
+		t.Fatalf("%d observations", len(m.obs))
+	}
+	raw := string(m.obs[0].Raw)
+	for _, part := range []string{"gitVersion", `"gpu-01"`, "node-role.kubernetes.io/control-plane", mark, `"kubeletVersion": "v1.33.5"`, "containerd://1.7.27", "Ubuntu 24.04.3 LTS"} {
+		if !strings.Contains(raw, part) {
+			t.Errorf("the raw output has no %s: %s", part, raw)
+		}
+	}
+	if strings.Contains(raw, "of.a.user") {
+		t.Errorf("the raw output has an annotation that is no mark: %s", raw)
 	}
 }
 
