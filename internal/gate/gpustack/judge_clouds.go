@@ -55,7 +55,7 @@ func (g *Gate) judgeDriverPods(b *check.Builder, obs []check.Observation) {
 	if !ok || !p.DriverInImage {
 		return
 	}
-	pods, o, ok := check.Require[[]pluginPod](b, obs, kindDriverPods, "", "the pods that install drivers", readRemedy(obs, kindDriverPods))
+	pods, o, ok := check.Require[[]nodePod](b, obs, kindDriverPods, "", "the pods that install drivers", readRemedy(obs, kindDriverPods))
 	if !ok {
 		return
 	}
@@ -66,9 +66,9 @@ func (g *Gate) judgeDriverPods(b *check.Builder, obs []check.Observation) {
 	}
 }
 
-// elsewhere describes the plugins for GPUs on a node that are not DaemonSets of the site's operands. The kubelet
+// undeclaredPlugins describes the plugins for GPUs on a node that are not DaemonSets of the site's operands. The kubelet
 // takes the devices of any plugin: the nodes offer GPUs, but by another program than the declared one.
-func (g *Gate) elsewhere(pods []pluginPod, images []pluginImage, node string) []string {
+func (g *Gate) undeclaredPlugins(pods []nodePod, images []pluginImage, node string) []string {
 	var out []string
 	for _, p := range pods {
 		offers := false
