@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/firstlight/firstlight/internal/distribution"
 	"github.com/firstlight/firstlight/internal/site"
 )
 
@@ -38,7 +39,20 @@ func inPlace(p site.Provider, namespace string, sets []string) bool {
 
 // isOf reports whether a node has the properties of a provider's GPU nodes.
 func isOf(p site.Provider, m machine) bool {
-	return strings.HasPrefix(m.node.Spec.ProviderID, p.ProviderID) &&
+	return strings.HasPrefix(m.node.Spec.ProviderID, p.ProviderID) && runs(p, m) &&
 		!slices.ContainsFunc(p.Labels, func(l site.ProviderLabel) bool { return !l.On(m.node.Labels) }) &&
 		!slices.ContainsFunc(p.Without, func(l site.ProviderLabel) bool { return l.On(m.node.Labels) })
+}
+
+// runs reports whether a node runs the distribution of the provider.
+func runs(p site.Provider, m machine) bool {
+	if p.Distribution == "" {
+		return true
+	}
+	n, err := distribution.NodeOf(m.node)
+	if err != nil {
+		return false
+	}
+	found, err := distribution.Of(n)
+	return err == nil && found.Name == p.Distribution
 }

@@ -15,8 +15,12 @@ func TestProvider(t *testing.T) {
 	}
 	aks := node("azure:///subscriptions/a", map[string]string{"kubernetes.azure.com/accelerator": "nvidia"})
 	managed := node("azure:///subscriptions/a", map[string]string{"kubernetes.azure.com/accelerator": "nvidia", "kubernetes.azure.com/dcgm-exporter": "enabled"})
-	eks := node("aws:///us-east-2b/i-0a1b", nil)
-	auto := node("aws:///us-east-2b/i-0a1b", map[string]string{"eks.amazonaws.com/compute-type": "auto", "eks.amazonaws.com/instance-gpu-name": "h200"})
+	of := func(kubelet string, m machine) machine {
+		m.node.Status.NodeInfo.KubeletVersion = kubelet
+		return m
+	}
+	eks := of("v1.33.5-eks-113cf36", node("aws:///us-east-2b/i-0a1b", nil))
+	auto := of("v1.33.5-eks-113cf36", node("aws:///us-east-2b/i-0a1b", map[string]string{"eks.amazonaws.com/compute-type": "auto", "eks.amazonaws.com/instance-gpu-name": "h200"}))
 	const plain = "nvidia-device-plugin-daemonset"
 	for name, tt := range map[string]struct {
 		machines  []machine
@@ -24,11 +28,15 @@ func TestProvider(t *testing.T) {
 		sets      []string
 		want      string
 	}{
-		"aks":                         {[]machine{aks, aks}, "gpu-resources", []string{plain}, "aks"},
-		"aks, plugin elsewhere":       {[]machine{aks}, "kube-system", []string{plain}, ""},
-		"aks managed":                 {[]machine{managed}, "", nil, "aks-managed"},
-		"aks, one pool not managed":   {[]machine{managed, aks}, "", nil, ""},
-		"eks":                         {[]machine{eks}, "kube-system", []string{plain}, "eks"},
+		"aks":                       {[]machine{aks, aks}, "gpu-resources", []string{plain}, "aks"},
+		"aks, plugin elsewhere":     {[]machine{aks}, "kube-system", []string{plain}, ""},
+		"aks managed":               {[]machine{managed}, "", nil, "aks-managed"},
+		"aks, one pool not managed": {[]machine{managed, aks}, "", nil, ""},
+		"eks":                       {[]machine{eks}, "kube-system", []string{plain}, "eks"},
+		// Any machine of EC2 was taken for one of EKS.
+		"RKE2 on EC2":                 {[]machine{of("v1.33.1+rke2r1", node("aws:///us-east-2b/i-0a1b", nil))}, "kube-system", []string{plain}, ""},
+		"kubeadm on EC2":              {[]machine{of("v1.33.5", node("aws:///us-east-2b/i-0a1b", nil))}, "kube-system", []string{plain}, ""},
+		"eks, one node of another":    {[]machine{eks, of("v1.33.5", node("aws:///us-east-2b/i-0a1b", nil))}, "kube-system", []string{plain}, ""},
 		"eks, another chart":          {[]machine{eks}, "nvidia-device-plugin", []string{"nvdp-nvidia-device-plugin"}, ""},
 		"eks, a second plugin":        {[]machine{eks}, "kube-system", []string{plain, "other"}, ""},
 		"eks without a plugin":        {[]machine{eks}, "", nil, ""},

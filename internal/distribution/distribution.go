@@ -67,10 +67,16 @@ type Skew struct {
 
 // Packaged are the components that the distribution installs in kube-system.
 type Packaged struct {
-	Deployments    []string `yaml:"deployments"`
-	DaemonSetLabel string   `yaml:"daemonSetLabel"`
-	JobLabel       string   `yaml:"jobLabel"`
-	Source         string   `yaml:"source"`
+	Deployments []string `yaml:"deployments"`
+	// Services of kube-system that are load balancers of the distribution's own: DaemonSets with the name and the
+	// namespace of a Service as labels.
+	Services              []string `yaml:"services"`
+	ServiceLabel          string   `yaml:"serviceLabel"`
+	ServiceNamespaceLabel string   `yaml:"serviceNamespaceLabel"`
+	// Charts are installed by Jobs with the name of a chart as label.
+	Charts     []string `yaml:"charts"`
+	ChartLabel string   `yaml:"chartLabel"`
+	Source     string   `yaml:"source"`
 }
 
 var all = sync.OnceValues(func() ([]Distribution, error) {

@@ -30,7 +30,7 @@ func page(list []Distribution) string {
 		}
 	}
 	b.WriteString("\n## containerd\n\nThe GPU Operator's container toolkit needs these paths, where the distribution does not have the defaults `/run/containerd/containerd.sock` and `/etc/containerd`.\n\n" +
-		"| distribution | `CONTAINERD_SOCKET` | `CONTAINERD_CONFIG` or `RUNTIME_DROP_IN_CONFIG` below | its own build | source |\n|---|---|---|---|---|\n")
+		"| distribution | `CONTAINERD_SOCKET` | `CONTAINERD_CONFIG` or, from GPU Operator v25.10.0 on, `RUNTIME_DROP_IN_CONFIG` below | its own build | source |\n|---|---|---|---|---|\n")
 	for _, d := range list {
 		if c := d.Containerd; c.Differs() {
 			files := code(c.Config[0])

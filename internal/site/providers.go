@@ -19,6 +19,9 @@ type Provider struct {
 	What string `yaml:"what"`
 	// ProviderID is the beginning of spec.providerID of its nodes.
 	ProviderID string `yaml:"providerID"`
+	// Distribution is the name in distributions.yaml of what its nodes run, where the other properties are also those
+	// of machines of the cloud without its Kubernetes.
+	Distribution string `yaml:"distribution"`
 	// Labels are on each GPU node, Without on none.
 	Labels  []ProviderLabel `yaml:"labels"`
 	Without []ProviderLabel `yaml:"without"`

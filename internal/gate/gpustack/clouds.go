@@ -76,10 +76,10 @@ func (g *Gate) observeDriverPods(ctx context.Context, cluster *kube.Cluster, rec
 	if err != nil {
 		return attempt.Record(nil, fmt.Errorf("list pods of all namespaces: %w", err))
 	}
-	figures, raw := []pluginPod{}, []corev1.Pod{}
+	figures, raw := []nodePod{}, []corev1.Pod{}
 	for i := range list.Items {
 		pod := &list.Items[i]
-		if f := podOf(pod, driverImagesOf(images, &pod.Spec)); len(f.Images) > 0 && slices.Contains(g.nodes, f.Node) {
+		if f := nodePodOf(pod, driverImagesOf(images, &pod.Spec)); len(f.Images) > 0 && slices.Contains(g.nodes, f.Node) {
 			pod.ManagedFields = nil
 			figures, raw = append(figures, f), append(raw, *pod)
 		}

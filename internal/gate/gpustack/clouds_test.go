@@ -11,6 +11,7 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/distribution"
 	"github.com/firstlight/firstlight/internal/plan"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/profile"
@@ -57,6 +58,10 @@ func clouds() map[string]cloud {
 		}
 		return n
 	}
+	eks := func(n corev1.Node) corev1.Node {
+		n.Status.NodeInfo.KubeletVersion = "v1.33.5-eks-113cf36"
+		return n
+	}
 	const scaleSet = "azure:///subscriptions/ee2e2172/resourceGroups/mc_train/providers/Microsoft.Compute/virtualMachineScaleSets/aks-gpu-46663711-vmss/virtualMachines/0"
 	return map[string]cloud{
 		"gke": {
@@ -69,10 +74,10 @@ func clouds() map[string]cloud {
 		},
 		"aks-managed": {node(scaleSet, map[string]string{"kubernetes.azure.com/accelerator": "nvidia", "kubernetes.azure.com/dcgm-exporter": "enabled"}, "UnhealthyNvidiaDevicePlugin", "UnhealthyNvidiaDCGMServices"), nil},
 		"eks": {
-			node("aws:///us-east-2b/i-0a1b2c3d4e5f67890", map[string]string{"eks.amazonaws.com/nodegroup": "gpu", corev1.LabelInstanceTypeStable: "p5.48xlarge"}),
+			eks(node("aws:///us-east-2b/i-0a1b2c3d4e5f67890", map[string]string{"eks.amazonaws.com/nodegroup": "gpu", corev1.LabelInstanceTypeStable: "p5.48xlarge"})),
 			[]corev1.Pod{plugin("kube-system", "nvidia-device-plugin-daemonset", pluginImage018)},
 		},
-		"eks-auto": {node("aws:///us-east-2b/i-0a1b2c3d4e5f67890", map[string]string{"eks.amazonaws.com/compute-type": "auto", "eks.amazonaws.com/instance-gpu-name": "h200"}), nil},
+		"eks-auto": {eks(node("aws:///us-east-2b/i-0a1b2c3d4e5f67890", map[string]string{"eks.amazonaws.com/compute-type": "auto", "eks.amazonaws.com/instance-gpu-name": "h200"})), nil},
 	}
 }
 
@@ -91,6 +96,9 @@ func TestClouds(t *testing.T) {
 				delete(c.node.Labels, key)
 			}
 		}
+	}
+	kubelet := func(version string) func(*cloud) {
+		return func(c *cloud) { c.node.Status.NodeInfo.KubeletVersion = version }
 	}
 	for name, tt := range map[string]struct {
 		provider string
@@ -125,6 +133,10 @@ func TestClouds(t *testing.T) {
 			gone.DeletionTimestamp, gone.Finalizers = &metav1.Time{}, []string{"test"}
 			c.pods = append(c.pods, gone)
 		}, check.Passed, "", ""},
+		// kops, RKE2 and kubeadm on EC2 have the same providerID, and NVIDIA's static DaemonSet has the same name there.
+		"RKE2 on EC2":                       {"eks", kubelet("v1.33.1+rke2r1"), check.Failed, "gpu-01", `its kubelet is "v1.33.1+rke2r1", with the mark of RKE2 (kubelet v1.33.1+rke2r1): nodes of Amazon EKS`},
+		"kops on EC2":                       {"eks", kubelet("v1.33.5"), check.Failed, "gpu-01", `its kubelet is "v1.33.5", with no mark of a known distribution: nodes of Amazon EKS`},
+		"labels of eks auto on another":     {"eks-auto", kubelet("v1.33.5+k3s1"), check.Failed, "gpu-01", "with the mark of k3s"},
 		"eks, the plugin of a Helm release": {"eks", func(c *cloud) { c.pods = []corev1.Pod{helm} }, check.Failed, "gpu-01/device plugins", "runs the device plugin nvidia-device-plugin/nvdp-nvidia-device-plugin-x7k2p"},
 		"eks auto, and a plugin's pod":      {"eks-auto", func(c *cloud) { c.pods = append(c.pods, helm) }, check.Failed, "gpu-01/device plugins", "2 device plugins for GPUs"},
 		"eks auto, another node":            {"eks-auto", label("eks.amazonaws.com/compute-type", ""), check.Failed, "gpu-01", "lacks the label eks.amazonaws.com/compute-type=auto"},
@@ -151,6 +163,23 @@ func TestClouds(t *testing.T) {
 				t.Errorf("no finding %q %q in %+v", tt.suspect, tt.says, j.Findings)
 			}
 		})
+	}
+}
+
+// A name that is not of distributions.yaml would fail every node.
+func TestDistributionOfProvider(t *testing.T) {
+	t.Parallel()
+	all, err := site.Providers()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range all {
+		if p.Distribution == "" {
+			continue
+		}
+		if _, err := distribution.Named(p.Distribution); err != nil {
+			t.Errorf("%s: %v", p.Name, err)
+		}
 	}
 }
 
@@ -190,6 +219,15 @@ func observeCloud(t *testing.T, provider string, c cloud) (*Gate, []check.Observ
 		}
 	}
 	f := healthy(g)
+	n, err := distribution.NodeOf(&c.node)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n.Kubelet == "" {
+		n.Kubelet = f.versions.Server
+	}
+	n.Runtime = f.versions.Nodes[0].Runtime
+	f.versions.Nodes = []distribution.Node{n}
 	f.operator, f.policy, f.nodes, f.plugins, f.operands = nil, nil, nil, nil, nil
 	if !g.builtIn() {
 		name := c.pods[0].OwnerReferences[0].Name

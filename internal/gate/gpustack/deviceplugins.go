@@ -21,9 +21,9 @@ const kindPlugins = "device-plugins"
 // /var/lib/kubelet/device-plugins, below another root on some distributions.
 const pluginDirectory = "/kubelet/device-plugins"
 
-// pluginPod is a pod with a container that mounts the kubelet's directory of device plugins, or that
+// nodePod is a pod with a container that mounts the kubelet's directory of device plugins, or that
 // installs a driver.
-type pluginPod struct {
+type nodePod struct {
 	Node      string `json:"node"`
 	Namespace string `json:"namespace"`
 	Pod       string `json:"pod"`
@@ -43,10 +43,10 @@ func (g *Gate) observePlugins(ctx context.Context, cluster *kube.Cluster, rec ch
 	if err != nil {
 		return attempt.Record(nil, fmt.Errorf("list pods of all namespaces: %w", err))
 	}
-	figures, raw := []pluginPod{}, []corev1.Pod{}
+	figures, raw := []nodePod{}, []corev1.Pod{}
 	for i := range list.Items {
 		pod := &list.Items[i]
-		if f := podOf(pod, pluginImagesOf(&pod.Spec)); len(f.Images) > 0 && slices.Contains(g.nodes, f.Node) {
+		if f := nodePodOf(pod, pluginImagesOf(&pod.Spec)); len(f.Images) > 0 && slices.Contains(g.nodes, f.Node) {
 			pod.ManagedFields = nil
 			figures, raw = append(figures, f), append(raw, *pod)
 		}
@@ -54,8 +54,8 @@ func (g *Gate) observePlugins(ctx context.Context, cluster *kube.Cluster, rec ch
 	return attempt.Raw(rawJSON(raw)).Record(figures, nil)
 }
 
-func podOf(pod *corev1.Pod, images []string) pluginPod {
-	f := pluginPod{Node: pod.Spec.NodeName, Namespace: pod.Namespace, Pod: pod.Name, Images: images, Terminating: pod.DeletionTimestamp != nil}
+func nodePodOf(pod *corev1.Pod, images []string) nodePod {
+	f := nodePod{Node: pod.Spec.NodeName, Namespace: pod.Namespace, Pod: pod.Name, Images: images, Terminating: pod.DeletionTimestamp != nil}
 	if owner := metav1.GetControllerOf(pod); owner != nil && owner.Kind == "DaemonSet" {
 		f.DaemonSet = owner.Name
 	}

@@ -18,7 +18,7 @@ func TestPluginRules(t *testing.T) {
 	g := gate(t)
 	g.stack.OtherDevicePlugins = []string{"smarter-device-manager"}
 	f := healthy(g)
-	f.plugins = append(f.plugins, pluginPod{Node: "gpu-02", Namespace: "kube-system", Pod: "second", DaemonSet: "nvidia-device-plugin-daemonset", Images: []string{"ghcr.io/mellanox/k8s-rdma-shared-dev-plugin:v1.5.4"}})
+	f.plugins = append(f.plugins, nodePod{Node: "gpu-02", Namespace: "kube-system", Pod: "second", DaemonSet: "nvidia-device-plugin-daemonset", Images: []string{"ghcr.io/mellanox/k8s-rdma-shared-dev-plugin:v1.5.4"}})
 	second := func(image string) checktest.Change {
 		return checktest.Set(kindPlugins, `[4].images`, []any{image})
 	}
@@ -63,7 +63,7 @@ func TestPluginsOfTheNodesImage(t *testing.T) {
 		t.Fatal(err)
 	}
 	checktest.Judged(t, plan.Judge(g, append(f.observations(t), o)), check.Failed, "gpu-01/device plugins", "2 device plugins for GPUs")
-	f.plugins = []pluginPod{}
+	f.plugins = []nodePod{}
 	checktest.Judged(t, plan.Judge(g, append(f.observations(t), o)), check.Passed, "", "")
 }
 
@@ -79,14 +79,14 @@ func TestPluginsOfDRA(t *testing.T) {
 		return b.Judgement("fine")
 	}
 	plugin := f.plugins[0]
-	f.plugins = []pluginPod{}
+	f.plugins = []nodePod{}
 	checktest.Judged(t, judged(), check.Passed, "", "")
 	second := plugin
 	second.Namespace, second.Pod = "kube-system", "second"
-	f.plugins = []pluginPod{plugin, second}
+	f.plugins = []nodePod{plugin, second}
 	checktest.Judged(t, judged(), check.Failed, "gpu-01/device plugins", "2 device plugins for GPUs")
 	g.stack.DeviceClass = ""
-	f.plugins = []pluginPod{}
+	f.plugins = []nodePod{}
 	checktest.Judged(t, judged(), check.Unobserved, "gpu-01/device plugins", "no known device plugin")
 }
 

@@ -81,7 +81,9 @@ type policyCondition struct {
 
 // operatorFigures is a Deployment of the operator.
 type operatorFigures struct {
-	Name    string `json:"name"`
+	Name string `json:"name"`
+	// Version is the tag of its image; of an image without a tag, the label that its chart sets. Empty: unknown.
+	Version string `json:"version,omitempty"`
 	Desired int    `json:"desired"`
 	Ready   int    `json:"ready"`
 }

@@ -58,11 +58,12 @@ func (g *Gate) Judge(obs []check.Observation) check.Judgement {
 
 // judgeOperated requires the GPU Operator and its policy.
 func (g *Gate) judgeOperated(b *check.Builder, obs []check.Observation, nodes map[string]installed) (remark string) {
-	if operator, o, ok := check.Require[[]operatorFigures](b, obs, kindOperator, "", "the operator's Deployment", readRemedy(obs, kindOperator)); ok {
+	operator, o, ok := check.Require[[]operatorFigures](b, obs, kindOperator, "", "the operator's Deployment", readRemedy(obs, kindOperator))
+	if ok {
 		g.judgeOperator(b, o, operator)
 	}
 	if policy, o, ok := check.Require[policyFigures](b, obs, kindPolicy, "", "ClusterPolicy "+g.stack.ClusterPolicy, readRemedy(obs, kindPolicy)); ok {
-		remark = g.judgePolicy(b, o, policy) + g.judgeToolkit(b, o, policy.Toolkit, nodes)
+		remark = g.judgePolicy(b, o, policy) + g.judgeToolkit(b, o, policy.Toolkit, operator, nodes)
 		if policy.DriverCRD {
 			if drivers, o, ok := check.Require[driverFigures](b, obs, kindDrivers, "", "the NVIDIADrivers", readRemedy(obs, kindDrivers)); ok {
 				g.judgeDrivers(b, o, drivers)

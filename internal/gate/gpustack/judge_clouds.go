@@ -8,7 +8,7 @@ import (
 )
 
 // judgeProvider requires that a node has the properties of the site's provider.
-func (g *Gate) judgeProvider(b *check.Builder, o check.Observation, n nodeFigures) {
+func (g *Gate) judgeProvider(b *check.Builder, o check.Observation, n nodeFigures, of installed) {
 	p, ok := g.provider()
 	if !ok {
 		return
@@ -20,6 +20,14 @@ func (g *Gate) judgeProvider(b *check.Builder, o check.Observation, n nodeFigure
 	if !strings.HasPrefix(n.Provider.ID, p.ProviderID) {
 		b.Fail(o.ID, n.Name, "correct gpustack.provider in the site file, or the inventory", "its providerID is %q: nodes of %s have one that begins with %s", n.Provider.ID, p.What, p.ProviderID)
 		return
+	}
+	// A node whose distribution was not observed has a finding of its own.
+	if p.Distribution != "" && of.Node.Name != "" && of.Found.Name != p.Distribution {
+		shown := "no mark of a known distribution"
+		if of.Known() {
+			shown = "the mark of " + of.Found.Name + " (" + of.Mark + ")"
+		}
+		b.Fail(o.ID, n.Name, "correct gpustack.provider in the site file, or the inventory; on machines of this cloud without its Kubernetes leave provider out", "its kubelet is %q, with %s: nodes of %s are of %s", of.Kubelet, shown, p.What, p.Distribution)
 	}
 	for _, l := range p.Labels {
 		if !l.On(n.Provider.Labels) {
@@ -47,7 +55,7 @@ func (g *Gate) judgeDriverPods(b *check.Builder, obs []check.Observation) {
 	if !ok || !p.DriverInImage {
 		return
 	}
-	pods, o, ok := check.Require[[]pluginPod](b, obs, kindDriverPods, "", "the pods that install drivers", readRemedy(obs, kindDriverPods))
+	pods, o, ok := check.Require[[]nodePod](b, obs, kindDriverPods, "", "the pods that install drivers", readRemedy(obs, kindDriverPods))
 	if !ok {
 		return
 	}
@@ -58,9 +66,9 @@ func (g *Gate) judgeDriverPods(b *check.Builder, obs []check.Observation) {
 	}
 }
 
-// elsewhere describes the plugins for GPUs on a node that are not DaemonSets of the site's operands. The kubelet
+// undeclaredPlugins describes the plugins for GPUs on a node that are not DaemonSets of the site's operands. The kubelet
 // takes the devices of any plugin: the nodes offer GPUs, but by another program than the declared one.
-func (g *Gate) elsewhere(pods []pluginPod, images []pluginImage, node string) []string {
+func (g *Gate) undeclaredPlugins(pods []nodePod, images []pluginImage, node string) []string {
 	var out []string
 	for _, p := range pods {
 		offers := false

@@ -12,7 +12,7 @@ import (
 // that registered a resource (NVIDIA/k8s-device-plugin, issue 255). A provider's plugin that is a part
 // of the node's image is that one already.
 func (g *Gate) judgePlugins(b *check.Builder, obs []check.Observation) {
-	pods, o, ok := check.Require[[]pluginPod](b, obs, kindPlugins, "", "the device plugins' pods", readRemedy(obs, kindPlugins))
+	pods, o, ok := check.Require[[]nodePod](b, obs, kindPlugins, "", "the device plugins' pods", readRemedy(obs, kindPlugins))
 	if !ok {
 		return
 	}
@@ -33,14 +33,14 @@ func (g *Gate) judgePlugins(b *check.Builder, obs []check.Observation) {
 			gpu = append([]string{"that of the node's image"}, gpu...)
 			remedy = "remove its DaemonSet, or name it in gpustack.operands if the node's image has no device plugin"
 		}
-		away := []string(nil)
+		undeclared := []string(nil)
 		if g.stack.Provided() && !g.builtIn() {
-			away = g.elsewhere(pods, images, node)
+			undeclared = g.undeclaredPlugins(pods, images, node)
 		}
 		switch {
-		case len(away) > 0 && len(gpu) == 1:
+		case len(undeclared) > 0 && len(gpu) == 1:
 			b.Fail(o.ID, suspect, "remove that plugin, or declare it: gpustack.namespace and gpustack.operands, or managedBy: gpu-operator",
-				"%s runs the device plugin %s, and the site declares that of DaemonSet %s in %s", node, strings.Join(away, ", "), strings.Join(g.stack.Operands, ", "), g.stack.Namespace)
+				"%s runs the device plugin %s, and the site declares that of DaemonSet %s in %s", node, strings.Join(undeclared, ", "), strings.Join(g.stack.Operands, ", "), g.stack.Namespace)
 		case len(gpu) > 1:
 			b.Fail(o.ID, suspect, remedy, "%s runs %d device plugins for GPUs, which replace each other's devices: %s", node, len(gpu), strings.Join(gpu, ", "))
 		case len(unknown) > 0:
@@ -59,13 +59,13 @@ func (g *Gate) judgePlugins(b *check.Builder, obs []check.Observation) {
 }
 
 // operand reports whether a pod is of a DaemonSet of the site's operands.
-func (g *Gate) operand(p pluginPod) bool {
+func (g *Gate) operand(p nodePod) bool {
 	return p.Namespace == g.stack.Namespace && slices.ContainsFunc(g.stack.Operands, func(name string) bool { return g.stack.Names(name, p.DaemonSet) })
 }
 
 // pluginsOn returns the running plugins of a node that offer GPUs, and those that may, as text. A DaemonSet
 // of the site's operands does, whatever the name of its image.
-func (g *Gate) pluginsOn(pods []pluginPod, images []pluginImage, node string) (gpu, unknown []string) {
+func (g *Gate) pluginsOn(pods []nodePod, images []pluginImage, node string) (gpu, unknown []string) {
 	for _, p := range pods {
 		if p.Node != node || p.Terminating {
 			continue

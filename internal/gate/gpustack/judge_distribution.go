@@ -40,13 +40,34 @@ func (g *Gate) judgeDistribution(b *check.Builder, obs []check.Observation) (nod
 		own = append(own, n.Node)
 		g.judgeSpine(b, o, n)
 	}
-	g.judgeSkew(b, o, f, nodes)
+	if whose, err := foreignServer(f, nodes); err != nil {
+		b.Unobserved(o.ID, "API server", "report it as a bug", "%v", err)
+	} else if whose != "" {
+		b.Note(o.ID, "API server", "", "%s is that of %s, and no node is: it may be that of a virtual cluster, and the version skew of the nodes is not judged", f.Server, whose)
+	} else {
+		g.judgeSkew(b, o, f, nodes)
+	}
 	groups, err := distribution.Groups(own)
 	if err != nil {
 		b.Unobserved(o.ID, "the distribution of the nodes", "report it as a bug", "%v", err)
 		return nil, ""
 	}
 	return nodes, "; " + distribution.Describe(groups)
+}
+
+// foreignServer is the distribution of an API server that none of the nodes has: they register with another one, that of
+// the cluster around a virtual cluster. Empty: the nodes may be the server's.
+func foreignServer(f distributionFigures, nodes map[string]installed) (string, error) {
+	of, err := distribution.OfServer(f.Server)
+	if err != nil || !of.Known() || len(nodes) == 0 {
+		return "", err
+	}
+	for _, n := range nodes {
+		if n.Found.Name == of.Name {
+			return "", nil
+		}
+	}
+	return of.Name, nil
 }
 
 // judgeSpine requires a node of k3s on a site that declares it. Other spines declare no distribution.

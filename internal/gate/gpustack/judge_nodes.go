@@ -51,7 +51,7 @@ func (g *Gate) judgeNode(b *check.Builder, o check.Observation, n nodeFigures, o
 		b.Fail(o.ID, n.Name, "wait for pending changes; else read the log of the node's nvidia-mig-manager pod, free the GPUs and request the configuration again (label nvidia.com/mig.config)", "the MIG configuration %s is %s", n.MIGConfig, n.MIGState)
 	}
 	g.judgeMIG(b, o, n)
-	g.judgeProvider(b, o, n)
+	g.judgeProvider(b, o, n, of)
 	for _, name := range slices.Sorted(maps.Keys(g.resources)) {
 		g.judgeResource(b, o, n, name, g.resources[name], remedyPlugin)
 	}

@@ -51,7 +51,7 @@ type facts struct {
 	nodes    []nodeFigures
 	operands []operandFigures
 	drivers  *driverFigures
-	plugins  []pluginPod
+	plugins  []nodePod
 	versions *distributionFigures
 	packaged []component
 	gang     *gangFigures
@@ -65,7 +65,7 @@ type facts struct {
 
 func healthy(g *Gate) facts {
 	f := facts{
-		operator: []operatorFigures{{Name: "gpu-operator", Desired: 1, Ready: 1}},
+		operator: []operatorFigures{{Name: "gpu-operator", Version: "v25.10.0", Desired: 1, Ready: 1}},
 		policy: &policyFigures{Found: true, State: "ready", Generation: 2, Conditions: []policyCondition{
 			{Type: "Ready", Status: "True", Reason: "Reconciled", Message: "ClusterPolicy is ready as all resources have been successfully reconciled"},
 			{Type: "Error", Status: "False", Reason: "Ready"},
@@ -87,7 +87,7 @@ func healthy(g *Gate) facts {
 		}})
 		f.usage.Nodes[n] = kube.Usage{Allocatable: 8}
 		f.versions.Nodes = append(f.versions.Nodes, distribution.Node{Name: n, Kubelet: "v1.33.5", Runtime: "containerd://1.7.27"})
-		f.plugins = append(f.plugins, pluginPod{Node: n, Namespace: "gpu-operator", Pod: "nvidia-device-plugin-" + n, DaemonSet: "nvidia-device-plugin-daemonset", Images: []string{"nvcr.io/nvidia/k8s-device-plugin:v0.18.0"}})
+		f.plugins = append(f.plugins, nodePod{Node: n, Namespace: "gpu-operator", Pod: "nvidia-device-plugin-" + n, DaemonSet: "nvidia-device-plugin-daemonset", Images: []string{"nvcr.io/nvidia/k8s-device-plugin:v0.18.0"}})
 	}
 	for _, name := range g.stack.Operands {
 		o := operandFigures{Name: name, Found: true, Current: true, Desired: 4, Ready: 4, Updated: 4}

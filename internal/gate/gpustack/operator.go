@@ -1,9 +1,15 @@
 package gpustack
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
+	"github.com/google/go-containerregistry/pkg/name"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/firstlight/firstlight/internal/check"
@@ -26,13 +32,31 @@ func (g *Gate) observeOperator(ctx context.Context, cluster *kube.Cluster, rec c
 	for i := range list.Items {
 		d := &list.Items[i]
 		d.ManagedFields = nil
-		f := operatorFigures{Name: d.Name, Desired: 1, Ready: int(d.Status.ReadyReplicas)}
+		f := operatorFigures{Name: d.Name, Version: operatorVersion(d), Desired: 1, Ready: int(d.Status.ReadyReplicas)}
 		if d.Spec.Replicas != nil {
 			f.Desired = int(*d.Spec.Replicas)
 		}
 		figures = append(figures, f)
 	}
 	return attempt.Raw(rawJSON(list)).Record(figures, nil)
+}
+
+// labelVersion has the version of the chart's release.
+const labelVersion = "app.kubernetes.io/version"
+
+// operatorVersion is that of the program: values of the chart can set another image than the chart's.
+func operatorVersion(d *appsv1.Deployment) string {
+	containers := d.Spec.Template.Spec.Containers
+	i := max(0, slices.IndexFunc(containers, func(c corev1.Container) bool { return c.Name == "gpu-operator" }))
+	if i >= len(containers) {
+		return ""
+	}
+	image, _, _ := strings.Cut(containers[i].Image, "@")
+	tag, err := name.NewTag(image, name.WeakValidation, name.WithDefaultTag(""))
+	if err != nil {
+		return ""
+	}
+	return cmp.Or(tag.TagStr(), d.Labels[labelVersion])
 }
 
 // judgeOperator requires that the operator runs: otherwise the policy's status is the last one that

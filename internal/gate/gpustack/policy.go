@@ -1,7 +1,6 @@
 package gpustack
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -85,8 +84,8 @@ type cdiSpec struct {
 	NRIPluginEnabled bool  `json:"nriPluginEnabled"`
 }
 
-// figures reads the environment as the operator does: the last variable of a name counts, an empty one is not set,
-// and CONTAINERD_CONFIG counts before RUNTIME_CONFIG (controllers/object_controls.go).
+// figures reads the environment as the operator does: the last variable of a name counts, and an empty one is not set
+// (controllers/object_controls.go).
 func (t toolkitSpec) figures(cdi cdiSpec) *toolkitFigures {
 	env := map[string]string{}
 	for _, e := range t.Env {
@@ -94,6 +93,6 @@ func (t toolkitSpec) figures(cdi cdiSpec) *toolkitFigures {
 	}
 	return &toolkitFigures{
 		Enabled: t.Enabled == nil || *t.Enabled, NRI: cdi.NRIPluginEnabled && (cdi.Enabled == nil || *cdi.Enabled),
-		Socket: env["CONTAINERD_SOCKET"], Config: cmp.Or(env["CONTAINERD_CONFIG"], env["RUNTIME_CONFIG"]), DropIn: env["RUNTIME_DROP_IN_CONFIG"],
+		Socket: env["CONTAINERD_SOCKET"], Config: env["CONTAINERD_CONFIG"], RuntimeConfig: env["RUNTIME_CONFIG"], DropIn: env["RUNTIME_DROP_IN_CONFIG"],
 	}
 }

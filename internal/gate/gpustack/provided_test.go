@@ -37,11 +37,11 @@ func provided(t *testing.T, operands ...string) (*Gate, []operandFigures) {
 }
 
 // pluginsOf are the plugins' pods of DaemonSets.
-func pluginsOf(sets []operandFigures) []pluginPod {
-	out := []pluginPod{}
+func pluginsOf(sets []operandFigures) []nodePod {
+	out := []nodePod{}
 	for _, set := range sets {
 		for _, p := range set.Pods {
-			out = append(out, pluginPod{Node: p.Node, Namespace: "kube-system", Pod: p.Pod, DaemonSet: set.Name, Images: []string{"gke.gcr.io/nvidia-gpu-device-plugin:v1"}})
+			out = append(out, nodePod{Node: p.Node, Namespace: "kube-system", Pod: p.Pod, DaemonSet: set.Name, Images: []string{"gke.gcr.io/nvidia-gpu-device-plugin:v1"}})
 		}
 	}
 	return out
@@ -107,7 +107,7 @@ func TestProvided(t *testing.T) {
 			f := healthy(g)
 			f.operator, f.policy, f.operands, f.plugins = nil, nil, sets, plugins
 			if g.builtIn() {
-				f.operands, f.plugins = nil, []pluginPod{}
+				f.operands, f.plugins = nil, []nodePod{}
 			}
 			obs := f.observations(t)
 			o, err := check.Observation{ID: "policies", Kind: kindPolicies}.WithFigures(append([]policyRole{}, tt.policies...))
