@@ -192,15 +192,6 @@ type sliceFigures struct {
 	Problems []string `json:"problems,omitempty"`
 }
 
-// classFigures is the DeviceClass by which pods claim GPUs.
-type classFigures struct {
-	Found bool `json:"found"`
-	// Selectors are its CEL expressions.
-	Selectors []string `json:"selectors,omitempty"`
-	// ExtendedResource is what pods may request instead of a claim (extendedResourceName).
-	ExtendedResource string `json:"extendedResource,omitempty"`
-}
-
 // proofFigures is one gang and its placement.
 type proofFigures struct {
 	Scheduler  string `json:"scheduler"`
