@@ -29,7 +29,7 @@ var besidePlaybook = []string{
 
 // Digests returns the SHA-256 of each local file of the site's playbooks and Helm releases, as a JSON object by
 // path: a verdict is kept for the same files only. A secret in a file is not in its digest. A chart or file of
-// values that exists and has no digest is an error. nil: there are none.
+// values that exists and has no digest is an error. nil: no preparation reads files.
 func Digests(s *site.Site) ([]byte, error) {
 	digests := map[string]string{}
 	for _, p := range s.Prepare {

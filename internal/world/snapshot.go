@@ -127,7 +127,7 @@ func settleHCA(h *fabric.HCA, l fabric.Link) {
 	}
 }
 
-// newFacility is the facility without faults: what the spec leaves open is sufficient for the nodes.
+// newFacility is the facility without faults. A limit that the spec leaves open is sufficient for the nodes.
 func (w *World) newFacility() Facility {
 	fs := w.spec.Facility
 	watts, weight := 0.0, 0.0

@@ -16,7 +16,7 @@ type World struct {
 	clock    func() time.Time
 	made     time.Time
 	topology fabric.Topology
-	nodes    []Node // idle and healthy
+	nodes    []Node   // idle and healthy
 	facility Facility // without faults
 
 	mu     sync.Mutex

@@ -98,8 +98,8 @@ func missing(program string) []string {
 	return []string{program + ": command not found", "'" + program + "': command not found"}
 }
 
-// says reports whether a line is one of sudo's messages. Lines without the name of sudo or sudo-rs at the beginning
-// are the command's own.
+// says reports whether sudo printed a message. Lines without the name of sudo or sudo-rs at the beginning are the
+// command's own.
 func says(stderr []byte, messages []string) bool {
 	for line := range bytes.Lines(stderr) {
 		name, text, _ := bytes.Cut(line, []byte(": "))
