@@ -19,8 +19,8 @@ type usage struct {
 // clockTicks is USER_HZ, in which /proc has times: 100 on every Linux.
 const clockTicks = 100
 
-// processesIn is the usage of the processes that have a file of a directory in their arguments: those of
-// a lab. A lab without processes is an error.
+// processesIn is the usage of the processes that have a directory or a file of it in their arguments: those
+// of a lab. A lab without processes is an error.
 func processesIn(dir string) (usage, error) {
 	args, err := filepath.Glob("/proc/[0-9]*/cmdline")
 	if err != nil {
@@ -30,7 +30,7 @@ func processesIn(dir string) (usage, error) {
 	found := 0
 	for _, file := range args {
 		line, err := os.ReadFile(file)
-		if err != nil || !bytes.Contains(line, []byte(dir)) {
+		if err != nil || !bytes.Contains(line, []byte(dir+"/")) && !bytes.Contains(line, []byte(dir+"\x00")) {
 			continue // ended, or another's
 		}
 		of, err := usageOf(filepath.Dir(file))
@@ -44,7 +44,7 @@ func processesIn(dir string) (usage, error) {
 		found++
 	}
 	if found == 0 {
-		return usage{}, fmt.Errorf("no process has a file of %s in its arguments", dir)
+		return usage{}, fmt.Errorf("no process has %s or a file of it in its arguments", dir)
 	}
 	return sum, nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -55,8 +56,17 @@ func TestParseUsage(t *testing.T) {
 	}
 }
 
+// The processes of the lab bench-scale-100 counted as those of bench-scale-10.
 func TestProcessesIn(t *testing.T) {
 	t.Parallel()
+	for _, dir := range []string{os.Args[0], filepath.Dir(os.Args[0])} {
+		if _, err := processesIn(dir); err != nil {
+			t.Error(err)
+		}
+	}
+	if u, err := processesIn(os.Args[0][:len(os.Args[0])-1]); err == nil {
+		t.Errorf("of a directory whose name is the beginning of another: %+v", u)
+	}
 	u, err := processesIn(os.Args[0])
 	if err != nil || u.memory < 1<<20 {
 		t.Errorf("of this process: %+v, %v", u, err)

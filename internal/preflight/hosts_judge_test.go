@@ -1,7 +1,9 @@
 package preflight
 
 import (
+	"context"
 	"errors"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -57,6 +59,33 @@ func TestRemediesOfSudo(t *testing.T) {
 	f.trials[3].command.Argv = sudo.Argv(site.SSH{Become: site.Sudo}, f.trials[3].command.Argv)
 	if lines := f.judgeSudo(); len(lines) != 1 || lines[0].Result != OK {
 		t.Errorf("allowed: %+v", lines)
+	}
+}
+
+// sudo was reported as allowed for commands whose trials did not run: in time, over the connection, or at all.
+func TestSudoOfTrialsThatFailed(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		spoil func(t *trial)
+		want  int
+	}{
+		"both ran":        {func(*trial) {}, 1},
+		"timeout":         {func(t *trial) { t.err, t.unanswered = context.DeadlineExceeded, true }, 0},
+		"connection lost": {func(t *trial) { t.err = &ssh.UnreachableError{Host: "a", Address: "a:22", Err: io.EOF} }, 0},
+		"program not found": {func(t *trial) {
+			t.err = sudo.Refusal("a", "ops", []string{"dmesg"}, 1, []byte("sudo: dmesg: command not found\n"), 1)
+		}, 0},
+		"output not readable": {func(t *trial) { t.err = errors.New("cannot be read") }, 0},
+	} {
+		f := healthyHost("a", time.Time{})
+		for i := range 2 {
+			f.trials[2+i].command.Argv = sudo.Argv(site.SSH{Become: site.Sudo}, f.trials[2+i].command.Argv)
+		}
+		tt.spoil(&f.trials[3])
+		lines := f.judgeSudo()
+		if len(lines) != tt.want || tt.want == 1 && (lines[0].Result != OK || !strings.Contains(lines[0].Observed, "the 2 commands")) {
+			t.Errorf("%s: %+v, want %d lines", name, lines, tt.want)
+		}
 	}
 }
 

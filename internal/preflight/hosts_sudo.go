@@ -23,13 +23,17 @@ func (t trial) refusal() *sudo.RefusedError {
 }
 
 // judgeSudo has one line for each reason why sudo does not run commands of the gates. The lines of their
-// programs are left to it.
+// programs are left to it. Without a refusal, a trial that failed says nothing about sudo: the host then has the
+// lines of its programs only.
 func (f hostFacts) judgeSudo() []Line {
 	var order []string
-	commands, first, asked := map[string][]string{}, map[string]*sudo.RefusedError{}, 0
+	commands, first, asked, allowed := map[string][]string{}, map[string]*sudo.RefusedError{}, 0, 0
 	for _, t := range f.trials {
 		if _, root := sudo.Command(t.command.Argv); root {
 			asked++
+			if t.err == nil {
+				allowed++
+			}
 		}
 		refused := t.refusal()
 		if refused == nil {
@@ -51,7 +55,7 @@ func (f hostFacts) judgeSudo() []Line {
 		}
 		out = append(out, stop(whatSudo, f.name, remedy, "does not run %s as root for user %s: %s", strings.Join(commands[key], ", "), refused.User, refused.Reason))
 	}
-	if len(out) == 0 && asked > 0 {
+	if len(out) == 0 && asked > 0 && allowed == asked {
 		out = append(out, ok(whatSudo, f.name, "runs the %d commands that need root, without a password", asked))
 	}
 	return out

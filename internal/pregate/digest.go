@@ -9,8 +9,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/firstlight/firstlight/internal/site"
 )
@@ -26,14 +28,21 @@ var besidePlaybook = []string{
 }
 
 // Digests returns the SHA-256 of each local file of the site's playbooks and Helm releases, as a JSON object by
-// path: a verdict is kept for the same files only. A secret in a file is not in its digest. nil: no such file.
+// path: a verdict is kept for the same files only. A secret in a file is not in its digest. A chart or file of
+// values that exists and has no digest is an error. nil: no preparation reads files.
 func Digests(s *site.Site) ([]byte, error) {
 	digests := map[string]string{}
 	for _, p := range s.Prepare {
 		for _, path := range filesOf(p, s.Reach.Charts) {
-			if err := digestTree(digests, path); err != nil {
+			files := map[string]string{}
+			err := digestTree(files, path)
+			if _, missing := os.Stat(path); err == nil && p.Helm != nil && len(files) == 0 && missing == nil {
+				err = fmt.Errorf("%s has no files", path)
+			}
+			if err != nil {
 				return nil, fmt.Errorf("read the files of a preparation of gate %s: %w", p.Gate, err)
 			}
+			maps.Copy(digests, files)
 		}
 	}
 	if len(digests) == 0 {
@@ -42,8 +51,8 @@ func Digests(s *site.Site) ([]byte, error) {
 	return json.MarshalIndent(digests, "", "  ")
 }
 
-// filesOf returns the files and directories that a preparation reads. A chart of a repository or registry has
-// no local file; the preparation prints its digest.
+// filesOf returns the files and directories that a preparation reads. A chart of a repository or registry is
+// not one of them: verdicts are kept if it is published again. The preparation prints its digest.
 func filesOf(p site.Prepare, mirrors map[string]string) []string {
 	switch r := p.Rollout(); {
 	case p.Helm != nil:
@@ -65,24 +74,33 @@ func filesOf(p site.Prepare, mirrors map[string]string) []string {
 	return nil
 }
 
-// digestTree adds the regular files at and below a path. A missing one is left out: the preparation reports it.
-func digestTree(into map[string]string, path string) error {
-	return filepath.WalkDir(path, func(path string, d fs.DirEntry, err error) error {
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			return nil
-		case err != nil:
-			return err
-		case d.IsDir():
-			return nil
-		}
-		info, err := os.Stat(path) // of the target of a link
-		if err != nil || !info.Mode().IsRegular() {
-			return nil //nolint:nilerr // a socket, or a link to nothing: Ansible reads neither
-		}
+// digestTree adds the regular files at and below a path, also those that links lead to: Helm and Ansible follow
+// links. A missing one is left out: the preparation reports it. above are the directories around the path; a link
+// to one of them adds nothing.
+func digestTree(into map[string]string, path string, above ...fs.FileInfo) error {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case info.Mode().IsRegular():
 		into[path], err = digestFile(path)
 		return err
-	})
+	case !info.IsDir(), slices.ContainsFunc(above, func(dir fs.FileInfo) bool { return os.SameFile(dir, info) }):
+		return nil
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return err
+	}
+	above = append(slices.Clone(above), info)
+	for _, e := range entries {
+		if err := digestTree(into, filepath.Join(path, e.Name()), above...); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func digestFile(path string) (string, error) {

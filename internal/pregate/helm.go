@@ -15,6 +15,7 @@ import (
 	"helm.sh/helm/v4/pkg/chart/loader"
 	"helm.sh/helm/v4/pkg/cli"
 	"helm.sh/helm/v4/pkg/kube"
+	"helm.sh/helm/v4/pkg/registry"
 	"helm.sh/helm/v4/pkg/storage/driver"
 
 	"github.com/firstlight/firstlight/internal/plan"
@@ -164,8 +165,8 @@ func (r *release) load(opts *action.ChartPathOptions, s session) (chart.Charter,
 	return c, nil
 }
 
-// checkDigest prints the SHA-256 of a chart's archive, which is also its digest in the index of a repository and
-// in a registry.
+// checkDigest prints the SHA-256 of a chart's archive. The index of a repository has the same digest; in a registry
+// it is that of the chart's layer, and not that of the manifest, which helm pull prints.
 func (r *release) checkDigest(path string, out io.Writer) error {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -182,10 +183,14 @@ func (r *release) checkDigest(path string, out io.Writer) error {
 		return fmt.Errorf("read chart %s: %w", r.chart(), err)
 	}
 	fmt.Fprintf(out, "chart %s %s has digest %s\n", r.chart(), r.spec.Version, got)
-	if r.spec.Digest != "" && got != r.spec.Digest {
-		return fmt.Errorf("chart %s %s has digest %s, want %s as pinned by the site", r.chart(), r.spec.Version, got, r.spec.Digest)
+	if r.spec.Digest == "" || got == r.spec.Digest {
+		return nil
 	}
-	return nil
+	err = fmt.Errorf("chart %s %s has digest %s, want %s as pinned by the site", r.chart(), r.spec.Version, got, r.spec.Digest)
+	if registry.IsOCI(r.chart()) {
+		err = fmt.Errorf("%w: must be the digest of the chart's layer, not that of the manifest, which helm pull prints", err)
+	}
+	return err
 }
 
 func (r *release) install(ctx context.Context, s session) error {

@@ -2,6 +2,7 @@ package pregate
 
 import (
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -54,6 +55,22 @@ func TestValues(t *testing.T) {
 	r.spec.ValuesFiles = []string{"testdata/missing.yaml"}
 	if _, err := r.values(cli.New()); err == nil || !strings.Contains(err.Error(), "missing.yaml") {
 		t.Errorf("a missing file: %v", err)
+	}
+}
+
+// A site pinned the digest that helm pull prints, which is the manifest's: the error names the right one. For a
+// repository it has no such remark.
+func TestChartDigestOfRegistry(t *testing.T) {
+	t.Parallel()
+	archive := filepath.Join(t.TempDir(), "c.tgz")
+	if err := os.WriteFile(archive, []byte("chart"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for chart, want := range map[string]bool{"oci://charts.example.com/c": true, "c": false} {
+		r := release{spec: site.Helm{Chart: chart, Version: "v1", Digest: "sha256:" + strings.Repeat("0", 64)}}
+		if err := r.checkDigest(archive, io.Discard); err == nil || strings.Contains(err.Error(), "layer, not that of the manifest") != want {
+			t.Errorf("%s: %v", chart, err)
+		}
 	}
 }
 

@@ -15,7 +15,8 @@ type Helm struct {
 	// Repository is the URL of a chart repository.
 	Repository string `yaml:"repository,omitempty" json:"repository,omitempty"`
 	Version    string `yaml:"version" json:"version"`
-	// Digest is the SHA-256 of the chart's archive, as the index of a repository and a registry have it.
+	// Digest is the SHA-256 of the chart's archive: the chart's digest in the index of a repository, and that of
+	// its layer in a registry (helm pull prints that of the manifest).
 	Digest    string `yaml:"digest,omitempty" json:"digest,omitempty"`
 	Namespace string `yaml:"namespace" json:"namespace"`
 	// User and PasswordFile are for the repository or registry, CAFile is its certificate authority.

@@ -60,7 +60,7 @@ func (w *World) Take(pod Pod, node string, given []Given, n int, load Load) ([]i
 		return nil, fmt.Errorf("occupy GPUs: pod %s/%s requests %d GPUs of %s, %d are free", pod.Namespace, pod.Name, n, node, len(c.plugged))
 	}
 	w.claims[pod.UID] = c
-	w.loaded[node] = true
+	w.changedLoads[node] = true
 	return slices.Clone(c.plugged), nil
 }
 
@@ -110,7 +110,7 @@ func (w *World) SetLoad(uid string, load Load) error {
 	}
 	c.load = load
 	w.claims[uid] = c
-	w.loaded[c.node] = true
+	w.changedLoads[c.node] = true
 	return nil
 }
 
@@ -120,7 +120,7 @@ func (w *World) Release(uid string) {
 	defer w.mu.Unlock()
 	if c, ok := w.claims[uid]; ok {
 		delete(w.claims, uid)
-		w.loaded[c.node] = true
+		w.changedLoads[c.node] = true
 	}
 }
 
@@ -131,13 +131,13 @@ func (w *World) Exercise(node string) (observed <-chan struct{}, stop func()) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.exercised[node] += by
-		w.loaded[node] = true
+		w.changedLoads[node] = true
 	}
 	change(1)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	looked := make(chan struct{}, 1)
-	w.looks[node] = looked // a later diagnostic of the node replaces this one
+	w.observed[node] = looked // a later diagnostic of the node replaces this one
 	return looked, sync.OnceFunc(func() { change(-1) })
 }
 
@@ -149,7 +149,7 @@ func (w *World) Look(node string) (done func()) {
 	if w.exercised[node] == 0 {
 		return func() {}
 	}
-	observed := w.looks[node]
+	observed := w.observed[node]
 	return func() {
 		select {
 		case observed <- struct{}{}:

@@ -29,17 +29,17 @@ type flap struct {
 	perSecond float64
 }
 
-// stateAt computes the State at a time. It reads no mutable data.
-func (w *World) stateAt(now time.Time, faults []Fault, loads map[string]nodeLoad) draft {
+// draftAt computes the State at a time, as a draft. It reads no mutable data.
+func (w *World) draftAt(now time.Time, faults []Fault, loads map[string]nodeLoad) draft {
 	d := draft{hot: map[[2]int]time.Time{}, flaps: map[int]flap{}, State: State{
 		Name: w.spec.Name, Seed: w.spec.Seed, Now: now, Booted: w.made.Add(-26 * time.Hour), Hardware: w.hw,
 		Nodes: cloneNodes(w.nodes), Switches: slices.Clone(w.topology.Switches),
 		Links: slices.Clone(w.topology.Links), SMs: slices.Clone(w.topology.SMs),
 		Training:  Training{MFUFactor: 1, CheckpointGiB: w.hw.Storage.FreeGiB},
 		Inference: Inference{TTFTFactor: 1, TPOTFactor: 1},
-		Facility:  w.building, Distribution: w.spec.Distribution,
+		Facility:  w.facility, Distribution: w.spec.Distribution,
 	}}
-	d.Facility.PDUs = slices.Clone(w.building.PDUs)
+	d.Facility.PDUs = slices.Clone(w.facility.PDUs)
 	for _, f := range faults {
 		kind, ok := findKind(f.Kind)
 		if !ok {
@@ -127,7 +127,8 @@ func settleHCA(h *fabric.HCA, l fabric.Link) {
 	}
 }
 
-func (w *World) facility() Facility {
+// newFacility is the facility without faults. A limit that the spec leaves open is sufficient for the nodes.
+func (w *World) newFacility() Facility {
 	fs := w.spec.Facility
 	watts, weight := 0.0, 0.0
 	for _, n := range w.nodes {

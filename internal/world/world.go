@@ -16,8 +16,8 @@ type World struct {
 	clock    func() time.Time
 	made     time.Time
 	topology fabric.Topology
-	nodes    []Node // idle and healthy
-	building Facility
+	nodes    []Node   // idle and healthy
+	facility Facility // without faults
 
 	mu     sync.Mutex
 	faults []Fault
@@ -25,12 +25,12 @@ type World struct {
 	claims map[string]claim // by pod UID
 	// exercised counts diagnostics that load a node's GPUs, by node.
 	exercised map[string]int
-	// loaded are the nodes whose loads have changed since the state of Recent.
-	loaded map[string]bool
-	// looks signals an observation of a node's GPUs during its last diagnostic.
-	looks map[string]chan struct{}
-	subs  map[int]chan struct{}
-	nextS int
+	// changedLoads are the nodes whose loads have changed since the state of Recent.
+	changedLoads map[string]bool
+	// observed receives when a node's GPUs were observed during its last diagnostic, by node.
+	observed map[string]chan struct{}
+	subs     map[int]chan struct{}
+	nextS    int
 	// changes counts changes of faults.
 	changes int
 
@@ -77,7 +77,7 @@ func New(spec Spec, opts ...Option) (*World, error) {
 	if err := spec.validate(hw); err != nil {
 		return nil, fmt.Errorf("make world %s: %w", spec.Name, err)
 	}
-	w := &World{spec: spec, hw: hw, clock: time.Now, claims: map[string]claim{}, exercised: map[string]int{}, loaded: map[string]bool{}, looks: map[string]chan struct{}{}, subs: map[int]chan struct{}{}}
+	w := &World{spec: spec, hw: hw, clock: time.Now, claims: map[string]claim{}, exercised: map[string]int{}, changedLoads: map[string]bool{}, observed: map[string]chan struct{}{}, subs: map[int]chan struct{}{}}
 	for _, o := range opts {
 		o(w)
 	}
@@ -88,7 +88,7 @@ func New(spec Spec, opts ...Option) (*World, error) {
 	if w.nodes, err = buildNodes(spec, hw, w.topology); err != nil {
 		return nil, fmt.Errorf("make world %s: %w", spec.Name, err)
 	}
-	w.building = w.facility()
+	w.facility = w.newFacility()
 	return w, nil
 }
 
@@ -106,7 +106,7 @@ func (w *World) compute() draft {
 	w.mu.Lock()
 	faults, loads := slices.Clone(w.faults), w.loads(nil)
 	w.mu.Unlock()
-	return w.stateAt(now, faults, loads)
+	return w.draftAt(now, faults, loads)
 }
 
 // recentAge is the age up to which Recent returns a state again. Sensors of real machines are read
@@ -122,9 +122,9 @@ func (w *World) Recent() State {
 	defer w.recentMu.Unlock()
 	w.mu.Lock()
 	changes, loads := w.changes+1, map[string]nodeLoad(nil)
-	if len(w.loaded) > 0 {
-		loads = w.loads(w.loaded)
-		w.loaded = map[string]bool{}
+	if len(w.changedLoads) > 0 {
+		loads = w.loads(w.changedLoads)
+		w.changedLoads = map[string]bool{}
 	}
 	w.mu.Unlock()
 	age := w.clock().Sub(w.recent.Now)

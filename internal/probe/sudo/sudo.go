@@ -86,14 +86,29 @@ func (e *RefusedError) Error() string {
 // Remedy is what to do on the host.
 func (e *RefusedError) Remedy() string { return e.remedy }
 
-// Messages of sudo that a listing does not show: a command that is allowed with a password
-// only, and a command that is missing on the host. The second message is that of sudo-rs, the third
-// that of sudo without -n.
+// Messages that a listing does not show: a command that is allowed only with a password, or only on a terminal. The
+// second about passwords is that of sudo-rs, the third that of sudo without -n.
 var (
-	needsPassword = [][]byte{[]byte("a password is required"), []byte("interactive authentication is required"), []byte("a terminal is required to read the password")}
-	needsTerminal = []byte("you must have a tty to run sudo")
-	notFound      = []byte(": command not found")
+	needsPassword = []string{"a password is required", "interactive authentication is required", "a terminal is required to read the password"}
+	needsTerminal = []string{"sorry, you must have a tty to run sudo"}
 )
+
+// missing are the messages of sudo and of sudo-rs about a program that they do not find.
+func missing(program string) []string {
+	return []string{program + ": command not found", "'" + program + "': command not found"}
+}
+
+// says reports whether sudo printed a message. Lines without the name of sudo or sudo-rs at the beginning are the
+// command's own.
+func says(stderr []byte, messages []string) bool {
+	for line := range bytes.Lines(stderr) {
+		name, text, _ := bytes.Cut(line, []byte(": "))
+		if n := string(name); (n == "sudo" || n == "sudo-rs") && slices.ContainsFunc(messages, func(m string) bool { return bytes.HasPrefix(text, []byte(m)) }) {
+			return true
+		}
+	}
+	return false
+}
 
 // Refusal returns the refusal of a command with sudo that exited with a code of MayBeRefused;
 // nil if the command itself has exited so. listed is the exit code of List.
@@ -104,15 +119,15 @@ func Refusal(host, user string, command []string, exit int, stderr []byte, liste
 		e.Cause, e.remedy = MissingSudo, "install sudo on the host"
 	case exit != refusedExit:
 		return nil
-	case bytes.Contains(stderr, append([]byte("sudo: "+command[0]), notFound...)):
+	case says(stderr, missing(command[0])):
 		e.Cause, e.remedy = MissingProgram, "install it on the host, in a directory of sudo's secure_path"
-	case bytes.Contains(stderr, needsTerminal):
+	case says(stderr, needsTerminal):
 		if err := CheckUser(user); err != nil {
 			e.Cause, e.remedy = NeedsTerminal, err.Error()
 			break
 		}
 		e.Cause, e.remedy = NeedsTerminal, "add this line to the sudoers of the host: Defaults:"+user+" !requiretty (firstlight runs commands without a terminal)"
-	case listed != 0, slices.ContainsFunc(needsPassword, func(text []byte) bool { return bytes.Contains(stderr, text) }):
+	case listed != 0, says(stderr, needsPassword):
 		line, err := Rule(user, command, nil)
 		if err != nil {
 			line = err.Error()

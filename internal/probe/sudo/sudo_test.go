@@ -30,7 +30,9 @@ func TestArgv(t *testing.T) {
 	}
 }
 
-// The messages are those of sudo 1.9.13 and of shells; TestOpenSSHSudoRefused has them from sudo itself.
+// The messages are those of sudo 1.9.13, of sudo-rs (src/common/error.rs; Ubuntu's begin with sudo-rs:) and of
+// shells; TestOpenSSHSudoRefused has them from sudo itself. An allowed command that printed one of the texts itself
+// was reported as refused.
 func TestRefusal(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -43,6 +45,12 @@ func TestRefusal(t *testing.T) {
 		"in another language":         {1, "sudo: Ein Passwort ist notwendig\n", 1, "Ein Passwort ist notwendig: add this line"},
 		"allowed with a password":     {1, "sudo: a password is required\n", 0, "add this line"},
 		"with a password, sudo-rs":    {1, "sudo: interactive authentication is required\n", 0, "NOPASSWD"},
+		"Ubuntu's sudo-rs":            {1, "sudo-rs: interactive authentication is required\n", 0, "NOPASSWD"},
+		"not installed, sudo-rs":      {1, "sudo-rs: 'dmesg': command not found\n", 1, "install it on the host"},
+		"a password for the command":  {1, "dmesg: a password is required\n", 0, ""},
+		"polkit":                      {1, "Error: interactive authentication is required\n", 0, ""},
+		"a terminal for the command":  {1, "dmesg: sorry, you must have a tty to run sudo\n", 0, ""},
+		"the command runs a shell":    {1, "sh: sudo: dmesg: command not found\n", 0, ""},
 		"with a password, no -n":      {1, "sudo: a terminal is required to read the password; either use the -S option to read from standard input or configure an askpass helper\n", 0, "NOPASSWD"},
 		"not allowed":                 {1, "Sorry, user ops is not allowed to execute '/usr/bin/dmesg' as root on gpu-01.\n", 1, "NOPASSWD"},
 		"not in the sudoers file":     {1, "ops is not in the sudoers file.\n", 1, "NOPASSWD"},

@@ -131,7 +131,9 @@ func (c *Cluster) start(ctx context.Context) error {
 		return fmt.Errorf("read the version of the API server: %w", err)
 	}
 	c.nodes.version = server.GitVersion
-	c.operands = operand.New(c.client, c.config.World, podInformer, c.log)
+	if c.operands, err = operand.New(c.client, c.config.World, podInformer, c.log); err != nil {
+		return err
+	}
 	if c.config.ExternalOperator {
 		c.nodes.follow(c.operands, podInformer)
 		c.workers = nfd.New(nfd.Config{Dynamic: c.dyn, World: c.config.World, Pods: podInformer, Nodes: nodeInformer, Operands: c.operands, Log: c.log})

@@ -58,8 +58,8 @@ func appOf(p *corev1.Pod) string {
 }
 
 // byNode is the index of pods by their nodes: a list of all pods for each operand of each node costs the
-// square of the number of nodes.
-const byNode = "node"
+// square of the number of nodes. The informer is shared: its indexes are named after their packages.
+const byNode = "operand/node"
 
 var indexers = cache.Indexers{byNode: func(obj any) ([]string, error) {
 	pod, ok := obj.(*corev1.Pod)
@@ -84,8 +84,8 @@ type Operands struct {
 	installing map[types.UID]time.Time
 }
 
-// New returns the operands' pods; Run follows them. The informer has the pods of the cluster.
-func New(client kubernetes.Interface, w *world.World, pods cache.SharedIndexInformer, log *slog.Logger) *Operands {
+// New returns the operands' pods; Run follows them. The informer has the pods of the cluster; New adds an index.
+func New(client kubernetes.Interface, w *world.World, pods cache.SharedIndexInformer, log *slog.Logger) (*Operands, error) {
 	o := &Operands{
 		client: client, world: w, log: log, poke: make(chan struct{}, 1), installing: map[types.UID]time.Time{},
 		pods: corelisters.NewPodLister(pods.GetIndexer()).Pods(Namespace), index: pods.GetIndexer(),
@@ -99,12 +99,16 @@ func New(client kubernetes.Interface, w *world.World, pods cache.SharedIndexInfo
 		default: // already requested
 		}
 	}
-	// They fail only on a stopped informer, or for an index that exists.
-	_ = pods.AddIndexers(indexers)
-	_, _ = pods.AddEventHandler(cache.ResourceEventHandlerFuncs{
+	if err := pods.AddIndexers(indexers); err != nil {
+		return nil, fmt.Errorf("index pods by their nodes: %w", err)
+	}
+	_, err := pods.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc: changed, UpdateFunc: func(_, obj any) { changed(obj) }, DeleteFunc: changed,
 	})
-	return o
+	if err != nil {
+		return nil, fmt.Errorf("follow the operands' pods: %w", err)
+	}
+	return o, nil
 }
 
 // Run follows the pods and the world until ctx ends.
@@ -169,7 +173,7 @@ func (o *Operands) on(node, app string) []*corev1.Pod {
 func (o *Operands) selected(node, namespace string, of labels.Set) []*corev1.Pod {
 	found, err := o.index.ByIndex(byNode, node)
 	if err != nil {
-		return nil // of an index that New adds: never fails
+		return nil // unreachable: it fails only without the index, which New has added
 	}
 	selector := labels.SelectorFromSet(of)
 	var out []*corev1.Pod
