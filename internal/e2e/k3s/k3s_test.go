@@ -146,15 +146,15 @@ func TestLabOfKubernetes(t *testing.T) {
 func TestRealOperator(t *testing.T) {
 	suite.Require(t, suite.All)
 	suite.Admit(t)
-	const real = "k3s-real"
+	const realStack = "k3s-real"
 	ctx, cancel := context.WithTimeout(t.Context(), 75*time.Minute)
 	defer cancel()
-	if r := program.Run(ctx, "lab", "up", "--name", real, "--spine", "k3s", "--stack", "real"); r.Code != 0 {
+	if r := program.Run(ctx, "lab", "up", "--name", realStack, "--spine", "k3s", "--stack", "real"); r.Code != 0 {
 		t.Fatalf("lab up exited %d:\n%s%s", r.Code, r.Stdout, r.Stderr)
 	}
-	defer program.Must(t, "lab", "down", "--name", real)
+	defer program.Must(t, "lab", "down", "--name", realStack)
 	mounted := func() (config, socket string) {
-		set, err := program.Cluster(t, real).Client.AppsV1().DaemonSets("gpu-operator").Get(t.Context(), "nvidia-container-toolkit-daemonset", metav1.GetOptions{})
+		set, err := program.Cluster(t, realStack).Client.AppsV1().DaemonSets("gpu-operator").Get(t.Context(), "nvidia-container-toolkit-daemonset", metav1.GetOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -169,7 +169,7 @@ func TestRealOperator(t *testing.T) {
 		return config, socket
 	}
 	gate4 := func() (string, int) {
-		r := program.Run(t.Context(), "accept", "--lab", real, "--only", "gpustack", "--evidence", t.TempDir())
+		r := program.Run(t.Context(), "accept", "--lab", realStack, "--only", "gpustack", "--evidence", t.TempDir())
 		return r.Stdout + r.Stderr, r.Code
 	}
 	if config, socket := mounted(); config != "/var/lib/rancher/k3s/agent/etc/containerd" || socket != "/run/k3s/containerd" {
@@ -178,7 +178,7 @@ func TestRealOperator(t *testing.T) {
 	if out, code := gate4(); code != 0 {
 		t.Errorf("exit %d: %s", code, out)
 	}
-	program.Must(t, "lab", "fault", "add", "k3s-toolkit-socket", "--name", real)
+	program.Must(t, "lab", "fault", "add", "k3s-toolkit-socket", "--name", realStack)
 	if _, socket := mounted(); socket != "/run/containerd" {
 		t.Errorf("without CONTAINERD_SOCKET the operator mounts %s", socket)
 	}

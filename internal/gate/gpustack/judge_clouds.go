@@ -22,7 +22,7 @@ func (g *Gate) judgeProvider(b *check.Builder, o check.Observation, n nodeFigure
 		return
 	}
 	// A node whose distribution was not observed has a finding of its own.
-	if p.Distribution != "" && of.Node.Name != "" && of.Found.Name != p.Distribution {
+	if p.Distribution != "" && of.Name != "" && of.Found.Name != p.Distribution {
 		shown := "no mark of a known distribution"
 		if of.Known() {
 			shown = "the mark of " + of.Found.Name + " (" + of.Mark + ")"

@@ -76,9 +76,9 @@ func (g *Gate) judgeSpine(b *check.Builder, o check.Observation, n installed) {
 	switch {
 	case g.site.Spine != site.SpineK3s || n.Spine == site.SpineK3s:
 	case n.Known():
-		b.Fail(o.ID, n.Node.Name, remedy, "%s is a node of %s (%s), and the site declares spine k3s", n.Node.Name, n.Found.Name, n.Mark)
+		b.Fail(o.ID, n.Name, remedy, "%s is a node of %s (%s), and the site declares spine k3s", n.Name, n.Found.Name, n.Mark)
 	default:
-		b.Fail(o.ID, n.Node.Name, remedy, "kubelet %q of %s is not of k3s (such as v1.33.4+k3s1), and the site declares spine k3s", n.Kubelet, n.Node.Name)
+		b.Fail(o.ID, n.Name, remedy, "kubelet %q of %s is not of k3s (such as v1.33.4+k3s1), and the site declares spine k3s", n.Kubelet, n.Name)
 	}
 }
 

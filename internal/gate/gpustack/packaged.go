@@ -124,6 +124,7 @@ func jobOf(j *batchv1.Job, of distribution.Packaged) component {
 			c.Running, c.Why = false, condition.Reason+": "+condition.Message
 		case batchv1.JobComplete:
 			c.Running = false
+		default: // it has not ended
 		}
 	}
 	return c
