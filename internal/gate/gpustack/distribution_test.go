@@ -207,12 +207,12 @@ func TestRawDistribution(t *testing.T) {
 		}
 	}
 	if strings.Contains(raw, "of.a.user") {
-		t.Errorf("the raw output has an annotation that is no mark: %s", raw)
+		t.Errorf("the raw output has an annotation without a mark: %s", raw)
 	}
 }
 
 // The version is that of the image, which the chart's values can set; the chart's label is for an image without a tag.
-// A tag that is no version, such as that of a build of one's own, leaves it unknown.
+// A tag without a version, such as that of a build of one's own, leaves it unknown.
 func TestOperatorVersion(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ image, label, want string }{

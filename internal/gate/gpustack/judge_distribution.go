@@ -55,7 +55,7 @@ func (g *Gate) judgeDistribution(b *check.Builder, obs []check.Observation) (nod
 	return nodes, "; " + distribution.Describe(groups)
 }
 
-// foreignServer is the distribution of an API server that none of the nodes has: they register with another one, that of
+// foreignServer is the distribution of an API server, if no node has it: the nodes register with another one, that of
 // the cluster around a virtual cluster. Empty: the nodes may be the server's.
 func foreignServer(f distributionFigures, nodes map[string]installed) (string, error) {
 	of, err := distribution.OfServer(f.Server)

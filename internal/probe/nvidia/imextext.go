@@ -52,7 +52,7 @@ func parseIMEXText(text string) (*IMEXDomain, error) {
 				return nil, fmt.Errorf("read nvidia-imex-ctl -N: %.80q: want the numbers of nodes", line)
 			}
 			columns = nil
-			for _, field := range strings.FieldsSeq(m[1]) {
+			for field := range strings.FieldsSeq(m[1]) {
 				to, err := strconv.Atoi(field)
 				if err != nil {
 					return nil, fmt.Errorf("read nvidia-imex-ctl -N: %.80q: %w", line, err)

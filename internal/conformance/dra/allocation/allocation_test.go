@@ -59,7 +59,7 @@ func TestAllocation(t *testing.T) {
 		verdict check.Verdict
 		suspect string
 		says    string
-		sliced  string // what is wrong with the slice of b
+		sliced  string // the defect of the slice of b
 	}{
 		"healthy":  {append(whole, claim("other", gpu("a", "gpu-0"))), "", check.Passed, "", "", ""},
 		"no claim": {whole[:1], "", check.Unobserved, "ResourceClaim of pod p-1", "on b was not observed", ""},
@@ -109,7 +109,7 @@ func TestAllocation(t *testing.T) {
 	}
 }
 
-// Claims of fewer pods than the job has are not its claims: 24 of 24 GPUs are no pass for four pods of 8.
+// Claims of fewer pods than the job has are not its claims: 24 of 24 GPUs do not pass for four pods of 8.
 func TestEveryPodOfTheJobHasItsClaim(t *testing.T) {
 	t.Parallel()
 	one := Figures{Class: inventory.Driver, Pods: map[string]string{"p-0": "a"}, GPUs: map[string][]inventory.GPU{"p-0": {{Pool: "a", Device: "gpu-0", UUID: "GPU-a0"}}}}

@@ -79,15 +79,15 @@ func TestAllocatedGPU(t *testing.T) {
 		state, uuid string
 		found       bool
 	}{
-		"offered":                         {[]Slice{slice("n", "p", 1, 1, gpu("gpu-0"))}, "", "GPU-gpu-0", true},
-		"tainted":                         {[]Slice{slice("n", "p", 1, 1, tainted)}, StateTainted, "GPU-gpu-0", true},
-		"its slice is there, another not": {[]Slice{slice("n", "p", 2, 2, gpu("gpu-0"))}, StateUnpublished, "GPU-gpu-0", true},
-		"only another slice is there":     {[]Slice{slice("n", "p", 2, 2, gpu("gpu-1")), slice("n", "p", 1, 1, gpu("gpu-0"))}, StateUnpublished, "", true},
-		"no slice of the pool is there":   {[]Slice{slice("n", "q", 1, 1, gpu("gpu-0")), other}, StateUnpublished, "", true},
-		"no such device":                  {[]Slice{slice("n", "p", 1, 1, gpu("gpu-1"))}, "", "", false},
-		"no longer such a device":         {[]Slice{slice("n", "p", 2, 1, gpu("gpu-1")), slice("n", "p", 1, 1, gpu("gpu-0"))}, "", "", false},
-		"a part of a GPU":                 {[]Slice{slice("n", "p", 1, 1, Device{Name: "gpu-0", Type: "mig", UUID: "MIG-0"})}, "", "MIG-0", false},
-		"of another node":                 {[]Slice{slice("m", "p", 1, 1, gpu("gpu-0"))}, "", "GPU-gpu-0", false},
+		"offered":                    {[]Slice{slice("n", "p", 1, 1, gpu("gpu-0"))}, "", "GPU-gpu-0", true},
+		"tainted":                    {[]Slice{slice("n", "p", 1, 1, tainted)}, StateTainted, "GPU-gpu-0", true},
+		"its slice, and not another": {[]Slice{slice("n", "p", 2, 2, gpu("gpu-0"))}, StateUnpublished, "GPU-gpu-0", true},
+		"only another slice":         {[]Slice{slice("n", "p", 2, 2, gpu("gpu-1")), slice("n", "p", 1, 1, gpu("gpu-0"))}, StateUnpublished, "", true},
+		"no slice of the pool":       {[]Slice{slice("n", "q", 1, 1, gpu("gpu-0")), other}, StateUnpublished, "", true},
+		"no such device":             {[]Slice{slice("n", "p", 1, 1, gpu("gpu-1"))}, "", "", false},
+		"no longer such a device":    {[]Slice{slice("n", "p", 2, 1, gpu("gpu-1")), slice("n", "p", 1, 1, gpu("gpu-0"))}, "", "", false},
+		"a part of a GPU":            {[]Slice{slice("n", "p", 1, 1, Device{Name: "gpu-0", Type: "mig", UUID: "MIG-0"})}, "", "MIG-0", false},
+		"of another node":            {[]Slice{slice("m", "p", 1, 1, gpu("gpu-0"))}, "", "GPU-gpu-0", false},
 	} {
 		got, found := AllocatedGPU(tt.all, "n", "p", "gpu-0")
 		if want := (GPU{Pool: "p", Device: "gpu-0", UUID: tt.uuid, State: tt.state}); got != want || found != tt.found {
