@@ -24,7 +24,7 @@ type Figures struct {
 }
 
 // Read reads the status of the claims of placed pods of a namespace, given by name with their nodes and
-// UIDs. A claim whose pod has ended is no longer allocated; one of an earlier pod of the name is not read.
+// UIDs. A claim is released when its pod ends; a claim of an earlier pod with the same name is left out.
 func Read(ctx context.Context, cluster *kube.Cluster, class, namespace string, pods map[string]string, uids map[string]types.UID) Figures {
 	f := Figures{Class: class, Pods: pods, GPUs: map[string][]inventory.GPU{}}
 	claims, err := cluster.DRA().ResourceClaims(namespace).List(ctx, metav1.ListOptions{})

@@ -67,7 +67,7 @@ func FindGPU(all []Slice, node, pool, device string) (GPU, bool) {
 }
 
 // AllocatedGPU finds the GPU of an allocation in all slices of its pool; false where they show that it is
-// not a GPU of the node. FindGPU finds only what is offered now, and a GPU remains allocated when it is no longer.
+// not a GPU of the node. FindGPU finds only GPUs that are offered now; an allocated GPU can be tainted or unpublished later.
 func AllocatedGPU(all []Slice, node, pool, device string) (GPU, bool) {
 	gpu := GPU{Pool: pool, Device: device}
 	var published []Slice
