@@ -74,7 +74,9 @@ func run(ctx context.Context) error {
 		r.unfinished()
 		err = errors.Join(err, context.Cause(limited))
 	}
-	r.slowest(20) // of a run that was interrupted, too
+	// Of a run that was interrupted, too.
+	r.slowest(20)
+	r.printFailures()
 	if err != nil {
 		return err
 	}

@@ -50,6 +50,8 @@ type recorder struct {
 	all      []done
 	started  map[string]time.Time // tests that have not ended, by package and name
 	lines    map[string][]string  // output of tests that have not ended
+	// failures are the lines of failed tests that say what is wrong.
+	failures []string
 	// liveTests are tests by package that were skipped since they run upstream programs.
 	liveTests map[string][]string
 }
@@ -120,6 +122,7 @@ func (r *recorder) note(phase string, e event) {
 	case "pass":
 		delete(r.lines, key)
 	case "fail":
+		r.keepFailure(key, e)
 		r.printLines(key)
 		if e.Test == "" { // also of tests that did not come to an end: a timeout, a panic
 			maps.DeleteFunc(r.started, func(other string, _ time.Time) bool { return strings.HasPrefix(other, e.Package+" ") })
