@@ -104,7 +104,7 @@ func testKarpenter(t *testing.T, r *running) {
 	}
 	nodes := map[string]string{} // name to UID
 	for _, it := range types {
-		pod := r.awaitPod(t, podOf(it), "running", func(p *corev1.Pod) bool { return p.Status.Phase == corev1.PodRunning })
+		pod := awaitOrdered(t, r, it)
 		node, err := r.client.CoreV1().Nodes().Get(t.Context(), pod.Spec.NodeName, metav1.GetOptions{})
 		if err != nil {
 			t.Fatal(err)
@@ -131,6 +131,27 @@ func testKarpenter(t *testing.T, r *running) {
 	if _, err := r.client.CoreV1().Nodes().Get(t.Context(), nodeName, metav1.GetOptions{}); err != nil {
 		t.Errorf("the initial node: %v", err)
 	}
+}
+
+// awaitOrdered waits for the pod of an instance type to run. On a loaded machine, the taint eviction
+// controller sees the pod's binding before it sees that Karpenter removed the taint of the
+// unregistered node, and deletes the pod; it is then created again, as a Deployment would.
+func awaitOrdered(t *testing.T, r *running, it instances.Type) (pod *corev1.Pod) {
+	t.Helper()
+	pods := r.client.CoreV1().Pods("default")
+	r.await(t, "pod "+podOf(it)+" to be running", func(ctx context.Context) (bool, error) {
+		var err error
+		pod, err = pods.Get(ctx, podOf(it), metav1.GetOptions{})
+		if apierrors.IsNotFound(err) {
+			t.Logf("pod %s was evicted", podOf(it))
+			_, err = pods.Create(ctx, orderingPod(podOf(it), it.Name), metav1.CreateOptions{})
+		}
+		if err != nil {
+			return false, err
+		}
+		return pod.Status.Phase == corev1.PodRunning, fmt.Errorf("phase %s, conditions %v", pod.Status.Phase, pod.Status.Conditions)
+	})
+	return pod
 }
 
 // logKarpenter logs what decides whether Karpenter creates and deletes nodes. The context of the

@@ -13,6 +13,7 @@ var stallReasons = []string{
 	"since its machine was busy",       // the same, of the lab's simulated server
 	"the rest is network delay",        // the same, of the API server on the path to it
 	"of the metric in a window of",     // the chain's control run
+	"had not seen the taint's removal", // its new pods, evicted by a controller that lags
 }
 
 // Stalled says whether the reason of an unobserved verdict is that the machine stalled,

@@ -16,6 +16,9 @@ const watchSkew = time.Second
 func gangBound(l lookup) Result {
 	all := l.since(snapshot.RoleGang, snapshot.MarkGang)
 	gang := active(all)
+	if evicted := l.evictedByLag(all); len(evicted) > 0 {
+		return l.lost(firstOf(gang).Ref, evicted...)
+	}
 	if len(gang) != l.setup.Gang || len(gang) == 0 {
 		return l.waitForGang(gang)
 	}

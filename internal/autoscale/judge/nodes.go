@@ -124,6 +124,9 @@ func readyAt(n snapshot.Node) time.Time {
 func (l lookup) waitForNodes(what string) Result {
 	added := active(l.added())
 	object := firstOf(added).Ref
+	if evicted := l.evictedByLag(l.added()); len(evicted) > 0 {
+		return l.lost(object, evicted...)
+	}
 	for _, c := range l.claimsOf(added) {
 		if len(l.claimProblems(c)) > 0 {
 			object = c.Ref
@@ -192,6 +195,9 @@ func (l lookup) desires() string {
 // nodes).
 func bound(l lookup) Result {
 	added := active(l.added())
+	if evicted := l.evictedByLag(l.added()); len(evicted) > 0 {
+		return l.lost(firstOf(added).Ref, evicted...)
+	}
 	nodes := l.nodesOf(added)
 	for _, p := range added {
 		if p.Node != "" && !contains(nodes, p.Node) && (!l.setup.Pool.Stay || !l.existed(p.Node)) {

@@ -57,6 +57,13 @@ func (l lookup) unobserved(object snapshot.Ref, findings ...check.Finding) Resul
 	return Result{Judgement: check.NotObserved(check.Summary(findings), findings...), Object: object}
 }
 
+// lost is unobserved, and waiting does not help.
+func (l lookup) lost(object snapshot.Ref, findings ...check.Finding) Result {
+	r := l.unobserved(object, findings...)
+	r.Final = true
+	return r
+}
+
 // unreadable reports an action of the chain that failed, and the needed inputs that cannot be
 // read or that were never read.
 func (l lookup) unreadable() []check.Finding {

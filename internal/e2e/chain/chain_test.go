@@ -218,8 +218,8 @@ func TestKilledAutoscale(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait() // killed: that is the point
-	r := program.Run(t.Context(), "autoscale", "-o", "json", "--lab", lab, "--evidence", dir)
-	wholeChain(t, decodeChain(t, r), r)
+	c, r := autoscale(t, lab, "--evidence", dir)
+	wholeChain(t, c, r)
 	program.RequireClean(t, lab)
 }
 
