@@ -9,8 +9,8 @@ import (
 // reported begins what t.Error and t.Log print: "    chain_test.go:172: text".
 var reported = regexp.MustCompile(`^\s+\w+\.go:\d+: `)
 
-// What is printed again of failed tests at the end of a run, whose last lines are often all that
-// is read: per test, and per line.
+// Limits of the reports that are printed again at the end of a run: lines per test, and characters
+// per line. The last lines of a run are often all that is read of it.
 const (
 	maxFailureLines = 12
 	maxFailureChars = 400

@@ -12,7 +12,7 @@ func TestFailuresAreRepeated(t *testing.T) {
 	t.Parallel()
 	const pkg = `"Package":"github.com/firstlight/firstlight/internal/a","Test":"TestTwo/sub"`
 	r, _ := recorded(t, `{"Action":"run",`+pkg+`}
-{"Action":"output",`+pkg+`,"Output":"    y_test.go:7: what it saw:\n"}
+{"Action":"output",`+pkg+`,"Output":"    y_test.go:7: hop bound is failed:\n"}
 {"Action":"output",`+pkg+`,"Output":"        the second line\n"}
 {"Action":"output",`+pkg+`,"Output":"time=2026-01-01T00:00:00Z level=INFO msg=\"component ready\"\n"}
 {"Action":"output",`+pkg+`,"Output":"a line of a program\n"}
@@ -20,7 +20,7 @@ func TestFailuresAreRepeated(t *testing.T) {
 {"Action":"fail",`+pkg+`,"Elapsed":1}
 {"Action":"fail","Package":"github.com/firstlight/firstlight/internal/a","Test":"TestTwo","Elapsed":1}
 `)
-	want := []string{"  internal/a TestTwo/sub", "    y_test.go:7: what it saw:", "        the second line"}
+	want := []string{"  internal/a TestTwo/sub", "    y_test.go:7: hop bound is failed:", "        the second line"}
 	if diff := cmp.Diff(want, r.failures); diff != "" {
 		t.Error(diff)
 	}

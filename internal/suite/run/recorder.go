@@ -50,7 +50,7 @@ type recorder struct {
 	all      []done
 	started  map[string]time.Time // tests that have not ended, by package and name
 	lines    map[string][]string  // output of tests that have not ended
-	// failures are the lines of failed tests that say what is wrong.
+	// failures are the reports of failed tests.
 	failures []string
 	// liveTests are tests by package that were skipped since they run upstream programs.
 	liveTests map[string][]string
