@@ -131,7 +131,7 @@ func readTree(path string) (string, error) {
 	return all.String(), err
 }
 
-// What the tree lacks is reported, by each form of naming it.
+// Every form of naming something that the tree lacks is reported.
 func TestMissingExamplesAreFound(t *testing.T) {
 	t.Parallel()
 	tree := func(path string) (string, error) {

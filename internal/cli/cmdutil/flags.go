@@ -15,7 +15,7 @@ func MapFlag(cmd *cobra.Command, name, usage string) *map[string]string {
 	return pairs
 }
 
-// RequireFlags makes flags required, and says so in the help.
+// RequireFlags makes flags required, and marks them in the help.
 func RequireFlags(cmd *cobra.Command, flags ...string) {
 	for _, flag := range flags {
 		must(cmd.MarkFlagRequired(flag))
