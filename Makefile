@@ -23,9 +23,9 @@ build:
 	GOGC=400 $(GO) build -buildvcs=false \
 	  -ldflags "-s -w -X github.com/firstlight/firstlight/internal/cli/cmdutil.Version=$(VERSION)" -o $(BIN) ./cmd/firstlight
 
-## test: the tests of every change (docs/testing.md): unit tests with the race detector,
-## live tests on labs that they share, and last and alone those that measure latencies.
-## Builds the upstream programs that the lab needs when they are not cached.
+## test: the tests of every change (docs/testing.md): unit tests with the race detector, then
+## live tests on shared labs and, in parallel, end-to-end tests. Builds the upstream programs
+## that the lab needs if they are not cached.
 test:
 	$(GO) run ./internal/suite/run
 
@@ -33,11 +33,11 @@ test:
 test-all:
 	FIRSTLIGHT_TESTS=all $(GO) run ./internal/suite/run -timeout 120m -limit 6h
 
-## profile: make test, with the CPU time of each package, written to bin/profile.md
+## profile: make test; writes the CPU time of each package to bin/profile.md
 profile:
 	mkdir -p bin && $(GO) run ./internal/suite/run -profile bin/profile.md
 
-## soak: the long ones: 20 seeds, 30 kills, 100,000 operations on leases, a week and a year of
+## soak: long tests: 20 seeds, 30 kills, 100,000 operations on leases, a week and a year of
 ## reservations; then 10 million executions of every fuzz target
 soak: soak-tests
 	$(MAKE) fuzz FUZZTIME=10000000x
@@ -50,27 +50,27 @@ lint:
 	$(GO) -C tools build -o ../bin/golangci-lint github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 	bin/golangci-lint run ./...
 
-## vuln: known vulnerabilities in what we import (needs the vulnerability database, VULNDB)
+## vuln: known vulnerabilities in imported packages (needs the vulnerability database, VULNDB)
 VULNDB ?= https://vuln.go.dev
 vuln:
 	$(GO) -C tools build -o ../bin/govulncheck golang.org/x/vuln/cmd/govulncheck
 	bin/govulncheck -db $(VULNDB) ./...
 
-## sbom: what the binary is linked of, read from the binary, as CycloneDX: bin/firstlight.cdx.json
+## sbom: the modules linked into the binary, read from the binary, as CycloneDX: bin/firstlight.cdx.json
 sbom: build
 	$(GO) -C tools build -o ../bin/cyclonedx-gomod github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod
 	bin/cyclonedx-gomod bin -json -std -version $(VERSION) -output $(BIN).cdx.json $(BIN)
 
-## licenses: the licences of what is linked, to docs/licenses.md; fail where one is not allowed
+## licenses: the licences of the linked modules, to docs/licenses.md; fails if one is not allowed
 licenses:
 	$(GO) run ./internal/ci/licenses -write docs/licenses.md
 
-## bench: measure what ships, with kwokctl and Boskos in turns; write bench/RESULTS.md; fail
-## where a threshold of bench/thresholds.yaml is missed
+## bench: measure what ships, alternating with kwokctl and Boskos; write bench/RESULTS.md; fails
+## if a threshold of bench/thresholds.yaml is missed
 bench: build
 	$(GO) run ./bench
 
-## generate: copies of the pins that the binary carries, CLI reference, deep copies
+## generate: archives that the binary embeds, JSON schemas of recipes, deep copies
 generate:
 	$(GO) generate ./...
 

@@ -19,7 +19,8 @@ func run(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	return out.String(), errs.String(), code
 }
 
-// TestHelp compares the help of every command with its golden.
+// TestHelp compares the help of every command with its golden. pflag's empty defaults and
+// type names of maps are defects.
 func TestHelp(t *testing.T) {
 	t.Setenv("FIRSTLIGHT_HOME", t.TempDir())
 	var visit func(cmd *cobra.Command, path []string)
@@ -30,6 +31,11 @@ func TestHelp(t *testing.T) {
 		out, _, code := run(t, append(append([]string{}, path...), "--help")...)
 		if code != cmdutil.ExitPassed {
 			t.Errorf("%v --help exits %d", path, code)
+		}
+		for _, defect := range []string{"(default )", "(default [])", "stringToString"} {
+			if strings.Contains(out, defect) {
+				t.Errorf("%v --help has a flag with %q", path, defect)
+			}
 		}
 		golden.Compare(t, "testdata/golden/help/"+strings.Join(append([]string{"firstlight"}, path...), "-")+".txt", []byte(out))
 		for _, c := range cmd.Commands() {

@@ -50,6 +50,8 @@ func newVersion(s Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print the versions of firstlight and of the pinned upstream programs",
+		Long: `Print the version of firstlight, the version of Go that compiled it, and the upstream programs
+of the lab with their pinned versions. -o json also has the linked modules with their digests.`,
 		Example: `  firstlight version
   firstlight version -o json`,
 	}

@@ -140,24 +140,26 @@ func (s *Snapshot) readSchedulers(ctx context.Context, cluster *kube.Cluster) (e
 	return err
 }
 
-// readTargets asks the one Prometheus that the Services show, through the API server's proxy.
+// readTargets asks the one Prometheus that the Services show.
 func (s *Snapshot) readTargets(ctx context.Context, cluster *kube.Cluster) error {
-	found := s.monitors(prometheus)
-	if len(found) != 1 {
-		return nil
-	}
-	client, err := prom.Connect(prom.Endpoint{Service: found[0].ref}, cluster)
-	if err != nil {
+	return s.ask(cluster, prometheus, func(client *prom.Client) (err error) {
+		s.Targets, _, err = prom.Prometheus{Client: client}.Targets(ctx)
 		return err
-	}
-	defer client.Close()
-	s.Targets, _, err = prom.Prometheus{Client: client}.Targets(ctx)
-	return err
+	})
 }
 
 // readReceivers asks the one Alertmanager.
 func (s *Snapshot) readReceivers(ctx context.Context, cluster *kube.Cluster) error {
-	found := s.monitors(alertmanager)
+	return s.ask(cluster, alertmanager, func(client *prom.Client) (err error) {
+		s.Receivers, err = prom.Alertmanager{Client: client}.Receivers(ctx)
+		return err
+	})
+}
+
+// ask calls read with a client of the one Service of a program, through the API server's proxy. Without
+// one, or with several, it does nothing.
+func (s *Snapshot) ask(cluster *kube.Cluster, of monitor, read func(*prom.Client) error) error {
+	found := s.monitors(of)
 	if len(found) != 1 {
 		return nil
 	}
@@ -166,6 +168,5 @@ func (s *Snapshot) readReceivers(ctx context.Context, cluster *kube.Cluster) err
 		return err
 	}
 	defer client.Close()
-	s.Receivers, err = prom.Alertmanager{Client: client}.Receivers(ctx)
-	return err
+	return read(client)
 }

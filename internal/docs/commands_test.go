@@ -49,9 +49,8 @@ func calls(line string) []string {
 	return out
 }
 
-// accepted says whether the program takes the arguments: a command that there
-// is, flags that it has, as many arguments as it wants. A mention in a sentence
-// may leave them all out.
+// accepted reports whether the program accepts the arguments: an existing command with its flags
+// and the right number of arguments. A mention in a sentence may leave all of them out.
 func accepted(line string, mention bool) error {
 	tree := cli.Root(cli.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard})
 	tree.InitDefaultCompletionCmd("bash")

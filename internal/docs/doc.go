@@ -1,5 +1,5 @@
-// Package docs holds documentation and code together: its tests fail when a
-// page links to nothing, when a gate has no page, when a page or a help text
-// shows a command line that the program refuses, and when a page states another
-// figure than the profile. It has nothing to run.
+// Package docs compares the documentation with the code. Its tests fail if a link has no target, a gate
+// has no page, a page or a help text shows a command line that the program refuses, a page states
+// another figure than the profile, a table has no header, or a worked example names a file, a name or
+// code that is not in the tree.
 package docs

@@ -150,19 +150,19 @@ func TestOurOwnTree(t *testing.T) {
 	if problems.Err() != nil {
 		t.Fatal(problems)
 	}
-	var cells []scenario.Scenario
+	var scenarios []scenario.Scenario
 	var members []schedule.Member
 	for _, name := range source.Names() {
 		c, err := source.Case(name)
 		if err != nil || len(c.Problems) > 0 {
 			t.Fatalf("%s: %v %v", name, err, c.Problems)
 		}
-		cells = append(cells, c.Scenario)
+		scenarios = append(scenarios, c.Scenario)
 		members = append(members, schedule.Member{Recipe: name, Fingerprint: c.Fingerprint})
 	}
 	classes := schedule.ClassesOf(members)
-	if len(classes) == 0 || len(classes) >= len(cells) {
-		t.Errorf("%d classes of %d recipes", len(classes), len(cells))
+	if len(classes) == 0 || len(classes) >= len(scenarios) {
+		t.Errorf("%d classes of %d recipes", len(classes), len(scenarios))
 	}
 	in := map[string]string{}
 	for _, c := range classes {
@@ -176,13 +176,13 @@ func TestOurOwnTree(t *testing.T) {
 			t.Errorf("%s stands for a class that it is not in", c.Representative)
 		}
 	}
-	if len(in) != len(cells) {
-		t.Errorf("%d of %d recipes are in a class", len(in), len(cells))
+	if len(in) != len(scenarios) {
+		t.Errorf("%d of %d recipes are in a class", len(in), len(scenarios))
 	}
 	pairs := 0
-	for i, a := range cells {
-		for j := i + 1; j < len(cells); j += 1 + (7*i+3*j)%89 {
-			b := cells[j]
+	for i, a := range scenarios {
+		for j := i + 1; j < len(scenarios); j += 1 + (7*i+3*j)%89 {
+			b := scenarios[j]
 			apart := schedule.Diff(a, b)
 			if (len(apart) == 0) != (in[a.Recipe] == in[b.Recipe]) {
 				t.Errorf("%s and %s: %d differences", a.Recipe, b.Recipe, len(apart))
@@ -195,7 +195,7 @@ func TestOurOwnTree(t *testing.T) {
 			pairs++
 		}
 	}
-	t.Logf("%d recipes, %d classes, %d pairs", len(cells), len(classes), pairs)
+	t.Logf("%d recipes, %d classes, %d pairs", len(scenarios), len(classes), pairs)
 }
 
 func TestSavings(t *testing.T) {

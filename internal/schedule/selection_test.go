@@ -20,7 +20,7 @@ func cases(of ...string) []Case {
 		recipe, fingerprint, _ := strings.Cut(name, "=")
 		c := Case{Recipe: recipe, Fingerprint: fingerprint}
 		if fingerprint == "" {
-			c.Problems = diag.List{{Message: "no cell"}}
+			c.Problems = diag.List{{Message: "no scenario"}}
 		}
 		out = append(out, c)
 	}

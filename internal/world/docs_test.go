@@ -16,8 +16,8 @@ const faultPage = "../../docs/faults.md"
 const faultIntro = `# Faults
 
 Every fault that can be injected into the lab, and the gate that must fail first. All earlier gates must pass, and a finding of that
-gate must name the suspect. The last two sections are not hardware faults: they break a hop of the autoscaling chain or a conformance
-requirement. This page is generated from the catalogue (` + "`go test ./internal/world -run FaultPage -update`" + `); a test fails if it differs.
+gate must name the suspect. The faults of the sections [autoscaling](#the-autoscaling-chain) and [conformance](#conformance) are not of hardware: they break a hop of
+the autoscaling chain or a conformance requirement. This page is generated from the catalogue (` + "`go test ./internal/world -run FaultPage -update`" + `); a test fails if it differs.
 
     firstlight lab fault list --kinds
     firstlight lab fault add link-degraded gpu-02/mlx5_3 --set how=width

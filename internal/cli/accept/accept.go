@@ -59,15 +59,17 @@ training, inference. A gate passes when its criterion was observed. A gate that 
 pass blocks the gates that need it; its findings name the suspect and the remedy.
 
 Without --kubeconfig it uses the running lab, or starts a lab and stops it at the end.
-With --spine single-node it is this machine, without Kubernetes and without a site file:
-gate fabric looks at its NVLinks, collective runs all_reduce_perf over its GPUs, gates that
-need a cluster do not apply. Without a GPU, or a profile for it, it exits 3.
-With --spine slurm it is the Slurm cluster of --site: gates gpustack and telemetry are
-Slurm's nodes, resources, prolog, epilog and accounting, collective runs through srun.
-With --spine ray it is the RayCluster of --site, or one that KubeRay makes in the lab: gate
-gpustack is its operator, pods, resources and placement groups.
-With --spine k3s it is the cluster of k3s of --site, or a lab of k3s: gate gpustack also
-requires k3s on every node, its version skew, containerd and packaged components.
+--spine names another kind of cluster to accept:
+
+  single-node  this machine, without Kubernetes and without a site file: gate fabric checks
+               its NVLinks, collective runs all_reduce_perf over its GPUs, gates that need
+               a cluster do not apply. It exits 3 without a GPU, or a profile for it.
+  slurm        the Slurm cluster of --site: gates gpustack and telemetry check its nodes,
+               resources, prolog, epilog and accounting, collective runs through srun.
+  ray          the RayCluster of --site, or one that KubeRay creates in the lab: gate
+               gpustack checks its operator, pods, resources and placement groups.
+  k3s          the k3s cluster of --site, or a lab of k3s: gate gpustack also checks that
+               every node runs k3s, its version skew, containerd and packaged components.
 
 An unfinished run is resumed if cluster, hosts, site, profile and checks are the same and
 no verdict is older than a week. Otherwise the differences are printed and a new run
@@ -82,9 +84,9 @@ nodes that could not be observed, are not left out. Nothing is cordoned.
 
 With --preflight it runs no gate. It prints, in about a minute and without load, the
 obstacles to this run: hosts and their tools, permissions, namespace, nodes, images,
-Prometheus, Alertmanager, Redfish. It changes nothing: it reads, and asks the API server
-for dry runs. Exit codes: 0 no obstacle; 1 an obstacle; 3 no obstacle, but something could
-not be observed.
+Prometheus, Alertmanager, Redfish. It changes nothing: it reads, and sends dry-run
+requests to the API server. Exit codes: 0 no obstacle; 1 an obstacle; 3 no obstacle, but
+something could not be observed.
 
 With --add nodes.yaml it adds new nodes, behind a cordon, to an accepted run of the cluster:
 gate node on each new node, then each in a pair with an accepted node, then gate collective
@@ -93,9 +95,10 @@ out, the others are accepted. The run of --to, or the newest accepted one of the
 verify, and be of this cluster. Its nodes must be free. Nothing is cordoned or uncordoned.
 
 With --soak 72h it repeats until the duration is over, each repetition a run with evidence
-of its own, and prints which verdicts, findings and figures changed. A soak that was killed
-or interrupted is continued by the same command. It passes if every repetition passed that
-was not interrupted, and no time without one was longer than an hour or a tenth of it.
+of its own, and prints which verdicts, findings and figures changed. The same command
+continues a soak that was killed or interrupted. It passes if every repetition that was not
+interrupted passed, and no gap between them was longer than an hour, or than a tenth of the
+duration if that is shorter.
 
 Exit codes: 0 passed or partial; 1 failed; 2 invalid input; 3 not observed; 130 interrupted.`,
 		Example: `  # Run all gates on the lab

@@ -31,7 +31,7 @@ password. An administrator installs it on every host. All other commands run as 
 	path := flags.String("site", "", "site file (default: that of the lab)")
 	user := flags.String("user", "", "user to allow the commands to (default: reach.ssh.user of the site)")
 	only := flags.String("only", "", "print the commands of this gate alone (name or number)")
-	paths := flags.StringToString("path", nil, "path of a program on the hosts, as PROGRAM=PATH")
+	paths := cmdutil.MapFlag(cmd, "path", "path of a program on the hosts, as `PROGRAM=PATH`")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		loaded, profile, err := cmdutil.OpenSite(cmd.Context(), *path)
 		if err != nil {

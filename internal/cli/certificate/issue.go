@@ -39,8 +39,8 @@ terms. A waived gate is "waived", never passed, and the decision is then "accept
 waivers". Simulated hardware, an unfinished run and a gate that was not tried cannot be
 waived. A certificate that is not accepted is not written.
 
---specimen writes the files whatever the decision, with a banner: it certifies nothing, and
-needs no keys.
+--specimen writes the files whatever the decision, with a banner that they certify nothing.
+It needs no keys.
 
 Exit codes: 0 accepted, or accepted with waivers; 1 not accepted, or the evidence does
 not verify; 2 invalid input; 3 something could not be checked.`,

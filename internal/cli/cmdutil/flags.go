@@ -7,10 +7,19 @@ func CompleteFlag(cmd *cobra.Command, flag string, values []string) {
 	must(cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)))
 }
 
-// RequireFlags marks flags as required.
+// MapFlag adds a repeatable flag of pairs. The usage has their form in backquotes, such as
+// `NAME=VALUE`; pflag would show the type stringToString and the default [].
+func MapFlag(cmd *cobra.Command, name, usage string) *map[string]string {
+	pairs := cmd.Flags().StringToString(name, nil, usage+" (repeatable)")
+	cmd.Flags().Lookup(name).DefValue = ""
+	return pairs
+}
+
+// RequireFlags makes flags required, and marks them in the help.
 func RequireFlags(cmd *cobra.Command, flags ...string) {
 	for _, flag := range flags {
 		must(cmd.MarkFlagRequired(flag))
+		cmd.Flags().Lookup(flag).Usage += " (required)"
 	}
 }
 

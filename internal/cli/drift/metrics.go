@@ -21,8 +21,8 @@ func newMetrics(s cmdutil.Streams) *cobra.Command {
 		Short: "Print the figures of the newest run of a site in Prometheus text format and exit",
 		Long: `Print the figures, limits and results of the newest finished firstlight accept or drift of a
 site, for the textfile collector of a node exporter; firstlight drift rules prints alert rules
-for them. SITE is the name in the site file. Runs with --only or --from do not
-count: they kept figures of earlier ones, or have none.
+for them. SITE is the name in the site file. Runs with --only, --from or --add do not count:
+they have no figures of the whole cluster, or figures of an earlier run.
 
 The evidence is verified first. If it does not verify, the only metric is
 firstlight_run_verified 0, also in the file of --write.

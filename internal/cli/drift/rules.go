@@ -16,10 +16,10 @@ func newRules(s cmdutil.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rules RUN",
 		Short: "Print burn-rate alert rules for the limits that a run was accepted with",
-		Long: `Print rules for Prometheus that fire if busbw, MFU, TTFT or TPOT miss the limits of an accepted
-run for so long that they use up their error budget. RUN is the directory of an accepted run,
-or the file of a recorded baseline. busbw and MFU are those of firstlight drift metrics, TTFT
-and TPOT those of all requests, by the histograms of vLLM.
+		Long: `Print alert rules for Prometheus that fire if busbw, MFU, TTFT or TPOT miss the limits of an
+accepted run for so long that they use up the error budget. RUN is the directory of an accepted
+run, or the file of a recorded baseline. busbw and MFU are metrics of firstlight drift metrics;
+TTFT and TPOT are those of all requests, from the histograms of vLLM.
 
 The rules also fire if figures are missing or older than --max-age.`,
 		Example: `  firstlight drift rules evidence/20261121-014233-7f3a > firstlight.rules.yaml
@@ -30,9 +30,9 @@ The rules also fire if figures are missing or older than --max-age.`,
 	}
 	flags := cmd.Flags()
 	selector := flags.String("selector", "", "label matchers of the inference servers' series, as in PromQL (default: all servers)")
-	maxAge := flags.Duration("max-age", 36*time.Hour, "age of the newest run from which its figures are too old: more than the interval of firstlight drift and its duration")
+	maxAge := flags.Duration("max-age", 36*time.Hour, "maximum age of the newest run's figures: more than the interval and the duration of firstlight drift")
 	object := flags.String("prometheus-rule", "", "NAMESPACE/NAME: print a PrometheusRule instead of a rule file")
-	labels := flags.StringToString("label", nil, "labels of the PrometheusRule, NAME=VALUE")
+	labels := cmdutil.MapFlag(cmd, "label", "labels of the PrometheusRule, as `NAME=VALUE`")
 	keys := addKeys(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		namespace, name, named := strings.Cut(*object, "/")

@@ -35,7 +35,7 @@ reproducible, byte for byte. An interrupted run can be packed; an unsigned run n
 		Args: cobra.ExactArgs(1),
 	}
 	out := cmdutil.AddOutputFlag(cmd)
-	to := cmd.Flags().String("to", "", "archive to write (default: RUN.tar.gz in this directory)")
+	to := cmd.Flags().String("to", "", "archive to write (default: RUN.tar.gz in the current directory)")
 	unsigned := cmd.Flags().Bool("unsigned", false, "allow a run without a signature")
 	cmd.RunE = func(c *cobra.Command, args []string) error {
 		dir, err := cmdutil.RunDir(args[0])

@@ -49,7 +49,7 @@ func newFaultAdd(s cmdutil.Streams) *cobra.Command {
 		},
 	}
 	name := addLabName(cmd)
-	set := cmd.Flags().StringToString("set", nil, "options of the fault, as name=value")
+	set := cmdutil.MapFlag(cmd, "set", "options of the fault, as `NAME=VALUE`")
 	out := cmdutil.AddOutputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		f := world.Fault{Kind: args[0], Options: *set}

@@ -155,9 +155,13 @@ const diedText = "lab %s: its supervisor died: stopping its processes and deleti
 
 func newDown(s cmdutil.Streams) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "down",
-		Short:   "Stop a lab: all processes, in reverse order",
-		Example: "  firstlight lab down",
+		Use:   "down",
+		Short: "Stop a lab and delete its state",
+		Long: `Stop all processes of a lab, the last started first, and delete the state of its cluster:
+objects, metrics, faults. The cached programs and the evidence of runs are kept. A lab that
+is not running is not an error.`,
+		Example: `  firstlight lab down
+  firstlight lab down --name big`,
 	}
 	name := addLabName(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {

@@ -30,9 +30,10 @@ func newDiff(s cmdutil.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "diff A B",
 		Short: "Print the values in which two recipes differ, with their sources",
-		Long: `Compare two recipes value by value, with values files and overrides merged. aicr:RECIPE is
-the recipe as aicr ` + criteria.LegacyVersion + ` resolves it, to preview a migration. --to reads B from
-another tree, for example that of another branch.`,
+		Long: `Compare recipes A and B value by value, with values files and overrides merged. Each is a
+name, criteria such as service=eks,intent=training, or aicr:RECIPE, the recipe as aicr
+` + criteria.LegacyVersion + ` resolves it, to preview a migration. --to reads B from another tree, for
+example that of another branch.`,
 		Example: `  firstlight recipe diff h100-eks-amazonlinux-training h200-eks-amazonlinux-training
   firstlight recipe diff service=eks service=gke -o json
   firstlight recipe diff aicr:h100-eks-amazonlinux-training h100-eks-amazonlinux-training --exit-code`,
@@ -40,7 +41,7 @@ another tree, for example that of another branch.`,
 	}
 	var f cmdutil.RecipeFlags
 	f.Add(cmd)
-	to := cmd.Flags().String("to", "", "directory of the recipe tree of B")
+	to := cmd.Flags().String("to", "", "directory of the recipe tree of B (default: that of A)")
 	exit := cmd.Flags().Bool("exit-code", false, "exit 1 if the recipes differ")
 	out := cmdutil.AddOutputFlag(cmd)
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
@@ -101,8 +102,9 @@ func printDiff(w io.Writer, d recipeDiff, a, b *resolve.Result) {
 	}
 	if d.Equal {
 		fmt.Fprintf(w, "%s and %s are identical\n", d.A, d.B)
+		return
 	}
-	fmt.Fprintf(w, "\n%d values differ: + only in %s, - only in %s\n", len(d.Changes), d.B, d.A)
+	fmt.Fprintf(w, "\n%s: + only in %s, - only in %s, ~ different\n", cmdutil.Count(len(d.Changes), "difference"), d.B, d.A)
 }
 
 // setBy is the layer that set a value last, if known.

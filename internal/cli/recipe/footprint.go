@@ -17,11 +17,11 @@ func newFootprint(s cmdutil.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "footprint",
 		Short: "List, show and lock the pods that components schedule",
-		Long: `A footprint lists the pods that a component schedules: footprints/NAME.yaml of a recipe
-tree. A rendered footprint is a lock of the component's chart, rendered with every set of
-values that recipes have; a documented one has the chart's documented rules, for charts
-that are not available. Rules also describe the objects that an operator creates, which
-no chart has.`,
+		Long: `A footprint lists the pods that a component schedules, in footprints/NAME.yaml of a recipe
+tree. A rendered footprint is locked from the component's chart, rendered with every set of
+values that recipes use. A documented footprint has rules from the chart's documentation,
+for a chart that is not available. Rules also describe objects that an operator creates
+and no chart contains.`,
 		Example: `  firstlight recipe footprint list
   firstlight recipe footprint show h100-eks-amazonlinux-training
   firstlight recipe footprint update --recipes recipes kai-scheduler`,

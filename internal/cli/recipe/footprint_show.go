@@ -30,8 +30,8 @@ func newFootprintShow(s cmdutil.Streams) *cobra.Command {
 		Use:   "show RECIPE",
 		Short: "Show the pods that a recipe's components schedule",
 		Long: `Print every workload of a recipe as the scheduler sees it: number of pods, placement,
-requests. OF is the source: the lock of a chart, the documented rules of a chart, or the
-kind of object that an operator creates the workload for.`,
+requests. The column OF is the source: the lock of a chart (rendered), the rules for a chart
+(documented), or the kind of object for which an operator creates the workload.`,
 		Example: `  firstlight recipe footprint show h100-eks-amazonlinux-training
   firstlight recipe footprint show service=gke,intent=training -o json`,
 		Args: cobra.ExactArgs(1),
@@ -80,7 +80,7 @@ func printComponentPods(w io.Writer, list []listedComponent) {
 		}
 	}
 	table.Flush()
-	fmt.Fprintf(w, "\n%d workloads of %d components\n", total, len(list))
+	fmt.Fprintf(w, "\n%s of %s\n", cmdutil.Count(total, "workload"), cmdutil.Count(len(list), "component"))
 }
 
 func podCount(w *footprint.Workload) string {

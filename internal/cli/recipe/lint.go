@@ -18,11 +18,13 @@ func newLint(s cmdutil.Streams) *cobra.Command {
 		Use:   "lint [DIR]",
 		Short: "Check every overlay and recipe of a tree; exit 1 on an error",
 		Long: `Read the whole tree, resolve every recipe, and print each problem with file, line, column,
-rule and remedy. The default is the tree that ships with firstlight. --rules prints the
-rules.
+rule and remedy. The default DIR is the tree that ships with firstlight. --rules prints the
+rules instead.
 
 -o github prints workflow commands, which GitHub shows as annotations; -o sarif prints
-SARIF 2.1.0 for code scanning.`,
+SARIF 2.1.0 for code scanning.
+
+Exit codes: 0 no error; 1 an error, or with --strict a warning; 2 invalid input.`,
 		Example: `  firstlight recipe lint recipes
   firstlight recipe lint recipes --strict -o github
   firstlight recipe lint recipes -o sarif > recipes.sarif

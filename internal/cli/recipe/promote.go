@@ -107,7 +107,7 @@ func printCandidate(w io.Writer, c promote.Candidate) {
 	}
 	fmt.Fprintf(w, "\nscheduling, on simulated nodes: ")
 	if r := c.Scheduling; r != nil {
-		fmt.Fprintf(w, "%s, %d shards, %s, by firstlight %s: %s (%d recipes)\n", r.Event, r.Shards, r.When.Format("2006-01-02 15:04 MST"), r.Tool, r.Verdict, c.Recipes)
+		fmt.Fprintf(w, "%s, %s, %s, by firstlight %s: %s (%s)\n", r.Event, cmdutil.Count(r.Shards, "shard"), r.When.Format("2006-01-02 15:04 MST"), r.Tool, r.Verdict, cmdutil.Count(c.Recipes, "recipe"))
 	} else {
 		fmt.Fprintln(w, "no run of tier 3")
 	}
@@ -116,6 +116,7 @@ func printCandidate(w io.Writer, c promote.Candidate) {
 	}
 	if len(c.Runtime) == 0 {
 		fmt.Fprintln(w, "runtime, on hardware: no record")
+		return
 	}
 	fmt.Fprintln(w, "runtime, on hardware:")
 	table := cmdutil.NewTable(w)

@@ -66,5 +66,8 @@ func TestAStaleBinaryDoesNotQualifyACommit(t *testing.T) {
 		if want == "" && code != cmdutil.ExitPassed || want != "" && (code != cmdutil.ExitFailed || !strings.Contains(out, want)) {
 			t.Errorf("firstlight %s: exit %d, want %q: %s%s", tool, code, want, out, stderr)
 		}
+		if strings.Count(out, "runtime, on hardware:") != 1 { // it was printed again, without rows
+			t.Errorf("the heading of a table without records: %s", out)
+		}
 	}
 }

@@ -9,7 +9,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
-	"sigs.k8s.io/yaml"
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/conformance"
@@ -56,11 +55,7 @@ type solutions struct {
 }
 
 func loadSolutions() (solutions, error) {
-	var k solutions
-	if err := yaml.UnmarshalStrict(solutionsFile, &k); err != nil {
-		return k, fmt.Errorf("read disaggregated.yaml: %w", err)
-	}
-	return k, nil
+	return loadNames[solutions]("disaggregated.yaml", solutionsFile)
 }
 
 // inferenceOperator is a known kind; Version is empty where it is not served.

@@ -10,6 +10,7 @@
 //	disaggregated  disaggregated_inference: prefill and decode run as separate instances
 //	sandbox        workload_sandboxing: pods can run isolated from the node's kernel
 //	assessment     the judgement of a requirement from its parts
+//	names          the embedded files of known names
 //
 // Each check is a file that observes and a file that judges.
 //

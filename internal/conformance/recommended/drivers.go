@@ -8,7 +8,6 @@ import (
 
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/yaml"
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/conformance"
@@ -42,13 +41,7 @@ type operand struct {
 	Source string `json:"source"`
 }
 
-func operands() ([]operand, error) {
-	var out []operand
-	if err := yaml.UnmarshalStrict(operandsFile, &out); err != nil {
-		return nil, fmt.Errorf("read drivers.yaml: %w", err)
-	}
-	return out, nil
-}
+func operands() ([]operand, error) { return loadNames[[]operand]("drivers.yaml", operandsFile) }
 
 // driverDevice is a device that the GPU driver publishes; a missing version is empty.
 type driverDevice struct {

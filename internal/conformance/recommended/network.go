@@ -11,7 +11,6 @@ import (
 
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/yaml"
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/conformance"
@@ -38,15 +37,11 @@ type networkNames struct {
 }
 
 func loadNetworkNames() (networkNames, error) {
-	var k networkNames
-	err := yaml.UnmarshalStrict(networkFile, &k)
-	if err == nil {
-		err = compileNames(k.Resources)
-	}
+	k, err := loadNames[networkNames]("network.yaml", networkFile)
 	if err != nil {
-		return k, fmt.Errorf("read network.yaml: %w", err)
+		return k, err
 	}
-	return k, nil
+	return k, compileNames("network.yaml", k.Resources)
 }
 
 func (k networkNames) isDriver(name string) bool {

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/yaml"
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/conformance"
@@ -58,11 +57,7 @@ type handler struct {
 }
 
 func sharedKernelHandlers() ([]handler, error) {
-	var out []handler
-	if err := yaml.UnmarshalStrict(handlersFile, &out); err != nil {
-		return nil, fmt.Errorf("read sandbox.yaml: %w", err)
-	}
-	return out, nil
+	return loadNames[[]handler]("sandbox.yaml", handlersFile)
 }
 
 type runtimeClass struct {

@@ -6,11 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 
 	resourcev1 "k8s.io/api/resource/v1"
-	"sigs.k8s.io/yaml"
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/conformance"
@@ -27,27 +25,6 @@ const kindVirtualOffer = "virtual-offer"
 //go:embed vgpu.yaml
 var virtualFile []byte
 
-// namedResource is a kind of device that is known by the name of a driver, or by a regular
-// expression of the name of an extended resource.
-type namedResource struct {
-	Name   string `json:"name"`
-	What   string `json:"what"`
-	Source string `json:"source"`
-	form   *regexp.Regexp
-}
-
-// compileNames compiles the regular expressions of names.
-func compileNames(names []namedResource) error {
-	for i := range names {
-		form, err := regexp.Compile(names[i].Name)
-		if err != nil {
-			return err
-		}
-		names[i].form = form
-	}
-	return nil
-}
-
 // virtualNames are the names by which virtual GPUs are known.
 type virtualNames struct {
 	Resources []namedResource `json:"resources"`
@@ -59,15 +36,11 @@ type virtualNames struct {
 }
 
 func loadVirtualNames() (virtualNames, error) {
-	var k virtualNames
-	err := yaml.UnmarshalStrict(virtualFile, &k)
-	if err == nil {
-		err = compileNames(k.Resources)
-	}
+	k, err := loadNames[virtualNames]("vgpu.yaml", virtualFile)
 	if err != nil {
-		return k, fmt.Errorf("read vgpu.yaml: %w", err)
+		return k, err
 	}
-	return k, nil
+	return k, compileNames("vgpu.yaml", k.Resources)
 }
 
 // description of a virtual resource; empty for other resources.

@@ -4,8 +4,6 @@ package gangs_test
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,21 +11,13 @@ import (
 	"time"
 
 	"github.com/firstlight/firstlight/internal/e2e/binary"
-	"github.com/firstlight/firstlight/internal/suite"
 )
 
 const lab = "gangs"
 
 var program binary.Firstlight
 
-func TestMain(m *testing.M) {
-	binary.Main(m, &program, nil, func(ctx context.Context, _ string) error {
-		if r := program.Run(ctx, "lab", "down", "--name", lab); r.Code != 0 {
-			return fmt.Errorf("lab down exited %d: %s%s", r.Code, r.Stdout, r.Stderr)
-		}
-		return nil
-	})
-}
+func TestMain(m *testing.M) { binary.Main(m, &program, nil, program.LabDown(lab)) }
 
 // labWith starts the lab, or adds extras to it.
 func labWith(t *testing.T, extras string) {
@@ -39,32 +29,18 @@ func labWith(t *testing.T, extras string) {
 	}
 }
 
-// gate is a gate of the -o json object of accept.
-type gate struct {
-	Gate, Verdict, Reason string
-	Findings              []struct{ Suspect, Message, Remedy string }
-}
-
-// accept runs one gate with the lab's site, of which keys of block gpustack differ. A run on which the
-// machine stalled is repeated.
-func accept(t *testing.T, name, keys string) (g gate, code int) {
+// accept runs one gate with the lab's site, of which keys of block gpustack differ.
+func accept(t *testing.T, name, keys string) (g binary.Gate, code int) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "site.yaml")
 	if err := os.WriteFile(file, []byte("gpustack: {"+keys+"}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	suite.Repeat(t, func() string {
-		r := program.Run(t.Context(), "accept", "-o", "json", "--lab", lab, "--site", file, "--only", name, "--evidence", t.TempDir())
-		var a struct{ Gates []gate }
-		if err := json.Unmarshal([]byte(r.Stdout), &a); err != nil || len(a.Gates) != 1 {
-			t.Fatalf("accept exited %d with %d gates: %v\n%s%s", r.Code, len(a.Gates), err, r.Stdout, r.Stderr)
-		}
-		if g, code = a.Gates[0], r.Code; g.Verdict == "unobserved" {
-			return g.Reason
-		}
-		return ""
-	})
-	return g, code
+	a, r := program.Accept(t, lab, "--site", file, "--only", name)
+	if len(a.Gates) != 1 {
+		t.Fatalf("accept exited %d with %d gates:\n%s%s", r.Code, len(a.Gates), r.Stdout, r.Stderr)
+	}
+	return a.Gates[0], r.Code
 }
 
 // fails requires that gate gpustack fails with a finding of this suspect and message.

@@ -2,7 +2,6 @@ package gpustack_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -59,26 +58,15 @@ func TestNVIDIADrivers(t *testing.T) {
 	}
 	accept := func(file string, code int, suspect, says string) {
 		t.Helper()
-		var problem string
-		suite.Repeat(t, func() string {
-			r := program.Run(t.Context(), "accept", "-o", "json", "--lab", name, "--site", file, "--only", "gpustack", "--evidence", t.TempDir())
-			var a acceptance
-			if err := json.Unmarshal([]byte(r.Stdout), &a); err != nil {
-				t.Fatalf("accept exited %d, and its output is not JSON: %v\n%s%s", r.Code, err, r.Stdout, r.Stderr)
+		a, r := program.Accept(t, name, "--site", file, "--only", "gpustack")
+		found := suspect == ""
+		for _, g := range a.Gates {
+			for _, f := range g.Findings {
+				found = found || f.Suspect == suspect && strings.Contains(f.Message, says)
 			}
-			found := suspect == ""
-			for _, g := range a.Gates {
-				for _, f := range g.Findings {
-					found = found || f.Suspect == suspect && strings.Contains(f.Message, says)
-				}
-			}
-			if problem = ""; r.Code != code || !found {
-				problem = fmt.Sprintf("exit %d, want %d with %s: %q: %s", r.Code, code, suspect, says, r.Stdout)
-			}
-			return a.unobserved()
-		})
-		if problem != "" {
-			t.Error(problem)
+		}
+		if r.Code != code || !found {
+			t.Errorf("exit %d, want %d with %s: %q: %s", r.Code, code, suspect, says, r.Stdout)
 		}
 	}
 	accept(installs, 0, "", "")

@@ -20,38 +20,10 @@ func TestMain(m *testing.M) { binary.Main(m, &program, nil, nil) }
 
 const lab = "real-stack"
 
-// acceptance is the -o json object of accept.
-type acceptance struct {
-	Verdict string
-	Gates   []gate
-}
-
-type gate struct {
-	Gate, Verdict, Reason string
-	Findings              []struct{ Suspect, Message string }
-}
-
-func (a acceptance) unobserved() string {
-	for _, g := range a.Gates {
-		if g.Verdict == "unobserved" {
-			return g.Reason
-		}
-	}
-	return ""
-}
-
-// accept runs all gates. A run on which the machine stalled is repeated.
-func accept(t *testing.T) (a acceptance, r binary.Result) {
+// accept runs all gates.
+func accept(t *testing.T) (binary.Acceptance, binary.Result) {
 	t.Helper()
-	suite.Repeat(t, func() string {
-		r = program.Run(t.Context(), "accept", "-o", "json", "--lab", lab, "--stack", "real", "--fresh", "--evidence", t.TempDir())
-		a = acceptance{}
-		if err := json.Unmarshal([]byte(r.Stdout), &a); err != nil {
-			t.Fatalf("accept exited %d, and its output is not JSON: %v\n%s%s", r.Code, err, r.Stdout, r.Stderr)
-		}
-		return a.unobserved()
-	})
-	return a, r
+	return program.Accept(t, lab, "--stack", "real", "--fresh")
 }
 
 // faults are those of the GPU stack and its exporters, each with what only the operator, its
@@ -118,9 +90,9 @@ func TestRealStack(t *testing.T) {
 
 // judge requires that the gate has failed, those before it have passed, a finding names the suspect
 // and one says what was expected.
-func judge(t *testing.T, a acceptance, name string, suspect *regexp.Regexp, says string) {
+func judge(t *testing.T, a binary.Acceptance, name string, suspect *regexp.Regexp, says string) {
 	t.Helper()
-	i := slices.IndexFunc(a.Gates, func(g gate) bool { return g.Gate == name })
+	i := slices.IndexFunc(a.Gates, func(g binary.Gate) bool { return g.Gate == name })
 	if i < 0 || a.Gates[i].Verdict != "failed" {
 		t.Fatalf("gate %s has not failed: %+v", name, a.Gates)
 	}

@@ -2,7 +2,6 @@ package gpustack_test
 
 import (
 	"context"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/firstlight/firstlight/internal/e2e/binary"
 	"github.com/firstlight/firstlight/internal/suite"
 )
 
@@ -44,19 +44,10 @@ func TestHelm(t *testing.T) {
 		t.Fatalf("lab up exited %d:\n%s", r.Code, r.Stderr)
 	}
 	client := program.Cluster(t, empty).Client
-	acceptEmpty := func(t *testing.T, file string, more ...string) (a acceptance, code int, text string) {
+	acceptEmpty := func(t *testing.T, file string, more ...string) (a binary.Acceptance, code int, text string) {
 		t.Helper()
-		suite.Repeat(t, func() string {
-			args := append([]string{"accept", "-o", "json", "--lab", empty, "--site", file, "--evidence", t.TempDir()}, more...)
-			r := program.Run(t.Context(), args...)
-			a = acceptance{}
-			if err := json.Unmarshal([]byte(r.Stdout), &a); err != nil {
-				t.Fatalf("accept exited %d, and its output is not JSON: %v\n%s%s", r.Code, err, r.Stdout, r.Stderr)
-			}
-			code, text = r.Code, r.Stdout+r.Stderr
-			return a.unobserved()
-		})
-		return a, code, text
+		a, r := program.Accept(t, empty, append([]string{"--site", file}, more...)...)
+		return a, r.Code, r.Stdout + r.Stderr
 	}
 	for name, c := range map[string]struct{ value, broken, says string }{
 		"refused by the API": {"rdma: {enabled: true}", "rdma: {enabled: maybe}", "spec.driver.rdma.enabled"},
@@ -64,11 +55,11 @@ func TestHelm(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			a, code, text := acceptEmpty(t, changed(t, c.value, c.broken, "timeout: 20m", "timeout: 1m"))
-			i := slices.IndexFunc(a.Gates, func(g gate) bool { return g.Gate == "gpustack" })
+			i := slices.IndexFunc(a.Gates, func(g binary.Gate) bool { return g.Gate == "gpustack" })
 			if code != 1 || i < 0 || a.Gates[i].Verdict != "failed" {
 				t.Fatalf("exit %d\n%s", code, text)
 			}
-			named := slices.ContainsFunc(a.Gates[i].Findings, func(f struct{ Suspect, Message string }) bool {
+			named := slices.ContainsFunc(a.Gates[i].Findings, func(f binary.Finding) bool {
 				return strings.HasPrefix(f.Suspect, "preparation helm upgrade --install gpu-operator") &&
 					strings.Contains(f.Message, c.says) && strings.Contains(f.Message, "rolled back: uninstalled")
 			})

@@ -3,8 +3,6 @@ package k3s_test
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -24,45 +22,12 @@ const (
 
 var program binary.Firstlight
 
-func TestMain(m *testing.M) {
-	binary.Main(m, &program, nil, func(ctx context.Context, _ string) error {
-		if r := program.Run(ctx, "lab", "down", "--name", lab); r.Code != 0 {
-			return fmt.Errorf("lab down exited %d: %s%s", r.Code, r.Stdout, r.Stderr)
-		}
-		return nil
-	})
-}
+func TestMain(m *testing.M) { binary.Main(m, &program, nil, program.LabDown(lab)) }
 
-// report is the -o json object of accept.
-type report struct {
-	Verdict string
-	Gates   []gate
-}
-
-type gate struct {
-	Gate, Verdict, Reason string
-	Findings              []struct{ Suspect, Message, Remedy string }
-}
-
-// accept runs the gates with the site of the example. A run on which the machine stalled is repeated.
-func accept(t *testing.T, args ...string) (r report, code int) {
+// accept runs the gates with the site of the example.
+func accept(t *testing.T, args ...string) (binary.Acceptance, binary.Result) {
 	t.Helper()
-	example := filepath.Join("..", "..", "..", "examples", "sites", "k3s.yaml")
-	args = append([]string{"accept", "-o", "json", "--lab", lab, "--site", example, "--evidence", t.TempDir()}, args...)
-	suite.Repeat(t, func() string {
-		out := program.Run(t.Context(), args...)
-		r, code = report{}, out.Code
-		if err := json.Unmarshal([]byte(out.Stdout), &r); err != nil || len(r.Gates) == 0 {
-			t.Fatalf("accept exited %d: %v\n%s%s", out.Code, err, out.Stdout, out.Stderr)
-		}
-		for _, g := range r.Gates {
-			if g.Verdict == "unobserved" {
-				return g.Reason
-			}
-		}
-		return ""
-	})
-	return r, code
+	return program.Accept(t, lab, append([]string{"--site", filepath.Join("..", "..", "..", "examples", "sites", "k3s.yaml")}, args...)...)
 }
 
 // TestK3s: a lab of k3s passes the whole walk, and gate gpustack names the culprit of each fault and of no other.
@@ -73,16 +38,16 @@ func TestK3s(t *testing.T) {
 	if r := program.Run(ctx, "lab", "up", "--name", lab, "--spine", "k3s"); r.Code != 0 {
 		t.Fatalf("lab up exited %d:\n%s%s", r.Code, r.Stdout, r.Stderr)
 	}
-	r, code := accept(t)
-	if code != 0 || r.Verdict != "passed" || len(r.Gates) != 8 {
-		t.Fatalf("exit %d, %+v", code, r)
+	a, r := accept(t)
+	if r.Code != 0 || a.Verdict != "passed" || len(a.Gates) != 8 {
+		t.Fatalf("exit %d, %+v", r.Code, a)
 	}
-	for _, g := range r.Gates {
+	for _, g := range a.Gates {
 		if g.Verdict != "passed" {
 			t.Errorf("gate %s: %s (%s)", g.Gate, g.Verdict, g.Reason)
 		}
 	}
-	if why := r.Gates[3].Reason; !regexp.MustCompile(`; 4 nodes of k3s \(kubelet v1\.\d+\.\d+\+k3s1\); packaged components ready: coredns, local-path-provisioner, metrics-server, svclb-traefik, traefik$`).MatchString(why) {
+	if why := a.Gates[3].Reason; !regexp.MustCompile(`; 4 nodes of k3s \(kubelet v1\.\d+\.\d+\+k3s1\); packaged components ready: coredns, local-path-provisioner, metrics-server, svclb-traefik, traefik$`).MatchString(why) {
 		t.Error(why)
 	}
 	for kind, c := range map[string]struct {
@@ -101,19 +66,19 @@ func TestK3s(t *testing.T) {
 			suite.RequireFault(t, holder, kind)
 			program.Must(t, append([]string{"lab", "fault", "add", kind, "--name", lab}, c.args...)...)
 			defer program.Must(t, "lab", "fault", "clear", "--all", "--name", lab)
-			r, code := accept(t, "--only", "gpustack")
-			if code != 1 || len(r.Gates) != 1 || r.Gates[0].Verdict != "failed" {
-				t.Fatalf("exit %d, %+v, want 1 and failed", code, r)
+			a, r := accept(t, "--only", "gpustack")
+			if r.Code != 1 || len(a.Gates) != 1 || a.Gates[0].Verdict != "failed" {
+				t.Fatalf("exit %d, %+v, want 1 and failed", r.Code, a)
 			}
-			for _, f := range r.Gates[0].Findings {
+			for _, f := range a.Gates[0].Findings {
 				if !regexp.MustCompile(c.suspect).MatchString(f.Suspect) || !strings.Contains(f.Message, c.says) || f.Remedy == "" {
 					t.Errorf("finding %+v, want the suspect %s and %q", f, c.suspect, c.says)
 				}
 			}
 		})
 	}
-	if r, code := accept(t, "--only", "gpustack"); code != 0 {
-		t.Errorf("after the faults: exit %d, %+v", code, r)
+	if a, r := accept(t, "--only", "gpustack"); r.Code != 0 {
+		t.Errorf("after the faults: exit %d, %+v", r.Code, a)
 	}
 }
 

@@ -4,8 +4,6 @@ package ray_test
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -26,45 +24,12 @@ const (
 
 var program binary.Firstlight
 
-func TestMain(m *testing.M) {
-	binary.Main(m, &program, nil, func(ctx context.Context, _ string) error {
-		if r := program.Run(ctx, "lab", "down", "--name", lab); r.Code != 0 {
-			return fmt.Errorf("lab down exited %d: %s%s", r.Code, r.Stdout, r.Stderr)
-		}
-		return nil
-	})
-}
+func TestMain(m *testing.M) { binary.Main(m, &program, nil, program.LabDown(lab)) }
 
-// report is the -o json object of accept.
-type report struct {
-	Verdict string
-	Gates   []gate
-}
-
-type gate struct {
-	Gate, Verdict, Reason string
-	Findings              []struct{ Suspect, Message, Remedy string }
-}
-
-// accept runs the gates with the site of the example. A run on which the machine stalled is repeated.
-func accept(t *testing.T, args ...string) (r report, code int) {
+// accept runs the gates with the site of the example.
+func accept(t *testing.T, args ...string) (binary.Acceptance, binary.Result) {
 	t.Helper()
-	example := filepath.Join("..", "..", "..", "examples", "sites", "ray.yaml")
-	args = append([]string{"accept", "-o", "json", "--lab", lab, "--site", example, "--evidence", t.TempDir()}, args...)
-	suite.Repeat(t, func() string {
-		out := program.Run(t.Context(), args...)
-		r, code = report{}, out.Code
-		if err := json.Unmarshal([]byte(out.Stdout), &r); err != nil || len(r.Gates) == 0 {
-			t.Fatalf("accept exited %d: %v\n%s%s", out.Code, err, out.Stdout, out.Stderr)
-		}
-		for _, g := range r.Gates {
-			if g.Verdict == "unobserved" {
-				return g.Reason
-			}
-		}
-		return ""
-	})
-	return r, code
+	return program.Accept(t, lab, append([]string{"--site", filepath.Join("..", "..", "..", "examples", "sites", "ray.yaml")}, args...)...)
 }
 
 // TestRay: a RayCluster that KubeRay has made passes the whole walk, and gate gpustack names the culprit of each
@@ -76,18 +41,18 @@ func TestRay(t *testing.T) {
 	if r := program.Run(ctx, "lab", "up", "--name", lab, "--with", "ray"); r.Code != 0 {
 		t.Fatalf("lab up exited %d:\n%s%s", r.Code, r.Stdout, r.Stderr)
 	}
-	r, code := accept(t)
+	a, r := accept(t)
 	want := []string{"passed", "passed", "passed", "passed", "not-applicable", "not-applicable", "not-applicable", "not-applicable"}
-	if code != 0 || r.Verdict != "passed" || len(r.Gates) != len(want) {
-		t.Fatalf("exit %d, %+v", code, r)
+	if r.Code != 0 || a.Verdict != "passed" || len(a.Gates) != len(want) {
+		t.Fatalf("exit %d, %+v", r.Code, a)
 	}
-	for i, g := range r.Gates {
+	for i, g := range a.Gates {
 		if g.Verdict != want[i] {
 			t.Errorf("gate %s: %s (%s), want %s", g.Gate, g.Verdict, g.Reason, want[i])
 		}
 	}
-	if !strings.Contains(r.Gates[3].Reason, "ray/ray is ready with 4 nodes and 8 GPUs each") {
-		t.Error(r.Gates[3].Reason)
+	if !strings.Contains(a.Gates[3].Reason, "ray/ray is ready with 4 nodes and 8 GPUs each") {
+		t.Error(a.Gates[3].Reason)
 	}
 	requireClean(t)
 	for kind, suspect := range map[string]string{
@@ -98,11 +63,11 @@ func TestRay(t *testing.T) {
 			suite.RequireFault(t, holder, kind)
 			program.Must(t, "lab", "fault", "add", kind, "--name", lab)
 			defer program.Must(t, "lab", "fault", "clear", "--all", "--name", lab)
-			r, code := accept(t, "--only", "gpustack")
-			if code != 1 || len(r.Gates) != 1 || r.Gates[0].Verdict != "failed" {
-				t.Fatalf("exit %d, %+v, want 1 and failed", code, r)
+			a, r := accept(t, "--only", "gpustack")
+			if r.Code != 1 || len(a.Gates) != 1 || a.Gates[0].Verdict != "failed" {
+				t.Fatalf("exit %d, %+v, want 1 and failed", r.Code, a)
 			}
-			for _, f := range r.Gates[0].Findings {
+			for _, f := range a.Gates[0].Findings {
 				if !regexp.MustCompile(suspect).MatchString(f.Suspect) || f.Remedy == "" {
 					t.Errorf("finding %+v, want the suspect %s", f, suspect)
 				}
@@ -110,8 +75,8 @@ func TestRay(t *testing.T) {
 			requireClean(t)
 		})
 	}
-	if r, code := accept(t, "--only", "gpustack"); code != 0 {
-		t.Errorf("after the faults: exit %d, %+v", code, r)
+	if a, r := accept(t, "--only", "gpustack"); r.Code != 0 {
+		t.Errorf("after the faults: exit %d, %+v", r.Code, a)
 	}
 }
 

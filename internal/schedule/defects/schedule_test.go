@@ -18,7 +18,7 @@ import (
 	"github.com/firstlight/firstlight/recipes"
 )
 
-// jobs is how many cells are under way at one time: most of a cell's time is waiting.
+// jobs is how many scenarios are under way at one time: most of a scenario's time is waiting.
 const jobs = 8
 
 // without is behind the name of a recipe that has no defect.

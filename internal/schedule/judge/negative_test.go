@@ -15,7 +15,7 @@ import (
 	"github.com/firstlight/firstlight/internal/schedule/snapshot"
 )
 
-// broken is one defect: in the recipe or its nodes, in the cell, or in the observed state.
+// broken is one defect: in the recipe or its nodes, in the scenario, or in the observed state.
 type broken struct {
 	name     string
 	intent   string // training where it is empty

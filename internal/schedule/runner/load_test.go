@@ -37,15 +37,15 @@ import (
 )
 
 var (
-	loadCells = flag.Int("load.cells", 0, "TestLoad: how many cells; 0: none")
-	loadJobs  = flag.Int("load.jobs", 8, "TestLoad: how many cells at one time")
-	loadGPUs  = flag.Int("load.gpunodes", 4, "TestLoad: GPU nodes a cell")
-	loadTree  = flag.Bool("load.tree", false, "TestLoad: the recipes that ship with firstlight in place of one that is made up")
-	profileAt = flag.Duration("load.profileat", 0, "TestLoad: when to begin with it")
-	profiles  = flag.String("load.profiles", "", "TestLoad: where to keep CPU profiles of all processes")
+	loadScenarios = flag.Int("load.scenarios", 0, "TestLoad: how many scenarios; 0: none")
+	loadJobs      = flag.Int("load.jobs", 8, "TestLoad: how many scenarios at one time")
+	loadGPUs      = flag.Int("load.gpunodes", 4, "TestLoad: GPU nodes a scenario")
+	loadTree      = flag.Bool("load.tree", false, "TestLoad: the recipes that ship with firstlight in place of one that is made up")
+	profileAt     = flag.Duration("load.profileat", 0, "TestLoad: when to begin with it")
+	profiles      = flag.String("load.profiles", "", "TestLoad: where to keep CPU profiles of all processes")
 )
 
-// realistic is a cell as recipes have them: 3 system nodes, GPU nodes, 22 Deployments
+// realistic is a scenario as recipes have them: 3 system nodes, GPU nodes, 22 Deployments
 // and StatefulSets with 28 pods, 3 DaemonSets on all nodes, 11 on the GPU nodes, a
 // probe that fills them, 5 controls with 3 nodes of their own.
 func realistic(gpuNodes int) scenario.Scenario {
@@ -178,15 +178,15 @@ func list(pairs ...string) corev1.ResourceList {
 	return out
 }
 
-// TestLoad puts many cells on the control plane and says what each process used.
+// TestLoad puts many scenarios on the control plane and says what each process used.
 func TestLoad(t *testing.T) {
-	if *loadCells == 0 {
-		t.Skip("measures; run it with -load.cells")
+	if *loadScenarios == 0 {
+		t.Skip("measures; run it with -load.scenarios")
 	}
 	config := plane(t)
-	cells := []scenario.Scenario{realistic(*loadGPUs)}
+	scenarios := []scenario.Scenario{realistic(*loadGPUs)}
 	if *loadTree {
-		cells = shipped(t)
+		scenarios = shipped(t)
 	}
 	a, err := Start(t.Context(), config, Options{})
 	if err != nil {
@@ -206,14 +206,14 @@ func TestLoad(t *testing.T) {
 	var took []time.Duration
 	for range *loadJobs {
 		wg.Go(func() {
-			for i := next.Add(1); i <= int64(*loadCells); i = next.Add(1) {
+			for i := next.Add(1); i <= int64(*loadScenarios); i = next.Add(1) {
 				start := time.Now()
-				state, err := a.Run(t.Context(), cells[int(i)%len(cells)], nil)
+				state, err := a.Run(t.Context(), scenarios[int(i)%len(scenarios)], nil)
 				if err != nil {
 					t.Error(err)
 					return
 				}
-				if j := judge.Judge(cells[int(i)%len(cells)], state); j.Verdict != check.Passed {
+				if j := judge.Judge(scenarios[int(i)%len(scenarios)], state); j.Verdict != check.Passed {
 					t.Logf("%s: %s: %s", state.Recipe, j.Verdict, j.Reason)
 				}
 				if !state.Converged {
@@ -232,9 +232,9 @@ func TestLoad(t *testing.T) {
 	calibrated()
 	after := processes(t)
 	slices.Sort(took)
-	n := float64(*loadCells)
-	t.Logf("%d cells, %d jobs: %.1f s, %.2f recipes/s, %.0f bound pods/s; a cell took %s in the middle, %s at most; %d not quiet; calibration %s",
-		*loadCells, *loadJobs, wall.Seconds(), n/wall.Seconds(), float64(pods.Load())/wall.Seconds(), took[len(took)/2].Round(time.Millisecond), took[len(took)-1].Round(time.Millisecond), unquiet.Load(), speed())
+	n := float64(*loadScenarios)
+	t.Logf("%d scenarios, %d jobs: %.1f s, %.2f recipes/s, %.0f bound pods/s; a scenario took %s in the middle, %s at most; %d not quiet; calibration %s",
+		*loadScenarios, *loadJobs, wall.Seconds(), n/wall.Seconds(), float64(pods.Load())/wall.Seconds(), took[len(took)/2].Round(time.Millisecond), took[len(took)-1].Round(time.Millisecond), unquiet.Load(), speed())
 	var sum float64
 	for _, name := range slices.Sorted(maps.Keys(after)) {
 		used := after[name].cpu - before[name].cpu
@@ -253,10 +253,10 @@ func TestLoad(t *testing.T) {
 		}
 	}
 	t.Logf("%7.1f requests a recipe", total/n)
-	t.Logf("%-26s %7.2f CPU s  %6.3f a recipe; %d pods a cell", "all", sum, sum/n, pods.Load()/int64(*loadCells))
+	t.Logf("%-26s %7.2f CPU s  %6.3f a recipe; %d pods a scenario", "all", sum, sum/n, pods.Load()/int64(*loadScenarios))
 }
 
-// shipped are the cells of the recipes that ship with firstlight.
+// shipped are the scenarios of the recipes that ship with firstlight.
 func shipped(t *testing.T) []scenario.Scenario {
 	t.Helper()
 	loaded, problems, err := recipe.Open("", tree.Options{})

@@ -7,7 +7,7 @@ import (
 // Labels of a scenario's objects.
 const (
 	// LabelScenario holds the id of the object's scenario.
-	LabelScenario = "firstlight.dev/recipe-cell"
+	LabelScenario = "firstlight.dev/recipe-scenario"
 	// labelWorkload identifies a workload of the scenario, on workloads and pods.
 	labelWorkload = "firstlight.dev/recipe-of"
 	// labelOwn holds the scenario's id on the recipe's own nodes, not on those of controls.

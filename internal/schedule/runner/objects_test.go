@@ -11,7 +11,7 @@ import (
 )
 
 // A pod of a Deployment that spreads by matchLabelKeys does so by the hash of its
-// ReplicaSet: no two workloads of a cell may have the same, and each needs one.
+// ReplicaSet: no two workloads of a scenario may have the same, and each needs one.
 func TestPodsOfDeploymentsHaveAHash(t *testing.T) {
 	t.Parallel()
 	l := &layout{id: "c0001"}

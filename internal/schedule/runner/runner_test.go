@@ -33,7 +33,7 @@ func podsOf(s snapshot.State, component, workloadStatus string) []snapshot.Pod {
 	return out
 }
 
-// In a cell without defects all pods run on their nodes, all labels and resources are present,
+// In a scenario without defects all pods run on their nodes, all labels and resources are present,
 // the gang is bound completely, and each control is refused for its reason.
 func TestGood(t *testing.T) {
 	a := open(t)

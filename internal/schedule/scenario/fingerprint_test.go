@@ -30,7 +30,7 @@ var unseen = []*regexp.Regexp{
 	regexp.MustCompile(`^\.Controls\[\]\.NotApplicable$`), // that it is one counts, not why
 }
 
-// full is a cell with something in every field, fitted together.
+// full is a scenario with something in every field, fitted together.
 func full() *scenario.Scenario {
 	var c scenario.Scenario
 	next := 0
@@ -136,7 +136,7 @@ func shufflePod(mix func(int, func(i, j int)), p *footprint.Pod) {
 	}
 }
 
-// clone takes a cell through JSON, as evidence does.
+// clone takes a scenario through JSON, as evidence does.
 func clone(tb testing.TB, c scenario.Scenario) scenario.Scenario {
 	tb.Helper()
 	data, err := json.Marshal(c)

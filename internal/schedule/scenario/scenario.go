@@ -35,8 +35,8 @@ type Advice struct {
 
 // Node is one simulated node.
 type Node struct {
-	// Name within the cell: system-0, gpu-3, half-gpus-0. Clusters get it with the
-	// cell's own prefix.
+	// Name within the scenario: system-0, gpu-3, half-gpus-0. Clusters get it with the
+	// scenario's own prefix.
 	Name  string          `json:"name"`
 	Class footprint.Class `json:"class"`
 	// Control is the control that the node is for; empty: the recipe's own.
@@ -111,7 +111,7 @@ type Control struct {
 	Gang     bool               `json:"gang,omitempty"`
 	// Of is the component and workload that it is a copy of; empty if it is not a copy. For users.
 	Of string `json:"of,omitempty"`
-	// Nodes that its pods are held to, by name within the cell.
+	// Nodes that its pods are held to, by name within the scenario.
 	Nodes []string `json:"nodes"`
 	// Reason is a required part of the scheduler's own message, such as
 	// "Insufficient nvidia.com/gpu"; empty of DropSelector, which the judge finds.

@@ -14,10 +14,10 @@ import (
 	"github.com/firstlight/firstlight/internal/schedule/snapshot"
 )
 
-// others are how many nodes of other cells the scheduler passes over.
+// others are how many nodes of other scenarios the scheduler passes over.
 const others = 1000
 
-// simulation is a minimal control plane. It computes the state of a cell from the labels and
+// simulation is a minimal control plane. It computes the state of a scenario from the labels and
 // taints as components add them, independent of the expected state.
 type simulation struct {
 	c     scenario.Scenario
