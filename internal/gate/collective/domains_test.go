@@ -164,7 +164,7 @@ func TestDomainRules(t *testing.T) {
 		checktest.When("NCCL must speak", checktest.Set(inB, ".nccl.lines", 0)).Unobserved(launcher, "no output of NCCL"),
 		checktest.When("a log that was cut off hides ranks", checktest.Set(inB, ".nccl.clipped", true)).Unobserved(launcher, "exceeds the size limit"),
 		checktest.When("a GPU that has not joined the fabric has no domain", checktest.Set(all, ".nccl.ranks[8].fabrics[0].state", 2)).Fails("gpu-03", "is in no NVLink domain"),
-		checktest.When("a UUID of zeros is no domain", checktest.Set(all, ".nccl.ranks[8].fabrics[0].clusterUUID", "00000000-0000-0000-0000-000000000000")).Fails("gpu-03", "is in no NVLink domain"),
+		checktest.When("a UUID of zeros is not a domain", checktest.Set(all, ".nccl.ranks[8].fabrics[0].clusterUUID", "00000000-0000-0000-0000-000000000000")).Fails("gpu-03", "is in no NVLink domain"),
 		checktest.When("GPUs of a node are in one domain", checktest.Set(all, ".nccl.ranks[8].fabrics[0].cliqueID", "1")).Fails("gpu-03", "the GPUs of gpu-03 are in 2 NVLink domains"),
 		checktest.When("every GPU must report its domain", checktest.Set(all, ".nccl.ranks[8].fabrics", checktest.LeftOut)).Unobserved("gpu-03", "NCCL reports the NVLink domain of 3 of 4 GPUs"),
 	})

@@ -119,7 +119,7 @@ func (r *review) imex() {
 	}
 }
 
-// nearNetwork tells that the bandwidth of an NVLink domain is one that the network can show.
+// nearNetwork tells whether the network can show the bandwidth of an NVLink domain.
 func (r *review) nearNetwork(p point) string {
 	if r.f.Domain == "" {
 		return ""
