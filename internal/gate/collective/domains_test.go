@@ -79,6 +79,21 @@ func TestJudgeDomains(t *testing.T) {
 	}
 }
 
+// Domains of one node each show nothing of NVLink between nodes, however fast they are.
+func TestDomainsOfOneNode(t *testing.T) {
+	t.Parallel()
+	g := rackGate(t)
+	own := map[string]string{}
+	for i := range g.site.Inventory.Nodes {
+		n := &g.site.Inventory.Nodes[i]
+		n.Rack, own[n.Name] = "", strings.TrimPrefix(n.Name, "gpu-")
+	}
+	j, _ := walkRacks(t, g, racks{clique: own})
+	if f := j.Findings; j.Verdict != check.Unobserved || len(f) != 1 || !strings.Contains(f[0].Message, "each of 8 NVLink domains has one node") {
+		t.Errorf("%s: %s: %+v", j.Verdict, j.Reason, f)
+	}
+}
+
 // The other collectives run in each domain, with limits of their own; after a failed all-reduce of a domain its
 // others do not.
 func TestSuiteOfDomains(t *testing.T) {

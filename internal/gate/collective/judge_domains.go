@@ -22,8 +22,8 @@ func (g *Gate) judgeDomains(obs []check.Observation) []check.Judgement {
 	var b check.Builder
 	domains := g.domainsOf(&b, all.id, all.f)
 	g.judgeRacks(&b, all.id, domains)
-	if len(domains) == 0 && b.Clean() {
-		b.Unobserved(all.id, "NVLink domains", remedyOnce, "the run over all nodes has no nodes")
+	if b.Clean() && !slices.ContainsFunc(domains, func(d domain) bool { return len(d.nodes) > 1 }) {
+		b.Unobserved(all.id, "NVLink domains", remedyNoFabric, "each of %d NVLink domains has one node: no run shows NVLink between nodes", len(domains))
 	}
 	var out []check.Judgement
 	if !b.Clean() {
