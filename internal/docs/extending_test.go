@@ -81,15 +81,15 @@ func missing(section string, tree func(path string) (string, error)) []string {
 		}
 	}
 	for _, m := range goTest.FindAllStringSubmatch(section, -1) {
-		var tests string
+		var tests strings.Builder
 		for dir := range strings.FieldsSeq(m[1]) {
 			text, err := tree(strings.TrimPrefix(dir, "./"))
 			if err != nil {
 				add("%s: %v", m[0], err)
 			}
-			tests += text
+			tests.WriteString(text)
 		}
-		if !regexp.MustCompile(`func Test\w*` + strings.TrimPrefix(m[2], "Test")).MatchString(tests) {
+		if !regexp.MustCompile(`func Test\w*` + strings.TrimPrefix(m[2], "Test")).MatchString(tests.String()) {
 			add("%s runs no test", m[0])
 		}
 	}
