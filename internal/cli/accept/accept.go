@@ -63,7 +63,8 @@ With --spine single-node it is this machine, without Kubernetes and without a si
 gate fabric looks at its NVLinks, collective runs all_reduce_perf over its GPUs, gates that
 need a cluster do not apply. Without a GPU, or a profile for it, it exits 3.
 With --spine slurm it is the Slurm cluster of --site: gates gpustack and telemetry are
-Slurm's nodes, resources, prolog, epilog and accounting, collective runs through srun.
+Slurm's nodes, resources, prolog, epilog and accounting, collective runs through srun,
+training through sbatch.
 With --spine ray it is the RayCluster of --site, or one that KubeRay makes in the lab: gate
 gpustack is its operator, pods, resources and placement groups.
 With --spine k3s it is the cluster of k3s of --site, or a lab of k3s: gate gpustack also

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/workload"
 )
 
 const (
@@ -41,16 +42,29 @@ func (r *review) outcome() {
 		return
 	}
 	var bad []string
-	suspect := "job " + jobName
+	suspect, known := "job "+jobName, false
 	for _, p := range r.job.Outcome.Pods {
-		if p.ExitCode == nil || *p.ExitCode != 0 {
-			bad = append(bad, p.String())
-			if len(bad) == 1 {
-				suspect = fmt.Sprintf("pod %s/%s", r.job.Outcome.Namespace, p.Pod)
-			}
+		if p.ExitCode != nil && *p.ExitCode == 0 {
+			continue
+		}
+		bad = append(bad, p.String())
+		// A pod without an exit code was ended with the others.
+		if own := p.ExitCode != nil; len(bad) == 1 || own && !known {
+			suspect, known = r.placeOf(p), own
 		}
 	}
 	r.Fail(r.jobID, suspect, remedyRead, "training %s: %s %s", what, r.job.Outcome.Problem, list(bad))
+}
+
+// placeOf names a pod; a task of Slurm by its node.
+func (r *review) placeOf(p workload.Outcome) string {
+	if namespace := r.job.Outcome.Namespace; namespace != "" {
+		return fmt.Sprintf("pod %s/%s", namespace, p.Pod)
+	}
+	if p.Node == "" {
+		return p.Pod
+	}
+	return p.Node
 }
 
 // presence requires each expected rank exactly once.
