@@ -109,7 +109,7 @@ func TestSbatch(t *testing.T) {
 	}
 }
 
-// What Slurm says of the job must agree with its output.
+// Slurm's state of the job and its record must agree with the output.
 func TestSbatchRules(t *testing.T) {
 	t.Parallel()
 	g, obs, _ := sbatchGate(t, fakeTrainer{}, nil)
@@ -136,7 +136,7 @@ func TestSbatchRules(t *testing.T) {
 	}
 }
 
-// A job that fails, waits, is cancelled, loses a node or hangs is never a pass, and names what is known.
+// A job that fails, waits, is cancelled, loses a node or hangs is never a pass. A failure names the node.
 func TestSbatchNeverPasses(t *testing.T) {
 	t.Parallel()
 	nodes := "NodeName=gpu-01 Gres=gpu:h100:8 State=IDLE Partitions=batch\nNodeName=gpu-02 Gres=gpu:h100:8 State=DOWN+NOT_RESPONDING Partitions=batch Reason=Not responding [root@2026-11-27T12:00:00]\n"

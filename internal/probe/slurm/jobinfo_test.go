@@ -40,7 +40,7 @@ func TestParseJob(t *testing.T) {
 	}
 }
 
-// A state that is neither waiting nor an end is one of a job that runs, or one that is not known: its end is waited for.
+// A job in another state runs, or the state is unknown: the gate waits for its end.
 func TestJobStates(t *testing.T) {
 	t.Parallel()
 	for state, want := range map[string][2]bool{
