@@ -29,6 +29,15 @@ func TestParseJob(t *testing.T) {
 			t.Errorf("%s: %v %s", name, err, diff)
 		}
 	}
+	for name, want := range map[string]JobInfo{
+		"job-pending.txt":   {Job: "6", Name: "firstlight-training-r1", State: "PENDING", Exit: "0:0", Nodes: 3},
+		"job-completed.txt": {Job: "6", Name: "firstlight-training-r1", State: "COMPLETED", Exit: "0:0", Nodes: 3, BatchHost: "gpu-01"},
+	} {
+		got, err := ParseJob(captured(t, name))
+		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+			t.Errorf("%s: %v %s", name, err, diff)
+		}
+	}
 	whole := published["pending"].raw
 	for _, bad := range []string{
 		"", "No jobs in the system\n", "slurm_load_jobs error: Invalid job id specified\n", "JobId=7 JobName=a\n",
