@@ -15,6 +15,9 @@ const (
 	remedyStart = "compare the pods' start times and events: image pulls, mounts and admission that differ between nodes"
 )
 
+// terminated is a shell's exit code for a program that SIGTERM has ended.
+const terminated = 128 + 15
+
 // outcome reports why the job did not succeed.
 func (r *review) outcome() {
 	if r.job.Outcome.Succeeded && !r.timedOut() {
@@ -48,8 +51,8 @@ func (r *review) outcome() {
 			continue
 		}
 		bad = append(bad, p.String())
-		// A pod without an exit code was ended with the others.
-		if own := p.ExitCode != nil; len(bad) == 1 || own && !known {
+		// A pod without an exit code, or ended by SIGTERM, was ended because of another.
+		if own := p.ExitCode != nil && *p.ExitCode != terminated; len(bad) == 1 || own && !known {
 			suspect, known = r.placeOf(p), own
 		}
 	}

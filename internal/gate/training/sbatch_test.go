@@ -153,7 +153,7 @@ func TestSbatchNeverPasses(t *testing.T) {
 			check.Failed, "gpu-03", "job 7 is FAILED"},
 		"tasks that were ended are not the cause": {fakeTrainer{}, func(_ *site.Site, l *slurmLogin) {
 			l.outputs["scontrol show job 7 "] = jobState("FAILED Reason=NonZeroExitCode")
-			l.outputs["sh -c "] = ssh.Output{Stdout: []byte("0: firstlight-task begin 0 gpu-01\n1: firstlight-task begin 1 gpu-02\n1: firstlight-task end 1 3\nslurmstepd: error: *** STEP 7.0 CANCELLED\n")}
+			l.outputs["sh -c "] = ssh.Output{Stdout: []byte("0: firstlight-task begin 0 gpu-01\n1: firstlight-task begin 1 gpu-02\n1: firstlight-task end 1 3\n0: firstlight-task end 0 143\nslurmstepd: error: *** STEP 7.0 CANCELLED\n")}
 		}, check.Failed, "gpu-02", "STEP 7.0 CANCELLED"},
 		"a node fails": {fakeTrainer{}, func(_ *site.Site, l *slurmLogin) {
 			l.outputs["scontrol show job 7 "], l.outputs["scontrol show nodes "] = jobState("NODE_FAIL Reason=None"), ssh.Output{Stdout: []byte(nodes)}

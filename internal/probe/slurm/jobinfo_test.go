@@ -32,6 +32,9 @@ func TestParseJob(t *testing.T) {
 	for name, want := range map[string]JobInfo{
 		"job-pending.txt":   {Job: "6", Name: "firstlight-training-r1", State: "PENDING", Exit: "0:0", Nodes: 3},
 		"job-completed.txt": {Job: "6", Name: "firstlight-training-r1", State: "COMPLETED", Exit: "0:0", Nodes: 3, BatchHost: "gpu-01"},
+		"job-cancelled.txt": {Job: "3", Name: "firstlight-training-r1", State: "CANCELLED", Exit: "0:15", Nodes: 3, BatchHost: "gpu-01"},
+		"job-failed.txt":    {Job: "21", Name: "firstlight-training-r1", State: "FAILED", Reason: "NonZeroExitCode", Exit: "143:0", Nodes: 3, BatchHost: "gpu-01"},
+		"job-node-fail.txt": {Job: "22", Name: "firstlight-training-r1", State: "NODE_FAIL", Reason: "NodeDown", Exit: "0:15", Nodes: 3, BatchHost: "gpu-01"},
 	} {
 		got, err := ParseJob(captured(t, name))
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {
