@@ -29,6 +29,10 @@ type Slurm struct {
 	MPI string `yaml:"mpi,omitempty" json:"mpi,omitempty"`
 	// JobTimeout limits the wait of a small job for its nodes, and then its run.
 	JobTimeout Duration `yaml:"jobTimeout,omitempty" json:"jobTimeout,omitempty"`
+	// OutputDirectory has the output of batch jobs until it is read: a directory of all nodes, shared or not.
+	OutputDirectory string `yaml:"outputDirectory,omitempty" json:"outputDirectory,omitempty"`
+	// Setup are shell commands before the program of a batch job on each node, such as "module load cuda".
+	Setup string `yaml:"setup,omitempty" json:"setup,omitempty"`
 	// Without are parts that the cluster does not have: WithoutProlog, WithoutEpilog, WithoutAccounting.
 	Without []string `yaml:"without,omitempty" json:"without,omitempty"`
 }
@@ -68,26 +72,42 @@ func (s *Site) Kubernetes() bool { return !s.SingleNode() && !s.OnSlurm() }
 func (s *Slurm) setDefaults() {
 	s.Containers = cmp.Or(s.Containers, ContainersNone)
 	s.JobTimeout = cmp.Or(s.JobTimeout, Duration(DefaultJobTimeout))
+	s.OutputDirectory = cmp.Or(s.OutputDirectory, "/tmp")
 }
 
-// SrunCommand begins the command line of a job of these nodes with all their GPUs, which no other job shares.
-// It has all their memory, as DefMemPerNode may be small, and its tasks are not bound: with TaskPlugin task/affinity
-// srun binds each task to one core, which a rank would share with its NCCL proxy threads (srun(1), --cpu-bind).
-// limit is its time limit, in Slurm's minutes.
+// SrunCommand begins the command line of a job of these nodes with all their GPUs. Its tasks are not bound: with
+// TaskPlugin task/affinity srun binds each task to one core, which a rank would share with its NCCL proxy threads
+// (srun(1), --cpu-bind).
 func (s *Site) SrunCommand(name string, nodes []string, gpus int, limit time.Duration) []string {
+	return command("srun", append(s.jobOptions(name, nodes, gpus, limit), "--cpu-bind=none"))
+}
+
+// SbatchCommand begins the command line that submits such a job. It prints the job's ID alone, and a job that has
+// begun never begins again: its output would be that of two runs.
+func (s *Site) SbatchCommand(name string, nodes []string, gpus int, limit time.Duration) []string {
+	return command("sbatch", append(s.jobOptions(name, nodes, gpus, limit), "--parsable", "--no-requeue"))
+}
+
+func command(program string, options []string) []string {
+	slices.Sort(options)
+	return append([]string{program}, options...)
+}
+
+// jobOptions are those of a job of these nodes with all their GPUs, which no other job shares. It has all their
+// memory, as DefMemPerNode may be small. limit is its time limit, in Slurm's minutes.
+func (s *Site) jobOptions(name string, nodes []string, gpus int, limit time.Duration) []string {
 	gres := "gpu:"
 	if s.Slurm.GPUType != "" {
 		gres += s.Slurm.GPUType + ":"
 	}
-	argv := []string{
-		"srun", "--job-name=" + name, "--partition=" + s.Slurm.Partition, fmt.Sprintf("--nodes=%d", len(nodes)), "--nodelist=" + strings.Join(nodes, ","),
-		fmt.Sprintf("--gres=%s%d", gres, gpus), "--exclusive", "--mem=0", "--cpu-bind=none", fmt.Sprintf("--time=%d", max(1, int(math.Ceil(limit.Minutes())))),
+	options := []string{
+		"--job-name=" + name, "--partition=" + s.Slurm.Partition, fmt.Sprintf("--nodes=%d", len(nodes)), "--nodelist=" + strings.Join(nodes, ","),
+		fmt.Sprintf("--gres=%s%d", gres, gpus), "--exclusive", "--mem=0", fmt.Sprintf("--time=%d", max(1, int(math.Ceil(limit.Minutes())))),
 	}
 	for option, value := range map[string]string{"--account=": s.Slurm.Account, "--qos=": s.Slurm.QOS, "--reservation=": s.Slurm.Reservation} {
 		if value != "" {
-			argv = append(argv, option+value)
+			options = append(options, option+value)
 		}
 	}
-	slices.Sort(argv[1:])
-	return argv
+	return options
 }

@@ -78,7 +78,12 @@ func TestSlurmRefuses(t *testing.T) {
 		"no job time":       {"  jobTimeout: 5m", "  jobTimeout: 0s", "slurm.yaml:53: slurm.jobTimeout: must be more than zero; for example 5m"},
 		"a negative time":   {"  jobTimeout: 5m", "  jobTimeout: -1m", "slurm.yaml:53: duration -1m is negative"},
 		"a long collective": {"    timeout: 30m", "    timeout: 31m", "longer than reach.ssh.timeout"},
-		"training":          {"  training:", "  #", "notApplicable.training: is missing"},
+		"no trainer":        {"    framework: torchtitan", "    #", "workloads.training.framework"},
+		"few steps":         {"    steps: 60", "    steps: 10", "workloads.training.steps: 10 is too few"},
+		"no trainer image":  {"    image: registry.example.com#torchtitan", "    #", "workloads.training.image: is missing"},
+		"a trainer's pod":   {"    steps: 60", "    steps: 60\n    pod: {}", "workloads.training.pod: has no effect with spine slurm"},
+		"a file":            {"outputDirectory: /tmp", "outputDirectory: out", `slurm.outputDirectory: invalid directory "out"`},
+		"a pattern":         {"outputDirectory: /tmp", "outputDirectory: /tmp/%u", `invalid directory "/tmp/%u"`},
 		"inference":         {"  inference:", "  #", "notApplicable.inference: is missing"},
 		"pods":              {"profile:", "gpustack: {namespace: a}\nprofile:", "gpustack: has no effect with spine slurm"},
 		"telemetry":         {"profile:", "telemetry: {receiver: x}\nprofile:", "telemetry: has no effect with spine slurm"},
@@ -100,5 +105,32 @@ func TestSlurmRefuses(t *testing.T) {
 	local := strings.Replace(strings.Replace(good, "  loginHost: login-01", "  local: true", 1), "    timeout: 30m", "    timeout: 31m", 1)
 	if s, err := Parse("slurm.yaml", []byte(local)); err != nil || s.Slurm.Host() != LocalHost {
 		t.Error(err)
+	}
+}
+
+// A site whose training runs elsewhere needs no trainer, and one without containers no image.
+func TestSlurmTraining(t *testing.T) {
+	t.Parallel()
+	good := slurmExample(t)
+	begin, end := strings.Index(good, "  training:\n"), strings.Index(good, "\nnotApplicable:")
+	without := good[:begin] + good[end:]
+	if _, err := Parse("slurm.yaml", []byte(without)); err == nil || !strings.Contains(err.Error(), "workloads.training") {
+		t.Errorf("no trainer: %v", err)
+	}
+	if _, err := Parse("slurm.yaml", []byte(without+"  training: accepted by the customer's own run\n")); err != nil {
+		t.Errorf("declared: %v", err)
+	}
+	native := strings.NewReplacer("containers: pyxis", "containers: none", "    image: registry.example.com#nccl", "    # image: n").Replace(good)
+	if _, err := Parse("slurm.yaml", []byte(native)); err == nil || !strings.Contains(err.Error(), "workloads.training.image: has no effect with slurm.containers: none") {
+		t.Errorf("an unused image: %v", err)
+	}
+	s, err := Parse("slurm.yaml", []byte(strings.Replace(native, "    image: registry.example.com#torchtitan", "    # image: t", 1)))
+	if err != nil || s.Slurm.OutputDirectory != "/tmp" || s.Workloads.Training.Nodes != 4 {
+		t.Errorf("%v", err)
+	}
+	want := "sbatch --account=a --exclusive --gres=gpu:h100:8 --job-name=j --mem=0 --no-requeue --nodelist=gpu-01,gpu-02 --nodes=2 --parsable --partition=batch --time=2"
+	s.Slurm.Account = "a"
+	if got := strings.Join(s.SbatchCommand("j", []string{"gpu-01", "gpu-02"}, 8, 61e9), " "); got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }

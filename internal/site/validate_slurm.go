@@ -2,6 +2,7 @@ package site
 
 import (
 	"fmt"
+	"path"
 	"regexp"
 	"slices"
 	"time"
@@ -15,15 +16,20 @@ var slurmKeys = []string{
 	"nvlink", "fabric.subnets", "fabric.switches", "fabric.hcas", "fabric.links", "fabric.topology", "fabric.others", "fabric.design", "fabric.roce", "fabric.soak",
 	"slurm", "workloads.collective.image", "workloads.collective.timeout", "workloads.collective.minBytes", "workloads.collective.maxBytes",
 	"workloads.collective.suite", "workloads.collective.byRail", "workloads.collective.byNVLinkDomain",
+	"workloads.training.image", "workloads.training.framework", "workloads.training.model", "workloads.training.nodes", "workloads.training.steps",
+	"workloads.training.timeout", "workloads.training.minMFU", "workloads.training.checkpoint",
 	"prepare", "notApplicable",
 }
 
 // slurmName is a name that is an argument of srun as it is.
 var slurmName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.:-]{0,127}$`)
 
+// slurmDirectory is an argument of sbatch, in which % begins a replacement, and a word of a shell script.
+var slurmDirectory = regexp.MustCompile(`^(/[A-Za-z0-9_.-]+)+$`)
+
 // notInSlurm are the gates that need pods in this version. A site declares that they do not apply, so that
 // a run without them is its owner's decision.
-var notInSlurm = []string{"training", "inference"}
+var notInSlurm = []string{"inference"}
 
 // onSlurm validates the site of a Slurm cluster. Keys of Kubernetes would have no effect.
 func (v *validator) onSlurm(s *Site, p *profile.Profile) {
@@ -45,6 +51,10 @@ func (v *validator) onSlurm(s *Site, p *profile.Profile) {
 	v.collective(s, p)
 	if limit := s.Reach.SSH.Timeout; !s.local() && s.Workloads.Collective.Timeout > limit {
 		v.add("workloads.collective.timeout", "%s is longer than reach.ssh.timeout, %s, which would end srun", s.Workloads.Collective.Timeout.D(), limit.D())
+	}
+	if s.NotApplicable["training"] == "" {
+		v.training(s, p)
+		v.slurmImage(s, "workloads.training.image", s.Workloads.Training.Image, "nvcr.io#nvidia/pytorch:25.10-py3 with torchtitan")
 	}
 	v.prepare(s)
 	for i, prepare := range s.Prepare {
@@ -76,21 +86,30 @@ func (v *validator) slurm(s *Site) {
 	}
 	v.positive("slurm.jobTimeout", given.Seconds(), "5m")
 	v.require("slurm.partition", c.Partition, "batch")
-	for path, value := range map[string]string{"partition": c.Partition, "account": c.Account, "qos": c.QOS, "reservation": c.Reservation, "gpuType": c.GPUType, "mpi": c.MPI} {
+	for key, value := range map[string]string{"partition": c.Partition, "account": c.Account, "qos": c.QOS, "reservation": c.Reservation, "gpuType": c.GPUType, "mpi": c.MPI} {
 		if value != "" && !slurmName.MatchString(value) {
-			v.add("slurm."+path, "invalid name %q: use letters, digits, dot, colon, dash and underscore", value)
+			v.add("slurm."+key, "invalid name %q: use letters, digits, dot, colon, dash and underscore", value)
 		}
 	}
 	v.oneOf("slurm.containers", c.Containers, []string{ContainersNone, ContainersPyxis})
-	switch image := s.Workloads.Collective.Image; {
-	case c.Containers == ContainersPyxis:
-		v.require("workloads.collective.image", image, "nvcr.io#nvidia/pytorch:25.10-py3, which has nccl-tests")
-	case image != "":
-		v.add("workloads.collective.image", "has no effect with slurm.containers: %s: remove it, or use %s", c.Containers, ContainersPyxis)
+	v.slurmImage(s, "workloads.collective.image", s.Workloads.Collective.Image, "nvcr.io#nvidia/pytorch:25.10-py3, which has nccl-tests")
+	if !slurmDirectory.MatchString(c.OutputDirectory) || path.Clean(c.OutputDirectory) != c.OutputDirectory {
+		v.add("slurm.outputDirectory", "invalid directory %q: must be an absolute path of letters, digits, dot, dash and underscore, such as /shared/firstlight", c.OutputDirectory)
 	}
 	v.unique("slurm.without", c.Without)
 	for i, part := range c.Without {
 		v.oneOf(fmt.Sprintf("slurm.without.%d", i), part, []string{WithoutProlog, WithoutEpilog, WithoutAccounting})
+	}
+}
+
+// slurmImage requires an image where Pyxis runs it, and refuses one that nothing runs.
+func (v *validator) slurmImage(s *Site, key, image, example string) {
+	switch {
+	case s.Slurm == nil:
+	case s.Slurm.Containers == ContainersPyxis:
+		v.require(key, image, example)
+	case image != "":
+		v.add(key, "has no effect with slurm.containers: %s: remove it, or use %s", s.Slurm.Containers, ContainersPyxis)
 	}
 }
 

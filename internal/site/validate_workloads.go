@@ -275,11 +275,9 @@ func (v *validator) checkpoint(c *Checkpoint) {
 	v.positive("workloads.training.checkpoint.sizeGiB", float64(c.SizeGiB), "16")
 }
 
-func (v *validator) workloads(s *Site, p *profile.Profile) {
-	c, t, i := &s.Workloads.Collective, &s.Workloads.Training, &s.Workloads.Inference
-	v.require("workloads.collective.image", c.Image, "an image with nccl-tests, mpirun and sshd")
-	v.collective(s, p)
-	v.require("workloads.training.image", t.Image, "an image with torchtitan")
+// training requires a job that can be judged; its image is the spine's.
+func (v *validator) training(s *Site, p *profile.Profile) {
+	t := &s.Workloads.Training
 	v.oneOf("workloads.training.framework", t.Framework, []string{"torchtitan", "megatron"})
 	v.require("workloads.training.model", t.Model, "llama3_8b")
 	if t.Nodes < 1 || t.Nodes > len(s.Inventory.Nodes) {
@@ -290,6 +288,14 @@ func (v *validator) workloads(s *Site, p *profile.Profile) {
 	}
 	v.positive("workloads.training.timeout", t.Timeout.D().Seconds(), "30m")
 	v.checkpoint(t.Checkpoint)
+}
+
+func (v *validator) workloads(s *Site, p *profile.Profile) {
+	c, i := &s.Workloads.Collective, &s.Workloads.Inference
+	v.require("workloads.collective.image", c.Image, "an image with nccl-tests, mpirun and sshd")
+	v.collective(s, p)
+	v.require("workloads.training.image", s.Workloads.Training.Image, "an image with torchtitan")
+	v.training(s, p)
 	v.require("workloads.inference.image", i.Image, "an image with vLLM")
 	v.require("workloads.inference.model", i.Model, "meta-llama/Llama-3.1-8B-Instruct")
 	v.require("workloads.inference.prompt", i.Prompt, "\"The capital of France is\"")

@@ -65,7 +65,8 @@ Without --kubeconfig it uses the running lab, or starts a lab and stops it at th
                its NVLinks, collective runs all_reduce_perf over its GPUs, gates that need
                a cluster do not apply. It exits 3 without a GPU, or a profile for it.
   slurm        the Slurm cluster of --site: gates gpustack and telemetry check its nodes,
-               resources, prolog, epilog and accounting, collective runs through srun.
+               resources, prolog, epilog and accounting, collective runs through srun,
+               training through sbatch.
   ray          the RayCluster of --site, or one that KubeRay creates in the lab: gate
                gpustack checks its operator, pods, resources and placement groups.
   k3s          the k3s cluster of --site, or a lab of k3s: gate gpustack also checks that

@@ -30,7 +30,7 @@ func TestSlurmPlan(t *testing.T) {
 		}
 		for _, want := range []string{
 			"on login-01, none as root:", "scontrol show nodes gpu-01,gpu-02,gpu-03,gpu-04 -a -o", "--job-name=firstlight-gpustack", "--gres=gpu:h100:8", "sacct -X -P -n -j JOB",
-			"'--container-image=registry.example.com#nccl-tests:2.17'", "NCCL_IB_HCA==mlx5_0,mlx5_1", "all_reduce_perf -b", "not applicable: accepted by the customer",
+			"'--container-image=registry.example.com#nccl-tests:2.17'", "NCCL_IB_HCA==mlx5_0,mlx5_1", "all_reduce_perf -b", "sbatch --exclusive", "--job-name=firstlight-training", "torchrun -m torchtitan.train --training.steps 60", "not applicable: the cluster serves no models",
 		} {
 			if !strings.Contains(stdout, want) {
 				t.Errorf("%q has no %q: %s", args, want, stdout)

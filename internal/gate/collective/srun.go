@@ -12,6 +12,7 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/evidence/chart"
 	"github.com/firstlight/firstlight/internal/gate/gangjob"
+	"github.com/firstlight/firstlight/internal/gate/slurmjob"
 	"github.com/firstlight/firstlight/internal/probe/slurm"
 	"github.com/firstlight/firstlight/internal/probe/ssh"
 	"github.com/firstlight/firstlight/internal/profile"
@@ -73,7 +74,7 @@ func (g *Srun) Observe(ctx context.Context, rec check.Recorder) error {
 func (g *Srun) Judge(obs []check.Observation) check.Judgement { return g.gate.Judge(obs) }
 
 func (g *Srun) slurmName(job string) string {
-	return strings.TrimSuffix("firstlight-"+job+"-"+g.runID, "-")
+	return slurmjob.Name(job, g.runID)
 }
 
 // argv is one repetition on some nodes.

@@ -3,11 +3,9 @@ package slurm
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/firstlight/firstlight/internal/check"
-	"github.com/firstlight/firstlight/internal/gate/onhost"
 	"github.com/firstlight/firstlight/internal/gate/telemetry"
 	probe "github.com/firstlight/firstlight/internal/probe/slurm"
 	"github.com/firstlight/firstlight/internal/probe/ssh"
@@ -41,32 +39,6 @@ func (g *Accounting) Describe() []string {
 	}
 }
 
-// recordFigures are the answer of sacct about the job.
-type recordFigures struct {
-	Job string `json:"job"`
-	// Name is that of the job, with the run in it.
-	Name string `json:"name"`
-	Exit int    `json:"exit"`
-	// Problem are lines of sacct's error.
-	Problem string         `json:"problem,omitempty"`
-	Records []probe.Record `json:"records"`
-	// WaitedSeconds is how long the record was waited for.
-	WaitedSeconds float64 `json:"waitedSeconds"`
-}
-
-// own is the index of the record of the job, -1 without one. An old job may have the same ID: IDs begin again
-// where slurmctld lost its state, and slurmdbd's database keeps its records.
-// A new record has the name "allocation" until slurmctld has sent its beginning (seen with 22.05).
-func (f recordFigures) own(job string) int {
-	return slices.IndexFunc(f.Records, func(r probe.Record) bool { return r.Job == job && r.Name == f.Name })
-}
-
-// complete reports whether the record of the job is that of its end.
-func (f recordFigures) complete() bool {
-	at := f.own(f.Job)
-	return at >= 0 && !slices.Contains([]string{"RUNNING", "PENDING", "COMPLETING"}, f.Records[at].State)
-}
-
 // Observe implements check.Check.
 func (g *Accounting) Observe(ctx context.Context, rec check.Recorder) error {
 	if err := g.ready(); err != nil {
@@ -79,37 +51,5 @@ func (g *Accounting) Observe(ctx context.Context, rec check.Recorder) error {
 	if err != nil || job.Job == "" {
 		return err
 	}
-	return g.observeRecord(ctx, rec, job.Job)
-}
-
-// observeRecord records the last answer of sacct: slurmctld sends records when it has time to.
-func (g *Accounting) observeRecord(ctx context.Context, rec check.Recorder, job string) error {
-	argv := probe.RecordCommand(job)
-	attempt := g.observer(rec).Begin(kindRecord, g.host(), strings.Join(argv, " "))
-	for {
-		out, err := g.deps.Hosts.Run(ctx, g.host(), argv...)
-		attempt = attempt.Raw(onhost.Raw(out)).From(out.Origin)
-		if ctx.Err() != nil {
-			return fmt.Errorf("observe the record of job %s: %w", job, ctx.Err())
-		}
-		f := recordFigures{Job: job, Name: g.jobName(g.Name()), Exit: out.Exit, Records: []probe.Record{}, WaitedSeconds: attempt.Elapsed().Seconds()}
-		switch {
-		case err != nil:
-		case out.Exit == exitNotFound:
-			err = exitError(argv, out)
-		case out.Exit != 0:
-			f.Problem = firstLines(out)
-		default:
-			f.Records, err = probe.ParseRecords(out.Stdout)
-		}
-		if err != nil {
-			return attempt.Record(nil, err)
-		}
-		if f.complete() || f.Exit != 0 || attempt.Elapsed() > g.site.Slurm.JobTimeout.D() {
-			return attempt.Exit(out.Exit).Record(f, nil)
-		}
-		if err := g.deps.Wait(ctx, interval); err != nil {
-			return fmt.Errorf("observe the record of job %s: %w", job, err)
-		}
-	}
+	return g.runner().ObserveRecord(ctx, rec, g.Name(), job.Job)
 }

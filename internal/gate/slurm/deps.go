@@ -8,6 +8,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/gate/onhost"
+	"github.com/firstlight/firstlight/internal/gate/slurmjob"
 	"github.com/firstlight/firstlight/internal/probe/ssh"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
@@ -38,6 +39,10 @@ func (g *base) gpus() int    { return int(g.profile.Node.GPUs.Value) }
 // Claims is the number of GPUs that the gate uses: its job has all of them.
 func (g *base) Claims() int { return len(g.site.Inventory.Nodes) * g.gpus() }
 
+func (g *base) runner() slurmjob.Runner {
+	return slurmjob.Runner{Deps: g.deps.Deps, Site: g.site, RunID: g.deps.RunID}
+}
+
 func (g *base) observer(rec check.Recorder) check.Observer {
 	return check.Observer{Recorder: rec, Clock: g.deps.Clock}
 }
@@ -61,7 +66,7 @@ func (g *base) run(ctx context.Context, rec check.Recorder, kind string, argv []
 }
 
 func exitError(argv []string, out ssh.Output) error {
-	return fmt.Errorf("%s exited with code %d: %s", argv[0], out.Exit, firstLines(out))
+	return fmt.Errorf("%s exited with code %d: %s", argv[0], out.Exit, slurmjob.FirstLines(out))
 }
 
 // interval is the time between two reads of a state that changes by itself.

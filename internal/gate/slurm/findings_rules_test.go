@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/gate/slurmjob"
 	probe "github.com/firstlight/firstlight/internal/probe/slurm"
 	"github.com/firstlight/firstlight/internal/site"
 )
@@ -126,7 +127,7 @@ func TestFindingsOfTheRecord(t *testing.T) {
 			return slices.DeleteFunc(obs, func(o check.Observation) bool { return o.Kind == kind })
 		}
 	}
-	record := func(change func(*recordFigures)) func(*testing.T, []check.Observation) []check.Observation {
+	record := func(change func(*slurmjob.Record)) func(*testing.T, []check.Observation) []check.Observation {
 		return func(t *testing.T, obs []check.Observation) []check.Observation {
 			t.Helper()
 			edit(t, obs, kindRecord, change)
@@ -144,8 +145,8 @@ func TestFindingsOfTheRecord(t *testing.T) {
 			edit(t, obs, kindJob, func(f *jobFigures) { f.Job = "" })
 			return obs
 		}, []string{"unobserved", "job firstlight-telemetry-r1: the job of which a record is expected did not run (exit code 0): "}},
-		"a message":       {record(func(f *recordFigures) { f.Problem = "slurmdbd: a warning" }), []string{"passed"}},
-		"late, no record": {record(func(f *recordFigures) { f.WaitedSeconds, f.Records = 90, nil }), []string{"failed", "slurmdbd: no record of job 1 firstlight-telemetry-r1 after 1m30s"}},
+		"a message":       {record(func(f *slurmjob.Record) { f.Problem = "slurmdbd: a warning" }), []string{"passed"}},
+		"late, no record": {record(func(f *slurmjob.Record) { f.WaitedSeconds, f.Records = 90, nil }), []string{"failed", "slurmdbd: no record of job 1 firstlight-telemetry-r1 after 1m30s"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -179,7 +180,7 @@ func TestFiguresOfSlurm(t *testing.T) {
 	if n := value(judgeOf(a)(records), "GPUs in the record"); n != 24 {
 		t.Errorf("%g GPUs in the record, want 24", n)
 	}
-	edit(t, records, kindRecord, func(f *recordFigures) { f.Records[0].GPUs = 7 })
+	edit(t, records, kindRecord, func(f *slurmjob.Record) { f.Records[0].GPUs = 7 })
 	if n := value(judgeOf(a)(records), "GPUs in the record"); n != 7 {
 		t.Errorf("%g GPUs in the record, want 7", n)
 	}

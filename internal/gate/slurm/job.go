@@ -5,13 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/gate/onhost"
+	"github.com/firstlight/firstlight/internal/gate/slurmjob"
 	"github.com/firstlight/firstlight/internal/probe/guard"
 	"github.com/firstlight/firstlight/internal/probe/slurm"
 	"github.com/firstlight/firstlight/internal/probe/ssh"
@@ -43,7 +43,7 @@ const taskMark = "firstlight-task"
 const script = `echo "` + taskMark + ` $SLURMD_NODENAME $SLURM_JOB_ID ${SLURM_GPUS_ON_NODE:-0} $(enroot version 2>/dev/null || echo -)"`
 
 func (g *base) jobName(gate string) string {
-	return strings.TrimSuffix("firstlight-"+gate+"-"+g.deps.RunID, "-")
+	return slurmjob.Name(gate, g.deps.RunID)
 }
 
 // jobCommand is a job of one task on each node of the inventory, with all GPUs.
@@ -110,27 +110,11 @@ func parseJob(out ssh.Output) (jobFigures, error) {
 			f.Tasks = append(f.Tasks, jobTask{Node: words[1], GPUs: gpus, Enroot: strings.TrimPrefix(words[len(words)-1], "-")})
 		}
 		if out.Exit == exitNotFound && f.Job == "" {
-			return f, fmt.Errorf("srun: %s", firstLines(out))
+			return f, fmt.Errorf("srun: %s", slurmjob.FirstLines(out))
 		}
 		if out.Exit != 0 {
-			f.Problem = firstLines(out)
+			f.Problem = slurmjob.FirstLines(out)
 		}
 		return f, nil
 	})
-}
-
-// firstLines are at most four lines of an error, without repetitions.
-func firstLines(out ssh.Output) string {
-	const lines, width = 4, 160
-	var found []string
-	for line := range strings.Lines(strings.ToValidUTF8(string(out.Stderr)+"\n"+string(out.Stdout), "?")) {
-		line = strings.TrimSpace(line)
-		if line == "" || strings.HasPrefix(line, taskMark) || slices.Contains(found, line) {
-			continue
-		}
-		if found = append(found, line[:min(len(line), width)]); len(found) == lines {
-			break
-		}
-	}
-	return strings.Join(found, " | ")
 }

@@ -6,12 +6,13 @@ import (
 	"strings"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/gate/slurmjob"
 	probe "github.com/firstlight/firstlight/internal/probe/slurm"
 	"github.com/firstlight/firstlight/internal/site"
 )
 
 const (
-	remedyClient    = "check that the login host has Slurm's client commands and slurm.conf, and that munged runs there"
+	remedyClient    = slurmjob.RemedyClient
 	remedyCtld      = "on that host: systemctl status slurmctld, and its log; munge -n | unmunge on both hosts"
 	remedyPartition = "scontrol update PartitionName=NAME State=UP, and State= in slurm.conf"
 	remedyHook      = "set it in slurm.conf, or add it to slurm.without if the cluster has none"

@@ -1,5 +1,7 @@
 package slurm
 
+import "github.com/firstlight/firstlight/internal/gate/slurmjob"
+
 // The kinds of observations; the target is the login host.
 const (
 	kindPing       = "scontrol-ping"
@@ -9,5 +11,5 @@ const (
 	kindAfter      = "scontrol-nodes-after"
 	kindHelp       = "srun-help"
 	kindJob        = "srun"
-	kindRecord     = "sacct"
+	kindRecord     = slurmjob.KindRecord
 )

@@ -9,6 +9,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/gate/gpustack"
+	"github.com/firstlight/firstlight/internal/gate/slurmjob"
 	"github.com/firstlight/firstlight/internal/plan"
 	probe "github.com/firstlight/firstlight/internal/probe/slurm"
 	"github.com/firstlight/firstlight/internal/probe/ssh"
@@ -89,7 +90,7 @@ func (g *Stack) observeState(ctx context.Context, rec check.Recorder) error {
 	if _, err := g.deps.Run(ctx, rec, kindPing, g.host(), probe.PingCommand(), func(out ssh.Output) (any, error) {
 		controllers, err := probe.ParsePing(out.Stdout)
 		if err != nil {
-			return nil, fmt.Errorf("%w: %s", err, firstLines(out))
+			return nil, fmt.Errorf("%w: %s", err, slurmjob.FirstLines(out))
 		}
 		return controllers, nil
 	}); err != nil {

@@ -29,6 +29,8 @@ type Gate struct {
 	run func(context.Context, *workload.Launcher, workload.Spec) (gangjob.Outcome, []gangjob.Log, error)
 	// launcher makes what starts jobs.
 	launcher func(context.Context) (*workload.Launcher, error)
+	// batch is set for a job of Slurm.
+	batch *Sbatch
 }
 
 // New makes the gate; deps may be zero when it only judges.

@@ -26,7 +26,9 @@ func (g *Gate) Judge(obs []check.Observation) check.Judgement {
 		r.Unobserved(r.jobID, "job "+jobName, "run the gate again", "the job was %d pods with %d GPUs for %d steps, the site requires %d with %d for %d",
 			job.Pods, job.GPUsPerNode, job.Steps, g.pods(), g.gpus(), g.site.Workloads.Training.Steps)
 	}
-	r.outcome()
+	if !g.batch.lost(r, obs) {
+		r.outcome()
+	}
 	r.presence()
 	r.placement()
 	r.startWindow()
@@ -35,6 +37,7 @@ func (g *Gate) Judge(obs []check.Observation) check.Judgement {
 	r.claims()
 	r.speed()
 	checkpoints := r.checkpoints()
+	g.batch.agrees(r, obs)
 	r.OmitUnobservedIfFailed()
 	return r.Judgement(fmt.Sprintf("%d ranks trained %d steps%s%s; %s", g.ranks(), r.job.Steps, r.slowestText, r.remark, checkpoints))
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/gate/gangjob"
+	"github.com/firstlight/firstlight/internal/workload"
 )
 
 // Observe implements check.Check.
@@ -14,10 +15,15 @@ func (g *Gate) Observe(ctx context.Context, rec check.Recorder) error {
 		return err
 	}
 	spec := g.spec()
+	return g.observe(rec, spec, func() (gangjob.Outcome, []gangjob.Log, error) { return g.run(ctx, l, spec) })
+}
+
+// observe records the job that run runs, and its logs.
+func (g *Gate) observe(rec check.Recorder, spec workload.Spec, run func() (gangjob.Outcome, []gangjob.Log, error)) error {
 	t := g.site.Workloads.Training
-	rec.Progress("training %s for %d steps on %d pods", t.Model, t.Steps, spec.Pods)
+	rec.Progress("training %s for %d steps on %d nodes", t.Model, t.Steps, spec.Pods)
 	attempt := g.deps.Observer(rec).Begin(KindJob, "job "+spec.Name, g.command())
-	outcome, logs, err := g.run(ctx, l, spec)
+	outcome, logs, err := run()
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/workload"
 )
 
 const (
@@ -13,6 +14,9 @@ const (
 	remedyRead  = "read the pods' logs in the evidence"
 	remedyStart = "compare the pods' start times and events: image pulls, mounts and admission that differ between nodes"
 )
+
+// terminated is a shell's exit code for a program that SIGTERM has ended.
+const terminated = 128 + 15
 
 // outcome reports why the job did not succeed.
 func (r *review) outcome() {
@@ -41,16 +45,29 @@ func (r *review) outcome() {
 		return
 	}
 	var bad []string
-	suspect := "job " + jobName
+	suspect, known := "job "+jobName, false
 	for _, p := range r.job.Outcome.Pods {
-		if p.ExitCode == nil || *p.ExitCode != 0 {
-			bad = append(bad, p.String())
-			if len(bad) == 1 {
-				suspect = fmt.Sprintf("pod %s/%s", r.job.Outcome.Namespace, p.Pod)
-			}
+		if p.ExitCode != nil && *p.ExitCode == 0 {
+			continue
+		}
+		bad = append(bad, p.String())
+		// A pod without an exit code, or ended by SIGTERM, was ended because of another.
+		if own := p.ExitCode != nil && *p.ExitCode != terminated; len(bad) == 1 || own && !known {
+			suspect, known = r.placeOf(p), own
 		}
 	}
 	r.Fail(r.jobID, suspect, remedyRead, "training %s: %s %s", what, r.job.Outcome.Problem, list(bad))
+}
+
+// placeOf names a pod; a task of Slurm by its node.
+func (r *review) placeOf(p workload.Outcome) string {
+	if namespace := r.job.Outcome.Namespace; namespace != "" {
+		return fmt.Sprintf("pod %s/%s", namespace, p.Pod)
+	}
+	if p.Node == "" {
+		return p.Pod
+	}
+	return p.Node
 }
 
 // presence requires each expected rank exactly once.

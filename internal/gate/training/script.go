@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/firstlight/firstlight/internal/probe/ssh"
 	"github.com/firstlight/firstlight/internal/site"
 	"github.com/firstlight/firstlight/internal/workload"
 )
@@ -75,6 +76,14 @@ func (g *Gate) spec() workload.Spec {
 
 // command describes the command.
 func (g *Gate) command() string {
+	if g.batch != nil {
+		return ssh.Quote(g.batch.runner.Submit(g.batch.job(g.spec()))) + ": " + g.trainer()
+	}
+	return g.trainer()
+}
+
+// trainer describes the command of the trainer.
+func (g *Gate) trainer() string {
 	if g.site.Workloads.Training.Framework == frameworkMegatron {
 		return "torchrun pretrain_gpt.py --train-iters " + strconv.Itoa(g.site.Workloads.Training.Steps)
 	}

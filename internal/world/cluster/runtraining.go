@@ -9,7 +9,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/firstlight/firstlight/internal/world"
 	"github.com/firstlight/firstlight/internal/world/training"
 )
 
@@ -38,19 +37,14 @@ func (w *worker) training(out io.Writer, gpus []int) (int, error) {
 		return 0, ignoreDone(w, err)
 	}
 	state := w.runtime.world.Recent()
-	host, _ := state.Node(w.pod.Spec.NodeName)
-	job := training.Job{
-		Figures: host.Hardware.Training, MemoryGiB: float64(host.Hardware.GPU.MemoryMiB) / 1024,
-		Framework: framework(w.container, w.env), Model: w.env["MODEL"], Steps: steps, Index: rankOf(w.pod), Seed: w.seed(state),
-		MFUFactor: state.Training.MFUFactor, StepJitter: state.Training.StepJitter, NaNFrom: state.Training.NaNFrom, Start: time.Now(),
-	}
-	slowest := 1.0
+	var places []training.Place
 	for _, m := range members {
-		job.Nodes = append(job.Nodes, training.Node{GPUs: len(m.gpus), Slow: slowness(state, m.node)})
-		slowest = min(slowest, speed(state, m))
+		places = append(places, training.Place{Node: m.node, GPUs: m.gpus})
 	}
-	job.MFUFactor *= slowest // ranks synchronize in every layer
-	if err := job.Validate(); err != nil {
+	job, err := training.Job{
+		Framework: framework(w.container, w.env), Model: w.env["MODEL"], Steps: steps, Index: rankOf(w.pod), Seed: w.seed(state), Start: time.Now(),
+	}.On(state, places)
+	if err != nil {
 		return usage(out, "torchrun: error: %v", err)
 	}
 	if err := job.Run(w.ctx, out, sleep); err != nil {
@@ -68,22 +62,7 @@ func (w *worker) matmul(out io.Writer, gpus []int) error {
 		return nil
 	}
 	state := w.runtime.world.Recent()
-	host, ok := state.Node(w.pod.Spec.NodeName)
-	if !ok {
-		return nil
-	}
-	var measured []training.GPU
-	for _, i := range gpus {
-		for _, g := range host.GPUs {
-			if g.Index == i {
-				measured = append(measured, training.GPU{
-					UUID: g.UUID, TFLOPS: host.MatmulTFLOPS(g),
-					PowerLimit: g.PowerLimit, PowerDefault: host.Hardware.GPU.TDPWatts, SMClock: float64(g.SMClock),
-				})
-			}
-		}
-	}
-	return training.WriteMatmul(out, rankOf(w.pod)*len(gpus), measured, w.seed(state))
+	return training.Place{Node: w.pod.Spec.NodeName, GPUs: gpus}.Measure(out, state, rankOf(w.pod), w.seed(state))
 }
 
 // scripted reports whether the container's command contains a text.
@@ -101,34 +80,5 @@ func (w *worker) checkpoint(out io.Writer) error {
 		return nil
 	}
 	state := w.runtime.world.Recent()
-	host, _ := state.Node(w.pod.Spec.NodeName)
-	return training.WriteCheckpoint(out, training.Checkpoint{
-		Storage: host.Hardware.Storage, Index: rankOf(w.pod), Directory: directory, MiB: mebibytes,
-		FreeGiB: state.Training.CheckpointGiB, ReadOnly: host.CheckpointsReadOnly, Unmounted: host.CheckpointsUnmounted, Seed: w.seed(state),
-	})
-}
-
-// speed is that of the pod's slowest GPU.
-func speed(state world.State, m member) float64 {
-	slowest := 1.0
-	host, _ := state.Node(m.node)
-	for _, g := range host.GPUs {
-		if slices.Contains(m.gpus, g.Index) {
-			slowest = min(slowest, g.Speed)
-		}
-	}
-	return slowest
-}
-
-// slowness is the factor of a host's step times.
-func slowness(state world.State, name string) float64 {
-	host, ok := state.Node(name)
-	if !ok {
-		return 1
-	}
-	slow := max(host.StepFactor, 1)
-	if f := host.ClockFactor(); f > 0 {
-		slow /= f
-	}
-	return slow
+	return training.Place{Node: w.pod.Spec.NodeName}.TestCheckpoints(out, state, rankOf(w.pod), directory, mebibytes, w.seed(state))
 }

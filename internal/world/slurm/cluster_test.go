@@ -65,6 +65,7 @@ func startCluster(t *testing.T) cluster {
 		t.Skip(why)
 	}
 	s, p := slurmSite(t)
+	s.Slurm.OutputDirectory = t.TempDir()
 	c, err := Start(t.Context(), t.TempDir(), Options{Nodes: s.NodeNames(), GPUs: int(p.Node.GPUs.Value), Type: "h100"})
 	if c != nil {
 		t.Cleanup(func() {
@@ -80,6 +81,7 @@ func startCluster(t *testing.T) cluster {
 	if err != nil {
 		t.Fatal(err)
 	}
+	s.Slurm.Setup = c.Setup()
 	out := cluster{c, s, p}
 	out.faults(t)
 	return out
@@ -88,7 +90,7 @@ func startCluster(t *testing.T) cluster {
 // faults puts faults of the world into the jobs of the collective.
 func (c cluster) faults(t *testing.T, faults ...world.Fault) {
 	t.Helper()
-	if err := c.Collective(nodes, faults); err != nil {
+	if err := c.Programs(nodes, faults); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -104,7 +106,7 @@ func siteText(t *testing.T) string {
 		if !strings.Contains(text, old) {
 			t.Fatalf("the example has no %q", old)
 		}
-		text = strings.Replace(text, old, with, 1)
+		text = strings.ReplaceAll(text, old, with)
 	}
 	return text
 }
@@ -125,22 +127,30 @@ func slurmSite(t *testing.T) (*site.Site, *profile.Profile) {
 // judge observes and judges one gate.
 func (c cluster) judge(t *testing.T, name string) check.Judgement {
 	t.Helper()
-	p, err := gate.Playbook(c.site, c.profile, gate.Access{Hosts: hosts(c.RunOn), RunID: "t1"})
+	j, err := c.judgeOn(t.Context(), name, c.RunOn)
 	if err != nil {
 		t.Fatal(err)
+	}
+	return j
+}
+
+// judgeOn observes and judges one gate with other hosts.
+func (c cluster) judgeOn(ctx context.Context, name string, h hosts) (check.Judgement, error) {
+	p, err := gate.Playbook(c.site, c.profile, gate.Access{Hosts: h, RunID: "t1"})
+	if err != nil {
+		return check.Judgement{}, err
 	}
 	for _, step := range p.Steps {
 		if step.Name() != name {
 			continue
 		}
 		var b book
-		if err := step.Check.Observe(t.Context(), &b); err != nil {
-			t.Fatal(err)
+		if err := step.Check.Observe(ctx, &b); err != nil {
+			return check.Judgement{}, err
 		}
-		return plan.Judge(step.Check, b.obs)
+		return plan.Judge(step.Check, b.obs), nil
 	}
-	t.Fatalf("no gate %s", name)
-	return check.Judgement{}
+	return check.Judgement{}, fmt.Errorf("no gate %s", name)
 }
 
 type book struct {

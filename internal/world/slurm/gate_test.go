@@ -109,14 +109,35 @@ var faults = []fault{
 			c.faults(t, world.Fault{Kind: "tcp-fallback", Target: "gpu-03"})
 			return nil
 		}, nil},
+	{"loss is nan", "training", `^loss `, `nan`,
+		func(_ context.Context, t *testing.T, c cluster) error {
+			c.faults(t, world.Fault{Kind: "loss-nan", Target: "cluster"})
+			return nil
+		}, nil},
+	{"GPU slow in training", "training", `^gpu-03/gpu5 `, `multiplies matrices at`,
+		func(_ context.Context, t *testing.T, c cluster) error {
+			c.faults(t, world.Fault{Kind: "gpu-slow-in-lockstep", Target: "gpu-03/gpu5"})
+			return nil
+		}, nil},
+	{"trainer fails on a node", "training", `^gpu-02$`, `job \d+ is FAILED`,
+		func(_ context.Context, _ *testing.T, c cluster) error {
+			return c.Program("torchrun", "[ \"$SLURMD_NODENAME\" != gpu-02 ] || exit 3\nexec sleep 600\n")
+		}, nil},
+	{"node lost under the training", "training", `^gpu-02$`, `gpu-02 failed under the training: it is .*NOT_RESPONDING.*job \d+ is NODE_FAIL`,
+		func(_ context.Context, _ *testing.T, c cluster) error {
+			return c.Program("torchrun", "[ \"$SLURMD_NODENAME\" != gpu-03 ] || kill -9 \"$(cat "+c.path("slurmd-gpu-02.pid")+")\"\nexec sleep 600\n")
+		}, func(ctx context.Context, c cluster) error {
+			c.Stop("gpu-02")
+			return c.StartNode(ctx, "gpu-02")
+		}},
 }
 
 // quick are those of every change.
-var quick = []string{"node drained", "prolog fails", "epilog fails", "partition inactive", "slurmdbd stopped", "node without InfiniBand"}
+var quick = []string{"node drained", "prolog fails", "epilog fails", "partition inactive", "slurmdbd stopped", "node without InfiniBand", "loss is nan"}
 
-var gates = []string{"gpustack", "telemetry", "collective"}
+var gates = []string{"gpustack", "telemetry", "collective", "training"}
 
-// Gates 4 to 6 pass on a healthy Slurm cluster of real programs, and each fault fails its gate, naming what
+// Gates 4 to 7 pass on a healthy Slurm cluster of real programs, and each fault fails its gate, naming what
 // has it.
 func TestGatesOverRealPrograms(t *testing.T) { //nolint:tparallel // the faults share a cluster
 	t.Parallel()
@@ -159,7 +180,7 @@ func requireFault(t *testing.T, c cluster, f fault) {
 		t.Fatal(err)
 	}
 	j := c.judge(t, f.gate)
-	if j.Verdict != check.Failed || len(j.Findings) != 1 && f.gate != "collective" || !regexp.MustCompile(f.suspect).MatchString(j.Findings[0].Suspect) || !regexp.MustCompile(f.message).MatchString(j.Findings[0].Message) {
+	if j.Verdict != check.Failed || len(j.Findings) != 1 && f.gate != "collective" && f.gate != "training" || !regexp.MustCompile(f.suspect).MatchString(j.Findings[0].Suspect) || !regexp.MustCompile(f.message).MatchString(j.Findings[0].Message) {
 		t.Errorf("%s (%s), want a failure of %s alone, %s: %+v", j.Verdict, j.Reason, f.suspect, f.message, j.Findings)
 	}
 	c.faults(t)

@@ -1,19 +1,21 @@
 package slurm
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/firstlight/firstlight/internal/world"
 	"github.com/firstlight/firstlight/internal/world/collective"
 )
 
-// taskEnv makes this program one of nccl-tests in a job; it has the path of the simulated hardware.
+// taskEnv makes this program one of nccl-tests, torchrun or Python in a job; it has the path of the simulated hardware.
 const taskEnv = "FIRSTLIGHT_SLURM_TASK"
 
 // hardware are the nodes of jobs, and their faults.
@@ -36,8 +38,8 @@ func NewWorld(nodes int, faults []world.Fault) (*world.World, error) {
 	return w, nil
 }
 
-// Collective puts nccl-tests into the PATH of jobs: this program, which must call Task.
-func (c *Cluster) Collective(nodes int, faults []world.Fault) error {
+// Programs puts nccl-tests and a trainer into the PATH of jobs: this program, which must call Task.
+func (c *Cluster) Programs(nodes int, faults []world.Fault) error {
 	text, err := json.Marshal(hardware{Nodes: nodes, Faults: faults})
 	if err != nil {
 		return err
@@ -55,10 +57,10 @@ func (c *Cluster) Collective(nodes int, faults []world.Fault) error {
 			return err
 		}
 	}
-	return nil
+	return c.trainers(path, self)
 }
 
-// Task runs this program as one of nccl-tests if it is the first task of a job.
+// Task runs this program as one of those in jobs.
 func Task(stdout, stderr io.Writer) (exit int, is bool) {
 	path := os.Getenv(taskEnv)
 	if path == "" {
@@ -89,7 +91,20 @@ func task(stdout io.Writer, path string) (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("list the nodes of the job: %w", err)
 	}
-	return Tests(stdout, w.State(), strings.Fields(string(names)), os.Args[1:], os.Getenv)
+	p := place{nodes: strings.Fields(string(names)), env: os.Getenv}
+	p.gpus, _ = strconv.Atoi(os.Getenv("SLURM_GPUS_ON_NODE")) // none without the variable
+	switch os.Args[1] {
+	case "torchrun":
+		return torchrun(context.Background(), stdout, w.State(), p, os.Args[2:])
+	case "python3":
+		program, err := io.ReadAll(os.Stdin)
+		if err != nil {
+			return 0, err
+		}
+		return python(stdout, w.State(), p, string(program))
+	default:
+		return Tests(stdout, w.State(), p.nodes, os.Args[1:], os.Getenv)
+	}
 }
 
 // Tests is what a program of nccl-tests prints in the first task of a job on these nodes, and its exit code:

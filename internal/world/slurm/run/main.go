@@ -82,11 +82,11 @@ func run(ctx context.Context, args []string) (exit int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := cluster.Collective(nodes, nil); err != nil {
+	if err := cluster.Programs(nodes, nil); err != nil {
 		return 0, err
 	}
 	file := filepath.Join(dir, "slurm.yaml")
-	if err := os.WriteFile(file, siteFile(w, server, names), 0o600); err != nil {
+	if err := os.WriteFile(file, siteFile(w, server, names, cluster.Setup()), 0o600); err != nil {
 		return 0, err
 	}
 	cmd := exec.CommandContext(ctx, args[0], append([]string{"accept", "--spine", site.SpineSlurm, "--site", file}, args[1:]...)...)
@@ -120,7 +120,7 @@ func install(ctx context.Context) (err error) {
 }
 
 // siteFile is the example's site with the hosts and the fabric of a world, and this machine as login host.
-func siteFile(w *world.World, server *sshd.Server, names []string) []byte {
+func siteFile(w *world.World, server *sshd.Server, names []string, setup string) []byte {
 	var inventory, switches []string
 	for _, name := range names {
 		inventory = append(inventory, fmt.Sprintf("    - {name: %s, address: %q}", name, server.Nodes[name]))
@@ -135,6 +135,6 @@ func siteFile(w *world.World, server *sshd.Server, names []string) []byte {
 		"name: slurm-1", "name: slurm-simulated", "  systemNodes:\n    - {name: login-01}\n", "", "    user: ops\n", "    user: "+server.User+"\n    identityFile: "+server.IdentityFile+"\n",
 		"knownHostsFile: known_hosts", "knownHostsFile: "+server.KnownHostsFile, "    become: sudo", "    # become: sudo",
 		"[leaf-1, leaf-2, spine-1, spine-2]", "["+strings.Join(switches, ", ")+"]", "links: 48", fmt.Sprintf("links: %d", len(w.State().Links)), "soak: 10m", "soak: 20s",
-		"  loginHost: login-01", "  local: true", "containers: pyxis", "containers: none", "mpi: pmix", "mpi: none", "    image: registry", "    # image: registry",
+		"  loginHost: login-01", "  local: true", "containers: pyxis", "containers: none", "mpi: pmix", "mpi: none", "    image: registry", "    # image: registry", "  # setup: module load cuda", "  setup: "+setup,
 	).Replace(text))
 }

@@ -1,0 +1,151 @@
+package slurmjob
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/firstlight/firstlight/internal/gate/gangjob"
+	"github.com/firstlight/firstlight/internal/probe/ssh"
+	"github.com/firstlight/firstlight/internal/workload"
+)
+
+// printed is the output of a job.
+type printed struct {
+	tasks []task
+	// exit is the code that the batch script ended with; nil if its end is not in the output.
+	exit *int
+	// messages are the lines without a label: those of Slurm, and of the batch script.
+	messages []string
+}
+
+// task is the output of a node's task.
+type task struct {
+	node string
+	log  bytes.Buffer
+	// exit is nil if the end of the task is not in the output.
+	exit *int32
+}
+
+// read returns the output of a job and deletes its file, which is on the login host if the directory is shared, and
+// else on the batch host.
+func (r Runner) read(ctx context.Context, j Job, id, batchHost string) ([]byte, error) {
+	file := r.output(j, id)
+	script := []string{"sh", "-c", `cat "$0" && rm -f "$0"`, file}
+	out, err := r.run(ctx, script...)
+	if err == nil && out.Exit == 0 {
+		return out.Stdout, nil
+	}
+	onLogin := problemOf("cat", out, err)
+	if batchHost == "" {
+		return nil, fmt.Errorf("read %s on %s: %w", file, r.Site.Slurm.Host(), onLogin)
+	}
+	timeout := r.Site.Slurm.JobTimeout.D()
+	srun := append(r.Site.SrunCommand(Name(j.Gate+"-output", r.RunID), []string{batchHost}, j.GPUs, timeout), "--ntasks=1", "--immediate="+strconv.Itoa(max(1, int(timeout.Seconds()))))
+	out, err = r.run(ctx, append(srun, script...)...)
+	if err != nil || out.Exit != 0 {
+		return nil, fmt.Errorf("read %s: on %s: %w; on %s: %w", file, r.Site.Slurm.Host(), onLogin, batchHost, problemOf("srun", out, err))
+	}
+	return out.Stdout, nil
+}
+
+// problemOf is why a command did not succeed.
+func problemOf(name string, out ssh.Output, err error) error {
+	if err != nil {
+		return err
+	}
+	return fmt.Errorf("%s exited with code %d: %.300s", name, out.Exit, bytes.ToValidUTF8(bytes.TrimSpace(out.Stderr), []byte("?")))
+}
+
+// label is that of srun --label, padded to the width of the highest number.
+var label = regexp.MustCompile(`^ *(\d+): ?`)
+
+// parse splits the output of a job of n nodes by task. A line that no task of the job can have printed is an error.
+func parse(raw []byte, id string, n int) (printed, error) {
+	p := printed{tasks: make([]task, n)}
+	for line := range bytes.Lines(raw) {
+		m := label.FindSubmatchIndex(line)
+		if m == nil {
+			p.message(string(bytes.TrimRight(line, "\r\n")), id)
+			continue
+		}
+		i, err := strconv.Atoi(string(line[m[2]:m[3]]))
+		if err != nil || i >= n {
+			return p, fmt.Errorf("the output has a task %.20s: the job has %d", line[m[2]:m[3]], n)
+		}
+		if err := p.tasks[i].add(i, line[m[1]:]); err != nil {
+			return p, err
+		}
+	}
+	return p, nil
+}
+
+func (p *printed) message(line, id string) {
+	if words := strings.Fields(line); len(words) == 4 && words[0] == batchMark && words[1] == "end" && words[2] == id {
+		if code, err := strconv.Atoi(words[3]); err == nil {
+			p.exit = &code
+		}
+		return
+	}
+	if line = strings.TrimSpace(line); line != "" {
+		p.messages = append(p.messages, line)
+	}
+}
+
+// add adds a line to the output of the task of this number.
+func (t *task) add(number int, line []byte) error {
+	words := strings.Fields(string(line))
+	if len(words) == 0 || words[0] != taskMark {
+		t.log.Write(line)
+		return nil
+	}
+	if len(words) != 4 || words[2] != strconv.Itoa(number) {
+		return fmt.Errorf("unexpected line of task %d: %.120q", number, line)
+	}
+	switch words[1] {
+	case "begin":
+		if t.node != "" {
+			return fmt.Errorf("task %d began twice", number)
+		}
+		t.node = words[3]
+	case "end":
+		code, err := strconv.ParseInt(words[3], 10, 32)
+		if err != nil {
+			return fmt.Errorf("unexpected line of task %d: %.120q", number, line)
+		}
+		exit := int32(code)
+		t.exit = &exit
+	}
+	return nil
+}
+
+// logs are those of the tasks. The log of a task whose end is missing, of a job that succeeded, is not complete.
+func (p printed) logs(succeeded bool) []gangjob.Log {
+	var out []gangjob.Log
+	for i := range p.tasks {
+		t := &p.tasks[i]
+		log := gangjob.Log{Pod: workload.Outcome{Pod: fmt.Sprintf("task-%d", i), Index: i, Node: t.node, Phase: t.phase(), ExitCode: t.exit}, Data: t.log.Bytes()}
+		if succeeded && t.exit == nil {
+			log.Err = errIncomplete.Error()
+		}
+		out = append(out, log)
+	}
+	return out
+}
+
+var errIncomplete = errors.New("the output of the job has no end of the task")
+
+func (t *task) phase() string {
+	switch {
+	case t.node == "":
+		return "not begun"
+	case t.exit == nil:
+		return "not ended"
+	default:
+		return "ended"
+	}
+}
