@@ -138,11 +138,12 @@ func testKarpenter(t *testing.T, r *running) {
 // unregistered node, and deletes the pod; it is then created again, as a Deployment would.
 func awaitOrdered(t *testing.T, r *running, it instances.Type) (pod *corev1.Pod) {
 	t.Helper()
-	pods := r.client.CoreV1().Pods("default")
+	pods, evicted := r.client.CoreV1().Pods("default"), false
 	r.await(t, "pod "+podOf(it)+" to be running", func(ctx context.Context) (bool, error) {
 		var err error
 		pod, err = pods.Get(ctx, podOf(it), metav1.GetOptions{})
-		if apierrors.IsNotFound(err) {
+		if apierrors.IsNotFound(err) && !evicted { // once
+			evicted = true
 			t.Logf("pod %s was evicted", podOf(it))
 			_, err = pods.Create(ctx, orderingPod(podOf(it), it.Name), metav1.CreateOptions{})
 		}

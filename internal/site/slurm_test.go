@@ -112,8 +112,12 @@ func TestSlurmRefuses(t *testing.T) {
 func TestSlurmTraining(t *testing.T) {
 	t.Parallel()
 	good := slurmExample(t)
-	begin, end := strings.Index(good, "  training:\n"), strings.Index(good, "\nnotApplicable:")
-	without := good[:begin] + good[end:]
+	before, rest, _ := strings.Cut(good, "  training:\n")
+	_, after, found := strings.Cut(rest, "\nnotApplicable:")
+	if !found {
+		t.Fatal("the example declares nothing as not applicable after training")
+	}
+	without := before + "\nnotApplicable:" + after
 	if _, err := Parse("slurm.yaml", []byte(without)); err == nil || !strings.Contains(err.Error(), "workloads.training") {
 		t.Errorf("no trainer: %v", err)
 	}

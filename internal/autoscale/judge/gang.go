@@ -16,10 +16,10 @@ const watchSkew = time.Second
 func gangBound(l lookup) Result {
 	all := l.since(snapshot.RoleGang, snapshot.MarkGang)
 	gang := active(all)
-	if evicted := l.evictedByLag(all); len(evicted) > 0 {
-		return l.lost(firstOf(gang).Ref, evicted...)
-	}
 	if len(gang) != l.setup.Gang || len(gang) == 0 {
+		if evicted := l.evictedByLag(all); len(evicted) > 0 {
+			return l.unobserved(firstOf(gang).Ref, evicted...)
+		}
 		return l.waitForGang(gang)
 	}
 	if waiting := only(gang, func(p snapshot.Pod) bool { return p.Node == "" }); len(waiting) > 0 {

@@ -124,9 +124,6 @@ func readyAt(n snapshot.Node) time.Time {
 func (l lookup) waitForNodes(what string) Result {
 	added := active(l.added())
 	object := firstOf(added).Ref
-	if evicted := l.evictedByLag(l.added()); len(evicted) > 0 {
-		return l.lost(object, evicted...)
-	}
 	for _, c := range l.claimsOf(added) {
 		if len(l.claimProblems(c)) > 0 {
 			object = c.Ref
@@ -134,6 +131,9 @@ func (l lookup) waitForNodes(what string) Result {
 	}
 	why := l.whyNotReady(added)
 	if len(why) == 0 {
+		if evicted := l.evictedByLag(l.added()); len(evicted) > 0 {
+			return l.finalUnobserved(object, evicted...)
+		}
 		why = l.replaced()
 	}
 	return l.wait(object, why, finding("node",
@@ -195,14 +195,19 @@ func (l lookup) desires() string {
 // nodes).
 func bound(l lookup) Result {
 	added := active(l.added())
-	if evicted := l.evictedByLag(l.added()); len(evicted) > 0 {
-		return l.lost(firstOf(added).Ref, evicted...)
-	}
+	// The replacement of an evicted pod may be on the node that was added for that pod.
+	evicted := l.evictedByLag(l.added())
 	nodes := l.nodesOf(added)
+	if len(evicted) > 0 {
+		nodes = l.nodesOf(l.added())
+	}
 	for _, p := range added {
 		if p.Node != "" && !contains(nodes, p.Node) && (!l.setup.Pool.Stay || !l.existed(p.Node)) {
 			return l.fail(p.Ref, l.misplaced(p))
 		}
+	}
+	if len(evicted) > 0 {
+		return l.finalUnobserved(firstOf(added).Ref, evicted...)
 	}
 	waiting := only(added, func(p snapshot.Pod) bool { return !running(p) })
 	if len(added) == 0 || len(waiting) > 0 {

@@ -57,8 +57,8 @@ func (l lookup) unobserved(object snapshot.Ref, findings ...check.Finding) Resul
 	return Result{Judgement: check.NotObserved(check.Summary(findings), findings...), Object: object}
 }
 
-// lost is unobserved, and waiting does not help.
-func (l lookup) lost(object snapshot.Ref, findings ...check.Finding) Result {
+// finalUnobserved is unobserved, and waiting does not help.
+func (l lookup) finalUnobserved(object snapshot.Ref, findings ...check.Finding) Result {
 	r := l.unobserved(object, findings...)
 	r.Final = true
 	return r

@@ -1,6 +1,10 @@
 package snapshot
 
-import "time"
+import (
+	"slices"
+	"strings"
+	"time"
+)
 
 // State is the chain at one time, with the history that its hops need. Deleted objects
 // stay, with Deleted set.
@@ -230,15 +234,22 @@ type Claim struct {
 type Node struct {
 	Ref
 	Life
-	Pool         string      `json:"pool,omitempty"`
-	Ours         bool        `json:"ours"`
-	InstanceType string      `json:"instanceType,omitempty"`
-	ProviderID   string      `json:"providerID,omitempty"`
-	GPUs         int         `json:"gpus"`
-	Taints       []string    `json:"taints,omitempty"`
-	Conditions   []Condition `json:"conditions,omitempty"`
+	Pool         string   `json:"pool,omitempty"`
+	Ours         bool     `json:"ours"`
+	InstanceType string   `json:"instanceType,omitempty"`
+	ProviderID   string   `json:"providerID,omitempty"`
+	GPUs         int      `json:"gpus"`
+	Taints       []string `json:"taints,omitempty"` // key=value:effect
+	// Untainted is when the last NoExecute taint was first seen gone; zero if the node had none.
+	Untainted  time.Time   `json:"untainted,omitzero"`
+	Conditions []Condition `json:"conditions,omitempty"`
 	// Holders are the pods on the node.
 	Holders []Holder `json:"holders,omitempty"`
+}
+
+// Evicts reports whether the node has a NoExecute taint.
+func (n Node) Evicts() bool {
+	return slices.ContainsFunc(n.Taints, func(t string) bool { return strings.HasSuffix(t, ":NoExecute") })
 }
 
 // Holder is a pod on a node of the run.

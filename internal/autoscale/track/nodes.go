@@ -79,9 +79,13 @@ func readNode(row *snapshot.Node, n *corev1.Node, now time.Time) {
 	lives(&row.Life, n, now)
 	row.InstanceType, row.ProviderID = n.Labels[corev1.LabelInstanceTypeStable], n.Spec.ProviderID
 	row.GPUs = kube.Count(n.Status.Allocatable, kube.GPUResource)
+	evicted := row.Evicts()
 	row.Taints = nil
 	for _, x := range n.Spec.Taints {
 		row.Taints = append(row.Taints, taintText(x.Key, x.Value, string(x.Effect)))
+	}
+	if evicted && !row.Evicts() {
+		row.Untainted = now
 	}
 	var have []snapshot.Condition
 	for _, c := range n.Status.Conditions {

@@ -23,17 +23,13 @@ type review struct {
 // reviewRun applies every criterion to a run; it does not localise a low bandwidth.
 func (g *Gate) reviewRun(id string, f Figures) *review {
 	r := &review{gate: g, id: id, f: f, place: f.where()}
-	if f.Scope == ScopeDomain {
-		r.nvlink()
-	}
 	r.completeness()
 	r.data()
 	r.ratio()
 	r.devices()
-	switch {
-	case g.site.SingleNode():
+	if g.site.SingleNode() {
 		r.peers()
-	case f.Scope != ScopeDomain:
+	} else {
 		r.transports()
 	}
 	r.nvls()

@@ -27,7 +27,7 @@ func runScript(t *testing.T, j Job, setup string) (output, log string, exit int)
 	bin, r := t.TempDir(), runner(t, healthy())
 	r.Site.Slurm.OutputDirectory, r.Site.Slurm.Setup = t.TempDir(), setup
 	for name, text := range map[string]string{"srun": srun, "scontrol": "#!/bin/sh\nprintf 'gpu-01\\ngpu-02\\n'\n"} {
-		if err := os.WriteFile(filepath.Join(bin, name), []byte(text), 0o700); err != nil { //nolint:gosec // a program
+		if err := os.WriteFile(filepath.Join(bin, name), []byte(text), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}

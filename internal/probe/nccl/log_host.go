@@ -20,7 +20,6 @@ type hostLines struct {
 	noDevice bool
 	sockets  []string
 	gdrOff   []string
-	settings []string
 }
 
 // network parses a line about the network devices of the host.

@@ -128,6 +128,8 @@ func (r *recorder) note(phase string, e event) {
 			maps.DeleteFunc(r.started, func(other string, _ time.Time) bool { return strings.HasPrefix(other, e.Package+" ") })
 			for _, other := range slices.Sorted(maps.Keys(r.lines)) {
 				if strings.HasPrefix(other, e.Package+" ") {
+					_, name, _ := strings.Cut(other, " ")
+					r.keepFailure(other, event{Package: e.Package, Test: name})
 					r.printLines(other)
 				}
 			}

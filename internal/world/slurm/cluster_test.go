@@ -20,7 +20,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if exit, is := Task(os.Stdout, os.Stderr); is {
+	if exit, is := Task(context.Background(), os.Stdout, os.Stderr); is { //nolint:forbidigo // before any test
 		os.Exit(exit)
 	}
 	os.Exit(m.Run())

@@ -61,12 +61,12 @@ func (c *Cluster) Programs(nodes int, faults []world.Fault) error {
 }
 
 // Task runs this program as one of those in jobs.
-func Task(stdout, stderr io.Writer) (exit int, is bool) {
+func Task(ctx context.Context, stdout, stderr io.Writer) (exit int, is bool) {
 	path := os.Getenv(taskEnv)
 	if path == "" {
 		return 0, false
 	}
-	exit, err := task(stdout, path)
+	exit, err := task(ctx, stdout, path)
 	if err != nil {
 		fmt.Fprintln(stderr, err)
 		return 1, true
@@ -74,7 +74,7 @@ func Task(stdout, stderr io.Writer) (exit int, is bool) {
 	return exit, true
 }
 
-func task(stdout io.Writer, path string) (int, error) {
+func task(ctx context.Context, stdout io.Writer, path string) (int, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return 0, err
@@ -87,7 +87,7 @@ func task(stdout io.Writer, path string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	names, err := exec.Command("scontrol", "show", "hostnames", os.Getenv("SLURM_JOB_NODELIST")).Output() //nolint:noctx // the task ends with its job
+	names, err := exec.CommandContext(ctx, "scontrol", "show", "hostnames", os.Getenv("SLURM_JOB_NODELIST")).Output()
 	if err != nil {
 		return 0, fmt.Errorf("list the nodes of the job: %w", err)
 	}
@@ -95,7 +95,7 @@ func task(stdout io.Writer, path string) (int, error) {
 	p.gpus, _ = strconv.Atoi(os.Getenv("SLURM_GPUS_ON_NODE")) // none without the variable
 	switch os.Args[1] {
 	case "torchrun":
-		return torchrun(context.Background(), stdout, w.State(), p, os.Args[2:])
+		return torchrun(ctx, stdout, w.State(), p, os.Args[2:])
 	case "python3":
 		program, err := io.ReadAll(os.Stdin)
 		if err != nil {

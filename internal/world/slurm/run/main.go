@@ -31,7 +31,7 @@ const (
 const packages = "slurm-wlm slurmdbd munge mariadb-server"
 
 func main() {
-	if exit, is := slurm.Task(os.Stdout, os.Stderr); is {
+	if exit, is := slurm.Task(context.Background(), os.Stdout, os.Stderr); is { //nolint:forbidigo // the program's own
 		os.Exit(exit)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM) //nolint:forbidigo // the program's own
