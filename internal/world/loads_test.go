@@ -64,7 +64,7 @@ func TestRecentAfterChangesOfLoadsIsTheState(t *testing.T) {
 		default:
 			now = now.Add(time.Duration(rng.IntN(60)) * time.Millisecond)
 		}
-		if recent := w.Recent(); !recent.Now.Before(now) { // else it is of up to 100 ms ago
+		if recent := w.Recent(); !recent.Now.Before(now) { // else it is a recent state
 			if diff := cmp.Diff(w.State(), recent); diff != "" {
 				t.Fatalf("step %d: not the state: %s", step, diff)
 			}

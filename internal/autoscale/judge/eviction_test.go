@@ -1,12 +1,12 @@
 package judge
 
 import (
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/suite"
 )
 
 // A new pod was bound to its node and evicted at once, since kube-controller-manager had not seen
@@ -77,7 +77,7 @@ func TestAnEvictionByLagProvesNothing(t *testing.T) {
 			if r.Verdict != tt.want {
 				t.Fatalf("%s: %s", r.Verdict, r.Reason)
 			}
-			if says := strings.Contains(r.Reason, "had not seen the taint's removal"); says != (tt.want == check.Unobserved) || (says && tt.hop != snapshot.HopGangBound) != (r.Final && says) {
+			if says := suite.Stalled(r.Reason); says != (tt.want == check.Unobserved) || (says && tt.hop != snapshot.HopGangBound) != (r.Final && says) {
 				t.Errorf("final %v: %s", r.Final, r.Reason)
 			}
 		})

@@ -77,7 +77,7 @@ func (f *orderFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.site, "site", "", "site file (default: that of the lab)")
 	cmd.Flags().IntVar(&f.gpus, "gpus", -1, "number of GPUs (default: that of the site)")
 	cmd.Flags().StringSliceVar(&f.order, "order", nil, "order of the steps to prove (default: derive one)")
-	cmd.Flags().Lookup("gpus").DefValue = "0"
+	cmd.Flags().Lookup("gpus").DefValue = "0" // a zero default is not printed
 }
 
 func (f *orderFlags) parse(ctx context.Context, given func(flag string) bool) (pipeline.Order, error) {

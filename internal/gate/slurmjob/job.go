@@ -44,7 +44,7 @@ func Name(gate, runID string) string { return strings.TrimSuffix("firstlight-"+g
 
 func (r Runner) name(j Job) string { return Name(j.Gate, r.RunID) }
 
-// output is the file of a job's output on the batch host; %j stands for the ID.
+// output is the path of a job's output on the batch host; sbatch replaces the ID %j.
 func (r Runner) output(j Job, id string) string {
 	return r.Site.Slurm.OutputDirectory + "/" + r.name(j) + "-" + id + ".out"
 }

@@ -31,11 +31,15 @@ type task struct {
 	exit *int32
 }
 
+// readScript prints a file of this user and deletes it; $0 is its path.
+const readScript = `if [ -L "$0" ] || { [ -e "$0" ] && [ ! -O "$0" ]; }; then echo "$0 is not a file of this user" >&2; exit 1; fi
+cat "$0" && rm -f "$0"`
+
 // read returns the output of a job and deletes its file, which is on the login host if the directory is shared, and
-// else on the batch host.
+// else on the batch host. A file of another user, who may have guessed its name in /tmp, is not read.
 func (r Runner) read(ctx context.Context, j Job, id, batchHost string) ([]byte, error) {
 	file := r.output(j, id)
-	script := []string{"sh", "-c", `cat "$0" && rm -f "$0"`, file}
+	script := []string{"sh", "-c", readScript, file}
 	out, err := r.run(ctx, script...)
 	if err == nil && out.Exit == 0 {
 		return out.Stdout, nil

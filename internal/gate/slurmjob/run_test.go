@@ -23,7 +23,7 @@ func TestHealthy(t *testing.T) {
 			t.Errorf("task %d: %+v, %q", i, log, log.Data)
 		}
 	}
-	if l.started("scancel") || !l.started("sh -c 'cat \"$0\" && rm -f \"$0\"' /tmp/firstlight-training-r1-7.out") {
+	if l.started("scancel") || !l.started("sh -c "+ssh.Quote([]string{readScript})+" /tmp/firstlight-training-r1-7.out") {
 		t.Errorf("%q", l.ran)
 	}
 }

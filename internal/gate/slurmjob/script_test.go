@@ -91,3 +91,37 @@ func TestContainers(t *testing.T) {
 		}
 	}
 }
+
+// Every user of the login host can create a file with the name of the output in /tmp.
+func TestOnlyTheUsersOutputIsRead(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file := func(name string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(name), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	link := filepath.Join(dir, "link")
+	if err := os.Symlink(file("target"), link); err != nil {
+		t.Fatal(err)
+	}
+	cases := map[string]string{file("own"): "own", link: "", filepath.Join(dir, "missing"): ""}
+	if os.Geteuid() == 0 {
+		other := file("other")
+		if err := os.Chown(other, 65534, 65534); err != nil {
+			t.Fatal(err)
+		}
+		cases[other] = ""
+	}
+	for path, want := range cases {
+		out, err := exec.CommandContext(t.Context(), "sh", "-c", readScript, path).Output()
+		if string(out) != want || (err == nil) != (want != "") {
+			t.Errorf("%s: %q, %v", path, out, err)
+		}
+		if _, err := os.Lstat(path); (err == nil) != (want == "" && filepath.Base(path) != "missing") {
+			t.Errorf("%s remains: %v", path, err)
+		}
+	}
+}

@@ -7,7 +7,7 @@
 //
 // Everything is event-driven: labels are discovered as soon as the discovering pod is
 // bound, and an extended resource appears once the pods that provide it are bound. There
-// are no kubelets: a bound pod counts as running.
+// are no kubelets: a bound pod is taken as running.
 //
 //	layout     names and objects of a scenario (pure)
 //	objectset  observed objects, from watches or lists

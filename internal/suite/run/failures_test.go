@@ -42,3 +42,18 @@ func TestFailuresAreBounded(t *testing.T) {
 		t.Errorf("first %q, last %q", first, last)
 	}
 }
+
+// A test that its package's timeout ended has no event of its own.
+func TestUnfinishedTestsAreRepeated(t *testing.T) {
+	t.Parallel()
+	const pkg = `"Package":"github.com/firstlight/firstlight/internal/a"`
+	r, _ := recorded(t, `{"Action":"run",`+pkg+`,"Test":"TestHangs"}
+{"Action":"output",`+pkg+`,"Test":"TestHangs","Output":"    y_test.go:7: waiting\n"}
+{"Action":"output",`+pkg+`,"Test":"TestHangs","Output":"panic: test timed out after 30m0s\n"}
+{"Action":"fail",`+pkg+`}
+`)
+	want := []string{"  internal/a TestHangs", "    y_test.go:7: waiting", "panic: test timed out after 30m0s"}
+	if diff := cmp.Diff(want, r.failures); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -201,7 +201,8 @@ func (c *Cluster) startMunge(ctx context.Context) error {
 func (c *Cluster) startMariaDB(ctx context.Context) error {
 	install := exec.CommandContext(ctx, program("mariadb-install-db"), "--no-defaults", "--user=root", "--datadir="+c.path("mariadb"), "--auth-root-authentication-method=normal", "--skip-test-db")
 	if out, err := install.CombinedOutput(); err != nil {
-		return fmt.Errorf("mariadb-install-db: %w: %s", err, tail(string(out)))
+		// Its last lines are general advice: the cause is before them.
+		return fmt.Errorf("mariadb-install-db: %w: %s", err, out[:min(len(out), 2000)])
 	}
 	return c.launch(ctx, "mariadbd", nil, dials("unix", c.path("mariadb.socket")), "mariadbd", "--no-defaults", "--user=root", "--datadir="+c.path("mariadb"),
 		"--socket="+c.path("mariadb.socket"), "--skip-networking", "--skip-grant-tables", "--pid-file="+c.path("mariadb.pid"), "--innodb-buffer-pool-size=32M",
