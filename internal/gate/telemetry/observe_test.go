@@ -44,6 +44,8 @@ type api struct {
 	config string
 	// earlier is how often an alert of an earlier attempt is listed; -1: always.
 	earlier int
+	// endable: that alert ends when it is posted with its end.
+	endable bool
 	// now is Alertmanager's clock.
 	now func() time.Time
 	// refuses: alerts are not accepted.
@@ -75,6 +77,12 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Path == "/api/v2/alerts" && r.Method == http.MethodPost:
 		var posted []prom.Alert
 		if json.NewDecoder(r.Body).Decode(&posted) == nil {
+			if len(posted) == 1 && posted[0].Labels[attemptLabel] == "earlier" {
+				if a.endable && !posted[0].EndsAt.After(a.now()) {
+					a.earlier = 0
+				}
+				return
+			}
 			a.alerts = append(a.alerts, posted...)
 		}
 	case r.URL.Path == "/api/v2/alerts" && a.interrupt != nil && len(a.alerts) > 0:
@@ -82,7 +90,7 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		io.WriteString(w, `[]`) //nolint:errcheck // a test server
 	case r.URL.Path == "/api/v2/alerts" && a.earlier != 0 && len(a.alerts) == 0 && strings.HasPrefix(r.URL.Query().Get("filter"), runLabel):
 		a.earlier = max(-1, a.earlier-1)
-		io.WriteString(w, `[{"labels":{},"receivers":[{"name":"on-call"}],"status":{"state":"active"}}]`) //nolint:errcheck // a test server
+		io.WriteString(w, `[{"labels":{"firstlight_attempt":"earlier"},"receivers":[{"name":"on-call"}],"status":{"state":"active"}}]`) //nolint:errcheck // a test server
 	case r.URL.Path == "/api/v2/alerts" && r.URL.Query().Has("receiver"):
 		io.WriteString(w, a.notifying) //nolint:errcheck // a test server
 	case r.URL.Path == "/api/v2/alerts" && len(a.alerts) > 0 && (a.unresolved || a.alerts[len(a.alerts)-1].EndsAt.After(a.now())):
@@ -296,10 +304,14 @@ func TestNothingIsRaisedWithoutConsent(t *testing.T) {
 // An alert of a killed attempt of the same run was not one of the others, and its notification counted.
 func TestAnEarlierAttemptIsAwaited(t *testing.T) {
 	t.Parallel()
-	for name, tt := range map[string]struct{ lists, posts int }{"it ends": {2, 2}, "it does not": {-1, 0}} {
+	for name, tt := range map[string]struct {
+		lists   int
+		endable bool
+		posts   int
+	}{"it ends": {3, false, 2}, "it is ended": {-1, true, 2}, "it does not end": {-1, false, 0}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			a := &api{earlier: tt.lists, now: fast{}.Now}
+			a := &api{earlier: tt.lists, endable: tt.endable, now: fast{}.Now}
 			g, p := serve(t, a)
 			g.deps.Clock = fast{clock.RealClock{}}
 			var rec recorder

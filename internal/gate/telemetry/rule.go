@@ -26,7 +26,7 @@ type raiser interface {
 	raise(ctx context.Context, until time.Time) error
 	// end resolves the alert.
 	end(ctx context.Context) error
-	// endEarlier ends the alert of an earlier attempt of the run, unless that ends by itself.
+	// endEarlier ends the alerts of earlier attempts of the run.
 	endEarlier(ctx context.Context) error
 	// remove removes what raised it, once it is resolved.
 	remove(ctx context.Context) error
@@ -60,7 +60,19 @@ func (p *posted) post(ctx context.Context) error {
 	return errors.Join(problems...)
 }
 
-func (*posted) endEarlier(context.Context) error { return nil }
+// endEarlier ends the alerts of killed attempts of this run, which are active for minutes else.
+func (p *posted) endEarlier(ctx context.Context) error {
+	var problems []error
+	for _, am := range p.ams {
+		alerts, _, err := am.Alerts(ctx, runLabel, p.alert.Labels[runLabel])
+		problems = append(problems, err)
+		for _, a := range alerts {
+			now := p.now()
+			problems = append(problems, am.Post(ctx, prom.Alert{Labels: a.Labels, StartsAt: now, EndsAt: now}))
+		}
+	}
+	return errors.Join(problems...)
+}
 
 func (*posted) remove(context.Context) error { return nil }
 
