@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/firstlight/firstlight/internal/probe/prom"
 )
 
 // flushSlack is added to a group_interval, after which Alertmanager sends resolved notifications.
@@ -37,7 +39,7 @@ func (p *proof) earlier(ctx context.Context) (left, err error) {
 			return nil, err
 		}
 		if len(alerts) > 0 {
-			return fmt.Errorf("%s lists the alert of an earlier attempt of this run: run the gate again when it has ended", am.Name()), nil
+			return fmt.Errorf("%s lists the alert of an earlier attempt of this run: run the gate again when it has ended", am.Name()), p.endOrphans(ctx, am, alerts)
 		}
 	}
 	if !p.byRule() {
@@ -49,4 +51,25 @@ func (p *proof) earlier(ctx context.Context) (left, err error) {
 		left = fmt.Errorf("an earlier attempt of this run fired its alert less than %s ago: its resolved notification may not have been sent", within)
 	}
 	return left, err
+}
+
+// endOrphans ends alerts that nothing raises any more: those that a killed attempt posted, and those of a rule that
+// was removed with the objects of a killed run. Prometheus does not resolve the latter, so that both would be
+// active for minutes.
+func (p *proof) endOrphans(ctx context.Context, am prom.Alertmanager, alerts []prom.AlertState) error {
+	if raised, err := p.raiser.raises(ctx); raised || err != nil {
+		return err
+	}
+	if p.byRule() {
+		samples, _, err := p.prometheus.All().Query(ctx, fmt.Sprintf("ALERTS{alertname=%q,%s=%q}", alertName, runLabel, p.deps.RunID), time.Time{})
+		if err != nil || len(samples) > 0 {
+			return err
+		}
+	}
+	var ended []prom.Alert
+	for _, a := range alerts {
+		now := p.deps.Clock.Now()
+		ended = append(ended, prom.Alert{Labels: a.Labels, StartsAt: now, EndsAt: now})
+	}
+	return am.Post(ctx, ended...)
 }

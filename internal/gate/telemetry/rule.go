@@ -26,8 +26,10 @@ type raiser interface {
 	raise(ctx context.Context, until time.Time) error
 	// end resolves the alert.
 	end(ctx context.Context) error
-	// endEarlier ends the alerts of earlier attempts of the run.
+	// endEarlier ends what raises the alert of an earlier attempt of the run.
 	endEarlier(ctx context.Context) error
+	// raises reports whether it still exists.
+	raises(ctx context.Context) (bool, error)
 	// remove removes what raised it, once it is resolved.
 	remove(ctx context.Context) error
 	command() string
@@ -60,19 +62,9 @@ func (p *posted) post(ctx context.Context) error {
 	return errors.Join(problems...)
 }
 
-// endEarlier ends the alerts of killed attempts of this run, which are active for minutes else.
-func (p *posted) endEarlier(ctx context.Context) error {
-	var problems []error
-	for _, am := range p.ams {
-		alerts, _, err := am.Alerts(ctx, runLabel, p.alert.Labels[runLabel])
-		problems = append(problems, err)
-		for _, a := range alerts {
-			now := p.now()
-			problems = append(problems, am.Post(ctx, prom.Alert{Labels: a.Labels, StartsAt: now, EndsAt: now}))
-		}
-	}
-	return errors.Join(problems...)
-}
+func (*posted) endEarlier(context.Context) error { return nil }
+
+func (*posted) raises(context.Context) (bool, error) { return false, nil }
 
 func (*posted) remove(context.Context) error { return nil }
 
@@ -158,6 +150,12 @@ func (r *ruled) end(ctx context.Context) error {
 
 // endEarlier ends the rule of a killed attempt.
 func (r *ruled) endEarlier(ctx context.Context) error { return r.end(ctx) }
+
+func (r *ruled) raises(ctx context.Context) (bool, error) {
+	n := 0
+	err := r.own(ctx, func(*unstructured.Unstructured) error { n++; return nil })
+	return n > 0, err
+}
 
 func (r *ruled) remove(ctx context.Context) error {
 	return r.own(ctx, func(rule *unstructured.Unstructured) error {
