@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/firstlight/firstlight/internal/e2e/binary"
+	"github.com/firstlight/firstlight/internal/lab/labtest"
 	"github.com/firstlight/firstlight/internal/poll/polltest"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/suite"
@@ -50,13 +51,17 @@ func adminOf(t *testing.T, user string) (admin *kube.Cluster, config string) {
 	return admin, config
 }
 
-// grant creates what accept rbac printed.
-func grant(t *testing.T, admin *kube.Cluster, printed string) {
+// grant creates what accept rbac printed for the user of guest, and waits until the API server knows it.
+func grant(t *testing.T, admin, guest *kube.Cluster, printed string) {
 	t.Helper()
+	var roles []*rbacv1.Role // one of all namespaces has none
 	documents := utilyaml.NewYAMLReader(bufio.NewReader(strings.NewReader(printed)))
 	for {
 		doc, err := documents.Read()
 		if errors.Is(err, io.EOF) {
+			for _, r := range roles {
+				labtest.AwaitRules(t, guest, r.Namespace, r.Rules)
+			}
 			return
 		}
 		if err != nil {
@@ -71,11 +76,14 @@ func grant(t *testing.T, admin *kube.Cluster, printed string) {
 		case "Namespace":
 			_, err = admin.Client.CoreV1().Namespaces().Create(t.Context(), decoded[corev1.Namespace](t, doc), o)
 		case "ClusterRole":
-			_, err = rbac.ClusterRoles().Create(t.Context(), decoded[rbacv1.ClusterRole](t, doc), o)
+			r := decoded[rbacv1.ClusterRole](t, doc)
+			roles = append(roles, &rbacv1.Role{Rules: r.Rules})
+			_, err = rbac.ClusterRoles().Create(t.Context(), r, o)
 		case "ClusterRoleBinding":
 			_, err = rbac.ClusterRoleBindings().Create(t.Context(), decoded[rbacv1.ClusterRoleBinding](t, doc), o)
 		case "Role":
 			r := decoded[rbacv1.Role](t, doc)
+			roles = append(roles, r)
 			_, err = rbac.Roles(r.Namespace).Create(t.Context(), r, o)
 		case "RoleBinding":
 			b := decoded[rbacv1.RoleBinding](t, doc)
@@ -104,8 +112,12 @@ func TestAcceptLeastPrivilege(t *testing.T) {
 	suite.Require(t, suite.All)
 	const user, namespace = "runner", "acceptance"
 	admin, config := adminOf(t, user)
+	runner, err := kube.Open(config, "")
+	if err != nil {
+		t.Fatal(err)
+	}
 	path := strings.TrimSpace(program.Must(t, "lab", "site", "--path", "--name", labName).Stdout)
-	grant(t, admin, program.Must(t, "accept", "rbac", "--site", path, "--namespace", namespace, "--user", user).Stdout)
+	grant(t, admin, runner, program.Must(t, "accept", "rbac", "--site", path, "--namespace", namespace, "--user", user).Stdout)
 	r := program.Run(t.Context(), "accept", "-o", "json", "--kubeconfig", config, "--site", path, "--namespace", namespace, "--evidence", t.TempDir())
 	a := decode(t, r)
 	if r.Code != 0 || a.verdicts() != allPassed {

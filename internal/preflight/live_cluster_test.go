@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
-	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -40,15 +39,6 @@ func (p *planted) asGuest(t *testing.T, verb, of string) {
 		}
 	}
 	p.cluster = p.lab.Guest(t, allowed).Cluster
-	polltest.UntilNil(t, "the API server to know the role", func() error {
-		review, err := p.cluster.Client.AuthorizationV1().SelfSubjectAccessReviews().Create(t.Context(), &authorizationv1.SelfSubjectAccessReview{
-			Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &authorizationv1.ResourceAttributes{Verb: "list", Resource: "nodes"}},
-		}, metav1.CreateOptions{})
-		if err == nil && !review.Status.Allowed {
-			err = fmt.Errorf("not allowed: %s", review.Status.Reason)
-		}
-		return err
-	})
 }
 
 // changeNode changes the spec of a node until the obstacle is removed.

@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/yaml"
 
+	"github.com/firstlight/firstlight/internal/lab/labtest"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/suite"
 )
@@ -106,6 +107,11 @@ func TestLeastPrivilege(t *testing.T) {
 		t.Fatal(err)
 	}
 	site, config := as(t, name, "validator")
+	validator, err := kube.Open(config, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	labtest.AwaitRules(t, validator, "", role.Rules)
 	args := []string{"--site", site, "--kubeconfig", config, "--recipe", recipe}
 
 	// Deleted, and named within seconds; a busy machine needs more of them.

@@ -49,21 +49,22 @@ func (l *Lab) Guest(t *testing.T, rules []rbacv1.PolicyRule) *Lab {
 	if err != nil {
 		t.Fatal(err)
 	}
-	awaitRules(t, cluster, rules)
+	AwaitRules(t, cluster, "", rules)
 	other := *l
 	other.Cluster = cluster
 	return &other
 }
 
-// awaitRules returns when the API server allows what the rules allow: on a busy machine its authorizer
-// had not seen them at the first request of a test, which was forbidden.
-func awaitRules(t *testing.T, cluster *kube.Cluster, rules []rbacv1.PolicyRule) {
+// AwaitRules returns when the API server allows the user of cluster what the rules of a new role allow
+// in a namespace (empty: in all): on a busy machine its authorizer had not seen them at the first request
+// of a test, which was forbidden.
+func AwaitRules(t *testing.T, cluster *kube.Cluster, namespace string, rules []rbacv1.PolicyRule) {
 	t.Helper()
 	i := slices.IndexFunc(rules, func(r rbacv1.PolicyRule) bool { return len(r.Resources) > 0 && len(r.ResourceNames) == 0 })
 	if i < 0 {
 		return
 	}
-	attributes := &authorizationv1.ResourceAttributes{Verb: rules[i].Verbs[0], Group: rules[i].APIGroups[0], Resource: rules[i].Resources[0]}
+	attributes := &authorizationv1.ResourceAttributes{Namespace: namespace, Verb: rules[i].Verbs[0], Group: rules[i].APIGroups[0], Resource: rules[i].Resources[0]}
 	if resource, sub, ok := strings.Cut(attributes.Resource, "/"); ok {
 		attributes.Resource, attributes.Subresource = resource, sub
 	}

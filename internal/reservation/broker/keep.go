@@ -17,7 +17,7 @@ import (
 // ErrRenewFailed means that the lease could not be renewed in time; another holder may have it.
 var ErrRenewFailed = errors.New("the lease could not be renewed")
 
-var errNotRenewed = errors.New("it was not renewed since its claim")
+var errNotRenewed = errors.New("no renewal was tried since")
 
 const (
 	// renewalsPerInterval renewals are made in an interval.
@@ -74,8 +74,13 @@ func (b *Broker) Hold(ctx context.Context, grants []Grant, renewed func(Grant), 
 		lost <- err
 	}()
 	err := work(working)
+	late := k.isLate() // its programs may have got their SIGTERM before keep saw the time
 	end()
-	if cause := <-lost; cause != nil {
+	cause := <-lost
+	if cause == nil && late {
+		cause = k.notRenewed()
+	}
+	if cause != nil {
 		return &LostError{Cause: cause, Work: err}
 	}
 	return err
@@ -92,12 +97,14 @@ type keeper struct {
 	last time.Duration
 	// ends is the earliest end of a term; zero: none ends.
 	ends time.Time
+	// failed is the error of the last renewal.
+	failed error
 	// deadline ends programs also if this process is stopped and cannot do it.
 	deadline *proctree.Deadline
 }
 
 func (b *Broker) newKeeper(grants []Grant, renewed func(Grant)) *keeper {
-	k := &keeper{Broker: b, grants: grants, renewed: renewed, last: b.clock.Elapsed(), ends: termEnd(grants)}
+	k := &keeper{Broker: b, grants: grants, renewed: renewed, last: b.clock.Elapsed(), ends: termEnd(grants), failed: errNotRenewed}
 	for _, g := range grants {
 		if p := g.RenewInterval.Duration; p > 0 && (k.interval == 0 || p < k.interval) {
 			k.interval = p
@@ -115,6 +122,16 @@ func (k *keeper) moveDeadline() {
 	if k.interval > 0 {
 		k.deadline.Move(time.Now().Add(k.left()))
 	}
+}
+
+// isLate reports whether the work had to be stopped by now.
+func (k *keeper) isLate() bool {
+	at, _ := k.deadline.At()
+	return !at.IsZero() && !time.Now().Before(at)
+}
+
+func (k *keeper) notRenewed() error {
+	return fmt.Errorf("%w for %s: %w", ErrRenewFailed, (k.clock.Elapsed() - k.last).Round(time.Millisecond), k.failed)
 }
 
 // left returns the time until the work must be stopped. A lease can be given to another an interval
@@ -145,7 +162,7 @@ func (k *keeper) keep(ctx context.Context) error {
 	}
 	every := k.interval / renewalsPerInterval
 	least, wait := min(retryInterval, every), every
-	for err := errNotRenewed; ; {
+	for {
 		if poll.Sleep(ctx, min(wait, k.left()/2, k.beforeEnd())) != nil {
 			return nil //nolint:nilerr // ctx has ended
 		}
@@ -154,14 +171,13 @@ func (k *keeper) keep(ctx context.Context) error {
 			if poll.Sleep(ctx, left) != nil {
 				return nil //nolint:nilerr // ctx has ended
 			}
-			return fmt.Errorf("%w for %s: %w", ErrRenewFailed, (k.clock.Elapsed() - k.last).Round(time.Millisecond), err)
+			return k.notRenewed()
 		}
 		begin := k.clock.Elapsed()
-		var now []Grant
-		now, err = k.renewAll(ctx, max(least, min(every, left/2)))
+		now, err := k.renewAll(ctx, max(least, min(every, left/2)))
 		switch {
 		case err == nil:
-			k.last, k.ends, wait = begin, termEnd(now), every
+			k.last, k.ends, wait, k.failed = begin, termEnd(now), every, errNotRenewed
 			k.moveDeadline()
 		case ctx.Err() != nil:
 			return nil //nolint:nilerr // the holder ends; that the renewal was cancelled is no error
@@ -170,7 +186,7 @@ func (k *keeper) keep(ctx context.Context) error {
 		case k.beforeEnd() <= 0:
 			return fmt.Errorf("%w since %s: %w", lease.ErrTermOver, k.ends.UTC().Format(time.RFC3339), err)
 		default:
-			wait = least
+			wait, k.failed = least, err
 			if errors.Is(err, context.DeadlineExceeded) {
 				k.store.Reconnect() // the connection may be dead
 			}

@@ -365,3 +365,48 @@ func TestErrorOfALostLeaseHasTheErrorOfTheWork(t *testing.T) {
 		})
 	}
 }
+
+// stuck is a store whose writes after the claim return only when released is closed, as in a process
+// that has no CPU.
+type stuck struct {
+	*unreliable
+	released chan struct{}
+}
+
+func (s stuck) Save(ctx context.Context, r *store.Reservation) (*store.Reservation, error) {
+	saved, err := s.unreliable.Save(ctx, r)
+	if err != nil {
+		<-s.released
+	}
+	return saved, err
+}
+
+// Regression: the programs of the work got their SIGTERM at the deadline before the renewals were given
+// up, and the work's own end was reported instead of the lost lease.
+func TestWorkThatEndsAtItsDeadlineHasLostTheLease(t *testing.T) {
+	for name, tt := range map[string]struct {
+		early time.Duration
+		lost  bool
+	}{
+		"at the deadline":     {lost: true},
+		"after the deadline":  {early: -time.Millisecond, lost: true},
+		"before the deadline": {early: time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				u, _, grants := holding(t, who("ada"))
+				s := stuck{unreliable: u, released: make(chan struct{})}
+				signal := errors.New("signal: terminated")
+				err := New(Options{Store: s}).Hold(t.Context(), grants, nil, func(ctx context.Context) error {
+					defer time.AfterFunc(time.Second, func() { close(s.released) })
+					at, _ := proctree.DeadlineOf(ctx).At()
+					<-time.After(time.Until(at) - tt.early)
+					return signal
+				})
+				if !errors.Is(err, signal) || errors.Is(err, ErrRenewFailed) != tt.lost {
+					t.Errorf("got %v", err)
+				}
+			})
+		})
+	}
+}

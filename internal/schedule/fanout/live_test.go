@@ -25,6 +25,7 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/e2e/binary"
 	"github.com/firstlight/firstlight/internal/lab"
+	"github.com/firstlight/firstlight/internal/lab/labtest"
 	"github.com/firstlight/firstlight/internal/poll/polltest"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/recipe"
@@ -149,7 +150,9 @@ func (b *bench) callerWith(t *testing.T, role []byte) *kube.Cluster {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return b.as(t, "default", name)
+	c := b.as(t, "default", name)
+	labtest.AwaitRules(t, c, "", r.Rules)
+	return c
 }
 
 // as is a ServiceAccount at work.
