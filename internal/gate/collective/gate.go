@@ -60,7 +60,7 @@ func (g *Gate) Describe() []string {
 	}, g.describeRest()...)
 }
 
-// describeRest lists the other collectives and the rails of the site.
+// describeRest lists the other collectives, the rails and the NVLink domains of the site.
 func (g *Gate) describeRest() []string {
 	var out []string
 	for _, t := range g.suite()[1:] {
@@ -68,6 +68,9 @@ func (g *Gate) describeRest() []string {
 	}
 	if n := len(g.rails()); n > 0 {
 		out = append(out, fmt.Sprintf("repeat the all-reduce over each of %d rails alone (NCCL_IB_HCA)", n))
+	}
+	if g.byDomain() {
+		out = append(out, "repeat the collectives over each NVLink domain alone, as NCCL reports it for the GPUs (ClusterUUID and CliqueId), all domains at once")
 	}
 	return out
 }

@@ -82,6 +82,8 @@ func (p *logParser) line(text string) {
 		host.network(body)
 	case strings.HasPrefix(body, "Using network"), strings.HasPrefix(body, "Initialized NET plugin"):
 		host.using(body)
+	case strings.HasPrefix(body, "NCCL_"):
+		host.setting(body)
 	default:
 		if gpu := p.gpu(key); gpu != nil {
 			gpu.line(body)

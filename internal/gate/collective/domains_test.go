@@ -1,0 +1,204 @@
+package collective
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/checktest"
+	"github.com/firstlight/firstlight/internal/plan"
+	"github.com/firstlight/firstlight/internal/profile"
+)
+
+func secondRack() map[string]bool { return set("gpu-05", "gpu-06", "gpu-07", "gpu-08") }
+
+func slower(nodes map[string]bool, each float64) map[string]float64 {
+	out := map[string]float64{}
+	for n := range nodes {
+		out[n] = each
+	}
+	return out
+}
+
+// Each NVLink domain is judged by itself, against the figure of NVLink for its nodes.
+func TestJudgeDomains(t *testing.T) {
+	t.Parallel()
+	const disabled = "NCCL_MNNVL_ENABLE set by environment to 0"
+	for name, tt := range map[string]struct {
+		world   racks
+		verdict check.Verdict
+		suspect string // of the first finding
+		message string // of the first finding
+		domains int    // runs by domain
+	}{
+		"healthy":                              {racks{}, check.Passed, "", "", 2},
+		"NVLink multicast alone, no channels":  {racks{noChannels: true}, check.Passed, "", "", 2},
+		"a domain falls back to the network":   {racks{off: secondRack(), setting: disabled}, check.Failed, rackB, "rack r2): NCCL does not use NVLink between the nodes and fell back to the network; 96 channel ends between nodes run over NET/IB; NCCL's settings are NCCL_MNNVL_ENABLE=0", 2},
+		"a domain falls back now and then":     {racks{off: secondRack(), domainsOnly: true}, check.Failed, rackB, "gpu-05, gpu-06, gpu-07, gpu-08; rack r2", 2},
+		"both fall back":                       {racks{off: set("gpu-01", "gpu-02", "gpu-03", "gpu-04", "gpu-05", "gpu-06", "gpu-07", "gpu-08")}, check.Failed, rackA, "fell back", 2},
+		"a node falls back":                    {racks{off: set("gpu-06"), setting: disabled}, check.Failed, "gpu-06", "NCCL does not use NVLink between gpu-06 and the other nodes of its NVLink domain", 2},
+		"a fallback that NCCL does not report": {racks{off: secondRack(), old: true, noChannels: true}, check.Failed, rackB, "the network between these nodes can give 250 GB/s: suspect that NCCL fell back to it", 2},
+		"a slow domain":                        {racks{cluster: cluster{slow: slower(secondRack(), 0.95)}}, check.Failed, rackB, "expected at least 811.44: 92 % of the 882 GB/s of 4 nodes; it is more than the network can give: NVLink is in use, at a part of its rate; all 6 pairs of nodes are good: suspect shared components (NVLink switches and their partition)", 2},
+		"a very slow domain":                   {racks{cluster: cluster{slow: slower(secondRack(), 0.85)}}, check.Failed, rackB, "all 6 pairs of nodes are bad: suspect a common cause (image, NCCL version or settings, IMEX, NVLink switches)", 2},
+		"a bad path in a domain":               {racks{cluster: cluster{slowPair: []string{"gpu-06", "gpu-08"}}, domainsOnly: true}, check.Failed, "gpu-06<->gpu-08", "good with other nodes and bad with each other", 2},
+		"a slow node":                          {racks{cluster: cluster{slow: map[string]float64{"gpu-07": 0.6}}}, check.Failed, "gpu-07", "every pair with gpu-07 is bad", 2},
+		"a slow network between the domains":   {racks{cluster: cluster{factor: 0.5}, across: true}, check.Failed, "cluster", "; each NVLink domain alone is fast: suspect the network between them", 2},
+		"wrong data in a domain":               {racks{cluster: cluster{wrong: set("gpu-02")}, domainsOnly: true}, check.Failed, "gpu-02", "rack r1): every pair with gpu-02", 2},
+		"no IMEX in a domain":                  {racks{noIMEX: secondRack()}, check.Failed, rackB, "NCCL cannot use IMEX on any node: MNNVL (cliqueSize 16) is available but not working", 2},
+		"no IMEX on a node":                    {racks{noIMEX: set("gpu-06")}, check.Failed, "gpu-06", "NCCL cannot use IMEX on gpu-06", 2},
+		"a node outside of the fabric":         {racks{noFabric: set("gpu-06")}, check.Failed, "gpu-06", "is in no NVLink domain (ClusterUUID 00000000-0000-0000-0000-000000000000, state 1, want 3)", 2},
+		"NCCL reports no fabric":               {racks{fabricless: true}, check.Unobserved, "gpu-01", "NCCL reports the NVLink domain of 0 of 4 GPUs of gpu-01", 0},
+		"NCCL reports no clique":               {racks{old: true}, check.Unobserved, "rank 0", "reports no MNNVL clique of 16 ranks", 2},
+		"a rack in two cliques":                {racks{clique: map[string]string{"gpu-04": "1"}}, check.Unobserved, "rack r1", "the nodes of rack r1 are in 2 NVLink domains", 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			j, obs := walkRacks(t, rackGate(t), tt.world)
+			ran := 0
+			for _, o := range obs {
+				if f, err := check.Decode[Figures](o); err == nil && f.Scope == ScopeDomain {
+					ran++
+				}
+			}
+			if j.Verdict != tt.verdict || ran != tt.domains {
+				t.Fatalf("%s (%s), want %s; %d runs by domain, want %d; %+v", j.Verdict, j.Reason, tt.verdict, ran, tt.domains, j.Findings)
+			}
+			if tt.verdict == check.Passed {
+				for _, want := range []string{rackA + " 85", rackB + " 85"} {
+					if !strings.Contains(j.Reason, want) {
+						t.Errorf("reason %q, want %q", j.Reason, want)
+					}
+				}
+				return
+			}
+			if f := j.Findings[0]; f.Suspect != tt.suspect || !strings.Contains(f.Message, tt.message) || f.Remedy == "" || len(f.Observations) == 0 {
+				t.Errorf("%+v, want %s, %q", f, tt.suspect, tt.message)
+			}
+		})
+	}
+}
+
+// Domains of one node each show nothing of NVLink between nodes, however fast they are.
+func TestDomainsOfOneNode(t *testing.T) {
+	t.Parallel()
+	g := rackGate(t)
+	own := map[string]string{}
+	for i := range g.site.Inventory.Nodes {
+		n := &g.site.Inventory.Nodes[i]
+		n.Rack, own[n.Name] = "", strings.TrimPrefix(n.Name, "gpu-")
+	}
+	j, _ := walkRacks(t, g, racks{clique: own})
+	if f := j.Findings; j.Verdict != check.Unobserved || len(f) != 1 || !strings.Contains(f[0].Message, "each of 8 NVLink domains has one node") {
+		t.Errorf("%s: %s: %+v", j.Verdict, j.Reason, f)
+	}
+}
+
+// The other collectives run in each domain, with limits of their own; after a failed all-reduce of a domain its
+// others do not.
+func TestSuiteOfDomains(t *testing.T) {
+	t.Parallel()
+	targets := func(obs []check.Observation, of string) (n int) {
+		for _, o := range obs {
+			if strings.HasPrefix(o.Target, of) {
+				n++
+			}
+		}
+		return n
+	}
+	j, obs := walkRacks(t, rackGate(t, profile.CollectiveNames()...), racks{})
+	if j.Verdict != check.Passed || targets(obs, rackA) != 5 || targets(obs, rackB) != 5 || len(obs) != 15 {
+		t.Fatalf("%s: %s; %d observations", j.Verdict, j.Reason, len(obs))
+	}
+	for _, name := range []string{"busbw of all-reduce of " + rackA, "busbw of all-gather of " + rackB, "busbw of sendrecv of " + rackB} {
+		i := slices.IndexFunc(j.Figures, func(f check.Figure) bool { return f.Name == name })
+		if i < 0 || j.Figures[i].Value < j.Figures[i].Limit || j.Figures[i].Limit <= 0 || j.Figures[i].Source == "" {
+			t.Errorf("no figure %q with a limit: %+v", name, j.Figures)
+		}
+	}
+	j, obs = walkRacks(t, rackGate(t, profile.CollectiveNames()...), racks{off: secondRack(), domainsOnly: true})
+	if j.Verdict != check.Failed || targets(obs, rackA) != 5 || targets(obs, rackB) != 1 {
+		t.Errorf("%s: %s; %d and %d observations", j.Verdict, j.Reason, targets(obs, rackA), targets(obs, rackB))
+	}
+	j, _ = walkRacks(t, rackGate(t, profile.AllToAll), racks{cluster: cluster{only: "alltoall_perf", slow: slower(secondRack(), 0.85)}, domainsOnly: true})
+	if f := j.Findings; j.Verdict != check.Failed || f[0].Suspect != rackB || !strings.Contains(f[0].Message, rackB+", all-to-all (gpu-05") {
+		t.Errorf("%s: %+v", j.Verdict, f)
+	}
+}
+
+// A run by domain that was not observed exactly once, or over fewer nodes or GPUs than the domain has, is not passed.
+func TestDomainsAreExact(t *testing.T) {
+	t.Parallel()
+	g := rackGate(t, profile.AllGather)
+	_, whole := walkRacks(t, g, racks{})
+	for i, o := range whole {
+		without := slices.Delete(slices.Clone(whole), i, i+1)
+		if j := plan.Judge(g, without); j.Verdict != check.Unobserved {
+			t.Errorf("without %s: %s: %s", o.Target, j.Verdict, j.Reason)
+		}
+		if j := plan.Judge(g, append(without, o, o)); j.Verdict != check.Unobserved || !strings.Contains(j.Reason, "observed 2 times") {
+			t.Errorf("twice %s: %s: %s", o.Target, j.Verdict, j.Reason)
+		}
+		failed := o
+		failed.Err = "not placed"
+		if j := plan.Judge(g, append(without, failed)); j.Verdict != check.Unobserved || !strings.Contains(j.Reason, "did not run") {
+			t.Errorf("failed %s: %s: %s", o.Target, j.Verdict, j.Reason)
+		}
+	}
+	g.site.Workloads.Collective.ByNVLinkDomain = false
+	if j := plan.Judge(g, whole); j.Verdict != check.Passed || strings.Contains(j.Reason, "NVLink domain") {
+		t.Errorf("without the key: %s: %s", j.Verdict, j.Reason)
+	}
+}
+
+// TestDomainRules covers the requirements on a run by domain, one field at a time.
+func TestDomainRules(t *testing.T) {
+	t.Parallel()
+	g := rackGate(t)
+	_, obs := walkRacks(t, g, racks{})
+	const inB, all = KindRun + "@" + rackB, KindRun + "@all nodes"
+	launcher := "pod firstlight-test/" + g.domainJob(tests[0], domain{id: strings.TrimPrefix(rackB, "NVLink domain "), nodes: g.nodes()[4:]}).name() + "-0-abcde"
+	bandwidth := func(each float64) []checktest.Change {
+		return []checktest.Change{checktest.Set(inB, ".runs[*].rows[*].outOfPlace.busbwGBps", each), checktest.Set(inB, ".runs[*].rows[*].inPlace.busbwGBps", each)}
+	}
+	checktest.Rules(t, func(obs []check.Observation) check.Judgement { return plan.Judge(g, obs) }, obs, []checktest.Rule{
+		checktest.When("a domain needs the figure of its own nodes", bandwidth(811.43)...).Fails(rackB, "expected at least 811.44: 92 % of the 882 GB/s of 4 nodes; it is more than the network can give"),
+		checktest.When("a bandwidth that the network can give is a sign of a fallback", bandwidth(250)...).Fails(rackB, "the network between these nodes can give 250 GB/s: suspect that NCCL fell back to it"),
+		checktest.When("a bandwidth above the network's is not", bandwidth(250.01)...).Fails(rackB, "it is more than the network can give"),
+		checktest.When("a node of the domain must take part", checktest.Set(inB, ".nodes[last]", checktest.LeftOut)).Fails("gpu-08", "ranks ran on gpu-08"),
+		checktest.When("a node of another domain must not", checktest.Set(inB, ".nodes[last]", "gpu-01")).Fails("gpu-08", "ranks ran on gpu-08"),
+		checktest.When("a run of another domain is not that of this one", checktest.Set(inB, ".domain", "x.1")).Unobserved(rackB, rackB+" was not observed"),
+		checktest.When("repetitions are those of the profile", checktest.Set(inB, ".repetitions", 2), checktest.Set(inB, ".runs[0]", checktest.LeftOut)).Unobserved("inventory", "ran 2 repetitions"),
+		checktest.When("one channel over the network is a fallback", checktest.Set(inB, ".nccl.channels[0].transport", "NET/IB")).Fails(rackB, "fell back to the network; 3 channel ends between nodes run over NET/IB"),
+		checktest.When("one rank without NVLink between nodes is its node's", checktest.Set(inB, ".nccl.ranks[4].mnnvl", false)).Fails("gpu-06", "NCCL does not use NVLink between gpu-06 and the other nodes"),
+		checktest.When("a clique of a part of the ranks is a fallback", checktest.Set(inB, ".nccl.ranks[*].cliqueSize", 15)).Fails(rackB, "fell back to the network"),
+		checktest.When("a rank that reports no clique shows nothing", checktest.Set(inB, ".nccl.ranks[15].cliqueSize", checktest.LeftOut)).Unobserved("rank 15", "reports no MNNVL clique of 16 ranks"),
+		checktest.When("a rank that reports no use of it shows nothing", checktest.Set(inB, ".nccl.ranks[3].mnnvl", checktest.LeftOut)).Unobserved("rank 3", "reports no MNNVL clique"),
+		checktest.When("the domain is that of the run over all nodes", checktest.Set(inB, ".nccl.ranks[*].fabrics[0].cliqueID", "1")).Fails("gpu-05, gpu-06, gpu-07, gpu-08", "the GPUs of gpu-05, gpu-06, gpu-07, gpu-08 are in NVLink domain 4963e406-e1f5-4a7a-a19a-7d1bd763fec4.1"),
+		checktest.When("a GPU that has lost the fabric is its node's", checktest.Set(inB, ".nccl.ranks[0].fabrics[0].state", 1)).Fails("gpu-05", "a GPU of gpu-05 is in no NVLink domain"),
+		checktest.When("NCCL must speak", checktest.Set(inB, ".nccl.lines", 0)).Unobserved(launcher, "no output of NCCL"),
+		checktest.When("a log that was cut off hides ranks", checktest.Set(inB, ".nccl.clipped", true)).Unobserved(launcher, "exceeds the size limit"),
+		checktest.When("a GPU that has not joined the fabric has no domain", checktest.Set(all, ".nccl.ranks[8].fabrics[0].state", 2)).Fails("gpu-03", "is in no NVLink domain"),
+		checktest.When("a UUID of zeros is not a domain", checktest.Set(all, ".nccl.ranks[8].fabrics[0].clusterUUID", "00000000-0000-0000-0000-000000000000")).Fails("gpu-03", "is in no NVLink domain"),
+		checktest.When("GPUs of a node are in one domain", checktest.Set(all, ".nccl.ranks[8].fabrics[0].cliqueID", "1")).Fails("gpu-03", "the GPUs of gpu-03 are in 2 NVLink domains"),
+		checktest.When("every GPU must report its domain", checktest.Set(all, ".nccl.ranks[8].fabrics", checktest.LeftOut)).Unobserved("gpu-03", "NCCL reports the NVLink domain of 3 of 4 GPUs"),
+	})
+}
+
+// Every field of a run by domain is demanded, or this list states why not.
+func TestEveryFieldOfADomain(t *testing.T) {
+	t.Parallel()
+	g := rackGate(t)
+	g.site.Inventory.Nodes = g.site.Inventory.Nodes[:2]
+	_, obs := walkRacks(t, g, racks{})
+	i := slices.IndexFunc(obs, func(o check.Observation) bool { return o.Target == rackA })
+	rest := slices.Delete(slices.Clone(obs), i, i+1)
+	judge := func(of []check.Observation) check.Judgement {
+		return plan.Judge(g, append(slices.Clone(rest), of...))
+	}
+	checktest.EveryField(t, "spoilt-domain", judge, obs[i:i+1], harmless(checktest.Harmless{
+		"adapters are those of the run over all nodes; here they are not in use": {`.* .nccl.hosts.*`, `.* .nccl.ranks.ringGDR: flipped`},
+		"a run by NVLink multicast has none, and every rank reports its clique":  {`.* .nccl.channels: .*`},
+		"said twice is not more": {`.* .nccl.ranks.fabrics: the first twice`},
+	}), checktest.Sample(8))
+}
