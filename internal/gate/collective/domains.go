@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/gate/gangjob"
 	"github.com/firstlight/firstlight/internal/probe/nccl"
 	"github.com/firstlight/firstlight/internal/workload"
 )
@@ -30,27 +31,57 @@ func (g *Gate) domainJob(t test, d domain) job {
 }
 
 // domainsOf are the NVLink domains of the nodes of a run, as NCCL reports them, in the order of their first nodes.
-// Nodes without one are reported.
-func (g *Gate) domainsOf(b *check.Builder, id string, f Figures) []domain {
+// Nodes without one are reported; whole is set if each is in one.
+func (g *Gate) domainsOf(b *check.Builder, id string, f Figures) (out []domain, whole bool) {
 	fabrics, ranks := map[string][]nccl.Fabric{}, map[string]int{}
 	where := f.where()
 	for _, r := range f.NCCL.Ranks {
 		if len(r.Fabrics) > 0 {
 			node := where.node(r.Host)
 			fabrics[node] = append(fabrics[node], r.Fabrics...)
-			ranks[node]++
+			if r.Rank >= 0 {
+				ranks[node]++
+			}
 		}
 	}
-	var out []domain
+	forged := forgedDomains(b, id, f)
+	whole = len(f.Nodes) > 0
 	for _, node := range f.Nodes {
 		of := nodeDomain(b, id, node, fabrics[node], ranks[node], f.GPUsPerNode)
 		i := slices.IndexFunc(out, func(d domain) bool { return d.id == of })
 		switch {
-		case of == "":
+		case of == "" || forged[node]:
+			whole = false
 		case i < 0:
 			out = append(out, domain{id: of, nodes: []string{node}})
 		default:
 			out[i].nodes = append(out[i].nodes, node)
+		}
+	}
+	return out, whole
+}
+
+// hasDomains reports whether the nodes of a run over all nodes are judged by domain: a pair of nodes of two domains
+// cannot reach the limit of NVLink, so that only pairs within one localise a failure.
+func (g *Gate) hasDomains(f Figures) bool {
+	if !g.byDomain() {
+		return false
+	}
+	_, whole := g.domainsOf(&check.Builder{}, "", f)
+	return whole
+}
+
+// forgedDomains are the nodes on which a variable replaces what the GPUs report (src/init.cc of NVIDIA/nccl).
+func forgedDomains(b *check.Builder, id string, f Figures) map[string]bool {
+	out := map[string]bool{}
+	where := f.where()
+	for _, h := range f.NCCL.Hosts {
+		for _, set := range h.Settings {
+			if name, _, _ := strings.Cut(set, "="); name == "NCCL_MNNVL_UUID" || name == "NCCL_MNNVL_CLIQUE_ID" {
+				node := where.node(h.Name)
+				b.Unobserved(id, node, "unset "+name+" in the image, the pods and /etc/nccl.conf of this node; then "+remedyOnce, "%s is set on %s: the NVLink domain that NCCL reports need not be that of its GPUs", set, node)
+				out[node] = true
+			}
 		}
 	}
 	return out
@@ -79,20 +110,25 @@ func nodeDomain(b *check.Builder, id, node string, fabrics []nccl.Fabric, ranks,
 		b.Fail(id, node, remedyNoFabric, "the GPUs of %s are in %d NVLink domains: %s", node, len(found), strings.Join(found, ", "))
 		return ""
 	case len(found) == 0 || ranks < gpus:
-		b.Unobserved(id, node, remedyOldNCCL, "NCCL reports the NVLink domain of %d of %d GPUs of %s", ranks, gpus, node)
+		remedy := remedyOldNCCL
+		if ranks > 0 {
+			remedy = remedyNoFabric
+		}
+		b.Unobserved(id, node, remedy, "NCCL reports the NVLink domain of %d of %d GPUs of %s", ranks, gpus, node)
 		return ""
 	}
 	return found[0]
 }
 
 // observeDomains runs the collectives of the site over each NVLink domain, all domains at once: each has NVLink
-// switches of its own.
+// switches of its own. Without the domain of every node, none is run.
 func (g *Gate) observeDomains(ctx context.Context, rec check.Recorder, l *workload.Launcher, all Figures) error {
-	if !g.byDomain() {
+	if !g.hasDomains(all) {
 		return nil
 	}
+	domains, _ := g.domainsOf(&check.Builder{}, "", all)
 	jobs, ctx := errgroup.WithContext(ctx)
-	for _, d := range g.domainsOf(&check.Builder{}, "", all) {
+	for _, d := range domains {
 		jobs.Go(func() error { return g.observeDomain(ctx, rec, l, d) })
 	}
 	if err := jobs.Wait(); err != nil {
@@ -101,8 +137,8 @@ func (g *Gate) observeDomains(ctx context.Context, rec check.Recorder, l *worklo
 	return nil
 }
 
-// observeDomain runs the collectives over one domain, and localises their failures; after a failed all-reduce the
-// others are not run.
+// observeDomain runs the collectives over one domain, and localises their failures; after a failed all-reduce, or a
+// job that did not run, the others are not run.
 func (g *Gate) observeDomain(ctx context.Context, rec check.Recorder, l *workload.Launcher, d domain) error {
 	for _, t := range g.suite() {
 		rec.Progress("%s over %s, %d nodes, %d repetitions", t.name, domainName(d.id), len(d.nodes), g.repetitions())
@@ -113,7 +149,7 @@ func (g *Gate) observeDomain(ctx context.Context, rec check.Recorder, l *workloa
 		if _, err := g.localise(ctx, rec, l, f); err != nil {
 			return err
 		}
-		if t.isAllReduce() && g.reviewRun("", f).HasFailed() {
+		if f.Outcome.Ended == gangjob.EndedNotRun || t.isAllReduce() && g.reviewRun("", f).HasFailed() {
 			return nil
 		}
 	}

@@ -32,6 +32,8 @@ type racks struct {
 	// old: NCCL reports fabrics and no cliques. fabricless: it reports no fabrics. noChannels: of a run by NVLink
 	// multicast, by domain.
 	old, fabricless, noChannels bool
+	// unplaced: jobs on a part of the nodes are not run.
+	unplaced bool
 }
 
 const (
@@ -96,6 +98,7 @@ func (r racks) lines(b *strings.Builder, job string, nodes []string, rep, rank i
 	}
 	say("NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_1:1/IB [2]mlx5_2:1/IB [3]mlx5_3:1/IB [RO]; OOB eth0:10.0.0.%d<0>", i+1)
 	say("Using network IB")
+	say("ncclCommInitRank comm 0x5 rank %d nranks %d cudaDev %d nvmlDev %d busId %d01000 commId 0x7 - Init START", rank, ranks, d, d, d+8)
 	uuid, clique, state := r.fabric(node)
 	if !r.fabricless {
 		say("MNNVL busId 0x%d01000 fabric UUID %s cliqueId 0x%s state %d healthMask 0xaa", d+8, uuid, clique, state)
@@ -149,6 +152,9 @@ func (r racks) fake(_ context.Context, _ *workload.Launcher, spec workload.Spec)
 	all := len(spec.Nodes) == 2*traysInARack
 	if all && r.domainsOnly || !all && r.across || r.only != "" && r.only != r.test {
 		r = racks{cluster: cluster{test: r.test}, old: r.old, fabricless: r.fabricless, clique: r.clique}
+	}
+	if r.unplaced && !all {
+		return gangjob.Outcome{Namespace: "firstlight-test", Ended: gangjob.EndedNotRun}, nil, nil
 	}
 	reps := 1
 	_, _ = fmt.Sscan(spec.Env["REPETITIONS"], &reps)

@@ -56,8 +56,15 @@ func (g *Gate) Describe() []string {
 	return append([]string{
 		"start a gang of one pod per GPU node and run: " + g.command(g.all(tests[0])),
 		"read the transports in NCCL's log (NCCL_DEBUG=INFO)",
-		"if it fails without naming a node: repeat it on pairs and groups of nodes, or on single nodes",
+		g.describeLocalising(),
 	}, g.describeRest()...)
+}
+
+func (g *Gate) describeLocalising() string {
+	if g.byDomain() {
+		return "if a run over one NVLink domain fails without naming a node: repeat it on pairs and groups of its nodes, or on single nodes"
+	}
+	return "if it fails without naming a node: repeat it on pairs and groups of nodes, or on single nodes"
 }
 
 // describeRest lists the other collectives, the rails and the NVLink domains of the site.

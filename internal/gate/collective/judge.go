@@ -15,7 +15,8 @@ func (g *Gate) Judge(obs []check.Observation) check.Judgement {
 	if j.Verdict == check.Failed {
 		return withDomains(withRails(j, g.judgeRails(obs)), domains)
 	}
-	return combine(slices.Concat([]check.Judgement{j}, g.judgeOthers(obs, j.Verdict), g.judgeRails(obs), domains))
+	// Domains before the others: they name one where another collective over all nodes names the cluster.
+	return combine(slices.Concat([]check.Judgement{j}, domains, g.judgeOthers(obs, j.Verdict), g.judgeRails(obs)))
 }
 
 // runs are the observations of a test: the last run over all nodes with their number (see exactlyOne), and any
@@ -42,9 +43,12 @@ func (g *Gate) runsOf(t test, obs []check.Observation) runs {
 		case f.Scope == ScopeAll:
 			out.all = g.reviewRun(o.ID, f)
 			out.count++
-		case f.Scope != ScopeRail && !g.byDomain(): // then they are of one NVLink domain
+		case f.Scope != ScopeRail && f.Scope != ScopeDomain:
 			out.trials = append(out.trials, g.trial(o.ID, f))
 		}
+	}
+	if out.all != nil && g.hasDomains(out.all.f) {
+		out.trials = nil // they are of one domain
 	}
 	return out
 }

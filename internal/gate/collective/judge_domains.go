@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/site"
 )
 
 // judgeDomains judges the collectives over each NVLink domain, if the site demands it: exactly one run of each. The
@@ -20,10 +21,19 @@ func (g *Gate) judgeDomains(obs []check.Observation) []check.Judgement {
 		return []check.Judgement{check.NotObserved(reason, check.NewFinding("", "NVLink domains", remedyOnce, "%s", reason))}
 	}
 	var b check.Builder
-	domains := g.domainsOf(&b, all.id, all.f)
+	domains, whole := g.domainsOf(&b, all.id, all.f)
+	if !whole { // none was run
+		b.Unobserved(all.id, "NVLink domains", remedyOnce, "not every node of the run over all nodes has an NVLink domain: the domains were not run")
+		b.OmitUnobservedIfFailed()
+		return []check.Judgement{b.Judgement("")}
+	}
 	g.judgeRacks(&b, all.id, domains)
-	if b.Clean() && !slices.ContainsFunc(domains, func(d domain) bool { return len(d.nodes) > 1 }) {
-		b.Unobserved(all.id, "NVLink domains", remedyNoFabric, "each of %d NVLink domains has one node: no run shows NVLink between nodes", len(domains))
+	g.judgeSizes(&b, all.id, domains)
+	tried := decodeRuns(obs)
+	for _, r := range tried {
+		if r.err == nil && r.f.Scope == ScopeDomain && (r.f.Rail != "" || !slices.ContainsFunc(domains, func(d domain) bool { return d.id == r.f.Domain })) {
+			b.Unobserved(r.id, r.target, remedyOnce, "%s was run and is none of the NVLink domains of the run over all nodes, or by one rail alone", r.target)
+		}
 	}
 	var out []check.Judgement
 	if !b.Clean() {
@@ -31,12 +41,48 @@ func (g *Gate) judgeDomains(obs []check.Observation) []check.Judgement {
 	}
 	for _, d := range domains {
 		for _, t := range g.suite() {
-			j := g.judgeDomain(t, d, obs)
+			j := g.judgeDomain(t, d, tried)
 			out = append(out, j)
 			if t.isAllReduce() && j.Verdict == check.Failed {
 				break // the others were not run
 			}
 		}
+	}
+	return out
+}
+
+// judgeSizes requires domains of several nodes, and no more of them than the nodes fill; nodes that are left out fill
+// them too. Racks may have spare trays: where every node has a rack, judgeRacks judges the number.
+func (g *Gate) judgeSizes(b *check.Builder, id string, domains []domain) {
+	most := g.profile.Node.NVLinkDomain.Value
+	for _, d := range domains {
+		switch {
+		case len(d.nodes) == 1:
+			b.Unobserved(id, domainName(d.id), remedyNoFabric, "%s has one node, %s: no run shows NVLink between it and other nodes", domainName(d.id), d.nodes[0])
+		case float64(len(d.nodes)) > most:
+			b.Unobserved(id, domainName(d.id), remedyNoFabric, "%s has %d nodes, expected at most %g", domainName(d.id), len(d.nodes), most)
+		}
+	}
+	inventory := g.site.Inventory
+	fill := g.profile.NVLinkDomains(len(inventory.Nodes) + len(inventory.LeftOut))
+	if len(domains) > fill && slices.ContainsFunc(inventory.Nodes, func(n site.Node) bool { return n.Rack == "" }) {
+		b.Unobserved(id, "NVLink domains", "name the rack of each node in the site's inventory (rack), then "+remedyOnce,
+			"the nodes are in %d NVLink domains and fill %d: whether they are in the right ones is unknown without their racks", len(domains), fill)
+	}
+}
+
+// domainRun is an observation of a run, decoded once for all domains.
+type domainRun struct {
+	id, target string
+	f          Figures
+	err        error
+}
+
+func decodeRuns(obs []check.Observation) []domainRun {
+	var out []domainRun
+	for _, o := range check.OfKind(obs, KindRun) {
+		f, err := check.Decode[Figures](o)
+		out = append(out, domainRun{id: o.ID, target: o.Target, f: f, err: err})
 	}
 	return out
 }
@@ -58,22 +104,22 @@ func (g *Gate) judgeRacks(b *check.Builder, id string, domains []domain) {
 
 // judgeDomain judges a collective over one domain: the suspect is the domain, unless the log or pairs of its
 // nodes name a node.
-func (g *Gate) judgeDomain(t test, d domain, obs []check.Observation) check.Judgement {
+func (g *Gate) judgeDomain(t test, d domain, tried []domainRun) check.Judgement {
 	want := g.domainJob(t, d)
 	var runs runs
-	for _, o := range check.OfKind(obs, KindRun) {
-		f, err := check.Decode[Figures](o)
+	for _, o := range tried {
+		f := o.f
 		switch {
-		case err != nil && o.Target == want.target():
-			runs.failed, runs.err = &o, err
+		case o.err != nil && o.target == want.target():
+			runs.failed, runs.err = &check.Observation{ID: o.id}, o.err
 			runs.count++
-		case err != nil || f.test().program != t.program:
+		case o.err != nil || f.test().program != t.program || f.Rail != "":
 		case f.Scope == ScopeDomain && f.Domain == d.id:
-			runs.all = g.reviewRun(o.ID, f)
+			runs.all = g.reviewRun(o.id, f)
 			runs.count++
 		case f.Scope == ScopeNode || f.Scope == ScopePair || f.Scope == ScopeGroup:
 			if !slices.ContainsFunc(f.Nodes, func(n string) bool { return !slices.Contains(d.nodes, n) }) {
-				runs.trials = append(runs.trials, g.trial(o.ID, f))
+				runs.trials = append(runs.trials, g.trial(o.id, f))
 			}
 		}
 	}
@@ -89,7 +135,7 @@ func (g *Gate) judgeDomain(t test, d domain, obs []check.Observation) check.Judg
 			f.Remedy = remedySwitch
 		}
 	}
-	if j.Verdict != check.Passed {
+	if j.Verdict != check.Passed && len(j.Findings) > 0 {
 		j.Reason = j.Findings[0].Message
 	}
 	return j
@@ -105,10 +151,10 @@ func (g *Gate) describeNodes(d domain) string {
 }
 
 // withDomains adds the NVLink domains that fail alone to a failure of the run over all nodes, before its own
-// findings. If all are fast, the network between them is the suspect. Domains are not run after a failure that
-// names a node.
+// findings, and those without a result after them. If several are fast and the run over all nodes is slow, the network
+// between them is the suspect. Domains are not run after a failure that names a node.
 func withDomains(j check.Judgement, domains []check.Judgement) check.Judgement {
-	var failed []check.Finding
+	var failed, unknown []check.Finding
 	good, reason := 0, ""
 	for _, d := range domains {
 		switch d.Verdict {
@@ -119,16 +165,22 @@ func withDomains(j check.Judgement, domains []check.Judgement) check.Judgement {
 				reason = d.Reason
 			}
 			failed = append(failed, d.Findings...)
+		default:
+			unknown = append(unknown, d.Findings...)
 		}
 		j.Figures = append(j.Figures, d.Figures...)
+	}
+	if good == 0 && len(failed) == 0 || len(j.Findings) == 0 {
+		return j
 	}
 	switch {
 	case len(failed) > 0:
 		j.Reason, j.Findings = reason, slices.Concat(failed, j.Findings)
-	case good > 0 && good == len(domains):
+	case good > 1 && good == len(domains) && j.Findings[0].Remedy == remedySlow:
 		j.Findings[0].Message += "; each NVLink domain alone is fast: suspect the network between them"
-	case good > 0:
+	case good < len(domains):
 		j.Findings[0].Message += fmt.Sprintf("; %d of %d runs by NVLink domain have no result", len(domains)-good, len(domains))
 	}
+	j.Findings = slices.Concat(j.Findings, unknown)
 	return j
 }

@@ -38,7 +38,7 @@ func (r *review) nvlink() {
 		switch {
 		case rank.MNNVL != nil && !*rank.MNNVL, rank.CliqueSize > 0 && rank.CliqueSize < r.expectedRanks():
 			off[r.place.node(rank.Host)] = true
-		case rank.MNNVL != nil && rank.CliqueSize == r.expectedRanks():
+		case rank.MNNVL != nil && rank.CliqueSize == r.expectedRanks() && rank.Cliques >= len(r.f.Runs):
 			whole[rank.Rank] = true
 		}
 	}
@@ -53,7 +53,7 @@ func (r *review) nvlink() {
 	}
 	for rank := range r.expectedRanks() {
 		if !whole[rank] {
-			r.Unobserved(r.id, fmt.Sprintf("rank %d", rank), remedyOldNCCL, "rank %d on %s reports no MNNVL clique of %d ranks: whether NCCL used NVLink between the nodes is unknown", rank, r.place.ranks[rank], r.expectedRanks())
+			r.Unobserved(r.id, fmt.Sprintf("rank %d", rank), remedyOldNCCL, "rank %d on %s reports no MNNVL clique of %d ranks in every repetition: whether NCCL used NVLink between the nodes is unknown", rank, r.place.ranks[rank], r.expectedRanks())
 			return
 		}
 	}
@@ -62,7 +62,8 @@ func (r *review) nvlink() {
 // sameDomain requires that the GPUs are in the domain that the run over all nodes has shown.
 func (r *review) sameDomain() {
 	before := r.Failures()
-	for _, d := range r.gate.domainsOf(&r.Builder, r.id, r.f) {
+	domains, _ := r.gate.domainsOf(&r.Builder, r.id, r.f)
+	for _, d := range domains {
 		if d.id != r.f.Domain {
 			r.Fail(r.id, list(d.nodes), remedyNoFabric, "the GPUs of %s are in %s in this run", list(d.nodes), domainName(d.id))
 		}
@@ -110,8 +111,14 @@ func (r *review) imex() {
 		}
 	}
 	nodes := slices.Sorted(maps.Keys(text))
-	if len(nodes) > 0 && len(nodes) == len(r.f.Nodes) {
+	switch {
+	case len(nodes) == 0:
+		return
+	case len(nodes) == len(r.f.Nodes):
 		r.blame(r.everything(), remedyChannel, "NCCL cannot use IMEX on any node: %s", text[nodes[0]])
+		return
+	case r.f.NCCL.Clipped: // the rest may be cut off
+		r.blame(r.everything(), remedyChannel, "NCCL cannot use IMEX on at least %d nodes: %s", len(nodes), text[nodes[0]])
 		return
 	}
 	for _, node := range nodes {
@@ -124,8 +131,12 @@ func (r *review) nearNetwork(p point) string {
 	if r.f.Domain == "" {
 		return ""
 	}
-	if most, ok := r.gate.profile.NetworkOf(r.f.test().name, len(r.f.Nodes)); ok && p.median <= most {
+	switch most, ok := r.gate.profile.NetworkOf(r.f.test().name, len(r.f.Nodes)); {
+	case !ok:
+		return ""
+	case p.median <= most:
 		return fmt.Sprintf("; the network between these nodes can give %.0f GB/s: suspect that NCCL fell back to it", most)
+	default:
+		return fmt.Sprintf("; above the %.0f GB/s that the network can give: NVLink is in use, at a part of its rate", most)
 	}
-	return "; it is more than the network can give: NVLink is in use, at a part of its rate"
 }

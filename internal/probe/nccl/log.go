@@ -60,9 +60,10 @@ type Rank struct {
 	// Fabrics are the distinct NVLink fabrics of its GPU; a healthy rank has one, or none where NCCL reports none.
 	Fabrics []Fabric `json:"fabrics,omitempty"`
 	// MNNVL is whether its communicators use NVLink between nodes, CliqueSize the ranks that they reach by it;
-	// nil and 0 if not reported.
+	// nil and 0 if not reported. Cliques is how many of them report a clique.
 	MNNVL      *bool `json:"mnnvl,omitempty"`
 	CliqueSize int   `json:"cliqueSize,omitempty"`
+	Cliques    int   `json:"cliques,omitempty"`
 }
 
 // Channel is a connection between two ranks as one of them reports it.

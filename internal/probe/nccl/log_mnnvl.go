@@ -37,6 +37,7 @@ func (r *Rank) mnnvl(text string) {
 	}
 	if m := cliqueLine.FindStringSubmatch(text); m != nil && number(m[1]) <= logline.MaxRank {
 		r.clique(number(m[1]))
+		r.Cliques++
 	}
 	if m := commLine.FindStringSubmatch(text); m != nil {
 		r.MNNVL = both(r.MNNVL, m[1] == "1")

@@ -69,6 +69,7 @@ func (r *Rank) fold(other Rank) {
 		r.MNNVL = both(r.MNNVL, *other.MNNVL)
 	}
 	r.clique(other.CliqueSize)
+	r.Cliques += other.Cliques
 }
 
 func (r *Rank) empty() bool {
