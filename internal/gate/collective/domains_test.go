@@ -9,6 +9,7 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/checktest"
 	"github.com/firstlight/firstlight/internal/plan"
+	"github.com/firstlight/firstlight/internal/probe/nccl"
 	"github.com/firstlight/firstlight/internal/profile"
 )
 
@@ -160,6 +161,21 @@ func TestADomainIsNamedBeforeTheCluster(t *testing.T) {
 	}
 }
 
+// Pairs of one domain localise its failure and not that of the run over all nodes.
+func TestPairsAreOfTheirDomain(t *testing.T) {
+	t.Parallel()
+	j, _ := walkRacks(t, rackGate(t), racks{cluster: cluster{slowPair: []string{"gpu-06", "gpu-08"}}})
+	n := 0
+	for _, f := range j.Findings {
+		if f.Suspect == "gpu-06<->gpu-08" {
+			n++
+		}
+	}
+	if n != 1 {
+		t.Errorf("%d findings name the path: %+v", n, j.Findings)
+	}
+}
+
 // Where a node has no domain, none is run, and pairs of all nodes localise the failure.
 func TestWithoutTheDomainOfANodeNoneIsRun(t *testing.T) {
 	t.Parallel()
@@ -293,6 +309,9 @@ func TestDomainRules(t *testing.T) {
 		checktest.When("its UUID, too", checktest.Set(inB, ".nccl.hosts[2].settings", []string{"NCCL_MNNVL_UUID=7"})).Unobserved("gpu-07", "NCCL_MNNVL_UUID=7 is set on gpu-07"),
 		checktest.When("a run over one rail is not that of the domain", checktest.Set(inB, ".rail", "mlx5_0")).Unobserved(rackB, "or by one rail alone"),
 		checktest.When("a domain that is not in the run over all nodes is not left out", checktest.Set(inB, ".domain", "x.1")).Unobserved(rackB, "is none of the NVLink domains of the run over all nodes"),
+		checktest.When("a GPU without a rank may be that of another one", checktest.Set(all, ".nccl.ranks[8].rank", -1)).Unobserved("gpu-03", "of 3 of 4 GPUs of gpu-03"),
+		checktest.When("warnings that were cut off may be of all nodes", checktest.Set(inB, ".nccl.clipped", true), checktest.Set(inB, ".nccl.warnings", []nccl.Warning{{
+			Host: strings.TrimSuffix(strings.TrimPrefix(launcher, "pod firstlight-test/"), "-abcde"), Text: "MNNVL (cliqueSize 16) is available but not working on this system."}})).Fails(rackB, "NCCL cannot use IMEX on at least 1 nodes"),
 		checktest.When("NCCL must speak", checktest.Set(inB, ".nccl.lines", 0)).Unobserved(launcher, "no output of NCCL"),
 		checktest.When("a log that was cut off hides ranks", checktest.Set(inB, ".nccl.clipped", true)).Unobserved(launcher, "exceeds the size limit"),
 		checktest.When("a GPU that has not joined the fabric has no domain", checktest.Set(all, ".nccl.ranks[8].fabrics[0].state", 2)).Fails("gpu-03", "is in no NVLink domain"),

@@ -113,7 +113,7 @@ func (g *Gate) judgeDomain(t test, d domain, tried []domainRun) check.Judgement 
 		case o.err != nil && o.target == want.target():
 			runs.failed, runs.err = &check.Observation{ID: o.id}, o.err
 			runs.count++
-		case o.err != nil || f.test().program != t.program || f.Rail != "":
+		case o.err != nil || f.test().program != t.program:
 		case f.Scope == ScopeDomain && f.Domain == d.id:
 			runs.all = g.reviewRun(o.id, f)
 			runs.count++
