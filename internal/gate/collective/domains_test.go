@@ -50,6 +50,7 @@ func TestJudgeDomains(t *testing.T) {
 		"no IMEX in a domain":                  {racks{noIMEX: secondRack()}, check.Failed, rackB, "NCCL cannot use IMEX on any node: MNNVL (cliqueSize 16) is available but not working", 2},
 		"no IMEX on a node":                    {racks{noIMEX: set("gpu-06")}, check.Failed, "gpu-06", "NCCL cannot use IMEX on gpu-06", 2},
 		"a node outside of the fabric":         {racks{noFabric: set("gpu-06")}, check.Failed, "gpu-06", "is in no NVLink domain (ClusterUUID 00000000-0000-0000-0000-000000000000, state 1, want 3)", 0},
+		"a variable replaces a node's domain":  {racks{off: set("gpu-06"), setting: "NCCL_MNNVL_CLIQUE_ID set by environment to 5"}, check.Failed, "gpu-06", "every pair with gpu-06 is bad", 0},
 		"NCCL reports no fabric":               {racks{fabricless: true}, check.Unobserved, "gpu-01", "NCCL reports the NVLink domain of 0 of 4 GPUs of gpu-01", 0},
 		"NCCL reports no clique":               {racks{old: true}, check.Unobserved, "rank 0", "reports no MNNVL clique of 16 ranks", 2},
 		"a rack in two cliques":                {racks{clique: map[string]string{"gpu-04": "1"}}, check.Unobserved, "rack r1", "the nodes of rack r1 are in 2 NVLink domains", 3},
