@@ -24,13 +24,13 @@ func TestParseMNNVL(t *testing.T) {
 	)
 	again := strings.NewReplacer("n:1:", "n:2:").Replace
 	joined := []nccl.Fabric{{ClusterUUID: "58d72354-d167-41a4-b3e7-327dc0246b7d", CliqueID: "10118", State: nccl.FabricCompleted}}
-	rank := nccl.Rank{Host: "n", NRanks: 4, BusID: "801000", Fabrics: joined, MNNVL: new(true), CliqueSize: 4}
+	rank := nccl.Rank{Host: "n", NRanks: 4, BusID: "801000", Fabrics: joined, MNNVL: new(true), CliqueSize: 4, Cliques: 1}
 	fellBack := rank
-	fellBack.MNNVL, fellBack.CliqueSize = new(false), 0
+	fellBack.MNNVL, fellBack.CliqueSize, fellBack.Cliques = new(false), 0, 0
 	once := rank
 	once.MNNVL = new(false)
 	smaller := rank
-	smaller.CliqueSize = 2
+	smaller.CliqueSize, smaller.Cliques = 2, 2
 	for name, tt := range map[string]struct {
 		text     string
 		want     nccl.Rank
