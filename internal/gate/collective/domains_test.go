@@ -153,7 +153,7 @@ func TestDomainThatDoesNotRun(t *testing.T) {
 	}
 }
 
-// A domain that another collective names stands before the cluster, which the run over all nodes names.
+// A domain that another collective names is named before the cluster, which the run over all nodes names.
 func TestADomainIsNamedBeforeTheCluster(t *testing.T) {
 	t.Parallel()
 	j, _ := walkRacks(t, rackGate(t, profile.AllToAll), racks{cluster: cluster{only: "alltoall_perf", slow: slower(secondRack(), 0.2)}})
@@ -308,8 +308,8 @@ func TestDomainRules(t *testing.T) {
 		checktest.When("each repetition must report the clique", checktest.Set(inB, ".nccl.ranks[15].cliques", 2)).Unobserved("rank 15", "in every repetition"),
 		checktest.When("a variable may replace the domain of the GPUs", checktest.Set(all, ".nccl.hosts[2].settings", []string{"NCCL_MNNVL_CLIQUE_ID=1"})).Unobserved("gpu-03", "NCCL_MNNVL_CLIQUE_ID=1 is set on gpu-03"),
 		checktest.When("its UUID, too", checktest.Set(inB, ".nccl.hosts[2].settings", []string{"NCCL_MNNVL_UUID=7"})).Unobserved("gpu-07", "NCCL_MNNVL_UUID=7 is set on gpu-07"),
-		checktest.When("a run over one rail is not that of the domain", checktest.Set(inB, ".rail", "mlx5_0")).Unobserved(rackB, "or by one rail alone"),
-		checktest.When("a domain that is not in the run over all nodes is not left out", checktest.Set(inB, ".domain", "x.1")).Unobserved(rackB, "is none of the NVLink domains of the run over all nodes"),
+		checktest.When("a run over one rail is not that of the domain", checktest.Set(inB, ".rail", "mlx5_0")).Unobserved(rackB, "want a domain of the run over all nodes, and all rails"),
+		checktest.When("a domain that is not in the run over all nodes is not left out", checktest.Set(inB, ".domain", "x.1")).Unobserved(rackB, "want a domain of the run over all nodes"),
 		checktest.When("a GPU without a rank may be that of another one", checktest.Set(all, ".nccl.ranks[8].rank", -1)).Unobserved("gpu-03", "of 3 of 4 GPUs of gpu-03"),
 		checktest.When("warnings that were cut off may be of all nodes", checktest.Set(inB, ".nccl.clipped", true), checktest.Set(inB, ".nccl.warnings", []nccl.Warning{{
 			Host: strings.TrimSuffix(strings.TrimPrefix(launcher, "pod firstlight-test/"), "-abcde"), Text: "MNNVL (cliqueSize 16) is available but not working on this system."}})).Fails(rackB, "NCCL cannot use IMEX on at least 1 nodes"),

@@ -32,7 +32,7 @@ func (g *Gate) judgeDomains(obs []check.Observation) []check.Judgement {
 	tried := decodeRuns(obs)
 	for _, r := range tried {
 		if r.err == nil && r.f.Scope == ScopeDomain && (r.f.Rail != "" || !slices.ContainsFunc(domains, func(d domain) bool { return d.id == r.f.Domain })) {
-			b.Unobserved(r.id, r.target, remedyOnce, "%s was run and is none of the NVLink domains of the run over all nodes, or by one rail alone", r.target)
+			b.Unobserved(r.id, r.target, remedyOnce, "%s was run: want a domain of the run over all nodes, and all rails", r.target)
 		}
 	}
 	var out []check.Judgement
@@ -71,7 +71,7 @@ func (g *Gate) judgeSizes(b *check.Builder, id string, domains []domain) {
 	}
 }
 
-// domainRun is an observation of a run, decoded once for all domains.
+// domainRun is an observation of a run; all domains read it.
 type domainRun struct {
 	id, target string
 	f          Figures
