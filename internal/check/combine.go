@@ -6,6 +6,26 @@ import (
 	"strings"
 )
 
+// groupRecorder records observations of a group.
+type groupRecorder struct {
+	Recorder
+	group string
+}
+
+// RecordGroup returns a recorder of observations of a group, with its name before the progress.
+func RecordGroup(rec Recorder, group string) Recorder { return groupRecorder{rec, group} }
+
+// Record implements Recorder.
+func (r groupRecorder) Record(o Observation) (Observation, error) {
+	o.Group = r.group
+	return r.Recorder.Record(o)
+}
+
+// Progress implements Recorder.
+func (r groupRecorder) Progress(format string, args ...any) {
+	r.Recorder.Progress("%s: %s", r.group, fmt.Sprintf(format, args...))
+}
+
 // OfGroup are the observations of a group.
 func OfGroup(obs []Observation, group string) []Observation {
 	var out []Observation

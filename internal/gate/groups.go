@@ -89,23 +89,6 @@ func (g grouped) Lowered() []string {
 	return out
 }
 
-// groupRecorder records observations of a group.
-type groupRecorder struct {
-	check.Recorder
-	group string
-}
-
-// Record implements check.Recorder.
-func (r groupRecorder) Record(o check.Observation) (check.Observation, error) {
-	o.Group = r.group
-	return r.Recorder.Record(o)
-}
-
-// Progress implements check.Recorder.
-func (r groupRecorder) Progress(format string, args ...any) {
-	r.Recorder.Progress("%s: %s", r.group, fmt.Sprintf(format, args...))
-}
-
 // Observe implements check.Check. A group that cannot be observed does not end the others.
 func (g grouped) Observe(ctx context.Context, rec check.Recorder) error {
 	var problems []error
@@ -113,7 +96,7 @@ func (g grouped) Observe(ctx context.Context, rec check.Recorder) error {
 		if err := ctx.Err(); err != nil {
 			return errors.Join(append(problems, err)...)
 		}
-		if err := m.gate.Observe(ctx, groupRecorder{rec, m.group}); err != nil {
+		if err := m.gate.Observe(ctx, check.RecordGroup(rec, m.group)); err != nil {
 			problems = append(problems, fmt.Errorf("group %s: %w", m.group, err))
 		}
 	}

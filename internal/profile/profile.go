@@ -1,6 +1,9 @@
 package profile
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // Figure is a number with its unit and where it comes from.
 type Figure struct {
@@ -54,6 +57,11 @@ var kinds = []string{InfiniBand, RoCE, EFA, TCPXO, NoFabric}
 // MultiNodeNVLink tells that NVLink connects nodes.
 func (p *Profile) MultiNodeNVLink() bool {
 	return p.Node.NVLinkDomain != nil && p.Node.NVLinkDomain.Value > 1
+}
+
+// NVLinkDomains is the number of NVLink domains that nodes fill; it needs node.nvlinkDomain.
+func (p *Profile) NVLinkDomains(nodes int) int {
+	return int(math.Ceil(float64(nodes) / p.Node.NVLinkDomain.Value))
 }
 
 // Collectives tells that there is something for GPUs to reach each other by: NVLinks

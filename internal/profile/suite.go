@@ -70,6 +70,15 @@ func (p *Profile) PlausibleOf(collective string, nodes int) (gbps float64, ok bo
 	return most * (2 - p.Collective.MinFraction.Value), ok
 }
 
+// NetworkOf is the highest busbw of a collective, in GB/s, that the network between nodes can show without NVLink
+// between them; ok is false without a network.
+func (p *Profile) NetworkOf(collective string, nodes int) (gbps float64, ok bool) {
+	alone := *p
+	alone.Node.NVLinkDomain = &Figure{Value: 1}
+	links, ok := alone.linkRate(collective, nodes)
+	return links.most, ok && nodes > 1
+}
+
 // rate is what the links allow: busbw by the usual algorithm, and at most.
 type rate struct {
 	busbw, most float64

@@ -263,7 +263,7 @@ type Workloads struct {
 	Inference  InferenceWorkload  `yaml:"inference" json:"inference"`
 }
 
-// CollectiveWorkload runs nccl-tests: all_reduce_perf, and what Suite and ByRail add.
+// CollectiveWorkload runs nccl-tests: all_reduce_perf, and what Suite, ByRail and ByNVLinkDomain add.
 type CollectiveWorkload struct {
 	Image    string   `yaml:"image" json:"image"`
 	Timeout  Duration `yaml:"timeout" json:"timeout"`
@@ -273,6 +273,8 @@ type CollectiveWorkload struct {
 	Suite []string `yaml:"suite,omitempty" json:"suite,omitempty"`
 	// ByRail runs the all-reduce over each of fabric.hcas alone, too.
 	ByRail bool `yaml:"byRail,omitempty" json:"byRail,omitempty"`
+	// ByNVLinkDomain runs the collectives over each NVLink domain of several nodes alone, too.
+	ByNVLinkDomain bool `yaml:"byNVLinkDomain,omitempty" json:"byNVLinkDomain,omitempty"`
 	// Pod is a strategic merge patch of the pod template; see package podpatch.
 	Pod map[string]any `yaml:"pod,omitempty" json:"pod,omitempty"`
 }

@@ -27,6 +27,9 @@ func (v *validator) collective(s *Site, p *profile.Profile) {
 	if c.ByRail {
 		v.byRail(s, p)
 	}
+	if c.ByNVLinkDomain {
+		v.byNVLinkDomain(s, p)
+	}
 }
 
 // suite requires known collectives, each with a limit.
@@ -58,5 +61,20 @@ func (v *validator) byRail(s *Site, p *profile.Profile) {
 		v.add(path, "needs at least two rails in fabric.hcas, which has %d", len(s.Fabric.HCAs))
 	case len(s.Inventory.Nodes) < 2:
 		v.add(path, "needs at least two nodes: within one node no data crosses the rails")
+	}
+}
+
+// byNVLinkDomain requires NVLink between nodes, which jobs use.
+func (v *validator) byNVLinkDomain(s *Site, p *profile.Profile) {
+	const path = "workloads.collective.byNVLinkDomain"
+	switch {
+	case len(s.Groups) > 0:
+		v.add(path, "is not supported with groups: the groups' nodes may have no NVLink between nodes; remove it")
+	case p != nil && !p.MultiNodeNVLink():
+		v.add(path, "needs NVLink between nodes (node.nvlinkDomain above 1), which profile %s does not have; remove it: gate node judges the NVLinks inside of a node", p.Name)
+	case s.NVLink.IMEX == IMEXNone:
+		v.add(path, "contradicts nvlink.imex: %s, by which jobs do not use NVLink between nodes; remove one of them", IMEXNone)
+	case len(s.Inventory.Nodes) < 2:
+		v.add(path, "needs at least two nodes: within one node no data crosses NVLink between nodes")
 	}
 }

@@ -15,7 +15,7 @@ var slurmKeys = []string{
 	"apiVersion", "kind", "name", "spine", "profile", "facility", "inventory", "reach.ssh", "reach.gpuTools",
 	"nvlink", "fabric.subnets", "fabric.switches", "fabric.hcas", "fabric.links", "fabric.topology", "fabric.others", "fabric.design", "fabric.roce", "fabric.soak",
 	"slurm", "workloads.collective.image", "workloads.collective.timeout", "workloads.collective.minBytes", "workloads.collective.maxBytes",
-	"workloads.collective.suite", "workloads.collective.byRail",
+	"workloads.collective.suite", "workloads.collective.byRail", "workloads.collective.byNVLinkDomain",
 	"workloads.training.image", "workloads.training.framework", "workloads.training.model", "workloads.training.nodes", "workloads.training.steps",
 	"workloads.training.timeout", "workloads.training.minMFU", "workloads.training.checkpoint",
 	"prepare", "notApplicable",

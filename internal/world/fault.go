@@ -36,8 +36,8 @@ type FaultKind struct {
 	DefaultTarget string        `json:"defaultTarget"`
 	Options       []FaultOption `json:"options,omitempty"`
 	// Suspect is a regular expression for a finding's suspect or, at a hop of the chain, its
-	// message. {node}, {gpu}, {hca}, {switch}, {port}, {link} and {pdu} are replaced by the
-	// target's.
+	// message. {node}, {gpu}, {hca}, {switch}, {port}, {link}, {pdu} and {domain} (NVLink
+	// domain) are replaced by the target's.
 	Suspect string `json:"suspect,omitempty"`
 	// Needs is the extra that the lab must have: adapter, gateway, karpenter, kai, kueue, ray or trainer.
 	Needs string `json:"needs,omitempty"`

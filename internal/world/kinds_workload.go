@@ -186,6 +186,15 @@ func collectiveFaults() []FaultKind {
 			},
 		},
 		{
+			Kind: "nvlink-domain-fallback", Gate: "collective", MultiNode: true, TargetForm: FormNode, DefaultTarget: "gpu-03",
+			Summary: "NCCL does not use NVLink between the nodes of the NVLink domain of a node and falls back to the network: their image has NCCL_MNNVL_ENABLE=0 in /etc/nccl.conf (a site with `workloads.collective.byNVLinkDomain`)",
+			Suspect: `^NVLink domain {domain}$`,
+			apply: func(d *draft, t target, _ Fault) {
+				of := d.Nodes[t.node].NVLinkCluster
+				d.eachNode(target{cluster: true}, func(n *Node) { n.MNNVLOff = n.MNNVLOff || n.NVLinkCluster == of })
+			},
+		},
+		{
 			Kind: "uplinks-oversubscribed", Gate: "collective", TargetForm: FormCluster, DefaultTarget: FormCluster, Fabric: InfiniBand,
 			Summary: "routes use a part of the links between leaf and spine switches: an all-to-all is slow, and rings are not (a site with `all-to-all` in `workloads.collective.suite`)",
 			Options: []FaultOption{{Name: "factor", Default: "0.4", Min: 0.05, Max: 0.6, Summary: "part of the links in use"}},

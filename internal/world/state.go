@@ -238,6 +238,8 @@ type Node struct {
 	IMEX          IMEX
 	// NVLinkCluster is the UUID of the NVLink domain of several nodes; empty: NVLink is inside of nodes.
 	NVLinkCluster string
+	// MNNVLOff: /etc/nccl.conf of the host sets NCCL_MNNVL_ENABLE=0.
+	MNNVLOff bool
 	// NVMLError replaces all output of nvidia-smi; empty: healthy.
 	NVMLError string
 

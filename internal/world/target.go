@@ -203,6 +203,7 @@ func (w *World) SuspectPattern(f Fault) (*regexp.Regexp, error) {
 	add := func(key, value string) { pairs = append(pairs, "{"+key+"}", value) }
 	if t.node >= 0 {
 		add("node", regexp.QuoteMeta(s.Nodes[t.node].Name))
+		add("domain", regexp.QuoteMeta(s.Nodes[t.node].NVLinkCluster)+`\.\d+`)
 	} else if t.cluster {
 		add("node", `\S+`)
 	}

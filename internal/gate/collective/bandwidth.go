@@ -80,14 +80,17 @@ func (g *Gate) demand(f Figures, row profile.Ceiling) string {
 	return rail + fmt.Sprintf("%.0f %% of the %.0f GB/s of %d nodes", 100*g.profile.Collective.MinFraction.Value, row.Busbw.Value, row.Nodes)
 }
 
-// otherFigures are the figures of another collective than the all-reduce, or of one rail.
+// otherFigures are the figures of another collective than the all-reduce, or of one rail or NVLink domain.
 func (g *Gate) otherFigures(f Figures, worst point, limit float64, row profile.Ceiling) []check.Figure {
 	of, origin := f.test().name, "profile "+row.Busbw.Source
 	if !row.ClassFloor {
 		origin = "profile collective.minFraction x " + f.test().ceilings() + ": " + row.Busbw.Source
 	}
-	if f.Rail != "" {
+	switch {
+	case f.Rail != "":
 		of, origin = "rail "+f.Rail, "a rail's part of "+origin
+	case f.Domain != "":
+		of += " of " + domainName(f.Domain)
 	}
 	r := review{f: f}
 	return []check.Figure{
@@ -133,7 +136,7 @@ func (r *review) bandwidth() {
 	for _, p := range points {
 		if p.median < limit {
 			r.searchable = true
-			r.Fail(r.id, r.everything(), remedySlow, "busbw at %d bytes is %.2f GB/s (median of %d), expected at least %.2f: %s", p.bytes, p.median, len(r.f.Runs), limit, r.gate.demand(r.f, row))
+			r.Fail(r.id, r.everything(), remedySlow, "busbw at %d bytes is %.2f GB/s (median of %d), expected at least %.2f: %s%s", p.bytes, p.median, len(r.f.Runs), limit, r.gate.demand(r.f, row), r.nearNetwork(p))
 			return
 		}
 	}
@@ -148,7 +151,7 @@ func (g *Gate) headline(f Figures) []check.Figure {
 	}
 	points := f.points(int(g.profile.Collective.LargestSizes.Value))
 	r := review{f: f}
-	if !f.test().isAllReduce() || f.Rail != "" {
+	if !f.test().isAllReduce() || f.Rail != "" || f.Domain != "" {
 		return g.otherFigures(f, worst, limit, row)
 	}
 	var figures []check.Figure

@@ -19,7 +19,7 @@ func (g *Gate) Charts(obs []check.Observation) []chart.Chart {
 		f, err := check.Decode[Figures](o)
 		switch {
 		case err != nil || f.test().program == "":
-		case f.Scope == ScopeAll || f.Scope == ScopeRail:
+		case f.Scope == ScopeAll || f.Scope == ScopeRail || f.Scope == ScopeDomain:
 			out = append(out, g.curve(f))
 		default:
 			small = append(small, f)
@@ -47,6 +47,9 @@ func (g *Gate) curve(f Figures) chart.Chart {
 	}
 	if f.Rail != "" {
 		title += ": rail " + f.Rail
+	}
+	if f.Domain != "" {
+		title += ": " + domainName(f.Domain)
 	}
 	c := chart.Chart{
 		Title:  title,

@@ -15,17 +15,21 @@ const (
 	ScopeGroup = "group"
 	ScopeNode  = "node"
 	ScopeRail  = "rail" // all nodes, over one rail
+	// ScopeDomain: the nodes of one NVLink domain.
+	ScopeDomain = "nvlink-domain"
 )
 
 // Figures are the figures of one job; the raw output is the log of index 0.
 type Figures struct {
 	// Collective is a name of profile.CollectiveNames; empty: all-reduce.
 	Collective string `json:"collective,omitempty"`
-	// Scope is "all", "pair", "group", "node" or "rail"; Nodes are the requested nodes.
+	// Scope is "all", "pair", "group", "node", "rail" or "nvlink-domain"; Nodes are the requested nodes.
 	Scope string   `json:"scope"`
 	Nodes []string `json:"nodes"`
 	// Rail is the only device that NCCL may use; empty: all of the site's.
 	Rail string `json:"rail,omitempty"`
+	// Domain is the NVLink domain of all nodes, as ClusterUUID.CliqueId.
+	Domain string `json:"domain,omitempty"`
 	// Job is the name of the workload.
 	Job         string          `json:"job"`
 	GPUsPerNode int             `json:"gpusPerNode"`

@@ -56,11 +56,18 @@ func (g *Gate) Describe() []string {
 	return append([]string{
 		"start a gang of one pod per GPU node and run: " + g.command(g.all(tests[0])),
 		"read the transports in NCCL's log (NCCL_DEBUG=INFO)",
-		"if it fails without naming a node: repeat it on pairs and groups of nodes, or on single nodes",
+		g.describeLocalising(),
 	}, g.describeRest()...)
 }
 
-// describeRest lists the other collectives and the rails of the site.
+func (g *Gate) describeLocalising() string {
+	if g.byDomain() {
+		return "if a run over one NVLink domain fails without naming a node: repeat it on pairs and groups of its nodes, or on single nodes"
+	}
+	return "if it fails without naming a node: repeat it on pairs and groups of nodes, or on single nodes"
+}
+
+// describeRest lists the other collectives, the rails and the NVLink domains of the site.
 func (g *Gate) describeRest() []string {
 	var out []string
 	for _, t := range g.suite()[1:] {
@@ -68,6 +75,9 @@ func (g *Gate) describeRest() []string {
 	}
 	if n := len(g.rails()); n > 0 {
 		out = append(out, fmt.Sprintf("repeat the all-reduce over each of %d rails alone (NCCL_IB_HCA)", n))
+	}
+	if g.byDomain() {
+		out = append(out, "repeat the collectives over each NVLink domain alone, as NCCL reports it for the GPUs (ClusterUUID and CliqueId), all domains at once")
 	}
 	return out
 }

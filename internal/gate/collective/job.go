@@ -15,6 +15,8 @@ type job struct {
 	repetitions int
 	// rail is the only device that NCCL may use; empty: all of the site's.
 	rail string
+	// domain is the NVLink domain of a job of ScopeDomain.
+	domain string
 }
 
 // on is the job on a group of nodes.
@@ -33,6 +35,10 @@ func (j job) name() string {
 	case j.scope == ScopeAll:
 		return "collective-" + j.test.name
 	}
+	scope := j.scope
+	if j.scope == ScopeDomain {
+		scope = "domain"
+	}
 	h := fnv.New32a()
 	_, _ = fmt.Fprintln(h, j.round) // never fails
 	if !j.test.isAllReduce() {
@@ -41,12 +47,15 @@ func (j job) name() string {
 	for _, n := range j.nodes {
 		_, _ = fmt.Fprintln(h, n) // never fails
 	}
-	return fmt.Sprintf("collective-%s-%08x", j.scope, h.Sum32())
+	return fmt.Sprintf("collective-%s-%08x", scope, h.Sum32())
 }
 
 // target is the target of the job's observation.
 func (j job) target() string {
 	text := target(j.scope, j.nodes)
+	if j.domain != "" {
+		text = domainName(j.domain)
+	}
 	if !j.test.isAllReduce() {
 		text += ", " + j.test.name
 	}

@@ -7,14 +7,16 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 )
 
-// Judge implements check.Check: the all-reduce, then the other collectives and the rails that the site
-// demands.
+// Judge implements check.Check: the all-reduce, then the other collectives, the rails and the NVLink domains that
+// the site demands.
 func (g *Gate) Judge(obs []check.Observation) check.Judgement {
 	j := g.judgeAllReduce(obs)
+	domains := g.judgeDomains(obs)
 	if j.Verdict == check.Failed {
-		return withRails(j, g.judgeRails(obs))
+		return withDomains(withRails(j, g.judgeRails(obs)), domains)
 	}
-	return combine(slices.Concat([]check.Judgement{j}, g.judgeOthers(obs, j.Verdict), g.judgeRails(obs)))
+	// Domains before the others: they name one where another collective over all nodes names the cluster.
+	return combine(slices.Concat([]check.Judgement{j}, domains, g.judgeOthers(obs, j.Verdict), g.judgeRails(obs)))
 }
 
 // runs are the observations of a test: the last run over all nodes with their number (see exactlyOne), and any
@@ -41,9 +43,12 @@ func (g *Gate) runsOf(t test, obs []check.Observation) runs {
 		case f.Scope == ScopeAll:
 			out.all = g.reviewRun(o.ID, f)
 			out.count++
-		case f.Scope != ScopeRail:
+		case f.Scope != ScopeRail && f.Scope != ScopeDomain:
 			out.trials = append(out.trials, g.trial(o.ID, f))
 		}
+	}
+	if out.all != nil && g.hasDomains(out.all.f) {
+		out.trials = nil // they are of one domain
 	}
 	return out
 }
@@ -62,12 +67,12 @@ func (g *Gate) judgeAllReduce(obs []check.Observation) check.Judgement {
 	if worst := g.worst(all.f); worst.bytes > 0 {
 		passed = fmt.Sprintf("busbw %.1f GB/s at the largest sizes over %d nodes, 0 wrong values in %d runs%s", worst.median, len(all.f.Nodes), len(all.f.Runs), all.viaRDMA())
 	}
-	return g.localised(all, runs.trials, passed)
+	return g.localised(all, g.nodes(), runs.trials, passed)
 }
 
-// localised is the judgement of a run over all nodes, with the culprits that small runs name.
-func (g *Gate) localised(all *review, trials []trial, passed string) check.Judgement {
-	if missing := g.missing(all.f); missing != "" {
+// localised is the judgement of a run over nodes, with the culprits that small runs name.
+func (g *Gate) localised(all *review, nodes []string, trials []trial, passed string) check.Judgement {
+	if missing := g.missing(all.f, nodes); missing != "" {
 		all.Unobserved(all.id, "inventory", "run the gate again on the whole inventory", "%s", missing)
 	}
 	all.Figure(g.headline(all.f)...)
@@ -78,7 +83,7 @@ func (g *Gate) localised(all *review, trials []trial, passed string) check.Judge
 	}
 	culprits := g.culprits(all.f, trials)
 	if len(culprits) == 0 {
-		j.Findings[0].Message += g.summariseTrials(trials) + doubts(all.f, trials)
+		j.Findings[0].Message += g.summariseTrials(all.f, trials) + doubts(all.f, trials)
 		return j
 	}
 	j.Reason = culprits[0].Suspect + ": " + j.Findings[0].Message
@@ -86,16 +91,19 @@ func (g *Gate) localised(all *review, trials []trial, passed string) check.Judge
 	return j
 }
 
-// missing explains why the run did not cover the inventory; "" if it did.
-func (g *Gate) missing(f Figures) string {
+// missing explains why the run did not cover nodes of the inventory; "" if it did.
+func (g *Gate) missing(f Figures, nodes []string) string {
 	have := map[string]bool{}
 	for _, n := range f.Nodes {
 		have[n] = true
 	}
-	for _, n := range g.nodes() {
+	for _, n := range nodes {
 		if !have[n] {
 			return fmt.Sprintf("node %s of the inventory did not take part", n)
 		}
+	}
+	if f.Scope == ScopeDomain && len(have) != len(nodes) {
+		return fmt.Sprintf("%d nodes took part, and its NVLink domain has %d", len(have), len(nodes))
 	}
 	if len(have) == 0 || f.GPUsPerNode != g.gpus() || f.Repetitions < g.repetitions() {
 		return fmt.Sprintf("%d nodes with %d GPUs ran %d repetitions, the profile requires %d GPUs per node and %d repetitions", len(have), f.GPUsPerNode, f.Repetitions, g.gpus(), g.repetitions())

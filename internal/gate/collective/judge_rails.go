@@ -79,7 +79,7 @@ func (g *Gate) judgeRail(want job, obs []check.Observation) check.Judgement {
 	if j, ok := exactlyOne(runs, name, want.name(), remedySuite); !ok {
 		return j
 	}
-	j := g.localised(runs.all, nil, g.summary(name, runs.all.f))
+	j := g.localised(runs.all, g.nodes(), nil, g.summary(name, runs.all.f))
 	for i := range j.Findings {
 		j.Findings[i].Message = name + ": " + j.Findings[i].Message
 		if j.Findings[i].Suspect == want.rail {

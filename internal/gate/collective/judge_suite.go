@@ -47,7 +47,7 @@ func (g *Gate) judgeOther(t test, obs []check.Observation, allReduce check.Verdi
 	if j, ok := exactlyOne(runs, t.name, g.all(t).name(), remedySuite); !ok {
 		return j
 	}
-	j := g.localised(runs.all, runs.trials, g.summary(t.name, runs.all.f))
+	j := g.localised(runs.all, g.nodes(), runs.trials, g.summary(t.name, runs.all.f))
 	if j.Verdict == check.Failed && !runs.all.named && strings.HasPrefix(j.Findings[0].Suspect, "cluster (") {
 		j.Findings[0].Message += "; the all-reduce of the same nodes " + resultOf(allReduce)
 	}

@@ -120,7 +120,11 @@ func (g *Gate) alone(trials []trial) []check.Finding {
 }
 
 // summariseTrials summarises small jobs that name no culprit.
-func (g *Gate) summariseTrials(trials []trial) string {
+func (g *Gate) summariseTrials(all Figures, trials []trial) string {
+	shared, common := "spine switches, routing, adaptive routing, SHARP", "image, NCCL version or settings, subnet manager, whole fabric"
+	if all.Domain != "" {
+		shared, common = "NVLink switches and their partition", "image, NCCL version or settings, IMEX, NVLink switches"
+	}
 	pairs, bad := 0, 0
 	for _, t := range trials {
 		if len(t.nodes) == 2 && t.ran {
@@ -134,9 +138,9 @@ func (g *Gate) summariseTrials(trials []trial) string {
 	case pairs == 0:
 		return ""
 	case bad == 0:
-		return fmt.Sprintf("; all %d pairs of nodes are good: suspect shared components (spine switches, routing, adaptive routing, SHARP)", pairs)
+		return fmt.Sprintf("; all %d pairs of nodes are good: suspect shared components (%s)", pairs, shared)
 	case bad == pairs:
-		return fmt.Sprintf("; all %d pairs of nodes are bad: suspect a common cause (image, NCCL version or settings, subnet manager, whole fabric)", pairs)
+		return fmt.Sprintf("; all %d pairs of nodes are bad: suspect a common cause (%s)", pairs, common)
 	default:
 		return fmt.Sprintf("; %d of %d pairs of nodes are bad, and no node explains them", bad, pairs)
 	}

@@ -51,6 +51,7 @@ type cluster struct {
 	rail      string  // the only rail, set by fake
 	slowRail  string  // at half its rate
 	unnamed   bool    // versions that do not print the test
+	busbw     float64 // instead of that of H100
 }
 
 const testGPUs = 8
@@ -93,6 +94,7 @@ func (c cluster) reach(nodes []string) float64 {
 	case "sendrecv_perf":
 		bw = 46
 	}
+	bw = cmp.Or(c.busbw, bw)
 	if c.rail != "" {
 		bw /= 8
 	}

@@ -126,7 +126,7 @@ func (g *Gate) start(ctx context.Context, l *workload.Launcher, j job) (gangjob.
 
 // figures are those of a run whose log is not read yet.
 func (g *Gate) figures(j job, outcome gangjob.Outcome) (Figures, error) {
-	f := Figures{Collective: j.test.key(), Scope: j.scope, Nodes: j.nodes, Rail: j.rail, Job: j.name(), GPUsPerNode: g.gpus(), Repetitions: j.repetitions, Outcome: outcome}
+	f := Figures{Collective: j.test.key(), Scope: j.scope, Nodes: j.nodes, Rail: j.rail, Domain: j.domain, Job: j.name(), GPUsPerNode: g.gpus(), Repetitions: j.repetitions, Outcome: outcome}
 	least, most := g.sizes()
 	var err error
 	if f.MinBytes, err = nccl.ParseSize(least); err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/firstlight/firstlight/internal/workload"
 )
 
-// observeRest runs the other collectives of the site after an all-reduce that passed, and each rail unless the
-// all-reduce failed with the name of a node.
+// observeRest runs the other collectives of the site after an all-reduce that passed, and each rail and NVLink
+// domain unless the all-reduce failed with the name of a node.
 func (g *Gate) observeRest(ctx context.Context, rec check.Recorder, l *workload.Launcher, all Figures, tried []Figures) error {
 	if all.Outcome.Ended == gangjob.EndedNotRun {
 		return nil
@@ -31,7 +31,7 @@ func (g *Gate) observeRest(ctx context.Context, rec check.Recorder, l *workload.
 			return err
 		}
 	}
-	return nil
+	return g.observeDomains(ctx, rec, l, all)
 }
 
 // observeOther runs another collective, and localises its failure.

@@ -43,6 +43,8 @@ func (r *review) everything() string {
 	switch {
 	case r.f.Rail != "":
 		return r.f.Rail
+	case r.f.Domain != "":
+		return domainName(r.f.Domain)
 	case !r.f.test().isAllReduce():
 		return "cluster (" + r.f.test().name + ")"
 	default:

@@ -23,13 +23,17 @@ type review struct {
 // reviewRun applies every criterion to a run; it does not localise a low bandwidth.
 func (g *Gate) reviewRun(id string, f Figures) *review {
 	r := &review{gate: g, id: id, f: f, place: f.where()}
+	if f.Scope == ScopeDomain {
+		r.nvlink()
+	}
 	r.completeness()
 	r.data()
 	r.ratio()
 	r.devices()
-	if g.site.SingleNode() {
+	switch {
+	case g.site.SingleNode():
 		r.peers()
-	} else {
+	case f.Scope != ScopeDomain:
 		r.transports()
 	}
 	r.nvls()

@@ -58,7 +58,7 @@ func (g *Srun) Describe() []string {
 	return append([]string{
 		"on " + g.gate.site.Slurm.Host() + ": " + g.gate.command(g.gate.all(tests[0])),
 		"read the transports in NCCL's log (NCCL_DEBUG=INFO)",
-		"if it fails without naming a node: repeat it on pairs and groups of nodes, or on single nodes",
+		g.gate.describeLocalising(),
 	}, g.gate.describeRest()...)
 }
 

@@ -89,7 +89,7 @@ func (s *Subnets) Observe(ctx context.Context, rec check.Recorder) error {
 	var work sync.WaitGroup
 	for i, g := range s.gates {
 		work.Go(func() {
-			if err := g.Observe(ctx, subnetRecorder{rec, s.names[i]}); err != nil {
+			if err := g.Observe(ctx, check.RecordGroup(rec, s.names[i])); err != nil {
 				problems[i] = fmt.Errorf("subnet %s: %w", s.names[i], err)
 			}
 		})
@@ -108,21 +108,4 @@ func (s *Subnets) Judge(obs []check.Observation) check.Judgement {
 		}
 		return j
 	})
-}
-
-// subnetRecorder records observations of a subnet.
-type subnetRecorder struct {
-	check.Recorder
-	name string
-}
-
-// Record implements check.Recorder.
-func (r subnetRecorder) Record(o check.Observation) (check.Observation, error) {
-	o.Group = r.name
-	return r.Recorder.Record(o)
-}
-
-// Progress implements check.Recorder.
-func (r subnetRecorder) Progress(format string, args ...any) {
-	r.Recorder.Progress("subnet %s: %s", r.name, fmt.Sprintf(format, args...))
 }

@@ -1,7 +1,6 @@
 package node
 
 import (
-	"math"
 	"slices"
 	"strings"
 
@@ -98,7 +97,7 @@ func (g *Gate) racks() map[string]string {
 // are left out fill them too. Racks may have spare trays, so that more domains are not a defect.
 func (g *Gate) judgeSurplusDomains(b *check.Builder, hosts []*host, domains map[*host]string, members map[string]int) {
 	inventory := g.site.Inventory
-	most := int(math.Ceil(float64(len(inventory.Nodes)+len(inventory.LeftOut)) / g.profile.Node.NVLinkDomain.Value))
+	most := g.profile.NVLinkDomains(len(inventory.Nodes) + len(inventory.LeftOut))
 	if len(members) <= most {
 		return
 	}

@@ -29,6 +29,8 @@ type Host struct {
 	Sockets []string `json:"sockets,omitempty"`
 	// GPUDirectOff are the HCAs with GPUDirect RDMA disabled.
 	GPUDirectOff []string `json:"gpuDirectOff,omitempty"`
+	// Settings are the variables NCCL_MNNVL_*, NCCL_CUMEM_* and NCCL_P2P_* of its processes, as NAME=VALUE.
+	Settings []string `json:"settings,omitempty"`
 }
 
 // HCA is one device of a "Using" list.
@@ -55,6 +57,13 @@ type Rank struct {
 	RingGDR *bool `json:"ringGDR,omitempty"`
 	// NVLS is whether multicast is available; nil if not reported.
 	NVLS *bool `json:"nvls,omitempty"`
+	// Fabrics are the distinct NVLink fabrics of its GPU; a healthy rank has one, or none where NCCL reports none.
+	Fabrics []Fabric `json:"fabrics,omitempty"`
+	// MNNVL is whether its communicators use NVLink between nodes, CliqueSize the ranks that they reach by it;
+	// nil and 0 if not reported. Cliques is how many of them report a clique.
+	MNNVL      *bool `json:"mnnvl,omitempty"`
+	CliqueSize int   `json:"cliqueSize,omitempty"`
+	Cliques    int   `json:"cliques,omitempty"`
 }
 
 // Channel is a connection between two ranks as one of them reports it.

@@ -10,10 +10,11 @@ import (
 func (p *logParser) log() Log {
 	l := Log{Lines: p.lines, Versions: p.versions, Warnings: p.warnings, Clipped: p.clipped}
 	for name, h := range p.hosts {
-		host := Host{Name: name, HCAs: h.hcas, Networks: h.networks, NoDevice: h.noDevice, Sockets: h.sockets, GPUDirectOff: h.gdrOff}
+		host := Host{Name: name, HCAs: h.hcas, Networks: h.networks, NoDevice: h.noDevice, Sockets: h.sockets, GPUDirectOff: h.gdrOff, Settings: h.settings}
 		slices.Sort(host.Networks)
 		slices.Sort(host.Sockets)
 		slices.Sort(host.GPUDirectOff)
+		slices.Sort(host.Settings)
 		l.Hosts = append(l.Hosts, host)
 	}
 	slices.SortFunc(l.Hosts, func(a, b Host) int { return cmp.Compare(a.Name, b.Name) })

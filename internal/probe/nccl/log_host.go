@@ -20,6 +20,7 @@ type hostLines struct {
 	noDevice bool
 	sockets  []string
 	gdrOff   []string
+	settings []string
 }
 
 // network parses a line about the network devices of the host.

@@ -82,6 +82,8 @@ func (p *logParser) line(text string) {
 		host.network(body)
 	case strings.HasPrefix(body, "Using network"), strings.HasPrefix(body, "Initialized NET plugin"):
 		host.using(body)
+	case strings.HasPrefix(body, "NCCL_"):
+		host.setting(body)
 	default:
 		if gpu := p.gpu(key); gpu != nil {
 			gpu.line(body)
@@ -98,15 +100,18 @@ func (p *logParser) version(text string) {
 	p.versions = add(p.versions, word)
 }
 
+// warning keeps each text of a host once: all ranks may print it.
 func (p *logParser) warning(w Warning) {
-	if len(p.warnings) >= maxWarnings {
-		p.clipped = true
-		return
-	}
 	if len(w.Text) > 512 {
 		w.Text = w.Text[:512]
 	}
-	p.warnings = append(p.warnings, w)
+	switch {
+	case slices.Contains(p.warnings, w):
+	case len(p.warnings) >= maxWarnings:
+		p.clipped = true
+	default:
+		p.warnings = append(p.warnings, w)
+	}
 }
 
 func (p *logParser) host(name string) *hostLines {

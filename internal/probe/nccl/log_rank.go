@@ -16,6 +16,10 @@ var (
 
 // line parses one line of the process of a GPU, or of a thread of a process with several.
 func (r *Rank) line(text string) {
+	if strings.Contains(text, "MNNVL") {
+		r.mnnvl(text)
+		return
+	}
 	switch {
 	case strings.HasPrefix(text, "ncclCommInit"), strings.HasPrefix(text, "comm 0x"): // the latter up to 2.16
 		if m := initLine.FindStringSubmatch(text); m != nil && number(m[1]) <= logline.MaxRank {
@@ -58,8 +62,16 @@ func (r *Rank) fold(other Rank) {
 	if other.NVLS != nil {
 		r.NVLS = both(r.NVLS, *other.NVLS)
 	}
+	for _, f := range other.Fabrics {
+		r.fabric(f)
+	}
+	if other.MNNVL != nil {
+		r.MNNVL = both(r.MNNVL, *other.MNNVL)
+	}
+	r.clique(other.CliqueSize)
+	r.Cliques += other.Cliques
 }
 
 func (r *Rank) empty() bool {
-	return r.Rank < 0 && r.Rings == 0 && r.NVLS == nil
+	return r.Rank < 0 && r.Rings == 0 && r.NVLS == nil && len(r.Fabrics) == 0
 }

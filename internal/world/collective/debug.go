@@ -45,8 +45,7 @@ func (r Run) writeDebug(p *printer, rep int) {
 			p.line("%s NCCL version %s+cuda%s", k.prefix, ncclVersion, r.CUDA)
 		}
 		r.writeNetwork(p, k)
-		p.line("%s comm %#x rank %d nRanks %d nNodes %d localRanks %d localRank %d MNNVL 0",
-			k.prefix, handle(k), k.n, len(all), len(r.Nodes), len(r.Nodes[k.node].Devices), k.local)
+		r.writeMNNVL(p, k, all, handle(k))
 		r.writeNVLS(p, k)
 	}
 	for _, k := range all {
@@ -76,12 +75,20 @@ func (r Run) thread(pid, local int) int {
 }
 
 // peer is the transport between GPUs of a node: within a process, pointers need no handles.
-func (r Run) peer() string {
-	if r.OneProcess {
+func (r Run) peer(n Node) string {
+	switch {
+	case r.OneProcess:
 		return "P2P/direct pointer/read"
+	case r.mnnvl(n):
+		return overMNNVL
+	default:
+		return "P2P/CUMEM/read"
 	}
-	return "P2P/CUMEM/read"
 }
+
+// overMNNVL is the transport of every peer of a communicator that uses NVLink between nodes; the receiver prints
+// nothing.
+const overMNNVL = "P2P/MNNVL"
 
 // writeNetwork prints the rank's network and whether the HCAs reach its GPU.
 func (r Run) writeNetwork(p *printer, k rank) {
@@ -144,11 +151,17 @@ func (r Run) writeChannels(p *printer, k rank, all []rank) {
 		}
 		if local > 1 {
 			peer := all[first+(k.local+1)%local]
-			p.line("%s Channel %02d/0 : %d[%d] -> %d[%d] via %s", k.prefix, c, k.n, k.local, peer.n, peer.local, r.peer())
+			p.line("%s Channel %02d/0 : %d[%d] -> %d[%d] via %s", k.prefix, c, k.n, k.local, peer.n, peer.local, r.peer(n))
 		}
 		if len(r.Nodes) > 1 && c%local == k.local {
 			before, after := r.across(all, k, -1), r.across(all, k, +1)
-			p.line("%s Channel %02d/0 : %d[%d] -> %d[%d] [receive] via %s", k.prefix, c, before.n, before.local, k.n, k.local, r.via(k, before))
+			if !r.joined(r.Nodes[before.node], n) {
+				p.line("%s Channel %02d/0 : %d[%d] -> %d[%d] [receive] via %s", k.prefix, c, before.n, before.local, k.n, k.local, r.via(k, before))
+			}
+			if r.joined(n, r.Nodes[after.node]) {
+				p.line("%s Channel %02d/0 : %d[%d] -> %d[%d] via %s", k.prefix, c, k.n, k.local, after.n, after.local, overMNNVL)
+				continue
+			}
 			p.line("%s Channel %02d/0 : %d[%d] -> %d[%d] [send] via %s", k.prefix, c, k.n, k.local, after.n, after.local, r.via(k, after))
 		}
 	}

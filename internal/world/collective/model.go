@@ -21,6 +21,10 @@ type curve struct {
 	Gathered  float64 `yaml:"gathered"`
 	Exchanged float64 `yaml:"exchanged"`
 	Shifted   float64 `yaml:"shifted"`
+	// OverNVLink is the part of the rate in a node of programs other than all_reduce_perf over NVLink between nodes.
+	OverNVLink float64 `yaml:"overNVLink"`
+	// Reduced is the same of an all-reduce of nodes whose NVLink between them is not used.
+	Reduced float64 `yaml:"reduced"`
 }
 
 type shape struct {
@@ -61,6 +65,10 @@ func (r Run) Plateau() float64 {
 	if r.program().pattern != reduced {
 		return r.others(c) / slow
 	}
+	if r.fellBack() {
+		share, _ := r.share()
+		return c.Reduced * f.RailGBps * float64(len(r.Nodes[0].HCAs)) * share / slow
+	}
 	return r.acrossNodes(nvls, c.WithoutNVLS) / slow
 }
 
@@ -69,8 +77,8 @@ func (r Run) others(c curve) float64 {
 	f, node := r.Fabric, r.Nodes[0]
 	rails, gpus := f.RailGBps*float64(len(node.HCAs)), float64(len(node.Devices))
 	share, connected := r.share()
-	if f.ManyNodesGBps > rails { // NVLink connects the nodes
-		return c.Gathered * f.NVLinkGBps
+	if f.ManyNodesGBps > rails && !r.fellBack() { // NVLink connects the nodes
+		return c.OverNVLink * f.NVLinkGBps
 	}
 	if !connected {
 		return f.SocketGBps

@@ -10,6 +10,7 @@ import (
 func NodeOf(state world.State, host world.Node, gpus []int) Node {
 	n := Node{
 		Host: host.Name, GPUDirect: host.GPUDirect, Slow: host.StepFactor,
+		Cluster: host.NVLinkCluster, MNNVLOff: host.MNNVLOff,
 		NVLS: host.NVLS && host.NVLinkFraction() == 1, Socket: host.Transport == world.TransportSocket,
 	}
 	for _, g := range host.GPUs {

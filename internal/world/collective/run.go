@@ -41,6 +41,10 @@ type Node struct {
 	Socket bool
 	// Slow is the host's factor of the run time; 1: healthy.
 	Slow float64
+	// Cluster is the UUID of its NVLink domain of several nodes; empty: NVLink is inside of the node.
+	Cluster string
+	// MNNVLOff: NCCL_MNNVL_ENABLE is 0.
+	MNNVLOff bool
 }
 
 // Run is a program of nccl-tests, repeated: with mpirun, or one process.

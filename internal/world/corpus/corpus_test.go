@@ -45,24 +45,26 @@ func printed(path string) func(t *testing.T) string {
 func printers() map[string]printer {
 	tables := only(`(?:^|>: ?|^\d+: )(?:# |#$|\s+\d+\s+\d+\s+float)`, lines(`^>: ?`, ``, `on +\S+ device`, `on h device`, `\[[0-9a-f:.x]+\] NVIDIA.*`, `[P] NVIDIA`,
 		`^(\s+)(\d.*float.*)$`, `row $2`, `  +`, ` `))
+	ncclLines := lines(`(?:\[\d+\]\w+:\d+/(\w+) ?)+`, `DEVICE/$1 `, `OOB \S+?:`, `OOB i:`, `busId \w+`, `busId B`, `UUID \w+\.\w+`, `UUID U`, `cliqueId \w+`, `cliqueId C`, `(?: +\d+){2,}$`, ` RANKS`)
 	counters := lines(`"[^"]*"`, `"N"`, `0x\w+ "N"`, `"N"`, `(?: \[\w+ == \d+\])+`, ` [COUNTERS]`)
 	return map[string]printer{
-		"nvidia-smi -q -x":           {printed("host/testdata/nvidia-smi-xml.xml"), "smi-xml/*.xml", elements},
-		"nvidia-smi nvlink":          {printed("host/testdata/nvidia-smi-nvlink.txt"), "nvlink/*", lines(`NVIDIA [^(]*`, `NVIDIA P `)},
-		"dcgmi diag, DCGM 3":         {printed("host/testdata/dcgmi-diag-3.json"), "dcgm/*.json", members("DCGM GPU Diagnostic")},
-		"dcgmi diag, DCGM 4":         {printed("host/testdata/dcgmi-diag-4.json"), "dcgm/*.json", members("DCGM Diagnostic")},
-		"ibstat":                     {printed("host/testdata/ibstat.txt"), "ibstat/gpud-ibstat.4*", lines()},
-		"sminfo":                     {printed("host/testdata/sminfo.txt"), "sminfo/oscar.txt", lines()},
-		"ibdiagnet":                  {printed("host/testdata/ibdiagnet.txt"), "ibdiagnet/*", lines(`\s+\d+\s+\d+$`, `  9  9`)},
-		"ibqueryerrors":              {printed("host/testdata/ibqueryerrors.txt"), "ibqueryerrors/listarchive-srp.txt", counters},
-		"iblinkinfo -l":              {printed("host/testdata/iblinkinfo-line.txt"), "iblinkinfo/*", lines(`"[^"]*"`, `"N"`, ` {2,}(0x|\d)`, ` $1`, `\([^=()]*\)$`, `(HINTS)`)},
-		"vLLM":                       {contextError, "vllm/*", only(`model's max seq len`, lines())},
-		"dcgm-exporter":              {printed("exporter/testdata/gpu-01.txt"), "prom/*", only(`^# (?:HELP|TYPE) `, lines())},
-		"nccl-tests":                 {collectiveOutput(false), "nccltests/*", tables},
-		"nccl-tests, other programs": {otherPrograms, "nccltests/*", tables},
-		"NCCL_DEBUG=INFO":            {collectiveOutput(true), "nccllog/*", only(`NCCL INFO `, lines(`(?:\[\d+\]\w+:\d+/(\w+) ?)+`, `DEVICE/$1 `, `OOB \S+?:`, `OOB i:`, `busId \w+`, `busId B`, `(?: +\d+){2,}$`, ` RANKS`))},
-		"torchtitan":                 {trainingOutput(training.Torchtitan), "torchtitan/*", only(`step: +\d+  loss`, lines(`: +`, `: `, `\x1b\[\d+m`, ``))},
-		"Megatron-LM":                {trainingOutput(training.Megatron), "megatron/*", only(`iteration +\d+/ *\d+ \|`, fields)},
+		"nvidia-smi -q -x":                      {printed("host/testdata/nvidia-smi-xml.xml"), "smi-xml/*.xml", elements},
+		"nvidia-smi nvlink":                     {printed("host/testdata/nvidia-smi-nvlink.txt"), "nvlink/*", lines(`NVIDIA [^(]*`, `NVIDIA P `)},
+		"dcgmi diag, DCGM 3":                    {printed("host/testdata/dcgmi-diag-3.json"), "dcgm/*.json", members("DCGM GPU Diagnostic")},
+		"dcgmi diag, DCGM 4":                    {printed("host/testdata/dcgmi-diag-4.json"), "dcgm/*.json", members("DCGM Diagnostic")},
+		"ibstat":                                {printed("host/testdata/ibstat.txt"), "ibstat/gpud-ibstat.4*", lines()},
+		"sminfo":                                {printed("host/testdata/sminfo.txt"), "sminfo/oscar.txt", lines()},
+		"ibdiagnet":                             {printed("host/testdata/ibdiagnet.txt"), "ibdiagnet/*", lines(`\s+\d+\s+\d+$`, `  9  9`)},
+		"ibqueryerrors":                         {printed("host/testdata/ibqueryerrors.txt"), "ibqueryerrors/listarchive-srp.txt", counters},
+		"iblinkinfo -l":                         {printed("host/testdata/iblinkinfo-line.txt"), "iblinkinfo/*", lines(`"[^"]*"`, `"N"`, ` {2,}(0x|\d)`, ` $1`, `\([^=()]*\)$`, `(HINTS)`)},
+		"vLLM":                                  {contextError, "vllm/*", only(`model's max seq len`, lines())},
+		"dcgm-exporter":                         {printed("exporter/testdata/gpu-01.txt"), "prom/*", only(`^# (?:HELP|TYPE) `, lines())},
+		"nccl-tests":                            {collectiveOutput(false), "nccltests/*", tables},
+		"nccl-tests, other programs":            {otherPrograms, "nccltests/*", tables},
+		"NCCL_DEBUG=INFO":                       {collectiveOutput(true), "nccllog/*", only(`NCCL INFO `, ncclLines)},
+		"NCCL_DEBUG=INFO, NVLink between nodes": {nvlinkOutput, "nccllog/*", only(`NCCL INFO (?:Bootstrap|.*MNNVL)`, ncclLines)},
+		"torchtitan":                            {trainingOutput(training.Torchtitan), "torchtitan/*", only(`step: +\d+  loss`, lines(`: +`, `: `, `\x1b\[\d+m`, ``))},
+		"Megatron-LM":                           {trainingOutput(training.Megatron), "megatron/*", only(`iteration +\d+/ *\d+ \|`, fields)},
 	}
 }
 
@@ -97,6 +99,22 @@ func runOf(t *testing.T, debug bool) collective.Run {
 		r.Nodes = append(r.Nodes, n)
 	}
 	return r
+}
+
+// nvlinkOutput is a run over an NVLink domain, and one that falls back to the network.
+func nvlinkOutput(t *testing.T) string {
+	t.Helper()
+	var b strings.Builder
+	for _, off := range []bool{false, true} {
+		r := runOf(t, true)
+		for i := range r.Nodes {
+			r.Nodes[i].Cluster, r.Nodes[i].MNNVLOff = "58d72354-d167-41a4-b3e7-327dc0246b7d", off
+		}
+		if _, err := r.Write(&b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return b.String()
 }
 
 // otherPrograms are the tables of the programs other than all_reduce_perf: each row of a real output has the same
