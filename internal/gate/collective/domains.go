@@ -20,6 +20,10 @@ type domain struct {
 	nodes []string
 }
 
+// domainSubsystems is NCCL's default of NCCL_DEBUG_SUBSYS: an image or /etc/nccl.conf that leaves out ENV hides the
+// variables that replace a domain.
+const domainSubsystems = "INIT,BOOTSTRAP,ENV"
+
 func domainName(id string) string { return "NVLink domain " + id }
 
 // byDomain reports whether the site demands runs by NVLink domain.
@@ -33,21 +37,24 @@ func (g *Gate) domainJob(t test, d domain) job {
 // domainsOf are the NVLink domains of the nodes of a run, as NCCL reports them, in the order of their first nodes.
 // Nodes without one are reported; whole is set if each is in one.
 func (g *Gate) domainsOf(b *check.Builder, id string, f Figures) (out []domain, whole bool) {
-	fabrics, ranks := map[string][]nccl.Fabric{}, map[string]int{}
+	fabrics, ranks := map[string][]nccl.Fabric{}, map[string]map[int]bool{}
 	where := f.where()
 	for _, r := range f.NCCL.Ranks {
 		if len(r.Fabrics) > 0 {
 			node := where.node(r.Host)
 			fabrics[node] = append(fabrics[node], r.Fabrics...)
+			if ranks[node] == nil {
+				ranks[node] = map[int]bool{}
+			}
 			if r.Rank >= 0 {
-				ranks[node]++
+				ranks[node][r.Rank] = true
 			}
 		}
 	}
 	forged := forgedDomains(b, id, f)
 	whole = len(f.Nodes) > 0
 	for _, node := range f.Nodes {
-		of := nodeDomain(b, id, node, fabrics[node], ranks[node], f.GPUsPerNode)
+		of := nodeDomain(b, id, node, fabrics[node], len(ranks[node]), f.GPUsPerNode)
 		i := slices.IndexFunc(out, func(d domain) bool { return d.id == of })
 		switch {
 		case of == "" || forged[node]:
@@ -61,14 +68,14 @@ func (g *Gate) domainsOf(b *check.Builder, id string, f Figures) (out []domain, 
 	return out, whole
 }
 
-// hasDomains reports whether the nodes of a run over all nodes are judged by domain: a pair of nodes of two domains
-// cannot reach the limit of NVLink, so that only pairs within one localise a failure.
-func (g *Gate) hasDomains(f Figures) bool {
+// spansDomains reports whether a run over all nodes is localised by domain: a pair of nodes of two domains cannot
+// reach the limit of NVLink, so that only pairs within one localise a failure.
+func (g *Gate) spansDomains(f Figures) bool {
 	if !g.byDomain() {
 		return false
 	}
-	_, whole := g.domainsOf(&check.Builder{}, "", f)
-	return whole
+	domains, whole := g.domainsOf(&check.Builder{}, "", f)
+	return whole && len(domains) > 1
 }
 
 // forgedDomains are the nodes on which a variable replaces what the GPUs report (src/init.cc of NVIDIA/nccl).
@@ -77,7 +84,7 @@ func forgedDomains(b *check.Builder, id string, f Figures) map[string]bool {
 	where := f.where()
 	for _, h := range f.NCCL.Hosts {
 		for _, set := range h.Settings {
-			if name, _, _ := strings.Cut(set, "="); name == "NCCL_MNNVL_UUID" || name == "NCCL_MNNVL_CLIQUE_ID" {
+			if name, value, _ := strings.Cut(set, "="); value != "-1" && (name == "NCCL_MNNVL_UUID" || name == "NCCL_MNNVL_CLIQUE_ID") { // -1: the default
 				node := where.node(h.Name)
 				b.Unobserved(id, node, "unset "+name+" in the image, the pods and /etc/nccl.conf of this node; then "+remedyOnce, "%s is set on %s: the NVLink domain that NCCL reports need not be that of its GPUs", set, node)
 				out[node] = true
@@ -123,10 +130,10 @@ func nodeDomain(b *check.Builder, id, node string, fabrics []nccl.Fabric, ranks,
 // observeDomains runs the collectives of the site over each NVLink domain, all domains at once: each has NVLink
 // switches of its own. Without the domain of every node, none is run.
 func (g *Gate) observeDomains(ctx context.Context, rec check.Recorder, l *workload.Launcher, all Figures) error {
-	if !g.hasDomains(all) {
+	domains, whole := g.domainsOf(&check.Builder{}, "", all)
+	if !g.byDomain() || !whole {
 		return nil
 	}
-	domains, _ := g.domainsOf(&check.Builder{}, "", all)
 	jobs, ctx := errgroup.WithContext(ctx)
 	for _, d := range domains {
 		jobs.Go(func() error { return g.observeDomain(ctx, rec, l, d) })

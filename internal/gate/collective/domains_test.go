@@ -11,6 +11,7 @@ import (
 	"github.com/firstlight/firstlight/internal/plan"
 	"github.com/firstlight/firstlight/internal/probe/nccl"
 	"github.com/firstlight/firstlight/internal/profile"
+	"github.com/firstlight/firstlight/internal/site"
 )
 
 func secondRack() map[string]bool { return set("gpu-05", "gpu-06", "gpu-07", "gpu-08") }
@@ -119,7 +120,7 @@ func TestSizesOfDomains(t *testing.T) {
 				defer func() { g.profile.Node.NVLinkDomain.Value = 18 }()
 			}
 			var found []string
-			for _, j := range g.judgeDomains(obs) {
+			for _, j := range slices.Concat(g.judgeDomains(obs).problems, g.judgeDomains(obs).runs) {
 				for _, f := range j.Findings {
 					if j.Verdict == check.Unobserved {
 						found = append(found, f.Message)
@@ -177,6 +178,61 @@ func TestPairsAreOfTheirDomain(t *testing.T) {
 	}
 }
 
+// A domain of all nodes is localised by pairs, also where it is fast by itself.
+func TestOneDomainIsLocalisedByPairs(t *testing.T) {
+	t.Parallel()
+	g := rackGate(t)
+	g.site.Inventory.Nodes = g.site.Inventory.Nodes[:traysInARack]
+	_, obs := walkRacks(t, g, racks{cluster: cluster{slow: slower(set("gpu-01", "gpu-02", "gpu-03", "gpu-04"), 0.9)}})
+	if !slices.ContainsFunc(obs, func(o check.Observation) bool { return strings.Contains(o.Target, "+") }) {
+		t.Errorf("no pair was run: %d observations", len(obs))
+	}
+}
+
+// The variables that replace a domain are in the log whatever the image says of NCCL_DEBUG_SUBSYS.
+func TestSubsystemsOfDomains(t *testing.T) {
+	t.Parallel()
+	for _, by := range []bool{true, false} {
+		g := rackGate(t)
+		g.site.Workloads.Collective.ByNVLinkDomain = by
+		spec, err := g.spec(g.all(tests[0]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, set := spec.Env["NCCL_DEBUG_SUBSYS"]; set != by || strings.Contains(spec.Script, "-x NCCL_DEBUG -x NCCL_DEBUG_SUBSYS ") != by {
+			t.Errorf("by domain %t: %v\n%s", by, spec.Env, spec.Script)
+		}
+		g.site.Slurm = &site.Slurm{}
+		srun := NewSrun(g.site, g.profile, nil, "r")
+		if slices.Contains(srun.argv(g.all(tests[0])), "NCCL_DEBUG_SUBSYS=INIT,BOOTSTRAP,ENV") != by {
+			t.Errorf("by domain %t: %q", by, srun.argv(g.all(tests[0])))
+		}
+	}
+}
+
+// The defaults of the variables that replace a domain replace none.
+func TestDefaultsReplaceNoDomain(t *testing.T) {
+	t.Parallel()
+	for set, want := range map[string]bool{"NCCL_MNNVL_UUID=-1": false, "NCCL_MNNVL_CLIQUE_ID=-1": false, "NCCL_MNNVL_ENABLE=1": false, "NCCL_MNNVL_CLIQUE_ID=-2": true, "NCCL_MNNVL_UUID=0": true} {
+		var b check.Builder
+		f := Figures{NCCL: nccl.Log{Hosts: []nccl.Host{{Name: "gpu-01", Settings: []string{set}}}}}
+		if got := len(forgedDomains(&b, "", f)) > 0; got != want || b.Clean() == want {
+			t.Errorf("%s: replaced %t, want %t", set, got, want)
+		}
+	}
+}
+
+// Evidence whose profile was changed is not judged by domain.
+func TestDomainsNeedNVLinkBetweenNodes(t *testing.T) {
+	t.Parallel()
+	g := rackGate(t)
+	_, obs := walkRacks(t, g, racks{})
+	g.profile.Node.NVLinkDomain = nil
+	if j := g.judgeDomains(obs); len(j.runs) > 0 || len(j.problems) != 1 || j.problems[0].Verdict != check.Unobserved {
+		t.Errorf("%+v", j)
+	}
+}
+
 // Where a node has no domain, none is run, and pairs of all nodes localise the failure.
 func TestWithoutTheDomainOfANodeNoneIsRun(t *testing.T) {
 	t.Parallel()
@@ -195,25 +251,33 @@ func TestSuspectOfFastDomains(t *testing.T) {
 	wrong := check.Judgement{Verdict: check.Failed, Findings: []check.Finding{{Suspect: "cluster", Message: "wrong values", Remedy: "x"}}}
 	fast, bad := check.Judgement{Verdict: check.Passed}, check.Judgement{Verdict: check.Failed, Reason: "bad", Findings: []check.Finding{{Suspect: rackA, Message: "bad"}}}
 	unknown := check.NotObserved("not run", check.Finding{Suspect: rackB, Message: "not run"})
+	problem := check.NotObserved("alone", check.Finding{Suspect: rackA, Message: "one node"})
+	of := func(domains int, runs ...check.Judgement) judgedDomains {
+		return judgedDomains{domains: domains, runs: runs}
+	}
 	for name, tt := range map[string]struct {
 		all     check.Judgement
-		domains []check.Judgement
+		domains judgedDomains
 		want    string // messages
 	}{
-		"two fast ones":             {slow, []check.Judgement{fast, fast}, "slow; each NVLink domain alone is fast: suspect the network between them"},
-		"one is the whole cluster":  {slow, []check.Judgement{fast}, "slow"},
-		"not for wrong data":        {wrong, []check.Judgement{fast, fast}, "wrong values"},
-		"one without a result":      {slow, []check.Judgement{fast, unknown}, "slow; 1 of 2 runs by NVLink domain have no result|not run"},
-		"a bad one comes first":     {slow, []check.Judgement{fast, bad}, "bad|slow"},
-		"a bad one, and one no run": {slow, []check.Judgement{bad, unknown}, "bad|slow|not run"},
-		"none was run":              {slow, []check.Judgement{unknown, unknown}, "slow"},
+		"two fast ones":               {slow, of(2, fast, fast), "slow; each NVLink domain alone is fast: suspect the network between them"},
+		"two, with two collectives":   {slow, of(2, fast, fast, fast, fast), "slow; each NVLink domain alone is fast: suspect the network between them"},
+		"one is the whole cluster":    {slow, of(1, fast), "slow"},
+		"one, with two collectives":   {slow, of(1, fast, fast), "slow"},
+		"not for wrong data":          {wrong, of(2, fast, fast), "wrong values"},
+		"one without a result":        {slow, of(2, fast, unknown), "slow; 1 of 2 runs by NVLink domain have no result|not run"},
+		"a bad one comes first":       {slow, of(2, fast, bad), "bad|slow"},
+		"a bad one, and one no run":   {slow, of(2, bad, unknown), "bad|slow|not run"},
+		"none was run":                {slow, of(2, unknown, unknown), "slow"},
+		"a problem is not a run":      {slow, judgedDomains{domains: 2, problems: []check.Judgement{problem}, runs: []check.Judgement{fast, fast}}, "slow; each NVLink domain alone is fast: suspect the network between them|one node"},
+		"a problem, and none was run": {slow, judgedDomains{problems: []check.Judgement{problem}}, "slow|one node"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			all := tt.all
 			all.Findings = slices.Clone(all.Findings)
 			var got []string
-			for _, f := range withDomains(all, tt.domains).Findings {
+			for _, f := range tt.domains.explain(all).Findings {
 				got = append(got, f.Message)
 			}
 			if text := strings.Join(got, "|"); text != tt.want {
@@ -287,6 +351,8 @@ func TestDomainRules(t *testing.T) {
 	_, obs := walkRacks(t, g, racks{})
 	const inB, all = KindRun + "@" + rackB, KindRun + "@all nodes"
 	launcher := "pod firstlight-test/" + g.domainJob(tests[0], domain{id: strings.TrimPrefix(rackB, "NVLink domain "), nodes: g.nodes()[4:]}).name() + "-0-abcde"
+	warning := checktest.Set(inB, ".nccl.warnings", []nccl.Warning{{
+		Host: strings.TrimSuffix(strings.TrimPrefix(launcher, "pod firstlight-test/"), "-abcde"), Text: "MNNVL (cliqueSize 16) is available but not working on this system."}})
 	bandwidth := func(each float64) []checktest.Change {
 		return []checktest.Change{checktest.Set(inB, ".runs[*].rows[*].outOfPlace.busbwGBps", each), checktest.Set(inB, ".runs[*].rows[*].inPlace.busbwGBps", each)}
 	}
@@ -308,11 +374,13 @@ func TestDomainRules(t *testing.T) {
 		checktest.When("each repetition must report the clique", checktest.Set(inB, ".nccl.ranks[15].cliques", 2)).Unobserved("rank 15", "in every repetition"),
 		checktest.When("a variable may replace the domain of the GPUs", checktest.Set(all, ".nccl.hosts[2].settings", []string{"NCCL_MNNVL_CLIQUE_ID=1"})).Unobserved("gpu-03", "NCCL_MNNVL_CLIQUE_ID=1 is set on gpu-03"),
 		checktest.When("its UUID, too", checktest.Set(inB, ".nccl.hosts[2].settings", []string{"NCCL_MNNVL_UUID=7"})).Unobserved("gpu-07", "NCCL_MNNVL_UUID=7 is set on gpu-07"),
+		checktest.When("one rank twice is not two GPUs", checktest.Set(all, ".nccl.ranks[8].rank", 9)).Unobserved("gpu-03", "of 3 of 4 GPUs of gpu-03"),
 		checktest.When("a run over one rail is not that of the domain", checktest.Set(inB, ".rail", "mlx5_0")).Unobserved(rackB, "want a domain of the run over all nodes, and all rails"),
 		checktest.When("a domain that is not in the run over all nodes is not left out", checktest.Set(inB, ".domain", "x.1")).Unobserved(rackB, "want a domain of the run over all nodes"),
 		checktest.When("a GPU without a rank may be that of another one", checktest.Set(all, ".nccl.ranks[8].rank", -1)).Unobserved("gpu-03", "of 3 of 4 GPUs of gpu-03"),
-		checktest.When("warnings that were cut off may be of all nodes", checktest.Set(inB, ".nccl.clipped", true), checktest.Set(inB, ".nccl.warnings", []nccl.Warning{{
-			Host: strings.TrimSuffix(strings.TrimPrefix(launcher, "pod firstlight-test/"), "-abcde"), Text: "MNNVL (cliqueSize 16) is available but not working on this system."}})).Fails(rackB, "NCCL cannot use IMEX on at least 1 nodes"),
+		checktest.When("nodes that were ended before the test of IMEX may have none", checktest.Set(inB, ".nccl.ranks[15].cliques", 0), checktest.Set(inB, ".nccl.ranks[15].inits", 0), warning).Fails(rackB, "NCCL cannot use IMEX on at least 1 nodes"),
+		checktest.When("nodes that passed it have", warning).Fails("gpu-05", "NCCL cannot use IMEX on gpu-05"),
+		checktest.When("warnings that were cut off may be of all nodes", checktest.Set(inB, ".nccl.clipped", true), warning).Fails(rackB, "NCCL cannot use IMEX on at least 1 nodes"),
 		checktest.When("NCCL must speak", checktest.Set(inB, ".nccl.lines", 0)).Unobserved(launcher, "no output of NCCL"),
 		checktest.When("a log that was cut off hides ranks", checktest.Set(inB, ".nccl.clipped", true)).Unobserved(launcher, "exceeds the size limit"),
 		checktest.When("a GPU that has not joined the fabric has no domain", checktest.Set(all, ".nccl.ranks[8].fabrics[0].state", 2)).Fails("gpu-03", "is in no NVLink domain"),

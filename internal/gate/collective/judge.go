@@ -13,10 +13,10 @@ func (g *Gate) Judge(obs []check.Observation) check.Judgement {
 	j := g.judgeAllReduce(obs)
 	domains := g.judgeDomains(obs)
 	if j.Verdict == check.Failed {
-		return withDomains(withRails(j, g.judgeRails(obs)), domains)
+		return domains.explain(withRails(j, g.judgeRails(obs)))
 	}
 	// Domains before the others: they name one where another collective over all nodes names the cluster.
-	return combine(slices.Concat([]check.Judgement{j}, domains, g.judgeOthers(obs, j.Verdict), g.judgeRails(obs)))
+	return combine(slices.Concat([]check.Judgement{j}, domains.problems, domains.runs, g.judgeOthers(obs, j.Verdict), g.judgeRails(obs)))
 }
 
 // runs are the observations of a test: the last run over all nodes with their number (see exactlyOne), and any
@@ -47,7 +47,7 @@ func (g *Gate) runsOf(t test, obs []check.Observation) runs {
 			out.trials = append(out.trials, g.trial(o.ID, f))
 		}
 	}
-	if out.all != nil && g.hasDomains(out.all.f) {
+	if out.all != nil && g.spansDomains(out.all.f) {
 		out.trials = nil // they are of one domain
 	}
 	return out

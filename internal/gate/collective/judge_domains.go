@@ -9,23 +9,35 @@ import (
 	"github.com/firstlight/firstlight/internal/site"
 )
 
+// judgedDomains are the judgements of the runs by domain, and of what keeps domains from being known.
+type judgedDomains struct {
+	domains        int
+	problems, runs []check.Judgement
+}
+
 // judgeDomains judges the collectives over each NVLink domain, if the site demands it: exactly one run of each. The
 // run over all nodes says which domains there are.
-func (g *Gate) judgeDomains(obs []check.Observation) []check.Judgement {
+func (g *Gate) judgeDomains(obs []check.Observation) (out judgedDomains) {
 	if !g.byDomain() {
-		return nil
+		return out
+	}
+	unknown := func(reason, remedy string) judgedDomains {
+		return judgedDomains{problems: []check.Judgement{check.NotObserved(reason, check.NewFinding("", "NVLink domains", remedy, "%s", reason))}}
+	}
+	if !g.profile.MultiNodeNVLink() { // of evidence whose profile was changed
+		return unknown("profile "+g.profile.Name+" has no NVLink between nodes", "judge with the profile of the run")
 	}
 	all := g.runsOf(tests[0], obs).all
 	if all == nil {
-		const reason = "the NVLink domains are unknown: the run over all nodes shows them"
-		return []check.Judgement{check.NotObserved(reason, check.NewFinding("", "NVLink domains", remedyOnce, "%s", reason))}
+		return unknown("the NVLink domains are unknown: the run over all nodes shows them", remedyOnce)
 	}
 	var b check.Builder
 	domains, whole := g.domainsOf(&b, all.id, all.f)
 	if !whole { // none was run
 		b.Unobserved(all.id, "NVLink domains", remedyOnce, "not every node of the run over all nodes has an NVLink domain: the domains were not run")
 		b.OmitUnobservedIfFailed()
-		return []check.Judgement{b.Judgement("")}
+		out.problems = []check.Judgement{b.Judgement("")}
+		return out
 	}
 	g.judgeRacks(&b, all.id, domains)
 	g.judgeSizes(&b, all.id, domains)
@@ -35,14 +47,14 @@ func (g *Gate) judgeDomains(obs []check.Observation) []check.Judgement {
 			b.Unobserved(r.id, r.target, remedyOnce, "%s was run: want a domain of the run over all nodes, and all rails", r.target)
 		}
 	}
-	var out []check.Judgement
 	if !b.Clean() {
-		out = append(out, b.Judgement(""))
+		out.problems = []check.Judgement{b.Judgement("")}
 	}
+	out.domains = len(domains)
 	for _, d := range domains {
 		for _, t := range g.suite() {
 			j := g.judgeDomain(t, d, tried)
-			out = append(out, j)
+			out.runs = append(out.runs, j)
 			if t.isAllReduce() && j.Verdict == check.Failed {
 				break // the others were not run
 			}
@@ -71,18 +83,18 @@ func (g *Gate) judgeSizes(b *check.Builder, id string, domains []domain) {
 	}
 }
 
-// domainRun is an observation of a run; all domains read it.
-type domainRun struct {
+// decodedRun is an observation of a run; all domains read it.
+type decodedRun struct {
 	id, target string
 	f          Figures
 	err        error
 }
 
-func decodeRuns(obs []check.Observation) []domainRun {
-	var out []domainRun
+func decodeRuns(obs []check.Observation) []decodedRun {
+	var out []decodedRun
 	for _, o := range check.OfKind(obs, KindRun) {
 		f, err := check.Decode[Figures](o)
-		out = append(out, domainRun{id: o.ID, target: o.Target, f: f, err: err})
+		out = append(out, decodedRun{id: o.ID, target: o.Target, f: f, err: err})
 	}
 	return out
 }
@@ -104,7 +116,7 @@ func (g *Gate) judgeRacks(b *check.Builder, id string, domains []domain) {
 
 // judgeDomain judges a collective over one domain: the suspect is the domain, unless the log or pairs of its
 // nodes name a node.
-func (g *Gate) judgeDomain(t test, d domain, tried []domainRun) check.Judgement {
+func (g *Gate) judgeDomain(t test, d domain, tried []decodedRun) check.Judgement {
 	want := g.domainJob(t, d)
 	var runs runs
 	for _, o := range tried {
@@ -150,36 +162,38 @@ func (g *Gate) describeNodes(d domain) string {
 	return text
 }
 
-// withDomains adds the NVLink domains that fail alone to a failure of the run over all nodes, before its own
-// findings, and those without a result after them. If several are fast and the run over all nodes is slow, the network
-// between them is the suspect. Domains are not run after a failure that names a node.
-func withDomains(j check.Judgement, domains []check.Judgement) check.Judgement {
+// explain adds the NVLink domains that fail alone to a failure of the run over all nodes, before its own findings, and
+// those without a result after them. If several are fast and the run over all nodes is slow, the network between them
+// is the suspect. Domains are not run after a failure that names a node.
+func (d judgedDomains) explain(j check.Judgement) check.Judgement {
 	var failed, unknown []check.Finding
-	good, reason := 0, ""
-	for _, d := range domains {
-		switch d.Verdict {
-		case check.Passed:
+	good, ran, reason := 0, false, ""
+	for _, of := range d.runs {
+		ran = ran || of.Verdict == check.Passed || of.Verdict == check.Failed
+		if of.Verdict == check.Passed {
 			good++
-		case check.Failed:
-			if len(failed) == 0 {
-				reason = d.Reason
-			}
-			failed = append(failed, d.Findings...)
-		default:
-			unknown = append(unknown, d.Findings...)
 		}
-		j.Figures = append(j.Figures, d.Figures...)
 	}
-	if good == 0 && len(failed) == 0 || len(j.Findings) == 0 {
-		return j
+	for i, of := range slices.Concat(d.problems, d.runs) {
+		j.Figures = append(j.Figures, of.Figures...)
+		switch {
+		case of.Verdict == check.Failed:
+			if len(failed) == 0 {
+				reason = of.Reason
+			}
+			failed = append(failed, of.Findings...)
+		case of.Verdict != check.Passed && (ran || i < len(d.problems)):
+			unknown = append(unknown, of.Findings...)
+		}
 	}
 	switch {
 	case len(failed) > 0:
 		j.Reason, j.Findings = reason, slices.Concat(failed, j.Findings)
-	case good > 1 && good == len(domains) && j.Findings[0].Remedy == remedySlow:
+	case good == 0 || len(j.Findings) == 0:
+	case good < len(d.runs):
+		j.Findings[0].Message += fmt.Sprintf("; %d of %d runs by NVLink domain have no result", len(d.runs)-good, len(d.runs))
+	case d.domains > 1 && j.Findings[0].Remedy == remedySlow:
 		j.Findings[0].Message += "; each NVLink domain alone is fast: suspect the network between them"
-	case good < len(domains):
-		j.Findings[0].Message += fmt.Sprintf("; %d of %d runs by NVLink domain have no result", len(domains)-good, len(domains))
 	}
 	j.Findings = slices.Concat(j.Findings, unknown)
 	return j

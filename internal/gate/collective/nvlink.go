@@ -117,13 +117,24 @@ func (r *review) imex() {
 	case len(nodes) == len(r.f.Nodes):
 		r.blame(r.everything(), remedyChannel, "NCCL cannot use IMEX on any node: %s", text[nodes[0]])
 		return
-	case r.f.NCCL.Clipped: // the rest may be cut off
+	case r.f.NCCL.Clipped || !r.started(text): // mpirun ends the others before they print
 		r.blame(r.everything(), remedyChannel, "NCCL cannot use IMEX on at least %d nodes: %s", len(nodes), text[nodes[0]])
 		return
 	}
 	for _, node := range nodes {
 		r.blame(node, remedyChannel, "NCCL cannot use IMEX on %s: %s", node, text[node])
 	}
+}
+
+// started reports whether all ranks of the other nodes came past the test of IMEX.
+func (r *review) started(failed map[string]string) bool {
+	past := 0
+	for _, rank := range r.f.NCCL.Ranks {
+		if _, ok := failed[r.place.node(rank.Host)]; !ok && rank.Rank >= 0 && (rank.Cliques > 0 || rank.Inits > 0) {
+			past++
+		}
+	}
+	return past >= (len(r.f.Nodes)-len(failed))*r.f.GPUsPerNode
 }
 
 // nearNetwork tells whether the network can show the bandwidth of an NVLink domain.

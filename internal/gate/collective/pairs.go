@@ -55,7 +55,7 @@ func (g *Gate) trials(tried []Figures) []trial {
 // needsLocalising reports whether the run over all nodes failed without naming a node, in a way
 // that runs on fewer nodes may explain.
 func (g *Gate) needsLocalising(all Figures) bool {
-	if len(all.Nodes) < 2 || all.Outcome.Ended == gangjob.EndedNotRun || all.Scope == ScopeAll && g.hasDomains(all) {
+	if len(all.Nodes) < 2 || all.Outcome.Ended == gangjob.EndedNotRun || all.Scope == ScopeAll && g.spansDomains(all) {
 		return false // domains localise it
 	}
 	r := g.reviewRun("", all)

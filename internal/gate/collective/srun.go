@@ -90,6 +90,9 @@ func (g *Srun) argv(j job) []string {
 		argv = append(argv, "--container-image="+s.Workloads.Collective.Image)
 	}
 	argv = append(argv, "env", "NCCL_DEBUG=INFO")
+	if g.gate.byDomain() {
+		argv = append(argv, "NCCL_DEBUG_SUBSYS="+domainSubsystems)
+	}
 	if hcas := g.gate.hcas(j.rail); len(hcas) > 0 { // "=" alone would select no device
 		argv = append(argv, "NCCL_IB_HCA=="+strings.Join(hcas, ","))
 	}

@@ -35,7 +35,7 @@ func (r *Rank) mnnvl(text string) {
 	if m := fabricLine.FindStringSubmatch(text); m != nil {
 		r.fabric(Fabric{ClusterUUID: clusterUUID(m[1], m[2]), CliqueID: decimal(m[3]), State: number(m[4])})
 	}
-	if m := cliqueLine.FindStringSubmatch(text); m != nil && number(m[1]) <= logline.MaxRank {
+	if m := cliqueLine.FindStringSubmatch(text); m != nil && number(m[1]) > 0 && number(m[1]) <= logline.MaxRank {
 		r.clique(number(m[1]))
 		r.Cliques++
 	}

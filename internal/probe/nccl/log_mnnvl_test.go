@@ -41,6 +41,8 @@ func TestParseMNNVL(t *testing.T) {
 		"off":                   {fabric + start + set + off, fellBack, []string{"NCCL_CUMEM_ENABLE=1", "NCCL_MNNVL_ENABLE=0"}},
 		"off in the second run": {fabric + start + clique + on + again(fabric+start+off), once, nil},
 		"a smaller clique":      {fabric + start + clique + on + again(start+strings.Replace(clique, "Size 4", "Size 2", 1)+on), smaller, nil},
+		"a clique of no ranks, and of too many": {fabric + start + strings.Replace(clique, "Size 4", "Size 0", 1) + strings.Replace(clique, "Size 4", "Size 99999999999999999999", 1) + on,
+			nccl.Rank{Host: "n", NRanks: 4, BusID: "801000", Fabrics: joined, MNNVL: new(true)}, nil},
 		"no domain": {hopper + start, nccl.Rank{Host: "n", NRanks: 4, BusID: "801000",
 			Fabrics: []nccl.Fabric{{ClusterUUID: "00000000-0000-0000-0000-000000000000", CliqueID: "0", State: 3}}}, nil},
 		"two fabrics":    {fabric + start + strings.Replace(fabric, "0x2786 state 3", "0x2786 state 2", 1), nccl.Rank{Host: "n", NRanks: 4, BusID: "801000", Fabrics: append(joined[:1:1], nccl.Fabric{ClusterUUID: joined[0].ClusterUUID, CliqueID: "10118", State: 2})}, nil},
