@@ -37,9 +37,10 @@ func (r Run) writeMNNVL(p *printer, k rank, all []rank, handle uint64) {
 	if n.MNNVLOff {
 		p.line("%s NCCL_MNNVL_ENABLE set by environment to 0.", k.prefix)
 	}
-	nodes, size, position, local, used := len(r.Nodes), len(n.Devices), k.local, k.local, 0
+	nodes, size, local, used := len(r.Nodes), len(n.Devices), k.local, 0
 	if r.mnnvl(n) {
-		nodes, size, position, used = r.groups(), 0, 0, 1
+		position := 0
+		nodes, size, used = r.groups(), 0, 1
 		for _, o := range all {
 			if !r.joined(n, r.Nodes[o.node]) {
 				continue
