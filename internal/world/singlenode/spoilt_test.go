@@ -30,6 +30,7 @@ func TestEveryFieldOfLocal(t *testing.T) {
 		"NCCL connects channels when it uses them":                                {`.* .nccl.channels: .*`, `.* .nccl.channels.(from|to|count|device|host|gdr): .*`},
 		"any way to reach a peer":                                                 {`.* .nccl.channels.transport: .*`},
 		"one machine needs no network":                                            {`.* .nccl.hosts.*: .*`, `.* .nccl.ranks.ringGDR: .*`},
+		"no other node is reached by NVLink":                                      {`.* .nccl.ranks.mnnvl: .*`},
 		"it is only shown":                                                        {`.* .job: .*`, `.* .nccl.(versions|ranks.(busID|device|nranks|rings)): .*`, `.* .runs.(avgBusbwGBps|ncclVersion|version|stepFactor|devices.(group|name|pid)|rows.(count|redop|root|type)): .*`},
 		"said twice is not more, and more than enough is enough":                  {`.* .nccl.ranks: the first twice`, `.* .nccl.(lines|ranks.inits): .*`},
 		"rank 0 is omitted in JSON":                                               {`.* .nccl.ranks.rank: left out`, `.* .runs.devices.rank: left out`},
