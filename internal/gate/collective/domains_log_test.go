@@ -10,7 +10,6 @@ import (
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/gate/gangjob"
-	"github.com/firstlight/firstlight/internal/plan"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
 	"github.com/firstlight/firstlight/internal/workload"
@@ -149,7 +148,9 @@ func (r racks) fake(_ context.Context, _ *workload.Launcher, spec workload.Spec)
 			r.test = t.program
 		}
 	}
-	all := len(spec.Nodes) == 2*traysInARack
+	all := !slices.ContainsFunc([]string{"domain", ScopePair, ScopeGroup, ScopeNode}, func(scope string) bool {
+		return strings.HasPrefix(spec.Name, "collective-"+scope+"-")
+	})
 	if all && r.domainsOnly || !all && r.across || r.only != "" && r.only != r.test {
 		r = racks{cluster: cluster{test: r.test}, old: r.old, fabricless: r.fabricless, clique: r.clique}
 	}
@@ -188,11 +189,5 @@ func rackGate(t *testing.T, suite ...string) *Gate {
 // walkRacks runs the gate once.
 func walkRacks(t *testing.T, g *Gate, r racks) (check.Judgement, []check.Observation) {
 	t.Helper()
-	g.run = r.fake
-	g.launcher = func(context.Context) (*workload.Launcher, error) { return nil, nil }
-	rec := &recorder{}
-	if err := g.Observe(t.Context(), rec); err != nil {
-		t.Fatal(err)
-	}
-	return plan.Judge(g, rec.obs), rec.obs
+	return walk(t, g, r.fake)
 }

@@ -183,7 +183,7 @@ func TestOneDomainIsLocalisedByPairs(t *testing.T) {
 	t.Parallel()
 	g := rackGate(t)
 	g.site.Inventory.Nodes = g.site.Inventory.Nodes[:traysInARack]
-	_, obs := walkRacks(t, g, racks{cluster: cluster{slow: slower(set("gpu-01", "gpu-02", "gpu-03", "gpu-04"), 0.9)}})
+	_, obs := walkRacks(t, g, racks{cluster: cluster{factor: 0.5}, across: true})
 	if !slices.ContainsFunc(obs, func(o check.Observation) bool { return strings.Contains(o.Target, "+") }) {
 		t.Errorf("no pair was run: %d observations", len(obs))
 	}

@@ -330,7 +330,13 @@ func (r *recorder) Progress(string, ...any) {}
 // observeAndJudge runs the gate once.
 func observeAndJudge(t *testing.T, g *Gate, c cluster) (check.Judgement, []check.Observation) {
 	t.Helper()
-	g.run = c.fake
+	return walk(t, g, c.fake)
+}
+
+// walk runs the gate once with jobs that run returns.
+func walk(t *testing.T, g *Gate, run func(context.Context, *workload.Launcher, workload.Spec) (gangjob.Outcome, []gangjob.Log, error)) (check.Judgement, []check.Observation) {
+	t.Helper()
+	g.run = run
 	g.launcher = func(context.Context) (*workload.Launcher, error) { return nil, nil }
 	rec := &recorder{}
 	if err := g.Observe(t.Context(), rec); err != nil {
