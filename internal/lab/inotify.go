@@ -3,11 +3,11 @@ package lab
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"net"
 	"os"
-	"path/filepath"
 	"strconv"
-	"syscall"
 	"time"
 
 	"github.com/firstlight/firstlight/internal/poll"
@@ -17,6 +17,9 @@ import (
 // server 6, controller manager 2, scheduler 1, Karpenter, Trainer and JobSet up to 3 each.
 const inotifyNeed = 20
 
+// inotifyMost is the most that one component has: the API server.
+const inotifyMost = 6
+
 // inotifyLimit has the kernel's limit of instances per user.
 const inotifyLimit = "/proc/sys/fs/inotify/max_user_instances"
 
@@ -24,64 +27,103 @@ const inotifyLimit = "/proc/sys/fs/inotify/max_user_instances"
 const inotifyTimeout = 5 * time.Minute
 
 // inotifyError is returned when the user has too few free inotify instances.
-type inotifyError struct{ used, limit int }
+type inotifyError struct{ used, reserved, limit int }
 
 func (e *inotifyError) Error() string {
-	return fmt.Sprintf("this user has %d of %d inotify instances open, and a lab needs %d: "+
-		"stop another lab (firstlight lab down --name NAME), or raise the limit with: sysctl fs.inotify.max_user_instances=1024", e.used, e.limit, inotifyNeed)
+	reserved := ""
+	if e.reserved > 0 {
+		reserved = fmt.Sprintf(" (and %d reserved by labs that start)", e.reserved)
+	}
+	return fmt.Sprintf("this user has %d of %d inotify instances open%s, and a lab needs %d: "+
+		"stop another lab (firstlight lab down --name NAME), or raise the limit with: sysctl fs.inotify.max_user_instances=1024",
+		e.used, e.limit, reserved, inotifyNeed)
 }
 
-// awaitInotify waits until the user has enough free inotify instances. Some programs end without
-// an error message when they get none.
-func (l *Lab) awaitInotify(ctx context.Context, check func() error, timeout time.Duration) error {
-	short := check()
+// inotify is where a user's inotify instances are counted.
+type inotify struct {
+	proc   string // /proc
+	limit  int
+	uid    int
+	prefix string // of the names of reservations, before the lab's ID
+}
+
+// reserveInotify waits until the user has enough free inotify instances and reserves them until
+// release is called or the process ends. Some programs end without an error message when they
+// get none.
+func (l *Lab) reserveInotify(ctx context.Context, reserve func() (func(), error), timeout time.Duration) (release func(), err error) {
+	release, short := reserve()
 	if short == nil {
-		return nil
+		return release, nil
 	}
 	l.event(Event{Kind: KindWaiting, Message: short.Error()})
 	ctx, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("not free after %s", timeout))
 	defer cancel()
-	err := poll.Until(ctx, pollInterval, "inotify instances", func(context.Context) error { return check() })
+	err = poll.Until(ctx, pollInterval, "inotify instances", func(context.Context) error {
+		release, short = reserve()
+		return short
+	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	l.event(Event{Kind: KindWaiting, Message: "enough inotify instances are free"})
-	return nil
+	return release, nil
 }
 
-func checkInotify() error {
+// userInotify returns the counts of this user; false where the limit is unknown: not Linux, or
+// no /proc.
+func userInotify() (inotify, bool) {
 	raw, err := os.ReadFile(inotifyLimit)
 	if err != nil {
-		return nil //nolint:nilerr // not Linux or no /proc: the limit is unknown
+		return inotify{}, false
 	}
 	limit, err := strconv.Atoi(string(bytes.TrimSpace(raw)))
+	uid := os.Getuid()
+	return inotify{"/proc", limit, uid, fmt.Sprintf("@firstlight/inotify/%d/", uid)}, err == nil
+}
+
+// reserve reserves a lab's inotify instances. The reservation is a listening abstract Unix socket,
+// which the kernel closes with the process.
+func (i inotify) reserve(id string) (release func(), err error) {
+	socket, err := net.Listen("unix", i.prefix+id)
 	if err != nil {
-		return nil //nolint:nilerr // as above
+		return nil, fmt.Errorf("reserve inotify instances: %w", err)
 	}
-	if used := inotifyUsed("/proc", os.Getuid()); used+inotifyNeed > limit {
-		return &inotifyError{used, limit}
+	release = func() { _ = socket.Close() }
+	if err := i.check(id); err != nil {
+		release()
+		return nil, err
+	}
+	return release, nil
+}
+
+// check returns an inotifyError if the lab's instances exceed what others have open or reserved.
+func (i inotify) check(id string) error {
+	starting := i.starting()
+	delete(starting, id)
+	used := i.used()
+	open, reserved := 0, 0
+	for owner, n := range used {
+		open += n
+		if starting[owner] {
+			reserved -= min(n, inotifyNeed)
+		}
+	}
+	reserved += inotifyNeed * len(starting)
+	if open-used[id]+reserved+inotifyNeed > i.limit {
+		return &inotifyError{open, reserved, i.limit}
 	}
 	return nil
 }
 
-// inotifyUsed counts a user's open inotify instances that /proc shows.
-func inotifyUsed(proc string, uid int) int {
-	dirs, _ := filepath.Glob(filepath.Join(proc, "[0-9]*"))
+// explain adds the lack of inotify instances to the error of a component that did not start: the
+// component's own log may say nothing of it.
+func (i inotify) explain(err error) error {
 	used := 0
-	for _, dir := range dirs {
-		info, err := os.Stat(dir)
-		if err != nil {
-			continue // ended
-		}
-		if sys, ok := info.Sys().(*syscall.Stat_t); !ok || int(sys.Uid) != uid {
-			continue
-		}
-		files, _ := os.ReadDir(filepath.Join(dir, "fd"))
-		for _, f := range files {
-			if to, err := os.Readlink(filepath.Join(dir, "fd", f.Name())); err == nil && to == "anon_inode:inotify" {
-				used++
-			}
-		}
+	for _, n := range i.used() {
+		used += n
 	}
-	return used
+	if used+inotifyMost > i.limit {
+		return errors.Join(err, &inotifyError{used: used, limit: i.limit})
+	}
+	return err
 }

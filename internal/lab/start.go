@@ -87,6 +87,14 @@ func (l *Lab) start(ctx context.Context) error {
 			return err
 		}
 	}
+	if i, ok := userInotify(); ok {
+		reserve := func() (func(), error) { return i.reserve(l.id) }
+		release, err := l.reserveInotify(ctx, reserve, inotifyTimeout)
+		if err != nil {
+			return err
+		}
+		defer release()
+	}
 	l.mu.Lock()
 	l.started = l.opts.Clock.Now()
 	l.mu.Unlock()
@@ -95,9 +103,6 @@ func (l *Lab) start(ctx context.Context) error {
 
 // prepare creates what needs no program: directory, addresses, certificates, kubeconfigs.
 func (l *Lab) prepare(ctx context.Context) error {
-	if err := l.awaitInotify(ctx, checkInotify, inotifyTimeout); err != nil {
-		return err
-	}
 	if err := ownDir(l.opts.Dir); err != nil {
 		return err
 	}
@@ -236,7 +241,11 @@ func (l *Lab) startComponent(ctx context.Context, c component.Component) error {
 	ports := portsOf(l.conf.Ports, c.Name)
 	l.mu.Unlock()
 	l.net.release(ctx, ports...)
-	return l.sup.Start(ctx, spec)
+	err = l.sup.Start(ctx, spec)
+	if i, ok := userInotify(); ok && err != nil {
+		return i.explain(err)
+	}
+	return err
 }
 
 // awaiting waits until the probe succeeds.
