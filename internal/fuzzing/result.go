@@ -13,7 +13,7 @@ type Result struct {
 	Target     string `json:"target"` // package and function: internal/site FuzzParse
 	Binary     string `json:"binary"` // SHA-256 of the test binary
 	Executions int    `json:"executions"`
-	// Interesting are the inputs of this run that reached code which none before had reached.
+	// Interesting are the inputs that reached new code in this run.
 	Interesting int     `json:"interesting"`
 	TookSeconds float64 `json:"tookSeconds"`
 }
