@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/firstlight/firstlight/internal/poll"
+	"github.com/firstlight/firstlight/internal/world/daemon"
 	"github.com/firstlight/firstlight/internal/world/fabric"
 )
 
@@ -21,6 +22,10 @@ const library = "/usr/lib/*/umad2sim/libumad2sim.so"
 
 // ready is how long a program may take to be ready on a busy machine.
 const ready = 3 * time.Minute
+
+// grace is the time between SIGTERM and SIGKILL. Some of the programs ignore SIGTERM when they
+// wait for each other.
+const grace = time.Second
 
 // Missing is the reason why the programs cannot run here; empty: they can.
 func Missing() string {
@@ -60,7 +65,7 @@ func umad2sim() (string, error) {
 type Fabric struct {
 	dir, library string
 	env          []string
-	sim          *process
+	sim          *daemon.Daemon
 	console      *os.File
 	prompts      int // that the console has shown when it is ready for the next command
 }
@@ -89,9 +94,9 @@ func Start(ctx context.Context, dir string, t fabric.Topology) (*Fabric, error) 
 		return nil, err
 	}
 	f.console = console                                // ibsim ends with its input
-	cmd := exec.Command(program("ibsim"), "-s", "net") //nolint:noctx // process.start has the context
+	cmd := exec.Command(program("ibsim"), "-s", "net") //nolint:noctx // daemon.Start has the context
 	cmd.Stdin, cmd.Dir, cmd.Env = stdin, dir, f.env
-	f.sim = start(ctx, cmd)
+	f.sim = daemon.Start(ctx, cmd, grace)
 	_ = context.AfterFunc(ctx, func() { _, _ = stdin.Close(), console.Close() }) // ends ibsim; a second Close has no effect
 	if err := f.prompt(ctx); err != nil {
 		return nil, fmt.Errorf("start ibsim: %w", err)
@@ -104,17 +109,17 @@ func (f *Fabric) prompt(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, ready)
 	defer cancel()
 	return poll.Until(ctx, 20*time.Millisecond, "the console of ibsim", func(context.Context) error {
-		text := f.sim.output.String()
+		text := f.sim.Output()
 		if n := strings.Count(text, "sim> "); n < f.prompts {
-			return fmt.Errorf("%d of %d prompts: %s", n, f.prompts, tail(text))
+			return fmt.Errorf("%d of %d prompts: %s", n, f.prompts, daemon.Tail(text))
 		}
-		return f.sim.alive()
+		return f.sim.Alive()
 	})
 }
 
 // Console runs a command of ibsim's console, such as `Unlink "leaf-0"[3]`.
 func (f *Fabric) Console(ctx context.Context, command string) error {
-	before := len(f.sim.output.String())
+	before := len(f.sim.Output())
 	if _, err := f.console.WriteString(command + "\n"); err != nil {
 		return fmt.Errorf("ibsim: %s: %w", command, err)
 	}
@@ -122,7 +127,7 @@ func (f *Fabric) Console(ctx context.Context, command string) error {
 	if err := f.prompt(ctx); err != nil {
 		return fmt.Errorf("ibsim: %s: %w", command, err)
 	}
-	if answer := f.sim.output.String()[before:]; strings.HasPrefix(answer, "#") || strings.Contains(answer, "\n#") || strings.Contains(answer, "unknown") {
+	if answer := f.sim.Output()[before:]; strings.HasPrefix(answer, "#") || strings.Contains(answer, "\n#") || strings.Contains(answer, "unknown") {
 		return fmt.Errorf("ibsim: %s: %s", command, strings.TrimSpace(answer))
 	}
 	return nil
@@ -148,5 +153,3 @@ func (f *Fabric) Run(ctx context.Context, node, device string, argv ...string) (
 func (f *Fabric) at(node, device string) []string {
 	return append(f.env[:len(f.env):len(f.env)], "LD_PRELOAD="+f.library, "SIM_HOST="+nodeName(fabric.End{Node: node, Device: device}))
 }
-
-func tail(text string) string { return text[max(0, len(text)-400):] }

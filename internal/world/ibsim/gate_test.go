@@ -306,7 +306,7 @@ func startPrograms(t *testing.T, healthy, s world.State) *programs {
 	if p.Fabric, err = Start(t.Context(), t.TempDir(), top); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(p.sim.end)
+	t.Cleanup(p.sim.Stop)
 	return p
 }
 

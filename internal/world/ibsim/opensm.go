@@ -12,12 +12,13 @@ import (
 	"time"
 
 	"github.com/firstlight/firstlight/internal/poll"
+	"github.com/firstlight/firstlight/internal/world/daemon"
 	"github.com/firstlight/firstlight/internal/world/fabric"
 )
 
 // SM is a running OpenSM.
 type SM struct {
-	p   *process
+	p   *daemon.Daemon
 	dir string
 }
 
@@ -37,10 +38,10 @@ func (f *Fabric) StartSM(ctx context.Context, on fabric.Switch, sweep int) (*SM,
 		return nil, err
 	}
 	// The shell writes its process id, which OpenSM keeps.
-	cmd := exec.Command("sh", "-c", `echo $$ > pid; exec "$0" "$@"`, program("opensm"), //nolint:noctx // start has the context
+	cmd := exec.Command("sh", "-c", `echo $$ > pid; exec "$0" "$@"`, program("opensm"), //nolint:noctx // daemon.Start has the context
 		"-F", conf, "-f", filepath.Join(dir, "log"), "-g", fmt.Sprintf("0x%x", on.GUID), "-s", strconv.Itoa(sweep))
 	cmd.Dir, cmd.Env = dir, append(f.at(on.Name, ""), "OSM_CACHE_DIR="+dir, "OSM_TMP_DIR="+dir)
-	s := &SM{start(ctx, cmd), dir}
+	s := &SM{daemon.Start(ctx, cmd, grace), dir}
 	return s, s.wait(ctx, "Entering STANDBY", 1)
 }
 
@@ -63,11 +64,11 @@ func (s *SM) wait(ctx context.Context, text string, n int) error {
 	ctx, cancel := context.WithTimeout(ctx, ready)
 	defer cancel()
 	return poll.Until(ctx, 50*time.Millisecond, "OpenSM in "+s.dir, func(context.Context) error {
-		if ended := s.p.alive(); ended != nil {
+		if ended := s.p.Alive(); ended != nil {
 			return poll.Stop(ended)
 		}
 		if log := s.log(); s.Sweeps() < n && (text == "" || !strings.Contains(log, text)) {
-			return fmt.Errorf("the subnet was configured %d times, want %d: %s", s.Sweeps(), n, tail(log))
+			return fmt.Errorf("the subnet was configured %d times, want %d: %s", s.Sweeps(), n, daemon.Tail(log))
 		}
 		return nil
 	})
@@ -86,9 +87,9 @@ func (s *SM) Kill() error {
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 		return fmt.Errorf("kill OpenSM: %w", err)
 	}
-	<-s.p.done
+	s.p.Wait()
 	return nil
 }
 
 // Stop ends OpenSM.
-func (s *SM) Stop() { s.p.end() }
+func (s *SM) Stop() { s.p.Stop() }

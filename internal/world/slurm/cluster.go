@@ -17,10 +17,14 @@ import (
 	"time"
 
 	"github.com/firstlight/firstlight/internal/poll"
+	"github.com/firstlight/firstlight/internal/world/daemon"
 )
 
 // ready is how long a program may take to be ready on a busy machine.
 const ready = 3 * time.Minute
+
+// grace is the time between SIGTERM and SIGKILL: slurmctld saves its state when it ends.
+const grace = 10 * time.Second
 
 // Partition is the only partition.
 const Partition = "batch"
@@ -70,9 +74,9 @@ type Cluster struct {
 	env                          []string
 	controllerPort, databasePort int
 	nodePorts                    []int
-	running                      map[string]*process
+	running                      map[string]*daemon.Daemon
 	// start starts a program, which ends with the context of Start, also if it is started later.
-	start func(*exec.Cmd) *process
+	start func(*exec.Cmd) *daemon.Daemon
 }
 
 // Start starts a cluster and waits until every node is idle. Its files are in a new directory below dir.
@@ -81,8 +85,8 @@ func Start(ctx context.Context, dir string, o Options) (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Cluster{options: o, dir: dir, running: map[string]*process{}, start: func(cmd *exec.Cmd) *process { return start(ctx, cmd) }}
-	for _, sub := range []string{"munge", "dev", "state", "bin"} {
+	c := &Cluster{options: o, dir: dir, running: map[string]*daemon.Daemon{}, start: func(cmd *exec.Cmd) *daemon.Daemon { return daemon.Start(ctx, cmd, grace) }}
+	for _, sub := range []string{"munge", "dev", "state", "bin", "tmp"} {
 		if err := os.Mkdir(c.path(sub), 0o700); err != nil {
 			return nil, err
 		}
@@ -164,14 +168,14 @@ func (c *Cluster) script(path, text string) error {
 
 // launch starts a program and waits until it is up.
 func (c *Cluster) launch(ctx context.Context, name string, env []string, up func(context.Context) error, argv ...string) error {
-	cmd := exec.Command(program(argv[0]), argv[1:]...) //nolint:noctx // process.start has the context
+	cmd := exec.Command(program(argv[0]), argv[1:]...) //nolint:noctx // daemon.Start has the context
 	cmd.Dir, cmd.Env = c.dir, append(slices.Clone(c.env), env...)
 	p := c.start(cmd)
 	c.running[name] = p
 	ctx, cancel := context.WithTimeout(ctx, ready)
 	defer cancel()
 	return poll.Until(ctx, 50*time.Millisecond, "the start of "+name, func(ctx context.Context) error {
-		if err := p.alive(); err != nil {
+		if err := p.Alive(); err != nil {
 			return poll.Stop(fmt.Errorf("%s: %w", name, err))
 		}
 		return up(ctx)
@@ -200,11 +204,14 @@ func (c *Cluster) startMunge(ctx context.Context) error {
 
 func (c *Cluster) startMariaDB(ctx context.Context) error {
 	install := exec.CommandContext(ctx, program("mariadb-install-db"), "--no-defaults", "--user=root", "--datadir="+c.path("mariadb"), "--auth-root-authentication-method=normal", "--skip-test-db")
+	// MariaDB deletes the temporary tables of other servers in its directory when it starts.
+	tmp := "TMPDIR=" + c.path("tmp")
+	install.Env = append(slices.Clone(c.env), tmp)
 	if out, err := install.CombinedOutput(); err != nil {
 		// Its last lines are general advice: the cause is before them.
 		return fmt.Errorf("mariadb-install-db: %w: %s", err, out[:min(len(out), 2000)])
 	}
-	return c.launch(ctx, "mariadbd", nil, dials("unix", c.path("mariadb.socket")), "mariadbd", "--no-defaults", "--user=root", "--datadir="+c.path("mariadb"),
+	return c.launch(ctx, "mariadbd", []string{tmp}, dials("unix", c.path("mariadb.socket")), "mariadbd", "--no-defaults", "--user=root", "--datadir="+c.path("mariadb"),
 		"--socket="+c.path("mariadb.socket"), "--skip-networking", "--skip-grant-tables", "--pid-file="+c.path("mariadb.pid"), "--innodb-buffer-pool-size=32M",
 		"--innodb-flush-log-at-trx-commit=0")
 }
@@ -246,7 +253,7 @@ func (c *Cluster) startNodes(ctx context.Context) error {
 // Stop ends a program: slurmctld, slurmdbd, or the slurmd of a node by its name.
 func (c *Cluster) Stop(name string) {
 	if p := c.running[name]; p != nil {
-		p.end()
+		p.Stop()
 		delete(c.running, name)
 	}
 }
