@@ -104,9 +104,6 @@ var all = sync.OnceValues(func() ([]Distribution, error) {
 	return out, nil
 })
 
-// All returns every distribution.
-func All() ([]Distribution, error) { return all() }
-
 // Named returns the distribution with a name.
 func Named(name string) (Distribution, error) {
 	list, err := all()

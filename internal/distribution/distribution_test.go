@@ -9,7 +9,7 @@ import (
 // Every block has a source, each row one mark, and each expression an example that no other row's matches.
 func TestData(t *testing.T) {
 	t.Parallel()
-	list, err := All()
+	list, err := all()
 	if err != nil || len(list) < 10 {
 		t.Fatalf("%d distributions, %v", len(list), err)
 	}
@@ -55,7 +55,7 @@ func TestData(t *testing.T) {
 // The gate finds device plugins by the end of the kubelet's directory, below each kubelet root of the data.
 func TestKubeletRoots(t *testing.T) {
 	t.Parallel()
-	list, err := All()
+	list, err := all()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -87,7 +87,7 @@ func linked(sources ...string) string {
 
 func TestPage(t *testing.T) {
 	t.Parallel()
-	list, err := All()
+	list, err := all()
 	if err != nil {
 		t.Fatal(err)
 	}

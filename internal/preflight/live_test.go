@@ -81,7 +81,7 @@ func fresh(t *testing.T, l *labtest.Lab) *planted {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := site.ParseWith("copy of the lab's site", data, l.Profile)
+	s, err := site.ParseGroups("copy of the lab's site", data, l.Profile, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -61,13 +61,8 @@ func (s *Site) relativeTo(path string) error {
 // Parse decodes and validates data; name is for messages. Paths stay as written.
 func Parse(name string, data []byte) (*Site, error) { return parse(name, data, nil, nil) }
 
-// ParseWith is Parse with the profile already at hand, as in a run's evidence:
-// the profile that the site names is not looked for.
-func ParseWith(name string, data []byte, p *profile.Profile) (*Site, error) {
-	return parse(name, data, p, nil)
-}
-
-// ParseGroups is ParseWith with the profiles of the site's groups, by group.
+// ParseGroups is Parse with the profiles already at hand, as in a run's evidence: that of the site
+// and those of its groups, by group. The profiles that the site names are not looked for.
 func ParseGroups(name string, data []byte, p *profile.Profile, groups map[string]*profile.Profile) (*Site, error) {
 	return parse(name, data, p, groups)
 }

@@ -56,7 +56,7 @@ func TestTODOsAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	// the site of a run that is already evidence
-	if _, err := site.ParseWith("site.yaml", []byte(replaced("    user: root\n", "    user: root  # TODO: later\n")), p); err != nil {
+	if _, err := site.ParseGroups("site.yaml", []byte(replaced("    user: root\n", "    user: root  # TODO: later\n")), p, nil); err != nil {
 		t.Error(err)
 	}
 }

@@ -28,9 +28,6 @@ func kinds(scheduler string) []string {
 	}
 }
 
-// KindNames are the names of all kinds.
-func KindNames() []string { return []string{JobKind, "jobset", "trainjob", "mpijob", "vcjob"} }
-
 // CheckKind returns an error for a kind that a scheduler does not place as a gang. Auto is
 // valid for both.
 func CheckKind(scheduler, kind string) error {
