@@ -42,7 +42,7 @@ func TestParseV13(t *testing.T) {
 	gpu := func(index int, bus, uuid string, unc int64, pending bool, active ...string) nvidia.GPU {
 		return nvidia.GPU{
 			Index: index, BusID: bus, UUID: uuid, Serial: "1652823054321", Product: "NVIDIA H100 80GB HBM3", VBIOS: "96.00.89.00.01",
-			MemoryTotalMiB: new(int64(81559)), ECC: "Enabled",
+			MemoryTotalMiB: new(int64(81559)), ECC: "Enabled", ECCPending: "Enabled",
 			Volatile:              nvidia.ECCErrors{SRAMUncorrectable: new(int64(3)), DRAMUncorrectable: new(unc), SRAMCorrectable: new(int64(0)), DRAMCorrectable: new(int64(5))},
 			Aggregate:             nvidia.ECCErrors{SRAMUncorrectable: new(int64(0)), DRAMUncorrectable: new(unc), SRAMCorrectable: new(int64(0)), DRAMCorrectable: new(int64(0))},
 			SRAMThresholdExceeded: new(false), ChannelRepairPending: new(false), TPCRepairPending: new(false),
