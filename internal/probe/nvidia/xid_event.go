@@ -9,6 +9,9 @@ const (
 // XidRecoveryActionChanged is the Xid whose text names the required recovery action.
 const XidRecoveryActionChanged = 154
 
+// offBusCode is the Xid of a GPU that has fallen off the bus.
+const offBusCode = "79"
+
 // NoRecoveryAction is the recovery action of a GPU that needs no recovery.
 const NoRecoveryAction = "None"
 

@@ -96,6 +96,28 @@ func TestParseXid(t *testing.T) {
 				{Kind: "Xid", Code: 45, PCI: "0000:48:00", Text: "pid=22884", Count: 1, First: "2026-04-22T21:25:20.56Z", Last: "2026-04-22T21:25:20.56Z"},
 			},
 		},
+		// NVIDIA/NVSentinel issue 155 (driver 570.158): a GPU of which the driver prints no Xid. The second
+		// form is that of journalctl (leptonai/gpud pull request 1209).
+		"off the bus without an Xid": {
+			boot + "[ 1843.3] NVRM: The NVIDIA GPU 0000:b3:00.0\n               NVRM: (PCI ID: 10de:26b5) installed in this system has\n               NVRM: fallen off the bus and is not responding to commands.\n",
+			[]nvidia.XidEvent{{Kind: "Xid", Code: 79, PCI: "0000:b3:00", Text: "fallen off the bus and is not responding to commands.", Count: 1}},
+		},
+		"off the bus without an Xid, in the journal": {
+			"Feb 14 05:03:42 host kernel: NVRM: The NVIDIA GPU 0000:B3:00.0\nFeb 14 05:03:42 host kernel: NVRM: (PCI ID: 10de:26b5) installed in this system has\nFeb 14 05:03:42 host kernel: NVRM: fallen off the bus and is not responding to commands.\n",
+			[]nvidia.XidEvent{{Kind: "Xid", Code: 79, PCI: "0000:b3:00", Text: "fallen off the bus and is not responding to commands.", Count: 1, First: "Feb 14 05:03:42", Last: "Feb 14 05:03:42"}},
+		},
+		"off the bus on one line": { // Bumblebee-Project/Bumblebee issue 554
+			"[   49.2] NVRM: GPU at 0000:01:00.0 has fallen off the bus.\n[   49.3] NVRM: os_pci_init_handle: invalid context!\n[   49.4] NVRM: GPU at 0000:01:00.0 has fallen off the bus.\n",
+			[]nvidia.XidEvent{{Kind: "Xid", Code: 79, PCI: "0000:01:00", Text: "GPU at 0000:01:00.0 has fallen off the bus.", Count: 2, First: "49.2", Last: "49.4"}},
+		},
+		"off the bus, and its Xid": {
+			"[1.0] NVRM: GPU at PCI:0000:3b:00: GPU-1b1b1b1b-0000-0000-0000-000000000000\n[1.1] NVRM: Xid (PCI:0000:3b:00): 79, pid=4, GPU has fallen off the bus.\n[1.2] NVRM: GPU 0000:3b:00.0: GPU has fallen off the bus.\n" +
+				"[1.3] NVRM: GPU 0000:86:00.0: GPU has fallen off the bus.\n",
+			[]nvidia.XidEvent{
+				{Kind: "Xid", Code: 79, PCI: "0000:3b:00", Text: "pid=4, GPU has fallen off the bus.", Count: 1, First: "1.1", Last: "1.1"},
+				{Kind: "Xid", Code: 79, PCI: "0000:86:00", Text: "GPU 0000:86:00.0: GPU has fallen off the bus.", Count: 1, First: "1.3", Last: "1.3"},
+			},
+		},
 		"repeated events are counted": {
 			strings.Repeat("[3.0] NVRM: Xid (PCI:0000:01:00): 31, pid=1\n", 3) + "[4.0] NVRM: Xid (PCI:0000:01:00): 31, pid=2\n[5.0] NVRM: Xid (PCI:0000:02:00): 31, pid=2\n",
 			[]nvidia.XidEvent{
@@ -130,6 +152,8 @@ func TestParseXidRefuses(t *testing.T) {
 		"an unknown Xid form": {boot + "[1.0] NVRM: Xid (GPU 3): 79, gone\n", "expected"},
 		"cut in an Xid":       {boot + "[1.0] NVRM: Xid (PCI:0000:01:00", "expected"},
 		"an Xid without code": {boot + "[1.0] NVRM: Xid (PCI:0000:01:00): , gone\n", "expected"},
+		"off an unknown bus":  {boot + "[1.0] NVRM: fallen off the bus and is not responding to commands.\n", "without its address"},
+		"an address far away": {boot + "[1.0] NVRM: The NVIDIA GPU 0000:b3:00.0\n" + strings.Repeat("[1.0] x\n", 20) + "[1.0] NVRM: fallen off the bus and is not responding to commands.\n", "without its address"},
 		"a huge code":         {boot + "[1.0] NVRM: Xid (PCI:0000:01:00): 99999999999999999999, gone\n", "invalid error code"},
 		"a huge line":         {boot + "[1.0] " + strings.Repeat("x", 2<<20), "longer than"},
 	}
