@@ -243,20 +243,27 @@ func TestUnknownFabricHealth(t *testing.T) {
 func TestUnobserved(t *testing.T) {
 	t.Parallel()
 	tests := map[string]func([]*hostSeen){
-		"no ECC mode":                          func(h []*hostSeen) { h[1].gpu(2, func(g *nvidia.GPU) { g.ECC = "" }) },
-		"no ECC counts":                        func(h []*hostSeen) { h[1].gpu(2, func(g *nvidia.GPU) { g.Volatile.DRAMUncorrectable = nil }) },
-		"no remap":                             func(h []*hostSeen) { h[1].gpu(2, func(g *nvidia.GPU) { g.Remap = nil }) },
-		"no reason":                            func(h []*hostSeen) { h[1].gpu(2, func(g *nvidia.GPU) { delete(g.ClockReasons, "hw_slowdown") }) },
-		"no clock":                             func(h []*hostSeen) { h[1].gpu(2, func(g *nvidia.GPU) { g.MaxSMClockMHz = nil }) },
-		"no power limit":                       func(h []*hostSeen) { h[1].gpu(2, func(g *nvidia.GPU) { g.PowerLimitW = nil }) },
-		"no width":                             func(h []*hostSeen) { h[1].gpu(2, func(g *nvidia.GPU) { g.PCIeWidth = nil }) },
-		"no memory":                            func(h []*hostSeen) { h[1].gpu(2, func(g *nvidia.GPU) { g.MemoryTotalMiB = nil }) },
-		"no VBIOS":                             func(h []*hostSeen) { h[1].gpu(2, func(g *nvidia.GPU) { g.VBIOS = "" }) },
-		"NVLinks of a GPU":                     func(h []*hostSeen) { h[1].Links.GPUs = h[1].Links.GPUs[:7] },
-		"a test not there":                     func(h []*hostSeen) { h[1].Diag.Diag.Tests = h[1].Diag.Diag.Tests[1:] },
-		"a test not run":                       func(h []*hostSeen) { h[1].result("memory", 3, nvidia.DiagNotRun) },
-		"a GPU not tested":                     func(h []*hostSeen) { h[1].Diag.Diag.Tests[3].Results = h[1].Diag.Diag.Tests[3].Results[:7] },
-		"no results":                           func(h []*hostSeen) { h[1].Diag.Diag.Tests[3].Results = nil },
+		"no ECC mode":      func(h []*hostSeen) { h[1].gpu(2, func(g *nvidia.GPU) { g.ECC = "" }) },
+		"no ECC counts":    func(h []*hostSeen) { h[1].gpu(2, func(g *nvidia.GPU) { g.Volatile.DRAMUncorrectable = nil }) },
+		"no remap":         func(h []*hostSeen) { h[1].gpu(2, func(g *nvidia.GPU) { g.Remap = nil }) },
+		"no reason":        func(h []*hostSeen) { h[1].gpu(2, func(g *nvidia.GPU) { delete(g.ClockReasons, "hw_slowdown") }) },
+		"no clock":         func(h []*hostSeen) { h[1].gpu(2, func(g *nvidia.GPU) { g.MaxSMClockMHz = nil }) },
+		"no power limit":   func(h []*hostSeen) { h[1].gpu(2, func(g *nvidia.GPU) { g.PowerLimitW = nil }) },
+		"no width":         func(h []*hostSeen) { h[1].gpu(2, func(g *nvidia.GPU) { g.PCIeWidth = nil }) },
+		"no memory":        func(h []*hostSeen) { h[1].gpu(2, func(g *nvidia.GPU) { g.MemoryTotalMiB = nil }) },
+		"no VBIOS":         func(h []*hostSeen) { h[1].gpu(2, func(g *nvidia.GPU) { g.VBIOS = "" }) },
+		"NVLinks of a GPU": func(h []*hostSeen) { h[1].Links.GPUs = h[1].Links.GPUs[:7] },
+		"a test not there": func(h []*hostSeen) { h[1].Diag.Diag.Tests = h[1].Diag.Diag.Tests[1:] },
+		"a test not run":   func(h []*hostSeen) { h[1].result("memory", 3, nvidia.DiagNotRun) },
+		"a GPU not tested": func(h []*hostSeen) { h[1].Diag.Diag.Tests[3].Results = h[1].Diag.Diag.Tests[3].Results[:7] },
+		"no results":       func(h []*hostSeen) { h[1].Diag.Diag.Tests[3].Results = nil },
+		// NVIDIA/DCGM issue 284 (4.5): the memory test records an error and passes.
+		"a pass with an error": func(h []*hostSeen) {
+			h[1].result("memory", 3, nvidia.DiagPass, nvidia.DiagWarning{Text: "Couldn't allocate at least 75.0% of GPU memory on GPU 3", ErrorID: 64})
+		},
+		"a summary that passes with an error": func(h []*hostSeen) {
+			h[1].Diag.Diag.Tests[3].Warnings = []nvidia.DiagWarning{{Text: "Couldn't allocate", ErrorID: 64}}
+		},
 		"runtime error":                        func(h []*hostSeen) { h[1].Diag.Diag.RuntimeError = "unsupported GPU" },
 		"diagnostic busy":                      func(h []*hostSeen) { h[1].Diag.Outcome = nvidia.DiagIncomplete },
 		"a kernel log whose beginning is gone": func(h []*hostSeen) { h[1].Kernel.FromBoot = false },
