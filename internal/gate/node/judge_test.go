@@ -130,11 +130,15 @@ func TestDefects(t *testing.T) {
 			h[1].Diag.Diag.Tests = append(h[1].Diag.Diag.Tests, nvidia.DiagTest{Name: "memtest", Status: nvidia.DiagFail, Results: []nvidia.DiagResult{
 				{Status: nvidia.DiagFail, Warnings: []nvidia.DiagWarning{{Text: "GPU 4 had memory errors"}}}}})
 		}, "gpu-02/gpu4", "memtest: Fail"},
-		"Xid to reboot":       {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 79, PCI: "0000:1e:00"}), "gpu-02/gpu3", "Xid 79 (reboot)"},
-		"Xid to reset":        {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 48, PCI: "0000:1e:00"}), "gpu-02/gpu3", "Xid 48 (reset)"},
-		"Xid to isolate":      {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 54, PCI: "0000:1e:00"}), "gpu-02/gpu3", "Xid 54 (isolate)"},
-		"Xid of no known GPU": {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 79, PCI: "0009:1e:00"}), "gpu-02", "Xid 79"},
-		"recovery action":     {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 154, PCI: "0000:1e:00", Action: "GPU Reset Required"}), "gpu-02/gpu3", "Xid 154"},
+		"Xid to reboot":            {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 79, PCI: "0000:1e:00"}), "gpu-02/gpu3", "Xid 79 (reboot)"},
+		"Xid to reset":             {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 48, PCI: "0000:1e:00"}), "gpu-02/gpu3", "Xid 48 (reset)"},
+		"Xid to isolate":           {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 54, PCI: "0000:1e:00"}), "gpu-02/gpu3", "Xid 54 (isolate)"},
+		"fatal Xid of NVLink 5":    {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 149, PCI: "0000:1e:00", Fatal: true}), "gpu-02/gpu3", "Xid 149 (reset)"},
+		"Xid of a halted PMU":      {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 62, PCI: "0000:1e:00"}), "gpu-02/gpu3", "Xid 62 (reset)"},
+		"Xid of no memory repair":  {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 157, PCI: "0000:1e:00"}), "gpu-02/gpu3", "Xid 157 (isolate)"},
+		"Xid of uncorrectable RAM": {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 172, PCI: "0000:1e:00"}), "gpu-02/gpu3", "Xid 172 (reset)"},
+		"Xid of no known GPU":      {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 79, PCI: "0009:1e:00"}), "gpu-02", "Xid 79"},
+		"recovery action":          {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 154, PCI: "0000:1e:00", Action: "GPU Reset Required"}), "gpu-02/gpu3", "Xid 154"},
 		"unhealthy NVLink fabric": {on(2, func(g *nvidia.GPU) {
 			g.FabricHealth = map[string]string{"summary": "Unhealthy", "bandwidth": "Degraded", "route_unhealthy": "True", "route_recovery_in_progress": "False", "incorrect_configuration": "None", "partition_assigned": "True"}
 		}), "gpu-02/gpu2", "bandwidth Degraded, route_unhealthy True, summary Unhealthy"},
@@ -270,6 +274,9 @@ func TestUnobserved(t *testing.T) {
 		"a switch's error of which no line says how": func(h []*hostSeen) {
 			h[1].Kernel.Events = []nvidia.XidEvent{{Kind: nvidia.KindSXid, Code: 26006, PCI: "0000:05:00", Device: "nvswitch0", Unclassified: true, Count: 1}}
 		},
+		"an NVLink error of which no line says how": func(h []*hostSeen) {
+			h[1].Kernel.Events = []nvidia.XidEvent{{Kind: nvidia.KindXid, Code: 145, PCI: "0000:1e:00", Unclassified: true, Count: 1}}
+		},
 		"unknown generation": func(h []*hostSeen) { h[1].Diag.Diag.Major = 5 },
 		"nothing of a host": func(h []*hostSeen) {
 			for _, k := range kinds {
@@ -310,6 +317,8 @@ func TestNotesDoNotFail(t *testing.T) {
 		{Kind: nvidia.KindXid, Code: 9999, PCI: "0000:1f:00", Count: 1},
 		{Kind: nvidia.KindXid, Code: 43, PCI: "0000:1b:00", Count: 1},
 		{Kind: nvidia.KindXid, Code: 154, PCI: "0000:1e:00", Action: "None", Count: 1},
+		{Kind: nvidia.KindDriver, PCI: "0000:20:00", Text: "RmInitAdapter failed! (0x62:0x40:2168)", Count: 1},
+		{Kind: nvidia.KindXid, Code: 149, PCI: "0000:1e:00", Count: 1},
 		{Kind: nvidia.KindSXid, Code: 12028, Device: "nvswitch1", PCI: "0000:05:00", Count: 1},
 	}
 	hosts[1].gpu(0, func(g *nvidia.GPU) { g.ClockReasons["sw_power_cap"] = true }) // legal at full power
@@ -322,7 +331,7 @@ func TestNotesDoNotFail(t *testing.T) {
 	for _, f := range j.Findings {
 		got = append(got, f.Suspect)
 	}
-	if diff := cmp.Diff([]string{"gpu-02/gpu3", "gpu-02/gpu4", "gpu-02/nvswitch1"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"gpu-02/gpu3", "gpu-02/gpu4", "gpu-02/gpu5", "gpu-02/nvswitch1"}, got); diff != "" {
 		t.Error(diff)
 	}
 }

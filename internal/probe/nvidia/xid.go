@@ -112,6 +112,7 @@ func (r *xidReader) line(line string) error {
 		if err := e.number(m[1], m[2]); err != nil {
 			return err
 		}
+		e.classify(m[3])
 		r.events.add(e, stamp(line))
 		return nil
 	}
@@ -126,12 +127,39 @@ func (r *xidReader) line(line string) error {
 	return fmt.Errorf("%.200q: expected \"NVRM: Xid (PCI:0000:01:00): 79, ...\" or \"nvswitch0: SXid (PCI:...): 20034, Fatal, ...\"", line)
 }
 
+// NVLink 5 has Xid 144 to 150, whose lines begin with the unit and the class: "NETIR_LINK_DOWN Fatal XC0".
+const firstNVLink5, lastNVLink5 = 144, 150
+
+var (
+	nvlink5    = regexp.MustCompile(`^\S+\s+(?:Link )?(Fatal|Non-?fatal)\b`)
+	initFailed = regexp.MustCompile(`NVRM: GPU ([0-9A-Fa-f]+:[0-9A-Fa-f]+:[0-9A-Fa-f]+)(?:\.[0-9A-Fa-f])?: (RmInitAdapter failed.*)$`)
+)
+
+// classify sets the class of an error of NVLink 5 by the text of its line.
+func (e *XidEvent) classify(text string) {
+	if e.Code < firstNVLink5 || e.Code > lastNVLink5 {
+		return
+	}
+	m := nvlink5.FindStringSubmatch(text)
+	e.Unclassified = m == nil
+	e.Fatal = m != nil && m[1] == "Fatal"
+}
+
 // maxBusLines is the most lines between the address of a GPU and the end of its message: lines of others
 // can be in between.
 const maxBusLines = 16
 
-// withoutXid adds a GPU that has fallen off the bus without an Xid. The address may be on a line before.
+// withoutXid adds a GPU that the driver cannot initialise, and one that has fallen off the bus without
+// an Xid. The address of the latter may be on a line before.
 func (r *xidReader) withoutXid(line string) error {
+	if m := initFailed.FindStringSubmatch(line); m != nil {
+		e := XidEvent{Kind: KindDriver, Text: clip(m[2], maxText)}
+		var err error
+		if e.PCI, err = address(m[1]); err == nil {
+			r.events.add(e, stamp(line))
+		}
+		return err
+	}
 	if m := busAddr.FindStringSubmatch(line); m != nil {
 		r.bus, r.busLine = m[1], r.log.Lines
 	}

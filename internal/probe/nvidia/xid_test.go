@@ -96,6 +96,22 @@ func TestParseXid(t *testing.T) {
 				{Kind: "Xid", Code: 45, PCI: "0000:48:00", Text: "pid=22884", Count: 1, First: "2026-04-22T21:25:20.56Z", Last: "2026-04-22T21:25:20.56Z"},
 			},
 		},
+		// leptonai/gpud pull requests 1160 and 1174, marin-community/marin issue 9086 (GB200).
+		"NVLink 5: the line says whether it is fatal": {
+			"[1.0] NVRM: Xid (PCI:0000:04:00): 149, NETIR_BER_EVENT Nonfatal XC0 i0 Link 00 (0x00000013 0x00000000)\n" +
+				"[2.0] NVRM: Xid (PCI:0000:04:00): 149, NETIR_LINK_DOWN  Fatal   XC0 i0 Link 14 (0x000401c6 0x00000000)\n" +
+				"[3.0] NVRM: Xid (PCI:0000:04:00): 145, pid=3, name=x\n",
+			[]nvidia.XidEvent{
+				{Kind: "Xid", Code: 149, PCI: "0000:04:00", Text: "NETIR_BER_EVENT Nonfatal XC0 i0 Link 00 (0x00000013 0x00000000)", Count: 1, First: "1.0", Last: "1.0"},
+				{Kind: "Xid", Code: 149, PCI: "0000:04:00", Fatal: true, Text: "NETIR_LINK_DOWN  Fatal   XC0 i0 Link 14 (0x000401c6 0x00000000)", Count: 1, First: "2.0", Last: "2.0"},
+				{Kind: "Xid", Code: 145, PCI: "0000:04:00", Unclassified: true, Text: "pid=3, name=x", Count: 1, First: "3.0", Last: "3.0"},
+			},
+		},
+		// NVIDIA/open-gpu-kernel-modules issues 789 and 1230.
+		"a GPU that was not initialised": {
+			boot + "[20.1] NVRM: GPU6 RmInitAdapter: Cannot initialize GSP firmware RM\n[20.2] NVRM: GPU 0000:a1:00.0: RmInitAdapter failed! (0x62:0x40:2168)\n[20.3] NVRM: GPU 0000:a1:00.0: rm_init_adapter failed, device minor number 7\n",
+			[]nvidia.XidEvent{{Kind: "driver", PCI: "0000:a1:00", Text: "RmInitAdapter failed! (0x62:0x40:2168)", Count: 1, First: "20.2", Last: "20.2"}},
+		},
 		// NVIDIA/NVSentinel issue 155 (driver 570.158): a GPU of which the driver prints no Xid. The second
 		// form is that of journalctl (leptonai/gpud pull request 1209).
 		"off the bus without an Xid": {
@@ -178,7 +194,7 @@ func FuzzParseXid(f *testing.F) {
 			return
 		}
 		for _, e := range log.Events {
-			if e.PCI == "" || e.Count < 1 || (e.Kind != nvidia.KindXid && e.Kind != nvidia.KindSXid) {
+			if e.PCI == "" || e.Count < 1 || (e.Kind != nvidia.KindXid && e.Kind != nvidia.KindSXid && e.Kind != nvidia.KindDriver) {
 				t.Errorf("a half event: %+v", e)
 			}
 		}
