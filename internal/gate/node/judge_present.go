@@ -13,6 +13,7 @@ const (
 	remedyLost    = "drain the node and power-cycle it; if the GPU stays missing, reseat or replace it (RMA)"
 	remedyCount   = "check lspci and the kernel log for the missing GPU, power-cycle the node; if it stays missing, replace it (RMA)"
 	remedyDriver  = "unload and reload the driver, or reboot the node, so that kernel module and libraries are of one version"
+	remedyFaulty  = "drain the node and shut it down; check the power cables of the GPU; if nvidia-smi still warns, replace the GPU (RMA)"
 	remedyLicense = "configure the licence client of the virtual machine (nvidia-gridd, /etc/nvidia/gridd.conf, the client token) and its path to the licence server"
 	remedyProduct = "compare the node with its order: install the right GPU, or correct the site's profile"
 )
@@ -31,6 +32,9 @@ func (g *Gate) judgePresent(b *check.Builder, h *host, at slots) {
 		for _, l := range s.fig.Trouble.Lost {
 			lost = append(lost, l.BusID)
 			b.FailLasting(s.obs.ID, at.gpu(h, l.BusID), remedyLost, "%s does not answer: %s", strings.TrimSpace("GPU "+l.BusID), l.Text)
+		}
+		for _, l := range s.fig.Trouble.Faulty {
+			b.FailLasting(s.obs.ID, at.gpu(h, l.BusID), remedyFaulty, "nvidia-smi warns: %s", l.Text)
 		}
 	}
 	for _, doc := range h.documents() {

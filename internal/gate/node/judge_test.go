@@ -56,6 +56,9 @@ func TestDefects(t *testing.T) {
 			h[1].lose(3)
 			h[1].After.Trouble.Lost = []nvidia.LostGPU{{BusID: bus(3), Text: "Unable to determine the device handle"}}
 		}, "gpu-02/gpu3", "does not answer"},
+		"GPU with a fault that only a message tells": {func(h []*hostSeen) {
+			h[1].Before.Trouble.Faulty = []nvidia.LostGPU{{BusID: bus(3), Text: "WARNING: infoROM is corrupted at gpu 0000:1E:00.0"}}
+		}, "gpu-02/gpu3", "infoROM is corrupted"},
 		"GPU missing without a word": {func(h []*hostSeen) { h[1].lose(3) }, "gpu-02/gpu3", "lists 7 GPUs"},
 		"GPU missing everywhere": {func(h []*hostSeen) {
 			for _, x := range h {
