@@ -31,7 +31,7 @@ func unhealthy(health map[string]string) string {
 	return strings.Join(bad, ", ")
 }
 
-// unknownHealth lists the elements that are neither known nor bad; "" if there are none.
+// unknownHealth lists the elements that are neither known nor bad; empty if all are known or bad.
 func unknownHealth(health map[string]string) string {
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(health)) {

@@ -76,7 +76,7 @@ func passedWithError(b *check.Builder, h *host, suspect string, t nvidia.DiagTes
 	if required {
 		report = b.Unobserved
 	}
-	report(h.diag.obs.ID, suspect, remedyOf(severityOf(r)), "recorded an error and passed all the same: %s", complain(t, r))
+	report(h.diag.obs.ID, suspect, remedyOf(severityOf(r)), "passed, but recorded an error: %s", complain(t, r))
 }
 
 // ofSummary are the warnings of a summary that no result has.

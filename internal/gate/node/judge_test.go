@@ -266,10 +266,10 @@ func TestUnobserved(t *testing.T) {
 		"no results":       func(h []*hostSeen) { h[1].Diag.Diag.Tests[3].Results = nil },
 		// NVIDIA/DCGM issue 284 (4.5): the memory test records an error and passes.
 		"a pass with an error": func(h []*hostSeen) {
-			h[1].result("memory", 3, nvidia.DiagPass, nvidia.DiagWarning{Text: "Couldn't allocate at least 75.0% of GPU memory on GPU 3", ErrorID: 64})
+			h[1].result("memory", 3, nvidia.DiagPass, nvidia.DiagWarning{Text: "allocated less than 75.0% of GPU memory on GPU 3", ErrorID: 64})
 		},
 		"a summary that passes with an error": func(h []*hostSeen) {
-			h[1].Diag.Diag.Tests[3].Warnings = []nvidia.DiagWarning{{Text: "Couldn't allocate", ErrorID: 64}}
+			h[1].Diag.Diag.Tests[3].Warnings = []nvidia.DiagWarning{{Text: "allocated less than 75.0%", ErrorID: 64}}
 		},
 		"runtime error":                        func(h []*hostSeen) { h[1].Diag.Diag.RuntimeError = "unsupported GPU" },
 		"diagnostic busy":                      func(h []*hostSeen) { h[1].Diag.Outcome = nvidia.DiagIncomplete },
