@@ -116,7 +116,7 @@ func smi(out ssh.Output) (any, error) {
 	case !f.Trouble.Any():
 		return nil, err
 	}
-	if out.Exit != 0 && !f.Trouble.Any() {
+	if out.Exit != 0 && !f.Trouble.Any() && len(f.Trouble.Faulty) == 0 {
 		return nil, failed(out)
 	}
 	return f, nil

@@ -35,7 +35,11 @@ func (g *Gate) judgeTests(b *check.Builder, h *host, at slots, required []string
 	for _, t := range h.diag.fig.Diag.Tests {
 		need := slices.ContainsFunc(required, t.Is)
 		for _, r := range t.Results {
-			if r.Status == nvidia.DiagPass || r.Status == nvidia.DiagNotRun {
+			if r.Status == nvidia.DiagPass {
+				passedWithError(b, h, suspectOf(h, at, r), t, r, need)
+				continue
+			}
+			if r.Status == nvidia.DiagNotRun {
 				continue
 			}
 			if r.Status == nvidia.DiagFail || need {
@@ -45,6 +49,9 @@ func (g *Gate) judgeTests(b *check.Builder, h *host, at slots, required []string
 			}
 		}
 		summary := nvidia.DiagResult{Status: t.Status, Warnings: ofSummary(t)}
+		if t.Status == nvidia.DiagPass {
+			passedWithError(b, h, suspectOf(h, at, summary), t, summary, need)
+		}
 		if len(summary.Warnings) > 0 && (t.Status == nvidia.DiagFail || need && t.Status != nvidia.DiagPass) {
 			c.add(suspectOf(h, at, summary), t, summary)
 		} else if worseThanResults(t, need) {
@@ -57,6 +64,19 @@ func (g *Gate) judgeTests(b *check.Builder, h *host, at slots, required []string
 	if left := c.leftOut(h); left != "" {
 		b.Fail(h.diag.obs.ID, h.name, "find the reason why they were skipped (another GPU of the node, ECC off, a process on the GPU), then run the gate again", "required diagnostics were skipped: %s", left)
 	}
+}
+
+// passedWithError reports an error that a test recorded and passed with, as DCGM 4.5 does for memory that it
+// cannot allocate: whether it tested what it is for is unknown.
+func passedWithError(b *check.Builder, h *host, suspect string, t nvidia.DiagTest, r nvidia.DiagResult, required bool) {
+	if !slices.ContainsFunc(r.Warnings, func(w nvidia.DiagWarning) bool { return w.ErrorID != 0 }) {
+		return
+	}
+	report := b.Note
+	if required {
+		report = b.Unobserved
+	}
+	report(h.diag.obs.ID, suspect, remedyOf(severityOf(r)), "passed, but recorded an error: %s", complain(t, r))
 }
 
 // ofSummary are the warnings of a summary that no result has.

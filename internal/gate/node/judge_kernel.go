@@ -32,11 +32,14 @@ func (g *Gate) judgeKernel(b *check.Builder, h *host, at slots) {
 		b.Unobserved(h.kernel.obs.ID, h.name, "reboot the node, with a larger log_buf_len where the log wraps, then run again: firstlight accept --from node", "its kernel log does not begin with the boot: the ring buffer was cleared or wrapped, and earlier errors may be lost")
 	}
 	for _, e := range log.Events {
-		if e.Kind == nvidia.KindSXid {
+		switch e.Kind {
+		case nvidia.KindSXid:
 			g.judgeSwitch(b, h, e)
-			continue
+		case nvidia.KindDriver: // a GPU that is still missing fails by its number
+			b.Note(h.kernel.obs.ID, at.gpu(h, e.PCI+".0"), "not a failure by itself where the GPU answers: check whether it recurs after a reboot", "driver error%s on %s: %s", times(e), e.PCI, e.Text)
+		default:
+			g.judgeXID(b, h, at, e)
 		}
-		g.judgeXID(b, h, at, e)
 	}
 }
 
@@ -63,10 +66,17 @@ func judgeKernelRound(b *check.Builder, h *host) nvidia.XidLog {
 func (g *Gate) judgeXID(b *check.Builder, h *host, at slots, e nvidia.XidEvent) {
 	const clean = "; reboot afterwards, so that the kernel log begins clean"
 	class := g.class(e.Code)
+	if e.Fatal && (class == classMonitor || class == classIgnore) {
+		class = classReset // the code has errors of both kinds, and the line says which
+	}
 	suspect := at.gpu(h, e.PCI+".0")
 	message := fmt.Sprintf("Xid %d (%s)%s on %s: %s", e.Code, class, times(e), e.PCI, e.Text)
 	if e.Code == nvidia.XidRecoveryActionChanged && e.Action != nvidia.NoRecoveryAction {
 		b.FailLasting(h.kernel.obs.ID, suspect, "drain the node and follow the driver's recovery action: "+e.Action+clean, "%s", message)
+		return
+	}
+	if e.Unclassified {
+		b.Unobserved(h.kernel.obs.ID, suspect, "look up the code in NVIDIA's Xid catalogue; reboot the node, so that the kernel log begins clean, then run the gate again", "%s (whether it is fatal is not logged)", message)
 		return
 	}
 	switch class {

@@ -16,6 +16,9 @@ const (
 func (g *Gate) judgeMemory(b *check.Builder, o check.Observation, suspect string, gpu nvidia.GPU) {
 	switch gpu.ECC {
 	case "Enabled":
+		if gpu.ECCPending == "Disabled" {
+			b.Fail(o.ID, suspect, remedyECCOn, "ECC is Enabled, and Disabled after the next reset")
+		}
 	case "":
 		b.Unobserved(o.ID, suspect, remedyUnobserved, "reports no ECC mode")
 	default:
@@ -43,8 +46,11 @@ func (g *Gate) judgeMemory(b *check.Builder, o check.Observation, suspect string
 		{gpu.SRAMThresholdExceeded, "the SRAM error threshold is exceeded"},
 		{gpu.ChannelRepairPending, "a memory channel repair is pending"},
 		{gpu.TPCRepairPending, "a TPC repair is pending"},
+		{gpu.UnrepairableMemory, "has memory that cannot be repaired"},
+		{gpu.BankRemapPending, "a bank remapping is pending"},
+		{gpu.PageRetirementPending, "a page retirement is pending"},
 	} {
-		if bad.is != nil && *bad.is { // older drivers do not report these
+		if bad.is != nil && *bad.is { // older drivers and other cards do not report these
 			b.FailLasting(o.ID, suspect, remedyECC, "%s", bad.what)
 		}
 	}

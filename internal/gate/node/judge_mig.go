@@ -1,6 +1,8 @@
 package node
 
 import (
+	"fmt"
+
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/probe/nvidia"
 )
@@ -8,7 +10,7 @@ import (
 const remedyMIG = "drain the node and reset the GPU (nvidia-smi --gpu-reset), or set the mode back (nvidia-smi -mig 0 or 1)"
 
 // judgeMIG requires that the MIG mode of a GPU is in effect. A GPU that cannot be partitioned has
-// none.
+// none. Its MIG devices must have no uncorrectable error.
 func (g *Gate) judgeMIG(b *check.Builder, o check.Observation, suspect string, m *nvidia.MIG) {
 	switch {
 	case m == nil:
@@ -17,6 +19,21 @@ func (g *Gate) judgeMIG(b *check.Builder, o check.Observation, suspect string, m
 	case *m.Enabled != *m.Pending:
 		b.Fail(o.ID, suspect, remedyMIG, "MIG is %s, and %s after the next reset", mode(*m.Enabled), mode(*m.Pending))
 	}
+	if m == nil {
+		return
+	}
+	for _, d := range m.Devices { // some drivers count the errors of a partitioned GPU only here
+		if n := d.SRAMUncorrectable; n != nil && *n != 0 {
+			b.FailLasting(o.ID, suspect, remedyECC, "%d uncorrectable ECC errors (%s), expected 0", *n, instanceText(d))
+		}
+	}
+}
+
+func instanceText(d nvidia.MIGDevice) string {
+	if d.GPUInstance == nil {
+		return "a MIG device"
+	}
+	return fmt.Sprintf("GPU instance %d", *d.GPUInstance)
 }
 
 func mode(enabled bool) string {

@@ -13,6 +13,8 @@ const (
 	remedyLost    = "drain the node and power-cycle it; if the GPU stays missing, reseat or replace it (RMA)"
 	remedyCount   = "check lspci and the kernel log for the missing GPU, power-cycle the node; if it stays missing, replace it (RMA)"
 	remedyDriver  = "unload and reload the driver, or reboot the node, so that kernel module and libraries are of one version"
+	remedyFaulty  = "drain the node and shut it down; check the power cables of the GPU; if nvidia-smi still warns, replace the GPU (RMA)"
+	remedyLicense = "configure the licence client of the virtual machine (nvidia-gridd, /etc/nvidia/gridd.conf, the client token) and its path to the licence server"
 	remedyProduct = "compare the node with its order: install the right GPU, or correct the site's profile"
 )
 
@@ -30,6 +32,9 @@ func (g *Gate) judgePresent(b *check.Builder, h *host, at slots) {
 		for _, l := range s.fig.Trouble.Lost {
 			lost = append(lost, l.BusID)
 			b.FailLasting(s.obs.ID, at.gpu(h, l.BusID), remedyLost, "%s does not answer: %s", strings.TrimSpace("GPU "+l.BusID), l.Text)
+		}
+		for _, l := range s.fig.Trouble.Faulty {
+			b.FailLasting(s.obs.ID, at.gpu(h, l.BusID), remedyFaulty, "nvidia-smi warns: %s", l.Text)
 		}
 	}
 	for _, doc := range h.documents() {
@@ -79,6 +84,9 @@ func (g *Gate) judgeGPU(b *check.Builder, o check.Observation, suspect string, g
 	g.judgePCIe(b, o, suspect, gpu)
 	g.judgeTemperature(b, o, suspect, gpu)
 	g.judgeMIG(b, o, suspect, gpu.MIG)
+	if l := gpu.License; l != "" && !strings.HasPrefix(l, "Licensed") {
+		b.Fail(o.ID, suspect, remedyLicense, "the licence of its vGPU is %q, expected Licensed: an unlicensed vGPU is slowed down", l)
+	}
 	if a := gpu.RecoveryAction; a == "" {
 		b.Unobserved(o.ID, suspect, remedyUnobserved, "does not report whether it needs recovery")
 	} else if a != "None" {
@@ -100,5 +108,8 @@ func (g *Gate) judgeFabric(b *check.Builder, o check.Observation, suspect string
 	}
 	if bad := unhealthy(gpu.FabricHealth); bad != "" {
 		b.Fail(o.ID, suspect, "check nvidia-fabricmanager (/var/log/fabricmanager.log) and the NVLinks of the node and its switches (nvidia-smi nvlink -s -e); reset the GPUs of the node together", "NVLink fabric is not healthy: %s", bad)
+	}
+	if unknown := unknownHealth(gpu.FabricHealth); unknown != "" {
+		b.Note(o.ID, suspect, "read about the element in the notes of this driver release", "the driver reports elements of the NVLink fabric's health that are unknown to firstlight: %s", unknown)
 	}
 }

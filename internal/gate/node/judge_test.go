@@ -56,6 +56,9 @@ func TestDefects(t *testing.T) {
 			h[1].lose(3)
 			h[1].After.Trouble.Lost = []nvidia.LostGPU{{BusID: bus(3), Text: "Unable to determine the device handle"}}
 		}, "gpu-02/gpu3", "does not answer"},
+		"GPU with a fault that only a message tells": {func(h []*hostSeen) {
+			h[1].Before.Trouble.Faulty = []nvidia.LostGPU{{BusID: bus(3), Text: "WARNING: infoROM is corrupted at gpu 0000:1E:00.0"}}
+		}, "gpu-02/gpu3", "infoROM is corrupted"},
 		"GPU missing without a word": {func(h []*hostSeen) { h[1].lose(3) }, "gpu-02/gpu3", "lists 7 GPUs"},
 		"GPU missing everywhere": {func(h []*hostSeen) {
 			for _, x := range h {
@@ -80,6 +83,14 @@ func TestDefects(t *testing.T) {
 		"volatile error":              {on(2, func(g *nvidia.GPU) { g.Volatile.DRAMUncorrectable = new(int64(1)) }), "gpu-02/gpu2", "volatile DRAM"},
 		"aggregate error":             {on(2, func(g *nvidia.GPU) { g.Aggregate.SRAMUncorrectable = new(int64(2)) }), "gpu-02/gpu2", "aggregate SRAM"},
 		"SRAM threshold":              {on(2, func(g *nvidia.GPU) { g.SRAMThresholdExceeded = new(true) }), "gpu-02/gpu2", "threshold"},
+		"unrepairable memory":         {on(2, func(g *nvidia.GPU) { g.UnrepairableMemory = new(true) }), "gpu-02/gpu2", "cannot be repaired"},
+		"bank remap pending":          {on(2, func(g *nvidia.GPU) { g.BankRemapPending = new(true) }), "gpu-02/gpu2", "bank remapping is pending"},
+		"page retirement pending":     {on(2, func(g *nvidia.GPU) { g.PageRetirementPending = new(true) }), "gpu-02/gpu2", "page retirement is pending"},
+		"ECC off after the next boot": {on(2, func(g *nvidia.GPU) { g.ECCPending = "Disabled" }), "gpu-02/gpu2", "ECC is Enabled, and Disabled after the next reset"},
+		"vGPU without licence":        {on(2, func(g *nvidia.GPU) { g.License = "Unlicensed (Restricted)" }), "gpu-02/gpu2", "Unlicensed"},
+		"error in a MIG device": {on(2, func(g *nvidia.GPU) {
+			g.MIG = &nvidia.MIG{Enabled: new(false), Pending: new(false), Devices: []nvidia.MIGDevice{{GPUInstance: new(int64(3)), SRAMUncorrectable: new(int64(1))}}}
+		}), "gpu-02/gpu2", "1 uncorrectable ECC errors (GPU instance 3)"},
 		"remap pending":               {on(2, func(g *nvidia.GPU) { g.Remap.Pending = new(true) }), "gpu-02/gpu2", "pending"},
 		"remap failed":                {on(2, func(g *nvidia.GPU) { g.Remap.Failure = new(true) }), "gpu-02/gpu2", "remapping failed"},
 		"too many remapped rows":      {on(2, func(g *nvidia.GPU) { g.Remap.UncorrectableRows = new(int64(513)) }), "gpu-02/gpu2", "513 rows"},
@@ -122,17 +133,28 @@ func TestDefects(t *testing.T) {
 			h[1].Diag.Diag.Tests = append(h[1].Diag.Diag.Tests, nvidia.DiagTest{Name: "memtest", Status: nvidia.DiagFail, Results: []nvidia.DiagResult{
 				{Status: nvidia.DiagFail, Warnings: []nvidia.DiagWarning{{Text: "GPU 4 had memory errors"}}}}})
 		}, "gpu-02/gpu4", "memtest: Fail"},
-		"Xid to reboot":       {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 79, PCI: "0000:1e:00"}), "gpu-02/gpu3", "Xid 79 (reboot)"},
-		"Xid to reset":        {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 48, PCI: "0000:1e:00"}), "gpu-02/gpu3", "Xid 48 (reset)"},
-		"Xid to isolate":      {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 54, PCI: "0000:1e:00"}), "gpu-02/gpu3", "Xid 54 (isolate)"},
-		"Xid of no known GPU": {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 79, PCI: "0009:1e:00"}), "gpu-02", "Xid 79"},
-		"recovery action":     {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 154, PCI: "0000:1e:00", Action: "GPU Reset Required"}), "gpu-02/gpu3", "Xid 154"},
+		"Xid to reboot":            {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 79, PCI: "0000:1e:00"}), "gpu-02/gpu3", "Xid 79 (reboot)"},
+		"Xid to reset":             {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 48, PCI: "0000:1e:00"}), "gpu-02/gpu3", "Xid 48 (reset)"},
+		"Xid to isolate":           {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 54, PCI: "0000:1e:00"}), "gpu-02/gpu3", "Xid 54 (isolate)"},
+		"fatal Xid of NVLink 5":    {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 149, PCI: "0000:1e:00", Fatal: true}), "gpu-02/gpu3", "Xid 149 (reset)"},
+		"Xid of a halted PMU":      {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 62, PCI: "0000:1e:00"}), "gpu-02/gpu3", "Xid 62 (reset)"},
+		"Xid of no memory repair":  {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 157, PCI: "0000:1e:00"}), "gpu-02/gpu3", "Xid 157 (isolate)"},
+		"Xid of uncorrectable RAM": {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 172, PCI: "0000:1e:00"}), "gpu-02/gpu3", "Xid 172 (reset)"},
+		"Xid of no known GPU":      {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 79, PCI: "0009:1e:00"}), "gpu-02", "Xid 79"},
+		"recovery action":          {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 154, PCI: "0000:1e:00", Action: "GPU Reset Required"}), "gpu-02/gpu3", "Xid 154"},
 		"unhealthy NVLink fabric": {on(2, func(g *nvidia.GPU) {
 			g.FabricHealth = map[string]string{"summary": "Unhealthy", "bandwidth": "Degraded", "route_unhealthy": "True", "route_recovery_in_progress": "False", "incorrect_configuration": "None", "partition_assigned": "True"}
 		}), "gpu-02/gpu2", "bandwidth Degraded, route_unhealthy True, summary Unhealthy"},
 		"degraded NVLink fabric": {on(2, func(g *nvidia.GPU) {
 			g.FabricHealth = map[string]string{"summary": "Healthy", "bandwidth": "Degraded"}
 		}), "gpu-02/gpu2", "bandwidth Degraded"},
+		// NVIDIA/k8s-test-infra, testdata/hardware/qx-vrnvl72.xml has the elements, NVIDIA's NVML guide the values.
+		"NVLink fabric without partition": {on(2, func(g *nvidia.GPU) {
+			g.FabricHealth = map[string]string{"summary": "Healthy", "partition_assigned": "False", "gfm_state": "Connected"}
+		}), "gpu-02/gpu2", "partition_assigned False"},
+		"NVLink fabric without its manager": {on(2, func(g *nvidia.GPU) {
+			g.FabricHealth = map[string]string{"summary": "Healthy", "partition_assigned": "True", "gfm_state": "Disconnected"}
+		}), "gpu-02/gpu2", "gfm_state Disconnected"},
 		"fatal SXid": {event(nvidia.XidEvent{Kind: nvidia.KindSXid, Code: 20034, PCI: "0000:05:00", Device: "nvswitch0", Fatal: true}), "gpu-02/nvswitch0", "fatal"},
 		"a diagnostic's summary says why": {func(h []*hostSeen) {
 			test := &h[1].Diag.Diag.Tests[1]
@@ -212,29 +234,51 @@ func TestUnknownDiagnostic(t *testing.T) {
 	}
 }
 
+// A newer driver's element of the fabric's health is in the report, and fails nothing without a bad word.
+func TestUnknownFabricHealth(t *testing.T) {
+	t.Parallel()
+	hosts := healthy(t, 3)
+	hosts[1].After.Log.GPUs[2].FabricHealth = map[string]string{"summary": "Healthy", "gfm_state": "Connected", "spare_lanes": "4"}
+	j := judge(t, hosts)
+	i := slices.IndexFunc(j.Findings, func(f check.Finding) bool { return strings.Contains(f.Message, "unknown to firstlight: spare_lanes 4") })
+	if j.Verdict != check.Passed || i < 0 {
+		t.Errorf("%s: %+v", j.Verdict, j.Findings)
+	}
+}
+
 // A missing observation is never a pass, and the host is named.
 func TestUnobserved(t *testing.T) {
 	t.Parallel()
 	tests := map[string]func([]*hostSeen){
-		"no ECC mode":                          func(h []*hostSeen) { h[1].gpu(2, func(g *nvidia.GPU) { g.ECC = "" }) },
-		"no ECC counts":                        func(h []*hostSeen) { h[1].gpu(2, func(g *nvidia.GPU) { g.Volatile.DRAMUncorrectable = nil }) },
-		"no remap":                             func(h []*hostSeen) { h[1].gpu(2, func(g *nvidia.GPU) { g.Remap = nil }) },
-		"no reason":                            func(h []*hostSeen) { h[1].gpu(2, func(g *nvidia.GPU) { delete(g.ClockReasons, "hw_slowdown") }) },
-		"no clock":                             func(h []*hostSeen) { h[1].gpu(2, func(g *nvidia.GPU) { g.MaxSMClockMHz = nil }) },
-		"no power limit":                       func(h []*hostSeen) { h[1].gpu(2, func(g *nvidia.GPU) { g.PowerLimitW = nil }) },
-		"no width":                             func(h []*hostSeen) { h[1].gpu(2, func(g *nvidia.GPU) { g.PCIeWidth = nil }) },
-		"no memory":                            func(h []*hostSeen) { h[1].gpu(2, func(g *nvidia.GPU) { g.MemoryTotalMiB = nil }) },
-		"no VBIOS":                             func(h []*hostSeen) { h[1].gpu(2, func(g *nvidia.GPU) { g.VBIOS = "" }) },
-		"NVLinks of a GPU":                     func(h []*hostSeen) { h[1].Links.GPUs = h[1].Links.GPUs[:7] },
-		"a test not there":                     func(h []*hostSeen) { h[1].Diag.Diag.Tests = h[1].Diag.Diag.Tests[1:] },
-		"a test not run":                       func(h []*hostSeen) { h[1].result("memory", 3, nvidia.DiagNotRun) },
-		"a GPU not tested":                     func(h []*hostSeen) { h[1].Diag.Diag.Tests[3].Results = h[1].Diag.Diag.Tests[3].Results[:7] },
-		"no results":                           func(h []*hostSeen) { h[1].Diag.Diag.Tests[3].Results = nil },
+		"no ECC mode":      func(h []*hostSeen) { h[1].gpu(2, func(g *nvidia.GPU) { g.ECC = "" }) },
+		"no ECC counts":    func(h []*hostSeen) { h[1].gpu(2, func(g *nvidia.GPU) { g.Volatile.DRAMUncorrectable = nil }) },
+		"no remap":         func(h []*hostSeen) { h[1].gpu(2, func(g *nvidia.GPU) { g.Remap = nil }) },
+		"no reason":        func(h []*hostSeen) { h[1].gpu(2, func(g *nvidia.GPU) { delete(g.ClockReasons, "hw_slowdown") }) },
+		"no clock":         func(h []*hostSeen) { h[1].gpu(2, func(g *nvidia.GPU) { g.MaxSMClockMHz = nil }) },
+		"no power limit":   func(h []*hostSeen) { h[1].gpu(2, func(g *nvidia.GPU) { g.PowerLimitW = nil }) },
+		"no width":         func(h []*hostSeen) { h[1].gpu(2, func(g *nvidia.GPU) { g.PCIeWidth = nil }) },
+		"no memory":        func(h []*hostSeen) { h[1].gpu(2, func(g *nvidia.GPU) { g.MemoryTotalMiB = nil }) },
+		"no VBIOS":         func(h []*hostSeen) { h[1].gpu(2, func(g *nvidia.GPU) { g.VBIOS = "" }) },
+		"NVLinks of a GPU": func(h []*hostSeen) { h[1].Links.GPUs = h[1].Links.GPUs[:7] },
+		"a test not there": func(h []*hostSeen) { h[1].Diag.Diag.Tests = h[1].Diag.Diag.Tests[1:] },
+		"a test not run":   func(h []*hostSeen) { h[1].result("memory", 3, nvidia.DiagNotRun) },
+		"a GPU not tested": func(h []*hostSeen) { h[1].Diag.Diag.Tests[3].Results = h[1].Diag.Diag.Tests[3].Results[:7] },
+		"no results":       func(h []*hostSeen) { h[1].Diag.Diag.Tests[3].Results = nil },
+		// NVIDIA/DCGM issue 284 (4.5): the memory test records an error and passes.
+		"a pass with an error": func(h []*hostSeen) {
+			h[1].result("memory", 3, nvidia.DiagPass, nvidia.DiagWarning{Text: "allocated less than 75.0% of GPU memory on GPU 3", ErrorID: 64})
+		},
+		"a summary that passes with an error": func(h []*hostSeen) {
+			h[1].Diag.Diag.Tests[3].Warnings = []nvidia.DiagWarning{{Text: "allocated less than 75.0%", ErrorID: 64}}
+		},
 		"runtime error":                        func(h []*hostSeen) { h[1].Diag.Diag.RuntimeError = "unsupported GPU" },
 		"diagnostic busy":                      func(h []*hostSeen) { h[1].Diag.Outcome = nvidia.DiagIncomplete },
 		"a kernel log whose beginning is gone": func(h []*hostSeen) { h[1].Kernel.FromBoot = false },
 		"a switch's error of which no line says how": func(h []*hostSeen) {
 			h[1].Kernel.Events = []nvidia.XidEvent{{Kind: nvidia.KindSXid, Code: 26006, PCI: "0000:05:00", Device: "nvswitch0", Unclassified: true, Count: 1}}
+		},
+		"an NVLink error of which no line says how": func(h []*hostSeen) {
+			h[1].Kernel.Events = []nvidia.XidEvent{{Kind: nvidia.KindXid, Code: 145, PCI: "0000:1e:00", Unclassified: true, Count: 1}}
 		},
 		"unknown generation": func(h []*hostSeen) { h[1].Diag.Diag.Major = 5 },
 		"nothing of a host": func(h []*hostSeen) {
@@ -276,6 +320,8 @@ func TestNotesDoNotFail(t *testing.T) {
 		{Kind: nvidia.KindXid, Code: 9999, PCI: "0000:1f:00", Count: 1},
 		{Kind: nvidia.KindXid, Code: 43, PCI: "0000:1b:00", Count: 1},
 		{Kind: nvidia.KindXid, Code: 154, PCI: "0000:1e:00", Action: "None", Count: 1},
+		{Kind: nvidia.KindDriver, PCI: "0000:20:00", Text: "RmInitAdapter failed! (0x62:0x40:2168)", Count: 1},
+		{Kind: nvidia.KindXid, Code: 149, PCI: "0000:1e:00", Count: 1},
 		{Kind: nvidia.KindSXid, Code: 12028, Device: "nvswitch1", PCI: "0000:05:00", Count: 1},
 	}
 	hosts[1].gpu(0, func(g *nvidia.GPU) { g.ClockReasons["sw_power_cap"] = true }) // legal at full power
@@ -288,7 +334,7 @@ func TestNotesDoNotFail(t *testing.T) {
 	for _, f := range j.Findings {
 		got = append(got, f.Suspect)
 	}
-	if diff := cmp.Diff([]string{"gpu-02/gpu3", "gpu-02/gpu4", "gpu-02/nvswitch1"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"gpu-02/gpu3", "gpu-02/gpu4", "gpu-02/gpu5", "gpu-02/nvswitch1"}, got); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -10,7 +10,7 @@ import (
 )
 
 var (
-	xidLine  = regexp.MustCompile(`NVRM: Xid \(PCI:(?:0000)?([0-9a-fA-F]{4}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2})[^)]*\): (\d+)`)
+	xidLine  = regexp.MustCompile(`NVRM: Xid \(PCI:(?:0000)?([0-9a-fA-F]{4}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2})[^)]*\): (\d+)(,? .*)?`)
 	sxidLine = regexp.MustCompile(`(nvswitch\d+): SXid \(PCI:([0-9a-fA-F]{4}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2})[^)]*\): (\d+), (\S+)( \d+)?`)
 )
 
@@ -62,7 +62,8 @@ func readXID(text string) (got, want []string, err error) {
 		}
 	}
 	for _, m := range xidLine.FindAllStringSubmatch(text, -1) {
-		counts[place{nvidia.KindXid, strings.ToLower(m[1]), "", m[2], false}]++
+		nvlink5 := m[2] >= "144" && m[2] <= "150" && len(m[2]) == 3
+		counts[place{nvidia.KindXid, strings.ToLower(m[1]), "", m[2], nvlink5 && strings.Contains(m[3], " Fatal ")}]++
 	}
 	lines := strings.Count(strings.TrimSuffix(text, "\n"), "\n") + 1
 	return words(log.Lines, read), words(lines, counts), nil

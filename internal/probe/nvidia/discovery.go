@@ -16,7 +16,7 @@ type Discovery struct {
 	Version string
 	// Major is the first number of Version.
 	Major int
-	// GPUs is the number of GPUs that the host engine manages.
+	// GPUs is the number of GPUs that the host engine manages, without detached ones.
 	GPUs int
 }
 
@@ -26,7 +26,7 @@ func DiscoveryCommand() []string { return []string{"sh", "-c", "dcgmi --version;
 
 var (
 	dcgmVersion = regexp.MustCompile(`(?m)^\s*dcgmi\s+version:\s*((\d{1,4})\.\S{1,40})\s*$`)
-	dcgmGPUs    = regexp.MustCompile(`(?m)^\s*(\d{1,4}) GPUs? found\.`)
+	dcgmGPUs    = regexp.MustCompile(`(?m)^\s*(\d{1,4}) GPUs? found(?: \((\w{1,40})\))?\.`) // DCGM 4.5 and later: "(Active)"
 )
 
 // ParseDiscovery parses the output of DiscoveryCommand. Without a number of GPUs, the error has
@@ -48,14 +48,20 @@ func parseDiscovery(data []byte) (Discovery, error) {
 	if d.Major, err = strconv.Atoi(string(version[2])); err != nil {
 		return Discovery{}, fmt.Errorf("read dcgmi discovery: version %q: %w", d.Version, err)
 	}
-	found := dcgmGPUs.FindSubmatch(data)
-	if found == nil {
+	lists := dcgmGPUs.FindAllSubmatch(data, -1)
+	if len(lists) == 0 {
 		return Discovery{}, errors.New("dcgmi discovery lists no GPUs: " + dcgmMessage(string(data)))
 	}
-	if d.GPUs, err = strconv.Atoi(string(found[1])); err != nil {
-		return Discovery{}, fmt.Errorf("read dcgmi discovery: %w", err)
+	for _, found := range lists {
+		if state := string(found[2]); state != "" && state != "Active" {
+			continue
+		}
+		if d.GPUs, err = strconv.Atoi(string(found[1])); err != nil {
+			return Discovery{}, fmt.Errorf("read dcgmi discovery: %w", err)
+		}
+		return d, nil
 	}
-	return d, nil
+	return Discovery{}, fmt.Errorf("dcgmi discovery lists no active GPUs: %.80q", lists[0][0])
 }
 
 // dcgmMessage is the last error line of dcgmi, which has the cause.

@@ -21,8 +21,13 @@ func TestParseDiscovery(t *testing.T) {
 		"no host engine": {"\ndcgmi  version: 3.3.9\nError: unable to establish a connection to the specified host: localhost\nError: Unable to connect to host engine. Host engine connection invalid/disconnected.\n", nvidia.Discovery{}, "Host engine connection invalid"},
 		"no answer":      {"\ndcgmi  version: 3.3.9\n", nvidia.Discovery{}, "printed no error"},
 		"no version":     {found, nvidia.Discovery{}, "no version"},
-		"nothing":        {"", nvidia.Discovery{}, "no version"},
-		"no text":        {"\xff\xfe", nvidia.Discovery{}, "UTF-8"},
+		// KempnerInstitute/kempnerpulse issue 15; DCGM 4.5 and later: GPUs can be detached.
+		"4.5":           {"\ndcgmi  version: 4.5.1\n8 GPUs found (Active).\n+---+\n0 NvSwitches found.\n", nvidia.Discovery{Version: "4.5.1", Major: 4, GPUs: 8}, ""},
+		"4.5, detached": {"\ndcgmi  version: 4.5.1\n7 GPUs found (Active).\n+---+\n1 GPU found (Detached).\n", nvidia.Discovery{Version: "4.5.1", Major: 4, GPUs: 7}, ""},
+		"none active":   {"\ndcgmi  version: 4.5.1\n8 GPUs found (Detached).\n", nvidia.Discovery{}, "no active GPUs"},
+		"another list":  {"\ndcgmi  version: 4.5.1\n0 GPUs found (Active).\n", nvidia.Discovery{Version: "4.5.1", Major: 4}, ""},
+		"nothing":       {"", nvidia.Discovery{}, "no version"},
+		"no text":       {"\xff\xfe", nvidia.Discovery{}, "UTF-8"},
 	} {
 		got, err := nvidia.ParseDiscovery([]byte(tt.in))
 		if tt.err == "" && err != nil || tt.err != "" && (err == nil || !strings.Contains(err.Error(), tt.err)) {

@@ -3,7 +3,8 @@
 //   - nvidia-smi: the XML of -q -x (DTD v11 to v13), nvlink -s and -e, topo -m,
 //     --query-gpu, and its messages about unreachable GPUs and drivers;
 //   - dcgmi diag -j: the JSON of DCGM 3 and DCGM 4, and the exit codes of dcgmi;
-//   - the kernel log: "NVRM: Xid" lines of GPUs and "SXid" lines of NVSwitches.
+//   - the kernel log: "NVRM: Xid" lines of GPUs and "SXid" lines of NVSwitches; a GPU off
+//     the bus without an Xid counts as Xid 79.
 //
 // A figure that a card does not report (N/A, [Not Supported], deprecated) is nil,
 // never zero. A figure that the GPU fails to report is listed in GPU.Errors. Units

@@ -23,14 +23,22 @@ type GPU struct {
 
 	MemoryTotalMiB *int64 `json:"memoryTotalMiB"`
 	// ECC is "Enabled" or "Disabled"; empty if the GPU has no ECC.
-	ECC                   string    `json:"ecc,omitempty"`
+	ECC string `json:"ecc,omitempty"`
+	// ECCPending is the mode after the next reset; empty if not reported.
+	ECCPending            string    `json:"eccPending,omitempty"`
 	Volatile              ECCErrors `json:"volatileErrors"`
 	Aggregate             ECCErrors `json:"aggregateErrors"`
 	SRAMThresholdExceeded *bool     `json:"sramThresholdExceeded,omitempty"`
 	ChannelRepairPending  *bool     `json:"channelRepairPending,omitempty"`
 	TPCRepairPending      *bool     `json:"tpcRepairPending,omitempty"`
+	// UnrepairableMemory: the memory has errors that no repair is left for (driver 590 and later).
+	UnrepairableMemory *bool `json:"unrepairableMemory,omitempty"`
 	// RowRemap is nil when the card tells nothing of remapped rows.
 	Remap *RowRemap `json:"remappedRows"`
+	// BankRemapPending is that of cards that remap whole banks too (driver 615 and later).
+	BankRemapPending *bool `json:"bankRemapPending,omitempty"`
+	// PageRetirementPending is that of cards before Ampere, which retire pages instead.
+	PageRetirementPending *bool `json:"pageRetirementPending,omitempty"`
 
 	// ClockReasons maps each clock event reason to whether it is active, without the prefix,
 	// which differs between drivers: "hw_thermal_slowdown".
@@ -54,7 +62,8 @@ type GPU struct {
 	PCIeWidth    *int64 `json:"pcieWidthLanes"`
 	PCIeMaxWidth *int64 `json:"pcieMaxWidthLanes,omitempty"`
 
-	// RecoveryAction is the action that the driver requires: "None", "GPU Reset Required".
+	// RecoveryAction is the action that the driver requires: "None", "GPU Reset Required",
+	// "Drain and Reset Recommended".
 	RecoveryAction string `json:"recoveryAction,omitempty"`
 	// FabricState and FabricStatus are the registration with the NVLink fabric.
 	FabricState  string `json:"fabricState,omitempty"`
@@ -69,7 +78,11 @@ type GPU struct {
 
 	MIG *MIG `json:"mig,omitempty"`
 
-	// ECCErrors are figures that the GPU could not give: "ecc_mode: GPU is lost".
+	// License is the state of the licence of a vGPU: "Licensed (Expiry: ...)", "Unlicensed
+	// (Restricted)"; empty for a GPU that needs none.
+	License string `json:"license,omitempty"`
+
+	// Errors are figures that the GPU could not give: "ecc_mode: GPU is lost".
 	Errors []string `json:"errors,omitempty"`
 }
 

@@ -19,7 +19,8 @@ type NVLinkErrors struct {
 }
 
 // LinkErrors are the counters of one link by printed name: "Replay Errors", "Recovery
-// Errors", "CRC Errors"; newer generations have others. Counters printed as N/A are omitted.
+// Errors", "CRC Errors"; newer generations have others: "Rx Errors", "Link recovery failed events".
+// Counters printed as N/A are omitted.
 type LinkErrors struct {
 	Number   int              `json:"number"`
 	Counters map[string]int64 `json:"counters"`
@@ -69,7 +70,7 @@ func addLinkErrors(gpus []NVLinkErrors, line string) ([]NVLinkErrors, error) {
 	if m == nil {
 		return gpus, fmt.Errorf("%.80q: expected \"Link 0: Replay Errors: 0\"", line)
 	}
-	if !strings.HasSuffix(m[2], "Errors") || absent(m[3]) {
+	if !strings.HasSuffix(m[2], "Errors") && !strings.HasSuffix(m[2], "events") || absent(m[3]) {
 		return gpus, nil
 	}
 	count, err := strconv.ParseInt(m[3], 10, 64)

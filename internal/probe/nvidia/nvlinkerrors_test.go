@@ -22,7 +22,10 @@ const linkErrors = `GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-9667d95e-0000-1111-2
 GPU 1: NVIDIA B200 (UUID: GPU-aaaad95e-0000-1111-2222-333344445555)
 	 Link 0: Tx packets: 123456789
 	 Link 0: Malformed packet Errors: 1
-	 Link 0: Link recovery failed events: 0
+	 Link 0: Tx discards: 0
+	 Link 0: Link recovery successful events: 505
+	 Link 0: Link recovery failed events: 2
+	 Link 0: Total link recovery events: 507
 	 Link 0: Effective BER: 15e-254
 	 Link 0: FEC Errors - 0: 17941761
 	 Link 0: FEC Errors - 15: 0
@@ -43,7 +46,7 @@ func TestParseNVLinkErrors(t *testing.T) {
 			{Number: 1, Counters: map[string]int64{"Recovery Errors": 0, "CRC Errors": 0}},
 		}},
 		{Index: 1, UUID: "GPU-aaaad95e-0000-1111-2222-333344445555", Links: []nvidia.LinkErrors{
-			{Number: 0, Counters: map[string]int64{"Malformed packet Errors": 1}},
+			{Number: 0, Counters: map[string]int64{"Malformed packet Errors": 1, "Link recovery successful events": 505, "Link recovery failed events": 2, "Total link recovery events": 507}},
 		}},
 		{Index: 2, UUID: "GPU-bbbbd95e-0000-1111-2222-333344445555"},
 	}

@@ -43,8 +43,8 @@ func parseSMI(data []byte) (SMILog, error) {
 	if err != nil {
 		return SMILog{}, err
 	}
-	l := SMILog{DTD: dtd, Driver: strings.TrimSpace(doc.Driver), CUDA: strings.TrimSpace(doc.CUDA)}
-	if l.Driver == "" || absent(l.Driver) {
+	l := SMILog{DTD: dtd, Driver: strings.TrimSpace(firstText(doc.Driver, doc.KMD)), CUDA: strings.TrimSpace(firstText(doc.CUDA, doc.CUDAUMD))}
+	if l.Driver == "" {
 		return SMILog{}, errors.New("driver_version is missing")
 	}
 	if l.Attached, err = strconv.Atoi(strings.TrimSpace(doc.Attached)); err != nil || l.Attached < 0 {

@@ -6,6 +6,8 @@ import "encoding/xml"
 type smiDocument struct {
 	Driver   string   `xml:"driver_version"`
 	CUDA     string   `xml:"cuda_version"`
+	KMD      string   `xml:"kmd_version"`      // replaces driver_version from driver 615 on
+	CUDAUMD  string   `xml:"cuda_umd_version"` // replaces cuda_version
 	Attached string   `xml:"attached_gpus"`
 	GPUs     []rawGPU `xml:"gpu"`
 }
@@ -20,6 +22,7 @@ type rawGPU struct {
 	Recovery string `xml:"gpu_recovery_action"`
 	Reset    struct {
 		Required string `xml:"reset_required"`
+		Drain    string `xml:"drain_and_reset_recommended"`
 	} `xml:"gpu_reset_status"` // before gpu_recovery_action
 	PCI struct {
 		BusID    string `xml:"pci_bus_id"`
@@ -32,11 +35,13 @@ type rawGPU struct {
 	EventCounters   named  `xml:"clocks_event_reasons_counters"`
 	Memory          string `xml:"fb_memory_usage>total"`
 	ECCMode         string `xml:"ecc_mode>current_ecc"`
+	ECCPending      string `xml:"ecc_mode>pending_ecc"`
 	ECC             struct {
 		Volatile  rawErrors `xml:"volatile"`
 		Aggregate rawErrors `xml:"aggregate"`
 		Channel   string    `xml:"channel_repair_pending"`
 		TPC       string    `xml:"tpc_repair_pending"`
+		NoRepair  string    `xml:"unrepairable_memory"`
 	} `xml:"ecc_errors"`
 	Remap struct {
 		Text    string `xml:",chardata"`
@@ -45,6 +50,12 @@ type rawGPU struct {
 		Pending string `xml:"remapped_row_pending"`
 		Failure string `xml:"remapped_row_failure"`
 	} `xml:"remapped_rows"`
+	BankRemap string `xml:"remapped_banks>bank_remapper_pending"`
+	Retired   struct {
+		Blacklist string `xml:"pending_blacklist"`
+		Pending   string `xml:"pending_retirement"`
+	} `xml:"retired_pages"`
+	License     string   `xml:"vgpu_software_licensed_product>license_status"`
 	Temperature string   `xml:"temperature>gpu_temp"`
 	Power       rawPower `xml:"gpu_power_readings"`
 	OldPower    rawPower `xml:"power_readings"` // v11

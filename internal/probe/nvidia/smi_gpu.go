@@ -15,7 +15,7 @@ func (raw *rawGPU) gpu(index int) (GPU, error) {
 		Index: index, UUID: r.text("uuid", raw.UUID), Serial: r.text("serial", raw.Serial),
 		Product: r.text("product_name", raw.Product), VBIOS: r.text("vbios_version", raw.VBIOS),
 	}
-	bus, err := busID(cmp.Or(strings.TrimSpace(raw.PCI.BusID), raw.ID))
+	bus, err := busID(cmp.Or(r.text("pci_bus_id", raw.PCI.BusID), raw.ID))
 	if err != nil {
 		return g, err
 	}
@@ -26,13 +26,8 @@ func (raw *rawGPU) gpu(index int) (GPU, error) {
 	g.PCIeMaxGen = r.integer("max_link_gen", raw.PCI.MaxGen, "")
 	g.PCIeWidth = r.integer("current_link_width", raw.PCI.Width, "x")
 	g.PCIeMaxWidth = r.integer("max_link_width", raw.PCI.MaxWidth, "x")
-	g.RecoveryAction = r.text("gpu_recovery_action", raw.Recovery)
-	if required := r.yes("reset_required", raw.Reset.Required); g.RecoveryAction == "" && required != nil {
-		g.RecoveryAction = "None" // older drivers report reset_required only
-		if *required {
-			g.RecoveryAction = "GPU Reset Required"
-		}
-	}
+	g.RecoveryAction = cmp.Or(r.text("gpu_recovery_action", raw.Recovery), raw.resetStatus(&r))
+	g.License = r.text("license_status", raw.License)
 	g.FabricState = r.text("fabric state", raw.Fabric.State)
 	g.FabricStatus = r.text("fabric status", raw.Fabric.Status)
 	g.FabricClique = r.text("fabric cliqueId", raw.Fabric.Clique)
@@ -53,19 +48,35 @@ func (raw *rawGPU) gpu(index int) (GPU, error) {
 	return g, r.err
 }
 
+// resetStatus is the recovery action of drivers that have no gpu_recovery_action; empty if it is not
+// reported.
+func (raw *rawGPU) resetStatus(r *smiReader) string {
+	required := r.yes("reset_required", raw.Reset.Required)
+	drain := r.yes("drain_and_reset_recommended", raw.Reset.Drain)
+	switch {
+	case required != nil && *required:
+		return "GPU Reset Required"
+	case drain != nil && *drain:
+		return "Drain and Reset Recommended"
+	case required != nil:
+		return "None"
+	default:
+		return ""
+	}
+}
+
 func (raw *rawGPU) memory(r *smiReader, g *GPU) {
 	g.MemoryTotalMiB = r.integer("fb_memory_usage total", raw.Memory, "MiB")
-	if on := r.either("current_ecc", raw.ECCMode, "Enabled", "Disabled"); on != nil {
-		g.ECC = "Disabled"
-		if *on {
-			g.ECC = "Enabled"
-		}
-	}
+	g.ECC = r.mode("current_ecc", raw.ECCMode)
+	g.ECCPending = r.mode("pending_ecc", raw.ECCPending)
 	g.Volatile = raw.ECC.Volatile.errors(r, "volatile")
 	g.Aggregate = raw.ECC.Aggregate.errors(r, "aggregate")
 	g.SRAMThresholdExceeded = r.yes("sram_threshold_exceeded", raw.ECC.Aggregate.Threshold)
 	g.ChannelRepairPending = r.yes("channel_repair_pending", raw.ECC.Channel)
 	g.TPCRepairPending = r.yes("tpc_repair_pending", raw.ECC.TPC)
+	g.UnrepairableMemory = r.yes("unrepairable_memory", raw.ECC.NoRepair)
+	g.BankRemapPending = r.yes("bank_remapper_pending", raw.BankRemap)
+	g.PageRetirementPending = r.yes("pending_retirement", firstText(raw.Retired.Pending, raw.Retired.Blacklist))
 	r.text("remapped_rows", raw.Remap.Text)
 	remap := RowRemap{
 		CorrectableRows:   r.integer("remapped_row_corr", raw.Remap.Corr, ""),

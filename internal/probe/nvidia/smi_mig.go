@@ -16,6 +16,9 @@ type MIGDevice struct {
 	GPUInstance     *int64 `json:"gpuInstance"`
 	ComputeInstance *int64 `json:"computeInstance"`
 	MemoryMiB       *int64 `json:"memoryMiB,omitempty"`
+	// SRAMUncorrectable is the count since the driver was loaded. Some drivers count the errors of a
+	// partitioned GPU only here.
+	SRAMUncorrectable *int64 `json:"sramUncorrectable,omitempty"`
 }
 
 type rawMIG struct {
@@ -25,6 +28,7 @@ type rawMIG struct {
 		GPUInstance     string `xml:"gpu_instance_id"`
 		ComputeInstance string `xml:"compute_instance_id"`
 		Memory          string `xml:"fb_memory_usage>total"`
+		SRAMUnc         string `xml:"ecc_error_count>volatile_count>sram_uncorrectable"`
 	} `xml:"mig_devices>mig_device"`
 }
 
@@ -36,7 +40,8 @@ func (raw rawMIG) mig(r *smiReader) *MIG {
 	for _, d := range raw.Devices {
 		m.Devices = append(m.Devices, MIGDevice{
 			GPUInstance: r.integer("gpu_instance_id", d.GPUInstance, ""), ComputeInstance: r.integer("compute_instance_id", d.ComputeInstance, ""),
-			MemoryMiB: r.integer("mig_device fb_memory_usage total", d.Memory, "MiB"),
+			MemoryMiB:         r.integer("mig_device fb_memory_usage total", d.Memory, "MiB"),
+			SRAMUncorrectable: r.integer("mig_device sram_uncorrectable", d.SRAMUnc, ""),
 		})
 	}
 	if m.Enabled == nil && m.Pending == nil && len(m.Devices) == 0 {

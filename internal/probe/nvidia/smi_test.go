@@ -42,7 +42,7 @@ func TestParseV13(t *testing.T) {
 	gpu := func(index int, bus, uuid string, unc int64, pending bool, active ...string) nvidia.GPU {
 		return nvidia.GPU{
 			Index: index, BusID: bus, UUID: uuid, Serial: "1652823054321", Product: "NVIDIA H100 80GB HBM3", VBIOS: "96.00.89.00.01",
-			MemoryTotalMiB: new(int64(81559)), ECC: "Enabled",
+			MemoryTotalMiB: new(int64(81559)), ECC: "Enabled", ECCPending: "Enabled",
 			Volatile:              nvidia.ECCErrors{SRAMUncorrectable: new(int64(3)), DRAMUncorrectable: new(unc), SRAMCorrectable: new(int64(0)), DRAMCorrectable: new(int64(5))},
 			Aggregate:             nvidia.ECCErrors{SRAMUncorrectable: new(int64(0)), DRAMUncorrectable: new(unc), SRAMCorrectable: new(int64(0)), DRAMCorrectable: new(int64(0))},
 			SRAMThresholdExceeded: new(false), ChannelRepairPending: new(false), TPCRepairPending: new(false),
@@ -164,6 +164,15 @@ func TestParseTrouble(t *testing.T) {
 			[]string{v13, "Unable to determine the device handle for GPU5: 0000:9B:00.0: GPU is lost.  Reboot the system to recover this GPU\n"},
 			nvidia.SMIErrors{Lost: []nvidia.LostGPU{{BusID: "0000:9b:00.0", Text: "Unable to determine the device handle for GPU5: 0000:9B:00.0: GPU is lost.  Reboot the system to recover this GPU"}}},
 		},
+		// microsoft/pai#3756, NVIDIA/gpu-operator#20
+		"infoROM, before the document": {
+			[]string{"WARNING: infoROM is corrupted at gpu 0000:B3:00.0\n" + v13},
+			nvidia.SMIErrors{Faulty: []nvidia.LostGPU{{BusID: "0000:b3:00.0", Text: "WARNING: infoROM is corrupted at gpu 0000:B3:00.0"}}},
+		},
+		"infoROM, on the other stream": {
+			[]string{v13, "WARNING: infoROM is corrupted at gpu 15B5:00:00.0\n"},
+			nvidia.SMIErrors{Faulty: []nvidia.LostGPU{{BusID: "15b5:00:00.0", Text: "WARNING: infoROM is corrupted at gpu 15B5:00:00.0"}}},
+		},
 		"no library": {
 			[]string{"NVIDIA-SMI couldn't find libnvidia-ml.so library in your system. Please make sure that the driver is installed.\r\n"},
 			nvidia.SMIErrors{NVML: "NVIDIA-SMI couldn't find libnvidia-ml.so library in your system. Please make sure that the driver is installed."},
@@ -191,7 +200,7 @@ func TestParseTrouble(t *testing.T) {
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Error(diff)
 			}
-			if got.Any() != (name != "none") {
+			if want := tt.want.NVML != "" || tt.want.Lost != nil; got.Any() != want {
 				t.Errorf("some: %v", got.Any())
 			}
 		})

@@ -30,8 +30,8 @@ func failed(text string) bool {
 	switch strings.ToLower(strings.Trim(text, "[]")) {
 	case "unknown error", "err!", "gpu is lost", "gpu requires reset", "reset required", "insufficient power":
 		return true
-	default:
-		return false
+	default: // a text of nvmlErrorString, as in "[Corrupted infoROM]"
+		return strings.HasPrefix(text, "[") && strings.HasSuffix(text, "]") && !absent(text)
 	}
 }
 
@@ -102,6 +102,19 @@ func (r *smiReader) either(name, s, on, off string) *bool {
 		return nil
 	}
 	return &v
+}
+
+// mode is "Enabled" or "Disabled"; empty if it is absent.
+func (r *smiReader) mode(name, s string) string {
+	on := r.either(name, s, "Enabled", "Disabled")
+	switch {
+	case on == nil:
+		return ""
+	case *on:
+		return "Enabled"
+	default:
+		return "Disabled"
+	}
 }
 
 func (r *smiReader) fail(format string, a ...any) {

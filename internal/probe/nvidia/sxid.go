@@ -1,6 +1,9 @@
 package nvidia
 
-import "regexp"
+import (
+	"regexp"
+	"slices"
+)
 
 var (
 	classed  = regexp.MustCompile(`^(Fatal|Non-fatal), (.*)$`)
@@ -48,6 +51,11 @@ func (r *xidReader) all() []XidEvent {
 	}
 	for _, e := range r.unclear.list {
 		if _, ok := fatal[of(e)]; !ok {
+			out = append(out, e)
+		}
+	}
+	for _, e := range r.offBus.list {
+		if !slices.ContainsFunc(out, func(o XidEvent) bool { return o.Kind == KindXid && o.Code == e.Code && o.PCI == e.PCI }) {
 			out = append(out, e)
 		}
 	}

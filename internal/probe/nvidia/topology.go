@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -21,11 +22,13 @@ type GPUTopology struct {
 }
 
 var (
-	ansi       = regexp.MustCompile(`\x1b\[[0-9;]*m`)
-	topoDevice = regexp.MustCompile(`^(?:GPU\d{1,4}|NIC\d{1,4}|mlx\d_\S{1,60})$`)
-	topoGPU    = regexp.MustCompile(`^GPU(\d{1,4})$`)
-	nicLegend  = regexp.MustCompile(`^\s*(NIC\d{1,4}): (\S{1,60})\s*$`)
+	ansi      = regexp.MustCompile(`\x1b\[[0-9;]*m`)
+	topoGPU   = regexp.MustCompile(`^GPU(\d{1,4})$`)
+	nicLegend = regexp.MustCompile(`^\s*(NIC\d{1,4}): (\S{1,60})\s*$`)
 )
+
+// affinityColumn is the first word after the devices of the header: "CPU Affinity".
+const affinityColumn = "CPU"
 
 const maxTopoDevices = 512
 
@@ -63,19 +66,23 @@ func parseTopology(text string) ([]GPUTopology, error) {
 	if len(devices) == 0 || len(rows) == 0 {
 		return nil, errors.New("read nvidia-smi topo -m: no matrix; expected a header with GPU0 and one row per GPU")
 	}
-	return topologyRows(devices, rows, legend)
+	end := slices.Index(devices, affinityColumn)
+	switch {
+	case end < 0:
+		return nil, fmt.Errorf("read nvidia-smi topo -m: header %.80q: expected devices and CPU Affinity", strings.Join(devices, " "))
+	case end > maxTopoDevices:
+		return nil, fmt.Errorf("read nvidia-smi topo -m: %d devices: want at most %d", end, maxTopoDevices)
+	}
+	return topologyRows(devices[:end], rows, legend)
 }
 
-// header returns the devices of the header line; nil for another line.
+// header returns the columns of the header line; nil for another line. The devices are GPUs, and adapters
+// as NIC0 or, with drivers before 515, by their names, which are any.
 func header(fields []string) []string {
 	if !topoGPU.MatchString(fields[0]) {
 		return nil
 	}
-	n := 0
-	for n < len(fields) && n < maxTopoDevices && topoDevice.MatchString(fields[n]) {
-		n++
-	}
-	return fields[:n]
+	return fields
 }
 
 func topologyRows(devices []string, rows map[int][]string, legend map[string]string) ([]GPUTopology, error) {
@@ -104,6 +111,9 @@ func topologyRows(devices []string, rows map[int][]string, legend map[string]str
 			row.Paths[other] = cells[i]
 		}
 		out = append(out, row)
+	}
+	if len(out) != len(rows) {
+		return nil, fmt.Errorf("read nvidia-smi topo -m: %d rows of GPUs, and %d GPUs in the header", len(rows), len(out))
 	}
 	return out, nil
 }

@@ -24,7 +24,11 @@ var (
 	swLine  = regexp.MustCompile(`(nvswitch\d+): SXid \((?:PCI:)?([0-9A-Fa-f]+:[0-9A-Fa-f]+:[0-9A-Fa-f]+)(?:\.[0-9A-Fa-f])?\): (\d+), (.*)$`)
 	// levels are what dmesg -x and remote consoles print before the time.
 	levels = regexp.MustCompile(`^(?:\S+: )?\w+\s*:\s*\w+\s*: `)
-	action = regexp.MustCompile(`recovery action changed from .* to 0x[0-9A-Fa-f]+ \(([^)]*)\)`)
+	// busFall is the message of the driver for a GPU that does not answer on its bus; with some drivers
+	// it is printed without an Xid, on several lines.
+	busFall = regexp.MustCompile(`NVRM: (.*fallen off the bus.*)$`)
+	busAddr = regexp.MustCompile(`NVRM: .*\b([0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2})\b`)
+	action  = regexp.MustCompile(`recovery action changed from .* to 0x[0-9A-Fa-f]+ \(([^)]*)\)`)
 )
 
 // ParseXids parses a kernel log. Input without any kernel log line is an error: an empty log
@@ -37,7 +41,7 @@ func parseXid(data []byte) (XidLog, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return XidLog{}, errors.New("read kernel log: no output; dmesg may not be allowed for this user (kernel.dmesg_restrict)")
 	}
-	r := xidReader{events: newTally(), severe: newTally(), unclear: newTally()}
+	r := xidReader{events: newTally(), severe: newTally(), unclear: newTally(), offBus: newTally()}
 	br := bufio.NewReaderSize(bytes.NewReader(data), 64<<10)
 	known := false
 	for {
@@ -90,11 +94,15 @@ type xidReader struct {
 	// events are classified. The driver prints more lines for an error of a switch: severe are
 	// those with a severity, unclear those without.
 	events, severe, unclear tally
+	// offBus are GPUs off the bus by messages without an Xid; bus is the last address, of line busLine.
+	offBus  tally
+	bus     string
+	busLine int
 }
 
 func (r *xidReader) line(line string) error {
 	if !mention.MatchString(line) {
-		return nil
+		return r.withoutXid(line)
 	}
 	if m := gpuLine.FindStringSubmatch(line); m != nil {
 		e := XidEvent{Kind: KindXid, Text: clip(m[3], maxText)}
@@ -104,6 +112,7 @@ func (r *xidReader) line(line string) error {
 		if err := e.number(m[1], m[2]); err != nil {
 			return err
 		}
+		e.classify(m[3])
 		r.events.add(e, stamp(line))
 		return nil
 	}
@@ -116,6 +125,57 @@ func (r *xidReader) line(line string) error {
 		return nil
 	}
 	return fmt.Errorf("%.200q: expected \"NVRM: Xid (PCI:0000:01:00): 79, ...\" or \"nvswitch0: SXid (PCI:...): 20034, Fatal, ...\"", line)
+}
+
+// NVLink 5 has Xid 144 to 150, whose lines begin with the unit and the class: "NETIR_LINK_DOWN Fatal XC0".
+const firstNVLink5, lastNVLink5 = 144, 150
+
+var (
+	nvlink5    = regexp.MustCompile(`^\S+\s+(?:Link )?(Fatal|Non-?fatal)\b`)
+	initFailed = regexp.MustCompile(`NVRM: GPU ([0-9A-Fa-f]+:[0-9A-Fa-f]+:[0-9A-Fa-f]+)(?:\.[0-9A-Fa-f])?: (RmInitAdapter failed.*)$`)
+)
+
+// classify sets the class of an error of NVLink 5 by the text of its line.
+func (e *XidEvent) classify(text string) {
+	if e.Code < firstNVLink5 || e.Code > lastNVLink5 {
+		return
+	}
+	m := nvlink5.FindStringSubmatch(text)
+	e.Unclassified = m == nil
+	e.Fatal = m != nil && m[1] == "Fatal"
+}
+
+// maxBusLines is the most lines between the address of a GPU and the end of its message: lines of others
+// can be in between.
+const maxBusLines = 16
+
+// withoutXid adds a GPU that the driver cannot initialise, and one that has fallen off the bus without
+// an Xid. The address of the latter may be on a line before.
+func (r *xidReader) withoutXid(line string) error {
+	if m := initFailed.FindStringSubmatch(line); m != nil {
+		e := XidEvent{Kind: KindDriver, Text: clip(m[2], maxText)}
+		var err error
+		if e.PCI, err = address(m[1]); err == nil {
+			r.events.add(e, stamp(line))
+		}
+		return err
+	}
+	if m := busAddr.FindStringSubmatch(line); m != nil {
+		r.bus, r.busLine = m[1], r.log.Lines
+	}
+	m := busFall.FindStringSubmatch(line)
+	if m == nil {
+		return nil
+	}
+	if r.bus == "" || r.log.Lines-r.busLine > maxBusLines {
+		return fmt.Errorf("%.200q: a GPU has fallen off the bus, without its address", line)
+	}
+	e := XidEvent{Kind: KindXid, Text: clip(m[1], maxText)}
+	if err := e.number(r.bus, offBusCode); err != nil {
+		return err
+	}
+	r.offBus.add(e, stamp(line))
+	return nil
 }
 
 func stamp(line string) string {

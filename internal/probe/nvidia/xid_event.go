@@ -1,13 +1,18 @@
 package nvidia
 
-// The kinds of events: errors of GPUs and of NVSwitches.
+// The kinds of events: errors of GPUs, of NVSwitches, and of GPUs that the driver cannot initialise,
+// which have no code.
 const (
-	KindXid  = "Xid"
-	KindSXid = "SXid"
+	KindXid    = "Xid"
+	KindSXid   = "SXid"
+	KindDriver = "driver"
 )
 
 // XidRecoveryActionChanged is the Xid whose text names the required recovery action.
 const XidRecoveryActionChanged = 154
+
+// offBusCode is the Xid of a GPU that has fallen off the bus.
+const offBusCode = "79"
 
 // NoRecoveryAction is the recovery action of a GPU that needs no recovery.
 const NoRecoveryAction = "None"
@@ -32,9 +37,9 @@ type XidEvent struct {
 	PCI string `json:"pci"`
 	// Device is the switch of an SXid: "nvswitch3".
 	Device string `json:"device,omitempty"`
-	// Fatal is the classification that an SXid line states.
+	// Fatal is the classification that the line states: that of an SXid, or of Xid 144 to 150.
 	Fatal bool `json:"fatal,omitempty"`
-	// Unclassified: no line states whether the SXid is fatal.
+	// Unclassified: no line states whether such an error is fatal.
 	Unclassified bool `json:"unclassified,omitempty"`
 	// Action is the new recovery action of Xid 154.
 	Action string `json:"action,omitempty"`

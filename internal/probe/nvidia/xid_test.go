@@ -96,6 +96,44 @@ func TestParseXid(t *testing.T) {
 				{Kind: "Xid", Code: 45, PCI: "0000:48:00", Text: "pid=22884", Count: 1, First: "2026-04-22T21:25:20.56Z", Last: "2026-04-22T21:25:20.56Z"},
 			},
 		},
+		// leptonai/gpud pull requests 1160 and 1174, marin-community/marin issue 9086 (GB200).
+		"NVLink 5: the line says whether it is fatal": {
+			"[1.0] NVRM: Xid (PCI:0000:04:00): 149, NETIR_BER_EVENT Nonfatal XC0 i0 Link 00 (0x00000013 0x00000000)\n" +
+				"[2.0] NVRM: Xid (PCI:0000:04:00): 149, NETIR_LINK_DOWN  Fatal   XC0 i0 Link 14 (0x000401c6 0x00000000)\n" +
+				"[3.0] NVRM: Xid (PCI:0000:04:00): 145, pid=3, name=x\n",
+			[]nvidia.XidEvent{
+				{Kind: "Xid", Code: 149, PCI: "0000:04:00", Text: "NETIR_BER_EVENT Nonfatal XC0 i0 Link 00 (0x00000013 0x00000000)", Count: 1, First: "1.0", Last: "1.0"},
+				{Kind: "Xid", Code: 149, PCI: "0000:04:00", Fatal: true, Text: "NETIR_LINK_DOWN  Fatal   XC0 i0 Link 14 (0x000401c6 0x00000000)", Count: 1, First: "2.0", Last: "2.0"},
+				{Kind: "Xid", Code: 145, PCI: "0000:04:00", Unclassified: true, Text: "pid=3, name=x", Count: 1, First: "3.0", Last: "3.0"},
+			},
+		},
+		// NVIDIA/open-gpu-kernel-modules issues 789 and 1230.
+		"a GPU that was not initialised": {
+			boot + "[20.1] NVRM: GPU6 RmInitAdapter: Cannot initialize GSP firmware RM\n[20.2] NVRM: GPU 0000:a1:00.0: RmInitAdapter failed! (0x62:0x40:2168)\n[20.3] NVRM: GPU 0000:a1:00.0: rm_init_adapter failed, device minor number 7\n",
+			[]nvidia.XidEvent{{Kind: "driver", PCI: "0000:a1:00", Text: "RmInitAdapter failed! (0x62:0x40:2168)", Count: 1, First: "20.2", Last: "20.2"}},
+		},
+		// NVIDIA/NVSentinel issue 155 (driver 570.158): a GPU of which the driver prints no Xid. The second
+		// form is that of journalctl (leptonai/gpud pull request 1209).
+		"off the bus without an Xid": {
+			boot + "[ 1843.3] NVRM: The NVIDIA GPU 0000:b3:00.0\n               NVRM: (PCI ID: 10de:26b5) installed in this system has\n               NVRM: fallen off the bus and is not responding to commands.\n",
+			[]nvidia.XidEvent{{Kind: "Xid", Code: 79, PCI: "0000:b3:00", Text: "fallen off the bus and is not responding to commands.", Count: 1}},
+		},
+		"off the bus without an Xid, in the journal": {
+			"Feb 14 05:03:42 host kernel: NVRM: The NVIDIA GPU 0000:B3:00.0\nFeb 14 05:03:42 host kernel: NVRM: (PCI ID: 10de:26b5) installed in this system has\nFeb 14 05:03:42 host kernel: NVRM: fallen off the bus and is not responding to commands.\n",
+			[]nvidia.XidEvent{{Kind: "Xid", Code: 79, PCI: "0000:b3:00", Text: "fallen off the bus and is not responding to commands.", Count: 1, First: "Feb 14 05:03:42", Last: "Feb 14 05:03:42"}},
+		},
+		"off the bus on one line": { // Bumblebee-Project/Bumblebee issue 554
+			"[   49.2] NVRM: GPU at 0000:01:00.0 has fallen off the bus.\n[   49.3] NVRM: os_pci_init_handle: invalid context!\n[   49.4] NVRM: GPU at 0000:01:00.0 has fallen off the bus.\n",
+			[]nvidia.XidEvent{{Kind: "Xid", Code: 79, PCI: "0000:01:00", Text: "GPU at 0000:01:00.0 has fallen off the bus.", Count: 2, First: "49.2", Last: "49.4"}},
+		},
+		"off the bus, and its Xid": {
+			"[1.0] NVRM: GPU at PCI:0000:3b:00: GPU-1b1b1b1b-0000-0000-0000-000000000000\n[1.1] NVRM: Xid (PCI:0000:3b:00): 79, pid=4, GPU has fallen off the bus.\n[1.2] NVRM: GPU 0000:3b:00.0: GPU has fallen off the bus.\n" +
+				"[1.3] NVRM: GPU 0000:86:00.0: GPU has fallen off the bus.\n",
+			[]nvidia.XidEvent{
+				{Kind: "Xid", Code: 79, PCI: "0000:3b:00", Text: "pid=4, GPU has fallen off the bus.", Count: 1, First: "1.1", Last: "1.1"},
+				{Kind: "Xid", Code: 79, PCI: "0000:86:00", Text: "GPU 0000:86:00.0: GPU has fallen off the bus.", Count: 1, First: "1.3", Last: "1.3"},
+			},
+		},
 		"repeated events are counted": {
 			strings.Repeat("[3.0] NVRM: Xid (PCI:0000:01:00): 31, pid=1\n", 3) + "[4.0] NVRM: Xid (PCI:0000:01:00): 31, pid=2\n[5.0] NVRM: Xid (PCI:0000:02:00): 31, pid=2\n",
 			[]nvidia.XidEvent{
@@ -130,6 +168,8 @@ func TestParseXidRefuses(t *testing.T) {
 		"an unknown Xid form": {boot + "[1.0] NVRM: Xid (GPU 3): 79, gone\n", "expected"},
 		"cut in an Xid":       {boot + "[1.0] NVRM: Xid (PCI:0000:01:00", "expected"},
 		"an Xid without code": {boot + "[1.0] NVRM: Xid (PCI:0000:01:00): , gone\n", "expected"},
+		"off an unknown bus":  {boot + "[1.0] NVRM: fallen off the bus and is not responding to commands.\n", "without its address"},
+		"an address far away": {boot + "[1.0] NVRM: The NVIDIA GPU 0000:b3:00.0\n" + strings.Repeat("[1.0] x\n", 20) + "[1.0] NVRM: fallen off the bus and is not responding to commands.\n", "without its address"},
 		"a huge code":         {boot + "[1.0] NVRM: Xid (PCI:0000:01:00): 99999999999999999999, gone\n", "invalid error code"},
 		"a huge line":         {boot + "[1.0] " + strings.Repeat("x", 2<<20), "longer than"},
 	}
@@ -154,7 +194,7 @@ func FuzzParseXid(f *testing.F) {
 			return
 		}
 		for _, e := range log.Events {
-			if e.PCI == "" || e.Count < 1 || (e.Kind != nvidia.KindXid && e.Kind != nvidia.KindSXid) {
+			if e.PCI == "" || e.Count < 1 || (e.Kind != nvidia.KindXid && e.Kind != nvidia.KindSXid && e.Kind != nvidia.KindDriver) {
 				t.Errorf("a half event: %+v", e)
 			}
 		}

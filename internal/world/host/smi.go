@@ -121,7 +121,7 @@ func (c *call) smiNVLinkErrors(gpus []world.GPU) {
 				replays = g.LinkErrors
 			}
 			if c.node.Hardware.GPU.Architecture == "Blackwell" { // NVLink 5 repeats packets in hardware, and counts other errors
-				c.printf("\t Link %d: Malformed packet Errors: 0\n\t Link %d: Buffer overrun Errors: 0\n\t Link %d: Rx Errors: %d\n\t Link %d: Local link integrity Errors: 0\n\n", l, l, l, replays, l)
+				c.printf("\t Link %d: Malformed packet Errors: 0\n\t Link %d: Buffer overrun Errors: 0\n\t Link %d: Rx Errors: %d\n\t Link %d: Local link integrity Errors: 0\n\t Link %d: Link recovery failed events: 0\n\t Link %d: Total link recovery events: 0\n\n", l, l, l, replays, l, l, l)
 				continue
 			}
 			c.printf("\t Link %d: Replay Errors: %d\n\t Link %d: Recovery Errors: 0\n\t Link %d: CRC Errors: 0\n\n", l, replays, l, l)
