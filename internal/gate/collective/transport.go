@@ -7,15 +7,17 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/firstlight/firstlight/internal/probe/efa"
 	"github.com/firstlight/firstlight/internal/probe/nccl"
 	"github.com/firstlight/firstlight/internal/profile"
 )
 
 const (
-	remedySocket = "on the node: ibstat (ports Active), ls /dev/infiniband in a pod (RDMA resource mounted), NCCL_IB_DISABLE unset, NCCL_IB_HCA names its devices"
-	remedyGDR    = "on the node: nvidia-peermem loaded or DMA-BUF with the open driver, ACS off and IOMMU in passthrough, GPU and HCA below one PCIe switch"
-	remedyHCA    = "make NCCL_IB_HCA name exactly the compute-fabric devices, and check with ibstat that each of them exists and is active"
-	remedySilent = "run with NCCL_DEBUG=INFO and keep stdout and stderr in the log"
+	remedySocket   = "on the node: ibstat (ports Active), ls /dev/infiniband in a pod (RDMA resource mounted), NCCL_IB_DISABLE unset, NCCL_IB_HCA names its devices"
+	remedyGDR      = "on the node: nvidia-peermem loaded or DMA-BUF with the open driver, ACS off and IOMMU in passthrough, GPU and HCA below one PCIe switch"
+	remedyHCA      = "make NCCL_IB_HCA name exactly the compute-fabric devices, and check with ibstat that each of them exists and is active"
+	remedyProvider = "in a pod: fi_info -p efa must list the devices; check the resource vpc.amazonaws.com/efa of the pod, the EFA driver of the node, and that FI_PROVIDER is unset or efa"
+	remedySilent   = "run with NCCL_DEBUG=INFO and keep stdout and stderr in the log"
 )
 
 // transports requires, for every channel between nodes, an allowed transport with GPUDirect
@@ -31,6 +33,9 @@ func (r *review) transports() {
 	if r.f.NCCL.Clipped {
 		r.Unobserved(r.id, r.launcher(), remedySilent, "NCCL's output exceeds the size limit of a log")
 	}
+	if n := r.f.NCCL.Joined; n > 0 {
+		r.Unobserved(r.id, r.launcher(), remedyRerun, "%d lines hold several lines of NCCL without a limit between them: their transport is unknown", n)
+	}
 	blamed := r.hcas()
 	r.channels(blamed)
 	r.gpudirect()
@@ -41,6 +46,9 @@ func (r *review) transports() {
 // the blamed nodes.
 func (r *review) hcas() map[string]bool {
 	blamed := map[string]bool{}
+	if r.gate.profile.Fabric.Kind == profile.EFA {
+		r.providers(blamed)
+	}
 	if !r.gate.profile.Verbs() {
 		return blamed
 	}
@@ -68,6 +76,18 @@ func (r *review) hcas() map[string]bool {
 		}
 	}
 	return blamed
+}
+
+// providers requires libfabric's EFA provider: over another one, such as tcp, NCCL names the same transport.
+func (r *review) providers(blamed map[string]bool) {
+	for _, h := range r.f.NCCL.Hosts {
+		for _, provider := range h.Providers {
+			if node := r.place.node(h.Name); provider != efa.Provider {
+				blamed[node] = true
+				r.blame(node, remedyProvider, "libfabric uses the provider %s on %s, want %s", provider, node, efa.Provider)
+			}
+		}
+	}
 }
 
 // viaRDMA is the part of the reason of a pass about the channels between nodes, which a run of

@@ -12,7 +12,7 @@ var (
 	// and the older "Ring 00 : 3 -> 10 [send] via NET/IB/0".
 	channelLine = regexp.MustCompile(`^(?:Channel|Ring) \d+(?:/\d+)? : (\d+)(?:\[[^\]]*\])? -> (\d+)(?:\[[^\]]*\])? (?:\[(send|receive)\] )?via (\S.*)$`)
 	// netVia matches "NET/IB/3(8)/GDRDMA(PCI)/Shared" and "NET/AWS Libfabric/0".
-	netVia = regexp.MustCompile(`^(NET/.+?)/(\d+)(?:\(\d+\))?((?:/.*)?)$`)
+	netVia = regexp.MustCompile(`^(NET/[^/:]+)/(\d+)(?:\(\d+\))?((?:/.*)?)$`)
 )
 
 func (p *logParser) channel(host, text string) {

@@ -11,16 +11,18 @@ var (
 	hcaEntry  = regexp.MustCompile(`\[(\d+)\]([^\s:\[\]]+):(\d+)/(\S+)`)
 	ifEntry   = regexp.MustCompile(`\[\d+\]([^\s:\[\]]+):`)
 	gdrOf     = regexp.MustCompile(`GPU Direct RDMA (Enabled|Disabled) for (?:GPU \S+ / )?HCA (\d+)(?: '([^']+)')?`)
+	provider  = regexp.MustCompile(`^NET/OFI Selected [Pp]rovider is ([^\s,]+)`)
 	usingName = regexp.MustCompile(`^(?:Using network|Initialized NET plugin) (.+)$`)
 )
 
 type hostLines struct {
-	hcas     [][]HCA
-	networks []string
-	noDevice bool
-	sockets  []string
-	gdrOff   []string
-	settings []string
+	hcas      [][]HCA
+	networks  []string
+	noDevice  bool
+	sockets   []string
+	providers []string
+	gdrOff    []string
+	settings  []string
 }
 
 // network parses a line about the network devices of the host.
@@ -35,6 +37,10 @@ func (h *hostLines) network(text string) {
 		default:
 			h.devices(list)
 		}
+		return
+	}
+	if m := provider.FindStringSubmatch(text); m != nil {
+		h.providers = add(h.providers, m[1])
 		return
 	}
 	if strings.HasPrefix(text, "NET/IB") && strings.Contains(text, "No device found") {

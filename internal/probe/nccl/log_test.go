@@ -57,7 +57,7 @@ func TestParse(t *testing.T) {
 			{Host: "node1", From: 0, To: 1, Direction: "send", Transport: "NET/IB", Device: 1, GDR: true, Count: 1},
 			{Host: "node1", From: 0, To: 2, Transport: "P2P/CUMEM/read", Device: -1, Count: 1},
 		},
-		Warnings: []nccl.Warning{{Host: "node2", Text: "NET/IB : Got completion from peer 10.0.0.1<1> with status=12 opcode=0"}},
+		Warnings: []nccl.Warning{{Host: "node2", Source: "transport/net_ib/p2p.cc:712", Text: "NET/IB : Got completion from peer 10.0.0.1<1> with status=12 opcode=0"}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -196,6 +196,7 @@ func FuzzParseLog(f *testing.F) {
 	f.Add([]byte(good))
 	f.Add([]byte(""))
 	f.Add([]byte("h:1:2 [0] NCCL INFO Channel 00/0 : 0[0] -> 99999999999999999999[0] [send] via NET/IB/0"))
+	f.Add([]byte("n:1:2 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[0] [send] via NET/IB/0n:1:2 [0] NCCL INFO Connected all treesm:1:2 [0] NCCL INFO x"))
 	f.Add([]byte("\xff\xfe:1:2 [0] NCCL INFO NET/IB : Using [0]:1/IB"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		l, err := nccl.ParseLog(bytes.NewReader(data))
