@@ -8,8 +8,11 @@ import (
 var (
 	// within matches the beginning of a line of NCCL anywhere in a line: it has process, thread and device.
 	within = regexp.MustCompile(`([^\s:|/\[\]]+):(\d+):(\d+) \[(\d+)\] (?:(\S+:\d+) )?NCCL (INFO|WARN|VERSION) ?`)
-	// labelEnds matches the end of what launchers, runtimes and progress bars print before a line.
-	labelEnds = regexp.MustCompile(`(?:^|[\]|)]|>:|:\s)\s*$`)
+	// labels matches what launchers and runtimes print before a line: "[4]: ", "(Worker pid=7) ", "trainer-0  | ",
+	// a time, and the host and program of the journal.
+	labels = regexp.MustCompile(`^\s*(?:(?:\[[^\[\]]*\]:?|\||\([^()]*\)|[\w.-]+\s+\||\d{4}-\d\d-\d\d[T ][\d:.,]+(?:Z|[+-]\d\d:?\d\d)?(?:\s+\||\s)|\w{3} [ \d]\d [\d:]{8} \S+ [\w.-]+\[\d+\]:)\s*)*$`)
+	// tagEnds matches the end of a label between two lines.
+	tagEnds = regexp.MustCompile(`(?:[\]|)]|>:|:\s)\s*$`)
 	// tag is the label of mpirun behind a line: it is of the next one.
 	tag       = regexp.MustCompile(`\[[\w.@-]*\d+,\d+\]<std(?:out|err)>:\s?$`)
 	blanks    = regexp.MustCompile(`(?:\t|\s\s)$`)
@@ -47,7 +50,7 @@ func (p *logParser) segments(text string) (lines []string, ok bool) {
 // host that is known from other lines.
 func (p *logParser) hostEnding(before, word string, first bool) (host string, certain bool) {
 	switch {
-	case p.hosts[word] != nil, labelEnds.MatchString(before) && (first || before != ""):
+	case p.hosts[word] != nil, first && labels.MatchString(before), !first && tagEnds.MatchString(before):
 		return word, true
 	case !first && blanks.MatchString(before) && (word[0] < '0' || word[0] > '9'):
 		return word, true
@@ -75,6 +78,8 @@ func (p *logParser) joinedLine(text string, last bool) {
 		p.waiting = append(p.waiting, strings.Clone(text))
 	default:
 		p.joined++
-		p.lines += len(within.FindAllStringIndex(text, -1))
+		if n := len(within.FindAllStringIndex(text, -1)); n > 1 {
+			p.lines += n
+		}
 	}
 }
