@@ -17,9 +17,10 @@ func (r *review) gpudirect() {
 	}
 	without := map[string]map[string]bool{} // node, HCA
 	channels := map[string]int{}
+	other := r.otherPlugins()
 	for _, c := range r.f.NCCL.Channels {
 		from, to := r.place.ranks[c.From], r.place.ranks[c.To]
-		if c.GDR || from == to || !strings.HasPrefix(c.Transport, "NET/") || !r.allowed(c.Transport) {
+		if c.GDR || from == to || !strings.HasPrefix(c.Transport, "NET/") || !r.allowed(transportOf(c, other)) {
 			continue
 		}
 		node := r.place.node(c.Host)

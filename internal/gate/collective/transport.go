@@ -139,6 +139,7 @@ func (r *review) sameHCAs(node string, want []string, used []nccl.HCA) bool {
 func (r *review) channels(blamed map[string]bool) {
 	crossing := map[string]map[string]bool{}
 	bad := map[string]map[string]int{} // transport, node, channels
+	other := r.otherPlugins()
 	for _, c := range r.f.NCCL.Channels {
 		from, to := r.place.ranks[c.From], r.place.ranks[c.To]
 		if from == "" || to == "" || from == to {
@@ -154,14 +155,15 @@ func (r *review) channels(blamed map[string]bool) {
 			}
 			crossing[node][way] = true
 		}
-		if r.allowed(c.Transport) {
+		transport := transportOf(c, other)
+		if r.allowed(transport) {
 			continue
 		}
-		if bad[c.Transport] == nil {
-			bad[c.Transport] = map[string]int{}
+		if bad[transport] == nil {
+			bad[transport] = map[string]int{}
 		}
-		bad[c.Transport][from] += c.Count
-		bad[c.Transport][to] += c.Count
+		bad[transport][from] += c.Count
+		bad[transport][to] += c.Count
 	}
 	for _, transport := range slices.Sorted(maps.Keys(bad)) {
 		r.badTransport(transport, bad[transport], blamed)
@@ -193,8 +195,40 @@ func (r *review) badTransport(transport string, nodes map[string]int, blamed map
 	}
 }
 
-// plugin matches the name of an InfiniBand transport of a plugin, such as HPC-X's NET/IBext_v8.
-var plugin = regexp.MustCompile(`^NET/IBext(?:_v\d+)?`)
+var (
+	// plugin matches the name of an InfiniBand transport of a plugin, such as HPC-X's NET/IBext_v8.
+	plugin = regexp.MustCompile(`^NET/(?:IBext(?:_v\d+)?|` + rdmaPlugin + `$)`)
+	// choice matches the implementation that the plugin of HPC-X is over InfiniBand.
+	choice = regexp.MustCompile(`^IBext(?:_v\d+)?$`)
+)
+
+// rdmaPlugin is the name of the plugin of HPC-X since NCCL 2.25: it does not say which of its implementations, of
+// InfiniBand or of UCX, it selected.
+const rdmaPlugin = `NCCL RDMA Plugin v\d+`
+
+var named = regexp.MustCompile(`^NET/` + rdmaPlugin + `$`)
+
+// otherPlugins are the implementations other than InfiniBand that the plugin selected, by host.
+func (r *review) otherPlugins() map[string]string {
+	other := map[string]string{}
+	for _, h := range r.f.NCCL.Hosts {
+		for _, p := range h.Plugins {
+			if !choice.MatchString(p) {
+				other[h.Name] = p
+			}
+		}
+	}
+	return other
+}
+
+// transportOf is the transport of a channel. A plugin that does not name its implementation has it behind its name,
+// unless that is InfiniBand.
+func transportOf(c nccl.Channel, other map[string]string) string {
+	if p := other[c.Host]; p != "" && named.MatchString(c.Transport) {
+		return c.Transport + " (" + p + ")"
+	}
+	return c.Transport
+}
 
 func (r *review) allowed(transport string) bool {
 	transport = plugin.ReplaceAllString(transport, "NET/IB")

@@ -29,6 +29,8 @@ type Host struct {
 	NoDevice bool `json:"noDevice,omitempty"`
 	// Sockets are the interfaces of NET/Socket.
 	Sockets []string `json:"sockets,omitempty"`
+	// Plugins are the implementations that the network plugin of HPC-X selected, such as "IBext_v8" or "UCX".
+	Plugins []string `json:"plugins,omitempty"`
 	// Providers are those of libfabric that aws-ofi-nccl selected, such as "efa" or "tcp;ofi_rxm".
 	Providers []string `json:"providers,omitempty"`
 	// GPUDirectOff are the HCAs with GPUDirect RDMA disabled.
@@ -39,6 +41,7 @@ type Host struct {
 
 // HCA is one device of a "Using" list.
 type HCA struct {
+	// Index is the same for the ports of one device of several.
 	Index int    `json:"index"`
 	Name  string `json:"name"`
 	Port  int    `json:"port"`

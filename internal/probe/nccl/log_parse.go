@@ -95,7 +95,7 @@ func (p *logParser) one(m []string) {
 		p.channel(key.host, body)
 	case strings.HasPrefix(body, "NET/"), strings.HasPrefix(body, "GPU Direct RDMA"):
 		host.network(body)
-	case strings.HasPrefix(body, "Using network"), strings.HasPrefix(body, "Initialized NET plugin"):
+	case strings.HasPrefix(body, "Using network"), strings.HasPrefix(body, "Initialized NET plugin"), strings.HasPrefix(body, "P2P plugin"):
 		host.using(body)
 	case strings.HasPrefix(body, "NCCL_"):
 		host.setting(body)
