@@ -13,8 +13,8 @@ var (
 	labels = regexp.MustCompile(`^\s*(?:(?:\[[^\[\]]*\]:?|\||\([^()]*\)|[\w.-]+\s+\||\d{4}-\d\d-\d\d[T ][\d:.,]+(?:Z|[+-]\d\d:?\d\d)?(?:\s+\||\s)|\w{3} [ \d]\d [\d:]{8} \S+ [\w.-]+\[\d+\]:)\s*)*$`)
 	// tagEnds matches the end of a label between two lines.
 	tagEnds = regexp.MustCompile(`(?:[\]|)]|>:|:\s)\s*$`)
-	// tag is the label of mpirun behind a line: it is of the next one.
-	tag       = regexp.MustCompile(`\[[\w.@-]*\d+,\d+\]<std(?:out|err)>:\s?$`)
+	// tag is the label of mpirun, and the time that NCCL prints first, behind a line: they are of the next one.
+	tag       = regexp.MustCompile(`(?:\[[\w.@-]*\d+,\d+\]<std(?:out|err)>:\s?)?(?:\[[0-9: .-]+\]\s)?$`)
 	blanks    = regexp.MustCompile(`(?:\t|\s\s)$`)
 	onlyDigit = regexp.MustCompile(`^\d+$`)
 )

@@ -34,6 +34,8 @@ func TestParseJoinedLines(t *testing.T) {
 		"the host is not known":         {send + receive + "\n", nil, 2, 1},
 		"the host is not known, blanks": {send + "   " + receive + "\n", []nccl.Channel{received, sent}, 2, 0},
 		"a tag between":                 {send + "[1,8]<stdout>:" + receive + "\n", []nccl.Channel{received, sent}, 2, 0},
+		"a time between":                {send + "[2026-04-28 14:14:47] " + receive + "\n", []nccl.Channel{received, sent}, 2, 0},
+		"a tag and a time between":      {send + "[1,8]<stdout>:[2026-04-28 14:14:47] " + receive + "\n", []nccl.Channel{received, sent}, 2, 0},
 		"two labels":                    {"[1,4]<stdout>:[4]: " + send + "\n", []nccl.Channel{sent}, 1, 0},
 		"Ray":                           {"(TrainWorker pid=1834, ip=10.0.0.7) " + send + "\n", []nccl.Channel{sent}, 1, 0},
 		"compose":                       {"trainer-0  | " + send + "\n", []nccl.Channel{sent}, 1, 0},
