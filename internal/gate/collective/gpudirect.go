@@ -17,9 +17,10 @@ func (r *review) gpudirect() {
 	}
 	without := map[string]map[string]bool{} // node, HCA
 	channels := map[string]int{}
+	other := r.otherPlugins()
 	for _, c := range r.f.NCCL.Channels {
 		from, to := r.place.ranks[c.From], r.place.ranks[c.To]
-		if c.GDR || from == to || !strings.HasPrefix(c.Transport, "NET/") || !r.allowed(c.Transport) {
+		if c.GDR || from == to || !strings.HasPrefix(c.Transport, "NET/") || !r.allowed(transportOf(c, other)) {
 			continue
 		}
 		node := r.place.node(c.Host)
@@ -100,12 +101,26 @@ func (r *review) nvls() {
 		}
 		by[node] = c
 	}
+	failed := r.nvlsFailed()
 	for _, node := range r.f.Nodes {
 		switch c := by[node]; {
+		case failed[node] != "":
+			r.blame(node, remedyNVLS, "NVLS fails on %s: %s", node, failed[node])
 		case c.lost > 0:
 			r.blame(node, remedyNVLS, "NVLS multicast is not available on %d of %d GPUs of %s", c.lost, c.seen, node)
 		case c.seen < r.f.GPUsPerNode:
 			r.Unobserved(r.id, node, remedySilent, "NCCL reports for only %d of %d GPUs of %s whether NVLS is available", c.seen, r.f.GPUsPerNode, node)
 		}
 	}
+}
+
+// nvlsFailed is the first warning of NVLS by node: NCCL reports that it is available before it sets it up.
+func (r *review) nvlsFailed() map[string]string {
+	failed := map[string]string{}
+	for _, w := range r.f.NCCL.Warnings {
+		if node := r.place.node(w.Host); strings.HasPrefix(w.Source, "transport/nvls.cc:") && failed[node] == "" {
+			failed[node] = w.Text + " (" + w.Source + ")"
+		}
+	}
+	return failed
 }

@@ -61,6 +61,8 @@ func TestJudge(t *testing.T) {
 		"rows cut short":                   {cluster{oneHalf: true}, check.Unobserved, "pod firstlight-test/collective-0-abcde", "unreadable lines", 1},
 		"a line of NCCL joined with a row": {cluster{joined: true}, check.Unobserved, "pod firstlight-test/collective-0-abcde", "row is joined with a line of NCCL", 1},
 		"a plugin over InfiniBand":         {cluster{plugin: "ext_v8"}, check.Passed, "", "", 1},
+		"a plugin with its own name":       {cluster{transport: "NCCL RDMA Plugin v8"}, check.Passed, "", "", 1},
+		"the same plugin over UCX":         {cluster{transport: "NCCL RDMA Plugin v8", p2p: "UCX"}, check.Failed, "gpu-01", "run over NET/NCCL RDMA Plugin v8 (UCX)", 1},
 		"a plugin over something else":     {cluster{plugin: "x"}, check.Failed, "gpu-01", "run over NET/IBx", 1},
 		"a GPU missing":                    {cluster{fewGPUs: map[string]int{"gpu-02": 1}}, check.Failed, "gpu-02", "7 of 8 GPUs", 1},
 		"ranks elsewhere":                  {cluster{badHosts: true}, check.Failed, "stranger-0", "not placed on", 1},

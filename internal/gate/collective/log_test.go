@@ -46,6 +46,8 @@ type cluster struct {
 	oneHalf   bool    // rows have lost their second half
 	joined    bool    // a line of NCCL on the same line as a row
 	plugin    string  // suffix of NCCL's transport between nodes
+	transport string  // instead of IB, with p2p as the plugin's own choice; empty: IBext_v8
+	p2p       string
 	test      string  // the program that runs, set by fake
 	only      string  // the defects slow, factor, wrong, noCheck and ratio are of this program only; empty: of all
 	rail      string  // the only rail, set by fake
@@ -185,11 +187,14 @@ func (c cluster) nccl(b *strings.Builder, nodes []string, host func(int) string,
 		}
 		say("NET/IB : Using%s [RO]; OOB eth0:10.0.0.%d<0>", list.String(), i+1)
 		say("Using network IB%s", c.plugin)
+		if c.transport != "" {
+			say("P2P plugin v8 %s", cmp.Or(c.p2p, "IBext_v8"))
+		}
 	}
 	say("NVLS multicast support is %savailable on dev %d", map[bool]string{true: "not "}[c.noNVLS[n]], d)
 	if len(nodes) > 1 {
 		for _, peer := range []int{(r + testGPUs) % (len(nodes) * testGPUs), (r - testGPUs + len(nodes)*testGPUs) % (len(nodes) * testGPUs)} {
-			via := fmt.Sprintf("NET/IB%s/%d/GDRDMA", c.plugin, d)
+			via := fmt.Sprintf("NET/%s/%d/GDRDMA", cmp.Or(c.transport, "IB"+c.plugin), d)
 			if slices.Contains(c.noGDR[n], d) {
 				via = fmt.Sprintf("NET/IB/%d", d)
 			}

@@ -6,6 +6,8 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/checktest"
 	"github.com/firstlight/firstlight/internal/plan"
+	"github.com/firstlight/firstlight/internal/probe/nccl"
+	"github.com/firstlight/firstlight/internal/profile"
 )
 
 // TestRules covers the requirements on a run over all nodes, one field at a time.
@@ -30,5 +32,20 @@ func TestRules(t *testing.T) {
 		checktest.When("one channel over sockets is one too many", checktest.Set(KindRun, `.nccl.channels[1].transport`, "NET/Socket")).Fails("", "run over NET/Socket"),
 		checktest.When("an unknown rank is not a rank", checktest.Set(KindRun, `.nccl.channels[*].from`, 99)).Unobserved("gpu-01", "no channel in both directions"),
 		checktest.When("NCCL says of each GPU whether NVLS is available", checktest.Set(KindRun, `.nccl.ranks[0].nvls`, checktest.LeftOut)).Unobserved("gpu-01", "for only 7 of 8 GPUs of gpu-01"),
+		checktest.When("NVLS that is available may fail", checktest.Set(KindRun, `.nccl.warnings`, []nccl.Warning{{Host: "collective-2", Source: "transport/nvls.cc:254", Text: "Cuda failure 401"}})).Fails("gpu-03", "NVLS fails on gpu-03: Cuda failure 401 (transport/nvls.cc:254)"),
+		checktest.When("a warning of another part is not of NVLS", checktest.Set(KindRun, `.nccl.warnings`, []nccl.Warning{{Host: "collective-2", Source: "misc/ibvwrap.cc:254", Text: "x"}})).Passes(),
+		checktest.When("lines that cannot be separated are not read", checktest.Set(KindRun, `.nccl.joined`, 2)).Unobserved("pod firstlight-test/collective-0-abcde", "2 lines hold several lines of NCCL without a limit between them"),
+	})
+}
+
+// TestRulesEFA: NCCL names no devices of EFA, but its plugin the provider.
+func TestRulesEFA(t *testing.T) {
+	t.Parallel()
+	g := testGate(t, testSite())
+	g.profile.Fabric.Kind = profile.EFA
+	_, obs := observeAndJudge(t, g, cluster{})
+	checktest.Rules(t, func(obs []check.Observation) check.Judgement { return plan.Judge(g, obs) }, obs, []checktest.Rule{
+		checktest.When("libfabric uses EFA", checktest.Set(KindRun, `.nccl.hosts[1].providers`, []string{"efa"})).Passes(),
+		checktest.When("libfabric over TCP is not EFA", checktest.Set(KindRun, `.nccl.hosts[1].providers`, []string{"efa", "tcp;ofi_rxm"})).Fails("gpu-02", "libfabric uses the provider tcp;ofi_rxm on gpu-02, want efa"),
 	})
 }

@@ -7,15 +7,17 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/firstlight/firstlight/internal/probe/efa"
 	"github.com/firstlight/firstlight/internal/probe/nccl"
 	"github.com/firstlight/firstlight/internal/profile"
 )
 
 const (
-	remedySocket = "on the node: ibstat (ports Active), ls /dev/infiniband in a pod (RDMA resource mounted), NCCL_IB_DISABLE unset, NCCL_IB_HCA names its devices"
-	remedyGDR    = "on the node: nvidia-peermem loaded or DMA-BUF with the open driver, ACS off and IOMMU in passthrough, GPU and HCA below one PCIe switch"
-	remedyHCA    = "make NCCL_IB_HCA name exactly the compute-fabric devices, and check with ibstat that each of them exists and is active"
-	remedySilent = "run with NCCL_DEBUG=INFO and keep stdout and stderr in the log"
+	remedySocket   = "on the node: ibstat (ports Active), ls /dev/infiniband in a pod (RDMA resource mounted), NCCL_IB_DISABLE unset, NCCL_IB_HCA names its devices"
+	remedyGDR      = "on the node: nvidia-peermem loaded or DMA-BUF with the open driver, ACS off and IOMMU in passthrough, GPU and HCA below one PCIe switch"
+	remedyHCA      = "make NCCL_IB_HCA name exactly the compute-fabric devices, and check with ibstat that each of them exists and is active"
+	remedyProvider = "in a pod: fi_info -p efa must list the devices; check the resource vpc.amazonaws.com/efa of the pod, the EFA driver of the node, and that FI_PROVIDER is unset or efa"
+	remedySilent   = "run with NCCL_DEBUG=INFO and keep stdout and stderr in the log"
 )
 
 // transports requires, for every channel between nodes, an allowed transport with GPUDirect
@@ -31,6 +33,9 @@ func (r *review) transports() {
 	if r.f.NCCL.Clipped {
 		r.Unobserved(r.id, r.launcher(), remedySilent, "NCCL's output exceeds the size limit of a log")
 	}
+	if n := r.f.NCCL.Joined; n > 0 {
+		r.Unobserved(r.id, r.launcher(), remedyRerun, "%d lines hold several lines of NCCL without a limit between them: their transport is unknown", n)
+	}
 	blamed := r.hcas()
 	r.channels(blamed)
 	r.gpudirect()
@@ -41,6 +46,9 @@ func (r *review) transports() {
 // the blamed nodes.
 func (r *review) hcas() map[string]bool {
 	blamed := map[string]bool{}
+	if r.gate.profile.Fabric.Kind == profile.EFA {
+		r.providers(blamed)
+	}
 	if !r.gate.profile.Verbs() {
 		return blamed
 	}
@@ -68,6 +76,18 @@ func (r *review) hcas() map[string]bool {
 		}
 	}
 	return blamed
+}
+
+// providers requires libfabric's EFA provider: over another one, such as tcp, NCCL names the same transport.
+func (r *review) providers(blamed map[string]bool) {
+	for _, h := range r.f.NCCL.Hosts {
+		for _, provider := range h.Providers {
+			if node := r.place.node(h.Name); provider != efa.Provider {
+				blamed[node] = true
+				r.blame(node, remedyProvider, "libfabric uses the provider %s on %s, want %s", provider, node, efa.Provider)
+			}
+		}
+	}
 }
 
 // viaRDMA is the part of the reason of a pass about the channels between nodes, which a run of
@@ -119,6 +139,7 @@ func (r *review) sameHCAs(node string, want []string, used []nccl.HCA) bool {
 func (r *review) channels(blamed map[string]bool) {
 	crossing := map[string]map[string]bool{}
 	bad := map[string]map[string]int{} // transport, node, channels
+	other := r.otherPlugins()
 	for _, c := range r.f.NCCL.Channels {
 		from, to := r.place.ranks[c.From], r.place.ranks[c.To]
 		if from == "" || to == "" || from == to {
@@ -134,14 +155,15 @@ func (r *review) channels(blamed map[string]bool) {
 			}
 			crossing[node][way] = true
 		}
-		if r.allowed(c.Transport) {
+		transport := transportOf(c, other)
+		if r.allowed(transport) {
 			continue
 		}
-		if bad[c.Transport] == nil {
-			bad[c.Transport] = map[string]int{}
+		if bad[transport] == nil {
+			bad[transport] = map[string]int{}
 		}
-		bad[c.Transport][from] += c.Count
-		bad[c.Transport][to] += c.Count
+		bad[transport][from] += c.Count
+		bad[transport][to] += c.Count
 	}
 	for _, transport := range slices.Sorted(maps.Keys(bad)) {
 		r.badTransport(transport, bad[transport], blamed)
@@ -173,8 +195,40 @@ func (r *review) badTransport(transport string, nodes map[string]int, blamed map
 	}
 }
 
-// plugin matches the name of an InfiniBand transport of a plugin, such as HPC-X's NET/IBext_v8.
-var plugin = regexp.MustCompile(`^NET/IBext(?:_v\d+)?`)
+var (
+	// plugin matches the name of an InfiniBand transport of a plugin, such as HPC-X's NET/IBext_v8.
+	plugin = regexp.MustCompile(`^NET/(?:IBext(?:_v\d+)?|` + rdmaPlugin + `$)`)
+	// choice matches the implementation that the plugin of HPC-X is over InfiniBand.
+	choice = regexp.MustCompile(`^IBext(?:_v\d+)?$`)
+)
+
+// rdmaPlugin is the name of the plugin of HPC-X since NCCL 2.25: it does not say which of its implementations, of
+// InfiniBand or of UCX, it selected.
+const rdmaPlugin = `NCCL RDMA Plugin v\d+`
+
+var named = regexp.MustCompile(`^NET/` + rdmaPlugin + `$`)
+
+// otherPlugins are the implementations other than InfiniBand that the plugin selected, by host.
+func (r *review) otherPlugins() map[string]string {
+	other := map[string]string{}
+	for _, h := range r.f.NCCL.Hosts {
+		for _, p := range h.Plugins {
+			if !choice.MatchString(p) {
+				other[h.Name] = p
+			}
+		}
+	}
+	return other
+}
+
+// transportOf is the transport of a channel. A plugin that does not name its implementation has it behind its name,
+// unless that is InfiniBand.
+func transportOf(c nccl.Channel, other map[string]string) string {
+	if p := other[c.Host]; p != "" && named.MatchString(c.Transport) {
+		return c.Transport + " (" + p + ")"
+	}
+	return c.Transport
+}
 
 func (r *review) allowed(transport string) bool {
 	transport = plugin.ReplaceAllString(transport, "NET/IB")

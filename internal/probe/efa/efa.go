@@ -157,6 +157,8 @@ func parseEndpoints(out []byte) ([]Endpoint, error) {
 		}
 		key, value, ok := strings.Cut(line, ": ")
 		switch {
+		case strings.HasPrefix(line, "fi_getinfo: "):
+			return nil, fmt.Errorf("fi_info found no endpoint: %.80s", line)
 		case !ok || !slices.Contains(endpointKeys, key):
 			return nil, fmt.Errorf("read fi_info: %.80q: expected one of %v", line, endpointKeys)
 		case key == "provider":

@@ -62,6 +62,17 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// What fi_info prints on a host whose EFA does not work; older versions without the text.
+func TestParseNoProvider(t *testing.T) {
+	t.Parallel()
+	for _, in := range []string{"fi_getinfo: -61\n", "fi_getinfo: -61 (No data available)\n"} {
+		_, err := efa.ParseEndpoints([]byte(in))
+		if err == nil || err.Error() != "fi_info found no endpoint: "+strings.TrimSpace(in) {
+			t.Errorf("%q: %v", in, err)
+		}
+	}
+}
+
 func TestParseRefuses(t *testing.T) {
 	t.Parallel()
 	for name, in := range map[string]string{

@@ -57,7 +57,7 @@ func Parse(s string) Line {
 	if begins := strings.TrimLeft(l.Text, " "); begins == "" || (begins[0] != '[' && (begins[0] < '0' || begins[0] > '9')) {
 		return l
 	}
-	for _, label := range []*regexp.Regexp{srunLabel, rankLabel} {
+	for _, label := range []*regexp.Regexp{srunLabel, rankLabel, rankLabel} { // torchrun's, then PyTorch's own
 		l.stripRank(label)
 	}
 	return l

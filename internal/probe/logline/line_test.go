@@ -43,6 +43,7 @@ func TestParse(t *testing.T) {
 		"padded srun label":       {"  3: # Using devices", logline.Line{Rank: 3, Text: "# Using devices"}},
 		"blanks are the text's":   {"     8388608  2097152", logline.Line{Rank: -1, Text: "     8388608  2097152"}},
 		"a date of the program's": {"Sat Nov 21 01:02:03 2026 begins", logline.Line{Rank: -1, Text: "Sat Nov 21 01:02:03 2026 begins"}},
+		"two rank labels":         {"[default3]:[rank27]:[W x] y", logline.Line{Rank: 27, Text: "[W x] y"}},
 		"no rank label":           {"[Rank 3] Watchdog", logline.Line{Rank: -1, Text: "[Rank 3] Watchdog"}},
 		"huge rank":               {"[rank99999999]:x", logline.Line{Rank: -1, Text: "[rank99999999]:x"}},
 		"empty":                   {"", logline.Line{Rank: -1}},

@@ -3,7 +3,9 @@ package nccl
 // Log is the content of the NCCL lines of one log.
 type Log struct {
 	// Lines is the number of NCCL lines; 0: NCCL printed nothing.
-	Lines    int      `json:"lines"`
+	Lines int `json:"lines"`
+	// Joined is the number of lines that hold several lines of NCCL without a limit between them.
+	Joined   int      `json:"joined,omitempty"`
 	Versions []string `json:"versions,omitempty"`
 	Hosts    []Host   `json:"hosts"`
 	// Ranks are the ranks with an init, ring or NVLS line, in order.
@@ -27,6 +29,10 @@ type Host struct {
 	NoDevice bool `json:"noDevice,omitempty"`
 	// Sockets are the interfaces of NET/Socket.
 	Sockets []string `json:"sockets,omitempty"`
+	// Plugins are the implementations that the network plugin of HPC-X selected, such as "IBext_v8" or "UCX".
+	Plugins []string `json:"plugins,omitempty"`
+	// Providers are those of libfabric that aws-ofi-nccl selected, such as "efa" or "tcp;ofi_rxm".
+	Providers []string `json:"providers,omitempty"`
 	// GPUDirectOff are the HCAs with GPUDirect RDMA disabled.
 	GPUDirectOff []string `json:"gpuDirectOff,omitempty"`
 	// Settings are the variables NCCL_MNNVL_*, NCCL_CUMEM_* and NCCL_P2P_* of its processes, as NAME=VALUE.
@@ -35,6 +41,7 @@ type Host struct {
 
 // HCA is one device of a "Using" list.
 type HCA struct {
+	// Index is the same for the ports of one device of several.
 	Index int    `json:"index"`
 	Name  string `json:"name"`
 	Port  int    `json:"port"`
@@ -84,5 +91,7 @@ type Channel struct {
 // Warning is one NCCL WARN line.
 type Warning struct {
 	Host string `json:"host"`
-	Text string `json:"text"`
+	// Source is the file and line of NCCL, such as "transport/nvls.cc:254"; empty if not printed.
+	Source string `json:"source,omitempty"`
+	Text   string `json:"text"`
 }

@@ -11,8 +11,10 @@ var (
 	// channelLine matches "Channel 00/0 : 0[0] -> 8[0] [send] via NET/IB/0/GDRDMA"
 	// and the older "Ring 00 : 3 -> 10 [send] via NET/IB/0".
 	channelLine = regexp.MustCompile(`^(?:Channel|Ring) \d+(?:/\d+)? : (\d+)(?:\[[^\]]*\])? -> (\d+)(?:\[[^\]]*\])? (?:\[(send|receive)\] )?via (\S.*)$`)
+	// comm is what RCCL prints behind the transport.
+	comm = regexp.MustCompile(` comm 0x[0-9a-f]+ nRanks \d+$`)
 	// netVia matches "NET/IB/3(8)/GDRDMA(PCI)/Shared" and "NET/AWS Libfabric/0".
-	netVia = regexp.MustCompile(`^(NET/.+?)/(\d+)(?:\(\d+\))?((?:/.*)?)$`)
+	netVia = regexp.MustCompile(`^(NET/[^/:]+)/(\d+)(?:\(\d+\))?((?:/.*)?)$`)
 )
 
 func (p *logParser) channel(host, text string) {
@@ -25,6 +27,9 @@ func (p *logParser) channel(host, text string) {
 		return
 	}
 	via := strings.TrimSpace(m[4])
+	if strings.Contains(via, " comm 0x") {
+		via = comm.ReplaceAllString(via, "")
+	}
 	if net := netVia.FindStringSubmatch(via); net != nil {
 		c.Transport, c.Device = strings.Clone(net[1]), number(net[2])
 		c.GDR = strings.Contains(net[3], "/GDRDMA")

@@ -7,20 +7,27 @@ import (
 )
 
 var (
-	netUsing  = regexp.MustCompile(`^NET/(\w+)\s*: Using (.*)$`)
-	hcaEntry  = regexp.MustCompile(`\[(\d+)\]([^\s:\[\]]+):(\d+)/(\S+)`)
+	netUsing = regexp.MustCompile(`^NET/(\w+)\s*: Using (.*)$`)
+	// hcaEntry matches "[0]mlx5_0:1/IB" and, of 2.19 to 2.22, a device of several ports, which merged splits:
+	// "[0]={[0] mlx5_0:1/RoCE, [1] mlx5_1:1/RoCE}".
+	hcaEntry  = regexp.MustCompile(`\[(\d+)\](?:=\{([^{}]*)\}|([^\s:\[\]=]+):(\d+)/(\S+))`)
+	merged    = regexp.MustCompile(`\[\d+\] ?([^\s:\[\]]+):(\d+)/([^\s,]+)`)
+	p2pPlugin = regexp.MustCompile(`^P2P plugin (?:v\d+ )?(\S+)`)
 	ifEntry   = regexp.MustCompile(`\[\d+\]([^\s:\[\]]+):`)
 	gdrOf     = regexp.MustCompile(`GPU Direct RDMA (Enabled|Disabled) for (?:GPU \S+ / )?HCA (\d+)(?: '([^']+)')?`)
+	provider  = regexp.MustCompile(`^NET/OFI Selected [Pp]rovider is ([^\s,]+)`)
 	usingName = regexp.MustCompile(`^(?:Using network|Initialized NET plugin) (.+)$`)
 )
 
 type hostLines struct {
-	hcas     [][]HCA
-	networks []string
-	noDevice bool
-	sockets  []string
-	gdrOff   []string
-	settings []string
+	hcas      [][]HCA
+	networks  []string
+	noDevice  bool
+	sockets   []string
+	plugins   []string
+	providers []string
+	gdrOff    []string
+	settings  []string
 }
 
 // network parses a line about the network devices of the host.
@@ -35,6 +42,10 @@ func (h *hostLines) network(text string) {
 		default:
 			h.devices(list)
 		}
+		return
+	}
+	if m := provider.FindStringSubmatch(text); m != nil {
+		h.providers = add(h.providers, m[1])
 		return
 	}
 	if strings.HasPrefix(text, "NET/IB") && strings.Contains(text, "No device found") {
@@ -54,7 +65,13 @@ func (h *hostLines) network(text string) {
 func (h *hostLines) devices(list string) {
 	var hcas []HCA
 	for _, m := range hcaEntry.FindAllStringSubmatch(list, maxList) {
-		hcas = append(hcas, HCA{Index: number(m[1]), Name: strings.Clone(m[2]), Port: number(m[3]), Layer: strings.Clone(m[4])})
+		ports := [][]string{m[2:]}
+		if m[2] != "" {
+			ports = merged.FindAllStringSubmatch(m[2], maxList)
+		}
+		for _, p := range ports {
+			hcas = append(hcas, HCA{Index: number(m[1]), Name: strings.Clone(p[1]), Port: number(p[2]), Layer: strings.Clone(p[3])})
+		}
 	}
 	if hcas == nil {
 		return
@@ -70,6 +87,10 @@ func (h *hostLines) devices(list string) {
 }
 
 func (h *hostLines) using(text string) {
+	if m := p2pPlugin.FindStringSubmatch(text); m != nil {
+		h.plugins = add(h.plugins, m[1])
+		return
+	}
 	if m := usingName.FindStringSubmatch(text); m != nil {
 		h.networks = add(h.networks, strings.TrimSpace(m[1]))
 	}

@@ -23,7 +23,7 @@ const (
 
 // prefix matches "host:pid:tid [device] NCCL INFO text"; tid and device are optional. A warning
 // starts with the time and has the source position.
-var prefix = regexp.MustCompile(`^\s*(?:\[[0-9: .-]+\] )?([^\s:]+):(\d+)(?::\d+)? (?:\[(\d+)\] )?(?:\S+:\d+ )?NCCL (INFO|WARN|VERSION) ?(.*)$`)
+var prefix = regexp.MustCompile(`^\s*(?:\[[0-9: .-]+\] )?([^\s:]+):(\d+)(?::\d+)? (?:\[(\d+)\] )?(?:(\S+:\d+) )?NCCL (INFO|WARN|VERSION) ?(.*)$`)
 
 // ParseLog parses the NCCL lines of a log and ignores other lines.
 func ParseLog(r io.Reader) (Log, error) {
@@ -34,6 +34,9 @@ func parseLog(r io.Reader) (Log, error) {
 	p := &logParser{hosts: map[string]*hostLines{}, gpus: map[gpuKey]*Rank{}, channels: map[Channel]int{}}
 	if err := logline.Scan(r, func(l logline.Line) error { p.line(l.Text); return nil }); err != nil {
 		return p.log(), fmt.Errorf("read NCCL log: %w", err)
+	}
+	for _, text := range p.waiting {
+		p.joinedLine(text, true)
 	}
 	return p.log(), nil
 }
@@ -52,22 +55,34 @@ type logParser struct {
 	channels map[Channel]int
 	warnings []Warning
 	clipped  bool
+	// waiting are lines that hold a host without a limit before it; joined counts those that never had one.
+	waiting []string
+	joined  int
 }
 
 func (p *logParser) line(text string) {
-	var m []string
-	if strings.Contains(text, "NCCL ") {
-		m = prefix.FindStringSubmatch(text)
+	if !strings.Contains(text, "NCCL ") {
+		return
+	}
+	m := prefix.FindStringSubmatch(text)
+	if (m == nil || several(text)) && within.MatchString(text) {
+		p.joinedLine(text, false)
+		return
 	}
 	if m == nil {
 		p.version(text)
 		return
 	}
+	p.one(m)
+}
+
+// one reads one line of NCCL, as prefix matches it.
+func (p *logParser) one(m []string) {
 	p.lines++
 	key := gpuKey{host: strings.Clone(m[1]), pid: number(m[2]), device: number(m[3])}
-	body := strings.TrimSpace(m[5])
-	if m[4] == "WARN" {
-		p.warning(Warning{Host: key.host, Text: strings.Clone(body)})
+	body := strings.TrimSpace(m[6])
+	if m[5] == "WARN" {
+		p.warning(Warning{Host: key.host, Source: strings.Clone(m[4]), Text: strings.Clone(body)})
 		return
 	}
 	p.version(body)
@@ -80,7 +95,7 @@ func (p *logParser) line(text string) {
 		p.channel(key.host, body)
 	case strings.HasPrefix(body, "NET/"), strings.HasPrefix(body, "GPU Direct RDMA"):
 		host.network(body)
-	case strings.HasPrefix(body, "Using network"), strings.HasPrefix(body, "Initialized NET plugin"):
+	case strings.HasPrefix(body, "Using network"), strings.HasPrefix(body, "Initialized NET plugin"), strings.HasPrefix(body, "P2P plugin"):
 		host.using(body)
 	case strings.HasPrefix(body, "NCCL_"):
 		host.setting(body)

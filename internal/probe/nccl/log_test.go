@@ -57,7 +57,7 @@ func TestParse(t *testing.T) {
 			{Host: "node1", From: 0, To: 1, Direction: "send", Transport: "NET/IB", Device: 1, GDR: true, Count: 1},
 			{Host: "node1", From: 0, To: 2, Transport: "P2P/CUMEM/read", Device: -1, Count: 1},
 		},
-		Warnings: []nccl.Warning{{Host: "node2", Text: "NET/IB : Got completion from peer 10.0.0.1<1> with status=12 opcode=0"}},
+		Warnings: []nccl.Warning{{Host: "node2", Source: "transport/net_ib/p2p.cc:712", Text: "NET/IB : Got completion from peer 10.0.0.1<1> with status=12 opcode=0"}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -81,6 +81,14 @@ func TestParseNetworks(t *testing.T) {
 		"ranks that disagree": {
 			"h:1:2 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/IB/SHARP [RO]; OOB e:1<0>\nh:2:2 [1] NCCL INFO NET/IB : Using [0]mlx5_1:1/IB [RO]; OOB e:1<0>\n",
 			nccl.Host{Name: "h", HCAs: [][]nccl.HCA{{{0, "mlx5_0", 1, "IB/SHARP"}}, {{0, "mlx5_1", 1, "IB"}}}},
+		},
+		"two ports as one device, 2.19 to 2.22 (NVIDIA/nccl-tests issue 373)": {
+			"h:1:2 [0] NCCL INFO P2P plugin IBext_v8\nh:1:2 [0] NCCL INFO NET/IB : Using [0]={[0] mlx5_2:1/RoCE, [1] mlx5_3:1/RoCE} [1]={[2] mlx5_0:1/RoCE, [3] mlx5_1:1/RoCE} [2]mlx5_9:1/RoCE [RO]; OOB bond0.526:10.0.0.1<0>\n",
+			nccl.Host{Name: "h", Plugins: []string{"IBext_v8"}, HCAs: [][]nccl.HCA{{{0, "mlx5_2", 1, "RoCE"}, {0, "mlx5_3", 1, "RoCE"}, {1, "mlx5_0", 1, "RoCE"}, {1, "mlx5_1", 1, "RoCE"}, {2, "mlx5_9", 1, "RoCE"}}}},
+		},
+		"HPC-X from 2.25 on": {
+			"h:1:2 [0] NCCL INFO P2P plugin v8 IBext_v8\nh:1:2 [0] NCCL INFO Using network NCCL RDMA Plugin v8\n",
+			nccl.Host{Name: "h", Plugins: []string{"IBext_v8"}, Networks: []string{"NCCL RDMA Plugin v8"}},
 		},
 		"no GPUDirect": {
 			"h:1:2 [0] NCCL INFO NET/IB : GPU Direct RDMA Disabled for HCA 3 'mlx5_3'\nh:1:2 [0] NCCL INFO GPU Direct RDMA Disabled for GPU 0 / HCA 4 (distance 7 > 5)\n",
@@ -108,12 +116,16 @@ func TestParseNetworks(t *testing.T) {
 func TestParseChannelForms(t *testing.T) {
 	t.Parallel()
 	tests := map[string]nccl.Channel{
-		"Channel 00/0 : 0[0] -> 8[0] [send] via NET/IB/0(8)/GDRDMA":  {From: 0, To: 8, Direction: "send", Transport: "NET/IB", Device: 0, GDR: true},
-		"Channel 09/0 : 8[0] -> 1[1] [receive] via NET/IB/9":         {From: 8, To: 1, Direction: "receive", Transport: "NET/IB", Device: 9},
-		"Channel 00 : 4[3000] -> 0[3000] [send] via NET/Socket/0":    {From: 4, To: 0, Direction: "send", Transport: "NET/Socket", Device: 0},
-		"Ring 00 : 3 -> 10 [send] via NET/IB/0/GDRDMA":               {From: 3, To: 10, Direction: "send", Transport: "NET/IB", Device: 0, GDR: true},
-		"Channel 00/0 : 0[0] -> 8[0] [send] via NET/AWS Libfabric/2": {From: 0, To: 8, Direction: "send", Transport: "NET/AWS Libfabric", Device: 2},
-		"Channel 01 : 0[0] -> 1[1] via SHM/direct/direct":            {From: 0, To: 1, Transport: "SHM/direct/direct", Device: -1},
+		"Channel 00/0 : 0[0] -> 8[0] [send] via NET/IB/0(8)/GDRDMA":                                     {From: 0, To: 8, Direction: "send", Transport: "NET/IB", Device: 0, GDR: true},
+		"Channel 09/0 : 8[0] -> 1[1] [receive] via NET/IB/9":                                            {From: 8, To: 1, Direction: "receive", Transport: "NET/IB", Device: 9},
+		"Channel 00 : 4[3000] -> 0[3000] [send] via NET/Socket/0":                                       {From: 4, To: 0, Direction: "send", Transport: "NET/Socket", Device: 0},
+		"Ring 00 : 3 -> 10 [send] via NET/IB/0/GDRDMA":                                                  {From: 3, To: 10, Direction: "send", Transport: "NET/IB", Device: 0, GDR: true},
+		"Channel 00/0 : 0[0] -> 8[0] [send] via NET/AWS Libfabric/2":                                    {From: 0, To: 8, Direction: "send", Transport: "NET/AWS Libfabric", Device: 2},
+		"Channel 00/1 : 3[0] -> 0[1] [send] via NET/NCCL RDMA Plugin v8/0(2)/GDRDMA/Shared":             {From: 3, To: 0, Direction: "send", Transport: "NET/NCCL RDMA Plugin v8", Device: 0, GDR: true},
+		"Channel 00/0 : 1[7000] -> 0[b7000] [receive] via NET/UCX/0 comm 0x22fcfb0 nRanks 02":           {From: 1, To: 0, Direction: "receive", Transport: "NET/UCX", Device: 0},
+		"Channel 00 : 1[7000] -> 0[b7000] [receive] via NET/UCX/0/GDRDMA comm 0x2aaf44000c00 nRanks 08": {From: 1, To: 0, Direction: "receive", Transport: "NET/UCX", Device: 0, GDR: true},
+		"Channel 00 : 1[7000] -> 0[b7000] via P2P/IPC comm 0x2aaf44000c00 nRanks 08":                    {From: 1, To: 0, Transport: "P2P/IPC", Device: -1},
+		"Channel 01 : 0[0] -> 1[1] via SHM/direct/direct":                                               {From: 0, To: 1, Transport: "SHM/direct/direct", Device: -1},
 	}
 	for text, want := range tests {
 		t.Run(text, func(t *testing.T) {
@@ -196,6 +208,7 @@ func FuzzParseLog(f *testing.F) {
 	f.Add([]byte(good))
 	f.Add([]byte(""))
 	f.Add([]byte("h:1:2 [0] NCCL INFO Channel 00/0 : 0[0] -> 99999999999999999999[0] [send] via NET/IB/0"))
+	f.Add([]byte("n:1:2 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[0] [send] via NET/IB/0n:1:2 [0] NCCL INFO Connected all treesm:1:2 [0] NCCL INFO x"))
 	f.Add([]byte("\xff\xfe:1:2 [0] NCCL INFO NET/IB : Using [0]:1/IB"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		l, err := nccl.ParseLog(bytes.NewReader(data))

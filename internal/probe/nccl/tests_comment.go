@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -14,8 +15,16 @@ var (
 	validation  = regexp.MustCompile(`validation:\s+(\d+)`)
 	deviceLine  = regexp.MustCompile(`^Rank\s+(\d+)\s+(?:Group\s+(\d+)\s+)?Pid\s+(\d+)\s+on\s+(\S+)\s+device\s+(\d+)\s+\[([^\]]+)\]\s*(.*)$`)
 	outOfBounds = regexp.MustCompile(`^Out of bounds values\s*:\s*(\d+)\s+(OK|FAILED)`)
-	avgBusBW    = regexp.MustCompile(`^Avg bus bandwidth\s*:\s*(\S+)`)
+	avgBusBW    = regexp.MustCompile(`^Avg bus bandwidth\s*:\s*(\S+)(?:\s+(OK|FAILED)\b)?`)
+	program     = regexp.MustCompile(`^(Collective test (?:starting|concluded)\s*:\s*\w+?_perf)`)
+	unitOf      = regexp.MustCompile(`\(([^()]+)\)`)
 )
+
+// units are those of the columns: other ones would be read as if they were these.
+var units = []string{"B", "elements", "us", "GB/s", "%"}
+
+// oldColumns begin the head of the table before 2019, whose times are in milliseconds.
+const oldColumns = "bytes "
 
 // comment parses a line that starts with "#"; text is the rest of the line.
 func (p *testsParser) comment(text string) error {
@@ -36,8 +45,55 @@ func (p *testsParser) comment(text string) error {
 	case strings.HasPrefix(text, "size") && strings.Contains(text, "busbw"):
 		p.current(false)
 		p.columns, p.table = strings.Fields(text), true
+	case strings.HasPrefix(text, oldColumns) && strings.Contains(text, "busbw"):
+		p.current(false).problem("the columns are those of nccl-tests before 2019: use a newer version: %.160q", text)
+	case strings.HasPrefix(text, "(") && p.table:
+		p.units(text)
 	case len(p.runs) > 0:
 		p.footer(text)
+	}
+	return nil
+}
+
+// units requires the units of the columns.
+func (p *testsParser) units(text string) {
+	for _, m := range unitOf.FindAllStringSubmatch(text, -1) {
+		if !slices.Contains(units, m[1]) {
+			p.current(false).problem("invalid unit (%.40s): must be one of %s", m[1], strings.Join(units, ", "))
+			return
+		}
+	}
+}
+
+// joinedComment parses a line that a line of NCCL follows without a limit: what is before the host of that line.
+func (p *testsParser) joinedComment(text string) error {
+	at := within.FindStringIndex(text)
+	if at == nil {
+		return nil
+	}
+	switch {
+	case strings.HasPrefix(text, "Rank"):
+		head := strings.TrimSpace(text[:at[0]])
+		if !deviceLine.MatchString(head) {
+			p.current(false).problem("a device is joined with a line of NCCL: %.160q", text)
+			return nil
+		}
+		if err := p.device(head); err != nil {
+			return err
+		}
+		last := p.current(false)
+		last.Devices[len(last.Devices)-1].Name = "" // its end is the host's
+		return nil
+	case strings.HasPrefix(text, "Collective test"):
+		if m := program.FindString(text); m != "" {
+			return p.comment(m)
+		}
+		return nil
+	case strings.HasPrefix(text, "size") && strings.Contains(text, "busbw"):
+		p.current(false).problem("the table's head is joined with a line of NCCL: %.160q", text)
+		return nil
+	case strings.HasPrefix(text, "nThread"), strings.HasPrefix(text, "Out of bounds"), strings.HasPrefix(text, "Avg bus"):
+		return p.comment(text)
 	}
 	return nil
 }
@@ -68,7 +124,7 @@ func (p *testsParser) params(text string) {
 	run := p.opening(func(r *Run) bool { return r.MinBytes > 0 })
 	m := paramLine.FindStringSubmatch(text)
 	if m == nil {
-		run.Problems = append(run.Problems, fmt.Sprintf("invalid parameters: %.160q", text))
+		run.problem("invalid parameters: %.160q", text)
 		return
 	}
 	run.MinBytes, run.MaxBytes = toInt(m[1]), toInt(m[2])
@@ -103,20 +159,37 @@ func (p *testsParser) footer(text string) {
 	run := p.current(false)
 	switch {
 	case strings.HasPrefix(text, "Out of bounds values"):
-		if m := outOfBounds.FindStringSubmatch(text); m != nil {
-			n := toInt(m[1])
-			run.OutOfBounds = &n
-		}
+		run.bounds(outOfBounds.FindStringSubmatch(text), text)
 	case strings.HasPrefix(text, "Avg bus bandwidth"):
 		if m := avgBusBW.FindStringSubmatch(text); m != nil {
 			if v, err := toFloat(m[1]); err == nil {
 				run.AvgBusBW = &v
 			}
+			if m[2] == "FAILED" {
+				run.failed(text)
+			}
 		}
 	case strings.HasPrefix(text, "Collective test concluded"):
 		run.conclude(strings.TrimSpace(strings.TrimPrefix(strings.TrimPrefix(text, "Collective test concluded"), ":")))
-	case strings.HasPrefix(text, "error:") && len(run.Errors) < maxProblems:
-		run.Errors = append(run.Errors, text)
+	case strings.HasPrefix(text, "error:"):
+		run.failed(text)
+	}
+}
+
+// bounds reads the footer's count of failed checks. Of two footers, which mixed outputs of several processes have,
+// the worse counts.
+func (r *Run) bounds(m []string, text string) {
+	if m == nil {
+		return
+	}
+	n := toInt(m[1])
+	if r.OutOfBounds != nil {
+		r.problem("two footers in one run: the outputs of several processes are mixed")
+		n = max(n, *r.OutOfBounds)
+	}
+	r.OutOfBounds = &n
+	if n == 0 && m[2] == "FAILED" {
+		r.failed(text)
 	}
 }
 
@@ -127,8 +200,8 @@ func (r *Run) conclude(test string) {
 	case test == "":
 	case r.Test == "":
 		r.Test = strings.Clone(test)
-	case test != r.Test && len(r.Problems) < maxProblems:
-		r.Problems = append(r.Problems, fmt.Sprintf("the run of %.40q ends as one of %.40q", r.Test, test))
+	case test != r.Test:
+		r.problem("the run of %.40q ends as one of %.40q", r.Test, test)
 	}
 }
 

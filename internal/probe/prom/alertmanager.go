@@ -3,6 +3,7 @@ package prom
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -64,6 +65,9 @@ func parseAlerts(raw []byte) ([]AlertState, error) {
 	}
 	if err := json.Unmarshal(raw, &body); err != nil {
 		return nil, fmt.Errorf("read alerts: %w", err)
+	}
+	if body == nil {
+		return nil, errors.New("read alerts: not a list")
 	}
 	out := make([]AlertState, 0, len(body))
 	for _, b := range body {

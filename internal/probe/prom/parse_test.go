@@ -1,6 +1,7 @@
 package prom
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -37,6 +38,8 @@ func TestParseVectorRefuses(t *testing.T) {
 		"value no number": `{"status":"success","data":{"resultType":"vector","result":[{"metric":{},"value":[1,"x"]}]}}`,
 		"no value":        `{"status":"success","data":{"resultType":"vector","result":[{"metric":{}}]}}`,
 		"no time":         `{"status":"success","data":{"resultType":"vector","result":[{"metric":{},"value":[1e300,"1"]}]}}`,
+		"no result":       `{"status":"success","data":{"resultType":"vector"}}`,
+		"result null":     `{"status":"success","data":{"resultType":"vector","result":null}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -44,6 +47,58 @@ func TestParseVectorRefuses(t *testing.T) {
 				t.Errorf("read as %v", got)
 			}
 		})
+	}
+}
+
+// Answers that Thanos (thanos-io/thanos issue 3418), VictoriaMetrics' cluster version and Prometheus 3 mark as
+// incomplete. Without the mark, a series that was not asked for is the same as one that does not exist.
+func TestParsePartialAnswers(t *testing.T) {
+	t.Parallel()
+	const whole = `"data":{"resultType":"vector","result":[{"metric":{"gpu":"0"},"value":[1773114089.184,"1"]}]}`
+	const empty = `"data":{"resultType":"vector","result":[]}`
+	for name, tt := range map[string]struct{ raw, want string }{
+		"whole":                       {`{"status":"success",` + whole + `}`, ""},
+		"empty warnings":              {`{"status":"success",` + whole + `,"warnings":[],"infos":null,"isPartial":false}`, ""},
+		"an information":              {`{"status":"success",` + whole + `,"infos":["PromQL info: metric might not be a counter (1:6)"]}`, ""},
+		"an information before 3.0":   {`{"status":"success",` + whole + `,"warnings":["PromQL info: metric might not be a counter (1:6)"]}`, ""},
+		"no store":                    {`{"status":"success",` + empty + `,"warnings":["No StoreAPIs matched for this query"]}`, "incomplete answer: No StoreAPIs matched for this query"},
+		"a store does not answer":     {`{"status":"success",` + whole + `,"warnings":["fetch series for {replica=\"0\"} Addr: 10.0.0.1:10901: rpc error: code = Unavailable"]}`, "incomplete answer: fetch series for"},
+		"series left out by PromQL":   {`{"status":"success",` + whole + `,"warnings":["PromQL warning: encountered a mix of histograms and floats for aggregation (1:1)"]}`, "incomplete answer: PromQL warning"},
+		"a storage node is not there": {`{"status":"success","isPartial":true,` + empty + `}`, "incomplete answer: isPartial is true"},
+		"a native histogram":          {`{"status":"success","data":{"resultType":"vector","result":[{"metric":{"job":"x"},"histogram":[1435781451.781,{"count":"60","sum":"120"}]}]}}`, "is a native histogram"},
+		"a scalar":                    {`{"status":"success","data":{"resultType":"scalar","result":[1773114089.184,"42"]}}`, `result type is "scalar", want vector`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, err := ParseVector([]byte(tt.raw))
+			switch {
+			case tt.want == "" && (err != nil || len(got) != 1):
+				t.Errorf("%v, %v", got, err)
+			case tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)):
+				t.Errorf("%v, %v, want %q", got, err, tt.want)
+			}
+		})
+	}
+}
+
+// A list that is missing is not an empty list.
+func TestParseMissingLists(t *testing.T) {
+	t.Parallel()
+	for _, raw := range []string{`{"status":"success","data":{}}`, `{"status":"success","data":null}`, `{"status":"success","data":{"activeTargets":[]},"warnings":["a store did not answer"]}`} {
+		if got, err := ParseTargets([]byte(raw)); err == nil {
+			t.Errorf("%s: targets %v", raw, got)
+		}
+		if got, err := ParseAlertmanagers([]byte(raw)); err == nil {
+			t.Errorf("%s: alertmanagers %v", raw, got)
+		}
+	}
+	if got, err := ParseTargets([]byte(`{"status":"success","data":{"activeTargets":[]}}`)); err != nil || len(got) != 0 {
+		t.Error(got, err)
+	}
+	for _, raw := range []string{`null`, ``} {
+		if got, err := ParseAlerts([]byte(raw)); err == nil {
+			t.Errorf("%q: alerts %v", raw, got)
+		}
 	}
 }
 

@@ -80,6 +80,9 @@ func parseTargets(raw []byte) ([]Target, error) {
 	if err := json.Unmarshal(data, &body); err != nil {
 		return nil, fmt.Errorf("read targets: %w", err)
 	}
+	if body.Active == nil {
+		return nil, errors.New("read targets: activeTargets is missing")
+	}
 	return body.Active, nil
 }
 
@@ -133,6 +136,9 @@ func parseAlertmanagers(raw []byte) ([]string, error) {
 	}
 	if err := json.Unmarshal(data, &body); err != nil {
 		return nil, fmt.Errorf("read alertmanagers: %w", err)
+	}
+	if body.Active == nil {
+		return nil, errors.New("read alertmanagers: activeAlertmanagers is missing")
 	}
 	out := make([]string, 0, len(body.Active))
 	for _, a := range body.Active {

@@ -39,6 +39,27 @@ type response struct {
 	Data      json.RawMessage `json:"data"`
 	ErrorType string          `json:"errorType"`
 	Error     string          `json:"error"`
+	// Warnings and IsPartial mark an answer that lacks series: Thanos and PromQL set the former,
+	// VictoriaMetrics the latter.
+	Warnings  []string `json:"warnings"`
+	IsPartial bool     `json:"isPartial"`
+}
+
+// info begins a hint about the query itself, which Prometheus before 3.0 lists with the warnings.
+const info = "PromQL info: "
+
+// whole refuses an incomplete answer: in it, a series that was not asked for is the same as one that
+// does not exist.
+func (r response) whole() error {
+	if r.IsPartial {
+		return errors.New("incomplete answer: isPartial is true, not every storage node answered")
+	}
+	for _, w := range r.Warnings {
+		if !strings.HasPrefix(w, info) {
+			return fmt.Errorf("incomplete answer: %.300s", w)
+		}
+	}
+	return nil
 }
 
 func open(raw []byte) (json.RawMessage, error) {
@@ -49,10 +70,10 @@ func open(raw []byte) (json.RawMessage, error) {
 	if r.Status != "success" {
 		return nil, fmt.Errorf("Prometheus API status %q: %s: %s", r.Status, r.ErrorType, r.Error)
 	}
-	if len(r.Data) == 0 {
+	if len(r.Data) == 0 || string(r.Data) == "null" {
 		return nil, errors.New("Prometheus API response without data")
 	}
-	return r.Data, nil
+	return r.Data, r.whole()
 }
 
 // ParseVector parses the response to an instant query with a vector result.
@@ -66,11 +87,8 @@ func parseVector(raw []byte) ([]Sample, error) {
 		return nil, err
 	}
 	var body struct {
-		ResultType string `json:"resultType"`
-		Result     []struct {
-			Metric map[string]string  `json:"metric"`
-			Value  [2]json.RawMessage `json:"value"`
-		} `json:"result"`
+		ResultType string          `json:"resultType"`
+		Result     json.RawMessage `json:"result"`
 	}
 	if err := json.Unmarshal(data, &body); err != nil {
 		return nil, fmt.Errorf("read vector: %w", err)
@@ -78,8 +96,22 @@ func parseVector(raw []byte) ([]Sample, error) {
 	if body.ResultType != "vector" {
 		return nil, fmt.Errorf("result type is %q, want vector", body.ResultType)
 	}
-	out := make([]Sample, 0, len(body.Result))
-	for _, r := range body.Result {
+	var result []struct {
+		Metric    map[string]string  `json:"metric"`
+		Value     [2]json.RawMessage `json:"value"`
+		Histogram json.RawMessage    `json:"histogram"`
+	}
+	if len(body.Result) == 0 || string(body.Result) == "null" {
+		return nil, errors.New("read vector: its result is missing")
+	}
+	if err := json.Unmarshal(body.Result, &result); err != nil {
+		return nil, fmt.Errorf("read vector: %w", err)
+	}
+	out := make([]Sample, 0, len(result))
+	for _, r := range result {
+		if len(r.Histogram) > 0 {
+			return nil, fmt.Errorf("sample %v is a native histogram: must be a number", r.Metric)
+		}
 		s, err := parseSample(r.Metric, r.Value)
 		if err != nil {
 			return nil, err

@@ -36,6 +36,7 @@ func (c *collector[R]) failure(l logline.Line) {
 	f, ok := DetectFailure(l)
 	switch {
 	case !ok:
+	case f.Kind == "exception" && len(c.failures) >= maxFailures/2: // a run may survive many
 	case len(c.failures) < maxFailures:
 		c.failures = append(c.failures, f)
 	default:

@@ -10,10 +10,10 @@ import (
 
 // Failure is one line that reports why a job failed.
 type Failure struct {
-	// Kind is "collective-timeout", "worker-failed", "rendezvous-timeout",
-	// "out-of-memory", "nccl-error" or "exception".
+	// Kind is "collective-timeout", "watchdog", "worker-failed", "rendezvous-timeout",
+	// "out-of-memory", "nccl-error", "cuda-error", "killed" or "exception".
 	Kind string `json:"kind"`
-	// Rank is the rank that the line names, otherwise the rank that printed it; -1 if unknown.
+	// Rank is the global rank that the line names, otherwise the rank that printed it; -1 if unknown.
 	Rank int `json:"rank"`
 	// Operation is the collective that timed out.
 	Operation string `json:"operation,omitempty"`
@@ -24,9 +24,15 @@ type Failure struct {
 const maxText = 400
 
 var (
-	watchdog = regexp.MustCompile(`\[[Rr]ank ?(\d+)\] Watchdog caught collective operation timeout`)
+	// watchdog matches the rank in its process group: in the default group it is the global rank.
+	watchdog = regexp.MustCompile(`\[((?:PG [^\]]*)?)[Rr]ank ?(\d+)\] (?:Process group watchdog thread terminated with exception: |Watchdog caught)`)
+	// printer matches the label and the head of a line of PyTorch from 2.2 on: the label has the global rank.
+	// Where the label began the line, logline has removed it.
+	printer  = regexp.MustCompile(`(?:\[rank(\d+)\]:|^)\[[A-Z]\d+ [\d:.]+ \S+\] `)
 	opType   = regexp.MustCompile(`OpType=(\w+)`)
 	rootRank = regexp.MustCompile(`\brank\s*:\s*(\d+)\s*\(local_rank`)
+	// raised matches the last line of a traceback.
+	raised = regexp.MustCompile(`^(?:\w+\.)*\w*(?:Error|Exception)(?:: |:?$)`)
 )
 
 // DetectFailure returns the failure that a line reports, if any.
@@ -38,9 +44,7 @@ func DetectFailure(l logline.Line) (Failure, bool) {
 	switch {
 	case strings.Contains(l.Text, "Watchdog caught collective operation timeout"):
 		f.Kind = "collective-timeout"
-		if m := watchdog.FindStringSubmatch(l.Text); m != nil {
-			f.Rank = rank(m[1], f.Rank)
-		}
+		f.Rank = waitingRank(l)
 		if m := opType.FindStringSubmatch(l.Text); m != nil {
 			f.Operation = strings.Clone(m[1])
 		}
@@ -55,12 +59,36 @@ func DetectFailure(l logline.Line) (Failure, bool) {
 		f.Rank = rank(rootRank.FindStringSubmatch(l.Text)[1], f.Rank)
 	case strings.Contains(l.Text, "DistBackendError"), strings.Contains(l.Text, "NCCL error"):
 		f.Kind = "nccl-error"
-	case strings.HasPrefix(l.Text, "RuntimeError:"), strings.HasPrefix(l.Text, "ValueError:"), strings.HasPrefix(l.Text, "ModuleNotFoundError:"):
+	case strings.Contains(l.Text, "CUDA error: "):
+		f.Kind = "cuda-error"
+	case strings.Contains(l.Text, "watchdog got stuck"), strings.Contains(l.Text, "watchdog thread terminated"):
+		f.Kind = "watchdog"
+	case killed(f.Text):
+		f.Kind = "killed"
+	case raised.MatchString(f.Text):
 		f.Kind = "exception"
 	default:
 		return Failure{}, false
 	}
 	return f, true
+}
+
+// killed reports a process that a signal, Slurm or the kernel ended.
+func killed(text string) bool {
+	return strings.Contains(text, "(SIG") && strings.Contains(text, ") received by PID") ||
+		strings.Contains(text, "oom_kill event") || strings.Contains(text, "Fatal Python error: ") ||
+		strings.HasPrefix(text, "slurmstepd: error: ") && strings.Contains(text, " CANCELLED AT ")
+}
+
+// waitingRank is the global rank that waited for a collective.
+func waitingRank(l logline.Line) int {
+	if m := printer.FindStringSubmatch(l.Text); m != nil && (m[1] != "" || l.Rank >= 0) {
+		return rank(m[1], l.Rank)
+	}
+	if m := watchdog.FindStringSubmatch(l.Text); m != nil && (m[1] == "" || strings.Contains(m[1], "(default_pg)")) {
+		return rank(m[2], l.Rank)
+	}
+	return l.Rank
 }
 
 func rank(s string, otherwise int) int {

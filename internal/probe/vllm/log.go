@@ -51,7 +51,8 @@ var (
 	newerKV   = regexp.MustCompile(`max seq len \((\d+)\),\s*\(?([\d.]+) GiB KV cache is needed, which is larger than the available KV cache memory \(([\d.]+) GiB\)`)
 	estimate  = regexp.MustCompile(`[Ee]stimated maximum model length is (\d+)`)
 	exception = regexp.MustCompile(`\b(\w+(?:Error|Exception)): `)
-	version   = regexp.MustCompile(`vLLM API server version (\S+)`)
+	// of the API server up to 0.11, its banner from 0.12 on, and the engine
+	version = regexp.MustCompile(`(?:vLLM API server version |█\s+version |Initializing an? (?:V\d )?LLM engine \(v)([^\s)]+)`)
 )
 
 // ParseLog parses a log of vLLM.
@@ -74,8 +75,10 @@ func (rep *LogReport) line(text string) {
 		return
 	}
 	rep.Lines++
-	if m := version.FindStringSubmatch(text); m != nil {
-		rep.Version = strings.Clone(m[1])
+	if strings.Contains(text, "version ") || strings.Contains(text, "LLM engine (v") {
+		if m := version.FindStringSubmatch(text); m != nil {
+			rep.Version = strings.Clone(m[1])
+		}
 	}
 	if strings.Contains(text, "Application startup complete") {
 		rep.Ready = true

@@ -62,6 +62,25 @@ func TestParseOther(t *testing.T) {
 	}
 }
 
+// Where the server prints its version: up to 0.11 in a sentence, then in its banner; the engine in its own line
+// (vllm-project/vllm issues 20305 and 44411; logs of 0.17 and 0.26).
+func TestParseVersion(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"INFO 06-30 13:53:00 [api_server.py:1395] vLLM API server version 0.9.2rc2.dev208+g247102f07\n":                                 "0.9.2rc2.dev208+g247102f07",
+		"vllm-b-1  | (APIServer pid=1) INFO 03-10 15:49:42 [utils.py:302]  ▄▄ ▄█ █     █     █ ▀▄▀ █  version 0.17.1rc1.dev126+gbc2c\n": "0.17.1rc1.dev126+gbc2c",
+		"(EngineCore pid=86) INFO 08-10 06:25:58 [core.py:116] Initializing a V1 LLM engine (v0.26.0) with config: model='m'\n":         "0.26.0",
+		"INFO 01-15 10:00:00 llm_engine.py:234] Initializing an LLM engine (v0.6.6.post1) with config: model='m'\n":                     "0.6.6.post1",
+		"(APIServer pid=1) WARNING [api_utils.py:1] The `--model` option will be removed in a future version. Use version 0.1\n":        "",
+		"(EngineCore pid=86) INFO [core.py:116] Initializing a V1 LLM engine (v0.26.0) with\nINFO vLLM API server version 0.26.0\n":     "0.26.0",
+	} {
+		got, err := vllm.ParseLog(strings.NewReader(text))
+		if err != nil || got.Version != want {
+			t.Errorf("%q, %v, want %q", got.Version, err, want)
+		}
+	}
+}
+
 func FuzzParseLog(f *testing.F) {
 	for _, s := range []string{older, backticks, newer, noGuess, memory, ready, "max seq len (99999999999999999999), (1..2 GiB"} {
 		f.Add([]byte(s))

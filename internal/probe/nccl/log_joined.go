@@ -1,0 +1,85 @@
+package nccl
+
+import (
+	"regexp"
+	"strings"
+)
+
+var (
+	// within matches the beginning of a line of NCCL anywhere in a line: it has process, thread and device.
+	within = regexp.MustCompile(`([^\s:|/\[\]]+):(\d+):(\d+) \[(\d+)\] (?:(\S+:\d+) )?NCCL (INFO|WARN|VERSION) ?`)
+	// labels matches what launchers and runtimes print before a line: "[4]: ", "(Worker pid=7) ", "trainer-0  | ",
+	// a time, and the host and program of the journal.
+	labels = regexp.MustCompile(`^\s*(?:(?:\[[^\[\]]*\]:?|\||\([^()]*\)|[\w.-]+\s+\||\d{4}-\d\d-\d\d[T ][\d:.,]+(?:Z|[+-]\d\d:?\d\d)?(?:\s+\||\s)|\w{3} [ \d]\d [\d:]{8} \S+ [\w.-]+\[\d+\]:)\s*)*$`)
+	// tagEnds matches the end of a label between two lines.
+	tagEnds = regexp.MustCompile(`(?:[\]|)]|>:|:\s)\s*$`)
+	// tag is the label of mpirun, and the time that NCCL prints first, behind a line: they are of the next one.
+	tag       = regexp.MustCompile(`(?:\[[\w.@-]*\d+,\d+\]<std(?:out|err)>:\s?)?(?:\[[0-9: .-]+\]\s)?$`)
+	blanks    = regexp.MustCompile(`(?:\t|\s\s)$`)
+	onlyDigit = regexp.MustCompile(`^\d+$`)
+)
+
+// several reports whether a line holds more than one line of NCCL.
+func several(text string) bool {
+	return strings.Count(text, " NCCL INFO ")+strings.Count(text, " NCCL WARN ") > 1
+}
+
+// segments separates the lines of NCCL in a line; false if the host of one of them cannot be separated from
+// what is before it.
+func (p *logParser) segments(text string) (lines []string, ok bool) {
+	found := within.FindAllStringSubmatchIndex(text, -1)
+	begin, header := 0, 0 // of the line before, and the end of its header
+	for i, m := range found {
+		host, certain := p.hostEnding(text[header:m[0]], text[m[2]:m[3]], i == 0)
+		if !certain {
+			return nil, false
+		}
+		at := m[3] - len(host)
+		if i > 0 {
+			lines = append(lines, tag.ReplaceAllString(text[begin:at], ""))
+		}
+		begin, header = at, m[1]
+	}
+	if len(found) > 0 {
+		lines = append(lines, text[begin:])
+	}
+	return lines, true
+}
+
+// hostEnding returns the host at the end of word: the whole word behind a label or blanks, or else the longest
+// host that is known from other lines.
+func (p *logParser) hostEnding(before, word string, first bool) (host string, certain bool) {
+	switch {
+	case p.hosts[word] != nil, first && labels.MatchString(before), !first && tagEnds.MatchString(before):
+		return word, true
+	case !first && blanks.MatchString(before) && (word[0] < '0' || word[0] > '9'):
+		return word, true
+	}
+	for known := range p.hosts {
+		if strings.HasSuffix(word, known) && len(known) > len(host) && !onlyDigit.MatchString(known) {
+			host = known
+		}
+	}
+	return host, host != ""
+}
+
+// joinedLine reads a line that may hold several lines of NCCL. A host may be named by a later line of the log:
+// such a line waits for the end.
+func (p *logParser) joinedLine(text string, last bool) {
+	lines, ok := p.segments(text)
+	switch {
+	case ok:
+		for _, line := range lines {
+			if m := prefix.FindStringSubmatch(line); m != nil {
+				p.one(m)
+			}
+		}
+	case !last && len(p.waiting) < maxList:
+		p.waiting = append(p.waiting, strings.Clone(text))
+	default:
+		p.joined++
+		if n := len(within.FindAllStringIndex(text, -1)); n > 1 {
+			p.lines += n
+		}
+	}
+}

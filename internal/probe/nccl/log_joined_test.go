@@ -1,0 +1,97 @@
+package nccl_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/firstlight/firstlight/internal/probe/nccl"
+)
+
+// Lines of NCCL behind the label of a launcher, and several in one line: launchers and terminals pass output on in
+// pieces (issues of NVIDIA/nccl: 1422 of mpirun, 302 of Kubernetes; aws/aws-ofi-nccl 889 of CloudWatch;
+// deepseek-ai/DeepEP 106 of a terminal).
+func TestParseJoinedLines(t *testing.T) {
+	t.Parallel()
+	const (
+		send    = "node-1:1:2 [0] NCCL INFO Channel 00/0 : 0[0] -> 8[0] [send] via NET/IB/0"
+		receive = "node-2:1:2 [0] NCCL INFO Channel 00/0 : 0[0] -> 8[0] [receive] via NET/IB/1/GDRDMA"
+		tree    = "node-2:1:9 [0] NCCL INFO Connected all trees\n"
+	)
+	sent := nccl.Channel{Host: "node-1", From: 0, To: 8, Direction: "send", Transport: "NET/IB", Count: 1}
+	received := nccl.Channel{Host: "node-2", From: 0, To: 8, Direction: "receive", Transport: "NET/IB", Device: 1, GDR: true, Count: 1}
+	for name, tt := range map[string]struct {
+		text   string
+		want   []nccl.Channel
+		lines  int
+		joined int
+	}{
+		"two lines":                     {send + "\n" + receive + "\n", []nccl.Channel{received, sent}, 2, 0},
+		"blanks between":                {tree + send + strings.Repeat(" ", 40) + receive + "\n", []nccl.Channel{received, sent}, 3, 0},
+		"nothing between":               {tree + send + receive + "\n", []nccl.Channel{received, sent}, 3, 0},
+		"the host is named later":       {send + receive + "\n" + tree, []nccl.Channel{received, sent}, 3, 0},
+		"the host is not known":         {send + receive + "\n", nil, 2, 1},
+		"the host is not known, blanks": {send + "   " + receive + "\n", []nccl.Channel{received, sent}, 2, 0},
+		"a tag between":                 {send + "[1,8]<stdout>:" + receive + "\n", []nccl.Channel{received, sent}, 2, 0},
+		"a time between":                {send + "[2026-04-28 14:14:47] " + receive + "\n", []nccl.Channel{received, sent}, 2, 0},
+		"a tag and a time between":      {send + "[1,8]<stdout>:[2026-04-28 14:14:47] " + receive + "\n", []nccl.Channel{received, sent}, 2, 0},
+		"two labels":                    {"[1,4]<stdout>:[4]: " + send + "\n", []nccl.Channel{sent}, 1, 0},
+		"Ray":                           {"(TrainWorker pid=1834, ip=10.0.0.7) " + send + "\n", []nccl.Channel{sent}, 1, 0},
+		"compose":                       {"trainer-0  | " + send + "\n", []nccl.Channel{sent}, 1, 0},
+		"CloudWatch":                    {"2025-05-16T16:39:51.208-07:00 | " + send + "\n", []nccl.Channel{sent}, 1, 0},
+		"the journal":                   {"Aug 17 18:42:18 gpu-01 trainer[8052]: " + send + "\n", []nccl.Channel{sent}, 1, 0},
+		"a progress bar":                {"45/45 [00:01<00:00, 30it/s]" + send + "\n" + strings.ReplaceAll(tree, "node-2", "node-1"), []nccl.Channel{sent}, 2, 0},
+		"a progress bar, no host":       {"45/45 [00:01<00:00, 30it/s]" + send + "\n", nil, 0, 1},
+		"something that is no label":    {"[cite_start][... (Worker pid=3590) [0m " + send + "\n", nil, 0, 1},
+		"a time without a blank":        {"2025-05-16T16:39:51.208-07:00" + send + "\n" + strings.ReplaceAll(tree, "node-2", "node-1"), []nccl.Channel{sent}, 2, 0},
+		"a host that ends as another":   {"1:1:9 [0] NCCL INFO x\n" + tree + send + receive + "\n", []nccl.Channel{received, sent}, 4, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, err := nccl.ParseLog(strings.NewReader(tt.text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.want, got.Channels); diff != "" {
+				t.Error(diff)
+			}
+			if got.Lines != tt.lines || got.Joined != tt.joined {
+				t.Errorf("%d lines, %d joined, want %d and %d", got.Lines, got.Joined, tt.lines, tt.joined)
+			}
+		})
+	}
+}
+
+// The provider of libfabric that aws-ofi-nccl uses: tcp on a host whose EFA does not work (NVIDIA/nccl issue 229),
+// efa of version 1.5 and of 1.16.
+func TestParseProviders(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string][]string{
+		"Selected Provider is tcp;ofi_rxm":                                               {"tcp;ofi_rxm"},
+		"Selected Provider is efa (found 16 nics)":                                       {"efa"},
+		"Selected provider is efa, fabric is efa-direct (found 32 nics)":                 {"efa"},
+		"Selected Provider is efa\nh:2:2 [1] NCCL INFO NET/OFI Selected Provider is tcp": {"efa", "tcp"},
+	} {
+		got, err := nccl.ParseLog(strings.NewReader("h:1:2 [0] NCCL INFO NET/OFI " + text + "\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got.Hosts[0].Providers); diff != "" {
+			t.Errorf("%s: %s", text, diff)
+		}
+	}
+}
+
+// Where in NCCL a warning is from says what failed (NVIDIA/nccl issue 1788, 2.26 on H100).
+func TestParseSourceOfWarnings(t *testing.T) {
+	t.Parallel()
+	got, err := nccl.ParseLog(strings.NewReader("[2025-07-21 19:05:29] h:1:2 [1] transport/nvls.cc:254 NCCL WARN Cuda failure 401 'the operation cannot be performed in the present state'\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []nccl.Warning{{Host: "h", Source: "transport/nvls.cc:254", Text: "Cuda failure 401 'the operation cannot be performed in the present state'"}}
+	if diff := cmp.Diff(want, got.Warnings); diff != "" {
+		t.Error(diff)
+	}
+}
