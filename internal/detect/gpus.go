@@ -16,8 +16,8 @@ import (
 
 // Labels that describe GPUs.
 const (
-	productLabel = "nvidia.com/gpu.product"
-	countLabel   = "nvidia.com/gpu.count"
+	productLabel = kube.LabelProduct
+	countLabel   = kube.LabelCount
 	driverLabel  = "nvidia.com/cuda.driver-version.full"
 	presentLabel = "nvidia.com/gpu.present"
 	gkeLabel     = "cloud.google.com/gke-accelerator"
@@ -60,7 +60,16 @@ func (s *Snapshot) machine(n *corev1.Node) (machine, bool) {
 		m.product, m.where = dra[0].Product, "productName of ResourceSlices of "+inventory.Driver
 	}
 	labelled, _ := strconv.Atoi(n.Labels[countLabel]) // absent or no number: not known
+	divisions := kube.Divisions(n)
+	m.shared = describeDivisions(divisions)
+	base, _, _ := strings.Cut(m.product, "-SHARED")
+	product, _, single := strings.Cut(base, "-MIG-")
+	m.product = product
 	switch capacity := kube.Count(n.Status.Capacity, kube.GPUResource); {
+	case len(divisions) > 0 && labelled > 0 && !single: // with strategy single the label counts MIG devices
+		m.gpus, m.counted = labelled, "label "+countLabel
+	case len(divisions) > 0:
+		m.counted = "number not shown: the node's resources count parts of GPUs"
 	case capacity > 0:
 		m.gpus, m.counted = capacity, kube.GPUResource+" in status.capacity"
 	case len(dra) > 0:
@@ -68,26 +77,15 @@ func (s *Snapshot) machine(n *corev1.Node) (machine, bool) {
 	case labelled > 0:
 		m.gpus, m.counted = labelled, "label "+countLabel+"; the node offers none"
 	}
-	m.shared = shared(n, m.product)
-	base, _, _ := strings.Cut(m.product, "-SHARED")
-	m.product, _, _ = strings.Cut(base, "-MIG-")
-	return m, m.gpus > 0 || m.product != "" || n.Labels[presentLabel] == "true" || n.Labels[gkeLabel] != ""
+	return m, m.gpus > 0 || m.product != "" || len(divisions) > 0 || n.Labels[presentLabel] == "true" || n.Labels[gkeLabel] != ""
 }
 
-// shared tells how a node's GPUs are divided; empty for whole GPUs.
-func shared(n *corev1.Node, product string) string {
-	if replicas := n.Labels["nvidia.com/gpu.replicas"]; replicas != "" && replicas != "1" && replicas != "0" {
-		return "label nvidia.com/gpu.replicas is " + replicas
+func describeDivisions(divisions []kube.Division) string {
+	parts := make([]string, 0, len(divisions))
+	for _, d := range divisions {
+		parts = append(parts, d.What)
 	}
-	if strings.Contains(product, "-MIG-") || strings.Contains(product, "-SHARED") {
-		return "label " + productLabel + " is " + product
-	}
-	for name := range n.Status.Capacity {
-		if strings.HasPrefix(string(name), "nvidia.com/mig-") && kube.Count(n.Status.Capacity, string(name)) > 0 {
-			return fmt.Sprintf("it offers %s", name)
-		}
-	}
-	return ""
+	return strings.Join(parts, "; ")
 }
 
 // dra describes the devices that DRA drivers offer.
