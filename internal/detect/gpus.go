@@ -33,13 +33,15 @@ type machine struct {
 	counted string
 	// shared tells that a resource is a part of a GPU: by time slicing, MPS or MIG.
 	shared string
+	// problems are why devices of its ResourceSlices are no GPUs to claim.
+	problems []string
 }
 
 // machines are the nodes with GPUs, by name, and the others.
-func (s *Snapshot) machines() (gpus []machine, others []*corev1.Node) {
+func (s *Snapshot) machines(k names) (gpus []machine, others []*corev1.Node) {
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
-		if m, ok := s.machine(n); ok {
+		if m, ok := s.machine(k, n); ok {
 			gpus = append(gpus, m)
 		} else {
 			others = append(others, n)
@@ -50,9 +52,10 @@ func (s *Snapshot) machines() (gpus []machine, others []*corev1.Node) {
 	return gpus, others
 }
 
-func (s *Snapshot) machine(n *corev1.Node) (machine, bool) {
+func (s *Snapshot) machine(k names, n *corev1.Node) (machine, bool) {
 	m := machine{node: n}
-	dra, _, _ := inventory.GPUsOnNode(s.Slices, n.Name) // gates report defects of slices
+	dra, _, problems := inventory.GPUsOnNode(s.Slices, n.Name)
+	m.problems = problems
 	switch {
 	case n.Labels[productLabel] != "":
 		m.product, m.where = n.Labels[productLabel], "label "+productLabel
@@ -77,7 +80,7 @@ func (s *Snapshot) machine(n *corev1.Node) (machine, bool) {
 	case labelled > 0:
 		m.gpus, m.counted = labelled, "label "+countLabel+"; the node offers none"
 	}
-	return m, m.gpus > 0 || m.product != "" || len(divisions) > 0 || n.Labels[presentLabel] == "true" || n.Labels[gkeLabel] != ""
+	return m, m.gpus > 0 || m.product != "" || len(divisions)+len(problems) > 0 || n.Labels[presentLabel] == "true" || n.Labels[gkeLabel] != "" || k.GPULabel.on(n.Labels) != ""
 }
 
 func describeDivisions(divisions []kube.Division) string {
