@@ -143,3 +143,48 @@ func TestReportedConditions(t *testing.T) {
 		}
 	}
 }
+
+// Drivers with a kernel in the name of their DaemonSets: together they have a ready pod on each node.
+func TestVersionedDrivers(t *testing.T) {
+	t.Parallel()
+	const old, current = "nvidia-driver-daemonset-418.94.202509100653-0", "nvidia-driver-daemonset-418.94.202510100653-0"
+	set := func(name string, nodes ...string) operandFigures {
+		f := operandFigures{Name: name, Found: true, Current: true, Desired: len(nodes), Ready: len(nodes), Updated: len(nodes)}
+		for _, n := range nodes {
+			f.Pods = append(f.Pods, operandPod{Pod: name + "-" + n, Node: n, Ready: true, Images: []operandImage{{Container: "main", ID: "nvcr.io/nvidia/driver@" + digest('a')}}})
+		}
+		return f
+	}
+	unready := set(current, "gpu-03", "gpu-04")
+	unready.Pods[0].Ready, unready.Pods[0].Why = false, "phase Running, container main: CrashLoopBackOff"
+	for name, tt := range map[string]struct {
+		drivers []operandFigures
+		verdict check.Verdict
+		suspect string
+	}{
+		"two kernels":                {[]operandFigures{set(old, "gpu-01", "gpu-02"), set(current, "gpu-03", "gpu-04")}, check.Passed, ""},
+		"one, and one without nodes": {[]operandFigures{set(old), set(current, "gpu-01", "gpu-02", "gpu-03", "gpu-04")}, check.Passed, ""},
+		"a node without":             {[]operandFigures{set(old, "gpu-01", "gpu-02"), set(current, "gpu-03")}, check.Failed, "gpu-04/nvidia-driver-daemonset-*"},
+		"a node with two":            {[]operandFigures{set(old, "gpu-01", "gpu-02"), set(current, "gpu-02", "gpu-03", "gpu-04")}, check.Failed, "gpu-02/nvidia-driver-daemonset-*"},
+		"a pod that is not ready":    {[]operandFigures{set(old, "gpu-01", "gpu-02"), unready}, check.Failed, "gpu-03/nvidia-driver-daemonset-*"},
+		"none":                       {[]operandFigures{{Name: "nvidia-driver-daemonset-*"}}, check.Failed, "DaemonSet gpu-operator/nvidia-driver-daemonset-*"},
+	} {
+		whole := gate(t)
+		s := *whole.site
+		s.GPUStack.Operands = []string{"nvidia-driver-daemonset-*", "nvidia-device-plugin-daemonset"}
+		g := New(&s, whole.hardware, Deps{})
+		f := healthy(g)
+		f.operands = append(tt.drivers, f.operands[1])
+		j := plan.Judge(g, f.observations(t))
+		if j.Verdict != tt.verdict {
+			t.Errorf("%s: %s %+v", name, j.Verdict, j.Findings)
+		}
+		named := tt.suspect == ""
+		for _, finding := range j.Findings {
+			named = named || finding.Suspect == tt.suspect
+		}
+		if !named {
+			t.Errorf("%s: no finding of %s in %+v", name, tt.suspect, j.Findings)
+		}
+	}
+}
