@@ -74,9 +74,10 @@ func Divisions(n *corev1.Node) []Division {
 			add(false, "it offers %s", resource)
 		}
 	}
-	// The label of replicas may be missing or stay 1: NVIDIA/k8s-device-plugin, issue 732.
+	// The label of replicas may be missing or stay 1: NVIDIA/k8s-device-plugin, issue 732. The capacity of a node that has
+	// lost a GPU is also larger than the label, by less than the label.
 	gpus, _ := strconv.Atoi(n.Labels[LabelCount]) // absent or no number: not known
-	if capacity := Count(n.Status.Capacity, GPUResource); gpus > 0 && capacity > gpus {
+	if capacity := Count(n.Status.Capacity, GPUResource); gpus > 0 && capacity >= 2*gpus {
 		add(false, "it offers %d of %s, label %s is %d", capacity, GPUResource, LabelCount, gpus)
 	}
 	return out

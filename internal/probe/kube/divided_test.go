@@ -29,6 +29,8 @@ func TestDivisions(t *testing.T) {
 			labels:   map[string]string{"nvidia.com/gpu.count": "1", "nvidia.com/gpu.product": "Quadro-P400", "nvidia.com/gpu.replicas": "1", "nvidia.com/gpu.sharing-strategy": "none", "nvidia.com/mps.capable": "false"},
 			capacity: map[string]string{"nvidia.com/gpu": "1"},
 		},
+		// A lost GPU leaves the capacity, and feature discovery counts the others.
+		"a lost GPU":        {labels: map[string]string{"nvidia.com/gpu.count": "7"}, capacity: map[string]string{"nvidia.com/gpu": "8"}},
 		"fewer than it has": {labels: map[string]string{"nvidia.com/gpu.count": "8"}, capacity: map[string]string{"nvidia.com/gpu": "7"}},
 		// H100 NVL, GPU Operator, time slicing with renameByDefault: false.
 		"time slicing": {
