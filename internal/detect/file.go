@@ -171,7 +171,7 @@ func inventoryBlock(k names, p *page, main group, machines []machine, others []*
 	}
 	for _, m := range machines {
 		if m.shared != "" {
-			p.todo(2, "GPUs of %s are divided (%s): gates and conformance need whole GPUs", m.node.Name, m.shared)
+			p.todo(2, "GPUs of %s are divided (%s): gates and conformance need whole GPUs; gate gpustack alone accepts MIG devices, as gpustack.mig", m.node.Name, m.shared)
 		}
 	}
 	if len(machines) > 0 {

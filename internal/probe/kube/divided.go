@@ -75,9 +75,13 @@ func Divisions(n *corev1.Node) []Division {
 		}
 	}
 	// The label of replicas may be missing or stay 1: NVIDIA/k8s-device-plugin, issue 732. The capacity of a node that has
-	// lost a GPU is also larger than the label, by less than the label.
+	// lost a GPU is also larger than the label, and its allocatable amount is not.
 	gpus, _ := strconv.Atoi(n.Labels[LabelCount]) // absent or no number: not known
-	if capacity := Count(n.Status.Capacity, GPUResource); gpus > 0 && capacity >= 2*gpus {
+	capacity := Count(n.Status.Capacity, GPUResource)
+	if _, known := n.Status.Allocatable[GPUResource]; known {
+		capacity = min(capacity, Count(n.Status.Allocatable, GPUResource))
+	}
+	if gpus > 0 && capacity >= 2*gpus {
 		add(false, "it offers %d of %s, label %s is %d", capacity, GPUResource, LabelCount, gpus)
 	}
 	return out

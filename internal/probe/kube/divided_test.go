@@ -13,8 +13,8 @@ import (
 func TestDivisions(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
-		labels, annotations, capacity map[string]string
-		want                          []string
+		labels, annotations, capacity, allocatable map[string]string
+		want                                       []string
 	}{
 		// NVIDIA/k8s-device-plugin, issue 1501: PowerEdge XE9680 before MIG, device plugin of 2025.
 		"whole": {
@@ -30,6 +30,7 @@ func TestDivisions(t *testing.T) {
 			capacity: map[string]string{"nvidia.com/gpu": "1"},
 		},
 		// A lost GPU leaves the capacity, and feature discovery counts the others.
+		"one of two lost":   {labels: map[string]string{"nvidia.com/gpu.count": "1"}, capacity: map[string]string{"nvidia.com/gpu": "2"}, allocatable: map[string]string{"nvidia.com/gpu": "1"}},
 		"a lost GPU":        {labels: map[string]string{"nvidia.com/gpu.count": "7"}, capacity: map[string]string{"nvidia.com/gpu": "8"}},
 		"fewer than it has": {labels: map[string]string{"nvidia.com/gpu.count": "8"}, capacity: map[string]string{"nvidia.com/gpu": "7"}},
 		// H100 NVL, GPU Operator, time slicing with renameByDefault: false.
@@ -95,6 +96,9 @@ func TestDivisions(t *testing.T) {
 		n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Labels: tt.labels, Annotations: tt.annotations}, Status: corev1.NodeStatus{Capacity: corev1.ResourceList{}}}
 		for resourceName, amount := range tt.capacity {
 			n.Status.Capacity[corev1.ResourceName(resourceName)] = resource.MustParse(amount)
+		}
+		for resourceName, amount := range tt.allocatable {
+			n.Status.Allocatable = corev1.ResourceList{corev1.ResourceName(resourceName): resource.MustParse(amount)}
 		}
 		got := Divisions(n)
 		if len(got) != len(tt.want) {
