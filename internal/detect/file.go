@@ -214,7 +214,7 @@ func state(k names, n *corev1.Node) string {
 }
 
 // rackLabels are the labels that name a node's rack.
-var rackLabels = []string{"topology.kubernetes.io/rack", "topology.rack", "rack"}
+var rackLabels = []string{"topology.kubernetes.io/rack", "node.coreweave.cloud/rack", "topology.rack", "rack"}
 
 // entry is a node of the inventory.
 func entry(n *corev1.Node, what string) value {
@@ -235,15 +235,25 @@ func entry(n *corev1.Node, what string) value {
 	return value{yaml: "{" + strings.Join(fields, ", ") + "}", note: "seen: " + what}
 }
 
+// driverOf is the version of a node's driver by its labels; empty if they do not show it. GPU feature discovery before v0.15
+// has its parts alone.
+func driverOf(n *corev1.Node) string {
+	major, minor, rev := n.Labels["nvidia.com/cuda.driver.major"], n.Labels["nvidia.com/cuda.driver.minor"], n.Labels["nvidia.com/cuda.driver.rev"]
+	if full := n.Labels[driverLabel]; full != "" || major == "" || minor == "" {
+		return full
+	}
+	return strings.TrimSuffix(major+"."+minor+"."+rev, ".")
+}
+
 func driver(p *page, machines []machine) {
 	nodes := make([]corev1.Node, 0, len(machines))
 	for _, m := range machines {
 		nodes = append(nodes, *m.node)
 	}
-	versions := counted(nodes, func(n *corev1.Node) string { return n.Labels[driverLabel] })
+	versions := counted(nodes, driverOf)
 	switch {
 	case len(versions) == 1 && versions[0].text != "":
-		p.set(2, "driverVersion", seen(versions[0].text, "label %s of every GPU node", driverLabel))
+		p.set(2, "driverVersion", seen(versions[0].text, "label %s, or its parts, of every GPU node", driverLabel))
 	case len(versions) == 1:
 		p.note(2, "driverVersion: not seen (label %s); gate node demands that all nodes agree on one", driverLabel)
 	default:

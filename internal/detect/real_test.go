@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/firstlight/firstlight/internal/conformance/dra/inventory"
 )
@@ -110,6 +111,15 @@ func TestRealObjects(t *testing.T) {
 				daemonSet("nvidia-gpu-operator", "nvidia-gpu-driver-rhcos4.18-797bd4457c", 1, "NVIDIADriver/a"),
 			}
 		}, []string{"operands: [nvidia-device-plugin-daemonset, nvidia-driver-daemonset-*]  # seen"}},
+		// The chart prometheus-community/prometheus: the API has port 80 of its Service; its other Services begin alike.
+		"Prometheus without its operator": {func(s *Snapshot, _ *corev1.Node) {
+			s.Services = []corev1.Service{service("prometheus-server", "prometheus", 80, 9090), service("prometheus-kube-state-metrics", "kube-state-metrics", 8080, 8080), service("prometheus-alertmanager", "alertmanager", 9093, 9093)}
+		}, []string{"service: monitoring/prometheus-server:80  # seen", "service: monitoring/prometheus-alertmanager:9093  # seen"}},
+		// GPU feature discovery before v0.15 (NVIDIA/gpu-operator, issue 487).
+		"an older feature discovery": {func(_ *Snapshot, n *corev1.Node) {
+			n.Labels["nvidia.com/cuda.driver.major"], n.Labels["nvidia.com/cuda.driver.minor"], n.Labels["nvidia.com/cuda.driver.rev"] = "530", "41", "03"
+		}, []string{"driverVersion: 530.41.03  # seen"}},
+		"a rack of CoreWeave": {func(_ *Snapshot, n *corev1.Node) { n.Labels["node.coreweave.cloud/rack"] = "12" }, []string{`rack: "12"}`, "rack by label node.coreweave.cloud/rack"}},
 		// kubernetes-sigs/dra-driver-nvidia-gpu, issue 719.
 		"DRA, divided": {func(s *Snapshot, n *corev1.Node) {
 			n.Labels, n.Status.Capacity = nil, nil
@@ -128,6 +138,13 @@ func TestRealObjects(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func service(name, of string, port, target int32) corev1.Service {
+	return corev1.Service{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "monitoring", Name: name, Labels: map[string]string{"app.kubernetes.io/name": of}},
+		Spec:       corev1.ServiceSpec{Ports: []corev1.ServicePort{{Name: "http", Port: port, TargetPort: intstr.FromInt32(target)}}},
 	}
 }
 
