@@ -15,6 +15,7 @@ import (
 	"github.com/firstlight/firstlight/internal/conformance/dra/inventory"
 	"github.com/firstlight/firstlight/internal/distribution"
 	"github.com/firstlight/firstlight/internal/gate/gangjob"
+	"github.com/firstlight/firstlight/internal/gate/gpustack"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/site"
 	"github.com/firstlight/firstlight/internal/workload"
@@ -148,6 +149,10 @@ func judgeNodes(f nodeFacts, d nodeDemand) []Line {
 func (d nodeDemand) judgeNode(f nodeFacts, n *corev1.Node) Line {
 	taint, tainted := d.untolerated(n)
 	differs, divided := f.differs(n, d), d.divided(n)
+	var defects []string
+	if d.every { // as gate gpustack demands
+		defects = gpustack.Defects(n)
+	}
 	ports := kube.Count(n.Status.Allocatable, d.networkResource)
 	switch {
 	case !kube.Ready(n):
@@ -156,6 +161,8 @@ func (d nodeDemand) judgeNode(f nodeFacts, n *corev1.Node) Line {
 		return stop(whatNode, n.Name, "kubectl uncordon "+n.Name+" once the reason for the cordon is resolved", "is cordoned")
 	case tainted:
 		return stop(whatNode, n.Name, fmt.Sprintf("remove the taint: kubectl taint node %s %s-", n.Name, taint.ToString()), "has the taint %s, which the pods of the gates do not tolerate", taint.ToString())
+	case len(defects) > 0:
+		return stop(whatNode, n.Name, "kubectl describe node "+n.Name+"; repair or replace the node, or wait for the driver's upgrade", "%s", strings.Join(defects, "; "))
 	case divided != "":
 		return stop(whatNode, n.Name, "remove the sharing from the device plugin's configuration or the node pool, or declare MIG devices in gpustack.mig", "its GPUs are divided: %s", divided)
 	case differs != "":

@@ -133,6 +133,17 @@ func TestJudgeNodes(t *testing.T) {
 			partition(f, d, site.MIGMixed, "1g.10gb", "nvidia.com/mig-1g.10gb")
 			f.nodes[0].Labels["nvidia.com/mig-1g.10gb.replicas"] = "2"
 		}, []string{"would-stop node a: its GPUs are divided: label nvidia.com/mig-1g.10gb.replicas is 2"}},
+		// Conditions and labels of nodes that stay Ready, as gate gpustack reads them.
+		"a monitor's defect": {func(f *nodeFacts, _ *nodeDemand) {
+			f.nodes[0].Status.Conditions = append(f.nodes[0].Status.Conditions, corev1.NodeCondition{Type: "AcceleratedHardwareReady", Status: corev1.ConditionFalse, Reason: "NvidiaXID79Error", Message: "GPU has fallen off the bus"})
+		}, []string{"would-stop node a: has condition AcceleratedHardwareReady (False, NvidiaXID79Error: GPU has fallen off the bus)"}},
+		"a monitor's defect, no gate of it": {func(f *nodeFacts, d *nodeDemand) {
+			f.nodes[0].Status.Conditions = append(f.nodes[0].Status.Conditions, corev1.NodeCondition{Type: "AcceleratedHardwareReady", Status: corev1.ConditionFalse})
+			d.every = false
+		}, nil},
+		"a driver to be upgraded": {func(f *nodeFacts, _ *nodeDemand) {
+			f.nodes[0].Labels = map[string]string{"nvidia.com/gpu-driver-upgrade-state": "upgrade-required"}
+		}, []string{"would-stop node a: the upgrade of its driver is in state upgrade-required"}},
 		"too large for the site": {func(_ *nodeFacts, d *nodeDemand) { d.workloads[0].Pods = 3 }, []string{"would-stop GPUs inventory: too few for telemetry"}},
 	} {
 		f, d := machines()

@@ -56,6 +56,21 @@ func reported(n *corev1.Node) map[string]conditionFigures {
 	return out
 }
 
+// Defects are what the gate finds on a node that may be Ready: the conditions of monitors, and a driver whose upgrade
+// is not done.
+func Defects(n *corev1.Node) []string {
+	var out []string
+	found := reported(n)
+	for _, name := range slices.Sorted(maps.Keys(found)) {
+		c := found[name]
+		out = append(out, fmt.Sprintf("has condition %s (%s, %s: %s)", name, c.Status, c.Reason, c.Message))
+	}
+	if state := n.Labels[labelUpgrade]; state != "" && state != driverUpgraded {
+		out = append(out, "the upgrade of its driver is in state "+state+" (label "+labelUpgrade+")")
+	}
+	return out
+}
+
 // judgeReported requires that no monitor of the cluster reports a defect: a node with one may stay Ready.
 func judgeReported(b *check.Builder, o check.Observation, n nodeFigures) {
 	for _, name := range slices.Sorted(maps.Keys(n.Reported)) {

@@ -38,6 +38,8 @@ func (g *Gate) judgeNodes(b *check.Builder, o check.Observation, nodes []nodeFig
 // that has not succeeded (github.com/NVIDIA/k8s-operator-libs, pkg/upgrade/consts.go).
 const driverUpgraded = "upgrade-done"
 
+const labelUpgrade = "nvidia.com/gpu-driver-upgrade-state"
+
 // migApplied is MIG manager's state of a configuration in effect.
 const migApplied = "success"
 
@@ -57,7 +59,7 @@ func (g *Gate) judgeNode(b *check.Builder, o check.Observation, n nodeFigures, o
 	g.judgeTaints(b, o, n)
 	judgeReported(b, o, n)
 	if n.DriverUpgrade != "" && n.DriverUpgrade != driverUpgraded {
-		b.Fail(o.ID, n.Name, "wait for the upgrade; in state upgrade-required or upgrade-failed read the log of the gpu-operator pod, and see NVIDIA's page on GPU driver upgrades", "the upgrade of its driver is in state %s (label nvidia.com/gpu-driver-upgrade-state): the driver on it is not, or not yet known to be, the one of the ClusterPolicy", n.DriverUpgrade)
+		b.Fail(o.ID, n.Name, "wait for the upgrade; in state upgrade-required or upgrade-failed read the log of the gpu-operator pod, and see NVIDIA's page on GPU driver upgrades", "the upgrade of its driver is in state %s (label %s): the driver on it is not, or not yet known to be, the one of the ClusterPolicy", n.DriverUpgrade, labelUpgrade)
 	}
 	g.judgeMIG(b, o, n)
 	g.judgeDivisions(b, o, n)

@@ -39,7 +39,7 @@ func (g *Gate) readNode(n *corev1.Node) nodeFigures {
 	f := nodeFigures{
 		Name: n.Name, Ready: kube.Ready(n), Schedulable: !n.Spec.Unschedulable, Resources: map[string]resourceFigures{},
 		MIGConfig: n.Labels["nvidia.com/mig.config"], MIGState: n.Labels["nvidia.com/mig.config.state"],
-		MIGStrategy: n.Labels["nvidia.com/mig.strategy"], Divisions: kube.Divisions(n), DriverUpgrade: n.Labels["nvidia.com/gpu-driver-upgrade-state"],
+		MIGStrategy: n.Labels["nvidia.com/mig.strategy"], Divisions: kube.Divisions(n), DriverUpgrade: n.Labels[labelUpgrade],
 		Reported: reported(n),
 	}
 	for _, t := range n.Spec.Taints {
