@@ -33,7 +33,7 @@ type machine struct {
 	counted string
 	// shared tells that a resource is a part of a GPU: by time slicing, MPS or MIG.
 	shared string
-	// problems are why devices of its ResourceSlices are no GPUs to claim.
+	// problems are why devices of its ResourceSlices cannot be claimed as GPUs.
 	problems []string
 }
 

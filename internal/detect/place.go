@@ -52,7 +52,7 @@ func (s *Snapshot) clouds(k names) string {
 		}
 		scheme, _, named := strings.Cut(n.Spec.ProviderID, "://")
 		if !named { // the rest is of the machine
-			return "unknown cloud (spec.providerID is no URL)"
+			return "unknown cloud (spec.providerID without a scheme)"
 		}
 		return "unknown cloud (spec.providerID " + scheme + "://...)"
 	}))

@@ -12,7 +12,7 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/kube"
 )
 
-// device is one of NVIDIA's driver with string attributes.
+// device has string attributes of the NVIDIA driver.
 func device(name string, attributes map[string]string, more func(*resourcev1.Device)) resourcev1.Device {
 	d := resourcev1.Device{Name: name, Attributes: map[resourcev1.QualifiedName]resourcev1.DeviceAttribute{}}
 	for key, value := range attributes {

@@ -49,7 +49,7 @@ func GPUsOnNode(all []Slice, node string) (gpus []GPU, published int, problems [
 			case d.Tainted:
 				problems = append(problems, fmt.Sprintf("device %s/%s is tainted", name, d.Name))
 			case d.Shared:
-				problems = append(problems, fmt.Sprintf("device %s/%s can be allocated to several claims at once (allowMultipleAllocations): it is no whole GPU", name, d.Name))
+				problems = append(problems, fmt.Sprintf("device %s/%s can be allocated to several claims at once (allowMultipleAllocations), so that a claim may get a part of it", name, d.Name))
 			case part >= 0:
 				problems = append(problems, fmt.Sprintf("device %s/%s is divided: MIG device %s is a part of it", name, d.Name, devices[part].Name))
 			default:
