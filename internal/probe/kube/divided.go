@@ -21,6 +21,8 @@ const (
 	migInProduct = "-MIG-"
 	migResource  = "nvidia.com/mig-"
 	labelSharing = "nvidia.com/gpu.sharing-strategy"
+	// labelVGPU is that of a virtual machine whose GPUs are vGPUs: the host divides the GPU.
+	labelVGPU = "nvidia.com/vgpu.present"
 	// Labels of GKE's node pools: cloud.google.com/kubernetes-engine, concepts/timesharing-gpus and how-to/gpus-multi.
 	labelGKESharing   = "cloud.google.com/gke-gpu-sharing-strategy"
 	labelGKEClients   = "cloud.google.com/gke-max-shared-clients-per-gpu"
@@ -32,7 +34,7 @@ const (
 
 // Division is a property of a node that shows parts of GPUs behind its resources, instead of whole GPUs.
 type Division struct {
-	// MIG: the parts are MIG devices. Otherwise pods share a GPU or a MIG device, by time slicing or MPS.
+	// MIG: the parts are MIG devices. Otherwise pods share a GPU or a MIG device, by time slicing or MPS, or virtual machines share it.
 	MIG  bool   `json:"mig,omitempty"`
 	What string `json:"what"`
 }
@@ -49,6 +51,7 @@ func Divisions(n *corev1.Node) []Division {
 		is := "label " + name + " is " + value
 		switch {
 		case strings.HasPrefix(name, "nvidia.com/") && strings.HasSuffix(name, ".replicas") && several(value),
+			name == labelVGPU && value == "true",
 			name == labelSharing && value != "" && value != "none",
 			name == LabelProduct && strings.HasSuffix(value, "-SHARED"),
 			name == labelGKESharing && value != "",

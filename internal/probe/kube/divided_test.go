@@ -84,6 +84,13 @@ func TestDivisions(t *testing.T) {
 			capacity: map[string]string{"nvidia.com/gpu": "7"},
 			want:     []string{"mig: label cloud.google.com/gke-gpu-partition-size is 1g.5gb"},
 		},
+		// A guest of NVIDIA vGPU: NVIDIA/k8s-device-plugin (docs/gpu-feature-discovery, vGPU labels).
+		"vGPU": {
+			labels:   map[string]string{"nvidia.com/gpu.count": "8", "nvidia.com/gpu.product": "NVIDIA-A40-48Q", "nvidia.com/vgpu.present": "true", "nvidia.com/vgpu.host-driver-branch": "r535_00"},
+			capacity: map[string]string{"nvidia.com/gpu": "8"},
+			want:     []string{"shared: label nvidia.com/vgpu.present is true"},
+		},
+		"no vGPU": {labels: map[string]string{"nvidia.com/gpu.count": "8", "nvidia.com/vgpu.present": "false"}, capacity: map[string]string{"nvidia.com/gpu": "8"}},
 		// Project-HAMi, protocol of device registration.
 		"HAMi": {
 			annotations: map[string]string{"hami.io/node-nvidia-register": `[{"id":"GPU-a","count":10,"devmem":32768,"devcore":100,"type":"NVIDIA-Tesla V100-PCIE-32GB","health":true}]`},
