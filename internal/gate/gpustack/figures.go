@@ -71,6 +71,8 @@ type driverPod struct {
 	Owner     string `json:"owner"`
 	Ready     bool   `json:"ready"`
 	Why       string `json:"why,omitempty"`
+	// Outdated is how many pods of its DaemonSet are of an older revision.
+	Outdated int `json:"outdated,omitempty"`
 }
 
 type policyCondition struct {
