@@ -1,6 +1,7 @@
 package detect
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -20,8 +21,8 @@ type fabric struct {
 	// different ones.
 	hcas       []string
 	hcasDiffer bool
-	// mellanox tells that nodes have adapters of NVIDIA.
-	mellanox bool
+	// mellanox is the label that tells that nodes have adapters of NVIDIA; empty without one.
+	mellanox string
 }
 
 type port struct {
@@ -29,15 +30,12 @@ type port struct {
 	count    int
 }
 
-// mellanoxLabel is of node feature discovery: PCI vendor 15b3.
-const mellanoxLabel = "feature.node.kubernetes.io/pci-15b3.present"
-
 // fabricOf reads the network of a group.
 func (s *Snapshot) fabricOf(k names, g group) fabric {
 	var f fabric
 	counts := map[string]map[int]int{} // resource, quantity, nodes
 	for _, m := range g.machines {
-		f.mellanox = f.mellanox || m.node.Labels[mellanoxLabel] == "true"
+		f.mellanox = cmp.Or(f.mellanox, k.AdapterLabel.on(m.node.Labels))
 		for name := range m.node.Status.Capacity {
 			kind, ok := k.port(string(name))
 			n := kube.Count(m.node.Status.Capacity, string(name))
@@ -101,8 +99,8 @@ func (f fabric) String() string {
 	if f.kind != "" {
 		parts = append(parts, fmt.Sprintf("a fabric of kind %s (%s)", f.kind, f.where))
 	}
-	if f.mellanox {
-		parts = append(parts, "adapters of NVIDIA (label "+mellanoxLabel+")")
+	if f.mellanox != "" {
+		parts = append(parts, "adapters of NVIDIA (label "+f.mellanox+")")
 	}
 	if len(parts) == 0 {
 		return "no port of a compute fabric"
@@ -112,7 +110,7 @@ func (f fabric) String() string {
 
 // empty tells that nothing of a fabric was seen.
 func (f fabric) empty() bool {
-	return f.kind == "" && len(f.resources) == 0 && len(f.hcas) == 0 && !f.hcasDiffer && !f.mellanox
+	return f.kind == "" && len(f.resources) == 0 && len(f.hcas) == 0 && !f.hcasDiffer && f.mellanox == ""
 }
 
 // allows tells that a profile does not contradict the observed ports and adapters. No observation

@@ -32,7 +32,7 @@ func File(s *Snapshot) (Result, error) {
 	if err != nil {
 		return Result{}, fmt.Errorf("read the example: %w", err)
 	}
-	machines, others := s.machines()
+	machines, others := s.machines(k)
 	kinds := groups(machines)
 	var main group
 	if len(kinds) > 0 {
@@ -56,15 +56,15 @@ func File(s *Snapshot) (Result, error) {
 	}
 	p.set(0, "profile", proposal)
 	facility(p, chosen, len(machines))
-	inventoryBlock(p, main, machines, others)
+	inventoryBlock(k, p, main, machines, others)
 	s.reach(p, machines)
 	fabricBlock(p, chosen, network, main)
 	p.gap()
 	s.gpustack(k, p, machines)
 	p.gap()
 	s.telemetry(p)
-	workloads(p, example, machines)
-	autoscale(p, machines)
+	workloads(k, p, example, machines)
+	autoscale(k, p, machines)
 	notApplicable(p, chosen, len(machines))
 	return Result{File: []byte(p.b.String()), GPUNodes: len(machines), TODOs: p.todos}, nil
 }
@@ -85,7 +85,7 @@ func (s *Snapshot) head(k names, p *page, kinds []group, network fabric, of dist
 	}
 	p.note(0, "network: %s", network)
 	p.note(0, "DRA: %s", s.dra())
-	p.note(0, "taints of GPU nodes: %s", taints(kinds))
+	p.note(0, "taints of GPU nodes: %s", taints(k, kinds))
 	if plugins := s.plugins(k); len(plugins) > 0 {
 		p.note(0, "device plugins: %s", strings.Join(plugins, ", "))
 	}
@@ -94,7 +94,7 @@ func (s *Snapshot) head(k names, p *page, kinds []group, network fabric, of dist
 }
 
 // taints describes the taints of GPU nodes that keep pods away.
-func taints(kinds []group) string {
+func taints(k names, kinds []group) string {
 	var nodes []corev1.Node
 	for _, g := range kinds {
 		for _, m := range g.machines {
@@ -106,7 +106,7 @@ func taints(kinds []group) string {
 	}
 	return describe(counted(nodes, func(n *corev1.Node) string {
 		var of []string
-		for _, t := range keepsAway(n) {
+		for _, t := range keepsAway(k, n) {
 			of = append(of, t.ToString())
 		}
 		return cmp.Or(strings.Join(of, " and "), "no taint")
@@ -114,9 +114,9 @@ func taints(kinds []group) string {
 }
 
 // keepsAway are the taints of a node that a person has set: not those of its state.
-func keepsAway(n *corev1.Node) []corev1.Taint {
+func keepsAway(k names, n *corev1.Node) []corev1.Taint {
 	return slices.DeleteFunc(slices.Clone(n.Spec.Taints), func(t corev1.Taint) bool {
-		return t.Effect == corev1.TaintEffectPreferNoSchedule || strings.HasPrefix(t.Key, "node.kubernetes.io/") || strings.HasPrefix(t.Key, "node.cloudprovider.kubernetes.io/")
+		return t.Effect == corev1.TaintEffectPreferNoSchedule || k.ofState(t)
 	})
 }
 
@@ -151,7 +151,7 @@ func facility(p *page, chosen *profile.Profile, nodes int) {
 // sshPort is the default port of SSH.
 const sshPort = "22"
 
-func inventoryBlock(p *page, main group, machines []machine, others []*corev1.Node) {
+func inventoryBlock(k names, p *page, main group, machines []machine, others []*corev1.Node) {
 	p.gap()
 	p.key(0, "inventory")
 	if len(machines) == 0 {
@@ -160,18 +160,18 @@ func inventoryBlock(p *page, main group, machines []machine, others []*corev1.No
 		p.todo(2, "check the SSH addresses below: Kubernetes shows the InternalIP of a node, not its port; 22 is the default of SSH")
 		p.key(2, "nodes")
 		for _, m := range machines {
-			p.set(4, "-", entry(m.node, m.describe(main)))
+			p.set(4, "-", entry(m.node, m.describe(k, main)))
 		}
 	}
 	if len(others) > 0 {
 		p.key(2, "systemNodes")
 		for _, n := range others {
-			p.set(4, "-", entry(n, "no GPU"+state(n)))
+			p.set(4, "-", entry(n, "no GPU"+state(k, n)))
 		}
 	}
 	for _, m := range machines {
 		if m.shared != "" {
-			p.todo(2, "GPUs of %s are divided (%s): gates and conformance need whole GPUs", m.node.Name, m.shared)
+			p.todo(2, "GPUs of %s are divided (%s): gates and conformance need whole GPUs; gate gpustack alone accepts MIG devices, as gpustack.mig", m.node.Name, m.shared)
 		}
 	}
 	if len(machines) > 0 {
@@ -180,16 +180,19 @@ func inventoryBlock(p *page, main group, machines []machine, others []*corev1.No
 }
 
 // describe is what of a machine a reader of the inventory has to know.
-func (m machine) describe(main group) string {
+func (m machine) describe(k names, main group) string {
 	text := fmt.Sprintf("%d x %s (%s)", m.gpus, cmp.Or(m.product, "a GPU without a name"), cmp.Or(m.counted, "no count"))
 	if m.gpus != main.gpus && m.product == main.product {
 		text += fmt.Sprintf("; most nodes have %d", main.gpus)
 	}
-	return text + state(m.node)
+	if len(m.problems) > 0 {
+		text += "; " + strings.Join(m.problems, ", ")
+	}
+	return text + state(k, m.node)
 }
 
 // state is what keeps a node from taking pods.
-func state(n *corev1.Node) string {
+func state(k names, n *corev1.Node) string {
 	var out string
 	if !kube.Ready(n) {
 		out += "; not Ready"
@@ -197,11 +200,21 @@ func state(n *corev1.Node) string {
 	if n.Spec.Unschedulable {
 		out += "; cordoned"
 	}
+	for _, t := range n.Spec.Taints {
+		if k.ofState(t) && t.Key != corev1.TaintNodeUnschedulable {
+			out += "; has the taint " + t.ToString()
+		}
+	}
+	if _, known := n.Status.Allocatable[kube.GPUResource]; known {
+		if has, of := kube.Count(n.Status.Allocatable, kube.GPUResource), kube.Count(n.Status.Capacity, kube.GPUResource); has < of {
+			out += fmt.Sprintf("; %d of %d %s allocatable", has, of, kube.GPUResource)
+		}
+	}
 	return out
 }
 
 // rackLabels are the labels that name a node's rack.
-var rackLabels = []string{"topology.kubernetes.io/rack", "topology.rack", "rack"}
+var rackLabels = []string{"topology.kubernetes.io/rack", "node.coreweave.cloud/rack", "topology.rack", "rack"}
 
 // entry is a node of the inventory.
 func entry(n *corev1.Node, what string) value {
@@ -222,15 +235,25 @@ func entry(n *corev1.Node, what string) value {
 	return value{yaml: "{" + strings.Join(fields, ", ") + "}", note: "seen: " + what}
 }
 
+// driverOf is the version of a node's driver by its labels; empty if they do not show it. GPU feature discovery before v0.15
+// has its parts alone.
+func driverOf(n *corev1.Node) string {
+	major, minor, rev := n.Labels["nvidia.com/cuda.driver.major"], n.Labels["nvidia.com/cuda.driver.minor"], n.Labels["nvidia.com/cuda.driver.rev"]
+	if full := n.Labels[driverLabel]; full != "" || major == "" || minor == "" {
+		return full
+	}
+	return strings.TrimSuffix(major+"."+minor+"."+rev, ".")
+}
+
 func driver(p *page, machines []machine) {
 	nodes := make([]corev1.Node, 0, len(machines))
 	for _, m := range machines {
 		nodes = append(nodes, *m.node)
 	}
-	versions := counted(nodes, func(n *corev1.Node) string { return n.Labels[driverLabel] })
+	versions := counted(nodes, driverOf)
 	switch {
 	case len(versions) == 1 && versions[0].text != "":
-		p.set(2, "driverVersion", seen(versions[0].text, "label %s of every GPU node", driverLabel))
+		p.set(2, "driverVersion", seen(versions[0].text, "label %s, or its parts, of every GPU node", driverLabel))
 	case len(versions) == 1:
 		p.note(2, "driverVersion: not seen (label %s); gate node demands that all nodes agree on one", driverLabel)
 	default:
@@ -321,10 +344,10 @@ func fabricBlock(p *page, chosen *profile.Profile, f fabric, main group) {
 	}
 }
 
-func autoscale(p *page, machines []machine) {
+func autoscale(k names, p *page, machines []machine) {
 	own := map[string]bool{}
 	for _, m := range machines {
-		for _, t := range keepsAway(m.node) {
+		for _, t := range keepsAway(k, m.node) {
 			if t.Key == kube.GPUResource {
 				own[t.ToString()] = true
 			}

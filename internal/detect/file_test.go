@@ -253,7 +253,14 @@ func TestKnownNamesHaveSources(t *testing.T) {
 	for _, d := range k.DevicePlugins {
 		sources = append(sources, d.Source)
 	}
-	if len(sources) < 18 {
+	for _, t := range k.StateTaints {
+		sources = append(sources, t.Source)
+	}
+	for _, w := range k.Without {
+		sources = append(sources, w.Source)
+	}
+	sources = append(sources, k.GPULabel.Source, k.AdapterLabel.Source)
+	if len(sources) < 40 {
 		t.Errorf("%d sources: the search is broken", len(sources))
 	}
 	for _, source := range sources {

@@ -16,8 +16,8 @@ import (
 
 // Labels that describe GPUs.
 const (
-	productLabel = "nvidia.com/gpu.product"
-	countLabel   = "nvidia.com/gpu.count"
+	productLabel = kube.LabelProduct
+	countLabel   = kube.LabelCount
 	driverLabel  = "nvidia.com/cuda.driver-version.full"
 	presentLabel = "nvidia.com/gpu.present"
 	gkeLabel     = "cloud.google.com/gke-accelerator"
@@ -33,13 +33,15 @@ type machine struct {
 	counted string
 	// shared tells that a resource is a part of a GPU: by time slicing, MPS or MIG.
 	shared string
+	// problems are why devices of its ResourceSlices cannot be claimed as GPUs.
+	problems []string
 }
 
 // machines are the nodes with GPUs, by name, and the others.
-func (s *Snapshot) machines() (gpus []machine, others []*corev1.Node) {
+func (s *Snapshot) machines(k names) (gpus []machine, others []*corev1.Node) {
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
-		if m, ok := s.machine(n); ok {
+		if m, ok := s.machine(k, n); ok {
 			gpus = append(gpus, m)
 		} else {
 			others = append(others, n)
@@ -50,9 +52,10 @@ func (s *Snapshot) machines() (gpus []machine, others []*corev1.Node) {
 	return gpus, others
 }
 
-func (s *Snapshot) machine(n *corev1.Node) (machine, bool) {
+func (s *Snapshot) machine(k names, n *corev1.Node) (machine, bool) {
 	m := machine{node: n}
-	dra, _, _ := inventory.GPUsOnNode(s.Slices, n.Name) // gates report defects of slices
+	dra, _, problems := inventory.GPUsOnNode(s.Slices, n.Name)
+	m.problems = problems
 	switch {
 	case n.Labels[productLabel] != "":
 		m.product, m.where = n.Labels[productLabel], "label "+productLabel
@@ -60,7 +63,16 @@ func (s *Snapshot) machine(n *corev1.Node) (machine, bool) {
 		m.product, m.where = dra[0].Product, "productName of ResourceSlices of "+inventory.Driver
 	}
 	labelled, _ := strconv.Atoi(n.Labels[countLabel]) // absent or no number: not known
+	divisions := kube.Divisions(n)
+	m.shared = describeDivisions(divisions)
+	base, _, _ := strings.Cut(m.product, "-SHARED")
+	product, _, single := strings.Cut(base, "-MIG-")
+	m.product = product
 	switch capacity := kube.Count(n.Status.Capacity, kube.GPUResource); {
+	case len(divisions) > 0 && labelled > 0 && !single: // with strategy single the label counts MIG devices
+		m.gpus, m.counted = labelled, "label "+countLabel
+	case len(divisions) > 0:
+		m.counted = "number not shown: the node's resources count parts of GPUs"
 	case capacity > 0:
 		m.gpus, m.counted = capacity, kube.GPUResource+" in status.capacity"
 	case len(dra) > 0:
@@ -68,26 +80,15 @@ func (s *Snapshot) machine(n *corev1.Node) (machine, bool) {
 	case labelled > 0:
 		m.gpus, m.counted = labelled, "label "+countLabel+"; the node offers none"
 	}
-	m.shared = shared(n, m.product)
-	base, _, _ := strings.Cut(m.product, "-SHARED")
-	m.product, _, _ = strings.Cut(base, "-MIG-")
-	return m, m.gpus > 0 || m.product != "" || n.Labels[presentLabel] == "true" || n.Labels[gkeLabel] != ""
+	return m, m.gpus > 0 || m.product != "" || len(divisions)+len(problems) > 0 || n.Labels[presentLabel] == "true" || n.Labels[gkeLabel] != "" || k.GPULabel.on(n.Labels) != ""
 }
 
-// shared tells how a node's GPUs are divided; empty for whole GPUs.
-func shared(n *corev1.Node, product string) string {
-	if replicas := n.Labels["nvidia.com/gpu.replicas"]; replicas != "" && replicas != "1" && replicas != "0" {
-		return "label nvidia.com/gpu.replicas is " + replicas
+func describeDivisions(divisions []kube.Division) string {
+	parts := make([]string, 0, len(divisions))
+	for _, d := range divisions {
+		parts = append(parts, d.What)
 	}
-	if strings.Contains(product, "-MIG-") || strings.Contains(product, "-SHARED") {
-		return "label " + productLabel + " is " + product
-	}
-	for name := range n.Status.Capacity {
-		if strings.HasPrefix(string(name), "nvidia.com/mig-") && kube.Count(n.Status.Capacity, string(name)) > 0 {
-			return fmt.Sprintf("it offers %s", name)
-		}
-	}
-	return ""
+	return strings.Join(parts, "; ")
 }
 
 // dra describes the devices that DRA drivers offer.

@@ -4,11 +4,15 @@ import (
 	"bytes"
 	_ "embed" // the names
 	"fmt"
+	"maps"
+	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
 	"go.yaml.in/yaml/v3"
+	corev1 "k8s.io/api/core/v1"
 )
 
 //go:embed known.yaml
@@ -33,12 +37,56 @@ type names struct {
 		Kind   string `yaml:"kind"`
 		Source string `yaml:"source"`
 	} `yaml:"fabricLabels"`
-	DevicePlugins []struct {
-		Name   string `yaml:"name"`
-		What   string `yaml:"what"`
+	GPULabel     labelName `yaml:"gpuLabel"`
+	AdapterLabel labelName `yaml:"adapterLabel"`
+	StateTaints  []struct {
+		Key    string `yaml:"key"`
 		Source string `yaml:"source"`
+	} `yaml:"stateTaints"`
+	DevicePlugins []struct {
+		Name         string `yaml:"name"`
+		Distribution string `yaml:"distribution"` // empty: any
+		What         string `yaml:"what"`
+		Source       string `yaml:"source"`
 	} `yaml:"devicePlugins"`
-	Operands []string `yaml:"operands"`
+	Without []struct {
+		Name   string `yaml:"name"`
+		Source string `yaml:"source"`
+	} `yaml:"without"`
+	Operands         []string `yaml:"operands"`
+	VersionedDrivers []string `yaml:"versionedDrivers"`
+}
+
+// labelName is a regular expression of keys of labels.
+type labelName struct {
+	Key    string `yaml:"key"`
+	Source string `yaml:"source"`
+	form   *regexp.Regexp
+}
+
+// on is the first label of a node whose key fits and whose value is true; empty if none.
+func (l labelName) on(labels map[string]string) string {
+	for _, key := range slices.Sorted(maps.Keys(labels)) {
+		if l.form.MatchString(key) && labels[key] == "true" {
+			return key
+		}
+	}
+	return ""
+}
+
+func matches(pattern, name string) bool {
+	ok, err := path.Match(pattern, name)
+	return ok && err == nil
+}
+
+// ofState reports whether a taint is that of a node's state, not of its pool.
+func (k names) ofState(t corev1.Taint) bool {
+	for _, s := range k.StateTaints {
+		if matches(s.Key, t.Key) {
+			return true
+		}
+	}
+	return false
 }
 
 var known = sync.OnceValues(func() (names, error) {
@@ -54,6 +102,13 @@ var known = sync.OnceValues(func() (names, error) {
 			return k, fmt.Errorf("read known.yaml: %w", err)
 		}
 		k.Ports[i].form = form
+	}
+	for _, l := range []*labelName{&k.GPULabel, &k.AdapterLabel} {
+		form, err := regexp.Compile(l.Key)
+		if err != nil {
+			return k, fmt.Errorf("read known.yaml: %w", err)
+		}
+		l.form = form
 	}
 	return k, nil
 })

@@ -72,11 +72,12 @@ func (s *Snapshot) monitors(of monitor) []found {
 	return out
 }
 
-// portOf is the API's port: the usual number, or one that is called web.
+// portOf is the API's port: the usual number, one that is called web, or one that leads to the usual number.
 func portOf(svc *corev1.Service, of monitor) (corev1.ServicePort, bool) {
 	for _, name := range []func(corev1.ServicePort) bool{
 		func(p corev1.ServicePort) bool { return p.Port == of.port },
 		func(p corev1.ServicePort) bool { return p.Name == "web" || p.Name == "http-web" },
+		func(p corev1.ServicePort) bool { return p.TargetPort.IntVal == of.port },
 	} {
 		if i := slices.IndexFunc(svc.Spec.Ports, name); i >= 0 {
 			return svc.Spec.Ports[i], true

@@ -50,7 +50,11 @@ func (s *Snapshot) clouds(k names) string {
 				return c.Name + " (spec.providerID " + c.ProviderID + "...)"
 			}
 		}
-		return "unknown cloud (spec.providerID " + n.Spec.ProviderID + ")"
+		scheme, _, named := strings.Cut(n.Spec.ProviderID, "://")
+		if !named { // the rest is of the machine
+			return "unknown cloud (spec.providerID without a scheme)"
+		}
+		return "unknown cloud (spec.providerID " + scheme + "://...)"
 	}))
 }
 

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/firstlight/firstlight/internal/conformance/dra/inventory"
+	"github.com/firstlight/firstlight/internal/distribution"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/site"
 )
@@ -17,7 +18,7 @@ import (
 // plugins describes the DaemonSets that offer GPUs without the GPU Operator.
 func (s *Snapshot) plugins(k names) []string {
 	var out []string
-	for i := range s.DaemonSets {
+	for _, i := range s.pluginSets(k) {
 		if what := s.plugin(k, &s.DaemonSets[i]); what != "" {
 			out = append(out, fmt.Sprintf("DaemonSet %s/%s (%s)", s.DaemonSets[i].Namespace, s.DaemonSets[i].Name, what))
 		}
@@ -30,27 +31,57 @@ func (s *Snapshot) plugin(k names, set *appsv1.DaemonSet) string {
 	if s.operand(k, set) {
 		return ""
 	}
+	for _, w := range k.Without {
+		if matches(w.Name, set.Name) {
+			return ""
+		}
+	}
 	for _, p := range k.DevicePlugins {
-		if strings.HasPrefix(set.Name, p.Name) {
+		if matches(p.Name, set.Name) && (p.Distribution == "" || s.isOf(p.Distribution)) {
 			return p.What
 		}
 	}
 	return ""
 }
 
+// isOf reports whether a node runs a distribution.
+func (s *Snapshot) isOf(name string) bool {
+	d, err := s.distributions()
+	return err == nil && slices.ContainsFunc(d.groups, func(g distribution.Group) bool { return g.Name == name })
+}
+
+// pluginSets are the indexes of the DaemonSets of device plugins: those with pods to run. A cloud has one for each size
+// and image of a node. Without any all of them, which have no node yet.
+func (s *Snapshot) pluginSets(k names) []int {
+	var all, running []int
+	for i := range s.DaemonSets {
+		if set := &s.DaemonSets[i]; s.plugin(k, set) != "" {
+			all = append(all, i)
+			if set.Status.DesiredNumberScheduled > 0 {
+				running = append(running, i)
+			}
+		}
+	}
+	if len(running) > 0 {
+		return running
+	}
+	return all
+}
+
 // provided writes the keys of a cluster whose driver and device plugin are the provider's.
 func (s *Snapshot) provided(k names, p *page, plugins []string, machines []machine) {
 	var sets, namespaces []string
-	for i := range s.DaemonSets {
-		if set := &s.DaemonSets[i]; s.plugin(k, set) != "" {
-			sets, namespaces = append(sets, set.Name), append(namespaces, set.Namespace)
-		}
+	for _, i := range s.pluginSets(k) {
+		set := &s.DaemonSets[i]
+		sets, namespaces = append(sets, set.Name), append(namespaces, set.Namespace)
 	}
 	slices.Sort(sets)
 	slices.Sort(namespaces)
 	seenThere := strings.Join(plugins, ", ")
 	p.set(2, "managedBy", seen(site.ManagedByProvider, "no ClusterPolicy, and %s", seenThere))
+	operands := slices.Compact(slices.Clone(sets))
 	if cloud, ok := provider(machines, strings.Join(slices.Compact(slices.Clone(namespaces)), ","), sets); ok {
+		operands = cloud.Plugin.DaemonSets // a pattern of all of them: nodes of another size have another one
 		p.set(2, "provider", seen(cloud.Name, "spec.providerID %s... and labels of the GPU nodes, and the place of the device plugin: %s", cloud.ProviderID, cloud.What))
 	}
 	if namespaces = slices.Compact(namespaces); len(namespaces) == 1 {
@@ -58,7 +89,7 @@ func (s *Snapshot) provided(k names, p *page, plugins []string, machines []machi
 	} else {
 		p.set(2, "namespace", todo("", "one of %s: two device plugins would register the same GPUs", strings.Join(namespaces, ", ")))
 	}
-	p.set(2, "operands", seen(slices.Compact(sets), "device plugins; * and ? match parts of names"))
+	p.set(2, "operands", seen(operands, "device plugins; * and ? match parts of names"))
 	s.offer(p, machines)
 	s.scheduler(p)
 }
@@ -103,16 +134,33 @@ func (s *Snapshot) operand(k names, set *appsv1.DaemonSet) bool {
 		slices.ContainsFunc(k.Operands, func(name string) bool { return strings.HasPrefix(set.Name, name) })
 }
 
-// operands are the operator's DaemonSets that have pods to run.
+// operands are the operator's DaemonSets that have pods to run; those of NVIDIADrivers, whose names have a hash, are
+// judged as such.
 func (s *Snapshot) operands(k names) []string {
 	var out []string
 	for i := range s.DaemonSets {
-		if set := &s.DaemonSets[i]; s.operand(k, set) && set.Status.DesiredNumberScheduled > 0 {
-			out = append(out, set.Name)
+		set := &s.DaemonSets[i]
+		if owner := metav1.GetControllerOf(set); owner != nil && owner.Kind == "NVIDIADriver" || !s.operand(k, set) || set.Status.DesiredNumberScheduled == 0 {
+			continue
 		}
+		name := set.Name
+		for _, driver := range k.VersionedDrivers {
+			if strings.HasPrefix(name, driver) {
+				name = driver + "*"
+			}
+		}
+		out = append(out, name)
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
+}
+
+// patterns explains the patterns among operands.
+func patterns(operands []string) string {
+	if slices.ContainsFunc(operands, func(name string) bool { return strings.HasSuffix(name, "*") }) {
+		return "; * is the kernel or OS in the name of a driver's"
+	}
+	return ""
 }
 
 // gpustack writes the block gpustack.
@@ -156,7 +204,7 @@ func (s *Snapshot) gpustack(k names, p *page, machines []machine) {
 		p.set(2, "clusterPolicy", todo("", "one of %s: the operator uses one ClusterPolicy", strings.Join(names, ", ")))
 	}
 	if operands := s.operands(k); len(operands) > 0 {
-		p.set(2, "operands", seen(operands, "DaemonSets of the operator with pods to run"))
+		p.set(2, "operands", seen(operands, "DaemonSets of the operator with pods to run%s", patterns(operands)))
 	} else {
 		p.set(2, "operands", todo([]string{}, "the operator's DaemonSets that must be complete; %s", cmp.Or(s.Unread[unreadDaemonSets], "none was seen")))
 	}

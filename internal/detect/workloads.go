@@ -21,10 +21,10 @@ type toleration struct {
 
 // tolerations are those that pods need for GPU nodes beyond that of the GPU's own taint, which
 // gates have.
-func tolerations(machines []machine) []toleration {
+func tolerations(k names, machines []machine) []toleration {
 	var out []toleration
 	for _, m := range machines {
-		for _, t := range keepsAway(m.node) {
+		for _, t := range keepsAway(k, m.node) {
 			of := toleration{Key: t.Key, Operator: string(corev1.TolerationOpEqual), Value: t.Value, Effect: string(t.Effect)}
 			if t.Value == "" {
 				of.Operator = string(corev1.TolerationOpExists)
@@ -42,12 +42,12 @@ func tolerations(machines []machine) []toleration {
 
 // workloads writes the jobs of gates 6 to 8: choices, with the values of the example. Images of
 // registries that every cluster reaches are defaults, others are missing.
-func workloads(p *page, example *site.Site, machines []machine) {
+func workloads(k names, p *page, example *site.Site, machines []machine) {
 	c, t, i := example.Workloads.Collective, example.Workloads.Training, example.Workloads.Inference
 	p.gap()
 	p.note(0, "The jobs of gates are a choice. The defaults are those of firstlight site init.")
 	p.key(0, "workloads")
-	if needed := tolerations(machines); len(needed) > 0 {
+	if needed := tolerations(k, machines); len(needed) > 0 {
 		p.key(2, "pod")
 		p.key(4, "spec")
 		p.set(6, "tolerations", seen(needed, "taints of GPU nodes; added to the pods of every gate"))

@@ -90,7 +90,7 @@ func (o Options) cluster(ctx context.Context, c *kube.Cluster, required gate.Req
 	observe(func() { stack = observeStack(ctx, c, o.Site.GPUStack) })
 	observe(func() {
 		if nodes.err = classErr; classErr == nil {
-			nodes = observeNodes(ctx, c, class, names)
+			nodes = observeNodes(ctx, c, class, o.Site.GPUStack.MIG, names)
 		}
 		images = observeImages(ctx, c, o.Namespace, imagesOf(pods, required.Images), pullSecretsOf(pods), within(nodes.nodes, names))
 	})
@@ -114,7 +114,7 @@ func (o Options) cluster(ctx context.Context, c *kube.Cluster, required gate.Req
 	}
 	lines = append(lines, gangLine)
 	lines = append(lines, judgeNodes(nodes, nodeDemand{
-		names: names, gpus: o.gpus(), ports: o.Site.Fabric.NetworkResourceCount, networkResource: o.Site.Fabric.NetworkResource,
+		names: names, gpus: o.gpus(), mig: o.Site.GPUStack.MIG, ports: o.Site.Fabric.NetworkResourceCount, networkResource: o.Site.Fabric.NetworkResource,
 		every: slices.Contains(o.Gates, gpustack.Name), workloads: required.Workloads, tolerations: tolerations(pods),
 	})...)
 	if slices.Contains(o.Gates, gpustack.Name) {

@@ -3,6 +3,7 @@ package preflight
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -14,7 +15,9 @@ import (
 	"github.com/firstlight/firstlight/internal/conformance/dra/inventory"
 	"github.com/firstlight/firstlight/internal/distribution"
 	"github.com/firstlight/firstlight/internal/gate/gangjob"
+	"github.com/firstlight/firstlight/internal/gate/gpustack"
 	"github.com/firstlight/firstlight/internal/probe/kube"
+	"github.com/firstlight/firstlight/internal/site"
 	"github.com/firstlight/firstlight/internal/workload"
 )
 
@@ -30,7 +33,7 @@ type nodeFacts struct {
 	err   error
 }
 
-func observeNodes(ctx context.Context, c *kube.Cluster, class string, names []string) nodeFacts {
+func observeNodes(ctx context.Context, c *kube.Cluster, class string, mig *site.MIG, names []string) nodeFacts {
 	list, err := c.Client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return nodeFacts{err: fmt.Errorf("list nodes: %w", err)}
@@ -47,16 +50,43 @@ func observeNodes(ctx context.Context, c *kube.Cluster, class string, names []st
 			f.offered[name] = len(gpus)
 		}
 	}
+	if class == "" && mig != nil {
+		f.usage, f.err = c.Usage(ctx, names, mig.Largest()) // the resource of the gangs
+		return f
+	}
 	f.usage, f.err = inventory.UsageBy(ctx, c, class, names)
 	return f
 }
 
-// gpus are those that pods can get on a node, and what offers them.
-func (f nodeFacts) gpus(n *corev1.Node) (count int, by string) {
+// differs says which GPUs, or MIG devices, that pods can get on a node are not those of the demand; empty if none.
+func (f nodeFacts) differs(n *corev1.Node, d nodeDemand) string {
 	if f.class != "" {
-		return f.offered[n.Name], "GPUs in ResourceSlices of " + f.class
+		if f.offered[n.Name] != d.gpus[n.Name] {
+			return fmt.Sprintf("has %d GPUs in ResourceSlices of %s, want %d", f.offered[n.Name], f.class, d.gpus[n.Name])
+		}
+		return ""
 	}
-	return kube.Count(n.Status.Allocatable, kube.GPUResource), "of " + kube.GPUResource + " allocatable"
+	resources := map[string]int{kube.GPUResource: d.gpus[n.Name]}
+	if d.mig != nil {
+		resources = d.mig.Resources()
+	}
+	for _, name := range slices.Sorted(maps.Keys(resources)) {
+		if has := kube.Count(n.Status.Allocatable, name); has != resources[name] {
+			return fmt.Sprintf("has %d of %s allocatable, want %d", has, name, resources[name])
+		}
+	}
+	return ""
+}
+
+// divided says how the GPUs of a node are divided, where the site does not declare it; empty if they are not.
+func (d nodeDemand) divided(n *corev1.Node) string {
+	var what []string
+	for _, division := range kube.Divisions(n) {
+		if !division.MIG || d.mig == nil {
+			what = append(what, division.What)
+		}
+	}
+	return strings.Join(what, "; ")
 }
 
 // nodeDemand is what the gates need of the nodes.
@@ -64,7 +94,9 @@ type nodeDemand struct {
 	names []string
 	// gpus are those of each node by name, ports those of every node, networkResource the resource of the
 	// ports.
-	gpus            map[string]int
+	gpus map[string]int
+	// mig is how the site declares that its GPUs are partitioned; nil: they are whole.
+	mig             *site.MIG
 	ports           int
 	networkResource string
 	// every: each node must be usable, not only as many as the pods need.
@@ -116,7 +148,11 @@ func judgeNodes(f nodeFacts, d nodeDemand) []Line {
 // judgeNode finds why a node cannot be used.
 func (d nodeDemand) judgeNode(f nodeFacts, n *corev1.Node) Line {
 	taint, tainted := d.untolerated(n)
-	gpus, by := f.gpus(n)
+	differs, divided := f.differs(n, d), d.divided(n)
+	var defects []string
+	if d.every { // as gate gpustack demands
+		defects = gpustack.Defects(n)
+	}
 	ports := kube.Count(n.Status.Allocatable, d.networkResource)
 	switch {
 	case !kube.Ready(n):
@@ -125,8 +161,12 @@ func (d nodeDemand) judgeNode(f nodeFacts, n *corev1.Node) Line {
 		return stop(whatNode, n.Name, "kubectl uncordon "+n.Name+" once the reason for the cordon is resolved", "is cordoned")
 	case tainted:
 		return stop(whatNode, n.Name, fmt.Sprintf("remove the taint: kubectl taint node %s %s-", n.Name, taint.ToString()), "has the taint %s, which the pods of the gates do not tolerate", taint.ToString())
-	case gpus != d.gpus[n.Name]:
-		return stop(whatNode, n.Name, f.remedyGPUs(), "has %d %s, want %d", gpus, by, d.gpus[n.Name])
+	case len(defects) > 0:
+		return stop(whatNode, n.Name, "kubectl describe node "+n.Name+"; repair or replace the node, or wait for the driver's upgrade", "%s", strings.Join(defects, "; "))
+	case divided != "":
+		return stop(whatNode, n.Name, "remove the sharing from the device plugin's configuration or the node pool, or declare MIG devices in gpustack.mig", "its GPUs are divided: %s", divided)
+	case differs != "":
+		return stop(whatNode, n.Name, f.remedyGPUs(), "%s", differs)
 	case d.networkResource != "" && ports != d.ports:
 		return stop(whatNode, n.Name, "look at the RDMA device plugin's pod of the node and at ibstat on it", "has %d of %s allocatable, want %d", ports, d.networkResource, d.ports)
 	default:

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/firstlight/firstlight/internal/probe/kube"
+	"github.com/firstlight/firstlight/internal/site"
 	"github.com/firstlight/firstlight/internal/workload"
 )
 
@@ -33,6 +34,20 @@ func byClaims(f *nodeFacts, a, b int) {
 	f.class, f.offered = "gpu.nvidia.com", map[string]int{"a": a, "b": b}
 	for i := range f.nodes {
 		delete(f.nodes[i].Status.Allocatable, kube.GPUResource)
+	}
+}
+
+// partition makes the GPUs 56 MIG devices of a profile a node, under the given resource, as the site declares.
+func partition(f *nodeFacts, d *nodeDemand, strategy, of, name string) {
+	d.mig = &site.MIG{Strategy: strategy, Devices: map[string]int{of: 56}}
+	d.workloads[0].GPUs, d.workloads[0].GPUResource = 56, name
+	for i := range f.nodes {
+		list := f.nodes[i].Status.Allocatable
+		list[kube.GPUResource] = resource.MustParse("0")
+		list[corev1.ResourceName(name)] = resource.MustParse("56")
+		f.nodes[i].Status.Capacity = list
+		f.nodes[i].Labels = map[string]string{"nvidia.com/gpu.product": "NVIDIA-H100-80GB-HBM3-MIG-" + of}
+		f.usage[f.nodes[i].Name] = kube.Usage{Allocatable: 56}
 	}
 }
 
@@ -96,6 +111,39 @@ func TestJudgeNodes(t *testing.T) {
 			byClaims(f, 8, 8)
 			f.usage["a"] = kube.Usage{Allocatable: 8, Requested: 1, Holders: []kube.Holder{{Pod: "claim team/train"}, {Namespace: "team", Pod: "train-0", Count: 1}}}
 		}, []string{"would-stop GPUs a: 7 of 8 are free: claim team/train holds some, pod team/train-0 holds 1; needed by telemetry"}},
+		// 2 GPUs of 4 replicas each; labels of GPU feature discovery (NVIDIA/cloud-native-docs, gpu-sharing).
+		"shared GPUs": {func(f *nodeFacts, _ *nodeDemand) {
+			f.nodes[0].Labels = map[string]string{"nvidia.com/gpu.count": "2", "nvidia.com/gpu.replicas": "4"}
+			f.nodes[0].Status.Capacity = f.nodes[0].Status.Allocatable
+		}, []string{"would-stop node a: its GPUs are divided: label nvidia.com/gpu.replicas is 4; it offers 8 of nvidia.com/gpu, label nvidia.com/gpu.count is 2"}},
+		"MIG that is not declared": {func(f *nodeFacts, _ *nodeDemand) {
+			f.nodes[0].Labels = map[string]string{"nvidia.com/gpu.product": "NVIDIA-H100-80GB-HBM3-MIG-7g.80gb"}
+		}, []string{"would-stop node a: its GPUs are divided: label nvidia.com/gpu.product"}},
+		"MIG, strategy single": {func(f *nodeFacts, d *nodeDemand) { partition(f, d, site.MIGSingle, "1g.10gb", "nvidia.com/gpu") }, nil},
+		"MIG, strategy mixed":  {func(f *nodeFacts, d *nodeDemand) { partition(f, d, site.MIGMixed, "1g.10gb", "nvidia.com/mig-1g.10gb") }, nil},
+		"MIG, devices are short": {func(f *nodeFacts, d *nodeDemand) {
+			partition(f, d, site.MIGMixed, "1g.10gb", "nvidia.com/mig-1g.10gb")
+			f.nodes[0].Status.Allocatable["nvidia.com/mig-1g.10gb"] = resource.MustParse("49")
+		}, []string{"would-stop node a: has 49 of nvidia.com/mig-1g.10gb allocatable, want 56"}},
+		"MIG, GPUs are whole": {func(f *nodeFacts, d *nodeDemand) {
+			d.mig = &site.MIG{Strategy: site.MIGMixed, Devices: map[string]int{"1g.10gb": 56}}
+		},
+			[]string{"would-stop node a: has 8 of nvidia.com/gpu allocatable, want 0", "would-stop node b: has 8 of nvidia.com/gpu allocatable, want 0"}},
+		"MIG, devices are shared": {func(f *nodeFacts, d *nodeDemand) {
+			partition(f, d, site.MIGMixed, "1g.10gb", "nvidia.com/mig-1g.10gb")
+			f.nodes[0].Labels["nvidia.com/mig-1g.10gb.replicas"] = "2"
+		}, []string{"would-stop node a: its GPUs are divided: label nvidia.com/mig-1g.10gb.replicas is 2"}},
+		// Conditions and labels of nodes that stay Ready, as gate gpustack reads them.
+		"a monitor's defect": {func(f *nodeFacts, _ *nodeDemand) {
+			f.nodes[0].Status.Conditions = append(f.nodes[0].Status.Conditions, corev1.NodeCondition{Type: "AcceleratedHardwareReady", Status: corev1.ConditionFalse, Reason: "NvidiaXID79Error", Message: "GPU has fallen off the bus"})
+		}, []string{"would-stop node a: has condition AcceleratedHardwareReady (False, NvidiaXID79Error: GPU has fallen off the bus)"}},
+		"a monitor's defect, no gate of it": {func(f *nodeFacts, d *nodeDemand) {
+			f.nodes[0].Status.Conditions = append(f.nodes[0].Status.Conditions, corev1.NodeCondition{Type: "AcceleratedHardwareReady", Status: corev1.ConditionFalse})
+			d.every = false
+		}, nil},
+		"a driver to be upgraded": {func(f *nodeFacts, _ *nodeDemand) {
+			f.nodes[0].Labels = map[string]string{"nvidia.com/gpu-driver-upgrade-state": "upgrade-required"}
+		}, []string{"would-stop node a: the upgrade of its driver is in state upgrade-required"}},
 		"too large for the site": {func(_ *nodeFacts, d *nodeDemand) { d.workloads[0].Pods = 3 }, []string{"would-stop GPUs inventory: too few for telemetry"}},
 	} {
 		f, d := machines()

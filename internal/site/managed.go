@@ -15,14 +15,14 @@ const (
 // Provided reports whether the provider installs driver and device plugin.
 func (g GPUStack) Provided() bool { return g.ManagedBy == ManagedByProvider }
 
-// Names reports whether an entry of Operands names a DaemonSet.
+// Names reports whether an entry of Operands, a name or a pattern, names a DaemonSet.
 func (g GPUStack) Names(operand, set string) bool {
-	if !g.Provided() {
-		return operand == set
-	}
 	ok, err := path.Match(operand, set)
 	return ok && err == nil
 }
+
+// IsPattern reports whether an entry of Operands can name several DaemonSets.
+func IsPattern(operand string) bool { return strings.ContainsAny(operand, "*?[") }
 
 // provided validates a GPU stack of the provider.
 func (v *validator) provided(g *GPUStack) {
@@ -35,9 +35,13 @@ func (v *validator) provided(g *GPUStack) {
 	if g.Operands == nil {
 		v.add("gpustack.operands", "is missing: patterns of the provider's DaemonSets, or [] if the device plugin is a part of the nodes' image")
 	}
+}
+
+// operands validates the patterns of DaemonSets.
+func (v *validator) operands(g *GPUStack) {
 	for i, pattern := range g.Operands {
 		if strings.HasPrefix(pattern, "*") || strings.HasPrefix(pattern, "?") {
-			v.add(fmt.Sprintf("gpustack.operands.%d", i), "%q also matches DaemonSets that offer no GPUs: begin with the device plugin's name", pattern)
+			v.add(fmt.Sprintf("gpustack.operands.%d", i), "%q also matches other DaemonSets: begin with the name of one, such as that of the device plugin", pattern)
 		}
 		if _, err := path.Match(pattern, ""); err != nil {
 			v.add(fmt.Sprintf("gpustack.operands.%d", i), "invalid pattern %q: %v", pattern, err)

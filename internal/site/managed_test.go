@@ -7,6 +7,35 @@ import (
 	"github.com/firstlight/firstlight/internal/site"
 )
 
+// Operands of the GPU Operator may be patterns: the DaemonSets of precompiled drivers have the kernel in their names
+// (nvidia-driver-daemonset-5.15.0-140-generic-ubuntu22.04), those on OpenShift the version of RHCOS.
+func TestOperandsOfTheOperator(t *testing.T) {
+	t.Parallel()
+	example := string(site.Example())
+	const operands = "operands: "
+	before, rest, ok := strings.Cut(example, operands)
+	if !ok {
+		t.Fatal("the example has no operands")
+	}
+	_, after, _ := strings.Cut(rest, "\n")
+	for list, says := range map[string]string{
+		"[nvidia-device-plugin-daemonset, nvidia-driver-daemonset-*]": "",
+		"['*']":    "begin with",
+		"['[a']":   "invalid pattern",
+		"[a*, a*]": "duplicate",
+	} {
+		s, err := site.Parse("s.yaml", []byte(before+operands+list+"\n"+after))
+		switch {
+		case says == "" && err != nil:
+			t.Errorf("%s: %v", list, err)
+		case says == "" && (!s.GPUStack.Names(s.GPUStack.Operands[1], "nvidia-driver-daemonset-418.94.202509100653-0") || s.GPUStack.Names(s.GPUStack.Operands[1], "nvidia-dcgm")):
+			t.Errorf("%s: the pattern names other DaemonSets", list)
+		case says != "" && (err == nil || !strings.Contains(err.Error(), says)):
+			t.Errorf("%s: %v, want %q", list, err, says)
+		}
+	}
+}
+
 // A GPU stack of the provider has no ClusterPolicy, and patterns of DaemonSets or none.
 func TestManagedByProvider(t *testing.T) {
 	t.Parallel()

@@ -210,6 +210,7 @@ const DRANone = "none"
 func (v *validator) gpustack(g *GPUStack) {
 	v.oneOf("gpustack.managedBy", g.ManagedBy, []string{ManagedByOperator, ManagedByProvider})
 	v.unique("gpustack.operands", g.Operands)
+	v.operands(g)
 	v.provider(g)
 	if g.Provided() {
 		v.provided(g)

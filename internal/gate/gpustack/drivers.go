@@ -147,5 +147,9 @@ func driverPodOf(set *appsv1.DaemonSet, pod *corev1.Pod) driverPod {
 		out.Owner = owner.Kind + "/" + owner.Name
 	}
 	out.Ready, out.Why = podReady(pod)
+	status := set.Status
+	if out.Outdated = max(0, int(status.DesiredNumberScheduled-status.UpdatedNumberScheduled)); status.ObservedGeneration < set.Generation {
+		out.Outdated = int(status.DesiredNumberScheduled)
+	}
 	return out
 }

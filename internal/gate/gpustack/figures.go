@@ -1,6 +1,8 @@
 package gpustack
 
 import (
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/workload"
 )
@@ -69,6 +71,8 @@ type driverPod struct {
 	Owner     string `json:"owner"`
 	Ready     bool   `json:"ready"`
 	Why       string `json:"why,omitempty"`
+	// Outdated is how many pods of its DaemonSet are of an older revision.
+	Outdated int `json:"outdated,omitempty"`
 }
 
 type policyCondition struct {
@@ -104,6 +108,14 @@ type nodeFigures struct {
 	MIGState  string `json:"migState,omitempty"`
 	// MIGStrategy is the device plugin's, by GPU feature discovery.
 	MIGStrategy string `json:"migStrategy,omitempty"`
+	// Divisions are how its GPUs are divided, as far as it shows that.
+	Divisions []kube.Division `json:"divisions,omitempty"`
+	// DriverUpgrade is the state of the GPU Operator's upgrade of its driver; empty without one.
+	DriverUpgrade string `json:"driverUpgrade,omitempty"`
+	// Reported are the conditions of monitors that do not have the status of a healthy node, by type.
+	Reported map[string]conditionFigures `json:"reported,omitempty"`
+	// Taints that keep pods off the node.
+	Taints []corev1.Taint `json:"taints,omitempty"`
 	// Resources by name.
 	Resources map[string]resourceFigures `json:"resources"`
 }

@@ -34,6 +34,12 @@ func (g *Gate) judgeNodes(b *check.Builder, o check.Observation, nodes []nodeFig
 	})
 }
 
+// driverUpgraded is the GPU Operator's state of a node whose driver is up to date; all others are steps of an upgrade
+// that has not succeeded (github.com/NVIDIA/k8s-operator-libs, pkg/upgrade/consts.go).
+const driverUpgraded = "upgrade-done"
+
+const labelUpgrade = "nvidia.com/gpu-driver-upgrade-state"
+
 // migApplied is MIG manager's state of a configuration in effect.
 const migApplied = "success"
 
@@ -50,7 +56,13 @@ func (g *Gate) judgeNode(b *check.Builder, o check.Observation, n nodeFigures, o
 	if n.MIGState != "" && n.MIGState != migApplied {
 		b.Fail(o.ID, n.Name, "wait for pending changes; else read the log of the node's nvidia-mig-manager pod, free the GPUs and request the configuration again (label nvidia.com/mig.config)", "the MIG configuration %s is %s", n.MIGConfig, n.MIGState)
 	}
+	g.judgeTaints(b, o, n)
+	judgeReported(b, o, n)
+	if n.DriverUpgrade != "" && n.DriverUpgrade != driverUpgraded {
+		b.Fail(o.ID, n.Name, "wait for the upgrade; in state upgrade-required or upgrade-failed read the log of the gpu-operator pod, and see NVIDIA's page on GPU driver upgrades", "the upgrade of its driver is in state %s (label %s): the driver on it is not, or not yet known to be, the one of the ClusterPolicy", n.DriverUpgrade, labelUpgrade)
+	}
 	g.judgeMIG(b, o, n)
+	g.judgeDivisions(b, o, n)
 	g.judgeProvider(b, o, n, of)
 	for _, name := range slices.Sorted(maps.Keys(g.resources)) {
 		g.judgeResource(b, o, n, name, g.resources[name], remedyPlugin)
@@ -81,6 +93,20 @@ func (g *Gate) judgeMIG(b *check.Builder, o check.Observation, n nodeFigures) {
 	}
 }
 
+// judgeDivisions requires that the number of resources is the number of GPUs, or of declared MIG devices.
+func (g *Gate) judgeDivisions(b *check.Builder, o check.Observation, n nodeFigures) {
+	var what []string
+	for _, d := range n.Divisions {
+		if !d.MIG || g.stack.MIG == nil {
+			what = append(what, d.What)
+		}
+	}
+	if len(what) > 0 {
+		b.Fail(o.ID, n.Name, "give each pod whole GPUs: remove the sharing of the device plugin's configuration (label nvidia.com/device-plugin.config, devicePlugin.config of the ClusterPolicy) or the node pool's; declare MIG devices in gpustack.mig",
+			"its GPUs are divided: %s; a pod that requests one gets a part of a GPU", strings.Join(what, "; "))
+	}
+}
+
 // perNode is the number of devices that a node must offer.
 func (g *Gate) perNode() int {
 	total := 0
@@ -94,7 +120,7 @@ func (g *Gate) perNode() int {
 func (n nodeFigures) capacity() int {
 	total := 0
 	for name, r := range n.Resources {
-		if name == kube.GPUResource || strings.HasPrefix(name, site.MIGResource) {
+		if name == kube.GPUResource || partsOfGPUs(name) {
 			total += r.Capacity
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/site"
 )
 
 func (g *Gate) judgeOperands(b *check.Builder, o check.Observation, operands []operandFigures) {
@@ -14,19 +15,21 @@ func (g *Gate) judgeOperands(b *check.Builder, o check.Observation, operands []o
 	}
 	if g.stack.Provided() {
 		for _, pattern := range g.stack.Operands {
-			g.judgeProvided(b, o, pattern, operands)
+			g.judgeTogether(b, o, pattern, operands)
 		}
 		return
 	}
 	complete := 0
 	for _, name := range g.stack.Operands {
-		i := slices.IndexFunc(operands, func(f operandFigures) bool { return f.Name == name })
-		if i < 0 {
+		before := b.Failures()
+		if site.IsPattern(name) {
+			g.judgeTogether(b, o, name, operands)
+		} else if i := slices.IndexFunc(operands, func(f operandFigures) bool { return f.Name == name }); i >= 0 {
+			g.judgeOperand(b, o, operands[i])
+		} else {
 			b.Unobserved(o.ID, "DaemonSet "+name, "run the gate again", "was not observed")
 			continue
 		}
-		before := b.Failures()
-		g.judgeOperand(b, o, operands[i])
 		if b.Failures() == before {
 			complete++
 		}

@@ -21,13 +21,18 @@ func (g *Gate) judgePolicies(b *check.Builder, obs []check.Observation) {
 	}
 }
 
-// judgeProvided requires that the DaemonSets of a pattern together have a ready pod on each inventory
-// node, of the current revision. A provider has one for each kind of node, some without nodes.
-func (g *Gate) judgeProvided(b *check.Builder, o check.Observation, pattern string, all []operandFigures) {
+// judgeTogether requires that the DaemonSets of a pattern together have a ready pod on each inventory
+// node, of the current revision. A provider has one for each kind of node, and the GPU Operator one of a precompiled
+// driver for each kernel; some have no nodes.
+func (g *Gate) judgeTogether(b *check.Builder, o check.Observation, pattern string, all []operandFigures) {
 	sets := slices.DeleteFunc(slices.Clone(all), func(f operandFigures) bool { return !f.Found || !g.stack.Names(pattern, f.Name) })
 	suspect := "DaemonSet " + g.stack.Namespace + "/" + pattern
+	absent, without := "turn the provider's GPU driver on", "check the labels of the node: the provider's DaemonSets select nodes by the accelerator's"
+	if !g.stack.Provided() {
+		absent, without = "enable the operand in the ClusterPolicy", "check that the node has the labels of a DaemonSet's nodeSelector, such as its kernel or OS, and only taints that it tolerates"
+	}
 	if len(sets) == 0 {
-		b.Fail(o.ID, suspect, "correct gpustack.operands and gpustack.namespace in the site file, or turn the provider's GPU driver on", "does not exist")
+		b.Fail(o.ID, suspect, "correct gpustack.operands and gpustack.namespace in the site file, or "+absent, "does not exist")
 		return
 	}
 	complete := 0
@@ -39,9 +44,9 @@ func (g *Gate) judgeProvided(b *check.Builder, o check.Observation, pattern stri
 		ready := slices.IndexFunc(pods, func(p operandPod) bool { return p.Ready })
 		switch {
 		case len(pods) == 0:
-			b.Fail(o.ID, node+"/"+pattern, "check the labels of the node: the provider's DaemonSets select nodes by the accelerator's", "%s has no pod of %s", node, suspect)
+			b.Fail(o.ID, node+"/"+pattern, without, "%s has no pod of %s", node, suspect)
 		case len(pods) > 1:
-			b.Fail(o.ID, node+"/"+pattern, "remove one of the DaemonSets: two device plugins register the same GPUs", "%s has %d pods of %s", node, len(pods), suspect)
+			b.Fail(o.ID, node+"/"+pattern, "remove one of the DaemonSets: two device plugins register the same GPUs, and two drivers replace each other", "%s has %d pods of %s", node, len(pods), suspect)
 		case ready < 0:
 			b.Fail(o.ID, node+"/"+pattern, fmt.Sprintf("kubectl -n %[1]s describe pod %[2]s; kubectl -n %[1]s logs %[2]s --all-containers", g.stack.Namespace, pods[0].Pod),
 				"pod %s/%s on %s is not ready: %s", g.stack.Namespace, pods[0].Pod, node, pods[0].Why)

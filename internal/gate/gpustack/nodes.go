@@ -39,7 +39,13 @@ func (g *Gate) readNode(n *corev1.Node) nodeFigures {
 	f := nodeFigures{
 		Name: n.Name, Ready: kube.Ready(n), Schedulable: !n.Spec.Unschedulable, Resources: map[string]resourceFigures{},
 		MIGConfig: n.Labels["nvidia.com/mig.config"], MIGState: n.Labels["nvidia.com/mig.config.state"],
-		MIGStrategy: n.Labels["nvidia.com/mig.strategy"],
+		MIGStrategy: n.Labels["nvidia.com/mig.strategy"], Divisions: kube.Divisions(n), DriverUpgrade: n.Labels[labelUpgrade],
+		Reported: reported(n),
+	}
+	for _, t := range n.Spec.Taints {
+		if t.Effect != corev1.TaintEffectPreferNoSchedule {
+			f.Taints = append(f.Taints, t)
+		}
 	}
 	if !f.Ready {
 		f.NotReadyWhy = notReadyWhy(n)
@@ -55,7 +61,7 @@ func (g *Gate) readNode(n *corev1.Node) nodeFigures {
 	}
 	names := append(slices.Collect(maps.Keys(g.resources)), kube.GPUResource, g.network)
 	for name := range n.Status.Capacity {
-		if strings.HasPrefix(string(name), site.MIGResource) {
+		if partsOfGPUs(string(name)) {
 			names = append(names, string(name))
 		}
 	}
@@ -70,10 +76,15 @@ func (g *Gate) readNode(n *corev1.Node) nodeFigures {
 	return f
 }
 
-// offersGPUs reports whether a node has whole GPUs or MIG devices.
+// partsOfGPUs reports whether a resource is MIG devices, or GPUs that pods share (renameByDefault of time slicing and MPS).
+func partsOfGPUs(resource string) bool {
+	return strings.HasPrefix(resource, site.MIGResource) || resource == kube.GPUResource+".shared"
+}
+
+// offersGPUs reports whether a node has GPUs or parts of GPUs.
 func offersGPUs(n *corev1.Node) bool {
 	for name := range n.Status.Capacity {
-		if (name == kube.GPUResource || strings.HasPrefix(string(name), site.MIGResource)) && kube.Count(n.Status.Capacity, string(name)) > 0 {
+		if (name == kube.GPUResource || partsOfGPUs(string(name))) && kube.Count(n.Status.Capacity, string(name)) > 0 {
 			return true
 		}
 	}

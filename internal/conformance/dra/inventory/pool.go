@@ -41,19 +41,61 @@ func GPUsOnNode(all []Slice, node string) (gpus []GPU, published int, problems [
 			problems = append(problems, fmt.Sprintf("pool %s has %d of %d slices of generation %d: none of its devices can be allocated", name, len(newest), want, newest[0].Generation))
 			continue
 		}
-		for _, s := range newest {
-			for _, d := range s.Devices {
-				switch {
-				case d.Type != typeGPU:
-				case d.Tainted:
-					problems = append(problems, fmt.Sprintf("device %s/%s is tainted", name, d.Name))
-				default:
-					gpus = append(gpus, GPU{Pool: name, Device: d.Name, UUID: d.UUID, Product: d.Product})
-				}
+		devices := devicesOf(newest)
+		for _, d := range devices {
+			part := slices.IndexFunc(devices, func(of Device) bool { return of.Type == typeMIG && !of.onDemand() && of.sameGPU(d) })
+			switch {
+			case d.Type != typeGPU:
+			case d.Tainted:
+				problems = append(problems, fmt.Sprintf("device %s/%s is tainted", name, d.Name))
+			case d.Shared:
+				problems = append(problems, fmt.Sprintf("device %s/%s can be allocated to several claims at once (allowMultipleAllocations), so that a claim may get a part of it", name, d.Name))
+			case part >= 0:
+				problems = append(problems, fmt.Sprintf("device %s/%s is divided: MIG device %s is a part of it", name, d.Name, devices[part].Name))
+			default:
+				gpus = append(gpus, GPU{Pool: name, Device: d.Name, UUID: d.UUID, Product: d.Product})
 			}
 		}
 	}
 	return gpus, published, problems
+}
+
+func devicesOf(all []Slice) []Device {
+	var out []Device
+	for _, s := range all {
+		out = append(out, s.Devices...)
+	}
+	return out
+}
+
+// allocatable names a device of a pool.
+type allocatable struct{ pool, device string }
+
+// wholes are the GPUs of a node by the devices whose allocation holds them: the GPU, its parts, and the GPU for a virtual
+// machine.
+func wholes(all []Slice, node string, gpus []GPU) map[allocatable]GPU {
+	pools := map[string][]Slice{}
+	for _, s := range all {
+		if s.Driver == Driver && s.Node == node {
+			pools[s.Pool] = append(pools[s.Pool], s)
+		}
+	}
+	out := map[allocatable]GPU{}
+	for pool, published := range pools {
+		devices := devicesOf(newestGeneration(published))
+		for _, g := range gpus {
+			whole := slices.IndexFunc(devices, func(d Device) bool { return g.Pool == pool && g.Device == d.Name })
+			if whole < 0 {
+				continue
+			}
+			for _, d := range devices {
+				if d.Name == g.Device || d.Type != typeGPU && d.sameGPU(devices[whole]) {
+					out[allocatable{pool, d.Name}] = g
+				}
+			}
+		}
+	}
+	return out
 }
 
 // FindGPU finds the GPU of an allocation; false where Driver does not offer it on the node.

@@ -1,8 +1,10 @@
 package inventory
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -13,8 +15,11 @@ import (
 // Driver is NVIDIA's DRA driver for GPUs, and the name of its DeviceClass.
 const Driver = "gpu.nvidia.com"
 
-// typeGPU is that driver's type of a whole GPU; parts of one have the type mig.
-const typeGPU = "gpu"
+// Types of that driver's devices: a whole GPU, and a part of one. A whole one for a virtual machine is vfio.
+const (
+	typeGPU = "gpu"
+	typeMIG = "mig"
+)
 
 // pageSize limits how many slices one answer of the API server holds.
 const pageSize = 200
@@ -37,9 +42,25 @@ type Device struct {
 	Type    string `json:"type,omitempty"`
 	UUID    string `json:"uuid,omitempty"`
 	Product string `json:"product,omitempty"`
-	// Tainted devices are only allocated to claims that tolerate the taint.
+	// Tainted devices are only allocated to claims that tolerate the taint. A taint with the effect None is information.
 	Tainted bool `json:"tainted,omitempty"`
+	// Shared devices can be allocated to several claims at once (allowMultipleAllocations).
+	Shared bool `json:"shared,omitempty"`
+	// Parent is the UUID of the GPU of a MIG device, PCI the address, Counters the counter sets of the pool that the
+	// device consumes: by one of them a device is known to be of the same GPU as another. Empty without them.
+	Parent   string   `json:"parent,omitempty"`
+	PCI      string   `json:"pci,omitempty"`
+	Counters []string `json:"counters,omitempty"`
 }
+
+// sameGPU reports whether two devices of a pool are of one GPU.
+func (d Device) sameGPU(gpu Device) bool {
+	return gpu.UUID != "" && (d.Parent == gpu.UUID || d.UUID == gpu.UUID) || d.PCI != "" && d.PCI == gpu.PCI ||
+		slices.ContainsFunc(d.Counters, func(set string) bool { return slices.Contains(gpu.Counters, set) })
+}
+
+// onDemand reports whether a MIG device exists only while a claim has it: it shares the counters of its GPU.
+func (d Device) onDemand() bool { return len(d.Counters) > 0 }
 
 // ResourceSlices lists the slices of a driver; "" is every driver.
 func ResourceSlices(ctx context.Context, cluster *kube.Cluster, driver string) ([]resourcev1.ResourceSlice, error) {
@@ -84,10 +105,17 @@ func SliceOf(s *resourcev1.ResourceSlice) Slice {
 		out.Node = *s.Spec.NodeName
 	}
 	for _, d := range s.Spec.Devices {
-		out.Devices = append(out.Devices, Device{
+		read := Device{
 			Name: d.Name, Type: Attribute(s.Spec.Driver, d, "type"), UUID: Attribute(s.Spec.Driver, d, "uuid"),
-			Product: Attribute(s.Spec.Driver, d, "productName"), Tainted: len(d.Taints) > 0,
-		})
+			Product: Attribute(s.Spec.Driver, d, "productName"), Parent: Attribute(s.Spec.Driver, d, "parentUUID"),
+			PCI:     cmp.Or(Attribute(s.Spec.Driver, d, "resource.kubernetes.io/pciBusID"), Attribute(s.Spec.Driver, d, "pciBusID"), Attribute(s.Spec.Driver, d, "pcieBusID")),
+			Tainted: slices.ContainsFunc(d.Taints, func(t resourcev1.DeviceTaint) bool { return t.Effect != resourcev1.DeviceTaintEffectNone }),
+			Shared:  d.AllowMultipleAllocations != nil && *d.AllowMultipleAllocations,
+		}
+		for _, c := range d.ConsumesCounters {
+			read.Counters = append(read.Counters, c.CounterSet)
+		}
+		out.Devices = append(out.Devices, read)
 	}
 	return out
 }

@@ -70,20 +70,26 @@ func usageOf(ctx context.Context, cluster *kube.Cluster, nodes []string, all []S
 			}
 			u.Holders = append(u.Holders, fmt.Sprintf("pod %s/%s", h.Namespace, h.Pod))
 		}
+		whole, held := wholes(all, node, gpus), map[GPU]bool{}
 		for _, c := range claims.Items {
 			if c.Status.Allocation == nil {
 				continue
 			}
-			n := 0
+			n, holds := 0, false // a GPU counts once, however many claims have parts of it
 			for _, d := range c.Status.Allocation.Devices.Results {
 				if d.AdminAccess != nil && *d.AdminAccess {
 					continue // for monitoring: it holds no GPU
 				}
-				if d.Driver == Driver && slices.ContainsFunc(gpus, func(g GPU) bool { return g.Pool == d.Pool && g.Device == d.Device }) {
+				gpu, of := whole[allocatable{d.Pool, d.Device}]
+				if d.Driver != Driver || !of {
+					continue
+				}
+				if holds = true; !held[gpu] {
+					held[gpu] = true
 					n++
 				}
 			}
-			if n > 0 {
+			if holds {
 				u.Allocated += n
 				u.Holders = append(u.Holders, fmt.Sprintf("claim %s/%s", c.Namespace, c.Name))
 				for _, user := range c.Status.ReservedFor {

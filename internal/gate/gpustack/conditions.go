@@ -1,0 +1,84 @@
+package gpustack
+
+import (
+	_ "embed" // the conditions
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/firstlight/firstlight/internal/check"
+)
+
+//go:embed conditions.yaml
+var conditionsFile []byte
+
+// reportedCondition is a condition by which a monitor reports a defect of a node.
+type reportedCondition struct {
+	Type   string `json:"type"`
+	Bad    string `json:"bad"`
+	Source string `json:"source"`
+}
+
+var reportedConditions = sync.OnceValues(func() ([]reportedCondition, error) {
+	var out []reportedCondition
+	if err := yaml.UnmarshalStrict(conditionsFile, &out); err != nil {
+		return nil, fmt.Errorf("read the conditions of monitors: %w", err)
+	}
+	return out, nil
+})
+
+func (r reportedCondition) matches(c corev1.NodeConditionType) bool {
+	ok, err := path.Match(r.Type, string(c))
+	return ok && err == nil
+}
+
+// reported are the conditions of known monitors that are bad or unknown.
+func reported(n *corev1.Node) map[string]conditionFigures {
+	known, err := reportedConditions()
+	if err != nil { // a file of this package, read by a test
+		return nil
+	}
+	out := map[string]conditionFigures{}
+	for _, c := range n.Status.Conditions {
+		i := slices.IndexFunc(known, func(r reportedCondition) bool { return r.matches(c.Type) })
+		if i >= 0 && (string(c.Status) == known[i].Bad || c.Status == corev1.ConditionUnknown) {
+			out[string(c.Type)] = conditionFigures{Status: string(c.Status), Reason: c.Reason, Message: c.Message}
+		}
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	return out
+}
+
+// Defects are what the gate finds on a node that may be Ready: the conditions of monitors, and a driver whose upgrade
+// is not done.
+func Defects(n *corev1.Node) []string {
+	var out []string
+	found := reported(n)
+	for _, name := range slices.Sorted(maps.Keys(found)) {
+		c := found[name]
+		out = append(out, fmt.Sprintf("has condition %s (%s, %s: %s)", name, c.Status, c.Reason, c.Message))
+	}
+	if state := n.Labels[labelUpgrade]; state != "" && state != driverUpgraded {
+		out = append(out, "the upgrade of its driver is in state "+state+" (label "+labelUpgrade+")")
+	}
+	return out
+}
+
+// judgeReported requires that no monitor of the cluster reports a defect: a node with one may stay Ready.
+func judgeReported(b *check.Builder, o check.Observation, n nodeFigures) {
+	for _, name := range slices.Sorted(maps.Keys(n.Reported)) {
+		c, remedy := n.Reported[name], "kubectl describe node "+n.Name+"; repair or replace the node, then wait until its monitor clears the condition"
+		if c.Status == string(corev1.ConditionUnknown) {
+			b.Unobserved(o.ID, n.Name, "look at the monitor of the node that writes the condition", "condition %s is Unknown (%s: %s)", name, c.Reason, c.Message)
+			continue
+		}
+		b.Fail(o.ID, n.Name, remedy, "has condition %s (%s, %s: %s)", name, c.Status, c.Reason, c.Message)
+	}
+}
