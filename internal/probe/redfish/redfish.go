@@ -32,7 +32,7 @@ type Reading struct {
 // PDU is one rack power distribution unit.
 type PDU struct {
 	ID string `json:"id"`
-	// State and Health are Redfish values: "Enabled", "OK".
+	// State and Health are Redfish values: "Enabled", "OK". A unit with a critical part is Critical.
 	State  string `json:"state"`
 	Health string `json:"health"`
 	// Mains are the power states of the incoming circuits ("On", "Off"; "" for a circuit that
@@ -149,7 +149,7 @@ func pdus(client *gofish.APIClient) ([]PDU, error) {
 	slices.SortFunc(units, func(a, b *redfish.PowerDistribution) int { return strings.Compare(a.ID, b.ID) })
 	out := make([]PDU, 0, len(units))
 	for _, u := range units {
-		p := PDU{ID: u.ID, State: string(u.Status.State), Health: string(u.Status.Health)}
+		p := PDU{ID: u.ID, State: string(u.Status.State), Health: string(healthOf(u.Status))}
 		mains, err := u.Mains() // empty, without an error, if the controller has no such link
 		if err != nil {
 			return nil, fmt.Errorf("mains of PDU %s: %w", u.ID, err)
@@ -164,6 +164,14 @@ func pdus(client *gofish.APIClient) ([]PDU, error) {
 		out = append(out, p)
 	}
 	return out, nil
+}
+
+// healthOf is the health of a unit: Critical also if a part of it is, such as a branch.
+func healthOf(s common.Status) common.Health {
+	if s.HealthRollup == common.CriticalHealth {
+		return s.HealthRollup
+	}
+	return s.Health
 }
 
 func chassis(client *gofish.APIClient, wanted []string) ([]Chassis, error) {

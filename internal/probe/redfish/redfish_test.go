@@ -115,6 +115,9 @@ func TestNotEnergised(t *testing.T) {
 		"critical": func(r tree) {
 			r["/redfish/v1/PowerEquipment/RackPDUs/a"] = `{"Id":"a","Status":{"State":"Enabled","Health":"Critical"}}`
 		},
+		"a part is critical": func(r tree) {
+			r["/redfish/v1/PowerEquipment/RackPDUs/a"] = `{"Id":"a","Status":{"State":"Enabled","Health":"OK","HealthRollup":"Critical"},"Mains":{"@odata.id":"/redfish/v1/PowerEquipment/RackPDUs/a/Mains"}}`
+		},
 		"no status":      func(r tree) { r["/redfish/v1/PowerEquipment/RackPDUs/a"] = `{"Id":"a"}` },
 		"one feed off":   func(r tree) { r["/redfish/v1/m2"] = `{"Id":"AC2","PowerState":"Off"}` },
 		"tripped":        func(r tree) { r["/redfish/v1/m1"] = `{"Id":"AC1","PowerState":"On","BreakerState":"Tripped"}` },
