@@ -82,7 +82,7 @@ func TestParseVariants(t *testing.T) {
 }
 
 // ibstat lists every RDMA device of the host by its kind (node_type_str in ibstat.c): an Ethernet adapter of another
-// kind beside the InfiniBand adapters does not hide them.
+// kind does not hide the InfiniBand adapters.
 func TestParseStatOtherKinds(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []string{"iWARP RNIC", "Switch", "Router", "???"} {

@@ -247,16 +247,19 @@ func draws(c *redfish.Chassis) (float64, error) {
 	return watts, nil
 }
 
-// consumed is the sum of the controls of the chassis. Where some are marked as the chassis', the others are of
-// its parts, such as the CPUs, and have a share of the same draw.
+// consumed is the sum of the controls of the chassis: of those that are marked as the chassis', or else of those
+// without a mark. Others are of parts, such as the CPUs, and have a share of the same draw.
 func consumed(controls []redfish.PowerControl) float64 {
-	whole := func(c redfish.PowerControl) bool { return c.PhysicalContext == common.ChassisPhysicalContext }
-	marked := slices.ContainsFunc(controls, whole)
+	for _, of := range []common.PhysicalContext{common.ChassisPhysicalContext, ""} {
+		whole := slices.DeleteFunc(slices.Clone(controls), func(c redfish.PowerControl) bool { return c.PhysicalContext != of })
+		if len(whole) > 0 {
+			controls = whole
+			break
+		}
+	}
 	watts := 0.0
 	for _, c := range controls {
-		if !marked || whole(c) {
-			watts += decimal(c.PowerConsumedWatts)
-		}
+		watts += decimal(c.PowerConsumedWatts)
 	}
 	return watts
 }

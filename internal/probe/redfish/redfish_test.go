@@ -232,6 +232,9 @@ func TestDraw(t *testing.T) {
 		"one control": {links, `{"Name":"System Power Control","PowerConsumedWatts":245.5}`, 245.5},
 		// Lenovo XCC (SR650; bb-Ricardo/check_redfish #79): the draws of CPUs and memory are part of the first.
 		"with parts":             {links, `{"Name":"Server Power Control","PhysicalContext":"Chassis","PowerConsumedWatts":263},{"Name":"CPU Sub-system Power","PhysicalContext":"CPU","PowerConsumedWatts":155},{"Name":"Memory Sub-system Power","PhysicalContext":"Memory","PowerConsumedWatts":49}`, 263},
+		"parts after a control":  {links, `{"PowerConsumedWatts":287.5},{"PhysicalContext":"CPU","PowerConsumedWatts":120}`, 287.5},
+		"parts alone":            {links, `{"PhysicalContext":"CPU","PowerConsumedWatts":120},{"PhysicalContext":"GPU","PowerConsumedWatts":900}`, 1020},
+		"the chassis is last":    {links, `{"PhysicalContext":"CPU","PowerConsumedWatts":120},{"PhysicalContext":"Chassis","PowerConsumedWatts":410}`, 410},
 		"without a context":      {links, `{"PowerConsumedWatts":1500},{"PowerConsumedWatts":500.25}`, 2000.25},
 		"a decimal of no binary": {links, `{"PowerConsumedWatts":198.4}`, 198.4},
 		// BMCs of NVIDIA systems: the control has no draw (quadsproject/badfish #395), or is missing.

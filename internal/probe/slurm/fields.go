@@ -9,7 +9,7 @@ import (
 // assignment begins a field of a record in one line: "Key=" after a space or at the start.
 var assignment = regexp.MustCompile(`(?:^| )([A-Za-z][A-Za-z0-9_]*)=`)
 
-// continued matches the end of a line whose record goes on in the next, which is indented: scontrol without -o.
+// continued matches the end of a line whose record continues in the next, which is indented: scontrol without -o.
 var continued = regexp.MustCompile(` ?\r?\n +`)
 
 // oneLine is scontrol's output with every record in one line, as with -o.
