@@ -243,6 +243,14 @@ func TestNotSeenIsUnobserved(t *testing.T) {
 			s.unanswered[1] = 1
 			s.of("leaf-0").after[0] = nil
 		},
+		"a port with errors that is not listed, before": func(s *subnet) {
+			s.unlisted[0] = 1
+			s.of("leaf-0").before[0], s.of("leaf-0").after[0] = nil, map[string]int{"SymbolErrorCounter": 250}
+		},
+		"a port with errors that is not listed, after": func(s *subnet) {
+			s.unlisted[1] = 1
+			s.of("leaf-0").after[0] = nil
+		},
 		"an adapter whose ibstat fails": func(s *subnet) {
 			s.instead["gpu-01 ibstat"] = says(s.ibstat("gpu-01"), "ibpanic: [1400444] main: stat of IB device 'mlx5_2' failed: No such file or directory\n", 255)
 		},

@@ -55,8 +55,12 @@ func (g *Gate) judgeCounters(b *check.Builder, obs []check.Observation, cabled t
 	b.Figure(check.Figure{Name: "ports watched", Value: float64(after.PortsChecked), Unit: "ports"}, check.Figure{Name: "largest increase beyond a limit", Value: worst, Unit: "errors", Limit: 0, Relation: "<=", Source: "profile fabric.counterLimits"})
 }
 
-// answered reports whether a reading has no failed queries.
+// answered reports whether a reading has no failed queries, and lists every port that it counts.
 func answered(b *check.Builder, o check.Observation, r infiniband.ErrorReport) bool {
+	if n := r.Unlisted(); n > 0 {
+		b.Unobserved(o.ID, "fabric", remedySSH, "ibqueryerrors counts %d ports with errors and lists %d: its output has lost lines", r.BadPorts, len(r.Ports))
+		return false
+	}
 	if r.QueryFailures == 0 {
 		return true
 	}

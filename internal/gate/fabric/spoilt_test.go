@@ -26,6 +26,7 @@ func TestEveryField(t *testing.T) {
 		"the last observation of a kind decides": {`(sminfo|ibqueryerrors|ibstat|ibv_devinfo|iblinkinfo|ibdiagnet)@.*: twice`},
 		"activity is compared between the first and the last question, and the manager may be another by its priority only": {`sminfo.* .activity: .*`, `sminfo.* .(lid|priority): .*`},
 		"it is compared with what it was before the soak: less before is less to lose":                                      {`ibqueryerrors.* .(nodesChecked|portsChecked): .*`},
+		"the listed ports are compared whatever their count; one that is missing matters":                                   {`ibqueryerrors.* .badPorts: (left out|0|-1|1|1 less|x0.5)`},
 		"a port without errors is not listed, and errors up to the limit are allowed":                                       {`ibqueryerrors.* .ports: .*`, `ibqueryerrors.* .ports.counters: left out`, `ibqueryerrors.* .ports.counters.PortRcvErrors: .*`},
 		"a counter of another port is compared with the earlier value of that port":                                         {`ibqueryerrors.* .ports.(guid|node|port): .*`},
 		"the gate does not demand it": {`ibstat.* .ports.linkLayer: .*`, `iblinkinfo.* .(lid|port): .*`},

@@ -31,10 +31,12 @@ type subnet struct {
 	nodes [2]int
 	// unanswered are queries of counters that fail, before and after the soak.
 	unanswered [2]int
-	sms        map[string]string // answer of sminfo by host; %d is the activity count
-	tick       int               // how much a question adds to the activity count
-	smLID      map[string]int    // by adapter, 1 where not given
-	baseLID    map[string]int    // by adapter, 762 where not given
+	// unlisted are ports with errors that ibqueryerrors counts and its output lacks, before and after the soak.
+	unlisted [2]int
+	sms      map[string]string // answer of sminfo by host; %d is the activity count
+	tick     int               // how much a question adds to the activity count
+	smLID    map[string]int    // by adapter, 1 where not given
+	baseLID  map[string]int    // by adapter, 762 where not given
 	// what is another than everywhere else, by adapter.
 	firmware, board map[string]string
 	mtu             map[string]int
@@ -189,7 +191,7 @@ func (s *subnet) ibqueryerrors(after int) string {
 			b.WriteString("\n")
 		}
 	}
-	fmt.Fprintf(&b, "\n## Summary: %d nodes checked, 2 bad nodes found\n##          99 ports checked, %d ports have errors beyond threshold\n## Thresholds: \n", s.nodes[min(after, 1)], bad)
+	fmt.Fprintf(&b, "\n## Summary: %d nodes checked, 2 bad nodes found\n##          99 ports checked, %d ports have errors beyond threshold\n## Thresholds: \n", s.nodes[min(after, 1)], bad+s.unlisted[min(after, 1)])
 	if n := s.unanswered[min(after, 1)]; n > 0 {
 		fmt.Fprintf(&b, "##          %d PMA query failures\n", n)
 	}

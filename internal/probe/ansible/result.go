@@ -73,28 +73,55 @@ type document struct {
 	Stats map[string]Stats
 }
 
-// outcome is the result of a module. Its other keys are the module's own.
+// outcome is the result of a module. Its other keys are the module's own, which may return any type
+// under any key, also under these.
 type outcome struct {
-	Action      string
-	Changed     flag
-	Failed      flag
-	Skipped     flag
-	Unreachable flag
-	Censored    string
-	Msg         json.RawMessage
-	Results     []struct {
-		Failed flag
-		Msg    json.RawMessage
-	}
+	action, censored                      string
+	changed, failed, skipped, unreachable bool
+	msg                                   json.RawMessage
+	items                                 []item
 }
 
-// flag is true for JSON's true only: modules of third parties return other types.
-type flag bool
+// item is the result of one item of a loop.
+type item struct {
+	failed bool
+	msg    json.RawMessage
+}
 
-// UnmarshalJSON implements json.Unmarshaler.
-func (f *flag) UnmarshalJSON(data []byte) error {
-	*f = flag(string(data) == "true")
+// UnmarshalJSON implements json.Unmarshaler. The fields of a struct would also be set by keys that
+// differ in their case.
+func (o *outcome) UnmarshalJSON(data []byte) error {
+	keys := map[string]json.RawMessage{}
+	if err := json.Unmarshal(data, &keys); err != nil {
+		return err
+	}
+	*o = outcome{
+		action: text(keys["action"]), censored: text(keys["censored"]), msg: keys["msg"],
+		changed: isTrue(keys["changed"]), failed: isTrue(keys["failed"]), skipped: isTrue(keys["skipped"]), unreachable: isTrue(keys["unreachable"]),
+	}
+	var results []json.RawMessage
+	if json.Unmarshal(keys["results"], &results) != nil {
+		return nil // not those of a loop
+	}
+	for _, raw := range results {
+		one := map[string]json.RawMessage{}
+		if json.Unmarshal(raw, &one) == nil { // yum and dnf return texts
+			o.items = append(o.items, item{isTrue(one["failed"]), one["msg"]})
+		}
+	}
 	return nil
+}
+
+// isTrue is true for JSON's true only: modules of third parties return other types.
+func isTrue(raw json.RawMessage) bool { return string(raw) == "true" }
+
+// text is a JSON string; empty for a value of another type.
+func text(raw json.RawMessage) string {
+	var s string
+	if len(raw) == 0 || json.Unmarshal(raw, &s) != nil {
+		return ""
+	}
+	return s
 }
 
 // ErrNoDocument is the error for output without the callback's document: ansible-playbook ended before
@@ -152,17 +179,17 @@ func (d document) result() Result {
 				o := t.Hosts[host]
 				e := Event{Play: p.Play.Name, Task: t.Task.Name, Host: host}
 				switch {
-				case bool(o.Unreachable):
+				case o.unreachable:
 					e.State, e.Message = Unreachable, o.message()
-				case bool(o.Failed):
+				case o.failed:
 					e.State, e.Message = Failed, o.message()
-				case bool(o.Skipped):
+				case o.skipped:
 					continue
-				case bool(o.Changed):
+				case o.changed:
 					e.State = Changed
 				}
 				if e.State == "" || e.State == Changed {
-					if reachesHost(o.Action) {
+					if reachesHost(o.action) {
 						done[host]++
 					}
 				}
@@ -193,26 +220,22 @@ const maxMessage = 500
 
 // message is that of the module; of a loop, that of the first item that failed.
 func (o outcome) message() string {
-	if o.Censored != "" {
+	if o.censored != "" {
 		return "the task has no_log: its result is hidden"
 	}
-	for _, item := range o.Results {
-		if text := line(item.Msg); bool(item.Failed) && text != "" {
-			return text
+	for _, i := range o.items {
+		if message := line(i.msg); i.failed && message != "" {
+			return message
 		}
 	}
-	return line(o.Msg)
+	return line(o.msg)
 }
 
 // line is a text in one line; empty for a value of another type, which may be a variable.
 func line(msg json.RawMessage) string {
-	var text string
-	if len(msg) == 0 || json.Unmarshal(msg, &text) != nil {
-		return ""
+	message := strings.Join(strings.Fields(text(msg)), " ")
+	if len(message) > maxMessage {
+		message = strings.ToValidUTF8(message[:maxMessage], "") + " ..."
 	}
-	text = strings.Join(strings.Fields(text), " ")
-	if len(text) > maxMessage {
-		text = strings.ToValidUTF8(text[:maxMessage], "") + " ..."
-	}
-	return text
+	return message
 }

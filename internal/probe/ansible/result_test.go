@@ -106,6 +106,40 @@ func TestParseDropsValues(t *testing.T) {
 	}
 }
 
+// The keys of a result are the module's: a value of another type, or a key that differs in its case, says nothing
+// of the task. The results of yum and dnf are texts (ansible 2.9, log of a role in a public repository), those of
+// other modules may be an object.
+func TestParseTakesValuesOfAnyType(t *testing.T) {
+	t.Parallel()
+	const before = `{"plays": [{"play": {"name": "p"}, "tasks": [{"task": {"name": "t"}, "hosts": {"a": `
+	const after = `}}]}], "stats": {"a": {"ok": 1, "failures": 1}}}`
+	failed := func(message string) []Event { return []Event{{"p", "t", "a", Failed, message}} }
+	for name, tt := range map[string]struct {
+		outcome string
+		done    int
+		events  []Event
+	}{
+		"results of yum":         {`{"action": "yum", "changed": false, "msg": "", "rc": 0, "results": ["nfs-utils-1.x86_64 providing nfs-utils is already installed"]}`, 1, nil},
+		"results of a failure":   {`{"action": "yum", "failed": true, "msg": "No package x", "results": ["No package matching 'x' found"]}`, 0, failed("No package x")},
+		"a loop of mixed items":  {`{"action": "command", "failed": true, "results": ["text", {"failed": true, "msg": "second"}]}`, 0, failed("second")},
+		"results are an object":  {`{"action": "uri", "changed": false, "results": {"count": 2}}`, 1, nil},
+		"results are a number":   {`{"action": "uri", "changed": false, "results": 2}`, 1, nil},
+		"no action":              {`{"action": null, "changed": false}`, 1, nil},
+		"a censored that is not": {`{"action": "x", "failed": true, "censored": false, "msg": "m"}`, 0, failed("m")},
+		"keys in another case":   {`{"action": "command", "Action": ["s3:Get"], "Results": 7, "Failed": true, "FAILED": true, "Censored": {}}`, 1, nil},
+		"and after the own keys": {`{"Failed": false, "action": "command", "failed": true, "msg": "m", "Msg": "n"}`, 0, failed("m")},
+	} {
+		r, err := Parse([]byte(before + tt.outcome + after))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if r.Hosts["a"].Done != tt.done || !reflect.DeepEqual(r.Events, tt.events) {
+			t.Errorf("%s: %d done, events %+v; want %d, %+v", name, r.Hosts["a"].Done, r.Events, tt.done, tt.events)
+		}
+	}
+}
+
 func TestParseHosts(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string][]string{

@@ -47,7 +47,7 @@ func ParseDevInfo(out []byte) ([]Device, error) {
 
 func parseDevInfo(out []byte) ([]Device, error) {
 	var r reader
-	if err := eachLine("ibv_devinfo", out, func(line string) error { return r.line(strings.TrimSpace(line)) }); err != nil {
+	if err := eachLine("ibv_devinfo", out, r.line); err != nil {
 		return nil, err
 	}
 	if err := r.endDevice(); err != nil {
@@ -67,11 +67,12 @@ type reader struct {
 	keys    map[string]bool
 }
 
-func (r *reader) line(text string) error {
+func (r *reader) line(line string) error {
+	text := strings.TrimSpace(line)
 	g := pair.FindStringSubmatch(text)
 	if g == nil {
-		if r.open && strings.Contains(text, ":") {
-			return nil // -v prints keys such as GID[  0]
+		if r.open && (strings.Contains(text, ":") || text != line) {
+			return nil // -v prints keys such as GID[  0], and capabilities as indented words: BAD_PKEY_CNTR
 		}
 		return fmt.Errorf("%.80q: expected \"key: value\"", text)
 	}

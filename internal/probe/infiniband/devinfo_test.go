@@ -65,6 +65,14 @@ func TestParseDevInfo(t *testing.T) {
 	twoPorts += "		port:	2\n			state:			PORT_DOWN (1)\n			max_mtu:		4096 (5)\n			active_mtu:		invalid MTU (0)\n			link_layer:		InfiniBand\n"
 	verbose := strings.ReplaceAll(devSample, "			link_layer:		InfiniBand\n",
 		"			link_layer:		InfiniBand\n			max_msg_sz:		0x40000000\n			pkey_tbl_len:		128\n			active_speed:		100.0 Gbps (128)\n			phys_state:		LINK_UP (5)\n			GID[  0]:		fe80:0000:0000:0000:a088:c203:00d7:0030\n")
+	// rdma-core's devinfo.c, and ibv_devinfo -v of MLNX_OFED in open-mpi/ompi #6184: capabilities are words on
+	// lines of their own.
+	capabilities := strings.ReplaceAll(verbose, "phys_port_cnt:			1\n", "phys_port_cnt:			1\n"+
+		"	max_mr_size:			0xffffffffffffffff\n	device_cap_flags:		0xe5721c36\n					BAD_PKEY_CNTR\n					PORT_ACTIVE_EVENT\n"+
+		"					Unknown flags: 0xe5620000\n	max_sge:			30\n	log atomic arg sizes (mask)		0x8\n	general_odp_caps:\n					ODP_SUPPORT\n"+
+		"	rc_odp_caps:\n					NO SUPPORT\n	completion_timestamp_mask not supported\n	raw packet caps:\n					C-VLAN stripping offload\n"+
+		"	max_sge:			1\n	tag matching not supported\n\n	cq moderation caps:\n		max_cq_count:	65535\n		max_cq_period:	4095 us\n\n"+
+		"	num_comp_vectors:		63\n")
 	two := []infiniband.Device{parsed[0]}
 	two[0].Ports = append(two[0].Ports[:1:1], infiniband.DevicePort{Number: 2, State: "PORT_DOWN"})
 	for name, tt := range map[string]struct {
@@ -73,6 +81,7 @@ func TestParseDevInfo(t *testing.T) {
 	}{
 		"without options":     {devSample, parsed},
 		"with -v":             {verbose, parsed},
+		"with -v, complete":   {capabilities, parsed},
 		"an adapter of two":   {twoPorts, two},
 		"Windows' line ends":  {strings.ReplaceAll(devSample, "\n", "\r\n"), parsed},
 		"no line end, no gap": {strings.TrimRight(devSample, "\n"), parsed},
@@ -96,6 +105,7 @@ func TestParseDevInfoRefuses(t *testing.T) {
 		"empty":                  "",
 		"no devices":             "No IB devices found\n",
 		"a device that fails":    devSample + "Failed to query device props\n",
+		"a word in column 0":     strings.Replace(devSample, "	hw_ver:", "Segmentation fault\n	hw_ver:", 1),
 		"cut inside a port":      devSample[:strings.Index(devSample, "			active_mtu")],
 		"cut before the ports":   devSample[:strings.Index(devSample, "		port:")],
 		"a port less":            strings.Replace(devSample, "phys_port_cnt:			1", "phys_port_cnt:			2", 1),

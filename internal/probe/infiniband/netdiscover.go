@@ -30,8 +30,8 @@ type NetLink struct {
 
 var (
 	netNode   = regexp.MustCompile(`^(Switch|Ca|Hca|Rt)\s+(\d+)\s+"([^"]+)"\s*(?:#\s*"([^"]*)".*)?$`)
-	netLink   = regexp.MustCompile(`^\[(\d+)\](?:\[ext \d+\])?(?:\([0-9a-fA-F]+\))?\s+"([^"]+)"\[(\d+)\](?:\[ext \d+\])?(?:\([0-9a-fA-F]+\))?\s*(?:#.*)?$`)
-	netHeader = regexp.MustCompile(`^(?:vendid|devid|sysimgguid|switchguid|caguid|rtguid)=0x[0-9a-fA-F]+(?:\([0-9a-fA-F]+\))?$|^#|^Chassis |^DDR |^SDR `)
+	netLink   = regexp.MustCompile(`^\[(\d+)\](?:\[ext \d+\])?(?:\([0-9a-fA-F]+\))?\s+"([^"]+)"\[(\d+)\](?:\[ext \d+\])?\s*(?:\([0-9a-fA-F]+\))?\s*(?:#.*)?$`)
+	netHeader = regexp.MustCompile(`^(?:vendid|devid|sysimgguid|switchguid|caguid|rtguid)=0x[0-9a-fA-F]+(?:\([0-9a-fA-F]+\))?(?:\s+#.*)?$|^#|^Chassis |^Non-Chassis Nodes$|^Hostname: |^DDR |^SDR `)
 )
 
 // maxPort is the most ports of a node (an 8-bit field without its reserved value).

@@ -38,6 +38,51 @@ func TestParseNetDiscover(t *testing.T) {
 	}
 }
 
+// With -g, and always before 2008, nodes are grouped by chassis (example of ibnetdiscover(8)); two adapters of one
+// cable have a blank before the GUID of the peer (out_ca_port in ibnetdiscover.c).
+func TestParseGroupedNetDiscover(t *testing.T) {
+	t.Parallel()
+	const in = `#
+# Topology file: generated on Tue Jun  5 14:15:10 2007
+#
+# Max of 3 hops discovered
+# Initiated from node 0008f10403960558 port 0008f10403960559
+
+Chassis 1 (guid 0x8f104004121ab)
+Hostname: xg-1
+
+# Spine Nodes
+vendid=0x8f1
+devid=0x5a05
+sysimgguid=0x5442ba00003000		# Chassis 1 (xg-1) slot 3
+switchguid=0x5442ba00003080(5442ba00003080)	# ISR9024 Spine 1 Chip 2
+Switch  24 "S-005442ba00003080"         # "ISR9024 Voltaire" base port 0 lid 6 lmc 0
+[22][ext 5]    "H-0008f10403961354"[1](8f10403961355)         # "host-1 HCA-1" lid 4 4xSDR
+
+# Chassis CAs
+Non-Chassis Nodes
+
+vendid=0x2c9
+devid=0x5a44
+caguid=0x8f10403961354
+Ca      2 "H-0008f10403961354"          # "host-1 HCA-1" (scp)
+[1](8f10403961355)     "S-005442ba00003080"[22][ext 5]                # lid 4 lmc 1 "ISR9024 Voltaire" lid 6 4xSDR
+[2](8f10403961356)     "H-0008f10403961358"[1] (8f10403961359) 		# lid 7 lmc 0 "host-2 HCA-1" lid 8 4xHDR
+
+Ca      1 "H-0008f10403961358"          # "host-2 HCA-1"
+[1](8f10403961359)     "H-0008f10403961354"[2] (8f10403961356) 		# lid 8 lmc 0 "host-1 HCA-1" lid 7 4xHDR
+`
+	got, err := ParseNetDiscover([]byte(in))
+	want := []NetNode{
+		{Kind: "Switch", ID: "S-005442ba00003080", Name: "ISR9024 Voltaire", Ports: 24, Links: []NetLink{{22, "H-0008f10403961354", 1}}},
+		{Kind: "Ca", ID: "H-0008f10403961354", Name: "host-1 HCA-1", Ports: 2, Links: []NetLink{{1, "S-005442ba00003080", 22}, {2, "H-0008f10403961358", 1}}},
+		{Kind: "Ca", ID: "H-0008f10403961358", Name: "host-2 HCA-1", Ports: 1, Links: []NetLink{{1, "H-0008f10403961354", 2}}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Error(err, diff)
+	}
+}
+
 func TestBadNetDiscover(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{

@@ -13,15 +13,20 @@ import (
 // ErrorReport is the output of ibqueryerrors: the error counters of every port that has any,
 // counted since they were last cleared.
 type ErrorReport struct {
-	NodesChecked int          `json:"nodesChecked"`
-	PortsChecked int          `json:"portsChecked"`
-	Ports        []PortErrors `json:"ports"`
+	NodesChecked int `json:"nodesChecked"`
+	PortsChecked int `json:"portsChecked"`
+	// BadPorts is the number of ports of Ports, as the tool counts them; greater if the output has lost lines.
+	BadPorts int          `json:"badPorts,omitempty"`
+	Ports    []PortErrors `json:"ports"`
 	// QueryFailures is the number of queries without a response. A port that did not respond
 	// is not in Ports, like a port without errors.
 	QueryFailures int `json:"queryFailures,omitempty"`
 	// Warnings are lines that the library of the tool printed to its output.
 	Warnings []string `json:"warnings,omitempty"`
 }
+
+// Unlisted is the number of ports with errors that the output does not have.
+func (r ErrorReport) Unlisted() int { return max(0, r.BadPorts-len(r.Ports)) }
 
 // PortErrors is one port with counters above the thresholds of the tool.
 type PortErrors struct {
@@ -70,7 +75,11 @@ func parseQueryErrors(out []byte) (ErrorReport, error) {
 		case summaryLine.MatchString(text):
 			r.NodesChecked, err = strconv.Atoi(summaryLine.FindStringSubmatch(text)[1])
 		case portsLine.MatchString(text):
-			r.PortsChecked, err = strconv.Atoi(portsLine.FindStringSubmatch(text)[1])
+			g := portsLine.FindStringSubmatch(text)
+			var errs [2]error
+			r.PortsChecked, errs[0] = strconv.Atoi(g[1])
+			r.BadPorts, errs[1] = strconv.Atoi(g[2])
+			err = errors.Join(errs[:]...)
 			summary = true
 		case failureLine.MatchString(text):
 			r.QueryFailures, err = strconv.Atoi(failureLine.FindStringSubmatch(text)[1])
@@ -87,6 +96,9 @@ func parseQueryErrors(out []byte) (ErrorReport, error) {
 	}
 	if r.NodesChecked == 0 || r.PortsChecked == 0 {
 		return ErrorReport{}, errors.New("read ibqueryerrors: no node or no port was checked")
+	}
+	if len(r.Ports) == 0 && r.BadPorts > 0 {
+		return ErrorReport{}, fmt.Errorf("read ibqueryerrors: %d ports have errors, and none is listed: the output is cut at its beginning", r.BadPorts)
 	}
 	return r, nil
 }

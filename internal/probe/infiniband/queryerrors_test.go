@@ -17,8 +17,8 @@ const querySample = `Errors for 0x200002 "hxa-su1-leaf-r1"
 Errors for "gpu-02 mlx5_0"
    GUID 0x100003 port 1: [LinkDownedCounter == 3] [PortXmitData == 3672 (14.344KB)]
 
-## Summary: 16 nodes checked, 1 bad nodes found
-##          226 ports checked, 1 ports have errors beyond threshold
+## Summary: 16 nodes checked, 2 bad nodes found
+##          226 ports checked, 2 ports have errors beyond threshold
 ## Thresholds: 
 ## Suppressed:
 `
@@ -29,7 +29,7 @@ func TestParseQueryErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := infiniband.ErrorReport{NodesChecked: 16, PortsChecked: 226, Ports: []infiniband.PortErrors{
+	want := infiniband.ErrorReport{NodesChecked: 16, PortsChecked: 226, BadPorts: 2, Ports: []infiniband.PortErrors{
 		{Node: "hxa-su1-leaf-r1", GUID: "0x200002", Port: 33, Counters: map[string]uint64{"SymbolErrorCounter": 250, "LinkDownedCounter": 3}},
 		{Node: "gpu-02 mlx5_0", GUID: "0x100003", Port: 1, Counters: map[string]uint64{"LinkDownedCounter": 3, "PortXmitData": 3672}},
 	}}
@@ -60,6 +60,25 @@ func TestQueriesThatFailedAreCounted(t *testing.T) {
 	}
 }
 
+// A port that is left out of the list reads like a port without errors; the tool counts those that it lists
+// (print_results in ibqueryerrors.c).
+func TestPortsThatAreNotListed(t *testing.T) {
+	t.Parallel()
+	one := strings.Replace(querySample, "   GUID 0x200002 port 33: [SymbolErrorCounter == 250] [LinkDownedCounter == 3]\n", "", 1)
+	got, err := infiniband.ParseQueryErrors([]byte(one))
+	if err != nil || got.Unlisted() != 1 {
+		t.Errorf("%d ports are not listed, %v; want 1", got.Unlisted(), err)
+	}
+	if got, err := infiniband.ParseQueryErrors([]byte(querySample)); err != nil || got.Unlisted() != 0 {
+		t.Errorf("%d ports are not listed, %v; want none", got.Unlisted(), err)
+	}
+	// The end alone, as tail prints it.
+	summary := querySample[strings.Index(querySample, "##"):]
+	if got, err := infiniband.ParseQueryErrors([]byte(summary)); err == nil {
+		t.Errorf("the summary alone: %+v", got)
+	}
+}
+
 // TestParseQueryErrorsRealOutputs reads what the real tool printed over a simulated fabric.
 func TestParseQueryErrorsRealOutputs(t *testing.T) {
 	t.Parallel()
@@ -72,8 +91,8 @@ func TestParseQueryErrorsRealOutputs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := infiniband.ParseQueryErrors(data); err != nil {
-			t.Errorf("%s: %v", filepath.Base(f), err)
+		if got, err := infiniband.ParseQueryErrors(data); err != nil || got.Unlisted() != 0 {
+			t.Errorf("%s: %d ports are not listed, %v", filepath.Base(f), got.Unlisted(), err)
 		}
 	}
 }

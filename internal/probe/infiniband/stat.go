@@ -16,7 +16,7 @@ import (
 const maxLine = 64 << 10
 
 var (
-	caLine       = regexp.MustCompile(`^CA '([^']+)'$`)
+	caLine       = regexp.MustCompile(`^(CA|Switch|Router|iWARP RNIC|\?\?\?) '([^']+)'$`)
 	statPortLine = regexp.MustCompile(`^Port (\d+):$`)
 )
 
@@ -61,6 +61,7 @@ func parseStat(data []byte) ([]HCA, error) {
 type parser struct {
 	hcas  []HCA
 	names map[string]bool
+	kind  string // of the adapter: CA, or another kind of device
 	ca    *block
 	port  *block
 	ports int // "Number of ports" of the adapter
@@ -81,11 +82,11 @@ func (p *parser) line(line string) error {
 		if p.names == nil {
 			p.names = map[string]bool{}
 		}
-		if p.names[m[1]] {
-			return fmt.Errorf("duplicate adapter %s", m[1])
+		if p.names[m[2]] {
+			return fmt.Errorf("duplicate adapter %s", m[2])
 		}
-		p.names[m[1]] = true
-		p.ca, p.ports = &block{hca: HCA{Name: m[1]}, keys: map[string]bool{}}, 0
+		p.names[m[2]] = true
+		p.ca, p.kind, p.ports = &block{hca: HCA{Name: m[2]}, keys: map[string]bool{}}, m[1], 0
 		return nil
 	}
 	if p.ca == nil {
@@ -107,6 +108,11 @@ func (p *parser) line(line string) error {
 		return fmt.Errorf("%.80q: expected \"key: value\"", line)
 	}
 	value = strings.TrimSpace(value)
+	if key == p.kind+" type" {
+		key = keyType
+	} else if key == keyType {
+		return fmt.Errorf("%.80q: expected \"%s type\"", line, p.kind)
+	}
 	b, set := p.ca, p.ca.setHCA
 	if p.port != nil {
 		b, set = p.port, p.port.setPort

@@ -81,6 +81,26 @@ func TestParseVariants(t *testing.T) {
 	}
 }
 
+// ibstat lists every RDMA device of the host by its kind (node_type_str in ibstat.c): an Ethernet adapter of another
+// kind does not hide the InfiniBand adapters.
+func TestParseStatOtherKinds(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []string{"iWARP RNIC", "Switch", "Router", "???"} {
+		other := strings.NewReplacer("CA 'mlx5_0'", kind+" 'irdma0'", "CA type: MT4129", kind+" type: I40IW").Replace(healthy)
+		got, err := infiniband.ParseStat([]byte(other + healthy))
+		if err != nil || len(got) != 2 {
+			t.Errorf("%s: %d adapters, %v", kind, len(got), err)
+			continue
+		}
+		if got[0].Name != "irdma0" || got[0].Type != "I40IW" || got[1].Name != "mlx5_0" || got[1].Type != "MT4129" {
+			t.Errorf("%s: %+v", kind, got)
+		}
+		if got, err := infiniband.ParseStat([]byte(strings.Replace(other, kind+" type:", "CA type:", 1))); err == nil {
+			t.Errorf("%s with another's type: %+v", kind, got)
+		}
+	}
+}
+
 func TestParseStatRefuses(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct{ in, want string }{

@@ -9,10 +9,12 @@ import (
 	"net/http"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/stmcginnis/gofish"
+	"github.com/stmcginnis/gofish/common"
 	"github.com/stmcginnis/gofish/redfish"
 
 	"github.com/firstlight/firstlight/internal/probe/guard"
@@ -30,7 +32,7 @@ type Reading struct {
 // PDU is one rack power distribution unit.
 type PDU struct {
 	ID string `json:"id"`
-	// State and Health are Redfish values: "Enabled", "OK".
+	// State and Health are Redfish values: "Enabled", "OK". A unit with a critical part is Critical.
 	State  string `json:"state"`
 	Health string `json:"health"`
 	// Mains are the power states of the incoming circuits ("On", "Off"; "" for a circuit that
@@ -55,8 +57,8 @@ func (p PDU) Energised() bool {
 // Chassis is the power state and draw of one chassis.
 type Chassis struct {
 	ID string `json:"id"`
-	// State is the power state of the chassis, or of its systems ("On", "Off"); empty if the
-	// controller reports neither.
+	// State is the power state ("On", "Off"): that of the chassis, or of a system of it that is not
+	// on; empty if the controller reports neither.
 	State string  `json:"state,omitempty"`
 	Watts float64 `json:"watts"`
 }
@@ -147,7 +149,7 @@ func pdus(client *gofish.APIClient) ([]PDU, error) {
 	slices.SortFunc(units, func(a, b *redfish.PowerDistribution) int { return strings.Compare(a.ID, b.ID) })
 	out := make([]PDU, 0, len(units))
 	for _, u := range units {
-		p := PDU{ID: u.ID, State: string(u.Status.State), Health: string(u.Status.Health)}
+		p := PDU{ID: u.ID, State: string(u.Status.State), Health: string(healthOf(u.Status))}
 		mains, err := u.Mains() // empty, without an error, if the controller has no such link
 		if err != nil {
 			return nil, fmt.Errorf("mains of PDU %s: %w", u.ID, err)
@@ -162,6 +164,14 @@ func pdus(client *gofish.APIClient) ([]PDU, error) {
 		out = append(out, p)
 	}
 	return out, nil
+}
+
+// healthOf is the health of a unit: Critical also if a part of it is, such as a branch.
+func healthOf(s common.Status) common.Health {
+	if s.HealthRollup == common.CriticalHealth {
+		return s.HealthRollup
+	}
+	return s.Health
 }
 
 func chassis(client *gofish.APIClient, wanted []string) ([]Chassis, error) {
@@ -192,17 +202,17 @@ func chassis(client *gofish.APIClient, wanted []string) ([]Chassis, error) {
 	return out, nil
 }
 
-// stateOf is the power state of a chassis. If the chassis reports none, which Redfish permits,
-// it is On if all systems that report a state are on.
+// stateOf is the power state of a chassis. It is On if neither the chassis nor one of its systems reports
+// another state: Redfish lets a chassis report none, and some report On while their host is off.
 func stateOf(c *redfish.Chassis) (redfish.PowerState, error) {
-	if c.PowerState != "" {
+	if c.PowerState != "" && c.PowerState != redfish.OnPowerState {
 		return c.PowerState, nil
 	}
 	systems, err := c.ComputerSystems()
 	if err != nil {
 		return "", err
 	}
-	var state redfish.PowerState
+	state := c.PowerState
 	for _, s := range systems {
 		if s.PowerState != "" && (state == "" || state == redfish.OnPowerState) {
 			state = s.PowerState
@@ -212,25 +222,53 @@ func stateOf(c *redfish.Chassis) (redfish.PowerState, error) {
 }
 
 // draws is the power draw of a chassis in watts: from Power, or from the EnvironmentMetrics
-// of newer controllers.
+// of newer controllers, which may have a Power without a draw.
 func draws(c *redfish.Chassis) (float64, error) {
 	power, err := c.Power()
 	if err != nil {
 		return 0, err
 	}
-	if power != nil && len(power.PowerControl) > 0 {
-		watts := 0.0
-		for _, control := range power.PowerControl {
-			watts += float64(control.PowerConsumedWatts)
-		}
+	watts, found := 0.0, power != nil && len(power.PowerControl) > 0
+	if found {
+		watts = consumed(power.PowerControl)
+	}
+	if watts > 0 {
 		return watts, nil
 	}
 	metrics, err := c.EnvironmentMetrics()
-	if err != nil {
+	switch {
+	case err != nil:
 		return 0, err
-	}
-	if metrics == nil {
+	case metrics != nil:
+		return decimal(metrics.PowerWatts.Reading), nil
+	case !found:
 		return 0, errors.New("power draw not found: neither PowerControl nor EnvironmentMetrics")
 	}
-	return float64(metrics.PowerWatts.Reading), nil
+	return watts, nil
+}
+
+// consumed is the sum of the controls of the chassis: of those that are marked as the chassis', or else of those
+// without a mark. Others are of parts, such as the CPUs, and have a share of the same draw.
+func consumed(controls []redfish.PowerControl) float64 {
+	for _, of := range []common.PhysicalContext{common.ChassisPhysicalContext, ""} {
+		whole := slices.DeleteFunc(slices.Clone(controls), func(c redfish.PowerControl) bool { return c.PhysicalContext != of })
+		if len(whole) > 0 {
+			controls = whole
+			break
+		}
+	}
+	watts := 0.0
+	for _, c := range controls {
+		watts += decimal(c.PowerConsumedWatts)
+	}
+	return watts
+}
+
+// decimal is the number that the controller printed: 198.4, not 198.39999389648438.
+func decimal(reading float32) float64 {
+	v, err := strconv.ParseFloat(strconv.FormatFloat(float64(reading), 'g', -1, 32), 64)
+	if err != nil {
+		return float64(reading)
+	}
+	return v
 }

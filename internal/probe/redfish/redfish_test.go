@@ -115,6 +115,9 @@ func TestNotEnergised(t *testing.T) {
 		"critical": func(r tree) {
 			r["/redfish/v1/PowerEquipment/RackPDUs/a"] = `{"Id":"a","Status":{"State":"Enabled","Health":"Critical"}}`
 		},
+		"a part is critical": func(r tree) {
+			r["/redfish/v1/PowerEquipment/RackPDUs/a"] = `{"Id":"a","Status":{"State":"Enabled","Health":"OK","HealthRollup":"Critical"},"Mains":{"@odata.id":"/redfish/v1/PowerEquipment/RackPDUs/a/Mains"}}`
+		},
 		"no status":      func(r tree) { r["/redfish/v1/PowerEquipment/RackPDUs/a"] = `{"Id":"a"}` },
 		"one feed off":   func(r tree) { r["/redfish/v1/m2"] = `{"Id":"AC2","PowerState":"Off"}` },
 		"tripped":        func(r tree) { r["/redfish/v1/m1"] = `{"Id":"AC1","PowerState":"On","BreakerState":"Tripped"}` },
@@ -180,6 +183,77 @@ func TestReadRefuses(t *testing.T) {
 			}
 			if !strings.Contains(err.Error(), "controller bmc") || strings.Contains(err.Error(), password) {
 				t.Errorf("%v: want the controller named and no password", err)
+			}
+		})
+	}
+}
+
+// Some controllers report the state of the chassis' standby power, or always On (OpenBMC, bmcweb #12 and #27): a host
+// that was off was read as on.
+func TestAChassisIsNotOnWithoutItsSystems(t *testing.T) {
+	t.Parallel()
+	const v1 = "/redfish/v1"
+	for name, tt := range map[string]struct{ chassis, one, two, want string }{
+		"all on":            {`"On"`, `"On"`, `"On"`, "On"},
+		"a host is off":     {`"On"`, `"On"`, `"Off"`, "Off"},
+		"the first is off":  {`"On"`, `"Off"`, `"On"`, "Off"},
+		"a host starts":     {`"On"`, `"PoweringOn"`, `"On"`, "PoweringOn"},
+		"none tells":        {`"On"`, `null`, `null`, "On"},
+		"the chassis is":    {`"Off"`, `"On"`, `"On"`, "Off"},
+		"the chassis stops": {`"PoweringOff"`, `"Off"`, `"On"`, "PoweringOff"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			resources := healthy()
+			resources[v1+"/Chassis/gpu-01"] = `{"Id":"gpu-01","PowerState":` + tt.chassis + `,"Power":{"@odata.id":"/redfish/v1/Chassis/gpu-01/Power"},
+				"Links":{"ComputerSystems":[{"@odata.id":"/redfish/v1/Systems/1"},{"@odata.id":"/redfish/v1/Systems/2"}]}}`
+			resources[v1+"/Systems/1"] = `{"@odata.id":"/redfish/v1/Systems/1","Id":"1","PowerState":` + tt.one + `}`
+			resources[v1+"/Systems/2"] = `{"@odata.id":"/redfish/v1/Systems/2","Id":"2","PowerState":` + tt.two + `}`
+			got, err := redfish.Read(t.Context(), start(t, resources))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if state := got.Chassis[0].State; state != tt.want {
+				t.Errorf("state is %q, want %q", state, tt.want)
+			}
+		})
+	}
+}
+
+// The draw of a chassis is what its meter shows, once.
+func TestDraw(t *testing.T) {
+	t.Parallel()
+	const v1, links = "/redfish/v1", `"Power":{"@odata.id":"/redfish/v1/Chassis/gpu-01/Power"}`
+	const metrics = links + `,"EnvironmentMetrics":{"@odata.id":"/redfish/v1/Chassis/gpu-02/Env"}`
+	for name, tt := range map[string]struct {
+		links, controls string
+		want            float64
+	}{
+		"one control": {links, `{"Name":"System Power Control","PowerConsumedWatts":245.5}`, 245.5},
+		// Lenovo XCC (SR650; bb-Ricardo/check_redfish #79): the draws of CPUs and memory are part of the first.
+		"with parts":             {links, `{"Name":"Server Power Control","PhysicalContext":"Chassis","PowerConsumedWatts":263},{"Name":"CPU Sub-system Power","PhysicalContext":"CPU","PowerConsumedWatts":155},{"Name":"Memory Sub-system Power","PhysicalContext":"Memory","PowerConsumedWatts":49}`, 263},
+		"parts after a control":  {links, `{"PowerConsumedWatts":287.5},{"PhysicalContext":"CPU","PowerConsumedWatts":120}`, 287.5},
+		"parts alone":            {links, `{"PhysicalContext":"CPU","PowerConsumedWatts":120},{"PhysicalContext":"GPU","PowerConsumedWatts":900}`, 1020},
+		"the chassis is last":    {links, `{"PhysicalContext":"CPU","PowerConsumedWatts":120},{"PhysicalContext":"Chassis","PowerConsumedWatts":410}`, 410},
+		"without a context":      {links, `{"PowerConsumedWatts":1500},{"PowerConsumedWatts":500.25}`, 2000.25},
+		"a decimal of no binary": {links, `{"PowerConsumedWatts":198.4}`, 198.4},
+		// BMCs of NVIDIA systems: the control has no draw (quadsproject/badfish #395), or is missing.
+		"null":       {metrics, `{"PowerConsumedWatts":null}`, 1800},
+		"not a key":  {metrics, `{"Name":"System Power Control 0","SetPoint":null}`, 1800},
+		"no control": {metrics, ``, 1800},
+		"zero":       {links, `{"PowerConsumedWatts":0}`, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			resources := healthy()
+			resources[v1+"/Chassis/gpu-01"] = `{"Id":"gpu-01","PowerState":"On",` + tt.links + `}`
+			resources[v1+"/Chassis/gpu-01/Power"] = `{"Id":"Power","PowerControl":[` + tt.controls + `]}`
+			got, err := redfish.Read(t.Context(), start(t, resources))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if watts := got.Chassis[0].Watts; watts != tt.want {
+				t.Errorf("%v W, want %v", watts, tt.want)
 			}
 		})
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/guard"
 )
 
-// statistic is a line of ethtool -S.
-var statistic = regexp.MustCompile(`^\s+(\S.*?): (\d{1,20})$`)
+// statistic is a line of ethtool -S. A driver's name may end in spaces.
+var statistic = regexp.MustCompile(`^\s+(\S.*?)\s*: (\d{1,20})$`)
 
 // ParseCounters parses sections of "=DEVICE=" lines, each with the output of ethtool -S of its
 // network device and its hw_counters as grep -H prints them: counters by device and name. A section

@@ -36,6 +36,18 @@ func TestParseCounters(t *testing.T) {
 	}
 }
 
+// The names of mlx5's two pause storm counters end in a space (Linux, en_stats.c): they were other names to a limit.
+// Broadcom's and Emulex' drivers have names with brackets, colons and spaces (isc-projects/ethq #6,
+// strizhechenko/netutils-linux #208).
+func TestNamesOfCounters(t *testing.T) {
+	t.Parallel()
+	got, err := roce.ParseCounters([]byte("=a=\nNIC statistics:\n     tx_pause_storm_warning_events : 3\n     tx_pause_storm_error_events : 1\n     [0]: rx_discards: 2\n     rxq0: rx_bytes: 4\n"))
+	want := map[string]map[string]uint64{"a": {"tx_pause_storm_warning_events": 3, "tx_pause_storm_error_events": 1, "[0]: rx_discards": 2, "rxq0: rx_bytes": 4}}
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("%v %s", err, diff)
+	}
+}
+
 func TestParseCountersRefuses(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct{ in, says string }{
@@ -43,6 +55,7 @@ func TestParseCountersRefuses(t *testing.T) {
 		"no heading":           {"NIC statistics:\n     a: 1\n", "expected a heading"},
 		"a section twice":      {"=a=\n     x: 1\n=a=\n     x: 1\n", "duplicate section of a"},
 		"a counter twice":      {"=a=\n     x: 1\n     x: 2\n", "duplicate counter x"},
+		"twice with a space":   {"=a=\n     x : 1\n     x: 2\n", "duplicate counter x"},
 		"not a number":         {"=a=\n     x: many\n", "expected \"name: number\""},
 		"a negative number":    {"=a=\n     x: -1\n", "expected \"name: number\""},
 		"larger than 64 bits":  {"=a=\n     x: 99999999999999999999\n", "counter x"},

@@ -9,6 +9,12 @@ import (
 // assignment begins a field of a record in one line: "Key=" after a space or at the start.
 var assignment = regexp.MustCompile(`(?:^| )([A-Za-z][A-Za-z0-9_]*)=`)
 
+// continued matches the end of a line whose record continues in the next, which is indented: scontrol without -o.
+var continued = regexp.MustCompile(` ?\r?\n +`)
+
+// oneLine is scontrol's output with every record in one line, as with -o.
+func oneLine(raw []byte) []byte { return continued.ReplaceAll(raw, []byte(" ")) }
+
 // last are the fields of a node that end its line, in this order. Their values are texts of people, who
 // may write "State=" in a reason.
 var last = []string{"Reason", "Comment", "Extra", "InstanceId", "InstanceType", "ReservationName"}

@@ -2,6 +2,9 @@ package slurm
 
 import (
 	"fmt"
+	"math"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -46,9 +49,15 @@ func withoutParentheses(text string) string {
 	return out.String()
 }
 
-// oneGres reads name, name:count, name:type or name:type:count.
+// noConsume marks a resource that jobs do not use up: gres.conf(5).
+const noConsume = "no_consume"
+
+// oneGres reads name, name:count, name:type or name:type:count; no_consume may be before the count.
 func oneGres(part string) (Gres, error) {
 	words := strings.Split(part, ":")
+	if at := slices.Index(words, noConsume); at > 0 {
+		words = slices.Delete(words, at, at+1)
+	}
 	g := Gres{Name: words[0], Count: 1}
 	if len(words) > 3 || g.Name == "" {
 		return Gres{}, fmt.Errorf("unexpected generic resource %.80q", part)
@@ -62,7 +71,7 @@ func oneGres(part string) (Gres, error) {
 	case err == nil:
 		g.Count = n
 		last--
-	case last == 2:
+	case last == 2 || number.MatchString(words[last]):
 		return Gres{}, fmt.Errorf("unexpected count of the generic resource %.80q", part)
 	}
 	if last > 0 {
@@ -71,18 +80,18 @@ func oneGres(part string) (Gres, error) {
 	return g, nil
 }
 
-// count reads a number with Slurm's suffixes: K is 1024.
+// number is a count with Slurm's suffix: K is 1024, in either case.
+var number = regexp.MustCompile(`^(\d+)([KMGTPkmgtp]?)$`)
+
 func count(text string) (int, error) {
-	scale := 1
-	for suffix, by := range map[string]int{"K": 1 << 10, "M": 1 << 20, "G": 1 << 30} {
-		if number, ok := strings.CutSuffix(text, suffix); ok {
-			text, scale = number, by
-			break
-		}
-	}
-	n, err := strconv.ParseUint(text, 10, 31)
-	if err != nil {
+	g := number.FindStringSubmatch(text)
+	if g == nil {
 		return 0, fmt.Errorf("unexpected number %.40q", text)
 	}
-	return int(n) * scale, nil
+	n, err := strconv.ParseInt(g[1], 10, 64)
+	shift := 10 * strings.Index(" KMGTP", strings.ToUpper(g[2] + " ")[:1])
+	if err != nil || n > math.MaxInt64>>shift {
+		return 0, fmt.Errorf("the number %.40q is too large", text)
+	}
+	return int(n << shift), nil
 }

@@ -46,12 +46,20 @@ func (i JobInfo) Waiting() bool { return slices.Contains(waitingStates, i.State)
 // ParseJob reads scontrol show job -o. Fields after those that are needed may have line breaks (SubmitLine).
 func ParseJob(raw []byte) (JobInfo, error) {
 	return guard.Parse("scontrol show job", func() (JobInfo, error) {
-		for line := range strings.Lines(string(raw)) {
-			if strings.HasPrefix(line, "JobId=") {
-				return parseJob(strings.TrimRight(line, "\r\n"))
+		record := ""
+		for line := range strings.Lines(string(oneLine(raw))) {
+			switch {
+			case !strings.HasPrefix(line, "JobId="):
+			case record != "":
+				return JobInfo{}, errors.New("more than one job is listed: the tasks of an array, or the components of a heterogeneous job")
+			default:
+				record = strings.TrimRight(line, "\r\n")
 			}
 		}
-		return JobInfo{}, errors.New("no job is listed")
+		if record == "" {
+			return JobInfo{}, errors.New("no job is listed")
+		}
+		return parseJob(record)
 	})
 }
 

@@ -17,6 +17,8 @@ var published = map[string]struct {
 		JobInfo{Job: "35693664", Name: "create_burst_buffer", State: "COMPLETED", Exit: "0:0", Nodes: 1, BatchHost: "nid03546"}},
 	"24.11, running": {"JobId=13 JobName=tf_mnist UserId=qwx(1001) GroupId=qwx(1001) MCS_label=N/A Priority=1 Nice=0 Account=(null) QOS=normal JobState=RUNNING Reason=None Dependency=(null) Requeue=1 Restarts=2 BatchFlag=1 Reboot=0 ExitCode=0:0 RunTime=00:01:06 NodeList=server2 BatchHost=server2 NumNodes=1 NumCPUs=8 LicensesAlloc=(null)\n",
 		JobInfo{Job: "13", Name: "tf_mnist", State: "RUNNING", Exit: "0:0", Restarts: 2, Nodes: 1, BatchHost: "server2"}},
+	"23.02, without -o": {"JobId=3662 JobName=test\n   UserId=a(1559) GroupId=b(500) MCS_label=N/A\n   Priority=100 Nice=0 Account=a QOS=a\n   JobState=RUNNING Reason=None Dependency=(null)\n   Requeue=0 Restarts=0 BatchFlag=1 Reboot=0 ExitCode=0:0\n   NodeList=gpu1\n   BatchHost=gpu1\n   NumNodes=1 NumCPUs=1 NumTasks=1 CPUs/Task=1 ReqB:S:C:T=0:0:*:*\n   SubmitLine=sbatch a\n   JobState=COMPLETED\n\n",
+		JobInfo{Job: "3662", Name: "test", State: "RUNNING", Exit: "0:0", Nodes: 1, BatchHost: "gpu1"}},
 	"pending": {"\nJobId=8 JobName=a JobState=PENDING Reason=ReqNodeNotAvail,_UnavailableNodes:gpu-02 Dependency=(null) Requeue=0 Restarts=0 ExitCode=0:0 NodeList=(null) NumNodes=3-3 NumCPUs=3 SubmitLine=sbatch --wrap=a\nJobState=COMPLETED\n",
 		JobInfo{Job: "8", Name: "a", State: "PENDING", Reason: "ReqNodeNotAvail,_UnavailableNodes:gpu-02", Exit: "0:0", Nodes: 3}},
 }
@@ -44,6 +46,7 @@ func TestParseJob(t *testing.T) {
 	whole := published["pending"].raw
 	for _, bad := range []string{
 		"", "No jobs in the system\n", "slurm_load_jobs error: Invalid job id specified\n", "JobId=7 JobName=a\n",
+		published["24.11, running"].raw + published["20.02, completed"].raw, // which state decides is unknown
 		strings.Replace(whole, "Restarts=0", "Restarts=x", 1), strings.Replace(whole, "NumNodes=3-3", "", 1), strings.Replace(whole, "ExitCode=0:0", "", 1), strings.Replace(whole, "JobState=PENDING", "JobState=pending?", 1),
 	} {
 		if got, err := ParseJob([]byte(bad)); err == nil {

@@ -58,7 +58,7 @@ func ParseNodes(raw []byte) ([]Node, error) {
 	return guard.Parse("scontrol show nodes", func() ([]Node, error) {
 		var out []Node
 		absent := false
-		for line := range strings.Lines(string(raw)) {
+		for line := range strings.Lines(string(oneLine(raw))) {
 			line = strings.TrimRight(line, "\r\n")
 			switch {
 			case strings.TrimSpace(line) == "":

@@ -23,7 +23,7 @@ func PartitionsCommand() []string { return []string{"scontrol", "show", "partiti
 func ParsePartitions(raw []byte) ([]Partition, error) {
 	return guard.Parse("scontrol show partition", func() ([]Partition, error) {
 		var out []Partition
-		for line := range strings.Lines(string(raw)) {
+		for line := range strings.Lines(string(oneLine(raw))) {
 			line = strings.TrimSpace(line)
 			if line == "" {
 				continue

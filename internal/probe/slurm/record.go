@@ -19,7 +19,7 @@ type Record struct {
 	// Exit is "code:signal".
 	Exit  string `json:"exit"`
 	Nodes int    `json:"nodes"`
-	// GPUs are those of AllocTRES, gres/gpu; 0 if it has none.
+	// GPUs are those of AllocTRES; 0 if it has none.
 	GPUs int `json:"gpus"`
 }
 
@@ -58,12 +58,20 @@ func ParseRecords(raw []byte) ([]Record, error) {
 	})
 }
 
-// trackedGPUs are those of "cpu=3,gres/gpu=24,gres/gpu:h100=24,node=3".
+// trackedGPUs are those of "cpu=3,gres/gpu=24,gres/gpu:h100=24,node=3": of all types, or the sum of the types
+// where AccountingStorageTRES has these only.
 func trackedGPUs(tres string) (int, error) {
+	typed := 0
 	for _, part := range split(tres) {
-		if value, ok := strings.CutPrefix(part, "gres/gpu="); ok {
-			return count(value)
+		name, value, _ := strings.Cut(part, "=")
+		if name != "gres/gpu" && !strings.HasPrefix(name, "gres/gpu:") {
+			continue
 		}
+		n, err := count(value)
+		if err != nil || name == "gres/gpu" {
+			return n, err
+		}
+		typed += n
 	}
-	return 0, nil
+	return typed, nil
 }

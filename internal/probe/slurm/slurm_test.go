@@ -150,6 +150,56 @@ func TestParseNodesOfOtherVersions(t *testing.T) {
 	}
 }
 
+// Without -o, scontrol prints a record in several lines: those after the first are indented.
+func TestParseRecordsOfSeveralLines(t *testing.T) {
+	t.Parallel()
+	// Slurm 23.11, of a gist of prolog failures.
+	const nodes = `NodeName=gpu-78 Arch=x86_64 CoresPerSocket=1 
+   CPUAlloc=0 CPUEfctv=96 CPUTot=96 CPULoad=1.15
+   AvailableFeatures=gpu,h100
+   ActiveFeatures=gpu,h100
+   Gres=gpu:8
+   NodeAddr=gpu-78 NodeHostName=gpu-78 Version=23.11.0-0rc1
+   OS=Linux 5.15.133+ #1 SMP Wed Nov 8 17:30:28 UTC 2023 
+   RealMemory=1048576 AllocMem=0 FreeMem=1803228 Sockets=96 Boards=1
+   State=IDLE+DRAIN+MAINTENANCE+RESERVED ThreadsPerCore=1 TmpDisk=0 Weight=1 Owner=N/A MCS_label=N/A
+   Partitions=low,general,high 
+   BootTime=2023-12-22T11:11:17 SlurmdStartTime=2023-12-22T11:11:17
+   CfgTRES=cpu=96,mem=1T,billing=96
+   AllocTRES=
+   Reason=Prolog error: 571 xid 13 errors [root@2023-12-24T06:51:08]
+          State=IDLE is what it was
+   Comment=State=IDLE Gres=gpu:16
+   ReservationName=example
+
+NodeName=gpu-79 Arch=x86_64 CoresPerSocket=1 
+   Gres=gpu:8(S:0-1)
+   State=MIXED+PLANNED ThreadsPerCore=1
+   Partitions=low 
+`
+	got, err := ParseNodes([]byte(nodes))
+	want := []Node{
+		{
+			Name: "gpu-78", Host: "gpu-78", Version: "23.11.0-0rc1", State: "IDLE", Flags: []string{"DRAIN", "MAINTENANCE", "RESERVED"}, Gres: []Gres{{Name: "gpu", Count: 8}},
+			Partitions: []string{"low", "general", "high"}, Reason: "Prolog error: 571 xid 13 errors [root@2023-12-24T06:51:08] State=IDLE is what it was",
+		},
+		{Name: "gpu-79", State: "MIXED", Flags: []string{"PLANNED"}, Partitions: []string{"low"}, Gres: []Gres{{Name: "gpu", Count: 8}}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Error(err, diff)
+	}
+	for _, bad := range []string{nodes[:strings.Index(nodes, "   State=")], "   State=IDLE\n" + nodes, nodes + "State=IDLE\n", strings.Replace(nodes, "   State=M", "# State=M", 1)} {
+		if got, err := ParseNodes([]byte(bad)); err == nil {
+			t.Errorf("%q: %+v", bad, got)
+		}
+	}
+	const partitions = "PartitionName=gpu\n   AllowGroups=ALL AllowAccounts=ALL AllowQos=ALL\n   AllocNodes=ALL Default=NO QoS=N/A\n   State=DRAIN TotalCPUs=6 TotalNodes=1\n\nPartitionName=cpu\n   Default=YES\n   State=UP\n"
+	parts, err := ParsePartitions([]byte(partitions))
+	if diff := cmp.Diff([]Partition{{Name: "gpu", State: "DRAIN"}, {Name: "cpu", State: "UP", Default: true}}, parts); diff != "" || err != nil {
+		t.Error(err, diff)
+	}
+}
+
 func TestParseGres(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string][]Gres{
@@ -163,10 +213,24 @@ func TestParseGres(t *testing.T) {
 		"gpu:h100:4(S:0),mps:h100:400":   {{"gpu", "h100", 4}, {"mps", "h100", 400}},
 		"gpu:nvidia_h100_80gb_hbm3:8":    {{"gpu", "nvidia_h100_80gb_hbm3", 8}},
 		"bandwidth:lustre:4K,gpu:h100:8": {{"bandwidth", "lustre", 4096}, {"gpu", "h100", 8}},
+		// gres.conf(5): a resource that jobs do not consume; sinfo and scontrol of university clusters.
+		"gpu:v100:4(S:0-1),min-vram:no_consume:32G":          {{"gpu", "v100", 4}, {Name: "min-vram", Count: 32 << 30}},
+		"gpu:tesla:2,bandwidth:lustre:no_consume:4G,mps:400": {{"gpu", "tesla", 2}, {"bandwidth", "lustre", 4 << 30}, {Name: "mps", Count: 400}},
+		// Bytes of a disk, larger than 31 bits, and the suffixes T and P (slurm.conf(5), Gres).
+		"gpu:8,local_ssd:3840755982336": {{Name: "gpu", Count: 8}, {Name: "local_ssd", Count: 3840755982336}},
+		"tmpdisk:2T,burst:1P,ram:64k":   {{Name: "tmpdisk", Count: 2 << 40}, {Name: "burst", Count: 1 << 50}, {Name: "ram", Count: 64 << 10}},
+		// MIG devices (scontrol of a B200 and an H200 cluster).
+		"gpu:h200:2(S:0-1),gpu:h200_3g.71gb:6(S:0-1)": {{"gpu", "h200", 2}, {"gpu", "h200_3g.71gb", 6}},
+		"gpu:1g.10gb:7,gpu:(null):1":                  {{"gpu", "1g.10gb", 7}, {Name: "gpu", Count: 1}},
 	} {
 		got, err := parseGres(text)
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {
 			t.Errorf("%q: %v %s", text, err, diff)
+		}
+	}
+	for _, bad := range []string{"gpu:h100:x:8", "gpu:h100:many", ":8", "gpu:9999999999P", "gpu:99999999999999999999", "gpu:-1:2:3", "gpu:a:no_consume:b:1"} {
+		if got, err := parseGres(bad); err == nil {
+			t.Errorf("%q: %+v", bad, got)
 		}
 	}
 	n := Node{Gres: []Gres{{"gpu", "H100", 8}, {"gpu", "a100", 2}, {Name: "nic", Count: 4}}}
@@ -197,13 +261,15 @@ func TestParseRecords(t *testing.T) {
 		string(captured(t, "record-none.txt")):      {},
 		"7|CANCELLED by 0|0:0|1|cpu=3,node=1|a|b\n": {{Job: "7", Name: "a|b", State: "CANCELLED", Exit: "0:0", Nodes: 1}},
 		"7|RUNNING|0:0|0||x\n":                      {{Job: "7", Name: "x", State: "RUNNING", Exit: "0:0"}},
+		// AccountingStorageTRES may have the types of GPUs only.
+		"7|COMPLETED|0:0|2|billing=64,cpu=8,gres/gpu:h200=4,gres/gpu:h200_3g.71gb=2,gres/gpumem=9|x\n": {{Job: "7", Name: "x", State: "COMPLETED", Exit: "0:0", Nodes: 2, GPUs: 6}},
 	} {
 		got, err := ParseRecords([]byte(text))
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {
 			t.Errorf("%q: %v %s", text, err, diff)
 		}
 	}
-	for _, bad := range []string{"7|COMPLETED|0:0|1|\n", "|COMPLETED|0:0|1||x\n", "7||0:0|1||x\n", "7|COMPLETED|0:0|one||x\n", "7|COMPLETED|0:0|-1||x\n", "7|COMPLETED|0:0|1|gres/gpu=some|x\n", "sacct: error: x\n"} {
+	for _, bad := range []string{"7|COMPLETED|0:0|1|\n", "|COMPLETED|0:0|1||x\n", "7||0:0|1||x\n", "7|COMPLETED|0:0|one||x\n", "7|COMPLETED|0:0|-1||x\n", "7|COMPLETED|0:0|1|gres/gpu=some|x\n", "7|COMPLETED|0:0|1|gres/gpu:h100=some|x\n", "sacct: error: x\n"} {
 		if got, err := ParseRecords([]byte(bad)); err == nil {
 			t.Errorf("%q: %+v", bad, got)
 		}
