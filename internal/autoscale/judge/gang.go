@@ -97,11 +97,12 @@ func gangNone(l lookup) Result {
 	}
 	var refusals, limit []snapshot.Event
 	for _, p := range gang {
-		refusals = append(refusals, l.refusals(p)...)
+		refused := l.refusals(p)
+		refusals = append(refusals, refused...)
+		limit = append(limit, only(refused, func(e snapshot.Event) bool {
+			return limitOf(e.Message, p.Selector[poolLabel]) || !l.karpenter()
+		})...)
 	}
-	limit = only(refusals, func(e snapshot.Event) bool {
-		return limitOf(e.Message, gang[0].Selector[poolLabel]) || !l.karpenter()
-	})
 	began := latest(gang, func(p snapshot.Pod) time.Time { return p.First }) // since then all of it is pending
 	usable := l.usableIn(gang[0].Selector[poolLabel])
 	need := l.setup.Gang - 1

@@ -36,6 +36,14 @@ func TestAGangThatIsANodeShortIsJudgedOnceTheOtherNodesAreUsable(t *testing.T) {
 		"a late node": {"9.0 s", func(st *snapshot.State) {
 			claimNamed(st, "node-s1").Conditions = []snapshot.Condition{is("Initialized", 82)}
 		}},
+		"the limit of another pod's NodePool": {"does not name the limit", func(st *snapshot.State) {
+			of := st.Events[len(st.Events)-1].About
+			for i := range st.Pods {
+				if st.Pods[i].UID == of.UID {
+					st.Pods[i].Selector = map[string]string{poolLabel: "firstlight-run-shorter"}
+				}
+			}
+		}},
 		"other limits": {"does not name the limit: .*no instance type met", func(st *snapshot.State) {
 			st.Events[len(st.Events)-1].Message = "Failed to schedule pod, all available instance types exceed limits for nodepool (NodePool=firstlight-run-shorter); no instance type met the requirements (NodePool=firstlight-run-short)"
 		}},
