@@ -62,7 +62,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// What fi_info prints on a host whose EFA does not work; older versions without the text.
+// fi_info prints this on a host whose EFA does not work; older versions print no text.
 func TestParseNoProvider(t *testing.T) {
 	t.Parallel()
 	for _, in := range []string{"fi_getinfo: -61\n", "fi_getinfo: -61 (No data available)\n"} {

@@ -43,7 +43,7 @@ func TestParseJoinedLines(t *testing.T) {
 		"the journal":                   {"Aug 17 18:42:18 gpu-01 trainer[8052]: " + send + "\n", []nccl.Channel{sent}, 1, 0},
 		"a progress bar":                {"45/45 [00:01<00:00, 30it/s]" + send + "\n" + strings.ReplaceAll(tree, "node-2", "node-1"), []nccl.Channel{sent}, 2, 0},
 		"a progress bar, no host":       {"45/45 [00:01<00:00, 30it/s]" + send + "\n", nil, 0, 1},
-		"something that is no label":    {"[cite_start][... (Worker pid=3590) [0m " + send + "\n", nil, 0, 1},
+		"text that is not a label":      {"[cite_start][... (Worker pid=3590) [0m " + send + "\n", nil, 0, 1},
 		"a time without a blank":        {"2025-05-16T16:39:51.208-07:00" + send + "\n" + strings.ReplaceAll(tree, "node-2", "node-1"), []nccl.Channel{sent}, 2, 0},
 		"a host that ends as another":   {"1:1:9 [0] NCCL INFO x\n" + tree + send + receive + "\n", []nccl.Channel{received, sent}, 4, 0},
 	} {

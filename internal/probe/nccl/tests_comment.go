@@ -65,7 +65,7 @@ func (p *testsParser) units(text string) {
 	}
 }
 
-// joinedComment parses a line that a line of NCCL follows without a limit: what is before the host of that line.
+// joinedComment parses the part of a line before the host of a line of NCCL that follows without a limit.
 func (p *testsParser) joinedComment(text string) error {
 	at := within.FindStringIndex(text)
 	if at == nil {

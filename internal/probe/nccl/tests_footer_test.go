@@ -17,7 +17,7 @@ const tableHead = `# nThread 1 nGpus 1 minBytes 8 maxBytes 8 step: 2(factor) war
 
 const tableRow = "           8             2     float     sum      -1    62.34   0.01   0.02      0    62.34   0.01   0.02      0\n"
 
-// What a run says of its own failure is kept. The line of the average names a failure if NCCL_TESTS_MIN_BW is set;
+// The failure that a run reports is kept. The line of the average names a failure if NCCL_TESTS_MIN_BW is set;
 // the timeout is that of -T (src/common.cu of NVIDIA/nccl-tests 2.13 and 2.17).
 func TestParseFailuresOfARun(t *testing.T) {
 	t.Parallel()
