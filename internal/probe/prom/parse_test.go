@@ -57,16 +57,16 @@ func TestParsePartialAnswers(t *testing.T) {
 	const whole = `"data":{"resultType":"vector","result":[{"metric":{"gpu":"0"},"value":[1773114089.184,"1"]}]}`
 	const empty = `"data":{"resultType":"vector","result":[]}`
 	for name, tt := range map[string]struct{ raw, want string }{
-		"whole":                       {`{"status":"success",` + whole + `}`, ""},
-		"empty warnings":              {`{"status":"success",` + whole + `,"warnings":[],"infos":null,"isPartial":false}`, ""},
-		"an information":              {`{"status":"success",` + whole + `,"infos":["PromQL info: metric might not be a counter (1:6)"]}`, ""},
-		"an information before 3.0":   {`{"status":"success",` + whole + `,"warnings":["PromQL info: metric might not be a counter (1:6)"]}`, ""},
-		"no store":                    {`{"status":"success",` + empty + `,"warnings":["No StoreAPIs matched for this query"]}`, "incomplete answer: No StoreAPIs matched for this query"},
-		"a store does not answer":     {`{"status":"success",` + whole + `,"warnings":["fetch series for {replica=\"0\"} Addr: 10.0.0.1:10901: rpc error: code = Unavailable"]}`, "incomplete answer: fetch series for"},
-		"series left out by PromQL":   {`{"status":"success",` + whole + `,"warnings":["PromQL warning: encountered a mix of histograms and floats for aggregation (1:1)"]}`, "incomplete answer: PromQL warning"},
+		"whole":                     {`{"status":"success",` + whole + `}`, ""},
+		"empty warnings":            {`{"status":"success",` + whole + `,"warnings":[],"infos":null,"isPartial":false}`, ""},
+		"an information":            {`{"status":"success",` + whole + `,"infos":["PromQL info: metric might not be a counter (1:6)"]}`, ""},
+		"an information before 3.0": {`{"status":"success",` + whole + `,"warnings":["PromQL info: metric might not be a counter (1:6)"]}`, ""},
+		"no store":                  {`{"status":"success",` + empty + `,"warnings":["No StoreAPIs matched for this query"]}`, "incomplete answer: No StoreAPIs matched for this query"},
+		"a store does not answer":   {`{"status":"success",` + whole + `,"warnings":["fetch series for {replica=\"0\"} Addr: 10.0.0.1:10901: rpc error: code = Unavailable"]}`, "incomplete answer: fetch series for"},
+		"series left out by PromQL": {`{"status":"success",` + whole + `,"warnings":["PromQL warning: encountered a mix of histograms and floats for aggregation (1:1)"]}`, "incomplete answer: PromQL warning"},
 		"a storage node is missing": {`{"status":"success","isPartial":true,` + empty + `}`, "incomplete answer: isPartial is true"},
-		"a native histogram":          {`{"status":"success","data":{"resultType":"vector","result":[{"metric":{"job":"x"},"histogram":[1435781451.781,{"count":"60","sum":"120"}]}]}}`, "is a native histogram"},
-		"a scalar":                    {`{"status":"success","data":{"resultType":"scalar","result":[1773114089.184,"42"]}}`, `result type is "scalar", want vector`},
+		"a native histogram":        {`{"status":"success","data":{"resultType":"vector","result":[{"metric":{"job":"x"},"histogram":[1435781451.781,{"count":"60","sum":"120"}]}]}}`, "is a native histogram"},
+		"a scalar":                  {`{"status":"success","data":{"resultType":"scalar","result":[1773114089.184,"42"]}}`, `result type is "scalar", want vector`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
