@@ -209,6 +209,27 @@ func TestAChassisWithoutAPowerStateIsUnobserved(t *testing.T) {
 	}
 }
 
+// A chassis whose controller has no number of watts, such as one that is starting, drew none.
+func TestAChassisWithoutADraw(t *testing.T) {
+	t.Parallel()
+	for state, want := range map[string]struct {
+		verdict check.Verdict
+		message string
+	}{
+		"On":  {check.Unobserved, "shows no draw"},
+		"":    {check.Unobserved, "shows no draw"},
+		"Off": {check.Failed, "not switched on: its power state is Off"},
+	} {
+		s, p := room()
+		r := reading()
+		r.Chassis[0].State, r.Chassis[0].Watts, r.Chassis[0].Unmetered = state, 0, true
+		j := facility.New(s, p, facility.Deps{}).Judge(look(t, s, p, r, nil))
+		if j.Verdict != want.verdict || len(j.Findings) != 1 || j.Findings[0].Suspect != "gpu-01" || !strings.Contains(j.Findings[0].Message, want.message) {
+			t.Errorf("%q: %+v", state, j)
+		}
+	}
+}
+
 func TestADefectOutweighsWhatWasNotSeen(t *testing.T) {
 	t.Parallel()
 	s, p := room()

@@ -101,7 +101,7 @@ func judgePDUs(b *check.Builder, r site.Redfish, reading redfish.Reading, id str
 }
 
 // judgeChassis judges the chassis that the site names. A chassis without a power state that
-// draws power is unobserved: a host on standby draws power too.
+// draws power is unobserved: a host on standby draws power too. A chassis that is on without a known draw is unobserved too.
 func judgeChassis(b *check.Builder, r site.Redfish, reading redfish.Reading, id string) {
 	const remedy = "power the node on, or correct the chassis' Redfish Id in the site"
 	for _, name := range r.Chassis {
@@ -118,6 +118,11 @@ func judgeChassis(b *check.Builder, r site.Redfish, reading redfish.Reading, id 
 			b.Unobserved(id, name, "update the controller's firmware, or remove the chassis from facility.redfish; gate node checks whether its host is up",
 				"chassis %s draws %.0f W and reports no power state: whether it is on or on standby is unknown", name, c.Watts)
 		case c.On():
+		case c.Unmetered && (c.State == "" || c.State == "On"):
+			b.Unobserved(id, name, "run the gate again once the controller shows the draw, or remove the chassis from facility.redfish; gate node checks whether its host is up",
+				"the controller shows no draw of chassis %s; its power state is %q: whether it draws power is unknown", name, c.State)
+		case c.Unmetered:
+			b.Fail(id, name, remedy, "chassis %s is not switched on: its power state is %s", name, c.State)
 		case c.Watts > 0:
 			b.Fail(id, name, remedy, "chassis %s is not switched on: its power state is %s and it draws %.0f W", name, c.State, c.Watts)
 		default:

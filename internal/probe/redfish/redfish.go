@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -61,6 +62,8 @@ type Chassis struct {
 	// on; empty if the controller reports neither.
 	State string  `json:"state,omitempty"`
 	Watts float64 `json:"watts"`
+	// Unmetered tells that the controller shows no number of watts, such as null: Watts is then 0.
+	Unmetered bool `json:"unmetered,omitempty"`
 }
 
 // On reports whether the chassis is switched on. The controller of a chassis that is off also
@@ -189,7 +192,7 @@ func chassis(client *gofish.APIClient, wanted []string) ([]Chassis, error) {
 		if !ok {
 			continue // the gate reports it as missing
 		}
-		watts, err := draws(c)
+		watts, metered, err := draws(client, c)
 		if err != nil {
 			return nil, fmt.Errorf("chassis %s: %w", id, err)
 		}
@@ -197,7 +200,7 @@ func chassis(client *gofish.APIClient, wanted []string) ([]Chassis, error) {
 		if err != nil {
 			return nil, fmt.Errorf("systems of chassis %s: %w", id, err)
 		}
-		out = append(out, Chassis{ID: id, State: string(state), Watts: watts})
+		out = append(out, Chassis{ID: id, State: string(state), Watts: watts, Unmetered: !metered})
 	}
 	return out, nil
 }
@@ -222,29 +225,61 @@ func stateOf(c *redfish.Chassis) (redfish.PowerState, error) {
 }
 
 // draws is the power draw of a chassis in watts: from Power, or from the EnvironmentMetrics
-// of newer controllers, which may have a Power without a draw.
-func draws(c *redfish.Chassis) (float64, error) {
+// of newer controllers, which may have a Power without a draw. It is metered if it is a number.
+func draws(client *gofish.APIClient, c *redfish.Chassis) (watts float64, metered bool, err error) {
 	power, err := c.Power()
 	if err != nil {
-		return 0, err
+		return 0, false, err
 	}
-	watts, found := 0.0, power != nil && len(power.PowerControl) > 0
+	found := power != nil && len(power.PowerControl) > 0
 	if found {
 		watts = consumed(power.PowerControl)
 	}
 	if watts > 0 {
-		return watts, nil
+		return watts, true, nil
 	}
 	metrics, err := c.EnvironmentMetrics()
 	switch {
 	case err != nil:
-		return 0, err
+		return 0, false, err
 	case metrics != nil:
-		return decimal(metrics.PowerWatts.Reading), nil
+		watts = decimal(metrics.PowerWatts.Reading)
 	case !found:
-		return 0, errors.New("power draw not found: neither PowerControl nor EnvironmentMetrics")
+		return 0, false, errors.New("power draw not found: neither PowerControl nor EnvironmentMetrics")
 	}
-	return watts, nil
+	metered = watts != 0
+	if !metered && found {
+		metered, err = hasNumber(client, power.ODataID)
+	}
+	if err == nil && !metered && metrics != nil {
+		metered, err = hasNumber(client, metrics.ODataID)
+	}
+	return watts, metered, err
+}
+
+// hasNumber reports whether a Power or an EnvironmentMetrics has a draw: gofish reads 0 from null.
+func hasNumber(client *gofish.APIClient, uri string) (bool, error) {
+	if uri == "" {
+		return false, nil
+	}
+	response, err := client.Get(uri)
+	if err != nil {
+		return false, err
+	}
+	defer response.Body.Close()
+	var resource struct {
+		PowerControl []struct{ PowerConsumedWatts *float64 }
+		PowerWatts   struct{ Reading *float64 }
+	}
+	if err := json.NewDecoder(response.Body).Decode(&resource); err != nil {
+		return false, fmt.Errorf("decode %s: %w", uri, err)
+	}
+	for _, control := range resource.PowerControl {
+		if control.PowerConsumedWatts != nil {
+			return true, nil
+		}
+	}
+	return resource.PowerWatts.Reading != nil, nil
 }
 
 // consumed is the sum of the controls of the chassis: of those that are marked as the chassis', or else of those

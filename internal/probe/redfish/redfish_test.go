@@ -247,13 +247,50 @@ func TestDraw(t *testing.T) {
 			t.Parallel()
 			resources := healthy()
 			resources[v1+"/Chassis/gpu-01"] = `{"Id":"gpu-01","PowerState":"On",` + tt.links + `}`
-			resources[v1+"/Chassis/gpu-01/Power"] = `{"Id":"Power","PowerControl":[` + tt.controls + `]}`
+			resources[v1+"/Chassis/gpu-01/Power"] = `{"@odata.id":"/redfish/v1/Chassis/gpu-01/Power","Id":"Power","PowerControl":[` + tt.controls + `]}`
 			got, err := redfish.Read(t.Context(), start(t, resources))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if watts := got.Chassis[0].Watts; watts != tt.want {
+			if watts := got.Chassis[0].Watts; watts != tt.want || got.Chassis[0].Unmetered {
 				t.Errorf("%v W, want %v", watts, tt.want)
+			}
+		})
+	}
+}
+
+// A controller without a draw has not measured 0 W: iDRACs answer null while they start.
+func TestUnmetered(t *testing.T) {
+	t.Parallel()
+	const v1 = "/redfish/v1"
+	for name, tt := range map[string]struct {
+		power, metrics string
+		want           bool
+	}{
+		"no number":            {`{"PowerConsumedWatts":null}`, "", true},
+		"no key":               {`{"Name":"System Power Control 0"}`, "", true},
+		"nor in the metrics":   {`{"PowerConsumedWatts":null}`, `{"PowerWatts":{"Reading":null}}`, true},
+		"nor its key":          {`{"PowerConsumedWatts":null}`, `{"PowerWatts":null}`, true},
+		"zero in the metrics":  {`{"PowerConsumedWatts":null}`, `{"PowerWatts":{"Reading":0}}`, false},
+		"zero":                 {`{"PowerConsumedWatts":0}`, "", false},
+		"zero, then no number": {`{"PowerConsumedWatts":0}`, `{"PowerWatts":{"Reading":null}}`, false},
+		"zero of one":          {`{"PowerConsumedWatts":null},{"PowerConsumedWatts":0}`, "", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			resources := healthy()
+			resources[v1+"/Chassis/gpu-01/Power"] = `{"@odata.id":"/redfish/v1/Chassis/gpu-01/Power","PowerControl":[` + tt.power + `]}`
+			if tt.metrics != "" {
+				resources[v1+"/Chassis/gpu-01"] = `{"Id":"gpu-01","PowerState":"On","Power":{"@odata.id":"/redfish/v1/Chassis/gpu-01/Power"},
+					"EnvironmentMetrics":{"@odata.id":"/redfish/v1/Chassis/gpu-01/Env"}}`
+				resources[v1+"/Chassis/gpu-01/Env"] = `{"@odata.id":"/redfish/v1/Chassis/gpu-01/Env",` + tt.metrics[1:]
+			}
+			got, err := redfish.Read(t.Context(), start(t, resources))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c := got.Chassis[0]; c.Watts != 0 || c.Unmetered != tt.want {
+				t.Errorf("got %+v, want unmetered %v", c, tt.want)
 			}
 		})
 	}
