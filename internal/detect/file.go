@@ -193,24 +193,24 @@ func (m machine) describe(k names, main group) string {
 
 // state is what keeps a node from taking pods.
 func state(k names, n *corev1.Node) string {
-	var out string
+	var out strings.Builder
 	if !kube.Ready(n) {
-		out += "; not Ready"
+		out.WriteString("; not Ready")
 	}
 	if n.Spec.Unschedulable {
-		out += "; cordoned"
+		out.WriteString("; cordoned")
 	}
 	for _, t := range n.Spec.Taints {
 		if k.ofState(t) && t.Key != corev1.TaintNodeUnschedulable {
-			out += "; has the taint " + t.ToString()
+			out.WriteString("; has the taint " + t.ToString())
 		}
 	}
 	if _, known := n.Status.Allocatable[kube.GPUResource]; known {
 		if has, of := kube.Count(n.Status.Allocatable, kube.GPUResource), kube.Count(n.Status.Capacity, kube.GPUResource); has < of {
-			out += fmt.Sprintf("; %d of %d %s allocatable", has, of, kube.GPUResource)
+			_, _ = fmt.Fprintf(&out, "; %d of %d %s allocatable", has, of, kube.GPUResource)
 		}
 	}
-	return out
+	return out.String()
 }
 
 // rackLabels are the labels that name a node's rack.

@@ -84,7 +84,7 @@ func userInotify() (inotify, bool) {
 // reserve reserves a lab's inotify instances. The reservation is a listening abstract Unix socket,
 // which the kernel closes with the process.
 func (i inotify) reserve(id string) (release func(), err error) {
-	socket, err := net.Listen("unix", i.prefix+id)
+	socket, err := net.Listen("unix", i.prefix+id) //nolint:noctx // it returns at once
 	if err != nil {
 		return nil, fmt.Errorf("reserve inotify instances: %w", err)
 	}

@@ -57,7 +57,7 @@ func version(tool string) error {
 	if err != nil {
 		return fmt.Errorf("version of the compiler: %w", err)
 	}
-	_, err = fmt.Printf("%s instrument %s\n", strings.TrimSpace(string(out)), strings.Join(instrumented, ","))
+	_, err = fmt.Fprintf(os.Stdout, "%s instrument %s\n", strings.TrimSpace(string(out)), strings.Join(instrumented, ","))
 	return err
 }
 

@@ -101,7 +101,7 @@ func (o *outcome) UnmarshalJSON(data []byte) error {
 	}
 	var results []json.RawMessage
 	if json.Unmarshal(keys["results"], &results) != nil {
-		return nil // not those of a loop
+		results = nil // not those of a loop
 	}
 	for _, raw := range results {
 		one := map[string]json.RawMessage{}

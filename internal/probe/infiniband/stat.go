@@ -108,9 +108,10 @@ func (p *parser) line(line string) error {
 		return fmt.Errorf("%.80q: expected \"key: value\"", line)
 	}
 	value = strings.TrimSpace(value)
-	if key == p.kind+" type" {
+	switch key {
+	case p.kind + " type":
 		key = keyType
-	} else if key == keyType {
+	case keyType:
 		return fmt.Errorf("%.80q: expected \"%s type\"", line, p.kind)
 	}
 	b, set := p.ca, p.ca.setHCA
