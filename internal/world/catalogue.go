@@ -5,7 +5,7 @@ import "slices"
 // Catalogue returns every fault, ordered by the gate that must fail first. Faults of the
 // autoscaling chain and of conformance follow, by hop or requirement.
 func Catalogue() []FaultKind {
-	return slices.Concat(facilityFaults(), fabricFaults(), roceFaults(), efaFaults(), nodeFaults(), nvlinkFabricFaults(), imexFaults(), hostFaults(), stackFaults(), rayFaults(), k3sFaults(), telemetryFaults(), workloadFaults(), autoscaleFaults(), conformanceFaults(), gatewayFaults())
+	return slices.Concat(facilityFaults(), fabricFaults(), roceFaults(), efaFaults(), nodeFaults(), nvlinkFabricFaults(), imexFaults(), hostFaults(), stackFaults(), nodeObjectFaults(), rayFaults(), k3sFaults(), telemetryFaults(), workloadFaults(), autoscaleFaults(), conformanceFaults(), gatewayFaults())
 }
 
 // Variations returns healthy clusters that look different, and clusters that cannot be observed.

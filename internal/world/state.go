@@ -323,6 +323,10 @@ type Node struct {
 	NFDLabelsMissing bool
 	// DiskPressure: its kubelet reports disk pressure.
 	DiskPressure bool
+	// ToBeDeleted: an autoscaler has tainted it for deletion.
+	ToBeDeleted bool
+	// KernelDeadlock: node-problem-detector reports a deadlock of its kernel.
+	KernelDeadlock bool
 	// RayNotReady, RayGPUsShort, RayCommitFails: the raylet of its Ray worker does not start, offers one GPU
 	// less, does not commit bundles.
 	RayNotReady, RayGPUsShort, RayCommitFails bool

@@ -35,16 +35,32 @@ func desiredNode(state world.State, host world.Node) *corev1.Node {
 	if !host.System {
 		n.Spec.Taints = []corev1.Taint{{Key: string(gpuResource), Value: "present", Effect: corev1.TaintEffectNoSchedule}}
 	}
+	if host.ToBeDeleted {
+		n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{Key: deletionTaint, Value: "1764334800", Effect: corev1.TaintEffectNoSchedule})
+	}
 	n.Status.Capacity, n.Status.Allocatable = resourcesOf(state, host)
 	n.Status.Addresses = []corev1.NodeAddress{
 		{Type: corev1.NodeInternalIP, Address: hostIP(host)},
 		{Type: corev1.NodeHostName, Address: host.Name},
 	}
 	n.Status.Conditions = []corev1.NodeCondition{diskPressure(host)}
+	if host.KernelDeadlock {
+		n.Status.Conditions = append(n.Status.Conditions, kernelDeadlock)
+	}
 	n.Status.NodeInfo.KernelVersion = host.OS.Kernel
 	n.Status.NodeInfo.OSImage = host.OS.PrettyName
 	n.Status.NodeInfo.OperatingSystem, n.Status.NodeInfo.Architecture = "linux", "amd64"
 	return n
+}
+
+// deletionTaint is set by Cluster Autoscaler on a node that it removes; its value is the time of that in Unix seconds
+// (kubernetes/autoscaler, cluster-autoscaler/utils/taints/taints.go).
+const deletionTaint = "ToBeDeletedByClusterAutoscaler"
+
+// kernelDeadlock is a condition of node-problem-detector (config/kernel-monitor.json).
+var kernelDeadlock = corev1.NodeCondition{
+	Type: "KernelDeadlock", Status: corev1.ConditionTrue, Reason: "DockerHung",
+	Message: "task docker:7 blocked for more than 300 seconds.",
 }
 
 // diskPressure is the kubelet's condition.
@@ -161,7 +177,7 @@ func ownedLabel(key string) bool {
 	return strings.HasPrefix(key, "nvidia.com/") || strings.HasPrefix(key, "feature.node.kubernetes.io/")
 }
 
-// setMeta sets want's labels, deletes other owned labels and removes the hold.
+// setMeta sets want's labels and the taint of deletion, deletes other owned labels and removes the hold.
 func setMeta(node, want *corev1.Node, owned func(label string) bool) {
 	if node.Labels == nil {
 		node.Labels = map[string]string{}
@@ -177,6 +193,11 @@ func setMeta(node, want *corev1.Node, owned func(label string) bool) {
 	}
 	maps.Copy(node.Annotations, want.Annotations)
 	delete(node.Annotations, holdAnnotation)
+	ours := func(t corev1.Taint) bool { return t.Key == deletionTaint }
+	if slices.ContainsFunc(node.Spec.Taints, ours) != slices.ContainsFunc(want.Spec.Taints, ours) {
+		others := slices.DeleteFunc(slices.Clone(node.Spec.Taints), ours)
+		node.Spec.Taints = append(others, slices.DeleteFunc(slices.Clone(want.Spec.Taints), func(t corev1.Taint) bool { return !ours(t) })...)
+	}
 }
 
 // setStatus sets want's resources, addresses and conditions. kwok's address and other conditions
@@ -190,8 +211,16 @@ func setStatus(node, want *corev1.Node) {
 	if port := want.Status.DaemonEndpoints.KubeletEndpoint.Port; port != 0 {
 		node.Status.DaemonEndpoints.KubeletEndpoint.Port = port
 	}
-	// Conditions that do not exist yet are first written by kwok.
+	// Conditions of the kubelet that do not exist yet are first written by kwok.
+	detected := func(c corev1.NodeCondition) bool { return c.Type == kernelDeadlock.Type }
 	node.Status.Conditions = slices.Clone(node.Status.Conditions)
+	if wanted := slices.ContainsFunc(want.Status.Conditions, detected); wanted && !slices.ContainsFunc(node.Status.Conditions, detected) {
+		c := kernelDeadlock
+		c.LastHeartbeatTime, c.LastTransitionTime = metav1.Now(), metav1.Now()
+		node.Status.Conditions = append(node.Status.Conditions, c)
+	} else if !wanted {
+		node.Status.Conditions = slices.DeleteFunc(node.Status.Conditions, detected)
+	}
 	for i, have := range node.Status.Conditions {
 		for _, c := range want.Status.Conditions {
 			if c.Type == have.Type && c.Status != have.Status {

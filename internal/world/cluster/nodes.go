@@ -226,5 +226,6 @@ func statusUpToDate(have, want *corev1.Node) bool {
 func (n *nodes) metaUpToDate(have, want *corev1.Node) bool {
 	next := have.DeepCopy()
 	setMeta(next, want, n.owned)
-	return apiequality.Semantic.DeepEqual(have.Labels, next.Labels) && apiequality.Semantic.DeepEqual(have.Annotations, next.Annotations)
+	return apiequality.Semantic.DeepEqual(have.Labels, next.Labels) && apiequality.Semantic.DeepEqual(have.Annotations, next.Annotations) &&
+		apiequality.Semantic.DeepEqual(have.Spec.Taints, next.Spec.Taints)
 }

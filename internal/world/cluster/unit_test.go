@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -173,6 +174,48 @@ func TestDiskPressure(t *testing.T) {
 	setStatus(have, desired())
 	if c := have.Status.Conditions[1]; c.Status != corev1.ConditionFalse || !(&nodes{}).upToDate(have, desired()) {
 		t.Errorf("after the repair: %+v", c)
+	}
+}
+
+// A taint of deletion and a condition of node-problem-detector come and go with their faults.
+func TestNodeObjectFaults(t *testing.T) {
+	t.Parallel()
+	for kind, shown := range map[string]func(n *corev1.Node) bool{
+		"node-tainted": func(n *corev1.Node) bool {
+			return slices.ContainsFunc(n.Spec.Taints, func(t corev1.Taint) bool { return t.Key == deletionTaint })
+		},
+		"node-kernel-deadlock": func(n *corev1.Node) bool {
+			return slices.ContainsFunc(n.Status.Conditions, func(c corev1.NodeCondition) bool {
+				return c.Type == "KernelDeadlock" && c.Status == corev1.ConditionTrue
+			})
+		},
+	} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			w, err := world.New(world.DefaultSpec(1), worldtest.Shared(t))
+			if err != nil {
+				t.Fatal(err)
+			}
+			desired := func() *corev1.Node { s := w.State(); return desiredNode(s, s.Nodes[0]) }
+			have := desired()
+			if !(&nodes{}).upToDate(have, desired()) || shown(have) {
+				t.Fatalf("a healthy node is out of date, or shows the fault: %+v", have)
+			}
+			if _, err := w.AddFault(world.Fault{Kind: kind, Target: "gpu-01"}); err != nil {
+				t.Fatal(err)
+			}
+			for _, want := range []bool{true, false} {
+				if (&nodes{}).upToDate(have, desired()) {
+					t.Fatalf("up to date before the change, want the fault shown: %v", want)
+				}
+				setStatus(have, desired())
+				setMeta(have, desired(), ownedLabel)
+				if !(&nodes{}).upToDate(have, desired()) || shown(have) != want {
+					t.Fatalf("the fault is shown: %v, want %v: %+v", shown(have), want, have)
+				}
+				w.ClearAll()
+			}
+		})
 	}
 }
 
