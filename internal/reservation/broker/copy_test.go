@@ -263,10 +263,12 @@ func TestWaiterIsToldByAWatch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	ticket := who("bob")
+	ticket.WaitTimeout = lease.Duration(24 * time.Hour) // no heartbeat during the test
 	got, waits := make(chan error, 1), make(chan struct{})
 	told := sync.OnceFunc(func() { close(waits) })
 	go func() {
-		_, err := b.Acquire(t.Context(), Request{Reservations: []string{name}, Ticket: who("bob"), Wait: true, Progress: func([]Place) { told() }})
+		_, err := b.Acquire(t.Context(), Request{Reservations: []string{name}, Ticket: ticket, Wait: true, Progress: func([]Place) { told() }})
 		got <- err
 	}()
 	<-waits
