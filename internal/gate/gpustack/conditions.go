@@ -74,7 +74,7 @@ func Defects(n *corev1.Node) []string {
 // judgeReported requires that no monitor of the cluster reports a defect: a node with one may stay Ready.
 func judgeReported(b *check.Builder, o check.Observation, n nodeFigures) {
 	for _, name := range slices.Sorted(maps.Keys(n.Reported)) {
-		c, remedy := n.Reported[name], "kubectl describe node "+n.Name+"; repair or replace the node, then wait until its monitor clears the condition"
+		c, remedy := n.Reported[name], "kubectl describe node "+n.Name+"; repair or replace the node; a monitor may keep the condition until its own pod restarts (node-problem-detector, EKS' node monitoring agent)"
 		if c.Status == string(corev1.ConditionUnknown) {
 			b.Unobserved(o.ID, n.Name, "look at the monitor of the node that writes the condition", "condition %s is Unknown (%s: %s)", name, c.Reason, c.Message)
 			continue

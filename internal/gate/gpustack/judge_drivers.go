@@ -116,7 +116,7 @@ func (g *Gate) judgeOutdated(b *check.Builder, o check.Observation, f driverFigu
 			pods = "pod"
 		}
 		b.Fail(o.ID, "DaemonSet "+g.stack.Namespace+"/"+p.DaemonSet, "wait for the driver's upgrade (label "+labelUpgrade+"), or with automatic upgrades off delete the pods, one node at a time",
-			"has %d %s of an older revision: their nodes run the former driver", p.Outdated, pods)
+			"has %d %s of an older revision of the DaemonSet: the driver on their nodes may be the former one", p.Outdated, pods)
 	}
 }
 

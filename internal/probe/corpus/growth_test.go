@@ -62,6 +62,7 @@ func parsers() map[string]func([]byte) {
 // each on a line of its own, behind what makes a reader believe the rest.
 var hostile = []struct{ name, head, again string }{
 	{"blanks", "", " "},
+	{"lines of NCCL on one line", "h1:1:1 [0] NCCL INFO x\n", "zh1:1:1 [0] NCCL INFO "},
 	{"braces", "", "{"},
 	{"lists in JSON", `{"DCGM Diagnostic":{"test_categories":[{"tests":[{"name":"a","results":[{"warnings":`, "["},
 	{"brackets of tags", "", "[1,"},

@@ -9,8 +9,8 @@ var (
 	// within matches the beginning of a line of NCCL anywhere in a line: it has process, thread and device.
 	within = regexp.MustCompile(`([^\s:|/\[\]]+):(\d+):(\d+) \[(\d+)\] (?:(\S+:\d+) )?NCCL (INFO|WARN|VERSION) ?`)
 	// labels matches what launchers and runtimes print before a line: "[4]: ", "(Worker pid=7) ", "trainer-0  | ",
-	// a time, and the host and program of the journal.
-	labels = regexp.MustCompile(`^\s*(?:(?:\[[^\[\]]*\]:?|\||\([^()]*\)|[\w.-]+\s+\||\d{4}-\d\d-\d\d[T ][\d:.,]+(?:Z|[+-]\d\d:?\d\d)?(?:\s+\||\s)|\w{3} [ \d]\d [\d:]{8} \S+ [\w.-]+\[\d+\]:)\s*)*$`)
+	// "node01: " of pdsh, a time, the stream of a container's log file, and the host and program of the journal.
+	labels = regexp.MustCompile(`^\s*(?:(?:\[[^\[\]]*\]:?|\||\([^()]*\)|[\w.-]+\s+\||\d{4}-\d\d-\d\d[T ][\d:.,]+(?:Z|[+-]\d\d:?\d\d)?(?:\s+\||\s)|[\w.-]+:\s|std(?:out|err) [FP]\s|\w{3} [ \d]\d [\d:]{8} \S+ [\w.-]+\[\d+\]:)\s*)*$`)
 	// tagEnds matches the end of a label between two lines.
 	tagEnds = regexp.MustCompile(`(?:[\]|)]|>:|:\s)\s*$`)
 	// tag is the label of mpirun, and the time that NCCL prints first, behind a line: they are of the next one.
@@ -18,6 +18,9 @@ var (
 	blanks    = regexp.MustCompile(`(?:\t|\s\s)$`)
 	onlyDigit = regexp.MustCompile(`^\d+$`)
 )
+
+// maxHostName is the longest name of a host (RFC 1123).
+const maxHostName = 253
 
 // several reports whether a line holds more than one line of NCCL.
 func several(text string) bool {
@@ -55,12 +58,12 @@ func (p *logParser) hostEnding(before, word string, first bool) (host string, ce
 	case !first && blanks.MatchString(before) && (word[0] < '0' || word[0] > '9'):
 		return word, true
 	}
-	for known := range p.hosts {
-		if strings.HasSuffix(word, known) && len(known) > len(host) && !onlyDigit.MatchString(known) {
-			host = known
+	for at := max(0, len(word)-maxHostName); at < len(word); at++ {
+		if known := word[at:]; p.hosts[known] != nil && !onlyDigit.MatchString(known) {
+			return known, true
 		}
 	}
-	return host, host != ""
+	return "", false
 }
 
 // joinedLine reads a line that may hold several lines of NCCL. A host may be named by a later line of the log:

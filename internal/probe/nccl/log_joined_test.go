@@ -41,6 +41,8 @@ func TestParseJoinedLines(t *testing.T) {
 		"compose":                       {"trainer-0  | " + send + "\n", []nccl.Channel{sent}, 1, 0},
 		"CloudWatch":                    {"2025-05-16T16:39:51.208-07:00 | " + send + "\n", []nccl.Channel{sent}, 1, 0},
 		"the journal":                   {"Aug 17 18:42:18 gpu-01 trainer[8052]: " + send + "\n", []nccl.Channel{sent}, 1, 0},
+		"pdsh":                          {"node01: " + send + "\n", []nccl.Channel{sent}, 1, 0},
+		"a container's log file":        {"2025-05-16T16:39:51.208123456Z stdout F " + send + "\n", []nccl.Channel{sent}, 1, 0},
 		"a progress bar":                {"45/45 [00:01<00:00, 30it/s]" + send + "\n" + strings.ReplaceAll(tree, "node-2", "node-1"), []nccl.Channel{sent}, 2, 0},
 		"a progress bar, no host":       {"45/45 [00:01<00:00, 30it/s]" + send + "\n", nil, 0, 1},
 		"text that is not a label":      {"[cite_start][... (Worker pid=3590) [0m " + send + "\n", nil, 0, 1},
