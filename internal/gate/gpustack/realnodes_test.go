@@ -1,6 +1,7 @@
 package gpustack
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -38,6 +39,32 @@ func label(key, value string) func(*corev1.Node) {
 func taint(key string, effect corev1.TaintEffect) func(*corev1.Node) {
 	return func(n *corev1.Node) {
 		n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{Key: key, Effect: effect})
+	}
+}
+
+// The preflight lists what the gate would find: conditions in the order of their names, then the driver's upgrade.
+func TestDefects(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		spoil func(*corev1.Node)
+		want  []string
+	}{
+		"healthy":       {func(*corev1.Node) {}, nil},
+		"upgraded":      {label("nvidia.com/gpu-driver-upgrade-state", "upgrade-done"), nil},
+		"upgrade fails": {label("nvidia.com/gpu-driver-upgrade-state", "upgrade-failed"), []string{"the upgrade of its driver is in state upgrade-failed (label nvidia.com/gpu-driver-upgrade-state)"}},
+		"condition of a program that is not a monitor": {condition("Example", "True"), nil},
+		"all": {func(n *corev1.Node) {
+			condition("XIDErrors", "True")(n)
+			condition("KernelDeadlock", "True")(n)
+			label("nvidia.com/gpu-driver-upgrade-state", "upgrade-required")(n)
+		}, []string{
+			"has condition KernelDeadlock (True, Because: of it)", "has condition XIDErrors (True, Because: of it)",
+			"the upgrade of its driver is in state upgrade-required (label nvidia.com/gpu-driver-upgrade-state)",
+		}},
+	} {
+		if got := Defects(realNode("gpu-01", tt.spoil)); !slices.Equal(got, tt.want) {
+			t.Errorf("%s: %q, want %q", name, got, tt.want)
+		}
 	}
 }
 

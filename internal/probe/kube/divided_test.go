@@ -97,6 +97,24 @@ func TestDivisions(t *testing.T) {
 			capacity:    map[string]string{"nvidia.com/gpu": "10"},
 			want:        []string{"shared: annotation hami.io/node-nvidia-register"},
 		},
+		// NVIDIA/k8s-device-plugin, gpu-feature-discovery: a resource without devices has 0 replicas, a label may be empty.
+		"nothing to divide": {
+			labels: map[string]string{
+				"nvidia.com/gpu.replicas": "0", "nvidia.com/mig-1g.10gb.replicas": "", "nvidia.com/gpu.sharing-strategy": "",
+				"cloud.google.com/gke-gpu-sharing-strategy": "", "cloud.google.com/gke-max-shared-clients-per-gpu": "1", "cloud.google.com/gke-gpu-partition-size": "",
+			},
+			capacity: map[string]string{"nvidia.com/gpu": "8"},
+		},
+		"labels and resources of others": {
+			labels:   map[string]string{"example.com/gpu.replicas": "4", "example.com/product": "A-SHARED", "example.com/partition": "A-MIG-1g.10gb"},
+			capacity: map[string]string{"nvidia.com/gpu": "8", "example.com/gpu.shared": "4"},
+		},
+		"two of each GPU": {
+			labels:   map[string]string{"nvidia.com/gpu.count": "4"},
+			capacity: map[string]string{"nvidia.com/gpu": "8"}, allocatable: map[string]string{"nvidia.com/gpu": "8"},
+			want: []string{"shared: it offers 8 of nvidia.com/gpu, label nvidia.com/gpu.count is 4"},
+		},
+		"HAMi, two":        {annotations: map[string]string{"hami.io/node-nvidia-register": `[{"id":"GPU-a","count":2}]`}, want: []string{"shared: annotation"}},
 		"HAMi, older":      {annotations: map[string]string{"hami.io/node-nvidia-register": "GPU-a,10,32768,100,NVIDIA-Tesla V100-PCIE-32GB,0,true:"}, want: []string{"shared: annotation"}},
 		"HAMi, not shared": {annotations: map[string]string{"hami.io/node-nvidia-register": `[{"id":"GPU-a","count":1}]`}},
 	} {
