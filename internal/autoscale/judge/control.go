@@ -178,13 +178,8 @@ func (l lookup) scaleRequests(in func(time.Time) bool, until time.Time) []check.
 // forOtherWorkloads reports whether a claim of the run's pools was made for other
 // workloads: it was nominated for no pod of the run, and only other pods run on its node.
 func (l lookup) forOtherWorkloads(c snapshot.Claim) bool {
-	for _, p := range l.st.Pods {
-		if slices.Contains(l.nominations(p), c.Name) {
-			return false
-		}
-	}
 	n, ok := l.nodeOf(c)
-	return ok && foreign(n)
+	return ok && foreign(n) && !l.claimed(c)
 }
 
 // foreign reports whether a node runs pods of other workloads only.

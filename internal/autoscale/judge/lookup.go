@@ -83,19 +83,25 @@ func (l lookup) claimsFor(p snapshot.Pod) []snapshot.Claim {
 	})
 }
 
-// claimsOf lists the claims made because of any of the pods, each once.
+// claimsOf lists the claims made because of any of the pods, each once. If several pods were nominated
+// for the same claims, it adds the run's later claims without a nomination: Karpenter plans a pending
+// pod again together with the next one, but reports a pod's nomination once in two minutes
+// (pkg/events/recorder.go defaultDedupeTimeout), so both pods may have the event of the first claim.
 func (l lookup) claimsOf(pods []snapshot.Pod) []snapshot.Claim {
-	had := map[string]bool{}
-	var out []snapshot.Claim
+	nominated, all := map[string]bool{}, true
 	for _, p := range pods {
-		for _, c := range l.claimsFor(p) {
-			if !had[c.UID] {
-				had[c.UID] = true
-				out = append(out, c)
-			}
+		claims := l.claimsFor(p)
+		for _, c := range claims {
+			nominated[c.UID] = true
 		}
+		all = all && len(claims) > 0
 	}
-	return out
+	shared := all && len(nominated) < len(pods)
+	from := earliest(pods, func(p snapshot.Pod) time.Time { return p.Created })
+	return only(l.st.Claims, func(c snapshot.Claim) bool {
+		unnamed := c.UID != "" && c.Ours && !c.Created.Before(from) && !l.claimed(c) && !l.forOtherWorkloads(c)
+		return nominated[c.UID] || shared && unnamed
+	})
 }
 
 // activeClaims lists the claims of the pods that are neither deleted nor being deleted.

@@ -248,6 +248,25 @@ func nodeNegatives() []negative {
 		// before the second node registered: registered failed in place of bound.
 		{name: "the empty node of a pod bound elsewhere was deleted", hop: snapshot.HopRegistered, verdict: check.Passed, change: emptied},
 		{name: "noise", hop: snapshot.HopRegistered, verdict: check.Passed, change: noise},
+		// Two steps of the HPA in 0.4 s: the pod of the second step got the first claim, and the pod that
+		// this claim had been made for a new one without an event.
+		{name: "two pods nominated for one claim", hop: snapshot.HopRegistered, verdict: check.Passed, change: replanned},
+		{name: "two pods nominated for one claim, the other's node missing", hop: snapshot.HopRegistered, suspect: "NodeClaim claim-node-c", says: "has not registered", change: func(s *snapshot.Setup, st *snapshot.State) {
+			replanned(s, st)
+			without(st, "node-c", is("Launched", 25), not("Registered", "Unknown", "NodeNotFound", "Node not registered with cluster"))
+		}},
+		{name: "two pods nominated for one claim, the other of other workloads", hop: snapshot.HopRegistered, suspect: "node", says: "2 pods .*, 1 claim active .*", change: func(s *snapshot.Setup, st *snapshot.State) {
+			replanned(s, st)
+			nodeNamed(st, "node-c").Holders = []snapshot.Holder{{Ref: stranger("noise").Ref}}
+		}},
+		{name: "two pods nominated for one claim, the other before them", hop: snapshot.HopRegistered, suspect: "node", says: "2 pods .*, 1 claim active .*", change: func(s *snapshot.Setup, st *snapshot.State) {
+			replanned(s, st)
+			claimNamed(st, "node-c").Created = at(20)
+		}},
+		{name: "two pods nominated for one claim, the other of another pool", hop: snapshot.HopRegistered, suspect: "node", says: "2 pods .*, 1 claim active .*", change: func(s *snapshot.Setup, st *snapshot.State) {
+			replanned(s, st)
+			claimNamed(st, "node-c").Ours = false
+		}},
 
 		{name: "not Ready", hop: snapshot.HopReady, suspect: "node node-c", says: `registered but not Ready: Ready False \(KubeletNotReady\): cni`, change: func(_ *snapshot.Setup, st *snapshot.State) {
 			nodeNamed(st, "node-c").Conditions = []snapshot.Condition{not("Ready", "False", "KubeletNotReady", "cni")}
@@ -279,6 +298,16 @@ func nodeNegatives() []negative {
 			podNamed(st, "worker-b").Node, podNamed(st, "worker-c").Node = "node-c", "node-b"
 		}},
 		{name: "noise", hop: snapshot.HopBound, verdict: check.Passed, change: noise},
+		{name: "two pods nominated for one claim", hop: snapshot.HopBound, verdict: check.Passed, change: replanned},
+	}
+}
+
+// replanned has Karpenter nominate worker-b for the claim of worker-c and report nothing for its own.
+func replanned(_ *snapshot.Setup, st *snapshot.State) {
+	for i := range st.Events {
+		if e := &st.Events[i]; e.Reason == "Nominated" && e.About.UID == podNamed(st, "worker-c").UID {
+			e.Message = "Pod should schedule on: nodeclaim/" + claimNamed(st, "node-b").Name
+		}
 	}
 }
 
