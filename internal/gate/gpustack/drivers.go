@@ -132,9 +132,12 @@ func driverPods(ctx context.Context, cluster *kube.Cluster, namespace string) ([
 	out := []driverPod{}
 	for i := range sets.Items {
 		set := &sets.Items[i]
+		former := formerRevision(set, pods.Items)
 		for j := range pods.Items {
 			if pod := &pods.Items[j]; metav1.IsControlledBy(pod, set) && pod.DeletionTimestamp == nil {
-				out = append(out, driverPodOf(set, pod))
+				p := driverPodOf(set, pod)
+				p.Former = former(pod)
+				out = append(out, p)
 			}
 		}
 	}
@@ -147,9 +150,5 @@ func driverPodOf(set *appsv1.DaemonSet, pod *corev1.Pod) driverPod {
 		out.Owner = owner.Kind + "/" + owner.Name
 	}
 	out.Ready, out.Why = podReady(pod)
-	status := set.Status
-	if out.Outdated = max(0, int(status.DesiredNumberScheduled-status.UpdatedNumberScheduled)); status.ObservedGeneration < set.Generation {
-		out.Outdated = int(status.DesiredNumberScheduled)
-	}
 	return out
 }

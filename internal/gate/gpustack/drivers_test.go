@@ -6,9 +6,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/firstlight/firstlight/internal/check"
@@ -78,8 +75,8 @@ func TestNVIDIADrivers(t *testing.T) {
 		"a pod of the other":  {func(_ *facts, d *driverFigures) { d.Pods[0].Owner = "NVIDIADriver/new" }, check.Failed, "gpu-01/nvidia driver", "is of NVIDIADriver/new, and NVIDIADriver/old selects"},
 		// Driver DaemonSets have the update strategy OnDelete: their pods stay Ready with the former driver (NVIDIA/gpu-operator,
 		// issue 2509).
-		"pods of an older revision": {func(_ *facts, d *driverFigures) { d.Pods[2].Outdated, d.Pods[3].Outdated = 1, 1 },
-			check.Failed, "DaemonSet gpu-operator/nvidia-gpu-driver-ubuntu22.04-new", "has 1 pod of an older revision"},
+		"a pod of an older revision": {func(_ *facts, d *driverFigures) { d.Pods[2].Former = true }, check.Failed, "gpu-03/nvidia driver",
+			"is of an older revision of DaemonSet nvidia-gpu-driver-ubuntu22.04-new"},
 		"a second pod": {func(_ *facts, d *driverFigures) {
 			d.Pods = append(d.Pods, driverPod{Pod: "x", Node: "gpu-04", Ready: true})
 		}, check.Failed, "gpu-04/nvidia driver", "is of no owner"},
@@ -152,27 +149,4 @@ func FuzzReadDrivers(f *testing.F) {
 			t.Errorf("%q: %+v", data, d)
 		}
 	})
-}
-
-// The pods of a DaemonSet whose status is not of its current revision are all outdated.
-func TestOutdatedDriverPods(t *testing.T) {
-	t.Parallel()
-	for name, tt := range map[string]struct {
-		generation, observed int64
-		desired, updated     int32
-		want                 int
-	}{
-		"current":            {3, 3, 4, 4, 0},
-		"one not restarted":  {3, 3, 4, 3, 1},
-		"not yet observed":   {4, 3, 4, 4, 4},
-		"more than required": {3, 3, 3, 4, 0},
-	} {
-		set := &appsv1.DaemonSet{
-			ObjectMeta: metav1.ObjectMeta{Generation: tt.generation},
-			Status:     appsv1.DaemonSetStatus{ObservedGeneration: tt.observed, DesiredNumberScheduled: tt.desired, UpdatedNumberScheduled: tt.updated},
-		}
-		if got := driverPodOf(set, &corev1.Pod{}).Outdated; got != tt.want {
-			t.Errorf("%s: %d, want %d", name, got, tt.want)
-		}
-	}
 }

@@ -71,8 +71,8 @@ type driverPod struct {
 	Owner     string `json:"owner"`
 	Ready     bool   `json:"ready"`
 	Why       string `json:"why,omitempty"`
-	// Outdated is how many pods of its DaemonSet are of an older revision.
-	Outdated int `json:"outdated,omitempty"`
+	// Former: it may have a former template of its DaemonSet.
+	Former bool `json:"formerRevision,omitempty"`
 }
 
 type policyCondition struct {
@@ -157,6 +157,8 @@ type operandPod struct {
 	Node  string `json:"node"`
 	Ready bool   `json:"ready"`
 	Why   string `json:"why,omitempty"`
+	// Former: it may have a former template of the DaemonSet.
+	Former bool `json:"formerRevision,omitempty"`
 	// Images are the images of its containers, including init containers.
 	Images []operandImage `json:"images"`
 }

@@ -31,7 +31,6 @@ func (g *Gate) judgeDrivers(b *check.Builder, o check.Observation, f driverFigur
 			good++
 		}
 	}
-	g.judgeOutdated(b, o, f)
 	b.Figure(check.Figure{
 		Name: "nodes with the driver of one NVIDIADriver", Value: float64(good), Unit: "nodes", Limit: float64(len(g.nodes)), Relation: "==", Source: "site inventory",
 	})
@@ -89,6 +88,8 @@ func (g *Gate) judgeDriverOn(b *check.Builder, o check.Observation, f driverFigu
 			b.Fail(o.ID, suspect, "delete the DaemonSet of the other owner", "pod %s of DaemonSet %s on %s is of %s, and %s selects the node", p.Pod, p.DaemonSet, node, p.owner(), own)
 		case !p.Ready:
 			b.Fail(o.ID, suspect, "kubectl -n "+g.stack.Namespace+" logs "+p.Pod+" --all-containers", "driver pod %s of %s is not ready: %s", p.Pod, own, p.Why)
+		case p.Former:
+			b.Fail(o.ID, suspect, "wait for the driver's upgrade (label "+labelUpgrade+"), or with automatic upgrades off delete the pod", "driver pod %s is of an older revision of DaemonSet %s: the driver on the node may be the former one", p.Pod, p.DaemonSet)
 		default:
 			good = true
 		}
@@ -97,27 +98,6 @@ func (g *Gate) judgeDriverOn(b *check.Builder, o check.Observation, f driverFigu
 		b.Fail(o.ID, suspect, "check that the node tolerates the DaemonSet of the NVIDIADriver, and has its label "+labelDriver+"=true ("+driverPreInstalled+" where the host has its own driver)", "%s selects node %s and has no driver pod there", own, node)
 	}
 	return b.Failures() == before
-}
-
-// judgeOutdated requires that the pods on the inventory's nodes are of the current revision of their DaemonSets, whose
-// update strategy is OnDelete: a pod with the former driver stays ready.
-func (g *Gate) judgeOutdated(b *check.Builder, o check.Observation, f driverFigures) {
-	if len(g.site.Inventory.LeftOut) > 0 {
-		return // the counts are also those of nodes that are left out
-	}
-	judged := map[string]bool{}
-	for _, p := range f.Pods {
-		if p.Outdated == 0 || judged[p.DaemonSet] || !slices.Contains(g.nodes, p.Node) {
-			continue
-		}
-		judged[p.DaemonSet] = true
-		pods := "pods"
-		if p.Outdated == 1 {
-			pods = "pod"
-		}
-		b.Fail(o.ID, "DaemonSet "+g.stack.Namespace+"/"+p.DaemonSet, "wait for the driver's upgrade (label "+labelUpgrade+"), or with automatic upgrades off delete the pods, one node at a time",
-			"has %d %s of an older revision of the DaemonSet: the driver on their nodes may be the former one", p.Outdated, pods)
-	}
 }
 
 func (p driverPod) owner() string {

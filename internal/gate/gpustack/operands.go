@@ -53,13 +53,14 @@ func readOperand(set *appsv1.DaemonSet, pods []corev1.Pod) operandFigures {
 		Name: set.Name, Found: true, Current: set.Status.ObservedGeneration >= set.Generation,
 		Desired: int(set.Status.DesiredNumberScheduled), Ready: int(set.Status.NumberReady), Updated: int(set.Status.UpdatedNumberScheduled),
 	}
+	former := formerRevision(set, pods)
 	for i := range pods {
 		pod := &pods[i]
 		if !metav1.IsControlledBy(pod, set) {
 			continue
 		}
 		ready, why := podReady(pod)
-		f.Pods = append(f.Pods, operandPod{Pod: pod.Name, Node: pod.Spec.NodeName, Ready: ready, Why: why, Images: imagesOf(pod)})
+		f.Pods = append(f.Pods, operandPod{Pod: pod.Name, Node: pod.Spec.NodeName, Ready: ready, Why: why, Former: former(pod), Images: imagesOf(pod)})
 	}
 	return f
 }
