@@ -22,6 +22,8 @@ type reportedCondition struct {
 	Type   string `json:"type"`
 	Bad    string `json:"bad"`
 	Source string `json:"source"`
+	// NotObserved are patterns of the reasons by which the monitor says that it could not look.
+	NotObserved []string `json:"notObserved"`
 }
 
 var reportedConditions = sync.OnceValues(func() ([]reportedCondition, error) {
@@ -33,7 +35,15 @@ var reportedConditions = sync.OnceValues(func() ([]reportedCondition, error) {
 })
 
 func (r reportedCondition) matches(c corev1.NodeConditionType) bool {
-	ok, err := path.Match(r.Type, string(c))
+	return matches(r.Type, string(c))
+}
+
+func (r reportedCondition) observed(c corev1.NodeCondition) bool {
+	return c.Status != corev1.ConditionUnknown && !slices.ContainsFunc(r.NotObserved, func(pattern string) bool { return matches(pattern, c.Reason) })
+}
+
+func matches(pattern, name string) bool {
+	ok, err := path.Match(pattern, name)
 	return ok && err == nil
 }
 
@@ -47,7 +57,7 @@ func reported(n *corev1.Node) map[string]conditionFigures {
 	for _, c := range n.Status.Conditions {
 		i := slices.IndexFunc(known, func(r reportedCondition) bool { return r.matches(c.Type) })
 		if i >= 0 && (string(c.Status) == known[i].Bad || c.Status == corev1.ConditionUnknown) {
-			out[string(c.Type)] = conditionFigures{Status: string(c.Status), Reason: c.Reason, Message: c.Message}
+			out[string(c.Type)] = conditionFigures{Status: string(c.Status), Reason: c.Reason, Message: c.Message, NotObserved: !known[i].observed(c)}
 		}
 	}
 	if len(out) == 0 {
@@ -75,8 +85,8 @@ func Defects(n *corev1.Node) []string {
 func judgeReported(b *check.Builder, o check.Observation, n nodeFigures) {
 	for _, name := range slices.Sorted(maps.Keys(n.Reported)) {
 		c, remedy := n.Reported[name], "kubectl describe node "+n.Name+"; repair or replace the node; a monitor may keep the condition until its own pod restarts (node-problem-detector, EKS' node monitoring agent)"
-		if c.Status == string(corev1.ConditionUnknown) {
-			b.Unobserved(o.ID, n.Name, "look at the monitor of the node that writes the condition", "condition %s is Unknown (%s: %s)", name, c.Reason, c.Message)
+		if c.NotObserved {
+			b.Unobserved(o.ID, n.Name, "look at the monitor of the node that writes the condition; EKS' node monitoring agent keeps it until its pod restarts", "condition %s is %s (%s: %s): the monitor could not look", name, c.Status, c.Reason, c.Message)
 			continue
 		}
 		b.Fail(o.ID, n.Name, remedy, "has condition %s (%s, %s: %s)", name, c.Status, c.Reason, c.Message)

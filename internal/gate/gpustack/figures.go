@@ -133,6 +133,8 @@ type conditionFigures struct {
 	Status  string `json:"status"`
 	Reason  string `json:"reason,omitempty"`
 	Message string `json:"message,omitempty"`
+	// NotObserved: the program that writes the condition could not look.
+	NotObserved bool `json:"notObserved,omitempty"`
 }
 
 type resourceFigures struct {

@@ -32,6 +32,14 @@ func condition(kind string, status corev1.ConditionStatus) func(*corev1.Node) {
 	}
 }
 
+// because replaces the reason of the condition that set adds.
+func because(reason string, set func(*corev1.Node)) func(*corev1.Node) {
+	return func(n *corev1.Node) {
+		set(n)
+		n.Status.Conditions[len(n.Status.Conditions)-1].Reason = reason
+	}
+}
+
 func label(key, value string) func(*corev1.Node) {
 	return func(n *corev1.Node) { n.Labels[key] = value }
 }
@@ -96,18 +104,23 @@ func TestRealNodes(t *testing.T) {
 		"driver upgraded":        {label("nvidia.com/gpu-driver-upgrade-state", "upgrade-done"), pass, ""},
 		"upgrades not processed": {label("nvidia.com/gpu-driver-upgrade-state", ""), pass, ""},
 		// aws/eks-node-monitoring-agent; kubernetes-sigs/karpenter repairs nodes by the same conditions.
-		"EKS, GPU broken":       {condition("AcceleratedHardwareReady", "False"), fail, "has condition AcceleratedHardwareReady (False, Because: of it)"},
-		"EKS, GPU healthy":      {condition("AcceleratedHardwareReady", "True"), pass, ""},
-		"EKS, GPU not known":    {condition("AcceleratedHardwareReady", "Unknown"), unseen, "AcceleratedHardwareReady"},
-		"AKS, GPU missing":      {condition("GPUMissing", "True"), fail, "has condition GPUMissing"},
-		"AKS, GPUs there":       {condition("GPUMissing", "False"), pass, ""},
-		"AKS, NVLink":           {condition("NVLinkStatusInactive", "True"), fail, "NVLinkStatusInactive"},
-		"OKE, rows":             {condition("GPURowRemap", "True"), fail, "GPURowRemap"},
-		"NVSentinel, memory":    {condition("GpuMemWatch", "True"), fail, "GpuMemWatch"},
-		"NVSentinel, healthy":   {condition("GpuMemWatch", "False"), pass, ""},
-		"NVSentinel, Xid":       {condition("SysLogsXIDError", "True"), fail, "SysLogsXIDError"},
-		"NPD, kernel":           {condition("KernelDeadlock", "True"), fail, "KernelDeadlock"},
-		"a condition of others": {condition("example.com/Cordial", "True"), pass, ""},
+		"EKS, GPU broken":    {condition("AcceleratedHardwareReady", "False"), fail, "has condition AcceleratedHardwareReady (False, Because: of it)"},
+		"EKS, GPU healthy":   {condition("AcceleratedHardwareReady", "True"), pass, ""},
+		"EKS, GPU not known": {condition("AcceleratedHardwareReady", "Unknown"), unseen, "AcceleratedHardwareReady"},
+		// No connection to DCGM (aws/eks-node-monitoring-agent, issue 266) says nothing about the GPUs: it failed a healthy cluster.
+		"EKS, no connection to DCGM":        {because("DCGMError", condition("AcceleratedHardwareReady", "False")), unseen, "AcceleratedHardwareReady is False (DCGMError: of it): the monitor could not look"},
+		"EKS, DCGM found a defect":          {because("DCGMHealthCode10", condition("AcceleratedHardwareReady", "False")), fail, "has condition AcceleratedHardwareReady (False, DCGMHealthCode10: of it)"},
+		"NVSentinel, no connection to DCGM": {condition("GpuDcgmConnectivityFailure", "True"), unseen, "GpuDcgmConnectivityFailure is True"},
+		"NVSentinel, connected to DCGM":     {condition("GpuDcgmConnectivityFailure", "False"), pass, ""},
+		"AKS, GPU missing":                  {condition("GPUMissing", "True"), fail, "has condition GPUMissing"},
+		"AKS, GPUs there":                   {condition("GPUMissing", "False"), pass, ""},
+		"AKS, NVLink":                       {condition("NVLinkStatusInactive", "True"), fail, "NVLinkStatusInactive"},
+		"OKE, rows":                         {condition("GPURowRemap", "True"), fail, "GPURowRemap"},
+		"NVSentinel, memory":                {condition("GpuMemWatch", "True"), fail, "GpuMemWatch"},
+		"NVSentinel, healthy":               {condition("GpuMemWatch", "False"), pass, ""},
+		"NVSentinel, Xid":                   {condition("SysLogsXIDError", "True"), fail, "SysLogsXIDError"},
+		"NPD, kernel":                       {condition("KernelDeadlock", "True"), fail, "KernelDeadlock"},
+		"a condition of others":             {condition("example.com/Cordial", "True"), pass, ""},
 		// Taints of the cluster autoscaler, Karpenter and AKS on nodes that are about to go.
 		"to be deleted":     {taint("ToBeDeletedByClusterAutoscaler", corev1.TaintEffectNoSchedule), fail, "has the taint ToBeDeletedByClusterAutoscaler:NoSchedule"},
 		"disrupted":         {taint("karpenter.sh/disrupted", corev1.TaintEffectNoSchedule), fail, "has the taint karpenter.sh/disrupted:NoSchedule"},
