@@ -33,6 +33,27 @@ func TestAReadIsForbiddenByItsReason(t *testing.T) {
 	}
 }
 
+// What another program has timed keeps its times; the rest is timed from its beginning.
+func TestDurations(t *testing.T) {
+	t.Parallel()
+	clock := clocktesting.NewFakePassiveClock(time.Unix(1000, 0))
+	var rec list
+	begin := func() Attempt {
+		a := (Observer{Recorder: &rec, Clock: clock}).Begin("nodes", "cluster", "GET nodes")
+		clock.SetTime(clock.Now().Add(3 * time.Second))
+		return a
+	}
+	if err := errors.Join(begin().Record(1, nil), begin().Ran(time.Unix(500, 0), time.Minute).Record(1, nil)); err != nil {
+		t.Fatal(err)
+	}
+	if rec[0].Took.Duration != 3*time.Second || !rec[0].At.Equal(time.Unix(1000, 0)) {
+		t.Errorf("%s, %s", rec[0].At, rec[0].Took)
+	}
+	if rec[1].Took.Duration != time.Minute || !rec[1].At.Equal(time.Unix(500, 0)) {
+		t.Errorf("%s, %s", rec[1].At, rec[1].Took)
+	}
+}
+
 type list []Observation
 
 func (l *list) Record(o Observation) (Observation, error) { *l = append(*l, o); return o, nil }

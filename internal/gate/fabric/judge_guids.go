@@ -35,8 +35,8 @@ func judgeGUIDs(b *check.Builder, adapters []adapter) {
 // identified reports whether the GUIDs of the adapter and its port are known.
 func (a adapter) identified() bool {
 	known := func(text string) bool {
-		id, ok := guid(text)
-		return ok && id != 0
+		_, ok := guid(text)
+		return ok
 	}
 	return known(a.hca.NodeGUID) && slices.ContainsFunc(a.hca.Ports, func(p infiniband.HCAPort) bool { return p.Number == firstPort && known(p.PortGUID) })
 }
@@ -45,7 +45,7 @@ func (a adapter) identified() bool {
 func (a adapter) guids() []uint64 {
 	var out []uint64
 	add := func(text string) {
-		if id, ok := guid(text); ok && id != 0 && !slices.Contains(out, id) {
+		if id, ok := guid(text); ok && !slices.Contains(out, id) {
 			out = append(out, id)
 		}
 	}

@@ -72,13 +72,13 @@ func (g *Gate) names(obs []check.Observation) names {
 }
 
 func (n names) adapter(text, name string) {
-	if id, ok := guid(text); ok && id != 0 {
+	if id, ok := guid(text); ok {
 		n.adapters[id] = name
 	}
 }
 
 func (n names) addForeign(text, description string) {
-	if id, ok := guid(text); ok && id != 0 && n.allows(description, id) {
+	if id, ok := guid(text); ok && n.allows(description, id) {
 		n.foreign[id] = description
 	}
 }
@@ -88,7 +88,7 @@ func (n names) allows(description string, id uint64) bool {
 	return slices.ContainsFunc(n.others, func(pattern string) bool {
 		if strings.HasPrefix(pattern, "0x") {
 			allowed, ok := guid(pattern)
-			return ok && allowed == id && id != 0
+			return ok && allowed == id
 		}
 		ok, err := path.Match(pattern, description)
 		return ok && err == nil
@@ -139,9 +139,10 @@ func (n names) port(guidText string, number int, label string) (endpoint, bool) 
 // aggregation reports whether a node is a switch's internal SHARP adapter, which has no cable.
 func aggregation(description string) bool { return strings.Contains(description, "Aggregation Node") }
 
+// guid reads a GUID; 0 is none.
 func guid(text string) (uint64, bool) {
 	v, err := strconv.ParseUint(text, 0, 64)
-	return v, err == nil
+	return v, err == nil && v != 0
 }
 
 // short is a host name without its domain, in lower case.

@@ -43,8 +43,8 @@ func (r reportedCondition) observed(c corev1.NodeCondition) bool {
 }
 
 func matches(pattern, name string) bool {
-	ok, err := path.Match(pattern, name)
-	return ok && err == nil
+	ok, _ := path.Match(pattern, name) // an invalid pattern matches nothing
+	return ok
 }
 
 // reported are the conditions of known monitors that are bad or unknown.
@@ -59,9 +59,6 @@ func reported(n *corev1.Node) map[string]conditionFigures {
 		if i >= 0 && (string(c.Status) == known[i].Bad || c.Status == corev1.ConditionUnknown) {
 			out[string(c.Type)] = conditionFigures{Status: string(c.Status), Reason: c.Reason, Message: c.Message, NotObserved: !known[i].observed(c)}
 		}
-	}
-	if len(out) == 0 {
-		return nil
 	}
 	return out
 }

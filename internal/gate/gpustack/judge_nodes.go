@@ -11,6 +11,10 @@ import (
 )
 
 func (g *Gate) judgeNodes(b *check.Builder, o check.Observation, nodes []nodeFigures, all map[string]installed) {
+	tolerations, err := g.tolerations()
+	if err != nil {
+		b.Unobserved(o.ID, "site workloads", "correct the patches of pods in the site file", "which taints the pods of the gates tolerate is unknown: %v", err)
+	}
 	allocatable := 0
 	for _, name := range g.nodes {
 		i := slices.IndexFunc(nodes, func(n nodeFigures) bool { return n.Name == name })
@@ -22,6 +26,9 @@ func (g *Gate) judgeNodes(b *check.Builder, o check.Observation, nodes []nodeFig
 			allocatable += nodes[i].Resources[name].Allocatable
 		}
 		g.judgeNode(b, o, nodes[i], all[nodes[i].Name])
+		if err == nil {
+			judgeTaints(b, o, nodes[i], tolerations)
+		}
 	}
 	for _, n := range nodes {
 		if !slices.Contains(g.nodes, n.Name) && !slices.Contains(g.site.Inventory.LeftOut, n.Name) {
@@ -56,7 +63,6 @@ func (g *Gate) judgeNode(b *check.Builder, o check.Observation, n nodeFigures, o
 	if n.MIGState != "" && n.MIGState != migApplied {
 		b.Fail(o.ID, n.Name, "wait for pending changes; else read the log of the node's nvidia-mig-manager pod, free the GPUs and request the configuration again (label nvidia.com/mig.config)", "the MIG configuration %s is %s", n.MIGConfig, n.MIGState)
 	}
-	g.judgeTaints(b, o, n)
 	judgeReported(b, o, n)
 	if n.DriverUpgrade != "" && n.DriverUpgrade != driverUpgraded {
 		b.Fail(o.ID, n.Name, "wait for the upgrade; in state upgrade-required or upgrade-failed read the log of the gpu-operator pod, and see NVIDIA's page on GPU driver upgrades", "the upgrade of its driver is in state %s (label %s): the driver on it is not, or not yet known to be, the one of the ClusterPolicy", n.DriverUpgrade, labelUpgrade)

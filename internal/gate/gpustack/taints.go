@@ -19,15 +19,7 @@ var judgedElsewhere = []string{
 
 // judgeTaints requires that pods of the site can be scheduled on a node: otherwise a gang does not fit, and the
 // scheduler would be the suspect.
-func (g *Gate) judgeTaints(b *check.Builder, o check.Observation, n nodeFigures) {
-	if len(n.Taints) == 0 {
-		return
-	}
-	tolerations, err := g.tolerations()
-	if err != nil {
-		b.Unobserved(o.ID, n.Name, "correct the patches of pods in the site file", "whether pods tolerate its taints is unknown: %v", err)
-		return
-	}
+func judgeTaints(b *check.Builder, o check.Observation, n nodeFigures, tolerations []corev1.Toleration) {
 	for i := range n.Taints {
 		t := &n.Taints[i]
 		if slices.Contains(judgedElsewhere, t.Key) || slices.ContainsFunc(tolerations, func(of corev1.Toleration) bool { return of.ToleratesTaint(klog.Background(), t, false) }) {

@@ -9,8 +9,10 @@ import (
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/gate/node"
+	"github.com/firstlight/firstlight/internal/plan"
 	"github.com/firstlight/firstlight/internal/probe/linuxhost"
 	"github.com/firstlight/firstlight/internal/probe/nvidia"
+	"github.com/firstlight/firstlight/internal/site"
 )
 
 // ahead sets a host's clock forward.
@@ -144,6 +146,21 @@ func TestDefectsOfTheHost(t *testing.T) {
 				t.Errorf("suspects %v, want %v and %q: %+v", got, tt.suspects, tt.saying, j.Findings)
 			}
 		})
+	}
+}
+
+// The only node of a site of one machine has the machine's name.
+func TestNameOfTheOnlyMachine(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]check.Verdict{"gpu-01": check.Passed, "GPU-01.example.org": check.Passed, "gpu-02": check.Failed} {
+		hosts := healthy(t, 1)
+		hosts[0].Facts.Host.Name = name
+		s := testSite(1)
+		s.Spine = site.SpineSingleNode
+		j := plan.Judge(node.New(s, testProfile(t), node.Deps{}), observations(t, hosts))
+		if j.Verdict != want || want == check.Failed && !strings.Contains(j.Reason, "the machine reports the name gpu-02") {
+			t.Errorf("%s: %s %s", name, j.Verdict, j.Reason)
+		}
 	}
 }
 

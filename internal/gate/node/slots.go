@@ -25,12 +25,7 @@ func newSlots(hosts []*host, gpus int) slots {
 		}
 		votes[strings.Join(busIDs(doc.log), " ")]++
 	}
-	s := slots{byBus: map[string]int{}}
-	best := most(votes)
-	if best == "" {
-		return s
-	}
-	s.buses = strings.Fields(best)
+	s := slots{byBus: map[string]int{}, buses: strings.Fields(most(votes))}
 	for i, b := range s.buses {
 		s.byBus[b] = i
 	}

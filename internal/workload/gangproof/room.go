@@ -28,7 +28,7 @@ type Room struct {
 func RoomIn(names []string, gpus int, usage map[string]kube.Usage) Room {
 	r := Room{Nodes: []string{}, GPUsPerPod: gpus}
 	for _, name := range names {
-		if u, ok := usage[name]; ok && gpus > 0 && u.Requested == 0 && u.Allocatable >= gpus {
+		if u := usage[name]; gpus > 0 && u.Requested == 0 && u.Allocatable >= gpus {
 			r.Nodes = append(r.Nodes, name)
 		}
 	}
