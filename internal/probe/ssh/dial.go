@@ -71,11 +71,14 @@ func (p *Pool) jump(ctx context.Context, to *hop) (*ssh.Client, error) {
 	return client, nil
 }
 
-// login does the handshake and logs in. The handshake has no context: closing the
-// connection ends it.
+// login does the handshake and logs in. The handshake has no context: closing the connection ends it,
+// and is complete when login returns, since the caller's slot is then free for another connection.
 func (p *Pool) login(ctx context.Context, conn net.Conn, to *hop) (*ssh.Client, error) {
-	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
-	defer stop()
+	closed := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		_ = conn.Close()
+		close(closed)
+	})
 	var signers []ssh.Signer
 	endAgent := func() {}
 	defer func() { endAgent() }()
@@ -88,6 +91,10 @@ func (p *Pool) login(ctx context.Context, conn net.Conn, to *hop) (*ssh.Client, 
 		})},
 	}
 	sc, channels, requests, err := ssh.NewClientConn(conn, to.lookup, &config)
+	inTime := stop()
+	if !inTime {
+		<-closed
+	}
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return nil, fmt.Errorf("no SSH handshake within %s: %w", p.connectTimeout, ctx.Err())
@@ -95,7 +102,7 @@ func (p *Pool) login(ctx context.Context, conn net.Conn, to *hop) (*ssh.Client, 
 		return nil, &LoginError{User: to.user, Offered: describe(signers), Err: err}
 	case err != nil:
 		return nil, to.known.explain(to.lookup, err)
-	case !stop():
+	case !inTime:
 		return nil, errors.Join(fmt.Errorf("handshake: %w", ctx.Err()), sc.Close())
 	}
 	return ssh.NewClient(sc, channels, requests), nil
