@@ -278,7 +278,7 @@ func (n *night) crash() []matrix.Cell {
 	}
 	opts := n.opts
 	opts.Broker = broker.New(broker.Options{Store: killed{n.k, ctx}, Clock: n.clock, Poll: 10 * time.Millisecond})
-	opts.RenewInterval = 500 * time.Millisecond
+	opts.RenewInterval = 2 * time.Second // it expires after that
 	got, err := NewBatch(opts).Run(ctx, n.leg)
 	if !errors.Is(err, context.Canceled) || got[0].Outcome != matrix.Running || got[0].Token != n.state().Token || n.state().CurrentState() != lease.Leased {
 		n.t.Fatalf("%v: %+v, and it is %s", err, got, n.state().CurrentState())
@@ -324,7 +324,7 @@ func TestStoppedControllerReleasesTheLeaseOfACell(t *testing.T) {
 // and its hooks still at work.
 func TestNextLeaderWaitsForTheLeaseOfARunningCell(t *testing.T) {
 	n := newNight(t, "main/training")
-	n.opts.RenewInterval = 2 * time.Second
+	n.opts.RenewInterval = 6 * time.Second // shorter, a busy machine does not renew in time
 	begun, end := make(chan struct{}), make(chan struct{})
 	n.cloud.tests["main/training"] = func(context.Context) (hook.Result, error) {
 		close(begun)
@@ -430,7 +430,7 @@ func TestALostLease(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			n := newNight(t, "main/training", "main/inference")
-			n.opts.RenewInterval = 500 * time.Millisecond
+			n.opts.RenewInterval = 6 * time.Second // shorter, a busy machine does not renew in time
 			evicted := false
 			n.cloud.tests["main/training"] = func(ctx context.Context) (hook.Result, error) {
 				if evicted {
