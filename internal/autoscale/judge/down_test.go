@@ -21,9 +21,58 @@ func events(st *snapshot.State, s float64, reason, message string) {
 	st.Events = append(st.Events, snapshot.Event{About: ref("Node", "node-c"), Reason: reason, From: "karpenter", Message: message, First: at(s)})
 }
 
+// unreported drops Karpenter's nomination of worker-c.
+func unreported(st *snapshot.State) {
+	c := podNamed(st, "worker-c")
+	st.Events = slices.DeleteFunc(st.Events, func(e snapshot.Event) bool { return e.Reason == "Nominated" && e.About.UID == c.UID })
+}
+
 func downNegatives() []negative {
 	return slices.Concat(fallNegatives(), stayNegatives(), []negative{
 		{name: "nothing came", hop: snapshot.HopNodesGone, suspect: "nodes", says: "no nodes were added under load", change: func(_ *snapshot.Setup, st *snapshot.State) { st.Nodes = st.Nodes[:1] }},
+
+		{name: "a node of a claim made again after a launch without capacity", hop: snapshot.HopNodesGone, suspect: "node node-c", says: "node-c remains", change: func(s *snapshot.Setup, st *snapshot.State) {
+			relaunched(s, st)
+			stays(st)
+		}},
+		{name: "a claim made again after a launch without capacity", hop: snapshot.HopClaimsGone, suspect: "NodeClaim claim-node-c", says: "deletion was not requested", change: func(s *snapshot.Setup, st *snapshot.State) {
+			relaunched(s, st)
+			stays(st)
+		}},
+		// The node of a claim without an event was taken for one of other workloads once a foreign pod was
+		// the only one on it: the hop passed with the node in place.
+		{name: "a foreign pod on the node of a claim without an event", hop: snapshot.HopNodesGone, suspect: "pod .*theirs", says: "node-c remains: .*which is not of this run, is on it", change: func(s *snapshot.Setup, st *snapshot.State) {
+			replanned(s, st)
+			stays(st).Holders = []snapshot.Holder{{Ref: stranger("theirs").Ref}}
+		}},
+
+		// The HPA made its second step after hop bound, and Karpenter dropped the nomination of its pod at
+		// the limit of its rate: the hops passed with the pod's node in place.
+		{name: "a node of a pod without a nomination", hop: snapshot.HopNodesGone, suspect: "node node-c", says: "node-c remains", change: func(_ *snapshot.Setup, st *snapshot.State) {
+			unreported(st)
+			stays(st)
+		}},
+		{name: "a claim of a pod without a nomination", hop: snapshot.HopClaimsGone, suspect: "NodeClaim claim-node-c", says: "deletion was not requested", change: func(_ *snapshot.Setup, st *snapshot.State) {
+			unreported(st)
+			stays(st)
+		}},
+		{name: "a pod without a nomination on an earlier node", hop: snapshot.HopNodesGone, verdict: check.Passed, change: func(_ *snapshot.Setup, st *snapshot.State) {
+			unreported(st)
+			podNamed(st, "worker-c").Node = "node-a"
+		}},
+		{name: "a node that the group got for other workloads", hop: snapshot.HopNodesGone, verdict: check.Passed, change: func(s *snapshot.Setup, st *snapshot.State) {
+			ordered(st, stranger("theirs"), "theirs", 24.6)
+			nodeNamed(st, "theirs").Holders = []snapshot.Holder{{Ref: stranger("theirs").Ref}}
+			grouped(s, st)
+		}},
+		{name: "a node that the group got for no pod", hop: snapshot.HopNodesGone, suspect: "node theirs", says: "theirs remains", change: func(s *snapshot.Setup, st *snapshot.State) {
+			ordered(st, stranger("theirs"), "theirs", 24.6)
+			grouped(s, st)
+		}},
+		{name: "a foreign pod on the group's node of a new pod", hop: snapshot.HopNodesGone, suspect: "pod .*theirs", says: "which is not of this run, is on it", change: func(s *snapshot.Setup, st *snapshot.State) {
+			stays(st).Holders = []snapshot.Holder{{Ref: stranger("theirs").Ref}}
+			grouped(s, st)
+		}},
 
 		{name: "instance not confirmed gone", hop: snapshot.HopClaimsGone, suspect: "NodeClaim claim-node-c", says: "has been terminating for 3.0 s: the termination of its instance .kwok://node-c.", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			claimNamed(st, "node-c").Deleted, claimNamed(st, "node-c").Deleting = time.Time{}, at(54)
