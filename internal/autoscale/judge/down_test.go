@@ -143,6 +143,11 @@ func fallNegatives() []negative {
 			podNamed(st, "worker-a").Life = ended(6.1, 39)
 			podNamed(st, "worker-c").Life = life(24)
 		}},
+		{name: "a replica that was deleted before the load", hop: snapshot.HopPodsGone, verdict: check.Passed, change: func(_ *snapshot.Setup, st *snapshot.State) {
+			p := pod(snapshot.RoleWorker, "worker-evicted", "node-a", 6.2, 9)
+			p.Deleting, p.Deleted = at(20), at(25)
+			st.Pods = append(st.Pods, p)
+		}},
 		{name: "does not end", hop: snapshot.HopPodsGone, suspect: "pod .*worker-c", says: "deleted 18.5 s ago and still exists on node-c", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			podNamed(st, "worker-c").Deleted = time.Time{}
 		}},
@@ -221,6 +226,21 @@ func stayNegatives() []negative {
 	}
 }
 
+// readLate has the Ready condition of node-g2 observed at 68 s. By the API it is of another time, and the
+// pods of the gang are bound at 64 s, gang-0 at the given time.
+func readLate(bound, ready float64) func(*snapshot.Setup, *snapshot.State) {
+	return func(_ *snapshot.Setup, st *snapshot.State) {
+		n := nodeNamed(st, "node-g2")
+		n.Conditions = []snapshot.Condition{is("Ready", 68)}
+		n.Conditions[0].At = at(ready)
+		for name, s := range map[string]float64{"gang-0": bound, "gang-1": 64, "gang-2": 64} {
+			c := is("PodScheduled", 64)
+			c.At = at(s)
+			podNamed(st, name).Conditions = []snapshot.Condition{c}
+		}
+	}
+}
+
 func gangNegatives() []negative {
 	return []negative{
 		{name: "a pod is missing", hop: snapshot.HopGangBound, suspect: "gang", says: "2 of 3 pods", change: func(_ *snapshot.Setup, st *snapshot.State) {
@@ -232,6 +252,17 @@ func gangNegatives() []negative {
 		{name: "one by one", hop: snapshot.HopGangBound, suspect: "scheduler", says: "bound 4.0 s before node node-g2", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			nodeNamed(st, "node-g2").Conditions = []snapshot.Condition{is("Ready", 68)}
 			podNamed(st, "gang-2").BoundAt = at(69)
+		}},
+		// The API server was restarted: the watch of nodes came back later than the watch of pods.
+		{name: "Ready was observed late", hop: snapshot.HopGangBound, verdict: check.Unobserved, suspect: "scheduler", says: "observed bound 4.0 s before node node-g2, .* but not by the times of the API", change: readLate(64, 64)},
+		{name: "Ready was observed late, one pod bound before it", hop: snapshot.HopGangBound, suspect: "scheduler", says: "bound 4.0 s before node node-g2", change: readLate(63, 64)},
+		{name: "Ready was observed late, a pod without a time of the API", hop: snapshot.HopGangBound, suspect: "scheduler", says: "bound 4.0 s before node node-g2", change: func(s *snapshot.Setup, st *snapshot.State) {
+			readLate(64, 64)(s, st)
+			podNamed(st, "gang-1").Conditions = nil
+		}},
+		{name: "Ready was observed late, without a time of the API", hop: snapshot.HopGangBound, suspect: "scheduler", says: "bound 4.0 s before node node-g2", change: func(s *snapshot.Setup, st *snapshot.State) {
+			readLate(64, 64)(s, st)
+			nodeNamed(st, "node-g2").Conditions[0].At = time.Time{}
 		}},
 		{name: "no overflow", hop: snapshot.HopGangBound, suspect: "gang", says: "fit on the free nodes", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			for _, n := range []string{"node-g0", "node-g1", "node-g2"} {
