@@ -176,10 +176,10 @@ func (l lookup) scaleRequests(in func(time.Time) bool, until time.Time) []check.
 }
 
 // forOtherWorkloads reports whether a claim of the run's pools was made for other
-// workloads: it was nominated for no pod of the run, and only other pods run on its node.
+// workloads: it was nominated for no pod of the run, none was on its node, and only other pods run there.
 func (l lookup) forOtherWorkloads(c snapshot.Claim) bool {
 	n, ok := l.nodeOf(c)
-	return ok && foreign(n) && !l.claimed(c)
+	return ok && foreign(n) && !usedBy(n, l.st.Pods) && !l.claimed(c)
 }
 
 // foreign reports whether a node runs pods of other workloads only.

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -86,7 +87,7 @@ func podsGone(l lookup) Result {
 	}
 	from := l.st.Marks[snapshot.MarkLoad]
 	for _, p := range initial {
-		if p.Deleted.After(from) || p.Deleting.After(from) {
+		if ended := cmp.Or(p.Deleting, p.Deleted); ended.After(from) {
 			return l.fail(p.Ref, finding(suspect(p.Ref),
 				"check that it keeps its annotation controller.kubernetes.io/pod-deletion-cost; find out what evicted it: kubectl get events",
 				"%s, which existed before the load, was deleted instead of a new one (%s remain)", suspect(p.Ref), names(active(added), podRef)))

@@ -21,9 +21,58 @@ func events(st *snapshot.State, s float64, reason, message string) {
 	st.Events = append(st.Events, snapshot.Event{About: ref("Node", "node-c"), Reason: reason, From: "karpenter", Message: message, First: at(s)})
 }
 
+// unreported drops Karpenter's nomination of worker-c.
+func unreported(st *snapshot.State) {
+	c := podNamed(st, "worker-c")
+	st.Events = slices.DeleteFunc(st.Events, func(e snapshot.Event) bool { return e.Reason == "Nominated" && e.About.UID == c.UID })
+}
+
 func downNegatives() []negative {
 	return slices.Concat(fallNegatives(), stayNegatives(), []negative{
 		{name: "nothing came", hop: snapshot.HopNodesGone, suspect: "nodes", says: "no nodes were added under load", change: func(_ *snapshot.Setup, st *snapshot.State) { st.Nodes = st.Nodes[:1] }},
+
+		{name: "a node of a claim made again after a launch without capacity", hop: snapshot.HopNodesGone, suspect: "node node-c", says: "node-c remains", change: func(s *snapshot.Setup, st *snapshot.State) {
+			relaunched(s, st)
+			stays(st)
+		}},
+		{name: "a claim made again after a launch without capacity", hop: snapshot.HopClaimsGone, suspect: "NodeClaim claim-node-c", says: "deletion was not requested", change: func(s *snapshot.Setup, st *snapshot.State) {
+			relaunched(s, st)
+			stays(st)
+		}},
+		// The node of a claim without an event was taken for one of other workloads once a foreign pod was
+		// the only one on it: the hop passed with the node in place.
+		{name: "a foreign pod on the node of a claim without an event", hop: snapshot.HopNodesGone, suspect: "pod .*theirs", says: "node-c remains: .*which is not of this run, is on it", change: func(s *snapshot.Setup, st *snapshot.State) {
+			replanned(s, st)
+			stays(st).Holders = []snapshot.Holder{{Ref: stranger("theirs").Ref}}
+		}},
+
+		// The HPA made its second step after hop bound, and Karpenter dropped the nomination of its pod at
+		// the limit of its rate: the hops passed with the pod's node in place.
+		{name: "a node of a pod without a nomination", hop: snapshot.HopNodesGone, suspect: "node node-c", says: "node-c remains", change: func(_ *snapshot.Setup, st *snapshot.State) {
+			unreported(st)
+			stays(st)
+		}},
+		{name: "a claim of a pod without a nomination", hop: snapshot.HopClaimsGone, suspect: "NodeClaim claim-node-c", says: "deletion was not requested", change: func(_ *snapshot.Setup, st *snapshot.State) {
+			unreported(st)
+			stays(st)
+		}},
+		{name: "a pod without a nomination on an earlier node", hop: snapshot.HopNodesGone, verdict: check.Passed, change: func(_ *snapshot.Setup, st *snapshot.State) {
+			unreported(st)
+			podNamed(st, "worker-c").Node = "node-a"
+		}},
+		{name: "a node that the group got for other workloads", hop: snapshot.HopNodesGone, verdict: check.Passed, change: func(s *snapshot.Setup, st *snapshot.State) {
+			ordered(st, stranger("theirs"), "theirs", 24.6)
+			nodeNamed(st, "theirs").Holders = []snapshot.Holder{{Ref: stranger("theirs").Ref}}
+			grouped(s, st)
+		}},
+		{name: "a node that the group got for no pod", hop: snapshot.HopNodesGone, suspect: "node theirs", says: "theirs remains", change: func(s *snapshot.Setup, st *snapshot.State) {
+			ordered(st, stranger("theirs"), "theirs", 24.6)
+			grouped(s, st)
+		}},
+		{name: "a foreign pod on the group's node of a new pod", hop: snapshot.HopNodesGone, suspect: "pod .*theirs", says: "which is not of this run, is on it", change: func(s *snapshot.Setup, st *snapshot.State) {
+			stays(st).Holders = []snapshot.Holder{{Ref: stranger("theirs").Ref}}
+			grouped(s, st)
+		}},
 
 		{name: "instance not confirmed gone", hop: snapshot.HopClaimsGone, suspect: "NodeClaim claim-node-c", says: "has been terminating for 3.0 s: the termination of its instance .kwok://node-c.", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			claimNamed(st, "node-c").Deleted, claimNamed(st, "node-c").Deleting = time.Time{}, at(54)
@@ -93,6 +142,11 @@ func fallNegatives() []negative {
 		{name: "another replica was deleted", hop: snapshot.HopPodsGone, suspect: "pod .*worker-a", says: "was deleted instead of a new one", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			podNamed(st, "worker-a").Life = ended(6.1, 39)
 			podNamed(st, "worker-c").Life = life(24)
+		}},
+		{name: "a replica that was deleted before the load", hop: snapshot.HopPodsGone, verdict: check.Passed, change: func(_ *snapshot.Setup, st *snapshot.State) {
+			p := pod(snapshot.RoleWorker, "worker-evicted", "node-a", 6.2, 9)
+			p.Deleting, p.Deleted = at(20), at(25)
+			st.Pods = append(st.Pods, p)
 		}},
 		{name: "does not end", hop: snapshot.HopPodsGone, suspect: "pod .*worker-c", says: "deleted 18.5 s ago and still exists on node-c", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			podNamed(st, "worker-c").Deleted = time.Time{}
@@ -172,6 +226,21 @@ func stayNegatives() []negative {
 	}
 }
 
+// readLate has the Ready condition of node-g2 observed at 68 s. By the API it is of another time, and the
+// pods of the gang are bound at 64 s, gang-0 at the given time.
+func readLate(bound, ready float64) func(*snapshot.Setup, *snapshot.State) {
+	return func(_ *snapshot.Setup, st *snapshot.State) {
+		n := nodeNamed(st, "node-g2")
+		n.Conditions = []snapshot.Condition{is("Ready", 68)}
+		n.Conditions[0].At = at(ready)
+		for name, s := range map[string]float64{"gang-0": bound, "gang-1": 64, "gang-2": 64} {
+			c := is("PodScheduled", 64)
+			c.At = at(s)
+			podNamed(st, name).Conditions = []snapshot.Condition{c}
+		}
+	}
+}
+
 func gangNegatives() []negative {
 	return []negative{
 		{name: "a pod is missing", hop: snapshot.HopGangBound, suspect: "gang", says: "2 of 3 pods", change: func(_ *snapshot.Setup, st *snapshot.State) {
@@ -183,6 +252,17 @@ func gangNegatives() []negative {
 		{name: "one by one", hop: snapshot.HopGangBound, suspect: "scheduler", says: "bound 4.0 s before node node-g2", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			nodeNamed(st, "node-g2").Conditions = []snapshot.Condition{is("Ready", 68)}
 			podNamed(st, "gang-2").BoundAt = at(69)
+		}},
+		// The API server was restarted: the watch of nodes came back later than the watch of pods.
+		{name: "Ready was observed late", hop: snapshot.HopGangBound, verdict: check.Unobserved, suspect: "scheduler", says: "observed bound 4.0 s before node node-g2, .* but not by the times of the API", change: readLate(64, 64)},
+		{name: "Ready was observed late, one pod bound before it", hop: snapshot.HopGangBound, suspect: "scheduler", says: "bound 4.0 s before node node-g2", change: readLate(63, 64)},
+		{name: "Ready was observed late, a pod without a time of the API", hop: snapshot.HopGangBound, suspect: "scheduler", says: "bound 4.0 s before node node-g2", change: func(s *snapshot.Setup, st *snapshot.State) {
+			readLate(64, 64)(s, st)
+			podNamed(st, "gang-1").Conditions = nil
+		}},
+		{name: "Ready was observed late, without a time of the API", hop: snapshot.HopGangBound, suspect: "scheduler", says: "bound 4.0 s before node node-g2", change: func(s *snapshot.Setup, st *snapshot.State) {
+			readLate(64, 64)(s, st)
+			nodeNamed(st, "node-g2").Conditions[0].At = time.Time{}
 		}},
 		{name: "no overflow", hop: snapshot.HopGangBound, suspect: "gang", says: "fit on the free nodes", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			for _, n := range []string{"node-g0", "node-g1", "node-g2"} {

@@ -36,13 +36,29 @@ func gangBound(l lookup) Result {
 	}
 	first := earliest(all, func(p snapshot.Pod) time.Time { return p.BoundAt })
 	late := lastOf(came, usableAt)
-	if early := usableAt(late).Sub(first); early > watchSkew {
+	early := usableAt(late).Sub(first)
+	if early > watchSkew && boundOnceReady(all, late) {
+		return l.finalUnobserved(gang[0].Ref, finding("scheduler "+cmp.Or(gang[0].Scheduler, "default-scheduler"),
+			"run again; see whether the API server was restarted or overloaded",
+			"a pod of the gang was observed bound %s before %s, which the gang needs, was Ready, but not by the times of the API: a watch was interrupted", seconds(early), suspect(late.Ref)))
+	}
+	if early > watchSkew {
 		return l.fail(gang[0].Ref, finding("scheduler "+cmp.Or(gang[0].Scheduler, "default-scheduler"),
 			"check that the scheduler enforces the PodGroup: feature gates GenericWorkload and GangScheduling, or the gang scheduler of site gpustack.gangScheduler",
 			"a pod of the gang was bound %s before %s, which the gang needs, was Ready: not all-or-nothing", seconds(early), suspect(late.Ref)))
 	}
 	last := lastOf(gang, func(p snapshot.Pod) time.Time { return p.BoundAt })
 	return l.pass(last.BoundAt, last.Ref, "%s of the gang bound together after %s became Ready", count(len(gang), "pod"), count(len(came), "node"))
+}
+
+// boundOnceReady reports whether, by the times of the API, every bound pod was bound not before the node was
+// Ready. While watches are interrupted, and each is retried at its own times, objects are observed late.
+func boundOnceReady(pods []snapshot.Pod, n snapshot.Node) bool {
+	ready, ok := snapshot.Is(n.Conditions, "Ready")
+	return ok && !ready.At.IsZero() && !slices.ContainsFunc(pods, func(p snapshot.Pod) bool {
+		c, bound := snapshot.Is(p.Conditions, "PodScheduled")
+		return !p.BoundAt.IsZero() && (!bound || c.At.Before(ready.At))
+	})
 }
 
 // waitForGang waits until every pod of the gang exists.

@@ -13,7 +13,7 @@ import (
 
 // nodesGone requires that the nodes created for the new pods are gone.
 func nodesGone(l lookup) Result {
-	nodes := l.nodesOf(l.added())
+	nodes := l.toRemove()
 	if len(nodes) == 0 {
 		return l.wait(snapshot.Ref{}, nil, finding("nodes", "see hop registered", "no nodes were added under load, so none can be removed"))
 	}
@@ -38,9 +38,35 @@ func nodesGone(l lookup) Result {
 	return l.pass(last.Deleted, last.Ref, "%s", text)
 }
 
+// toRemove lists the nodes that have to go with the new pods: those added for them, and those added since
+// on which one of them ran. A pod may have a node without a nomination, since Karpenter limits the rate of
+// these events (pkg/controllers/provisioning/scheduling/events.go PodNominationRateLimiter).
+func (l lookup) toRemove() []snapshot.Node {
+	added, from := l.added(), l.st.Marks[snapshot.MarkLoad]
+	of := l.nodesOf(added)
+	if len(of) == 0 {
+		return nil // nothing tells why the nodes were added
+	}
+	return only(l.st.Nodes, func(n snapshot.Node) bool {
+		ran := n.UID != "" && n.Ours && n.First.After(from) && usedBy(n, added)
+		return ran || !l.grownForOthers(n) && slices.ContainsFunc(of, func(m snapshot.Node) bool { return m.UID == n.UID })
+	})
+}
+
+// grownForOthers reports whether a node group got a node for other workloads: no new pod was on it, and
+// only other pods run there. Nodes of a NodePool have claims that tell.
+func (l lookup) grownForOthers(n snapshot.Node) bool {
+	return !l.karpenter() && foreign(n) && !usedBy(n, l.added())
+}
+
 // claimsGone requires that the claims of the new pods are gone.
 func claimsGone(l lookup) Result {
 	claims := l.claimsOf(l.added())
+	for _, n := range l.toRemove() {
+		if c := l.claimOf(n); c.UID != "" && !slices.ContainsFunc(claims, func(d snapshot.Claim) bool { return d.UID == c.UID }) {
+			claims = append(claims, c)
+		}
+	}
 	if len(claims) == 0 {
 		return l.wait(snapshot.Ref{}, nil, finding("claims", "see hop nodeclaim", "no claims were created under load, so none can be removed"))
 	}

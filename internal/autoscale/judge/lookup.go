@@ -83,25 +83,36 @@ func (l lookup) claimsFor(p snapshot.Pod) []snapshot.Claim {
 	})
 }
 
-// claimsOf lists the claims made because of any of the pods, each once. If several pods were nominated
-// for the same claims, it adds the run's later claims without a nomination: Karpenter plans a pending
-// pod again together with the next one, but reports a pod's nomination once in two minutes
-// (pkg/events/recorder.go defaultDedupeTimeout), so both pods may have the event of the first claim.
+// claimsOf lists the claims made because of any of the pods, each once. If pods were nominated for fewer
+// claims than there are pods, without those that were never in use, it adds the run's later claims without
+// a nomination: Karpenter reports a pod's nomination once in two minutes (pkg/events/recorder.go
+// defaultDedupeTimeout). It plans a pending pod again together with the next one, so both may have the
+// event of the first claim; and after the provider had no capacity it deletes the claim and makes
+// another for the same pod (pkg/controllers/nodeclaim/lifecycle/launch.go).
 func (l lookup) claimsOf(pods []snapshot.Pod) []snapshot.Claim {
-	nominated, all := map[string]bool{}, true
+	nominated, used, all := map[string]bool{}, map[string]bool{}, true
 	for _, p := range pods {
 		claims := l.claimsFor(p)
 		for _, c := range claims {
 			nominated[c.UID] = true
+			if !neverUsed(c) {
+				used[c.UID] = true
+			}
 		}
 		all = all && len(claims) > 0
 	}
-	shared := all && len(nominated) < len(pods)
+	shared := all && len(used) < len(pods)
 	from := earliest(pods, func(p snapshot.Pod) time.Time { return p.Created })
 	return only(l.st.Claims, func(c snapshot.Claim) bool {
 		unnamed := c.UID != "" && c.Ours && !c.Created.Before(from) && !l.claimed(c) && !l.forOtherWorkloads(c)
 		return nominated[c.UID] || shared && unnamed
 	})
+}
+
+// neverUsed reports a claim that was deleted before its node had registered.
+func neverUsed(c snapshot.Claim) bool {
+	_, registered := snapshot.Is(c.Conditions, "Registered")
+	return !registered && (c.Gone() || !c.Deleting.IsZero())
 }
 
 // activeClaims lists the claims of the pods that are neither deleted nor being deleted.

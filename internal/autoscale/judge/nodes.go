@@ -53,15 +53,23 @@ func (l lookup) claimed(c snapshot.Claim) bool {
 	return slices.ContainsFunc(l.st.Pods, func(p snapshot.Pod) bool { return slices.Contains(l.nominations(p), c.Name) })
 }
 
-// triggered requires, with node groups, a TriggeredScaleUp event for each new pod.
+// triggered requires, with node groups, a TriggeredScaleUp event for each new pod. A pod of a later step of
+// the HPA may have none: Cluster Autoscaler packs pending pods of one priority in any order
+// (core/podlistprocessor/filter_out_schedulable.go), so it may plan the new pod for the node that is on its
+// way for an earlier one, which then triggers the next scale-up, its second.
 func triggered(l lookup) Result {
 	added := active(l.added())
 	events := func(p snapshot.Pod) snapshot.Event {
-		list := l.about(p.UID, "TriggeredScaleUp")
-		if len(list) == 0 {
-			return snapshot.Event{}
+		if list := l.about(p.UID, "TriggeredScaleUp"); len(list) > 0 {
+			return list[0]
 		}
-		return list[0]
+		for _, other := range added {
+			list := l.about(other.UID, "TriggeredScaleUp")
+			if len(list) > 1 && list[len(list)-1].First.After(p.First) {
+				return list[len(list)-1]
+			}
+		}
+		return snapshot.Event{}
 	}
 	waiting := only(added, func(p snapshot.Pod) bool { return events(p).Reason == "" })
 	if len(added) == 0 || len(waiting) > 0 {

@@ -257,6 +257,7 @@ func nodeNegatives() []negative {
 		}},
 		{name: "two pods nominated for one claim, the other of other workloads", hop: snapshot.HopRegistered, suspect: "node", says: "2 pods .*, 1 claim active .*", change: func(s *snapshot.Setup, st *snapshot.State) {
 			replanned(s, st)
+			podNamed(st, "worker-c").Node = ""
 			nodeNamed(st, "node-c").Holders = []snapshot.Holder{{Ref: stranger("noise").Ref}}
 		}},
 		{name: "two pods nominated for one claim, the other before them", hop: snapshot.HopRegistered, suspect: "node", says: "2 pods .*, 1 claim active .*", change: func(s *snapshot.Setup, st *snapshot.State) {
@@ -299,7 +300,38 @@ func nodeNegatives() []negative {
 		}},
 		{name: "noise", hop: snapshot.HopBound, verdict: check.Passed, change: noise},
 		{name: "two pods nominated for one claim", hop: snapshot.HopBound, verdict: check.Passed, change: replanned},
+		{name: "a claim made again after a launch without capacity", hop: snapshot.HopRegistered, verdict: check.Passed, change: relaunched},
+		{name: "a claim made again after a launch without capacity", hop: snapshot.HopReady, verdict: check.Passed, change: relaunched},
+		{name: "a claim made again after a launch without capacity", hop: snapshot.HopBound, verdict: check.Passed, change: relaunched},
+		{name: "a claim made again whose node does not register", hop: snapshot.HopRegistered, suspect: "NodeClaim claim-node-c", says: "has not registered", change: func(s *snapshot.Setup, st *snapshot.State) {
+			relaunched(s, st)
+			without(st, "node-c", is("Launched", 25), not("Registered", "Unknown", "NodeNotFound", "Node not registered with cluster"))
+		}},
+		{name: "no claim made again after a launch without capacity", hop: snapshot.HopRegistered, suspect: "NodeClaim claim-without-capacity", says: "was deleted before its node was in use", change: func(s *snapshot.Setup, st *snapshot.State) {
+			relaunched(s, st)
+			st.Claims = slices.DeleteFunc(st.Claims, func(c snapshot.Claim) bool { return c.Name == "claim-node-c" })
+		}},
+		// A claim that had registered counts although it is deleted: its pod has had its node.
+		{name: "a claim that was deleted after its registration", hop: snapshot.HopRegistered, suspect: "NodeClaim claim-without-capacity", says: "was deleted before its node was in use", change: func(s *snapshot.Setup, st *snapshot.State) {
+			relaunched(s, st)
+			c := &st.Claims[len(st.Claims)-1]
+			c.Conditions = []snapshot.Condition{is("Launched", 24.2), is("Registered", 24.3)}
+		}},
 	}
+}
+
+// relaunched has Karpenter delete the claim of worker-c, for which the provider had no capacity, and
+// make another without an event.
+func relaunched(_ *snapshot.Setup, st *snapshot.State) {
+	for i := range st.Events {
+		if e := &st.Events[i]; e.Reason == "Nominated" && e.About.UID == podNamed(st, "worker-c").UID {
+			e.Message = "Pod should schedule on: nodeclaim/claim-without-capacity"
+		}
+	}
+	st.Claims = append(st.Claims, snapshot.Claim{
+		Ref: ref("NodeClaim", "claim-without-capacity"), Life: ended(24.2, 24.4), Pool: own, Ours: true,
+		Conditions: []snapshot.Condition{not("Launched", "Unknown", "AwaitingReconciliation", "object is awaiting reconciliation")},
+	})
 }
 
 // replanned has Karpenter nominate worker-b for the claim of worker-c and report nothing for its own.
@@ -331,12 +363,32 @@ func grouped(s *snapshot.Setup, st *snapshot.State) {
 	}
 }
 
+// packed has Cluster Autoscaler trigger the scale-up for worker-c by worker-b, whose node worker-c gets.
+func packed(s *snapshot.Setup, st *snapshot.State) {
+	grouped(s, st)
+	b, c := podNamed(st, "worker-b"), podNamed(st, "worker-c")
+	b.Node, c.Node = "", ""
+	i := slices.IndexFunc(st.Events, func(e snapshot.Event) bool { return e.About.UID == c.UID && e.Reason == "TriggeredScaleUp" })
+	e := st.Events[i]
+	e.About, e.First, e.Message = b.Ref, at(25), "pod triggered scale-up: [{gpu 2->3 (max: 4)}]"
+	st.Events = append(slices.Delete(st.Events, i, i+1), e)
+}
+
 func groupNegatives() []negative {
 	var out []negative
 	for _, hop := range []string{snapshot.HopNodeClaim, snapshot.HopRegistered, snapshot.HopReady, snapshot.HopBound} {
 		out = append(out, negative{name: "of a node group", hop: hop, verdict: check.Passed, change: grouped})
 	}
 	return append(out,
+		negative{name: "two steps of the HPA, one pod of which triggered both scale-ups", hop: snapshot.HopNodeClaim, verdict: check.Passed, change: packed},
+		negative{name: "a scale-up for one pod of two", hop: snapshot.HopNodeClaim, suspect: "pod .*worker-c", says: "neither created a node", change: func(s *snapshot.Setup, st *snapshot.State) {
+			packed(s, st)
+			st.Events = st.Events[:len(st.Events)-1]
+		}},
+		negative{name: "two scale-ups for one pod before the other", hop: snapshot.HopNodeClaim, suspect: "pod .*worker-c", says: "neither created a node", change: func(s *snapshot.Setup, st *snapshot.State) {
+			packed(s, st)
+			podNamed(st, "worker-c").First = at(26)
+		}},
 		negative{name: "an existing group that does not scale", hop: snapshot.HopNodeClaim, suspect: "node group gpu", says: "maximum size: pod didn't trigger scale-up: 1 max node group size reached", change: func(s *snapshot.Setup, st *snapshot.State) {
 			unplaced(st, "worker-c", "node-c", "")
 			grouped(s, st)

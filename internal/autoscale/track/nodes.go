@@ -2,7 +2,9 @@ package track
 
 import (
 	"context"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -24,6 +26,10 @@ func (t *Tracker) nodeSource(life context.Context) source {
 			}
 		},
 		gone: func(o metav1.Object, now time.Time) {
+			if !t.settled {
+				delete(t.before, o.GetUID())
+				return
+			}
 			if ref, was := t.before[o.GetUID()]; was {
 				t.missing[o.GetUID()] = ref
 				return
@@ -53,17 +59,29 @@ func (t *Tracker) putNode(life context.Context, n *corev1.Node, now time.Time) {
 	}
 }
 
-// poolOf is the NodePool or node group of a node.
+// poolOf is the NodePool or node group of a node. A node has another group if it has a label of the run's
+// group with another value, except labels of Kubernetes itself: those name a zone or an instance type.
 func (t *Tracker) poolOf(n *corev1.Node) string {
 	if len(t.o.Group) == 0 {
 		return n.Labels[render.PoolLabel]
 	}
-	for k, v := range t.o.Group {
-		if n.Labels[k] != v {
-			return ""
+	pool := t.o.GroupName
+	for _, k := range slices.Sorted(maps.Keys(t.o.Group)) {
+		switch got, labelled := n.Labels[k]; {
+		case got == t.o.Group[k]:
+		case labelled && !ofKubernetes(k):
+			return got
+		default:
+			pool = ""
 		}
 	}
-	return t.o.GroupName
+	return pool
+}
+
+// ofKubernetes reports whether a label has a prefix that is reserved for Kubernetes' core.
+func ofKubernetes(label string) bool {
+	domain, _, _ := strings.Cut(label, "/")
+	return domain == "kubernetes.io" || strings.HasSuffix(domain, ".kubernetes.io")
 }
 
 // ofPools reports whether the pool belongs to the run.

@@ -322,14 +322,37 @@ func TestNodesOfBefore(t *testing.T) {
 	}
 }
 
+// Other lists may take a minute: a node that is deleted meanwhile did not exist when the run began.
+func TestANodeThatIsDeletedBeforeTheRunBegins(t *testing.T) {
+	t.Parallel()
+	tr := New(Options{Cluster: nowhere(t)})
+	s := tr.nodeSource(t.Context())
+	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "a", UID: "1"}}
+	s.put(n, at(1))
+	s.gone(n, at(2))
+	tr.settled = true
+	if before, _ := tr.Before(); len(before) != 0 || len(tr.State().Missing) != 0 {
+		t.Errorf("before: %v, missing: %v", before, tr.State().Missing)
+	}
+}
+
 func TestNodeGroups(t *testing.T) {
 	t.Parallel()
-	tr := New(Options{Group: map[string]string{"pool": "gpu", "zone": "a"}, GroupName: "gpu/a"})
-	for labels, want := range map[string]string{"gpu a": "gpu/a", "gpu b": "", "cpu a": ""} {
-		pool, zone, _ := strings.Cut(labels, " ")
-		n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"pool": pool, "zone": zone}}}
-		if got := tr.poolOf(n); got != want || tr.ofPools(got) != (want != "") {
-			t.Errorf("%s: pool %q, ours %t", labels, got, tr.ofPools(got))
+	tr := New(Options{Group: map[string]string{"pool": "gpu", "topology.kubernetes.io/zone": "a"}, GroupName: "gpu/a"})
+	for name, tt := range map[string]struct {
+		labels map[string]string
+		want   string
+	}{
+		"of the group":                   {map[string]string{"pool": "gpu", "topology.kubernetes.io/zone": "a"}, "gpu/a"},
+		"of another group":               {map[string]string{"pool": "cpu", "topology.kubernetes.io/zone": "a"}, "cpu"},
+		"of another group, another zone": {map[string]string{"pool": "cpu", "topology.kubernetes.io/zone": "b"}, "cpu"},
+		// A zone or an instance type is no group: a node that differs only in it may be of none.
+		"in another zone": {map[string]string{"pool": "gpu", "topology.kubernetes.io/zone": "b"}, ""},
+		"of no group":     {map[string]string{"topology.kubernetes.io/zone": "a"}, ""},
+	} {
+		n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Labels: tt.labels}}
+		if got := tr.poolOf(n); got != tt.want || tr.ofPools(got) != (tt.want == "gpu/a") {
+			t.Errorf("%s: pool %q, want %q; of the run %t", name, got, tt.want, tr.ofPools(got))
 		}
 	}
 }
