@@ -79,7 +79,7 @@ func (p Proof) Fits(b *check.Builder, r Room, fitsAfter int) bool {
 	case fitsAfter < r.Fits:
 		b.Unobserved(p.ID, p.Scheduler, remedyFree, "placed %d of %d pods, but other pods took the GPUs of %d of them meanwhile", pl.Bound, pl.Wanted, r.Fits-fitsAfter)
 	default:
-		b.Fail(p.ID, p.Scheduler, "read the scheduler's messages about the pods; for a queue, check that its quota covers every GPU",
+		b.Fail(p.ID, p.Scheduler, "read the scheduler's messages about the pods; for a queue, check that it exists and is open, and that its quota covers every GPU",
 			"placed %d of %d pods of a gang that fits: %s", pl.Bound, pl.Wanted, strings.Join(append(pl.Messages, p.Undecided), "; "))
 	}
 	return false
