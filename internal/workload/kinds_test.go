@@ -216,6 +216,29 @@ func TestRefusalOfAGroupWithoutPods(t *testing.T) {
 	}
 }
 
+// Volcano 1.10 gives the numbers of missing pods and of those that it knew (OnSessionClose of its plugin
+// gang): a refusal from before the pods is not a decision about them.
+func TestRefusalFromBeforeThePods(t *testing.T) {
+	t.Parallel()
+	for message, want := range map[string]bool{
+		"2/0 tasks in gang unschedulable: pod group is not ready, 2 minAvailable":                                                   false,
+		"2/2 tasks in gang unschedulable: pod group is not ready, 2 Pending, 2 minAvailable; Pending: 2 Unschedulable":              true,
+		"10/10 tasks in gang unschedulable: pod group is not ready, 10 Pending, 10 minAvailable; Pending: 9 Schedulable, 1 Unsched": true,
+	} {
+		for _, kind := range []Kind{nil, VolcanoJob{}} {
+			group := &unstructured.Unstructured{Object: map[string]any{"status": map[string]any{
+				"phase":      "Inqueue",
+				"conditions": []any{map[string]any{"type": "Unschedulable", "status": "True", "message": message}},
+			}}}
+			g := &Gang{Spec: Spec{Pods: 2}, scheduler: Volcano{}, kind: kind}
+			pods := []corev1.Pod{pod("a", "0", nil), pod("b", "1", nil)}
+			if got := g.placementOf(state{pods: pods, groups: []*unstructured.Unstructured{group}}).GroupRefused; got != want {
+				t.Errorf("%s, %s: %t, want %t", KindName(kind), message, got, want)
+			}
+		}
+	}
+}
+
 // What Kueue 0.15 shows of a job without pods.
 func TestWhatKueueHolds(t *testing.T) {
 	t.Parallel()

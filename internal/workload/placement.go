@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -100,6 +101,15 @@ func enqueued(group *unstructured.Unstructured) bool {
 	return err == nil && phase == "Inqueue"
 }
 
+// decides reports whether a refusal is a decision about the gang, of which this number of pods exists.
+// Volcano also refuses a group of pods that it does not know yet.
+func (g *Gang) decides(group *unstructured.Unstructured, reason string, pods int) bool {
+	if pods == 0 {
+		return g.holds() && !enqueued(group)
+	}
+	return !strings.Contains(reason, "/0 tasks in gang unschedulable")
+}
+
 // unstarted reports whether the controller of the gang's job has to create its pods and has not.
 func (g *Gang) unstarted(s state) bool {
 	if s.job == nil || len(s.pods) > 0 {
@@ -175,7 +185,7 @@ func (g *Gang) placementOf(s state) Placement {
 	}
 	for _, group := range s.groups {
 		reason, refused := g.scheduler.Refused(group)
-		if refused && (p.Exist > 0 || g.holds() && !enqueued(group)) { // Volcano refuses the group of pods that nothing has created
+		if refused && g.decides(group, reason, p.Exist) {
 			p.GroupRefused = true
 			p.Messages = append(p.Messages, reason)
 		}
