@@ -17,7 +17,7 @@ import (
 var ErrFailed = errors.New("failed")
 
 // ErrReplaced is in the error of a wait for the end of a gang that may not restart, if placed pods of it
-// were deleted and created again: what the pods print is not the output of one run.
+// were deleted and created again: their logs are not the output of one run.
 var ErrReplaced = errors.New("is not one run")
 
 // Pods lists the pods of the gang's Job in the order of their index.

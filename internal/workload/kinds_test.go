@@ -239,7 +239,7 @@ func TestRefusalFromBeforeThePods(t *testing.T) {
 	}
 }
 
-// What Kueue 0.15 shows of a job without pods.
+// The statuses are those of Workloads of Kueue 0.15 whose job has no pods.
 func TestWhatKueueHolds(t *testing.T) {
 	t.Parallel()
 	holds := func(status map[string]any) string {
