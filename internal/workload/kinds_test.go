@@ -162,7 +162,7 @@ func TestUnstarted(t *testing.T) {
 	workload := func(admitted string) *unstructured.Unstructured {
 		return &unstructured.Unstructured{Object: map[string]any{"status": map[string]any{"conditions": []any{map[string]any{"type": "Admitted", "status": admitted}}}}}
 	}
-	// MultiKueue runs the job in another cluster (status.clusterName since Kueue 0.13; kueue issue 1787).
+	// MultiKueue runs the job in another cluster (status.clusterName of Kueue 0.15; kueue issue 1787).
 	remote := workload("True")
 	remote.Object["status"].(map[string]any)["clusterName"] = "worker1"
 	group := func(phase string) []*unstructured.Unstructured {
