@@ -64,7 +64,7 @@ func sharedCluster() *kube.Cluster {
 		{Group: "monitoring.coreos.com", Version: "v1", Resource: "podmonitors"}, kube.PrometheusRules(),
 		kube.TrainJobs(), kube.JobSets(), kube.MPIJobs(), kube.VolcanoJobs(), {Group: "trainer.kubeflow.org", Version: "v1alpha1", Resource: "trainingruntimes"},
 		{Group: "scheduling.volcano.sh", Version: "v1beta1", Resource: "podgroups"},
-		kube.RayClusters(), kube.PodGroups(), {Group: "scheduling.run.ai", Version: "v2alpha2", Resource: "podgroups"}, kube.NodePools(), kube.NodeClaims(), kube.Queues(),
+		kube.RayClusters(), kube.PodGroups(), kube.PodGroupsOf("v1beta1"), {Group: "scheduling.run.ai", Version: "v2alpha2", Resource: "podgroups"}, kube.NodePools(), kube.NodeClaims(), kube.Queues(),
 	} {
 		kinds[r] = "List"
 	}

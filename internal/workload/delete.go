@@ -51,8 +51,8 @@ func (g *Gang) Delete(ctx context.Context) error {
 	if err := g.until(ctx, func(s state) (bool, error) { return len(s.pods)+s.others == 0, nil }); err != nil {
 		problems = append(problems, fmt.Errorf("wait for the deletion of the pods of %s: %w", g.Spec.Name, err))
 	}
-	if g.scheduler != nil && g.scheduler.GroupResource() == kube.PodGroups() && len(problems) == 0 {
-		note("pod group", g.cluster.ReleasePodGroup(ctx, g.Namespace, g.Spec.Name))
+	if g.scheduler != nil && kube.IsPodGroup(g.scheduler.GroupResource()) && len(problems) == 0 {
+		note("pod group", g.cluster.ReleasePodGroup(ctx, g.scheduler.GroupResource(), g.Namespace, g.Spec.Name))
 	}
 	return errors.Join(problems...)
 }

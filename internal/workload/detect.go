@@ -33,10 +33,14 @@ type candidate struct {
 // candidates are in the order of preference of Auto: an installed gang scheduler, then the
 // built-in one, then quota alone.
 func candidates() []candidate {
+	var native []schema.GroupVersion
+	for _, version := range kube.PodGroupVersions() {
+		native = append(native, kube.PodGroupsOf(version).GroupVersion())
+	}
 	return []candidate{
 		{"kai", []schema.GroupVersion{KAI{}.GroupResource().GroupVersion()}, "podgroups"},
 		{"volcano", []schema.GroupVersion{Volcano{}.GroupResource().GroupVersion()}, "podgroups"},
-		{"native", []schema.GroupVersion{Native{}.GroupResource().GroupVersion()}, "podgroups"},
+		{"native", native, "podgroups"},
 		{"kueue", []schema.GroupVersion{{Group: "kueue.x-k8s.io", Version: "v1beta2"}, {Group: "kueue.x-k8s.io", Version: "v1beta1"}}, "workloads"},
 	}
 }
@@ -104,7 +108,7 @@ func (d Detected) Scheduler(queue string) (Scheduler, error) {
 	}
 	switch d.Name {
 	case "native":
-		return Native{}, nil
+		return Native{Version: gv.Version}, nil
 	case "kai":
 		return KAI{Queue: queue}, needsQueue(d.Name, queue)
 	case "volcano":

@@ -32,6 +32,7 @@ func TestDetectGang(t *testing.T) {
 		"nothing":                      {serving(), Auto, nil},
 		"the group without its kind":   {serving(list("scheduling.k8s.io/v1alpha2", "workloads")), Auto, nil},
 		"native":                       {serving(native), "", []Detected{{"native", "scheduling.k8s.io/v1alpha2"}}},
+		"native of Kubernetes 1.37":    {serving(list("scheduling.k8s.io/v1beta1", "podgroups")), Auto, []Detected{{"native", "scheduling.k8s.io/v1beta1"}}},
 		"installed before native":      {serving(native, kai), Auto, []Detected{{"kai", "scheduling.run.ai/v2alpha2"}, {"native", "scheduling.k8s.io/v1alpha2"}}},
 		"the one that is wanted":       {serving(native, kai), "native", []Detected{{"native", "scheduling.k8s.io/v1alpha2"}}},
 		"wanted and not there":         {serving(native), "volcano", nil},
@@ -63,6 +64,27 @@ func TestQueuesAreDemanded(t *testing.T) {
 		}
 		if _, err := (Detected{Name: name, API: "a/v1"}).Scheduler("q"); err != nil {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Kubernetes 1.37 serves v1beta1 and no longer v1alpha2 (k8s.io/api v0.37.0; KEP-4671).
+func TestTheNativePodGroupHasTheServedVersion(t *testing.T) {
+	t.Parallel()
+	for api, want := range map[string]string{
+		"scheduling.k8s.io/v1alpha2": "scheduling.k8s.io/v1alpha2",
+		"scheduling.k8s.io/v1beta1":  "scheduling.k8s.io/v1beta1",
+	} {
+		scheduler, err := Detected{Name: "native", API: api}.Scheduler("")
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := Render("ns", "run", scheduler, collectiveSpec())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := m.Groups[0].GetAPIVersion(); got != want || scheduler.GroupResource().GroupVersion().String() != want {
+			t.Errorf("%s: the group is of %s, watched as %s", api, got, scheduler.GroupResource())
 		}
 	}
 }

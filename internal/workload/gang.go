@@ -16,6 +16,10 @@ import (
 // or a container cannot start.
 var ErrFailed = errors.New("failed")
 
+// ErrReplaced is in the error of a wait for the end of a gang that may not restart, if placed pods of it
+// were deleted and created again: their logs are not the output of one run.
+var ErrReplaced = errors.New("is not one run")
+
 // Pods lists the pods of the gang's Job in the order of their index.
 func (g *Gang) Pods(ctx context.Context) ([]corev1.Pod, error) {
 	list, err := g.cluster.Client.CoreV1().Pods(g.Namespace).List(ctx, metav1.ListOptions{LabelSelector: g.selector()})
@@ -70,23 +74,35 @@ func (g *Gang) WaitRunning(ctx context.Context) error {
 // Result, not an error.
 func (g *Gang) WaitDone(ctx context.Context) (Result, error) {
 	var result Result
-	err := g.wait(ctx, "end", func(s state) (bool, error) {
-		result = resultOf(g.Spec, s)
-		if s.job == nil && len(s.pods) == 0 {
-			return false, fmt.Errorf("%w: its job was deleted", ErrFailed)
-		}
-		ended := 0
-		for _, p := range result.Pods {
-			if p.ended() {
-				ended++
-			}
-			if p.Stuck != "" {
-				return false, fmt.Errorf("%w: pod %s on %s: %s", ErrFailed, p.Pod, p.Node, p.Stuck)
-			}
-		}
-		return result.Reason != "" || ended >= g.Spec.Pods, nil
+	err := g.wait(ctx, "end", func(s state) (done bool, err error) {
+		result, done, err = g.end(s)
+		return done, err
 	})
 	return result, err
+}
+
+// end is the result of a gang, and whether it has ended. The error is ErrFailed or ErrReplaced.
+func (g *Gang) end(s state) (result Result, done bool, err error) {
+	result = resultOf(g.Spec, s)
+	if s.job == nil && len(s.pods) == 0 {
+		return result, false, fmt.Errorf("%w: its job was deleted", ErrFailed)
+	}
+	ended := 0
+	for _, p := range result.Pods {
+		if p.ended() {
+			ended++
+		}
+		if p.Stuck != "" {
+			return result, false, fmt.Errorf("%w: pod %s on %s: %s", ErrFailed, p.Pod, p.Node, p.Stuck)
+		}
+	}
+	if result.Succeeded && g.Spec.Restarts == 0 {
+		if n := g.replaced(s.pods); n > 0 {
+			result.Succeeded = false
+			return result, false, fmt.Errorf("%w: %d of its pods had been deleted after their placement, and were created again", ErrReplaced, n)
+		}
+	}
+	return result, result.Reason != "" || ended >= g.Spec.Pods, nil
 }
 
 // wait is until with an explanation in the error.

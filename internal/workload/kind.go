@@ -72,9 +72,12 @@ func prepare(kind Kind, m *Manifests, spec Spec) {
 
 // fromLabel is a variable with the value of one of the pod's labels.
 func fromLabel(name, label string) corev1.EnvVar {
-	return corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{
-		FieldRef: &corev1.ObjectFieldSelector{FieldPath: "metadata.labels['" + label + "']"},
-	}}
+	return fromField(name, "metadata.labels['"+label+"']")
+}
+
+// fromField is a variable with the value of a field of the pod.
+func fromField(name, path string) corev1.EnvVar {
+	return corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: path}}}
 }
 
 // suspended reports whether a scheduler starts a job by resuming it.

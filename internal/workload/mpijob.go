@@ -12,14 +12,15 @@ import (
 )
 
 // MPIJob runs a gang as an MPIJob of the MPI Operator whose launcher is a worker too: index 0 is
-// the launcher, index i the worker i-1. The gang's script has its own SSH keys, so that it
+// the launcher, index i the worker i-1. The number of a worker is that of its name: the label
+// replica-index counts the launcher since MPI Operator 0.7.0 and did not before. The gang's script has its own SSH keys, so that it
 // does not use the operator's.
 type MPIJob struct{}
 
 const (
-	mpiRoleLabel  = "training.kubeflow.org/job-role"
-	mpiIndexLabel = "training.kubeflow.org/replica-index"
-	mpiLauncher   = "launcher"
+	mpiRoleLabel = "training.kubeflow.org/job-role"
+	mpiLauncher  = "launcher"
+	mpiWorker    = "worker"
 	// mpiSSHPath is where the operator mounts its keys: not the home directory, which the script uses.
 	mpiSSHPath = "/etc/mpi/ssh"
 )
@@ -37,7 +38,7 @@ func (MPIJob) Chain() []schema.GroupVersionResource {
 
 // Hosts implements Kind.
 func (MPIJob) Hosts(name string, pods int) []string {
-	return append([]string{name + "-" + mpiLauncher + "." + name}, hosts(name, name+"-worker-", pods-1)...)
+	return append([]string{name + "-" + mpiLauncher + "." + name}, hosts(name, name+"-"+mpiWorker+"-", pods-1)...)
 }
 
 // Convert implements Kind. The operator creates the Service.
@@ -48,8 +49,8 @@ func (k MPIJob) Convert(m *Manifests, spec Spec) error {
 	launcher := m.Job.Spec.Template.DeepCopy()
 	number(launcher, "JOB_COMPLETION_INDEX=0")
 	worker := m.Job.Spec.Template.DeepCopy()
-	worker.Spec.Containers[0].Env = append(worker.Spec.Containers[0].Env, fromLabel("MPI_WORKER", mpiIndexLabel))
-	number(worker, "JOB_COMPLETION_INDEX=$((MPI_WORKER + 1))")
+	worker.Spec.Containers[0].Env = append(worker.Spec.Containers[0].Env, fromField("MPI_WORKER", "metadata.name"))
+	number(worker, "JOB_COMPLETION_INDEX=$((${MPI_WORKER##*-} + 1))")
 	replicas := map[string]any{}
 	for _, r := range []struct {
 		name     string

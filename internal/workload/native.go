@@ -9,16 +9,21 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/kube"
 )
 
-// Native is the gang scheduling of Kubernetes (1.36, alpha): pods name a PodGroup in their
-// spec.
-type Native struct{}
+// Native is the gang scheduling of Kubernetes (since 1.36): pods name a PodGroup in their spec.
+type Native struct {
+	// Version is the served version of its API: v1beta1 or v1alpha2; empty is v1alpha2.
+	Version string
+}
+
+// nativeConditions are the names of the condition of a placed PodGroup, in 1.37 and in 1.36.
+var nativeConditions = []string{"PodGroupInitiallyScheduled", "PodGroupScheduled"}
 
 // Name implements Scheduler.
 func (Native) Name() string { return "native" }
 
 // GroupResource implements Scheduler.
-func (Native) GroupResource() schema.GroupVersionResource {
-	return kube.PodGroups()
+func (n Native) GroupResource() schema.GroupVersionResource {
+	return kube.PodGroupsOf(n.Version)
 }
 
 // Decorate implements Scheduler.
@@ -32,8 +37,10 @@ func (n Native) Decorate(g Group, job *batchv1.Job) []*unstructured.Unstructured
 // Refused implements Scheduler. A condition with another reason is a scheduler error, not a
 // decision.
 func (Native) Refused(group *unstructured.Unstructured) (string, bool) {
-	if reason, _ := conditionField(group, "conditions", "PodGroupScheduled", "False", "reason"); reason != "Unschedulable" {
-		return "", false
+	for _, kind := range nativeConditions {
+		if reason, _ := conditionField(group, "conditions", kind, "False", "reason"); reason == "Unschedulable" {
+			return condition(group, "conditions", kind, "False")
+		}
 	}
-	return condition(group, "conditions", "PodGroupScheduled", "False")
+	return "", false
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -31,6 +32,8 @@ type Placement struct {
 	// Unstarted is set if the job has no pods although no scheduler holds it back: its
 	// controller does not act.
 	Unstarted bool `json:"unstarted,omitempty"`
+	// Denied is the API server's refusal of the pods that the job's controller creates.
+	Denied string `json:"denied,omitempty"`
 	// Messages are the scheduler's.
 	Messages []string `json:"messages,omitempty"`
 }
@@ -76,6 +79,9 @@ func (g *Gang) Placement(ctx context.Context, settle time.Duration) (Placement, 
 			}
 		case <-ctx.Done():
 			current.Unstarted = g.unstarted(w.state())
+			if current.Unstarted {
+				current.Denied = denied(g.listWarnings(context.WithoutCancel(ctx)))
+			}
 			return current, fmt.Errorf("watch placement of %s: %w: %s", g.Spec.Name, w.ended(ctx), g.Explain(context.WithoutCancel(ctx)))
 		}
 	}
@@ -88,19 +94,35 @@ func (g *Gang) holds() bool {
 	return kueue || volcano
 }
 
+// enqueued reports whether Volcano has admitted a PodGroup to its queue: its job controller has to create
+// the pods then.
+func enqueued(group *unstructured.Unstructured) bool {
+	phase, _, err := unstructured.NestedString(group.Object, "status", "phase")
+	return err == nil && phase == "Inqueue"
+}
+
+// decides reports whether a refusal is a decision about the gang, of which this number of pods exists.
+// Volcano also refuses a group of pods that it does not know yet.
+func (g *Gang) decides(group *unstructured.Unstructured, reason string, pods int) bool {
+	if pods == 0 {
+		return g.holds() && !enqueued(group)
+	}
+	return !strings.Contains(reason, "/0 tasks in gang unschedulable")
+}
+
 // unstarted reports whether the controller of the gang's job has to create its pods and has not.
 func (g *Gang) unstarted(s state) bool {
 	if s.job == nil || len(s.pods) > 0 {
 		return false
 	}
 	if _, holds := g.scheduler.(Kueue); holds { // it resumes the job when it has admitted it
-		return slices.ContainsFunc(s.groups, func(group *unstructured.Unstructured) bool {
+		return !s.job.suspended && slices.ContainsFunc(s.groups, func(group *unstructured.Unstructured) bool {
 			_, admitted := condition(group, "conditions", "Admitted", "True")
-			return admitted
+			return admitted && remoteCluster(group) == ""
 		})
 	}
 	if _, own := g.kind.(VolcanoJob); own { // its pods follow the scheduler's decision about its PodGroup
-		return len(s.groups) == 0
+		return len(s.groups) == 0 || slices.ContainsFunc(s.groups, enqueued)
 	}
 	return true
 }
@@ -163,7 +185,7 @@ func (g *Gang) placementOf(s state) Placement {
 	}
 	for _, group := range s.groups {
 		reason, refused := g.scheduler.Refused(group)
-		if refused && (p.Exist > 0 || g.holds()) { // Volcano refuses the group of pods that nothing has created
+		if refused && g.decides(group, reason, p.Exist) {
 			p.GroupRefused = true
 			p.Messages = append(p.Messages, reason)
 		}

@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -125,6 +126,47 @@ func TestResult(t *testing.T) {
 	}
 }
 
+// A gang whose pods were deleted and created again ran twice, in part or as a whole: Kueue stops and
+// readmits the job that it evicts, the MPI Operator and Volcano create a deleted pod again.
+func TestTheResultOfReplacedPodsIsNotThatOfOneRun(t *testing.T) {
+	t.Parallel()
+	done := func(name, index string) corev1.Pod {
+		return pod(name, index, func(p *corev1.Pod) {
+			ended(corev1.PodSucceeded, 0)(p)
+			p.UID = types.UID("uid-" + p.Name)
+		})
+	}
+	deleting := done("a-1", "0")
+	deleting.DeletionTimestamp = &metav1.Time{}
+	for name, tt := range map[string]struct {
+		gone     []types.UID
+		pods     []corev1.Pod
+		restarts int32
+		job      *jobState
+		want     string
+	}{
+		"one run":                         {nil, []corev1.Pod{done("a", "0"), done("b", "1")}, 0, &jobState{}, ""},
+		"evicted and readmitted":          {[]types.UID{"first-a", "first-b"}, []corev1.Pod{done("a", "0"), done("b", "1")}, 0, &jobState{}, "2 of its pods had been deleted"},
+		"one worker was created again":    {[]types.UID{"first-b"}, []corev1.Pod{done("a", "0"), done("b", "1")}, 0, &jobState{}, "1 of its pods had been deleted"},
+		"its successor has ended":         {nil, []corev1.Pod{done("a", "0"), deleting, done("b", "1")}, 0, &jobState{}, "1 of its pods had been deleted"},
+		"the job's failure is the reason": {[]types.UID{"first-b"}, []corev1.Pod{done("a", "0"), done("b", "1")}, 0, &jobState{failed: "BackoffLimitExceeded: m"}, ""},
+		"a gang that may restart":         {[]types.UID{"first-b"}, []corev1.Pod{done("a", "0"), done("b", "1")}, 3, &jobState{}, ""},
+		"not ended":                       {[]types.UID{"first-b"}, []corev1.Pod{done("a", "0"), pod("b", "1", bound("gpu-02"))}, 0, &jobState{}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := &Gang{Spec: Spec{Name: "g", Pods: 2, Restarts: tt.restarts}, everBound: map[types.UID]bool{}}
+			for _, uid := range tt.gone {
+				g.everBound[uid] = true
+			}
+			result, _, err := g.end(state{job: tt.job, pods: tt.pods})
+			if (err == nil) != (tt.want == "") || err != nil && (!strings.Contains(err.Error(), tt.want) || result.Succeeded || !errors.Is(err, ErrReplaced) || errors.Is(err, ErrFailed)) {
+				t.Errorf("%v, %+v; want %q", err, result, tt.want)
+			}
+		})
+	}
+}
+
 func TestHopeless(t *testing.T) {
 	t.Parallel()
 	g := &Gang{Spec: Spec{Name: "g", Pods: 1}}
@@ -162,9 +204,13 @@ func TestRefusals(t *testing.T) {
 		status    map[string]any
 		want      bool
 	}{
-		"native refused":                 {Native{}, map[string]any{"conditions": conditions("PodGroupScheduled", "False", "Unschedulable")}, true},
-		"native error is not a refusal":  {Native{}, map[string]any{"conditions": conditions("PodGroupScheduled", "False", "SchedulerError")}, false},
-		"native placed":                  {Native{}, map[string]any{"conditions": conditions("PodGroupScheduled", "True", "Scheduled")}, false},
+		"native refused":                {Native{}, map[string]any{"conditions": conditions("PodGroupScheduled", "False", "Unschedulable")}, true},
+		"native error is not a refusal": {Native{}, map[string]any{"conditions": conditions("PodGroupScheduled", "False", "SchedulerError")}, false},
+		"native placed":                 {Native{}, map[string]any{"conditions": conditions("PodGroupScheduled", "True", "Scheduled")}, false},
+		// Renamed in Kubernetes 1.37 (kubernetes/kubernetes 139743).
+		"native of 1.37 refused":         {Native{}, map[string]any{"conditions": conditions("PodGroupInitiallyScheduled", "False", "Unschedulable")}, true},
+		"native of 1.37, an error":       {Native{}, map[string]any{"conditions": conditions("PodGroupInitiallyScheduled", "False", "SchedulerError")}, false},
+		"native of 1.37 placed":          {Native{}, map[string]any{"conditions": conditions("PodGroupInitiallyScheduled", "True", "Scheduled")}, false},
 		"volcano refused":                {Volcano{}, map[string]any{"phase": "Inqueue", "conditions": conditions("Unschedulable", "True", "NotEnoughResources")}, true},
 		"volcano's old refusal, running": {Volcano{}, map[string]any{"phase": "Running", "conditions": conditions("Unschedulable", "True", "NotEnoughResources")}, false},
 		"kai refused":                    {KAI{}, map[string]any{"schedulingConditions": conditions("UnschedulableOnNodePool", "True", "x")}, true},

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -33,6 +34,8 @@ type state struct {
 type jobState struct {
 	// failed is the reason and message of a failed job; empty: it has not failed.
 	failed string
+	// suspended is set if its controller may create no pods.
+	suspended bool
 }
 
 func (g *Gang) selector() string { return podLabel(g.kind) + "=" + g.Spec.Name }
@@ -148,7 +151,7 @@ func (w *watcher) state() state {
 	sortPods(s.pods)
 	for _, obj := range w.jobs.GetStore().List() {
 		if job, ok := obj.(metav1.Object); ok && (w.gang.job == "" || job.GetUID() == w.gang.job) {
-			s.job = &jobState{failed: w.gang.failed(job)}
+			s.job = &jobState{failed: w.gang.failed(job), suspended: isSuspended(job)}
 		}
 	}
 	if w.groups != nil {
@@ -174,6 +177,21 @@ func (g *Gang) failed(job metav1.Object) string {
 		}
 	}
 	return ""
+}
+
+// isSuspended reports whether the controller of a job may create no pods.
+func isSuspended(job metav1.Object) bool {
+	switch job := job.(type) {
+	case *batchv1.Job:
+		return suspended(job)
+	case *unstructured.Unstructured:
+		for _, path := range [][]string{{"spec", "suspend"}, {"spec", "runPolicy", "suspend"}} { // the latter is an MPIJob's
+			if on, _, err := unstructured.NestedBool(job.Object, path...); err == nil && on {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // owns reports whether a group object is the gang's: by its name, or owned by its job.
@@ -255,6 +273,21 @@ func (g *Gang) vanished(pods []corev1.Pod) (n int) {
 	return n
 }
 
+// replaced is how many placed pods of a gang with a pod of every index have a successor.
+func (g *Gang) replaced(pods []corev1.Pod) int {
+	n := g.vanished(pods)
+	current := map[int]types.UID{}
+	for _, pod := range members(pods) {
+		current[Index(pod)] = pod.UID
+	}
+	for i := range pods {
+		if uid, successor := current[Index(&pods[i])]; successor && uid != pods[i].UID {
+			n++
+		}
+	}
+	return n
+}
+
 // sortPods sorts by index, then by name.
 func sortPods(pods []corev1.Pod) {
 	type place struct {
@@ -280,11 +313,13 @@ func Index(pod *corev1.Pod) int {
 			return i
 		}
 	}
-	if pod.Labels[mpiRoleLabel] == mpiLauncher {
+	switch pod.Labels[mpiRoleLabel] {
+	case mpiLauncher:
 		return 0
-	}
-	if i, err := strconv.Atoi(pod.Labels[mpiIndexLabel]); err == nil {
-		return i + 1
+	case mpiWorker:
+		if i, err := strconv.Atoi(pod.Name[strings.LastIndex(pod.Name, "-")+1:]); err == nil {
+			return i + 1
+		}
 	}
 	return -1
 }

@@ -44,7 +44,7 @@ func gangBound(l lookup) Result {
 	}
 	if early > watchSkew {
 		return l.fail(gang[0].Ref, finding("scheduler "+cmp.Or(gang[0].Scheduler, "default-scheduler"),
-			"check that the scheduler enforces the PodGroup: feature gates GenericWorkload and GangScheduling, or the gang scheduler of site gpustack.gangScheduler",
+			"check that the scheduler enforces the PodGroup: feature gate GenericWorkload, and before Kubernetes 1.37 GangScheduling, or the gang scheduler of site gpustack.gangScheduler",
 			"a pod of the gang was bound %s before %s, which the gang needs, was Ready: not all-or-nothing", seconds(early), suspect(late.Ref)))
 	}
 	last := lastOf(gang, func(p snapshot.Pod) time.Time { return p.BoundAt })

@@ -18,7 +18,7 @@ func (c *Check) Judge(obs []check.Observation) check.Judgement {
 	}
 	if len(found) == 0 {
 		return check.Fail(fmt.Sprintf("no gang scheduler found (looked for %s): pods of a job are placed one by one, so two jobs can deadlock on each other's GPUs", c.scheduler),
-			check.NewFinding(id, "gang scheduler", "install KAI, Volcano or Kueue, or enable Kubernetes' own in both API server and scheduler (feature gates GenericWorkload and GangScheduling, API scheduling.k8s.io/v1alpha2)", "not found"))
+			check.NewFinding(id, "gang scheduler", "install KAI, Volcano or Kueue, or enable Kubernetes' own in both API server and scheduler (feature gate GenericWorkload and API scheduling.k8s.io/v1beta1; in Kubernetes 1.36 GenericWorkload, GangScheduling and scheduling.k8s.io/v1alpha2)", "not found"))
 	}
 	free, _, err := check.One[Capacity](obs, kindCapacity)
 	if err != nil {

@@ -17,7 +17,7 @@ const removeWithin = 2 * time.Minute
 
 // observeGang detects the gang scheduler and proves it.
 func (g *Gate) observeGang(ctx context.Context, cluster *kube.Cluster, rec check.Recorder) error {
-	attempt := g.begin(rec, kindGang, "cluster", "discover scheduling.run.ai, scheduling.volcano.sh, scheduling.k8s.io/v1alpha2, kueue.x-k8s.io")
+	attempt := g.begin(rec, kindGang, "cluster", "discover scheduling.run.ai, scheduling.volcano.sh, scheduling.k8s.io, kueue.x-k8s.io")
 	found, err := workload.DetectGang(ctx, cluster, g.stack.GangScheduler)
 	if err != nil || len(found) == 0 {
 		return attempt.Record(gangFigures{Detected: []workload.Detected{}}, err)

@@ -11,7 +11,7 @@ import (
 )
 
 const gangRemedy = "install a gang scheduler (KAI, Volcano, Kueue), or turn on Kubernetes' own in both API server and scheduler " +
-	"(feature gates GenericWorkload and GangScheduling, API scheduling.k8s.io/v1alpha2)"
+	"(feature gate GenericWorkload and API scheduling.k8s.io/v1beta1; in Kubernetes 1.36 GenericWorkload, GangScheduling and scheduling.k8s.io/v1alpha2)"
 
 // judgeGang returns the number of pods of the gang that was placed.
 func (g *Gate) judgeGang(b *check.Builder, obs []check.Observation) (placed int) {

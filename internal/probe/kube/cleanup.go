@@ -75,8 +75,8 @@ func (g Guest) removeGroups(ctx context.Context, k kind, selector string) error 
 	}
 	problems := []error{g.Cluster.deleteAll(ctx, k, list)}
 	for i := range list.Items {
-		if k.resource == PodGroups() {
-			problems = append(problems, g.Cluster.ReleasePodGroup(ctx, list.Items[i].GetNamespace(), list.Items[i].GetName()))
+		if IsPodGroup(k.resource) {
+			problems = append(problems, g.Cluster.ReleasePodGroup(ctx, k.resource, list.Items[i].GetNamespace(), list.Items[i].GetName()))
 		}
 	}
 	return errors.Join(problems...)

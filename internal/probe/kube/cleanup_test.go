@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -234,5 +235,38 @@ func TestKindsThatCannotBeListedAreReported(t *testing.T) {
 	}
 	if left, err := (Guest{Cluster: c}).LeftOf(t.Context(), "r"); len(left) != 0 || err == nil {
 		t.Errorf("left after the clean-up: %+v, %v", left, err)
+	}
+}
+
+// Kubernetes 1.37 serves PodGroups of v1beta1 only: a group of it that a run left would keep its finalizer,
+// and its namespace would never be deleted.
+func TestPodGroupsOfEachVersionAreFoundAndReleased(t *testing.T) {
+	t.Parallel()
+	for _, version := range PodGroupVersions() {
+		r := PodGroupsOf(version)
+		group := &unstructured.Unstructured{Object: map[string]any{"apiVersion": r.GroupVersion().String(), "kind": "PodGroup"}}
+		group.SetName("gang-fits")
+		group.SetNamespace("theirs")
+		group.SetLabels(Labels("r", ""))
+		group.SetFinalizers([]string{"scheduling.k8s.io/podgroup-protection"})
+		c := clusterWithJobs()
+		if _, err := c.Dynamic.Resource(r).Namespace("theirs").Create(t.Context(), group, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		left, err := Guest{Cluster: c}.LeftOf(t.Context(), "r")
+		if err != nil || len(left) != 1 || left[0].Kind != "PodGroup" {
+			t.Errorf("%s: found %+v, %v", version, left, err)
+		}
+		group.SetDeletionTimestamp(&metav1.Time{Time: time.Unix(1000, 0)})
+		if _, err := c.Dynamic.Resource(r).Namespace("theirs").Update(t.Context(), group, metav1.UpdateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.ReleasePodGroup(t.Context(), r, "theirs", "gang-fits"); err != nil {
+			t.Error(err)
+		}
+		got, err := c.Dynamic.Resource(r).Namespace("theirs").Get(t.Context(), "gang-fits", metav1.GetOptions{})
+		if err == nil && len(got.GetFinalizers()) > 0 || err != nil && !apierrors.IsNotFound(err) {
+			t.Errorf("%s: %v, %v", version, got, err)
+		}
 	}
 }

@@ -122,7 +122,8 @@ func (k kind) sources() []kind {
 // groups are the kinds of pod groups.
 func groups() []kind {
 	return []kind{
-		{name: "PodGroup", resource: PodGroups()},
+		{name: "PodGroup", resource: PodGroupsOf(podGroupBeta)},
+		{name: "PodGroup", resource: PodGroupsOf(podGroupAlpha)},
 		kindOf("PodGroup", "scheduling.run.ai", "v2alpha2", "podgroups"),
 	}
 }

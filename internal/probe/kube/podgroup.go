@@ -1,7 +1,9 @@
 package kube
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -17,16 +19,40 @@ import (
 // the PodGroup nor its namespace is ever deleted.
 const podGroupProtection = "scheduling.k8s.io/podgroup-protection"
 
-// PodGroups is the resource of upstream Kubernetes pod groups.
-func PodGroups() schema.GroupVersionResource {
-	return schema.GroupVersionResource{Group: "scheduling.k8s.io", Version: "v1alpha2", Resource: "podgroups"}
+// podGroupAlpha is the version of the API of upstream pod groups in Kubernetes 1.36, podGroupBeta that
+// of 1.37, which does not serve the former.
+const podGroupAlpha, podGroupBeta = "v1alpha2", "v1beta1"
+
+// PodGroups is the resource of upstream Kubernetes pod groups of Kubernetes 1.36.
+func PodGroups() schema.GroupVersionResource { return PodGroupsOf(podGroupAlpha) }
+
+// PodGroupsOf is the resource of upstream Kubernetes pod groups in a version of its API; empty: that of
+// PodGroups.
+func PodGroupsOf(version string) schema.GroupVersionResource {
+	return schema.GroupVersionResource{Group: "scheduling.k8s.io", Version: cmp.Or(version, podGroupAlpha), Resource: "podgroups"}
+}
+
+// PodGroupVersions are the versions of the API of upstream pod groups, the newest first.
+func PodGroupVersions() []string { return []string{podGroupBeta, podGroupAlpha} }
+
+// IsPodGroup reports whether r is the resource of upstream Kubernetes pod groups.
+func IsPodGroup(r schema.GroupVersionResource) bool {
+	return r.GroupResource() == PodGroups().GroupResource()
 }
 
 // ReleasePodGroups deletes the PodGroups of a run in a namespace and removes their
 // protection finalizer. Call it when no pod of them exists, which is the condition under
 // which the controller removes the finalizer.
 func (c *Cluster) ReleasePodGroups(ctx context.Context, namespace, runID string) error {
-	groups := c.Dynamic.Resource(PodGroups()).Namespace(namespace)
+	var problems []error
+	for _, version := range PodGroupVersions() {
+		problems = append(problems, c.releasePodGroups(ctx, PodGroupsOf(version), namespace, runID))
+	}
+	return errors.Join(problems...)
+}
+
+func (c *Cluster) releasePodGroups(ctx context.Context, r schema.GroupVersionResource, namespace, runID string) error {
+	groups := c.Dynamic.Resource(r).Namespace(namespace)
 	list, err := groups.List(ctx, metav1.ListOptions{LabelSelector: LabelRun + "=" + runID})
 	if apierrors.IsNotFound(err) {
 		return nil // the cluster does not serve the kind
@@ -39,16 +65,17 @@ func (c *Cluster) ReleasePodGroups(ctx context.Context, namespace, runID string)
 		if err != nil && !apierrors.IsNotFound(err) {
 			return fmt.Errorf("delete pod group %s/%s: %w", namespace, g.GetName(), err)
 		}
-		if err := c.ReleasePodGroup(ctx, namespace, g.GetName()); err != nil {
+		if err := c.ReleasePodGroup(ctx, r, namespace, g.GetName()); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// ReleasePodGroup removes the protection finalizer of a PodGroup that is being deleted.
-func (c *Cluster) ReleasePodGroup(ctx context.Context, namespace, name string) error {
-	groups := c.Dynamic.Resource(PodGroups()).Namespace(namespace)
+// ReleasePodGroup removes the protection finalizer of a PodGroup that is being deleted. r is its resource
+// in the version that the cluster serves.
+func (c *Cluster) ReleasePodGroup(ctx context.Context, r schema.GroupVersionResource, namespace, name string) error {
+	groups := c.Dynamic.Resource(r).Namespace(namespace)
 	g, err := groups.Get(ctx, name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		return nil

@@ -2,6 +2,7 @@ package gangproof
 
 import (
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -37,8 +38,10 @@ func (p Proof) TooLarge(b *check.Builder, r Room) bool {
 	case pl.Bound >= pl.Wanted:
 		b.Unobserved(p.ID, p.Scheduler, remedyFree, "all %d pods were placed where %d fit: GPUs were released meanwhile", pl.Wanted, r.Fits)
 	case pl.Bound > 0:
-		b.Fail(p.ID, p.Scheduler, "check that the scheduler of these pods runs and supports the group: for Kubernetes' own, set feature gate GangScheduling on kube-scheduler too",
+		b.Fail(p.ID, p.Scheduler, "check that the scheduler of these pods runs and supports the group: for Kubernetes' own, set feature gate GenericWorkload, and before 1.37 GangScheduling, on kube-scheduler too",
 			"placed %d of %d pods of a gang of which %d fit: it does not schedule gangs as a whole (%s)", pl.Bound, pl.Wanted, r.Fits, places(pl.Nodes))
+	case pl.Denied != "":
+		b.Fail(p.ID, refusing(pl.Denied), "let the quota or the admission policy accept the pods of runs in their namespace", "the API server refuses the pods of a job, so none of %d exists: %s", pl.Wanted, pl.Denied)
 	case pl.Unstarted:
 		b.Fail(p.ID, p.Controller, "check that the controller runs, and read its log", "created none of the %d pods of a job: %s", pl.Wanted, p.Undecided)
 	case p.Undecided != "" || pl.Refused == 0 && !pl.GroupRefused:
@@ -76,10 +79,29 @@ func (p Proof) Fits(b *check.Builder, r Room, fitsAfter int) bool {
 	case fitsAfter < r.Fits:
 		b.Unobserved(p.ID, p.Scheduler, remedyFree, "placed %d of %d pods, but other pods took the GPUs of %d of them meanwhile", pl.Bound, pl.Wanted, r.Fits-fitsAfter)
 	default:
-		b.Fail(p.ID, p.Scheduler, "read the scheduler's messages about the pods; for a queue, check that its quota covers every GPU",
+		b.Fail(p.ID, p.Scheduler, "read the scheduler's messages about the pods; for a queue, check that it exists and is open, and that its quota covers every GPU",
 			"placed %d of %d pods of a gang that fits: %s", pl.Bound, pl.Wanted, strings.Join(append(pl.Messages, p.Undecided), "; "))
 	}
 	return false
+}
+
+// denials match the admission webhook or the ResourceQuota of a refusal.
+var denials = []struct {
+	what    string
+	matches *regexp.Regexp
+}{
+	{"webhook ", regexp.MustCompile(`admission webhook "([^"]+)" denied the request`)},
+	{"ResourceQuota ", regexp.MustCompile(`exceeded quota: ([^,]+),`)},
+}
+
+// refusing is what refused a pod.
+func refusing(message string) string {
+	for _, d := range denials {
+		if m := d.matches.FindStringSubmatch(message); m != nil {
+			return d.what + m[1]
+		}
+	}
+	return "admission of pods"
 }
 
 func subset(nodes map[string]string, of []string) bool {
