@@ -65,6 +65,9 @@ func (r *review) restarted() {
 	for _, k := range r.reporters() {
 		last := 0
 		for _, s := range k.Steps {
+			if s.Step < 1 || s.Step > r.job.Steps {
+				continue // not a step of the job
+			}
 			if s.Step < last {
 				r.failures("was restarted")
 				r.Fail(k.id, "job "+jobName, remedyRestart, "training was restarted: rank %d on %s printed step %d after step %d", k.Rank.Rank, k.node, s.Step, last)
