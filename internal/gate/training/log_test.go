@@ -48,7 +48,7 @@ type fakeTrainer struct {
 	checkpoint map[int]string
 	// restarted is the step after which every rank began again with step 1; 0: none did.
 	restarted int
-	// stages: the ranks of the first half are those of a first pipeline stage, without a loss.
+	// stages: four pipeline stages, of which the last computes the loss.
 	stages bool
 }
 
@@ -109,7 +109,7 @@ func (w fakeTrainer) factor(rank, step int) float64 {
 
 func (w fakeTrainer) loss(rank, step int) string {
 	v := 6 + 5*math.Exp(-float64(step)/28)
-	if w.stages && rank < 16 {
+	if w.stages && rank < 24 {
 		return "-1.00000"
 	}
 	if w.lossUp {
