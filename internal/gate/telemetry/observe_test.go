@@ -224,7 +224,7 @@ func TestAlertIsFollowedAndEnded(t *testing.T) {
 	}
 }
 
-// An endpoint in front of several Prometheus servers has series and no Alertmanagers: the alert is followed all the same.
+// An endpoint in front of several Prometheus servers has series and no Alertmanagers: the alert is still followed.
 func TestAlertmanagersThatAreNotListed(t *testing.T) {
 	t.Parallel()
 	g, p := serve(t, &api{unlisted: true})

@@ -213,7 +213,7 @@ func TestPausesWithoutPFC(t *testing.T) {
 		"a storm of link-level pause":      {without, global(0), global(60 * second), check.Failed, "was paused by the switch by link-level pause frames for 10 % of the soak"},
 		"link-level pause was set between": {without, ofPriority, global(0), check.Unobserved, "does not count rx_global_pause_duration"},
 		"PFC was set between":              {without, ofPriority, func(map[string]uint64) {}, check.Unobserved, "does not count rx_prio3_pause_duration"},
-		"PFC is on all the same":           {without, func(map[string]uint64) {}, func(c map[string]uint64) { c["tx_prio3_pause_duration"] += 60 * second }, check.Failed, "paused the switch on priority 3"},
+		"PFC is on":                        {without, func(map[string]uint64) {}, func(c map[string]uint64) { c["tx_prio3_pause_duration"] += 60 * second }, check.Failed, "paused the switch on priority 3"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
