@@ -41,10 +41,11 @@ func operatorKind(plural string) schema.GroupVersionResource {
 var errNoDiscovery = errors.New("cannot discover metrics of services: Prometheus has no job that keeps pods with the annotation prometheus.io/scrape, and no Prometheus of the operator selects PodMonitors")
 
 // findMark finds out how the cluster's Prometheus discovers pods: by a job of its
-// configuration, or by PodMonitors that its operator selects.
+// configuration, or by PodMonitors that its operator selects. An endpoint in front of Thanos or Mimir, or a managed
+// service, does not serve the configuration.
 func (o *observer) findMark(ctx context.Context) (mark, error) {
 	config, err := o.prom.Config(ctx)
-	if err != nil {
+	if err != nil && !errors.Is(err, prom.ErrNotServed) {
 		return mark{}, err
 	}
 	if m, ok := annotationMark(config); ok {

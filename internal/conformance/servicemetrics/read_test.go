@@ -1,12 +1,17 @@
 package servicemetrics
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	dynamicfake "k8s.io/client-go/dynamic/fake"
 	"sigs.k8s.io/yaml"
 
+	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/probe/prom"
 )
 
@@ -110,6 +115,37 @@ func TestMarks(t *testing.T) {
 	}
 	if _, ok := any(made).(runtime.Object); !ok {
 		t.Error("no object")
+	}
+}
+
+// Thanos Querier, Mimir and Amazon's managed Prometheus have no /api/v1/status/config: PodMonitors are found without it.
+func TestMarkWithoutConfiguration(t *testing.T) {
+	t.Parallel()
+	operator := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "monitoring.coreos.com/v1", "kind": "Prometheus", "metadata": map[string]any{"name": "k8s", "namespace": "monitoring"},
+		"spec": map[string]any{"podMonitorSelector": map[string]any{"matchLabels": map[string]any{"release": "stack"}}},
+	}}
+	for name, tt := range map[string]struct {
+		status  int
+		objects []runtime.Object
+		want    string // Where of the mark
+	}{
+		"not served":                  {404, []runtime.Object{operator}, "Prometheus monitoring/k8s"},
+		"not served, and no operator": {404, nil, ""},
+		"not permitted":               {403, []runtime.Object{operator}, ""},
+	} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(tt.status) }))
+		t.Cleanup(server.Close)
+		client, err := prom.Connect(prom.Endpoint{URL: server.URL}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(client.Close)
+		dynamic := dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{operatorKind("prometheuses"): "PrometheusList"}, tt.objects...)
+		o := &observer{prom: prom.Prometheus{Client: client}, cluster: &kube.Cluster{Dynamic: dynamic}}
+		if m, err := o.findMark(t.Context()); m.Where != tt.want || (err == nil) != (tt.want != "") {
+			t.Errorf("%s: %+v, %v", name, m, err)
+		}
 	}
 }
 

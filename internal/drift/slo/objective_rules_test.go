@@ -95,6 +95,28 @@ func TestEachWindowIsRecordedOnce(t *testing.T) {
 	one(t, rulesOf(t, o), ratio+"1m", "busbw")
 }
 
+// vLLM 0.11 has the histogram of requests and the older one of tokens, which it names deprecated (both are in the scrape
+// whose help texts ai-dynamo/aiperf lists): a request counts once and not with each of its tokens, of which few are slow.
+func TestAServerWithBothHistogramsCountsRequests(t *testing.T) {
+	t.Parallel()
+	rules := rulesOf(t, Options{Site: "a", Cluster: "1", Figures: accepted(), Selector: `namespace="chat"`, MaxAge: time.Hour})
+	const ofRequests, ofTokens = "vllm:request_time_per_output_token_seconds", "vllm:time_per_output_token_seconds"
+	got := one(t, rules, ratio+"5m", "tpot").Expr
+	for _, want := range []string{
+		`(sum(rate(` + ofRequests + `_bucket{le=~"0\\.05",namespace="chat"}[5m])) or vector(0))`,
+		`(sum(rate(` + ofTokens + `_bucket{le=~"0\\.05",namespace="chat"}[5m]) unless on (job, instance) rate(` + ofRequests + `_count{namespace="chat"}[5m])) or vector(0))`,
+		`(sum(rate(` + ofRequests + `_count{namespace="chat"}[5m])) or vector(0))`,
+		`(sum(rate(` + ofTokens + `_count{namespace="chat"}[5m]) unless on (job, instance) rate(` + ofRequests + `_count{namespace="chat"}[5m])) or vector(0))`,
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%s\nhas not\n%s", got, want)
+		}
+	}
+	if got := one(t, rules, ratio+"5m", "ttft").Expr; strings.Contains(got, "unless") {
+		t.Errorf("one histogram: %s", got)
+	}
+}
+
 // An objective that is not observed is an alert of its own, since no other one fires: without a
 // figure of the run, without a histogram, with servers that answer nothing, and without a run.
 func TestWhatIsNotObservedAlerts(t *testing.T) {

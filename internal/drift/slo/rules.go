@@ -213,12 +213,16 @@ func (l latency) bound(limit check.Figure) (seconds float64, err error) {
 	return seconds, nil
 }
 
-// slow is the fraction of requests beyond a bound, of all servers: one has one of the histograms.
+// slow is the fraction of requests beyond a bound, of all servers. Of a server with several of the histograms the first
+// counts: another one counts tokens.
 func (l latency) slow(selector string, bound float64, window string) string {
 	var within, all []string
+	first := "" // excludes servers that have an earlier histogram
 	for _, h := range l.Histograms {
-		within = append(within, fmt.Sprintf("(sum(rate(%s_bucket{%s}[%s])) or vector(0))", h, join(le(bound), selector), window))
-		all = append(all, fmt.Sprintf("(sum(rate(%s_count{%s}[%s])) or vector(0))", h, selector, window))
+		count := fmt.Sprintf("rate(%s_count{%s}[%s])", h, selector, window)
+		within = append(within, fmt.Sprintf("(sum(rate(%s_bucket{%s}[%s])%s) or vector(0))", h, join(le(bound), selector), window, first))
+		all = append(all, fmt.Sprintf("(sum(%s%s) or vector(0))", count, first))
+		first += " unless on (job, instance) " + count
 	}
 	return fmt.Sprintf("1 - (%s) / (%s)", strings.Join(within, " + "), strings.Join(all, " + "))
 }

@@ -31,7 +31,11 @@ func (g *Gate) observeAlert(ctx context.Context, cluster *kube.Cluster, p prom.P
 	rec.Progress("following a synthetic alert to receiver %s", g.telemetry.Receiver)
 	attempt := g.begin(rec, kindAlertmanagers, p.Name(), "GET /api/v1/alertmanagers")
 	active, raw, err := p.Alertmanagers(ctx)
-	if err := attempt.Raw(raw).Record(alertmanagerFigures{Active: active}, err); err != nil {
+	figures := alertmanagerFigures{Active: active, NotServed: errors.Is(err, prom.ErrNotServed)}
+	if figures.NotServed {
+		err = nil
+	}
+	if err := attempt.Raw(raw).Record(figures, err); err != nil {
 		return err
 	}
 	way, ready, err := g.observeReceivers(ctx, cluster, rec)

@@ -118,6 +118,8 @@ type loadFigures struct {
 // alertmanagerFigures are the Alertmanagers that Prometheus sends to.
 type alertmanagerFigures struct {
 	Active []string `json:"active"`
+	// NotServed: the endpoint does not list them.
+	NotServed bool `json:"notServed,omitempty"`
 }
 
 // receiverFigures are the receivers of Alertmanager's configuration.

@@ -20,9 +20,7 @@ const alertmanagerRemedy = "make Alertmanager reachable as reach.alertmanager of
 // judgeAlert follows the synthetic alert from its rule to Alertmanager, the route, the receiver and
 // its integrations.
 func (g *Gate) judgeAlert(b *check.Builder, obs []check.Observation) {
-	if f, o, ok := check.RequireLast[alertmanagerFigures](b, obs, kindAlertmanagers, "", "Prometheus' Alertmanagers", prometheusRemedy); ok && len(f.Active) == 0 {
-		b.Fail(o.ID, "Prometheus", "set alerting.alertmanagers in Prometheus' configuration", "has no active Alertmanager: its alerts are not delivered")
-	}
+	g.judgeAlertmanagers(b, obs)
 	suspect := "receiver " + g.telemetry.Receiver
 	receiver, all, ok := g.judgeReceivers(b, obs, suspect)
 	if !ok {
@@ -38,6 +36,18 @@ func (g *Gate) judgeAlert(b *check.Builder, obs []check.Observation) {
 		g.judgeLate(b, f, o, suspect)
 	}
 	g.judgeEnd(b, obs)
+}
+
+// judgeAlertmanagers requires that Prometheus sends its alerts to an Alertmanager. Endpoints in front of Mimir or Thanos
+// and managed services do not list theirs: there, the alert of the rule shows it.
+func (g *Gate) judgeAlertmanagers(b *check.Builder, obs []check.Observation) {
+	switch f, o, ok := check.RequireLast[alertmanagerFigures](b, obs, kindAlertmanagers, "", "Prometheus' Alertmanagers", prometheusRemedy); {
+	case !ok, f.NotServed && g.byRule():
+	case f.NotServed:
+		b.Unobserved(o.ID, "Prometheus", "set telemetry.alert.through: rule: an alert that arrives by a rule shows it; or set reach.prometheus to the Prometheus that evaluates rules", "does not serve /api/v1/alertmanagers: whether its alerts are sent is unknown")
+	case len(f.Active) == 0:
+		b.Fail(o.ID, "Prometheus", "set alerting.alertmanagers in Prometheus' configuration", "has no active Alertmanager: its alerts are not delivered")
+	}
 }
 
 // alertReason is the part of the reason of a pass.

@@ -33,6 +33,15 @@ func TestAlertsOfRules(t *testing.T) {
 		suspect, message string
 	}{
 		"fired and delivered": {func(*Gate, *facts) {}, pass, "", ""},
+		// Thanos Querier and Mimir answer 404, and neither does the list of AMP's Prometheus-compatible APIs have it.
+		"Alertmanagers are not listed, and the alert arrives": {func(_ *Gate, f *facts) { *f.alertmanagers = alertmanagerFigures{NotServed: true} }, pass, "", ""},
+		"Alertmanagers are not listed, and it does not": {func(_ *Gate, f *facts) {
+			*f.alertmanagers, f.alert.Alerts = alertmanagerFigures{NotServed: true}, nil
+		}, fail, "Alertmanager", "does not list the synthetic alert"},
+		"Alertmanagers are not listed, and the alert was posted": {func(g *Gate, f *facts) {
+			g.telemetry.Alert.Through, f.alert.Through = site.ThroughAlertmanager, site.ThroughAlertmanager
+			*f.alertmanagers = alertmanagerFigures{NotServed: true}
+		}, unseen, "Prometheus", "does not serve /api/v1/alertmanagers"},
 		"the time of the rule is not that of the route": {func(_ *Gate, f *facts) {
 			slow := 290.0
 			f.alert.FiredSeconds, f.alert.WaitedSeconds, f.alert.NotYetSeconds, f.alert.NotFiredSeconds = &slow, 640, 639, 289

@@ -46,6 +46,8 @@ type api struct {
 	earlier int
 	// endable: that alert ends when it is posted with its end.
 	endable bool
+	// unlisted: Prometheus does not serve its Alertmanagers.
+	unlisted bool
 	// now is Alertmanager's clock.
 	now func() time.Time
 	// refuses: alerts are not accepted.
@@ -67,7 +69,7 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Path == "/api/v1/query":
 		labels := `"UUID":"GPU-a","gpu":"0","hostname":"gpu-01","instance":"10.0.0.1:9400","node":"gpu-01","pod":"exporter-x"`
 		fmt.Fprintf(w, `{"status":"success","data":{"resultType":"vector","result":[{"metric":{"__name__":"DCGM_FI_DEV_GPU_UTIL",%[1]s},"value":[1773114090,"42"]},{"metric":{"firstlight_timestamp":"true",%[1]s},"value":[1773114090,"1773114088.5"]}]}}`, labels)
-	case r.URL.Path == "/api/v1/alertmanagers":
+	case r.URL.Path == "/api/v1/alertmanagers" && !a.unlisted:
 		io.WriteString(w, `{"status":"success","data":{"activeAlertmanagers":[{"url":"http://am"}]}}`) //nolint:errcheck // a test server
 	case r.URL.Path == "/api/v2/status":
 		config, _ := json.Marshal("route: {receiver: on-call}\nreceivers:\n- name: on-call\n  webhook_configs: [{url: x}]\n" + a.config) // a string
@@ -219,6 +221,21 @@ func TestAlertIsFollowedAndEnded(t *testing.T) {
 		if o.Kind == kindReceivers && len(o.Raw) > 0 {
 			t.Error("Alertmanager's configuration is kept: it may hold secrets")
 		}
+	}
+}
+
+// An endpoint in front of several Prometheus servers has series and no Alertmanagers: the alert is still followed.
+func TestAlertmanagersThatAreNotListed(t *testing.T) {
+	t.Parallel()
+	g, p := serve(t, &api{unlisted: true})
+	var rec recorder
+	if err := g.observeAlert(t.Context(), nil, p, &rec); err != nil {
+		t.Fatal(err)
+	}
+	var b check.Builder
+	g.judgeAlert(&b, rec.obs)
+	if j := b.Judgement(""); j.Verdict != check.Unobserved || len(j.Findings) != 1 || !strings.Contains(j.Findings[0].Message, "does not serve /api/v1/alertmanagers") {
+		t.Errorf("posted: %+v", j)
 	}
 }
 

@@ -73,7 +73,15 @@ func TestJudge(t *testing.T) {
 		"hang without a word":          {titan, fakeTrainer{timeout: true, lastStep: merge(node(0, 7), node(1, 7), node(2, 7), node(3, 7))}, check.Failed, "job training", "hangs"},
 		"a pod fails":                  {titan, fakeTrainer{exit: map[int]int32{2: 1}}, check.Failed, "pod firstlight-test/training-2-abcde", "exit code 1"},
 		"no timestamps: pods' are had": {titan, fakeTrainer{noStamp: true}, check.Passed, "", ""},
-		"never ran":                    {titan, fakeTrainer{unstarted: true}, check.Unobserved, "job training", "Insufficient"},
+		// torchtitan issue 1232: "step:  1  loss: -1.0000" on all pipeline stages but the last.
+		"pipeline stages without a loss": {titan, fakeTrainer{stages: true}, check.Passed, "", ""},
+		"pipeline stages, not finite":    {titan, fakeTrainer{stages: true, nanAt: 30}, check.Failed, "loss of job training", `"nan" at step 30 on every rank`},
+		"pipeline stages, not falling":   {titan, fakeTrainer{stages: true, lossUp: true}, check.Failed, "loss of job training", "does not decrease"},
+		// torchrun restarts all workers after a failure, up to --max-restarts or PET_MAX_RESTARTS times.
+		"restarted":             {titan, fakeTrainer{restarted: 23}, check.Failed, "job training", "rank 0 on gpu-01 printed step 1 after step 23"},
+		"restarted megatron":    {mega, fakeTrainer{restarted: 23, lastOnly: true, straggler: strings.Replace(straggler, "350.32", "297.32", 1)}, check.Failed, "job training", "rank 31 on gpu-04 printed step 1 after step 23"},
+		"restarted for a cause": {titan, fakeTrainer{restarted: 23, watchdog: 11}, check.Failed, "gpu-02 (rank 11)", "training was restarted: collective-timeout"},
+		"never ran":             {titan, fakeTrainer{unstarted: true}, check.Unobserved, "job training", "Insufficient"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -46,6 +46,21 @@ type fakeTrainer struct {
 	unmeasured map[int]bool
 	// checkpoint is a pod's line of the test of the directory for checkpoints; missing: a healthy one.
 	checkpoint map[int]string
+	// restarted is the step after which every rank began again with step 1; 0: none did.
+	restarted int
+	// stages: four pipeline stages, of which the last computes the loss.
+	stages bool
+}
+
+// printed are the steps that a rank prints, in their order.
+func (w fakeTrainer) printed(end int) []int {
+	var steps []int
+	for _, last := range []int{w.restarted, end} {
+		for step := 1; step <= last; step++ {
+			steps = append(steps, step)
+		}
+	}
+	return steps
 }
 
 func testSite(framework string) *site.Site {
@@ -94,6 +109,9 @@ func (w fakeTrainer) factor(rank, step int) float64 {
 
 func (w fakeTrainer) loss(rank, step int) string {
 	v := 6 + 5*math.Exp(-float64(step)/28)
+	if w.stages && rank < 24 {
+		return "-1.00000"
+	}
 	if w.lossUp {
 		v = 6 + float64(step)/100
 	}
@@ -159,7 +177,7 @@ func (w fakeTrainer) torchtitan(b *strings.Builder, label string, rank, end int,
 	say("Starting job: llama3_8b training")
 	say("Model llama3 8B size: 8,030,261,248 total parameters")
 	say("Peak FLOPS used for computing MFU: %.3e", peak*1e12)
-	for step := 1; step <= end; step++ {
+	for _, step := range w.printed(end) {
 		f := w.factor(rank, step)
 		tflops := fmt.Sprintf("  tflops: %.2f", healthyTFLOPS*f)
 		if w.noTFLOPS {
@@ -182,7 +200,7 @@ func (w fakeTrainer) megatron(b *strings.Builder, label string, rank, end, steps
 	if w.lastOnly && rank != 31 {
 		return
 	}
-	for step := 1; step <= end; step++ {
+	for _, step := range w.printed(end) {
 		f := w.factor(rank, step)
 		fmt.Fprintf(b, "%s [%s] iteration %8d/%8d | consumed samples: %12d | elapsed time per iteration (ms): %.1f | throughput per GPU (TFLOP/s/GPU): %.1f | learning rate: 1.000000E-04 | global batch size:   256 | lm loss: %s | loss scale: 1.0 | grad norm: 3.210 | number of skipped iterations: %3d | number of nan iterations: %3d |\n",
 			label, at.Format("2006-01-02 15:04:05.000000"), step, steps, step*256, stepMs/f, healthyTFLOPS*f, strings.TrimSpace(w.loss(rank, step)), w.skipped, 0)

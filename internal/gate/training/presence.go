@@ -27,21 +27,7 @@ func (r *review) outcome() {
 	if r.timedOut() {
 		what = "hangs: it did not end before its timeout"
 	}
-	seen := map[string]bool{}
-	for _, p := range r.pods {
-		for _, f := range p.Failures {
-			suspect := p.Node
-			if f.Rank >= 0 {
-				suspect = fmt.Sprintf("%s (rank %d)", r.nodeOf(f.Rank), f.Rank)
-			}
-			if seen[suspect+f.Kind] {
-				continue
-			}
-			seen[suspect+f.Kind] = true
-			r.Fail(p.id, suspect, remedyHang, "training %s: %s: %s", what, f.Kind, f.Text)
-		}
-	}
-	if len(seen) > 0 {
+	if r.failures(what) {
 		return
 	}
 	var bad []string
@@ -57,6 +43,25 @@ func (r *review) outcome() {
 		}
 	}
 	r.Fail(r.jobID, suspect, remedyRead, "training %s: %s %s", what, r.job.Outcome.Problem, list(bad))
+}
+
+// failures reports the failures in the logs, each kind of a rank once. It reports whether there are any.
+func (r *review) failures(what string) bool {
+	seen := map[string]bool{}
+	for _, p := range r.pods {
+		for _, f := range p.Failures {
+			suspect := p.Node
+			if f.Rank >= 0 {
+				suspect = fmt.Sprintf("%s (rank %d)", r.nodeOf(f.Rank), f.Rank)
+			}
+			if seen[suspect+f.Kind] {
+				continue
+			}
+			seen[suspect+f.Kind] = true
+			r.Fail(p.id, suspect, remedyHang, "training %s: %s: %s", what, f.Kind, f.Text)
+		}
+	}
+	return len(seen) > 0
 }
 
 // placeOf names a pod; a task of Slurm by its node.

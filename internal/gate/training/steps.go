@@ -52,7 +52,30 @@ func (r *review) steps() {
 	if fewest >= 0 {
 		r.figure("steps reached", float64(fewest), "steps", float64(r.job.Steps), "==", "site workloads.training.steps")
 	}
+	r.restarted()
 	r.loss()
+}
+
+// restarted requires that no rank began again: torchrun starts all workers once more after one has failed, if it may
+// (--max-restarts, PET_MAX_RESTARTS), and the job succeeds.
+func (r *review) restarted() {
+	if !r.job.Outcome.Succeeded {
+		return // outcome reports what failed
+	}
+	for _, k := range r.reporters() {
+		last := 0
+		for _, s := range k.Steps {
+			if s.Step < 1 || s.Step > r.job.Steps {
+				continue // not a step of the job
+			}
+			if s.Step < last {
+				r.failures("was restarted")
+				r.Fail(k.id, "job "+jobName, remedyRestart, "training was restarted: rank %d on %s printed step %d after step %d", k.Rank.Rank, k.node, s.Step, last)
+				return
+			}
+			last = s.Step
+		}
+	}
 }
 
 func (r *review) skipped(k ranked) {
@@ -70,16 +93,28 @@ func (r *review) skipped(k ranked) {
 	}
 }
 
+const remedyRestart = "find in the logs of all ranks what ended the first attempt, and look for XIDs on their nodes; then run it again with --from training"
+
 const remedyLoss = "check the data set and the learning rate; if they are known to be good, suspect silent data corruption: run the collective gate and dcgmi diag -r 4"
 
 const remedyNaN = "bisect the nodes until the faulty one is found; run dcgmi diag -r 4 on it; if every node fails, check the data set and the learning rate"
+
+// withLoss are the reporters that compute a loss. With pipeline parallelism torchtitan prints one number below 0, -1, at
+// every step of a rank that is not of the last stage (its issues 550 and 1232). No loss of a language model is below 0.
+func (r *review) withLoss() []ranked {
+	return slices.DeleteFunc(slices.Clone(r.reporters()), func(k ranked) bool {
+		return len(k.Steps) > 0 && !slices.ContainsFunc(k.Steps, func(s Step) bool {
+			return s.Loss == nil || *s.Loss >= 0 || *s.Loss != *k.Steps[0].Loss
+		})
+	})
+}
 
 // loss requires a finite loss on every rank and step, and a lower median over the last third of
 // the steps than over the first third.
 func (r *review) loss() {
 	byStep := map[int][]float64{}
 	bad := map[int]Step{} // by rank, the first without a finite loss
-	for _, k := range r.reporters() {
+	for _, k := range r.withLoss() {
 		for _, s := range k.Steps {
 			if s.Loss != nil {
 				byStep[s.Step] = append(byStep[s.Step], *s.Loss)
@@ -109,7 +144,7 @@ func (r *review) loss() {
 // notFinite blames the ranks whose loss is not finite. If the loss of every rank is not finite
 // from the same step on, no rank can be blamed: trainers print the loss reduced over all ranks.
 func (r *review) notFinite(first map[int]Step) {
-	reporters := r.reporters()
+	reporters := r.withLoss()
 	at := first[slices.Min(slices.Collect(maps.Keys(first)))]
 	same := !slices.ContainsFunc(reporters, func(k ranked) bool {
 		s, ok := first[k.Rank.Rank]

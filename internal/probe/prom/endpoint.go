@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/firstlight/firstlight/internal/probe/kube"
@@ -26,6 +27,8 @@ type Client struct {
 	base string
 	name string
 	http *http.Client
+	// delayed: the answers are those of VictoriaMetrics, which delays new samples unless a query says otherwise.
+	delayed atomic.Bool
 }
 
 // Connect creates a client without connecting. A Service endpoint requires cluster. It reads

@@ -32,7 +32,7 @@ func (p Prometheus) Query(ctx context.Context, expr string, at time.Time) ([]Sam
 	if !at.IsZero() {
 		params.Set("time", at.UTC().Format(time.RFC3339Nano))
 	}
-	raw, err := p.get(ctx, "/api/v1/query", params)
+	raw, err := p.undelayed(ctx, params)
 	if err != nil {
 		return nil, raw, err
 	}
@@ -41,6 +41,34 @@ func (p Prometheus) Query(ctx context.Context, expr string, at time.Time) ([]Sam
 		return nil, raw, fmt.Errorf("query %s at %s: %w", expr, p.name, err)
 	}
 	return samples, raw, nil
+}
+
+// latencyOffset is the shortest delay of a query that VictoriaMetrics accepts.
+const latencyOffset = "1ms"
+
+// undelayed sends a query. VictoriaMetrics evaluates queries at 30 s ago (-search.latencyOffset) and returns the current
+// time with the result, so samples look older than they are: it is asked again without the delay. Others do not get the
+// argument, since some refuse an unknown one.
+func (p Prometheus) undelayed(ctx context.Context, params url.Values) ([]byte, error) {
+	if !p.delayed.Load() {
+		raw, err := p.get(ctx, "/api/v1/query", params)
+		if err != nil || !ofVictoriaMetrics(raw) {
+			return raw, err
+		}
+		p.delayed.Store(true)
+	}
+	params.Set("latency_offset", latencyOffset)
+	return p.get(ctx, "/api/v1/query", params)
+}
+
+// ofVictoriaMetrics recognises an answer of VictoriaMetrics by its statistics.
+func ofVictoriaMetrics(raw []byte) bool {
+	var r struct {
+		Stats struct {
+			Fetched json.RawMessage `json:"seriesFetched"`
+		} `json:"stats"`
+	}
+	return json.Unmarshal(raw, &r) == nil && len(r.Stats.Fetched) > 0
 }
 
 // Target is a scrape target.

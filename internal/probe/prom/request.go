@@ -35,9 +35,27 @@ func (c *Client) do(ctx context.Context, method, path string, query url.Values, 
 		return nil, fmt.Errorf("read response to %s of %s: more than %d MiB", path, c.name, maxResponse>>20)
 	}
 	if resp.StatusCode/100 != 2 {
-		return data, fmt.Errorf("request %s of %s: %s: %s", path, c.name, resp.Status, errorText(data))
+		err := fmt.Errorf("request %s of %s: %s: %s", path, c.name, resp.Status, errorText(data))
+		if notServed(resp.StatusCode, data) {
+			err = notServedError{err}
+		}
+		return data, err
 	}
 	return data, nil
+}
+
+// ErrNotServed is in the error of a request if the endpoint does not have the path: Thanos Querier, Mimir, managed
+// services and VictoriaMetrics have Prometheus' query API without the rest of its API.
+var ErrNotServed = errors.New("path is not served")
+
+type notServedError struct{ error }
+
+func (notServedError) Is(target error) bool { return target == ErrNotServed }
+
+// notServed recognises the answer to an unknown path. VictoriaMetrics answers 400.
+func notServed(status int, body []byte) bool {
+	return status == http.StatusNotFound || status == http.StatusMethodNotAllowed ||
+		status == http.StatusBadRequest && bytes.Contains(body, []byte("unsupported path requested"))
 }
 
 // send sends a request. The caller closes the body of the response.

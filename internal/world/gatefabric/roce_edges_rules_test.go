@@ -183,6 +183,52 @@ func TestWithoutOneMechanism(t *testing.T) {
 	}
 }
 
+// mlx5 counts pauses of a priority only while PFC is enabled on it, and those named global while link-level pause is
+// (mlx5e_grp_per_prio_pfc_fill_strings in drivers/net/ethernet/mellanox/mlx5/core/en_stats.c, Linux 4.18 to 6.14):
+// without PFC, ethtool -S has no rx_prio3_pause_duration.
+func TestPausesWithoutPFC(t *testing.T) {
+	t.Parallel()
+	const second = 1_000_000 // microseconds
+	ofPriority := func(c map[string]uint64) {
+		delete(c, "rx_prio3_pause_duration")
+		delete(c, "tx_prio3_pause_duration")
+	}
+	global := func(rx uint64) func(map[string]uint64) {
+		return func(c map[string]uint64) {
+			ofPriority(c)
+			c["rx_global_pause_duration"], c["tx_global_pause_duration"] = rx, 0
+		}
+	}
+	without := []string{site.WithoutPFC}
+	for name, tt := range map[string]struct {
+		without       []string
+		before, after func(map[string]uint64)
+		verdict       check.Verdict
+		says          string
+	}{
+		"no port pauses":                   {without, ofPriority, ofPriority, check.Passed, ""},
+		"PFC is demanded":                  {nil, ofPriority, ofPriority, check.Unobserved, "does not count rx_prio3_pause_duration"},
+		"link-level pause does not help":   {nil, global(0), global(0), check.Unobserved, "does not count rx_prio3_pause_duration"},
+		"link-level pause":                 {without, global(0), global(30 * second), check.Passed, ""},
+		"a storm of link-level pause":      {without, global(0), global(60 * second), check.Failed, "was paused by the switch by link-level pause frames for 10 % of the soak"},
+		"link-level pause was set between": {without, ofPriority, global(0), check.Unobserved, "does not count rx_global_pause_duration"},
+		"PFC was set between":              {without, ofPriority, func(map[string]uint64) {}, check.Unobserved, "does not count rx_prio3_pause_duration"},
+		"PFC is on":                        {without, func(map[string]uint64) {}, func(c map[string]uint64) { c["tx_prio3_pause_duration"] += 60 * second }, check.Failed, "paused the switch on priority 3"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t, 2)
+			obs := counted(t, counted(t, healthy(t, b), 0, tt.before), 1, tt.after)
+			b.site.Fabric.RoCE.Without = tt.without
+			suspect := ""
+			if tt.says != "" {
+				suspect = "gpu-01/mlx5_0"
+			}
+			checktest.Judged(t, b.judge(obs), tt.verdict, suspect, tt.says)
+		})
+	}
+}
+
 // RDMA traffic in priority 0 needs its DSCP in that priority: a DSCP that is not mapped has none.
 func TestTheDSCPOfPriorityZero(t *testing.T) {
 	t.Parallel()

@@ -149,11 +149,15 @@ func (g *Gate) limits(b *check.Builder, c growth) float64 {
 func (g *Gate) pauses(b *check.Builder, c growth) float64 {
 	longest, limit := 0.0, g.profile.Fabric.RoCE.MaxPause.Value
 	for _, side := range []struct{ direction, what string }{{"rx", "was paused by the switch"}, {"tx", "paused the switch"}} {
-		by, _ := c.grew(b, fmt.Sprintf("%s_prio%d_pause_duration", side.direction, g.priority())) // microseconds
+		name, how := g.pauseCounter(c, side.direction)
+		if name == "" {
+			continue
+		}
+		by, _ := c.grew(b, name) // microseconds
 		part := float64(by) / float64(c.over.Microseconds())
 		longest = max(longest, part)
 		if part > limit {
-			b.Fail(c.id, c.v.name, remedyPause, "%s (%s) %s on priority %d for %.0f %% of the soak, at most %g %% is allowed: a pause storm", c.v.name, c.v.netdev, side.what, g.priority(), 100*part, 100*limit)
+			b.Fail(c.id, c.v.name, remedyPause, "%s (%s) %s %s for %.0f %% of the soak, at most %g %% is allowed: a pause storm", c.v.name, c.v.netdev, side.what, how, 100*part, 100*limit)
 		}
 	}
 	return longest
@@ -166,4 +170,26 @@ func notifications(b *check.Builder, c growth) {
 	if ok && marked > 0 && sent == 0 {
 		b.Fail(c.id, c.v.name, remedyCNP, "%d packets arrived marked at %s (%s) over the soak, and it sent no congestion notification", marked, c.v.name, c.v.netdev)
 	}
+}
+
+// pauseCounter is the counter of pauses in a direction, and what paused. mlx5 has that of a priority only while PFC is
+// enabled on it, and a global one while link-level pause is: without both the port cannot be paused.
+func (g *Gate) pauseCounter(c growth, direction string) (name, how string) {
+	name = fmt.Sprintf("%s_prio%d_pause_duration", direction, g.priority())
+	global := direction + "_global_pause_duration"
+	switch {
+	case g.demands(site.WithoutPFC) || c.has(name):
+		return name, fmt.Sprintf("on priority %d", g.priority())
+	case c.has(global):
+		return global, "by link-level pause frames"
+	default:
+		return "", ""
+	}
+}
+
+// has reports whether a reading has the counter.
+func (c growth) has(name string) bool {
+	_, before := c.was[name]
+	_, after := c.now[name]
+	return before || after
 }

@@ -5,11 +5,12 @@ import (
 )
 
 // vLLM's histograms, in seconds: the wait before scheduling, the time from arrival to the first
-// token, and between tokens.
+// token, and between tokens, which had another name until 0.10.
 const (
 	queueTime  = "vllm:request_queue_time_seconds"
 	ttftMetric = "vllm:time_to_first_token_seconds"
 	itlMetric  = "vllm:inter_token_latency_seconds"
+	itlOlder   = "vllm:time_per_output_token_seconds"
 )
 
 // The metrics of how late the steps of a server ended because its machine was busy, in seconds. A
@@ -23,10 +24,18 @@ const (
 // Each is nil for a server without such a metric.
 func (f *Figures) addMetrics(before, after []byte) {
 	f.Queue = queueOf(before, after)
-	f.ServerTTFT, f.ServerITL = p99Of(before, after, ttftMetric), p99Of(before, after, itlMetric)
+	f.ServerTTFT, f.ServerITL = p99Of(before, after, ttftMetric), p99Of(before, after, itlName(after))
 	if before, after := lateOf(before), lateOf(after); before != nil && after != nil {
 		f.ServerLate = &ServerLate{Sum: after.Sum - before.Sum, Max: after.Max}
 	}
+}
+
+// itlName is the name of the histogram of the time between tokens.
+func itlName(raw []byte) string {
+	if _, err := prom.ParseHistogram(raw, itlMetric); err != nil {
+		return itlOlder
+	}
+	return itlMetric
 }
 
 // queueOf is the mean wait in a server's queue between two snapshots of its metrics, in ms; nil
