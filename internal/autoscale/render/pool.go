@@ -61,10 +61,11 @@ func nodePool(v Values, name, role string, limits map[string]any) *unstructured.
 	if len(v.InstanceTypes) > 0 {
 		requirements = append(requirements, requirement(corev1.LabelInstanceTypeStable, v.InstanceTypes...))
 	}
-	taints := []any{}
+	var taints []any
 	if v.Tainted {
 		taints = append(taints, taint(v.Taint))
 	}
+	taints = append(taints, taint(v.ownTaint()))
 	return &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "karpenter.sh/v1",
 		"kind":       "NodePool",

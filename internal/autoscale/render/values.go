@@ -99,13 +99,26 @@ func (v Values) labels(role string) map[string]string {
 	return l
 }
 
-// tolerations of pods for the GPU nodes of the run's pools. There is no taint
-// of the run's own: it would keep the GPU stack's DaemonSets off, too.
+// ownTaint is on the nodes of the run's pools: Karpenter creates a node there for a pod of others only if
+// no other NodePool has one for it (pkg/controllers/provisioning/scheduling/preferences.go). The pod would be
+// evicted with the node at the end of the run. PreferNoSchedule keeps no DaemonSet of the GPU stack off.
+func (v Values) ownTaint() site.Taint {
+	return site.Taint{Key: kube.LabelRun, Value: v.Run, Effect: string(corev1.TaintEffectPreferNoSchedule)}
+}
+
+// tolerations of pods for the GPU nodes of the pools.
 func (v Values) tolerations() []corev1.Toleration {
-	if !v.Tainted {
-		return nil
+	var out []corev1.Toleration
+	add := func(t site.Taint) {
+		out = append(out, corev1.Toleration{Key: t.Key, Operator: corev1.TolerationOpEqual, Value: t.Value, Effect: corev1.TaintEffect(t.Effect)})
 	}
-	return []corev1.Toleration{{Key: v.Taint.Key, Operator: corev1.TolerationOpEqual, Value: v.Taint.Value, Effect: corev1.TaintEffect(v.Taint.Effect)}}
+	if v.Tainted {
+		add(v.Taint)
+	}
+	if v.Zero != "" {
+		add(v.ownTaint())
+	}
+	return out
 }
 
 // pod is what all pods of the run have in common.
