@@ -1,6 +1,7 @@
 package preflight
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -39,6 +40,8 @@ func judgeSeries(f seriesFacts, want site.Telemetry) []Line {
 		}
 	}
 	switch {
+	case errors.Is(f.alertErr, prom.ErrNotServed) && want.Alert.Through != site.ThroughAlertmanager:
+		out = append(out, ok("alerting", f.address, "does not list its Alertmanagers: the alert of gate telemetry's rule will show it"))
 	case f.alertErr != nil:
 		out = append(out, unobserved("alerting", f.address, remedyPrometheus, "%v", f.alertErr))
 	case len(f.alertmanagers) == 0:

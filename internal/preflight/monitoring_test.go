@@ -2,6 +2,7 @@ package preflight
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -30,12 +31,17 @@ func TestJudgeServices(t *testing.T) {
 		"rare scrapes":    {func(f *seriesFacts) { f.intervals = []time.Duration{15 * time.Second, time.Minute} }, []string{"would-stop scrape interval p: every 1m0s, the site says 15s"}},
 		"often":           {func(f *seriesFacts) { f.intervals = []time.Duration{time.Second} }, nil},
 		"no Alertmanager": {func(f *seriesFacts) { f.alertmanagers = nil }, []string{"would-stop alerting p: no active Alertmanager"}},
-		"alerts unknown":  {func(f *seriesFacts) { f.alertErr = down }, []string{"unobserved alerting p: down"}},
+		// Thanos, Mimir and managed services: the gate follows the alert of its rule.
+		"Alertmanagers not listed": {func(f *seriesFacts) { f.alertErr = fmt.Errorf("read: %w", prom.ErrNotServed) }, nil},
+		"alerts unknown":           {func(f *seriesFacts) { f.alertErr = down }, []string{"unobserved alerting p: down"}},
 	} {
 		f := seriesFacts{address: "p", intervals: []time.Duration{15 * time.Second}, alertmanagers: []string{"am"}}
 		tt.spoil(&f)
 		require(t, name, judgeSeries(f, want), tt.want...)
 	}
+	posted := want
+	posted.Alert.Through = site.ThroughAlertmanager
+	require(t, "Alertmanagers not listed, and an alert that is posted", judgeSeries(seriesFacts{address: "p", alertErr: prom.ErrNotServed}, posted), "unobserved alerting p: path is not served")
 	for name, tt := range map[string]struct {
 		spoil func(f *alertFacts)
 		want  []string
