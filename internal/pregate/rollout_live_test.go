@@ -4,15 +4,18 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/pregate/playbook"
+	"github.com/firstlight/firstlight/internal/probe/ssh/opensshtest"
 	"github.com/firstlight/firstlight/internal/site"
 	"github.com/firstlight/firstlight/internal/suite"
 )
@@ -224,6 +227,76 @@ func TestLiveRollout(t *testing.T) {
 			}
 			if got := listed(t, done); got != c.written {
 				t.Errorf("the playbook was applied to %q, want %q", got, c.written)
+			}
+		})
+	}
+}
+
+// TestLiveRolloutOverSSH rolls a playbook out over OpenSSH's server, in waves of one host. The host that
+// changes its key before the second wave gets nothing and is named; so is one that accepts connections and hangs.
+func TestLiveRolloutOverSSH(t *testing.T) {
+	suite.Live(t)
+	suite.Require(t, suite.All)
+	needAnsible(t)
+	opensshtest.Need(t)
+	for name, tt := range map[string]struct {
+		spoil   func(second *opensshtest.Server)
+		verdict check.Verdict
+		want    string
+		written string
+	}{
+		"applied":                {func(*opensshtest.Server) {}, check.Passed, "", "gpu-01 gpu-02 gpu-03"},
+		"a host has another key": {func(s *opensshtest.Server) { s.Renew("ed25519") }, check.Failed, "gpu-02: unreachable for nodes.yaml", "gpu-01"},
+		"a host refuses the key": {func(s *opensshtest.Server) { write(t, s.File("authorized_keys"), "", 0o600) }, check.Failed, "gpu-02: unreachable for nodes.yaml", "gpu-01"},
+		"a host hangs":           {func(s *opensshtest.Server) { s.Hang.Store(true) }, check.Failed, "gpu-02: unreachable for nodes.yaml", "gpu-01"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			id, known := filepath.Join(dir, "id"), ""
+			opensshtest.Keygen(t, id, "ed25519", "")
+			lines := []string{"[nodes]"}
+			var servers []*opensshtest.Server
+			for i := range 3 {
+				s := opensshtest.Start(t, "Subsystem sftp internal-sftp")
+				s.Allow(id + ".pub")
+				address := s.Listen(fmt.Sprintf("127.92.0.%d:0", i+1))
+				host, port, err := net.SplitHostPort(address)
+				if err != nil {
+					t.Fatal(err)
+				}
+				known += s.Known(address)
+				servers = append(servers, s)
+				lines = append(lines, fmt.Sprintf("gpu-%02d ansible_host=%s ansible_port=%s ansible_user=%s done=%s", i+1, host, port, s.User, s.File("done")))
+			}
+			write(t, filepath.Join(dir, "known_hosts"), known, 0o600)
+			lines = append(lines, "[nodes:vars]", "ansible_python_interpreter=auto_silent", "ansible_ssh_private_key_file="+id,
+				"ansible_ssh_common_args='-o UserKnownHostsFile="+filepath.Join(dir, "known_hosts")+" -o ConnectTimeout=20'")
+			write(t, filepath.Join(dir, "inventory.ini"), strings.Join(lines, "\n")+"\n", 0o600)
+			write(t, filepath.Join(dir, "nodes.yaml"), "- hosts: nodes\n  gather_facts: false\n  tasks:\n    - ansible.builtin.copy: {content: done, dest: '{{ done }}'}\n", 0o600)
+			t.Setenv("ANSIBLE_LOCAL_TEMP", t.TempDir())
+			t.Setenv("ANSIBLE_HOME", t.TempDir())
+			t.Setenv("ANSIBLE_SSH_ARGS", "-o ControlMaster=no") // no process that outlives the test
+			t.Setenv("ANSIBLE_SSH_USETTY", "false")             // a server without root has no terminals
+			t.Chdir(dir)
+			tt.spoil(servers[1])
+			r := &rollout{spec: site.Ansible{Playbook: "nodes.yaml", Inventory: "inventory.ini", Waves: "1"}, hosts: []string{"gpu-01", "gpu-02", "gpu-03"}, timeout: 10 * time.Minute}
+			rec := &memory{}
+			proceed, err := r.Observe(t.Context(), rec, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			j, _, ok := playbook.Judge(rec.obs, playbook.Expected{})
+			if !ok || j.Verdict != tt.verdict || proceed != (tt.verdict == check.Passed) || tt.want != "" && !slices.ContainsFunc(j.Findings, func(f check.Finding) bool { return strings.HasPrefix(f.Suspect+": "+f.Message, tt.want) }) {
+				t.Errorf("%s, proceed %v, want %s with %q: %+v", j.Verdict, proceed, tt.verdict, tt.want, j.Findings)
+			}
+			var written []string
+			for i, s := range servers {
+				if _, err := os.Stat(s.File("done")); err == nil {
+					written = append(written, fmt.Sprintf("gpu-%02d", i+1))
+				}
+			}
+			if got := strings.Join(written, " "); got != tt.written {
+				t.Errorf("the playbook was applied to %q, want %q", got, tt.written)
 			}
 		})
 	}

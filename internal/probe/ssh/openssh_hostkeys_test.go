@@ -8,22 +8,9 @@ import (
 	"testing"
 
 	"github.com/firstlight/firstlight/internal/probe/ssh"
+	"github.com/firstlight/firstlight/internal/probe/ssh/opensshtest"
 	"github.com/firstlight/firstlight/internal/site"
 )
-
-// renew gives a server another host key, and returns the fingerprints of the old and the new one.
-func (s *openssh) renew(kind string) (before, after string) {
-	s.t.Helper()
-	before = fingerprintOf(s.t, s.file("host_key"))
-	for _, name := range []string{"host_key", "host_key.pub"} {
-		if err := os.Remove(s.file(name)); err != nil {
-			s.t.Fatal(err)
-		}
-	}
-	keygen(s.t, s.file("host_key"), kind, "")
-	s.share()
-	return before, fingerprintOf(s.t, s.file("host_key"))
-}
 
 // trust replaces the known hosts of a site.
 func trust(t *testing.T, s *site.Site, lines ...string) {
@@ -44,26 +31,26 @@ func TestOpenSSHChangedHostKey(t *testing.T) {
 	t.Parallel()
 	h, s := opensshSite(t)
 	address, known := s.Inventory.Nodes[0].Address, s.Reach.SSH.KnownHostsFile
-	trust(t, s, "# the hosts\n\n", h.known(address))
+	trust(t, s, "# the hosts\n\n", h.Known(address))
 	loggedIn(t, h, s, ssh.Options{})
-	before, after := h.renew("ed25519")
-	refused(t, s, ssh.Options{}, "has changed", bracketed(t, address), known+":3", before, after, "ssh-keygen -R")
+	before, after := h.Renew("ed25519")
+	refused(t, s, ssh.Options{}, "has changed", opensshtest.Bracketed(t, address), known+":3", before, after, "ssh-keygen -R")
 	_, err := whoami(t, s, ssh.Options{})
 	if u, ok := errors.AsType[*ssh.UnreachableError](err); !ok || !strings.Contains(u.Remedy(), "knownHostsFile") {
 		t.Errorf("%v", err)
 	}
 
 	// A key of another type is a change, too.
-	h.renew("rsa")
+	h.Renew("rsa")
 	refused(t, s, ssh.Options{}, "has changed", before, "rsa-sha2-512")
 
 	trust(t, s)
-	_, rsa := fingerprintOf(t, h.file("host_key")), fingerprintOf(t, h.file("host_key"))
+	_, rsa := opensshtest.Fingerprint(t, h.File("host_key")), opensshtest.Fingerprint(t, h.File("host_key"))
 	refused(t, s, ssh.Options{}, "is not in "+known, rsa, "administrator")
 
-	trust(t, s, h.known(address))
+	trust(t, s, h.Known(address))
 	loggedIn(t, h, s, ssh.Options{})
-	tool(t, "ssh-keygen", "-q", "-H", "-f", known)
+	opensshtest.Tool(t, "ssh-keygen", "-q", "-H", "-f", known)
 	if !strings.HasPrefix(text(t, known), "|1|") {
 		t.Fatal("ssh-keygen -H has not hashed the name")
 	}
@@ -74,16 +61,16 @@ func TestOpenSSHHostCertificate(t *testing.T) {
 	t.Parallel()
 	h, s := opensshSite(t, "HostCertificate /dev/null")
 	address := s.Inventory.Nodes[0].Address
-	config := text(t, h.file("sshd_config"))
-	write(t, h.file("sshd_config"), []byte(strings.Replace(config, "HostCertificate /dev/null", "HostCertificate "+h.file("host_key-cert.pub"), 1)))
+	config := text(t, h.File("sshd_config"))
+	write(t, h.File("sshd_config"), []byte(strings.Replace(config, "HostCertificate /dev/null", "HostCertificate "+h.File("host_key-cert.pub"), 1)))
 	dir := t.TempDir()
 	ca, other := filepath.Join(dir, "ca"), filepath.Join(dir, "other")
-	keygen(t, ca, "rsa", "") // another type than that of the host key
-	keygen(t, other, "ed25519", "")
+	opensshtest.Keygen(t, ca, "rsa", "") // another type than that of the host key
+	opensshtest.Keygen(t, other, "ed25519", "")
 	sign := func(ca string, more ...string) {
 		t.Helper()
-		tool(t, append(append([]string{"ssh-keygen", "-q", "-h", "-s", ca, "-I", "gpu-01"}, more...), h.file("host_key.pub"))...)
-		h.share()
+		opensshtest.Tool(t, append(append([]string{"ssh-keygen", "-q", "-h", "-s", ca, "-I", "gpu-01"}, more...), h.File("host_key.pub"))...)
+		h.Share()
 	}
 	authority := func(pattern, ca string) string { return "@cert-authority " + pattern + " " + text(t, ca+".pub") }
 	pattern := "[127.0.0.*]:" + portOf(t, address)
@@ -95,9 +82,9 @@ func TestOpenSSHHostCertificate(t *testing.T) {
 	loggedIn(t, h, s, ssh.Options{})
 
 	trust(t, s, authority(pattern, other))
-	refused(t, s, ssh.Options{}, "host certificate of", fingerprintOf(t, ca), "no authorities")
+	refused(t, s, ssh.Options{}, "host certificate of", opensshtest.Fingerprint(t, ca), "no authorities")
 	trust(t, s, authority("[10.0.0.*]:22", ca))
-	refused(t, s, ssh.Options{}, bracketed(t, address))
+	refused(t, s, ssh.Options{}, opensshtest.Bracketed(t, address))
 
 	sign(ca, "-n", "gpu-02")
 	trust(t, s, authority(pattern, ca))
@@ -106,13 +93,13 @@ func TestOpenSSHHostCertificate(t *testing.T) {
 	refused(t, s, ssh.Options{}, "host certificate of", "expired")
 
 	// A host without a certificate is not let through for an authority's sake.
-	if err := os.Remove(h.file("host_key-cert.pub")); err != nil {
+	if err := os.Remove(h.File("host_key-cert.pub")); err != nil {
 		t.Fatal(err)
 	}
-	write(t, h.file("sshd_config"), []byte(strings.Replace(config, "HostCertificate /dev/null", "", 1)))
-	h.share()
-	refused(t, s, ssh.Options{}, "certificate authority", fingerprintOf(t, ca), "host offers")
-	trust(t, s, authority(pattern, ca), h.known(address))
+	write(t, h.File("sshd_config"), []byte(strings.Replace(config, "HostCertificate /dev/null", "", 1)))
+	h.Share()
+	refused(t, s, ssh.Options{}, "certificate authority", opensshtest.Fingerprint(t, ca), "host offers")
+	trust(t, s, authority(pattern, ca), h.Known(address))
 	loggedIn(t, h, s, ssh.Options{})
 }
 
@@ -120,21 +107,21 @@ func TestOpenSSHRevokedHostKey(t *testing.T) {
 	t.Parallel()
 	h, s := opensshSite(t)
 	address, known := s.Inventory.Nodes[0].Address, s.Reach.SSH.KnownHostsFile
-	fingerprint := fingerprintOf(t, h.file("host_key"))
-	trust(t, s, h.known(address), "@revoked * "+text(t, h.file("host_key.pub")))
+	fingerprint := opensshtest.Fingerprint(t, h.File("host_key"))
+	trust(t, s, h.Known(address), "@revoked * "+text(t, h.File("host_key.pub")))
 	refused(t, s, ssh.Options{}, "is revoked", fingerprint, known+":2", "ssh-keygen -A")
-	trust(t, s, "@revoked * "+text(t, h.file("host_key.pub")))
+	trust(t, s, "@revoked * "+text(t, h.File("host_key.pub")))
 	refused(t, s, ssh.Options{}, "is revoked", known+":1")
 
 	// The authority is revoked.
 	ca := filepath.Join(t.TempDir(), "ca")
-	keygen(t, ca, "ed25519", "")
-	tool(t, "ssh-keygen", "-q", "-h", "-s", ca, "-I", "gpu-01", "-n", "127.0.0.1", h.file("host_key.pub"))
-	write(t, h.file("sshd_config"), []byte(text(t, h.file("sshd_config"))+"HostCertificate "+h.file("host_key-cert.pub")+"\n"))
-	h.share()
+	opensshtest.Keygen(t, ca, "ed25519", "")
+	opensshtest.Tool(t, "ssh-keygen", "-q", "-h", "-s", ca, "-I", "gpu-01", "-n", "127.0.0.1", h.File("host_key.pub"))
+	write(t, h.File("sshd_config"), []byte(text(t, h.File("sshd_config"))+"HostCertificate "+h.File("host_key-cert.pub")+"\n"))
+	h.Share()
 	authority := "@cert-authority [127.0.0.1]:" + portOf(t, address) + " " + text(t, ca+".pub")
 	trust(t, s, authority)
 	loggedIn(t, h, s, ssh.Options{})
 	trust(t, s, authority, "@revoked * "+text(t, ca+".pub"))
-	refused(t, s, ssh.Options{}, "is revoked", fingerprintOf(t, ca), known+":2")
+	refused(t, s, ssh.Options{}, "is revoked", opensshtest.Fingerprint(t, ca), known+":2")
 }

@@ -9,12 +9,13 @@ import (
 	"testing"
 
 	"github.com/firstlight/firstlight/internal/probe/ssh"
+	"github.com/firstlight/firstlight/internal/probe/ssh/opensshtest"
 	"github.com/firstlight/firstlight/internal/site"
 )
 
 // behind is a host that is reached through two jump hosts by an SSH configuration.
 type behind struct {
-	first, second, target *openssh
+	first, second, target *opensshtest.Server
 	site                  *site.Site
 	dir                   string
 	config                string
@@ -23,16 +24,16 @@ type behind struct {
 // newBehind starts the servers. Each jump host has a key of its own.
 func newBehind(t *testing.T, extra ...string) *behind {
 	t.Helper()
-	b := &behind{dir: t.TempDir(), first: newOpenSSH(t), second: newOpenSSH(t, extra...), target: newOpenSSH(t)}
+	b := &behind{dir: t.TempDir(), first: opensshtest.Start(t), second: opensshtest.Start(t, extra...), target: opensshtest.Start(t)}
 	var known []string
 	var addresses []string
-	for i, s := range []*openssh{b.first, b.second, b.target} {
-		address := s.listen(fmt.Sprintf("127.0.0.%d:0", i+2))
+	for i, s := range []*opensshtest.Server{b.first, b.second, b.target} {
+		address := s.Listen(fmt.Sprintf("127.0.0.%d:0", i+2))
 		addresses = append(addresses, portOf(t, address))
 		id := filepath.Join(b.dir, fmt.Sprintf("id-%d", i))
-		keygen(t, id, "ed25519", "")
-		s.allow(id + ".pub")
-		known = append(known, s.known(address))
+		opensshtest.Keygen(t, id, "ed25519", "")
+		s.Allow(id + ".pub")
+		known = append(known, s.Known(address))
 	}
 	write(t, filepath.Join(b.dir, "known"), []byte(strings.Join(known, "")))
 	b.config = fmt.Sprintf(`
@@ -55,7 +56,7 @@ Host *
   UserKnownHostsFile %[5]s/known
   GlobalKnownHostsFile none
   StrictHostKeyChecking no
-`, addresses[0], addresses[1], addresses[2], b.first.user, b.dir)
+`, addresses[0], addresses[1], addresses[2], b.first.User, b.dir)
 	b.site = &site.Site{
 		Reach: site.Reach{SSH: site.SSH{
 			ConfigFile: filepath.Join(b.dir, "config"), Concurrency: 4,
@@ -95,17 +96,17 @@ func TestOpenSSHProxyJump(t *testing.T) {
 	}
 	wg.Wait()
 	// The hosts share the connections to the jump hosts.
-	if f, s, h := b.first.accepted.Load(), b.second.accepted.Load(), b.target.accepted.Load(); f != 1 || s != 1 || h != 3 {
+	if f, s, h := b.first.Accepted.Load(), b.second.Accepted.Load(), b.target.Accepted.Load(); f != 1 || s != 1 || h != 3 {
 		t.Errorf("%d, %d and %d connections, want 1, 1 and 3", f, s, h)
 	}
 
 	// A jump host that ends the connection is dialled again.
-	b.first.hangUp()
+	b.first.HangUp()
 	eventually(t, "a command after a lost jump host", func() error {
 		_, err := p.Run(t.Context(), "gpu-01", "true")
 		return err
 	})
-	if n := b.first.accepted.Load(); n < 2 {
+	if n := b.first.Accepted.Load(); n < 2 {
 		t.Errorf("%d connections to the first jump host after it ended one", n)
 	}
 	if err := p.Close(); err != nil {
@@ -113,17 +114,17 @@ func TestOpenSSHProxyJump(t *testing.T) {
 	}
 
 	// Without the jump hosts the target is dialled, which shows that they were used.
-	b.first.accepted.Store(0)
+	b.first.Accepted.Store(0)
 	b.write(t, strings.Replace(b.config, "ProxyJump first,second", "ProxyJump none", 1))
 	loggedIn(t, b.target, b.site, ssh.Options{})
-	if n := b.first.accepted.Load(); n != 0 {
+	if n := b.first.Accepted.Load(); n != 0 {
 		t.Errorf("%d connections to a jump host that is not used", n)
 	}
 
 	// The first jump host is reached as its own block says.
 	b.write(t, strings.Replace(strings.Replace(b.config, "Host second\n", "Host second\n  ProxyJump first\n", 1), "first,second", "second", 1))
 	loggedIn(t, b.target, b.site, ssh.Options{})
-	if n := b.first.accepted.Load(); n != 1 {
+	if n := b.first.Accepted.Load(); n != 1 {
 		t.Errorf("%d connections to the jump host of a jump host, want 1", n)
 	}
 }
@@ -135,7 +136,7 @@ func TestOpenSSHProxyJumpFails(t *testing.T) {
 
 	b.write(t, strings.Replace(b.config, "first,second", "first", 1))
 	loggedIn(t, b.target, b.site, ssh.Options{})
-	before, after := b.first.renew("ed25519")
+	before, after := b.first.Renew("ed25519")
 	refused(t, b.site, ssh.Options{}, "jump host 127.0.0.2", "has changed", before, after)
 
 	// An invalid configuration is an error before a connection is opened.
@@ -164,7 +165,7 @@ func TestOpenSSHSiteBeforeConfig(t *testing.T) {
 	b := newBehind(t)
 	b.write(t, strings.Replace(strings.Replace(b.config, "  ProxyJump first,second\n", "  ProxyJump second\n  User of-file\n", 1), "/id-2", "/gone", 1))
 	refused(t, b.site, ssh.Options{}, "gone")
-	b.site.Reach.SSH.User = b.target.user
+	b.site.Reach.SSH.User = b.target.User
 	b.site.Reach.SSH.IdentityFile = filepath.Join(b.dir, "id-2")
 	loggedIn(t, b.target, b.site, ssh.Options{})
 	b.site.Reach.SSH.KnownHostsFile = filepath.Join(b.dir, "empty")

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/firstlight/firstlight/internal/probe/ssh"
+	"github.com/firstlight/firstlight/internal/probe/ssh/opensshtest"
 	"github.com/firstlight/firstlight/internal/site"
 )
 
@@ -29,9 +30,9 @@ func whoami(t *testing.T, s *site.Site, o ssh.Options) (string, error) {
 }
 
 // loggedIn requires a login as the server's user.
-func loggedIn(t *testing.T, h *openssh, s *site.Site, o ssh.Options) {
+func loggedIn(t *testing.T, h *opensshtest.Server, s *site.Site, o ssh.Options) {
 	t.Helper()
-	if name, err := whoami(t, s, o); err != nil || name != h.user {
+	if name, err := whoami(t, s, o); err != nil || name != h.User {
 		t.Errorf("logged in as %q: %v", name, err)
 	}
 }
@@ -58,12 +59,12 @@ func TestOpenSSHKeyFile(t *testing.T) {
 	id := s.Reach.SSH.IdentityFile
 
 	other := filepath.Join(t.TempDir(), "other")
-	keygen(t, other, "rsa", "")
+	opensshtest.Keygen(t, other, "rsa", "")
 	s.Reach.SSH.IdentityFile, s.Reach.SSH.IdentityFiles = "", []string{other, id}
 	loggedIn(t, h, s, ssh.Options{})
 
 	s.Reach.SSH.IdentityFiles = []string{other}
-	refused(t, s, ssh.Options{}, "login as "+h.user+" refused", fingerprintOf(t, other))
+	refused(t, s, ssh.Options{}, "login as "+h.User+" refused", opensshtest.Fingerprint(t, other))
 
 	// As ssh, it refuses a private key that others can read.
 	s.Reach.SSH.IdentityFiles = []string{id}
@@ -77,7 +78,7 @@ func TestOpenSSHEncryptedKey(t *testing.T) {
 	t.Parallel()
 	h, s := opensshSite(t)
 	id := s.Reach.SSH.IdentityFile
-	tool(t, "ssh-keygen", "-q", "-p", "-P", "", "-N", "open sesame", "-f", id)
+	opensshtest.Tool(t, "ssh-keygen", "-q", "-p", "-P", "", "-N", "open sesame", "-f", id)
 	passphrase := filepath.Join(t.TempDir(), "passphrase")
 
 	refused(t, s, ssh.Options{}, id, "encrypted", "no terminal", "reach.ssh.passphraseFile", "ssh-add "+id)
@@ -121,7 +122,7 @@ func TestOpenSSHEncryptedKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, plain, data)
-	tool(t, "ssh-keygen", "-q", "-p", "-P", "open sesame", "-N", "", "-f", plain)
+	opensshtest.Tool(t, "ssh-keygen", "-q", "-p", "-P", "open sesame", "-N", "", "-f", plain)
 	loggedIn(t, h, s, ssh.Options{AgentSocket: agentWith(t, plain)})
 	refused(t, s, ssh.Options{AgentSocket: agentWith(t)}, id, "encrypted")
 }
@@ -141,17 +142,17 @@ func TestOpenSSHAgent(t *testing.T) {
 	dir := t.TempDir()
 	var keys []string
 	for _, name := range []string{"a", "b", "c", "d", "e", "f", "g"} {
-		keygen(t, filepath.Join(dir, name), "ed25519", "")
+		opensshtest.Keygen(t, filepath.Join(dir, name), "ed25519", "")
 		keys = append(keys, filepath.Join(dir, name))
 	}
 	crowded := ssh.Options{AgentSocket: agentWith(t, append(keys, id)...)}
-	refused(t, s, crowded, "Too many authentication failures", fingerprintOf(t, keys[0]))
+	refused(t, s, crowded, "Too many authentication failures", opensshtest.Fingerprint(t, keys[0]))
 	s.Reach.SSH.IdentityFile = id
 	loggedIn(t, h, s, crowded)
 	s.Reach.SSH.IdentityFile = id + ".pub" // the agent signs
 	loggedIn(t, h, s, crowded)
 	s.Reach.SSH.IdentityFile = keys[0] + ".pub"
-	refused(t, s, ssh.Options{AgentSocket: agentWith(t, keys[0], id)}, "login as "+h.user+" refused", fingerprintOf(t, keys[0]))
+	refused(t, s, ssh.Options{AgentSocket: agentWith(t, keys[0], id)}, "login as "+h.User+" refused", opensshtest.Fingerprint(t, keys[0]))
 }
 
 func TestOpenSSHCertificate(t *testing.T) {
@@ -159,20 +160,20 @@ func TestOpenSSHCertificate(t *testing.T) {
 	h, s := opensshSite(t)
 	dir := t.TempDir()
 	ca, id := filepath.Join(dir, "ca"), s.Reach.SSH.IdentityFile
-	keygen(t, ca, "ecdsa", "")
+	opensshtest.Keygen(t, ca, "ecdsa", "")
 	public, err := os.ReadFile(ca + ".pub")
 	if err != nil {
 		t.Fatal(err)
 	}
-	write(t, h.file("user_ca.pub"), public)
-	write(t, h.file("authorized_keys"), nil)
-	h.share()
+	write(t, h.File("user_ca.pub"), public)
+	write(t, h.File("authorized_keys"), nil)
+	h.Share()
 	sign := func(key string, more ...string) {
 		t.Helper()
-		tool(t, append(append([]string{"ssh-keygen", "-q", "-s", ca, "-I", "acceptance of " + filepath.Base(key)}, more...), key+".pub")...)
+		opensshtest.Tool(t, append(append([]string{"ssh-keygen", "-q", "-s", ca, "-I", "acceptance of " + filepath.Base(key)}, more...), key+".pub")...)
 	}
-	refused(t, s, ssh.Options{}, "login as "+h.user+" refused")
-	sign(id, "-n", h.user, "-V", "-5m:+5m")
+	refused(t, s, ssh.Options{}, "login as "+h.User+" refused")
+	sign(id, "-n", h.User, "-V", "-5m:+5m")
 	loggedIn(t, h, s, ssh.Options{})
 
 	// Named, with a key of ssh-agent.
@@ -180,7 +181,7 @@ func TestOpenSSHCertificate(t *testing.T) {
 	if err := os.Rename(id+"-cert.pub", cert); err != nil {
 		t.Fatal(err)
 	}
-	refused(t, s, ssh.Options{}, "login as "+h.user+" refused")
+	refused(t, s, ssh.Options{}, "login as "+h.User+" refused")
 	s.Reach.SSH.CertificateFiles = []string{cert}
 	loggedIn(t, h, s, ssh.Options{})
 	socket := agentWith(t, id)
@@ -189,7 +190,7 @@ func TestOpenSSHCertificate(t *testing.T) {
 
 	// A certificate of ssh-agent itself.
 	s.Reach.SSH.CertificateFiles = nil
-	refused(t, s, ssh.Options{AgentSocket: socket}, "login as "+h.user+" refused")
+	refused(t, s, ssh.Options{AgentSocket: socket}, "login as "+h.User+" refused")
 	if err := os.Rename(cert, id+"-cert.pub"); err != nil {
 		t.Fatal(err)
 	}
@@ -197,18 +198,18 @@ func TestOpenSSHCertificate(t *testing.T) {
 
 	// The error has the principals, the end of validity and the authority of a certificate.
 	s.Reach.SSH.IdentityFile = id
-	sign(id, "-n", h.user, "-V", "20200101:20200102")
-	refused(t, s, ssh.Options{}, `certificate "acceptance of id"`, "valid until 2020-01-0", fingerprintOf(t, ca))
+	sign(id, "-n", h.User, "-V", "20200101:20200102")
+	refused(t, s, ssh.Options{}, `certificate "acceptance of id"`, "valid until 2020-01-0", opensshtest.Fingerprint(t, ca))
 	sign(id, "-n", "another-user")
 	refused(t, s, ssh.Options{}, "for another-user")
 	if err := os.Remove(id + "-cert.pub"); err != nil {
 		t.Fatal(err)
 	}
 	other := filepath.Join(dir, "other")
-	keygen(t, other, "ed25519", "")
-	sign(other, "-n", h.user)
+	opensshtest.Keygen(t, other, "ed25519", "")
+	sign(other, "-n", h.User)
 	s.Reach.SSH.CertificateFiles = []string{other + "-cert.pub"}
-	refused(t, s, ssh.Options{}, other+"-cert.pub", fingerprintOf(t, other), "belongs to no identity")
+	refused(t, s, ssh.Options{}, other+"-cert.pub", opensshtest.Fingerprint(t, other), "belongs to no identity")
 	s.Reach.SSH.CertificateFiles = []string{other + ".pub"}
 	refused(t, s, ssh.Options{}, "not a certificate", "ssh-keygen -s")
 	sign(other, "-h", "-n", "gpu-01")

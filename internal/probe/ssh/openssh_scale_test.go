@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/firstlight/firstlight/internal/probe/ssh"
+	"github.com/firstlight/firstlight/internal/probe/ssh/opensshtest"
 	"github.com/firstlight/firstlight/internal/site"
 	"github.com/firstlight/firstlight/internal/suite"
 )
@@ -24,10 +25,10 @@ import (
 func TestOpenSSHHangs(t *testing.T) {
 	t.Parallel()
 	h, s := opensshSite(t)
-	h.hang.Store(true)
+	h.Hang.Store(true)
 	s.Reach.SSH.ConnectTimeout = site.Duration(300 * time.Millisecond)
 	refused(t, s, ssh.Options{}, "unreachable", "no SSH handshake within 300ms")
-	h.hang.Store(false)
+	h.Hang.Store(false)
 
 	s.Reach.SSH.ConnectTimeout, s.Reach.SSH.Timeout = site.Duration(time.Minute), site.Duration(5*time.Second)
 	p, err := ssh.NewPool(t.Context(), s, ssh.Options{})
@@ -36,7 +37,7 @@ func TestOpenSSHHangs(t *testing.T) {
 	}
 	defer p.Close() //nolint:errcheck // a test's
 	began := time.Now()
-	pid := filepath.Join(h.dir, "pid")
+	pid := filepath.Join(h.Dir, "pid")
 	_, err = p.Run(t.Context(), "gpu-01", "sh", "-c", "echo $$ > "+pid+"; exec sleep 600")
 	if err == nil || !strings.Contains(err.Error(), "deadline exceeded") || time.Since(began) > time.Minute {
 		t.Errorf("after %s: %v", time.Since(began), err)
@@ -52,7 +53,7 @@ func TestOpenSSHHangs(t *testing.T) {
 	}
 
 	b := newBehind(t)
-	b.first.hang.Store(true)
+	b.first.Hang.Store(true)
 	b.site.Reach.SSH.ConnectTimeout = site.Duration(300 * time.Millisecond)
 	refused(t, b.site, ssh.Options{}, "jump host 127.0.0.3", "jump host 127.0.0.2", "no SSH handshake within 300ms")
 }
@@ -64,17 +65,15 @@ func TestOpenSSHThousandHosts(t *testing.T) {
 	suite.Live(t)
 	const hanging, limit = 8, 16
 	hosts := suite.Pick(250, 1000, 1000)
-	h := newOpenSSH(t)
-	silent := &openssh{t: t, conns: map[net.Conn]bool{}}
-	silent.hang.Store(true)
-	t.Cleanup(silent.stop)
+	h := opensshtest.Start(t)
+	silent := opensshtest.Silent(t)
 	dir := t.TempDir()
 	s := &site.Site{Reach: site.Reach{SSH: site.SSH{
-		User: h.user, IdentityFile: filepath.Join(dir, "id"), KnownHostsFile: filepath.Join(dir, "known_hosts"), Concurrency: limit,
+		User: h.User, IdentityFile: filepath.Join(dir, "id"), KnownHostsFile: filepath.Join(dir, "known_hosts"), Concurrency: limit,
 		ConnectTimeout: site.Duration(20 * time.Second), Timeout: site.Duration(time.Minute),
 	}}}
-	keygen(t, s.Reach.SSH.IdentityFile, "ed25519", "")
-	h.allow(s.Reach.SSH.IdentityFile + ".pub")
+	opensshtest.Keygen(t, s.Reach.SSH.IdentityFile, "ed25519", "")
+	h.Allow(s.Reach.SSH.IdentityFile + ".pub")
 	var known strings.Builder
 	ports := map[string]bool{}
 	for i := range hosts {
@@ -82,10 +81,10 @@ func TestOpenSSHThousandHosts(t *testing.T) {
 		if i%(hosts/hanging) == 3 {
 			server = silent
 		}
-		address := server.listen(fmt.Sprintf("127.91.%d.%d:0", i/250, i%250+1))
+		address := server.Listen(fmt.Sprintf("127.91.%d.%d:0", i/250, i%250+1))
 		ports[hexPort(t, address)] = true
 		s.Inventory.Nodes = append(s.Inventory.Nodes, site.Node{Name: fmt.Sprintf("gpu-%04d", i), Address: address})
-		known.WriteString(h.known(address))
+		known.WriteString(h.Known(address))
 	}
 	trust(t, s, known.String())
 	before := runtime.NumGoroutine()
@@ -126,8 +125,8 @@ func TestOpenSSHThousandHosts(t *testing.T) {
 	if err := p.Close(); err != nil {
 		t.Error(err)
 	}
-	h.stop()
-	silent.stop()
+	h.Stop()
+	silent.Stop()
 	eventually(t, "the goroutines of the pool to end", func() error {
 		if n := runtime.NumGoroutine(); n > before {
 			return fmt.Errorf("%d goroutines, %d before", n, before)

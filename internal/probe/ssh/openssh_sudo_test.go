@@ -11,13 +11,14 @@ import (
 	"testing"
 
 	"github.com/firstlight/firstlight/internal/probe/ssh"
+	"github.com/firstlight/firstlight/internal/probe/ssh/opensshtest"
 	"github.com/firstlight/firstlight/internal/probe/sudo"
 	"github.com/firstlight/firstlight/internal/site"
 )
 
 // becoming is a host whose user may run what sudoers says, in a mount namespace of its own.
 type becoming struct {
-	h    *openssh
+	h    *opensshtest.Server
 	site *site.Site
 	pool *ssh.Pool
 	// bin has the programs that the rules name.
@@ -37,7 +38,7 @@ func newBecoming(t *testing.T) *becoming {
 	b := &becoming{}
 	b.h, b.site = opensshSite(t)
 	b.site.Reach.SSH.Become = site.Sudo
-	b.bin = b.h.file("bin")
+	b.bin = b.h.File("bin")
 	if err := os.Mkdir(b.bin, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -63,17 +64,17 @@ func (b *becoming) program(t *testing.T, name, script string) {
 // sudoers replaces the rules of the host; visudo must accept them.
 func (b *becoming) sudoers(t *testing.T, rules ...string) {
 	t.Helper()
-	file := filepath.Join(b.h.file("sudoers.d"), "firstlight")
+	file := filepath.Join(b.h.File("sudoers.d"), "firstlight")
 	text := fmt.Sprintf("Defaults secure_path=\"%s:/usr/sbin:/usr/bin\"\n%s\n", b.bin, strings.Join(rules, "\n"))
 	if err := os.WriteFile(file, []byte(text), 0o440); err != nil {
 		t.Fatal(err)
 	}
-	tool(t, "visudo", "-cf", file)
+	opensshtest.Tool(t, "visudo", "-cf", file)
 }
 
 func (b *becoming) rule(t *testing.T, command ...string) string {
 	t.Helper()
-	rule, err := sudo.Rule(b.h.user, command, map[string]string{command[0]: filepath.Join(b.bin, command[0])})
+	rule, err := sudo.Rule(b.h.User, command, map[string]string{command[0]: filepath.Join(b.bin, command[0])})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +114,7 @@ func TestOpenSSHSudo(t *testing.T) {
 	}
 	b.sudoers(t, b.rule(t, diagnostic...), b.rule(t, "dmesg"))
 	// A command without sudo does not run as root.
-	if name, err := whoami(t, b.site, ssh.Options{}); err != nil || name != b.h.user {
+	if name, err := whoami(t, b.site, ssh.Options{}); err != nil || name != b.h.User {
 		t.Errorf("%q, %v", name, err)
 	}
 	for _, command := range [][]string{{"dmesg", "--clear"}, {"dcgmi", "diag", "-r", "3"}, append(slices.Clone(diagnostic), "-v"), {"dcgmi"}, {"sh", "-c", "id"}} {
@@ -132,7 +133,7 @@ func isRefused(err error) bool {
 func TestOpenSSHSudoRefused(t *testing.T) {
 	t.Parallel()
 	b := newBecoming(t)
-	user := b.h.user
+	user := b.h.User
 	for name, tt := range map[string]struct {
 		rules   []string
 		command []string
@@ -173,7 +174,7 @@ func TestOpenSSHNoSudo(t *testing.T) {
 	}
 	defer p.Close() //nolint:errcheck // a test's
 	_, err = p.Run(t.Context(), "gpu-01", sudo.Argv(s.Reach.SSH, []string{"dmesg"})...)
-	if !isRefused(err) || !strings.Contains(err.Error(), "install sudo") || !strings.Contains(err.Error(), h.user) {
+	if !isRefused(err) || !strings.Contains(err.Error(), "install sudo") || !strings.Contains(err.Error(), h.User) {
 		t.Errorf("%v", err)
 	}
 }
