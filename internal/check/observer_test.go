@@ -33,7 +33,7 @@ func TestAReadIsForbiddenByItsReason(t *testing.T) {
 	}
 }
 
-// What another program has timed keeps its times; the rest is timed from its beginning.
+// Ran keeps the times of another program; other observations are timed from Begin.
 func TestDurations(t *testing.T) {
 	t.Parallel()
 	clock := clocktesting.NewFakePassiveClock(time.Unix(1000, 0))

@@ -233,7 +233,7 @@ func TestLiveRollout(t *testing.T) {
 }
 
 // TestLiveRolloutOverSSH rolls a playbook out over OpenSSH's server, in waves of one host. The host that
-// changes its key before the second wave gets nothing and is named; so is one that accepts connections and hangs.
+// has changed its key, refuses the key of Ansible or hangs gets nothing and is named, and the third wave does not begin.
 func TestLiveRolloutOverSSH(t *testing.T) {
 	suite.Live(t)
 	suite.Require(t, suite.All)

@@ -346,7 +346,7 @@ func TestNodeGroups(t *testing.T) {
 		"of the group":                   {map[string]string{"pool": "gpu", "topology.kubernetes.io/zone": "a"}, "gpu/a"},
 		"of another group":               {map[string]string{"pool": "cpu", "topology.kubernetes.io/zone": "a"}, "cpu"},
 		"of another group, another zone": {map[string]string{"pool": "cpu", "topology.kubernetes.io/zone": "b"}, "cpu"},
-		// A zone or an instance type is no group: a node that differs only in it may be of none.
+		// A zone or an instance type does not name a group: a node that differs only in it may have no group.
 		"in another zone": {map[string]string{"pool": "gpu", "topology.kubernetes.io/zone": "b"}, ""},
 		"of no group":     {map[string]string{"topology.kubernetes.io/zone": "a"}, ""},
 	} {

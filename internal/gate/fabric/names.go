@@ -139,7 +139,7 @@ func (n names) port(guidText string, number int, label string) (endpoint, bool) 
 // aggregation reports whether a node is a switch's internal SHARP adapter, which has no cable.
 func aggregation(description string) bool { return strings.Contains(description, "Aggregation Node") }
 
-// guid reads a GUID; 0 is none.
+// guid reads a GUID; 0 is not a GUID.
 func guid(text string) (uint64, bool) {
 	v, err := strconv.ParseUint(text, 0, 64)
 	return v, err == nil && v != 0
