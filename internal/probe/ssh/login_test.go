@@ -40,7 +40,7 @@ func (c *slowToClose) Close() error {
 func TestTimedOutLoginHasClosedItsConnection(t *testing.T) {
 	t.Parallel()
 	near, far := net.Pipe()
-	defer far.Close() //nolint:errcheck // a pipe
+	defer far.Close()
 	conn := &slowToClose{Conn: near, closing: make(chan struct{}), closed: make(chan struct{}), returned: make(chan struct{})}
 	known := &knownHosts{files: []string{os.DevNull}}
 	if err := known.load(); err != nil {

@@ -4,6 +4,7 @@ package opensshtest
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"fmt"
 	"io/fs"
 	"net"
@@ -77,7 +78,7 @@ func Start(t *testing.T, extra ...string) *Server {
 	Keygen(t, s.File("host_key"), "ed25519", "")
 	write(t, s.File("authorized_keys"), nil)
 	write(t, s.File("user_ca.pub"), nil)
-	if err := os.MkdirAll(s.File("sudoers.d"), 0o755); err != nil {
+	if err := os.MkdirAll(s.File("sudoers.d"), 0o750); err != nil {
 		t.Fatal(err)
 	}
 	write(t, s.File("sshd_config"), []byte(strings.Join(append(extra,
@@ -123,14 +124,14 @@ func (s *Server) isolate() {
 		s.t.Fatal(err)
 	}
 	line := fmt.Sprintf("%s:*:%d:%d::%s:/bin/sh\n", loginUser, loginID, loginID, s.Dir)
-	if err := os.WriteFile(s.File("passwd"), append(passwd, line...), 0o644); err != nil {
+	if err := os.WriteFile(s.File("passwd"), append(passwd, line...), 0o644); err != nil { //nolint:gosec // every user reads it
 		s.t.Fatal(err)
 	}
 	script := fmt.Sprintf("set -e\nmount --bind %s /etc/passwd\n", s.File("passwd"))
 	if _, err := os.Stat("/etc/sudoers.d"); err == nil {
 		script += fmt.Sprintf("mount --bind %s /etc/sudoers.d\n", s.File("sudoers.d"))
 	}
-	cmd := exec.Command("unshare", "--mount", "--propagation", "private", "sh", "-c", script+"echo ready; read end")
+	cmd := exec.CommandContext(context.WithoutCancel(s.t.Context()), "unshare", "--mount", "--propagation", "private", "sh", "-c", script+"echo ready; read end")
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -169,7 +170,7 @@ func (s *Server) Share() {
 		return os.Lchown(path, loginID, loginID)
 	})
 	if err == nil {
-		err = os.Chmod(filepath.Dir(s.Dir), 0o711)
+		err = os.Chmod(filepath.Dir(s.Dir), 0o711) //nolint:gosec // the server's user enters it
 	}
 	if err != nil {
 		s.t.Fatal(err)
@@ -218,7 +219,7 @@ func (s *Server) serve(conn *net.TCPConn) {
 	}
 	defer file.Close()
 	argv := s.argv()
-	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd := exec.CommandContext(context.WithoutCancel(s.t.Context()), argv[0], argv[1:]...) // Stop ends it with its connection
 	log := &bytes.Buffer{}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = file, file, log
 	err = cmd.Run()
