@@ -14,14 +14,16 @@ import (
 	"github.com/firstlight/firstlight/internal/plan"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/site"
+	"github.com/firstlight/firstlight/internal/workload"
 )
 
 // CordonStep is the name of the check of the cordon.
 const CordonStep = "cordon"
 
-// kindNodes is the kind of its observation, cluster the target.
+// The kinds of its observations, and their target.
 const (
 	kindNodes     = "nodes"
+	kindGang      = "gang-scheduler"
 	targetCluster = "cluster"
 )
 
@@ -42,6 +44,11 @@ var (
 type nodeFigures struct {
 	Ready    bool `json:"ready"`
 	Cordoned bool `json:"cordoned"`
+}
+
+// gangFigures is the gang scheduler of the jobs of the addition; empty without one.
+type gangFigures struct {
+	Name string `json:"name"`
 }
 
 // Name implements check.Check.
@@ -66,7 +73,10 @@ func (c cordon) Lowered() []string {
 
 // Describe lists the actions of Observe.
 func (c cordon) Describe() []string {
-	return []string{fmt.Sprintf("GET nodes: %d new nodes Ready and cordoned, %d accepted nodes in service", len(c.Nodes()), len(c.addition.To.Nodes))}
+	return []string{
+		fmt.Sprintf("GET nodes: %d new nodes Ready and cordoned, %d accepted nodes in service", len(c.Nodes()), len(c.addition.To.Nodes)),
+		"discover the gang scheduler: it must place pods on cordoned nodes",
+	}
 }
 
 // Observe implements check.Check.
@@ -94,5 +104,14 @@ func (c cordon) Observe(ctx context.Context, rec check.Recorder) error {
 	if err != nil {
 		return fmt.Errorf("encode the nodes: %w", err)
 	}
-	return attempt.Raw(raw).Record(found, nil)
+	if err := attempt.Raw(raw).Record(found, nil); err != nil {
+		return err
+	}
+	attempt = observer.Begin(kindGang, targetCluster, "discover the gang scheduler of the site")
+	schedulers, err := workload.DetectGang(ctx, cluster, c.site.GPUStack.GangScheduler)
+	var used gangFigures
+	if len(schedulers) > 0 {
+		used.Name = schedulers[0].Name
+	}
+	return attempt.Record(used, err)
 }

@@ -34,6 +34,25 @@ func TestRulesOfTheCordon(t *testing.T) {
 		checktest.When("a new node is Ready", checktest.Set(kindNodes, `["new-01"].ready`, false)).Fails("new-01", "new-01 is not Ready"),
 		checktest.When("a new node is cordoned", checktest.Set(kindNodes, `["new-01"].cordoned`, false)).Fails("new-01", "new-01 is not cordoned"),
 	})
+	gang := func(name string) []check.Observation {
+		o, err := check.Observation{ID: "0002-gang", Kind: kindGang, Target: targetCluster}.WithFigures(gangFigures{name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return append(slices.Clone(healthy), o)
+	}
+	// A run with KAI waited for its pairs until its timeout.
+	for name, want := range map[string]check.Verdict{"": check.Passed, "native": check.Passed, "volcano": check.Passed, "kueue": check.Passed, "kai": check.Unobserved} {
+		j := c.Judge(gang(name))
+		if j.Verdict != want || want == check.Unobserved && (len(j.Findings) != 1 || j.Findings[0].Suspect != "gang scheduler kai") {
+			t.Errorf("gang scheduler %q: %s %+v", name, j.Verdict, j.Findings)
+		}
+	}
+	open := c
+	open.addition.NotCordoned = "a taint keeps workloads off"
+	if j := open.Judge(gang("kai")); j.Verdict != check.Passed {
+		t.Errorf("KAI, and nodes without a cordon: %s %+v", j.Verdict, j.Findings)
+	}
 	if j := c.Excluding([]string{"new-01"}).Judge(healthy); j.Verdict != check.Unobserved || !strings.Contains(j.Reason, "no new node") {
 		t.Errorf("without a new node: %s: %s", j.Verdict, j.Reason)
 	}
