@@ -150,8 +150,9 @@ func (d nodeDemand) judgeNode(f nodeFacts, n *corev1.Node) Line {
 	taint, tainted := d.untolerated(n)
 	differs, divided := f.differs(n, d), d.divided(n)
 	var defects []string
+	observed := true
 	if d.every { // as gate gpustack demands
-		defects = gpustack.Defects(n)
+		defects, observed = gpustack.Defects(n)
 	}
 	ports := kube.Count(n.Status.Allocatable, d.networkResource)
 	switch {
@@ -161,6 +162,8 @@ func (d nodeDemand) judgeNode(f nodeFacts, n *corev1.Node) Line {
 		return stop(whatNode, n.Name, "kubectl uncordon "+n.Name+" once the reason for the cordon is resolved", "is cordoned")
 	case tainted:
 		return stop(whatNode, n.Name, fmt.Sprintf("remove the taint: kubectl taint node %s %s-", n.Name, taint.ToString()), "has the taint %s, which the pods of the gates do not tolerate", taint.ToString())
+	case !observed:
+		return unobserved(whatNode, n.Name, "look at the monitor of the node that writes the condition", "%s", strings.Join(defects, "; "))
 	case len(defects) > 0:
 		return stop(whatNode, n.Name, "kubectl describe node "+n.Name+"; repair or replace the node, or wait for the driver's upgrade", "%s", strings.Join(defects, "; "))
 	case divided != "":

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -84,8 +85,8 @@ func (l lookup) claimsFor(p snapshot.Pod) []snapshot.Claim {
 }
 
 // claimsOf lists the claims made because of any of the pods, each once. If pods were nominated for fewer
-// claims than there are pods, without those that were never in use, it adds the run's later claims without
-// a nomination: Karpenter reports a pod's nomination once in two minutes (pkg/events/recorder.go
+// claims than there are pods, without those that were never in use, it adds as many of the run's later
+// claims without a nomination: Karpenter reports a pod's nomination once in two minutes (pkg/events/recorder.go
 // defaultDedupeTimeout). It plans a pending pod again together with the next one, so both may have the
 // event of the first claim; and after the provider had no capacity it deletes the claim and makes
 // another for the same pod (pkg/controllers/nodeclaim/lifecycle/launch.go).
@@ -101,12 +102,31 @@ func (l lookup) claimsOf(pods []snapshot.Pod) []snapshot.Claim {
 		}
 		all = all && len(claims) > 0
 	}
-	shared := all && len(used) < len(pods)
+	if all {
+		for _, c := range l.unnamed(pods, len(pods)-len(used)) {
+			nominated[c.UID] = true
+		}
+	}
+	return only(l.st.Claims, func(c snapshot.Claim) bool { return nominated[c.UID] })
+}
+
+// unnamed lists at most n claims of the run without a nomination, not older than the pods, those first on
+// whose nodes the pods ran.
+func (l lookup) unnamed(pods []snapshot.Pod, n int) []snapshot.Claim {
 	from := earliest(pods, func(p snapshot.Pod) time.Time { return p.Created })
-	return only(l.st.Claims, func(c snapshot.Claim) bool {
-		unnamed := c.UID != "" && c.Ours && !c.Created.Before(from) && !l.claimed(c) && !l.forOtherWorkloads(c)
-		return nominated[c.UID] || shared && unnamed
+	list := only(l.st.Claims, func(c snapshot.Claim) bool {
+		return c.UID != "" && c.Ours && !c.Created.Before(from) && !l.claimed(c) && !neverUsed(c) && !l.forOtherWorkloads(c)
 	})
+	slices.SortStableFunc(list, func(a, b snapshot.Claim) int {
+		rank := func(c snapshot.Claim) int {
+			if node, ok := l.nodeOf(c); ok && usedBy(node, pods) {
+				return 0
+			}
+			return 1
+		}
+		return cmp.Compare(rank(a), rank(b))
+	})
+	return list[:min(max(n, 0), len(list))]
 }
 
 // neverUsed reports a claim that was deleted before its node had registered.

@@ -264,6 +264,12 @@ func nodeNegatives() []negative {
 			replanned(s, st)
 			claimNamed(st, "node-c").Created = at(20)
 		}},
+		{name: "two pods nominated for one claim, and a third claim without a node", hop: snapshot.HopRegistered, verdict: check.Passed, change: func(s *snapshot.Setup, st *snapshot.State) {
+			replanned(s, st)
+			spare := *claimNamed(st, "node-c")
+			spare.Name, spare.UID, spare.Node, spare.ProviderID, spare.Conditions = "claim-spare", "spare", "", "", nil
+			st.Claims = append([]snapshot.Claim{spare}, st.Claims...)
+		}},
 		{name: "two pods nominated for one claim, the other of another pool", hop: snapshot.HopRegistered, suspect: "node", says: "2 pods .*, 1 claim active .*", change: func(s *snapshot.Setup, st *snapshot.State) {
 			replanned(s, st)
 			claimNamed(st, "node-c").Ours = false

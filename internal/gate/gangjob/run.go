@@ -113,9 +113,8 @@ func await(ctx context.Context, gang *workload.Gang, timeout time.Duration, want
 	result, err := gang.WaitDone(limited)
 	out.Succeeded, out.Pods = result.Succeeded, result.Pods
 	switch {
-	case errors.Is(err, workload.ErrReplaced): // nothing that its logs show is a result
+	case errors.Is(err, workload.ErrReplaced): // its logs show what ended the first pods, and no result
 		out.Ended, out.Problem = EndedNotRun, err.Error()
-		return nil
 	case err == nil:
 		out.Ended = EndedDone
 		if !result.Succeeded {

@@ -22,7 +22,7 @@ type reportedCondition struct {
 	Type   string `json:"type"`
 	Bad    string `json:"bad"`
 	Source string `json:"source"`
-	// NotObserved are patterns of the reasons by which the monitor says that it could not look.
+	// NotObserved are patterns of the reasons with which the monitor has no data.
 	NotObserved []string `json:"notObserved"`
 }
 
@@ -64,26 +64,27 @@ func reported(n *corev1.Node) map[string]conditionFigures {
 }
 
 // Defects are what the gate finds on a node that may be Ready: the conditions of monitors, and a driver whose upgrade
-// is not done.
-func Defects(n *corev1.Node) []string {
-	var out []string
+// is not done. observed is false if monitors without data are all that it finds.
+func Defects(n *corev1.Node) (out []string, observed bool) {
 	found := reported(n)
 	for _, name := range slices.Sorted(maps.Keys(found)) {
 		c := found[name]
+		observed = observed || !c.NotObserved
 		out = append(out, fmt.Sprintf("has condition %s (%s, %s: %s)", name, c.Status, c.Reason, c.Message))
 	}
 	if state := n.Labels[labelUpgrade]; state != "" && state != driverUpgraded {
+		observed = true
 		out = append(out, "the upgrade of its driver is in state "+state+" (label "+labelUpgrade+")")
 	}
-	return out
+	return out, observed || len(out) == 0
 }
 
 // judgeReported requires that no monitor of the cluster reports a defect: a node with one may stay Ready.
 func judgeReported(b *check.Builder, o check.Observation, n nodeFigures) {
 	for _, name := range slices.Sorted(maps.Keys(n.Reported)) {
 		c, remedy := n.Reported[name], "kubectl describe node "+n.Name+"; repair or replace the node; a monitor may keep the condition until its own pod restarts (node-problem-detector, EKS' node monitoring agent)"
-		if c.NotObserved {
-			b.Unobserved(o.ID, n.Name, "look at the monitor of the node that writes the condition; EKS' node monitoring agent keeps it until its pod restarts", "condition %s is %s (%s: %s): the monitor could not look", name, c.Status, c.Reason, c.Message)
+		if c.NotObserved || c.Status == string(corev1.ConditionUnknown) {
+			b.Unobserved(o.ID, n.Name, "look at the monitor of the node that writes the condition; EKS' node monitoring agent keeps it until its pod restarts", "condition %s is %s (%s: %s): the monitor has no data", name, c.Status, c.Reason, c.Message)
 			continue
 		}
 		b.Fail(o.ID, n.Name, remedy, "has condition %s (%s, %s: %s)", name, c.Status, c.Reason, c.Message)

@@ -129,14 +129,18 @@ func driverPods(ctx context.Context, cluster *kube.Cluster, namespace string) ([
 	if err != nil {
 		return nil, fmt.Errorf("list pods of %s: %w", namespace, err)
 	}
+	history, err := revisions(ctx, cluster, namespace, sets.Items)
+	if err != nil {
+		return nil, err
+	}
 	out := []driverPod{}
 	for i := range sets.Items {
 		set := &sets.Items[i]
-		former := formerRevision(set, pods.Items)
+		old := outdated(set, history)
 		for j := range pods.Items {
 			if pod := &pods.Items[j]; metav1.IsControlledBy(pod, set) && pod.DeletionTimestamp == nil {
 				p := driverPodOf(set, pod)
-				p.Former = former(pod)
+				p.Outdated = old(pod)
 				out = append(out, p)
 			}
 		}

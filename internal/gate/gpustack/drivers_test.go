@@ -75,7 +75,7 @@ func TestNVIDIADrivers(t *testing.T) {
 		"a pod of the other":  {func(_ *facts, d *driverFigures) { d.Pods[0].Owner = "NVIDIADriver/new" }, check.Failed, "gpu-01/nvidia driver", "is of NVIDIADriver/new, and NVIDIADriver/old selects"},
 		// Driver DaemonSets have the update strategy OnDelete: their pods stay Ready with the former driver (NVIDIA/gpu-operator,
 		// issue 2509).
-		"a pod of an older revision": {func(_ *facts, d *driverFigures) { d.Pods[2].Former = true }, check.Failed, "gpu-03/nvidia driver",
+		"a pod of an older revision": {func(_ *facts, d *driverFigures) { d.Pods[2].Outdated = true }, check.Failed, "gpu-03/nvidia driver",
 			"is of an older revision of DaemonSet nvidia-gpu-driver-ubuntu22.04-new"},
 		"a second pod": {func(_ *facts, d *driverFigures) {
 			d.Pods = append(d.Pods, driverPod{Pod: "x", Node: "gpu-04", Ready: true})

@@ -71,8 +71,8 @@ type driverPod struct {
 	Owner     string `json:"owner"`
 	Ready     bool   `json:"ready"`
 	Why       string `json:"why,omitempty"`
-	// Former: it may have a former template of its DaemonSet.
-	Former bool `json:"formerRevision,omitempty"`
+	// Outdated: it has another template than its DaemonSet.
+	Outdated bool `json:"outdated,omitempty"`
 }
 
 type policyCondition struct {
@@ -133,7 +133,7 @@ type conditionFigures struct {
 	Status  string `json:"status"`
 	Reason  string `json:"reason,omitempty"`
 	Message string `json:"message,omitempty"`
-	// NotObserved: the program that writes the condition could not look.
+	// NotObserved: the program that writes the condition has no data.
 	NotObserved bool `json:"notObserved,omitempty"`
 }
 
@@ -159,8 +159,8 @@ type operandPod struct {
 	Node  string `json:"node"`
 	Ready bool   `json:"ready"`
 	Why   string `json:"why,omitempty"`
-	// Former: it may have a former template of the DaemonSet.
-	Former bool `json:"formerRevision,omitempty"`
+	// Outdated: it has another template than the DaemonSet.
+	Outdated bool `json:"outdated,omitempty"`
 	// Images are the images of its containers, including init containers.
 	Images []operandImage `json:"images"`
 }

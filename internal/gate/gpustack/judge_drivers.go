@@ -88,8 +88,8 @@ func (g *Gate) judgeDriverOn(b *check.Builder, o check.Observation, f driverFigu
 			b.Fail(o.ID, suspect, "delete the DaemonSet of the other owner", "pod %s of DaemonSet %s on %s is of %s, and %s selects the node", p.Pod, p.DaemonSet, node, p.owner(), own)
 		case !p.Ready:
 			b.Fail(o.ID, suspect, "kubectl -n "+g.stack.Namespace+" logs "+p.Pod+" --all-containers", "driver pod %s of %s is not ready: %s", p.Pod, own, p.Why)
-		case p.Former:
-			b.Fail(o.ID, suspect, "wait for the driver's upgrade (label "+labelUpgrade+"), or with automatic upgrades off delete the pod", "driver pod %s is of an older revision of DaemonSet %s: the driver on the node may be the former one", p.Pod, p.DaemonSet)
+		case p.Outdated:
+			b.Fail(o.ID, suspect, "wait for the driver's upgrade (label "+labelUpgrade+"), or with automatic upgrades off delete the pod", "driver pod %s is of an older revision of DaemonSet %s: the driver on the node may be the previous one", p.Pod, p.DaemonSet)
 		default:
 			good = true
 		}

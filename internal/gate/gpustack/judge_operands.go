@@ -58,7 +58,7 @@ func (g *Gate) judgeOperand(b *check.Builder, o check.Observation, f operandFigu
 			b.Fail(o.ID, node+"/"+f.Name, "check that the node has the labels of the DaemonSet's nodeSelector and only taints that it tolerates", "%s has no pod of DaemonSet %s", node, suspect)
 		case !f.Pods[i].Ready:
 			b.Fail(o.ID, node+"/"+f.Name, fmt.Sprintf("kubectl -n %s describe pod %s; kubectl -n %s logs %s --all-containers", g.stack.Namespace, f.Pods[i].Pod, g.stack.Namespace, f.Pods[i].Pod), "pod %s/%s on %s is not ready: %s", g.stack.Namespace, f.Pods[i].Pod, node, f.Pods[i].Why)
-		case f.Pods[i].Former:
+		case f.Pods[i].Outdated:
 			b.Fail(o.ID, node+"/"+f.Name, "wait for the rollout of the DaemonSet; if its update strategy is OnDelete, delete the pod", "pod %s/%s on %s is of an older revision of its DaemonSet", g.stack.Namespace, f.Pods[i].Pod, node)
 		}
 	}

@@ -26,6 +26,10 @@ func (g *Gate) observeOperands(ctx context.Context, cluster *kube.Cluster, rec c
 	if err != nil {
 		return attempt.Raw(rawJSON(sets)).Record(nil, fmt.Errorf("list pods of %s: %w", g.stack.Namespace, err))
 	}
+	history, err := revisions(ctx, cluster, g.stack.Namespace, sets.Items)
+	if err != nil {
+		return attempt.Raw(rawJSON(sets)).Record(nil, err)
+	}
 	figures := []operandFigures{}
 	for _, name := range g.stack.Operands {
 		found := false
@@ -35,7 +39,7 @@ func (g *Gate) observeOperands(ctx context.Context, cluster *kube.Cluster, rec c
 			}
 			found = true
 			if !slices.ContainsFunc(figures, func(f operandFigures) bool { return f.Found && f.Name == sets.Items[i].Name }) { // named twice
-				figures = append(figures, readOperand(&sets.Items[i], pods.Items))
+				figures = append(figures, readOperand(&sets.Items[i], pods.Items, history))
 			}
 		}
 		if !found {
@@ -48,19 +52,19 @@ func (g *Gate) observeOperands(ctx context.Context, cluster *kube.Cluster, rec c
 	return attempt.Raw(rawJSON(sets)).Record(figures, nil)
 }
 
-func readOperand(set *appsv1.DaemonSet, pods []corev1.Pod) operandFigures {
+func readOperand(set *appsv1.DaemonSet, pods []corev1.Pod, history []appsv1.ControllerRevision) operandFigures {
 	f := operandFigures{
 		Name: set.Name, Found: true, Current: set.Status.ObservedGeneration >= set.Generation,
 		Desired: int(set.Status.DesiredNumberScheduled), Ready: int(set.Status.NumberReady), Updated: int(set.Status.UpdatedNumberScheduled),
 	}
-	former := formerRevision(set, pods)
+	old := outdated(set, history)
 	for i := range pods {
 		pod := &pods[i]
 		if !metav1.IsControlledBy(pod, set) {
 			continue
 		}
 		ready, why := podReady(pod)
-		f.Pods = append(f.Pods, operandPod{Pod: pod.Name, Node: pod.Spec.NodeName, Ready: ready, Why: why, Former: former(pod), Images: imagesOf(pod)})
+		f.Pods = append(f.Pods, operandPod{Pod: pod.Name, Node: pod.Spec.NodeName, Ready: ready, Why: why, Outdated: old(pod), Images: imagesOf(pod)})
 	}
 	return f
 }

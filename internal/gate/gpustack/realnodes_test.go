@@ -57,9 +57,10 @@ func TestDefects(t *testing.T) {
 		spoil func(*corev1.Node)
 		want  []string
 	}{
-		"healthy":       {func(*corev1.Node) {}, nil},
-		"upgraded":      {label("nvidia.com/gpu-driver-upgrade-state", "upgrade-done"), nil},
-		"upgrade fails": {label("nvidia.com/gpu-driver-upgrade-state", "upgrade-failed"), []string{"the upgrade of its driver is in state upgrade-failed (label nvidia.com/gpu-driver-upgrade-state)"}},
+		"healthy":                {func(*corev1.Node) {}, nil},
+		"upgraded":               {label("nvidia.com/gpu-driver-upgrade-state", "upgrade-done"), nil},
+		"upgrade fails":          {label("nvidia.com/gpu-driver-upgrade-state", "upgrade-failed"), []string{"the upgrade of its driver is in state upgrade-failed (label nvidia.com/gpu-driver-upgrade-state)"}},
+		"a monitor without data": {condition("GpuDcgmConnectivityFailure", "True"), []string{"has condition GpuDcgmConnectivityFailure (True, Because: of it)"}},
 		"condition of a program that is not a monitor": {condition("Example", "True"), nil},
 		"all": {func(n *corev1.Node) {
 			condition("XIDErrors", "True")(n)
@@ -70,8 +71,9 @@ func TestDefects(t *testing.T) {
 			"the upgrade of its driver is in state upgrade-required (label nvidia.com/gpu-driver-upgrade-state)",
 		}},
 	} {
-		if got := Defects(realNode("gpu-01", tt.spoil)); !slices.Equal(got, tt.want) {
-			t.Errorf("%s: %q, want %q", name, got, tt.want)
+		got, observed := Defects(realNode("gpu-01", tt.spoil))
+		if !slices.Equal(got, tt.want) || observed == (name == "a monitor without data") {
+			t.Errorf("%s: %q, observed %v, want %q", name, got, observed, tt.want)
 		}
 	}
 }
@@ -108,7 +110,7 @@ func TestRealNodes(t *testing.T) {
 		"EKS, GPU healthy":   {condition("AcceleratedHardwareReady", "True"), pass, ""},
 		"EKS, GPU not known": {condition("AcceleratedHardwareReady", "Unknown"), unseen, "AcceleratedHardwareReady"},
 		// No connection to DCGM (aws/eks-node-monitoring-agent, issue 266) says nothing about the GPUs: it failed a healthy cluster.
-		"EKS, no connection to DCGM":        {because("DCGMError", condition("AcceleratedHardwareReady", "False")), unseen, "AcceleratedHardwareReady is False (DCGMError: of it): the monitor could not look"},
+		"EKS, no connection to DCGM":        {because("DCGMError", condition("AcceleratedHardwareReady", "False")), unseen, "AcceleratedHardwareReady is False (DCGMError: of it): the monitor has no data"},
 		"EKS, DCGM found a defect":          {because("DCGMHealthCode10", condition("AcceleratedHardwareReady", "False")), fail, "has condition AcceleratedHardwareReady (False, DCGMHealthCode10: of it)"},
 		"NVSentinel, no connection to DCGM": {condition("GpuDcgmConnectivityFailure", "True"), unseen, "GpuDcgmConnectivityFailure is True"},
 		"NVSentinel, connected to DCGM":     {condition("GpuDcgmConnectivityFailure", "False"), pass, ""},

@@ -1,36 +1,52 @@
 package gpustack
 
 import (
+	"context"
+	"fmt"
+
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/firstlight/firstlight/internal/probe/kube"
 )
 
-// formerRevision returns whether a pod of a DaemonSet may have a former template: with the update strategy OnDelete,
-// that of driver DaemonSets, such a pod stays ready. The current revision is that of the newest pod, if the DaemonSet
-// counts as many pods of its current revision; otherwise it is not known which pods have it, and all may be former ones.
-func formerRevision(set *appsv1.DaemonSet, pods []corev1.Pod) func(*corev1.Pod) bool {
-	status := set.Status
-	observed := status.ObservedGeneration >= set.Generation
-	if observed && status.UpdatedNumberScheduled >= status.DesiredNumberScheduled {
-		return func(*corev1.Pod) bool { return false }
-	}
-	var newest *corev1.Pod
-	count := map[string]int{}
-	for i := range pods {
-		pod := &pods[i]
-		if !metav1.IsControlledBy(pod, set) || pod.DeletionTimestamp != nil {
+// revisions lists the ControllerRevisions of a namespace if a DaemonSet has outdated pods, or a status that is not of
+// its generation. Otherwise no pod is outdated, and the run needs no permission for them.
+func revisions(ctx context.Context, cluster *kube.Cluster, namespace string, sets []appsv1.DaemonSet) ([]appsv1.ControllerRevision, error) {
+	for i := range sets {
+		if upToDate(&sets[i]) {
 			continue
 		}
-		count[revisionOf(pod)]++
-		if newest == nil || newest.CreationTimestamp.Before(&pod.CreationTimestamp) {
-			newest = pod
+		list, err := cluster.Client.AppsV1().ControllerRevisions(namespace).List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return nil, fmt.Errorf("list ControllerRevisions of %s: %w", namespace, err)
 		}
+		return list.Items, nil
 	}
-	if !observed || newest == nil || count[revisionOf(newest)] != int(status.UpdatedNumberScheduled) {
-		return func(*corev1.Pod) bool { return true }
-	}
-	return func(pod *corev1.Pod) bool { return revisionOf(pod) != revisionOf(newest) }
+	return nil, nil
 }
 
-func revisionOf(pod *corev1.Pod) string { return pod.Labels[appsv1.ControllerRevisionHashLabelKey] }
+func upToDate(set *appsv1.DaemonSet) bool {
+	s := set.Status
+	return s.ObservedGeneration >= set.Generation && s.UpdatedNumberScheduled >= s.DesiredNumberScheduled
+}
+
+// outdated returns whether a pod of a DaemonSet has another template than the DaemonSet's: with the update strategy
+// OnDelete, that of driver DaemonSets, such a pod stays ready.
+func outdated(set *appsv1.DaemonSet, revisions []appsv1.ControllerRevision) func(*corev1.Pod) bool {
+	if upToDate(set) {
+		return func(*corev1.Pod) bool { return false }
+	}
+	var newest *appsv1.ControllerRevision
+	for i := range revisions {
+		if r := &revisions[i]; metav1.IsControlledBy(r, set) && (newest == nil || r.Revision > newest.Revision) {
+			newest = r
+		}
+	}
+	const hash = appsv1.ControllerRevisionHashLabelKey
+	if newest == nil || set.Status.ObservedGeneration < set.Generation { // the controller has not yet acted on the newest template
+		return func(*corev1.Pod) bool { return true }
+	}
+	return func(pod *corev1.Pod) bool { return pod.Labels[hash] != newest.Labels[hash] }
+}

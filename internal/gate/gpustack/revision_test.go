@@ -3,7 +3,6 @@ package gpustack
 import (
 	"slices"
 	"testing"
-	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -13,55 +12,37 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 )
 
-// A site that leaves nodes out had no rule for older pods: the DaemonSet's counts include those of the other nodes.
-func TestFormerRevision(t *testing.T) {
+// A site that leaves nodes out had no rule for outdated pods: the DaemonSet's counts include those of the other nodes.
+func TestOutdatedPods(t *testing.T) {
 	t.Parallel()
-	set := &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Name: "driver", UID: "set", Generation: 3}}
-	pods := func(revisions ...string) []corev1.Pod {
-		var out []corev1.Pod
-		for i, r := range revisions {
-			owner := metav1.OwnerReference{UID: set.UID, Controller: new(true)}
-			if r == "of another" {
-				owner.UID = "other"
-			}
-			out = append(out, corev1.Pod{ObjectMeta: metav1.ObjectMeta{
-				UID: types.UID(rune('a' + i)), Labels: map[string]string{"controller-revision-hash": r}, OwnerReferences: []metav1.OwnerReference{owner},
-				CreationTimestamp: metav1.Time{Time: time.Unix(int64(100*i), 0)},
-			}})
-		}
-		return out
+	owned := func(by types.UID, hash string) metav1.ObjectMeta {
+		return metav1.ObjectMeta{Labels: map[string]string{"controller-revision-hash": hash}, OwnerReferences: []metav1.OwnerReference{{UID: by, Controller: new(true)}}}
 	}
-	leaving := func(list []corev1.Pod, i int) []corev1.Pod {
-		list[i].DeletionTimestamp = &metav1.Time{}
-		return list
+	history := []appsv1.ControllerRevision{
+		{ObjectMeta: owned("driver", "b"), Revision: 2}, {ObjectMeta: owned("driver", "a"), Revision: 1}, {ObjectMeta: owned("plugin", "c"), Revision: 9},
 	}
 	for name, tt := range map[string]struct {
-		pods     []corev1.Pod
+		history  []appsv1.ControllerRevision
 		observed int64
 		updated  int32
-		want     []bool
+		want     []bool // of a pod of revision a and one of b
 	}{
-		"current":                                {pods("b", "b", "b"), 3, 3, []bool{false, false, false}},
-		"more than required":                     {pods("b", "b", "b"), 3, 4, []bool{false, false, false}},
-		"one not restarted":                      {pods("a", "b", "b"), 3, 2, []bool{true, false, false}},
-		"as many of each":                        {pods("a", "a", "b", "b"), 3, 2, []bool{true, true, false, false}},
-		"none restarted":                         {pods("a", "a", "a"), 3, 0, []bool{true, true, true}},
-		"a later change after one was restarted": {pods("a", "a", "b"), 3, 0, []bool{true, true, true}},
-		"counts that do not fit the pods":        {pods("a", "b", "b"), 3, 1, []bool{true, true, true}},
-		"a status of the former generation":      {pods("b", "b", "b"), 2, 3, []bool{true, true, true}},
-		"a newer pod of another DaemonSet":       {pods("a", "b", "of another"), 3, 1, []bool{true, false, true}},
-		"a newer pod that is being deleted":      {leaving(pods("a", "b", "a"), 2), 3, 1, []bool{true, false, true}},
-		"no pods":                                {nil, 3, 0, nil},
+		"all are up to date":                   {nil, 3, 2, []bool{false, false}},
+		"more than required":                   {nil, 3, 3, []bool{false, false}},
+		"one not restarted":                    {history, 3, 1, []bool{true, false}},
+		"a rollback: the older template again": {append(history[:2:2], appsv1.ControllerRevision{ObjectMeta: owned("driver", "a"), Revision: 3}), 3, 1, []bool{false, true}},
+		"none restarted":                       {append(history[:2:2], appsv1.ControllerRevision{ObjectMeta: owned("driver", "d"), Revision: 3}), 3, 0, []bool{true, true}},
+		"a status of the last generation":      {history, 2, 2, []bool{true, true}},
+		"only revisions of others":             {history[2:], 3, 1, []bool{true, true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			set := set.DeepCopy()
-			set.Status = appsv1.DaemonSetStatus{ObservedGeneration: tt.observed, DesiredNumberScheduled: int32(max(3, len(tt.pods))), UpdatedNumberScheduled: tt.updated}
-			former := formerRevision(set, tt.pods)
-			var got []bool
-			for i := range tt.pods {
-				got = append(got, former(&tt.pods[i]))
+			set := &appsv1.DaemonSet{
+				ObjectMeta: metav1.ObjectMeta{Name: "driver", UID: "driver", Generation: 3},
+				Status:     appsv1.DaemonSetStatus{ObservedGeneration: tt.observed, DesiredNumberScheduled: 2, UpdatedNumberScheduled: tt.updated},
 			}
+			old := outdated(set, tt.history)
+			got := []bool{old(&corev1.Pod{ObjectMeta: owned("driver", "a")}), old(&corev1.Pod{ObjectMeta: owned("driver", "b")})}
 			if !slices.Equal(got, tt.want) {
 				t.Errorf("%v, want %v", got, tt.want)
 			}
@@ -69,7 +50,7 @@ func TestFormerRevision(t *testing.T) {
 	}
 }
 
-func TestOperandPodsOfAFormerRevision(t *testing.T) {
+func TestOutdatedPodsOfOperands(t *testing.T) {
 	t.Parallel()
 	for name, leftOut := range map[string][]string{"all nodes": nil, "a node is left out": {"gpu-09"}} {
 		t.Run(name, func(t *testing.T) {
@@ -80,7 +61,7 @@ func TestOperandPodsOfAFormerRevision(t *testing.T) {
 			if j := g.Judge(f.observations(t)); j.Verdict != check.Passed {
 				t.Fatalf("%s: %s", j.Verdict, j.Reason)
 			}
-			f.operands[0].Pods[1].Former = true
+			f.operands[0].Pods[1].Outdated = true
 			if j := g.Judge(f.observations(t)); j.Verdict != check.Failed || len(j.Findings) != 1 || j.Findings[0].Suspect != "gpu-02/"+f.operands[0].Name {
 				t.Errorf("%s: %+v", j.Verdict, j.Findings)
 			}

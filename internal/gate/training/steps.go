@@ -68,6 +68,10 @@ func (r *review) restarted() {
 			if s.Step < 1 || s.Step > r.job.Steps {
 				continue // not a step of the job
 			}
+			if s.Step == last {
+				r.Unobserved(k.id, "job "+jobName, remedyRestart, "rank %d on %s printed step %d twice: whether it was restarted is not known", k.Rank.Rank, k.node, s.Step)
+				return
+			}
 			if s.Step < last {
 				r.failures("was restarted")
 				r.Fail(k.id, "job "+jobName, remedyRestart, "training was restarted: rank %d on %s printed step %d after step %d", k.Rank.Rank, k.node, s.Step, last)
@@ -99,12 +103,15 @@ const remedyLoss = "check the data set and the learning rate; if they are known 
 
 const remedyNaN = "bisect the nodes until the faulty one is found; run dcgmi diag -r 4 on it; if every node fails, check the data set and the learning rate"
 
-// withLoss are the reporters that compute a loss. With pipeline parallelism torchtitan prints one number below 0, -1, at
-// every step of a rank that is not of the last stage (its issues 550 and 1232). No loss of a language model is below 0.
+// noLoss is the loss that torchtitan prints at every step of a rank that is not of the last pipeline stage (its issues 550
+// and 1232).
+const noLoss = -1
+
+// withLoss are the reporters that compute a loss.
 func (r *review) withLoss() []ranked {
 	return slices.DeleteFunc(slices.Clone(r.reporters()), func(k ranked) bool {
 		return len(k.Steps) > 0 && !slices.ContainsFunc(k.Steps, func(s Step) bool {
-			return s.Loss == nil || *s.Loss >= 0 || *s.Loss != *k.Steps[0].Loss
+			return s.Loss == nil || *s.Loss != noLoss
 		})
 	})
 }

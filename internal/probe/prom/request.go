@@ -3,6 +3,7 @@ package prom
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -52,8 +53,13 @@ type notServedError struct{ error }
 
 func (notServedError) Is(target error) bool { return target == ErrNotServed }
 
-// notServed recognises the answer to an unknown path. VictoriaMetrics answers 400.
+// notServed recognises the answer to an unknown path. VictoriaMetrics answers 400. A Status is of the API server, which
+// did not find the Service.
 func notServed(status int, body []byte) bool {
+	var object struct{ Kind string }
+	if json.Unmarshal(body, &object) == nil && object.Kind == "Status" {
+		return false
+	}
 	return status == http.StatusNotFound || status == http.StatusMethodNotAllowed ||
 		status == http.StatusBadRequest && bytes.Contains(body, []byte("unsupported path requested"))
 }
