@@ -35,7 +35,7 @@ func TestLive(t *testing.T) {
 	t.Run("NoWayToKill", func(t *testing.T) {
 		suite.Require(t, suite.All)
 		j, _ := observe(t, l, conformance.Deps{RunID: "live-no-way", Disruptive: true})
-		if j.Verdict != check.Unobserved || !strings.HasPrefix(j.Reason, "partially shown: ") || !strings.Contains(j.Reason, "no pod of this cluster") {
+		if j.Verdict != check.Unobserved || !strings.HasPrefix(j.Reason, "partially shown: ") || !strings.Contains(j.Reason, "not a pod of this cluster") {
 			t.Fatalf("%s: %s %+v", j.Verdict, j.Reason, j.Findings)
 		}
 	})

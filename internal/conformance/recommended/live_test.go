@@ -118,7 +118,7 @@ func TestLive(t *testing.T) {
 		for _, node := range []string{"gpu-01", "gpu-02"} {
 			l.Hold(t, node, 8)
 		}
-		if status, reason := observe(t, l, recommended.NewSharing(l.Site, l.Profile, deps("recommended-full")), "recommended-full"); status != "" || !strings.Contains(reason, "somebody-") {
+		if status, reason := observe(t, l, recommended.NewSharing(l.Site, l.Profile, deps("recommended-full")), "recommended-full"); status != "" || !strings.Contains(reason, "occupant-") {
 			t.Errorf("%q: %s", status, reason)
 		}
 	})
