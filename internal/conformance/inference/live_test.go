@@ -37,7 +37,7 @@ func TestLive(t *testing.T) {
 	for fault, says := range map[string]string{
 		"gateway-not-programmed": "gateway firstlight-live-gateway-not-programmed-inference/conformance: it is not Programmed",
 		"route-ignores-weights":  "the first backend answered 400 of 400",
-		"route-ignores-headers":  "did not go where it leads",
+		"route-ignores-headers":  "with the header OpenAI-Project went to another backend",
 	} {
 		t.Run(fault, func(t *testing.T) {
 			suite.RequireFault(t, "internal/conformance/inference TestLive", fault)
