@@ -170,7 +170,8 @@ func mostConnections(done <-chan struct{}, peers map[string]bool) int {
 	}
 }
 
-// connections are the established connections to peers.
+// connections are the established connections of this process to peers. The kernel's list also has those that the
+// process has closed and a child still holds that has not yet executed its program: the test starts a server a connection.
 func connections(peers map[string]bool) map[string]bool {
 	out := map[string]bool{}
 	file, err := os.Open("/proc/net/tcp")
@@ -178,11 +179,27 @@ func connections(peers map[string]bool) map[string]bool {
 		return out
 	}
 	defer file.Close()
+	open := sockets()
 	for lines := bufio.NewScanner(file); lines.Scan(); {
-		// sl local_address rem_address st ...
+		// sl local_address rem_address st tx_queue:rx_queue tr:tm->when retrnsmt uid timeout inode
 		const established = "01"
-		if f := strings.Fields(lines.Text()); len(f) > 3 && peers[f[2]] && f[3] == established {
+		if f := strings.Fields(lines.Text()); len(f) > 9 && peers[f[2]] && f[3] == established && open["socket:["+f[9]+"]"] {
 			out[f[1]+" "+f[2]] = true
+		}
+	}
+	return out
+}
+
+// sockets are the open files of this process, as /proc names them.
+func sockets() map[string]bool {
+	out := map[string]bool{}
+	files, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		return out
+	}
+	for _, f := range files {
+		if name, err := os.Readlink("/proc/self/fd/" + f.Name()); err == nil {
+			out[name] = true
 		}
 	}
 	return out
