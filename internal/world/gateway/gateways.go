@@ -55,6 +55,7 @@ type Gateways struct {
 	// running: the API exists and the informers are synced.
 	running bool
 	applied world.Gateway // the listeners' faults
+	waiting bool          // a Gateway waits for a free port
 	syncErr error         // of the last sync
 
 	cancel context.CancelFunc
@@ -184,7 +185,7 @@ func (g *Gateways) run(life context.Context) {
 			g.config.Log.Warn("gateways", "err", err)
 		}
 		retry := tick.C
-		if err == nil {
+		if err == nil && !g.waits() {
 			retry = nil
 		}
 		select {
@@ -195,6 +196,12 @@ func (g *Gateways) run(life context.Context) {
 		case <-retry:
 		}
 	}
+}
+
+func (g *Gateways) waits() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.waiting
 }
 
 // Settled returns nil when every Gateway has the faults of the world's current state.

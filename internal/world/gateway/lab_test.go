@@ -99,7 +99,24 @@ func TestOnALab(t *testing.T) {
 	suite.Live(t)
 	b := bench{lab: labtest.Start(t, world.DefaultSpec(1), component.ExtraGateway)}
 	b.lab.Retire() // its objects remain in the default namespace
+	// Another program has the port on all addresses, as the MPI Operator has its health port.
+	other, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", fmt.Sprintf(":%d", port))
+	if err != nil {
+		t.Fatal(err)
+	}
 	b.gateway(t, "one", "world")
+	polltest.UntilNil(t, "the reason of a gateway without a port", func() error {
+		list, _, err := unstructured.NestedSlice(b.get(t, "gateways", "one").Object, "status", "conditions")
+		for _, c := range list {
+			if m, ok := c.(map[string]any); ok && m["type"] == "Programmed" && m["reason"] == "NoResources" {
+				return nil
+			}
+		}
+		return fmt.Errorf("%v, %w", list, err)
+	})
+	if err := other.Close(); err != nil {
+		t.Fatal(err)
+	}
 	b.gateway(t, "two", "world")
 	b.gateway(t, "other", "somebodys")
 	b.create(t, "httproutes", "HTTPRoute", "r", map[string]any{

@@ -27,6 +27,7 @@ func (g *Gateways) sync(ctx context.Context) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	faults := g.config.World.Recent().Gateway
+	g.waiting = false
 	g.syncErr = g.all(ctx, faults)
 	if g.syncErr == nil {
 		g.applied = faults
@@ -120,7 +121,11 @@ func (g *Gateways) program(ctx context.Context, gw *gwv1.Gateway, attached []att
 		g.shut(gw.UID)
 		var err error
 		if d, err = open(ctx, g.hosts, ports, func() *proxy { return newProxy(g.backends, g.transport, g.config.Log) }); err != nil {
-			return programmed{reason: gwv1.GatewayReasonInvalid, message: err.Error()}
+			if !errors.Is(err, errTaken) {
+				return programmed{reason: gwv1.GatewayReasonInvalid, message: err.Error()}
+			}
+			g.waiting = true // another program of the machine may free the port
+			return programmed{reason: gwv1.GatewayReasonNoResources, message: err.Error()}
 		}
 		g.listeners[gw.UID] = d
 	}
