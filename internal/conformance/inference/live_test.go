@@ -24,6 +24,7 @@ import (
 
 func TestLive(t *testing.T) {
 	suite.Live(t)
+	defer suite.Share(t, "mpi-operator")() // its port is that of the check's Gateway
 	l := labtest.Start(t, world.DefaultSpec(1), component.ExtraGateway)
 	t.Run("Passes", func(t *testing.T) {
 		j, obs := observe(t, l, "live-passes", time.Minute)
