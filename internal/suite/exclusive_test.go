@@ -19,7 +19,7 @@ func TestShare(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 		defer cancel()
 		file := flock.New(filepath.Join(pool, "exclusive-port"))
-		defer file.Close()
+		defer file.Close() //nolint:errcheck // it was opened for the question
 		ok, err := file.TryLockContext(ctx, time.Millisecond)
 		if err != nil && !errors.Is(err, context.DeadlineExceeded) {
 			t.Fatal(err)
