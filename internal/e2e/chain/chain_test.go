@@ -229,7 +229,7 @@ func TestAutoscaleThroughKubeconfig(t *testing.T) {
 	t.Parallel()
 	suite.Require(t, suite.All)
 	lab, dir := chainLab(t), t.TempDir()
-	program.Must(t, "lab", "up", "--name", lab, "--with", "adapter") // what autoscale --lab adds to a lab
+	program.Must(t, "lab", "up", "--name", lab, "--with", "adapter") // as autoscale --lab does
 	kubeconfig := filepath.Join(dir, "kubeconfig")
 	if err := os.WriteFile(kubeconfig, []byte(program.Must(t, "lab", "kubeconfig", "--name", lab).Stdout), 0o600); err != nil {
 		t.Fatal(err)
