@@ -31,7 +31,7 @@ func accept(t *testing.T) (binary.Acceptance, binary.Result) {
 var faults = []struct{ kind, says string }{
 	{"gpu-operator-down", "has no ready pod of 1 desired"},
 	{"cuda-validation-failed", "states not ready: [state-operator-validation]"},
-	{"driver-upgrade-pending", "4 ready and 0 up to date of 4 desired"},
+	{"driver-upgrade-pending", "is of an older revision of its DaemonSet"},
 	{"operator-operand-not-ready", "states not ready: [state-device-plugin]"},
 	{"mig-half-applied", "states not ready: [state-device-plugin]"},
 	{"nfd-labels-missing", "has no pod of DaemonSet gpu-operator/nvidia-driver-daemonset"},
