@@ -114,11 +114,14 @@ func TestReady(t *testing.T) {
 		conditions []any
 		want       string
 	}{
-		"no status":    {nil, "no condition"},
-		"not ready":    {[]any{condition("Error", "False"), condition("Ready", "False")}, "Ready is False: R: M"},
-		"unknown":      {[]any{condition("Ready", "Unknown")}, "Ready is Unknown"},
-		"ready":        {[]any{condition("Error", "False"), condition("Ready", "True")}, ""},
-		"another word": {[]any{condition("Reconciled", "True")}, ""},
+		"no status": {nil, "no condition"},
+		"not ready": {[]any{condition("Error", "False"), condition("Ready", "False")}, "Ready is False: R: M"},
+		"unknown":   {[]any{condition("Ready", "Unknown")}, "Ready is Unknown"},
+		"ready":     {[]any{condition("Error", "False"), condition("Ready", "True")}, ""},
+		// A run on a busy machine judged the policy of a moment ago: its labels came a second later.
+		"no labels yet": {[]any{map[string]any{"type": "Ready", "status": "True", "reason": "NFDLabelsMissing", "message": "No NFD labels found"}}, "Ready is True: NFDLabelsMissing: No NFD labels found"},
+		"no nodes yet":  {[]any{map[string]any{"type": "Ready", "status": "True", "reason": "NoGPUNodes", "message": "No GPU node found"}}, "NoGPUNodes"},
+		"another word":  {[]any{condition("Reconciled", "True")}, ""},
 	} {
 		o := &unstructured.Unstructured{Object: map[string]any{}}
 		if c.conditions != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -127,6 +128,11 @@ func hasConditions(ctx context.Context, client dynamic.Interface, r schema.Group
 
 var errNoCondition = errors.New("no condition is reported yet")
 
+// nothingToDo are reasons of a Ready condition with which NVIDIA's GPU Operator has found no GPU node yet: the node feature
+// discovery that its chart installs labels the nodes after the operator's first reconciliation
+// (github.com/NVIDIA/gpu-operator, internal/conditions).
+var nothingToDo = []any{"NFDLabelsMissing", "NoGPUNodes"}
+
 // ready returns nil if an object has conditions and is not unready by them.
 func ready(o *unstructured.Unstructured) error {
 	conditions, _, err := unstructured.NestedSlice(o.Object, "status", "conditions")
@@ -137,7 +143,7 @@ func ready(o *unstructured.Unstructured) error {
 		return errNoCondition
 	}
 	for _, c := range conditions {
-		if m, ok := c.(map[string]any); ok && m["type"] == "Ready" && m["status"] != "True" {
+		if m, ok := c.(map[string]any); ok && m["type"] == "Ready" && (m["status"] != "True" || slices.Contains(nothingToDo, m["reason"])) {
 			return fmt.Errorf("its condition Ready is %v: %v: %v", m["status"], m["reason"], m["message"])
 		}
 	}
