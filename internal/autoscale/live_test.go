@@ -35,8 +35,8 @@ func TestLive(t *testing.T) {
 	b := labtest.Start(t, world.DefaultSpec(2), component.ExtraAdapter, component.ExtraKarpenter)
 	t.Run("Settings", func(t *testing.T) { testSettings(t, b) })
 	t.Run("Track", func(t *testing.T) { testTrack(t, b) })
-	t.Run("ForeignPods", func(t *testing.T) { testForeignPods(t, b) })
 	t.Run("Interrupt", func(t *testing.T) { testInterrupt(t, b) })
+	t.Run("ForeignPods", func(t *testing.T) { testForeignPods(t, b) })
 }
 
 // requireNoneLeft fails when anything of ours still runs in the background.
