@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -50,9 +51,14 @@ func testForeignPods(t *testing.T, b *labtest.Lab) {
 			pods := b.Cluster.Client.CoreV1().Pods(metav1.NamespaceDefault)
 			t.Cleanup(func() {
 				ctx := context.WithoutCancel(t.Context())
-				_ = pods.Delete(ctx, others, metav1.DeleteOptions{GracePeriodSeconds: new(int64)})
-				_ = pools.Delete(ctx, ours.GetName(), metav1.DeleteOptions{})
-				_ = pools.Delete(ctx, others, metav1.DeleteOptions{})
+				for _, err := range []error{
+					pods.Delete(ctx, others, metav1.DeleteOptions{GracePeriodSeconds: new(int64)}),
+					pools.Delete(ctx, ours.GetName(), metav1.DeleteOptions{}), pools.Delete(ctx, others, metav1.DeleteOptions{}),
+				} {
+					if err != nil && !apierrors.IsNotFound(err) { // the test may have ended before it
+						t.Error(err)
+					}
+				}
 				polltest.UntilNil(t, "the claims to end", func() error {
 					list, err := claims.List(ctx, metav1.ListOptions{})
 					if err == nil && len(list.Items) > 0 {
@@ -72,7 +78,7 @@ func testForeignPods(t *testing.T, b *labtest.Lab) {
 					}
 					conditions, _, err := unstructured.NestedSlice(got.Object, "status", "conditions")
 					for _, c := range conditions {
-						if c := c.(map[string]any); c["type"] == "Ready" && c["status"] == "True" { //nolint:forcetypeassert // the API's schema
+						if c, ok := c.(map[string]any); ok && c["type"] == "Ready" && c["status"] == "True" {
 							return nil
 						}
 					}
