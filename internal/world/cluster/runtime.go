@@ -82,6 +82,10 @@ func (r *runtime) observe(obj any) {
 			return
 		}
 		w = newWorker(r, pod)
+		if err := w.makeLogs(); err != nil {
+			r.log.Error("pod", "namespace", pod.Namespace, "pod", pod.Name, "err", err) // the next update tries again
+			return
+		}
 		r.workers[pod.UID] = w
 		r.wg.Go(func() {
 			w.run()

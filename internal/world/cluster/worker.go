@@ -123,11 +123,12 @@ func (w *worker) run() {
 	w.cleanUp()
 }
 
-func (w *worker) live() error {
+// makeLogs makes empty log files: requests for logs come before the container runs, and find the worker as soon as the
+// runtime has it.
+func (w *worker) makeLogs() error {
 	if err := os.MkdirAll(w.dir, 0o700); err != nil {
 		return fmt.Errorf("make log directory: %w", err)
 	}
-	// Empty log files exist before the container runs, so that early log requests succeed.
 	logs := []string{w.logPath(0)}
 	for _, s := range w.sidecars {
 		logs = append(logs, s.logPath(0))
@@ -137,6 +138,10 @@ func (w *worker) live() error {
 			return fmt.Errorf("make log file: %w", err)
 		}
 	}
+	return nil
+}
+
+func (w *worker) live() error {
 	if err := w.putLogs(0, -1); err != nil {
 		return err
 	}

@@ -1,0 +1,55 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	kube "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	dynamicfake "k8s.io/client-go/dynamic/fake"
+	ktesting "k8s.io/client-go/testing"
+
+	"github.com/firstlight/firstlight/internal/world"
+	"github.com/firstlight/firstlight/internal/world/worldtest"
+)
+
+// On a loaded machine a pod was Running, and its log followed, before the goroutine of its worker had made the log's
+// file: the follow ended at once and without a line.
+func TestLogExistsAsSoonAsItsPodIsFound(t *testing.T) {
+	t.Parallel()
+	w, err := world.New(world.DefaultSpec(1), worldtest.Shared(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	life, cancel := context.WithCancel(t.Context())
+	dyn := dynamicfake.NewSimpleDynamicClient(kube.NewScheme())
+	dyn.PrependReactor("*", "*", func(ktesting.Action) (bool, kube.Object, error) {
+		<-life.Done() // no worker goes on
+		return true, nil, life.Err()
+	})
+	r := &runtime{
+		life: life, cancel: cancel, dyn: dyn, world: w, dir: t.TempDir(), log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		nodes: map[string]bool{"gpu-01": true}, names: newSecretNames(), workers: map[types.UID]*worker{},
+	}
+	defer r.stop()
+	for i := range 20 {
+		name := fmt.Sprintf("trainer-%d", i)
+		r.observe(&corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, UID: types.UID(name)},
+			Spec:       corev1.PodSpec{NodeName: "gpu-01", Containers: []corev1.Container{bash("torchrun -m torchtitan.train")}},
+		})
+		of := r.find("default", name, "c")
+		if of == nil {
+			t.Fatal("no worker")
+		}
+		if _, err := os.Stat(of.logPath(of.attempt())); err != nil {
+			t.Error(err)
+		}
+	}
+}
