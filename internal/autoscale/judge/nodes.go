@@ -59,24 +59,31 @@ func (l lookup) claimed(c snapshot.Claim) bool {
 // way for an earlier one, which then triggers the next scale-up, its second.
 func triggered(l lookup) Result {
 	added := active(l.added())
-	events := func(p snapshot.Pod) snapshot.Event {
-		if list := l.about(p.UID, "TriggeredScaleUp"); len(list) > 0 {
-			return list[0]
+	events, again := map[string]snapshot.Event{}, []snapshot.Event(nil)
+	var waiting []snapshot.Pod
+	for _, p := range added {
+		list := l.about(p.UID, "TriggeredScaleUp")
+		if len(list) == 0 {
+			waiting = append(waiting, p)
+			continue
 		}
-		for _, other := range added {
-			list := l.about(other.UID, "TriggeredScaleUp")
-			if len(list) > 1 && list[len(list)-1].First.After(p.First) {
-				return list[len(list)-1]
-			}
-		}
-		return snapshot.Event{}
+		events[p.UID], again = list[0], append(again, list[1:]...)
 	}
-	waiting := only(added, func(p snapshot.Pod) bool { return events(p).Reason == "" })
+	// The newest first: each later scale-up counts for one pod, and an older pod has more to choose from.
+	slices.SortStableFunc(waiting, func(a, b snapshot.Pod) int { return b.First.Compare(a.First) })
+	waiting = slices.DeleteFunc(waiting, func(p snapshot.Pod) bool {
+		i := slices.IndexFunc(again, func(e snapshot.Event) bool { return e.First.After(p.First) })
+		if i < 0 {
+			return false
+		}
+		events[p.UID], again = again[i], slices.Delete(again, i, i+1)
+		return true
+	})
 	if len(added) == 0 || len(waiting) > 0 {
 		return l.noClaim(waiting)
 	}
-	last := lastOf(added, func(p snapshot.Pod) time.Time { return events(p).First })
-	return l.pass(events(last).First, last.Ref, "%s for %s: %s", l.autoscaler(), count(len(added), "pod"), events(last).Message)
+	last := lastOf(added, func(p snapshot.Pod) time.Time { return events[p.UID].First })
+	return l.pass(events[last.UID].First, last.Ref, "%s for %s: %s", l.autoscaler(), count(len(added), "pod"), events[last.UID].Message)
 }
 
 // newNodes returns the nodes of the new pods, and whether all of them exist. The node made for a pod

@@ -395,6 +395,12 @@ func groupNegatives() []negative {
 			packed(s, st)
 			podNamed(st, "worker-c").First = at(26)
 		}},
+		negative{name: "a second scale-up for one pod of three", hop: snapshot.HopNodeClaim, suspect: "pod .*worker-d", says: "no scheduler has evaluated", change: func(s *snapshot.Setup, st *snapshot.State) {
+			packed(s, st)
+			d := *podNamed(st, "worker-c")
+			d.Name, d.UID = "worker-d", "uid-worker-d"
+			st.Pods = append(st.Pods, d)
+		}},
 		negative{name: "an existing group that does not scale", hop: snapshot.HopNodeClaim, suspect: "node group gpu", says: "maximum size: pod didn't trigger scale-up: 1 max node group size reached", change: func(s *snapshot.Setup, st *snapshot.State) {
 			unplaced(st, "worker-c", "node-c", "")
 			grouped(s, st)
