@@ -30,7 +30,7 @@ func TestLogExistsAsSoonAsItsPodIsFound(t *testing.T) {
 	life, cancel := context.WithCancel(t.Context())
 	dyn := dynamicfake.NewSimpleDynamicClient(kube.NewScheme())
 	dyn.PrependReactor("*", "*", func(ktesting.Action) (bool, kube.Object, error) {
-		<-life.Done() // no worker goes on
+		<-life.Done() // holds every worker where it is
 		return true, nil, life.Err()
 	})
 	r := &runtime{
