@@ -3,7 +3,6 @@ package cluster
 import (
 	"context"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"testing"
@@ -34,7 +33,7 @@ func TestLogExistsAsSoonAsItsPodIsFound(t *testing.T) {
 		return true, nil, life.Err()
 	})
 	r := &runtime{
-		life: life, cancel: cancel, dyn: dyn, world: w, dir: t.TempDir(), log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		life: life, cancel: cancel, dyn: dyn, world: w, dir: t.TempDir(), log: slog.New(slog.DiscardHandler),
 		nodes: map[string]bool{"gpu-01": true}, names: newSecretNames(), workers: map[types.UID]*worker{},
 	}
 	defer r.stop()
