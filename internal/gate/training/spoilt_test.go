@@ -21,7 +21,6 @@ func TestEveryField(t *testing.T) {
 		"ranks say themselves when they started, else the pods do, if each does":              {`rank-log.* .podStarted: .*`, `rank-log.* .ranks.started: left out`},
 		"one rank that reports it is enough":                                                  {`rank-log.* .ranks.completed: .*`},
 		"rank 0 and device 0 are omitted in JSON":                                             {`rank-log.* .(ranks.rank|gpus.rank|gpus.device): left out`},
-		"said twice is not more":                                                              {`rank-log.* .ranks.steps: the first twice`},
 		"one loss, time or rate of many is outweighed by the median":                          {`rank-log.* .ranks.steps.(loss|stepMs|tflops|tokensPerSecond): .*`},
 		"the output of nvidia-smi explains a slow GPU, and the rate shows it":                 {`rank-log.* .gpus.(powerDefaultWatts|powerLimitWatts|smClockMHz): .*`},
 		"PyTorch does not know it in older releases; the rank tells GPUs apart":               {`rank-log.* .gpus.uuid: .*`},
