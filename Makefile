@@ -9,13 +9,13 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unkn
 
 .PHONY: capture accept build test test-all profile soak soak-tests lint vuln sbom licenses bench generate fuzz clean mutants
 
-## accept: build firstlight and run the eight gates on the embedded lab; SPINE=slurm: as root
-## with Debian's Slurm, those of a real Slurm cluster on this machine (docs/slurm.md)
+## accept: build firstlight and run the eight gates on the embedded lab; STACK=real: with NVIDIA's own GPU Operator;
+## SPINE=slurm: as root with Debian's Slurm, those of a real Slurm cluster on this machine (docs/slurm.md)
 accept: build
 ifeq ($(SPINE),slurm)
 	$(GO) run ./internal/world/slurm/run $(abspath $(BIN))
 else
-	$(BIN) accept $(if $(SPINE),--spine $(SPINE))
+	$(BIN) accept $(if $(SPINE),--spine $(SPINE)) $(if $(STACK),--stack $(STACK))
 endif
 
 ## build: the binary, at bin/firstlight
