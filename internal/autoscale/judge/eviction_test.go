@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -50,6 +51,19 @@ func TestAnEvictionByLagProvesNothing(t *testing.T) {
 			replaced(st)
 			nodeNamed(st, "node-b").Untainted = time.Time{}
 		}, want: check.Failed},
+		{name: "its replacement is on its node, and the claim for the replacement is removed empty", hop: snapshot.HopReady, change: evict("worker-b", 25.1, 25.4), also: replacedWithClaim, want: check.Unobserved},
+		{name: "by another, with a claim for the replacement", hop: snapshot.HopReady, change: evict("worker-b", 25.1, 25.4), also: func(st *snapshot.State) {
+			replacedWithClaim(st)
+			st.Events = slices.DeleteFunc(st.Events, func(e snapshot.Event) bool { return e.Reason == "TaintManagerEviction" })
+		}, want: check.Failed},
+		{name: "its replacement waits, and the claim for it is removed", hop: snapshot.HopReady, change: evict("worker-b", 25.1, 25.4), also: func(st *snapshot.State) {
+			replacedWithClaim(st)
+			podNamed(st, "worker-d").Node = ""
+		}, want: check.Failed},
+		{name: "the claim for its replacement never registers", hop: snapshot.HopReady, change: evict("worker-b", 25.1, 25.4), also: func(st *snapshot.State) {
+			replacedWithClaim(st)
+			st.Claims[len(st.Claims)-1].Conditions = nil
+		}, want: check.Failed},
 		{name: "while another pod is on a wrong node", hop: snapshot.HopBound, change: evict("worker-b", 25.1, 25.4), also: func(st *snapshot.State) {
 			podNamed(st, "worker-c").Node = "node-a"
 		}, want: check.Failed},
@@ -87,4 +101,14 @@ func TestAnEvictionByLagProvesNothing(t *testing.T) {
 // replaced adds the pod that replaces an evicted one, on its node: no claim is for it, so that the hop waits.
 func replaced(st *snapshot.State) {
 	st.Pods = append(st.Pods, pod(snapshot.RoleWorker, "worker-d", "node-b", 25.5, 0))
+}
+
+// replacedWithClaim adds the pod that replaces an evicted one, on its node, and the claim that Karpenter made for it
+// before it was bound, and removed since its node stayed empty.
+func replacedWithClaim(st *snapshot.State) {
+	replaced(st)
+	c := *claimNamed(st, "node-b")
+	c.Name, c.UID, c.Node, c.ProviderID, c.Created, c.First, c.Deleting, c.Deleted = "node-d", "uid-node-d", "node-d", "kwok://node-d", at(25.6), at(25.7), at(29), at(30)
+	st.Claims = append(st.Claims, c)
+	st.Events = append(st.Events, snapshot.Event{About: podNamed(st, "worker-d").Ref, Reason: "Nominated", From: "karpenter", Message: "Pod should schedule on: nodeclaim/node-d", First: at(25.7)})
 }

@@ -145,15 +145,27 @@ func (l lookup) waitForNodes(what string) Result {
 		}
 	}
 	why := l.whyNotReady(added)
+	needed := only(why, func(f check.Finding) bool {
+		return !slices.ContainsFunc(l.claimsOf(added), func(c snapshot.Claim) bool { return f.Suspect == "NodeClaim "+c.Name && l.unneeded(c, added) })
+	})
+	if evicted := l.evictedByLag(l.added()); len(evicted) > 0 && len(needed) == 0 {
+		return l.finalUnobserved(object, evicted...)
+	}
 	if len(why) == 0 {
-		if evicted := l.evictedByLag(l.added()); len(evicted) > 0 {
-			return l.finalUnobserved(object, evicted...)
-		}
 		why = l.replaced()
 	}
 	return l.wait(object, why, finding("node",
 		"see the NodeClaims and their instances",
 		"not every node of the new pods is %s: %s", what, l.inventory(added)))
+}
+
+// unneeded reports whether a claim was removed with its registered node after its pods had got other nodes: the
+// scheduler binds a pod to any node that fits first, and Karpenter removes the empty one (reason Empty).
+func (l lookup) unneeded(c snapshot.Claim, pods []snapshot.Pod) bool {
+	_, registered := snapshot.Is(c.Conditions, "Registered")
+	return registered && (c.Gone() || !c.Deleting.IsZero()) && !slices.ContainsFunc(pods, func(p snapshot.Pod) bool {
+		return p.Node == "" && (slices.Contains(l.nominations(p), c.Name) || !l.claimed(c))
+	})
 }
 
 // inventory lists the pods, claims and nodes of a hop.
