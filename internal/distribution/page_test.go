@@ -10,10 +10,10 @@ import (
 
 const pageIntro = `# Kubernetes distributions
 
-How [gate gpustack](gates/gpustack.md#distribution-and-versions) and ` + "`firstlight site detect`" + ` recognise the distribution of a node, and what differs. Written from
+This page lists how [gate gpustack](gates/gpustack.md#distribution-and-versions) and ` + "`firstlight site detect`" + ` recognise the distribution of a node, and what differs. Generated from
 ` + "`internal/distribution/distributions.yaml`" + ` (` + "`go test ./internal/distribution -run TestPage -update`" + `); a test fails when it differs.
 
-The kubelet's version counts before the other marks, then the first row that fits. A node without one of these marks has no known distribution. An empty field is not known, or does not differ.
+The kubelet's version takes precedence over the other marks; among these, the first row that matches applies. A node without one of these marks has no known distribution. An empty field is not known, or does not differ.
 `
 
 // page renders docs/distributions.md.

@@ -37,7 +37,7 @@ func NewPlan(s cmdutil.Streams) *cobra.Command {
   # Print what accept would run on a RayCluster
   firstlight plan --spine ray
 
-  # Print what accept would run on a cluster of k3s
+  # Print what accept would run on a k3s cluster
   firstlight plan --spine k3s
 
   # Create the roles that accept needs

@@ -16,7 +16,7 @@ func New(s cmdutil.Streams) *cobra.Command {
 inventory with serial numbers, the figures of the contract, and each deviation with its
 waiver, owner and expiry. It is derived from signed evidence, printable as HTML and PDF,
 and signed.`,
-		Example: `  # Print the form of the terms
+		Example: `  # Print a template of the terms
   firstlight certificate terms > terms.yaml
 
   # Read the certificate before it is issued

@@ -82,7 +82,7 @@ func newProgramsBuild(s cmdutil.Streams) *cobra.Command {
 
 func newProgramsExport(s cmdutil.Streams) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "export FILE [PROGRAM...]", Short: "Write programs with their digests to an archive; missing ones are built first",
+		Use: "export FILE [PROGRAM...]", Short: "Write programs (default: all of them) with their digests to an archive, building missing ones",
 		Example: `  firstlight lab programs export programs.tar.gz
   firstlight lab programs export store.tar.gz etcd kube-apiserver`,
 		Args: cobra.MinimumNArgs(1),
@@ -120,7 +120,7 @@ func exportPrograms(ctx context.Context, names []string, path string, report fun
 
 func newProgramsImport(s cmdutil.Streams) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "import FILE", Short: "Import programs from an archive after a check of digests and pins",
+		Use: "import FILE", Short: "Import programs from an archive after verifying digests and pinned versions",
 		Example: "  firstlight lab programs import programs.tar.gz",
 		Args:    cobra.ExactArgs(1),
 	}

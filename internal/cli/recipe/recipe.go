@@ -15,9 +15,10 @@ func New(s cmdutil.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "recipe",
 		Short: "Resolve, check and test recipes: configuration for given criteria",
-		Long: `A recipe is what configuration overlays resolve to for given criteria: components with
-versions and values, constraints, validation. An overlay applies to every query that
-states its criteria; if two overlays set the same value, the more specific one wins.
+		Long: `A recipe is the result of resolving configuration overlays for given criteria:
+components with versions and values, constraints, validation. An overlay applies to every
+query that matches its criteria; if two overlays set the same value, the more specific
+one wins.
 
 RECIPE is the name of an overlay (firstlight recipe list), criteria such as
 service=eks,accelerator=h100, or the file of a resolved recipe. The default tree is the

@@ -130,11 +130,12 @@ func (f submissionFlags) compose() (submission.Submission, error) {
 func newSubmissionCheck(s cmdutil.Streams, client submission.Doer) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check DIR",
-		Short: "Check a submission against the program's rules; exit 1 if one is broken",
-		Long: `Read a submission, vX.Y/PRODUCT, and print every broken rule: of the program (every
-requirement is present, a MUST is Implemented, N/A has a reason, metadata are complete,
-every evidence file exists, every address answers) or of firstlight (ID, description and
-level match the checklist, no duplicates, no evidence outside the directory, not a draft).
+		Short: "Check a submission against CNCF's rules; exit 1 if one is broken",
+		Long: `Check a submission to CNCF AI Conformance, a directory vX.Y/PRODUCT, and print every
+broken rule. CNCF's rules: every requirement is present, a MUST is Implemented, N/A has a
+reason, metadata are complete, every evidence file exists, every address answers.
+firstlight's own: ID, description and level match the checklist, no duplicates, no
+evidence outside the directory, not a draft.
 
 Exit codes: 0 valid; 1 a rule is broken; 2 invalid input; 3 no rule is broken, but some
 were not checked: --offline does not check addresses.`,
