@@ -84,7 +84,11 @@ func TestWrongOrder(t *testing.T) {
 // that it prints.
 func TestLeastPrivilege(t *testing.T) {
 	const name, recipe = "least", "h100-kind-training"
-	lab(t, name, "--nodes", "2")
+	options := []string{"--nodes", "2"}
+	if suite.Current() >= suite.All {
+		options = append(options, "--with", "adapter,gateway") // for the whole validation
+	}
+	lab(t, name, options...)
 	if r := program.Run(t.Context(), "lab", "install", recipe, "--name", name); r.Code != 0 {
 		t.Fatalf("lab install exited %d: %s", r.Code, r.Stderr)
 	}
