@@ -60,6 +60,10 @@ func TestAnEvictionByLagProvesNothing(t *testing.T) {
 			replacedWithClaim(st)
 			podNamed(st, "worker-d").Node = ""
 		}, want: check.Failed},
+		{name: "its replacement is on the claim's node, which is removed", hop: snapshot.HopReady, change: evict("worker-b", 25.1, 25.4), also: func(st *snapshot.State) {
+			replacedWithClaim(st)
+			podNamed(st, "worker-d").Node = "node-d"
+		}, want: check.Failed},
 		{name: "the claim for its replacement never registers", hop: snapshot.HopReady, change: evict("worker-b", 25.1, 25.4), also: func(st *snapshot.State) {
 			replacedWithClaim(st)
 			st.Claims[len(st.Claims)-1].Conditions = nil

@@ -164,7 +164,7 @@ func (l lookup) waitForNodes(what string) Result {
 func (l lookup) unneeded(c snapshot.Claim, pods []snapshot.Pod) bool {
 	_, registered := snapshot.Is(c.Conditions, "Registered")
 	return registered && (c.Gone() || !c.Deleting.IsZero()) && !slices.ContainsFunc(pods, func(p snapshot.Pod) bool {
-		return p.Node == "" && (slices.Contains(l.nominations(p), c.Name) || !l.claimed(c))
+		return (p.Node == "" || p.Node == c.Node) && (slices.Contains(l.nominations(p), c.Name) || !l.claimed(c))
 	})
 }
 
