@@ -83,6 +83,7 @@ func (r *runtime) observe(obj any) {
 		}
 		w = newWorker(r, pod)
 		if err := w.makeLogs(); err != nil {
+			w.cancel()
 			r.log.Error("pod", "namespace", pod.Namespace, "pod", pod.Name, "err", err) // the next update tries again
 			return
 		}
