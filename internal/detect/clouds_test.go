@@ -189,6 +189,14 @@ func TestClouds(t *testing.T) {
 			"  deviceClass: gpu.nvidia.com  # seen: no node offers nvidia.com/gpu",
 			"  hcas: [mlx5_0, mlx5_1, mlx5_4, mlx5_5]  # seen: ",
 		},
+		"dgx-h100": {
+			"# machines: 2 x no cloud (spec.providerID is empty)",
+			"# network: 8 of nvidia.com/resibp154s0 a node, 8 of nvidia.com/resibp192s0 a node",
+			`profile: ""  # TODO: one of h100-sxm-hdr200, h100-sxm-ndr400, h100-sxm-roce200, h100-sxm-roce400: 8 x NVIDIA-H100-80GB-HBM3 a node was seen`,
+			"  hcas: []  # TODO: ",
+			"  networkResource: nvidia.com/resibp154s0  # TODO: one resource: ",
+			"  operands: [gpu-feature-discovery, nvidia-dcgm-exporter, nvidia-device-plugin-daemonset, nvidia-operator-validator]  # seen: ",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -2,7 +2,6 @@ package detect
 
 import (
 	"errors"
-	"maps"
 	"strings"
 	"testing"
 
@@ -18,7 +17,7 @@ import (
 // long as there is one.
 func TestCheckRefusesEveryTODO(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"eks-p5", "gke-a3-mega", "aks-nd-h100", "openshift-a100", "k3s-l40s", "rke2-gb200"} {
+	for _, name := range []string{"eks-p5", "gke-a3-mega", "aks-nd-h100", "openshift-a100", "k3s-l40s", "rke2-gb200", "dgx-h100"} {
 		file := write(t, load(t, name))
 		_, err := site.Parse(name, []byte(file))
 		invalid, ok := errors.AsType[*site.InvalidError](err)
@@ -45,36 +44,26 @@ func TestCheckRefusesEveryTODO(t *testing.T) {
 	}
 }
 
-// answers that every file needs.
-func common(more map[string]string) map[string]string {
-	out := map[string]string{
-		"facility.signOff.by": "A. Person", "facility.signOff.role": "manager", "facility.signOff.reference": "CX-1",
-		"facility.signOff.at": "2026-11-01", "facility.signOff.expires": "2027-11-01",
-		"facility.power.provided": "100 kW", "facility.cooling.provided": "100 kW", "facility.weight.provided": "5 t",
-		"reach.ssh.user": "root", "reach.ssh.identityFile": "id", "reach.ssh.knownHostsFile": "known_hosts",
-		"workloads.collective.image": "example.com/nccl:1", "workloads.training.image": "example.com/titan:1",
-	}
-	maps.Copy(out, more)
-	return out
-}
-
 // TestAnsweredFilesAreValid: with the answers to its TODOs a file passes site check; with one
 // answer less it does not.
 func TestAnsweredFilesAreValid(t *testing.T) {
 	t.Parallel()
 	for name, answers := range map[string]map[string]string{
-		"eks-p5": common(map[string]string{"gpustack.queue": "default-queue"}),
-		"gke-a3-mega": common(map[string]string{
+		"eks-p5": detecttest.Answers(map[string]string{"gpustack.queue": "default-queue"}),
+		"gke-a3-mega": detecttest.Answers(map[string]string{
 			"gpustack.queue":           "q",
 			"reach.prometheus.service": "gmp-system/frontend:9090", "telemetry.receiver": "on-call",
 		}),
-		"aks-nd-h100": common(map[string]string{
+		"aks-nd-h100": detecttest.Answers(map[string]string{
 			"reach.prometheus.service": "monitoring/p:9090", "reach.alertmanager.service": "monitoring/a:9093", "telemetry.receiver": "on-call",
 			"fabric.switches": "[leaf-1]", "fabric.links": "8", "fabric.hcas": "[mlx5_0, mlx5_1, mlx5_2, mlx5_3, mlx5_4, mlx5_5, mlx5_6, mlx5_7]",
 		}),
-		"openshift-a100": common(map[string]string{
+		"openshift-a100": detecttest.Answers(map[string]string{
 			"profile": "a100-sxm-80gb-hdr200", "telemetry.receiver": "on-call",
 			"gpustack.queue": "q", "fabric.switches": "[leaf-1]", "fabric.links": "24", "fabric.hcas": "[mlx5_0, mlx5_1, mlx5_2, mlx5_3, mlx5_4, mlx5_5, mlx5_6, mlx5_7]",
+		}),
+		"dgx-h100": detecttest.Answers(map[string]string{
+			"profile": "h100-sxm-ndr400", "gpustack.queue": "q", "fabric.switches": "[leaf-1]", "fabric.links": "16", "fabric.hcas": `["mlx5_*", "^mlx5_[1278]"]`,
 		}),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -216,7 +205,7 @@ func TestOtherClusters(t *testing.T) {
 func TestEveryValueHasAComment(t *testing.T) {
 	t.Parallel()
 	lines := 0
-	for _, name := range []string{"eks-p5", "gke-a3-mega", "aks-nd-h100", "openshift-a100", "k3s-l40s", "rke2-gb200"} {
+	for _, name := range []string{"eks-p5", "gke-a3-mega", "aks-nd-h100", "openshift-a100", "k3s-l40s", "rke2-gb200", "dgx-h100"} {
 		for i, line := range strings.Split(write(t, load(t, name)), "\n") {
 			bare := strings.TrimSpace(line)
 			if bare == "" || strings.HasPrefix(bare, "#") || strings.HasSuffix(bare, ":") || strings.HasPrefix(bare, "apiVersion: ") || bare == "kind: Site" {

@@ -2,6 +2,7 @@
 package detecttest
 
 import (
+	"maps"
 	"regexp"
 	"strings"
 	"testing"
@@ -11,6 +12,19 @@ var (
 	todoLine = regexp.MustCompile(`^\s*# TODO: `)
 	keyLine  = regexp.MustCompile(`^(\s*)([A-Za-z]+):(?: (.*?))?(?:  # (seen|default|TODO): (.*))?$`)
 )
+
+// Answers are the answers that every file needs, for Answered, and more.
+func Answers(more map[string]string) map[string]string {
+	out := map[string]string{
+		"facility.signOff.by": "A. Person", "facility.signOff.role": "manager", "facility.signOff.reference": "CX-1",
+		"facility.signOff.at": "2026-11-01", "facility.signOff.expires": "2027-11-01",
+		"facility.power.provided": "100 kW", "facility.cooling.provided": "100 kW", "facility.weight.provided": "5 t",
+		"reach.ssh.user": "root", "reach.ssh.identityFile": "id", "reach.ssh.knownHostsFile": "known_hosts",
+		"workloads.collective.image": "example.com/nccl:1", "workloads.training.image": "example.com/titan:1",
+	}
+	maps.Copy(out, more)
+	return out
+}
 
 // Answered is a file as a person completes it: the values of answers at their paths
 // ("reach.ssh.user"), an empty one for a deleted key, and no TODO. Other proposals are confirmed.
