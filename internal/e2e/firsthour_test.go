@@ -11,24 +11,32 @@ import (
 	"github.com/firstlight/firstlight/internal/suite"
 )
 
-// TestFirstHour compares the outputs on docs/first-hour.md that a lab prints with what the program
+// TestFirstHour compares the outputs on docs/first-hour.md and docs/preflight.md that a lab prints with what the program
 // prints now: rows of tables and the lines of a failure, without figures, spacing and what the page or
 // the terminal cuts off.
 func TestFirstHour(t *testing.T) {
 	suite.Require(t, suite.All)
 	sharedLab(t)
-	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "first-hour.md"))
-	if err != nil {
-		t.Fatal(err)
+	pageOf := func(name string) string {
+		t.Helper()
+		text, err := os.ReadFile(filepath.Join("..", "..", "docs", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
 	}
-	compare := func(section string, printed string) {
+	page := pageOf("first-hour.md")
+	compare := func(page, section, printed string) {
 		t.Helper()
 		got := strings.Split(printed, "\n")
 		for i, line := range got {
 			got[i] = plainLine(line)
 		}
-		for _, line := range blockAfter(t, string(page), section) {
+		for _, line := range blockAfter(t, page, section) {
 			want := plainLine(line)
+			if want == "..." {
+				continue // lines that the page leaves out
+			}
 			if !slices.ContainsFunc(got, func(l string) bool {
 				return want == l || strings.HasPrefix(l, want) || strings.HasPrefix(want, l) && len(l) > 40
 			}) {
@@ -44,10 +52,10 @@ func TestFirstHour(t *testing.T) {
 		}
 		return r.Stdout
 	}
-	compare("On the lab, with the limits that it lowers:", run(0, "accept", "--fresh", "--evidence", t.TempDir()))
+	compare(page, "On the lab, with the limits that it lowers:", run(0, "accept", "--fresh", "--evidence", t.TempDir()))
 	program.Must(t, "lab", "fault", "add", "link-degraded", "gpu-02/mlx5_3", "--name", labName)
 	defer program.Must(t, "lab", "fault", "clear", "--all", "--name", labName)
-	compare("One link at half its rate:", run(1, "accept", "--fresh", "--evidence", t.TempDir()))
+	compare(page, "One link at half its rate:", run(1, "accept", "--fresh", "--evidence", t.TempDir()))
 	program.Must(t, "lab", "fault", "clear", "--all", "--name", labName)
 	program.Must(t, "lab", "fault", "add", "hostengine-down", "gpu-03", "--name", labName)
 	site := filepath.Join(t.TempDir(), "site.yaml")
@@ -57,7 +65,9 @@ func TestFirstHour(t *testing.T) {
 	}
 	kubeconfig := strings.TrimSpace(program.Must(t, "lab", "kubeconfig", "--path", "--name", labName).Stdout)
 	r := program.Run(t.Context(), "accept", "--preflight", "--site", site, "--kubeconfig", kubeconfig)
-	compare("Two obstacles on a lab, shortened:", r.Stdout)
+	compare(page, "Two obstacles on a lab, shortened:", r.Stdout)
+	compare(pageOf("preflight.md"), "On a lab with two obstacles, shortened:", strings.Replace(r.Stdout, "site "+labName, "site lab", 1))
+	compare(page, "For the nodes of a lab, shortened:", program.Must(t, "site", "detect", "--kubeconfig", kubeconfig).Stdout)
 }
 
 var (

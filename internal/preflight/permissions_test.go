@@ -2,9 +2,54 @@ package preflight
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"testing"
+
+	"github.com/firstlight/firstlight/internal/gate"
+	"github.com/firstlight/firstlight/internal/lab/embedded"
+	"github.com/firstlight/firstlight/internal/site"
 )
+
+// countsOfRequests are the numbers in the line of the permissions.
+var countsOfRequests = regexp.MustCompile(`all (\d+) requests of the gates are allowed; (\d+) more are`)
+
+// TestRequestsOnThePages: the numbers of requests on the pages add up to those of the gates on a lab.
+func TestRequestsOnThePages(t *testing.T) {
+	t.Parallel()
+	s, err := embedded.DefaultSite()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Telemetry.Alert.Through = site.ThroughRule // the default of a file
+	permissions, err := gate.Permissions(s, gate.Allowed{Gates: site.Gates()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := len(requests(slices.DeleteFunc(permissions, func(p gate.Permission) bool { return p.Conditional })))
+	for _, name := range []string{"preflight.md", "first-hour.md"} {
+		page, err := os.ReadFile(filepath.Join("..", "..", "docs", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum := 0
+		for _, m := range countsOfRequests.FindAllStringSubmatch(string(page), -1) {
+			for _, number := range m[1:] {
+				n, err := strconv.Atoi(number)
+				if err != nil {
+					t.Fatal(err)
+				}
+				sum += n
+			}
+		}
+		if sum != want {
+			t.Errorf("docs/%s: %d requests, the gates make %d", name, sum, want)
+		}
+	}
+}
 
 func TestJudgeAccess(t *testing.T) {
 	t.Parallel()
