@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/firstlight/firstlight/internal/e2e/binary"
 	"github.com/firstlight/firstlight/internal/suite"
 )
 
@@ -30,8 +31,33 @@ func TestMIG(t *testing.T) {
 	}
 }
 
-// acceptStack accepts one gate of the lab with a fault that the site's keys declare; "" is all gates.
+// TestPluginOnly: gate gpustack passes on a cluster without a DRA driver, where the site declares that, and
+// fails with the same declaration where the DRA driver alone offers the GPUs.
+func TestPluginOnly(t *testing.T) {
+	suite.Require(t, suite.All)
+	const keys = "    draDriver: none\n"
+	acceptStack(t, "gpustack", keys, "plugin-only", "cluster")
+	r := runStack(t, "gpustack", keys, "dra-only", "cluster")
+	if a := decode(t, r); r.Code != 1 || a.verdicts() != "gpustack=failed" || len(a.Gates[0].Findings) == 0 || a.Gates[0].Findings[0].Suspect != "gpu-01/nvidia.com/gpu" {
+		t.Errorf("without a device plugin: exit %d: %s\n%s%s", r.Code, a.verdicts(), r.Stdout, r.Stderr)
+	}
+}
+
+// acceptStack requires that one gate of the lab passes with a fault that the site's keys declare; "" is all gates.
 func acceptStack(t *testing.T, gate, keys string, fault ...string) {
+	t.Helper()
+	want := allPassed
+	if gate != "" {
+		want = gate + "=passed"
+	}
+	r := runStack(t, gate, keys, fault...)
+	if a := decode(t, r); r.Code != 0 || a.verdicts() != want {
+		t.Errorf("exit %d: %s\n%s%s", r.Code, a.verdicts(), r.Stdout, r.Stderr)
+	}
+}
+
+// runStack accepts one gate of the lab with a fault, and with keys of gpustack in the site; "" is all gates.
+func runStack(t *testing.T, gate, keys string, fault ...string) binary.Result {
 	t.Helper()
 	sharedLab(t)
 	labSite := program.Must(t, "lab", "site", "--name", labName).Stdout
@@ -47,12 +73,8 @@ func acceptStack(t *testing.T, gate, keys string, fault ...string) {
 	program.Must(t, append(append([]string{"lab", "fault", "add"}, fault...), "--name", labName)...)
 	defer program.Must(t, "lab", "fault", "clear", "--all", "--name", labName)
 	args := []string{"accept", "-o", "json", "--site", path, "--kubeconfig", kubeconfig, "--evidence", t.TempDir()}
-	want := allPassed
 	if gate != "" {
-		args, want = append(args, "--only", gate), gate+"=passed"
+		args = append(args, "--only", gate)
 	}
-	r := program.Run(t.Context(), args...)
-	if a := decode(t, r); r.Code != 0 || a.verdicts() != want {
-		t.Errorf("exit %d: %s\n%s%s", r.Code, a.verdicts(), r.Stdout, r.Stderr)
-	}
+	return program.Run(t.Context(), args...)
 }

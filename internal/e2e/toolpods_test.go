@@ -1,12 +1,12 @@
 package e2e_test
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/firstlight/firstlight/internal/e2e/binary"
 	"github.com/firstlight/firstlight/internal/suite"
 )
 
@@ -31,7 +31,7 @@ func TestToolsInPods(t *testing.T) {
 		"nvidia-smi": "pod gpu-operator/nvidia-driver-daemonset-", "dcgmi-diag": "pod gpu-operator/nvidia-dcgm-",
 		"nvidia-smi-load": "container nvidia-driver-ctr, image nvcr.io/nvidia/driver:", "host": "nvidia-smi topo -m: pod gpu-operator/", "dmesg": "host over SSH",
 	} {
-		if got := origins(t, a.Evidence, kind); len(got) != 4 || !strings.Contains(strings.Join(got, "\n"), want) {
+		if got := binary.Origins(t, a.Evidence, kind); len(got) != 4 || !strings.Contains(strings.Join(got, "\n"), want) {
 			t.Errorf("%s came from %q, want %q", kind, got, want)
 		}
 	}
@@ -60,28 +60,4 @@ func TestToolsInPods(t *testing.T) {
 	if r.Code != 3 || !strings.Contains(r.Stdout, "executable file not found") {
 		t.Errorf("a tool that is nowhere: exit %d, %s", r.Code, a.verdicts())
 	}
-}
-
-// origins are those of a kind's observations.
-func origins(t *testing.T, dir, kind string) []string {
-	t.Helper()
-	files, err := filepath.Glob(filepath.Join(dir, "observations", "*.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out []string
-	for _, f := range files {
-		data, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var o struct{ Kind, Origin string }
-		if err := json.Unmarshal(data, &o); err != nil {
-			t.Fatalf("%s: %v", f, err)
-		}
-		if o.Kind == kind {
-			out = append(out, o.Origin)
-		}
-	}
-	return out
 }

@@ -22,9 +22,19 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/firstlight/firstlight/internal/preflight"
+	"github.com/firstlight/firstlight/internal/site"
+	"github.com/firstlight/firstlight/internal/suite"
 )
 
 const registryUser, registryPassword = "puller", "correct horse"
+
+// public serves a registry on loopback that requires no password, and returns its address.
+func public(t *testing.T) string {
+	t.Helper()
+	s := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
+	t.Cleanup(s.Close)
+	return strings.TrimPrefix(s.URL, "http://")
+}
 
 // private serves a registry on loopback that requires the password, and returns its address.
 func private(t *testing.T) string {
@@ -83,11 +93,26 @@ func (p *planted) pullSecret(t *testing.T, address, password string) {
 	}
 }
 
+// mirrored makes the site take the images of a registry whose name does not resolve from one mirror, and
+// all others from another. The mirrors have every image but one; "" is none.
+func (p *planted) mirrored(t *testing.T, but string) {
+	t.Helper()
+	address := public(t)
+	w := &p.site.Workloads
+	w.Inference.Image = "models.invalid/vllm:1"
+	p.site.Images = site.Images{Mirror: address + "/all", Registries: map[string]string{"models.invalid": address + "/models"}}
+	p.reload(t)
+	w = &p.site.Workloads
+	for _, image := range []string{p.site.Telemetry.LoadImage, w.Collective.Image, w.Training.Image, w.Inference.Image, w.Inference.LoadImage} {
+		if image != address+but {
+			push(t, image, "amd64")
+		}
+	}
+}
+
 var imageObstacles = []obstacle{
 	{name: "image missing", plant: func(t *testing.T, p *planted) {
-		s := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
-		t.Cleanup(s.Close)
-		p.site.Workloads.Training.Image = strings.TrimPrefix(s.URL, "http://") + "/torchtitan:absent"
+		p.site.Workloads.Training.Image = public(t) + "/torchtitan:absent"
 	}, what: "image", target: "torchtitan:absent", seen: "does not have it"},
 	{name: "tag missing in a private registry", plant: func(t *testing.T, p *planted) {
 		address := private(t)
@@ -113,5 +138,7 @@ var imageObstacles = []obstacle{
 		p.pullSecret(t, address, registryPassword)
 		p.site.Workloads.Inference.Image = address + "/vllm:1"
 	}, what: "image", target: "vllm:1", seen: "no manifest for [linux/amd64]"},
+	{name: "image missing in the mirror of its registry", plant: func(t *testing.T, p *planted) { p.mirrored(t, "/models/vllm:1") }, what: "image", target: "/models/vllm:1", seen: "does not have it", level: suite.All},
+	{name: "image missing in the mirror of all registries", plant: func(t *testing.T, p *planted) { p.mirrored(t, "/all/ghcr.io/pytorch/torchtitan:0.2.0") }, what: "image", target: "/all/ghcr.io/pytorch/torchtitan:0.2.0", seen: "does not have it", level: suite.All},
 	{name: "invalid reference", plant: func(_ *testing.T, p *planted) { p.site.Workloads.Training.Image = "Torch Titan" }, what: "image", target: "Torch Titan", seen: "could not parse reference"},
 }

@@ -77,15 +77,21 @@ func (p *planted) run(t *testing.T) preflight.Report {
 // fresh is a preflight of the lab without an obstacle.
 func fresh(t *testing.T, l *labtest.Lab) *planted {
 	t.Helper()
-	data, err := yaml.Marshal(l.Site)
+	p := &planted{lab: l, site: l.Site, cluster: l.Cluster}
+	p.reload(t)
+	return p
+}
+
+// reload reads the site as if it were a file: a copy, with the effects of what was changed.
+func (p *planted) reload(t *testing.T) {
+	t.Helper()
+	data, err := yaml.Marshal(p.site)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := site.ParseGroups("copy of the lab's site", data, l.Profile, nil)
-	if err != nil {
+	if p.site, err = site.ParseGroups("copy of the lab's site", data, p.lab.Profile, nil); err != nil {
 		t.Fatal(err)
 	}
-	return &planted{lab: l, site: s, cluster: l.Cluster}
 }
 
 // obstacles are the lines that are not ok.
@@ -122,6 +128,12 @@ func TestObstacles(t *testing.T) {
 		p := fresh(t, l)
 		defer p.clear()
 		p.inNamespace(t, "privileged")
+		clean(t, p)
+	})
+	t.Run("healthy, with mirrors", func(t *testing.T) {
+		suite.Require(t, suite.All)
+		p := fresh(t, l)
+		p.mirrored(t, "")
 		clean(t, p)
 	})
 	for _, o := range slices.Concat(hostObstacles, clusterObstacles, namespaceObstacles, imageObstacles, serviceObstacles) {

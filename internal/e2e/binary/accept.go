@@ -11,8 +11,9 @@ import (
 
 // Acceptance is the -o json object of accept.
 type Acceptance struct {
-	Verdict string
-	Gates   []Gate
+	Verdict  string
+	Evidence string // directory of the run
+	Gates    []Gate
 }
 
 // Gate is one gate of an Acceptance.

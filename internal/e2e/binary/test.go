@@ -1,6 +1,9 @@
 package binary
 
 import (
+	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -51,4 +54,28 @@ func (f Firstlight) RequireClean(t *testing.T, lab string) {
 			t.Errorf("pod %s/%s still claims GPUs", p.Namespace, p.Name)
 		}
 	}
+}
+
+// Origins are those of a kind's observations in a run's evidence.
+func Origins(t *testing.T, dir, kind string) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "observations", "*.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, f := range files {
+		data, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var o struct{ Kind, Origin string }
+		if err := json.Unmarshal(data, &o); err != nil {
+			t.Fatalf("%s: %v", f, err)
+		}
+		if o.Kind == kind {
+			out = append(out, o.Origin)
+		}
+	}
+	return out
 }

@@ -86,10 +86,11 @@ func TestRealStack(t *testing.T) {
 		})
 	}
 	t.Run("healthy again", healthy)
+	t.Run("tools in pods", toolsInPods) // the last one: it leaves DCGM enabled
 }
 
-// judge requires that the gate has failed, those before it have passed, a finding names the suspect
-// and one says what was expected.
+// judge requires that the gate has failed, those before it have passed, those after it are blocked, a
+// finding names the suspect and one says what was expected.
 func judge(t *testing.T, a binary.Acceptance, name string, suspect *regexp.Regexp, says string) {
 	t.Helper()
 	i := slices.IndexFunc(a.Gates, func(g binary.Gate) bool { return g.Gate == name })
@@ -99,6 +100,11 @@ func judge(t *testing.T, a binary.Acceptance, name string, suspect *regexp.Regex
 	for _, g := range a.Gates[:i] {
 		if g.Verdict != "passed" {
 			t.Errorf("gate %s before %s is %s: %s", g.Gate, name, g.Verdict, g.Reason)
+		}
+	}
+	for _, g := range a.Gates[i+1:] {
+		if g.Verdict != "blocked" {
+			t.Errorf("gate %s after %s is %s, want blocked: %s", g.Gate, name, g.Verdict, g.Reason)
 		}
 	}
 	named, said := false, false

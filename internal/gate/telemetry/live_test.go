@@ -34,7 +34,7 @@ func TestLive(t *testing.T) {
 	})
 }
 
-// testRule follows an alert from a PrometheusRule to the receiver.
+// testRule follows an alert from a PrometheusRule to the receiver, which is notified only with consent.
 func testRule(t *testing.T, l *labtest.Lab) {
 	paging := *l.Site
 	paging.Telemetry.Alert.PagesNobody = false
@@ -46,6 +46,16 @@ func testRule(t *testing.T, l *labtest.Lab) {
 	if j.Verdict != check.Unobserved || len(j.Findings) != 1 || !suspected(j, "receiver on-call") || !strings.Contains(j.Reason, "no alert is raised") {
 		t.Errorf("without --page: %s: %s %+v", j.Verdict, j.Reason, j.Findings)
 	}
+	t.Run("Paged", func(t *testing.T) {
+		suite.Require(t, suite.All)
+		j := observeWith(t, l, &paging, telemetry.Deps{RunID: "live-paged", Page: true})
+		if after := sentTo(t, l, "on-call"); after <= before {
+			t.Errorf("with --page on-call was not notified: %g notifications, before %g", after, before)
+		}
+		if j.Verdict != check.Passed || !strings.Contains(j.Reason, "the alert of a rule reached on-call") {
+			t.Errorf("with --page: %s: %s %+v", j.Verdict, j.Reason, j.Findings)
+		}
+	})
 	t.Run("NotSelected", func(t *testing.T) {
 		testRuleFault(t, l, *l.Site, "rules-not-selected", "PrometheusRule", "does not fire the alert of the run's rule")
 	})
@@ -132,8 +142,15 @@ func suspected(j check.Judgement, suspect string) bool {
 // observe runs the gate and judges it from what it recorded.
 func observe(t *testing.T, l *labtest.Lab, s *site.Site, run string) check.Judgement {
 	t.Helper()
-	ctx := t.Context()
-	g := telemetry.New(s, l.Profile, telemetry.Deps{Cluster: l.Open, RunID: run})
+	return observeWith(t, l, s, telemetry.Deps{RunID: run})
+}
+
+// observeWith is observe with further dependencies; the cluster is the lab's.
+func observeWith(t *testing.T, l *labtest.Lab, s *site.Site, deps telemetry.Deps) check.Judgement {
+	t.Helper()
+	ctx, run := t.Context(), deps.RunID
+	deps.Cluster = l.Open
+	g := telemetry.New(s, l.Profile, deps)
 	rec := &labtest.Recorder{T: t}
 	began := time.Now()
 	if err := g.Observe(ctx, rec); err != nil {
