@@ -144,11 +144,6 @@ func TestOtherClusters(t *testing.T) {
 				s.Nodes[i].Labels, s.Nodes[i].Status.Capacity = nil, nil
 			}
 		}, []string{"  nodes: []  # TODO: the GPU nodes: no node offers or names a GPU", `profile: ""  # TODO: `, "ip-10-0-114-53"}, []string{"vpc.amazonaws"}},
-		"two kinds of GPU nodes": {func(s *Snapshot) {
-			n := s.Nodes[0].DeepCopy()
-			n.Name, n.Labels[productLabel], n.Labels[corev1.LabelInstanceTypeStable] = "other", "NVIDIA-L40S", "g6e.48xlarge"
-			s.Nodes = append(s.Nodes, *n)
-		}, []string{"# TODO: a site has one profile", "# GPUs: 1 node with 8 x NVIDIA-L40S", "profile: h100-sxm-efa-p5", "name: other"}, nil},
 		"a machine type with other GPUs": {func(s *Snapshot) {
 			for i := range s.Nodes[:2] {
 				s.Nodes[i].Labels[productLabel] = "NVIDIA-H200"

@@ -9,11 +9,13 @@ import (
 
 var (
 	todoLine = regexp.MustCompile(`^\s*# TODO: `)
+	itemLine = regexp.MustCompile(`^(\s*)- name: (\S+)`)
 	keyLine  = regexp.MustCompile(`^(\s*)([A-Za-z]+):(?: (.*?))?(?:  # (seen|default|TODO): (.*))?$`)
 )
 
 // Answered is a file as a person completes it: the values of answers at their paths
-// ("reach.ssh.user"), an empty one for a deleted key, and no TODO. Other proposals are confirmed.
+// ("reach.ssh.user"; of an item of a list by its name: "groups.h200.profile"), an empty one for a
+// deleted key, and no TODO. Other proposals are confirmed.
 func Answered(tb testing.TB, file string, answers map[string]string) string {
 	tb.Helper()
 	var out []string
@@ -22,6 +24,9 @@ func Answered(tb testing.TB, file string, answers map[string]string) string {
 	for line := range strings.SplitSeq(file, "\n") {
 		if todoLine.MatchString(line) {
 			continue
+		}
+		if m := itemLine.FindStringSubmatch(line); m != nil {
+			path = append(path[:min(len(path), len(m[1])/2)], m[2])
 		}
 		m := keyLine.FindStringSubmatch(line)
 		if m == nil {
