@@ -52,7 +52,7 @@ func common(more map[string]string) map[string]string {
 		"facility.signOff.at": "2026-11-01", "facility.signOff.expires": "2027-11-01",
 		"facility.power.provided": "100 kW", "facility.cooling.provided": "100 kW", "facility.weight.provided": "5 t",
 		"reach.ssh.user": "root", "reach.ssh.identityFile": "id", "reach.ssh.knownHostsFile": "known_hosts",
-		"workloads.collective.image": "example.com/nccl:1", "workloads.training.image": "example.com/titan:1",
+		"workloads.collective.image": "example.com/nccl:1", "workloads.training.image": "example.com/titan:1", "workloads.inference.loadImage": "example.com/firstlight:1",
 	}
 	maps.Copy(out, more)
 	return out
@@ -88,8 +88,16 @@ func TestAnsweredFilesAreValid(t *testing.T) {
 			if len(s.Inventory.Nodes) == 0 || s.Workloads.Training.Nodes != len(s.Inventory.Nodes) {
 				t.Errorf("%+v", s.Inventory)
 			}
+			if s.Workloads.Inference.Client != site.ClientCluster {
+				t.Errorf("the load of gate inference comes from %s", s.Workloads.Inference.Client)
+			}
+			machine := maps.Clone(answers)
+			machine["workloads.inference.client"], machine["workloads.inference.loadImage"] = site.ClientMachine, ""
+			if s, err := site.Parse(name, []byte(detecttest.Answered(t, file, machine))); err != nil || s.Workloads.Inference.Client != site.ClientMachine {
+				t.Errorf("the load from this machine: %v", err)
+			}
 			// the value of a signature is judged by gate 1, not by site check
-			for _, at := range []string{"reach.ssh.user", "workloads.collective.image", "facility.power.provided"} {
+			for _, at := range []string{"reach.ssh.user", "workloads.collective.image", "workloads.inference.loadImage", "facility.power.provided"} {
 				less := map[string]string{}
 				for k, v := range answers {
 					if k != at {

@@ -125,6 +125,7 @@ func complete(t *testing.T, l *labtest.Lab, written string) *site.Site {
 		"reach.ssh.user": own.Reach.SSH.User, "reach.ssh.identityFile": own.Reach.SSH.IdentityFile, "reach.ssh.knownHostsFile": own.Reach.SSH.KnownHostsFile,
 		"reach.prometheus.service": "monitoring/prometheus:9090", "reach.alertmanager.service": "monitoring/alertmanager:9093",
 		"telemetry.receiver": own.Telemetry.Receiver, "workloads.collective.image": own.Workloads.Collective.Image, "workloads.training.image": own.Workloads.Training.Image,
+		"workloads.inference.loadImage": own.Workloads.Inference.LoadImage,
 	}
 	if profileOf(written) == "" {
 		answers["profile"] = own.Profile
