@@ -65,13 +65,13 @@ func (s *Snapshot) fabricOf(k names, g group) fabric {
 		}
 		f.resources = append(f.resources, port{name, best})
 	}
-	f.hcas, f.hcasDiffer = s.hcas(g)
+	f.hcas, f.hcasDiffer = s.hcas(g.machines)
 	return f
 }
 
-// hcas are the RDMA devices of a group's nodes.
-func (s *Snapshot) hcas(g group) (names []string, differ bool) {
-	for i, m := range g.machines {
+// hcas are the RDMA devices of nodes.
+func (s *Snapshot) hcas(machines []machine) (names []string, differ bool) {
+	for i, m := range machines {
 		var own []string
 		for _, d := range s.RDMA {
 			if d.Node == m.node.Name {

@@ -33,32 +33,27 @@ func File(s *Snapshot) (Result, error) {
 		return Result{}, fmt.Errorf("read the example: %w", err)
 	}
 	machines, others := s.machines(k)
-	kinds := groups(machines)
-	var main group
-	if len(kinds) > 0 {
-		main = kinds[0]
-	}
-	network := s.fabricOf(k, main)
-	chosen, proposal, err := main.choose(network)
+	found := groups(machines)
+	all, err := s.kinds(k, found)
 	if err != nil {
 		return Result{}, err
 	}
+	main, chosen := all.main, all.main.profile
 	spines, err := s.distributions()
 	if err != nil {
 		return Result{}, err
 	}
 	p := &page{}
-	s.head(k, p, kinds, network, spines)
+	s.head(k, p, found, main.network, spines)
 	p.set(0, "name", s.name())
 	p.set(0, "spine", spines.spine())
-	if len(kinds) > 1 {
-		p.todo(0, "a site has one profile: keep the nodes of one kind in inventory.nodes, and write a site for each other kind")
-	}
-	p.set(0, "profile", proposal)
-	facility(p, chosen, len(machines))
-	inventoryBlock(k, p, main, machines, others)
-	s.reach(p, machines)
-	fabricBlock(p, chosen, network, main)
+	all.sites(p)
+	p.set(0, "profile", main.proposal)
+	facility(p, all)
+	inventoryBlock(k, p, found, machines, others)
+	all.block(p)
+	s.reach(p, main.machines)
+	fabricBlock(p, chosen, main.network, main.group)
 	p.gap()
 	s.gpustack(k, p, machines)
 	p.gap()
@@ -120,7 +115,7 @@ func keepsAway(k names, n *corev1.Node) []corev1.Taint {
 	})
 }
 
-func facility(p *page, chosen *profile.Profile, nodes int) {
+func facility(p *page, all kinds) {
 	p.gap()
 	p.note(0, "Nothing of the facility is in Kubernetes.")
 	p.key(0, "facility")
@@ -139,8 +134,11 @@ func facility(p *page, chosen *profile.Profile, nodes int) {
 		{"weight", "the weight that the floor carries", "kg", func(n profile.Node) profile.Figure { return n.Weight }},
 	} {
 		demand := "the demand depends on the profile"
-		if chosen != nil {
-			demand = fmt.Sprintf("%d nodes of the profile demand %g %s", nodes, float64(nodes)*budget.of(chosen.Node).Value, budget.unit)
+		switch nodes, sum, known := all.demand(budget.of); {
+		case known && len(all.groups) > 0:
+			demand = fmt.Sprintf("%d nodes demand %g %s by their profiles", nodes, sum, budget.unit)
+		case known:
+			demand = fmt.Sprintf("%d nodes of the profile demand %g %s", nodes, sum, budget.unit)
 		}
 		p.key(2, budget.key)
 		p.set(4, "provided", todo("0 "+budget.unit, "%s; %s", budget.what, demand))
@@ -151,7 +149,7 @@ func facility(p *page, chosen *profile.Profile, nodes int) {
 // sshPort is the default port of SSH.
 const sshPort = "22"
 
-func inventoryBlock(k names, p *page, main group, machines []machine, others []*corev1.Node) {
+func inventoryBlock(k names, p *page, found []group, machines []machine, others []*corev1.Node) {
 	p.gap()
 	p.key(0, "inventory")
 	if len(machines) == 0 {
@@ -160,7 +158,7 @@ func inventoryBlock(k names, p *page, main group, machines []machine, others []*
 		p.todo(2, "check the SSH addresses below: Kubernetes shows the InternalIP of a node, not its port; 22 is the default of SSH")
 		p.key(2, "nodes")
 		for _, m := range machines {
-			p.set(4, "-", entry(m.node, m.describe(k, main)))
+			p.set(4, "-", entry(m.node, m.describe(k, found)))
 		}
 	}
 	if len(others) > 0 {
@@ -180,10 +178,10 @@ func inventoryBlock(k names, p *page, main group, machines []machine, others []*
 }
 
 // describe is what of a machine a reader of the inventory has to know.
-func (m machine) describe(k names, main group) string {
+func (m machine) describe(k names, found []group) string {
 	text := fmt.Sprintf("%d x %s (%s)", m.gpus, cmp.Or(m.product, "a GPU without a name"), cmp.Or(m.counted, "no count"))
-	if m.gpus != main.gpus && m.product == main.product {
-		text += fmt.Sprintf("; most nodes have %d", main.gpus)
+	if i := slices.IndexFunc(found, m.hasProduct); i >= 0 && m.gpus != found[i].gpus {
+		text += fmt.Sprintf("; most nodes have %d", found[i].gpus)
 	}
 	if len(m.problems) > 0 {
 		text += "; " + strings.Join(m.problems, ", ")

@@ -2,6 +2,7 @@ package detect
 
 import (
 	"errors"
+	"maps"
 	"strings"
 	"testing"
 
@@ -77,8 +78,16 @@ func TestAnsweredFilesAreValid(t *testing.T) {
 			if len(s.Inventory.Nodes) == 0 || s.Workloads.Training.Nodes != len(s.Inventory.Nodes) {
 				t.Errorf("%+v", s.Inventory)
 			}
+			if s.Workloads.Inference.Client != site.ClientCluster {
+				t.Errorf("the load of gate inference comes from %s", s.Workloads.Inference.Client)
+			}
+			machine := maps.Clone(answers)
+			machine["workloads.inference.client"], machine["workloads.inference.loadImage"] = site.ClientMachine, ""
+			if s, err := site.Parse(name, []byte(detecttest.Answered(t, file, machine))); err != nil || s.Workloads.Inference.Client != site.ClientMachine {
+				t.Errorf("the load from this machine: %v", err)
+			}
 			// the value of a signature is judged by gate 1, not by site check
-			for _, at := range []string{"reach.ssh.user", "workloads.collective.image", "facility.power.provided"} {
+			for _, at := range []string{"reach.ssh.user", "workloads.collective.image", "workloads.inference.loadImage", "facility.power.provided"} {
 				less := map[string]string{}
 				for k, v := range answers {
 					if k != at {
@@ -133,11 +142,6 @@ func TestOtherClusters(t *testing.T) {
 				s.Nodes[i].Labels, s.Nodes[i].Status.Capacity = nil, nil
 			}
 		}, []string{"  nodes: []  # TODO: the GPU nodes: no node offers or names a GPU", `profile: ""  # TODO: `, "ip-10-0-114-53"}, []string{"vpc.amazonaws"}},
-		"two kinds of GPU nodes": {func(s *Snapshot) {
-			n := s.Nodes[0].DeepCopy()
-			n.Name, n.Labels[productLabel], n.Labels[corev1.LabelInstanceTypeStable] = "other", "NVIDIA-L40S", "g6e.48xlarge"
-			s.Nodes = append(s.Nodes, *n)
-		}, []string{"# TODO: a site has one profile", "# GPUs: 1 node with 8 x NVIDIA-L40S", "profile: h100-sxm-efa-p5", "name: other"}, nil},
 		"a machine type with other GPUs": {func(s *Snapshot) {
 			for i := range s.Nodes[:2] {
 				s.Nodes[i].Labels[productLabel] = "NVIDIA-H200"

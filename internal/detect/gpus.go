@@ -119,11 +119,16 @@ type group struct {
 	machines []machine
 }
 
+// hasProduct reports whether a machine has the product of a group: labels and devices spell it differently.
+func (m machine) hasProduct(g group) bool {
+	return profile.Product(m.product) == profile.Product(g.product)
+}
+
 // groups are the kinds of GPU nodes, the most common first.
 func groups(machines []machine) []group {
 	var out []group
 	for _, m := range machines {
-		i := slices.IndexFunc(out, func(g group) bool { return g.product == m.product })
+		i := slices.IndexFunc(out, m.hasProduct)
 		if i < 0 {
 			out = append(out, group{product: m.product})
 			i = len(out) - 1
@@ -155,39 +160,57 @@ func (g group) String() string {
 	return fmt.Sprintf("%d %s with %d x %s", len(g.machines), nodes, g.gpus, cmp.Or(g.product, "a GPU without a name"))
 }
 
-// choose is the profile of a group: one that is certain, or the ones that may be right.
-func (g group) choose(f fabric) (chosen *profile.Profile, v value, err error) {
+// choice is the profile of a group of nodes.
+type choice struct {
+	// profile is nil if it is not certain.
+	profile *profile.Profile
+	// candidates may be right: the certain one alone, none if no profile that ships is known to fit.
+	candidates []*profile.Profile
+	// proposal is the value in the file.
+	proposal value
+}
+
+func certain(p *profile.Profile, proposal value) choice {
+	return choice{profile: p, candidates: []*profile.Profile{p}, proposal: proposal}
+}
+
+// choose is the profile of a group. with are the candidates of the site's profile, whose fabric a group must
+// have; none for the site's profile itself.
+func (g group) choose(f fabric, with []*profile.Profile) (choice, error) {
 	instances, err := profile.Instances()
 	if err != nil {
-		return nil, value{}, err
+		return choice{}, err
 	}
 	if instance, ok := instances[g.instance]; ok {
 		p, err := profile.Load(instance.Profile)
 		if err != nil {
-			return nil, value{}, err
+			return choice{}, err
 		}
 		if problem := g.differs(p); problem != "" {
-			return nil, todo("", "machine type %s has profile %s, and %s", g.instance, p.Name, problem), nil
+			return choice{proposal: todo("", "machine type %s has profile %s, and %s", g.instance, p.Name, problem)}, nil
 		}
-		return p, seen(p.Name, "label %s is %s (%s)", corev1.LabelInstanceTypeStable, g.instance, instance.Source), nil
+		return certain(p, seen(p.Name, "label %s is %s (%s)", corev1.LabelInstanceTypeStable, g.instance, instance.Source)), nil
 	}
 	if g.product == "" || g.gpus == 0 {
-		return nil, todo("", "a profile that ships, or the path of a profile file; the cluster does not show the product of the GPUs or their number"), nil
+		return choice{proposal: todo("", "a profile that ships, or the path of a profile file; the cluster does not show the product of the GPUs or their number")}, nil
 	}
 	all, err := profile.Matching(g.product, g.gpus)
 	if err != nil {
-		return nil, value{}, err
+		return choice{}, err
 	}
 	fits := slices.DeleteFunc(slices.Clone(all), func(p *profile.Profile) bool { return !f.allows(p) })
+	if same := sharing(fits, with); len(same) > 0 {
+		fits = same
+	}
 	switch {
 	case len(fits) == 1 && len(all) == 1:
-		return fits[0], seen(fits[0].Name, "%s is %s, %d a node: the only profile that ships for it", g.machines[0].where, g.product, g.gpus), nil
+		return certain(fits[0], seen(fits[0].Name, "%s is %s, %d a node: the only profile that ships for it", g.machines[0].where, g.product, g.gpus)), nil
 	case len(fits) > 0:
-		return nil, todo("", "one of %s: %d x %s a node was seen, %s, and the rate of the fabric is not shown by Kubernetes", list(fits), g.gpus, g.product, f), nil
+		return choice{candidates: fits, proposal: todo("", "one of %s: %d x %s a node was seen, %s, and the rate of the fabric is not shown by Kubernetes", list(fits), g.gpus, g.product, f)}, nil
 	case len(all) > 0:
-		return nil, todo("", "the path of a profile file: %d x %s a node was seen, %s, and the profiles that ship for these GPUs (%s) are of other fabrics", g.gpus, g.product, f, list(all)), nil
+		return choice{proposal: todo("", "the path of a profile file: %d x %s a node was seen, %s, and the profiles that ship for these GPUs (%s) are of other fabrics", g.gpus, g.product, f, list(all))}, nil
 	default:
-		return nil, todo("", "the path of a profile file: no profile ships for %d x %s a node", g.gpus, g.product), nil
+		return choice{proposal: todo("", "the path of a profile file: no profile ships for %d x %s a node", g.gpus, g.product)}, nil
 	}
 }
 

@@ -60,8 +60,14 @@ func (s *Snapshot) clouds(k names) string {
 
 var notInName = regexp.MustCompile(`[^a-z0-9]+`)
 
-// maxName is the longest name of a site.
+// maxName is the longest name of a site or a group.
 const maxName = 63
+
+// label is a text as a name of a site or a group; empty if no character fits.
+func label(text string) string {
+	name := notInName.ReplaceAllString(strings.ToLower(text), "-")
+	return strings.Trim(name[:min(len(name), maxName)], "-")
+}
 
 // name is the site's, from the cluster's name in the kubeconfig:
 // "arn:aws:eks:us-east-2:1:cluster/prod" is prod, as is "gke_project_zone_prod".
@@ -74,8 +80,7 @@ func (s *Snapshot) name() value {
 		parts := strings.Split(rest, "_")
 		base = parts[len(parts)-1]
 	}
-	name := notInName.ReplaceAllString(strings.ToLower(base), "-")
-	name = strings.Trim(name[:min(len(name), maxName)], "-")
+	name := label(base)
 	if name == "" {
 		return todo("", "a name for the site; no kubeconfig names the cluster")
 	}

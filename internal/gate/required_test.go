@@ -27,7 +27,7 @@ func TestRequiredBy(t *testing.T) {
 			}
 		}
 		for _, w := range r.Workloads {
-			if w.Gate != name || w.Image == "" || w.Pods < 1 || len(w.Nodes) == 0 {
+			if w.Gate != name || w.Image == "" || w.Pods < 1 || w.GPUs > 0 && len(w.Nodes) == 0 {
 				t.Errorf("%s: %+v", name, w)
 			}
 		}

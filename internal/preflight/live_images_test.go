@@ -94,7 +94,7 @@ func (p *planted) pullSecret(t *testing.T, address, password string) {
 }
 
 // mirrored makes the site take the images of a registry whose name does not resolve from one mirror, and
-// all others from another. The mirrors have every image but one; "" is none.
+// all others from another. The mirrors have every image but the one named; "" leaves none out.
 func (p *planted) mirrored(t *testing.T, but string) {
 	t.Helper()
 	address := public(t)

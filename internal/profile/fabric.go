@@ -11,6 +11,11 @@ func (f Fabric) Equal(other Fabric) bool {
 	return reflect.DeepEqual(f.withoutSources(), other.withoutSources())
 }
 
+// SameFabric reports whether nodes of both profiles can be in one fabric: with the same figures, and as many adapters.
+func (p *Profile) SameFabric(other *Profile) bool {
+	return p.Fabric.Equal(other.Fabric) && p.Node.HCAs.Value == other.Node.HCAs.Value
+}
+
 func (f Fabric) withoutSources() Fabric {
 	f.Rate.Source, f.Width.Source, f.LaneSpeed.Source = "", "", ""
 	f.CounterLimits = maps.Clone(f.CounterLimits)

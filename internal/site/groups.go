@@ -107,7 +107,7 @@ func (v *validator) groups(s *Site, p *profile.Profile) {
 				continue
 			}
 		}
-		if p != nil && (!g.Figures.Fabric.Equal(p.Fabric) || g.Figures.Node.HCAs.Value != p.Node.HCAs.Value) {
+		if p != nil && !g.Figures.SameFabric(p) {
 			v.add(path+".profile", "%s has another fabric than the site's profile %s: gate fabric judges one fabric, so declare these nodes as a site of their own", g.Profile, s.Profile)
 		}
 	}

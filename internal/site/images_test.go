@@ -56,7 +56,7 @@ func TestEveryImageOfASite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := []string{s.Telemetry.LoadImage, s.Workloads.Collective.Image, s.Workloads.Training.Image, s.Workloads.Inference.Image, s.Autoscale.WorkerImage}
+	all := []string{s.Telemetry.LoadImage, s.Workloads.Collective.Image, s.Workloads.Training.Image, s.Workloads.Inference.Image, s.Workloads.Inference.LoadImage, s.Autoscale.WorkerImage}
 	for _, image := range all {
 		if !strings.HasPrefix(image, "mirror.example.com/") {
 			t.Errorf("%s is not from the mirror", image)

@@ -9,7 +9,7 @@ import (
 
 func TestClientOfTheInferenceLoad(t *testing.T) {
 	t.Parallel()
-	const image = "    loadImage: registry.example.com/firstlight:1\n"
+	const image = "    loadImage: registry.example.com/firstlight:dev\n"
 	for name, tt := range map[string]struct{ keys, client, problem string }{
 		"neither":                   {"", site.ClientMachine, ""},
 		"an image":                  {image, site.ClientCluster, ""},
@@ -19,8 +19,11 @@ func TestClientOfTheInferenceLoad(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			text := strings.Replace(string(site.Example()), "    timeout: 15m\n", "    timeout: 15m\n"+tt.keys, 1)
-			s, err := site.Parse("s.yaml", []byte(text))
+			before, after, ok := strings.Cut(string(site.Example()), image)
+			if !ok {
+				t.Fatalf("the example has no %q", image)
+			}
+			s, err := site.Parse("s.yaml", []byte(before+tt.keys+after))
 			if tt.problem != "" {
 				if err == nil || !strings.Contains(err.Error(), tt.problem) {
 					t.Errorf("got %v", err)

@@ -38,6 +38,10 @@ func TestDetect(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	mixed := world.DefaultSpec(4)
+	for i := range mixed.GPUNodes[2:] {
+		mixed.GPUNodes[2+i].Hardware = "h200-sxm-ndr400"
+	}
 	for name, tt := range map[string]struct {
 		spec world.Spec
 		// profile is that of the file; empty for a TODO that proposes the lab's.
@@ -45,6 +49,7 @@ func TestDetect(t *testing.T) {
 	}{
 		"two nodes with a fabric": {world.DefaultSpec(2), ""},
 		"one GPU without one":     {oneGPU, "a3-highgpu-1g"},
+		"nodes of two kinds":      {mixed, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := labtest.Start(t, tt.spec)
@@ -59,13 +64,15 @@ func TestDetect(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			g := gpustack.New(s, p, gpustack.Deps{Cluster: l.Open, RunID: "detect"})
-			rec := &labtest.Recorder{T: t}
-			if err := g.Observe(t.Context(), rec); err != nil {
-				t.Fatal(err)
-			}
-			if j := g.Judge(rec.Observations()); j.Verdict != check.Passed {
-				t.Errorf("gate gpustack with the site: %s: %s %+v", j.Verdict, j.Reason, j.Findings)
+			for i, of := range s.Views(p) { // as the playbook does
+				g := gpustack.New(of.Site, of.Profile, gpustack.Deps{Cluster: l.Open, RunID: fmt.Sprintf("detect-%d", i)})
+				rec := &labtest.Recorder{T: t}
+				if err := g.Observe(t.Context(), rec); err != nil {
+					t.Fatal(err)
+				}
+				if j := g.Judge(rec.Observations()); j.Verdict != check.Passed {
+					t.Errorf("gate gpustack with the site, %s: %s: %s %+v", of.Name, j.Verdict, j.Reason, j.Findings)
+				}
 			}
 			readsOnly(t, l)
 			followsTheCluster(t, l)
@@ -118,12 +125,16 @@ func complete(t *testing.T, l *labtest.Lab, written string) *site.Site {
 		"reach.ssh.user": own.Reach.SSH.User, "reach.ssh.identityFile": own.Reach.SSH.IdentityFile, "reach.ssh.knownHostsFile": own.Reach.SSH.KnownHostsFile,
 		"reach.prometheus.service": "monitoring/prometheus:9090", "reach.alertmanager.service": "monitoring/alertmanager:9093",
 		"telemetry.receiver": own.Telemetry.Receiver, "workloads.collective.image": own.Workloads.Collective.Image, "workloads.training.image": own.Workloads.Training.Image,
+		"workloads.inference.loadImage": own.Workloads.Inference.LoadImage,
 	}
 	if profileOf(written) == "" {
 		answers["profile"] = own.Profile
 		answers["fabric.switches"] = "[" + strings.Join(own.Fabric.Switches, ", ") + "]"
 		answers["fabric.hcas"] = "[" + strings.Join(own.Fabric.HCAs, ", ") + "]"
 		answers["fabric.links"] = fmt.Sprint(own.Fabric.Links)
+	}
+	for _, g := range own.Groups {
+		answers["groups.h200.profile"] = g.Profile
 	}
 	file := filepath.Join(t.TempDir(), "prod.yaml")
 	if err := os.WriteFile(file, []byte(detecttest.Answered(t, written, answers)), 0o600); err != nil {
@@ -150,10 +161,17 @@ func compare(t *testing.T, l *labtest.Lab, s *site.Site) {
 		return out
 	}
 	own := l.Site
+	kinds := func(groups []site.Group) (out []string) {
+		for _, g := range groups {
+			out = append(out, fmt.Sprint(g.Profile, g.Nodes))
+		}
+		return out
+	}
 	for what, pair := range map[string][2]any{
 		"GPU nodes":          {places(s.Inventory.Nodes), places(own.Inventory.Nodes)},
 		"system nodes":       {places(s.Inventory.SystemNodes), places(own.Inventory.SystemNodes)},
 		"profile":            {s.Profile, own.Profile},
+		"groups":             {kinds(s.Groups), kinds(own.Groups)},
 		"spine":              {s.Spine, own.Spine},
 		"network resource":   {s.Fabric.NetworkResource, own.Fabric.NetworkResource},
 		"its count":          {s.Fabric.NetworkResourceCount, own.Fabric.NetworkResourceCount},

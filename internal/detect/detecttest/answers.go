@@ -10,6 +10,7 @@ import (
 
 var (
 	todoLine = regexp.MustCompile(`^\s*# TODO: `)
+	itemLine = regexp.MustCompile(`^(\s*)- name: (\S+)`)
 	keyLine  = regexp.MustCompile(`^(\s*)([A-Za-z]+):(?: (.*?))?(?:  # (seen|default|TODO): (.*))?$`)
 )
 
@@ -21,13 +22,15 @@ func Answers(more map[string]string) map[string]string {
 		"facility.power.provided": "100 kW", "facility.cooling.provided": "100 kW", "facility.weight.provided": "5 t",
 		"reach.ssh.user": "root", "reach.ssh.identityFile": "id", "reach.ssh.knownHostsFile": "known_hosts",
 		"workloads.collective.image": "example.com/nccl:1", "workloads.training.image": "example.com/titan:1",
+		"workloads.inference.loadImage": "example.com/firstlight:1",
 	}
 	maps.Copy(out, more)
 	return out
 }
 
 // Answered is a file as a person completes it: the values of answers at their paths
-// ("reach.ssh.user"), an empty one for a deleted key, and no TODO. Other proposals are confirmed.
+// ("reach.ssh.user"; of an item of a list by its name: "groups.h200.profile"), an empty one for a
+// deleted key, and no TODO. Other proposals are confirmed.
 func Answered(tb testing.TB, file string, answers map[string]string) string {
 	tb.Helper()
 	var out []string
@@ -36,6 +39,9 @@ func Answered(tb testing.TB, file string, answers map[string]string) string {
 	for line := range strings.SplitSeq(file, "\n") {
 		if todoLine.MatchString(line) {
 			continue
+		}
+		if m := itemLine.FindStringSubmatch(line); m != nil {
+			path = append(path[:min(len(path), len(m[1])/2)], m[2])
 		}
 		m := keyLine.FindStringSubmatch(line)
 		if m == nil {

@@ -157,6 +157,37 @@ func TestLoadFromTheServersNode(t *testing.T) {
 	}
 }
 
+// A reader of a verdict must see whether its latencies have a port-forward in them, also where the objective is missed.
+func TestVerdictHasThePlaceOfTheLoad(t *testing.T) {
+	t.Parallel()
+	own, cluster := testGate(t, testSite()), testGate(t, insideSite())
+	late := 6000.0 // ms, of 5 s
+	for name, tt := range map[string]struct {
+		gate      *Gate
+		obs       []check.Observation
+		want, not string
+	}{
+		"own machine": {own, served(t, own), fmt.Sprintf(", from firstlight's own machine by port-forward, at most %d at a time", own.site.Workloads.Inference.Concurrency), "inside the cluster"},
+		"cluster":     {cluster, inside(t, cluster), ", from inside the cluster (gpu-01)", "port-forward"},
+	} {
+		passed := plan.Judge(tt.gate, tt.obs)
+		failed := plan.Judge(tt.gate, loads(t, tt.obs, func(f *LoadFigures) {
+			f.ClientStall = 0
+			for i := range f.Requests {
+				f.Requests[i].TTFT = &late
+			}
+		}))
+		if passed.Verdict != check.Passed || failed.Verdict != check.Failed || len(passed.Findings) > 0 {
+			t.Errorf("%s: %s, %+v, and %s", name, passed.Verdict, passed.Findings, failed.Verdict)
+		}
+		for _, reason := range []string{passed.Reason, failed.Reason} {
+			if !strings.Contains(reason, tt.want) || strings.Contains(reason, tt.not) {
+				t.Errorf("%s: reason %q, want %q", name, reason, tt.want)
+			}
+		}
+	}
+}
+
 func TestLoadSpec(t *testing.T) {
 	t.Parallel()
 	specs, err := testGate(t, insideSite()).Workloads()

@@ -225,15 +225,21 @@ func (r *review) latency(id string, f LoadFigures, m measured) {
 		return
 	}
 	r.rate(id, f, m, ttft.P99 > ttftLimit || tpot.P99 > tpotLimit)
-	r.slow(id, ttft.P99, ttftLimit, tpot.P99, tpotLimit)
+	r.slow(id, ttft.P99, ttftLimit, tpot.P99, tpotLimit, r.from(f))
 	r.pauses(id, f.ITL.P99, itlLimit)
-	r.passed = fmt.Sprintf("%d requests, none failed: TTFT p99 %.0f ms, TPOT p99 %.1f ms", len(m.ttft), ttft.P99, tpot.P99)
-	if f.Client == site.ClientCluster {
-		r.passed += ", from inside the cluster (" + f.Node + ")"
-		if f.Node == r.node && len(r.gate.site.Inventory.Nodes) > 1 {
-			r.passed += ", the server's own node: the network between nodes was not used"
-		}
+	r.passed = fmt.Sprintf("%d requests, none failed: TTFT p99 %.0f ms, TPOT p99 %.1f ms%s", len(m.ttft), ttft.P99, tpot.P99, r.from(f))
+}
+
+// from is the place of the load generator, as the end of a sentence: latencies of a port-forward and of a limited
+// loop are not those of clients in the cluster.
+func (r *review) from(f LoadFigures) string {
+	switch {
+	case f.Client != site.ClientCluster:
+		return fmt.Sprintf(", from firstlight's own machine by port-forward, at most %d at a time", f.Concurrency)
+	case f.Node == r.node && len(r.gate.site.Inventory.Nodes) > 1:
+		return ", from inside the cluster (" + f.Node + "), the server's own node: the network between nodes was not used"
 	}
+	return ", from inside the cluster (" + f.Node + ")"
 }
 
 // generator is the load generator as a suspect.
@@ -254,7 +260,7 @@ func good(f LoadFigures, ttft, tpot float64) (n int) {
 	return n
 }
 
-func (r *review) slow(id string, ttft, ttftLimit, tpot, tpotLimit float64) {
+func (r *review) slow(id string, ttft, ttftLimit, tpot, tpotLimit float64, from string) {
 	if ttftLimit <= 0 || tpotLimit <= 0 {
 		r.Unobserved(id, "site workloads.inference", "set ttftP99 and tpotP99", "the latencies have no objective")
 		return
@@ -265,9 +271,9 @@ func (r *review) slow(id string, ttft, ttftLimit, tpot, tpotLimit float64) {
 	}
 	suspect := "server of job " + jobName
 	if ttft > ttftLimit {
-		r.Fail(id, suspect+" (TTFT)", forTTFT, "the time to first token (TTFT) is %.0f ms at p99, the objective is %.0f ms; TPOT is %.1f ms (objective %.0f)", ttft, ttftLimit, tpot, tpotLimit)
+		r.Fail(id, suspect+" (TTFT)", forTTFT, "the time to first token (TTFT) is %.0f ms at p99, the objective is %.0f ms; TPOT is %.1f ms (objective %.0f)%s", ttft, ttftLimit, tpot, tpotLimit, from)
 	}
 	if tpot > tpotLimit {
-		r.Fail(id, suspect+" (TPOT)", forTPOT, "the time per output token (TPOT) is %.1f ms at p99, the objective is %.0f ms; TTFT is %.0f ms (objective %.0f)", tpot, tpotLimit, ttft, ttftLimit)
+		r.Fail(id, suspect+" (TPOT)", forTPOT, "the time per output token (TPOT) is %.1f ms at p99, the objective is %.0f ms; TTFT is %.0f ms (objective %.0f)%s", tpot, tpotLimit, ttft, ttftLimit, from)
 	}
 }
