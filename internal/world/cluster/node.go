@@ -49,7 +49,7 @@ func desiredNode(state world.State, host world.Node) *corev1.Node {
 	}
 	n.Status.NodeInfo.KernelVersion = host.OS.Kernel
 	n.Status.NodeInfo.OSImage = host.OS.PrettyName
-	n.Status.NodeInfo.OperatingSystem, n.Status.NodeInfo.Architecture = "linux", "amd64"
+	n.Status.NodeInfo.OperatingSystem, n.Status.NodeInfo.Architecture = "linux", host.Arch()
 	return n
 }
 
@@ -127,10 +127,10 @@ func labelsOf(state world.State, host world.Node) map[string]string {
 	l := map[string]string{
 		corev1.LabelHostname:                             host.Name,
 		corev1.LabelOSStable:                             "linux",
-		corev1.LabelArchStable:                           "amd64",
+		corev1.LabelArchStable:                           host.Arch(),
 		corev1.LabelTopologyZone:                         zone,
 		corev1.LabelInstanceTypeStable:                   "system",
-		"feature.node.kubernetes.io/cpu-model.vendor_id": "Intel",
+		"feature.node.kubernetes.io/cpu-model.vendor_id": host.CPUVendor(),
 		"feature.node.kubernetes.io/kernel-version.full": host.OS.KernelLabel(),
 	}
 	if !host.NoOSLabels {

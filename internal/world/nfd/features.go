@@ -19,7 +19,7 @@ const (
 // label fields of PCI devices, and of GPU feature discovery if it has run.
 func labelsOf(state world.State, host world.Node, discovered bool) map[string]any {
 	l := map[string]any{
-		prefix + "cpu-model.vendor_id": "Intel",
+		prefix + "cpu-model.vendor_id": host.CPUVendor(),
 		prefix + "kernel-version.full": host.OS.KernelLabel(),
 	}
 	if !host.NoOSLabels {
