@@ -144,7 +144,7 @@ func labelsOf(state world.State, host world.Node) map[string]string {
 		return l
 	}
 	hw := host.Hardware.GPU
-	l[corev1.LabelInstanceTypeStable] = strconv.Itoa(len(host.GPUs)) + "x-" + strings.ToLower(hw.Architecture) + "-sxm"
+	l[corev1.LabelInstanceTypeStable] = strconv.Itoa(len(host.GPUs)) + "x-" + hw.Family() + "-sxm"
 	if len(host.HCAs) > 0 {
 		l["feature.node.kubernetes.io/pci-15b3.present"] = "true"
 	}

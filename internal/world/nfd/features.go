@@ -70,7 +70,7 @@ func GPULabels(state world.State, host world.Node) map[string]string {
 		"nvidia.com/gpu.count":                 strconv.Itoa(count),
 		"nvidia.com/gpu.product":               product,
 		"nvidia.com/gpu.memory":                strconv.Itoa(hw.MemoryMiB),
-		"nvidia.com/gpu.family":                strings.ToLower(hw.Architecture),
+		"nvidia.com/gpu.family":                hw.Family(),
 		"nvidia.com/mig.capable":               "true",
 		"nvidia.com/cuda.driver-version.full":  host.Driver,
 		"nvidia.com/cuda.runtime-version.full": host.CUDA,
