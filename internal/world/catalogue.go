@@ -1,6 +1,9 @@
 package world
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Catalogue returns every fault, ordered by the gate that must fail first. Faults of the
 // autoscaling chain and of conformance follow, by hop or requirement.
@@ -51,7 +54,10 @@ func Variations() []FaultKind {
 			Options: []FaultOption{{Name: "image", Default: "ubuntu-24.04", Values: osNames(), Summary: "operating system"}},
 			apply: func(d *draft, t target, f Fault) {
 				if os, err := loadOS(f.Options["image"]); err == nil { // AddFault has checked the name
-					d.eachNode(t, func(n *Node) { n.OS = os })
+					d.eachNode(t, func(n *Node) {
+						n.OS = os
+						n.OS.Kernel = strings.Replace(os.Kernel, "x86_64", n.Machine(), 1)
+					})
 				}
 			},
 		},

@@ -72,6 +72,7 @@ type HardwareNode struct {
 	MemoryGiB      int     `yaml:"memoryGiB"`
 	HugePages      int     `yaml:"hugePages"` // 2 MiB pages reserved at boot
 	Governor       string  `yaml:"governor"`  // CPU frequency governor; empty without frequency scaling
+	Arch           string  `yaml:"arch"`      // as Kubernetes names it; empty: amd64
 }
 
 // HardwareSoftware has the software versions of a node.

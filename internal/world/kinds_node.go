@@ -200,6 +200,28 @@ func nodeFaults() []FaultKind {
 				gpus[len(gpus)-1].Present = false
 			},
 		},
+		{
+			Kind: "gpu-model", Gate: "node", TargetForm: FormNodeCluster, DefaultTarget: "gpu-02",
+			Summary: "a node has GPUs of another model",
+			Options: []FaultOption{
+				{Name: "model", Default: "h200-sxm", Values: gpuModelNames(), Summary: "model of the GPUs; clocks, power and links remain those of the node's hardware"},
+				{Name: "gpus", Default: "8", Min: 1, Max: 8, Summary: "number of GPUs, at most that of the node's hardware"},
+			},
+			Suspect: `{node}`,
+			apply: func(d *draft, t target, f Fault) {
+				models, err := gpuModels()
+				if err != nil {
+					return // unreachable: AddFault has checked the model
+				}
+				model, most := models[f.Options["model"]], int(f.number("gpus"))
+				d.eachNode(t, func(n *Node) {
+					n.Hardware.GPU = n.Hardware.GPU.as(model)
+					for i := most; i < len(n.GPUs); i++ {
+						n.GPUs[i].Present = false
+					}
+				})
+			},
+		},
 	}
 }
 

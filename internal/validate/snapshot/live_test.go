@@ -45,12 +45,17 @@ func observe(t *testing.T, l *labtest.Lab, run string, c criteria.Criteria) (j c
 	if err := s.Observe(t.Context(), rec); err != nil {
 		t.Fatal(err)
 	}
-	for _, o := range rec.Observations() {
+	return s.Judge(rec.Observations()), answered(rec.Observations())
+}
+
+// answered are the nodes whose agents answered.
+func answered(obs []check.Observation) (nodes []string) {
+	for _, o := range obs {
 		if o.Kind == "node-agent" && o.Err == "" {
-			agents = append(agents, o.Target)
+			nodes = append(nodes, o.Target)
 		}
 	}
-	return s.Judge(rec.Observations()), agents
+	return nodes
 }
 
 // The step passes on clusters of the shapes that recipes ask for, with node and GPU read by pods

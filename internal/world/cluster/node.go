@@ -49,7 +49,7 @@ func desiredNode(state world.State, host world.Node) *corev1.Node {
 	}
 	n.Status.NodeInfo.KernelVersion = host.OS.Kernel
 	n.Status.NodeInfo.OSImage = host.OS.PrettyName
-	n.Status.NodeInfo.OperatingSystem, n.Status.NodeInfo.Architecture = "linux", "amd64"
+	n.Status.NodeInfo.OperatingSystem, n.Status.NodeInfo.Architecture = "linux", host.Arch()
 	return n
 }
 
@@ -127,10 +127,10 @@ func labelsOf(state world.State, host world.Node) map[string]string {
 	l := map[string]string{
 		corev1.LabelHostname:                             host.Name,
 		corev1.LabelOSStable:                             "linux",
-		corev1.LabelArchStable:                           "amd64",
+		corev1.LabelArchStable:                           host.Arch(),
 		corev1.LabelTopologyZone:                         zone,
 		corev1.LabelInstanceTypeStable:                   "system",
-		"feature.node.kubernetes.io/cpu-model.vendor_id": "Intel",
+		"feature.node.kubernetes.io/cpu-model.vendor_id": host.CPUVendor(),
 		"feature.node.kubernetes.io/kernel-version.full": host.OS.KernelLabel(),
 	}
 	if !host.NoOSLabels {
@@ -144,7 +144,7 @@ func labelsOf(state world.State, host world.Node) map[string]string {
 		return l
 	}
 	hw := host.Hardware.GPU
-	l[corev1.LabelInstanceTypeStable] = strconv.Itoa(len(host.GPUs)) + "x-" + strings.ToLower(hw.Architecture) + "-sxm"
+	l[corev1.LabelInstanceTypeStable] = strconv.Itoa(len(host.GPUs)) + "x-" + hw.Family() + "-sxm"
 	if len(host.HCAs) > 0 {
 		l["feature.node.kubernetes.io/pci-15b3.present"] = "true"
 	}

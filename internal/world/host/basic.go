@@ -17,7 +17,7 @@ func uname(c *call) int {
 	case c.has("-r"):
 		c.printf("%s\n", kernel)
 	case c.has("-a"):
-		c.printf("Linux %s %s #1-Ubuntu SMP x86_64 x86_64 x86_64 GNU/Linux\n", c.node.Name, kernel)
+		c.printf("Linux %s %s #1-Ubuntu SMP %[3]s %[3]s %[3]s GNU/Linux\n", c.node.Name, kernel, c.node.Machine())
 	default:
 		c.printf("Linux\n")
 	}
@@ -172,7 +172,7 @@ func (c *call) file(name string) (string, bool) {
 		if len(c.node.GPUs) == 0 {
 			return "", false
 		}
-		return "NVRM version: NVIDIA UNIX x86_64 Kernel Module  " + c.node.Driver + "\n", true
+		return "NVRM version: NVIDIA UNIX " + c.node.Machine() + " Kernel Module  " + c.node.Driver + "\n", true
 	}
 	if text, ok := c.sysfs()[name]; ok {
 		return text, true

@@ -68,8 +68,8 @@ func bootLog(c *call) []logLine {
 	}
 	after(14, "nvidia: loading out-of-tree module taints kernel.")
 	after(14.3, "nvidia-nvlink: Nvlink Core is being initialized, major device number 511")
-	after(15, "NVRM: loading NVIDIA UNIX Open Kernel Module for x86_64  %s  Release Build", c.node.Driver)
-	after(16, "nvidia-modeset: Loading NVIDIA UNIX Open Kernel Mode Setting Driver for x86_64  %s", c.node.Driver)
+	after(15, "NVRM: loading NVIDIA UNIX Open Kernel Module for %s  %s  Release Build", c.node.Machine(), c.node.Driver)
+	after(16, "nvidia-modeset: Loading NVIDIA UNIX Open Kernel Mode Setting Driver for %s  %s", c.node.Machine(), c.node.Driver)
 	for i := range c.switches() {
 		after(17+0.1*float64(i), "nvidia-nvswitch%d: using MSI-X", i)
 	}

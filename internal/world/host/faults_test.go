@@ -110,6 +110,14 @@ func TestFaultSymptoms(t *testing.T) {
 			{"gpu-02", "nvidia-smi -q -x", "<attached_gpus>7</attached_gpus>", 0},
 			{"gpu-02", "dcgmi discovery -l", "7 GPUs found.", 0},
 		}},
+		"gpu-model": {world.Fault{Kind: "gpu-model"}, []sight{
+			{"gpu-02", "nvidia-smi -q -x", "<product_name>NVIDIA H200</product_name>", 0},
+			{"gpu-02", "dcgmi discovery -l", "Name: NVIDIA H200", 0},
+		}},
+		"gpu-model with fewer GPUs": {world.Fault{Kind: "gpu-model", Options: map[string]string{"model": "l40s", "gpus": "4"}}, []sight{
+			{"gpu-02", "nvidia-smi -q -x", "<attached_gpus>4</attached_gpus>", 0},
+			{"gpu-02", "nvidia-smi -L", "GPU 3: NVIDIA L40S", 0},
+		}},
 		"ecc-uncorrectable": {world.Fault{Kind: "ecc-uncorrectable"}, []sight{
 			{"gpu-02", "nvidia-smi -q -x", "<dram_uncorrectable>1</dram_uncorrectable>", 0},
 			{"gpu-02", "dmesg", "Xid (PCI:0000:43:00): 48,", 0},

@@ -19,7 +19,7 @@ const (
 // label fields of PCI devices, and of GPU feature discovery if it has run.
 func labelsOf(state world.State, host world.Node, discovered bool) map[string]any {
 	l := map[string]any{
-		prefix + "cpu-model.vendor_id": "Intel",
+		prefix + "cpu-model.vendor_id": host.CPUVendor(),
 		prefix + "kernel-version.full": host.OS.KernelLabel(),
 	}
 	if !host.NoOSLabels {
@@ -70,7 +70,7 @@ func GPULabels(state world.State, host world.Node) map[string]string {
 		"nvidia.com/gpu.count":                 strconv.Itoa(count),
 		"nvidia.com/gpu.product":               product,
 		"nvidia.com/gpu.memory":                strconv.Itoa(hw.MemoryMiB),
-		"nvidia.com/gpu.family":                strings.ToLower(hw.Architecture),
+		"nvidia.com/gpu.family":                hw.Family(),
 		"nvidia.com/mig.capable":               "true",
 		"nvidia.com/cuda.driver-version.full":  host.Driver,
 		"nvidia.com/cuda.runtime-version.full": host.CUDA,
