@@ -106,6 +106,15 @@ func Of(b *evidence.Bundle) (Baseline, error) {
 	return out, nil
 }
 
+// Comparable refuses a baseline without drivers, as of a site where gate node is not applicable: every
+// comparison with it would be unobserved.
+func (b Baseline) Comparable() error {
+	if len(b.Stack[driver]) == 0 {
+		return fmt.Errorf("run %s has no driver version, so it is unknown for which drivers and firmware its figures are valid: a comparison needs a run whose gate %s observed the hosts (notApplicable of the site must not have it)", b.Run, node.Name)
+	}
+	return nil
+}
+
 // Parse reads a recorded baseline.
 func Parse(data []byte) (Baseline, error) {
 	var b Baseline

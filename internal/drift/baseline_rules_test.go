@@ -59,7 +59,7 @@ func acceptedRun(t *testing.T, change func(*evidence.Start, []recorded)) *eviden
 	}
 	side := &probenccl.Side{BusBW: 366}
 	gates := []recorded{
-		{node.Name, one(kindSMI, "gpu-01", hostFigures{Log: &nvidia.SMILog{Driver: "580.1"}}), check.Pass("fine")},
+		{node.Name, one(kindSMI, "gpu-01", smiSeen{&nvidia.SMILog{Driver: "580.1"}}), check.Pass("fine")},
 		{collective.Name, one(collective.KindRun, "all", collective.Figures{
 			Scope: collective.ScopeAll, Nodes: []string{"gpu-01", "gpu-02", "gpu-03", "gpu-04"}, MaxBytes: 1 << 30, NCCL: probenccl.Log{Versions: []string{"2.28.7"}},
 			Runs: []probenccl.Run{{Rows: []probenccl.Row{{Bytes: 1 << 30, OutOfPlace: side, InPlace: side}}}},
@@ -140,6 +140,27 @@ func TestABaselineIsThatOfItsRun(t *testing.T) {
 	}
 	if diff := cmp.Diff(got, again); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// A run without gate node has a baseline. A comparison with it was unobserved, and its remedy, to accept the
+// cluster again, did not help.
+func TestABaselineWithoutDriversIsNotComparable(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		change func(*evidence.Start, []recorded)
+		says   string
+	}{
+		"with gate node":    {unchanged, ""},
+		"without gate node": {func(_ *evidence.Start, gates []recorded) { gates[0].obs = gates[2].obs }, "has no driver version"},
+	} {
+		b, err := Of(acceptedRun(t, tt.change))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := b.Comparable(); (err != nil) != (tt.says != "") || err != nil && !strings.Contains(err.Error(), tt.says) {
+			t.Errorf("%s: %v, want %q", name, err, tt.says)
+		}
 	}
 }
 

@@ -8,26 +8,21 @@ import (
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/gate/collective"
-	"github.com/firstlight/firstlight/internal/probe/ssh"
+	"github.com/firstlight/firstlight/internal/gate/node"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
 )
 
+// driver is the component that every host has.
+const driver = "driver"
+
 // ofHosts are the versions of drivers and firmware on the hosts.
 func ofHosts(obs []check.Observation) Stack {
 	out := Stack{}
-	for _, kind := range []string{kindSMI, kindHCA} {
-		for _, o := range check.OfKind(obs, kind) {
-			f, err := check.Decode[hostFigures](o)
-			if err != nil {
-				continue
-			}
-			if f.Log != nil {
-				out.Add("driver", f.Log.Driver)
-			}
-			for _, h := range f.HCAs {
-				out.Add("firmware of "+h.Type, h.Firmware)
-			}
+	for _, m := range node.Inventory(obs) {
+		out.Add(driver, m.Driver)
+		for _, h := range m.HCAs {
+			out.Add("firmware of "+h.Type, h.Firmware)
 		}
 	}
 	return out
@@ -91,17 +86,12 @@ func text(values []string) string {
 	return strings.Join(values, " and ")
 }
 
+const remedyVersions = "make the host reachable over SSH and its tools runnable by the site's user, or the GPU Operator's pods by reach.gpuTools, then run firstlight drift again"
+
 // Judge implements check.Check: every host must be observed.
 func (s stack) Judge(obs []check.Observation) check.Judgement {
 	var b check.Builder
-	var ids []string
-	for _, n := range s.site.Inventory.Nodes {
-		for _, kind := range slices.Sorted(maps.Keys(s.commands())) {
-			if _, o, ok := check.Require[hostFigures](&b, obs, kind, n.Name, n.Name, "run "+ssh.Quote(s.commands()[kind])+" on the host"); ok {
-				ids = append(ids, o.ID)
-			}
-		}
-	}
+	ids := s.versions.Require(&b, obs, remedyVersions)
 	now, err := Declared(s.site, s.profile)
 	if err != nil {
 		return check.NotObserved(err.Error())

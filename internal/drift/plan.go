@@ -6,6 +6,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/gate"
 	"github.com/firstlight/firstlight/internal/gate/collective"
+	"github.com/firstlight/firstlight/internal/gate/node"
 	"github.com/firstlight/firstlight/internal/plan"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
@@ -25,7 +26,7 @@ func Plan(s *site.Site, p *profile.Profile, b Baseline, a gate.Access) (plan.Pla
 	if err != nil {
 		return plan.Plan{}, err
 	}
-	versions := stack{site: s, profile: p, baseline: b, hosts: a.Hosts}
+	versions := stack{site: s, profile: p, baseline: b, versions: node.NewVersions(s, p, node.Deps{Hosts: a.Tools(s)})}
 	out := plan.Plan{
 		Name:  fmt.Sprintf("drift of %s since run %s", s.Name, b.Run),
 		Steps: []plan.Step{{Check: versions, Describe: versions.Describe()}},

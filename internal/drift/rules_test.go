@@ -11,6 +11,7 @@ import (
 	"github.com/firstlight/firstlight/internal/checktest"
 	"github.com/firstlight/firstlight/internal/gate/collective"
 	"github.com/firstlight/firstlight/internal/gate/inference"
+	"github.com/firstlight/firstlight/internal/gate/node"
 	"github.com/firstlight/firstlight/internal/gate/training"
 	"github.com/firstlight/firstlight/internal/probe/infiniband"
 	probenccl "github.com/firstlight/firstlight/internal/probe/nccl"
@@ -18,6 +19,20 @@ import (
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
 )
+
+// Observations as gate node records them.
+const (
+	kindSMI = "nvidia-smi"
+	kindHCA = "ibstat"
+)
+
+type smiSeen struct {
+	Log *nvidia.SMILog `json:"log"`
+}
+
+type hcasSeen struct {
+	HCAs []infiniband.HCA `json:"hcas"`
+}
 
 // rig is the comparison of the stack of two hosts, and its healthy observations.
 func rig(t *testing.T) (stack, []check.Observation) {
@@ -27,18 +42,19 @@ func rig(t *testing.T) (stack, []check.Observation) {
 		t.Fatal(err)
 	}
 	s := &site.Site{Inventory: site.Inventory{Nodes: []site.Node{{Name: "gpu-01"}, {Name: "gpu-02"}}}}
+	s.Fabric.HCAs = []string{"mlx5_0"}
 	s.Workloads.Collective.Image, s.Workloads.Training.Image, s.Workloads.Inference.Image = "c@sha256:1", "t@sha256:2", "i@sha256:3"
 	seen := &checktest.Observed{T: t}
 	for _, n := range s.NodeNames() {
-		seen.Add(kindSMI, n, true, hostFigures{Log: &nvidia.SMILog{Driver: "580.1"}})
-		seen.Add(kindHCA, n, true, hostFigures{HCAs: []infiniband.HCA{{Name: "mlx5_0", Type: "MT4129", Firmware: "28.39"}}})
+		seen.Add(kindSMI, n, true, smiSeen{&nvidia.SMILog{Driver: "580.1"}})
+		seen.Add(kindHCA, n, true, hcasSeen{[]infiniband.HCA{{Name: "mlx5_0", Type: "MT4129", Firmware: "28.39"}}})
 	}
 	now, err := Declared(s, p)
 	if err != nil {
 		t.Fatal(err)
 	}
 	now["driver"], now["firmware of MT4129"], now[nccl] = []string{"580.1"}, []string{"28.39"}, []string{"2.28.7"}
-	return stack{site: s, profile: p, baseline: Baseline{Run: "r", Stack: now}}, seen.List
+	return stack{site: s, profile: p, baseline: Baseline{Run: "r", Stack: now}, versions: node.NewVersions(s, p, node.Deps{})}, seen.List
 }
 
 // TestStackRules: each component of the stack is that of the baseline, on every host.
@@ -50,6 +66,7 @@ func TestStackRules(t *testing.T) {
 		checktest.When("another driver on all hosts", checktest.Set(kindSMI, ".log.driver", "590.2")).Unobserved("driver", "580.1 then, 590.2 now"),
 		checktest.When("another driver on a host", checktest.Set(kindSMI+"@gpu-02", ".log.driver", "590.2")).Unobserved("driver", "580.1 then, 580.1 and 590.2 now"),
 		checktest.When("another firmware on a host", checktest.Set(kindHCA+"@gpu-01", ".hcas[0].firmware", "28.40")).Unobserved("firmware of MT4129", "28.39 then, 28.39 and 28.40 now"),
+		checktest.When("no document of a host", checktest.Set(kindSMI+"@gpu-02", ".log", checktest.LeftOut)).Unobserved("gpu-02", "nvidia-smi has no document"),
 		checktest.When("no adapter", checktest.Set(kindHCA, ".hcas", []int{})).Unobserved("firmware of MT4129", "28.39 then, unknown now"),
 	})
 	for name, change := range map[string]func(*site.Site){

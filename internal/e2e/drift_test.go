@@ -26,7 +26,7 @@ func drift(t *testing.T, args ...string) (a acceptance, r binary.Result) {
 const noDrift = "stack=passed collective=passed training=passed inference=passed"
 
 // TestDrift compares an accepted lab with its baseline: as it is, with a node that is 3 % slower,
-// which passes every gate, and with another driver.
+// which passes every gate, while the driver is in the GPU Operator's pods, and with another driver.
 func TestDrift(t *testing.T) {
 	suite.Require(t, suite.All)
 	first, r, earlier := healthyRun(t)
@@ -57,9 +57,13 @@ func TestDrift(t *testing.T) {
 
 	defer program.Must(t, "lab", "fault", "clear", "--all", "--name", labName)
 	program.Must(t, "lab", "fault", "add", "straggler-node", "gpu-03", "--set", "factor=1.03", "--name", labName)
+	program.Must(t, "lab", "fault", "add", "driver-in-pods", "--name", labName)
 	slow, r := drift(t, "--evidence", dir, "--against", file)
 	if r.Code != 1 || !strings.HasPrefix(slow.verdicts(), "stack=passed collective=failed") || len(slow.Gates[1].Findings) != 1 || slow.Gates[1].Findings[0].Suspect != "gpu-03" {
 		t.Errorf("a node 3 %% slower: exit %d: %s %+v", r.Code, slow.verdicts(), slow.Gates[1].Findings)
+	}
+	if got := origins(t, slow.Evidence, "nvidia-smi"); len(got) != 4 || !strings.Contains(strings.Join(got, "\n"), "pod gpu-operator/nvidia-driver-daemonset-") {
+		t.Errorf("with a containerised driver, nvidia-smi came from %q", got)
 	}
 	if only, r := accept(t, "--only", "collective", "--evidence", t.TempDir()); r.Code != 0 {
 		t.Errorf("gate collective with a node 3 %% slower: exit %d: %s", r.Code, only.verdicts())

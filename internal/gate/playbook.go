@@ -53,8 +53,8 @@ type Access struct {
 	RunID string
 }
 
-// tools are the hosts with the programs of the GPU driver and of DCGM where the site says.
-func (a Access) tools(s *site.Site) Hosts {
+// Tools are the hosts, with the programs of the GPU driver and of DCGM where the site says; nil without hosts.
+func (a Access) Tools(s *site.Site) Hosts {
 	if a.Hosts == nil {
 		return nil
 	}
@@ -108,7 +108,7 @@ func gates(s *site.Site, p *profile.Profile, a Access) []gate {
 	job := collective.Deps{Cluster: a.monitored(), RunID: a.RunID}
 	out := []gate{facility.New(s, p, facility.Deps{}), fabricGate(s, p, a)}
 	for _, make := range []newGate{
-		func(s *site.Site, p *profile.Profile) gate { return node.New(s, p, node.Deps{Hosts: a.tools(s)}) },
+		func(s *site.Site, p *profile.Profile) gate { return node.New(s, p, node.Deps{Hosts: a.Tools(s)}) },
 		func(s *site.Site, p *profile.Profile) gate {
 			return gpustack.New(s, p, gpustack.Deps{Cluster: a.Cluster, RunID: a.RunID})
 		},

@@ -24,7 +24,7 @@ func nodesAfter(gate string, s *site.Site, p *profile.Profile, a Access) *pregat
 	}
 	return &pregate.NodeCheck{
 		Observe: func(ctx context.Context, rec check.Recorder, nodes []string) (why string, err error) {
-			hosts := a.tools(s)
+			hosts := a.Tools(s)
 			if hosts == nil {
 				return "there is no access to the hosts", nil
 			}

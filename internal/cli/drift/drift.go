@@ -117,6 +117,9 @@ func (f *driftFlags) run(ctx context.Context, s cmdutil.Streams) (err error) {
 	if err != nil {
 		return err
 	}
+	if err := b.Comparable(); err != nil {
+		return cmdutil.UsageErrorf("%w", err)
+	}
 	if err := sameCluster(ctx, t, b.Run, b.Cluster); err != nil {
 		return err
 	}

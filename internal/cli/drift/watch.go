@@ -21,9 +21,9 @@ import (
 	"github.com/firstlight/firstlight/internal/display"
 	"github.com/firstlight/firstlight/internal/drift"
 	"github.com/firstlight/firstlight/internal/drift/watch"
+	"github.com/firstlight/firstlight/internal/gate"
 	"github.com/firstlight/firstlight/internal/gate/node"
 	"github.com/firstlight/firstlight/internal/probe/ssh"
-	"github.com/firstlight/firstlight/internal/probe/toolpod"
 	"github.com/firstlight/firstlight/internal/site"
 )
 
@@ -187,7 +187,7 @@ func addGates(o *watch.Options, t *cmdutil.Target) (err error) {
 	if o.Declared, err = watch.Declared(t.Site, t.Profile); err != nil {
 		return cmdutil.Unobserved(err)
 	}
-	hosts := toolpod.New(t.Site, t.Hosts, t.ControlPlane)
+	hosts := gate.Access{Hosts: t.Hosts, Cluster: t.ControlPlane}.Tools(t.Site)
 	for _, v := range t.Site.Views(t.Profile) {
 		if len(v.Site.Inventory.Nodes) > 0 {
 			o.Gates = append(o.Gates, node.NewLowLoad(v.Site, v.Profile, node.Deps{Hosts: hosts}))

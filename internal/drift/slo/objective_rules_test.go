@@ -127,7 +127,7 @@ func TestWhatIsNotObservedAlerts(t *testing.T) {
 		{"FirstlightObjectiveUnobserved", "mfu", "warning", "15m", `absent(firstlight_figure{site="a",cluster="1",gate="training",figure="MFU"})`},
 		{"FirstlightObjectiveUnobserved", "ttft", "warning", "15m", `absent(vllm:time_to_first_token_seconds_bucket{le=~"0\\.5"})`},
 		{"FirstlightObjectiveUnobserved", "tpot", "warning", "15m", `absent(vllm:request_time_per_output_token_seconds_bucket{le=~"0\\.05"} or vllm:time_per_output_token_seconds_bucket{le=~"0\\.05"})`},
-		{"FirstlightRequestsStuck", "ttft", "critical", "", `(max(min_over_time(vllm:num_requests_running{}[15m]) or min_over_time(vllm:num_requests_waiting{}[15m])) > 0) and on () ((sum(increase(vllm:time_to_first_token_seconds_count{}[15m])) or vector(0)) == 0)`},
+		{"FirstlightRequestsStuck", "ttft", "critical", "", `max((min_over_time(vllm:num_requests_running{}[15m]) > 0 unless increase(vllm:generation_tokens_total{}[15m]) > 0) or min_over_time(vllm:num_requests_waiting{}[15m]) > 0) and on () ((sum(increase(vllm:time_to_first_token_seconds_count{}[15m])) or vector(0)) == 0)`},
 		{"FirstlightRunNotPassed", "", "warning", "", `min(firstlight_run_passed{site="a",cluster="1"}) == 0`},
 		{"FirstlightFiguresUnobserved", "", "warning", "15m", `absent(firstlight_run_verified{site="a",cluster="1"} == 1)`},
 		{"FirstlightFiguresOld", "", "warning", "", `time() - max(firstlight_run_timestamp_seconds{site="a",cluster="1"}) > 3600`},

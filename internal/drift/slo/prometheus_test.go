@@ -28,8 +28,12 @@ type cluster struct {
 	age        time.Duration // of the newest run
 	ttft, tpot float64       // seconds of each request; 0: no server
 	hung       bool          // the servers count no more requests
-	change     func(map[string][]prometheus.Metric)
-	alerts     []string
+	running    float64       // requests of each server
+	waiting    float64
+	// tokens that each of the two servers generates between two scrapes; nil: it does not count them.
+	tokens []float64
+	change func(map[string][]prometheus.Metric)
+	alerts []string
 }
 
 // metrics are those of the newest run, by kind.
@@ -74,13 +78,17 @@ func clusters() map[string]cluster {
 	without := func(kind string) []string {
 		return append(slices.DeleteFunc(slices.Clone(others), func(k string) bool { return k == kind }), run...)
 	}
-	healthy := cluster{busbw: 366, mfu: 0.4, ttft: 0.2, tpot: 0.02, change: drop(others...)}
+	healthy := cluster{busbw: 366, mfu: 0.4, ttft: 0.2, tpot: 0.02, running: 3, tokens: []float64{500, 500}, change: drop(others...)}
 	with := func(change func(*cluster), alerts ...string) cluster {
 		c := healthy
 		change(&c)
 		c.alerts = alerts
 		return c
 	}
+	hung := func(running, waiting float64, tokens []float64, alerts ...string) cluster {
+		return with(func(c *cluster) { c.hung, c.running, c.waiting, c.tokens = true, running, waiting, tokens }, alerts...)
+	}
+	stuck := []string{"FirstlightRequestsStuck tpot", "FirstlightRequestsStuck ttft"}
 	none := []string{"FirstlightFiguresUnobserved ", "FirstlightObjectiveUnobserved busbw", "FirstlightObjectiveUnobserved mfu"}
 	return map[string]cluster{
 		"healthy":         healthy,
@@ -91,7 +99,13 @@ func clusters() map[string]cluster {
 		"failed run":      with(func(c *cluster) { c.change = drop("passed", "invalid", "other") }, "FirstlightRunNotPassed "),
 		"old run":         with(func(c *cluster) { c.age = 2 * time.Hour }, "FirstlightFiguresOld "),
 		"no training":     with(func(c *cluster) { c.change = drop("mfu", "failed", "invalid", "other") }, "FirstlightObjectiveUnobserved mfu"),
-		"hung":            with(func(c *cluster) { c.hung = true }, "FirstlightRequestsStuck tpot", "FirstlightRequestsStuck ttft"),
+		"hung":            hung(3, 0, []float64{0, 0}, stuck...),
+		"one hung":        hung(3, 0, []float64{500, 0}, stuck...),
+		"uncounted":       hung(3, 0, nil, stuck...), // vllm:generation_tokens_total is absent
+		"not started":     hung(0, 40, []float64{0, 0}, stuck...),
+		"behind a long":   hung(1, 40, []float64{500, 500}, stuck...),
+		"long answer":     hung(1, 0, []float64{500, 500}),
+		"idle":            hung(0, 0, []float64{0, 0}),
 		"no server":       with(func(c *cluster) { c.ttft, c.tpot = 0, 0 }, "FirstlightObjectiveUnobserved tpot", "FirstlightObjectiveUnobserved ttft"),
 		"no run":          with(func(c *cluster) { c.change = drop(append(others, run...)...) }, none...),
 		"does not verify": with(func(c *cluster) { c.change = drop(without("invalid")...) }, none...),
@@ -122,9 +136,17 @@ func export(catalogue catalogue, all map[string]cluster, scrapes *atomic.Int64) 
 				}
 				l := catalogue.Latencies[i]
 				h := prometheus.NewHistogram(prometheus.HistogramOpts{Name: l.Histograms[0], Buckets: l.Bounds, ConstLabels: prometheus.Labels{"namespace": site}})
-				running := prometheus.NewGauge(prometheus.GaugeOpts{Name: "vllm:num_requests_running", ConstLabels: prometheus.Labels{"namespace": site, "engine": strconv.Itoa(i)}})
-				running.Set(3)
-				r.MustRegister(h, running)
+				engine := prometheus.Labels{"namespace": site, "engine": strconv.Itoa(i)} // of all metrics of a server
+				running := prometheus.NewGauge(prometheus.GaugeOpts{Name: "vllm:num_requests_running", ConstLabels: engine})
+				waiting := prometheus.NewGauge(prometheus.GaugeOpts{Name: "vllm:num_requests_waiting", ConstLabels: engine})
+				running.Set(c.running)
+				waiting.Set(c.waiting)
+				r.MustRegister(h, running, waiting)
+				if c.tokens != nil {
+					generated := prometheus.NewCounter(prometheus.CounterOpts{Name: "vllm:generation_tokens_total", ConstLabels: engine})
+					generated.Add(c.tokens[i] * float64(n))
+					r.MustRegister(generated)
+				}
 				requests := 20 * n
 				if c.hung {
 					requests = 20

@@ -275,19 +275,24 @@ func (o Options) unobserved(name, series string) Rule {
 	}
 }
 
-// stuck alerts if servers have requests and none of them gets on: its latency is not counted then.
+// stuck alerts if servers have requests and none of them gets on: its latency is not counted then. A long generation on a
+// quiet server counts none either: running requests of an engine that generates tokens do not alert, waiting ones do.
+// Both gauges and the counter of an engine have the same labels, by which unless matches, and "or" drops the waiting ones
+// where the running ones are 0, unless these are filtered first. Without the counter, running requests alert.
 func (o Options) stuck(l latency) Rule {
 	window := o.window(model.Duration(15 * time.Minute))
-	var counts, queues []string
+	var counts []string
 	for _, h := range l.Histograms {
 		counts = append(counts, fmt.Sprintf("(sum(increase(%s_count{%s}[%s])) or vector(0))", h, o.Selector, window))
 	}
-	for _, q := range []string{"vllm:num_requests_running", "vllm:num_requests_waiting"} {
-		queues = append(queues, fmt.Sprintf("min_over_time(%s{%s}[%s])", q, o.Selector, window))
+	above0 := func(function, metric string) string {
+		return fmt.Sprintf("%s(%s{%s}[%s]) > 0", function, metric, o.Selector, window)
 	}
+	requests := fmt.Sprintf("(%s unless %s) or %s", above0("min_over_time", "vllm:num_requests_running"),
+		above0("increase", "vllm:generation_tokens_total"), above0("min_over_time", "vllm:num_requests_waiting"))
 	return Rule{
 		Alert: "FirstlightRequestsStuck", Labels: o.alert("critical", l.Name),
-		Expr: fmt.Sprintf("(max(%s) > 0) and on () (%s == 0)", strings.Join(queues, " or "), strings.Join(counts, " + ")),
+		Expr: fmt.Sprintf("max(%s) and on () (%s == 0)", requests, strings.Join(counts, " + ")),
 		Annotations: map[string]string{
 			"summary": fmt.Sprintf("requests of %s get no further: %s counted none for %s", o.Site, l.Name, window),
 		},

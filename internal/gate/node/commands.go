@@ -79,6 +79,15 @@ func (g *Gate) argv(c command) []string {
 	return c.argv
 }
 
+// lines are the command lines of commands on the site's hosts.
+func (g *Gate) lines(commands []command) []string {
+	var out []string
+	for _, c := range commands {
+		out = append(out, ssh.Quote(g.argv(c)))
+	}
+	return out
+}
+
 // RootCommands are the commands that need root.
 func (g *Gate) RootCommands() [][]string {
 	var out [][]string

@@ -4,13 +4,11 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"slices"
 	"strings"
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/probe/nvidia"
-	"github.com/firstlight/firstlight/internal/probe/ssh"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
 )
@@ -35,11 +33,7 @@ func NewLowLoad(s *site.Site, p *profile.Profile, deps Deps) *LowLoad {
 
 // Describe lists the commands of Observe.
 func (l *LowLoad) Describe() []string {
-	var out []string
-	for _, c := range l.gate.commands() {
-		out = append(out, ssh.Quote(l.gate.argv(c)))
-	}
-	return out
+	return l.gate.lines(l.gate.commands())
 }
 
 // Nodes are the names of the nodes.
@@ -60,9 +54,9 @@ func (l *LowLoad) Kinds() []string {
 // Observe runs the commands on one host. Its error is the recorder's or the context's.
 func (l *LowLoad) Observe(ctx context.Context, rec check.Recorder, host string) error {
 	if l.gate.deps.Hosts == nil {
-		return errors.New("observe nodes: Deps.Hosts must be set")
+		return errNoHosts
 	}
-	return l.gate.observeHost(ctx, rec, host)
+	return l.gate.observeHost(ctx, rec, host, l.gate.commands())
 }
 
 // HostFinding is a finding about a node, with the kind of the observation that shows it.

@@ -19,26 +19,32 @@ import (
 // logins. The remaining login reads GPU clocks during the diagnostics. On a Slurm cluster none of the nodes may run jobs.
 func (g *Gate) Observe(ctx context.Context, rec check.Recorder) error {
 	if g.deps.Hosts == nil {
-		return errors.New("observe nodes: Deps.Hosts must be set")
+		return errNoHosts
 	}
 	if g.site.OnSlurm() {
 		if free, err := g.observeJobs(ctx, rec); err != nil || !free {
 			return err
 		}
 	}
-	nodes := g.site.Inventory.Nodes
+	return g.observeHosts(ctx, rec, g.commands())
+}
+
+var errNoHosts = errors.New("observe nodes: Deps.Hosts must be set")
+
+// observeHosts runs commands on every host, several hosts concurrently.
+func (g *Gate) observeHosts(ctx context.Context, rec check.Recorder, commands []command) error {
 	work, ctx := errgroup.WithContext(ctx)
 	work.SetLimit(g.concurrency())
-	for _, n := range nodes {
-		work.Go(func() error { return g.observeHost(ctx, rec, n.Name) })
+	for _, n := range g.site.Inventory.Nodes {
+		work.Go(func() error { return g.observeHost(ctx, rec, n.Name, commands) })
 	}
 	return work.Wait()
 }
 
-// observeHost runs every command on one host; its error is the recorder's or
-// the context's.
-func (g *Gate) observeHost(ctx context.Context, rec check.Recorder, host string) error {
-	for _, c := range g.commands() {
+// observeHost runs commands on one host; its error is the recorder's or the
+// context's.
+func (g *Gate) observeHost(ctx context.Context, rec check.Recorder, host string, commands []command) error {
+	for _, c := range commands {
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("observe %s: %w", host, err)
 		}
