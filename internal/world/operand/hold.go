@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -45,6 +46,8 @@ type change struct {
 	want string
 	// restart: the pod must be deleted, so that its containers start again.
 	restart bool
+	// invalid: the container runtime cannot read the name of an image.
+	invalid bool
 }
 
 // hold applies the holds that pods should have.
@@ -58,6 +61,8 @@ func (o *Operands) hold(ctx context.Context) error {
 		switch {
 		case c.restart:
 			errs = append(errs, o.restart(ctx, c.pod))
+		case c.invalid:
+			errs = append(errs, o.refuseImages(ctx, c.pod))
 		case c.want == holdCreating: // its init container fails
 			errs = append(errs, o.crash(ctx, c.pod))
 		default:
@@ -106,6 +111,8 @@ func ownedByDaemonSet(p *corev1.Pod) bool {
 func (o *Operands) next(p *corev1.Pod, app string, host world.Node, now time.Time) (change, bool) {
 	have := p.Annotations[holdAnnotation]
 	switch {
+	case have == holdCreating && slices.ContainsFunc(imagesOf(p), invalidName):
+		return change{pod: p, invalid: true}, shows(p, have) && !refused(p)
 	case app == Validator && host.CUDAValidationFails:
 		if have != holdCreating {
 			return change{pod: p, restart: true}, true

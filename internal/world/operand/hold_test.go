@@ -177,3 +177,31 @@ func TestFaultsOfOperands(t *testing.T) {
 		})
 	}
 }
+
+// A pod whose image has a name that cannot be read never starts, as with a value of a chart that is a map: the lab's
+// pods had run with any name.
+func TestImagesWithInvalidNames(t *testing.T) {
+	t.Parallel()
+	c, now := newCluster(t), time.Unix(0, 0)
+	obj, _, err := c.store.GetByKey(Namespace + "/" + Driver)
+	if err != nil {
+		t.Fatal(err)
+	}
+	driver := obj.(*corev1.Pod).DeepCopy()
+	driver.Spec.Containers = []corev1.Container{{Name: "driver", Image: "nvcr.io/nvidia/driver:map[a:b]-ubuntu22.04"}}
+	c.put(driver)
+	c.kwok()
+	changes, err := c.holds(now)
+	if err != nil || len(changes) != 1 || !changes[0].invalid || changes[0].pod.Name != Driver {
+		t.Fatalf("%+v, %v", changes, err)
+	}
+	driver.Status.ContainerStatuses = waitingForImages(driver.Spec.Containers)
+	if w := driver.Status.ContainerStatuses[0].State.Waiting; w.Reason != "InvalidImageName" || !refused(driver) {
+		t.Errorf("%+v", w)
+	}
+	driver.Spec.Containers[0].Image = "nvcr.io/nvidia/driver:580.105.08-ubuntu22.04"
+	driver.Status.ContainerStatuses = nil
+	c.put(driver)
+	c.kwok()
+	c.expect(now, Driver)
+}
