@@ -75,10 +75,7 @@ func siteBases(t *testing.T) [][]byte {
 		return []byte(text)
 	}
 	const profile, last = "profile: h100-sxm-ndr400\n", `    - {name: gpu-04, address: "gpu-04.example.com:22", rack: r2}` + "\n"
-	more := last
-	for i := 5; i <= 8; i++ {
-		more += fmt.Sprintf("    - {name: gpu-0%d}\n", i)
-	}
+	const more = last + "    - {name: gpu-05}\n    - {name: gpu-06}\n    - {name: gpu-07}\n    - {name: gpu-08}\n"
 	return [][]byte{
 		with(),
 		with(last, more),
@@ -95,7 +92,11 @@ func problemsOn(bases [][]byte, p sitePart) []site.Problem {
 	text := []byte(strings.Repeat("\n", p.line-1) + p.text)
 	var least []site.Problem
 	for i, base := range bases {
-		if found := problemsIn(base, text); i == 0 || len(found) < len(least) {
+		found := problemsIn(base, text)
+		if len(found) == 0 {
+			return nil
+		}
+		if i == 0 || len(found) < len(least) {
 			least = found
 		}
 	}
