@@ -211,7 +211,7 @@ type Training struct {
 	MaxCV       Figure `yaml:"maxCV" json:"maxCV"`             // fraction
 	MaxDrift    Figure `yaml:"maxDrift" json:"maxDrift"`       // fraction over the run
 	MaxRankLag  Figure `yaml:"maxRankLag" json:"maxRankLag"`   // slowest rank over median, fraction
-	MaxGPULag   Figure `yaml:"maxGPULag" json:"maxGPULag"`     // slowest GPU on its own over median, fraction
+	MaxGPULag   Figure `yaml:"maxGPULag" json:"maxGPULag"`     // slowest GPU on its own over median; slowest rank of Megatron's reports over the fastest; fraction
 	StartWindow Figure `yaml:"startWindow" json:"startWindow"` // s between first and last rank
 }
 

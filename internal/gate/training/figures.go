@@ -37,9 +37,11 @@ type RankFigures struct {
 	// GPUs are the rates of the pod's GPUs alone, measured before the training.
 	GPUs []trainer.MatmulGPU `json:"gpus,omitempty"`
 	// Checkpoints is the test of the directory for checkpoints: one a pod, if the site has one.
-	Checkpoints []trainer.CheckpointTest    `json:"checkpoints,omitempty"`
-	Stragglers  []trainer.MegatronStraggler `json:"stragglers,omitempty"`
-	Failures    []trainer.Failure           `json:"failures,omitempty"`
+	Checkpoints []trainer.CheckpointTest `json:"checkpoints,omitempty"`
+	// PipelineStages and Stragglers are printed by rank 0 of Megatron; 0 and none elsewhere.
+	PipelineStages int                         `json:"pipelineStages,omitempty"`
+	Stragglers     []trainer.MegatronStraggler `json:"stragglers,omitempty"`
+	Failures       []trainer.Failure           `json:"failures,omitempty"`
 	// Problems are unreadable lines; LogProblem is why the log could not be read.
 	Problems   []string `json:"problems,omitempty"`
 	Clipped    bool     `json:"clipped,omitempty"`

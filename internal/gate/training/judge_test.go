@@ -25,8 +25,6 @@ func node[V any](n int, v V) map[int]V {
 	return m
 }
 
-const straggler = "MnRtt/Rnk: 3453.08ms/8 | MxRtt/Rnk: 3468.20ms/0 | MnEtpt/Rnk: 296.02TF/17 | MxEtpt/Rnk: 350.32TF/8"
-
 func TestJudge(t *testing.T) {
 	t.Parallel()
 	titan, mega := frameworkTorchtitan, frameworkMegatron
@@ -39,7 +37,7 @@ func TestJudge(t *testing.T) {
 	}{
 		"healthy":                      {titan, fakeTrainer{}, check.Passed, "", ""},
 		"healthy megatron":             {mega, fakeTrainer{}, check.Passed, "", ""},
-		"healthy megatron, last rank":  {mega, fakeTrainer{lastOnly: true, straggler: strings.Replace(straggler, "350.32", "297.32", 1)}, check.Passed, "", ""},
+		"healthy megatron, last rank":  {mega, fakeTrainer{lastOnly: true}, check.Passed, "", ""},
 		"FP8 prints no MFU":            {titan, fakeTrainer{noMFU: true}, check.Passed, "", ""},
 		"older without tflops":         {titan, fakeTrainer{noTFLOPS: true, speed: 1.2}, check.Passed, "", ""},
 		"mfu low":                      {titan, fakeTrainer{speed: 0.7}, check.Failed, "MFU of job training", "MFU is 28."},
@@ -49,8 +47,11 @@ func TestJudge(t *testing.T) {
 		"drift":                        {titan, fakeTrainer{drift: 0.05}, check.Failed, "step time of job training", "drifts"},
 		"straggler node":               {titan, fakeTrainer{slow: node(2, 0.9)}, check.Failed, "gpu-03 (rank 17)", "slower than the median"},
 		"slow GPU":                     {titan, fakeTrainer{slow: map[int]float64{13: 0.93}}, check.Failed, "gpu-02 (rank 13)", "slower than the median"},
-		"straggler by its report":      {mega, fakeTrainer{lastOnly: true, straggler: straggler}, check.Failed, "gpu-03 (rank 17)", "slower"},
-		"no straggler report":          {mega, fakeTrainer{lastOnly: true}, check.Unobserved, "job training", "--log-straggler|slowest rank"},
+		"straggler by its reports":     {mega, fakeTrainer{lastOnly: true, slow: map[int]float64{17: 0.8}}, check.Failed, "gpu-03 (rank 17)", "behind the fastest rank"},
+		"straggler node by reports":    {mega, fakeTrainer{lastOnly: true, slow: node(2, 0.8)}, check.Failed, "gpu-03 (rank 17)", "behind the fastest rank"},
+		"no straggler report":          {mega, fakeTrainer{lastOnly: true, noReports: true}, check.Unobserved, "job training", "slowest rank is unknown: 1 of 32"},
+		"megatron's pipeline":          {mega, fakeTrainer{lastOnly: true, stages: true}, check.Passed, "", ""},
+		"straggler in a pipeline":      {mega, fakeTrainer{lastOnly: true, stages: true, slow: map[int]float64{17: 0.8}}, check.Unobserved, "job training", "the model has 4 pipeline stages"},
 		"loss not finite":              {titan, fakeTrainer{nanAt: 30}, check.Failed, "loss of job training", `"nan" at step 30 on every rank`},
 		"loss of one rank not finite":  {titan, fakeTrainer{nanAt: 30, nanRank: 13}, check.Failed, "gpu-02 (rank 13)", `the loss of rank 13 is "nan" at step 30`},
 		"a GPU slow in lockstep":       {titan, fakeTrainer{speed: 0.9, gpus: map[int]float64{21: 0.9}}, check.Failed, "gpu-03/gpu5 (rank 21)", "all ranks wait for it"},
@@ -79,7 +80,7 @@ func TestJudge(t *testing.T) {
 		"pipeline stages, not falling":   {titan, fakeTrainer{stages: true, lossUp: true}, check.Failed, "loss of job training", "does not decrease"},
 		// torchrun restarts all workers after a failure, up to --max-restarts or PET_MAX_RESTARTS times.
 		"restarted":             {titan, fakeTrainer{restarted: 23}, check.Failed, "job training", "rank 0 on gpu-01 printed step 1 after step 23"},
-		"restarted megatron":    {mega, fakeTrainer{restarted: 23, lastOnly: true, straggler: strings.Replace(straggler, "350.32", "297.32", 1)}, check.Failed, "job training", "rank 31 on gpu-04 printed step 1 after step 23"},
+		"restarted megatron":    {mega, fakeTrainer{restarted: 23, lastOnly: true}, check.Failed, "job training", "rank 31 on gpu-04 printed step 1 after step 23"},
 		"restarted for a cause": {titan, fakeTrainer{restarted: 23, watchdog: 11}, check.Failed, "gpu-02 (rank 11)", "training was restarted: collective-timeout"},
 		"never ran":             {titan, fakeTrainer{unstarted: true}, check.Unobserved, "job training", "Insufficient"},
 	}

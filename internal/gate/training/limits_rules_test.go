@@ -151,34 +151,3 @@ func TestLogRules(t *testing.T) {
 		checktest.When("a GPU beyond the last rank is not of the job", checktest.Set("rank-log@gpu-01", `.gpus[0].rank`, 32)).Unobserved("gpu-01", "GPU 0 (rank 32) on gpu-01 is not a plausible rate"),
 	})
 }
-
-// A rank is the slowest by its steps; where only the last rank prints them, by Megatron's
-// report, which compares the slowest rank with the fastest. The worst report decides.
-func TestStragglerReports(t *testing.T) {
-	t.Parallel()
-	g := testGate(t, testSite(frameworkMegatron))
-	_, obs := observeAndJudge(t, g, fakeTrainer{})
-	limit := g.profile.Training.MaxRankLag.Value
-	report := func(rank int, slowest float64) map[string]any {
-		return map[string]any{"minRank": rank, "minTFLOPS": slowest, "maxTFLOPS": 400}
-	}
-	with := func(reports ...any) []checktest.Change {
-		var out []checktest.Change
-		for _, node := range []string{"gpu-01", "gpu-02", "gpu-03"} {
-			out = append(out, checktest.Set("rank-log@"+node, `.ranks[*].steps`, []any{}))
-		}
-		for _, rank := range []string{"0", "1", "2", "3", "4", "5", "6"} {
-			out = append(out, checktest.Set("rank-log@gpu-04", `.ranks[`+rank+`].steps`, []any{}))
-		}
-		return append(out, checktest.Set("rank-log@gpu-04", `.stragglers`, reports))
-	}
-	checktest.Rules(t, func(obs []check.Observation) check.Judgement { return plan.Judge(g, obs) }, obs, []checktest.Rule{
-		checktest.When("the last rank prints the steps", checktest.Set("rank-log", `.ranks[*].steps`, []any{})).Fails("gpu-04 (rank 31)", "ended at step 0 of 60"),
-		checktest.When("no report", with()...).Unobserved("job training", "the slowest rank is unknown: 1 of 32 ranks print step times"),
-		checktest.When("a report without a rate", with(report(3, 0))...).Unobserved("job training", "the slowest rank is unknown"),
-		checktest.When("within the limit", with(report(3, 400/(1+limit*0.99)))...).Passes(),
-		checktest.When("beyond the limit", with(report(3, 400/(1+limit*1.01)))...).Fails("gpu-01 (rank 3)", "slower than the median rank"),
-		checktest.When("the first of two reports is the worst", with(report(9, 350), report(3, 380))...).Fails("gpu-02 (rank 9)", "14.3 % slower"),
-		checktest.When("the last of two reports is the worst", with(report(9, 380), report(3, 350))...).Fails("gpu-01 (rank 3)", "14.3 % slower"),
-	})
-}

@@ -35,8 +35,8 @@ type fakeTrainer struct {
 	watchdog  int // rank that reports a hang; 0 none
 	exit      map[int]int32
 	timeout   bool
-	lastOnly  bool // Megatron as it is: the last rank prints
-	straggler string
+	lastOnly  bool // Megatron as it is: the last rank prints steps, rank 0 a straggler report of each
+	noReports bool // without --log-straggler
 	skipped   int
 	unstarted bool
 	nanRank   int // the only rank with the loss of nanAt; 0 is all
@@ -153,9 +153,6 @@ func (w fakeTrainer) log(framework string, pod, steps int) string {
 		}
 		w.torchtitan(&b, label, rank, end, at)
 	}
-	if w.straggler != "" && pod == 0 {
-		fmt.Fprintf(&b, "[rank0]:%s\n", w.straggler)
-	}
 	if w.watchdog > 0 && pod == w.watchdog/8 {
 		fmt.Fprintf(&b, "[rank%d]:[Rank %d] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=7, OpType=ALLREDUCE, Timeout(ms)=600000) ran for 600021 milliseconds before timing out.\n", w.watchdog, w.watchdog)
 	}
@@ -197,6 +194,9 @@ func (w fakeTrainer) torchtitan(b *strings.Builder, label string, rank, end int,
 
 func (w fakeTrainer) megatron(b *strings.Builder, label string, rank, end, steps int, at time.Time) {
 	fmt.Fprintf(b, "%s> initialized tensor model parallel with size 1\n", label)
+	if w.lastOnly && rank == 0 {
+		w.reports(b, label, end, at)
+	}
 	if w.lastOnly && rank != 31 {
 		return
 	}
@@ -206,6 +206,33 @@ func (w fakeTrainer) megatron(b *strings.Builder, label string, rank, end, steps
 			label, at.Format("2006-01-02 15:04:05.000000"), step, steps, step*256, stepMs/f, healthyTFLOPS*f, strings.TrimSpace(w.loss(rank, step)), w.skipped, 0)
 	}
 	fmt.Fprintf(b, "%s[after training is done] datetime: %s \n", label, at.Format("2006-01-02 15:04:05"))
+}
+
+// reports are what rank 0 of Megatron prints: the number of pipeline stages and, of each step, the slowest and the fastest
+// rank, in the format of megatron/core/README_STRAGGLER.md.
+func (w fakeTrainer) reports(b *strings.Builder, label string, end int, at time.Time) {
+	stages := 1
+	if w.stages {
+		stages = 4
+	}
+	fmt.Fprintf(b, "%s> initialized pipeline model parallel with size %d\n", label, stages)
+	for _, step := range w.printed(end) {
+		if w.noReports {
+			break
+		}
+		slowest, fastest := 0, 0
+		for rank := range 32 {
+			if w.factor(rank, step) < w.factor(slowest, step) {
+				slowest = rank
+			}
+			if w.factor(rank, step) > w.factor(fastest, step) {
+				fastest = rank
+			}
+		}
+		fmt.Fprintf(b, "%sINFO:megatron.core.utils:[%s] | MnRtt/Rnk: %.2fms/%d | MxRtt/Rnk: %.2fms/%d | MnPwr/Rnk: 601796W/8 | MxPwr/Rnk: 683801W/18 | MnTmp/Rnk: 52C/0 | MxTmp/Rnk: 65C/21 | MnUtl/Rnk: 97%%/8 | MxUtl/Rnk: 100%%/6 | MnClk/Rnk: 1950MHz/28 | MxClk/Rnk: 1980MHz/0 | MnDRtt/Rnk: 14.27ms/23 | MxDRtt/Rnk: 34.65ms/3 | MnEtpt/Rnk: %.2fTF/%d | MxEtpt/Rnk: %.2fTF/%d\n",
+			label, at.Format("2006-01-02 15:04:05"), stepMs/3/w.factor(fastest, step), fastest, stepMs/3/w.factor(slowest, step), slowest,
+			healthyTFLOPS*w.factor(slowest, step), slowest, healthyTFLOPS*w.factor(fastest, step), fastest)
+	}
 }
 
 func (w fakeTrainer) fake(framework string, steps int) func(context.Context, *workload.Launcher, workload.Spec) (gangjob.Outcome, []gangjob.Log, error) {

@@ -65,6 +65,7 @@ func (f *RankFigures) torchtitan(l trainer.TorchtitanLog) {
 
 func (f *RankFigures) megatron(l trainer.MegatronLog) {
 	f.Failures, f.Problems, f.Clipped, f.Stragglers = l.Failures, l.Problems, l.Clipped, l.Stragglers
+	f.PipelineStages = l.PipelineStages
 	for _, r := range l.Ranks {
 		rank := Rank{Rank: r.Rank, Started: r.Started, Completed: r.Completed}
 		for _, s := range r.Steps {

@@ -3,6 +3,7 @@ package training
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -139,14 +140,15 @@ func (r *review) steadiness(steady []float64) {
 	}
 }
 
-// lag compares the slowest rank with the median of all.
+// lag compares the slowest rank with the median of all, by the step times that all ranks print.
 func (r *review) lag(perRank map[int]float64) {
-	limit := r.gate.profile.Training.MaxRankLag
-	slowest, lag, ok := r.slowest(perRank)
-	if !ok {
-		r.Unobserved(r.jobID, "job "+jobName, "log every rank, or start Megatron with --log-straggler", "the slowest rank is unknown: %d of %d ranks print step times", len(perRank), r.gate.ranks())
+	if len(perRank) != r.gate.ranks() {
+		r.stragglers(len(perRank))
 		return
 	}
+	limit := r.gate.profile.Training.MaxRankLag
+	slowest := slices.MaxFunc(slices.Sorted(maps.Keys(perRank)), func(a, b int) int { return cmp.Compare(perRank[a], perRank[b]) })
+	lag := perRank[slowest]/median(slices.Collect(maps.Values(perRank))) - 1
 	node := r.nodeOf(slowest)
 	r.Figure(check.Figure{Name: "slowest rank", Value: float64(slowest)})
 	r.slowestText = fmt.Sprintf("; the slowest rank is %d on %s, %.1f %% behind the median", slowest, node, 100*lag)
@@ -154,33 +156,6 @@ func (r *review) lag(perRank map[int]float64) {
 	if lag > limit.Value {
 		r.Fail(r.jobID, fmt.Sprintf("%s (rank %d)", node, slowest), remedyLag, "rank %d on %s is %.1f %% slower than the median rank, the maximum is %.1f %%", slowest, node, 100*lag, 100*limit.Value)
 	}
-}
-
-// slowest is the slowest rank and its lag behind the median. If only some ranks print times, it
-// is from Megatron's straggler report, relative to the fastest rank.
-func (r *review) slowest(perRank map[int]float64) (rank int, lag float64, ok bool) {
-	if len(perRank) == r.gate.ranks() {
-		all := make([]float64, 0, len(perRank))
-		ranks := make([]int, 0, len(perRank))
-		for k, v := range perRank {
-			all = append(all, v)
-			ranks = append(ranks, k)
-		}
-		slices.Sort(ranks)
-		rank = slices.MaxFunc(ranks, func(a, b int) int { return cmp.Compare(perRank[a], perRank[b]) })
-		return rank, perRank[rank]/median(all) - 1, true
-	}
-	for _, p := range r.pods {
-		for _, s := range p.Stragglers {
-			if s.MinTFLOPS <= 0 {
-				continue
-			}
-			if l := s.MaxTFLOPS/s.MinTFLOPS - 1; !ok || l > lag {
-				rank, lag, ok = s.MinRank, l, true
-			}
-		}
-	}
-	return rank, lag, ok
 }
 
 func (r *review) figure(name string, value float64, unit string, limit float64, relation, source string) {

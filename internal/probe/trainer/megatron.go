@@ -11,13 +11,11 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/logline"
 )
 
-// maxStragglers is the most straggler reports of one log.
-const maxStragglers = 4096
-
 var (
 	iteration = regexp.MustCompile(`(?:\[([^\]]+)\]\s+)?iteration\s+(\d+)/\s*(\d+)\s*\|(.*)$`)
 	datetime  = regexp.MustCompile(`datetime: (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)`)
 	extremes  = regexp.MustCompile(`(MnEtpt|MxEtpt)/Rnk:\s*([\d.]+)TF/(\d+)`)
+	stages    = regexp.MustCompile(`> initialized pipeline model parallel with size (\d+)`)
 )
 
 // ParseMegatron parses a log of Megatron-LM.
@@ -28,7 +26,7 @@ func ParseMegatron(r io.Reader) (MegatronLog, error) {
 func parseMegatron(r io.Reader) (MegatronLog, error) {
 	p := &megatronParser{collector: newCollector(func(rank int) *MegatronRank { return &MegatronRank{Rank: rank} })}
 	err := logline.Scan(r, func(l logline.Line) error { p.line(l); return nil })
-	log := MegatronLog{Ranks: p.sorted(), Stragglers: p.stragglers, Failures: p.failures, Problems: p.problems, Clipped: p.clipped}
+	log := MegatronLog{Ranks: p.sorted(), PipelineStages: p.stages, Stragglers: p.stragglers, Failures: p.failures, Problems: p.problems, Clipped: p.clipped}
 	if err != nil {
 		return log, fmt.Errorf("read Megatron log: %w", err)
 	}
@@ -37,13 +35,19 @@ func parseMegatron(r io.Reader) (MegatronLog, error) {
 
 type megatronParser struct {
 	collector[MegatronRank]
+	stages     int
 	stragglers []MegatronStraggler
 }
 
 func (p *megatronParser) line(l logline.Line) {
 	p.failure(l)
-	if strings.Contains(l.Text, "MnEtpt/Rnk:") {
+	switch {
+	case strings.Contains(l.Text, "MnEtpt/Rnk:"):
 		p.straggler(l.Text)
+	case strings.Contains(l.Text, "pipeline model parallel"):
+		if m := stages.FindStringSubmatch(l.Text); m != nil {
+			p.stages, _ = count(m[1])
+		}
 	}
 	var m []string
 	if strings.Contains(l.Text, "iteration") {
@@ -97,7 +101,11 @@ func (p *megatronParser) straggler(text string) {
 			s.MaxTFLOPS, s.MaxRank = v, rank
 		}
 	}
-	if found == 2 && len(p.stragglers) < maxStragglers {
+	switch {
+	case found != 2:
+	case len(p.stragglers) >= maxSteps:
+		p.clipped = true
+	default:
 		p.stragglers = append(p.stragglers, s)
 	}
 }

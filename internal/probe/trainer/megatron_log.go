@@ -6,7 +6,10 @@ import (
 
 // MegatronLog is one log, by rank.
 type MegatronLog struct {
-	Ranks      []MegatronRank      `json:"ranks"`
+	Ranks []MegatronRank `json:"ranks"`
+	// PipelineStages is the size of pipeline parallelism, which rank 0 prints; 0 if it is not in the log.
+	PipelineStages int `json:"pipelineStages,omitempty"`
+	// Stragglers are in the order of the log.
 	Stragglers []MegatronStraggler `json:"stragglers,omitempty"`
 	Failures   []Failure           `json:"failures,omitempty"`
 	// Problems are iteration lines that could not be parsed.
@@ -40,10 +43,11 @@ type MegatronIteration struct {
 	NaN      *int     `json:"nan,omitempty"`
 }
 
-// MegatronStraggler is one report of --log-straggler.
+// MegatronStraggler is one report of --log-straggler. Rank 0 prints one after every log interval, without the number
+// of the step.
 type MegatronStraggler struct {
-	// MinTFLOPS and MaxTFLOPS are the estimated throughput of the slowest and of the
-	// fastest rank.
+	// MinTFLOPS and MaxTFLOPS are the throughput of the slowest and of the fastest rank, estimated from the time of
+	// the forward pass.
 	MinTFLOPS float64 `json:"minTFLOPS"`
 	MinRank   int     `json:"minRank"`
 	MaxTFLOPS float64 `json:"maxTFLOPS"`
