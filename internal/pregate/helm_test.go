@@ -1,10 +1,12 @@
 package pregate
 
 import (
+	"context"
 	"errors"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -131,6 +133,46 @@ func TestReady(t *testing.T) {
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
+	}
+}
+
+// NVIDIA's GPU Operator was ready for a moment, before its DaemonSets had counted their pods: the gate judged while the
+// drivers were installed.
+func TestSteady(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		reads string // r: ready, n: not
+		want  bool   // at the last one
+	}{
+		"ready at once":        {"r", false},
+		"ready, as often":      {"rrr", true},
+		"not ready in between": {"rrnrr", false},
+		"steady at last":       {"rrnrrr", true},
+		"never":                {"nnnn", false},
+	} {
+		at := -1
+		read := steady(3, func(context.Context) error {
+			if at++; c.reads[at] == 'n' {
+				return errNoCondition
+			}
+			return nil
+		})
+		var err error
+		for range c.reads {
+			err = read(t.Context())
+		}
+		if (err == nil) != c.want {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestByCause(t *testing.T) {
+	t.Parallel()
+	lines := []string{"pod a: ContainersNotReady: [x]", "pod z: container c: InvalidImageName: n", "pod b: ContainersNotReady: [x]", "pod c: Unschedulable: 0/6"}
+	slices.SortFunc(lines, byCause)
+	if want := []string{"pod c: Unschedulable: 0/6", "pod z: container c: InvalidImageName: n", "pod a: ContainersNotReady: [x]", "pod b: ContainersNotReady: [x]"}; !slices.Equal(lines, want) {
+		t.Errorf("%q", lines)
 	}
 }
 

@@ -1,6 +1,7 @@
 package pregate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -92,12 +93,18 @@ func unready(ctx context.Context, cfg *action.Configuration, name string) error 
 	if len(lines) == 0 {
 		return nil
 	}
-	slices.Sort(lines)
+	slices.SortFunc(lines, byCause)
 	const most = 8 // one message; a broken image fails on every node
 	if n := len(lines); n > most {
 		lines = append(lines[:most], fmt.Sprintf("and %d more pods", n-most))
 	}
 	return errors.New(strings.Join(lines, "; "))
+}
+
+// byCause orders pods that only wait behind those that have a cause of their own.
+func byCause(a, b string) int {
+	waits := func(line string) int { return strings.Count(line, ": ContainersNotReady: ") }
+	return cmp.Or(waits(a)-waits(b), cmp.Compare(a, b))
 }
 
 // notReady is the reason why a pod is not ready; empty: it is, or has ended.

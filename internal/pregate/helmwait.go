@@ -22,8 +22,14 @@ import (
 	"github.com/firstlight/firstlight/internal/poll"
 )
 
-// statusInterval is the time between two reads of a custom resource.
-const statusInterval = time.Second
+const (
+	// statusInterval is the time between two reads of a custom resource.
+	statusInterval = time.Second
+	// steadyReads is how many reads in a row must show a custom resource as ready. NVIDIA's GPU Operator takes a DaemonSet
+	// whose pods are not counted yet for ready, and is not ready again seconds later, for as long as drivers are installed
+	// (github.com/NVIDIA/gpu-operator, controllers/object_controls.go: isDaemonSetReady).
+	steadyReads = 10
+)
 
 // await waits until the custom resources of the release whose definitions have conditions are ready.
 // Helm takes one without a status for ready, and an operator that was just started has written none.
@@ -86,13 +92,28 @@ func awaitOne(ctx context.Context, client dynamic.Interface, mapper meta.RESTMap
 		}
 		resource = client.Resource(mapping.Resource).Namespace(namespace)
 	}
-	return poll.Until(ctx, statusInterval, fmt.Sprintf("%s %s to be ready", kind.Kind, o.GetName()), func(ctx context.Context) error {
+	return poll.Until(ctx, statusInterval, fmt.Sprintf("%s %s to be ready", kind.Kind, o.GetName()), steady(steadyReads, func(ctx context.Context) error {
 		now, err := resource.Get(ctx, o.GetName(), metav1.GetOptions{})
 		if err != nil {
 			return err
 		}
 		return ready(now)
-	})
+	}))
+}
+
+// steady returns nil if this many reads in a row did.
+func steady(reads int, read func(context.Context) error) func(context.Context) error {
+	seen := 0
+	return func(ctx context.Context) error {
+		if err := read(ctx); err != nil {
+			seen = 0
+			return err
+		}
+		if seen++; seen < reads {
+			return fmt.Errorf("ready in %d reads in a row, want %d", seen, reads)
+		}
+		return nil
+	}
 }
 
 var definitions = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}

@@ -52,6 +52,8 @@ func TestHelm(t *testing.T) {
 	for name, c := range map[string]struct{ value, broken, says string }{
 		"refused by the API": {"rdma: {enabled: true}", "rdma: {enabled: maybe}", "spec.driver.rdma.enabled"},
 		"never ready":        {"operator:\n        nodeSelector: {kubernetes.io/hostname: system-01}", "operator:\n        nodeSelector: {kubernetes.io/hostname: system-99}", "Unschedulable"},
+		// The operator's ClusterPolicy is ready for a moment, then never again.
+		"no name of an image": {"version: 580.105.08", "version: {wrong: type}", "InvalidImageName"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a, code, text := acceptEmpty(t, changed(t, c.value, c.broken, "timeout: 20m", "timeout: 1m"))
