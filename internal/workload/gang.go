@@ -36,6 +36,12 @@ func (g *Gang) Logs(ctx context.Context, pod string) (io.ReadCloser, error) {
 	return g.cluster.PodLogs(ctx, g.Namespace, pod, g.container(), false)
 }
 
+// FollowLogs opens the log of one of its pods, and streams it until the container ends: also what a kubelet has rotated
+// away since.
+func (g *Gang) FollowLogs(ctx context.Context, pod string) (io.ReadCloser, error) {
+	return g.cluster.PodLogs(ctx, g.Namespace, pod, g.container(), true)
+}
+
 // container is the name of the gang's container in its pods.
 func (g *Gang) container() string {
 	if _, renamed := g.kind.(TrainJob); renamed {

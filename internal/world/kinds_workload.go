@@ -170,6 +170,15 @@ func collectiveFaults() []FaultKind {
 			apply: func(d *draft, _ target, _ Fault) { d.Collective.Truncated = true },
 		},
 		{
+			Kind: "log-stream-ends", Gate: "collective", Expect: "unobserved", TargetForm: FormCluster, DefaultTarget: FormCluster,
+			Summary: "a proxy in front of the API server ends the streams of followed logs, and kubelets rotate the logs of containers at a small size (containerLogMaxSize): the beginning of the collective's log is lost",
+			Options: []FaultOption{{Name: "kib", Default: "128", Min: 16, Max: 100000, Summary: "the size in KiB"}},
+			Suspect: `^pod .+/collective-`,
+			apply: func(d *draft, _ target, f Fault) {
+				d.ContainerLogs = ContainerLogs{MaxBytes: int64(f.number("kib")) << 10, FollowBytes: 4 << 10} //nolint:mnd // KiB
+			},
+		},
+		{
 			Kind: "straggler-node", Gate: "collective", TargetForm: FormNode, DefaultTarget: "gpu-03",
 			Summary: "a node is slow and delays all ranks",
 			Options: []FaultOption{{Name: "factor", Default: "1.5", Min: 1.01, Max: 100, Summary: "factor of its time"}},

@@ -70,6 +70,8 @@ type State struct {
 	// automatic.
 	DriverUpgradePending bool
 
+	ContainerLogs ContainerLogs
+
 	Collective Collective
 	Training   Training
 	Inference  Inference
@@ -81,6 +83,14 @@ type State struct {
 	// Distribution is that of the Spec.
 	Distribution string
 	K3s          K3sCluster
+}
+
+// ContainerLogs is what kubelets do with the logs of containers.
+type ContainerLogs struct {
+	// MaxBytes is the size at which a log is rotated; 0: never.
+	MaxBytes int64
+	// FollowBytes is after how many bytes a proxy in front of the API server ends the stream of a followed log; 0: never.
+	FollowBytes int64
 }
 
 // Collective has cluster-wide faults of collectives; nodes have their own.

@@ -11,8 +11,9 @@ import (
 )
 
 const (
-	remedyHang  = "check the named nodes for XIDs, links that are down and a stopped fabric manager; then run it again with --from collective"
-	remedyRerun = "read the whole log in the evidence; run it again with --from collective; if it ends early again, find the cause (time limits, evictions, log rotation)"
+	remedyHang    = "check the named nodes for XIDs, links that are down and a stopped fabric manager; then run it again with --from collective"
+	remedyRerun   = "read the whole log in the evidence; run it again with --from collective; if it ends early again, find the cause (time limits, evictions)"
+	remedyRotated = "raise containerLogMaxSize of the kubelets (10Mi by default) above the size of this log, and let proxies in front of the API server keep the stream of a followed log; then " + remedyOnce
 )
 
 // completeness requires every size of every repetition, with its footer.
@@ -22,6 +23,10 @@ func (r *review) completeness() {
 		r.hang()
 	}
 	r.exits()
+	if f.Rotated { // what is not there shows nothing
+		r.Unobserved(r.id, r.launcher(), remedyRotated, "the beginning of the log is missing: the kubelet has rotated it, and it could not be followed to its end; %d of %d repetitions are in the rest", len(f.Runs), f.Repetitions)
+		return
+	}
 	if len(f.Runs) == 0 {
 		r.noTable()
 		return
@@ -122,7 +127,7 @@ func (r *review) hang() {
 			late[node] = true
 		}
 	}
-	if len(late) > 0 && len(late) < len(r.f.Nodes) {
+	if len(late) > 0 && len(late) < len(r.f.Nodes) && !r.f.Rotated {
 		for _, node := range slices.Sorted(maps.Keys(late)) {
 			r.blame(node, remedyHang, "the collective hangs: ranks on %s never finished initialising, those of the other nodes did", node)
 		}

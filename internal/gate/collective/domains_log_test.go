@@ -168,7 +168,7 @@ func (r racks) fake(_ context.Context, _ *workload.Launcher, spec workload.Spec)
 		}
 		out.Pods = append(out.Pods, workload.Outcome{Pod: fmt.Sprintf("%s-%d-abcde", spec.Name, i), Index: i, Node: n, Phase: "Succeeded", ExitCode: &code})
 	}
-	return out, []gangjob.Log{{Pod: out.Pods[0], Data: []byte(log)}}, nil
+	return out, []gangjob.Log{{Pod: out.Pods[0], Data: []byte(beginning + "\n" + log)}}, nil
 }
 
 func rackGate(t *testing.T, suite ...string) *Gate {

@@ -40,6 +40,8 @@ type Figures struct {
 	// Runs are the tables, one per repetition.
 	Runs []nccl.Run `json:"runs"`
 	NCCL nccl.Log   `json:"nccl"`
+	// Rotated: the log of the pod has lost its beginning. A kubelet that rotates a log serves only what came after it.
+	Rotated bool `json:"rotated,omitempty"`
 	// LogProblem is why the log could not be read or parsed.
 	LogProblem string `json:"logProblem,omitempty"`
 	// LogTail are the last lines of a log without a table.

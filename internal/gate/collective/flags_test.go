@@ -38,7 +38,8 @@ func TestOptions(t *testing.T) {
 	if !found || !ended || i < 0 {
 		t.Fatalf("no command of mpirun in the script: %q", line)
 	}
-	// ${NCCL_IB_HCA+-x NCCL_IB_HCA} is an option with a value, given only with a selection
+	words = slices.Insert(words, i, "-x") // environment has it
+	i++
 	used := map[string][]string{"mpirun": optionsOf(words[:i]), "all_reduce_perf": optionsOf(words[i:])}
 	for program, options := range used {
 		if len(options) < 4 || len(programs[program].Sources) == 0 {

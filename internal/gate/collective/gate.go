@@ -34,7 +34,7 @@ type Gate struct {
 func New(s *site.Site, p *profile.Profile, deps Deps) *Gate {
 	g := &Gate{site: s, profile: p, deps: deps}
 	g.run = func(ctx context.Context, l *workload.Launcher, spec workload.Spec) (gangjob.Outcome, []gangjob.Log, error) {
-		return gangjob.Run(ctx, l, spec, s.Workloads.Collective.Timeout.D(), func(index int) bool { return index == 0 })
+		return gangjob.Run(ctx, l, spec, s.Workloads.Collective.Timeout.D(), gangjob.First)
 	}
 	g.launcher = func(ctx context.Context) (*workload.Launcher, error) { return deps.Launcher(ctx, s) }
 	return g

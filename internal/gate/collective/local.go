@@ -154,7 +154,7 @@ func (l *Local) observeRun(ctx context.Context, rec check.Recorder, node string,
 	if err != nil {
 		return false, err
 	}
-	f.read([]gangjob.Log{{Data: log.Bytes()}})
+	f.read([]gangjob.Log{{Data: log.Bytes()}}, "")
 	good = outcome.NotRun() == nil && !l.gate.reviewRun("", f).HasFailed()
 	return good, attempt.Raw(log.Bytes()).RecordPartial(f, outcome.NotRun())
 }

@@ -34,6 +34,7 @@ type cluster struct {
 	hang      map[string]bool
 	noCheck   bool
 	truncate  bool
+	rotated   float64 // part of the log that the kubelet has rotated away
 	silent    bool
 	ratio     float64 // 0: the right one
 	reps      int     // 0: as asked
@@ -313,7 +314,8 @@ func (c cluster) fake(_ context.Context, _ *workload.Launcher, spec workload.Spe
 	if slices.ContainsFunc(spec.Nodes, func(n string) bool { return c.hang[n] }) {
 		out.Ended, out.Succeeded, out.Problem = gangjob.EndedTimeout, false, "context deadline exceeded"
 	}
-	return out, []gangjob.Log{{Pod: out.Pods[0], Data: []byte(c.log(spec.Name, spec.Nodes, reps))}}, nil
+	log := beginning + "\n" + c.log(spec.Name, spec.Nodes, reps)
+	return out, []gangjob.Log{{Pod: out.Pods[0], Data: []byte(log[int(c.rotated*float64(len(log))):])}}, nil
 }
 
 // recorder keeps observations as the store gives them back.

@@ -102,7 +102,11 @@ func (g *Gate) observe(ctx context.Context, rec check.Recorder, l *workload.Laun
 	if err != nil {
 		return f, err
 	}
-	f.read(logs)
+	first := beginning
+	if g.srun != nil {
+		first = ""
+	}
+	f.read(logs, first)
 	if len(logs) > 0 {
 		attempt = attempt.Raw(logs[0].Data)
 		if code := logs[0].Pod.ExitCode; code != nil {
@@ -138,13 +142,19 @@ func (g *Gate) figures(j job, outcome gangjob.Outcome) (Figures, error) {
 	return f, nil
 }
 
-// read parses the log of index 0.
-func (f *Figures) read(logs []gangjob.Log) {
+// read parses the log of index 0, whose first line is first; empty: any.
+func (f *Figures) read(logs []gangjob.Log, first string) {
 	if len(logs) == 0 {
 		f.LogProblem = "the job has no log"
 		return
 	}
 	raw := logs[0].Data
+	if first != "" && len(raw) > 0 {
+		_, rest, begins := bytes.Cut(raw, []byte(first+"\n"))
+		if f.Rotated = !begins; begins {
+			raw = rest
+		}
+	}
 	var problems []string
 	if logs[0].Err != "" {
 		problems = append(problems, logs[0].Err)

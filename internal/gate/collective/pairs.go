@@ -36,7 +36,7 @@ func (g *Gate) trial(id string, f Figures) trial {
 		return t
 	}
 	limit, _, ok := g.limit(f)
-	if !ok || t.busbw == 0 {
+	if !ok || t.busbw == 0 || f.Rotated {
 		t.ran = false
 		return t
 	}

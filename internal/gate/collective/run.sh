@@ -1,6 +1,6 @@
 # Every pod runs an SSH server; index 0 runs mpirun over all of them, and the
 # others end when it has ended. The exit code of index 0 is mpirun's.
-set -o pipefail
+echo 'firstlight: beginning of the log'
 port=2222
 mkdir -p ~/.ssh /run/sshd
 chmod 700 ~/.ssh
@@ -8,7 +8,7 @@ base64 -d <<<"$SSH_IDENTITY" >~/.ssh/id_ed25519
 chmod 600 ~/.ssh/id_ed25519
 ssh-keygen -y -f ~/.ssh/id_ed25519 >~/.ssh/authorized_keys
 ssh-keygen -A >/dev/null
-export -p | grep -E ' (PATH|LD_LIBRARY_PATH)=' | sed 's/^declare -x //' >~/.ssh/environment
+printf '%s\n' "PATH=$PATH" ${LD_LIBRARY_PATH+"LD_LIBRARY_PATH=$LD_LIBRARY_PATH"} >~/.ssh/environment
 /usr/sbin/sshd -p "$port" -o StrictModes=no -o PermitUserEnvironment=yes -o PasswordAuthentication=no
 
 read -ra hosts <<<"${HOSTS:-}" # kinds other than Job have other names
@@ -29,9 +29,20 @@ for i in $(seq 0 $((NNODES - 1))); do
   echo "$(host "$i") slots=$GPUS_PER_NODE"
 done >/tmp/hosts
 
+# Sessions of sshd have nothing else of a pod's environment: what configures NCCL,
+# its plugins and the libraries below them is passed to every rank.
+unset NCCL_DEBUG_FILE # its output belongs in the log
+environment=(-x PATH ${LD_LIBRARY_PATH+-x LD_LIBRARY_PATH})
+for name in "${!NCCL_@}" "${!OFI_@}" "${!FI_@}" "${!UCX_@}" "${!UCC_@}" "${!SHARP_@}" \
+  "${!RDMAV_@}" "${!IBV_@}" "${!MLX5_@}" "${!CUDA_@}"; do
+  case "$name" in
+    NCCL_HOSTID | CUDA_VISIBLE_DEVICES) ;; # of this node alone
+    *) environment+=(-x "$name") ;;
+  esac
+done
+
 for _ in $(seq "$REPETITIONS"); do
   mpirun --allow-run-as-root -np $((NNODES * GPUS_PER_NODE)) --hostfile /tmp/hosts \
-    --map-by "ppr:$GPUS_PER_NODE:node" --mca plm_rsh_args "${reach[*]}" \
-    -x PATH -x LD_LIBRARY_PATH -x NCCL_DEBUG ${NCCL_IB_HCA+-x NCCL_IB_HCA} \
+    --map-by "ppr:$GPUS_PER_NODE:node" --mca plm_rsh_args "${reach[*]}" "${environment[@]}" \
     all_reduce_perf -b "$MIN_BYTES" -e "$MAX_BYTES" -f 2 -g 1
 done

@@ -22,6 +22,9 @@ import (
 //go:embed run.sh
 var script string
 
+// beginning is the first line that the script prints. A log without it has lost its beginning.
+const beginning = "firstlight: beginning of the log"
+
 // command describes the command of a job.
 func (g *Gate) command(j job) string {
 	if g.srun != nil {
@@ -69,16 +72,14 @@ func (g *Gate) spec(j job) (workload.Spec, error) {
 	if hcas := g.hcas(j.rail); len(hcas) > 0 { // "=" alone would select no device
 		env["NCCL_IB_HCA"] = "=" + strings.Join(hcas, ",")
 	}
-	text := strings.Replace(script, tests[0].program, j.test.program, 1)
 	if g.byDomain() {
 		env["NCCL_DEBUG_SUBSYS"] = domainSubsystems
-		text = strings.Replace(text, "-x NCCL_DEBUG ", "-x NCCL_DEBUG -x NCCL_DEBUG_SUBSYS ", 1)
 	}
 	return workload.Spec{
 		Name: name, Gate: Name, Pods: len(nodes), MinCount: len(nodes),
 		GPUs:            g.gpus(),
 		NetworkResource: g.site.Fabric.NetworkResource, NetworkCount: g.site.Fabric.NetworkResourceCount,
-		Image: g.site.Workloads.Collective.Image, Container: site.CollectiveContainer, Script: text,
+		Image: g.site.Workloads.Collective.Image, Container: site.CollectiveContainer, Script: strings.Replace(script, tests[0].program, j.test.program, 1),
 		Env:   env,
 		Nodes: nodes, OnePerNode: true,
 		Patches: g.site.PodPatches(Name),

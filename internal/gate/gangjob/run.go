@@ -72,10 +72,21 @@ type Log struct {
 	Err string
 }
 
+// Wanted selects the pods whose logs Run returns.
+type Wanted int
+
+const (
+	// All logs are read after the end of the gang. Each is of the ranks of one pod, whatever the number of pods.
+	All Wanted = iota
+	// First is the log of index 0, of a gang that prints everything there. It grows with the number of pods, and is
+	// followed while the gang runs: a kubelet serves only what came after it last rotated the log (containerLogMaxSize,
+	// 10Mi by default).
+	First
+)
+
 // Run starts a gang if enough GPUs are free, waits for its end for at most timeout, reads the
-// logs of the pods that wanted selects (nil: all), and deletes the gang. The error is only
-// for an ended context.
-func Run(ctx context.Context, l *workload.Launcher, spec workload.Spec, timeout time.Duration, wanted func(index int) bool) (Outcome, []Log, error) {
+// wanted logs, and deletes the gang. The error is only for an ended context.
+func Run(ctx context.Context, l *workload.Launcher, spec workload.Spec, timeout time.Duration, wanted Wanted) (Outcome, []Log, error) {
 	if spec.GPUs > 0 {
 		reason, lacking, err := free(ctx, l, spec)
 		if err != nil {
@@ -102,7 +113,7 @@ func Run(ctx context.Context, l *workload.Launcher, spec workload.Spec, timeout 
 	return out, logs, nil
 }
 
-func await(ctx context.Context, gang *workload.Gang, timeout time.Duration, wanted func(int) bool, out *Outcome) []Log {
+func await(ctx context.Context, gang *workload.Gang, timeout time.Duration, wanted Wanted, out *Outcome) []Log {
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	if err := gang.WaitBound(limited); err != nil {
@@ -110,7 +121,15 @@ func await(ctx context.Context, gang *workload.Gang, timeout time.Duration, want
 		return nil
 	}
 	out.Claims = Claims(limited, gang)
+	starting, started := context.WithCancel(limited)
+	defer started()
+	var first *follower
+	if wanted == First {
+		first = follow(ctx, gang, func() error { return gang.WaitRunning(starting) })
+		defer first.stop()
+	}
 	result, err := gang.WaitDone(limited)
+	started() // or it has failed to
 	out.Succeeded, out.Pods = result.Succeeded, result.Pods
 	switch {
 	case errors.Is(err, workload.ErrReplaced): // its logs show what ended the first pods, and no result
@@ -131,9 +150,14 @@ func await(ctx context.Context, gang *workload.Gang, timeout time.Duration, want
 	if ctx.Err() != nil {
 		return nil
 	}
+	if out.Ended == EndedDone {
+		first.wait(ctx)
+	}
 	reading, stop := context.WithTimeout(ctx, logDeadline)
 	defer stop()
-	return readLogs(reading, gang, result.Pods, wanted)
+	logs := readLogs(reading, gang, result.Pods, wanted)
+	first.complete(logs)
+	return logs
 }
 
 // stillRuns returns nil if a pod of the gang has not terminated. A watch that was down until the
@@ -156,10 +180,10 @@ func stillRuns(ctx context.Context, gang interface {
 }
 
 // readLogs returns logs in the order of the pods' index.
-func readLogs(ctx context.Context, gang *workload.Gang, pods []workload.Outcome, wanted func(int) bool) []Log {
+func readLogs(ctx context.Context, gang *workload.Gang, pods []workload.Outcome, wanted Wanted) []Log {
 	var logs []Log
 	for _, p := range pods {
-		if wanted == nil || wanted(p.Index) {
+		if wanted == All || p.Index == 0 {
 			logs = append(logs, Log{Pod: p})
 		}
 	}

@@ -102,7 +102,7 @@ func (g *Gate) runInside(ctx context.Context, p load.Plan) (log []byte, pod work
 		return nil, pod, err
 	}
 	launcher := &workload.Launcher{Cluster: cluster, RunID: g.deps.RunID} // one pod needs no gang
-	out, logs, err := gangjob.Run(ctx, launcher, spec, g.site.Workloads.Inference.Timeout.D(), nil)
+	out, logs, err := gangjob.Run(ctx, launcher, spec, g.site.Workloads.Inference.Timeout.D(), gangjob.First)
 	if err != nil {
 		return nil, pod, err
 	}

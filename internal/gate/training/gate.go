@@ -38,7 +38,7 @@ func New(s *site.Site, p *profile.Profile, deps Deps) *Gate {
 	return &Gate{
 		site: s, profile: p, deps: deps,
 		run: func(ctx context.Context, l *workload.Launcher, spec workload.Spec) (gangjob.Outcome, []gangjob.Log, error) {
-			return gangjob.Run(ctx, l, spec, s.Workloads.Training.Timeout.D(), nil)
+			return gangjob.Run(ctx, l, spec, s.Workloads.Training.Timeout.D(), gangjob.All)
 		},
 		launcher: func(ctx context.Context) (*workload.Launcher, error) { return deps.Launcher(ctx, s) },
 	}

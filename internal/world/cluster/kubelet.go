@@ -21,7 +21,7 @@ import (
 // Kubelet is kwok's server of the nodes' kubelet API. kwok does not know when a container has
 // ended, so following a log would not end, and it authenticates no client. The world therefore
 // runs a proxy in front of it that requires a certificate of the cluster's administrators, which
-// the API server has. The proxy serves followed logs of the world's pods itself and forwards other
+// the API server has. The proxy serves followed and rotated logs of the world's pods itself and forwards other
 // requests under the names that the pods have for kwok (secretNames). It also runs the programs in the
 // GPU Operator's containers (execs).
 type Kubelet struct {
@@ -152,19 +152,27 @@ func (f *logProxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		f.pass.ServeHTTP(w, r)
 		return
 	}
-	f.follow(w, r, of, *opts)
+	attempt := of.attempt()
+	opts.from = of.logBegins(attempt)
+	if !opts.follow && opts.from == 0 {
+		f.pass.ServeHTTP(w, r)
+		return
+	}
+	if most := f.runtime.world.Recent().ContainerLogs.FollowBytes; opts.follow && most > 0 && (opts.limit == nil || *opts.limit > most) {
+		opts.limit = &most // the client sees the end that it sees of a container that has ended
+	}
+	f.send(w, r, of, attempt, *opts)
 }
 
-// follow sends a container's log until the current attempt ends.
-func (f *logProxy) follow(w http.ResponseWriter, r *http.Request, of logged, opts logOptions) {
-	attempt := of.attempt()
+// send sends a container's log; a followed one until the attempt ends.
+func (f *logProxy) send(w http.ResponseWriter, r *http.Request, of logged, attempt int, opts logOptions) {
 	out := flusher{w: w, rc: http.NewResponseController(w)}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.WriteHeader(http.StatusOK)
 	_ = out.rc.Flush()
-	err := followLog(r.Context(), of.logPath(attempt), opts, func() bool { return of.over(attempt) }, out)
+	err := followLog(r.Context(), of.logPath(attempt), opts, func() bool { return !opts.follow || of.over(attempt) }, out)
 	if err != nil && r.Context().Err() == nil {
-		f.log.Warn("cannot follow log", "pod", of.podName(), "err", err)
+		f.log.Warn("cannot send log", "pod", of.podName(), "err", err)
 	}
 }
 
@@ -174,6 +182,8 @@ type logged interface {
 	// attempt is the current attempt.
 	attempt() int
 	logPath(attempt int) string
+	// logBegins is where the file begins that the kubelet serves; earlier entries were rotated away.
+	logBegins(attempt int) int64
 	// over reports that an attempt has ended and its log is complete.
 	over(attempt int) bool
 }

@@ -19,10 +19,14 @@ const logInterval = 50 * time.Millisecond
 // stampFormat is RFC3339 with nine digits, as a kubelet prints timestamps.
 const stampFormat = "2006-01-02T15:04:05.000000000Z07:00"
 
-// logOptions are those of a kubelet's log request that follows a log.
+// logOptions are those of a kubelet's log request.
 type logOptions struct {
+	// follow the log until the container ends.
+	follow     bool
 	timestamps bool
-	since      time.Time
+	// from is where the log begins in its file.
+	from  int64
+	since time.Time
 	// tail is the number of entries at the end to begin with, limit the most bytes to send; nil for all.
 	tail, limit *int64
 }
@@ -35,7 +39,7 @@ func followLog(ctx context.Context, path string, o logOptions, over func() bool,
 		return fmt.Errorf("follow log: %w", err)
 	}
 	defer f.Close()
-	if err := seekTail(f, o.tail); err != nil {
+	if err := seekTail(f, o.from, o.tail); err != nil {
 		return fmt.Errorf("follow log: %w", err)
 	}
 	s := &logSender{options: o, out: out, read: bufio.NewReader(f), newLine: true}
@@ -60,10 +64,10 @@ var (
 	errLimit   = errors.New("limit of bytes reached")
 )
 
-// seekTail moves to the last n entries of the log.
-func seekTail(f *os.File, n *int64) error {
-	if n == nil {
-		return nil
+// seekTail moves to the last n entries of the log that begins at from; nil: to all.
+func seekTail(f *os.File, from int64, n *int64) error {
+	if _, err := f.Seek(from, io.SeekStart); err != nil || n == nil {
+		return err
 	}
 	data, err := io.ReadAll(f)
 	if err != nil {
@@ -73,7 +77,7 @@ func seekTail(f *os.File, n *int64) error {
 	for i := int64(0); i < *n && at > 0; i++ {
 		at = bytes.LastIndexByte(data[:at-1], '\n') + 1
 	}
-	_, err = f.Seek(int64(at), io.SeekStart)
+	_, err = f.Seek(from+int64(at), io.SeekStart)
 	return err
 }
 

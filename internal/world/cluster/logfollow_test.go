@@ -28,6 +28,8 @@ func TestFollowLog(t *testing.T) {
 		"the last entry":        {logOptions{tail: count(1)}, "three\n"},
 		"more than there are":   {logOptions{tail: count(9)}, "one\ntwo\nthree\n"},
 		"only new entries":      {logOptions{tail: count(0)}, ""},
+		"from the second entry": {logOptions{from: int64(len("2026-11-21T10:00:00.5Z stdout F one\n"))}, "two\nthree\n"},
+		"the last one from it":  {logOptions{from: int64(len("2026-11-21T10:00:00.5Z stdout F one\n")), tail: count(1)}, "three\n"},
 		"limit inside an entry": {logOptions{limit: count(5)}, "one\nt"},
 		"limit of no bytes":     {logOptions{limit: count(0)}, ""},
 		"limit beyond the log":  {logOptions{limit: count(99)}, "one\ntwo\nthree\n"},

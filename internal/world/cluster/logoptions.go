@@ -7,13 +7,12 @@ import (
 	"time"
 )
 
-// parseLogOptions parses a kubelet log request. It returns nil unless the request follows the running
-// container's log.
+// parseLogOptions parses a kubelet log request. It returns nil for the log of a previous container.
 func parseLogOptions(q url.Values, now time.Time) (*logOptions, error) {
-	if q.Get("follow") != "true" || q.Get("previous") == "true" {
+	if q.Get("previous") == "true" {
 		return nil, nil
 	}
-	o := &logOptions{timestamps: q.Get("timestamps") == "true"}
+	o := &logOptions{follow: q.Get("follow") == "true", timestamps: q.Get("timestamps") == "true"}
 	for name, field := range map[string]**int64{"tailLines": &o.tail, "limitBytes": &o.limit} {
 		if text := q.Get(name); text != "" {
 			n, err := strconv.ParseInt(text, 10, 64)

@@ -12,13 +12,18 @@ import (
 const maxLogLine = 16 << 10
 
 // podLog is a container's log file in CRI format: "<RFC3339Nano> stdout F text". It is safe for
-// concurrent use.
+// concurrent use. A rotated log stays in the file, for those who follow it.
 type podLog struct {
 	now func() time.Time
+	// maxBytes is the size at which a kubelet rotates the log; 0: never.
+	maxBytes int64
 
 	mu   sync.Mutex
 	file *os.File
 	rest []byte // incomplete last line
+	size int64
+	// current is where what a kubelet has not rotated away begins.
+	current int64
 }
 
 func createPodLog(path string, now func() time.Time) (*podLog, error) {
@@ -50,7 +55,18 @@ func (l *podLog) Write(p []byte) (int, error) {
 	if _, err := l.file.Write(out.Bytes()); err != nil {
 		return 0, fmt.Errorf("write pod log: %w", err)
 	}
+	if l.maxBytes > 0 && l.size-l.current > l.maxBytes {
+		l.current = l.size
+	}
+	l.size += int64(out.Len())
 	return len(p), nil
+}
+
+// rotated is where the current file of the log begins; 0: it was not rotated.
+func (l *podLog) rotated() int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.current
 }
 
 // Close writes an incomplete line as it is.

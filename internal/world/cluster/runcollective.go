@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"regexp"
 	"time"
 
 	"github.com/firstlight/firstlight/internal/world"
@@ -13,8 +14,16 @@ import (
 // launchTime is the simulated time of mpirun's start and of one repetition of the benchmark.
 const launchTime = 50 * time.Millisecond
 
+// echo matches a line of a script that prints a text as it is.
+var echo = regexp.MustCompile(`(?m)^echo '([^'\n]*)'$`)
+
 // collective simulates mpirun on rank 0 and the daemon of its ranks on the other nodes.
 func (w *worker) collective(out io.Writer, gpus []int) (int, error) {
+	if m := echo.FindStringSubmatch(commandOf(w.container)); m != nil {
+		if _, err := fmt.Fprintln(out, m[1]); err != nil {
+			return 1, fmt.Errorf("run collective: %w", err)
+		}
+	}
 	nodes, okNodes := w.env.number("NNODES", 1)
 	reps, okReps := w.env.number("REPETITIONS", 1)
 	per, okPer := w.env.number("GPUS_PER_NODE", len(gpus))

@@ -29,6 +29,8 @@ func sidecarsOf(w *worker) []*sidecar {
 func (s *sidecar) podName() string { return s.worker.pod.Name }
 func (s *sidecar) attempt() int    { return 0 }
 
+func (s *sidecar) logBegins(int) int64 { return 0 }
+
 func (s *sidecar) logPath(int) string {
 	return filepath.Join(s.worker.dir, s.container.Name+".side.log")
 }

@@ -95,6 +95,38 @@ func TestPodLogFormat(t *testing.T) {
 	}
 }
 
+// The current file of a rotated log begins with the write after the limit was passed, and is never empty.
+func TestPodLogRotates(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "0.log")
+	l, err := createPodLog(path, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.maxBytes = 100
+	var begins []int64 // of each write
+	for range 9 {
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		begins = append(begins, info.Size())
+		if _, err := l.Write([]byte(strings.Repeat("x", 40) + "\n")); err != nil { // 75 bytes or more with its stamp
+			t.Fatal(err)
+		}
+	}
+	if got := l.rotated(); got == 0 || got != begins[8] && got != begins[7] {
+		t.Errorf("rotated at %d, want the beginning of one of the last writes: %v", got, begins)
+	}
+	l.maxBytes, l.current = 0, 0
+	if _, err := l.Write([]byte("x\n")); err != nil || l.rotated() != 0 {
+		t.Errorf("rotated at %d without a limit, %v", l.rotated(), err)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestNodeByFault(t *testing.T) {
 	t.Parallel()
 	spec := world.DefaultSpec(4)
@@ -363,9 +395,9 @@ func TestGang(t *testing.T) {
 func TestLogOptions(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
-	for query, follows := range map[string]bool{"follow=true": true, "": false, "follow=true&previous=true": false} {
+	for query, want := range map[string]struct{ current, follows bool }{"follow=true": {true, true}, "": {true, false}, "follow=true&previous=true": {}} {
 		q, _ := url.ParseQuery(query)
-		if o, err := parseLogOptions(q, now); err != nil || (o != nil) != follows {
+		if o, err := parseLogOptions(q, now); err != nil || (o != nil) != want.current || want.current && o.follow != want.follows {
 			t.Errorf("%q: %+v, %v", query, o, err)
 		}
 	}

@@ -20,6 +20,9 @@ const (
 	maxBackOff   = 30 * time.Second
 )
 
+// rotateInterval is a tenth of the kubelet's containerLogMonitorInterval.
+const rotateInterval = time.Second
+
 // cleanupTimeout bounds API requests that clean up after a pod.
 const cleanupTimeout = 30 * time.Second
 
@@ -43,7 +46,9 @@ type worker struct {
 	last  *corev1.Pod // latest version
 	runs  int         // current or last attempt
 	ended int         // last ended attempt; -1: none
-	at    string      // host:port of its program; empty: none
+	// rotated is where the current file of the last attempt's log begins, as a kubelet has rotated it.
+	rotated int64
+	at      string // host:port of its program; empty: none
 }
 
 func newWorker(r *runtime, pod *corev1.Pod) *worker {
@@ -89,7 +94,28 @@ func (w *worker) over(attempt int) bool {
 func (w *worker) begin(attempt int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.runs = attempt
+	w.runs, w.rotated = attempt, 0
+}
+
+// logBegins is where what a kubelet has not rotated away of an attempt's log begins.
+func (w *worker) logBegins(attempt int) int64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if attempt != w.runs {
+		return 0
+	}
+	return w.rotated
+}
+
+// rotate shows the current file of the log alone to those who read it from now on. A kubelet checks the sizes of logs of running
+// containers at intervals: until then it serves all of it.
+func (w *worker) rotate(at int64) {
+	if at == 0 || sleep(w.ctx, rotateInterval) != nil {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.rotated = at
 }
 
 func (w *worker) end(attempt int) {
@@ -245,7 +271,9 @@ func (w *worker) once(attempt int, have held) (int, error) {
 	if err != nil {
 		return 1, err
 	}
+	out.maxBytes = w.runtime.world.Recent().ContainerLogs.MaxBytes
 	exit, err := w.program(out, attempt, have)
+	w.rotate(out.rotated())
 	return exit, errors.Join(err, out.Close())
 }
 
