@@ -62,7 +62,7 @@ func TestDrift(t *testing.T) {
 	if r.Code != 1 || !strings.HasPrefix(slow.verdicts(), "stack=passed collective=failed") || len(slow.Gates[1].Findings) != 1 || slow.Gates[1].Findings[0].Suspect != "gpu-03" {
 		t.Errorf("a node 3 %% slower: exit %d: %s %+v", r.Code, slow.verdicts(), slow.Gates[1].Findings)
 	}
-	if got := origins(t, slow.Evidence, "nvidia-smi"); len(got) != 4 || !strings.Contains(strings.Join(got, "\n"), "pod gpu-operator/nvidia-driver-daemonset-") {
+	if got := binary.Origins(t, slow.Evidence, "nvidia-smi"); len(got) != 4 || !strings.Contains(strings.Join(got, "\n"), "pod gpu-operator/nvidia-driver-daemonset-") {
 		t.Errorf("with a containerised driver, nvidia-smi came from %q", got)
 	}
 	if only, r := accept(t, "--only", "collective", "--evidence", t.TempDir()); r.Code != 0 {
