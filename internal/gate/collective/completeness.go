@@ -23,7 +23,7 @@ func (r *review) completeness() {
 		r.hang()
 	}
 	r.exits()
-	if f.Rotated { // what is not there shows nothing
+	if f.Rotated { // a missing part shows nothing
 		r.Unobserved(r.id, r.launcher(), remedyRotated, "the beginning of the log is missing: the kubelet has rotated it, and it could not be followed to its end; %d of %d repetitions are in the rest", len(f.Runs), f.Repetitions)
 		return
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/firstlight/firstlight/internal/plan"
 )
 
-// A healthy run whose log has lost its beginning is not observed, whatever is left of it; what the rest shows still fails it.
+// A healthy run whose log has lost its beginning is not observed; a failure in the rest still fails it.
 func TestRotatedLog(t *testing.T) {
 	t.Parallel()
 	const of = "pod firstlight-test/collective-0-abcde"
@@ -46,7 +46,7 @@ func TestRotatedLog(t *testing.T) {
 	}
 }
 
-// Nodes that do not show in what is left of a log of a run that hangs are not the cause.
+// Nodes that are missing in the rest of the log of a run that hangs are not the cause.
 func TestRulesRotated(t *testing.T) {
 	t.Parallel()
 	g := testGate(t, testSite())

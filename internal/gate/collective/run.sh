@@ -29,8 +29,8 @@ for i in $(seq 0 $((NNODES - 1))); do
   echo "$(host "$i") slots=$GPUS_PER_NODE"
 done >/tmp/hosts
 
-# Sessions of sshd have nothing else of a pod's environment: what configures NCCL,
-# its plugins and the libraries below them is passed to every rank.
+# Sessions of sshd have nothing else of a pod's environment. The variables of NCCL, its
+# plugins and the libraries below them are passed to every rank.
 unset NCCL_DEBUG_FILE # its output belongs in the log
 environment=(-x PATH ${LD_LIBRARY_PATH+-x LD_LIBRARY_PATH})
 for name in "${!NCCL_@}" "${!OFI_@}" "${!FI_@}" "${!UCX_@}" "${!UCC_@}" "${!SHARP_@}" \

@@ -74,8 +74,8 @@ func launch(t *testing.T, env map[string]string) launched {
 	return launched{stdout: string(out), argv: lines("record"), sessions: lines(".ssh/environment")}
 }
 
-// What configures NCCL in a pod reaches the ranks of every node. Sessions of sshd have nothing of a pod's environment: until November
-// 2026 the ranks of the first node alone had what the site or the image sets.
+// The variables of NCCL in a pod reach the ranks of every node. Sessions of sshd have nothing of a pod's environment: until November
+// 2026 the ranks of the first node alone had those of the site and the image.
 func TestEnvironmentOfRanks(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -137,7 +137,7 @@ func TestEnvironmentOfSessions(t *testing.T) {
 	}
 }
 
-// The first line of the log shows that its beginning is there.
+// The first line of the log shows that its beginning exists.
 func TestLogBegins(t *testing.T) {
 	t.Parallel()
 	if got := launch(t, nil).stdout; got != beginning+"\n"+strings.Repeat("# nccl-tests\n", 3) {

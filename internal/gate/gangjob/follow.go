@@ -81,8 +81,8 @@ func (f *follower) complete(logs []Log) {
 	}
 }
 
-// whole is the log of a container, of which a kubelet serves the end: what was followed if it ends as that does, and else
-// the end. The API server ends a stream in the same way whether the container has ended or the kubelet was restarted.
+// whole is the log of a container, of which a kubelet serves the end. The followed log is whole if it ends as that does,
+// and otherwise the end counts. The API server ends a stream in the same way whether the container has ended or the kubelet was restarted.
 func whole(followed, end []byte) []byte {
 	if len(end) > 0 && bytes.HasSuffix(followed, end) {
 		return followed

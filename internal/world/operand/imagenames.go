@@ -44,7 +44,7 @@ func waitingForImages(containers []corev1.Container) []corev1.ContainerStatus {
 		w := &corev1.ContainerStateWaiting{Reason: "PodInitializing"}
 		if invalidName(c.Image) {
 			w.Reason = invalidImageName
-			w.Message = fmt.Sprintf("Failed to apply default image tag %q: couldn't parse image name %q: invalid reference format", c.Image, c.Image)
+			w.Message = fmt.Sprintf("Failed to apply default image tag %q: invalid reference format", c.Image)
 		}
 		out = append(out, corev1.ContainerStatus{Name: c.Name, Image: c.Image, Started: new(false), State: corev1.ContainerState{Waiting: w}})
 	}
