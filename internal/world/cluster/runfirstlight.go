@@ -70,6 +70,7 @@ func (w *worker) firstlight(out io.Writer) (int, error) {
 	status := ended(w.pod, killed, 0, started, time.Now())
 	status.Reason = "Evicted"
 	status.Message = "The node was low on resource: memory. Threshold quantity: 100Mi, available: 52Mi."
+	w.end(w.attempt()) // its followed log ends with the container, before the pod is deleted
 	err = patchStatus(w.ctx, w.runtime.client, w.pod, status)
 	<-w.ctx.Done()
 	return 0, ignoreDone(w, err)
