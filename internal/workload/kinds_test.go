@@ -3,6 +3,7 @@ package workload
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"os/exec"
 	"slices"
 	"strings"
@@ -307,6 +308,32 @@ func TestWebhook(t *testing.T) {
 	for _, err := range []error{nil, errors.New(message), apierrors.NewInternalError(errors.New("etcd"))} {
 		if got := Webhook(err); got != "" {
 			t.Errorf("%v: %q", err, got)
+		}
+	}
+}
+
+// The first message is that of Kubeflow Trainer 2.1 in a lab, a moment after its TrainingRuntime was created.
+func TestTooEarly(t *testing.T) {
+	t.Parallel()
+	runtime := []objectRef{{name: "training"}}
+	denied := func(what string) error {
+		return &apierrors.StatusError{ErrStatus: metav1.Status{Code: http.StatusUnprocessableEntity, Message: `admission webhook "validator.trainjob.trainer.kubeflow.org" denied the request: spec.runtimeRef: Invalid value: {"name":"training"}: ` + what}}
+	}
+	const unknown = `TrainingRuntime.trainer.kubeflow.org "training" not found: specified trainingRuntime must be created before the TrainJob is created`
+	for name, tt := range map[string]struct {
+		err     error
+		created []objectRef
+		want    bool
+	}{
+		"a webhook without the runtime":   {denied(unknown), runtime, true},
+		"a runtime that the gang has not": {denied(unknown), []objectRef{{name: "other"}}, false},
+		"no object before":                {denied(unknown), nil, false},
+		"denied for another reason":       {denied("jobs with labels are refused"), runtime, false},
+		"not found without a webhook":     {errors.New(`namespaces "training" not found`), runtime, false},
+		"accepted":                        {nil, runtime, false},
+	} {
+		if got := tooEarly(tt.err, tt.created); got != tt.want {
+			t.Errorf("%s: %v, want %v", name, got, tt.want)
 		}
 	}
 }

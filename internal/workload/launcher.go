@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,7 +15,15 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 
+	"github.com/firstlight/firstlight/internal/poll"
 	"github.com/firstlight/firstlight/internal/probe/kube"
+)
+
+// cacheDeadline limits the wait for a webhook whose cache lacks an object that the gang has just
+// created, with a request every cachePoll.
+const (
+	cacheDeadline = 30 * time.Second
+	cachePoll     = 200 * time.Millisecond
 )
 
 // Launcher starts gangs of one run.
@@ -143,7 +152,18 @@ func (g *Gang) create(ctx context.Context, m Manifests) error {
 
 func (g *Gang) createObject(ctx context.Context, obj *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	resource := resourceOf(obj)
-	created, err := g.cluster.Dynamic.Resource(resource).Namespace(g.Namespace).Create(ctx, obj, metav1.CreateOptions{})
+	wait, cancel := context.WithTimeout(ctx, cacheDeadline)
+	defer cancel()
+	var created *unstructured.Unstructured
+	var err error
+	if late := poll.Until(wait, cachePoll, "a webhook to know the objects created before", func(ctx context.Context) error {
+		if created, err = g.cluster.Dynamic.Resource(resource).Namespace(g.Namespace).Create(ctx, obj, metav1.CreateOptions{}); tooEarly(err, g.objects) {
+			return err
+		}
+		return nil
+	}); late != nil {
+		err = late
+	}
 	if err != nil {
 		return nil, fmt.Errorf("create %s %s: %w", obj.GetKind(), obj.GetName(), err)
 	}

@@ -3,8 +3,11 @@ package workload
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"net/http"
 	"regexp"
+	"slices"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
@@ -25,4 +28,13 @@ func Webhook(err error) string {
 		return ""
 	}
 	return "webhook " + cmp.Or(m[1], "for conversion of "+m[2]) + " of service " + m[4] + "/" + m[3]
+}
+
+// tooEarly reports whether an admission webhook denied an object because it does not yet know one
+// that the gang has created: webhooks read from a cache. Kubeflow Trainer does so to a TrainJob that
+// follows its TrainingRuntime at once.
+func tooEarly(err error, created []objectRef) bool {
+	return err != nil && strings.Contains(err.Error(), "denied the request") && slices.ContainsFunc(created, func(o objectRef) bool {
+		return strings.Contains(err.Error(), fmt.Sprintf("%q not found", o.name))
+	})
 }
