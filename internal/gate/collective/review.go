@@ -28,6 +28,7 @@ func (g *Gate) reviewRun(id string, f Figures) *review {
 	}
 	r.completeness()
 	r.data()
+	r.ports()
 	if f.Rotated {
 		r.claims()
 		return r

@@ -15,7 +15,10 @@ func (g *Gate) judgeDiag(b *check.Builder, h *host, at slots) {
 		return
 	}
 	o, f := h.diag.obs, h.diag.fig
-	const again = "check that no other process uses the GPUs or runs a diagnostic, then run the gate again"
+	again := "check that no other process uses the GPUs or runs a diagnostic, then run the gate again"
+	if h.partitioned() {
+		again = remedyWholeGPUs
+	}
 	if f.Diag.RuntimeError != "" {
 		b.Unobserved(o.ID, h.name, again, "dcgmi diag failed: %s", f.Diag.RuntimeError)
 	}
@@ -49,7 +52,9 @@ func (g *Gate) judgeDiag(b *check.Builder, h *host, at slots) {
 		}
 	}
 	g.judgeTests(b, h, at, required)
-	if f.Outcome != nvidia.DiagCompleted && f.Outcome != nvidia.DiagIncomplete && failures == 0 {
+	// DCGM exits as for a failed test where the diagnostic did not run: DcgmDiagManager of NVIDIA/DCGM returns
+	// DCGM_ST_NVVS_ERROR for a runtime error.
+	if f.Outcome != nvidia.DiagCompleted && f.Outcome != nvidia.DiagIncomplete && failures == 0 && f.Diag.RuntimeError == "" {
 		b.Fail(o.ID, h.name, "run dcgmi diag by hand and read its log (/var/log/nvidia-dcgm/nvvs.log)", "dcgmi reports that %s, but its document does not show which", f.Meaning)
 	}
 }

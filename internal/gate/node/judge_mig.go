@@ -2,10 +2,13 @@ package node
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/probe/nvidia"
 )
+
+const remedyWholeGPUs = "accept the GPUs before they are partitioned: dcgmi diag needs whole GPUs. Switch MIG off (nvidia-smi -mig 0), leave gpustack.mig out of the site and run this gate; then partition them and run gate gpustack"
 
 const remedyMIG = "drain the node and reset the GPU (nvidia-smi --gpu-reset), or set the mode back (nvidia-smi -mig 0 or 1)"
 
@@ -27,6 +30,21 @@ func (g *Gate) judgeMIG(b *check.Builder, o check.Observation, suspect string, m
 			b.FailLasting(o.ID, suspect, remedyECC, "%d uncorrectable ECC errors (%s), expected 0", *n, instanceText(d))
 		}
 	}
+}
+
+// partitioned reports whether a GPU of the host is in MIG mode.
+func (h *host) partitioned() bool {
+	doc, ok := h.latest()
+	return ok && slices.ContainsFunc(doc.log.GPUs, func(gpu nvidia.GPU) bool { return gpu.MIG.On() })
+}
+
+// linksOff reports whether MIG mode explains that no NVLink of a GPU is active: before Hopper it switches them off, and
+// they "stay active during MIG mode" on HGX H100 and later (NVIDIA Fabric Manager User Guide, Interoperability With MIG).
+// collective.nvls of a profile declares the latter.
+func (g *Gate) linksOff(h *host, links nvidia.NVLinks) bool {
+	doc, ok := h.latest()
+	return ok && !g.profile.Collective.NVLS && !slices.ContainsFunc(links.Links, func(l nvidia.NVLink) bool { return l.Active }) &&
+		slices.ContainsFunc(doc.log.GPUs, func(gpu nvidia.GPU) bool { return gpu.UUID == links.UUID && gpu.MIG.On() })
 }
 
 func instanceText(d nvidia.MIGDevice) string {

@@ -21,7 +21,7 @@ const (
 func (g *Gate) judgeMIGLayout(b *check.Builder, h *host, at slots, doc document) {
 	if g.site.GPUStack.MIG == nil {
 		for _, gpu := range doc.log.GPUs {
-			if m := gpu.MIG; m != nil && (len(m.Devices) > 0 || m.Enabled != nil && *m.Enabled) {
+			if m := gpu.MIG; m != nil && (len(m.Devices) > 0 || m.On()) {
 				b.Fail(doc.obs.ID, at.gpu(h, gpu.BusID), remedyUndeclared, "is in MIG mode with %s, and the site declares no MIG", describeMIG(gpu))
 			}
 		}

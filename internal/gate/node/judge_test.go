@@ -271,7 +271,12 @@ func TestUnobserved(t *testing.T) {
 		"a summary that passes with an error": func(h []*hostSeen) {
 			h[1].Diag.Diag.Tests[3].Warnings = []nvidia.DiagWarning{{Text: "allocated less than 75.0%", ErrorID: 64}}
 		},
-		"runtime error":                        func(h []*hostSeen) { h[1].Diag.Diag.RuntimeError = "unsupported GPU" },
+		"runtime error": func(h []*hostSeen) { h[1].Diag.Diag.RuntimeError = "unsupported GPU" },
+		// NVIDIA/DCGM issue 94: dcgmi exits with NVVS_ERROR, as after a test that failed.
+		"runtime error, with its exit code": func(h []*hostSeen) {
+			h[1].Diag.Outcome, h[1].Diag.Diag.Tests = nvidia.DiagTestFailed, nil
+			h[1].Diag.Diag.RuntimeError = "GPU 0's MIG configuration is incompatible with the diagnostic because it prevents access to the entire GPU."
+		},
 		"diagnostic busy":                      func(h []*hostSeen) { h[1].Diag.Outcome = nvidia.DiagIncomplete },
 		"a kernel log whose beginning is gone": func(h []*hostSeen) { h[1].Kernel.FromBoot = false },
 		"a switch's error of which no line says how": func(h []*hostSeen) {

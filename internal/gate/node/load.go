@@ -121,6 +121,8 @@ func (g *Gate) judgeLoad(b *check.Builder, h *host, at slots) {
 	for _, gpu := range doc.log.GPUs {
 		top, seen := clocks[gpu.UUID]
 		switch suspect := at.gpu(h, gpu.BusID); {
+		case !seen && gpu.MIG.On():
+			b.Unobserved(h.load.obs.ID, suspect, remedyWholeGPUs, "is in MIG mode, in which nvidia-smi reports no utilization: its clock under load is unknown")
 		case !seen:
 			b.Unobserved(h.load.obs.ID, suspect, runAgain, "was not under load in any of %d samples during the diagnostic", len(samples))
 		case float64(top.clock) >= want:

@@ -121,3 +121,103 @@ func TestMIGLayout(t *testing.T) {
 		})
 	}
 }
+
+// TestMIGLinks: MIG mode switches the NVLinks of a GPU before Hopper off, and of no other (NVIDIA Fabric Manager User
+// Guide, Interoperability With MIG). Both texts are of nvidia-smi nvlink -s: links that are inactive, and all of them.
+func TestMIGLinks(t *testing.T) {
+	t.Parallel()
+	const small = 9856
+	declared := &site.MIG{Strategy: site.MIGSingle, Devices: map[string]int{"1g.10gb": 7 * gpusPerNode}}
+	each := func(gpu *nvidia.NVLinks) {
+		for l := range gpu.Links {
+			gpu.Links[l] = nvidia.NVLink{Number: l}
+		}
+	}
+	none := func(gpu *nvidia.NVLinks) { gpu.Links, gpu.AllInactive = nil, true }
+	one := func(gpu *nvidia.NVLinks) { gpu.Links[17] = nvidia.NVLink{Number: 17} }
+	for name, tt := range map[string]struct {
+		hopper bool
+		mig    *site.MIG
+		alter  func(*nvidia.NVLinks)
+		want   check.Verdict
+		says   string
+	}{
+		"each is off, in MIG mode":         {false, declared, each, check.Passed, "the NVLinks of 8 GPUs are off, as MIG mode leaves them"},
+		"all are off, in MIG mode":         {false, declared, none, check.Passed, "the NVLinks of 8 GPUs are off, as MIG mode leaves them"},
+		"one is off, in MIG mode":          {false, declared, one, check.Failed, "17 of 18 NVLinks at rate: link 17 is down"},
+		"all are off, in Hopper's mode":    {true, declared, none, check.Failed, "all NVLinks are inactive, expected 18"},
+		"each is off, in Hopper's mode":    {true, declared, each, check.Failed, "0 of 18 NVLinks at rate"},
+		"all are off, not in MIG mode":     {false, nil, none, check.Failed, "all NVLinks are inactive, expected 18"},
+		"all are on, in Hopper's MIG mode": {true, declared, func(*nvidia.NVLinks) {}, check.Passed, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			hosts, s, p := healthy(t, 2), testSite(2), testProfile(t)
+			s.GPUStack.MIG, p.Collective.NVLS = tt.mig, tt.hopper
+			if tt.mig != nil {
+				var seven []nvidia.MIGDevice
+				for i := range int64(7) {
+					seven = append(seven, instance(7+i, small))
+				}
+				partition(hosts, seven...)
+			}
+			for i := range hosts[1].Links.GPUs {
+				tt.alter(&hosts[1].Links.GPUs[i])
+			}
+			j := plan.Judge(node.New(s, p, node.Deps{}), observations(t, hosts))
+			var lines []string
+			for _, f := range j.Findings {
+				lines = append(lines, f.Suspect+": "+f.Message)
+			}
+			if text := strings.Join(lines, "\n"); j.Verdict != tt.want || !strings.Contains(text, tt.says) || tt.want == check.Passed && strings.Contains(text, "NVLinks") != (tt.says != "") {
+				t.Errorf("%s (%s), want %s with %q: %s", j.Verdict, j.Reason, tt.want, tt.says, text)
+			}
+		})
+	}
+}
+
+// TestMIGDiagnostic: dcgmi diag does not run on GPUs in MIG mode (NVIDIA/DCGM issues 31, 70 and 94), and they report
+// no utilization (Syllo/nvtop pull request 470). The remedy is to accept them before.
+func TestMIGDiagnostic(t *testing.T) {
+	t.Parallel()
+	const message = "GPU 0's MIG configuration is incompatible with the diagnostic because it prevents access to the entire GPU."
+	for name, tt := range map[string]struct {
+		mig  bool
+		says []string
+	}{
+		"in MIG mode":     {true, []string{message, "is in MIG mode, in which nvidia-smi reports no utilization"}},
+		"not in MIG mode": {false, []string{message, "was not under load in any of 3 samples"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			hosts, s := healthy(t, 2), testSite(2)
+			if tt.mig {
+				s.GPUStack.MIG = &site.MIG{Strategy: site.MIGSingle, Devices: map[string]int{"3g.40gb": gpusPerNode}}
+				partition(hosts, instance(1, 40448))
+			}
+			h := hosts[1]
+			h.Diag.Outcome, h.Diag.Diag.Tests, h.Diag.Diag.RuntimeError = nvidia.DiagTestFailed, nil, message
+			for _, sample := range h.Load.Samples {
+				for i := range sample {
+					sample[i].Util = nil
+				}
+			}
+			j := plan.Judge(node.New(s, testProfile(t), node.Deps{}), observations(t, hosts))
+			var text strings.Builder
+			for _, f := range j.Findings {
+				text.WriteString(f.Suspect + ": " + f.Message + "\n")
+				if strings.Contains(f.Remedy, "needs whole GPUs") != tt.mig {
+					t.Errorf("remedy of %s: %s", f.Suspect, f.Remedy)
+				}
+			}
+			for _, says := range tt.says {
+				if !strings.Contains(text.String(), says) {
+					t.Errorf("no %q in %s", says, text.String())
+				}
+			}
+			if j.Verdict != check.Unobserved {
+				t.Errorf("%s: %s", j.Verdict, text.String())
+			}
+		})
+	}
+}

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 
@@ -40,9 +41,12 @@ func (g *Gate) summarise(b *check.Builder, hosts []*host) {
 func (g *Gate) summariseLinks(b *check.Builder, hosts []*host) {
 	p := g.profile
 	nodes := float64(len(hosts))
-	links, ports, passed, required := 0, 0, 0, 0
+	links, off, ports, passed, required := 0, 0, 0, 0, 0
 	for _, h := range hosts {
 		for _, gpu := range h.links.fig.GPUs {
+			if g.linksOff(h, gpu) {
+				off++
+			}
 			for _, l := range gpu.Links {
 				if l.Active {
 					links++
@@ -66,7 +70,11 @@ func (g *Gate) summariseLinks(b *check.Builder, hosts []*host) {
 			}
 		}
 	}
-	b.Figure(check.Figure{Name: "NVLinks up", Value: float64(links), Unit: "links", Relation: "==", Limit: nodes * p.Node.GPUs.Value * p.GPU.NVLinks.Value, Source: g.source("gpu.nvlinks", p.GPU.NVLinks) + ", times the GPUs of the inventory"})
+	linked := ", times the GPUs of the inventory"
+	if off > 0 {
+		linked += fmt.Sprintf(" without %d in MIG mode, whose NVLinks are off", off)
+	}
+	b.Figure(check.Figure{Name: "NVLinks up", Value: float64(links), Unit: "links", Relation: "==", Limit: (nodes*p.Node.GPUs.Value - float64(off)) * p.GPU.NVLinks.Value, Source: g.source("gpu.nvlinks", p.GPU.NVLinks) + linked})
 	if g.rails() {
 		b.Figure(check.Figure{Name: "HCAs active at rate", Value: float64(ports), Unit: "ports", Relation: "==", Limit: nodes * float64(len(g.site.Fabric.HCAs)), Source: "site fabric.hcas, times the inventory"})
 	}

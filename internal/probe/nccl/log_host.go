@@ -19,6 +19,10 @@ var (
 	usingName = regexp.MustCompile(`^(?:Using network|Initialized NET plugin) (.+)$`)
 )
 
+// dataDirect ends the name that NCCL gives to the Data Direct function of an adapter (ConnectX-8), which is no device
+// of its own: "rocep161s0_dma" of rocep161s0.
+const dataDirect = "_dma"
+
 type hostLines struct {
 	hcas      [][]HCA
 	networks  []string
@@ -70,7 +74,7 @@ func (h *hostLines) devices(list string) {
 			ports = merged.FindAllStringSubmatch(m[2], maxList)
 		}
 		for _, p := range ports {
-			hcas = append(hcas, HCA{Index: number(m[1]), Name: strings.Clone(p[1]), Port: number(p[2]), Layer: strings.Clone(p[3])})
+			hcas = append(hcas, HCA{Index: number(m[1]), Name: strings.Clone(strings.TrimSuffix(p[1], dataDirect)), Port: number(p[2]), Layer: strings.Clone(p[3])})
 		}
 	}
 	if hcas == nil {

@@ -17,7 +17,7 @@ const (
 	maxHosts    = 1 << 14
 	maxChannels = 1 << 17
 	maxGPUs     = 1 << 18
-	maxWarnings = 64
+	maxWarnings = 1 << 13 // an event of the subnet manager is one of each adapter: 8 of 1024 hosts
 	maxList     = 256
 )
 
@@ -31,7 +31,7 @@ func ParseLog(r io.Reader) (Log, error) {
 }
 
 func parseLog(r io.Reader) (Log, error) {
-	p := &logParser{hosts: map[string]*hostLines{}, gpus: map[gpuKey]*Rank{}, channels: map[Channel]int{}}
+	p := &logParser{hosts: map[string]*hostLines{}, gpus: map[gpuKey]*Rank{}, channels: map[Channel]int{}, warned: map[Warning]bool{}}
 	if err := logline.Scan(r, func(l logline.Line) error { p.line(l.Text); return nil }); err != nil {
 		return p.log(), fmt.Errorf("read NCCL log: %w", err)
 	}
@@ -54,6 +54,7 @@ type logParser struct {
 	gpus     map[gpuKey]*Rank
 	channels map[Channel]int
 	warnings []Warning
+	warned   map[Warning]bool // those of warnings
 	clipped  bool
 	// waiting are lines that hold a host without a limit before it; joined counts those that never had one.
 	waiting []string
@@ -121,10 +122,11 @@ func (p *logParser) warning(w Warning) {
 		w.Text = w.Text[:512]
 	}
 	switch {
-	case slices.Contains(p.warnings, w):
+	case p.warned[w]:
 	case len(p.warnings) >= maxWarnings:
 		p.clipped = true
 	default:
+		p.warned[w] = true
 		p.warnings = append(p.warnings, w)
 	}
 }

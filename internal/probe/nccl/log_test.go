@@ -2,6 +2,7 @@ package nccl_test
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -85,6 +86,11 @@ func TestParseNetworks(t *testing.T) {
 		"two ports as one device, 2.19 to 2.22 (NVIDIA/nccl-tests issue 373)": {
 			"h:1:2 [0] NCCL INFO P2P plugin IBext_v8\nh:1:2 [0] NCCL INFO NET/IB : Using [0]={[0] mlx5_2:1/RoCE, [1] mlx5_3:1/RoCE} [1]={[2] mlx5_0:1/RoCE, [3] mlx5_1:1/RoCE} [2]mlx5_9:1/RoCE [RO]; OOB bond0.526:10.0.0.1<0>\n",
 			nccl.Host{Name: "h", Plugins: []string{"IBext_v8"}, HCAs: [][]nccl.HCA{{{0, "mlx5_2", 1, "RoCE"}, {0, "mlx5_3", 1, "RoCE"}, {1, "mlx5_0", 1, "RoCE"}, {1, "mlx5_1", 1, "RoCE"}, {2, "mlx5_9", 1, "RoCE"}}}},
+		},
+		// NVIDIA/aicr issue 1413 (p6e-gb300r, NCCL 2.29). The last name only begins like one.
+		"Data Direct functions": {
+			"h:1:2 [0] NCCL INFO NET/IB : Using [0]rocep161s0_dma:1/RoCE [1]rocep202s0_dma:1/RoCE [2]mlx5_dma0:1/RoCE [RO]; OOB e:1<0>\n",
+			nccl.Host{Name: "h", HCAs: [][]nccl.HCA{{{0, "rocep161s0", 1, "RoCE"}, {1, "rocep202s0", 1, "RoCE"}, {2, "mlx5_dma0", 1, "RoCE"}}}},
 		},
 		"HPC-X from 2.25 on": {
 			"h:1:2 [0] NCCL INFO P2P plugin v8 IBext_v8\nh:1:2 [0] NCCL INFO Using network NCCL RDMA Plugin v8\n",
@@ -200,6 +206,35 @@ node1:301:340 [0] NCCL INFO NVLS multicast support is available on dev 0
 		}
 		if diff := cmp.Diff(want, got.Ranks); diff != "" {
 			t.Fatal(diff)
+		}
+	}
+}
+
+// A subnet manager that sweeps makes NCCL warn of each adapter of each host ("client reregistration",
+// deepspeedai/DeepSpeedExamples issue 310; with the adapter's name from 2.19 on). Such a log is whole.
+func TestManyWarnings(t *testing.T) {
+	t.Parallel()
+	const most = 1 << 13
+	for name, tt := range map[string]struct {
+		hosts   int
+		want    int
+		clipped bool
+	}{
+		"as many as hosts and adapters": {100, 800, false},
+		"more than the bound":           {most/8 + 1, most, true},
+	} {
+		var b strings.Builder
+		for host := range tt.hosts {
+			for rank := range 16 { // two processes see the event of each adapter
+				fmt.Fprintf(&b, "node%d:%d:9 [0] transport/net_ib.cc:101 NCCL WARN NET/IB : mlx5_%d:1 Got async event : client reregistration\n", host, rank/8+1, rank%8)
+			}
+		}
+		got, err := nccl.ParseLog(strings.NewReader(b.String()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(got.Warnings) != tt.want || got.Clipped != tt.clipped {
+			t.Errorf("%s: %d warnings, clipped %t, want %d, %t", name, len(got.Warnings), got.Clipped, tt.want, tt.clipped)
 		}
 	}
 }

@@ -11,6 +11,9 @@ type MIG struct {
 	Devices []MIGDevice `json:"devices,omitempty"`
 }
 
+// On reports whether the GPU is in MIG mode.
+func (m *MIG) On() bool { return m != nil && m.Enabled != nil && *m.Enabled }
+
 // MIGDevice is a compute instance of a GPU instance.
 type MIGDevice struct {
 	GPUInstance     *int64 `json:"gpuInstance"`

@@ -127,11 +127,12 @@ func (r *xidReader) line(line string) error {
 	return fmt.Errorf("%.200q: expected \"NVRM: Xid (PCI:0000:01:00): 79, ...\" or \"nvswitch0: SXid (PCI:...): 20034, Fatal, ...\"", line)
 }
 
-// NVLink 5 has Xid 144 to 150, whose lines begin with the unit and the class: "NETIR_LINK_DOWN Fatal XC0".
+// NVLink 5 has Xid 144 to 150, whose lines begin with the unit and the class, "NETIR_LINK_DOWN Fatal XC0",
+// behind the process if the driver names one: "pid=4, name=<unknown>, RLW_SRC_TRACK Fatal XC0".
 const firstNVLink5, lastNVLink5 = 144, 150
 
 var (
-	nvlink5    = regexp.MustCompile(`^\S+\s+(?:Link )?(Fatal|Non-?fatal)\b`)
+	nvlink5    = regexp.MustCompile(`^(?:pid=\S+, name=.*?, )?\S+\s+(?:Link )?(Fatal|Non-?fatal)\b`)
 	initFailed = regexp.MustCompile(`NVRM: GPU ([0-9A-Fa-f]+:[0-9A-Fa-f]+:[0-9A-Fa-f]+)(?:\.[0-9A-Fa-f])?: (RmInitAdapter failed.*)$`)
 )
 

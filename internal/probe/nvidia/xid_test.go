@@ -107,6 +107,18 @@ func TestParseXid(t *testing.T) {
 				{Kind: "Xid", Code: 145, PCI: "0000:04:00", Unclassified: true, Text: "pid=3, name=x", Count: 1, First: "3.0", Last: "3.0"},
 			},
 		},
+		// leptonai/gpud, test of ExtractNVRMXidInfoExtended ("production log lines"); DataDog/datadog-agent,
+		// TestParseNvidiaXidDetails (Fatal). The last line has the class as the name of a process alone.
+		"NVLink 5: the class behind the process": {
+			"[1.0] NVRM: Xid (PCI:0018:01:00): 145, pid=876767, name=ray::WorkerDict, RLW_RXPIPE Nonfatal XC0 i0 Link 13 (0x0409a0c2 0x00000008)\n" +
+				"[2.0] NVRM: Xid (PCI:0000:00:1e): 145, pid=4, name=<unknown>, RLW_SRC_TRACK Fatal XC0 i1 Link 00 (0x00000001 0x00000002)\n" +
+				"[3.0] NVRM: Xid (PCI:0000:04:00): 145, pid='<unknown>', name=a Fatal b, RLW_REMAP\n",
+			[]nvidia.XidEvent{
+				{Kind: "Xid", Code: 145, PCI: "0018:01:00", Text: "pid=876767, name=ray::WorkerDict, RLW_RXPIPE Nonfatal XC0 i0 Link 13 (0x0409a0c2 0x00000008)", Count: 1, First: "1.0", Last: "1.0"},
+				{Kind: "Xid", Code: 145, PCI: "0000:00:1e", Fatal: true, Text: "pid=4, name=<unknown>, RLW_SRC_TRACK Fatal XC0 i1 Link 00 (0x00000001 0x00000002)", Count: 1, First: "2.0", Last: "2.0"},
+				{Kind: "Xid", Code: 145, PCI: "0000:04:00", Unclassified: true, Text: "pid='<unknown>', name=a Fatal b, RLW_REMAP", Count: 1, First: "3.0", Last: "3.0"},
+			},
+		},
 		// NVIDIA/open-gpu-kernel-modules issues 789 and 1230.
 		"a GPU that was not initialised": {
 			boot + "[20.1] NVRM: GPU6 RmInitAdapter: Cannot initialize GSP firmware RM\n[20.2] NVRM: GPU 0000:a1:00.0: RmInitAdapter failed! (0x62:0x40:2168)\n[20.3] NVRM: GPU 0000:a1:00.0: rm_init_adapter failed, device minor number 7\n",

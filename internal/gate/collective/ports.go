@@ -1,0 +1,36 @@
+package collective
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+)
+
+const remedyPort = "read the kernel log of the node for the adapter (dmesg: mlx5_core, Link down), check cable and transceiver of its port at both ends; then run again with --from fabric"
+
+// portEvent matches NCCL's warning of an event that an adapter reports during a run (src/transport/net_ib of NVIDIA/nccl).
+// From 2.19 on it names the adapter. The texts of the events are those of libibverbs, ibv_event_type_str; the others, such
+// as "port active" and "client reregistration", are no failure.
+var portEvent = regexp.MustCompile(`^NET/IB ?: (?:([^\s:]+?)(?:_dma)?:\d+ )?(?:Got async (?:error )?event|async fatal event) ?: (port error|local catastrophic error)$`)
+
+// ports blames the adapters that failed during the run. The network repeats what a short failure loses, so that the
+// bandwidth need not show it.
+func (r *review) ports() {
+	found := map[string]string{}
+	for _, w := range r.f.NCCL.Warnings {
+		m := portEvent.FindStringSubmatch(w.Text)
+		if m == nil {
+			continue
+		}
+		node := r.place.node(w.Host)
+		suspect, adapter := node, "an adapter"
+		if m[1] != "" {
+			suspect, adapter = node+"/"+m[1], m[1]
+		}
+		found[suspect] = fmt.Sprintf("NCCL reports %q of %s on %s during the run", m[2], adapter, node)
+	}
+	for _, suspect := range slices.Sorted(maps.Keys(found)) {
+		r.blame(suspect, remedyPort, "%s", found[suspect])
+	}
+}
