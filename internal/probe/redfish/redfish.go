@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"math"
 	"slices"
 
 	"github.com/stmcginnis/gofish"
@@ -32,9 +34,9 @@ type PDU struct {
 	// State and Health are Redfish values: "Enabled", "OK". A unit with a critical part is Critical.
 	State  string `json:"state"`
 	Health string `json:"health"`
-	// Mains are the power states of the incoming circuits ("On", "Off"; "" for a circuit that
-	// reports none) and the states of open breakers ("breaker Tripped"); none if the controller
-	// does not report circuits.
+	// Mains are the power states of the incoming circuits ("On", "Off", "no voltage"; "" for a circuit
+	// whose state is unknown) and the states of open breakers ("breaker Tripped"); none if the
+	// controller does not report circuits.
 	Mains []string `json:"mains,omitempty"`
 }
 
@@ -141,16 +143,56 @@ func pdu(client *gofish.APIClient, uri string) (PDU, error) {
 		return PDU{}, fmt.Errorf("mains of PDU %s: %w", unit.ID, err)
 	}
 	for _, uri := range circuits {
-		var circuit struct{ PowerState, BreakerState string }
-		if err := get(client, uri, &circuit); err != nil {
+		var c circuit
+		if err := get(client, uri, &c); err != nil {
 			return PDU{}, fmt.Errorf("mains of PDU %s: %w", unit.ID, err)
 		}
-		p.Mains = append(p.Mains, circuit.PowerState)
-		if circuit.BreakerState != "" && circuit.BreakerState != "Normal" {
-			p.Mains = append(p.Mains, "breaker "+circuit.BreakerState)
+		p.Mains = append(p.Mains, c.state())
+		if c.BreakerState != "" && c.BreakerState != "Normal" {
+			p.Mains = append(p.Mains, "breaker "+c.BreakerState)
 		}
 	}
 	return p, nil
+}
+
+// circuit has the fields of a circuit that are read.
+type circuit struct {
+	PowerState, BreakerState string
+	Voltage                  voltage
+	PolyPhaseVoltage         map[string]voltage // such as Line1ToLine2
+}
+
+// voltage is in volts; nil for null.
+type voltage struct{ Reading *float64 }
+
+// leastVolts is below the lowest nominal voltage of a feed, 48 V of DC (Circuit.v1_9_0, NominalVoltage): the meter of a dead
+// feed may show a few volts.
+const leastVolts = 40
+
+// state is the power state of a circuit. The mains of PDUs cannot be switched and need not have one: it is then what all
+// their voltages show, and empty if they differ or none is shown.
+func (c circuit) state() string {
+	if c.PowerState != "" {
+		return c.PowerState
+	}
+	live, dead := 0, 0
+	for _, v := range append(slices.Collect(maps.Values(c.PolyPhaseVoltage)), c.Voltage) {
+		switch {
+		case v.Reading == nil:
+		case math.Abs(*v.Reading) >= leastVolts:
+			live++
+		default:
+			dead++
+		}
+	}
+	switch {
+	case live > 0 && dead == 0:
+		return on
+	case dead > 0 && live == 0:
+		return "no voltage"
+	default:
+		return ""
+	}
 }
 
 // chassisResource has the fields of a chassis that are read.

@@ -413,3 +413,37 @@ func TestPagesOfACollection(t *testing.T) {
 		t.Errorf("%+v", got.Chassis)
 	}
 }
+
+// Mains without a power state were unknown, so that the PDU of DMTF's own example (www.dmtf.org/dsp/DSP2056, "Get mains
+// circuits") was never energised; its tool shows no state of them either (github.com/DMTF/Redfish-Tacklebox/pull/137).
+func TestMainsHaveTheStateOfTheirVoltages(t *testing.T) {
+	t.Parallel()
+	const example = `"Id":"AC1","Status":{"Health":"OK"},"CircuitType":"Mains","PhaseWiringType":"ThreePhase5Wire","NominalVoltage":"AC200To240V","BreakerState":"Normal"`
+	for name, tt := range map[string]struct {
+		circuit, want   string
+		energised, down bool
+	}{
+		"three phases": {example + `,"PolyPhaseVoltage":{"Line1ToLine2":{"Reading":202.8},"Line2ToLine3":{"Reading":203.8},"Line3ToLine1":{"Reading":205.3}}`, "On", true, false},
+		"one phase":    {example + `,"Voltage":{"DataSourceUri":"/redfish/v1/Chassis/PowerShelf/Sensors/VoltageMains1","Reading":222.8}`, "On", true, false},
+		"-48 V":        {`"Id":"DC1","NominalVoltage":"DCNeg48V","Voltage":{"Reading":-48.2}`, "On", true, false},
+		"dead":         {example + `,"PolyPhaseVoltage":{"Line1ToLine2":{"Reading":0},"Line2ToLine3":{"Reading":1.4}}`, "no voltage", false, true},
+		"a lost phase": {example + `,"PolyPhaseVoltage":{"Line1ToLine2":{"Reading":202.8},"Line2ToLine3":{"Reading":0}}`, "", false, false},
+		"no reading":   {example + `,"Voltage":{"Reading":null},"PolyPhaseVoltage":null`, "", false, false},
+		"no voltage":   {example, "", false, false},
+		"switched off": {example + `,"PowerState":"Off","Voltage":{"Reading":222.8}`, "Off", false, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			resources := healthy()
+			resources["/redfish/v1/m2"] = "{" + tt.circuit + "}"
+			got, err := redfish.Read(t.Context(), start(t, resources))
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := got.PDUs[0]
+			if diff := cmp.Diff([]string{"On", tt.want}, p.Mains); diff != "" || p.Energised() != tt.energised || p.Down() != tt.down {
+				t.Errorf("energised %v, down %v: %s", p.Energised(), p.Down(), diff)
+			}
+		})
+	}
+}
