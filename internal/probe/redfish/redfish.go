@@ -2,25 +2,23 @@ package redfish
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
-	"os"
+	"maps"
+	"math"
 	"slices"
-	"strconv"
-	"strings"
-	"time"
 
 	"github.com/stmcginnis/gofish"
 	"github.com/stmcginnis/gofish/common"
-	"github.com/stmcginnis/gofish/redfish"
 
 	"github.com/firstlight/firstlight/internal/probe/guard"
-	"github.com/firstlight/firstlight/internal/probe/origin"
 	"github.com/firstlight/firstlight/internal/site"
+)
+
+// The values of Redfish that are compared.
+const (
+	on       = "On"
+	critical = "Critical"
 )
 
 // Reading is the data of one controller.
@@ -36,9 +34,9 @@ type PDU struct {
 	// State and Health are Redfish values: "Enabled", "OK". A unit with a critical part is Critical.
 	State  string `json:"state"`
 	Health string `json:"health"`
-	// Mains are the power states of the incoming circuits ("On", "Off"; "" for a circuit that
-	// reports none) and the states of open breakers ("breaker Tripped"); none if the controller
-	// does not report circuits.
+	// Mains are the power states of the incoming circuits ("On", "Off", "no voltage"; "" for a circuit
+	// whose state is unknown) and the states of open breakers ("breaker Tripped"); none if the
+	// controller does not report circuits.
 	Mains []string `json:"mains,omitempty"`
 }
 
@@ -46,7 +44,7 @@ type PDU struct {
 // incoming circuit is not on.
 func (p PDU) Down() bool {
 	return p.State != "" && p.State != "Enabled" || !slices.Contains([]string{"OK", "Warning", ""}, p.Health) ||
-		slices.ContainsFunc(p.Mains, func(m string) bool { return m != "" && m != string(redfish.OnPowerState) })
+		slices.ContainsFunc(p.Mains, func(m string) bool { return m != "" && m != on })
 }
 
 // Energised reports whether the PDU is enabled and not unhealthy and reports that each incoming
@@ -68,10 +66,7 @@ type Chassis struct {
 
 // On reports whether the chassis is switched on. The controller of a chassis that is off also
 // draws power.
-func (c Chassis) On() bool { return c.State == string(redfish.OnPowerState) && c.Watts > 0 }
-
-// timeout is the timeout of one request.
-const timeout = 30 * time.Second
+func (c Chassis) On() bool { return c.State == on && c.Watts > 0 }
 
 // Read reads all PDUs of a controller and the chassis that the site lists.
 func Read(ctx context.Context, r site.Redfish) (Reading, error) {
@@ -89,106 +84,150 @@ func read(ctx context.Context, r site.Redfish) (Reading, error) {
 		return Reading{}, fmt.Errorf("connect to controller %s: %w", r.Name, err)
 	}
 	defer client.Logout()
+	var root struct{ Chassis, PowerEquipment common.Link }
+	if err := get(client, common.DefaultServiceRoot, &root); err != nil {
+		return Reading{}, fmt.Errorf("read the service of controller %s: %w", r.Name, err)
+	}
 	out := Reading{Controller: r.Name}
 	if len(r.PDUs) > 0 {
-		if out.PDUs, err = pdus(client); err != nil {
+		if out.PDUs, err = pdus(client, root.PowerEquipment); err != nil {
 			return Reading{}, fmt.Errorf("read the PDUs of controller %s: %w", r.Name, err)
 		}
 	}
 	if len(r.Chassis) > 0 {
-		if out.Chassis, err = chassis(client, r.Chassis); err != nil {
+		if out.Chassis, err = chassis(client, root.Chassis, r.Chassis); err != nil {
 			return Reading{}, fmt.Errorf("read the chassis of controller %s: %w", r.Name, err)
 		}
 	}
 	return out, nil
 }
 
-func connect(ctx context.Context, r site.Redfish, httpClient *http.Client) (*gofish.APIClient, error) {
-	config := gofish.ClientConfig{
-		Endpoint: strings.TrimSuffix(r.URL, "/"), Username: r.User, BasicAuth: true, ReuseConnections: true, HTTPClient: httpClient,
-	}
-	if r.PasswordFile != "" {
-		password, err := os.ReadFile(r.PasswordFile)
-		if err != nil {
-			return nil, fmt.Errorf("read the password file: %w", err)
-		}
-		config.Password = strings.TrimSpace(string(password))
-	}
-	return gofish.ConnectContext(ctx, config)
-}
-
-func transport(r site.Redfish) (*http.Client, error) {
-	if err := origin.Check(r.URL, r.User != "" || r.PasswordFile != "", r.PlainHTTP); err != nil {
-		return nil, err
-	}
-	t := &http.Transport{TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12}}
-	if r.CAFile != "" {
-		pem, err := os.ReadFile(r.CAFile)
-		if err != nil {
-			return nil, fmt.Errorf("read the CA file: %w", err)
-		}
-		pool := x509.NewCertPool()
-		if !pool.AppendCertsFromPEM(pem) {
-			return nil, errors.New("the CA file holds no certificate")
-		}
-		t.TLSClientConfig.RootCAs = pool
-	}
-	return origin.Client(r.URL, t, timeout)
-}
-
-func pdus(client *gofish.APIClient) ([]PDU, error) {
-	equipment, err := client.Service.PowerEquipment()
-	if err != nil {
-		return nil, err
-	}
-	if equipment == nil || equipment.ODataID == "" { // gofish returns this for a missing link
+func pdus(client *gofish.APIClient, equipment common.Link) ([]PDU, error) {
+	if equipment == "" {
 		return nil, errors.New("the service has no PowerEquipment")
 	}
-	units, err := equipment.RackPDUs()
+	var power struct{ RackPDUs common.Link }
+	if err := get(client, equipment.String(), &power); err != nil {
+		return nil, err
+	}
+	uris, err := members(client, power.RackPDUs)
 	if err != nil {
 		return nil, err
 	}
-	// gofish fetches in parallel, in random order; evidence must be deterministic.
-	slices.SortFunc(units, func(a, b *redfish.PowerDistribution) int { return strings.Compare(a.ID, b.ID) })
-	out := make([]PDU, 0, len(units))
-	for _, u := range units {
-		p := PDU{ID: u.ID, State: string(u.Status.State), Health: string(healthOf(u.Status))}
-		mains, err := u.Mains() // empty, without an error, if the controller has no such link
+	out := make([]PDU, 0, len(uris))
+	for _, uri := range uris {
+		p, err := pdu(client, uri)
 		if err != nil {
-			return nil, fmt.Errorf("mains of PDU %s: %w", u.ID, err)
-		}
-		slices.SortFunc(mains, func(a, b *redfish.Circuit) int { return strings.Compare(a.ID, b.ID) })
-		for _, m := range mains {
-			p.Mains = append(p.Mains, string(m.PowerState))
-			if m.BreakerState != "" && m.BreakerState != redfish.NormalBreakerState {
-				p.Mains = append(p.Mains, "breaker "+string(m.BreakerState))
-			}
+			return nil, err
 		}
 		out = append(out, p)
 	}
 	return out, nil
 }
 
-// healthOf is the health of a unit: Critical also if a part of it is, such as a branch.
-func healthOf(s common.Status) common.Health {
-	if s.HealthRollup == common.CriticalHealth {
-		return s.HealthRollup
+func pdu(client *gofish.APIClient, uri string) (PDU, error) {
+	var unit struct {
+		ID     string `json:"Id"`
+		Status struct{ State, Health, HealthRollup string }
+		Mains  common.Link
 	}
-	return s.Health
+	if err := get(client, uri, &unit); err != nil {
+		return PDU{}, err
+	}
+	p := PDU{ID: unit.ID, State: unit.Status.State, Health: unit.Status.Health}
+	if unit.Status.HealthRollup == critical { // also if a part of the unit is, such as a branch
+		p.Health = critical
+	}
+	circuits, err := members(client, unit.Mains) // none if the controller has no such link
+	if err != nil {
+		return PDU{}, fmt.Errorf("mains of PDU %s: %w", unit.ID, err)
+	}
+	for _, uri := range circuits {
+		var c circuit
+		if err := get(client, uri, &c); err != nil {
+			return PDU{}, fmt.Errorf("mains of PDU %s: %w", unit.ID, err)
+		}
+		p.Mains = append(p.Mains, c.state())
+		if c.BreakerState != "" && c.BreakerState != "Normal" {
+			p.Mains = append(p.Mains, "breaker "+c.BreakerState)
+		}
+	}
+	return p, nil
 }
 
-func chassis(client *gofish.APIClient, wanted []string) ([]Chassis, error) {
-	all, err := client.Service.Chassis()
+// circuit has the fields of a circuit that are read.
+type circuit struct {
+	PowerState, BreakerState string
+	Voltage                  voltage
+	PolyPhaseVoltage         map[string]voltage // such as Line1ToLine2
+}
+
+// voltage is in volts; nil for null.
+type voltage struct{ Reading *float64 }
+
+// leastVolts is below the lowest nominal voltage of a feed, 48 V of DC (Circuit.v1_9_0, NominalVoltage): the meter of a dead
+// feed may show a few volts.
+const leastVolts = 40
+
+// state is the power state of a circuit. The mains of PDUs cannot be switched and need not have one: it is then what all
+// their voltages show, and empty if they differ or none is shown.
+func (c circuit) state() string {
+	if c.PowerState != "" {
+		return c.PowerState
+	}
+	live, dead := 0, 0
+	for _, v := range append(slices.Collect(maps.Values(c.PolyPhaseVoltage)), c.Voltage) {
+		switch {
+		case v.Reading == nil:
+		case math.Abs(*v.Reading) >= leastVolts:
+			live++
+		default:
+			dead++
+		}
+	}
+	switch {
+	case live > 0 && dead == 0:
+		return on
+	case dead > 0 && live == 0:
+		return "no voltage"
+	default:
+		return ""
+	}
+}
+
+// chassisResource has the fields of a chassis that are read.
+type chassisResource struct {
+	ID                        string `json:"Id"`
+	PowerState                string
+	Power, EnvironmentMetrics common.Link
+	Links                     struct{ ComputerSystems common.Links }
+}
+
+// chassis reads those that are wanted. Others that cannot be read are left out: the controllers of some servers list
+// chassis that they do not have.
+func chassis(client *gofish.APIClient, collection common.Link, wanted []string) ([]Chassis, error) {
+	uris, err := members(client, collection)
 	if err != nil {
 		return nil, err
 	}
-	byID := map[string]*redfish.Chassis{}
-	for _, c := range all {
+	byID := map[string]chassisResource{}
+	var unread error
+	for _, uri := range uris {
+		var c chassisResource
+		if err := get(client, uri, &c); err != nil {
+			if unread == nil {
+				unread = err
+			}
+			continue
+		}
 		byID[c.ID] = c
 	}
 	var out []Chassis
 	for _, id := range wanted {
 		c, ok := byID[id]
+		if !ok && unread != nil {
+			return nil, fmt.Errorf("chassis %s was not found, and one could not be read: %w", id, unread)
+		}
 		if !ok {
 			continue // the gate reports it as missing
 		}
@@ -196,29 +235,29 @@ func chassis(client *gofish.APIClient, wanted []string) ([]Chassis, error) {
 		if err != nil {
 			return nil, fmt.Errorf("chassis %s: %w", id, err)
 		}
-		state, err := stateOf(c)
+		state, err := stateOf(client, c)
 		if err != nil {
 			return nil, fmt.Errorf("systems of chassis %s: %w", id, err)
 		}
-		out = append(out, Chassis{ID: id, State: string(state), Watts: watts, Unmetered: !metered})
+		out = append(out, Chassis{ID: id, State: state, Watts: watts, Unmetered: !metered})
 	}
 	return out, nil
 }
 
 // stateOf is the power state of a chassis. It is On if neither the chassis nor one of its systems reports
 // another state: Redfish lets a chassis report none, and some report On while their host is off.
-func stateOf(c *redfish.Chassis) (redfish.PowerState, error) {
-	if c.PowerState != "" && c.PowerState != redfish.OnPowerState {
+func stateOf(client *gofish.APIClient, c chassisResource) (string, error) {
+	if c.PowerState != "" && c.PowerState != on {
 		return c.PowerState, nil
 	}
-	systems, err := c.ComputerSystems()
-	if err != nil {
-		return "", err
-	}
 	state := c.PowerState
-	for _, s := range systems {
-		if s.PowerState != "" && (state == "" || state == redfish.OnPowerState) {
-			state = s.PowerState
+	for _, uri := range c.Links.ComputerSystems.ToStrings() {
+		var system struct{ PowerState string }
+		if err := get(client, uri, &system); err != nil {
+			return "", err
+		}
+		if system.PowerState != "" && (state == "" || state == on) {
+			state = system.PowerState
 		}
 	}
 	return state, nil
@@ -226,84 +265,55 @@ func stateOf(c *redfish.Chassis) (redfish.PowerState, error) {
 
 // draws is the power draw of a chassis in watts: from Power, or from the EnvironmentMetrics
 // of newer controllers, which may have a Power without a draw. It is metered if it is a number.
-func draws(client *gofish.APIClient, c *redfish.Chassis) (watts float64, metered bool, err error) {
-	power, err := c.Power()
-	if err != nil {
-		return 0, false, err
+func draws(client *gofish.APIClient, c chassisResource) (watts float64, metered bool, err error) {
+	var power struct{ PowerControl []control }
+	if c.Power != "" {
+		if err := get(client, c.Power.String(), &power); err != nil {
+			return 0, false, err
+		}
 	}
-	found := power != nil && len(power.PowerControl) > 0
-	if found {
-		watts = consumed(power.PowerControl)
-	}
+	watts, metered = consumed(power.PowerControl)
 	if watts > 0 {
 		return watts, true, nil
 	}
-	metrics, err := c.EnvironmentMetrics()
+	var metrics struct {
+		PowerWatts struct{ Reading *float64 }
+	}
 	switch {
-	case err != nil:
-		return 0, false, err
-	case metrics != nil:
-		watts = decimal(metrics.PowerWatts.Reading)
-	case !found:
+	case c.EnvironmentMetrics != "":
+		if err := get(client, c.EnvironmentMetrics.String(), &metrics); err != nil {
+			return 0, false, err
+		}
+	case len(power.PowerControl) == 0:
 		return 0, false, errors.New("power draw not found: neither PowerControl nor EnvironmentMetrics")
 	}
-	metered = watts != 0
-	if !metered && found {
-		metered, err = hasNumber(client, power.ODataID)
+	if reading := metrics.PowerWatts.Reading; reading != nil {
+		return *reading, true, nil
 	}
-	if err == nil && !metered && metrics != nil {
-		metered, err = hasNumber(client, metrics.ODataID)
-	}
-	return watts, metered, err
+	return watts, metered, nil
 }
 
-// hasNumber reports whether a Power or an EnvironmentMetrics has a draw: gofish reads 0 from null.
-func hasNumber(client *gofish.APIClient, uri string) (bool, error) {
-	if uri == "" {
-		return false, nil
-	}
-	response, err := client.Get(uri)
-	if err != nil {
-		return false, err
-	}
-	defer response.Body.Close()
-	var resource struct {
-		PowerControl []struct{ PowerConsumedWatts *float64 }
-		PowerWatts   struct{ Reading *float64 }
-	}
-	if err := json.NewDecoder(response.Body).Decode(&resource); err != nil {
-		return false, fmt.Errorf("decode %s: %w", uri, err)
-	}
-	for _, control := range resource.PowerControl {
-		if control.PowerConsumedWatts != nil {
-			return true, nil
-		}
-	}
-	return resource.PowerWatts.Reading != nil, nil
+// control is one entry of PowerControl. PowerConsumedWatts is nil for null.
+type control struct {
+	PhysicalContext    string
+	PowerConsumedWatts *float64
 }
 
 // consumed is the sum of the controls of the chassis: of those that are marked as the chassis', or else of those
-// without a mark. Others are of parts, such as the CPUs, and have a share of the same draw.
-func consumed(controls []redfish.PowerControl) float64 {
-	for _, of := range []common.PhysicalContext{common.ChassisPhysicalContext, ""} {
-		whole := slices.DeleteFunc(slices.Clone(controls), func(c redfish.PowerControl) bool { return c.PhysicalContext != of })
+// without a mark. Others are of parts, such as the CPUs, and have a share of the same draw. It is metered if one of them
+// has a number.
+func consumed(controls []control) (watts float64, metered bool) {
+	for _, of := range []string{"Chassis", ""} {
+		whole := slices.DeleteFunc(slices.Clone(controls), func(c control) bool { return c.PhysicalContext != of })
 		if len(whole) > 0 {
 			controls = whole
 			break
 		}
 	}
-	watts := 0.0
 	for _, c := range controls {
-		watts += decimal(c.PowerConsumedWatts)
+		if c.PowerConsumedWatts != nil {
+			watts, metered = watts+*c.PowerConsumedWatts, true
+		}
 	}
-	return watts
-}
-
-// decimal is the number that the controller printed: 198.4, not 198.39999389648438.
-func decimal(reading float32) float64 {
-	v, err := strconv.ParseFloat(strconv.FormatFloat(float64(reading), 'g', -1, 32), 64)
-	if err != nil {
-		return float64(reading)
-	}
-	return v
+	return watts, metered
 }
