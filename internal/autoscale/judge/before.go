@@ -120,7 +120,7 @@ func (l lookup) seriesOf(node string) []check.Finding {
 	case c.Up == nil && c.Fresh == 0:
 		return []check.Finding{finding(node,
 			"check that dcgm-exporter runs on the node and that its ServiceMonitor or scrape configuration selects it",
-			"Prometheus has no target on %s: series %s is absent", node, name)}
+			"Prometheus shows no target on %s: series %s is absent%s", node, name, because(c.Trouble))}
 	case c.Up != nil && !*c.Up:
 		return []check.Finding{finding(node, exporter, "the exporter's target on %s is down%s", node, because(c.Trouble))}
 	case c.Unlabelled > 0:

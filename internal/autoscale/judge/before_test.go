@@ -81,6 +81,14 @@ func beforeNegatives() []negative {
 		{name: "no target", hop: snapshot.HopSeries, suspect: "gpu-02", says: "no target on gpu-02: series .* absent", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			st.Coverage[1].Up, st.Coverage[1].Fresh = nil, 0
 		}},
+		{name: "targets not listed, no series", hop: snapshot.HopSeries, suspect: "gpu-02", says: "no target on gpu-02: series .* absent: the endpoint does not list targets", change: func(_ *snapshot.Setup, st *snapshot.State) {
+			st.Coverage[1] = snapshot.Coverage{Node: "gpu-02", Expected: 8, Trouble: "the endpoint does not list targets"}
+		}},
+		{name: "targets not listed", hop: snapshot.HopSeries, verdict: check.Passed, change: func(_ *snapshot.Setup, st *snapshot.State) {
+			for i := range st.Coverage {
+				st.Coverage[i].Up, st.Coverage[i].Trouble = nil, "the endpoint does not list targets"
+			}
+		}},
 		{name: "label missing", hop: snapshot.HopSeries, suspect: "gpu-02", says: "no GPU label; their labels: Hostname", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			st.Coverage[1].Unlabelled, st.Coverage[1].Fresh, st.Coverage[1].Labels = 8, 0, []string{"Hostname"}
 		}},

@@ -298,5 +298,6 @@ func limitOf(message, pool string) bool {
 	})
 }
 
-// poolName matches the NodePool of a reason, in both forms of Karpenter's releases.
-var poolName = regexp.MustCompile(`(?:NodePool=|nodepool: ")([a-z0-9.-]+)`)
+// poolName matches the NodePool of a reason. Karpenter up to 1.3 writes: limits for nodepool: "NAME", incompatible with
+// nodepool "NAME".
+var poolName = regexp.MustCompile(`(?:NodePool=|nodepool:? ")([a-z0-9.-]+)`)

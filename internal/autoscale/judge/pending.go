@@ -183,7 +183,7 @@ func (l lookup) refusal(p snapshot.Pod, pool snapshot.Pool, e snapshot.Event) ch
 		return finding(name, instanceRemedy, "no instance type fits: %s for %s (%s requires %s)", own, suspect(p.Ref), name, listOrNone(pool.Requirements))
 	case strings.Contains(text, "max node group size reached"):
 		return finding("node group "+l.setup.Pool.Name, "raise the node group's maximum", "the node group has reached its maximum size: %s", text)
-	case strings.Contains(own, "did not tolerate taint"):
+	case strings.Contains(own, "did not tolerate "):
 		return finding(suspect(p.Ref), taintRemedy, "taint not tolerated: %s: %s", suspect(p.Ref), own)
 	default:
 		return finding(suspect(p.Ref), "correct the reported cause; see its log", "%s creates no node for %s: %s", l.autoscaler(), suspect(p.Ref), text)
@@ -194,14 +194,13 @@ func (l lookup) refusal(p snapshot.Pod, pool snapshot.Pool, e snapshot.Event) ch
 // the reasons of all NodePools with semicolons and names some of them.
 func (l lookup) poolClause(text string) string {
 	clauses := strings.Split(text, "; ")
-	mark := "NodePool=" + l.setup.Pool.Name
 	for _, c := range clauses {
-		if i := strings.Index(c, mark); i >= 0 && !strings.HasPrefix(c[i+len(mark):], "-") {
+		if named := poolName.FindStringSubmatch(c); named != nil && named[1] == l.setup.Pool.Name {
 			return c
 		}
 	}
 	for _, c := range clauses { // clauses about no other pool
-		if !strings.Contains(c, "NodePool=") && !strings.Contains(c, "karpenter.sh/nodepool") {
+		if !poolName.MatchString(c) && !strings.Contains(c, "karpenter.sh/nodepool") {
 			return c
 		}
 	}

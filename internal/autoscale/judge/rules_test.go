@@ -85,6 +85,15 @@ func TestANodePoolIsReadyOnceKarpenterSaysSo(t *testing.T) {
 	}
 }
 
+func TestABudgetKeepsEmptyNodes(t *testing.T) {
+	t.Parallel()
+	for budget, want := range map[string]bool{"0": true, "0%": true, "10%": false, "0 for Drifted": false, "0 from 0 9 * * 1-5 for 8h": false} {
+		if got := consolidationOff(snapshot.Pool{Budgets: []string{"10%", budget}}); len(got) > 0 != want {
+			t.Errorf("%s: %v", budget, got)
+		}
+	}
+}
+
 func TestALimitOfAnotherNodePoolIsNotTheLimitOfZero(t *testing.T) {
 	t.Parallel()
 	for message, want := range map[string]check.Verdict{
@@ -392,6 +401,9 @@ func TestTheClauseOfTheRunsPool(t *testing.T) {
 		"limit (" + mine + "-2); no instance type":              "no instance type",
 		"limit (NodePool=a); limit (NodePool=b)":                "limit (NodePool=a); limit (NodePool=b)",
 		"label (karpenter.sh/nodepool); limit (NodePool=other)": "label (karpenter.sh/nodepool); limit (NodePool=other)",
+		// kubernetes-sigs/karpenter, issue 2123, and aws/karpenter-provider-aws, issues 5169 and 7839.
+		`all available instance types exceed limits for nodepool: "gpu-a"; incompatible with nodepool "` + own + `", no instance type`: `incompatible with nodepool "` + own + `", no instance type`,
+		`incompatible with nodepool "gpu-a", x; no instance type`:                                                                      "no instance type",
 	} {
 		if got := l.poolClause(text); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)

@@ -173,6 +173,17 @@ func claimNegatives() []negative {
 			unplaced(st, "worker-c", "node-c", "incompatible requirements, key karpenter.sh/nodepool, karpenter.sh/nodepool In [firstlight-run] not in karpenter.sh/nodepool In [firstlight-run-zero]")
 			st.Events = append(st.Events, snapshot.Event{About: ref("NodePool", own), Reason: "NoCompatibleInstanceTypes", From: "karpenter", Message: "NodePool requirements filtered out all compatible available instance types"})
 		}},
+		// Messages of Karpenter up to 1.3: aws/karpenter-provider-aws, issues 5169 and 7839; kubernetes-sigs/karpenter, issue 2123.
+		{name: "no instance type, and another pool's limit", hop: snapshot.HopNodeClaim, suspect: "NodePool firstlight-run", says: "no instance type fits", change: func(_ *snapshot.Setup, st *snapshot.State) {
+			unplaced(st, "worker-c", "node-c", `all available instance types exceed limits for nodepool: "gpu-a"; incompatible with nodepool "firstlight-run", daemonset overhead={"cpu":"500m","memory":"640Mi","pods":"5"}, no instance type satisfied resources {"cpu":"29500m","memory":"246400Mi","pods":"6"} and requirements karpenter.sh/nodepool In [firstlight-run] (no instance type has enough resources)`)
+		}},
+		{name: "taint not tolerated, and another pool's limit", hop: snapshot.HopNodeClaim, suspect: "pod .*worker-c", says: "taint not tolerated: .*arch=arm64:NoSchedule", change: func(_ *snapshot.Setup, st *snapshot.State) {
+			unplaced(st, "worker-c", "node-c", `all available instance types exceed limits for nodepool: "gpu-a"; incompatible with nodepool "firstlight-run", daemonset overhead={"cpu":"180m","memory":"504Mi","pods":"4"}, did not tolerate arch=arm64:NoSchedule`)
+			st.Pools[0].Taints = nil
+		}},
+		{name: "limit reached, and another pool's taint", hop: snapshot.HopNodeClaim, suspect: "NodePool firstlight-run", says: "NodePool limit reached", change: func(_ *snapshot.Setup, st *snapshot.State) {
+			unplaced(st, "worker-c", "node-c", `incompatible with nodepool "arm", daemonset overhead={"cpu":"180m"}, did not tolerate arch=arm64:NoSchedule; all available instance types exceed limits for nodepool: "firstlight-run"`)
+		}},
 		{name: "pool not ready", hop: snapshot.HopNodeClaim, suspect: "NodePool firstlight-run", says: "not ready: NodeClassNotFound", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			unplaced(st, "worker-c", "node-c", "")
 			st.Pools[0].Conditions = []snapshot.Condition{not("Ready", "False", "x", ""), not("NodeClassReady", "False", "NodeClassNotFound", "gone")}

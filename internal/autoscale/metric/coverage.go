@@ -2,6 +2,7 @@ package metric
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -23,10 +24,17 @@ func readCoverage(ctx context.Context, p prom.Prometheus, series string, gpus ma
 		return nil, fmt.Errorf("query the times of %s: %w", series, err)
 	}
 	targets, _, err := p.Targets(ctx)
-	if err != nil {
+	notServed := errors.Is(err, prom.ErrNotServed) // Mimir and managed services; the samples show what they scrape
+	if err != nil && !notServed {
 		return nil, fmt.Errorf("list targets: %w", err)
 	}
-	return cover(values, stamps, targets, gpus, h, fresh), nil
+	out := cover(values, stamps, targets, gpus, h, fresh)
+	for i := range out {
+		if notServed {
+			out[i].Trouble = "the endpoint does not list targets"
+		}
+	}
+	return out, nil
 }
 
 // cover counts the series of each node, one per GPU.

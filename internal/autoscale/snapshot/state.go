@@ -156,7 +156,7 @@ type Pool struct {
 	GPUs             int         `json:"gpus"`
 	ConsolidateAfter string      `json:"consolidateAfter"`
 	Policy           string      `json:"policy"`
-	Budgets          []string    `json:"budgets,omitempty"` // nodes, as written: "0", "10%"
+	Budgets          []string    `json:"budgets,omitempty"` // nodes of empty nodes at any time: "0", "10%"; else with reasons and schedule
 	Taints           []string    `json:"taints,omitempty"`  // key=value:effect
 	Requirements     []string    `json:"requirements,omitempty"`
 	NodeClass        Ref         `json:"nodeClass"`
@@ -279,7 +279,7 @@ type Coverage struct {
 	Stale    int    `json:"stale"`
 	// Up is the health of the exporter's target; nil without a target for this node.
 	Up      *bool  `json:"up,omitempty"`
-	Trouble string `json:"trouble,omitempty"` // the target's last error
+	Trouble string `json:"trouble,omitempty"` // the target's last error, or why targets are not known
 	// Unlabelled is the number of series without a GPU label.
 	Unlabelled int `json:"unlabelled"`
 	// Labels are the label names of the node's series.

@@ -1,6 +1,7 @@
 package track
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -77,7 +78,7 @@ func readPool(row *snapshot.Pool, u *unstructured.Unstructured, now time.Time) {
 	row.Policy, _, _ = unstructured.NestedString(u.Object, "spec", "disruption", "consolidationPolicy")
 	row.Budgets = nil
 	for _, b := range objects(u, "spec", "disruption", "budgets") {
-		row.Budgets = append(row.Budgets, text(b, "nodes"))
+		row.Budgets = append(row.Budgets, budget(b))
 	}
 	row.Taints = nil
 	for _, x := range objects(u, "spec", "template", "spec", "taints") {
@@ -90,6 +91,19 @@ func readPool(row *snapshot.Pool, u *unstructured.Unstructured, now time.Time) {
 	class, _, _ := unstructured.NestedStringMap(u.Object, "spec", "template", "spec", "nodeClassRef")
 	row.NodeClass = snapshot.Ref{Kind: class["kind"], Name: class["name"]}
 	row.Conditions = held(row.Conditions, conditions(u), now)
+}
+
+// budget formats a disruption budget of a NodePool: "0", "0 for Drifted", "0 from 0 9 * * 1-5 for 8h". A reason of empty
+// nodes, which a chain removes, is left out.
+func budget(b map[string]any) string {
+	out := text(b, "nodes")
+	if reasons, _, _ := unstructured.NestedStringSlice(b, "reasons"); len(reasons) > 0 && !slices.Contains(reasons, "Empty") {
+		out += " for " + strings.Join(reasons, ", ")
+	}
+	if schedule := text(b, "schedule"); schedule != "" {
+		out += " from " + schedule + " for " + text(b, "duration")
+	}
+	return out
 }
 
 // requirement formats a NodePool requirement: "key In a, b".

@@ -156,6 +156,25 @@ status:
 	}
 }
 
+// A budget for other disruptions, or at other times, does not keep empty nodes: the second is that of
+// https://learn.microsoft.com/azure/aks/node-autoprovision-disruption.
+func TestReadBudgets(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		`{nodes: "0"}`: "0",
+		`{nodes: "0", schedule: "0 9 * * 1-5", duration: 8h}`:                  "0 from 0 9 * * 1-5 for 8h",
+		`{nodes: "0", reasons: [Drifted, Underutilized]}`:                      "0 for Drifted, Underutilized",
+		`{nodes: "0", reasons: [Empty, Drifted]}`:                              "0",
+		`{nodes: "0%", schedule: "@daily", duration: 10m, reasons: [Drifted]}`: "0% for Drifted from @daily for 10m",
+	} {
+		var row snapshot.Pool
+		readPool(&row, object(t, "{metadata: {name: p}, spec: {disruption: {budgets: ["+text+"]}}}"), at(1))
+		if len(row.Budgets) != 1 || row.Budgets[0] != want {
+			t.Errorf("%s: %q, want %q", text, row.Budgets, want)
+		}
+	}
+}
+
 func TestDesiredIsTheHistoryOfTheStatus(t *testing.T) {
 	t.Parallel()
 	tr := New(Options{})

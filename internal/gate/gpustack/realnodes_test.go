@@ -126,6 +126,17 @@ func TestRealNodes(t *testing.T) {
 		"NVSentinel, Xid":                   {condition("SysLogsXIDError", "True"), fail, "SysLogsXIDError"},
 		"NPD, kernel":                       {condition("KernelDeadlock", "True"), fail, "KernelDeadlock"},
 		"a condition of others":             {condition("example.com/Cordial", "True"), pass, ""},
+		// Oracle's quick start, https://github.com/oracle-quickstart/oci-hpc-oke: names in another case than those of OKE's repair.
+		// Its example of a check without a result: "GpuEcc Unknown GpuEccHasNoIssues ECC check failed: ...".
+		"OKE quick start, link":      {because("RdmaLinkHasIssues", condition("RdmaLink", "True")), fail, "has condition RdmaLink (True, RdmaLinkHasIssues: of it)"},
+		"OKE quick start, flapping":  {condition("RdmaLinkFlapping", "True"), fail, "RdmaLinkFlapping"},
+		"OKE quick start, Xid":       {condition("GpuXid", "True"), fail, "GpuXid"},
+		"OKE quick start, no result": {because("GpuEccHasNoIssues", condition("GpuEcc", "Unknown")), unseen, "GpuEcc is Unknown"},
+		"OKE quick start, healthy":   {because("GpuCountHasNoIssues", condition("GpuCount", "False")), pass, ""},
+		"OKE quick start, old agent": {condition("OcaVersion", "True"), pass, ""},
+		// https://facebookresearch.github.io/gcm/docs/GCM_Health_Checks/kubernetes_deployment
+		"GCM, Xid":     {condition("GcmXidErrorsProblem", "True"), fail, "GcmXidErrorsProblem"},
+		"GCM, healthy": {condition("GcmDcgmiDiagProblem", "False"), pass, ""},
 		// Taints of the cluster autoscaler, Karpenter and AKS on nodes that are about to go.
 		"to be deleted":     {taint("ToBeDeletedByClusterAutoscaler", corev1.TaintEffectNoSchedule), fail, "has the taint ToBeDeletedByClusterAutoscaler:NoSchedule"},
 		"disrupted":         {taint("karpenter.sh/disrupted", corev1.TaintEffectNoSchedule), fail, "has the taint karpenter.sh/disrupted:NoSchedule"},

@@ -76,8 +76,14 @@ func TestJudge(t *testing.T) {
 		"no timestamps: pods' are had": {titan, fakeTrainer{noStamp: true}, check.Passed, "", ""},
 		// torchtitan issue 1232: "step:  1  loss: -1.0000" on all pipeline stages but the last.
 		"pipeline stages without a loss": {titan, fakeTrainer{stages: true}, check.Passed, "", ""},
-		"pipeline stages, not finite":    {titan, fakeTrainer{stages: true, nanAt: 30}, check.Failed, "loss of job training", `"nan" at step 30 on every rank`},
-		"pipeline stages, not falling":   {titan, fakeTrainer{stages: true, lossUp: true}, check.Failed, "loss of job training", "does not decrease"},
+		// "loss: -4.00000" on the stages without a loss, with four accumulated batches: train_step of
+		// https://github.com/pytorch/torchtitan/blob/000204a4a8bf3d0f31adc44fc29855fbb6ea13d8/torchtitan/train.py.
+		"pipeline stages, batches accumulated":              {titan, fakeTrainer{stages: true, noLoss: "-4.00000"}, check.Passed, "", ""},
+		"pipeline stages, batches accumulated, not falling": {titan, fakeTrainer{stages: true, noLoss: "-4.00000", lossUp: true}, check.Failed, "loss of job training", "does not decrease"},
+		"stages of a constant fraction":                     {titan, fakeTrainer{stages: true, noLoss: "-1.50000"}, check.Failed, "loss of job training", "does not decrease"},
+		"stages of a constant loss":                         {titan, fakeTrainer{stages: true, noLoss: " 4.00000"}, check.Failed, "loss of job training", "does not decrease"},
+		"pipeline stages, not finite":                       {titan, fakeTrainer{stages: true, nanAt: 30}, check.Failed, "loss of job training", `"nan" at step 30 on every rank`},
+		"pipeline stages, not falling":                      {titan, fakeTrainer{stages: true, lossUp: true}, check.Failed, "loss of job training", "does not decrease"},
 		// torchrun restarts all workers after a failure, up to --max-restarts or PET_MAX_RESTARTS times.
 		"restarted":             {titan, fakeTrainer{restarted: 23}, check.Failed, "job training", "rank 0 on gpu-01 printed step 1 after step 23"},
 		"restarted megatron":    {mega, fakeTrainer{restarted: 23, lastOnly: true}, check.Failed, "job training", "rank 31 on gpu-04 printed step 1 after step 23"},

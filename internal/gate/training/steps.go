@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 )
 
@@ -104,15 +105,15 @@ const remedyLoss = "check the data set and the learning rate; if they are known 
 const remedyNaN = "bisect the nodes until the faulty one is found; run dcgmi diag -r 4 on it; if every node fails, check the data set and the learning rate"
 
 // noLoss is the loss that torchtitan prints at every step of a rank that is not of the last pipeline stage (its issues 550
-// and 1232).
+// and 1232): it is multiplied by the batches that a step accumulates, and since torchtitan sums over data parallel ranks
+// by their number too (train_step of its train.py).
 const noLoss = -1
 
 // withLoss are the reporters that compute a loss.
 func (r *review) withLoss() []ranked {
 	return slices.DeleteFunc(slices.Clone(r.reporters()), func(k ranked) bool {
-		return len(k.Steps) > 0 && !slices.ContainsFunc(k.Steps, func(s Step) bool {
-			return s.Loss == nil || *s.Loss != noLoss
-		})
+		return len(k.Steps) > 0 && k.Steps[0].Loss != nil && *k.Steps[0].Loss <= noLoss && *k.Steps[0].Loss == math.Trunc(*k.Steps[0].Loss) &&
+			!slices.ContainsFunc(k.Steps, func(s Step) bool { return s.Loss == nil || *s.Loss != *k.Steps[0].Loss })
 	})
 }
 
