@@ -11,7 +11,7 @@ const remedyPort = "read the kernel log of the node for the adapter (dmesg: mlx5
 
 // portEvent matches NCCL's warning of an event that an adapter reports during a run (src/transport/net_ib of NVIDIA/nccl).
 // From 2.19 on it names the adapter. The texts of the events are those of libibverbs, ibv_event_type_str; the others, such
-// as "port active" and "client reregistration", are no failure.
+// as "port active" and "client reregistration", are harmless.
 var portEvent = regexp.MustCompile(`^NET/IB ?: (?:([^\s:]+?)(?:_dma)?:\d+ )?(?:Got async (?:error )?event|async fatal event) ?: (port error|local catastrophic error)$`)
 
 // ports blames the adapters that failed during the run. The network repeats what a short failure loses, so that the

@@ -19,7 +19,7 @@ var (
 	usingName = regexp.MustCompile(`^(?:Using network|Initialized NET plugin) (.+)$`)
 )
 
-// dataDirect ends the name that NCCL gives to the Data Direct function of an adapter (ConnectX-8), which is no device
+// dataDirect ends the name that NCCL gives to the Data Direct function of an adapter (ConnectX-8), which is not a device
 // of its own: "rocep161s0_dma" of rocep161s0.
 const dataDirect = "_dma"
 

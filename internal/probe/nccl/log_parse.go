@@ -17,7 +17,7 @@ const (
 	maxHosts    = 1 << 14
 	maxChannels = 1 << 17
 	maxGPUs     = 1 << 18
-	maxWarnings = 1 << 13 // an event of the subnet manager is one of each adapter: 8 of 1024 hosts
+	maxWarnings = 1 << 13 // every adapter warns of an event of the subnet manager: 8 of 1024 hosts
 	maxList     = 256
 )
 
