@@ -17,15 +17,18 @@ func TestDRAOnly(t *testing.T) {
 	acceptStack(t, "", "    deviceClass: gpu.nvidia.com\n", "dra-only", "cluster")
 }
 
-// TestMIG: gates node and gpustack pass on partitioned GPUs where the site declares them, by both
-// strategies of the device plugin; the second proves the gang scheduler with MIG devices. Without the
-// declaration the fault fails gate node (TestEveryFaultFailsItsGate).
+// TestMIG: gate gpustack passes on partitioned GPUs where the site declares them, by both strategies of the
+// device plugin, and proves the gang scheduler with MIG devices. Gate node is unobserved: the diagnostic
+// needs whole GPUs. Without the declaration the fault fails gate node (TestEveryFaultFailsItsGate).
 func TestMIG(t *testing.T) {
 	suite.Require(t, suite.All)
 	for _, strategy := range []string{"single", "mixed"} {
 		t.Run(strategy, func(t *testing.T) {
-			for _, gate := range []string{"node", "gpustack"} {
-				acceptStack(t, gate, "    mig: {strategy: "+strategy+", devices: {1g.10gb: 56}}\n", "mig-undeclared", "cluster", "--set", "strategy="+strategy)
+			keys, fault := "    mig: {strategy: "+strategy+", devices: {1g.10gb: 56}}\n", []string{"mig-undeclared", "cluster", "--set", "strategy=" + strategy}
+			acceptStack(t, "gpustack", keys, fault...)
+			r := runStack(t, "node", keys, fault...)
+			if a := decode(t, r); r.Code != 3 || a.verdicts() != "node=unobserved" || !strings.Contains(r.Stdout, "dcgmi diag needs whole GPUs") {
+				t.Errorf("gate node: exit %d: %s\n%s%s", r.Code, a.verdicts(), r.Stdout, r.Stderr)
 			}
 		})
 	}

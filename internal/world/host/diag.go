@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // ran is one test with its results.
@@ -26,6 +27,9 @@ func (c *call) diag(version string) int {
 		c.errorf("Error: requested a test \"%v\" that doesn't exist\n", c.args)
 		return 198
 	}
+	if c.node.MIG != "" {
+		return c.diagOfPartitioned(version)
+	}
 	done := c.runTests(level)
 	switch {
 	case !c.has("-j", "--json"):
@@ -36,6 +40,24 @@ func (c *call) diag(version string) int {
 		c.writeJSON(c.diagJSON4(version, done))
 	}
 	return diagExit(done)
+}
+
+// diagOfPartitioned prints that the diagnostic does not run on GPUs in MIG mode (NVIDIA/DCGM, issue 94); the documents
+// have it as their runtime_error.
+func (c *call) diagOfPartitioned(version string) int {
+	var lines strings.Builder
+	for id := range c.entities() {
+		fmt.Fprintf(&lines, "GPU %d's MIG configuration is incompatible with the diagnostic because it prevents access to the entire GPU.\n", id)
+	}
+	switch {
+	case !c.has("-j", "--json"):
+		c.printf("%s", lines.String())
+	case c.node.DCGMMajor == 3:
+		c.writeJSON(object{"DCGM GPU Diagnostic": object{"version": version, "runtime_error": lines.String()}})
+	default:
+		c.writeJSON(object{"DCGM Diagnostic": object{"runtime_error": lines.String()}, "metadata": object{"version": version}})
+	}
+	return exitTestFailed
 }
 
 func (c *call) runTests(level int) []ran {

@@ -168,6 +168,13 @@ func TestFaultSymptoms(t *testing.T) {
 			{"gpu-03", "nvidia-smi -q -x", "Failed to initialize NVML: Driver/library version mismatch", 18},
 			{"gpu-03", "dcgmi diag -r 1 -j", "unable to establish a connection", 248},
 		}},
+		// NVIDIA/DCGM issue 94: the diagnostic does not run on divided GPUs, and exits with NVVS_ERROR.
+		"mig-undeclared": {world.Fault{Kind: "mig-undeclared", Options: map[string]string{"strategy": "single"}}, []sight{
+			{"gpu-02", "dcgmi diag -r 3 -j", "\"runtime_error\": \"GPU 0's MIG configuration is incompatible with the diagnostic", 226},
+			{"gpu-02", "dcgmi diag -r 1", "GPU 7's MIG configuration is incompatible with the diagnostic", 226},
+			{"gpu-02", "nvidia-smi -q -x", "<gpu_util>N/A</gpu_util>", 0},
+			{"gpu-02", "nvidia-smi --query-gpu=index,utilization.gpu --format=csv", "0, [N/A]\n", 0},
+		}},
 		"pcie-gen-degraded": {world.Fault{Kind: "pcie-gen-degraded"}, []sight{
 			{"gpu-03", "nvidia-smi -q -x", "<max_link_gen>5</max_link_gen>\n\t\t\t\t\t<current_link_gen>3</current_link_gen>", 0},
 			{"gpu-03", "nvidia-smi --query-gpu=pcie.link.gen.current --format=csv,noheader", "3\n", 0},

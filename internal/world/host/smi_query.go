@@ -41,7 +41,7 @@ func (c *call) smiQuery(names string, gpus []world.GPU, fields map[string]field)
 		var row []string
 		for _, n := range cols {
 			v := fields[n].value(c, i, g)
-			if u := fields[n].unit; u != "" && units {
+			if u := fields[n].unit; u != "" && units && v != notAvailable {
 				v += " " + u
 			}
 			row = append(row, v)
@@ -50,6 +50,9 @@ func (c *call) smiQuery(names string, gpus []world.GPU, fields map[string]field)
 	}
 	return 0
 }
+
+// notAvailable is the value of a field that a GPU does not report; it has no unit.
+const notAvailable = "[N/A]"
 
 func gpuFields() map[string]field {
 	text := func(f func(*call, world.GPU) string) field {
@@ -79,8 +82,13 @@ func gpuFields() map[string]field {
 		"clocks.max.sm":           num("MHz", func(_ *call, g world.GPU) float64 { return float64(g.MaxSMClock) }, 0),
 		"memory.total":            num("MiB", func(c *call, _ world.GPU) float64 { return float64(c.node.Hardware.GPU.MemoryMiB) }, 0),
 		"memory.used":             num("MiB", func(_ *call, g world.GPU) float64 { return float64(g.MemUsedMiB) }, 0),
-		"utilization.gpu":         num("%", func(_ *call, g world.GPU) float64 { return float64(g.Util) }, 0),
-		"ecc.mode.current":        text(func(_ *call, g world.GPU) string { return enabled(g.ECCMode) }),
+		"utilization.gpu": {unit: "%", value: func(c *call, _ int, g world.GPU) string {
+			if c.node.MIG != "" {
+				return notAvailable
+			}
+			return strconv.Itoa(g.Util)
+		}},
+		"ecc.mode.current": text(func(_ *call, g world.GPU) string { return enabled(g.ECCMode) }),
 
 		"ecc.errors.uncorrected.volatile.dram":  text(func(_ *call, g world.GPU) string { return fmt.Sprint(g.Volatile.DRAMUncorrectable) }),
 		"ecc.errors.uncorrected.volatile.sram":  text(func(_ *call, g world.GPU) string { return fmt.Sprint(g.Volatile.SRAMUncorrectable) }),

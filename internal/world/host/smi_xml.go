@@ -37,6 +37,10 @@ func (c *call) gpuXML(x *xmlDoc, index int, g world.GPU) {
 	c.memoryXML(x, g)
 	x.el("compute_mode", "Default")
 	x.in("utilization", func() {
+		if c.node.MIG != "" {
+			x.na("gpu_util", "memory_util", "encoder_util", "decoder_util", "jpeg_util", "ofa_util")
+			return
+		}
 		x.el("gpu_util", "%d %%", g.Util)
 		x.el("memory_util", "%d %%", g.Util/2)
 		for _, n := range []string{"encoder_util", "decoder_util", "jpeg_util", "ofa_util"} {
