@@ -16,19 +16,27 @@ func nodeclaim(l lookup) Result {
 	if !l.karpenter() {
 		return triggered(l)
 	}
-	added := active(l.added())
-	var waiting []snapshot.Pod
-	for _, p := range added {
-		if len(l.claimsFor(p)) == 0 {
-			waiting = append(waiting, p)
-		}
-	}
+	added := l.expectant()
+	waiting := only(added, func(p snapshot.Pod) bool { return len(l.claimsFor(p)) == 0 })
 	if len(added) == 0 || len(waiting) > 0 {
 		return l.noClaim(waiting)
 	}
 	claims := l.claimsOf(added)
 	last := lastOf(claims, func(c snapshot.Claim) time.Time { return c.First })
 	return l.pass(last.First, last.Ref, "%s for %s: %s", count(len(claims), "claim"), count(len(added), "pod"), names(claims, claimRef))
+}
+
+// expectant are the new pods that need a node of Karpenter. The scheduler binds a pending pod to any node that
+// fits, before Karpenter plans one for it: hop bound fails for that pod. If it did so to all, all are here.
+func (l lookup) expectant() []snapshot.Pod {
+	added := active(l.added())
+	out := only(added, func(p snapshot.Pod) bool {
+		return p.Node == "" || len(l.nominations(p)) > 0 || slices.ContainsFunc(l.st.Claims, func(c snapshot.Claim) bool { return c.Ours && c.Node == p.Node })
+	})
+	if !l.karpenter() || len(out) == 0 {
+		return added
+	}
+	return out
 }
 
 // noClaim reports why pods have no claim. A claim without a nomination proves nothing:
@@ -93,7 +101,7 @@ func (l lookup) newNodes() (nodes []snapshot.Node, all bool) {
 	added := active(l.added())
 	of := l.nodesOf(added)
 	misplaced := l.nodesOf(only(added, func(p snapshot.Pod) bool { return p.Node != "" && !contains(of, p.Node) }))
-	want := max(len(l.activeClaims(added)), len(added))
+	want := max(len(l.activeClaims(added)), len(l.expectant()))
 	nodes = only(of, func(n snapshot.Node) bool { return !n.Gone() || contains(misplaced, n.Name) })
 	return nodes, want > 0 && len(nodes) >= want
 }

@@ -245,6 +245,8 @@ func (l lookup) schedulerFindings(list []snapshot.Pod) []check.Finding {
 		}
 		e, events := l.rejection(p)
 		switch {
+		case p.Node != "":
+			out = append(out, l.misplaced(p))
 		case !events:
 			out = append(out, finding(suspect(p.Ref),
 				"check that this scheduler runs",

@@ -195,7 +195,7 @@ func claimNegatives() []negative {
 		{name: "no word", hop: snapshot.HopNodeClaim, suspect: "pod .*worker-c", says: "neither created a node .* nor reported a reason; the scheduler reports: 0/3", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			unplaced(st, "worker-c", "node-c", "")
 		}},
-		{name: "a claim older than the pod", hop: snapshot.HopNodeClaim, suspect: "pod .*worker-c", says: "neither created", change: func(_ *snapshot.Setup, st *snapshot.State) {
+		{name: "a claim older than the pod", hop: snapshot.HopNodeClaim, suspect: "pod .*worker-c", says: "bound to node-c, which was not created by a claim for it", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			claimNamed(st, "node-c").Life = life(22)
 		}},
 		{name: "a claim without a known pod", hop: snapshot.HopNodeClaim, verdict: check.Unobserved, suspect: "NodeClaim claim-node-c", says: "no event names their pod", change: func(_ *snapshot.Setup, st *snapshot.State) {
@@ -207,6 +207,14 @@ func claimNegatives() []negative {
 			claimNamed(st, "node-x").Ours = false
 		}},
 		{name: "noise is not counted", hop: snapshot.HopNodeClaim, verdict: check.Passed, change: noise},
+		// A node became free: the scheduler bound the second pod to it before Karpenter had planned one. Nodeclaim failed in
+		// place of bound, with "Karpenter has neither created a node for the pod nor reported a reason".
+		{name: "a pod bound elsewhere before its claim", hop: snapshot.HopNodeClaim, verdict: check.Passed, change: early},
+		{name: "all pods bound elsewhere before their claims", hop: snapshot.HopNodeClaim, suspect: "pod .*worker-b", says: "worker-b is bound to stray, which was not created by a claim for it", change: func(s *snapshot.Setup, st *snapshot.State) {
+			unplaced(st, "worker-b", "node-b", "")
+			podNamed(st, "worker-b").Node = "stray"
+			early(s, st)
+		}},
 	}
 }
 
@@ -258,6 +266,7 @@ func nodeNegatives() []negative {
 		// The HPA made two steps. The first pod was bound elsewhere, and Karpenter removed its empty node
 		// before the second node registered: registered failed in place of bound.
 		{name: "the empty node of a pod bound elsewhere was deleted", hop: snapshot.HopRegistered, verdict: check.Passed, change: emptied},
+		{name: "a pod bound elsewhere before its claim", hop: snapshot.HopRegistered, verdict: check.Passed, change: early},
 		{name: "noise", hop: snapshot.HopRegistered, verdict: check.Passed, change: noise},
 		// Two steps of the HPA in 0.4 s: the pod of the second step got the first claim, and the pod that
 		// this claim had been made for a new one without an event.
@@ -295,6 +304,7 @@ func nodeNegatives() []negative {
 		{name: "elsewhere", hop: snapshot.HopBound, suspect: "pod .*worker-c", says: "bound to stray, which was not created by a claim for it", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			podNamed(st, "worker-c").Node = "stray"
 		}},
+		{name: "elsewhere, before its claim", hop: snapshot.HopBound, suspect: "pod .*worker-c", says: "bound to stray, which was not created by a claim for it", change: early},
 		{name: "elsewhere, its empty node was deleted", hop: snapshot.HopBound, suspect: "pod .*worker-c", says: "bound to stray, which was not created by a claim for it", change: emptied},
 		{name: "on an initial node", hop: snapshot.HopBound, suspect: "pod .*worker-c", says: "bound to gpu-01, a node from before the run", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			podNamed(st, "worker-c").Node = "gpu-01"
@@ -364,6 +374,12 @@ func replanned(_ *snapshot.Setup, st *snapshot.State) {
 func emptied(_ *snapshot.Setup, st *snapshot.State) {
 	podNamed(st, "worker-c").Node = "stray"
 	claimNamed(st, "node-c").Deleted, nodeNamed(st, "node-c").Deleted = at(26), at(26)
+}
+
+// early has the scheduler bind worker-c to another node before Karpenter plans one for it.
+func early(_ *snapshot.Setup, st *snapshot.State) {
+	unplaced(st, "worker-c", "node-c", "")
+	podNamed(st, "worker-c").Node = "stray"
 }
 
 // grouped turns the chain into one of a node group.
