@@ -1,6 +1,8 @@
 package check
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -82,7 +84,11 @@ func (a Attempt) Store(figures any, err error) (Observation, error) {
 		a.o.Err, a.o.APIReason = err.Error(), apierrors.ReasonForError(err)
 	} else {
 		var failed error
-		if a.o, failed = a.o.WithFigures(figures); failed != nil {
+		var number *json.UnsupportedValueError
+		switch a.o, failed = a.o.WithFigures(figures); {
+		case errors.As(failed, &number): // NaN or an infinity: this observation has no figures, the others are made
+			a.o.Err = failed.Error()
+		case failed != nil:
 			return a.o, fmt.Errorf("record %s: %w", a.o.Kind, failed)
 		}
 	}

@@ -3,6 +3,8 @@ package check
 import (
 	"errors"
 	"fmt"
+	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -51,6 +53,31 @@ func TestDurations(t *testing.T) {
 	}
 	if rec[1].Took.Duration != time.Minute || !rec[1].At.Equal(time.Unix(500, 0)) {
 		t.Errorf("%s, %s", rec[1].At, rec[1].Took)
+	}
+}
+
+// JSON has no NaN (json.UnsupportedValueError): such figures are an observation that failed, and Observe continues. A type that cannot be
+// stored is a defect of the check.
+func TestFiguresThatJSONLacks(t *testing.T) {
+	t.Parallel()
+	var rec list
+	begin := func() Attempt {
+		return (Observer{Recorder: &rec, Clock: clocktesting.NewFakePassiveClock(time.Now())}).Begin("series", "prometheus", "query up")
+	}
+	for _, v := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+		if err := begin().Record(map[string]float64{"util": v}, nil); err != nil {
+			t.Fatal(err)
+		}
+		if o := rec[len(rec)-1]; !o.Failed() || !strings.Contains(o.Err, "encode figures of series on prometheus: json: unsupported value: ") {
+			t.Errorf("%v: %+v", v, o)
+		}
+	}
+	if err := begin().Record(map[string]float64{"util": math.MaxFloat64}, nil); err != nil || rec[len(rec)-1].Failed() {
+		t.Errorf("%v, %+v", err, rec[len(rec)-1])
+	}
+	stored := len(rec)
+	if err := begin().Record(func() {}, nil); err == nil || len(rec) != stored {
+		t.Errorf("a function was stored: %+v", rec[stored:])
 	}
 }
 

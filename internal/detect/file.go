@@ -180,7 +180,7 @@ func inventoryBlock(k names, p *page, found []group, machines []machine, others 
 // describe is what of a machine a reader of the inventory has to know.
 func (m machine) describe(k names, found []group) string {
 	text := fmt.Sprintf("%d x %s (%s)", m.gpus, cmp.Or(m.product, "a GPU without a name"), cmp.Or(m.counted, "no count"))
-	if i := slices.IndexFunc(found, m.hasProduct); i >= 0 && m.gpus != found[i].gpus {
+	if i := slices.IndexFunc(found, m.in); i >= 0 && m.gpus != found[i].gpus {
 		text += fmt.Sprintf("; most nodes have %d", found[i].gpus)
 	}
 	if len(m.problems) > 0 {

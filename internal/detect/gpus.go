@@ -3,6 +3,7 @@ package detect
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -111,7 +112,7 @@ func (s *Snapshot) dra() string {
 	return strings.Join(parts, ", ") + " in ResourceSlices"
 }
 
-// group are the machines of one product.
+// group are the machines of one product and number of GPUs.
 type group struct {
 	product, instance string
 	// gpus is what most of them have.
@@ -119,16 +120,36 @@ type group struct {
 	machines []machine
 }
 
-// hasProduct reports whether a machine has the product of a group: labels and devices spell it differently.
-func (m machine) hasProduct(g group) bool {
-	return profile.Product(m.product) == profile.Product(g.product)
+// in reports whether a group has the machine.
+func (m machine) in(g group) bool {
+	return slices.ContainsFunc(g.machines, func(o machine) bool { return o.node.Name == m.node.Name })
 }
 
-// groups are the kinds of GPU nodes, the most common first.
+// groups are the kinds of GPU nodes, the most common first: of one product, and of machine types with as many GPUs a
+// node, such as a3-highgpu-1g and a3-highgpu-8g of Google. A machine with fewer GPUs than most of its type is not
+// another kind: it lacks some.
 func groups(machines []machine) []group {
+	type typed struct{ product, machineType string }
+	of := func(m machine) typed {
+		return typed{profile.Product(m.product), m.node.Labels[corev1.LabelInstanceTypeStable]}
+	}
+	counts := map[typed]map[int]int{}
+	for _, m := range machines {
+		if counts[of(m)] == nil {
+			counts[of(m)] = map[int]int{}
+		}
+		counts[of(m)][m.gpus]++
+	}
+	usual := func(m machine) int {
+		by := counts[of(m)]
+		return slices.MaxFunc(slices.Sorted(maps.Keys(by)), func(a, b int) int { return cmp.Or(cmp.Compare(by[a], by[b]), cmp.Compare(a, b)) })
+	}
 	var out []group
 	for _, m := range machines {
-		i := slices.IndexFunc(out, m.hasProduct)
+		i := slices.IndexFunc(out, func(g group) bool {
+			n, others := usual(m), usual(g.machines[0])
+			return of(m).product == of(g.machines[0]).product && (n == others || n == 0 || others == 0) // 0: not shown
+		})
 		if i < 0 {
 			out = append(out, group{product: m.product})
 			i = len(out) - 1

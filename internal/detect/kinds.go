@@ -10,7 +10,7 @@ import (
 	"github.com/firstlight/firstlight/internal/profile"
 )
 
-// kind is the GPU nodes of one product with their profile and network.
+// kind is the GPU nodes of one product and number of GPUs with their profile and network.
 type kind struct {
 	group
 	choice
@@ -122,10 +122,24 @@ func (a kinds) block(p *page) {
 		if k.product == "" {
 			proposal.note += "; delete the group if its nodes have the site's profile"
 		}
-		p.set(2, "- name", byDefault(cmp.Or(label(profile.Product(k.product)), "other"), "by the product of the GPUs"))
+		p.set(2, "- name", byDefault(a.name(k), "by the product of the GPUs"))
 		p.set(4, "profile", proposal)
 		p.set(4, "nodes", seen(nodeNames(k.machines), "%s", k.group))
 	}
+}
+
+// name is that of a group: its product, with the number of GPUs a node if another kind of nodes has the product.
+func (a kinds) name(k kind) string {
+	name, same := cmp.Or(label(profile.Product(k.product)), "other"), 0
+	for _, other := range append([]kind{a.main}, a.groups...) {
+		if profile.Product(other.product) == profile.Product(k.product) {
+			same++
+		}
+	}
+	if same > 1 {
+		name += fmt.Sprintf("-x%d", k.gpus)
+	}
+	return name
 }
 
 func nodeNames(machines []machine) []string {

@@ -92,6 +92,50 @@ func TestGroups(t *testing.T) {
 	}
 }
 
+// One product with two numbers of GPUs a node is two kinds of nodes if their machine types differ: Google's a3-highgpu-1g and
+// a3-highgpu-8g have NVIDIA-H100-80GB-HBM3 both (https://cloud.google.com/compute/docs/gpus, A3 machine series). A node with fewer
+// than the others of its type has lost some: as a group of its own it would be accepted so.
+func TestOneProductWithTwoNumbersOfGPUs(t *testing.T) {
+	t.Parallel()
+	const product = "NVIDIA-H100-80GB-HBM3"
+	for name, tt := range map[string]struct {
+		instance, adapters, gpus string
+		want, not                []string
+	}{
+		"another machine type": {"p5.24xlarge", "32", "4", []string{
+			"\ngroups:\n  - name: h100-80gb-hbm3-x4  # default: ", `    profile: ""  # TODO: the path of a profile file: no profile ships for 4 x ` + product + " a node", "    nodes: [other]  # seen: 1 node with 4 x " + product + "\n",
+			"    - {name: other, address: 10.0.7.7:22}  # seen: 4 x " + product + " (nvidia.com/gpu in status.capacity)\n",
+		}, []string{"most nodes have"}},
+		"without adapters": {"p5.4xlarge", "", "1", []string{"\n# TODO: move other (1 node with 1 x " + product + ") from inventory.nodes to a site of their own: "}, []string{"groups:", "most nodes have"}},
+		"a lost GPU": {"p5.48xlarge", "32", "7", []string{
+			"    - {name: other, address: 10.0.7.7:22}  # seen: 7 x " + product + " (nvidia.com/gpu in status.capacity); most nodes have 8\n",
+		}, []string{"groups:", "TODO: move"}},
+		"no machine type, as many": {"", "32", "8", nil, []string{"groups:", "TODO: move", "most nodes have"}},
+		"GPUs not shown":           {"p5.metal", "32", "0", nil, []string{"groups:", "TODO: move"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := withNode(t, product, tt.instance, tt.adapters)
+			other := &s.Nodes[len(s.Nodes)-1]
+			other.Status.Capacity[kube.GPUResource] = resource.MustParse(tt.gpus)
+			if tt.gpus == "0" {
+				delete(other.Labels, countLabel)
+			}
+			file := write(t, s)
+			for _, text := range append(tt.want, "\nprofile: h100-sxm-efa-p5  # seen: ") {
+				if !strings.Contains(file, text) {
+					t.Errorf("the file lacks %q:\n%s", text, file)
+				}
+			}
+			for _, text := range tt.not {
+				if strings.Contains(file, text) {
+					t.Errorf("the file has %q:\n%s", text, file)
+				}
+			}
+		})
+	}
+}
+
 // Nodes that cannot be a group have a TODO with the reason, and no group. They stay in the inventory, where gate node
 // finds them if the TODO is deleted and nothing else.
 func TestNodesOfAnotherSite(t *testing.T) {

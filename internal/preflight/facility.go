@@ -33,6 +33,10 @@ func judgeFacility(facts []controllerFacts, s site.SignOff, now time.Time) []Lin
 			out = append(out, stop("Redfish", f.controller.Name, "check the controller's URL, user, passwordFile and caFile in the site file, and its network connection", "%v", f.err))
 			continue
 		}
+		if err := f.reading.Unread(); err != nil {
+			out = append(out, stop("Redfish", f.controller.Name, "look at the log of the controller, restart it (Manager.Reset) or update its firmware", "%v", err))
+			continue
+		}
 		out = append(out, ok("Redfish", f.controller.Name, "logged in; it lists %d PDUs and %d chassis of the site", len(f.reading.PDUs), len(f.reading.Chassis)))
 	}
 	if err := s.InForce(now); err != nil {

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/firstlight/firstlight/internal/probe/redfish"
 	"github.com/firstlight/firstlight/internal/site"
 )
 
@@ -17,5 +18,7 @@ func TestJudgeFacility(t *testing.T) {
 	rack := site.Redfish{Name: "rack-1"}
 	require(t, "healthy", judgeFacility([]controllerFacts{{controller: rack}}, signed, now))
 	require(t, "refused", judgeFacility([]controllerFacts{{controller: rack, err: errors.New("401")}}, signed, now), "would-stop Redfish rack-1: 401")
+	partly := redfish.Reading{Chassis: []redfish.Chassis{{ID: "gpu-01", State: "On", Watts: 2000}, {ID: "gpu-02", Unread: "its systems: 500"}}}
+	require(t, "a chassis is not read", judgeFacility([]controllerFacts{{controller: rack, reading: partly}}, signed, now), "would-stop Redfish rack-1: chassis gpu-02: its systems: 500")
 	require(t, "expired", judgeFacility(nil, expired, now), "would-stop sign-off facility.signOff: expired")
 }

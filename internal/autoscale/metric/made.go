@@ -3,9 +3,9 @@ package metric
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"time"
 
@@ -69,6 +69,9 @@ func made(values, stamps []prom.Sample, form string, h hosts, now time.Time) []s
 // readValue sends the adapter's query to Prometheus.
 func readValue(ctx context.Context, p prom.Prometheus, query string) (float64, error) {
 	samples, _, err := p.Query(ctx, query, time.Time{})
+	if errors.Is(err, prom.ErrNotFinite) {
+		return 0, fmt.Errorf("%w: %w", errNoValue, err)
+	}
 	if err != nil {
 		return 0, fmt.Errorf("query %s: %w", query, err)
 	}
@@ -77,8 +80,6 @@ func readValue(ctx context.Context, p prom.Prometheus, query string) (float64, e
 		return 0, fmt.Errorf("%w: no series", errNoValue)
 	case len(samples) > 1:
 		return 0, fmt.Errorf("%w: %d series, want one", errNoValue, len(samples))
-	case math.IsNaN(samples[0].Value):
-		return 0, fmt.Errorf("%w: NaN", errNoValue)
 	}
 	return samples[0].Value, nil
 }

@@ -197,6 +197,31 @@ func TestAPDUWithoutMainsIsUnobserved(t *testing.T) {
 	}
 }
 
+// A controller that cannot show one of its resources (openbmc/bmcweb issue 98: HTTP 500 of a system) leaves the others judged.
+func TestAResourceThatIsNotReadIsUnobserved(t *testing.T) {
+	t.Parallel()
+	s, p := room()
+	s.Facility.Redfish[0].Chassis = append(s.Facility.Redfish[0].Chassis, "gpu-02")
+	r := reading()
+	r.Chassis = append(r.Chassis, redfish.Chassis{ID: "gpu-02", Unread: "its systems: 500: Internal Server Error"})
+	r.PDUs[1].Unread = "mains: 503: Service Unavailable"
+	g := facility.New(s, p, facility.Deps{})
+	j := g.Judge(look(t, s, p, r, nil))
+	if j.Verdict != check.Unobserved || len(j.Findings) != 2 || j.Findings[0].Suspect != "pdu-b" || j.Findings[1].Suspect != "gpu-02" {
+		t.Fatalf("%+v", j)
+	}
+	for i, want := range []string{"controller rack-1 does not show PDU pdu-b: mains: 503", "controller rack-1 does not show chassis gpu-02: its systems: 500"} {
+		if !strings.Contains(j.Findings[i].Message, want) {
+			t.Errorf("%+v, want %s", j.Findings[i], want)
+		}
+	}
+	// the others are judged
+	r.PDUs[1].Health, r.Chassis[0].State = "Critical", "Off"
+	if j := g.Judge(look(t, s, p, r, nil)); j.Verdict != check.Failed || len(j.Findings) < 2 || j.Findings[0].Suspect != "pdu-b" || j.Findings[1].Suspect != "gpu-01" {
+		t.Errorf("%+v", j)
+	}
+}
+
 // A host on standby draws power for its controller: a chassis was on with the first watt.
 func TestAChassisWithoutAPowerStateIsUnobserved(t *testing.T) {
 	t.Parallel()

@@ -13,6 +13,7 @@ import (
 const (
 	remedySign  = "have the facility's owner sign (by, role, reference, at, expires under facility.signOff), then run the gate again: firstlight accept --from facility"
 	remedyTwice = "give each of them its own Redfish Id, or ask the vendor of the controller"
+	remedyRead  = "look at the log of the controller, restart it (Manager.Reset) or update its firmware; then run the gate again: firstlight accept --from facility"
 	remedySite  = "run the gate again: firstlight accept --from facility"
 )
 
@@ -89,6 +90,8 @@ func judgePDUs(b *check.Builder, r site.Redfish, reading redfish.Reading, id str
 		case found[0].Down():
 			b.Fail(id, name, "close its breaker or restore its feed, then run the gate again: firstlight accept --from facility",
 				"PDU %s is not energised: state %q, health %q, mains %q", name, found[0].State, found[0].Health, found[0].Mains)
+		case found[0].Unread != "":
+			b.Unobserved(id, name, remedyRead, "controller %s does not show PDU %s: %s", r.Name, name, found[0].Unread)
 		case len(found[0].Mains) == 0:
 			b.Unobserved(id, name, remedyUnknown, "PDU %s reports no mains: whether it is energised is unknown", name)
 		case !found[0].Energised():
@@ -114,6 +117,8 @@ func judgeChassis(b *check.Builder, r site.Redfish, reading redfish.Reading, id 
 		switch {
 		case len(found) > 1:
 			b.Unobserved(id, name, remedyTwice, "controller %s lists chassis %s %d times: which one is meant is unknown", r.Name, name, len(found))
+		case c.Unread != "":
+			b.Unobserved(id, name, remedyRead, "controller %s does not show chassis %s: %s", r.Name, name, c.Unread)
 		case c.State == "" && c.Watts > 0:
 			b.Unobserved(id, name, "update the controller's firmware, or remove the chassis from facility.redfish; gate node checks whether its host is up",
 				"chassis %s draws %.0f W and reports no power state: whether it is on or on standby is unknown", name, c.Watts)

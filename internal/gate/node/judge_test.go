@@ -155,7 +155,10 @@ func TestDefects(t *testing.T) {
 		"NVLink fabric without its manager": {on(2, func(g *nvidia.GPU) {
 			g.FabricHealth = map[string]string{"summary": "Healthy", "partition_assigned": "True", "gfm_state": "Disconnected"}
 		}), "gpu-02/gpu2", "gfm_state Disconnected"},
-		"fatal SXid": {event(nvidia.XidEvent{Kind: nvidia.KindSXid, Code: 20034, PCI: "0000:05:00", Device: "nvswitch0", Fatal: true}), "gpu-02/nvswitch0", "fatal"},
+		"fatal SXid":                     {event(nvidia.XidEvent{Kind: nvidia.KindSXid, Code: 20034, PCI: "0000:05:00", Device: "nvswitch0", Fatal: true}), "gpu-02/nvswitch0", "fatal"},
+		"SXid of an access control list": {event(nvidia.XidEvent{Kind: nvidia.KindSXid, Code: 11004, PCI: "0000:05:00", Device: "nvswitch0"}), "gpu-02/nvswitch0", "non-fatal, and its recovery"},
+		"SXid that stalls NVLink":        {event(nvidia.XidEvent{Kind: nvidia.KindSXid, Code: 12028, PCI: "0000:05:00", Device: "nvswitch0"}), "gpu-02/nvswitch0", "non-fatal, and its recovery"},
+		"SXid of a heartbeat":            {event(nvidia.XidEvent{Kind: nvidia.KindSXid, Code: 19084, PCI: "0000:05:00", Device: "nvswitch0"}), "gpu-02/nvswitch0", "non-fatal, and its recovery"},
 		"a diagnostic's summary says why": {func(h []*hostSeen) {
 			test := &h[1].Diag.Diag.Tests[1]
 			test.Status, h[1].Diag.Outcome = nvidia.DiagFail, nvidia.DiagTestFailed
@@ -327,7 +330,11 @@ func TestNotesDoNotFail(t *testing.T) {
 		{Kind: nvidia.KindXid, Code: 154, PCI: "0000:1e:00", Action: "None", Count: 1},
 		{Kind: nvidia.KindDriver, PCI: "0000:20:00", Text: "RmInitAdapter failed! (0x62:0x40:2168)", Count: 1},
 		{Kind: nvidia.KindXid, Code: 149, PCI: "0000:1e:00", Count: 1},
-		{Kind: nvidia.KindSXid, Code: 12028, Device: "nvswitch1", PCI: "0000:05:00", Count: 1},
+		// D.4 of NVIDIA's Fabric Manager guide: corrected ECC errors, replays, links shut down, and what "can be safely ignored".
+		{Kind: nvidia.KindSXid, Code: 11012, Device: "nvswitch1", PCI: "0000:05:00", Count: 1},
+		{Kind: nvidia.KindSXid, Code: 20001, Device: "nvswitch1", PCI: "0000:05:00", Count: 1},
+		{Kind: nvidia.KindSXid, Code: 20012, Device: "nvswitch1", PCI: "0000:05:00", Count: 1},
+		{Kind: nvidia.KindSXid, Code: 22013, Device: "nvswitch1", PCI: "0000:05:00", Count: 1},
 	}
 	hosts[1].gpu(0, func(g *nvidia.GPU) { g.ClockReasons["sw_power_cap"] = true }) // legal at full power
 	hosts[1].After.Log.GPUs[0].ClockCountersUS["sw_power_cap"] = 1 << 40

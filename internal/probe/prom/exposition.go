@@ -36,6 +36,9 @@ func parseExposition(raw []byte, name string) ([]Sample, error) {
 		default:
 			return nil, fmt.Errorf("read metrics: %s is not a gauge", name)
 		}
+		if err := finite(s.Labels, s.Value); err != nil {
+			return nil, fmt.Errorf("read %s: %w", name, err)
+		}
 		out = append(out, s)
 	}
 	return out, nil

@@ -1,6 +1,8 @@
 package prom
 
 import (
+	"errors"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -36,6 +38,11 @@ untyped_one 3
 	for _, name := range []string{"DCGM_FI_DEV_PCIE_REPLAY_COUNTER"} {
 		if got, err := ParseExposition([]byte(text), name); err == nil {
 			t.Errorf("%s was read as %v", name, got)
+		}
+	}
+	for _, value := range []string{"NaN", "+Inf", "-Inf"} {
+		if got, err := ParseExposition([]byte("# TYPE a gauge\na{gpu=\"0\"} "+value+"\n"), "a"); !errors.Is(err, ErrNotFinite) || !strings.Contains(err.Error(), "map[gpu:0]") {
+			t.Errorf("%s: %v, %v", value, got, err)
 		}
 	}
 	if got, err := ParseExposition([]byte("<html>"), "a"); err == nil {

@@ -66,7 +66,12 @@ func TestParsePartialAnswers(t *testing.T) {
 		"series left out by PromQL": {`{"status":"success",` + whole + `,"warnings":["PromQL warning: encountered a mix of histograms and floats for aggregation (1:1)"]}`, "incomplete answer: PromQL warning"},
 		"a storage node is missing": {`{"status":"success","isPartial":true,` + empty + `}`, "incomplete answer: isPartial is true"},
 		"a native histogram":        {`{"status":"success","data":{"resultType":"vector","result":[{"metric":{"job":"x"},"histogram":[1435781451.781,{"count":"60","sum":"120"}]}]}}`, "is a native histogram"},
-		"a scalar":                  {`{"status":"success","data":{"resultType":"scalar","result":[1773114089.184,"42"]}}`, `result type is "scalar", want vector`},
+		// https://prometheus.io/docs/prometheus/latest/querying/api/: "NaN", "Inf" and "-Inf" are strings as any value.
+		"no number":              {`{"status":"success","data":{"resultType":"vector","result":[{"metric":{"gpu":"0"},"value":[1773114089.184,"NaN"]}]}}`, "value of sample map[gpu:0] is NaN: must be a finite number"},
+		"infinite":               {`{"status":"success","data":{"resultType":"vector","result":[{"metric":{"gpu":"0"},"value":[1773114089.184,"+Inf"]}]}}`, "value of sample map[gpu:0] is +Inf: must be a finite number"},
+		"infinite, and negative": {`{"status":"success","data":{"resultType":"vector","result":[{"metric":{"gpu":"0"},"value":[1773114089.184,"-Inf"]}]}}`, "value of sample map[gpu:0] is -Inf: must be a finite number"},
+		"a large number":         {`{"status":"success","data":{"resultType":"vector","result":[{"metric":{"gpu":"0"},"value":[1773114089.184,"1.7976931348623157e+308"]}]}}`, ""},
+		"a scalar":               {`{"status":"success","data":{"resultType":"scalar","result":[1773114089.184,"42"]}}`, `result type is "scalar", want vector`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -134,11 +134,26 @@ func parseSample(labels map[string]string, value [2]json.RawMessage) (Sample, er
 	if err != nil {
 		return Sample{}, fmt.Errorf("read value of sample %v: %w", labels, err)
 	}
+	if err := finite(labels, v); err != nil {
+		return Sample{}, err
+	}
 	t, err := unix(at)
 	if err != nil {
 		return Sample{}, fmt.Errorf("read time of sample %v: %w", labels, err)
 	}
 	return Sample{Labels: labels, At: t, Value: v}, nil
+}
+
+// ErrNotFinite is in the error of a sample without a number.
+var ErrNotFinite = errors.New("must be a finite number; look at the exporter of the series, or at the recording rule that divides by 0")
+
+// finite refuses NaN and the infinities, which Prometheus stores as any other value: no limit holds for them, and
+// the JSON of an observation has neither.
+func finite(labels map[string]string, v float64) error {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return fmt.Errorf("value of sample %v is %v: %w", labels, v, ErrNotFinite)
+	}
+	return nil
 }
 
 // unix converts Unix seconds with a fraction.

@@ -1,6 +1,7 @@
 package redfish
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,6 +39,8 @@ type PDU struct {
 	// whose state is unknown) and the states of open breakers ("breaker Tripped"); none if the
 	// controller does not report circuits.
 	Mains []string `json:"mains,omitempty"`
+	// Unread is why the PDU, or its mains, could not be read.
+	Unread string `json:"unread,omitempty"`
 }
 
 // Down reports whether the PDU reports that it is not enabled or not healthy, or that an
@@ -50,7 +53,7 @@ func (p PDU) Down() bool {
 // Energised reports whether the PDU is enabled and not unhealthy and reports that each incoming
 // circuit is on.
 func (p PDU) Energised() bool {
-	return !p.Down() && p.State != "" && len(p.Mains) > 0 && !slices.Contains(p.Mains, "")
+	return !p.Down() && p.Unread == "" && p.State != "" && len(p.Mains) > 0 && !slices.Contains(p.Mains, "")
 }
 
 // Chassis is the power state and draw of one chassis.
@@ -62,13 +65,32 @@ type Chassis struct {
 	Watts float64 `json:"watts"`
 	// Unmetered tells that the controller shows no number of watts, such as null: Watts is then 0.
 	Unmetered bool `json:"unmetered,omitempty"`
+	// Unread is why the chassis, its draw or its state could not be read: it has neither then.
+	Unread string `json:"unread,omitempty"`
 }
 
 // On reports whether the chassis is switched on. The controller of a chassis that is off also
 // draws power.
 func (c Chassis) On() bool { return c.State == on && c.Watts > 0 }
 
-// Read reads all PDUs of a controller and the chassis that the site lists.
+// Unread names the PDUs and chassis that could not be read; nil without any.
+func (r Reading) Unread() error {
+	var out []error
+	for _, p := range r.PDUs {
+		if p.Unread != "" {
+			out = append(out, fmt.Errorf("PDU %s: %s", p.ID, p.Unread))
+		}
+	}
+	for _, c := range r.Chassis {
+		if c.Unread != "" {
+			out = append(out, fmt.Errorf("chassis %s: %s", c.ID, c.Unread))
+		}
+	}
+	return errors.Join(out...)
+}
+
+// Read reads all PDUs of a controller and the chassis that the site lists. One that cannot be read leaves the others
+// readable: controllers answer 500 for a single resource (openbmc/bmcweb issue 98).
 func Read(ctx context.Context, r site.Redfish) (Reading, error) {
 	return guard.Parse("controller "+r.Name, func() (Reading, error) { return read(ctx, r) })
 }
@@ -90,7 +112,7 @@ func read(ctx context.Context, r site.Redfish) (Reading, error) {
 	}
 	out := Reading{Controller: r.Name}
 	if len(r.PDUs) > 0 {
-		if out.PDUs, err = pdus(client, root.PowerEquipment); err != nil {
+		if out.PDUs, err = pdus(client, root.PowerEquipment, r.PDUs); err != nil {
 			return Reading{}, fmt.Errorf("read the PDUs of controller %s: %w", r.Name, err)
 		}
 	}
@@ -102,7 +124,8 @@ func read(ctx context.Context, r site.Redfish) (Reading, error) {
 	return out, nil
 }
 
-func pdus(client *gofish.APIClient, equipment common.Link) ([]PDU, error) {
+// pdus reads all PDUs. Of those that cannot be read, the wanted ones have the reason.
+func pdus(client *gofish.APIClient, equipment common.Link, wanted []string) ([]PDU, error) {
 	if equipment == "" {
 		return nil, errors.New("the service has no PowerEquipment")
 	}
@@ -115,16 +138,27 @@ func pdus(client *gofish.APIClient, equipment common.Link) ([]PDU, error) {
 		return nil, err
 	}
 	out := make([]PDU, 0, len(uris))
+	var unread error
 	for _, uri := range uris {
 		p, err := pdu(client, uri)
+		if p.ID == "" && err != nil {
+			unread = cmp.Or(unread, err)
+			continue
+		}
 		if err != nil {
-			return nil, err
+			p.Unread = err.Error()
 		}
 		out = append(out, p)
+	}
+	for _, id := range wanted {
+		if unread != nil && !slices.ContainsFunc(out, func(p PDU) bool { return p.ID == id }) {
+			out = append(out, PDU{ID: id, Unread: fmt.Sprintf("was not found, and one could not be read: %v", unread)})
+		}
 	}
 	return out, nil
 }
 
+// pdu reads a PDU. An error with its ID is of its mains.
 func pdu(client *gofish.APIClient, uri string) (PDU, error) {
 	var unit struct {
 		ID     string `json:"Id"`
@@ -140,12 +174,12 @@ func pdu(client *gofish.APIClient, uri string) (PDU, error) {
 	}
 	circuits, err := members(client, unit.Mains) // none if the controller has no such link
 	if err != nil {
-		return PDU{}, fmt.Errorf("mains of PDU %s: %w", unit.ID, err)
+		return p, fmt.Errorf("mains: %w", err)
 	}
 	for _, uri := range circuits {
 		var c circuit
 		if err := get(client, uri, &c); err != nil {
-			return PDU{}, fmt.Errorf("mains of PDU %s: %w", unit.ID, err)
+			return p, fmt.Errorf("mains: %w", err)
 		}
 		p.Mains = append(p.Mains, c.state())
 		if c.BreakerState != "" && c.BreakerState != "Normal" {
@@ -203,7 +237,7 @@ type chassisResource struct {
 	Links                     struct{ ComputerSystems common.Links }
 }
 
-// chassis reads those that are wanted. Others that cannot be read are left out: the controllers of some servers list
+// chassis reads those that are wanted; one that cannot be read has the reason. Others that cannot be read are left out: the controllers of some servers list
 // chassis that they do not have.
 func chassis(client *gofish.APIClient, collection common.Link, wanted []string) ([]Chassis, error) {
 	uris, err := members(client, collection)
@@ -215,9 +249,7 @@ func chassis(client *gofish.APIClient, collection common.Link, wanted []string) 
 	for _, uri := range uris {
 		var c chassisResource
 		if err := get(client, uri, &c); err != nil {
-			if unread == nil {
-				unread = err
-			}
+			unread = cmp.Or(unread, err)
 			continue
 		}
 		byID[c.ID] = c
@@ -225,23 +257,27 @@ func chassis(client *gofish.APIClient, collection common.Link, wanted []string) 
 	var out []Chassis
 	for _, id := range wanted {
 		c, ok := byID[id]
-		if !ok && unread != nil {
-			return nil, fmt.Errorf("chassis %s was not found, and one could not be read: %w", id, unread)
-		}
-		if !ok {
-			continue // the gate reports it as missing
-		}
-		watts, metered, err := draws(client, c)
-		if err != nil {
-			return nil, fmt.Errorf("chassis %s: %w", id, err)
-		}
-		state, err := stateOf(client, c)
-		if err != nil {
-			return nil, fmt.Errorf("systems of chassis %s: %w", id, err)
-		}
-		out = append(out, Chassis{ID: id, State: state, Watts: watts, Unmetered: !metered})
+		switch {
+		case ok:
+			out = append(out, one(client, c))
+		case unread != nil:
+			out = append(out, Chassis{ID: id, Unread: fmt.Sprintf("was not found, and one could not be read: %v", unread)})
+		} // the gate reports others as missing
 	}
 	return out, nil
+}
+
+// one reads the draw and the state of a chassis.
+func one(client *gofish.APIClient, c chassisResource) Chassis {
+	watts, metered, err := draws(client, c)
+	if err != nil {
+		return Chassis{ID: c.ID, Unread: err.Error()}
+	}
+	state, err := stateOf(client, c)
+	if err != nil {
+		return Chassis{ID: c.ID, Unread: fmt.Sprintf("its systems: %v", err)}
+	}
+	return Chassis{ID: c.ID, State: state, Watts: watts, Unmetered: !metered}
 }
 
 // stateOf is the power state of a chassis. It is On if neither the chassis nor one of its systems reports

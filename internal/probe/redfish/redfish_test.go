@@ -2,6 +2,7 @@ package redfish_test
 
 import (
 	"encoding/pem"
+	"fmt"
 	"io"
 	"log"
 	"net/http"
@@ -158,13 +159,8 @@ func TestACircuitWithoutAPowerStateIsRead(t *testing.T) {
 func TestReadRefuses(t *testing.T) {
 	t.Parallel()
 	for name, spoil := range map[string]func(t *testing.T, resources tree, r *site.Redfish){
-		"no PowerEquipment": func(_ *testing.T, resources tree, _ *site.Redfish) { resources["/redfish/v1"] = `{"Id":"RootService"}` },
-		"a PDU is gone": func(_ *testing.T, resources tree, _ *site.Redfish) {
-			delete(resources, "/redfish/v1/PowerEquipment/RackPDUs/b")
-		},
-		"a circuit is gone":       func(_ *testing.T, resources tree, _ *site.Redfish) { delete(resources, "/redfish/v1/m2") },
+		"no PowerEquipment":       func(_ *testing.T, resources tree, _ *site.Redfish) { resources["/redfish/v1"] = `{"Id":"RootService"}` },
 		"not JSON":                func(_ *testing.T, resources tree, _ *site.Redfish) { resources["/redfish/v1/Chassis"] = "<html>" },
-		"chassis tells no power":  func(_ *testing.T, _ tree, r *site.Redfish) { r.Chassis = append(r.Chassis, "gpu-03") },
 		"wrong password":          func(t *testing.T, _ tree, r *site.Redfish) { t.Helper(); write(t, r.PasswordFile, "letmein") },
 		"no password file":        func(_ *testing.T, _ tree, r *site.Redfish) { r.PasswordFile += ".gone" },
 		"no CA file":              func(_ *testing.T, _ tree, r *site.Redfish) { r.CAFile += ".gone" },
@@ -183,6 +179,49 @@ func TestReadRefuses(t *testing.T) {
 			}
 			if !strings.Contains(err.Error(), "controller bmc") || strings.Contains(err.Error(), password) {
 				t.Errorf("%v: want the controller named and no password", err)
+			}
+		})
+	}
+}
+
+// A resource that cannot be read is not read as off, and leaves the others readable (openbmc/bmcweb issue 98: HTTP 500 of one system).
+func TestAResourceThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	const v1 = "/redfish/v1"
+	for name, tt := range map[string]struct {
+		spoil func(resources tree, r *site.Redfish)
+		want  string // "" without one
+	}{
+		"none":              {func(tree, *site.Redfish) {}, ""},
+		"a PDU is gone":     {func(r tree, _ *site.Redfish) { delete(r, v1+"/PowerEquipment/RackPDUs/b") }, "PDU b: was not found, and one could not be read: get " + v1 + "/PowerEquipment/RackPDUs/b"},
+		"a circuit is gone": {func(r tree, _ *site.Redfish) { delete(r, v1+"/m2") }, "PDU a: mains: get " + v1 + "/m2"},
+		"the mains are":     {func(r tree, _ *site.Redfish) { delete(r, v1+"/PowerEquipment/RackPDUs/a/Mains") }, "PDU a: mains: get " + v1 + "/PowerEquipment/RackPDUs/a/Mains"},
+		"a chassis is gone": {func(r tree, _ *site.Redfish) { delete(r, v1+"/Chassis/gpu-02") }, "chassis gpu-02: was not found, and one could not be read: get " + v1 + "/Chassis/gpu-02"},
+		"a draw is gone":    {func(r tree, _ *site.Redfish) { delete(r, v1+"/Chassis/gpu-02/Env") }, "chassis gpu-02: get " + v1 + "/Chassis/gpu-02/Env"},
+		"no draw":           {func(_ tree, r *site.Redfish) { r.Chassis = append(r.Chassis, "gpu-03") }, "chassis gpu-03: power draw not found"},
+		"a system is gone": {func(r tree, _ *site.Redfish) {
+			r[v1+"/Chassis/gpu-02"] = `{"Id":"gpu-02","EnvironmentMetrics":{"@odata.id":"/redfish/v1/Chassis/gpu-02/Env"},"Links":{"ComputerSystems":[{"@odata.id":"/redfish/v1/Systems/2"}]}}`
+		}, "chassis gpu-02: its systems: get " + v1 + "/Systems/2"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			resources := healthy()
+			r := start(t, resources)
+			tt.spoil(resources, &r)
+			got, err := redfish.Read(t.Context(), r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(got.PDUs) != len(r.PDUs) || len(got.Chassis) != len(r.Chassis) || got.Chassis[0] != (redfish.Chassis{ID: "gpu-01", State: "On", Watts: 2000.5}) {
+				t.Errorf("%+v", got)
+			}
+			if unread := got.Unread(); tt.want == "" && unread != nil || tt.want != "" && (unread == nil || !strings.HasPrefix(unread.Error(), tt.want)) {
+				t.Errorf("%v, want %q", unread, tt.want)
+			}
+			for _, p := range got.PDUs {
+				if p.Unread != "" && (p.Energised() || p.Down()) {
+					t.Errorf("%+v is read", p)
+				}
 			}
 		})
 	}
@@ -361,14 +400,14 @@ func TestFieldsThatAreNotRead(t *testing.T) {
 			resources[v1+"/Systems/1"] = `{"Id":"1","PowerState":"On"}`
 			resources[tt.path] = tt.body
 			got, err := redfish.Read(t.Context(), start(t, resources))
-			if tt.refused != "" {
-				if err == nil || !strings.Contains(err.Error(), tt.refused) {
-					t.Errorf("%+v, %v; want an error of %s", got, err, tt.refused)
-				}
-				return
-			}
 			if err != nil {
 				t.Fatal(err)
+			}
+			if tt.refused != "" {
+				if c := got.Chassis[0]; c.State != "" || !strings.Contains(c.Unread, tt.refused) {
+					t.Errorf("%+v, want an error of %s", c, tt.refused)
+				}
+				return
 			}
 			if c := got.Chassis[0]; c.State != "On" || c.Watts != 2000.5 {
 				t.Errorf("%+v", c)
@@ -393,8 +432,12 @@ func TestAChassisThatTheSiteDoesNotName(t *testing.T) {
 	}
 	for _, id := range []string{"gpu-03", "unknown"} { // either may be the one that could not be read
 		r.Chassis = []string{"gpu-01", id}
-		if got, err := redfish.Read(t.Context(), r); err == nil || !strings.Contains(err.Error(), id) || !strings.Contains(err.Error(), "/Chassis/gpu-03") {
-			t.Errorf("%s: %+v, %v", id, got, err)
+		got, err := redfish.Read(t.Context(), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if unread := fmt.Sprint(got.Unread()); !strings.Contains(unread, id) || !strings.Contains(unread, "/Chassis/gpu-03") {
+			t.Errorf("%s: %+v, %s", id, got, unread)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package trainer
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"regexp"
@@ -14,12 +15,14 @@ import (
 
 var (
 	stepLine = regexp.MustCompile(`(?:^|\s)step:\s*(\d+)\s+loss:\s*(\S+)\s`)
-	field    = regexp.MustCompile(`(memory|tps|tflops|mfu):\s*(\S+)`)
-	stamp    = regexp.MustCompile(`\[titan\] (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}) `)
+	field    = regexp.MustCompile(`(memory|tps|wps|tflops|mfu):\s*(\S+)`)
+	stamp    = regexp.MustCompile(`\[titan\] (` + moment + `) |^(` + moment + `) - root - `) // releases of 2024 have no [titan]
 	peak     = regexp.MustCompile(`Peak FLOPS used for computing MFU: (\S+)`)
 	batch    = regexp.MustCompile(`local batch size (\d+),.*gradient accumulation steps (\d+), sequence length (\d+)`)
 	size     = regexp.MustCompile(`size: ([\d,]+) total parameters`)
 )
+
+const moment = `\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}`
 
 // ParseTorchtitan parses a log of torchtitan.
 func ParseTorchtitan(r io.Reader) (TorchtitanLog, error) {
@@ -42,7 +45,7 @@ func torchtitanLine(p *collector[TorchtitanRank], l logline.Line) {
 	if strings.Contains(l.Text, "step:") {
 		m = stepLine.FindStringSubmatch(l.Text)
 	}
-	if l.Rank < 0 && m == nil && !strings.Contains(l.Text, "[titan]") {
+	if l.Rank < 0 && m == nil && !strings.Contains(l.Text, "[titan]") && !stamp.MatchString(l.Text) {
 		return
 	}
 	rank := p.rank(l.Rank)
@@ -62,7 +65,7 @@ func torchtitanLine(p *collector[TorchtitanRank], l logline.Line) {
 func (r *TorchtitanRank) setup(text string) {
 	if r.Started.IsZero() {
 		if m := stamp.FindStringSubmatch(text); m != nil {
-			if at, err := time.Parse("2006-01-02 15:04:05,000", m[1]); err == nil {
+			if at, err := time.Parse("2006-01-02 15:04:05,000", cmp.Or(m[1], m[2])); err == nil {
 				r.Started = at
 			}
 		}
@@ -112,7 +115,7 @@ func parseStep(m []string, text string) (TorchtitanStep, error) {
 		case f[1] == "mfu" && f[2] == "N/A":
 		case !ok || v < 0:
 			return TorchtitanStep{}, fmt.Errorf("invalid %s %.40q: must be a non-negative number", f[1], f[2])
-		case f[1] == "tps":
+		case f[1] == "tps", f[1] == "wps": // the name of tps until the release of February 2025, with the same formula
 			s.TPS, throughput = v, true
 		case f[1] == "tflops":
 			s.TFLOPS = &v

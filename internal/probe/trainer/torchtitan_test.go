@@ -51,17 +51,48 @@ func TestParseTorchtitan(t *testing.T) {
 	}
 }
 
+// Releases of 2024 print wps (pytorch/torchtitan v0.0.2, train.py: "tokens per second, abbr. as wps by convention") and no
+// [titan] (pytorch/torchtitan pull request 171); every step of such a log had no tps.
+func TestParseTorchtitanOf2024(t *testing.T) {
+	t.Parallel()
+	lines := []string{
+		"2024-03-27 14:30:00,872 - root - INFO - Starting job: Llama 3 8B training",
+		"2024-03-27 14:30:02,818 - root - INFO - Model llama3 8B size: 8,030,261,248 total parameters",
+		"2024-03-27 14:30:12,001 - root - INFO - \x1b[36mstep: 10  \x1b[32mloss:  9.4939  \x1b[33mmemory: 72.82GiB(91.97%)  \x1b[34mwps: 5,314  \x1b[35mmfu: 30.55%\x1b[39m",
+		"2024-03-27 14:31:00,000 - root - INFO - Training completed",
+	}
+	for _, label := range []string{"", "[rank0]:"} {
+		got, err := trainer.ParseTorchtitan(strings.NewReader(label + strings.Join(lines, "\n"+label) + "\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		rank := -1
+		if label != "" {
+			rank = 0
+		}
+		want := trainer.TorchtitanLog{Ranks: []trainer.TorchtitanRank{{
+			Rank: rank, Started: time.Date(2024, 3, 27, 14, 30, 0, 872e6, time.UTC), Completed: true, Parameters: 8030261248,
+			Steps: []trainer.TorchtitanStep{{Step: 10, Loss: new(9.4939), TPS: 5314, MFU: new(30.55), Memory: new(72.82)}},
+		}}}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%q: %s", label, diff)
+		}
+	}
+}
+
 func TestLinesWithoutStepAreIgnored(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		text     string
 		problems int
 	}{
-		"empty":     {"", 0},
-		"noise":     {"hello\n\xff\xfe\n", 0},
-		"cut":       {"[rank0]:[titan] 2026-01-09 19:02:58,105 - root - INFO - step: 20  loss: 11.8 grad_norm", 1},
-		"bad tps":   {"step: 20  loss: 11.8  tps: fast", 1},
-		"huge step": {"step: 99999999999999999999  loss: 11.8  tps: 1", 1},
+		"empty":                 {"", 0},
+		"noise":                 {"hello\n\xff\xfe\n", 0},
+		"cut":                   {"[rank0]:[titan] 2026-01-09 19:02:58,105 - root - INFO - step: 20  loss: 11.8 grad_norm", 1},
+		"another program's log": {"2024-03-27 14:30:00,872 INFO - Training completed", 0},
+		"bad wps":               {"step: 20  loss: 11.8  wps: fast", 1},
+		"bad tps":               {"step: 20  loss: 11.8  tps: fast", 1},
+		"huge step":             {"step: 99999999999999999999  loss: 11.8  tps: 1", 1},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

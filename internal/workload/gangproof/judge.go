@@ -12,7 +12,9 @@ import (
 
 const (
 	remedyAgain = "run the check again"
-	remedyFree  = "run the check when the GPUs are free"
+	// KAI says nothing of a queue that it does not know or that has children (kai-scheduler/KAI-Scheduler issue 621).
+	remedyUndecided = "check that the queue of the pods exists, is open and has no child queues, and read the log of their scheduler"
+	remedyFree      = "run the check when the GPUs are free"
 )
 
 // Proof is the observed placement of a gang.
@@ -45,7 +47,7 @@ func (p Proof) TooLarge(b *check.Builder, r Room) bool {
 	case pl.Unstarted:
 		b.Fail(p.ID, p.Controller, "check that the controller runs, and read its log", "created none of the %d pods of a job: %s", pl.Wanted, p.Undecided)
 	case p.Undecided != "" || pl.Refused == 0 && !pl.GroupRefused:
-		b.Unobserved(p.ID, p.Scheduler, "read the log of the scheduler of the pods", "no decision about a gang that does not fit was observed: %s", p.Undecided)
+		b.Unobserved(p.ID, p.Scheduler, remedyUndecided, "no decision about a gang that does not fit was observed: %s", p.Undecided)
 	case pl.Exist < pl.Wanted && (pl.Exist > 0 || !pl.GroupRefused):
 		b.Unobserved(p.ID, p.Scheduler, remedyAgain, "only %d of %d pods of a gang that does not fit were observed", pl.Exist, pl.Wanted)
 	default:
@@ -74,7 +76,7 @@ func (p Proof) Fits(b *check.Builder, r Room, fitsAfter int) bool {
 	case pl.Bound == pods:
 		return true
 	case p.Undecided != "" && pl.Refused == 0 && !pl.GroupRefused:
-		b.Unobserved(p.ID, p.Scheduler, "read the log of the scheduler of the pods; run the check again when the control plane is less busy",
+		b.Unobserved(p.ID, p.Scheduler, remedyUndecided+"; run the check again when the control plane is less busy",
 			"placed %d of %d pods of a gang that fits, and refused none: no decision about the others was observed: %s", pl.Bound, pl.Wanted, p.Undecided)
 	case fitsAfter < r.Fits:
 		b.Unobserved(p.ID, p.Scheduler, remedyFree, "placed %d of %d pods, but other pods took the GPUs of %d of them meanwhile", pl.Bound, pl.Wanted, r.Fits-fitsAfter)

@@ -2,6 +2,7 @@ package gatefabric
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/firstlight/firstlight/internal/check"
@@ -67,6 +68,35 @@ func TestEFACountersUnobserved(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Drivers before 2.17.0 (amzn-drivers, kernel/linux/efa/rpm/efa.spec) have no counters of the network: a
+// healthy fabric passes with a note. If other adapters have a counter, a missing one is unobserved.
+func TestEFADriverWithoutNetworkCounters(t *testing.T) {
+	t.Parallel()
+	b := newEFABench(t, 2)
+	obs := observeEFA(t, b)
+	older := slices.Clone(obs)
+	for i, o := range older {
+		if o.Kind != "counters" {
+			continue
+		}
+		figures := decoded[map[string]map[string]uint64](t, o)
+		for _, counters := range figures {
+			for _, name := range []string{"retrans_bytes", "retrans_pkts", "retrans_timeout_events", "unresponsive_remote_events", "impaired_remote_conn_events"} {
+				delete(counters, name)
+			}
+		}
+		older[i] = figuresOf(t, o, figures)
+	}
+	j := judgeEFA(b)(older)
+	const says = "no adapter counts impaired_remote_conn_events, retrans_timeout_events, unresponsive_remote_events"
+	if j.Verdict != check.Passed || len(j.Findings) != 1 || !strings.Contains(j.Findings[0].Message, says) {
+		t.Errorf("%s: %s %+v", j.Verdict, j.Reason, j.Findings)
+	}
+	checktest.Judged(t, judgeEFA(b)(efaCounters(t, older, 1, func(c map[string]uint64) { c["rx_drops"] += 101 })), check.Failed, "gpu-01/rdmap154s0", "rx_drops")
+	without := func(c map[string]uint64) { delete(c, "retrans_timeout_events") }
+	checktest.Judged(t, judgeEFA(b)(efaCounters(t, efaCounters(t, obs, 0, without), 1, without)), check.Unobserved, "gpu-01/rdmap154s0", "does not count retrans_timeout_events")
 }
 
 // figure requires a figure of a judgement.

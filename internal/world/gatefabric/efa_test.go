@@ -141,7 +141,9 @@ func TestEFARules(t *testing.T) {
 		verdict check.Verdict
 	}{
 		"drops up to a limit": {"rx_drops", 100, check.Passed}, "drops": {"rx_drops", 101, check.Failed}, "failed reads": {"rdma_read_wr_err", 1, check.Failed},
-		"failed writes": {"rdma_write_wr_err", 1, check.Failed}, "bytes": {"tx_bytes", 1 << 40, check.Passed},
+		"failed writes": {"rdma_write_wr_err", 1, check.Failed}, "timeouts up to a limit": {"retrans_timeout_events", 100, check.Passed}, "timeouts": {"retrans_timeout_events", 101, check.Failed},
+		"an unresponsive remote": {"unresponsive_remote_events", 1, check.Failed}, "an impaired connection": {"impaired_remote_conn_events", 1, check.Failed},
+		"packets sent again": {"retrans_pkts", 5799, check.Passed}, "bytes": {"tx_bytes", 1 << 40, check.Passed},
 	} {
 		changed := slices.Clone(obs)
 		last := slices.IndexFunc(obs, func(o check.Observation) bool { return o.Kind == "counters" && o.Target == "gpu-01" }) + 1

@@ -92,9 +92,13 @@ func TestCounterRules(t *testing.T) {
 		verdict check.Verdict
 		says    string
 	}{
-		"errors up to a limit":    {"out_of_sequence", 100, check.Passed, ""},
-		"errors above a limit":    {"out_of_sequence", 101, check.Failed, "out_of_sequence of gpu-02/mlx5_3 (enp94s0np0) grew by 101"},
-		"a link that went down":   {"link_down_events_phy", 1, check.Failed, "link_down_events_phy"},
+		"errors up to a limit":  {"out_of_sequence", 100, check.Passed, ""},
+		"errors above a limit":  {"out_of_sequence", 101, check.Failed, "out_of_sequence of gpu-02/mlx5_3 (enp94s0np0) grew by 101"},
+		"a link that went down": {"link_down_events_phy", 1, check.Failed, "link_down_events_phy"},
+		"frames with errors":    {"rx_crc_errors_phy", 1, check.Failed, "rx_crc_errors_phy"},
+		// an idle link has no frames with errors: linux Documentation/networking/device_drivers/ethernet/mellanox/mlx5/counters.rst
+		"symbol errors":           {"rx_symbol_err_phy", 1, check.Failed, "rx_symbol_err_phy"},
+		"symbol errors after FEC": {"rx_pcs_symbol_err_phy", 1, check.Failed, "rx_pcs_symbol_err_phy of gpu-02/mlx5_3 (enp94s0np0) grew by 1"},
 		"discards":                {"rx_discards_phy", 1, check.Failed, "rx_discards_phy"},
 		"ignored notifications":   {"rp_cnp_ignored", 1, check.Failed, "rp_cnp_ignored"},
 		"pauses up to a limit":    {"rx_prio3_pause_duration", 30_000_000, check.Passed, ""},
@@ -193,6 +197,30 @@ func TestCounterFigures(t *testing.T) {
 	j = b.judge(obs)
 	figure(t, j, "largest increase beyond a limit", 150, 0, "<=")
 	figure(t, j, "longest pause", 0.5, limit, "<=")
+}
+
+// Firmware without the group of counters has no symbol errors after FEC; one reading without them is unobserved.
+func TestFirmwareWithoutSymbolErrors(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, 2)
+	obs := healthy(t, b)
+	without := func(obs []check.Observation, readings int) []check.Observation {
+		out := slices.Clone(obs)
+		for i, o := range out {
+			if o.Kind != "counters" || readings == 0 {
+				continue
+			}
+			counters := decoded[map[string]map[string]uint64](t, o)
+			for _, port := range counters {
+				delete(port, "rx_pcs_symbol_err_phy")
+			}
+			out[i] = figuresOf(t, o, counters)
+			readings--
+		}
+		return out
+	}
+	checktest.Judged(t, b.judge(without(obs, 4)), check.Passed, "", "")
+	checktest.Judged(t, b.judge(without(obs, 1)), check.Unobserved, "gpu-01/mlx5_0", "does not count rx_pcs_symbol_err_phy")
 }
 
 // Without ECN, marked packets need no answer, and the counters of ECN need not exist.

@@ -30,6 +30,7 @@ func (c *call) efaFiles() map[string]string {
 			"send_bytes": 0, "send_wrs": 0, "recv_bytes": 0, "recv_wrs": 0,
 			"rdma_read_wrs": 0, "rdma_read_bytes": 0, "rdma_read_wr_err": 0, "rdma_read_resp_bytes": 0,
 			"rdma_write_wrs": 0, "rdma_write_bytes": 0, "rdma_write_wr_err": 0, "rdma_write_recv_bytes": 0,
+			"retrans_bytes": 0, "retrans_pkts": 0, "retrans_timeout_events": 0, "unresponsive_remote_events": 0, "impaired_remote_conn_events": 0,
 		} {
 			files[dir+"ports/1/hw_counters/"+name] = fmt.Sprintf("%d\n", value)
 		}

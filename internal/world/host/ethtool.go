@@ -34,6 +34,7 @@ func ethtool(c *call) int {
 	line("tx_discards_phy", n.PortXmitDiscards)
 	line("tx_errors_phy", 0)
 	line("link_down_events_phy", n.LinkDownedCounter)
+	line("rx_pcs_symbol_err_phy", n.SymbolErrorCounter)
 	for p := range fabric.Priorities {
 		line(fmt.Sprintf("rx_prio%d_discards", p), 0)
 	}

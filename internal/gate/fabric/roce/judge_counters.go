@@ -35,6 +35,10 @@ const (
 	counterIgnored  = "rp_cnp_ignored"
 )
 
+// counterSymbols is of a group of counters that some firmware lacks (ppcnt_statistical_group of Linux
+// drivers/net/ethernet/mellanox/mlx5/core/en_stats.c).
+const counterSymbols = "rx_pcs_symbol_err_phy"
+
 // reading is one reading of a port's counters.
 type reading map[string]uint64
 
@@ -134,7 +138,7 @@ func (g *Gate) limits(b *check.Builder, c growth) float64 {
 	worst := 0.0
 	for _, name := range slices.Sorted(maps.Keys(g.profile.Fabric.CounterLimits)) {
 		limit := g.profile.Fabric.CounterLimits[name]
-		if name == counterIgnored && !g.demands(site.WithoutECN) {
+		if name == counterIgnored && !g.demands(site.WithoutECN) || name == counterSymbols && !c.has(name) {
 			continue
 		}
 		by, _ := c.grew(b, name)
