@@ -43,7 +43,7 @@ func judgeAPI(host, version string, err error) (lines []Line, reached bool) {
 	default:
 		lines = []Line{stop(whatAPI, host, "make the API server of the kubeconfig reachable from this machine", "%v", err)}
 	}
-	return append(lines, unobserved("cluster", host, "first make the API server answer", "permissions, namespace, nodes, pods and images were not checked")), false
+	return append(lines, unobserved("cluster", host, "make the API server reachable first", "permissions, namespace, nodes, pods and images were not checked")), false
 }
 
 // cluster observes and judges what the gates need of the cluster.
@@ -181,5 +181,5 @@ func (o Options) remedyAccess() string {
 	if o.Namespace != "" {
 		args = append(args, "--namespace "+o.Namespace)
 	}
-	return "an administrator applies the output of " + strings.Join(args, " ") + " with --site and --user"
+	return "apply the output of " + strings.Join(args, " ") + " with --site and --user as an administrator"
 }

@@ -147,7 +147,7 @@ func (o Options) monitoring(ctx context.Context) []Line {
 	if o.Site.Reach.Prometheus.Service != "" || o.Site.Reach.Alertmanager.Service != "" {
 		var err error
 		if c, err = o.Cluster(ctx); err != nil {
-			return []Line{unobserved("Prometheus", "cluster", "first make the API server answer", "%v", err)}
+			return []Line{unobserved("Prometheus", "cluster", "make the API server reachable first", "%v", err)}
 		}
 	}
 	if o.Monitored != nil {
