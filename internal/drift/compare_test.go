@@ -12,6 +12,7 @@ import (
 	"github.com/firstlight/firstlight/internal/gate/collective"
 	"github.com/firstlight/firstlight/internal/gate/inference"
 	"github.com/firstlight/firstlight/internal/gate/training"
+	"github.com/firstlight/firstlight/internal/plan"
 )
 
 func testBands(t *testing.T) bands {
@@ -137,6 +138,31 @@ func TestAComparedGate(t *testing.T) {
 	c.baseline.Figures = nil
 	if j := c.Judge(loadOf(t, 100)); j.Verdict != check.Unobserved {
 		t.Errorf("without baseline: %s", j.Verdict)
+	}
+}
+
+// loweredGate is a gate with a limit that the site lowers.
+type loweredGate struct{ passes }
+
+func (loweredGate) Lowered() []string { return []string{"minMFU is 0.1, the profile's is 0.36"} }
+
+// A comparison passed by the limits that the site lowers, and its verdict did not name them.
+func TestAComparedGateNamesLoweredLimits(t *testing.T) {
+	t.Parallel()
+	base := Baseline{Run: "r", Figures: []Figure{{Gate: inference.Name, Name: "TTFT", Unit: "ms", Values: slices.Repeat([]float64{100}, 20)}}}
+	for _, c := range []struct {
+		gate check.Check
+		ttft float64
+		want int
+	}{
+		{loweredGate{passes{inference.Name}}, 100, 1},
+		{loweredGate{passes{inference.Name}}, 200, 0}, // fails, as a gate that fails names none
+		{passes{inference.Name}, 100, 0},
+	} {
+		j := plan.Judge(compared{Check: c.gate, baseline: base, bands: testBands(t)}, loadOf(t, c.ttft))
+		if len(j.Lowered) != c.want || (j.Verdict == check.Passed) != (c.ttft == 100) {
+			t.Errorf("%T: %s, lowered %q, want %d", c.gate, j.Verdict, j.Lowered, c.want)
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/gate/collective"
+	"github.com/firstlight/firstlight/internal/plan"
 	"github.com/firstlight/firstlight/internal/profile"
 )
 
@@ -15,6 +16,14 @@ type compared struct {
 	profile  *profile.Profile
 	baseline Baseline
 	bands    bands
+}
+
+// Lowered implements plan.Lowers: a loss in what has no figure in the baseline is judged by the gate's limits alone.
+func (c compared) Lowered() []string {
+	if l, ok := c.Check.(plan.Lowers); ok {
+		return l.Lowered()
+	}
+	return nil
 }
 
 // Judge implements check.Check: the gate's own criterion first.

@@ -19,7 +19,7 @@ type playbookOnOne struct{ once bool }
 
 func (playbookOnOne) Name() string { return "ansible-playbook p.yaml" }
 
-func (playbookOnOne) Run(context.Context, io.Writer) (int, error) { return 0, nil }
+func (playbookOnOne) Run(context.Context, io.Writer, func(string)) (int, error) { return 0, nil }
 
 func (p playbookOnOne) Observe(_ context.Context, rec check.Recorder, _ []string) (bool, error) {
 	host := []string{"gpu-01"}

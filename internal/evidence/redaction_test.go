@@ -81,7 +81,7 @@ func (leakyPreparation) Name() string {
 	return "helm upgrade x --set auth.password=planted-in-preparation --password planted-in-preparation"
 }
 
-func (leakyPreparation) Run(context.Context, io.Writer) (int, error) { return 0, nil }
+func (leakyPreparation) Run(context.Context, io.Writer, func(string)) (int, error) { return 0, nil }
 
 // No planted secret is in any file of the run, nor in a run that verdicts are
 // carried over to; the verdicts still replay.

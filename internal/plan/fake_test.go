@@ -160,6 +160,8 @@ type fakePrepare struct {
 
 func (f fakePrepare) Name() string { return f.name }
 
-func (f fakePrepare) Run(_ context.Context, out io.Writer) (int, error) { return f.run(out) }
+func (f fakePrepare) Run(_ context.Context, out io.Writer, _ func(string)) (int, error) {
+	return f.run(out)
+}
 
 var errStore = errors.New("disk full")

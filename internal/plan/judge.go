@@ -41,8 +41,9 @@ func judgeStep(c check.Check, playbooks playbook.Expected, obs []check.Observati
 			j.Lowered = append(j.Lowered, note)
 		}
 	}
-	if j.Verdict != check.Passed {
-		j.Findings = append(unprepared(obs), j.Findings...)
+	if failed := unprepared(obs); j.Verdict != check.Passed && len(failed) > 0 {
+		j.Reason = check.Summary(failed) + "; " + j.Reason
+		j.Findings = append(failed, j.Findings...)
 	}
 	return j
 }

@@ -62,8 +62,8 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// The failed preparation of a gate that does not pass is its first finding: an operator that Helm had
-// rolled back was only reported as missing.
+// The failed preparation of a gate that does not pass is its first finding, and begins its reason: an operator that Helm
+// had rolled back was only reported as missing.
 func TestFailedPreparationIsAFinding(t *testing.T) {
 	t.Parallel()
 	thing := check.Observation{Kind: "thing", Figures: []byte(`{}`)}
@@ -94,7 +94,13 @@ func TestFailedPreparationIsAFinding(t *testing.T) {
 						t.Errorf("a finding: %+v", f)
 					}
 				}
+				if strings.Contains(j.Reason, "preparation") {
+					t.Errorf("the reason is %q", j.Reason)
+				}
 				return
+			}
+			if want := "preparation helm upgrade: " + c.want + "; bad"; j.Reason != want {
+				t.Errorf("the reason is %q, want %q", j.Reason, want)
 			}
 			if f := j.Findings[0]; f.Suspect != "preparation helm upgrade" || f.Message != c.want || len(f.Observations) != 1 || len(j.Findings) != 2 {
 				t.Errorf("the findings are %+v, want one more, first, that says %q", j.Findings, c.want)

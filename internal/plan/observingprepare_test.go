@@ -20,7 +20,9 @@ type fakePlaybook struct {
 
 func (fakePlaybook) Name() string { return "ansible-playbook p.yaml" }
 
-func (fakePlaybook) Run(context.Context, io.Writer) (int, error) { panic("it is observed") }
+func (fakePlaybook) Run(context.Context, io.Writer, func(string)) (int, error) {
+	panic("it is observed")
+}
 
 func (f fakePlaybook) Observe(ctx context.Context, rec check.Recorder, leftOut []string) (bool, error) {
 	return f.observe(ctx, rec, leftOut)

@@ -15,7 +15,8 @@ import (
 // its exit code nor its error decides the verdict.
 type Prepare interface {
 	Name() string
-	Run(ctx context.Context, out io.Writer) (exit int, err error)
+	// Run calls progress, until it returns, with what the action waits for.
+	Run(ctx context.Context, out io.Writer, progress func(text string)) (exit int, err error)
 }
 
 // ObservingPrepare is a Prepare whose result is judged with its step: it is observed instead of run.

@@ -91,7 +91,7 @@ func (x *execution) prepare(ctx context.Context, s Step, rec *recorder, leftOut 
 		}
 		o := check.Observation{Kind: KindPrepare, Target: p.Name(), Command: p.Name(), At: x.now()}
 		out := &bounded{limit: maxPrepareOutput}
-		exit, err := prepareSafely(ctx, p, out)
+		exit, err := prepareSafely(ctx, p, out, func(text string) { rec.Progress("%s", text) })
 		o.Took.Duration, o.Raw, o.Exit = x.now().Sub(o.At), out.bytes(), &exit
 		if err != nil {
 			o.Err = err.Error()
@@ -113,13 +113,13 @@ func observePrepareSafely(ctx context.Context, p ObservingPrepare, rec *recorder
 	return p.Observe(ctx, prepareRecorder{rec}, leftOut)
 }
 
-func prepareSafely(ctx context.Context, p Prepare, out *bounded) (exit int, err error) {
+func prepareSafely(ctx context.Context, p Prepare, out *bounded, progress func(string)) (exit int, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			exit, err = -1, fmt.Errorf("preparing %s panicked: %v", p.Name(), r)
 		}
 	}()
-	return p.Run(ctx, out)
+	return p.Run(ctx, out, progress)
 }
 
 // cleanUp removes the objects that a step created, also after the context has ended.

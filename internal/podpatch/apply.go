@@ -132,9 +132,9 @@ func nameOf(item any) string {
 
 func changed(path string, want, got any) Problem {
 	if got == nil {
-		return Problem{path, fmt.Sprintf("the gate sets %s, the patch removes it", short(want))}
+		return Problem{path, fmt.Sprintf("the gate sets %s, the patch removes it; %s", short(want), remedy)}
 	}
-	return Problem{path, fmt.Sprintf("the gate sets %s, the patch changes it to %s", short(want), short(got))}
+	return Problem{path, fmt.Sprintf("the gate sets %s, the patch changes it to %s; %s", short(want), short(got), remedy)}
 }
 
 // short is a value in at most one line of a message.

@@ -79,8 +79,8 @@ func TestApplyKeepsWhatTheGateNeeds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			_, err := Apply(pod(), parse(t, tt.patch))
-			if err == nil || !strings.Contains(err.Error(), tt.path) {
-				t.Errorf("%v, want an error at %s", err, tt.path)
+			if err == nil || !strings.Contains(err.Error(), tt.path) || !strings.HasSuffix(err.Error(), remedy) {
+				t.Errorf("%v, want an error at %s, with the remedy", err, tt.path)
 			}
 		})
 	}

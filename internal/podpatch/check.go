@@ -21,6 +21,9 @@ type Problem struct {
 	Message string
 }
 
+// remedy is for a patch that removes or changes what the gate has set.
+const remedy = "delete this field from the patch: the gate judges by the value that it sets"
+
 // Error is the problem as one line.
 func (p Problem) Error() string {
 	if p.Path == "" {
@@ -40,9 +43,9 @@ func Check(patch map[string]any, container string) []Problem {
 	walk("", patch, func(path string, value any) {
 		switch key := path[strings.LastIndex(path, ".")+1:]; {
 		case strings.HasPrefix(key, "$"):
-			problems = append(problems, Problem{path, "directives are not allowed: a patch may add to the pod, not remove from it"})
+			problems = append(problems, Problem{path, "directives are not allowed: a patch may add to the pod, not remove from it; " + remedy})
 		case value == nil:
-			problems = append(problems, Problem{path, "null is not allowed: a patch may add to the pod, not remove from it"})
+			problems = append(problems, Problem{path, "null is not allowed: a patch may add to the pod, not remove from it; " + remedy})
 		}
 	})
 	if len(problems) > 0 {

@@ -1,6 +1,7 @@
 package podpatch
 
 import (
+	"strings"
 	"testing"
 
 	"go.yaml.in/yaml/v3"
@@ -50,6 +51,7 @@ func TestCheck(t *testing.T) {
 		"wrong type":             {"spec: {nodeSelector: [a]}", "vllm", "spec.nodeSelector"},
 		"directive":              {"spec: {containers: [{name: vllm, $patch: delete}]}", "vllm", "spec.containers.0.$patch"},
 		"null":                   {"spec: {affinity: null}", "vllm", "spec.affinity"},
+		"removed limits":         {"spec: {containers: [{name: vllm, resources: {limits: null}}]}", "vllm", "spec.containers.0.resources.limits"},
 		"node name":              {"spec: {nodeName: gpu-01}", "vllm", "spec.nodeName"},
 		"scheduler":              {"spec: {schedulerName: volcano}", "vllm", "spec.schedulerName"},
 		"unknown container":      {"spec: {containers: [{name: server}]}", "vllm", "spec.containers.0.name"},
@@ -67,7 +69,11 @@ func TestCheck(t *testing.T) {
 				return
 			}
 			if len(problems) != 1 || problems[0].Path != tt.want {
-				t.Errorf("%v, want one at %s", problems, tt.want)
+				t.Fatalf("%v, want one at %s", problems, tt.want)
+			}
+			// A refused null or directive had no remedy.
+			if removes := strings.Contains(tt.patch, "null") || strings.Contains(tt.patch, "$patch"); removes != strings.HasSuffix(problems[0].Message, remedy) {
+				t.Errorf("the remedy of %q", problems[0].Message)
 			}
 		})
 	}

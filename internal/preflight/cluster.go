@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
-	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/version"
@@ -43,7 +43,7 @@ func judgeAPI(host, version string, err error) (lines []Line, reached bool) {
 	default:
 		lines = []Line{stop(whatAPI, host, "make the API server of the kubeconfig reachable from this machine", "%v", err)}
 	}
-	return append(lines, unobserved("cluster", host, "first make the API server answer", "permissions, namespace, nodes, pods and images were not checked")), false
+	return append(lines, unobserved("cluster", host, "make the API server reachable first", "permissions, namespace, nodes, pods and images were not checked")), false
 }
 
 // cluster observes and judges what the gates need of the cluster.
@@ -59,7 +59,7 @@ func (o Options) cluster(ctx context.Context, c *kube.Cluster, required gate.Req
 	}
 	// The trials of the commands show which conditional permissions a run needs.
 	permissions = slices.DeleteFunc(permissions, func(p gate.Permission) bool { return p.Conditional })
-	names := o.nodes()
+	names := o.Site.NodeNames()
 	space := observeSpace(ctx, c, o.Namespace)
 	gang := observeGang(ctx, c, o.Site.GPUStack)
 	gangLine, scheduler := judgeGang(gang, o.Site.GPUStack)
@@ -82,23 +82,22 @@ func (o Options) cluster(ctx context.Context, c *kube.Cluster, required gate.Req
 		nodes       nodeFacts
 		images      []imageFacts
 		stack       stackFacts
-		work        errgroup.Group
+		work        sync.WaitGroup
 	)
-	observe := func(f func()) { work.Go(func() error { f(); return nil }) }
-	observe(func() { granted = observeAccess(ctx, c, permissions) })
-	observe(func() { asked, priorityErr = observePriority(ctx, c) })
-	observe(func() { stack = observeStack(ctx, c, o.Site.GPUStack) })
-	observe(func() {
+	work.Go(func() { granted = observeAccess(ctx, c, permissions) })
+	work.Go(func() { asked, priorityErr = observePriority(ctx, c) })
+	work.Go(func() { stack = observeStack(ctx, c, o.Site.GPUStack) })
+	work.Go(func() {
 		if nodes.err = classErr; classErr == nil {
 			nodes = observeNodes(ctx, c, class, o.Site.GPUStack.MIG, names)
 		}
 		images = observeImages(ctx, c, o.Namespace, imagesOf(pods, required.Images), pullSecretsOf(pods), within(nodes.nodes, names))
 	})
 	if space.found != nil {
-		observe(func() { quotas, quotasErr = observeQuotas(ctx, c, space.name) })
-		observe(func() { admission = observeAdmission(ctx, c, space.name, pods) })
+		work.Go(func() { quotas, quotasErr = observeQuotas(ctx, c, space.name) })
+		work.Go(func() { admission = observeAdmission(ctx, c, space.name, pods) })
 	}
-	_ = work.Wait() // no function returns an error
+	work.Wait()
 
 	missing := ""
 	if space.missing() {
@@ -137,14 +136,6 @@ func (o Options) gpus() map[string]int {
 	return out
 }
 
-func (o Options) nodes() []string {
-	var names []string
-	for _, n := range o.Site.Inventory.Nodes {
-		names = append(names, n.Name)
-	}
-	return names
-}
-
 // within are the nodes with one of these names.
 func within(nodes []corev1.Node, names []string) []corev1.Node {
 	return slices.DeleteFunc(slices.Clone(nodes), func(n corev1.Node) bool { return !slices.Contains(names, n.Name) })
@@ -181,5 +172,5 @@ func (o Options) remedyAccess() string {
 	if o.Namespace != "" {
 		args = append(args, "--namespace "+o.Namespace)
 	}
-	return "an administrator applies the output of " + strings.Join(args, " ") + " with --site and --user"
+	return "apply the output of " + strings.Join(args, " ") + " with --site and --user as an administrator"
 }

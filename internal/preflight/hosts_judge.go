@@ -13,7 +13,7 @@ import (
 
 const (
 	remedyLogin   = "log in from this machine as the site's user (reach.ssh), and check address, user and key"
-	remedyTool    = "install the program on the host, in the PATH of the site's user, and let that user run it"
+	remedyTool    = "install the program on the host, in the PATH of the site's user, with execute permission for that user"
 	remedyHung    = "log in as the site's user and run the command: it does not end"
 	remedyModule  = "load the module on the host (modprobe), and at each boot (/etc/modules-load.d)"
 	remedyModules = "log in as the site's user and list /sys/module"

@@ -227,8 +227,8 @@ func judgeImage(f imageFacts) Line {
 	const (
 		remedyName        = "correct the image in the site file, or push it"
 		remedyCredentials = "correct the pull secret (imagePullSecrets of the service account default in the run's namespace), or grant its user access"
-		remedyNode        = "pull the image on each node, or give the namespace (--namespace) a pull secret for the registry: nodes may have credentials of their own, which cannot be seen from here"
-		remedyReach       = "pull the image on a node: the registry does not answer this machine, and may answer the nodes"
+		remedyNode        = "pull the image on each node, or add a pull secret for the registry to the namespace (--namespace): credentials on the nodes cannot be checked from here"
+		remedyReach       = "pull the image on a node: the registry is not reachable from this machine, and may be reachable from the nodes"
 	)
 	status := 0
 	if e, ok := errors.AsType[*errcode.ErrorResponse](f.err); ok {
@@ -245,19 +245,19 @@ func judgeImage(f imageFacts) Line {
 	case f.invalid != nil:
 		return stop(whatImage, f.image, remedyName, "%v", f.invalid)
 	case !f.asked:
-		return ok(whatImage, f.image, "on all %d nodes", len(f.nodes))
+		return ok(whatImage, f.image, "present on all %d nodes", len(f.nodes))
 	case f.err == nil && len(lacking) > 0:
 		return stop(whatImage, f.image, "use an image for the nodes' architecture", "the registry has no manifest for %v, only for %v", lacking, f.platforms)
 	case f.err == nil:
-		return ok(whatImage, f.image, "the registry has it: %s", f.digest)
+		return ok(whatImage, f.image, "found in the registry: %s", f.digest)
 	case status == http.StatusNotFound:
-		return stop(whatImage, f.image, remedyName, "the registry does not have it")
+		return stop(whatImage, f.image, remedyName, "not found in the registry")
 	case (status == http.StatusUnauthorized || status == http.StatusForbidden) && f.credentials:
 		return stop(whatImage, f.image, remedyCredentials, "the registry refuses the pull secret: %s", http.StatusText(status))
 	case (status == http.StatusUnauthorized || status == http.StatusForbidden) && f.secretsErr != nil:
 		return unobserved(whatImage, f.image, "let the account read the pull secret, or pull the image on each node", "the registry requires credentials: %v", f.secretsErr)
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
-		return unobserved(whatImage, f.image, remedyNode, "the registry requires credentials, and the namespace of the run has none for it; %d of %d nodes report the image", len(f.present), len(f.nodes))
+		return unobserved(whatImage, f.image, remedyNode, "the registry requires credentials, and the run's namespace has no pull secret for it; %d of %d nodes report the image", len(f.present), len(f.nodes))
 	default:
 		return unobserved(whatImage, f.image, remedyReach, "%v", f.err)
 	}

@@ -24,10 +24,10 @@ func TestJudgeImage(t *testing.T) {
 			f.platforms, f.wanted = []string{"linux/amd64"}, []string{"linux/amd64", "linux/arm64"}
 		}, []string{"would-stop image i: no manifest for [linux/arm64]"}},
 		"invalid":          {func(f *imageFacts) { f.invalid = errors.New("no reference") }, []string{"would-stop image i: no reference"}},
-		"not there":        {func(f *imageFacts) { f.err = status(http.StatusNotFound) }, []string{"would-stop image i: does not have it"}},
+		"not there":        {func(f *imageFacts) { f.err = status(http.StatusNotFound) }, []string{"would-stop image i: not found in the registry"}},
 		"wrong secret":     {func(f *imageFacts) { f.err, f.credentials = status(http.StatusUnauthorized), true }, []string{"would-stop image i: refuses the pull secret: Unauthorized"}},
 		"not granted":      {func(f *imageFacts) { f.err, f.credentials = status(http.StatusForbidden), true }, []string{"would-stop image i: Forbidden"}},
-		"no secret":        {func(f *imageFacts) { f.err = status(http.StatusUnauthorized) }, []string{"unobserved image i: requires credentials, and the namespace"}},
+		"no secret":        {func(f *imageFacts) { f.err = status(http.StatusUnauthorized) }, []string{"unobserved image i: requires credentials, and the run's namespace has no pull secret"}},
 		"secret not read":  {func(f *imageFacts) { f.err, f.secretsErr = status(http.StatusForbidden), errors.New("Forbidden") }, []string{"unobserved image i: requires credentials: Forbidden"}},
 		"registry is ill":  {func(f *imageFacts) { f.err = status(http.StatusBadGateway) }, []string{"unobserved image i: 502"}},
 		"registry is down": {func(f *imageFacts) { f.err = errors.New("connection refused") }, []string{"unobserved image i: connection refused"}},

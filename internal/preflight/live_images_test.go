@@ -113,13 +113,13 @@ func (p *planted) mirrored(t *testing.T, but string) {
 var imageObstacles = []obstacle{
 	{name: "image missing", plant: func(t *testing.T, p *planted) {
 		p.site.Workloads.Training.Image = public(t) + "/torchtitan:absent"
-	}, what: "image", target: "torchtitan:absent", seen: "does not have it"},
+	}, what: "image", target: "torchtitan:absent", seen: "not found in the registry"},
 	{name: "tag missing in a private registry", plant: func(t *testing.T, p *planted) {
 		address := private(t)
 		push(t, address+"/vllm:1", "amd64")
 		p.pullSecret(t, address, registryPassword)
 		p.site.Workloads.Inference.Image = address + "/vllm:2"
-	}, what: "image", target: "vllm:2", seen: "does not have it"},
+	}, what: "image", target: "vllm:2", seen: "not found in the registry"},
 	{name: "pull secret wrong", plant: func(t *testing.T, p *planted) {
 		address := private(t)
 		push(t, address+"/vllm:1", "amd64")
@@ -138,7 +138,7 @@ var imageObstacles = []obstacle{
 		p.pullSecret(t, address, registryPassword)
 		p.site.Workloads.Inference.Image = address + "/vllm:1"
 	}, what: "image", target: "vllm:1", seen: "no manifest for [linux/amd64]"},
-	{name: "image missing in the mirror of its registry", plant: func(t *testing.T, p *planted) { p.mirrored(t, "/models/vllm:1") }, what: "image", target: "/models/vllm:1", seen: "does not have it", level: suite.All},
-	{name: "image missing in the mirror of all registries", plant: func(t *testing.T, p *planted) { p.mirrored(t, "/all/ghcr.io/pytorch/torchtitan:0.2.0") }, what: "image", target: "/all/ghcr.io/pytorch/torchtitan:0.2.0", seen: "does not have it", level: suite.All},
+	{name: "image missing in the mirror of its registry", plant: func(t *testing.T, p *planted) { p.mirrored(t, "/models/vllm:1") }, what: "image", target: "/models/vllm:1", seen: "not found in the registry", level: suite.All},
+	{name: "image missing in the mirror of all registries", plant: func(t *testing.T, p *planted) { p.mirrored(t, "/all/ghcr.io/pytorch/torchtitan:0.2.0") }, what: "image", target: "/all/ghcr.io/pytorch/torchtitan:0.2.0", seen: "not found in the registry", level: suite.All},
 	{name: "invalid reference", plant: func(_ *testing.T, p *planted) { p.site.Workloads.Training.Image = "Torch Titan" }, what: "image", target: "Torch Titan", seen: "could not parse reference"},
 }

@@ -41,7 +41,7 @@ func judgeSeries(f seriesFacts, want site.Telemetry) []Line {
 	}
 	switch {
 	case errors.Is(f.alertErr, prom.ErrNotServed) && want.Alert.Through != site.ThroughAlertmanager:
-		out = append(out, ok("alerting", f.address, "does not list its Alertmanagers: the alert of gate telemetry's rule will show it"))
+		out = append(out, ok("alerting", f.address, "does not list its Alertmanagers: gate telemetry tests that an alert of a rule arrives"))
 	case f.alertErr != nil:
 		out = append(out, unobserved("alerting", f.address, remedyPrometheus, "%v", f.alertErr))
 	case len(f.alertmanagers) == 0:
@@ -57,7 +57,7 @@ func judgeAlerts(f alertFacts, receiver string) []Line {
 	if f.err != nil {
 		return []Line{stop("Alertmanager", f.address, remedyAlertmanager, "%v", f.err)}
 	}
-	out := []Line{ok("Alertmanager", f.address, "answers")}
+	out := []Line{ok("Alertmanager", f.address, "reachable")}
 	i := slices.IndexFunc(f.receivers, func(r prom.Receiver) bool { return r.Name == receiver })
 	switch {
 	case i < 0:

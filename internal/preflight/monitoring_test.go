@@ -85,7 +85,7 @@ func TestLinesOfServices(t *testing.T) {
 	}
 	receivers := []prom.Receiver{{Name: "other"}, {Name: "on-call", Integrations: []string{"webhook", "email"}}}
 	f := alertFacts{address: "am", receivers: receivers, effect: telemetry.AlertEffect{Consent: true, Reached: []string{"on-call"}}}
-	requireAll(t, "a receiver", judgeAlerts(f, "on-call"), "ok Alertmanager am: answers", "ok alert receiver on-call: the synthetic alert is routed to it alone: webhook, email")
+	requireAll(t, "a receiver", judgeAlerts(f, "on-call"), "ok Alertmanager am: reachable", "ok alert receiver on-call: the synthetic alert is routed to it alone: webhook, email")
 	f.effect.Consent = false
 	lines := judgeAlerts(f, "on-call")
 	if len(lines) != 2 || lines[0].Result != OK || lines[1].Result != WouldStop {

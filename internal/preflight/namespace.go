@@ -17,7 +17,7 @@ const runID = "preflight"
 
 const (
 	remedyAdmission = "find the admission policy or webhook that refuses the object (its name is in the message), and exempt the run's namespace or label " + kube.LabelRun
-	remedyRead      = "let the account read it: firstlight accept rbac prints the permissions"
+	remedyRead      = "grant the account read access: firstlight accept rbac prints the roles"
 )
 
 // spaceFacts are the observations of the namespace of a run.
@@ -74,7 +74,7 @@ func judgeSpace(f spaceFacts) []Line {
 	case f.name == "":
 		return []Line{ok(what, target, "may be created (dry run)")}
 	case f.missing():
-		return []Line{stop(what, target, fmt.Sprintf("an administrator creates it: firstlight accept rbac --namespace %s | kubectl apply -f -", target),
+		return []Line{stop(what, target, fmt.Sprintf("create it as an administrator: firstlight accept rbac --namespace %s | kubectl apply -f -", target),
 			"does not exist, and this account may not create namespaces")}
 	case apierrors.IsNotFound(f.err):
 		return []Line{ok(what, target, "does not exist; the run creates it")}

@@ -157,7 +157,7 @@ func (d nodeDemand) judgeNode(f nodeFacts, n *corev1.Node) Line {
 	ports := kube.Count(n.Status.Allocatable, d.networkResource)
 	switch {
 	case !kube.Ready(n):
-		return stop(whatNode, n.Name, "look at the node's kubelet: "+distribution.KubeletLog(n), "is not Ready: %s", notReady(n))
+		return stop(whatNode, n.Name, "look at the node's kubelet: "+distribution.KubeletLog(n), "is not Ready: %s", kube.NotReadyWhy(n))
 	case n.Spec.Unschedulable:
 		return stop(whatNode, n.Name, "kubectl uncordon "+n.Name+" once the reason for the cordon is resolved", "is cordoned")
 	case tainted:
@@ -198,15 +198,6 @@ func (d nodeDemand) untolerated(n *corev1.Node) (corev1.Taint, bool) {
 // node that is cordoned or not Ready are other lines.
 func scheduling(t *corev1.Taint) bool {
 	return t.Effect != corev1.TaintEffectPreferNoSchedule
-}
-
-func notReady(n *corev1.Node) string {
-	for _, c := range n.Status.Conditions {
-		if c.Type == corev1.NodeReady {
-			return c.Reason + ": " + c.Message
-		}
-	}
-	return "its kubelet has never reported"
 }
 
 // judgeFit has a line for each node whose GPUs other pods hold, if a workload does not fit for that

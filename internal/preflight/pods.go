@@ -64,7 +64,7 @@ func judgePodSecurity(space spaceFacts, pods []rendered) []Line {
 	}
 	evaluator, err := policy.NewEvaluator(policy.DefaultChecks(), nil)
 	if err != nil {
-		return []Line{unobserved(whatSecurity, target, "report this", "%v", err)}
+		return []Line{unobserved(whatSecurity, target, "this is a defect of firstlight: report it", "%v", err)}
 	}
 	var refused, levels []string
 	detail, wanted := "", podsecurity.LevelBaseline
@@ -88,10 +88,10 @@ func judgePodSecurity(space spaceFacts, pods []rendered) []Line {
 	named := strings.Join(slices.Compact(levels), " and ")
 	switch {
 	case len(refused) > 0:
-		return []Line{stop(whatSecurity, target, fmt.Sprintf("an administrator lowers the level: kubectl label namespace %s --overwrite pod-security.kubernetes.io/enforce=%s", target, wanted),
+		return []Line{stop(whatSecurity, target, fmt.Sprintf("lower the level as an administrator: kubectl label namespace %s --overwrite pod-security.kubernetes.io/enforce=%s", target, wanted),
 			"the level %s refuses the pods of %s: %s", named, strings.Join(refused, ", "), detail)}
 	case len(pods) > 0:
-		return []Line{ok(whatSecurity, target, "the pods of the gates fit what it enforces: %s", named)}
+		return []Line{ok(whatSecurity, target, "the pods of the gates comply with the enforced level: %s", named)}
 	default:
 		return nil
 	}
@@ -171,7 +171,7 @@ func judgeAdmission(namespace string, all []admitted) []Line {
 	case len(refused) > 0:
 		return []Line{stop(what, namespace, remedyAdmission, "a dry run cannot create a %s of %s: %s", object, strings.Join(refused, ", "), reason)}
 	case len(unknown) > 0:
-		return []Line{unobserved(what, namespace, "run it again; look at the webhook that is named, if any", "a dry run of a %s of %s: %s", object, strings.Join(unknown, ", "), reason)}
+		return []Line{unobserved(what, namespace, "run the preflight again; check the webhook that the message names", "a dry run of a %s of %s: %s", object, strings.Join(unknown, ", "), reason)}
 	case object != "":
 		return []Line{ok(what, namespace, "the API server admits a %s of each gate (dry run)", object)}
 	default:

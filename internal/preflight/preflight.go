@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -147,7 +148,7 @@ func (o Options) monitoring(ctx context.Context) []Line {
 	if o.Site.Reach.Prometheus.Service != "" || o.Site.Reach.Alertmanager.Service != "" {
 		var err error
 		if c, err = o.Cluster(ctx); err != nil {
-			return []Line{unobserved("Prometheus", "cluster", "first make the API server answer", "%v", err)}
+			return []Line{unobserved("Prometheus", "cluster", "make the API server reachable first", "%v", err)}
 		}
 	}
 	if o.Monitored != nil {
@@ -157,12 +158,9 @@ func (o Options) monitoring(ctx context.Context) []Line {
 	}
 	g := telemetry.New(o.Site, o.Profile, telemetry.Deps{Page: o.Page})
 	var series seriesFacts
-	var work errgroup.Group
-	work.Go(func() error {
-		series = observeSeries(ctx, c, o.Site.Reach.Prometheus, o.Site.Telemetry.Matchers, g)
-		return nil
-	})
+	var work sync.WaitGroup
+	work.Go(func() { series = observeSeries(ctx, c, o.Site.Reach.Prometheus, o.Site.Telemetry.Matchers, g) })
 	alerts := observeAlerts(ctx, c, o.Site.Reach.Alertmanager, g)
-	_ = work.Wait() // no function returns an error
+	work.Wait()
 	return append(judgeSeries(series, o.Site.Telemetry), judgeAlerts(alerts, o.Site.Telemetry.Receiver)...)
 }

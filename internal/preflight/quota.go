@@ -32,7 +32,7 @@ func judgeQuotas(namespace string, f quotaFacts, err error, pods []rendered) []L
 			}
 		}
 		if len(short) > 0 {
-			out = append(out, stop(what, namespace, "an administrator raises ResourceQuota "+q.Name+", or other pods of the namespace end", "ResourceQuota %s: %s", q.Name, strings.Join(short, "; ")))
+			out = append(out, stop(what, namespace, "raise ResourceQuota "+q.Name+" as an administrator, or wait until other pods of the namespace end", "ResourceQuota %s: %s", q.Name, strings.Join(short, "; ")))
 		}
 	}
 	var over []string
@@ -42,7 +42,7 @@ func judgeQuotas(namespace string, f quotaFacts, err error, pods []rendered) []L
 		}
 	}
 	if len(over) > 0 {
-		out = append(out, stop(what, namespace, "an administrator raises the LimitRange", "%s", strings.Join(over, "; ")))
+		out = append(out, stop(what, namespace, "raise the LimitRange as an administrator", "%s", strings.Join(over, "; ")))
 	}
 	if len(out) == 0 {
 		out = append(out, ok(what, namespace, "%d quotas and %d limit ranges leave room for the pods of each gate", len(f.quotas), len(f.limits)))

@@ -64,7 +64,7 @@ func (r *release) repository() string {
 
 // Run installs or upgrades the release, waits until its objects are ready, and undoes a failure.
 // The timeout is for each of these steps.
-func (r *release) Run(ctx context.Context, out io.Writer) (int, error) {
+func (r *release) Run(ctx context.Context, out io.Writer, progress func(string)) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, 3*r.timeout) // hooks, objects, undoing
 	defer cancel()
 	settings := cli.New()
@@ -91,7 +91,7 @@ func (r *release) Run(ctx context.Context, out io.Writer) (int, error) {
 	if err != nil {
 		return 1, err
 	}
-	if err := r.apply(ctx, session{cfg, settings, access, vals, out}); err != nil {
+	if err := r.apply(ctx, &session{Configuration: cfg, settings: settings, access: access, values: vals, out: out, progress: progress}); err != nil {
 		fmt.Fprintln(out, oneLine(err))
 		return 1, nil
 	}
@@ -106,6 +106,8 @@ type session struct {
 	access   action.ChartPathOptions
 	values   map[string]any
 	out      io.Writer
+	progress func(string)
+	wait     []kube.WaitOption
 }
 
 // oneLine joins the lines of an error: the last line of a preparation's output is its result.
@@ -114,18 +116,15 @@ func oneLine(err error) string {
 }
 
 // apply installs or upgrades. A failure that has changed the cluster is undone, unless the site keeps it.
-func (r *release) apply(ctx context.Context, s session) error {
+func (r *release) apply(ctx context.Context, s *session) error {
 	before, err := deployed(s.Configuration, r.spec.Release)
 	if err != nil {
 		return fmt.Errorf("look up release %s: %w", r.spec.Release, err)
 	}
-	if before.exists {
-		err = r.upgrade(ctx, s)
+	if r.spec.NoWait {
+		err = r.change(ctx, s, before)
 	} else {
-		err = r.install(ctx, s)
-	}
-	if err == nil && !r.spec.NoWait {
-		err = r.await(ctx, s.Configuration)
+		err = r.changeAndWait(ctx, s, before)
 	}
 	if err == nil || r.spec.KeepFailed {
 		return err
@@ -141,8 +140,31 @@ func (r *release) apply(ctx context.Context, s session) error {
 	return fmt.Errorf("%w (%s)", err, done)
 }
 
+func (r *release) change(ctx context.Context, s *session, before state) error {
+	if before.exists {
+		return r.upgrade(ctx, s)
+	}
+	return r.install(ctx, s)
+}
+
+// changeAndWait waits until the objects are ready, or until a pod can never start.
+func (r *release) changeAndWait(ctx context.Context, s *session, before state) error {
+	wait, stop, err := r.watchPods(ctx, s)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	if err = r.change(ctx, s, before); err == nil {
+		err = r.await(wait, s.Configuration)
+	}
+	if err != nil && ctx.Err() == nil && wait.Err() != nil {
+		return fmt.Errorf("release %s cannot become ready: %w", r.spec.Release, context.Cause(wait))
+	}
+	return err
+}
+
 // load finds the chart, prints its digest, and refuses a version or digest that is not the pinned one.
-func (r *release) load(opts *action.ChartPathOptions, s session) (chart.Charter, error) {
+func (r *release) load(opts *action.ChartPathOptions, s *session) (chart.Charter, error) {
 	set(opts, s.access)
 	path, err := opts.LocateChart(r.chart(), s.settings)
 	if err != nil {
@@ -193,10 +215,10 @@ func (r *release) checkDigest(path string, out io.Writer) error {
 	return err
 }
 
-func (r *release) install(ctx context.Context, s session) error {
+func (r *release) install(ctx context.Context, s *session) error {
 	install := action.NewInstall(s.Configuration)
 	install.ReleaseName, install.Namespace, install.CreateNamespace = r.spec.Release, r.spec.Namespace, true
-	install.Timeout, install.WaitStrategy = r.timeout, r.wait()
+	install.Timeout, install.WaitStrategy, install.WaitOptions = r.timeout, r.wait(), s.wait
 	c, err := r.load(&install.ChartPathOptions, s)
 	if err != nil {
 		return err
@@ -207,10 +229,10 @@ func (r *release) install(ctx context.Context, s session) error {
 	return nil
 }
 
-func (r *release) upgrade(ctx context.Context, s session) error {
+func (r *release) upgrade(ctx context.Context, s *session) error {
 	upgrade := action.NewUpgrade(s.Configuration)
 	upgrade.Namespace = r.spec.Namespace
-	upgrade.Timeout, upgrade.WaitStrategy = r.timeout, r.wait()
+	upgrade.Timeout, upgrade.WaitStrategy, upgrade.WaitOptions = r.timeout, r.wait(), s.wait
 	c, err := r.load(&upgrade.ChartPathOptions, s)
 	if err != nil {
 		return err

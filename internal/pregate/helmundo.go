@@ -36,14 +36,14 @@ func deployedRevision(cfg *action.Configuration, name string) (int, error) {
 // undo returns the cluster to the state before a failed change, and says how; empty: nothing had
 // changed.
 func (r *release) undo(cfg *action.Configuration, before state) (string, error) {
-	last, err := cfg.Releases.Last(r.spec.Release)
+	now, err := last(cfg, r.spec.Release)
 	if errors.Is(err, driver.ErrReleaseNotFound) {
 		return "", nil
 	}
 	if err != nil {
 		return "", err
 	}
-	if now, ok := last.(*releasev1.Release); ok && before.revision > 0 && now.Version == before.revision {
+	if before.revision > 0 && now.Version == before.revision {
 		return "", nil
 	}
 	if before.revision > 0 {
@@ -72,13 +72,9 @@ func unready(ctx context.Context, cfg *action.Configuration, name string) error 
 	if err != nil {
 		return err
 	}
-	last, err := cfg.Releases.Last(name)
+	r, err := last(cfg, name)
 	if err != nil {
 		return nil //nolint:nilerr // nothing was created
-	}
-	r, ok := last.(*releasev1.Release)
-	if !ok {
-		return nil
 	}
 	pods, err := client.CoreV1().Pods(r.Namespace).List(context.WithoutCancel(ctx), metav1.ListOptions{})
 	if err != nil {
@@ -107,15 +103,21 @@ func byCause(a, b string) int {
 	return cmp.Or(waits(a)-waits(b), cmp.Compare(a, b))
 }
 
+// waiting are the containers that cannot be started or started again.
+func waiting(p *corev1.Pod) []corev1.ContainerStatus {
+	return slices.DeleteFunc(slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses), func(s corev1.ContainerStatus) bool {
+		w := s.State.Waiting
+		return w == nil || w.Reason == "ContainerCreating" || w.Reason == "PodInitializing"
+	})
+}
+
 // notReady is the reason why a pod is not ready; empty: it is, or has ended.
 func notReady(p *corev1.Pod) string {
 	if p.Status.Phase == corev1.PodSucceeded {
 		return ""
 	}
-	for _, s := range slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses) {
-		if w := s.State.Waiting; w != nil && w.Reason != "ContainerCreating" && w.Reason != "PodInitializing" {
-			return fmt.Sprintf("container %s: %s: %s", s.Name, w.Reason, w.Message)
-		}
+	if w := waiting(p); len(w) > 0 {
+		return fmt.Sprintf("container %s: %s: %s", w[0].Name, w[0].State.Waiting.Reason, w[0].State.Waiting.Message)
 	}
 	for _, kind := range []corev1.PodConditionType{corev1.PodScheduled, corev1.PodReady} {
 		for _, c := range p.Status.Conditions {

@@ -36,13 +36,9 @@ const (
 func (r *release) await(ctx context.Context, cfg *action.Configuration) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, r.timeout, fmt.Errorf("not ready after %s", r.timeout))
 	defer cancel()
-	last, err := cfg.Releases.Last(r.spec.Release)
+	rel, err := last(cfg, r.spec.Release)
 	if err != nil {
 		return fmt.Errorf("read release %s: %w", r.spec.Release, err)
-	}
-	rel, ok := last.(*releasev1.Release)
-	if !ok {
-		return fmt.Errorf("read release %s: unexpected Helm release %T", r.spec.Release, last)
 	}
 	config, err := cfg.RESTClientGetter.ToRESTConfig()
 	if err != nil {
@@ -56,21 +52,46 @@ func (r *release) await(ctx context.Context, cfg *action.Configuration) error {
 	if err != nil {
 		return err
 	}
-	decoder := yaml.NewYAMLOrJSONDecoder(strings.NewReader(rel.Manifest), len(rel.Manifest)+1)
+	objects, err := decode(rel.Manifest)
+	if err != nil {
+		return fmt.Errorf("read the objects of release %s: %w", r.spec.Release, err)
+	}
+	for _, o := range objects {
+		if err := awaitOne(ctx, client, mapper, o, rel.Namespace); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// last is the last revision of a release, in whatever state.
+func last(cfg *action.Configuration, name string) (*releasev1.Release, error) {
+	found, err := cfg.Releases.Last(name)
+	if err != nil {
+		return nil, err
+	}
+	rel, ok := found.(*releasev1.Release)
+	if !ok {
+		return nil, fmt.Errorf("unexpected Helm release %T", found)
+	}
+	return rel, nil
+}
+
+// decode are the objects of a manifest.
+func decode(manifest string) ([]*unstructured.Unstructured, error) {
+	decoder := yaml.NewYAMLOrJSONDecoder(strings.NewReader(manifest), len(manifest)+1)
+	var out []*unstructured.Unstructured
 	for {
 		o := &unstructured.Unstructured{}
 		err := decoder.Decode(&o.Object)
 		if errors.Is(err, io.EOF) {
-			return nil
+			return out, nil
 		}
 		if err != nil {
-			return fmt.Errorf("read the objects of release %s: %w", r.spec.Release, err)
+			return nil, err
 		}
-		if len(o.Object) == 0 {
-			continue
-		}
-		if err := awaitOne(ctx, client, mapper, o, rel.Namespace); err != nil {
-			return err
+		if len(o.Object) > 0 {
+			out = append(out, o)
 		}
 	}
 }

@@ -42,7 +42,7 @@ func TestAProgramGetsTheContextOfTheSite(t *testing.T) {
 			c := command{argv: []string{"sh", "-c", `cat "$KUBECONFIG"; echo; echo "path $KUBECONFIG"`}, timeout: time.Minute,
 				kubeconfig: func(context.Context) (string, string, error) { return path, tt.context, nil }}
 			var out bytes.Buffer
-			if exit, err := c.Run(t.Context(), &out); exit != 0 || err != nil {
+			if exit, err := c.Run(t.Context(), &out, nil); exit != 0 || err != nil {
 				t.Fatal(exit, err)
 			}
 			if !strings.Contains(out.String(), tt.want) {
@@ -58,7 +58,7 @@ func TestAProgramGetsTheContextOfTheSite(t *testing.T) {
 		})
 	}
 	c := command{argv: []string{"true"}, timeout: time.Minute, kubeconfig: func(context.Context) (string, string, error) { return path, "other", nil }}
-	if _, err := c.Run(t.Context(), &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), "other") {
+	if _, err := c.Run(t.Context(), &bytes.Buffer{}, nil); err == nil || !strings.Contains(err.Error(), "other") {
 		t.Errorf("an unknown context: %v", err)
 	}
 }

@@ -105,7 +105,7 @@ func install(t *testing.T, l *labtest.Lab, spec site.Helm) (code int, text strin
 	s := &site.Site{Prepare: []site.Prepare{{Gate: "gpustack", Helm: &spec, Timeout: site.Duration(2 * time.Minute)}}}
 	hooks := pregate.For(s, "gpustack", func(context.Context) (string, string, error) { return l.Site.Reach.Kubernetes.Kubeconfig, "", nil }, nil)
 	var out strings.Builder
-	code, err := hooks[0].Run(t.Context(), &out)
+	code, err := hooks[0].Run(t.Context(), &out, func(string) {})
 	text = hooks[0].Name() + "\n" + out.String()
 	if err != nil {
 		text += err.Error()

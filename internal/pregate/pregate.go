@@ -62,7 +62,7 @@ var _ plan.Prepare = (*command)(nil)
 func (c *command) Name() string { return strings.Join(c.argv, " ") }
 
 // Run runs the command with KUBECONFIG set to the site's cluster.
-func (c *command) Run(ctx context.Context, out io.Writer) (int, error) {
+func (c *command) Run(ctx context.Context, out io.Writer, _ func(string)) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
 	cmd := exec.Command(c.argv[0], c.argv[1:]...) //nolint:noctx // proctree.Run has the context

@@ -33,7 +33,7 @@ func TestChildrenEndWithThePreparation(t *testing.T) {
 				started <- written(ctx, file)
 			}()
 			var out strings.Builder
-			if code, err := c.Run(ctx, &out); err != nil || code != 3 {
+			if code, err := c.Run(ctx, &out, nil); err != nil || code != 3 {
 				t.Errorf("it ended with %d, %v: %s", code, err, out.String())
 			}
 			pid := <-started
@@ -75,7 +75,7 @@ func TestCommand(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out strings.Builder
-			code, err := (&command{argv: c.argv, timeout: 5 * time.Minute}).Run(t.Context(), &out)
+			code, err := (&command{argv: c.argv, timeout: 5 * time.Minute}).Run(t.Context(), &out, nil)
 			if code != c.code || out.String() != c.out || (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
 				t.Errorf("%d, %q, %v; want %d, %q, %q", code, out.String(), err, c.code, c.out, c.err)
 			}

@@ -45,7 +45,7 @@ func (r *rollout) argv(more ...string) []string {
 }
 
 // Run is Observe without a check of the nodes; out gets a line for each finding.
-func (r *rollout) Run(ctx context.Context, out io.Writer) (int, error) {
+func (r *rollout) Run(ctx context.Context, out io.Writer, _ func(string)) (int, error) {
 	rec := &memory{}
 	alone := *r
 	alone.nodes = nil

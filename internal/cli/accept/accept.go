@@ -69,19 +69,19 @@ Without --kubeconfig it uses the running lab, or starts a lab and stops it at th
                training through sbatch.
   ray          the RayCluster of --site, or one that KubeRay creates in the lab: gate
                gpustack checks its operator, pods, resources and placement groups.
-  k3s          the k3s cluster of --site, or a lab of k3s: gate gpustack also checks that
+  k3s          the k3s cluster of --site, or a k3s lab: gate gpustack also checks that
                every node runs k3s, its version skew, containerd and packaged components.
 
 An unfinished run is resumed if cluster, hosts, site, profile and checks are the same and
 no verdict is older than a week. Otherwise the differences are printed and a new run
-begins. A run that another process works on is left alone, with its objects in the
-cluster. The verdict covers the whole playbook on this cluster; verdicts kept from an
-earlier run, skipped steps, exemptions and lowered limits are printed with it.
+begins. A run of another live process is not touched, nor are its objects in the cluster.
+The verdict covers the whole playbook on this cluster; verdicts kept from an earlier run,
+skipped steps, exemptions and lowered limits are printed with it.
 
 With --allow-failed N at most N nodes that fail gates 1 to 3 are left out: the other gates
 run without them, if the rest passes. The verdict is then partial, for example "passed on 7
-of 8 nodes, 1 left out", with the findings. Failures that are not of single nodes, and
-nodes that could not be observed, are not left out. Nothing is cordoned.
+of 8 nodes, 1 left out", with the findings. Failures that are not limited to single nodes,
+and nodes that could not be observed, are not left out. Nothing is cordoned.
 
 With --preflight it runs no gate. It prints, in about a minute and without load, the
 obstacles to this run: hosts and their tools, permissions, namespace, nodes, images,
@@ -105,7 +105,7 @@ Exit codes: 0 passed or partial; 1 failed; 2 invalid input; 3 not observed; 130 
 		Example: `  # Run all gates on the lab
   firstlight accept
 
-  # Find obstacles to a run, without load and without a change
+  # Find obstacles to a run, without load or changes
   firstlight accept --preflight --site prod.yaml --kubeconfig ~/.kube/prod
 
   # Run the gates of one machine on the machine itself
@@ -117,7 +117,7 @@ Exit codes: 0 passed or partial; 1 failed; 2 invalid input; 3 not observed; 130 
   # Run the gates of a RayCluster in the lab
   firstlight accept --spine ray
 
-  # Run the gates of a lab of k3s
+  # Run the gates on a k3s lab
   firstlight accept --spine k3s
 
   # Run all gates on a lab with NVIDIA's own GPU Operator
@@ -164,7 +164,7 @@ Exit codes: 0 passed or partial; 1 failed; 2 invalid input; 3 not observed; 130 
 	flags.StringSliceVar(&f.include, "include", nil, "run these checks in addition to the gates: "+strings.Join(gate.Extras(), ", "))
 	flags.IntVar(&f.allowed, "allow-failed", 0, "leave out at most this many nodes that fail gates 1 to 3; the verdict is then partial")
 	flags.StringVar(&f.namespace, "namespace", "", "existing namespace to create everything in; it is not deleted (accept rbac prints the roles)")
-	flags.BoolVar(&f.page, "page", false, "notify the alert receiver, also if it pages people: announce it to the people on call")
+	flags.BoolVar(&f.page, "page", false, "notify the alert receiver even if it pages people; inform the people on call first")
 	flags.BoolVar(&f.preflight, "preflight", false, "print the obstacles to this run, without running a gate")
 	flags.DurationVar(&f.soak, "soak", 0, "repeat the acceptance for this long, such as 72h, and print what changed")
 	flags.DurationVar(&f.soakEvery, "soak-every", 0, "time from the start of a repetition to the next; 0: one after the other")

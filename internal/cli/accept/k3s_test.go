@@ -23,7 +23,7 @@ func TestK3sPlan(t *testing.T) {
 	const packaged = "the packaged components of k3s in kube-system"
 	for _, args := range [][]string{{"plan", "--spine", "k3s"}, {"plan", "--spine", "k3s", "--site", path}, {"plan", "--site", path}} {
 		stdout, stderr, code := clitest.Run(t, NewPlan, args...)
-		if code != 0 || strings.Contains(stderr, "plan of a lab of k3s") != (len(args) == 3 && args[1] == "--spine") || !strings.Contains(stdout, packaged) {
+		if code != 0 || strings.Contains(stderr, "plan of a k3s lab") != (len(args) == 3 && args[1] == "--spine") || !strings.Contains(stdout, packaged) {
 			t.Errorf("%q exits %d: %s%s", args, code, stderr, stdout)
 		}
 	}

@@ -155,7 +155,7 @@ func openK3s(ctx context.Context, s cmdutil.Streams, path string) (*site.Site, *
 	if path != "" {
 		return cmdutil.OpenSpine(ctx, path, site.SpineK3s)
 	}
-	fmt.Fprintln(s.Err, "firstlight: this is the plan of a lab of k3s; --site names the site file of a cluster")
+	fmt.Fprintln(s.Err, "firstlight: this is the plan of a k3s lab; --site names the site file of a cluster")
 	loaded, p, err := cmdutil.OpenSite(ctx, "")
 	if err == nil {
 		loaded.Spine = site.SpineK3s

@@ -25,7 +25,7 @@ func TestPrintPreflight(t *testing.T) {
 	}
 	r.Lines = append(r.Lines,
 		preflight.Line{Check: "image", Target: "vllm:1", Result: preflight.Unobserved, Observed: "the registry\x1b[31m requires credentials", Remedy: "give it a pull secret"},
-		preflight.Line{Check: "image", Target: "nccl:1", Result: preflight.OK, Observed: "on all 4 nodes"})
+		preflight.Line{Check: "image", Target: "nccl:1", Result: preflight.OK, Observed: "present on all 4 nodes"})
 	var out bytes.Buffer
 	printPreflight(&out, r, display.Style{})
 	golden.Compare(t, "testdata/golden/preflight.txt", out.Bytes())

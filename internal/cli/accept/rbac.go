@@ -16,14 +16,14 @@ import (
 func newRBAC(s cmdutil.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rbac",
-		Short: "Print the least privileges that accept needs in the cluster",
+		Short: "Print the minimal RBAC roles that accept needs in the cluster",
 		Long: `Print the roles that firstlight accept needs for the selected gates, as YAML with a
 reason for each rule.
 
 With --namespace everything is created in that namespace, which an administrator creates
-from the output: a Role in it, a ClusterRole that reads and keeps the run's priority
-class, and Roles in the namespaces of the GPU Operator and of Prometheus and
-Alertmanager. Without it each run creates its own namespace, so the ClusterRole must
+from the output: a Role in it, a ClusterRole that reads cluster-wide objects and manages
+the run's PriorityClass, and Roles in the namespaces of the GPU Operator and of Prometheus
+and Alertmanager. Without it each run creates its own namespace, so the ClusterRole must
 allow in every namespace what a run does in its own.`,
 		Example: `  # Let the user acceptance run accept in one namespace
   firstlight accept rbac --site prod.yaml --namespace firstlight --user acceptance | kubectl apply -f -

@@ -42,7 +42,7 @@ func (f *TargetFlags) AddSpine(cmd *cobra.Command) {
 
 // AddSpineFlag adds the flag --spine.
 func AddSpineFlag(cmd *cobra.Command, spine *string) {
-	cmd.Flags().StringVar(spine, "spine", "", "single-node: this machine, without Kubernetes and without a site file; slurm: the Slurm cluster of --site; ray: the RayCluster of --site, or of the lab; k3s: the k3s cluster of --site, or a lab of k3s (default: that of the site file)")
+	cmd.Flags().StringVar(spine, "spine", "", "single-node: this machine, without Kubernetes and without a site file; slurm: the Slurm cluster of --site; ray: the RayCluster of --site, or of the lab; k3s: the k3s cluster of --site, or a k3s lab (default: that of the site file)")
 	CompleteFlag(cmd, "spine", []string{site.SpineSingleNode, site.SpineSlurm, site.SpineRay, site.SpineK3s})
 }
 

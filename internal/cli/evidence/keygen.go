@@ -25,8 +25,7 @@ func newKeygen(s cmdutil.Streams) *cobra.Command {
 		Use:   "keygen [NAME]",
 		Short: "Generate an ed25519 key pair for signing evidence",
 		Long: `Write NAME.key, the private key, readable by its owner only, and NAME.pub, the public key
-for those who verify. The default NAME is firstlight. Existing files are never
-overwritten.`,
+for verifiers. The default NAME is firstlight. Existing files are never overwritten.`,
 		Example: `  firstlight evidence keygen
   firstlight evidence keygen /etc/firstlight/acceptance`,
 		Args: cobra.MaximumNArgs(1),
@@ -43,7 +42,7 @@ overwritten.`,
 			return cmdutil.Unobserved(err)
 		}
 		if err := key.Write(made.Private, made.Public); errors.Is(err, fs.ErrExist) {
-			return cmdutil.UsageErrorf("%w: keys are never overwritten, give another name", err)
+			return cmdutil.UsageErrorf("%w: keys are never overwritten, choose another name", err)
 		} else if err != nil {
 			return cmdutil.UsageErrorf("%w", err)
 		}
@@ -51,7 +50,7 @@ overwritten.`,
 			return cmdutil.Unobserved(err)
 		}
 		return out.Write(s.Out, made, func(w io.Writer) {
-			fmt.Fprintf(w, "private key  %s (keep it)\npublic key   %s (give it to those who verify)\nkey ID       %s\n", made.Private, made.Public, made.KeyID)
+			fmt.Fprintf(w, "private key  %s (keep it secret)\npublic key   %s (for verifiers)\nkey ID       %s\n", made.Private, made.Public, made.KeyID)
 		})
 	}
 	return cmd

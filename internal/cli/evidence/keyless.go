@@ -22,8 +22,8 @@ func (k *keylessSign) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&k.token, "identity-token-file", "", "file with an OpenID Connect identity token, for signing without a key")
 	flags.StringVar(&k.bundle, "bundle", "", "file for the Sigstore bundle")
-	flags.StringVar(&k.fulcio, "fulcio-url", "", "URL of the Fulcio that certifies the identity")
-	flags.StringVar(&k.rekor, "rekor-url", "", "URL of the Rekor that logs the signature")
+	flags.StringVar(&k.fulcio, "fulcio-url", "", "URL of the Fulcio instance that certifies the identity")
+	flags.StringVar(&k.rekor, "rekor-url", "", "URL of the Rekor instance that logs the signature")
 	cmd.MarkFlagsRequiredTogether("identity-token-file", "bundle", "fulcio-url", "rekor-url")
 	cmd.MarkFlagsMutuallyExclusive("identity-token-file", "key")
 }
@@ -71,7 +71,7 @@ type keylessVerify struct{ bundle, root, identity, issuer string }
 func (k *keylessVerify) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&k.bundle, "bundle", "", "Sigstore bundle with the signature of an identity")
-	flags.StringVar(&k.root, "trusted-root", "", "trusted root of the Sigstore (trusted_root.json)")
+	flags.StringVar(&k.root, "trusted-root", "", "Sigstore trusted root (trusted_root.json)")
 	flags.StringVar(&k.identity, "certificate-identity", "", "expected identity: an e-mail address or the URI of a workflow")
 	flags.StringVar(&k.issuer, "certificate-oidc-issuer", "", "OpenID Connect issuer of the expected identity")
 	cmd.MarkFlagsRequiredTogether("bundle", "trusted-root", "certificate-identity", "certificate-oidc-issuer")

@@ -80,7 +80,7 @@ func requireSigned(dir string, unsigned bool) error {
 func packTo(ctx context.Context, s cmdutil.Streams, dir, path string) (archive.Packed, error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644) //nolint:gosec // evidence is public
 	if errors.Is(err, fs.ErrExist) {
-		return archive.Packed{}, cmdutil.UsageErrorf("%s already exists: give another file with --to", path)
+		return archive.Packed{}, cmdutil.UsageErrorf("%s already exists: choose another file with --to", path)
 	}
 	if err != nil {
 		return archive.Packed{}, cmdutil.UsageErrorf("%w", err)

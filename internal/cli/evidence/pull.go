@@ -27,8 +27,8 @@ func newPull(s cmdutil.Streams) *cobra.Command {
 		Short: "Pull a run from an OCI registry and unpack it",
 		Long: `Pull a run from an OCI registry, check its digests, and unpack it into a directory with the
 run's name. A truncated archive, or one with unexpected entries, is refused and removed.
-The signature is not checked: run evidence verify. A pulled run is resumed only by its
-name, and its verdicts are not reused.`,
+The signature is not checked: run evidence verify. accept resumes a pulled run only with
+--resume ID, and does not reuse its verdicts.`,
 		Example: `  firstlight evidence pull oci://registry.example.com/acceptance:20261121 --to evidence
   firstlight evidence verify evidence/20261121-014233-7f3a --key firstlight.pub`,
 		Args: cobra.ExactArgs(1),

@@ -35,10 +35,11 @@ digest of its manifest and the content of its report. A modified run, or a run w
 verdict that does not follow from its observations, is refused. An interrupted run can be
 signed; the statement lists the missing steps.
 
-With --identity-token-file an identity signs instead of a key: the Fulcio of --fulcio-url
-certifies an ephemeral key, the Rekor of --rekor-url logs the signature, and both are
-written with the statement to --bundle, a Sigstore bundle. A Rekor log is public: it keeps
-the identity and the digest of the statement.`,
+With --identity-token-file an identity signs instead of a key: the Fulcio
+instance at --fulcio-url certifies an ephemeral key, the Rekor instance at --rekor-url logs
+the signature, and both are written with the statement to --bundle, a Sigstore bundle. A
+Rekor log is public and append-only: it contains the identity and the digest of the
+statement.`,
 		Example: `  # Sign with a key
   firstlight evidence keygen
   firstlight evidence sign evidence/20261121-014233-7f3a --key firstlight.key
@@ -48,7 +49,7 @@ the identity and the digest of the statement.`,
 		Args: cobra.ExactArgs(1),
 	}
 	out := cmdutil.AddOutputFlag(cmd)
-	keyFile := cmd.Flags().String("key", "", "private key, as evidence keygen writes it")
+	keyFile := cmd.Flags().String("key", "", "private key file written by evidence keygen")
 	replace := cmd.Flags().Bool("replace", false, "replace an existing attestation or bundle")
 	var keyless keylessSign
 	keyless.add(cmd)

@@ -40,23 +40,23 @@ func newVerify(s cmdutil.Streams) *cobra.Command {
 has a result, and that every verdict follows from the observations. All problems are
 reported. No network is used except for an oci:// reference.
 
-A bundle names the site that it was judged against, but cannot prove that it is yours.
---site, --profile and --cluster compare it with what you expect, and refuse a run of one
-gate alone (accept --only).
+A bundle has the site and profile that it was judged against, but cannot prove that they
+are yours. --site, --profile and --cluster compare them with the expected ones, and refuse
+a run of one gate alone (accept --only).
 
-With --bundle it verifies the signature of an identity (sign --identity-token-file)
-offline, with the trusted root of the Sigstore, for the given identity and issuer.
+--bundle verifies the signature of an identity (sign --identity-token-file) offline, with
+the Sigstore trusted root, for the given identity and issuer.
 
 Without --key or --bundle the signer is unknown, which does not pass (exit 3) unless
 --unsigned is set. The directory of an unsigned run is still verified; with --key it
 fails.
 
-Exit codes: 0 nothing is wrong (the run itself may have failed); 1 something is wrong;
-2 invalid input; 3 something could not be checked.`,
+Exit codes: 0 verified (the run itself may have failed); 1 a check failed; 2 invalid input;
+3 a check could not be made.`,
 		Example: `  # Verify an archive
   firstlight evidence verify 20261121-014233-7f3a.tar.gz --key firstlight.pub
 
-  # Verify that it is of this site and cluster
+  # Verify that the run is of this site and cluster
   firstlight evidence verify 20261121-014233-7f3a.tar.gz --key firstlight.pub --site prod.yaml --cluster "$(kubectl get namespace kube-system -o jsonpath={.metadata.uid})"
 
   # Verify a run in a registry

@@ -17,14 +17,14 @@ func newDetect(s cmdutil.Streams) *cobra.Command {
 	var kubeconfig, kubeContext string
 	cmd := &cobra.Command{
 		Use:   "detect [FILE]",
-		Short: "Write a site file from what a cluster shows, to FILE or standard output",
-		Long: `Write a site file from what a cluster shows, to FILE or standard output.
+		Short: "Write a site file with the values of a cluster, to FILE or standard output",
+		Long: `Write a site file with the values of a cluster, to FILE or standard output.
 
 It reads nodes, ResourceSlices, the GPU Operator's objects, DaemonSets, Services and the served APIs, and asks Prometheus
 and Alertmanager through the API server. It changes nothing.
-Each value has a comment: the place where it was seen, or default. For a value that the cluster does not show, the comment
-begins with TODO: firstlight site check refuses the file, with the line of each, until you have entered or confirmed the
-value and deleted the comment.`,
+Each value has a comment: its source, or "default". For a value that cannot be read from the cluster, the comment begins
+with TODO: firstlight site check refuses the file, and prints the line of each TODO, until you have entered or confirmed
+the value and deleted the comment.`,
 		Example: `  firstlight site detect prod.yaml --kubeconfig ~/.kube/prod
   firstlight site detect --context prod > prod.yaml
   firstlight site check prod.yaml`,

@@ -15,7 +15,7 @@ import (
 func newRBAC(s cmdutil.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rbac RECIPE",
-		Short: "Print the least privileges that validate needs for a recipe's cluster",
+		Short: "Print the minimal RBAC roles that validate needs for a recipe's cluster",
 		Long: `Print a ClusterRole for firstlight validate. It is a ClusterRole because each run has a
 new namespace, firstlight-<run id>. Create and delete rules apply only to that namespace,
 or to objects with the label firstlight.dev/run. Read rules are those of the checks and of

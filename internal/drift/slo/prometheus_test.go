@@ -27,6 +27,7 @@ type cluster struct {
 	busbw, mfu float64
 	age        time.Duration // of the newest run
 	ttft, tpot float64       // seconds of each request; 0: no server
+	old        float64       // seconds of each token of an older server, which counts tokens only; 0: none
 	hung       bool          // the servers count no more requests
 	running    float64       // requests of each server
 	waiting    float64
@@ -96,6 +97,7 @@ func clusters() map[string]cluster {
 		"slow training":   with(func(c *cluster) { c.mfu = 0.3 }, "FirstlightBudgetBurns mfu"),
 		"slow answers":    with(func(c *cluster) { c.ttft = 0.7 }, "FirstlightBudgetBurns ttft"),
 		"slow tokens":     with(func(c *cluster) { c.tpot = 0.2 }, "FirstlightBudgetBurns tpot"),
+		"slow old server": with(func(c *cluster) { c.old = 0.2 }, "FirstlightBudgetBurns tpot"),
 		"failed run":      with(func(c *cluster) { c.change = drop("passed", "invalid", "other") }, "FirstlightRunNotPassed "),
 		"old run":         with(func(c *cluster) { c.age = 2 * time.Hour }, "FirstlightFiguresOld "),
 		"no training":     with(func(c *cluster) { c.change = drop("mfu", "failed", "invalid", "other") }, "FirstlightObjectiveUnobserved mfu"),
@@ -154,6 +156,15 @@ func export(catalogue catalogue, all map[string]cluster, scrapes *atomic.Int64) 
 				for range requests {
 					h.Observe(seconds)
 				}
+			}
+			if c.old == 0 {
+				continue
+			}
+			l := catalogue.Latencies[1]
+			h := prometheus.NewHistogram(prometheus.HistogramOpts{Name: l.Histograms[1], Buckets: l.Bounds, ConstLabels: prometheus.Labels{"namespace": site, "engine": "old"}})
+			r.MustRegister(h)
+			for range 40 * n {
+				h.Observe(c.old)
 			}
 		}
 		promhttp.HandlerFor(r, promhttp.HandlerOpts{}).ServeHTTP(w, req)

@@ -214,7 +214,9 @@ func (l latency) bound(limit check.Figure) (seconds float64, err error) {
 }
 
 // slow is the fraction of requests beyond a bound, of all servers. Of a server with several of the histograms the first
-// counts: another one counts tokens.
+// counts: another one counts tokens. All histograms of a server have the same labels but le, and job and instance are
+// not enough to tell servers apart: behind one address there can be several (federation, a gateway), or the labels are
+// missing (remote write).
 func (l latency) slow(selector string, bound float64, window string) string {
 	var within, all []string
 	first := "" // excludes servers that have an earlier histogram
@@ -222,7 +224,7 @@ func (l latency) slow(selector string, bound float64, window string) string {
 		count := fmt.Sprintf("rate(%s_count{%s}[%s])", h, selector, window)
 		within = append(within, fmt.Sprintf("(sum(rate(%s_bucket{%s}[%s])%s) or vector(0))", h, join(le(bound), selector), window, first))
 		all = append(all, fmt.Sprintf("(sum(%s%s) or vector(0))", count, first))
-		first += " unless on (job, instance) " + count
+		first += " unless ignoring (le) " + count
 	}
 	return fmt.Sprintf("1 - (%s) / (%s)", strings.Join(within, " + "), strings.Join(all, " + "))
 }

@@ -196,7 +196,7 @@ func (i *inspection) plan(r evidence.Replayed) {
 	if !r.Planned {
 		i.setOutcome(CheckPlan, None, "the run has no site: its plan cannot be derived")
 	}
-	i.setOutcome(CheckPlan, OK, "the one that site, inputs and command require")
+	i.setOutcome(CheckPlan, OK, "matches the site, inputs and command")
 }
 
 // claims reports the basis of the statements of run.json.

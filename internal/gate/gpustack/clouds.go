@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
 	"github.com/firstlight/firstlight/internal/check"
@@ -70,21 +69,7 @@ func (g *Gate) observeDriverPods(ctx context.Context, cluster *kube.Cluster, rec
 	if err != nil {
 		return attempt.Record(nil, err)
 	}
-	list, err := cluster.Client.CoreV1().Pods(metav1.NamespaceAll).List(ctx, metav1.ListOptions{
-		FieldSelector: "status.phase!=Succeeded,status.phase!=Failed",
-	})
-	if err != nil {
-		return attempt.Record(nil, fmt.Errorf("list pods of all namespaces: %w", err))
-	}
-	figures, raw := []nodePod{}, []corev1.Pod{}
-	for i := range list.Items {
-		pod := &list.Items[i]
-		if f := nodePodOf(pod, driverImagesOf(images, &pod.Spec)); len(f.Images) > 0 && slices.Contains(g.nodes, f.Node) {
-			pod.ManagedFields = nil
-			figures, raw = append(figures, f), append(raw, *pod)
-		}
-	}
-	return attempt.Raw(rawJSON(raw)).Record(figures, nil)
+	return g.recordPods(ctx, cluster, attempt, func(spec *corev1.PodSpec) []string { return driverImagesOf(images, spec) })
 }
 
 // driverImagesOf are the images of a pod that are those of drivers, of init containers too: an installer

@@ -37,6 +37,11 @@ type nodePod struct {
 // observePlugins lists the device plugins' pods on the nodes of the inventory.
 func (g *Gate) observePlugins(ctx context.Context, cluster *kube.Cluster, rec check.Recorder) error {
 	attempt := g.begin(rec, kindPlugins, "cluster", "GET pods: those that mount the host's "+pluginDirectory)
+	return g.recordPods(ctx, cluster, attempt, pluginImagesOf)
+}
+
+// recordPods records the live pods on the nodes of the inventory for which imagesOf returns images.
+func (g *Gate) recordPods(ctx context.Context, cluster *kube.Cluster, attempt check.Attempt, imagesOf func(*corev1.PodSpec) []string) error {
 	list, err := cluster.Client.CoreV1().Pods(metav1.NamespaceAll).List(ctx, metav1.ListOptions{
 		FieldSelector: "status.phase!=Succeeded,status.phase!=Failed",
 	})
@@ -46,7 +51,7 @@ func (g *Gate) observePlugins(ctx context.Context, cluster *kube.Cluster, rec ch
 	figures, raw := []nodePod{}, []corev1.Pod{}
 	for i := range list.Items {
 		pod := &list.Items[i]
-		if f := nodePodOf(pod, pluginImagesOf(&pod.Spec)); len(f.Images) > 0 && slices.Contains(g.nodes, f.Node) {
+		if f := nodePodOf(pod, imagesOf(&pod.Spec)); len(f.Images) > 0 && slices.Contains(g.nodes, f.Node) {
 			pod.ManagedFields = nil
 			figures, raw = append(figures, f), append(raw, *pod)
 		}

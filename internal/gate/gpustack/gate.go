@@ -53,7 +53,7 @@ type Gate struct {
 // New returns the gate for a site and the profile of its hardware.
 func New(s *site.Site, p *profile.Profile, deps Deps) *Gate {
 	g := &Gate{
-		site: s, hardware: p, deps: deps, stack: s.GPUStack, network: s.Fabric.NetworkResource, wantPorts: s.Fabric.NetworkResourceCount,
+		site: s, hardware: p, deps: deps, nodes: s.NodeNames(), stack: s.GPUStack, network: s.Fabric.NetworkResource, wantPorts: s.Fabric.NetworkResourceCount,
 		wantGPUs: int(p.Node.GPUs.Value), gpuSource: "profile " + p.Name + " node.gpus: " + p.Node.GPUs.Source,
 		// Any image with a shell works for the probe pods; the next gate needs this one on
 		// every node.
@@ -67,9 +67,6 @@ func New(s *site.Site, p *profile.Profile, deps Deps) *Gate {
 	} else if m := s.GPUStack.MIG; m != nil {
 		g.resources, g.gang = m.Resources(), m.Largest()
 		g.gpuSource = "site gpustack.mig"
-	}
-	for _, n := range s.Inventory.Nodes {
-		g.nodes = append(g.nodes, n.Name)
 	}
 	g.deps.Clock = cmp.Or[clock.PassiveClock](g.deps.Clock, clock.RealClock{})
 	return g

@@ -48,7 +48,7 @@ func (g *Gate) readNode(n *corev1.Node) nodeFigures {
 		}
 	}
 	if !f.Ready {
-		f.NotReadyWhy = notReadyWhy(n)
+		f.NotReadyWhy = kube.NotReadyWhy(n)
 	}
 	f.Provider = g.readProvider(n)
 	for _, c := range n.Status.Conditions {
@@ -89,13 +89,4 @@ func offersGPUs(n *corev1.Node) bool {
 		}
 	}
 	return false
-}
-
-func notReadyWhy(n *corev1.Node) string {
-	for _, c := range n.Status.Conditions {
-		if c.Type == corev1.NodeReady {
-			return c.Reason + ": " + c.Message
-		}
-	}
-	return "its kubelet has never reported"
 }

@@ -91,6 +91,16 @@ func Ready(n *corev1.Node) bool {
 	})
 }
 
+// NotReadyWhy is the reason of a node that is not Ready.
+func NotReadyWhy(n *corev1.Node) string {
+	for _, c := range n.Status.Conditions {
+		if c.Type == corev1.NodeReady {
+			return c.Reason + ": " + c.Message
+		}
+	}
+	return "its kubelet has never reported"
+}
+
 // Count is the amount of a resource in a list; 0 if absent.
 func Count(list corev1.ResourceList, name string) int {
 	q, ok := list[corev1.ResourceName(name)]

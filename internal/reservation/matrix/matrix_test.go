@@ -194,6 +194,7 @@ func TestSum(t *testing.T) {
 		"passed superseded":              "superseded 1 passed, 1 superseded: v1/training: why",
 		"passed something":               "something 1 passed: v1/training: why",
 		"failed timed-out interrupted":   "failed 1 interrupted, 1 timed-out, 1 failed: v0/training: why",
+		"not-started blocked":            "blocked 1 not-started, 1 blocked: v1/training: why",
 		"passed not-started not-started": "failed 1 passed, 2 not-started: v1/training: why",
 	} {
 		var cells []matrix.Cell

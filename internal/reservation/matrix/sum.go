@@ -10,9 +10,9 @@ import (
 var order = []Outcome{Failed, TimedOut, Interrupted, Blocked, NotStarted, Superseded, Running, Pending, Passed}
 
 // Summarize returns the outcome of a leg: passed if all cells passed and there is at least one;
-// failed if one is failed, timed-out, interrupted or not-started; otherwise the outcome of the
-// worst cell: blocked, superseded or pending. reason counts the outcomes and names the first of
-// the worst.
+// pending until all have ended; then that of the worst cell, in which timed-out, interrupted and
+// not-started are failed. Blocked is worse than not-started: the reservation that was not available is
+// why no time was left. reason counts the outcomes and names the first of the worst.
 func Summarize(cells []Cell) (result Outcome, reason string) {
 	if len(cells) == 0 {
 		return Pending, "no cells"

@@ -25,6 +25,13 @@ import (
 // holdAnnotation makes the lab's kwok stages hold a node or pod.
 const holdAnnotation = "firstlight.dev/world-hold"
 
+// Values of holdAnnotation on a pod. The stages start a pending pod that is held as ready, and not one that is held as
+// creating.
+const (
+	holdReady    = "ready"
+	holdCreating = "creating"
+)
+
 // nodes keeps the Node objects up to date with the world's hosts.
 type nodes struct {
 	client   kubernetes.Interface

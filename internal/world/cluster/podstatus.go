@@ -124,12 +124,16 @@ func patchStatus(ctx context.Context, client kubernetes.Interface, pod *corev1.P
 	})
 }
 
-// annotateHold sets or removes the annotation that keeps kwok's stages from making a pod ready.
+// annotateHold sets or removes the annotation that keeps kwok's stages from making a running pod ready.
 func annotateHold(ctx context.Context, client kubernetes.Interface, pod *corev1.Pod, held bool) error {
-	value := "null"
 	if held {
-		value = `"ready"`
+		return setHold(ctx, client, pod, `"`+holdReady+`"`)
 	}
+	return setHold(ctx, client, pod, "null")
+}
+
+// setHold sets the annotation to a JSON value.
+func setHold(ctx context.Context, client kubernetes.Interface, pod *corev1.Pod, value string) error {
 	patch := fmt.Sprintf(`{"metadata":{"uid":%q,"annotations":{%q:%s}}}`, pod.UID, holdAnnotation, value)
 	return poll.Until(ctx, 200*time.Millisecond, fmt.Sprintf("the hold of pod %s/%s to be patched", pod.Namespace, pod.Name), func(ctx context.Context) error {
 		_, err := client.CoreV1().Pods(pod.Namespace).Patch(ctx, pod.Name, types.MergePatchType, []byte(patch), metav1.PatchOptions{})

@@ -78,7 +78,7 @@ func (w *worker) firstlight(out io.Writer) (int, error) {
 
 // notPulled reports that the image cannot be pulled, until the pod is deleted.
 func (w *worker) notPulled() error {
-	err := annotateHold(w.ctx, w.runtime.client, w.pod, true)
+	err := setHold(w.ctx, w.runtime.client, w.pod, `"`+holdCreating+`"`)
 	if err == nil {
 		err = patchStatus(w.ctx, w.runtime.client, w.pod, unpulled(w.pod))
 	}

@@ -3,12 +3,17 @@ package cluster
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os/exec"
 	"strings"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes/fake"
+
+	"github.com/firstlight/firstlight/internal/poll/polltest"
 )
 
 func TestRunProcess(t *testing.T) {
@@ -41,6 +46,39 @@ func TestRunProcess(t *testing.T) {
 	}
 	if _, err := runProcess(t.Context(), exec.Command("/no/such/program"), 0); err == nil {
 		t.Error("no error")
+	}
+}
+
+// The pod of an image that cannot be pulled was held as ready. kwok starts such a pod when it is pending (stage pod-start
+// of internal/lab/component/stages.yaml): the reason was overwritten, and a gate that had not read it by then waited for its timeout.
+func TestAnImageThatIsNotPulledStaysSo(t *testing.T) {
+	t.Parallel()
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "load", UID: "load"},
+		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "loadgen", Image: "loadgen:1"}}},
+		Status:     corev1.PodStatus{Phase: corev1.PodRunning},
+	}
+	client := fake.NewClientset(pod)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	w := &worker{runtime: &runtime{client: client}, pod: pod, ctx: ctx}
+	ended := make(chan error, 1)
+	go func() { ended <- w.notPulled() }()
+	polltest.UntilNil(t, "the status of the pod", func() error {
+		p, err := client.CoreV1().Pods(pod.Namespace).Get(t.Context(), pod.Name, metav1.GetOptions{})
+		switch {
+		case err != nil:
+			return err
+		case p.Status.Phase != corev1.PodPending || len(p.Status.ContainerStatuses) != 1 || p.Status.ContainerStatuses[0].State.Waiting == nil:
+			return fmt.Errorf("it is %+v", p.Status)
+		case p.Annotations[holdAnnotation] != holdCreating || isReady(p):
+			t.Errorf("hold %q, ready %v: kwok starts it", p.Annotations[holdAnnotation], isReady(p))
+		}
+		return nil
+	})
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
 	}
 }
 
