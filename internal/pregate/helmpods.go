@@ -63,9 +63,9 @@ func (r *release) watchPods(ctx context.Context, s *session) (wait context.Conte
 		<-done
 	}
 	before, err := w.list(ctx)
-	if err != nil { // no pod can be distinguished from an earlier one: Helm alone waits
+	if err != nil {
 		close(done)
-		return wait, stop, nil
+		return wait, stop, nil //nolint:nilerr // no pod can be distinguished from an earlier one: Helm alone waits
 	}
 	for i := range before {
 		w.before[before[i].UID] = true

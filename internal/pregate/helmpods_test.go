@@ -167,10 +167,10 @@ func TestCreatedFor(t *testing.T) {
 		p.Name = c.pod
 		got := createdFor(t.Context(), objects, p, func(_ context.Context, ref metav1.OwnerReference) (metav1.Object, error) {
 			i := slices.IndexFunc(chain, func(r metav1.OwnerReference) bool { return r.Name == ref.Name })
-			switch {
-			case ref.Name == "missing":
+			switch ref.Name {
+			case "missing":
 				return nil, fmt.Errorf("%s not found", ref.Name)
-			case ref.Name == "loop":
+			case "loop":
 				i = -1
 			}
 			m := owned(chain[i+1:])
