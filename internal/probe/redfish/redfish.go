@@ -237,8 +237,8 @@ type chassisResource struct {
 	Links                     struct{ ComputerSystems common.Links }
 }
 
-// chassis reads those that are wanted; one that cannot be read has the reason. Others that cannot be read are left out: the controllers of some servers list
-// chassis that they do not have.
+// chassis reads those that are wanted; one that cannot be read has the reason. Others that cannot be read are left out:
+// the controllers of some servers list chassis that they do not have.
 func chassis(client *gofish.APIClient, collection common.Link, wanted []string) ([]Chassis, error) {
 	uris, err := members(client, collection)
 	if err != nil {

@@ -18,10 +18,10 @@ const (
 	remedyOlder   = "update the EFA driver to 2.17.0 or later (aws-efa-installer); instance types before Nitro v4 do not count this"
 )
 
-// network are the counters of the connections, with their remedy: the driver has them since 2.17.0
+// connectionRemedies has the remedy of each counter of connections: the driver has them since 2.17.0
 // (amzn-drivers, kernel/linux/efa/rpm/efa.spec), on Nitro v4 and later (AWS EFA documentation). A counter that no
 // adapter has is not judged.
-var network = map[string]string{
+var connectionRemedies = map[string]string{
 	"impaired_remote_conn_events": remedyPath, "retrans_timeout_events": remedyPath, "unresponsive_remote_events": remedyPath,
 }
 
@@ -74,7 +74,7 @@ func (g *Gate) judgeCounters(b *check.Builder, obs []check.Observation, expected
 	)
 }
 
-// limits are those of the profile, without the network counters that no adapter has: a note names them.
+// limits are those of the profile, without the counters of connections that no adapter has: a note names them.
 func (g *Gate) limits(b *check.Builder, all []reading) map[string]profile.Figure {
 	limits := maps.Clone(g.profile.Fabric.CounterLimits)
 	var absent []string
@@ -84,7 +84,7 @@ func (g *Gate) limits(b *check.Builder, all []reading) map[string]profile.Figure
 			_, after := r.now[name]
 			return before || after
 		}
-		if network[name] != "" && len(all) > 0 && !slices.ContainsFunc(all, counts) {
+		if connectionRemedies[name] != "" && len(all) > 0 && !slices.ContainsFunc(all, counts) {
 			absent = append(absent, name)
 			delete(limits, name)
 		}
@@ -109,7 +109,7 @@ func (r reading) grown(b *check.Builder, limits map[string]profile.Figure) float
 			b.Unobserved(r.id, r.adapter, remedyClear, "counter %s of %s decreased from %d to %d: it was reset during the soak", name, r.adapter, then, is)
 		case float64(is-then) > limit.Value:
 			worst = max(worst, float64(is-then))
-			b.Fail(r.id, r.adapter, cmp.Or(network[name], remedyCounter), "%s of %s grew by %d over the soak, at most %g is allowed", name, r.adapter, is-then, limit.Value)
+			b.Fail(r.id, r.adapter, cmp.Or(connectionRemedies[name], remedyCounter), "%s of %s grew by %d over the soak, at most %g is allowed", name, r.adapter, is-then, limit.Value)
 		}
 	}
 	return worst
