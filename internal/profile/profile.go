@@ -130,6 +130,9 @@ type Node struct {
 	// "monitor", "ignore") to codes. A code in no class is treated as "monitor".
 	XIDs      map[string][]int `yaml:"xids" json:"xids"`
 	XIDSource string           `yaml:"xidSource" json:"xidSource"`
+	// ResetSXIDs are the non-fatal error codes of NVSwitches whose recovery is a reset or a restart.
+	ResetSXIDs []int  `yaml:"resetSxids,omitempty" json:"resetSxids,omitempty"`
+	SXIDSource string `yaml:"sxidSource,omitempty" json:"sxidSource,omitempty"`
 	// FaultClockReasons are the throttle reasons, in nvidia-smi's XML names
 	// without the clocks_event_reason_ prefix, that are faults.
 	FaultClockReasons []string `yaml:"faultClockReasons" json:"faultClockReasons"`

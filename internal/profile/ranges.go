@@ -196,6 +196,9 @@ func (p *Profile) lists() []error {
 			out = append(out, fmt.Errorf("node.xids.%s is empty", name))
 		}
 	}
+	if len(p.Node.ResetSXIDs) > 0 && p.Node.SXIDSource == "" {
+		out = append(out, errors.New("node.sxidSource is empty"))
+	}
 	if len(p.Node.FaultClockReasons) == 0 {
 		out = append(out, errors.New("node.faultClockReasons is empty"))
 	}

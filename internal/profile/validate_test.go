@@ -106,6 +106,7 @@ func TestEmptyListsAreRefused(t *testing.T) {
 		"driver errors without a class":  {func(p *profile.Profile) { p.Node.XIDs = map[string][]int{"monitor": {79}} }, "node.xids.reset"},
 		"an unknown class":               {func(p *profile.Profile) { p.Node.XIDs["reest"] = []int{48} }, "node.xids.reest"},
 		"an error in two classes":        {func(p *profile.Profile) { p.Node.XIDs["ignore"] = append(p.Node.XIDs["ignore"], 79) }, "79"},
+		"no source of switch errors":     {func(p *profile.Profile) { p.Node.SXIDSource = "" }, "node.sxidSource"},
 		"no source of driver errors":     {func(p *profile.Profile) { p.Node.XIDSource = "" }, "node.xidSource"},
 		"no NVLink counters":             {func(p *profile.Profile) { p.GPU.NVLinkErrorLimits = nil }, "gpu.nvlinkErrorLimits"},
 		"no clock reasons":               {func(p *profile.Profile) { p.Node.FaultClockReasons = nil }, "node.faultClockReasons"},

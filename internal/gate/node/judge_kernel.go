@@ -21,12 +21,6 @@ const remedyKernelRing = "give the node a larger kernel log (log_buf_len), find 
 
 const remedySwitch = "drain the node, reset all GPUs and switches of it together or power-cycle it; if it recurs, replace the board"
 
-// switchesToReset are the non-fatal errors of NVSwitches that leave NVLink traffic of a GPU stalled: NVIDIA's
-// Fabric Manager guide (DU-09883-001 v1.3, D.4; the table is also in leptonai/gpud, package sxid) has a
-// restart (11004 ingress invalid ACL, 12028 egress nonposted PRIV error) or a reset of all GPUs and switches
-// (19084 AN1 heartbeat timeout) as their recovery, and none or a check of cables for the others.
-var switchesToReset = []int{11004, 12028, 19084}
-
 // judgeKernel classifies the driver's errors in the kernel log.
 func (g *Gate) judgeKernel(b *check.Builder, h *host, at slots) {
 	if !h.kernel.ok() {
@@ -128,7 +122,7 @@ func (g *Gate) judgeSwitch(b *check.Builder, h *host, e nvidia.XidEvent) {
 		b.Unobserved(h.kernel.obs.ID, suspect, "look up the code in NVIDIA's Fabric Manager guide; reboot the node, so that the kernel log begins clean, then run the gate again", "%s (whether it is fatal is not logged)", message)
 		return
 	}
-	if slices.Contains(switchesToReset, e.Code) {
+	if slices.Contains(g.profile.Node.ResetSXIDs, e.Code) {
 		b.FailLasting(h.kernel.obs.ID, suspect, remedySwitch, "%s (non-fatal, and its recovery is a reset or a restart)", message)
 		return
 	}
