@@ -42,7 +42,8 @@ func judgeStep(c check.Check, playbooks playbook.Expected, obs []check.Observati
 		}
 	}
 	if failed := unprepared(obs); j.Verdict != check.Passed && len(failed) > 0 {
-		j.Reason = check.Summary(failed) + "; " + j.Reason
+		// Its command is in the finding: a table of verdicts has no room for it and the cause.
+		j.Reason = "preparation failed: " + failed[0].Message + "; " + j.Reason
 		j.Findings = append(failed, j.Findings...)
 	}
 	return j

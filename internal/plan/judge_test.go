@@ -99,7 +99,7 @@ func TestFailedPreparationIsAFinding(t *testing.T) {
 				}
 				return
 			}
-			if want := "preparation helm upgrade: " + c.want + "; bad"; j.Reason != want {
+			if want := "preparation failed: " + c.want + "; bad"; j.Reason != want {
 				t.Errorf("the reason is %q, want %q", j.Reason, want)
 			}
 			if f := j.Findings[0]; f.Suspect != "preparation helm upgrade" || f.Message != c.want || len(f.Observations) != 1 || len(j.Findings) != 2 {
