@@ -35,6 +35,8 @@ const (
 	counterIgnored  = "rp_cnp_ignored"
 )
 
+const remedySymbols = "update the firmware of the adapters (mlxfwmanager), so that they count it"
+
 // counterSymbols is of a group of counters that some firmware lacks (ppcnt_statistical_group of Linux
 // drivers/net/ethernet/mellanox/mlx5/core/en_stats.c).
 const counterSymbols = "rx_pcs_symbol_err_phy"
@@ -53,6 +55,7 @@ type growth struct {
 // judgeCounters judges the growth of counters over the soak.
 func (g *Gate) judgeCounters(b *check.Builder, obs []check.Observation, views []view) {
 	worst, paused, watched := 0.0, -1.0, 0
+	var without []growth // ports without counterSymbols
 	for _, v := range views {
 		if v.netdev == "" {
 			continue // reported for the port
@@ -62,11 +65,17 @@ func (g *Gate) judgeCounters(b *check.Builder, obs []check.Observation, views []
 			continue
 		}
 		watched++
+		if _, limited := g.profile.Fabric.CounterLimits[counterSymbols]; limited && !grown.has(counterSymbols) {
+			without = append(without, grown)
+		}
 		worst = max(worst, g.limits(b, grown))
 		paused = max(paused, g.pauses(b, grown))
 		if g.demands(site.WithoutECN) {
 			notifications(b, grown)
 		}
+	}
+	if len(without) > 0 {
+		b.Note(without[0].id, "fabric", remedySymbols, "%d of %d ports, such as %s, do not count %s: symbol errors after FEC were not judged there", len(without), watched, without[0].v.name, counterSymbols)
 	}
 	b.Figure(
 		check.Figure{Name: "ports watched", Value: float64(watched), Unit: "ports", Limit: float64(g.expected()), Relation: "==", Source: "site inventory x fabric.hcas"},
