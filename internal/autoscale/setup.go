@@ -65,8 +65,9 @@ func (d *drive) deadlines() {
 }
 
 const (
-	// settleWithin is the timeout for facts that already exist when the watches are synced.
-	settleWithin = 15 * time.Second
+	// settleWithin is the timeout for facts that already exist when the watches are synced. A read that
+	// a busy API server answered too late (10 s, package metric) is repeated several times in it.
+	settleWithin = time.Minute
 	// cleanWithin bounds the removal of everything.
 	cleanWithin = 5 * time.Minute
 )

@@ -1,9 +1,15 @@
 package suite
 
 import (
+	"context"
+	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/firstlight/firstlight/internal/poll"
 )
 
 // stallReasons are what a verdict of unobserved says where the observation itself
@@ -35,5 +41,30 @@ func Repeat(tb testing.TB, observe func() (stalled string)) {
 			return
 		}
 		tb.Logf("%s (%s)", RepeatedMark, reason)
+		waitForCPU(tb)
+	}
+}
+
+// calmTimeout is how long a repetition waits for a machine that is less busy.
+const calmTimeout = 5 * time.Minute
+
+// waitForCPU waits, with PoolEnv, until the machine is no busier than Admit permits: an observation made
+// again at once meets the same stall. On a machine that stays busy it returns after calmTimeout.
+func waitForCPU(tb testing.TB) {
+	tb.Helper()
+	if os.Getenv(PoolEnv) == "" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(tb.Context(), calmTimeout)
+	defer cancel()
+	err := poll.Until(ctx, time.Second, "the machine to be less busy", func(ctx context.Context) error {
+		slow, err := slowdown(ctx)
+		if err == nil && slow >= maxSlowdown {
+			err = fmt.Errorf("a computation takes %.1f times its CPU time", slow)
+		}
+		return err
+	})
+	if err != nil {
+		tb.Log(err)
 	}
 }

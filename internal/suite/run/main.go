@@ -139,14 +139,23 @@ func (r *runner) all(ctx context.Context, endToEnd, others []string) error {
 		}
 		r.recorder.printf("== upstream programs took %s\n", time.Since(begin).Round(time.Second))
 	}
-	group, groupCtx := errgroup.WithContext(ctx)
+	var phases []phase
 	if o.has(phaseLive) {
-		for _, p := range livePhases(r.recorder.liveTests, o.live) {
-			group.Go(func() error { return r.do(groupCtx, p) })
-		}
+		phases = livePhases(r.recorder.liveTests, o.live)
 	}
 	if o.has(phaseEndToEnd) {
-		group.Go(func() error { return r.do(groupCtx, endToEndPhase(endToEnd, o.endToEnd)) })
+		phases = append(phases, endToEndPhase(endToEnd, o.endToEnd))
+	}
+	begin := time.Now()
+	for _, p := range phases {
+		if err := p.compile(ctx); err != nil {
+			return err
+		}
+	}
+	r.recorder.printf("== compiling the other tests took %s\n", time.Since(begin).Round(time.Second))
+	group, groupCtx := errgroup.WithContext(ctx)
+	for _, p := range phases {
+		group.Go(func() error { return r.do(groupCtx, p) })
 	}
 	return group.Wait()
 }

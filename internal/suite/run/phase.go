@@ -94,6 +94,42 @@ func runOnly(names []string) string {
 	return "-run=^(" + strings.Join(names, "|") + ")$"
 }
 
+// lessCollection of garbage in the compiler.
+const lessCollection = "GOGC=400"
+
+// compile compiles the phase's tests. Tests that miss their deadlines on a busy machine do not run in
+// parallel with compilers then, only with linkers.
+func (p phase) compile(ctx context.Context) error {
+	args := []string{"-export", "-test", "-deps"}
+	if p.race() {
+		args = append(args, "-race")
+	}
+	cmd := p.command(ctx, "list", args...)
+	cmd.Env = append(cmd.Env, lessCollection)
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("compile the tests of phase %s: %w", p.name, err)
+	}
+	return nil
+}
+
+func (p phase) race() bool { return slices.Contains(p.args, "-race") }
+
+// command is a command of go on the phase's packages, with the build flags of the Makefile. If ctx ends,
+// it and what it started are terminated.
+func (p phase) command(ctx context.Context, name string, args ...string) *exec.Cmd {
+	all := append(append([]string{name}, buildflags.Flags()...), buildflags.Strip)
+	cmd := exec.CommandContext(ctx, "go", slices.Concat(all, args, p.packages)...)
+	cgo := "CGO_ENABLED=0"
+	if p.race() { // which needs cgo
+		cgo = "CGO_ENABLED=1"
+	}
+	cmd.Dir, cmd.Env, cmd.Stderr = p.dir, append(os.Environ(), cgo), os.Stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+	cmd.WaitDelay = time.Minute
+	return cmd
+}
+
 // run runs the phase's tests and records each.
 func (p phase) run(ctx context.Context, o options, pool *pool, r *recorder) error {
 	if len(p.packages) == 0 {
@@ -101,25 +137,16 @@ func (p phase) run(ctx context.Context, o options, pool *pool, r *recorder) erro
 	}
 	begin := time.Now()
 	r.printf("== %s: %d packages\n", p.name, len(p.packages))
-	args := append([]string{"test", "-json", "-vet=off", "-timeout=" + o.timeout.String()}, buildflags.Flags()...) // go vet is part of make lint
-	args = append(append(args, buildflags.Strip), p.args...)
-	if r.profiled { // go test keeps no result of tests that ran under -exec
+	// go vet is part of make lint; go test keeps no result of tests that ran under -exec.
+	args := []string{"-json", "-vet=off", "-timeout=" + o.timeout.String()}
+	if r.profiled {
 		args = append(args, "-exec="+pool.timer())
 	}
-	cmd := exec.CommandContext(ctx, "go", append(args, p.packages...)...)
-	cmd.Dir, cmd.Env = p.dir, append(os.Environ(), pool.env(p)...)
-	if slices.Contains(p.args, "-race") { // which needs cgo
-		cmd.Env = append(cmd.Env, "CGO_ENABLED=1")
-	} else {
-		cmd.Env = append(cmd.Env, "CGO_ENABLED=0")
+	cmd := p.command(ctx, "test", append(args, p.args...)...)
+	cmd.Env = append(cmd.Env, pool.env(p)...)
+	if !p.labs { // programs of a lab have their own setting
+		cmd.Env = append(cmd.Env, lessCollection)
 	}
-	if !p.labs { // the compiler collects less garbage; programs of a lab have their own setting
-		cmd.Env = append(cmd.Env, "GOGC=400")
-	}
-	cmd.Stderr = os.Stderr
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
-	cmd.WaitDelay = time.Minute
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		return fmt.Errorf("run tests: %w", err)
