@@ -40,6 +40,8 @@ type Hosts interface {
 // judge or describe.
 type Access struct {
 	Hosts Hosts
+	// Dial opens a TCP connection from a host; spine slurm needs it.
+	Dial inference.Dial
 	// Cluster connects to the cluster; it may wait until the cluster is up.
 	Cluster func(ctx context.Context) (*kube.Cluster, error)
 	// Monitored, if set, waits until Prometheus and Alertmanager are up, for the gates from

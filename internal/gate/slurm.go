@@ -12,7 +12,7 @@ import (
 )
 
 // onSlurm returns the gates of a Slurm cluster, in order: 1 to 3 are those of hosts, 4 and 5 are Slurm's, 6
-// runs through srun, 7 through sbatch. A site declares that 8 does not apply: it is never observed.
+// runs through srun, 7 and 8 through sbatch.
 func onSlurm(s *site.Site, p *profile.Profile, a Access) []gate {
 	deps := slurm.Deps{RunID: a.RunID}
 	deps.Hosts = a.Hosts
@@ -24,6 +24,6 @@ func onSlurm(s *site.Site, p *profile.Profile, a Access) []gate {
 		slurm.NewAccounting(s, p, deps),
 		collective.NewSrun(s, p, a.Hosts, a.RunID),
 		training.NewSbatch(s, p, deps.Deps, a.RunID),
-		inference.New(s, p, collective.Deps{}),
+		inference.NewSbatch(s, p, deps.Deps, a.Dial, a.RunID),
 	}
 }

@@ -11,6 +11,7 @@ const (
 	DefaultSSHConnectTimeout = 20 * time.Second
 	DefaultSSHTimeout        = 30 * time.Minute // dcgmi diag -r 3 takes 15-30 minutes on real GPUs
 	DefaultPrepareTimeout    = 30 * time.Minute
+	DefaultServerPort        = 8000            // vLLM's
 	DefaultJobTimeout        = 5 * time.Minute // of a small job of Slurm: slurmctld starts it within a minute on free nodes
 	// DefaultRuleWithin: prometheus-operator writes a ConfigMap, the kubelet syncs it within a minute and
 	// a half, and rules are evaluated once a minute by default.

@@ -31,6 +31,8 @@ type Slurm struct {
 	JobTimeout Duration `yaml:"jobTimeout,omitempty" json:"jobTimeout,omitempty"`
 	// OutputDirectory has the output of batch jobs until it is read: a directory of all nodes, shared or not.
 	OutputDirectory string `yaml:"outputDirectory,omitempty" json:"outputDirectory,omitempty"`
+	// ServerPort is the port of the server of gate inference on its node.
+	ServerPort int `yaml:"serverPort,omitempty" json:"serverPort,omitempty"`
 	// Setup are shell commands before the program of a batch job on each node, such as "module load cuda".
 	Setup string `yaml:"setup,omitempty" json:"setup,omitempty"`
 	// Without are parts that the cluster does not have: WithoutProlog, WithoutEpilog, WithoutAccounting.
@@ -73,6 +75,7 @@ func (s *Slurm) setDefaults() {
 	s.Containers = cmp.Or(s.Containers, ContainersNone)
 	s.JobTimeout = cmp.Or(s.JobTimeout, Duration(DefaultJobTimeout))
 	s.OutputDirectory = cmp.Or(s.OutputDirectory, "/tmp")
+	s.ServerPort = cmp.Or(s.ServerPort, DefaultServerPort)
 }
 
 // SrunCommand begins the command line of a job of these nodes with all their GPUs. Its tasks are not bound: with

@@ -84,7 +84,11 @@ func TestSlurmRefuses(t *testing.T) {
 		"a trainer's pod":   {"    steps: 60", "    steps: 60\n    pod: {}", "workloads.training.pod: has no effect with spine slurm"},
 		"a file":            {"outputDirectory: /tmp", "outputDirectory: out", `slurm.outputDirectory: invalid directory "out"`},
 		"a pattern":         {"outputDirectory: /tmp", "outputDirectory: /tmp/%u", `invalid directory "/tmp/%u"`},
-		"inference":         {"  inference:", "  #", "notApplicable.inference: is missing"},
+		"no model":          {"    model: meta-llama", "    # model: meta-llama", "workloads.inference.model: is missing"},
+		"no server image":   {"    image: registry.example.com#vllm", "    # image: vllm", "workloads.inference.image: is missing"},
+		"a server's pod":    {"    warmup: 10", "    warmup: 10\n    pod: {}", "workloads.inference.pod: has no effect with spine slurm"},
+		"a load in pods":    {"    warmup: 10", "    warmup: 10\n    client: cluster", "workloads.inference.client: has no effect with spine slurm"},
+		"a system's port":   {"  # serverPort: 8000", "  serverPort: 80", "slurm.serverPort: invalid port 80: must be between 1024 and 65535"},
 		"pods":              {"profile:", "gpustack: {namespace: a}\nprofile:", "gpustack: has no effect with spine slurm"},
 		"telemetry":         {"profile:", "telemetry: {receiver: x}\nprofile:", "telemetry: has no effect with spine slurm"},
 		"groups":            {"profile:", "groups: []\nprofile:", "groups: has no effect with spine slurm"},
@@ -113,11 +117,11 @@ func TestSlurmTraining(t *testing.T) {
 	t.Parallel()
 	good := slurmExample(t)
 	before, rest, _ := strings.Cut(good, "  training:\n")
-	_, after, found := strings.Cut(rest, "\nnotApplicable:")
+	_, after, found := strings.Cut(rest, "  inference:")
 	if !found {
-		t.Fatal("the example declares nothing as not applicable after training")
+		t.Fatal("the example has no inference after training")
 	}
-	without := before + "\nnotApplicable:" + after
+	without := before + "  inference:" + after + "\nnotApplicable:\n"
 	if _, err := Parse("slurm.yaml", []byte(without)); err == nil || !strings.Contains(err.Error(), "workloads.training") {
 		t.Errorf("no trainer: %v", err)
 	}
@@ -128,7 +132,7 @@ func TestSlurmTraining(t *testing.T) {
 	if _, err := Parse("slurm.yaml", []byte(native)); err == nil || !strings.Contains(err.Error(), "workloads.training.image: has no effect with slurm.containers: none") {
 		t.Errorf("an unused image: %v", err)
 	}
-	s, err := Parse("slurm.yaml", []byte(strings.Replace(native, "    image: registry.example.com#torchtitan", "    # image: t", 1)))
+	s, err := Parse("slurm.yaml", []byte(strings.ReplaceAll(native, "    image: registry.example.com#", "    # image: ")))
 	if err != nil || s.Slurm.OutputDirectory != "/tmp" || s.Workloads.Training.Nodes != 4 {
 		t.Errorf("%v", err)
 	}

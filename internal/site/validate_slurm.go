@@ -18,6 +18,9 @@ var slurmKeys = []string{
 	"workloads.collective.suite", "workloads.collective.byRail", "workloads.collective.byNVLinkDomain",
 	"workloads.training.image", "workloads.training.framework", "workloads.training.model", "workloads.training.nodes", "workloads.training.steps",
 	"workloads.training.timeout", "workloads.training.minMFU", "workloads.training.checkpoint",
+	"workloads.inference.image", "workloads.inference.model", "workloads.inference.gpus", "workloads.inference.maxModelLen", "workloads.inference.prompt", "workloads.inference.goldenPrefix",
+	"workloads.inference.rate", "workloads.inference.concurrency", "workloads.inference.requests", "workloads.inference.warmup", "workloads.inference.inputTokens", "workloads.inference.outputTokens",
+	"workloads.inference.ttftP99", "workloads.inference.tpotP99", "workloads.inference.itlP99", "workloads.inference.timeout",
 	"prepare", "notApplicable",
 }
 
@@ -26,10 +29,6 @@ var slurmName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.:-]{0,127}$`)
 
 // slurmDirectory is an argument of sbatch, in which % begins a replacement, and a word of a shell script.
 var slurmDirectory = regexp.MustCompile(`^(/[A-Za-z0-9_.-]+)+$`)
-
-// notInSlurm are the gates that need pods in this version. A site declares that they do not apply, so that
-// a run without them is its owner's decision.
-var notInSlurm = []string{"inference"}
 
 // onSlurm validates the site of a Slurm cluster. Keys of Kubernetes would have no effect.
 func (v *validator) onSlurm(s *Site, p *profile.Profile) {
@@ -56,15 +55,14 @@ func (v *validator) onSlurm(s *Site, p *profile.Profile) {
 		v.training(s, p)
 		v.slurmImage(s, "workloads.training.image", s.Workloads.Training.Image, "nvcr.io#nvidia/pytorch:25.10-py3 with torchtitan")
 	}
+	if s.NotApplicable["inference"] == "" {
+		v.inference(s, p)
+		v.slurmImage(s, "workloads.inference.image", s.Workloads.Inference.Image, "vllm/vllm-openai:v0.13.0")
+	}
 	v.prepare(s)
 	for i, prepare := range s.Prepare {
 		if prepare.Helm != nil {
 			v.add(fmt.Sprintf("prepare.%d.helm", i), "needs Kubernetes: spine slurm has none")
-		}
-	}
-	for _, gate := range notInSlurm {
-		if s.NotApplicable[gate] == "" {
-			v.add("notApplicable."+gate, "is missing: spine slurm does not run gate %s in this version; declare it, with what takes its place", gate)
 		}
 	}
 }
@@ -95,6 +93,10 @@ func (v *validator) slurm(s *Site) {
 	v.slurmImage(s, "workloads.collective.image", s.Workloads.Collective.Image, "nvcr.io#nvidia/pytorch:25.10-py3, which has nccl-tests")
 	if !slurmDirectory.MatchString(c.OutputDirectory) || path.Clean(c.OutputDirectory) != c.OutputDirectory {
 		v.add("slurm.outputDirectory", "invalid directory %q: must be an absolute path of letters, digits, dot, dash and underscore, such as /shared/firstlight", c.OutputDirectory)
+	}
+	const unprivileged, highest = 1024, 65535
+	if c.ServerPort < unprivileged || c.ServerPort > highest {
+		v.add("slurm.serverPort", "invalid port %d: must be between %d and %d", c.ServerPort, unprivileged, highest)
 	}
 	v.unique("slurm.without", c.Without)
 	for i, part := range c.Without {

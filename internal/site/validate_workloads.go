@@ -292,12 +292,22 @@ func (v *validator) training(s *Site, p *profile.Profile) {
 }
 
 func (v *validator) workloads(s *Site, p *profile.Profile) {
-	c, i := &s.Workloads.Collective, &s.Workloads.Inference
-	v.require("workloads.collective.image", c.Image, "an image with nccl-tests, mpirun and sshd")
+	v.require("workloads.collective.image", s.Workloads.Collective.Image, "an image with nccl-tests, mpirun and sshd")
 	v.collective(s, p)
 	v.require("workloads.training.image", s.Workloads.Training.Image, "an image with torchtitan")
 	v.training(s, p)
+	i := &s.Workloads.Inference
 	v.require("workloads.inference.image", i.Image, "an image with vLLM")
+	v.oneOf("workloads.inference.client", i.Client, []string{ClientCluster, ClientMachine})
+	if i.Client == ClientCluster {
+		v.require("workloads.inference.loadImage", i.LoadImage, "an image with the firstlight program (images/loadgen)")
+	}
+	v.inference(s, p)
+}
+
+// inference validates the server and its load, without what runs them.
+func (v *validator) inference(s *Site, p *profile.Profile) {
+	i := &s.Workloads.Inference
 	v.require("workloads.inference.model", i.Model, "meta-llama/Llama-3.1-8B-Instruct")
 	v.require("workloads.inference.prompt", i.Prompt, "\"The capital of France is\"")
 	v.require("workloads.inference.goldenPrefix", i.GoldenPrefix, "\" Paris. It is the largest city in France\"")
@@ -314,10 +324,6 @@ func (v *validator) workloads(s *Site, p *profile.Profile) {
 	}
 	if i.InputTokens+i.OutputTokens > i.MaxModelLen {
 		v.add("workloads.inference.maxModelLen", "%d is less than inputTokens + outputTokens (%d)", i.MaxModelLen, i.InputTokens+i.OutputTokens)
-	}
-	v.oneOf("workloads.inference.client", i.Client, []string{ClientCluster, ClientMachine})
-	if i.Client == ClientCluster {
-		v.require("workloads.inference.loadImage", i.LoadImage, "an image with the firstlight program (images/loadgen)")
 	}
 	v.positive("workloads.inference.timeout", i.Timeout.D().Seconds(), "15m")
 	if least := i.inFlight(p); i.Concurrency > 0 && i.Concurrency < least {

@@ -20,7 +20,7 @@ func slurmFile(t *testing.T) string {
 	return path
 }
 
-// The plan has Slurm's commands, and says which gates a site gave up.
+// The plan has Slurm's commands.
 func TestSlurmPlan(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{"plan", "--spine", "slurm"}, {"plan", "--spine", "slurm", "--site", slurmFile(t)}, {"plan", "--site", slurmFile(t)}} {
@@ -30,7 +30,7 @@ func TestSlurmPlan(t *testing.T) {
 		}
 		for _, want := range []string{
 			"on login-01, none as root:", "scontrol show nodes gpu-01,gpu-02,gpu-03,gpu-04 -a -o", "--job-name=firstlight-gpustack", "--gres=gpu:h100:8", "sacct -X -P -n -j JOB",
-			"'--container-image=registry.example.com#nccl-tests:2.17'", "NCCL_IB_HCA==mlx5_0,mlx5_1", "all_reduce_perf -b", "sbatch --exclusive", "--job-name=firstlight-training", "torchrun -m torchtitan.train --training.steps 60", "not applicable: the cluster serves no models",
+			"'--container-image=registry.example.com#nccl-tests:2.17'", "NCCL_IB_HCA==mlx5_0,mlx5_1", "all_reduce_perf -b", "sbatch --exclusive", "--job-name=firstlight-training", "torchrun -m torchtitan.train --training.steps 60", "--job-name=firstlight-inference", "vllm serve meta-llama/Llama-3.1-8B-Instruct", "connect to port 8000 of the node through SSH",
 		} {
 			if !strings.Contains(stdout, want) {
 				t.Errorf("%q has no %q: %s", args, want, stdout)

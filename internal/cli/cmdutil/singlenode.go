@@ -2,7 +2,9 @@ package cmdutil
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net"
 	"os"
 	"slices"
 	"time"
@@ -20,6 +22,8 @@ import (
 // Hosts runs commands on the hosts of a target.
 type Hosts interface {
 	gate.Hosts
+	// Dial opens a TCP connection from a host to an address.
+	Dial(ctx context.Context, host, address string) (net.Conn, error)
 	// Keys are the fingerprints of the hosts' SSH keys, by host.
 	Keys() map[string]string
 	Close() error
@@ -28,6 +32,9 @@ type Hosts interface {
 // thisMachine are the Hosts of a site of one machine: no connections, and so no keys.
 type thisMachine struct{ localhost.Hosts }
 
+func (thisMachine) Dial(context.Context, string, string) (net.Conn, error) {
+	return nil, errors.New("this machine has no forwarded connections")
+}
 func (thisMachine) Keys() map[string]string { return nil }
 func (thisMachine) Close() error            { return nil }
 

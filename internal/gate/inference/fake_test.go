@@ -181,7 +181,7 @@ func pause(ctx context.Context, d time.Duration) {
 
 // The vllm is its own pod.
 
-func (v *fakeVLLM) where() (name, node string) { return "inference-0-abcde", "gpu-02" }
+func (v *fakeVLLM) where() place { return place{pod: "inference-0-abcde", node: "gpu-02"} }
 
 func (v *fakeVLLM) service() string { return v.url }
 

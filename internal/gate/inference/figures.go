@@ -22,7 +22,9 @@ const (
 
 // ServerFigures is the state of the server.
 type ServerFigures struct {
-	Pod     string `json:"pod"`
+	Pod string `json:"pod"`
+	// Job is the ID of the batch job that runs the server in place of a pod.
+	Job     string `json:"job,omitempty"`
 	Node    string `json:"node"`
 	Model   string `json:"model"`
 	MaxLen  int    `json:"maxModelLen"`
@@ -41,6 +43,8 @@ type ServerFigures struct {
 	Claims *allocation.Figures `json:"claims,omitempty"`
 	Log    vllm.LogReport      `json:"log"`
 }
+
+func (f ServerFigures) place() place { return place{pod: f.Pod, job: f.Job, node: f.Node} }
 
 // ModelsFigures are the ids of /v1/models.
 type ModelsFigures struct {

@@ -16,8 +16,10 @@ import (
 const (
 	// healthTimeout is the timeout of one request to /health.
 	healthTimeout = 10 * time.Second
-	// healthWithin limits all requests to /health after the load.
+	// healthWithin limits all requests to /health after the load, endedWithin the question whether a server
+	// without an answer has terminated.
 	healthWithin = 30 * time.Second
+	endedWithin  = 10 * time.Second
 	// The polling interval grows from firstPause to longestPause.
 	firstPause   = 50 * time.Millisecond
 	longestPause = 2 * time.Second
@@ -105,9 +107,22 @@ func (g *Gate) try(ctx context.Context, s server) (*connection, error) {
 	return c, nil
 }
 
-// healthAfter observes the server's health after the load. A request without an answer is
-// repeated, since a port forward may fail.
+// healthAfter observes the server's health after the load, and whether a server without an answer has
+// terminated.
 func (g *Gate) healthAfter(ctx context.Context, s server, f *ServerFigures) {
+	g.askAfter(ctx, s, f)
+	if !f.Unreached {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, endedWithin)
+	defer cancel()
+	if crashed, reason := s.ended(ctx); crashed {
+		f.Crashed, f.Problem = true, reason.Error()
+	}
+}
+
+// askAfter requests /health. A request without an answer is repeated, since a port forward may fail.
+func (g *Gate) askAfter(ctx context.Context, s server, f *ServerFigures) {
 	ctx, cancel := context.WithTimeout(ctx, healthWithin)
 	defer cancel()
 	for {

@@ -80,17 +80,27 @@ func (f CompletionFigures) failure() string { return f.Failure }
 
 // after demands that the server did not restart or become unhealthy during the load.
 func (r *review) after(id string, f ServerFigures) {
-	suspect := "pod " + f.Pod + " on " + f.Node
+	suspect := f.place().String()
 	if f.Restarts > 0 {
 		r.Fail(id, suspect, remedyLog, "the server restarted %d times%s", f.Restarts, lastError(f.Log.Errors))
 	}
 	switch {
 	case f.Healthy:
+	case f.Crashed:
+		r.Fail(id, suspect, remedyLog, "the server has terminated%s: %s", lastError(f.Log.Errors), f.Problem)
 	case f.Unreached:
-		r.Unobserved(id, suspect, "check the API server and the node's kubelet, which forward the port; read the server's log in the evidence; then run the gate again", "the server could not be reached after the load: %s", f.Problem)
+		r.Unobserved(id, suspect, f.remedyForward()+"; read the server's log in the evidence; then run the gate again", "the server could not be reached after the load: %s", f.Problem)
 	default:
 		r.Fail(id, suspect, remedyLog, "the server was not healthy after the load%s%s", because(f.Problem), lastError(f.Log.Errors))
 	}
+}
+
+// remedyForward is for a port of the server that could not be reached.
+func (f ServerFigures) remedyForward() string {
+	if f.Job != "" {
+		return "check the SSH connection to " + f.Node + ", and that its sshd permits forwarding (AllowTcpForwarding, DisableForwarding, PermitOpen)"
+	}
+	return "check the API server and the node's kubelet, which forward the port"
 }
 
 // because is a reason, as the end of a sentence.

@@ -8,7 +8,7 @@ import (
 
 // down reports why a server did not become healthy.
 func (r *review) down(id string, f ServerFigures) {
-	suspect := "pod " + f.Pod + " on " + f.Node
+	suspect := f.place().String()
 	kv := f.Log.KVCache
 	switch {
 	case kv != nil:
@@ -22,7 +22,7 @@ func (r *review) down(id string, f ServerFigures) {
 	case f.Log.FreeMemory != "":
 		r.Fail(id, suspect, "find the processes that use GPU memory on the node (nvidia-smi), or lower --gpu-memory-utilization", "vLLM does not start: %s", f.Log.FreeMemory)
 	case f.Unreached && f.Restarts == 0:
-		r.Unobserved(id, suspect, "check the API server and the node's kubelet, which forward the port, and the events of the pod; then run the gate again", "the server could not be reached for %.0f s: %s", f.WaitedSeconds, f.Problem)
+		r.Unobserved(id, suspect, f.remedyForward()+"; then run the gate again", "the server could not be reached for %.0f s: %s", f.WaitedSeconds, f.Problem)
 	case f.Crashed && f.Restarts == 0 && f.Log.Lines == 0:
 		r.Unobserved(id, suspect, remedyRun, "the server could not be started: %s", f.Problem)
 	case f.Crashed:

@@ -47,8 +47,10 @@ func (g *Gate) remove(ctx context.Context, s server, rec check.Recorder) {
 // watch waits for the server and measures it.
 func (g *Gate) watch(ctx, limited context.Context, s server, rec check.Recorder, started check.Attempt) error {
 	w := g.site.Workloads.Inference
-	name, node := s.where()
-	f := ServerFigures{Pod: name, Node: node, Model: w.Model, MaxLen: w.MaxModelLen, GPUs: w.GPUs, Claims: s.claims()}
+	at := s.where()
+	of := ServerFigures{Pod: at.pod, Job: at.job, Node: at.node, Model: w.Model, MaxLen: w.MaxModelLen, GPUs: w.GPUs}
+	f := of
+	f.Claims = s.claims()
 	c, err := g.connect(limited, s)
 	f.WaitedSeconds, f.Healthy = started.Elapsed().Seconds(), err == nil
 	if ctx.Err() != nil {
@@ -75,8 +77,8 @@ func (g *Gate) watch(ctx, limited context.Context, s server, rec check.Recorder,
 	if ctx.Err() != nil {
 		return fmt.Errorf("measure the server: %w", ctx.Err())
 	}
-	after := g.deps.Observer(rec).Begin(KindEnd, "pod "+name, "GET /health; log and restarts of pod "+name)
-	end := ServerFigures{Pod: name, Node: node, Model: w.Model, MaxLen: w.MaxModelLen, GPUs: w.GPUs}
+	after := g.deps.Observer(rec).Begin(KindEnd, at.String(), "GET /health; log and restarts of "+at.String())
+	end := of
 	g.healthAfter(ctx, s, &end)
 	end.WaitedSeconds = after.Elapsed().Seconds()
 	return end.recordLog(ctx, s, after)

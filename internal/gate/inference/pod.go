@@ -30,15 +30,24 @@ const (
 	deleteDeadline = 3 * time.Minute
 )
 
-// server is a pod that runs or starts the server.
+// place is where a server runs: in a pod, or in a batch job of this ID.
+type place struct{ pod, job, node string }
+
+func (p place) String() string {
+	if p.job != "" {
+		return "job " + p.job + " on " + p.node
+	}
+	return "pod " + p.pod + " on " + p.node
+}
+
+// server is a pod or a job that runs or starts the server.
 type server interface {
-	// where returns the names of its pod and node.
-	where() (pod, node string)
+	where() place
 	// claims are the GPUs that its claim allocates; nil if it claims none.
 	claims() *allocation.Figures
 	// service is its URL in the cluster.
 	service() string
-	// forward opens a port forward.
+	// forward opens a port forward, and returns its address for Gate.dial.
 	forward(ctx context.Context) (addr string, stop func(), err error)
 	// ended waits until its container has terminated or cannot start (crashed), or its state
 	// can no longer be watched, and returns the reason.
@@ -118,7 +127,7 @@ func (p *pod) bind(ctx context.Context) error {
 	return nil
 }
 
-func (p *pod) where() (name, node string) { return p.name, p.node }
+func (p *pod) where() place { return place{pod: p.name, node: p.node} }
 
 func (p *pod) service() string {
 	return fmt.Sprintf("http://%s.%s.svc:%d", p.gang.Spec.Name, p.gang.Namespace, port)

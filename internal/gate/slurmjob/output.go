@@ -31,9 +31,12 @@ type task struct {
 	exit *int32
 }
 
+// ownFile ends a script unless $0 is the path of a file of this user.
+const ownFile = `if [ -L "$0" ] || { [ -e "$0" ] && [ ! -O "$0" ]; }; then echo "$0 is not a file of this user" >&2; exit 1; fi
+`
+
 // readScript prints a file of this user and deletes it; $0 is its path.
-const readScript = `if [ -L "$0" ] || { [ -e "$0" ] && [ ! -O "$0" ]; }; then echo "$0 is not a file of this user" >&2; exit 1; fi
-cat "$0" && rm -f "$0"`
+const readScript = ownFile + `cat "$0" && rm -f "$0"`
 
 // read returns the output of a job and deletes its file, which is on the login host if the directory is shared, and
 // else on the batch host. A file of another user, who may have guessed its name in /tmp, is not read.

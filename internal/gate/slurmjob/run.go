@@ -35,7 +35,7 @@ func (r Runner) Run(ctx context.Context, j Job) (Result, error) {
 	if err != nil {
 		return Result{Outcome: notRun("%v", r.cancelled(ctx, j, err))}, ctx.Err()
 	}
-	w, err := r.wait(ctx, id, j)
+	w, err := r.wait(ctx, id, j, slurm.JobInfo.Ended)
 	out := Result{State: State{Submitted: r.name(j), JobInfo: w.info}, Raw: w.raw}
 	switch {
 	case err != nil:
@@ -84,12 +84,18 @@ func notRun(format string, args ...any) gangjob.Outcome {
 // unrelated are the ends of a job that say nothing of its nodes: a person or the scheduler ended it.
 var unrelated = []string{"CANCELLED", "DEADLINE", "PREEMPTED", "REVOKED"}
 
-// outcome is the end of a job that has ended. unread is why its output is not known.
-func outcome(i slurm.JobInfo, p printed, unread error) gangjob.Outcome {
+// endOf is the end of a job, for people.
+func endOf(i slurm.JobInfo) string {
 	end := fmt.Sprintf("job %s is %s, exit code %s", i.Job, i.State, i.Exit)
 	if i.Reason != "" {
 		end += " (" + i.Reason + ")"
 	}
+	return end
+}
+
+// outcome is the end of a job that has ended. unread is why its output is not known.
+func outcome(i slurm.JobInfo, p printed, unread error) gangjob.Outcome {
+	end := endOf(i)
 	const most = 4
 	if n := len(p.messages); n > 0 {
 		end += ": " + strings.Join(p.messages[max(0, n-most):], " | ")

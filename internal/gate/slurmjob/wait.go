@@ -18,7 +18,7 @@ const interval = 2 * time.Second
 type waited struct {
 	info slurm.JobInfo
 	raw  []byte
-	// problem is why its end was not seen: it still waits, runs, or its state cannot be read.
+	// problem is why the state was not reached: it still waits, runs, or its state cannot be read.
 	problem string
 	// timedOut is set if it ran longer than its time limit.
 	timedOut bool
@@ -28,8 +28,11 @@ func (r Runner) run(ctx context.Context, argv ...string) (ssh.Output, error) {
 	return r.Deps.Hosts.Run(ctx, r.Site.Slurm.Host(), argv...)
 }
 
-// wait returns at the end of a job, or when its end cannot be expected. The error is only for an ended context.
-func (r Runner) wait(ctx context.Context, id string, j Job) (waited, error) {
+// begun is reached when a job has its nodes.
+func begun(i slurm.JobInfo) bool { return !i.Waiting() }
+
+// wait returns when a job has reached a state, or when that cannot be expected. The error is only for an ended context.
+func (r Runner) wait(ctx context.Context, id string, j Job, reached func(slurm.JobInfo) bool) (waited, error) {
 	limit := r.Site.Slurm.JobTimeout.D()
 	var w waited
 	submitted := r.Deps.Clock.Now()
@@ -47,11 +50,11 @@ func (r Runner) wait(ctx context.Context, id string, j Job) (waited, error) {
 			}
 		default:
 			seen, w.info, w.raw = now, info, raw
-			if began.IsZero() && !info.Waiting() {
+			if began.IsZero() && begun(info) {
 				began = now
 			}
 			w.problem, w.timedOut = unexpected(info, now.Sub(submitted) > limit, !began.IsZero() && now.Sub(began) > j.Timeout+limit)
-			if info.Ended() || w.problem != "" {
+			if reached(info) || w.problem != "" {
 				return w, nil
 			}
 		}

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"sync"
+	"time"
 
 	"golang.org/x/crypto/ssh"
 )
@@ -17,7 +19,7 @@ type connection struct {
 	slots chan struct{}
 	// dialling has a value during a dial and the opening of a session.
 	dialling chan struct{}
-	// users is the number of commands that use it, guarded by the pool.
+	// users is the number of commands and forwarded connections that use it, guarded by the pool.
 	users int
 
 	mu     sync.Mutex // never held during I/O
@@ -50,9 +52,9 @@ func (p *Pool) connection(host string) (*connection, error) {
 	return c, nil
 }
 
-// use counts a command on a connection until the returned function is called. If the
+// use counts a command, or a forwarded connection, on a connection until the returned function is called. If the
 // pool has as many open connections as slots, it closes the one that was idle longest: there is
-// one, since every command has a slot.
+// one unless forwarded connections use them, since every command has a slot.
 func (p *Pool) use(c *connection) (release func()) {
 	p.mu.Lock()
 	c.users++
@@ -91,40 +93,44 @@ func (c *connection) lock(ctx context.Context) error {
 
 func (c *connection) unlock() { <-c.dialling }
 
-// session opens a session. It dials if there is no connection or if the connection is broken.
-// Pass the client to drop if it stops responding.
+// session opens a session. Pass the client to drop if it stops responding.
 func (p *Pool) session(ctx context.Context, c *connection, host string) (*ssh.Session, *ssh.Client, error) {
+	return open(ctx, p, c, host, "open a session", (*ssh.Client).NewSession)
+}
+
+// open opens a channel, which errors call what. It dials if there is no connection or if the connection is broken.
+func open[T io.Closer](ctx context.Context, p *Pool, c *connection, host, what string, with func(*ssh.Client) (T, error)) (channel T, client *ssh.Client, err error) {
 	if err := c.lock(ctx); err != nil {
-		return nil, nil, err
+		return channel, nil, err
 	}
 	defer c.unlock()
 	if client := c.current(); client != nil {
-		session, err := p.newSession(ctx, client)
+		channel, err := openOn(ctx, p.connectTimeout, client, with)
 		if err == nil {
-			return session, client, nil
+			return channel, client, nil
 		}
 		if _, refused := errors.AsType[*ssh.OpenChannelError](err); refused || ctx.Err() != nil {
 			// The connection is alive and others may be using it.
-			return nil, nil, fmt.Errorf("open a session on %s: %w", host, err)
+			return channel, nil, fmt.Errorf("%s on %s: %w", what, host, err)
 		}
 		c.drop(client)
 	}
 	unreachable := func(err error) error {
 		return &UnreachableError{Host: host, Address: c.to.address, Err: err}
 	}
-	client, err := p.dial(ctx, c.to)
+	client, err = p.dial(ctx, c.to)
 	if err != nil {
-		return nil, nil, unreachable(err)
+		return channel, nil, unreachable(err)
 	}
 	if !c.store(client) {
-		return nil, nil, errors.Join(errClosed, client.Close())
+		return channel, nil, errors.Join(errClosed, client.Close())
 	}
-	session, err := p.newSession(ctx, client)
+	channel, err = openOn(ctx, p.connectTimeout, client, with)
 	if err != nil {
 		c.drop(client)
-		return nil, nil, unreachable(fmt.Errorf("open a session: %w", err))
+		return channel, nil, unreachable(fmt.Errorf("%s: %w", what, err))
 	}
-	return session, client, nil
+	return channel, client, nil
 }
 
 func (c *connection) current() *ssh.Client {
@@ -175,28 +181,28 @@ func (c *connection) close() error {
 	return err
 }
 
-// newSession opens a session. A host that no longer responds never completes it, so at the deadline
+// openOn opens a channel. A host that no longer responds never completes it, so at the deadline
 // it closes the client, which ends the request.
-func (p *Pool) newSession(ctx context.Context, client *ssh.Client) (*ssh.Session, error) {
-	ctx, cancel := context.WithTimeout(ctx, p.connectTimeout)
+func openOn[T io.Closer](ctx context.Context, timeout time.Duration, client *ssh.Client, with func(*ssh.Client) (T, error)) (channel T, err error) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	type result struct {
-		session *ssh.Session
+		channel T
 		err     error
 	}
 	opened := make(chan result, 1)
 	go func() {
-		session, err := client.NewSession()
-		opened <- result{session, err}
+		channel, err := with(client)
+		opened <- result{channel, err}
 	}()
 	select {
 	case r := <-opened:
-		return r.session, r.err
+		return r.channel, r.err
 	case <-ctx.Done():
 		_ = client.Close() // the request cannot be cancelled
-		if r := <-opened; r.session != nil {
-			_ = r.session.Close()
+		if r := <-opened; r.err == nil {
+			_ = r.channel.Close()
 		}
-		return nil, fmt.Errorf("no response: %w", ctx.Err())
+		return channel, fmt.Errorf("no response: %w", ctx.Err())
 	}
 }

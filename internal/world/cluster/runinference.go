@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"sync"
 	"time"
 
@@ -27,11 +26,11 @@ func (w *worker) inference(out io.Writer, attempt int, gpus []int) (int, error) 
 	if !okLen || !okTP || model == "" {
 		return usage(out, "vllm serve: error: bad environment: MODEL=%q MAX_MODEL_LEN=%q TP=%q", model, w.env["MAX_MODEL_LEN"], w.env["TP"])
 	}
-	log := vllmLog{out: out}
-	log.info("api_server.py:1896", "vLLM API server version 0.11.0")
-	log.info("__init__.py:1815", "Using max model len %d", maxLen)
+	log := inference.Log{Out: out}
+	log.Info("api_server.py:1896", "vLLM API server version 0.11.0")
+	log.Info("__init__.py:1815", "Using max model len %d", maxLen)
 	if tp > len(gpus) {
-		log.failure(fmt.Sprintf("ValueError: World size (%d) is larger than the number of available GPUs (%d) in this node.", tp, len(gpus)))
+		log.Failure(fmt.Sprintf("ValueError: World size (%d) is larger than the number of available GPUs (%d) in this node.", tp, len(gpus)))
 		return 1, sleepOr(w, crashTime)
 	}
 	state := w.runtime.world.Recent()
@@ -43,8 +42,8 @@ func (w *worker) inference(out io.Writer, attempt int, gpus []int) (int, error) 
 	})
 	var short *inference.ContextError
 	if errors.As(err, &short) {
-		log.info("kv_cache_utils.py:864", "GPU KV cache size: %d tokens", short.CacheTokens)
-		log.failure("ValueError: " + short.Error())
+		log.Info("kv_cache_utils.py:864", "GPU KV cache size: %d tokens", short.CacheTokens)
+		log.Failure("ValueError: " + short.Error())
 		return 1, sleepOr(w, crashTime)
 	}
 	if err != nil {
@@ -57,7 +56,7 @@ func (w *worker) inference(out io.Writer, attempt int, gpus []int) (int, error) 
 }
 
 // serve serves on a port of the node's address until the pod is stopped.
-func (w *worker) serve(server *inference.Server, log vllmLog, attempt int) (int, error) {
+func (w *worker) serve(server *inference.Server, log inference.Log, attempt int) (int, error) {
 	ctx, cancel := context.WithCancel(w.ctx)
 	defer cancel()
 	closed, err := w.listen(ctx, server)
@@ -77,8 +76,8 @@ func (w *worker) serve(server *inference.Server, log vllmLog, attempt int) (int,
 	}); err != nil {
 		return 0, nil // the pod was stopped
 	}
-	log.plain("INFO:     Started server process [1]")
-	log.plain("INFO:     Application startup complete.")
+	log.Plain("INFO:     Started server process [1]")
+	log.Plain("INFO:     Application startup complete.")
 	if attempt > 0 { // it was held while it crashed
 		if err := annotateHold(ctx, w.runtime.client, w.pod, false); err != nil {
 			return 0, ignoreDone(w, err)
@@ -86,25 +85,6 @@ func (w *worker) serve(server *inference.Server, log vllmLog, attempt int) (int,
 	}
 	<-ctx.Done()
 	return 0, nil
-}
-
-// vllmLog writes lines in vLLM's format. Write errors are ignored.
-type vllmLog struct{ out io.Writer }
-
-func (l vllmLog) plain(line string) { _, _ = fmt.Fprintln(l.out, line) }
-
-func (l vllmLog) info(where, format string, args ...any) {
-	l.plain(fmt.Sprintf("INFO %s [%s] %s", time.Now().UTC().Format("01-02 15:04:05"), where, fmt.Sprintf(format, args...)))
-}
-
-// failure logs the engine's traceback and the server's.
-func (l vllmLog) failure(cause string) {
-	stamp := time.Now().UTC().Format("01-02 15:04:05")
-	for _, line := range []string{"EngineCore failed to start.", "Traceback (most recent call last):", cause} {
-		l.plain(fmt.Sprintf("(EngineCore_DP0 pid=271) ERROR %s [core.py:708] %s", stamp, line))
-	}
-	l.plain(strings.TrimSpace(cause))
-	l.plain("RuntimeError: Engine core initialization failed. See root cause above. Failed core proc(s): {}")
 }
 
 func sleepOr(w *worker, d time.Duration) error { return ignoreDone(w, sleep(w.ctx, d)) }

@@ -3,6 +3,7 @@ package slurm
 import (
 	"context"
 	"fmt"
+	"net"
 	"os"
 	"strconv"
 	"strings"
@@ -50,6 +51,15 @@ func (c cluster) RunOn(ctx context.Context, host string, argv ...string) (ssh.Ou
 	out.Stdout, out.Stderr, out.Exit, err = c.Run(ctx, argv...)
 	out.Took = time.Since(out.At)
 	return out, err
+}
+
+// dial opens a connection from a host: all hosts are this machine.
+func dial(ctx context.Context, _, address string) (net.Conn, error) {
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ssh.ErrNotConnected, err)
+	}
+	return conn, nil
 }
 
 type hosts func(ctx context.Context, host string, argv ...string) (ssh.Output, error)
@@ -101,7 +111,7 @@ func siteText(t *testing.T) string {
 	text := string(site.SlurmExample())
 	for old, with := range map[string]string{
 		"    - {name: gpu-04}\n": "", "  containers: pyxis": "  containers: none", "  mpi: pmix": "  mpi: none", "jobTimeout: 5m": "jobTimeout: 40s",
-		"    image: registry": "    # image: registry", "    timeout: 30m": "    timeout: 2m",
+		"    image: registry": "    # image: registry", "    timeout: 30m": "    timeout: 2m", "    timeout: 15m": "    timeout: 2m",
 	} {
 		if !strings.Contains(text, old) {
 			t.Fatalf("the example has no %q", old)
@@ -136,7 +146,7 @@ func (c cluster) judge(t *testing.T, name string) check.Judgement {
 
 // judgeOn observes and judges one gate with other hosts.
 func (c cluster) judgeOn(ctx context.Context, name string, h hosts) (check.Judgement, error) {
-	p, err := gate.Playbook(c.site, c.profile, gate.Access{Hosts: h, RunID: "t1"})
+	p, err := gate.Playbook(c.site, c.profile, gate.Access{Hosts: h, Dial: dial, RunID: "t1"})
 	if err != nil {
 		return check.Judgement{}, err
 	}

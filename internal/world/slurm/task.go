@@ -15,7 +15,7 @@ import (
 	"github.com/firstlight/firstlight/internal/world/collective"
 )
 
-// taskEnv makes this program one of nccl-tests, torchrun or Python in a job; it has the path of the simulated hardware.
+// taskEnv makes this program one of nccl-tests, torchrun, vLLM or Python in a job; it has the path of the simulated hardware.
 const taskEnv = "FIRSTLIGHT_SLURM_TASK"
 
 // hardware are the nodes of jobs, and their faults.
@@ -38,7 +38,7 @@ func NewWorld(nodes int, faults []world.Fault) (*world.World, error) {
 	return w, nil
 }
 
-// Programs puts nccl-tests and a trainer into the PATH of jobs: this program, which must call Task.
+// Programs puts nccl-tests, a trainer and vLLM into the PATH of jobs: this program, which must call Task.
 func (c *Cluster) Programs(nodes int, faults []world.Fault) error {
 	text, err := json.Marshal(hardware{Nodes: nodes, Faults: faults})
 	if err != nil {
@@ -96,6 +96,8 @@ func task(ctx context.Context, stdout io.Writer, path string) (int, error) {
 	switch os.Args[1] {
 	case "torchrun":
 		return torchrun(ctx, stdout, w.State(), p, os.Args[2:])
+	case "vllm":
+		return vllm(ctx, stdout, w.State(), p, os.Args[2:])
 	case "python3":
 		program, err := io.ReadAll(os.Stdin)
 		if err != nil {

@@ -23,7 +23,7 @@ const model = "llama3_8b"
 // Setup are shell commands after which a job finds torchtitan.
 func (c *Cluster) Setup() string { return "export TORCHTITAN_HOME=" + c.path("torchtitan") }
 
-// trainers puts torchtitan, torchrun and a Python with PyTorch into jobs.
+// trainers puts torchtitan, torchrun, a Python with PyTorch and vLLM into jobs.
 func (c *Cluster) trainers(hardware, self string) error {
 	configurations := c.path("torchtitan/train_configs")
 	if err := os.MkdirAll(configurations, 0o700); err != nil {
@@ -32,7 +32,7 @@ func (c *Cluster) trainers(hardware, self string) error {
 	if err := os.WriteFile(filepath.Join(configurations, model+".toml"), []byte("[job]\n"), 0o600); err != nil {
 		return err
 	}
-	for _, name := range []string{"torchrun", "python3"} {
+	for _, name := range []string{"torchrun", "python3", "vllm"} {
 		if err := c.Program(name, fmt.Sprintf("%s=%s exec %s %s \"$@\"\n", taskEnv, hardware, self, name)); err != nil {
 			return err
 		}

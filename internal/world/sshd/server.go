@@ -30,6 +30,8 @@ type Options struct {
 	Dir string
 	// Port of addresses without a port; 0: a free port.
 	Port int
+	// Forward permits connections from hosts to ports of loopback, which are those of this machine.
+	Forward bool
 }
 
 // Server has the hosts' SSH servers.
@@ -39,11 +41,12 @@ type Server struct {
 	// IdentityFile is the private key; KnownHostsFile has the hosts' public keys.
 	IdentityFile, KnownHostsFile, User string
 
-	world  *world.World
-	client gossh.PublicKey
-	keys   map[string]gossh.Signer
-	cancel context.CancelFunc
-	wg     sync.WaitGroup
+	forward bool
+	world   *world.World
+	client  gossh.PublicKey
+	keys    map[string]gossh.Signer
+	cancel  context.CancelFunc
+	wg      sync.WaitGroup
 
 	mu   sync.Mutex
 	live map[string]running
@@ -66,7 +69,7 @@ func (r running) close() {
 // ctx.
 func Start(ctx context.Context, w *world.World, o Options) (*Server, error) {
 	s := &Server{
-		Nodes: map[string]string{}, User: User, world: w, keys: map[string]gossh.Signer{}, live: map[string]running{},
+		Nodes: map[string]string{}, User: User, forward: o.Forward, world: w, keys: map[string]gossh.Signer{}, live: map[string]running{},
 		IdentityFile: filepath.Join(o.Dir, "id_ed25519"), KnownHostsFile: filepath.Join(o.Dir, "known_hosts"),
 	}
 	signer, err := loadOrMakeKey(s.IdentityFile, User)
@@ -129,6 +132,10 @@ func (s *Server) listen(ctx context.Context, node, address string) (string, erro
 		PublicKeyHandler: func(c ssh.Context, key ssh.PublicKey) bool {
 			return c.User() == User && ssh.KeysEqual(key, s.client)
 		},
+	}
+	if s.forward {
+		srv.ChannelHandlers = map[string]ssh.ChannelHandler{"session": ssh.DefaultSessionHandler, "direct-tcpip": ssh.DirectTCPIPHandler}
+		srv.LocalPortForwardingCallback = func(_ ssh.Context, host string, _ uint32) bool { return host == "127.0.0.1" }
 	}
 	srv.AddHostKey(s.keys[node])
 	s.mu.Lock()

@@ -65,7 +65,7 @@ func run(ctx context.Context, args []string) (exit int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	server, err := sshd.Start(ctx, w, sshd.Options{Dir: dir})
+	server, err := sshd.Start(ctx, w, sshd.Options{Dir: dir, Forward: true})
 	if err != nil {
 		return 0, err
 	}

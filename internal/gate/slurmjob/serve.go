@@ -1,0 +1,103 @@
+package slurmjob
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/firstlight/firstlight/internal/probe/slurm"
+	"github.com/firstlight/firstlight/internal/probe/ssh"
+)
+
+// Server is a job of one node that has begun, and runs until it is removed: its program is a server.
+type Server struct {
+	// ID is that of the job.
+	ID     string
+	runner Runner
+	job    Job
+}
+
+// ErrEnded is in the error of Wait for a job whose program or node has ended it.
+var ErrEnded = errors.New("the job has ended")
+
+// Start submits a job of one node and waits until it has begun. A job that has not is cancelled.
+func (r Runner) Start(ctx context.Context, j Job) (*Server, error) {
+	id, err := r.submit(ctx, j)
+	if err != nil {
+		return nil, r.cancelled(ctx, j, err)
+	}
+	w, err := r.wait(ctx, id, j, begun)
+	if err == nil && w.problem != "" {
+		err = errors.New(w.problem)
+	}
+	if err != nil {
+		return nil, r.cancelled(ctx, j, err)
+	}
+	return &Server{ID: id, runner: r, job: j}, nil
+}
+
+// Wait waits for the end of the job and returns it: ErrEnded with the state and the exit code, or why the end says
+// nothing of the program.
+func (s *Server) Wait(ctx context.Context) error {
+	w, err := s.runner.wait(ctx, s.ID, s.job, slurm.JobInfo.Ended)
+	switch {
+	case err != nil:
+		return err
+	case w.problem != "" && !w.timedOut:
+		return errors.New(w.problem)
+	}
+	end := endOf(w.info)
+	if slices.Contains(unrelated, w.info.State) {
+		return errors.New(end)
+	}
+	return fmt.Errorf("%w: %s", ErrEnded, end)
+}
+
+// Restarts is how often the job was requeued.
+func (s *Server) Restarts(ctx context.Context) (int, error) {
+	info, _, err := s.runner.state(ctx, s.ID)
+	return info.Restarts, err
+}
+
+// Log is the output of the job's task until now.
+func (s *Server) Log(ctx context.Context) ([]byte, error) {
+	out, err := s.onHosts(ctx, `cat "$0"`)
+	if err != nil {
+		return nil, fmt.Errorf("read the output of job %s: %w", s.ID, err)
+	}
+	p, err := parse(out.Stdout, s.ID, 1)
+	return p.tasks[0].log.Bytes(), err
+}
+
+// Remove cancels the job, waits for its end and deletes its output.
+func (s *Server) Remove(ctx context.Context) error {
+	if err := slurm.Cancel(ctx, s.runner.run, s.runner.name(s.job)); err != nil {
+		return fmt.Errorf("cancel job %s: %w", s.ID, err)
+	}
+	w, err := s.runner.wait(ctx, s.ID, s.job, slurm.JobInfo.Ended)
+	if err == nil && w.problem != "" {
+		err = errors.New(w.problem)
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := s.onHosts(ctx, `[ -e "$0" ] && rm -f "$0"`); err != nil {
+		return fmt.Errorf("delete the output of job %s: %w", s.ID, err)
+	}
+	return nil
+}
+
+// onHosts runs a script about the output, whose path is $0, on the login host if the directory is shared, and else
+// on the node, over SSH. A file of another user, who may have guessed its name in /tmp, is not touched.
+func (s *Server) onHosts(ctx context.Context, script string) (ssh.Output, error) {
+	var errs []error
+	for _, host := range []string{s.runner.Site.Slurm.Host(), s.job.Nodes[0]} {
+		out, err := s.runner.Deps.Hosts.Run(ctx, host, "sh", "-c", ownFile+script, s.runner.output(s.job, s.ID))
+		if err == nil && out.Exit == 0 {
+			return out, nil
+		}
+		errs = append(errs, fmt.Errorf("on %s: %w", host, problemOf("sh", out, err)))
+	}
+	return ssh.Output{}, errors.Join(errs...)
+}
