@@ -26,6 +26,10 @@ const (
 	alwaysAdmitted = 3   // tests that run upstream programs at once, however busy the machine is
 	maxSlowdown    = 5.0 // with more tests
 	slots          = 32
+
+	// A lab's start takes the CPU for seconds: a shorter look admits all tests before it sees the first one's load.
+	looks    = 10
+	lookOver = 500 * time.Millisecond
 )
 
 var admitted sync.Map // tests, each with its slot
@@ -107,12 +111,12 @@ func take(dir string) (free *flock.Flock, used int, err error) {
 	return free, used, nil
 }
 
-// slowdown is how many times its CPU time a computation takes, over a second.
+// slowdown is how many times its CPU time a computation takes, over five seconds.
 func slowdown(ctx context.Context) (float64, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	var wall, cpu time.Duration
-	for range 4 {
+	for range looks {
 		began, used := time.Now(), time.Duration(0)
 		before, err := threadTime()
 		for err == nil && used < 20*time.Millisecond {
@@ -124,7 +128,7 @@ func slowdown(ctx context.Context) (float64, error) {
 			return 0, fmt.Errorf("measure how busy the machine is: %w", err)
 		}
 		wall, cpu = wall+time.Since(began), cpu+used
-		if err := poll.Sleep(ctx, 200*time.Millisecond); err != nil {
+		if err := poll.Sleep(ctx, lookOver); err != nil {
 			return 0, err
 		}
 	}

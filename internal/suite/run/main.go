@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"sync/atomic"
 	"syscall"
@@ -99,13 +100,20 @@ func readOptions() (options, error) {
 	flag.StringVar(&o.profile, "profile", "", "write the time and CPU time of every package and test to this file, as a Markdown table")
 	flag.DurationVar(&o.timeout, "timeout", 30*time.Minute, "limit of one test package; its goroutines are printed when it is reached")
 	flag.DurationVar(&o.limit, "limit", 70*time.Minute, "limit of the run; the tests that were running are printed when it is reached")
-	flag.IntVar(&o.live, "live", 3, "live test packages that run in parallel: they mostly wait, and each lab takes about 10 of the 128 inotify instances that a user usually has")
-	flag.IntVar(&o.endToEnd, "e2e", 3, "end-to-end test packages that run in parallel, in addition to the live ones")
+	flag.IntVar(&o.live, "live", packagesAtOnce(), "live test packages that run in parallel: each lab takes about 10 of the 128 inotify instances that a user usually has, and, idle, a tenth of a core")
+	flag.IntVar(&o.endToEnd, "e2e", packagesAtOnce(), "end-to-end test packages that run in parallel, in addition to the live ones")
 	flag.Parse()
 	if o.only != "" && !slices.Contains([]string{phaseUnit, phaseLive, phaseEndToEnd}, o.only) {
 		return o, fmt.Errorf("invalid -phase %q: want unit, live or e2e", o.only)
 	}
 	return o, nil
+}
+
+// packagesAtOnce is how many packages of a phase run at once. With three of each phase on two cores, the idle labs
+// of 15 tests took more than half of the CPU time.
+func packagesAtOnce() int {
+	const least, most = 2, 4
+	return min(max(least, runtime.NumCPU()), most)
 }
 
 // phases are those that must have passed a test.

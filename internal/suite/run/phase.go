@@ -71,10 +71,11 @@ func livePhases(live map[string][]string, sideBySide int) []phase {
 	return []phase{normal, race}
 }
 
-// endToEndPhase runs the built binary, as its users do, in parallel with the live tests.
+// endToEndPhase runs the built binary, as its users do, in parallel with the live tests. A package has a lab for each
+// test that it runs at once.
 func endToEndPhase(packages []string, sideBySide int) phase {
 	inOrder(packages, []string{"/e2e/validate", "/e2e/chain", "/internal/e2e"})
-	return phase{name: phaseEndToEnd, labs: true, args: []string{"-count=1", "-p=" + strconv.Itoa(sideBySide), "-parallel=4"}, packages: packages}
+	return phase{name: phaseEndToEnd, labs: true, args: []string{"-count=1", "-p=" + strconv.Itoa(sideBySide), "-parallel=" + strconv.Itoa(sideBySide+1)}, packages: packages}
 }
 
 // inOrder moves the packages with these suffixes to the front. Those that take longest are first: a
