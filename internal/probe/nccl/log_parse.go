@@ -22,8 +22,8 @@ const (
 )
 
 // prefix matches "host:pid:tid [device] NCCL INFO text"; tid and device are optional. A warning
-// starts with the time and has the source position.
-var prefix = regexp.MustCompile(`^\s*(?:\[[0-9: .-]+\] )?([^\s:]+):(\d+)(?::\d+)? (?:\[(\d+)\] )?(?:(\S+:\d+) )?NCCL (INFO|WARN|VERSION) ?(.*)$`)
+// starts with the time and has the source position, from 2.30 on with the function.
+var prefix = regexp.MustCompile(`^\s*(?:\[[0-9: .-]+\] )?([^\s:]+):(\d+)(?::\d+)? (?:\[(\d+)\] )?(?:(\S+:\d+) (?:\(\S+\) )?)?NCCL (INFO|WARN|VERSION) ?(.*)$`)
 
 // ParseLog parses the NCCL lines of a log and ignores other lines.
 func ParseLog(r io.Reader) (Log, error) {
