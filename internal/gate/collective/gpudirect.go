@@ -3,6 +3,7 @@ package collective
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -114,11 +115,15 @@ func (r *review) nvls() {
 	}
 }
 
+// nvlsSource matches a file of NCCL that sets up NVLS: transport/nvls.cc, and since 2.31 transport/multicast.cc. Builds
+// by CMake print the directory before it (NVIDIA/nccl issue 2332: nccl/src/register/register.cc).
+var nvlsSource = regexp.MustCompile(`(?:^|/)transport/(?:nvls|multicast)\.cc:`)
+
 // nvlsFailed is the first warning of NVLS by node: NCCL reports that it is available before it sets it up.
 func (r *review) nvlsFailed() map[string]string {
 	failed := map[string]string{}
 	for _, w := range r.f.NCCL.Warnings {
-		if node := r.place.node(w.Host); strings.HasPrefix(w.Source, "transport/nvls.cc:") && failed[node] == "" {
+		if node := r.place.node(w.Host); nvlsSource.MatchString(w.Source) && failed[node] == "" {
 			failed[node] = w.Text + " (" + w.Source + ")"
 		}
 	}

@@ -33,7 +33,10 @@ func TestRules(t *testing.T) {
 		checktest.When("an unknown rank is not a rank", checktest.Set(KindRun, `.nccl.channels[*].from`, 99)).Unobserved("gpu-01", "no channel in both directions"),
 		checktest.When("NCCL says of each GPU whether NVLS is available", checktest.Set(KindRun, `.nccl.ranks[0].nvls`, checktest.LeftOut)).Unobserved("gpu-01", "for only 7 of 8 GPUs of gpu-01"),
 		checktest.When("NVLS that is available may fail", checktest.Set(KindRun, `.nccl.warnings`, []nccl.Warning{{Host: "collective-2", Source: "transport/nvls.cc:254", Text: "Cuda failure 401"}})).Fails("gpu-03", "NVLS fails on gpu-03: Cuda failure 401 (transport/nvls.cc:254)"),
+		// src/transport/multicast.cc of NVIDIA/nccl (2.31), and the path of its issue 2332
+		checktest.When("multicast is a part of NVLS", checktest.Set(KindRun, `.nccl.warnings`, []nccl.Warning{{Host: "collective-2", Source: "nccl/src/transport/multicast.cc:217", Text: "Failed to bind NVLink SHARP (NVLS) Multicast memory"}})).Fails("gpu-03", "NVLS fails on gpu-03: Failed to bind NVLink SHARP (NVLS) Multicast memory"),
 		checktest.When("a warning of another part is not of NVLS", checktest.Set(KindRun, `.nccl.warnings`, []nccl.Warning{{Host: "collective-2", Source: "misc/ibvwrap.cc:254", Text: "x"}})).Passes(),
+		checktest.When("a file of another directory is not of NVLS", checktest.Set(KindRun, `.nccl.warnings`, []nccl.Warning{{Host: "collective-2", Source: "nccl/src/tuning/nvls.cc:19", Text: "x"}})).Passes(),
 		// NVIDIA/nccl issues 905 (flapping link) and 1710 (the adapter's name), its src/transport/net_ib from 2.23 on, and
 		// deepspeedai/DeepSpeedExamples issue 310 (a harmless event)
 		checktest.When("a port that went down is found in a fast run, too", warns("NET/IB : mlx5_3:1 Got async error event: port error")).Fails("gpu-03/mlx5_3", `NCCL reports "port error" of mlx5_3 on gpu-03`),
