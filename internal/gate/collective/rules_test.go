@@ -40,6 +40,10 @@ func TestRules(t *testing.T) {
 		// NVIDIA/nccl issues 905 (flapping link) and 1710 (the adapter's name), its src/transport/net_ib from 2.23 on, and
 		// deepspeedai/DeepSpeedExamples issue 310 (a harmless event)
 		checktest.When("a port that went down is found in a fast run, too", warns("NET/IB : mlx5_3:1 Got async error event: port error")).Fails("gpu-03/mlx5_3", `NCCL reports "port error" of mlx5_3 on gpu-03`),
+		// lines of an NVL72 in tests of NVIDIA/nvidia-resiliency-ext (transport/net_ib.cc:253), and src/transport/net_ib/common.cc
+		checktest.When("later versions number the event", warns("NET/IB : mlx5_3:1 Got non-fatal async event: port error(10)")).Fails("gpu-03/mlx5_3", `NCCL reports "port error" of mlx5_3 on gpu-03`),
+		checktest.When("gIB has the events of NCCL", warns("NET/gIB : mlx5_3:1 Got non-fatal async event: port error(10)")).Fails("gpu-03/mlx5_3", `"port error" of mlx5_3`),
+		checktest.When("a numbered event that is harmless", warns("NET/IB : mlx5_3:1 Got non-fatal async event: client reregistration(17)")).Passes(),
 		checktest.When("older versions do not name the adapter", warns("NET/IB : Got async event : port error")).Fails("gpu-03", `NCCL reports "port error" of an adapter on gpu-03`),
 		checktest.When("a Data Direct function is of its adapter", warns("NET/IB : mlx5_3_dma:1 Got async event : port error")).Fails("gpu-03/mlx5_3", `"port error" of mlx5_3`),
 		checktest.When("an adapter that failed", warns("NET/IB : mlx5_3:1 async fatal event: local catastrophic error")).Fails("gpu-03/mlx5_3", `"local catastrophic error" of mlx5_3`),
