@@ -15,6 +15,10 @@ const remedyPort = "read the kernel log of the node for the adapter (dmesg: mlx5
 // reregistration", are harmless.
 var portEvent = regexp.MustCompile(`^NET/g?IB ?: (?:([^\s:]+?)(?:_dma)?:\d+ )?(?:Got (?:non-fatal )?async (?:error )?event|async fatal event) ?: (port error|local catastrophic error)(?:\(\d+\))?$`)
 
+// harmlessEvent matches nccl-tests' "# error:" line about an event after which an adapter works. nccl-tests prints there
+// the last warning of the first rank's process, also of a run without an error (writeErrors of src/util.cu, ncclGetLastError).
+var harmlessEvent = regexp.MustCompile(`^error: NET/g?IB ?: (?:\S+:\d+ )?(?:Got (?:non-fatal )?async (?:error )?event ?: (?:port active|client reregistration|LID change|P_Key change|SM change|GID table change)(?:\(\d+\))?|GID table changed)$`)
+
 // ports blames the adapters that failed during the run. The network repeats what a short failure loses, so that the
 // bandwidth need not show it.
 func (r *review) ports() {

@@ -49,6 +49,12 @@ func TestRules(t *testing.T) {
 		checktest.When("an adapter that failed", warns("NET/IB : mlx5_3:1 async fatal event: local catastrophic error")).Fails("gpu-03/mlx5_3", `"local catastrophic error" of mlx5_3`),
 		checktest.When("a port that came up is harmless", warns("NET/IB : mlx5_3:1 Got async error event: port active")).Passes(),
 		checktest.When("an event of the subnet manager is harmless", warns("NET/IB : Got async event : client reregistration")).Passes(),
+		// nccl-tests prints NCCL's last warning as an error (src/util.cu of NVIDIA/nccl-tests 2.17)
+		checktest.When("a harmless event is no error of the run", errs("error: NET/IB : mlx5_3:1 Got non-fatal async event: client reregistration(17)")).Passes(),
+		checktest.When("a harmless event of older versions is no error of the run", errs("error: NET/IB : Got async event : port active")).Passes(),
+		checktest.When("a port that went down is an error of the run", errs("error: NET/IB : mlx5_3:1 Got non-fatal async event: port error(10)")).Fails("pod firstlight-test/collective-0-abcde", "repetition 1: error: NET/IB : mlx5_3:1 Got non-fatal async event: port error(10)"),
+		checktest.When("an event of another kind is an error of the run", errs("error: NET/IB : mlx5_3:1 Got async event : local access violation work queue error")).Fails("pod firstlight-test/collective-0-abcde", "local access violation"),
+		checktest.When("any other error is one of the run", errs("error: Cuda failure 'port active'")).Fails("pod firstlight-test/collective-0-abcde", "repetition 1: error: Cuda failure"),
 		checktest.When("lines that cannot be separated are not read", checktest.Set(KindRun, `.nccl.joined`, 2)).Unobserved("pod firstlight-test/collective-0-abcde", "2 lines hold several lines of NCCL without a limit between them"),
 	})
 }
@@ -56,6 +62,11 @@ func TestRules(t *testing.T) {
 // warns replaces NCCL's warnings by one of the third node.
 func warns(text string) checktest.Change {
 	return checktest.Set(KindRun, `.nccl.warnings`, []nccl.Warning{{Host: "collective-2", Source: "transport/net_ib.cc:101", Text: text}})
+}
+
+// errs adds an error to the first repetition.
+func errs(text string) checktest.Change {
+	return checktest.Set(KindRun, `.runs[0].errors`, []string{text})
 }
 
 // TestRulesEFA: NCCL names no devices of EFA, but its plugin the provider.
