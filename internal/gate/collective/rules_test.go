@@ -55,6 +55,11 @@ func TestRules(t *testing.T) {
 		checktest.When("a port that went down is an error of the run", errs("error: NET/IB : mlx5_3:1 Got non-fatal async event: port error(10)")).Fails("pod firstlight-test/collective-0-abcde", "repetition 1: error: NET/IB : mlx5_3:1 Got non-fatal async event: port error(10)"),
 		checktest.When("an event of another kind is an error of the run", errs("error: NET/IB : mlx5_3:1 Got async event : local access violation work queue error")).Fails("pod firstlight-test/collective-0-abcde", "local access violation"),
 		checktest.When("any other error is one of the run", errs("error: Cuda failure 'port active'")).Fails("pod firstlight-test/collective-0-abcde", "repetition 1: error: Cuda failure"),
+		// NVIDIA/nccl-tests issues 322 and 350: each size of all repetitions is there but the last, 16 GiB
+		checktest.When("sizes that the memory of a GPU does not hold are not seen", reduced(12703978837), checktest.Set(KindRun, `.runs[*].rows[last]`, checktest.LeftOut)).Unobserved("pod firstlight-test/collective-0-abcde", "repetition 1 ends at 8589934592 bytes, want 17179869184: the memory of a GPU does not hold the buffers of larger sizes, nccl-tests reduced maxBytes to 12703978837"),
+		checktest.When("a size that the memory holds is missing", reduced(27951912277), checktest.Set(KindRun, `.runs[*].rows[last]`, checktest.LeftOut)).Fails("incomplete output of pod firstlight-test/collective-0-abcde", "repetition 1 is incomplete"),
+		checktest.When("a reduction above the largest size", reduced(27951912277)).Passes(),
+		checktest.When("no size", reduced(1), checktest.Set(KindRun, `.runs[*].rows`, nil)).Fails("incomplete output of pod firstlight-test/collective-0-abcde", "repetition 1 is incomplete"),
 		checktest.When("lines that cannot be separated are not read", checktest.Set(KindRun, `.nccl.joined`, 2)).Unobserved("pod firstlight-test/collective-0-abcde", "2 lines hold several lines of NCCL without a limit between them"),
 	})
 }
@@ -67,6 +72,11 @@ func warns(text string) checktest.Change {
 // errs adds an error to the first repetition.
 func errs(text string) checktest.Change {
 	return checktest.Set(KindRun, `.runs[0].errors`, []string{text})
+}
+
+// reduced is the largest size that nccl-tests reports to fit in the memory.
+func reduced(bytes int64) checktest.Change {
+	return checktest.Set(KindRun, `.runs[*].reducedTo`, bytes)
 }
 
 // TestRulesEFA: NCCL names no devices of EFA, but its plugin the provider.
