@@ -6,6 +6,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/checktest"
+	"github.com/firstlight/firstlight/internal/plan"
+	"github.com/firstlight/firstlight/internal/probe/trainer"
 )
 
 // suspects of a judgement, each finding's.
@@ -33,6 +36,34 @@ func TestOutcomes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			j, _ := observeAndJudge(t, testGate(t, testSite(frameworkTorchtitan)), tt.world)
+			if diff := cmp.Diff(tt.want, suspects(j)); diff != "" || j.Verdict != check.Failed {
+				t.Errorf("%s: %s: %s", j.Verdict, j.Reason, diff)
+			}
+		})
+	}
+}
+
+// A pod whose torchrun was ended by SIGTERM exits with 1 as one that failed, and its log ends with an exception: the pod that
+// ended before is the suspect.
+func TestAPodThatWasEndedIsNotTheSuspect(t *testing.T) {
+	t.Parallel()
+	failed := func(kind string) checktest.Change {
+		return checktest.Set(KindRanks+"@gpu-02", `.failures`, []trainer.Failure{{Kind: kind, Rank: -1, Text: "SignalException: Process 107 got signal: 15"}})
+	}
+	for name, tt := range map[string]struct {
+		exit   map[int]int32
+		change checktest.Change
+		want   []string
+	}{
+		"another ended before":     {map[int]int32{1: 1, 3: 137}, failed(trainer.KindTerminated), []string{"pod firstlight-test/training-3-abcde"}},
+		"no other ended":           {map[int]int32{1: 1}, failed(trainer.KindTerminated), []string{"pod firstlight-test/training-1-abcde"}},
+		"an exception of its own":  {map[int]int32{1: 1, 3: 137}, failed("exception"), []string{"gpu-02"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := testGate(t, testSite(frameworkTorchtitan))
+			_, obs := observeAndJudge(t, g, fakeTrainer{exit: tt.exit})
+			j := plan.Judge(g, checktest.With(t, obs, tt.change))
 			if diff := cmp.Diff(tt.want, suspects(j)); diff != "" || j.Verdict != check.Failed {
 				t.Errorf("%s: %s: %s", j.Verdict, j.Reason, diff)
 			}
