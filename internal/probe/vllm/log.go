@@ -39,6 +39,9 @@ type KVCache struct {
 const (
 	maxErrors = 16
 	maxText   = 600
+	// refersUp is in exceptions that name no cause, but refer to one above them: the API server and the engine end with
+	// them (vllm-project/vllm issues 26898 and 44411).
+	refersUp = "root cause"
 )
 
 var (
@@ -87,7 +90,7 @@ func (rep *LogReport) line(text string) {
 	if strings.Contains(text, "Free memory on device") && strings.Contains(text, "less than desired GPU memory utilization") {
 		rep.FreeMemory = logClip(text)
 	}
-	if m := exception.FindStringIndex(text); m != nil {
+	if m := exception.FindStringIndex(text); m != nil && (len(rep.Errors) == 0 || !strings.Contains(text, refersUp)) {
 		rep.remember(logClip(text[m[0]:]))
 	}
 }
