@@ -57,12 +57,13 @@ func (r *review) wasEnded(pod string) bool {
 func (r *review) failures(what string) bool {
 	seen := map[string]bool{}
 	for _, p := range r.pods {
+		consequence := r.consequences(p)
 		for _, f := range p.Failures {
 			suspect := p.Node
 			if f.Rank >= 0 {
 				suspect = fmt.Sprintf("%s (rank %d)", r.nodeOf(f.Rank), f.Rank)
 			}
-			if f.Kind == trainer.KindTerminated || seen[suspect+f.Kind] {
+			if consequence(f) || seen[suspect+f.Kind] {
 				continue
 			}
 			seen[suspect+f.Kind] = true
