@@ -18,18 +18,25 @@ func (r *review) gpudirect() {
 	}
 	without := map[string]map[string]bool{} // node, HCA
 	channels := map[string]int{}
-	other := r.otherPlugins()
-	for _, c := range r.f.NCCL.Channels {
-		from, to := r.place.ranks[c.From], r.place.ranks[c.To]
-		if c.GDR || from == to || !strings.HasPrefix(c.Transport, "NET/") || !r.allowed(transportOf(c, other)) {
-			continue
-		}
+	staged := func(c nccl.Channel) {
 		node := r.place.node(c.Host)
 		if without[node] == nil {
 			without[node] = map[string]bool{}
 		}
 		without[node][r.hcaName(c)] = true
 		channels[node] += c.Count
+	}
+	for _, c := range r.sharp() {
+		if !c.GDR {
+			staged(c)
+		}
+	}
+	other := r.otherPlugins()
+	for _, c := range r.f.NCCL.Channels {
+		from, to := r.place.ranks[c.From], r.place.ranks[c.To]
+		if !c.GDR && from != to && strings.HasPrefix(c.Transport, "NET/") && r.allowed(transportOf(c, other)) {
+			staged(c)
+		}
 	}
 	for _, node := range slices.Sorted(maps.Keys(without)) {
 		hcas := slices.Sorted(maps.Keys(without[node]))

@@ -1,6 +1,7 @@
 package collective
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/firstlight/firstlight/internal/check"
@@ -28,6 +29,10 @@ func TestRules(t *testing.T) {
 		checktest.When("a node that names sockets and no devices fell back to TCP", checktest.Set(KindRun, `.nccl.hosts[2].hcas`, checktest.LeftOut), checktest.Set(KindRun, `.nccl.hosts[2].sockets`, []string{"eth0"})).Fails("gpu-03", "fell back to TCP sockets"),
 		checktest.When("a node that names its devices and sockets did not fall back", checktest.Set(KindRun, `.nccl.hosts[2].sockets`, []string{"eth0"})).Passes(),
 		checktest.When("NCCL shows its channels", checktest.Set(KindRun, `.nccl.channels`, nil)).Unobserved("gpu-01", "no channel in both directions between gpu-01 and other nodes"),
+		// NVIDIA/nccl-tests issue 311: a run by SHARP
+		checktest.When("ranks that SHARP reduces for need no channel", checktest.Set(KindRun, `.nccl.channels`, nil), sharp(true, "send", "receive")).Passes(),
+		checktest.When("SHARP has both directions", checktest.Set(KindRun, `.nccl.channels`, nil), sharp(true, "send")).Unobserved("gpu-01", "no channel in both directions between gpu-01 and other nodes"),
+		checktest.When("SHARP without GPUDirect RDMA", sharp(false, "send", "receive")).Fails("gpu-01", "without GPUDirect RDMA"),
 		checktest.When("channels over sockets are found on nodes that list their devices, too", checktest.Set(KindRun, `.nccl.channels[*].transport`, "NET/Socket")).Fails("gpu-01", "run over NET/Socket"),
 		checktest.When("one channel over sockets is one too many", checktest.Set(KindRun, `.nccl.channels[1].transport`, "NET/Socket")).Fails("", "run over NET/Socket"),
 		checktest.When("an unknown rank is not a rank", checktest.Set(KindRun, `.nccl.channels[*].from`, 99)).Unobserved("gpu-01", "no channel in both directions"),
@@ -50,12 +55,12 @@ func TestRules(t *testing.T) {
 		checktest.When("a port that came up is harmless", warns("NET/IB : mlx5_3:1 Got async error event: port active")).Passes(),
 		checktest.When("an event of the subnet manager is harmless", warns("NET/IB : Got async event : client reregistration")).Passes(),
 		// nccl-tests prints NCCL's last warning as an error (src/util.cu of NVIDIA/nccl-tests 2.17)
-		checktest.When("a harmless event is no error of the run", errs("error: NET/IB : mlx5_3:1 Got non-fatal async event: client reregistration(17)")).Passes(),
-		checktest.When("a harmless event of older versions is no error of the run", errs("error: NET/IB : Got async event : port active")).Passes(),
+		checktest.When("a harmless event is not an error of the run", errs("error: NET/IB : mlx5_3:1 Got non-fatal async event: client reregistration(17)")).Passes(),
+		checktest.When("a harmless event of older versions is not an error of the run", errs("error: NET/IB : Got async event : port active")).Passes(),
 		checktest.When("a port that went down is an error of the run", errs("error: NET/IB : mlx5_3:1 Got non-fatal async event: port error(10)")).Fails("pod firstlight-test/collective-0-abcde", "repetition 1: error: NET/IB : mlx5_3:1 Got non-fatal async event: port error(10)"),
 		checktest.When("an event of another kind is an error of the run", errs("error: NET/IB : mlx5_3:1 Got async event : local access violation work queue error")).Fails("pod firstlight-test/collective-0-abcde", "local access violation"),
-		checktest.When("any other error is one of the run", errs("error: Cuda failure 'port active'")).Fails("pod firstlight-test/collective-0-abcde", "repetition 1: error: Cuda failure"),
-		// NVIDIA/nccl-tests issues 322 and 350: each size of all repetitions is there but the last, 16 GiB
+		checktest.When("any other error fails the run", errs("error: Cuda failure 'port active'")).Fails("pod firstlight-test/collective-0-abcde", "repetition 1: error: Cuda failure"),
+		// NVIDIA/nccl-tests issues 322 and 350: each repetition lacks the last size, 16 GiB
 		checktest.When("sizes that the memory of a GPU does not hold are not seen", reduced(12703978837), checktest.Set(KindRun, `.runs[*].rows[last]`, checktest.LeftOut)).Unobserved("pod firstlight-test/collective-0-abcde", "repetition 1 ends at 8589934592 bytes, want 17179869184: the memory of a GPU does not hold the buffers of larger sizes, nccl-tests reduced maxBytes to 12703978837"),
 		checktest.When("a size that the memory holds is missing", reduced(27951912277), checktest.Set(KindRun, `.runs[*].rows[last]`, checktest.LeftOut)).Fails("incomplete output of pod firstlight-test/collective-0-abcde", "repetition 1 is incomplete"),
 		checktest.When("a reduction above the largest size", reduced(27951912277)).Passes(),
@@ -72,6 +77,17 @@ func warns(text string) checktest.Change {
 // errs adds an error to the first repetition.
 func errs(text string) checktest.Change {
 	return checktest.Set(KindRun, `.runs[0].errors`, []string{text})
+}
+
+// sharp are the connections of all ranks with the switches.
+func sharp(gdr bool, directions ...string) checktest.Change {
+	var all []nccl.Channel
+	for rank := range 32 {
+		for _, d := range directions {
+			all = append(all, nccl.Channel{Host: fmt.Sprintf("collective-%d", rank/8), From: rank, To: -1, Direction: d, Transport: "COLLNET/SHARP", Device: rank % 8, GDR: gdr, Count: 3})
+		}
+	}
+	return checktest.Set(KindRun, `.nccl.collNet`, all)
 }
 
 // reduced is the largest size that nccl-tests reports to fit in the memory.

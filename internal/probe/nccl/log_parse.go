@@ -94,6 +94,8 @@ func (p *logParser) one(m []string) {
 	switch {
 	case strings.HasPrefix(body, "Channel "), strings.HasPrefix(body, "Ring "):
 		p.channel(key.host, body)
+	case strings.HasPrefix(body, "CollNet "):
+		p.collNet(key.host, body)
 	case strings.HasPrefix(body, "NET/"), strings.HasPrefix(body, "GPU Direct RDMA"):
 		host.network(body)
 	case strings.HasPrefix(body, "Using network"), strings.HasPrefix(body, "Initialized NET plugin"), strings.HasPrefix(body, "P2P plugin"):
