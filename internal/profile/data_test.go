@@ -148,6 +148,35 @@ func TestFiguresOfHardwareNameTheirSource(t *testing.T) {
 	}
 }
 
+// TestTheLargestSizeFitsInMemory: nccl-tests has a send buffer, a receive buffer and the expected result of the largest size,
+// and leaves 1 GiB of every 16 GiB, at most 4, and one more (src/common.cu of NVIDIA/nccl-tests); otherwise it reduces the size.
+func TestTheLargestSizeFitsInMemory(t *testing.T) {
+	t.Parallel()
+	const buffers, mebi, gibi = 3, 1 << 20, 1 << 30
+	compared := 0
+	for _, name := range profile.Names() {
+		p, err := profile.Load(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !p.Collectives() {
+			continue
+		}
+		compared++
+		most, err := nccl.ParseSize(p.Collective.MaxBytes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		memory := p.GPU.Memory.Value * mebi
+		if left := memory - (min(4, math.Ceil(memory/gibi/16))+1)*gibi; buffers*float64(most) > left {
+			t.Errorf("%s: %d buffers of %s do not fit in %.1f of %.1f GiB", name, buffers, p.Collective.MaxBytes, left/gibi, memory/gibi)
+		}
+	}
+	if compared < 15 {
+		t.Errorf("%d profiles were compared: the search is broken", compared)
+	}
+}
+
 // TestPeaksAreThoseOfTheCards: figures of one card agree with each other, so that a typing error
 // in one of them shows.
 func TestPeaksAreThoseOfTheCards(t *testing.T) {

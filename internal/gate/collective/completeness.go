@@ -13,6 +13,7 @@ import (
 const (
 	remedyHang    = "check the named nodes for XIDs, links that are down and a stopped fabric manager; then run it again with --from collective"
 	remedyRerun   = "read the whole log in the evidence; run it again with --from collective; if it ends early again, find the cause (time limits, evictions)"
+	remedyMemory  = "set workloads.collective.maxBytes of the site to the last size of the table: nccl-tests needs three buffers of the largest size in the memory of each GPU"
 	remedyRotated = "raise containerLogMaxSize of the kubelets (10Mi by default) above the size of this log, and let proxies in front of the API server keep the stream of a followed log; then " + remedyOnce
 )
 
@@ -42,6 +43,9 @@ func (r *review) completeness() {
 
 func (r *review) wholeRun(n int, run nccl.Run) {
 	for _, text := range run.Errors {
+		if harmlessEvent.MatchString(text) {
+			continue
+		}
 		r.searchable = true
 		r.Fail(r.id, r.launcher(), remedyHang, "repetition %d: %s", n, text)
 	}
@@ -63,7 +67,10 @@ func (r *review) wholeRun(n int, run nccl.Run) {
 		r.Fail(r.id, "truncated output of "+r.launcher(), remedyRerun, "repetition %d is truncated: no footer, the table ends at %s of %d bytes (%d of %d sizes)", n, last, r.f.MaxBytes, len(have), len(want))
 	case len(run.Problems) > 0:
 		r.Unobserved(r.id, r.launcher(), "read the lines in the evidence", "repetition %d has unreadable lines: %s", n, strings.Join(run.Problems, "; "))
-	case !r.reached(have, want):
+	case r.reached(have, want):
+	case r.reduced(run, have):
+		r.Unobserved(r.id, r.launcher(), remedyMemory, "repetition %d ends at %d bytes, want %d: the memory of a GPU does not hold the buffers of larger sizes, nccl-tests reduced maxBytes to %d", n, have[len(have)-1], r.f.MaxBytes, run.ReducedTo)
+	default:
 		r.Fail(r.id, "incomplete output of "+r.launcher(), remedyRerun, "repetition %d is incomplete: sizes reached %v, want %v", n, have, want)
 	}
 }
@@ -84,6 +91,11 @@ func (r *review) requested(n int, run nccl.Run) {
 // reached reports whether the sizes are the demanded ones, rounded down as the test does.
 func (r *review) reached(have, want []int64) bool {
 	return slices.EqualFunc(have, want, func(size, step int64) bool { return r.f.test().printed(size, step, r.expectedRanks()) })
+}
+
+// reduced reports whether the sizes are all that the memory of a GPU holds.
+func (r *review) reduced(run nccl.Run, have []int64) bool {
+	return len(have) > 0 && r.reached(have, nccl.Run{MinBytes: r.f.MinBytes, MaxBytes: run.ReducedTo, StepFactor: 2}.Sizes())
 }
 
 // noTable judges a job without output of nccl-tests.

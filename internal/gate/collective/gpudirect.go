@@ -3,6 +3,7 @@ package collective
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -17,18 +18,25 @@ func (r *review) gpudirect() {
 	}
 	without := map[string]map[string]bool{} // node, HCA
 	channels := map[string]int{}
-	other := r.otherPlugins()
-	for _, c := range r.f.NCCL.Channels {
-		from, to := r.place.ranks[c.From], r.place.ranks[c.To]
-		if c.GDR || from == to || !strings.HasPrefix(c.Transport, "NET/") || !r.allowed(transportOf(c, other)) {
-			continue
-		}
+	staged := func(c nccl.Channel) {
 		node := r.place.node(c.Host)
 		if without[node] == nil {
 			without[node] = map[string]bool{}
 		}
 		without[node][r.hcaName(c)] = true
 		channels[node] += c.Count
+	}
+	for _, c := range r.sharp() {
+		if !c.GDR {
+			staged(c)
+		}
+	}
+	other := r.otherPlugins()
+	for _, c := range r.f.NCCL.Channels {
+		from, to := r.place.ranks[c.From], r.place.ranks[c.To]
+		if !c.GDR && from != to && strings.HasPrefix(c.Transport, "NET/") && r.allowed(transportOf(c, other)) {
+			staged(c)
+		}
 	}
 	for _, node := range slices.Sorted(maps.Keys(without)) {
 		hcas := slices.Sorted(maps.Keys(without[node]))
@@ -114,11 +122,15 @@ func (r *review) nvls() {
 	}
 }
 
+// nvlsSource matches a file of NCCL that sets up NVLS: transport/nvls.cc, and since 2.31 transport/multicast.cc. Builds
+// by CMake print the directory before it (NVIDIA/nccl issue 2332: nccl/src/register/register.cc).
+var nvlsSource = regexp.MustCompile(`(?:^|/)transport/(?:nvls|multicast)\.cc:`)
+
 // nvlsFailed is the first warning of NVLS by node: NCCL reports that it is available before it sets it up.
 func (r *review) nvlsFailed() map[string]string {
 	failed := map[string]string{}
 	for _, w := range r.f.NCCL.Warnings {
-		if node := r.place.node(w.Host); strings.HasPrefix(w.Source, "transport/nvls.cc:") && failed[node] == "" {
+		if node := r.place.node(w.Host); nvlsSource.MatchString(w.Source) && failed[node] == "" {
 			failed[node] = w.Text + " (" + w.Source + ")"
 		}
 	}

@@ -138,6 +138,15 @@ func (r *review) sameHCAs(node string, want []string, used []nccl.HCA) bool {
 // channels judges every connection between two nodes.
 func (r *review) channels(blamed map[string]bool) {
 	crossing := map[string]map[string]bool{}
+	crosses := func(node, way string) {
+		if crossing[node] == nil {
+			crossing[node] = map[string]bool{}
+		}
+		crossing[node][way] = true
+	}
+	for _, c := range r.sharp() {
+		crosses(r.place.ranks[c.From], c.Direction)
+	}
 	bad := map[string]map[string]int{} // transport, node, channels
 	other := r.otherPlugins()
 	for _, c := range r.f.NCCL.Channels {
@@ -150,10 +159,7 @@ func (r *review) channels(blamed map[string]bool) {
 			if way != direction && direction != "" {
 				continue
 			}
-			if crossing[node] == nil {
-				crossing[node] = map[string]bool{}
-			}
-			crossing[node][way] = true
+			crosses(node, way)
 		}
 		transport := transportOf(c, other)
 		if r.allowed(transport) {
@@ -173,6 +179,15 @@ func (r *review) channels(blamed map[string]bool) {
 			r.Unobserved(r.id, node, remedySilent, "NCCL shows no channel in both directions between %s and other nodes", node)
 		}
 	}
+}
+
+// sharp are the connections with the switches of an InfiniBand fabric, which reduce (NCCL_COLLNET_ENABLE): ranks that
+// reduce by them need no channel to other nodes. NCCL connects rings and trees when it first uses them.
+func (r *review) sharp() []nccl.Channel {
+	if r.gate.profile.Fabric.Kind != profile.InfiniBand {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(r.f.NCCL.CollNet), func(c nccl.Channel) bool { return c.Transport != "COLLNET/SHARP" || r.place.ranks[c.From] == "" })
 }
 
 // badTransport blames the nodes with the most ends of channels over a transport that is not

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/probe/trainer"
 	"github.com/firstlight/firstlight/internal/workload"
 )
 
@@ -38,23 +39,31 @@ func (r *review) outcome() {
 		}
 		bad = append(bad, p.String())
 		// A pod without an exit code, or ended by SIGTERM, was ended because of another.
-		if own := p.ExitCode != nil && *p.ExitCode != terminated; len(bad) == 1 || own && !known {
+		if own := p.ExitCode != nil && *p.ExitCode != terminated && !r.wasEnded(p.Pod); len(bad) == 1 || own && !known {
 			suspect, known = r.placeOf(p), own
 		}
 	}
 	r.Fail(r.jobID, suspect, remedyRead, "training %s: %s %s", what, r.job.Outcome.Problem, list(bad))
 }
 
-// failures reports the failures in the logs, each kind of a rank once. It reports whether there are any.
+// wasEnded reports whether torchrun of a pod was ended by SIGTERM: it exits with code 1 then.
+func (r *review) wasEnded(pod string) bool {
+	return slices.ContainsFunc(r.pods, func(p podLog) bool {
+		return p.Pod == pod && slices.ContainsFunc(p.Failures, func(f trainer.Failure) bool { return f.Kind == trainer.KindTerminated })
+	})
+}
+
+// failures reports the failures in the logs except consequences, each kind of a rank once. It reports whether there are any.
 func (r *review) failures(what string) bool {
 	seen := map[string]bool{}
 	for _, p := range r.pods {
+		consequence := r.consequences(p)
 		for _, f := range p.Failures {
 			suspect := p.Node
 			if f.Rank >= 0 {
 				suspect = fmt.Sprintf("%s (rank %d)", r.nodeOf(f.Rank), f.Rank)
 			}
-			if seen[suspect+f.Kind] {
+			if consequence(f) || seen[suspect+f.Kind] {
 				continue
 			}
 			seen[suspect+f.Kind] = true

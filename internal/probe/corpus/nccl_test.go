@@ -94,7 +94,7 @@ func decimals(text string, root bool) []float64 {
 	return out
 }
 
-var ncclLine = regexp.MustCompile(`(?m)[^\s:]+:\d+(?::\d+)? (?:\[\d+\] )?(?:\S+:\d+ )?NCCL (?:INFO|WARN|VERSION)`)
+var ncclLine = regexp.MustCompile(`(?m)[^\s:]+:\d+(?::\d+)? (?:\[\d+\] )?(?:\S+:\d+ (?:\(\S+\) )?)?NCCL (?:INFO|WARN|VERSION)`)
 
 func readNCCLLog(text string) (got, want []string, err error) {
 	log, err := nccl.ParseLog(strings.NewReader(text))

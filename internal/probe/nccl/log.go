@@ -12,6 +12,8 @@ type Log struct {
 	Ranks []Rank `json:"ranks"`
 	// Channels are the distinct connections.
 	Channels []Channel `json:"channels"`
+	// CollNet are the connections of ranks with switches that reduce, such as by SHARP.
+	CollNet []Channel `json:"collNet,omitempty"`
 	// Warnings are NCCL WARN lines, with their host.
 	Warnings []Warning `json:"warnings,omitempty"`
 	// Clipped: the log exceeded a bound and the result is incomplete.
@@ -77,10 +79,11 @@ type Rank struct {
 type Channel struct {
 	Host string `json:"host"`
 	From int    `json:"from"`
-	To   int    `json:"to"`
+	// To is -1 where the peer is a switch (CollNet).
+	To int `json:"to"`
 	// Direction is "send" or "receive", empty inside a node.
 	Direction string `json:"direction,omitempty"`
-	// Transport is "NET/IB", "NET/Socket", "P2P/CUMEM/read", "SHM/direct/direct".
+	// Transport is "NET/IB", "NET/Socket", "P2P/CUMEM/read", "SHM/direct/direct", "COLLNET/SHARP".
 	Transport string `json:"transport"`
 	// Device is an index of the HCAs of the host; -1 for a transport without device.
 	Device int  `json:"device"`

@@ -23,13 +23,20 @@ func (p *logParser) log() Log {
 	l.Ranks = p.ranks()
 	for c, n := range p.channels {
 		c.Count = n
-		l.Channels = append(l.Channels, c)
+		if c.To < 0 {
+			l.CollNet = append(l.CollNet, c)
+		} else {
+			l.Channels = append(l.Channels, c)
+		}
 	}
-	slices.SortFunc(l.Channels, func(a, b Channel) int {
-		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To), cmp.Compare(a.Direction, b.Direction),
-			cmp.Compare(a.Device, b.Device), cmp.Compare(a.Transport, b.Transport), cmp.Compare(a.Host, b.Host), gdrOrder(a, b))
-	})
+	slices.SortFunc(l.Channels, Channel.compare)
+	slices.SortFunc(l.CollNet, Channel.compare)
 	return l
+}
+
+func (c Channel) compare(b Channel) int {
+	return cmp.Or(cmp.Compare(c.From, b.From), cmp.Compare(c.To, b.To), cmp.Compare(c.Direction, b.Direction),
+		cmp.Compare(c.Device, b.Device), cmp.Compare(c.Transport, b.Transport), cmp.Compare(c.Host, b.Host), gdrOrder(c, b))
 }
 
 func gdrOrder(a, b Channel) int {

@@ -7,10 +7,10 @@ import (
 
 var (
 	// within matches the beginning of a line of NCCL anywhere in a line: it has process, thread and device.
-	within = regexp.MustCompile(`([^\s:|/\[\]]+):(\d+):(\d+) \[(\d+)\] (?:(\S+:\d+) )?NCCL (INFO|WARN|VERSION) ?`)
+	within = regexp.MustCompile(`([^\s:|/\[\]]+):(\d+):(\d+) \[(\d+)\] (?:(\S+:\d+) (?:\(\S+\) )?)?NCCL (INFO|WARN|VERSION) ?`)
 	// labels matches what launchers and runtimes print before a line: "[4]: ", "(Worker pid=7) ", "trainer-0  | ",
 	// "node01: " of pdsh, a time, the stream of a container's log file, and the host and program of the journal.
-	labels = regexp.MustCompile(`^\s*(?:(?:\[[^\[\]]*\]:?|\||\([^()]*\)|[\w.-]+\s+\||\d{4}-\d\d-\d\d[T ][\d:.,]+(?:Z|[+-]\d\d:?\d\d)?(?:\s+\||\s)|[\w.-]+:\s|std(?:out|err) [FP]\s|\w{3} [ \d]\d [\d:]{8} \S+ [\w.-]+\[\d+\]:)\s*)*$`)
+	labels = regexp.MustCompile(`^\s*(?:(?:\[[^\[\]]*\]:?|\||\([^()]*\)|[\w.-]+\s+\||\d{4}-\d\d-\d\d[T ][\d:.,]+(?:Z| ?[+-]\d\d:?\d\d)?(?:\s+\||\s)|[\w.-]+:\s|std(?:out|err) [FP]\s|\w{3} [ \d]\d [\d:]{8} \S+ [\w.-]+\[\d+\]:)\s*)*$`)
 	// tagEnds matches the end of a label between two lines.
 	tagEnds = regexp.MustCompile(`(?:[\]|)]|>:|:\s)\s*$`)
 	// tag is the label of mpirun, and the time that NCCL prints first, behind a line: they are of the next one.

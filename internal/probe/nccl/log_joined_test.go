@@ -40,6 +40,7 @@ func TestParseJoinedLines(t *testing.T) {
 		"Ray":                           {"(TrainWorker pid=1834, ip=10.0.0.7) " + send + "\n", []nccl.Channel{sent}, 1, 0},
 		"compose":                       {"trainer-0  | " + send + "\n", []nccl.Channel{sent}, 1, 0},
 		"CloudWatch":                    {"2025-05-16T16:39:51.208-07:00 | " + send + "\n", []nccl.Channel{sent}, 1, 0},
+		"a time with its zone":          {"2025-11-09 15:39:31.043 +08:00 [2025-11-09 07:39:30] " + send + "\n", []nccl.Channel{sent}, 1, 0}, // NVIDIA/nccl issue 1905
 		"the journal":                   {"Aug 17 18:42:18 gpu-01 trainer[8052]: " + send + "\n", []nccl.Channel{sent}, 1, 0},
 		"pdsh":                          {"node01: " + send + "\n", []nccl.Channel{sent}, 1, 0},
 		"a container's log file":        {"2025-05-16T16:39:51.208123456Z stdout F " + send + "\n", []nccl.Channel{sent}, 1, 0},
@@ -85,15 +86,24 @@ func TestParseProviders(t *testing.T) {
 	}
 }
 
-// Where in NCCL a warning is from says what failed (NVIDIA/nccl issue 1788, 2.26 on H100).
+// Where in NCCL a warning is from says what failed (NVIDIA/nccl issues 1788, 2.26 on H100, and 2303, 2.30.7 on GB200, which
+// prints the function, too). The last text only looks like a function.
 func TestParseSourceOfWarnings(t *testing.T) {
 	t.Parallel()
-	got, err := nccl.ParseLog(strings.NewReader("[2025-07-21 19:05:29] h:1:2 [1] transport/nvls.cc:254 NCCL WARN Cuda failure 401 'the operation cannot be performed in the present state'\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := []nccl.Warning{{Host: "h", Source: "transport/nvls.cc:254", Text: "Cuda failure 401 'the operation cannot be performed in the present state'"}}
-	if diff := cmp.Diff(want, got.Warnings); diff != "" {
-		t.Error(diff)
+	const tree = "h:1:3 [0] NCCL INFO Connected all trees"
+	for text, want := range map[string]nccl.Warning{
+		"[2025-07-21 19:05:29] h:1:2 [1] transport/nvls.cc:254 NCCL WARN Cuda failure 401 'the operation cannot be performed in the present state'":                         {Source: "transport/nvls.cc:254", Text: "Cuda failure 401 'the operation cannot be performed in the present state'"},
+		"[2026-07-23 04:16:01] h:2619531:2620804 [1] misc/strongstream.cc:424 (ncclStrongStreamSynchronize) NCCL WARN Cuda failure 'unspecified launch failure'":            {Source: "misc/strongstream.cc:424", Text: "Cuda failure 'unspecified launch failure'"},
+		tree + "[2026-07-23 04:16:01] h:1:2 [1] init.cc:2745 (commDestroySync) NCCL WARN commDestroySync: comm 0x3a0f7f50 rank 1 sync deviceStream error 1\n" + tree + "\n": {Source: "init.cc:2745", Text: "commDestroySync: comm 0x3a0f7f50 rank 1 sync deviceStream error 1"},
+		"h:1:2 [1] init.cc:2745 NCCL WARN (x) NCCL WARN": {Source: "init.cc:2745", Text: "(x) NCCL WARN"},
+	} {
+		got, err := nccl.ParseLog(strings.NewReader(text + "\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want.Host = "h"
+		if diff := cmp.Diff([]nccl.Warning{want}, got.Warnings); diff != "" {
+			t.Errorf("%s: %s", text, diff)
+		}
 	}
 }

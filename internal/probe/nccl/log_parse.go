@@ -22,8 +22,8 @@ const (
 )
 
 // prefix matches "host:pid:tid [device] NCCL INFO text"; tid and device are optional. A warning
-// starts with the time and has the source position.
-var prefix = regexp.MustCompile(`^\s*(?:\[[0-9: .-]+\] )?([^\s:]+):(\d+)(?::\d+)? (?:\[(\d+)\] )?(?:(\S+:\d+) )?NCCL (INFO|WARN|VERSION) ?(.*)$`)
+// starts with the time and has the source position, from 2.30 on with the function.
+var prefix = regexp.MustCompile(`^\s*(?:\[[0-9: .-]+\] )?([^\s:]+):(\d+)(?::\d+)? (?:\[(\d+)\] )?(?:(\S+:\d+) (?:\(\S+\) )?)?NCCL (INFO|WARN|VERSION) ?(.*)$`)
 
 // ParseLog parses the NCCL lines of a log and ignores other lines.
 func ParseLog(r io.Reader) (Log, error) {
@@ -94,6 +94,8 @@ func (p *logParser) one(m []string) {
 	switch {
 	case strings.HasPrefix(body, "Channel "), strings.HasPrefix(body, "Ring "):
 		p.channel(key.host, body)
+	case strings.HasPrefix(body, "CollNet "):
+		p.collNet(key.host, body)
 	case strings.HasPrefix(body, "NET/"), strings.HasPrefix(body, "GPU Direct RDMA"):
 		host.network(body)
 	case strings.HasPrefix(body, "Using network"), strings.HasPrefix(body, "Initialized NET plugin"), strings.HasPrefix(body, "P2P plugin"):

@@ -65,6 +65,31 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// Lines of a run by SHARP (NVIDIA/nccl-tests issue 311, src/transport/coll_net.cc of NVIDIA/nccl; before 2.18 without
+// the connection's number).
+func TestParseCollNet(t *testing.T) {
+	t.Parallel()
+	const text = `gpu34:23654:23684 [0] NCCL INFO CollNet 00/0 : 0 [receive] via COLLNET/SHARP/1/GDRDMA
+gpu34:23654:23684 [0] NCCL INFO CollNet 00/0 : 0 [send] via COLLNET/SHARP/1/GDRDMA(PCI)
+gpu34:23654:23684 [0] NCCL INFO CollNet 01/0 : 0 [send] via COLLNET/SHARP/1/GDRDMA(PCI)
+gpu36:15433:15499 [0] NCCL INFO CollNet 00 : 2 [receive] via COLLNET/SHARP/5
+gpu36:15433:15499 [0] NCCL INFO CollNet 00/0 : 70000000 [receive] via COLLNET/SHARP/5
+gpu36:15433:15499 [0] NCCL INFO CollNet Chains [0] -1->2->-1
+`
+	got, err := nccl.ParseLog(strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []nccl.Channel{
+		{Host: "gpu34", From: 0, To: -1, Direction: "receive", Transport: "COLLNET/SHARP", Device: 1, GDR: true, Count: 1},
+		{Host: "gpu34", From: 0, To: -1, Direction: "send", Transport: "COLLNET/SHARP", Device: 1, GDR: true, Count: 2},
+		{Host: "gpu36", From: 2, To: -1, Direction: "receive", Transport: "COLLNET/SHARP", Device: 5, Count: 1},
+	}
+	if diff := cmp.Diff(want, got.CollNet); diff != "" || got.Lines != 6 || got.Channels != nil {
+		t.Errorf("%d lines, channels %v: %s", got.Lines, got.Channels, diff)
+	}
+}
+
 func TestParseNetworks(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {

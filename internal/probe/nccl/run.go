@@ -13,6 +13,8 @@ type Run struct {
 	// StepFactor or StepBytes is the step from one size to the next.
 	StepFactor int64 `json:"stepFactor,omitempty"`
 	StepBytes  int64 `json:"stepBytes,omitempty"`
+	// ReducedTo is the largest size whose buffers the memory of a GPU holds, if that is less than MaxBytes; else 0.
+	ReducedTo int64 `json:"reducedTo,omitempty"`
 	// Validation is the -c argument: 0 disables validation.
 	Validation *int     `json:"validation,omitempty"`
 	Devices    []Device `json:"devices"`

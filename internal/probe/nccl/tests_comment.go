@@ -16,6 +16,7 @@ var (
 	deviceLine  = regexp.MustCompile(`^Rank\s+(\d+)\s+(?:Group\s+(\d+)\s+)?Pid\s+(\d+)\s+on\s+(\S+)\s+device\s+(\d+)\s+\[([^\]]+)\]\s*(.*)$`)
 	outOfBounds = regexp.MustCompile(`^Out of bounds values\s*:\s*(\d+)\s+(OK|FAILED)`)
 	avgBusBW    = regexp.MustCompile(`^Avg bus bandwidth\s*:\s*(\S+)(?:\s+(OK|FAILED)\b)?`)
+	reducing    = regexp.MustCompile(`^Reducing maxBytes to (\d+) due to memory limitation`)
 	program     = regexp.MustCompile(`^(Collective test (?:starting|concluded)\s*:\s*\w+?_perf)`)
 	unitOf      = regexp.MustCompile(`\(([^()]+)\)`)
 )
@@ -92,7 +93,7 @@ func (p *testsParser) joinedComment(text string) error {
 	case strings.HasPrefix(text, "size") && strings.Contains(text, "busbw"):
 		p.current(false).problem("the table's head is joined with a line of NCCL: %.160q", text)
 		return nil
-	case strings.HasPrefix(text, "nThread"), strings.HasPrefix(text, "Out of bounds"), strings.HasPrefix(text, "Avg bus"):
+	case strings.HasPrefix(text, "nThread"), strings.HasPrefix(text, "Reducing"), strings.HasPrefix(text, "Out of bounds"), strings.HasPrefix(text, "Avg bus"):
 		return p.comment(text)
 	}
 	return nil
@@ -173,6 +174,10 @@ func (p *testsParser) footer(text string) {
 		run.conclude(strings.TrimSpace(strings.TrimPrefix(strings.TrimPrefix(text, "Collective test concluded"), ":")))
 	case strings.HasPrefix(text, "error:"):
 		run.failed(text)
+	case strings.HasPrefix(text, "Reducing maxBytes"):
+		if m := reducing.FindStringSubmatch(text); m != nil {
+			run.ReducedTo = toInt(m[1])
+		}
 	}
 }
 

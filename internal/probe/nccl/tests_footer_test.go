@@ -39,6 +39,24 @@ func TestParseFailuresOfARun(t *testing.T) {
 	}
 }
 
+// A GPU whose memory does not hold the buffers of the largest size (NVIDIA/nccl-tests issue 350, A100 40GB). The line is
+// between the devices and the table.
+func TestParseReducedSizes(t *testing.T) {
+	t.Parallel()
+	const title = "#                                                              out-of-place"
+	for line, want := range map[string]int64{
+		"# Reducing maxBytes to 12703978837 due to memory limitation\n":                                                             12703978837,
+		"# Reducing maxBytes to 12703978837 due to memory limitationnode-1:101:140 [0] NCCL INFO Bootstrap : Using eth0:10.0.0.1\n": 12703978837,
+		"# Reducing maxBytes to fit\n": 0,
+		"":                             0,
+	} {
+		run := parse(t, strings.Replace(tableHead, title, line+title, 1)+tableRow)[0]
+		if run.ReducedTo != want || run.MaxBytes != 8 || len(run.Rows) != 1 || len(run.Problems) > 0 {
+			t.Errorf("%q: reduced to %d, want %d: %+v", line, run.ReducedTo, want, run)
+		}
+	}
+}
+
 // Processes that were built without MPI each print a table, and mpirun mixes them (NVIDIA/nccl-tests issue 107): the
 // footer of one must not replace that of another.
 func TestParseMixedTables(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 // Failure is one line that reports why a job failed.
 type Failure struct {
 	// Kind is "collective-timeout", "watchdog", "worker-failed", "rendezvous-timeout",
-	// "out-of-memory", "nccl-error", "cuda-error", "killed" or "exception".
+	// "out-of-memory", "nccl-error", "cuda-error", "killed", "exception" or KindTerminated.
 	Kind string `json:"kind"`
 	// Rank is the global rank that the line names, otherwise the rank that printed it; -1 if unknown.
 	Rank int `json:"rank"`
@@ -19,6 +19,9 @@ type Failure struct {
 	Operation string `json:"operation,omitempty"`
 	Text      string `json:"text"`
 }
+
+// KindTerminated is the failure of a torchrun that SIGTERM ended: it is a consequence of another one.
+const KindTerminated = "terminated"
 
 // maxText is the longest text of a failure, in bytes.
 const maxText = 400
@@ -31,6 +34,8 @@ var (
 	printer  = regexp.MustCompile(`(?:\[rank(\d+)\]:|^)\[[A-Z]\d+ [\d:.]+ \S+\] `)
 	opType   = regexp.MustCompile(`OpType=(\w+)`)
 	rootRank = regexp.MustCompile(`\brank\s*:\s*(\d+)\s*\(local_rank`)
+	// terminated matches the exception of torchrun when a scheduler or an operator ends it with SIGTERM.
+	terminated = regexp.MustCompile(`SignalException: Process \d+ got signal: 15$`)
 	// raised matches the last line of a traceback.
 	raised = regexp.MustCompile(`^(?:\w+\.)*\w*(?:Error|Exception)(?:: |:?$)`)
 )
@@ -65,6 +70,8 @@ func DetectFailure(l logline.Line) (Failure, bool) {
 		f.Kind = "watchdog"
 	case killed(f.Text):
 		f.Kind = "killed"
+	case terminated.MatchString(f.Text):
+		f.Kind = KindTerminated
 	case raised.MatchString(f.Text):
 		f.Kind = "exception"
 	default:

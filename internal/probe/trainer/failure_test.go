@@ -69,10 +69,13 @@ func TestDetectFailuresOfPyTorch(t *testing.T) {
 		"a store":                 {"[rank3]: torch.distributed.DistStoreError: Timed out after 601 seconds waiting for clients. 8/16 clients joined.", trainer.Failure{Kind: "exception", Rank: 3}},
 		"any exception":           {"[rank2]: OSError: [Errno 5] Input/output error", trainer.Failure{Kind: "exception", Rank: 2}},
 		"an exception, no text":   {"[rank2]: AssertionError", trainer.Failure{Kind: "exception", Rank: 2}},
-		"a signal":                {"  traceback : Signal 9 (SIGKILL) received by PID 123", trainer.Failure{Kind: "killed", Rank: -1}},
-		"a time limit of Slurm":   {"slurmstepd: error: *** STEP 12.0 ON n1 CANCELLED AT 2026-01-01T00:00:00 DUE TO TIME LIMIT ***", trainer.Failure{Kind: "killed", Rank: -1}},
-		"no memory, by Slurm":     {"slurmstepd: error: Detected 1 oom_kill event in StepId=12.0. Some of the step tasks have been OOM Killed.", trainer.Failure{Kind: "killed", Rank: -1}},
-		"a crash":                 {"[rank1]:Fatal Python error: Segmentation fault", trainer.Failure{Kind: "killed", Rank: 1}},
+		// flyteorg/flytekit pull request 2064, OpenMOSS/MOSS issue 237
+		"a pod that is ended":    {"torch.distributed.elastic.multiprocessing.api.SignalException: Process 107 got signal: 15", trainer.Failure{Kind: trainer.KindTerminated, Rank: -1}},
+		"a terminal that closed": {"torch.distributed.elastic.multiprocessing.api.SignalException: Process 107 got signal: 1", trainer.Failure{Kind: "exception", Rank: -1}},
+		"a signal":               {"  traceback : Signal 9 (SIGKILL) received by PID 123", trainer.Failure{Kind: "killed", Rank: -1}},
+		"a time limit of Slurm":  {"slurmstepd: error: *** STEP 12.0 ON n1 CANCELLED AT 2026-01-01T00:00:00 DUE TO TIME LIMIT ***", trainer.Failure{Kind: "killed", Rank: -1}},
+		"no memory, by Slurm":    {"slurmstepd: error: Detected 1 oom_kill event in StepId=12.0. Some of the step tasks have been OOM Killed.", trainer.Failure{Kind: "killed", Rank: -1}},
+		"a crash":                {"[rank1]:Fatal Python error: Segmentation fault", trainer.Failure{Kind: "killed", Rank: 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

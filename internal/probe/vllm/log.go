@@ -18,7 +18,7 @@ type LogReport struct {
 	KVCache *KVCache `json:"kvCache,omitempty"`
 	// FreeMemory is the line about GPU memory in use by other processes.
 	FreeMemory string `json:"freeMemory,omitempty"`
-	// Errors are the last distinct exceptions.
+	// Errors are the last distinct exceptions, and processes that died; those that follow from another one are left out.
 	Errors []string `json:"errors,omitempty"`
 	// Ready: the server printed that startup is complete.
 	Ready bool `json:"ready,omitempty"`
@@ -41,6 +41,11 @@ const (
 	maxText   = 600
 )
 
+// follows are in errors that a server ends with after another one: the API server and the engine refer to the cause above,
+// a process has ended, the engine ends the wait for it, and the executor cannot end its workers (vllm-project/vllm issues
+// 17756, 26898, 27194, 29085 and 44411).
+var follows = []string{"root cause", " died unexpectedly, shutting down ", "RuntimeError: cancelled", "object has no attribute 'workers'"}
+
 var (
 	// older: "The model's max seq len (131072) is larger than the maximum number
 	// of tokens that can be stored in KV cache (39024)."
@@ -50,7 +55,7 @@ var (
 	// memory (Y GiB). ... the estimated maximum model length is M."
 	newerKV   = regexp.MustCompile(`max seq len \((\d+)\),\s*\(?([\d.]+) GiB KV cache is needed, which is larger than the available KV cache memory \(([\d.]+) GiB\)`)
 	estimate  = regexp.MustCompile(`[Ee]stimated maximum model length is (\d+)`)
-	exception = regexp.MustCompile(`\b(\w+(?:Error|Exception)): `)
+	exception = regexp.MustCompile(`\b\w+(?:Error|Exception): |\b(?:Worker|Engine core) proc \S+ died unexpectedly, `)
 	// of the API server up to 0.11, its banner from 0.12 on, and the engine
 	version = regexp.MustCompile(`(?:vLLM API server version |█\s+version |Initializing an? (?:V\d )?LLM engine \(v)([^\s)]+)`)
 )
@@ -87,9 +92,14 @@ func (rep *LogReport) line(text string) {
 	if strings.Contains(text, "Free memory on device") && strings.Contains(text, "less than desired GPU memory utilization") {
 		rep.FreeMemory = logClip(text)
 	}
-	if m := exception.FindStringIndex(text); m != nil {
+	if m := exception.FindStringIndex(text); m != nil && (len(rep.Errors) == 0 || !following(text)) {
 		rep.remember(logClip(text[m[0]:]))
 	}
+}
+
+// following reports whether a line has an error that follows from another one.
+func following(text string) bool {
+	return slices.ContainsFunc(follows, func(part string) bool { return strings.Contains(text, part) })
 }
 
 func (rep *LogReport) kvCache(text string) {

@@ -81,6 +81,40 @@ func TestParseVersion(t *testing.T) {
 	}
 }
 
+// The last exception of a server that does not start refers to the cause above it (vllm-project/vllm issue 26898; that of a
+// server that ends under load is EngineDeadError). Where a worker dies without an exception, its end is the cause of
+// those of the engine (issues 29085 and 27194).
+func TestParseErrorsThatReferToTheCause(t *testing.T) {
+	t.Parallel()
+	const (
+		cause    = "(EngineCore_DP0 pid=272) ERROR 10-15 08:32:29 [core.py:708] torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n"
+		starting = "(APIServer pid=1) RuntimeError: Engine core initialization failed. See root cause above. Failed core proc(s): {'EngineCore_DP0': 1}\n"
+		dead     = "(APIServer pid=1) ERROR 10-15 08:40:00 [async_llm.py:480] vllm.v1.engine.exceptions.EngineDeadError: EngineCore encountered an issue. See stack trace (above) for the root cause.\n"
+		died     = "(EngineCore pid=559) ERROR 04-02 06:21:53 [multiproc_executor.py:273] Worker proc VllmWorker-3 died unexpectedly, shutting down executor.\n"
+		canceled = "(EngineCore_DP0 pid=559)     raise RuntimeError(\"cancelled\")\n(EngineCore_DP0 pid=559) RuntimeError: cancelled\n"
+		deleted  = "AttributeError: 'MultiprocExecutor' object has no attribute 'workers'\n"
+		ended    = "Worker proc VllmWorker-3 died unexpectedly, shutting down executor."
+	)
+	for text, want := range map[string][]string{
+		cause + starting:        {"OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB."},
+		died + canceled + dead:  {ended},
+		died + cause + canceled: {ended, "OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB."},
+		cause + died + canceled: {"OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB."},
+		cause + deleted:         {"OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB."},
+		cause + dead + starting: {"OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB."},
+		starting:                {"RuntimeError: Engine core initialization failed. See root cause above. Failed core proc(s): {'EngineCore_DP0': 1}"},
+		starting + cause:        {"RuntimeError: Engine core initialization failed. See root cause above. Failed core proc(s): {'EngineCore_DP0': 1}", "OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB."},
+	} {
+		got, err := vllm.ParseLog(strings.NewReader(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got.Errors); diff != "" {
+			t.Errorf("%s: %s", text, diff)
+		}
+	}
+}
+
 func FuzzParseLog(f *testing.F) {
 	for _, s := range []string{older, backticks, newer, noGuess, memory, ready, "max seq len (99999999999999999999), (1..2 GiB"} {
 		f.Add([]byte(s))
