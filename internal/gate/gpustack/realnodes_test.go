@@ -124,6 +124,15 @@ func TestRealNodes(t *testing.T) {
 		"NVSentinel, memory":                {condition("GpuMemWatch", "True"), fail, "GpuMemWatch"},
 		"NVSentinel, healthy":               {condition("GpuMemWatch", "False"), pass, ""},
 		"NVSentinel, Xid":                   {condition("SysLogsXIDError", "True"), fail, "SysLogsXIDError"},
+		// https://docs.nvidia.com/nvsentinel/configuration/nic-health-monitor, .../health-events-analyzer: nodes with them passed.
+		"NVSentinel, InfiniBand port":       {condition("InfiniBandStateCheck", "True"), fail, "has condition InfiniBandStateCheck (True, Because: of it)"},
+		"NVSentinel, RoCE port":             {condition("EthernetStateCheck", "True"), fail, "EthernetStateCheck"},
+		"NVSentinel, ports up":              {condition("InfiniBandStateCheck", "False"), pass, ""},
+		"NVSentinel, repairs do not help":   {condition("MultipleRemediations", "True"), fail, "MultipleRemediations"},
+		"NVSentinel, Xid again and again":   {condition("RepeatedXIDErrorOnSameGPU", "True"), fail, "RepeatedXIDErrorOnSameGPU"},
+		"NVSentinel, driver of the adapter": {condition("RepeatedNICDriverError", "True"), fail, "RepeatedNICDriverError"},
+		"NVSentinel, NVLink":                {condition("XID74Reg0SoloNVLinkError", "True"), fail, "XID74Reg0SoloNVLinkError"},
+		"NVSentinel, no Xid again":          {condition("RepeatedXIDErrorOnSameGPU", "False"), pass, ""},
 		"NPD, kernel":                       {condition("KernelDeadlock", "True"), fail, "KernelDeadlock"},
 		"a condition of others":             {condition("example.com/Cordial", "True"), pass, ""},
 		// Oracle's quick start, https://github.com/oracle-quickstart/oci-hpc-oke: names in another case than those of OKE's repair.
