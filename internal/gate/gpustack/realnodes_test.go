@@ -134,7 +134,14 @@ func TestRealNodes(t *testing.T) {
 		"NVSentinel, NVLink":                {condition("XID74Reg0SoloNVLinkError", "True"), fail, "XID74Reg0SoloNVLinkError"},
 		"NVSentinel, no Xid again":          {condition("RepeatedXIDErrorOnSameGPU", "False"), pass, ""},
 		"NPD, kernel":                       {condition("KernelDeadlock", "True"), fail, "KernelDeadlock"},
-		"a condition of others":             {condition("example.com/Cordial", "True"), pass, ""},
+		// https://github.com/kubernetes/node-problem-detector (config): nodes with a fatal hardware error passed.
+		"NPD, hardware":          {because("CperHardwareErrorFatal", condition("CperHardwareErrorFatal", "True")), fail, "has condition CperHardwareErrorFatal (True, CperHardwareErrorFatal: of it)"},
+		"NPD, no hardware error": {because("CperHardwareHasNoFatalError", condition("CperHardwareErrorFatal", "False")), pass, ""},
+		"NPD, file system":       {because("XfsHasShutdown", condition("XfsShutdown", "True")), fail, "has condition XfsShutdown"},
+		"NPD, container runtime": {because("ContainerdUnhealthy", condition("ContainerRuntimeUnhealthy", "True")), fail, "has condition ContainerRuntimeUnhealthy"},
+		"NPD, kubelet":           {condition("KubeletUnhealthy", "True"), fail, "has condition KubeletUnhealthy"},
+		"NPD, kubelet healthy":   {because("KubeletIsHealthy", condition("KubeletUnhealthy", "False")), pass, ""},
+		"a condition of others":  {condition("example.com/Cordial", "True"), pass, ""},
 		// Oracle's quick start, https://github.com/oracle-quickstart/oci-hpc-oke: names in another case than those of OKE's repair.
 		// Its example of a check without a result: "GpuEcc Unknown GpuEccHasNoIssues ECC check failed: ...".
 		"OKE quick start, link":      {because("RdmaLinkHasIssues", condition("RdmaLink", "True")), fail, "has condition RdmaLink (True, RdmaLinkHasIssues: of it)"},
