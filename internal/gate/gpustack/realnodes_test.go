@@ -142,6 +142,10 @@ func TestRealNodes(t *testing.T) {
 		"NVSentinel, NVLink":                {condition("XID74Reg0SoloNVLinkError", "True"), fail, "XID74Reg0SoloNVLinkError"},
 		"NVSentinel, no Xid again":          {condition("RepeatedXIDErrorOnSameGPU", "False"), pass, ""},
 		"NPD, kernel":                       {condition("KernelDeadlock", "True"), fail, "KernelDeadlock"},
+		// https://github.com/nebius/nebius-solutions-library (auto_repair): such nodes are Ready, and passed.
+		"Nebius, runtime":      {because("ContainerRuntimeUnhealthy", condition("NebiusContainerRuntimeError", "True")), fail, "has condition NebiusContainerRuntimeError (True, ContainerRuntimeUnhealthy: of it)"},
+		"Nebius, runtime well": {condition("NebiusContainerRuntimeError", "False"), pass, ""},
+		"Soperator, hardware":  {because("GPUHealthCheckFailed", condition("HardwareIssuesSuspected", "True")), fail, "has condition HardwareIssuesSuspected"},
 		// https://github.com/kubernetes/node-problem-detector (config): nodes with a fatal hardware error passed.
 		"NPD, hardware":          {because("CperHardwareErrorFatal", condition("CperHardwareErrorFatal", "True")), fail, "has condition CperHardwareErrorFatal (True, CperHardwareErrorFatal: of it)"},
 		"NPD, no hardware error": {because("CperHardwareHasNoFatalError", condition("CperHardwareErrorFatal", "False")), pass, ""},
