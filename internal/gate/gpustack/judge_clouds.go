@@ -39,6 +39,10 @@ func (g *Gate) judgeProvider(b *check.Builder, o check.Observation, n nodeFigure
 			b.Fail(o.ID, n.Name, l.Remedy, "has the label %s, with which %s installs no device plugin", l, p.What)
 		}
 	}
+	if len(p.Conditions) > 0 && len(n.Provider.Conditions) == 0 {
+		b.Note(o.ID, n.Name, "none is necessary: this gate judges the node's GPUs, and gate telemetry the series of DCGM", "reports none of the conditions %s: the node problem detector, which some node pools of %s do not have, is absent", strings.Join(p.Conditions, " and "), p.What)
+		return
+	}
 	for _, name := range p.Conditions {
 		switch c, there := n.Provider.Conditions[name]; {
 		case !there:

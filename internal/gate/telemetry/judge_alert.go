@@ -146,6 +146,8 @@ func (g *Gate) judgeRoute(b *check.Builder, obs []check.Observation, f alertFigu
 	switch {
 	case len(a.SilencedBy)+len(a.InhibitedBy) > 0:
 		b.Fail(o.ID, suspect, "expire the silence, or narrow the inhibition rule", "the synthetic alert is %s (silences %v, inhibited by %v)", a.State, a.SilencedBy, a.InhibitedBy)
+	case len(a.MutedBy) > 0:
+		b.Fail(o.ID, suspect, "run the gate outside the time intervals that mute the route (mute_time_intervals, active_time_intervals), or let the labels of telemetry.alert.labels select a route without them", "the synthetic alert is %s: its route is muted by the time intervals %v", a.State, a.MutedBy)
 	case !slices.Contains(a.Receivers, g.telemetry.Receiver) && lost != "":
 		b.Fail(o.ID, "Prometheus", "check alert_relabel_configs in Prometheus' configuration (alertRelabelConfigs of the Prometheus object)", "sends the alert of the rule without its %s: no route leads to receiver %s, it went to %s", lost, g.telemetry.Receiver, strings.Join(a.Receivers, ", "))
 	case !slices.Contains(a.Receivers, g.telemetry.Receiver):

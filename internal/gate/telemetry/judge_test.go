@@ -454,6 +454,9 @@ func TestJudge(t *testing.T) {
 		"the alert is silenced": {func(f *facts) {
 			f.alert.Alerts[0].State, f.alert.Alerts[0].SilencedBy = "suppressed", []string{"s"}
 		}, fail, "receiver on-call", "silences [s]"},
+		"the route is muted": {func(f *facts) {
+			f.alert.Alerts[0].State, f.alert.Alerts[0].MutedBy = "suppressed", []string{"offhours"}
+		}, fail, "receiver on-call", "muted by the time intervals [offhours]"},
 		"the alert is not active":      {func(f *facts) { f.alert.Alerts[0].State = "unprocessed" }, fail, "receiver on-call", "unprocessed"},
 		"no receiver is notified":      {func(f *facts) { f.after.Total["webhook"] = 3 }, fail, "receiver on-call", "sent nothing"},
 		"the notification fails":       {func(f *facts) { f.after.Failed["webhook"] = 2 }, fail, "receiver on-call", "failed 1 times"},

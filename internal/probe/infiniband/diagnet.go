@@ -61,7 +61,7 @@ func (r DiagnetReport) Stage(name string) (DiagnetStage, bool) {
 
 var (
 	header = regexp.MustCompile(`^-I- Stage\s+Warnings\s+Errors`)
-	row    = regexp.MustCompile(`^-[IWE]- (.+?)\s{2,}(\d+)\s+(\d+)(?:\s+(.*))?$`)
+	row    = regexp.MustCompile(`^-[IWE]- (.+?)\s+(\d+)\s+(\d+)(?:\s+(.*))?$`) // a long name leaves one space in a narrow table
 	total  = regexp.MustCompile(`^(Total Nodes|IB Switches|IB Channel Adapters)\s*: (\d+)$`)
 	failed = regexp.MustCompile(`^-E- (.*)$`)
 	dashes = regexp.MustCompile(`^-{20,}$`)

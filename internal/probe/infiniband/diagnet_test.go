@@ -1,6 +1,7 @@
 package infiniband_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -66,6 +67,41 @@ func TestParseDiagnet(t *testing.T) {
 	}
 	if _, ok := got.Stage("Links Check"); ok {
 		t.Error("a missing stage was found")
+	}
+}
+
+// Versions before 2.7 print names in 26 columns, as in Mellanox' guide on adaptive routing with UFM (public repositories,
+// found by text): "Create IBNetDiscover File", with 25 characters, has one space after it. The whole output was refused.
+func TestParseDiagnetNarrowTable(t *testing.T) {
+	t.Parallel()
+	const narrow = `Fabric Summary
+
+Total Nodes             : 15
+IB Switches             : 3
+IB Channel Adapters     : 9
+IB Aggregation Nodes    : 3
+
+---------------------------------------------
+Summary
+-I- Stage                     Warnings   Errors     Comment
+-I- Discovery                 3          0
+-I- Temperature Sensing       0          0          2 nodes have 4 sensors
+-I- Create IBNetDiscover File 0          7
+
+-I- You can find detailed errors/warnings in: /var/tmp/ibdiagnet2/ibdiagnet2.log
+`
+	got, err := infiniband.ParseDiagnet([]byte(narrow))
+	want := []infiniband.DiagnetStage{{Name: "Discovery", Warnings: 3}, {Name: "Temperature Sensing"}, {Name: "Create IBNetDiscover File", Errors: 7}}
+	if diff := cmp.Diff(want, got.Stages); err != nil || diff != "" {
+		t.Errorf("%v %s", err, diff)
+	}
+	if got.TotalNodes == nil || *got.TotalNodes != 15 {
+		t.Errorf("total nodes %v", got.TotalNodes)
+	}
+	for _, text := range []string{"-I- Create IBNetDiscover File 0", "-I- Create IBNetDiscover File failed"} {
+		if got, err := infiniband.ParseDiagnet([]byte(strings.Replace(narrow, "-I- Create IBNetDiscover File 0          7", text, 1))); err == nil {
+			t.Errorf("%s: read %+v", text, got)
+		}
 	}
 }
 

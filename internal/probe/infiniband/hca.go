@@ -9,7 +9,7 @@ const (
 // HCA is one adapter, "CA" in ibstat.
 type HCA struct {
 	Name     string    `json:"name"`
-	Type     string    `json:"type"`
+	Type     string    `json:"type"` // empty if ibstat does not print it
 	Firmware string    `json:"firmware"`
 	NodeGUID string    `json:"nodeGUID"`
 	Ports    []HCAPort `json:"ports"`

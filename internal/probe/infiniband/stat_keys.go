@@ -22,9 +22,9 @@ const (
 	keyLayer    = "Link layer"
 )
 
-// hcaKeys and statPortKeys are required; other keys are ignored.
+// hcaKeys and statPortKeys are required; other keys are ignored. The ibstat of some containers prints no type.
 var (
-	hcaKeys      = []string{keyType, keyPorts, keyFirmware, keyNodeGUID}
+	hcaKeys      = []string{keyPorts, keyFirmware, keyNodeGUID}
 	statPortKeys = []string{keyState, keyPhysical, keyRate, keyBaseLID, keySMLID, keyPortGUID, keyLayer}
 
 	states    = []string{"Down", "Initializing", "Armed", "Active", "No state change"}

@@ -101,6 +101,20 @@ func TestParseStatOtherKinds(t *testing.T) {
 	}
 }
 
+// The ibstat of a container with MLNX_OFED on Talos Linux prints no "CA type" (public repository, found by text: "Mesa
+// Infiniband Admin Container Image"): its adapters were refused as truncated output.
+func TestParseStatWithoutType(t *testing.T) {
+	t.Parallel()
+	without := strings.Replace(healthy, "\tCA type: MT4129\n", "", 1)
+	got, err := infiniband.ParseStat([]byte(without + strings.ReplaceAll(healthy, "mlx5_0", "mlx5_1")))
+	if err != nil || len(got) != 2 || got[0].Type != "" || got[0].Firmware != "28.39.1002" || !got[0].Ports[0].Up() || got[1].Type != "MT4129" {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if got, err := infiniband.ParseStat([]byte(strings.Replace(without, "\tFirmware version: 28.39.1002\n", "", 1))); err == nil {
+		t.Errorf("without a firmware: %+v", got)
+	}
+}
+
 func TestParseStatRefuses(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct{ in, want string }{

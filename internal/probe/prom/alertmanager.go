@@ -41,6 +41,8 @@ type AlertState struct {
 	Receivers   []string          `json:"receivers"`
 	SilencedBy  []string          `json:"silencedBy,omitempty"`
 	InhibitedBy []string          `json:"inhibitedBy,omitempty"`
+	// MutedBy are the time intervals that mute its route, from Alertmanager 0.28 on.
+	MutedBy []string `json:"mutedBy,omitempty"`
 	// EndsAt is when Alertmanager drops the alert unless it is sent again.
 	EndsAt time.Time `json:"endsAt,omitzero"`
 }
@@ -61,6 +63,7 @@ func parseAlerts(raw []byte) ([]AlertState, error) {
 			State       string   `json:"state"`
 			SilencedBy  []string `json:"silencedBy"`
 			InhibitedBy []string `json:"inhibitedBy"`
+			MutedBy     []string `json:"mutedBy"`
 		} `json:"status"`
 	}
 	if err := json.Unmarshal(raw, &body); err != nil {
@@ -71,7 +74,7 @@ func parseAlerts(raw []byte) ([]AlertState, error) {
 	}
 	out := make([]AlertState, 0, len(body))
 	for _, b := range body {
-		s := AlertState{Labels: b.Labels, EndsAt: b.EndsAt, State: b.Status.State, SilencedBy: b.Status.SilencedBy, InhibitedBy: b.Status.InhibitedBy}
+		s := AlertState{Labels: b.Labels, EndsAt: b.EndsAt, State: b.Status.State, SilencedBy: b.Status.SilencedBy, InhibitedBy: b.Status.InhibitedBy, MutedBy: b.Status.MutedBy}
 		for _, r := range b.Receivers {
 			s.Receivers = append(s.Receivers, r.Name)
 		}

@@ -1,6 +1,7 @@
 package prom
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -198,6 +199,11 @@ func TestParseAlerts(t *testing.T) {
 	want := []AlertState{{Labels: map[string]string{"alertname": "A"}, State: "suppressed", Receivers: []string{"on-call"}, SilencedBy: []string{"s1"}, InhibitedBy: []string{}}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+	// A muted alert is suppressed, by nothing else (prometheus/alertmanager, api/v2/compat.go, from 0.28 on).
+	got, err = ParseAlerts([]byte(`[{"labels":{"alertname":"A"},"receivers":[{"name":"on-call"}],"status":{"state":"suppressed","silencedBy":[],"inhibitedBy":[],"mutedBy":["offhours"]}}]`))
+	if err != nil || len(got) != 1 || !slices.Equal(got[0].MutedBy, []string{"offhours"}) {
+		t.Errorf("%+v, %v", got, err)
 	}
 	if _, err := ParseAlerts([]byte(`{"code":500}`)); err == nil {
 		t.Error("an error object was read as alerts")
