@@ -131,7 +131,7 @@ func (f *driftFlags) run(ctx context.Context, s cmdutil.Streams) (err error) {
 	o.Cluster = t.ControlPlane
 	o.Inputs = map[string][]byte{drift.InputFile: data}
 	o.Playbook = func(run accept.PlanContext) (plan.Plan, error) {
-		reach := gate.Access{Hosts: t.Hosts, Dial: t.Hosts.Dial, Cluster: run.Cluster, Monitored: t.WaitMonitored, Kubeconfig: t.Kubeconfig, RunID: run.RunID}
+		reach := gate.Access{Hosts: t.Hosts, Cluster: run.Cluster, Monitored: t.WaitMonitored, Kubeconfig: t.Kubeconfig, RunID: run.RunID}
 		return drift.Plan(t.Site, t.Profile, b, reach)
 	}
 	o.EvidenceDir, o.Fresh, o.Namespace = f.evidence, f.fresh, f.namespace

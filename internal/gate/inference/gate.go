@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"time"
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/gate/gangjob"
@@ -31,6 +32,8 @@ type Gate struct {
 	start func(context.Context) (server, error)
 	// load runs the load generator in the cluster and returns its log and node.
 	load func(context.Context, load.Plan) (log []byte, pod workload.Outcome, err error)
+	// queue is how long the server may wait for its node, in addition to the site's timeout.
+	queue time.Duration
 	// dial connects to a forwarded port; nil: over TCP.
 	dial func(ctx context.Context, network, address string) (net.Conn, error)
 }

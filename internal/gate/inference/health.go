@@ -16,10 +16,10 @@ import (
 const (
 	// healthTimeout is the timeout of one request to /health.
 	healthTimeout = 10 * time.Second
-	// healthWithin limits all requests to /health after the load, endedWithin the question whether a server
-	// without an answer has terminated.
+	// healthWithin limits all requests to /health after the load, endedWithin the wait for the end of a server
+	// without an answer: an epilog of Slurm runs before it.
 	healthWithin = 30 * time.Second
-	endedWithin  = 10 * time.Second
+	endedWithin  = time.Minute
 	// The polling interval grows from firstPause to longestPause.
 	firstPause   = 50 * time.Millisecond
 	longestPause = 2 * time.Second
@@ -30,8 +30,8 @@ var (
 	errCrashed = errors.New("the server's container terminated")
 	// errUnwatched: the state of the server's pod is unknown.
 	errUnwatched = errors.New("cannot watch the server's pod")
-	// errUnreached: no port forward could be opened, so the server was not asked.
-	errUnreached = errors.New("cannot reach the server's pod")
+	// errUnreached: no port forward could be opened, or nothing connected over it, so the server was not asked.
+	errUnreached = load.ErrUnreached
 )
 
 // connection is a connection to a healthy server.
@@ -107,17 +107,49 @@ func (g *Gate) try(ctx context.Context, s server) (*connection, error) {
 	return c, nil
 }
 
-// healthAfter observes the server's health after the load, and whether a server without an answer has
-// terminated.
-func (g *Gate) healthAfter(ctx context.Context, s server, f *ServerFigures) {
+// life watches a healthy server until its end.
+type life struct {
+	cancel context.CancelFunc
+	ended  chan struct{}
+	// crashed and reason are set once ended is closed.
+	crashed bool
+	reason  error
+}
+
+func follow(ctx context.Context, s server) *life {
+	ctx, cancel := context.WithCancel(ctx)
+	l := &life{cancel: cancel, ended: make(chan struct{})}
+	go func() {
+		defer close(l.ended)
+		l.crashed, l.reason = s.ended(ctx)
+	}()
+	return l
+}
+
+func (l *life) stop() {
+	l.cancel()
+	<-l.ended
+}
+
+// healthAfter observes the server's health after the load. A server that has ended is not healthy, whatever answers
+// in its place; one that does not answer has a moment to end.
+func (g *Gate) healthAfter(ctx context.Context, s server, life *life, f *ServerFigures) {
 	g.askAfter(ctx, s, f)
-	if !f.Unreached {
-		return
+	if f.Unreached {
+		timer := time.NewTimer(endedWithin)
+		defer timer.Stop()
+		select {
+		case <-life.ended:
+		case <-timer.C:
+		case <-ctx.Done():
+		}
 	}
-	ctx, cancel := context.WithTimeout(ctx, endedWithin)
-	defer cancel()
-	if crashed, reason := s.ended(ctx); crashed {
-		f.Crashed, f.Problem = true, reason.Error()
+	select {
+	case <-life.ended:
+		if life.crashed {
+			f.Healthy, f.Crashed, f.Problem = false, true, life.reason.Error()
+		}
+	default:
 	}
 }
 
@@ -145,10 +177,10 @@ func (g *Gate) askAfter(ctx context.Context, s server, f *ServerFigures) {
 	}
 }
 
-// answered separates the failure of a request from a time-out of our own, which shows nothing
-// of the server.
+// answered separates the failure of a request from a time-out of our own and from a lost SSH connection, which
+// show nothing of the server.
 func answered(ctx context.Context, err error) (failure string, unobserved error) {
-	if err == nil || load.TimedOut(ctx, err) {
+	if err == nil || load.TimedOut(ctx, err) || load.Lost(err) {
 		return "", err
 	}
 	return err.Error(), nil

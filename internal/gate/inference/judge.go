@@ -8,8 +8,9 @@ import (
 )
 
 const (
-	remedyRun = "check that GPUs are free and that the image can be pulled; then run it again with --from inference"
-	remedyLog = "read the server's log in the evidence"
+	remedyRun  = "check that GPUs are free and that the image can be pulled; then run it again with --from inference"
+	remedyLost = "find out what ended it (the jump host, the network, sshd of the node); then run the gate again"
+	remedyLog  = "read the server's log in the evidence"
 	// remedyTime: a slow image pull or start takes the time of the requests.
 	remedyTime = "read the server's log in the evidence; if the server makes progress, allow more time (site workloads.inference.timeout), then run the gate again"
 )
@@ -85,9 +86,9 @@ func (r *review) after(id string, f ServerFigures) {
 		r.Fail(id, suspect, remedyLog, "the server restarted %d times%s", f.Restarts, lastError(f.Log.Errors))
 	}
 	switch {
-	case f.Healthy:
 	case f.Crashed:
 		r.Fail(id, suspect, remedyLog, "the server has terminated%s: %s", lastError(f.Log.Errors), f.Problem)
+	case f.Healthy:
 	case f.Unreached:
 		r.Unobserved(id, suspect, f.remedyForward()+"; read the server's log in the evidence; then run the gate again", "the server could not be reached after the load: %s", f.Problem)
 	default:

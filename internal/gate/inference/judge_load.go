@@ -39,7 +39,11 @@ func (r *review) load(id string, f LoadFigures) {
 	if m.failed > 0 {
 		r.Fail(id, "requests to job "+jobName, remedyRequests, "%d of %d requests failed, the first with: %s", m.failed, len(f.Requests), m.firstError)
 	}
-	n := m.timedOut + measure(f.WarmupRequests).timedOut
+	warm := measure(f.WarmupRequests)
+	if n := m.lost + warm.lost; n > 0 {
+		r.Unobserved(id, "SSH connection to "+r.node, remedyLost, "%d of %d requests ended with the SSH connection, or could not be sent over it", n, len(f.WarmupRequests)+len(f.Requests))
+	}
+	n := m.timedOut + warm.timedOut
 	switch {
 	case n > 0 && f.Client == site.ClientCluster:
 		r.Unobserved(id, "requests to job "+jobName, remedyDrain, "%d of %d requests had no answer %s after the last one was due", n, len(f.WarmupRequests)+len(f.Requests), r.gate.drains())
@@ -112,6 +116,8 @@ type measured struct {
 	failed, empty int
 	// timedOut requests had no answer when our own time was over.
 	timedOut int
+	// lost requests ended with the SSH connection to the server's host.
+	lost int
 	// impossible requests have negative times.
 	impossible int
 	// single answers have one token and so no time per output token.
@@ -132,6 +138,9 @@ func measure(requests []Request) measured {
 		switch {
 		case q.TimedOut:
 			m.timedOut++
+			continue
+		case q.Lost:
+			m.lost++
 			continue
 		case q.Error != "":
 			if m.failed++; m.failed == 1 {

@@ -16,7 +16,7 @@ import (
 // Observe implements check.Check.
 func (g *Gate) Observe(ctx context.Context, rec check.Recorder) error {
 	w := g.site.Workloads.Inference
-	limited, cancel := context.WithTimeout(ctx, w.Timeout.D())
+	limited, cancel := context.WithTimeout(ctx, g.queue+w.Timeout.D())
 	defer cancel()
 	rec.Progress("starting vLLM with %s on %d GPUs", w.Model, w.GPUs)
 	started := g.deps.Observer(rec).Begin(KindServer, "job "+jobName, fmt.Sprintf("vllm serve %s --max-model-len %d --tensor-parallel-size %d; GET /health", w.Model, w.MaxModelLen, w.GPUs))
@@ -68,6 +68,8 @@ func (g *Gate) watch(ctx, limited context.Context, s server, rec check.Recorder,
 		return f.recordLog(ctx, s, started)
 	}
 	defer c.close()
+	life := follow(ctx, s)
+	defer life.stop()
 	if err := started.Record(f, nil); err != nil {
 		return err
 	}
@@ -79,7 +81,7 @@ func (g *Gate) watch(ctx, limited context.Context, s server, rec check.Recorder,
 	}
 	after := g.deps.Observer(rec).Begin(KindEnd, at.String(), "GET /health; log and restarts of "+at.String())
 	end := of
-	g.healthAfter(ctx, s, &end)
+	g.healthAfter(ctx, s, life, &end)
 	end.WaitedSeconds = after.Elapsed().Seconds()
 	return end.recordLog(ctx, s, after)
 }
@@ -139,13 +141,11 @@ func (f *ServerFigures) recordLog(ctx context.Context, s server, attempt check.A
 	const timeout = time.Minute
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	var raw []byte
-	var err error
-	if f.Restarts, err = s.restarted(ctx); err == nil {
-		raw, err = s.log(ctx)
-	}
+	var restartErr error
+	f.Restarts, restartErr = s.restarted(ctx)
+	raw, err := s.log(ctx)
 	if err == nil {
 		f.Log, err = vllm.ParseLog(bytes.NewReader(raw))
 	}
-	return attempt.Raw(raw).RecordPartial(f, err)
+	return attempt.Raw(raw).RecordPartial(f, errors.Join(restartErr, err))
 }

@@ -32,6 +32,9 @@ type Sbatch struct {
 func NewSbatch(s *site.Site, p *profile.Profile, deps onhost.Deps, dial Dial, runID string) *Sbatch {
 	b := &Sbatch{gate: New(s, p, Deps{Clock: deps.Clock, RunID: runID}), runner: slurmjob.Runner{Deps: deps.WithDefaults(), Site: s, RunID: runID}, dial: dial}
 	b.gate.start, b.gate.dial = b.start, b.connect
+	if s.Slurm != nil {
+		b.gate.queue = s.Slurm.JobTimeout.D()
+	}
 	return b
 }
 
@@ -61,11 +64,16 @@ func (b *Sbatch) Describe() []string {
 	return append(append(out, b.gate.Describe()[1:]...), "read the job's output on its node, cancel the job and delete its file")
 }
 
-// job is the server's pod as a job of Slurm, with the gate's time limit. Gate training, which may run at the same
+// ownPort ends a job whose port another program has: its answers would be taken for those of the server.
+const ownPort = `if (exec 3<>"/dev/tcp/127.0.0.1/$PORT") 2>/dev/null; then echo "OSError: port $PORT of the node is in use"; exit 1; fi
+`
+
+// job is the server's pod as a job of Slurm. Its time limit is not reached before the gate's. Gate training, which may run at the same
 // time, takes the first nodes, and jobs do not share nodes: the server runs on the last one.
 func (b *Sbatch) job() slurmjob.Job {
 	s, spec := b.gate.site, b.gate.spec()
-	j := slurmjob.Job{Gate: Name, Nodes: spec.Nodes[max(0, len(spec.Nodes)-1):], GPUs: spec.GPUs, Script: spec.Script, Env: spec.Env, Timeout: s.Workloads.Inference.Timeout.D()}
+	j := slurmjob.Job{Gate: Name, Nodes: spec.Nodes[max(0, len(spec.Nodes)-1):], GPUs: spec.GPUs, Script: ownPort + spec.Script, Env: spec.Env}
+	j.Timeout = b.gate.queue + s.Workloads.Inference.Timeout.D() + healthWithin + endedWithin
 	j.Env["PORT"] = strconv.Itoa(s.Slurm.ServerPort)
 	if s.Slurm.Containers == site.ContainersPyxis {
 		j.Image = spec.Image
@@ -90,40 +98,36 @@ func (b *Sbatch) start(ctx context.Context) (server, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &batch{Server: s, node: j.Nodes[0], address: net.JoinHostPort(j.Nodes[0], strconv.Itoa(b.gate.site.Slurm.ServerPort)), dial: b.connect}, nil
+	return &batch{Server: s, node: j.Nodes[0], port: strconv.Itoa(b.gate.site.Slurm.ServerPort)}, nil
 }
 
-// connect opens a connection to NODE:PORT: from the node to its own port.
+// connect opens a connection to NODE:PORT: from the node to its own port. That nothing listens there is an answer of
+// the node.
 func (b *Sbatch) connect(ctx context.Context, _, address string) (net.Conn, error) {
 	node, port, err := net.SplitHostPort(address)
 	if err != nil {
 		return nil, fmt.Errorf("connect to the server: %w", err)
 	}
-	return b.dial(ctx, node, net.JoinHostPort("127.0.0.1", port))
+	conn, err := b.dial(ctx, node, net.JoinHostPort("127.0.0.1", port))
+	if err != nil && !errors.Is(err, ssh.ErrNotConnected) {
+		return nil, fmt.Errorf("%w: %w", errUnreached, err)
+	}
+	return conn, err
 }
 
-// batch is a server in a job; address is its node's name with its port.
+// batch is a server in a job.
 type batch struct {
 	*slurmjob.Server
-	node, address string
-	dial          func(ctx context.Context, network, address string) (net.Conn, error)
+	node, port string
 }
 
 func (b *batch) where() place                { return place{job: b.ID, node: b.node} }
 func (b *batch) claims() *allocation.Figures { return nil }
 func (b *batch) service() string             { return "" }
 
-// forward has nothing to open: each request has a connection of its own through SSH. It proves that the node permits
-// one; that nothing listens yet is the answer of the node.
-func (b *batch) forward(ctx context.Context) (addr string, stop func(), err error) {
-	conn, err := b.dial(ctx, "tcp", b.address)
-	switch {
-	case err == nil:
-		_ = conn.Close()
-	case !errors.Is(err, ssh.ErrNotConnected):
-		return "", nil, err
-	}
-	return b.address, func() {}, nil
+// forward has nothing to open: each connection is forwarded by itself.
+func (b *batch) forward(context.Context) (addr string, stop func(), err error) {
+	return net.JoinHostPort(b.node, b.port), func() {}, nil
 }
 
 func (b *batch) ended(ctx context.Context) (crashed bool, reason error) {

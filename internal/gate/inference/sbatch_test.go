@@ -29,6 +29,8 @@ type fakeSlurm struct {
 	// refused is why sshd opens no connection to the port, after the load if late.
 	refused error
 	late    bool
+	// lost: the SSH connection ends under the load.
+	lost bool
 
 	mu        sync.Mutex
 	ran       []string
@@ -75,8 +77,26 @@ func (f *fakeSlurm) serve(listener pipes) Dial {
 		if f.refused != nil && (!f.late || f.v.asked.Load() > 0) {
 			return nil, f.refused
 		}
-		return listener.dial(ctx, "tcp", address)
+		conn, err := listener.dial(ctx, "tcp", address)
+		return loseable{conn, f}, err
 	}
+}
+
+// loseable is a connection that ends with its SSH connection.
+type loseable struct {
+	net.Conn
+	f *fakeSlurm
+}
+
+// requestsBefore are those before it ends.
+const requestsBefore = 50
+
+func (c loseable) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	if c.f.lost && c.f.v.asked.Load() > requestsBefore {
+		return 0, ssh.ErrLost
+	}
+	return n, err
 }
 
 func sbatchGate(t *testing.T, f *fakeSlurm) (*Sbatch, check.Judgement, []check.Observation) {
@@ -115,7 +135,7 @@ func TestSbatch(t *testing.T) {
 	if j.Verdict != check.Passed || len(j.Findings) > 0 {
 		t.Fatalf("%s: %s: %+v", j.Verdict, j.Reason, j.Findings)
 	}
-	if want := "login-01: sbatch --exclusive --gres=gpu:h100:1 --job-name=firstlight-inference-r1 --mem=0 --no-requeue --nodelist=gpu-04 --nodes=1 --parsable --partition=batch --time=15 "; !strings.HasPrefix(f.ran[0], want) {
+	if want := "login-01: sbatch --exclusive --gres=gpu:h100:1 --job-name=firstlight-inference-r1 --mem=0 --no-requeue --nodelist=gpu-04 --nodes=1 --parsable --partition=batch --time=22 "; !strings.HasPrefix(f.ran[0], want) {
 		t.Errorf("%s, want %s", f.ran[0], want)
 	}
 	for _, want := range []string{"--container-image=registry.example.com#vllm-openai:v0.13.0", "PORT=8123", "MODEL=meta-llama/Llama-3.1-8B-Instruct", "TP=1", "exec vllm serve"} {
@@ -154,16 +174,18 @@ func TestSbatchNeverAPass(t *testing.T) {
 		want          check.Verdict
 		message, hint string
 	}{
-		"waits":              {&fakeSlurm{states: []string{"PENDING"}}, check.Unobserved, "job 7 did not begin in time: it is PENDING", ""},
-		"crashes":            {&fakeSlurm{v: &fakeVLLM{never: true}, states: []string{"RUNNING", "RUNNING", "FAILED"}, output: serverOutput}, check.Failed, "vLLM crashes: the server's container terminated: the job has ended: job 7 is FAILED, exit code 1:0", remedyLog},
-		"does not start":     {&fakeSlurm{v: &fakeVLLM{never: true}, states: []string{"RUNNING", "RUNNING", "FAILED"}}, check.Unobserved, "the server could not be started", ""},
-		"preempted":          {&fakeSlurm{v: &fakeVLLM{never: true}, states: []string{"RUNNING", "RUNNING", "PREEMPTED"}, output: serverOutput}, check.Unobserved, "job 7 is PREEMPTED", ""},
-		"node lost":          {&fakeSlurm{v: &fakeVLLM{never: true}, states: []string{"RUNNING", "RUNNING", "NODE_FAIL"}, output: serverOutput}, check.Failed, "job 7 is NODE_FAIL", ""},
-		"never ready":        {&fakeSlurm{v: &fakeVLLM{never: true}, states: []string{"RUNNING"}, output: serverOutput}, check.Failed, "was not healthy after 900 s", ""},
-		"nothing listens":    {&fakeSlurm{states: []string{"RUNNING"}, output: serverOutput, refused: ssh.ErrNotConnected}, check.Failed, "was not healthy after 900 s", ""},
-		"forwarding refused": {&fakeSlurm{states: []string{"RUNNING"}, output: serverOutput, refused: errors.New("administratively prohibited")}, check.Unobserved, "the server could not be reached", "AllowTcpForwarding"},
-		"slow":               {&fakeSlurm{v: &fakeVLLM{prefill: 3 * time.Second}, states: []string{"RUNNING"}, output: serverOutput}, check.Failed, "TTFT", ""},
-		"ends after the load": {&fakeSlurm{late: true, states: append(strings.Split(strings.Repeat("RUNNING ", 3), " ")[:3], "FAILED"), output: serverOutput, refused: ssh.ErrNotConnected},
+		"waits":                          {&fakeSlurm{states: []string{"PENDING"}}, check.Unobserved, "job 7 did not begin in time: it is PENDING", ""},
+		"crashes":                        {&fakeSlurm{v: &fakeVLLM{never: true}, states: []string{"RUNNING", "RUNNING", "FAILED"}, output: serverOutput}, check.Failed, "vLLM crashes: the server's container terminated: the job has ended: job 7 is FAILED, exit code 1:0", remedyLog},
+		"does not start":                 {&fakeSlurm{v: &fakeVLLM{never: true}, states: []string{"RUNNING", "RUNNING", "FAILED"}}, check.Unobserved, "the server could not be started", ""},
+		"preempted":                      {&fakeSlurm{v: &fakeVLLM{never: true}, states: []string{"RUNNING", "RUNNING", "PREEMPTED"}, output: serverOutput}, check.Unobserved, "job 7 is PREEMPTED", ""},
+		"node lost":                      {&fakeSlurm{v: &fakeVLLM{never: true}, states: []string{"RUNNING", "RUNNING", "NODE_FAIL"}, output: serverOutput}, check.Failed, "job 7 is NODE_FAIL", ""},
+		"never ready":                    {&fakeSlurm{v: &fakeVLLM{never: true}, states: []string{"RUNNING"}, output: serverOutput}, check.Failed, "was not healthy after 1200 s", ""},
+		"nothing listens":                {&fakeSlurm{states: []string{"RUNNING"}, output: serverOutput, refused: ssh.ErrNotConnected}, check.Failed, "was not healthy after 1200 s", ""},
+		"forwarding refused":             {&fakeSlurm{states: []string{"RUNNING"}, output: serverOutput, refused: errors.New("administratively prohibited")}, check.Unobserved, "the server could not be reached", "AllowTcpForwarding"},
+		"slow":                           {&fakeSlurm{v: &fakeVLLM{prefill: 3 * time.Second}, states: []string{"RUNNING"}, output: serverOutput}, check.Failed, "TTFT", ""},
+		"another program answers":        {&fakeSlurm{states: append(strings.Fields(strings.Repeat("RUNNING ", 3)), "FAILED"), output: serverOutput}, check.Failed, "the server has terminated: the job has ended: job 7 is FAILED", remedyLog},
+		"connection lost under the load": {&fakeSlurm{lost: true, states: []string{"RUNNING"}, output: serverOutput}, check.Unobserved, "of 210 requests ended with the SSH connection", remedyLost},
+		"ends after the load": {&fakeSlurm{late: true, states: append(strings.Fields(strings.Repeat("RUNNING ", 3)), "FAILED"), output: serverOutput, refused: ssh.ErrNotConnected},
 			check.Failed, "the server has terminated: the job has ended: job 7 is FAILED", ""},
 		"unreached after the load": {&fakeSlurm{late: true, states: []string{"RUNNING"}, output: serverOutput, refused: errors.New("connection lost")}, check.Unobserved, "could not be reached after the load", "SSH connection to gpu-04"},
 	} {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/firstlight/firstlight/internal/probe/slurm"
 	"github.com/firstlight/firstlight/internal/probe/ssh"
@@ -31,10 +32,11 @@ func (r Runner) Start(ctx context.Context, j Job) (*Server, error) {
 	if err == nil && w.problem != "" {
 		err = errors.New(w.problem)
 	}
+	s := &Server{ID: id, runner: r, job: j}
 	if err != nil {
-		return nil, r.cancelled(ctx, j, err)
+		return nil, errors.Join(err, s.Remove(context.WithoutCancel(ctx)))
 	}
-	return &Server{ID: id, runner: r, job: j}, nil
+	return s, nil
 }
 
 // Wait waits for the end of the job and returns it: ErrEnded with the state and the exit code, or why the end says
@@ -70,22 +72,27 @@ func (s *Server) Log(ctx context.Context) ([]byte, error) {
 	return p.tasks[0].log.Bytes(), err
 }
 
+// removeWithin limits the wait for the end of a cancelled job: KillWait of Slurm, 30 s by default, and its epilog.
+const removeWithin = 2 * time.Minute
+
 // Remove cancels the job, waits for its end and deletes its output.
 func (s *Server) Remove(ctx context.Context) error {
 	if err := slurm.Cancel(ctx, s.runner.run, s.runner.name(s.job)); err != nil {
 		return fmt.Errorf("cancel job %s: %w", s.ID, err)
 	}
-	w, err := s.runner.wait(ctx, s.ID, s.job, slurm.JobInfo.Ended)
-	if err == nil && w.problem != "" {
-		err = errors.New(w.problem)
+	limited, cancel := context.WithTimeout(ctx, removeWithin)
+	defer cancel()
+	w, ended := s.runner.wait(limited, s.ID, s.job, slurm.JobInfo.Ended)
+	if ended == nil && w.problem != "" {
+		ended = errors.New(w.problem)
 	}
-	if err != nil {
-		return err
+	if w.info.BatchHost == "" {
+		return ended // it never began, and has no output
 	}
 	if _, err := s.onHosts(ctx, `[ -e "$0" ] && rm -f "$0"`); err != nil {
-		return fmt.Errorf("delete the output of job %s: %w", s.ID, err)
+		return errors.Join(ended, fmt.Errorf("delete the output of job %s: %w", s.ID, err))
 	}
-	return nil
+	return ended
 }
 
 // onHosts runs a script about the output, whose path is $0, on the login host if the directory is shared, and else

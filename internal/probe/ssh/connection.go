@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"sync"
-	"time"
 
 	"golang.org/x/crypto/ssh"
 )
@@ -93,44 +91,50 @@ func (c *connection) lock(ctx context.Context) error {
 
 func (c *connection) unlock() { <-c.dialling }
 
-// session opens a session. Pass the client to drop if it stops responding.
+// session opens a session. It dials if there is no connection or if the connection is broken.
+// Pass the client to drop if it stops responding.
 func (p *Pool) session(ctx context.Context, c *connection, host string) (*ssh.Session, *ssh.Client, error) {
-	return open(ctx, p, c, host, "open a session", (*ssh.Client).NewSession)
-}
-
-// open opens a channel, which errors call what. It dials if there is no connection or if the connection is broken.
-func open[T io.Closer](ctx context.Context, p *Pool, c *connection, host, what string, with func(*ssh.Client) (T, error)) (channel T, client *ssh.Client, err error) {
 	if err := c.lock(ctx); err != nil {
-		return channel, nil, err
+		return nil, nil, err
 	}
 	defer c.unlock()
 	if client := c.current(); client != nil {
-		channel, err := openOn(ctx, p.connectTimeout, client, with)
+		session, err := p.newSession(ctx, client)
 		if err == nil {
-			return channel, client, nil
+			return session, client, nil
 		}
 		if _, refused := errors.AsType[*ssh.OpenChannelError](err); refused || ctx.Err() != nil {
 			// The connection is alive and others may be using it.
-			return channel, nil, fmt.Errorf("%s on %s: %w", what, host, err)
+			return nil, nil, fmt.Errorf("open a session on %s: %w", host, err)
 		}
 		c.drop(client)
 	}
-	unreachable := func(err error) error {
-		return &UnreachableError{Host: host, Address: c.to.address, Err: err}
-	}
-	client, err = p.dial(ctx, c.to)
+	client, err := p.connectTo(ctx, c, host)
 	if err != nil {
-		return channel, nil, unreachable(err)
+		return nil, nil, err
 	}
-	if !c.store(client) {
-		return channel, nil, errors.Join(errClosed, client.Close())
-	}
-	channel, err = openOn(ctx, p.connectTimeout, client, with)
+	session, err := p.newSession(ctx, client)
 	if err != nil {
 		c.drop(client)
-		return channel, nil, unreachable(fmt.Errorf("%s: %w", what, err))
+		return nil, nil, c.unreachable(host, fmt.Errorf("open a session: %w", err))
 	}
-	return channel, client, nil
+	return session, client, nil
+}
+
+// connectTo dials. The caller has the lock.
+func (p *Pool) connectTo(ctx context.Context, c *connection, host string) (*ssh.Client, error) {
+	client, err := p.dial(ctx, c.to)
+	if err != nil {
+		return nil, c.unreachable(host, err)
+	}
+	if !c.store(client) {
+		return nil, errors.Join(errClosed, client.Close())
+	}
+	return client, nil
+}
+
+func (c *connection) unreachable(host string, err error) error {
+	return &UnreachableError{Host: host, Address: c.to.address, Err: err}
 }
 
 func (c *connection) current() *ssh.Client {
@@ -181,28 +185,28 @@ func (c *connection) close() error {
 	return err
 }
 
-// openOn opens a channel. A host that no longer responds never completes it, so at the deadline
+// newSession opens a session. A host that no longer responds never completes it, so at the deadline
 // it closes the client, which ends the request.
-func openOn[T io.Closer](ctx context.Context, timeout time.Duration, client *ssh.Client, with func(*ssh.Client) (T, error)) (channel T, err error) {
-	ctx, cancel := context.WithTimeout(ctx, timeout)
+func (p *Pool) newSession(ctx context.Context, client *ssh.Client) (*ssh.Session, error) {
+	ctx, cancel := context.WithTimeout(ctx, p.connectTimeout)
 	defer cancel()
 	type result struct {
-		channel T
+		session *ssh.Session
 		err     error
 	}
 	opened := make(chan result, 1)
 	go func() {
-		channel, err := with(client)
-		opened <- result{channel, err}
+		session, err := client.NewSession()
+		opened <- result{session, err}
 	}()
 	select {
 	case r := <-opened:
-		return r.channel, r.err
+		return r.session, r.err
 	case <-ctx.Done():
 		_ = client.Close() // the request cannot be cancelled
-		if r := <-opened; r.err == nil {
-			_ = r.channel.Close()
+		if r := <-opened; r.session != nil {
+			_ = r.session.Close()
 		}
-		return channel, fmt.Errorf("no response: %w", ctx.Err())
+		return nil, fmt.Errorf("no response: %w", ctx.Err())
 	}
 }

@@ -2,6 +2,7 @@ package ssh_test
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -60,6 +61,11 @@ func TestOpenSSHForward(t *testing.T) {
 	}
 	defer func() { _ = p.Close() }()
 	address := listener(t)
+	for range 3 { // the connection remains for the next attempt
+		if _, err := p.Dial(t.Context(), "gpu-01", "127.0.0.1:1"); !errors.Is(err, ssh.ErrNotConnected) || errors.Is(err, ssh.ErrUnreachable) {
+			t.Errorf("a port without a listener: %v", err)
+		}
+	}
 	conn, err := p.Dial(t.Context(), "gpu-01", address)
 	if err != nil {
 		t.Fatal(err)
@@ -79,9 +85,6 @@ func TestOpenSSHForward(t *testing.T) {
 		t.Error("a closed connection answers")
 	}
 
-	if _, err := p.Dial(t.Context(), "gpu-01", "127.0.0.1:1"); !errors.Is(err, ssh.ErrNotConnected) {
-		t.Errorf("a port without a listener: %v", err)
-	}
 	if _, err := p.Dial(t.Context(), "gpu-09", address); err == nil || errors.Is(err, ssh.ErrNotConnected) {
 		t.Errorf("an unknown host: %v", err)
 	}
@@ -90,6 +93,42 @@ func TestOpenSSHForward(t *testing.T) {
 	}
 	if _, err := p.Dial(t.Context(), "gpu-01", address); err == nil {
 		t.Error("a closed pool dials")
+	}
+}
+
+// A connection that ends with its SSH connection says so: nothing is known of the program behind it. The next one
+// dials the host again. A Dial that is given up ends no other connection.
+func TestOpenSSHForwardLost(t *testing.T) {
+	t.Parallel()
+	s, of := opensshSite(t)
+	p, err := ssh.NewPool(t.Context(), of, ssh.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = p.Close() }()
+	address := listener(t)
+	conn, err := p.Dial(t.Context(), "gpu-01", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if _, err := p.Dial(ended, "gpu-01", address); err == nil {
+		t.Error("an ended context dials")
+	}
+	if err := repeats(conn, "after a Dial that was given up"); err != nil {
+		t.Error(err)
+	}
+	s.HangUp()
+	if _, err := conn.Read(make([]byte, 1)); !errors.Is(err, ssh.ErrLost) {
+		t.Errorf("a lost connection: %v", err)
+	}
+	again, err := p.Dial(t.Context(), "gpu-01", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(repeats(again, "again"), again.Close(), conn.Close()); err != nil && !errors.Is(err, io.EOF) {
+		t.Error(err)
 	}
 }
 

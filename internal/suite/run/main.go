@@ -112,7 +112,7 @@ func readOptions() (options, error) {
 // packagesAtOnce is how many packages of a phase run at once. With three of each phase on two cores, the idle labs
 // of 15 tests took more than half of the CPU time.
 func packagesAtOnce() int {
-	const least, most = 2, 4
+	const least, most = 2, 3
 	return min(max(least, runtime.NumCPU()), most)
 }
 

@@ -75,7 +75,7 @@ func livePhases(live map[string][]string, sideBySide int) []phase {
 // test that it runs at once.
 func endToEndPhase(packages []string, sideBySide int) phase {
 	inOrder(packages, []string{"/e2e/validate", "/e2e/chain", "/internal/e2e"})
-	return phase{name: phaseEndToEnd, labs: true, args: []string{"-count=1", "-p=" + strconv.Itoa(sideBySide), "-parallel=" + strconv.Itoa(sideBySide+1)}, packages: packages}
+	return phase{name: phaseEndToEnd, labs: true, args: []string{"-count=1", "-p=" + strconv.Itoa(sideBySide), "-parallel=" + strconv.Itoa(min(4, sideBySide+1))}, packages: packages}
 }
 
 // inOrder moves the packages with these suffixes to the front. Those that take longest are first: a
@@ -101,6 +101,9 @@ const lessCollection = "GOGC=400"
 // compile compiles the phase's tests. Tests that miss their deadlines on a busy machine do not run in
 // parallel with compilers then, only with linkers.
 func (p phase) compile(ctx context.Context) error {
+	if err := p.notEmpty(); err != nil {
+		return err
+	}
 	args := []string{"-export", "-test", "-deps"}
 	if p.race() {
 		args = append(args, "-race")
@@ -109,6 +112,13 @@ func (p phase) compile(ctx context.Context) error {
 	cmd.Env = append(cmd.Env, lessCollection)
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("compile the tests of phase %s: %w", p.name, err)
+	}
+	return nil
+}
+
+func (p phase) notEmpty() error {
+	if len(p.packages) == 0 {
+		return fmt.Errorf("no packages for phase %s; refusing to report a pass", p.name)
 	}
 	return nil
 }
@@ -133,8 +143,8 @@ func (p phase) command(ctx context.Context, name string, args ...string) *exec.C
 
 // run runs the phase's tests and records each.
 func (p phase) run(ctx context.Context, o options, pool *pool, r *recorder) error {
-	if len(p.packages) == 0 {
-		return fmt.Errorf("no packages for phase %s; refusing to report a pass", p.name)
+	if err := p.notEmpty(); err != nil {
+		return err
 	}
 	begin := time.Now()
 	r.printf("== %s: %d packages\n", p.name, len(p.packages))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -35,6 +36,14 @@ func TestInference(t *testing.T) { //nolint:tparallel // the cases share a clust
 		{"context too long", fault("vllm-max-model-len"), check.Failed, `max-model-len 8192 does not fit the KV cache`},
 		{"wrong tokens", fault("wrong-tokens"), check.Failed, `does not begin with the golden prefix`},
 		{"slow decoding", fault("tpot-slow"), check.Failed, `\(TPOT\) is .* at p99, the objective is 50 ms`},
+		{"port in use", func(t *testing.T) {
+			var lc net.ListenConfig
+			l, err := lc.Listen(t.Context(), "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(c.site.Slurm.ServerPort)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = l.Close() })
+		}, check.Failed, `OSError: port \d+ of the node is in use: .*: job \d+ is FAILED, exit code 1:0`},
 		{"crashes", func(t *testing.T) {
 			if err := c.Program("vllm", "echo 'ImportError: libcudart.so.12: cannot open shared object file'\nexit 1\n"); err != nil {
 				t.Fatal(err)
@@ -85,6 +94,9 @@ func (c cluster) requireServerInterrupted(t *testing.T) {
 		t.Error("no error of an interrupted run")
 	}
 	c.requireJobs(t)
+	if files := c.outputs(); len(files) > 0 {
+		t.Errorf("files remain: %q", files)
+	}
 }
 
 // freePort is a port that nothing listens on.

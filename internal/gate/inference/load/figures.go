@@ -60,6 +60,8 @@ type Request struct {
 	Error     string `json:"error,omitempty"`
 	// TimedOut is set if the error is that firstlight's own time was over.
 	TimedOut bool `json:"timedOut,omitempty"`
+	// Lost is set if the error is that of the way to the server: its SSH connection.
+	Lost bool `json:"lost,omitempty"`
 }
 
 // Percentiles of a distribution.

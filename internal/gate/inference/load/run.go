@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/firstlight/firstlight/internal/poll"
+	"github.com/firstlight/firstlight/internal/probe/ssh"
 	"github.com/firstlight/firstlight/internal/probe/vllm"
 )
 
@@ -130,7 +131,7 @@ func (r *Request) measure(ctx context.Context, stream Streamer, begin time.Time,
 	r.Sent = Milliseconds(time.Since(begin))
 	s, err := stream(ctx, req)
 	if err != nil {
-		r.Error, r.TimedOut = err.Error(), TimedOut(ctx, err)
+		r.Error, r.TimedOut, r.Lost = err.Error(), TimedOut(ctx, err), Lost(err)
 		return nil
 	}
 	r.Tokens, r.FromUsage = s.Tokens, s.FromUsage
@@ -149,6 +150,12 @@ func (r *Request) measure(ctx context.Context, stream Streamer, begin time.Time,
 	}
 	return s.Gaps
 }
+
+// ErrUnreached is in the error of a connection that was not opened for a reason that says nothing of the server.
+var ErrUnreached = errors.New("cannot reach the server")
+
+// Lost reports whether a request ended with the SSH connection to the server's host, or could not be sent over it.
+func Lost(err error) bool { return errors.Is(err, ssh.ErrLost) || errors.Is(err, ErrUnreached) }
 
 // TimedOut reports whether a request ended because the load generator's own time was over.
 func TimedOut(ctx context.Context, err error) bool {
