@@ -96,7 +96,7 @@ func TestOpenSSHForward(t *testing.T) {
 	}
 }
 
-// A connection that ends with its SSH connection says so: nothing is known of the program behind it. The next one
+// A connection that ends with its SSH connection returns ErrLost: nothing is known of the program behind it. The next one
 // dials the host again. A Dial that is given up ends no other connection.
 func TestOpenSSHForwardLost(t *testing.T) {
 	t.Parallel()
