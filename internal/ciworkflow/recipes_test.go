@@ -265,3 +265,27 @@ func TestCommittedWorkflowsAreCurrent(t *testing.T) {
 		t.Errorf("stale: %v, %v; run firstlight recipe workflow", got, err)
 	}
 }
+
+// Workflows that are written by hand are valid, and the actions that they run are pinned by commit.
+func TestCommittedWorkflowsLint(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("../../.github/workflows/*.yaml")
+	if err != nil || len(files) < 4 {
+		t.Fatalf("%d workflows, %v", len(files), err)
+	}
+	pinned := regexp.MustCompile(`^\S+@[0-9a-f]{40} # v`)
+	for _, path := range files {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found := lint(t, ciworkflow.File{Name: filepath.Base(path), Data: data}); len(found) > 0 {
+			t.Errorf("%s:\n%s", path, strings.Join(found, "\n"))
+		}
+		for line := range strings.Lines(string(data)) {
+			if _, action, uses := strings.Cut(line, "uses: "); uses && !pinned.MatchString(action) {
+				t.Errorf("%s: %s is not pinned by commit with its version", path, strings.TrimSpace(action))
+			}
+		}
+	}
+}
