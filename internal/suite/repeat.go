@@ -48,7 +48,7 @@ func Repeat(tb testing.TB, observe func() (stalled string)) {
 // calmTimeout is how long a repetition waits for a machine that is less busy.
 const calmTimeout = 5 * time.Minute
 
-// waitForCPU waits, with PoolEnv, until the machine is no busier than Admit permits: an observation made
+// waitForCPU waits, with PoolEnv, until the machine is at most as busy as Admit permits: an observation made
 // again at once meets the same stall. On a machine that stays busy it returns after calmTimeout.
 func waitForCPU(tb testing.TB) {
 	tb.Helper()

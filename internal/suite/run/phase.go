@@ -114,7 +114,7 @@ func (p phase) compile(ctx context.Context) error {
 
 func (p phase) race() bool { return slices.Contains(p.args, "-race") }
 
-// command is a command of go on the phase's packages, with the build flags of the Makefile. If ctx ends,
+// command is a go command for the phase's packages, with the build flags of the Makefile. If ctx ends,
 // it and what it started are terminated.
 func (p phase) command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	all := append(append([]string{name}, buildflags.Flags()...), buildflags.Strip)
