@@ -13,6 +13,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/atomicfile"
 	"github.com/firstlight/firstlight/internal/cli/cmdutil"
+	"github.com/firstlight/firstlight/internal/display"
 	"github.com/firstlight/firstlight/internal/upstream"
 )
 
@@ -46,7 +47,7 @@ func newProgramsList(s cmdutil.Streams) *cobra.Command {
 			return cmdutil.Unobserved(err)
 		}
 		return out.Write(s.Out, all, func(w io.Writer) {
-			table := cmdutil.NewTable(w, "PROGRAM", "VERSION", "MODULE", "PINS", "BUILT")
+			table := display.NewTable(w, "PROGRAM", "VERSION", "MODULE", "PINS", "BUILT")
 			for _, p := range all {
 				built := "no"
 				if p.Path != "" {
