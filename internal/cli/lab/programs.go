@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 
-	"github.com/google/renameio/v2"
 	"github.com/spf13/cobra"
 
 	"github.com/firstlight/firstlight/internal/atomicfile"
@@ -105,18 +103,18 @@ func newProgramsExport(s cmdutil.Streams) *cobra.Command {
 }
 
 func exportPrograms(ctx context.Context, names []string, path string, report func(upstream.Event)) (m upstream.Manifest, err error) {
-	f, err := renameio.NewPendingFile(path, renameio.WithTempDir(filepath.Dir(path)), renameio.WithPermissions(0o644), renameio.IgnoreUmask())
+	f, err := atomicfile.Create(path, 0o644)
 	if err != nil {
 		return m, fmt.Errorf("export programs: %w", err)
 	}
-	defer func() { err = errors.Join(err, f.Cleanup()) }()
+	defer func() { err = errors.Join(err, f.Discard()) }()
 	if m, err = (upstream.Builder{}).Export(ctx, names, f, report); err != nil {
 		return m, err
 	}
-	if err := f.CloseAtomicallyReplace(); err != nil {
+	if err := f.Commit(true); err != nil {
 		return m, fmt.Errorf("export programs: %w", err)
 	}
-	return m, atomicfile.SyncDir(filepath.Dir(path))
+	return m, nil
 }
 
 func newProgramsImport(s cmdutil.Streams) *cobra.Command {
