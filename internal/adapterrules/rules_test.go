@@ -81,7 +81,7 @@ func TestRules(t *testing.T) {
 		}
 		delete(want, r.Name.As)
 		if !strings.Contains(r.MetricsQuery, "<<.LabelMatchers>>") {
-			t.Errorf("%s heeds no selector", r.Name.As)
+			t.Errorf("%s applies no selector", r.Name.As)
 		}
 	}
 	if len(want) > 0 {

@@ -62,7 +62,7 @@ func TestRunnerEnds(t *testing.T) {
 		once []bool
 	}{
 		"Chainsaw stops at what does not hold":   {threeRuns, Chainsaw, []bool{false}, 20 * time.Second, []bool{false}},
-		"All looks at the rest, and waits not":   {threeRuns, All, []bool{false, false, true}, 20 * time.Second, []bool{false, true, true}},
+		"All reads the rest, without waiting":    {threeRuns, All, []bool{false, false, true}, 20 * time.Second, []bool{false, true, true}},
 		"Chainsaw honours continueOnError":       {one("continueOnError: true\n"+oneRuns) + "    - assert: {timeout: 3s, resource: " + pod + "}\n", Chainsaw, []bool{false, false}, 23 * time.Second, []bool{false, false}},
 		"Chainsaw gives up at an error":          {one("assert: {timeout: 20s, resource: {($x): 1}}"), Chainsaw, []bool{false}, 0, []bool{false}},
 		"All does not: a status may come":        {one("assert: {timeout: 20s, resource: {($x): 1}}"), All, []bool{false}, 20 * time.Second, []bool{false}},

@@ -85,7 +85,9 @@ func (a Addition) paired(s *site.Site, p *profile.Profile) error {
 	if len(alone) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%s cannot be compared with an accepted node: NVLink connects the nodes of a rack (profile %s), and the rack of a new node in the file has no accepted node in inventory.nodes of the site; correct the racks, or accept the cluster with a new rack by firstlight accept", check.JoinNames(alone, 10), p.Name)
+	return fmt.Errorf("%s cannot be compared with an accepted node: NVLink connects the nodes of a rack (profile %s), "+
+		"and the rack of a new node in the file has no accepted node in inventory.nodes of the site; correct the racks, or accept the cluster with a new rack by firstlight accept",
+		check.JoinNames(alone, 10), p.Name)
 }
 
 // Planned is the addition to a site whose other nodes count as accepted, to describe its plan.

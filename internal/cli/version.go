@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/firstlight/firstlight/internal/cli/cmdutil"
+	"github.com/firstlight/firstlight/internal/display"
 	"github.com/firstlight/firstlight/internal/upstream"
 )
 
@@ -65,7 +66,7 @@ of the lab with their pinned versions. -o json also has the linked modules with 
 		v := versionInfo{Version: cmdutil.Version, Go: runtime.Version(), Upstream: pins, Modules: linkedModules(info)}
 		return out.Write(s.Out, v, func(w io.Writer) {
 			fmt.Fprintf(w, "firstlight %s (%s)\n\nupstream programs of the lab:\n", v.Version, v.Go)
-			table := cmdutil.NewTable(w)
+			table := display.NewTable(w)
 			for _, p := range v.Upstream {
 				table.Row("  "+p.Program, p.Version, p.Module)
 			}

@@ -123,7 +123,7 @@ func testKarpenter(t *testing.T, r *running) {
 			t.Fatal(err)
 		}
 	}
-	// Karpenter looks at each claim again every 5 minutes, also after it has missed an event.
+	// Karpenter reconciles each claim again every 5 minutes, also after it has missed an event.
 	r.awaitFor(t, 8*time.Minute, "the new nodes and their claims to be gone", func(ctx context.Context) (bool, error) {
 		return noneOrdered(ctx, r, nodes)
 	})

@@ -1,6 +1,7 @@
 package language
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -45,7 +46,17 @@ func TestTexts(t *testing.T) {
 		"prose":                  {markdown("a.md", "# A\n\nFirst line.\nIt is read by nobody.\n"), []int{4}},
 		"fenced code":            {markdown("a.md", "```\nnobody\n```\n\n    nobody\n\nThe word `nobody`.\n"), nil},
 		"table":                  {markdown("a.md", "| a | b |\n|---|---|\n| one | read by nobody |\n"), []int{3}},
-		"comment of YAML":        {hashComments("a.yaml", "a: 1 # nobody\nb: nobody\n"), []int{1}},
+		"comment of YAML":        {yamlTexts("a.yaml", "a: 1 # read by nobody\nb: nobody\n"), []int{1}},
+		"value of YAML":          {yamlTexts("a.yaml", "a: 1\nb: {source: read by nobody}\n"), []int{2}},
+		"block of YAML":          {yamlTexts("a.yaml", "a: |\n  one\n\n  read by nobody\n"), []int{4}},
+		"second document":        {yamlTexts("a.yaml", "a: 1\n---\nb: read by nobody\n"), []int{3}},
+		"objects of others":      {yamlTexts("internal/lab/manifest/kai/a.yaml", "a: read by nobody\n"), nil},
+		"template of YAML":       {yamlTexts("a.yaml", "a: %s\nb: read by nobody\n"), []int{2}},
+		"message of a script":    {script("a", "#!/bin/sh\nfail \"$name stands here\"\n"), []int{2}},
+		"comment of a script":    {script("a.sh", "#!/bin/sh\n# It is read by\n# nobody.\n"), []int{2}},
+		"code of Python":         {script("a.py", "if a is None:\n    pass\n"), nil},
+		"template":               {template("a.gohtml", "<p class=\"nobody\">{{.Nobody}}\nread by <b>nobody</b></p>\n"), []int{2}},
+		"comment of a template":  {template("a.tmpl", "{{- /* read by nobody */ -}}\n"), []int{1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -57,6 +68,38 @@ func TestTexts(t *testing.T) {
 				t.Errorf("matches in lines %v, want %v", lines, tt.lines)
 			}
 		})
+	}
+}
+
+// A file of each kind is read, by its name or its first line.
+func TestRead(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for name, content := range map[string]string{
+		"a.go": "// read by nobody\n", "a.md": "read by nobody\n", "a.yaml": "a: read by nobody\n", "a.yml": "# read by nobody\n",
+		"a.sh": "log read by nobody\n", "a.py": "# read by nobody\n", "a.gohtml": "read by nobody\n", "a.tmpl": "read by nobody\n",
+		"hook": "#!/bin/sh\n# read by nobody\n", "LICENSE": "read by nobody\n", "a.json": "read by nobody\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	patterns, err := Patterns()
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts, err := Read(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, m := range Check(patterns, texts) {
+		got = append(got, filepath.Base(m.File))
+	}
+	slices.Sort(got)
+	want := []string{"a.go", "a.gohtml", "a.md", "a.py", "a.sh", "a.tmpl", "a.yaml", "a.yml", "hook"}
+	if !slices.Equal(slices.Compact(got), want) {
+		t.Errorf("matches in %v, want %v", got, want)
 	}
 }
 

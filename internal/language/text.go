@@ -1,9 +1,11 @@
 package language
 
 import (
+	"errors"
 	"fmt"
 	"go/scanner"
 	"go/token"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -11,6 +13,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"go.yaml.in/yaml/v3"
 )
 
 // Text is one piece of prose of a file: a comment, a string, a paragraph.
@@ -46,8 +50,8 @@ func (t Text) sentences() []sentence {
 	return out
 }
 
-// Read returns the texts of every file below the roots: Go files, Markdown, YAML, shell
-// scripts and templates. It skips testdata, licences and what .git ignores by name.
+// Read returns the texts of every file below the roots: Go files, Markdown, YAML, scripts and
+// templates. It skips testdata, licences and what .git ignores by name.
 func Read(roots ...string) ([]Text, error) {
 	var out []Text
 	for _, root := range roots {
@@ -79,14 +83,26 @@ func readFile(path string) ([]Text, error) {
 		extract = goTexts
 	case ".md":
 		extract = markdown
-	case ".yaml", ".yml", ".sh":
-		extract = hashComments
+	case ".yaml", ".yml":
+		extract = yamlTexts
+	case ".sh", ".py":
+		extract = script
+	case ".gohtml", ".tmpl":
+		extract = template
+	case "": // a script if it begins with #!
 	default:
 		return nil, nil
 	}
 	raw, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	switch {
+	case extract != nil:
+	case strings.HasPrefix(string(raw), "#!"):
+		extract = script
+	default:
+		return nil, nil
 	}
 	return extract(path, string(raw)), nil
 }
@@ -171,4 +187,67 @@ func hashComments(path, content string) []Text {
 		last = i
 	}
 	return out
+}
+
+// script is the comments of a script, and each line of its code, which has its messages.
+func script(path, content string) []Text {
+	out := hashComments(path, content)
+	for i, line := range strings.Split(content, "\n") {
+		code, _, _ := strings.Cut(line, "# ")
+		if code = strings.TrimSpace(code); code != "" && !strings.HasPrefix(code, "#") {
+			out = append(out, Text{path, i + 1, code})
+		}
+	}
+	return out
+}
+
+// objects of upstream programs: their values are not our text.
+const upstreamObjects = "internal/lab/manifest/"
+
+// yamlTexts is the comments of a YAML file and its values. A file that is YAML only after
+// formatting is a template.
+func yamlTexts(path, content string) []Text {
+	out := hashComments(path, content)
+	if strings.Contains(filepath.ToSlash(path), upstreamObjects) {
+		return out
+	}
+	dec := yaml.NewDecoder(strings.NewReader(content))
+	for {
+		var doc yaml.Node
+		err := dec.Decode(&doc)
+		if errors.Is(err, io.EOF) {
+			return out
+		}
+		if err != nil {
+			return template(path, content)
+		}
+		out = append(out, values(path, &doc)...)
+	}
+}
+
+func values(path string, n *yaml.Node) []Text {
+	var out []Text
+	if n.Kind == yaml.ScalarNode && strings.Contains(n.Value, " ") {
+		line := n.Line
+		if n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 {
+			line++ // after | or >
+		}
+		out = append(out, Text{path, line, n.Value})
+	}
+	for _, c := range n.Content {
+		out = append(out, values(path, c)...)
+	}
+	return out
+}
+
+var markup = regexp.MustCompile(`(?s)<style>.*?</style>|<script>.*?</script>|<[a-z/!][^<>]*>|\{\{.*?\}\}`)
+
+// template is the comments and lines of a template without its actions and tags.
+func template(path, content string) []Text {
+	return script(path, markup.ReplaceAllStringFunc(content, func(s string) string {
+		if strings.HasPrefix(strings.TrimLeft(s, "{- "), "/*") {
+			return s // a comment
+		}
+		return " " + strings.Repeat("\n", strings.Count(s, "\n"))
+	}))
 }

@@ -57,7 +57,7 @@ func Areas() []string { return []string{areaFacility, areaHosts, areaCluster, ar
 // areaWithin limits an area. Requests and logins have their own, shorter limits.
 const areaWithin = 3 * time.Minute
 
-// Run looks at everything that the gates need. The error is for invalid input, or for the end of
+// Run checks everything that the gates need. The error is for invalid input, or for the end of
 // ctx.
 func Run(ctx context.Context, o Options) (Report, error) {
 	o.Clock = cmp.Or[clock.PassiveClock](o.Clock, clock.RealClock{})
@@ -127,7 +127,7 @@ func (o Options) hosts(ctx context.Context, required gate.Required) []Line {
 	return judgeHosts(observeHosts(ctx, hosts, required.Commands, o.Site.Reach.SSH.Concurrency), skew)
 }
 
-// inCluster looks at the cluster if a gate creates pods.
+// inCluster checks the cluster if a gate creates pods.
 func (o Options) inCluster(ctx context.Context, required gate.Required) ([]Line, error) {
 	if len(required.Workloads)+len(required.Images) == 0 {
 		return nil, nil

@@ -51,7 +51,7 @@ func TestValues(t *testing.T) {
 			t.Errorf("the values are %v", vals)
 		}
 	}
-	if len(own) != 1 || len(own["driver"].(map[string]any)) != 1 { //nolint:forcetypeassert // made above
+	if len(own) != 1 || len(own["driver"].(map[string]any)) != 1 {
 		t.Errorf("the site's values were changed: %v", own)
 	}
 	r.spec.ValuesFiles = []string{"testdata/missing.yaml"}

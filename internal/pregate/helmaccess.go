@@ -66,7 +66,7 @@ var errNoCertificate = errors.New("no PEM certificate in the file")
 // trusting is a transport that trusts the certificates of a file too; nil for no file.
 func trusting(caFile string) (http.RoundTripper, error) {
 	if caFile == "" {
-		return nil, nil //nolint:nilnil // the default transport
+		return nil, nil // the default transport
 	}
 	pem, err := os.ReadFile(caFile)
 	if err != nil {

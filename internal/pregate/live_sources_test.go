@@ -185,7 +185,7 @@ func ociRegistry(t *testing.T, archive string) (site.Helm, string) {
 	t.Helper()
 	s, ca := serve(t, goregistry.New(goregistry.Logger(log.New(io.Discard, "", 0))))
 	host := strings.TrimPrefix(s.URL, "https://")
-	transport := s.Client().Transport.(*http.Transport).Clone() //nolint:forcetypeassert // httptest's
+	transport := s.Client().Transport.(*http.Transport).Clone()
 	transport.TLSClientConfig.MinVersion = tls.VersionTLS12
 	client, err := registry.NewClient(registry.ClientOptBasicAuth(user, password), registry.ClientOptHTTPClient(&http.Client{Transport: transport}), registry.ClientOptWriter(io.Discard))
 	if err != nil {

@@ -29,7 +29,7 @@ type Site struct {
 	// Images has the mirrors of registries. Load applies it to every image.
 	Images    Images    `yaml:"images,omitempty" json:"images,omitzero"`
 	Autoscale Autoscale `yaml:"autoscale,omitempty" json:"autoscale"`
-	// Validation is what firstlight validate heeds; nil: its defaults.
+	// Validation has the settings of firstlight validate; nil: its defaults.
 	Validation *Validation `yaml:"validation,omitempty" json:"validation,omitempty"`
 	// Prepare lists what to do before a gate is observed. Its exit code is
 	// never the criterion.
@@ -38,7 +38,7 @@ type Site struct {
 	NotApplicable map[string]string `yaml:"notApplicable,omitempty" json:"notApplicable,omitempty"`
 }
 
-// Validation is what firstlight validate heeds.
+// Validation has the settings of firstlight validate.
 type Validation struct {
 	// HealthWithin is the longest that an assertion on a component's health is waited
 	// for, whatever its file says.
@@ -156,7 +156,7 @@ const (
 	FatTree = "fat-tree"
 )
 
-// Fabric is what gate 2 looks at beyond the profile.
+// Fabric has the settings of gate 2 that the profile does not have.
 type Fabric struct {
 	// Switches that the subnet must hold; their count enters the node total.
 	Switches []string `yaml:"switches" json:"switches"`
@@ -205,7 +205,7 @@ const (
 	WithoutECN = "ecn"
 )
 
-// GPUStack is what gate 4 looks at.
+// GPUStack has the settings of gate 4.
 type GPUStack struct {
 	// ManagedBy installs driver and device plugin: ManagedByOperator or ManagedByProvider.
 	ManagedBy string `yaml:"managedBy,omitempty" json:"managedBy,omitempty"`
@@ -237,7 +237,7 @@ type GPUStack struct {
 	MIG *MIG `yaml:"mig,omitempty" json:"mig,omitempty"`
 }
 
-// Telemetry is what gate 5 looks at.
+// Telemetry has the settings of gate 5.
 type Telemetry struct {
 	ScrapeInterval Duration `yaml:"scrapeInterval" json:"scrapeInterval"`
 	// Receiver that the synthetic alert has to reach, by Alertmanager's name.

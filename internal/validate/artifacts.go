@@ -144,22 +144,26 @@ type entry struct {
 
 // write makes the directory, whole or not at all, the manifest last.
 func write(dir string, files map[string][]byte) error {
-	if there, err := os.ReadDir(dir); err == nil && len(there) > 0 {
-		return fmt.Errorf("%s is not empty: name a directory of its own", dir)
+	if there, err := os.ReadDir(dir); err == nil {
+		if len(there) > 0 {
+			return fmt.Errorf("%s is not empty: name a directory of its own", dir)
+		}
+		if err := os.Remove(dir); err != nil {
+			return fmt.Errorf("make %s: %w", dir, err)
+		}
 	}
 	if err := os.MkdirAll(filepath.Dir(filepath.Clean(dir)), 0o750); err != nil {
 		return fmt.Errorf("make %s: %w", dir, err)
 	}
-	temp, err := os.MkdirTemp(filepath.Dir(filepath.Clean(dir)), ".artifacts-*")
-	if err != nil {
-		return fmt.Errorf("make %s: %w", dir, err)
-	}
-	defer func() { _ = os.RemoveAll(temp) }() // it has another name by then, when all went well
+	return atomicfile.NewDir(dir, 0o700, func(temp string) error { return fill(temp, files) })
+}
+
+func fill(dir string, files map[string][]byte) error {
 	var m manifest
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		sum := sha256.Sum256(files[name])
 		m.Files = append(m.Files, entry{Path: name, Size: len(files[name]), SHA256: hex.EncodeToString(sum[:])})
-		if err := put(filepath.Join(temp, filepath.FromSlash(name)), files[name]); err != nil {
+		if err := put(filepath.Join(dir, filepath.FromSlash(name)), files[name]); err != nil {
 			return err
 		}
 	}
@@ -167,16 +171,7 @@ func write(dir string, files map[string][]byte) error {
 	if err != nil {
 		return fmt.Errorf("write %s: %w", ManifestFile, err)
 	}
-	if err := put(filepath.Join(temp, ManifestFile), append(data, '\n')); err != nil {
-		return err
-	}
-	if err := os.Remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("make %s: %w", dir, err)
-	}
-	if err := os.Rename(temp, dir); err != nil {
-		return fmt.Errorf("make %s: %w", dir, err)
-	}
-	return nil
+	return put(filepath.Join(dir, ManifestFile), append(data, '\n'))
 }
 
 func put(path string, data []byte) error {

@@ -3,6 +3,7 @@ package validate
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -119,6 +120,24 @@ func TestCollect(t *testing.T) {
 	}
 	if _, err := Collect(r, c, dir); err == nil {
 		t.Error("artifacts are written over others")
+	}
+}
+
+// The artifacts take the place of an empty directory, and of nothing else.
+func TestWriteTakesAnEmptyDirectory(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "artifacts")
+	if err := os.WriteFile(dir, []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := write(dir, map[string][]byte{"a": nil}); err == nil {
+		t.Error("a file was replaced")
+	}
+	if err := errors.Join(os.Remove(dir), os.Mkdir(dir, 0o700), write(dir, map[string][]byte{"a": nil})); err != nil {
+		t.Error(err)
+	}
+	if there, err := os.ReadDir(filepath.Dir(dir)); err != nil || len(there) != 1 {
+		t.Errorf("%d entries, %v: a temporary directory is left", len(there), err)
 	}
 }
 

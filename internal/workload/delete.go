@@ -17,7 +17,7 @@ import (
 // undoDeadline limits the removal of the objects of a failed start.
 const undoDeadline = 2 * time.Minute
 
-// deletePoll is the interval of looks at a job that is being deleted.
+// deletePoll is the interval between reads of a job that is being deleted.
 const deletePoll = 200 * time.Millisecond
 
 var errExists = errors.New("it exists")

@@ -43,7 +43,7 @@ func (MPIJob) Hosts(name string, pods int) []string {
 
 // Convert implements Kind. The operator creates the Service.
 func (k MPIJob) Convert(m *Manifests, spec Spec) error {
-	if spec.Pods < 2 { //nolint:mnd // launcher and one worker
+	if spec.Pods < 2 { // launcher and one worker
 		return fmt.Errorf("an MPIJob cannot have %d pods: it has a launcher and at least one worker", spec.Pods)
 	}
 	launcher := m.Job.Spec.Template.DeepCopy()

@@ -72,7 +72,7 @@ func Variations() []FaultKind {
 			Kind: "container-log-rotated", Variation: true, Expect: "passed", TargetForm: FormCluster, DefaultTarget: FormCluster,
 			Summary: "kubelets rotate the logs of containers at a small size (containerLogMaxSize), as they do at 10Mi with the log of a large collective: without following, only the end of such a log can be read",
 			Options: []FaultOption{{Name: "kib", Default: "128", Min: 16, Max: 100000, Summary: "the size in KiB"}},
-			apply:   func(d *draft, _ target, f Fault) { d.ContainerLogs.MaxBytes = int64(f.number("kib")) << 10 }, //nolint:mnd // KiB
+			apply:   func(d *draft, _ target, f Fault) { d.ContainerLogs.MaxBytes = int64(f.number("kib")) << 10 },
 		},
 		{
 			Kind: "host-unreachable", Variation: true, Expect: "unobserved", TargetForm: FormNode, DefaultTarget: "gpu-02",

@@ -175,7 +175,7 @@ func collectiveFaults() []FaultKind {
 			Options: []FaultOption{{Name: "kib", Default: "128", Min: 16, Max: 100000, Summary: "the size in KiB"}},
 			Suspect: `^pod .+/collective-`,
 			apply: func(d *draft, _ target, f Fault) {
-				d.ContainerLogs = ContainerLogs{MaxBytes: int64(f.number("kib")) << 10, FollowBytes: 4 << 10} //nolint:mnd // KiB
+				d.ContainerLogs = ContainerLogs{MaxBytes: int64(f.number("kib")) << 10, FollowBytes: 4 << 10}
 			},
 		},
 		{

@@ -171,8 +171,8 @@ func TestMap(t *testing.T) {
 		if problems != nil {
 			t.Fatal(problems)
 		}
-		_, problems = doc.Map()
-		if (want == "") != (problems == nil) || !strings.Contains(problems.Error(), want) {
+		_, problems = doc.Map(diag.WrongType)
+		if (want == "") != (problems == nil) || !strings.Contains(problems.Error(), want) || want != "" && problems[0].Rule != diag.WrongType.Name {
 			t.Errorf("%q: %v", text, problems)
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/firstlight/firstlight/internal/diag"
-	"github.com/firstlight/firstlight/internal/recipe/rule"
 )
 
 // Value converts the document to plain values: map[string]any, []any, string, int64, float64,
@@ -18,8 +17,9 @@ func (d *Doc) Value() (any, diag.List) {
 	return v, dec.problems
 }
 
-// Map is Value for a mapping; an empty document is an empty map.
-func (d *Doc) Map() (map[string]any, diag.List) {
+// Map is Value for a mapping; an empty document is an empty map, another one a problem of the
+// rule notMapping.
+func (d *Doc) Map(notMapping diag.Rule) (map[string]any, diag.List) {
 	dec := decoder{file: d.file}
 	switch v := dec.plain(d.root).(type) {
 	case map[string]any:
@@ -27,7 +27,7 @@ func (d *Doc) Map() (map[string]any, diag.List) {
 	case nil:
 		return map[string]any{}, dec.problems
 	default:
-		return nil, append(dec.problems, rule.ValuesFile.At(pos(d.file, d.root), "must be a mapping, not %s", describe(d.root)))
+		return nil, append(dec.problems, notMapping.At(pos(d.file, d.root), "must be a mapping, not %s", describe(d.root)))
 	}
 }
 

@@ -81,7 +81,7 @@ func verdictOf(r preflight.Result) check.Verdict {
 // printPreflight prints one table: obstacles last, since a terminal shows the end.
 func printPreflight(w io.Writer, r preflight.Report, style display.Style) {
 	fmt.Fprintf(w, "\n%s  site %s, profile %s, gates %s\n\n", style.Bold("preflight"), display.Escape(r.Site), display.Escape(r.Profile), strings.Join(r.Gates, ", "))
-	table := cmdutil.NewTable(w, "  CHECK", "TARGET", "RESULT", "OBSERVED")
+	table := display.NewTable(w, "  CHECK", "TARGET", "RESULT", "OBSERVED")
 	for _, result := range []preflight.Result{preflight.OK, preflight.Unobserved, preflight.WouldStop} {
 		for _, l := range fold(r.Lines, result) {
 			table.Line("  "+display.Escape(l.Check), display.Escape(l.Target), words[result], display.Escape(l.Observed))

@@ -141,12 +141,12 @@ func printBaseline(w io.Writer, b drift.Baseline) {
 	for _, reason := range b.NarrowedBy {
 		fmt.Fprintf(w, "  narrowed: %s\n", display.Escape(reason))
 	}
-	table := cmdutil.NewTable(w, "\nSTACK", "VALUE")
+	table := display.NewTable(w, "\nSTACK", "VALUE")
 	for _, component := range slices.Sorted(maps.Keys(b.Stack)) {
 		table.Line(display.Escape(component), display.Escape(strings.Join(b.Stack[component], ", ")))
 	}
 	table.Flush()
-	table = cmdutil.NewTable(w, "\nGATE", "FIGURE", "MEDIAN", "MIN TO MAX", "N")
+	table = display.NewTable(w, "\nGATE", "FIGURE", "MEDIAN", "MIN TO MAX", "N")
 	for _, f := range b.Figures {
 		sorted := slices.Sorted(slices.Values(f.Values))
 		table.Line(f.Gate, display.Escape(f.Name), fmt.Sprintf("%.4g %s", check.Percentile(sorted, 50), f.Unit), fmt.Sprintf("%.4g to %.4g", sorted[0], sorted[len(sorted)-1]), fmt.Sprint(len(sorted)))

@@ -2,9 +2,7 @@ package evidence
 
 import (
 	"context"
-	"errors"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -40,24 +38,19 @@ func (k *keylessSign) sign(ctx context.Context, dir string, o attest.SignOptions
 		return done, cmdutil.UsageErrorf("cannot write --bundle: %s exists: --replace replaces it", k.bundle)
 	}
 	// Created first: a signature in a public log cannot be undone.
-	f, err := os.CreateTemp(filepath.Dir(k.bundle), "."+filepath.Base(k.bundle)+".*")
+	f, err := atomicfile.Create(k.bundle, bundleMode)
 	if err != nil {
 		return done, cmdutil.UsageErrorf("cannot write --bundle: %w", err)
 	}
-	defer func() { _ = os.Remove(f.Name()) }() // renamed if signed
+	defer func() { _ = f.Discard() }() // no effect if signed
 	service := keyless.Service{Fulcio: k.fulcio, Rekor: k.rekor, Token: strings.TrimSpace(string(token))}
 	var bundle []byte
 	done.Statement, bundle, err = attest.SignKeyless(ctx, dir, service, o)
 	if err != nil {
-		return done, errors.Join(signError(err), f.Close())
+		return done, signError(err)
 	}
-	put := os.Link // fails if another signer wrote the bundle meanwhile
-	if o.Replace {
-		put = os.Rename
-	}
-	_, err = f.Write(bundle)
-	if err = errors.Join(err, f.Chmod(bundleMode), f.Sync(), f.Close()); err == nil {
-		err = errors.Join(put(f.Name(), k.bundle), atomicfile.SyncDir(filepath.Dir(k.bundle)))
+	if _, err = f.Write(bundle); err == nil {
+		err = f.Commit(o.Replace) // fails if another signer wrote the bundle meanwhile
 	}
 	return done, cmdutil.Unobserved(err)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/firstlight/firstlight/internal/cli/cmdutil"
+	"github.com/firstlight/firstlight/internal/display"
 	"github.com/firstlight/firstlight/internal/lab"
 	"github.com/firstlight/firstlight/internal/lab/embedded"
 	"github.com/firstlight/firstlight/internal/world"
@@ -100,7 +101,7 @@ func newFaultList(s cmdutil.Streams) *cobra.Command {
 				fmt.Fprintln(w, "no faults")
 				return
 			}
-			table := cmdutil.NewTable(w, "ID", "KIND", "TARGET", "GATE", "SINCE")
+			table := display.NewTable(w, "ID", "KIND", "TARGET", "GATE", "SINCE")
 			for _, f := range list.Faults {
 				table.Row(f.ID, f.Kind, f.Target, f.Gate, f.Since.UTC().Format("15:04:05Z"))
 			}
@@ -111,7 +112,7 @@ func newFaultList(s cmdutil.Streams) *cobra.Command {
 }
 
 func printKinds(w io.Writer, kinds []world.FaultKind) {
-	table := cmdutil.NewTable(w, "KIND", "GATE", "TARGET", "DEFAULT TARGET", "DESCRIPTION")
+	table := display.NewTable(w, "KIND", "GATE", "TARGET", "DEFAULT TARGET", "DESCRIPTION")
 	for _, k := range kinds {
 		table.Row(k.Kind, k.Gate, k.TargetForm, k.DefaultTarget, k.Summary)
 		for _, o := range k.Options {

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/firstlight/firstlight/internal/cli/cmdutil"
+	"github.com/firstlight/firstlight/internal/display"
 	"github.com/firstlight/firstlight/internal/lab"
 	"github.com/firstlight/firstlight/internal/lab/component"
 	"github.com/firstlight/firstlight/internal/lab/embedded"
@@ -202,7 +203,7 @@ func newStatus(s cmdutil.Streams) *cobra.Command {
 		}
 		err = out.Write(s.Out, st, func(w io.Writer) {
 			fmt.Fprintf(w, "lab %s: %s, GPU stack %s%s\n", st.Info.Name, st.State, st.Info.Stack, withText(st.Info.With))
-			table := cmdutil.NewTable(w, "COMPONENT", "STATE", "PID", "RESTARTS", "ADDRESS")
+			table := display.NewTable(w, "COMPONENT", "STATE", "PID", "RESTARTS", "ADDRESS")
 			for _, c := range st.Components {
 				table.Row(c.Name, c.State, c.Identity.PID, c.Restarts, c.Address)
 			}

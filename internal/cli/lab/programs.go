@@ -6,13 +6,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 
-	"github.com/google/renameio/v2"
 	"github.com/spf13/cobra"
 
 	"github.com/firstlight/firstlight/internal/atomicfile"
 	"github.com/firstlight/firstlight/internal/cli/cmdutil"
+	"github.com/firstlight/firstlight/internal/display"
 	"github.com/firstlight/firstlight/internal/upstream"
 )
 
@@ -46,7 +45,7 @@ func newProgramsList(s cmdutil.Streams) *cobra.Command {
 			return cmdutil.Unobserved(err)
 		}
 		return out.Write(s.Out, all, func(w io.Writer) {
-			table := cmdutil.NewTable(w, "PROGRAM", "VERSION", "MODULE", "PINS", "BUILT")
+			table := display.NewTable(w, "PROGRAM", "VERSION", "MODULE", "PINS", "BUILT")
 			for _, p := range all {
 				built := "no"
 				if p.Path != "" {
@@ -104,18 +103,18 @@ func newProgramsExport(s cmdutil.Streams) *cobra.Command {
 }
 
 func exportPrograms(ctx context.Context, names []string, path string, report func(upstream.Event)) (m upstream.Manifest, err error) {
-	f, err := renameio.NewPendingFile(path, renameio.WithTempDir(filepath.Dir(path)), renameio.WithPermissions(0o644), renameio.IgnoreUmask())
+	f, err := atomicfile.Create(path, 0o644)
 	if err != nil {
 		return m, fmt.Errorf("export programs: %w", err)
 	}
-	defer func() { err = errors.Join(err, f.Cleanup()) }()
+	defer func() { err = errors.Join(err, f.Discard()) }()
 	if m, err = (upstream.Builder{}).Export(ctx, names, f, report); err != nil {
 		return m, err
 	}
-	if err := f.CloseAtomicallyReplace(); err != nil {
+	if err := f.Commit(true); err != nil {
 		return m, fmt.Errorf("export programs: %w", err)
 	}
-	return m, atomicfile.SyncDir(filepath.Dir(path))
+	return m, nil
 }
 
 func newProgramsImport(s cmdutil.Streams) *cobra.Command {

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/firstlight/firstlight/internal/cli/cmdutil"
+	"github.com/firstlight/firstlight/internal/display"
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 	"github.com/firstlight/firstlight/internal/schedule"
 )
@@ -108,7 +109,7 @@ func listClasses(s cmdutil.Streams, out *cmdutil.Output, t *tree.Tree, source *s
 }
 
 func printClasses(w io.Writer, list recipeClasses) {
-	table := cmdutil.NewTable(w, "CLASS", "SIZE", "REPRESENTATIVE", "OTHERS")
+	table := display.NewTable(w, "CLASS", "SIZE", "REPRESENTATIVE", "OTHERS")
 	for _, c := range list.Classes {
 		others := slices.DeleteFunc(slices.Clone(c.Members), func(m string) bool { return m == c.Representative })
 		table.Row(fmt.Sprintf("%.12s", c.Fingerprint), len(c.Members), c.Representative, strings.Join(others, ", "))

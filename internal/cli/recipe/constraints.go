@@ -8,6 +8,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/cli/cmdutil"
+	"github.com/firstlight/firstlight/internal/display"
 	"github.com/firstlight/firstlight/internal/recipe/constraint"
 	"github.com/firstlight/firstlight/internal/recipe/model"
 	"github.com/firstlight/firstlight/internal/recipe/resolve"
@@ -79,7 +80,7 @@ func readinessConstraints(r *resolve.Result) []model.Constraint {
 }
 
 func printVerdicts(w io.Writer, r constraintReport) {
-	table := cmdutil.NewTable(w, "VERDICT", "CONSTRAINT", "EXPECTED", "ACTUAL")
+	table := display.NewTable(w, "VERDICT", "CONSTRAINT", "EXPECTED", "ACTUAL")
 	for _, c := range r.Results {
 		verdict := string(c.Verdict)
 		if c.Severity == "warning" && c.Verdict != check.Passed {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 	"github.com/firstlight/firstlight/internal/diag"
+	"github.com/firstlight/firstlight/internal/display"
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 )
@@ -95,7 +96,7 @@ func footprintOf(f *footprint.Footprint) footprintItem {
 }
 
 func printFootprints(w io.Writer, list []footprintItem) {
-	table := cmdutil.NewTable(w, "NAME", "VERSION", "SOURCE", "RENDERS", "RULES", "CHART")
+	table := display.NewTable(w, "NAME", "VERSION", "SOURCE", "RENDERS", "RULES", "CHART")
 	rendered := 0
 	for _, f := range list {
 		if f.Source == footprint.Rendered {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 	"github.com/firstlight/firstlight/internal/diag"
+	"github.com/firstlight/firstlight/internal/display"
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
 	"github.com/firstlight/firstlight/internal/recipe/resolve"
 )
@@ -62,7 +63,7 @@ requests. The column OF is the source: the lock of a chart (rendered), the rules
 }
 
 func printComponentPods(w io.Writer, list []listedComponent) {
-	table := cmdutil.NewTable(w, "COMPONENT", "WORKLOAD", "CLASS", "PODS", "REQUESTS", "SELECTS", "TOLERATES", "OF")
+	table := display.NewTable(w, "COMPONENT", "WORKLOAD", "CLASS", "PODS", "REQUESTS", "SELECTS", "TOLERATES", "OF")
 	total := 0
 	for _, c := range list {
 		for i := range c.Workloads {

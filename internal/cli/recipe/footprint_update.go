@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/firstlight/firstlight/internal/cli/cmdutil"
+	"github.com/firstlight/firstlight/internal/display"
 	"github.com/firstlight/firstlight/internal/recipe"
 	"github.com/firstlight/firstlight/internal/recipe/chart"
 )
@@ -127,7 +128,7 @@ func updateExit(results []chart.Result) error {
 }
 
 func printUpdates(w io.Writer, results []chart.Result) {
-	table := cmdutil.NewTable(w, "NAME", "VERSION", "SOURCE TRIED", "RESULT")
+	table := display.NewTable(w, "NAME", "VERSION", "SOURCE TRIED", "RESULT")
 	counts := map[chart.Outcome]int{}
 	for i := range results {
 		r := &results[i]

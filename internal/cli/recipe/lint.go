@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/firstlight/firstlight/internal/cli/cmdutil"
+	"github.com/firstlight/firstlight/internal/display"
 	"github.com/firstlight/firstlight/internal/recipe"
 	"github.com/firstlight/firstlight/internal/recipe/lint"
 	"github.com/firstlight/firstlight/internal/recipe/rule"
@@ -74,7 +75,7 @@ func writeRules(w io.Writer, out *cmdutil.Output) error {
 		return cmdutil.UsageErrorf("invalid -o %s with --rules: must be text, json or yaml", f)
 	}
 	return out.Write(w, rule.All(), func(w io.Writer) {
-		table := cmdutil.NewTable(w, "RULE", "SEVERITY", "FINDS")
+		table := display.NewTable(w, "RULE", "SEVERITY", "FINDS")
 		for _, r := range rule.All() {
 			table.Row(r.Name, r.Severity, r.Summary)
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/firstlight/firstlight/internal/cli/cmdutil"
+	"github.com/firstlight/firstlight/internal/display"
 	"github.com/firstlight/firstlight/internal/recipe/criteria"
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 )
@@ -74,7 +75,7 @@ func listRecipes(t *tree.Tree, query criteria.Criteria, leaves bool) recipeList 
 }
 
 func printRecipes(w io.Writer, list recipeList) {
-	table := cmdutil.NewTable(w, "NAME", "SERVICE", "ACCELERATOR", "OS", "INTENT", "PLATFORM", "NODES", "BASED ON")
+	table := display.NewTable(w, "NAME", "SERVICE", "ACCELERATOR", "OS", "INTENT", "PLATFORM", "NODES", "BASED ON")
 	for _, r := range list.List {
 		cells := []any{r.Name}
 		for _, d := range criteria.Dimensions() {

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/firstlight/firstlight/internal/cli/cmdutil"
+	"github.com/firstlight/firstlight/internal/display"
 	"github.com/firstlight/firstlight/internal/impact"
 	"github.com/firstlight/firstlight/internal/impact/compare"
 )
@@ -135,7 +136,7 @@ func writePlan(w io.Writer, out *cmdutil.Output, p *impact.Plan) error {
 const shownReasons = 3
 
 func printPlan(w io.Writer, p *impact.Plan) {
-	table := cmdutil.NewTable(w, "TIER", "RECIPE", "TESTED BY", "WHY")
+	table := display.NewTable(w, "TIER", "RECIPE", "TESTED BY", "WHY")
 	for _, r := range p.Recipes {
 		by := "itself"
 		if r.TestedBy != "" {

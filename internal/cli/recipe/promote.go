@@ -10,6 +10,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/cli/cmdutil"
+	"github.com/firstlight/firstlight/internal/display"
 	"github.com/firstlight/firstlight/internal/impact"
 	"github.com/firstlight/firstlight/internal/impact/compare"
 	"github.com/firstlight/firstlight/internal/impact/promote"
@@ -119,7 +120,7 @@ func printCandidate(w io.Writer, c promote.Candidate) {
 		return
 	}
 	fmt.Fprintln(w, "runtime, on hardware:")
-	table := cmdutil.NewTable(w)
+	table := display.NewTable(w)
 	for _, r := range c.Runtime {
 		hardware := r.Hardware
 		if r.Simulated {

@@ -13,7 +13,7 @@ import (
 // printSchedule prints a table of the recipes, the findings and the totals.
 func printSchedule(w io.Writer, r schedule.Report, style display.Style) {
 	if len(r.Recipes) > 0 {
-		table := cmdutil.NewTable(w, "RECIPE", "VERDICT", "PODS", "NODES", "CONTROLS", "TIME", "CLASS", "REPRESENTS")
+		table := display.NewTable(w, "RECIPE", "VERDICT", "PODS", "NODES", "CONTROLS", "TIME", "CLASS", "REPRESENTS")
 		for _, res := range r.Recipes {
 			table.Row(res.Recipe, res.Verdict, res.Pods, res.Nodes, res.Controls, fmt.Sprintf("%.1fs", res.Seconds), short(res.Fingerprint), others(res.StandsFor))
 		}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/firstlight/firstlight/internal/cli/cmdutil"
+	"github.com/firstlight/firstlight/internal/display"
 	"github.com/firstlight/firstlight/internal/recipe/criteria"
 	"github.com/firstlight/firstlight/internal/recipe/model"
 	"github.com/firstlight/firstlight/internal/recipe/resolve"
@@ -58,7 +58,7 @@ func printConstraints(w io.Writer, list []model.Constraint, indent string) {
 // printComponents prints the components in deployment order, disabled ones last.
 func printComponents(w io.Writer, r *resolve.Result) {
 	fmt.Fprint(w, "\n")
-	table := cmdutil.NewTable(w, "#", "COMPONENT", "VERSION", "NAMESPACE", "SOURCE", "AFTER")
+	table := display.NewTable(w, "#", "COMPONENT", "VERSION", "NAMESPACE", "SOURCE", "AFTER")
 	for i, name := range r.DeploymentOrder {
 		c, ok := r.Component(name)
 		if !ok {
@@ -93,7 +93,7 @@ func printExplained(w io.Writer, values []resolve.Value, inputs []resolve.Input)
 		return
 	}
 	fmt.Fprint(w, "\nMADE OF\n")
-	table := cmdutil.NewTable(w)
+	table := display.NewTable(w)
 	for _, in := range inputs {
 		table.Row("  "+in.Path, in.Part, in.Why, fmt.Sprintf("%.12s", in.Digest))
 	}

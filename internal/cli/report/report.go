@@ -101,42 +101,62 @@ func (o Options) Brief(reason string) string {
 }
 
 // end prints what was collected, then findings, notes, the verdict and last lines. Without
-// Verbose it prints as many findings as the screen has room for, but at least one.
+// Verbose, if not all of it fits the screen, it prints the first few notes and narrowing reasons,
+// and as many findings as the screen has room for, but at least one.
 func (s *summary) end(w io.Writer, findings []Finding, notes []string, v check.Verdict, narrowedBy []string, last ...string) {
-	const linesOfFinding = 4
-	fit := len(findings)
-	if !s.Verbose {
-		used := strings.Count(s.text.String(), "\n") + 2*len(notes) + 2 + len(narrowedBy) + len(last) + 2
+	const few, linesOfFinding, linesOfNote, linesOfMore, linesOfVerdict = 3, 4, 2, 2, 2
+	fit, fitNotes, fitNarrowed := len(findings), len(notes), len(narrowedBy)
+	used := strings.Count(s.text.String(), "\n") + linesOfVerdict + len(last)
+	if !s.Verbose && used+fit*linesOfFinding+fitNotes*linesOfNote+fitNarrowed > screen {
+		if fitNotes > few {
+			fitNotes, used = few, used+linesOfMore
+		}
+		if fitNarrowed > few {
+			fitNarrowed, used = few, used+1
+		}
+		used += fitNotes*linesOfNote + fitNarrowed + linesOfMore // of the findings
 		fit = min(fit, max(1, (screen-used)/linesOfFinding))
 	}
 	for _, f := range findings[:fit] {
 		s.finding(f)
 	}
-	if more := len(findings) - fit; more > 0 {
-		s.printf("\n%s more: -v prints all\n", cmdutil.Count(more, "finding"))
+	s.more("\n", len(findings)-fit, "finding")
+	for _, note := range notes[:fitNotes] {
+		s.printf("\nnote: %s\n", display.Escape(s.oneLine(note)))
 	}
-	for _, note := range notes {
-		s.printf("\nnote: %s\n", display.Escape(note))
-	}
+	s.more("\n", len(notes)-fitNotes, "note")
 	word := string(v)
 	if len(narrowedBy) > 0 {
 		word += ", narrowed"
 	}
 	s.printf("\n%s: %s\n", s.Style.Bold("verdict"), s.Style.State(cmdutil.StateOf(v), word))
-	for _, reason := range narrowedBy {
-		s.printf("  narrowed: %s\n", display.Escape(reason))
+	for _, reason := range narrowedBy[:fitNarrowed] {
+		s.printf("  narrowed: %s\n", display.Escape(s.oneLine(reason)))
 	}
+	s.more("  ", len(narrowedBy)-fitNarrowed, "reason")
 	for _, line := range last {
 		s.printf("%s\n", display.Escape(line))
 	}
 	fmt.Fprint(w, s.text.String())
 }
 
-func (s *summary) finding(f Finding) {
-	observed, remedy := display.Escape(f.Message), display.Escape(f.Remedy)
-	if !s.Verbose {
-		observed, remedy = cut(firstLine(observed), findingWidth), cut(firstLine(remedy), findingWidth)
+// more prints how many items are left out, if any.
+func (s *summary) more(before string, n int, noun string) {
+	if n > 0 {
+		s.printf("%s%s more: -v prints all\n", before, cmdutil.Count(n, noun))
 	}
+}
+
+// oneLine is the first line of a text, cut unless Verbose.
+func (s *summary) oneLine(text string) string {
+	if s.Verbose {
+		return text
+	}
+	return cut(firstLine(text), findingWidth)
+}
+
+func (s *summary) finding(f Finding) {
+	observed, remedy := s.oneLine(display.Escape(f.Message)), s.oneLine(display.Escape(f.Remedy))
 	at := ""
 	if f.At != "" {
 		at = " at " + display.Escape(f.At)

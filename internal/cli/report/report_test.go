@@ -69,8 +69,22 @@ func TestAcceptanceFitsAScreen(t *testing.T) {
 		}
 	}
 	out.Reset()
+	for i := range 30 {
+		r.Notes = append(r.Notes, fmt.Sprint("note ", i, "\nline\nline"))
+		r.NarrowedBy = append(r.NarrowedBy, fmt.Sprint("--skip ", i, "\nline"))
+	}
+	Acceptance(&out, r, Options{})
+	if lines := strings.Count(out.String(), "\n"); lines > 40 {
+		t.Errorf("%d lines with 30 notes and reasons, want at most 40:\n%s", lines, out.String())
+	}
+	for _, want := range []string{"gpu-02/mlx5_3", "note 0", "28 notes more: -v prints all", "--skip 0", "27 reasons more: -v prints all", "evidence: "} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("with 30 notes and reasons: %q is missing:\n%s", want, out.String())
+		}
+	}
+	out.Reset()
 	Acceptance(&out, r, Options{Verbose: true})
-	for _, want := range []string{"gpu-29 ", "figure 29", "gpu-02/mlx5_3"} {
+	for _, want := range []string{"gpu-29 ", "figure 29", "gpu-02/mlx5_3", "note 29", "--skip 29"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("-v: %q is missing", want)
 		}

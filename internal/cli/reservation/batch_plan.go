@@ -14,6 +14,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 	"github.com/firstlight/firstlight/internal/diag"
+	"github.com/firstlight/firstlight/internal/display"
 	"github.com/firstlight/firstlight/internal/reservation/calendar"
 	"github.com/firstlight/firstlight/internal/reservation/config"
 	"github.com/firstlight/firstlight/internal/reservation/controller"
@@ -190,7 +191,7 @@ func printBatchPlan(w io.Writer, p *batchPlan) {
 	fmt.Fprintf(w, "%s begins on %s and ends at %s\n", p.Entry, p.At.UTC().Format("2006-01-02 15:04 MST"), p.Until.UTC().Format("15:04"))
 	fmt.Fprintf(w, "no cell begins after %s: the limit of a cell is %s, of which %s for its teardown\n", p.Cutoff.UTC().Format("15:04"), p.CellLimit, p.TeardownLimit)
 	fmt.Fprintf(w, "versions: %s%s\n\n", strings.Join(p.Versions, ", "), p.fewer())
-	table := cmdutil.NewTable(w, "RESERVATION", "VERSION", "INTENT", "BEGINS")
+	table := display.NewTable(w, "RESERVATION", "VERSION", "INTENT", "BEGINS")
 	for _, l := range p.Lanes {
 		for i, c := range l.Cells {
 			table.Row(l.Reservation, c.Version, c.Intent, p.begins(i, l.Sure))

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/firstlight/firstlight/internal/cli/cmdutil"
+	"github.com/firstlight/firstlight/internal/display"
 	"github.com/firstlight/firstlight/internal/reservation/config"
 	"github.com/firstlight/firstlight/internal/reservation/controller"
 )
@@ -79,7 +80,7 @@ func printJudgements(w io.Writer, judged []config.FloorStatus) {
 	if len(judged) == 0 {
 		fmt.Fprintln(w, "no floors: every release runs")
 	}
-	table := cmdutil.NewTable(w, "LANE", "INTENTS", "FLOOR", "STATE", "REASON")
+	table := display.NewTable(w, "LANE", "INTENTS", "FLOOR", "STATE", "REASON")
 	for _, j := range judged {
 		table.Row(j.Floor.Lane, names(j.Floor.Intents), j.Floor.MinRelease, j.State, j.Reason)
 	}

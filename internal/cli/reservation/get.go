@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/firstlight/firstlight/internal/cli/cmdutil"
+	"github.com/firstlight/firstlight/internal/display"
 	"github.com/firstlight/firstlight/internal/reservation/lease"
 	"github.com/firstlight/firstlight/internal/reservation/store"
 )
@@ -64,7 +65,7 @@ func printHolders(w io.Writer, list []shown) {
 		fmt.Fprintln(w, "no reservations found: add those of a registry with firstlight reservation apply --file reservations.yaml")
 		return
 	}
-	table := cmdutil.NewTable(w, "RESERVATION", "STATE", "HOLDER", "PURPOSE", "UNTIL", "QUEUE", "TOKEN")
+	table := display.NewTable(w, "RESERVATION", "STATE", "HOLDER", "PURPOSE", "UNTIL", "QUEUE", "TOKEN")
 	for _, v := range list {
 		holder, purpose, until := "", "", ""
 		switch {
@@ -128,7 +129,7 @@ func printQueue(w io.Writer, queue []lease.Ticket) {
 		return
 	}
 	fmt.Fprintln(w, "\nqueue:")
-	table := cmdutil.NewTable(w, "PLACE", "HOLDER", "PURPOSE", "CLASS", "SINCE")
+	table := display.NewTable(w, "PLACE", "HOLDER", "PURPOSE", "CLASS", "SINCE")
 	for i, t := range queue {
 		table.Row(i+1, t.Holder, t.Purpose, t.Class, t.QueuedAt.UTC().Format(time.RFC3339))
 	}
@@ -167,7 +168,7 @@ func newHistory(s cmdutil.Streams) *cobra.Command {
 }
 
 func printTransitions(w io.Writer, list []lease.Event) {
-	table := cmdutil.NewTable(w, "TIME", "EVENT", "STATE", "ACTOR", "TOKEN", "REASON")
+	table := display.NewTable(w, "TIME", "EVENT", "STATE", "ACTOR", "TOKEN", "REASON")
 	for _, t := range list {
 		table.Row(t.At.UTC().Format(time.RFC3339), t.Type, t.State, withUser(t.Actor, "by", t.User), t.Token, t.Reason)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/firstlight/firstlight/internal/cli/cmdutil"
+	"github.com/firstlight/firstlight/internal/display"
 	"github.com/firstlight/firstlight/internal/reservation/config"
 	"github.com/firstlight/firstlight/internal/reservation/janitor"
 )
@@ -87,7 +88,7 @@ func printJanitor(w io.Writer, r janitor.Report) {
 		fmt.Fprintln(w, "no deployments found")
 		return
 	}
-	table := cmdutil.NewTable(w, "CLOUD", "DEPLOYMENT", "RESERVATION", "VERDICT", "REASON")
+	table := display.NewTable(w, "CLOUD", "DEPLOYMENT", "RESERVATION", "VERDICT", "REASON")
 	for _, d := range r.Decisions {
 		name, reservation := "", ""
 		if d.Deployment != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 	"github.com/firstlight/firstlight/internal/diag"
+	"github.com/firstlight/firstlight/internal/display"
 	"github.com/firstlight/firstlight/internal/reservation/config"
 )
 
@@ -67,7 +68,7 @@ The output is written as a whole. A write error exits with 3, a closed pipe with
 				return cmdutil.WriteWhole(s.Out, func(w io.Writer) error { return writeCompactJSON(w, days) })
 			}
 			return out.Write(s.Out, days, func(w io.Writer) {
-				table := cmdutil.NewTable(w, "RESERVATION", "INTENT")
+				table := display.NewTable(w, "RESERVATION", "INTENT")
 				for _, d := range days {
 					table.Row(d.Reservation, d.Intent)
 				}
@@ -97,7 +98,7 @@ func findReservation(r *config.Registry, name string) (config.Reservation, error
 }
 
 func printReservations(w io.Writer, r *config.Registry) {
-	table := cmdutil.NewTable(w, "NAME", "SLUG", "CLOUD", "ACCELERATOR", "GPUS A NODE", "NODES", "NIGHTLY", "DAYTIME", "RESERVATION ID")
+	table := display.NewTable(w, "NAME", "SLUG", "CLOUD", "ACCELERATOR", "GPUS A NODE", "NODES", "NIGHTLY", "DAYTIME", "RESERVATION ID")
 	for _, row := range r.Reservations {
 		table.Row(row.Name, row.Slug, row.Cloud, row.Accelerator, row.GPUCount, nodeCount(row), nightly(row), row.DaytimeIntent, row.ReservationID)
 	}
@@ -146,7 +147,7 @@ func writeRow(w io.Writer, row config.Reservation) error {
 }
 
 func printReservation(w io.Writer, row config.Reservation) {
-	table := cmdutil.NewTable(w)
+	table := display.NewTable(w)
 	table.Row("name", row.Name)
 	for _, c := range columns(row) {
 		table.Row(c[0], c[1])

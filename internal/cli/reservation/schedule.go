@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/firstlight/firstlight/internal/cli/cmdutil"
+	"github.com/firstlight/firstlight/internal/display"
 	"github.com/firstlight/firstlight/internal/reservation/calendar"
 )
 
@@ -53,7 +54,7 @@ func addScheduleFlag(cmd *cobra.Command) *string {
 
 func printUpcoming(w io.Writer, upcoming []calendar.Occurrence, after time.Time) {
 	const minutes = "2006-01-02 15:04"
-	table := cmdutil.NewTable(w, "ENTRY", "ACTION", "STARTS (UTC)", "UNTIL (UTC)", "LOCAL TIME", "IN", "CLOCK CHANGE")
+	table := display.NewTable(w, "ENTRY", "ACTION", "STARTS (UTC)", "UNTIL (UTC)", "LOCAL TIME", "IN", "CLOCK CHANGE")
 	for _, o := range upcoming {
 		clock := map[calendar.ClockChange]string{calendar.Jumped: "skipped", calendar.Twice: "twice"}[o.ClockChange]
 		table.Row(o.Entry, o.Action, o.At.UTC().Format(minutes), o.Until.UTC().Format(minutes),

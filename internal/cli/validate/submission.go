@@ -15,6 +15,7 @@ import (
 	"github.com/firstlight/firstlight/internal/conformance/catalog"
 	"github.com/firstlight/firstlight/internal/conformance/submission"
 	"github.com/firstlight/firstlight/internal/diag"
+	"github.com/firstlight/firstlight/internal/display"
 	"github.com/firstlight/firstlight/internal/evidence"
 )
 
@@ -218,7 +219,7 @@ func printWritten(to io.Writer, w writtenSubmission) {
 // printReported prints the statuses, the problems and what was not checked.
 func printReported(to io.Writer, r submission.Report) {
 	if len(r.Requirements) > 0 {
-		table := cmdutil.NewTable(to, "REQUIREMENT", "LEVEL", "STATUS", "EVIDENCE")
+		table := display.NewTable(to, "REQUIREMENT", "LEVEL", "STATUS", "EVIDENCE")
 		for _, q := range r.Requirements {
 			table.Row(q.ID, q.Level, q.Status, len(q.Evidence))
 		}

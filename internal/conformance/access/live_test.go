@@ -45,7 +45,7 @@ func TestLive(t *testing.T) {
 			}
 		})
 	}
-	// It looks at one node, which has its slice: whether all have is dra_support's.
+	// It checks one node, which has its slice: whether all have is dra_support's.
 	t.Run("SliceMissing", func(t *testing.T) {
 		suite.Require(t, suite.All)
 		defer l.Fault(t, world.Fault{Kind: "dra-slice-missing", Target: "gpu-01"})()

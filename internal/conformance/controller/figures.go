@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"cmp"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -89,9 +90,11 @@ type reconcileFigures struct {
 	Name string `json:"name"`
 	UID  string `json:"uid"`
 	// Refused is the error of the API server when it did not admit the resource.
-	Refused  string        `json:"refused,omitempty"`
-	Created  time.Time     `json:"created"`
-	Deadline time.Duration `json:"deadlineNanoseconds"`
+	Refused  string          `json:"refused,omitempty"`
+	Created  time.Time       `json:"created"`
+	Deadline metav1.Duration `json:"deadline"`
+	// DeadlineNanoseconds is the deadline of runs that were recorded before Deadline existed.
+	DeadlineNanoseconds time.Duration `json:"deadlineNanoseconds,omitempty"`
 	// Levels are all of its children ever observed, in the order of the operator's children.
 	Levels     []levelState       `json:"levels"`
 	Conditions []metav1.Condition `json:"conditions"`
@@ -104,6 +107,10 @@ type reconcileFigures struct {
 	// be read in the end.
 	Trouble string `json:"trouble,omitempty"`
 	Unread  string `json:"unread,omitempty"`
+}
+
+func (r reconcileFigures) deadline() time.Duration {
+	return cmp.Or(r.Deadline.Duration, r.DeadlineNanoseconds)
 }
 
 type levelState struct {

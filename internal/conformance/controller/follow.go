@@ -27,7 +27,7 @@ func (w *observation) reconcile(ctx context.Context, target string, seconds int,
 	if w.deps.Timeout > 0 {
 		deadline = w.deps.Timeout
 	}
-	seen := reconcileFigures{Name: obj.GetName(), Deadline: deadline, Levels: []levelState{}, Conditions: []metav1.Condition{}}
+	seen := reconcileFigures{Name: obj.GetName(), Deadline: metav1.Duration{Duration: deadline}, Levels: []levelState{}, Conditions: []metav1.Condition{}}
 	attempt := w.begin(kindReconcile, target, "create %s %s; watch it, its %d levels of children, its conditions", obj.GetKind(), obj.GetName(), len(w.operator.Children))
 	client := w.cluster.Dynamic.Resource(w.operator.Resource.gvr()).Namespace(w.namespace)
 	created, refused, err := w.admit(ctx, client, obj, min(admitTimeout, deadline))

@@ -1,8 +1,12 @@
 package controller
 
 import (
+	"encoding/json"
+	"strings"
 	"testing"
 	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // The wait for a resource stops a while after its pods ended. It continues while pods work
@@ -42,5 +46,20 @@ func TestOverdue(t *testing.T) {
 				t.Error("it is not overdue after that time alone")
 			}
 		})
+	}
+}
+
+// The deadline is stored with its unit. Older runs have it in nanoseconds, and replay as they are.
+func TestDeadline(t *testing.T) {
+	t.Parallel()
+	data, err := json.Marshal(reconcileFigures{Deadline: metav1.Duration{Duration: 5 * time.Minute}})
+	if err != nil || !strings.Contains(string(data), `"deadline":"5m0s"`) || strings.Contains(string(data), "anoseconds") {
+		t.Errorf("stored as %s, %v", data, err)
+	}
+	for _, stored := range []string{string(data), `{"deadlineNanoseconds": 300000000000}`} {
+		var so reconcileFigures
+		if err := json.Unmarshal([]byte(stored), &so); err != nil || so.deadline() != 5*time.Minute {
+			t.Errorf("%s has the deadline %s, %v", stored, so.deadline(), err)
+		}
 	}
 }

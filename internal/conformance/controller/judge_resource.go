@@ -36,7 +36,7 @@ func (j *judge) reconciled(target string) (reconcileFigures, bool) {
 		return so, false
 	}
 	if _, done := condition(so, j.operator.Done); !done || so.Ended == nil {
-		j.Fail(id, suspect, "see whether its pods end; if they do, see "+log, "it is not %s after %s (%s): %s", j.operator.Done, so.Deadline, so.Trouble, podStates(so))
+		j.Fail(id, suspect, "see whether its pods end; if they do, see "+log, "it is not %s after %s (%s): %s", j.operator.Done, so.deadline(), so.Trouble, podStates(so))
 		return so, false
 	}
 	if last := so.Levels[len(so.Levels)-1]; !slices.ContainsFunc(last.Objects, func(p childState) bool { return p.Phase == "Succeeded" }) {
@@ -45,7 +45,7 @@ func (j *judge) reconciled(target string) (reconcileFigures, bool) {
 	}
 	took := so.Ended.Sub(so.Created)
 	j.Figure(check.Figure{
-		Name: "resource to its end, " + target, Value: took.Seconds(), Unit: "s", Limit: so.Deadline.Seconds(), Relation: "<=",
+		Name: "resource to its end, " + target, Value: took.Seconds(), Unit: "s", Limit: so.deadline().Seconds(), Relation: "<=",
 		Source: "operator " + j.operator.Name + ": deadline",
 	})
 	if target == targetPlain {
@@ -72,7 +72,7 @@ func (j *judge) lineage(so reconcileFigures) string {
 			return fmt.Sprintf("level %d has %s, want %s", i+1, level.Resource, j.operator.Children[i].Resource)
 		}
 		if len(level.Objects) == 0 {
-			return fmt.Sprintf("no %s were created for %s within %s %s", level.Resource, before, so.Deadline, so.Trouble)
+			return fmt.Sprintf("no %s were created for %s within %s %s", level.Resource, before, so.deadline(), so.Trouble)
 		}
 		next := map[string]bool{}
 		for _, c := range level.Objects {

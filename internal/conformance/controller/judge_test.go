@@ -64,7 +64,7 @@ func good() *run {
 func ended(name string, after time.Duration) reconcileFigures {
 	at := began.Add(after)
 	return reconcileFigures{
-		Name: name, UID: name + "-cr", Created: began, Deadline: 5 * time.Minute, Ended: &at,
+		Name: name, UID: name + "-cr", Created: began, Deadline: metav1.Duration{Duration: 5 * time.Minute}, Ended: &at,
 		Levels: []levelState{
 			{Resource: "jobsets", Objects: []childState{{Name: name, UID: name + "-set", Owner: name + "-cr"}}},
 			{Resource: "jobs", Objects: []childState{{Name: name, UID: name + "-job", Owner: name + "-set"}}},

@@ -78,14 +78,14 @@ func TestThePodOfAnOperatorHasAGPU(t *testing.T) {
 		if err != nil || len(jobs) != 1 {
 			t.Fatal(jobs, err)
 		}
-		pod, _, err := unstructured.NestedMap(jobs[0].(map[string]any), "template", "spec", "template", "spec") //nolint:forcetypeassert // the file of the test
+		pod, _, err := unstructured.NestedMap(jobs[0].(map[string]any), "template", "spec", "template", "spec")
 		if err != nil {
 			t.Fatal(err)
 		}
 		got, err := json.Marshal(struct {
 			Containers any `json:"containers"`
 			Claims     any `json:"claims"`
-		}{pod["containers"].([]any)[0].(map[string]any)["resources"], pod["resourceClaims"]}) //nolint:forcetypeassert // the file of the test
+		}{pod["containers"].([]any)[0].(map[string]any)["resources"], pod["resourceClaims"]})
 		if err != nil || string(got) != want {
 			t.Errorf("class %q: %s, want %s (%v)", class, got, want, err)
 		}

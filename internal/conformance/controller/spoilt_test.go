@@ -15,7 +15,7 @@ func TestEveryField(t *testing.T) {
 		"a duplicate adds nothing":                                  {`(definitions|api-calls).* : the first twice`, `(controller|reconcile).* .(pods|conditions|levels.objects): the first twice`},
 		"any other UID is a new pod":                                {`controller.* .pods.uid: .*`},
 		"one free GPU is enough":                                    {`gpu-usage.*: .*`},
-		"the duration is shown; the observer enforces the deadline": {`reconcile.* .(created|deadlineNanoseconds|ended): .*`, `disruption.* .at: .*`},
+		"the duration is shown; the observer enforces the deadline": {`reconcile.* .(created|deadline|ended): .*`, `disruption.* .at: .*`},
 		"the last child has no child":                               {`reconcile.* .levels.objects.uid: another text`},
 		"JSON omits zero and false":                                 {`denial.* .admitted: left out`, `disruption.* .ended: left out`},
 		"codes from 400 to 499 are denials, and only the prefix of the webhook's message counts": {`denial@invalid .(code|message|reason): .*`, `denial@misshapen .(message|causes): .*`},

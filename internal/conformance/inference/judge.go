@@ -175,7 +175,10 @@ func (j *judge) path() bool {
 		return false
 	}
 	if !p.Settled && p.Rounds < settleRounds {
-		j.Unobserved(id, "gateway", "see the load of this machine and of the gateway, then run the check again", "only %d rounds of requests were sent in the time that it may take to route as its status says: too few to tell a slow gateway from a wrong one", p.Rounds)
+		j.Unobserved(id, "gateway",
+			"see the load of this machine and of the gateway, then run the check again",
+			"only %d rounds of requests were sent in the time that it may take to route as its status says: too few to tell a slow gateway from a wrong one",
+			p.Rounds)
 		return false
 	}
 	j.Shown()

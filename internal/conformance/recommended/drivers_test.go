@@ -9,7 +9,7 @@ import (
 	"github.com/firstlight/firstlight/internal/conformance/submission"
 )
 
-// driversFixture is what the check looks at.
+// driversFixture is the input of the check.
 type driversFixture struct {
 	devices []driverDevice
 	nodes   []driverNode

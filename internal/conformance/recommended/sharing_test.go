@@ -16,7 +16,7 @@ import (
 	"github.com/firstlight/firstlight/internal/conformance/submission"
 )
 
-// sharingFixture is what the check looks at.
+// sharingFixture is the input of the check.
 type sharingFixture struct {
 	offered []sharedOffer
 	free    []inventory.NodeGPUs

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/firstlight/firstlight/internal/atomicfile"
 )
 
 // ErrExists means that the directory of the submission exists.
@@ -24,16 +26,8 @@ func Write(out string, s Submission) (string, error) {
 	if err := os.MkdirAll(parent, 0o755); err != nil { //nolint:gosec // published
 		return "", fmt.Errorf("write the submission: %w", err)
 	}
-	temp, err := os.MkdirTemp(parent, "."+s.Directory+"-")
-	if err != nil {
+	if err := atomicfile.NewDir(dir, 0o755, func(temp string) error { return fillDir(temp, s.Files) }); err != nil {
 		return "", fmt.Errorf("write the submission: %w", err)
-	}
-	err = fillDir(temp, s.Files)
-	if err == nil {
-		err = os.Rename(temp, dir)
-	}
-	if err != nil {
-		return "", errors.Join(fmt.Errorf("write the submission: %w", err), os.RemoveAll(temp))
 	}
 	return dir, nil
 }
@@ -44,9 +38,9 @@ func fillDir(dir string, files []File) error {
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil { //nolint:gosec // as above
 			return err
 		}
-		if err := os.WriteFile(name, f.Content, 0o644); err != nil { //nolint:gosec // as above
+		if err := atomicfile.WriteSynced(name, f.Content, os.O_TRUNC, 0o644); err != nil {
 			return err
 		}
 	}
-	return os.Chmod(dir, 0o755) //nolint:gosec // as above
+	return nil
 }

@@ -79,7 +79,7 @@ func TestNVIDIADrivers(t *testing.T) {
 		t.Fatal(err)
 	}
 	second.Object["metadata"] = map[string]any{"name": "second"}
-	second.Object["spec"].(map[string]any)["nodeSelector"] = map[string]any{corev1.LabelHostname: "gpu-02"} //nolint:forcetypeassert // of its definition
+	second.Object["spec"].(map[string]any)["nodeSelector"] = map[string]any{corev1.LabelHostname: "gpu-02"}
 	delete(second.Object, "status")
 	if _, err := cluster.Dynamic.Resource(nvidiaDrivers).Create(t.Context(), second, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)

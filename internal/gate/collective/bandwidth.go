@@ -130,7 +130,10 @@ func (r *review) bandwidth() {
 		return
 	}
 	if most := r.gate.plausible(r.f); slices.ContainsFunc(points, func(p point) bool { return p.median > most }) {
-		r.Unobserved(r.id, r.launcher(), "find the origin of these figures; if the fabric is this fast, add the figure with its source to "+r.f.test().ceilings(), "busbw is %.2f GB/s, above the highest ceiling of profile %s plus its tolerance (%.2f GB/s): implausible for this hardware", points[0].median, r.gate.profile.Name, most)
+		r.Unobserved(r.id, r.launcher(),
+			"find the origin of these figures; if the fabric is this fast, add the figure with its source to "+r.f.test().ceilings(),
+			"busbw is %.2f GB/s, above the highest ceiling of profile %s plus its tolerance (%.2f GB/s): implausible for this hardware",
+			points[0].median, r.gate.profile.Name, most)
 		return
 	}
 	for _, p := range points {

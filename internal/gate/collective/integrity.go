@@ -90,7 +90,9 @@ func (r *review) ratio() {
 					return
 				}
 				if !belongs(row.Bytes, s, tolerance) {
-					r.refuse("find the origin of these figures: they are inconsistent", "time and bandwidth are inconsistent: %d bytes in %g us are %.2f GB/s, the algbw is %.2f (repetition %d)", row.Bytes, s.TimeUS, float64(row.Bytes)/s.TimeUS/bytesPerMicrosecond, s.AlgBW, i+1)
+					r.refuse("find the origin of these figures: they are inconsistent",
+						"time and bandwidth are inconsistent: %d bytes in %g us are %.2f GB/s, the algbw is %.2f (repetition %d)",
+						row.Bytes, s.TimeUS, float64(row.Bytes)/s.TimeUS/bytesPerMicrosecond, s.AlgBW, i+1)
 					return
 				}
 				// printed figures are rounded to two decimals

@@ -32,7 +32,7 @@ type Srun struct {
 func NewSrun(s *site.Site, p *profile.Profile, hosts Hosts, runID string) *Srun {
 	g := &Srun{gate: New(s, p, Deps{}), hosts: hosts, runID: runID}
 	g.gate.srun = g
-	g.gate.launcher = func(context.Context) (*workload.Launcher, error) { return nil, nil } //nolint:nilnil // there are no pods
+	g.gate.launcher = func(context.Context) (*workload.Launcher, error) { return nil, nil } // there are no pods
 	return g
 }
 

@@ -34,7 +34,9 @@ func (g *Gate) judgeCounters(b *check.Builder, obs []check.Observation, cabled t
 		return
 	}
 	if after.NodesChecked < before.NodesChecked {
-		b.Fail(last.ID, "fabric", "find the missing nodes (iblinkinfo, ibstat on the hosts), reseat its cable, then run again: firstlight accept --from fabric", "%d nodes left the subnet during the soak (%d, then %d)", before.NodesChecked-after.NodesChecked, before.NodesChecked, after.NodesChecked)
+		b.Fail(last.ID, "fabric",
+			"find the missing nodes (iblinkinfo, ibstat on the hosts), reseat its cable, then run again: firstlight accept --from fabric",
+			"%d nodes left the subnet during the soak (%d, then %d)", before.NodesChecked-after.NodesChecked, before.NodesChecked, after.NodesChecked)
 	}
 	was, now := index(before, names), index(after, names)
 	worst, unlimited := 0.0, growths{}
@@ -64,7 +66,10 @@ func answered(b *check.Builder, o check.Observation, r infiniband.ErrorReport) b
 	if r.QueryFailures == 0 {
 		return true
 	}
-	b.Unobserved(o.ID, "fabric", "find the nodes that do not answer (ibqueryerrors names them on stderr), update their firmware or reset them; then run again: firstlight accept --from fabric", "%d queries of error counters were not answered; their ports are not listed", r.QueryFailures)
+	b.Unobserved(o.ID, "fabric",
+		"find the nodes that do not answer (ibqueryerrors names them on stderr), update their firmware or reset them; then run again: firstlight accept --from fabric",
+		"%d queries of error counters were not answered; their ports are not listed",
+		r.QueryFailures)
 	return false
 }
 

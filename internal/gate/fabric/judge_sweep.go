@@ -36,7 +36,10 @@ func (g *Gate) judgeSweep(b *check.Builder, answers []answer, first, last int) {
 	case to.Activity <= from.Activity:
 		b.Fail(to.o.ID, suspectSM, remedySM, "the subnet manager reports that it is master, but its activity count stays at %d for %s", to.Activity, took.Round(time.Second/10))
 	case took < 2*sweepInterval:
-		b.Unobserved(to.o.ID, suspectSM, "set fabric.soak to 20s or more, then run again: firstlight accept --from fabric", "no sweep of the subnet manager was observed in %s: its activity count went from %d to %d", took.Round(time.Second/10), from.Activity, to.Activity)
+		b.Unobserved(to.o.ID, suspectSM,
+			"set fabric.soak to 20s or more, then run again: firstlight accept --from fabric",
+			"no sweep of the subnet manager was observed in %s: its activity count went from %d to %d",
+			took.Round(time.Second/10), from.Activity, to.Activity)
 	default:
 		b.Fail(to.o.ID, suspectSM, remedySweep, "the subnet manager at LID %d does not sweep: its activity count went from %d to %d in %s, of which %d are answers to this gate; a sweep of %d switches adds as many",
 			to.LID, from.Activity, to.Activity, took.Round(time.Second/10), queries, switches)

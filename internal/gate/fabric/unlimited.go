@@ -41,6 +41,9 @@ func (all growths) note(b *check.Builder, o check.Observation, cabled topology) 
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		c := all[name]
 		suspect, described := cabled.suspect(c.port)
-		b.Note(o.ID, suspect, "look up what it counts; give it a limit in the profile (fabric.counterLimits), or its source in fabric.notErrors", "%s grew on %d ports over the soak, most by %d on %s (%s); the profile has no limit for it", name, c.ports, c.by, c.port, described)
+		b.Note(o.ID, suspect,
+			"look up what it counts; give it a limit in the profile (fabric.counterLimits), or its source in fabric.notErrors",
+			"%s grew on %d ports over the soak, most by %d on %s (%s); the profile has no limit for it",
+			name, c.ports, c.by, c.port, described)
 	}
 }

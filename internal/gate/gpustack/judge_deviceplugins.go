@@ -49,7 +49,10 @@ func (g *Gate) judgePlugins(b *check.Builder, obs []check.Observation) {
 		case len(gpu) == 1, g.dra():
 			complete++
 		case !b.HasFailed(): // else another finding says why it is missing
-			b.Unobserved(o.ID, suspect, "name the device plugin's DaemonSet in gpustack.operands, or, if it is a part of the node's image, set gpustack.managedBy: provider without operands", "%s runs no known device plugin for GPUs, so a second one was not looked for", node)
+			b.Unobserved(o.ID, suspect,
+				"name the device plugin's DaemonSet in gpustack.operands, or, if it is a part of the node's image, set gpustack.managedBy: provider without operands",
+				"%s runs no known device plugin for GPUs, so a second one was not looked for",
+				node)
 		}
 	}
 	b.Figure(check.Figure{

@@ -37,9 +37,16 @@ func (g *Gate) judgeDNS(b *check.Builder, obs []check.Observation, nodes map[str
 		case len(r.Addresses) == 0 && r.Exit != nameNotFound:
 			b.Unobserved(o.ID, node, "name an image with getent (any with glibc) in telemetry.loadImage", "pod %s on %s could not query %s (getent exit %d)", pod, node, apiServer, r.Exit)
 		case len(r.Addresses) == 0:
-			b.Fail(o.ID, node, "look at the node's kube-proxy and CNI pods, node-local-dns if installed, and the path from the node to the cluster DNS' pods; on all nodes alike, at network policies that new namespaces get; kubectl run with nodeName "+node+" and nslookup "+apiServer, "pod %s on %s cannot resolve %s (getent exit %d): nothing that names a Service works from there", pod, node, apiServer, r.Exit)
+			b.Fail(o.ID, node,
+				"look at the node's kube-proxy and CNI pods, node-local-dns if installed, and the path from the node to the cluster DNS' pods; "+
+					"on all nodes alike, at network policies that new namespaces get; kubectl run with nodeName "+node+" and nslookup "+apiServer,
+				"pod %s on %s cannot resolve %s (getent exit %d): nothing that names a Service works from there",
+				pod, node, apiServer, r.Exit)
 		case !slices.ContainsFunc(r.Addresses, func(a string) bool { return slices.Contains(f.Addresses, a) }):
-			b.Fail(o.ID, node, "look at clusterDNS of the node's kubelet and at the pod's /etc/resolv.conf", "pod %s on %s resolves %s to %s; the Service has %s: another DNS answers there", pod, node, apiServer, strings.Join(r.Addresses, ", "), strings.Join(f.Addresses, ", "))
+			b.Fail(o.ID, node,
+				"look at clusterDNS of the node's kubelet and at the pod's /etc/resolv.conf",
+				"pod %s on %s resolves %s to %s; the Service has %s: another DNS answers there",
+				pod, node, apiServer, strings.Join(r.Addresses, ", "), strings.Join(f.Addresses, ", "))
 		default:
 			resolved++
 		}

@@ -57,7 +57,10 @@ func (g *Gate) judgeImage(b *check.Builder, o check.Observation, operand, contai
 		return
 	}
 	if pulled > 0 && pulled < len(ids) {
-		b.Unobserved(o.ID, "DaemonSet "+g.stack.Namespace+"/"+operand, "pull the image on every node (crictl rmi, then delete the pod); on CRI-O, which loses the repository at a restart, delete the pods; or compare crictl inspecti", "container %s has an image named by its repository's digest on %d of %d nodes and by its configuration's on the rest: these cannot be compared", container, pulled, len(ids))
+		b.Unobserved(o.ID, "DaemonSet "+g.stack.Namespace+"/"+operand,
+			"pull the image on every node (crictl rmi, then delete the pod); on CRI-O, which loses the repository at a restart, delete the pods; or compare crictl inspecti",
+			"container %s has an image named by its repository's digest on %d of %d nodes and by its configuration's on the rest: these cannot be compared",
+			container, pulled, len(ids))
 		return
 	}
 	most := slices.Max(slices.Collect(maps.Values(count)))
@@ -67,7 +70,10 @@ func (g *Gate) judgeImage(b *check.Builder, o check.Observation, operand, contai
 		if 2*most > len(ids) && count[digest] == most {
 			continue
 		}
-		b.Fail(o.ID, node+"/"+operand, "pin the image by its digest, or pull it again on the node (crictl rmi) and delete the pod", "container %s on %s runs image %s, as %d of %d nodes do: the nodes run %d different images", container, node, digest, count[digest], len(ids), len(count))
+		b.Fail(o.ID, node+"/"+operand,
+			"pin the image by its digest, or pull it again on the node (crictl rmi) and delete the pod",
+			"container %s on %s runs image %s, as %d of %d nodes do: the nodes run %d different images",
+			container, node, digest, count[digest], len(ids), len(count))
 	}
 }
 

@@ -58,14 +58,20 @@ func (g *Gate) judgeNode(b *check.Builder, o check.Observation, n nodeFigures, o
 		b.Fail(o.ID, n.Name, "kubectl uncordon "+n.Name+" once the reason for the cordon is resolved", "is cordoned")
 	}
 	for _, name := range slices.Sorted(maps.Keys(n.Pressures)) {
-		b.Fail(o.ID, n.Name, "kubectl describe node "+n.Name+"; free the exhausted resource (for DiskPressure: images, logs and emptyDirs below /var/lib), then wait until the condition clears", "has condition %s (%s): new pods are not scheduled on it, and running ones may be evicted", name, n.Pressures[name])
+		b.Fail(o.ID, n.Name,
+			"kubectl describe node "+n.Name+"; free the exhausted resource (for DiskPressure: images, logs and emptyDirs below /var/lib), then wait until the condition clears",
+			"has condition %s (%s): new pods are not scheduled on it, and running ones may be evicted",
+			name, n.Pressures[name])
 	}
 	if n.MIGState != "" && n.MIGState != migApplied {
 		b.Fail(o.ID, n.Name, "wait for pending changes; else read the log of the node's nvidia-mig-manager pod, free the GPUs and request the configuration again (label nvidia.com/mig.config)", "the MIG configuration %s is %s", n.MIGConfig, n.MIGState)
 	}
 	judgeReported(b, o, n)
 	if n.DriverUpgrade != "" && n.DriverUpgrade != driverUpgraded {
-		b.Fail(o.ID, n.Name, "wait for the upgrade; in state upgrade-required or upgrade-failed read the log of the gpu-operator pod, and see NVIDIA's page on GPU driver upgrades", "the upgrade of its driver is in state %s (label %s): the driver on it is not, or not yet known to be, the one of the ClusterPolicy", n.DriverUpgrade, labelUpgrade)
+		b.Fail(o.ID, n.Name,
+			"wait for the upgrade; in state upgrade-required or upgrade-failed read the log of the gpu-operator pod, and see NVIDIA's page on GPU driver upgrades",
+			"the upgrade of its driver is in state %s (label %s): the driver on it is not, or not yet known to be, the one of the ClusterPolicy",
+			n.DriverUpgrade, labelUpgrade)
 	}
 	g.judgeMIG(b, o, n)
 	g.judgeDivisions(b, o, n)

@@ -57,7 +57,9 @@ func (g *Gate) judgeOperand(b *check.Builder, o check.Observation, f operandFigu
 		case i < 0:
 			b.Fail(o.ID, node+"/"+f.Name, "check that the node has the labels of the DaemonSet's nodeSelector and only taints that it tolerates", "%s has no pod of DaemonSet %s", node, suspect)
 		case !f.Pods[i].Ready:
-			b.Fail(o.ID, node+"/"+f.Name, fmt.Sprintf("kubectl -n %s describe pod %s; kubectl -n %s logs %s --all-containers", g.stack.Namespace, f.Pods[i].Pod, g.stack.Namespace, f.Pods[i].Pod), "pod %s/%s on %s is not ready: %s", g.stack.Namespace, f.Pods[i].Pod, node, f.Pods[i].Why)
+			b.Fail(o.ID, node+"/"+f.Name,
+				fmt.Sprintf("kubectl -n %s describe pod %s; kubectl -n %s logs %s --all-containers", g.stack.Namespace, f.Pods[i].Pod, g.stack.Namespace, f.Pods[i].Pod),
+				"pod %s/%s on %s is not ready: %s", g.stack.Namespace, f.Pods[i].Pod, node, f.Pods[i].Why)
 		case f.Pods[i].Outdated:
 			b.Fail(o.ID, node+"/"+f.Name, "wait for the rollout of the DaemonSet; if its update strategy is OnDelete, delete the pod", "pod %s/%s on %s is of an older revision of its DaemonSet", g.stack.Namespace, f.Pods[i].Pod, node)
 		}
@@ -73,6 +75,9 @@ func (g *Gate) judgeOperand(b *check.Builder, o check.Observation, f operandFigu
 		return
 	}
 	if !f.Current || f.Desired != len(g.nodes) || f.Ready != f.Desired || f.Updated != f.Desired {
-		b.Fail(o.ID, "DaemonSet "+suspect, "wait for its rollout (kubectl -n "+g.stack.Namespace+" rollout status ds/"+f.Name+"), then run the gate again", "%d ready and %d up to date of %d desired, on an inventory of %d nodes; status current: %t", f.Ready, f.Updated, f.Desired, len(g.nodes), f.Current)
+		b.Fail(o.ID, "DaemonSet "+suspect,
+			"wait for its rollout (kubectl -n "+g.stack.Namespace+" rollout status ds/"+f.Name+"), then run the gate again",
+			"%d ready and %d up to date of %d desired, on an inventory of %d nodes; status current: %t",
+			f.Ready, f.Updated, f.Desired, len(g.nodes), f.Current)
 	}
 }

@@ -24,7 +24,10 @@ func (g *Gate) judgePolicy(b *check.Builder, o check.Observation, p policyFigure
 	r := p.Conditions[ready]
 	switch {
 	case r.Reason == "NoGPUNodes", r.Reason == "NFDLabelsMissing":
-		b.Fail(o.ID, suspect, "check that node-feature-discovery runs on every GPU node and labels it feature.node.kubernetes.io/pci-10de.present=true", "state is %q with reason %s (%s): the operator detects none of the inventory's %d GPU nodes", p.State, r.Reason, r.Message, len(g.nodes))
+		b.Fail(o.ID, suspect,
+			"check that node-feature-discovery runs on every GPU node and labels it feature.node.kubernetes.io/pci-10de.present=true",
+			"state is %q with reason %s (%s): the operator detects none of the inventory's %d GPU nodes",
+			p.State, r.Reason, r.Message, len(g.nodes))
 	case r.Status != "True" || r.Reason != reconciled || p.State != "ready":
 		b.Fail(o.ID, suspect, "check the pods of the named states, in namespace "+g.stack.Namespace, "state is %q, Ready=%s with reason %s: %s", p.State, r.Status, r.Reason, p.complaint(r))
 	case r.ObservedGeneration == 0: // optional; the operator omits it

@@ -67,7 +67,10 @@ func (g *Gate) judgeOperator(b *check.Builder, o check.Observation, deployments 
 	}
 	for _, d := range deployments {
 		if d.Ready < 1 {
-			b.Fail(o.ID, "Deployment "+g.stack.Namespace+"/"+d.Name, fmt.Sprintf("kubectl -n %s describe deployment %s; read the logs of its pods", g.stack.Namespace, d.Name), "has no ready pod of %d desired: the ClusterPolicy's status is the last one that the operator wrote", d.Desired)
+			b.Fail(o.ID, "Deployment "+g.stack.Namespace+"/"+d.Name,
+				fmt.Sprintf("kubectl -n %s describe deployment %s; read the logs of its pods", g.stack.Namespace, d.Name),
+				"has no ready pod of %d desired: the ClusterPolicy's status is the last one that the operator wrote",
+				d.Desired)
 		}
 	}
 }

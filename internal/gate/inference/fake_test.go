@@ -32,7 +32,7 @@ type fakeVLLM struct {
 	text            string
 	model           string
 	noUsage         bool
-	loadingLooks    int32 // looks at /health that are answered 503
+	loadingLooks    int32 // requests of /health that are answered 503
 	crashes         string
 	never           bool
 	blind           bool

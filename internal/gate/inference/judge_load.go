@@ -107,7 +107,9 @@ func (r *review) length(id string, requests []Request) {
 		r.Fail(id, "length of answers of model "+w.Model, remedyLength, "%d of %d answers have fewer than the requested %d tokens, the shortest has %d: the load was lighter than the site's", short, len(requests), w.OutputTokens, shortest)
 	}
 	if uncounted > 0 {
-		r.Unobserved(id, "length of answers of model "+w.Model, "let the server count tokens (stream_options.include_usage)", "%d answers have fewer pieces than the requested %d tokens, and the server does not report their number of tokens", uncounted, w.OutputTokens)
+		r.Unobserved(id, "length of answers of model "+w.Model, "let the server count tokens (stream_options.include_usage)",
+			"%d answers have fewer pieces than the requested %d tokens, and the server does not report their number of tokens",
+			uncounted, w.OutputTokens)
 	}
 }
 
@@ -230,7 +232,10 @@ func (r *review) latency(id string, f LoadFigures, m measured) {
 		return
 	}
 	if r.gate.spoiled(f) {
-		r.Unobserved(id, generator(f), "run again from an idle machine near the cluster: firstlight accept --from inference", "TTFT p99 is %.0f ms, TPOT p99 %.1f ms and the latest request %.0f ms behind its time, but %s: the cause of the latency is unknown", ttft.P99, tpot.P99, m.lag, r.gate.stall(f))
+		r.Unobserved(id, generator(f),
+			"run again from an idle machine near the cluster: firstlight accept --from inference",
+			"TTFT p99 is %.0f ms, TPOT p99 %.1f ms and the latest request %.0f ms behind its time, but %s: the cause of the latency is unknown",
+			ttft.P99, tpot.P99, m.lag, r.gate.stall(f))
 		return
 	}
 	r.rate(id, f, m, ttft.P99 > ttftLimit || tpot.P99 > tpotLimit)

@@ -17,7 +17,9 @@ func (r *review) rate(id string, f LoadFigures, m measured, slow bool) {
 	suspect := "server of job " + jobName + " (rate)"
 	switch {
 	case f.Queue != nil && *f.Queue > limit:
-		r.Fail(id, suspect, remedyQueue, "the offered rate of %g requests/s is not met: the server sustains %.1f, and the mean wait in its queue is %.0f ms, the maximum is the %.0f ms of the TTFT objective", f.RatePerSecond, float64(len(m.ttft))/f.Seconds, *f.Queue, limit)
+		r.Fail(id, suspect, remedyQueue,
+			"the offered rate of %g requests/s is not met: the server sustains %.1f, and the mean wait in its queue is %.0f ms, the maximum is the %.0f ms of the TTFT objective",
+			f.RatePerSecond, float64(len(m.ttft))/f.Seconds, *f.Queue, limit)
 	case m.lag > limit && !slow:
 		r.Fail(id, suspect, remedyRate, "the offered rate of %g requests/s is not met: with %d requests at a time, a request was sent %.0f ms late, the maximum is the %.0f ms of the TTFT objective", f.RatePerSecond, f.Concurrency, m.lag, limit)
 	}

@@ -75,6 +75,10 @@ func (r *review) completion(id string, f CompletionFigures) {
 		if len(text) > most {
 			text = strings.ToValidUTF8(text[:most], "") + "..."
 		}
-		r.Fail(id, "tokens of model "+w.Model, "compare the model's revision and the checksums of its weights and tokenizer with those that the prefix was recorded from; try another GPU and another tensor-parallel size: if only one GPU answers differently, run dcgmi diag -r 4 on it", "the greedy completion of %q is %q and does not begin with the golden prefix %q", w.Prompt, text, w.GoldenPrefix)
+		r.Fail(id, "tokens of model "+w.Model,
+			"compare the model's revision and the checksums of its weights and tokenizer with those that the prefix was recorded from; "+
+				"try another GPU and another tensor-parallel size: if only one GPU answers differently, run dcgmi diag -r 4 on it",
+			"the greedy completion of %q is %q and does not begin with the golden prefix %q",
+			w.Prompt, text, w.GoldenPrefix)
 	}
 }

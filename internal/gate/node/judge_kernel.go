@@ -31,7 +31,9 @@ func (g *Gate) judgeKernel(b *check.Builder, h *host, at slots) {
 	case g.lowLoad:
 		log = judgeKernelRound(b, h)
 	case !log.FromBoot:
-		b.Unobserved(h.kernel.obs.ID, h.name, "reboot the node, with a larger log_buf_len where the log wraps, then run again: firstlight accept --from node", "its kernel log does not begin with the boot: the ring buffer was cleared or wrapped, and earlier errors may be lost")
+		b.Unobserved(h.kernel.obs.ID, h.name,
+			"reboot the node, with a larger log_buf_len where the log wraps, then run again: firstlight accept --from node",
+			"its kernel log does not begin with the boot: the ring buffer was cleared or wrapped, and earlier errors may be lost")
 	}
 	for _, e := range log.Events {
 		switch e.Kind {

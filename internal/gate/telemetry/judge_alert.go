@@ -44,7 +44,9 @@ func (g *Gate) judgeAlertmanagers(b *check.Builder, obs []check.Observation) {
 	switch f, o, ok := check.RequireLast[alertmanagerFigures](b, obs, kindAlertmanagers, "", "Prometheus' Alertmanagers", prometheusRemedy); {
 	case !ok, f.NotServed && g.byRule():
 	case f.NotServed:
-		b.Unobserved(o.ID, "Prometheus", "set telemetry.alert.through: rule: an alert that arrives by a rule shows it; or set reach.prometheus to the Prometheus that evaluates rules", "does not serve /api/v1/alertmanagers: whether its alerts are sent is unknown")
+		b.Unobserved(o.ID, "Prometheus",
+			"set telemetry.alert.through: rule: an alert that arrives by a rule shows it; or set reach.prometheus to the Prometheus that evaluates rules",
+			"does not serve /api/v1/alertmanagers: whether its alerts are sent is unknown")
 	case len(f.Active) == 0:
 		b.Fail(o.ID, "Prometheus", "set alerting.alertmanagers in Prometheus' configuration", "has no active Alertmanager: its alerts are not delivered")
 	}
@@ -149,7 +151,10 @@ func (g *Gate) judgeRoute(b *check.Builder, obs []check.Observation, f alertFigu
 	case len(a.MutedBy) > 0:
 		b.Fail(o.ID, suspect, "run the gate outside the time intervals that mute the route (mute_time_intervals, active_time_intervals), or let the labels of telemetry.alert.labels select a route without them", "the synthetic alert is %s: its route is muted by the time intervals %v", a.State, a.MutedBy)
 	case !slices.Contains(a.Receivers, g.telemetry.Receiver) && lost != "":
-		b.Fail(o.ID, "Prometheus", "check alert_relabel_configs in Prometheus' configuration (alertRelabelConfigs of the Prometheus object)", "sends the alert of the rule without its %s: no route leads to receiver %s, it went to %s", lost, g.telemetry.Receiver, strings.Join(a.Receivers, ", "))
+		b.Fail(o.ID, "Prometheus",
+			"check alert_relabel_configs in Prometheus' configuration (alertRelabelConfigs of the Prometheus object)",
+			"sends the alert of the rule without its %s: no route leads to receiver %s, it went to %s",
+			lost, g.telemetry.Receiver, strings.Join(a.Receivers, ", "))
 	case !slices.Contains(a.Receivers, g.telemetry.Receiver):
 		b.Fail(o.ID, suspect, "add a route for "+labelText(g.telemetry.Alert.Labels)+" to the receiver, or correct telemetry.alert.labels", "no route leads to receiver %s: the synthetic alert went to %s", g.telemetry.Receiver, strings.Join(a.Receivers, ", "))
 	default:
@@ -219,7 +224,10 @@ func (g *Gate) judgeNotified(b *check.Builder, obs []check.Observation, f alertF
 		case !counted:
 			b.Unobserved(o.ID, suspect, "use an Alertmanager that counts requests (0.31 does), then run the gate again", "Alertmanager does not count the requests of %s (alertmanager_notification_requests_total): whether one arrived is unknown", kind)
 		case delivered < want[kind]:
-			b.Fail(o.ID, suspect, "read Alertmanager's log; check the integration's address and credentials", "%g of %g integrations %s of receiver %s delivered the notification; Alertmanager still retries the rest", delivered, want[kind], kind, g.telemetry.Receiver)
+			b.Fail(o.ID, suspect,
+				"read Alertmanager's log; check the integration's address and credentials",
+				"%g of %g integrations %s of receiver %s delivered the notification; Alertmanager still retries the rest",
+				delivered, want[kind], kind, g.telemetry.Receiver)
 		case other != "":
 			b.Unobserved(o.ID, suspect, "start Alertmanager with --enable-feature=receiver-name-in-metrics, then run the gate again", "receiver %s has a %s too, and Alertmanager counts both together: whose notification was sent is unknown", other, kind)
 		}

@@ -118,7 +118,10 @@ func (g *Gate) judgeRise(b *check.Builder, o check.Observation, idle map[string]
 		case !known:
 			b.Fail(o.ID, suspect, exporterRemedy, "GPU %s of %s has a series only under load", s.UUID, node)
 		case !(s.Util >= want.Value):
-			b.Fail(o.ID, suspect, "compare with nvidia-smi on the node under load: a constant figure is the exporter's fault, a low one the GPU's", "%s of GPU %s on %s is %g %% under full load and was %g %% idle; at least %g %% is expected", metric, s.GPU, node, s.Util, before, want.Value)
+			b.Fail(o.ID, suspect,
+				"compare with nvidia-smi on the node under load: a constant figure is the exporter's fault, a low one the GPU's",
+				"%s of GPU %s on %s is %g %% under full load and was %g %% idle; at least %g %% is expected",
+				metric, s.GPU, node, s.Util, before, want.Value)
 		case !(s.Util > before):
 			b.Fail(o.ID, suspect, "restart the dcgm-exporter pod of the node; read nv-hostengine's log", "%s of GPU %s on %s is %g %% with and without load", metric, s.GPU, node, s.Util)
 		}

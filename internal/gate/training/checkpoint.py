@@ -1,5 +1,5 @@
 # Writes a file in the site's directory for checkpoints, flushes it to the storage, reads it back
-# and compares it. The file has no name while it is written, so that none is left if the pod is
+# and compares it. The file has no name while it is written: nothing is left if the pod is
 # killed. Prints one line: "checkpoint test: " and JSON.
 import errno
 import json

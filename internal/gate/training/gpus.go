@@ -30,7 +30,9 @@ func (r *review) gpus() {
 		lag := middle/m.TFLOPS - 1
 		worst = max(worst, lag)
 		if lag > limit.Value {
-			r.Fail(m.id, fmt.Sprintf("%s/gpu%d (rank %d)", m.node, m.Device, rank), remedyGPU, "GPU %d of %s (%s) multiplies matrices at %.0f TFLOPS alone, the median of all GPUs is %.0f: it takes %.1f %% longer, the maximum is %.1f %%; all ranks wait for it%s", m.Device, m.node, m.UUID, m.TFLOPS, middle, 100*lag, 100*limit.Value, m.limits())
+			r.Fail(m.id, fmt.Sprintf("%s/gpu%d (rank %d)", m.node, m.Device, rank), remedyGPU,
+				"GPU %d of %s (%s) multiplies matrices at %.0f TFLOPS alone, the median of all GPUs is %.0f: it takes %.1f %% longer, the maximum is %.1f %%; all ranks wait for it%s",
+				m.Device, m.node, m.UUID, m.TFLOPS, middle, 100*lag, 100*limit.Value, m.limits())
 		}
 	}
 	r.Figure(check.Figure{Name: "matrix product, median GPU", Value: middle, Unit: "TFLOPS"})

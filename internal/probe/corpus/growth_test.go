@@ -122,7 +122,7 @@ func TestReadersAreLinear(t *testing.T) {
 	}
 }
 
-// TestGrowthIsSeen: the measure finds a reader that looks at the whole rest of
+// TestGrowthIsSeen: the measure finds a reader that reads the whole rest of
 // the text from every place of it.
 func TestGrowthIsSeen(t *testing.T) {
 	square := func(text []byte) {

@@ -76,7 +76,7 @@ func parseFabricManager(data []byte) (m FabricManager, err error) {
 // parseUnit parses systemctl show; nil for no output, which is that of a host without systemd.
 func parseUnit(text string) (*Unit, error) {
 	if strings.TrimSpace(text) == "" {
-		return nil, nil //nolint:nilnil // no unit is a state, not an error
+		return nil, nil // no unit is a state, not an error
 	}
 	var u Unit
 	for line := range strings.Lines(text) {
@@ -118,7 +118,7 @@ func countManagers(text string) (*int, error) {
 		}
 	}
 	if count == 0 && (!all || !onHost) {
-		return nil, nil //nolint:nilnil // hidden is a state, not an error
+		return nil, nil // hidden is a state, not an error
 	}
 	return &count, nil
 }

@@ -95,7 +95,7 @@ func (d *IMEXDomain) addRow(fields []string, columns []int, legend map[string]st
 func (d *IMEXDomain) checked(columns []int) (*IMEXDomain, error) {
 	switch {
 	case d.State == "" && len(d.Nodes) == 0:
-		return nil, nil //nolint:nilnil // no domain is a state, not an error
+		return nil, nil // no domain is a state, not an error
 	case d.State == "":
 		return nil, errors.New("read nvidia-imex-ctl -N: the state of the domain is missing")
 	case len(d.Nodes) > 0 && len(columns) == 0:

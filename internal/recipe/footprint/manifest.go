@@ -136,7 +136,7 @@ func readManifest(name string, data []byte) ([]object, diag.List) {
 			}
 			continue
 		}
-		all, wrong := doc.Map()
+		all, wrong := doc.Map(rule.Manifest)
 		problems = append(problems, wrong...)
 		out = append(out, flatten(all, docAt(doc, name))...)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/digest"
+	"github.com/firstlight/firstlight/internal/recipe/rule"
 	"github.com/firstlight/firstlight/internal/yamlstrict"
 )
 
@@ -57,7 +58,7 @@ func (t *Tree) Values(path string) (*File, diag.List) {
 		doc, f.problems = t.document(t.Name(path), f.data)
 		if doc != nil {
 			var wrong diag.List
-			f.Values, wrong = doc.Map()
+			f.Values, wrong = doc.Map(rule.ValuesFile)
 			f.problems = append(f.problems, wrong...)
 		} else if empty(f.problems) { // an empty values file is valid
 			f.Values, f.problems = map[string]any{}, nil

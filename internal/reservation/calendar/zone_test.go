@@ -50,7 +50,7 @@ func TestTimesAgainstAClock(t *testing.T) {
 	}
 }
 
-// watch looks at the clock every step from a time to another.
+// watch reads the clock every step from a time to another.
 func watch(f fields, loc *time.Location, from, to time.Time) []string {
 	shown := map[time.Time]int{}
 	for at := from.Add(-48 * time.Hour); at.Before(to.Add(48 * time.Hour)); at = at.Add(step) {

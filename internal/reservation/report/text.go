@@ -6,9 +6,9 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
+	"github.com/firstlight/firstlight/internal/display"
 	"github.com/firstlight/firstlight/internal/reservation/config"
 	"github.com/firstlight/firstlight/internal/reservation/matrix"
 )
@@ -66,25 +66,25 @@ func countNights(n int) string {
 // byVersion writes the newest outcome of each current cell.
 func (g *Results) byVersion(b *strings.Builder) {
 	intents := g.intents()
-	tw := tabwriter.NewWriter(b, 0, 8, 2, ' ', 0)
-	fmt.Fprint(tw, "\nRESERVATION\tVERSION")
+	fmt.Fprintln(b)
+	header := []string{"RESERVATION", "VERSION"}
 	for _, i := range intents {
-		fmt.Fprintf(tw, "\t%s", strings.ToUpper(string(i)))
+		header = append(header, strings.ToUpper(string(i)))
 	}
-	fmt.Fprintln(tw)
+	table := display.NewTable(b, header...)
 	for _, l := range g.Lanes {
 		for _, version := range l.versions() {
-			fmt.Fprintf(tw, "%s\t%s", l.Reservation, version)
+			row := []string{l.Reservation, version}
 			for _, i := range intents {
-				fmt.Fprintf(tw, "\t%s", l.at(version, i).newest())
+				row = append(row, l.at(version, i).newest())
 			}
-			fmt.Fprintln(tw)
+			table.Line(row...)
 		}
 		if l.noCellsReason() != "" {
-			fmt.Fprintf(tw, "%s\t(no cells)%s\n", l.Reservation, strings.Repeat("\t-", len(intents)))
+			table.Line(append([]string{l.Reservation, "(no cells)"}, slices.Repeat([]string{"-"}, len(intents))...)...)
 		}
 	}
-	_ = tw.Flush() // in memory
+	table.Flush()
 }
 
 // noCellsReason says why a lane had no cells in the newest night; empty if it had.
@@ -154,22 +154,22 @@ func (g *Results) Day(i int) string {
 }
 
 func (g *Results) byNight(b *strings.Builder) {
-	tw := tabwriter.NewWriter(b, 0, 8, 2, ' ', 0)
-	fmt.Fprint(tw, "\nRESERVATION\tVERSION\tINTENT")
+	fmt.Fprintln(b)
+	header := []string{"RESERVATION", "VERSION", "INTENT"}
 	for i := range g.Nights {
-		fmt.Fprintf(tw, "\t%s", g.Day(i))
+		header = append(header, g.Day(i))
 	}
-	fmt.Fprintln(tw)
+	table := display.NewTable(b, header...)
 	for _, l := range g.Lanes {
 		for _, r := range l.Rows {
-			fmt.Fprintf(tw, "%s\t%s\t%s", l.Reservation, r.Version, r.Intent)
+			row := []string{l.Reservation, r.Version, string(r.Intent)}
 			for _, c := range r.Cells {
-				fmt.Fprintf(tw, "\t%s", Letter(c))
+				row = append(row, Letter(c))
 			}
-			fmt.Fprintln(tw)
+			table.Line(row...)
 		}
 	}
-	_ = tw.Flush() // in memory
+	table.Flush()
 	var legend []string
 	for _, l := range letters {
 		legend = append(legend, l.Letter+" "+string(l.Outcome))
@@ -230,15 +230,14 @@ func (g *Results) found(b *strings.Builder) {
 	if len(list) == 0 {
 		return
 	}
-	tw := tabwriter.NewWriter(b, 0, 8, 2, ' ', 0)
-	fmt.Fprintln(tw, "\nFINDING\tRESERVATION\tCELL\tREASON")
+	fmt.Fprintln(b)
+	table := display.NewTable(b, "FINDING", "RESERVATION", "CELL", "REASON")
 	for _, f := range list {
-		name := cmp.Or(f.Name, "-")
 		reason := f.Reason
 		if f.Evidence != "" {
 			reason += " (" + f.Evidence + ")"
 		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", f.Type, f.Reservation, name, reason)
+		table.Line(f.Type, f.Reservation, cmp.Or(f.Name, "-"), reason)
 	}
-	_ = tw.Flush() // in memory
+	table.Flush()
 }

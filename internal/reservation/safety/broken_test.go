@@ -135,7 +135,7 @@ func (s *spoiled) Save(ctx context.Context, r *store.Reservation) (*store.Reserv
 	}
 }
 
-// unfenced looks at no token.
+// unfenced compares no token.
 type unfenced struct {
 	*broker.Broker
 	kept broker.Store

@@ -259,7 +259,7 @@ func inTime(ops []op) []finding {
 	})...)
 }
 
-// refusedTooSoon looks at each refusal and at when its holder was last heard of before.
+// refusedTooSoon checks each refusal and when its holder was last heard of before.
 func refusedTooSoon(ops []op, of func(granted) (period, ended int64)) []finding {
 	var out []finding
 	heard := map[granted]int64{} // the newest call that was answered well so far

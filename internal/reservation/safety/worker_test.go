@@ -50,7 +50,7 @@ type worker struct {
 	broker  handler
 	kept    broker.Store
 	journal *journal
-	often   time.Duration // it looks at what it waits for
+	often   time.Duration // interval of its polls
 	phase   atomic.Int64
 	next    atomic.Int64
 

@@ -214,7 +214,7 @@ func TestVisibleDevices(t *testing.T) {
 		want   map[string]string
 	}{
 		"healthy":                         {want: map[string]string{"with": "3", "without": "", "all": "", "plugged": "5"}},
-		"the variable is heeded":          {faults: with("device-leak"), want: map[string]string{"with": "3", "without": "", "all": "0 1 2 3 4 5 6 7", "plugged": "5"}},
+		"the variable has an effect":      {faults: with("device-leak"), want: map[string]string{"with": "3", "without": "", "all": "0 1 2 3 4 5 6 7", "plugged": "5"}},
 		"a claim is the whole pod's":      {faults: with("claim-leaks-to-sibling"), want: map[string]string{"with": "3", "without": "3", "all": "3", "plugged": "5"}},
 		"another node's fault is nothing": {faults: []world.Fault{{Kind: "device-leak", Target: "gpu-01"}}, want: map[string]string{"with": "3", "without": "", "all": "", "plugged": "5"}},
 	}

@@ -134,7 +134,7 @@ func freePorts(n int) ([]int, error) {
 			return nil, err
 		}
 		defer l.Close()
-		out = append(out, l.Addr().(*net.TCPAddr).Port) //nolint:forcetypeassert // of a TCP listener
+		out = append(out, l.Addr().(*net.TCPAddr).Port)
 	}
 	return out, nil
 }

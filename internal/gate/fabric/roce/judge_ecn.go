@@ -20,7 +20,10 @@ func (g *Gate) judgeECN(b *check.Builder, views []view) {
 		reacts, rp := v.device.Reacts[priority]
 		switch {
 		case !np || !rp:
-			b.Unobserved(v.id(kindDevices), v.name, "install NVIDIA's drivers (DOCA-OFED), whose sysfs has ecn/roce_np and ecn/roce_rp; or declare fabric.roce.without: [ecn]", "%s does not show whether ECN is enabled on priority %d: the driver has no file for it", v.name, priority)
+			b.Unobserved(v.id(kindDevices), v.name,
+				"install NVIDIA's drivers (DOCA-OFED), whose sysfs has ecn/roce_np and ecn/roce_rp; or declare fabric.roce.without: [ecn]",
+				"%s does not show whether ECN is enabled on priority %d: the driver has no file for it",
+				v.name, priority)
 		case !notifies:
 			b.Fail(v.id(kindDevices), v.name, remedy, "ECN is off on priority %d of %s: its notification point (roce_np) sends no congestion notifications", priority, v.name)
 		case !reacts:

@@ -1,4 +1,4 @@
-package cmdutil
+package display
 
 import (
 	"fmt"
@@ -7,8 +7,7 @@ import (
 	"text/tabwriter"
 )
 
-// Table prints rows in aligned columns. Its writer must not fail: Output.Write passes one
-// in memory.
+// Table prints rows in aligned columns. Its writer must not fail: callers pass one in memory.
 type Table struct{ w *tabwriter.Writer }
 
 // NewTable starts a table; without a header, it has no header line.
@@ -36,11 +35,3 @@ func (t *Table) Line(cells ...string) { fmt.Fprintln(t.w, strings.Join(cells, "\
 
 // Flush writes the table.
 func (t *Table) Flush() { _ = t.w.Flush() }
-
-// Count is a number with its noun: "1 defect", "2 defects".
-func Count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
