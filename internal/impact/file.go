@@ -2,11 +2,13 @@ package impact
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
 
 	"github.com/firstlight/firstlight/internal/atomicfile"
+	"github.com/firstlight/firstlight/internal/evidence/strictjson"
 )
 
 // Save writes the plan as JSON.
@@ -30,7 +32,7 @@ func ReadPlan(file string) (*Plan, error) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
 	p := &Plan{}
-	if err := dec.Decode(p); err != nil {
+	if err := cmp.Or(strictjson.Check(data), dec.Decode(p)); err != nil {
 		return nil, fmt.Errorf("read plan %s: %w", file, err)
 	}
 	if want := p.ComputeDigest(); p.Digest != want {

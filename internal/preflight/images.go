@@ -2,7 +2,6 @@ package preflight
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -11,20 +10,15 @@ import (
 	"github.com/google/go-containerregistry/pkg/authn"
 	"github.com/google/go-containerregistry/pkg/authn/kubernetes"
 	"github.com/google/go-containerregistry/pkg/name"
-	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"oras.land/oras-go/v2/content"
 	"oras.land/oras-go/v2/errdef"
-	"oras.land/oras-go/v2/registry"
-	"oras.land/oras-go/v2/registry/remote"
 	"oras.land/oras-go/v2/registry/remote/auth"
 	"oras.land/oras-go/v2/registry/remote/errcode"
 
 	"github.com/firstlight/firstlight/internal/probe/kube"
-	"github.com/firstlight/firstlight/internal/probe/origin"
 )
 
 // imageFacts are the observations of one image.
@@ -161,63 +155,7 @@ func (f *imageFacts) ask(ctx context.Context, keys authn.Keychain) {
 	if a, err := keys.Resolve(ref.Context()); err == nil {
 		f.credentials = a != authn.Anonymous
 	}
-	repo, err := repository(ref, keys)
-	if f.err = err; err != nil {
-		return
-	}
-	manifest, body, err := repo.FetchReference(ctx, ref.Identifier())
-	if f.err = err; err != nil {
-		return
-	}
-	data, err := content.ReadAll(body, manifest)
-	if f.err = errors.Join(err, body.Close()); f.err != nil {
-		return
-	}
-	f.digest = manifest.Digest.String()
-	if manifest.MediaType != ocispec.MediaTypeImageIndex && manifest.MediaType != mediaTypeDockerList {
-		return
-	}
-	var index ocispec.Index
-	if f.err = json.Unmarshal(data, &index); f.err != nil {
-		return
-	}
-	for _, m := range index.Manifests {
-		if p := m.Platform; p != nil && p.OS != "unknown" { // an attestation
-			f.platforms = append(f.platforms, p.OS+"/"+p.Architecture)
-		}
-	}
-}
-
-// mediaTypeDockerList is the type of Docker's list of manifests, which has the form of an index.
-const mediaTypeDockerList = "application/vnd.docker.distribution.manifest.list.v2+json"
-
-// repository opens the repository of a reference with the credentials of a keychain.
-func repository(ref name.Reference, keys authn.Keychain) (registry.ReferenceFetcher, error) {
-	of := ref.Context()
-	host := of.RegistryStr()
-	if host == name.DefaultRegistry {
-		host = "docker.io" // the client has the address of its API
-	}
-	repo, err := remote.NewRepository(host + "/" + of.RepositoryStr())
-	if err != nil {
-		return nil, fmt.Errorf("open the repository of %s: %w", ref, err)
-	}
-	repo.PlainHTTP = of.Scheme() == "http"
-	repo.Client = &auth.Client{
-		Client: origin.Registry(http.DefaultClient, false), Header: http.Header{"User-Agent": {"firstlight"}},
-		Credential: func(context.Context, string) (auth.Credential, error) {
-			a, err := keys.Resolve(of)
-			if err != nil {
-				return auth.EmptyCredential, fmt.Errorf("find the credentials of %s: %w", host, err)
-			}
-			c, err := a.Authorization()
-			if err != nil {
-				return auth.EmptyCredential, fmt.Errorf("read the credentials of %s: %w", host, err)
-			}
-			return auth.Credential{Username: c.Username, Password: c.Password, RefreshToken: c.IdentityToken, AccessToken: c.RegistryToken}, nil
-		},
-	}
-	return repo.Manifests(), nil
+	f.digest, f.platforms, f.err = Manifest(ctx, ref, keys)
 }
 
 const whatImage = "image"

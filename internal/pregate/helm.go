@@ -164,9 +164,9 @@ func (r *release) changeAndWait(ctx context.Context, s *session, before state) e
 }
 
 // load finds the chart, prints its digest, and refuses a version or digest that is not the pinned one.
-func (r *release) load(opts *action.ChartPathOptions, s *session) (chart.Charter, error) {
+func (r *release) load(ctx context.Context, opts *action.ChartPathOptions, s *session) (chart.Charter, error) {
 	set(opts, s.access)
-	path, err := opts.LocateChart(r.chart(), s.settings)
+	path, err := r.locate(ctx, opts, s)
 	if err != nil {
 		return nil, fmt.Errorf("find chart %s %s: %w", r.chart(), r.spec.Version, err)
 	}
@@ -219,7 +219,7 @@ func (r *release) install(ctx context.Context, s *session) error {
 	install := action.NewInstall(s.Configuration)
 	install.ReleaseName, install.Namespace, install.CreateNamespace = r.spec.Release, r.spec.Namespace, true
 	install.Timeout, install.WaitStrategy, install.WaitOptions = r.timeout, r.wait(), s.wait
-	c, err := r.load(&install.ChartPathOptions, s)
+	c, err := r.load(ctx, &install.ChartPathOptions, s)
 	if err != nil {
 		return err
 	}
@@ -233,7 +233,7 @@ func (r *release) upgrade(ctx context.Context, s *session) error {
 	upgrade := action.NewUpgrade(s.Configuration)
 	upgrade.Namespace = r.spec.Namespace
 	upgrade.Timeout, upgrade.WaitStrategy, upgrade.WaitOptions = r.timeout, r.wait(), s.wait
-	c, err := r.load(&upgrade.ChartPathOptions, s)
+	c, err := r.load(ctx, &upgrade.ChartPathOptions, s)
 	if err != nil {
 		return err
 	}

@@ -215,4 +215,15 @@ func TestHealthFailedAndConformanceRecorded(t *testing.T) {
 	if err != nil || !ok || back.Version != c.Version || len(back.Health) != len(c.Health) || len(back.Resources) != len(c.Resources) || len(back.Order.Steps) != len(c.Order.Steps) {
 		t.Errorf("the case comes back as %+v, %v", back, err)
 	}
+	data := string(b.Inputs[InputFile])
+	for name, text := range map[string]string{
+		"a key twice":    strings.Replace(data, `"version":`, `"version": "0", "version":`, 1),
+		"text behind it": data + "{}",
+		"an unknown key": strings.Replace(data, `"version":`, `"versions":`, 1),
+	} {
+		b.Inputs[InputFile] = []byte(text)
+		if c, _, err := CaseOf(b); err == nil {
+			t.Errorf("%s: it is read as %+v", name, c)
+		}
+	}
 }

@@ -2,10 +2,12 @@ package validate
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 
 	"github.com/firstlight/firstlight/internal/evidence"
+	"github.com/firstlight/firstlight/internal/evidence/strictjson"
 	"github.com/firstlight/firstlight/internal/pipeline"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
@@ -93,7 +95,7 @@ func CaseOf(b *evidence.Bundle) (c Case, ok bool, err error) {
 	}
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
-	if err := dec.Decode(&c); err != nil {
+	if err := cmp.Or(strictjson.Check(data), dec.Decode(&c)); err != nil {
 		return Case{}, true, fmt.Errorf("read %s of run %s: %w", InputFile, b.Header.Run, err)
 	}
 	return c, true, nil

@@ -15,6 +15,7 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/conformance"
 	"github.com/firstlight/firstlight/internal/conformance/dra/testpod"
+	"github.com/firstlight/firstlight/internal/probe/guard"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
@@ -95,6 +96,10 @@ var bootID = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 // parseKernel reads the output of the script. A log that is empty or truncated, or that has
 // no version, is an error.
 func parseKernel(log []byte) (kernel, error) {
+	return guard.Parse("log of the pod", func() (kernel, error) { return kernelIn(log) })
+}
+
+func kernelIn(log []byte) (kernel, error) {
 	var k kernel
 	lines := strings.Split(string(log), "\n")
 	if len(lines) < 4 || lines[0] != kernelBegin || lines[len(lines)-2] != kernelEnd || lines[len(lines)-1] != "" {

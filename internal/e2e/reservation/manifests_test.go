@@ -31,6 +31,7 @@ var kinds = map[string]schema.GroupVersionResource{
 	"Service":             {Version: "v1", Resource: "services"},
 	"ServiceAccount":      {Version: "v1", Resource: "serviceaccounts"},
 	"Deployment":          {Group: "apps", Version: "v1", Resource: "deployments"},
+	"NetworkPolicy":       {Group: "networking.k8s.io", Version: "v1", Resource: "networkpolicies"},
 	"PodDisruptionBudget": {Group: "policy", Version: "v1", Resource: "poddisruptionbudgets"},
 	"ClusterRole":         {Group: "rbac.authorization.k8s.io", Version: "v1", Resource: "clusterroles"},
 	"ClusterRoleBinding":  {Group: "rbac.authorization.k8s.io", Version: "v1", Resource: "clusterrolebindings"},

@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/probe/guard"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/workload"
 )
@@ -106,10 +107,14 @@ func (r *resolution) readOnce(ctx context.Context, read func(ctx context.Context
 	ctx, cancel := context.WithTimeout(ctx, readWithin)
 	defer cancel()
 	text, err := read(ctx, r.Pod)
+	answered := false
+	if err == nil {
+		answered, err = guard.Parse("log of pod "+r.Pod, func() (bool, error) { return r.read(text), nil })
+	}
 	switch {
 	case err != nil:
 		r.Unread = err.Error()
-	case r.read(text):
+	case answered:
 		r.Unread = ""
 	default:
 		r.Unread = fmt.Sprintf("log of pod %s has no answer: %q", r.Pod, text)

@@ -13,6 +13,7 @@ import (
 	"github.com/firstlight/firstlight/internal/gate/gpustack"
 	"github.com/firstlight/firstlight/internal/poll"
 	"github.com/firstlight/firstlight/internal/probe/kube"
+	probe "github.com/firstlight/firstlight/internal/probe/ray"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
 )
@@ -25,7 +26,7 @@ type Deps struct {
 	// Clock defaults to the real clock, Wait to a timer.
 	Clock clock.PassiveClock
 	Wait  func(ctx context.Context, d time.Duration) error
-	// HTTP defaults to a client of its own.
+	// HTTP defaults to a client for forwarded ports.
 	HTTP *http.Client
 }
 
@@ -55,7 +56,7 @@ func New(s *site.Site, p *profile.Profile, deps Deps) *Gate {
 	}
 	g.deps.Clock = cmp.Or[clock.PassiveClock](g.deps.Clock, clock.RealClock{})
 	if g.deps.HTTP == nil {
-		g.deps.HTTP = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+		g.deps.HTTP = probe.NewHTTPClient()
 	}
 	if g.deps.Wait == nil {
 		g.deps.Wait = func(ctx context.Context, d time.Duration) error {

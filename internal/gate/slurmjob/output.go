@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/firstlight/firstlight/internal/gate/gangjob"
+	"github.com/firstlight/firstlight/internal/probe/guard"
 	"github.com/firstlight/firstlight/internal/probe/ssh"
 	"github.com/firstlight/firstlight/internal/workload"
 )
@@ -73,6 +74,10 @@ var label = regexp.MustCompile(`^ *(\d+): ?`)
 
 // parse splits the output of a job of n nodes by task. A line that no task of the job can have printed is an error.
 func parse(raw []byte, id string, n int) (printed, error) {
+	return guard.Parse("the output of job "+id, func() (printed, error) { return split(raw, id, n) })
+}
+
+func split(raw []byte, id string, n int) (printed, error) {
 	p := printed{tasks: make([]task, n)}
 	for line := range bytes.Lines(raw) {
 		m := label.FindSubmatchIndex(line)

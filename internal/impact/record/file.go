@@ -2,6 +2,7 @@ package record
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/firstlight/firstlight/internal/atomicfile"
+	"github.com/firstlight/firstlight/internal/evidence/strictjson"
 )
 
 // runtimeDir is the subdirectory of a commit for checks on real hardware.
@@ -137,11 +139,8 @@ func decode(file string, into any) error {
 	}
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
-	if err := dec.Decode(into); err != nil {
+	if err := cmp.Or(strictjson.Check(data), dec.Decode(into)); err != nil {
 		return fmt.Errorf("%s: %w", file, err)
-	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return fmt.Errorf("%s has data after its JSON object", file)
 	}
 	return nil
 }

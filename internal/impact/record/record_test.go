@@ -86,6 +86,8 @@ func TestUnreadable(t *testing.T) {
 		"cut off":           func(s string) string { return s[:len(s)/2] },
 		"empty":             func(string) string { return "" },
 		"two":               func(s string) string { return s + s },
+		"a key twice":       func(s string) string { return strings.Replace(s, `"tool"`, `"tool": "other", "tool"`, 1) },
+		"text behind it":    func(s string) string { return s + "x" },
 		"an unknown key":    func(s string) string { return strings.Replace(s, `"tool"`, `"tol"`, 1) },
 		"another version":   func(s string) string { return strings.Replace(s, `"version": 1`, `"version": 2`, 1) },
 		"no commit":         func(s string) string { return strings.Replace(s, commit, "main", 1) },

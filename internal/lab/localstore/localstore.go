@@ -93,8 +93,7 @@ func AsUser(config *rest.Config) *rest.Config {
 	return c
 }
 
-// checkCertificate refuses an expired certificate. The certificates of a store are valid for a year
-// from its start.
+// checkCertificate refuses an expired certificate.
 func checkCertificate(file string, now time.Time) error {
 	data, err := os.ReadFile(file)
 	if err != nil {
@@ -109,7 +108,7 @@ func checkCertificate(file string, now time.Time) error {
 		return fmt.Errorf("read its certificate: %w", err)
 	}
 	if !now.Before(cert.NotAfter) {
-		return fmt.Errorf("its certificates expired at %s, a year after its start: stop it with firstlight reservation store down; "+
+		return fmt.Errorf("its certificates expired at %s: stop it with firstlight reservation store down; "+
 			"the next command starts it with new ones and keeps its data", cert.NotAfter.UTC().Format(time.RFC3339))
 	}
 	return nil

@@ -13,8 +13,11 @@ import (
 	"time"
 )
 
-// lifetime of certificates; each start of a lab creates new ones.
-const lifetime = 365 * 24 * time.Hour
+// lifetime of certificates: ten years, as those of kubeadm's authorities (kubernetes.io, tasks/administer-cluster/kubeadm/
+// kubeadm-certs). Each start of a lab or of the local store creates new ones. They outlive every start: the certificate that
+// kube-apiserver keeps for itself ends after three years (pkg/server/options/serving_with_loopback.go of k8s.io/apiserver),
+// and it is not healthy afterwards.
+const lifetime = 10 * 365 * 24 * time.Hour
 
 // Authority is a certificate authority.
 type Authority struct {

@@ -137,3 +137,28 @@ func TestWriteReplaces(t *testing.T) {
 		t.Error("the certificates of an earlier lab exist")
 	}
 }
+
+// A running store ends with the certificate that kube-apiserver keeps for itself, 3*365+1 days after its start
+// (pkg/server/options/serving_with_loopback.go of k8s.io/apiserver), and not with one of these.
+func TestCertificatesOutliveThatOfKubeAPIServer(t *testing.T) {
+	t.Parallel()
+	d, now := written(t)
+	names := []string{CA, EtcdCA, FrontProxyCA}
+	for _, c := range certificates("127.20.30.1") {
+		names = append(names, c.file)
+	}
+	for _, name := range names {
+		raw, err := os.ReadFile(d.Cert(name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		block, _ := pem.Decode(raw)
+		cert, err := x509.ParseCertificate(block.Bytes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if end := now.Add((3*365 + 1) * 24 * time.Hour); !cert.NotAfter.After(end) {
+			t.Errorf("%s ends at %s, kube-apiserver's own at %s", name, cert.NotAfter, end)
+		}
+	}
+}

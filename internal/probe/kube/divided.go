@@ -1,7 +1,6 @@
 package kube
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,6 +8,8 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/firstlight/firstlight/internal/probe/guard"
 )
 
 // Labels by which GPU feature discovery describes GPUs (github.com/NVIDIA/k8s-device-plugin, docs/gpu-feature-discovery).
@@ -102,7 +103,7 @@ func sharedByHAMi(registered string) bool {
 	var gpus []struct {
 		Count int `json:"count"`
 	}
-	if json.Unmarshal([]byte(registered), &gpus) != nil {
+	if guard.JSON([]byte(registered), &gpus) != nil {
 		return true
 	}
 	for _, g := range gpus {

@@ -22,6 +22,7 @@ var (
 // parseIMEXText parses the output of nvidia-imex-ctl -N; nil if it prints no domain.
 func parseIMEXText(text string) (*IMEXDomain, error) {
 	d, legend, columns := &IMEXDomain{}, map[string]string{}, []int(nil)
+	at := map[int]int{} // index of the first node of a number
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
 		if m := imexDomain.FindStringSubmatch(line); m != nil {
@@ -45,6 +46,9 @@ func parseIMEXText(text string) (*IMEXDomain, error) {
 			if err != nil {
 				return nil, fmt.Errorf("read nvidia-imex-ctl -N: %.80q: %w", line, err)
 			}
+			if _, known := at[number]; !known {
+				at[number] = len(d.Nodes)
+			}
 			d.Nodes = append(d.Nodes, IMEXNode{Number: number, Host: m[2], State: m[3], Version: m[4]})
 		case strings.HasPrefix(line, "Nodes From"):
 			m := imexHeader.FindStringSubmatch(line)
@@ -60,7 +64,7 @@ func parseIMEXText(text string) (*IMEXDomain, error) {
 				columns = append(columns, to)
 			}
 		case len(columns) > 0 && len(fields) > 0:
-			if err := d.addRow(fields, columns, legend); err != nil {
+			if err := d.addRow(fields, columns, legend, at); err != nil {
 				return nil, err
 			}
 		}
@@ -69,18 +73,18 @@ func parseIMEXText(text string) (*IMEXDomain, error) {
 }
 
 // addRow adds the connections from one node: its number, and the code of each connection.
-func (d *IMEXDomain) addRow(fields []string, columns []int, legend map[string]string) error {
+func (d *IMEXDomain) addRow(fields []string, columns []int, legend map[string]string, at map[int]int) error {
 	from, err := strconv.Atoi(fields[0])
-	i := slices.IndexFunc(d.Nodes, func(n IMEXNode) bool { return n.Number == from })
-	if err != nil || i < 0 || len(fields) != len(columns)+1 {
+	i, known := at[from]
+	if err != nil || !known || len(fields) != len(columns)+1 {
 		return fmt.Errorf("read nvidia-imex-ctl -N: connections %.80q: want a node and %d states", strings.Join(fields, " "), len(columns))
 	}
 	if d.Nodes[i].Connections == nil {
 		d.Nodes[i].Connections = map[int]string{}
 	}
 	for k, code := range fields[1:] {
-		state, known := legend[code]
-		if !known {
+		state, ok := legend[code]
+		if !ok {
 			return fmt.Errorf("read nvidia-imex-ctl -N: connection %q of node %d: not in the legend", code, from)
 		}
 		if _, twice := d.Nodes[i].Connections[columns[k]]; twice {

@@ -15,15 +15,21 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-containerregistry/pkg/authn"
+	"github.com/google/go-containerregistry/pkg/name"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/firstlight/firstlight/internal/conformance/recommended"
 	"github.com/firstlight/firstlight/internal/evidence/oci"
+	"github.com/firstlight/firstlight/internal/preflight"
+	"github.com/firstlight/firstlight/internal/pregate"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/probe/origin"
 	"github.com/firstlight/firstlight/internal/probe/prom"
+	"github.com/firstlight/firstlight/internal/probe/ray"
 	"github.com/firstlight/firstlight/internal/probe/redfish"
 	"github.com/firstlight/firstlight/internal/probe/vllm"
 	"github.com/firstlight/firstlight/internal/site"
@@ -75,6 +81,51 @@ func query(ctx context.Context, e prom.Endpoint, c *kube.Cluster) error {
 	_, _, err = prom.Prometheus{Client: client}.Query(ctx, "up", time.Time{})
 	return err
 }
+
+// keychain has the same credentials for every registry.
+type keychain struct{}
+
+func (keychain) Resolve(authn.Resource) (authn.Authenticator, error) {
+	return authn.FromConfig(authn.AuthConfig{Username: "admin", Password: secret}), nil
+}
+
+// install runs the preparation that installs a release, in a cluster without releases.
+func install(ctx context.Context, t *testing.T, spec site.Helm) error {
+	t.Helper()
+	for _, name := range []string{"HELM_CACHE_HOME", "HELM_CONFIG_HOME", "HELM_DATA_HOME", "DOCKER_CONFIG"} {
+		t.Setenv(name, t.TempDir())
+	}
+	cluster := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		switch {
+		case r.URL.Path == "/version":
+			fmt.Fprint(w, `{"major":"1","minor":"34","gitVersion":"v1.34.0"}`)
+		case strings.HasSuffix(r.URL.Path, "/secrets"):
+			fmt.Fprint(w, `{"kind":"SecretList","apiVersion":"v1","items":[]}`)
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	t.Cleanup(cluster.Close)
+	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
+	config := api.NewConfig()
+	config.Clusters["c"], config.Contexts["c"], config.CurrentContext = &api.Cluster{Server: cluster.URL}, &api.Context{Cluster: "c"}, "c"
+	if err := clientcmd.WriteToFile(*config, kubeconfig); err != nil {
+		return err
+	}
+	spec.Release, spec.Version, spec.Namespace, spec.NoWait = "probe", "1.0.0", "probe", true
+	s := &site.Site{Prepare: []site.Prepare{{Gate: "gpustack", Helm: &spec, Timeout: site.Duration(time.Minute)}}}
+	hook := pregate.For(s, "gpustack", func(context.Context) (string, string, error) { return kubeconfig, "", nil }, nil)[0]
+	var out strings.Builder
+	if code, err := hook.Run(ctx, &out, func(string) {}); code != 0 || err != nil {
+		return errors.Join(err, fmt.Errorf("exit %d: %s", code, out.String()))
+	}
+	return nil
+}
+
+// stores keep charts, images or evidence, often on another host to which they redirect: the request follows, without
+// credentials. The value is whether the client sends its credentials when the store asks for them, and not before.
+var stores = map[string]bool{"OCI registry": true, "preflight's image registry": true, "Helm chart in a registry": true, "Helm chart in a repository": false}
 
 func clients() map[string]client {
 	return map[string]client{
@@ -134,6 +185,27 @@ func clients() map[string]client {
 			_, _, err := (&vllm.Client{Base: base, HTTP: origin.Forwarded(&http.Transport{}), Now: time.Now}).Models(ctx)
 			return err
 		}},
+		"Ray head at a forwarded port": {false, func(ctx context.Context, _ *testing.T, base, _, _ string) error {
+			_, err := (&ray.Client{Address: strings.TrimPrefix(base, "http://"), HTTP: ray.NewHTTPClient()}).Do(ctx, http.MethodGet, "/api/version", nil)
+			return err
+		}},
+		"preflight's image registry": {false, func(ctx context.Context, t *testing.T, base, _, _ string) error {
+			t.Helper()
+			ref, err := name.ParseReference(strings.TrimPrefix(base, "http://") + "/team/image:v1")
+			if err != nil {
+				return err
+			}
+			_, _, err = preflight.Manifest(ctx, ref, keychain{})
+			return err
+		}},
+		"Helm chart in a registry": {true, func(ctx context.Context, t *testing.T, base, ca, file string) error {
+			t.Helper()
+			return install(ctx, t, site.Helm{Chart: "oci://" + strings.TrimPrefix(base, "https://") + "/charts/probe", CAFile: ca, User: "admin", PasswordFile: file})
+		}},
+		"Helm chart in a repository": {true, func(ctx context.Context, t *testing.T, base, ca, file string) error {
+			t.Helper()
+			return install(ctx, t, site.Helm{Chart: "probe", Repository: base, CAFile: ca, User: "admin", PasswordFile: file})
+		}},
 		"OCI registry": {false, func(ctx context.Context, t *testing.T, base, _, _ string) error {
 			t.Helper()
 			u, err := url.Parse(base)
@@ -187,21 +259,25 @@ func TestCredentialsAreNotSentToTheTargetOfARedirect(t *testing.T) {
 					thief := httptest.NewServer(other)
 					t.Cleanup(thief.Close)
 					to := strings.Replace(thief.URL, "127.0.0.1", host, 1)
-					unauthorized := true
+					challenge, store := stores[name]
+					sent := false
 					base, ca, file := start(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-						if name == "OCI registry" && unauthorized { // asks for credentials before it leads elsewhere
-							unauthorized = false
+						if challenge && r.Header.Get("Authorization") == "" { // before it leads elsewhere
 							w.Header().Set("WWW-Authenticate", `Basic realm="registry"`)
 							w.WriteHeader(http.StatusUnauthorized)
 							return
 						}
+						sent = sent || r.Header.Get("Authorization") != ""
 						http.Redirect(w, r, to+"/steal", status)
 					}), c.tls)
 					err := c.use(t.Context(), t, base, ca, file)
-					if err == nil {
+					if err == nil && !store {
 						t.Error("the request that was redirected succeeded")
 					}
-					if name == "OCI registry" { // storage behind a registry is often elsewhere; it gets no credentials
+					if store {
+						if !sent {
+							t.Errorf("the configured host got no credentials: %v", err)
+						}
 						for _, got := range other.asked() {
 							if strings.Contains(got, secret) || !strings.Contains(got, `Authorization=""`) {
 								t.Errorf("the other host got %s", got)

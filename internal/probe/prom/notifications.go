@@ -43,7 +43,8 @@ func parseNotifications(raw []byte) (Notifications, error) {
 	if !ok {
 		return Notifications{}, fmt.Errorf("read metrics: alertmanager_notifications_total not found")
 	}
-	n := notificationsOf(families, "")
+	c := countersOf(families)
+	n := c.of("")
 	n.Started = gauge(families["process_start_time_seconds"])
 	n.Members = gauge(families["alertmanager_cluster_members"])
 	for _, m := range total.GetMetric() {
@@ -55,24 +56,30 @@ func parseNotifications(raw []byte) (Notifications, error) {
 			n.ByReceiver = map[string]Notifications{}
 		}
 		if _, ok := n.ByReceiver[name]; !ok {
-			n.ByReceiver[name] = notificationsOf(families, name)
+			n.ByReceiver[name] = c.of(name)
 		}
 	}
 	return n, nil
 }
 
-// notificationsOf returns the counters of one receiver; empty: of all.
-func notificationsOf(families map[string]*dto.MetricFamily, receiver string) Notifications {
-	n := Notifications{
-		Total:  sum(families["alertmanager_notifications_total"], receiver),
-		Failed: sum(families["alertmanager_notifications_failed_total"], receiver),
+// counters are the sums of the families.
+type counters struct{ total, failed, requests, failedRequests sums }
+
+func countersOf(families map[string]*dto.MetricFamily) counters {
+	return counters{
+		sum(families["alertmanager_notifications_total"]), sum(families["alertmanager_notifications_failed_total"]),
+		sum(families["alertmanager_notification_requests_total"]), sum(families["alertmanager_notification_requests_failed_total"]),
 	}
-	failed := sum(families["alertmanager_notification_requests_failed_total"], receiver)
-	for kind, requests := range sum(families["alertmanager_notification_requests_total"], receiver) {
+}
+
+// of returns the counters of one receiver; empty: of all.
+func (c counters) of(receiver string) Notifications {
+	n := Notifications{Total: c.total.of(receiver), Failed: c.failed.of(receiver)}
+	for kind, requests := range c.requests[receiver] {
 		if n.Delivered == nil {
 			n.Delivered = map[string]float64{}
 		}
-		n.Delivered[kind] = requests - failed[kind]
+		n.Delivered[kind] = requests - c.failedRequests[receiver][kind]
 	}
 	return n
 }
@@ -89,20 +96,38 @@ func label(m *dto.Metric, name string) string {
 	return ""
 }
 
-// sum adds the counters of a family by integration, for one receiver or (empty) for all:
-// releases differ in their other labels.
-func sum(family *dto.MetricFamily, receiver string) map[string]float64 {
-	sums := map[string]float64{}
+// sums are counters by receiver (empty: of all) and integration.
+type sums map[string]map[string]float64
+
+func (s sums) of(receiver string) map[string]float64 {
+	if s[receiver] == nil {
+		return map[string]float64{}
+	}
+	return s[receiver]
+}
+
+// sum adds the counters of a family: releases differ in their other labels. It reads the family once, however many
+// receivers it has.
+func sum(family *dto.MetricFamily) sums {
+	out := sums{}
 	for _, m := range family.GetMetric() {
-		if receiver != "" && label(m, receiverName) != receiver {
+		kind, v := label(m, "integration"), m.GetCounter().GetValue()
+		if kind == "" || math.IsNaN(v) {
 			continue
 		}
-		kind := label(m, "integration")
-		if v := m.GetCounter().GetValue(); kind != "" && !math.IsNaN(v) {
-			sums[kind] += v
+		out.add("", kind, v)
+		if name := label(m, receiverName); name != "" {
+			out.add(name, kind, v)
 		}
 	}
-	return sums
+	return out
+}
+
+func (s sums) add(receiver, kind string, v float64) {
+	if s[receiver] == nil {
+		s[receiver] = map[string]float64{}
+	}
+	s[receiver][kind] += v
 }
 
 // gauge is the value of the first finite gauge of a family; 0 if the family has no finite gauge.

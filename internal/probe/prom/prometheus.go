@@ -68,7 +68,7 @@ func ofVictoriaMetrics(raw []byte) bool {
 			Fetched json.RawMessage `json:"seriesFetched"`
 		} `json:"stats"`
 	}
-	return json.Unmarshal(raw, &r) == nil && len(r.Stats.Fetched) > 0
+	return guard.JSON(raw, &r) == nil && len(r.Stats.Fetched) > 0
 }
 
 // Target is a scrape target.
@@ -141,7 +141,7 @@ func (p Prometheus) Process(ctx context.Context) (string, error) {
 		Hostname string    `json:"hostname"`
 		Started  time.Time `json:"startTime"`
 	}
-	if err := json.Unmarshal(data, &info); err != nil || info.Started.IsZero() {
+	if err := guard.JSON(data, &info); err != nil || info.Started.IsZero() {
 		return "", errors.Join(fmt.Errorf("identify %s: no start time in its runtime information", p.name), err)
 	}
 	return info.Hostname + " " + info.Started.UTC().Format(time.RFC3339Nano), nil

@@ -3,13 +3,14 @@ package prom
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
 	"strings"
+
+	"github.com/firstlight/firstlight/internal/probe/guard"
 )
 
 // maxResponse is the longest response: about a hundred thousand series.
@@ -57,7 +58,7 @@ func (notServedError) Is(target error) bool { return target == ErrNotServed }
 // did not find the Service.
 func notServed(status int, body []byte) bool {
 	var object struct{ Kind string }
-	if json.Unmarshal(body, &object) == nil && object.Kind == "Status" {
+	if guard.JSON(body, &object) == nil && object.Kind == "Status" {
 		return false
 	}
 	return status == http.StatusNotFound || status == http.StatusMethodNotAllowed ||

@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/firstlight/firstlight/internal/probe/origin"
 )
 
 const (
@@ -31,6 +33,10 @@ type Client struct {
 	Address string
 	HTTP    *http.Client
 }
+
+// NewHTTPClient returns a client for a forwarded port of a head: jobs can change what the head answers, and it must not
+// redirect this host to other addresses.
+func NewHTTPClient() *http.Client { return origin.Forwarded(&http.Transport{DisableKeepAlives: true}) }
 
 // Do sends a request and returns the body of the reply. A status other than 2xx is an error with its text.
 func (c *Client) Do(ctx context.Context, method, path string, body []byte) ([]byte, error) {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	kjson "sigs.k8s.io/json"
+
+	"github.com/firstlight/firstlight/internal/probe/guard"
 )
 
 // MaxSize bounds a request and a response, in bytes.
@@ -16,7 +18,7 @@ func decode(data []byte, into any) error {
 	if len(data) > MaxSize {
 		return fmt.Errorf("larger than %d bytes", MaxSize)
 	}
-	strict, err := kjson.UnmarshalStrict(data, into)
+	strict, err := guard.Parse("JSON", func() ([]error, error) { return kjson.UnmarshalStrict(data, into) })
 	return errors.Join(append(strict, err)...)
 }
 

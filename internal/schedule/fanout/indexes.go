@@ -4,11 +4,17 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/firstlight/firstlight/internal/probe/guard"
 )
 
 // parseIndexes parses indexes as the Job controller writes them, such as "0,2-4"; all must
 // be below n.
 func parseIndexes(text string, n int) (map[int]bool, error) {
+	return guard.Parse("indexes of a Job", func() (map[int]bool, error) { return indexesIn(text, n) })
+}
+
+func indexesIn(text string, n int) (map[int]bool, error) {
 	out := map[int]bool{}
 	if text == "" {
 		return out, nil

@@ -12,6 +12,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/firstlight/firstlight/internal/probe/guard"
 	"github.com/firstlight/firstlight/internal/schedule"
 )
 
@@ -106,7 +107,7 @@ func (l limits) unseal(from *corev1.ConfigMap) (s sealed, err error) {
 	if got, want := "sha256:"+hex.EncodeToString(sum[:]), from.Annotations[annotationDigest]; got != want {
 		return s, fmt.Errorf("its digest is %s, want %q: the report was modified", got, want)
 	}
-	if err := json.Unmarshal(data, &s); err != nil {
+	if err := guard.JSON(data, &s); err != nil {
 		return s, fmt.Errorf("cannot decode the report: %w", err)
 	}
 	if s.Format != sealedFormat {

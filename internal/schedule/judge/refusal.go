@@ -1,10 +1,13 @@
 package judge
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/firstlight/firstlight/internal/probe/guard"
 )
 
 // Refusal is the scheduler's message about a pod that fits no node.
@@ -38,6 +41,16 @@ const foreign = "node(s) didn't satisfy plugin"
 // ParseRefusal reads the message of a pod's PodScheduled condition:
 // "0/N nodes are available: 4 Insufficient x, 2 node(s) had y. preemption: ...".
 func ParseRefusal(message string) (Refusal, bool) {
+	r, err := guard.Parse("message of the scheduler", func() (Refusal, error) {
+		if r, ok := refusalOf(message); ok {
+			return r, nil
+		}
+		return Refusal{}, errors.New("not a refusal")
+	})
+	return r, err == nil
+}
+
+func refusalOf(message string) (Refusal, bool) {
 	m := refusal.FindStringSubmatch(message)
 	if m == nil {
 		return Refusal{}, false

@@ -65,20 +65,26 @@ func sectionsOf(log string) (map[string]string, error) {
 	if !ended {
 		return nil, fmt.Errorf("truncated log: must end with %q", logEnd)
 	}
-	out, section := map[string]string{}, ""
+	out, section, begin, at := map[string]string{}, "", 0, 0
+	end := func() {
+		if section != "" {
+			out[section] = body[begin:at]
+		}
+	}
 	for line := range strings.Lines(body) {
-		switch name := strings.TrimSuffix(line, "\n"); {
-		case name == logRelease || name == logSMI:
+		name := strings.TrimSuffix(line, "\n")
+		if name == logRelease || name == logSMI {
+			end()
 			if _, twice := out[name]; twice {
 				return nil, fmt.Errorf("the log has the line %q twice", name)
 			}
-			section, out[name] = name, ""
-		case section == "":
+			section, begin = name, at+len(line)
+		} else if section == "" {
 			return nil, fmt.Errorf("unexpected line %.80q at the beginning of the log", name)
-		default:
-			out[section] += line
 		}
+		at += len(line)
 	}
+	end()
 	return out, nil
 }
 

@@ -1,0 +1,22 @@
+package slurmjob
+
+import (
+	"testing"
+
+	"github.com/firstlight/firstlight/internal/probe/corpus/growth"
+)
+
+func TestOutputsAreReadInLinearTime(t *testing.T) {
+	growth.Linear(t, "the output of a job", func(b []byte) {
+		p, _ := parse(b, "7", 4) //nolint:errcheck // the work is measured
+		p.logs(true)
+	},
+		growth.Text{Name: "lines", Again: "0: a\n"},
+		growth.Text{Name: "labels on one line", Again: "0: "},
+		growth.Text{Name: "blanks", Again: " "},
+		growth.Text{Name: "messages", Again: "slurmstepd: error: a\n"},
+		growth.Text{Name: "ends of a task", Again: "0: " + taskMark + " end 0 1\n"},
+		growth.Text{Name: "ends of the job", Again: batchMark + " end 7 0\n"},
+		growth.Text{Name: "digits", Again: "1"},
+	)
+}

@@ -1,0 +1,95 @@
+// Package growth measures how the work of a reader grows with its text: four times the text takes about four times the
+// work, and not sixteen times, whatever the text is. It compares the processor time of the reader's thread, so a busy
+// machine changes nothing.
+package growth
+
+import (
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Text is one piece again and again, behind a head that makes a reader believe the rest, and before a tail that ends a
+// document. "{n}" in the piece is its number.
+type Text struct{ Name, Head, Again, Tail string }
+
+// Of returns about size bytes of the text.
+func (t Text) Of(size int) []byte {
+	var b strings.Builder
+	b.WriteString(t.Head)
+	if before, after, numbered := strings.Cut(t.Again, "{n}"); numbered {
+		for i := 0; b.Len() < size; i++ {
+			b.WriteString(before + strings.ReplaceAll(strconv.Itoa(i)+after, "{n}", strconv.Itoa(i)))
+		}
+	} else {
+		b.WriteString(strings.Repeat(t.Again, size/len(t.Again)+1))
+	}
+	b.WriteString(t.Tail)
+	return []byte(b.String())
+}
+
+// Linear fails the test if a reader takes more than linear work over one of the texts.
+func Linear(t *testing.T, name string, read func([]byte), texts ...Text) {
+	t.Helper()
+	for _, text := range texts {
+		if ratio := Ratio(read, text.Of); ratio > Most {
+			t.Errorf("%s over %s: four times the text is %.1f times the work", name, text.Name, ratio)
+		}
+	}
+}
+
+const (
+	// Most is between 4, which is linear, and 16, which is quadratic.
+	Most = 9
+	// leastWork is what can be compared: less than this is noise.
+	leastWork = 10 * time.Millisecond
+	base      = 16 << 10
+)
+
+// Ratio is how much more work four times the text is, at the size where that is least: regexp
+// changes to a slower matcher at a length between two sizes, once.
+func Ratio(read func([]byte), text func(size int) []byte) float64 {
+	ratio := from(base, read, text)
+	if ratio > Most {
+		ratio = min(ratio, from(4*base, read, text))
+	}
+	return ratio
+}
+
+// from compares a size with four times as much. The least of several attempts counts, since
+// garbage collection and page faults only ever add; the smaller size has two before the first comparison, so that
+// neither hides a growth.
+func from(size int, read func([]byte), text func(size int) []byte) float64 {
+	one, four := min(work(read, text(size)), work(read, text(size))), work(read, text(4*size))
+	for range 12 {
+		if four < leastWork || float64(four) <= Most*float64(one) {
+			break
+		}
+		one, four = min(one, work(read, text(size))), min(four, work(read, text(4*size)))
+	}
+	if four < leastWork {
+		return 0
+	}
+	return float64(four) / float64(max(one, time.Microsecond))
+}
+
+// work is the processor time that a reader takes.
+func work(read func([]byte), text []byte) time.Duration {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	begin := threadTime()
+	read(text)
+	return threadTime() - begin
+}
+
+func threadTime() time.Duration {
+	var now unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &now); err != nil {
+		panic(err) // every Linux has it
+	}
+	return time.Duration(now.Nano())
+}
