@@ -29,8 +29,9 @@ build:
 test:
 	$(GO) run ./internal/suite/run
 
-## test-all: nightly: every fault, seed and kill
+## test-all: nightly: every fault, seed and kill; as root on Debian it installs the programs that tests run
 test-all:
+	internal/suite/programs.sh
 	FIRSTLIGHT_TESTS=all $(GO) run ./internal/suite/run -timeout 120m -limit 6h
 
 ## profile: make test; writes the CPU time of each package to bin/profile.md

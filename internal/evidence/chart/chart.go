@@ -84,10 +84,15 @@ type Chart struct {
 	X, Y   Axis
 	Series []Series
 	Limits []Limit
+	// Network, if set, is drawn instead of axes and points. Its links have the colours of Series.
+	Network *Network
 }
 
 // Empty says that there is nothing to draw.
 func (c Chart) Empty() bool {
+	if c.Network != nil {
+		return !slices.ContainsFunc(c.Network.Groups, func(g []Link) bool { return len(g) > 0 })
+	}
 	return !slices.ContainsFunc(c.Series, func(s Series) bool { return len(finitePoints(s.Points)) > 0 })
 }
 

@@ -19,18 +19,25 @@ const Colours = 6
 // series.
 func (c Chart) SVG() template.HTML {
 	d := newDrawing(c)
-	if c.inRows() {
+	switch {
+	case c.Network != nil:
+		d.network()
+	case c.inRows():
 		d.rows()
-		return template.HTML(d.b.String()) //nolint:gosec // every text in it goes through esc
+	default:
+		d.points()
 	}
+	return template.HTML(d.b.String()) //nolint:gosec // every text in it goes through esc
+}
+
+func (d *drawing) points() {
 	d.open()
 	d.grid()
-	for i, s := range c.Series {
+	for i, s := range d.c.Series {
 		d.series(i%Colours, s)
 	}
 	d.limits()
 	d.b.WriteString("</svg>")
-	return template.HTML(d.b.String()) //nolint:gosec // every text in it goes through esc
 }
 
 type drawing struct {

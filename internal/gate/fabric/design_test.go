@@ -83,7 +83,12 @@ func TestCablesAgainstTheDesign(t *testing.T) {
 			a.b, a.bPort, b.b, b.bPort = b.b, b.bPort, a.b, a.bPort
 		}, verdict: check.Failed, suspect: "gpu-02/mlx5_1", message: `swapped cable: links gpu-02/mlx5_0 to leaf-0/port2, gpu-02/mlx5_1 to leaf-1/port2 are wired as gpu-02/mlx5_0 to leaf-1/port2, gpu-02/mlx5_1 to leaf-0/port2`},
 		"on the wrong rail": {spoil: func(s *subnet) { s.of("gpu-02 mlx5_1").b, s.of("gpu-02 mlx5_1").bPort = "leaf-0", 9 }, verdict: check.Failed, suspect: "gpu-02/mlx5_1", message: `gpu-02/mlx5_1 to leaf-1/port2 is wired as gpu-02/mlx5_1 to leaf-0/port9`},
-		"no design":         {design: func(*subnet) string { return "" }, verdict: check.Unobserved, suspect: "fabric.design", message: "cannot read the design"},
+		// Seen in NVIDIA/topograph pkg/ib/ib_test.go: "MF0;IB-ComputeLeaf-101:MQM8700/U1".
+		"a switch with a slash in its description": {design: func(s *subnet) string { return managed.Replace(s.ibnetdiscover()) }, spoil: func(s *subnet) {
+			s.of("gpu-02 mlx5_1").bPort = 9
+			s.instead["gpu-01 ibnetdiscover"] = text(managed.Replace(s.ibnetdiscover()))
+		}, verdict: check.Failed, suspect: "gpu-02/mlx5_1", message: `moved cable: link MF0;leaf-1:MQM9700/U1/port2 to gpu-02/mlx5_1 is wired as`},
+		"no design": {design: func(*subnet) string { return "" }, verdict: check.Unobserved, suspect: "fabric.design", message: "cannot read the design"},
 		"two adapters with one description": {spoil: func(s *subnet) {
 			s.instead["gpu-01 ibnetdiscover"] = text(strings.ReplaceAll(strings.ReplaceAll(s.ibnetdiscover(), "N-", "M-"), "gpu-02 mlx5_1", "gpu-02 mlx5_0"))
 		}, verdict: check.Unobserved, suspect: "fabric", message: "are both gpu-02/mlx5_0"},
@@ -145,6 +150,9 @@ func TestCablesAgainstTheDesign(t *testing.T) {
 		})
 	}
 }
+
+// managed gives a switch the description that a managed one has.
+var managed = strings.NewReplacer(`"leaf-1"`, `"MF0;leaf-1:MQM9700/U1"`)
 
 // twoPorts is ibnetdiscover's output with a second port of an adapter, which the gate does not judge.
 func twoPorts(s *subnet) string {

@@ -1,6 +1,7 @@
 package fabric
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -17,6 +18,8 @@ const (
 	remedyDesign = "plug the cables as designed, or correct the design (fabric.design of the site); then run again: firstlight accept --from fabric"
 	// designTarget is the target of the observation of the design.
 	designTarget = "site"
+	// switchKind is the Kind of a switch in ibnetdiscover's output.
+	switchKind = "Switch"
 )
 
 func wiring(out ssh.Output) (any, error) {
@@ -51,16 +54,42 @@ func (g *Gate) observeDesign(ctx context.Context, rec check.Recorder) error {
 
 // judgeDesign compares the cables with the site's design.
 func (g *Gate) judgeDesign(b *check.Builder, obs []check.Observation, names names) {
-	if g.site.Fabric.Design == "" {
+	c, ok := g.compareDesign(b, obs, names)
+	if !ok {
 		return
+	}
+	asDesigned := len(c.designed)
+	for _, d := range c.differences {
+		asDesigned -= len(d.Designed)
+		for _, suspect := range suspectsOf(d, c.switches) {
+			b.Fail(c.wired.ID, suspect, remedyDesign, "%s cable: %s", d.Kind, d)
+		}
+	}
+	b.Figure(check.Figure{Name: "cables as designed", Value: float64(asDesigned), Unit: "links", Limit: float64(len(c.designed)), Relation: "==", Source: "site fabric.design"})
+}
+
+// comparison of the cables with the design.
+type comparison struct {
+	designed, cables []cabling.Link
+	differences      []cabling.Difference
+	switches         map[string]bool // by name
+	// wired is the observation of the cables.
+	wired check.Observation
+}
+
+// compareDesign compares the cables with the site's design; false without a design, or with a finding if
+// something is missing.
+func (g *Gate) compareDesign(b *check.Builder, obs []check.Observation, names names) (comparison, bool) {
+	if g.site.Fabric.Design == "" {
+		return comparison{}, false
 	}
 	design, _, ok := check.RequireLast[[]infiniband.NetNode](b, obs, kindDesign, designTarget, "fabric.design", "correct the file that fabric.design of the site names (the output of ibnetdiscover on a fabric as designed), then run again: firstlight accept --from fabric")
 	if !ok {
-		return
+		return comparison{}, false
 	}
 	wired, o, ok := check.RequireLast[[]infiniband.NetNode](b, obs, kindNet, g.site.Reach.SSH.FabricHost, g.site.Reach.SSH.FabricHost, remedySSH)
 	if !ok {
-		return
+		return comparison{}, false
 	}
 	descriptions := map[string]string{} // of the design, by GUID: a host that is down may have lost its own
 	for _, n := range design {
@@ -69,21 +98,20 @@ func (g *Gate) judgeDesign(b *check.Builder, obs []check.Observation, names name
 	designed, err := g.linksOf(design, nil, names)
 	if err != nil {
 		b.Unobserved(o.ID, "fabric.design", remedyDesign, "the design is ambiguous: %v", err)
-		return
+		return comparison{}, false
 	}
 	cables, err := g.linksOf(wired, descriptions, names)
 	if err != nil {
 		b.Unobserved(o.ID, "fabric", "give each node a description of its own (the host name and the adapter, as rdma-ndd sets it), then run again: firstlight accept --from fabric", "%v", err)
-		return
+		return comparison{}, false
 	}
-	asDesigned := len(designed)
-	for _, d := range cabling.Compare(designed, cables) {
-		asDesigned -= len(d.Designed)
-		for _, suspect := range suspectsOf(d) {
-			b.Fail(o.ID, suspect, remedyDesign, "%s cable: %s", d.Kind, d)
+	switches := map[string]bool{}
+	for _, n := range slices.Concat(design, wired) {
+		if n.Kind == switchKind {
+			switches[cmp.Or(descriptions[n.ID], n.Name)] = true
 		}
 	}
-	b.Figure(check.Figure{Name: "cables as designed", Value: float64(asDesigned), Unit: "links", Limit: float64(len(designed)), Relation: "==", Source: "site fabric.design"})
+	return comparison{designed, cables, cabling.Compare(designed, cables), switches, o}, true
 }
 
 // linksOf are the links of nodes, each once, without those of nodes that are not compared.
@@ -103,7 +131,7 @@ func (g *Gate) linksOf(nodes []infiniband.NetNode, descriptions map[string]strin
 		}
 		for _, l := range n.Links {
 			e := cabling.End{Node: n.Name, Port: l.Port}
-			if n.Kind != "Switch" {
+			if n.Kind != switchKind {
 				e.Node = names.end("", n.Name, l.Port).name
 				if n.Ports == 1 {
 					e.Port = 0
@@ -133,19 +161,19 @@ func (g *Gate) notCompared(n infiniband.NetNode, names names) bool {
 	_, digits, _ := strings.Cut(n.ID, "-")
 	id, _ := guid("0x" + digits)
 	host, _, _ := strings.Cut(names.end("", n.Name, firstPort).name, "/")
-	return aggregation(n.Name) || names.allows(n.Name, id) || n.Kind != "Switch" && slices.Contains(g.site.Inventory.LeftOut, host)
+	return aggregation(n.Name) || names.allows(n.Name, id) || n.Kind != switchKind && slices.Contains(g.site.Inventory.LeftOut, host)
 }
 
 // suspectsOf are the hosts' ends of a difference's cables, or one end of each where both are
-// switches.
-func suspectsOf(d cabling.Difference) []string {
+// switches. The description of a switch may have a slash, as of an adapter ("MF0;leaf-1:MQM9700/U1").
+func suspectsOf(d cabling.Difference, switches map[string]bool) []string {
 	var out []string
 	links := d.Designed
 	if len(links) == 0 {
 		links = d.Wired
 	}
 	for _, l := range links {
-		a, b := endpoint{name: l.A.String(), adapter: strings.Contains(l.A.Node, "/")}, endpoint{name: l.B.String(), adapter: strings.Contains(l.B.Node, "/")}
+		a, b := endpoint{name: l.A.String(), adapter: !switches[l.A.Node]}, endpoint{name: l.B.String(), adapter: !switches[l.B.Node]}
 		out = append(out, cableOf(a, b).near.name)
 	}
 	return out
