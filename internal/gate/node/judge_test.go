@@ -139,6 +139,8 @@ func TestDefects(t *testing.T) {
 		"fatal Xid of NVLink 5":    {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 149, PCI: "0000:1e:00", Fatal: true}), "gpu-02/gpu3", "Xid 149 (reset)"},
 		"Xid of a halted PMU":      {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 62, PCI: "0000:1e:00"}), "gpu-02/gpu3", "Xid 62 (reset)"},
 		"Xid of no memory repair":  {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 157, PCI: "0000:1e:00"}), "gpu-02/gpu3", "Xid 157 (isolate)"},
+		"Xid for support alone":    {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 142, PCI: "0000:1e:00"}), "gpu-02/gpu3", "Xid 142 (isolate)"},
+		"Xid of no spare channel":  {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 161, PCI: "0000:1e:00"}), "gpu-02/gpu3", "Xid 161 (isolate)"},
 		"Xid of uncorrectable RAM": {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 172, PCI: "0000:1e:00"}), "gpu-02/gpu3", "Xid 172 (reset)"},
 		"Xid of no known GPU":      {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 79, PCI: "0009:1e:00"}), "gpu-02", "Xid 79"},
 		"recovery action":          {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 154, PCI: "0000:1e:00", Action: "GPU Reset Required"}), "gpu-02/gpu3", "Xid 154"},
@@ -330,6 +332,7 @@ func TestNotesDoNotFail(t *testing.T) {
 		{Kind: nvidia.KindXid, Code: 154, PCI: "0000:1e:00", Action: "None", Count: 1},
 		{Kind: nvidia.KindDriver, PCI: "0000:20:00", Text: "RmInitAdapter failed! (0x62:0x40:2168)", Count: 1},
 		{Kind: nvidia.KindXid, Code: 149, PCI: "0000:1e:00", Count: 1},
+		{Kind: nvidia.KindXid, Code: 160, PCI: "0000:1e:00", Count: 1}, // NVIDIA's catalog ignores it
 		// D.4 of NVIDIA's Fabric Manager guide: corrected ECC errors, replays, links shut down, and what "can be safely ignored".
 		{Kind: nvidia.KindSXid, Code: 11012, Device: "nvswitch1", PCI: "0000:05:00", Count: 1},
 		{Kind: nvidia.KindSXid, Code: 20001, Device: "nvswitch1", PCI: "0000:05:00", Count: 1},
