@@ -47,6 +47,9 @@ func TestDefects(t *testing.T) {
 	event := func(e nvidia.XidEvent) func([]*hostSeen) {
 		return func(h []*hostSeen) { e.Count = 1; h[1].Kernel.Events = []nvidia.XidEvent{e} }
 	}
+	hardware := func(e nvidia.XidEvent) func([]*hostSeen) {
+		return func(h []*hostSeen) { e.Count = 2; h[1].Kernel.Hardware = []nvidia.XidEvent{e} }
+	}
 	tests := map[string]struct {
 		change  func([]*hostSeen)
 		suspect string
@@ -133,17 +136,22 @@ func TestDefects(t *testing.T) {
 			h[1].Diag.Diag.Tests = append(h[1].Diag.Diag.Tests, nvidia.DiagTest{Name: "memtest", Status: nvidia.DiagFail, Results: []nvidia.DiagResult{
 				{Status: nvidia.DiagFail, Warnings: []nvidia.DiagWarning{{Text: "GPU 4 had memory errors"}}}}})
 		}, "gpu-02/gpu4", "memtest: Fail"},
-		"Xid to reboot":            {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 79, PCI: "0000:1e:00"}), "gpu-02/gpu3", "Xid 79 (reboot)"},
-		"Xid to reset":             {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 48, PCI: "0000:1e:00"}), "gpu-02/gpu3", "Xid 48 (reset)"},
-		"Xid to isolate":           {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 54, PCI: "0000:1e:00"}), "gpu-02/gpu3", "Xid 54 (isolate)"},
-		"fatal Xid of NVLink 5":    {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 149, PCI: "0000:1e:00", Fatal: true}), "gpu-02/gpu3", "Xid 149 (reset)"},
-		"Xid of a halted PMU":      {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 62, PCI: "0000:1e:00"}), "gpu-02/gpu3", "Xid 62 (reset)"},
-		"Xid of no memory repair":  {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 157, PCI: "0000:1e:00"}), "gpu-02/gpu3", "Xid 157 (isolate)"},
-		"Xid for support alone":    {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 142, PCI: "0000:1e:00"}), "gpu-02/gpu3", "Xid 142 (isolate)"},
-		"Xid of no spare channel":  {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 161, PCI: "0000:1e:00"}), "gpu-02/gpu3", "Xid 161 (isolate)"},
-		"Xid of uncorrectable RAM": {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 172, PCI: "0000:1e:00"}), "gpu-02/gpu3", "Xid 172 (reset)"},
-		"Xid of no known GPU":      {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 79, PCI: "0009:1e:00"}), "gpu-02", "Xid 79"},
-		"recovery action":          {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 154, PCI: "0000:1e:00", Action: "GPU Reset Required"}), "gpu-02/gpu3", "Xid 154"},
+		"Xid to reboot":               {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 79, PCI: "0000:1e:00"}), "gpu-02/gpu3", "Xid 79 (reboot)"},
+		"Xid to reset":                {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 48, PCI: "0000:1e:00"}), "gpu-02/gpu3", "Xid 48 (reset)"},
+		"Xid to isolate":              {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 54, PCI: "0000:1e:00"}), "gpu-02/gpu3", "Xid 54 (isolate)"},
+		"fatal Xid of NVLink 5":       {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 149, PCI: "0000:1e:00", Fatal: true}), "gpu-02/gpu3", "Xid 149 (reset)"},
+		"Xid of a halted PMU":         {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 62, PCI: "0000:1e:00"}), "gpu-02/gpu3", "Xid 62 (reset)"},
+		"Xid of no memory repair":     {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 157, PCI: "0000:1e:00"}), "gpu-02/gpu3", "Xid 157 (isolate)"},
+		"Xid for support alone":       {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 142, PCI: "0000:1e:00"}), "gpu-02/gpu3", "Xid 142 (isolate)"},
+		"Xid of no spare channel":     {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 161, PCI: "0000:1e:00"}), "gpu-02/gpu3", "Xid 161 (isolate)"},
+		"Xid of uncorrectable RAM":    {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 172, PCI: "0000:1e:00"}), "gpu-02/gpu3", "Xid 172 (reset)"},
+		"Xid of no known GPU":         {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 79, PCI: "0009:1e:00"}), "gpu-02", "Xid 79"},
+		"recovery action":             {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 154, PCI: "0000:1e:00", Action: "GPU Reset Required"}), "gpu-02/gpu3", "Xid 154"},
+		"uncorrected error of a DIMM": {hardware(nvidia.XidEvent{Kind: nvidia.KindMemory, Device: "MC3", Fatal: true, Text: "EDAC MC3: 1 UE"}), "gpu-02", "memory error, 2 times, of the host: EDAC MC3: 1 UE"},
+		"uncorrected machine check":   {hardware(nvidia.XidEvent{Kind: nvidia.KindProcessor, Fatal: true}), "gpu-02", "processor error"},
+		"fatal PCIe error of a GPU":   {hardware(nvidia.XidEvent{Kind: nvidia.KindPCIe, PCI: "0000:1e:00", Fatal: true}), "gpu-02/gpu3", "PCIe error"},
+		"adapter without firmware":    {hardware(nvidia.XidEvent{Kind: nvidia.KindAdapter, PCI: "0000:41:00", Fatal: true}), "gpu-02", "adapter error"},
+		"lost drive":                  {hardware(nvidia.XidEvent{Kind: nvidia.KindDrive, Device: "nvme0", Fatal: true}), "gpu-02", "drive error"},
 		"unhealthy NVLink fabric": {on(2, func(g *nvidia.GPU) {
 			g.FabricHealth = map[string]string{"summary": "Unhealthy", "bandwidth": "Degraded", "route_unhealthy": "True", "route_recovery_in_progress": "False", "incorrect_configuration": "None", "partition_assigned": "True"}
 		}), "gpu-02/gpu2", "bandwidth Degraded, route_unhealthy True, summary Unhealthy"},
@@ -339,6 +347,7 @@ func TestNotesDoNotFail(t *testing.T) {
 		{Kind: nvidia.KindSXid, Code: 20012, Device: "nvswitch1", PCI: "0000:05:00", Count: 1},
 		{Kind: nvidia.KindSXid, Code: 22013, Device: "nvswitch1", PCI: "0000:05:00", Count: 1},
 	}
+	hosts[2].Kernel.Hardware = []nvidia.XidEvent{{Kind: nvidia.KindMemory, Device: "MC1", Count: 3}, {Kind: nvidia.KindKernel, Count: 1}}
 	hosts[1].gpu(0, func(g *nvidia.GPU) { g.ClockReasons["sw_power_cap"] = true }) // legal at full power
 	hosts[1].After.Log.GPUs[0].ClockCountersUS["sw_power_cap"] = 1 << 40
 	j := judge(t, hosts)
@@ -349,7 +358,7 @@ func TestNotesDoNotFail(t *testing.T) {
 	for _, f := range j.Findings {
 		got = append(got, f.Suspect)
 	}
-	if diff := cmp.Diff([]string{"gpu-02/gpu3", "gpu-02/gpu4", "gpu-02/gpu5", "gpu-02/nvswitch1"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"gpu-02/gpu3", "gpu-02/gpu4", "gpu-02/gpu5", "gpu-02/nvswitch1", "gpu-03"}, got); diff != "" {
 		t.Error(diff)
 	}
 }
