@@ -11,6 +11,7 @@ var hardwareRemedies = map[string]string{
 	nvidia.KindProcessor: "drain the node, find the part in the BMC's log and replace it",
 	nvidia.KindPCIe:      "drain the node, reseat the device and its riser or cable; if it recurs, replace the device",
 	nvidia.KindAdapter:   "drain the node, power-cycle it and update the firmware of the adapter; if it recurs, replace the adapter",
+	nvidia.KindDriver:    "drain the node and reset its GPUs (nvidia-smi --gpu-reset), or reboot it",
 	nvidia.KindDrive:     "drain the node, replace the drive and check its file systems",
 }
 

@@ -151,6 +151,7 @@ func TestDefects(t *testing.T) {
 		"uncorrected machine check":   {hardware(nvidia.XidEvent{Kind: nvidia.KindProcessor, Fatal: true}), "gpu-02", "processor error"},
 		"fatal PCIe error of a GPU":   {hardware(nvidia.XidEvent{Kind: nvidia.KindPCIe, PCI: "0000:1e:00", Fatal: true}), "gpu-02/gpu3", "PCIe error"},
 		"adapter without firmware":    {hardware(nvidia.XidEvent{Kind: nvidia.KindAdapter, PCI: "0000:41:00", Fatal: true}), "gpu-02", "adapter error"},
+		"GPU that needs a reset":      {hardware(nvidia.XidEvent{Kind: nvidia.KindDriver, Fatal: true, Text: "Reset required"}), "gpu-02", "driver error, 2 times, of the host: Reset required"},
 		"lost drive":                  {hardware(nvidia.XidEvent{Kind: nvidia.KindDrive, Device: "nvme0", Fatal: true}), "gpu-02", "drive error"},
 		"unhealthy NVLink fabric": {on(2, func(g *nvidia.GPU) {
 			g.FabricHealth = map[string]string{"summary": "Unhealthy", "bandwidth": "Degraded", "route_unhealthy": "True", "route_recovery_in_progress": "False", "incorrect_configuration": "None", "partition_assigned": "True"}

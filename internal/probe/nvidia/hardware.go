@@ -33,7 +33,9 @@ const localDisk = `((?:nvme|md|dm-)\w+|sd[a-z]+\d+)`
 // arch/x86/kernel/cpu/mce/core.c, drivers/edac/mce_amd.c, drivers/pci/pcie/aer.c and dpc.c,
 // drivers/net/ethernet/mellanox/mlx5/core/health.c and cmd.c, drivers/infiniband/hw/efa/efa_com.c,
 // drivers/nvme/host/pci.c, block/blk-core.c, drivers/md/raid1.c, fs/ext4/super.c, fs/xfs/xfs_fsops.c,
-// kernel/watchdog.c, kernel/hung_task.c. Of the adapters, NVIDIA/NVSentinel (syslog-health-monitor, pkg/nicdriver) says which are fatal. The first that fits counts.
+// kernel/watchdog.c, kernel/hung_task.c. Of the adapters, NVIDIA/NVSentinel (syslog-health-monitor, pkg/nicdriver)
+// says which are fatal. The driver of GPUs prints no Xid where it refuses a GPU that needs a reset (scitix/sichek
+// issue 51). The first that fits counts.
 var hardwareLines = []hardwareLine{
 	{KindMemory, true, "EDAC MC", regexp.MustCompile(`EDAC (MC\d+): \d+ UE `)},
 	{KindMemory, false, "EDAC MC", regexp.MustCompile(`EDAC (MC\d+): \d+ CE `)},
@@ -55,6 +57,8 @@ var hardwareLines = []hardwareLine{
 	{KindDrive, true, "Disk failure on ", regexp.MustCompile(`md/raid\w*:\w+: Disk failure on (nvme\w+|sd\w+)`)},
 	{KindDrive, true, "EXT4-fs (", regexp.MustCompile(`EXT4-fs \(` + localDisk + `\): Remounting filesystem read-only`)},
 	{KindDrive, true, "XFS (", regexp.MustCompile(`XFS \(` + localDisk + `\): .*(?:Shutting down filesystem|Filesystem has been shut down)`)},
+	{KindDriver, true, "[NV_ERR_RESET_REQUIRED]", regexp.MustCompile(`NVRM: .*\[NV_ERR_RESET_REQUIRED\].*`)},
+	{KindDriver, true, "GPU marked for reset", regexp.MustCompile(`NVRM: .*GPU marked for reset.*`)},
 	{KindKernel, false, "lockup - CPU#", regexp.MustCompile(`BUG: soft lockup - CPU#\d+ stuck`)},
 	{KindKernel, false, "hard LOCKUP", regexp.MustCompile(`Watchdog detected hard LOCKUP`)},
 	{KindKernel, false, " blocked for more than ", regexp.MustCompile(`INFO: task \S+ blocked for more than \d+ seconds`)},

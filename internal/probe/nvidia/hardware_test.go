@@ -89,6 +89,13 @@ func TestParseHardware(t *testing.T) {
 				{Kind: nvidia.KindDrive, Device: "sdb1", Fatal: true, Text: "md/raid1:md0: Disk failure on sdb1, disabling device."},
 			},
 		},
+		// scitix/sichek issue 51 (H200), NVIDIA/open-gpu-kernel-modules issue 1045
+		"GPUs that need a reset": {
+			"[Sun Jan 11 09:52:01 2026] NVRM: rpcRmApiAlloc_GSP: GspRmAlloc failed: hClient=0xc1d1a616; hParent=0x5c000054; hObject=0x5c00005b; hClass=0x0000c86f; paramsSize=0x00000170; paramsStatus=0x00000062; status=0x00000062\n" +
+				"[Sun Jan 11 09:52:01 2026] NVRM: nvAssertOkFailedNoLog: Assertion failed: Reset required [NV_ERR_RESET_REQUIRED] (0x00000062) returned from status @ kernel_channel.c:2874\n" +
+				"Jun 12 16:31:50 fedora-box kernel: NVRM: GPU0 nvCheckFailedNoLog: Check failed: (status == NV_OK) || (status == NV_ERR_GPU_IN_FULLCHIP_RESET) @ gpu_user_shared_data.c:503\n",
+			[]nvidia.XidEvent{{Kind: nvidia.KindDriver, Fatal: true, Text: "NVRM: nvAssertOkFailedNoLog: Assertion failed: Reset required [NV_ERR_RESET_REQUIRED] (0x00000062) returned from status @ kernel_channel.c:2874"}},
+		},
 		"lockups": {
 			"[10.0] watchdog: BUG: soft lockup - CPU#5 stuck for 22s! [kworker/5:1:123]\n[11.0] INFO: task nvidia-smi:4711 blocked for more than 120 seconds.\n",
 			[]nvidia.XidEvent{{Kind: nvidia.KindKernel, Text: "BUG: soft lockup - CPU#5 stuck for 22s! [kworker/5:1:123]"}}, // twice
