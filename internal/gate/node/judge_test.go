@@ -248,6 +248,69 @@ func TestUnknownDiagnostic(t *testing.T) {
 	}
 }
 
+// Tests that did not run on healthy GPUs: NVIDIA/DCGM issues 272 (H100, DCGM 4.4 and 4.5.0), 253 (B200, L40S) and 254.
+func TestDiagnosticDidNotRun(t *testing.T) {
+	t.Parallel()
+	busy := nvidia.DiagWarning{Text: "The memory copy utilization for the GPU: 2 is greater than 10%. This may affect the results of the nvbandwidth test.", Severity: nvidia.SeverityIsolate}
+	child := nvidia.DiagWarning{Text: "There was an internal error during the test: 'A child process (152) exited with non-zero status 1' Check DCGM and system logs for errors. Reset GPU. Restart DCGM. Rerun diagnostics."}
+	output := nvidia.DiagWarning{Text: "There was an internal error during the test: 'Output of child process (11167) couldn't be parsed: '* Line 1, Column 1\n  Syntax error: value, object or array expected.\n'' Check DCGM and system logs for errors."}
+	other := nvidia.DiagWarning{Text: "There was an internal error during the test: 'Unable to generate the CUDA contexts' Check DCGM and system logs for errors."}
+	faulty := nvidia.DiagWarning{Text: "GPU 2 had memory errors"}
+	tests := map[string]struct {
+		test              string
+		warnings, summary []nvidia.DiagWarning
+		required          bool
+		want              check.Verdict
+		suspect           string
+	}{
+		"GPUs in use":                     {"nvbandwidth", []nvidia.DiagWarning{busy}, nil, false, check.Passed, "gpu-02"},
+		"GPUs in use, required":           {"nvbandwidth", []nvidia.DiagWarning{busy}, nil, true, check.Unobserved, "gpu-02"},
+		"GPUs in use and an error":        {"nvbandwidth", []nvidia.DiagWarning{busy, faulty}, nil, false, check.Failed, "gpu-02/gpu2"},
+		"an error":                        {"nvbandwidth", []nvidia.DiagWarning{faulty}, nil, false, check.Failed, "gpu-02/gpu2"},
+		"no message":                      {"nvbandwidth", nil, nil, false, check.Failed, "gpu-02/gpu2"},
+		"no output":                       {"pcie", nil, []nvidia.DiagWarning{child, output}, true, check.Unobserved, "gpu-02"},
+		"no output, of a GPU":             {"pcie", []nvidia.DiagWarning{output}, nil, true, check.Unobserved, "gpu-02"},
+		"no output, and an error":         {"pcie", []nvidia.DiagWarning{faulty}, []nvidia.DiagWarning{output}, true, check.Failed, "gpu-02/gpu2"},
+		"no output of another test":       {"memtest", nil, []nvidia.DiagWarning{child}, false, check.Failed, "gpu-02"},
+		"an internal error of other kind": {"pcie", nil, []nvidia.DiagWarning{other}, true, check.Failed, "gpu-02"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := testProfile(t)
+			p.Node.RequiredDiagnostics = map[string][]string{"4": {tt.test}}
+			if !tt.required {
+				p.Node.RequiredDiagnostics["4"] = []string{"memory"}
+			}
+			hosts := healthy(t, 3)
+			for i, h := range hosts {
+				test := nvidia.DiagTest{Name: tt.test, Status: nvidia.DiagPass}
+				for gpu := range gpusPerNode {
+					r := nvidia.DiagResult{Group: nvidia.DiagGroupGPU, ID: &gpu, Status: nvidia.DiagPass}
+					if i == 1 {
+						test.Status, test.Warnings = nvidia.DiagFail, tt.summary
+						if len(tt.summary) == 0 {
+							r.Status = nvidia.DiagFail
+						}
+						if gpu == 2 && len(tt.warnings) > 0 {
+							r.Status, r.Warnings = nvidia.DiagFail, tt.warnings
+						}
+					}
+					test.Results = append(test.Results, r)
+				}
+				h.Diag.Diag.Tests = append(slices.DeleteFunc(h.Diag.Diag.Tests, func(d nvidia.DiagTest) bool { return d.Name == tt.test }), test)
+			}
+			hosts[1].Diag.Outcome = nvidia.DiagTestFailed
+			j := node.New(testSite(3), p, node.Deps{}).Judge(observations(t, hosts))
+			if j.Verdict != tt.want || !slices.ContainsFunc(j.Findings, func(f check.Finding) bool {
+				return f.Suspect == tt.suspect && strings.Contains(f.Message, "diagnostic "+tt.test)
+			}) {
+				t.Errorf("%s: %+v", j.Verdict, j.Findings)
+			}
+		})
+	}
+}
+
 // A newer driver's element of the fabric's health is in the report, and fails nothing without a bad word.
 func TestUnknownFabricHealth(t *testing.T) {
 	t.Parallel()
