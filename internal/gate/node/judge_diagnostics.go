@@ -19,6 +19,21 @@ type complaint struct {
 	severity int
 }
 
+// Messages of tests that did not run, of GPUs that are healthy.
+var (
+	// busyCopy: the driver still counts the copies of the test before nvbandwidth, with DCGM before 4.5.1 (its release
+	// notes; NVIDIA/DCGM issue 272).
+	busyCopy = regexp.MustCompile(`memory copy utili\w+ for the GPU: \d+ is greater than`)
+	// noOutput: the helper of the test pcie was not started, or printed an error of libnuma, in jobs that have some of the
+	// processors, and with the packages of one CUDA of two (NVIDIA/DCGM issues 253 and 254).
+	noOutput = regexp.MustCompile(`internal error during the test: '(?:Output of child process|A child process) \(\d+\)`)
+)
+
+const (
+	remedyBusyCopy = "not a failure of the GPU: update DCGM to 4.5.1 or later, or run dcgmi diag -r nvbandwidth on its own"
+	remedyNoOutput = "read the log of dcgmi diag (/var/log/nvidia-dcgm/nvvs.log): run it with all processors of the node, and with DCGM's packages for the CUDA of the driver"
+)
+
 var namesGPU = regexp.MustCompile(`\bGPU (\d{1,3})\b`)
 
 // complaints collects the messages by suspect.
@@ -34,6 +49,9 @@ func (g *Gate) judgeTests(b *check.Builder, h *host, at slots, required []string
 	c := complaints{bad: map[string]*complaint{}, skipped: map[string][]string{}}
 	for _, t := range h.diag.fig.Diag.Tests {
 		need := slices.ContainsFunc(required, t.Is)
+		if didNotRun(b, h, t, need) {
+			continue
+		}
 		for _, r := range t.Results {
 			if r.Status == nvidia.DiagPass {
 				passedWithError(b, h, suspectOf(h, at, r), t, r, need)
@@ -77,6 +95,41 @@ func passedWithError(b *check.Builder, h *host, suspect string, t nvidia.DiagTes
 		report = b.Unobserved
 	}
 	report(h.diag.obs.ID, suspect, remedyOf(severityOf(r)), "passed, but recorded an error: %s", complain(t, r))
+}
+
+// didNotRun reports a test that has failed and only says that it did not run.
+func didNotRun(b *check.Builder, h *host, t nvidia.DiagTest, required bool) bool {
+	switch text := onlySays(t, busyCopy); {
+	case text != "" && !required:
+		b.Note(h.diag.obs.ID, h.name, remedyBusyCopy, "diagnostic %s did not run: %s", t.Name, text)
+		return true
+	case text != "":
+		b.Unobserved(h.diag.obs.ID, h.name, remedyBusyCopy, "diagnostic %s did not run: %s", t.Name, text)
+		return true
+	}
+	text := onlySays(t, noOutput)
+	if text == "" || !required {
+		return false
+	}
+	b.Unobserved(h.diag.obs.ID, h.name, remedyNoOutput, "diagnostic %s did not run: %s", t.Name, text)
+	return true
+}
+
+// onlySays is the first message of a test, if all of them are of one form; else empty. A message may be of one GPU, and
+// the status of all.
+func onlySays(t nvidia.DiagTest, form *regexp.Regexp) string {
+	warnings := slices.Clone(t.Warnings)
+	for _, r := range t.Results {
+		warnings = append(warnings, r.Warnings...)
+	}
+	text := ""
+	for _, w := range warnings {
+		if !form.MatchString(w.Text) {
+			return ""
+		}
+		text = cmp.Or(text, strings.TrimSpace(w.Text))
+	}
+	return text
 }
 
 // ofSummary are the warnings of a summary that no result has.

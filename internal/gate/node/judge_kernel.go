@@ -19,6 +19,9 @@ const (
 
 const remedyKernelRing = "give the node a larger kernel log (log_buf_len), find out what fills it or who clears it, or watch more often (--every)"
 
+// clean ends the remedies of errors that stay in the kernel log.
+const clean = "; reboot afterwards, so that the kernel log begins clean"
+
 const remedySwitch = "drain the node, reset all GPUs and switches of it together or power-cycle it; if it recurs, replace the board"
 
 // judgeKernel classifies the driver's errors in the kernel log.
@@ -45,6 +48,9 @@ func (g *Gate) judgeKernel(b *check.Builder, h *host, at slots) {
 			g.judgeXID(b, h, at, e)
 		}
 	}
+	for _, e := range log.Hardware {
+		judgeHardware(b, h, at, e)
+	}
 }
 
 // judgeKernelRound is the log with the errors of earlier rounds of a watch. The ring buffer of a node in
@@ -68,7 +74,6 @@ func judgeKernelRound(b *check.Builder, h *host) nvidia.XidLog {
 }
 
 func (g *Gate) judgeXID(b *check.Builder, h *host, at slots, e nvidia.XidEvent) {
-	const clean = "; reboot afterwards, so that the kernel log begins clean"
 	class := g.class(e.Code)
 	if e.Fatal && (class == classMonitor || class == classIgnore) {
 		class = classReset // the code has errors of both kinds, and the line says which

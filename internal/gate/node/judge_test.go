@@ -47,6 +47,9 @@ func TestDefects(t *testing.T) {
 	event := func(e nvidia.XidEvent) func([]*hostSeen) {
 		return func(h []*hostSeen) { e.Count = 1; h[1].Kernel.Events = []nvidia.XidEvent{e} }
 	}
+	hardware := func(e nvidia.XidEvent) func([]*hostSeen) {
+		return func(h []*hostSeen) { e.Count = 2; h[1].Kernel.Hardware = []nvidia.XidEvent{e} }
+	}
 	tests := map[string]struct {
 		change  func([]*hostSeen)
 		suspect string
@@ -133,15 +136,23 @@ func TestDefects(t *testing.T) {
 			h[1].Diag.Diag.Tests = append(h[1].Diag.Diag.Tests, nvidia.DiagTest{Name: "memtest", Status: nvidia.DiagFail, Results: []nvidia.DiagResult{
 				{Status: nvidia.DiagFail, Warnings: []nvidia.DiagWarning{{Text: "GPU 4 had memory errors"}}}}})
 		}, "gpu-02/gpu4", "memtest: Fail"},
-		"Xid to reboot":            {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 79, PCI: "0000:1e:00"}), "gpu-02/gpu3", "Xid 79 (reboot)"},
-		"Xid to reset":             {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 48, PCI: "0000:1e:00"}), "gpu-02/gpu3", "Xid 48 (reset)"},
-		"Xid to isolate":           {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 54, PCI: "0000:1e:00"}), "gpu-02/gpu3", "Xid 54 (isolate)"},
-		"fatal Xid of NVLink 5":    {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 149, PCI: "0000:1e:00", Fatal: true}), "gpu-02/gpu3", "Xid 149 (reset)"},
-		"Xid of a halted PMU":      {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 62, PCI: "0000:1e:00"}), "gpu-02/gpu3", "Xid 62 (reset)"},
-		"Xid of no memory repair":  {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 157, PCI: "0000:1e:00"}), "gpu-02/gpu3", "Xid 157 (isolate)"},
-		"Xid of uncorrectable RAM": {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 172, PCI: "0000:1e:00"}), "gpu-02/gpu3", "Xid 172 (reset)"},
-		"Xid of no known GPU":      {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 79, PCI: "0009:1e:00"}), "gpu-02", "Xid 79"},
-		"recovery action":          {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 154, PCI: "0000:1e:00", Action: "GPU Reset Required"}), "gpu-02/gpu3", "Xid 154"},
+		"Xid to reboot":               {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 79, PCI: "0000:1e:00"}), "gpu-02/gpu3", "Xid 79 (reboot)"},
+		"Xid to reset":                {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 48, PCI: "0000:1e:00"}), "gpu-02/gpu3", "Xid 48 (reset)"},
+		"Xid to isolate":              {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 54, PCI: "0000:1e:00"}), "gpu-02/gpu3", "Xid 54 (isolate)"},
+		"fatal Xid of NVLink 5":       {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 149, PCI: "0000:1e:00", Fatal: true}), "gpu-02/gpu3", "Xid 149 (reset)"},
+		"Xid of a halted PMU":         {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 62, PCI: "0000:1e:00"}), "gpu-02/gpu3", "Xid 62 (reset)"},
+		"Xid of no memory repair":     {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 157, PCI: "0000:1e:00"}), "gpu-02/gpu3", "Xid 157 (isolate)"},
+		"Xid for support alone":       {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 142, PCI: "0000:1e:00"}), "gpu-02/gpu3", "Xid 142 (isolate)"},
+		"Xid of no spare channel":     {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 161, PCI: "0000:1e:00"}), "gpu-02/gpu3", "Xid 161 (isolate)"},
+		"Xid of uncorrectable RAM":    {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 172, PCI: "0000:1e:00"}), "gpu-02/gpu3", "Xid 172 (reset)"},
+		"Xid of no known GPU":         {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 79, PCI: "0009:1e:00"}), "gpu-02", "Xid 79"},
+		"recovery action":             {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 154, PCI: "0000:1e:00", Action: "GPU Reset Required"}), "gpu-02/gpu3", "Xid 154"},
+		"uncorrected error of a DIMM": {hardware(nvidia.XidEvent{Kind: nvidia.KindMemory, Device: "MC3", Fatal: true, Text: "EDAC MC3: 1 UE"}), "gpu-02", "memory error, 2 times, of the host: EDAC MC3: 1 UE"},
+		"uncorrected machine check":   {hardware(nvidia.XidEvent{Kind: nvidia.KindProcessor, Fatal: true}), "gpu-02", "processor error"},
+		"fatal PCIe error of a GPU":   {hardware(nvidia.XidEvent{Kind: nvidia.KindPCIe, PCI: "0000:1e:00", Fatal: true}), "gpu-02/gpu3", "PCIe error"},
+		"adapter without firmware":    {hardware(nvidia.XidEvent{Kind: nvidia.KindAdapter, PCI: "0000:41:00", Fatal: true}), "gpu-02", "adapter error"},
+		"GPU that needs a reset":      {hardware(nvidia.XidEvent{Kind: nvidia.KindDriver, Fatal: true, Text: "Reset required"}), "gpu-02", "driver error, 2 times, of the host: Reset required"},
+		"lost drive":                  {hardware(nvidia.XidEvent{Kind: nvidia.KindDrive, Device: "nvme0", Fatal: true}), "gpu-02", "drive error"},
 		"unhealthy NVLink fabric": {on(2, func(g *nvidia.GPU) {
 			g.FabricHealth = map[string]string{"summary": "Unhealthy", "bandwidth": "Degraded", "route_unhealthy": "True", "route_recovery_in_progress": "False", "incorrect_configuration": "None", "partition_assigned": "True"}
 		}), "gpu-02/gpu2", "bandwidth Degraded, route_unhealthy True, summary Unhealthy"},
@@ -234,6 +245,69 @@ func TestUnknownDiagnostic(t *testing.T) {
 	})
 	if j.Verdict != check.Passed || i < 0 {
 		t.Errorf("%s: %+v", j.Verdict, j.Findings)
+	}
+}
+
+// Tests that did not run on healthy GPUs: NVIDIA/DCGM issues 272 (H100, DCGM 4.4 and 4.5.0), 253 (B200, L40S) and 254.
+func TestDiagnosticDidNotRun(t *testing.T) {
+	t.Parallel()
+	busy := nvidia.DiagWarning{Text: "The memory copy utilization for the GPU: 2 is greater than 10%. This may affect the results of the nvbandwidth test.", Severity: nvidia.SeverityIsolate}
+	child := nvidia.DiagWarning{Text: "There was an internal error during the test: 'A child process (152) exited with non-zero status 1' Check DCGM and system logs for errors. Reset GPU. Restart DCGM. Rerun diagnostics."}
+	output := nvidia.DiagWarning{Text: "There was an internal error during the test: 'Output of child process (11167) couldn't be parsed: '* Line 1, Column 1\n  Syntax error: value, object or array expected.\n'' Check DCGM and system logs for errors."}
+	other := nvidia.DiagWarning{Text: "There was an internal error during the test: 'Unable to generate the CUDA contexts' Check DCGM and system logs for errors."}
+	faulty := nvidia.DiagWarning{Text: "GPU 2 had memory errors"}
+	tests := map[string]struct {
+		test              string
+		warnings, summary []nvidia.DiagWarning
+		required          bool
+		want              check.Verdict
+		suspect           string
+	}{
+		"GPUs in use":                     {"nvbandwidth", []nvidia.DiagWarning{busy}, nil, false, check.Passed, "gpu-02"},
+		"GPUs in use, required":           {"nvbandwidth", []nvidia.DiagWarning{busy}, nil, true, check.Unobserved, "gpu-02"},
+		"GPUs in use and an error":        {"nvbandwidth", []nvidia.DiagWarning{busy, faulty}, nil, false, check.Failed, "gpu-02/gpu2"},
+		"an error":                        {"nvbandwidth", []nvidia.DiagWarning{faulty}, nil, false, check.Failed, "gpu-02/gpu2"},
+		"no message":                      {"nvbandwidth", nil, nil, false, check.Failed, "gpu-02/gpu2"},
+		"no output":                       {"pcie", nil, []nvidia.DiagWarning{child, output}, true, check.Unobserved, "gpu-02"},
+		"no output, of a GPU":             {"pcie", []nvidia.DiagWarning{output}, nil, true, check.Unobserved, "gpu-02"},
+		"no output, and an error":         {"pcie", []nvidia.DiagWarning{faulty}, []nvidia.DiagWarning{output}, true, check.Failed, "gpu-02/gpu2"},
+		"no output of another test":       {"memtest", nil, []nvidia.DiagWarning{child}, false, check.Failed, "gpu-02"},
+		"an internal error of other kind": {"pcie", nil, []nvidia.DiagWarning{other}, true, check.Failed, "gpu-02"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := testProfile(t)
+			p.Node.RequiredDiagnostics = map[string][]string{"4": {tt.test}}
+			if !tt.required {
+				p.Node.RequiredDiagnostics["4"] = []string{"memory"}
+			}
+			hosts := healthy(t, 3)
+			for i, h := range hosts {
+				test := nvidia.DiagTest{Name: tt.test, Status: nvidia.DiagPass}
+				for gpu := range gpusPerNode {
+					r := nvidia.DiagResult{Group: nvidia.DiagGroupGPU, ID: &gpu, Status: nvidia.DiagPass}
+					if i == 1 {
+						test.Status, test.Warnings = nvidia.DiagFail, tt.summary
+						if len(tt.summary) == 0 {
+							r.Status = nvidia.DiagFail
+						}
+						if gpu == 2 && len(tt.warnings) > 0 {
+							r.Status, r.Warnings = nvidia.DiagFail, tt.warnings
+						}
+					}
+					test.Results = append(test.Results, r)
+				}
+				h.Diag.Diag.Tests = append(slices.DeleteFunc(h.Diag.Diag.Tests, func(d nvidia.DiagTest) bool { return d.Name == tt.test }), test)
+			}
+			hosts[1].Diag.Outcome = nvidia.DiagTestFailed
+			j := node.New(testSite(3), p, node.Deps{}).Judge(observations(t, hosts))
+			if j.Verdict != tt.want || !slices.ContainsFunc(j.Findings, func(f check.Finding) bool {
+				return f.Suspect == tt.suspect && strings.Contains(f.Message, "diagnostic "+tt.test)
+			}) {
+				t.Errorf("%s: %+v", j.Verdict, j.Findings)
+			}
+		})
 	}
 }
 
@@ -330,12 +404,14 @@ func TestNotesDoNotFail(t *testing.T) {
 		{Kind: nvidia.KindXid, Code: 154, PCI: "0000:1e:00", Action: "None", Count: 1},
 		{Kind: nvidia.KindDriver, PCI: "0000:20:00", Text: "RmInitAdapter failed! (0x62:0x40:2168)", Count: 1},
 		{Kind: nvidia.KindXid, Code: 149, PCI: "0000:1e:00", Count: 1},
+		{Kind: nvidia.KindXid, Code: 160, PCI: "0000:1e:00", Count: 1}, // NVIDIA's catalog ignores it
 		// D.4 of NVIDIA's Fabric Manager guide: corrected ECC errors, replays, links shut down, and what "can be safely ignored".
 		{Kind: nvidia.KindSXid, Code: 11012, Device: "nvswitch1", PCI: "0000:05:00", Count: 1},
 		{Kind: nvidia.KindSXid, Code: 20001, Device: "nvswitch1", PCI: "0000:05:00", Count: 1},
 		{Kind: nvidia.KindSXid, Code: 20012, Device: "nvswitch1", PCI: "0000:05:00", Count: 1},
 		{Kind: nvidia.KindSXid, Code: 22013, Device: "nvswitch1", PCI: "0000:05:00", Count: 1},
 	}
+	hosts[2].Kernel.Hardware = []nvidia.XidEvent{{Kind: nvidia.KindMemory, Device: "MC1", Count: 3}, {Kind: nvidia.KindKernel, Count: 1}}
 	hosts[1].gpu(0, func(g *nvidia.GPU) { g.ClockReasons["sw_power_cap"] = true }) // legal at full power
 	hosts[1].After.Log.GPUs[0].ClockCountersUS["sw_power_cap"] = 1 << 40
 	j := judge(t, hosts)
@@ -346,7 +422,7 @@ func TestNotesDoNotFail(t *testing.T) {
 	for _, f := range j.Findings {
 		got = append(got, f.Suspect)
 	}
-	if diff := cmp.Diff([]string{"gpu-02/gpu3", "gpu-02/gpu4", "gpu-02/gpu5", "gpu-02/nvswitch1"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"gpu-02/gpu3", "gpu-02/gpu4", "gpu-02/gpu5", "gpu-02/nvswitch1", "gpu-03"}, got); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -38,6 +38,9 @@ func TestLowLoad(t *testing.T) {
 		"an Xid": {func(h *hostSeen) {
 			h.Kernel.Events = []nvidia.XidEvent{{Kind: nvidia.KindXid, Code: 79, PCI: strings.TrimSuffix(bus(1), ".0"), Count: 1, Text: "GPU has fallen off the bus."}}
 		}, []string{"gpu-02 dmesg failed lasting"}},
+		"an uncorrected error of a DIMM": {func(h *hostSeen) {
+			h.Kernel.Hardware = []nvidia.XidEvent{{Kind: nvidia.KindMemory, Fatal: true, Count: 1, Text: "EDAC MC3: 1 UE"}}
+		}, []string{"gpu-02 dmesg failed lasting"}},
 		"another driver":                        {func(h *hostSeen) { h.Before.Log.Driver, h.Manager.Version = "570.1", "570.1" }, []string{"gpu-02 nvidia-smi failed"}},
 		"clocks limited since the round before": {func(h *hostSeen) { h.Before.Log.GPUs[5].ClockCountersUS["hw_therm_slowdown"] += 1000 }, []string{"gpu-02 nvidia-smi failed"}},
 		"packets repeated since the round before": {func(h *hostSeen) { h.CountedBefore.GPUs[2].Links[4].Counters["Replay Errors"] = 4 },

@@ -71,6 +71,8 @@ var hostile = []struct{ name, head, again string }{
 	{"Xids on one line", "[1.0] x ", "NVRM: Xid (PCI:0000:01:00"},
 	{"Xids", "[1.0] x\n", "[1.0] NVRM: Xid (PCI:0000:01:00): 79, x\n"},
 	{"further lines of SXids", "[1.0] x\n", "[1.0] nvidia-nvswitch0: SXid (PCI:0000:05:00.0): 1, Severity 1 x\n"},
+	{"errors of hardware on one line", "[1.0] x ", "mlx5_core 0: "},
+	{"errors of hardware", "[1.0] x\n", "[1.0] EDAC MC0: 1 UE x\n"},
 	{"lost GPUs on one line", "", "unable to determine the device handle for 0000:00:00"},
 	{"lost GPUs", "", "Unable to determine the device handle for GPU0000:3B:00.0\n"},
 	{"NVLinks", "GPU 0: a (UUID: GPU-0)\n", "GPU 0: (UUID: GPU-0) (UUID: GPU-0"},

@@ -4,7 +4,8 @@
 //     --query-gpu, and its messages about unreachable GPUs and drivers;
 //   - dcgmi diag -j: the JSON of DCGM 3 and DCGM 4, and the exit codes of dcgmi;
 //   - the kernel log: "NVRM: Xid" lines of GPUs and "SXid" lines of NVSwitches; a GPU off
-//     the bus without an Xid counts as Xid 79.
+//     the bus without an Xid counts as Xid 79; errors of the host's memory, processors, PCIe
+//     links, adapters and drives.
 //
 // A figure that a card does not report (N/A, [Not Supported], deprecated) is nil,
 // never zero. A figure that the GPU fails to report is listed in GPU.Errors. Units

@@ -41,7 +41,7 @@ func parseXid(data []byte) (XidLog, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return XidLog{}, errors.New("read kernel log: no output; dmesg may not be allowed for this user (kernel.dmesg_restrict)")
 	}
-	r := xidReader{events: newTally(), severe: newTally(), unclear: newTally(), offBus: newTally()}
+	r := xidReader{events: newTally(), severe: newTally(), unclear: newTally(), offBus: newTally(), host: newTally()}
 	br := bufio.NewReaderSize(bytes.NewReader(data), 64<<10)
 	known := false
 	for {
@@ -67,7 +67,7 @@ func parseXid(data []byte) (XidLog, error) {
 	if !known {
 		return XidLog{}, fmt.Errorf("read kernel log: none of %d lines starts with a timestamp: not a kernel log", r.log.Lines)
 	}
-	r.log.Events = r.all()
+	r.log.Events, r.log.Hardware = r.all(), r.host.list
 	return r.log, nil
 }
 
@@ -98,10 +98,14 @@ type xidReader struct {
 	offBus  tally
 	bus     string
 	busLine int
+	// host are errors of the host's hardware; severity is that of the error that firmware reports.
+	host     tally
+	severity string
 }
 
 func (r *xidReader) line(line string) error {
 	if !mention.MatchString(line) {
+		r.hardware(line)
 		return r.withoutXid(line)
 	}
 	if m := gpuLine.FindStringSubmatch(line); m != nil {

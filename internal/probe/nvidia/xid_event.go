@@ -27,6 +27,8 @@ type XidLog struct {
 	First  string     `json:"first,omitempty"`
 	Last   string     `json:"last,omitempty"`
 	Events []XidEvent `json:"events"`
+	// Hardware are errors of the host's own hardware, of KindMemory to KindKernel. They have no code.
+	Hardware []XidEvent `json:"hardware,omitempty"`
 }
 
 // XidEvent is one error and its number of occurrences.
@@ -35,9 +37,10 @@ type XidEvent struct {
 	Code int    `json:"code"`
 	// PCI is the address as domain:bus:device in lower case: "0000:1b:00".
 	PCI string `json:"pci"`
-	// Device is the switch of an SXid: "nvswitch3".
+	// Device is the switch of an SXid, "nvswitch3", or the drive or memory controller of the host.
 	Device string `json:"device,omitempty"`
-	// Fatal is the classification that the line states: that of an SXid, or of Xid 144 to 150.
+	// Fatal is the classification that the line states: that of an SXid, or of Xid 144 to 150. An error of the
+	// host's hardware is fatal if it was not corrected.
 	Fatal bool `json:"fatal,omitempty"`
 	// Unclassified: no line states whether such an error is fatal.
 	Unclassified bool `json:"unclassified,omitempty"`

@@ -44,13 +44,19 @@ func (l XidLog) Since(previous XidLog) XidLog {
 	if c := l.Follows(previous); c != Overlapping && c != Gap {
 		return l
 	}
-	l.Events = slices.Clone(l.Events)
-	for _, old := range previous.Events {
-		if !slices.ContainsFunc(l.Events, old.again) {
-			l.Events = append(l.Events, old)
+	l.Events, l.Hardware = withEarlier(l.Events, previous.Events), withEarlier(l.Hardware, previous.Hardware)
+	return l
+}
+
+// withEarlier are events and those of an earlier log that are not among them.
+func withEarlier(events, earlier []XidEvent) []XidEvent {
+	events = slices.Clone(events)
+	for _, old := range earlier {
+		if !slices.ContainsFunc(events, old.again) {
+			events = append(events, old)
 		}
 	}
-	return l
+	return events
 }
 
 // again reports whether another event is of the same error. An error of a switch may be classified
