@@ -105,18 +105,19 @@ func TestEveryLoweredDemandOfASiteIsReported(t *testing.T) {
 		}
 		return out
 	}
-	if got, want := reported(), map[string]int{"fabric": 0, "node": 0, "gpustack": 0, "telemetry": 0, "collective": 0, "training": 0, "inference": 0, "autoscale": 0}; !maps.Equal(got, want) {
+	if got, want := reported(), map[string]int{"facility": 0, "fabric": 0, "node": 0, "gpustack": 0, "telemetry": 0, "collective": 0, "training": 0, "inference": 0, "autoscale": 0}; !maps.Equal(got, want) {
 		t.Errorf("the example lowers %v, want %v", got, want)
 	}
 	s.Fabric.Soak, s.Telemetry.ScrapeInterval = site.Duration(time.Second), site.Duration(time.Hour)
 	s.Workloads.Collective.MinBytes, s.Workloads.Collective.MaxBytes = "1G", "2G"
 	s.Workloads.Training.MinMFU, s.Workloads.Training.Nodes, s.Workloads.Training.Steps = 0.1, 1, 30
+	s.Workloads.Training.Checkpoint, s.Facility.Redfish = nil, nil
 	i := &s.Workloads.Inference
 	i.Rate, i.Concurrency, i.Requests, i.InputTokens, i.OutputTokens, i.GoldenPrefix = 1, 1, 1, 1, 2, "Paris"
 	i.TTFTp99, i.TPOTp99, i.ITLp99 = site.Duration(time.Minute), site.Duration(time.Minute), site.Duration(time.Minute)
 	s.GPUStack.ManagedBy, s.GPUStack.Operands = site.ManagedByProvider, nil
 	s.Autoscale.Window, s.Autoscale.Gang, s.NVLink.IMEX = site.Duration(time.Second), 1, site.IMEXNone
-	if got, want := reported(), map[string]int{"fabric": 1, "node": 1, "gpustack": 1, "telemetry": 1, "collective": 2, "training": 3, "inference": 9, "autoscale": 2}; !maps.Equal(got, want) {
+	if got, want := reported(), map[string]int{"facility": 1, "fabric": 1, "node": 1, "gpustack": 1, "telemetry": 1, "collective": 2, "training": 4, "inference": 9, "autoscale": 2}; !maps.Equal(got, want) {
 		t.Errorf("lowered demands: %v, want %v", got, want)
 	}
 }

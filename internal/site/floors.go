@@ -31,6 +31,8 @@ type Floors struct {
 	GoldenWords profile.Figure `yaml:"goldenWords"`
 	Window      profile.Figure `yaml:"window"` // s, of the chain without load
 	Gang        profile.Figure `yaml:"gang"`   // pods of the chain's gang
+	// HealthWithin is the longest wait for an assertion on a component's health, in s.
+	HealthWithin profile.Figure `yaml:"healthWithin"`
 	// Settings are the longest ones of the chain by name, in s: each lengthens deadlines.
 	Settings map[string]profile.Figure `yaml:"settings"`
 }

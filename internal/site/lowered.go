@@ -10,6 +10,16 @@ import (
 	"github.com/firstlight/firstlight/internal/profile"
 )
 
+// LoweredFacility are the demands of gate facility that the site declares and no controller shows.
+func (s *Site) LoweredFacility() []string {
+	for _, r := range s.Facility.Redfish {
+		if len(r.PDUs)+len(r.Chassis) > 0 {
+			return nil
+		}
+	}
+	return []string{"facility.redfish names no PDU and no chassis: that power is on is declared, and not observed"}
+}
+
 // LoweredFabric are the demands of gate fabric that the site has set below the floor.
 func (s *Site) LoweredFabric() []string {
 	floors, err := LoadFloors()
@@ -52,7 +62,20 @@ func (s *Site) LoweredTraining(p *profile.Profile) []string {
 	if all := len(s.Inventory.Nodes); t.Nodes < all {
 		out = append(out, fmt.Sprintf("workloads.training.nodes is %d, the inventory has %d", t.Nodes, all))
 	}
-	return append(out, below("workloads.training.steps", float64(t.Steps), floors.Steps)...)
+	out = append(out, below("workloads.training.steps", float64(t.Steps), floors.Steps)...)
+	if t.Checkpoint == nil {
+		out = append(out, "workloads.training.checkpoint is not set: that jobs can write checkpoints is not proven")
+	}
+	return out
+}
+
+// LoweredHealth are those of step health of the validation.
+func (s *Site) LoweredHealth() []string {
+	floors, err := LoadFloors()
+	if err != nil {
+		return []string{err.Error()}
+	}
+	return longer("validation.healthWithin", Duration(s.HealthWithin()), floors.HealthWithin)
 }
 
 // LoweredInference are those of gate inference.

@@ -19,6 +19,8 @@ func TestLowered(t *testing.T) {
 		t.Fatal(err)
 	}
 	of := map[string]func(*site.Site) []string{
+		"facility":  (*site.Site).LoweredFacility,
+		"health":    (*site.Site).LoweredHealth,
 		"fabric":    (*site.Site).LoweredFabric,
 		"node":      (*site.Site).LoweredNode,
 		"training":  func(s *site.Site) []string { return s.LoweredTraining(p) },
@@ -31,6 +33,15 @@ func TestLowered(t *testing.T) {
 		lower func(*site.Site)
 		want  []string
 	}{
+		"a facility observed": {"facility", func(*site.Site) {}, nil},
+		"a facility declared": {"facility", func(s *site.Site) { s.Facility.Redfish = nil }, []string{"facility.redfish names no PDU and no chassis: that power is on is declared, and not observed"}},
+		"an idle controller": {"facility", func(s *site.Site) {
+			s.Facility.Redfish[0].PDUs, s.Facility.Redfish[0].Chassis = nil, nil
+		}, []string{"facility.redfish names no PDU and no chassis: that power is on is declared, and not observed"}},
+		"health as demanded":     {"health", func(*site.Site) {}, nil},
+		"a default of health":    {"health", func(s *site.Site) { s.Validation = nil }, nil},
+		"a long wait for health": {"health", func(s *site.Site) { s.Validation.HealthWithin = site.Duration(time.Hour) }, []string{"validation.healthWithin is 1h0m0s, the ceiling is 10m0s"}},
+		"no checkpoints":         {"training", func(s *site.Site) { s.Workloads.Training.Checkpoint = nil }, []string{"workloads.training.checkpoint is not set: that jobs can write checkpoints is not proven"}},
 		"a fabric as demanded":   {"fabric", func(*site.Site) {}, nil},
 		"a training as demanded": {"training", func(*site.Site) {}, nil},
 		"an inference demanded":  {"inference", func(*site.Site) {}, nil},

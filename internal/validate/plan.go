@@ -152,7 +152,7 @@ func (c Case) checks(step string, s *site.Site, p *profile.Profile, deps conform
 	case autoscaling.Name:
 		return []describedCheck{autoscaling.New(s, autoscaling.Deps{Cluster: deps.Cluster})}, nil
 	case health.Name:
-		return []describedCheck{health.New(c.Health, health.Deps{Cluster: deps.Cluster}, health.Options{Timeout: s.HealthWithin()})}, nil
+		return []describedCheck{health.New(c.Health, health.Deps{Cluster: deps.Cluster}, health.Options{Timeout: s.HealthWithin(), Lowered: s.LoweredHealth()})}, nil
 	case stepIntent:
 		switch c.Order.Intent {
 		case pipeline.Training:

@@ -56,6 +56,9 @@ func (g *Gate) Excluding(nodes []string) check.Check {
 	return New(g.site.Without(nodes), g.profile, g.deps)
 }
 
+// Lowered implements plan.Lowers.
+func (g *Gate) Lowered() []string { return g.site.LoweredFacility() }
+
 // Nodes implements plan.Localising.
 func (g *Gate) Nodes() []string { return g.site.NodeNames() }
 

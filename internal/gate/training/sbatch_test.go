@@ -86,7 +86,7 @@ func TestSbatch(t *testing.T) {
 	t.Parallel()
 	g, obs, l := sbatchGate(t, fakeTrainer{}, nil)
 	j := plan.Judge(g, obs)
-	if j.Verdict != check.Passed || len(j.Findings) > 0 || len(j.Lowered) > 0 || !strings.Contains(j.Reason, "32 ranks trained 60 steps") || len(obs) != 1+4+1+1 {
+	if j.Verdict != check.Passed || len(j.Findings) > 0 || len(j.Lowered) != 1 || !strings.Contains(j.Lowered[0], "checkpoint is not set") || !strings.Contains(j.Reason, "32 ranks trained 60 steps") || len(obs) != 1+4+1+1 {
 		t.Fatalf("%s: %s, %d observations, lowered %q: %+v", j.Verdict, j.Reason, len(obs), j.Lowered, j.Findings)
 	}
 	for _, want := range []string{

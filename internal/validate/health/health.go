@@ -29,6 +29,8 @@ type Options struct {
 	Timeout time.Duration
 	// Interval is the poll interval; 0: assertion.Interval.
 	Interval time.Duration
+	// Lowered are the limits of the site that a pass states.
+	Lowered []string
 	// Parallel is the number of components that are checked in parallel; 0: 16.
 	Parallel int
 }
@@ -61,6 +63,9 @@ func New(components []Component, deps Deps, o Options) *Check {
 	}
 	return c
 }
+
+// Lowered implements plan.Lowers.
+func (c *Check) Lowered() []string { return c.opts.Lowered }
 
 // Name implements check.Check.
 func (c *Check) Name() string { return Name }
