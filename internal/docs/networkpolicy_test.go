@@ -24,7 +24,7 @@ func TestTheExampleRestrictsTheMetricsPort(t *testing.T) {
 		deployment appsv1.Deployment
 		policy     networkingv1.NetworkPolicy
 	)
-	for _, document := range bytes.Split(data, []byte("\n---\n")) {
+	for document := range bytes.SplitSeq(data, []byte("\n---\n")) {
 		var head metav1.TypeMeta
 		if err := yaml.Unmarshal(document, &head); err != nil {
 			t.Fatal(err)

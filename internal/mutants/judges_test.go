@@ -19,6 +19,7 @@ var judgesNot = map[string]string{
 	"internal/conformance/submission/submissiontest/run.go": "part of tests",
 	"internal/mutants/testdata/tiny/tiny.go":                "part of tests",
 	"internal/gate/collective/srun.go":                      "calls the judge of the gate",
+	"internal/gate/inference/sbatch.go":                     "calls the judge of the gate",
 	"internal/gate/training/sbatch.go":                      "calls the judge of the gate",
 }
 

@@ -2,7 +2,7 @@
 # The tests of SSH run OpenSSH's server and sudo, those of the fabric OpenSM and ibsim, those of Slurm its daemons
 # and those of playbooks Ansible (docs/testing.md). Installs their packages as root on Debian or Ubuntu. A service
 # that a package starts is not wanted; without the programs these tests are skipped with the reason.
-# Arguments replace the programs that must be there, for the script's own test.
+# Arguments replace the required programs, for the script's own test.
 set -euo pipefail
 
 if [[ $# = 0 ]]; then

@@ -46,7 +46,7 @@ func TestProgramsOfDebian(t *testing.T) {
 	}
 }
 
-// Without root nothing is installed, and what is missing is printed. A machine that has all is not changed.
+// Without root nothing is installed, and the missing programs are printed. A machine that has all is not changed.
 func TestMissingProgramsAreNamed(t *testing.T) {
 	t.Parallel()
 	stubs := t.TempDir()

@@ -31,7 +31,7 @@ func (g *Gate) Charts(obs []check.Observation) []chart.Chart {
 	differing := 0
 	for _, d := range c.differences {
 		var group []chart.Link
-		for i := range max(len(d.Designed), len(d.Wired)) { // a cable as wired beside one as designed
+		for i := range max(len(d.Designed), len(d.Wired)) { // a cable as wired, then one as designed
 			if i < len(d.Wired) {
 				l := d.Wired[i]
 				group = append(group, chart.Link{A: tiers.port(l.A), B: tiers.port(l.B), Hint: fmt.Sprintf("%s cable: %s, not in the design", d.Kind, l)})
@@ -82,7 +82,7 @@ func (c comparison) tiers() tiers {
 				}
 			}
 		}
-		for tier := hostTier; tier < coreTier; tier++ {
+		for tier := range coreTier { // from the hosts on
 			for _, l := range links {
 				out.next(tier, l.A.Node, l.B.Node)
 				out.next(tier, l.B.Node, l.A.Node)

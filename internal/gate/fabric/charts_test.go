@@ -42,7 +42,7 @@ func miscabled(s *subnet) {
 	s.link("leaf-0", 40, "leaf-1", 40)
 }
 
-// The report draws the cables that differ: the fabric as wired beside the fabric as designed, in tiers.
+// The report draws the cables that differ: the fabric as wired and the fabric as designed, in tiers.
 func TestCablesThatDifferAreDrawn(t *testing.T) {
 	t.Parallel()
 	obs, s, p := wired(t, strings.NewReplacer(), miscabled)
@@ -72,7 +72,7 @@ func TestCablesThatDifferAreDrawn(t *testing.T) {
 	}
 }
 
-// A fabric as designed, one without a design and one that was not observed have no drawing.
+// A fabric as designed, a fabric without a design and an unobserved one have no drawing.
 func TestNothingIsDrawnWithoutDifferences(t *testing.T) {
 	t.Parallel()
 	obs, s, p := wired(t, strings.NewReplacer(), func(*subnet) {})

@@ -8,7 +8,7 @@ import (
 
 func TestOutputsAreReadInLinearTime(t *testing.T) {
 	growth.Linear(t, "the output of a job", func(b []byte) {
-		p, _ := parse(b, "7", 4) //nolint:errcheck // the work is measured
+		p, _ := parse(b, "7", 4) // the work is measured
 		p.logs(true)
 	},
 		growth.Text{Name: "lines", Again: "0: a\n"},

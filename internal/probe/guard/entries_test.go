@@ -88,7 +88,7 @@ func TestUnguardedParsersAreFound(t *testing.T) {
 		}
 		var all []*ast.FuncDecl
 		for _, d := range file.Decls {
-			all = append(all, d.(*ast.FuncDecl)) //nolint:forcetypeassert // made above
+			all = append(all, d.(*ast.FuncDecl)) // made above
 		}
 		good := true
 		for _, fn := range all {

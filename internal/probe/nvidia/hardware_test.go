@@ -67,12 +67,12 @@ func TestParseHardware(t *testing.T) {
 			"[   66.816635] mlx5_core 0000:03:00.0: wait_func:964:(pid 112): ENABLE_HCA(0x104) timeout. Will cause a leak of a command resource\n" +
 				"[   17.982092] mlx5_core 0000:41:00.0: poll_health:852:(pid 0): device's health compromised - reached miss count\n" +
 				"[   17.982217] mlx5_core 0000:42:00.0: print_health_info:458:(pid 0): Health issue observed, firmware internal error, severity(3) ERROR:\n" +
-				"[   18.0] infiniband rdmap79s0: The device didn\u0027t send any completion for admin cmd (opcode 1)\n",
+				"[   18.0] infiniband rdmap79s0: The device didn't send any completion for admin cmd (opcode 1)\n",
 			[]nvidia.XidEvent{
 				{Kind: nvidia.KindAdapter, PCI: "0000:03:00", Fatal: true, Text: "mlx5_core 0000:03:00.0: wait_func:964:(pid 112): ENABLE_HCA(0x104) timeout. Will cause a leak of a command resource"},
 				{Kind: nvidia.KindAdapter, PCI: "0000:41:00", Fatal: true, Text: "mlx5_core 0000:41:00.0: poll_health:852:(pid 0): device's health compromised - reached miss count"},
 				{Kind: nvidia.KindAdapter, PCI: "0000:42:00", Text: "mlx5_core 0000:42:00.0: print_health_info:458:(pid 0): Health issue observed, firmware internal error, severity(3) ERROR:"},
-				{Kind: nvidia.KindAdapter, Fatal: true, Text: "infiniband rdmap79s0: The device didn\u0027t send any completion for admin cmd (opcode 1)"},
+				{Kind: nvidia.KindAdapter, Fatal: true, Text: "infiniband rdmap79s0: The device didn't send any completion for admin cmd (opcode 1)"},
 			},
 		},
 		// linux-acpi@vger.kernel.org, a journal of Proxmox VE 8 in public, kubernetes/node-problem-detector pull request 845, siderolabs/talos pull request 8733

@@ -108,5 +108,5 @@ func freePort(t *testing.T) int {
 		t.Fatal(err)
 	}
 	defer func() { _ = l.Close() }()
-	return l.Addr().(*net.TCPAddr).Port //nolint:forcetypeassert // of a TCP listener
+	return l.Addr().(*net.TCPAddr).Port
 }
