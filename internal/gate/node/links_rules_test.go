@@ -9,6 +9,7 @@ import (
 	"github.com/firstlight/firstlight/internal/checktest"
 	"github.com/firstlight/firstlight/internal/gate/node"
 	"github.com/firstlight/firstlight/internal/plan"
+	"github.com/firstlight/firstlight/internal/profile"
 )
 
 // topologyOf has a path of this kind between every two of eight GPUs.
@@ -98,6 +99,46 @@ func TestPathsOfNVLink(t *testing.T) {
 			}
 			if j := plan.Judge(node.NewLinks(testSite(1), switched, node.Deps{}), without); j.Verdict != check.Unobserved {
 				t.Errorf("without %s: %s", obs[i].Kind, j.Verdict)
+			}
+		}
+	}
+}
+
+// A counter of errors of NVLink 5 fails that grows: on healthy links they are 0 (p6-b300.48xlarge with driver 595, and
+// 320 GPUs of GB200, marin-community/marin issue 9086). Recoveries that succeed are in their total, discards of a sender
+// do not count as errors of a link, and effective errors are those before the link repeats what it lost; symbol errors are the rest.
+func TestCountersOfNVLink5(t *testing.T) {
+	t.Parallel()
+	for _, gpus := range []string{"b200-sxm-ndr400", "gb200-nvl72-ndr400"} {
+		nvlink5, err := profile.Load(gpus)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := testProfile(t)
+		p.GPU.NVLinkErrorLimits = nvlink5.GPU.NVLinkErrorLimits
+		for name, want := range map[string]check.Verdict{
+			"Malformed packet Errors": check.Failed, "Buffer overrun Errors": check.Failed, "Rx Errors": check.Failed, "Rx remote Errors": check.Failed,
+			"Rx General Errors": check.Failed, "Local link integrity Errors": check.Failed, "Link recovery failed events": check.Failed,
+			"Total link recovery events": check.Failed, "Symbol Errors": check.Failed,
+			"Tx discards": check.Passed, "Link recovery successful events": check.Passed, "Effective Errors": check.Passed,
+		} {
+			hosts := healthy(t, 2)
+			for _, h := range hosts {
+				for _, counted := range []*countedSeen{&h.CountedBefore, &h.CountedAfter} {
+					for i := range counted.GPUs {
+						for l := range counted.GPUs[i].Links {
+							counters := map[string]int64{name: 7}
+							for other := range p.GPU.NVLinkErrorLimits {
+								counters[other] = 7
+							}
+							counted.GPUs[i].Links[l].Counters = counters
+						}
+					}
+				}
+			}
+			hosts[1].CountedAfter.GPUs[2].Links[4].Counters[name] = 8
+			if j := plan.Judge(node.New(testSite(2), p, node.Deps{}), observations(t, hosts)); j.Verdict != want {
+				t.Errorf("%s: %s grew: %s, want %s: %+v", gpus, name, j.Verdict, want, j.Findings)
 			}
 		}
 	}

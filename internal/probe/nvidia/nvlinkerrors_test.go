@@ -26,7 +26,11 @@ GPU 1: NVIDIA B200 (UUID: GPU-aaaad95e-0000-1111-2222-333344445555)
 	 Link 0: Link recovery successful events: 505
 	 Link 0: Link recovery failed events: 2
 	 Link 0: Total link recovery events: 507
+	 Link 0: Raw BER Lane 0: 2061
+	 Link 0: Raw Errors Lane 0: 82
+	 Link 0: Effective Errors: 3
 	 Link 0: Effective BER: 15e-254
+	 Link 0: Symbol Errors: 4
 	 Link 0: FEC Errors - 0: 17941761
 	 Link 0: FEC Errors - 15: 0
 	 Link 1: <inactive>
@@ -46,7 +50,7 @@ func TestParseNVLinkErrors(t *testing.T) {
 			{Number: 1, Counters: map[string]int64{"Recovery Errors": 0, "CRC Errors": 0}},
 		}},
 		{Index: 1, UUID: "GPU-aaaad95e-0000-1111-2222-333344445555", Links: []nvidia.LinkErrors{
-			{Number: 0, Counters: map[string]int64{"Malformed packet Errors": 1, "Link recovery successful events": 505, "Link recovery failed events": 2, "Total link recovery events": 507}},
+			{Number: 0, Counters: map[string]int64{"Malformed packet Errors": 1, "Link recovery successful events": 505, "Link recovery failed events": 2, "Total link recovery events": 507, "Effective Errors": 3, "Symbol Errors": 4}},
 		}},
 		{Index: 2, UUID: "GPU-bbbbd95e-0000-1111-2222-333344445555"},
 	}

@@ -109,6 +109,12 @@ func (c *call) smiNVLink(gpus []world.GPU) {
 // faultyLink is the NVLink of GPU.LinkErrors.
 const faultyLink = 4
 
+// nvlink5Counters are counters of NVLink 5 in the order of nvidia-smi, without those of traffic and FEC.
+var nvlink5Counters = []string{
+	"Malformed packet Errors", "Buffer overrun Errors", "Rx Errors", "Rx remote Errors", "Rx General Errors", "Local link integrity Errors", "Tx discards",
+	"Link recovery successful events", "Link recovery failed events", "Total link recovery events", "Effective Errors", "Symbol Errors",
+}
+
 func (c *call) smiNVLinkErrors(gpus []world.GPU) {
 	for i, g := range gpus {
 		c.printf("GPU %d: %s (UUID: %s)\n", i, c.node.Hardware.GPU.Product, g.UUID)
@@ -121,7 +127,14 @@ func (c *call) smiNVLinkErrors(gpus []world.GPU) {
 				replays = g.LinkErrors
 			}
 			if c.node.Hardware.GPU.Architecture == "Blackwell" { // NVLink 5 repeats packets in hardware, and counts other errors
-				c.printf("\t Link %d: Malformed packet Errors: 0\n\t Link %d: Buffer overrun Errors: 0\n\t Link %d: Rx Errors: %d\n\t Link %d: Local link integrity Errors: 0\n\t Link %d: Link recovery failed events: 0\n\t Link %d: Total link recovery events: 0\n\n", l, l, l, replays, l, l, l)
+				for _, name := range nvlink5Counters {
+					count := uint64(0)
+					if name == "Rx Errors" {
+						count = replays
+					}
+					c.printf("\t Link %d: %s: %d\n", l, name, count)
+				}
+				c.printf("\n")
 				continue
 			}
 			c.printf("\t Link %d: Replay Errors: %d\n\t Link %d: Recovery Errors: 0\n\t Link %d: CRC Errors: 0\n\n", l, replays, l, l)
