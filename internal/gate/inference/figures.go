@@ -35,7 +35,7 @@ type ServerFigures struct {
 	Restarts      int     `json:"restarts"`
 	// Problem is why it is not healthy.
 	Problem string `json:"problem,omitempty"`
-	// Crashed is set if its container terminated.
+	// Crashed is set if its container or job terminated.
 	Crashed bool `json:"crashed,omitempty"`
 	// Unreached is set if the server did not answer the last request to /health.
 	Unreached bool `json:"unreached,omitempty"`

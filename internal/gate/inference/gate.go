@@ -28,7 +28,7 @@ type Gate struct {
 	site    *site.Site
 	profile *profile.Profile
 	deps    Deps
-	// start starts the server's pod.
+	// start starts the server.
 	start func(context.Context) (server, error)
 	// load runs the load generator in the cluster and returns its log and node.
 	load func(context.Context, load.Plan) (log []byte, pod workload.Outcome, err error)

@@ -26,10 +26,10 @@ const (
 )
 
 var (
-	// errCrashed: the server's container terminated.
-	errCrashed = errors.New("the server's container terminated")
-	// errUnwatched: the state of the server's pod is unknown.
-	errUnwatched = errors.New("cannot watch the server's pod")
+	// errCrashed: the server's container or job terminated.
+	errCrashed = errors.New("the server terminated")
+	// errUnwatched: the state of the server's pod or job is unknown.
+	errUnwatched = errors.New("cannot watch the server")
 	// errUnreached: no port forward could be opened, or nothing connected over it, so the server was not asked.
 	errUnreached = load.ErrUnreached
 )

@@ -68,8 +68,8 @@ func (b *Sbatch) Describe() []string {
 const ownPort = `if (exec 3<>"/dev/tcp/127.0.0.1/$PORT") 2>/dev/null; then echo "OSError: port $PORT of the node is in use"; exit 1; fi
 `
 
-// job is the server's pod as a job of Slurm. Its time limit is not reached before the gate's. Gate training, which may run at the same
-// time, takes the first nodes, and jobs do not share nodes: the server runs on the last one.
+// job is the server's pod as a job of Slurm. Its time limit is not reached before the gate's. Gate training, which
+// may run at the same time, takes the first nodes, and jobs do not share nodes: the server runs on the last one.
 func (b *Sbatch) job() slurmjob.Job {
 	s, spec := b.gate.site, b.gate.spec()
 	j := slurmjob.Job{Gate: Name, Nodes: spec.Nodes[max(0, len(spec.Nodes)-1):], GPUs: spec.GPUs, Script: ownPort + spec.Script, Env: spec.Env}

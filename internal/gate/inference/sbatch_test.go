@@ -175,7 +175,7 @@ func TestSbatchNeverAPass(t *testing.T) {
 		message, hint string
 	}{
 		"waits":                          {&fakeSlurm{states: []string{"PENDING"}}, check.Unobserved, "job 7 did not begin in time: it is PENDING", ""},
-		"crashes":                        {&fakeSlurm{v: &fakeVLLM{never: true}, states: []string{"RUNNING", "RUNNING", "FAILED"}, output: serverOutput}, check.Failed, "vLLM crashes: the server's container terminated: the job has ended: job 7 is FAILED, exit code 1:0", remedyLog},
+		"crashes":                        {&fakeSlurm{v: &fakeVLLM{never: true}, states: []string{"RUNNING", "RUNNING", "FAILED"}, output: serverOutput}, check.Failed, "vLLM crashes: the server terminated: the job has ended: job 7 is FAILED, exit code 1:0", remedyLog},
 		"does not start":                 {&fakeSlurm{v: &fakeVLLM{never: true}, states: []string{"RUNNING", "RUNNING", "FAILED"}}, check.Unobserved, "the server could not be started", ""},
 		"preempted":                      {&fakeSlurm{v: &fakeVLLM{never: true}, states: []string{"RUNNING", "RUNNING", "PREEMPTED"}, output: serverOutput}, check.Unobserved, "job 7 is PREEMPTED", ""},
 		"node lost":                      {&fakeSlurm{v: &fakeVLLM{never: true}, states: []string{"RUNNING", "RUNNING", "NODE_FAIL"}, output: serverOutput}, check.Failed, "job 7 is NODE_FAIL", ""},

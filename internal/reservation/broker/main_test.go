@@ -44,7 +44,7 @@ func reservations(t *testing.T, k *store.Kube, spec store.Spec, names ...string)
 		t.Cleanup(func() {
 			ctx := context.WithoutCancel(t.Context())
 			if r, err := k.Get(ctx, names[i]); err == nil {
-				_ = k.Delete(ctx, r) // another test reads its own alone
+				_ = k.Delete(ctx, r) // one that remains disturbs no test: names are unique
 			}
 		})
 	}
