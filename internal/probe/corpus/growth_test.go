@@ -3,23 +3,17 @@ package corpus
 import (
 	"bytes"
 	"io"
-	"runtime"
-	"strings"
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
+	"github.com/firstlight/firstlight/internal/probe/corpus/growth"
 	"github.com/firstlight/firstlight/internal/probe/infiniband"
-	"github.com/firstlight/firstlight/internal/probe/nvidia"
-
 	"github.com/firstlight/firstlight/internal/probe/linuxhost"
 	"github.com/firstlight/firstlight/internal/probe/nccl"
-	"github.com/firstlight/firstlight/internal/probe/trainer"
-
-	"github.com/firstlight/firstlight/internal/probe/vllm"
-
+	"github.com/firstlight/firstlight/internal/probe/nvidia"
 	"github.com/firstlight/firstlight/internal/probe/prom"
+	"github.com/firstlight/firstlight/internal/probe/trainer"
+	"github.com/firstlight/firstlight/internal/probe/vllm"
 )
 
 // parsers are all readers of text; their results do not matter here.
@@ -60,132 +54,56 @@ func parsers() map[string]func([]byte) {
 
 // hostile are texts that begin like something again and again: on one line, or
 // each on a line of its own, behind what makes a reader believe the rest.
-var hostile = []struct{ name, head, again string }{
-	{"blanks", "", " "},
-	{"lines of NCCL on one line", "h1:1:1 [0] NCCL INFO x\n", "zh1:1:1 [0] NCCL INFO "},
-	{"braces", "", "{"},
-	{"lists in JSON", `{"DCGM Diagnostic":{"test_categories":[{"tests":[{"name":"a","results":[{"warnings":`, "["},
-	{"brackets of tags", "", "[1,"},
-	{"tags of ranks", "", "[rank1]:"},
-	{"colours", "", "\x1b["},
-	{"Xids on one line", "[1.0] x ", "NVRM: Xid (PCI:0000:01:00"},
-	{"Xids", "[1.0] x\n", "[1.0] NVRM: Xid (PCI:0000:01:00): 79, x\n"},
-	{"further lines of SXids", "[1.0] x\n", "[1.0] nvidia-nvswitch0: SXid (PCI:0000:05:00.0): 1, Severity 1 x\n"},
-	{"errors of hardware on one line", "[1.0] x ", "mlx5_core 0: "},
-	{"errors of hardware", "[1.0] x\n", "[1.0] EDAC MC0: 1 UE x\n"},
-	{"lost GPUs on one line", "", "unable to determine the device handle for 0000:00:00"},
-	{"lost GPUs", "", "Unable to determine the device handle for GPU0000:3B:00.0\n"},
-	{"NVLinks", "GPU 0: a (UUID: GPU-0)\n", "GPU 0: (UUID: GPU-0) (UUID: GPU-0"},
-	{"counters of NVLinks", "GPU 0: a (UUID: GPU-0)\n", "Link 0: Tx packets: 1\n"},
-	{"links with counters", "GPU 0: a (UUID: GPU-0)\n", "Link 0: A Errors: 1\nLink 1: A Errors: 1\n"},
-	{"rows of clocks", "", "GPU-0, 1 %, 1 MHz\n"},
-	{"GPUs of a matrix", "\tGPU0\tCPU\n", "GPU0 X 0-1\n"},
-	{"columns of a matrix", "", "GPU0 NIC0 "},
-	{"files of a host", "=clock=\n=name=\n=files=\n", "/proc/meminfo:MemTotal: 1 kB\n"},
-	{"sections of a host", "", "=clock=\n"},
-	{"counters", "Errors for \"a\"\n   GUID 0x1 port 1: ", "[A == 1] "},
-	{"links", "0x1 \"", "\"  4    1[  ] ==( 4X "},
-	{"stages", "-I- Stage  Warnings   Errors\n", "-I- a  1  "},
-	{"ports of errors", "-E- ", "S0002c90300688830/N0002c90300688830/"},
-	{"adapters", "", "CA 'a'\n"},
-	{"devices", "", "hca_id: a\n"},
-	{"ports of a device", "hca_id: a\n", "port: 1\nstate: a\nmax_mtu: 256 (1)\nactive_mtu: 256 (1)\nlink_layer: a\n"},
-	{"partition keys", "", "/sys/class/infiniband/a/ports/1/pkeys/0:0xffff\n"},
-	{"rows", "# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n", "8 2 float sum -1 1 1 1 0 1 1 1 0\n"},
-	{"fields of a row", "# size time algbw busbw\n", "8 "},
-	{"devices of NCCL", "a:1:1 [0] NCCL INFO NET/IB : Using ", "[0]a:1/IB "},
-	{"channels", "", "a:1:1 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[0] via P2P\n"},
-	{"processes", "", "a:1:1 [0] NCCL INFO Connected all rings\n"},
-	{"steps", "[titan] ", "step: 1 loss: 1 tps: 1 "},
-	{"iterations", "", "iteration 1/ 1 | elapsed time per iteration (ms): 1 | "},
-	{"stragglers", "MnEtpt/Rnk:", "MnEtpt/Rnk: 1TF/"},
-	{"context lengths", "", "max seq len (1), (1 GiB KV cache is needed, "},
-	{"exceptions", "", "aError "},
-	{"pieces", "", "data: {\"choices\":[{\"text\":\"a\"}]}\n"},
-	{"labels", "a{", "a=\"\","},
-	{"samples", "# TYPE a gauge\n", "a{b=\"c\"} 1\n"},
-	{"elements", "<?xml version=\"1.0\"?><nvidia_smi_log>", "<gpu>"},
-	{"cards", "<?xml version=\"1.0\"?><nvidia_smi_log>", "<gpu id=\"0000:00:00.0\"><uuid>a</uuid></gpu>"},
+var hostile = []growth.Text{
+	{Name: "blanks", Again: " "},
+	{Name: "lines of NCCL on one line", Head: "h1:1:1 [0] NCCL INFO x\n", Again: "zh1:1:1 [0] NCCL INFO "},
+	{Name: "braces", Again: "{"},
+	{Name: "lists in JSON", Head: `{"DCGM Diagnostic":{"test_categories":[{"tests":[{"name":"a","results":[{"warnings":`, Again: "["},
+	{Name: "brackets of tags", Again: "[1,"},
+	{Name: "tags of ranks", Again: "[rank1]:"},
+	{Name: "colours", Again: "\x1b["},
+	{Name: "Xids on one line", Head: "[1.0] x ", Again: "NVRM: Xid (PCI:0000:01:00"},
+	{Name: "Xids", Head: "[1.0] x\n", Again: "[1.0] NVRM: Xid (PCI:0000:01:00): 79, x\n"},
+	{Name: "further lines of SXids", Head: "[1.0] x\n", Again: "[1.0] nvidia-nvswitch0: SXid (PCI:0000:05:00.0): 1, Severity 1 x\n"},
+	{Name: "errors of hardware on one line", Head: "[1.0] x ", Again: "mlx5_core 0: "},
+	{Name: "errors of hardware", Head: "[1.0] x\n", Again: "[1.0] EDAC MC0: 1 UE x\n"},
+	{Name: "lost GPUs on one line", Again: "unable to determine the device handle for 0000:00:00"},
+	{Name: "lost GPUs", Again: "Unable to determine the device handle for GPU0000:3B:00.0\n"},
+	{Name: "NVLinks", Head: "GPU 0: a (UUID: GPU-0)\n", Again: "GPU 0: (UUID: GPU-0) (UUID: GPU-0"},
+	{Name: "counters of NVLinks", Head: "GPU 0: a (UUID: GPU-0)\n", Again: "Link 0: Tx packets: 1\n"},
+	{Name: "links with counters", Head: "GPU 0: a (UUID: GPU-0)\n", Again: "Link 0: A Errors: 1\nLink 1: A Errors: 1\n"},
+	{Name: "rows of clocks", Again: "GPU-0, 1 %, 1 MHz\n"},
+	{Name: "GPUs of a matrix", Head: "\tGPU0\tCPU\n", Again: "GPU0 X 0-1\n"},
+	{Name: "columns of a matrix", Again: "GPU0 NIC0 "},
+	{Name: "files of a host", Head: "=clock=\n=name=\n=files=\n", Again: "/proc/meminfo:MemTotal: 1 kB\n"},
+	{Name: "sections of a host", Again: "=clock=\n"},
+	{Name: "counters", Head: "Errors for \"a\"\n   GUID 0x1 port 1: ", Again: "[A == 1] "},
+	{Name: "links", Head: "0x1 \"", Again: "\"  4    1[  ] ==( 4X "},
+	{Name: "stages", Head: "-I- Stage  Warnings   Errors\n", Again: "-I- a  1  "},
+	{Name: "ports of errors", Head: "-E- ", Again: "S0002c90300688830/N0002c90300688830/"},
+	{Name: "adapters", Again: "CA 'a'\n"},
+	{Name: "devices", Again: "hca_id: a\n"},
+	{Name: "ports of a device", Head: "hca_id: a\n", Again: "port: 1\nstate: a\nmax_mtu: 256 (1)\nactive_mtu: 256 (1)\nlink_layer: a\n"},
+	{Name: "partition keys", Again: "/sys/class/infiniband/a/ports/1/pkeys/0:0xffff\n"},
+	{Name: "rows", Head: "# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n", Again: "8 2 float sum -1 1 1 1 0 1 1 1 0\n"},
+	{Name: "fields of a row", Head: "# size time algbw busbw\n", Again: "8 "},
+	{Name: "devices of NCCL", Head: "a:1:1 [0] NCCL INFO NET/IB : Using ", Again: "[0]a:1/IB "},
+	{Name: "channels", Again: "a:1:1 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[0] via P2P\n"},
+	{Name: "processes", Again: "a:1:1 [0] NCCL INFO Connected all rings\n"},
+	{Name: "steps", Head: "[titan] ", Again: "step: 1 loss: 1 tps: 1 "},
+	{Name: "iterations", Again: "iteration 1/ 1 | elapsed time per iteration (ms): 1 | "},
+	{Name: "stragglers", Head: "MnEtpt/Rnk:", Again: "MnEtpt/Rnk: 1TF/"},
+	{Name: "context lengths", Again: "max seq len (1), (1 GiB KV cache is needed, "},
+	{Name: "exceptions", Again: "aError "},
+	{Name: "pieces", Again: "data: {\"choices\":[{\"text\":\"a\"}]}\n"},
+	{Name: "labels", Head: "a{", Again: "a=\"\","},
+	{Name: "samples", Head: "# TYPE a gauge\n", Again: "a{b=\"c\"} 1\n"},
+	{Name: "elements", Head: "<?xml version=\"1.0\"?><nvidia_smi_log>", Again: "<gpu>"},
+	{Name: "cards", Head: "<?xml version=\"1.0\"?><nvidia_smi_log>", Again: "<gpu id=\"0000:00:00.0\"><uuid>a</uuid></gpu>"},
 }
 
-const base = 16 << 10
-
-// TestReadersAreLinear: four times the text takes about four times the work,
-// and not sixteen times, whatever the text is. The test compares the processor
-// time of the reader's thread, so a busy machine changes nothing.
 func TestReadersAreLinear(t *testing.T) {
 	for name, parse := range parsers() {
-		for _, h := range hostile {
-			text := func(size int) []byte { return []byte(h.head + strings.Repeat(h.again, size/len(h.again)+1)) }
-			if ratio := growth(parse, text); ratio > mostGrowth {
-				t.Errorf("%s over %s: four times the text is %.1f times the work", name, h.name, ratio)
-			}
-		}
+		growth.Linear(t, name, parse, hostile...)
 	}
-}
-
-// TestGrowthIsSeen: the measure finds a reader that reads the whole rest of
-// the text from every place of it.
-func TestGrowthIsSeen(t *testing.T) {
-	square := func(text []byte) {
-		for i := range text {
-			if bytes.IndexByte(text[i:], 1) >= 0 {
-				return
-			}
-		}
-	}
-	if ratio := growth(square, func(size int) []byte { return make([]byte, size) }); ratio <= mostGrowth {
-		t.Errorf("a reader that is quadratic grows by %.1f only", ratio)
-	}
-}
-
-const (
-	// mostGrowth is between 4, which is linear, and 16, which is quadratic.
-	mostGrowth = 9
-	// leastWork is what can be compared: less than this is noise.
-	leastWork = 10 * time.Millisecond
-)
-
-// growth is how much more work four times the text is, at the size where that is least: regexp
-// changes to a slower matcher at a length between two sizes, once.
-func growth(parse func([]byte), text func(size int) []byte) float64 {
-	ratio := growthFrom(base, parse, text)
-	if ratio > mostGrowth {
-		ratio = min(ratio, growthFrom(4*base, parse, text))
-	}
-	return ratio
-}
-
-// growthFrom compares a size with four times as much. The least of several attempts counts, since
-// garbage collection and page faults only ever add; the smaller size has two before the first comparison, so that
-// neither hides a growth.
-func growthFrom(size int, parse func([]byte), text func(size int) []byte) float64 {
-	one, four := min(work(parse, text(size)), work(parse, text(size))), work(parse, text(4*size))
-	for range 12 {
-		if four < leastWork || float64(four) <= mostGrowth*float64(one) {
-			break
-		}
-		one, four = min(one, work(parse, text(size))), min(four, work(parse, text(4*size)))
-	}
-	if four < leastWork {
-		return 0
-	}
-	return float64(four) / float64(max(one, time.Microsecond))
-}
-
-// work is the processor time that a reader takes.
-func work(parse func([]byte), text []byte) time.Duration {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	begin := threadTime()
-	parse(text)
-	return threadTime() - begin
-}
-
-func threadTime() time.Duration {
-	var now unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &now); err != nil {
-		panic(err) // every Linux has it
-	}
-	return time.Duration(now.Nano())
 }
