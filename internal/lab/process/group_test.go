@@ -14,8 +14,8 @@ import (
 // The children of a program end with it, also when it dies by itself.
 func TestChildrenEndWithTheProgram(t *testing.T) {
 	t.Parallel()
+	file := filepath.Join(t.TempDir(), "pid") // removed after the supervisor has stopped: it starts the program again
 	s, r := start(t, Options{})
-	file := filepath.Join(t.TempDir(), "pid")
 	spec := script(t, "parent", `sleep 1000 & echo $! > "$FILE.tmp"; mv "$FILE.tmp" "$FILE"; wait`)
 	spec.Env = append(spec.Env, "FILE="+file)
 	spec.Ready = fileExists(file)

@@ -61,8 +61,8 @@ func Ratio(read func([]byte), text func(size int) []byte) float64 {
 }
 
 // from compares a size with eight times as much. The least of several attempts counts, since garbage collection, page
-// faults and neighbours only ever add; the smaller size has several before the first comparison, so that none of
-// these hides a growth.
+// faults and neighbours only ever add. The smaller size has several before the first comparison: one slow measurement
+// must not hide a growth.
 func from(size int, read func([]byte), text func(size int) []byte) float64 {
 	large := work(read, text(8*size))
 	if large < leastWork {
