@@ -147,23 +147,23 @@ func (r *runner) all(ctx context.Context, endToEnd, others []string) error {
 		}
 		r.recorder.printf("== upstream programs took %s\n", time.Since(begin).Round(time.Second))
 	}
-	var phases []phase
+	var parallel [][]phase
 	if o.has(phaseLive) {
-		phases = livePhases(r.recorder.liveTests, o.live)
+		parallel = livePhases(r.recorder.liveTests, o.live)
 	}
 	if o.has(phaseEndToEnd) {
-		phases = append(phases, endToEndPhase(endToEnd, o.endToEnd))
+		parallel = append(parallel, []phase{endToEndPhase(endToEnd, o.endToEnd)})
 	}
 	begin := time.Now()
-	for _, p := range phases {
+	for _, p := range slices.Concat(parallel...) {
 		if err := p.compile(ctx); err != nil {
 			return err
 		}
 	}
 	r.recorder.printf("== compiling the other tests took %s\n", time.Since(begin).Round(time.Second))
 	group, groupCtx := errgroup.WithContext(ctx)
-	for _, p := range phases {
-		group.Go(func() error { return r.do(groupCtx, p) })
+	for _, sequence := range parallel {
+		group.Go(func() error { return r.do(groupCtx, sequence...) })
 	}
 	return group.Wait()
 }

@@ -45,30 +45,39 @@ func unitPhase(packages []string) phase {
 	return phase{name: phaseUnit, args: []string{"-race", "-short"}, packages: packages}
 }
 
-// livePhases run those tests that the first phase skipped: they run upstream programs.
-func livePhases(live map[string][]string, sideBySide int) []phase {
-	normal := phase{name: phaseLive, labs: true, args: []string{"-count=1", "-p=" + strconv.Itoa(sideBySide)}}
+// longLive are the packages of live tests that take longest, in the order in which they start. Packages that borrow
+// the same lab of the pool (one node: controller, servicemetrics, autoscaling, inference, gateway; two: autoscale and
+// the others of conformance) are apart from each other.
+var longLive = []string{
+	"/internal/lab", "/lab/embedded", "/conformance/controller", "/reservation/safety", "/internal/autoscale", "/schedule/fanout",
+	"/conformance/servicemetrics", "/lab/hookprovider", "/conformance/metrics", "/world/cluster", "/conformance/autoscaling",
+	"/reservation/controller", "/conformance/recommended", "/reservation/store", "/conformance/inference", "/conformance/dra",
+	"/schedule/defects", "/world/gateway", "/conformance/access",
+}
+
+// livePhases run those tests that the first phase skipped: they run upstream programs. Each is a sequence: the short
+// packages follow the one with the race detector, which ends long before the long ones.
+func livePhases(live map[string][]string, sideBySide int) [][]phase {
+	long := phase{name: phaseLive, labs: true, args: []string{"-count=1", "-p=" + strconv.Itoa(sideBySide)}}
+	short := phase{name: phaseLive, labs: true, args: []string{"-count=1", "-p=1"}}
 	race := phase{name: phaseRace, labs: true, args: []string{"-count=1", "-race"}}
 	var names []string
 	for _, pkg := range slices.Sorted(maps.Keys(live)) {
-		if pkg == raceLive {
+		switch {
+		case pkg == raceLive:
 			race.packages = append(race.packages, pkg)
 			race.args = append(race.args, runOnly(live[pkg]))
 			continue
+		case slices.ContainsFunc(longLive, func(suffix string) bool { return strings.HasSuffix(pkg, suffix) }):
+			long.packages = append(long.packages, pkg)
+		default:
+			short.packages = append(short.packages, pkg)
 		}
-		normal.packages = append(normal.packages, pkg)
 		names = append(names, live[pkg]...)
 	}
-	// Packages that borrow the same lab of the pool (one node: controller, servicemetrics, autoscaling,
-	// inference, gateway; two: autoscale and the others of conformance) are apart from each other.
-	inOrder(normal.packages, []string{
-		"/internal/lab", "/lab/embedded", "/conformance/controller", "/reservation/safety", "/internal/autoscale", "/schedule/fanout",
-		"/conformance/servicemetrics", "/lab/hookprovider", "/conformance/metrics", "/world/cluster", "/conformance/autoscaling",
-		"/reservation/controller", "/conformance/recommended", "/reservation/store", "/conformance/inference", "/conformance/dra",
-		"/schedule/defects", "/world/gateway", "/conformance/access",
-	})
-	normal.args = append(normal.args, runOnly(names))
-	return []phase{normal, race}
+	inOrder(long.packages, longLive)
+	long.args, short.args = append(long.args, runOnly(names)), append(short.args, runOnly(names))
+	return [][]phase{{long}, {race, short}}
 }
 
 // endToEndPhase runs the built binary, as its users do, in parallel with the live tests. A package has a lab for each
