@@ -131,6 +131,8 @@ type execution struct {
 	cancel   context.CancelCauseFunc
 	// created is set before the first object of the run is created, and for a resumed run.
 	created atomic.Bool
+	// submitted is set once a gate may have submitted jobs of Slurm.
+	submitted atomic.Bool
 
 	opening sync.Mutex // held while the cluster is opened, which may take minutes
 	mu      sync.Mutex
@@ -177,7 +179,7 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	identifying, stop := context.WithCancel(ctx)
 	go func() { defer close(identified); identify(identifying) }()
 	outcome, runErr := executor.Run(ctx)
-	if err := x.cleanRun(ctx); err != nil {
+	if err := errors.Join(x.cleanRun(ctx), x.cancelOwn(ctx)); err != nil {
 		outcome.AddUncleaned(err)
 	}
 	outcome.Notes = append(outcome.Notes, x.unlisted...)

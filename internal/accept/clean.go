@@ -8,12 +8,18 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/firstlight/firstlight/internal/gate/fabric"
+	"github.com/firstlight/firstlight/internal/gate/facility"
+	"github.com/firstlight/firstlight/internal/gate/node"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 )
 
 // cleanGate removes the Jobs of one gate of this run, by label. It does nothing if the run
-// created nothing.
+// created nothing. Gates on Slurm cancel their jobs themselves; cancelOwn cancels those that remain.
 func (x *execution) cleanGate(ctx context.Context, gate string) error {
+	if x.opts.Slurm != nil && !slices.Contains([]string{facility.Name, fabric.Name, node.Name}, gate) {
+		x.submitted.Store(true)
+	}
 	c := x.reached()
 	if c == nil || !x.created.Load() || x.opts.Keep || x.lostTo() != nil || slices.Contains(x.opts.Holding, gate) {
 		return nil //nolint:nilerr // the process that took over the run cleans up

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/firstlight/firstlight/internal/probe/slurm"
@@ -17,6 +18,19 @@ func (x *execution) cancelLeft(ctx context.Context) {
 			x.note("jobs of killed run %s were not cancelled, look for them with squeue --me: %v", run, err)
 		}
 	}
+}
+
+// cancelOwn cancels the jobs of this run that a gate could not cancel.
+func (x *execution) cancelOwn(ctx context.Context) error {
+	if !x.submitted.Load() || x.opts.Keep || x.lostTo() != nil {
+		return nil //nolint:nilerr // the process that took over the run cleans up
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
+	defer cancel()
+	if err := x.cancelJobs(ctx, x.run.ID()); err != nil {
+		return fmt.Errorf("jobs of run %s may be left; list them with squeue --me, and cancel those whose names end with it: %w", x.run.ID(), err)
+	}
+	return nil
 }
 
 func (x *execution) cancelJobs(ctx context.Context, run string) error {
@@ -37,11 +51,21 @@ func (x *execution) cancelJobs(ctx context.Context, run string) error {
 	if len(cancel) == 1 {
 		return nil
 	}
-	if _, err := x.slurm(ctx, cancel...); err != nil {
+	if _, err := x.slurm(ctx, cancel...); err != nil && !x.ended(ctx, cancel[1:]) {
 		return err
 	}
-	x.note("cancelled jobs of killed run %s: %s", run, strings.Join(cancel[1:], ", "))
+	x.note("cancelled jobs of run %s: %s", run, strings.Join(cancel[1:], ", "))
 	return nil
+}
+
+// ended reports whether none of the jobs is listed: scancel fails for a job that ends before it.
+func (x *execution) ended(ctx context.Context, ids []string) bool {
+	out, err := x.slurm(ctx, slurm.QueueCommand()...)
+	if err != nil {
+		return false
+	}
+	jobs, err := slurm.ParseQueue(out)
+	return err == nil && !slices.ContainsFunc(jobs, func(j slurm.Job) bool { return slices.Contains(ids, j.ID) })
 }
 
 // slurm runs a command of Slurm. An exit code other than 0 is an error.

@@ -2,12 +2,14 @@ package accept
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/evidence"
 	"github.com/firstlight/firstlight/internal/probe/ssh"
 )
@@ -45,8 +47,8 @@ func TestJobsOfAKilledRunAreCancelled(t *testing.T) {
 		want   string // the scancel
 		note   string
 	}{
-		"resumed":       {false, ssh.Output{Stdout: []byte("7|firstlight-collective-RUN\n8|firstlight-collective-other\n9|mine\n10|firstlight-gpustack-RUN\n")}, ssh.Output{}, "scancel 7 10", "cancelled jobs of killed run RUN: 7, 10"},
-		"fresh":         {true, ssh.Output{Stdout: []byte("7|firstlight-collective-RUN\n")}, ssh.Output{}, "scancel 7", "cancelled jobs of killed run RUN: 7"},
+		"resumed":       {false, ssh.Output{Stdout: []byte("7|firstlight-collective-RUN\n8|firstlight-collective-other\n9|mine\n10|firstlight-gpustack-RUN\n")}, ssh.Output{}, "scancel 7 10", "cancelled jobs of run RUN: 7, 10"},
+		"fresh":         {true, ssh.Output{Stdout: []byte("7|firstlight-collective-RUN\n")}, ssh.Output{}, "scancel 7", "cancelled jobs of run RUN: 7"},
 		"none":          {false, ssh.Output{}, ssh.Output{}, "", "resuming run RUN"},
 		"no answer":     {false, ssh.Output{Exit: 1, Stderr: []byte("slurm_load_jobs error")}, ssh.Output{}, "", "jobs of killed run RUN were not cancelled, look for them with squeue --me: squeue: exit code 1"},
 		"not permitted": {false, ssh.Output{Stdout: []byte("7|firstlight-collective-RUN\n")}, ssh.Output{Exit: 1, Stderr: []byte("Access denied")}, "scancel 7", `scancel: exit code 1: "Access denied"`},
@@ -78,6 +80,61 @@ func TestJobsOfAKilledRunAreCancelled(t *testing.T) {
 		ran = slices.DeleteFunc(ran, func(line string) bool { return !strings.HasPrefix(line, "scancel") })
 		if strings.Join(ran, "; ") != tt.want || !strings.Contains(strings.Join(notes, "\n"), of(tt.note)) {
 			t.Errorf("%s: ran %q, want %q; notes %q", name, ran, tt.want, notes)
+		}
+	}
+}
+
+// At its end a run cancels the jobs that its gates left, and does not pass if it cannot.
+func TestOwnJobsAreCancelled(t *testing.T) {
+	t.Parallel()
+	config, err := os.ReadFile(filepath.Join("..", "probe", "slurm", "testdata", "config.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	denied := ssh.Output{Exit: 1, Stderr: []byte("Access denied")}
+	for name, tt := range map[string]struct {
+		steps   []string
+		queue   []string // the answers of squeue; the last one remains
+		cancel  ssh.Output
+		want    string
+		verdict check.Verdict
+	}{
+		"none":                       {[]string{"inference"}, []string{"9|mine\n"}, denied, "", check.Passed},
+		"one":                        {[]string{"inference"}, []string{"7|firstlight-inference-RUN\n9|mine\n"}, ssh.Output{}, "scancel 7", check.Passed},
+		"not permitted":              {[]string{"inference"}, []string{"7|firstlight-inference-RUN\n"}, denied, "scancel 7", check.Unobserved},
+		"ends before scancel":        {[]string{"inference"}, []string{"7|firstlight-inference-RUN\n", "9|mine\n"}, denied, "scancel 7", check.Passed},
+		"no answer":                  {[]string{"inference"}, []string{""}, ssh.Output{}, "", check.Unobserved},
+		"gates without jobs ask not": {[]string{"facility", "fabric", "node"}, []string{""}, denied, "", check.Passed},
+	} {
+		dir := t.TempDir()
+		var ran []string
+		o := options(t, dir, planOf(tt.steps...))
+		o.Cluster, o.Keep = nil, false
+		o.Slurm = func(_ context.Context, argv ...string) (ssh.Output, error) {
+			switch argv[0] {
+			case "squeue":
+				answer := tt.queue[0]
+				if len(tt.queue) > 1 {
+					tt.queue = tt.queue[1:]
+				}
+				if answer == "" {
+					return ssh.Output{Exit: 1, Stderr: []byte("slurm_load_jobs error")}, nil
+				}
+				runs, err := filepath.Glob(filepath.Join(o.EvidenceDir, "2*"))
+				if err != nil || len(runs) != 1 {
+					return ssh.Output{}, fmt.Errorf("runs %q: %w", runs, err)
+				}
+				return ssh.Output{Stdout: []byte(strings.ReplaceAll(answer, "RUN", filepath.Base(runs[0])))}, nil
+			case "scancel":
+				ran = append(ran, strings.Join(argv, " "))
+				return tt.cancel, nil
+			default:
+				return ssh.Output{Stdout: config}, nil
+			}
+		}
+		r, err := Run(t.Context(), o)
+		if err != nil || r.Verdict != tt.verdict || strings.Join(ran, "; ") != tt.want || strings.Contains(strings.Join(r.Notes, "\n"), "squeue --me") != (tt.verdict != check.Passed) {
+			t.Errorf("%s: %s, ran %q, notes %q: %v", name, r.Verdict, ran, r.Notes, err)
 		}
 	}
 }

@@ -75,6 +75,10 @@ func requireSpine(s *site.Site, spine string) error {
 	return nil
 }
 
+// loginEnvironment are the variables that Slurm's commands inherit on this machine, as those of a login over SSH: sbatch
+// gives its environment to the job, where a secret would be stored and an option of another program would change it.
+var loginEnvironment = []string{"HOME", "KRB5CCNAME", "LANG", "LD_LIBRARY_PATH", "LOGNAME", "MODULEPATH", "PATH", "SHELL", "SLURM_CONF", "TMPDIR", "TZ", "USER", "XDG_RUNTIME_DIR"}
+
 // withLogin runs the commands of Slurm's login host on this machine, and others over SSH.
 type withLogin struct {
 	Hosts

@@ -148,7 +148,9 @@ func (t *Target) openHosts(ctx context.Context, s *site.Site, board *display.Boa
 	}
 	t.Hosts = pool
 	if t.Site.OnSlurm() && t.Site.Slurm.Local {
-		t.Hosts = withLogin{Hosts: pool, login: localhost.Hosts{Name: site.LocalHost, Timeout: t.Site.Workloads.Collective.Timeout.D() + t.Site.Reach.SSH.Timeout.D()}}
+		t.Hosts = withLogin{Hosts: pool, login: localhost.Hosts{
+			Name: site.LocalHost, Timeout: t.Site.Workloads.Collective.Timeout.D() + t.Site.Reach.SSH.Timeout.D(), Environment: loginEnvironment,
+		}}
 	}
 	return nil
 }

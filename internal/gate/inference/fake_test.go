@@ -31,6 +31,7 @@ type fakeVLLM struct {
 	oneToken        bool
 	text            string
 	model           string
+	alias           string // a further name of the model
 	noUsage         bool
 	loadingLooks    int32 // requests of /health that are answered 503
 	crashes         string
@@ -95,7 +96,7 @@ func (v *fakeVLLM) handler() http.Handler {
 		if v.model != "" {
 			model = v.model
 		}
-		fmt.Fprintf(w, `{"object":"list","data":[{"id":%q,"object":"model"}]}`, model)
+		fmt.Fprintf(w, `{"object":"list","data":[{"id":%q,"object":"model"},{"id":%q,"object":"model"}]}`, model, cmp.Or(v.alias, model))
 	})
 	mux.HandleFunc("POST /v1/completions", v.complete)
 	return mux
@@ -209,11 +210,13 @@ func (v *fakeVLLM) ended(ctx context.Context) (crashed bool, why error) {
 
 func (v *fakeVLLM) log(context.Context) ([]byte, error) { return []byte(v.crashes), nil }
 
-func (v *fakeVLLM) restarted(context.Context) (int, error) {
+func (v *fakeVLLM) served() string { return "" }
+
+func (v *fakeVLLM) state(context.Context) (restarts int, job string, err error) {
 	if v.crashes != "" {
-		return 2, nil
+		return 2, "", nil
 	}
-	return v.restarts, nil
+	return v.restarts, "", nil
 }
 
 func (v *fakeVLLM) remove(ctx context.Context) error {

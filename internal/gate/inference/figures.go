@@ -1,6 +1,8 @@
 package inference
 
 import (
+	"slices"
+
 	"github.com/firstlight/firstlight/internal/conformance/dra/allocation"
 	"github.com/firstlight/firstlight/internal/gate/inference/load"
 	"github.com/firstlight/firstlight/internal/probe/vllm"
@@ -35,13 +37,29 @@ type ServerFigures struct {
 	Restarts      int     `json:"restarts"`
 	// Problem is why it is not healthy.
 	Problem string `json:"problem,omitempty"`
+	// Served are the names under which the server of a job serves.
+	Served []string `json:"served,omitempty"`
+	// State is that of the job after the load.
+	State string `json:"state,omitempty"`
+	// Withdrawn is why a job was not the server's alone until the end: preempted, cancelled, suspended, or its state is unknown.
+	Withdrawn string `json:"withdrawn,omitempty"`
 	// Crashed is set if its container or job terminated.
 	Crashed bool `json:"crashed,omitempty"`
 	// Unreached is set if the server did not answer the last request to /health.
 	Unreached bool `json:"unreached,omitempty"`
+	// LastLine is the last line of the log of a server that terminated.
+	LastLine string `json:"lastLine,omitempty"`
 	// Claims are the GPUs that its claim allocates; nil if it claims none, and after the load.
 	Claims *allocation.Figures `json:"claims,omitempty"`
 	Log    vllm.LogReport      `json:"log"`
+}
+
+// serverName is the name under which only the server of a job serves: another program may listen on a port of its node.
+func serverName(job string) string { return "firstlight-job-" + job }
+
+// another is whether another server than that of the job answered.
+func (f ServerFigures) another() bool {
+	return f.Job != "" && f.Healthy && !slices.Contains(f.Served, serverName(f.Job))
 }
 
 func (f ServerFigures) place() place { return place{pod: f.Pod, job: f.Job, node: f.Node} }

@@ -67,11 +67,17 @@ func (g *Gate) describeLoad() string {
 		w.Requests, w.Warmup, w.Rate, from, w.InputTokens, w.OutputTokens)
 }
 
+// serve is the command of the server, for people.
+func (g *Gate) serve() string {
+	w := g.site.Workloads.Inference
+	return fmt.Sprintf("vllm serve %s --max-model-len %d --tensor-parallel-size %d", w.Model, w.MaxModelLen, w.GPUs)
+}
+
 // Describe lists the actions of Observe.
 func (g *Gate) Describe() []string {
 	w := g.site.Workloads.Inference
 	return []string{
-		fmt.Sprintf("start one pod with %d GPUs: vllm serve %s --max-model-len %d --tensor-parallel-size %d", w.GPUs, w.Model, w.MaxModelLen, w.GPUs),
+		fmt.Sprintf("start one pod with %d GPUs: %s", w.GPUs, g.serve()),
 		"GET /health and /v1/models; complete the site's prompt greedily and compare it with its golden prefix",
 		g.describeLoad(),
 		"GET /health again; read the server's log and restarts",

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/firstlight/firstlight/internal/gate/inference/load"
 	"github.com/firstlight/firstlight/internal/poll"
 	"github.com/firstlight/firstlight/internal/probe/origin"
+	"github.com/firstlight/firstlight/internal/probe/ssh"
 	"github.com/firstlight/firstlight/internal/probe/vllm"
 )
 
@@ -17,7 +19,7 @@ const (
 	// healthTimeout is the timeout of one request to /health.
 	healthTimeout = 10 * time.Second
 	// healthWithin limits all requests to /health after the load, endedWithin the wait for the end of a server
-	// without an answer: an epilog of Slurm runs before it.
+	// without an answer.
 	healthWithin = 30 * time.Second
 	endedWithin  = time.Minute
 	// The polling interval grows from firstPause to longestPause.
@@ -37,6 +39,8 @@ var (
 // connection is a connection to a healthy server.
 type connection struct {
 	client *vllm.Client
+	// served are the names that a server lists which must list its own.
+	served []string
 	close  func()
 }
 
@@ -104,7 +108,26 @@ func (g *Gate) try(ctx context.Context, s server) (*connection, error) {
 		c.close()
 		return nil, err
 	}
+	if err := c.identify(ctx, s.served()); err != nil {
+		c.close()
+		return nil, err
+	}
 	return c, nil
+}
+
+// identify requires that the server lists its own name.
+func (c *connection) identify(ctx context.Context, own string) error {
+	if own == "" {
+		return nil
+	}
+	var err error
+	if c.served, _, err = c.client.Models(ctx); err != nil {
+		return fmt.Errorf("identify the server: %w", err)
+	}
+	if !slices.Contains(c.served, own) {
+		return fmt.Errorf("another server answers on its port: it serves %s, and not %s", orNone(c.served), own)
+	}
+	return nil
 }
 
 // life watches a healthy server until its end.
@@ -134,9 +157,8 @@ func (l *life) stop() {
 // healthAfter observes the server's health after the load. A server that has ended is not healthy, whatever answers
 // in its place; one that does not answer has a moment to end.
 func (g *Gate) healthAfter(ctx context.Context, s server, life *life, f *ServerFigures) {
-	g.askAfter(ctx, s, f)
-	if f.Unreached {
-		timer := time.NewTimer(endedWithin)
+	if silent := g.askAfter(ctx, s, f); silent {
+		timer := time.NewTimer(g.endsWithin())
 		defer timer.Stop()
 		select {
 		case <-life.ended:
@@ -146,33 +168,42 @@ func (g *Gate) healthAfter(ctx context.Context, s server, life *life, f *ServerF
 	}
 	select {
 	case <-life.ended:
-		if life.crashed {
+		switch {
+		case life.crashed:
 			f.Healthy, f.Crashed, f.Problem = false, true, life.reason.Error()
+		case f.Job != "":
+			f.Withdrawn = life.reason.Error()
 		}
 	default:
 	}
 }
 
-// askAfter requests /health. A request without an answer is repeated, since a port forward may fail.
-func (g *Gate) askAfter(ctx context.Context, s server, f *ServerFigures) {
+// endsWithin is how long a server without an answer may take to end: that of Slurm has an epilog.
+func (g *Gate) endsWithin() time.Duration { return max(endedWithin, g.queue) }
+
+// askAfter requests /health. A request without an answer is repeated, since a port forward may fail; silent: the last
+// one had none.
+func (g *Gate) askAfter(ctx context.Context, s server, f *ServerFigures) (silent bool) {
 	ctx, cancel := context.WithTimeout(ctx, healthWithin)
 	defer cancel()
 	for {
 		c, err := g.try(ctx, s)
 		if err == nil {
 			c.close()
-			f.Healthy, f.Unreached, f.Problem = true, false, ""
-			return
+			f.Served, f.Healthy, f.Unreached, f.Problem = c.served, true, false, ""
+			return false
 		}
 		if ctx.Err() == nil || f.Problem == "" {
 			f.Problem = err.Error()
+			// That nothing listens is an answer of the node.
+			f.Unreached = !errors.Is(err, ssh.ErrNotConnected)
 		}
-		var status *vllm.StatusError
-		if f.Unreached = !errors.As(err, &status); !f.Unreached {
-			return
+		if _, answered := errors.AsType[*vllm.StatusError](err); answered {
+			f.Unreached = false
+			return false
 		}
 		if poll.Sleep(ctx, firstPause) != nil {
-			return
+			return true
 		}
 	}
 }

@@ -9,6 +9,8 @@ import (
 
 const (
 	remedyRun  = "check that GPUs are free and that the image can be pulled; then run it again with --from inference"
+	remedyJob  = "read the reason in squeue --me and scontrol show job: the partition, account, QOS and slurm.reservation of the site must give the job a node, and nothing may preempt or suspend it; then run it again with --from inference"
+	remedyPort = "end the program that listens there (ss -ltnp on the node), or choose another port (site slurm.serverPort)"
 	remedyLost = "find out what ended it (the jump host, the network, sshd of the node); then run the gate again"
 	remedyLog  = "read the server's log in the evidence"
 	// remedyTime: a slow image pull or start takes the time of the requests.
@@ -24,13 +26,16 @@ func (g *Gate) Judge(obs []check.Observation) check.Judgement {
 }
 
 func (r *review) server(obs []check.Observation) {
-	server, o, ok := check.RequireLast[ServerFigures](&r.Builder, obs, KindServer, "", "job "+jobName, remedyRun)
+	server, o, ok := check.RequireLast[ServerFigures](&r.Builder, obs, KindServer, "", "job "+jobName, r.gate.remedyRun())
 	if !ok {
 		return // without a server there are no other observations
 	}
 	r.node = server.Node
 	if !server.Healthy {
 		r.down(o.ID, server)
+		return
+	}
+	if r.withdrawn(obs) || r.another(o.ID, server) {
 		return
 	}
 	gangjob.JudgeClaims(&r.Builder, o.ID, r.gate.site, server.Claims, 1, server.GPUs)
@@ -44,9 +49,37 @@ func (r *review) server(obs []check.Observation) {
 	if load, o, ok := check.RequireLast[LoadFigures](&r.Builder, obs, KindLoad, "", "load of job "+jobName, r.gate.remedyLoad()); ok {
 		r.load(o.ID, load)
 	}
-	if end, o, ok := check.RequireLast[ServerFigures](&r.Builder, obs, KindEnd, "", "server of job "+jobName+" after the load", remedyRun); ok {
+	if end, o, ok := check.RequireLast[ServerFigures](&r.Builder, obs, KindEnd, "", "server of job "+jobName+" after the load", r.gate.remedyRun()); ok {
 		r.after(o.ID, end)
 	}
+}
+
+// remedyRun is for a server that could not be started, or not watched.
+func (g *Gate) remedyRun() string {
+	if g.site.Slurm != nil {
+		return remedyJob
+	}
+	return remedyRun
+}
+
+// withdrawn reports a job that Slurm ended or suspended under the load. Its requests failed with it.
+func (r *review) withdrawn(obs []check.Observation) bool {
+	for _, o := range check.OfKind(obs, KindEnd) {
+		if f, err := check.Decode[ServerFigures](o); err == nil && f.Withdrawn != "" {
+			r.Unobserved(o.ID, f.place().String(), remedyJob, "the server's job did not last until the end of the load: %s", f.Withdrawn)
+			return true
+		}
+	}
+	return false
+}
+
+// another reports an answer of another server than the job's.
+func (r *review) another(id string, f ServerFigures) bool {
+	if !f.another() {
+		return false
+	}
+	r.Unobserved(id, f.place().String(), remedyPort, "another server answers on the port of job %s: it serves %s, and not %s", f.Job, orNone(f.Served), serverName(f.Job))
+	return true
 }
 
 // remedyLoad is for a load that was not observed.
@@ -87,7 +120,10 @@ func (r *review) after(id string, f ServerFigures) {
 	}
 	switch {
 	case f.Crashed:
-		r.Fail(id, suspect, remedyLog, "the server has terminated%s: %s", lastError(f.Log.Errors), f.Problem)
+		r.Fail(id, suspect, remedyLog, "the server has terminated%s: %s", f.cause(), f.Problem)
+	case r.another(id, f):
+	case f.Healthy && f.Job != "" && f.State != "RUNNING":
+		r.Unobserved(id, suspect, remedyJob, "job %s is %q after the load, and not RUNNING", f.Job, f.State)
 	case f.Healthy:
 	case f.Unreached:
 		r.Unobserved(id, suspect, f.remedyForward()+"; read the server's log in the evidence; then run the gate again", "the server could not be reached after the load: %s", f.Problem)

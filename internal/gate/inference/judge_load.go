@@ -248,6 +248,8 @@ func (r *review) latency(id string, f LoadFigures, m measured) {
 // loop are not those of clients in the cluster.
 func (r *review) from(f LoadFigures) string {
 	switch {
+	case f.Client != site.ClientCluster && r.gate.site.Slurm != nil:
+		return fmt.Sprintf(", from firstlight's own machine through SSH, at most %d at a time", f.Concurrency)
 	case f.Client != site.ClientCluster:
 		return fmt.Sprintf(", from firstlight's own machine by port-forward, at most %d at a time", f.Concurrency)
 	case f.Node == r.node && len(r.gate.site.Inventory.Nodes) > 1:

@@ -23,13 +23,23 @@ func (r *review) down(id string, f ServerFigures) {
 		r.Fail(id, suspect, "find the processes that use GPU memory on the node (nvidia-smi), or lower --gpu-memory-utilization", "vLLM does not start: %s", f.Log.FreeMemory)
 	case f.Unreached && f.Restarts == 0:
 		r.Unobserved(id, suspect, f.remedyForward()+"; then run the gate again", "the server could not be reached for %.0f s: %s", f.WaitedSeconds, f.Problem)
+	case f.Crashed && strings.HasSuffix(f.LastLine, portInUse):
+		r.Unobserved(id, suspect, remedyPort, "the server was not started: %s", f.LastLine)
 	case f.Crashed && f.Restarts == 0 && f.Log.Lines == 0:
-		r.Unobserved(id, suspect, remedyRun, "the server could not be started: %s", f.Problem)
+		r.Unobserved(id, suspect, r.gate.remedyRun(), "the server could not be started: %s", f.Problem)
 	case f.Crashed:
-		r.Fail(id, suspect, remedyLog, "vLLM crashes%s%s: %s", restarted(f.Restarts), lastError(f.Log.Errors), f.Problem)
+		r.Fail(id, suspect, remedyLog, "vLLM crashes%s%s: %s", restarted(f.Restarts), f.cause(), f.Problem)
 	default:
 		r.Fail(id, suspect, "read the server's log in the evidence; if it is still loading the model, allow more time (site workloads.inference.timeout)", "the server was not healthy after %.0f s%s: %s", f.WaitedSeconds, lastError(f.Log.Errors), f.Problem)
 	}
+}
+
+// cause is the last error in the log of a server that has terminated, or else the last line.
+func (f ServerFigures) cause() string {
+	if len(f.Log.Errors) == 0 {
+		return because(f.LastLine)
+	}
+	return lastError(f.Log.Errors)
 }
 
 func restarted(n int) string {

@@ -16,10 +16,10 @@ import (
 // Observe implements check.Check.
 func (g *Gate) Observe(ctx context.Context, rec check.Recorder) error {
 	w := g.site.Workloads.Inference
+	rec.Progress("starting vLLM with %s on %d GPUs", w.Model, w.GPUs)
+	started := g.deps.Observer(rec).Begin(KindServer, "job "+jobName, g.serve()+"; GET /health")
 	limited, cancel := context.WithTimeout(ctx, g.queue+w.Timeout.D())
 	defer cancel()
-	rec.Progress("starting vLLM with %s on %d GPUs", w.Model, w.GPUs)
-	started := g.deps.Observer(rec).Begin(KindServer, "job "+jobName, fmt.Sprintf("vllm serve %s --max-model-len %d --tensor-parallel-size %d; GET /health", w.Model, w.MaxModelLen, w.GPUs))
 	s, err := g.start(limited)
 	if err != nil {
 		if ctx.Err() != nil {
@@ -28,6 +28,10 @@ func (g *Gate) Observe(ctx context.Context, rec check.Recorder) error {
 		return started.Record(nil, err)
 	}
 	defer g.remove(ctx, s, rec)
+	if g.queue > 0 { // the server's own time begins with its job
+		limited, cancel = context.WithTimeout(ctx, w.Timeout.D())
+		defer cancel()
+	}
 	return g.watch(ctx, limited, s, rec, started)
 }
 
@@ -51,8 +55,12 @@ func (g *Gate) watch(ctx, limited context.Context, s server, rec check.Recorder,
 	of := ServerFigures{Pod: at.pod, Job: at.job, Node: at.node, Model: w.Model, MaxLen: w.MaxModelLen, GPUs: w.GPUs}
 	f := of
 	f.Claims = s.claims()
+	queued := time.Duration(0)
+	if g.queue > 0 {
+		queued = started.Elapsed()
+	}
 	c, err := g.connect(limited, s)
-	f.WaitedSeconds, f.Healthy = started.Elapsed().Seconds(), err == nil
+	f.WaitedSeconds, f.Healthy = (started.Elapsed() - queued).Seconds(), err == nil
 	if ctx.Err() != nil {
 		if c != nil {
 			c.close()
@@ -68,6 +76,7 @@ func (g *Gate) watch(ctx, limited context.Context, s server, rec check.Recorder,
 		return f.recordLog(ctx, s, started)
 	}
 	defer c.close()
+	f.Served = c.served
 	life := follow(ctx, s)
 	defer life.stop()
 	if err := started.Record(f, nil); err != nil {
@@ -141,11 +150,22 @@ func (f *ServerFigures) recordLog(ctx context.Context, s server, attempt check.A
 	const timeout = time.Minute
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	var restartErr error
-	f.Restarts, restartErr = s.restarted(ctx)
+	var stateErr error
+	f.Restarts, f.State, stateErr = s.state(ctx)
 	raw, err := s.log(ctx)
 	if err == nil {
 		f.Log, err = vllm.ParseLog(bytes.NewReader(raw))
 	}
-	return attempt.Raw(raw).RecordPartial(f, errors.Join(restartErr, err))
+	if f.Crashed {
+		f.LastLine = lastLine(raw)
+	}
+	return attempt.Raw(raw).RecordPartial(f, errors.Join(stateErr, err))
+}
+
+// lastLine is the last line of a log that has text, at most 300 bytes of it.
+func lastLine(log []byte) string {
+	const most = 300
+	log = bytes.TrimSpace(log)
+	line := bytes.TrimSpace(log[bytes.LastIndexByte(log, '\n')+1:])
+	return string(bytes.ToValidUTF8(line[:min(len(line), most)], []byte("?")))
 }

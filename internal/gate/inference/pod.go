@@ -45,6 +45,8 @@ type server interface {
 	where() place
 	// claims are the GPUs that its claim allocates; nil if it claims none.
 	claims() *allocation.Figures
+	// served is a name that the server must list, if others may answer on its port; else empty.
+	served() string
 	// service is its URL in the cluster.
 	service() string
 	// forward opens a port forward, and returns its address for Gate.dial.
@@ -54,7 +56,8 @@ type server interface {
 	ended(ctx context.Context) (crashed bool, reason error)
 	// log is the log of its container, including the previous instance.
 	log(ctx context.Context) ([]byte, error)
-	restarted(ctx context.Context) (int, error)
+	// state is how often its container or job began again, and the state of a job.
+	state(ctx context.Context) (restarts int, job string, err error)
 	remove(ctx context.Context) error
 }
 
@@ -129,6 +132,8 @@ func (p *pod) bind(ctx context.Context) error {
 
 func (p *pod) where() place { return place{pod: p.name, node: p.node} }
 
+func (p *pod) served() string { return "" }
+
 func (p *pod) service() string {
 	return fmt.Sprintf("http://%s.%s.svc:%d", p.gang.Spec.Name, p.gang.Namespace, port)
 }
@@ -151,7 +156,7 @@ func (p *pod) ended(ctx context.Context) (crashed bool, reason error) {
 
 func (p *pod) log(ctx context.Context) ([]byte, error) {
 	current, err := read(p.cluster.PodLogs(ctx, p.gang.Namespace, p.name, container, false))
-	n, restartErr := p.restarted(ctx)
+	n, _, restartErr := p.state(ctx)
 	if restartErr != nil || n == 0 {
 		return current, err
 	}
@@ -174,18 +179,17 @@ func read(stream io.ReadCloser, err error) ([]byte, error) {
 	return data, nil
 }
 
-func (p *pod) restarted(ctx context.Context) (int, error) {
+func (p *pod) state(ctx context.Context) (restarts int, job string, err error) {
 	pods, err := p.gang.Pods(ctx)
 	if err != nil {
-		return 0, err
+		return 0, "", err
 	}
-	n := 0
 	for i := range pods {
 		for _, c := range pods[i].Status.ContainerStatuses {
-			n += int(c.RestartCount)
+			restarts += int(c.RestartCount)
 		}
 	}
-	return n, nil
+	return restarts, "", nil
 }
 
 func (p *pod) remove(ctx context.Context) error {

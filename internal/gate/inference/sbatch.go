@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"net"
 	"strconv"
+	"strings"
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/conformance/dra/allocation"
 	"github.com/firstlight/firstlight/internal/evidence/chart"
 	"github.com/firstlight/firstlight/internal/gate/onhost"
 	"github.com/firstlight/firstlight/internal/gate/slurmjob"
+	probe "github.com/firstlight/firstlight/internal/probe/slurm"
 	"github.com/firstlight/firstlight/internal/probe/ssh"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
@@ -57,24 +59,27 @@ func (b *Sbatch) Excluding(nodes []string) check.Check {
 
 // Describe lists the commands of Observe.
 func (b *Sbatch) Describe() []string {
-	w := b.gate.site.Workloads.Inference
-	commands := b.runner.Describe(b.job(), fmt.Sprintf("vllm serve %s --max-model-len %d --tensor-parallel-size %d", w.Model, w.MaxModelLen, w.GPUs))
-	const submitAndStep = 2
-	out := append(commands[:submitAndStep:submitAndStep], fmt.Sprintf("connect to port %d of the node through SSH", b.gate.site.Slurm.ServerPort))
-	return append(append(out, b.gate.Describe()[1:]...), "read the job's output on its node, cancel the job and delete its file")
+	out := append(b.runner.DescribeSubmit(b.job(), b.gate.serve()), fmt.Sprintf("connect to port %d of the node through SSH", b.gate.site.Slurm.ServerPort))
+	out = append(out, b.gate.Describe()[1:]...)
+	return append(out, strings.Join(probe.JobCommand("JOB"), " ")+"; read the job's output on the login host or its node, cancel the job and delete its file")
 }
 
-// ownPort ends a job whose port another program has: its answers would be taken for those of the server.
-const ownPort = `if (exec 3<>"/dev/tcp/127.0.0.1/$PORT") 2>/dev/null; then echo "OSError: port $PORT of the node is in use"; exit 1; fi
+// portInUse ends the line of requireFreePort.
+const portInUse = "of the node is in use"
+
+// requireFreePort ends a job whose port another program has.
+const requireFreePort = `if (exec 3<>"/dev/tcp/127.0.0.1/$PORT") 2>/dev/null; then echo "port $PORT ` + portInUse + `"; exit 1; fi
 `
 
 // job is the server's pod as a job of Slurm. Its time limit is not reached before the gate's. Gate training, which
-// may run at the same time, takes the first nodes, and jobs do not share nodes: the server runs on the last one.
+// may run at the same time, takes the first nodes, and jobs do not share nodes: the server runs on the last one. Only
+// the node itself can connect to it.
 func (b *Sbatch) job() slurmjob.Job {
 	s, spec := b.gate.site, b.gate.spec()
-	j := slurmjob.Job{Gate: Name, Nodes: spec.Nodes[max(0, len(spec.Nodes)-1):], GPUs: spec.GPUs, Script: ownPort + spec.Script, Env: spec.Env}
-	j.Timeout = b.gate.queue + s.Workloads.Inference.Timeout.D() + healthWithin + endedWithin
-	j.Env["PORT"] = strconv.Itoa(s.Slurm.ServerPort)
+	j := slurmjob.Job{Gate: Name, Nodes: spec.Nodes[max(0, len(spec.Nodes)-1):], GPUs: spec.GPUs, Env: spec.Env}
+	j.Script = requireFreePort + `SERVER_NAME="` + serverName("$SLURM_JOB_ID") + `"` + "\n" + spec.Script
+	j.Timeout = s.Workloads.Inference.Timeout.D() + healthWithin + b.gate.endsWithin()
+	j.Env["LISTEN"], j.Env["PORT"] = "127.0.0.1", strconv.Itoa(s.Slurm.ServerPort)
 	if s.Slurm.Containers == site.ContainersPyxis {
 		j.Image = spec.Image
 	}
@@ -98,7 +103,7 @@ func (b *Sbatch) start(ctx context.Context) (server, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &batch{Server: s, node: j.Nodes[0], port: strconv.Itoa(b.gate.site.Slurm.ServerPort)}, nil
+	return &batch{Server: s, gate: b, node: j.Nodes[0]}, nil
 }
 
 // connect opens a connection to NODE:PORT: from the node to its own port. That nothing listens there is an answer of
@@ -118,16 +123,27 @@ func (b *Sbatch) connect(ctx context.Context, _, address string) (net.Conn, erro
 // batch is a server in a job.
 type batch struct {
 	*slurmjob.Server
-	node, port string
+	gate *Sbatch
+	node string
 }
 
 func (b *batch) where() place                { return place{job: b.ID, node: b.node} }
 func (b *batch) claims() *allocation.Figures { return nil }
 func (b *batch) service() string             { return "" }
+func (b *batch) served() string              { return serverName(b.ID) }
 
-// forward has nothing to open: each connection is forwarded by itself.
-func (b *batch) forward(context.Context) (addr string, stop func(), err error) {
-	return net.JoinHostPort(b.node, b.port), func() {}, nil
+// forward requires that the node can be reached: each connection is forwarded by itself, and a request over one that
+// could not be opened in time would not say so.
+func (b *batch) forward(ctx context.Context) (addr string, stop func(), err error) {
+	addr = net.JoinHostPort(b.node, strconv.Itoa(b.gate.gate.site.Slurm.ServerPort))
+	conn, err := b.gate.connect(ctx, "tcp", addr)
+	switch {
+	case err == nil:
+		_ = conn.Close() // nothing was sent
+	case !errors.Is(err, ssh.ErrNotConnected): // the requests ask whether the server listens
+		return "", nil, err
+	}
+	return addr, func() {}, nil
 }
 
 func (b *batch) ended(ctx context.Context) (crashed bool, reason error) {
@@ -135,6 +151,11 @@ func (b *batch) ended(ctx context.Context) (crashed bool, reason error) {
 	return errors.Is(err, slurmjob.ErrEnded), err
 }
 
-func (b *batch) log(ctx context.Context) ([]byte, error)    { return b.Log(ctx) }
-func (b *batch) restarted(ctx context.Context) (int, error) { return b.Restarts(ctx) }
-func (b *batch) remove(ctx context.Context) error           { return b.Remove(ctx) }
+func (b *batch) log(ctx context.Context) ([]byte, error) { return b.Log(ctx) }
+
+func (b *batch) state(ctx context.Context) (restarts int, job string, err error) {
+	now, err := b.Now(ctx)
+	return now.Restarts, now.State, err
+}
+
+func (b *batch) remove(ctx context.Context) error { return b.Remove(ctx) }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/checktest"
 	"github.com/firstlight/firstlight/internal/gate/onhost"
 	"github.com/firstlight/firstlight/internal/plan"
 	"github.com/firstlight/firstlight/internal/probe/ssh"
@@ -70,6 +71,9 @@ func (f *fakeSlurm) Run(_ context.Context, host string, argv ...string) (ssh.Out
 // serve is the port of the server, which only connections from gpu-04 reach.
 func (f *fakeSlurm) serve(listener pipes) Dial {
 	f.dialled = map[string]bool{}
+	if f.v.alias == "" {
+		f.v.alias = serverName("7")
+	}
 	return func(ctx context.Context, host, address string) (net.Conn, error) {
 		f.mu.Lock()
 		f.dialled[host+" "+address] = true
@@ -126,6 +130,8 @@ func sbatchGate(t *testing.T, f *fakeSlurm) (*Sbatch, check.Judgement, []check.O
 	return g, plan.Judge(g, rec.obs), rec.obs
 }
 
+func running3(end string) []string { return []string{"RUNNING", "RUNNING", "RUNNING", end} }
+
 const serverOutput = "0: firstlight-task begin 0 gpu-04\n0: INFO 11-29 12:00:00 [api_server.py:1896] vLLM API server version 0.11.0\n"
 
 func TestSbatch(t *testing.T) {
@@ -135,10 +141,10 @@ func TestSbatch(t *testing.T) {
 	if j.Verdict != check.Passed || len(j.Findings) > 0 {
 		t.Fatalf("%s: %s: %+v", j.Verdict, j.Reason, j.Findings)
 	}
-	if want := "login-01: sbatch --exclusive --gres=gpu:h100:1 --job-name=firstlight-inference-r1 --mem=0 --no-requeue --nodelist=gpu-04 --nodes=1 --parsable --partition=batch --time=22 "; !strings.HasPrefix(f.ran[0], want) {
+	if want := "login-01: sbatch --exclusive --gres=gpu:h100:1 --job-name=firstlight-inference-r1 --mem=0 --no-requeue --nodelist=gpu-04 --nodes=1 --parsable --partition=batch --time=21 "; !strings.HasPrefix(f.ran[0], want) {
 		t.Errorf("%s, want %s", f.ran[0], want)
 	}
-	for _, want := range []string{"--container-image=registry.example.com#vllm-openai:v0.13.0", "PORT=8123", "MODEL=meta-llama/Llama-3.1-8B-Instruct", "TP=1", "exec vllm serve"} {
+	for _, want := range []string{"--container-image=registry.example.com#vllm-openai:v0.13.0", "PORT=8123", "LISTEN=127.0.0.1", "MODEL=meta-llama/Llama-3.1-8B-Instruct", "TP=1", `SERVER_NAME="firstlight-job-$SLURM_JOB_ID"`, "exec vllm serve"} {
 		if !strings.Contains(f.ran[0], want) {
 			t.Errorf("%s has no %s", f.ran[0], want)
 		}
@@ -151,8 +157,12 @@ func TestSbatch(t *testing.T) {
 		t.Errorf("at the end: %s", last)
 	}
 	server, err := check.Decode[ServerFigures](check.OfKind(obs, KindServer)[0])
-	if err != nil || server.Job != "7" || server.Node != "gpu-04" || server.Pod != "" {
+	if err != nil || server.Job != "7" || server.Node != "gpu-04" || server.Pod != "" || len(server.Served) != 2 {
 		t.Errorf("%+v", server)
+	}
+	// The job waits for 2 s, which are not those of the server.
+	if server.WaitedSeconds > 1 {
+		t.Errorf("healthy after %.1f s", server.WaitedSeconds)
 	}
 	// A replay has no run: its judge is the same.
 	if replayed := plan.Judge(NewSbatch(g.gate.site, g.gate.profile, onhost.Deps{}, nil, ""), obs); replayed.Verdict != check.Passed {
@@ -175,19 +185,30 @@ func TestSbatchNeverAPass(t *testing.T) {
 		message, hint string
 	}{
 		"waits":                          {&fakeSlurm{states: []string{"PENDING"}}, check.Unobserved, "job 7 did not begin in time: it is PENDING", ""},
-		"crashes":                        {&fakeSlurm{v: &fakeVLLM{never: true}, states: []string{"RUNNING", "RUNNING", "FAILED"}, output: serverOutput}, check.Failed, "vLLM crashes: the server terminated: the job has ended: job 7 is FAILED, exit code 1:0", remedyLog},
+		"crashes":                        {&fakeSlurm{v: &fakeVLLM{never: true}, states: []string{"RUNNING", "RUNNING", "FAILED"}, output: serverOutput}, check.Failed, ": the server terminated: the job has ended: job 7 is FAILED, exit code 1:0", remedyLog},
 		"does not start":                 {&fakeSlurm{v: &fakeVLLM{never: true}, states: []string{"RUNNING", "RUNNING", "FAILED"}}, check.Unobserved, "the server could not be started", ""},
 		"preempted":                      {&fakeSlurm{v: &fakeVLLM{never: true}, states: []string{"RUNNING", "RUNNING", "PREEMPTED"}, output: serverOutput}, check.Unobserved, "job 7 is PREEMPTED", ""},
 		"node lost":                      {&fakeSlurm{v: &fakeVLLM{never: true}, states: []string{"RUNNING", "RUNNING", "NODE_FAIL"}, output: serverOutput}, check.Failed, "job 7 is NODE_FAIL", ""},
-		"never ready":                    {&fakeSlurm{v: &fakeVLLM{never: true}, states: []string{"RUNNING"}, output: serverOutput}, check.Failed, "was not healthy after 1200 s", ""},
-		"nothing listens":                {&fakeSlurm{states: []string{"RUNNING"}, output: serverOutput, refused: ssh.ErrNotConnected}, check.Failed, "was not healthy after 1200 s", ""},
+		"never ready":                    {&fakeSlurm{v: &fakeVLLM{never: true}, states: []string{"RUNNING"}, output: serverOutput}, check.Failed, "was not healthy after 900 s", ""},
+		"nothing listens":                {&fakeSlurm{states: []string{"RUNNING"}, output: serverOutput, refused: ssh.ErrNotConnected}, check.Failed, "was not healthy after 900 s", ""},
 		"forwarding refused":             {&fakeSlurm{states: []string{"RUNNING"}, output: serverOutput, refused: errors.New("administratively prohibited")}, check.Unobserved, "the server could not be reached", "AllowTcpForwarding"},
 		"slow":                           {&fakeSlurm{v: &fakeVLLM{prefill: 3 * time.Second}, states: []string{"RUNNING"}, output: serverOutput}, check.Failed, "TTFT", ""},
-		"another program answers":        {&fakeSlurm{states: append(strings.Fields(strings.Repeat("RUNNING ", 3)), "FAILED"), output: serverOutput}, check.Failed, "the server has terminated: the job has ended: job 7 is FAILED", remedyLog},
+		"another program answers":        {&fakeSlurm{states: running3("FAILED"), output: serverOutput}, check.Failed, ": the job has ended: job 7 is FAILED", remedyLog},
+		"preempted under the load":       {&fakeSlurm{late: true, states: running3("PREEMPTED"), output: serverOutput, refused: ssh.ErrNotConnected}, check.Unobserved, "did not last until the end of the load: job 7 is PREEMPTED", remedyJob},
+		"cancelled, and another answers": {&fakeSlurm{states: running3("CANCELLED"), output: serverOutput}, check.Unobserved, "did not last until the end of the load: job 7 is CANCELLED", remedyJob},
+		"suspended under the load":       {&fakeSlurm{states: running3("SUSPENDED"), output: serverOutput}, check.Unobserved, "job 7 was suspended", remedyJob},
+		"another server on the port":     {&fakeSlurm{v: &fakeVLLM{alias: "llama"}, states: []string{"RUNNING"}, output: serverOutput}, check.Failed, "another server answers on its port: it serves meta-llama/Llama-3.1-8B-Instruct, llama, and not firstlight-job-7", ""},
+		"port in use": {&fakeSlurm{v: &fakeVLLM{alias: "llama"}, states: running3("FAILED"), output: "0: firstlight-task begin 0 gpu-04\n0: port 8123 of the node is in use\n"},
+			check.Unobserved, "the server was not started: port 8123 of the node is in use", remedyPort},
+		"no such program": {&fakeSlurm{v: &fakeVLLM{never: true}, states: running3("FAILED"), output: serverOutput + "0: bash: line 5: exec: vllm: not found\n0: \n0: firstlight-task end 0 127\nsrun: error: gpu-04: task 0: Exited with exit code 127\n"},
+			check.Failed, "vLLM crashes: bash: line 5: exec: vllm: not found: ", remedyLog},
+		"no such option of srun": {&fakeSlurm{v: &fakeVLLM{never: true}, states: running3("FAILED"), output: "srun: unrecognized option '--container-image=x'\n"},
+			check.Failed, "vLLM crashes: srun: unrecognized option '--container-image=x'", remedyLog},
 		"connection lost under the load": {&fakeSlurm{lost: true, states: []string{"RUNNING"}, output: serverOutput}, check.Unobserved, "of 210 requests ended with the SSH connection", remedyLost},
-		"ends after the load": {&fakeSlurm{late: true, states: append(strings.Fields(strings.Repeat("RUNNING ", 3)), "FAILED"), output: serverOutput, refused: ssh.ErrNotConnected},
-			check.Failed, "the server has terminated: the job has ended: job 7 is FAILED", ""},
-		"unreached after the load": {&fakeSlurm{late: true, states: []string{"RUNNING"}, output: serverOutput, refused: errors.New("connection lost")}, check.Unobserved, "could not be reached after the load", "SSH connection to gpu-04"},
+		"ends after the load": {&fakeSlurm{late: true, states: running3("FAILED"), output: serverOutput, refused: ssh.ErrNotConnected},
+			check.Failed, ": the job has ended: job 7 is FAILED", ""},
+		"nothing listens after the load": {&fakeSlurm{late: true, states: []string{"RUNNING"}, output: serverOutput, refused: ssh.ErrNotConnected}, check.Failed, "was not healthy after the load", remedyLog},
+		"unreached after the load":       {&fakeSlurm{late: true, states: []string{"RUNNING"}, output: serverOutput, refused: errors.New("connection lost")}, check.Unobserved, "could not be reached after the load", "SSH connection to gpu-04"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -203,4 +224,19 @@ func TestSbatchNeverAPass(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The job must be the one that answers, and must run until the end.
+func TestSbatchRules(t *testing.T) {
+	t.Parallel()
+	g, _, obs := sbatchGate(t, &fakeSlurm{v: &fakeVLLM{}, states: []string{"RUNNING"}, output: serverOutput})
+	checktest.Rules(t, func(obs []check.Observation) check.Judgement { return plan.Judge(g, obs) }, obs, []checktest.Rule{
+		checktest.When("its server answers", checktest.Set(KindServer, `.served`, []any{"llama"})).Unobserved("job 7 on gpu-04", "another server answers on the port of job 7: it serves llama, and not firstlight-job-7"),
+		checktest.When("its server tells its name", checktest.Set(KindServer, `.served`, nil)).Unobserved("job 7 on gpu-04", "it serves none"),
+		checktest.When("its server answers after the load", checktest.Set(KindEnd, `.served`, []any{"llama"})).Unobserved("job 7 on gpu-04", "another server answers"),
+		checktest.When("it runs after the load", checktest.Set(KindEnd, `.state`, "COMPLETING")).Unobserved("job 7 on gpu-04", `job 7 is "COMPLETING" after the load`),
+		checktest.When("its state is known", checktest.Set(KindEnd, `.state`, "")).Unobserved("job 7 on gpu-04", `job 7 is "" after the load`),
+		checktest.When("requests that a preempted job does not answer are not failures", checktest.Set(KindEnd, `.withdrawn`, "job 7 is PREEMPTED"),
+			checktest.Set(KindLoad, `.requests[3].error`, "connection refused")).Unobserved("job 7 on gpu-04", "job 7 is PREEMPTED"),
+	})
 }

@@ -54,15 +54,20 @@ func (r Runner) Submit(j Job) []string {
 	return append(r.Site.SbatchCommand(r.name(j), j.Nodes, j.GPUs, j.Timeout), "--chdir="+r.Site.Slurm.OutputDirectory, "--output="+r.output(j, "%j"))
 }
 
-// Describe are the commands of a job whose script runs a program.
-func (r Runner) Describe(j Job, program string) []string {
+// DescribeSubmit are the commands of a job that runs a program, until it has begun.
+func (r Runner) DescribeSubmit(j Job, program string) []string {
 	step := r.step(j)
 	return []string{
 		"on " + r.Site.Slurm.Host() + ": " + ssh.Quote(r.Submit(j)),
 		"in the job: " + ssh.Quote(step[:len(step)-len(taskCommand(""))]) + " " + program,
-		strings.Join(slurm.JobCommand("JOB"), " ") + ", until the job has ended",
-		"read the job's output there, or through srun on its first node, and delete its file",
 	}
+}
+
+// Describe are the commands of a job that runs a program.
+func (r Runner) Describe(j Job, program string) []string {
+	return append(r.DescribeSubmit(j, program),
+		strings.Join(slurm.JobCommand("JOB"), " ")+", until the job has ended",
+		"read the job's output there, or through srun on its first node, and delete its file")
 }
 
 func (r Runner) command(j Job) []string { return append(r.Submit(j), "--wrap="+r.batchScript(j)) }

@@ -1,6 +1,7 @@
 package slurmjob
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -56,20 +57,28 @@ func (s *Server) Wait(ctx context.Context) error {
 	return fmt.Errorf("%w: %s", ErrEnded, end)
 }
 
-// Restarts is how often the job was requeued.
-func (s *Server) Restarts(ctx context.Context) (int, error) {
+// Now is the job's state.
+func (s *Server) Now(ctx context.Context) (slurm.JobInfo, error) {
 	info, _, err := s.runner.state(ctx, s.ID)
-	return info.Restarts, err
+	return info, err
 }
 
-// Log is the output of the job's task until now.
+// Log is the output until now: the lines of Slurm, then those of the job's task.
 func (s *Server) Log(ctx context.Context) ([]byte, error) {
-	out, err := s.onHosts(ctx, `cat "$0"`)
+	out, err := s.onOutputHost(ctx, `cat "$0"`)
 	if err != nil {
 		return nil, fmt.Errorf("read the output of job %s: %w", s.ID, err)
 	}
 	p, err := parse(out.Stdout, s.ID, 1)
-	return p.tasks[0].log.Bytes(), err
+	if err != nil {
+		return out.Stdout, err
+	}
+	var log bytes.Buffer
+	for _, line := range p.messages {
+		log.WriteString(line + "\n")
+	}
+	log.Write(p.tasks[0].log.Bytes())
+	return log.Bytes(), nil
 }
 
 // removeWithin limits the wait for the end of a cancelled job: KillWait of Slurm, 30 s by default, and its epilog.
@@ -89,15 +98,15 @@ func (s *Server) Remove(ctx context.Context) error {
 	if w.info.BatchHost == "" {
 		return ended // it never began, and has no output
 	}
-	if _, err := s.onHosts(ctx, `[ -e "$0" ] && rm -f "$0"`); err != nil {
+	if _, err := s.onOutputHost(ctx, `[ -e "$0" ] && rm -f "$0"`); err != nil {
 		return errors.Join(ended, fmt.Errorf("delete the output of job %s: %w", s.ID, err))
 	}
 	return ended
 }
 
-// onHosts runs a script about the output, whose path is $0, on the login host if the directory is shared, and else
+// onOutputHost runs a script about the output, whose path is $0, on the login host if the directory is shared, and else
 // on the node, over SSH. A file of another user, who may have guessed its name in /tmp, is not touched.
-func (s *Server) onHosts(ctx context.Context, script string) (ssh.Output, error) {
+func (s *Server) onOutputHost(ctx context.Context, script string) (ssh.Output, error) {
 	var errs []error
 	for _, host := range []string{s.runner.Site.Slurm.Host(), s.job.Nodes[0]} {
 		out, err := s.runner.Deps.Hosts.Run(ctx, host, "sh", "-c", ownFile+script, s.runner.output(s.job, s.ID))

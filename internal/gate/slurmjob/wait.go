@@ -75,6 +75,8 @@ func unexpected(i slurm.JobInfo, late, over bool) (problem string, timedOut bool
 		return fmt.Sprintf("job %s was requeued, and its output is not that of one run: it is %s after %d restarts", i.Job, state, i.Restarts), false
 	case i.Waiting() && late:
 		return fmt.Sprintf("job %s did not begin in time: it is %s", i.Job, state), false
+	case i.Suspended:
+		return fmt.Sprintf("job %s was suspended, and its times are not those of its nodes: it is %s", i.Job, state), false
 	case !i.Ended() && over:
 		return fmt.Sprintf("job %s is still %s after its time limit", i.Job, state), true
 	default:

@@ -10,6 +10,8 @@ import (
 	"os"
 	"os/exec"
 	"os/user"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/firstlight/firstlight/internal/probe/ssh"
@@ -32,6 +34,8 @@ type Hosts struct {
 	Name string
 	// Timeout is the longest that a command may take.
 	Timeout time.Duration
+	// Environment are the names of the variables that commands inherit; nil: all.
+	Environment []string
 }
 
 // Run runs a command on this machine and waits for it. A command that sudo does not run is an
@@ -56,6 +60,17 @@ func (h Hosts) Run(ctx context.Context, host string, argv ...string) (ssh.Output
 	return out, sudo.Refusal(host, login.Username, command, out.Exit, out.Stderr, listed.Exit)
 }
 
+func (h Hosts) environment() []string {
+	all := os.Environ()
+	if h.Environment == nil {
+		return all
+	}
+	return slices.DeleteFunc(all, func(variable string) bool {
+		name, _, _ := strings.Cut(variable, "=")
+		return !slices.Contains(h.Environment, name)
+	})
+}
+
 func (h Hosts) run(ctx context.Context, argv []string) (ssh.Output, error) {
 	if len(argv) == 0 {
 		return ssh.Output{}, fmt.Errorf("run on %s: command is empty", h.Name)
@@ -64,7 +79,7 @@ func (h Hosts) run(ctx context.Context, argv []string) (ssh.Output, error) {
 	defer cancel()
 	stdout, stderr := &ssh.Buffer{}, &ssh.Buffer{}
 	cmd := exec.Command(argv[0], argv[1:]...) //nolint:noctx // proctree.Run has the context
-	cmd.Env = append(os.Environ(), "LC_ALL=C")
+	cmd.Env = append(h.environment(), "LC_ALL=C")
 	cmd.Stdout, cmd.Stderr = stdout, stderr
 	out := ssh.Output{At: time.Now(), Origin: Origin}
 	err := proctree.Run(ctx, cmd, grace)

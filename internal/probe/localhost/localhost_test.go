@@ -31,6 +31,17 @@ func TestRun(t *testing.T) {
 	}
 }
 
+// Commands inherit the named variables only: a job of Slurm has the environment of its submission.
+func TestRunEnvironment(t *testing.T) {
+	t.Parallel()
+	h := hosts()
+	h.Environment = []string{"PATH"}
+	out, err := h.Run(t.Context(), name, "env")
+	if err != nil || len(strings.Split(strings.TrimSpace(string(out.Stdout)), "\n")) != 2 || !strings.Contains(string(out.Stdout), "PATH=") || !strings.Contains(string(out.Stdout), "LC_ALL=C") {
+		t.Errorf("%q, %v", out.Stdout, err)
+	}
+}
+
 // Words are not split and not expanded, as if a shell were in between.
 func TestRunWithoutShell(t *testing.T) {
 	t.Parallel()

@@ -26,6 +26,8 @@ type JobInfo struct {
 	Nodes int    `json:"nodes"`
 	// BatchHost is the node of the batch script; empty before the job has nodes.
 	BatchHost string `json:"batchHost,omitempty"`
+	// Suspended: it is suspended, or was.
+	Suspended bool `json:"suspended,omitempty"`
 }
 
 // JobCommand prints a job in one line.
@@ -72,6 +74,7 @@ func parseJob(line string) (JobInfo, error) {
 	}
 	add(f, key, line[begin:])
 	i := JobInfo{Job: f["JobId"], Name: f["JobName"], State: f["JobState"], Reason: null(f["Reason"]), Exit: f["ExitCode"], BatchHost: null(f["BatchHost"])}
+	i.Suspended = i.State == "SUSPENDED" || null(f["SuspendTime"]) != ""
 	least, _, _ := strings.Cut(f["NumNodes"], "-") // a range before the job has nodes
 	var errs [2]error
 	i.Restarts, errs[0] = strconv.Atoi(f["Restarts"])

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"sync"
+	"time"
 
 	"golang.org/x/crypto/ssh"
 )
@@ -34,7 +35,7 @@ func (p *Pool) Dial(ctx context.Context, host, address string) (net.Conn, error)
 		}
 		conn, err := p.dialFrom(ctx, client, address)
 		if err == nil {
-			return &forwarded{Conn: conn, client: client, release: release}, nil
+			return &forwarded{Conn: conn, client: client, drop: func() { c.drop(client) }, limit: p.connectTimeout, release: release}, nil
 		}
 		refused, isRefused := errors.AsType[*ssh.OpenChannelError](err)
 		switch {
@@ -76,13 +77,47 @@ func (p *Pool) dialFrom(ctx context.Context, client *ssh.Client, address string)
 // forwarded keeps the SSH connection in use until it is closed.
 type forwarded struct {
 	net.Conn
-	client  *ssh.Client
+	client *ssh.Client
+	// drop ends an SSH connection that does not answer within limit.
+	drop    func()
+	limit   time.Duration
 	release func()
+
+	mu      sync.Mutex
+	reading int
+	closed  bool
+	// hanging drops the SSH connection unless every read ends, as the answer to a close ends them.
+	hanging *time.Timer
 }
 
 func (f *forwarded) Read(b []byte) (int, error) {
+	f.begin()
 	n, err := f.Conn.Read(b)
+	f.end()
 	return n, f.cause(err)
+}
+
+func (f *forwarded) begin() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.reading++
+	f.hurry()
+}
+
+// hurry limits reads of a closed connection.
+func (f *forwarded) hurry() {
+	if f.closed && f.reading > 0 && f.hanging == nil {
+		f.hanging = time.AfterFunc(f.limit, f.drop)
+	}
+}
+
+func (f *forwarded) end() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.reading--
+	if f.reading == 0 && f.hanging != nil {
+		f.hanging.Stop()
+	}
 }
 
 func (f *forwarded) Write(b []byte) (int, error) {
@@ -90,8 +125,13 @@ func (f *forwarded) Write(b []byte) (int, error) {
 	return n, f.cause(err)
 }
 
+// Close ends the reads of the connection as soon as the host answers, and at the latest after the limit.
 func (f *forwarded) Close() error {
 	defer f.release()
+	f.mu.Lock()
+	f.closed = true
+	f.hurry()
+	f.mu.Unlock()
 	return f.Conn.Close()
 }
 
@@ -101,6 +141,8 @@ func (f *forwarded) cause(err error) error {
 	if err == nil {
 		return nil
 	}
+	hanging := time.AfterFunc(f.limit, f.drop)
+	defer hanging.Stop()
 	if _, _, lost := f.client.SendRequest("keepalive@openssh.com", true, nil); lost != nil {
 		return fmt.Errorf("%w: %w", ErrLost, err)
 	}

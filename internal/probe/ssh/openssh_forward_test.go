@@ -9,6 +9,7 @@ import (
 	"net"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/firstlight/firstlight/internal/probe/ssh"
 	"github.com/firstlight/firstlight/internal/site"
@@ -129,6 +130,30 @@ func TestOpenSSHForwardLost(t *testing.T) {
 	}
 	if err := errors.Join(repeats(again, "again"), again.Close(), conn.Close()); err != nil && !errors.Is(err, io.EOF) {
 		t.Error(err)
+	}
+}
+
+// A connection of a host that no longer answers ends soon after it is closed: a gate would else wait for TCP to give
+// up, a quarter of an hour.
+func TestOpenSSHForwardHangs(t *testing.T) {
+	t.Parallel()
+	s, of := opensshSite(t)
+	of.Reach.SSH.ConnectTimeout = site.Duration(20 * time.Second)
+	p, err := ssh.NewPool(t.Context(), of, ssh.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = p.Close() }()
+	conn, err := p.Dial(t.Context(), "gpu-01", listener(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Freeze()
+	if err := conn.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.Read(make([]byte, 1)); !errors.Is(err, ssh.ErrLost) {
+		t.Errorf("%v", err)
 	}
 }
 

@@ -15,6 +15,8 @@ const blockTokens = 16
 type Config struct {
 	// Model is the served name; Root is the origin if different.
 	Model, Root string
+	// Aliases are further served names.
+	Aliases     []string
 	MaxModelLen int
 	// GPUs is the tensor parallel size; their memory adds up.
 	GPUs    int

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -77,7 +78,7 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request, chat bool) (reques
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody)).Decode(&q); err != nil {
 		return q, bad("Invalid request body: %v", err)
 	}
-	if q.Model != "" && q.Model != s.config.Model {
+	if q.Model != "" && q.Model != s.config.Model && !slices.Contains(s.config.Aliases, q.Model) {
 		return q, &refusal{http.StatusNotFound, "NotFoundError", fmt.Sprintf("The model `%s` does not exist.", q.Model)}
 	}
 	if q.N != nil && *q.N != 1 {

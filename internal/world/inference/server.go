@@ -84,13 +84,14 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func (s *Server) models(w http.ResponseWriter, _ *http.Request) {
 	root := cmp.Or(s.config.Root, s.config.Model)
-	writeJSON(w, http.StatusOK, map[string]any{
-		"object": "list",
-		"data": []map[string]any{{
-			"id": s.config.Model, "object": "model", "created": s.created, "owned_by": "vllm",
+	var cards []map[string]any
+	for _, name := range append([]string{s.config.Model}, s.config.Aliases...) {
+		cards = append(cards, map[string]any{
+			"id": name, "object": "model", "created": s.created, "owned_by": "vllm",
 			"root": root, "parent": nil, "max_model_len": s.config.MaxModelLen,
-		}},
-	})
+		})
+	}
+	writeJSON(w, http.StatusOK, map[string]any{"object": "list", "data": cards})
 }
 
 // apiError writes vLLM's error body.

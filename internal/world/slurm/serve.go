@@ -8,7 +8,9 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -37,7 +39,7 @@ func vllm(ctx context.Context, w io.Writer, state world.State, p place, argv []s
 	}
 	host, _ := state.Node(p.env("SLURMD_NODENAME"))
 	server, err := inference.New(inference.Config{
-		Model: argv[1], MaxModelLen: maxLen, GPUs: gpus, Figures: host.Hardware.Inference,
+		Model: argv[1], Aliases: aliases(argv), MaxModelLen: maxLen, GPUs: gpus, Figures: host.Hardware.Inference,
 		Modifiers: func() world.Inference { return state.Inference },
 	})
 	if short, ok := errors.AsType[*inference.ContextError](err); ok {
@@ -49,7 +51,7 @@ func vllm(ctx context.Context, w io.Writer, state world.State, p place, argv []s
 		return 1, err
 	}
 	var lc net.ListenConfig
-	listener, err := lc.Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	listener, err := lc.Listen(ctx, "tcp", net.JoinHostPort(option(argv, "--host"), strconv.Itoa(port)))
 	if err != nil {
 		return 1, fmt.Errorf("vllm: %w", err)
 	}
@@ -59,8 +61,25 @@ func vllm(ctx context.Context, w io.Writer, state world.State, p place, argv []s
 	group.Go(func() error { return cmp.Or(web.Serve(listener), http.ErrServerClosed) })
 	group.Go(func() error { <-groupCtx.Done(); return web.Close() })
 	log.Plain("INFO:     Started server process [1]")
+	log.Plain("INFO:     Application startup complete.")
 	if err := group.Wait(); !errors.Is(err, http.ErrServerClosed) {
 		return 1, err
 	}
 	return 0, nil
+}
+
+// aliases are the served names after the first one: vLLM takes several behind its option.
+func aliases(argv []string) []string {
+	at := slices.Index(argv, "--served-model-name")
+	if at < 0 {
+		return nil
+	}
+	var names []string
+	for _, word := range argv[at+1:] {
+		if strings.HasPrefix(word, "--") {
+			break
+		}
+		names = append(names, word)
+	}
+	return names[min(1, len(names)):]
 }

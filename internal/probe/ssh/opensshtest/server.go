@@ -16,6 +16,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 )
 
@@ -44,7 +45,9 @@ type Server struct {
 
 	mu    sync.Mutex
 	conns map[net.Conn]bool
-	wg    sync.WaitGroup
+	// groups are the process groups of sshd.
+	groups map[int]bool
+	wg     sync.WaitGroup
 }
 
 // Need skips a test where OpenSSH's server cannot be run.
@@ -67,7 +70,7 @@ func Need(t *testing.T) {
 func Start(t *testing.T, extra ...string) *Server {
 	t.Helper()
 	Need(t)
-	s := &Server{t: t, Dir: t.TempDir(), User: loginUser, conns: map[net.Conn]bool{}}
+	s := &Server{t: t, Dir: t.TempDir(), User: loginUser, conns: map[net.Conn]bool{}, groups: map[int]bool{}}
 	if os.Getuid() != 0 {
 		u, err := user.Current()
 		if err != nil {
@@ -96,7 +99,7 @@ func Start(t *testing.T, extra ...string) *Server {
 // Silent is a server that answers nothing.
 func Silent(t *testing.T) *Server {
 	t.Helper()
-	s := &Server{t: t, conns: map[net.Conn]bool{}}
+	s := &Server{t: t, conns: map[net.Conn]bool{}, groups: map[int]bool{}}
 	s.Hang.Store(true)
 	t.Cleanup(s.Stop)
 	return s
@@ -222,9 +225,29 @@ func (s *Server) serve(conn *net.TCPConn) {
 	cmd := exec.CommandContext(context.WithoutCancel(s.t.Context()), argv[0], argv[1:]...) // Stop ends it with its connection
 	log := &bytes.Buffer{}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = file, file, log
-	err = cmd.Run()
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err = cmd.Start(); err == nil {
+		s.mu.Lock()
+		s.groups[cmd.Process.Pid] = true
+		s.mu.Unlock()
+		err = cmd.Wait()
+		s.mu.Lock()
+		delete(s.groups, cmd.Process.Pid)
+		s.mu.Unlock()
+	}
 	if s.t.Failed() {
 		s.t.Logf("sshd: %v\n%s", err, log)
+	}
+}
+
+// Freeze stops the processes of every connection until Stop, as those of a host that no longer answers.
+func (s *Server) Freeze() { s.signal(syscall.SIGSTOP) }
+
+func (s *Server) signal(sig syscall.Signal) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for group := range s.groups {
+		_ = syscall.Kill(-group, sig) // one that has ended has no group
 	}
 }
 
@@ -248,6 +271,7 @@ func (s *Server) Stop() {
 		_ = l.Close()
 	}
 	s.mu.Unlock()
+	s.signal(syscall.SIGCONT)
 	s.HangUp()
 	s.wg.Wait()
 }
