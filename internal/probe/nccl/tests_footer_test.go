@@ -123,6 +123,10 @@ func TestParseJoinedComments(t *testing.T) {
 	glue := func(text, end string) string { return strings.Replace(text, end+"\n", end+line, 1) }
 	cut := func(text, end string) string { return strings.Replace(text, end, end+line, 1) }
 	whole := "# Collective test starting: all_reduce_perf\n" + tableHead + tableRow + "# Out of bounds values : 0 OK\n# Avg bus bandwidth    : 0.02 \n# Collective test concluded: all_reduce_perf\n"
+	// The Makefile's NAME_SUFFIX names the programs of builds for MPI.
+	if run := parse(t, glue(strings.ReplaceAll(whole, "_perf", "_perf_mpi"), "_perf_mpi"))[0]; run.Test != "all_reduce_perf_mpi" || !run.Complete() {
+		t.Errorf("built for MPI: %+v", run)
+	}
 	for end, problem := range map[string]string{
 		"starting: all_reduce_perf": "", "graph: 0": "", "NVIDIA H200": "", "0 OK": "", "0.02 ": "", "concluded: all_reduce_perf": "",
 		"busbw #wrong": "head is joined with a line of NCCL", "Pid 10": "a device is joined with a line of NCCL",
