@@ -2,6 +2,7 @@ package nvidia
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -100,8 +101,14 @@ func (r *xidReader) hardware(line string) {
 	}
 }
 
+// crashDump are the names of the section with a dump of a crash: older kernels print its number (linux-acpi@vger.kernel.org,
+// "efi: cper: Add support for printing Firmware Error Record Reference").
+var crashDump = []string{"Firmware Error Record Reference", "unknown, 81212a96-09ed-4996-9471-8d729c8e69ed"}
+
 // reported adds a machine check, or an error that firmware reports. A PCIe error that firmware reports is not
-// fatal: drivers cause them when they reset a device (netdev@vger.kernel.org, drivers tg3 and ice).
+// fatal: drivers cause them when they reset a device (netdev@vger.kernel.org, drivers tg3 and ice). A dump of a crash
+// does not say what crashed. In sections that the kernel does not know, firmware also reports plain events, but
+// not as fatal.
 func (r *xidReader) reported(line string) {
 	if m := machineCheck.FindStringSubmatchIndex(line); m != nil {
 		bad := strings.Contains(uncorrected, line[m[2]:m[2]+1])
@@ -124,6 +131,10 @@ func (r *xidReader) reported(line string) {
 		e.Kind = KindProcessor
 	case m[1] == "PCIe error" && e.Fatal:
 		e.Kind, e.Fatal = KindPCIe, false
+	case slices.Contains(crashDump, m[1]) && e.Fatal:
+		e.Kind, e.Fatal, e.Text = KindProcessor, false, "firmware reports a dump of a crash"
+	case r.severity == "fatal":
+		e.Kind, e.Text = KindProcessor, clip("firmware reports a fatal error of section "+strings.TrimPrefix(m[1], "unknown, "), maxText)
 	default:
 		return
 	}
