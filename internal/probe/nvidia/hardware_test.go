@@ -78,6 +78,15 @@ func TestParseHardware(t *testing.T) {
 				{Kind: nvidia.KindPCIe, PCI: "0000:00:1b", Text: "pcieport 0000:00:1b.0: PCIe Bus Error: severity=Uncorrected (Non-Fatal), type=Transaction Layer, (Receiver ID)"},
 			},
 		},
+		// linux-pci@vger.kernel.org: some kernels print "AER: " behind the device
+		"a PCIe error with another prefix": {
+			"[256236.152634] pcieport 0000:89:02.0: AER: PCIe Bus Error: severity=Uncorrected (Fatal), type=Transaction Layer, (Receiver ID)\n" +
+				"[256237.0] nvidia 0000:8a:00.0: AER: PCIe Bus Error: severity=Uncorrected (Non-Fatal), type=Transaction Layer, (Requester ID)\n",
+			[]nvidia.XidEvent{
+				{Kind: nvidia.KindPCIe, PCI: "0000:89:02", Fatal: true, Text: "pcieport 0000:89:02.0: AER: PCIe Bus Error: severity=Uncorrected (Fatal), type=Transaction Layer, (Receiver ID)"},
+				{Kind: nvidia.KindPCIe, PCI: "0000:8a:00", Text: "nvidia 0000:8a:00.0: AER: PCIe Bus Error: severity=Uncorrected (Non-Fatal), type=Transaction Layer, (Requester ID)"},
+			},
+		},
 		// NVIDIA/NVSentinel, its end-to-end test of NIC drivers and its configuration of EFA
 		"adapters whose firmware is gone": {
 			"[   66.816635] mlx5_core 0000:03:00.0: wait_func:964:(pid 112): ENABLE_HCA(0x104) timeout. Will cause a leak of a command resource\n" +
