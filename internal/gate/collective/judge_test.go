@@ -56,6 +56,7 @@ func TestJudge(t *testing.T) {
 		"figures of another run":           {cluster{ratio: 1.969}, check.Failed, "pod firstlight-test/collective-0-abcde", "the figures fit 65 ranks", 1},
 		"impossible ratio":                 {cluster{ratio: 3.2}, check.Failed, "pod firstlight-test/collective-0-abcde", "no number of ranks", 1},
 		"times of another run":             {cluster{times: 2}, check.Failed, "pod firstlight-test/collective-0-abcde", "time and bandwidth are inconsistent", 1},
+		"built for MPI, with its name":     {cluster{program: "all_reduce_perf_mpi"}, check.Passed, "", "", 1},
 		"another collective":               {cluster{program: "all_gather_perf"}, check.Failed, "pod firstlight-test/collective-0-abcde", "all_gather_perf", 1},
 		"validation off":                   {cluster{unchecked: true}, check.Unobserved, "pod firstlight-test/collective-0-abcde", "validation: 0", 1},
 		"rows cut short":                   {cluster{oneHalf: true}, check.Unobserved, "pod firstlight-test/collective-0-abcde", "unreadable lines", 1},

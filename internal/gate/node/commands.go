@@ -140,7 +140,7 @@ func nvlinks(out ssh.Output) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if out.Exit != 0 && !trouble.Any() {
+	if out.Exit != 0 && !trouble.Any() && len(trouble.Faulty) == 0 {
 		return nil, failed(out)
 	}
 	return linkFigures{GPUs: gpus}, nil

@@ -169,6 +169,31 @@ func TestObserve(t *testing.T) {
 	}
 }
 
+// nvidia-smi ends with 14 and a warning behind its output where the infoROM of a GPU is corrupted
+// (NVIDIA/gpu-operator issue 20): the links are seen. Without a reason, the exit code is that of
+// a failure.
+func TestObserveLinksWithAWarning(t *testing.T) {
+	t.Parallel()
+	p := testProfile(t)
+	p.Node.GPUs.Value = 2
+	links := string(outputs(t)["nvidia-smi nvlink -s"].Stdout)
+	for text, seen := range map[string]string{
+		links + "WARNING: infoROM is corrupted at gpu 0000:3B:00.0\n": "nvidia-smi-nvlink",
+		links: "nvidia-smi-nvlink!",
+	} {
+		hosts := fakeHosts{run: func(context.Context, string, string) (ssh.Output, error) {
+			return ssh.Output{Stdout: []byte(text), Exit: 14}, nil
+		}}
+		rec := &recorder{}
+		if err := node.New(testSite(1), p, node.Deps{Hosts: hosts}).Observe(t.Context(), rec); err != nil {
+			t.Fatal(err)
+		}
+		if got := rec.kindsOf("gpu-01"); !slices.Contains(got, seen) {
+			t.Errorf("%q, want %s", got, seen)
+		}
+	}
+}
+
 // Unreadable output of any tool is recorded as unseen, never as figures.
 func TestObserveUnreadable(t *testing.T) {
 	t.Parallel()

@@ -31,6 +31,10 @@ var (
 	mpiTime   = regexp.MustCompile(`^` + mpiDate + `<std(?:out|err)>:\s?`)
 	rankLabel = regexp.MustCompile(`^\[(?:rank|default)(\d+)\]:\s?`)
 	srunLabel = regexp.MustCompile(`^ *(\d+): `) // srun pads it to the width of the largest
+	// rayTag is what Ray prints before a line of a process, also for launchers on it. A rank there is that of the node.
+	rayTag = regexp.MustCompile(`^\((?:[\w.:-]+(?:, rank=\d+)?,? )?pid=\d+(?:, ip=[\w.:]+)?\) ?`)
+	// palsLabel is that of mpiexec -l on HPE Cray: the node, named by its place in the cabinets, and the rank.
+	palsLabel = regexp.MustCompile(`^x\d+c\d+s\d+b\d+n\d+(?:\.[\w.-]+)? (\d+): ?`)
 )
 
 const mpiDate = `\w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4}`
@@ -50,6 +54,12 @@ func Parse(s string) Line {
 		l.Text = l.Text[len(sternTag.FindString(l.Text)):]
 	}
 	l.stripTime()
+	switch {
+	case strings.HasPrefix(l.Text, "("):
+		l.Text = l.Text[len(rayTag.FindString(l.Text)):]
+	case strings.HasPrefix(l.Text, "x"):
+		l.stripRank(palsLabel)
+	}
 	if strings.Contains(l.Text[:min(len(l.Text), maxTag)], "<std") {
 		l.Text = l.Text[len(mpiTime.FindString(l.Text)):]
 		l.stripRank(mpiTag)

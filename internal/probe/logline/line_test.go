@@ -47,6 +47,17 @@ func TestParse(t *testing.T) {
 		"no rank label":           {"[Rank 3] Watchdog", logline.Line{Rank: -1, Text: "[Rank 3] Watchdog"}},
 		"huge rank":               {"[rank99999999]:x", logline.Line{Rank: -1, Text: "[rank99999999]:x"}},
 		"empty":                   {"", logline.Line{Rank: -1}},
+		// Ray, also under SkyPilot (skypilot-org/skypilot pull requests 2987 and 3217): the rank is that of the node.
+		"Ray":                        {"(TrainWorker pid=1834, ip=10.0.0.7)  8388608", logline.Line{Rank: -1, Text: " 8388608"}},
+		"Ray, a process":             {"(pid=1834) [rank5]: step: 1", logline.Line{Rank: 5, Text: "step: 1"}},
+		"Ray, in colours":            {"\x1b[36m(head, rank=0, pid=21170)\x1b[0m # nThread 1", logline.Line{Rank: -1, Text: "# nThread 1"}},
+		"Ray and mpirun":             {"(worker1, rank=1, pid=2769, ip=10.100.10.12) [1,8]<stdout>:# Avg", logline.Line{Rank: 8, Text: "# Avg"}},
+		"brackets without a process": {"(a, b) text", logline.Line{Rank: -1, Text: "(a, b) text"}},
+		"a process in a text":        {"(see the log of pid=3) text", logline.Line{Rank: -1, Text: "(see the log of pid=3) text"}},
+		// PALS on HPE Cray, mpiexec -l (NVIDIA/nccl-tests on Polaris, 2.10)
+		"PALS":                {"x3005c0s13b0n0.hsn.cm.polaris.alcf.anl.gov 12: #  size", logline.Line{Rank: 12, Text: "#  size"}},
+		"a word and a number": {"Epoch 1: loss 2", logline.Line{Rank: -1, Text: "Epoch 1: loss 2"}},
+		"a name and a number": {"x3 step 3: loss 2", logline.Line{Rank: -1, Text: "x3 step 3: loss 2"}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

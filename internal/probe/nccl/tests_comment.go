@@ -17,7 +17,7 @@ var (
 	outOfBounds = regexp.MustCompile(`^Out of bounds values\s*:\s*(\d+)\s+(OK|FAILED)`)
 	avgBusBW    = regexp.MustCompile(`^Avg bus bandwidth\s*:\s*(\S+)(?:\s+(OK|FAILED)\b)?`)
 	reducing    = regexp.MustCompile(`^Reducing maxBytes to (\d+) due to memory limitation`)
-	program     = regexp.MustCompile(`^(Collective test (?:starting|concluded)\s*:\s*\w+?_perf)`)
+	program     = regexp.MustCompile(`^(Collective test (?:starting|concluded)\s*:\s*\w+?_perf(?:_mpi)?)`)
 	unitOf      = regexp.MustCompile(`\(([^()]+)\)`)
 )
 

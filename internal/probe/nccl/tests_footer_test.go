@@ -100,16 +100,19 @@ func TestParseOtherTables(t *testing.T) {
 	}
 }
 
-// Intel MPI labels each line with -l (NVIDIA/nccl issue 1453).
-func TestParseIntelMPI(t *testing.T) {
+// Labels of each line: of Intel MPI's -l (NVIDIA/nccl issue 1453), of SkyPilot with and without mpirun's (its pull requests
+// 2987 and 3217), and of PALS on HPE Cray (outputs of Polaris in public).
+func TestParseLabels(t *testing.T) {
 	t.Parallel()
-	var text strings.Builder
-	for line := range strings.Lines(tableHead + tableRow + "# Out of bounds values : 0 OK\n# Avg bus bandwidth    : 0.02\n") {
-		text.WriteString("[0] " + line)
-	}
-	run := parse(t, text.String())[0]
-	if len(run.Rows) != 1 || len(run.Devices) != 1 || !run.Complete() || len(run.Problems) > 0 {
-		t.Errorf("%+v", run)
+	for _, label := range []string{"[0] ", "(head, rank=0, pid=3808) ", "(head, rank=0, pid=3808) [1,0]<stdout>:", "x3005c0s13b0n0.hsn.cm.polaris.alcf.anl.gov 0: "} {
+		var text strings.Builder
+		for line := range strings.Lines(tableHead + tableRow + "# Out of bounds values : 0 OK\n# Avg bus bandwidth    : 0.02\n") {
+			text.WriteString(label + line)
+		}
+		run := parse(t, text.String())[0]
+		if len(run.Rows) != 1 || len(run.Devices) != 1 || !run.Complete() || len(run.Problems) > 0 {
+			t.Errorf("%q: %+v", label, run)
+		}
 	}
 }
 
@@ -120,6 +123,10 @@ func TestParseJoinedComments(t *testing.T) {
 	glue := func(text, end string) string { return strings.Replace(text, end+"\n", end+line, 1) }
 	cut := func(text, end string) string { return strings.Replace(text, end, end+line, 1) }
 	whole := "# Collective test starting: all_reduce_perf\n" + tableHead + tableRow + "# Out of bounds values : 0 OK\n# Avg bus bandwidth    : 0.02 \n# Collective test concluded: all_reduce_perf\n"
+	// The Makefile's NAME_SUFFIX names the programs of builds for MPI.
+	if run := parse(t, glue(strings.ReplaceAll(whole, "_perf", "_perf_mpi"), "_perf_mpi"))[0]; run.Test != "all_reduce_perf_mpi" || !run.Complete() {
+		t.Errorf("built for MPI: %+v", run)
+	}
 	for end, problem := range map[string]string{
 		"starting: all_reduce_perf": "", "graph: 0": "", "NVIDIA H200": "", "0 OK": "", "0.02 ": "", "concluded: all_reduce_perf": "",
 		"busbw #wrong": "head is joined with a line of NCCL", "Pid 10": "a device is joined with a line of NCCL",

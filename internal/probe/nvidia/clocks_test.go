@@ -20,6 +20,10 @@ func TestParseClocks(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
+	// A fixture of a reader of nvidia-smi --format=csv in public (infoROM of a Titan X)
+	if got, err = nvidia.ParseClocks([]byte("WARNING: infoROM is corrupted at gpu 0000:03:00.0\n" + text)); err != nil || !cmp.Equal(got, want) {
+		t.Errorf("with a warning: %+v, %v", got, err)
+	}
 	for name, in := range map[string]string{
 		"nothing": "", "no UTF-8": "\xff", "a message": "Failed to initialize NVML: Driver/library version mismatch\n",
 		"another unit": strings.Replace(text, "MHz", "GHz", 1), "no unit": strings.Replace(text, " %", "", 1), "a column less": strings.Replace(text, ", 512.30 W", "", 1),

@@ -2,6 +2,7 @@ package nvidia
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -44,8 +45,8 @@ var hardwareLines = []hardwareLine{
 	{KindProcessor, true, "_STATUS[", regexp.MustCompile(`CPU:\d+\s+\([^)]*\) MC\d+_STATUS\[[^\]]*\|(?:UE|Deferred)\|`)},
 	{KindProcessor, false, "_STATUS[", regexp.MustCompile(`CPU:\d+\s+\([^)]*\) MC\d+_STATUS\[[^\]]*\|CE\|`)},
 	{KindProcessor, false, "emperature ", regexp.MustCompile(`CPU\d+: (?:Core|Package) temperature (?:is )?above threshold`)},
-	{KindPCIe, true, "PCIe Bus Error: ", regexp.MustCompile(`\S+ \S+: PCIe Bus Error: severity=Uncorrect(?:ed|able) \(Fatal\)`)},
-	{KindPCIe, false, "PCIe Bus Error: ", regexp.MustCompile(`\S+ \S+: PCIe Bus Error: severity=Uncorrect(?:ed|able) \(Non-Fatal\)`)},
+	{KindPCIe, true, "PCIe Bus Error: ", regexp.MustCompile(`\S+ \S+: (?:AER: )?PCIe Bus Error: severity=Uncorrect(?:ed|able) \(Fatal\)`)},
+	{KindPCIe, false, "PCIe Bus Error: ", regexp.MustCompile(`\S+ \S+: (?:AER: )?PCIe Bus Error: severity=Uncorrect(?:ed|able) \(Non-Fatal\)`)},
 	{KindPCIe, true, "DPC: ", regexp.MustCompile(`\S+ \S+: DPC: .*\bERR_FATAL\b`)},
 	{KindAdapter, true, "mlx5_core ", regexp.MustCompile(`mlx5_core \S+: .*(?:health compromised|unrecoverable hardware error|timeout\. Will cause a leak of a command resource|severity\([012]\))`)},
 	{KindAdapter, false, "mlx5_core ", regexp.MustCompile(`mlx5_core \S+: .*(?:Health issue observed|TX timeout detected|High temperature|insufficient power on the PCIe slot|Port module event\[error\])`)},
@@ -100,8 +101,14 @@ func (r *xidReader) hardware(line string) {
 	}
 }
 
+// crashDump are the names of the section with a dump of a crash: older kernels print its number (linux-acpi@vger.kernel.org,
+// "efi: cper: Add support for printing Firmware Error Record Reference").
+var crashDump = []string{"Firmware Error Record Reference", "unknown, 81212a96-09ed-4996-9471-8d729c8e69ed"}
+
 // reported adds a machine check, or an error that firmware reports. A PCIe error that firmware reports is not
-// fatal: drivers cause them when they reset a device (netdev@vger.kernel.org, drivers tg3 and ice).
+// fatal: drivers cause them when they reset a device (netdev@vger.kernel.org, drivers tg3 and ice). A dump of a crash
+// does not say what crashed. In sections that the kernel does not know, firmware also reports plain events, but
+// not as fatal.
 func (r *xidReader) reported(line string) {
 	if m := machineCheck.FindStringSubmatchIndex(line); m != nil {
 		bad := strings.Contains(uncorrected, line[m[2]:m[2]+1])
@@ -124,6 +131,10 @@ func (r *xidReader) reported(line string) {
 		e.Kind = KindProcessor
 	case m[1] == "PCIe error" && e.Fatal:
 		e.Kind, e.Fatal = KindPCIe, false
+	case slices.Contains(crashDump, m[1]) && e.Fatal:
+		e.Kind, e.Fatal, e.Text = KindProcessor, false, "firmware reports a dump of a crash"
+	case r.severity == "fatal":
+		e.Kind, e.Text = KindProcessor, clip("firmware reports a fatal error of section "+strings.TrimPrefix(m[1], "unknown, "), maxText)
 	default:
 		return
 	}

@@ -50,6 +50,22 @@ func TestParseHardware(t *testing.T) {
 				"[2.0] {1}[Hardware Error]: event severity: recoverable\n[2.0] {1}[Hardware Error]:  Error 0, type: recoverable\n[2.0] {1}[Hardware Error]:   section_type: PCIe error\n",
 			[]nvidia.XidEvent{{Kind: nvidia.KindMemory, Text: "firmware reports a corrected memory error"}, {Kind: nvidia.KindPCIe, Text: "firmware reports a recoverable PCIe error"}},
 		},
+		// The section of NVIDIA's processors (mchehab/rasdaemon pull request 243), whose name the kernel does not know
+		"firmware reports a fatal error of another section": {
+			"[3.1] BERT: Error records from previous boot:\n[3.1] [Hardware Error]: event severity: fatal\n[3.1] [Hardware Error]:  Error 0, type: fatal\n" +
+				"[3.1] [Hardware Error]:   section type: unknown, 6d5244f2-2712-11ec-bea7-cb3fdb95c786\n[3.1] [Hardware Error]:   section length: 0x290\n",
+			[]nvidia.XidEvent{{Kind: nvidia.KindProcessor, Fatal: true, Text: "firmware reports a fatal error of section 6d5244f2-2712-11ec-bea7-cb3fdb95c786"}},
+		},
+		// linux-acpi@vger.kernel.org ("efi: cper: Add support for printing Firmware Error Record Reference") and linux-surface/linux-surface
+		// issue 390: dumps of a crash, by both names; linux-cxl@vger.kernel.org: events of a CXL device
+		"firmware reports a crash, and errors of other sections that are not fatal": {
+			"[2.3] BERT: Error records from previous boot:\n[2.3] [Hardware Error]: event severity: fatal\n[2.3] [Hardware Error]:  Error 0, type: fatal\n" +
+				"[2.3] [Hardware Error]:   section type: unknown, 81212a96-09ed-4996-9471-8d729c8e69ed\n[2.3] [Hardware Error]:   section_type: Firmware Error Record Reference\n" +
+				"[9.0] {1}[Hardware Error]: event severity: recoverable\n[9.0] {1}[Hardware Error]:  Error 0, type: recoverable\n" +
+				"[9.0] {1}[Hardware Error]:   section type: unknown, fbcd0a77-c260-417f-85a9-088b1621eba6\n" +
+				"[9.1] {2}[Hardware Error]: event severity: info\n[9.1] {2}[Hardware Error]:  Error 0, type: info\n[9.1] {2}[Hardware Error]:   section type: unknown, 9068e568-6ca0-11f0-aeaf-159343591eac\n",
+			[]nvidia.XidEvent{{Kind: nvidia.KindProcessor, Text: "firmware reports a dump of a crash"}}, // twice
+		},
 		// ROCm (Linux 4.4), linux-pci@vger.kernel.org ("PCI/AER: Report fatal errors of RCiEP and EP")
 		"PCIe errors": {
 			"[  942.180239] pcieport 0000:00:1c.4: PCIe Bus Error: severity=Uncorrected (Fatal), type=Transaction Layer, id=00e4(Receiver ID)\n" +
@@ -60,6 +76,15 @@ func TestParseHardware(t *testing.T) {
 				{Kind: nvidia.KindPCIe, PCI: "0000:30:03", Fatal: true, Text: "pcieport 0000:30:03.0: DPC: ERR_FATAL detected"},
 				{Kind: nvidia.KindPCIe, PCI: "0000:34:00", Fatal: true, Text: "nvme 0000:34:00.0: PCIe Bus Error: severity=Uncorrectable (Fatal), type=Data Link Layer, (Receiver ID)"},
 				{Kind: nvidia.KindPCIe, PCI: "0000:00:1b", Text: "pcieport 0000:00:1b.0: PCIe Bus Error: severity=Uncorrected (Non-Fatal), type=Transaction Layer, (Receiver ID)"},
+			},
+		},
+		// linux-pci@vger.kernel.org: some kernels print "AER: " behind the device
+		"a PCIe error with another prefix": {
+			"[256236.152634] pcieport 0000:89:02.0: AER: PCIe Bus Error: severity=Uncorrected (Fatal), type=Transaction Layer, (Receiver ID)\n" +
+				"[256237.0] nvidia 0000:8a:00.0: AER: PCIe Bus Error: severity=Uncorrected (Non-Fatal), type=Transaction Layer, (Requester ID)\n",
+			[]nvidia.XidEvent{
+				{Kind: nvidia.KindPCIe, PCI: "0000:89:02", Fatal: true, Text: "pcieport 0000:89:02.0: AER: PCIe Bus Error: severity=Uncorrected (Fatal), type=Transaction Layer, (Receiver ID)"},
+				{Kind: nvidia.KindPCIe, PCI: "0000:8a:00", Text: "nvidia 0000:8a:00.0: AER: PCIe Bus Error: severity=Uncorrected (Non-Fatal), type=Transaction Layer, (Requester ID)"},
 			},
 		},
 		// NVIDIA/NVSentinel, its end-to-end test of NIC drivers and its configuration of EFA

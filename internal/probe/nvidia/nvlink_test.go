@@ -25,7 +25,9 @@ func TestParseNVLinks(t *testing.T) {
 	for name, in := range map[string]string{
 		"plain":           nvlinks,
 		"with a lost GPU": "Unable to determine the device handle for GPU0000:3B:00.0: Unknown Error\n" + nvlinks,
-		"lower case":      strings.ReplaceAll(nvlinks, "inActive", "inactive"),
+		// NVIDIA/gpu-operator issue 20: the warning is on the same stream
+		"with a warning": nvlinks + "WARNING: infoROM is corrupted at gpu 0000:21:00.0\n",
+		"lower case":     strings.ReplaceAll(nvlinks, "inActive", "inactive"),
 	} {
 		got, err := nvidia.ParseNVLinks([]byte(in))
 		if err != nil {

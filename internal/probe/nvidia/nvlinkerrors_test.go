@@ -57,6 +57,9 @@ func TestParseNVLinkErrors(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
+	if got, err = nvidia.ParseNVLinkErrors([]byte(linkErrors + "WARNING: infoROM is corrupted at gpu 0000:3B:00.0\n")); err != nil || !cmp.Equal(got, want) {
+		t.Errorf("with a warning: %+v, %v", got, err)
+	}
 	for name, tt := range map[string]struct{ in, want string }{
 		"nothing":            {"", "no GPU"},
 		"no UTF-8":           {"\xff\xfe", "UTF-8"},

@@ -84,8 +84,8 @@ func decode(data []byte) (doc smiDocument, dtd string, err error) {
 				return doc, "", fmt.Errorf("decode XML (is the output truncated?): %w", err)
 			}
 		case xml.CharData:
-			if len(bytes.TrimSpace(token)) > 0 {
-				return doc, "", fmt.Errorf("%.80q outside the document", bytes.TrimSpace(token))
+			if line := outside(token); line != "" {
+				return doc, "", fmt.Errorf("%.80q outside the document", line)
 			}
 		}
 	}
@@ -93,4 +93,14 @@ func decode(data []byte) (doc smiDocument, dtd string, err error) {
 		return doc, "", errors.New("no nvidia_smi_log in the XML: the output is truncated")
 	}
 	return doc, dtd, nil
+}
+
+// outside returns the first line of text that is not a message about a GPU. ParseSMIErrors parses those.
+func outside(text []byte) string {
+	for line := range strings.Lines(string(text)) {
+		if line = strings.TrimSpace(line); line != "" && !mentions(line, lost) && !mentions(line, faulty) {
+			return line
+		}
+	}
+	return ""
 }

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// eachLine calls read with every trimmed, non-empty line, except the messages about lost GPUs.
+// eachLine calls read with every trimmed, non-empty line, except the messages about lost and faulty GPUs.
 // An error names the command and the line number.
 func eachLine(command string, data []byte, read func(line string) error) error {
 	if !utf8.Valid(data) {
@@ -19,7 +19,7 @@ func eachLine(command string, data []byte, read func(line string) error) error {
 	sc.Buffer(nil, maxLinkLine)
 	for n := 1; sc.Scan(); n++ {
 		line := strings.TrimSpace(sc.Text())
-		if line == "" || mentions(line, lost) {
+		if line == "" || mentions(line, lost) || mentions(line, faulty) {
 			continue
 		}
 		if err := read(line); err != nil {

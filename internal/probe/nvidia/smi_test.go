@@ -114,6 +114,7 @@ func TestParseSMIRefuses(t *testing.T) {
 		"an unknown word":  {strings.Replace(v13, "<remapped_row_pending>No<", "<remapped_row_pending>Maybe<", 1), "must be Yes or No"},
 		"no bus ID":        {strings.ReplaceAll(v13, "00000000:1B:00.0", "slot 3"), "invalid PCI bus ID"},
 		"text behind it":   {v13 + "Killed", "outside the document"},
+		"text and warning": {v13 + "Killed\nWARNING: infoROM is corrupted at gpu 0000:21:00.0\n", "Killed"},
 		"no count":         {strings.Replace(v13, "<attached_gpus>2<", "<attached_gpus>all<", 1), "attached_gpus"},
 	}
 	for name, tt := range tests {
@@ -123,6 +124,23 @@ func TestParseSMIRefuses(t *testing.T) {
 				t.Errorf("got %v, want %q", err, tt.want)
 			}
 		})
+	}
+}
+
+// Messages behind the document, as nvidia-smi prints them behind its other outputs (NVIDIA/gpu-operator issue 20).
+func TestParseSMIWithMessagesBehindIt(t *testing.T) {
+	t.Parallel()
+	v13 := fixture(t, "v13.xml")
+	want, err := nvidia.ParseSMI([]byte(v13))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := nvidia.ParseSMI([]byte(v13 + "WARNING: infoROM is corrupted at gpu 0000:21:00.0\nUnable to determine the device handle for GPU0000:3B:00.0: Unknown Error\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
 	}
 }
 

@@ -18,7 +18,8 @@ import (
 const maxLine = 1 << 20
 
 var (
-	stamped = regexp.MustCompile(`^(?:<\d+>)?\[\s*([^\]]{1,40})\]|^(\w{3} [ \d]\d \d\d:\d\d:\d\d) |^(\d{4}-\d\d-\d\d[T ][\d:.,]+\S*) `)
+	// stamped is the time of a line. journalctl names months in the language of the system: "6月 28", "févr. 05".
+	stamped = regexp.MustCompile(`^(?:<\d+>)?\[\s*([^\]]{1,40})\]|^(\S{1,12} [ \d]\d \d\d:\d\d:\d\d) |^(\d{4}-\d\d-\d\d[T ][\d:.,]+\S*) `)
 	mention = regexp.MustCompile(`\bS?Xid \(`)
 	gpuLine = regexp.MustCompile(`NVRM: Xid \((?:PCI:)?([0-9A-Fa-f]+:[0-9A-Fa-f]+:[0-9A-Fa-f]+)(?:\.[0-9A-Fa-f])?(?: [^)]*)?\): (\d+)(?:,\s*(.*))?$`)
 	swLine  = regexp.MustCompile(`(nvswitch\d+): SXid \((?:PCI:)?([0-9A-Fa-f]+:[0-9A-Fa-f]+:[0-9A-Fa-f]+)(?:\.[0-9A-Fa-f])?\): (\d+), (.*)$`)

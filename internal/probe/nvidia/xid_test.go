@@ -44,6 +44,18 @@ func TestParseXid(t *testing.T) {
 			"Aug 17 06:18:01 host kernel: NVRM: Xid (PCI:0000:01:00): 48\n",
 			[]nvidia.XidEvent{{Kind: "Xid", Code: 48, PCI: "0000:01:00", Count: 1, First: "Aug 17 06:18:01", Last: "Aug 17 06:18:01"}},
 		},
+		// NVIDIA/gpu-operator issue 610, and journals in public: journalctl names months in the language of the system
+		"journal in other languages": {
+			"11월 15 14:15:47 gpu-01 kernel: NVRM: Xid (PCI:0000:01:00): 79, pid=1, GPU has fallen off the bus.\n" +
+				"6月 28 02:52:53 gpu-01 kernel: NVRM: Xid (PCI:0000:c2:00): 79, pid=1, GPU has fallen off the bus.\n" +
+				"févr. 05 02:52:53 gpu-01 kernel: NVRM: Xid (PCI:0000:c3:00): 79, pid=1, GPU has fallen off the bus.\n",
+			[]nvidia.XidEvent{
+				{Kind: "Xid", Code: 79, PCI: "0000:01:00", Text: "pid=1, GPU has fallen off the bus.", Count: 1, First: "11월 15 14:15:47", Last: "11월 15 14:15:47"},
+				{Kind: "Xid", Code: 79, PCI: "0000:c2:00", Text: "pid=1, GPU has fallen off the bus.", Count: 1, First: "6月 28 02:52:53", Last: "6月 28 02:52:53"},
+				{Kind: "Xid", Code: 79, PCI: "0000:c3:00", Text: "pid=1, GPU has fallen off the bus.", Count: 1, First: "févr. 05 02:52:53", Last: "févr. 05 02:52:53"},
+			},
+		},
+		"a journal in another language without errors": {"6月 28 02:52:53 gpu-01 kernel: nvidia-nvlink: Nvlink Core is being initialized\n", nil},
 		"recovery action": {
 			"[1.0] NVRM: Xid (PCI:0008:01:00): 154, GPU recovery action changed from 0x4 (Drain and Reset) to 0x1 (GPU Reset Required)\n",
 			[]nvidia.XidEvent{{Kind: "Xid", Code: 154, PCI: "0008:01:00", Action: "GPU Reset Required", Text: "GPU recovery action changed from 0x4 (Drain and Reset) to 0x1 (GPU Reset Required)", Count: 1, First: "1.0", Last: "1.0"}},
