@@ -161,7 +161,7 @@ func (f *Fabric) RunWithout(ctx context.Context, argv ...string) (stdout, stderr
 
 func (f *Fabric) run(ctx context.Context, env, argv []string) (stdout, stderr []byte, exit int, err error) {
 	cmd := exec.CommandContext(ctx, program(argv[0]), argv[1:]...)
-	cmd.Dir, cmd.Env = f.dir, env
+	cmd.Args[0], cmd.Dir, cmd.Env = argv[0], f.dir, env // its messages begin with its name
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	var out, errs bytes.Buffer

@@ -78,9 +78,20 @@ var faults = map[string]fault{
 	"hosts of others are listed, an own link is slow": {kind: "foreign-hosts", diagnosed: true, during: counters, others: listed, also: &world.Fault{Kind: "link-degraded", Target: "gpu-02/mlx5_1"}},
 
 	"partition key missing": {kind: "pkey-missing", target: "gpu-02/mlx5_1"},
-	"duplicate GUID":        {kind: "guid-duplicate", target: "gpu-02/mlx5_1"},
 	"no ib_umad":            {kind: "umad-module-missing", target: "gpu-01", withoutUMAD: "gpu-01", verdict: check.Unobserved},
 
+	// Each of two masters with keys of their own takes every port in its first sweep: all hosts see the second one.
+	"two subnet managers with different keys": {
+		kind: "sm-two-masters", diagnosed: true, differs: `^ibdiagnet: stage "Subnet Manager" .*more than one master`,
+		sm: func(t *testing.T, p *programs) {
+			p.startSM(t, realSweep)
+			second, err := p.StartSM(t.Context(), p.healthy.Switches[1], realSweep, "-P", p.partitions, "-k", "0x2")
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(second.Stop)
+		},
+	},
 	"subnet manager dead": {kind: "sm-dead", sm: func(t *testing.T, p *programs) {
 		if err := p.startSM(t, realSweep).Kill(); err != nil {
 			t.Error(err)
@@ -95,6 +106,7 @@ var faults = map[string]fault{
 
 // inexpressible are the other faults of an InfiniBand fabric, with the reason.
 var inexpressible = map[string]string{
+	"guid-duplicate":     "OpenSM 3.3.23 does not finish its first sweep of a subnet with two equal GUIDs, so that no link comes up; in the world the subnet is up",
 	"mtu-mismatch":       "the gate reads the MTU from `ibv_devinfo`: ibsim has no verbs, and one MTU for all ports",
 	"nic-firmware-mixed": "ibsim has one firmware version for all adapters",
 }
