@@ -110,7 +110,7 @@ func Start(ctx context.Context, dir string, t fabric.Topology) (*Fabric, error) 
 }
 
 // room are the options by which ibsim accepts the fabric: it ends beyond 2,048 nodes, 256 switches
-// or 10,240 ports without them, and refuses two nodes with one GUID.
+// or 13,312 ports without them, and refuses two nodes with one GUID.
 func room(t fabric.Topology) []string {
 	ports := len(t.HCAs)
 	for _, s := range t.Switches {

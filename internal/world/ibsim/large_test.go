@@ -18,7 +18,7 @@ import (
 func TestLargeSubnet(t *testing.T) {
 	t.Parallel()
 	needPrograms(t)
-	suite.Require(t, suite.Soak)
+	suite.Require(t, suite.All)
 	suite.Admit(t)
 	const nodes, spines = 2048, 32
 	w, s := declared(t, nodes, 1, spines)
