@@ -205,6 +205,7 @@ func (d *draft) stranger(name string, n int) *fabric.Link {
 	l := d.Links[0]
 	l.A, l.B = fabric.End{Node: name, Device: h.Name, Port: 1}, fabric.End{Node: leaf.Name, Port: leaf.Ports}
 	l.State, l.PhysState, l.LaneGbps, l.Width = fabric.StateActive, fabric.PhysLinkUp, l.MaxLane, l.MaxWidth
+	d.Strangers[len(d.Strangers)-1].Attached = l.B
 	d.Links = append(d.Links, l)
 	return &d.Links[len(d.Links)-1]
 }

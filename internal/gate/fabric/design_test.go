@@ -75,6 +75,13 @@ func TestCablesAgainstTheDesign(t *testing.T) {
 			s.link("storage-1 mlx5_0", 1, "leaf-0", 40)
 			s.summary = strings.NewReplacer("Nodes             : 7", "Nodes             : 8", "Adapters     : 4", "Adapters     : 5").Replace(s.summary)
 		}, others: []string{"storage-*"}, verdict: check.Passed},
+		"node of others by the GUID of its port": {spoil: func(s *subnet) {
+			s.guids["storage-1 mlx5_0"] = 0xb0
+			s.link("storage-1 mlx5_0", 1, "leaf-0", 40)
+			s.summary = strings.NewReplacer("Nodes             : 7", "Nodes             : 8", "Adapters     : 4", "Adapters     : 5").Replace(s.summary)
+			of := regexp.MustCompile(`(# "storage-1 mlx5_0"\n\[1\])`).ReplaceAllString(s.ibnetdiscover(), "$1(b0)")
+			s.instead["gpu-01 ibnetdiscover"] = text(strings.ReplaceAll(of, "N-00000000000000b0", "N-00000000000000af"))
+		}, others: []string{"0xb0"}, verdict: check.Passed},
 		"uplink missing":         {spoil: func(s *subnet) { s.links = s.links[:len(s.links)-1] }, verdict: check.Failed, suspect: "leaf-1/port33", message: `missing cable: no link leaf-1/port33 to spine-0/port2`},
 		"uplink in another port": {spoil: func(s *subnet) { s.of("leaf-1").bPort = 7 }, verdict: check.Failed, suspect: "leaf-1/port33", message: `moved cable: link leaf-1/port33 to spine-0/port2 is wired as leaf-1/port33 to spine-0/port7`},
 		"additional link":        {spoil: func(s *subnet) { s.link("leaf-0", 40, "leaf-1", 40) }, verdict: check.Failed, suspect: "leaf-0/port40", message: `extra cable: link leaf-0/port40 to leaf-1/port40 is not in the design`},

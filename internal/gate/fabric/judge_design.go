@@ -159,9 +159,12 @@ func (g *Gate) linksOf(nodes []infiniband.NetNode, descriptions map[string]strin
 // notCompared reports whether a node is an aggregation node, of others, or left out of the run.
 func (g *Gate) notCompared(n infiniband.NetNode, names names) bool {
 	_, digits, _ := strings.Cut(n.ID, "-")
-	id, _ := guid("0x" + digits)
+	others := slices.ContainsFunc(append([]string{"0x" + digits}, n.PortGUIDs...), func(text string) bool {
+		id, _ := guid(text)
+		return names.allows(n.Name, id)
+	})
 	host, _, _ := strings.Cut(names.end("", n.Name, firstPort).name, "/")
-	return aggregation(n.Name) || names.allows(n.Name, id) || n.Kind != switchKind && slices.Contains(g.site.Inventory.LeftOut, host)
+	return aggregation(n.Name) || others || n.Kind != switchKind && slices.Contains(g.site.Inventory.LeftOut, host)
 }
 
 // suspectsOf are the hosts' ends of a difference's cables, or one end of each where both are

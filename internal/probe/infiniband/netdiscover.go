@@ -19,6 +19,8 @@ type NetNode struct {
 	Name  string    `json:"name"`
 	Ports int       `json:"ports"`
 	Links []NetLink `json:"links"`
+	// PortGUIDs are those of an adapter's connected ports ("0x..."), which may differ from its own GUID.
+	PortGUIDs []string `json:"portGUIDs,omitempty"`
 }
 
 // NetLink is a port that is connected, from this node.
@@ -30,7 +32,7 @@ type NetLink struct {
 
 var (
 	netNode   = regexp.MustCompile(`^(Switch|Ca|Hca|Rt)\s+(\d+)\s+"([^"]+)"\s*(?:#\s*"([^"]*)".*)?$`)
-	netLink   = regexp.MustCompile(`^\[(\d+)\](?:\[ext \d+\])?(?:\([0-9a-fA-F]+\))?\s+"([^"]+)"\[(\d+)\](?:\[ext \d+\])?\s*(?:\([0-9a-fA-F]+\))?\s*(?:#.*)?$`)
+	netLink   = regexp.MustCompile(`^\[(\d+)\](?:\[ext \d+\])?(?:\(([0-9a-fA-F]+)\))?\s+"([^"]+)"\[(\d+)\](?:\[ext \d+\])?\s*(?:\([0-9a-fA-F]+\))?\s*(?:#.*)?$`)
 	netHeader = regexp.MustCompile(`^(?:vendid|devid|sysimgguid|switchguid|caguid|rtguid)=0x[0-9a-fA-F]+(?:\([0-9a-fA-F]+\))?(?:\s+#.*)?$|^#|^Chassis |^Non-Chassis Nodes$|^Hostname: |^DDR |^SDR `)
 )
 
@@ -91,11 +93,14 @@ func addLink(n *NetNode, g []string) error {
 	if err != nil || port < 1 || port > n.Ports {
 		return fmt.Errorf("invalid port %s: %s has ports 1 to %d", g[1], n.Name, n.Ports)
 	}
-	peer, err := strconv.Atoi(g[3])
+	peer, err := strconv.Atoi(g[4])
 	if err != nil {
 		return fmt.Errorf("invalid port of the peer: %w", err)
 	}
-	n.Links = append(n.Links, NetLink{Port: port, PeerID: g[2], PeerPort: peer})
+	n.Links = append(n.Links, NetLink{Port: port, PeerID: g[3], PeerPort: peer})
+	if g[2] != "" {
+		n.PortGUIDs = append(n.PortGUIDs, "0x"+g[2])
+	}
 	return nil
 }
 

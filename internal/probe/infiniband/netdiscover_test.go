@@ -23,8 +23,8 @@ func TestParseNetDiscover(t *testing.T) {
 	want := []NetNode{
 		{Kind: "Switch", ID: spine, Name: "spine-0", Ports: 8, Links: []NetLink{{1, leaf, 5}, {2, leaf, 6}}},
 		{Kind: "Switch", ID: leaf, Name: "leaf-0", Ports: 8, Links: []NetLink{{1, gpu1, 1}, {2, gpu2, 1}, {5, spine, 1}, {6, spine, 2}}},
-		{Kind: "Ca", ID: gpu2, Name: "gpu-02 mlx5_0", Ports: 1, Links: []NetLink{{1, leaf, 2}}},
-		{Kind: "Ca", ID: gpu1, Name: "gpu-01 mlx5_0", Ports: 1, Links: []NetLink{{1, leaf, 1}}},
+		{Kind: "Ca", ID: gpu2, Name: "gpu-02 mlx5_0", Ports: 1, Links: []NetLink{{1, leaf, 2}}, PortGUIDs: []string{"0xa088c20300001020"}},
+		{Kind: "Ca", ID: gpu1, Name: "gpu-01 mlx5_0", Ports: 1, Links: []NetLink{{1, leaf, 1}}, PortGUIDs: []string{"0xa088c20300001010"}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -75,8 +75,8 @@ Ca      1 "H-0008f10403961358"          # "host-2 HCA-1"
 	got, err := ParseNetDiscover([]byte(in))
 	want := []NetNode{
 		{Kind: "Switch", ID: "S-005442ba00003080", Name: "ISR9024 Voltaire", Ports: 24, Links: []NetLink{{22, "H-0008f10403961354", 1}}},
-		{Kind: "Ca", ID: "H-0008f10403961354", Name: "host-1 HCA-1", Ports: 2, Links: []NetLink{{1, "S-005442ba00003080", 22}, {2, "H-0008f10403961358", 1}}},
-		{Kind: "Ca", ID: "H-0008f10403961358", Name: "host-2 HCA-1", Ports: 1, Links: []NetLink{{1, "H-0008f10403961354", 2}}},
+		{Kind: "Ca", ID: "H-0008f10403961354", Name: "host-1 HCA-1", Ports: 2, Links: []NetLink{{1, "S-005442ba00003080", 22}, {2, "H-0008f10403961358", 1}}, PortGUIDs: []string{"0x8f10403961355", "0x8f10403961356"}},
+		{Kind: "Ca", ID: "H-0008f10403961358", Name: "host-2 HCA-1", Ports: 1, Links: []NetLink{{1, "H-0008f10403961354", 2}}, PortGUIDs: []string{"0x8f10403961359"}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Error(err, diff)

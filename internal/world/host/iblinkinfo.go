@@ -12,9 +12,9 @@ import (
 // down.
 func iblinkinfo(c *call) int {
 	if _, ok := c.firstActive(); !ok {
-		c.errorf("ibwarn: [1] mad_rpc_open_port: can't open UMAD port ((null):0)\n")
-		c.printf("iblinkinfo: iberror: failed: Failed to open port '(null)' (0)\n")
-		return 255
+		c.cannotOpen()
+		c.errorf("Failed to open (null) port 0\n")
+		return 1
 	}
 	net := scan(c.state)
 	line, down := c.has("-l", "--line"), c.has("-d", "--down")

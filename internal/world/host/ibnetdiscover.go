@@ -10,8 +10,9 @@ import (
 func ibnetdiscover(c *call) int {
 	own, ok := c.firstActive()
 	if !ok {
-		c.errorf("ibwarn: [1] mad_rpc_open_port: can't open UMAD port ((null):0)\n")
-		c.printf("ibnetdiscover: iberror: failed: Failed to open port '(null)' (0)\n")
+		c.cannotOpen()
+		c.errorf("./libibnetdisc/ibnetdisc.c:802; can't open MAD port ((null):0)\n")
+		c.printf("ibnetdiscover: iberror: failed: discover failed\n\n")
 		return 255
 	}
 	net := scan(c.state)

@@ -34,8 +34,8 @@ func counters(c fabric.Counters) []counter {
 func ibqueryerrors(c *call) int {
 	port, ok := c.firstActive()
 	if !ok {
-		c.errorf("ibwarn: [1] mad_rpc_open_port: can't open UMAD port ((null):0)\n")
-		c.printf("ibqueryerrors: iberror: failed: Failed to open port; (null):0\n")
+		c.cannotOpen()
+		c.printf("ibqueryerrors: iberror: failed: Failed to open port; (null):0\n\n")
 		return 255
 	}
 	if port.SMLID == 0 { // the port has not seen a subnet manager

@@ -11,7 +11,7 @@ import (
 func sminfo(c *call) int {
 	port, ok := c.firstActive()
 	if !ok {
-		c.errorf("ibwarn: [1] mad_rpc_open_port: can't open UMAD port ((null):0)\n")
+		c.cannotOpen()
 		c.printf("sminfo: iberror: failed: Failed to open '(null)' port '0'\n")
 		return 255
 	}
@@ -32,6 +32,14 @@ func sminfo(c *call) int {
 	c.errorf("ibwarn: [1] mad_rpc: _do_madrpc failed; dport (Lid %d)\n", lid)
 	c.printf("sminfo: iberror: failed: query\n")
 	return 255
+}
+
+// cannotOpen prints what libibumad and libibmad say without a port.
+func (c *call) cannotOpen() {
+	if c.node.NoUMAD {
+		c.errorf("ibwarn: [1] get_abi_version: can't read ABI version from /sys/class/infiniband_mad/abi_version (No such file or directory): is ib_umad module loaded?\n")
+	}
+	c.errorf("ibwarn: [1] mad_rpc_open_port: can't open UMAD port ((null):0)\n")
 }
 
 // firstActive is the default port of the tools: the first with its link up. Without the module

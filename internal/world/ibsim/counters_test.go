@@ -13,7 +13,7 @@ import (
 func counters(t *testing.T, p *programs) {
 	t.Helper()
 	for i, after := range p.after.Links {
-		before := p.healthy.Links[i]
+		before := p.before.Links[i]
 		grow(t, p, after.A, before.CountersA, after.CountersA)
 		grow(t, p, after.B, before.CountersB, after.CountersB)
 	}

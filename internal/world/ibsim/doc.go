@@ -3,7 +3,6 @@
 // it. It shows what those programs print for a fault, where the rest of the world prints what
 // its author expects.
 //
-// ibsim has no links faster than HDR, no verbs (ibv_devinfo), no ibdiagnet, no duplicate GUIDs,
-// and a fixed rate, name and firmware of each adapter in ibstat. Its ports have the counters that
-// its console sets.
+// ibsim has no links faster than HDR, no verbs (ibv_devinfo), no ibdiagnet, and a fixed rate, name
+// and firmware of each adapter in ibstat. Its ports have the counters that its console sets.
 package ibsim

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -20,6 +21,9 @@ import (
 // library replaces the umad devices of a program with ibsim.
 const library = "/usr/lib/*/umad2sim/libumad2sim.so"
 
+// devices are those of a machine with InfiniBand.
+const devices = "/sys/class/infiniband_mad"
+
 // ready is how long a program may take to be ready on a busy machine.
 const ready = 3 * time.Minute
 
@@ -29,7 +33,7 @@ const grace = time.Second
 
 // Missing is the reason why the programs cannot run here; empty: they can.
 func Missing() string {
-	for _, p := range []string{"ibsim", "opensm", "sminfo", "iblinkinfo", "ibqueryerrors", "ibstat", "ibnetdiscover"} {
+	for _, p := range []string{"ibsim", "opensm", "sminfo", "iblinkinfo", "ibqueryerrors", "ibstat", "ibnetdiscover", "smpquery"} {
 		if _, err := exec.LookPath(program(p)); err != nil {
 			return p + " is not installed (Debian: ibsim-utils, opensm, infiniband-diags)"
 		}
@@ -93,8 +97,9 @@ func Start(ctx context.Context, dir string, t fabric.Topology) (*Fabric, error) 
 	if err != nil {
 		return nil, err
 	}
-	f.console = console                                // ibsim ends with its input
-	cmd := exec.Command(program("ibsim"), "-s", "net") //nolint:noctx // daemon.Start has the context
+	f.console = console // ibsim ends with its input
+	args := append(append([]string{"-s"}, room(t)...), "net")
+	cmd := exec.Command(program("ibsim"), args...) //nolint:noctx // daemon.Start has the context
 	cmd.Stdin, cmd.Dir, cmd.Env = stdin, dir, f.env
 	f.sim = daemon.Start(ctx, cmd, grace)
 	_ = context.AfterFunc(ctx, func() { _, _ = stdin.Close(), console.Close() }) // ends ibsim; a second Close has no effect
@@ -102,6 +107,16 @@ func Start(ctx context.Context, dir string, t fabric.Topology) (*Fabric, error) 
 		return nil, fmt.Errorf("start ibsim: %w", err)
 	}
 	return f, nil
+}
+
+// room are the options by which ibsim accepts the fabric: it ends beyond 2,048 nodes, 256 switches
+// or 13,312 ports without them, and refuses two nodes with one GUID.
+func room(t fabric.Topology) []string {
+	ports := len(t.HCAs)
+	for _, s := range t.Switches {
+		ports += s.Ports + 1 // port 0 is that of the switch itself
+	}
+	return []string{"-I", "-N", strconv.Itoa(len(t.HCAs) + len(t.Switches)), "-S", strconv.Itoa(len(t.Switches)), "-P", strconv.Itoa(ports)}
 }
 
 // prompt waits until the console is ready for the next command.
@@ -136,8 +151,17 @@ func (f *Fabric) Console(ctx context.Context, command string) error {
 // Run runs a program of infiniband-diags on an adapter ("gpu-02", "mlx5_3") or switch ("leaf-0",
 // "") and returns its output and exit code. Its error is that of starting it.
 func (f *Fabric) Run(ctx context.Context, node, device string, argv ...string) (stdout, stderr []byte, exit int, err error) {
+	return f.run(ctx, f.at(node, device), argv)
+}
+
+// RunWithout runs a program without the devices of ibsim, as on a host without InfiniBand devices.
+func (f *Fabric) RunWithout(ctx context.Context, argv ...string) (stdout, stderr []byte, exit int, err error) {
+	return f.run(ctx, f.env, argv)
+}
+
+func (f *Fabric) run(ctx context.Context, env, argv []string) (stdout, stderr []byte, exit int, err error) {
 	cmd := exec.CommandContext(ctx, program(argv[0]), argv[1:]...)
-	cmd.Dir, cmd.Env = f.dir, f.at(node, device)
+	cmd.Args[0], cmd.Dir, cmd.Env = argv[0], f.dir, env // its messages begin with its name
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	var out, errs bytes.Buffer

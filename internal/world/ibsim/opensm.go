@@ -27,8 +27,8 @@ type SM struct {
 const options = "force_link_speed 0\nforce_link_speed_ext 0\nforce_link_width 0\nforce_log_flush TRUE\n"
 
 // StartSM starts OpenSM on a switch and returns when it has configured the subnet, or is standby. sweep is its sweep
-// interval in seconds; 0: it sweeps only at its start and after traps.
-func (f *Fabric) StartSM(ctx context.Context, on fabric.Switch, sweep int) (*SM, error) {
+// interval in seconds; 0: it sweeps only at its start and after traps. more are further arguments.
+func (f *Fabric) StartSM(ctx context.Context, on fabric.Switch, sweep int, more ...string) (*SM, error) {
 	dir := filepath.Join(f.dir, "sm-"+on.Name)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -38,8 +38,9 @@ func (f *Fabric) StartSM(ctx context.Context, on fabric.Switch, sweep int) (*SM,
 		return nil, err
 	}
 	// The shell writes its process id, which OpenSM keeps.
-	cmd := exec.Command("sh", "-c", `echo $$ > pid; exec "$0" "$@"`, program("opensm"), //nolint:noctx // daemon.Start has the context
-		"-F", conf, "-f", filepath.Join(dir, "log"), "-g", fmt.Sprintf("0x%x", on.GUID), "-s", strconv.Itoa(sweep))
+	args := append([]string{"-c", `echo $$ > pid; exec "$0" "$@"`, program("opensm"),
+		"-F", conf, "-f", filepath.Join(dir, "log"), "-g", fmt.Sprintf("0x%x", on.GUID), "-s", strconv.Itoa(sweep)}, more...)
+	cmd := exec.Command("sh", args...) //nolint:noctx // daemon.Start has the context
 	cmd.Dir, cmd.Env = dir, append(f.at(on.Name, ""), "OSM_CACHE_DIR="+dir, "OSM_TMP_DIR="+dir)
 	s := &SM{daemon.Start(ctx, cmd, grace), dir}
 	return s, s.wait(ctx, "Entering STANDBY", 1)
