@@ -16,6 +16,7 @@ import (
 	"github.com/firstlight/firstlight/internal/gate/facility"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
+	"github.com/firstlight/firstlight/internal/yamlstrict"
 )
 
 // demand is what verdicts are valid for: documents, cluster and time.
@@ -131,7 +132,7 @@ func (d documents) leaves() (map[string]string, error) {
 func addLeaves(into map[string]string, name string, data []byte) {
 	data = redact.Bytes(data)
 	var tree any
-	if err := yaml.Unmarshal(data, &tree); err != nil {
+	if yamlstrict.Unique(data) != nil || yaml.Unmarshal(data, &tree) != nil {
 		into[name] = string(data)
 		return
 	}

@@ -29,11 +29,11 @@ func documents(file string, data []byte) ([]document, diag.List) {
 	}
 	var out []document
 	var problems diag.List
-	for _, chunk := range chunks(data) {
-		if blank(chunk) {
+	for _, c := range chunks(data) {
+		if blank(c.data) {
 			continue
 		}
-		doc, wrong := yamlstrict.Parse(file, chunk)
+		doc, wrong := yamlstrict.ParseAfter(file, c.line, c.data)
 		if len(wrong) > 0 {
 			problems = append(problems, wrong...)
 			continue
@@ -42,7 +42,7 @@ func documents(file string, data []byte) ([]document, diag.List) {
 			problems = append(problems, wrong...)
 			continue
 		}
-		content, err := yaml.YAMLToJSON(chunk)
+		content, err := yaml.YAMLToJSON(c.data)
 		if err != nil {
 			problems = append(problems, diag.Syntax.At(doc.At(), "%s", strings.TrimPrefix(err.Error(), "yaml: ")))
 			continue
@@ -52,19 +52,26 @@ func documents(file string, data []byte) ([]document, diag.List) {
 	return out, problems
 }
 
-// chunks splits a file into documents, each padded to keep its line numbers.
-func chunks(data []byte) [][]byte {
-	var out [][]byte
-	var chunk bytes.Buffer
-	for n, line := range strings.Split(string(data), "\n") {
-		if separator.MatchString(strings.TrimSuffix(line, "\r")) && n > 0 {
-			out = append(out, bytes.Clone(chunk.Bytes()))
-			chunk.Reset()
-			chunk.WriteString(strings.Repeat("\n", n))
+// chunk is one document of a file, behind so many lines.
+type chunk struct {
+	line int
+	data []byte
+}
+
+// chunks splits a file into documents.
+func chunks(data []byte) []chunk {
+	var out []chunk
+	line, begin, at := 0, 0, 0
+	first := 0 // line of the document
+	for text := range bytes.Lines(data) {
+		if line > 0 && separator.Match(bytes.TrimRight(text, "\r\n")) {
+			out = append(out, chunk{first, data[begin:at]})
+			first, begin = line, at
 		}
-		chunk.WriteString(line + "\n")
+		line++
+		at += len(text)
 	}
-	return append(out, chunk.Bytes())
+	return append(out, chunk{first, data[begin:]})
 }
 
 // blank reports whether a document has only comments.

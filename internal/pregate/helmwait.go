@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/dynamic"
 
 	"github.com/firstlight/firstlight/internal/poll"
+	"github.com/firstlight/firstlight/internal/yamlstrict"
 )
 
 const (
@@ -79,6 +80,9 @@ func last(cfg *action.Configuration, name string) (*releasev1.Release, error) {
 
 // decode are the objects of a manifest.
 func decode(manifest string) ([]*unstructured.Unstructured, error) {
+	if err := yamlstrict.Bounded([]byte(manifest)); err != nil {
+		return nil, err
+	}
 	decoder := yaml.NewYAMLOrJSONDecoder(strings.NewReader(manifest), len(manifest)+1)
 	var out []*unstructured.Unstructured
 	for {

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/firstlight/firstlight/internal/yamlstrict"
 )
 
 // Load reads a shipped profile by name, or a profile file when ref has a slash
@@ -37,6 +39,9 @@ func Raw(ref string) ([]byte, error) {
 
 // Parse decodes strictly and validates. name is for messages.
 func Parse(name string, data []byte) (*Profile, error) {
+	if err := yamlstrict.Unique(data); err != nil {
+		return nil, fmt.Errorf("profile %s: %w", name, err)
+	}
 	var p Profile
 	dec := yaml.NewDecoder(bytes.NewReader(data))
 	dec.KnownFields(true)

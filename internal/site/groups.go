@@ -80,6 +80,10 @@ func GroupOfProfileFile(name string) (group string, ok bool) {
 // profile; nil if it is unknown.
 func (v *validator) groups(s *Site, p *profile.Profile) {
 	names, nodes := map[string]string{}, map[string]string{}
+	inventory, loaded := map[string]bool{}, map[string]*profile.Profile{}
+	for _, name := range s.NodeNames() {
+		inventory[name] = true
+	}
 	for i := range s.Groups {
 		g, path := &s.Groups[i], fmt.Sprintf("groups.%d", i)
 		if !dnsLabel.MatchString(g.Name) {
@@ -94,18 +98,22 @@ func (v *validator) groups(s *Site, p *profile.Profile) {
 		}
 		for j, node := range g.Nodes {
 			at := fmt.Sprintf("%s.nodes.%d", path, j)
-			if !slices.Contains(s.NodeNames(), node) {
+			if !inventory[node] {
 				v.add(at, "%q is not in inventory.nodes", node)
 			}
 			v.once(nodes, at, node)
 		}
 		g.Figures = v.groupProfiles[g.Name]
 		if g.Figures == nil {
+			g.Figures = loaded[g.Profile]
+		}
+		if g.Figures == nil {
 			var err error
 			if g.Figures, err = profile.Load(g.Profile); err != nil {
 				v.add(path+".profile", "%s", err)
 				continue
 			}
+			loaded[g.Profile] = g.Figures
 		}
 		if p != nil && !g.Figures.SameFabric(p) {
 			v.add(path+".profile", "%s has another fabric than the site's profile %s: gate fabric judges one fabric, so declare these nodes as a site of their own", g.Profile, s.Profile)

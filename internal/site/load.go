@@ -15,6 +15,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/firstlight/firstlight/internal/profile"
+	"github.com/firstlight/firstlight/internal/yamlstrict"
 )
 
 // maxSize bounds a site file; a real one is a few kilobytes a hundred nodes.
@@ -73,6 +74,9 @@ func parse(name string, data []byte, p *profile.Profile, groups map[string]*prof
 	}
 	if !utf8.Valid(data) {
 		return nil, invalid(name, Problem{Message: "file is not UTF-8 text: save it as UTF-8"})
+	}
+	if err := yamlstrict.Unique(data); err != nil {
+		return nil, invalid(name, problemsOf(err)...)
 	}
 	var root yaml.Node
 	dec := yaml.NewDecoder(bytes.NewReader(data))

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/firstlight/firstlight/internal/yamlstrict"
 )
 
 // Over returns the site file base with the keys of the file over, whose path is name: blocks of keys are
@@ -16,6 +18,9 @@ import (
 func Over(base []byte, name string, over []byte) ([]byte, error) {
 	if len(base) > maxSize || len(over) > maxSize {
 		return nil, invalid(name, Problem{Message: fmt.Sprintf("not a site file: larger than %d MiB", maxSize>>20)})
+	}
+	if err := yamlstrict.Unique(over); err != nil {
+		return nil, invalid(name, problemsOf(err)...)
 	}
 	var strict Site
 	dec := yaml.NewDecoder(bytes.NewReader(over))

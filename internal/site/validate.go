@@ -60,9 +60,13 @@ func (v *validator) oneOf(path, value string, allowed []string) {
 
 // withoutThoseAt drops problems at lines that the decoder has already complained of.
 func (v *validator) withoutThoseAt(known []Problem) []Problem {
+	lines := map[int]bool{}
+	for _, k := range known {
+		lines[k.Line] = true
+	}
 	var out []Problem
 	for _, p := range v.problems {
-		if !slices.ContainsFunc(known, func(k Problem) bool { return k.Line != 0 && k.Line == p.Line }) {
+		if p.Line == 0 || !lines[p.Line] {
 			out = append(out, p)
 		}
 	}

@@ -84,7 +84,7 @@ func buildNodes(spec Spec, hw Hardware, topo fabric.Topology) ([]Node, error) {
 			Driver: hw.Software.Driver, CUDA: hw.Software.CUDA, VBIOS: hw.Software.VBIOS, DCGMMajor: major,
 			RDMACount: len(spec.HCAs), StepFactor: 1, Transport: TransportIB, GPUDirect: true, NVLS: hw.GPU.NVLinks > 0, FabricManager: fabricManagerOf(hw), IMEX: imexOf(hw), NVLinkCluster: nvlinkCluster(spec, hw, n.Rack),
 			Exporter: Exporter{HostLabel: "Hostname"}, EFADriver: efaDriver(hw),
-			LoginTo: n.Name, MemoryGiB: hw.Node.MemoryGiB, HugePages: hw.Node.HugePages, Governor: hw.Node.Governor,
+			LoginTo: n.Name, MemoryGiB: hw.Node.MemoryGiB, HugePages: hw.Node.HugePages, Governor: hw.Node.Governor, IOMMU: iommuOf(hw),
 		}
 		if hw.Node.HCAs == 0 {
 			node.Transport, node.GPUDirect = TransportSocket, false
@@ -119,6 +119,22 @@ func buildGPU(hw Hardware, rng *rand.Rand, index int) GPU {
 		g.NVLinkUp[i] = true
 	}
 	return g
+}
+
+// The types of IOMMU groups.
+const (
+	iommuIdentity   = "identity" // iommu=pt
+	iommuTranslated = "DMA-FQ"
+)
+
+// virtual reports whether the nodes are virtual machines: they have no CPU frequency scaling.
+func (h Hardware) virtual() bool { return h.Node.Governor == "" }
+
+func iommuOf(hw Hardware) string {
+	if hw.virtual() {
+		return ""
+	}
+	return iommuIdentity
 }
 
 // efaDriver is the version of the EFA driver; empty without adapters.

@@ -28,6 +28,17 @@ func hostFaults() []FaultKind {
 			},
 		},
 		{
+			Kind: "acs-enabled", Gate: "node", TargetForm: FormNode, DefaultTarget: "gpu-02",
+			Summary: "PCIe Access Control Services are on at the switches above a node's GPUs, as after a boot without the service that switches them off",
+			Suspect: `{node}/gpu`,
+			apply:   func(d *draft, t target, _ Fault) { d.Nodes[t.node].ACS = true },
+		},
+		{
+			Kind: "iommu-translated", Gate: "node", TargetForm: FormNode, DefaultTarget: "gpu-02",
+			Summary: "a node booted without iommu=pt: its IOMMU translates the addresses of GPUs and adapters", Suspect: `^{node}$`,
+			apply: func(d *draft, t target, _ Fault) { d.Nodes[t.node].IOMMU = iommuTranslated },
+		},
+		{
 			Kind: "kernel-log-wrapped", Gate: "node", Expect: "unobserved", TargetForm: FormNode, DefaultTarget: "gpu-03",
 			Summary: "a node's kernel log has wrapped: earlier errors are lost", Suspect: `{node}`,
 			apply: func(d *draft, t target, _ Fault) { d.Nodes[t.node].LogWrapped = true },

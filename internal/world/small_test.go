@@ -51,7 +51,7 @@ func TestFaultsOfMissingHardware(t *testing.T) {
 	refused := []string{
 		"link-down", "link-degraded", "link-flapping", "sm-dead", "sm-two-masters", "link-ber", "rails-swapped", "cables-swapped",
 		"nic-firmware-mixed", "mtu-mismatch", "pkey-missing", "guid-duplicate", "umad-module-missing", "nvlink-down", "nvlink-errors", "fabric-manager-down", "fabric-manager-version", "nvlink-fabric-degraded", "imex-daemon-down", "imex-domain-degraded", "imex-version-mismatch", "rdma-resource-missing",
-		"nic-pcie-degraded", "ssh-hosts-swapped", "cpu-governor", "hugepages-missing",
+		"nic-pcie-degraded", "acs-enabled", "iommu-translated", "ssh-hosts-swapped", "cpu-governor", "hugepages-missing",
 		"nvls-lost", "tcp-fallback", "no-gpudirect", "data-corruption", "truncated-run", "log-stream-ends", "rail-slow", "uplinks-oversubscribed", "nvlink-domain-fallback",
 		"gpu-slow-in-lockstep", "power-capped-later",
 		"pfc-off", "netdev-mtu", "gid-missing", "pause-storm", "ecn-off", "dscp-not-trusted", "inbox-drivers", "efa-missing", "efa-driver-mixed",

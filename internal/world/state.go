@@ -268,6 +268,10 @@ type Node struct {
 	MemoryGiB int
 	HugePages int    // 2 MiB pages reserved
 	Governor  string // CPU frequency governor; empty without cpufreq
+	// IOMMU is the type of its IOMMU groups; empty for a virtual machine, which has none.
+	IOMMU string
+	// ACS is set if the ports of its PCIe switches redirect peer-to-peer traffic.
+	ACS bool
 	// ClockOffset is how far its clock is ahead.
 	ClockOffset time.Duration
 	// LogWrapped: the beginning of its kernel log is overwritten.

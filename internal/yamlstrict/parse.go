@@ -31,7 +31,31 @@ var yamlLine = regexp.MustCompile(`^(?:yaml: )?(?:line (\d+): )?(.*)$`)
 
 // Parse parses data, which must have exactly one document; file is the name for messages. The
 // Doc is nil if there are problems.
-func Parse(file string, data []byte) (*Doc, diag.List) {
+func Parse(file string, data []byte) (*Doc, diag.List) { return ParseAfter(file, 0, data) }
+
+// ParseAfter is Parse for the part of a file that follows so many lines.
+func ParseAfter(file string, lines int, data []byte) (*Doc, diag.List) {
+	d, problems := parse(file, data)
+	for i := range problems {
+		if problems[i].Line > 0 {
+			problems[i].Line += lines
+		}
+	}
+	if d != nil && lines > 0 {
+		shift(d.root, lines)
+	}
+	return d, problems
+}
+
+// shift moves nodes down in their file. An alias has its own line, and its anchor is elsewhere in the tree.
+func shift(n *yaml.Node, lines int) {
+	n.Line += lines
+	for _, c := range n.Content {
+		shift(c, lines)
+	}
+}
+
+func parse(file string, data []byte) (*Doc, diag.List) {
 	d, dec, problems := first(file, data)
 	if d == nil {
 		return nil, problems
@@ -68,6 +92,9 @@ func first(file string, data []byte) (*Doc, *yaml.Decoder, diag.List) {
 	if !utf8.Valid(data) {
 		return nil, nil, diag.List{diag.Unreadable.At(whole, "file is not UTF-8").With("save it as UTF-8")}
 	}
+	if err := directives(data); err != nil {
+		return nil, nil, diag.List{diag.Unreadable.At(whole, "%v", err)}
+	}
 	dec := yaml.NewDecoder(bytes.NewReader(data))
 	var node yaml.Node
 	if err := dec.Decode(&node); errors.Is(err, io.EOF) {
@@ -79,8 +106,8 @@ func first(file string, data []byte) (*Doc, *yaml.Decoder, diag.List) {
 	if node.Kind == yaml.DocumentNode && len(node.Content) == 1 {
 		d.root = node.Content[0]
 	}
-	budget := maxNodes
-	if p := bounded(file, d.root, 0, &budget); p != nil {
+	left := expansion{nodes: maxNodes, bytes: maxExpanded}
+	if p := left.spend(file, d.root, true, 0, maxDepth); p != nil {
 		return nil, nil, diag.List{*p}
 	}
 	return d, dec, nil
@@ -93,29 +120,6 @@ func syntax(file string, err error) diag.Problem {
 		where.Line, where.Column = n, 1
 	}
 	return diag.Syntax.At(where, "%s", strings.TrimPrefix(g[2], "yaml: "))
-}
-
-// bounded rejects documents that are too deep, too large after expanding anchors, or recursive.
-func bounded(file string, n *yaml.Node, depth int, budget *int) *diag.Problem {
-	*budget--
-	if depth > maxDepth || *budget < 0 {
-		p := diag.Document.At(pos(file, n), "document is too large, too deep or recursive").
-			With("write it without nested anchors")
-		return &p
-	}
-	if n.Kind == yaml.AliasNode {
-		if n.Alias == nil {
-			p := diag.Syntax.At(pos(file, n), "anchor %q not found", n.Value)
-			return &p
-		}
-		return bounded(file, n.Alias, depth+1, budget)
-	}
-	for _, c := range n.Content {
-		if p := bounded(file, c, depth+1, budget); p != nil {
-			return p
-		}
-	}
-	return nil
 }
 
 func pos(file string, n *yaml.Node) diag.Pos {

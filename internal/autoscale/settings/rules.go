@@ -11,6 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/firstlight/firstlight/internal/probe/guard"
+	"github.com/firstlight/firstlight/internal/yamlstrict"
 )
 
 // Rule is a rule of the Prometheus adapter.
@@ -36,6 +37,9 @@ func parseRules(text string) ([]Rule, error) {
 	var file struct {
 		Rules         []entry `yaml:"rules"`
 		ExternalRules []entry `yaml:"externalRules"`
+	}
+	if err := yamlstrict.Unique([]byte(text)); err != nil {
+		return nil, fmt.Errorf("read the adapter's rules: %w", err)
 	}
 	if err := yaml.Unmarshal([]byte(text), &file); err != nil {
 		return nil, fmt.Errorf("read the adapter's rules: %w", err)

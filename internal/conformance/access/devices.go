@@ -62,6 +62,9 @@ var (
 	failed   = regexp.MustCompile(`^(?:NVIDIA-SMI has failed|NVIDIA-SMI couldn't find|Failed to initialize NVML|Unable to determine the device handle)`)
 )
 
+// maxToolOutput is the length after which no more lines of a message are kept: the log itself is stored.
+const maxToolOutput = 4096
+
 // ParseDevices reads the output of the script. A log that is empty, truncated at either end,
 // or has an unknown line is an error: it does not show that the container sees nothing.
 func ParseDevices(log []byte) (Devices, error) {
@@ -112,6 +115,9 @@ func (d *Devices) read(line string) error {
 	var tool string
 	switch {
 	case d.Tool == toolFailed: // the message has several lines
+		if len(d.ToolOutput) > maxToolOutput {
+			return nil
+		}
 		tool = toolFailed
 		line = d.ToolOutput + " " + strings.TrimSpace(line)
 	case d.Tool != "":

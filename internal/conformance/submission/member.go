@@ -12,6 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/firstlight/firstlight/internal/diag"
+	"github.com/firstlight/firstlight/internal/yamlstrict"
 )
 
 // landscape is the CNCF's list of its members.
@@ -76,6 +77,9 @@ func membersIn(data []byte) ([]string, error) {
 				} `yaml:"items"`
 			} `yaml:"subcategories"`
 		} `yaml:"landscape"`
+	}
+	if err := yamlstrict.Unique(data); err != nil {
+		return nil, fmt.Errorf("read the landscape: %w", err)
 	}
 	if err := yaml.Unmarshal(data, &list); err != nil {
 		return nil, fmt.Errorf("read the landscape: %w", err)

@@ -26,7 +26,7 @@ func Unmarshal(data []byte, v any) error {
 func Check(data []byte) error {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
-	if err := value(dec); err != nil {
+	if err := value(dec, 0); err != nil {
 		return err
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
@@ -35,17 +35,24 @@ func Check(data []byte) error {
 	return nil
 }
 
-func value(dec *json.Decoder) error {
+// maxDepth is that of encoding/json, which applies it to values and not to tokens. Without it a document of a few
+// million brackets ends the process: Go bounds the stack.
+const maxDepth = 10_000
+
+func value(dec *json.Decoder, depth int) error {
 	t, err := dec.Token()
 	if err != nil {
 		return err
 	}
+	if depth > maxDepth {
+		return fmt.Errorf("the document is nested more than %d levels deep", maxDepth)
+	}
 	switch t {
 	case json.Delim('{'):
-		err = object(dec)
+		err = object(dec, depth)
 	case json.Delim('['):
 		for err == nil && dec.More() {
-			err = value(dec)
+			err = value(dec, depth+1)
 		}
 	default:
 		return nil
@@ -56,7 +63,7 @@ func value(dec *json.Decoder) error {
 	return err
 }
 
-func object(dec *json.Decoder) error {
+func object(dec *json.Decoder, depth int) error {
 	seen := map[string]bool{}
 	for dec.More() {
 		t, err := dec.Token()
@@ -69,7 +76,7 @@ func object(dec *json.Decoder) error {
 			return fmt.Errorf("%w: %q", ErrTwice, key)
 		}
 		seen[folded] = true
-		if err := value(dec); err != nil {
+		if err := value(dec, depth+1); err != nil {
 			return err
 		}
 	}

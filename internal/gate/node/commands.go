@@ -20,6 +20,8 @@ type command struct {
 	argv []string
 	// root: the command needs root.
 	root bool
+	// optional: the gate notes that the host cannot run it, and a preflight does not try it.
+	optional bool
 	// parse returns the figures of the output.
 	parse func(ssh.Output) (any, error)
 	// trial, if set, replaces argv in a preflight, and read parses its output.
@@ -46,6 +48,9 @@ func (g *Gate) commands() []command {
 		commands = append(commands, command{kind: kindHCAs, argv: []string{"ibstat"}, parse: hcas, modules: []string{"mlx5_ib"}})
 	}
 	commands = append(commands, command{kind: kindHost, argv: linuxhost.Command(), parse: hostFacts})
+	if g.peers() && !g.lowLoad {
+		commands = append(commands, command{kind: kindBridges, argv: linuxhost.BridgesCommand(), root: true, optional: true, parse: bridges})
+	}
 	if g.switches() {
 		commands = append(commands, command{kind: kindManager, argv: nvidia.FabricManagerCommand(), parse: fabricManager, read: managerVersion, remedy: remedyManagerSeen})
 	}
@@ -111,6 +116,20 @@ func (g *Gate) nvlinks() bool { return g.profile.GPU.NVLinks.Value > 0 }
 // rails reports whether nodes have adapters of a compute fabric. Without them, ibstat is not
 // required.
 func (g *Gate) rails() bool { return len(g.site.Fabric.HCAs) > 0 }
+
+// peers reports whether GPUs exchange data with adapters, or with other GPUs, over PCIe.
+func (g *Gate) peers() bool { return g.rails() || !g.nvlinks() && g.gpus() > 1 }
+
+func bridges(out ssh.Output) (any, error) {
+	if out.Exit != 0 {
+		return nil, failed(out)
+	}
+	found, err := linuxhost.ParseBridges(out.Stdout)
+	if err != nil {
+		return nil, err
+	}
+	return bridgeFigures{Bridges: found}, nil
+}
 
 func smi(out ssh.Output) (any, error) {
 	trouble, err := nvidia.ParseSMIErrors(out.Stdout, out.Stderr)

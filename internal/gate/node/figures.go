@@ -20,6 +20,7 @@ const (
 	kindHost    = "host"            // facts of the host
 	kindManager = "nvidia-fabricmanager"
 	kindIMEX    = "nvidia-imex"
+	kindBridges = "lspci" // PCIe bridges
 	// kindJobs is of a Slurm cluster alone, before all others. Its target is the login host.
 	kindJobs = "scontrol-nodes"
 	// NVLink error counters before and after the diagnostic.
@@ -50,6 +51,10 @@ type hostFigures struct {
 	Host       linuxhost.Host `json:"host"`
 	AskedAt    time.Time      `json:"askedAt,omitzero"`
 	AnsweredAt time.Time      `json:"answeredAt,omitzero"`
+}
+
+type bridgeFigures struct {
+	Bridges []linuxhost.Bridge `json:"bridges"`
 }
 
 type hcaFigures struct {

@@ -29,6 +29,8 @@ type hostSeen struct {
 	Manager       nvidia.FabricManager
 	// IMEX is of nodes in an NVLink domain of several nodes; others do not have the observation.
 	IMEX *nvidia.IMEX
+	// Bridges are PCIe bridges; nil: the host was not asked.
+	Bridges *bridgesSeen
 	// CountedBefore and CountedAfter are NVLink error counters around the diagnostic.
 	CountedBefore, CountedAfter countedSeen
 	// Gone are kinds that were not observed, Broken those that could not be read.
@@ -52,6 +54,10 @@ type factsSeen struct {
 	Host       linuxhost.Host `json:"host"`
 	AskedAt    time.Time      `json:"askedAt"`
 	AnsweredAt time.Time      `json:"answeredAt"`
+}
+
+type bridgesSeen struct {
+	Bridges []linuxhost.Bridge `json:"bridges"`
 }
 
 type linksSeen struct {
@@ -247,10 +253,10 @@ func observations(tb testing.TB, hosts []*hostSeen) []check.Observation {
 		figures := map[string]any{
 			"nvidia-smi": h.Before, "nvidia-smi-nvlink": h.Links, "ibstat": h.HCAs,
 			"dcgmi-diag": h.Diag, "nvidia-smi-after": h.After, "dmesg": h.Kernel,
-			"host": h.Facts, "nvidia-smi-load": h.Load, "nvidia-fabricmanager": h.Manager, "nvidia-imex": h.IMEX, "nvidia-smi-nvlink-errors": h.CountedBefore, "nvidia-smi-nvlink-errors-after": h.CountedAfter,
+			"host": h.Facts, "nvidia-smi-load": h.Load, "nvidia-fabricmanager": h.Manager, "nvidia-imex": h.IMEX, "lspci": h.Bridges, "nvidia-smi-nvlink-errors": h.CountedBefore, "nvidia-smi-nvlink-errors-after": h.CountedAfter,
 		}
-		for _, kind := range append(slices.Clone(kinds), "nvidia-imex") {
-			if h.Gone[kind] || kind == "nvidia-imex" && h.IMEX == nil {
+		for _, kind := range append(slices.Clone(kinds), "nvidia-imex", "lspci") {
+			if h.Gone[kind] || kind == "nvidia-imex" && h.IMEX == nil || kind == "lspci" && h.Bridges == nil {
 				continue
 			}
 			o := check.Observation{ID: kind + "-" + name, Kind: kind, Target: name}

@@ -48,6 +48,7 @@ func (g *Gate) judgeAll(hosts []*host) *check.Builder {
 		g.judgeNVLinks(b, h, at)
 		g.judgeLinkErrors(b, h, at)
 		g.judgeHCAs(b, h)
+		g.judgePeers(b, h, at)
 		g.judgeFirmware(b, h)
 		g.judgeDiag(b, h, at)
 		g.judgeKernel(b, h, at)

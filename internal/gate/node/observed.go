@@ -33,6 +33,8 @@ type host struct {
 	load   observed[loadFigures]
 	// manager is the fabric manager of the node's NVSwitches.
 	manager observed[nvidia.FabricManager]
+	// bridges are the PCIe bridges.
+	bridges observed[bridgeFigures]
 	// imex is the IMEX daemon of an NVLink domain of several nodes.
 	imex observed[nvidia.IMEX]
 	// linkErrors are the NVLink error counters before and after the diagnostic.
@@ -67,6 +69,7 @@ func (g *Gate) hosts(obs []check.Observation) []*host {
 			facts:      last[hostFigures](of, kindHost),
 			load:       last[loadFigures](of, kindLoad),
 			manager:    last[nvidia.FabricManager](of, kindManager),
+			bridges:    last[bridgeFigures](of, kindBridges),
 			imex:       last[nvidia.IMEX](of, kindIMEX),
 			linkErrors: [2]observed[errorFigures]{last[errorFigures](of, counters[0]), last[errorFigures](of, counters[1])},
 			previous:   last[smiFigures](of, kindPrevious),

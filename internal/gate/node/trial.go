@@ -25,6 +25,9 @@ func (g *Gate) HostCommands() []hostcommand.Command {
 	}
 	var out []hostcommand.Command
 	for _, c := range g.commands() {
+		if c.optional {
+			continue
+		}
 		h := hostcommand.Command{
 			Gate: Name, Hosts: hosts, Argv: c.argv, Trial: c.trial, Read: c.readTrial(), Modules: c.modules, Remedy: c.remedy,
 		}

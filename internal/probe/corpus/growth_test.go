@@ -16,7 +16,7 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/vllm"
 )
 
-// parsers are all readers of text; their results do not matter here.
+// parsers are the readers of the corpus; their results do not matter here.
 func parsers() map[string]func([]byte) {
 	text := func(parse func(io.Reader)) func([]byte) {
 		return func(data []byte) { parse(bytes.NewReader(data)) }
@@ -105,5 +105,8 @@ var hostile = []growth.Text{
 func TestReadersAreLinear(t *testing.T) {
 	for name, parse := range parsers() {
 		growth.Linear(t, name, parse, hostile...)
+	}
+	for name, parse := range otherParsers() {
+		growth.Linear(t, name, parse, otherHostile...)
 	}
 }

@@ -24,6 +24,13 @@ type Host struct {
 	Governors map[string]int `json:"governors,omitempty"`
 	// Adapters are the PCIe links of the devices in /sys/class/infiniband, by name.
 	Adapters map[string]Link `json:"adapters,omitempty"`
+	// IOMMU is the type of the IOMMU group of adapters, by name, and of GPUs, by bus ID (0000:1b:00.0): "identity",
+	// "DMA", "DMA-FQ". A device without an IOMMU is not in it.
+	IOMMU map[string]string `json:"iommu,omitempty"`
+	// Processor is the vendor of an x86 processor as /proc/cpuinfo names it; empty for another architecture. Virtual is
+	// set for a virtual machine with such a processor.
+	Processor string `json:"processor,omitempty"`
+	Virtual   bool   `json:"virtual,omitempty"`
 	// GPUs are the rows of nvidia-smi topo -m; empty without a matrix.
 	GPUs []nvidia.GPUTopology `json:"gpus,omitempty"`
 }

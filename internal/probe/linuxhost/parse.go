@@ -42,6 +42,9 @@ func parse(data []byte) (Host, error) {
 		return Host{}, err
 	}
 	for line := range strings.Lines(sections[sectionFiles]) {
+		if h.gpuGroup(strings.TrimSpace(line)) {
+			continue
+		}
 		file, text, ok := strings.Cut(strings.TrimSpace(line), ":")
 		if !ok {
 			return Host{}, fmt.Errorf("read host files: %.80q: expected \"/proc/meminfo:MemTotal: ...\"", line)
@@ -102,6 +105,12 @@ func (h *Host) file(name, text string) error {
 	switch {
 	case name == "/proc/meminfo":
 		return h.meminfo(text)
+	case name == "/proc/cpuinfo":
+		h.Virtual = h.Virtual || text == hypervisor
+		if text != hypervisor {
+			h.Processor = text
+		}
+		return nil
 	case path.Base(name) == "scaling_governor":
 		if h.Governors == nil {
 			h.Governors = map[string]int{}
@@ -109,10 +118,38 @@ func (h *Host) file(name, text string) error {
 		h.Governors[text]++
 		return nil
 	case strings.HasPrefix(name, "/sys/class/infiniband/"):
-		return h.link(strings.Split(name, "/")[4], path.Base(name), text)
+		adapter := strings.Split(name, "/")[4]
+		if strings.HasSuffix(name, groupType) {
+			h.group(adapter, text)
+			return nil
+		}
+		return h.link(adapter, path.Base(name), text)
 	default:
 		return fmt.Errorf("read host files: %.80q is not a requested file", name)
 	}
+}
+
+// groupType is the file with the type of a device's IOMMU group (since Linux 4.19).
+const groupType = "/iommu_group/type"
+
+// gpuGroup parses the line of a GPU's IOMMU group, whose path has colons. It reports whether the line is one.
+func (h *Host) gpuGroup(line string) bool {
+	rest, ok := strings.CutPrefix(line, gpuDevices)
+	if !ok {
+		return false
+	}
+	device, text, ok := strings.Cut(rest, groupType+":")
+	if ok {
+		h.group(device, text)
+	}
+	return ok
+}
+
+func (h *Host) group(device, text string) {
+	if h.IOMMU == nil {
+		h.IOMMU = map[string]string{}
+	}
+	h.IOMMU[device] = text
 }
 
 func (h *Host) meminfo(text string) error {

@@ -38,6 +38,11 @@ gpu-02.example.org
 /sys/class/infiniband/mlx5_1/device/max_link_width:255
 /sys/class/infiniband/mlx5_2/device/max_link_speed:16.0 GT/s PCIe
 /sys/class/infiniband/mlx5_2/device/max_link_width:16
+/sys/class/infiniband/mlx5_0/device/iommu_group/type:identity
+/sys/class/infiniband/mlx5_1/device/iommu_group/type:DMA-FQ
+/sys/bus/pci/drivers/nvidia/0000:1b:00.0/iommu_group/type:identity
+/proc/cpuinfo:GenuineIntel
+/proc/cpuinfo:GenuineIntel
 =topology=
 	GPU0	CPU Affinity	NUMA Affinity
 GPU0	 X 	0-55	0
@@ -61,9 +66,15 @@ func TestParse(t *testing.T) {
 				"mlx5_1": {},
 				"mlx5_2": {SpeedGTs: new(8.0), MaxSpeedGTs: new(16.0), Width: new(int64(8)), MaxWidth: new(int64(16))},
 			},
-			GPUs: one,
+			IOMMU:     map[string]string{"mlx5_0": "identity", "mlx5_1": "DMA-FQ", "0000:1b:00.0": "identity"},
+			Processor: "GenuineIntel",
+			GPUs:      one,
 		}},
 		"a machine with nothing": {"=clock=\n1763726400.%N\n=name=\nvm\n=files=\n=topology=\nsh: nvidia-smi: not found\n=after=\n", linuxhost.Host{Name: "vm"}},
+		"a virtual machine": {
+			"=clock=\n=name=\nvm\n=files=\n/proc/cpuinfo:AuthenticAMD\n/proc/cpuinfo:hypervisor\n=topology=\n=after=\n",
+			linuxhost.Host{Name: "vm", Processor: "AuthenticAMD", Virtual: true},
+		},
 	} {
 		got, err := linuxhost.Parse([]byte(tt.in))
 		if err != nil {
@@ -79,6 +90,7 @@ func TestParse(t *testing.T) {
 		"no UTF-8":       {whole + "\xff\xfe", "UTF-8"},
 		"another file":   {strings.Replace(whole, "/proc/meminfo:MemFree:", "/etc/passwd:root:", 1), "is not a requested file"},
 		"no file":        {strings.Replace(whole, "/proc/meminfo:MemFree:", "MemFree ", 1), "/proc/meminfo"},
+		"no group":       {strings.Replace(whole, "0000:1b:00.0/iommu_group/type", "0000:1b:00.0/vendor", 1), "is not a requested file"},
 		"no lanes":       {strings.Replace(whole, "current_link_width:16", "current_link_width:x16", 1), "expected a number of lanes"},
 		"no shell there": {"sh: command not found\n", "missing section"},
 	} {

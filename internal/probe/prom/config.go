@@ -11,6 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/firstlight/firstlight/internal/probe/guard"
+	"github.com/firstlight/firstlight/internal/yamlstrict"
 )
 
 // Config is the scrape configuration of Prometheus.
@@ -77,7 +78,7 @@ func parseConfig(raw []byte) (Config, error) {
 			} `yaml:"relabel_configs"`
 		} `yaml:"scrape_configs"`
 	}
-	if err := yaml.Unmarshal([]byte(body.YAML), &file); err != nil {
+	if err := decodeYAML(body.YAML, &file); err != nil {
 		return Config{}, fmt.Errorf("read Prometheus configuration: %w", err)
 	}
 	global, err := span(file.Global.ScrapeInterval, defaultScrape)
@@ -99,6 +100,14 @@ func parseConfig(raw []byte) (Config, error) {
 		c.Jobs = append(c.Jobs, job)
 	}
 	return c, nil
+}
+
+// decodeYAML decodes a configuration in the response of a server.
+func decodeYAML(text string, into any) error {
+	if err := yamlstrict.Unique([]byte(text)); err != nil {
+		return err
+	}
+	return yaml.Unmarshal([]byte(text), into)
 }
 
 func span(text string, otherwise model.Duration) (model.Duration, error) {

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
-
 	"github.com/firstlight/firstlight/internal/probe/guard"
 )
 
@@ -42,7 +40,7 @@ func parseReceivers(raw []byte) ([]Receiver, error) {
 	var config struct {
 		Receivers []map[string]any `yaml:"receivers"`
 	}
-	if err := yaml.Unmarshal([]byte(status.Config.Original), &config); err != nil {
+	if err := decodeYAML(status.Config.Original, &config); err != nil {
 		return nil, fmt.Errorf("read Alertmanager configuration: %w", err)
 	}
 	if len(config.Receivers) == 0 {

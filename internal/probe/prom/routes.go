@@ -12,7 +12,6 @@ import (
 	"github.com/prometheus/alertmanager/matcher/parse"
 	"github.com/prometheus/alertmanager/pkg/labels"
 	"github.com/prometheus/common/model"
-	"go.yaml.in/yaml/v3"
 
 	"github.com/firstlight/firstlight/internal/probe/guard"
 )
@@ -116,7 +115,7 @@ func parseStatus(raw []byte, config any) error {
 	if err := json.Unmarshal(raw, &status); err != nil {
 		return fmt.Errorf("read status: %w", err)
 	}
-	if err := yaml.Unmarshal([]byte(status.Config.Original), config); err != nil {
+	if err := decodeYAML(status.Config.Original, config); err != nil {
 		return fmt.Errorf("read Alertmanager configuration: %w", err)
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"strings"
@@ -52,7 +53,38 @@ func transport(r site.Redfish) (*http.Client, error) {
 		}
 		t.TLSClientConfig.RootCAs = pool
 	}
-	return origin.Client(r.URL, t, timeout)
+	return origin.Client(r.URL, limited{t}, timeout)
+}
+
+// Limits of what a controller returns. A resource has some kilobytes, and a page of a collection up to 1,000 members.
+const (
+	maxBody  = 8 << 20
+	maxPages = 100
+)
+
+// limited ends responses that are too long: gofish reads them whole.
+type limited struct{ *http.Transport }
+
+func (l limited) RoundTrip(req *http.Request) (*http.Response, error) {
+	resp, err := l.Transport.RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	resp.Body = &limitedBody{resp.Body, maxBody}
+	return resp, nil
+}
+
+type limitedBody struct {
+	io.ReadCloser
+	left int
+}
+
+func (b *limitedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if b.left -= n; b.left < 0 {
+		return 0, fmt.Errorf("the response exceeds %d MiB", maxBody>>20)
+	}
+	return n, err
 }
 
 // get decodes a resource into a struct of the fields that are read. The types of gofish have all fields of a resource: one
@@ -72,7 +104,11 @@ func get(client *gofish.APIClient, uri string, resource any) error {
 // members are the URIs of the members of a collection; none without a link.
 func members(client *gofish.APIClient, collection common.Link) ([]string, error) {
 	var out []string
+	pages := 0
 	for uri := collection.String(); uri != ""; {
+		if pages++; pages > maxPages {
+			return nil, fmt.Errorf("get %s: the collection has more than %d pages", collection, maxPages)
+		}
 		page, err := common.GetCollection(client, uri)
 		if err != nil {
 			return nil, fmt.Errorf("get %s: %w", uri, err)

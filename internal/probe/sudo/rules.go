@@ -8,7 +8,7 @@ import (
 )
 
 // paths are the files of the programs in the packages of Debian 12, Ubuntu 24.04, RHEL 9 and of
-// the vendor: util-linux, infiniband-diags, ibutils2 of MLNX_OFED, datacenter-gpu-manager.
+// the vendor: util-linux, pciutils (on RHEL in /usr/sbin), infiniband-diags, ibutils2 of MLNX_OFED, datacenter-gpu-manager.
 var paths = map[string]string{
 	"dmesg":         "/usr/bin/dmesg",
 	"dcgmi":         "/usr/bin/dcgmi",
@@ -16,6 +16,7 @@ var paths = map[string]string{
 	"iblinkinfo":    "/usr/sbin/iblinkinfo",
 	"ibnetdiscover": "/usr/sbin/ibnetdiscover",
 	"ibqueryerrors": "/usr/sbin/ibqueryerrors",
+	"lspci":         "/usr/bin/lspci",
 	"sminfo":        "/usr/sbin/sminfo",
 }
 

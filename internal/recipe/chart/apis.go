@@ -12,6 +12,8 @@ import (
 	chartv2 "helm.sh/helm/v4/pkg/chart/v2"
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/util/yaml"
+
+	"github.com/firstlight/firstlight/internal/yamlstrict"
 )
 
 // servedAPIs returns the API versions that templates can test for: those of other components
@@ -41,6 +43,9 @@ func servedAPIs(c *chartv2.Chart, others []string) common.VersionSet {
 // definedKinds returns the kinds that CustomResourceDefinitions define. It ignores unreadable
 // documents.
 func definedKinds(data []byte) []string {
+	if yamlstrict.Bounded(data) != nil {
+		return nil
+	}
 	var out []string
 	decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(data), len(data)+1)
 	for {

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/firstlight/firstlight/internal/recipe/model"
+	"github.com/firstlight/firstlight/internal/yamlstrict"
 )
 
 // Chart has the files of a chart.
@@ -40,6 +41,14 @@ const placeholder = "0.0.0"
 func newChart(files []*archive.BufferedFile, want *model.FootprintChart, from string, released bool) (*Chart, error) {
 	c := &Chart{Name: want.Name, Version: want.Version, From: from, Digest: digest(files), files: slices.Clone(files)}
 	c.metadataFromTemplate()
+	for _, f := range c.files {
+		if ext := path.Ext(f.Name); ext != ".yaml" && ext != ".yml" || strings.Contains(f.Name, "templates/") {
+			continue // rendered templates are checked when they are read
+		}
+		if err := yamlstrict.Bounded(f.Data); err != nil {
+			return nil, fmt.Errorf("load chart: %s: %w", f.Name, err)
+		}
+	}
 	loaded, err := loader.LoadFiles(c.files)
 	if err != nil {
 		return nil, fmt.Errorf("load chart: %w", err)

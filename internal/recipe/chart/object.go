@@ -12,6 +12,8 @@ import (
 	release "helm.sh/helm/v4/pkg/release/v1"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
+
+	"github.com/firstlight/firstlight/internal/yamlstrict"
 )
 
 type object struct {
@@ -62,6 +64,9 @@ func split(manifest, source string) ([]object, error) {
 				from = name
 				break
 			}
+		}
+		if err := yamlstrict.Bounded(doc); err != nil {
+			return nil, fmt.Errorf("%s: invalid rendered YAML: %w", from, err)
 		}
 		data, err := yaml.YAMLToJSON(doc)
 		if err != nil {

@@ -143,7 +143,7 @@ func (t term) holds(actual string) (bool, error) {
 		return equal == (t.op == "=="), nil
 	}
 	if !haveOK || !wantOK {
-		return false, fmt.Errorf("%q is not a version, so %s %s cannot be decided", actual, t.op, t.value)
+		return false, fmt.Errorf("%.80q is not a version, so %s %s cannot be decided", actual, t.op, t.value)
 	}
 	return t.compared(have.Compare(want)), nil
 }

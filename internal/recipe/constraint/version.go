@@ -15,8 +15,15 @@ type Version struct {
 	Build uint64
 }
 
+// maxVersion is longer than any version. A text that is longer is not one: an expression of many terms is compared with
+// every measurement, so the work must not be the product of both lengths.
+const maxVersion = 256
+
 // ParseVersion parses 1, v1.32, 1.33.5-eks-3025e55, 6.8.0-1024-aws.
 func ParseVersion(text string) (Version, bool) {
+	if len(text) > maxVersion {
+		return Version{}, false
+	}
 	text = strings.TrimPrefix(strings.TrimSpace(text), "v")
 	main, extra := text, ""
 	if i := strings.IndexAny(text, "-+"); i > 0 {
@@ -61,7 +68,7 @@ func (v Version) coarser(o Version) bool {
 // looksLikeVersion reports whether == and != compare the text as a version: a version with at
 // least one dot.
 func looksLikeVersion(text string) bool {
-	if !strings.Contains(text, ".") {
+	if len(text) > maxVersion || !strings.Contains(text, ".") {
 		return false
 	}
 	_, ok := ParseVersion(text)

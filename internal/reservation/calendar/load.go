@@ -2,7 +2,6 @@ package calendar
 
 import (
 	"regexp"
-	"slices"
 	"strconv"
 	"time"
 
@@ -55,12 +54,14 @@ func (l *loader) entries(f *file) []Entry {
 	}
 	out := make([]Entry, len(f.Entries))
 	up, down := -1, -1
+	names := map[string]bool{}
 	for i, e := range f.Entries {
 		path := func(key string) []string { return []string{"entries", strconv.Itoa(i), key} }
 		out[i] = l.entry(e, f.Zone, path)
-		if slices.ContainsFunc(f.Entries[:i], func(o fileEntry) bool { return o.Name != "" && o.Name == e.Name }) {
+		if e.Name != "" && names[e.Name] {
 			l.Add(ruleTwice, path("name"), "duplicate entry %q", e.Name)
 		}
+		names[e.Name] = true
 		switch out[i].Action {
 		case Up:
 			up = max(up, i)

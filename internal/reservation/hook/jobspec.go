@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/firstlight/firstlight/internal/reservation/lease"
+	"github.com/firstlight/firstlight/internal/yamlstrict"
 )
 
 // Labels of the objects of a call.
@@ -37,6 +38,9 @@ const (
 
 // parseJob decodes a template strictly.
 func parseJob(data []byte, namespace string) (*Job, error) {
+	if err := yamlstrict.Bounded(data); err != nil {
+		return nil, fmt.Errorf("invalid Job: %w", err)
+	}
 	j := &batchv1.Job{}
 	if err := yaml.UnmarshalStrict(data, j); err != nil {
 		return nil, fmt.Errorf("invalid Job: %w", err)

@@ -162,6 +162,8 @@ func (c *call) file(name string) (string, bool) {
 	switch name {
 	case "/proc/meminfo":
 		return c.meminfo(), true
+	case "/proc/cpuinfo":
+		return c.cpuinfo(), true
 	case "/etc/os-release":
 		return c.node.OS.Release(), true
 	case "/proc/sys/kernel/osrelease":

@@ -57,7 +57,11 @@ func bootLog(c *call) []logLine {
 		lines = append(lines, logLine{c.state.Booted.Add(time.Duration(seconds * float64(time.Second))), fmt.Sprintf(format, a...)})
 	}
 	after(0, "Linux version %s (buildd@lcy02) (gcc 11.4.0) #1-Ubuntu SMP", c.node.OS.Kernel)
-	after(0, "Command line: BOOT_IMAGE=/boot/vmlinuz-%s root=/dev/md0 ro console=ttyS0,115200n8 iommu=pt", c.node.OS.Kernel)
+	iommu := ""
+	if c.node.IOMMU == "identity" {
+		iommu = " iommu=pt"
+	}
+	after(0, "Command line: BOOT_IMAGE=/boot/vmlinuz-%s root=/dev/md0 ro console=ttyS0,115200n8%s", c.node.OS.Kernel, iommu)
 	for i, h := range c.node.HCAs {
 		t := 9 + 0.4*float64(i)
 		after(t, "mlx5_core %s: firmware version: %s", h.BusID, h.Firmware)

@@ -224,6 +224,16 @@ func TestFaultSymptoms(t *testing.T) {
 		"nic-pcie-degraded width": {world.Fault{Kind: "nic-pcie-degraded", Options: map[string]string{"how": "width"}}, []sight{
 			{"gpu-02", "cat /sys/class/infiniband/mlx5_3/device/current_link_width", "8\n", 0},
 		}},
+		"acs-enabled": {world.Fault{Kind: "acs-enabled"}, []sight{
+			{"gpu-02", "lspci -D -vvv -d ::0604", "Downstream Port (Slot+), MSI 00\n\tCapabilities: [170 v1] Access Control Services\n" +
+				"\t\tACSCap:\tSrcValid+ TransBlk+ ReqRedir+ CmpltRedir+ UpstreamFwd+ EgressCtrl+ DirectTrans+\n" +
+				"\t\tACSCtl:\tSrcValid+ TransBlk- ReqRedir+ CmpltRedir+ UpstreamFwd+ EgressCtrl- DirectTrans-\n", 0},
+		}},
+		"iommu-translated": {world.Fault{Kind: "iommu-translated"}, []sight{
+			{"gpu-02", "grep -Hs . /sys/class/infiniband/*/device/iommu_group/type", "mlx5_3/device/iommu_group/type:DMA-FQ\n", 0},
+			{"gpu-02", "grep -Hs . /sys/bus/pci/drivers/nvidia/*/iommu_group/type", "nvidia/0000:1b:00.0/iommu_group/type:DMA-FQ\n", 0},
+			{"gpu-02", "dmesg", "console=ttyS0,115200n8\n", 0},
+		}},
 		"kernel-log-wrapped": {world.Fault{Kind: "kernel-log-wrapped"}, []sight{
 			{"gpu-03", "dmesg", "callbacks suppressed", 0},
 		}},

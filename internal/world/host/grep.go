@@ -9,9 +9,12 @@ import (
 	"strings"
 )
 
-// grep supports three forms: grep -Hs . FILE... prints every non-empty line of files, where FILE may
+// grep supports four forms: grep -Hsom2 -e WORD... FILE is grepWords; grep -Hs . FILE... prints every non-empty line of files, where FILE may
 // be a glob; grep -Hsx TEXT FILE... those that are TEXT; grep -rHvx TEXT DIR... is grepOther.
 func grep(c *call) int {
+	if c.has("-Hsom2") {
+		return grepWords(c)
+	}
 	if len(c.args) > 2 && c.args[0] == "-rHvx" {
 		return grepOther(c)
 	}
@@ -51,6 +54,38 @@ func grep(c *call) int {
 		}
 	}
 	return exit
+}
+
+// grepWords prints the words in the first two lines of a file that have one.
+func grepWords(c *call) int {
+	var words []string
+	for i, a := range c.args {
+		if a == "-e" && i+1 < len(c.args) {
+			words = append(words, c.args[i+1])
+		}
+	}
+	name := c.args[len(c.args)-1]
+	text, _ := c.file(name)
+	lines := 0
+	for line := range strings.Lines(text) {
+		found := false
+		for word := range strings.FieldsSeq(line) {
+			if slices.Contains(words, word) {
+				c.printf("%s:%s\n", name, word)
+				found = true
+			}
+		}
+		if found {
+			lines++
+		}
+		if lines == 2 {
+			break
+		}
+	}
+	if lines == 0 {
+		return 1
+	}
+	return 0
 }
 
 // glob returns the files of /sys and /proc that match a pattern, or the pattern itself if none does, as in a
@@ -94,8 +129,16 @@ func (c *call) readSysfs() map[string]string {
 		dir := "/sys/class/infiniband/" + h.Name + "/device/"
 		files[dir+"current_link_speed"], files[dir+"max_link_speed"] = gts(link.GTs), gts(most.PCIeGTs)
 		files[dir+"current_link_width"], files[dir+"max_link_width"] = strconv.Itoa(link.Width)+"\n", strconv.Itoa(most.PCIeWidth)+"\n"
+		if c.node.IOMMU != "" {
+			files[dir+"iommu_group/type"] = c.node.IOMMU + "\n"
+		}
 		for name, text := range roceFiles(c.node, h) {
 			files["/sys/class/infiniband/"+h.Name+"/"+name] = text
+		}
+	}
+	for _, g := range c.node.GPUs {
+		if c.node.IOMMU != "" && g.Usable() {
+			files["/sys/bus/pci/drivers/nvidia/"+strings.ToLower(g.BusID)+"/iommu_group/type"] = c.node.IOMMU + "\n"
 		}
 	}
 	return files

@@ -62,6 +62,7 @@ func tools() map[string]tool {
 		"ibdiagnet":     ibdiagnet,
 		"ibnetdiscover": ibnetdiscover,
 		"dmesg":         dmesg,
+		"lspci":         lspci,
 		"ethtool":       ethtool,
 		"fi_info":       fiInfo,
 		"mlnx_qos":      mlnxQoS,

@@ -20,7 +20,7 @@ var readers = []string{
 	"nvidia-smi --query-compute-apps=pid,process_name,used_memory --format=csv,noheader",
 	"dcgmi diag -r 3 -j", "dcgmi diag -r 1", "dcgmi discovery -l", "dcgmi nvlink -s", "nv-fabricmanager --version", "nvidia-imex-ctl -N -j",
 	"systemctl show nvidia-fabricmanager.service -p ActiveState", "readlink /proc/self/ns/pid",
-	"ibstat", "ibv_devinfo -v", "sminfo", "iblinkinfo", "iblinkinfo -l", "ibqueryerrors", "ibdiagnet", "ibnetdiscover", "dmesg",
+	"ibstat", "ibv_devinfo -v", "sminfo", "iblinkinfo", "iblinkinfo -l", "ibqueryerrors", "ibdiagnet", "ibnetdiscover", "dmesg", "lspci -D -vvv -d ::0604",
 	"ethtool -S NETDEV", "fi_info -p efa", "mlnx_qos -i NETDEV", "dcb -j pfc show dev NETDEV", "dcb -j app show dev NETDEV", "ip -j addr show",
 	"uname -r", "hostname", "cat /proc/meminfo", "cat /sys/class/infiniband/mlx5_0/ports/1/state",
 	"grep -Hs . /sys/class/infiniband/*/device/current_link_* /sys/class/infiniband/*/device/max_link_*",

@@ -1,6 +1,7 @@
-// Package growth measures how the work of a reader grows with its text: eight times the text takes about eight times
-// the work, and not 64 times, whatever the text is. It compares the processor time of the reader's thread. A busy
-// machine also slows the thread, by less than the distance between the two.
+// Package growth measures how the work and the memory of a reader grow with its text: eight times the text takes about
+// eight times the work, and not 64 times, whatever the text is. It compares the processor time of the reader's thread. A
+// busy machine also slows the thread, by less than the distance between the two. Memory is what the process allocates,
+// so no other test may run at the same time.
 package growth
 
 import (
@@ -32,12 +33,15 @@ func (t Text) Of(size int) []byte {
 	return []byte(b.String())
 }
 
-// Linear fails the test if a reader takes more than linear work over one of the texts.
+// Linear fails the test if a reader takes more than linear work or memory over one of the texts.
 func Linear(t *testing.T, name string, read func([]byte), texts ...Text) {
 	t.Helper()
 	for _, text := range texts {
 		if ratio := Ratio(read, text.Of); ratio > Most {
 			t.Errorf("%s over %s: eight times the text is %.1f times the work", name, text.Name, ratio)
+		}
+		if ratio := Memory(read, text.Of); ratio > Most {
+			t.Errorf("%s over %s: eight times the text is %.1f times the memory", name, text.Name, ratio)
 		}
 	}
 }
@@ -47,7 +51,9 @@ const (
 	Most = 20
 	// leastWork is what can be compared: less than this is noise.
 	leastWork = 10 * time.Millisecond
-	base      = 8 << 10
+	// leastMemory is bytes per byte of text. A reader that makes a tree of small nodes takes about a hundred.
+	leastMemory = 200
+	base        = 8 << 10
 )
 
 // Ratio is how much more work eight times the text is, at the size where that is least: regexp
@@ -79,6 +85,24 @@ func from(size int, read func([]byte), text func(size int) []byte) float64 {
 		small, large = min(small, work(read, text(size))), min(large, work(read, text(8*size)))
 	}
 	return float64(large) / float64(max(small, time.Microsecond))
+}
+
+// Memory is how much more memory eight times the text is; 0 for a reader that takes little.
+func Memory(read func([]byte), text func(size int) []byte) float64 {
+	long := text(8 * base)
+	large := allocated(read, long)
+	if large < leastMemory*uint64(len(long)) {
+		return 0
+	}
+	return float64(large) / float64(max(allocated(read, text(base)), 1))
+}
+
+func allocated(read func([]byte), text []byte) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	read(text)
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
 }
 
 // work is the processor time that a reader takes.

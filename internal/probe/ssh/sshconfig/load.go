@@ -1,6 +1,7 @@
 package sshconfig
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -31,10 +32,11 @@ type option struct {
 
 func (o option) place() string { return fmt.Sprintf("%s:%d", o.file, o.line) }
 
-// Limits: ssh reads 16 levels of files.
+// Limits: ssh reads 16 levels of files. The parser copies a line again for each of its bytes.
 const (
 	maxDepth = 16
 	maxSize  = 1 << 20
+	maxLine  = 4096
 )
 
 // Load reads a file and the files that it includes.
@@ -56,6 +58,11 @@ func (c *Config) add(file string, within [][]pattern, depth int) error {
 	}
 	if len(data) > maxSize {
 		return fmt.Errorf("%s: not an SSH configuration: larger than %d MiB", file, maxSize>>20)
+	}
+	for line := range bytes.Lines(data) {
+		if len(line) > maxLine {
+			return fmt.Errorf("%s: not an SSH configuration: a line is longer than %d bytes", file, maxLine)
+		}
 	}
 	config, err := parse(file, data)
 	if err != nil {

@@ -1,0 +1,41 @@
+package growth
+
+// YAML are hostile documents for a reader of YAML, whatever keys it knows.
+func YAML() []Text {
+	return []Text{
+		{Name: "one key", Again: "a: 1\n"},
+		{Name: "other keys", Again: "a{n}: 1\n"},
+		{Name: "one key in braces", Head: "a: {b: 1", Again: ", b: 1", Tail: "}\n"},
+		{Name: "merge keys", Head: "a: &a {b: 1}\nc:\n", Again: "  <<: *a\n"},
+		{Name: "merges", Head: "a: &a {b: 1}\nc:\n  <<: [*a", Again: ", *a", Tail: "]\n"},
+		{Name: "items", Head: "a:\n", Again: "- b\n"},
+		{Name: "mappings", Head: "a:\n", Again: "- {b: 1, c: 2}\n"},
+		{Name: "brackets", Head: "a: ", Again: "["},
+		{Name: "braces", Head: "a: ", Again: "{a: "},
+		{Name: "dashes", Again: "- "},
+		{Name: "explicit keys", Again: "? "},
+		{Name: "aliases", Head: "a: &a {b: c}\nd: [*a", Again: ", *a, e", Tail: "]\n"},
+		{Name: "aliases of aliases", Head: "a0: &a0 [b]\n", Again: "a{n}1: &a{n}1 [*a0, *a0]\n"},
+		{Name: "aliases of a long text", Head: "a: &a " + string(Text{Again: "b"}.Of(10_000)) + "\nc: [*a", Again: ", *a, c", Tail: "]\n"},
+		{Name: "anchors", Again: "- &a b\n"},
+		{Name: "other anchors", Again: "- &a{n} b\n"},
+		{Name: "directives", Again: "%TAG !a{n}! b\n", Tail: "---\na: 1\n"},
+		{Name: "tags", Again: "- !!str b\n"},
+		{Name: "comments", Head: "a: 1\n", Again: "# b\n"},
+		{Name: "comments of items", Head: "a:\n", Again: "- b # c\n# d\n"},
+		{Name: "TODO comments", Head: "a:\n", Again: "- b # TODO: c\n"},
+		{Name: "documents", Head: "a: 1\n", Again: "---\na: 1\n"},
+		{Name: "empty documents", Again: "---\n"},
+		{Name: "quotes", Head: "a: ", Again: "\""},
+		{Name: "an open quote", Head: "a: \"", Again: "b "},
+		{Name: "escapes", Head: "a: \"", Again: "\\n", Tail: "\"\n"},
+		{Name: "a block", Head: "a: |\n", Again: "  b\n"},
+		{Name: "a folded block", Head: "a: >\n", Again: "  b\n\n"},
+		{Name: "lines of a text", Head: "a: b\n", Again: "  b\n"},
+		{Name: "indentation", Again: " "},
+		{Name: "colons", Again: "a:"},
+		{Name: "digits", Head: "a: ", Again: "1"},
+		{Name: "dates", Head: "a:\n", Again: "- 2026-01-01\n"},
+		{Name: "numbers in base 60", Head: "a: 1", Again: ":1", Tail: "\n"},
+	}
+}
