@@ -84,6 +84,11 @@ func Of(b *evidence.Bundle) (Baseline, error) {
 	if out.Stack, err = Declared(s, p); err != nil {
 		return Baseline{}, err
 	}
+	limits, err := loadBands()
+	if err != nil {
+		return Baseline{}, err
+	}
+	by := basis{profile: p, objectives: inference.ObjectivesOf(s, p), fromBytes: limits.Sizes.FromBytes}
 	for _, r := range b.Results() {
 		obs, err := b.Observations(r.Observations)
 		if err != nil {
@@ -95,7 +100,7 @@ func Of(b *evidence.Bundle) (Baseline, error) {
 		case collective.Name:
 			maps.Copy(out.Stack, ofNCCL(obs))
 		}
-		out.Figures = append(out.Figures, measure(r.Step, obs, p)...)
+		out.Figures = append(out.Figures, measure(r.Step, obs, by)...)
 		if len(r.Figures) > 0 {
 			out.Headlines[r.Step] = r.Figures
 		}
@@ -128,8 +133,11 @@ func Parse(data []byte) (Baseline, error) {
 		return Baseline{}, errors.New("invalid baseline: run and figures are required")
 	}
 	for _, f := range b.Figures {
-		if median, _ := sequential.Spread(f.Values); median <= 0 {
+		if median, _ := sequential.Spread(f.Values); median <= 0 && f.Requests == 0 {
 			return Baseline{}, fmt.Errorf("invalid baseline: figure %q: values must be above 0", f.Name)
+		}
+		if f.Requests != 0 && (f.Requests < 0 || len(f.Values) != 1 || f.Values[0] < 0 || f.Values[0] > 1) {
+			return Baseline{}, fmt.Errorf("invalid baseline: figure %q: a share of requests must be one value from 0 to 1", f.Name)
 		}
 	}
 	return b, nil

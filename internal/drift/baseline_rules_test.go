@@ -65,7 +65,7 @@ func acceptedRun(t *testing.T, change func(*evidence.Start, []recorded)) *eviden
 			Runs: []probenccl.Run{{Rows: []probenccl.Row{{Bytes: 1 << 30, OutOfPlace: side, InPlace: side}}}},
 		}), check.Pass("fine", check.Figure{Name: "busbw", Value: 366, Unit: "GB/s", Limit: 355, Relation: ">="})},
 		{training.Name, one("probe", "job", map[string]bool{"seen": true}), check.Pass("fine")},
-		{inference.Name, one(inference.KindLoad, "server", inference.LoadFigures{Requests: []inference.Request{{TTFT: new(30.0)}}}), check.Pass("fine")},
+		{inference.Name, one(inference.KindLoad, "server", inference.LoadFigures{Requests: []inference.Request{{TTFT: new(30.0), TPOT: new(3.0)}, {Error: "no answer"}}}), check.Pass("fine")},
 	}
 	raw, err := profile.Raw("h100-sxm-ndr400")
 	if err != nil {
@@ -121,7 +121,10 @@ func TestABaselineIsThatOfItsRun(t *testing.T) {
 	}
 	want := []Figure{
 		{Gate: collective.Name, Name: busBW, Unit: "GB/s", HigherIsBetter: true, Values: got.Figures[0].Values},
+		{Gate: collective.Name, Name: "all_reduce busbw of 4 nodes at 1073741824 bytes", Unit: "GB/s", HigherIsBetter: true, Bytes: 1 << 30, Values: []float64{366}},
 		{Gate: inference.Name, Name: "TTFT", Unit: "ms", Values: []float64{30}},
+		{Gate: inference.Name, Name: "TPOT", Unit: "ms", Values: []float64{3}},
+		{Gate: inference.Name, Name: "goodput (TTFT 500 ms, TPOT 50 ms)", Unit: "fraction", HigherIsBetter: true, Requests: 2, Values: []float64{0.5}},
 	}
 	if diff := cmp.Diff(want, got.Figures); diff != "" || !slices.Contains(want[0].Values, 366) {
 		t.Errorf("%s %v", diff, want[0].Values)
@@ -232,7 +235,18 @@ func TestWhatIsNoRecordedBaseline(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	share := func(requests int, values ...float64) string {
+		data, err := Baseline{Format: formatVersion, Run: "r", Figures: []Figure{{Name: "f", Requests: requests, Values: values}}}.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(data)
+	}
+	if _, err := Parse([]byte(share(10, 0))); err != nil {
+		t.Errorf("a share of 0: %v", err)
+	}
 	for name, text := range map[string]string{
+		"a share above 1": share(10, 1.5), "a share below 0": share(10, -0.5), "two shares": share(10, 0.5, 0.5), "a share of requests below 0": share(-1, 0.5),
 		"two documents": string(data) + string(data), "a key twice": strings.Replace(string(data), `"run": "r"`, `"run": "r", "run": "q"`, 1), "no figures": string(empty),
 	} {
 		if b, err := Parse([]byte(text)); err == nil || b.Run != "" {

@@ -30,17 +30,24 @@ type change struct {
 // medianError is the standard deviation of a median, relative to that of a mean, of normal values.
 const medianError = 1.2533
 
-// compareFigure compares two sets of values of one figure.
+// compareFigure compares two sets of values of one figure, with the larger of their noises.
 func compareFigure(was, is Figure, b band, deviations float64) change {
+	_, before := sequential.Spread(was.Values)
+	_, after := sequential.Spread(is.Values)
+	b.Noise = max(b.Noise, before, after)
+	return compareWithNoise(was, is, b, deviations)
+}
+
+// compareWithNoise compares two sets of values of one figure whose noise is that of the band.
+func compareWithNoise(was, is Figure, b band, deviations float64) change {
 	var c change
-	var before, after float64
-	c.was, before = sequential.Spread(was.Values)
-	c.is, after = sequential.Spread(is.Values)
+	c.was, _ = sequential.Spread(was.Values)
+	c.is, _ = sequential.Spread(is.Values)
 	c.worse = c.is/c.was - 1
 	if was.HigherIsBetter {
 		c.worse = -c.worse
 	}
-	deviation := max(b.Noise, before, after) * medianError * math.Sqrt(1/float64(len(was.Values))+1/float64(len(is.Values)))
+	deviation := b.Noise * medianError * math.Sqrt(1/float64(len(was.Values))+1/float64(len(is.Values)))
 	c.noise = deviations * deviation
 	c.tolerance = min(max(b.Warn, c.noise), b.Replace)
 	switch {

@@ -81,7 +81,7 @@ func TestTheSpeedOfAStepIsItsMedian(t *testing.T) {
 	}
 	seen := &checktest.Observed{T: t}
 	seen.Add(training.KindRanks, "job", true, ranks)
-	if got := measure(training.Name, seen.List, p); len(got) != 1 || !slices.Equal(got[0].Values, []float64{400}) {
+	if got := measure(training.Name, seen.List, basis{profile: p}); len(got) != 1 || !slices.Equal(got[0].Values, []float64{400}) {
 		t.Errorf("%+v, want 400 TFLOPS", got)
 	}
 }

@@ -38,12 +38,16 @@ func TestCollectivesAreComparedByThemselves(t *testing.T) {
 		return seen.List
 	}
 	const allToAll, rail = "all-to-all busbw of 2 nodes up to 1073741824 bytes", "all_reduce busbw of 2 nodes over rail mlx5_3 up to 1073741824 bytes"
-	recorded := measure(collective.Name, observed(80, 60), p)
+	recorded := measure(collective.Name, observed(80, 60), basis{profile: p, fromBytes: testBands(t).Sizes.FromBytes})
 	var names []string
 	for _, f := range recorded {
 		names = append(names, f.Name)
 	}
-	if want := []string{"all_reduce busbw of 2 nodes up to 1073741824 bytes", allToAll, rail}; !slices.Equal(names, want) {
+	want := []string{
+		"all_reduce busbw of 2 nodes up to 1073741824 bytes", "all_reduce busbw of 2 nodes at 1073741824 bytes", allToAll, "all-to-all busbw of 2 nodes at 1073741824 bytes",
+		rail, "all_reduce busbw of 2 nodes over rail mlx5_3 at 1073741824 bytes",
+	}
+	if !slices.Equal(names, want) {
 		t.Fatalf("figures %q, want %q", names, want)
 	}
 	c := compared{Check: passes{collective.Name}, profile: p, bands: testBands(t), baseline: Baseline{Run: "r", Figures: recorded}}

@@ -6,6 +6,6 @@
 //
 // The plan of a comparison is the step stack and the gates from collective on, each with the same
 // observations as in acceptance. Invariants: judges are pure; a step fails if its gate fails, or if
-// a figure is worse than its band; a figure of the baseline that was not observed again is
-// unobserved.
+// a figure is worse than its band, or the step time rises within the run; a figure of the baseline
+// that was not observed again is unobserved.
 package drift

@@ -2,6 +2,7 @@ package drift
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/firstlight/firstlight/internal/check"
@@ -12,57 +13,46 @@ import (
 	"github.com/firstlight/firstlight/internal/site"
 )
 
-// Figure has the values of one figure of a run: one for each repetition, step or request.
+// Figure has the values of one figure of a run: one for each repetition, step, GPU or request.
 type Figure struct {
-	Gate           string    `json:"gate"`
-	Name           string    `json:"name"`
-	Unit           string    `json:"unit"`
-	HigherIsBetter bool      `json:"higherIsBetter,omitempty"`
-	Values         []float64 `json:"values"`
+	Gate           string `json:"gate"`
+	Name           string `json:"name"`
+	Unit           string `json:"unit"`
+	HigherIsBetter bool   `json:"higherIsBetter,omitempty"`
+	// Bytes is the message size of a busbw at one size; 0 for other figures.
+	Bytes int64 `json:"bytes,omitempty"`
+	// Requests is the number of requests of which the only value is a share; 0 for other figures.
+	Requests int       `json:"requests,omitempty"`
+	Values   []float64 `json:"values"`
+}
+
+// basis is what figures depend on in addition to the observations.
+type basis struct {
+	profile *profile.Profile
+	// objectives of a request; zero: there is no goodput.
+	objectives inference.Objectives
+	// fromBytes is the smallest message size with a figure of its own.
+	fromBytes int64
 }
 
 // measure reads the figures of a gate from its observations.
-func measure(gate string, obs []check.Observation, p *profile.Profile) []Figure {
+func measure(gate string, obs []check.Observation, by basis) []Figure {
 	switch gate {
 	case collective.Name:
-		return bandwidths(obs, p)
+		return bandwidths(obs, by)
 	case training.Name:
-		return steps(obs, p)
+		return append(steps(obs, by.profile), products(obs)...)
 	case inference.Name:
-		return latencies(obs)
+		return requests(lastLoad(obs), by.objectives)
 	default:
 		return nil
 	}
 }
 
-// bandwidths are the bus bandwidths of all nodes at the sizes that the gate judges, by collective and rail. The
-// name of the all-reduce is that of baselines of earlier versions.
-func bandwidths(obs []check.Observation, p *profile.Profile) []Figure {
-	var out []Figure
-	for _, o := range check.OfKind(obs, collective.KindRun) {
-		f, err := check.Decode[collective.Figures](o)
-		if err != nil || f.Scope != collective.ScopeAll && f.Scope != collective.ScopeRail {
-			continue
-		}
-		of, rail := "all_reduce", ""
-		if f.Collective != "" {
-			of = f.Collective
-		}
-		if f.Rail != "" {
-			rail = " over rail " + f.Rail
-		}
-		out = append(out, Figure{
-			Gate: collective.Name, Unit: "GB/s", HigherIsBetter: true, Values: f.Repeated(int(p.Collective.LargestSizes.Value)),
-			Name: fmt.Sprintf("%s busbw of %d nodes%s up to %d bytes", of, len(f.Nodes), rail, f.MaxBytes),
-		})
-	}
-	return present(out)
-}
-
-// steps are the times of the training's steps after the warm-up, each that of its slowest rank,
-// and the TFLOPS of a GPU, each step's median.
-func steps(obs []check.Observation, p *profile.Profile) []Figure {
-	times, tflops := map[int]float64{}, map[int][]float64{}
+// stepTimes are the times of the training's steps after the warm-up, each that of its slowest rank, and the
+// TFLOPS of the ranks, by step.
+func stepTimes(obs []check.Observation, p *profile.Profile) (times map[int]float64, tflops map[int][]float64) {
+	times, tflops = map[int]float64{}, map[int][]float64{}
 	for _, o := range check.OfKind(obs, training.KindRanks) {
 		f, err := check.Decode[training.RankFigures](o)
 		if err != nil {
@@ -82,10 +72,13 @@ func steps(obs []check.Observation, p *profile.Profile) []Figure {
 			}
 		}
 	}
-	step := Figure{Gate: training.Name, Name: "step time", Unit: "ms"}
-	for _, ms := range times {
-		step.Values = append(step.Values, ms)
-	}
+	return times, tflops
+}
+
+// steps are the step time and the TFLOPS of a GPU, each step's median.
+func steps(obs []check.Observation, p *profile.Profile) []Figure {
+	times, tflops := stepTimes(obs, p)
+	step := Figure{Gate: training.Name, Name: "step time", Unit: "ms", Values: slices.Collect(maps.Values(times))}
 	speed := Figure{Gate: training.Name, Name: "TFLOPS a GPU", Unit: "TFLOPS", HigherIsBetter: true}
 	for _, values := range tflops {
 		slices.Sort(values)
@@ -94,9 +87,28 @@ func steps(obs []check.Observation, p *profile.Profile) []Figure {
 	return present([]Figure{step, speed})
 }
 
-// latencies of the measured requests.
-func latencies(obs []check.Observation) []Figure {
-	load := lastLoad(obs)
+// products are the rates of the GPUs alone, which the gate measures before the training, by the size of the matrices.
+func products(obs []check.Observation) []Figure {
+	bySize := map[int][]float64{}
+	for _, o := range check.OfKind(obs, training.KindRanks) {
+		f, err := check.Decode[training.RankFigures](o)
+		if err != nil {
+			continue
+		}
+		for _, g := range f.GPUs {
+			bySize[g.Size] = append(bySize[g.Size], g.TFLOPS)
+		}
+	}
+	var out []Figure
+	for _, size := range slices.Sorted(maps.Keys(bySize)) {
+		out = append(out, Figure{Gate: training.Name, Name: fmt.Sprintf("matrix product of a GPU alone (%d rows)", size), Unit: "TFLOPS", HigherIsBetter: true, Values: bySize[size]})
+	}
+	return present(out)
+}
+
+// requests are the latencies of the measured requests, and the share of them within the objectives. Those of another
+// client or with other objectives are other figures.
+func requests(load inference.LoadFigures, o inference.Objectives) []Figure {
 	from := ""
 	if load.Client == site.ClientCluster {
 		from = " inside the cluster" // not comparable with latencies through the API server
@@ -111,7 +123,11 @@ func latencies(obs []check.Observation) []Figure {
 			tpot.Values = append(tpot.Values, *r.TPOT)
 		}
 	}
-	return present([]Figure{ttft, tpot})
+	good := Figure{Gate: inference.Name, Name: fmt.Sprintf("goodput%s (TTFT %g ms, TPOT %g ms)", from, o.TTFT, o.TPOT), Unit: "fraction", HigherIsBetter: true, Requests: len(load.Requests)}
+	if good.Requests > 0 && o.TTFT > 0 && o.TPOT > 0 {
+		good.Values = []float64{float64(o.Good(load)) / float64(good.Requests)}
+	}
+	return present([]Figure{ttft, tpot, good})
 }
 
 // present are the figures with values, each sorted: maps have no order.

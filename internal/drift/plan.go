@@ -6,6 +6,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/gate"
 	"github.com/firstlight/firstlight/internal/gate/collective"
+	"github.com/firstlight/firstlight/internal/gate/inference"
 	"github.com/firstlight/firstlight/internal/gate/node"
 	"github.com/firstlight/firstlight/internal/plan"
 	"github.com/firstlight/firstlight/internal/profile"
@@ -35,7 +36,7 @@ func Plan(s *site.Site, p *profile.Profile, b Baseline, a gate.Access) (plan.Pla
 		if !slices.Contains(measured(), step.Name()) {
 			continue
 		}
-		c := compared{Check: step.Check, profile: p, baseline: b, bands: bands}
+		c := compared{Check: step.Check, profile: p, objectives: inference.ObjectivesOf(s, p), baseline: b, bands: bands}
 		if g, ok := step.Check.(*collective.Gate); ok {
 			d := collective.Drift{Gate: g, ReplaceAt: bands.Gates[collective.Name].Replace}
 			c.Check, step.Describe = d, d.Describe()

@@ -204,10 +204,9 @@ func TestNCCLRules(t *testing.T) {
 		return seen.List
 	}
 	const name = "all_reduce busbw of 2 nodes up to 1073741824 bytes"
-	c := compared{Check: passes{collective.Name}, profile: p, bands: testBands(t), baseline: Baseline{Run: "r", Stack: Stack{nccl: {"2.28.7"}}, Figures: []Figure{
-		{Gate: collective.Name, Name: name, Unit: "GB/s", HigherIsBetter: true, Values: slices.Repeat([]float64{400}, 8)},
-	}}}
 	same := slices.Repeat([]float64{400}, 8)
+	c := compared{Check: passes{collective.Name}, profile: p, bands: testBands(t), baseline: Baseline{Run: "r", Stack: Stack{nccl: {"2.28.7"}}}}
+	c.baseline.Figures = measure(collective.Name, runs(collective.ScopeAll, "2.28.7", same...), basis{profile: p, fromBytes: c.bands.Sizes.FromBytes})
 	checktest.Judged(t, c.Judge(runs(collective.ScopeAll, "2.28.7", same...)), check.Passed, "", "")
 	checktest.Judged(t, c.Judge(runs(collective.ScopeAll, "2.29.0", same...)), check.Unobserved, nccl, "2.28.7 then, 2.29.0 now")
 	checktest.Judged(t, c.Judge(runs(collective.ScopeAll, "2.28.7", slices.Repeat([]float64{300}, 8)...)), check.Failed, "cluster", "replace: "+name+" is 300 GB/s, 25.0 % worse")
@@ -251,11 +250,11 @@ func TestMeasuredFigures(t *testing.T) {
 		ranks.Ranks = append(ranks.Ranks, r)
 	}
 	seen.Add(training.KindRanks, "job", true, ranks)
-	got := measure(training.Name, seen.List, p)
+	got := measure(training.Name, seen.List, basis{profile: p})
 	if len(got) != 2 || got[0].Name != "step time" || !slices.Equal(got[0].Values, []float64{105, 115}) || got[0].HigherIsBetter || len(got[1].Values) != 2 || !got[1].HigherIsBetter || got[1].Values[0] > 380 {
 		t.Errorf("%+v", got)
 	}
-	if got := measure("node", seen.List, p); got != nil {
+	if got := measure("node", seen.List, basis{profile: p}); got != nil {
 		t.Errorf("a gate without figures has %+v", got)
 	}
 	load := inference.LoadFigures{Requests: []inference.Request{{TTFT: ms(30), TPOT: ms(3)}, {TTFT: ms(20)}, {}}}
@@ -263,7 +262,7 @@ func TestMeasuredFigures(t *testing.T) {
 		load.Client = client
 		seen := &checktest.Observed{T: t}
 		seen.Add(inference.KindLoad, "", true, load)
-		got := measure(inference.Name, seen.List, p)
+		got := measure(inference.Name, seen.List, basis{profile: p})
 		if len(got) != 2 || got[0].Name != "TTFT"+suffix || !slices.Equal(got[0].Values, []float64{20, 30}) || got[1].Name != "TPOT"+suffix || !slices.Equal(got[1].Values, []float64{3}) {
 			t.Errorf("client %q: %+v", client, got)
 		}

@@ -86,7 +86,7 @@ func TestChangedEvidenceIsNoBaseline(t *testing.T) {
 	}
 	run := filepath.Join(dir, first.Run)
 	var b struct{ Figures []struct{ Values []float64 } }
-	if err := json.Unmarshal([]byte(program.Must(t, "baseline", "show", run, "-o", "json").Stdout), &b); err != nil || len(b.Figures) != 5 {
+	if err := json.Unmarshal([]byte(program.Must(t, "baseline", "show", run, "-o", "json").Stdout), &b); err != nil || len(b.Figures) != 19 {
 		t.Fatalf("%+v, %v", b, err)
 	}
 	other := filepath.Join(dir, "other.json")

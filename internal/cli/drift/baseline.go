@@ -149,7 +149,8 @@ func printBaseline(w io.Writer, b drift.Baseline) {
 	table = display.NewTable(w, "\nGATE", "FIGURE", "MEDIAN", "MIN TO MAX", "N")
 	for _, f := range b.Figures {
 		sorted := slices.Sorted(slices.Values(f.Values))
-		table.Line(f.Gate, display.Escape(f.Name), fmt.Sprintf("%.4g %s", check.Percentile(sorted, 50), f.Unit), fmt.Sprintf("%.4g to %.4g", sorted[0], sorted[len(sorted)-1]), fmt.Sprint(len(sorted)))
+		n := max(len(sorted), f.Requests)
+		table.Line(f.Gate, display.Escape(f.Name), fmt.Sprintf("%.4g %s", check.Percentile(sorted, 50), f.Unit), fmt.Sprintf("%.4g to %.4g", sorted[0], sorted[len(sorted)-1]), fmt.Sprint(n))
 	}
 	table.Flush()
 }

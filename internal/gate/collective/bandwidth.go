@@ -18,23 +18,12 @@ type point struct {
 
 // points are the largest sizes of a job that every repetition reached, the largest first.
 func (f Figures) points(largest int) []point {
-	bySize := map[int64][]float64{}
-	for _, run := range f.Runs {
-		for _, row := range run.Rows {
-			if bw, ok := row.BusBW(); ok {
-				bySize[row.Bytes] = append(bySize[row.Bytes], bw)
-			}
-		}
-	}
 	var out []point
-	for bytes, values := range bySize {
-		if len(values) < len(f.Runs) {
-			continue
-		}
-		slices.Sort(values)
-		out = append(out, point{bytes: bytes, median: median(values), lowest: values[0]})
+	for _, s := range f.BySize(0) {
+		slices.Sort(s.BusBW)
+		out = append(out, point{bytes: s.Bytes, median: median(s.BusBW), lowest: s.BusBW[0]})
 	}
-	slices.SortFunc(out, func(a, b point) int { return cmp.Compare(b.bytes, a.bytes) })
+	slices.Reverse(out)
 	return out[:min(largest, len(out))]
 }
 

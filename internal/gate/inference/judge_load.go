@@ -223,7 +223,7 @@ func (r *review) latency(id string, f LoadFigures, m measured) {
 	}
 	if f.Seconds > 0 {
 		r.Figure(
-			check.Figure{Name: "goodput", Value: float64(good(f, ttftLimit, tpotLimit)) / f.Seconds, Unit: "requests/s"},
+			check.Figure{Name: "goodput", Value: float64(Objectives{TTFT: ttftLimit, TPOT: tpotLimit}.Good(f)) / f.Seconds, Unit: "requests/s"},
 			check.Figure{Name: "output throughput", Value: float64(m.tokens) / f.Seconds, Unit: "tokens/s"},
 			check.Figure{Name: "request throughput", Value: float64(len(m.ttft)) / f.Seconds, Unit: "requests/s"})
 	}
@@ -264,16 +264,6 @@ func generator(f LoadFigures) string {
 		return "load generator on " + f.Node
 	}
 	return "firstlight's own machine"
-}
-
-// good is the number of requests that met the objectives of TTFT and TPOT.
-func good(f LoadFigures, ttft, tpot float64) (n int) {
-	for _, q := range counted(f) {
-		if q.Error == "" && q.TTFT != nil && q.TPOT != nil && *q.TTFT <= ttft && *q.TPOT <= tpot {
-			n++
-		}
-	}
-	return n
 }
 
 func (r *review) slow(id string, ttft, ttftLimit, tpot, tpotLimit float64, from string) {
