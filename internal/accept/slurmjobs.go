@@ -23,7 +23,7 @@ func (x *execution) cancelLeft(ctx context.Context) {
 // cancelOwn cancels the jobs of this run that a gate could not cancel.
 func (x *execution) cancelOwn(ctx context.Context) error {
 	if !x.submitted.Load() || x.opts.Keep || x.lostTo() != nil {
-		return nil //nolint:nilerr // the process that took over the run cleans up
+		return nil // the process that took over the run cleans up
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
 	defer cancel()

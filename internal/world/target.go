@@ -159,8 +159,6 @@ func (s State) lacks(k FaultKind) string {
 		return "second GPU to compare with"
 	case s.Hardware.Node.Governor == "" && k.Kind == "cpu-governor":
 		return "CPU frequency scaling"
-	case slices.Contains([]string{"acs-enabled", "iommu-translated"}, k.Kind) && (s.Hardware.virtual() || s.Hardware.Node.Arch != "" || s.Hardware.Node.HCAs == 0):
-		return "x86 processors without a hypervisor, and a compute fabric"
 	case s.Hardware.Node.HugePages == 0 && k.Kind == "hugepages-missing":
 		return "huge pages"
 	case len(s.GPUNodes()) < 2 && slices.Contains([]string{"rail-slow", "ssh-hosts-swapped", "exporter-hosts-swapped", "image-digest-mixed", "checkpoint-not-mounted"}, k.Kind):
@@ -182,6 +180,8 @@ func (s State) lacksFabric(k FaultKind) string {
 		return "compute fabric"
 	case k.Fabric != "" && k.Fabric != s.fabricKind():
 		return map[string]string{InfiniBand: "InfiniBand subnet", RoCE: "RoCE fabric", EFA: "EFA adapters"}[k.Fabric]
+	case slices.Contains([]string{"acs-enabled", "iommu-translated"}, k.Kind) && (s.Hardware.virtual() || s.Hardware.Node.Arch != "" || s.Hardware.Node.HCAs == 0):
+		return "x86 processors without a hypervisor, and a compute fabric"
 	case k.TargetForm == FormLink && s.fabricKind() == EFA:
 		return "cable that a host shows: its fabric is the cloud's"
 	default:

@@ -38,8 +38,8 @@ func (b bounds) check(data []byte) error {
 	}
 	for dec := yaml.NewDecoder(bytes.NewReader(data)); ; {
 		var n yaml.Node
-		if err := dec.Decode(&n); err != nil { //nolint:nilerr // the end, or an error that the library reports itself
-			return nil
+		if err := dec.Decode(&n); err != nil {
+			return nil //nolint:nilerr // the end, or an error that the library reports itself
 		}
 		left := expansion{nodes: maxNodes, bytes: maxExpanded}
 		if p := left.spend("", &n, false, 0, maxLevels); p != nil {
