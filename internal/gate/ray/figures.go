@@ -43,7 +43,10 @@ type clusterFigures struct {
 	State     string `json:"state"`
 	Reason    string `json:"reason,omitempty"`
 	Suspended bool   `json:"suspended,omitempty"`
-	// Generation is that of the spec, Observed the one that the operator has reconciled last.
+	// Spec is the digest of the spec, without what the autoscaler changes.
+	Spec string `json:"spec"`
+	// Generation is that of the spec. Observed is the one of the operator's last change of the status: KubeRay does not
+	// write it alone.
 	Generation int64       `json:"generation"`
 	Observed   int64       `json:"observed"`
 	Conditions []condition `json:"conditions"`

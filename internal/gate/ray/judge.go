@@ -57,7 +57,7 @@ func (g *Gate) judgeState(b *check.Builder, obs []check.Observation) (version st
 		return ""
 	}
 	headReady := g.judgeHead(b, podsObs.ID, live(pods))
-	g.judgeWorkers(b, podsObs.ID, live(pods), cluster)
+	g.judgeWorkers(b, podsObs.ID, fixed(pods, cluster), cluster)
 	if !headReady { // the head was not asked
 		return ""
 	}
@@ -98,8 +98,6 @@ func (g *Gate) judgeCluster(b *check.Builder, id string, c clusterFigures) {
 	case c.Suspended:
 		b.Fail(id, suspect, "set spec.suspend to false", "is suspended: it has no pods")
 		return
-	case c.Observed < c.Generation:
-		b.Fail(id, "kuberay-operator", remedyOperator, "has reconciled generation %d of RayCluster %s, which is at %d", c.Observed, g.ref(), c.Generation)
 	case c.State != "ready":
 		b.Fail(id, suspect, remedyCluster, "is in state %q, want ready: %s", c.State, c.Reason)
 	}
@@ -109,8 +107,8 @@ func (g *Gate) judgeCluster(b *check.Builder, id string, c clusterFigures) {
 		}
 	}
 	if c.Scales {
-		b.Unobserved(id, suspect, "set maxReplicas of its worker groups to replicas for this run, or disable enableInTreeAutoscaling",
-			"its autoscaler would add workers for the placement group that must not fit")
+		b.Unobserved(id, suspect, "set minReplicas and maxReplicas of its worker groups with GPUs to replicas for this run, or disable enableInTreeAutoscaling",
+			"its autoscaler may add workers for the placement group that must not fit, or remove idle ones during the gate")
 	}
 }
 
