@@ -36,7 +36,13 @@ func TestTheRayClusterOfAKilledRunIsDeleted(t *testing.T) {
 	}
 	o := holding(t, dir, c, nil)
 	killed := unfinished(t, dir, using(func() {}))
-	o.Playbook = using(func() { create("ray", "own", newest(t, dir, killed)) })
+	playbook := using(func() { create("ray", "own", newest(t, dir, killed)) })
+	o.Playbook = func(c PlanContext) (plan.Plan, error) {
+		if c.RunID != "" && !slices.Equal(c.Killed, []string{killed}) {
+			t.Errorf("killed runs %q, want %s", c.Killed, killed)
+		}
+		return playbook(c)
+	}
 	create("ray", "ray", "")
 	create("ray", "firstlight-killed", killed)
 	create("ray", "firstlight-other", "other")

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -49,7 +50,7 @@ type workerGroup struct {
 	// Start are the parameters of ray start. Resources replace those of them, since KubeRay 1.5.
 	Start     map[string]string `json:"rayStartParams"`
 	Resources map[string]string `json:"resources"`
-	Template struct {
+	Template  struct {
 		Spec corev1.PodSpec `json:"spec"`
 	} `json:"template"`
 }
@@ -164,6 +165,12 @@ func podOf(p *corev1.Pod) podFigures {
 		// KubeRay: the first container of the spec runs Ray. The kubelet sorts the statuses by name.
 		if len(p.Spec.Containers) > 0 && c.Name == p.Spec.Containers[0].Name {
 			f.Restarts = int(c.RestartCount)
+			if c.State.Running != nil {
+				f.Started = timeOf(c.State.Running.StartedAt)
+			}
+			if c.LastTerminationState.Terminated != nil {
+				f.Ended = timeOf(c.LastTerminationState.Terminated.FinishedAt)
+			}
 		}
 		if c.State.Waiting != nil {
 			f.Reason = c.State.Waiting.Reason
@@ -175,6 +182,14 @@ func podOf(p *corev1.Pod) podFigures {
 		f.Reason = string(p.Status.Phase)
 	}
 	return f
+}
+
+// timeOf is a time of the API; nil if it is zero.
+func timeOf(at metav1.Time) *time.Time {
+	if at.IsZero() {
+		return nil
+	}
+	return new(at.UTC())
 }
 
 // live are the pods that are not being deleted.

@@ -17,6 +17,8 @@ type Node struct {
 	Name, Address string
 	Head          bool
 	CPUs, GPUs    int
+	// Devices are the GPUs that nvidia-smi lists in the pod. Ray does not compare GPUs with them.
+	Devices int
 	// CommitFails: the raylet reserves the resources of a bundle and does not commit them.
 	CommitFails bool
 }
