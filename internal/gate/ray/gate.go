@@ -91,7 +91,8 @@ func (g *Gate) Describe() []string {
 		fmt.Sprintf("create a suspended RayCluster, which has no pods, in %s, wait until KubeRay has reconciled it, and delete it", g.site.Ray.Namespace),
 		fmt.Sprintf("read RayCluster %s and its pods", g.ref()),
 		"read the version, nodes and usage of Ray from the head, through a forwarded port; stop the Ray jobs that killed runs left",
-		fmt.Sprintf("submit a Ray job that reserves a placement group of %d bundles with %d GPUs each (STRICT_SPREAD), check that it is placed as a whole, count the GPUs with nvidia-smi -L in a task on each bundle, and stop the job", n, g.gpus),
+		fmt.Sprintf("submit a Ray job that reserves a placement group of %d bundles with %d GPUs each (STRICT_SPREAD), "+
+			"check that it is placed as a whole, count the GPUs with nvidia-smi -L in a task on each bundle, and stop the job", n, g.gpus),
 		fmt.Sprintf("the same with %d bundles, and check that no bundle is placed", n+1),
 		"read the pods and the nodes of Ray again: none may have restarted",
 	}

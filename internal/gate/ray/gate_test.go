@@ -91,7 +91,8 @@ func healthy(t *testing.T) (*Gate, []check.Observation) {
 	o.Add(kindNodes, "head", true, raylets)
 	o.Add(kindLeft, "head", true, leftFigures{Ended: []string{}})
 	o.Add(kindUsage, "head", true, probe.Usage{Known: true, Total: 16})
-	o.Add(kindProof, targetFits, true, proofFigures{Bundles: 2, GPUs: 8, Job: running, Group: group2(probe.Created, "FINISHED", "n1", "n2"), Counts: []count{{Bundle: 0, Node: "n1", GPUs: 8}, {Bundle: 1, Node: "n2", GPUs: 8}}, Removed: true})
+	o.Add(kindProof, targetFits, true, proofFigures{Bundles: 2, GPUs: 8, Job: running, Group: group2(probe.Created, "FINISHED", "n1", "n2"),
+		Counts: []count{{Bundle: 0, Node: "n1", GPUs: 8}, {Bundle: 1, Node: "n2", GPUs: 8}}, Removed: true})
 	o.Add(kindProof, targetTooLarge, true, proofFigures{Bundles: 3, GPUs: 8, Job: running, Group: group2(probe.Pending, "INFEASIBLE", "", "", ""), SteadySeconds: 2, Removed: true})
 	o.Add(kindAfter, g.ref(), true, pods)
 	o.Add(kindRaylets, "head", true, raylets)
@@ -257,7 +258,8 @@ func TestPodOf(t *testing.T) {
 		Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse}},
 		ContainerStatuses: []corev1.ContainerStatus{ // the kubelet sorts them by name
 			{Name: "autoscaler", RestartCount: 1},
-			{Name: "ray-head", RestartCount: 3, LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{FinishedAt: metav1.NewTime(readAt)}}, State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}}},
+			{Name: "ray-head", RestartCount: 3, LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{FinishedAt: metav1.NewTime(readAt)}},
+				State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}}},
 		},
 	}
 	if f := podOf(p); f.Ready || f.Reason != "CrashLoopBackOff" || f.Restarts != 3 || f.Started != nil || f.Ended == nil || !f.Ended.Equal(readAt) {
@@ -399,7 +401,9 @@ func TestProbeGroup(t *testing.T) {
 			if counts := parseCounts(tt.head.log); !reflect.DeepEqual(append([]count{}, f.Counts...), counts) || (f.Log == "") != (len(counts) == 2) {
 				t.Errorf("counts %+v, log %q", f.Counts, f.Log)
 			}
-			for _, want := range []string{`"submission_id":"firstlight-r1-group-fits"`, "firstlight-r1-group-fits 2 8 270", "STRICT_SPREAD", "PlacementGroupSchedulingStrategy(", "nvidia-smi", `"firstlight.dev/run":"r1"`} {
+			for _, want := range []string{
+				`"submission_id":"firstlight-r1-group-fits"`, "firstlight-r1-group-fits 2 8 270", "STRICT_SPREAD", "PlacementGroupSchedulingStrategy(", "nvidia-smi", `"firstlight.dev/run":"r1"`,
+			} {
 				if !strings.Contains(h.posted, want) {
 					t.Errorf("%q not found in the submission %s", want, h.posted)
 				}

@@ -47,7 +47,8 @@ func (g *Gate) Judge(obs []check.Observation) check.Judgement {
 	var unread check.Builder
 	nodes, _, _ := check.Require[[]probe.Node](&unread, obs, kindNodes, "", "", "")
 	b.Figure(check.Figure{Name: "GPUs of Ray", Value: offered(nodes), Unit: "GPUs", Limit: want, Relation: "==", Source: "site inventory.nodes and profile " + g.hardware.Name + " node.gpus"})
-	return b.Judgement(fmt.Sprintf("Ray %s: RayCluster %s is ready with %d nodes and %d GPUs each; a placement group over all nodes was placed and its tasks found all GPUs, a larger one was not", version, g.ref(), len(g.nodes), g.gpus))
+	return b.Judgement(fmt.Sprintf("Ray %s: RayCluster %s is ready with %d nodes and %d GPUs each; "+
+		"a placement group over all nodes was placed and its tasks found all GPUs, a larger one was not", version, g.ref(), len(g.nodes), g.gpus))
 }
 
 // judgeState judges everything but the placement groups. It returns Ray's version.

@@ -171,7 +171,7 @@ func named(all probe.Groups, name string) (*probe.Group, error) {
 	if all.Missing != "" {
 		return nil, fmt.Errorf("placement group %s: not found in a list that is not complete (%s): the head keeps groups that were removed until it restarts", name, all.Missing)
 	}
-	return nil, nil //nolint:nilnil // it does not exist
+	return nil, nil
 }
 
 // counts are the results of the tasks in a job's log.

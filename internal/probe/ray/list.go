@@ -36,7 +36,7 @@ func rows(what string, raw []byte) ([]json.RawMessage, error) {
 	return list, err
 }
 
-// partial are the rows of a reply, and what is missing; empty: the reply is complete.
+// partial are the rows of a reply, and the reason if rows are missing; empty: the reply is complete.
 func partial(what string, raw []byte) (list []json.RawMessage, missing string, err error) {
 	var r reply
 	if err := guard.JSON(raw, &r); err != nil {

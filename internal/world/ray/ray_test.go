@@ -72,6 +72,9 @@ func TestPlacementGroups(t *testing.T) {
 		}
 	}
 	submit("one", 2)
+	if _, text := at(t, h, http.MethodGet, "/api/jobs/", ""); !strings.HasPrefix(text, "[{") || !strings.Contains(text, `"submission_id":"one"`) {
+		t.Errorf("the list of jobs: %s", text)
+	}
 	want("that fits", "CREATED 2/2")
 	if _, text := at(t, h, http.MethodGet, "/api/jobs/one/logs", ""); strings.Contains(text, "gpus of bundle") {
 		t.Errorf("a job without tasks has results: %s", text)
